@@ -1,0 +1,88 @@
+/*
+ * Turns a failure into an Err and an Err into the at most 12 lines a user reads: the sentence with
+ * its place, then items, then "and N more".  Nothing is allocated, so that out-of-memory and
+ * hostile input are reported the same way as everything else.
+ */
+#include "base/err.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int exit_code;
+} codes[ERR_COUNT] = {
+	[ERR_NONE] = { "none", 0 },
+#define ERR(name, exit_code, meaning) [ERR_##name] = { #name, exit_code },
+#include "base/err.def"
+#undef ERR
+};
+
+/* Control characters of a hostile file must not reach a terminal; UTF-8 passes. */
+static void make_printable(char *s, bool keep_newline)
+{
+	for (; *s != 0; s++) {
+		unsigned char c = (unsigned char)*s;
+		if ((c < 32 || c == 127) && !(keep_newline && c == '\n'))
+			*s = '?';
+	}
+}
+
+bool fail(Err *err, ErrCode code, const char *place, const char *fmt, ...)
+{
+	if (err == NULL || err->code != ERR_NONE)
+		return false;
+	va_list ap;
+	va_start(ap, fmt);
+	err->code = code;
+	vsnprintf(err->text, sizeof err->text, fmt, ap);
+	va_end(ap);
+	snprintf(err->place, sizeof err->place, "%s", place != NULL ? place : "");
+	make_printable(err->text, false);
+	make_printable(err->place, false);
+	err->items[0] = 0;
+	err->nitems = 0;
+	return false;
+}
+
+void err_add_item(Err *err, const char *fmt, ...)
+{
+	if (err == NULL || err->nitems++ >= ERR_ITEMS)
+		return;
+	char line[180];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	make_printable(line, false);
+	size_t used = strlen(err->items);
+	snprintf(err->items + used, sizeof err->items - used, "%s\n", line);
+}
+
+bool err_at(Err *err, const char *place)
+{
+	if (err != NULL && err->code != ERR_NONE && err->place[0] == 0 && place != NULL) {
+		snprintf(err->place, sizeof err->place, "%s", place);
+		make_printable(err->place, false);
+	}
+	return false;
+}
+
+int err_exit_code(ErrCode code)
+{
+	return codes[code].exit_code;
+}
+
+const char *err_name(ErrCode code)
+{
+	return codes[code].name;
+}
+
+int err_format(const Err *err, char *out, size_t size)
+{
+	char more[40] = "";
+	if (err->nitems > ERR_ITEMS)
+		snprintf(more, sizeof more, "and %d more\n", err->nitems - ERR_ITEMS);
+	return snprintf(out, size, "%s%s%s\n%s%s", err->place, err->place[0] != 0 ? ": " : "", err->text,
+		err->items, more);
+}

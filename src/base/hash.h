@@ -1,0 +1,29 @@
+/*
+ * Identity: BLAKE2b (libsodium) with a 16-byte digest, written as 32 hexadecimal digits.
+ * Inputs may come from anybody, so a fast non-cryptographic hash would not do.
+ */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Hash {
+	uint8_t byte[16];
+} Hash;
+
+enum { HASH_HEX = 33 }; /* 32 digits and the 0 */
+
+/* BLAKE2b-128 of `domain`, its ending 0, and then the n bytes; domain is e.g. "dlc/run/v1". */
+Hash hash_of(const char *domain, const void *bytes, size_t n);
+void hash_hex(Hash h, char out[HASH_HEX]);
+
+/* Incremental form for large inputs (bundles, models). */
+typedef struct HashState {
+	_Alignas(64) unsigned char opaque[384];
+} HashState;
+void hash_begin(HashState *s, const char *domain);
+void hash_add(HashState *s, const void *bytes, size_t n);
+Hash hash_end(HashState *s);
+
+#endif

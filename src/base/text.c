@@ -1,0 +1,213 @@
+/*
+ * Turns formats into text and names into pointers.  Numbers are written in the shortest form that
+ * reads back to the same value, because every text of dlc must: parse(print(x)) equals x.
+ */
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(Text *t, size_t more)
+{
+	if (t->n + more + 1 <= t->cap)
+		return;
+	size_t cap = t->cap != 0 ? t->cap : 128;
+	while (cap < t->n + more + 1)
+		cap *= 2;
+	char *p = arena_alloc(t->arena, cap);
+	if (t->n != 0)
+		memcpy(p, t->at, t->n);
+	t->at = p;
+	t->cap = cap;
+}
+
+void text_put(Text *t, const char *bytes, size_t n)
+{
+	reserve(t, n);
+	if (n != 0)
+		memcpy(t->at + t->n, bytes, n);
+	t->n += n;
+	t->at[t->n] = 0;
+}
+
+void text_add(Text *t, const char *fmt, ...)
+{
+	char small[256];
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(small, sizeof small, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof small) {
+		text_put(t, small, (size_t)n);
+	} else if (n > 0) {
+		reserve(t, (size_t)n);
+		vsnprintf(t->at + t->n, (size_t)n + 1, fmt, again);
+		t->n += (size_t)n;
+	}
+	va_end(again);
+}
+
+const char *text_str(const Text *t)
+{
+	return t->at != NULL ? t->at : "";
+}
+
+char *arena_printf(Arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	char *s = arena_alloc(a, (size_t)(n > 0 ? n : 0) + 1);
+	if (n > 0)
+		vsnprintf(s, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return s;
+}
+
+typedef struct Slot {
+	const char *s;
+	size_t n;
+	uint64_t hash;
+} Slot;
+
+struct Interner {
+	Arena *arena;
+	Slot *slot;
+	size_t used, cap;
+};
+
+Interner *interner_new(Arena *a)
+{
+	Interner *in = arena_new_of(a, Interner);
+	in->arena = a;
+	in->cap = 64;
+	in->slot = arena_array(a, Slot, in->cap);
+	return in;
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_bytes(const char *s, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+	return h;
+}
+
+static Slot *find_slot(Slot *slot, size_t cap, const char *s, size_t n, uint64_t hash)
+{
+	for (size_t i = (size_t)hash & (cap - 1);; i = (i + 1) & (cap - 1))
+		if (slot[i].s == NULL ||
+			(slot[i].hash == hash && slot[i].n == n && memcmp(slot[i].s, s, n) == 0))
+			return &slot[i];
+}
+
+const char *intern_n(Interner *in, const char *s, size_t n)
+{
+	uint64_t hash = hash_bytes(s, n);
+	Slot *at = find_slot(in->slot, in->cap, s, n, hash);
+	if (at->s != NULL)
+		return at->s;
+	char *copy = arena_alloc(in->arena, n + 1);
+	memcpy(copy, s, n);
+	*at = (Slot){ copy, n, hash };
+	if (++in->used * 2 > in->cap) {
+		Slot *wide = arena_array(in->arena, Slot, in->cap * 2);
+		for (size_t i = 0; i < in->cap; i++)
+			if (in->slot[i].s != NULL)
+				*find_slot(wide, in->cap * 2, in->slot[i].s, in->slot[i].n, in->slot[i].hash) =
+					in->slot[i];
+		in->slot = wide;
+		in->cap *= 2;
+	}
+	return copy;
+}
+
+const char *intern(Interner *in, const char *s)
+{
+	return intern_n(in, s, strlen(s));
+}
+
+void text_double(char *out, size_t size, double v)
+{
+	if (isnan(v))
+		snprintf(out, size, "nan");
+	else if (isinf(v))
+		snprintf(out, size, v < 0 ? "-inf" : "inf");
+	else
+		for (int digits = 1; digits <= 17; digits++) {
+			snprintf(out, size, "%.*g", digits, v);
+			if (strtod(out, NULL) == v)
+				break;
+		}
+}
+
+void text_float(char *out, size_t size, float v)
+{
+	if (isnan(v) || isinf(v)) {
+		text_double(out, size, v);
+		return;
+	}
+	for (int digits = 1; digits <= 9; digits++) {
+		snprintf(out, size, "%.*g", digits, (double)v);
+		if (strtof(out, NULL) == v)
+			break;
+	}
+}
+
+bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out)
+{
+	char *end;
+	errno = 0;
+	if (s == NULL || (*s != '-' && (*s < '0' || *s > '9')))
+		return false;
+	long long v = strtoll(s, &end, 10);
+	if (errno != 0 || end == s || *end != 0 || v < lo || v > hi)
+		return false;
+	*out = v;
+	return true;
+}
+
+/* Levenshtein distance, one row; names longer than the row are never near. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], n = strlen(b);
+	if (n >= 64 || strlen(a) >= 64)
+		return 64;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i] != 0; i++) {
+		size_t diagonal = row[0];
+		row[0] = i + 1;
+		for (size_t j = 0; j < n; j++) {
+			size_t best = diagonal + (a[i] != b[j]);
+			diagonal = row[j + 1];
+			if (diagonal + 1 < best)
+				best = diagonal + 1;
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			row[j + 1] = best;
+		}
+	}
+	return row[n];
+}
+
+const char *text_nearest(const char *s, const char *const *names, size_t n)
+{
+	const char *best = NULL;
+	size_t least = strlen(s) / 3 + 1;
+	for (size_t i = 0; i < n; i++) {
+		size_t d = distance(s, names[i]);
+		if (d <= least && (best == NULL || d < least)) {
+			least = d;
+			best = names[i];
+		}
+	}
+	return best;
+}

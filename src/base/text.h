@@ -1,0 +1,42 @@
+/*
+ * Text: a growable builder and interned strings, both living in an arena.
+ * Interned strings of one Interner are equal exactly when their pointers are.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdint.h>
+
+typedef struct Text {
+	Arena *arena;
+	char *at; /* always ended by a 0 that `n` does not count; NULL while empty and unused */
+	size_t n, cap;
+} Text;
+
+void text_add(Text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void text_put(Text *t, const char *bytes, size_t n);
+/* The builder's content, "" for a fresh one; valid until the next addition. */
+const char *text_str(const Text *t);
+
+char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+typedef struct Interner Interner;
+Interner *interner_new(Arena *a);
+const char *intern(Interner *in, const char *s);
+const char *intern_n(Interner *in, const char *s, size_t n);
+
+/* The shortest decimal that reads back as the same double; "inf", "-inf", "nan". size >= 32. */
+void text_double(char *out, size_t size, double v);
+/* The same for a value that is a float. */
+void text_float(char *out, size_t size, float v);
+
+/* The whole string as an integer in [lo, hi]; false if it is anything else. */
+bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out);
+
+/* Similarity for "did you mean": the row of `names` nearest to `s`, NULL if none is near. */
+const char *text_nearest(const char *s, const char *const *names, size_t n);
+
+#endif

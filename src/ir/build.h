@@ -1,0 +1,70 @@
+/*
+ * Constructors. ir_node makes a node exactly as asked (the parser and rewriters use it); the named
+ * ones fold constants and the identities x+0, x*1, x*0 (integers), min(x,x), select(true,..), so
+ * that builders read like formulas. Arguments must have fitting types: that is the caller's bug
+ * otherwise (assert). Loop indices and shapes are i64.
+ */
+#ifndef IR_BUILD_H
+#define IR_BUILD_H
+
+#include "ir/ir.h"
+
+const Expr *ir_node(Ir *ir, Node op, DType type, const Expr *const *arg, int n);
+const Expr *ir_const_int(Ir *ir, DType t, int64_t v); /* wraps v to the type */
+const Expr *ir_const_float(Ir *ir, DType t, double v); /* rounds v to the type */
+const Expr *ir_const(Ir *ir, DType t, double v); /* of any scalar type; for ints v is integral */
+const Expr *ir_int(Ir *ir, int64_t v);  /* i64 */
+const Expr *ir_bool(Ir *ir, bool v);
+const Expr *ir_var(Ir *ir, const char *name, DType t);
+const Expr *ir_idx(Ir *ir, const char *name); /* an i64 variable */
+const Expr *ir_load(Ir *ir, const Buf *b, const Expr *const *idx, int n);
+/* The same by name, with the element type (vector of as many lanes as the indices have). */
+const Expr *ir_load_named(Ir *ir, const char *buf, DType t, const Expr *const *idx, int n);
+
+/* The result type follows from the arguments. */
+const Expr *ir_unary(Ir *ir, Node op, const Expr *a);
+const Expr *ir_binary(Ir *ir, Node op, const Expr *a, const Expr *b);
+const Expr *ir_select(Ir *ir, const Expr *c, const Expr *a, const Expr *b);
+const Expr *ir_fma(Ir *ir, const Expr *a, const Expr *b, const Expr *c);
+const Expr *ir_cast(Ir *ir, DType t, const Expr *a);
+const Expr *ir_bitcast(Ir *ir, DType t, const Expr *a);
+const Expr *ir_ramp(Ir *ir, const Expr *base, const Expr *stride, int lanes);
+const Expr *ir_splat(Ir *ir, const Expr *a, int lanes); /* lanes == 1: a itself */
+const Expr *ir_lane(Ir *ir, const Expr *a, int lane);
+
+#define ir_add(ir, a, b) ir_binary((ir), IR_ADD, (a), (b))
+#define ir_sub(ir, a, b) ir_binary((ir), IR_SUB, (a), (b))
+#define ir_mul(ir, a, b) ir_binary((ir), IR_MUL, (a), (b))
+#define ir_div(ir, a, b) ir_binary((ir), IR_DIV, (a), (b))
+#define ir_mod(ir, a, b) ir_binary((ir), IR_MOD, (a), (b))
+#define ir_min(ir, a, b) ir_binary((ir), IR_MIN, (a), (b))
+#define ir_max(ir, a, b) ir_binary((ir), IR_MAX, (a), (b))
+#define ir_lt(ir, a, b) ir_binary((ir), IR_LT, (a), (b))
+#define ir_le(ir, a, b) ir_binary((ir), IR_LE, (a), (b))
+#define ir_eq(ir, a, b) ir_binary((ir), IR_EQ, (a), (b))
+#define ir_and(ir, a, b) ir_binary((ir), IR_AND, (a), (b))
+#define ir_or(ir, a, b) ir_binary((ir), IR_OR, (a), (b))
+
+/* True and *v set if e is an integer or bool constant. */
+bool ir_is_int(const Expr *e, int64_t *v);
+bool ir_is_const(const Expr *e, int64_t v);
+
+Stmt *ir_for(Ir *ir, const char *var, const Expr *lo, const Expr *hi, LoopKind kind, Stmt *body);
+Stmt *ir_block(Ir *ir, const char *name, const Iter *iter, int n, const Expr *where, Stmt *init,
+	Stmt *body);
+Stmt *ir_store(Ir *ir, const Buf *b, const Expr *const *idx, int n, const Expr *value);
+Stmt *ir_reduce(Ir *ir, const char *monoid, const Buf *b, const Expr *const *idx, int n,
+	const Expr *value);
+Stmt *ir_let(Ir *ir, const char *var, const Expr *value);
+Stmt *ir_alloc(Ir *ir, Buf *b);
+Stmt *ir_if(Ir *ir, const Expr *cond, Stmt *then, Stmt *other);
+Stmt *ir_stmt(Ir *ir, StmtKind kind); /* empty, to be filled in */
+/* Links b behind the last sibling of a; either may be NULL. */
+Stmt *ir_seq(Stmt *a, Stmt *b);
+
+Buf *ir_buf(Ir *ir, const char *name, BufRole role, DType t, const char *scope,
+	const int64_t *shape, int rank);
+Fn *ir_fn(Ir *ir, const char *name, FnKind kind);
+void ir_fn_add_buf(Ir *ir, Fn *fn, Buf *b);
+
+#endif

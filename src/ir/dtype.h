@@ -1,0 +1,48 @@
+/*
+ * Element types: {kind, bits, lanes}, by value. The kinds are DLPack's type codes, so that a
+ * tensor's type and an expression's are the same numbers. Sub-byte types are packed, first element
+ * in the low bits. bool takes a byte. Text: f32 bf16 i64 u8 bool i4, and f32x16 for a vector.
+ */
+#ifndef IR_DTYPE_H
+#define IR_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+	DT_INT = 0,
+	DT_UINT = 1,
+	DT_FLOAT = 2,
+	DT_BFLOAT = 4,
+	DT_BOOL = 6,
+} DTypeKind;
+
+typedef struct DType {
+	uint8_t kind, bits;
+	uint16_t lanes; /* 1: a scalar */
+} DType;
+
+#define DT(k, b) ((DType){ DT_##k, (b), 1 })
+#define F32 DT(FLOAT, 32)
+#define F64 DT(FLOAT, 64)
+#define I64 DT(INT, 64)
+#define I32 DT(INT, 32)
+#define BOOL DT(BOOL, 8)
+
+bool dtype_eq(DType a, DType b);
+bool dtype_is_float(DType t); /* FLOAT or BFLOAT */
+bool dtype_is_int(DType t);   /* INT or UINT, not BOOL */
+DType dtype_scalar(DType t);
+DType dtype_vector(DType t, int lanes);
+
+enum { DTYPE_TEXT = 16 };
+/* Writes "f32x16"; returns `out`. */
+const char *dtype_print(DType t, char out[DTYPE_TEXT]);
+/* Reads exactly n characters; false if they name no type dlc knows. */
+bool dtype_parse(const char *s, size_t n, DType *out);
+
+/* Bytes of n packed elements, rounded up; -1 if that overflows. */
+int64_t dtype_bytes(DType t, int64_t n);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * The written form: ir_parse(ir_print(x)) equals x, for expressions, Fns and kernel sets.
+ * Parsing is bounded (64 MiB of text, nesting depth 256) and never trusts its input; it checks
+ * syntax and types, the verifier the rest.
+ */
+#ifndef IR_TEXT_H
+#define IR_TEXT_H
+
+#include "ir/ir.h"
+
+void ir_print_expr(Text *out, const Expr *e);
+void ir_print_stmt(Text *out, const Stmt *s, int depth); /* s and its siblings */
+void ir_print_fn(Text *out, const Fn *fn);
+void ir_print_set(Text *out, const KernelSet *ks);
+char *ir_expr_str(Arena *a, const Expr *e);
+
+/* NULL and err filled in (place "name:line") if the text is not a kernel set. */
+KernelSet *ir_parse_set(Ir *ir, const char *name, const char *text, size_t n, Err *err);
+/* One expression whose free names are the n variables `var` (i64 or their own type). */
+const Expr *ir_parse_expr(Ir *ir, const char *text, const Param *var, int n, Err *err);
+
+#endif

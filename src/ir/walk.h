@@ -1,0 +1,37 @@
+/*
+ * Walking, substituting, cloning. Rewriters rebuild expressions bottom-up and edit statements in
+ * place; shared sub-expressions are visited once per call (memo by Expr.id).
+ */
+#ifndef IR_WALK_H
+#define IR_WALK_H
+
+#include "ir/ir.h"
+
+/* Calls f on every statement, parents first; f returns false to skip the children. */
+void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg);
+/* Calls f on the expressions a statement itself holds (not its children's). */
+void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg);
+/* Calls f on e and every sub-expression, each once, arguments first. */
+void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg);
+
+/*
+ * Rebuilds e: f is given each node with its arguments already rebuilt and returns its replacement
+ * (or the node itself). ir_map_stmt does so for every expression of s, its siblings and children.
+ */
+typedef const Expr *(*IrMapFn)(Ir *ir, const Expr *e, void *arg);
+const Expr *ir_map_expr(Ir *ir, const Expr *e, IrMapFn f, void *arg);
+void ir_map_stmt(Ir *ir, Stmt *s, IrMapFn f, void *arg);
+
+/* e with variable `name` replaced; capture cannot happen since names in one Fn do not shadow. */
+const Expr *ir_subst(Ir *ir, const Expr *e, const char *name, const Expr *by);
+void ir_subst_stmt(Ir *ir, Stmt *s, const char *name, const Expr *by);
+bool ir_uses_var(const Expr *e, const char *name);
+/* e with new arguments, same node, type and payload. */
+const Expr *ir_with_args(Ir *ir, const Expr *e, const Expr *const *arg);
+
+/* Deep copies within the same Ir (expressions are shared). Siblings are copied too. */
+Stmt *ir_clone_stmt(Ir *ir, const Stmt *s);
+Fn *ir_clone_fn(Ir *ir, const Fn *fn);
+KernelSet *ir_clone_set(const KernelSet *ks);
+
+#endif
