@@ -1,0 +1,57 @@
+/*
+ * A model as a Dag with constants, made smaller: passes in one list (graph_passes) with what each
+ * needs and breaks; then its partition into groups of calls, each of which is one Task.
+ */
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include "op/op.h"
+#include "op/task.h"
+
+/*
+ * Runs the calls of a small Dag all of whose inputs are given: in[k] for d->input k, out[k] to be
+ * filled for d->output k. Given by whoever can: the interpreter (graph_eval_interp) or codegen.
+ */
+typedef bool (*EvalRun)(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err);
+typedef struct EvalFn {
+	EvalRun run;
+	void *arg;
+} EvalFn;
+
+/* Evaluates through the naive Fn and the interpreter; arg is unused. */
+extern const EvalFn graph_eval_interp;
+
+typedef struct GraphPass {
+	const char *name, *needs, *breaks;
+	bool (*run)(Dag *d, EvalFn eval, Err *err); /* edits d in place */
+} GraphPass;
+extern const GraphPass graph_passes[]; /* ends with name == NULL */
+
+/* All passes in order; the Dag checks before and after. */
+bool graph_optimize(Dag *d, EvalFn eval, Err *err);
+
+/*
+ * The bytes of `value` if only constants lie behind it (evaluated through `eval`, the result kept
+ * as a constant of the Dag), else NULL without an error. For frontends: shapes, axes, pads.
+ */
+const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err);
+
+/* Calls that are run as one: an anchor with what is fused to it. Topological order. */
+typedef struct Group {
+	int ncall;
+	int *call;        /* numbers in the model's Dag */
+	Task *task;       /* shared by equal groups; Task.weight counts them */
+	int nin, nout;    /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
+	int *in, *out;    /* value numbers of the model for (inputs then constants) and outputs */
+} Group;
+
+typedef struct Partition {
+	int ngroup, ntask;
+	Group *group;
+	Task **task; /* unique, in order of first use */
+} Partition;
+
+/* Anchor + elementwise + residual add; a value used outside its group is an output of it. */
+Partition *graph_partition(Arena *a, const Dag *d, Err *err);
+
+#endif

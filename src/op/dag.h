@@ -1,0 +1,102 @@
+/*
+ * Dag: a list of operator calls in topological order, over values. It is a model (with constants'
+ * data), and it is a workload (without). One written form (docs/dag.md) that reads back the same.
+ *
+ * Values are numbered; a call lists the values it reads and writes. Everything lives in one arena;
+ * constants' data is borrowed (a mapped model file) or in the arena.
+ */
+#ifndef OP_DAG_H
+#define OP_DAG_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "ir/dtype.h"
+
+enum { DAG_MAX_RANK = 8, DAG_NONE = -1 };
+
+/* A dimension: n >= 0 is the number itself, -1-k is symbol k of the Dag (none are bound yet). */
+typedef int64_t Dim;
+
+typedef struct Shape {
+	int rank;
+	Dim dim[DAG_MAX_RANK]; /* unused ones are 0 */
+} Shape;
+
+typedef enum { VALUE_INPUT, VALUE_CONST, VALUE_CALL } ValueKind;
+
+typedef struct Value {
+	const char *name;
+	ValueKind kind;
+	DType type;
+	Shape shape;
+	const char *layout; /* NULL: row-major; else an index map in text, "NCHW16c" */
+	const void *data;   /* VALUE_CONST of a model: dtype_bytes of it, little-endian; else NULL */
+	int call;           /* VALUE_CALL: which writes it */
+} Value;
+
+typedef enum { ATTR_INT, ATTR_INTS, ATTR_FLOAT, ATTR_TEXT } AttrKind;
+
+/* An attribute as written; op.def says which ones an operator has and what they default to. */
+typedef struct Attr {
+	const char *name;
+	AttrKind kind;
+	int n; /* INTS */
+	union {
+		int64_t i;
+		const int64_t *ints;
+		double f;
+		const char *text;
+	};
+} Attr;
+
+typedef struct OpCall {
+	int op;           /* OP_..., see op/op.h */
+	const char *name; /* where it comes from, for messages; not part of a workload */
+	int nin, nout, nattr;
+	int *in;          /* value numbers; DAG_NONE for an optional input that is absent */
+	int *out;
+	Attr *attr;       /* sorted by name; defaults are not stored */
+} OpCall;
+
+typedef struct Dag {
+	Arena *arena;
+	const char *name;
+	VEC(Value) value;
+	VEC(OpCall) call; /* topological order */
+	VEC(int) input, output; /* value numbers; a constant is not an input */
+} Dag;
+
+Dag *dag_new(Arena *a, const char *name);
+int dag_add_input(Dag *d, const char *name, DType type, Shape shape);
+int dag_add_const(Dag *d, const char *name, DType type, Shape shape, const void *data);
+/*
+ * Appends a call; its outputs' types and shapes come from the operator's shape rule. `attr` is
+ * copied, sorted, checked against op.def; defaults are dropped. Returns the call's number or -1.
+ * The first output is value dag->call.at[n].out[0].
+ */
+int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr,
+	int nattr, Err *err);
+void dag_add_output(Dag *d, int value);
+/* A value's name is unique: the wish itself, or the wish with a number behind it. */
+const char *dag_unique_name(const Dag *d, const char *wish);
+
+Attr attr_int(const char *name, int64_t v);
+Attr attr_ints(const char *name, const int64_t *v, int n);
+Attr attr_float(const char *name, double v);
+Attr attr_text(const char *name, const char *v);
+
+void dag_print(Text *out, const Dag *d);
+/* Refuses with "name:line". Constants that are not written out have data == NULL. */
+Dag *dag_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);
+/* Structure, names, shapes against the operators' rules; what the parser and frontends end with. */
+bool dag_check(const Dag *d, Err *err);
+
+Shape shape_of(int rank, const int64_t *dim);
+bool shape_eq(Shape a, Shape b);
+/* Product of the dimensions; -1 if it overflows 2^62. */
+int64_t shape_elements(Shape s);
+int64_t value_bytes(const Value *v); /* -1 on overflow */
+const char *shape_str(Shape s, char out[160]); /* "1x3x224x224" */
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Operators: one row each in op.def (inputs, outputs, attributes, class) with three functions:
+ * the shape rule, the naive Fn (index formula), and the floating operations it counts.
+ */
+#ifndef OP_OP_H
+#define OP_OP_H
+
+#include "ir/build.h"
+#include "op/dag.h"
+
+typedef enum {
+#define OP(name, class, inputs, outputs, attrs, doc) OP_##name,
+#include "op/op.def"
+#undef OP
+	OP_COUNT
+} Op;
+
+/* What fusion may do with an operator. */
+typedef enum {
+	OP_ELEMENTWISE, /* out[i] depends on in[i] (broadcast) only */
+	OP_REDUCTION,   /* pooling, softmax, reduce: no weights */
+	OP_ANCHOR,      /* convolution, matmul, dense: the centre of a Task */
+	OP_MOVE,        /* reshape, transpose, concat, slice, ...: moves elements */
+} OpClass;
+
+typedef struct OpRow {
+	const char *name;
+	OpClass class;
+	int min_in, max_in; /* max_in < 0: any number */
+	const char *doc;
+} OpRow;
+
+const OpRow *op_row(int op);
+int op_find(const char *name); /* -1: no such operator */
+/* "strides:ints pads:ints=0 groups:int=1": for docs and messages. */
+const char *op_attr_doc(int op);
+
+/* Attributes of a call with op.def's defaults. Asking for one the operator lacks is a bug. */
+int64_t op_int(const OpCall *c, const char *name);
+double op_float(const OpCall *c, const char *name);
+const int64_t *op_ints(const OpCall *c, const char *name, int *n); /* NULL, n = 0: not given */
+const char *op_text(const OpCall *c, const char *name);
+
+/* Types and shapes of the call's outputs from its inputs'; fills out[0 .. nout). */
+bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err);
+
+/* 2 for a multiply-add; what counts for each operator is said in its file. */
+double op_flops(const Dag *d, const OpCall *c);
+double dag_flops(const Dag *d);
+/* Compulsory traffic: inputs, constants and outputs once. */
+double dag_bytes(const Dag *d);
+
+typedef enum {
+	NAIVE_AS_TYPED, /* accumulates in the operator's accumulator type */
+	NAIVE_F64,      /* floating work buffers and accumulators in f64: the compiled oracle */
+} NaiveKind;
+
+/*
+ * The naive kernel set of a Dag: one run Fn `name`, one loop nest and block per call in order,
+ * parameters: inputs (in), constants (const), outputs (out), values in between (work), all with
+ * the Dag's value names. Loops and iterators are named after the operator's axes ("n", "o", "h"),
+ * blocks after the operator, so that traces can name them.
+ */
+KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err *err);
+
+#endif
