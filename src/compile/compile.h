@@ -1,0 +1,53 @@
+/*
+ * graph + database -> bundle: for each Task the best recorded trace (or the default), replayed and
+ * compiled; prepare Fns run; buffers planned; written as one file. Same inputs, same database, same
+ * bundle, byte for byte. The only place where graph, db, schedule and codegen meet while building.
+ */
+#ifndef COMPILE_COMPILE_H
+#define COMPILE_COMPILE_H
+
+#include "codegen/codegen.h"
+#include "db/db.h"
+#include "graph/graph.h"
+#include "schedule/space.h"
+
+/* How a Task came by its schedule. */
+typedef enum { HIT_EXACT, HIT_NEAR, HIT_STALE, HIT_DEFAULT, HIT_COUNT } HitClass;
+
+typedef struct TaskPlan {
+	const Task *task;
+	HitClass hit;
+	const char *trace;
+	double estimated_ms; /* recorded median, or the cost model's estimate */
+} TaskPlan;
+
+typedef struct CompileOptions {
+	const Target *target;
+	Db *const *db; /* read in order; the first hit wins */
+	int ndb;
+	bool unscheduled; /* the naive Fns as they are: the base line of tests and benchmarks */
+	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
+	void *progress_arg;
+} CompileOptions;
+
+typedef struct Compiled {
+	const Dag *dag;
+	const Partition *partition;
+	TaskPlan *task; /* partition->ntask of them */
+	Module *module;
+	const unsigned char *bundle; /* the file's bytes, in the arena */
+	size_t bundle_bytes;
+	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
+	double estimated_ms;
+} Compiled;
+
+/* `dag` is what frontend_load gave, before graph_optimize. Everything lives in the arena. */
+Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
+
+/* EvalFn through codegen, on this machine: constant folding at full size. */
+extern const EvalFn compile_eval;
+
+/* The memory plan in text, for dlc-show --stage=plan. */
+void compile_print_plan(Text *out, const Compiled *c);
+
+#endif

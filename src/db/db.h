@@ -1,0 +1,78 @@
+/*
+ * The tuning database: an index over immutable records. A record is one canonical JSON line (keys
+ * sorted, no spaces, integers and strings) with `kind` and `id`; id = BLAKE2b-128 of
+ * "dlc/<kind>/v1\0" and the line without its id. The database can be rebuilt from its lines; best is
+ * a pure function of them. docs/records.md has the fields.
+ *
+ * SQLite, WAL where the file system allows it; opened with its defensive settings, foreign files
+ * read-only. One Db per thread. A commit is durable before db_put_run returns.
+ */
+#ifndef DB_DB_H
+#define DB_DB_H
+
+#include "base/hash.h"
+#include "op/task.h"
+#include "target/target.h"
+
+typedef struct Db Db;
+typedef enum { DB_READ, DB_WRITE } DbMode;
+
+/* DB_WRITE creates the file; a newer version, damage, no permission, a full disk are refused. */
+Db *db_open(const char *path, DbMode mode, Err *err);
+void db_close(Db *db);
+
+typedef enum {
+#define RUN_STATUS(name, text, doc) RUN_##name,
+#include "db/status.def"
+#undef RUN_STATUS
+	RUN_STATUS_COUNT
+} RunStatus;
+const char *run_status_text(RunStatus s);
+bool run_status_parse(const char *text, RunStatus *out);
+
+/* What was observed of one candidate. Times in ns; med_ns 0 where status is not ok. */
+typedef struct RunRecord {
+	Hash id;
+	Hash workload, target, session, env;
+	const char *trace; /* text */
+	RunStatus status;
+	int64_t median_ns, min_ns, mad_ns, compile_ns;
+	int64_t samples;   /* how many */
+	int64_t max_err_e9; /* max |a-b| / max |ref|, times 1e9; -1: not verified */
+	const char *detail; /* why it failed; "" */
+	int64_t seq;        /* order within the session */
+} RunRecord;
+
+typedef struct SessionInfo {
+	const char *tool;   /* "dlc 0.1.0" */
+	const char *search; /* name of the strategy */
+	const char *model;
+	int64_t seed, started_s; /* seconds since 1970 */
+} SessionInfo;
+
+/* Each stores the record if it is new, and gives its id. */
+bool db_put_task(Db *db, const Task *task, Err *err);
+bool db_put_target(Db *db, const Target *target, Hash *id, Err *err);
+bool db_put_env(Db *db, int codegen_epoch, const char *compiler, Hash *id, Err *err);
+bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err);
+bool db_put_run(Db *db, RunRecord *run, Err *err); /* fills run->id */
+
+/* The best verified run of workload x target of this codegen epoch. NULL without an error: none. */
+const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err);
+/* Calls f for each run of workload x target, best first, failures last; f returns false to stop. */
+typedef bool (*DbRunFn)(const RunRecord *run, void *arg);
+bool db_each_run(Db *db, Hash workload, Hash target, DbRunFn f, void *arg, Err *err);
+/* Prints all records as lines, what a line names before it. */
+typedef bool (*DbLineFn)(const char *line, size_t n, void *arg);
+bool db_export(Db *db, DbLineFn f, void *arg, Err *err);
+
+typedef struct ImportCount {
+	int64_t taken, known, refused;
+	char first[200]; /* why the first refused line was */
+} ImportCount;
+bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err);
+
+/* Structure, foreign keys and the hash of every record. */
+bool db_check(Db *db, int64_t *records, Err *err);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * A schedule is text: a Trace is a list of steps, one per line, "#" comments. Template output,
+ * golden tests, records and `dlc-show --apply` are this text. A file may name its task in a first
+ * line "task 4f1c2a9". Parsing is bounded: 64 KiB, 4096 steps, 16 arguments a step.
+ */
+#ifndef SCHEDULE_TRACE_H
+#define SCHEDULE_TRACE_H
+
+#include "ir/ir.h"
+#include "target/target.h"
+
+typedef enum {
+#define PRIM(name, args, law) PRIM_##name,
+#include "schedule/prim.def"
+#undef PRIM
+	PRIM_COUNT
+} Prim;
+
+enum { STEP_ARGS = 16 };
+
+typedef struct StepArg {
+	const char *word; /* a loop's name, or a word of the row */
+	int64_t num;      /* I */
+} StepArg;
+
+typedef struct Step {
+	Prim prim;
+	int line; /* in the text, for messages */
+	int n;
+	StepArg arg[STEP_ARGS];
+} Step;
+
+typedef struct Trace {
+	const char *task; /* prefix of the task's id, NULL if the text names none */
+	VEC(Step) step;
+} Trace;
+
+/* "split", its argument string and its law; for docs, help and messages. */
+typedef struct PrimRow {
+	const char *name, *args, *law;
+} PrimRow;
+const PrimRow *prim_row(Prim p);
+
+Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);
+void trace_print(Text *out, const Trace *t);
+
+/*
+ * Rewrites the set step by step. A step that its law refuses fails with ERR_ILLEGAL, the step's
+ * line and the reason, and leaves the set as the steps before it made it.
+ */
+bool trace_apply(KernelSet *ks, const Trace *t, const Target *target, Err *err);
+
+#endif
