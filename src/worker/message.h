@@ -1,0 +1,133 @@
+/*
+ * What a tuner and dlc-worker say to each other, over a pipe, ssh or a socket.  The worker sends
+ * HELLO; from then on every request has exactly one answer, in order, which carries its serial.
+ * The worker does not watch the clock: a parent that waits too long kills it and starts another.
+ *
+ * A message is the struct of its kind and then the arrays that its comment names, in that order,
+ * each padded with zeros to a multiple of 8.  Little-endian, 8-byte aligned in memory, so that both
+ * sides read it in place; frame.h writes and checks them.
+ *
+ * Numbers of modules, buffers and programs are the parent's choice, below MSG_TABLE; sending one
+ * again replaces it.  Buffers are 64-byte aligned.  A worker that gets nonsense says so and exits.
+ */
+#ifndef WORKER_MESSAGE_H
+#define WORKER_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/kernel.h"
+
+enum { MSG_VERSION = 1, MSG_TABLE = 65536, MSG_PROGRAMS = 64 /* in one TIME */ };
+#define MSG_MAX ((uint64_t)1 << 32) /* bytes of a frame */
+
+typedef enum {
+	MSG_NONE,
+#define MSG(name, sender, type, meaning) MSG_##name,
+#include "worker/message.def"
+#undef MSG
+	MSG_KINDS
+} MsgKind;
+
+typedef struct MsgHello { /* then: features text, program version text */
+	uint32_t version, cores;
+	uint64_t memory_bytes, page_bytes, cache_bytes[3]; /* 0: not known */
+	uint64_t nfeatures, nprogram;
+} MsgHello;
+
+typedef struct MsgImage { /* then: DlcEntry[nentry], image bytes */
+	uint32_t module, zero;
+	uint64_t nentry, nimage;
+} MsgImage;
+
+typedef struct MsgBundle { /* then: the file's bytes; inputs are filled at random from seed */
+	uint32_t program, threads;
+	uint64_t seed, nfile;
+} MsgBundle;
+
+typedef enum { MSG_FILL_ZERO, MSG_FILL_POISON, MSG_FILL_RANDOM, MSG_FILL_DATA } MsgFill;
+typedef struct MsgBuffer { /* then: data, ndata == bytes where fill is DATA, else 0 */
+	uint32_t buffer, fill;
+	uint8_t code, bits, zero[6]; /* RANDOM: element type (DLPack) of values in [lo, hi] */
+	uint64_t bytes, seed;
+	double lo, hi;
+	uint64_t ndata;
+} MsgBuffer;
+
+typedef struct MsgCall { /* rows of the program's arg and sym arrays */
+	uint32_t module, entry, arg, narg, sym, nsym;
+} MsgCall;
+
+typedef struct MsgArg {
+	uint32_t buffer, output; /* output: 1 where RUN poisons it first (from offset, bytes) */
+	uint64_t offset, bytes;  /* bytes: what the kernel may touch; checked against the buffer */
+} MsgArg;
+
+typedef struct MsgProgram { /* then: MsgCall[ncall], MsgArg[narg], int64_t[nsym] */
+	uint32_t program, threads;
+	uint64_t ncall, narg, nsym;
+} MsgProgram;
+
+typedef struct MsgRun {
+	uint64_t program;
+} MsgRun;
+
+typedef struct MsgCompare { /* bytes of `got` from offset 0 against those of `want` */
+	uint32_t got, want;
+	uint8_t code, bits, zero[6];
+	uint64_t count; /* elements */
+} MsgCompare;
+
+typedef struct MsgRead {
+	uint64_t buffer, offset, bytes;
+} MsgRead;
+
+typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
+	uint64_t nprogram;
+	uint32_t samples, warmup;     /* samples of each program, round robin; runs before them */
+	uint32_t repeat, zero;        /* runs inside one sample */
+	uint64_t flush_bytes;         /* touched before every sample, 0: back to back */
+	uint64_t budget_ns, slow_ns;  /* no new sample after budget; a program whose first sample is
+	                                 slower than slow gets no more; 0: no limit */
+} MsgTime;
+
+typedef struct MsgProbe {
+	uint64_t threads;
+} MsgProbe;
+
+typedef struct MsgReset {
+	uint64_t zero;
+} MsgReset;
+
+typedef struct MsgDone {
+	uint64_t ns; /* what the request took */
+} MsgDone;
+
+typedef struct MsgRefused { /* then: text */
+	uint32_t status, zero; /* DlcStatus */
+	uint64_t ntext;
+} MsgRefused;
+
+typedef struct MsgCompared {
+	double max_error, max_want; /* over finite elements; error / want is DESIGN 4.9's */
+	uint64_t worst, nbad;       /* nbad: not finite where wanted finite, or the reverse */
+} MsgCompared;
+
+typedef struct MsgData { /* then: data */
+	uint64_t ndata;
+} MsgData;
+
+typedef struct MsgSample {
+	uint32_t program, preempted; /* preempted: a thread had the CPU for less than 97 % of it */
+	uint64_t ns, cpu_ns;         /* of one run: the sample's over repeat */
+} MsgSample;
+
+typedef struct MsgTimes { /* then: MsgSample[nsample], in the order taken */
+	uint64_t nsample;
+} MsgTimes;
+
+typedef struct MsgProbed {
+	double gflops;
+} MsgProbed;
+
+#endif
