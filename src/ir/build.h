@@ -45,6 +45,14 @@ const Expr *ir_lane(Ir *ir, const Expr *a, int lane);
 #define ir_and(ir, a, b) ir_binary((ir), IR_AND, (a), (b))
 #define ir_or(ir, a, b) ir_binary((ir), IR_OR, (a), (b))
 
+/*
+ * The constant that node `op` of type `type` gives on constant scalar arguments; NULL if one is not
+ * constant, the result is an error (a zero divisor), or libm's rounding would decide (exp, pow).
+ */
+const Expr *ir_fold(Ir *ir, Node op, DType type, const Expr *const *arg, int n);
+/* The type ir_unary and ir_binary give to a node of this kind with such a first argument. */
+DType ir_result_type(Node op, DType arg);
+
 /* True and *v set if e is an integer or bool constant. */
 bool ir_is_int(const Expr *e, int64_t *v);
 bool ir_is_const(const Expr *e, int64_t v);
@@ -66,5 +74,7 @@ Buf *ir_buf(Ir *ir, const char *name, BufRole role, DType t, const char *scope,
 	const int64_t *shape, int rank);
 Fn *ir_fn(Ir *ir, const char *name, FnKind kind);
 void ir_fn_add_buf(Ir *ir, Fn *fn, Buf *b);
+void ir_fn_add_scalar(Ir *ir, Fn *fn, const char *name, DType t);
+void ir_fn_add_sym(Ir *ir, Fn *fn, const char *name, int64_t lo, int64_t hi, int64_t div);
 
 #endif

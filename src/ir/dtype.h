@@ -33,14 +33,22 @@ typedef struct DType {
 bool dtype_eq(DType a, DType b);
 bool dtype_is_float(DType t); /* FLOAT or BFLOAT */
 bool dtype_is_int(DType t);   /* INT or UINT, not BOOL */
+bool dtype_known(DType t);    /* a kind and width of the table, 1 to DTYPE_LANES lanes */
 DType dtype_scalar(DType t);
 DType dtype_vector(DType t, int lanes);
 
-enum { DTYPE_TEXT = 16 };
+enum { DTYPE_TEXT = 16, DTYPE_LANES = 4096 };
 /* Writes "f32x16"; returns `out`. */
 const char *dtype_print(DType t, char out[DTYPE_TEXT]);
 /* Reads exactly n characters; false if they name no type dlc knows. */
 bool dtype_parse(const char *s, size_t n, DType *out);
+
+/* The value as an element of the type holds it: rounded (to nearest even), or wrapped. */
+double dtype_round(DType t, double v);   /* t floating; every NaN becomes the one quiet NaN */
+int64_t dtype_wrap(DType t, int64_t v);  /* t integer or bool; u64 keeps its bits */
+/* The conversions of IR_CAST: saturating, NaN gives 0; rounded once; `from` tells u64 from i64. */
+int64_t dtype_float_to_int(DType t, double v);
+double dtype_int_to_float(DType t, DType from, int64_t v);
 
 /* Bytes of n packed elements, rounded up; -1 if that overflows. */
 int64_t dtype_bytes(DType t, int64_t n);

@@ -32,8 +32,9 @@ struct Expr {
 	DType type;
 	uint32_t id;      /* dense within the Ir, in order of creation: an index for side tables */
 	uint16_t nargs;
+	uint16_t depth; /* 1 for an atom, else 1 + the deepest argument's; saturates */
 	union {
-		int64_t i;        /* INT (bool: 0 or 1) */
+		int64_t i;        /* INT: wrapped to its type (bool: 0 or 1; u64: its bits) */
 		double f;         /* FLOAT, already rounded to its type */
 		const char *name; /* VAR; LOAD: the buffer */
 	};
@@ -77,10 +78,17 @@ typedef struct Param {
 	DType type;
 } Param;
 
-typedef enum { LOOP_SERIAL, LOOP_PARALLEL, LOOP_VECTOR, LOOP_UNROLLED, LOOP_BOUND, LOOP_PIPELINED } LoopKind;
+typedef enum {
+	LOOP_SERIAL,
+	LOOP_PARALLEL,
+	LOOP_VECTOR,
+	LOOP_UNROLLED,
+	LOOP_BOUND,
+	LOOP_PIPELINED,
+} LoopKind;
 typedef enum { ITER_SPATIAL, ITER_REDUCE, ITER_SCAN } IterKind;
 
-/* An iterator of a block: name takes every value of [lo, hi) once per instance; here it is `value`. */
+/* An iterator of a block: name takes every value of [lo, hi) once per instance; here `value`. */
 typedef struct Iter {
 	const char *name;
 	IterKind kind;
@@ -215,13 +223,20 @@ typedef struct KernelSet {
 
 Ir *ir_new(Arena *a);
 Arena *ir_arena(const Ir *ir);
+uint32_t ir_expr_count(const Ir *ir);                /* every Expr.id is below it */
 const char *ir_name(Ir *ir, const char *s);          /* interned */
+const char *ir_name_n(Ir *ir, const char *s, size_t n);
 const char *ir_fresh_name(Ir *ir, const char *stem); /* a name never given before in this Ir */
 
 KernelSet *ir_set_new(Ir *ir);
 void ir_set_add(KernelSet *ks, Fn *fn);
+void ir_set_add_monoid(KernelSet *ks, Monoid *m);
 Fn *ir_find_fn(const KernelSet *ks, const char *name); /* by content, need not be interned */
-const Monoid *ir_find_monoid(const KernelSet *ks, const char *name, DType type); /* built-in ones too */
+/* One of the set (whatever its types), else the built-in one for the type; NULL if neither. */
+const Monoid *ir_find_monoid(const KernelSet *ks, const char *name, DType type);
+/* The built-in monoid alone; NULL if there is none of that name for the type. */
+const Monoid *ir_builtin_monoid(Ir *ir, const char *name, DType type);
+bool ir_is_builtin_monoid(const char *name);
 /* A parameter or an alloc anywhere in the Fn; NULL if there is none. */
 Buf *ir_find_buf(const Fn *fn, const char *name);
 

@@ -7,7 +7,20 @@
 
 #include "ir/ir.h"
 
-/* Calls f on every statement, parents first; f returns false to skip the children. */
+/*
+ * A table Expr -> Expr, empty at first, taken from a pool of the Ir: begin and end cost nothing
+ * that grows with the Ir. Calls nest like brackets.
+ */
+typedef struct IrMemo IrMemo;
+IrMemo *ir_memo_begin(Ir *ir);
+/* The slot of e, *slot == NULL if unset; valid until the next call. */
+const Expr **ir_memo_at(IrMemo *m, const Expr *e);
+void ir_memo_end(Ir *ir, IrMemo *m);
+
+/*
+ * Calls f on every statement: s, its siblings, their children; parents first. f returns false to
+ * skip the children.
+ */
 void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg);
 /* Calls f on the expressions a statement itself holds (not its children's). */
 void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg);
@@ -16,7 +29,8 @@ void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg)
 
 /*
  * Rebuilds e: f is given each node with its arguments already rebuilt and returns its replacement
- * (or the node itself). ir_map_stmt does so for every expression of s, its siblings and children.
+ * (or the node itself). ir_map_stmt does so for every expression of s, its siblings and children
+ * (with one memo: f must be a function of the node alone), index maps and shapes left out.
  */
 typedef const Expr *(*IrMapFn)(Ir *ir, const Expr *e, void *arg);
 const Expr *ir_map_expr(Ir *ir, const Expr *e, IrMapFn f, void *arg);

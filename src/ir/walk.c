@@ -1,0 +1,260 @@
+/*
+ * Walking and rebuilding. Expressions are a graph with shared parts: each walk sees a part once,
+ * by a set of what it has seen or by the Ir's memo, else sharing would cost exponential time.
+ */
+#include "ir/walk.h"
+#include "ir/build.h"
+#include "ir/cons.h"
+
+#include <string.h>
+
+void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg)
+{
+	for (; s != NULL; s = s->next) {
+		if (!f(s, arg))
+			continue;
+		switch (s->kind) {
+		case ST_FOR: ir_each_stmt(s->loop.body, f, arg); break;
+		case ST_BLOCK:
+			ir_each_stmt(s->block.init, f, arg);
+			ir_each_stmt(s->block.body, f, arg);
+			break;
+		case ST_IF:
+			ir_each_stmt(s->branch.then, f, arg);
+			ir_each_stmt(s->branch.other, f, arg);
+			break;
+		case ST_ASYNC: ir_each_stmt(s->async, f, arg); break;
+		default: break;
+		}
+	}
+}
+
+/* The places of a statement that hold an expression, in the order of the text. */
+typedef void (*PlaceFn)(const Expr **e, void *arg);
+
+static void places(const Expr **e, int n, PlaceFn f, void *arg)
+{
+	for (int i = 0; i < n; i++)
+		if (e[i] != NULL)
+			f(&e[i], arg);
+}
+
+static void each_place(Stmt *s, PlaceFn f, void *arg)
+{
+	switch (s->kind) {
+	case ST_FOR:
+		f(&s->loop.lo, arg);
+		f(&s->loop.hi, arg);
+		break;
+	case ST_BLOCK:
+		for (int i = 0; i < s->block.n; i++) {
+			f(&s->block.iter[i].lo, arg);
+			f(&s->block.iter[i].hi, arg);
+			f(&s->block.iter[i].value, arg);
+		}
+		places(&s->block.where, 1, f, arg);
+		break;
+	case ST_STORE:
+		places(s->store.dst.idx, s->store.dst.n, f, arg);
+		f(&s->store.value, arg);
+		places(&s->store.mask, 1, f, arg);
+		break;
+	case ST_REDUCE:
+		for (int i = 0; i < s->reduce.n; i++)
+			places(s->reduce.dst[i].idx, s->reduce.dst[i].n, f, arg);
+		places(s->reduce.value, s->reduce.n, f, arg);
+		places(&s->reduce.mask, 1, f, arg);
+		break;
+	case ST_LET: f(&s->let.value, arg); break;
+	case ST_IF: f(&s->branch.cond, arg); break;
+	case ST_CALL:
+		for (int i = 0; i < s->call.n; i++) {
+			CallArg *a = &s->call.arg[i];
+			places(a->idx, a->n, f, arg);
+			places(a->len, a->n, f, arg);
+			places(&a->value, 1, f, arg);
+		}
+		break;
+	default: break;
+	}
+}
+
+typedef struct Each {
+	void (*f)(const Expr *e, void *arg);
+	void *arg;
+} Each;
+
+static void each_at(const Expr **e, void *arg)
+{
+	const Each *each = arg;
+	each->f(*e, each->arg);
+}
+
+void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg)
+{
+	Each each = { f, arg };
+	each_place((Stmt *)s, each_at, &each); /* each_at writes nothing */
+}
+
+/* A set of nodes: a small table that moves to an arena of its own when it fills up. */
+typedef struct Seen {
+	const Expr *small[64];
+	const Expr **slot;
+	size_t cap, used;
+	Arena *arena;
+} Seen;
+
+static void seen_init(Seen *s)
+{
+	memset(s->small, 0, sizeof s->small);
+	s->slot = s->small;
+	s->cap = 64;
+	s->used = 0;
+	s->arena = NULL;
+}
+
+static const Expr **seen_slot(const Expr **slot, size_t cap, const Expr *e)
+{
+	for (size_t i = (e->id * 0x9e3779b1u) & (cap - 1);; i = (i + 1) & (cap - 1))
+		if (slot[i] == NULL || slot[i] == e)
+			return &slot[i];
+}
+
+/* Adds e; false if it was there already. */
+static bool seen_add(Seen *s, const Expr *e)
+{
+	const Expr **at = seen_slot(s->slot, s->cap, e);
+	if (*at == e)
+		return false;
+	*at = e;
+	if (2 * ++s->used <= s->cap)
+		return true;
+	if (s->arena == NULL)
+		s->arena = arena_new();
+	const Expr **wide = arena_array(s->arena, const Expr *, s->cap * 4);
+	for (size_t i = 0; i < s->cap; i++)
+		if (s->slot[i] != NULL)
+			*seen_slot(wide, s->cap * 4, s->slot[i]) = s->slot[i];
+	s->slot = wide;
+	s->cap *= 4;
+	return true;
+}
+
+static void visit(Seen *seen, const Expr *e, const Each *each)
+{
+	if (!seen_add(seen, e))
+		return;
+	for (int i = 0; i < e->nargs; i++)
+		visit(seen, e->arg[i], each);
+	each->f(e, each->arg);
+}
+
+void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg)
+{
+	Seen seen;
+	seen_init(&seen);
+	visit(&seen, e, &(Each){ f, arg });
+	arena_free(seen.arena);
+}
+
+static bool find_var(Seen *seen, const Expr *e, const char *name)
+{
+	if (e->op == IR_VAR)
+		return strcmp(e->name, name) == 0;
+	if (e->nargs == 0 || !seen_add(seen, e))
+		return false;
+	for (int i = 0; i < e->nargs; i++)
+		if (find_var(seen, e->arg[i], name))
+			return true;
+	return false;
+}
+
+bool ir_uses_var(const Expr *e, const char *name)
+{
+	if (e->nargs == 0)
+		return e->op == IR_VAR && strcmp(e->name, name) == 0;
+	Seen seen;
+	seen_init(&seen);
+	bool found = find_var(&seen, e, name);
+	arena_free(seen.arena);
+	return found;
+}
+
+const Expr *ir_with_args(Ir *ir, const Expr *e, const Expr *const *arg)
+{
+	if (e->nargs == 0 || memcmp(e->arg, arg, sizeof *arg * e->nargs) == 0)
+		return e;
+	if (e->op == IR_LOAD)
+		return ir_cons(ir, e, arg);
+	return ir_node(ir, e->op, e->type, arg, e->nargs);
+}
+
+typedef struct Mapping {
+	Ir *ir;
+	IrMapFn f;
+	void *arg;
+	IrMemo *memo;
+} Mapping;
+
+static const Expr *rebuild(Mapping *m, const Expr *e)
+{
+	const Expr *known = *ir_memo_at(m->memo, e);
+	if (known != NULL)
+		return known;
+	const Expr *few[4], **arg = few;
+	if (e->nargs > 4)
+		arg = arena_array(ir_arena(m->ir), const Expr *, e->nargs);
+	for (int i = 0; i < e->nargs; i++)
+		arg[i] = rebuild(m, e->arg[i]);
+	const Expr *r = m->f(m->ir, ir_with_args(m->ir, e, arg), m->arg);
+	*ir_memo_at(m->memo, e) = r;
+	return r;
+}
+
+const Expr *ir_map_expr(Ir *ir, const Expr *e, IrMapFn f, void *arg)
+{
+	Mapping m = { ir, f, arg, ir_memo_begin(ir) };
+	const Expr *r = rebuild(&m, e);
+	ir_memo_end(ir, m.memo);
+	return r;
+}
+
+static void rebuild_at(const Expr **e, void *arg)
+{
+	*e = rebuild(arg, *e);
+}
+
+static bool rebuild_stmt(Stmt *s, void *arg)
+{
+	each_place(s, rebuild_at, arg);
+	return true;
+}
+
+void ir_map_stmt(Ir *ir, Stmt *s, IrMapFn f, void *arg)
+{
+	Mapping m = { ir, f, arg, ir_memo_begin(ir) };
+	ir_each_stmt(s, rebuild_stmt, &m);
+	ir_memo_end(ir, m.memo);
+}
+
+typedef struct Subst {
+	const char *name;
+	const Expr *by;
+} Subst;
+
+static const Expr *subst_node(Ir *ir, const Expr *e, void *arg)
+{
+	const Subst *s = arg;
+	(void)ir;
+	return e->op == IR_VAR && strcmp(e->name, s->name) == 0 ? s->by : e;
+}
+
+const Expr *ir_subst(Ir *ir, const Expr *e, const char *name, const Expr *by)
+{
+	return ir_map_expr(ir, e, subst_node, &(Subst){ name, by });
+}
+
+void ir_subst_stmt(Ir *ir, Stmt *s, const char *name, const Expr *by)
+{
+	ir_map_stmt(ir, s, subst_node, &(Subst){ name, by });
+}
