@@ -33,7 +33,7 @@ static bool refuse_kind(Err *err, const char *path, mode_t mode)
 			   : S_ISBLK(mode)  ? "block device"
 			   : S_ISSOCK(mode) ? "socket"
 					    : "pipe";
-	return fail(err, ERR_INPUT, path, "is a %s, not a file", kind);
+	return fail(err, ERR_INPUT, path, "it is a %s, not a file", kind);
 }
 
 /* Looks before it opens, because opening a device may already do something. */
@@ -51,7 +51,7 @@ static int open_input(const char *path, bool pipes, struct stat *st, Err *err)
 
 static bool too_large(Err *err, const char *name, size_t limit)
 {
-	return fail(err, ERR_INPUT, name, "is larger than the %zu bytes that are read", limit);
+	return fail(err, ERR_INPUT, name, "it is larger than the %zu bytes that are read", limit);
 }
 
 static ssize_t read_some(int fd, void *to, size_t n)

@@ -36,3 +36,11 @@ void hash_hex(Hash h, char out[HASH_HEX])
 {
 	sodium_bin2hex(out, HASH_HEX, h.byte, sizeof h.byte);
 }
+
+bool hash_parse(const char *hex, Hash *out)
+{
+	size_t n = 0;
+	return strlen(hex) == 2 * sizeof *out && strspn(hex, "0123456789abcdef") == 2 * sizeof *out &&
+		sodium_hex2bin(out->byte, sizeof out->byte, hex, strlen(hex), NULL, &n, NULL) == 0 &&
+		n == sizeof *out;
+}

@@ -5,6 +5,7 @@
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ enum { HASH_HEX = 33 }; /* 32 digits and the 0 */
 /* BLAKE2b-128 of `domain`, its ending 0, and then the n bytes; domain is e.g. "dlc/run/v1". */
 Hash hash_of(const char *domain, const void *bytes, size_t n);
 void hash_hex(Hash h, char out[HASH_HEX]);
+/* Reads exactly 32 lower-case hexadecimal digits; false if it is anything else. */
+bool hash_parse(const char *hex, Hash *out);
 
 /* Incremental form for large inputs (bundles, models). */
 typedef struct HashState {

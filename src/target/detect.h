@@ -1,0 +1,62 @@
+/*
+ * What a CPU says about itself, kept apart from what is concluded, so that a test can be any CPU.
+ * facts_* read this machine; target_from_facts is pure; target_read_* take the roots of /sys and
+ * /proc, so that a test can hand them a folder.
+ */
+#ifndef TARGET_DETECT_H
+#define TARGET_DETECT_H
+
+#include "target/target.h"
+
+typedef enum {
+	VENDOR_OTHER,
+	VENDOR_AMD,
+	VENDOR_INTEL,
+	VENDOR_HYGON,
+	VENDOR_ARM,
+	VENDOR_APPLE,
+} Vendor;
+
+typedef struct CpuFacts {
+	Arch arch;
+	Vendor vendor;
+	uint32_t family, model; /* displayed ones; AArch64: 0 and the MIDR part number */
+	uint64_t features;      /* as the CPU tells them */
+	char brand[64];
+} CpuFacts;
+
+void facts_read(CpuFacts *f);
+/* Vendor and part of the most frequent core in the text of an AArch64 /proc/cpuinfo. */
+void facts_from_cpuinfo(CpuFacts *f, const char *text);
+
+/* Architecture, model class, features and all that follows from them. */
+void target_from_facts(Target *t, const CpuFacts *f);
+/* Fills vector, FMA, scope and LLVM fields from arch, model and features. */
+void target_derive(Target *t);
+/* The features that may stay: one whose base is absent (avx512vnni without avx512f) is dropped. */
+uint64_t features_closed(uint64_t features);
+uint64_t feature_needs(Feature f);
+Arch feature_arch(Feature f);
+
+/* The row of level.def or model.def of this name. */
+bool level_find(const char *name, Arch *arch, uint64_t *features);
+bool model_find(const char *name, Arch *arch);
+bool feature_find(const char *name, Arch arch, Feature *out);
+/* Every name the tables know for an architecture, for "did you mean"; *n of them. */
+const char *const *feature_names(Arena *a, Arch arch, size_t *n);
+
+/* Rows of kind.def: by name, whether there is a code generator, and the refusal where there is none. */
+bool target_kind_find(const char *s, size_t n, TargetKind *out);
+bool target_kind_supported(TargetKind k);
+bool target_refuse_kind(TargetKind k, const char *place, ErrCode code, Err *err);
+
+/* Caches of CPU 0 (on hybrids a performance core) from SYS/devices/system/cpu. */
+void target_read_caches(Target *t, const char *sys);
+/* Physical cores among the logical CPUs of `mask` (bit i of word i/64), ncpu of them possible. */
+int target_count_cores(const uint64_t *mask, int ncpu, const char *sys);
+/* Logical CPUs a cgroup grants, at least 1; INT_MAX where it sets no limit. */
+int target_cgroup_cpus(const char *sys);
+/* Bytes of memory this process may have: the machine's, or less where a cgroup says so. */
+int64_t target_memory(const char *sys, const char *proc);
+
+#endif

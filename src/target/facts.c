@@ -1,0 +1,299 @@
+/*
+ * Turns what a CPU says about itself into a Target: features, the model class by its row in
+ * model.def (else the feature level), and from these the vector shape, FMA facts and LLVM's names.
+ * Pure, so that tests can be every CPU.  Reading the machine is detect.c.
+ */
+#include "target/detect.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(FEATURE_COUNT <= 64, "features are bits of a uint64_t");
+
+static const struct {
+	const char *text, *triple, *llvm_cpu;
+} archs[ARCH_COUNT] = {
+#define ARCH(name, text, triple, llvm_cpu) [ARCH_##name] = { text, triple, llvm_cpu },
+#include "target/arch.def"
+#undef ARCH
+};
+
+static const struct {
+	Arch arch;
+	const char *text;
+	uint64_t needs;
+} features[FEATURE_COUNT] = {
+#define FEATURE(name, arch, text, needs) [FEATURE_##name] = { ARCH_##arch, text, needs },
+#include "target/feature.def"
+#undef FEATURE
+};
+
+static const struct Model {
+	const char *name;
+	Arch arch;
+	Vendor vendor;
+	uint32_t family, first, last;
+	Feature needs;
+	int vector_bits, fma_latency, fma_rate;
+} models[] = {
+#define MODEL(name, arch, vendor, family, first, last, needs, bits, latency, rate) \
+	{ name, ARCH_##arch, vendor, family, first, last, needs, bits, latency, rate },
+#include "target/model.def"
+#undef MODEL
+};
+
+static const struct Level {
+	const char *name;
+	Arch arch;
+	uint64_t features;
+} levels[] = {
+#define LEVEL(name, arch, features) { name, ARCH_##arch, features },
+#include "target/level.def"
+#undef LEVEL
+};
+
+enum {
+	MODELS = sizeof models / sizeof *models,
+	LEVELS = sizeof levels / sizeof *levels,
+};
+
+const char *arch_name(Arch a)
+{
+	return archs[a].text;
+}
+
+const char *feature_name(Feature f)
+{
+	return features[f].text;
+}
+
+Arch feature_arch(Feature f)
+{
+	return features[f].arch;
+}
+
+bool target_has(const Target *t, Feature f)
+{
+	return (t->features & FEATURE_BIT(f)) != 0;
+}
+
+bool feature_find(const char *name, Arch arch, Feature *out)
+{
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (features[f].arch == arch && strcmp(features[f].text, name) == 0) {
+			*out = (Feature)f;
+			return true;
+		}
+	return false;
+}
+
+bool level_find(const char *name, Arch *arch, uint64_t *mask)
+{
+	for (int i = 0; i < LEVELS; i++)
+		if (strcmp(levels[i].name, name) == 0) {
+			*arch = levels[i].arch;
+			*mask = levels[i].features;
+			return true;
+		}
+	return false;
+}
+
+bool model_find(const char *name, Arch *arch)
+{
+	for (int i = 0; i < MODELS; i++)
+		if (strcmp(models[i].name, name) == 0) {
+			*arch = models[i].arch;
+			return true;
+		}
+	return false;
+}
+
+const char *const *feature_names(Arena *a, Arch arch, size_t *n)
+{
+	VEC(const char *) list = { 0 };
+	for (int i = 0; i < LEVELS; i++)
+		if (levels[i].arch == arch)
+			vec_push(a, &list, levels[i].name);
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (features[f].arch == arch)
+			vec_push(a, &list, features[f].text);
+	*n = list.n;
+	return list.at;
+}
+
+char *target_feature_list(Arena *a, uint64_t mask)
+{
+	Text t = { .arena = a };
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if ((mask & FEATURE_BIT(f)) != 0)
+			text_add(&t, "%s%s", t.n != 0 ? " " : "", features[f].text);
+	return arena_printf(a, "%s", text_str(&t));
+}
+
+uint64_t features_closed(uint64_t mask)
+{
+	for (uint64_t before = 0; before != mask;) {
+		before = mask;
+		for (int f = 0; f < FEATURE_COUNT; f++)
+			if ((features[f].needs & ~mask) != 0)
+				mask &= ~FEATURE_BIT(f);
+	}
+	return mask;
+}
+
+uint64_t feature_needs(Feature f)
+{
+	return features[f].needs;
+}
+
+/* The highest level whose features are all there, else the lowest of the architecture. */
+static const struct Level *level_of(Arch arch, uint64_t mask)
+{
+	const struct Level *least = NULL;
+	for (int i = 0; i < LEVELS; i++)
+		if (levels[i].arch == arch) {
+			least = &levels[i];
+			if ((levels[i].features & ~mask) == 0)
+				return least;
+		}
+	assert(least != NULL);
+	return least;
+}
+
+static const struct Model *model_of(const Target *t)
+{
+	for (int i = 0; i < MODELS; i++)
+		if (models[i].arch == t->arch && strcmp(models[i].name, t->model) == 0)
+			return &models[i];
+	return NULL;
+}
+
+static int vector_bits(const Target *t, const struct Model *m)
+{
+	int bits = t->arch != ARCH_X86_64	    ? 128
+		   : target_has(t, FEATURE_AVX512F) ? 512
+		   : target_has(t, FEATURE_AVX)	    ? 256
+						    : 128;
+	return m != NULL && m->vector_bits < bits ? m->vector_bits : bits;
+}
+
+static void derive_fma(Target *t, const struct Model *m)
+{
+	if (m == NULL || (t->arch == ARCH_X86_64 && !target_has(t, FEATURE_FMA)))
+		return;
+	t->fma_latency = m->fma_latency;
+	/* Every 512-bit design starts two 256-bit FMAs, whether or not it joins them for 512 bits. */
+	t->fma_rate = m->vector_bits == 512 && t->vector_bits == 256 ? 2 : m->fma_rate;
+}
+
+static void add_scope(Target *t, const char *name, int64_t bytes)
+{
+	assert(t->nscope < TARGET_SCOPES);
+	Scope *s = &t->scope[t->nscope++];
+	snprintf(s->name, sizeof s->name, "%s", name);
+	s->bytes = bytes;
+}
+
+/* The level's features are the CPU's; the string names what is there beyond them. */
+static void derive_llvm(Target *t)
+{
+	const struct Level *level = level_of(t->arch, t->features);
+	uint64_t beyond = t->features;
+	t->triple = archs[t->arch].triple;
+	t->llvm_cpu = archs[t->arch].llvm_cpu;
+	if (t->arch == ARCH_X86_64) {
+		t->llvm_cpu = level->name;
+		beyond &= ~level->features;
+	}
+	size_t n = 0;
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if ((beyond & FEATURE_BIT(f)) != 0) {
+			n += (size_t)snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s+%s",
+				n != 0 ? "," : "", features[f].text);
+			assert(n < sizeof t->llvm_features);
+		}
+	/* LLVM's x86-64-v4 row prefers 256 bits where nothing says otherwise. */
+	if (t->vector_bits == 512)
+		snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s-prefer-256-bit",
+			n != 0 ? "," : "");
+}
+
+void target_derive(Target *t)
+{
+	const struct Model *m = model_of(t);
+	if (t->model[0] == 0)
+		snprintf(t->model, sizeof t->model, "%s", level_of(t->arch, t->features)->name);
+	if (t->threads < 1)
+		t->threads = 1;
+	t->vector_bits = vector_bits(t, m);
+	t->vector_regs = t->arch == ARCH_X86_64 && !target_has(t, FEATURE_AVX512F) ? 16 : 32;
+	derive_fma(t, m);
+	t->nscope = 0;
+	add_scope(t, "global", 0);
+	add_scope(t, "local", 0);
+	derive_llvm(t);
+}
+
+static const char *model_name(const CpuFacts *c, uint64_t mask)
+{
+	for (int i = 0; i < MODELS; i++) {
+		const struct Model *m = &models[i];
+		if (m->arch == c->arch && m->vendor == c->vendor && m->family == c->family &&
+			m->first <= c->model && c->model <= m->last &&
+			(m->needs == FEATURE_COUNT || (mask & FEATURE_BIT(m->needs)) != 0))
+			return m->name;
+	}
+	return "";
+}
+
+void target_from_facts(Target *t, const CpuFacts *c)
+{
+	*t = (Target){ .kind = TARGET_CPU, .arch = c->arch, .features = features_closed(c->features) };
+	snprintf(t->model, sizeof t->model, "%s", model_name(c, t->features));
+	snprintf(t->brand, sizeof t->brand, "%s", c->brand);
+	target_derive(t);
+}
+
+/* The number after "KEY   : " on the line at s; cpuinfo writes it decimal or with 0x. */
+static bool line_number(const char *s, const char *key, uint32_t *out)
+{
+	size_t n = strlen(key);
+	int v;
+	if (strncmp(s, key, n) != 0)
+		return false;
+	s += n + strspn(s + n, " \t");
+	if (*s != ':' || sscanf(s + 1, " %i", &v) != 1)
+		return false;
+	*out = (uint32_t)v;
+	return true;
+}
+
+void facts_from_cpuinfo(CpuFacts *f, const char *text)
+{
+	struct {
+		uint32_t who, part;
+		int n;
+	} seen[16] = { 0 };
+	uint32_t who = 0, part = 0;
+	int best = -1;
+	for (const char *s = text; s != NULL; s = (s = strchr(s, '\n')) != NULL ? s + 1 : NULL) {
+		line_number(s, "CPU implementer", &who);
+		if (!line_number(s, "CPU part", &part))
+			continue;
+		int i = 0;
+		while (i < 15 && seen[i].n != 0 && (seen[i].who != who || seen[i].part != part))
+			i++;
+		seen[i].who = who;
+		seen[i].part = part;
+		seen[i].n++;
+		/* In a tie the later cluster, which Linux numbers from little to big, wins. */
+		if (best < 0 || seen[i].n >= seen[best].n)
+			best = i;
+	}
+	if (best < 0)
+		return;
+	f->vendor = seen[best].who == 0x41 ? VENDOR_ARM : seen[best].who == 0x61 ? VENDOR_APPLE : VENDOR_OTHER;
+	f->family = 0;
+	f->model = seen[best].part;
+}

@@ -1,0 +1,200 @@
+/*
+ * Turns the JSON form of a target into a Target.  docs/targets.md has the form; every key is checked
+ * against what can be true of a machine, because later rooms size their work by these numbers.
+ */
+#include "target/target.h"
+
+#include "target/detect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const keys[] = { "about", "kind", "arch", "model", "features", "vector_bits", "fma_latency",
+	"fma_rate", "cores", "cpus", "memory_bytes", "cache" };
+static const char *const cache_keys[] = { "bytes", "shared_by" };
+
+enum { NKEYS = sizeof keys / sizeof *keys };
+
+/* Names end up in texts, file names and records: lower-case letters, digits, '-', '_' and '.'. */
+static bool check_name(const Json *v, const char *name, size_t room, Err *err)
+{
+	if (name[0] == 0 || strlen(name) >= room ||
+		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(name))
+		return json_fail(v, err, "must be 1 to %zu of the characters a-z 0-9 - _ .", room - 1);
+	return true;
+}
+
+static bool parse_kind(const Json *top, Target *t, Err *err)
+{
+	const char *text;
+	if (!json_str(top, "kind", &text, err))
+		return false;
+	if (!target_kind_find(text, strlen(text), &t->kind))
+		return json_fail(json_find(top, "kind"), err, "is \"%.40s\", which is no kind of target; \"cpu\" is one",
+			text);
+	if (!target_kind_supported(t->kind))
+		return target_refuse_kind(t->kind, top->place, ERR_INPUT, err);
+	return true;
+}
+
+static bool parse_arch(const Json *top, Target *t, bool known, Err *err)
+{
+	const char *text;
+	const Json *v = json_find(top, "arch");
+	if (v == NULL && known)
+		return true;
+	if (!json_str(top, "arch", &text, err))
+		return false;
+	for (int i = 0; i < ARCH_COUNT; i++)
+		if (strcmp(arch_name((Arch)i), text) == 0) {
+			if (known && (Arch)i != t->arch)
+				return json_fail(v, err, "is %s, but %s is %s", text, t->model, arch_name(t->arch));
+			t->arch = (Arch)i;
+			return true;
+		}
+	return json_fail(v, err, "is \"%.40s\"; dlc knows x86-64 and aarch64", text);
+}
+
+static bool unknown_feature(const Json *v, const char *name, Arch arch, Err *err)
+{
+	Arena *a = arena_new();
+	size_t n;
+	const char *const *names = feature_names(a, arch, &n);
+	const char *near = text_nearest(name, names, n);
+	json_fail(v, err, "is \"%.40s\", which is no feature of %s that dlc knows%s%s%s", name, arch_name(arch),
+		near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+	arena_free(a);
+	return false;
+}
+
+static bool parse_features(const Json *top, Target *t, Err *err)
+{
+	const Json *list = json_want(top, "features", JV_ARRAY, err);
+	if (list == NULL)
+		return false;
+	t->features = 0;
+	for (size_t i = 0; i < list->list.n; i++) {
+		const Json *v = list->list.at[i];
+		const char *name;
+		Feature f;
+		Arch arch;
+		uint64_t mask;
+		if (!json_as_str(v, &name, err))
+			return false;
+		if (level_find(name, &arch, &mask) && arch == t->arch)
+			t->features |= mask;
+		else if (feature_find(name, t->arch, &f))
+			t->features |= FEATURE_BIT(f);
+		else
+			return unknown_feature(v, name, t->arch, err);
+	}
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (target_has(t, (Feature)f) && (feature_needs((Feature)f) & ~t->features) != 0) {
+			Arena *a = arena_new();
+			json_fail(list, err, "has %s without %s, which it builds on", feature_name((Feature)f),
+				target_feature_list(a, feature_needs((Feature)f) & ~t->features));
+			arena_free(a);
+			return false;
+		}
+	return true;
+}
+
+static bool parse_caches(const Json *top, Target *t, Err *err)
+{
+	if (json_find(top, "cache") == NULL)
+		return true;
+	const Json *list = json_want(top, "cache", JV_ARRAY, err);
+	if (list == NULL)
+		return false;
+	if (list->list.n > TARGET_CACHES)
+		return json_fail(list, err, "has %zu levels; at most %d can be described", list->list.n, TARGET_CACHES);
+	memset(t->cache, 0, sizeof t->cache);
+	for (size_t i = 0; i < list->list.n; i++) {
+		const Json *row = list->list.at[i];
+		int64_t shared = 1;
+		if (!json_only(row, cache_keys, 2, err) ||
+			!json_int(row, "bytes", 1, (int64_t)1 << 40, &t->cache[i].bytes, err))
+			return false;
+		if (json_find(row, "shared_by") != NULL && !json_int(row, "shared_by", 1, 4096, &shared, err))
+			return false;
+		t->cache[i].shared_by = (int)shared;
+	}
+	return true;
+}
+
+static bool optional_int(const Json *top, const char *key, int64_t lo, int64_t hi, int *out, Err *err)
+{
+	int64_t v;
+	if (json_find(top, key) == NULL)
+		return true;
+	if (!json_int(top, key, lo, hi, &v, err))
+		return false;
+	*out = (int)v;
+	return true;
+}
+
+/* What overrides what target_derive concluded. */
+static bool parse_numbers(const Json *top, Target *t, Err *err)
+{
+	int bits = t->vector_bits;
+	if (!optional_int(top, "vector_bits", 64, 2048, &bits, err))
+		return false;
+	if (bits > t->vector_bits || (bits & (bits - 1)) != 0)
+		return json_fail(json_find(top, "vector_bits"), err,
+			"must be a power of two, and at most the %d of its features", t->vector_bits);
+	t->vector_bits = bits;
+	if (json_find(top, "memory_bytes") != NULL &&
+		!json_int(top, "memory_bytes", 1 << 20, (int64_t)1 << 50, &t->scope[0].bytes, err))
+		return false;
+	return optional_int(top, "fma_latency", 1, 100, &t->fma_latency, err) &&
+	       optional_int(top, "fma_rate", 1, 16, &t->fma_rate, err) &&
+	       optional_int(top, "cores", 1, 4096, &t->cores, err) &&
+	       optional_int(top, "cpus", 1, 4096, &t->cpus, err) && parse_caches(top, t, err);
+}
+
+/* Model, architecture and features, as far as the file gives them beyond `t`. */
+static bool parse_model(const Json *top, Target *t, Err *err)
+{
+	const char *model;
+	if (!json_str(top, "model", &model, err))
+		return false;
+	bool host = strcmp(model, "host") == 0;
+	if (host)
+		target_host(t, t->threads);
+	else if (!check_name(json_find(top, "model"), model, sizeof t->model, err))
+		return false;
+	else
+		snprintf(t->model, sizeof t->model, "%s", model);
+	bool level = level_find(model, &t->arch, &t->features);
+	if (!parse_arch(top, t, host || level || model_find(model, &t->arch), err))
+		return false;
+	if (json_find(top, "features") != NULL || !(host || level))
+		return parse_features(top, t, err);
+	return true;
+}
+
+static bool parse_tree(const Json *top, Target *t, Err *err)
+{
+	if (!json_only(top, keys, NKEYS, err) || !parse_kind(top, t, err) || !parse_model(top, t, err))
+		return false;
+	int64_t memory = t->nscope > 0 ? t->scope[0].bytes : 0;
+	target_derive(t);
+	t->scope[0].bytes = memory;
+	if (!parse_numbers(top, t, err))
+		return false;
+	if (t->cores == 0)
+		t->cores = 1;
+	if (t->cpus < t->cores)
+		t->cpus = t->cores;
+	return true;
+}
+
+bool target_parse(Target *t, const char *name, const char *text, size_t n, int threads, Err *err)
+{
+	Arena *a = arena_new();
+	*t = (Target){ .threads = threads };
+	const Json *top = json_parse(a, name, text, n, err);
+	bool ok = top != NULL && parse_tree(top, t, err);
+	arena_free(a);
+	return ok;
+}

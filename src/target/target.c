@@ -1,0 +1,225 @@
+/*
+ * Names and identities of targets: what a user typed becomes a Target, a Target becomes the short
+ * text people read and the canonical record the database keys on.  target/facts.c knows CPUs,
+ * target/parse.c the file form.
+ */
+#include "target/target.h"
+
+#include "base/file.h"
+#include "target/detect.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_LIMIT = 64 << 10, NAME_LIMIT = 64 };
+
+static const struct {
+	const char *text;
+	bool supported;
+	const char *meaning;
+} kinds[TARGET_KINDS] = {
+#define KIND(name, text, supported, meaning) [TARGET_##name] = { text, supported, meaning },
+#include "target/kind.def"
+#undef KIND
+};
+
+const char *target_kind_name(TargetKind k)
+{
+	return kinds[k].text;
+}
+
+bool target_kind_supported(TargetKind k)
+{
+	return kinds[k].supported;
+}
+
+bool target_kind_find(const char *s, size_t n, TargetKind *out)
+{
+	for (int k = 0; k < TARGET_KINDS; k++)
+		if (strlen(kinds[k].text) == n && memcmp(kinds[k].text, s, n) == 0) {
+			*out = (TargetKind)k;
+			return true;
+		}
+	return false;
+}
+
+bool target_refuse_kind(TargetKind k, const char *place, ErrCode code, Err *err)
+{
+	char have[64] = "";
+	for (int i = 0; i < TARGET_KINDS; i++)
+		if (kinds[i].supported)
+			snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", have[0] != 0 ? ", " : "",
+				kinds[i].text);
+	return fail(err, code, place, "this build has no code generator for %s (%s); it has: %s",
+		kinds[k].text, kinds[k].meaning, have);
+}
+
+const char *target_text(const Target *t, char out[TARGET_TEXT])
+{
+	snprintf(out, TARGET_TEXT, "%s:%s t%d", kinds[t->kind].text, t->model, t->threads);
+	return out;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+char *target_record(Arena *a, const Target *t)
+{
+	const char *names[FEATURE_COUNT];
+	size_t n = 0;
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (target_has(t, (Feature)f))
+			names[n++] = feature_name((Feature)f);
+	qsort(names, n, sizeof *names, by_text);
+	Json *record = json_new(a, JV_OBJECT);
+	Json *list = json_set(a, record, "features", json_new(a, JV_ARRAY));
+	for (size_t i = 0; i < n; i++)
+		json_push(a, list, json_new_text(a, names[i]));
+	json_set(a, record, "kind", json_new_text(a, "target"));
+	json_set(a, record, "model", json_new_text(a, t->model));
+	json_set(a, record, "threads", json_new_int(a, t->threads));
+	json_set(a, record, "type", json_new_text(a, kinds[t->kind].text));
+	Text out = { .arena = a };
+	json_write_canonical(&out, record, NULL);
+	return out.at;
+}
+
+Hash target_id(const Target *t)
+{
+	Arena *a = arena_new();
+	char *line = target_record(a, t);
+	Hash id = hash_of("dlc/target/v1", line, strlen(line));
+	arena_free(a);
+	return id;
+}
+
+int64_t target_cache(const Target *t, int level)
+{
+	return level >= 1 && level <= TARGET_CACHES ? t->cache[level - 1].bytes : 0;
+}
+
+bool target_runs_on(const Target *t, const Target *machine, Err *err)
+{
+	char text[TARGET_TEXT];
+	target_text(t, text);
+	if (t->kind != machine->kind || t->arch != machine->arch)
+		return fail(err, ERR_MISSING, text, "is %s %s code, this machine is %s %s", arch_name(t->arch),
+			kinds[t->kind].text, arch_name(machine->arch), kinds[machine->kind].text);
+	uint64_t lacking = t->features & ~machine->features;
+	if (lacking == 0)
+		return true;
+	Arena *a = arena_new();
+	fail(err, ERR_MISSING, text, "needs what this machine (%s) lacks: %s", machine->model,
+		target_feature_list(a, lacking));
+	arena_free(a);
+	return false;
+}
+
+/* ---- names */
+
+const char *const *target_list(Arena *a, const char *const *dirs, size_t ndirs, size_t *n)
+{
+	VEC(const char *) list = { 0 };
+	for (size_t i = 0; i < ndirs; i++) {
+		DIR *d = opendir(dirs[i]);
+		for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+			size_t len = strlen(e->d_name);
+			if (len > 5 && len < NAME_LIMIT && strcmp(e->d_name + len - 5, ".json") == 0)
+				vec_push(a, &list, arena_printf(a, "%.*s", (int)len - 5, e->d_name));
+		}
+		if (d != NULL)
+			closedir(d);
+	}
+	if (list.n > 1)
+		qsort(list.at, list.n, sizeof *list.at, by_text);
+	size_t kept = 0;
+	for (size_t i = 0; i < list.n; i++)
+		if (kept == 0 || strcmp(list.at[i], list.at[kept - 1]) != 0)
+			list.at[kept++] = list.at[i];
+	*n = kept;
+	return list.at;
+}
+
+/* The sentence for a name that is none: what there is, and what may have been meant. */
+static bool refuse_name(const char *name, const char *const *dirs, size_t ndirs, Err *err)
+{
+	Arena *a = arena_new();
+	size_t n;
+	const char *const *files = target_list(a, dirs, ndirs, &n);
+	VEC(const char *) all = { 0 };
+	vec_push(a, &all, "host");
+	for (int k = 0; k < TARGET_KINDS; k++)
+		if (kinds[k].supported)
+			vec_push(a, &all, kinds[k].text);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(files[i], "host") != 0)
+			vec_push(a, &all, files[i]);
+	Text list = { .arena = a };
+	for (size_t i = 0; i < all.n; i++)
+		text_add(&list, "%s%s", i > 0 ? ", " : "", all.at[i]);
+	const char *tail = strncmp(name, "cpu:", 4) == 0 ? name + 4 : name;
+	const char *near = text_nearest(tail, all.at, all.n);
+	fail(err, ERR_USAGE, name, "there is no such target%s%s%s; there are: %s; or name a .json file",
+		near != NULL ? " (did you mean " : "", near != NULL ? near : "", near != NULL ? "?)" : "",
+		text_str(&list));
+	arena_free(a);
+	return false;
+}
+
+static bool resolve_file(Target *t, const char *path, int threads, Err *err)
+{
+	Arena *a = arena_new();
+	Bytes b;
+	bool ok = file_read(a, path, FILE_LIMIT, &b, err) &&
+		  target_parse(t, path, (const char *)b.at, b.n, threads, err);
+	arena_free(a);
+	return ok;
+}
+
+/* DIR/NAME.json of the first folder that has it; false without an error if none has. */
+static bool find_file(char *path, size_t size, const char *name, const char *const *dirs, size_t ndirs)
+{
+	if (strlen(name) >= NAME_LIMIT || name[0] == 0 || name[0] == '.' || strchr(name, '/') != NULL)
+		return false;
+	for (size_t i = 0; i < ndirs; i++) {
+		int n = snprintf(path, size, "%s/%s.json", dirs[i], name);
+		if (n > 0 && (size_t)n < size && access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_path(const char *name)
+{
+	size_t n = strlen(name);
+	return strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0);
+}
+
+bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs,
+	Err *err)
+{
+	char path[4096];
+	TargetKind kind = TARGET_CPU;
+	size_t head = strcspn(name, ":");
+	bool prefixed = target_kind_find(name, head, &kind);
+	if (threads < 1 || threads > TARGET_THREADS)
+		return fail(err, ERR_USAGE, name, "cannot have %d threads; 1 to %d can be asked for", threads,
+			TARGET_THREADS);
+	if (prefixed && !kinds[kind].supported)
+		return target_refuse_kind(kind, name, ERR_USAGE, err);
+	const char *tail = prefixed ? name + head + (name[head] == ':') : name;
+	if (strcmp(tail, "host") == 0 || (prefixed && name[head] == 0)) {
+		target_host(t, threads);
+		return true;
+	}
+	if (!prefixed && is_path(name))
+		return resolve_file(t, name, threads, err);
+	if (!find_file(path, sizeof path, tail, dirs, ndirs))
+		return refuse_name(name, dirs, ndirs, err);
+	return resolve_file(t, path, threads, err);
+}

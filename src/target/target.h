@@ -1,0 +1,116 @@
+/*
+ * A Target: what a schedule and a code generator may count on. A plain value without pointers to
+ * own; copy it freely.
+ *
+ * Its identity is {kind, model class, the ISA features codegen may use, threads} and nothing else:
+ * two machines with the same identity share every tuning record. Cores, caches, memory and FMA
+ * facts describe the machine; they steer estimates and rank near hits.
+ */
+#ifndef TARGET_TARGET_H
+#define TARGET_TARGET_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/json.h"
+
+#include <stdint.h>
+
+typedef enum {
+#define KIND(name, text, supported, meaning) TARGET_##name,
+#include "target/kind.def"
+#undef KIND
+	TARGET_KINDS
+} TargetKind;
+
+typedef enum {
+#define ARCH(name, text, triple, llvm_cpu) ARCH_##name,
+#include "target/arch.def"
+#undef ARCH
+	ARCH_COUNT
+} Arch;
+
+/* ISA features: bit FEATURE_x of a mask; rows of target/feature.def. */
+typedef enum {
+#define FEATURE(name, arch, text, needs) FEATURE_##name,
+#include "target/feature.def"
+#undef FEATURE
+	FEATURE_COUNT
+} Feature;
+
+#define FEATURE_BIT(f) ((uint64_t)1 << (f))
+
+typedef struct Cache {
+	int64_t bytes;
+	int shared_by; /* logical CPUs that share one */
+} Cache;
+
+enum { TARGET_CACHES = 4, TARGET_SCOPES = 8, TARGET_THREADS = 1024 };
+
+/* A memory scope that a buffer may name; bytes == 0: no limit of its own. */
+typedef struct Scope {
+	char name[16];
+	int64_t bytes;
+} Scope;
+
+typedef struct Target {
+	TargetKind kind;
+	Arch arch;
+	char model[32]; /* model class: "znver5", "cortex-a72", or a level such as "x86-64-v3" */
+	uint64_t features;
+	int threads;
+
+	int vector_bits; /* of the widest vector register worth using */
+	int vector_regs;
+	int fma_latency; /* cycles; 0: not known */
+	int fma_rate;    /* full-width vector FMAs started per cycle; 0: not known */
+	int cores;       /* physical ones this process may use */
+	int cpus;        /* logical ones */
+	Cache cache[TARGET_CACHES]; /* [0] is L1 data; bytes == 0 where there is none */
+	Scope scope[TARGET_SCOPES];
+	int nscope;
+
+	/* For LLVM. A level as CPU plus features generates better code than a model's own row. */
+	const char *triple;
+	const char *llvm_cpu; /* "x86-64-v4"; static */
+	char llvm_features[512];
+	char brand[64]; /* "AMD EPYC 9B45"; only this machine has one; not part of anything */
+} Target;
+
+/* This machine, used with `threads` threads. Never fails: what cannot be found out is 0 or generic. */
+void target_host(Target *t, int threads);
+
+/*
+ * The target a user named: `host`, `cpu` (both: this machine), NAME or cpu:NAME (DIR/NAME.json of
+ * the first folder that has it), or a file (a path with a '/' or ending in .json).
+ * An unknown name, or a kind this build has no code generator for, is ERR_USAGE with what there is;
+ * a bad file is ERR_INPUT. threads: 1..TARGET_THREADS.
+ */
+bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs,
+	Err *err);
+
+/* The target a JSON text describes; `name` stands in messages. docs/targets.md has the form. */
+bool target_parse(Target *t, const char *name, const char *text, size_t n, int threads, Err *err);
+
+/* Names of the targets in the folders, sorted, without repetition; *n of them. */
+const char *const *target_list(Arena *a, const char *const *dirs, size_t ndirs, size_t *n);
+
+/* "cpu:znver5 t1": for people; out needs TARGET_TEXT bytes. */
+enum { TARGET_TEXT = 64 };
+const char *target_text(const Target *t, char out[TARGET_TEXT]);
+/* The identity as a record's canonical line without its id, and its id. */
+char *target_record(Arena *a, const Target *t);
+Hash target_id(const Target *t);
+
+bool target_has(const Target *t, Feature f);
+const char *feature_name(Feature f);
+/* "avx avx2 fma", in the order of feature.def; in the arena. */
+char *target_feature_list(Arena *a, uint64_t features);
+/* Whether code for t may run on `machine`: same architecture, no feature it lacks. */
+bool target_runs_on(const Target *t, const Target *machine, Err *err);
+/* Bytes of the data cache of a level 1..TARGET_CACHES, 0 if there is none. */
+int64_t target_cache(const Target *t, int level);
+const char *arch_name(Arch a);
+const char *target_kind_name(TargetKind k);
+
+#endif
