@@ -12,6 +12,7 @@
 #include "target/target.h"
 
 typedef struct Measure Measure;
+typedef struct MeasureRef MeasureRef;
 
 typedef struct MeasureOptions {
 	const Target *target;
@@ -28,7 +29,7 @@ typedef struct MeasureOptions {
  */
 typedef struct MeasureJob {
 	const char *text;
-	const struct MeasureRef *ref;
+	const MeasureRef *ref;
 	void *user;
 } MeasureJob;
 
@@ -47,12 +48,17 @@ void measure_close(Measure *m);
  * Inputs (random from seed) and the oracle's outputs for a task: the naive set compiled with f64
  * accumulation, run in a child. Owned by m.
  */
-const struct MeasureRef *measure_reference(Measure *m, const Task *task, uint64_t seed, Err *err);
+const MeasureRef *measure_reference(Measure *m, const Task *task, uint64_t seed, Err *err);
 
 /* Hands in a candidate; returns at once. */
 bool measure_submit(Measure *m, const MeasureJob *job, Err *err);
 /* Waits until a candidate is done or `ms` have passed; false: none is done. */
 bool measure_wait(Measure *m, int ms, MeasureResult *out);
 int measure_pending(const Measure *m);
+/* Forgets what is pending; its children are ended. User pointers are not given back. */
+void measure_cancel(Measure *m);
+
+/* Times a whole network, back to back, in a runner child; nothing else may be pending. */
+bool measure_network(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
 
 #endif

@@ -20,6 +20,8 @@ typedef struct Task {
 
 /* Canonicalises `d` (a workload: constants as roles). Lives in arena `a`. */
 Task *task_new(Arena *a, const Dag *d, Err *err);
+/* The workload's record as a canonical line without its id. */
+char *task_record(Arena *a, const Task *task);
 /* From the canonical text of a record. */
 Task *task_parse(Arena *a, const char *text, size_t n, Err *err);
 

@@ -27,6 +27,7 @@ typedef struct Space {
 	const Task *task;
 	const Target *target;
 	const struct Template *tmpl;
+	const KernelSet *naive;
 	int n;
 	Knob knob[KNOBS];
 	Config first; /* the template's own default */
@@ -49,9 +50,10 @@ Config space_sample(const Space *s, Rng *rng);
 Config space_neighbour(const Space *s, Config c, Rng *rng);
 /* The trace a config stands for. */
 Trace *space_trace(const Space *s, Config c, Arena *a, Err *err);
-/* The naive set of the task with the trace applied, verified. */
-KernelSet *space_build(const Space *s, const Trace *t, Ir *ir, Err *err);
-/* The same without a space: every record replays from its text with the template table empty. */
+/*
+ * The naive set of the task with the trace applied, verified. It asks no template: every record
+ * replays from its text with the template table empty.
+ */
 KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err);
 
 #endif

@@ -9,6 +9,8 @@
 #include "compile/compile.h"
 #include "measure/measure.h"
 
+#include <signal.h>
+
 typedef struct Search {
 	const char *name, *doc;
 	void *(*open)(Arena *a, const Space *s, Rng rng);
@@ -27,6 +29,8 @@ typedef struct Clock {
 	void *arg;
 } Clock;
 
+struct TuneState;
+
 typedef struct TuneOptions {
 	const Target *target;
 	Db *db;              /* written */
@@ -36,13 +40,14 @@ typedef struct TuneOptions {
 	Clock clock;
 	const char *search;  /* row of `searches` */
 	const char *model;   /* for the session record */
+	int64_t started_s;   /* seconds since 1970 */
 	const char *const *tasks; /* --tasks prefixes; NULL: all */
 	int ntasks;
 	int64_t trials;      /* over the whole model, reused ones included; -1: not limited */
 	int64_t more_trials; /* +N: N more than the database holds; -1: not given */
 	double budget_ms;    /* <= 0: not limited */
 	uint64_t seed;
-	const volatile int *stop; /* set by Ctrl-C */
+	const volatile sig_atomic_t *stop; /* set by Ctrl-C; may be NULL */
 	/* After each commit; status text and ids for the screen and --json. */
 	void (*on_trial)(const RunRecord *run, const Task *task, void *arg);
 	void (*on_progress)(const struct TuneState *s, void *arg);
@@ -60,7 +65,8 @@ typedef struct TuneState {
 	int ntask;
 	TaskState *task;
 	int64_t trials, reused, failed, pruned;
-	double seconds, candidates_per_s, tasks_ms;
+	double seconds, candidates_per_s;
+	double tasks_ms, default_tasks_ms; /* weighted sums over tasks of best and default */
 	bool interrupted;
 } TuneState;
 

@@ -1,0 +1,79 @@
+# Shared by ./check and ./quickstart: finds out what is missing, asks, installs, builds.
+# Sourced by bash from the root of the checkout.
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$0: $*"; exit 1; }
+
+# The packages of scripts/packages, "all" or up to the line "# tests".
+packages() {
+	if [ "$1" = all ]; then grep -v '^#' scripts/packages; else sed '/^# tests/,$d' scripts/packages | grep -v '^#'; fi
+}
+
+# Leaves the names that are not installed in $missing.
+find_missing() {
+	missing=
+	command -v dpkg-query >/dev/null || return 0
+	for p in $(packages "$1"); do
+		dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
+	done
+}
+
+# What apt cannot install must be there already: named one by one.
+require_tools() {
+	local lack=
+	for t in cc meson ninja python3 llvm-config-19; do
+		command -v "$t" >/dev/null || lack="$lack $t"
+	done
+	[ -z "$lack" ] || die "not found:$lack; on Debian 12 or later and Ubuntu 24.04 or later the packages of scripts/packages provide them"
+}
+
+# install_packages all|build yes|no
+install_packages() {
+	if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+		say "This system has no apt; taking the tools that are here (dlc is tested on Debian 12)."
+		require_tools
+		return
+	fi
+	find_missing "$1"
+	if [ -n "$missing" ]; then
+		local root=
+		if [ "$(id -u)" != 0 ]; then
+			command -v sudo >/dev/null || die "these packages are missing and there is no sudo to install them:$missing"
+			root=sudo
+		fi
+		say "apt-get will install:$missing"
+		if [ "$2" != yes ]; then
+			[ -t 0 ] || die "no terminal to ask on; run it with --yes"
+			printf 'Go on? [y/N] ' >&2
+			read -r answer
+			case "$answer" in y|Y|yes) ;; *) die "nothing was installed" ;; esac
+		fi
+		$root apt-get update -q >&2 || say "apt-get update failed; trying with the lists that are here"
+		$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >&2 ||
+			die "apt-get could not install:$missing"
+	fi
+	require_tools
+}
+
+# As many compile jobs as cores, one for each 700 MB of memory at most.
+jobs() {
+	local cores memory
+	cores=$(nproc 2>/dev/null || echo 1)
+	memory=$(awk '/MemAvailable/ { print int($2 / 700000) }' /proc/meminfo 2>/dev/null || echo 1)
+	[ "${memory:-1}" -ge 1 ] || memory=1
+	[ "$cores" -le "$memory" ] && echo "$cores" || echo "$memory"
+}
+
+# build DIR MESON-OPTION...
+build() {
+	local dir=$1
+	shift
+	if [ -f "$dir/build.ninja" ]; then
+		meson configure "$dir" "$@" >/dev/null || die "meson could not configure $dir; delete it and try again"
+	else
+		meson setup "$dir" "$@" >"${TMPDIR:-/tmp}/dlc-setup.$$" 2>&1 ||
+			{ cat "${TMPDIR:-/tmp}/dlc-setup.$$" >&2; rm -f "${TMPDIR:-/tmp}/dlc-setup.$$"; die "meson could not set up $dir"; }
+		rm -f "${TMPDIR:-/tmp}/dlc-setup.$$"
+	fi
+	ninja -C "$dir" -j "$(jobs)" >&2 || die "the build in $dir failed"
+}

@@ -1,0 +1,149 @@
+/*
+ * Tables into one file: head, code, constants, each section at its alignment, gaps zero.
+ * See src/runtime/bundle.h for what a reader holds us to.
+ */
+#include "compile/bundle_write.h"
+
+#include <string.h>
+
+static uint64_t align_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+BundleOut *bundle_out_new(Arena *a)
+{
+	BundleOut *b = arena_new_of(a, BundleOut);
+	b->arena = a;
+	vec_push(a, &b->text, 0); /* offset 0 is the empty text */
+	return b;
+}
+
+uint32_t bundle_text(BundleOut *b, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	for (size_t at = 0; at + n <= b->text.n; at += strlen(b->text.at + at) + 1)
+		if (memcmp(b->text.at + at, s, n) == 0)
+			return (uint32_t)at;
+	uint32_t at = (uint32_t)b->text.n;
+	for (size_t i = 0; i < n; i++)
+		vec_push(b->arena, &b->text, s[i]);
+	return at;
+}
+
+uint32_t bundle_dims(BundleOut *b, const int64_t *value, int n)
+{
+	uint32_t at = (uint32_t)b->dim.n;
+	for (int i = 0; i < n; i++) {
+		BundleDim d = { .sym = { -1, -1 }, .mul = 0, .add = value[i], .div = 1 };
+		vec_push(b->arena, &b->dim, d);
+	}
+	return at;
+}
+
+uint32_t bundle_dim(BundleOut *b, int64_t value)
+{
+	for (size_t i = 0; i < b->dim.n; i++)
+		if (b->dim.at[i].mul == 0 && b->dim.at[i].div == 1 && b->dim.at[i].add == value)
+			return (uint32_t)i;
+	return bundle_dims(b, &value, 1);
+}
+
+void bundle_info(BundleOut *b, const char *key, const char *value)
+{
+	BundleInfo row = { bundle_text(b, key), bundle_text(b, value) };
+	vec_push(b->arena, &b->info, row);
+}
+
+uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offset, uint64_t bytes)
+{
+	uint32_t at = bundle_dim(b, (int64_t)offset);
+	for (size_t i = 0; i < b->slot.n; i++) {
+		const BundleSlot *s = &b->slot.at[i];
+		if (s->kind == kind && s->index == index && s->offset == at && s->bytes == bytes)
+			return (uint32_t)i;
+	}
+	BundleSlot row = { .kind = kind, .index = index, .offset = at, .bytes = bytes };
+	vec_push(b->arena, &b->slot, row);
+	return (uint32_t)b->slot.n - 1;
+}
+
+uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
+{
+	uint64_t at = align_up(b->const_bytes, BUNDLE_BUFFER);
+	BundleConst row = { data, at, bytes };
+	vec_push(b->arena, &b->constant, row);
+	b->const_bytes = at + bytes;
+	return bundle_slot(b, BUNDLE_CONST, 0, at, bytes);
+}
+
+uint64_t bundle_code(BundleOut *b, const void *image, uint64_t bytes, uint64_t align)
+{
+	while (b->code.n % align != 0)
+		vec_push(b->arena, &b->code, 0);
+	uint64_t at = b->code.n;
+	for (uint64_t i = 0; i < bytes; i++)
+		vec_push(b->arena, &b->code, ((const unsigned char *)image)[i]);
+	return at;
+}
+
+static void put_table(unsigned char *head, BundleTable *row, uint64_t *at, const void *rows, size_t item,
+	size_t n)
+{
+	*at = align_up(*at, 8);
+	row->offset = (uint32_t)*at;
+	row->count = (uint32_t)n;
+	if (head != NULL && n != 0)
+		memcpy(head + *at, rows, item * n);
+	*at += item * n;
+}
+
+/* Lays out the tables behind the header; copies them where head is given. */
+static uint64_t put_tables(const BundleOut *b, BundleHeader *h, unsigned char *head)
+{
+	uint64_t at = sizeof *h;
+#define PUT(table) put_table(head, &h->table, &at, b->table.at, sizeof *b->table.at, b->table.n)
+	PUT(info);
+	PUT(feature);
+	put_table(head, &h->sym, &at, NULL, 0, 0);
+	PUT(dim);
+	PUT(tensor);
+	PUT(entry);
+	PUT(slot);
+	PUT(arg);
+	PUT(op);
+	PUT(text);
+#undef PUT
+	return align_up(at, 8);
+}
+
+unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *size)
+{
+	BundleHeader h = { .version = BUNDLE_VERSION,
+		.header_bytes = sizeof h,
+		.arena_bytes = facts->arena_bytes,
+		.arch = facts->arch,
+		.device = 1,
+		.threads = facts->threads };
+	memcpy(h.magic, BUNDLE_MAGIC, sizeof h.magic);
+	h.head_bytes = put_tables(b, &h, NULL);
+	h.code_offset = align_up(h.head_bytes, BUNDLE_ALIGN);
+	h.code_bytes = b->code.n;
+	h.const_offset = align_up(h.code_offset + h.code_bytes, BUNDLE_ALIGN);
+	h.const_bytes = b->const_bytes;
+	h.file_bytes = h.const_offset + h.const_bytes;
+	unsigned char *file = arena_alloc_aligned(b->arena, h.file_bytes, BUNDLE_BUFFER);
+	put_tables(b, &h, file);
+	if (b->code.n != 0)
+		memcpy(file + h.code_offset, b->code.at, b->code.n);
+	for (size_t i = 0; i < b->constant.n; i++)
+		memcpy(file + h.const_offset + b->constant.at[i].offset, b->constant.at[i].data,
+			b->constant.at[i].bytes);
+	h.code_sum = bundle_sum(file + h.code_offset, h.code_bytes);
+	h.const_sum = bundle_sum(file + h.const_offset, h.const_bytes);
+	memcpy(file, &h, sizeof h);
+	h.head_sum = bundle_sum(file + BUNDLE_SUM_FROM, h.head_bytes - BUNDLE_SUM_FROM);
+	memcpy(file, &h, sizeof h);
+	*size = h.file_bytes;
+	return file;
+}

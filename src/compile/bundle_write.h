@@ -1,0 +1,55 @@
+/*
+ * Writes the file that src/runtime/bundle.h describes. Tables grow in the arena; texts and
+ * constant dims are shared; finish lays out the sections and sums them. The bytes depend on
+ * nothing but what was added.
+ */
+#ifndef COMPILE_BUNDLE_WRITE_H
+#define COMPILE_BUNDLE_WRITE_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "runtime/bundle.h"
+
+typedef struct BundleConst {
+	const void *data;
+	uint64_t offset, bytes;
+} BundleConst;
+
+typedef struct BundleOut {
+	Arena *arena;
+	VEC(char) text;
+	VEC(BundleInfo) info;
+	VEC(uint32_t) feature;
+	VEC(BundleDim) dim;
+	VEC(BundleTensor) tensor;
+	VEC(BundleEntry) entry;
+	VEC(BundleSlot) slot;
+	VEC(uint32_t) arg;
+	VEC(BundleOp) op;
+	VEC(unsigned char) code; /* images, each at a multiple of code_align */
+	uint64_t const_bytes;
+	VEC(BundleConst) constant;
+} BundleOut;
+
+BundleOut *bundle_out_new(Arena *a);
+uint32_t bundle_text(BundleOut *b, const char *s);
+uint32_t bundle_dim(BundleOut *b, int64_t value);
+/* n consecutive dims, as tensors and calls want them; the first one's index. */
+uint32_t bundle_dims(BundleOut *b, const int64_t *value, int n);
+void bundle_info(BundleOut *b, const char *key, const char *value);
+/* A slot of `bytes` at `offset` of its kind's memory; its index. */
+uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offset, uint64_t bytes);
+/* Puts data (borrowed until finish) into the constants and gives its slot. */
+uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes);
+/* Appends an image; its place in the code section. */
+uint64_t bundle_code(BundleOut *b, const void *image, uint64_t bytes, uint64_t align);
+
+typedef struct BundleFacts {
+	uint32_t arch, threads;
+	uint64_t arena_bytes;
+} BundleFacts;
+
+/* The file; *size bytes, in the arena, 64-byte aligned. */
+unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *size);
+
+#endif

@@ -1,0 +1,210 @@
+/* See record.h. A record is data from strangers: every field is checked before it is used. */
+#include "db/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kind_names[RECORD_KINDS] = { "workload", "target", "environment", "session",
+	"run", "retraction" };
+
+static const struct {
+	const char *text, *doc;
+} statuses[RUN_STATUS_COUNT] = {
+#define RUN_STATUS(name, text, doc) [RUN_##name] = { text, doc },
+#include "db/status.def"
+#undef RUN_STATUS
+};
+
+const char *record_kind_name(RecordKind k)
+{
+	return kind_names[k];
+}
+
+const char *run_status_text(RunStatus s)
+{
+	return statuses[s].text;
+}
+
+bool run_status_parse(const char *text, RunStatus *out)
+{
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
+		if (strcmp(statuses[i].text, text) == 0) {
+			*out = (RunStatus)i;
+			return true;
+		}
+	return false;
+}
+
+static Hash seal_of(const char *kind, const Text *line)
+{
+	char domain[64];
+	snprintf(domain, sizeof domain, "dlc/%s/v1", kind);
+	return hash_of(domain, text_str(line), line->n);
+}
+
+bool record_seal(Arena *a, Json *object, Hash *id, const char **line, Err *err)
+{
+	Text plain = { .arena = a }, sealed = { .arena = a };
+	const char *kind;
+	char hex[HASH_HEX];
+	if (!json_str(object, "kind", &kind, err) || !json_write_canonical(&plain, object, err))
+		return false;
+	*id = seal_of(kind, &plain);
+	hash_hex(*id, hex);
+	json_set(a, object, "id", json_new_text(a, hex));
+	if (!json_write_canonical(&sealed, object, err))
+		return false;
+	*line = text_str(&sealed);
+	return true;
+}
+
+bool record_hash(const Json *object, const char *key, Hash *out, Err *err)
+{
+	const char *hex;
+	if (!json_str(object, key, &hex, err))
+		return false;
+	if (!hash_parse(hex, out))
+		return json_fail(json_find(object, key), err, "must be 32 hexadecimal digits");
+	return true;
+}
+
+/* The object without its id, keys in their order: what was hashed. */
+static Json *without_id(Arena *a, const Json *object)
+{
+	Json *o = json_new(a, JV_OBJECT);
+	for (size_t i = 0; i < object->list.n; i++) {
+		Json *v = object->list.at[i];
+		if (strcmp(v->key, "id") == 0)
+			continue;
+		Json *copy = arena_copy(a, v, sizeof *v);
+		json_set(a, o, v->key, copy);
+	}
+	return o;
+}
+
+static bool check_text(const Json *o, const char *key, size_t limit, Err *err)
+{
+	const char *s;
+	if (!json_str(o, key, &s, err))
+		return false;
+	if (strlen(s) > limit)
+		return json_fail(json_find(o, key), err, "must have at most %zu bytes", limit);
+	return true;
+}
+
+/* Fields of each kind beyond kind and id, so that what is stored can be used unseen. */
+static bool check_fields(const Record *r, Err *err)
+{
+	const Json *o = r->json;
+	int64_t i;
+	Hash h;
+	RunRecord run;
+	switch (r->kind) {
+	case RECORD_WORKLOAD: return check_text(o, "dag", RECORD_LINE, err);
+	case RECORD_TARGET: return true;
+	case RECORD_ENVIRONMENT:
+		return json_int(o, "codegen_epoch", 0, 1 << 30, &i, err) && check_text(o, "compiler", 200, err);
+	case RECORD_SESSION:
+		return check_text(o, "tool", 200, err) && check_text(o, "search", 200, err) &&
+			check_text(o, "model", 1000, err) &&
+			json_int(o, "started_s", 0, INT64_C(1) << 40, &i, err);
+	case RECORD_RUN: return record_to_run(r, &run, err);
+	case RECORD_RETRACTION: return record_hash(o, "run", &h, err) && check_text(o, "reason", 1000, err);
+	default: return true;
+	}
+}
+
+bool record_read(Arena *a, const char *name, const char *line, size_t n, Record *out, Err *err)
+{
+	if (n > RECORD_LINE)
+		return fail(err, ERR_INPUT, name, "a record of %zu bytes; one has at most %d", n, RECORD_LINE);
+	Json *o = json_parse(a, name, line, n, err);
+	const char *kind;
+	if (o == NULL || !json_str(o, "kind", &kind, err) || !record_hash(o, "id", &out->id, err))
+		return false;
+	out->json = o;
+	out->kind = RECORD_KINDS;
+	for (int k = 0; k < RECORD_KINDS; k++)
+		if (strcmp(kind, kind_names[k]) == 0)
+			out->kind = (RecordKind)k;
+	if (out->kind == RECORD_KINDS)
+		return json_fail(json_find(o, "kind"), err, "\"%s\" is no kind of record this version knows", kind);
+	Text canonical = { .arena = a }, plain = { .arena = a };
+	if (!json_write_canonical(&canonical, o, err) ||
+		!json_write_canonical(&plain, without_id(a, o), err))
+		return false;
+	if (canonical.n != n || memcmp(text_str(&canonical), line, n) != 0)
+		return fail(err, ERR_INPUT, name, "the record is not in canonical form");
+	Hash h = seal_of(kind, &plain);
+	if (memcmp(&h, &out->id, sizeof h) != 0)
+		return fail(err, ERR_INPUT, name, "the record is damaged: its id is not the hash of its content");
+	return check_fields(out, err);
+}
+
+int record_names(const Record *r, Hash out[4])
+{
+	static const char *const of_run[] = { "environment", "session", "target", "workload" };
+	int n = 0;
+	if (r->kind == RECORD_RUN)
+		for (int i = 0; i < 4; i++)
+			n += record_hash(r->json, of_run[i], &out[n], NULL);
+	if (r->kind == RECORD_RETRACTION)
+		n += record_hash(r->json, "run", &out[0], NULL);
+	return n;
+}
+
+static Json *hex_of(Arena *a, Hash h)
+{
+	char hex[HASH_HEX];
+	hash_hex(h, hex);
+	return json_new_text(a, hex);
+}
+
+Json *record_from_run(Arena *a, const RunRecord *run)
+{
+	Json *o = json_new(a, JV_OBJECT);
+	json_set(a, o, "kind", json_new_text(a, "run"));
+	json_set(a, o, "workload", hex_of(a, run->workload));
+	json_set(a, o, "target", hex_of(a, run->target));
+	json_set(a, o, "session", hex_of(a, run->session));
+	json_set(a, o, "environment", hex_of(a, run->env));
+	json_set(a, o, "trace", json_new_text(a, run->trace));
+	json_set(a, o, "status", json_new_text(a, run_status_text(run->status)));
+	json_set(a, o, "median_ns", json_new_int(a, run->median_ns));
+	json_set(a, o, "min_ns", json_new_int(a, run->min_ns));
+	json_set(a, o, "mad_ns", json_new_int(a, run->mad_ns));
+	json_set(a, o, "compile_ns", json_new_int(a, run->compile_ns));
+	json_set(a, o, "samples", json_new_int(a, run->samples));
+	json_set(a, o, "max_err_e9", json_new_int(a, run->max_err_e9));
+	json_set(a, o, "detail", json_new_text(a, run->detail != NULL ? run->detail : ""));
+	json_set(a, o, "seq", json_new_int(a, run->seq));
+	return o;
+}
+
+bool record_to_run(const Record *r, RunRecord *out, Err *err)
+{
+	const int64_t most = INT64_C(1) << 50; /* about 13 days in ns */
+	const Json *o = r->json;
+	const char *status;
+	*out = (RunRecord){ .id = r->id };
+	if (!record_hash(o, "workload", &out->workload, err) || !record_hash(o, "target", &out->target, err) ||
+		!record_hash(o, "session", &out->session, err) ||
+		!record_hash(o, "environment", &out->env, err) ||
+		!json_str(o, "trace", &out->trace, err) || !json_str(o, "detail", &out->detail, err) ||
+		!json_str(o, "status", &status, err) ||
+		!json_int(o, "median_ns", 0, most, &out->median_ns, err) ||
+		!json_int(o, "min_ns", 0, most, &out->min_ns, err) ||
+		!json_int(o, "mad_ns", 0, most, &out->mad_ns, err) ||
+		!json_int(o, "compile_ns", 0, most, &out->compile_ns, err) ||
+		!json_int(o, "samples", 0, INT64_C(1) << 40, &out->samples, err) ||
+		!json_int(o, "max_err_e9", -1, most, &out->max_err_e9, err) ||
+		!json_int(o, "seq", 0, most, &out->seq, err))
+		return false;
+	if (!run_status_parse(status, &out->status))
+		return json_fail(json_find(o, "status"), err, "\"%.40s\" is no status", status);
+	if (out->status == RUN_OK && (out->median_ns < 1 || out->samples < 1))
+		return json_fail(json_find(o, "median_ns"), err, "a run that is ok has a time and samples");
+	if (strlen(out->trace) > 64 << 10)
+		return json_fail(json_find(o, "trace"), err, "must have at most 64 KiB");
+	return true;
+}

@@ -1,0 +1,44 @@
+/*
+ * A record <-> its canonical line: keys sorted, no spaces, integers and strings, with `kind` and
+ * `id`. id = BLAKE2b-128 of "dlc/<kind>/v1\0" and the line without its id, so that damage shows.
+ */
+#ifndef DB_RECORD_H
+#define DB_RECORD_H
+
+#include "base/json.h"
+#include "db/db.h"
+
+typedef enum {
+	RECORD_WORKLOAD,
+	RECORD_TARGET,
+	RECORD_ENVIRONMENT,
+	RECORD_SESSION,
+	RECORD_RUN,
+	RECORD_RETRACTION,
+	RECORD_KINDS
+} RecordKind;
+
+enum { RECORD_LINE = 1 << 20 }; /* bytes of a line, at most */
+
+const char *record_kind_name(RecordKind k);
+
+/* Takes an object without `id`; gives the line with it, without '\n'. */
+bool record_seal(Arena *a, Json *object, Hash *id, const char **line, Err *err);
+
+typedef struct Record {
+	RecordKind kind;
+	Hash id;
+	Json *json;
+} Record;
+
+/* A line from anywhere: canonical, of a known kind, its id the hash of the rest, fields in range. */
+bool record_read(Arena *a, const char *name, const char *line, size_t n, Record *out, Err *err);
+
+/* The records that a record names and that must be there before it; at most 4. */
+int record_names(const Record *r, Hash out[4]);
+
+bool record_hash(const Json *object, const char *key, Hash *out, Err *err);
+Json *record_from_run(Arena *a, const RunRecord *run);
+bool record_to_run(const Record *r, RunRecord *out, Err *err);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The room's own view of an open database: the connection, its prepared statements, and one place
+ * that turns SQLite's results into failures.
+ */
+#ifndef DB_SQL_H
+#define DB_SQL_H
+
+#include "db/record.h"
+
+#include <sqlite3.h>
+
+typedef enum {
+	SQL_BEGIN,
+	SQL_COMMIT,
+	SQL_ROLLBACK,
+	SQL_PUT_RECORD,
+	SQL_HAS_RECORD,
+	SQL_GET_RECORD,
+	SQL_PUT_RUN,
+	SQL_PUT_RETRACTION,
+	SQL_BEST,
+	SQL_RUNS,
+	SQL_ALL,
+	SQL_COUNT
+} SqlId;
+
+struct Db {
+	sqlite3 *sql;
+	sqlite3_stmt *stmt[SQL_COUNT];
+	const char *path;
+	Arena *arena; /* the connection's lifetime */
+};
+
+/* The statement, reset and ready to bind; NULL and err on failure. */
+sqlite3_stmt *sql_get(Db *db, SqlId id, Err *err);
+void sql_bind_hash(sqlite3_stmt *st, int at, Hash h);
+/* Steps a statement that gives no rows, and resets it. */
+bool sql_do(Db *db, sqlite3_stmt *st, Err *err);
+bool sql_run(Db *db, SqlId id, Err *err);
+/* fail() with what SQLite says: damage is ERR_INPUT; permission, disk, locks are ERR_DEVICE. */
+bool sql_fail(const Db *db, int rc, Err *err);
+
+/* Stores a sealed line and its index rows unless it is known; *fresh says which. */
+bool db_put_line(Db *db, const Record *r, const char *line, bool *fresh, Err *err);
+
+#endif

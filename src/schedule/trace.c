@@ -1,0 +1,169 @@
+/*
+ * Text <-> Trace.  One step a line: a primitive's name and its arguments, as its row in prim.def
+ * says.  The reader is bounded and reports the line; what a step does is prim_loop.c's business.
+ */
+#include "schedule/trace.h"
+
+#include <string.h>
+
+enum { TRACE_BYTES = 64 << 10, TRACE_STEPS = 4096 };
+
+static const PrimRow rows[PRIM_COUNT] = {
+#define PRIM(name, args, law) [PRIM_##name] = { #name, args, law },
+#include "schedule/prim.def"
+#undef PRIM
+};
+
+const PrimRow *prim_row(Prim p)
+{
+	return &rows[p];
+}
+
+typedef struct Word {
+	const char *at;
+	size_t n;
+} Word;
+
+static bool word_is(Word w, const char *s)
+{
+	return strlen(s) == w.n && memcmp(w.at, s, w.n) == 0;
+}
+
+static bool is_name(Word w)
+{
+	if (w.n == 0 || w.n > 128 || (w.at[0] >= '0' && w.at[0] <= '9'))
+		return false;
+	for (size_t i = 0; i < w.n; i++) {
+		char c = w.at[i];
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			    c == '_' || c == '.'))
+			return false;
+	}
+	return true;
+}
+
+static char *word_copy(Arena *a, Word w)
+{
+	return arena_printf(a, "%.*s", (int)w.n, w.at);
+}
+
+/* The words of one line, without its comment; -1: more than fit. */
+static int cut_words(const char *line, size_t n, Word *out, int max)
+{
+	int k = 0;
+	for (size_t i = 0; i < n && line[i] != '#';) {
+		if (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
+			i++;
+			continue;
+		}
+		size_t from = i;
+		while (i < n && line[i] != ' ' && line[i] != '\t' && line[i] != '\r' && line[i] != '#')
+			i++;
+		if (k == max)
+			return -1;
+		out[k++] = (Word){ line + from, i - from };
+	}
+	return k;
+}
+
+/* Reads the words behind the name as the row's argument string asks. */
+static bool read_args(Arena *a, Step *st, const Word *w, int n, const char *place, Err *err)
+{
+	const PrimRow *row = &rows[st->prim];
+	int at = 0;
+	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
+		bool many = p[0] == 'L' && p[1] == '*', optional = p[0] == 'W' && p[1] == '?';
+		if (optional && at == n)
+			break;
+		do {
+			if (at == n)
+				return fail(err, ERR_SYNTAX, place, "%s needs more arguments: %s", row->name,
+					row->args);
+			StepArg *arg = &st->arg[st->n++];
+			if (p[0] == 'I') {
+				if (w[at].n > 18 ||
+					!text_to_int(word_copy(a, w[at]), 1, INT64_C(1) << 40, &arg->num))
+					return fail(err, ERR_SYNTAX, place,
+						"%s: \"%.*s\" is no number from 1 to 2^40", row->name,
+						(int)(w[at].n < 40 ? w[at].n : 40), w[at].at);
+			} else {
+				if (!is_name(w[at]))
+					return fail(err, ERR_SYNTAX, place, "%s: \"%.*s\" is no name", row->name,
+						(int)(w[at].n < 40 ? w[at].n : 40), w[at].at);
+				arg->word = word_copy(a, w[at]);
+			}
+			at++;
+		} while (many && at < n);
+	}
+	if (at != n)
+		return fail(err, ERR_SYNTAX, place, "%s has too many arguments; it takes: %s", row->name,
+			row->args);
+	return true;
+}
+
+static bool read_step(Arena *a, Trace *t, const Word *w, int n, int line, const char *place, Err *err)
+{
+	for (int p = 0; p < PRIM_COUNT; p++) {
+		if (!word_is(w[0], rows[p].name))
+			continue;
+		Step st = { .prim = (Prim)p, .line = line };
+		if (!read_args(a, &st, w + 1, n - 1, place, err))
+			return false;
+		vec_push(a, &t->step, st);
+		return true;
+	}
+	return fail(err, ERR_SYNTAX, place, "\"%.*s\" is no scheduling step; there are %s, %s, %s, ...",
+		(int)(w[0].n < 40 ? w[0].n : 40), w[0].at, rows[0].name, rows[1].name, rows[2].name);
+}
+
+Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *err)
+{
+	Trace *t = arena_new_of(a, Trace);
+	int line = 1;
+	if (n > TRACE_BYTES) {
+		fail(err, ERR_SYNTAX, name, "%zu bytes; a trace has at most %d", n, TRACE_BYTES);
+		return NULL;
+	}
+	for (size_t at = 0; at < n; line++) {
+		const char *end = memchr(text + at, '\n', n - at);
+		size_t len = end != NULL ? (size_t)(end - text) - at : n - at;
+		char *place = arena_printf(a, "%s:%d", name, line);
+		Word w[STEP_ARGS + 1];
+		int k = cut_words(text + at, len, w, STEP_ARGS + 1);
+		at += len + 1;
+		if (k == 0)
+			continue;
+		if (k < 0 || t->step.n == TRACE_STEPS) {
+			fail(err, ERR_SYNTAX, place, "a trace has at most %d steps of at most %d arguments",
+				TRACE_STEPS, STEP_ARGS);
+			return NULL;
+		}
+		if (word_is(w[0], "task")) {
+			if (k != 2 || t->task != NULL || t->step.n != 0) {
+				fail(err, ERR_SYNTAX, place, "\"task ID\" stands once, before the first step");
+				return NULL;
+			}
+			t->task = word_copy(a, w[1]);
+			continue;
+		}
+		if (!read_step(a, t, w, k, line, place, err))
+			return NULL;
+	}
+	return t;
+}
+
+void trace_print(Text *out, const Trace *t)
+{
+	if (t->task != NULL)
+		text_add(out, "task %s\n", t->task);
+	for (size_t i = 0; i < t->step.n; i++) {
+		const Step *st = &t->step.at[i];
+		text_add(out, "%s", rows[st->prim].name);
+		for (int k = 0; k < st->n; k++)
+			if (st->arg[k].word != NULL)
+				text_add(out, " %s", st->arg[k].word);
+			else
+				text_add(out, " %lld", (long long)st->arg[k].num);
+		text_add(out, "\n");
+	}
+}
