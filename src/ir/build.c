@@ -4,18 +4,11 @@
  */
 #include "ir/build.h"
 #include "ir/cons.h"
+#include "ir/node.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-enum { TYPE_SAME, TYPE_BOOL, TYPE_LOGIC, TYPE_FLOAT, TYPE_INT, TYPE_OWN };
-
-static const unsigned char type_rule[] = {
-#define NODE(name, text, form, type, meaning) TYPE_##type,
-#include "ir/node.def"
-#undef NODE
-};
 
 const Expr *ir_node(Ir *ir, Node op, DType type, const Expr *const *arg, int n)
 {
@@ -88,7 +81,7 @@ const Expr *ir_load(Ir *ir, const Buf *b, const Expr *const *idx, int n)
 
 DType ir_result_type(Node op, DType arg)
 {
-	return type_rule[op] == TYPE_BOOL ? dtype_vector(BOOL, arg.lanes) : arg;
+	return ir_node_row[op].type == TYPE_BOOL ? dtype_vector(BOOL, arg.lanes) : arg;
 }
 
 const Expr *ir_unary(Ir *ir, Node op, const Expr *a)

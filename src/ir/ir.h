@@ -55,6 +55,8 @@ typedef struct IndexMap {
 	const Expr **at, **extent;
 } IndexMap;
 
+enum { IR_MAX_RANK = 32, IR_MAX_DEPTH = 256 }; /* of buffers and maps; of nested code */
+
 typedef struct Buf {
 	const char *name;
 	BufRole role;

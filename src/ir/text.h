@@ -1,7 +1,7 @@
 /*
  * The written form: ir_parse(ir_print(x)) equals x, for expressions, Fns and kernel sets.
  * Parsing is bounded (64 MiB of text, nesting depth 256) and never trusts its input; it checks
- * syntax and types, the verifier the rest.
+ * syntax, the verifier (verify.h) the rest.
  */
 #ifndef IR_TEXT_H
 #define IR_TEXT_H
@@ -14,9 +14,15 @@ void ir_print_fn(Text *out, const Fn *fn);
 void ir_print_set(Text *out, const KernelSet *ks);
 char *ir_expr_str(Arena *a, const Expr *e);
 
-/* NULL and err filled in (place "name:line") if the text is not a kernel set. */
+/* True if s can name something in a text: letters, digits, inner dots, no reserved word. */
+bool ir_is_name(const char *s);
+
+/*
+ * NULL and err filled in (place "name:line") if the text does not parse. What comes out is shaped
+ * right and not checked: names nothing declares count as i64, a hostile text needs ir_verify_set.
+ */
 KernelSet *ir_parse_set(Ir *ir, const char *name, const char *text, size_t n, Err *err);
-/* One expression whose free names are the n variables `var` (i64 or their own type). */
+/* One well-typed expression whose free names are the n variables `var` (i64 or their own type). */
 const Expr *ir_parse_expr(Ir *ir, const char *text, const Param *var, int n, Err *err);
 
 #endif
