@@ -1,0 +1,215 @@
+/* dlc info: this machine, the targets, the zoo, what was built in, where files are looked for. */
+#include "base/json.h"
+#include "cli/options.h"
+#include "cli/places.h"
+#include "frontend/frontend.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct Built {
+	const char *name;
+	bool there;
+	const char *use, *package;
+} built[] = {
+#define BUILT(name, there, use, package) { name, there, use, package },
+#include "cli/built.def"
+#undef BUILT
+};
+
+enum { NBUILT = sizeof built / sizeof *built };
+
+typedef struct Place {
+	const char *what, *path;
+} Place;
+
+typedef struct Info {
+	Arena *arena;
+	Target host;
+	const char *const *target;
+	size_t ntarget;
+	const ZooRow *zoo;
+	int nzoo;
+	Place place[8];
+	int nplace;
+} Info;
+
+static void add_place(Info *f, const char *what, const char *path)
+{
+	if (path != NULL)
+		f->place[f->nplace++] = (Place){ what, path };
+}
+
+static void collect(Info *f)
+{
+	size_t n;
+	target_host(&f->host, 1);
+	const char *const *dirs = place_targets(f->arena, &n);
+	f->target = target_list(f->arena, dirs, n, &f->ntarget);
+#ifdef DLC_HAVE_ZOO
+	f->zoo = frontend_zoo(&f->nzoo);
+#endif
+	add_place(f, "programs", place_programs(f->arena));
+	for (size_t i = 0; i < n; i++)
+		add_place(f, "targets", dirs[i]);
+	add_place(f, "tuning_db", place_tuning_db(f->arena, NULL));
+	add_place(f, "cache", place_cache(f->arena));
+}
+
+/* ---- JSON */
+
+static Json *host_json(Arena *a, const Target *t)
+{
+	char text[TARGET_TEXT], hex[HASH_HEX];
+	Json *v = json_new(a, JV_OBJECT);
+	hash_hex(target_id(t), hex);
+	json_set(a, v, "target", json_new_text(a, target_text(t, text)));
+	json_set(a, v, "id", json_new_text(a, hex));
+	json_set(a, v, "kind", json_new_text(a, target_kind_name(t->kind)));
+	json_set(a, v, "arch", json_new_text(a, arch_name(t->arch)));
+	json_set(a, v, "model", json_new_text(a, t->model));
+	json_set(a, v, "brand", json_new_text(a, t->brand));
+	Json *features = json_set(a, v, "features", json_new(a, JV_ARRAY));
+	for (int i = 0; i < FEATURE_COUNT; i++)
+		if (target_has(t, (Feature)i))
+			json_push(a, features, json_new_text(a, feature_name((Feature)i)));
+	json_set(a, v, "cores", json_new_int(a, t->cores));
+	json_set(a, v, "cpus", json_new_int(a, t->cpus));
+	json_set(a, v, "memory_bytes", json_new_int(a, t->scope[0].bytes));
+	json_set(a, v, "vector_bits", json_new_int(a, t->vector_bits));
+	json_set(a, v, "vector_registers", json_new_int(a, t->vector_regs));
+	Json *caches = json_set(a, v, "cache", json_new(a, JV_ARRAY));
+	for (int level = 1; level <= TARGET_CACHES && target_cache(t, level) != 0; level++) {
+		Json *row = json_push(a, caches, json_new(a, JV_OBJECT));
+		json_set(a, row, "bytes", json_new_int(a, target_cache(t, level)));
+		json_set(a, row, "shared_by", json_new_int(a, t->cache[level - 1].shared_by));
+	}
+	return v;
+}
+
+static void print_json(const Info *f)
+{
+	Arena *a = f->arena;
+	Json *v = json_new(a, JV_OBJECT);
+	json_set(a, v, "version", json_new_text(a, DLC_VERSION));
+	json_push(a, json_set(a, v, "devices", json_new(a, JV_ARRAY)), host_json(a, &f->host));
+	Json *targets = json_set(a, v, "targets", json_new(a, JV_ARRAY));
+	for (size_t i = 0; i < f->ntarget; i++)
+		json_push(a, targets, json_new_text(a, f->target[i]));
+	Json *zoo = json_set(a, v, "zoo", json_new(a, JV_ARRAY));
+	for (int i = 0; i < f->nzoo; i++)
+		json_push(a, zoo, json_new_text(a, f->zoo[i].name));
+	Json *features = json_set(a, v, "features", json_new(a, JV_OBJECT));
+	for (int i = 0; i < NBUILT; i++)
+		json_set(a, features, built[i].name, json_new_bool(a, built[i].there));
+	Json *places = json_set(a, v, "places", json_new(a, JV_ARRAY));
+	for (int i = 0; i < f->nplace; i++) {
+		Json *row = json_push(a, places, json_new(a, JV_OBJECT));
+		json_set(a, row, "what", json_new_text(a, f->place[i].what));
+		json_set(a, row, "path", json_new_text(a, f->place[i].path));
+		json_set(a, row, "exists", json_new_bool(a, access(f->place[i].path, F_OK) == 0));
+	}
+	Text out = { .arena = a };
+	json_write(&out, v);
+	puts(text_str(&out));
+}
+
+/* ---- text */
+
+/* "32 KiB"; whole numbers where they are whole. */
+static const char *size_text(Arena *a, int64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double v = (double)bytes;
+	int unit = 0;
+	while (v >= 1024 && unit < 4) {
+		v /= 1024;
+		unit++;
+	}
+	return arena_printf(a, v == (double)(int64_t)v ? "%.0f %s" : "%.1f %s", v, units[unit]);
+}
+
+/* The words of a list, indented, in lines of at most 90 characters. */
+static void print_words(const char *words)
+{
+	while (*words != 0) {
+		size_t n = strlen(words);
+		if (n > 80)
+			for (n = 80; n > 0 && words[n] != ' ';)
+				n--;
+		printf("          %.*s\n", (int)n, words);
+		words += n + (words[n] == ' ');
+	}
+}
+
+static void print_host(const Info *f)
+{
+	const Target *t = &f->host;
+	char text[TARGET_TEXT];
+	printf("device    %s", target_text(t, text));
+	if (t->brand[0] != 0)
+		printf("  %s", t->brand);
+	printf("\n          %d core%s, %d CPU%s, %s of memory\n", t->cores, t->cores > 1 ? "s" : "", t->cpus,
+		t->cpus > 1 ? "s" : "", t->scope[0].bytes > 0 ? size_text(f->arena, t->scope[0].bytes) : "an unknown size");
+	printf("          %d vector registers of %d bits", t->vector_regs, t->vector_bits);
+	if (t->fma_rate > 0)
+		printf(", %d FMA%s per cycle, latency %d", t->fma_rate, t->fma_rate > 1 ? "s" : "", t->fma_latency);
+	printf("\n          caches:");
+	for (int level = 1; level <= TARGET_CACHES && target_cache(t, level) != 0; level++)
+		printf("%s L%d %s", level > 1 ? "," : "", level, size_text(f->arena, target_cache(t, level)));
+	printf("%s\n", target_cache(t, 1) == 0 ? " unknown" : "");
+	print_words(target_feature_list(f->arena, t->features));
+}
+
+static void print_built(bool there, const char *title)
+{
+	bool any = false;
+	for (int i = 0; i < NBUILT; i++)
+		if (built[i].there == there) {
+			printf("%-10s%-8s  %s", any ? "" : title, built[i].name, built[i].use);
+			printf(there ? "\n" : "  (install %s and build again)\n", built[i].package);
+			any = true;
+		}
+}
+
+static void print_text(const Info *f)
+{
+	printf("dlc %s\n\n", DLC_VERSION);
+	print_host(f);
+	printf("\ntargets   host");
+	for (size_t i = 0; i < f->ntarget; i++)
+		if (strcmp(f->target[i], "host") != 0)
+			printf(" %s", f->target[i]);
+	printf("\nzoo       ");
+	for (int i = 0; i < f->nzoo; i++)
+		printf("%s%s", i > 0 ? " " : "", f->zoo[i].name);
+	printf("\n\n");
+	print_built(true, "built in");
+	print_built(false, "missing");
+	printf("\n");
+	for (int i = 0; i < f->nplace; i++)
+		printf("%-10s%s%s\n", f->place[i].what, f->place[i].path,
+			access(f->place[i].path, F_OK) == 0 ? "" : "  (not there)");
+}
+
+static bool run_info(const Args *args, Err *err)
+{
+	Info f = { .arena = args_arena(args) };
+	(void)err;
+	collect(&f);
+	if (args_given(args, "json"))
+		print_json(&f);
+	else
+		print_text(&f);
+	return true;
+}
+
+static const Option options[] = { OPTION_JSON, OPTION_END };
+
+const Verb cmd_info = {
+	.name = "info",
+	.summary = "Show this machine, the targets, the zoo, what is built in and where files are looked for",
+	.options = options,
+	.run = run_info,
+};

@@ -1,0 +1,111 @@
+/*
+ * The process around a verb: standard streams that exist, signals, which verb argv[0] or argv[1]
+ * names, and how an Err becomes text on stderr and an exit code.
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERB(name) extern const Verb cmd_##name;
+#include "cli/verbs.def"
+#undef VERB
+
+static const Verb *const verbs[] = {
+#define VERB(name) &cmd_##name,
+#include "cli/verbs.def"
+#undef VERB
+	NULL
+};
+
+/* assert() has printed what was wrong; a failed assert and LLVM's fatal errors end here. */
+static void on_abort(int sig)
+{
+	static const char text[] = "dlc: this is a bug of dlc, not of your input; please report the command and the "
+				   "line above\n";
+	(void)sig;
+	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+	_exit(n < 0 ? 4 : err_exit_code(ERR_BUG));
+}
+
+/* Outputs are renamed into place when complete, so there is nothing to undo. */
+static void on_interrupt(int sig)
+{
+	(void)sig;
+	_exit(130);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction abort_action = { .sa_handler = on_abort };
+	struct sigaction stop_action = { .sa_handler = on_interrupt };
+	struct sigaction old;
+	sigaction(SIGABRT, &abort_action, NULL);
+	/* A parent that ignores Ctrl-C for us (nohup, a job in the background) means it. */
+	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &stop_action, NULL);
+}
+
+/* A file opened while 0, 1 or 2 is closed would become a standard stream.  Read-only, so that
+   writing to a closed stdout still fails and is reported. */
+static void fill_streams(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+static int report(const Err *err, const char *called)
+{
+	char text[4096];
+	err_format(err, text, sizeof text);
+	fflush(stdout);
+	fprintf(stderr, "dlc: %s", text);
+	if (err->code == ERR_USAGE)
+		fprintf(stderr, "see %s --help\n", called);
+	return err_exit_code(err->code);
+}
+
+/* "dlc-tune x" is "dlc tune x"; under any other name the verb is the first word. */
+static const char *const *words_of(Arena *a, int argc, char **argv, int *n)
+{
+	VEC(const char *) list = { 0 };
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash != NULL ? slash + 1 : argc > 0 ? argv[0] : "dlc";
+	if (strncmp(name, "dlc-", 4) == 0)
+		vec_push(a, &list, name + 4);
+	for (int i = 1; i < argc; i++)
+		vec_push(a, &list, argv[i]);
+	*n = (int)list.n;
+	return list.at;
+}
+
+int cli_main(int argc, char **argv)
+{
+	fill_streams();
+	catch_signals();
+	Arena *arena = arena_new();
+	Text out = { .arena = arena };
+	Err err = { 0 };
+	const char *called;
+	int n, status;
+	const char *const *words = words_of(arena, argc, argv, &n);
+	Args *args = args_parse(arena, verbs, n, words, &out, &called, &err);
+	bool ok = args != NULL ? args_run(args, &err) : err.code == ERR_NONE;
+	fputs(text_str(&out), stdout);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		fail(&err, ERR_DEVICE, "standard output", "cannot be written: %s", strerror(errno));
+	if (!ok && err.code == ERR_NONE)
+		fail(&err, ERR_BUG, called, "failed without saying why");
+	status = err.code != ERR_NONE ? report(&err, called) : 0;
+	arena_free(arena);
+	return status;
+}

@@ -1,0 +1,438 @@
+/*
+ * Turns the words of a command line into a verb and its checked arguments, by the rows of the
+ * verb's tables, and the same rows into --help.  A value is checked where it is read, so a verb
+ * starts with nothing but its own rules left to check.
+ */
+#include "cli/options.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Given {
+	VEC(const char *) text; /* the values as typed, all of them */
+	int64_t number;
+	bool plus;
+} Given;
+
+struct Args {
+	Arena *arena;
+	const Verb *verb;
+	VEC(const char *) operand;
+	Given *given; /* one for each row of verb->options */
+};
+
+/* ---- help */
+
+static int count_options(const Verb *v)
+{
+	int n = 0;
+	while (v->options != NULL && v->options[n].name != NULL)
+		n++;
+	return n;
+}
+
+static void help_options(Text *out, const Verb *v)
+{
+	int n = count_options(v);
+	text_add(out, "\noptions:\n");
+	for (int i = 0; i < n; i++) {
+		const Option *o = &v->options[i];
+		char left[160], letter[8] = "";
+		if (o->letter != 0)
+			snprintf(letter, sizeof letter, "-%c, ", o->letter);
+		snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg != NULL ? "=" : "",
+			o->arg != NULL ? o->arg : "");
+		text_add(out, "  %-28s%s%s\n", left, strlen(left) >= 28 ? "\n                              " : "",
+			o->help);
+	}
+	text_add(out, "  %-28s%s\n  %-28s%s\n", "--help", "this text", "--version", "the version");
+}
+
+static void help_verbs(Text *out, const Verb *const *verbs)
+{
+	for (; *verbs != NULL; verbs++)
+		text_add(out, "  %-10s %s\n", (*verbs)->name, (*verbs)->summary);
+}
+
+static void help_top(Text *out, const Verb *const *verbs)
+{
+	text_add(out, "usage: dlc VERB [operands] [options]      dlc-VERB is the same\n\n"
+		      "Finds the fastest way to run a trained network on a machine, and compiles the network to one\n"
+		      "file that runs without dlc.\n\nverbs:\n");
+	help_verbs(out, verbs);
+	text_add(out, "\nsee dlc VERB --help\n");
+}
+
+static void help_verb(Text *out, const Verb *v, const char *called)
+{
+	text_add(out, "usage: %s%s%s [options]\n\n%s.\n", called, v->operands != NULL || v->sub != NULL ? " " : "",
+		v->sub != NULL	      ? "VERB [operands]"
+		: v->operands != NULL ? v->operands
+				      : "",
+		v->summary);
+	if (v->sub != NULL) {
+		text_add(out, "\nverbs:\n");
+		help_verbs(out, v->sub);
+	} else
+		help_options(out, v);
+	if (v->notes != NULL)
+		text_add(out, "\n%s\n", v->notes);
+}
+
+/* ---- values */
+
+static bool bad_value(Err *err, const Option *o, const char *value, const char *wants)
+{
+	char place[192];
+	snprintf(place, sizeof place, "--%s=%s", o->name, value);
+	return fail(err, ERR_USAGE, place, "wants %s", wants);
+}
+
+static bool bad_range(Err *err, const Option *o, const char *value, const char *what)
+{
+	char wants[120];
+	if (o->hi == INT64_MAX)
+		snprintf(wants, sizeof wants, "%s of at least %lld", what, (long long)o->lo);
+	else
+		snprintf(wants, sizeof wants, "%s from %lld to %lld", what, (long long)o->lo, (long long)o->hi);
+	return bad_value(err, o, value, wants);
+}
+
+/* "1.5s" as milliseconds; false if it is no time at all. */
+static bool parse_time(const char *s, double *ms)
+{
+	static const struct {
+		const char *unit;
+		double ms;
+	} units[] = { { "ms", 1 }, { "s", 1e3 }, { "m", 60e3 }, { "h", 3600e3 } };
+	size_t n = strspn(s, "0123456789.");
+	char *end;
+	if (n == 0 || n > 15 || s[0] == '.')
+		return false;
+	double v = strtod(s, &end);
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (end == s + n && strcmp(end, units[i].unit) == 0) {
+			*ms = v * units[i].ms;
+			return true;
+		}
+	return false;
+}
+
+static bool set_time(Given *g, const Option *o, const char *value, Err *err)
+{
+	double ms;
+	if (!parse_time(value, &ms))
+		return bad_value(err, o, value, "a time such as 500ms, 60s, 10m or 2h");
+	if (ms < (double)o->lo || ms > (double)o->hi)
+		return bad_range(err, o, value, "milliseconds");
+	g->number = (int64_t)ms;
+	return true;
+}
+
+/* The index of `value` among the words of "a|b|c", -1 if it is none. */
+static int find_choice(const char *words, const char *value)
+{
+	size_t n = strlen(value);
+	for (int i = 0; words != NULL; i++) {
+		size_t len = strcspn(words, "|");
+		if (len == n && memcmp(words, value, n) == 0)
+			return i;
+		words = words[len] == '|' ? words + len + 1 : NULL;
+	}
+	return -1;
+}
+
+static bool set_choice(Given *g, const Option *o, const char *value, Err *err)
+{
+	int i = find_choice(o->arg, value);
+	if (i < 0) {
+		char wants[400];
+		snprintf(wants, sizeof wants, "one of %s", o->arg);
+		return bad_value(err, o, value, wants);
+	}
+	g->number = i;
+	return true;
+}
+
+static bool set_value(Args *a, Given *g, const Option *o, const char *value, Err *err)
+{
+	vec_push(a->arena, &g->text, value);
+	switch (o->kind) {
+	case OPT_FLAG: return true;
+	case OPT_TEXT: return value[0] != 0 || bad_value(err, o, value, "a value that is not empty");
+	case OPT_INT:
+		return text_to_int(value, o->lo, o->hi, &g->number) || bad_range(err, o, value, "an integer");
+	case OPT_TRIALS:
+		g->plus = value[0] == '+';
+		return (text_to_int(value + g->plus, o->lo, o->hi, &g->number) && value[g->plus] != '-') ||
+		       bad_range(err, o, value, "N or +N, N an integer");
+	case OPT_TIME: return set_time(g, o, value, err);
+	case OPT_CHOICE: return set_choice(g, o, value, err);
+	}
+	return false;
+}
+
+/* ---- words */
+
+static bool unknown_option(const Verb *v, const char *word, Err *err)
+{
+	const char *names[64];
+	char name[80];
+	int n = count_options(v);
+	if (n > 62)
+		n = 62;
+	for (int i = 0; i < n; i++)
+		names[i] = v->options[i].name;
+	names[n] = "help";
+	names[n + 1] = "version";
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+	const char *near = strncmp(name, "--", 2) == 0 ? text_nearest(name + 2, names, (size_t)n + 2) : NULL;
+	return fail(err, ERR_USAGE, name, "there is no such option%s%s%s", near != NULL ? "; did you mean --" : "",
+		near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static int find_long(const Verb *v, const char *name, size_t len)
+{
+	for (int i = 0; i < count_options(v); i++)
+		if (strlen(v->options[i].name) == len && memcmp(v->options[i].name, name, len) == 0)
+			return i;
+	return -1;
+}
+
+static int find_letter(const Verb *v, char letter)
+{
+	for (int i = 0; i < count_options(v); i++)
+		if (letter != 0 && v->options[i].letter == letter)
+			return i;
+	return -1;
+}
+
+/* Takes the option at argv[*at] and, where it is a word of its own, its value behind it. */
+static bool take_option(Args *a, int argc, const char *const *argv, int *at, Err *err)
+{
+	const char *word = argv[*at], *value = NULL;
+	int i;
+	if (word[1] == '-') {
+		size_t len = strcspn(word + 2, "=");
+		i = find_long(a->verb, word + 2, len);
+		if (word[2 + len] == '=')
+			value = word + 3 + len;
+	} else {
+		i = find_letter(a->verb, word[1]);
+		if (word[2] != 0)
+			value = word + 2;
+	}
+	if (i < 0)
+		return unknown_option(a->verb, word, err);
+	const Option *o = &a->verb->options[i];
+	if (o->kind == OPT_FLAG && value != NULL)
+		return bad_value(err, o, value, "no value");
+	if (o->kind == OPT_FLAG)
+		value = "";
+	if (value == NULL) {
+		if (*at + 1 >= argc) {
+			char place[96];
+			snprintf(place, sizeof place, "--%s", o->name);
+			return fail(err, ERR_USAGE, place, "wants a value, %s", o->arg);
+		}
+		value = argv[++*at];
+	}
+	return set_value(a, &a->given[i], o, value, err);
+}
+
+static bool check_operands(const Args *a, Err *err)
+{
+	const Verb *v = a->verb;
+	int n = (int)a->operand.n;
+	if (n < v->least && n == 0)
+		return fail(err, ERR_USAGE, "", "%s is missing", v->operands);
+	if (n < v->least)
+		return fail(err, ERR_USAGE, "", "too little is given; wanted: %s", v->operands);
+	if (v->most >= 0 && n > v->most)
+		return fail(err, ERR_USAGE, a->operand.at[v->most], "is one operand too many%s%s",
+			v->operands != NULL ? "; wanted: " : "", v->operands != NULL ? v->operands : "");
+	return true;
+}
+
+static bool is_word(const char *word, const char *name, char letter)
+{
+	return strcmp(word, name) == 0 || (word[0] == '-' && word[1] == letter && letter != 0 && word[2] == 0);
+}
+
+/* False: an error, or help or the version was printed. */
+static bool take_words(Args *a, int argc, const char *const *argv, Text *out, const char *called, Err *err)
+{
+	bool options = true;
+	for (int at = 0; at < argc; at++) {
+		const char *word = argv[at];
+		if (!options || word[0] != '-' || word[1] == 0)
+			vec_push(a->arena, &a->operand, word);
+		else if (strcmp(word, "--") == 0)
+			options = false;
+		else if (is_word(word, "--help", find_letter(a->verb, 'h') < 0 ? 'h' : 0)) {
+			help_verb(out, a->verb, called);
+			return false;
+		} else if (strcmp(word, "--version") == 0) {
+			text_add(out, "dlc %s\n", DLC_VERSION);
+			return false;
+		} else if (!take_option(a, argc, argv, &at, err))
+			return false;
+	}
+	return check_operands(a, err);
+}
+
+static bool unknown_verb(const Verb *const *verbs, const char *word, Err *err)
+{
+	const char *names[64];
+	char list[400] = "";
+	size_t n = 0;
+	for (; verbs[n] != NULL && n < 64; n++) {
+		names[n] = verbs[n]->name;
+		size_t len = strlen(list);
+		snprintf(list + len, sizeof list - len, "%s%s", n > 0 ? ", " : "", names[n]);
+	}
+	if (word == NULL)
+		return fail(err, ERR_USAGE, "", "a verb is missing: %s", list);
+	const char *near = text_nearest(word, names, n);
+	if (near != NULL)
+		return fail(err, ERR_USAGE, word, "there is no such verb; did you mean %s?", near);
+	return fail(err, ERR_USAGE, word, "there is no such verb; there are: %s", list);
+}
+
+static const Verb *find_verb(const Verb *const *verbs, const char *word)
+{
+	for (; *verbs != NULL; verbs++)
+		if (strcmp((*verbs)->name, word) == 0)
+			return *verbs;
+	return NULL;
+}
+
+Args *args_parse(Arena *arena, const Verb *const *verbs, int argc, const char *const *argv, Text *out,
+	const char **called, Err *err)
+{
+	const Verb *v = NULL;
+	bool help = false;
+	*called = "dlc";
+	for (; v == NULL || v->sub != NULL; argc--, argv++) {
+		const Verb *const *among = v != NULL ? v->sub : verbs;
+		if (argc == 0 && help)
+			break;
+		if (argc == 0) {
+			unknown_verb(among, NULL, err);
+			return NULL;
+		}
+		if (strcmp(argv[0], "--version") == 0) {
+			text_add(out, "dlc %s\n", DLC_VERSION);
+			return NULL;
+		}
+		/* dlc help db best = dlc db best --help */
+		if (is_word(argv[0], "--help", 'h') || (v == NULL && !help && strcmp(argv[0], "help") == 0)) {
+			help = true;
+			continue;
+		}
+		const Verb *next = find_verb(among, argv[0]);
+		if (next == NULL) {
+			if (argv[0][0] == '-' && argv[0][1] != 0)
+				fail(err, ERR_USAGE, argv[0], "stands before the verb; options follow it");
+			else
+				unknown_verb(among, argv[0], err);
+			return NULL;
+		}
+		v = next;
+		*called = arena_printf(arena, "%s %s", *called, v->name);
+	}
+	if (help) {
+		if (v == NULL)
+			help_top(out, verbs);
+		else
+			help_verb(out, v, *called);
+		return NULL;
+	}
+	Args *a = arena_new_of(arena, Args);
+	a->arena = arena;
+	a->verb = v;
+	a->given = arena_array(arena, Given, count_options(v) + 1);
+	return take_words(a, argc, argv, out, *called, err) ? a : NULL;
+}
+
+/* ---- what run() asks */
+
+static const Given *given(const Args *a, const char *option, const Option **row)
+{
+	int i = find_long(a->verb, option, strlen(option));
+	assert(i >= 0 && "a verb asked for an option it has no row for");
+	if (row != NULL)
+		*row = &a->verb->options[i];
+	return &a->given[i];
+}
+
+Arena *args_arena(const Args *a)
+{
+	return a->arena;
+}
+
+int args_count(const Args *a)
+{
+	return (int)a->operand.n;
+}
+
+const char *args_operand(const Args *a, int i)
+{
+	return i >= 0 && (size_t)i < a->operand.n ? a->operand.at[i] : NULL;
+}
+
+bool args_given(const Args *a, const char *option)
+{
+	return given(a, option, NULL)->text.n != 0;
+}
+
+const char *args_text(const Args *a, const char *option, const char *otherwise)
+{
+	const Given *g = given(a, option, NULL);
+	return g->text.n != 0 ? g->text.at[g->text.n - 1] : otherwise;
+}
+
+int64_t args_int(const Args *a, const char *option, int64_t otherwise)
+{
+	const Option *o;
+	const Given *g = given(a, option, &o);
+	assert(o->kind != OPT_FLAG && o->kind != OPT_TEXT);
+	return g->text.n != 0 ? g->number : otherwise;
+}
+
+bool args_plus(const Args *a, const char *option)
+{
+	return given(a, option, NULL)->plus;
+}
+
+const char *const *args_all(const Args *a, const char *option, size_t *n)
+{
+	const Option *o;
+	const Given *g = given(a, option, &o);
+	assert(o->many);
+	*n = g->text.n;
+	return g->text.at;
+}
+
+const char *args_pair(const Args *a, const char *option, const char *value, const char **name, Err *err)
+{
+	const char *eq = strchr(value, '=');
+	if (eq == NULL || eq == value || eq[1] == 0) {
+		char place[192];
+		const Option *o;
+		given(a, option, &o);
+		snprintf(place, sizeof place, "--%s %s", option, value);
+		fail(err, ERR_USAGE, place, "wants %s", o->arg);
+		return NULL;
+	}
+	*name = arena_printf(a->arena, "%.*s", (int)(eq - value), value);
+	return eq + 1;
+}
+
+bool args_run(const Args *a, Err *err)
+{
+	return a->verb->run(a, err);
+}
