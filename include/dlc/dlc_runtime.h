@@ -66,8 +66,8 @@ typedef struct DlcInstance DlcInstance;
 
 /* "0.1.0" */
 DLC_API const char *dlc_runtime_version(void);
-/* Architecture and features of this CPU, separated by spaces: "x86-64 sse3 ... avx512f". */
-DLC_API const char *dlc_cpu_features(void);
+/* Architecture and features of this CPU, "x86-64 sse3 ... avx512f", as snprintf writes. */
+DLC_API size_t dlc_cpu_features(char *out, size_t size);
 
 /* Maps the file and checks everything but the constants' checksum, which dlc_model_verify does. */
 DLC_API DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err);

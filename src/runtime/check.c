@@ -1,0 +1,387 @@
+/*
+ * Whether a file is a bundle that this runtime can run: every offset, count and index that running
+ * it would follow.  Damage is found by the checksums; what passes them and is still wrong comes from
+ * a faulty writer, and is refused as well.  Code itself is trusted: a bundle is a program.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/cpu.h"
+#include "runtime/model.h"
+#include "runtime/team.h"
+
+#define LIMIT ((int64_t)1 << 62)
+
+DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
+{
+	if (err == NULL)
+		return s;
+	va_list args;
+	va_start(args, fmt);
+	err->status = s;
+	vsnprintf(err->text, sizeof err->text, fmt, args);
+	va_end(args);
+	return s;
+}
+
+bool bundle_dim_is_sym(const BundleDim *d)
+{
+	return d->sym[0] >= 0 && d->sym[1] < 0 && d->mul == 1 && d->add == 0 && d->div == 1;
+}
+
+static bool dim_at(const BundleDim *d, int64_t a, int64_t b, int64_t *out)
+{
+	int64_t v;
+	if (__builtin_mul_overflow(a, b, &v) || __builtin_mul_overflow(v, d->mul, &v) ||
+		__builtin_add_overflow(v, d->add, &v) || v < 0)
+		return false;
+	*out = v / d->div;
+	return *out <= LIMIT;
+}
+
+bool bundle_dim_range(const DlcModel *m, const BundleDim *d, int64_t *lo, int64_t *hi)
+{
+	int64_t min[2] = { 1, 1 }, max[2] = { 1, 1 };
+	for (int k = 0; k < 2; k++)
+		if (d->sym[k] >= 0) {
+			min[k] = m->sym[d->sym[k]].min;
+			max[k] = m->sym[d->sym[k]].max;
+		}
+	return dim_at(d, min[0], min[1], lo) && dim_at(d, max[0], max[1], hi);
+}
+
+int64_t bundle_dim_value(const BundleDim *d, const int64_t *sym)
+{
+	int64_t v = 1;
+	for (int k = 0; k < 2; k++)
+		if (d->sym[k] >= 0)
+			v *= sym[d->sym[k]];
+	return (v * d->mul + d->add) / d->div;
+}
+
+int64_t bundle_tensor_bytes(const DlcModel *m, const BundleTensor *t)
+{
+	int64_t n = t->bits, lo, hi;
+	for (uint32_t i = 0; i < t->ndim; i++)
+		if (!bundle_dim_range(m, &m->dim[t->dim + i], &lo, &hi) ||
+			__builtin_mul_overflow(n, hi, &n))
+			return -1;
+	return n / 8 + (n % 8 != 0);
+}
+
+static DlcStatus damaged(DlcError *err, const char *what)
+{
+	return runtime_fail(err, DLC_BAD_FILE, "damaged bundle: %s; compile it again", what);
+}
+
+/* What can be said before the checksum of the head: is it one, of this version, and complete? */
+static DlcStatus check_frame(const DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	if (m->size < sizeof *h || memcmp(h->magic, BUNDLE_MAGIC, sizeof h->magic) != 0)
+		return runtime_fail(err, DLC_BAD_FILE,
+			"not a bundle: the file does not start as dlc-compile's do");
+	if (h->version != BUNDLE_VERSION || h->header_bytes != sizeof *h)
+		return runtime_fail(err, DLC_BAD_FILE,
+			"bundle of version %u, this runtime reads version %d: compile it again",
+			h->version, BUNDLE_VERSION);
+	if (h->file_bytes != m->size)
+		return runtime_fail(err, DLC_BAD_FILE,
+			"damaged bundle: %llu bytes instead of %llu; copy or compile it again",
+			(unsigned long long)m->size, (unsigned long long)h->file_bytes);
+	if (h->head_bytes < sizeof *h || h->head_bytes > m->size)
+		return damaged(err, "its head is longer than the file");
+	if (bundle_sum(m->base + BUNDLE_SUM_FROM, h->head_bytes - BUNDLE_SUM_FROM) != h->head_sum)
+		return damaged(err, "the checksum of its plan does not match");
+	return DLC_OK;
+}
+
+static DlcStatus check_sections(const DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	if (h->code_offset % BUNDLE_ALIGN != 0 || h->const_offset % BUNDLE_ALIGN != 0)
+		return damaged(err, "a section is not aligned");
+	if (h->code_offset < h->head_bytes || h->code_offset > m->size ||
+		h->code_bytes > m->size - h->code_offset)
+		return damaged(err, "its code lies outside the file");
+	if (h->const_offset < h->code_offset + h->code_bytes || h->const_offset > m->size ||
+		h->const_bytes > m->size - h->const_offset)
+		return damaged(err, "its constants lie outside the file");
+	if (h->arena_bytes > LIMIT || h->state_bytes > LIMIT)
+		return damaged(err, "its workspace has an impossible size");
+	if (h->threads < 1 || h->threads > TEAM_MAX)
+		return damaged(err, "its number of threads is impossible");
+	return DLC_OK;
+}
+
+static const void *table(const DlcModel *m, BundleTable t, size_t row, bool *ok)
+{
+	uint64_t bytes = (uint64_t)t.count * row;
+	if (t.offset % 8 != 0 || t.offset < sizeof *m->h || t.offset > m->h->head_bytes ||
+		bytes > m->h->head_bytes - t.offset) {
+		*ok = false;
+		return NULL;
+	}
+	return m->base + t.offset;
+}
+
+static DlcStatus set_tables(DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	bool ok = true;
+	m->text = table(m, h->text, 1, &ok);
+	m->info = table(m, h->info, sizeof *m->info, &ok);
+	m->feature = table(m, h->feature, sizeof *m->feature, &ok);
+	m->sym = table(m, h->sym, sizeof *m->sym, &ok);
+	m->dim = table(m, h->dim, sizeof *m->dim, &ok);
+	m->tensor = table(m, h->tensor, sizeof *m->tensor, &ok);
+	m->entry = table(m, h->entry, sizeof *m->entry, &ok);
+	m->slot = table(m, h->slot, sizeof *m->slot, &ok);
+	m->arg = table(m, h->arg, sizeof *m->arg, &ok);
+	m->op = table(m, h->op, sizeof *m->op, &ok);
+	if (!ok || h->text.count == 0 || m->text[h->text.count - 1] != 0)
+		return damaged(err, "a table lies outside its head");
+	return DLC_OK;
+}
+
+static DlcStatus check_texts(const DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	uint32_t n = h->text.count;
+	bool ok = true;
+	for (uint32_t i = 0; i < h->info.count; i++)
+		ok &= m->info[i].key < n && m->info[i].value < n;
+	for (uint32_t i = 0; i < h->feature.count; i++)
+		ok &= m->feature[i] < n;
+	for (uint32_t i = 0; i < h->sym.count; i++)
+		ok &= m->sym[i].name < n;
+	for (uint32_t i = 0; i < h->tensor.count; i++)
+		ok &= m->tensor[i].name < n;
+	for (uint32_t i = 0; i < h->entry.count; i++)
+		ok &= m->entry[i].name < n;
+	for (uint32_t i = 0; i < h->op.count; i++)
+		ok &= m->op[i].name < n;
+	return ok ? DLC_OK : damaged(err, "a name lies outside its texts");
+}
+
+static DlcStatus check_machine(DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	const char *want = cpu_arch_name(h->arch), *have = cpu_arch_name(cpu_arch());
+	if (h->arch != cpu_arch())
+		return runtime_fail(err, DLC_BAD_TARGET,
+			"the bundle is for %s, this CPU is %s: compile it with --target=host here",
+			want != NULL ? want : "an unknown architecture", have != NULL ? have : "another");
+	m->device = h->device <= INT32_MAX ? device_find((int32_t)h->device) : NULL;
+	if (m->device == NULL)
+		return runtime_fail(err, DLC_BAD_TARGET,
+			"the bundle is for device type %u, which this runtime does not have", h->device);
+	char missing[200] = "";
+	size_t at = 0;
+	for (uint32_t i = 0; i < h->feature.count && at < sizeof missing; i++)
+		if (!cpu_has(m->text + m->feature[i]))
+			at += (size_t)snprintf(missing + at, sizeof missing - at, "%s%s",
+				at > 0 ? ", " : "", m->text + m->feature[i]);
+	if (at > 0)
+		return runtime_fail(err, DLC_BAD_TARGET,
+			"the bundle needs %s, which this CPU does not have: compile it with --target=host here",
+			missing);
+	return DLC_OK;
+}
+
+/* Symbols and dims: a dim names symbols, a derived symbol is a dim of earlier ones. */
+static DlcStatus check_dims(const DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	for (uint32_t i = 0; i < h->sym.count; i++) {
+		const BundleSym *s = &m->sym[i];
+		if (s->kind > BUNDLE_SYM_LOOP || s->min < 0 || s->max < s->min || s->max > LIMIT)
+			return damaged(err, "a symbol has an impossible range");
+		if (s->kind == BUNDLE_SYM_DERIVED && s->dim >= h->dim.count)
+			return damaged(err, "a symbol lies outside its tables");
+	}
+	for (uint32_t i = 0; i < h->dim.count; i++) {
+		const BundleDim *d = &m->dim[i];
+		int64_t lo, hi;
+		for (int k = 0; k < 2; k++)
+			if (d->sym[k] < -1 || d->sym[k] >= (int64_t)h->sym.count)
+				return damaged(err, "a dimension names no symbol");
+		if (d->mul < 0 || d->div < 1 || !bundle_dim_range(m, d, &lo, &hi))
+			return damaged(err, "a dimension has an impossible value");
+	}
+	for (uint32_t i = 0; i < h->sym.count; i++) {
+		const BundleSym *s = &m->sym[i];
+		if (s->kind != BUNDLE_SYM_DERIVED)
+			continue;
+		const BundleDim *d = &m->dim[s->dim];
+		int64_t lo, hi;
+		if (d->sym[0] >= (int64_t)i || d->sym[1] >= (int64_t)i ||
+			!bundle_dim_range(m, d, &lo, &hi) || lo < s->min || hi > s->max)
+			return damaged(err, "a derived symbol leaves its range");
+	}
+	return DLC_OK;
+}
+
+static DlcStatus check_tensors(DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	for (uint32_t i = 0; i < h->tensor.count; i++) {
+		const BundleTensor *t = &m->tensor[i];
+		bool known = t->code <= 6 && t->code != 3 && t->code != 5 && t->bits > 0 && t->bits <= 64;
+		if (!known || t->output > 1 || t->ndim > BUNDLE_RANK || t->dim > h->dim.count ||
+			t->ndim > h->dim.count - t->dim)
+			return damaged(err, "a tensor's type or shape is impossible");
+		int64_t bytes = bundle_tensor_bytes(m, t);
+		if (bytes < 0 || bytes > LIMIT)
+			return damaged(err, "a tensor's size is impossible");
+		for (uint32_t k = 0; k < t->ndim; k++) {
+			const BundleDim *d = &m->dim[t->dim + k];
+			for (int s = 0; s < 2; s++)
+				if (d->sym[s] >= 0 && m->sym[d->sym[s]].kind == BUNDLE_SYM_LOOP)
+					return damaged(err, "a loop decides a tensor's shape");
+		}
+		if (t->output == 0 && m->ninput != i)
+			return damaged(err, "an input follows an output");
+		m->ninput += t->output == 0;
+	}
+	return DLC_OK;
+}
+
+static int64_t slot_room(const DlcModel *m, const BundleSlot *s)
+{
+	switch (s->kind) {
+	case BUNDLE_INPUT:
+		return s->index < m->ninput ? bundle_tensor_bytes(m, &m->tensor[s->index]) : -1;
+	case BUNDLE_OUTPUT:
+		return s->index < m->h->tensor.count - m->ninput
+			? bundle_tensor_bytes(m, &m->tensor[m->ninput + s->index])
+			: -1;
+	case BUNDLE_CONST: return (int64_t)m->h->const_bytes;
+	case BUNDLE_WORK: return (int64_t)m->h->arena_bytes;
+	case BUNDLE_STATE: return (int64_t)m->h->state_bytes;
+	default: return -1;
+	}
+}
+
+static DlcStatus check_slots(const DlcModel *m, DlcError *err)
+{
+	for (uint32_t i = 0; i < m->h->slot.count; i++) {
+		const BundleSlot *s = &m->slot[i];
+		int64_t room = slot_room(m, s), lo, hi;
+		if (room < 0 || s->offset >= m->h->dim.count)
+			return damaged(err, "a buffer names nothing");
+		const BundleDim *d = &m->dim[s->offset];
+		if (!bundle_dim_range(m, d, &lo, &hi) || hi > room || s->bytes > (uint64_t)(room - hi))
+			return damaged(err, "a buffer lies outside its memory");
+		if (d->div != 1 || d->mul % BUNDLE_BUFFER != 0 || d->add % BUNDLE_BUFFER != 0)
+			return damaged(err, "a buffer is not aligned");
+	}
+	return DLC_OK;
+}
+
+static DlcStatus check_entries(DlcModel *m, DlcError *err)
+{
+	for (uint32_t i = 0; i < m->h->entry.count; i++) {
+		const BundleEntry *e = &m->entry[i];
+		if (e->offset >= m->h->code_bytes)
+			return damaged(err, "a kernel lies outside the code");
+		if (e->work_bytes > LIMIT)
+			return damaged(err, "a kernel's workspace has an impossible size");
+		if (e->work_bytes > m->work_bytes)
+			m->work_bytes = e->work_bytes;
+	}
+	return DLC_OK;
+}
+
+static bool copy_fits(const DlcModel *m, const BundleOp *o)
+{
+	int64_t lo, hi;
+	if (o->narg != 2 || o->ndim != 1 || !bundle_dim_range(m, &m->dim[o->dim], &lo, &hi))
+		return false;
+	return (uint64_t)hi <= m->slot[m->arg[o->arg]].bytes &&
+		(uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
+}
+
+static bool loop_fits(const DlcModel *m, const BundleOp *o)
+{
+	int64_t lo, hi, from, to;
+	if (o->ndim != 2 || o->narg > 1 || o->other != 0 || o->sym >= m->h->sym.count)
+		return false;
+	const BundleSym *s = &m->sym[o->sym];
+	return s->kind == BUNDLE_SYM_LOOP && bundle_dim_range(m, &m->dim[o->dim], &from, &hi) &&
+		bundle_dim_range(m, &m->dim[o->dim + 1], &lo, &to) && from >= s->min &&
+		to <= s->max + 1;
+}
+
+static bool op_fits(const DlcModel *m, const BundleOp *o)
+{
+	const BundleHeader *h = m->h;
+	if (o->arg > h->arg.count || o->narg > h->arg.count - o->arg || o->dim > h->dim.count ||
+		o->ndim > h->dim.count - o->dim)
+		return false;
+	if (o->kind >= BUNDLE_LOOP && o->narg == 1 && m->slot[m->arg[o->arg]].bytes == 0)
+		return false;
+	switch (o->kind) {
+	case BUNDLE_CALL:
+		return o->entry < h->entry.count && m->entry[o->entry].nbuf == o->narg &&
+			m->entry[o->entry].nsym == o->ndim;
+	case BUNDLE_COPY: return copy_fits(m, o);
+	case BUNDLE_LOOP: return loop_fits(m, o);
+	case BUNDLE_IF: return o->narg == 1 && o->ndim == 0;
+	default: return false;
+	}
+}
+
+/* Steps [at, end) nest: a body ends where or before the step around it does. */
+static bool nests(const DlcModel *m, uint32_t at, uint32_t end, int depth)
+{
+	while (at < end) {
+		const BundleOp *o = &m->op[at++];
+		if (o->kind < BUNDLE_LOOP)
+			continue;
+		if (depth == 0 || o->body > end - at || o->other > end - at - o->body)
+			return false;
+		if (!nests(m, at, at + o->body, depth - 1) ||
+			!nests(m, at + o->body, at + o->body + o->other, depth - 1))
+			return false;
+		at += o->body + o->other;
+	}
+	return true;
+}
+
+static DlcStatus check_plan(const DlcModel *m, DlcError *err)
+{
+	for (uint32_t i = 0; i < m->h->arg.count; i++)
+		if (m->arg[i] >= m->h->slot.count)
+			return damaged(err, "a step names no buffer");
+	for (uint32_t i = 0; i < m->h->op.count; i++)
+		if (!op_fits(m, &m->op[i]))
+			return damaged(err, "a step of its plan is impossible");
+	if (!nests(m, 0, m->h->op.count, BUNDLE_DEPTH))
+		return damaged(err, "the steps of its plan do not nest");
+	return DLC_OK;
+}
+
+DlcStatus bundle_check(DlcModel *m, DlcError *err)
+{
+	m->h = (const BundleHeader *)m->base;
+	DlcStatus s = check_frame(m, err);
+	if (s == DLC_OK)
+		s = check_sections(m, err);
+	if (s == DLC_OK)
+		s = set_tables(m, err);
+	if (s == DLC_OK)
+		s = check_texts(m, err);
+	if (s == DLC_OK)
+		s = check_machine(m, err);
+	if (s == DLC_OK)
+		s = check_dims(m, err);
+	if (s == DLC_OK)
+		s = check_tensors(m, err);
+	if (s == DLC_OK)
+		s = check_slots(m, err);
+	if (s == DLC_OK)
+		s = check_entries(m, err);
+	return s == DLC_OK ? check_plan(m, err) : s;
+}

@@ -1,0 +1,162 @@
+/* See element.h.  Tensors may lie unaligned in files and messages, so elements go through memcpy. */
+#include "runtime/element.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { INT = 0, UINT = 1, FLOAT = 2, BFLOAT = 4, BOOL = 6 };
+
+bool element_known(DlcDataType t)
+{
+	bool whole = t.bits == 8 || t.bits == 16 || t.bits == 32 || t.bits == 64;
+	switch (t.code) {
+	case INT:
+	case UINT: return whole && t.lanes == 1;
+	case FLOAT: return whole && t.bits >= 16 && t.lanes == 1;
+	case BFLOAT: return t.bits == 16 && t.lanes == 1;
+	case BOOL: return t.bits == 8 && t.lanes == 1;
+	default: return false;
+	}
+}
+
+static double from_half(uint16_t h)
+{
+	int exponent = h >> 10 & 31, mantissa = h & 1023;
+	double v = exponent == 0 ? ldexp(mantissa, -24)
+		: exponent < 31  ? ldexp(1024 + mantissa, exponent - 25)
+		: mantissa == 0  ? (double)INFINITY
+				 : (double)NAN;
+	return h >> 15 ? -v : v;
+}
+
+/* Rounds to nearest, ties to even, with denormals; too large becomes infinity. */
+static uint16_t to_half(double v)
+{
+	uint16_t sign = signbit(v) ? 0x8000 : 0;
+	double a = fabs(v);
+	if (isnan(v))
+		return sign | 0x7e00;
+	if (a >= 65520)
+		return sign | 0x7c00;
+	int e;
+	frexp(a, &e); /* a in [2^(e-1), 2^e) */
+	if (a < 0x1p-14)
+		return sign | (uint16_t)nearbyint(ldexp(a, 24));
+	uint32_t m = (uint32_t)nearbyint(ldexp(a, 11 - e)); /* 1024..2048 */
+	return sign | (uint16_t)(((uint32_t)(e + 14) << 10) + m - 1024);
+}
+
+static double from_bfloat(uint16_t b)
+{
+	uint32_t bits = (uint32_t)b << 16;
+	float f;
+	memcpy(&f, &bits, sizeof f);
+	return (double)f;
+}
+
+static uint16_t to_bfloat(double v)
+{
+	float f = (float)v;
+	uint32_t bits;
+	memcpy(&bits, &f, sizeof bits);
+	if (isnan(v))
+		return (uint16_t)(bits >> 16 | 0x40);
+	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static uint64_t load(const void *data, int bytes, int64_t i)
+{
+	uint64_t v = 0; /* little-endian, as everything dlc writes */
+	memcpy(&v, (const unsigned char *)data + i * bytes, (size_t)bytes);
+	return v;
+}
+
+static void store(void *data, int bytes, int64_t i, uint64_t v)
+{
+	memcpy((unsigned char *)data + i * bytes, &v, (size_t)bytes);
+}
+
+double element_get(DlcDataType t, const void *data, int64_t i)
+{
+	uint64_t v = load(data, t.bits / 8, i);
+	if (t.code == INT)
+		return (double)((int64_t)(v << (64 - t.bits)) >> (64 - t.bits));
+	if (t.code == UINT)
+		return (double)v;
+	if (t.code == BOOL)
+		return v != 0;
+	if (t.code == BFLOAT)
+		return from_bfloat((uint16_t)v);
+	if (t.bits == 16)
+		return from_half((uint16_t)v);
+	float f;
+	double d;
+	memcpy(&f, &v, sizeof f);
+	memcpy(&d, &v, sizeof d);
+	return t.bits == 32 ? (double)f : d;
+}
+
+void element_set(DlcDataType t, void *data, int64_t i, double value)
+{
+	uint64_t v = 0;
+	float f = (float)value;
+	if (t.code == INT)
+		v = (uint64_t)(int64_t)value;
+	else if (t.code == UINT)
+		v = (uint64_t)value;
+	else if (t.code == BOOL)
+		v = value != 0;
+	else if (t.code == BFLOAT)
+		v = to_bfloat(value);
+	else if (t.bits == 16)
+		v = to_half(value);
+	else if (t.bits == 32)
+		memcpy(&v, &f, sizeof f);
+	else
+		memcpy(&v, &value, sizeof value);
+	store(data, t.bits / 8, i, v);
+}
+
+/* splitmix64's output function on the i-th state: a generator that can start anywhere. */
+static uint64_t draw(uint64_t seed, uint64_t i)
+{
+	uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+void element_fill(DlcDataType t, void *data, int64_t n, uint64_t seed, double lo, double hi)
+{
+	bool whole = t.code != FLOAT && t.code != BFLOAT;
+	double span = whole ? floor(hi) - ceil(lo) + 1 : hi - lo;
+	seed = draw(seed, 0); /* neighbouring seeds must not give shifted copies */
+	for (int64_t i = 0; i < n; i++) {
+		double u = (double)(draw(seed, (uint64_t)i) >> 11) * 0x1p-53;
+		element_set(t, data, i, whole ? ceil(lo) + floor(u * span) : lo + u * span);
+	}
+}
+
+Compared element_compare(
+	DlcDataType t, const void *got, const void *want, int64_t n, double rtol, double atol)
+{
+	Compared c = { 0 };
+	for (int64_t i = 0; i < n; i++) {
+		double a = element_get(t, got, i), b = element_get(t, want, i);
+		if (!isfinite(a) || !isfinite(b)) {
+			bool same = (isnan(a) && isnan(b)) || a == b;
+			c.nbad += !same;
+			c.nout += !same;
+			continue;
+		}
+		double error = fabs(a - b);
+		if (error > c.max_error) {
+			c.max_error = error;
+			c.worst = i;
+		}
+		if (fabs(b) > c.max_want)
+			c.max_want = fabs(b);
+		c.nout += error > atol + rtol * fabs(b);
+	}
+	return c;
+}

@@ -1,0 +1,330 @@
+/*
+ * See instance.h.  One piece of memory holds arena, state, the threads' workspaces and a buffer for
+ * every input and output; what is bound decides the symbols, the symbols every size and address.
+ */
+#include "runtime/instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cpu.h"
+#include "runtime/tensor.h"
+
+enum { WORK_ALIGN = 4096 }; /* workspaces of two threads share no page */
+
+static uint32_t ntensor(const DlcModel *m)
+{
+	return m->h->tensor.count;
+}
+
+/* Adds a part of `bytes` to the memory, at a multiple of `align`; its offset, or -1. */
+static int64_t part(int64_t *end, uint64_t bytes, int64_t align)
+{
+	int64_t at = (*end + align - 1) / align * align;
+	if (bytes > (uint64_t)INT64_MAX / 4 || __builtin_add_overflow(at, (int64_t)bytes, end) ||
+		*end > INT64_MAX / 4)
+		return -1;
+	return at;
+}
+
+static DlcStatus take_memory(DlcInstance *i, DlcError *err)
+{
+	const DlcModel *m = i->m;
+	uint64_t per_thread = (m->work_bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN, work;
+	if (__builtin_mul_overflow(per_thread, (uint64_t)i->threads, &work))
+		return runtime_fail(err, DLC_NO_MEMORY, "the workspaces of %u threads overflow", i->threads);
+	int64_t end = 0, io = 0;
+	int64_t arena = part(&end, m->h->arena_bytes, WORK_ALIGN);
+	int64_t state = arena < 0 ? -1 : part(&end, m->h->state_bytes, WORK_ALIGN);
+	int64_t works = state < 0 ? -1 : part(&end, work, WORK_ALIGN);
+	int64_t first = end;
+	for (uint32_t t = 0; t < ntensor(m) && works >= 0 && io >= 0; t++)
+		io = part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
+	uint64_t there = cpu_memory();
+	if (works < 0 || io < 0 || (there != 0 && (uint64_t)end > there))
+		return runtime_fail(err, DLC_NO_MEMORY,
+			"an instance needs %lld MiB of memory and there are %llu: take a smaller batch",
+			works < 0 || io < 0 ? -1LL : (long long)(end >> 20),
+			(unsigned long long)(there >> 20));
+	i->memory_bytes = (size_t)end;
+	i->memory = m->device->alloc(i->memory_bytes);
+	if (i->memory == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY,
+			"no %lld MiB of memory for an instance: take a smaller batch", (long long)(end >> 20));
+	i->arena = i->memory + arena;
+	i->state = i->memory + state;
+	i->work = i->memory + works;
+	i->work_stride = (size_t)per_thread;
+	end = first;
+	for (uint32_t t = 0; t < ntensor(m); t++)
+		i->bound[t].own = i->memory +
+			part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
+	return DLC_OK;
+}
+
+static DlcStatus instance_init(DlcInstance *i, DlcError *err)
+{
+	const BundleHeader *h = i->m->h;
+	i->bound = calloc(ntensor(i->m) + (size_t)1, sizeof *i->bound);
+	i->sym = calloc(h->sym.count + (size_t)1, sizeof *i->sym);
+	i->dim = calloc(h->dim.count + (size_t)1, sizeof *i->dim);
+	i->arg = calloc(h->arg.count + (size_t)1, sizeof *i->arg);
+	if (i->bound == NULL || i->sym == NULL || i->dim == NULL || i->arg == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
+	DlcStatus s = take_memory(i, err);
+	if (s != DLC_OK)
+		return s;
+	i->team = team_open((int)i->threads);
+	if (i->team == NULL)
+		return runtime_fail(err, DLC_SYSTEM, "the system gives no %u threads", i->threads);
+	return instance_resolve(i, err);
+}
+
+DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, DlcError *err)
+{
+	*out = NULL;
+	if (threads < 0 || threads > TEAM_MAX)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%d threads: take 1 to %d", threads, TEAM_MAX);
+	DlcInstance *i = calloc(1, sizeof *i);
+	if (i == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
+	i->m = m;
+	i->threads = threads > 0 ? (uint32_t)threads : m->h->threads;
+	DlcStatus s = instance_init(i, err);
+	if (s == DLC_OK)
+		*out = i;
+	else
+		dlc_instance_close(i);
+	return s;
+}
+
+void dlc_instance_close(DlcInstance *i)
+{
+	if (i == NULL)
+		return;
+	team_close(i->team);
+	if (i->memory != NULL)
+		i->m->device->release(i->memory, i->memory_bytes);
+	free(i->bound);
+	free(i->sym);
+	free(i->dim);
+	free(i->arg);
+	free(i);
+}
+
+static unsigned char *slot_base(const DlcInstance *i, const BundleSlot *s)
+{
+	uint32_t t = s->index + (s->kind == BUNDLE_OUTPUT ? i->m->ninput : 0);
+	switch (s->kind) {
+	case BUNDLE_CONST:
+		return (unsigned char *)(uintptr_t)(i->m->base + i->m->h->const_offset);
+	case BUNDLE_WORK: return i->arena;
+	case BUNDLE_STATE: return i->state;
+	default: return i->bound[t].direct ? i->bound[t].user : i->bound[t].own;
+	}
+}
+
+static void resolve_derived(DlcInstance *i)
+{
+	for (uint32_t k = 0; k < i->m->h->sym.count; k++)
+		if (i->m->sym[k].kind == BUNDLE_SYM_DERIVED)
+			i->sym[k] = bundle_dim_value(&i->m->dim[i->m->sym[k].dim], i->sym);
+}
+
+static void resolve_args(DlcInstance *i, uint32_t first, uint32_t n)
+{
+	const DlcModel *m = i->m;
+	for (uint32_t a = first; a < first + n; a++) {
+		const BundleSlot *s = &m->slot[m->arg[a]];
+		i->arg[a] = slot_base(i, s) + bundle_dim_value(&m->dim[s->offset], i->sym);
+	}
+}
+
+static void resolve_dims(DlcInstance *i, uint32_t first, uint32_t n)
+{
+	for (uint32_t d = first; d < first + n; d++)
+		i->dim[d] = bundle_dim_value(&i->m->dim[d], i->sym);
+}
+
+void instance_resolve_steps(DlcInstance *i, uint32_t from, uint32_t to)
+{
+	resolve_derived(i);
+	for (uint32_t s = from; s < to; s++) {
+		const BundleOp *o = &i->m->op[s];
+		resolve_args(i, o->arg, o->narg);
+		resolve_dims(i, o->dim, o->ndim);
+	}
+}
+
+/* The symbols that the shape of bound input t binds; *who gets the first input of each. */
+static DlcStatus bind_symbols(DlcInstance *i, uint32_t t, DlcError *err)
+{
+	const DlcModel *m = i->m;
+	const BundleTensor *row = &m->tensor[t];
+	for (uint32_t k = 0; k < row->ndim; k++) {
+		const BundleDim *d = &m->dim[row->dim + k];
+		int64_t given = i->bound[t].shape[k];
+		if (!bundle_dim_is_sym(d) || m->sym[d->sym[0]].kind != BUNDLE_SYM_INPUT)
+			continue;
+		int64_t *value = &i->sym[d->sym[0]];
+		if (*value >= 0 && *value != given)
+			return runtime_fail(err, DLC_BAD_ARGUMENT,
+				"input %s: dimension %u is %lld, another input makes %s %lld",
+				m->text + row->name, k, (long long)given,
+				m->text + m->sym[d->sym[0]].name, (long long)*value);
+		*value = given;
+	}
+	return DLC_OK;
+}
+
+/* What the symbols make of a shape must be what the caller bound. */
+static DlcStatus check_bound(const DlcInstance *i, uint32_t t, DlcError *err)
+{
+	const DlcModel *m = i->m;
+	const BundleTensor *row = &m->tensor[t];
+	for (uint32_t k = 0; k < row->ndim; k++)
+		if (i->bound[t].shape[k] != i->dim[row->dim + k])
+			return runtime_fail(err, DLC_BAD_ARGUMENT,
+				"%s %s: dimension %u is %lld, the inputs make it %lld",
+				t < m->ninput ? "input" : "output", m->text + row->name, k,
+				(long long)i->bound[t].shape[k], (long long)i->dim[row->dim + k]);
+	return DLC_OK;
+}
+
+DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
+{
+	const DlcModel *m = i->m;
+	i->stale = true;
+	for (uint32_t k = 0; k < m->h->sym.count; k++)
+		i->sym[k] = m->sym[k].kind == BUNDLE_SYM_INPUT ? -1 : m->sym[k].min;
+	DlcStatus s = DLC_OK;
+	for (uint32_t t = 0; t < m->ninput && s == DLC_OK; t++)
+		if (i->bound[t].user != NULL)
+			s = bind_symbols(i, t, err);
+	for (uint32_t k = 0; k < m->h->sym.count; k++)
+		if (i->sym[k] < 0)
+			i->sym[k] = m->sym[k].max;
+	resolve_derived(i);
+	resolve_dims(i, 0, m->h->dim.count);
+	for (uint32_t t = 0; t < ntensor(m) && s == DLC_OK; t++)
+		if (i->bound[t].user != NULL)
+			s = check_bound(i, t, err);
+	if (s != DLC_OK)
+		return s;
+	resolve_args(i, 0, m->h->arg.count);
+	i->stale = false;
+	return DLC_OK;
+}
+
+static DlcStatus misfit(const DlcTensor *want, const DlcTensor *given, DlcRole role,
+	const char *name, DlcError *err)
+{
+	char a[TENSOR_TEXT], b[TENSOR_TEXT];
+	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s, it cannot be %s",
+		role == DLC_INPUT ? "input" : "output", name, tensor_print(want, a),
+		tensor_print(given, b));
+}
+
+/* Type and shape, as far as they are known before the symbols are. */
+static bool tensor_fits(const DlcInstance *i, uint32_t row, const DlcTensor *want, const DlcTensor *t)
+{
+	if (t->dtype.code != want->dtype.code || t->dtype.bits != want->dtype.bits ||
+		t->dtype.lanes != 1 || t->ndim != want->ndim || (t->ndim > 0 && t->shape == NULL))
+		return false;
+	for (int k = 0; k < t->ndim; k++) {
+		const BundleDim *d = &i->m->dim[i->m->tensor[row].dim + (uint32_t)k];
+		int64_t lo, hi;
+		bundle_dim_range(i->m, d, &lo, &hi);
+		if (t->shape[k] < lo || t->shape[k] > hi)
+			return false;
+	}
+	return true;
+}
+
+DlcStatus dlc_instance_bind(
+	DlcInstance *i, DlcRole role, int index, const DlcTensor *t, DlcError *err)
+{
+	DlcTensor want;
+	if (dlc_model_tensor(i->m, role, index, &want) != DLC_OK)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "the model has no %s %d",
+			role == DLC_INPUT ? "input" : "output", index);
+	uint32_t row = (uint32_t)index + (role == DLC_OUTPUT ? i->m->ninput : 0);
+	Bound *b = &i->bound[row];
+	const char *name = i->m->text + i->m->tensor[row].name;
+	i->stale = true;
+	if (t == NULL) {
+		b->user = NULL;
+		b->direct = false;
+		return DLC_OK;
+	}
+	if (!tensor_fits(i, row, &want, t))
+		return misfit(&want, t, role, name, err);
+	if (!tensor_is_compact(t) || t->device.type != i->m->device->type)
+		return runtime_fail(err, DLC_BAD_ARGUMENT,
+			"%s: the tensor must lie row by row, without gaps, in the memory of the %s", name,
+			i->m->device->name);
+	if (t->data == NULL && tensor_count(t) > 0)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor has no data", name);
+	b->user = t->data != NULL ? (unsigned char *)t->data + t->byte_offset : b->own;
+	b->direct = (uintptr_t)b->user % BUNDLE_BUFFER == 0;
+	for (int k = 0; k < t->ndim; k++)
+		b->shape[k] = t->shape[k];
+	return DLC_OK;
+}
+
+DlcStatus dlc_instance_tensor(
+	DlcInstance *i, DlcRole role, int index, DlcTensor *out, DlcError *err)
+{
+	DlcStatus s = dlc_model_tensor(i->m, role, index, out);
+	if (s != DLC_OK)
+		return runtime_fail(err, s, "the model has no %s %d",
+			role == DLC_INPUT ? "input" : "output", index);
+	if (i->stale && (s = instance_resolve(i, err)) != DLC_OK)
+		return s;
+	uint32_t row = (uint32_t)index + (role == DLC_OUTPUT ? i->m->ninput : 0);
+	const Bound *b = &i->bound[row];
+	out->shape = i->dim + i->m->tensor[row].dim;
+	out->data = b->user != NULL ? b->user : b->own;
+	return DLC_OK;
+}
+
+/* Copies what is bound and not aligned into the instance's buffers, or out of them. */
+static void copy_bound(DlcInstance *i, DlcRole role)
+{
+	for (int k = 0; k < dlc_model_count(i->m, role); k++) {
+		uint32_t row = (uint32_t)k + (role == DLC_OUTPUT ? i->m->ninput : 0);
+		const Bound *b = &i->bound[row];
+		if (b->user == NULL || b->direct)
+			continue;
+		DlcTensor t;
+		dlc_model_tensor(i->m, role, k, &t);
+		t.shape = i->dim + i->m->tensor[row].dim;
+		size_t bytes = (size_t)tensor_bytes(&t);
+		memcpy(role == DLC_INPUT ? b->own : b->user, role == DLC_INPUT ? b->user : b->own, bytes);
+	}
+}
+
+DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
+{
+	if (i->stale) {
+		DlcStatus s = instance_resolve(i, err);
+		if (s != DLC_OK)
+			return s;
+	}
+	copy_bound(i, DLC_INPUT);
+	uint64_t failed = plan_run(i);
+	if (failed != 0)
+		return runtime_fail(err, DLC_KERNEL, "step %u (%s) failed with status %u",
+			(unsigned)(failed >> 32), dlc_model_step(i->m, (int)(failed >> 32)),
+			(unsigned)failed);
+	copy_bound(i, DLC_OUTPUT);
+	return DLC_OK;
+}
+
+DlcStatus dlc_instance_profile(DlcInstance *i, uint64_t *ns, DlcError *err)
+{
+	i->ns = ns;
+	DlcStatus s = dlc_instance_run(i, err);
+	i->ns = NULL;
+	return s;
+}

@@ -1,0 +1,44 @@
+/*
+ * One running copy of a model: its memory, its threads, what is bound, and the values that the
+ * steps of the plan read.  All of it is made when the instance opens; a run only fills it.
+ */
+#ifndef RUNTIME_INSTANCE_H
+#define RUNTIME_INSTANCE_H
+
+#include <stdatomic.h>
+
+#include "runtime/model.h"
+#include "runtime/team.h"
+
+/* What a tensor of the model is, in this instance. */
+typedef struct Bound {
+	unsigned char *own;  /* the instance's buffer, for the symbols' maxima */
+	unsigned char *user; /* the caller's, or NULL */
+	bool direct;         /* the caller's is aligned: kernels use it as it is */
+	int64_t shape[BUNDLE_RANK]; /* the caller's */
+} Bound;
+
+struct DlcInstance {
+	const DlcModel *m;
+	Team *team;
+	uint32_t threads;
+	size_t memory_bytes, work_stride;
+	unsigned char *memory, *arena, *state, *work;
+	Bound *bound; /* of each tensor */
+	bool stale;   /* a bind came after sym, dim and arg were set */
+	int64_t *sym; /* value of each symbol */
+	int64_t *dim; /* value of each dim: shapes, sizes, kernel arguments */
+	void **arg;   /* address of each arg */
+	uint64_t *ns; /* of a profiled run, else NULL */
+	/* A failed step (its number << 32 | its status); two, so that all threads see the same. */
+	_Atomic uint64_t failed[2];
+};
+
+/* Sets sym, dim and arg for what is bound; fails where two inputs disagree. */
+DlcStatus instance_resolve(DlcInstance *i, DlcError *err);
+/* The same for the args and dims of steps [from, to) after a loop's symbol moved. */
+void instance_resolve_steps(DlcInstance *i, uint32_t from, uint32_t to);
+/* Runs the plan on all threads: 0, or the failed step as in `failed`. */
+uint64_t plan_run(DlcInstance *i);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * Opening a bundle and asking what it is.  A file is mapped whole and privately; its code becomes
+ * executable where it lies, its constants are read from the mapping.
+ */
+#include "runtime/model.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *dlc_runtime_version(void)
+{
+	return DLC_VERSION;
+}
+
+static void set_shapes(DlcModel *m)
+{
+	for (uint32_t i = 0; i < m->h->dim.count; i++) {
+		const BundleDim *d = &m->dim[i];
+		bool fixed = d->sym[0] < 0 && d->sym[1] < 0;
+		m->shape[i] = fixed ? bundle_dim_value(d, NULL) : -1;
+	}
+}
+
+static DlcStatus load_code(DlcModel *m, DlcError *err)
+{
+	const BundleHeader *h = m->h;
+	const unsigned char *image = m->base + h->code_offset;
+	if (h->code_bytes == 0)
+		return DLC_OK;
+	if (bundle_sum(image, h->code_bytes) != h->code_sum)
+		return runtime_fail(err, DLC_BAD_FILE,
+			"damaged bundle: the checksum of its code does not match; compile it again");
+	m->code = m->device->code_load(image, h->code_bytes, m->mapped);
+	if (m->code == NULL)
+		return runtime_fail(err, DLC_SYSTEM,
+			"this system lets no data become code: link the model with --emit=lib instead");
+	return DLC_OK;
+}
+
+/* Takes over the mapping, also where it fails. */
+static DlcStatus model_open(
+	const void *bytes, size_t size, bool mapped, DlcModel **out, DlcError *err)
+{
+	DlcModel *m = calloc(1, sizeof *m);
+	if (m == NULL) {
+		if (mapped)
+			munmap((void *)(uintptr_t)bytes, size);
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a model");
+	}
+	*m = (DlcModel){ .base = bytes, .size = size, .mapped = mapped };
+	DlcStatus s = bundle_check(m, err);
+	if (s == DLC_OK) {
+		m->shape = calloc(m->h->dim.count + (size_t)1, sizeof *m->shape);
+		if (m->shape == NULL)
+			s = runtime_fail(err, DLC_NO_MEMORY, "no memory for a model");
+	}
+	if (s == DLC_OK) {
+		set_shapes(m);
+		s = load_code(m, err);
+	}
+	if (s != DLC_OK) {
+		dlc_model_close(m);
+		return s;
+	}
+	*out = m;
+	return DLC_OK;
+}
+
+DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, DlcError *err)
+{
+	*out = NULL;
+	if (bytes == NULL || (uintptr_t)bytes % BUNDLE_BUFFER != 0)
+		return runtime_fail(err, DLC_BAD_ARGUMENT,
+			"a bundle in memory must start at a multiple of %d bytes", BUNDLE_BUFFER);
+	return model_open(bytes, size, false, out, err);
+}
+
+static DlcStatus system_error(DlcError *err, int code)
+{
+	bool missing = code == ENOENT || code == ENOTDIR || code == EISDIR;
+	return runtime_fail(err, missing ? DLC_BAD_FILE : DLC_SYSTEM, "%s", strerror(code));
+}
+
+static DlcStatus map_file(const char *path, void **bytes, size_t *size, DlcError *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return system_error(err, errno);
+	struct stat st;
+	DlcStatus s = DLC_OK;
+	if (fstat(fd, &st) != 0)
+		s = system_error(err, errno);
+	else if (!S_ISREG(st.st_mode))
+		s = runtime_fail(err, DLC_BAD_FILE, "not a regular file, so it cannot be mapped");
+	else if (st.st_size < (off_t)sizeof(BundleHeader) || (uint64_t)st.st_size > SIZE_MAX / 2)
+		s = runtime_fail(err, DLC_BAD_FILE, "not a bundle: %lld bytes", (long long)st.st_size);
+	else {
+		*size = (size_t)st.st_size;
+		*bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (*bytes == MAP_FAILED)
+			s = system_error(err, errno);
+	}
+	close(fd);
+	return s;
+}
+
+DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err)
+{
+	DlcError why = { 0 };
+	void *bytes = NULL;
+	size_t size = 0;
+	*out = NULL;
+	DlcStatus s = map_file(path, &bytes, &size, &why);
+	if (s == DLC_OK)
+		s = model_open(bytes, size, true, out, &why);
+	return s == DLC_OK ? s : runtime_fail(err, s, "%s: %s", path, why.text);
+}
+
+void dlc_model_close(DlcModel *m)
+{
+	if (m == NULL)
+		return;
+	if (m->code != NULL)
+		m->device->code_release(m->base + m->h->code_offset, m->code, m->h->code_bytes);
+	if (m->mapped)
+		munmap((void *)(uintptr_t)m->base, m->size);
+	free(m->shape);
+	free(m);
+}
+
+DlcStatus dlc_model_verify(const DlcModel *m, DlcError *err)
+{
+	if (bundle_sum(m->base + m->h->const_offset, m->h->const_bytes) != m->h->const_sum)
+		return runtime_fail(err, DLC_BAD_FILE,
+			"damaged bundle: the checksum of its constants does not match; compile it again");
+	return DLC_OK;
+}
+
+const char *dlc_model_info(const DlcModel *m, const char *key)
+{
+	for (uint32_t i = 0; i < m->h->info.count; i++)
+		if (strcmp(m->text + m->info[i].key, key) == 0)
+			return m->text + m->info[i].value;
+	return NULL;
+}
+
+int dlc_model_threads(const DlcModel *m)
+{
+	return (int)m->h->threads;
+}
+
+int dlc_model_count(const DlcModel *m, DlcRole role)
+{
+	return (int)(role == DLC_INPUT ? m->ninput : m->h->tensor.count - m->ninput);
+}
+
+static const BundleTensor *tensor_row(const DlcModel *m, DlcRole role, int index)
+{
+	bool known = role == DLC_INPUT || role == DLC_OUTPUT;
+	if (!known || index < 0 || index >= dlc_model_count(m, role))
+		return NULL;
+	return &m->tensor[(role == DLC_INPUT ? 0 : m->ninput) + (uint32_t)index];
+}
+
+int dlc_model_find(const DlcModel *m, DlcRole role, const char *name)
+{
+	for (int i = 0; i < dlc_model_count(m, role); i++)
+		if (strcmp(dlc_model_name(m, role, i), name) == 0)
+			return i;
+	return -1;
+}
+
+const char *dlc_model_name(const DlcModel *m, DlcRole role, int index)
+{
+	const BundleTensor *t = tensor_row(m, role, index);
+	return t != NULL ? m->text + t->name : NULL;
+}
+
+DlcStatus dlc_model_tensor(const DlcModel *m, DlcRole role, int index, DlcTensor *out)
+{
+	const BundleTensor *t = tensor_row(m, role, index);
+	if (t == NULL)
+		return DLC_BAD_ARGUMENT;
+	*out = (DlcTensor){
+		.device = { m->device->type, 0 },
+		.ndim = (int32_t)t->ndim,
+		.dtype = { t->code, t->bits, 1 },
+		.shape = m->shape + t->dim,
+	};
+	return DLC_OK;
+}
+
+int dlc_model_steps(const DlcModel *m)
+{
+	return (int)m->h->op.count;
+}
+
+const char *dlc_model_step(const DlcModel *m, int step)
+{
+	bool there = step >= 0 && step < dlc_model_steps(m);
+	return there ? m->text + m->op[step].name : NULL;
+}

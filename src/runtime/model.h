@@ -1,0 +1,50 @@
+/*
+ * A loaded bundle: pointers into its mapping, which bundle_check() made safe to follow.
+ */
+#ifndef RUNTIME_MODEL_H
+#define RUNTIME_MODEL_H
+
+#include <stdbool.h>
+
+#include "dlc/dlc_runtime.h"
+#include "runtime/bundle.h"
+#include "runtime/device.h"
+
+struct DlcModel {
+	const unsigned char *base;
+	size_t size;
+	bool mapped; /* by us, from a file */
+	const BundleHeader *h;
+	const char *text;
+	const BundleInfo *info;
+	const uint32_t *feature;
+	const BundleSym *sym;
+	const BundleDim *dim;
+	const BundleTensor *tensor;
+	const BundleEntry *entry;
+	const BundleSlot *slot;
+	const uint32_t *arg;
+	const BundleOp *op;
+	const Device *device;
+	unsigned char *code;
+	uint32_t ninput;
+	uint64_t work_bytes; /* of one thread: the largest entry's */
+	int64_t *shape;      /* the value of each dim, -1 where symbols decide */
+};
+
+/* Fills err if it is not NULL and returns s. */
+DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Sets m's tables from base and size and checks all but the code and the constants. */
+DlcStatus bundle_check(DlcModel *m, DlcError *err);
+/* A dim's smallest and largest value over its symbols' ranges; false if it leaves [0, 2^62]. */
+bool bundle_dim_range(const DlcModel *m, const BundleDim *d, int64_t *lo, int64_t *hi);
+/* Its value for these symbols' values, which lie in their ranges. */
+int64_t bundle_dim_value(const BundleDim *d, const int64_t *sym);
+/* Whether it is just a symbol, which an input's shape then binds. */
+bool bundle_dim_is_sym(const BundleDim *d);
+/* Bytes of a tensor at the symbols' maxima; -1 if that overflows. */
+int64_t bundle_tensor_bytes(const DlcModel *m, const BundleTensor *t);
+
+#endif

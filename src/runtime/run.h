@@ -1,0 +1,21 @@
+/*
+ * What `dlc-run` does, as a function: `dlc run` calls it too, with a way to open models that are no
+ * bundles.  The run_*.c files, array, npy, npz, tensor_pb, element and probe surround the runtime;
+ * libdlc_runtime has none of them.  They are a program, so they print; nothing of them exits.
+ */
+#ifndef RUNTIME_RUN_H
+#define RUNTIME_RUN_H
+
+#include "dlc/dlc_runtime.h"
+
+typedef struct RunHost {
+	const char *program; /* as users type it: "dlc-run" */
+	/* Opens a model that is no bundle: a zoo name, an ONNX file.  `m` stays open till the end. */
+	DlcStatus (*open)(void *arg, const char *path, DlcModel **m, DlcError *err);
+	void *arg;
+} RunHost;
+
+/* Results to stdout, the rest to stderr; returns the exit code of DESIGN section 1. */
+int run_main(int argc, char **argv, const RunHost *host);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * A team of threads that enter one function together (SPMD) and meet at barriers.  A waiting thread
+ * spins for some tens of microseconds and then sleeps; where there are fewer CPUs than threads it
+ * sleeps at once.  The caller is thread 0, so a team of one has no other thread.
+ */
+#ifndef RUNTIME_TEAM_H
+#define RUNTIME_TEAM_H
+
+typedef struct Team Team;
+typedef void TeamFn(void *arg, int thread);
+
+enum { TEAM_MAX = 256 };
+
+/* 1 <= threads <= TEAM_MAX; NULL if the system gives no threads or memory. */
+Team *team_open(int threads);
+void team_close(Team *t);
+int team_threads(const Team *t);
+
+/* Runs fn on all threads; returns when all have left it. */
+void team_run(Team *t, TeamFn *fn, void *arg);
+/* Called by all threads inside team_run: what was written before it is seen behind it. */
+void team_barrier(void *team);
+
+#endif

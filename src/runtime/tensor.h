@@ -1,0 +1,21 @@
+/*
+ * What can be said of a tensor without looking at its data.
+ */
+#ifndef RUNTIME_TENSOR_H
+#define RUNTIME_TENSOR_H
+
+#include <stdbool.h>
+
+#include "dlc/dlc_runtime.h"
+
+enum { TENSOR_TEXT = 128 };
+
+/* "f32[1,3,224,224]", "?" for a dimension of -1; returns `out`. */
+const char *tensor_print(const DlcTensor *t, char out[TENSOR_TEXT]);
+/* Its elements, and their bytes, packed and rounded up; -1 if negative or above 2^62. */
+int64_t tensor_count(const DlcTensor *t);
+int64_t tensor_bytes(const DlcTensor *t);
+/* Whether it has no strides, or those of the row-major layout without gaps. */
+bool tensor_is_compact(const DlcTensor *t);
+
+#endif
