@@ -204,7 +204,7 @@ const char *text_nearest(const char *s, const char *const *names, size_t n)
 	size_t least = strlen(s) / 3 + 1;
 	for (size_t i = 0; i < n; i++) {
 		size_t d = distance(s, names[i]);
-		if (d <= least && (best == NULL || d < least)) {
+		if (d <= least && d < strlen(s) && (best == NULL || d < least)) {
 			least = d;
 			best = names[i];
 		}

@@ -128,6 +128,21 @@ START_TEST(rng_below_is_uniform)
 }
 END_TEST
 
+static const struct {
+	const char *typed, *nearest;
+} near[] = {
+	{ "reset18", "resnet18" }, { "resnet81", "resnet18" }, { "resnet50", "resnet50" }, { "toaster", NULL },
+	{ "", NULL }, { "x", NULL }, { "sqeezenet1_1", "squeezenet1_1" },
+};
+
+START_TEST(text_nearest_suggests_what_was_meant)
+{
+	static const char *const names[] = { "resnet18", "resnet50", "squeezenet1_1", "a" };
+	const char *got = text_nearest(near[_i].typed, names, 4);
+	ck_assert_pstr_eq(got, near[_i].nearest);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("base");
@@ -139,5 +154,6 @@ int main(void)
 	tcase_add_test(tc, hash_is_blake2b_128);
 	tcase_add_test(tc, errors_keep_the_first_and_print_at_most_twelve_lines);
 	tcase_add_test(tc, rng_below_is_uniform);
+	tcase_add_loop_test(tc, text_nearest_suggests_what_was_meant, 0, LEN(near));
 	return run_suite("base", tc);
 }

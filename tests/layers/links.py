@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""links.py [--cc CC ...] [--flag=FLAG ...] SRC .../libROOM.a ...: each room links with what its row grants.
+
+The whole of a room's archive, the archives of its row and, transitively, of what that names, and the
+libraries below become one shared object without undefined symbols.  A symbol that is missing is one
+the room uses and its row does not grant; a library that is missing is one it has no business with."""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import layers
+
+# Which libraries outside of libc a room may use; those of what it may link come with it.
+LIBRARIES = {
+    "runtime": ["m", "pthread"],
+    "base": ["jansson", "sodium", "m"],
+    "codegen": ["LLVM-19"],
+    "db": ["sqlite3"],
+    "measure": ["uv"],
+}
+
+
+def link(cc, flags, rows, libs, room):
+    """The names that stay undefined when `room` is linked; empty if all is well."""
+    granted = layers.closure(rows, room)
+    external = [f"-l{x}" for r in [room] + granted for x in LIBRARIES.get(r, [])]
+    with tempfile.TemporaryDirectory() as tmp:
+        cmd = [*cc, *flags, "-shared", "-o", f"{tmp}/room.so", "-Wl,-z,defs", "-Wl,--whole-archive", libs[room],
+               "-Wl,--no-whole-archive", "-Wl,--start-group", *[libs[r] for r in granted if r in libs],
+               "-Wl,--end-group", *external]
+        p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if p.returncode == 0:
+        return []
+    return sorted(set(re.findall(r"undefined reference to [`']([^']+)'", p.stdout))) or [p.stdout.strip()[-400:]]
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--cc", action="append", default=[])
+    ap.add_argument("--flag", action="append", default=[])
+    ap.add_argument("src")
+    ap.add_argument("lib", nargs="+")
+    a = ap.parse_args()
+    try:
+        rows = layers.read(a.src)
+    except layers.Breach as e:
+        print(e)
+        return 1
+    libs = {os.path.basename(x)[3:-2]: x for x in a.lib}
+    alien = [x for x in libs if x not in rows]
+    if alien:
+        print(f"libraries of no room: {alien}")
+        return 1
+    bad = 0
+    for room in libs:
+        missing = link(a.cc or ["cc"], a.flag, rows, libs, room)
+        if missing:
+            bad += 1
+            print(f"{room} uses what its row does not grant: {' '.join(missing[:8])}")
+    print(f"{len(libs)} of {len(rows)} rooms have code; {bad} do not link within their row")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
