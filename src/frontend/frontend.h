@@ -30,6 +30,9 @@ typedef struct ModelArgs {
 	EvalFn eval;
 	void (*note)(const char *sentence, void *arg); /* "the symbolic batch N is taken as 1"; may be NULL */
 	void *note_arg;
+	/* Asked for an input that must be known while compiling and is not bound (test data); may be NULL. */
+	bool (*offer)(const char *input, BindArg *out, void *arg);
+	void *offer_arg;
 } ModelArgs;
 
 /* `model` is a zoo name or a path. The Dag and its data live in the arena. */
