@@ -65,6 +65,7 @@ typedef struct Dag {
 	VEC(Value) value;
 	VEC(OpCall) call; /* topological order */
 	VEC(int) input, output; /* value numbers; a constant is not an input */
+	struct Names *names;    /* every name a value ever had, see op/names.h */
 } Dag;
 
 Dag *dag_new(Arena *a, const char *name);
@@ -77,11 +78,17 @@ int dag_add_const(Dag *d, const char *name, DType type, Shape shape, const void 
  */
 int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr,
 	int nattr, Err *err);
+/* The same with the results' names (model files have them); `nouts` must be what the operator gives. */
+int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts, const int *in,
+	int nin, const Attr *attr, int nattr, Err *err);
 void dag_add_output(Dag *d, int value);
 /* A value's name is unique: the wish itself, or the wish with a number behind it. */
 const char *dag_unique_name(const Dag *d, const char *wish);
+/* Gives a value another name, made unique (frontends: the model's own names for results). */
+void dag_rename(Dag *d, int value, const char *wish);
+int dag_find_value(const Dag *d, const char *name); /* DAG_NONE: there is none */
 
-Attr attr_int(const char *name, int64_t v);
+Attr attr_int(const char *name, int64_t v); /* attr_ints, attr_text: the array is borrowed */
 Attr attr_ints(const char *name, const int64_t *v, int n);
 Attr attr_float(const char *name, double v);
 Attr attr_text(const char *name, const char *v);

@@ -26,14 +26,18 @@ typedef enum {
 typedef struct OpRow {
 	const char *name;
 	OpClass class;
-	int min_in, max_in; /* max_in < 0: any number */
+	const char *inputs; /* "x w b?" */
+	int outputs;        /* < 0: as many as the call's attributes say */
+	const char *attrs;  /* "strides:ints pads:ints groups:int=1" */
 	const char *doc;
 } OpRow;
 
 const OpRow *op_row(int op);
 int op_find(const char *name); /* -1: no such operator */
-/* "strides:ints pads:ints=0 groups:int=1": for docs and messages. */
-const char *op_attr_doc(int op);
+/* How many inputs; *max < 0: any number. Optional ones may be DAG_NONE. */
+void op_arity(int op, int *min, int *max);
+/* Kind of an attribute; *dflt is its default in text, NULL if it has none. False: not known. */
+bool op_find_attr(int op, const char *name, AttrKind *kind, const char **dflt);
 
 /* Attributes of a call with op.def's defaults. Asking for one the operator lacks is a bug. */
 int64_t op_int(const OpCall *c, const char *name);

@@ -1,0 +1,94 @@
+/*
+ * Is this a Dag?  Run on whatever a frontend, a parser or a pass made: numbers within range,
+ * every value written once and above its use, names unique, shapes what the rules say.
+ */
+#include "op/names.h"
+#include "op/shape.h"
+
+#include <string.h>
+
+static bool wrong(const Dag *d, Err *err, const char *what, const char *name)
+{
+	return fail(err, ERR_TYPE, d->name, "%s: %s", what, name);
+}
+
+static bool check_values(const Dag *d, Err *err)
+{
+	Arena *tmp = arena_new();
+	Names *seen = names_new(tmp);
+	bool ok = true;
+	for (size_t i = 0; ok && i < d->value.n; i++) {
+		const Value *v = &d->value.at[i];
+		if (names_taken(seen, v->name))
+			ok = wrong(d, err, "two values have one name", v->name);
+		else if (v->shape.rank < 0 || v->shape.rank > DAG_MAX_RANK || value_bytes(v) < 0)
+			ok = wrong(d, err, "a shape is not known or overflows", v->name);
+		else if (v->kind == VALUE_CALL && (v->call < 0 || (size_t)v->call >= d->call.n))
+			ok = wrong(d, err, "a value is written by no call", v->name);
+		else
+			names_bind(seen, v->name, (int)i);
+	}
+	arena_free(tmp);
+	return ok;
+}
+
+static bool in_range(const Dag *d, int v)
+{
+	return v >= 0 && (size_t)v < d->value.n;
+}
+
+static bool check_results(const Dag *d, size_t call, Arena *tmp, Err *err)
+{
+	const OpCall *c = &d->call.at[call];
+	Value *out = arena_array(tmp, Value, c->nout + 1);
+	if (!op_infer(d, c, out, err))
+		return false;
+	for (int i = 0; i < c->nout; i++) {
+		if (!in_range(d, c->out[i]))
+			return op_refuse(c, err, "writes a value that does not exist");
+		const Value *v = &d->value.at[c->out[i]];
+		if (v->kind != VALUE_CALL || v->call != (int)call)
+			return op_refuse(c, err, "writes %s, which is not its own", v->name);
+		if (!shape_eq(v->shape, out[i].shape) || !dtype_eq(v->type, out[i].type))
+			return op_refuse(c, err, "%s does not have the type the operator gives", v->name);
+	}
+	return true;
+}
+
+/* The results a call should have: split's as many as it has sizes. */
+static bool check_count(const OpCall *c, Err *err)
+{
+	int n = op_row(c->op)->outputs;
+	if (n < 0)
+		op_ints(c, "sizes", &n);
+	return n == c->nout || op_refuse(c, err, "writes %d values instead of %d", c->nout, n);
+}
+
+static bool check_calls(const Dag *d, Err *err)
+{
+	Arena *tmp = arena_new();
+	bool ok = true;
+	for (size_t i = 0; ok && i < d->call.n; i++) {
+		const OpCall *c = &d->call.at[i];
+		ok = dag_check_call(d, c, err) && check_count(c, err);
+		for (int k = 0; ok && k < c->nin; k++) {
+			const Value *v = op_in(d, c, k);
+			if (v != NULL && v->kind == VALUE_CALL && v->call >= (int)i)
+				ok = op_refuse(c, err, "reads %s before it is written", v->name);
+		}
+		ok = ok && check_results(d, i, tmp, err);
+	}
+	arena_free(tmp);
+	return ok;
+}
+
+bool dag_check(const Dag *d, Err *err)
+{
+	for (size_t i = 0; i < d->input.n; i++)
+		if (!in_range(d, d->input.at[i]) || d->value.at[d->input.at[i]].kind != VALUE_INPUT)
+			return wrong(d, err, "an input is no input value", "see the model");
+	for (size_t i = 0; i < d->output.n; i++)
+		if (!in_range(d, d->output.at[i]))
+			return wrong(d, err, "an output does not exist", "see the model");
+	return check_values(d, err) && check_calls(d, err);
+}

@@ -1,0 +1,166 @@
+/*
+ * The one normal form of a call's attributes, so that equal calls are equal texts and equal
+ * Tasks: axes counted from the front and sorted, reshape's -1 resolved, transpose's permutation
+ * written out; strides of ones, pads of zeros and whatever equals op.def's default left out.
+ * Nothing is refused here that a shape rule refuses better.
+ */
+#include "op/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static Attr *find(OpCall *c, const char *name)
+{
+	for (int i = 0; i < c->nattr; i++)
+		if (strcmp(c->attr[i].name, name) == 0)
+			return &c->attr[i];
+	return NULL;
+}
+
+static void drop(OpCall *c, const Attr *a)
+{
+	size_t at = (size_t)(a - c->attr);
+	memmove(&c->attr[at], &c->attr[at + 1], sizeof(Attr) * ((size_t)c->nattr - at - 1));
+	c->nattr--;
+}
+
+/* Leaves out an attribute of n numbers all of which are `usual`. */
+static void drop_if_all(OpCall *c, const char *name, int n, int64_t usual)
+{
+	Attr *a = find(c, name);
+	if (a == NULL || (a->n != n && a->n != 0))
+		return;
+	for (int i = 0; i < a->n; i++)
+		if (a->ints[i] != usual)
+			return;
+	drop(c, a);
+}
+
+static int rank_of(const Dag *d, const OpCall *c)
+{
+	return op_in(d, c, 0)->shape.rank;
+}
+
+static void count_axis_from_front(const Dag *d, OpCall *c)
+{
+	Attr *a = find(c, "axis");
+	if (a != NULL && a->i < 0 && a->i >= -rank_of(d, c))
+		a->i += rank_of(d, c);
+}
+
+static void name_last_axis(const Dag *d, OpCall *c)
+{
+	count_axis_from_front(d, c);
+	Attr *a = find(c, "axis");
+	if (a != NULL && a->i == rank_of(d, c) - 1)
+		a->i = -1;
+}
+
+static int by_value(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* All axes are written as none. A double one stays, for the shape rule to refuse. */
+static void sort_axes(Arena *arena, const Dag *d, OpCall *c)
+{
+	Attr *a = find(c, "axes");
+	if (a == NULL)
+		return;
+	int rank = rank_of(d, c), covered = 0;
+	int64_t *axes = arena_copy(arena, a->ints, sizeof *axes * (size_t)a->n);
+	for (int i = 0; i < a->n; i++)
+		if (axes[i] < 0 && axes[i] >= -rank)
+			axes[i] += rank;
+	qsort(axes, (size_t)a->n, sizeof *axes, by_value);
+	a->ints = axes;
+	for (int i = 0; i < a->n; i++)
+		covered += axes[i] == i;
+	if (a->n == 0 || (a->n == rank && covered == rank))
+		drop(c, a);
+}
+
+static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
+{
+	Attr *a = find(c, "shape");
+	int at = -1;
+	for (int i = 0; a != NULL && i < a->n; i++) {
+		if (a->ints[i] == -1 && at >= 0)
+			return op_refuse(c, err, "shape holds -1 twice");
+		if (a->ints[i] == -1)
+			at = i;
+	}
+	if (at < 0 || a->n > DAG_MAX_RANK)
+		return true;
+	int64_t *dim = arena_copy(arena, a->ints, sizeof *dim * (size_t)a->n);
+	dim[at] = 1;
+	int64_t rest = shape_elements(shape_of(a->n, dim)), all = shape_elements(op_in(d, c, 0)->shape);
+	char s[160];
+	if (rest <= 0 || all % rest != 0)
+		return op_refuse(c, err, "no -1 makes shape have the elements of x, %s",
+			shape_str(op_in(d, c, 0)->shape, s));
+	dim[at] = all / rest;
+	a->ints = dim;
+	return true;
+}
+
+static void write_out_perm(Arena *arena, const Dag *d, OpCall *c)
+{
+	if (find(c, "perm") != NULL)
+		return;
+	int n = rank_of(d, c);
+	int64_t *perm = arena_array(arena, int64_t, n + 1);
+	for (int i = 0; i < n; i++)
+		perm[i] = n - 1 - i;
+	c->attr[c->nattr++] = attr_ints("perm", perm, n);
+}
+
+static void drop_defaults(OpCall *c)
+{
+	for (int i = c->nattr - 1; i >= 0; i--) {
+		const Attr *a = &c->attr[i];
+		AttrKind kind;
+		const char *dflt;
+		if (!op_find_attr(c->op, a->name, &kind, &dflt) || dflt == NULL)
+			continue;
+		if ((kind == ATTR_INT && a->i == strtoll(dflt, NULL, 10)) ||
+			(kind == ATTR_FLOAT && a->f == strtod(dflt, NULL)) ||
+			(kind == ATTR_TEXT && strcmp(a->text, dflt) == 0))
+			drop(c, a);
+	}
+}
+
+bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
+{
+	c->nout = op_row(c->op)->outputs;
+	switch (c->op) {
+	case OP_conv:
+	case OP_max_pool:
+	case OP_avg_pool:
+		drop_if_all(c, "strides", rank_of(d, c) - 2, 1);
+		drop_if_all(c, "dilations", rank_of(d, c) - 2, 1);
+		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
+		break;
+	case OP_softmax:
+	case OP_log_softmax: name_last_axis(d, c); break;
+	case OP_reduce_sum:
+	case OP_reduce_mean:
+	case OP_reduce_max:
+	case OP_reduce_min: sort_axes(a, d, c); break;
+	case OP_reshape:
+		if (!resolve_shape(a, d, c, err))
+			return false;
+		break;
+	case OP_transpose: write_out_perm(a, d, c); break;
+	case OP_concat: count_axis_from_front(d, c); break;
+	case OP_split:
+		count_axis_from_front(d, c);
+		op_ints(c, "sizes", &c->nout);
+		break;
+	case OP_slice: drop_if_all(c, "steps", rank_of(d, c), 1); break;
+	default: break;
+	}
+	drop_defaults(c);
+	return true;
+}

@@ -1,0 +1,110 @@
+/*
+ * The operators' rows from op.def, and attributes of calls: a call stores only what differs from
+ * op.def's defaults, so asking reads the call first and then the row's text, "name:kind=default".
+ */
+#include "op/op.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const OpRow rows[OP_COUNT] = {
+#define OP(name, class, inputs, outputs, attrs, doc) { #name, OP_##class, inputs, outputs, attrs, doc },
+#include "op/op.def"
+#undef OP
+};
+
+static const char *const attr_kinds[] = {
+	[ATTR_INT] = "int", [ATTR_INTS] = "ints", [ATTR_FLOAT] = "float", [ATTR_TEXT] = "text",
+};
+
+const OpRow *op_row(int op)
+{
+	assert(op >= 0 && op < OP_COUNT);
+	return &rows[op];
+}
+
+int op_find(const char *name)
+{
+	for (int i = 0; i < OP_COUNT; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+void op_arity(int op, int *min, int *max)
+{
+	*min = *max = 0;
+	for (const char *s = op_row(op)->inputs; *s != 0;) {
+		size_t n = strcspn(s, " ");
+		*min += s[n - 1] != '?';
+		*max = s[n - 1] == '*' ? -1 : *max + 1;
+		s += n + (s[n] == ' ');
+	}
+}
+
+bool op_find_attr(int op, const char *name, AttrKind *kind, const char **dflt)
+{
+	size_t len = strlen(name);
+	for (const char *s = op_row(op)->attrs; *s != 0;) {
+		size_t n = strcspn(s, " ");
+		if (n > len && memcmp(s, name, len) == 0 && s[len] == ':') {
+			const char *text = s + len + 1;
+			size_t k = strcspn(text, "= ");
+			*dflt = text[k] == '=' ? text + k + 1 : NULL;
+			for (int i = 0; i <= ATTR_TEXT; i++)
+				if (strlen(attr_kinds[i]) == k && memcmp(text, attr_kinds[i], k) == 0)
+					*kind = (AttrKind)i;
+			return true;
+		}
+		s += n + (s[n] == ' ');
+	}
+	return false;
+}
+
+/* The call's own attribute, or NULL and the default's text. */
+static const Attr *attr_of(const OpCall *c, const char *name, AttrKind kind, const char **dflt)
+{
+	AttrKind known = kind;
+	bool found = op_find_attr(c->op, name, &known, dflt);
+	assert(found && known == kind);
+	(void)found;
+	for (int i = 0; i < c->nattr; i++)
+		if (strcmp(c->attr[i].name, name) == 0)
+			return &c->attr[i];
+	return NULL;
+}
+
+int64_t op_int(const OpCall *c, const char *name)
+{
+	const char *dflt;
+	const Attr *a = attr_of(c, name, ATTR_INT, &dflt);
+	assert(a != NULL || dflt != NULL);
+	return a != NULL ? a->i : strtoll(dflt, NULL, 10);
+}
+
+double op_float(const OpCall *c, const char *name)
+{
+	const char *dflt;
+	const Attr *a = attr_of(c, name, ATTR_FLOAT, &dflt);
+	assert(a != NULL || dflt != NULL);
+	return a != NULL ? a->f : strtod(dflt, NULL);
+}
+
+const int64_t *op_ints(const OpCall *c, const char *name, int *n)
+{
+	const char *dflt;
+	const Attr *a = attr_of(c, name, ATTR_INTS, &dflt);
+	*n = a != NULL ? a->n : 0;
+	return a != NULL ? a->ints : NULL;
+}
+
+const char *op_text(const OpCall *c, const char *name)
+{
+	const char *dflt;
+	const Attr *a = attr_of(c, name, ATTR_TEXT, &dflt);
+	if (a != NULL)
+		return a->text;
+	/* A text's default ends its row's attributes (tests/op checks), so it ends with a 0. */
+	return dflt != NULL ? dflt : "";
+}
