@@ -26,7 +26,7 @@ static int choose(Parser *p, const char *const *word, int n)
 static bool nest(Parser *p)
 {
 	if (p->nest >= IR_MAX_DEPTH)
-		return parse_fail(p, "statements nested deeper than %d", IR_MAX_DEPTH);
+		return parse_fail(p, "depth: statements nested deeper than %d", IR_MAX_DEPTH);
 	p->nest++;
 	return true;
 }
@@ -84,7 +84,7 @@ static Buf *layout(Parser *p, const char *name, BufRole role)
 	parse_need(p, '[', "'['");
 	b->shape = parse_exprs(p, ']', &b->rank);
 	if (b->rank > IR_MAX_RANK) {
-		parse_fail(p, "%s has more than %d dimensions", name, IR_MAX_RANK);
+		parse_fail(p, "rank: %s has more than %d dimensions", name, IR_MAX_RANK);
 		b->rank = 0;
 	}
 	b->scope = ir_name(p->ir, "global");

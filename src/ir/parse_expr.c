@@ -83,7 +83,7 @@ bool parse_need_word(Parser *p, const char *word)
 bool parse_enter(Parser *p)
 {
 	if (p->depth >= PARSE_DEPTH)
-		return parse_fail(p, "nested deeper than %d", IR_MAX_DEPTH);
+		return parse_fail(p, "depth: nested deeper than %d", IR_MAX_DEPTH);
 	p->depth++;
 	return true;
 }
@@ -115,7 +115,11 @@ bool ir_is_name(const char *s)
 const char *parse_name(Parser *p, const char *what)
 {
 	if (p->tok.kind != T_NAME || is_reserved(&p->tok)) {
-		parse_expected(p, what);
+		if (p->tok.kind == T_NAME)
+			parse_fail(p, "names: %s cannot be '%.*s', a word of the language", what,
+				(int)p->tok.n, p->tok.at);
+		else
+			parse_expected(p, what);
 		return ir_name(p->ir, "_");
 	}
 	const char *name = ir_name_n(p->ir, p->tok.at, p->tok.n);
@@ -154,7 +158,7 @@ static const Expr *node(Parser *p, Node op, DType t, const Expr *const *arg, int
 {
 	const Expr *e = ir_node(p->ir, op, t, arg, n);
 	if (e->depth > IR_MAX_DEPTH)
-		parse_fail(p, "an expression deeper than %d; name a part of it with let", IR_MAX_DEPTH);
+		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let", IR_MAX_DEPTH);
 	return e;
 }
 
@@ -307,7 +311,7 @@ static const Expr *load(Parser *p, const char *name)
 		p->unknown = name;
 	const Expr *e = ir_load_named(p->ir, name, d != NULL ? d->type : F32, idx, n);
 	if (e->depth > IR_MAX_DEPTH)
-		parse_fail(p, "an expression deeper than %d; name a part of it with let", IR_MAX_DEPTH);
+		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let", IR_MAX_DEPTH);
 	return e;
 }
 

@@ -16,6 +16,7 @@ typedef enum {
 	DECL_BUF,
 	DECL_MAP_VAR,
 	DECL_OPERAND, /* of a monoid */
+	DECL_FN,
 } DeclKind;
 
 typedef struct Decl Decl;
@@ -26,6 +27,8 @@ struct Decl {
 	const Buf *buf;   /* DECL_BUF */
 	const Stmt *stmt; /* that declares it; NULL for parameters and symbols */
 	const Iter *iter; /* DECL_ITER */
+	const Fn *fn;     /* DECL_FN, and of parameters compared between Fns */
+	int level;        /* DECL_FN: of calls above it */
 	const Decl *hidden; /* the declaration of the same name that this one shadows */
 	Decl *before;       /* in order of declaration */
 	int depth;          /* of the scope it was declared in */

@@ -1,6 +1,7 @@
 /*
- * The rules of legal IR, a row each in verify.c with the sentence a violation prints. Run after
- * parsing and, in tests, after every pass.
+ * The rules of legal IR, a row each in rules.def with a text that breaks it. Run after parsing and,
+ * in tests, after every pass. A violation is ERR_INPUT, "rule: what is wrong; what the rule
+ * demands", at "fn:line". What only a run shows (races, indices, divergence) is the interpreter's.
  */
 #ifndef IR_VERIFY_H
 #define IR_VERIFY_H
@@ -11,8 +12,9 @@ bool ir_verify_fn(const KernelSet *ks, const Fn *fn, Err *err);
 bool ir_verify_set(const KernelSet *ks, Err *err);
 
 typedef struct IrRule {
-	const char *name;   /* "loop-bounds-integer" */
-	const char *broken; /* a smallest text that breaks it; tests/ir runs each */
+	const char *name;    /* "loop-bounds" */
+	const char *demands; /* for people */
+	const char *broken;  /* a smallest text that breaks it; tests/ir runs each */
 } IrRule;
 /* The table, for tests and docs; ends with name == NULL. */
 const IrRule *ir_verify_rules(void);

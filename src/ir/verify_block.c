@@ -1,0 +1,235 @@
+/*
+ * Blocks: which loops their iterators are bound to and what their init writes, so that a reduction
+ * or a scan means one thing in every order that the loops allow.
+ */
+#include "ir/verifier.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+static bool is_index(const Expr *e)
+{
+	return dtype_eq(e->type, I64);
+}
+
+static bool has_no_order(const Stmt *loop)
+{
+	LoopKind k = loop->loop.kind;
+	return k == LOOP_PARALLEL || k == LOOP_VECTOR || k == LOOP_BOUND;
+}
+
+/* How e moves with loop variable `name`: not at all, never down, or unknown. */
+typedef enum { STILL, RISING, UNKNOWN } Slope;
+
+static Slope both(Slope a, Slope b)
+{
+	return a > b ? a : b;
+}
+
+static Slope slope_of(const Expr *e, const char *name)
+{
+	if (!ir_uses_var(e, name))
+		return STILL;
+	const Expr *a = e->nargs > 0 ? e->arg[0] : NULL, *b = e->nargs > 1 ? e->arg[1] : NULL;
+	switch (e->op) {
+	case IR_VAR: return RISING;
+	case IR_ADD:
+	case IR_MIN:
+	case IR_MAX: return both(slope_of(a, name), slope_of(b, name));
+	case IR_SUB: return ir_uses_var(b, name) ? UNKNOWN : slope_of(a, name);
+	case IR_MUL:
+		if (a->op == IR_INT && a->i > 0)
+			return slope_of(b, name);
+		return b->op == IR_INT && b->i > 0 ? slope_of(a, name) : UNKNOWN;
+	case IR_DIV: return b->op == IR_INT && b->i > 0 ? slope_of(a, name) : UNKNOWN;
+	default: return UNKNOWN;
+	}
+}
+
+/* The factor of the loop variable in e, where e is a sum with constant factors; 0 if unknown. */
+static int64_t factor_of(const Expr *e, const char *name)
+{
+	int64_t k;
+	if (e->op == IR_VAR)
+		return strcmp(e->name, name) == 0;
+	if (e->op == IR_ADD)
+		return factor_of(e->arg[ir_uses_var(e->arg[0], name) ? 0 : 1], name);
+	if (e->op == IR_SUB)
+		return factor_of(e->arg[0], name);
+	if (e->op != IR_MUL)
+		return 0;
+	const Expr *c = e->arg[e->arg[0]->op == IR_INT ? 0 : 1], *x = e->arg[e->arg[0]->op == IR_INT];
+	if (c->op != IR_INT || __builtin_mul_overflow(c->i, factor_of(x, name), &k))
+		return 0;
+	return k;
+}
+
+/*
+ * A value over several loops rises if each one's step is at least what the loops inside of it
+ * sweep. From the innermost loop out; *sweep grows.
+ */
+static bool rises_over(Verifier *v, const Expr *value, const Stmt *loop, int64_t *sweep, bool inner)
+{
+	int64_t step = factor_of(value, loop->loop.var), n, span;
+	Interval lo = ir_interval(loop->loop.lo, v->env), hi = ir_interval(loop->loop.hi, v->env);
+	if (inner && step < *sweep)
+		return false;
+	if (__builtin_sub_overflow(hi.hi, lo.lo, &n) || __builtin_mul_overflow(n - 1, step, &span) ||
+		__builtin_add_overflow(*sweep, span, sweep))
+		*sweep = INT64_MAX;
+	return true;
+}
+
+typedef struct LetSearch {
+	const Verifier *v;
+	const char *found;
+} LetSearch;
+
+static void find_let(const Expr *e, void *arg)
+{
+	LetSearch *f = arg;
+	const Decl *d = e->op == IR_VAR ? scope_find(&f->v->scope, e->name) : NULL;
+	if (d != NULL && d->kind == DECL_LET)
+		f->found = d->name;
+}
+
+static bool verify_scan(Verifier *v, const Iter *it)
+{
+	int64_t sweep = 0;
+	bool inner = false;
+	LetSearch let = { v, NULL };
+	ir_each_node(it->value, find_let, &let);
+	if (let.found != NULL)
+		return broke(v, RULE_SCAN, "%s is bound to let %s: name the loops", it->name, let.found);
+	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer) {
+		const char *name = in->decl->name;
+		if (!ir_uses_var(it->value, name))
+			continue;
+		if (has_no_order(in->loop))
+			return broke(v, RULE_SCAN, "%s is bound to loop %s, which has no order", it->name, name);
+		if (slope_of(it->value, name) != RISING ||
+			!rises_over(v, it->value, in->loop, &sweep, inner))
+			return broke(v, RULE_SCAN, "%s does not increase with loop %s", it->name, name);
+		inner = true;
+	}
+	return true;
+}
+
+static void find_unordered(const Expr *e, void *arg)
+{
+	Verifier *v = arg;
+	const Decl *d = e->op == IR_VAR ? scope_find(&v->scope, e->name) : NULL;
+	if (d != NULL && d->kind == DECL_LOOP && has_no_order(d->stmt) &&
+		(v->unordered == NULL || d->depth > v->unordered->depth))
+		v->unordered = d;
+}
+
+static bool verify_iter(Verifier *v, const Iter *it)
+{
+	if (!verify_expr(v, it->lo) || !verify_expr(v, it->hi) || !verify_expr(v, it->value))
+		return false;
+	if (!is_index(it->lo) || !is_index(it->hi) || !is_index(it->value))
+		return broke(v, RULE_ITERATOR, "those of %s are not", it->name);
+	if (it->kind == ITER_REDUCE)
+		ir_each_node(it->value, find_unordered, v);
+	return it->kind != ITER_SCAN || verify_scan(v, it);
+}
+
+typedef struct InitCheck {
+	Verifier *v;
+	const Stmt *block;
+	Scope updated; /* the buffers that the body reduces into */
+	bool ok;
+} InitCheck;
+
+static bool note_update(Stmt *s, void *arg)
+{
+	InitCheck *c = arg;
+	for (int i = 0; s->kind == ST_REDUCE && i < s->reduce.n; i++)
+		if (scope_find(&c->updated, s->reduce.dst[i].buf) == NULL)
+			scope_add(&c->updated, DECL_BUF, s->reduce.dst[i].buf, I64);
+	return true;
+}
+
+static void check_init_node(const Expr *e, void *arg)
+{
+	InitCheck *c = arg;
+	const Decl *d = e->op == IR_VAR ? scope_find(&c->v->scope, e->name) : NULL;
+	if (c->ok && d != NULL && d->kind == DECL_ITER && d->stmt == c->block &&
+		d->iter->kind == ITER_REDUCE)
+		c->ok = broke(c->v, RULE_INIT, "init of %s uses %s", c->block->block.name, e->name);
+}
+
+static void check_init_expr(const Expr *e, void *arg)
+{
+	ir_each_node(e, check_init_node, arg);
+}
+
+static bool check_init(Stmt *s, void *arg)
+{
+	InitCheck *c = arg;
+	const char *name = c->block->block.name;
+	if (!c->ok)
+		return false;
+	c->v->line = s->line;
+	if (s->kind != ST_STORE && s->kind != ST_FOR && s->kind != ST_IF && s->kind != ST_LET)
+		c->ok = broke(c->v, RULE_INIT, "init of %s is of stores, loops, ifs and lets", name);
+	if (c->ok)
+		ir_each_expr(s, check_init_expr, c);
+	if (c->ok && s->kind == ST_STORE && scope_find(&c->updated, s->store.dst.buf) == NULL)
+		c->ok = broke(c->v, RULE_INIT, "init of %s writes %s, which its body does not reduce into",
+			name, s->store.dst.buf);
+	return c->ok;
+}
+
+static bool verify_init(Verifier *v, const Stmt *s)
+{
+	bool reduces = false;
+	for (int i = 0; i < s->block.n; i++)
+		reduces = reduces || s->block.iter[i].kind == ITER_REDUCE;
+	if (!reduces)
+		return broke(v, RULE_INIT, "block %s has no reduce iterator", s->block.name);
+	InitCheck c = { .v = v, .block = s, .ok = true };
+	scope_init(&c.updated, v->arena);
+	ir_each_stmt(s->block.body, note_update, &c);
+	ir_each_stmt(s->block.init, check_init, &c);
+	return c.ok && verify_body(v, s->block.init, v->env, false);
+}
+
+static bool verify_block_inside(Verifier *v, const Stmt *s)
+{
+	const Range *env = v->env;
+	for (int i = 0; i < s->block.n; i++) {
+		const Iter *it = &s->block.iter[i];
+		Decl *d;
+		if (!verify_declare(v, DECL_ITER, it->name, I64, &d))
+			return false;
+		d->iter = it;
+		d->stmt = s;
+		env = ir_range_for(v->ir, it->name, it->lo, it->hi, env);
+	}
+	if (s->block.where != NULL && !verify_condition(v, s->block.where))
+		return false;
+	const Range *outer = v->env;
+	v->env = env;
+	bool ok = (s->block.init == NULL || verify_init(v, s)) &&
+		verify_body(v, s->block.body, env, s->block.where == NULL);
+	v->env = outer;
+	return ok;
+}
+
+bool verify_block(Verifier *v, const Stmt *s)
+{
+	const Decl *unordered = v->unordered;
+	if (scope_find(&v->blocks, s->block.name) != NULL)
+		return broke(v, RULE_BLOCK_UNIQUE, "there is another block %s", s->block.name);
+	scope_add(&v->blocks, DECL_LOOP, s->block.name, I64);
+	for (int i = 0; i < s->block.n; i++)
+		if (!verify_iter(v, &s->block.iter[i]))
+			return false;
+	Decl *mark = scope_enter(&v->scope);
+	bool ok = verify_block_inside(v, s);
+	scope_leave(&v->scope, mark);
+	v->unordered = unordered;
+	return ok;
+}
