@@ -178,9 +178,10 @@ static DlcStatus check_machine(DlcModel *m, DlcError *err)
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle is for device type %u, which this runtime does not have", h->device);
 	char missing[200] = "";
+	const Cpu cpu = cpu_read();
 	size_t at = 0;
 	for (uint32_t i = 0; i < h->feature.count && at < sizeof missing; i++)
-		if (!cpu_has(m->text + m->feature[i]))
+		if (!cpu_lists(&cpu, m->text + m->feature[i]))
 			at += (size_t)snprintf(missing + at, sizeof missing - at, "%s%s",
 				at > 0 ? ", " : "", m->text + m->feature[i]);
 	if (at > 0)
