@@ -69,6 +69,19 @@ extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_move_rows[]; /* end 
 /* The Dag of a serialized ModelProto; `path` for messages and external data. */
 Dag *onnx_import(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err);
 
+/* ---- the walk */
+
+void onnx_note(Import *im, const char *fmt, ...) PRINTF_LIKE(2, 3);
+bool onnx_refuse(Import *im, ErrCode code, const char *fmt, ...) PRINTF_LIKE(3, 4); /* false */
+/* Makes `name` stand for an Item; refuses a name that is there already. */
+bool onnx_define(Import *im, const Frame *f, const char *name, Item *it);
+/* Refuses a tensor whose size overflows or is beyond any machine's. */
+bool onnx_check_size(Import *im, const char *what, const char *name, DType type, Shape s);
+const OnnxShape *onnx_declared_shape(const OnnxValueInfo *v); /* NULL: none */
+bool onnx_is_symbolic(const OnnxDim *d);
+/* The graph's inputs and initialisers become Items. */
+bool onnx_read_inputs(Import *im, const Frame *f, const OnnxGraph *g);
+
 /* ---- the node at hand */
 
 bool node_ok(const Visit *n);

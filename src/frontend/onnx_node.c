@@ -12,6 +12,39 @@
 
 enum { MOST_KNOWN = 1 << 20 }; /* elements that an import evaluates: shapes and axes are small */
 
+void onnx_note(Import *im, const char *fmt, ...)
+{
+	if (im->args->note == NULL)
+		return;
+	char text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	im->args->note(text, im->args->note_arg);
+}
+
+bool onnx_refuse(Import *im, ErrCode code, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return fail(&im->err, code, NULL, "%s", text);
+}
+
+bool onnx_define(Import *im, const Frame *f, const char *name, Item *it)
+{
+	if (name[0] == 0)
+		return onnx_refuse(im, ERR_INPUT, "an input, an initializer or a result has no name");
+	if (names_find(f->names, name) >= 0)
+		return onnx_refuse(im, ERR_INPUT, "the name '%s' is given twice", name);
+	vec_push(im->arena, &im->item, it);
+	names_bind(f->names, name, (int)im->item.n - 1);
+	return true;
+}
+
 bool node_ok(const Visit *n)
 {
 	return n->im->err.code == ERR_NONE;
