@@ -1,0 +1,527 @@
+/*
+ * Rules of choices, comparisons, logic, floats and vectors: what is not integer arithmetic. The
+ * floating ones hold bit for bit (a NaN is a NaN): x + 0.0 is not x where x is -0.0.
+ */
+#include "ir/build.h"
+#include "ir/simplify_rules.h"
+
+#include <math.h>
+
+/* ---- Choices. ---- */
+
+enum { CHAIN = 8 };
+
+/* The arguments of a tree of one operator; false if there are more than CHAIN. */
+static bool chain_of(const Expr *e, Node op, const Expr *x[CHAIN], int *n)
+{
+	if (e->op == op)
+		return chain_of(e->arg[0], op, x, n) && chain_of(e->arg[1], op, x, n);
+	for (int i = 0; i < *n; i++)
+		if (x[i] == e)
+			return true;
+	if (*n == CHAIN)
+		return false;
+	x[(*n)++] = e;
+	return true;
+}
+
+static const Expr *chain_build(Simp *s, Node op, const Expr *const *x, int n)
+{
+	const Expr *e = x[0];
+	for (int i = 1; i < n; i++)
+		e = ir_binary(s->ir, op, e, x[i]);
+	return e;
+}
+
+static bool is_beaten(Simp *s, Node op, const Expr *x, const Expr *by)
+{
+	if (op == IR_MIN)
+		return ir_is_ordered(by, x, 0, s->env, s->cache);
+	return ir_is_ordered(x, by, 0, s->env, s->cache);
+}
+
+static void sort_exprs(const Expr **x, int n)
+{
+	for (int i = 1; i < n; i++) {
+		const Expr *e = x[i];
+		int j = i;
+		for (; j > 0 && simplify_order(e, x[j - 1]) < 0; j--)
+			x[j] = x[j - 1];
+		x[j] = e;
+	}
+}
+
+const Expr *rule_extreme(Simp *s, const Expr *e)
+{
+	const Expr *x[CHAIN];
+	int n = 0;
+	if (!dtype_is_int(e->type) || !chain_of(e, e->op, x, &n))
+		return NULL;
+	sort_exprs(x, n);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			if (i != j && is_beaten(s, e->op, x[j], x[i])) {
+				for (int k = j; k + 1 < n; k++)
+					x[k] = x[k + 1];
+				n--;
+				i -= j < i;
+				j--;
+			}
+	return chain_build(s, e->op, x, n);
+}
+
+const Expr *rule_select_same(Simp *s, const Expr *e)
+{
+	if (e->arg[1] == e->arg[2])
+		return e->arg[1];
+	if (e->arg[0]->op == IR_NOT)
+		return ir_select(s->ir, e->arg[0]->arg[0], e->arg[2], e->arg[1]);
+	return NULL;
+}
+
+const Expr *rule_select_bool(Simp *s, const Expr *e)
+{
+	int64_t a, b;
+	if (e->type.kind != DT_BOOL || e->arg[0]->type.lanes != e->type.lanes ||
+		!simplify_is_int(e->arg[1], &a) || !simplify_is_int(e->arg[2], &b) || a == b)
+		return NULL;
+	return a ? e->arg[0] : ir_unary(s->ir, IR_NOT, e->arg[0]);
+}
+
+const Expr *rule_select_nested(Simp *s, const Expr *e)
+{
+	const Expr *c = e->arg[0], *a = e->arg[1], *b = e->arg[2];
+	if (a->op == IR_SELECT && a->arg[0] == c)
+		return ir_select(s->ir, c, a->arg[1], b);
+	if (b->op == IR_SELECT && b->arg[0] == c)
+		return ir_select(s->ir, c, a, b->arg[2]);
+	return NULL;
+}
+
+const Expr *rule_select_extreme(Simp *s, const Expr *e)
+{
+	const Expr *c = e->arg[0], *a = e->arg[1], *b = e->arg[2];
+	if ((c->op != IR_LT && c->op != IR_LE) || !dtype_is_int(e->type))
+		return NULL;
+	if (c->arg[0] == a && c->arg[1] == b)
+		return ir_min(s->ir, a, b);
+	return c->arg[0] == b && c->arg[1] == a ? ir_max(s->ir, a, b) : NULL;
+}
+
+/* ---- Comparisons and logic. ---- */
+
+const Expr *rule_decide(Simp *s, const Expr *e)
+{
+	if (ir_always_cached(e, s->env, s->cache))
+		return ir_const_int(s->ir, e->type, 1);
+	return ir_never_cached(e, s->env, s->cache) ? ir_const_int(s->ir, e->type, 0) : NULL;
+}
+
+/* d = positive - negative, both with positive coefficients and no constant. */
+static void two_sides(const Affine *d, Affine *positive, Affine *negative)
+{
+	*positive = *negative = (Affine){ .type = d->type };
+	for (int i = 0; i < d->n; i++) {
+		Affine *to = d->t[i].coef > 0 ? positive : negative;
+		to->t[to->n] = d->t[i];
+		if (d->t[i].coef < 0)
+			to->t[to->n].coef = -d->t[i].coef;
+		to->n++;
+	}
+}
+
+static int64_t divisor_of(const Affine *d)
+{
+	int64_t g = 0;
+	for (int i = 0; i < d->n; i++)
+		g = ir_gcd(g, d->t[i].coef);
+	return g;
+}
+
+static bool is_exact(Simp *s, const Affine *f)
+{
+	return ir_affine_exact(f, s->env, s->cache);
+}
+
+/* The constant k of left + k < right goes where it is positive, alone if one side has no terms. */
+static void place_constant(Affine *left, Affine *right, int64_t k)
+{
+	if (right->n == 0 || (left->n > 0 && k < 0))
+		right->k = -k;
+	else
+		left->k = k;
+}
+
+static const Expr *canonical_less(Simp *s, const Expr *e, Affine *d)
+{
+	Affine left, right;
+	int64_t g = divisor_of(d), k;
+	if (__builtin_sub_overflow(d->k, e->op == IR_LT, &k) || k == INT64_MAX || k <= -INT64_MAX)
+		return NULL;
+	for (int i = 0; i < d->n; i++) {
+		d->t[i].coef /= g;
+		if (d->t[i].coef == INT64_MIN)
+			return NULL;
+	}
+	two_sides(d, &right, &left); /* right - left + k >= 0 is left - (k + 1) < right */
+	place_constant(&left, &right, -(ir_floor_div(k, g) + 1));
+	DType t = e->arg[0]->type;
+	if (!is_exact(s, &left) || !is_exact(s, &right))
+		return NULL;
+	return ir_lt(s->ir, simplify_build(s->ir, &left, t), simplify_build(s->ir, &right, t));
+}
+
+/* exact: the sides cannot wrap. If they can, terms may change sides, but nothing may be divided. */
+static const Expr *canonical_equal(Simp *s, const Expr *e, Affine *d, bool exact)
+{
+	Affine left, right;
+	int64_t g = exact ? divisor_of(d) : 1;
+	if (d->k % g != 0)
+		return ir_const_int(s->ir, e->type, e->op == IR_NE);
+	/* The first term of the greatest coefficient stands on the left. */
+	int first = 0;
+	for (int i = 0; i < d->n; i++) {
+		if (d->t[i].coef == INT64_MIN || d->k == INT64_MIN)
+			return NULL;
+		int64_t x = d->t[i].coef, y = d->t[first].coef;
+		x = x < 0 ? -x : x;
+		y = y < 0 ? -y : y;
+		if (x > y || (x == y && simplify_order(d->t[i].a, d->t[first].a) < 0))
+			first = i;
+	}
+	if (d->t[first].coef < 0)
+		g = -g;
+	for (int i = 0; i < d->n; i++)
+		d->t[i].coef /= g;
+	two_sides(d, &left, &right);
+	place_constant(&left, &right, d->k / g);
+	DType t = e->arg[0]->type;
+	if (exact && (!is_exact(s, &left) || !is_exact(s, &right)))
+		return NULL;
+	return ir_binary(s->ir, e->op, simplify_build(s->ir, &left, t), simplify_build(s->ir, &right, t));
+}
+
+const Expr *rule_compare(Simp *s, const Expr *e)
+{
+	Affine a, b;
+	if (e->type.lanes != 1 || !ir_affine_of(e->arg[0], &a) || !ir_affine_of(e->arg[1], &b))
+		return NULL;
+	bool exact = is_exact(s, &a) && is_exact(s, &b), order = e->op == IR_LT || e->op == IR_LE;
+	if ((!exact && (order || a.type.bits < 64)) || !ir_affine_add(&b, &a, -1) || b.n == 0)
+		return NULL;
+	return order ? canonical_less(s, e, &b) : canonical_equal(s, e, &b, exact);
+}
+
+static bool is_quotient(const Expr *e, int64_t *c)
+{
+	return e->op == IR_DIV && ir_is_int(e->arg[1], c) && *c > 0;
+}
+
+static bool fits(int64_t v, DType t)
+{
+	wide lo, hi;
+	ir_type_range(t, &lo, &hi);
+	return v >= lo && v <= hi;
+}
+
+const Expr *rule_compare_div(Simp *s, const Expr *e)
+{
+	const Expr *a = e->arg[0], *b = e->arg[1];
+	int64_t c, k, v;
+	if (is_quotient(a, &c) && ir_is_int(b, &k) && !__builtin_mul_overflow(k, c, &v) &&
+		fits(v, a->type))
+		return ir_lt(s->ir, a->arg[0], ir_const_int(s->ir, a->type, v));
+	if (is_quotient(b, &c) && ir_is_int(a, &k) && !__builtin_add_overflow(k, 1, &v) &&
+		!__builtin_mul_overflow(v, c, &v) && !__builtin_sub_overflow(v, 1, &v) &&
+		fits(v, a->type))
+		return ir_lt(s->ir, ir_const_int(s->ir, a->type, v), b->arg[0]);
+	return NULL;
+}
+
+const Expr *rule_not_compare(Simp *s, const Expr *e)
+{
+	const Expr *x = e->arg[0];
+	if (x->op == IR_NOT)
+		return x->arg[0];
+	if (x->op == IR_EQ || x->op == IR_NE)
+		return ir_binary(s->ir, x->op == IR_EQ ? IR_NE : IR_EQ, x->arg[0], x->arg[1]);
+	if ((x->op != IR_LT && x->op != IR_LE) || dtype_is_float(x->arg[0]->type))
+		return NULL;
+	return ir_binary(s->ir, x->op == IR_LT ? IR_LE : IR_LT, x->arg[1], x->arg[0]);
+}
+
+/* All of x but x[i] as facts; the chain lives in f. */
+static const Range *facts_of_others(Simp *s, Facts *f, const Expr *const *x, int n, int i, bool hold)
+{
+	const Range *env = s->env;
+	for (int j = 0; j < n; j++)
+		if (j != i)
+			env = ir_facts_if(&f[j], x[j], hold, env);
+	return env;
+}
+
+const Expr *rule_conjunction(Simp *s, const Expr *e)
+{
+	const Expr *x[CHAIN];
+	Facts f[CHAIN];
+	int n = 0;
+	bool hold = e->op == IR_AND;
+	if (e->type.kind != DT_BOOL || e->type.lanes != 1 || !chain_of(e, e->op, x, &n))
+		return NULL;
+	for (int i = 0; i < n && n > 1; i++) {
+		const Range *env = facts_of_others(s, f, x, n, i, hold);
+		bool is = ir_always(x[i], env);
+		if (!is && !ir_never(x[i], env))
+			continue;
+		if (is != hold)
+			return ir_bool(s->ir, is);
+		for (int j = i--; j + 1 < n; j++)
+			x[j] = x[j + 1];
+		n--;
+	}
+	sort_exprs(x, n);
+	return chain_build(s, e->op, x, n);
+}
+
+static bool is_ones(const Expr *e)
+{
+	int64_t v;
+	return simplify_is_int(e, &v) && v == dtype_wrap(dtype_scalar(e->type), -1);
+}
+
+static bool is_zero(const Expr *e)
+{
+	int64_t v;
+	return simplify_is_int(e, &v) && v == 0;
+}
+
+const Expr *rule_bitwise(Simp *s, const Expr *e)
+{
+	const Expr *a = e->arg[0], *b = e->arg[1];
+	switch (e->op) {
+	case IR_AND: {
+		if (is_ones(a) || is_ones(b))
+			return is_ones(a) ? b : a;
+		Interval v = ir_interval_cached(a, s->env, s->cache);
+		int64_t c;
+		bool mask = simplify_is_int(b, &c) && c > 0 && (c & (c + (c < INT64_MAX))) == 0;
+		return mask && v.lo >= 0 && v.hi <= c ? a : NULL;
+	}
+	case IR_OR:
+		return is_ones(a) ? a : is_ones(b) ? b : NULL;
+	case IR_XOR:
+		if (is_zero(a) || is_zero(b))
+			return is_zero(a) ? b : a;
+		if (e->type.kind == DT_BOOL && (is_ones(a) || is_ones(b)))
+			return ir_unary(s->ir, IR_NOT, is_ones(a) ? b : a);
+		return a == b ? ir_const_int(s->ir, e->type, 0) : NULL;
+	default:
+		return is_zero(b) ? a : NULL;
+	}
+}
+
+const Expr *rule_truncating(Simp *s, const Expr *e)
+{
+	if (!dtype_is_int(e->type) || ir_interval_cached(e->arg[0], s->env, s->cache).lo < 0 ||
+		ir_interval_cached(e->arg[1], s->env, s->cache).lo < 1)
+		return NULL;
+	return ir_binary(s->ir, e->op == IR_TDIV ? IR_DIV : IR_MOD, e->arg[0], e->arg[1]);
+}
+
+const Expr *rule_absolute(Simp *s, const Expr *e)
+{
+	if (!dtype_is_int(e->type))
+		return NULL;
+	Interval v = ir_interval_cached(e->arg[0], s->env, s->cache);
+	if (v.lo >= 0)
+		return e->arg[0];
+	return v.hi <= 0 ? ir_unary(s->ir, IR_NEG, e->arg[0]) : NULL;
+}
+
+/* ---- Floats. ---- */
+
+static bool is_number(const Expr *e, double *v)
+{
+	e = e->op == IR_SPLAT ? e->arg[0] : e;
+	*v = e->op == IR_FLOAT ? e->f : 0;
+	return e->op == IR_FLOAT;
+}
+
+static bool is_just(const Expr *e, double v)
+{
+	double x;
+	return is_number(e, &x) && x == v && signbit(x) == signbit(v);
+}
+
+static bool is_float(const Expr *e)
+{
+	return dtype_is_float(e->type);
+}
+
+const Expr *rule_float_mul(Simp *s, const Expr *e)
+{
+	const Expr *a = e->arg[0], *b = e->arg[1];
+	double v, w;
+	if (!is_float(e))
+		return NULL;
+	if (is_just(b, 1))
+		return a;
+	if (a->op == IR_NEG && b->op == IR_NEG)
+		return ir_mul(s->ir, a->arg[0], b->arg[0]);
+	if (is_number(a, &v) && !is_number(b, &w))
+		return ir_mul(s->ir, b, a);
+	if (a->op == IR_NEG && is_number(b, &w) && !isnan(w))
+		return ir_mul(s->ir, a->arg[0], ir_const_float(s->ir, b->type, -w));
+	return NULL;
+}
+
+/* 1/v, if v and it are powers of 2 that are normal in the type. */
+static bool is_exact_inverse(DType t, double v, double *inverse)
+{
+	int e, limit = t.kind == DT_BFLOAT ? 126 : t.bits == 64 ? 1022 : t.bits == 32 ? 126 : 14;
+	bool wide_enough = t.kind == DT_BFLOAT || t.bits >= 16;
+	if (!wide_enough || isnan(v) || isinf(v) || fabs(frexp(v, &e)) != 0.5 || e - 1 < -limit ||
+		e - 1 > limit)
+		return false;
+	*inverse = 1 / v;
+	return true;
+}
+
+const Expr *rule_float_div(Simp *s, const Expr *e)
+{
+	double v, inverse;
+	if (!is_float(e) || !is_number(e->arg[1], &v))
+		return NULL;
+	if (v == 1)
+		return e->arg[0];
+	if (!is_exact_inverse(dtype_scalar(e->type), v, &inverse))
+		return NULL;
+	return ir_mul(s->ir, e->arg[0], ir_const_float(s->ir, e->type, inverse));
+}
+
+const Expr *rule_float_add(Simp *s, const Expr *e)
+{
+	const Expr *a = e->arg[0], *b = e->arg[1];
+	double v, w;
+	if (!is_float(e))
+		return NULL;
+	if (is_just(b, -0.0))
+		return a;
+	if (is_number(a, &v) && !is_number(b, &w))
+		return ir_add(s->ir, b, a);
+	if (b->op == IR_NEG)
+		return ir_sub(s->ir, a, b->arg[0]);
+	return a->op == IR_NEG ? ir_sub(s->ir, b, a->arg[0]) : NULL;
+}
+
+const Expr *rule_float_sub(Simp *s, const Expr *e)
+{
+	if (!is_float(e))
+		return NULL;
+	if (is_just(e->arg[1], 0.0))
+		return e->arg[0];
+	return e->arg[1]->op == IR_NEG ? ir_add(s->ir, e->arg[0], e->arg[1]->arg[0]) : NULL;
+}
+
+const Expr *rule_float_sign(Simp *s, const Expr *e)
+{
+	const Expr *x = e->arg[0];
+	if (!is_float(e))
+		return NULL;
+	if (e->op == IR_NEG)
+		return x->op == IR_NEG ? x->arg[0] : NULL;
+	return x->op == IR_NEG ? ir_unary(s->ir, IR_ABS, x->arg[0]) : x->op == IR_ABS ? x : NULL;
+}
+
+const Expr *rule_float_fma(Simp *s, const Expr *e)
+{
+	const Expr *a = e->arg[0], *b = e->arg[1], *c = e->arg[2];
+	if (is_just(a, 1) || is_just(b, 1))
+		return ir_add(s->ir, is_just(a, 1) ? b : a, c);
+	if (is_just(c, -0.0))
+		return ir_mul(s->ir, a, b);
+	if (a->op == IR_NEG && b->op == IR_NEG)
+		return ir_fma(s->ir, a->arg[0], b->arg[0], c);
+	return NULL;
+}
+
+const Expr *rule_integral(Simp *s, const Expr *e)
+{
+	(void)s;
+	Node op = e->arg[0]->op;
+	return op == IR_FLOOR || op == IR_CEIL || op == IR_ROUND || op == IR_TRUNC ? e->arg[0] : NULL;
+}
+
+static int mantissa(DType t)
+{
+	return t.kind == DT_BFLOAT ? 8 : t.bits == 64 ? 53 : t.bits == 32 ? 24 : t.bits == 16 ? 11 : 0;
+}
+
+/* Every value of `of` is one of t, and cast back and forth is the same. */
+static bool holds_all(DType t, DType of)
+{
+	if (dtype_is_float(t) && dtype_is_float(of)) /* f32 holds bf16 and f16, neither holds the other */
+		return (t.kind == DT_FLOAT && t.bits >= 32 && t.bits >= of.bits && of.bits >= 16) ||
+			(t.kind == of.kind && t.bits == of.bits);
+	if (of.kind == DT_BOOL)
+		return mantissa(t) > 0 || !dtype_is_float(t);
+	if (dtype_is_float(t))
+		return dtype_is_int(of) && of.bits <= mantissa(t) && t.bits >= 32;
+	if (!dtype_is_int(t) || !dtype_is_int(of))
+		return false;
+	if (of.kind == DT_UINT)
+		return t.bits > of.bits || (t.kind == DT_UINT && t.bits == of.bits);
+	return t.kind == DT_INT && t.bits >= of.bits;
+}
+
+const Expr *rule_cast(Simp *s, const Expr *e)
+{
+	DType to = e->type, from = e->arg[0]->type;
+	if (dtype_eq(to, from))
+		return e->arg[0];
+	if (e->arg[0]->op != IR_CAST)
+		return NULL;
+	const Expr *x = e->arg[0]->arg[0];
+	bool ints = dtype_is_int(to) && dtype_is_int(from) && dtype_is_int(x->type);
+	bool logic = to.kind == DT_BOOL && dtype_is_float(from) != dtype_is_float(x->type);
+	if ((ints && to.bits <= from.bits) || (!logic && holds_all(from, x->type)))
+		return ir_cast(s->ir, to, x);
+	return NULL;
+}
+
+const Expr *rule_bitcast(Simp *s, const Expr *e)
+{
+	if (dtype_eq(e->type, e->arg[0]->type))
+		return e->arg[0];
+	return e->arg[0]->op == IR_BITCAST ? ir_bitcast(s->ir, e->type, e->arg[0]->arg[0]) : NULL;
+}
+
+/* ---- Vectors. ---- */
+
+const Expr *rule_ramp(Simp *s, const Expr *e)
+{
+	return ir_is_const(e->arg[1], 0) ? ir_splat(s->ir, e->arg[0], e->type.lanes) : NULL;
+}
+
+const Expr *rule_ramp_mul(Simp *s, const Expr *e)
+{
+	for (int i = 0; i < 2; i++) {
+		const Expr *r = e->arg[i], *x = e->arg[1 - i];
+		if (r->op != IR_RAMP || x->op != IR_SPLAT || !dtype_is_int(e->type))
+			continue;
+		const Expr *base = ir_mul(s->ir, r->arg[0], x->arg[0]);
+		return ir_ramp(s->ir, base, ir_mul(s->ir, r->arg[1], x->arg[0]), e->type.lanes);
+	}
+	return NULL;
+}
+
+const Expr *rule_lane(Simp *s, const Expr *e)
+{
+	const Expr *v = e->arg[0];
+	if (v->op == IR_SPLAT)
+		return v->arg[0];
+	if (v->op != IR_RAMP || !dtype_is_int(e->type))
+		return NULL;
+	const Expr *k = ir_const_int(s->ir, e->type, e->arg[1]->i);
+	return ir_add(s->ir, v->arg[0], ir_mul(s->ir, v->arg[1], k));
+}

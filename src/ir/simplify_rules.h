@@ -1,0 +1,43 @@
+/*
+ * What the rules of simplification share: the pass's state, the terms order, and one function a
+ * row of simplify_rules.def. Inside of the room: simplify*.c.
+ */
+#ifndef IR_SIMPLIFY_RULES_H
+#define IR_SIMPLIFY_RULES_H
+
+#include "ir/affine.h"
+#include "ir/simplify.h"
+#include "ir/walk.h"
+
+typedef struct Simp {
+	Ir *ir;
+	const Range *env;
+	IrMemo *memo; /* what is simplified already, under env */
+	IntervalCache *cache;
+	int fuel; /* rewrites left; a net under the rules' own measures */
+} Simp;
+
+/* Under s->env, whose memo is s->memo. */
+const Expr *simplify_expr(Simp *s, const Expr *e);
+/* Under another chain, which must live in the Ir's arena. */
+const Expr *simplify_under(Simp *s, const Expr *e, const Range *env);
+
+/*
+ * A rule is given a node with simplified arguments; it returns something simpler of the same type
+ * and value, or NULL (the node itself is taken as NULL, too).
+ */
+#define RULE(node, name, law, vars, before, after) const Expr *rule_##name(Simp *s, const Expr *e);
+#include "ir/simplify_rules.def"
+#undef RULE
+
+/* A total order by structure, not by creation, so that the same text is ordered the same way. */
+int simplify_order(const Expr *a, const Expr *b);
+/*
+ * The canonical sum of the form (of the lanes of t): positive terms, negative ones, the constant;
+ * greater coefficients first, then by structure.
+ */
+const Expr *simplify_build(Ir *ir, const Affine *f, DType t);
+/* A constant of any lanes. */
+bool simplify_is_int(const Expr *e, int64_t *v);
+
+#endif
