@@ -1,0 +1,37 @@
+$ dlc info
+dlc ...
+
+device    cpu:... t1...
+          ... core..., ... CPU..., ... of memory
+          ... vector registers of ... bits...
+          caches: ...
+...
+targets   host ...x86-64-v3 x86-64-v4 ...znver5...
+...
+programs  ...
+targets   ...
+...
+
+# One object on one line.
+
+$ dlc-info --json | python3 -c 'import json, sys; lines = sys.stdin.read().splitlines(); v = json.loads(lines[0]); print(len(lines), list(v))'
+1 ['version', 'devices', 'targets', 'zoo', 'features', 'places']
+
+$ dlc info --json | python3 -c 'import json, sys; v = json.load(sys.stdin); print(v["devices"][0]["kind"], "znver5" in v["targets"])'
+cpu True
+
+# The environment's places come first; a folder of one's own adds targets.
+
+$ mkdir -p mine/targets; echo '{"kind":"cpu","model":"x86-64-v3"}' > mine/targets/toaster.json
+
+$ DLC_CONFIGS=$PWD/mine dlc info --json | python3 -c 'import json, sys; v = json.load(sys.stdin); print("toaster" in v["targets"], [p["exists"] for p in v["places"] if p["what"] == "targets"][0])'
+True True
+
+$ DLC_TUNING_DB=/a/b.sqlite dlc info | grep tuning_db
+tuning_db /a/b.sqlite  (not there)
+
+$ XDG_DATA_HOME=/data dlc info | grep tuning_db
+tuning_db /data/dlc/tuning.sqlite  (not there)
+
+$ XDG_DATA_HOME=relative HOME=/home/me dlc info | grep tuning_db
+tuning_db /home/me/.local/share/dlc/tuning.sqlite  (not there)
