@@ -35,6 +35,7 @@ struct Ir {
 	size_t cap;
 	IrMemo *idle;
 	VEC(const Monoid *) builtin; /* made so far */
+	KernelSet *intrin;           /* meanings parsed so far */
 };
 
 Ir *ir_new(Arena *a)
@@ -52,6 +53,11 @@ Ir *ir_new(Arena *a)
 Arena *ir_arena(const Ir *ir)
 {
 	return ir->arena;
+}
+
+KernelSet **ir_intrin_set(Ir *ir)
+{
+	return &ir->intrin;
 }
 
 uint32_t ir_expr_count(const Ir *ir)

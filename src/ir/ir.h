@@ -231,6 +231,7 @@ const char *ir_name_n(Ir *ir, const char *s, size_t n);
 const char *ir_fresh_name(Ir *ir, const char *stem); /* a name never given before in this Ir */
 
 KernelSet *ir_set_new(Ir *ir);
+KernelSet **ir_intrin_set(Ir *ir); /* where intrin.c keeps what it has parsed */
 void ir_set_add(KernelSet *ks, Fn *fn);
 void ir_set_add_monoid(KernelSet *ks, Monoid *m);
 Fn *ir_find_fn(const KernelSet *ks, const char *name); /* by content, need not be interned */

@@ -1,0 +1,288 @@
+/*
+ * Expressions to interpreter code, lane by lane: a vector expression is asked for one lane at a
+ * time, so ramps, splats and masks cost nothing at run time. What a statement has computed once
+ * is not computed again, except across the arms of a select, of which only one runs.
+ */
+#include "ir/interp_cx.h"
+
+#include <string.h>
+
+bool cx_fail(Cx *c, ErrCode code, const char *what, const char *name)
+{
+	return fail(c->err, code, interp_place(c->arena, c->at), "%s %s", what, name);
+}
+
+bool cx_emit(Cx *c, Ins i)
+{
+	if (c->ins.n >= CODE_LIMIT || c->pool.n >= 4 * (size_t)CODE_LIMIT)
+		return cx_fail(c, ERR_MEMORY, "too much code to interpret in", c->at.fn->name);
+	vec_push(c->arena, &c->ins, i);
+	vec_push(c->arena, &c->origin, c->at);
+	return true;
+}
+
+uint32_t cx_slots(Cx *c, uint32_t n)
+{
+	uint32_t slot = c->top;
+	c->top += n;
+	if (c->top > c->prog->nslot)
+		c->prog->nslot = c->top;
+	return slot;
+}
+
+/* Recent ones are looked through: the same few constants occur over and over. */
+uint32_t cx_constant(Cx *c, Val v)
+{
+	size_t n = c->constant.n;
+	for (size_t k = n; k > 0 && k + 64 > n; k--)
+		if (c->constant.at[k - 1].m == v.m)
+			return CONSTANT | (uint32_t)(k - 1);
+	vec_push(c->arena, &c->constant, v);
+	return CONSTANT | (uint32_t)n;
+}
+
+uint32_t cx_int(Cx *c, int64_t v)
+{
+	return cx_constant(c, (Val){ .i = v });
+}
+
+void cx_name(Cx *c, const char *name, uint32_t slot, DType t)
+{
+	vec_push(c->arena, &c->name, ((Named){ name, slot, t }));
+}
+
+const Bound *cx_find_buf(const Cx *c, const char *name)
+{
+	for (size_t k = c->buf.n; k > c->buf_base; k--)
+		if (strcmp(c->buf.at[k - 1].name, name) == 0)
+			return &c->buf.at[k - 1];
+	return NULL;
+}
+
+static Cached *cache_place(Cached *cache, size_t cap, uint64_t key)
+{
+	for (size_t k = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (cap - 1);; k = (k + 1) & (cap - 1))
+		if (cache[k].key == 0 || cache[k].key == key)
+			return &cache[k];
+}
+
+static uint64_t cache_key(const Expr *e, int lane)
+{
+	return ((uint64_t)e->id << 16 | (uint64_t)lane) + 1;
+}
+
+static void cache_grow(Cx *c)
+{
+	size_t cap = c->cache_cap ? c->cache_cap * 2 : 256;
+	Cached *wide = arena_array(c->arena, Cached, cap);
+	for (size_t k = 0; k < c->cached.n; k++) { /* in order, so that the last can go first */
+		Cached was = c->cache[c->cached.at[k]];
+		Cached *place = cache_place(wide, cap, was.key);
+		*place = was;
+		c->cached.at[k] = (uint32_t)(place - wide);
+	}
+	c->cache = wide;
+	c->cache_cap = cap;
+}
+
+static void remember(Cx *c, const Expr *e, int lane, uint32_t slot)
+{
+	if (2 * c->cached.n >= c->cache_cap)
+		cache_grow(c);
+	Cached *place = cache_place(c->cache, c->cache_cap, cache_key(e, lane));
+	*place = (Cached){ cache_key(e, lane), slot };
+	vec_push(c->arena, &c->cached, (uint32_t)(place - c->cache));
+}
+
+void cx_forget(Cx *c, size_t mark)
+{
+	while (c->cached.n > mark)
+		c->cache[c->cached.at[--c->cached.n]].key = 0;
+}
+
+static bool variable(Cx *c, const Expr *e, int lane, uint32_t *slot)
+{
+	for (size_t k = c->name.n; k > c->name_base; k--) {
+		const Named *n = &c->name.at[k - 1];
+		if (strcmp(n->name, e->name) == 0) {
+			*slot = n->slot + (uint32_t)(n->type.lanes > 1 ? lane : 0);
+			return lane < n->type.lanes || n->type.lanes == 1;
+		}
+	}
+	for (int k = 0; k < c->nsym; k++)
+		if (strcmp(c->sym[k].name, e->name) == 0) {
+			*slot = cx_constant(c, c->sym[k].value);
+			return true;
+		}
+	return cx_fail(c, ERR_INPUT, "there is no variable", e->name);
+}
+
+bool cx_list(Cx *c, const Expr *const *e, int n, int lane, uint32_t *at)
+{
+	uint32_t slot[RANK];
+	if (n > RANK)
+		return cx_fail(c, ERR_UNSUPPORTED, "too many dimensions in", c->at.fn->name);
+	for (int k = 0; k < n; k++)
+		if (!cx_expr(c, e[k], lane, &slot[k]))
+			return false;
+	*at = (uint32_t)c->pool.n;
+	for (int k = 0; k < n; k++)
+		vec_push(c->arena, &c->pool, slot[k]);
+	return true;
+}
+
+static bool load(Cx *c, const Expr *e, int lane, uint32_t d)
+{
+	const Bound *b = cx_find_buf(c, e->name);
+	uint32_t list;
+	if (b == NULL)
+		return cx_fail(c, ERR_INPUT, "there is no buffer", e->name);
+	if (b->rank != e->nargs)
+		return cx_fail(c, ERR_INPUT, "a load with the wrong number of indices of", e->name);
+	return cx_list(c, e->arg, e->nargs, lane, &list) &&
+		cx_emit(c, (Ins){ OP_LOAD, 0, b->type.kind, b->type.bits, d, b->view, list, e->nargs });
+}
+
+bool cx_move(Cx *c, uint32_t d, uint32_t a)
+{
+	return cx_emit(c, (Ins){ .op = OP_MOVE, .d = d, .a = a });
+}
+
+/* d = cond ? a : b, of which only one is evaluated. */
+static bool select_lazy(Cx *c, const Expr *e, int lane, uint32_t d)
+{
+	uint32_t cond, value;
+	if (!cx_expr(c, e->arg[0], lane, &cond))
+		return false;
+	size_t mark = c->cached.n;
+	size_t to_other = c->ins.n;
+	if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = cond }) || !cx_expr(c, e->arg[1], lane, &value) ||
+		!cx_move(c, d, value))
+		return false;
+	cx_forget(c, mark);
+	size_t to_end = c->ins.n;
+	if (!cx_emit(c, (Ins){ .op = OP_JUMP }))
+		return false;
+	c->ins.at[to_other].c = (uint32_t)c->ins.n;
+	if (!cx_expr(c, e->arg[2], lane, &value) || !cx_move(c, d, value))
+		return false;
+	cx_forget(c, mark);
+	c->ins.at[to_end].c = (uint32_t)c->ins.n;
+	return true;
+}
+
+static const struct {
+	Node node;
+	DTypeKind kind;
+	int bits;
+	Op op;
+} quick[] = {
+	{ IR_ADD, DT_INT, 64, OP_IADD },
+	{ IR_SUB, DT_INT, 64, OP_ISUB },
+	{ IR_MUL, DT_INT, 64, OP_IMUL },
+	{ IR_LT, DT_INT, 64, OP_ILT },
+	{ IR_LE, DT_INT, 64, OP_ILE },
+	{ IR_EQ, DT_INT, 64, OP_IEQ },
+	{ IR_DIV, DT_INT, 64, OP_IFLOOR },
+	{ IR_MOD, DT_INT, 64, OP_IMOD },
+	{ IR_AND, DT_BOOL, 8, OP_BAND },
+	{ IR_ADD, DT_FLOAT, 32, OP_FADD },
+	{ IR_SUB, DT_FLOAT, 32, OP_FSUB },
+	{ IR_MUL, DT_FLOAT, 32, OP_FMUL },
+	{ IR_ADD, DT_FLOAT, 64, OP_DADD },
+	{ IR_MUL, DT_FLOAT, 64, OP_DMUL },
+};
+
+bool cx_binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b)
+{
+	Ins i = { OP_GEN2, (uint8_t)op, t.kind, t.bits, d, a, b, 0 };
+	if (c->domain == IR_MODP && dtype_is_float(t)) {
+		i.op = OP_MOD2;
+		return cx_emit(c, i);
+	}
+	for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
+		if (quick[k].node == op && quick[k].kind == (DTypeKind)t.kind && quick[k].bits == t.bits)
+			i.op = (uint8_t)quick[k].op;
+	return cx_emit(c, i);
+}
+
+/* Nodes of one to three arguments, each evaluated. */
+static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
+{
+	uint32_t s[3] = { 0 };
+	if (e->nargs < 1 || e->nargs > 3)
+		return cx_fail(c, ERR_INPUT, "a node with the wrong number of arguments in", c->at.fn->name);
+	for (int k = 0; k < e->nargs; k++)
+		if (!cx_expr(c, e->arg[k], lane, &s[k]))
+			return false;
+	DType t = e->arg[0]->type;
+	bool modp = c->domain == IR_MODP && (dtype_is_float(t) || dtype_is_float(e->type));
+	if (e->nargs == 2)
+		return cx_binary(c, e->op, t, d, s[0], s[1]);
+	Ins i = { OP_GEN1, (uint8_t)e->op, t.kind, t.bits, d, s[0], s[1], s[2] };
+	if (e->op == IR_FMA) {
+		i.op = modp ? OP_MFMA : OP_FMA;
+	} else if (e->op == IR_CAST || e->op == IR_BITCAST) {
+		if (modp && e->op == IR_BITCAST)
+			return cx_fail(c, ERR_UNSUPPORTED, "the bits of a float modulo a prime, in", c->at.fn->name);
+		i.op = e->op == IR_BITCAST ? OP_BITCAST : modp ? OP_MCAST : OP_CAST;
+		i.kind = e->type.kind;
+		i.bits = e->type.bits;
+		i.c = (uint32_t)t.kind << 8 | t.bits;
+	} else if (modp) {
+		i.op = OP_MOD1;
+	}
+	return cx_emit(c, i);
+}
+
+static bool ramp(Cx *c, const Expr *e, int lane, uint32_t *slot)
+{
+	uint32_t base, stride, step = cx_slots(c, 1);
+	DType t = e->arg[0]->type;
+	if (!cx_expr(c, e->arg[0], 0, &base) || !cx_expr(c, e->arg[1], 0, &stride))
+		return false;
+	*slot = lane == 0 ? base : cx_slots(c, 1);
+	Val k = { .i = lane };
+	if (dtype_is_float(t))
+		k = c->domain == IR_MODP ? (Val){ .m = modp_of_int(lane, false) } : (Val){ .f = lane };
+	return lane == 0 ||
+		(cx_binary(c, IR_MUL, t, step, stride, cx_constant(c, k)) &&
+			cx_binary(c, IR_ADD, t, *slot, base, step));
+}
+
+bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
+{
+	if (e->depth > EXPR_DEPTH)
+		return cx_fail(c, ERR_UNSUPPORTED, "an expression nested too deeply in", c->at.fn->name);
+	if (e->type.lanes <= 1)
+		lane = 0;
+	switch (e->op) {
+	case IR_INT: *slot = cx_int(c, e->i); return true;
+	case IR_FLOAT:
+		*slot = cx_constant(c, c->domain == IR_MODP ? (Val){ .m = ir_modp_of(e->f) } : (Val){ .f = e->f });
+		return true;
+	case IR_VAR: return variable(c, e, lane, slot);
+	case IR_SPLAT: return cx_expr(c, e->arg[0], 0, slot);
+	case IR_LANE: return cx_expr(c, e->arg[0], (int)e->arg[1]->i, slot);
+	default: break;
+	}
+	if (c->cache_cap != 0) {
+		const Cached *known = cache_place(c->cache, c->cache_cap, cache_key(e, lane));
+		if (known->key != 0) {
+			*slot = known->slot;
+			return true;
+		}
+	}
+	bool ok;
+	if (e->op == IR_RAMP) {
+		ok = ramp(c, e, lane, slot);
+	} else {
+		*slot = cx_slots(c, 1);
+		ok = e->op == IR_LOAD ? load(c, e, lane, *slot) :
+			e->op == IR_SELECT ? select_lazy(c, e, lane, *slot) :
+					     operation(c, e, lane, *slot);
+	}
+	if (ok)
+		remember(c, e, lane, *slot);
+	return ok;
+}

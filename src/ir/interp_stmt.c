@@ -1,0 +1,686 @@
+/*
+ * Statements to interpreter code. Instances of parallel, vector and bound loops become threads
+ * (FORK) where their body synchronises, and otherwise a loop in random order that only changes its
+ * identity (SPIN), which is the same to everybody who looks and much cheaper. Sub-Fns and the
+ * meanings of intrinsics are expanded in place, their buffers being windows of the caller's.
+ */
+#include "ir/interp_cx.h"
+#include "ir/intrin.h"
+
+#include <string.h>
+
+enum { LEVEL_INNER = 6, SPIN_SLOTS = 7 };
+
+static bool sequence(Cx *c, const Stmt *s);
+
+/* What a loop axis or a barrier names, outermost first; 0 if nothing. */
+static int level_of(const char *name)
+{
+	static const char *const level[] = { "grid", "cluster", "block", "warp", "lane" };
+	for (int k = 0; name != NULL && k < 5; k++) {
+		size_t n = strlen(level[k]);
+		if (strncmp(name, level[k], n) == 0 && (name[n] == 0 || name[n] == '.'))
+			return k + 1;
+	}
+	return 0;
+}
+
+static const Fn *callee(const Cx *c, const Stmt *s)
+{
+	return s->call.intrin ? ir_intrin(c->ks->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
+}
+
+/* Whether instances of this code meet, wait or signal. */
+static bool synchronises(const Cx *c, const Stmt *s, int depth)
+{
+	for (; s != NULL && depth < CALL_DEPTH; s = s->next) {
+		const Fn *f;
+		switch (s->kind) {
+		case ST_COMMIT:
+		case ST_WAIT:
+		case ST_BARRIER: return true;
+		case ST_REDUCE:
+			if (s->reduce.atomic)
+				return true;
+			break;
+		case ST_FOR:
+			if (synchronises(c, s->loop.body, depth))
+				return true;
+			break;
+		case ST_BLOCK:
+			if (synchronises(c, s->block.body, depth) || synchronises(c, s->block.init, depth))
+				return true;
+			break;
+		case ST_IF:
+			if (synchronises(c, s->branch.then, depth) || synchronises(c, s->branch.other, depth))
+				return true;
+			break;
+		case ST_CALL:
+			f = callee(c, s);
+			if (f != NULL && synchronises(c, f->body, depth + 1))
+				return true;
+			break;
+		default: break;
+		}
+	}
+	return false;
+}
+
+static bool is_input(const Buf *b)
+{
+	return b->role == BUF_IN || b->role == BUF_CONST;
+}
+
+static bool serial(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
+{
+	uint32_t var = cx_slots(c, 1);
+	size_t top = c->ins.n;
+	cx_name(c, s->loop.var, var, I64);
+	if (!cx_emit(c, (Ins){ .op = OP_FOR, .d = var, .a = lo, .b = hi }) || !sequence(c, s->loop.body))
+		return false;
+	if (!cx_emit(c, (Ins){ .op = OP_NEXT, .d = var, .b = hi, .c = (uint32_t)top + 1 }))
+		return false;
+	c->ins.at[top].c = (uint32_t)c->ins.n;
+	return true;
+}
+
+static bool spin(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
+{
+	uint32_t var = cx_slots(c, SPIN_SLOTS);
+	size_t top = c->ins.n;
+	cx_name(c, s->loop.var, var, I64);
+	if (!cx_emit(c, (Ins){ .op = OP_SPIN, .d = var, .a = lo, .b = hi }) || !sequence(c, s->loop.body) ||
+		!cx_emit(c, (Ins){ .op = OP_SPIN_NEXT, .d = var, .c = (uint32_t)top + 1 }))
+		return false;
+	c->ins.at[top].c = (uint32_t)c->ins.n;
+	return true;
+}
+
+static bool fork_threads(Cx *c, const Stmt *s, int level, uint32_t lo, uint32_t hi)
+{
+	uint32_t var = cx_slots(c, 1);
+	size_t top = c->ins.n;
+	cx_name(c, s->loop.var, var, I64);
+	c->prog->threads = true;
+	if (!cx_emit(c, (Ins){ .op = OP_FORK, .node = (uint8_t)level, .d = var, .a = lo, .b = hi }) ||
+		!sequence(c, s->loop.body) || !cx_emit(c, (Ins){ .op = OP_JOIN }))
+		return false;
+	c->ins.at[top].c = (uint32_t)c->ins.n;
+	return true;
+}
+
+static bool loop(Cx *c, const Stmt *s)
+{
+	uint32_t lo, hi;
+	size_t names = c->name.n;
+	if (!cx_expr(c, s->loop.lo, 0, &lo) || !cx_expr(c, s->loop.hi, 0, &hi))
+		return false;
+	bool ok;
+	if (s->loop.kind == LOOP_SERIAL || s->loop.kind == LOOP_UNROLLED || s->loop.kind == LOOP_PIPELINED) {
+		ok = serial(c, s, lo, hi);
+	} else {
+		int level = s->loop.kind == LOOP_BOUND ? level_of(s->loop.axis) : LEVEL_INNER;
+		if (level == 0)
+			return cx_fail(c, ERR_INPUT, "a loop is bound to an unknown axis", s->loop.axis);
+		c->forks++;
+		ok = synchronises(c, s->loop.body, 0) ? fork_threads(c, s, level, lo, hi) :
+							spin(c, s, lo, hi);
+	}
+	c->name.n = names;
+	return ok;
+}
+
+/* The slots [d, d + n) hold the iterators' values and have their names. */
+static bool iterators(Cx *c, const Stmt *s, uint32_t d, uint32_t *lo, uint32_t *hi)
+{
+	int n = s->block.n;
+	for (int k = 0; k < n; k++) {
+		uint32_t v;
+		const Iter *it = &s->block.iter[k];
+		if (!cx_expr(c, it->value, 0, &v) || !cx_move(c, d + (uint32_t)k, v) ||
+			!cx_expr(c, it->lo, 0, &lo[k]) || !cx_expr(c, it->hi, 0, &hi[k]))
+			return false;
+	}
+	for (int k = 0; k < n; k++)
+		cx_name(c, s->block.iter[k].name, d + (uint32_t)k, I64);
+	return true;
+}
+
+static bool check_iterators(Cx *c, const Stmt *s, uint32_t d, const uint32_t *lo, const uint32_t *hi)
+{
+	uint32_t list = (uint32_t)c->pool.n, scans = 0, others = 0;
+	for (int k = 0; k < s->block.n; k++)
+		if (!cx_emit(c, (Ins){ .op = OP_RANGE, .d = d + (uint32_t)k, .a = lo[k], .b = hi[k], .c = (uint32_t)k }))
+			return false;
+	for (int k = 0; k < s->block.n; k++)
+		if (s->block.iter[k].kind == ITER_SCAN) {
+			scans++;
+			vec_push(c->arena, &c->pool, d + (uint32_t)k);
+			vec_push(c->arena, &c->pool, lo[k]);
+			vec_push(c->arena, &c->pool, hi[k]);
+		}
+	if (scans == 0)
+		return true;
+	for (int k = 0; k < s->block.n; k++)
+		if (s->block.iter[k].kind == ITER_SPATIAL) {
+			others++;
+			vec_push(c->arena, &c->pool, d + (uint32_t)k);
+		}
+	return cx_emit(c, (Ins){ .op = OP_SCAN, .d = others, .a = scans, .b = list, .c = c->prog->nscan++ });
+}
+
+/* init runs where every reduce iterator has its lo. */
+static bool block_init(Cx *c, const Stmt *s, uint32_t d, const uint32_t *lo)
+{
+	size_t jump[RANK], n = 0;
+	if (s->block.init == NULL)
+		return true;
+	for (int k = 0; k < s->block.n; k++) {
+		if (s->block.iter[k].kind != ITER_REDUCE)
+			continue;
+		uint32_t first = cx_slots(c, 1);
+		if (!cx_emit(c, (Ins){ .op = OP_IEQ, .d = first, .a = d + (uint32_t)k, .b = lo[k] }))
+			return false;
+		jump[n++] = c->ins.n;
+		if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = first }))
+			return false;
+	}
+	if (!sequence(c, s->block.init))
+		return false;
+	while (n > 0)
+		c->ins.at[jump[--n]].c = (uint32_t)c->ins.n;
+	return true;
+}
+
+static bool block(Cx *c, const Stmt *s)
+{
+	uint32_t lo[RANK], hi[RANK], pred;
+	size_t names = c->name.n, skip = 0;
+	if (s->block.n > RANK)
+		return cx_fail(c, ERR_UNSUPPORTED, "too many iterators in block", s->block.name);
+	uint32_t d = cx_slots(c, (uint32_t)s->block.n);
+	if (!iterators(c, s, d, lo, hi))
+		return false;
+	if (s->block.where != NULL) {
+		if (!cx_expr(c, s->block.where, 0, &pred))
+			return false;
+		skip = c->ins.n;
+		if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = pred }))
+			return false;
+	}
+	if (!check_iterators(c, s, d, lo, hi) || !block_init(c, s, d, lo) || !sequence(c, s->block.body))
+		return false;
+	if (s->block.where != NULL)
+		c->ins.at[skip].c = (uint32_t)c->ins.n;
+	c->name.n = names;
+	return true;
+}
+
+static int lanes_of(const Expr *const *e, int n, int lanes)
+{
+	for (int k = 0; k < n; k++)
+		if (e[k]->type.lanes > lanes)
+			lanes = e[k]->type.lanes;
+	return lanes;
+}
+
+static const Bound *target(Cx *c, const Access *a)
+{
+	const Bound *b = cx_find_buf(c, a->buf);
+	const char *wrong = b == NULL ? "there is no buffer" :
+		b->rank != a->n       ? "the wrong number of indices of" :
+		b->readonly           ? "a store into the input" :
+					NULL;
+	if (wrong != NULL)
+		cx_fail(c, ERR_INPUT, wrong, a->buf);
+	return wrong == NULL ? b : NULL;
+}
+
+/*
+ * Lane by lane: where the mask is false, neither index nor value is evaluated. What is computed
+ * under a mask is forgotten after it. *jump is the place to patch, SIZE_MAX without a mask.
+ */
+static bool mask_begin(Cx *c, const Expr *mask, int lane, uint32_t *slot, size_t *jump)
+{
+	*jump = SIZE_MAX;
+	if (mask == NULL)
+		return true;
+	if (!cx_expr(c, mask, lane, slot))
+		return false;
+	*jump = c->ins.n;
+	return cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = *slot });
+}
+
+static void mask_end(Cx *c, size_t jump, size_t mark)
+{
+	if (jump == SIZE_MAX)
+		return;
+	c->ins.at[jump].c = (uint32_t)c->ins.n;
+	cx_forget(c, mark);
+}
+
+/* All lanes are read before the first is written. */
+static bool store(Cx *c, const Stmt *s)
+{
+	const Bound *b = target(c, &s->store.dst);
+	if (b == NULL)
+		return false;
+	int lanes = lanes_of(s->store.dst.idx, s->store.dst.n, 1);
+	uint32_t *value = arena_array(c->arena, uint32_t, lanes), *list = arena_array(c->arena, uint32_t, lanes);
+	uint32_t *mask = arena_array(c->arena, uint32_t, lanes);
+	size_t jump;
+	for (int k = 0; k < lanes; k++) {
+		if (!mask_begin(c, s->store.mask, k, &mask[k], &jump))
+			return false;
+		size_t mark = c->cached.n;
+		if (!cx_expr(c, s->store.value, k, &value[k]) ||
+			!cx_list(c, s->store.dst.idx, s->store.dst.n, k, &list[k]))
+			return false;
+		mask_end(c, jump, mark);
+	}
+	for (int k = 0; k < lanes; k++) {
+		size_t at = c->ins.n;
+		if (s->store.mask != NULL && !cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = mask[k], .c = (uint32_t)at + 2 }))
+			return false;
+		if (!cx_emit(c, (Ins){ OP_STORE, c->async, b->type.kind, b->type.bits, value[k], b->view,
+				       list[k], (uint32_t)s->store.dst.n }))
+			return false;
+	}
+	return true;
+}
+
+/* One lane of a reduction: what its phases share. */
+typedef struct Lane {
+	uint32_t mask, *addr, *value;
+} Lane;
+
+static bool reduce_operands(Cx *c, const Stmt *s, int k, Lane *l)
+{
+	size_t jump;
+	if (!mask_begin(c, s->reduce.mask, k, &l->mask, &jump))
+		return false;
+	size_t mark = c->cached.n;
+	for (int j = 0; j < s->reduce.n; j++) {
+		const Access *dst = &s->reduce.dst[j];
+		const Bound *b = target(c, dst);
+		uint32_t list;
+		l->addr[j] = cx_slots(c, 1);
+		if (b == NULL || !cx_expr(c, s->reduce.value[j], k, &l->value[j]) ||
+			!cx_list(c, dst->idx, dst->n, k, &list) ||
+			!cx_emit(c, (Ins){ .op = OP_ADDR, .d = l->addr[j], .a = b->view, .b = list, .c = (uint32_t)dst->n }))
+			return false;
+	}
+	mask_end(c, jump, mark);
+	return true;
+}
+
+/* new[j] = the monoid's combination of left and right. */
+static bool combine(Cx *c, const Monoid *m, uint32_t left, const uint32_t *right, uint32_t *new)
+{
+	size_t names = c->name.n, base = c->name_base;
+	bool ok = true;
+	c->name_base = names;
+	for (int j = 0; j < m->n; j++) {
+		cx_name(c, m->left[j], left + (uint32_t)j, m->type[j]);
+		cx_name(c, m->right[j], right[j], m->type[j]);
+	}
+	cx_forget(c, 0); /* another lane's left and right have the same names */
+	for (int j = 0; j < m->n && ok; j++)
+		ok = cx_expr(c, m->combine[j], 0, &new[j]);
+	cx_forget(c, 0);
+	c->name.n = names;
+	c->name_base = base;
+	return ok;
+}
+
+static bool reduce_lane(Cx *c, const Stmt *s, const Monoid *m, const Lane *l, uint32_t old)
+{
+	uint32_t left = cx_slots(c, (uint32_t)m->n), new[RANK];
+	uint8_t atomic = s->reduce.atomic;
+	size_t skip = c->ins.n;
+	if (s->reduce.mask != NULL && !cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = l->mask }))
+		return false;
+	if (atomic && !cx_emit(c, (Ins){ .op = OP_YIELD }))
+		return false;
+	for (int j = 0; j < m->n; j++) {
+		const Bound *b = target(c, &s->reduce.dst[j]);
+		if (!cx_emit(c, (Ins){ OP_RLOAD, atomic, b->type.kind, b->type.bits, left + (uint32_t)j, b->view, l->addr[j], 0 }))
+			return false;
+	}
+	if (old != NOSLOT && !cx_move(c, old, left))
+		return false;
+	if (!combine(c, m, left, l->value, new))
+		return false;
+	for (int j = 0; j < m->n; j++) {
+		const Bound *b = target(c, &s->reduce.dst[j]);
+		if (!cx_emit(c, (Ins){ OP_RSTORE, atomic, b->type.kind, b->type.bits, new[j], b->view, l->addr[j], 0 }))
+			return false;
+	}
+	if (s->reduce.mask != NULL)
+		c->ins.at[skip].c = (uint32_t)c->ins.n;
+	return true;
+}
+
+static const Monoid *monoid_of(Cx *c, const Stmt *s)
+{
+	const Bound *b = s->reduce.n > 0 ? target(c, &s->reduce.dst[0]) : NULL;
+	if (b == NULL)
+		return NULL;
+	const Monoid *m = ir_find_monoid(c->ks, s->reduce.monoid, b->type);
+	bool fits = m != NULL && m->n == s->reduce.n && m->n <= RANK;
+	for (int j = 0; fits && j < m->n; j++) {
+		b = target(c, &s->reduce.dst[j]);
+		fits = b != NULL && dtype_eq(b->type, m->type[j]);
+	}
+	if (!fits)
+		cx_fail(c, ERR_INPUT, "its buffers do not fit the monoid", s->reduce.monoid);
+	return fits ? m : NULL;
+}
+
+/* Operands of all lanes first, then one lane after the other is combined. */
+static bool reduce(Cx *c, const Stmt *s)
+{
+	const Monoid *m = monoid_of(c, s);
+	if (m == NULL)
+		return false;
+	int lanes = lanes_of(s->reduce.value, m->n, 1);
+	for (int j = 0; j < m->n; j++)
+		lanes = lanes_of(s->reduce.dst[j].idx, s->reduce.dst[j].n, lanes);
+	uint32_t old = NOSLOT;
+	if (s->reduce.old != NULL) {
+		old = cx_slots(c, (uint32_t)lanes);
+		for (int k = 0; k < lanes; k++)
+			if (!cx_move(c, old + (uint32_t)k, cx_int(c, 0)))
+				return false;
+	}
+	Lane *lane = arena_array(c->arena, Lane, lanes);
+	for (int k = 0; k < lanes; k++) {
+		lane[k].addr = arena_array(c->arena, uint32_t, m->n);
+		lane[k].value = arena_array(c->arena, uint32_t, m->n);
+		if (!reduce_operands(c, s, k, &lane[k]))
+			return false;
+	}
+	for (int k = 0; k < lanes; k++)
+		if (!reduce_lane(c, s, m, &lane[k], old == NOSLOT ? old : old + (uint32_t)k))
+			return false;
+	if (old != NOSLOT)
+		cx_name(c, s->reduce.old, old, dtype_vector(m->type[0], lanes));
+	return true;
+}
+
+static bool let(Cx *c, const Stmt *s)
+{
+	int lanes = s->let.value->type.lanes;
+	uint32_t d = cx_slots(c, (uint32_t)lanes), v;
+	for (int k = 0; k < lanes; k++)
+		if (!cx_expr(c, s->let.value, k, &v) || !cx_move(c, d + (uint32_t)k, v))
+			return false;
+	cx_name(c, s->let.var, d, s->let.value->type);
+	return true;
+}
+
+static bool alloc(Cx *c, const Stmt *s)
+{
+	const Buf *b = s->alloc;
+	Alloc row = { b, NULL, false };
+	uint32_t list, more;
+	if (b->map.n > 0 && (row.map = interp_map(c->arena, b, c->sym, c->nsym, c->at.fn, c->err)) == NULL)
+		return false;
+	/* Two lists behind each other: evaluating the second pushes none of its own in between. */
+	const Expr **all = arena_array(c->arena, const Expr *, b->rank + b->map.n + 1);
+	if (b->rank > 0)
+		memcpy(all, b->shape, sizeof *all * (size_t)b->rank);
+	if (b->map.n > 0)
+		memcpy(all + b->rank, b->map.extent, sizeof *all * (size_t)b->map.n);
+	if (b->rank > RANK)
+		return cx_fail(c, ERR_UNSUPPORTED, "too many dimensions in", b->name);
+	uint32_t slot[2 * RANK];
+	for (int k = 0; k < b->rank + b->map.n; k++)
+		if (!cx_expr(c, all[k], 0, &slot[k]))
+			return false;
+	list = (uint32_t)c->pool.n;
+	for (int k = 0; k < b->rank + b->map.n; k++)
+		vec_push(c->arena, &c->pool, slot[k]);
+	more = (uint32_t)c->alloc.n;
+	vec_push(c->arena, &c->alloc, row);
+	vec_push(c->arena, &c->buf, ((Bound){ b->name, c->prog->nview, dtype_scalar(b->type), b->rank, false }));
+	return cx_emit(c, (Ins){ .op = OP_ALLOC, .d = c->prog->nview++, .a = more, .b = list, .c = (uint32_t)b->rank });
+}
+
+static bool branch(Cx *c, const Stmt *s)
+{
+	uint32_t cond;
+	if (!cx_expr(c, s->branch.cond, 0, &cond))
+		return false;
+	size_t to_other = c->ins.n;
+	if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = cond }) || !sequence(c, s->branch.then))
+		return false;
+	size_t to_end = c->ins.n;
+	if (s->branch.other != NULL && !cx_emit(c, (Ins){ .op = OP_JUMP }))
+		return false;
+	c->ins.at[to_other].c = (uint32_t)c->ins.n;
+	if (!sequence(c, s->branch.other))
+		return false;
+	if (s->branch.other != NULL)
+		c->ins.at[to_end].c = (uint32_t)c->ins.n;
+	return true;
+}
+
+/* The view an argument is; a whole buffer is passed as it is. */
+static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
+{
+	const Bound *b = cx_find_buf(c, arg->buf);
+	if (b == NULL)
+		return cx_fail(c, ERR_INPUT, "there is no buffer", arg->buf);
+	*out = (Bound){ p->name, b->view, b->type, b->rank, b->readonly || is_input(p->buf) };
+	if (!dtype_eq(b->type, dtype_scalar(p->buf->type)))
+		return cx_fail(c, ERR_TYPE, "the element type of the parameter differs from that of", arg->buf);
+	if (p->buf->map.n > 0)
+		return cx_fail(c, ERR_UNSUPPORTED, "an index map of a sub-Fn's parameter", p->name);
+	if (arg->n > 0) {
+		if (arg->n != b->rank)
+			return cx_fail(c, ERR_INPUT, "a window of the wrong number of dimensions of", arg->buf);
+		uint32_t slot[2 * RANK];
+		out->rank = 0;
+		for (int k = 0; k < arg->n; k++) {
+			slot[2 * k + 1] = NOSLOT;
+			if (!cx_expr(c, arg->idx[k], 0, &slot[2 * k]) ||
+				(arg->len[k] != NULL && !cx_expr(c, arg->len[k], 0, &slot[2 * k + 1])))
+				return false;
+			out->rank += arg->len[k] != NULL;
+		}
+		uint32_t list = (uint32_t)c->pool.n;
+		for (int k = 0; k < 2 * arg->n; k++)
+			vec_push(c->arena, &c->pool, slot[k]);
+		out->view = c->prog->nview++;
+		if (!cx_emit(c, (Ins){ .op = OP_WINDOW, .d = out->view, .a = b->view, .b = list, .c = (uint32_t)arg->n }))
+			return false;
+	}
+	if (out->rank != p->buf->rank)
+		return cx_fail(c, ERR_INPUT, "a window of the wrong number of dimensions for", p->name);
+	return true;
+}
+
+static bool arguments(Cx *c, const Stmt *s, const Fn *f, Bound *view, uint32_t *scalar)
+{
+	if (s->call.n != f->nparam)
+		return cx_fail(c, ERR_INPUT, "the wrong number of arguments for", f->name);
+	for (int k = 0; k < f->nparam; k++) {
+		const CallArg *arg = &s->call.arg[k];
+		const Param *p = &f->param[k];
+		uint32_t v;
+		if ((p->buf == NULL) != (arg->buf == NULL))
+			return cx_fail(c, ERR_INPUT, "a buffer and a value are mixed up for", p->name);
+		if (p->buf != NULL) {
+			if (!window(c, arg, p, &view[k]))
+				return false;
+			continue;
+		}
+		scalar[k] = cx_slots(c, 1);
+		if (!cx_expr(c, arg->value, 0, &v) || !cx_move(c, scalar[k], v))
+			return false;
+	}
+	return true;
+}
+
+static bool call(Cx *c, const Stmt *s)
+{
+	const Fn *f = callee(c, s);
+	if (f == NULL)
+		return cx_fail(c, ERR_INPUT, s->call.intrin ? "there is no intrinsic" : "there is no sub-Fn", s->call.fn);
+	if (++c->depth > CALL_DEPTH)
+		return cx_fail(c, ERR_INPUT, "calls nest too deeply in", f->name);
+	Bound *view = arena_array(c->arena, Bound, f->nparam + 1);
+	uint32_t *scalar = arena_array(c->arena, uint32_t, f->nparam + 1);
+	if (!arguments(c, s, f, view, scalar))
+		return false;
+	size_t names = c->name.n, bufs = c->buf.n, name_base = c->name_base, buf_base = c->buf_base;
+	Origin at = c->at;
+	c->name_base = names;
+	c->buf_base = bufs;
+	cx_forget(c, 0);
+	for (int k = 0; k < f->nparam; k++) {
+		const Param *p = &f->param[k];
+		if (p->buf == NULL)
+			cx_name(c, p->name, scalar[k], p->type);
+		else
+			vec_push(c->arena, &c->buf, view[k]);
+	}
+	bool ok = true;
+	for (int k = 0; k < f->nparam && ok; k++) {
+		const Buf *b = f->param[k].buf;
+		uint32_t list;
+		ok = b == NULL || (cx_list(c, b->shape, b->rank, 0, &list) &&
+			cx_emit(c, (Ins){ .op = OP_SHAPE, .d = view[k].view, .b = list, .c = (uint32_t)b->rank }));
+	}
+	c->at.fn = f;
+	ok = ok && sequence(c, f->body);
+	c->at = at;
+	c->name.n = names;
+	c->buf.n = bufs;
+	c->name_base = name_base;
+	c->buf_base = buf_base;
+	c->depth--;
+	return ok;
+}
+
+static bool statement(Cx *c, const Stmt *s)
+{
+	int level;
+	bool ok;
+	switch (s->kind) {
+	case ST_FOR: return loop(c, s);
+	case ST_BLOCK: return block(c, s);
+	case ST_STORE: return store(c, s);
+	case ST_REDUCE:
+		if (c->async)
+			return cx_fail(c, ERR_INPUT, "a reduction cannot be async:", s->reduce.monoid);
+		return reduce(c, s);
+	case ST_LET: return let(c, s);
+	case ST_ALLOC: return alloc(c, s);
+	case ST_IF: return branch(c, s);
+	case ST_CALL: return call(c, s);
+	case ST_ASYNC:
+		if (c->async)
+			return cx_fail(c, ERR_INPUT, "async within async in", c->at.fn->name);
+		c->async = true;
+		ok = sequence(c, s->async);
+		c->async = false;
+		return ok;
+	case ST_COMMIT: return cx_emit(c, (Ins){ .op = OP_COMMIT });
+	case ST_WAIT: return cx_emit(c, (Ins){ .op = OP_WAIT, .c = (uint32_t)(s->pending < INT32_MAX ? s->pending : INT32_MAX) });
+	case ST_BARRIER:
+		level = level_of(s->barrier);
+		if (level == 0)
+			return cx_fail(c, ERR_INPUT, "a barrier of unknown scope", s->barrier);
+		return cx_emit(c, (Ins){ .op = OP_BARRIER, .node = (uint8_t)level });
+	}
+	return false;
+}
+
+static bool names_follow(const Stmt *s)
+{
+	return s->kind == ST_LET || s->kind == ST_ALLOC || (s->kind == ST_REDUCE && s->reduce.old != NULL);
+}
+
+/* Siblings; what they name is known to those that follow, and forgotten at the end. */
+static bool sequence(Cx *c, const Stmt *s)
+{
+	size_t names = c->name.n, bufs = c->buf.n, first_alloc = c->alloc.n;
+	uint32_t top = c->top, forks = c->forks;
+	Origin at = c->at;
+	bool ok = true;
+	for (; s != NULL && ok; s = s->next) {
+		uint32_t keep = c->top;
+		c->at.stmt = s;
+		cx_forget(c, 0);
+		ok = statement(c, s);
+		if (!names_follow(s))
+			c->top = keep;
+	}
+	cx_forget(c, 0);
+	if (c->forks != forks)
+		for (size_t k = first_alloc; k < c->alloc.n; k++)
+			c->alloc.at[k].shared = true;
+	c->at = at;
+	c->top = top;
+	c->name.n = names;
+	c->buf.n = bufs;
+	return ok;
+}
+
+static uint32_t settle(uint32_t slot, uint32_t nslot)
+{
+	return slot != NOSLOT && (slot & CONSTANT) ? nslot + (slot & ~(uint32_t)CONSTANT) : slot;
+}
+
+/* Constants lie behind the slots, whose number is known only now. */
+static void place_constants(Cx *c)
+{
+	static const char *const slots[] = {
+#define OP(name, s, meaning) s,
+#include "ir/interp_op.def"
+#undef OP
+	};
+	uint32_t n = c->prog->nslot;
+	for (size_t k = 0; k < c->ins.n; k++) {
+		Ins *i = &c->ins.at[k];
+		for (const char *s = slots[i->op]; *s; s++) {
+			uint32_t *field = *s == 'd' ? &i->d : *s == 'a' ? &i->a : *s == 'b' ? &i->b : &i->c;
+			if (*s != 'l')
+				*field = settle(*field, n);
+		}
+	}
+	for (size_t k = 0; k < c->pool.n; k++)
+		c->pool.at[k] = settle(c->pool.at[k], n);
+}
+
+Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Binding *sym, int nsym,
+	IrDomain domain, Err *err)
+{
+	Program *p = arena_new_of(a, Program);
+	Cx c = { .arena = a, .ks = ks, .prog = p, .sym = sym, .nsym = nsym, .domain = domain, .err = err };
+	p->ks = ks;
+	p->fn = fn;
+	c.at.fn = fn;
+	for (int k = 0; k < fn->nparam; k++) {
+		const Buf *b = fn->param[k].buf;
+		if (b != NULL)
+			vec_push(a, &c.buf, ((Bound){ b->name, (uint32_t)k, dtype_scalar(b->type), b->rank, is_input(b) }));
+	}
+	p->nview = (uint32_t)fn->nparam;
+	if (!sequence(&c, fn->body) || !cx_emit(&c, (Ins){ .op = OP_END }))
+		return NULL;
+	place_constants(&c);
+	p->ins = c.ins.at;
+	p->origin = c.origin.at;
+	p->n = (uint32_t)c.ins.n;
+	p->pool = c.pool.at;
+	p->npool = (uint32_t)c.pool.n;
+	p->constant = c.constant.at;
+	p->nconst = (uint32_t)c.constant.n;
+	p->alloc = c.alloc.at;
+	p->nalloc = (uint32_t)c.alloc.n;
+	p->forks = c.forks > 0;
+	return p;
+}

@@ -1,0 +1,21 @@
+/*
+ * Intrinsics: instructions of machines, each a row of ir/intrin.def with its meaning as a sub-Fn.
+ * The interpreter runs the meaning; an emitter either knows the row or lowers the meaning.
+ */
+#ifndef IR_INTRIN_H
+#define IR_INTRIN_H
+
+#include "ir/ir.h"
+
+/* The meaning of an intrinsic, parsed once per Ir; NULL if there is none of that name. */
+const Fn *ir_intrin(Ir *ir, const char *name);
+
+typedef struct IrIntrin {
+	const char *name;
+	const char *where; /* the targets that have it, for people */
+	const char *text;  /* a kernel set of one sub-Fn of the same name */
+} IrIntrin;
+/* All rows; ends with name == NULL. */
+const IrIntrin *ir_intrins(void);
+
+#endif
