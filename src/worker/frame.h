@@ -19,7 +19,8 @@ typedef struct MsgHead {
 typedef struct Msg {
 	unsigned char *bytes;
 	size_t size, cap;
-	bool full; /* out of memory: the frame is not to be sent */
+	size_t start; /* of the frame begun last */
+	bool full;    /* out of memory: nothing of it is to be sent */
 } Msg;
 
 /* Starts a frame after what msg holds: its fixed part, of the size the kind says. */

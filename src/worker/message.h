@@ -130,4 +130,12 @@ typedef struct MsgProbed {
 	double gflops;
 } MsgProbed;
 
+typedef struct MsgBuild { /* then: text of a kernel set */
+	uint64_t ntext;
+} MsgBuild;
+
+typedef struct MsgBuilt { /* then: DlcEntry[nentry], image bytes */
+	uint64_t ns, nentry, nimage;
+} MsgBuilt;
+
 #endif

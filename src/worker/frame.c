@@ -1,0 +1,167 @@
+/*
+ * See frame.h.  What follows the fixed part of a message is a row of ARRAYS: for each array the
+ * size of an element and where in the fixed part its 64-bit count stands.
+ */
+#include "worker/frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "DLCM"
+
+typedef struct ArrayRule {
+	uint32_t element; /* bytes; 0: no array */
+	uint32_t count;   /* offset of its uint64_t in the fixed part */
+} ArrayRule;
+
+#define OF(type, field, bytes) { (bytes), offsetof(type, field) }
+static const ArrayRule ARRAYS[MSG_KINDS][3] = {
+	[MSG_HELLO] = { OF(MsgHello, nfeatures, 1), OF(MsgHello, nprogram, 1) },
+	[MSG_IMAGE] = { OF(MsgImage, nentry, sizeof(DlcEntry)), OF(MsgImage, nimage, 1) },
+	[MSG_BUNDLE] = { OF(MsgBundle, nfile, 1) },
+	[MSG_BUFFER] = { OF(MsgBuffer, ndata, 1) },
+	[MSG_PROGRAM] = { OF(MsgProgram, ncall, sizeof(MsgCall)), OF(MsgProgram, narg, sizeof(MsgArg)),
+		OF(MsgProgram, nsym, sizeof(int64_t)) },
+	[MSG_TIME] = { OF(MsgTime, nprogram, sizeof(uint32_t)) },
+	[MSG_REFUSED] = { OF(MsgRefused, ntext, 1) },
+	[MSG_DATA] = { OF(MsgData, ndata, 1) },
+	[MSG_TIMES] = { OF(MsgTimes, nsample, sizeof(MsgSample)) },
+	[MSG_BUILD] = { OF(MsgBuild, ntext, 1) },
+	[MSG_BUILT] = { OF(MsgBuilt, nentry, sizeof(DlcEntry)), OF(MsgBuilt, nimage, 1) },
+};
+
+static const struct Kind {
+	const char *name;
+	size_t fixed;
+} KIND[MSG_KINDS] = {
+	[MSG_NONE] = { "NONE", 0 },
+#define MSG(name, sender, type, meaning) [MSG_##name] = { #name, sizeof(type) },
+#include "worker/message.def"
+#undef MSG
+};
+
+/* Every fixed part is a multiple of 8, so that the array behind it is aligned. */
+#define MSG(name, sender, type, meaning) _Static_assert(sizeof(type) % 8 == 0, #name);
+#include "worker/message.def"
+#undef MSG
+
+static uint64_t padded(uint64_t bytes)
+{
+	return (bytes + 7) & ~(uint64_t)7;
+}
+
+const char *msg_name(uint32_t kind)
+{
+	return kind < MSG_KINDS ? KIND[kind].name : "unknown";
+}
+
+/* Adds bytes and zeros up to a multiple of 8. */
+static void put(Msg *msg, const void *bytes, size_t n)
+{
+	size_t end = msg->size + n;
+	if (msg->full || end < n || padded(end) < end) {
+		msg->full = true;
+		return;
+	}
+	end = padded(end);
+	if (end > msg->cap) {
+		size_t cap = msg->cap * 2 > end ? msg->cap * 2 : end + 256;
+		unsigned char *more = realloc(msg->bytes, cap);
+		if (more == NULL) {
+			msg->full = true;
+			return;
+		}
+		msg->bytes = more;
+		msg->cap = cap;
+	}
+	if (n > 0)
+		memcpy(msg->bytes + msg->size, bytes, n);
+	memset(msg->bytes + msg->size + n, 0, end - msg->size - n);
+	msg->size = end;
+}
+
+void msg_begin(Msg *msg, MsgKind kind, uint64_t serial, const void *fixed)
+{
+	MsgHead head = { .kind = (uint32_t)kind, .serial = serial };
+	memcpy(head.magic, MAGIC, sizeof head.magic);
+	msg->start = msg->size;
+	put(msg, &head, sizeof head);
+	put(msg, fixed, KIND[kind].fixed);
+}
+
+void msg_add(Msg *msg, const void *array, size_t bytes)
+{
+	put(msg, array, bytes);
+}
+
+bool msg_end(Msg *msg)
+{
+	if (msg->full)
+		return false;
+	MsgHead *head = (MsgHead *)(msg->bytes + msg->start);
+	head->bytes = msg->size - msg->start - sizeof *head;
+	MsgView view;
+	size_t need;
+	char why[160];
+	return msg_parse(head, msg->size - msg->start, &view, &need, why, sizeof why) == MSG_OK;
+}
+
+void msg_free(Msg *msg)
+{
+	free(msg->bytes);
+	*msg = (Msg){ 0 };
+}
+
+/* Sets the arrays of a whole frame; false if they are not exactly what its counts say. */
+static bool find_arrays(MsgView *v, uint64_t bytes)
+{
+	const unsigned char *fixed = v->fixed;
+	uint64_t at = KIND[v->kind].fixed;
+	for (int i = 0; i < 3; i++) {
+		const ArrayRule *r = &ARRAYS[v->kind][i];
+		uint64_t count;
+		if (r->element == 0)
+			break;
+		memcpy(&count, fixed + r->count, sizeof count);
+		if (count > (bytes - at) / r->element || padded(count * r->element) > bytes - at)
+			return false;
+		v->array[i] = fixed + at;
+		at += padded(count * r->element);
+	}
+	return at == bytes;
+}
+
+MsgParse msg_parse(const void *bytes, size_t have, MsgView *out, size_t *need, char *why, size_t nwhy)
+{
+	const MsgHead *head = bytes;
+	*need = sizeof *head;
+	if (have < sizeof *head)
+		return MSG_SHORT;
+	*out = (MsgView){ .kind = MSG_NONE, .serial = head->serial };
+	if (memcmp(head->magic, MAGIC, sizeof head->magic) != 0) {
+		snprintf(why, nwhy, "the stream does not carry dlc's messages");
+		return MSG_BAD;
+	}
+	if (head->kind == MSG_NONE || head->kind >= MSG_KINDS) {
+		snprintf(why, nwhy, "a message of kind %u, which this version does not know", head->kind);
+		return MSG_BAD;
+	}
+	out->kind = (MsgKind)head->kind;
+	if (head->bytes > MSG_MAX || head->bytes > SIZE_MAX / 2 || head->bytes < KIND[out->kind].fixed) {
+		snprintf(why, nwhy, "a message %s of %llu bytes", msg_name(head->kind),
+			(unsigned long long)head->bytes);
+		return MSG_BAD;
+	}
+	out->size = sizeof *head + (size_t)head->bytes;
+	*need = out->size;
+	if (have < out->size)
+		return MSG_SHORT;
+	out->fixed = head + 1;
+	if (!find_arrays(out, head->bytes)) {
+		snprintf(why, nwhy, "a message %s whose parts do not add up to its %llu bytes",
+			msg_name(head->kind), (unsigned long long)head->bytes);
+		return MSG_BAD;
+	}
+	return MSG_OK;
+}
