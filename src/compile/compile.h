@@ -31,23 +31,24 @@ typedef struct CompileOptions {
 } CompileOptions;
 
 typedef struct Compiled {
-	const Dag *dag;
+	const Dag *dag; /* as graph_optimize left it */
 	const Partition *partition;
-	TaskPlan *task; /* partition->ntask of them */
-	Module *module;
-	const unsigned char *bundle; /* the file's bytes, in the arena */
+	TaskPlan *task;      /* partition->ntask of them */
+	int hits[HIT_COUNT]; /* tasks of each class */
+	unsigned char *bundle; /* the file's bytes, in the arena */
 	size_t bundle_bytes;
 	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
 	double estimated_ms;
+	const char *plan_text; /* dlc-show --stage=plan */
 } Compiled;
 
-/* `dag` is what frontend_load gave, before graph_optimize. Everything lives in the arena. */
+/* `dag` is what frontend_load gave; it is optimized in place. Everything lives in the arena. */
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 
-/* EvalFn through codegen, on this machine: constant folding at full size. */
-extern const EvalFn compile_eval;
+/* Which schedule a task gets, and the kernel set that makes of it, ready for codegen. */
+KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err);
 
-/* The memory plan in text, for dlc-show --stage=plan. */
-void compile_print_plan(Text *out, const Compiled *c);
+/* EvalFn through codegen, on this machine: constant folding at full size. arg is unused. */
+extern const EvalFn compile_eval;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Measurement is somebody else's process. A Measure takes candidates (Fn text), builds them in
+ * Measurement is somebody else's process. A Measure takes candidates (kernel sets), builds them in
  * builder children, runs them in runner children (dlc-worker), and gives back a result for each,
  * whatever the children do: crash, hang, run out of memory, answer nonsense. Every wait has a
  * deadline. One thread owns it; libuv below.
@@ -9,27 +9,27 @@
 
 #include "db/db.h"
 #include "ir/ir.h"
-#include "target/target.h"
 
 typedef struct Measure Measure;
 typedef struct MeasureRef MeasureRef;
 
 typedef struct MeasureOptions {
-	const Target *target;
-	const char *builder;  /* path of the dlc program, started as `dlc builder --stdio` */
-	const char *runner;   /* path of dlc-worker, started as `dlc-worker --stdio` */
-	int builders;         /* children that compile; >= 1 */
-	int build_ms, run_ms; /* deadlines */
+	char *const *builder; /* argv of a program that speaks BUILD: `dlc builder --target=...` */
+	char *const *runner;  /* argv of one that speaks the worker's messages: `dlc-worker --stdio` */
+	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
+	int threads;          /* of a kernel call */
+	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
 	int64_t flush_bytes;  /* touched between samples: weights as cold as in the model */
+	double tolerance;     /* of max |a-b| / max |ref|: DESIGN 4.9's classes */
 } MeasureOptions;
 
-/*
- * One candidate. `text` is the kernel set in written form, borrowed until it is given back.
- * The expected outputs come from measure_reference for the same task.
- */
+enum { MEASURE_BUILDERS = 8 };
+
+/* One candidate: a scheduled set (printed at once, not kept) of the task that `ref` is of. */
 typedef struct MeasureJob {
-	const char *text;
-	const MeasureRef *ref;
+	const KernelSet *ks;
+	MeasureRef *ref;
+	int64_t slow_ns; /* a candidate whose first sample is slower is sampled once; 0: no limit */
 	void *user;
 } MeasureJob;
 
@@ -40,15 +40,16 @@ typedef struct MeasureResult {
 	void *user;
 } MeasureResult;
 
+/* The options' texts are borrowed until measure_close. */
 Measure *measure_open(const MeasureOptions *o, Err *err);
 /* Ends the children; at most a second. */
 void measure_close(Measure *m);
 
 /*
  * Inputs (random from seed) and the oracle's outputs for a task: the naive set compiled with f64
- * accumulation, run in a child. Owned by m.
+ * accumulation, run in a child. Waits for it. Owned by m.
  */
-const MeasureRef *measure_reference(Measure *m, const Task *task, uint64_t seed, Err *err);
+MeasureRef *measure_reference(Measure *m, const Task *task, uint64_t seed, Err *err);
 
 /* Hands in a candidate; returns at once. */
 bool measure_submit(Measure *m, const MeasureJob *job, Err *err);
@@ -60,5 +61,12 @@ void measure_cancel(Measure *m);
 
 /* Times a whole network, back to back, in a runner child; nothing else may be pending. */
 bool measure_network(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
+
+
+/*
+ * The builder's side: answers BUILD messages on `in` with BUILT on `out` until `in` ends; returns
+ * the exit code. Compiles for `target`.
+ */
+int measure_builder(int in, int out, const Target *target);
 
 #endif

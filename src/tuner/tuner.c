@@ -8,12 +8,10 @@
  */
 #include "tuner/tuner.h"
 
-#include "ir/text.h"
-
 #include <math.h>
 #include <string.h>
 
-enum { IN_FLIGHT = 3, ASK_TRIES = 200, WAIT_MS = 200 };
+enum { IN_FLIGHT = 3, ASK_TRIES = 200, WAIT_MS = 200, SLOW = 3 /* times the best: sampled once */ };
 
 typedef struct TaskRun {
 	TaskState *state;
@@ -21,7 +19,7 @@ typedef struct TaskRun {
 	Space *space;
 	const Search *search;
 	void *search_state;
-	const MeasureRef *ref;
+	MeasureRef *ref;
 	Interner *known; /* traces measured before, here or in the database */
 	VEC(const char *) traces;
 	const char *default_trace;
@@ -44,6 +42,7 @@ typedef struct Tuner {
 	Hash target, env, session;
 	int64_t limit; /* trials of this run; -1: none */
 	int64_t submitted, seq;
+	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms;
 } Tuner;
 
@@ -237,13 +236,18 @@ static bool submit(Tuner *t, Candidate *x, Err *err)
 		if (x->run->ref == NULL)
 			return false;
 	}
-	Text text = { .arena = x->arena };
-	ir_print_set(&text, ks);
-	MeasureJob job = { .text = text_str(&text), .ref = x->run->ref, .user = x };
+	MeasureJob job = { .ks = ks, .ref = x->run->ref, .user = x };
+	if (x->run->state->best_ms > 0)
+		job.slow_ns = (int64_t)(x->run->state->best_ms * 1e6 * SLOW);
 	if (t->first_build_ms == 0)
 		t->first_build_ms = now(t);
 	if (!measure_submit(t->o->measure, &job, err))
 		return false;
+	for (int i = 0; i < IN_FLIGHT; i++)
+		if (t->flying[i] == NULL) {
+			t->flying[i] = x;
+			break;
+		}
 	x->run->in_flight++;
 	t->submitted++;
 	return true;
@@ -300,6 +304,9 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	r->search->tell(r->search_state, x->config, ok ? (double)m->median_ns : -1);
 	if (stored && t->o->on_trial != NULL)
 		t->o->on_trial(&run, r->task, t->o->arg);
+	for (int i = 0; i < IN_FLIGHT; i++)
+		if (t->flying[i] == x)
+			t->flying[i] = NULL;
 	arena_free(x->arena);
 	return stored;
 }
@@ -355,6 +362,9 @@ bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *o
 	bool ok = search_all(&t, err);
 	out->interrupted = o->stop != NULL && *o->stop != 0;
 	measure_cancel(o->measure);
+	for (int i = 0; i < IN_FLIGHT; i++)
+		if (t.flying[i] != NULL)
+			arena_free(t.flying[i]->arena);
 	sum_up(&t);
 	return ok;
 }

@@ -1,0 +1,193 @@
+/* dlc show: a model at any stage of its way, as text (or as an ONNX file) on stdout. */
+#include "base/file.h"
+#include "cli/model.h"
+#include "cli/places.h"
+#include "compile/compile.h"
+#include "ir/text.h"
+#include "schedule/space.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The order is that of the words in the option's row. */
+typedef enum { STAGE_GRAPH, STAGE_ONNX, STAGE_TASKS, STAGE_IR, STAGE_TRACE, STAGE_LOWERED, STAGE_LLVM, STAGE_ASM, STAGE_PLAN } Stage;
+
+typedef struct Show {
+	const Args *args;
+	Arena *arena;
+	Stage stage;
+	const Target *target;
+	CompileOptions o;
+	Text out;
+} Show;
+
+static bool wanted(const Show *s, const Task *t)
+{
+	char hex[HASH_HEX];
+	const char *prefix = args_text(s->args, "task", "");
+	hash_hex(t->id, hex);
+	return strncmp(hex, prefix, strlen(prefix)) == 0;
+}
+
+static bool show_tasks(Show *s, const Partition *p)
+{
+	for (int k = 0; k < p->ntask; k++) {
+		const Task *t = p->task[k];
+		char hex[HASH_HEX];
+		hash_hex(t->id, hex);
+		if (wanted(s, t))
+			text_add(&s->out, "task %s x%d %s: %.1f MFLOP, %.2f MB\n%s\n", hex, t->weight, t->label,
+				t->flops / 1e6, t->bytes / 1e6, t->text);
+	}
+	return true;
+}
+
+/* The kernel set of a task: with --apply's trace, else as dlc compile would choose. */
+static KernelSet *set_of(Show *s, const Task *t, TaskPlan *plan, Err *err)
+{
+	Ir *ir = ir_new(s->arena);
+	const char *path = args_text(s->args, "apply", NULL);
+	if (path == NULL)
+		return compile_task(ir, t, &s->o, plan, err);
+	Bytes file;
+	if (!file_read(s->arena, path, 1 << 20, &file, err))
+		return NULL;
+	Trace *trace = trace_parse(s->arena, path, (const char *)file.at, file.n, err);
+	if (trace == NULL)
+		return NULL;
+	plan->trace = (const char *)file.at;
+	KernelSet *ks = schedule_replay(ir, t, s->target, trace, err);
+	if (ks == NULL)
+		err_at(err, path);
+	return ks;
+}
+
+static bool show_code(Show *s, const KernelSet *ks, Err *err)
+{
+	Module m;
+	CodegenOptions o = { .texts = s->stage == STAGE_LOWERED ? CODEGEN_LOWERED
+			: s->stage == STAGE_LLVM	       ? CODEGEN_LLVM
+							       : CODEGEN_ASM,
+		.no_image = true };
+	if (!codegen_compile(s->arena, ks, s->target, &o, &m, err))
+		return false;
+	const char *text = s->stage == STAGE_LOWERED ? m.lowered_text : s->stage == STAGE_LLVM ? m.llvm_text : m.asm_text;
+	text_put(&s->out, text, strlen(text));
+	return true;
+}
+
+static bool show_task(Show *s, const Task *t, Err *err)
+{
+	char hex[HASH_HEX];
+	TaskPlan plan = { 0 };
+	KernelSet *ks = set_of(s, t, &plan, err);
+	if (ks == NULL)
+		return false;
+	hash_hex(t->id, hex);
+	const char *comment = s->stage == STAGE_LLVM ? ";" : "#";
+	text_add(&s->out, "%s task %.7s %s\n", comment, hex, t->label);
+	if (s->stage == STAGE_TRACE) {
+		text_add(&s->out, "task %.12s\n%s", hex, plan.trace);
+		return true;
+	}
+	if (s->stage != STAGE_IR)
+		return show_code(s, ks, err);
+	ir_print_set(&s->out, ks);
+	return true;
+}
+
+static bool show_each_task(Show *s, const Partition *p, Err *err)
+{
+	int shown = 0;
+	for (int k = 0; k < p->ntask; k++)
+		if (wanted(s, p->task[k])) {
+			if (!show_task(s, p->task[k], err))
+				return false;
+			shown++;
+		}
+	return shown > 0 ||
+		fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"",
+			args_text(s->args, "task", ""));
+}
+
+static bool show(Show *s, Dag *dag, Err *err)
+{
+	if (s->stage == STAGE_ONNX)
+		return frontend_write_onnx(&s->out, dag, err);
+	if (s->stage == STAGE_PLAN) {
+		Compiled *c = compile_model(s->arena, dag, &s->o, err);
+		if (c != NULL)
+			text_put(&s->out, c->plan_text, strlen(c->plan_text));
+		return c != NULL;
+	}
+	if (s->stage == STAGE_GRAPH && args_given(s->args, "imported")) {
+		dag_print(&s->out, dag);
+		return true;
+	}
+	if (!graph_optimize(dag, compile_eval, err))
+		return false;
+	if (s->stage == STAGE_GRAPH) {
+		dag_print(&s->out, dag);
+		return true;
+	}
+	Partition *p = graph_partition(s->arena, dag, err);
+	if (p == NULL)
+		return false;
+	return s->stage == STAGE_TASKS ? show_tasks(s, p) : show_each_task(s, p, err);
+}
+
+static bool write_out(const Show *s, Err *err)
+{
+	const char *path = args_text(s->args, "output", "-");
+	if (strcmp(path, "-") != 0)
+		return file_write(path, text_str(&s->out), s->out.n, err);
+	if (s->stage == STAGE_ONNX && isatty(STDOUT_FILENO))
+		return fail(err, ERR_USAGE, "--output", "an ONNX file is no text: say -o FILE.onnx");
+	fwrite(text_str(&s->out), 1, s->out.n, stdout);
+	return true; /* main checks that it got there */
+}
+
+static bool run_show(const Args *args, Err *err)
+{
+	Target t;
+	Databases d;
+	if (!place_target(args, &t, err) || !databases_open(args, false, &d, err))
+		return false;
+	Arena *a = args_arena(args);
+	Show s = { .args = args,
+		.arena = a,
+		.stage = (Stage)args_int(args, "stage", STAGE_GRAPH),
+		.target = &t,
+		.o = { .target = &t, .db = d.db, .ndb = (int)d.n, .unscheduled = args_given(args, "unscheduled") },
+		.out = { .arena = a } };
+	Dag *dag = model_load(args, args_operand(args, 0), err);
+	bool ok = dag != NULL && show(&s, dag, err) && write_out(&s, err);
+	databases_close(&d);
+	return ok;
+}
+
+static const Option options[] = {
+	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|onnx|tasks|ir|trace|lowered|llvm|asm|plan",
+		.help = "what to show (default graph)" },
+	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
+	{ .name = "apply", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "schedule with this trace" },
+	{ .name = "imported", .kind = OPT_FLAG, .help = "graph: as imported, before any pass" },
+	{ .name = "unscheduled", .kind = OPT_FLAG, .help = "the naive loops as they are" },
+	{ .name = "output", .letter = 'o', .kind = OPT_TEXT, .arg = "FILE", .help = "default stdout" },
+	OPTION_TARGET,
+	OPTION_THREADS,
+	OPTION_DB,
+	OPTIONS_MODEL,
+	OPTION_END,
+};
+
+const Verb cmd_show = {
+	.name = "show",
+	.summary = "Show a model at a stage of its way: graph, loops, code, plan; or write it as ONNX",
+	.operands = "MODEL",
+	.least = 1,
+	.most = 1,
+	.options = options,
+	.run = run_show,
+};

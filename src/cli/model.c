@@ -1,0 +1,157 @@
+/* See model.h. */
+#include "cli/model.h"
+
+#include "base/file.h"
+#include "cli/places.h"
+#include "compile/compile.h"
+#include "runtime/array.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void note(const char *sentence, void *arg)
+{
+	(void)arg;
+	fprintf(stderr, "dlc: %s\n", sentence);
+}
+
+/* "1,3,224,224" */
+static bool read_shape(const char *text, Shape *out)
+{
+	*out = (Shape){ 0 };
+	for (const char *p = text;;) {
+		char number[24];
+		int64_t v;
+		size_t n = strcspn(p, ",");
+		if (n == 0 || n >= sizeof number || out->rank == DAG_MAX_RANK)
+			return false;
+		memcpy(number, p, n);
+		number[n] = 0;
+		if (!text_to_int(number, 0, INT64_C(1) << 40, &v))
+			return false;
+		out->dim[out->rank++] = v;
+		if (p[n] == 0)
+			return true;
+		p += n + 1;
+	}
+}
+
+static bool read_shapes(const Args *args, ModelArgs *m, Err *err)
+{
+	size_t n;
+	const char *const *given = args_all(args, "shape", &n);
+	ShapeArg *shape = arena_array(args_arena(args), ShapeArg, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const char *value = args_pair(args, "shape", given[i], &shape[i].name, err);
+		if (value == NULL)
+			return false;
+		if (!read_shape(value, &shape[i].shape))
+			return fail(err, ERR_USAGE, "--shape", "\"%s\" is no shape such as data=1,3,224,224", given[i]);
+	}
+	m->shape = shape;
+	m->nshape = (int)n;
+	return true;
+}
+
+/* A .npy file, or a TensorProto of ONNX test data. */
+static bool bind_file(Arena *a, const char *path, BindArg *out, Err *err)
+{
+	Bytes file;
+	Array array;
+	DlcError why;
+	if (!file_read(a, path, (size_t)1 << 31, &file, err))
+		return false;
+	bool numpy = file.n > 6 && memcmp(file.at, "\x93NUMPY", 6) == 0;
+	DlcStatus s = numpy ? npy_parse(file.at, file.n, &array, &why) : tensor_pb_parse(file.at, file.n, &array, &why);
+	if (s != DLC_OK)
+		return fail(err, ERR_INPUT, path, "%s", why.text);
+	bool fits = array.ndim <= DAG_MAX_RANK;
+	if (fits) {
+		void *data = arena_alloc(a, (size_t)array.bytes + 1);
+		array_copy(&array, data);
+		*out = (BindArg){ .type = { array.dtype.code, array.dtype.bits, 1 },
+			.shape = shape_of(array.ndim, array.shape),
+			.data = data };
+	}
+	array_free(&array);
+	return fits || fail(err, ERR_INPUT, path, "%d dimensions; a tensor has at most %d", array.ndim, DAG_MAX_RANK);
+}
+
+static bool read_binds(const Args *args, ModelArgs *m, Err *err)
+{
+	size_t n;
+	Arena *a = args_arena(args);
+	const char *const *given = args_all(args, "bind", &n);
+	BindArg *bind = arena_array(a, BindArg, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const char *name, *path = args_pair(args, "bind", given[i], &name, err);
+		if (path == NULL || !bind_file(a, path, &bind[i], err))
+			return false;
+		bind[i].name = name;
+	}
+	m->bind = bind;
+	m->nbind = (int)n;
+	return true;
+}
+
+Dag *model_load(const Args *args, const char *model, Err *err)
+{
+	ModelArgs m = { .batch = args_int(args, "batch", 0), .eval = compile_eval, .note = note };
+	if (!read_shapes(args, &m, err) || !read_binds(args, &m, err))
+		return NULL;
+	return frontend_load(args_arena(args), model, &m, err);
+}
+
+/* ---- databases ---- */
+
+static bool make_folders(Arena *a, const char *path, Err *err)
+{
+	char *p = arena_printf(a, "%s", path);
+	for (char *slash = strchr(p + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		if (mkdir(p, 0700) != 0 && errno != EEXIST)
+			return fail(err, ERR_DEVICE, p, "the folder cannot be made: %s", strerror(errno));
+		*slash = '/';
+	}
+	return true;
+}
+
+bool databases_open(const Args *args, bool write, Databases *out, Err *err)
+{
+	*out = (Databases){ 0 };
+	Arena *a = args_arena(args);
+	size_t n;
+	bool asked = args_given(args, "tuning-db");
+	const char *const *path = place_databases(args, &n, err);
+	if (path == NULL && err->code != ERR_NONE)
+		return false;
+	if (write && n == 0)
+		return fail(err, ERR_USAGE, "--tuning-db", "tuning needs a database to write to");
+	if (write && !asked && !make_folders(a, path[0], err))
+		return false;
+	out->db = arena_array(a, Db *, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		if (!asked && !write && access(path[i], F_OK) != 0)
+			continue;
+		Db *db = db_open(path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
+		if (db == NULL) {
+			databases_close(out);
+			return false;
+		}
+		if (out->n == 0)
+			out->path = path[i];
+		out->db[out->n++] = db;
+	}
+	return true;
+}
+
+void databases_close(Databases *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		db_close(d->db[i]);
+	d->n = 0;
+}

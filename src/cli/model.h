@@ -1,0 +1,30 @@
+/*
+ * What several verbs do with their operands: MODEL with --batch, --shape and --bind becomes a Dag,
+ * --tuning-db becomes open databases.
+ */
+#ifndef CLI_MODEL_H
+#define CLI_MODEL_H
+
+#include "cli/options.h"
+#include "db/db.h"
+#include "frontend/frontend.h"
+
+#define OPTIONS_MODEL OPTION_BATCH, OPTION_SHAPE, OPTION_BIND
+
+/* Notes ("the symbolic batch N is taken as 1") go to stderr. */
+Dag *model_load(const Args *args, const char *model, Err *err);
+
+typedef struct Databases {
+	Db **db; /* in the order given; those that --tuning-db names */
+	size_t n;
+	const char *path; /* of the first; NULL where n == 0 */
+} Databases;
+
+/*
+ * Opens what --tuning-db says: all for reading, the first for writing where `write` (its folder is
+ * made if it is the default one). The default database may be missing when it is only read.
+ */
+bool databases_open(const Args *args, bool write, Databases *out, Err *err);
+void databases_close(Databases *d);
+
+#endif

@@ -1,0 +1,295 @@
+/*
+ * graph + database -> bundle, from top to bottom of the last function: optimize and partition, a
+ * schedule and machine code for each Task, the plan, the file.
+ */
+#include "compile/compile.h"
+
+#include "compile/bundle_write.h"
+#include "compile/plan.h"
+#include "cost_model/cost_model.h"
+
+#include <string.h>
+
+/* ---- constant folding through codegen ---- */
+
+static bool eval_run(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err)
+{
+	(void)arg;
+	Arena *a = arena_new();
+	Target host;
+	Module m;
+	Mapped *mapped = NULL;
+	target_host(&host, 1);
+	KernelSet *ks = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, err);
+	bool ok = ks != NULL && codegen_compile(a, ks, &host, NULL, &m, err) && codegen_map(&m, &mapped, err);
+	if (ok) {
+		int n = 0;
+		IrArg *args = arena_array(a, IrArg, d->input.n + d->output.n);
+		for (size_t k = 0; k < d->input.n; k++)
+			args[n++] = (IrArg){ .name = d->value.at[d->input.at[k]].name, .data = (void *)(uintptr_t)in[k] };
+		for (size_t k = 0; k < d->output.n; k++)
+			args[n++] = (IrArg){ .name = d->value.at[d->output.at[k]].name, .data = out[k] };
+		ok = codegen_call(ks, &m, mapped, args, n, err);
+	}
+	codegen_unmap(mapped);
+	arena_free(a);
+	return ok;
+}
+
+const EvalFn compile_eval = { eval_run, NULL };
+
+/* ---- a schedule for a task ---- */
+
+static const char *default_trace(const Task *task, const Target *target, Arena *a, Err *err)
+{
+	Text text = { .arena = a };
+	Space *space = space_new(a, task, target, err);
+	Trace *first = space != NULL ? space_trace(space, space->first, a, err) : NULL;
+	if (first == NULL)
+		return NULL;
+	trace_print(&text, first);
+	return text_str(&text);
+}
+
+static bool choose(Arena *a, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
+{
+	*plan = (TaskPlan){ .task = task, .hit = HIT_DEFAULT, .trace = "" };
+	Hash target = target_id(o->target);
+	for (int i = 0; i < o->ndb && !o->unscheduled; i++) {
+		Err why = { 0 };
+		const RunRecord *run = db_best(o->db[i], task->id, target, CODEGEN_EPOCH, a, &why);
+		if (why.code != ERR_NONE) {
+			*err = why;
+			return false;
+		}
+		if (run != NULL) {
+			plan->hit = HIT_EXACT;
+			plan->trace = run->trace;
+			plan->estimated_ms = (double)run->median_ns / 1e6;
+			return true;
+		}
+	}
+	if (!o->unscheduled)
+		plan->trace = default_trace(task, o->target, a, err);
+	return plan->trace != NULL;
+}
+
+static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const char *trace, Err *err)
+{
+	Trace *t = trace_parse(ir_arena(ir), task->label, trace, strlen(trace), err);
+	return t != NULL ? schedule_replay(ir, task, target, t, err) : NULL;
+}
+
+KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
+{
+	Arena *a = ir_arena(ir);
+	if (!choose(a, task, o, plan, err))
+		return NULL;
+	Err why = { 0 };
+	KernelSet *ks = replay(ir, task, o->target, plan->trace, &why);
+	if (ks == NULL && plan->hit != HIT_DEFAULT) { /* a record that does not replay costs nothing but itself */
+		why = (Err){ 0 };
+		plan->hit = HIT_DEFAULT;
+		plan->trace = default_trace(task, o->target, a, &why);
+		ks = plan->trace != NULL ? replay(ir, task, o->target, plan->trace, &why) : NULL;
+	}
+	if (ks == NULL) {
+		*err = why;
+		return NULL;
+	}
+	if (plan->hit == HIT_DEFAULT)
+		plan->estimated_ms = cost_analytic.estimate(ks, task, o->target) / 1e6;
+	return ks;
+}
+
+/* ---- prepare Fns: constants of the target's layout, made on this machine ---- */
+
+typedef struct Build {
+	Arena *arena;
+	const CompileOptions *o;
+	const Partition *part;
+	KernelSet **set;
+	Module *module;
+	Err *err;
+} Build;
+
+static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
+{
+	Build *b = arg;
+	Arena *a = arena_new();
+	Target host;
+	Module m;
+	Mapped *mapped = NULL;
+	target_host(&host, 1);
+	KernelSet only = *b->set[task];
+	only.fn = arena_array(a, Fn *, only.n);
+	only.n = 0;
+	for (size_t i = 0; i < b->set[task]->n; i++)
+		if (b->set[task]->fn[i]->kind != FN_RUN)
+			only.fn[only.n++] = b->set[task]->fn[i];
+	IrArg *args = arena_array(a, IrArg, n + nout);
+	for (int k = 0; k < n + nout; k++) {
+		const Prepared *p = k < n ? &given[k] : &out[k - n];
+		args[k] = (IrArg){ .name = p->name, .data = p->data };
+	}
+	bool ok = codegen_compile(a, &only, &host, NULL, &m, err) && codegen_map(&m, &mapped, err) &&
+		codegen_call(&only, &m, mapped, args, n + nout, err);
+	codegen_unmap(mapped);
+	arena_free(a);
+	return ok;
+}
+
+/* ---- the file ---- */
+
+static uint32_t bundle_arch(Arch arch)
+{
+	return arch == ARCH_X86_64 ? BUNDLE_X86_64 : arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
+}
+
+static void put_tensors(BundleOut *out, const Dag *d)
+{
+	for (int output = 0; output < 2; output++) {
+		size_t n = output ? d->output.n : d->input.n;
+		for (size_t k = 0; k < n; k++) {
+			const Value *v = &d->value.at[output ? d->output.at[k] : d->input.at[k]];
+			BundleTensor t = { .name = bundle_text(out, v->name),
+				.code = v->type.kind,
+				.bits = v->type.bits,
+				.output = (uint8_t)output,
+				.ndim = (uint32_t)v->shape.rank,
+				.dim = bundle_dims(out, v->shape.dim, v->shape.rank) };
+			vec_push(out->arena, &out->tensor, t);
+		}
+	}
+}
+
+/* One entry for each kernel of each task; first[k] is the first one of task k. */
+static void put_code(BundleOut *out, const Build *b, uint32_t *first)
+{
+	uint64_t align = b->o->target->arch == ARCH_X86_64 ? 64 : 4096;
+	for (int k = 0; k < b->part->ntask; k++) {
+		const DlcImage *image = &b->module[k].image;
+		uint64_t at = bundle_code(out, image->bytes, image->size, align);
+		first[k] = (uint32_t)out->entry.n;
+		for (uint32_t i = 0; i < image->nentry; i++) {
+			const DlcEntry *e = &image->entry[i];
+			BundleEntry row = { .name = bundle_text(out, arena_printf(out->arena, "t%d.%s", k, e->name)),
+				.nbuf = e->nbuf,
+				.nsym = e->nsym,
+				.offset = at + e->offset,
+				.work_bytes = e->work_bytes };
+			vec_push(out->arena, &out->entry, row);
+		}
+	}
+}
+
+static uint32_t entry_of(const Build *b, const uint32_t *first, int task, const char *fn)
+{
+	const DlcImage *image = &b->module[task].image;
+	uint32_t i = 0;
+	while (i + 1 < image->nentry && strcmp(image->entry[i].name, fn) != 0)
+		i++;
+	return first[task] + i;
+}
+
+static uint32_t slot_of(BundleOut *out, const NetPlan *plan, const uint32_t *constant, const Place *at)
+{
+	switch (at->kind) {
+	case PLACE_INPUT: return bundle_slot(out, BUNDLE_INPUT, (uint32_t)at->index, 0, (uint64_t)at->bytes);
+	case PLACE_OUTPUT: return bundle_slot(out, BUNDLE_OUTPUT, (uint32_t)at->index, 0, (uint64_t)at->bytes);
+	case PLACE_CONST: return constant[at->index];
+	default:
+		return bundle_slot(out, BUNDLE_WORK, 0, (uint64_t)plan->item.at[at->index].offset,
+			(uint64_t)at->bytes);
+	}
+}
+
+static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const uint32_t *first)
+{
+	uint32_t *constant = arena_array(out->arena, uint32_t, plan->constant.n + 1);
+	for (size_t i = 0; i < plan->constant.n; i++)
+		constant[i] = bundle_const(out, plan->constant.at[i].data, (uint64_t)plan->constant.at[i].bytes);
+	for (size_t i = 0; i < plan->step.n; i++) {
+		const PlanStep *s = &plan->step.at[i];
+		BundleOp op = { .kind = s->task >= 0 ? BUNDLE_CALL : BUNDLE_COPY,
+			.name = bundle_text(out, s->label),
+			.arg = (uint32_t)out->arg.n,
+			.narg = (uint32_t)s->n };
+		for (int k = 0; k < s->n; k++)
+			vec_push(out->arena, &out->arg, slot_of(out, plan, constant, &s->place[k]));
+		if (s->task >= 0) {
+			op.entry = entry_of(b, first, s->task, s->fn);
+		} else {
+			op.dim = bundle_dim(out, s->place[0].bytes);
+			op.ndim = 1;
+		}
+		vec_push(out->arena, &out->op, op);
+	}
+}
+
+static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
+{
+	const Target *t = b->o->target;
+	char text[TARGET_TEXT];
+	BundleOut *out = bundle_out_new(b->arena);
+	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1);
+	bundle_info(out, "model", c->dag->name);
+	bundle_info(out, "target", target_text(t, text));
+	bundle_info(out, "compiler", "dlc " DLC_VERSION);
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (target_has(t, (Feature)f))
+			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
+	put_tensors(out, c->dag);
+	put_code(out, b, first);
+	put_steps(out, b, plan, first);
+	BundleFacts facts = { .arch = bundle_arch(t->arch),
+		.threads = (uint32_t)t->threads,
+		.arena_bytes = (uint64_t)plan->work_bytes };
+	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
+}
+
+/* ---- the walk ---- */
+
+static bool build_tasks(Build *b, Compiled *c)
+{
+	int n = b->part->ntask;
+	b->set = arena_array(b->arena, KernelSet *, n);
+	b->module = arena_array(b->arena, Module, n);
+	for (int k = 0; k < n; k++) {
+		const Task *task = b->part->task[k];
+		if (b->o->progress != NULL)
+			b->o->progress(k, n, task->label, b->o->progress_arg);
+		b->set[k] = compile_task(ir_new(b->arena), task, b->o, &c->task[k], b->err);
+		if (b->set[k] == NULL ||
+			!codegen_compile(b->arena, b->set[k], b->o->target, NULL, &b->module[k], b->err))
+			return err_at(b->err, task->label);
+		c->hits[c->task[k].hit]++;
+		c->estimated_ms += c->task[k].estimated_ms * task->weight;
+	}
+	return true;
+}
+
+Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
+{
+	Compiled *c = arena_new_of(a, Compiled);
+	if (!graph_optimize(dag, compile_eval, err))
+		return NULL;
+	c->dag = dag;
+	c->partition = graph_partition(a, dag, err);
+	if (c->partition == NULL)
+		return NULL;
+	c->task = arena_array(a, TaskPlan, c->partition->ntask);
+	Build b = { .arena = a, .o = o, .part = c->partition, .err = err };
+	if (!build_tasks(&b, c))
+		return NULL;
+	NetPlan *plan = plan_network(a, dag, c->partition, b.set, (PrepareFn){ run_prepare, &b }, err);
+	if (plan == NULL)
+		return NULL;
+	c->workspace_bytes = plan->work_bytes;
+	c->live_bytes = plan->live_bytes;
+	Text text = { .arena = a };
+	plan_print(&text, plan);
+	c->plan_text = text_str(&text);
+	write_bundle(c, &b, plan);
+	return c;
+}

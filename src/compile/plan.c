@@ -1,0 +1,309 @@
+/* See plan.h.  Order: places for inputs, outputs and constants; steps group by group; lifetimes from
+ * the steps; memplan. */
+#include "compile/plan.h"
+
+#include "ir/interp.h"
+
+#include <string.h>
+
+typedef struct Planner {
+	NetPlan *plan;
+	const Dag *d;
+	const Partition *part;
+	KernelSet *const *sets;
+	PrepareFn prepare;
+	int *root; /* value -> the value whose memory it shares */
+	Err *err;
+} Planner;
+
+static int64_t bytes_of(const Value *v)
+{
+	int64_t n = value_bytes(v);
+	return n > 0 ? n : 1; /* an empty tensor still needs an address */
+}
+
+/* ---- values that share memory ---- */
+
+static bool only_renames(const Dag *d, const Group *g)
+{
+	for (int i = 0; i < g->ncall; i++) {
+		int op = d->call.at[g->call[i]].op;
+		if (op != OP_reshape && op != OP_identity)
+			return false;
+	}
+	return true;
+}
+
+static void find_roots(Planner *p)
+{
+	p->root = arena_array(p->plan->arena, int, p->d->value.n);
+	for (size_t v = 0; v < p->d->value.n; v++)
+		p->root[v] = (int)v;
+	for (int g = 0; g < p->part->ngroup; g++) {
+		const Group *group = &p->part->group[g];
+		for (int i = 0; only_renames(p->d, group) && i < group->ncall; i++) {
+			const OpCall *c = &p->d->call.at[group->call[i]];
+			p->root[c->out[0]] = p->root[c->in[0]];
+		}
+	}
+}
+
+/* ---- places ---- */
+
+static int add_item(NetPlan *plan, int64_t bytes, int step)
+{
+	PlanItem item = { .bytes = bytes, .first = step, .last = step };
+	vec_push(plan->arena, &plan->item, item);
+	return (int)plan->item.n - 1;
+}
+
+static Place const_place(NetPlan *plan, const char *name, const void *data, int64_t bytes)
+{
+	PlanConst c = { data, bytes };
+	vec_push(plan->arena, &plan->constant, c);
+	return (Place){ PLACE_CONST, (int)plan->constant.n - 1, bytes, name };
+}
+
+/* The first output that is this value gets it written in place; others are copied at the end. */
+static int output_of(const Dag *d, int value)
+{
+	for (size_t k = 0; k < d->output.n; k++)
+		if (d->output.at[k] == value)
+			return (int)k;
+	return -1;
+}
+
+/* Places a value at its first use, as what it is. */
+static bool place_value(Planner *p, int v, int step, Place *out)
+{
+	NetPlan *plan = p->plan;
+	v = p->root[v];
+	Place *at = &plan->value[v];
+	const Value *value = &p->d->value.at[v];
+	if (at->bytes < 0) {
+		int64_t bytes = bytes_of(value);
+		if (value->kind == VALUE_CONST) {
+			if (value->data == NULL)
+				return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
+			*at = const_place(plan, value->name, value->data, value_bytes(value));
+		} else if (value->kind == VALUE_INPUT) {
+			int k = 0;
+			while (p->d->input.at[k] != v)
+				k++;
+			*at = (Place){ PLACE_INPUT, k, bytes, value->name };
+		} else if (output_of(p->d, v) >= 0) {
+			*at = (Place){ PLACE_OUTPUT, output_of(p->d, v), bytes, value->name };
+		} else {
+			*at = (Place){ PLACE_WORK, add_item(plan, bytes, step), bytes, value->name };
+		}
+	}
+	if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
+		plan->item.at[at->index].last = step;
+	*out = *at;
+	return true;
+}
+
+/* ---- one group ---- */
+
+typedef struct Named {
+	const char *name; /* of a buffer of the set */
+	Place place;
+} Named;
+
+typedef struct Bound {
+	VEC(Named) at;
+} Bound;
+
+static const Place *find_bound(const Bound *b, const char *name)
+{
+	for (size_t i = 0; i < b->at.n; i++)
+		if (strcmp(b->at.at[i].name, name) == 0)
+			return &b->at.at[i].place;
+	return NULL;
+}
+
+static void bind(Planner *p, Bound *b, const char *name, Place place)
+{
+	Named n = { name, place };
+	vec_push(p->plan->arena, &b->at, n);
+}
+
+static int nth_value(const Dag *d, ValueKind kind, int n)
+{
+	for (size_t v = 0; v < d->value.n; v++)
+		if (d->value.at[v].kind == kind && n-- == 0)
+			return (int)v;
+	return -1;
+}
+
+/* The task's parameter names -> where the group's values lie. */
+static bool bind_values(Planner *p, const Group *g, int step, Bound *b)
+{
+	const Dag *t = g->task->dag;
+	for (int k = 0; k < g->nin; k++) {
+		int v = k < (int)t->input.n ? t->input.at[k] : nth_value(t, VALUE_CONST, k - (int)t->input.n);
+		Place place;
+		if (!place_value(p, g->in[k], step, &place))
+			return false;
+		bind(p, b, t->value.at[v].name, place);
+	}
+	for (int k = 0; k < g->nout; k++) {
+		Place place;
+		if (!place_value(p, g->out[k], step, &place))
+			return false;
+		bind(p, b, t->value.at[t->output.at[k]].name, place);
+	}
+	return true;
+}
+
+/* Constants that the prepare Fns make of the group's own weights. */
+static bool bind_prepared(Planner *p, int task, Bound *b)
+{
+	const KernelSet *ks = p->sets[task];
+	Arena *a = p->plan->arena;
+	VEC(Prepared) given = { 0 }, made = { 0 };
+	for (size_t i = 0; i < ks->n; i++) {
+		const Fn *fn = ks->fn[i];
+		for (int k = 0; fn->kind == FN_PREPARE && k < fn->nparam; k++) {
+			const Buf *buf = fn->param[k].buf;
+			if (buf == NULL)
+				continue;
+			const Place *place = find_bound(b, buf->name);
+			int64_t n = ir_buf_elements(buf, fn, NULL, 0), bytes = n < 0 ? -1 : dtype_bytes(buf->type, n);
+			if (bytes < 0)
+				return fail(p->err, ERR_MEMORY, buf->name, "the buffer's size overflows");
+			Prepared row = { buf->name, NULL, bytes };
+			if (place != NULL && place->kind == PLACE_CONST) {
+				row.data = (void *)(uintptr_t)p->plan->constant.at[place->index].data;
+				vec_push(a, &given, row);
+			} else if (buf->role == BUF_OUT) {
+				row.data = arena_alloc_aligned(a, (size_t)bytes + 64, 64);
+				vec_push(a, &made, row);
+			}
+		}
+	}
+	if (made.n == 0)
+		return true;
+	if (!p->prepare.run(task, given.at, (int)given.n, made.at, (int)made.n, p->prepare.arg, p->err))
+		return false;
+	for (size_t i = 0; i < made.n; i++)
+		bind(p, b, made.at[i].name, const_place(p->plan, made.at[i].name, made.at[i].data, made.at[i].bytes));
+	return true;
+}
+
+/* Work buffers that several run Fns of the set name live from the first call to the last. */
+static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
+{
+	const KernelSet *ks = p->sets[task];
+	NetPlan *plan = p->plan;
+	for (size_t i = 0; i < ks->n; i++) {
+		const Fn *fn = ks->fn[i];
+		if (fn->kind != FN_RUN)
+			continue;
+		int step = (int)plan->step.n;
+		PlanStep s = { .task = task, .fn = fn->name, .label = g->task->label };
+		s.place = arena_array(plan->arena, Place, fn->nparam);
+		for (int k = 0; k < fn->nparam; k++) {
+			const Buf *buf = fn->param[k].buf;
+			if (buf == NULL)
+				continue;
+			if (find_bound(b, buf->name) == NULL) {
+				int64_t n = ir_buf_elements(buf, fn, NULL, 0), bytes = n < 0 ? -1 : dtype_bytes(buf->type, n);
+				if (bytes < 0)
+					return fail(p->err, ERR_MEMORY, buf->name, "the buffer's size overflows");
+				bytes = bytes > 0 ? bytes : 1;
+				bind(p, b, buf->name, (Place){ PLACE_WORK, add_item(plan, bytes, step), bytes, buf->name });
+			}
+			const Place *at = find_bound(b, buf->name);
+			if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
+				plan->item.at[at->index].last = step;
+			s.place[s.n++] = *at;
+		}
+		vec_push(plan->arena, &plan->step, s);
+	}
+	return true;
+}
+
+static int task_number(const Partition *p, const Task *t)
+{
+	for (int k = 0; k < p->ntask; k++)
+		if (p->task[k] == t)
+			return k;
+	return -1;
+}
+
+static bool add_group(Planner *p, const Group *g)
+{
+	if (only_renames(p->d, g))
+		return true;
+	Bound b = { 0 };
+	int task = task_number(p->part, g->task);
+	return bind_values(p, g, (int)p->plan->step.n, &b) && bind_prepared(p, task, &b) && add_calls(p, g, task, &b);
+}
+
+/* Outputs that no kernel writes where they are wanted. */
+static bool add_copies(Planner *p)
+{
+	NetPlan *plan = p->plan;
+	for (size_t k = 0; k < p->d->output.n; k++) {
+		int v = p->d->output.at[k];
+		Place from, to = { PLACE_OUTPUT, (int)k, bytes_of(&p->d->value.at[v]), p->d->value.at[v].name };
+		if (!place_value(p, v, (int)plan->step.n, &from))
+			return false;
+		if (from.kind == PLACE_OUTPUT && from.index == (int)k)
+			continue;
+		PlanStep s = { .task = -1, .fn = "copy", .label = "copy", .n = 2 };
+		s.place = arena_array(plan->arena, Place, 2);
+		s.place[0] = to;
+		s.place[1] = from;
+		vec_push(plan->arena, &plan->step, s);
+	}
+	return true;
+}
+
+NetPlan *plan_network(Arena *a, const Dag *d, const Partition *part, KernelSet *const *sets,
+	PrepareFn prepare, Err *err)
+{
+	NetPlan *plan = arena_new_of(a, NetPlan);
+	plan->arena = a;
+	plan->dag = d;
+	plan->value = arena_array(a, Place, d->value.n);
+	for (size_t v = 0; v < d->value.n; v++)
+		plan->value[v].bytes = -1;
+	Planner p = { .plan = plan, .d = d, .part = part, .sets = sets, .prepare = prepare, .err = err };
+	find_roots(&p);
+	for (int g = 0; g < part->ngroup; g++)
+		if (!add_group(&p, &part->group[g]))
+			return NULL;
+	if (!add_copies(&p))
+		return NULL;
+	plan->work_bytes = memplan(plan->item.at, (int)plan->item.n, a);
+	plan->live_bytes = memplan_live(plan->item.at, (int)plan->item.n, a);
+	return plan;
+}
+
+static void print_place(Text *out, const NetPlan *p, const Place *at)
+{
+	static const char *const kind[] = { "input", "output", "const", "work" };
+	text_add(out, "%s:%s", at->name, kind[at->kind]);
+	if (at->kind == PLACE_WORK)
+		text_add(out, "+%lld", (long long)p->item.at[at->index].offset);
+	text_add(out, "[%lld]", (long long)at->bytes);
+}
+
+void plan_print(Text *out, const NetPlan *p)
+{
+	text_add(out, "workspace %lld bytes, largest live set %lld\n", (long long)p->work_bytes,
+		(long long)p->live_bytes);
+	for (size_t i = 0; i < p->step.n; i++) {
+		const PlanStep *s = &p->step.at[i];
+		text_add(out, "%zu %s", i, s->task < 0 ? "copy" : "call");
+		if (s->task >= 0)
+			text_add(out, " task %d %s (%s)", s->task, s->fn, s->label);
+		for (int k = 0; k < s->n; k++) {
+			text_add(out, " ");
+			print_place(out, p, &s->place[k]);
+		}
+		text_add(out, "\n");
+	}
+}

@@ -1,0 +1,229 @@
+/*
+ * See child.h.  The handles of one process live in a ChildIo of their own, which is released when
+ * the last of its handles has closed: libuv forbids to reuse a handle before, and the Child may be
+ * opened again at once.
+ */
+#include "measure/child.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_READ = 64 << 10 };
+
+struct ChildIo {
+	Child *child; /* NULL: closed, nobody is to be told */
+	uv_process_t process;
+	uv_pipe_t to, from;
+	uv_timer_t timer;
+	int open; /* handles not closed yet */
+	bool exited, eof, killed_late, nonsense;
+	int64_t status;
+	int signal;
+	unsigned char *in; /* received, 8-byte aligned; frames are read in place */
+	size_t have, cap;
+	char why[160];
+};
+
+typedef struct Write {
+	uv_write_t req;
+	unsigned char *bytes;
+} Write;
+
+static void on_closed(uv_handle_t *h)
+{
+	ChildIo *io = h->data;
+	if (--io->open > 0)
+		return;
+	free(io->in);
+	free(io);
+}
+
+static void close_handles(ChildIo *io)
+{
+	uv_handle_t *all[] = { (uv_handle_t *)&io->process, (uv_handle_t *)&io->to,
+		(uv_handle_t *)&io->from, (uv_handle_t *)&io->timer };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (!uv_is_closing(all[i]))
+			uv_close(all[i], on_closed);
+}
+
+/* The end is told when the process is gone and all it sent has been read. */
+static void maybe_end(ChildIo *io)
+{
+	if (!io->exited || !io->eof)
+		return;
+	Child *c = io->child;
+	ChildEnd e = { .status = io->status, .signal = io->signal, .late = io->killed_late, .nonsense = io->nonsense };
+	if (io->nonsense)
+		snprintf(e.text, sizeof e.text, "it answered nonsense: %s", io->why);
+	else if (io->killed_late)
+		snprintf(e.text, sizeof e.text, "it did not answer in time and was ended");
+	else if (io->signal != 0)
+		snprintf(e.text, sizeof e.text, "signal %d (%s)", io->signal, strsignal(io->signal));
+	else
+		snprintf(e.text, sizeof e.text, "it exited with code %lld", (long long)io->status);
+	io->child = NULL;
+	close_handles(io);
+	if (c != NULL) {
+		c->io = NULL;
+		c->hooks->end(c, &e);
+	}
+}
+
+static void on_gone(uv_process_t *p, int64_t status, int signal)
+{
+	ChildIo *io = p->data;
+	io->exited = true;
+	io->status = status;
+	io->signal = signal;
+	maybe_end(io);
+}
+
+static void give_up(ChildIo *io)
+{
+	io->nonsense = true;
+	uv_read_stop((uv_stream_t *)&io->from);
+	io->eof = true;
+	uv_process_kill(&io->process, SIGKILL);
+	maybe_end(io);
+}
+
+/* Hands over every whole frame; what is left moves to the front. */
+static void take_frames(ChildIo *io)
+{
+	size_t at = 0;
+	while (io->child != NULL && io->have - at >= sizeof(MsgHead)) {
+		MsgView m;
+		size_t need = 0;
+		MsgParse p = msg_parse(io->in + at, io->have - at, &m, &need, io->why, sizeof io->why);
+		if (p == MSG_BAD) {
+			give_up(io);
+			return;
+		}
+		if (p == MSG_SHORT)
+			break;
+		io->child->hooks->frame(io->child, &m);
+		at += m.size;
+	}
+	memmove(io->in, io->in + at, io->have - at);
+	io->have -= at;
+}
+
+static void on_alloc(uv_handle_t *h, size_t wish, uv_buf_t *out)
+{
+	ChildIo *io = h->data;
+	(void)wish;
+	if (io->cap - io->have < FIRST_READ) {
+		size_t cap = io->cap != 0 ? io->cap * 2 : 2 * FIRST_READ;
+		unsigned char *in = realloc(io->in, cap); /* malloc's alignment is at least 8 */
+		if (in == NULL) {
+			*out = uv_buf_init(NULL, 0); /* libuv answers UV_ENOBUFS */
+			return;
+		}
+		io->in = in;
+		io->cap = cap;
+	}
+	*out = uv_buf_init((char *)io->in + io->have, (unsigned)(io->cap - io->have));
+}
+
+static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
+{
+	ChildIo *io = s->data;
+	(void)buf;
+	if (n > 0) {
+		io->have += (size_t)n;
+		take_frames(io);
+	} else if (n < 0) {
+		io->eof = true;
+		uv_read_stop(s);
+		if (!io->exited)
+			uv_process_kill(&io->process, SIGKILL); /* it closed its output: nothing more can come */
+		maybe_end(io);
+	}
+}
+
+static void on_late(uv_timer_t *t)
+{
+	ChildIo *io = t->data;
+	io->killed_late = true;
+	uv_process_kill(&io->process, SIGKILL);
+}
+
+static void on_written(uv_write_t *req, int status)
+{
+	Write *w = (Write *)req;
+	(void)status; /* a failed write is followed by the child's end */
+	free(w->bytes);
+	free(w);
+}
+
+bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err)
+{
+	*c = (Child){ .loop = loop, .hooks = hooks, .owner = owner };
+	ChildIo *io = calloc(1, sizeof *io);
+	if (io == NULL)
+		return fail(err, ERR_MEMORY, argv[0], "out of memory");
+	io->child = c;
+	io->process.data = io->to.data = io->from.data = io->timer.data = io;
+	uv_pipe_init(loop, &io->to, 0);
+	uv_pipe_init(loop, &io->from, 0);
+	uv_timer_init(loop, &io->timer);
+	io->open = 4;
+	uv_stdio_container_t stdio[3] = {
+		{ .flags = (uv_stdio_flags)(UV_CREATE_PIPE | UV_READABLE_PIPE), .data.stream = (uv_stream_t *)&io->to },
+		{ .flags = (uv_stdio_flags)(UV_CREATE_PIPE | UV_WRITABLE_PIPE), .data.stream = (uv_stream_t *)&io->from },
+		{ .flags = UV_INHERIT_FD, .data.fd = 2 },
+	};
+	uv_process_options_t o = { .exit_cb = on_gone,
+		.file = argv[0],
+		.args = (char **)(uintptr_t)argv,
+		.stdio_count = 3,
+		.stdio = stdio,
+		/* Ctrl-C reaches the whole terminal group: children are ended by their parent, not by it. */
+		.flags = UV_PROCESS_DETACHED };
+	int rc = uv_spawn(loop, &io->process, &o);
+	if (rc != 0) {
+		close_handles(io);
+		return fail(err, ERR_DEVICE, argv[0], "the program cannot be started: %s", uv_strerror(rc));
+	}
+	uv_read_start((uv_stream_t *)&io->from, on_alloc, on_read);
+	c->io = io;
+	return true;
+}
+
+void child_send(Child *c, Msg *msg)
+{
+	Write *w = c->io != NULL && !msg->full ? calloc(1, sizeof *w) : NULL;
+	if (w == NULL) {
+		msg_free(msg);
+		return;
+	}
+	w->bytes = msg->bytes;
+	uv_buf_t buf = uv_buf_init((char *)msg->bytes, (unsigned)msg->size);
+	*msg = (Msg){ 0 };
+	uv_write(&w->req, (uv_stream_t *)&c->io->to, &buf, 1, on_written);
+}
+
+void child_deadline(Child *c, int ms)
+{
+	if (c->io == NULL)
+		return;
+	if (ms < 0)
+		uv_timer_stop(&c->io->timer);
+	else
+		uv_timer_start(&c->io->timer, on_late, (uint64_t)ms, 0);
+}
+
+void child_close(Child *c)
+{
+	ChildIo *io = c->io;
+	if (io == NULL)
+		return;
+	c->io = NULL;
+	io->child = NULL; /* its handles close once it is reaped and its pipe has ended */
+	uv_timer_stop(&io->timer);
+	if (!io->exited)
+		uv_process_kill(&io->process, SIGKILL);
+}

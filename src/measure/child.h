@@ -1,0 +1,46 @@
+/*
+ * A child process that speaks frames (worker/frame.h) on its standard input and output, under
+ * libuv. One owner thread, one loop. The owner embeds a Child in whatever it belongs to. A frame
+ * that makes no sense ends the child like a crash does; the owner hears of every end exactly once.
+ */
+#ifndef MEASURE_CHILD_H
+#define MEASURE_CHILD_H
+
+#include "base/err.h"
+#include "worker/frame.h"
+
+#include <uv.h>
+
+typedef struct Child Child;
+
+typedef struct ChildEnd {
+	int64_t status; /* exit code */
+	int signal;     /* 0: it exited */
+	bool late;      /* child_deadline passed and it was killed */
+	bool nonsense;  /* it sent what is no frame and was killed */
+	char text[200]; /* a sentence: what became of it */
+} ChildEnd;
+
+typedef struct ChildHooks {
+	void (*frame)(Child *c, const MsgView *m);
+	void (*end)(Child *c, const ChildEnd *e); /* after this the child may be opened again */
+} ChildHooks;
+
+typedef struct ChildIo ChildIo;
+struct Child {
+	uv_loop_t *loop;
+	const ChildHooks *hooks;
+	void *owner;
+	ChildIo *io; /* handles and buffers of the living process; NULL: none */
+};
+
+/* Starts argv[0] with argv; NULL-terminated. The child's standard error is ours. */
+bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err);
+/* Sends what msg holds; takes its bytes and leaves it empty. */
+void child_send(Child *c, Msg *msg);
+/* Kills it unless cleared (ms < 0) within ms. */
+void child_deadline(Child *c, int ms);
+/* Ends it now; hooks are not called any more, memory is released as the loop runs. */
+void child_close(Child *c);
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * The room's own view of a Measure: jobs, the builders, the runner, and what the runner has loaded.
+ */
+#ifndef MEASURE_JOB_H
+#define MEASURE_JOB_H
+
+#include "measure/child.h"
+#include "measure/measure.h"
+
+typedef enum { JOB_CANDIDATE, JOB_REFERENCE, JOB_NETWORK } JobKind;
+typedef enum { PHASE_CHECK, PHASE_TIME } Phase;
+
+/* A buffer parameter of a kernel set, by name: what the runner allocates. */
+typedef struct JobBuf {
+	const char *name;
+	BufRole role;
+	DType type;
+	int64_t elements, bytes;
+	uint32_t id; /* in the runner */
+} JobBuf;
+
+/* A call of one Fn: its entry's name and its parameters as numbers of bufs. */
+typedef struct JobCall {
+	const char *fn;
+	bool prepare;
+	int n;
+	int *buf;
+} JobCall;
+
+typedef struct Job Job;
+struct Job {
+	Job *next;
+	Arena *arena;
+	JobKind kind;
+	MeasureRef *ref;
+	const char *text;
+	VEC(JobBuf) buf;
+	VEC(JobCall) call;
+	const DlcEntry *entry;
+	int nentry;
+	const void *image;
+	size_t nimage;
+	int64_t slow_ns;
+	Phase phase;
+	int answers;      /* still to come in this phase */
+	int reads;        /* JOB_REFERENCE: outputs read back */
+	bool loading;     /* the answers to come first are those of the task's buffers */
+	double error, size; /* of COMPARE */
+	bool wrong;
+	MsgKind refused_at;
+	MeasureResult result;
+};
+
+typedef struct Queue {
+	Job *first, *last;
+} Queue;
+
+/* Inputs by seed, outputs by value: in the measure's arena. */
+struct MeasureRef {
+	uint64_t seed;
+	int slot;     /* of the runner's buffer numbers */
+	int loaded;   /* generation of the runner that has it */
+	VEC(JobBuf) in;
+	VEC(JobBuf) out;
+	unsigned char **want; /* bytes of each out */
+};
+
+typedef struct Builder {
+	Measure *m;
+	Child child;
+	Job *job;
+	int lost; /* how often it ended without a job */
+} Builder;
+
+struct Measure {
+	MeasureOptions o;
+	Arena *arena;
+	uv_loop_t loop;
+	uv_timer_t timer;
+	Builder builder[MEASURE_BUILDERS];
+	Child runner;
+	Job *running;
+	int generation; /* of the runner */
+	int64_t loaded_bytes;
+	int nref, pending;
+	uint64_t serial;
+	Queue queued, built, done;
+};
+
+void job_free(Job *j);
+/* Ends the job with a status: it goes to m->done. */
+void job_done(Measure *m, Job *j, RunStatus status, const char *detail);
+/* Fills text, bufs and calls from a set. */
+bool job_read_set(Job *j, const KernelSet *ks, Err *err);
+/* Takes the task's inputs and outputs from its naive set's parameters. */
+bool ref_read_params(Measure *m, MeasureRef *r, const Job *j, Err *err);
+
+/* Hands a built job to the runner. */
+void runner_start(Measure *m, Job *j);
+void runner_close(Measure *m);
+/* Starts whatever can be started. */
+void measure_step(Measure *m);
+
+#endif

@@ -1,0 +1,320 @@
+/*
+ * The database: what is put is found, best is a function of the records, merging is a union in any
+ * order, and whatever is damaged, foreign or newer is refused with a sentence and left as it was.
+ */
+#include "suite.h"
+
+#include "base/file.h"
+#include "db/record.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/dlc-test-db.XXXXXX";
+static Arena *arena;
+
+static const char *path_of(const char *name)
+{
+	return arena_printf(arena, "%s/%s", folder, name);
+}
+
+static void setup(void)
+{
+	arena = arena_new();
+	strcpy(folder, "/tmp/dlc-test-db.XXXXXX");
+	ck_assert(mkdtemp(folder) != NULL);
+}
+
+static void teardown(void)
+{
+	char *rm = arena_printf(arena, "rm -rf %s", folder);
+	ck_assert_int_eq(system(rm), 0);
+	arena_free(arena);
+}
+
+static Db *open_or_die(const char *path, DbMode mode)
+{
+	Err err = { 0 };
+	Db *db = db_open(path, mode, &err);
+	ck_assert_msg(db != NULL, "%s: %s", err.place, err.text);
+	return db;
+}
+
+static const Task *task_of(int width)
+{
+	Err err = { 0 };
+	char *text = arena_printf(arena, "dag t\nin x: f32[2,%d]\ny: f32[2,%d] = relu(x)\nout y\n", width, width);
+	Dag *d = dag_parse(arena, "t", text, strlen(text), &err);
+	Task *t = d != NULL ? task_new(arena, d, &err) : NULL;
+	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
+	return t;
+}
+
+typedef struct World {
+	const Task *task;
+	Hash target, env, session;
+} World;
+
+static World fill_world(Db *db, int width)
+{
+	Err err = { 0 };
+	Target t;
+	World w = { .task = task_of(width) };
+	SessionInfo s = { "dlc test", "random", "model", 1, 1700000000 };
+	target_host(&t, 1);
+	ck_assert(db_put_task(db, w.task, &err) && db_put_target(db, &t, &w.target, &err) &&
+		db_put_env(db, 7, "llvm", &w.env, &err) && db_put_session(db, &s, &w.session, &err));
+	Hash id = target_id(&t);
+	ck_assert_mem_eq(&id, &w.target, sizeof id);
+	return w;
+}
+
+static Hash put_run(Db *db, const World *w, const char *trace, RunStatus status, int64_t ns, int64_t max_err)
+{
+	Err err = { 0 };
+	static int64_t seq;
+	RunRecord r = { .workload = w->task->id,
+		.target = w->target,
+		.session = w->session,
+		.env = w->env,
+		.trace = trace,
+		.status = status,
+		.median_ns = ns,
+		.min_ns = ns,
+		.samples = ns > 0 ? 5 : 0,
+		.max_err_e9 = max_err,
+		.detail = "",
+		.seq = seq++ };
+	ck_assert_msg(db_put_run(db, &r, &err), "%s", err.text);
+	return r.id;
+}
+
+START_TEST(best_is_the_fastest_verified_run)
+{
+	Err err = { 0 };
+	Db *db = open_or_die(path_of("a.sqlite"), DB_WRITE);
+	World w = fill_world(db, 8), other = fill_world(db, 9);
+	ck_assert(db_best(db, w.task->id, w.target, 7, arena, &err) == NULL && err.code == ERR_NONE);
+	put_run(db, &w, "split i 2\n", RUN_OK, 500, 10);
+	put_run(db, &w, "split i 4\n", RUN_OK, 400, 10);
+	put_run(db, &w, "split i 8\n", RUN_OK, 300, -1); /* not verified */
+	put_run(db, &w, "unroll i\n", RUN_CRASH, 0, -1);
+	put_run(db, &other, "split i 3\n", RUN_OK, 100, 10);
+	const RunRecord *best = db_best(db, w.task->id, w.target, 7, arena, &err);
+	ck_assert_msg(best != NULL, "%s", err.text);
+	ck_assert_str_eq(best->trace, "split i 4\n");
+	ck_assert_int_eq(best->median_ns, 400);
+	ck_assert(db_best(db, w.task->id, w.target, 8, arena, &err) == NULL); /* another epoch */
+	db_close(db);
+}
+END_TEST
+
+static bool gather(const char *line, size_t n, void *arg)
+{
+	text_put(arg, line, n);
+	text_put(arg, "\n", 1);
+	return true;
+}
+
+static const char *export_of(Db *db)
+{
+	Err err = { 0 };
+	Text t = { .arena = arena };
+	ck_assert_msg(db_export(db, gather, &t, &err), "%s", err.text);
+	return text_str(&t);
+}
+
+static ImportCount import_into(Db *db, const char *text)
+{
+	Err err = { 0 };
+	ImportCount c = { 0 };
+	ck_assert_msg(db_import(db, "log", text, strlen(text), &c, &err), "%s", err.text);
+	return c;
+}
+
+static const char *filled(const char *name)
+{
+	Db *db = open_or_die(path_of(name), DB_WRITE);
+	World w = fill_world(db, 8);
+	for (int i = 0; i < 20; i++)
+		put_run(db, &w, arena_printf(arena, "split i %d\n", i + 2), i % 5 == 4 ? RUN_CRASH : RUN_OK,
+			i % 5 == 4 ? 0 : 1000 - i, 5);
+	const char *text = export_of(db);
+	db_close(db);
+	return text;
+}
+
+START_TEST(import_of_an_export_gives_the_same_export)
+{
+	const char *text = filled("a.sqlite");
+	Db *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
+	ImportCount c = import_into(b, text);
+	ck_assert_int_eq(c.taken, 24);
+	ck_assert_int_eq(c.refused, 0);
+	c = import_into(b, text); /* again: nothing new */
+	ck_assert_int_eq(c.taken, 0);
+	ck_assert_int_eq(c.known, 24);
+	ck_assert_str_eq(export_of(b), text);
+	int64_t n = 0;
+	Err err = { 0 };
+	ck_assert_msg(db_check(b, &n, &err), "%s", err.text);
+	ck_assert_int_eq(n, 24);
+	db_close(b);
+}
+END_TEST
+
+START_TEST(a_changed_byte_costs_its_line_only)
+{
+	Rng rng = rng_seed((uint64_t)_i);
+	char *text = arena_printf(arena, "%s", filled("a.sqlite"));
+	size_t at = rng_below(&rng, strlen(text));
+	if (text[at] == '\n')
+		at--;
+	text[at] = (char)(text[at] ^ 1);
+	Db *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
+	ImportCount c = import_into(b, text);
+	ck_assert_int_ge(c.refused, 1);
+	ck_assert_int_eq(c.taken + c.refused, 24);
+	ck_assert_int_gt((int)strlen(c.first), 10);
+	db_close(b);
+}
+END_TEST
+
+static const struct {
+	const char *line, *says;
+} bad_lines[] = {
+	{ "{", "" },
+	{ "[]", "" },
+	{ "{\"id\":\"x\",\"kind\":\"run\"}", "32 hexadecimal" },
+	{ "{\"id\":\"00000000000000000000000000000000\",\"kind\":\"poem\"}", "no kind of record" },
+	{ "{\"id\":\"00000000000000000000000000000000\",\"kind\":\"session\"}", "not the hash" },
+	{ "{ \"id\":\"00000000000000000000000000000000\",\"kind\":\"session\"}", "canonical" },
+};
+
+START_TEST(bad_lines_are_refused_with_a_reason)
+{
+	Db *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
+	ImportCount c = import_into(b, bad_lines[_i].line);
+	ck_assert_int_eq(c.refused, 1);
+	ck_assert_msg(strstr(c.first, bad_lines[_i].says) != NULL, "%s", c.first);
+	db_close(b);
+}
+END_TEST
+
+START_TEST(a_run_that_names_nothing_is_refused)
+{
+	const char *text = filled("a.sqlite"), *run = strstr(text, "{\"compile_ns\"");
+	Db *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
+	ck_assert(run != NULL);
+	ImportCount c = import_into(b, arena_printf(arena, "%.*s", (int)strcspn(run, "\n"), run));
+	ck_assert_int_eq(c.refused, 1);
+	ck_assert(strstr(c.first, "not there") != NULL);
+	db_close(b);
+}
+END_TEST
+
+static const struct {
+	const char *name, *sql, *says;
+	ErrCode code;
+} foreign[] = {
+	{ "newer", "PRAGMA user_version=99", "version 99", ERR_INPUT },
+	{ "alien", "PRAGMA application_id=5", "no tuning database", ERR_INPUT },
+	{ "trigger",
+		"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END", "did not make", ERR_INPUT },
+	{ "view", "CREATE VIEW v AS SELECT * FROM record", "did not make", ERR_INPUT },
+	{ "lost", "DROP TABLE retraction", "did not make", ERR_INPUT },
+};
+
+START_TEST(foreign_databases_are_refused_and_left_alone)
+{
+	const char *path = path_of("a.sqlite");
+	filled("a.sqlite");
+	sqlite3 *sql;
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, foreign[_i].sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+	Bytes before, after;
+	Err err = { 0 };
+	ck_assert(file_read(arena, path, 1 << 24, &before, &err));
+	for (int mode = DB_READ; mode <= DB_WRITE; mode++) {
+		Err why = { 0 };
+		ck_assert(db_open(path, (DbMode)mode, &why) == NULL);
+		ck_assert_int_eq(why.code, foreign[_i].code);
+		ck_assert_msg(strstr(why.text, foreign[_i].says) != NULL, "%s", why.text);
+	}
+	ck_assert(file_read(arena, path, 1 << 24, &after, &err));
+	ck_assert_uint_eq(before.n, after.n);
+	ck_assert(memcmp(before.at, after.at, after.n) == 0);
+}
+END_TEST
+
+START_TEST(damage_is_found_and_never_crashes)
+{
+	Rng rng = rng_seed((uint64_t)_i);
+	const char *path = path_of("a.sqlite");
+	filled("a.sqlite");
+	Bytes file;
+	Err err = { 0 };
+	ck_assert(file_read(arena, path, 1 << 24, &file, &err));
+	unsigned char *bytes = arena_copy(arena, file.at, file.n);
+	size_t n = rng_below(&rng, 4) == 0 ? rng_below(&rng, file.n) : file.n;
+	for (int i = 0; i < 16 && n > 0; i++)
+		bytes[rng_below(&rng, n)] ^= (unsigned char)(1u << rng_below(&rng, 8));
+	ck_assert(file_write(path, bytes, n, &err));
+	Err why = { 0 };
+	int64_t records;
+	Db *db = db_open(path, DB_READ, &why);
+	bool sound = db != NULL && db_check(db, &records, &why);
+	if (!sound)
+		ck_assert_msg(why.code == ERR_INPUT && why.text[0] != 0, "%s: %s", err_name(why.code), why.text);
+	db_close(db);
+}
+END_TEST
+
+START_TEST(missing_folders_and_permissions_are_told)
+{
+	Err err = { 0 };
+	ck_assert(db_open("/nonexistent/dir/x.sqlite", DB_WRITE, &err) == NULL);
+	ck_assert_int_eq(err.code, ERR_DEVICE);
+	err = (Err){ 0 };
+	ck_assert(db_open(folder, DB_READ, &err) == NULL);
+	ck_assert(err.text[0] != 0);
+	err = (Err){ 0 };
+	ck_assert(file_write(path_of("empty"), "", 0, &err));
+	ck_assert(db_open(path_of("empty"), DB_READ, &err) == NULL);
+	ck_assert_int_eq(err.code, ERR_INPUT);
+}
+END_TEST
+
+START_TEST(a_read_only_folder_is_read)
+{
+	if (geteuid() == 0)
+		return; /* root may write everywhere */
+	filled("a.sqlite");
+	chmod(path_of("a.sqlite"), 0400);
+	chmod(folder, 0500);
+	Db *db = open_or_die(path_of("a.sqlite"), DB_READ);
+	ck_assert_int_gt((int)strlen(export_of(db)), 1000);
+	db_close(db);
+	chmod(folder, 0700);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("db");
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, best_is_the_fastest_verified_run);
+	tcase_add_test(tc, import_of_an_export_gives_the_same_export);
+	tcase_add_loop_test(tc, a_changed_byte_costs_its_line_only, 0, 40);
+	tcase_add_loop_test(tc, bad_lines_are_refused_with_a_reason, 0, LEN(bad_lines));
+	tcase_add_test(tc, a_run_that_names_nothing_is_refused);
+	tcase_add_loop_test(tc, foreign_databases_are_refused_and_left_alone, 0, LEN(foreign));
+	tcase_add_loop_test(tc, damage_is_found_and_never_crashes, 0, 40);
+	tcase_add_test(tc, missing_folders_and_permissions_are_told);
+	tcase_add_test(tc, a_read_only_folder_is_read);
+	return run_suite("db", tc);
+}

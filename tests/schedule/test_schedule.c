@@ -1,0 +1,226 @@
+/*
+ * Schedules: each primitive before -> after as golden text, traces that print and parse, refusals,
+ * and random points of generated spaces against the naive Fn, in floats and modulo a prime.
+ */
+#include "golden.h"
+#include "suite.h"
+
+#include "ir/interp.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "schedule/space.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static Target cpu(int threads)
+{
+	Target t;
+	target_host(&t, threads);
+	t.vector_bits = 256;
+	return t;
+}
+
+static void apply(Arena *a, const char *before, const char *what, Text *out)
+{
+	Err err = { 0 };
+	Target target = cpu(2);
+	char *trace = arena_printf(a, "%s", what);
+	for (char *p = trace; *p != 0; p++)
+		if (*p == ';')
+			*p = '\n';
+	KernelSet *ks = ir_parse_set(ir_new(a), "golden", before, strlen(before), &err);
+	Trace *t = ks != NULL ? trace_parse(a, "trace", trace, strlen(trace), &err) : NULL;
+	if (t == NULL || !ir_verify_set(ks, &err) || !trace_apply(ks, t, &target, &err) || !ir_verify_set(ks, &err))
+		text_add(out, "! %s: %s\n", err.place, err.text);
+	else
+		ir_print_set(out, ks);
+}
+
+START_TEST(primitives_give_the_golden_text)
+{
+	int cases;
+	ck_assert_int_eq(golden_run("tests/golden/schedule/prims.t", apply, &cases), 0);
+	ck_assert_int_ge(cases, 12);
+}
+END_TEST
+
+static const char *const good[] = {
+	"",
+	"split i 4\n",
+	"split a.o.i 1099511627776 guard\nreorder a b c\nunroll x\nvectorize y_1\nparallel z\n",
+	"task 4f1c2a9\nsplit i 2\n",
+};
+
+START_TEST(traces_print_what_was_parsed)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text out = { .arena = a };
+	Trace *t = trace_parse(a, "t", good[_i], strlen(good[_i]), &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&out, t);
+	ck_assert_str_eq(text_str(&out), good[_i]);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *text, *place;
+} bad[] = {
+	{ "split i 0", "t:1" },
+	{ "split i -7", "t:1" },
+	{ "split i", "t:1" },
+	{ "\nsplit x 99999999999999999999", "t:2" },
+	{ "split i 4 guard more", "t:1" },
+	{ "frobnicate i", "t:1" },
+	{ "split 3 4", "t:1" },
+	{ "split i/j 4", "t:1" },
+	{ "split i 2\ntask 1", "t:2" },
+	{ "task 1\ntask 2", "t:2" },
+	{ "reorder", "t:1" },
+	{ "{", "t:1" },
+	{ "reorder a b c d e f g h i j k l m n o p q", "t:1" },
+};
+
+START_TEST(bad_traces_are_refused_with_their_line)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ck_assert(trace_parse(a, "t", bad[_i].text, strlen(bad[_i].text), &err) == NULL);
+	ck_assert_int_eq(err.code, ERR_SYNTAX);
+	ck_assert_str_eq(err.place, bad[_i].place);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(a_long_text_is_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	char *x = arena_alloc(a, 100001);
+	memset(x, 'x', 100000);
+	ck_assert(trace_parse(a, "t", x, 100000, &err) == NULL);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- spaces ---- */
+
+static const char *const workloads[] = {
+	"dag a\nin x: f32[1,3,9,7]\nconst w: f32[5,3,3,3]\nconst b: f32[5]\n"
+	"y: f32[1,5,9,7] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,5,9,7] = relu(y)\nout z\n",
+	"dag b\nin x: f32[2,13]\nconst w: f32[7,13]\ny: f32[2,7] = dense(x, w)\nout y\n",
+	"dag c\nin x: f32[1,4,7,7]\ny: f32[1,4,3,3] = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n",
+	"dag d\nin a: f32[3,24]\nin b: f32[3,24]\ny: f32[3,24] = add(a, b)\nout y\n",
+	"dag e\nin x: f32[2,49]\ny: f32[2,49] = softmax(x)\nout y\n",
+	"dag f\nin x: f32[1,8,5,5]\nconst w: f32[8,1,3,3]\n"
+	"y: f32[1,8,3,3] = conv(x, w) groups=8\nout y\n",
+	"dag g\nin a: f32[2,5,6]\nin b: f32[2,6,7]\ny: f32[2,5,7] = matmul(a, b)\nout y\n",
+};
+
+static Task *task_of(Arena *a, const char *text)
+{
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "workload", text, strlen(text), &err);
+	Task *t = d != NULL ? task_new(a, d, &err) : NULL;
+	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
+	return t;
+}
+
+/* Runs a set on random inputs; the tensors, by parameter. */
+static int run_set(Arena *a, const KernelSet *ks, IrDomain domain, uint64_t seed, IrArg *arg)
+{
+	Rng rng = rng_seed(seed);
+	Err err = { 0 };
+	int n = 0;
+	const Fn *fn = ks->fn[0];
+	for (int k = 0; k < fn->nparam; k++) {
+		const Buf *b = fn->param[k].buf;
+		int64_t count = ir_buf_elements(b, fn, NULL, 0);
+		if (b->role == BUF_WORK)
+			continue;
+		uint64_t *residue = arena_array(a, uint64_t, count);
+		for (int64_t i = 0; i < count; i++) {
+			float v = (float)(rng_real(&rng) * 2 - 1);
+			if (domain == IR_MODP)
+				residue[i] = rng_below(&rng, 1000000);
+			else
+				memcpy((float *)residue + i, &v, sizeof v);
+		}
+		arg[n++] = (IrArg){ .name = b->name, .data = residue };
+	}
+	IrRun how = { .seed = seed, .domain = domain };
+	ck_assert_msg(ir_run_set(ks, arg, n, &how, &err), "%s: %s", err.place, err.text);
+	return n;
+}
+
+/* f32 outputs may differ by rounding: sums are taken in another order. */
+static void compare(const KernelSet *ks, const IrArg *x, const IrArg *y, int n, IrDomain domain, const char *trace)
+{
+	for (int k = 0; k < n; k++) {
+		const Buf *b = ir_find_buf(ks->fn[0], x[k].name);
+		int64_t count = ir_buf_elements(b, ks->fn[0], NULL, 0);
+		for (int64_t i = 0; i < count; i++) {
+			if (domain == IR_MODP) {
+				ck_assert_msg(((uint64_t *)x[k].data)[i] == ((uint64_t *)y[k].data)[i], "%s[%lld] differs:\n%s",
+					b->name, (long long)i, trace);
+				continue;
+			}
+			double p = ((float *)x[k].data)[i], q = ((float *)y[k].data)[i];
+			ck_assert_msg(p - q <= 1e-5 && q - p <= 1e-5, "%s[%lld]: %g and %g:\n%s", b->name, (long long)i, p, q,
+				trace);
+		}
+	}
+}
+
+static void check_trace(const Task *task, const Target *target, const Trace *t, IrDomain domain, uint64_t seed)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text text = { .arena = a };
+	trace_print(&text, t);
+	Trace *again = trace_parse(a, "again", text_str(&text), text.n, &err);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	KernelSet *ks = schedule_replay(ir_new(a), task, target, again, &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
+	IrArg x[64], y[64];
+	int n = run_set(a, naive, domain, seed, x);
+	ck_assert_int_eq(run_set(a, ks, domain, seed, y), n);
+	compare(naive, x, y, n, domain, text_str(&text));
+	arena_free(a);
+}
+
+START_TEST(every_sampled_schedule_equals_the_naive_fn)
+{
+	int samples = getenv("DLC_TEST_ALL") != NULL ? 300 : 12;
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Task *task = task_of(a, workloads[_i]);
+	Target target = cpu(1 + _i % 2);
+	Space *space = space_new(a, task, &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	ck_assert_msg(space_size(space) > 1, "the space of %s has one point", task->label);
+	Rng rng = rng_seed(11);
+	for (int i = 0; i < samples; i++) {
+		Config c = i == 0 ? space->first : space_sample(space, &rng);
+		if (i % 3 == 2)
+			c = space_neighbour(space, c, &rng);
+		Trace *t = space_trace(space, c, a, &err);
+		ck_assert_msg(t != NULL, "%s", err.text);
+		check_trace(task, &target, t, i % 2 != 0 ? IR_MODP : IR_EXACT, (uint64_t)i);
+	}
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("schedule");
+	tcase_add_test(tc, primitives_give_the_golden_text);
+	tcase_add_loop_test(tc, traces_print_what_was_parsed, 0, LEN(good));
+	tcase_add_loop_test(tc, bad_traces_are_refused_with_their_line, 0, LEN(bad));
+	tcase_add_test(tc, a_long_text_is_refused);
+	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_fn, 0, LEN(workloads));
+	return run_suite("schedule", tc);
+}
