@@ -1,0 +1,328 @@
+/*
+ * The texts that show what the language can say. Each NAME.ir is compared with NAME.naive.ir, in
+ * several random orders, on random inputs, exactly (to a tolerance) and modulo a prime (to the bit);
+ * the faulty ones must fail, with the right words.
+ */
+#include "base/rng.h"
+#include "ir/build.h"
+#include "ir/interp.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Pair {
+	const char *name;
+	double tol;      /* of the largest output; 0: the same bits */
+	bool ints;       /* nothing to be had modulo a prime */
+	const char *sym; /* a symbol and its values, ended by 0 */
+	int64_t value[8];
+} Pair;
+
+/* Reassociated sums of a few dozen terms: 1e-5. Winograd F(4,3) loses about four bits more. */
+static const Pair pairs[] = {
+	{ "winograd", 1e-4, false, NULL, { 0 } },
+	{ "flash", 1e-5, false, NULL, { 0 } },
+	{ "flash_monoid", 1e-5, false, NULL, { 0 } },
+	{ "splitk", 1e-5, false, NULL, { 0 } },
+	{ "async_mma", 1e-5, false, NULL, { 0 } },
+	{ "vnni", 0, true, NULL, { 0 } },
+	{ "ring", 1e-5, false, NULL, { 0 } },
+	{ "lstm", 1e-5, false, NULL, { 0 } },
+	{ "symbolic", 1e-5, false, "M", { 1, 3, 4, 7, 16, 61 } },
+	{ "blocked", 1e-6, false, NULL, { 0 } },
+	{ "blocked_vector", 1e-6, false, NULL, { 0 } },
+	{ "argmax", 0, false, NULL, { 0 } },
+	{ "welford", 1e-5, false, NULL, { 0 } },
+};
+
+static const struct {
+	const char *name;
+	ErrCode code;
+	const char *says, *at; /* parts of the sentence and of the place */
+} faults[] = {
+	{ "race_sum", ERR_RACE, "y[]", "total:5" },
+	{ "race_shared", ERR_RACE, "s[", "shift:" },
+	{ "race_second", ERR_RACE, "s[", "shift:" },
+	{ "race_blocks", ERR_RACE, "w[", "reverse:" },
+	{ "race_vector", ERR_RACE, "y[", "prefix:7" },
+	{ "race_flag", ERR_RACE, "part[", "last:" },
+	{ "divergent_if", ERR_RACE, "barrier block", "half:7" },
+	{ "divergent_two", ERR_RACE, "barrier block", "halves:" },
+	{ "divergent_loop", ERR_RACE, "barrier block", "rounds:6" },
+	{ "async_early", ERR_INPUT, "s[1, 0] is read before its async copy was waited for", "copy:14" },
+	{ "async_other", ERR_RACE, "s[", "copy:" },
+	{ "async_overwrite", ERR_INPUT, "s[0] is written while an async copy to it is under way", "copy:8" },
+	{ "uninitialised", ERR_INPUT, "acc[0] is read and was never written", "rows:9" },
+	{ "unwritten", ERR_INPUT, "y is not written completely", "most" },
+	{ "outside", ERR_INPUT, "x[10] is outside of its shape, [10]", "copy:5" },
+	{ "outside_padding", ERR_INPUT, "is outside of its shape, [24]", "copy:5" },
+	{ "outside_window", ERR_INPUT, "leaves dimension 0: 4 elements from 8 on, of 10", "copy:10" },
+	{ "ring_stale", ERR_INPUT, "t[0] is read, but another element now lies in its place", "diff:6" },
+	{ "scan_order", ERR_INPUT, "takes step 3 after step -1", "run:4" },
+	{ "iterator", ERR_INPUT, "iterator v of block copy is 10, outside of [0, 10)", "copy:5" },
+	{ "zero_division", ERR_INPUT, "division by zero", "copy:3" },
+};
+
+static KernelSet *read_set(Arena *a, const char *name, bool legal)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%s/%s.ir", HARD_DIR, name);
+	FILE *f = fopen(path, "rb");
+	ck_assert_msg(f != NULL, "cannot open %s", path);
+	Text t = { .arena = a };
+	char buf[4096];
+	for (size_t n; (n = fread(buf, 1, sizeof buf, f)) > 0;)
+		text_put(&t, buf, n);
+	fclose(f);
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(a), name, text_str(&t), t.n, &err);
+	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+	if (legal)
+		ck_assert_msg(ir_verify_set(ks, &err), "%s: %s: %s", name, err.place, err.text);
+	return ks;
+}
+
+static const Buf *interface_buf(const KernelSet *ks, const char *name)
+{
+	for (size_t k = 0; k < ks->n; k++)
+		for (int p = 0; ks->fn[k]->kind != FN_SUB && p < ks->fn[k]->nparam; p++)
+			if (strcmp(ks->fn[k]->param[p].name, name) == 0)
+				return ks->fn[k]->param[p].buf;
+	return NULL;
+}
+
+static const Fn *fn_of(const KernelSet *ks, const char *name)
+{
+	for (size_t k = 0; k < ks->n; k++)
+		for (int p = 0; ks->fn[k]->kind != FN_SUB && p < ks->fn[k]->nparam; p++)
+			if (strcmp(ks->fn[k]->param[p].name, name) == 0)
+				return ks->fn[k];
+	return NULL;
+}
+
+/* The tensor of a buffer as one set lays it out. */
+typedef struct Tensor {
+	const char *name;
+	const Buf *buf;
+	unsigned char *data;
+	int64_t n;   /* physical */
+	int64_t shape[8], count;
+	bool residues;
+} Tensor;
+
+static void shape_of(Tensor *t, const IrArg *sym)
+{
+	t->count = 1;
+	for (int k = 0; k < t->buf->rank; k++) {
+		if (!ir_is_int(t->buf->shape[k], &t->shape[k]))
+			t->shape[k] = sym->value; /* the only symbol there is, by itself */
+		t->count *= t->shape[k];
+	}
+}
+
+/* Where logical element e lies; buffers with a map have constant shapes here. */
+static int64_t place(const Tensor *t, int64_t e)
+{
+	int64_t idx[8];
+	if (t->buf->map.n == 0)
+		return e;
+	for (int k = t->buf->rank - 1; k >= 0; e /= t->shape[k--])
+		idx[k] = e % t->shape[k];
+	return ir_buf_offset(t->buf, idx);
+}
+
+static void put(Tensor *t, int64_t at, Rng *r)
+{
+	DType d = t->buf->type;
+	if (t->residues) {
+		uint64_t v = rng_next(r);
+		memcpy(t->data + 8 * at, &v, 8);
+	} else if (d.kind == DT_FLOAT && d.bits == 32) {
+		float f = (float)rng_normal(r);
+		memcpy(t->data + 4 * at, &f, 4);
+	} else if (d.kind == DT_FLOAT && d.bits == 16) { /* sixteenths in [1, 2) with a sign */
+		uint16_t h = (uint16_t)(0x3c00 | (rng_next(r) & 0x83c0));
+		memcpy(t->data + 2 * at, &h, 2);
+	} else {
+		ck_assert_int_eq(d.bits % 8, 0);
+		uint64_t v = rng_next(r);
+		memcpy(t->data + d.bits / 8 * at, &v, d.bits / 8);
+	}
+}
+
+static double get(const Tensor *t, int64_t at)
+{
+	DType d = t->buf->type;
+	float f;
+	int32_t i;
+	int64_t l;
+	if (dtype_is_float(d)) {
+		memcpy(&f, t->data + 4 * at, 4);
+		return (double)f;
+	}
+	if (d.bits == 64) {
+		memcpy(&l, t->data + 8 * at, 8);
+		return (double)l;
+	}
+	memcpy(&i, t->data + 4 * at, 4);
+	return i;
+}
+
+static Tensor tensor(Arena *a, const KernelSet *ks, const char *name, const IrArg *sym, uint64_t seed, bool modp)
+{
+	Tensor t = { .name = name, .buf = interface_buf(ks, name) };
+	ck_assert_msg(t.buf != NULL, "%s is not a parameter of both", name);
+	t.residues = modp && dtype_is_float(t.buf->type);
+	t.n = ir_buf_elements(t.buf, fn_of(ks, name), sym, 1);
+	ck_assert_int_ge(t.n, 0);
+	t.data = arena_alloc(a, (size_t)t.n * 8 + 8);
+	shape_of(&t, sym);
+	if (t.buf->role == BUF_OUT) {
+		memset(t.data, 0xab, (size_t)t.n * 8);
+		return t;
+	}
+	Rng all = rng_seed(seed), r = rng_fork(&all, name);
+	for (int64_t e = 0; e < t.count; e++)
+		put(&t, place(&t, e), &r);
+	return t;
+}
+
+enum { TENSORS = 16 };
+
+/* Runs a set on the interface of `naive`; returns the number of tensors. */
+static int run_set(Arena *a, const KernelSet *ks, const KernelSet *naive, const IrArg *sym, const IrRun *how,
+	uint64_t data, Tensor *t, Err *err)
+{
+	IrArg arg[TENSORS + 1];
+	int n = 0;
+	const Fn *fn = naive->fn[naive->n - 1];
+	for (int p = 0; p < fn->nparam; p++) {
+		if (fn->param[p].buf->role == BUF_WORK)
+			continue;
+		t[n] = tensor(a, ks, fn->param[p].name, sym, data, how->domain == IR_MODP);
+		arg[n] = (IrArg){ t[n].name, t[n].data, 0 };
+		n++;
+	}
+	arg[n] = *sym;
+	return ir_run_set(ks, arg, n + 1, how, err) ? n : -1;
+}
+
+static void check_padding(const Tensor *t, const char *name)
+{
+	unsigned char *copy = t->data;
+	size_t bytes = t->residues ? 8 : t->buf->type.bits / 8;
+	bool *reached = calloc((size_t)t->n + 1, 1);
+	for (int64_t e = 0; e < t->count; e++)
+		reached[place(t, e)] = true;
+	for (int64_t k = 0; k < t->n; k++)
+		for (size_t b = 0; b < bytes && !reached[k]; b++)
+			ck_assert_msg(copy[(size_t)k * bytes + b] == 0, "%s: padding of %s is not zero", name, t->name);
+	free(reached);
+}
+
+static void compare(const Pair *p, const Tensor *want, const Tensor *got, uint64_t seed)
+{
+	double top = 0, worst = 0;
+	for (int64_t e = 0; e < want->count; e++) {
+		if (want->residues) {
+			uint64_t x, y;
+			memcpy(&x, want->data + 8 * place(want, e), 8);
+			memcpy(&y, got->data + 8 * place(got, e), 8);
+			ck_assert_msg(ir_modp_same(x, y), "%s: %s differs at %lld modulo p, seed %llu", p->name,
+				want->name, (long long)e, (unsigned long long)seed);
+			continue;
+		}
+		double x = get(want, place(want, e)), y = get(got, place(got, e));
+		top = fmax(top, fabs(x));
+		worst = fmax(worst, isnan(y) ? INFINITY : fabs(x - y));
+	}
+	ck_assert_msg(worst <= p->tol * top, "%s: %s is off by %g of %g, seed %llu", p->name, want->name, worst, top,
+		(unsigned long long)seed);
+	check_padding(got, p->name);
+}
+
+static void run_pair(const Pair *p, const KernelSet *naive, const KernelSet *ks, int64_t value, IrDomain domain,
+	uint64_t seed)
+{
+	Arena *a = arena_new();
+	Tensor want[TENSORS], got[TENSORS];
+	IrArg sym = { p->sym ? p->sym : "", NULL, value };
+	IrRun how = { .seed = seed, .domain = domain, .steps = 50000000 };
+	Err err = { 0 };
+	int n = run_set(a, naive, naive, &sym, &how, seed, want, &err);
+	ck_assert_msg(n > 0, "%s, naive: %s: %s", p->name, err.place, err.text);
+	for (int skip = 0; skip < 2; skip++) {
+		how.skip_races = skip;
+		int m = run_set(a, ks, naive, &sym, &how, seed, got, &err);
+		ck_assert_msg(m == n, "%s: %s: %s", p->name, err.place, err.text);
+		for (int k = 0; k < n; k++)
+			if (want[k].buf->role == BUF_OUT || want[k].buf->role == BUF_INOUT)
+				compare(p, &want[k], &got[k], seed);
+	}
+	arena_free(a);
+}
+
+START_TEST(hard_equals_naive)
+{
+	const Pair *p = &pairs[_i];
+	char name[64];
+	Arena *a = arena_new();
+	snprintf(name, sizeof name, "%s.naive", p->name);
+	KernelSet *naive = read_set(a, name, true), *ks = read_set(a, p->name, true);
+	int seeds = getenv("DLC_TEST_ALL") != NULL ? 200 : 8;
+	for (int seed = 1; seed <= seeds; seed++)
+		for (int v = 0; v == 0 || p->value[v] != 0; v++) {
+			run_pair(p, naive, ks, p->value[v], IR_EXACT, (uint64_t)seed);
+			if (!p->ints)
+				run_pair(p, naive, ks, p->value[v], IR_MODP, (uint64_t)seed);
+		}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(hard_reads_back)
+{
+	Arena *a = arena_new();
+	KernelSet *ks = read_set(a, pairs[_i].name, true);
+	Text once = { .arena = a }, again = { .arena = a };
+	ir_print_set(&once, ks);
+	Err err = { 0 };
+	KernelSet *back = ir_parse_set(ir_new(a), "printed", text_str(&once), once.n, &err);
+	ck_assert_msg(back != NULL, "%s: %s: %s", pairs[_i].name, err.place, err.text);
+	ir_print_set(&again, back);
+	ck_assert_str_eq(text_str(&once), text_str(&again));
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(fault_is_found)
+{
+	Arena *a = arena_new();
+	KernelSet *ks = read_set(a, faults[_i].name, false);
+	for (uint64_t seed = 1; seed <= 20; seed++) { /* whatever the order */
+		Tensor t[TENSORS];
+		IrArg sym = { "", NULL, 0 };
+		IrRun how = { .seed = seed, .steps = 1000000 };
+		Err err = { 0 };
+		int n = run_set(a, ks, ks, &sym, &how, seed, t, &err);
+		ck_assert_msg(n < 0, "%s: nothing was found, seed %d", faults[_i].name, (int)seed);
+		ck_assert_msg(err.code == faults[_i].code && strstr(err.text, faults[_i].says) != NULL &&
+				strstr(err.place, faults[_i].at) != NULL,
+			"%s: %s: %s: %s", faults[_i].name, err_name(err.code), err.place, err.text);
+	}
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("hard");
+	tcase_add_loop_test(tc, hard_equals_naive, 0, LEN(pairs));
+	tcase_add_loop_test(tc, hard_reads_back, 0, LEN(pairs));
+	tcase_add_loop_test(tc, fault_is_found, 0, LEN(faults));
+	return run_suite("hard", tc);
+}
