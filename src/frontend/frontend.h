@@ -43,7 +43,7 @@ typedef struct ZooRow {
 } ZooRow;
 const ZooRow *frontend_zoo(int *n);
 
-/* Any Dag as an ONNX file (opset 17 operators, weights inside), so that rivals run the same. */
+/* Any Dag as an ONNX file (opset 17 where possible, weights inside), so that rivals run the same. */
 bool frontend_write_onnx(Text *out, const Dag *d, Err *err);
 
 /* The dimensions and data of a serialized TensorProto (ONNX test data); bytes are borrowed. */

@@ -103,6 +103,9 @@ const Item *node_known(Visit *n, int k);
 /* Integers of input k, a scalar or a list; *count = -1 and NULL if the input is absent. */
 const int64_t *node_ints(Visit *n, int k, int *count);
 
+/* A number as a person wrote it: an f32 by its shortest decimal, 1e-05 and not 9.99999974e-06. */
+double onnx_number(DType type, const void *data);
+
 /* ---- attributes; a wrong kind is refused */
 
 bool node_has(Visit *n, const char *name);

@@ -5,8 +5,6 @@
  */
 #include "frontend/onnx.h"
 
-#include "op/element.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -185,7 +183,7 @@ static void clip_bound(Visit *v, int k, double *number, int *value)
 	if (shape_elements(it->shape) != 1)
 		node_fail(v, ERR_TYPE, "its input '%s' must be a number", it->name);
 	else if (it->data != NULL && dtype_is_float(it->type))
-		*number = element_get(it->type, it->data, 0);
+		*number = onnx_number(it->type, it->data);
 	else
 		*value = node_reshape(v, node_value(v, k), shape_of(0, NULL));
 }
@@ -301,19 +299,13 @@ static void import_reduce(Visit *v, int op, int input_since, int (*before)(Visit
 	reduced_axes(v, input_since, axes, &n);
 	int64_t keep = node_attr_int(v, "keepdims", 1) != 0;
 	int x = node_value(v, 0);
-	DType type = node_val(v, x)->type;
 	if (before != NULL)
 		x = before(v, x);
 	if (n < 0) {
 		x = after != NULL || before != NULL ? x : node_call1(v, OP_identity, x);
 	} else {
-		bool truth = type.kind == DT_BOOL; /* min and max of bytes are and and or */
-		if (truth)
-			x = node_cast(v, x, DT(UINT, 8));
 		Attr attr[] = { attr_ints("axes", axes, n), attr_int("keep", keep) };
 		x = node_call(v, op, &x, 1, attr, 2);
-		if (truth)
-			x = node_cast(v, x, type);
 	}
 	node_set(v, 0, after != NULL ? after(v, x) : x);
 }
@@ -381,8 +373,8 @@ static void import_softplus(Visit *v)
 static void import_selu(Visit *v)
 {
 	const Item *it = node_need(v, 0);
-	Attr attr = attr_float("alpha", node_attr_float(v, "alpha", 1.67326319217681884765625));
-	double gamma = node_attr_float(v, "gamma", 1.05070102214813232421875);
+	Attr attr = attr_float("alpha", node_attr_float(v, "alpha", 1.6732632));
+	double gamma = node_attr_float(v, "gamma", 1.050701);
 	int x = node_value(v, 0);
 	int y = node_call(v, OP_elu, &x, 1, &attr, 1);
 	node_set(v, 0, node_call2(v, OP_mul, y, node_number(v, it->type, gamma)));

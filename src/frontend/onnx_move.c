@@ -313,7 +313,7 @@ static void cut_axis(Cut *c, int axis, int64_t dim, int64_t start, int64_t end, 
 		size = start > end ? (start - end - 1) / -step + 1 : 0;
 	}
 	c->start[axis] = size == 0 ? 0 : start;
-	c->step[axis] = step;
+	c->step[axis] = size < 2 ? 1 : step; /* a step that is never taken may be anything */
 	c->size[axis] = size;
 }
 
@@ -409,7 +409,7 @@ static double pad_value(Visit *v)
 	const Item *it = node_known(v, 2);
 	if (node_ok(v) && shape_elements(it->shape) != 1)
 		node_fail(v, ERR_TYPE, "its constant_value must be one number");
-	return node_ok(v) ? element_get(it->type, it->data, 0) : 0;
+	return node_ok(v) ? onnx_number(it->type, it->data) : 0;
 }
 
 static void import_pad(Visit *v)

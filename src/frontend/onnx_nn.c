@@ -101,19 +101,40 @@ static void import_conv(Visit *v)
 	node_set(v, 0, node_call(v, OP_conv, in, 3, attr, 4));
 }
 
+/* The pads with which rounding up is rounding down: as far as the last window reaches. */
+static void pad_for_ceil(Windows *w, const Shape *x)
+{
+	for (int k = 0; k < w->n; k++) {
+		int64_t in = x->dim[k + 2] + w->pads[k], s = w->stride[k];
+		int64_t reach = (w->kernel[k] - 1) * w->dilation[k] + 1, room = in + w->pads[k + w->n] - reach;
+		if (room < 0)
+			continue; /* the operator refuses it */
+		int64_t last = (room + s - 1) / s * s;
+		if (last >= in)
+			last -= s; /* a window must start in the input or before it */
+		w->pads[k + w->n] = last + reach > in ? last + reach - in : 0;
+	}
+}
+
 static void import_pool(Visit *v, int op)
 {
 	if (node_used(v, 1))
 		node_fail(v, ERR_UNSUPPORTED, "its second result (Indices) is not supported");
 	Windows win = read_windows(v, NULL);
+	bool ceil = node_attr_int(v, "ceil_mode", 0) != 0;
+	bool count = op == OP_avg_pool && node_attr_int(v, "count_include_pad", 0) != 0;
+	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
+		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted, too */
+		ceil = false;
+	}
 	Attr attr[6] = {
 		attr_ints("kernel", win.kernel, win.n), attr_ints("strides", win.stride, win.n),
 		attr_ints("pads", win.pads, 2 * win.n), attr_ints("dilations", win.dilation, win.n),
-		attr_int("ceil", node_attr_int(v, "ceil_mode", 0) != 0),
+		attr_int("ceil", ceil),
 	};
 	int n = 5, x = node_value(v, 0);
 	if (op == OP_avg_pool)
-		attr[n++] = attr_int("count_pad", node_attr_int(v, "count_include_pad", 0) != 0);
+		attr[n++] = attr_int("count_pad", count);
 	node_set(v, 0, node_call(v, op, &x, 1, attr, n));
 }
 

@@ -8,6 +8,7 @@
 #include "op/element.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_KNOWN = 1 << 20 }; /* elements that an import evaluates: shapes and axes are small */
@@ -176,6 +177,16 @@ const int64_t *node_ints(Visit *n, int k, int *count)
 	return v;
 }
 
+double onnx_number(DType type, const void *data)
+{
+	char s[32];
+	double v = element_get(type, data, 0);
+	if (!dtype_eq(type, F32))
+		return v;
+	text_float(s, sizeof s, (float)v);
+	return strtod(s, NULL);
+}
+
 static const OnnxAttr *attr_in(const OnnxNode *node, const char *name, size_t *at)
 {
 	for (size_t k = 0; k < node->attribute.n; k++)
@@ -248,7 +259,7 @@ int64_t node_attr_int(Visit *n, const char *name, int64_t otherwise)
 double node_attr_float(Visit *n, const char *name, double otherwise)
 {
 	const OnnxAttr *a = attr_of_kind(n, name, ONNX_FLOAT, OnnxAttr_f, "a number");
-	return a != NULL ? (double)a->f : otherwise;
+	return a != NULL ? onnx_number(F32, &a->f) : otherwise;
 }
 
 const char *node_attr_text(Visit *n, const char *name, const char *otherwise)

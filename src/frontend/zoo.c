@@ -174,7 +174,10 @@ static Act residual_block(Net *net, const char *name, Act x, int64_t width, int6
 		skip = conv(net, sub(net, name, "downsample.0"), x, (ConvSpec){ out, 1, stride, 0, 1, false });
 		skip = batch_norm(net, sub(net, name, "downsample.1"), skip, 1);
 	}
-	return relu(net, sub(net, name, "relu"), add(net, sub(net, name, "add"), y, skip));
+	Act sum = add(net, sub(net, name, "add"), y, skip);
+	Act out = relu(net, sub(net, name, "relu"), sum);
+	out.square = sum.square; /* the skip is mostly positive: little is cut off */
+	return out;
 }
 
 static Act build_resnet(Net *net, Act x, const void *plan)
