@@ -175,9 +175,9 @@ static Act residual_block(Net *net, const char *name, Act x, int64_t width, int6
 		skip = batch_norm(net, sub(net, name, "downsample.1"), skip, 1);
 	}
 	Act sum = add(net, sub(net, name, "add"), y, skip);
-	Act out = relu(net, sub(net, name, "relu"), sum);
-	out.square = sum.square; /* the skip is mostly positive: little is cut off */
-	return out;
+	y = relu(net, sub(net, name, "relu"), sum);
+	y.square = sum.square; /* the skip is mostly positive: little is cut off */
+	return y;
 }
 
 static Act build_resnet(Net *net, Act x, const void *plan)
