@@ -167,7 +167,10 @@ static bool open_temp(FileOut *f)
 	int head = slash == NULL ? 0 : (int)(slash - f->path) + 1;
 	snprintf(f->temp, n + 64, "%.*s.%s.%ld-%u.tmp", head, f->path, f->path + head, (long)getpid(),
 		atomic_fetch_add(&serial, 1));
-	f->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	unlink(f->temp); /* a dead process of our number left it */
+	/* It is named through /proc later; a system without that gets a named one now. */
+	if (access("/proc/self/fd", X_OK) == 0)
+		f->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 	free(folder);
 	if (f->fd >= 0)
 		return true;
@@ -193,8 +196,10 @@ bool file_create(FileOut *f, const char *path, Err *err)
 	struct stat st;
 	*f = (FileOut){ .fd = -1, .as = path };
 	bool exists = stat(path, &st) == 0, ok;
-	if (exists && S_ISDIR(st.st_mode))
-		return fail(err, ERR_DEVICE, path, "cannot be written: it is a folder");
+	if (exists && S_ISDIR(st.st_mode)) {
+		fail(err, ERR_DEVICE, path, "cannot be written: it is a folder");
+		return false;
+	}
 	f->direct = exists && !S_ISREG(st.st_mode);
 	/* A link is followed, so that it stays one; a dangling one is replaced. */
 	f->path = exists && !f->direct ? realpath(path, NULL) : strdup(path);
@@ -234,7 +239,7 @@ static bool flush(FileOut *f, Err *err)
 {
 	size_t n = f->n;
 	f->n = 0;
-	return put_now(f, f->buf, n, err);
+	return put_now(f, f->buf, n, err); /* NOLINT(clang-analyzer-unix.Malloc): release() frees it */
 }
 
 bool file_put(FileOut *f, const void *bytes, size_t n, Err *err)

@@ -33,12 +33,12 @@ Json *json_new_int(Arena *a, int64_t i)
 	return v;
 }
 
-Json *json_new_real(Arena *a, double r)
+Json *json_new_real(Arena *a, double v)
 {
-	Json *v = json_new(a, isfinite(r) ? JV_REAL : JV_NULL);
-	if (v->kind == JV_REAL)
-		v->real = r;
-	return v;
+	Json *real = json_new(a, isfinite(v) ? JV_REAL : JV_NULL);
+	if (real->kind == JV_REAL)
+		real->real = v;
+	return real;
 }
 
 Json *json_new_text(Arena *a, const char *s)
@@ -323,10 +323,8 @@ static bool write_text(Text *out, const char *text)
 static void write_real(Text *out, double v)
 {
 	char s[40];
-	text_double(s, 32, v);
-	if (strpbrk(s, ".e") == NULL)
-		strcat(s, ".0");
-	text_add(out, "%s", s);
+	text_double(s, sizeof s, v);
+	text_add(out, "%s%s", s, strpbrk(s, ".e") == NULL ? ".0" : "");
 }
 
 void json_write(Text *out, const Json *v)

@@ -41,7 +41,7 @@ static DlcStatus read_all(int fd, size_t hint, unsigned char **bytes, size_t *si
 	return DLC_NO_MEMORY;
 }
 
-DlcStatus file_read(const char *path, unsigned char **bytes, size_t *size, DlcError *err)
+DlcStatus array_read_file(const char *path, unsigned char **bytes, size_t *size, DlcError *err)
 {
 	bool std = strcmp(path, "-") == 0;
 	int fd = std ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);

@@ -23,7 +23,7 @@ typedef struct Array {
 } Array;
 
 /* Reads a file, or standard input for "-", into memory that the caller frees. */
-DlcStatus file_read(const char *path, unsigned char **bytes, size_t *size, DlcError *err);
+DlcStatus array_read_file(const char *path, unsigned char **bytes, size_t *size, DlcError *err);
 
 DlcStatus npy_parse(const unsigned char *bytes, size_t size, Array *out, DlcError *err);
 /* The header that makes t's compact data a .npy file; its length, a multiple of 64. */

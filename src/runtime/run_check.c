@@ -34,7 +34,7 @@ static bool file_exists(const char *path)
 static DlcStatus read_pb(const char *path, unsigned char **bytes, Array *a, DlcError *err)
 {
 	size_t size;
-	DlcStatus s = file_read(path, bytes, &size, err);
+	DlcStatus s = array_read_file(path, bytes, &size, err);
 	if (s != DLC_OK)
 		return s;
 	DlcError why = { 0 };

@@ -132,7 +132,7 @@ static DlcStatus feed_file(Feed *f, DlcInstance *i, const DlcModel *m, const cha
 {
 	unsigned char *bytes;
 	size_t size;
-	DlcStatus s = file_read(path, &bytes, &size, err);
+	DlcStatus s = array_read_file(path, &bytes, &size, err);
 	if (s != DLC_OK)
 		return s;
 	if (npz_recognise(bytes, size)) {

@@ -47,10 +47,9 @@ static Vendor vendor_of(const char id[13])
 
 static void read_brand(char brand[64])
 {
-	uint32_t word[12];
-	for (uint32_t i = 0; i < 3; i++)
-		if (!__get_cpuid(0x80000002 + i, &word[4 * i], &word[4 * i + 1], &word[4 * i + 2],
-			    &word[4 * i + 3]))
+	uint32_t word[12], *at = word;
+	for (unsigned i = 0; i < 3; i++, at += 4)
+		if (!__get_cpuid(0x80000002 + i, &at[0], &at[1], &at[2], &at[3]))
 			return;
 	char text[49] = { 0 };
 	memcpy(text, word, 48);

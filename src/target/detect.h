@@ -30,16 +30,16 @@ void facts_read(CpuFacts *f);
 void facts_from_cpuinfo(CpuFacts *f, const char *text);
 
 /* Architecture, model class, features and all that follows from them. */
-void target_from_facts(Target *t, const CpuFacts *f);
+void target_from_facts(Target *t, const CpuFacts *c);
 /* Fills vector, FMA, scope and LLVM fields from arch, model and features. */
 void target_derive(Target *t);
 /* The features that may stay: one whose base is absent (avx512vnni without avx512f) is dropped. */
-uint64_t features_closed(uint64_t features);
+uint64_t features_closed(uint64_t mask);
 uint64_t feature_needs(Feature f);
 Arch feature_arch(Feature f);
 
 /* The row of level.def or model.def of this name. */
-bool level_find(const char *name, Arch *arch, uint64_t *features);
+bool level_find(const char *name, Arch *arch, uint64_t *mask);
 bool model_find(const char *name, Arch *arch);
 bool feature_find(const char *name, Arch arch, Feature *out);
 /* Every name the tables know for an architecture, for "did you mean"; *n of them. */

@@ -105,7 +105,7 @@ Hash target_id(const Target *t);
 bool target_has(const Target *t, Feature f);
 const char *feature_name(Feature f);
 /* "avx avx2 fma", in the order of feature.def; in the arena. */
-char *target_feature_list(Arena *a, uint64_t features);
+char *target_feature_list(Arena *a, uint64_t mask);
 /* Whether code for t may run on `machine`: same architecture, no feature it lacks. */
 bool target_runs_on(const Target *t, const Target *machine, Err *err);
 /* Bytes of the data cache of a level 1..TARGET_CACHES, 0 if there is none. */

@@ -3,7 +3,8 @@
 
 The whole of a room's archive, the archives of its row and, transitively, of what that names, and the
 libraries below become one shared object without undefined symbols.  A symbol that is missing is one
-the room uses and its row does not grant; a library that is missing is one it has no business with."""
+the room uses and its row does not grant; a library that is missing is one it has no business with.
+No two archives define the same name."""
 import argparse
 import os
 import re
@@ -44,6 +45,18 @@ def link(cc, flags, rows, libs, room):
     return sorted(set(re.findall(r"undefined reference to [`']([^']+)'", p.stdout))) or [p.stdout.strip()[-400:]]
 
 
+def twice(libs):
+    """Names that two archives define: which one a program gets would depend on the order of linking."""
+    seen, bad = {}, []
+    for lib, path in libs.items():
+        out = subprocess.run(["nm", "-g", "--defined-only", "-P", path], stdout=subprocess.PIPE, text=True).stdout
+        for name in {x.split()[0] for x in out.splitlines() if len(x.split()) > 1}:
+            if name in seen and not name.startswith("__"):
+                bad.append(f"{name} is defined by {seen[name]} and {lib}")
+            seen[name] = lib
+    return sorted(bad)
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--cc", action="append", default=[])
@@ -67,7 +80,10 @@ def main():
         if missing:
             bad += 1
             print(f"{room} uses what its row does not grant: {' '.join(missing[:8])}")
-    print(f"{len(libs)} archives of {len(rows)} rooms; {bad} do not link within their row")
+    for line in twice(libs):
+        bad += 1
+        print(line)
+    print(f"{len(libs)} archives of {len(rows)} rooms; {bad} breaches")
     return 1 if bad else 0
 
 

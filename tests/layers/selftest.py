@@ -35,6 +35,7 @@ BAD = [
      "side uses what its row does not grant: mid"),
     ({"src/low/a.c": "int json_array(void);\nint low(void);\nint low(void) { return json_array(); }\n"}, "links",
      "low uses what its row does not grant: json_array"),
+    ({"src/side/c.c": "int mid(void);\nint mid(void) { return 1; }\n"}, "links", "mid is defined by mid and side"),
 ]
 
 
