@@ -1,0 +1,299 @@
+/*
+ * A Dag as one run Fn in the loop language: the meaning of every operator, written as plainly as
+ * its formula. Parameters first (inputs, constants, outputs), then each call's nests in order,
+ * with work parameters for what lies between. Nothing is scheduled here and nothing is clever:
+ * this is what everything faster is compared with.
+ */
+#include "op/naive.h"
+
+#include "ir/text.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+const char *axis_name(int rank, int k)
+{
+	static const char *const names[6][5] = { { 0 }, { "i" }, { "m", "n" }, { "n", "c", "w" },
+		{ "n", "c", "h", "w" }, { "n", "c", "d", "h", "w" } };
+	static const char *const more[] = { "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7" };
+	return rank <= 5 ? names[rank][k] : more[k];
+}
+
+const Expr *nest_axis(Nest *nest, const char *stem, IterKind kind, int64_t extent)
+{
+	Naive *nv = nest->nv;
+	assert(nest->n < NEST_MAX);
+	const char *loop = names_give(nv->names, stem);
+	const char *iter = names_give(nv->names, arena_printf(ir_arena(nv->ir), "v%s", loop));
+	nest->loop[nest->n] = ir_name(nv->ir, loop);
+	nest->extent[nest->n] = extent;
+	nest->iter[nest->n++] = (Iter){ ir_name(nv->ir, iter), kind, ir_int(nv->ir, 0),
+		ir_int(nv->ir, extent), ir_idx(nv->ir, loop) };
+	return ir_idx(nv->ir, iter);
+}
+
+void nest_shape(Nest *nest, Shape s, const Expr **idx)
+{
+	for (int k = 0; k < s.rank; k++)
+		idx[k] = nest_axis(nest, axis_name(s.rank, k), ITER_SPATIAL, s.dim[k]);
+}
+
+static bool reduces_nothing(const Nest *nest)
+{
+	for (int k = 0; k < nest->n; k++)
+		if (nest->iter[k].kind == ITER_REDUCE && nest->extent[k] == 0)
+			return true;
+	return false;
+}
+
+static void drop_reduce_axes(Nest *nest)
+{
+	int n = 0;
+	for (int k = 0; k < nest->n; k++)
+		if (nest->iter[k].kind != ITER_REDUCE) {
+			nest->loop[n] = nest->loop[k];
+			nest->extent[n] = nest->extent[k];
+			nest->iter[n++] = nest->iter[k];
+		}
+	nest->n = n;
+}
+
+void nest_close(Nest *nest, const char *what, Stmt *init, Stmt *body)
+{
+	Naive *nv = nest->nv;
+	if (reduces_nothing(nest)) {
+		drop_reduce_axes(nest);
+		body = init;
+		init = NULL;
+	}
+	const char *name = nv->block;
+	if (what != NULL)
+		name = arena_printf(ir_arena(nv->ir), "%s.%s", nv->block, what);
+	Stmt *s = ir_block(nv->ir, ir_name(nv->ir, name), nest->iter, nest->n, NULL, init, body);
+	for (int k = nest->n - 1; k >= 0; k--)
+		s = ir_for(nv->ir, nest->loop[k], ir_int(nv->ir, 0), ir_int(nv->ir, nest->extent[k]),
+			LOOP_SERIAL, s);
+	if (nv->last == NULL)
+		nv->fn->body = s;
+	else
+		nv->last->next = s;
+	nv->last = s;
+}
+
+DType naive_type(const Naive *nv, DType t)
+{
+	if (!dtype_is_float(t))
+		return t;
+	return nv->kind == NAIVE_F64 ? F64 : t.bits < 32 ? F32 : t;
+}
+
+DType naive_acc(const Naive *nv, DType t)
+{
+	if (dtype_is_int(t) && t.bits < 32)
+		return I32;
+	return naive_type(nv, t);
+}
+
+const Value *naive_in(const Naive *nv, int k)
+{
+	return op_in(nv->d, nv->c, k);
+}
+
+const Value *naive_out(const Naive *nv, int k)
+{
+	return &nv->d->value.at[nv->c->out[k]];
+}
+
+Buf *naive_buf(const Naive *nv, int value)
+{
+	return nv->buf[value];
+}
+
+/* A value's name as the loop language writes names; "data" and "conv1.w" stay as they are. */
+static const char *buffer_name(Naive *nv, const char *wish)
+{
+	char *s = arena_printf(ir_arena(nv->ir), "%s", wish);
+	for (char *p = s; *p != 0; p++) {
+		unsigned char c = (unsigned char)*p;
+		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+		if (!word && (c != '.' || p == s || p[1] == 0))
+			*p = '_';
+	}
+	if (!ir_is_name(s))
+		s = arena_printf(ir_arena(nv->ir), "v_%s", s);
+	for (char *p = s; !ir_is_name(s) && *p != 0; p++)
+		if (*p == '.')
+			*p = '_';
+	return ir_name(nv->ir, names_give(nv->names, s));
+}
+
+static Buf *add_buf(Naive *nv, const char *wish, BufRole role, DType t, Shape s)
+{
+	Buf *b = ir_buf(nv->ir, buffer_name(nv, wish), role, t, ir_name(nv->ir, "global"), s.dim, s.rank);
+	ir_fn_add_buf(nv->ir, nv->fn, b);
+	return b;
+}
+
+Buf *naive_work(Naive *nv, const char *what, DType t, Shape s)
+{
+	const char *of = nv->buf[nv->c->out[0]]->name;
+	return add_buf(nv, arena_printf(ir_arena(nv->ir), "%s.%s", of, what), BUF_WORK, t, s);
+}
+
+const Expr *naive_cast(Naive *nv, DType t, const Expr *e)
+{
+	if (dtype_eq(t, e->type))
+		return e;
+	if (t.kind == DT_BOOL)
+		return ir_binary(nv->ir, IR_NE, e, ir_const(nv->ir, e->type, 0));
+	return ir_cast(nv->ir, t, e);
+}
+
+const Expr *naive_load(Naive *nv, int k, const Expr *const *idx, DType t)
+{
+	const Buf *b = nv->buf[nv->c->in[k]];
+	return naive_cast(nv, t, ir_load(nv->ir, b, idx, b->rank));
+}
+
+const Expr *naive_load_broadcast(Naive *nv, int k, const Expr *const *idx, int rank, DType t)
+{
+	const Value *v = naive_in(nv, k);
+	const Expr *at[DAG_MAX_RANK];
+	for (int i = 0; i < v->shape.rank; i++)
+		at[i] = v->shape.dim[i] == 1 ? ir_int(nv->ir, 0) : idx[rank - v->shape.rank + i];
+	return naive_load(nv, k, at, t);
+}
+
+Stmt *naive_store(Naive *nv, Buf *b, const Expr *const *idx, const Expr *value)
+{
+	return ir_store(nv->ir, b, idx, b->rank, naive_cast(nv, b->type, value));
+}
+
+const Expr *naive_div(Naive *nv, const Expr *a, const Expr *b)
+{
+	Ir *ir = nv->ir;
+	if (dtype_is_float(a->type))
+		return ir_div(ir, a, b);
+	const Expr *zero = ir_const(ir, a->type, 0), *q = ir_binary(ir, IR_TDIV, a, b);
+	if (a->type.kind == DT_INT) /* the least integer by -1 traps on x86 */
+		q = ir_select(ir, ir_eq(ir, b, ir_const(ir, a->type, -1)), ir_sub(ir, zero, a), q);
+	return ir_select(ir, ir_eq(ir, b, zero), zero, q);
+}
+
+const Expr *naive_extreme(Naive *nv, DType t, bool least)
+{
+	if (dtype_is_float(t))
+		return ir_const_float(nv->ir, t, least ? -INFINITY : INFINITY);
+	if (t.kind == DT_BOOL)
+		return ir_bool(nv->ir, !least);
+	if (t.kind == DT_UINT)
+		return ir_const_int(nv->ir, t, least ? 0 : -1);
+	int64_t top = INT64_MAX >> (64 - t.bits);
+	return ir_const_int(nv->ir, t, least ? -top - 1 : top);
+}
+
+const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also)
+{
+	if (lo < 0) {
+		const Expr *c = ir_le(nv->ir, ir_int(nv->ir, 0), at);
+		also = also == NULL ? c : ir_and(nv->ir, also, c);
+	}
+	if (hi >= n) {
+		const Expr *c = ir_lt(nv->ir, at, ir_int(nv->ir, n));
+		also = also == NULL ? c : ir_and(nv->ir, also, c);
+	}
+	return also;
+}
+
+typedef void (*Builder)(Naive *nv);
+
+static Builder builder_of(const Dag *d, const OpCall *c)
+{
+	switch (c->op) {
+	case OP_conv: return naive_conv;
+	case OP_dense: return naive_dense;
+	case OP_matmul: return naive_matmul;
+	case OP_max_pool:
+	case OP_avg_pool: return naive_pool;
+	case OP_lrn: return naive_lrn;
+	case OP_softmax:
+	case OP_log_softmax: return naive_softmax;
+	case OP_reduce_sum:
+	case OP_reduce_mean:
+	case OP_reduce_max:
+	case OP_reduce_min: return naive_reduce;
+	case OP_pow:
+		if (dtype_is_int(op_in(d, c, 0)->type) && dtype_is_int(op_in(d, c, 1)->type))
+			return naive_pow_int;
+		return naive_elementwise;
+	default: return op_row(c->op)->class == OP_MOVE ? naive_move : naive_elementwise;
+	}
+}
+
+/* Inputs, constants, then outputs: the order of a Task's parameters. */
+static void add_params(Naive *nv)
+{
+	const Dag *d = nv->d;
+	for (size_t i = 0; i < d->input.n; i++) {
+		const Value *v = &d->value.at[d->input.at[i]];
+		nv->buf[d->input.at[i]] = add_buf(nv, v->name, BUF_IN, v->type, v->shape);
+	}
+	for (size_t i = 0; i < d->value.n; i++) {
+		const Value *v = &d->value.at[i];
+		if (v->kind == VALUE_CONST)
+			nv->buf[i] = add_buf(nv, v->name, BUF_CONST, v->type, v->shape);
+	}
+	for (size_t i = 0; i < d->output.n; i++) {
+		int at = d->output.at[i];
+		const Value *v = &d->value.at[at];
+		if (nv->buf[at] == NULL)
+			nv->buf[at] = add_buf(nv, v->name, BUF_OUT, v->type, v->shape);
+	}
+}
+
+static void add_results(Naive *nv)
+{
+	for (int i = 0; i < nv->c->nout; i++) {
+		int at = nv->c->out[i];
+		const Value *v = &nv->d->value.at[at];
+		if (nv->buf[at] == NULL)
+			nv->buf[at] = add_buf(nv, v->name, BUF_WORK, naive_type(nv, v->type), v->shape);
+	}
+}
+
+/* "conv", "conv_1"; "sub_", since sub is a word of the language. */
+static const char *block_name(Naive *nv, const char *op)
+{
+	if (!ir_is_name(op))
+		op = arena_printf(ir_arena(nv->ir), "%s_", op);
+	return names_give(nv->blocks, op);
+}
+
+KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err *err)
+{
+	Arena *a = ir_arena(ir);
+	for (size_t i = 0; i < d->output.n; i++) {
+		const Value *v = &d->value.at[d->output.at[i]];
+		bool again = false;
+		for (size_t k = 0; k < i; k++)
+			again |= d->output.at[k] == d->output.at[i];
+		if (v->kind != VALUE_CALL || again) {
+			fail(err, ERR_TYPE, d->name, "output %s is no result of its own; put identity before it", v->name);
+			return NULL;
+		}
+	}
+	Naive nv = { .ir = ir, .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a) };
+	nv.fn = ir_fn(ir, ir_name(ir, name), FN_RUN);
+	nv.buf = arena_array(a, Buf *, d->value.n + 1);
+	add_params(&nv);
+	for (size_t i = 0; i < d->call.n; i++) {
+		nv.c = &d->call.at[i];
+		nv.block = block_name(&nv, op_row(nv.c->op)->name);
+		add_results(&nv);
+		builder_of(d, nv.c)(&nv);
+	}
+	KernelSet *ks = ir_set_new(ir);
+	ir_set_add(ks, nv.fn);
+	return ks;
+}

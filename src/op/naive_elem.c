@@ -1,0 +1,182 @@
+/*
+ * Elementwise operators: one nest over the result's shape, one expression. f16 and bf16 are
+ * computed in f32 and rounded once, when stored.
+ */
+#include "op/naive.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Args {
+	const Expr **idx;
+	int rank;
+	DType t; /* computed in */
+} Args;
+
+static const Expr *arg(Naive *nv, const Args *a, int k)
+{
+	return naive_load_broadcast(nv, k, a->idx, a->rank, a->t);
+}
+
+static const Expr *number(Naive *nv, const Args *a, double v)
+{
+	return ir_const(nv->ir, a->t, v);
+}
+
+static const Expr *attr(Naive *nv, const Args *a, const char *name)
+{
+	return number(nv, a, op_float(nv->c, name));
+}
+
+/* max(0, min(1, alpha * x + beta)) */
+static const Expr *ramp_0_1(Naive *nv, const Args *a, const Expr *alpha, const Expr *beta)
+{
+	const Expr *line = ir_add(nv->ir, ir_mul(nv->ir, alpha, arg(nv, a, 0)), beta);
+	return ir_max(nv->ir, number(nv, a, 0), ir_min(nv->ir, number(nv, a, 1), line));
+}
+
+/* Negative x bent; others as they are. */
+static const Expr *bend(Naive *nv, const Args *a, const Expr *below)
+{
+	const Expr *x = arg(nv, a, 0);
+	return ir_select(nv->ir, ir_lt(nv->ir, x, number(nv, a, 0)), below, x);
+}
+
+static const Expr *batch_norm(Naive *nv, const Args *a)
+{
+	const Expr *v[5];
+	v[0] = arg(nv, a, 0);
+	for (int k = 1; k < 5; k++)
+		v[k] = naive_load(nv, k, &a->idx[1], a->t);
+	const Expr *deviation = ir_unary(nv->ir, IR_SQRT, ir_add(nv->ir, v[4], attr(nv, a, "epsilon")));
+	const Expr *unit = ir_div(nv->ir, ir_sub(nv->ir, v[0], v[3]), deviation);
+	return ir_add(nv->ir, ir_mul(nv->ir, unit, v[1]), v[2]);
+}
+
+/* A bound that is no number of an integer type is moved to one that means the same. */
+static const Expr *bound(Naive *nv, const Args *a, double v, bool low)
+{
+	if (dtype_is_float(a->t))
+		return number(nv, a, v);
+	double top = ldexp(1, a->t.kind == DT_INT ? a->t.bits - 1 : a->t.bits);
+	double bottom = a->t.kind == DT_INT ? -top : 0;
+	v = low ? ceil(v) : floor(v);
+	if (v >= top || isnan(v))
+		return naive_extreme(nv, a->t, false);
+	if (v <= bottom)
+		return naive_extreme(nv, a->t, true);
+	return v < 0x1p63 ? number(nv, a, v) : ir_const_int(nv->ir, a->t, (int64_t)(uint64_t)v);
+}
+
+static const Expr *clip(Naive *nv, const Args *a)
+{
+	const Expr *x = arg(nv, a, 0);
+	double lo = op_float(nv->c, "lo"), hi = op_float(nv->c, "hi");
+	if (naive_in(nv, 1) != NULL)
+		x = ir_max(nv->ir, x, arg(nv, a, 1));
+	if (naive_in(nv, 2) != NULL)
+		x = ir_min(nv->ir, x, arg(nv, a, 2));
+	if (lo != -INFINITY)
+		x = ir_max(nv->ir, x, bound(nv, a, lo, true));
+	if (hi != INFINITY)
+		x = ir_min(nv->ir, x, bound(nv, a, hi, false));
+	return x;
+}
+
+static const Expr *elu(Naive *nv, const Args *a)
+{
+	const Expr *e = ir_unary(nv->ir, IR_EXP, arg(nv, a, 0));
+	return bend(nv, a, ir_mul(nv->ir, attr(nv, a, "alpha"), ir_sub(nv->ir, e, number(nv, a, 1))));
+}
+
+/* In a's type; an integer to a floating power goes through f64 and is cut off. */
+static const Expr *power(Naive *nv, const Args *a)
+{
+	if (dtype_is_float(a->t))
+		return ir_binary(nv->ir, IR_POW, arg(nv, a, 0), arg(nv, a, 1));
+	Args wide = { a->idx, a->rank, F64 };
+	const Expr *p = ir_binary(nv->ir, IR_POW, arg(nv, &wide, 0), arg(nv, &wide, 1));
+	return naive_cast(nv, a->t, p);
+}
+
+static const Expr *binary(Naive *nv, const Args *a, Node op)
+{
+	return ir_binary(nv->ir, op, arg(nv, a, 0), arg(nv, a, 1));
+}
+
+static const Expr *unary(Naive *nv, const Args *a, Node op)
+{
+	return ir_unary(nv->ir, op, arg(nv, a, 0));
+}
+
+static const Expr *formula(Naive *nv, const Args *a)
+{
+	Ir *ir = nv->ir;
+	const Expr *zero = number(nv, a, 0);
+	switch (nv->c->op) {
+	case OP_add: return binary(nv, a, IR_ADD);
+	case OP_sub: return binary(nv, a, IR_SUB);
+	case OP_mul: return binary(nv, a, IR_MUL);
+	case OP_div: return naive_div(nv, arg(nv, a, 0), arg(nv, a, 1));
+	case OP_pow: return power(nv, a);
+	case OP_maximum: return binary(nv, a, IR_MAX);
+	case OP_minimum: return binary(nv, a, IR_MIN);
+	case OP_prelu: return bend(nv, a, binary(nv, a, IR_MUL));
+	case OP_relu: return ir_max(ir, arg(nv, a, 0), zero);
+	case OP_leaky_relu: return bend(nv, a, ir_mul(ir, attr(nv, a, "alpha"), arg(nv, a, 0)));
+	case OP_elu: return elu(nv, a);
+	case OP_hard_sigmoid: return ramp_0_1(nv, a, attr(nv, a, "alpha"), attr(nv, a, "beta"));
+	case OP_hard_swish:
+		return ir_mul(ir, arg(nv, a, 0), ramp_0_1(nv, a, number(nv, a, 1.0 / 6), number(nv, a, 0.5)));
+	case OP_sigmoid: return unary(nv, a, IR_SIGMOID);
+	case OP_tanh: return unary(nv, a, IR_TANH);
+	case OP_erf: return unary(nv, a, IR_ERF);
+	case OP_exp: return unary(nv, a, IR_EXP);
+	case OP_log: return unary(nv, a, IR_LOG);
+	case OP_sqrt: return unary(nv, a, IR_SQRT);
+	case OP_abs: return a->t.kind == DT_UINT ? arg(nv, a, 0) : unary(nv, a, IR_ABS);
+	case OP_neg: return unary(nv, a, IR_NEG);
+	case OP_clip: return clip(nv, a);
+	case OP_batch_norm: return batch_norm(nv, a);
+	default: return arg(nv, a, 0); /* identity, cast */
+	}
+}
+
+void naive_elementwise(Naive *nv)
+{
+	Nest nest = { .nv = nv };
+	const Expr *idx[DAG_MAX_RANK];
+	Buf *out = naive_buf(nv, nv->c->out[0]);
+	nest_shape(&nest, naive_out(nv, 0)->shape, idx);
+	Args a = { idx, naive_out(nv, 0)->shape.rank, naive_type(nv, naive_in(nv, 0)->type) };
+	if (nv->c->op == OP_identity || nv->c->op == OP_cast) /* straight from type to type */
+		a.t = naive_buf(nv, nv->c->in[0])->type;
+	nest_close(&nest, NULL, NULL, naive_store(nv, out, idx, formula(nv, &a)));
+}
+
+/*
+ * Integer to an integer power, exact and without a loop that depends on data: the product of 65
+ * factors, as many of them `a` as b says. Beyond 64 only 1, 0 and -1 have a value that fits, so
+ * such a b counts as 64 or 65, whichever has its parity. a to a negative power is 0 but for these.
+ */
+void naive_pow_int(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Nest nest = { .nv = nv };
+	const Expr *idx[DAG_MAX_RANK];
+	const Value *y = naive_out(nv, 0);
+	DType t = y->type;
+	Buf *out = naive_buf(nv, nv->c->out[0]);
+	nest_shape(&nest, y->shape, idx);
+	const Expr *k = nest_axis(&nest, "k", ITER_REDUCE, 65);
+	const Expr *a = naive_load_broadcast(nv, 0, idx, y->shape.rank, t);
+	const Expr *b = naive_load_broadcast(nv, 1, idx, y->shape.rank, I64);
+	const Expr *zero = ir_int(ir, 0), *one = ir_const(ir, t, 1), *limit = ir_int(ir, 64);
+	const Expr *negative = ir_lt(ir, b, zero), *unit = ir_eq(ir, ir_mul(ir, a, a), one);
+	const Expr *factor = ir_select(ir, negative, ir_select(ir, unit, a, ir_const(ir, t, 0)), a);
+	const Expr *n = ir_select(ir, negative, ir_sub(ir, zero, b), b);
+	n = ir_select(ir, ir_lt(ir, limit, n), ir_add(ir, limit, ir_mod(ir, n, ir_int(ir, 2))), n);
+	factor = ir_select(ir, ir_lt(ir, k, n), factor, one);
+	nest_close(&nest, NULL, naive_store(nv, out, idx, one),
+		ir_reduce(ir, "prod", out, idx, out->rank, factor));
+}

@@ -1,0 +1,196 @@
+/*
+ * Operators with sliding windows: convolution, pooling, LRN. A tap that falls into the padding is
+ * not loaded: its index is checked first, where the geometry does not show it inside.
+ */
+#include "op/naive.h"
+
+typedef struct Taps {
+	const Expr *at[WINDOW_MAX]; /* where in the input */
+	const Expr *inside;         /* NULL: always */
+} Taps;
+
+static const char *const axes[] = { "d", "h", "w" }, *const taps[] = { "kd", "kh", "kw" };
+
+/* at = out * stride - lo + tap * dilation in every spatial dimension. */
+static Taps find_taps(Naive *nv, const Window *w, const Expr *const *out, const Expr *const *tap)
+{
+	Ir *ir = nv->ir;
+	Taps t = { .inside = NULL };
+	for (int k = 0; k < w->n; k++) {
+		const Expr *at = ir_mul(ir, out[k], ir_int(ir, w->stride[k]));
+		at = ir_add(ir, at, ir_mul(ir, tap[k], ir_int(ir, w->dilation[k])));
+		t.at[k] = ir_sub(ir, at, ir_int(ir, w->lo[k]));
+		int64_t last = (w->out[k] - 1) * w->stride[k] + (w->kernel[k] - 1) * w->dilation[k] - w->lo[k];
+		t.inside = naive_inside(nv, t.at[k], -w->lo[k], last, w->in[k], t.inside);
+	}
+	return t;
+}
+
+static void spatial_axes(Nest *nest, const Window *w, const Expr **out)
+{
+	for (int k = 0; k < w->n; k++)
+		out[k] = nest_axis(nest, axes[WINDOW_MAX - w->n + k], ITER_SPATIAL, w->out[k]);
+}
+
+static void tap_axes(Nest *nest, const Window *w, const Expr **tap)
+{
+	for (int k = 0; k < w->n; k++)
+		tap[k] = nest_axis(nest, taps[WINDOW_MAX - w->n + k], ITER_REDUCE, w->kernel[k]);
+}
+
+/* From the accumulator to the result, where they are not one buffer. */
+static void round_result(Naive *nv, Buf *acc, Buf *out)
+{
+	Nest nest = { .nv = nv };
+	const Expr *idx[DAG_MAX_RANK];
+	nest_shape(&nest, naive_out(nv, 0)->shape, idx);
+	nest_close(&nest, "round", NULL, naive_store(nv, out, idx, ir_load(nv->ir, acc, idx, acc->rank)));
+}
+
+/*
+ * Loops n, o, (d, h,) w, c, (kd, kh,) kw; with groups g before o, and o and c within a group.
+ * A depthwise convolution has neither g nor c: its input channel is o.
+ */
+void naive_conv(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Window win;
+	op_window(nv->d, nv->c, &win, NULL);
+	const Value *x = naive_in(nv, 0), *w = naive_in(nv, 1), *y = naive_out(nv, 0);
+	int64_t groups = op_int(nv->c, "groups"), filters = w->shape.dim[0], depth = w->shape.dim[1];
+	bool depthwise = groups > 1 && depth == 1 && filters == groups, grouped = groups > 1 && !depthwise;
+	DType acc_type = naive_acc(nv, y->type);
+	Buf *out = naive_buf(nv, nv->c->out[0]);
+	Buf *acc = dtype_eq(out->type, acc_type) ? out : naive_work(nv, "acc", acc_type, y->shape);
+
+	Nest nest = { .nv = nv };
+	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *at_w[DAG_MAX_RANK], *tap[WINDOW_MAX];
+	const Expr *g = NULL, *c = ir_int(ir, 0);
+	at_x[0] = at_y[0] = nest_axis(&nest, "n", ITER_SPATIAL, x->shape.dim[0]);
+	if (grouped)
+		g = nest_axis(&nest, "g", ITER_SPATIAL, groups);
+	const Expr *o = nest_axis(&nest, "o", ITER_SPATIAL, grouped ? filters / groups : filters);
+	spatial_axes(&nest, &win, &at_y[2]);
+	if (!depthwise)
+		c = nest_axis(&nest, "c", ITER_REDUCE, depth);
+	tap_axes(&nest, &win, tap);
+
+	at_y[1] = grouped ? ir_add(ir, ir_mul(ir, g, ir_int(ir, filters / groups)), o) : o;
+	at_x[1] = depthwise ? o : grouped ? ir_add(ir, ir_mul(ir, g, ir_int(ir, depth)), c) : c;
+	at_w[0] = at_y[1];
+	at_w[1] = c;
+	Taps t = find_taps(nv, &win, &at_y[2], tap);
+	for (int k = 0; k < win.n; k++) {
+		at_x[2 + k] = t.at[k];
+		at_w[2 + k] = tap[k];
+	}
+	const Expr *zero = ir_const(ir, acc_type, 0), *v = naive_load(nv, 0, at_x, acc_type);
+	if (t.inside != NULL)
+		v = ir_select(ir, t.inside, v, zero);
+	v = ir_mul(ir, v, naive_load(nv, 1, at_w, acc_type));
+	const Expr *bias = naive_in(nv, 2) != NULL ? naive_load(nv, 2, &at_y[1], acc_type) : zero;
+	nest_close(&nest, NULL, naive_store(nv, acc, at_y, bias),
+		ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
+	if (acc != out)
+		round_result(nv, acc, out);
+}
+
+/* How many taps of a window lie at [-lo, n + hi) of one dimension, as an expression of its place. */
+static const Expr *count_taps(Naive *nv, const Window *w, int k, const Expr *out, bool count_pad)
+{
+	Ir *ir = nv->ir;
+	int64_t lo = count_pad ? -w->lo[k] : 0, end = w->in[k] + (count_pad ? w->hi[k] : 0);
+	int64_t step = w->dilation[k], span = (w->kernel[k] - 1) * step;
+	int64_t first_at = -w->lo[k], last_at = (w->out[k] - 1) * w->stride[k] - w->lo[k] + span;
+	const Expr *first = ir_int(ir, 0), *stop = ir_int(ir, w->kernel[k]);
+	/* Tap j lies at base + j * step: it is within for ceil((lo - base) / step) <= j < ceil(..end..). */
+	const Expr *base = ir_mul(ir, out, ir_int(ir, w->stride[k]));
+	base = ir_sub(ir, base, ir_int(ir, w->lo[k]));
+	const Expr *by = ir_int(ir, step);
+	if (first_at < lo)
+		first = ir_max(ir, first, ir_div(ir, ir_sub(ir, ir_int(ir, lo + step - 1), base), by));
+	if (last_at >= end)
+		stop = ir_min(ir, stop, ir_div(ir, ir_sub(ir, ir_int(ir, end + step - 1), base), by));
+	return ir_sub(ir, stop, first);
+}
+
+static void divide_by_count(Naive *nv, const Window *w, Buf *acc, Buf *out)
+{
+	Ir *ir = nv->ir;
+	Nest nest = { .nv = nv };
+	const Expr *idx[DAG_MAX_RANK], *count = ir_int(ir, 1);
+	nest_shape(&nest, naive_out(nv, 0)->shape, idx);
+	for (int k = 0; k < w->n; k++) {
+		const Expr *n = count_taps(nv, w, k, idx[2 + k], op_int(nv->c, "count_pad") != 0);
+		int64_t known;
+		if (!ir_is_int(n, &known)) /* a window may lie in the padding altogether: 0 / 1 */
+			n = ir_max(ir, n, ir_int(ir, 1));
+		count = ir_mul(ir, count, n);
+	}
+	const Expr *sum = ir_load(ir, acc, idx, acc->rank);
+	nest_close(&nest, "mean", NULL,
+		naive_store(nv, out, idx, naive_div(nv, sum, ir_cast(ir, acc->type, count))));
+}
+
+void naive_pool(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Window win;
+	op_window(nv->d, nv->c, &win, NULL);
+	bool max = nv->c->op == OP_max_pool;
+	const Value *y = naive_out(nv, 0);
+	Buf *out = naive_buf(nv, nv->c->out[0]);
+	DType t = max ? out->type : naive_acc(nv, y->type);
+	Buf *acc = max ? out : naive_work(nv, "sum", t, y->shape);
+
+	Nest nest = { .nv = nv };
+	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *tap[WINDOW_MAX];
+	at_x[0] = at_y[0] = nest_axis(&nest, "n", ITER_SPATIAL, y->shape.dim[0]);
+	at_x[1] = at_y[1] = nest_axis(&nest, "c", ITER_SPATIAL, y->shape.dim[1]);
+	spatial_axes(&nest, &win, &at_y[2]);
+	tap_axes(&nest, &win, tap);
+	Taps where = find_taps(nv, &win, &at_y[2], tap);
+	for (int k = 0; k < win.n; k++)
+		at_x[2 + k] = where.at[k];
+	const Expr *nothing = max ? naive_extreme(nv, t, true) : ir_const(ir, t, 0);
+	const Expr *v = naive_load(nv, 0, at_x, t);
+	if (where.inside != NULL)
+		v = ir_select(ir, where.inside, v, nothing);
+	nest_close(&nest, NULL, naive_store(nv, acc, at_y, nothing),
+		ir_reduce(ir, max ? "max" : "sum", acc, at_y, acc->rank, v));
+	if (!max)
+		divide_by_count(nv, &win, acc, out);
+}
+
+/* Channels c - (size - 1) / 2 .. c + size / 2, those there are. */
+void naive_lrn(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	const Value *x = naive_in(nv, 0);
+	Shape s = x->shape;
+	int64_t size = op_int(nv->c, "size"), before = (size - 1) / 2;
+	DType t = naive_acc(nv, x->type);
+	Buf *out = naive_buf(nv, nv->c->out[0]), *sum = naive_work(nv, "sum", t, s);
+
+	Nest nest = { .nv = nv };
+	const Expr *idx[DAG_MAX_RANK], *at[DAG_MAX_RANK];
+	nest_shape(&nest, s, idx);
+	const Expr *k = nest_axis(&nest, "k", ITER_REDUCE, size);
+	for (int i = 0; i < s.rank; i++)
+		at[i] = idx[i];
+	at[1] = ir_sub(ir, ir_add(ir, idx[1], k), ir_int(ir, before));
+	const Expr *zero = ir_const(ir, t, 0), *v = naive_load(nv, 0, at, t);
+	const Expr *inside = naive_inside(nv, at[1], -before, s.dim[1] - 1 + size - 1 - before, s.dim[1], NULL);
+	v = ir_mul(ir, v, v);
+	if (inside != NULL)
+		v = ir_select(ir, inside, v, zero);
+	nest_close(&nest, "sum", naive_store(nv, sum, idx, zero), ir_reduce(ir, "sum", sum, idx, s.rank, v));
+
+	Nest last = { .nv = nv };
+	nest_shape(&last, s, idx);
+	const Expr *scale = ir_const(ir, t, op_float(nv->c, "alpha") / (double)size);
+	const Expr *of = ir_add(ir, ir_const(ir, t, op_float(nv->c, "bias")),
+		ir_mul(ir, scale, ir_load(ir, sum, idx, s.rank)));
+	of = ir_binary(ir, IR_POW, of, ir_const(ir, t, op_float(nv->c, "beta")));
+	nest_close(&last, NULL, NULL, naive_store(nv, out, idx, ir_div(ir, naive_load(nv, 0, idx, t), of)));
+}

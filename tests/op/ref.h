@@ -1,0 +1,28 @@
+/*
+ * A second meaning of every operator, for tests only: tensors of doubles and plain loops over
+ * multi-indices, sharing no code with the naive Fns. Results are rounded to their type.
+ */
+#ifndef TESTS_REF_H
+#define TESTS_REF_H
+
+#include "base/rng.h"
+#include "op/op.h"
+
+typedef struct Tensor {
+	DType type;
+	Shape shape;
+	int64_t n;
+	double *v; /* n of them; integers beyond 2^53 are not for this */
+} Tensor;
+
+Tensor tensor_new(Arena *a, DType t, Shape s);
+/* Small integers for integer types, [-2, 2) rounded to the type for floats, 0 and 1 for bool. */
+Tensor tensor_random(Arena *a, DType t, Shape s, Rng *r);
+/* From and to the bytes a kernel reads. */
+void *tensor_bytes(Arena *a, Tensor t);
+Tensor tensor_of(Arena *a, DType t, Shape s, const void *data);
+
+/* v[] by value number: inputs (and constants without data) are given, the rest is computed. */
+void ref_eval(Arena *a, const Dag *d, Tensor *v);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * The naive Fn of every operator: it verifies, prints and parses back to the same text, and run by
+ * the interpreter equals the second meaning of ref.c on random inputs, as typed and in f64.
+ */
+#include "ir/interp.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ref.h"
+#include "suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const dags[] = {
+#include "calls.inc"
+};
+
+static double tolerance(DType t)
+{
+	if (!dtype_is_float(t))
+		return 0;
+	return t.kind == DT_BFLOAT ? 1e-2 : t.bits == 16 ? 2e-3 : t.bits == 32 ? 1e-5 : 1e-12;
+}
+
+/* Largest difference against the largest number, infinities and NaN where the other has them. */
+static double difference(Tensor a, Tensor b)
+{
+	double most = 1e-30, off = 0;
+	for (int64_t i = 0; i < a.n; i++) {
+		if (isnan(a.v[i]) != isnan(b.v[i]) || isinf(a.v[i]) != isinf(b.v[i]))
+			return INFINITY;
+		if (isnan(a.v[i]) || a.v[i] == b.v[i])
+			continue;
+		off = fmax(off, fabs(a.v[i] - b.v[i]));
+		most = fmax(most, fmax(fabs(a.v[i]), 1));
+	}
+	return off / most;
+}
+
+/* Logarithm, root and power want positive numbers; variances too. */
+static void make_fit(const Dag *d, Tensor *v)
+{
+	for (size_t i = 0; i < d->call.n; i++) {
+		const OpCall *c = &d->call.at[i];
+		int k = c->op == OP_batch_norm ? 4 : c->op == OP_pow && dtype_is_int(v[c->in[0]].type) ? 1 : 0;
+		if (k > 0 || c->op == OP_log || c->op == OP_sqrt || c->op == OP_pow)
+			for (int64_t e = 0; e < v[c->in[k]].n; e++)
+				v[c->in[k]].v[e] = fabs(v[c->in[k]].v[e]) + (k == 1 ? 0 : 0.25);
+	}
+}
+
+static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t seed)
+{
+	Err err = { 0 };
+	Rng r = rng_seed(seed);
+	Tensor *v = arena_array(a, Tensor, d->value.n);
+	for (size_t i = 0; i < d->value.n; i++)
+		if (d->value.at[i].kind != VALUE_CALL && d->value.at[i].data == NULL)
+			v[i] = tensor_random(a, d->value.at[i].type, d->value.at[i].shape, &r);
+	make_fit(d, v);
+	ref_eval(a, d, v);
+
+	Ir *ir = ir_new(a);
+	KernelSet *ks = op_naive(ir, d, "naive", kind, &err);
+	ck_assert_msg(ks != NULL, "%s", err.text);
+	Text text = { .arena = a }, again = { .arena = a };
+	ir_print_set(&text, ks);
+	ck_assert_msg(ir_verify_set(ks, &err), "%s: %s\n%s", err.place, err.text, text_str(&text));
+	KernelSet *back = ir_parse_set(ir_new(a), "naive", text_str(&text), text.n, &err);
+	ck_assert_msg(back != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
+	ir_print_set(&again, back);
+	ck_assert_str_eq(text_str(&text), text_str(&again));
+
+	const Fn *fn = ks->fn[0]; /* parameters: inputs, constants, outputs */
+	IrArg arg[64];
+	int n = 0;
+	for (size_t i = 0; i < d->input.n; i++)
+		arg[n++].data = tensor_bytes(a, v[d->input.at[i]]);
+	for (size_t i = 0; i < d->value.n; i++)
+		if (d->value.at[i].kind == VALUE_CONST)
+			arg[n++].data = tensor_bytes(a, v[i]);
+	for (size_t i = 0; i < d->output.n; i++)
+		arg[n++].data = arena_alloc(a, (size_t)value_bytes(&d->value.at[d->output.at[i]]) + 1);
+	for (int i = 0; i < n; i++)
+		arg[i].name = fn->param[i].name;
+	IrRun how = { .seed = seed };
+	ck_assert_msg(ir_run_fn(ks, fn, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text,
+		text_str(&text));
+	for (size_t k = 0; k < d->output.n; k++) {
+		int at = d->output.at[k];
+		const Value *val = &d->value.at[at];
+		Tensor y = tensor_of(a, val->type, val->shape, arg[n - (int)d->output.n + (int)k].data);
+		double off = difference(v[at], y);
+		ck_assert_msg(off <= tolerance(val->type), "%s differs by %g (seed %llu)\n%s", val->name, off,
+			(unsigned long long)seed, text_str(&text));
+	}
+}
+
+START_TEST(naive_equals_reference)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "naive.dag", dags[_i], strlen(dags[_i]), &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	run_and_compare(a, d, NAIVE_AS_TYPED, (uint64_t)_i * 2 + 1);
+	run_and_compare(a, d, NAIVE_F64, (uint64_t)_i * 2 + 2);
+	arena_free(a);
+}
+END_TEST
+
+/* Every operator has a case above. */
+START_TEST(every_operator_is_tried)
+{
+	char call[64];
+	bool found = false;
+	snprintf(call, sizeof call, "= %s(", op_row(_i)->name);
+	for (int i = 0; i < LEN(dags); i++)
+		found |= strstr(dags[i], call) != NULL;
+	ck_assert_msg(found, "no case for %s", op_row(_i)->name);
+}
+END_TEST
+
+/* conv of random geometry, all that ONNX allows and op.def takes. */
+START_TEST(random_windows_equal_reference)
+{
+	Rng r = rng_seed(1000 + (uint64_t)_i);
+	Arena *a = arena_new();
+	Dag *d = dag_new(a, "random");
+	int sp = (int)rng_range(&r, 1, 3), op = (int[]){ OP_conv, OP_max_pool, OP_avg_pool }[_i % 3];
+	int64_t x[5], w[5], strides[3], dilations[3], pads[6], kernel[3], groups = rng_range(&r, 1, 3);
+	int64_t per = rng_range(&r, 1, 2), filters = groups * rng_range(&r, 1, 2);
+	x[0] = rng_range(&r, 1, 2);
+	x[1] = groups * per;
+	w[0] = filters;
+	w[1] = per;
+	for (int k = 0; k < sp; k++) {
+		w[2 + k] = kernel[k] = rng_range(&r, 1, 3);
+		strides[k] = rng_range(&r, 1, 3);
+		dilations[k] = rng_range(&r, 1, 2);
+		pads[k] = rng_range(&r, 0, 2);
+		pads[sp + k] = rng_range(&r, 0, 2);
+		int64_t span = (kernel[k] - 1) * dilations[k] + 1 - pads[k] - pads[sp + k];
+		x[2 + k] = rng_range(&r, span > 1 ? span : 1, 7);
+	}
+	int in[3] = { dag_add_input(d, "x", F32, shape_of(2 + sp, x)), 0, 0 }, nin = 1, nattr = 3;
+	Attr attr[6] = { attr_ints("strides", strides, sp), attr_ints("dilations", dilations, sp),
+		attr_ints("pads", pads, 2 * sp) };
+	if (op == OP_conv) {
+		in[nin++] = dag_add_const(d, "w", F32, shape_of(2 + sp, w), NULL);
+		if (rng_below(&r, 2) == 0)
+			in[nin++] = dag_add_const(d, "b", F32, shape_of(1, &filters), NULL);
+		attr[nattr++] = attr_int("groups", groups);
+	} else {
+		attr[nattr++] = attr_ints("kernel", kernel, sp);
+		attr[nattr++] = attr_int("ceil", rng_range(&r, 0, 1));
+		if (op == OP_avg_pool)
+			attr[nattr++] = attr_int("count_pad", rng_range(&r, 0, 1));
+	}
+	Err err = { 0 };
+	int call = dag_add_call(d, op, "y", in, nin, attr, nattr, &err);
+	ck_assert_msg(call >= 0, "%s", err.text);
+	dag_add_output(d, d->call.at[call].out[0]);
+	run_and_compare(a, d, NAIVE_AS_TYPED, (uint64_t)_i);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(outputs_that_are_no_results_are_refused)
+{
+	static const char *const texts[] = { "dag\nin x: f32[2]\nout x\n",
+		"dag\nin x: f32[2]\ny = relu(x)\nout y, y\n" };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", texts[_i], strlen(texts[_i]), &err);
+	ck_assert_ptr_null(op_naive(ir_new(a), d, "f", NAIVE_AS_TYPED, &err));
+	ck_assert_int_eq(err_exit_code(err.code), 1);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("naive");
+	int windows = getenv("DLC_TEST_ALL") != NULL ? 900 : 90;
+	tcase_add_loop_test(tc, naive_equals_reference, 0, LEN(dags));
+	tcase_add_loop_test(tc, every_operator_is_tried, 0, OP_COUNT);
+	tcase_add_loop_test(tc, random_windows_equal_reference, 0, windows);
+	tcase_add_loop_test(tc, outputs_that_are_no_results_are_refused, 0, 2);
+	return run_suite("naive", tc);
+}
