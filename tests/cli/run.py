@@ -66,7 +66,8 @@ def main():
                 got = play(command, build, os.path.dirname(os.path.abspath(path)), cwd)
                 if not fits(want, got):
                     failed += 1
-                    print(f"{path}: $ {command}\nwanted:\n  " + "\n  ".join(want) + "\ngot:\n  " + "\n  ".join(got))
+                    if failed <= 5:
+                        print(f"{path}: $ {command}\nwanted:\n  " + "\n  ".join(want) + "\ngot:\n  " + "\n  ".join(got))
                     want = got
                 out += ["$ " + command, *want] + [""] * air
         if bless:
