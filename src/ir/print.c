@@ -5,6 +5,8 @@
 #include "ir/text.h"
 #include "ir/node.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void put(Text *out, const char *s)
@@ -16,7 +18,9 @@ static void print_number(Text *out, const Expr *e)
 {
 	char number[40], type[DTYPE_TEXT];
 	bool f32 = e->type.kind == DT_FLOAT && e->type.bits == 32;
-	if (f32)
+	if (fabs(e->f) < 1e9 && e->f == rint(e->f))
+		snprintf(number, sizeof number, "%.1f", e->f);
+	else if (f32)
 		text_float(number, sizeof number, (float)e->f);
 	else
 		text_double(number, sizeof number, e->f);

@@ -129,7 +129,7 @@ static bool verify_iter(Verifier *v, const Iter *it)
 	if (!verify_expr(v, it->lo) || !verify_expr(v, it->hi) || !verify_expr(v, it->value))
 		return false;
 	if (!is_index(it->lo) || !is_index(it->hi) || !is_index(it->value))
-		return broke(v, RULE_ITERATOR, "those of %s are not", it->name);
+		return broke(v, RULE_ITERATOR, "one of %s is not", it->name);
 	if (it->kind == ITER_REDUCE)
 		ir_each_node(it->value, find_unordered, v);
 	return it->kind != ITER_SCAN || verify_scan(v, it);

@@ -3,6 +3,7 @@
  * is `certain` if it runs whenever the Fn does: only there may an analysis say "always wrong".
  */
 #include "ir/build.h"
+#include "ir/simplify.h"
 #include "ir/verifier.h"
 #include "ir/walk.h"
 
@@ -46,9 +47,9 @@ static bool verify_axis(Verifier *v, const Stmt *s)
 static bool verify_loop_kind(Verifier *v, const Stmt *s)
 {
 	if (s->loop.kind == LOOP_VECTOR && (s->loop.lo->op != IR_INT || s->loop.hi->op != IR_INT)) {
-		Interval n = ir_interval(ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
-		if (n.lo != n.hi)
-			return broke(v, RULE_VECTOR_EXTENT, "loop %s", s->loop.var);
+		const Expr *n = ir_simplify(v->ir, ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
+		if (n->op != IR_INT)
+			return broke(v, RULE_VECTOR_EXTENT, "that of %s depends on more", s->loop.var);
 	}
 	if (s->loop.kind == LOOP_PIPELINED && s->loop.stages < 1)
 		return broke(v, RULE_STAGES, "loop %s has %d", s->loop.var, s->loop.stages);
@@ -60,7 +61,7 @@ static bool verify_for(Verifier *v, const Stmt *s)
 	if (!verify_expr(v, s->loop.lo) || !verify_expr(v, s->loop.hi))
 		return false;
 	if (!is_index(s->loop.lo) || !is_index(s->loop.hi))
-		return broke(v, RULE_LOOP_BOUNDS, "those of %s are not", s->loop.var);
+		return broke(v, RULE_LOOP_BOUNDS, "one of %s is not", s->loop.var);
 	if (!verify_loop_kind(v, s))
 		return false;
 	Interval lo = ir_interval(s->loop.lo, v->env), hi = ir_interval(s->loop.hi, v->env);
@@ -83,7 +84,7 @@ bool verify_condition(Verifier *v, const Expr *e)
 {
 	if (!verify_expr(v, e))
 		return false;
-	return dtype_eq(e->type, BOOL) || broke(v, RULE_CONDITION, "this one is not");
+	return dtype_eq(e->type, BOOL) || broke(v, RULE_CONDITION, "this one has another type");
 }
 
 typedef struct WriteCheck {
@@ -128,7 +129,7 @@ static bool verify_mask(Verifier *v, const Expr *mask, int lanes)
 		return true;
 	if (!verify_expr(v, mask))
 		return false;
-	return dtype_eq(mask->type, dtype_vector(BOOL, lanes)) || broke(v, RULE_MASK, "this one is not");
+	return dtype_eq(mask->type, dtype_vector(BOOL, lanes)) || broke(v, RULE_MASK, "this one has another type");
 }
 
 /* What is masked may not happen: its accesses are not certain. */
@@ -148,7 +149,7 @@ static bool verify_store(Verifier *v, const Stmt *s)
 		return false;
 	v->certain = was;
 	if (!dtype_eq(s->store.value->type, dtype_vector(d->buf->type, lanes)))
-		return broke(v, RULE_STORE_TYPE, "what is stored in %s is not", d->name);
+		return broke(v, RULE_STORE_TYPE, "what is stored in %s has another type", d->name);
 	return verify_mask(v, s->store.mask, lanes);
 }
 
@@ -159,7 +160,7 @@ static bool verify_target(Verifier *v, const Stmt *s, const Monoid *m, int k, in
 		return false;
 	if (!dtype_eq(d->buf->type, m->type[k]) ||
 		!dtype_eq(s->reduce.value[k]->type, dtype_vector(m->type[k], *lanes)))
-		return broke(v, RULE_REDUCE_TYPE, "%s or its value has another", d->name);
+		return broke(v, RULE_REDUCE_TYPE, "%s or its value has another type", d->name);
 	if (!s->reduce.atomic && v->unordered != NULL && d->depth <= v->unordered->depth)
 		return broke(v, RULE_REDUCE_PARALLEL, "%s is reduced into over loop %s, which has no order",
 			d->name, v->unordered->name);
@@ -173,7 +174,7 @@ static bool verify_atomic(Verifier *v, const Stmt *s, int lanes)
 	if (s->reduce.old == NULL)
 		return true;
 	if (!s->reduce.atomic || lanes != 1)
-		return broke(v, RULE_ATOMIC, "%s names the old value of what is neither", s->reduce.old);
+		return broke(v, RULE_ATOMIC, "%s would name the old value of what is not", s->reduce.old);
 	return verify_declare(v, DECL_LET, s->reduce.old, s->reduce.value[0]->type, NULL);
 }
 
@@ -243,7 +244,7 @@ static bool verify_barrier(Verifier *v, const Stmt *s)
 {
 	bool known = strcmp(s->barrier, "warp") == 0 || strcmp(s->barrier, "block") == 0 ||
 		strcmp(s->barrier, "grid") == 0;
-	return known || broke(v, RULE_BARRIER, "%s is none", s->barrier);
+	return known || broke(v, RULE_BARRIER, "%s is no such scope", s->barrier);
 }
 
 static bool fits_async(const Stmt *s)
@@ -263,7 +264,7 @@ static bool verify_one_stmt(Verifier *v, const Stmt *s)
 {
 	v->line = s->line;
 	if (v->in_async && !fits_async(s))
-		return broke(v, RULE_ASYNC, "this statement is none of them");
+		return broke(v, RULE_ASYNC, "this statement does not belong there");
 	switch (s->kind) {
 	case ST_FOR: return verify_for(v, s);
 	case ST_BLOCK: return verify_block(v, s);
