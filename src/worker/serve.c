@@ -1,0 +1,123 @@
+/*
+ * From a request to its answer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/cpu.h"
+#include "runtime/probe.h"
+#include "runtime/timing.h"
+#include "worker/worker.h"
+
+static uint64_t cache_bytes(int level)
+{
+	long n = 0;
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+	static const int name[] = { _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+		_SC_LEVEL3_CACHE_SIZE };
+	n = sysconf(name[level]);
+#else
+	(void)level;
+#endif
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+void worker_hello(Msg *out)
+{
+	char features[4096];
+	const char *version = dlc_runtime_version();
+	MsgHello h = { .version = MSG_VERSION, .cores = (uint32_t)cpu_count() };
+	dlc_cpu_features(features, sizeof features);
+	h.memory_bytes = cpu_memory();
+	h.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (int i = 0; i < 3; i++)
+		h.cache_bytes[i] = cache_bytes(i);
+	h.nfeatures = strlen(features);
+	h.nprogram = strlen(version);
+	msg_begin(out, MSG_HELLO, 0, &h);
+	msg_add(out, features, h.nfeatures);
+	msg_add(out, version, h.nprogram);
+}
+
+static void answer_refused(Msg *out, uint64_t serial, DlcStatus s, const DlcError *err)
+{
+	MsgRefused r = { .status = (uint32_t)s, .ntext = strlen(err->text) };
+	msg_begin(out, MSG_REFUSED, serial, &r);
+	msg_add(out, err->text, r.ntext);
+}
+
+static DlcStatus serve_compare(Worker *w, const MsgView *in, Msg *out, DlcError *err)
+{
+	MsgCompared c;
+	DlcStatus s = worker_compare(w, in->fixed, &c, err);
+	if (s == DLC_OK)
+		msg_begin(out, MSG_COMPARED, in->serial, &c);
+	return s;
+}
+
+static DlcStatus serve_read(Worker *w, const MsgView *in, Msg *out, DlcError *err)
+{
+	const void *data;
+	const MsgRead *m = in->fixed;
+	DlcStatus s = worker_read(w, m, &data, err);
+	if (s == DLC_OK) {
+		MsgData d = { .ndata = m->bytes };
+		msg_begin(out, MSG_DATA, in->serial, &d);
+		msg_add(out, data, (size_t)m->bytes);
+	}
+	return s;
+}
+
+static DlcStatus serve_time(Worker *w, const MsgView *in, Msg *out, DlcError *err)
+{
+	MsgSample *sample;
+	MsgTimes t;
+	DlcStatus s = worker_time(w, in->fixed, in->array[0], &sample, &t.nsample, err);
+	if (s == DLC_OK) {
+		msg_begin(out, MSG_TIMES, in->serial, &t);
+		msg_add(out, sample, (size_t)t.nsample * sizeof *sample);
+	}
+	free(sample);
+	return s;
+}
+
+static DlcStatus serve_probe(const MsgView *in, Msg *out, DlcError *err)
+{
+	uint64_t threads = ((const MsgProbe *)in->fixed)->threads;
+	MsgProbed p = { .gflops = threads >= 1 && threads <= TEAM_MAX ? probe_fma_gflops((int)threads) : 0 };
+	if (p.gflops > 0) {
+		msg_begin(out, MSG_PROBED, in->serial, &p);
+		return DLC_OK;
+	}
+	snprintf(err->text, sizeof err->text, "the system gives no such team of threads to probe with");
+	return DLC_BAD_ARGUMENT;
+}
+
+bool worker_serve(Worker *w, const MsgView *in, Msg *out)
+{
+	DlcError err = { 0 };
+	DlcStatus s = DLC_OK;
+	uint64_t start = timing_wall_ns();
+	const void *m = in->fixed, *const *a = in->array;
+	switch (in->kind) {
+	case MSG_IMAGE: s = worker_image(w, m, a[0], a[1], &err); break;
+	case MSG_BUNDLE: s = worker_bundle(w, m, a[0], &err); break;
+	case MSG_BUFFER: s = worker_buffer(w, m, a[0], &err); break;
+	case MSG_PROGRAM: s = worker_program(w, m, a[0], a[1], a[2], &err); break;
+	case MSG_RUN: s = worker_run(w, m, &err); break;
+	case MSG_COMPARE: s = serve_compare(w, in, out, &err); break;
+	case MSG_READ: s = serve_read(w, in, out, &err); break;
+	case MSG_TIME: s = serve_time(w, in, out, &err); break;
+	case MSG_PROBE: s = serve_probe(in, out, &err); break;
+	case MSG_RESET: worker_reset(w); break;
+	default: return false;
+	}
+	MsgDone done = { .ns = timing_wall_ns() - start };
+	if (s != DLC_OK)
+		answer_refused(out, in->serial, s, &err);
+	else if (out->size == 0)
+		msg_begin(out, MSG_DONE, in->serial, &done);
+	return true;
+}

@@ -1,0 +1,357 @@
+/*
+ * What a worker keeps: code, buffers, programs, by the parent's numbers.  Everything a message says
+ * is checked here once; addresses that depend on other numbers are found again before each run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cpu.h"
+#include "runtime/device.h"
+#include "runtime/element.h"
+#include "runtime/model.h"
+#include "runtime/tensor.h"
+#include "worker/worker.h"
+
+enum { GUARD_BYTE = 0xa5, CALLS = 1 << 20 };
+
+static DlcStatus refuse(DlcError *err, const char *what, uint64_t number)
+{
+	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %llu", what, (unsigned long long)number);
+}
+
+DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err)
+{
+	uint64_t there = cpu_memory();
+	*out = there == 0 || n < there ? device_cpu.alloc(n) : NULL;
+	if (*out == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
+	return DLC_OK;
+}
+
+void worker_poison(void *bytes, size_t n)
+{
+	memset(bytes, 0xff, n);
+}
+
+bool worker_guarded(const Buffer *b)
+{
+	for (int i = 0; i < WORKER_GUARD; i++)
+		if (b->data[b->bytes + (size_t)i] != GUARD_BYTE)
+			return false;
+	return true;
+}
+
+static void module_free(Module *m)
+{
+	if (m == NULL)
+		return;
+	device_cpu.code_release(NULL, m->code, m->bytes);
+	free(m->entry);
+	free(m);
+}
+
+static void buffer_free(Buffer *b)
+{
+	if (b == NULL)
+		return;
+	device_cpu.release(b->data, b->bytes + WORKER_GUARD);
+	free(b);
+}
+
+void program_free(Program *p)
+{
+	if (p == NULL)
+		return;
+	dlc_instance_close(p->instance);
+	dlc_model_close(p->model);
+	if (p->file != NULL)
+		device_cpu.release(p->file, p->nfile);
+	free(p->call);
+	free(p->arg);
+	free(p->sym);
+	free(p->address);
+	free(p);
+}
+
+void worker_reset(Worker *w)
+{
+	for (int i = 0; i < MSG_TABLE; i++) {
+		module_free(w->module[i]);
+		buffer_free(w->buffer[i]);
+		program_free(w->program[i]);
+		w->module[i] = NULL;
+		w->buffer[i] = NULL;
+		w->program[i] = NULL;
+	}
+	team_close(w->team);
+	w->team = NULL;
+	if (w->work != NULL)
+		device_cpu.release(w->work, w->work_bytes);
+	if (w->flush != NULL)
+		device_cpu.release(w->flush, w->flush_bytes);
+	w->work = w->flush = NULL;
+	w->work_bytes = w->flush_bytes = 0;
+}
+
+/* A copy of n rows; NULL only where there is no memory. */
+static void *copy_rows(const void *rows, uint64_t n, size_t row)
+{
+	void *copy = n < SIZE_MAX / row - 1 ? malloc((size_t)n * row + 1) : NULL;
+	if (copy != NULL && n > 0)
+		memcpy(copy, rows, (size_t)n * row);
+	return copy;
+}
+
+DlcStatus worker_image(Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image,
+	DlcError *err)
+{
+	if (m->module >= MSG_TABLE)
+		return refuse(err, "no module has the number", m->module);
+	if (m->nimage == 0 || m->nentry > UINT16_MAX)
+		return refuse(err, "an image without code, or with kernels beyond counting:", m->nentry);
+	for (uint64_t i = 0; i < m->nentry; i++) {
+		if (entry[i].offset >= m->nimage)
+			return refuse(err, "outside the image lies kernel", i);
+		if (memchr(entry[i].name, 0, sizeof entry[i].name) == NULL)
+			return refuse(err, "without an end is the name of kernel", i);
+	}
+	Module *new = calloc(1, sizeof *new);
+	DlcEntry *copy = copy_rows(entry, m->nentry, sizeof *entry);
+	void *code = new != NULL && copy != NULL ? device_cpu.code_load(image, m->nimage, false) : NULL;
+	if (code == NULL) {
+		free(copy);
+		free(new);
+		return runtime_fail(err, DLC_SYSTEM, "the system gives no memory for code");
+	}
+	*new = (Module){ code, m->nimage, copy, (uint32_t)m->nentry };
+	module_free(w->module[m->module]);
+	w->module[m->module] = new;
+	return DLC_OK;
+}
+
+static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
+{
+	DlcDataType t = { m->code, m->bits, 1 };
+	if (m->buffer >= MSG_TABLE)
+		return refuse(err, "no buffer has the number", m->buffer);
+	if (m->fill > MSG_FILL_DATA || (m->fill == MSG_FILL_DATA) != (m->ndata > 0) ||
+		(m->ndata > 0 && m->ndata != m->bytes))
+		return refuse(err, "fill and data do not fit each other in buffer", m->buffer);
+	if (m->fill == MSG_FILL_RANDOM && (!element_known(t) || !(m->lo <= m->hi)))
+		return refuse(err, "nothing random can be made of the type or range of buffer", m->buffer);
+	return DLC_OK;
+}
+
+/* A buffer of the size that is there already is filled where it lies. */
+static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
+{
+	Buffer *b = w->buffer[m->buffer];
+	if (b != NULL && b->bytes == m->bytes)
+		return DLC_OK;
+	if (m->bytes > MSG_MAX * 64)
+		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes of memory",
+			(unsigned long long)m->bytes);
+	unsigned char *data;
+	DlcStatus s = worker_alloc((size_t)m->bytes + WORKER_GUARD, &data, err);
+	if (s != DLC_OK)
+		return s;
+	Buffer *new = calloc(1, sizeof *new);
+	if (new == NULL) {
+		device_cpu.release(data, (size_t)m->bytes + WORKER_GUARD);
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a buffer");
+	}
+	*new = (Buffer){ data, (size_t)m->bytes };
+	buffer_free(b);
+	w->buffer[m->buffer] = new;
+	return DLC_OK;
+}
+
+DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err)
+{
+	DlcStatus s = fill_check(m, err);
+	if (s == DLC_OK)
+		s = find_buffer(w, m, err);
+	if (s != DLC_OK)
+		return s;
+	Buffer *b = w->buffer[m->buffer];
+	DlcDataType t = { m->code, m->bits, 1 };
+	memset(b->data + b->bytes, GUARD_BYTE, WORKER_GUARD);
+	switch (m->fill) {
+	case MSG_FILL_ZERO: memset(b->data, 0, b->bytes); break;
+	case MSG_FILL_POISON: worker_poison(b->data, b->bytes); break;
+	case MSG_FILL_RANDOM:
+		element_fill(t, b->data, (int64_t)(b->bytes / (t.bits / 8u)), m->seed, m->lo, m->hi);
+		break;
+	case MSG_FILL_DATA: memcpy(b->data, data, b->bytes); break;
+	}
+	return DLC_OK;
+}
+
+static const Buffer *get_buffer(const Worker *w, uint64_t number)
+{
+	return number < MSG_TABLE ? w->buffer[number] : NULL;
+}
+
+DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err)
+{
+	const Buffer *got = get_buffer(w, m->got), *want = get_buffer(w, m->want);
+	DlcDataType t = { m->code, m->bits, 1 };
+	if (got == NULL || want == NULL)
+		return refuse(err, "there is no buffer", got == NULL ? m->got : m->want);
+	if (!element_known(t) || m->count > got->bytes / (t.bits / 8u) ||
+		m->count > want->bytes / (t.bits / 8u))
+		return refuse(err, "type and size do not allow to compare buffer", m->got);
+	Compared c = element_compare(t, got->data, want->data, (int64_t)m->count, 0, 0);
+	*out = (MsgCompared){ c.max_error, c.max_want, (uint64_t)c.worst, (uint64_t)c.nbad };
+	return DLC_OK;
+}
+
+DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcError *err)
+{
+	const Buffer *b = get_buffer(w, m->buffer);
+	if (b == NULL)
+		return refuse(err, "there is no buffer", m->buffer);
+	if (m->offset > b->bytes || m->bytes > b->bytes - m->offset)
+		return refuse(err, "the bytes to read lie outside of buffer", m->buffer);
+	*out = b->data + m->offset;
+	return DLC_OK;
+}
+
+static DlcStatus open_bundle(Program *p, const MsgBundle *m, const void *file, DlcError *err)
+{
+	unsigned char *copy;
+	DlcStatus s = worker_alloc((size_t)m->nfile, &copy, err);
+	if (s != DLC_OK)
+		return s;
+	p->file = copy;
+	p->nfile = (size_t)m->nfile;
+	memcpy(copy, file, p->nfile);
+	s = dlc_model_open_memory(copy, p->nfile, &p->model, err);
+	if (s == DLC_OK)
+		s = dlc_instance_open(p->model, p->threads, &p->instance, err);
+	for (int k = 0; s == DLC_OK && k < dlc_model_count(p->model, DLC_INPUT); k++) {
+		DlcTensor t;
+		s = dlc_instance_tensor(p->instance, DLC_INPUT, k, &t, err);
+		bool real = t.dtype.code == 2 || t.dtype.code == 4;
+		if (s == DLC_OK && element_known(t.dtype))
+			element_fill(t.dtype, t.data, tensor_count(&t), m->seed + (uint64_t)k, real ? -1 : 0, 1);
+	}
+	return s;
+}
+
+DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err)
+{
+	if (m->program >= MSG_TABLE || m->threads > TEAM_MAX)
+		return refuse(err, "no number of a program or of threads:", m->program);
+	Program *p = calloc(1, sizeof *p);
+	if (p == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
+	p->threads = (int)m->threads;
+	DlcStatus s = open_bundle(p, m, file, err);
+	if (s != DLC_OK) {
+		program_free(p);
+		return s;
+	}
+	program_free(w->program[m->program]);
+	w->program[m->program] = p;
+	return DLC_OK;
+}
+
+static bool rows_lie(uint32_t first, uint32_t n, uint64_t all)
+{
+	return first <= all && n <= all - first;
+}
+
+DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, const MsgArg *arg,
+	const int64_t *sym, DlcError *err)
+{
+	if (m->program >= MSG_TABLE || m->threads < 1 || m->threads > TEAM_MAX)
+		return refuse(err, "no number of a program or of threads:", m->program);
+	if (m->ncall > CALLS || m->narg > 64 * (uint64_t)CALLS || m->nsym > 64 * (uint64_t)CALLS)
+		return refuse(err, "more calls than a program may have:", m->ncall);
+	for (uint64_t i = 0; i < m->ncall; i++)
+		if (!rows_lie(call[i].arg, call[i].narg, m->narg) ||
+			!rows_lie(call[i].sym, call[i].nsym, m->nsym))
+			return refuse(err, "arguments outside the program has call", i);
+	Program *p = calloc(1, sizeof *p);
+	if (p == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
+	p->threads = (int)m->threads;
+	p->ncall = (uint32_t)m->ncall;
+	p->narg = (uint32_t)m->narg;
+	p->nsym = (uint32_t)m->nsym;
+	p->call = copy_rows(call, m->ncall, sizeof *call);
+	p->arg = copy_rows(arg, m->narg, sizeof *arg);
+	p->sym = copy_rows(sym, m->nsym, sizeof *sym);
+	p->address = calloc((size_t)m->narg + 1, sizeof *p->address);
+	if (p->call == NULL || p->arg == NULL || p->sym == NULL || p->address == NULL) {
+		program_free(p);
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
+	}
+	program_free(w->program[m->program]);
+	w->program[m->program] = p;
+	return DLC_OK;
+}
+
+static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcError *err)
+{
+	const Module *m = c->module < MSG_TABLE ? w->module[c->module] : NULL;
+	if (m == NULL || c->entry >= m->nentry)
+		return refuse(err, "there is no kernel like the one called in module", c->module);
+	const DlcEntry *e = &m->entry[c->entry];
+	if (e->nbuf != c->narg || e->nsym != c->nsym)
+		return runtime_fail(err, DLC_BAD_ARGUMENT,
+			"kernel %s wants %u buffers and %u symbols, not %u and %u", e->name, e->nbuf,
+			e->nsym, c->narg, c->nsym);
+	if (e->work_bytes > p->work_bytes)
+		p->work_bytes = e->work_bytes;
+	for (uint32_t i = c->arg; i < c->arg + c->narg; i++) {
+		const MsgArg *a = &p->arg[i];
+		const Buffer *b = get_buffer(w, a->buffer);
+		if (b == NULL || a->offset > b->bytes || a->bytes > b->bytes - a->offset)
+			return runtime_fail(err, DLC_BAD_ARGUMENT,
+				"argument %u of kernel %s lies outside of buffer %u", i - c->arg, e->name,
+				a->buffer);
+		if (a->offset % 64 != 0)
+			return runtime_fail(err, DLC_BAD_ARGUMENT,
+				"argument %u of kernel %s is not aligned to 64 bytes", i - c->arg, e->name);
+		p->address[i] = b->data + a->offset;
+	}
+	return DLC_OK;
+}
+
+DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err)
+{
+	Program *p = number < MSG_TABLE ? w->program[number] : NULL;
+	*out = p;
+	if (p == NULL)
+		return refuse(err, "there is no program", number);
+	if (p->instance != NULL)
+		return DLC_OK;
+	p->work_bytes = 64;
+	for (uint32_t i = 0; i < p->ncall; i++) {
+		DlcStatus s = ready_call(w, p, &p->call[i], err);
+		if (s != DLC_OK)
+			return s;
+	}
+	if (p->work_bytes > MSG_MAX * 64)
+		return runtime_fail(err, DLC_NO_MEMORY, "a kernel's workspace is larger than memory");
+	p->work_bytes = (p->work_bytes + 4095) / 4096 * 4096;
+	size_t work = p->work_bytes * (size_t)p->threads;
+	if (work > w->work_bytes) {
+		unsigned char *more;
+		DlcStatus s = worker_alloc(work, &more, err);
+		if (s != DLC_OK)
+			return s;
+		if (w->work != NULL)
+			device_cpu.release(w->work, w->work_bytes);
+		w->work = more;
+		w->work_bytes = work;
+	}
+	if (w->team != NULL && team_threads(w->team) == p->threads)
+		return DLC_OK;
+	team_close(w->team);
+	w->team = team_open(p->threads);
+	return w->team != NULL ? DLC_OK
+			       : refuse(err, "the system gives fewer threads than", (uint64_t)p->threads);
+}

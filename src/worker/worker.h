@@ -1,0 +1,82 @@
+/*
+ * What a worker holds between requests, and the requests.  Each function does one, changes nothing
+ * where it fails, and fills err with the sentence that REFUSED carries.
+ */
+#ifndef WORKER_WORKER_H
+#define WORKER_WORKER_H
+
+#include "dlc/dlc_runtime.h"
+#include "runtime/team.h"
+#include "worker/frame.h"
+
+typedef struct Module {
+	unsigned char *code;
+	size_t bytes;
+	DlcEntry *entry;
+	uint32_t nentry;
+} Module;
+
+/* Behind the bytes stand WORKER_GUARD more, of a known value, which a RUN looks at. */
+enum { WORKER_GUARD = 128 };
+typedef struct Buffer {
+	unsigned char *data;
+	size_t bytes;
+} Buffer;
+
+/* A list of calls, or a bundle with one instance. */
+typedef struct Program {
+	int threads;
+	MsgCall *call;
+	MsgArg *arg;
+	int64_t *sym;
+	void **address; /* of each arg; set by program_ready */
+	uint32_t ncall, narg, nsym;
+	size_t work_bytes; /* per thread; set by program_ready */
+	void *file;
+	size_t nfile;
+	DlcModel *model;
+	DlcInstance *instance;
+} Program;
+
+typedef struct Worker {
+	Module *module[MSG_TABLE];
+	Buffer *buffer[MSG_TABLE];
+	Program *program[MSG_TABLE];
+	Team *team; /* of the last program's threads, or NULL */
+	unsigned char *work;
+	size_t work_bytes;
+	unsigned char *flush;
+	size_t flush_bytes;
+} Worker;
+
+DlcStatus worker_image(Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image,
+	DlcError *err);
+DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err);
+DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err);
+/* *out points into the buffer. */
+DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcError *err);
+DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err);
+DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, const MsgArg *arg,
+	const int64_t *sym, DlcError *err);
+DlcStatus worker_run(Worker *w, const MsgRun *m, DlcError *err);
+/* *sample, freed by the caller, has *n rows. */
+DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgSample **sample,
+	uint64_t *n, DlcError *err);
+void worker_reset(Worker *w);
+
+/* A program as its RUN or TIME needs it: addresses found, team and workspaces there. */
+DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err);
+void program_free(Program *p);
+/* Memory for a buffer of n bytes, zeroed and 64-byte aligned; refused beyond what the machine has. */
+DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err);
+/* 0xff in every byte: NaN in floats, -1 in integers. */
+void worker_poison(void *bytes, size_t n);
+/* Whether nothing was written behind the buffer. */
+bool worker_guarded(const Buffer *b);
+
+/* Answers a request, or returns false where `in` is none: then the stream makes no sense. */
+bool worker_serve(Worker *w, const MsgView *in, Msg *out);
+/* The HELLO of this machine. */
+void worker_hello(Msg *out);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * The program dlc-worker: loads, checks and times machine code for somebody else.  It reads requests
+ * from standard input and answers on standard output (message.h); it links the runtime and nothing
+ * of the compiler, statically, so that it runs on a board as it is.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/worker.h"
+
+enum { FIRST_READ = 1 << 16 };
+enum { EXIT_NONSENSE = 1, EXIT_USAGE = 2, EXIT_SYSTEM = 5 };
+
+/* What has been read and not yet been answered. */
+typedef struct Input {
+	unsigned char *bytes;
+	size_t have, cap;
+} Input;
+
+static int complain(int code, const char *text)
+{
+	fprintf(stderr, "dlc-worker: %s\n", text);
+	return code;
+}
+
+static bool send_all(Msg *msg)
+{
+	bool good = msg_end(msg);
+	for (size_t at = 0; good && at < msg->size;) {
+		ssize_t n = write(STDOUT_FILENO, msg->bytes + at, msg->size - at);
+		if (n < 0 && errno != EINTR)
+			good = false;
+		else if (n > 0)
+			at += (size_t)n;
+	}
+	msg_free(msg);
+	return good;
+}
+
+/* Reads more; room grows with what has come, not with what was announced.  0 at the end, else 1, -1. */
+static int read_more(Input *in)
+{
+	if (in->have == in->cap) {
+		size_t cap = in->cap > 0 ? 2 * in->cap : FIRST_READ;
+		unsigned char *more = realloc(in->bytes, cap);
+		if (more == NULL)
+			return -1;
+		in->bytes = more;
+		in->cap = cap;
+	}
+	for (;;) {
+		ssize_t n = read(STDIN_FILENO, in->bytes + in->have, in->cap - in->have);
+		if (n > 0)
+			in->have += (size_t)n;
+		if (n >= 0 || errno != EINTR)
+			return n < 0 ? -1 : n > 0;
+	}
+}
+
+/* Answers every whole frame that was read; an exit code, or 0 to go on. */
+static int answer_all(Worker *w, Input *in)
+{
+	char why[160];
+	size_t need, at = 0;
+	MsgView view;
+	while (in->have - at > 0) {
+		MsgParse p = msg_parse(in->bytes + at, in->have - at, &view, &need, why, sizeof why);
+		if (p == MSG_BAD)
+			return complain(EXIT_NONSENSE, why);
+		if (p == MSG_SHORT)
+			break;
+		Msg out = { 0 };
+		if (!worker_serve(w, &view, &out)) {
+			snprintf(why, sizeof why, "a message %s, which no parent sends", msg_name(view.kind));
+			return complain(EXIT_NONSENSE, why);
+		}
+		if (!send_all(&out))
+			return complain(EXIT_SYSTEM, "standard output takes no answer");
+		at += view.size;
+	}
+	memmove(in->bytes, in->bytes + at, in->have - at);
+	in->have -= at;
+	return 0;
+}
+
+static int serve_stdio(Worker *w)
+{
+	Input in = { NULL, 0, 0 };
+	Msg hello = { 0 };
+	worker_hello(&hello);
+	int code = send_all(&hello) ? 0 : complain(EXIT_SYSTEM, "standard output takes no answer");
+	while (code == 0) {
+		int got = read_more(&in);
+		if (got < 0)
+			code = complain(EXIT_SYSTEM, "standard input cannot be read");
+		else if (got == 0 && in.have > 0)
+			code = complain(EXIT_NONSENSE, "standard input ends inside a message");
+		else if (got > 0)
+			code = answer_all(w, &in);
+		if (got == 0)
+			break;
+	}
+	free(in.bytes);
+	return code;
+}
+
+static const char HELP[] =
+	"usage: dlc-worker --stdio\n\n"
+	"Loads, checks and times machine code that a tuner sends over standard input and output;\n"
+	"started by dlc-tune, here or through ssh, and of no use by hand.\n\n"
+	"  --stdio     serve standard input and output until they end\n"
+	"  --version   print the version\n"
+	"  --help      print this\n\n"
+	"exit codes: 0 the other side ended, 1 it sent nonsense, 2 the command line is wrong,\n"
+	"5 the stream broke.\n";
+
+int main(int argc, char **argv)
+{
+	const char *option = argc == 2 ? argv[1] : "";
+	if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
+		fputs(HELP, stdout);
+		return 0;
+	}
+	if (strcmp(option, "--version") == 0) {
+		printf("dlc-worker %s\n", dlc_runtime_version());
+		return 0;
+	}
+	if (strcmp(option, "--stdio") != 0) {
+		fprintf(stderr, "dlc-worker: it takes one option, --stdio\nsee dlc-worker --help\n");
+		return EXIT_USAGE;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	Worker *w = calloc(1, sizeof *w);
+	if (w == NULL)
+		return complain(EXIT_SYSTEM, "no memory");
+	int code = serve_stdio(w);
+	worker_reset(w);
+	free(w);
+	return code;
+}
