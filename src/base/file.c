@@ -1,8 +1,8 @@
 /*
  * Turns paths into bytes and bytes into files.  Reading refuses what is not a file by name and
  * never takes a size for granted.  Writing goes to a file without a name (O_TMPFILE) where the file
- * system has it, so that even kill -9 leaves nothing behind, else to ".NAME.PID-N.tmp"; commit syncs,
- * names and renames it.
+ * system has it, so that even kill -9 leaves nothing behind, else to ".NAME.PID-N.tmp"; commit
+ * syncs, names and renames it.
  */
 #include "base/file.h"
 
@@ -29,10 +29,10 @@ static bool fail_errno(Err *err, const char *path, const char *what, int code)
 static bool refuse_kind(Err *err, const char *path, mode_t mode)
 {
 	const char *kind = S_ISDIR(mode)    ? "folder"
-			   : S_ISCHR(mode)  ? "character device"
-			   : S_ISBLK(mode)  ? "block device"
-			   : S_ISSOCK(mode) ? "socket"
-					    : "pipe";
+	                   : S_ISCHR(mode)  ? "character device"
+	                   : S_ISBLK(mode)  ? "block device"
+	                   : S_ISSOCK(mode) ? "socket"
+	                                    : "pipe";
 	return fail(err, ERR_INPUT, path, "it is a %s, not a file", kind);
 }
 
@@ -157,7 +157,9 @@ static bool open_temp(FileOut *f)
 	static atomic_uint serial;
 	size_t n = strlen(f->path);
 	char *slash = strrchr(f->path, '/');
-	char *folder = slash == NULL ? strdup(".") : strndup(f->path, slash == f->path ? 1 : (size_t)(slash - f->path));
+	char *folder = slash == NULL
+	                       ? strdup(".")
+	                       : strndup(f->path, slash == f->path ? 1 : (size_t)(slash - f->path));
 	f->temp = malloc(n + 64);
 	if (folder == NULL || f->temp == NULL) {
 		free(folder);
@@ -165,8 +167,8 @@ static bool open_temp(FileOut *f)
 		return false;
 	}
 	int head = slash == NULL ? 0 : (int)(slash - f->path) + 1;
-	snprintf(f->temp, n + 64, "%.*s.%s.%ld-%u.tmp", head, f->path, f->path + head, (long)getpid(),
-		atomic_fetch_add(&serial, 1));
+	snprintf(f->temp, n + 64, "%.*s.%s.%ld-%u.tmp", head, f->path, f->path + head,
+		(long)getpid(), atomic_fetch_add(&serial, 1));
 	unlink(f->temp); /* a dead process of our number left it */
 	/* It is named through /proc later; a system without that gets a named one now. */
 	if (access("/proc/self/fd", X_OK) == 0)
@@ -239,7 +241,8 @@ static bool flush(FileOut *f, Err *err)
 {
 	size_t n = f->n;
 	f->n = 0;
-	return put_now(f, f->buf, n, err); /* NOLINT(clang-analyzer-unix.Malloc): release() frees it */
+	/* release() frees it.  NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+	return put_now(f, f->buf, n, err);
 }
 
 bool file_put(FileOut *f, const void *bytes, size_t n, Err *err)

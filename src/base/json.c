@@ -13,8 +13,13 @@
 #include <string.h>
 
 static const char *const kind_names[] = {
-	[JV_NULL] = "null", [JV_BOOL] = "true or false", [JV_INT] = "an integer", [JV_REAL] = "a number",
-	[JV_TEXT] = "a text", [JV_ARRAY] = "an array", [JV_OBJECT] = "an object",
+	[JV_NULL] = "null",
+	[JV_BOOL] = "true or false",
+	[JV_INT] = "an integer",
+	[JV_REAL] = "a number",
+	[JV_TEXT] = "a text",
+	[JV_ARRAY] = "an array",
+	[JV_OBJECT] = "an object",
 };
 
 /* ---- building */
@@ -120,7 +125,8 @@ static Json *copy_tree(Arena *a, json_t *from)
 	v = json_new(a, JV_OBJECT);
 	const char *key;
 	json_t *item;
-	json_object_foreach(from, key, item) {
+	json_object_foreach(from, key, item)
+	{
 		/* jansson refused repeated keys: no need to search for each. */
 		Json *child = copy_tree(a, item);
 		child->key = arena_copy(a, key, strlen(key) + 1);
@@ -224,7 +230,8 @@ const Json *json_want(const Json *object, const char *key, JsonKind kind, Err *e
 bool json_as_int(const Json *v, int64_t lo, int64_t hi, int64_t *out, Err *err)
 {
 	if (v->kind != JV_INT || v->i < lo || v->i > hi)
-		return json_fail(v, err, "must be an integer in %lld..%lld", (long long)lo, (long long)hi);
+		return json_fail(
+			v, err, "must be an integer in %lld..%lld", (long long)lo, (long long)hi);
 	*out = v->i;
 	return true;
 }
@@ -261,8 +268,9 @@ bool json_only(const Json *object, const char *const *names, size_t n, Err *err)
 		if (k < n)
 			continue;
 		const char *near = text_nearest(v->key, names, n);
-		return json_fail(v, err, "is not a key that may stand here%s%s%s", near != NULL ? "; did you mean \"" : "",
-			near != NULL ? near : "", near != NULL ? "\"?" : "");
+		return json_fail(v, err, "is not a key that may stand here%s%s%s",
+			near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+			near != NULL ? "\"?" : "");
 	}
 	return true;
 }
@@ -276,9 +284,15 @@ static int utf8_length(const unsigned char *s)
 		unsigned char lo, hi, second_lo, second_hi;
 		int n;
 	} rows[] = {
-		{ 0x01, 0x7f, 0, 0, 1 },       { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-		{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+		{ 0x01, 0x7f, 0, 0, 1 },
+		{ 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+		{ 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 },
+		{ 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 },
+		{ 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
 	};
 	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
 		if (s[0] < rows[r].lo || s[0] > rows[r].hi)
@@ -296,7 +310,9 @@ static int utf8_length(const unsigned char *s)
 /* Returns whether all of it was UTF-8. */
 static bool write_text(Text *out, const char *text)
 {
-	static const char shorts[32] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
+	static const char shorts[32] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+	};
 	bool clean = true;
 	text_put(out, "\"", 1);
 	for (const unsigned char *s = (const unsigned char *)text; *s != 0;) {
@@ -365,7 +381,8 @@ bool json_write_canonical(Text *out, const Json *v, Err *err)
 	if (v->kind == JV_TEXT)
 		return write_text(out, v->text) || json_fail(v, err, "is not UTF-8");
 	if (!is_list(v))
-		return json_fail(v, err, "is %s; a record holds integers and texts only", kind_names[v->kind]);
+		return json_fail(v, err, "is %s; a record holds integers and texts only",
+			kind_names[v->kind]);
 	bool object = v->kind == JV_OBJECT;
 	text_add(out, object ? "{" : "[");
 	Json **items = v->list.at;

@@ -30,7 +30,7 @@ struct Json {
 			size_t n, cap;
 		} list;
 	};
-	const char *key;    /* its name in the object it belongs to; NULL in arrays and at the top */
+	const char *key; /* its name in the object it belongs to; NULL in arrays and at the top */
 	const Json *parent; /* NULL at the top, whose `place` is the file */
 	const char *place;
 };

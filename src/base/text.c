@@ -121,8 +121,8 @@ const char *intern_n(Interner *in, const char *s, size_t n)
 		Slot *wide = arena_array(in->arena, Slot, in->cap * 2);
 		for (size_t i = 0; i < in->cap; i++)
 			if (in->slot[i].s != NULL)
-				*find_slot(wide, in->cap * 2, in->slot[i].s, in->slot[i].n, in->slot[i].hash) =
-					in->slot[i];
+				*find_slot(wide, in->cap * 2, in->slot[i].s, in->slot[i].n,
+					in->slot[i].hash) = in->slot[i];
 		in->slot = wide;
 		in->cap *= 2;
 	}

@@ -150,14 +150,17 @@ static void print_host(const Info *f)
 	printf("device    %s", target_text(t, text));
 	if (t->brand[0] != 0)
 		printf("  %s", t->brand);
-	printf("\n          %d core%s, %d CPU%s, %s of memory\n", t->cores, t->cores > 1 ? "s" : "", t->cpus,
-		t->cpus > 1 ? "s" : "", t->scope[0].bytes > 0 ? size_text(f->arena, t->scope[0].bytes) : "an unknown size");
+	printf("\n          %d core%s, %d CPU%s, %s of memory\n", t->cores, t->cores > 1 ? "s" : "",
+		t->cpus, t->cpus > 1 ? "s" : "",
+		t->scope[0].bytes > 0 ? size_text(f->arena, t->scope[0].bytes) : "an unknown size");
 	printf("          %d vector registers of %d bits", t->vector_regs, t->vector_bits);
 	if (t->fma_rate > 0)
-		printf(", %d FMA%s per cycle, latency %d", t->fma_rate, t->fma_rate > 1 ? "s" : "", t->fma_latency);
+		printf(", %d FMA%s per cycle, latency %d", t->fma_rate, t->fma_rate > 1 ? "s" : "",
+			t->fma_latency);
 	printf("\n          caches:");
 	for (int level = 1; level <= TARGET_CACHES && target_cache(t, level) != 0; level++)
-		printf("%s L%d %s", level > 1 ? "," : "", level, size_text(f->arena, target_cache(t, level)));
+		printf("%s L%d %s", level > 1 ? "," : "", level,
+			size_text(f->arena, target_cache(t, level)));
 	printf("%s\n", target_cache(t, 1) == 0 ? " unknown" : "");
 	print_words(target_feature_list(f->arena, t->features));
 }
@@ -209,7 +212,8 @@ static const Option options[] = { OPTION_JSON, OPTION_END };
 
 const Verb cmd_info = {
 	.name = "info",
-	.summary = "Show this machine, the targets, the zoo, what is built in and where files are looked for",
+	.summary = "Show this machine, the targets, the zoo, what is built in and where files are "
+	           "looked for",
 	.options = options,
 	.run = run_info,
 };

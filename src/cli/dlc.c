@@ -26,8 +26,9 @@ static const Verb *const verbs[] = {
 /* assert() has printed what was wrong; a failed assert and LLVM's fatal errors end here. */
 static void on_abort(int sig)
 {
-	static const char text[] = "dlc: this is a bug of dlc, not of your input; please report the command and the "
-				   "line above\n";
+	static const char text[] =
+		"dlc: this is a bug of dlc, not of your input; please report the command and the "
+		"line above\n";
 	(void)sig;
 	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
 	_exit(n < 0 ? 4 : err_exit_code(ERR_BUG));

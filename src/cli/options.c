@@ -43,10 +43,10 @@ static void help_options(Text *out, const Verb *v)
 		char left[160], letter[8] = "";
 		if (o->letter != 0)
 			snprintf(letter, sizeof letter, "-%c, ", o->letter);
-		snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg != NULL ? "=" : "",
-			o->arg != NULL ? o->arg : "");
-		text_add(out, "  %-28s%s%s\n", left, strlen(left) >= 28 ? "\n                              " : "",
-			o->help);
+		snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name,
+			o->arg != NULL ? "=" : "", o->arg != NULL ? o->arg : "");
+		text_add(out, "  %-28s%s%s\n", left,
+			strlen(left) >= 28 ? "\n                              " : "", o->help);
 	}
 	text_add(out, "  %-28s%s\n  %-28s%s\n", "--help", "this text", "--version", "the version");
 }
@@ -60,7 +60,8 @@ static void help_verbs(Text *out, const Verb *const *verbs)
 static void help_top(Text *out, const Verb *const *verbs)
 {
 	text_add(out, "usage: dlc VERB [operands] [options]      dlc-VERB is the same\n\n"
-		      "Finds the fastest way to run a trained network on a machine, and compiles the network to one\n"
+		      "Finds the fastest way to run a trained network on a machine, and compiles "
+	              "the network to one\n"
 		      "file that runs without dlc.\n\nverbs:\n");
 	help_verbs(out, verbs);
 	text_add(out, "\nsee dlc VERB --help\n");
@@ -68,8 +69,9 @@ static void help_top(Text *out, const Verb *const *verbs)
 
 static void help_verb(Text *out, const Verb *v, const char *called)
 {
-	text_add(out, "usage: %s%s%s [options]\n\n%s.\n", called, v->operands != NULL || v->sub != NULL ? " " : "",
-		v->sub != NULL	      ? "VERB [operands]"
+	text_add(out, "usage: %s%s%s [options]\n\n%s.\n", called,
+		v->operands != NULL || v->sub != NULL ? " " : "",
+		v->sub != NULL        ? "VERB [operands]"
 		: v->operands != NULL ? v->operands
 				      : "",
 		v->summary);
@@ -97,7 +99,8 @@ static bool bad_range(Err *err, const Option *o, const char *value, const char *
 	if (o->hi == INT64_MAX)
 		snprintf(wants, sizeof wants, "%s of at least %lld", what, (long long)o->lo);
 	else
-		snprintf(wants, sizeof wants, "%s from %lld to %lld", what, (long long)o->lo, (long long)o->hi);
+		snprintf(wants, sizeof wants, "%s from %lld to %lld", what, (long long)o->lo,
+			(long long)o->hi);
 	return bad_value(err, o, value, wants);
 }
 
@@ -162,12 +165,15 @@ static bool set_value(Args *a, Given *g, const Option *o, const char *value, Err
 	vec_push(a->arena, &g->text, value);
 	switch (o->kind) {
 	case OPT_FLAG: return true;
-	case OPT_TEXT: return value[0] != 0 || bad_value(err, o, value, "a value that is not empty");
+	case OPT_TEXT:
+		return value[0] != 0 || bad_value(err, o, value, "a value that is not empty");
 	case OPT_INT:
-		return text_to_int(value, o->lo, o->hi, &g->number) || bad_range(err, o, value, "an integer");
+		return text_to_int(value, o->lo, o->hi, &g->number) ||
+		       bad_range(err, o, value, "an integer");
 	case OPT_TRIALS:
 		g->plus = value[0] == '+';
-		return (text_to_int(value + g->plus, o->lo, o->hi, &g->number) && value[g->plus] != '-') ||
+		return (text_to_int(value + g->plus, o->lo, o->hi, &g->number) &&
+			       value[g->plus] != '-') ||
 		       bad_range(err, o, value, "N or +N, N an integer");
 	case OPT_TIME: return set_time(g, o, value, err);
 	case OPT_CHOICE: return set_choice(g, o, value, err);
@@ -189,9 +195,11 @@ static bool unknown_option(const Verb *v, const char *word, Err *err)
 	names[n] = "help";
 	names[n + 1] = "version";
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-	const char *near = strncmp(name, "--", 2) == 0 ? text_nearest(name + 2, names, (size_t)n + 2) : NULL;
-	return fail(err, ERR_USAGE, name, "there is no such option%s%s%s", near != NULL ? "; did you mean --" : "",
-		near != NULL ? near : "", near != NULL ? "?" : "");
+	const char *near =
+		strncmp(name, "--", 2) == 0 ? text_nearest(name + 2, names, (size_t)n + 2) : NULL;
+	return fail(err, ERR_USAGE, name, "there is no such option%s%s%s",
+		near != NULL ? "; did you mean --" : "", near != NULL ? near : "",
+		near != NULL ? "?" : "");
 }
 
 static int find_long(const Verb *v, const char *name, size_t len)
@@ -253,17 +261,20 @@ static bool check_operands(const Args *a, Err *err)
 		return fail(err, ERR_USAGE, "", "too little is given; wanted: %s", v->operands);
 	if (v->most >= 0 && n > v->most)
 		return fail(err, ERR_USAGE, a->operand.at[v->most], "is one operand too many%s%s",
-			v->operands != NULL ? "; wanted: " : "", v->operands != NULL ? v->operands : "");
+			v->operands != NULL ? "; wanted: " : "",
+			v->operands != NULL ? v->operands : "");
 	return true;
 }
 
 static bool is_word(const char *word, const char *name, char letter)
 {
-	return strcmp(word, name) == 0 || (word[0] == '-' && word[1] == letter && letter != 0 && word[2] == 0);
+	return strcmp(word, name) == 0 ||
+	       (word[0] == '-' && word[1] == letter && letter != 0 && word[2] == 0);
 }
 
 /* False: an error, or help or the version was printed. */
-static bool take_words(Args *a, int argc, const char *const *argv, Text *out, const char *called, Err *err)
+static bool take_words(
+	Args *a, int argc, const char *const *argv, Text *out, const char *called, Err *err)
 {
 	bool options = true;
 	for (int at = 0; at < argc; at++) {
@@ -310,8 +321,8 @@ static const Verb *find_verb(const Verb *const *verbs, const char *word)
 	return NULL;
 }
 
-Args *args_parse(Arena *arena, const Verb *const *verbs, int argc, const char *const *argv, Text *out,
-	const char **called, Err *err)
+Args *args_parse(Arena *arena, const Verb *const *verbs, int argc, const char *const *argv,
+	Text *out, const char **called, Err *err)
 {
 	const Verb *v = NULL;
 	bool help = false;
@@ -329,14 +340,16 @@ Args *args_parse(Arena *arena, const Verb *const *verbs, int argc, const char *c
 			return NULL;
 		}
 		/* dlc help db best = dlc db best --help */
-		if (is_word(argv[0], "--help", 'h') || (v == NULL && !help && strcmp(argv[0], "help") == 0)) {
+		if (is_word(argv[0], "--help", 'h') ||
+			(v == NULL && !help && strcmp(argv[0], "help") == 0)) {
 			help = true;
 			continue;
 		}
 		const Verb *next = find_verb(among, argv[0]);
 		if (next == NULL) {
 			if (argv[0][0] == '-' && argv[0][1] != 0)
-				fail(err, ERR_USAGE, argv[0], "stands before the verb; options follow it");
+				fail(err, ERR_USAGE, argv[0],
+					"stands before the verb; options follow it");
 			else
 				unknown_verb(among, argv[0], err);
 			return NULL;
@@ -417,7 +430,8 @@ const char *const *args_all(const Args *a, const char *option, size_t *n)
 	return g->text.at;
 }
 
-const char *args_pair(const Args *a, const char *option, const char *value, const char **name, Err *err)
+const char *args_pair(
+	const Args *a, const char *option, const char *value, const char **name, Err *err)
 {
 	const char *eq = strchr(value, '=');
 	if (eq == NULL || eq == value || eq[1] == 0) {

@@ -3,9 +3,9 @@
  * --help and the usage errors read the same tables.
  *
  * To add a verb:
- *  1. src/cli/cmd_NAME.c ends with   const Verb cmd_NAME = { .name = "NAME", .run = run_NAME, ... };
- *  2. src/cli/verbs.def gets         VERB(NAME)         src/cli/meson.build gets the file and, if it
- *     is to be typed dlc-NAME, the name in `links`; man/dlc-NAME.1 its page.
+ *  1. src/cli/cmd_NAME.c, which ends with const Verb cmd_NAME = { .name = "NAME", ... };
+ *  2. src/cli/verbs.def gets VERB(NAME); src/cli/meson.build the file and, if it is to be typed
+ *     dlc-NAME, the name in `links`; man/dlc-NAME.1 is its page.
  *  3. run_NAME returns true, or fills err: its code is the exit code (base/err.def), its text is
  *     printed; ERR_USAGE adds "see dlc NAME --help". Results go to stdout (printf; main checks that
  *     they got there), progress to stderr. Options were checked against their rows before.
@@ -40,32 +40,8 @@ typedef struct Option {
 	bool many;   /* each occurrence counts; else the last one */
 } Option;
 
-/* Rows that several verbs share; others are written the same way, with designated fields. */
-#define OPTION_TARGET \
-	{ .name = "target", .kind = OPT_TEXT, .arg = "TARGET", \
-		.help = "host (default), a name of configs/targets, or a .json file" }
-#define OPTION_THREADS \
-	{ .name = "threads", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = 1024, \
-		.help = "threads the code is made for (default 1)" }
-#define OPTION_DB \
-	{ .name = "tuning-db", .kind = OPT_TEXT, .arg = "DB", .many = true, \
-		.help = "database to read, the first also to write; repeats; none: no database" }
-#define OPTION_JSON \
-	{ .name = "json", .kind = OPT_FLAG, .help = "one JSON object on each line, the result last" }
-#define OPTION_BATCH \
-	{ .name = "batch", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = 1 << 20, \
-		.help = "size of the batch dimension" }
-#define OPTION_SHAPE \
-	{ .name = "shape", .kind = OPT_TEXT, .arg = "NAME=1,3,224,224", .many = true, \
-		.help = "shape of an input; repeats" }
-#define OPTION_BIND \
-	{ .name = "bind", .kind = OPT_TEXT, .arg = "NAME=FILE.npy", .many = true, \
-		.help = "an input that is really a constant; repeats" }
-#define OPTION_SEED \
-	{ .name = "seed", .kind = OPT_INT, .arg = "N", .lo = 0, .hi = INT64_MAX, \
-		.help = "seed of all random choices" }
-#define OPTION_END \
-	{ .name = NULL }
+#define OPTION_END { .name = NULL }
+#include "cli/rows.h"
 
 typedef struct Args Args;
 typedef struct Verb Verb;
@@ -91,8 +67,9 @@ int64_t args_int(const Args *a, const char *option, int64_t otherwise); /* INT T
 bool args_plus(const Args *a, const char *option);
 /* Every value given to an option with `many`, in order; *n of them. */
 const char *const *args_all(const Args *a, const char *option, size_t *n);
-/* The part behind '=' of a value "NAME=VALUE", and a copy of NAME; NULL and err if there is none. */
-const char *args_pair(const Args *a, const char *option, const char *value, const char **name, Err *err);
+/* The part behind '=' of a value "NAME=VALUE", and a copy of NAME; else NULL and err. */
+const char *args_pair(
+	const Args *a, const char *option, const char *value, const char **name, Err *err);
 
 /* ---- for main and tests */
 

@@ -54,8 +54,9 @@ const char *place_tuning_db(Arena *a, Err *err)
 	if (path == NULL)
 		path = user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/tuning.sqlite");
 	if (path == NULL)
-		fail(err, ERR_USAGE, "", "no tuning database is named: give --tuning-db=FILE or set DLC_TUNING_DB, "
-					 "XDG_DATA_HOME or HOME");
+		fail(err, ERR_USAGE, "",
+			"no tuning database is named: give --tuning-db=FILE or set DLC_TUNING_DB, "
+			"XDG_DATA_HOME or HOME");
 	return path;
 }
 
@@ -68,7 +69,8 @@ bool place_target(const Args *args, Target *t, Err *err)
 {
 	size_t n;
 	const char *const *dirs = place_targets(args_arena(args), &n);
-	return target_resolve(t, args_text(args, "target", "host"), (int)args_int(args, "threads", 1), dirs, n, err);
+	return target_resolve(t, args_text(args, "target", "host"),
+		(int)args_int(args, "threads", 1), dirs, n, err);
 }
 
 const char *const *place_databases(const Args *args, size_t *n, Err *err)
@@ -77,7 +79,8 @@ const char *const *place_databases(const Args *args, size_t *n, Err *err)
 	for (size_t i = 0; i < *n; i++)
 		if (strcmp(given[i], "none") == 0) {
 			if (*n > 1)
-				fail(err, ERR_USAGE, "--tuning-db=none", "excludes every other --tuning-db");
+				fail(err, ERR_USAGE, "--tuning-db=none",
+					"excludes every other --tuning-db");
 			*n = 0;
 			return given;
 		}

@@ -10,8 +10,8 @@
 
 /* The folder of the running program, links resolved. */
 const char *place_programs(Arena *a);
-/* The folders of target files: $DLC_CONFIGS/targets, then beside the program: of the checkout it was
-   built in, of the prefix it was installed to. */
+/* The folders of target files: $DLC_CONFIGS/targets, then beside the program: those of the checkout
+   it was built in and of the prefix it was installed to. */
 const char *const *place_targets(Arena *a, size_t *n);
 /* $DLC_TUNING_DB, else $XDG_DATA_HOME/dlc/tuning.sqlite, else ~/.local/share/dlc/tuning.sqlite;
    NULL and err if the environment names none of them. */

@@ -39,10 +39,10 @@ static bool read_small(char *out, size_t n, const char *path)
 #if defined(__x86_64__)
 static Vendor vendor_of(const char id[13])
 {
-	return strcmp(id, "AuthenticAMD") == 0 ? VENDOR_AMD
+	return strcmp(id, "AuthenticAMD") == 0   ? VENDOR_AMD
 	       : strcmp(id, "GenuineIntel") == 0 ? VENDOR_INTEL
 	       : strcmp(id, "HygonGenuine") == 0 ? VENDOR_HYGON
-						 : VENDOR_OTHER;
+	                                         : VENDOR_OTHER;
 }
 
 static void read_brand(char brand[64])
@@ -152,8 +152,8 @@ int target_count_cores(const uint64_t *mask, int ncpu, const char *sys)
 		if ((mask[cpu / 64] >> (cpu % 64) & 1) == 0)
 			continue;
 		char path[512], list[4096];
-		snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d/topology/thread_siblings_list", sys,
-			cpu);
+		snprintf(path, sizeof path,
+			"%s/devices/system/cpu/cpu%d/topology/thread_siblings_list", sys, cpu);
 		/* A core counts at its first CPU that we may use. */
 		bool first = true;
 		if (read_small(list, sizeof list, path))
@@ -163,7 +163,8 @@ int target_count_cores(const uint64_t *mask, int ncpu, const char *sys)
 				if (*end == '-')
 					b = strtol(end + 1, &end, 10);
 				for (long other = a; other <= b && other < cpu; other++)
-					first = first && (mask[other / 64] >> (other % 64) & 1) == 0;
+					first = first &&
+					        (mask[other / 64] >> (other % 64) & 1) == 0;
 				s = *end == ',' ? end + 1 : end;
 			}
 		cores += first;
@@ -197,8 +198,8 @@ static int64_t machine_memory(const char *proc)
 	char path[512], text[256];
 	long long kb;
 	snprintf(path, sizeof path, "%s/meminfo", proc);
-	if (read_small(text, sizeof text, path) && sscanf(text, "MemTotal: %lld kB", &kb) == 1 && kb > 0 &&
-		kb < INT64_MAX >> 10)
+	if (read_small(text, sizeof text, path) && sscanf(text, "MemTotal: %lld kB", &kb) == 1 &&
+		kb > 0 && kb < INT64_MAX >> 10)
 		return (int64_t)kb << 10;
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	return pages > 0 && page > 0 ? (int64_t)pages * page : 0;
@@ -206,14 +207,15 @@ static int64_t machine_memory(const char *proc)
 
 int64_t target_memory(const char *sys, const char *proc)
 {
-	static const char *const limits[] = { "fs/cgroup/memory.max", "fs/cgroup/memory/memory.limit_in_bytes" };
+	static const char *const limits[] = { "fs/cgroup/memory.max",
+		"fs/cgroup/memory/memory.limit_in_bytes" };
 	int64_t bytes = machine_memory(proc);
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		char path[512], text[64];
 		long long limit;
 		snprintf(path, sizeof path, "%s/%s", sys, limits[i]);
-		if (read_small(text, sizeof text, path) && sscanf(text, "%lld", &limit) == 1 && limit > 0 &&
-			(bytes == 0 || limit < bytes))
+		if (read_small(text, sizeof text, path) && sscanf(text, "%lld", &limit) == 1 &&
+			limit > 0 && (bytes == 0 || limit < bytes))
 			bytes = limit;
 	}
 	return bytes;

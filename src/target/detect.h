@@ -45,7 +45,7 @@ bool feature_find(const char *name, Arch arch, Feature *out);
 /* Every name the tables know for an architecture, for "did you mean"; *n of them. */
 const char *const *feature_names(Arena *a, Arch arch, size_t *n);
 
-/* Rows of kind.def: by name, whether there is a code generator, and the refusal where there is none. */
+/* Rows of kind.def: by name, whether there is a code generator, the refusal where there is none. */
 bool target_kind_find(const char *s, size_t n, TargetKind *out);
 bool target_kind_supported(TargetKind k);
 bool target_refuse_kind(TargetKind k, const char *place, ErrCode code, Err *err);

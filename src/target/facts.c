@@ -171,10 +171,10 @@ static const struct Model *model_of(const Target *t)
 
 static int vector_bits(const Target *t, const struct Model *m)
 {
-	int bits = t->arch != ARCH_X86_64	    ? 128
-		   : target_has(t, FEATURE_AVX512F) ? 512
-		   : target_has(t, FEATURE_AVX)	    ? 256
-						    : 128;
+	int bits = t->arch != ARCH_X86_64           ? 128
+	           : target_has(t, FEATURE_AVX512F) ? 512
+	           : target_has(t, FEATURE_AVX)     ? 256
+	                                            : 128;
 	return m != NULL && m->vector_bits < bits ? m->vector_bits : bits;
 }
 
@@ -183,7 +183,7 @@ static void derive_fma(Target *t, const struct Model *m)
 	if (m == NULL || (t->arch == ARCH_X86_64 && !target_has(t, FEATURE_FMA)))
 		return;
 	t->fma_latency = m->fma_latency;
-	/* Every 512-bit design starts two 256-bit FMAs, whether or not it joins them for 512 bits. */
+	/* Every 512-bit design starts two 256-bit FMAs, joined for 512 bits or not. */
 	t->fma_rate = m->vector_bits == 512 && t->vector_bits == 256 ? 2 : m->fma_rate;
 }
 
@@ -209,8 +209,8 @@ static void derive_llvm(Target *t)
 	size_t n = 0;
 	for (int f = 0; f < FEATURE_COUNT; f++)
 		if ((beyond & FEATURE_BIT(f)) != 0) {
-			n += (size_t)snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s+%s",
-				n != 0 ? "," : "", features[f].text);
+			n += (size_t)snprintf(t->llvm_features + n, sizeof t->llvm_features - n,
+				"%s+%s", n != 0 ? "," : "", features[f].text);
 			assert(n < sizeof t->llvm_features);
 		}
 	/* LLVM's x86-64-v4 row prefers 256 bits where nothing says otherwise. */
@@ -249,7 +249,9 @@ static const char *model_name(const CpuFacts *c, uint64_t mask)
 
 void target_from_facts(Target *t, const CpuFacts *c)
 {
-	*t = (Target){ .kind = TARGET_CPU, .arch = c->arch, .features = features_closed(c->features) };
+	*t = (Target){
+		.kind = TARGET_CPU, .arch = c->arch, .features = features_closed(c->features)
+	};
 	snprintf(t->model, sizeof t->model, "%s", model_name(c, t->features));
 	snprintf(t->brand, sizeof t->brand, "%s", c->brand);
 	target_derive(t);
@@ -293,7 +295,9 @@ void facts_from_cpuinfo(CpuFacts *f, const char *text)
 	}
 	if (best < 0)
 		return;
-	f->vendor = seen[best].who == 0x41 ? VENDOR_ARM : seen[best].who == 0x61 ? VENDOR_APPLE : VENDOR_OTHER;
+	f->vendor = seen[best].who == 0x41   ? VENDOR_ARM
+	            : seen[best].who == 0x61 ? VENDOR_APPLE
+	                                     : VENDOR_OTHER;
 	f->family = 0;
 	f->model = seen[best].part;
 }

@@ -77,7 +77,7 @@ typedef struct Target {
 	char brand[64]; /* "AMD EPYC 9B45"; only this machine has one; not part of anything */
 } Target;
 
-/* This machine, used with `threads` threads. Never fails: what cannot be found out is 0 or generic. */
+/* This machine, used with `threads` threads. What cannot be found out is 0 or generic. */
 void target_host(Target *t, int threads);
 
 /*
@@ -86,8 +86,8 @@ void target_host(Target *t, int threads);
  * An unknown name, or a kind this build has no code generator for, is ERR_USAGE with what there is;
  * a bad file is ERR_INPUT. threads: 1..TARGET_THREADS.
  */
-bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs,
-	Err *err);
+bool target_resolve(
+	Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err);
 
 /* The target a JSON text describes; `name` stands in messages. docs/targets.md has the form. */
 bool target_parse(Target *t, const char *name, const char *text, size_t n, int threads, Err *err);

@@ -76,8 +76,16 @@ static const struct {
 	int ok;
 	int64_t value;
 } ints[] = {
-	{ "0", 1, 0 }, { "-5", 1, -5 }, { "100", 1, 100 }, { "101", 0, 0 }, { "", 0, 0 }, { " 1", 0, 0 },
-	{ "1x", 0, 0 }, { "+1", 0, 0 }, { "-", 0, 0 }, { "99999999999999999999", 0, 0 },
+	{ "0", 1, 0 },
+	{ "-5", 1, -5 },
+	{ "100", 1, 100 },
+	{ "101", 0, 0 },
+	{ "", 0, 0 },
+	{ " 1", 0, 0 },
+	{ "1x", 0, 0 },
+	{ "+1", 0, 0 },
+	{ "-", 0, 0 },
+	{ "99999999999999999999", 0, 0 },
 };
 
 START_TEST(text_to_int_takes_whole_numbers_only)
@@ -131,8 +139,13 @@ END_TEST
 static const struct {
 	const char *typed, *nearest;
 } near[] = {
-	{ "reset18", "resnet18" }, { "resnet81", "resnet18" }, { "resnet50", "resnet50" }, { "toaster", NULL },
-	{ "", NULL }, { "x", NULL }, { "sqeezenet1_1", "squeezenet1_1" },
+	{ "reset18", "resnet18" },
+	{ "resnet81", "resnet18" },
+	{ "resnet50", "resnet50" },
+	{ "toaster", NULL },
+	{ "", NULL },
+	{ "x", NULL },
+	{ "sqeezenet1_1", "squeezenet1_1" },
 };
 
 START_TEST(text_nearest_suggests_what_was_meant)

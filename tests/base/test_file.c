@@ -251,7 +251,8 @@ int main(void)
 	tcase_add_test(tc, what_was_written_is_read_and_mapped);
 	tcase_add_loop_test(tc, what_is_no_file_is_refused_by_name, 0, LEN(unreadable));
 	tcase_add_test(tc, a_pipe_is_read_to_its_end_but_not_beyond_the_limit);
-	tcase_add_loop_test(tc, where_nothing_can_be_written_the_code_is_device, 0, LEN(unwritable));
+	tcase_add_loop_test(
+		tc, where_nothing_can_be_written_the_code_is_device, 0, LEN(unwritable));
 	tcase_add_test(tc, an_abandoned_file_leaves_the_old_one);
 	tcase_add_test(tc, a_killed_writer_leaves_nothing);
 	tcase_add_test(tc, permissions_and_links_stay);

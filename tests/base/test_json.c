@@ -45,7 +45,8 @@ START_TEST(json_parse_takes_json_and_nothing_else)
 	ck_assert_int_eq(v != NULL, texts[_i].place == NULL);
 	if (v == NULL) {
 		ck_assert_str_eq(e.place, texts[_i].place);
-		ck_assert_int_eq(strncmp(e.text, texts[_i].sentence, strlen(texts[_i].sentence)), 0);
+		ck_assert_int_eq(
+			strncmp(e.text, texts[_i].sentence, strlen(texts[_i].sentence)), 0);
 		ck_assert_int_eq(err_exit_code(e.code), 1);
 	}
 }
@@ -53,7 +54,8 @@ END_TEST
 
 START_TEST(nesting_is_bounded_and_brackets_in_texts_do_not_count)
 {
-	for (int depth = JSON_DEPTH - 1; depth <= 100000; depth = depth < JSON_DEPTH + 1 ? depth + 1 : depth * 10) {
+	for (int depth = JSON_DEPTH - 1; depth <= 100000;
+		depth = depth < JSON_DEPTH + 1 ? depth + 1 : depth * 10) {
 		Text t = { .arena = a };
 		text_add(&t, "\n");
 		for (int i = 0; i < depth; i++)
@@ -69,7 +71,8 @@ START_TEST(nesting_is_bounded_and_brackets_in_texts_do_not_count)
 }
 END_TEST
 
-static const char sample[] = "{\"n\":5,\"s\":\"x\",\"cache\":[{\"bytes\":\"many\"},{\"bytes\":-1}],\"r\":1.5,\"o\":{}}";
+static const char sample[] =
+	"{\"n\":5,\"s\":\"x\",\"cache\":[{\"bytes\":\"many\"},{\"bytes\":-1}],\"r\":1.5,\"o\":{}}";
 
 START_TEST(messages_name_the_path)
 {
@@ -82,15 +85,17 @@ START_TEST(messages_name_the_path)
 	const Json *rows = json_want(v, "cache", JV_ARRAY, &e);
 	ck_assert_ptr_nonnull(rows);
 
-#define SAYS(call, sentence)                      \
-	do {                                      \
-		e = (Err){ 0 };                   \
-		ck_assert(!(call));               \
+#define SAYS(call, sentence) \
+	do { \
+		e = (Err){ 0 }; \
+		ck_assert(!(call)); \
 		ck_assert_str_eq(e.text, sentence); \
 		ck_assert_str_eq(e.place, "x.json"); \
 	} while (0)
-	SAYS(json_int(rows->list.at[0], "bytes", 1, 100, &i, &e), "/cache/0/bytes must be an integer in 1..100");
-	SAYS(json_int(rows->list.at[1], "bytes", 1, 100, &i, &e), "/cache/1/bytes must be an integer in 1..100");
+	SAYS(json_int(rows->list.at[0], "bytes", 1, 100, &i, &e),
+		"/cache/0/bytes must be an integer in 1..100");
+	SAYS(json_int(rows->list.at[1], "bytes", 1, 100, &i, &e),
+		"/cache/1/bytes must be an integer in 1..100");
 	SAYS(json_int(rows->list.at[1], "byte", 1, 100, &i, &e), "/cache/1 lacks the key \"byte\"");
 	SAYS(json_int(v, "r", 1, 2, &i, &e), "/r must be an integer in 1..2");
 	SAYS(json_int(v, "n", 6, 9, &i, &e), "/n must be an integer in 6..9");
@@ -100,19 +105,23 @@ START_TEST(messages_name_the_path)
 	const char *const names[] = { "n", "s", "cache", "ratio", "o" };
 	SAYS(json_only(v, names, 5, &e), "/r is not a key that may stand here");
 	const char *const near[] = { "n", "s", "caches", "r", "o" };
-	SAYS(json_only(v, near, 5, &e), "/cache is not a key that may stand here; did you mean \"caches\"?");
+	SAYS(json_only(v, near, 5, &e),
+		"/cache is not a key that may stand here; did you mean \"caches\"?");
 }
 END_TEST
 
 static const struct {
 	const char *in, *written, *canonical; /* canonical NULL: refused */
 } forms[] = {
-	{ "{ \"b\" : 1, \"a\" : [ 2 , \"x\" ] }", "{\"b\":1,\"a\":[2,\"x\"]}", "{\"a\":[2,\"x\"],\"b\":1}" },
+	{ "{ \"b\" : 1, \"a\" : [ 2 , \"x\" ] }", "{\"b\":1,\"a\":[2,\"x\"]}",
+		"{\"a\":[2,\"x\"],\"b\":1}" },
 	{ "{\"b\":{\"d\":1,\"c\":2},\"B\":0,\"\":3}", "{\"b\":{\"d\":1,\"c\":2},\"B\":0,\"\":3}",
 		"{\"\":3,\"B\":0,\"b\":{\"c\":2,\"d\":1}}" },
-	{ "[\"\\u00e9\\/\\t\\u0001\\\"\\\\\\u007f\\ud83d\\ude00\"]", "[\"\xc3\xa9/\\t\\u0001\\\"\\\\\\u007f\xf0\x9f\x98\x80\"]",
+	{ "[\"\\u00e9\\/\\t\\u0001\\\"\\\\\\u007f\\ud83d\\ude00\"]",
+		"[\"\xc3\xa9/\\t\\u0001\\\"\\\\\\u007f\xf0\x9f\x98\x80\"]",
 		"[\"\xc3\xa9/\\t\\u0001\\\"\\\\\\u007f\xf0\x9f\x98\x80\"]" },
-	{ "[-9223372036854775808,9223372036854775807]", "[-9223372036854775808,9223372036854775807]",
+	{ "[-9223372036854775808,9223372036854775807]",
+		"[-9223372036854775808,9223372036854775807]",
 		"[-9223372036854775808,9223372036854775807]" },
 	{ "[1.0,1e300,0.1]", "[1.0,1e+300,0.1]", NULL },
 	{ "[true]", "[true]", NULL },
@@ -143,8 +152,9 @@ START_TEST(what_is_built_replaces_and_reads_back)
 	json_push(a, json_set(a, v, "z", json_new(a, JV_ARRAY)), json_new_bool(a, false));
 	Text out = { .arena = a };
 	json_write(&out, v);
-	ck_assert_str_eq(text_str(&out),
-		"{\"x\":\"bad \xef\xbf\xbd\xef\xbf\xbd utf \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\",\"y\":null,\"z\":[false]}");
+	ck_assert_str_eq(
+		text_str(&out), "{\"x\":\"bad \xef\xbf\xbd\xef\xbf\xbd utf "
+	                        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\",\"y\":null,\"z\":[false]}");
 	Err e = { 0 };
 	ck_assert_ptr_nonnull(json_parse(a, "b", out.at, out.n, &e));
 	ck_assert(!json_write_canonical(&out, v, NULL));
@@ -171,7 +181,8 @@ static Json *random_value(Rng *r, int depth)
 	default:
 		v = json_new(a, JV_OBJECT);
 		for (uint64_t n = rng_below(r, 6); n > 0; n--)
-			json_set(a, v, arena_printf(a, "k%d", (int)rng_below(r, 20)), random_value(r, depth - 1));
+			json_set(a, v, arena_printf(a, "k%d", (int)rng_below(r, 20)),
+				random_value(r, depth - 1));
 		return v;
 	}
 }

@@ -17,20 +17,50 @@ static const Option options[] = {
 	OPTION_THREADS,
 	OPTION_DB,
 	OPTION_JSON,
-	{ .name = "output", .letter = 'o', .kind = OPT_TEXT, .arg = "FILE", .help = "the file to write" },
-	{ .name = "trials", .kind = OPT_TRIALS, .arg = "N", .lo = 1, .hi = 1000000, .help = "how many" },
-	{ .name = "budget", .kind = OPT_TIME, .arg = "TIME", .lo = 1, .hi = 86400000, .help = "how long" },
+	{ .name = "output",
+		.letter = 'o',
+		.kind = OPT_TEXT,
+		.arg = "FILE",
+		.help = "the file to write" },
+	{ .name = "trials",
+		.kind = OPT_TRIALS,
+		.arg = "N",
+		.lo = 1,
+		.hi = 1000000,
+		.help = "how many" },
+	{ .name = "budget",
+		.kind = OPT_TIME,
+		.arg = "TIME",
+		.lo = 1,
+		.hi = 86400000,
+		.help = "how long" },
 	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|ir|asm", .help = "what to show" },
 	{ .name = "offset", .kind = OPT_INT, .arg = "N", .lo = -5, .hi = 5, .help = "signed" },
 	{ .name = "seed", .kind = OPT_INT, .arg = "N", .lo = 0, .hi = INT64_MAX, .help = "any" },
 	OPTION_END,
 };
 
-static const Verb make = { .name = "make", .summary = "Make it", .operands = "MODEL [MORE]", .least = 1, .most = 2,
-	.options = options, .notes = "A note.", .run = run_ok };
-static const Verb all = { .name = "all", .summary = "Take all", .operands = "FILE...", .least = 0, .most = -1, .run = run_ok };
+static const Verb make = { .name = "make",
+	.summary = "Make it",
+	.operands = "MODEL [MORE]",
+	.least = 1,
+	.most = 2,
+	.options = options,
+	.notes = "A note.",
+	.run = run_ok };
+static const Verb all = { .name = "all",
+	.summary = "Take all",
+	.operands = "FILE...",
+	.least = 0,
+	.most = -1,
+	.run = run_ok };
 static const Verb list = { .name = "list", .summary = "List", .run = run_ok },
-		  best = { .name = "best", .summary = "Best", .operands = "DB TASK", .least = 2, .most = 2, .run = run_ok };
+		  best = { .name = "best",
+			  .summary = "Best",
+			  .operands = "DB TASK",
+			  .least = 2,
+			  .most = 2,
+			  .run = run_ok };
 static const Verb *const db_verbs[] = { &list, &best, NULL };
 static const Verb db = { .name = "db", .summary = "Databases", .sub = db_verbs };
 static const Verb *const verbs[] = { &make, &all, &db, NULL };
@@ -75,28 +105,41 @@ static const struct {
 	{ "make", "", "MODEL [MORE] is missing", "dlc make" },
 	{ "make a b c", "c", "is one operand too many; wanted: MODEL [MORE]", "dlc make" },
 	{ "make m --nosuch", "--nosuch", "there is no such option", "dlc make" },
-	{ "make m --thread=2", "--thread", "there is no such option; did you mean --threads?", "dlc make" },
+	{ "make m --thread=2", "--thread", "there is no such option; did you mean --threads?",
+		"dlc make" },
 	{ "make m -x", "-x", "there is no such option", "dlc make" },
 	{ "make m --threads", "--threads", "wants a value, N", "dlc make" },
 	{ "make m -o", "--output", "wants a value, FILE", "dlc make" },
 	{ "make m --threads=0", "--threads=0", "wants an integer from 1 to 1024", "dlc make" },
-	{ "make m --threads=1025", "--threads=1025", "wants an integer from 1 to 1024", "dlc make" },
-	{ "make m --threads=2x", "--threads=2x", "wants an integer from 1 to 1024", "dlc make" },
-	{ "make m --threads=99999999999999999999", "--threads=99999999999999999999", "wants an integer from 1 to 1024",
+	{ "make m --threads=1025", "--threads=1025", "wants an integer from 1 to 1024",
 		"dlc make" },
+	{ "make m --threads=2x", "--threads=2x", "wants an integer from 1 to 1024", "dlc make" },
+	{ "make m --threads=99999999999999999999", "--threads=99999999999999999999",
+		"wants an integer from 1 to 1024", "dlc make" },
 	{ "make m --threads _", "--threads=", "wants an integer from 1 to 1024", "dlc make" },
 	{ "make m --seed=-1", "--seed=-1", "wants an integer of at least 0", "dlc make" },
-	{ "make m --trials=-3", "--trials=-3", "wants N or +N, N an integer from 1 to 1000000", "dlc make" },
-	{ "make m --trials=x", "--trials=x", "wants N or +N, N an integer from 1 to 1000000", "dlc make" },
-	{ "make m --trials=+", "--trials=+", "wants N or +N, N an integer from 1 to 1000000", "dlc make" },
-	{ "make m --trials=+-3", "--trials=+-3", "wants N or +N, N an integer from 1 to 1000000", "dlc make" },
-	{ "make m --budget=10parsecs", "--budget=10parsecs", "wants a time such as 500ms, 60s, 10m or 2h", "dlc make" },
-	{ "make m --budget=10", "--budget=10", "wants a time such as 500ms, 60s, 10m or 2h", "dlc make" },
-	{ "make m --budget=-1s", "--budget=-1s", "wants a time such as 500ms, 60s, 10m or 2h", "dlc make" },
-	{ "make m --budget=1e5s", "--budget=1e5s", "wants a time such as 500ms, 60s, 10m or 2h", "dlc make" },
-	{ "make m --budget=1.2.3s", "--budget=1.2.3s", "wants a time such as 500ms, 60s, 10m or 2h", "dlc make" },
-	{ "make m --budget=0s", "--budget=0s", "wants milliseconds from 1 to 86400000", "dlc make" },
-	{ "make m --budget=25h", "--budget=25h", "wants milliseconds from 1 to 86400000", "dlc make" },
+	{ "make m --trials=-3", "--trials=-3", "wants N or +N, N an integer from 1 to 1000000",
+		"dlc make" },
+	{ "make m --trials=x", "--trials=x", "wants N or +N, N an integer from 1 to 1000000",
+		"dlc make" },
+	{ "make m --trials=+", "--trials=+", "wants N or +N, N an integer from 1 to 1000000",
+		"dlc make" },
+	{ "make m --trials=+-3", "--trials=+-3", "wants N or +N, N an integer from 1 to 1000000",
+		"dlc make" },
+	{ "make m --budget=10parsecs", "--budget=10parsecs",
+		"wants a time such as 500ms, 60s, 10m or 2h", "dlc make" },
+	{ "make m --budget=10", "--budget=10", "wants a time such as 500ms, 60s, 10m or 2h",
+		"dlc make" },
+	{ "make m --budget=-1s", "--budget=-1s", "wants a time such as 500ms, 60s, 10m or 2h",
+		"dlc make" },
+	{ "make m --budget=1e5s", "--budget=1e5s", "wants a time such as 500ms, 60s, 10m or 2h",
+		"dlc make" },
+	{ "make m --budget=1.2.3s", "--budget=1.2.3s", "wants a time such as 500ms, 60s, 10m or 2h",
+		"dlc make" },
+	{ "make m --budget=0s", "--budget=0s", "wants milliseconds from 1 to 86400000",
+		"dlc make" },
+	{ "make m --budget=25h", "--budget=25h", "wants milliseconds from 1 to 86400000",
+		"dlc make" },
 	{ "make m --stage=nosuch", "--stage=nosuch", "wants one of graph|ir|asm", "dlc make" },
 	{ "make m --stage=graph|ir", "--stage=graph|ir", "wants one of graph|ir|asm", "dlc make" },
 	{ "make m --target=", "--target=", "wants a value that is not empty", "dlc make" },
@@ -171,7 +214,9 @@ START_TEST(repeated_options_pairs_and_operands_keep_their_order)
 	Err e = { 0 };
 	const char *called, *name;
 	size_t n;
-	Args *args = parse(a, "make --tuning-db=a -ofile --tuning-db b --json m --output=last -- -n", &out, &called, &e);
+	Args *args =
+		parse(a, "make --tuning-db=a -ofile --tuning-db b --json m --output=last -- -n",
+			&out, &called, &e);
 	ck_assert_ptr_nonnull(args);
 	const char *const *dbs = args_all(args, "tuning-db", &n);
 	ck_assert_uint_eq(n, 2);
@@ -199,7 +244,8 @@ static const struct {
 	{ "--help", "usage: dlc VERB", "  make       Make it\n" },
 	{ "-h", "usage: dlc VERB", "see dlc VERB --help\n" },
 	{ "help", "usage: dlc VERB", "  db         Databases\n" },
-	{ "make --help", "usage: dlc make MODEL [MORE] [options]\n\nMake it.\n", "  -o, --output=FILE           the file to write\n" },
+	{ "make --help", "usage: dlc make MODEL [MORE] [options]\n\nMake it.\n",
+		"  -o, --output=FILE           the file to write\n" },
 	{ "make m --threads=2 -h", "usage: dlc make", "\nA note.\n" },
 	{ "help make", "usage: dlc make", "  --stage=graph|ir|asm " },
 	{ "--help make", "usage: dlc make", "--threads=N" },
@@ -220,7 +266,8 @@ START_TEST(help_and_version_are_printed_instead)
 	const char *called;
 	ck_assert_ptr_null(parse(a, helps[_i].line, &out, &called, &e));
 	ck_assert_int_eq(e.code, ERR_NONE);
-	if (strncmp(out.at, helps[_i].starts, strlen(helps[_i].starts)) != 0 || strstr(out.at, helps[_i].has) == NULL)
+	if (strncmp(out.at, helps[_i].starts, strlen(helps[_i].starts)) != 0 ||
+		strstr(out.at, helps[_i].has) == NULL)
 		ck_abort_msg("%s", out.at);
 	arena_free(a);
 }

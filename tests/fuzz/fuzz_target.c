@@ -1,4 +1,4 @@
-/* libFuzzer: a target file from a stranger, and, where it is taken, all that is made of a Target. */
+/* libFuzzer: a target file from a stranger, and what is made of a Target where it is taken. */
 #include "target/target.h"
 
 #include <string.h>

@@ -1,0 +1,57 @@
+/*
+ * Rows of options that several verbs share, so that an option means the same everywhere. Others are
+ * written the same way, with designated fields, in the table of their verb. Part of cli/options.h.
+ */
+#ifndef CLI_ROWS_H
+#define CLI_ROWS_H
+
+#define OPTION_TARGET \
+	{ .name = "target", \
+		.kind = OPT_TEXT, \
+		.arg = "TARGET", \
+		.help = "host (default), a name of configs/targets, or a .json file" }
+#define OPTION_THREADS \
+	{ .name = "threads", \
+		.kind = OPT_INT, \
+		.arg = "N", \
+		.lo = 1, \
+		.hi = 1024, \
+		.help = "threads the code is made for (default 1)" }
+#define OPTION_DB \
+	{ .name = "tuning-db", \
+		.kind = OPT_TEXT, \
+		.arg = "DB", \
+		.many = true, \
+		.help = "database to read, the first also to write; repeats; none: no database" }
+#define OPTION_JSON \
+	{ .name = "json", \
+		.kind = OPT_FLAG, \
+		.help = "one JSON object on each line, the result last" }
+#define OPTION_BATCH \
+	{ .name = "batch", \
+		.kind = OPT_INT, \
+		.arg = "N", \
+		.lo = 1, \
+		.hi = 1 << 20, \
+		.help = "size of the batch dimension" }
+#define OPTION_SHAPE \
+	{ .name = "shape", \
+		.kind = OPT_TEXT, \
+		.arg = "NAME=1,3,224,224", \
+		.many = true, \
+		.help = "shape of an input; repeats" }
+#define OPTION_BIND \
+	{ .name = "bind", \
+		.kind = OPT_TEXT, \
+		.arg = "NAME=FILE.npy", \
+		.many = true, \
+		.help = "an input that is really a constant; repeats" }
+#define OPTION_SEED \
+	{ .name = "seed", \
+		.kind = OPT_INT, \
+		.arg = "N", \
+		.lo = 0, \
+		.hi = INT64_MAX, \
+		.help = "seed of all random choices" }
+
+#endif
