@@ -163,11 +163,17 @@ static const Expr *loops_over(Maker *m, Nest *nest, const Expr *n, bool ordered)
 	return i;
 }
 
+/* Neighbours of sub-byte types lie in one byte: writing them in parallel is a race. */
+static bool shares_bytes(DType t)
+{
+	return t.bits < 8;
+}
+
 static void open_nest(Maker *m, Nest *nest, const Buf *b, int dims)
 {
 	*nest = (Nest){ 0 };
 	for (int k = 0; k < dims; k++)
-		nest->idx[k] = loops_over(m, nest, b->shape[k], false);
+		nest->idx[k] = loops_over(m, nest, b->shape[k], shares_bytes(b->type));
 }
 
 static Stmt *close_nest(Maker *m, const Nest *nest, Stmt *inside)
@@ -245,7 +251,8 @@ static bool plain(Maker *m, Buf *b)
 			nest.idx[k] = ir_idx(ir, let->let.var);
 		}
 	Stmt *s = some_store(m, b, nest.idx, value(m, b->type, nest.idx, b->rank, 4));
-	vectorize(m, &nest);
+	if (!shares_bytes(b->type))
+		vectorize(m, &nest);
 	emit(m, close_nest(m, &nest, ir_seq(lets, s)));
 	return true;
 }
@@ -462,7 +469,7 @@ static const char *row_fn(Maker *m, const Buf *x, const Buf *y, int64_t n)
 	Param known[3] = { { NULL, k, I64 }, { NULL, var, I64 }, { px, px->name, px->type } };
 	const Expr *l = ir_idx(ir, var);
 	const Expr *e = random_expr(m->rng, ir, m->allow, y->type, known, 3, 4);
-	sub->body = ir_for(ir, var, ir_int(ir, 0), ir_int(ir, n), kind_of(m, false),
+	sub->body = ir_for(ir, var, ir_int(ir, 0), ir_int(ir, n), kind_of(m, shares_bytes(y->type)),
 		ir_store(ir, py, &l, 1, e));
 	ir_set_add(m->ks, sub);
 	return sub->name;
@@ -527,7 +534,7 @@ static bool by_call(Maker *m, Buf *b)
 static bool threads(Maker *m, Buf *b)
 {
 	Ir *ir = m->ir;
-	if (b->rank != 1 || !has_fixed_rows(b) || !may(m, RANDOM_THREADS, 100))
+	if (b->rank != 1 || !has_fixed_rows(b) || shares_bytes(b->type) || !may(m, RANDOM_THREADS, 100))
 		return false;
 	const Expr *n = b->shape[0];
 	Buf *s = ir_buf(ir, fresh(m, "s"), BUF_WORK, b->type, "shared", &n->i, 1);
