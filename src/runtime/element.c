@@ -76,7 +76,7 @@ static void store(void *data, int bytes, int64_t i, uint64_t v)
 	memcpy((unsigned char *)data + i * bytes, &v, (size_t)bytes);
 }
 
-double element_get(DlcDataType t, const void *data, int64_t i)
+double element_value(DlcDataType t, const void *data, int64_t i)
 {
 	uint64_t v = load(data, t.bits / 8, i);
 	if (t.code == INT)
@@ -96,7 +96,7 @@ double element_get(DlcDataType t, const void *data, int64_t i)
 	return t.bits == 32 ? (double)f : d;
 }
 
-void element_set(DlcDataType t, void *data, int64_t i, double value)
+void element_store(DlcDataType t, void *data, int64_t i, double value)
 {
 	uint64_t v = 0;
 	float f = (float)value;
@@ -133,7 +133,7 @@ void element_fill(DlcDataType t, void *data, int64_t n, uint64_t seed, double lo
 	seed = draw(seed, 0); /* neighbouring seeds must not give shifted copies */
 	for (int64_t i = 0; i < n; i++) {
 		double u = (double)(draw(seed, (uint64_t)i) >> 11) * 0x1p-53;
-		element_set(t, data, i, whole ? ceil(lo) + floor(u * span) : lo + u * span);
+		element_store(t, data, i, whole ? ceil(lo) + floor(u * span) : lo + u * span);
 	}
 }
 
@@ -142,7 +142,7 @@ Compared element_compare(
 {
 	Compared c = { 0 };
 	for (int64_t i = 0; i < n; i++) {
-		double a = element_get(t, got, i), b = element_get(t, want, i);
+		double a = element_value(t, got, i), b = element_value(t, want, i);
 		if (!isfinite(a) || !isfinite(b)) {
 			bool same = (isnan(a) && isnan(b)) || a == b;
 			c.nbad += !same;

@@ -12,9 +12,9 @@
 /* Whether it is a whole-byte type that the functions below read: i8..i64 u8..u64 f16..f64 bf16 bool. */
 bool element_known(DlcDataType t);
 /* Element i of data; 64-bit integers lose what a double cannot hold. */
-double element_get(DlcDataType t, const void *data, int64_t i);
+double element_value(DlcDataType t, const void *data, int64_t i);
 /* Rounds to nearest (floats) or toward zero (integers, which must fit). */
-void element_set(DlcDataType t, void *data, int64_t i, double value);
+void element_store(DlcDataType t, void *data, int64_t i, double value);
 
 /*
  * Uniform in [lo, hi] (integers: whole numbers of that range).  Element i depends on seed and i

@@ -117,8 +117,8 @@ static void compare(Set *set, const DlcTensor *got, Array *want, const char *nam
 		snprintf(set->detail, sizeof set->detail,
 			"output %.60s: %lld of %lld outside the tolerance, %lld not finite; element %lld is "
 			"%.9g instead of %.9g", name, (long long)c.nout, (long long)n, (long long)c.nbad,
-			(long long)c.worst, n > 0 ? element_get(got->dtype, got->data, c.worst) : 0.0,
-			n > 0 ? element_get(got->dtype, want->data, c.worst) : 0.0);
+			(long long)c.worst, n > 0 ? element_value(got->dtype, got->data, c.worst) : 0.0,
+			n > 0 ? element_value(got->dtype, want->data, c.worst) : 0.0);
 	set->outside += c.nout;
 }
 

@@ -186,7 +186,7 @@ typedef struct Summary {
 static void keep_top(Summary *s, const DlcTensor *t, int64_t i, double v)
 {
 	int at = s->ntop;
-	while (at > 0 && element_get(t->dtype, t->data, s->top[at - 1]) < v)
+	while (at > 0 && element_value(t->dtype, t->data, s->top[at - 1]) < v)
 		at--;
 	if (at == TOP)
 		return;
@@ -200,7 +200,7 @@ static Summary summarise(const DlcTensor *t)
 {
 	Summary s = { .n = tensor_count(t), .min = INFINITY, .max = -INFINITY };
 	for (int64_t i = 0; i < s.n; i++) {
-		double v = element_get(t->dtype, t->data, i);
+		double v = element_value(t->dtype, t->data, i);
 		if (isnan(v)) {
 			s.nan++;
 			continue;
@@ -243,7 +243,7 @@ static void print_text(const char *name, const DlcTensor *t)
 		printf("  NaN %lld of %lld", (long long)s.nan, (long long)s.n);
 	printf("\n");
 	for (int k = 0; k < s.ntop; k++) {
-		printf("  %-12.6g ", element_get(t->dtype, t->data, s.top[k]));
+		printf("  %-12.6g ", element_value(t->dtype, t->data, s.top[k]));
 		print_position(stdout, t, s.top[k]);
 		printf("\n");
 	}
@@ -270,7 +270,7 @@ static void print_json(const char *name, const DlcTensor *t)
 		printf(",\"nan\":%lld,\"top\":[", (long long)s.nan);
 		for (int k = 0; k < s.ntop; k++) {
 			printf("%s[%lld", k > 0 ? "," : "", (long long)s.top[k]);
-			json_value(stdout, element_get(t->dtype, t->data, s.top[k]));
+			json_value(stdout, element_value(t->dtype, t->data, s.top[k]));
 			printf("]");
 		}
 		printf("]");
