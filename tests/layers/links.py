@@ -32,12 +32,12 @@ def room_of(rows, lib):
 
 def link(cc, flags, rows, libs, room):
     """The names that stay undefined when `room` is linked; empty if all is well."""
-    own = room_of(rows, room)
-    granted = ([own] if own != room else []) + layers.closure(rows, own)
+    rooms = [room_of(rows, room)] + layers.closure(rows, room_of(rows, room))
+    granted = [lib for r in rooms for lib in libs if room_of(rows, lib) == r and lib != room]
     external = [f"-l{x}" for r in [room] + granted for x in LIBRARIES.get(r, [])]
     with tempfile.TemporaryDirectory() as tmp:
         cmd = [*cc, *flags, "-shared", "-o", f"{tmp}/room.so", "-Wl,-z,defs", "-Wl,--whole-archive", libs[room],
-               "-Wl,--no-whole-archive", "-Wl,--start-group", *[libs[r] for r in granted if r in libs],
+               "-Wl,--no-whole-archive", "-Wl,--start-group", *[libs[x] for x in granted],
                "-Wl,--end-group", *external]
         p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if p.returncode == 0:
