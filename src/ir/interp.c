@@ -3,7 +3,7 @@
  * turn is compiled and run by its first thread. A tensor lives as long as the set runs, so a
  * prepare's out is a run's const, and what was never written stays undefined in between.
  */
-#include "ir/interp_run.h"
+#include "ir/interp_step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +31,12 @@ static bool bind_symbol(const Session *s, const Fn *fn, const Sym *sym, Binding 
 	const IrArg *arg = find_arg(s->arg, s->n, sym->name);
 	if (arg == NULL || arg->data != NULL)
 		return fail(s->err, ERR_TYPE, fn->name, "symbol %s has no value", sym->name);
-	if (arg->value < sym->lo || arg->value > sym->hi || (sym->div > 1 && arg->value % sym->div != 0))
-		return fail(s->err, ERR_TYPE, fn->name, "symbol %s is %lld, but must be in [%lld, %lld] and a multiple of %lld",
-			sym->name, (long long)arg->value, (long long)sym->lo, (long long)sym->hi, (long long)sym->div);
+	if (arg->value < sym->lo || arg->value > sym->hi ||
+		(sym->div > 1 && arg->value % sym->div != 0))
+		return fail(s->err, ERR_TYPE, fn->name,
+			"symbol %s is %lld, but must be in [%lld, %lld] and a multiple of %lld",
+			sym->name, (long long)arg->value, (long long)sym->lo, (long long)sym->hi,
+			(long long)sym->div);
 	*out = (Binding){ sym->name, I64, { .i = arg->value } };
 	return true;
 }
@@ -67,30 +70,32 @@ static bool bind(const Session *s, const Fn *fn, Binding *out, int *n)
 	return true;
 }
 
-static bool sizes(const Expr *const *e, int n, const Binding *sym, int nsym, int64_t *out, int64_t *count)
+static bool sizes(
+	const Expr *const *e, int n, const Binding *sym, int nsym, int64_t *out, int64_t *count)
 {
 	if (n > RANK)
 		return false;
 	for (int k = 0; k < n; k++)
 		if (!interp_eval(e[k], sym, nsym, &out[k]))
 			return false;
-	return mem_count(out, n, count);
+	return interp_count(out, n, count);
 }
 
 /* Calls f on the physical offset of every logical element; false if the map leads outside. */
-static bool each_element(const Store *s, void (*f)(const Store *s, int64_t at, void *arg), void *arg)
+static bool each_element(
+	const Store *s, void (*f)(const Store *s, int64_t at, void *arg), void *arg)
 {
 	View v = { 0 };
 	uint32_t list[RANK];
 	Val idx[RANK] = { 0 };
 	int64_t logical, count;
-	mem_whole(&v, (Store *)(uintptr_t)s);
+	interp_whole(&v, (Store *)(uintptr_t)s);
 	for (int k = 0; k < s->rank; k++)
 		list[k] = (uint32_t)k;
-	if (!mem_count(s->shape, s->rank, &count))
+	if (!interp_count(s->shape, s->rank, &count))
 		return false;
 	for (int64_t e = 0; e < count; e++) {
-		int64_t at = mem_at(&v, list, idx, &logical);
+		int64_t at = interp_at(&v, list, idx, &logical);
 		if (at < 0)
 			return false;
 		f(s, at, arg);
@@ -112,21 +117,27 @@ static bool padding(Session *s, const Fn *fn, Store *t, bool given)
 {
 	if (t->map == NULL)
 		return true;
-	uint8_t *reached = run_get(s->store, (size_t)t->n + 1, true);
+	int64_t count;
+	if (!interp_count(t->shape, t->rank, &count) || (s->store->steps -= count) < 0)
+		return fail(s->err, ERR_MEMORY, fn->name,
+			"%s has more elements than steps are allowed", t->name);
+	uint8_t *reached = interp_get(s->store, (size_t)t->n + 1, true);
 	if (reached == NULL)
 		return false;
 	bool ok = each_element(t, mark, reached) ||
-		fail(s->err, ERR_INPUT, fn->name, "the index map of %s leads outside of its storage", t->name);
+	          fail(s->err, ERR_INPUT, fn->name,
+			  "the index map of %s leads outside of its storage", t->name);
 	for (int64_t k = 0; k < t->n && ok; k++) {
 		if (reached[k])
 			continue;
 		if (!given)
-			mem_save(t, k, (Val){ 0 });
-		else if (mem_load(t, k).m << 1 != 0 && (t->residues || mem_load(t, k).f != 0))
-			ok = fail(s->err, ERR_INPUT, fn->name, "the padding of %s is not zero, at physical element %lld",
-				t->name, (long long)k);
+			interp_save(t, k, (Val){ 0 });
+		else if (interp_load(t, k).m << 1 != 0 && (t->residues || interp_load(t, k).f != 0))
+			ok = fail(s->err, ERR_INPUT, fn->name,
+				"the padding of %s is not zero, at physical element %lld", t->name,
+				(long long)k);
 	}
-	run_put(s->store, reached, (size_t)t->n + 1);
+	interp_put(s->store, reached, (size_t)t->n + 1);
 	return ok;
 }
 
@@ -148,7 +159,8 @@ static bool describe(Session *s, const Fn *fn, const Buf *b, const Binding *sym,
 	t->nphys = b->map.n;
 	if (!sizes(b->shape, b->rank, sym, nsym, t->shape, &t->n) ||
 		(b->map.n > 0 && !sizes(b->map.extent, b->map.n, sym, nsym, t->extent, &count)))
-		return fail(s->err, ERR_TYPE, fn->name, "the shape of %s overflows or is not an expression of symbols", b->name);
+		return fail(s->err, ERR_TYPE, fn->name,
+			"the shape of %s overflows or is not an expression of symbols", b->name);
 	if (b->map.n == 0)
 		return true;
 	t->n = count;
@@ -160,10 +172,11 @@ static bool describe(Session *s, const Fn *fn, const Buf *b, const Binding *sym,
 static Store *new_tensor(Session *s, const Fn *fn, const Buf *b, const Store *like)
 {
 	const IrArg *arg = find_arg(s->arg, s->n, b->name);
-	Store *t = run_get(s->store, sizeof *t, true);
+	Store *t = interp_get(s->store, sizeof *t, true);
 	if (t == NULL)
 		return NULL;
 	*t = *like;
+	t->fn = fn;
 	bool outside = arg != NULL && arg->data != NULL;
 	bool given = outside && (b->role == BUF_IN || b->role == BUF_CONST || b->role == BUF_INOUT);
 	if (outside)
@@ -172,7 +185,7 @@ static Store *new_tensor(Session *s, const Fn *fn, const Buf *b, const Store *li
 		fail(s->err, ERR_TYPE, fn->name, "no tensor is given for %s", b->name);
 		return NULL;
 	}
-	if (!mem_fill(s->store, t, false, outside) || !padding(s, fn, t, given))
+	if (!interp_fill(s->store, t, false, outside) || !padding(s, fn, t, given))
 		return NULL;
 	if (given)
 		memset(t->def, DEFINED, (size_t)t->n);
@@ -188,10 +201,13 @@ static Store *tensor(Session *s, const Fn *fn, const Buf *b, const Binding *sym,
 	Store *t = find_tensor(s, b->name);
 	if (t == NULL)
 		return new_tensor(s, fn, b, &like);
-	bool same = dtype_eq(t->type, like.type) && t->rank == like.rank && t->nphys == like.nphys && t->n == like.n &&
-		memcmp(t->shape, like.shape, sizeof t->shape) == 0 && memcmp(t->extent, like.extent, sizeof t->extent) == 0;
+	bool same = dtype_eq(t->type, like.type) && t->rank == like.rank &&
+	            t->nphys == like.nphys && t->n == like.n &&
+	            memcmp(t->shape, like.shape, sizeof t->shape) == 0 &&
+	            memcmp(t->extent, like.extent, sizeof t->extent) == 0;
 	if (!same) {
-		fail(s->err, ERR_TYPE, fn->name, "%s has another type or shape in an earlier Fn of the set", b->name);
+		fail(s->err, ERR_TYPE, fn->name,
+			"%s has another type or shape in an earlier Fn of the set", b->name);
 		return NULL;
 	}
 	t->map = like.map;
@@ -206,14 +222,15 @@ static bool parameters(Session *s, Run *r, const Fn *fn, const Binding *sym, int
 		if (b == NULL)
 			continue;
 		Store *st = tensor(s, fn, b, sym, nsym);
-		View *v = run_get(r, sizeof *v, true);
+		View *v = interp_get(r, sizeof *v, true);
 		if (st == NULL || v == NULL)
 			return false;
 		bool shadow = r->races && b->role != BUF_IN && b->role != BUF_CONST;
 		st->shadow = NULL;
-		if (shadow && (st->shadow = run_get(r, sizeof(Shadow) * ((size_t)st->n + 1), true)) == NULL)
+		if (shadow && (st->shadow = interp_get(
+				       r, sizeof(Shadow) * ((size_t)st->n + 1), true)) == NULL)
 			return false;
-		mem_whole(v, st);
+		interp_whole(v, st);
 		t->view[k] = v;
 	}
 	return true;
@@ -226,13 +243,13 @@ static bool run_in(Session *s, Run *r, const Fn *fn)
 	if (!bind(s, fn, sym, &nsym))
 		return false;
 	r->p = interp_compile(r->arena, s->ks, fn, sym, nsym, s->how->domain, s->err);
-	if (r->p == NULL || !race_start(r))
+	if (r->p == NULL || !interp_race_start(r))
 		return false;
 	r->scan = arena_array(r->arena, ScanTable, r->p->nscan + 1);
-	Thread *t = thread_new(r, NULL);
+	Thread *t = interp_thread(r, NULL);
 	if (t == NULL || !parameters(s, r, fn, sym, nsym, t))
 		return false;
-	return thread_run_all(r, t);
+	return interp_schedule(r, t);
 }
 
 static bool run_one(Session *s, const Fn *fn, uint64_t number)
@@ -272,8 +289,9 @@ static bool complete(Session *s)
 			continue;
 		each_element(t, look, &h);
 		if (h.found)
-			return fail(s->err, ERR_INPUT, s->ks->n > 0 ? s->ks->fn[0]->name : "",
-				"%s is not written completely: physical element %lld is undefined", t->name, (long long)h.at);
+			return fail(s->err, ERR_INPUT, t->fn->name,
+				"%s is not written completely: physical element %lld is undefined",
+				t->name, (long long)h.at);
 	}
 	return true;
 }
@@ -287,16 +305,17 @@ static bool run_kind(Session *s, FnKind kind, uint64_t *number)
 	return true;
 }
 
-static bool with_session(const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const IrRun *how, Err *err)
+static bool with_session(
+	const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const IrRun *how, Err *err)
 {
 	Run memory = { .arena = arena_new(), .how = how, .err = err };
 	memory.limit = how->memory > 0 ? (size_t)how->memory : (size_t)2 << 30;
 	memory.steps = how->steps > 0 ? how->steps : INT64_MAX;
 	Session s = { ks, arg, n, how, err, &memory, { 0 } };
 	uint64_t number = 0;
-	bool ok = fn != NULL ? run_one(&s, fn, 0) :
-			       run_kind(&s, FN_PREPARE, &number) && run_kind(&s, FN_RUN, &number) &&
-			(how->partial || complete(&s));
+	bool ok = fn != NULL ? run_one(&s, fn, 0)
+	                     : run_kind(&s, FN_PREPARE, &number) && run_kind(&s, FN_RUN, &number) &&
+	                               (how->partial || complete(&s));
 	arena_free(memory.arena);
 	return ok;
 }
@@ -306,7 +325,8 @@ bool ir_run_set(const KernelSet *ks, const IrArg *arg, int n, const IrRun *how, 
 	return with_session(ks, NULL, arg, n, how, err);
 }
 
-bool ir_run_fn(const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const IrRun *how, Err *err)
+bool ir_run_fn(
+	const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const IrRun *how, Err *err)
 {
 	return with_session(ks, fn, arg, n, how, err);
 }
@@ -340,7 +360,7 @@ int64_t ir_buf_offset(const Buf *b, const int64_t *idx)
 		static const Fn nameless = { .name = "" };
 		const MapCode *m = interp_map(a, b, NULL, 0, &nameless, NULL);
 		bool ok = m != NULL && sizes(b->map.extent, b->map.n, NULL, 0, extent, &count) &&
-			interp_map_at(m, idx, b->map.n, phys);
+		          interp_map_at(m, idx, b->map.n, phys);
 		arena_free(a);
 		if (!ok)
 			return -1;

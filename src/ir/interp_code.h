@@ -33,7 +33,7 @@ typedef struct Origin {
 	const Stmt *stmt;
 } Origin;
 
-/* An index map made a straight program: physical index k is reg[at[k]]; the first regs are indices. */
+/* An index map as a straight program: physical index k is reg[at[k]]; indices come first. */
 typedef struct MapCode {
 	int n, nop;
 	int at[RANK];
@@ -48,7 +48,7 @@ typedef struct MapCode {
 typedef struct Alloc {
 	const Buf *buf;
 	const MapCode *map; /* NULL: identity */
-	bool shared;        /* a fork follows while it is live: accesses may race */
+	bool shared; /* a fork follows while it is live: accesses may race */
 } Alloc;
 
 typedef struct Program {
@@ -76,7 +76,8 @@ Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Bindi
 
 /* An integer expression of constants, the bindings and index variables: shapes and index maps. */
 bool interp_eval(const Expr *e, const Binding *sym, int nsym, int64_t *v);
-const MapCode *interp_map(Arena *a, const Buf *b, const Binding *sym, int nsym, const Fn *fn, Err *err);
+const MapCode *interp_map(
+	Arena *a, const Buf *b, const Binding *sym, int nsym, const Fn *fn, Err *err);
 /* The physical index k of logical idx; false if a divisor is zero. */
 bool interp_map_at(const MapCode *m, const int64_t *idx, int rank, int64_t *phys);
 

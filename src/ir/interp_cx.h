@@ -8,7 +8,7 @@
 
 #include "ir/interp_code.h"
 
-enum { CODE_LIMIT = 1 << 22, CALL_DEPTH = 32, EXPR_DEPTH = 2000 };
+enum { CODE_LIMIT = 1 << 20, CALL_DEPTH = 64, NEST = 1000, EXPR_DEPTH = 1000 };
 
 /* A variable, or an `old`: a slot for each lane. */
 typedef struct Named {
@@ -48,7 +48,8 @@ typedef struct Cx {
 	size_t name_base, buf_base; /* where the names of the Fn being expanded begin */
 	uint32_t top;
 	Origin at;
-	int depth;
+	int depth, nest; /* of calls; of statements, calls included */
+	uint32_t statements; /* expanded so far */
 	uint32_t forks; /* instructions that make instances, so far */
 	bool async;
 	Cached *cache; /* what this statement has computed already */
@@ -73,5 +74,7 @@ bool cx_list(Cx *c, const Expr *const *e, int n, int lane, uint32_t *at);
 /* d = node(a, b) of arguments of type t. */
 bool cx_binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b);
 bool cx_move(Cx *c, uint32_t d, uint32_t a);
+bool cx_store(Cx *c, const Stmt *s);
+bool cx_reduce(Cx *c, const Stmt *s);
 
 #endif

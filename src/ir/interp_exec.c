@@ -2,11 +2,11 @@
  * The loop that runs one thread's instructions until it ends or has to stop. Each access is checked
  * for definedness and, where instances exist, for races, right where it happens.
  */
-#include "ir/interp_run.h"
+#include "ir/interp_step.h"
 
 #include <string.h>
 
-bool run_fail(Run *r, uint32_t pc, ErrCode code, const char *what, const char *detail)
+bool interp_fail(Run *r, uint32_t pc, ErrCode code, const char *what, const char *detail)
 {
 	return fail(r->err, code, interp_place(r->arena, r->p->origin[pc]), "%s %s", what, detail);
 }
@@ -23,7 +23,7 @@ static const Ins *indexed(const Run *r, uint32_t pc)
 	return &r->p->ins[pc];
 }
 
-const char *run_element(const Run *r, const Thread *t, uint32_t pc)
+const char *interp_element(const Run *r, const Thread *t, uint32_t pc)
 {
 	const Ins *i = indexed(r, pc);
 	if (i->op != OP_LOAD && i->op != OP_STORE && i->op != OP_ADDR)
@@ -32,7 +32,9 @@ const char *run_element(const Run *r, const Thread *t, uint32_t pc)
 	Text out = { .arena = r->arena };
 	text_add(&out, "%s[", v->store->name);
 	for (int k = 0; k < v->store->rank; k++) {
-		int64_t at = v->base[k] + (v->dim[k] >= 0 ? t->slot[r->p->pool[i->b + (uint32_t)v->dim[k]]].i : 0);
+		int64_t at =
+			v->base[k] +
+			(v->dim[k] >= 0 ? t->slot[r->p->pool[i->b + (uint32_t)v->dim[k]]].i : 0);
 		text_add(&out, "%s%lld", k ? ", " : "", (long long)at);
 	}
 	text_add(&out, "]");
@@ -46,24 +48,28 @@ static bool bad_index(Run *r, const Thread *t, uint32_t pc)
 	bool inside = true;
 	Text out = { .arena = r->arena };
 	for (int k = 0; k < v->rank; k++) {
-		inside = inside && (uint64_t)t->slot[r->p->pool[i->b + (uint32_t)k]].i < (uint64_t)v->extent[k];
+		inside = inside && (uint64_t)t->slot[r->p->pool[i->b + (uint32_t)k]].i <
+		                           (uint64_t)v->extent[k];
 		text_add(&out, "%s%lld", k ? ", " : "", (long long)v->extent[k]);
 	}
-	const char *what = inside       ? "is mapped to no place within its storage, of extents" :
-		v->rank == v->store->rank ? "is outside of its shape," :
-					    "is outside of the window, of";
-	return run_fail(r, pc, ERR_INPUT, run_element(r, t, pc), arena_printf(r->arena, "%s [%s]", what, text_str(&out)));
+	const char *what = inside ? "is mapped to no place within its storage, of extents"
+	                   : v->rank == v->store->rank ? "is outside of its shape,"
+	                                               : "is outside of the window, of";
+	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
+		arena_printf(r->arena, "%s [%s]", what, text_str(&out)));
 }
 
 static bool undefined(Run *r, const Thread *t, uint32_t pc, int state)
 {
-	return run_fail(r, pc, ERR_INPUT, run_element(r, t, pc), state == PENDING ?
-		"is read before its async copy was waited for" : "is read and was never written");
+	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
+		state == PENDING ? "is read before its async copy was waited for"
+				 : "is read and was never written");
 }
 
 static bool stale(Run *r, const Thread *t, uint32_t pc)
 {
-	return run_fail(r, pc, ERR_INPUT, run_element(r, t, pc), "is read, but another element now lies in its place");
+	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
+		"is read, but another element now lies in its place");
 }
 
 static inline bool readable(Run *r, Thread *t, Store *s, int64_t at, int64_t logical, uint32_t pc)
@@ -72,12 +78,13 @@ static inline bool readable(Run *r, Thread *t, Store *s, int64_t at, int64_t log
 		return undefined(r, t, pc, s->def[at]);
 	if (s->tag != NULL && s->tag[at] != 0 && s->tag[at] != logical)
 		return stale(r, t, pc);
-	return s->shadow == NULL || race_read(r, t, s, at, pc);
+	return s->shadow == NULL || interp_race_read(r, t, s, at, pc);
 }
 
 static bool in_flight(Run *r, const Thread *t, uint32_t pc)
 {
-	return run_fail(r, pc, ERR_INPUT, run_element(r, t, pc), "is written while an async copy to it is under way");
+	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
+		"is written while an async copy to it is under way");
 }
 
 /* A plain (or async) store is about to happen. */
@@ -85,7 +92,7 @@ static inline bool writable(Run *r, Thread *t, Store *s, int64_t at, int64_t log
 {
 	if (s->def != NULL && s->def[at] == PENDING)
 		return in_flight(r, t, pc);
-	if (s->shadow != NULL && !race_write(r, t, s, at, pc, false))
+	if (s->shadow != NULL && !interp_race_write(r, t, s, at, pc, false))
 		return false;
 	if (s->tag != NULL)
 		s->tag[at] = logical;
@@ -110,7 +117,7 @@ static void arrive(Run *r, Thread *t, int64_t until, uint32_t pc)
 			continue;
 		p.store->def[p.at] = DEFINED;
 		if (p.store->shadow != NULL)
-			race_landed(r, t, p.store, p.at, pc);
+			interp_race_landed(r, t, p.store, p.at, pc);
 	}
 	if (k > 0) {
 		t->pending.n -= k;
@@ -122,22 +129,25 @@ static void arrive(Run *r, Thread *t, int64_t until, uint32_t pc)
 static bool instances(Run *r, int64_t lo, int64_t hi, uint32_t pc, int64_t *n)
 {
 	*n = 0;
-	return lo >= hi || !__builtin_sub_overflow(hi, lo, n) ||
-		run_fail(r, pc, ERR_MEMORY, "this loop", "has more instances than can be counted");
+	if (lo >= hi)
+		return true;
+	return (!__builtin_sub_overflow(hi, lo, n) && *n <= (int64_t)1 << 40) ||
+	       interp_fail(
+		       r, pc, ERR_MEMORY, "this loop", "has more instances than can be counted");
 }
 
 /* Enters a loop of n > 0 instances that do not synchronise. */
 static void spin_begin(Run *r, Thread *t, Val *v, int64_t lo, int64_t n)
 {
 	uint64_t first, step;
-	thread_order(r, (uint64_t)n, &first, &step);
+	interp_order(r, (uint64_t)n, &first, &step);
 	v[1].i = n;
 	v[2].i = 0; /* begun */
 	v[3].m = first;
 	v[4].m = step;
 	v[5].i = lo;
 	v[6].i = t->tid;
-	race_fork(r, t->tid);
+	interp_race_fork(r, t->tid);
 }
 
 /* The next instance; *more is false if there is none left. */
@@ -147,19 +157,19 @@ static bool spin_next(Run *r, Thread *t, Val *v, bool *more)
 	*more = v[2].i < v[1].i;
 	if (!*more) {
 		t->tid = parent;
-		race_joined(r, parent);
+		interp_race_joined(r, parent);
 		return true;
 	}
 	v[2].i++;
 	v[0].i = v[5].i + (int64_t)v[3].m;
 	v[3].m = (v[3].m + v[4].m) % (uint64_t)v[1].i;
-	return race_child(r, parent, &t->tid);
+	return interp_race_child(r, parent, &t->tid);
 }
 
 static bool scan_grow(Run *r, ScanTable *t)
 {
 	size_t cap = t->cap ? t->cap * 2 : 64;
-	struct ScanSlot *wide = run_get(r, sizeof *wide * cap, true);
+	struct ScanSlot *wide = interp_get(r, sizeof *wide * cap, true);
 	if (wide == NULL)
 		return false;
 	for (size_t k = 0; k < t->cap; k++) {
@@ -170,7 +180,7 @@ static bool scan_grow(Run *r, ScanTable *t)
 			at = (at + 1) & (cap - 1);
 		wide[at] = t->slot[k];
 	}
-	run_put(r, t->slot, sizeof *wide * t->cap);
+	interp_put(r, t->slot, sizeof *wide * t->cap);
 	t->slot = wide;
 	t->cap = cap;
 	return true;
@@ -183,8 +193,10 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 	int64_t step = 0;
 	for (uint32_t k = 0; k < i->a; k++, list += 3) {
 		int64_t lo = s[list[1]].i, n = s[list[2]].i - lo;
-		if (__builtin_mul_overflow(step, n, &step) || __builtin_add_overflow(step, s[list[0]].i - lo, &step))
-			return run_fail(r, pc, ERR_MEMORY, "the scan", "has more steps than can be counted");
+		if (__builtin_mul_overflow(step, n, &step) ||
+			__builtin_add_overflow(step, s[list[0]].i - lo, &step))
+			return interp_fail(r, pc, ERR_MEMORY, "the scan",
+				"has more steps than can be counted");
 	}
 	uint64_t key = 1;
 	for (uint32_t k = 0; k < i->d; k++)
@@ -198,8 +210,9 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 		at = (at + 1) & (t->cap - 1);
 	bool first = t->slot[at].key == 0;
 	if (step != 0 && (first || t->slot[at].last != step - 1))
-		return run_fail(r, pc, ERR_INPUT, "the scan", arena_printf(r->arena, "takes step %lld after step %lld",
-			(long long)step, (long long)(first ? -1 : t->slot[at].last)));
+		return interp_fail(r, pc, ERR_INPUT, "the scan",
+			arena_printf(r->arena, "takes step %lld after step %lld", (long long)step,
+				(long long)(first ? -1 : t->slot[at].last)));
 	t->n += first;
 	t->slot[at] = (struct ScanSlot){ key, step };
 	return true;
@@ -207,27 +220,29 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 
 static bool wrong_math(Run *r, uint32_t pc, const char *wrong)
 {
-	return run_fail(r, pc, ERR_INPUT, "this statement computes a", wrong);
+	return interp_fail(r, pc, ERR_INPUT, "this statement computes a", wrong);
 }
 
 static bool out_of_range(Run *r, const Ins *i, const Val *s, uint32_t pc)
 {
 	const Stmt *b = r->p->origin[pc].stmt;
-	return run_fail(r, pc, ERR_INPUT, arena_printf(r->arena, "iterator %s of block %s", b->block.iter[i->c].name,
-		b->block.name), arena_printf(r->arena, "is %lld, outside of [%lld, %lld)", (long long)s[i->d].i,
-		(long long)s[i->a].i, (long long)s[i->b].i));
+	return interp_fail(r, pc, ERR_INPUT,
+		arena_printf(r->arena, "iterator %s of block %s", b->block.iter[i->c].name,
+			b->block.name),
+		arena_printf(r->arena, "is %lld, outside of [%lld, %lld)", (long long)s[i->d].i,
+			(long long)s[i->a].i, (long long)s[i->b].i));
 }
 
 static bool too_long(Run *r, uint32_t pc)
 {
-	return run_fail(r, pc, ERR_MEMORY, "interpreting", "takes more steps than allowed");
+	return interp_fail(r, pc, ERR_MEMORY, "interpreting", "takes more steps than allowed");
 }
 
 /* Floats of four bytes, the usual case. */
 static inline Val load(const Store *s, int64_t at)
 {
 	if (s->type.kind != DT_FLOAT || s->type.bits != 32 || s->residues)
-		return mem_load(s, at);
+		return interp_load(s, at);
 	float f;
 	memcpy(&f, s->data + 4 * at, sizeof f);
 	return (Val){ .f = (double)f };
@@ -236,7 +251,7 @@ static inline Val load(const Store *s, int64_t at)
 static inline void save(Store *s, int64_t at, Val v)
 {
 	if (s->type.kind != DT_FLOAT || s->type.bits != 32 || s->residues) {
-		mem_save(s, at, v);
+		interp_save(s, at, v);
 		return;
 	}
 	float f = (float)v.f;
@@ -246,7 +261,7 @@ static inline void save(Store *s, int64_t at, Val v)
 static bool do_load(Run *r, Thread *t, const Ins *i, Val *s, uint32_t pc)
 {
 	const View *v = t->view[i->a];
-	int64_t logical = 0, at = mem_at(v, r->p->pool + i->b, s, &logical);
+	int64_t logical = 0, at = interp_at(v, r->p->pool + i->b, s, &logical);
 	if (at < 0)
 		return bad_index(r, t, pc);
 	if (!readable(r, t, v->store, at, logical, pc))
@@ -258,7 +273,7 @@ static bool do_load(Run *r, Thread *t, const Ins *i, Val *s, uint32_t pc)
 static bool do_store(Run *r, Thread *t, const Ins *i, const Val *s, uint32_t pc)
 {
 	const View *v = t->view[i->a];
-	int64_t logical = 0, at = mem_at(v, r->p->pool + i->b, s, &logical);
+	int64_t logical = 0, at = interp_at(v, r->p->pool + i->b, s, &logical);
 	if (at < 0)
 		return bad_index(r, t, pc);
 	if (!writable(r, t, v->store, at, logical, pc))
@@ -273,10 +288,11 @@ static bool do_addr(Run *r, Thread *t, const Ins *i, Val *s, uint32_t pc)
 {
 	const View *v = t->view[i->a];
 	int64_t logical = 0;
-	s[i->d].i = mem_at(v, r->p->pool + i->b, s, &logical);
+	s[i->d].i = interp_at(v, r->p->pool + i->b, s, &logical);
 	if (s[i->d].i < 0)
 		return bad_index(r, t, pc);
-	if (v->store->tag != NULL && v->store->tag[s[i->d].i] != 0 && v->store->tag[s[i->d].i] != logical)
+	if (v->store->tag != NULL && v->store->tag[s[i->d].i] != 0 &&
+		v->store->tag[s[i->d].i] != logical)
 		return stale(r, t, pc);
 	return true;
 }
@@ -288,7 +304,7 @@ static bool do_rload(Run *r, Thread *t, const Ins *i, Val *s, uint32_t pc)
 	int64_t at = s[i->b].i;
 	if (st->def != NULL && st->def[at] != DEFINED)
 		return undefined(r, t, pc, st->def[at]);
-	if (st->shadow != NULL && !race_write(r, t, st, at, pc, i->node))
+	if (st->shadow != NULL && !interp_race_write(r, t, st, at, pc, i->node))
 		return false;
 	s[i->d] = load(st, at);
 	return true;
@@ -298,7 +314,7 @@ static bool do_rstore(Run *r, Thread *t, const Ins *i, const Val *s)
 {
 	Store *st = t->view[i->a]->store;
 	save(st, s[i->b].i, s[i->d]);
-	return !i->node || st->shadow == NULL || race_release(r, t, st, s[i->b].i);
+	return !i->node || st->shadow == NULL || interp_race_release(r, t, st, s[i->b].i);
 }
 
 /* Whether somebody else should run now. */
@@ -329,19 +345,19 @@ static bool arithmetic(Run *r, const Ins *i, Val *s, uint32_t pc)
 	return wrong == NULL || wrong_math(r, pc, wrong);
 }
 
-#define STEP()                                 \
-	do {                                   \
-		if (--r->steps < 0)            \
+#define STEP() \
+	do { \
+		if (--r->steps < 0) \
 			return too_long(r, pc); \
 	} while (0)
 
-#define TRY(x)                 \
-	do {                   \
-		if (!(x))      \
+#define TRY(x) \
+	do { \
+		if (!(x)) \
 			return false; \
 	} while (0)
 
-bool exec_thread(Run *r, Thread *t, bool *over)
+bool interp_exec(Run *r, Thread *t, bool *over)
 {
 	Val *const s = t->slot;
 	const Ins *const ins = r->p->ins;
@@ -408,8 +424,8 @@ bool exec_thread(Run *r, Thread *t, bool *over)
 				break;
 			}
 			t->pc = pc;
-			return thread_fork(r, t, s[i->a].i, n);
-		case OP_JOIN: return thread_join(r, t);
+			return interp_fork(r, t, s[i->a].i, n);
+		case OP_JOIN: return interp_join(r, t);
 		case OP_LOAD: TRY(do_load(r, t, i, s, pc)); break;
 		case OP_STORE:
 			STEP();
@@ -423,10 +439,10 @@ bool exec_thread(Run *r, Thread *t, bool *over)
 			break;
 		case OP_ALLOC:
 			STEP();
-			TRY(mem_alloc(r, t, i, pc));
+			TRY(interp_alloc(r, t, i, pc));
 			break;
-		case OP_WINDOW: TRY(mem_window(r, t, i, pc)); break;
-		case OP_SHAPE: TRY(mem_shape(r, t, i, pc)); break;
+		case OP_WINDOW: TRY(interp_window(r, t, i, pc)); break;
+		case OP_SHAPE: TRY(interp_shape(r, t, i, pc)); break;
 		case OP_COMMIT: t->committed++; break;
 		case OP_WAIT:
 			arrive(r, t, t->committed - (int64_t)i->c, pc);
@@ -441,7 +457,7 @@ bool exec_thread(Run *r, Thread *t, bool *over)
 		case OP_BARRIER:
 			STEP();
 			t->pc = pc;
-			TRY(thread_barrier(r, t, i->node, &flag));
+			TRY(interp_barrier(r, t, i->node, &flag));
 			if (flag)
 				return true;
 			break;

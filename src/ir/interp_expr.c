@@ -61,7 +61,8 @@ const Bound *cx_find_buf(const Cx *c, const char *name)
 
 static Cached *cache_place(Cached *cache, size_t cap, uint64_t key)
 {
-	for (size_t k = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (cap - 1);; k = (k + 1) & (cap - 1))
+	for (size_t k = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (cap - 1);;
+		k = (k + 1) & (cap - 1))
 		if (cache[k].key == 0 || cache[k].key == key)
 			return &cache[k];
 }
@@ -140,7 +141,8 @@ static bool load(Cx *c, const Expr *e, int lane, uint32_t d)
 	if (b->rank != e->nargs)
 		return cx_fail(c, ERR_INPUT, "a load with the wrong number of indices of", e->name);
 	return cx_list(c, e->arg, e->nargs, lane, &list) &&
-		cx_emit(c, (Ins){ OP_LOAD, 0, b->type.kind, b->type.bits, d, b->view, list, e->nargs });
+	       cx_emit(c,
+		       (Ins){ OP_LOAD, 0, b->type.kind, b->type.bits, d, b->view, list, e->nargs });
 }
 
 bool cx_move(Cx *c, uint32_t d, uint32_t a)
@@ -156,8 +158,8 @@ static bool select_lazy(Cx *c, const Expr *e, int lane, uint32_t d)
 		return false;
 	size_t mark = c->cached.n;
 	size_t to_other = c->ins.n;
-	if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = cond }) || !cx_expr(c, e->arg[1], lane, &value) ||
-		!cx_move(c, d, value))
+	if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = cond }) ||
+		!cx_expr(c, e->arg[1], lane, &value) || !cx_move(c, d, value))
 		return false;
 	cx_forget(c, mark);
 	size_t to_end = c->ins.n;
@@ -201,7 +203,8 @@ bool cx_binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b)
 		return cx_emit(c, i);
 	}
 	for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
-		if (quick[k].node == op && quick[k].kind == (DTypeKind)t.kind && quick[k].bits == t.bits)
+		if (quick[k].node == op && quick[k].kind == (DTypeKind)t.kind &&
+			quick[k].bits == t.bits)
 			i.op = (uint8_t)quick[k].op;
 	return cx_emit(c, i);
 }
@@ -211,7 +214,8 @@ static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 {
 	uint32_t s[3] = { 0 };
 	if (e->nargs < 1 || e->nargs > 3)
-		return cx_fail(c, ERR_INPUT, "a node with the wrong number of arguments in", c->at.fn->name);
+		return cx_fail(c, ERR_INPUT, "a node with the wrong number of arguments in",
+			c->at.fn->name);
 	for (int k = 0; k < e->nargs; k++)
 		if (!cx_expr(c, e->arg[k], lane, &s[k]))
 			return false;
@@ -224,7 +228,8 @@ static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 		i.op = modp ? OP_MFMA : OP_FMA;
 	} else if (e->op == IR_CAST || e->op == IR_BITCAST) {
 		if (modp && e->op == IR_BITCAST)
-			return cx_fail(c, ERR_UNSUPPORTED, "the bits of a float modulo a prime, in", c->at.fn->name);
+			return cx_fail(c, ERR_UNSUPPORTED, "the bits of a float modulo a prime, in",
+				c->at.fn->name);
 		i.op = e->op == IR_BITCAST ? OP_BITCAST : modp ? OP_MCAST : OP_CAST;
 		i.kind = e->type.kind;
 		i.bits = e->type.bits;
@@ -244,26 +249,32 @@ static bool ramp(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	*slot = lane == 0 ? base : cx_slots(c, 1);
 	Val k = { .i = lane };
 	if (dtype_is_float(t))
-		k = c->domain == IR_MODP ? (Val){ .m = modp_of_int(lane, false) } : (Val){ .f = lane };
-	return lane == 0 ||
-		(cx_binary(c, IR_MUL, t, step, stride, cx_constant(c, k)) &&
-			cx_binary(c, IR_ADD, t, *slot, base, step));
+		k = c->domain == IR_MODP ? (Val){ .m = modp_of_int(lane, false) }
+		                         : (Val){ .f = lane };
+	return lane == 0 || (cx_binary(c, IR_MUL, t, step, stride, cx_constant(c, k)) &&
+				    cx_binary(c, IR_ADD, t, *slot, base, step));
 }
 
 bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 {
 	if (e->depth > EXPR_DEPTH)
-		return cx_fail(c, ERR_UNSUPPORTED, "an expression nested too deeply in", c->at.fn->name);
+		return cx_fail(
+			c, ERR_UNSUPPORTED, "an expression nested too deeply in", c->at.fn->name);
 	if (e->type.lanes <= 1)
 		lane = 0;
 	switch (e->op) {
 	case IR_INT: *slot = cx_int(c, e->i); return true;
 	case IR_FLOAT:
-		*slot = cx_constant(c, c->domain == IR_MODP ? (Val){ .m = ir_modp_of(e->f) } : (Val){ .f = e->f });
+		*slot = cx_constant(c,
+			c->domain == IR_MODP ? (Val){ .m = ir_modp_of(e->f) } : (Val){ .f = e->f });
 		return true;
 	case IR_VAR: return variable(c, e, lane, slot);
 	case IR_SPLAT: return cx_expr(c, e->arg[0], 0, slot);
-	case IR_LANE: return cx_expr(c, e->arg[0], (int)e->arg[1]->i, slot);
+	case IR_LANE:
+		if (e->arg[1]->i < 0 || e->arg[1]->i >= e->arg[0]->type.lanes)
+			return cx_fail(c, ERR_INPUT, "a lane that its vector does not have in",
+				c->at.fn->name);
+		return cx_expr(c, e->arg[0], (int)e->arg[1]->i, slot);
 	default: break;
 	}
 	if (c->cache_cap != 0) {
@@ -278,9 +289,9 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		ok = ramp(c, e, lane, slot);
 	} else {
 		*slot = cx_slots(c, 1);
-		ok = e->op == IR_LOAD ? load(c, e, lane, *slot) :
-			e->op == IR_SELECT ? select_lazy(c, e, lane, *slot) :
-					     operation(c, e, lane, *slot);
+		ok = e->op == IR_LOAD     ? load(c, e, lane, *slot)
+		     : e->op == IR_SELECT ? select_lazy(c, e, lane, *slot)
+		                          : operation(c, e, lane, *slot);
 	}
 	if (ok)
 		remember(c, e, lane, *slot);

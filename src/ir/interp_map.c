@@ -33,8 +33,8 @@ static bool apply(Node op, DType t, const int64_t *v, int n, int64_t *out)
 	}
 	if (dtype_is_float(t) || n > 2)
 		return false;
-	const char *wrong = n == 1 ? num_unary(op, t, (Val){ .i = v[0] }, &r) :
-				     num_binary(op, t, (Val){ .i = v[0] }, (Val){ .i = v[1] }, &r);
+	const char *wrong = n == 1 ? num_unary(op, t, (Val){ .i = v[0] }, &r)
+	                           : num_binary(op, t, (Val){ .i = v[0] }, (Val){ .i = v[1] }, &r);
 	*out = r.i;
 	return wrong == NULL;
 }
@@ -42,7 +42,7 @@ static bool apply(Node op, DType t, const int64_t *v, int n, int64_t *out)
 static bool plain(const Expr *e)
 {
 	return e->nargs >= 1 && e->nargs <= 3 && e->type.lanes == 1 && !dtype_is_float(e->type) &&
-		e->op != IR_LOAD && e->op != IR_LANE && e->op != IR_BITCAST && e->depth < 256;
+	       e->op != IR_LOAD && e->op != IR_LANE && e->op != IR_BITCAST && e->depth < 256;
 }
 
 bool interp_eval(const Expr *e, const Binding *sym, int nsym, int64_t *v)
@@ -103,11 +103,13 @@ static int map_expr(Mapper *m, const Expr *e)
 	return map_push(m, e, op);
 }
 
-const MapCode *interp_map(Arena *a, const Buf *b, const Binding *sym, int nsym, const Fn *fn, Err *err)
+const MapCode *interp_map(
+	Arena *a, const Buf *b, const Binding *sym, int nsym, const Fn *fn, Err *err)
 {
 	Mapper m = { arena_new_of(a, MapCode), b, sym, nsym, { 0 } };
 	if (b->map.nvar != b->rank || b->rank > RANK || b->map.n > RANK) {
-		fail(err, ERR_INPUT, fn->name, "the index map of %s does not fit its %d dimensions", b->name, b->rank);
+		fail(err, ERR_INPUT, fn->name, "the index map of %s does not fit its %d dimensions",
+			b->name, b->rank);
 		return NULL;
 	}
 	m.code->n = b->rank;
@@ -115,7 +117,9 @@ const MapCode *interp_map(Arena *a, const Buf *b, const Binding *sym, int nsym, 
 		m.code->at[k] = map_expr(&m, b->map.at[k]);
 		if (m.code->at[k] < 0) {
 			fail(err, ERR_UNSUPPORTED, fn->name,
-				"index map of %s: only integer operators of its variables and symbols", b->name);
+				"index map of %s: only integer operators of its variables and "
+				"symbols",
+				b->name);
 			return NULL;
 		}
 	}

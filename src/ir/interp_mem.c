@@ -3,7 +3,7 @@
  * memory is taken from and given back to lists by size, so that an alloc in a loop costs little;
  * what a thread allocated goes when it ends.
  */
-#include "ir/interp_run.h"
+#include "ir/interp_step.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static int size_class(size_t bytes)
 	return k;
 }
 
-void *run_get(Run *r, size_t bytes, bool zero)
+void *interp_get(Run *r, size_t bytes, bool zero)
 {
 	int k = bytes < (size_t)1 << 46 ? size_class(bytes) : POOLS;
 	void *p = k < POOLS ? r->pool[k] : NULL;
@@ -24,8 +24,8 @@ void *run_get(Run *r, size_t bytes, bool zero)
 		memcpy(&r->pool[k], p, sizeof(void *));
 	} else {
 		if (k >= POOLS || whole > r->limit || r->used > r->limit - whole) {
-			fail(r->err, ERR_MEMORY, r->p != NULL ? r->p->fn->name : "", "interpreting needs more than %zu MB",
-				r->limit >> 20);
+			fail(r->err, ERR_MEMORY, r->p != NULL ? r->p->fn->name : "",
+				"interpreting needs more than %zu MB", r->limit >> 20);
 			return NULL;
 		}
 		r->used += whole;
@@ -36,7 +36,7 @@ void *run_get(Run *r, size_t bytes, bool zero)
 	return p;
 }
 
-void run_put(Run *r, void *p, size_t bytes)
+void interp_put(Run *r, void *p, size_t bytes)
 {
 	if (p == NULL)
 		return;
@@ -45,7 +45,7 @@ void run_put(Run *r, void *p, size_t bytes)
 	r->pool[k] = p;
 }
 
-bool mem_count(const int64_t *extent, int n, int64_t *count)
+bool interp_count(const int64_t *extent, int n, int64_t *count)
 {
 	*count = 1;
 	for (int k = 0; k < n; k++)
@@ -72,7 +72,7 @@ static int64_t mapped(const Store *s, const int64_t *idx)
  * The physical offset of the element that the slots of `list` index, -1 if there is none. *logical
  * is set where several logical elements may share one place, to tell them apart.
  */
-int64_t mem_at(const View *v, const uint32_t *list, const Val *slot, int64_t *logical)
+int64_t interp_at(const View *v, const uint32_t *list, const Val *slot, int64_t *logical)
 {
 	const Store *s = v->store;
 	int64_t at = v->off;
@@ -97,7 +97,7 @@ int64_t mem_at(const View *v, const uint32_t *list, const Val *slot, int64_t *lo
 	return mapped(s, idx);
 }
 
-void mem_whole(View *v, Store *s)
+void interp_whole(View *v, Store *s)
 {
 	int64_t stride = 1;
 	v->store = s;
@@ -112,7 +112,7 @@ void mem_whole(View *v, Store *s)
 	}
 }
 
-Val mem_load(const Store *s, int64_t at)
+Val interp_load(const Store *s, int64_t at)
 {
 	if (!s->residues)
 		return num_load(s->type, s->data, at);
@@ -122,7 +122,7 @@ Val mem_load(const Store *s, int64_t at)
 	return v;
 }
 
-void mem_save(Store *s, int64_t at, Val v)
+void interp_save(Store *s, int64_t at, Val v)
 {
 	if (s->residues)
 		memcpy(s->data + 8 * at, &v, sizeof v);
@@ -139,7 +139,7 @@ static View *own_view(Run *r, Thread *t, uint32_t d)
 	v = r->idle_view;
 	if (v != NULL)
 		r->idle_view = v->next;
-	else if ((v = run_get(r, sizeof *v, true)) == NULL)
+	else if ((v = interp_get(r, sizeof *v, true)) == NULL)
 		return NULL;
 	v->own = NULL;
 	v->owner = t;
@@ -153,19 +153,20 @@ static void drop_reads(Run *r, Store *s)
 {
 	for (int64_t k = 0; s->shadow != NULL && k < s->n; k++) {
 		if (s->shadow[k].nread > 1)
-			run_put(r, s->shadow[k].read.many.list, sizeof(Epoch) * s->shadow[k].read.many.cap);
-		know_drop(r, s->shadow[k].known);
+			interp_put(r, s->shadow[k].read.many.list,
+				sizeof(Epoch) * s->shadow[k].read.many.cap);
+		interp_know_drop(r, s->shadow[k].known);
 	}
 }
 
 static void drop_store(Run *r, Store *s)
 {
 	drop_reads(r, s);
-	run_put(r, s->block, s->held);
-	run_put(r, s, sizeof *s);
+	interp_put(r, s->block, s->held);
+	interp_put(r, s, sizeof *s);
 }
 
-void mem_release(Run *r, Thread *t)
+void interp_release(Run *r, Thread *t)
 {
 	while (t->owned != NULL) {
 		View *v = t->owned;
@@ -184,8 +185,8 @@ static bool extents(Run *r, const Thread *t, const uint32_t *list, int n, int64_
 {
 	for (int k = 0; k < n; k++)
 		out[k] = t->slot[list[k]].i;
-	return mem_count(out, n, count) ||
-		run_fail(r, pc, ERR_MEMORY, name, "has a size that is negative or overflows");
+	return interp_count(out, n, count) ||
+	       interp_fail(r, pc, ERR_MEMORY, name, "has a size that is negative or overflows");
 }
 
 static size_t align8(size_t n)
@@ -193,14 +194,14 @@ static size_t align8(size_t n)
 	return (n + 7) & ~(size_t)7;
 }
 
-bool mem_fill(Run *r, Store *s, bool shadow, bool outside)
+bool interp_fill(Run *r, Store *s, bool shadow, bool outside)
 {
 	size_t n = (size_t)s->n, at_tag = shadow ? sizeof(Shadow) * n : 0;
 	size_t at_data = at_tag + (s->map != NULL ? sizeof(int64_t) * n : 0);
 	size_t data = s->residues ? 8 * n : (size_t)dtype_bytes(s->type, s->n);
 	size_t at_def = at_data + (outside ? 0 : align8(data));
 	s->held = at_def + n + 1;
-	s->block = run_get(r, s->held, true);
+	s->block = interp_get(r, s->held, true);
 	if (s->block == NULL)
 		return false;
 	s->shadow = shadow ? (Shadow *)s->block : NULL;
@@ -223,7 +224,7 @@ static void wipe(Run *r, Store *s)
 	memset(s->def, UNDEFINED, n);
 }
 
-bool mem_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc)
+bool interp_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc)
 {
 	const Alloc *row = &r->p->alloc[i->a];
 	const uint32_t *list = r->p->pool + i->b;
@@ -241,7 +242,7 @@ bool mem_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc)
 		if (s != NULL)
 			drop_store(r, s);
 		v->own = NULL;
-		s = run_get(r, sizeof *s, true);
+		s = interp_get(r, sizeof *s, true);
 		if (s == NULL)
 			return false;
 		s->name = row->buf->name;
@@ -253,16 +254,16 @@ bool mem_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc)
 		s->nphys = nphys;
 		memcpy(s->shape, shape, sizeof *shape * (size_t)rank);
 		memcpy(s->extent, extent, sizeof *extent * (size_t)nphys);
-		if (!mem_fill(r, s, r->races && row->shared, false))
+		if (!interp_fill(r, s, r->races && row->shared, false))
 			return false;
 		v->own = s;
 	}
 	s->born = ++r->births;
-	mem_whole(v, s);
+	interp_whole(v, s);
 	return true;
 }
 
-bool mem_window(Run *r, Thread *t, const Ins *i, uint32_t pc)
+bool interp_window(Run *r, Thread *t, const Ins *i, uint32_t pc)
 {
 	const uint32_t *list = r->p->pool + i->b;
 	const View *from = t->view[i->a];
@@ -278,9 +279,12 @@ bool mem_window(Run *r, Thread *t, const Ins *i, uint32_t pc)
 		bool keep = list[2 * k + 1] != NOSLOT;
 		int64_t at = t->slot[list[2 * k]].i, len = keep ? t->slot[list[2 * k + 1]].i : 1;
 		if (at < 0 || len < 0 || at > from->extent[k] || len > from->extent[k] - at)
-			return run_fail(r, pc, ERR_INPUT, arena_printf(r->arena, "a window of %s", v->store->name),
-				arena_printf(r->arena, "leaves dimension %d: %lld elements from %lld on, of %lld", k,
-					(long long)len, (long long)at, (long long)from->extent[k]));
+			return interp_fail(r, pc, ERR_INPUT,
+				arena_printf(r->arena, "a window of %s", v->store->name),
+				arena_printf(r->arena,
+					"leaves dimension %d: %lld elements from %lld on, of %lld",
+					k, (long long)len, (long long)at,
+					(long long)from->extent[k]));
 		v->off += at * from->stride[k];
 		kept[k] = (int8_t)(keep ? v->rank : -1);
 		if (keep) {
@@ -297,15 +301,17 @@ bool mem_window(Run *r, Thread *t, const Ins *i, uint32_t pc)
 	return true;
 }
 
-bool mem_shape(Run *r, Thread *t, const Ins *i, uint32_t pc)
+bool interp_shape(Run *r, Thread *t, const Ins *i, uint32_t pc)
 {
 	const uint32_t *list = r->p->pool + i->b;
 	const View *v = t->view[i->d];
 	for (uint32_t k = 0; k < i->c; k++) {
 		int64_t want = t->slot[list[k]].i;
 		if (v->extent[k] != want)
-			return run_fail(r, pc, ERR_TYPE, arena_printf(r->arena, "the window of %s", v->store->name),
-				arena_printf(r->arena, "has %lld elements in dimension %u, the parameter %lld",
+			return interp_fail(r, pc, ERR_TYPE,
+				arena_printf(r->arena, "the window of %s", v->store->name),
+				arena_printf(r->arena,
+					"has %lld elements in dimension %u, the parameter %lld",
 					(long long)v->extent[k], k, (long long)want));
 	}
 	return true;

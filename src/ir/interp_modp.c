@@ -2,9 +2,10 @@
  * Arithmetic modulo a prime: a float is an exact rational, of which two residues are kept, modulo
  * p = 2q + 1 and modulo q, both prime. + - * / work on both. exp(x) = g^x, g of order q modulo p,
  * needs the residue modulo q and gives one modulo p only, so exp(a + b) = exp(a) * exp(b) holds
- * exactly, one layer deep. tanh and sigmoid are what their formula with exp gives. Order is that of
- * the residues as signed numbers (least magnitude). What no ring has (sqrt, log, erf, floor, ...) is
- * a hash of the residue: equal arguments give equal results, and no law. docs/ir-modp.md lists all.
+ * exactly, one layer deep. tanh and sigmoid are what their formula with exp gives. Order is that
+ * of the residues as signed numbers (least magnitude). What no ring has (sqrt, log, erf, floor, ..)
+ * is a hash of the residue: equal arguments give equal results, and no law. docs/ir-modp.md lists
+ * all.
  */
 #include "ir/interp.h"
 #include "ir/interp_num.h"
@@ -147,7 +148,8 @@ uint64_t ir_modp_of(double v)
 	double m = frexp(v, &e);
 	uint64_t r = modp_of_int((int64_t)ldexp(m, 53), false);
 	e -= 53;
-	uint64_t two = pair(power(2, (uint64_t)(e < 0 ? -e : e), P), power(2, (uint64_t)(e < 0 ? -e : e), Q));
+	uint64_t two = pair(
+		power(2, (uint64_t)(e < 0 ? -e : e), P), power(2, (uint64_t)(e < 0 ? -e : e), Q));
 	return mul(r, e < 0 ? inverse(two) : two);
 }
 

@@ -37,8 +37,8 @@ static const char *int_divide(Node op, DType t, int64_t a, int64_t b, int64_t *r
 	if (b == 0)
 		return "division by zero";
 	if (t.kind == DT_UINT) { /* only u64 can have its top bit set */
-		*r = (int64_t)(op == IR_DIV || op == IR_TDIV ? (uint64_t)a / (uint64_t)b :
-							       (uint64_t)a % (uint64_t)b);
+		*r = (int64_t)(op == IR_DIV || op == IR_TDIV ? (uint64_t)a / (uint64_t)b
+							     : (uint64_t)a % (uint64_t)b);
 		return NULL;
 	}
 	switch (op) {
@@ -223,7 +223,7 @@ static uint16_t half_bits(double v)
 		return sign | 0x7c00;
 	int e;
 	double m = frexp(fabs(v), &e); /* in [0.5, 1) */
-	if (v == 0 || e < -13)         /* subnormal: in units of 2^-24 */
+	if (v == 0 || e < -13) /* subnormal: in units of 2^-24 */
 		return sign | (uint16_t)ldexp(fabs(v), 24);
 	return sign | (uint16_t)((e + 14) << 10) | ((uint16_t)ldexp(m, 11) & 0x3ff);
 }
@@ -231,7 +231,9 @@ static uint16_t half_bits(double v)
 static double half_value(uint16_t h)
 {
 	int e = h >> 10 & 31, m = h & 0x3ff;
-	double v = e == 0 ? ldexp(m, -24) : e == 31 ? (m ? NAN : INFINITY) : ldexp(m + 1024, e - 25);
+	double v = e == 0    ? ldexp(m, -24)
+	           : e == 31 ? (m ? NAN : INFINITY)
+	                     : ldexp(m + 1024, e - 25);
 	return h & 0x8000 ? -v : v;
 }
 

@@ -1,38 +1,39 @@
 /*
  * Races: two accesses to one element, at least one of them a write, that nothing orders. Forks,
  * joins and barriers are the tree of threads with a time each (interp_run.h). An atomic acquires
- * what earlier atomics on its element released: for every ancestor of the releasing thread (subtree,
- * time), and what the thread had acquired itself. Exact: no race is invented and none is missed in
+ * what earlier atomics on its element released: for every ancestor of the releasing thread
+ * (subtree, time), and what the thread had acquired itself. Exact: no race is invented and none is missed in
  * the order of events that happened to run.
  */
-#include "ir/interp_run.h"
+#include "ir/interp_step.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool race_start(Run *r)
+bool interp_race_start(Run *r)
 {
 	r->races = r->p->forks && !r->how->skip_races;
 	r->now = 1;
 	r->ninfo = 1;
 	r->info_cap = 64;
-	r->info = run_get(r, sizeof(Info) * r->info_cap, true);
+	r->info = interp_get(r, sizeof(Info) * r->info_cap, true);
 	return r->info != NULL;
 }
 
-bool race_child(Run *r, uint32_t parent, uint32_t *tid)
+bool interp_race_child(Run *r, uint32_t parent, uint32_t *tid)
 {
 	*tid = 0;
 	if (!r->races)
 		return true;
 	if (r->ninfo == r->info_cap) {
 		if (r->info_cap > UINT32_MAX / 4)
-			return fail(r->err, ERR_MEMORY, r->p->fn->name, "too many instances to check for races");
-		Info *wide = run_get(r, 2 * sizeof(Info) * r->info_cap, false);
+			return fail(r->err, ERR_MEMORY, r->p->fn->name,
+				"too many instances to check for races");
+		Info *wide = interp_get(r, 2 * sizeof(Info) * r->info_cap, false);
 		if (wide == NULL)
 			return false;
 		memcpy(wide, r->info, sizeof(Info) * r->info_cap);
-		run_put(r, r->info, sizeof(Info) * r->info_cap);
+		interp_put(r, r->info, sizeof(Info) * r->info_cap);
 		r->info = wide;
 		r->info_cap *= 2;
 	}
@@ -41,14 +42,14 @@ bool race_child(Run *r, uint32_t parent, uint32_t *tid)
 	return true;
 }
 
-void race_fork(Run *r, uint32_t tid)
+void interp_race_fork(Run *r, uint32_t tid)
 {
 	if (r->races)
 		r->info[tid].sync = r->now++;
 }
 
 /* When only the first thread is left, everything is in the past, and identities start anew. */
-void race_joined(Run *r, uint32_t tid)
+void interp_race_joined(Run *r, uint32_t tid)
 {
 	if (r->races && tid == 0) {
 		r->info[0].sync = r->now++;
@@ -93,12 +94,14 @@ static bool ordered(const Run *r, const Thread *t, Epoch e)
 	return false;
 }
 
-static bool conflict(Run *r, const Thread *t, uint32_t pc, Epoch e, const char *now, const char *before)
+static bool conflict(
+	Run *r, const Thread *t, uint32_t pc, Epoch e, const char *now, const char *before)
 {
 	Arena *a = r->arena;
 	const char *other = interp_place(a, r->p->origin[e.pc]);
-	return run_fail(r, pc, ERR_RACE, run_element(r, t, pc),
-		arena_printf(a, "is %s here and %s at %s, and nothing orders the two", now, before, other));
+	return interp_fail(r, pc, ERR_RACE, interp_element(r, t, pc),
+		arena_printf(a, "is %s here and %s at %s, and nothing orders the two", now, before,
+			other));
 }
 
 static Shadow *shadow_of(const Store *s, int64_t at)
@@ -128,7 +131,7 @@ static uint32_t prune(const Run *r, const Thread *t, Epoch *list, uint32_t n)
 static void drop_reads(Run *r, Shadow *s)
 {
 	if (s->nread > 1)
-		run_put(r, s->read.many.list, sizeof(Epoch) * s->read.many.cap);
+		interp_put(r, s->read.many.list, sizeof(Epoch) * s->read.many.cap);
 	s->nread = 0;
 }
 
@@ -140,7 +143,7 @@ static bool add_read(Run *r, Thread *t, Shadow *s, Epoch e)
 		return true;
 	}
 	if (s->nread == 1) {
-		Epoch *list = run_get(r, sizeof(Epoch) * 4, false);
+		Epoch *list = interp_get(r, sizeof(Epoch) * 4, false);
 		if (list == NULL)
 			return false;
 		list[0] = s->read.one;
@@ -167,11 +170,11 @@ static bool add_read(Run *r, Thread *t, Shadow *s, Epoch e)
 		}
 		s->nread = n;
 		if (n > cap / 2) {
-			Epoch *wide = run_get(r, 2 * sizeof(Epoch) * cap, false);
+			Epoch *wide = interp_get(r, 2 * sizeof(Epoch) * cap, false);
 			if (wide == NULL)
 				return false;
 			memcpy(wide, list, sizeof(Epoch) * n);
-			run_put(r, list, sizeof(Epoch) * cap);
+			interp_put(r, list, sizeof(Epoch) * cap);
 			s->read.many.list = list = wide;
 			s->read.many.cap = 2 * cap;
 		}
@@ -180,7 +183,7 @@ static bool add_read(Run *r, Thread *t, Shadow *s, Epoch e)
 	return true;
 }
 
-bool race_read(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc)
+bool interp_race_read(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc)
 {
 	Shadow *s = shadow_of(st, at);
 	if (!ordered(r, t, s->write))
@@ -188,10 +191,10 @@ bool race_read(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc)
 	return add_read(r, t, s, (Epoch){ r->now, t->tid, pc });
 }
 
-bool race_write(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc, bool atomic)
+bool interp_race_write(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc, bool atomic)
 {
 	Shadow *s = shadow_of(st, at);
-	if (atomic && s->known != NULL && !know_merge(r, &t->know, s->known))
+	if (atomic && s->known != NULL && !interp_know_merge(r, &t->know, s->known))
 		return false;
 	if (!(atomic && s->atomic) && !ordered(r, t, s->write))
 		return conflict(r, t, pc, s->write, "written", "written");
@@ -205,18 +208,18 @@ bool race_write(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc, bool atom
 	return true;
 }
 
-void race_landed(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc)
+void interp_race_landed(Run *r, Thread *t, Store *st, int64_t at, uint32_t pc)
 {
 	Shadow *s = shadow_of(st, at);
 	s->write = (Epoch){ r->now, t->tid, pc };
 }
 
-bool race_release(Run *r, Thread *t, Store *st, int64_t at)
+bool interp_race_release(Run *r, Thread *t, Store *st, int64_t at)
 {
 	Shadow *s = shadow_of(st, at);
 	uint32_t depth = r->info[t->tid].depth;
 	size_t bytes = sizeof(Know) + sizeof(struct Known) * (depth + 1);
-	Know *own = run_get(r, bytes, false);
+	Know *own = interp_get(r, bytes, false);
 	if (own == NULL)
 		return false;
 	own->n = depth + 1;
@@ -228,8 +231,8 @@ bool race_release(Run *r, Thread *t, Store *st, int64_t at)
 		a = r->info[a].parent;
 		own->at[k] = (struct Known){ r->info[a].sync, a };
 	}
-	bool ok = know_merge(r, &own, t->know) && know_merge(r, &s->known, own);
-	know_drop(r, own);
+	bool ok = interp_know_merge(r, &own, t->know) && interp_know_merge(r, &s->known, own);
+	interp_know_drop(r, own);
 	r->now++;
 	return ok;
 }
@@ -239,20 +242,20 @@ static size_t know_bytes(uint32_t n)
 	return sizeof(Know) + sizeof(struct Known) * n;
 }
 
-void know_drop(Run *r, Know *k)
+void interp_know_drop(Run *r, Know *k)
 {
 	if (k != NULL && --k->refs == 0)
-		run_put(r, k, know_bytes(k->n));
+		interp_put(r, k, know_bytes(k->n));
 }
 
 /* *into becomes the union; lists are never changed once shared. */
-bool know_merge(Run *r, Know **into, const Know *from)
+bool interp_know_merge(Run *r, Know **into, const Know *from)
 {
 	Know *a = *into;
 	if (from == NULL || a == from)
 		return true;
 	uint32_t na = a != NULL ? a->n : 0, n = 0, i = 0, j = 0;
-	Know *u = run_get(r, know_bytes(na + from->n), false);
+	Know *u = interp_get(r, know_bytes(na + from->n), false);
 	if (u == NULL)
 		return false;
 	while (i < na || j < from->n) {
@@ -270,14 +273,14 @@ bool know_merge(Run *r, Know **into, const Know *from)
 			u->at[n++] = x;
 	}
 	/* The block's size must follow from n when it is given back. */
-	Know *fit = run_get(r, know_bytes(n), false);
+	Know *fit = interp_get(r, know_bytes(n), false);
 	if (fit == NULL)
 		return false;
 	memcpy(fit->at, u->at, sizeof(struct Known) * n);
 	fit->n = n;
 	fit->refs = 1;
-	run_put(r, u, know_bytes(na + from->n));
-	know_drop(r, a);
+	interp_put(r, u, know_bytes(na + from->n));
+	interp_know_drop(r, a);
 	*into = fit;
 	return true;
 }

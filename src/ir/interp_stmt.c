@@ -30,11 +30,16 @@ static const Fn *callee(const Cx *c, const Stmt *s)
 	return s->call.intrin ? ir_intrin(c->ks->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
 }
 
-/* Whether instances of this code meet, wait or signal. */
-static bool synchronises(const Cx *c, const Stmt *s, int depth)
+/*
+ * Whether instances of this code meet, wait or signal. *budget bounds the calls looked into; when
+ * it is used up the answer is yes, which costs time and changes nothing.
+ */
+static bool synchronises(const Cx *c, const Stmt *s, int *budget)
 {
-	for (; s != NULL && depth < CALL_DEPTH; s = s->next) {
+	for (; s != NULL; s = s->next) {
 		const Fn *f;
+		if (--*budget < 0)
+			return true;
 		switch (s->kind) {
 		case ST_COMMIT:
 		case ST_WAIT:
@@ -44,20 +49,22 @@ static bool synchronises(const Cx *c, const Stmt *s, int depth)
 				return true;
 			break;
 		case ST_FOR:
-			if (synchronises(c, s->loop.body, depth))
+			if (synchronises(c, s->loop.body, budget))
 				return true;
 			break;
 		case ST_BLOCK:
-			if (synchronises(c, s->block.body, depth) || synchronises(c, s->block.init, depth))
+			if (synchronises(c, s->block.body, budget) ||
+				synchronises(c, s->block.init, budget))
 				return true;
 			break;
 		case ST_IF:
-			if (synchronises(c, s->branch.then, depth) || synchronises(c, s->branch.other, depth))
+			if (synchronises(c, s->branch.then, budget) ||
+				synchronises(c, s->branch.other, budget))
 				return true;
 			break;
 		case ST_CALL:
 			f = callee(c, s);
-			if (f != NULL && synchronises(c, f->body, depth + 1))
+			if (f != NULL && synchronises(c, f->body, budget))
 				return true;
 			break;
 		default: break;
@@ -76,7 +83,8 @@ static bool serial(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
 	uint32_t var = cx_slots(c, 1);
 	size_t top = c->ins.n;
 	cx_name(c, s->loop.var, var, I64);
-	if (!cx_emit(c, (Ins){ .op = OP_FOR, .d = var, .a = lo, .b = hi }) || !sequence(c, s->loop.body))
+	if (!cx_emit(c, (Ins){ .op = OP_FOR, .d = var, .a = lo, .b = hi }) ||
+		!sequence(c, s->loop.body))
 		return false;
 	if (!cx_emit(c, (Ins){ .op = OP_NEXT, .d = var, .b = hi, .c = (uint32_t)top + 1 }))
 		return false;
@@ -89,7 +97,8 @@ static bool spin(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
 	uint32_t var = cx_slots(c, SPIN_SLOTS);
 	size_t top = c->ins.n;
 	cx_name(c, s->loop.var, var, I64);
-	if (!cx_emit(c, (Ins){ .op = OP_SPIN, .d = var, .a = lo, .b = hi }) || !sequence(c, s->loop.body) ||
+	if (!cx_emit(c, (Ins){ .op = OP_SPIN, .d = var, .a = lo, .b = hi }) ||
+		!sequence(c, s->loop.body) ||
 		!cx_emit(c, (Ins){ .op = OP_SPIN_NEXT, .d = var, .c = (uint32_t)top + 1 }))
 		return false;
 	c->ins.at[top].c = (uint32_t)c->ins.n;
@@ -102,7 +111,8 @@ static bool fork_threads(Cx *c, const Stmt *s, int level, uint32_t lo, uint32_t 
 	size_t top = c->ins.n;
 	cx_name(c, s->loop.var, var, I64);
 	c->prog->threads = true;
-	if (!cx_emit(c, (Ins){ .op = OP_FORK, .node = (uint8_t)level, .d = var, .a = lo, .b = hi }) ||
+	if (!cx_emit(c,
+		    (Ins){ .op = OP_FORK, .node = (uint8_t)level, .d = var, .a = lo, .b = hi }) ||
 		!sequence(c, s->loop.body) || !cx_emit(c, (Ins){ .op = OP_JOIN }))
 		return false;
 	c->ins.at[top].c = (uint32_t)c->ins.n;
@@ -116,15 +126,18 @@ static bool loop(Cx *c, const Stmt *s)
 	if (!cx_expr(c, s->loop.lo, 0, &lo) || !cx_expr(c, s->loop.hi, 0, &hi))
 		return false;
 	bool ok;
-	if (s->loop.kind == LOOP_SERIAL || s->loop.kind == LOOP_UNROLLED || s->loop.kind == LOOP_PIPELINED) {
+	if (s->loop.kind == LOOP_SERIAL || s->loop.kind == LOOP_UNROLLED ||
+		s->loop.kind == LOOP_PIPELINED) {
 		ok = serial(c, s, lo, hi);
 	} else {
 		int level = s->loop.kind == LOOP_BOUND ? level_of(s->loop.axis) : LEVEL_INNER;
 		if (level == 0)
-			return cx_fail(c, ERR_INPUT, "a loop is bound to an unknown axis", s->loop.axis);
+			return cx_fail(
+				c, ERR_INPUT, "a loop is bound to an unknown axis", s->loop.axis);
+		int budget = 4096;
 		c->forks++;
-		ok = synchronises(c, s->loop.body, 0) ? fork_threads(c, s, level, lo, hi) :
-							spin(c, s, lo, hi);
+		ok = synchronises(c, s->loop.body, &budget) ? fork_threads(c, s, level, lo, hi)
+		                                            : spin(c, s, lo, hi);
 	}
 	c->name.n = names;
 	return ok;
@@ -146,11 +159,16 @@ static bool iterators(Cx *c, const Stmt *s, uint32_t d, uint32_t *lo, uint32_t *
 	return true;
 }
 
-static bool check_iterators(Cx *c, const Stmt *s, uint32_t d, const uint32_t *lo, const uint32_t *hi)
+static bool check_iterators(
+	Cx *c, const Stmt *s, uint32_t d, const uint32_t *lo, const uint32_t *hi)
 {
 	uint32_t list = (uint32_t)c->pool.n, scans = 0, others = 0;
 	for (int k = 0; k < s->block.n; k++)
-		if (!cx_emit(c, (Ins){ .op = OP_RANGE, .d = d + (uint32_t)k, .a = lo[k], .b = hi[k], .c = (uint32_t)k }))
+		if (!cx_emit(c, (Ins){ .op = OP_RANGE,
+					.d = d + (uint32_t)k,
+					.a = lo[k],
+					.b = hi[k],
+					.c = (uint32_t)k }))
 			return false;
 	for (int k = 0; k < s->block.n; k++)
 		if (s->block.iter[k].kind == ITER_SCAN) {
@@ -166,7 +184,8 @@ static bool check_iterators(Cx *c, const Stmt *s, uint32_t d, const uint32_t *lo
 			others++;
 			vec_push(c->arena, &c->pool, d + (uint32_t)k);
 		}
-	return cx_emit(c, (Ins){ .op = OP_SCAN, .d = others, .a = scans, .b = list, .c = c->prog->nscan++ });
+	return cx_emit(c,
+		(Ins){ .op = OP_SCAN, .d = others, .a = scans, .b = list, .c = c->prog->nscan++ });
 }
 
 /* init runs where every reduce iterator has its lo. */
@@ -179,7 +198,8 @@ static bool block_init(Cx *c, const Stmt *s, uint32_t d, const uint32_t *lo)
 		if (s->block.iter[k].kind != ITER_REDUCE)
 			continue;
 		uint32_t first = cx_slots(c, 1);
-		if (!cx_emit(c, (Ins){ .op = OP_IEQ, .d = first, .a = d + (uint32_t)k, .b = lo[k] }))
+		if (!cx_emit(
+			    c, (Ins){ .op = OP_IEQ, .d = first, .a = d + (uint32_t)k, .b = lo[k] }))
 			return false;
 		jump[n++] = c->ins.n;
 		if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = first }))
@@ -208,203 +228,12 @@ static bool block(Cx *c, const Stmt *s)
 		if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = pred }))
 			return false;
 	}
-	if (!check_iterators(c, s, d, lo, hi) || !block_init(c, s, d, lo) || !sequence(c, s->block.body))
+	if (!check_iterators(c, s, d, lo, hi) || !block_init(c, s, d, lo) ||
+		!sequence(c, s->block.body))
 		return false;
 	if (s->block.where != NULL)
 		c->ins.at[skip].c = (uint32_t)c->ins.n;
 	c->name.n = names;
-	return true;
-}
-
-static int lanes_of(const Expr *const *e, int n, int lanes)
-{
-	for (int k = 0; k < n; k++)
-		if (e[k]->type.lanes > lanes)
-			lanes = e[k]->type.lanes;
-	return lanes;
-}
-
-static const Bound *target(Cx *c, const Access *a)
-{
-	const Bound *b = cx_find_buf(c, a->buf);
-	const char *wrong = b == NULL ? "there is no buffer" :
-		b->rank != a->n       ? "the wrong number of indices of" :
-		b->readonly           ? "a store into the input" :
-					NULL;
-	if (wrong != NULL)
-		cx_fail(c, ERR_INPUT, wrong, a->buf);
-	return wrong == NULL ? b : NULL;
-}
-
-/*
- * Lane by lane: where the mask is false, neither index nor value is evaluated. What is computed
- * under a mask is forgotten after it. *jump is the place to patch, SIZE_MAX without a mask.
- */
-static bool mask_begin(Cx *c, const Expr *mask, int lane, uint32_t *slot, size_t *jump)
-{
-	*jump = SIZE_MAX;
-	if (mask == NULL)
-		return true;
-	if (!cx_expr(c, mask, lane, slot))
-		return false;
-	*jump = c->ins.n;
-	return cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = *slot });
-}
-
-static void mask_end(Cx *c, size_t jump, size_t mark)
-{
-	if (jump == SIZE_MAX)
-		return;
-	c->ins.at[jump].c = (uint32_t)c->ins.n;
-	cx_forget(c, mark);
-}
-
-/* All lanes are read before the first is written. */
-static bool store(Cx *c, const Stmt *s)
-{
-	const Bound *b = target(c, &s->store.dst);
-	if (b == NULL)
-		return false;
-	int lanes = lanes_of(s->store.dst.idx, s->store.dst.n, 1);
-	uint32_t *value = arena_array(c->arena, uint32_t, lanes), *list = arena_array(c->arena, uint32_t, lanes);
-	uint32_t *mask = arena_array(c->arena, uint32_t, lanes);
-	size_t jump;
-	for (int k = 0; k < lanes; k++) {
-		if (!mask_begin(c, s->store.mask, k, &mask[k], &jump))
-			return false;
-		size_t mark = c->cached.n;
-		if (!cx_expr(c, s->store.value, k, &value[k]) ||
-			!cx_list(c, s->store.dst.idx, s->store.dst.n, k, &list[k]))
-			return false;
-		mask_end(c, jump, mark);
-	}
-	for (int k = 0; k < lanes; k++) {
-		size_t at = c->ins.n;
-		if (s->store.mask != NULL && !cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = mask[k], .c = (uint32_t)at + 2 }))
-			return false;
-		if (!cx_emit(c, (Ins){ OP_STORE, c->async, b->type.kind, b->type.bits, value[k], b->view,
-				       list[k], (uint32_t)s->store.dst.n }))
-			return false;
-	}
-	return true;
-}
-
-/* One lane of a reduction: what its phases share. */
-typedef struct Lane {
-	uint32_t mask, *addr, *value;
-} Lane;
-
-static bool reduce_operands(Cx *c, const Stmt *s, int k, Lane *l)
-{
-	size_t jump;
-	if (!mask_begin(c, s->reduce.mask, k, &l->mask, &jump))
-		return false;
-	size_t mark = c->cached.n;
-	for (int j = 0; j < s->reduce.n; j++) {
-		const Access *dst = &s->reduce.dst[j];
-		const Bound *b = target(c, dst);
-		uint32_t list;
-		l->addr[j] = cx_slots(c, 1);
-		if (b == NULL || !cx_expr(c, s->reduce.value[j], k, &l->value[j]) ||
-			!cx_list(c, dst->idx, dst->n, k, &list) ||
-			!cx_emit(c, (Ins){ .op = OP_ADDR, .d = l->addr[j], .a = b->view, .b = list, .c = (uint32_t)dst->n }))
-			return false;
-	}
-	mask_end(c, jump, mark);
-	return true;
-}
-
-/* new[j] = the monoid's combination of left and right. */
-static bool combine(Cx *c, const Monoid *m, uint32_t left, const uint32_t *right, uint32_t *new)
-{
-	size_t names = c->name.n, base = c->name_base;
-	bool ok = true;
-	c->name_base = names;
-	for (int j = 0; j < m->n; j++) {
-		cx_name(c, m->left[j], left + (uint32_t)j, m->type[j]);
-		cx_name(c, m->right[j], right[j], m->type[j]);
-	}
-	cx_forget(c, 0); /* another lane's left and right have the same names */
-	for (int j = 0; j < m->n && ok; j++)
-		ok = cx_expr(c, m->combine[j], 0, &new[j]);
-	cx_forget(c, 0);
-	c->name.n = names;
-	c->name_base = base;
-	return ok;
-}
-
-static bool reduce_lane(Cx *c, const Stmt *s, const Monoid *m, const Lane *l, uint32_t old)
-{
-	uint32_t left = cx_slots(c, (uint32_t)m->n), new[RANK];
-	uint8_t atomic = s->reduce.atomic;
-	size_t skip = c->ins.n;
-	if (s->reduce.mask != NULL && !cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = l->mask }))
-		return false;
-	if (atomic && !cx_emit(c, (Ins){ .op = OP_YIELD }))
-		return false;
-	for (int j = 0; j < m->n; j++) {
-		const Bound *b = target(c, &s->reduce.dst[j]);
-		if (!cx_emit(c, (Ins){ OP_RLOAD, atomic, b->type.kind, b->type.bits, left + (uint32_t)j, b->view, l->addr[j], 0 }))
-			return false;
-	}
-	if (old != NOSLOT && !cx_move(c, old, left))
-		return false;
-	if (!combine(c, m, left, l->value, new))
-		return false;
-	for (int j = 0; j < m->n; j++) {
-		const Bound *b = target(c, &s->reduce.dst[j]);
-		if (!cx_emit(c, (Ins){ OP_RSTORE, atomic, b->type.kind, b->type.bits, new[j], b->view, l->addr[j], 0 }))
-			return false;
-	}
-	if (s->reduce.mask != NULL)
-		c->ins.at[skip].c = (uint32_t)c->ins.n;
-	return true;
-}
-
-static const Monoid *monoid_of(Cx *c, const Stmt *s)
-{
-	const Bound *b = s->reduce.n > 0 ? target(c, &s->reduce.dst[0]) : NULL;
-	if (b == NULL)
-		return NULL;
-	const Monoid *m = ir_find_monoid(c->ks, s->reduce.monoid, b->type);
-	bool fits = m != NULL && m->n == s->reduce.n && m->n <= RANK;
-	for (int j = 0; fits && j < m->n; j++) {
-		b = target(c, &s->reduce.dst[j]);
-		fits = b != NULL && dtype_eq(b->type, m->type[j]);
-	}
-	if (!fits)
-		cx_fail(c, ERR_INPUT, "its buffers do not fit the monoid", s->reduce.monoid);
-	return fits ? m : NULL;
-}
-
-/* Operands of all lanes first, then one lane after the other is combined. */
-static bool reduce(Cx *c, const Stmt *s)
-{
-	const Monoid *m = monoid_of(c, s);
-	if (m == NULL)
-		return false;
-	int lanes = lanes_of(s->reduce.value, m->n, 1);
-	for (int j = 0; j < m->n; j++)
-		lanes = lanes_of(s->reduce.dst[j].idx, s->reduce.dst[j].n, lanes);
-	uint32_t old = NOSLOT;
-	if (s->reduce.old != NULL) {
-		old = cx_slots(c, (uint32_t)lanes);
-		for (int k = 0; k < lanes; k++)
-			if (!cx_move(c, old + (uint32_t)k, cx_int(c, 0)))
-				return false;
-	}
-	Lane *lane = arena_array(c->arena, Lane, lanes);
-	for (int k = 0; k < lanes; k++) {
-		lane[k].addr = arena_array(c->arena, uint32_t, m->n);
-		lane[k].value = arena_array(c->arena, uint32_t, m->n);
-		if (!reduce_operands(c, s, k, &lane[k]))
-			return false;
-	}
-	for (int k = 0; k < lanes; k++)
-		if (!reduce_lane(c, s, m, &lane[k], old == NOSLOT ? old : old + (uint32_t)k))
-			return false;
-	if (old != NOSLOT)
-		cx_name(c, s->reduce.old, old, dtype_vector(m->type[0], lanes));
 	return true;
 }
 
@@ -424,7 +253,8 @@ static bool alloc(Cx *c, const Stmt *s)
 	const Buf *b = s->alloc;
 	Alloc row = { b, NULL, false };
 	uint32_t list, more;
-	if (b->map.n > 0 && (row.map = interp_map(c->arena, b, c->sym, c->nsym, c->at.fn, c->err)) == NULL)
+	if (b->map.n > 0 &&
+		(row.map = interp_map(c->arena, b, c->sym, c->nsym, c->at.fn, c->err)) == NULL)
 		return false;
 	/* Two lists behind each other: evaluating the second pushes none of its own in between. */
 	const Expr **all = arena_array(c->arena, const Expr *, b->rank + b->map.n + 1);
@@ -443,8 +273,13 @@ static bool alloc(Cx *c, const Stmt *s)
 		vec_push(c->arena, &c->pool, slot[k]);
 	more = (uint32_t)c->alloc.n;
 	vec_push(c->arena, &c->alloc, row);
-	vec_push(c->arena, &c->buf, ((Bound){ b->name, c->prog->nview, dtype_scalar(b->type), b->rank, false }));
-	return cx_emit(c, (Ins){ .op = OP_ALLOC, .d = c->prog->nview++, .a = more, .b = list, .c = (uint32_t)b->rank });
+	vec_push(c->arena, &c->buf,
+		((Bound){ b->name, c->prog->nview, dtype_scalar(b->type), b->rank, false }));
+	return cx_emit(c, (Ins){ .op = OP_ALLOC,
+				  .d = c->prog->nview++,
+				  .a = more,
+				  .b = list,
+				  .c = (uint32_t)b->rank });
 }
 
 static bool branch(Cx *c, const Stmt *s)
@@ -474,18 +309,21 @@ static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
 		return cx_fail(c, ERR_INPUT, "there is no buffer", arg->buf);
 	*out = (Bound){ p->name, b->view, b->type, b->rank, b->readonly || is_input(p->buf) };
 	if (!dtype_eq(b->type, dtype_scalar(p->buf->type)))
-		return cx_fail(c, ERR_TYPE, "the element type of the parameter differs from that of", arg->buf);
+		return cx_fail(c, ERR_TYPE,
+			"the element type of the parameter differs from that of", arg->buf);
 	if (p->buf->map.n > 0)
 		return cx_fail(c, ERR_UNSUPPORTED, "an index map of a sub-Fn's parameter", p->name);
 	if (arg->n > 0) {
 		if (arg->n != b->rank)
-			return cx_fail(c, ERR_INPUT, "a window of the wrong number of dimensions of", arg->buf);
+			return cx_fail(c, ERR_INPUT,
+				"a window of the wrong number of dimensions of", arg->buf);
 		uint32_t slot[2 * RANK];
 		out->rank = 0;
 		for (int k = 0; k < arg->n; k++) {
 			slot[2 * k + 1] = NOSLOT;
 			if (!cx_expr(c, arg->idx[k], 0, &slot[2 * k]) ||
-				(arg->len[k] != NULL && !cx_expr(c, arg->len[k], 0, &slot[2 * k + 1])))
+				(arg->len[k] != NULL &&
+					!cx_expr(c, arg->len[k], 0, &slot[2 * k + 1])))
 				return false;
 			out->rank += arg->len[k] != NULL;
 		}
@@ -493,11 +331,16 @@ static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
 		for (int k = 0; k < 2 * arg->n; k++)
 			vec_push(c->arena, &c->pool, slot[k]);
 		out->view = c->prog->nview++;
-		if (!cx_emit(c, (Ins){ .op = OP_WINDOW, .d = out->view, .a = b->view, .b = list, .c = (uint32_t)arg->n }))
+		if (!cx_emit(c, (Ins){ .op = OP_WINDOW,
+					.d = out->view,
+					.a = b->view,
+					.b = list,
+					.c = (uint32_t)arg->n }))
 			return false;
 	}
 	if (out->rank != p->buf->rank)
-		return cx_fail(c, ERR_INPUT, "a window of the wrong number of dimensions for", p->name);
+		return cx_fail(
+			c, ERR_INPUT, "a window of the wrong number of dimensions for", p->name);
 	return true;
 }
 
@@ -510,7 +353,8 @@ static bool arguments(Cx *c, const Stmt *s, const Fn *f, Bound *view, uint32_t *
 		const Param *p = &f->param[k];
 		uint32_t v;
 		if ((p->buf == NULL) != (arg->buf == NULL))
-			return cx_fail(c, ERR_INPUT, "a buffer and a value are mixed up for", p->name);
+			return cx_fail(
+				c, ERR_INPUT, "a buffer and a value are mixed up for", p->name);
 		if (p->buf != NULL) {
 			if (!window(c, arg, p, &view[k]))
 				return false;
@@ -527,7 +371,9 @@ static bool call(Cx *c, const Stmt *s)
 {
 	const Fn *f = callee(c, s);
 	if (f == NULL)
-		return cx_fail(c, ERR_INPUT, s->call.intrin ? "there is no intrinsic" : "there is no sub-Fn", s->call.fn);
+		return cx_fail(c, ERR_INPUT,
+			s->call.intrin ? "there is no intrinsic" : "there is no sub-Fn",
+			s->call.fn);
 	if (++c->depth > CALL_DEPTH)
 		return cx_fail(c, ERR_INPUT, "calls nest too deeply in", f->name);
 	Bound *view = arena_array(c->arena, Bound, f->nparam + 1);
@@ -551,7 +397,10 @@ static bool call(Cx *c, const Stmt *s)
 		const Buf *b = f->param[k].buf;
 		uint32_t list;
 		ok = b == NULL || (cx_list(c, b->shape, b->rank, 0, &list) &&
-			cx_emit(c, (Ins){ .op = OP_SHAPE, .d = view[k].view, .b = list, .c = (uint32_t)b->rank }));
+					  cx_emit(c, (Ins){ .op = OP_SHAPE,
+							     .d = view[k].view,
+							     .b = list,
+							     .c = (uint32_t)b->rank }));
 	}
 	c->at.fn = f;
 	ok = ok && sequence(c, f->body);
@@ -568,14 +417,17 @@ static bool statement(Cx *c, const Stmt *s)
 {
 	int level;
 	bool ok;
+	if (++c->statements > CODE_LIMIT)
+		return cx_fail(c, ERR_MEMORY, "too much code to interpret in", c->at.fn->name);
 	switch (s->kind) {
 	case ST_FOR: return loop(c, s);
 	case ST_BLOCK: return block(c, s);
-	case ST_STORE: return store(c, s);
+	case ST_STORE: return cx_store(c, s);
 	case ST_REDUCE:
 		if (c->async)
-			return cx_fail(c, ERR_INPUT, "a reduction cannot be async:", s->reduce.monoid);
-		return reduce(c, s);
+			return cx_fail(
+				c, ERR_INPUT, "a reduction cannot be async:", s->reduce.monoid);
+		return cx_reduce(c, s);
 	case ST_LET: return let(c, s);
 	case ST_ALLOC: return alloc(c, s);
 	case ST_IF: return branch(c, s);
@@ -588,7 +440,10 @@ static bool statement(Cx *c, const Stmt *s)
 		c->async = false;
 		return ok;
 	case ST_COMMIT: return cx_emit(c, (Ins){ .op = OP_COMMIT });
-	case ST_WAIT: return cx_emit(c, (Ins){ .op = OP_WAIT, .c = (uint32_t)(s->pending < INT32_MAX ? s->pending : INT32_MAX) });
+	case ST_WAIT:
+		return cx_emit(c,
+			(Ins){ .op = OP_WAIT,
+				.c = (uint32_t)(s->pending < INT32_MAX ? s->pending : INT32_MAX) });
 	case ST_BARRIER:
 		level = level_of(s->barrier);
 		if (level == 0)
@@ -600,7 +455,8 @@ static bool statement(Cx *c, const Stmt *s)
 
 static bool names_follow(const Stmt *s)
 {
-	return s->kind == ST_LET || s->kind == ST_ALLOC || (s->kind == ST_REDUCE && s->reduce.old != NULL);
+	return s->kind == ST_LET || s->kind == ST_ALLOC ||
+	       (s->kind == ST_REDUCE && s->reduce.old != NULL);
 }
 
 /* Siblings; what they name is known to those that follow, and forgotten at the end. */
@@ -610,6 +466,9 @@ static bool sequence(Cx *c, const Stmt *s)
 	uint32_t top = c->top, forks = c->forks;
 	Origin at = c->at;
 	bool ok = true;
+	if (++c->nest > NEST)
+		return cx_fail(
+			c, ERR_UNSUPPORTED, "statements nested too deeply in", c->at.fn->name);
 	for (; s != NULL && ok; s = s->next) {
 		uint32_t keep = c->top;
 		c->at.stmt = s;
@@ -622,6 +481,7 @@ static bool sequence(Cx *c, const Stmt *s)
 	if (c->forks != forks)
 		for (size_t k = first_alloc; k < c->alloc.n; k++)
 			c->alloc.at[k].shared = true;
+	c->nest--;
 	c->at = at;
 	c->top = top;
 	c->name.n = names;
@@ -646,7 +506,10 @@ static void place_constants(Cx *c)
 	for (size_t k = 0; k < c->ins.n; k++) {
 		Ins *i = &c->ins.at[k];
 		for (const char *s = slots[i->op]; *s; s++) {
-			uint32_t *field = *s == 'd' ? &i->d : *s == 'a' ? &i->a : *s == 'b' ? &i->b : &i->c;
+			uint32_t *field = *s == 'd'   ? &i->d
+			                  : *s == 'a' ? &i->a
+			                  : *s == 'b' ? &i->b
+			                              : &i->c;
 			if (*s != 'l')
 				*field = settle(*field, n);
 		}
@@ -659,14 +522,22 @@ Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Bindi
 	IrDomain domain, Err *err)
 {
 	Program *p = arena_new_of(a, Program);
-	Cx c = { .arena = a, .ks = ks, .prog = p, .sym = sym, .nsym = nsym, .domain = domain, .err = err };
+	Cx c = { .arena = a,
+		.ks = ks,
+		.prog = p,
+		.sym = sym,
+		.nsym = nsym,
+		.domain = domain,
+		.err = err };
 	p->ks = ks;
 	p->fn = fn;
 	c.at.fn = fn;
 	for (int k = 0; k < fn->nparam; k++) {
 		const Buf *b = fn->param[k].buf;
 		if (b != NULL)
-			vec_push(a, &c.buf, ((Bound){ b->name, (uint32_t)k, dtype_scalar(b->type), b->rank, is_input(b) }));
+			vec_push(a, &c.buf,
+				((Bound){ b->name, (uint32_t)k, dtype_scalar(b->type), b->rank,
+					is_input(b) }));
 	}
 	p->nview = (uint32_t)fn->nparam;
 	if (!sequence(&c, fn->body) || !cx_emit(&c, (Ins){ .op = OP_END }))

@@ -5,7 +5,7 @@
  * opens when all leaves of the tree below the root have come to the same statement, and if none can
  * run while some wait, it diverges.
  */
-#include "ir/interp_run.h"
+#include "ir/interp_step.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 }
 
 /* A random order of n things: first, first + step, ... modulo n; step has no factor of n. */
-void thread_order(Run *r, uint64_t n, uint64_t *first, uint64_t *step)
+void interp_order(Run *r, uint64_t n, uint64_t *first, uint64_t *step)
 {
 	*first = rng_below(&r->rng, n);
 	*step = 1;
@@ -37,7 +37,7 @@ void thread_order(Run *r, uint64_t n, uint64_t *first, uint64_t *step)
 		*step = n - 1;
 }
 
-Thread *thread_new(Run *r, Thread *parent)
+Thread *interp_thread(Run *r, Thread *parent)
 {
 	const Program *p = r->p;
 	Thread *t = r->idle;
@@ -45,9 +45,9 @@ Thread *thread_new(Run *r, Thread *parent)
 	if (t != NULL) {
 		r->idle = t->next;
 	} else {
-		t = run_get(r, sizeof *t, true);
-		Val *slot = run_get(r, values + sizeof(Val) * (p->nconst + 1), true);
-		View **view = run_get(r, sizeof *view * (p->nview + 1), true);
+		t = interp_get(r, sizeof *t, true);
+		Val *slot = interp_get(r, values + sizeof(Val) * (p->nconst + 1), true);
+		View **view = interp_get(r, sizeof *view * (p->nview + 1), true);
 		if (t == NULL || slot == NULL || view == NULL)
 			return NULL;
 		t->slot = slot;
@@ -76,8 +76,8 @@ Thread *thread_new(Run *r, Thread *parent)
 
 static void thread_end(Run *r, Thread *t)
 {
-	mem_release(r, t);
-	know_drop(r, t->know);
+	interp_release(r, t);
+	interp_know_drop(r, t->know);
 	t->know = NULL;
 	Thread *last = r->live.at[--r->live.n];
 	r->live.at[t->place] = last;
@@ -86,16 +86,16 @@ static void thread_end(Run *r, Thread *t)
 	r->idle = t;
 }
 
-bool thread_fork(Run *r, Thread *t, int64_t lo, int64_t n)
+bool interp_fork(Run *r, Thread *t, int64_t lo, int64_t n)
 {
 	Fork *f = r->idle_fork;
 	if (f != NULL)
 		r->idle_fork = f->next;
-	else if ((f = run_get(r, sizeof *f, true)) == NULL)
+	else if ((f = interp_get(r, sizeof *f, true)) == NULL)
 		return false;
 	*f = (Fork){ .parent = t, .lo = lo, .n = n, .pc = t->pc };
-	thread_order(r, (uint64_t)f->n, &f->now, &f->step);
-	race_fork(r, t->tid);
+	interp_order(r, (uint64_t)f->n, &f->now, &f->step);
+	interp_race_fork(r, t->tid);
 	for (Thread *a = t; a != NULL; a = a->parent)
 		a->nleaf += f->n - 1;
 	vec_push(r->arena, &r->open, f);
@@ -107,8 +107,8 @@ static Thread *instance(Run *r, size_t k)
 {
 	Fork *f = r->open.at[k];
 	const Ins *i = &r->p->ins[f->pc];
-	Thread *t = thread_new(r, f->parent);
-	if (t == NULL || !race_child(r, f->parent->tid, &t->tid))
+	Thread *t = interp_thread(r, f->parent);
+	if (t == NULL || !interp_race_child(r, f->parent->tid, &t->tid))
 		return NULL;
 	t->fork = f;
 	t->level = i->node;
@@ -130,22 +130,22 @@ static void hand_over(Run *r, Thread *t, Thread *parent)
 	}
 }
 
-bool thread_join(Run *r, Thread *t)
+bool interp_join(Run *r, Thread *t)
 {
 	Fork *f = t->fork;
 	Thread *parent = f->parent;
-	if (!know_merge(r, &f->know, t->know))
+	if (!interp_know_merge(r, &f->know, t->know))
 		return false;
 	hand_over(r, t, parent);
 	thread_end(r, t);
 	if (++f->done < f->n)
 		return true;
-	if (!know_merge(r, &parent->know, f->know))
+	if (!interp_know_merge(r, &parent->know, f->know))
 		return false;
-	know_drop(r, f->know);
+	interp_know_drop(r, f->know);
 	for (Thread *a = parent; a != NULL; a = a->parent)
 		a->nleaf -= f->n - 1;
-	race_joined(r, parent->tid);
+	interp_race_joined(r, parent->tid);
 	parent->pc = r->p->ins[f->pc].c;
 	vec_push(r->arena, &r->ready, parent);
 	f->next = r->idle_fork;
@@ -157,7 +157,8 @@ static const char *const scope[] = { "", "grid", "cluster", "block", "warp", "la
 
 static bool diverges(Run *r, uint32_t pc, const char *why)
 {
-	return run_fail(r, pc, ERR_RACE, arena_printf(r->arena, "barrier %s", scope[r->p->ins[pc].node]), why);
+	return interp_fail(r, pc, ERR_RACE,
+		arena_printf(r->arena, "barrier %s", scope[r->p->ins[pc].node]), why);
 }
 
 /* All leaves below the root have come: what any of them did or knew, all know now. */
@@ -165,26 +166,26 @@ static bool open_barrier(Run *r, Thread *root)
 {
 	Know *all = NULL;
 	for (Thread *m = root->arrived; m != NULL; m = m->next)
-		if (!know_merge(r, &all, m->know))
+		if (!interp_know_merge(r, &all, m->know))
 			return false;
-	race_fork(r, root->tid);
+	interp_race_fork(r, root->tid);
 	for (Thread *m = root->arrived, *next; m != NULL; m = next) {
 		next = m->next;
 		m->waits_at = m->next = NULL;
 		if (all != NULL) {
-			know_drop(r, m->know);
+			interp_know_drop(r, m->know);
 			m->know = all;
 			all->refs++;
 		}
 		vec_push(r->arena, &r->ready, m);
 	}
-	know_drop(r, all);
+	interp_know_drop(r, all);
 	root->arrived = NULL;
 	root->narrived = 0;
 	return true;
 }
 
-bool thread_barrier(Run *r, Thread *t, int level, bool *stop)
+bool interp_barrier(Run *r, Thread *t, int level, bool *stop)
 {
 	Thread *root = t;
 	while (root->level >= level)
@@ -194,8 +195,9 @@ bool thread_barrier(Run *r, Thread *t, int level, bool *stop)
 		return true;
 	uint32_t pc = t->pc;
 	if (root->narrived > 0 && root->barrier_pc != pc)
-		return diverges(r, pc, arena_printf(r->arena, "is met by some instances while others wait at %s",
-			interp_place(r->arena, r->p->origin[root->barrier_pc])));
+		return diverges(r, pc,
+			arena_printf(r->arena, "is met by some instances while others wait at %s",
+				interp_place(r->arena, r->p->origin[root->barrier_pc])));
 	root->barrier_pc = pc;
 	root->narrived++;
 	t->pc++;
@@ -220,21 +222,26 @@ static bool stuck(Run *r)
 		if (r->live.at[k]->waits_at != NULL)
 			w = r->live.at[k];
 	if (w == NULL)
-		return fail(r->err, ERR_BUG, r->p->fn->name, "the interpreter has no thread to run");
+		return fail(
+			r->err, ERR_BUG, r->p->fn->name, "the interpreter has no thread to run");
 	uint32_t pc = w->pc - 1;
 	for (size_t k = 0; k < r->live.n; k++) {
 		const Thread *o = r->live.at[k];
 		if (below(o, w->waits_at) && o->waits_at != NULL && o->pc != w->pc)
-			return diverges(r, pc, arena_printf(r->arena, "waits for instances that wait at %s",
-				interp_place(r->arena, r->p->origin[o->pc - 1])));
-		if (below(o, w->waits_at) && o->fork != NULL && o->fork->done > 0 && o != w->waits_at)
-			return diverges(r, pc, arena_printf(r->arena, "waits for instances of the loop at %s that have ended",
-				interp_place(r->arena, r->p->origin[o->fork->pc])));
+			return diverges(r, pc,
+				arena_printf(r->arena, "waits for instances that wait at %s",
+					interp_place(r->arena, r->p->origin[o->pc - 1])));
+		if (below(o, w->waits_at) && o->fork != NULL && o->fork->done > 0 &&
+			o != w->waits_at)
+			return diverges(r, pc,
+				arena_printf(r->arena,
+					"waits for instances of the loop at %s that have ended",
+					interp_place(r->arena, r->p->origin[o->fork->pc])));
 	}
 	return diverges(r, pc, "waits for instances that do not come");
 }
 
-bool thread_run_all(Run *r, Thread *first)
+bool interp_schedule(Run *r, Thread *first)
 {
 	bool over = false;
 	vec_push(r->arena, &r->ready, first);
@@ -252,7 +259,7 @@ bool thread_run_all(Run *r, Thread *first)
 		} else if ((t = instance(r, k - nready)) == NULL) {
 			return false;
 		}
-		if (!exec_thread(r, t, &over))
+		if (!interp_exec(r, t, &over))
 			return false;
 	}
 	return true;

@@ -1,7 +1,7 @@
 /*
  * The texts that show what the language can say. Each NAME.ir is compared with NAME.naive.ir, in
- * several random orders, on random inputs, exactly (to a tolerance) and modulo a prime (to the bit);
- * the faulty ones must fail, with the right words.
+ * several random orders, on random inputs, exactly (to a tolerance) and modulo a prime (to the
+ * bit); the faulty ones must fail, with the right words.
  */
 #include "base/rng.h"
 #include "ir/build.h"
@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct Pair {
 	const char *name;
@@ -53,21 +54,59 @@ static const struct {
 	{ "divergent_if", ERR_RACE, "barrier block", "half:7" },
 	{ "divergent_two", ERR_RACE, "barrier block", "halves:" },
 	{ "divergent_loop", ERR_RACE, "barrier block", "rounds:6" },
-	{ "async_early", ERR_INPUT, "s[1, 0] is read before its async copy was waited for", "copy:14" },
+	{ "async_early", ERR_INPUT, "s[1, 0] is read before its async copy was waited for",
+		"copy:14" },
 	{ "async_other", ERR_RACE, "s[", "copy:" },
-	{ "async_overwrite", ERR_INPUT, "s[0] is written while an async copy to it is under way", "copy:8" },
+	{ "async_overwrite", ERR_INPUT, "s[0] is written while an async copy to it is under way",
+		"copy:8" },
 	{ "uninitialised", ERR_INPUT, "acc[0] is read and was never written", "rows:9" },
 	{ "unwritten", ERR_INPUT, "y is not written completely", "most" },
 	{ "outside", ERR_INPUT, "x[10] is outside of its shape, [10]", "copy:5" },
 	{ "outside_padding", ERR_INPUT, "is outside of its shape, [24]", "copy:5" },
-	{ "outside_window", ERR_INPUT, "leaves dimension 0: 4 elements from 8 on, of 10", "copy:10" },
-	{ "ring_stale", ERR_INPUT, "t[0] is read, but another element now lies in its place", "diff:6" },
+	{ "outside_window", ERR_INPUT, "leaves dimension 0: 4 elements from 8 on, of 10",
+		"copy:10" },
+	{ "ring_stale", ERR_INPUT, "t[0] is read, but another element now lies in its place",
+		"diff:6" },
 	{ "scan_order", ERR_INPUT, "takes step 3 after step -1", "run:4" },
 	{ "iterator", ERR_INPUT, "iterator v of block copy is 10, outside of [0, 10)", "copy:5" },
 	{ "zero_division", ERR_INPUT, "division by zero", "copy:3" },
 };
 
-static KernelSet *read_set(Arena *a, const char *name, bool legal)
+/* One slip in a text that is right: the comparison, or the interpreter, must notice. */
+static const struct {
+	const char *name, *from, *to;
+} slips[] = {
+	{ "winograd", "5.0 * d[2]", "4.0 * d[2]" },
+	{ "winograd", "/ 24.0 - g[1]", "/ 24.0 + g[1]" },
+	{ "winograd", "h < 8", "h < 7" },
+	{ "flash", "l[i3] * fix", "l[i3]" },
+	{ "flash", "max top[0]", "min top[0]" },
+	{ "flash_monoid", "al * exp(am - bm)", "al" },
+	{ "flash_monoid", "weigh (m[0], l[0], a[0]) <- (m[1]",
+		"weigh (m[1], l[1], a[1]) <- (m[1]" },
+	{ "splitk", "before == i32(3)", "before == i32(2)" },
+	{ "splitk", "barrier block\n\t\t\t\tif t", "if t" },
+	{ "splitk", "part[split, tile", "part[0, tile" },
+	{ "async_mma", "wait 1", "wait 2" },
+	{ "async_mma", "as[(k + 1) % 2", "as[k % 2" },
+	{ "async_mma", "barrier block\n\t\t\t}", "}" },
+	{ "async_mma", "wait 1\n\t\t\t\tbarrier block", "wait 1" },
+	{ "vnni", "i32(-128)", "i32(-127)" },
+	{ "vnni", "^ u8(128)", "" },
+	{ "ring", "[h % 2 : 2", "[h % 1 : 1" },
+	{ "ring", "min(3, 11 - h)", "min(3, 12 - h)" },
+	{ "lstm", "vt: scan 0..5 = t", "vt: scan 0..5 = 4 - t" },
+	{ "lstm", "for q in 0..4", "for q in 0..3" },
+	{ "symbolic", "(M + 3) / 4", "M / 4" },
+	{ "symbolic", "min(4, M - tile * 4)", "4" },
+	{ "blocked", " where vc < 24", "" },
+	{ "blocked_vector", " where m", "" },
+	{ "argmax", "bv < av | av == bv & ai < bi", "bv < av" },
+	{ "argmax", "vj * 4 + vs)", "vj * 4)" },
+	{ "welford", "am + (bm - am) * bn", "am + (bm - am) * an" },
+};
+
+static Text read_text(Arena *a, const char *name)
 {
 	char path[512];
 	snprintf(path, sizeof path, "%s/%s.ir", HARD_DIR, name);
@@ -78,6 +117,12 @@ static KernelSet *read_set(Arena *a, const char *name, bool legal)
 	for (size_t n; (n = fread(buf, 1, sizeof buf, f)) > 0;)
 		text_put(&t, buf, n);
 	fclose(f);
+	return t;
+}
+
+static KernelSet *read_set(Arena *a, const char *name, bool legal)
+{
+	Text t = read_text(a, name);
 	Err err = { 0 };
 	KernelSet *ks = ir_parse_set(ir_new(a), name, text_str(&t), t.n, &err);
 	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
@@ -172,7 +217,8 @@ static double get(const Tensor *t, int64_t at)
 	return i;
 }
 
-static Tensor tensor(Arena *a, const KernelSet *ks, const char *name, const IrArg *sym, uint64_t seed, bool modp)
+static Tensor tensor(
+	Arena *a, const KernelSet *ks, const char *name, const IrArg *sym, uint64_t seed, bool modp)
 {
 	Tensor t = { .name = name, .buf = interface_buf(ks, name) };
 	ck_assert_msg(t.buf != NULL, "%s is not a parameter of both", name);
@@ -194,8 +240,8 @@ static Tensor tensor(Arena *a, const KernelSet *ks, const char *name, const IrAr
 enum { TENSORS = 16 };
 
 /* Runs a set on the interface of `naive`; returns the number of tensors. */
-static int run_set(Arena *a, const KernelSet *ks, const KernelSet *naive, const IrArg *sym, const IrRun *how,
-	uint64_t data, Tensor *t, Err *err)
+static int run_set(Arena *a, const KernelSet *ks, const KernelSet *naive, const IrArg *sym,
+	const IrRun *how, uint64_t data, Tensor *t, Err *err)
 {
 	IrArg arg[TENSORS + 1];
 	int n = 0;
@@ -211,20 +257,21 @@ static int run_set(Arena *a, const KernelSet *ks, const KernelSet *naive, const 
 	return ir_run_set(ks, arg, n + 1, how, err) ? n : -1;
 }
 
-static void check_padding(const Tensor *t, const char *name)
+static bool padding_is_zero(const Tensor *t)
 {
-	unsigned char *copy = t->data;
 	size_t bytes = t->residues ? 8 : t->buf->type.bits / 8;
-	bool *reached = calloc((size_t)t->n + 1, 1);
+	bool *reached = calloc((size_t)t->n + 1, 1), ok = true;
 	for (int64_t e = 0; e < t->count; e++)
 		reached[place(t, e)] = true;
 	for (int64_t k = 0; k < t->n; k++)
 		for (size_t b = 0; b < bytes && !reached[k]; b++)
-			ck_assert_msg(copy[(size_t)k * bytes + b] == 0, "%s: padding of %s is not zero", name, t->name);
+			ok = ok && t->data[(size_t)k * bytes + b] == 0;
 	free(reached);
+	return ok;
 }
 
-static void compare(const Pair *p, const Tensor *want, const Tensor *got, uint64_t seed)
+/* NULL, or how the two differ. */
+static const char *difference(Arena *a, const Pair *p, const Tensor *want, const Tensor *got)
 {
 	double top = 0, worst = 0;
 	for (int64_t e = 0; e < want->count; e++) {
@@ -232,54 +279,101 @@ static void compare(const Pair *p, const Tensor *want, const Tensor *got, uint64
 			uint64_t x, y;
 			memcpy(&x, want->data + 8 * place(want, e), 8);
 			memcpy(&y, got->data + 8 * place(got, e), 8);
-			ck_assert_msg(ir_modp_same(x, y), "%s: %s differs at %lld modulo p, seed %llu", p->name,
-				want->name, (long long)e, (unsigned long long)seed);
+			if (!ir_modp_same(x, y))
+				return arena_printf(
+					a, "%s differs at %lld modulo p", want->name, (long long)e);
 			continue;
 		}
 		double x = get(want, place(want, e)), y = get(got, place(got, e));
 		top = fmax(top, fabs(x));
 		worst = fmax(worst, isnan(y) ? INFINITY : fabs(x - y));
 	}
-	ck_assert_msg(worst <= p->tol * top, "%s: %s is off by %g of %g, seed %llu", p->name, want->name, worst, top,
-		(unsigned long long)seed);
-	check_padding(got, p->name);
+	if (worst > p->tol * top)
+		return arena_printf(a, "%s is off by %g of %g", want->name, worst, top);
+	return padding_is_zero(got) ? NULL
+	                            : arena_printf(a, "padding of %s is not zero", want->name);
 }
 
-static void run_pair(const Pair *p, const KernelSet *naive, const KernelSet *ks, int64_t value, IrDomain domain,
-	uint64_t seed)
+/* NULL, or what was wrong with ks on the inputs of `seed`. */
+static const char *run_pair(Arena *a, const Pair *p, const KernelSet *naive, const KernelSet *ks,
+	int64_t value, IrDomain domain, uint64_t seed)
 {
-	Arena *a = arena_new();
 	Tensor want[TENSORS], got[TENSORS];
 	IrArg sym = { p->sym ? p->sym : "", NULL, value };
 	IrRun how = { .seed = seed, .domain = domain, .steps = 50000000 };
 	Err err = { 0 };
 	int n = run_set(a, naive, naive, &sym, &how, seed, want, &err);
 	ck_assert_msg(n > 0, "%s, naive: %s: %s", p->name, err.place, err.text);
-	for (int skip = 0; skip < 2; skip++) {
+	const char *wrong = NULL;
+	for (int skip = 0; skip < 2 && wrong == NULL; skip++) {
 		how.skip_races = skip;
-		int m = run_set(a, ks, naive, &sym, &how, seed, got, &err);
-		ck_assert_msg(m == n, "%s: %s: %s", p->name, err.place, err.text);
-		for (int k = 0; k < n; k++)
+		if (run_set(a, ks, naive, &sym, &how, seed, got, &err) != n)
+			return arena_printf(a, "%s: %s", err.place, err.text);
+		for (int k = 0; k < n && wrong == NULL; k++)
 			if (want[k].buf->role == BUF_OUT || want[k].buf->role == BUF_INOUT)
-				compare(p, &want[k], &got[k], seed);
+				wrong = difference(a, p, &want[k], &got[k]);
 	}
-	arena_free(a);
+	return wrong;
+}
+
+static const char *run_domains(
+	const Pair *p, const KernelSet *naive, const KernelSet *ks, uint64_t seed, Arena *out)
+{
+	const char *wrong = NULL;
+	for (int v = 0; (v == 0 || p->value[v] != 0) && wrong == NULL; v++)
+		for (int d = 0; d < (p->ints ? 1 : 2) && wrong == NULL; d++) {
+			Arena *a = arena_new();
+			wrong = run_pair(
+				a, p, naive, ks, p->value[v], d ? IR_MODP : IR_EXACT, seed);
+			wrong = wrong ? arena_printf(out, "%s", wrong) : NULL;
+			arena_free(a);
+		}
+	return wrong;
 }
 
 START_TEST(hard_equals_naive)
 {
 	const Pair *p = &pairs[_i];
-	char name[64];
 	Arena *a = arena_new();
-	snprintf(name, sizeof name, "%s.naive", p->name);
-	KernelSet *naive = read_set(a, name, true), *ks = read_set(a, p->name, true);
+	KernelSet *naive = read_set(a, arena_printf(a, "%s.naive", p->name), true),
+		  *ks = read_set(a, p->name, true);
 	int seeds = getenv("DLC_TEST_ALL") != NULL ? 200 : 8;
-	for (int seed = 1; seed <= seeds; seed++)
-		for (int v = 0; v == 0 || p->value[v] != 0; v++) {
-			run_pair(p, naive, ks, p->value[v], IR_EXACT, (uint64_t)seed);
-			if (!p->ints)
-				run_pair(p, naive, ks, p->value[v], IR_MODP, (uint64_t)seed);
-		}
+	for (int seed = 1; seed <= seeds; seed++) {
+		const char *wrong = run_domains(p, naive, ks, (uint64_t)seed, a);
+		ck_assert_msg(wrong == NULL, "%s: %s, seed %d", p->name, wrong, seed);
+	}
+	arena_free(a);
+}
+END_TEST
+
+static const Pair *find_pair(const char *name)
+{
+	for (int k = 0; k < LEN(pairs); k++)
+		if (strcmp(pairs[k].name, name) == 0)
+			return &pairs[k];
+	ck_abort_msg("no pair %s", name);
+}
+
+START_TEST(slip_is_noticed)
+{
+	const Pair *p = find_pair(slips[_i].name);
+	Arena *a = arena_new();
+	KernelSet *naive = read_set(a, arena_printf(a, "%s.naive", p->name), true);
+	Text right = read_text(a, p->name), text = { .arena = a };
+	char *at = strstr(right.at, slips[_i].from);
+	ck_assert_msg(at != NULL, "%s has no %s", p->name, slips[_i].from);
+	text_put(&text, right.at, (size_t)(at - right.at));
+	text_add(&text, "%s%s", slips[_i].to, at + strlen(slips[_i].from));
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(a), p->name, text_str(&text), text.n, &err);
+	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+	const char *wrong = ir_verify_set(ks, &err) ? NULL : err.text;
+	for (uint64_t seed = 1; seed <= 3 && wrong == NULL; seed++)
+		wrong = run_domains(p, naive, ks, seed, a);
+	ck_assert_msg(wrong != NULL, "%s: nobody noticed %s instead of %s", p->name, slips[_i].to,
+		slips[_i].from);
+	if (getenv("DLC_TEST_VERBOSE") != NULL)
+		printf("%s, %s: %s\n", p->name, slips[_i].to, wrong);
 	arena_free(a);
 }
 END_TEST
@@ -310,11 +404,70 @@ START_TEST(fault_is_found)
 		Err err = { 0 };
 		int n = run_set(a, ks, ks, &sym, &how, seed, t, &err);
 		ck_assert_msg(n < 0, "%s: nothing was found, seed %d", faults[_i].name, (int)seed);
-		ck_assert_msg(err.code == faults[_i].code && strstr(err.text, faults[_i].says) != NULL &&
-				strstr(err.place, faults[_i].at) != NULL,
+		ck_assert_msg(err.code == faults[_i].code &&
+				      strstr(err.text, faults[_i].says) != NULL &&
+				      strstr(err.place, faults[_i].at) != NULL,
 			"%s: %s: %s: %s", faults[_i].name, err_name(err.code), err.place, err.text);
 	}
 	arena_free(a);
+}
+END_TEST
+
+/* A random number, line or pair of lines changed. */
+static void mutate(Text *t, Rng *r)
+{
+	char *at = t->at + rng_below(r, t->n);
+	static const char *const number[] = { "0", "1", "2", "5", "9", "64" };
+	char *digit = at + strcspn(at, "0123456789");
+	char *line = at + strcspn(at, "\n"),
+	     *end = *line ? line + 1 + strcspn(line + 1, "\n") : line;
+	Text out = { .arena = t->arena };
+	if (rng_below(r, 3) != 0 && *digit) {
+		text_put(&out, t->at, (size_t)(digit - t->at));
+		text_add(&out, "%s%s", number[rng_below(r, 6)], digit + 1);
+	} else { /* a line left out, or written twice */
+		bool twice = rng_next(r) & 1;
+		text_put(&out, t->at, (size_t)(end - t->at));
+		out.n = twice ? out.n : (size_t)(line - t->at);
+		text_add(&out, "%.*s%s", twice ? (int)(end - line) : 0, line, end);
+	}
+	*t = out;
+}
+
+/* What the verifier lets pass may be wrong, but it runs or is refused. */
+START_TEST(mutants_do_no_harm)
+{
+	uint64_t seed = getenv("DLC_TEST_ALL") != NULL ? (uint64_t)time(NULL) : 1;
+	int rounds = getenv("DLC_TEST_ALL") != NULL ? 5000 : 300, legal = 0, ran = 0;
+	Rng r = rng_seed(seed + (uint64_t)_i);
+	Arena *keep = arena_new();
+	KernelSet *naive = read_set(keep, arena_printf(keep, "%s.naive", pairs[_i].name), true);
+	for (int k = 0; k < rounds; k++) {
+		Arena *a = arena_new();
+		Text text = read_text(a, pairs[_i].name);
+		for (int n = (int)rng_range(&r, 1, 3); n > 0; n--)
+			mutate(&text, &r);
+		KernelSet *ks = ir_parse_set(ir_new(a), "mutant", text.at, text.n, NULL);
+		bool whole = ks != NULL && ir_verify_set(ks, NULL);
+		const Fn *last = naive->fn[naive->n - 1];
+		for (int p = 0; whole && p < last->nparam; p++)
+			whole = interface_buf(ks, last->param[p].name) != NULL;
+		if (whole) {
+			Tensor t[TENSORS];
+			IrArg sym = { pairs[_i].sym ? pairs[_i].sym : "", NULL, 3 };
+			IrRun how = { .seed = rng_next(&r),
+				.domain = rng_next(&r) & 1,
+				.steps = 300000,
+				.memory = 1 << 26,
+				.partial = true };
+			legal++;
+			ran += run_set(a, ks, naive, &sym, &how, seed, t, NULL) > 0;
+		}
+		arena_free(a);
+	}
+	arena_free(keep);
+	ck_assert_msg(legal > rounds / 20 && ran > 0, "seed %llu: %d legal, %d ran",
+		(unsigned long long)seed, legal, ran);
 }
 END_TEST
 
@@ -322,7 +475,9 @@ int main(void)
 {
 	TCase *tc = tcase_create("hard");
 	tcase_add_loop_test(tc, hard_equals_naive, 0, LEN(pairs));
+	tcase_add_loop_test(tc, slip_is_noticed, 0, LEN(slips));
 	tcase_add_loop_test(tc, hard_reads_back, 0, LEN(pairs));
+	tcase_add_loop_test(tc, mutants_do_no_harm, 0, LEN(pairs));
 	tcase_add_loop_test(tc, fault_is_found, 0, LEN(faults));
 	return run_suite("hard", tc);
 }

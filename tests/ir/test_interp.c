@@ -23,7 +23,8 @@ typedef struct Case {
 } Case;
 
 #define CASE(name, text, ...) \
-	{ #name, text, NULL, (int)(sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)), { __VA_ARGS__ } },
+	{ #name, text, NULL, (int)(sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)), \
+		{ __VA_ARGS__ } },
 #define RAISES(name, text, says) { #name, text, says, 0, { 0 } },
 static const Case cases[] = {
 #include "interp_cases.def"
@@ -49,16 +50,21 @@ START_TEST(case_means_what_it_says)
 		int8_t n[1] = { 1 };
 		double y[8] = { 0 };
 		IrArg arg[] = { { "x", x, 0 }, { "y", y, 0 }, { "n", n, 0 } };
-		IrRun how = { .seed = seed, .steps = 100000, .memory = 1 << 24, .skip_races = seed % 4 == 3 && c->raises == NULL };
+		IrRun how = { .seed = seed,
+			.steps = 100000,
+			.memory = 1 << 24,
+			.skip_races = seed % 4 == 3 && c->raises == NULL };
 		Err err = { 0 };
 		bool ok = ir_run_set(ks, arg, 3, &how, &err);
 		if (c->raises != NULL) {
-			ck_assert_msg(!ok && strstr(err.text, c->raises) != NULL, "%s: %s: %s", c->name, err.place, err.text);
+			ck_assert_msg(!ok && strstr(err.text, c->raises) != NULL, "%s: %s: %s",
+				c->name, err.place, err.text);
 			continue;
 		}
 		ck_assert_msg(ok, "%s: %s: %s", c->name, err.place, err.text);
 		for (int k = 0; k < c->n; k++)
-			ck_assert_msg(y[k] == c->want[k], "%s: y[%d] is %.17g, not %.17g (seed %d)", c->name, k, y[k], c->want[k], (int)seed);
+			ck_assert_msg(y[k] == c->want[k], "%s: y[%d] is %.17g, not %.17g (seed %d)",
+				c->name, k, y[k], c->want[k], (int)seed);
 	}
 	arena_free(a);
 }
@@ -67,22 +73,27 @@ END_TEST
 /* Random values through memory and back, against the compiler's own float and integer types. */
 START_TEST(elements_keep_their_value)
 {
-	static const DType types[] = { { DT_INT, 2, 1 }, { DT_UINT, 4, 1 }, { DT_INT, 8, 1 }, { DT_UINT, 16, 1 }, { DT_INT, 32, 1 },
-		{ DT_UINT, 64, 1 }, { DT_FLOAT, 16, 1 }, { DT_BFLOAT, 16, 1 }, { DT_FLOAT, 32, 1 }, { DT_FLOAT, 64, 1 }, { DT_BOOL, 8, 1 } };
+	static const DType types[] = { { DT_INT, 2, 1 }, { DT_UINT, 4, 1 }, { DT_INT, 8, 1 },
+		{ DT_UINT, 16, 1 }, { DT_INT, 32, 1 }, { DT_UINT, 64, 1 }, { DT_FLOAT, 16, 1 },
+		{ DT_BFLOAT, 16, 1 }, { DT_FLOAT, 32, 1 }, { DT_FLOAT, 64, 1 }, { DT_BOOL, 8, 1 } };
 	Rng r = rng_seed(11);
 	unsigned char data[64 * 8];
 	for (int k = 0; k < LEN(types); k++)
 		for (int round = 0; round < 2000; round++) {
 			int64_t at = (int64_t)rng_below(&r, 60);
-			Val v = { .i = dtype_is_float(types[k]) ? 0 : dtype_wrap(types[k], (int64_t)rng_next(&r)) };
+			Val v = { .i = dtype_is_float(types[k])
+				               ? 0
+				               : dtype_wrap(types[k], (int64_t)rng_next(&r)) };
 			if (dtype_is_float(types[k]))
-				v.f = dtype_round(types[k], ldexp(rng_normal(&r), (int)rng_range(&r, -30, 30)));
+				v.f = dtype_round(types[k],
+					ldexp(rng_normal(&r), (int)rng_range(&r, -30, 30)));
 			Val before = num_load(types[k], data, at + 1);
 			memset(data + sizeof data - 8, 0, 8);
 			num_store(types[k], data, at, v);
 			ck_assert_uint_eq(num_load(types[k], data, at).m, v.m);
 			Val after = num_load(types[k], data, at + 1);
-			ck_assert(before.m == after.m || (dtype_is_float(types[k]) && isnan(before.f)));
+			ck_assert(before.m == after.m ||
+				  (dtype_is_float(types[k]) && isnan(before.f)));
 		}
 }
 END_TEST
@@ -106,18 +117,27 @@ START_TEST(residues_obey_the_laws)
 	Rng r = rng_seed(5);
 	uint64_t one = ir_modp_of(1), zero = ir_modp_of(0);
 	for (int k = 0; k < 3000; k++) {
-		uint64_t a = modp_norm(rng_next(&r)), b = modp_norm(rng_next(&r)), c = modp_norm(rng_next(&r));
-		ck_assert_uint_eq(mod2(IR_MUL, a, mod2(IR_ADD, b, c)), mod2(IR_ADD, mod2(IR_MUL, a, b), mod2(IR_MUL, a, c)));
+		uint64_t a = modp_norm(rng_next(&r)), b = modp_norm(rng_next(&r)),
+			 c = modp_norm(rng_next(&r));
+		ck_assert_uint_eq(mod2(IR_MUL, a, mod2(IR_ADD, b, c)),
+			mod2(IR_ADD, mod2(IR_MUL, a, b), mod2(IR_MUL, a, c)));
 		ck_assert_uint_eq(mod2(IR_MUL, mod2(IR_DIV, a, b), b), a);
 		ck_assert_uint_eq(mod2(IR_SUB, a, a), zero);
-		ck_assert_uint_eq(mod2(IR_MAX, a, mod2(IR_MIN, b, c)), mod2(IR_MIN, mod2(IR_MAX, a, b), mod2(IR_MAX, a, c)));
-		ck_assert(ir_modp_same(mod1(IR_EXP, mod2(IR_ADD, a, b)), mod2(IR_MUL, mod1(IR_EXP, a), mod1(IR_EXP, b))));
-		ck_assert(ir_modp_same(mod1(IR_SIGMOID, a), mod2(IR_DIV, one, mod2(IR_ADD, one, mod1(IR_EXP, mod1(IR_NEG, a))))));
-		ck_assert(ir_modp_same(mod1(IR_TANH, a), mod2(IR_SUB, mod2(IR_MUL, ir_modp_of(2), mod1(IR_SIGMOID, mod2(IR_ADD, a, a))), one)));
+		ck_assert_uint_eq(mod2(IR_MAX, a, mod2(IR_MIN, b, c)),
+			mod2(IR_MIN, mod2(IR_MAX, a, b), mod2(IR_MAX, a, c)));
+		ck_assert(ir_modp_same(mod1(IR_EXP, mod2(IR_ADD, a, b)),
+			mod2(IR_MUL, mod1(IR_EXP, a), mod1(IR_EXP, b))));
+		ck_assert(ir_modp_same(mod1(IR_SIGMOID, a),
+			mod2(IR_DIV, one, mod2(IR_ADD, one, mod1(IR_EXP, mod1(IR_NEG, a))))));
+		ck_assert(ir_modp_same(mod1(IR_TANH, a),
+			mod2(IR_SUB,
+				mod2(IR_MUL, ir_modp_of(2), mod1(IR_SIGMOID, mod2(IR_ADD, a, a))),
+				one)));
 		ck_assert(!ir_modp_same(mod1(IR_SQRT, a), mod1(IR_ERF, a)));
 		double x = rng_normal(&r), y = (double)(float)rng_normal(&r);
 		if (x + y - x == y && x + y - y == x)
-			ck_assert_uint_eq(mod2(IR_ADD, ir_modp_of(x), ir_modp_of(y)), ir_modp_of(x + y));
+			ck_assert_uint_eq(
+				mod2(IR_ADD, ir_modp_of(x), ir_modp_of(y)), ir_modp_of(x + y));
 	}
 	ck_assert_uint_eq(mod2(IR_MUL, ir_modp_of(0.125), ir_modp_of(8)), one);
 	ck_assert_uint_eq(mod2(IR_POW, ir_modp_of(3), ir_modp_of(4)), ir_modp_of(81));
@@ -146,7 +166,8 @@ END_TEST
 START_TEST(order_is_random)
 {
 	Arena *a = arena_new();
-	KernelSet *ks = parse(a, "last", "fn f(y: out f64[1]) { for i in 0..8 parallel { y[0] = f64(i) } }");
+	KernelSet *ks = parse(
+		a, "last", "fn f(y: out f64[1]) { for i in 0..8 parallel { y[0] = f64(i) } }");
 	bool seen[8] = { false };
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		double y = -1;
@@ -167,11 +188,13 @@ START_TEST(arguments_are_checked)
 		const char *text, *says;
 		int64_t m;
 	} bad[] = {
-		{ "fn f[M in 1..8 step 2](y: out f64[M]) { }", "must be in [1, 8] and a multiple of 2", 3 },
+		{ "fn f[M in 1..8 step 2](y: out f64[M]) { }",
+			"must be in [1, 8] and a multiple of 2", 3 },
 		{ "fn f[M in 1..8](y: out f64[M]) { }", "must be in [1, 8]", 9 },
 		{ "fn f[N in 1..8](y: out f64[N]) { }", "symbol N has no value", 1 },
 		{ "fn f(q: in f32[4], y: out f64[1]) { }", "no tensor is given for q", 1 },
-		{ "fn f(y: in f64[3] map (i) -> [i : 8]) { }", "the padding of y is not zero, at physical element 3", 1 },
+		{ "fn f(y: in f64[3] map (i) -> [i : 8]) { }",
+			"the padding of y is not zero, at physical element 3", 1 },
 	};
 	Arena *a = arena_new();
 	for (int k = 0; k < LEN(bad); k++) {
@@ -190,13 +213,15 @@ START_TEST(places_follow_the_map)
 {
 	Arena *a = arena_new();
 	KernelSet *ks = parse(a, "map",
-		"fn f[M in 1..8](x: in f32[24, 5] map (c, w) -> [c / 16 : 2, w : 5, c % 16 : 16], y: in f32[3, 4], z: in f32[M, 2]) { }");
+		"fn f[M in 1..8](x: in f32[24, 5] map (c, w) -> [c / 16 : 2, w : 5, c % 16 : 16], "
+	        "y: in f32[3, 4], z: in f32[M, 2]) { }");
 	const Fn *fn = ks->fn[0];
 	IrArg m = { "M", NULL, 7 };
 	ck_assert_int_eq(ir_buf_elements(fn->param[0].buf, fn, NULL, 0), 160);
 	ck_assert_int_eq(ir_buf_elements(fn->param[2].buf, fn, &m, 1), 14);
 	ck_assert_int_eq(ir_buf_elements(fn->param[2].buf, fn, NULL, 0), -1);
-	ck_assert_int_eq(ir_buf_offset(fn->param[0].buf, (int64_t[]){ 17, 3 }), 1 * 80 + 3 * 16 + 1);
+	ck_assert_int_eq(
+		ir_buf_offset(fn->param[0].buf, (int64_t[]){ 17, 3 }), 1 * 80 + 3 * 16 + 1);
 	ck_assert_int_eq(ir_buf_offset(fn->param[1].buf, (int64_t[]){ 2, 1 }), 9);
 	ck_assert_int_eq(ir_buf_offset(fn->param[0].buf, (int64_t[]){ 24, 0 }), -1);
 	arena_free(a);
@@ -209,16 +234,20 @@ START_TEST(speed_allows_oracles)
 	enum { N = 128 };
 	static float x[N * N], w[N * N], y[N * N];
 	Arena *a = arena_new();
-	KernelSet *ks = parse(a, "gemm", "fn f(x: in f32[128, 128], w: in f32[128, 128], y: out f32[128, 128]) {"
-		" for i in 0..128 parallel { for j in 0..128 { for k in 0..128 { block g(vi: spatial 0..128 = i, vj: spatial 0..128 = j,"
-		" vk: reduce 0..128 = k) { init { y[vi, vj] = 0.0 } sum y[vi, vj] <- x[vi, vk] * w[vk, vj] } } } } }");
+	KernelSet *ks = parse(a, "gemm",
+		"fn f(x: in f32[128, 128], w: in f32[128, 128], y: out f32[128, 128]) {"
+		" for i in 0..128 parallel { for j in 0..128 { for k in 0..128 { block g(vi: "
+	        "spatial 0..128 = i, vj: spatial 0..128 = j,"
+		" vk: reduce 0..128 = k) { init { y[vi, vj] = 0.0 } sum y[vi, vj] <- x[vi, vk] * "
+	        "w[vk, vj] } } } } }");
 	IrArg arg[] = { { "x", x, 0 }, { "w", w, 0 }, { "y", y, 0 } };
 	for (int skip = 0; skip < 2; skip++) {
 		IrRun how = { .skip_races = skip };
 		clock_t begin = clock();
 		ck_assert(ir_run_set(ks, arg, 3, &how, NULL));
 		double s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-		printf("interpreter: %.1f M multiply-adds/s%s\n", N * N * N / s * 1e-6, skip ? " without the race check" : "");
+		printf("interpreter: %.1f M multiply-adds/s%s\n", N * N * N / s * 1e-6,
+			skip ? " without the race check" : "");
 	}
 	arena_free(a);
 }
