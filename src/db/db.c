@@ -302,19 +302,26 @@ bool db_put_line(Db *db, const Record *r, const char *line, bool *fresh, Err *er
 	return r->kind != RECORD_RETRACTION || put_retraction(db, r, err);
 }
 
-/* Seals an object and stores it in a transaction of its own. */
-static bool put_object(Db *db, Arena *a, RecordKind kind, Json *o, Hash *id, Err *err)
+/* Stores a line in a transaction of its own. */
+static bool put_sealed(Db *db, const Record *r, const char *line, Err *err)
 {
-	const char *line;
 	bool fresh;
-	json_set(a, o, "kind", json_new_text(a, record_kind_name(kind)));
-	if (!record_seal(a, o, id, &line, err) || !sql_run(db, SQL_BEGIN, err))
+	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
-	Record r = { kind, *id, o };
-	if (db_put_line(db, &r, line, &fresh, err) && sql_run(db, SQL_COMMIT, err))
+	if (db_put_line(db, r, line, &fresh, err) && sql_run(db, SQL_COMMIT, err))
 		return true;
 	sql_run(db, SQL_ROLLBACK, NULL);
 	return false;
+}
+
+static bool put_object(Db *db, Arena *a, RecordKind kind, Json *o, Hash *id, Err *err)
+{
+	const char *line;
+	json_set(a, o, "kind", json_new_text(a, record_kind_name(kind)));
+	if (!record_seal(a, o, id, &line, err))
+		return false;
+	Record r = { kind, *id, o };
+	return put_sealed(db, &r, line, err);
 }
 
 static Json *object_of(Arena *a, const char *line, Err *err)
@@ -325,9 +332,9 @@ static Json *object_of(Arena *a, const char *line, Err *err)
 bool db_put_task(Db *db, const Task *task, Err *err)
 {
 	Arena *a = arena_new();
-	Hash id;
-	Json *o = object_of(a, task_record(a, task), err);
-	bool ok = o != NULL && put_object(db, a, RECORD_WORKLOAD, o, &id, err);
+	Record r;
+	const char *line = task_record(a, task);
+	bool ok = record_read(a, task->label, line, strlen(line), &r, err) && put_sealed(db, &r, line, err);
 	arena_free(a);
 	return ok;
 }

@@ -271,7 +271,7 @@ static bool may_reorder(Sched *s, Stmt *const *now, Stmt *const *then, int n)
 static bool prim_reorder(Sched *s, const Step *st)
 {
 	enum { DEEP = 64 };
-	Stmt *now[DEEP], *then[DEEP];
+	Stmt *now[DEEP] = { 0 }, *then[DEEP] = { 0 };
 	int n = find_chain(s, st, now, DEEP), next = 0;
 	if (n < 0)
 		return false;

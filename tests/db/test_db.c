@@ -5,6 +5,7 @@
 #include "suite.h"
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "db/record.h"
 
 #include <sqlite3.h>
@@ -152,8 +153,7 @@ START_TEST(import_of_an_export_gives_the_same_export)
 	const char *text = filled("a.sqlite");
 	Db *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
 	ImportCount c = import_into(b, text);
-	ck_assert_int_eq(c.taken, 24);
-	ck_assert_int_eq(c.refused, 0);
+	ck_assert_msg(c.taken == 24 && c.refused == 0, "%lld taken, %s", (long long)c.taken, c.first);
 	c = import_into(b, text); /* again: nothing new */
 	ck_assert_int_eq(c.taken, 0);
 	ck_assert_int_eq(c.known, 24);
@@ -260,7 +260,7 @@ START_TEST(damage_is_found_and_never_crashes)
 	Err err = { 0 };
 	ck_assert(file_read(arena, path, 1 << 24, &file, &err));
 	unsigned char *bytes = arena_copy(arena, file.at, file.n);
-	size_t n = rng_below(&rng, 4) == 0 ? rng_below(&rng, file.n) : file.n;
+	size_t n = rng_below(&rng, 4) == 0 ? (size_t)rng_below(&rng, file.n) : file.n;
 	for (int i = 0; i < 16 && n > 0; i++)
 		bytes[rng_below(&rng, n)] ^= (unsigned char)(1u << rng_below(&rng, 8));
 	ck_assert(file_write(path, bytes, n, &err));
