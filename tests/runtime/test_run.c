@@ -1,0 +1,356 @@
+/*
+ * dlc-run from outside: a table of command lines with exit codes and what they print, tensors through
+ * .npy and .npz, ONNX test data, timing, files that are no bundles, and outputs that cannot be written.
+ * argv[1] is the program.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+#include "build.h"
+#include "dlc/dlc_runtime.h"
+#include "kernels.h"
+#include "runtime/array.h"
+
+enum { N = 100, TEXT = 65536 };
+
+static const char *program;
+static char folder[] = "/tmp/dlc_run.XXXXXX";
+
+static void write_file(const char *name, const void *bytes, size_t n)
+{
+	char path[200];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "wb");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+static size_t read_file(const char *name, char *out, size_t size)
+{
+	char path[200];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "rb");
+	size_t n = f != NULL ? fread(out, 1, size - 1, f) : 0;
+	out[n] = 0;
+	if (f != NULL)
+		fclose(f);
+	return n;
+}
+
+static void write_tensor(const char *name, DlcTensor t, size_t bytes)
+{
+	char file[8192];
+	size_t n = npy_header(&t, file);
+	memcpy(file + n, t.data, bytes);
+	write_file(name, file, n + bytes);
+}
+
+/* A TensorProto of [1, N] floats that has `label` as its name. */
+static void write_proto(const char *name, const char *label, const float *data)
+{
+	unsigned char file[1024];
+	size_t n = 0, len = strlen(label);
+	const unsigned char head[] = { 0x08, 1, 0x08, N, 0x10, 1, 0x42, (unsigned char)len };
+	memcpy(file, head, sizeof head);
+	n = sizeof head;
+	memcpy(file + n, label, len);
+	n += len;
+	file[n++] = 0x4a;
+	file[n++] = (N * 4 & 127) | 128;
+	file[n++] = N * 4 >> 7;
+	memcpy(file + n, data, N * 4);
+	write_file(name, file, n + N * 4);
+}
+
+static void write_bundle(const char *name, Build *b)
+{
+	size_t size;
+	unsigned char *bytes = build_finish(b, &size);
+	write_file(name, bytes, size);
+	free(bytes);
+	free(b);
+}
+
+static void set_up(void)
+{
+	static float a[N], b[N], sum[N];
+	int64_t shape[2] = { 1, N }, other[2] = { 1, N - 1 };
+	char path[200];
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	for (int i = 0; i < N; i++) {
+		a[i] = (float)i;
+		b[i] = 0.5f;
+		sum[i] = a[i] + b[i] + 1;
+	}
+	write_bundle("add.dlcb", build_add(N));
+	Build *fails = build_add(N);
+	build_call(fails, KERNEL_refuse, NULL, (int64_t[]){ 5 });
+	write_bundle("fails.dlcb", fails);
+	Build *feature = build_add(N);
+	feature->feature[feature->h.feature.count++] = build_text(feature, "avx9000f");
+	write_bundle("feature.dlcb", feature);
+	write_file("text.dlcb", "hello", 5);
+	write_file("text", "hello, this is not a bundle", 27);
+	DlcTensor t = { .data = a, .ndim = 2, .dtype = { 2, 32, 1 }, .shape = shape };
+	write_tensor("a.npy", t, sizeof a);
+	t.data = b;
+	write_tensor("b.npy", t, sizeof b);
+	t.shape = other;
+	write_tensor("short.npy", t, sizeof b - 4);
+	t.shape = shape;
+	t.dtype.code = 0;
+	write_tensor("int.npy", t, sizeof b);
+	static const char *const set[] = { "good", "good/test_data_set_0", "good/test_data_set_1", "wrong",
+		"wrong/test_data_set_0", "few", "few/test_data_set_0", "empty" };
+	for (int i = 0; i < LEN(set); i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, set[i]);
+		ck_assert_int_eq(mkdir(path, 0777), 0);
+	}
+	write_proto("good/test_data_set_0/input_0.pb", "a", a);
+	write_proto("good/test_data_set_0/input_1.pb", "b", b);
+	write_proto("good/test_data_set_0/output_0.pb", "out", sum);
+	write_proto("good/test_data_set_1/input_0.pb", "b", b); /* the name counts, not the number */
+	write_proto("good/test_data_set_1/input_1.pb", "a", a);
+	write_proto("good/test_data_set_1/output_0.pb", "", sum);
+	sum[7] += 1;
+	write_proto("wrong/test_data_set_0/input_0.pb", "", a);
+	write_proto("wrong/test_data_set_0/input_1.pb", "", b);
+	write_proto("wrong/test_data_set_0/output_0.pb", "", sum);
+	write_proto("few/test_data_set_0/input_0.pb", "", a);
+	write_proto("few/test_data_set_0/output_0.pb", "", sum);
+}
+
+static void tear_down(void)
+{
+	char command[200];
+	snprintf(command, sizeof command, "rm -rf %s", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* Runs the program in the folder by the shell; the exit code. */
+static int run(const char *args, char *out, char *err)
+{
+	char command[2000];
+	snprintf(command, sizeof command, "cd %s && '%s' </dev/null >stdout 2>stderr %s", folder, program, args);
+	int status = system(command);
+	ck_assert_msg(WIFEXITED(status), "%s: ended by a signal", args);
+	read_file("stdout", out, TEXT);
+	read_file("stderr", err, TEXT);
+	return WEXITSTATUS(status);
+}
+
+static int lines(const char *text)
+{
+	int n = 0;
+	for (; *text != 0; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* A command line, its exit code, and what stdout (0) or stderr (else) contains. */
+static const struct Line {
+	const char *args;
+	int code;
+	const char *says;
+} LINE[] = {
+	{ "--help", 0, "--input" },
+	{ "--version", 0, "dlc-run " DLC_VERSION },
+	{ "add.dlcb", 0, "out f32[1,100]  min " },
+	{ "add.dlcb --input a=a.npy --input=b=b.npy", 0, "min 1.5  max 100.5  mean 51\n  100.5        [0,99]\n" },
+	{ "add.dlcb --threads=3 --input a=a.npy --input b=b.npy", 0, "max 100.5" },
+	{ "-- add.dlcb", 0, "out f32" },
+	{ "add.dlcb --json", 0, "{\"name\":\"out\",\"dtype\":\"f32\",\"shape\":[1,100],\"min\":" },
+	{ "add.dlcb --check", 0, "checksums of plan, code and constants: ok" },
+	{ "add.dlcb --check=good", 0, "test_data_set_0: ok, largest error 0 of 100\ntest_data_set_1: ok" },
+	{ "add.dlcb --check good/test_data_set_0", 0, "good/test_data_set_0: ok" },
+	{ "add.dlcb --check=wrong --rtol 0.2", 0, "ok" },
+	{ "add.dlcb --check=wrong", 1, "outputs differ from wrong at rtol 0.001" },
+	{ "add.dlcb --check=few", 1, "has 0 of the model's 2 inputs" },
+	{ "add.dlcb --check=empty", 1, "no test_data_set_0" },
+	{ "add.dlcb --check=nosuch", 1, "no test_data_set_0" },
+	{ "add.dlcb --bench --runs 5", 0, "threads 1  batch 1\nmedian " },
+	{ "add.dlcb --profile --runs 5", 0, "    0  add " },
+	{ "", 2, "no model given" },
+	{ "add.dlcb add.dlcb", 2, "two models" },
+	{ "add.dlcb --frobnicate", 2, "unknown option --frobnicate" },
+	{ "add.dlcb -x", 2, "unknown option -x" },
+	{ "add.dlcb --threads=0", 2, "--threads=0" },
+	{ "add.dlcb --threads", 2, "--threads wants N" },
+	{ "add.dlcb --threads=many", 2, "--threads=many" },
+	{ "add.dlcb --seed=-1", 2, "--seed" },
+	{ "add.dlcb --bench=yes", 2, "no value" },
+	{ "add.dlcb --bench --profile", 2, "exclude" },
+	{ "add.dlcb --runs 5", 2, "belong to" },
+	{ "add.dlcb --bench --runs 5 --seconds 1", 2, "exclude" },
+	{ "add.dlcb --bench --seconds nan", 2, "--seconds" },
+	{ "add.dlcb --check --input a=a.npy", 2, "no --input" },
+	{ "add.dlcb --input nosuch=/dev/null", 2, "the model's inputs are a, b" },
+	{ "add.dlcb --input a.npy", 2, "say which input it is" },
+	{ "add.dlcb --output nosuch=x.npy", 2, "the model's outputs are out" },
+	{ "add.dlcb --input a=nosuch.npy", 1, "nosuch.npy: No such file" },
+	{ "add.dlcb --input a=text", 1, "text: not a .npy file" },
+	{ "add.dlcb --input a=/dev/null", 1, "/dev/null: not a .npy" },
+	{ "add.dlcb --input a=/", 1, "/: " },
+	{ "add.dlcb --input a=short.npy", 1, "short.npy: input a is f32[1,100], it cannot be f32[1,99]" },
+	{ "add.dlcb --input a=int.npy", 1, "int.npy: input a is f32[1,100], it cannot be i32[1,100]" },
+	{ "fails.dlcb", 1, "step 2 (refuse) failed with status 5" },
+	{ "feature.dlcb", 1, "feature.dlcb: the bundle needs avx9000f, which this CPU does not have" },
+	{ "text.dlcb", 1, "text.dlcb: not a bundle" },
+	{ "/nonexistent", 1, "No such file" },
+	{ "/", 1, "not a regular file" },
+	{ "/dev/zero", 1, "not a regular file" },
+	{ "add.dlcb --output /nonexistent/x.npy", 5, "/nonexistent/x.npy: No such file" },
+	{ "add.dlcb --output /dev/full", 5, "/dev/full: No space" },
+	{ "add.dlcb --output out=/dev/full", 5, "/dev/full: No space" },
+};
+
+START_TEST(command_lines)
+{
+	static char out[TEXT], err[TEXT];
+	const struct Line *l = &LINE[_i];
+	int code = run(l->args, out, err);
+	ck_assert_msg(code == l->code, "dlc-run %s: exit %d: %s", l->args, code, err);
+	ck_assert_msg(strstr(code == 0 ? out : err, l->says) != NULL, "dlc-run %s: %s%s", l->args, out, err);
+	int said = lines(err);
+	ck_assert_msg(code == 0 ? said == 0 : code == 2 ? said == 2 : said == 1, "dlc-run %s: %s", l->args, err);
+	if (code == 2)
+		ck_assert_ptr_nonnull(strstr(err, "see dlc-run --help\n"));
+}
+END_TEST
+
+/* Out through every door, and in again. */
+START_TEST(tensors)
+{
+	static char out[TEXT], err[TEXT], direct[TEXT], again[TEXT];
+	ck_assert_int_eq(run("add.dlcb --input a=a.npy --input b=b.npy --output o.npy", out, err), 0);
+	ck_assert_str_eq(out, "");
+	size_t n = read_file("o.npy", direct, TEXT);
+	Array a;
+	ck_assert_int_eq(npy_parse((unsigned char *)direct, n, &a, NULL), DLC_OK);
+	for (int i = 0; i < N; i++) {
+		float v;
+		memcpy(&v, a.data + i * 4, 4);
+		ck_assert_float_eq(v, (float)i + 1.5f);
+	}
+	ck_assert_int_eq(run("add.dlcb --input a=a.npy --input b=b.npy --output out=-", out, err), 0);
+	ck_assert_uint_eq(read_file("stdout", again, TEXT), n);
+	ck_assert_mem_eq(again, direct, n);
+	ck_assert_int_eq(run("add.dlcb --input a=a.npy --input b=b.npy --output o.npz --output q.npy", out, err), 0);
+	ck_assert_uint_eq(read_file("q.npy", again, TEXT), n);
+	ck_assert_mem_eq(again, direct, n);
+	size_t zip = read_file("o.npz", again, TEXT);
+	ck_assert_int_eq(npz_parse((unsigned char *)again, zip, 0, &a, NULL), DLC_OK);
+	ck_assert_str_eq(a.name, "out");
+	ck_assert_int_eq(a.bytes, N * 4);
+	/* An .npz whose members carry no input's name feeds one that is named. */
+	ck_assert_int_eq(run("add.dlcb --input a=o.npz --input b=b.npy", out, err), 0);
+	ck_assert_ptr_nonnull(strstr(out, "max 102"));
+	ck_assert_int_eq(run("add.dlcb --input o.npz", out, err), 2);
+	ck_assert_int_eq(run("add.dlcb --input a=- --input b=b.npy", out, err), 1); /* stdin is empty */
+	ck_assert_int_eq(run("add.dlcb --input a=- --input b=b.npy <a.npy", out, err), 0);
+	ck_assert_ptr_nonnull(strstr(out, "max 100.5"));
+	ck_assert_int_eq(run("add.dlcb --seed 7 --output s.npy", out, err), 0);
+	ck_assert_int_eq(run("add.dlcb --seed=7 --output t.npy --threads 2", out, err), 0);
+	ck_assert_int_eq(run("add.dlcb --seed 8 --output u.npy", out, err), 0);
+	ck_assert_uint_eq(read_file("s.npy", direct, TEXT), read_file("t.npy", again, TEXT));
+	ck_assert_mem_eq(direct, again, n);
+	read_file("u.npy", again, TEXT);
+	ck_assert_mem_ne(direct, again, n);
+}
+END_TEST
+
+static const char *const KEYS[] = { "model", "target", "device", "threads", "batch", "runs", "median_ms",
+	"min_ms", "mean_ms", "p95_ms", "p99_ms", "fma_probe_gflops" };
+
+START_TEST(bench)
+{
+	static char out[TEXT], err[TEXT];
+	ck_assert_int_eq(run("add.dlcb --bench --seconds 0.05 --json", out, err), 0);
+	ck_assert_int_eq(lines(out), 1);
+	json_t *j = json_loads(out, 0, NULL);
+	ck_assert_ptr_nonnull(j);
+	for (int i = 0; i < LEN(KEYS); i++)
+		ck_assert_msg(json_object_get(j, KEYS[i]) != NULL, "no %s in %s", KEYS[i], out);
+	ck_assert_str_eq(json_string_value(json_object_get(j, "model")), "test");
+	ck_assert_int_ge(json_integer_value(json_object_get(j, "runs")), 3);
+	double min = json_number_value(json_object_get(j, "min_ms"));
+	double median = json_number_value(json_object_get(j, "median_ms"));
+	double p99 = json_number_value(json_object_get(j, "p99_ms"));
+	ck_assert(0 < min && min <= median && median <= p99);
+	ck_assert_double_gt(json_number_value(json_object_get(j, "fma_probe_gflops")), 0.1);
+	json_decref(j);
+	ck_assert_int_eq(run("add.dlcb --profile --runs 3 --json", out, err), 0);
+	ck_assert_int_eq(lines(out), 3);
+	char *line = strtok(out, "\n");
+	for (int i = 0; i < 3; i++, line = strtok(NULL, "\n")) {
+		j = json_loads(line, 0, NULL);
+		ck_assert_msg(j != NULL, "%s", line);
+		json_decref(j);
+	}
+}
+END_TEST
+
+/* What is no bundle goes to the dlc beside dlc-run; without one there is a sentence. */
+START_TEST(hand_over)
+{
+	static char out[TEXT], err[TEXT];
+	char here[400];
+	const char *usual = program;
+	snprintf(here, sizeof here, "cp '%s' %s/dlc-run", program, folder);
+	ck_assert_int_eq(system(here), 0);
+	snprintf(here, sizeof here, "%s/dlc-run", folder);
+	program = here;
+	ck_assert_int_eq(run("text", out, err), 1);
+	ck_assert_ptr_nonnull(strstr(err, "text: not a bundle"));
+	ck_assert_ptr_nonnull(strstr(err, "dlc-compile"));
+	ck_assert_int_eq(run("resnet18", out, err), 1);
+	write_file("dlc", "#!/bin/sh\necho \"dlc:$*\"; exit 3\n", 33);
+	char path[400];
+	snprintf(path, sizeof path, "%s/dlc", folder);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	ck_assert_int_eq(run("text --bench", out, err), 3);
+	ck_assert_str_eq(out, "dlc:run text --bench\n");
+	ck_assert_int_eq(run("--seed 3 resnet18", out, err), 3);
+	ck_assert_str_eq(out, "dlc:run --seed 3 resnet18\n");
+	ck_assert_int_eq(run("text.dlcb", out, err), 1); /* ours, by its name */
+	ck_assert_int_eq(run("add.dlcb", out, err), 0);
+	program = usual;
+}
+END_TEST
+
+/* A refused or failed run leaves nothing behind. */
+START_TEST(no_partial_files)
+{
+	static char out[TEXT], err[TEXT];
+	ck_assert_int_eq(run("fails.dlcb --output left.npy", out, err), 1);
+	ck_assert_int_eq(run("add.dlcb --output /dev/full --output left.npy", out, err), 5);
+	char command[300];
+	snprintf(command, sizeof command, "test -z \"$(ls %s | grep left)\"", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s DLC-RUN\n", argv[0]);
+		return 2;
+	}
+	program = realpath(argv[1], NULL); /* the tests run in a folder of their own */
+	TCase *tc = tcase_create("run");
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, command_lines, 0, LEN(LINE));
+	tcase_add_test(tc, tensors);
+	tcase_add_test(tc, bench);
+	tcase_add_test(tc, hand_over);
+	tcase_add_test(tc, no_partial_files);
+	return run_suite("run", tc);
+}
