@@ -327,14 +327,16 @@ static bool is_output(const Dag *d, int value)
 }
 
 /* A result keeps its name: by renaming the value, or behind a call of identity. */
-static bool add_output(Import *im, Item *it, const char *name)
+static bool add_output(Import *im, Item *it, const char *name, const Names *results)
 {
 	Dag *d = im->dag;
 	if (it->value == DAG_NONE)
 		it->value = dag_add_const(d, names_taken(im->own, it->name) && !same(it->name, name)
 			? it->name : arena_printf(im->arena, "%s.const", name), it->type, it->shape, it->data);
 	int value = it->value;
-	if (d->value.at[value].kind != VALUE_CALL || is_output(d, value)) {
+	bool other = strcmp(d->value.at[value].name, name) != 0 &&
+		names_taken(results, d->value.at[value].name);
+	if (d->value.at[value].kind != VALUE_CALL || is_output(d, value) || other) {
 		int call = dag_add_call(d, OP_identity, name, &value, 1, NULL, 0, &im->err);
 		if (call < 0)
 			return false;
@@ -363,7 +365,9 @@ static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
 {
 	if (g->output.n == 0)
 		return onnx_refuse(im, ERR_INPUT, "the model has no results");
-	Names *seen = names_new(im->arena);
+	Names *seen = names_new(im->arena), *results = names_new(im->arena);
+	for (size_t k = 0; k < g->output.n; k++)
+		names_bind(results, onnx_text(g->output.at[k].name), 0);
 	for (size_t k = 0; k < g->output.n; k++) {
 		const char *name = onnx_text(g->output.at[k].name);
 		Item *it = lookup(im, f, name);
@@ -373,7 +377,7 @@ static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
 			return onnx_refuse(im, ERR_INPUT, "the result '%s' is listed twice", name);
 		names_bind(seen, name, 0);
 		compare_output(im, &g->output.at[k], it);
-		if (!add_output(im, it, name))
+		if (!add_output(im, it, name, results))
 			return false;
 	}
 	return true;

@@ -130,6 +130,7 @@ int node_call1(Visit *n, int op, int x);
 int node_call2(Visit *n, int op, int a, int b);
 int node_reshape(Visit *n, int x, Shape shape); /* x itself if it has that shape */
 int node_cast(Visit *n, int x, DType type);
+int node_const(Visit *n, DType type, Shape shape, const void *data);
 int node_number(Visit *n, DType type, double v); /* a scalar constant */
 const Value *node_val(Visit *n, int value); /* its type and shape; a scalar f32 after a failure */
 

@@ -98,7 +98,7 @@ static void import_constant_of_shape(Visit *v)
 		node_fail(v, ERR_TYPE, "its attribute value must be one number");
 	if (!node_ok(v) || !read_dims(v, at, n, &s))
 		return;
-	int one = dag_add_const(v->im->dag, v->proto->output.at[0], b.type, shape_of(0, NULL), b.data);
+	int one = node_const(v, b.type, shape_of(0, NULL), b.data);
 	Attr attr = attr_ints("shape", s.dim, s.rank);
 	node_set(v, 0, node_call(v, OP_expand, &one, 1, &attr, 1));
 }

@@ -371,13 +371,18 @@ int node_cast(Visit *n, int x, DType type)
 	return node_call(n, OP_cast, &x, 1, &attr, 1);
 }
 
+int node_const(Visit *n, DType type, Shape shape, const void *data)
+{
+	return node_ok(n) ? dag_add_const(n->im->dag, inner_name(n, "const"), type, shape, data) : DAG_NONE;
+}
+
 int node_number(Visit *n, DType type, double v)
 {
 	if (!node_ok(n))
 		return DAG_NONE;
 	void *data = arena_alloc(n->im->arena, 8);
 	element_set(type, data, 0, v);
-	return dag_add_const(n->im->dag, inner_name(n, "const"), type, shape_of(0, NULL), data);
+	return node_const(n, type, shape_of(0, NULL), data);
 }
 
 /* Binds output k of the node to an Item; the walk has made sure that the name is new. */
