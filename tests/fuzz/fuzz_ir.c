@@ -1,0 +1,35 @@
+/*
+ * libFuzzer: a kernel set from a stranger. Whatever parses prints to a text that reads back to the
+ * same text, legal or not; verifying it ends, and both are legal or neither.
+ */
+#include "ir/text.h"
+#include "ir/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	Arena *a = arena_new();
+	Ir *ir = ir_new(a);
+	Err err = { 0 };
+	Text once = { .arena = a }, twice = { .arena = a };
+	KernelSet *ks = ir_parse_set(ir, "fuzz", (const char *)data, size, &err);
+	if (ks != NULL) {
+		ir_print_set(&once, ks);
+		KernelSet *again = ir_parse_set(ir, "fuzz", text_str(&once), once.n, &err);
+		if (again == NULL)
+			abort();
+		ir_print_set(&twice, again);
+		if (strcmp(text_str(&once), text_str(&twice)) != 0)
+			abort();
+		Err first = { 0 }, second = { 0 };
+		if (ir_verify_set(ks, &first) != ir_verify_set(again, &second) ||
+			strcmp(first.text, second.text) != 0)
+			abort();
+	}
+	arena_free(a);
+	return 0;
+}
