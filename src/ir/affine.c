@@ -482,12 +482,16 @@ static const Expr *find_var(const Affine *d, const char *name)
 	return NULL;
 }
 
-/* x by its ends as expressions or numbers, wherever it stands in d, so that d gets no greater. */
+/*
+ * x by its ends as expressions, wherever it stands in d, so that d gets no greater. False also if
+ * only numbers came in: the interval knows those.
+ */
 static bool replace_all(Proof *p, Affine *d, const Expr *x, const Expr *lo, const Expr *hi)
 {
 	Affine end[2];
 	bool have[2] = { lo != NULL && exact_of(lo, p->env, p->cache, &end[0]),
 		hi != NULL && exact_of(hi, p->env, p->cache, &end[1]) };
+	bool symbolic = false;
 	for (int i = 0; i < 2; i++)
 		have[i] = have[i] && find_var(&end[i], x->name) == NULL;
 	for (int i = 0; i < d->n;) {
@@ -499,9 +503,10 @@ static bool replace_all(Proof *p, Affine *d, const Expr *x, const Expr *lo, cons
 		int sign = sign_beside(p, t, x);
 		if (sign == 0 || !have[sign < 0] || !replace(d, i, x, &end[sign < 0]))
 			return false;
+		symbolic = symbolic || end[sign < 0].n > 0;
 		i = 0; /* terms have moved; x is in none of the new ones */
 	}
-	return true;
+	return symbolic;
 }
 
 static bool by_symbolic_ends(Proof *p, const Affine *d)
@@ -550,7 +555,7 @@ static bool with_instead(Proof *p, const Affine *d, int i, const Expr *by)
 /*
  * Term c * (x / n), n > 0. With c = -1: rest - x/n >= 0 is x/n < rest + 1, so (rest + 1) * n > x.
  * With c = 1: x/n >= -rest is x >= -rest * n. For a constant n and any c, all of d times n:
- * c*x - |..| loses less than n, so n*d > -n is enough.
+ * c*(x/n)*n is at least c*x, less c*(n - 1) for c > 0; n*d > -n is enough.
  */
 static bool by_quotient(Proof *p, const Affine *d, int i)
 {
@@ -565,6 +570,9 @@ static bool by_quotient(Proof *p, const Affine *d, int i)
 		if (k < 1) /* a u64 beyond int64 */
 			return false;
 		int64_t slack = t.coef > 0 ? -(k - 1) : 0;
+		Interval v = ir_interval_cached(t.a->arg[0], p->env, p->cache);
+		if (v.mod != 0 && v.mod % k == 0)
+			slack = -(v.rem % k); /* the quotient is exact */
 		return !__builtin_add_overflow(x.k, slack, &x.k) && ir_affine_add(&sum, &rest, k) &&
 			ir_affine_add(&sum, &x, t.coef) &&
 			!__builtin_add_overflow(sum.k, k - 1, &sum.k) && prove(p, &sum);

@@ -541,3 +541,37 @@ const Range *ir_range_let(Ir *ir, const char *name, const Expr *value, const Ran
 		r->sym_lo = r->sym_hi = value;
 	return r;
 }
+
+const Range *ir_range_iters(Ir *ir, const Stmt *block, const Range *env)
+{
+	const Range *outer = env;
+	for (int i = 0; i < block->block.n; i++) {
+		const Iter *it = &block->block.iter[i];
+		const Range *r = ir_range_let(ir, it->name, it->value, outer);
+		if (r == outer)
+			continue;
+		Range *own = arena_copy(ir_arena(ir), r, sizeof *r); /* values use no iterators */
+		own->outer = env;
+		env = own;
+	}
+	return env;
+}
+
+const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env)
+{
+	env = ir_range_iters(ir, block, env);
+	for (int i = 0; i < block->block.n; i++) {
+		const Iter *it = &block->block.iter[i];
+		const Range *value = ir_range_find(env, it->name);
+		const Range *domain = ir_range_for(ir, it->name, it->lo, it->hi, env);
+		Range *r = arena_copy(ir_arena(ir), domain, sizeof *domain);
+		if (value != NULL && value->lo <= r->hi && value->hi >= r->lo) {
+			r->lo = r->lo > value->lo ? r->lo : value->lo;
+			r->hi = r->hi < value->hi ? r->hi : value->hi;
+			r->mod = value->mod;
+			r->rem = value->rem;
+		}
+		env = r;
+	}
+	return block->block.where == NULL ? env : ir_range_if(ir, block->block.where, true, env);
+}

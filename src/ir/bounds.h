@@ -39,6 +39,12 @@ const Range *ir_range_for(Ir *ir, const char *name, const Expr *lo, const Expr *
 const Range *ir_range_let(Ir *ir, const char *name, const Expr *value, const Range *env);
 const Range *ir_range_if(Ir *ir, const Expr *cond, bool holds, const Range *env);
 /*
+ * A block's iterators by their values alone, which is what holds where `where` is evaluated; and
+ * within the block: iterators lie in their domains too, and `where` holds.
+ */
+const Range *ir_range_iters(Ir *ir, const Stmt *block, const Range *env);
+const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env);
+/*
  * True if cond (bool) holds, or cannot hold, for all values (all lanes); false: not known.
  * Decides by intervals, divisibility, and linear reasoning with the symbolic ends and conditions of
  * the chain; the effort is bounded, some ten microseconds at most.

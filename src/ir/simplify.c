@@ -159,14 +159,18 @@ const Expr *simplify_under(Simp *s, const Expr *e, const Range *env)
 	return r;
 }
 
+const Expr *simplify_whole(Simp *s, const Expr *e)
+{
+	s->fuel = FUEL;
+	return e->depth > TOO_DEEP ? e : simplify_expr(s, e);
+}
+
 const Expr *ir_simplify(Ir *ir, const Expr *e, const Range *env)
 {
-	if (e->depth > TOO_DEEP)
-		return e;
 	IntervalCache cache;
 	memset(cache.e, 0, sizeof cache.e);
 	Simp s = { ir, env, ir_memo_begin(ir), &cache, FUEL };
-	e = simplify_expr(&s, e);
+	e = simplify_whole(&s, e);
 	ir_memo_end(ir, s.memo);
 	return e;
 }

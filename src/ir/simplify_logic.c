@@ -70,6 +70,56 @@ const Expr *rule_extreme(Simp *s, const Expr *e)
 	return chain_build(s, e->op, x, n);
 }
 
+static bool is_exact(Simp *s, const Affine *f)
+{
+	return ir_affine_exact(f, s->env, s->cache);
+}
+
+/* How much there is to add up. */
+static int weight(const Affine *f)
+{
+	return f->n + (f->k != 0);
+}
+
+/* The sum without its first min or max of coefficient 1 or -1, which is *m. */
+static bool take_extreme(const Expr *e, Affine *rest, Term *m)
+{
+	if (!dtype_is_int(e->type) || e->type.lanes != 1 || !ir_affine_of(e, rest))
+		return false;
+	for (int i = 0; i < rest->n; i++) {
+		*m = rest->t[i];
+		if ((m->a->op != IR_MIN && m->a->op != IR_MAX) || (m->coef != 1 && m->coef != -1))
+			continue;
+		rest->t[i] = rest->t[--rest->n];
+		return true;
+	}
+	return false;
+}
+
+const Expr *rule_sum_extreme(Simp *s, const Expr *e)
+{
+	const Expr *x[CHAIN];
+	Affine rest, arg;
+	Term m;
+	int n = 0;
+	if (!take_extreme(e, &rest, &m) || !is_exact(s, &rest) || !chain_of(m.a, m.a->op, x, &n))
+		return NULL;
+	int before = weight(&rest), after = 0;
+	for (int i = 0; i < n; i++) {
+		if (!ir_affine_of(x[i], &arg) || !is_exact(s, &arg))
+			return NULL;
+		before += weight(&arg);
+		Affine sum = rest;
+		if (!ir_affine_add(&sum, &arg, m.coef) || !is_exact(s, &sum))
+			return NULL;
+		after += weight(&sum);
+		x[i] = simplify_build(s->ir, &sum, e->type);
+	}
+	if (after > before || (after == before && rest.n > 0))
+		return NULL;
+	return chain_build(s, (m.a->op == IR_MIN) == (m.coef == 1) ? IR_MIN : IR_MAX, x, n);
+}
+
 const Expr *rule_select_same(Simp *s, const Expr *e)
 {
 	if (e->arg[1] == e->arg[2])
@@ -136,11 +186,6 @@ static int64_t divisor_of(const Affine *d)
 	for (int i = 0; i < d->n; i++)
 		g = ir_gcd(g, d->t[i].coef);
 	return g;
-}
-
-static bool is_exact(Simp *s, const Affine *f)
-{
-	return ir_affine_exact(f, s->env, s->cache);
 }
 
 /* The constant k of left + k < right goes where it is positive, alone if one side has no terms. */

@@ -17,6 +17,8 @@ typedef struct Simp {
 	int fuel; /* rewrites left; a net under the rules' own measures */
 } Simp;
 
+/* The outermost call: s->fuel is set; an expression too deep is left alone. */
+const Expr *simplify_whole(Simp *s, const Expr *e);
 /* Under s->env, whose memo is s->memo. */
 const Expr *simplify_expr(Simp *s, const Expr *e);
 /* Under another chain, which must live in the Ir's arena. */
