@@ -1,0 +1,292 @@
+/*
+ * codegen_compile: lower, emit, let LLVM choose instructions and registers, link.
+ *
+ * Of LLVM's IR passes only mem2reg is run: the others cost 7 to 190 ms and undo the order of loads
+ * that the schedule chose. Loop strength reduction is off for the same reason (it makes a pointer
+ * of every displacement and spills them).
+ */
+#include "codegen/emit.h"
+#include "codegen/link.h"
+#include "ir/text.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Support.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Process-wide in LLVM, so it is done once and is the same for everybody. */
+static void start_llvm(void)
+{
+	static const char *const option[] = { "dlc", "-disable-lsr", "-pass-remarks-missed=regalloc",
+		"-pass-remarks-analysis=prologepilog" };
+	LLVMParseCommandLineOptions(sizeof option / sizeof *option, option, "");
+	LLVMInitializeX86TargetInfo();
+	LLVMInitializeX86Target();
+	LLVMInitializeX86TargetMC();
+	LLVMInitializeX86AsmPrinter();
+	LLVMInitializeAArch64TargetInfo();
+	LLVMInitializeAArch64Target();
+	LLVMInitializeAArch64TargetMC();
+	LLVMInitializeAArch64AsmPrinter();
+}
+
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+
+typedef struct Compile {
+	Arena *arena; /* of this call */
+	Arena *keep;  /* the caller's */
+	const Target *target;
+	const CodegenOptions *options;
+	KernelSet *ks;
+	Emit emit;
+	LLVMTargetMachineRef tm;
+	Module *out;
+	int64_t spills; /* of the function at work */
+	char message[512];
+	Err *err;
+} Compile;
+
+static KernelReport *report_of(Compile *c, const char *name, size_t n)
+{
+	for (uint32_t k = 0; k < c->out->image.nentry; k++)
+		if (strlen(c->out->report[k].name) == n && memcmp(c->out->report[k].name, name, n) == 0)
+			return &c->out->report[k];
+	return NULL;
+}
+
+/* "24 spills .. 3 folded spills .. generated in function", then "648 stack bytes in function 'f'". */
+static void note_remark(Compile *c, const char *text)
+{
+	const char *p = strstr(text, "stack bytes in function 'kernel."), *end;
+	if (p == NULL) {
+		if (strstr(text, "generated in function") == NULL)
+			return;
+		for (p = text; (p = strstr(p, "spills ")) != NULL; p++) {
+			const char *q = p;
+			if (p > text + 7 && memcmp(p - 7, "folded ", 7) == 0)
+				q = p - 7;
+			if (q == text || q[-1] != ' ')
+				continue;
+			for (q--; q > text && q[-1] >= '0' && q[-1] <= '9';)
+				q--;
+			c->spills += strtoll(q, NULL, 10); /* "total spills cost": no digits, 0 */
+		}
+		return;
+	}
+	const char *name = strstr(p, "kernel.") + 7;
+	end = strchr(name, '\'');
+	KernelReport *r = end != NULL ? report_of(c, name, (size_t)(end - name)) : NULL;
+	const char *digits = p - 1;
+	while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	if (r != NULL) {
+		r->frame_bytes = strtoll(digits, NULL, 10);
+		r->spills = c->spills;
+	}
+	c->spills = 0;
+}
+
+static void on_diagnostic(LLVMDiagnosticInfoRef d, void *arg)
+{
+	Compile *c = arg;
+	char *text = LLVMGetDiagInfoDescription(d);
+	if (LLVMGetDiagInfoSeverity(d) == LLVMDSError)
+		snprintf(c->message, sizeof c->message, "%s", text);
+	else
+		note_remark(c, text);
+	LLVMDisposeMessage(text);
+}
+
+static bool bug(Compile *c, const char *what, char *message)
+{
+	fail(c->err, ERR_BUG, "llvm", "%s: %s", what, message != NULL ? message : c->message);
+	LLVMDisposeMessage(message);
+	return false;
+}
+
+static bool make_machine(Compile *c)
+{
+	LLVMTargetRef t;
+	char *message = NULL;
+	if (LLVMGetTargetFromTriple(c->target->triple, &t, &message))
+		return bug(c, "no such triple", message);
+	c->tm = LLVMCreateTargetMachine(t, c->target->triple, c->target->llvm_cpu, c->target->llvm_features,
+		LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+	return c->tm != NULL || bug(c, "no target machine for", LLVMCreateMessage(c->target->llvm_cpu));
+}
+
+static void make_emit(Compile *c)
+{
+	Emit *e = &c->emit;
+	LLVMContextRef cx = LLVMContextCreate();
+	*e = (Emit){ .arena = c->arena, .ir = c->ks->ir, .ks = c->ks, .target = c->target, .err = c->err,
+		.cx = cx, .mod = LLVMModuleCreateWithNameInContext("dlc", cx), .b = LLVMCreateBuilderInContext(cx),
+		.x86 = c->target->arch == ARCH_X86_64, .fma = target_has(c->target, FEATURE_FMA),
+		.sse41 = target_has(c->target, FEATURE_SSE41), .f16c = target_has(c->target, FEATURE_F16C),
+		.i1 = LLVMInt1TypeInContext(cx), .i8 = LLVMInt8TypeInContext(cx), .i16 = LLVMInt16TypeInContext(cx),
+		.i32 = LLVMInt32TypeInContext(cx), .i64 = LLVMInt64TypeInContext(cx),
+		.f32 = LLVMFloatTypeInContext(cx), .f64 = LLVMDoubleTypeInContext(cx),
+		.ptr = LLVMPointerTypeInContext(cx, 0) };
+	LLVMContextSetDiagnosticHandler(cx, on_diagnostic, c);
+	LLVMContextSetDiscardValueNames(cx, !(c->options->texts & CODEGEN_LLVM));
+	LLVMSetTarget(e->mod, c->target->triple);
+	LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(c->tm);
+	LLVMSetModuleDataLayout(e->mod, layout);
+	LLVMDisposeTargetData(layout);
+}
+
+/* Entries: prepare Fns, then run Fns. */
+static bool make_entries(Compile *c)
+{
+	Module *m = c->out;
+	DlcEntry *entry = arena_array(c->keep, DlcEntry, c->ks->n + 1);
+	m->report = arena_array(c->keep, KernelReport, c->ks->n + 1);
+	m->image.entry = entry;
+	for (int kind = 0; kind < 2; kind++)
+		for (size_t k = 0; k < c->ks->n; k++) {
+			const Fn *f = c->ks->fn[k];
+			DlcEntry *e = &entry[m->image.nentry];
+			if (f->kind != (kind == 0 ? FN_PREPARE : FN_RUN))
+				continue;
+			if (strlen(f->name) >= sizeof e->name)
+				return fail(c->err, ERR_UNSUPPORTED, f->name,
+					"the name of a kernel may have at most 63 characters");
+			strcpy(e->name, f->name);
+			for (int j = 0; j < f->nparam; j++) {
+				e->nbuf += f->param[j].buf != NULL;
+				e->nsym += f->param[j].buf == NULL;
+			}
+			e->nsym += (uint32_t)f->nsym - (f->kind == FN_RUN); /* without the threads */
+			m->report[m->image.nentry++].name = e->name;
+		}
+	return true;
+}
+
+static bool emit_all(Compile *c)
+{
+	bool regs = false;
+	char *message = NULL;
+	DlcEntry *entry = (DlcEntry *)c->out->image.entry; /* made above */
+	for (uint32_t k = 0; k < c->out->image.nentry; k++) {
+		if (!emit_fn(&c->emit, ir_find_fn(c->ks, entry[k].name)))
+			return false;
+		entry[k].work_bytes = (uint64_t)c->emit.work_bytes;
+		regs = regs || c->emit.regs;
+	}
+	if (LLVMVerifyModule(c->emit.mod, LLVMReturnStatusAction, &message))
+		return bug(c, "the module is broken", message);
+	LLVMDisposeMessage(message);
+	if (!regs)
+		return true;
+	LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
+	LLVMErrorRef failed = LLVMRunPasses(c->emit.mod, "function(mem2reg)", c->tm, o);
+	LLVMDisposePassBuilderOptions(o);
+	if (failed == NULL)
+		return true;
+	message = LLVMGetErrorMessage(failed);
+	fail(c->err, ERR_BUG, "llvm", "mem2reg: %s", message);
+	LLVMDisposeErrorMessage(message);
+	return false;
+}
+
+/* Selecting instructions changes the module: a copy, if it is needed once more. */
+static bool machine_code(Compile *c, LLVMCodeGenFileType kind, bool copy, LLVMMemoryBufferRef *out)
+{
+	LLVMModuleRef m = copy ? LLVMCloneModule(c->emit.mod) : c->emit.mod;
+	char *message = NULL;
+	LLVMBool failed = LLVMTargetMachineEmitToMemoryBuffer(c->tm, m, kind, &message, out);
+	if (copy)
+		LLVMDisposeModule(m);
+	if (!failed && c->message[0] != 0)
+		LLVMDisposeMemoryBuffer(*out);
+	return (!failed && c->message[0] == 0) || bug(c, "no code", message);
+}
+
+static const char *keep_text(Compile *c, const char *text, size_t n)
+{
+	char *s = arena_alloc(c->keep, n + 1);
+	memcpy(s, text, n);
+	return s;
+}
+
+static bool make_texts(Compile *c)
+{
+	unsigned texts = c->options->texts;
+	if (texts & CODEGEN_LOWERED) {
+		Text t = { .arena = c->keep };
+		ir_print_set(&t, c->ks);
+		c->out->lowered_text = text_str(&t);
+	}
+	if (texts & CODEGEN_LLVM) {
+		char *s = LLVMPrintModuleToString(c->emit.mod);
+		c->out->llvm_text = keep_text(c, s, strlen(s));
+		LLVMDisposeMessage(s);
+	}
+	if (texts & CODEGEN_ASM) {
+		LLVMMemoryBufferRef b;
+		LLVMSetTargetMachineAsmVerbosity(c->tm, 1);
+		if (!machine_code(c, LLVMAssemblyFile, true, &b))
+			return false;
+		c->out->asm_text = keep_text(c, LLVMGetBufferStart(b), LLVMGetBufferSize(b));
+		LLVMDisposeMemoryBuffer(b);
+	}
+	return true;
+}
+
+static bool make_image(Compile *c)
+{
+	LLVMMemoryBufferRef b;
+	Linked linked;
+	if (!machine_code(c, LLVMObjectFile, false, &b))
+		return false;
+	bool ok = link_object(c->keep, c->target->arch, LLVMGetBufferStart(b), LLVMGetBufferSize(b), &linked, c->err);
+	LLVMDisposeMemoryBuffer(b);
+	if (!ok)
+		return false;
+	DlcImage *image = &c->out->image;
+	DlcEntry *entry = (DlcEntry *)image->entry;
+	image->bytes = linked.bytes;
+	image->size = linked.size;
+	for (uint32_t k = 0; k < image->nentry; k++) {
+		const LinkSymbol *s = NULL;
+		const char *name = emit_symbol(c->arena, ir_find_fn(c->ks, entry[k].name));
+		for (size_t j = 0; j < linked.nsymbol && s == NULL; j++)
+			if (strcmp(linked.symbol[j].name, name) == 0)
+				s = &linked.symbol[j];
+		if (s == NULL)
+			return fail(c->err, ERR_BUG, "linker", "there is no code for %s", entry[k].name);
+		entry[k].offset = s->offset;
+		c->out->report[k].code_bytes = (int64_t)s->size;
+	}
+	return true;
+}
+
+bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m,
+	Err *err)
+{
+	static const CodegenOptions plain = { 0 };
+	Compile c = { .arena = arena_new(), .keep = a, .target = t, .options = o != NULL ? o : &plain, .out = m,
+		.err = err };
+	memset(m, 0, sizeof *m);
+	pthread_once(&started, start_llvm);
+	bool ok = codegen_lower(c.arena, ks, t, c.options, NULL, NULL, &c.ks, err) && make_entries(&c) &&
+		make_machine(&c);
+	if (ok) {
+		make_emit(&c);
+		ok = emit_all(&c) && make_texts(&c) && (c.options->no_image || make_image(&c));
+		LLVMDisposeBuilder(c.emit.b);
+		LLVMDisposeModule(c.emit.mod);
+		LLVMContextDispose(c.emit.cx);
+	}
+	if (c.tm != NULL)
+		LLVMDisposeTargetMachine(c.tm);
+	arena_free(c.arena);
+	return ok;
+}

@@ -1,0 +1,118 @@
+/*
+ * Inside of the room: one lowered Fn to LLVM IR, `int name(const DlcCall *)`.
+ *
+ * Expressions without loads are pure: each is emitted once, where the innermost variable it depends
+ * on becomes known ("its level"), so what is invariant in a loop stands before it by construction;
+ * almost no IR pass of LLVM is run. Loads are emitted where they are needed, under the mask of the
+ * lanes that are on; no expression makes a basic block.
+ *
+ * In registers f16 and bf16 are floats that hold a value of their type, bool is i1, i2 and i4 are
+ * LLVM's; in memory f16 and bf16 are i16, bool is a byte.
+ */
+#ifndef CODEGEN_EMIT_H
+#define CODEGEN_EMIT_H
+
+#include "codegen/lower.h"
+
+#include <llvm-c/Core.h>
+
+typedef struct Val {
+	LLVMValueRef v; /* NULL: not known */
+	int level;
+	bool pure;
+} Val;
+
+/* A scope: entry, loop body, let. Pure code of this level goes before the marker. */
+typedef struct Level {
+	LLVMValueRef marker;
+	VEC(uint32_t) known; /* memo entries that end with the level */
+} Level;
+
+typedef struct Place { /* where a buffer lies */
+	const Buf *buf;
+	LLVMValueRef ptr;
+	bool reg; /* an alloca accessed as a whole, which mem2reg makes a value */
+} Place;
+
+typedef struct Emit {
+	Arena *arena;
+	Ir *ir;
+	const KernelSet *ks;
+	const Fn *fn;
+	const Target *target;
+	Err *err;
+	bool x86, fma, sse41, f16c;
+	LLVMContextRef cx;
+	LLVMModuleRef mod;
+	LLVMBuilderRef b;
+	LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr;
+
+	/* of the Fn at work */
+	LLVMValueRef func, call, work, threads;
+	LLVMBasicBlockRef at; /* the builder is at its end, unless pure code is being placed */
+	Val *memo;            /* by Expr.id */
+	size_t nmemo;
+	VEC(Level) level;
+	VEC(uint32_t) temp; /* memo entries of the statement at work */
+	LLVMValueRef mask;  /* lanes that are on: i1 or a vector of them; NULL: all */
+	size_t nplace;
+	Place *place; /* open addressing by name */
+	int64_t work_at, work_bytes;
+	bool regs; /* there are allocas for mem2reg */
+} Emit;
+
+/* emit_fn.c: false where CPU code cannot do what a statement asks for. */
+bool emit_fn(Emit *e, const Fn *fn);
+char *emit_symbol(Arena *a, const Fn *fn); /* the name in the object: no Fn can meet LLVM's own */
+
+/* emit_expr.c */
+LLVMValueRef emit_expr(Emit *e, const Expr *x);
+void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v); /* at the innermost level */
+void emit_level_push(Emit *e);
+void emit_level_pop(Emit *e);
+size_t emit_mark(const Emit *e);
+void emit_forget(Emit *e, size_t mark); /* what loads gave since the mark */
+void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
+LLVMBasicBlockRef emit_block(Emit *e, const char *name);
+
+/* emit_mem.c: addresses, loads and stores. */
+Place *emit_place(const Emit *e, const char *buf);
+LLVMValueRef emit_load(Emit *e, const Expr *x);
+void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask);
+LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */
+LLVMValueRef emit_any(Emit *e, LLVMValueRef mask); /* i1 */
+LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes);
+
+/* emit_num.c: arithmetic on registers, any number of lanes. */
+LLVMTypeRef emit_type(Emit *e, DType t);     /* in registers */
+LLVMTypeRef emit_mem_type(Emit *e, DType t); /* in memory, of 8 bits or more */
+LLVMTypeRef emit_vector(LLVMTypeRef t, int lanes); /* lanes == 1: t */
+int emit_lanes(LLVMValueRef v);
+LLVMValueRef emit_splat(Emit *e, LLVMValueRef v, int lanes);
+LLVMValueRef emit_int(LLVMTypeRef t, int64_t v);   /* of a scalar or vector type */
+LLVMValueRef emit_real(LLVMTypeRef t, double v);
+LLVMValueRef emit_intrinsic(Emit *e, const char *name, LLVMTypeRef *over, int nover,
+	LLVMValueRef *arg, int narg);
+LLVMValueRef emit_unary(Emit *e, Node op, DType t, LLVMValueRef a);
+LLVMValueRef emit_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef emit_fma(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+LLVMValueRef emit_fmod(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b);
+/* Exact: what is returned + *lost is a + b; a * b, of doubles. */
+LLVMValueRef emit_two_sum(Emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *lost);
+LLVMValueRef emit_two_prod(Emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *lost);
+LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a);
+
+/* emit_cast.c: conversions. */
+LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a);
+LLVMValueRef emit_bitcast(Emit *e, DType to, DType from, LLVMValueRef a);
+LLVMValueRef emit_to_memory(Emit *e, DType t, LLVMValueRef a);
+LLVMValueRef emit_from_memory(Emit *e, DType t, LLVMValueRef a);
+LLVMValueRef emit_round(Emit *e, DType t, LLVMValueRef a); /* a float to what f16 or bf16 holds */
+/* A double to what a float type of less precision holds, rounded once. */
+LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a);
+
+/* emit_math.c: exp, log, ... of f32 and f64 vectors; docs/codegen.md states the errors. */
+LLVMValueRef emit_math(Emit *e, Node op, LLVMValueRef a);
+LLVMValueRef emit_pow(Emit *e, LLVMValueRef a, LLVMValueRef b);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * Expressions: pure ones to the place of their level, the others to the end of the current block.
+ * The memo has a value for each expression known here; entries end with the level, statement, or
+ * mask that they belong to.
+ */
+#include "codegen/emit.h"
+#include "ir/build.h"
+
+#include <assert.h>
+#include <string.h>
+
+static Val *memo_at(Emit *e, const Expr *x)
+{
+	if (x->id >= e->nmemo) {
+		size_t n = e->nmemo ? e->nmemo : 256;
+		while (n <= x->id)
+			n *= 2;
+		Val *wide = arena_array(e->arena, Val, n);
+		if (e->nmemo > 0)
+			memcpy(wide, e->memo, sizeof *wide * e->nmemo);
+		e->memo = wide;
+		e->nmemo = n;
+	}
+	return &e->memo[x->id];
+}
+
+static void remember(Emit *e, const Expr *x, Val v)
+{
+	*memo_at(e, x) = v;
+	if (v.pure)
+		vec_push(e->arena, &e->level.at[v.level].known, x->id);
+	else
+		vec_push(e->arena, &e->temp, x->id);
+}
+
+size_t emit_mark(const Emit *e)
+{
+	return e->temp.n;
+}
+
+void emit_forget(Emit *e, size_t mark)
+{
+	while (e->temp.n > mark)
+		e->memo[e->temp.at[--e->temp.n]].v = NULL;
+}
+
+void emit_move(Emit *e, LLVMBasicBlockRef block)
+{
+	e->at = block;
+	LLVMPositionBuilderAtEnd(e->b, block);
+}
+
+LLVMBasicBlockRef emit_block(Emit *e, const char *name)
+{
+	return LLVMAppendBasicBlockInContext(e->cx, e->func, name);
+}
+
+/* The marker is an instruction of no use, removed at the end. */
+void emit_level_push(Emit *e)
+{
+	Level l = { .marker = LLVMBuildFreeze(e->b, LLVMGetPoison(e->i1), "level") };
+	vec_push(e->arena, &e->level, l);
+}
+
+void emit_level_pop(Emit *e)
+{
+	Level *l = &e->level.at[--e->level.n];
+	for (size_t k = 0; k < l->known.n; k++)
+		e->memo[l->known.at[k]].v = NULL;
+	LLVMInstructionEraseFromParent(l->marker);
+}
+
+void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v)
+{
+	remember(e, ir_var(e->ir, name, t), (Val){ v, (int)e->level.n - 1, true });
+}
+
+static Val eval(Emit *e, const Expr *x);
+
+LLVMValueRef emit_expr(Emit *e, const Expr *x)
+{
+	return eval(e, x).v;
+}
+
+static LLVMValueRef ramp(Emit *e, DType t, LLVMValueRef base, LLVMValueRef stride)
+{
+	DType one = dtype_scalar(t);
+	LLVMTypeRef type = emit_type(e, one);
+	LLVMValueRef *k = arena_array(e->arena, LLVMValueRef, t.lanes);
+	for (int i = 0; i < t.lanes; i++)
+		k[i] = dtype_is_float(t) ? emit_real(type, dtype_round(one, i)) : emit_int(type, i);
+	LLVMValueRef step = emit_binary(e, IR_MUL, t, emit_splat(e, stride, t.lanes), LLVMConstVector(k, t.lanes));
+	return emit_binary(e, IR_ADD, t, emit_splat(e, base, t.lanes), step);
+}
+
+static LLVMValueRef node(Emit *e, const Expr *x, LLVMValueRef const *a)
+{
+	DType t = x->arg[0]->type;
+	switch (x->op) {
+	case IR_SPLAT: return emit_splat(e, a[0], x->type.lanes);
+	case IR_RAMP: return ramp(e, x->type, a[0], a[1]);
+	case IR_LANE:
+		return LLVMBuildExtractElement(e->b, a[0], emit_int(e->i32, x->arg[1]->i), "");
+	case IR_SELECT: return LLVMBuildSelect(e->b, a[0], a[1], a[2], "");
+	case IR_CAST: return emit_cast(e, x->type, t, a[0]);
+	case IR_BITCAST: return emit_bitcast(e, x->type, t, a[0]);
+	case IR_FMA: return emit_fma(e, t, a[0], a[1], a[2]);
+	default:
+		return x->nargs == 1 ? emit_unary(e, x->op, t, a[0]) : emit_binary(e, x->op, t, a[0], a[1]);
+	}
+}
+
+static LLVMValueRef both(Emit *e, LLVMValueRef mask, LLVMValueRef c)
+{
+	if (mask == NULL)
+		return c;
+	return LLVMBuildAnd(e->b, emit_mask_lanes(e, mask, emit_lanes(c)), c, "");
+}
+
+/* Each arm under its mask: a lane's load happens only where the lane takes that arm. */
+static LLVMValueRef lazy_select(Emit *e, const Expr *x)
+{
+	LLVMValueRef c = emit_expr(e, x->arg[0]), outer = e->mask, arm[2];
+	for (int k = 0; k < 2; k++) {
+		size_t mark = emit_mark(e);
+		e->mask = both(e, outer, k == 0 ? c : LLVMBuildNot(e->b, c, ""));
+		arm[k] = emit_expr(e, x->arg[1 + k]);
+		e->mask = outer;
+		emit_forget(e, mark);
+	}
+	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");
+}
+
+static Val constant(Emit *e, const Expr *x)
+{
+	LLVMTypeRef t = emit_type(e, x->type);
+	return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true };
+}
+
+static bool is_pure(Emit *e, const Expr *x);
+
+static bool args_pure(Emit *e, const Expr *x)
+{
+	for (int k = 0; k < x->nargs; k++)
+		if (!is_pure(e, x->arg[k]))
+			return false;
+	return true;
+}
+
+/* Known already, or without a load below; each node is asked once per statement at most. */
+static bool is_pure(Emit *e, const Expr *x)
+{
+	if (x->op == IR_LOAD)
+		return false;
+	Val *known = memo_at(e, x);
+	return known->v != NULL ? known->pure : args_pure(e, x);
+}
+
+static Val eval(Emit *e, const Expr *x)
+{
+	if (x->op == IR_INT || x->op == IR_FLOAT)
+		return constant(e, x);
+	Val v = *memo_at(e, x);
+	if (v.v != NULL)
+		return v;
+	assert(x->op != IR_VAR); /* the verifier: every variable is bound */
+	v = (Val){ NULL, 0, true };
+	if (x->op == IR_LOAD) {
+		v.pure = false;
+		v.v = emit_load(e, x);
+	} else if (x->op == IR_SELECT && !args_pure(e, x)) {
+		v.pure = false;
+		v.v = lazy_select(e, x);
+	} else {
+		LLVMValueRef few[3];
+		assert(x->nargs <= 3);
+		for (int k = 0; k < x->nargs; k++) {
+			Val a = eval(e, x->arg[k]);
+			few[k] = a.v;
+			v.level = a.level > v.level ? a.level : v.level;
+			v.pure = v.pure && a.pure;
+		}
+		if (v.pure)
+			LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
+		v.v = node(e, x, few);
+		if (v.pure)
+			LLVMPositionBuilderAtEnd(e->b, e->at);
+	}
+	if (!v.pure)
+		v.level = (int)e->level.n - 1;
+	remember(e, x, v);
+	return v;
+}

@@ -1,0 +1,144 @@
+/*
+ * A module in this process: made executable by the runtime's way of doing so, called. Heap memory
+ * lives from codegen_map to codegen_unmap, and during a call.
+ */
+#include "codegen/codegen.h"
+#include "runtime/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct Mapped {
+	void *code;
+	const DlcImage *image;
+};
+
+bool codegen_map(const Module *m, Mapped **out, Err *err)
+{
+	*out = malloc(sizeof **out);
+	if (*out == NULL)
+		return fail(err, ERR_MEMORY, "", "no memory");
+	**out = (Mapped){ device_cpu.code_load(m->image.bytes, m->image.size, false), &m->image };
+	if ((*out)->code != NULL)
+		return true;
+	free(*out);
+	*out = NULL;
+	return fail(err, ERR_DEVICE, "", "this process may not execute code that it makes (%llu bytes)",
+		(unsigned long long)m->image.size);
+}
+
+void codegen_unmap(Mapped *p)
+{
+	if (p == NULL)
+		return;
+	device_cpu.code_release(p->image->bytes, p->code, p->image->size);
+	free(p);
+}
+
+DlcKernel codegen_kernel(const Mapped *p, uint32_t k)
+{
+	void *at = (char *)p->code + p->image->entry[k].offset;
+	DlcKernel f;
+	memcpy(&f, &at, sizeof f); /* ISO C has no cast from data to code */
+	return f;
+}
+
+/* What a call allocates: buffers that no argument gives, and workspace. */
+typedef struct Call {
+	const IrArg *arg;
+	int n;
+	IrArg *own;
+	int nown;
+	Err *err;
+} Call;
+
+static const IrArg *find_arg(const Call *c, const char *name)
+{
+	for (int k = 0; k < c->n + c->nown; k++) {
+		const IrArg *a = k < c->n ? &c->arg[k] : &c->own[k - c->n];
+		if (strcmp(a->name, name) == 0)
+			return a;
+	}
+	return NULL;
+}
+
+static void *zeroed(int64_t bytes)
+{
+	size_t n = ((size_t)bytes + 64) / 64 * 64;
+	void *p = bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2 ? NULL : aligned_alloc(64, n);
+	if (p != NULL)
+		memset(p, 0, n);
+	return p;
+}
+
+static bool bind(Call *c, const Fn *f, void **buf, int64_t *sym)
+{
+	int nbuf = 0, nsym = 0;
+	for (int k = 0; k < f->nsym; k++) {
+		const IrArg *a = find_arg(c, f->sym[k].name);
+		if (a == NULL)
+			return fail(c->err, ERR_TYPE, f->name, "no value was given for symbol %s", f->sym[k].name);
+		sym[nsym++] = a->value;
+	}
+	for (int k = 0; k < f->nparam; k++) {
+		const Param *p = &f->param[k];
+		const IrArg *a = find_arg(c, p->name);
+		if (a == NULL && p->buf == NULL)
+			return fail(c->err, ERR_TYPE, f->name, "no value was given for %s", p->name);
+		if (p->buf == NULL) {
+			sym[nsym++] = a->value;
+			continue;
+		}
+		if (a == NULL) {
+			int64_t bytes = dtype_bytes(p->buf->type, ir_buf_elements(p->buf, f, c->arg, c->n));
+			c->own[c->nown] = (IrArg){ .name = p->name, .data = zeroed(bytes) };
+			a = &c->own[c->nown++];
+			if (a->data == NULL)
+				return fail(c->err, ERR_MEMORY, f->name, "no memory for buffer %s", p->name);
+		}
+		buf[nbuf++] = a->data;
+	}
+	return true;
+}
+
+static bool call_one(Call *c, const Fn *f, const DlcEntry *e, DlcKernel kernel)
+{
+	void **buf = calloc(e->nbuf + 1u, sizeof *buf);
+	int64_t *sym = calloc(e->nsym + 1u, sizeof *sym);
+	void *work = zeroed((int64_t)e->work_bytes);
+	bool ok = buf != NULL && sym != NULL && work != NULL;
+	if (!ok)
+		fail(c->err, ERR_MEMORY, f->name, "no memory for the workspace of %llu bytes",
+			(unsigned long long)e->work_bytes);
+	ok = ok && bind(c, f, buf, sym);
+	if (ok) {
+		DlcCall call = { .buf = buf, .sym = sym, .work = work, .thread = 0, .threads = 1 };
+		int status = kernel(&call);
+		if (status != 0)
+			ok = fail(c->err, ERR_BUG, f->name, "the kernel returned %d", status);
+	}
+	free(work);
+	free(sym);
+	free(buf);
+	return ok;
+}
+
+bool codegen_call(const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err)
+{
+	size_t most = 1;
+	for (uint32_t k = 0; k < m->image.nentry; k++)
+		most += m->image.entry[k].nbuf;
+	Call c = { .arg = arg, .n = n, .own = calloc(most, sizeof *c.own), .err = err };
+	bool ok = c.own != NULL || fail(err, ERR_MEMORY, "", "no memory");
+	for (uint32_t k = 0; ok && k < m->image.nentry; k++) {
+		const DlcEntry *e = &m->image.entry[k];
+		const Fn *f = ir_find_fn(ks, e->name);
+		if (f == NULL)
+			ok = fail(err, ERR_BUG, e->name, "the module is not one of this kernel set");
+		ok = ok && call_one(&c, f, e, codegen_kernel(p, k));
+	}
+	for (int k = 0; k < c.nown; k++)
+		free(c.own[k].data);
+	free(c.own);
+	return ok;
+}

@@ -1,0 +1,333 @@
+/*
+ * The array of passes, the runner, and what several passes share. Each pass rewrites one Fn of a
+ * set that has an Ir of its own: lowering begins with the set's text, so that names and code depend
+ * on nothing but what was written.
+ */
+#include "codegen/lower.h"
+#include "ir/build.h"
+#include "ir/text.h"
+#include "ir/walk.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const LowerPass lower_passes[] = {
+	{ "inline_calls", "a set that verifies", "sub-Fns and intrinsics: gone", pass_inline_calls },
+	{ "lower_async", "no calls", "async, commit, wait, bound and pipelined loops, barriers: gone",
+		pass_lower_async },
+	{ "lower_blocks", "no async", "blocks: gone, so stable names end here", pass_lower_blocks },
+	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
+	{ "lower_reduce", "no blocks", "reductions: stores, except atomic ones", pass_lower_reduce },
+	{ "vectorize", "no blocks, plain reductions gone", "vector loops: gone", pass_vectorize },
+	{ "unroll", "no blocks", "unrolled loops: gone", pass_unroll },
+	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
+	{ "flatten", "no blocks, no calls", "shapes and index maps: one dimension", pass_flatten },
+	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
+	{ "registers", "flatten", "allocs indexed by constants: split into what registers hold",
+		pass_registers },
+	{ "share", "flatten (it adds parallel loops)", "parallel loops: gone; the loop over threads",
+		pass_share },
+	{ "divide", "nothing", "floor division where shifts or truncation say the same", pass_divide },
+	{ NULL, NULL, NULL, NULL },
+};
+
+bool lower_refuse(Lower *l, const Stmt *s, const char *fmt, ...)
+{
+	char place[192], text[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (s != NULL && s->line > 0)
+		snprintf(place, sizeof place, "%.150s:%d", l->fn->name, s->line);
+	else
+		snprintf(place, sizeof place, "%.150s", l->fn->name);
+	return fail(l->err, ERR_UNSUPPORTED, place, "%s", text);
+}
+
+static bool rewrite_children(Lower *l, Stmt *s, LowerFn f)
+{
+	switch (s->kind) {
+	case ST_FOR: return lower_rewrite(l, &s->loop.body, f);
+	case ST_BLOCK:
+		return lower_rewrite(l, &s->block.init, f) && lower_rewrite(l, &s->block.body, f);
+	case ST_IF:
+		return lower_rewrite(l, &s->branch.then, f) && lower_rewrite(l, &s->branch.other, f);
+	case ST_ASYNC: return lower_rewrite(l, &s->async, f);
+	default: return true;
+	}
+}
+
+bool lower_rewrite(Lower *l, Stmt **list, LowerFn f)
+{
+	Stmt *s = *list, **end = list;
+	*list = NULL;
+	while (s != NULL) {
+		Stmt *next = s->next, *out = NULL;
+		s->next = NULL;
+		if (!rewrite_children(l, s, f) || !f(l, s, &out))
+			return false;
+		*end = out;
+		while (*end != NULL)
+			end = &(*end)->next;
+		s = next;
+	}
+	return true;
+}
+
+bool lower_any(const Stmt *s, bool (*f)(const Stmt *s))
+{
+	for (; s != NULL; s = s->next) {
+		if (f(s))
+			return true;
+		switch (s->kind) {
+		case ST_FOR:
+			if (lower_any(s->loop.body, f))
+				return true;
+			break;
+		case ST_BLOCK:
+			if (lower_any(s->block.init, f) || lower_any(s->block.body, f))
+				return true;
+			break;
+		case ST_IF:
+			if (lower_any(s->branch.then, f) || lower_any(s->branch.other, f))
+				return true;
+			break;
+		case ST_ASYNC:
+			if (lower_any(s->async, f))
+				return true;
+			break;
+		default: break;
+		}
+	}
+	return false;
+}
+
+bool lower_is_sync(const Stmt *s)
+{
+	return s->kind == ST_BARRIER || s->kind == ST_COMMIT || s->kind == ST_WAIT;
+}
+
+static void note_load(const Expr *e, void *arg)
+{
+	if (e->op == IR_LOAD)
+		*(bool *)arg = true;
+}
+
+bool lower_has_load(const Expr *e)
+{
+	bool found = false;
+	if (e != NULL)
+		ir_each_node(e, note_load, &found);
+	return found;
+}
+
+Stmt *lower_copy_node(Lower *l, const Stmt *s)
+{
+	Stmt *c = arena_copy(l->arena, s, sizeof *s);
+	c->next = NULL;
+	return c;
+}
+
+/* Old and new names, found by the old one's address: names are interned. */
+typedef struct Names {
+	Lower *l;
+	size_t n, cap;
+	struct Renamed {
+		const char *old, *now;
+	} *slot;
+} Names;
+
+static struct Renamed *names_slot(const Names *m, const char *name)
+{
+	size_t h = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20);
+	for (;; h++) {
+		struct Renamed *r = &m->slot[h & (m->cap - 1)];
+		if (r->old == NULL || r->old == name)
+			return r;
+	}
+}
+
+static const char *names_now(const Names *m, const char *name)
+{
+	const struct Renamed *r = names_slot(m, name);
+	return r->old == NULL ? name : r->now;
+}
+
+static const char *names_add(Names *m, const char *name)
+{
+	struct Renamed *r = names_slot(m, name);
+	if (r->old == NULL) {
+		*r = (struct Renamed){ name, ir_fresh_name(m->l->ir, name) };
+		m->n++;
+	}
+	return r->now;
+}
+
+static bool declare(Stmt *s, void *arg)
+{
+	Names *m = arg;
+	if (2 * (m->n + 8) > m->cap) { /* room for what this statement declares */
+		struct Renamed *was = m->slot;
+		size_t cap = m->cap;
+		m->cap = cap * 4;
+		m->slot = arena_array(m->l->arena, struct Renamed, m->cap);
+		for (size_t k = 0; k < cap; k++)
+			if (was[k].old != NULL)
+				*names_slot(m, was[k].old) = was[k];
+	}
+	switch (s->kind) {
+	case ST_FOR: s->loop.var = names_add(m, s->loop.var); break;
+	case ST_BLOCK:
+		s->block.name = names_add(m, s->block.name);
+		for (int k = 0; k < s->block.n; k++)
+			s->block.iter[k].name = names_add(m, s->block.iter[k].name);
+		break;
+	case ST_LET: s->let.var = names_add(m, s->let.var); break;
+	case ST_ALLOC: s->alloc->name = names_add(m, s->alloc->name); break;
+	case ST_REDUCE:
+		if (s->reduce.old != NULL)
+			s->reduce.old = names_add(m, s->reduce.old);
+		break;
+	default: break;
+	}
+	return true;
+}
+
+static const Expr *renamed(Ir *ir, const Expr *e, void *arg)
+{
+	if (e->op != IR_VAR && e->op != IR_LOAD)
+		return e;
+	const char *now = names_now(arg, e->name);
+	if (now == e->name)
+		return e;
+	return e->op == IR_VAR ? ir_var(ir, now, e->type) :
+				 ir_load_named(ir, now, dtype_scalar(e->type), e->arg, e->nargs);
+}
+
+static bool rename_accesses(Stmt *s, void *arg)
+{
+	const Names *m = arg;
+	if (s->kind == ST_STORE)
+		s->store.dst.buf = names_now(m, s->store.dst.buf);
+	if (s->kind == ST_REDUCE)
+		for (int k = 0; k < s->reduce.n; k++)
+			s->reduce.dst[k].buf = names_now(m, s->reduce.dst[k].buf);
+	if (s->kind == ST_CALL)
+		for (int k = 0; k < s->call.n; k++)
+			if (s->call.arg[k].buf != NULL)
+				s->call.arg[k].buf = names_now(m, s->call.arg[k].buf);
+	return true;
+}
+
+void lower_rename(Lower *l, Stmt *list)
+{
+	Names m = { .l = l, .cap = 64 };
+	m.slot = arena_array(l->arena, struct Renamed, m.cap);
+	ir_each_stmt(list, declare, &m);
+	if (m.n == 0)
+		return;
+	ir_each_stmt(list, rename_accesses, &m);
+	ir_map_stmt(l->ir, list, renamed, &m);
+}
+
+struct LowerBufs {
+	size_t n, cap;
+	Buf **slot;
+};
+
+static Buf **bufs_slot(const LowerBufs *b, const char *name)
+{
+	size_t h = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20);
+	for (;; h++) {
+		Buf **at = &b->slot[h & (b->cap - 1)];
+		if (*at == NULL || (*at)->name == name)
+			return at;
+	}
+}
+
+static bool count_alloc(Stmt *s, void *arg)
+{
+	LowerBufs *b = arg;
+	b->n += s->kind == ST_ALLOC;
+	return true;
+}
+
+static bool add_alloc(Stmt *s, void *arg)
+{
+	if (s->kind == ST_ALLOC)
+		*bufs_slot(arg, s->alloc->name) = s->alloc;
+	return true;
+}
+
+const LowerBufs *lower_bufs(Lower *l)
+{
+	LowerBufs *b = arena_new_of(l->arena, LowerBufs);
+	b->n = (size_t)l->fn->nparam;
+	ir_each_stmt(l->fn->body, count_alloc, b);
+	for (b->cap = 16; b->cap < 2 * b->n + 2;)
+		b->cap *= 2;
+	b->slot = arena_array(l->arena, Buf *, b->cap);
+	for (int k = 0; k < l->fn->nparam; k++)
+		if (l->fn->param[k].buf != NULL)
+			*bufs_slot(b, l->fn->param[k].buf->name) = l->fn->param[k].buf;
+	ir_each_stmt(l->fn->body, add_alloc, b);
+	return b;
+}
+
+Buf *lower_buf(const LowerBufs *b, const char *name)
+{
+	return *bufs_slot(b, name);
+}
+
+const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env)
+{
+	switch (s->kind) {
+	case ST_FOR: return ir_range_for(l->ir, s->loop.var, s->loop.lo, s->loop.hi, env);
+	case ST_IF: return ir_range_if(l->ir, s->branch.cond, !other, env);
+	case ST_LET: return ir_range_let(l->ir, s->let.var, s->let.value, env);
+	default: return env;
+	}
+}
+
+bool pass_simplify(Lower *l)
+{
+	ir_simplify_fn(l->ks, l->fn);
+	return true;
+}
+
+static void drop_subs(KernelSet *ks)
+{
+	size_t n = 0;
+	for (size_t k = 0; k < ks->n; k++)
+		if (ks->fn[k]->kind != FN_SUB)
+			ks->fn[n++] = ks->fn[k];
+	ks->n = n;
+}
+
+bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
+	LowerHook hook, void *arg, KernelSet **out, Err *err)
+{
+	Text text = { .arena = a };
+	ir_print_set(&text, ks);
+	Lower l = { .ir = ir_new(a), .arena = a, .target = t, .err = err };
+	if (o != NULL)
+		l.options = *o;
+	l.ks = ir_parse_set(l.ir, "lowering", text_str(&text), text.n, err);
+	if (l.ks == NULL || (hook != NULL && !hook("input", l.ks, arg, err)))
+		return false;
+	for (const LowerPass *p = lower_passes; p->name != NULL; p++) {
+		for (size_t k = 0; k < l.ks->n; k++) {
+			l.fn = l.ks->fn[k];
+			if (l.fn->kind != FN_SUB && !p->run(&l))
+				return false;
+		}
+		if (p->run == pass_inline_calls)
+			drop_subs(l.ks);
+		if (hook != NULL && !hook(p->name, l.ks, arg, err))
+			return false;
+	}
+	*out = l.ks;
+	return true;
+}

@@ -1,0 +1,97 @@
+/*
+ * Lowering: the loop language down to what the emitter takes, as one array of passes. After every
+ * pass the set is legal IR that means the same: tests verify and interpret it there, dlc-show
+ * --stage=lowered prints it, and whoever measures compile time stops the clock between passes.
+ *
+ * What is left at the end: serial loops and one loop over the threads of the team (bound to grid.x,
+ * 0..threads, outermost, where the work is shared), ifs, stores, lets, atomics, barriers, allocs,
+ * buffers of one dimension. `threads` is a symbol added to every Fn; the ABI fills it in.
+ */
+#ifndef CODEGEN_LOWER_H
+#define CODEGEN_LOWER_H
+
+#include "codegen/codegen.h"
+#include "ir/simplify.h"
+
+/* The symbol's name: how many threads the team has. */
+#define LOWER_THREADS "dlc.threads"
+#define LOWER_THREAD "dlc.thread"
+
+typedef struct Lower {
+	Ir *ir;
+	Arena *arena;
+	KernelSet *ks; /* of an Ir of its own */
+	Fn *fn;        /* the pass works on this one */
+	const Target *target;
+	CodegenOptions options;
+	Err *err;
+} Lower;
+
+typedef struct LowerPass {
+	const char *name, *needs, *breaks;
+	bool (*run)(Lower *l);
+} LowerPass;
+extern const LowerPass lower_passes[]; /* ends with name == NULL */
+
+/* Called with "input" first, then after each pass; false (err filled in) stops the lowering. */
+typedef bool (*LowerHook)(const char *pass, const KernelSet *ks, void *arg, Err *err);
+
+/*
+ * Lowers a copy of the set, which lives in `a` with an Ir of its own; *out has no sub-Fns. The
+ * names it gives depend on the text of `ks` alone. hook may be NULL.
+ */
+bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
+	LowerHook hook, void *arg, KernelSet **out, Err *err);
+
+/* The passes, each in its file. */
+bool pass_inline_calls(Lower *l);
+bool pass_lower_blocks(Lower *l);
+bool pass_lower_reduce(Lower *l);
+bool pass_lower_async(Lower *l);
+bool pass_vectorize(Lower *l);
+bool pass_unroll(Lower *l);
+bool pass_registers(Lower *l);
+bool pass_flatten(Lower *l);
+bool pass_share(Lower *l);
+bool pass_divide(Lower *l);
+bool pass_simplify(Lower *l);
+
+/*
+ * Scalar expressions to `lanes` lanes: variables of the table become vectors, buffers of `own` get
+ * a last index that is the lane. What depends on neither stays a scalar. NULL if e is a vector
+ * already and would have to change.
+ */
+typedef struct Widen {
+	Lower *l;
+	int lanes;
+	VEC(struct WidenVar {
+		const char *name;
+		const Expr *by;
+	}) var;
+	VEC(const char *) own;
+} Widen;
+const Expr *lower_widen(Widen *w, const Expr *e);
+
+/*
+ * For passes. Replaces each statement of a list by the list f returns for it (children first; the
+ * statement comes with next == NULL; NULL deletes it). False as soon as f fails.
+ */
+typedef bool (*LowerFn)(Lower *l, Stmt *s, Stmt **out);
+bool lower_rewrite(Lower *l, Stmt **list, LowerFn f);
+/* True if f says so for a statement of the list or below. */
+bool lower_any(const Stmt *s, bool (*f)(const Stmt *s));
+bool lower_is_sync(const Stmt *s); /* barrier, commit, wait */
+bool lower_has_load(const Expr *e);
+Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without its children */
+/* Gives every name declared in the list (loops, iterators, lets, allocs, blocks) a fresh one. */
+void lower_rename(Lower *l, Stmt *list);
+/* All buffers of the Fn by name: parameters and allocs. Later changes of the Fn are not seen. */
+typedef struct LowerBufs LowerBufs;
+const LowerBufs *lower_bufs(Lower *l);
+Buf *lower_buf(const LowerBufs *b, const char *name); /* NULL if there is none */
+/* The facts inside a statement's body (loop), its then or its else branch, or after it (let). */
+const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env);
+/* ERR_UNSUPPORTED at the Fn and, if there is one, the line of s. */
+bool lower_refuse(Lower *l, const Stmt *s, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+#endif
