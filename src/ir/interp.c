@@ -177,7 +177,7 @@ static Store *new_tensor(Session *s, const Fn *fn, const Buf *b, const Store *li
 		return NULL;
 	*t = *like;
 	t->fn = fn;
-	bool outside = arg != NULL && arg->data != NULL;
+	bool outside = arg != NULL && (arg->data != NULL || t->n == 0);
 	bool given = outside && (b->role == BUF_IN || b->role == BUF_CONST || b->role == BUF_INOUT);
 	if (outside)
 		t->data = arg->data;
@@ -199,6 +199,7 @@ static Store *tensor(Session *s, const Fn *fn, const Buf *b, const Binding *sym,
 	if (!describe(s, fn, b, sym, nsym, &like))
 		return NULL;
 	Store *t = find_tensor(s, b->name);
+	like.result = b->role == BUF_OUT || b->role == BUF_INOUT;
 	if (t == NULL)
 		return new_tensor(s, fn, b, &like);
 	bool same = dtype_eq(t->type, like.type) && t->rank == like.rank &&
@@ -211,6 +212,7 @@ static Store *tensor(Session *s, const Fn *fn, const Buf *b, const Binding *sym,
 		return NULL;
 	}
 	t->map = like.map;
+	t->result = t->result || like.result;
 	return t;
 }
 
@@ -285,7 +287,7 @@ static bool complete(Session *s)
 		const Store *t = s->tensor.at[k];
 		const IrArg *arg = find_arg(s->arg, s->n, t->name);
 		Hole h = { false, 0 };
-		if (arg == NULL || arg->data == NULL || t->def == NULL)
+		if (arg == NULL || arg->data == NULL || !t->result)
 			continue;
 		each_element(t, look, &h);
 		if (h.found)

@@ -44,6 +44,7 @@ typedef struct Store {
 	const Fn *fn; /* the first that has it as a parameter; NULL for allocs */
 	DType type;
 	bool residues; /* uint64_t elements, whatever the type */
+	bool result;   /* an out or inout of some Fn */
 	unsigned char *data;
 	uint8_t *def;   /* NULL: all defined */
 	Shadow *shadow; /* NULL: nothing to check */

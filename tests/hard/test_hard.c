@@ -193,9 +193,8 @@ static void put(Tensor *t, int64_t at, Rng *r)
 		uint16_t h = (uint16_t)(0x3c00 | (rng_next(r) & 0x83c0));
 		memcpy(t->data + 2 * at, &h, 2);
 	} else {
-		ck_assert_int_eq(d.bits % 8, 0);
 		uint64_t v = rng_next(r);
-		memcpy(t->data + d.bits / 8 * at, &v, d.bits / 8);
+		memcpy(t->data + at * d.bits / 8, &v, d.bits < 8 ? 1 : d.bits / 8);
 	}
 }
 
@@ -438,7 +437,7 @@ static void mutate(Text *t, Rng *r)
 START_TEST(mutants_do_no_harm)
 {
 	uint64_t seed = getenv("DLC_TEST_ALL") != NULL ? (uint64_t)time(NULL) : 1;
-	int rounds = getenv("DLC_TEST_ALL") != NULL ? 5000 : 300, legal = 0, ran = 0;
+	int rounds = getenv("DLC_TEST_ALL") != NULL ? 2000 : 300, legal = 0, ran = 0;
 	Rng r = rng_seed(seed + (uint64_t)_i);
 	Arena *keep = arena_new();
 	KernelSet *naive = read_set(keep, arena_printf(keep, "%s.naive", pairs[_i].name), true);
