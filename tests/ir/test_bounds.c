@@ -3,7 +3,7 @@
  * interval and congruence, and whose decided conditions must have the value they were decided to.
  */
 #include "suite.h"
-#include "random_expr.h"
+#include "gen_expr.h"
 
 #include <time.h>
 

@@ -4,7 +4,7 @@
  */
 #include "suite.h"
 #include "ir/simplify.h"
-#include "random_expr.h"
+#include "gen_expr.h"
 
 static Arena *arena;
 

@@ -2,8 +2,8 @@
  * Random expressions over the variables of values.h: integers of all widths, bools, floats, vectors,
  * built without folding; constants like those of index arithmetic, and sometimes any bits.
  */
-#ifndef TESTS_IR_RANDOM_EXPR_H
-#define TESTS_IR_RANDOM_EXPR_H
+#ifndef TESTS_IR_GEN_EXPR_H
+#define TESTS_IR_GEN_EXPR_H
 
 #include "values.h"
 
