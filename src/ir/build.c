@@ -273,8 +273,8 @@ Stmt *ir_store(Ir *ir, const Buf *b, const Expr *const *idx, int n, const Expr *
 	return s;
 }
 
-Stmt *ir_reduce(Ir *ir, const char *monoid, const Buf *b, const Expr *const *idx, int n,
-	const Expr *value)
+Stmt *ir_reduce(
+	Ir *ir, const char *monoid, const Buf *b, const Expr *const *idx, int n, const Expr *value)
 {
 	assert(n == b->rank);
 	Stmt *s = ir_stmt(ir, ST_REDUCE);

@@ -131,7 +131,8 @@ static const Expr *fold_fma(Ir *ir, DType t, const Expr *const *arg)
 	if (t.kind == DT_FLOAT && t.bits == 64)
 		return ir_const_float(ir, t, fma(arg[0]->f, arg[1]->f, arg[2]->f));
 	if (t.kind == DT_FLOAT && t.bits == 32)
-		return ir_const_float(ir, t, fmaf((float)arg[0]->f, (float)arg[1]->f, (float)arg[2]->f));
+		return ir_const_float(
+			ir, t, fmaf((float)arg[0]->f, (float)arg[1]->f, (float)arg[2]->f));
 	return NULL; /* the product of narrower types is exact, but rounding twice is not fma */
 }
 

@@ -148,7 +148,7 @@ static uint64_t hash_expr(const Expr *e, const Expr *const *arg)
 {
 	uint64_t h = payload(e) * 0xff51afd7ed558ccdu;
 	h ^= (uint64_t)e->op << 32 | (uint64_t)e->type.kind << 24 | (uint64_t)e->type.bits << 16 |
-		e->type.lanes;
+	     e->type.lanes;
 	for (int i = 0; i < e->nargs; i++)
 		h = (h ^ (h >> 31) ^ arg[i]->id) * 0x9e3779b97f4a7c15u;
 	return h;
@@ -267,7 +267,8 @@ void ir_set_add(KernelSet *ks, Fn *fn)
 void ir_set_add_monoid(KernelSet *ks, Monoid *m)
 {
 	if (ks->nmonoid == ks->monoid_cap)
-		ks->monoid = arena_grow(ks->ir->arena, ks->monoid, &ks->monoid_cap, sizeof *ks->monoid);
+		ks->monoid =
+			arena_grow(ks->ir->arena, ks->monoid, &ks->monoid_cap, sizeof *ks->monoid);
 	ks->monoid[ks->nmonoid++] = m;
 }
 
@@ -316,7 +317,8 @@ static const Expr *identity_of(Ir *ir, Identity which, DType t)
 	case IDENTITY_zero: return ir_const(ir, t, 0);
 	case IDENTITY_one: return ir_const(ir, t, 1);
 	case IDENTITY_ones: return ir_const_int(ir, t, -1);
-	case IDENTITY_greatest: return real ? ir_const_float(ir, t, INFINITY) : ir_const_int(ir, t, top);
+	case IDENTITY_greatest:
+		return real ? ir_const_float(ir, t, INFINITY) : ir_const_int(ir, t, top);
 	case IDENTITY_least:
 		if (real)
 			return ir_const_float(ir, t, -INFINITY);
@@ -349,10 +351,12 @@ static const Monoid *make_builtin(Ir *ir, int row, DType t)
 const Monoid *ir_builtin_monoid(Ir *ir, const char *name, DType type)
 {
 	for (size_t i = 0; i < ir->builtin.n; i++)
-		if (strcmp(ir->builtin.at[i]->name, name) == 0 && dtype_eq(ir->builtin.at[i]->type[0], type))
+		if (strcmp(ir->builtin.at[i]->name, name) == 0 &&
+			dtype_eq(ir->builtin.at[i]->type[0], type))
 			return ir->builtin.at[i];
 	for (int i = 0; i < (int)(sizeof builtins / sizeof *builtins); i++) {
-		bool fits = builtins[i].types == TYPES_NUMBER ? type.kind != DT_BOOL : !dtype_is_float(type);
+		bool fits = builtins[i].types == TYPES_NUMBER ? type.kind != DT_BOOL
+		                                              : !dtype_is_float(type);
 		if (strcmp(builtins[i].name, name) == 0)
 			return fits && type.lanes == 1 ? make_builtin(ir, i, type) : NULL;
 	}

@@ -98,8 +98,15 @@ static void lex_mark(Lexer *l, Token *t)
 		char text[3];
 		int kind;
 	} pairs[] = {
-		{ "..", T_RANGE }, { "<-", T_ARROW }, { "->", T_MAPS }, { "==", T_EQ }, { "!=", T_NE },
-		{ "<=", T_LE }, { ">=", T_GE }, { "<<", T_SHL }, { ">>", T_SHR },
+		{ "..", T_RANGE },
+		{ "<-", T_ARROW },
+		{ "->", T_MAPS },
+		{ "==", T_EQ },
+		{ "!=", T_NE },
+		{ "<=", T_LE },
+		{ ">=", T_GE },
+		{ "<<", T_SHL },
+		{ ">>", T_SHR },
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		if (peek(l, 0) == pairs[i].text[0] && peek(l, 1) == pairs[i].text[1]) {

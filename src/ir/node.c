@@ -98,14 +98,16 @@ static const char *vector_error(const Expr *e)
 		return "it takes scalars";
 	if (e->op == IR_RAMP && (!dtype_is_int(a) || !same_args(e)))
 		return "base and stride are integers of one type";
-	return dtype_eq(dtype_scalar(e->type), a) ? NULL : "its lanes have the type of its argument";
+	return dtype_eq(dtype_scalar(e->type), a) ? NULL
+	                                          : "its lanes have the type of its argument";
 }
 
 static const char *own_error(const Expr *e)
 {
 	DType t = e->type;
 	switch (e->op) {
-	case IR_INT: return dtype_is_float(t) || t.lanes != 1 ? "an integer constant is scalar" : NULL;
+	case IR_INT:
+		return dtype_is_float(t) || t.lanes != 1 ? "an integer constant is scalar" : NULL;
 	case IR_FLOAT: return !dtype_is_float(t) || t.lanes != 1 ? "a constant is scalar" : NULL;
 	case IR_LOAD: return load_error(e);
 	case IR_SELECT:

@@ -491,11 +491,13 @@ static Monoid *parse_monoid(Parser *p)
 	parse_need(p, '}', "'}'");
 	scope_leave(&p->scope, mark);
 	if (n != m->n || identities != n || combines != n)
-		parse_fail(p, "monoid %s has not the same number of left, right, identity and combine",
+		parse_fail(p,
+			"monoid %s has not the same number of left, right, identity and combine",
 			m->name);
 	for (int i = 0; i < m->n && !p->failed; i++)
 		if (!dtype_eq(m->type[i], right[i]))
-			parse_fail(p, "the two operands %s and %s differ in type", m->left[i], m->right[i]);
+			parse_fail(p, "the two operands %s and %s differ in type", m->left[i],
+				m->right[i]);
 	return m;
 }
 

@@ -97,8 +97,8 @@ void parse_leave(Parser *p)
 static bool is_reserved(const Token *t)
 {
 	static const char *const words[] = { "alloc", "async", "atomic", "barrier", "block", "call",
-		"commit", "else", "false", "fn", "for", "if", "inf", "init", "intrin", "let", "monoid",
-		"nan", "prepare", "ref", "sub", "true", "wait", "where" };
+		"commit", "else", "false", "fn", "for", "if", "inf", "init", "intrin", "let",
+		"monoid", "nan", "prepare", "ref", "sub", "true", "wait", "where" };
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (lex_is(t, words[i]))
 			return true;
@@ -137,7 +137,8 @@ int64_t parse_int(Parser *p, const char *what, int64_t lo, int64_t hi)
 	uint64_t v = p->tok.value;
 	int64_t r = (int64_t)(minus ? -v : v);
 	if (v > (uint64_t)INT64_MAX + minus || r < lo || r > hi) {
-		parse_fail(p, "%s is a number from %lld to %lld", what, (long long)lo, (long long)hi);
+		parse_fail(
+			p, "%s is a number from %lld to %lld", what, (long long)lo, (long long)hi);
 		return lo;
 	}
 	parse_next(p);
@@ -158,7 +159,8 @@ static const Expr *node(Parser *p, Node op, DType t, const Expr *const *arg, int
 {
 	const Expr *e = ir_node(p->ir, op, t, arg, n);
 	if (e->depth > IR_MAX_DEPTH)
-		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let", IR_MAX_DEPTH);
+		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let",
+			IR_MAX_DEPTH);
 	return e;
 }
 
@@ -311,7 +313,8 @@ static const Expr *load(Parser *p, const char *name)
 		p->unknown = name;
 	const Expr *e = ir_load_named(p->ir, name, d != NULL ? d->type : F32, idx, n);
 	if (e->depth > IR_MAX_DEPTH)
-		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let", IR_MAX_DEPTH);
+		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let",
+			IR_MAX_DEPTH);
 	return e;
 }
 

@@ -18,7 +18,8 @@ typedef struct Parser {
 	int depth; /* of recursion in expressions */
 	int nest;  /* of statements */
 	bool failed;
-	const char *unknown; /* the first name that no declaration in scope has; the verifier's business */
+	const char *
+		unknown; /* the first name that no declaration in scope has; the verifier's business */
 	Err *err;
 } Parser;
 

@@ -24,12 +24,11 @@ static void print_number(Text *out, const Expr *e)
 		text_float(number, sizeof number, (float)e->f);
 	else
 		text_double(number, sizeof number, e->f);
-	if (strpbrk(number, ".enf") == NULL)
-		strcat(number, ".0");
+	const char *point = strpbrk(number, ".enf") == NULL ? ".0" : "";
 	if (f32)
-		text_add(out, "%s", number);
+		text_add(out, "%s%s", number, point);
 	else
-		text_add(out, "%s(%s)", dtype_print(e->type, type), number);
+		text_add(out, "%s(%s%s)", dtype_print(e->type, type), number, point);
 }
 
 static void print_int(Text *out, const Expr *e)
@@ -71,7 +70,8 @@ static void print_other(Text *out, const Expr *e)
 	if (e->op == IR_LOAD)
 		text_add(out, "%s[", e->name);
 	else
-		text_add(out, "%s%s(", e->op == IR_BITCAST ? "bits." : "", dtype_print(e->type, type));
+		text_add(out, "%s%s(", e->op == IR_BITCAST ? "bits." : "",
+			dtype_print(e->type, type));
 	print_list(out, e->arg, e->nargs);
 	put(out, e->op == IR_LOAD ? "]" : ")");
 }
@@ -80,7 +80,7 @@ static void print_other(Text *out, const Expr *e)
 static bool is_plain_literal(const Expr *e)
 {
 	return (e->op == IR_INT && dtype_eq(e->type, I64)) ||
-		(e->op == IR_FLOAT && dtype_eq(e->type, F32));
+	       (e->op == IR_FLOAT && dtype_eq(e->type, F32));
 }
 
 static void print_prefix(Text *out, const Expr *e)
@@ -210,7 +210,8 @@ static void print_reduce(Text *out, const Stmt *s)
 	int n = s->reduce.n;
 	if (s->reduce.old != NULL)
 		text_add(out, "let %s = ", s->reduce.old);
-	text_add(out, "%s%s %s", s->reduce.atomic ? "atomic " : "", s->reduce.monoid, n > 1 ? "(" : "");
+	text_add(out, "%s%s %s", s->reduce.atomic ? "atomic " : "", s->reduce.monoid,
+		n > 1 ? "(" : "");
 	for (int i = 0; i < n; i++) {
 		put(out, i > 0 ? ", " : "");
 		print_access(out, s->reduce.dst[i].buf, s->reduce.dst[i].idx, s->reduce.dst[i].n);

@@ -30,9 +30,10 @@ typedef struct Verifier {
 	Scope scope, ever, blocks; /* in scope; loops and buffers so far; blocks so far */
 	const Range *env;
 	const InLoop *in_loop;
-	const Decl *unordered; /* the innermost loop without order that a reduce iterator comes from */
+	const Decl
+		*unordered; /* the innermost loop without order that a reduce iterator comes from */
 	int line, depth;
-	bool certain;  /* the statement at hand runs whenever the Fn does */
+	bool certain; /* the statement at hand runs whenever the Fn does */
 	bool in_async;
 	Err *err;
 } Verifier;

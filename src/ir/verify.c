@@ -40,7 +40,8 @@ bool broke(const Verifier *v, Rule rule, const char *fmt, ...)
 		snprintf(place, sizeof place, "%.120s:%d", where, v->line);
 	else
 		snprintf(place, sizeof place, "%.120s", where);
-	return fail(v->err, ERR_INPUT, place, "%s: %s; %s", rules[rule].name, text, rules[rule].demands);
+	return fail(v->err, ERR_INPUT, place, "%s: %s; %s", rules[rule].name, text,
+		rules[rule].demands);
 }
 
 static void open_verifier(Verifier *v, const KernelSet *ks, Err *err)
@@ -100,10 +101,11 @@ static void check_operand(const Expr *e, void *arg)
 		return;
 	const Decl *d = e->op == IR_VAR ? scope_find(c->operands, e->name) : NULL;
 	if (d == NULL)
-		c->ok = broke(c->v, RULE_MONOID_CLOSED, "%s uses %s, which is no operand", c->m->name,
-			e->name);
+		c->ok = broke(c->v, RULE_MONOID_CLOSED, "%s uses %s, which is no operand",
+			c->m->name, e->name);
 	else if (!dtype_eq(d->type, e->type))
-		c->ok = broke(c->v, RULE_MONOID_TYPES, "%s has another type in %s", e->name, c->m->name);
+		c->ok = broke(
+			c->v, RULE_MONOID_TYPES, "%s has another type in %s", e->name, c->m->name);
 }
 
 static bool verify_operands(Verifier *v, const Monoid *m, Scope *operands)
@@ -111,9 +113,11 @@ static bool verify_operands(Verifier *v, const Monoid *m, Scope *operands)
 	for (int i = 0; i < 2 * m->n; i++) {
 		const char *name = i < m->n ? m->left[i] : m->right[i - m->n];
 		if (scope_find(operands, name) != NULL)
-			return broke(v, RULE_MONOID_CLOSED, "%s has two operands %s", m->name, name);
+			return broke(
+				v, RULE_MONOID_CLOSED, "%s has two operands %s", m->name, name);
 		if (m->type[i % m->n].lanes != 1)
-			return broke(v, RULE_MONOID_TYPES, "operand %s of %s is a vector", name, m->name);
+			return broke(v, RULE_MONOID_TYPES, "operand %s of %s is a vector", name,
+				m->name);
 		scope_add(operands, DECL_OPERAND, name, m->type[i % m->n]);
 	}
 	return true;
@@ -138,9 +142,11 @@ static bool verify_monoid(Verifier *v, const Monoid *m)
 			return false;
 		const Expr *at = ir_find_type_error(e, &why);
 		if (at != NULL)
-			return broke(v, RULE_MONOID_TYPES, "%s in %s: %s", ir_node_row[at->op].name, m->name, why);
+			return broke(v, RULE_MONOID_TYPES, "%s in %s: %s", ir_node_row[at->op].name,
+				m->name, why);
 		if (!dtype_eq(e->type, m->type[i % m->n]))
-			return broke(v, RULE_MONOID_TYPES, "%s of %s has not the type of operand %s",
+			return broke(v, RULE_MONOID_TYPES,
+				"%s of %s has not the type of operand %s",
 				identity ? "identity" : "combine", m->name, m->left[i % m->n]);
 	}
 	return true;
@@ -196,8 +202,9 @@ static bool same_map(const IndexMap *a, const IndexMap *b)
 
 static bool same_layout(const Buf *a, const Buf *b)
 {
-	return dtype_eq(a->type, b->type) && a->rank == b->rank && strcmp(a->scope, b->scope) == 0 &&
-		same_exprs(a->shape, b->shape, a->rank) && same_map(&a->map, &b->map);
+	return dtype_eq(a->type, b->type) && a->rank == b->rank &&
+	       strcmp(a->scope, b->scope) == 0 && same_exprs(a->shape, b->shape, a->rank) &&
+	       same_map(&a->map, &b->map);
 }
 
 static bool verify_shared(Verifier *v)
@@ -218,11 +225,13 @@ static bool verify_shared(Verifier *v)
 				continue;
 			}
 			if (!same_layout(d->buf, b))
-				return broke(v, RULE_SHARED_BUFFER, "%s is another buffer in %s than in %s",
-					b->name, fn->name, d->fn->name);
+				return broke(v, RULE_SHARED_BUFFER,
+					"%s is another buffer in %s than in %s", b->name, fn->name,
+					d->fn->name);
 			if (use_of(fn, b) != use_of(d->fn, d->buf))
-				return broke(v, RULE_SHARED_ROLE, "the roles of %s in %s and %s do not go together",
-					b->name, fn->name, d->fn->name);
+				return broke(v, RULE_SHARED_ROLE,
+					"the roles of %s in %s and %s do not go together", b->name,
+					fn->name, d->fn->name);
 		}
 	}
 	return true;
@@ -257,8 +266,8 @@ static bool verify_recursion(Verifier *v)
 			ir_each_stmt(v->ks->fn[i]->body, raise_callee, &c);
 			changed = changed || c.changed;
 			if (c.level >= CALL_DEPTH)
-				return broke(v, RULE_RECURSION, "%s is called in a circle or too deep",
-					v->ks->fn[i]->name);
+				return broke(v, RULE_RECURSION,
+					"%s is called in a circle or too deep", v->ks->fn[i]->name);
 		}
 		if (!changed)
 			return true;

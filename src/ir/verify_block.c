@@ -14,8 +14,8 @@ static bool is_index(const Expr *e)
 
 static bool has_no_order(const Stmt *loop)
 {
-	LoopKind k = loop->loop.kind;
-	return k == LOOP_PARALLEL || k == LOOP_VECTOR || k == LOOP_BOUND;
+	return loop->loop.kind == LOOP_PARALLEL || loop->loop.kind == LOOP_VECTOR ||
+	       loop->loop.kind == LOOP_BOUND;
 }
 
 /* How e moves with loop variable `name`: not at all, never down, or unknown. */
@@ -30,9 +30,10 @@ static Slope slope_of(const Expr *e, const char *name)
 {
 	if (!ir_uses_var(e, name))
 		return STILL;
-	const Expr *a = e->nargs > 0 ? e->arg[0] : NULL, *b = e->nargs > 1 ? e->arg[1] : NULL;
+	if (e->nargs != 2)
+		return e->op == IR_VAR ? RISING : UNKNOWN;
+	const Expr *a = e->arg[0], *b = e->arg[1];
 	switch (e->op) {
-	case IR_VAR: return RISING;
 	case IR_ADD:
 	case IR_MIN:
 	case IR_MAX: return both(slope_of(a, name), slope_of(b, name));
@@ -46,36 +47,43 @@ static Slope slope_of(const Expr *e, const char *name)
 	}
 }
 
-/* The factor of the loop variable in e, where e is a sum with constant factors; 0 if unknown. */
-static int64_t factor_of(const Expr *e, const char *name)
+/* The factor of the loop variable in a sum with constant factors; false if e is none. */
+static bool factor_of(const Expr *e, const char *name, int64_t *k)
 {
-	int64_t k;
-	if (e->op == IR_VAR)
-		return strcmp(e->name, name) == 0;
+	int64_t second;
+	*k = 0;
+	if (!ir_uses_var(e, name))
+		return true;
+	if (e->op == IR_VAR) {
+		*k = 1;
+		return true;
+	}
 	if (e->op == IR_ADD)
-		return factor_of(e->arg[ir_uses_var(e->arg[0], name) ? 0 : 1], name);
+		return factor_of(e->arg[0], name, k) && factor_of(e->arg[1], name, &second) &&
+		       !__builtin_add_overflow(*k, second, k);
 	if (e->op == IR_SUB)
-		return factor_of(e->arg[0], name);
+		return factor_of(e->arg[0], name, k) && !ir_uses_var(e->arg[1], name);
 	if (e->op != IR_MUL)
-		return 0;
-	const Expr *c = e->arg[e->arg[0]->op == IR_INT ? 0 : 1], *x = e->arg[e->arg[0]->op == IR_INT];
-	if (c->op != IR_INT || __builtin_mul_overflow(c->i, factor_of(x, name), &k))
-		return 0;
-	return k;
+		return false;
+	bool left = e->arg[0]->op == IR_INT;
+	const Expr *c = e->arg[left ? 0 : 1], *x = e->arg[left ? 1 : 0];
+	return c->op == IR_INT && factor_of(x, name, k) && !__builtin_mul_overflow(c->i, *k, k);
 }
 
 /*
  * A value over several loops rises if each one's step is at least what the loops inside of it
- * sweep. From the innermost loop out; *sweep grows.
+ * sweep; of a single loop no step need be known. From the innermost loop out; *sweep grows.
  */
 static bool rises_over(Verifier *v, const Expr *value, const Stmt *loop, int64_t *sweep, bool inner)
 {
-	int64_t step = factor_of(value, loop->loop.var), n, span;
+	int64_t step, n, span;
+	bool known = factor_of(value, loop->loop.var, &step);
 	Interval lo = ir_interval(loop->loop.lo, v->env), hi = ir_interval(loop->loop.hi, v->env);
-	if (inner && step < *sweep)
+	if (inner && (!known || step < *sweep))
 		return false;
-	if (__builtin_sub_overflow(hi.hi, lo.lo, &n) || __builtin_mul_overflow(n - 1, step, &span) ||
-		__builtin_add_overflow(*sweep, span, sweep))
+	if (!known || __builtin_sub_overflow(hi.hi, lo.lo, &n) || n < INT64_MIN + 1 ||
+		__builtin_mul_overflow(n - 1, step, &span) ||
+		__builtin_add_overflow(*sweep, span > 0 ? span : 0, sweep))
 		*sweep = INT64_MAX;
 	return true;
 }
@@ -100,16 +108,19 @@ static bool verify_scan(Verifier *v, const Iter *it)
 	LetSearch let = { v, NULL };
 	ir_each_node(it->value, find_let, &let);
 	if (let.found != NULL)
-		return broke(v, RULE_SCAN, "%s is bound to let %s: name the loops", it->name, let.found);
+		return broke(
+			v, RULE_SCAN, "%s is bound to let %s: name the loops", it->name, let.found);
 	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer) {
 		const char *name = in->decl->name;
 		if (!ir_uses_var(it->value, name))
 			continue;
 		if (has_no_order(in->loop))
-			return broke(v, RULE_SCAN, "%s is bound to loop %s, which has no order", it->name, name);
+			return broke(v, RULE_SCAN, "%s is bound to loop %s, which has no order",
+				it->name, name);
 		if (slope_of(it->value, name) != RISING ||
 			!rises_over(v, it->value, in->loop, &sweep, inner))
-			return broke(v, RULE_SCAN, "%s does not increase with loop %s", it->name, name);
+			return broke(
+				v, RULE_SCAN, "%s does not increase with loop %s", it->name, name);
 		inner = true;
 	}
 	return true;
@@ -173,12 +184,14 @@ static bool check_init(Stmt *s, void *arg)
 		return false;
 	c->v->line = s->line;
 	if (s->kind != ST_STORE && s->kind != ST_FOR && s->kind != ST_IF && s->kind != ST_LET)
-		c->ok = broke(c->v, RULE_INIT, "init of %s is of stores, loops, ifs and lets", name);
+		c->ok = broke(
+			c->v, RULE_INIT, "init of %s is of stores, loops, ifs and lets", name);
 	if (c->ok)
 		ir_each_expr(s, check_init_expr, c);
 	if (c->ok && s->kind == ST_STORE && scope_find(&c->updated, s->store.dst.buf) == NULL)
-		c->ok = broke(c->v, RULE_INIT, "init of %s writes %s, which its body does not reduce into",
-			name, s->store.dst.buf);
+		c->ok = broke(c->v, RULE_INIT,
+			"init of %s writes %s, which its body does not reduce into", name,
+			s->store.dst.buf);
 	return c->ok;
 }
 
@@ -213,7 +226,7 @@ static bool verify_block_inside(Verifier *v, const Stmt *s)
 	const Range *outer = v->env;
 	v->env = env;
 	bool ok = (s->block.init == NULL || verify_init(v, s)) &&
-		verify_body(v, s->block.body, env, s->block.where == NULL);
+	          verify_body(v, s->block.body, env, s->block.where == NULL);
 	v->env = outer;
 	return ok;
 }

@@ -24,7 +24,8 @@ static bool verify_window(Verifier *v, const Buf *b, const CallArg *a)
 		if (!verify_expr(v, a->idx[k]) || (a->len[k] != NULL && !verify_expr(v, a->len[k])))
 			return false;
 		if (!is_index(a->idx[k]) || (a->len[k] != NULL && !is_index(a->len[k])))
-			return broke(v, RULE_CALL_ARGS, "the window of %s is not of i64 scalars", b->name);
+			return broke(v, RULE_CALL_ARGS, "the window of %s is not of i64 scalars",
+				b->name);
 		if (!v->certain)
 			continue;
 		Interval i = ir_interval(a->idx[k], v->env), n = ir_interval(b->shape[k], v->env);
@@ -33,10 +34,10 @@ static bool verify_window(Verifier *v, const Buf *b, const CallArg *a)
 		if (a->len[k] != NULL)
 			len = ir_interval(a->len[k], v->env);
 		bool outside = len.hi < 0 || (len.lo > 0 && i.hi < 0) ||
-			__builtin_add_overflow(i.lo, len.lo, &end) || end > n.hi;
+		               __builtin_add_overflow(i.lo, len.lo, &end) || end > n.hi;
 		if (outside)
-			return broke(v, RULE_BOUNDS, "the window of %s is never within it in dimension %d",
-				b->name, k);
+			return broke(v, RULE_BOUNDS,
+				"the window of %s is never within it in dimension %d", b->name, k);
 	}
 	return true;
 }
@@ -48,18 +49,21 @@ static bool verify_extents(Verifier *v, const Buf *param, const CallArg *a)
 		if (a->len[k] != NULL && dim++ < param->rank) {
 			const Expr *want = param->shape[dim - 1], *got = a->len[k];
 			if (want->op == IR_INT && got->op == IR_INT && want != got)
-				return broke(v, RULE_CALL_ARGS, "dimension %d of %s has %lld elements, not %lld",
-					dim - 1, param->name, (long long)want->i, (long long)got->i);
+				return broke(v, RULE_CALL_ARGS,
+					"dimension %d of %s has %lld elements, not %lld", dim - 1,
+					param->name, (long long)want->i, (long long)got->i);
 		}
 	if (dim != param->rank)
-		return broke(v, RULE_CALL_ARGS, "%s has %d dimensions, not %d", param->name, param->rank, dim);
+		return broke(v, RULE_CALL_ARGS, "%s has %d dimensions, not %d", param->name,
+			param->rank, dim);
 	return true;
 }
 
 /* A sub Fn is compiled for a scope; an intrinsic's @global stands for whatever holds values. */
 static bool same_scope(const Buf *b, const Buf *param, bool intrin)
 {
-	return strcmp(b->scope, param->scope) == 0 || (intrin && strcmp(param->scope, "global") == 0);
+	return strcmp(b->scope, param->scope) == 0 ||
+	       (intrin && strcmp(param->scope, "global") == 0);
 }
 
 static bool verify_buffer_arg(Verifier *v, const Buf *param, const CallArg *a, bool intrin)
@@ -69,10 +73,11 @@ static bool verify_buffer_arg(Verifier *v, const Buf *param, const CallArg *a, b
 		return false;
 	const Buf *b = d->buf;
 	if (a->n != b->rank)
-		return broke(v, RULE_INDEX_RANK, "%s has %d dimensions, not %d", b->name, b->rank, a->n);
+		return broke(
+			v, RULE_INDEX_RANK, "%s has %d dimensions, not %d", b->name, b->rank, a->n);
 	if (!dtype_eq(b->type, param->type) || !same_scope(b, param, intrin))
-		return broke(v, RULE_CALL_ARGS, "%s and parameter %s differ in type or scope", b->name,
-			param->name);
+		return broke(v, RULE_CALL_ARGS, "%s and parameter %s differ in type or scope",
+			b->name, param->name);
 	if (writes(param->role) && !writes(b->role))
 		return broke(v, RULE_CALL_ROLE, "%s is written through %s", b->name, param->name);
 	return verify_window(v, b, a) && verify_extents(v, param, a);
@@ -81,11 +86,13 @@ static bool verify_buffer_arg(Verifier *v, const Buf *param, const CallArg *a, b
 static bool verify_arg(Verifier *v, const Param *p, const CallArg *a, bool intrin)
 {
 	if (p->buf != NULL && a->buf == NULL)
-		return broke(v, RULE_CALL_ARGS, "%s is a buffer: give it a window like x[i, 0:4]", p->name);
+		return broke(v, RULE_CALL_ARGS, "%s is a buffer: give it a window like x[i, 0:4]",
+			p->name);
 	if (p->buf != NULL)
 		return verify_buffer_arg(v, p->buf, a, intrin);
 	if (a->buf != NULL)
-		return broke(v, RULE_CALL_ARGS, "%s is a scalar, not a window of %s", p->name, a->buf);
+		return broke(
+			v, RULE_CALL_ARGS, "%s is a scalar, not a window of %s", p->name, a->buf);
 	if (!verify_expr(v, a->value))
 		return false;
 	if (!dtype_eq(a->value->type, p->type))
@@ -107,8 +114,8 @@ bool verify_call(Verifier *v, const Stmt *s)
 		callee = d->fn;
 	}
 	if (s->call.n != callee->nparam)
-		return broke(v, RULE_CALL_ARGS, "%s takes %d arguments, not %d", s->call.fn, callee->nparam,
-			s->call.n);
+		return broke(v, RULE_CALL_ARGS, "%s takes %d arguments, not %d", s->call.fn,
+			callee->nparam, s->call.n);
 	for (int i = 0; i < s->call.n; i++)
 		if (!verify_arg(v, &callee->param[i], &s->call.arg[i], s->call.intrin))
 			return false;

@@ -47,8 +47,8 @@ static void check_closed(const Expr *e, void *arg)
 		c->alien = e->name;
 }
 
-static bool verify_closed(Verifier *v, Rule rule, const char *buf, const Expr *e,
-	const IndexMap *map)
+static bool verify_closed(
+	Verifier *v, Rule rule, const char *buf, const Expr *e, const IndexMap *map)
 {
 	Closed c = { v, map, NULL };
 	const char *why;
@@ -68,8 +68,8 @@ static bool verify_closed(Verifier *v, Rule rule, const char *buf, const Expr *e
  * The largest value of an extent, multiplied into *total. In a sub Fn a scalar parameter may be
  * anything; what its buffers are windows of has been measured.
  */
-static bool multiply_extent(Verifier *v, Rule rule, const Buf *b, const Expr *extent,
-	int64_t *total)
+static bool multiply_extent(
+	Verifier *v, Rule rule, const Buf *b, const Expr *extent, int64_t *total)
 {
 	Interval at = ir_interval(extent, v->env);
 	if (at.hi < 0)
@@ -86,8 +86,8 @@ static bool verify_map(Verifier *v, const Buf *b)
 	const IndexMap *m = &b->map;
 	int64_t total = 1;
 	if (m->nvar != b->rank)
-		return broke(v, RULE_MAP, "%s has %d dimensions, its map %d variables", b->name, b->rank,
-			m->nvar);
+		return broke(v, RULE_MAP, "%s has %d dimensions, its map %d variables", b->name,
+			b->rank, m->nvar);
 	if (m->n > IR_MAX_RANK)
 		return broke(v, RULE_RANK, "the map of %s has %d dimensions", b->name, m->n);
 	for (int i = 0; i < m->nvar; i++) {
@@ -96,7 +96,8 @@ static bool verify_map(Verifier *v, const Buf *b)
 			return broke(v, RULE_MAP, "variable %s of the map is a symbol", m->var[i]);
 		for (int j = 0; j < i; j++)
 			if (m->var[j] == m->var[i])
-				return broke(v, RULE_MAP, "the map has two variables %s", m->var[i]);
+				return broke(
+					v, RULE_MAP, "the map has two variables %s", m->var[i]);
 	}
 	for (int k = 0; k < m->n; k++)
 		if (!verify_closed(v, RULE_MAP_CLOSED, b->name, m->at[k], m) ||
@@ -139,8 +140,8 @@ static bool verify_symbol(Verifier *v, const Sym *s)
 	if (v->fn->kind == FN_PREPARE)
 		return broke(v, RULE_PREPARE, "prepare Fn with symbol %s", s->name);
 	if (s->lo < 1 || s->hi < s->lo || s->div < 1 || s->hi / s->div * s->div < s->lo)
-		return broke(v, RULE_SYMBOL, "%s in %lld..%lld step %lld", s->name, (long long)s->lo,
-			(long long)s->hi, (long long)s->div);
+		return broke(v, RULE_SYMBOL, "%s in %lld..%lld step %lld", s->name,
+			(long long)s->lo, (long long)s->hi, (long long)s->div);
 	return verify_declare(v, DECL_SYMBOL, s->name, I64, NULL);
 }
 
@@ -181,11 +182,11 @@ bool verify_signature(Verifier *v)
 	}
 	for (int i = 0; i < fn->nparam; i++) {
 		const Buf *b = fn->param[i].buf;
-		Decl *d;
+		Decl *d = NULL;
 		if (b == NULL)
 			continue;
 		if (!verify_layout(v, b) || !verify_role(v, b) ||
-			!verify_declare(v, DECL_BUF, b->name, b->type, &d))
+			!verify_declare(v, DECL_BUF, b->name, b->type, &d) || d == NULL)
 			return false;
 		d->buf = b;
 	}
@@ -219,13 +220,15 @@ bool verify_index(Verifier *v, const Buf *b, const Expr *const *idx, int n, int 
 {
 	*lanes = 1;
 	if (n != b->rank)
-		return broke(v, RULE_INDEX_RANK, "%s has %d dimensions, not %d", b->name, b->rank, n);
+		return broke(
+			v, RULE_INDEX_RANK, "%s has %d dimensions, not %d", b->name, b->rank, n);
 	for (int k = 0; k < n; k++) {
 		DType t = idx[k]->type;
 		if (t.kind != DT_INT || t.bits != 64)
 			return broke(v, RULE_INDEX_RANK, "index %d of %s is not i64", k, b->name);
 		if (t.lanes != 1 && *lanes != 1 && t.lanes != *lanes)
-			return broke(v, RULE_INDEX_RANK, "the indices of %s differ in lanes", b->name);
+			return broke(
+				v, RULE_INDEX_RANK, "the indices of %s differ in lanes", b->name);
 		if (t.lanes != 1)
 			*lanes = t.lanes;
 		if (!verify_bounds(v, b, k, idx[k]))
@@ -239,8 +242,8 @@ static bool verify_node(Verifier *v, const Expr *e)
 	const char *why = ir_type_error(e);
 	if (why != NULL) {
 		const NodeRow *row = &ir_node_row[e->op];
-		return broke(v, RULE_TYPES, "%s%s%s: %s", row->name, row->text[0] != '\0' ? " " : "",
-			row->text, why);
+		return broke(v, RULE_TYPES, "%s%s%s: %s", row->name,
+			row->text[0] != '\0' ? " " : "", row->text, why);
 	}
 	if (e->op != IR_VAR)
 		return true;
@@ -250,7 +253,8 @@ static bool verify_node(Verifier *v, const Expr *e)
 	if (d->kind == DECL_BUF)
 		return broke(v, RULE_DECLARED, "%s is a buffer: index it", e->name);
 	if (!dtype_eq(d->type, e->type))
-		return broke(v, RULE_TYPES, "%s is used with another type than it was declared", e->name);
+		return broke(v, RULE_TYPES, "%s is used with another type than it was declared",
+			e->name);
 	return true;
 }
 

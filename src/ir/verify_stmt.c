@@ -36,9 +36,11 @@ static bool verify_axis(Verifier *v, const Stmt *s)
 	for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
 		known = known || (s->loop.axis != NULL && strcmp(axes[i], s->loop.axis) == 0);
 	if (!known)
-		return broke(v, RULE_AXIS, "%s is no axis", s->loop.axis != NULL ? s->loop.axis : "nothing");
+		return broke(v, RULE_AXIS, "%s is no axis",
+			s->loop.axis != NULL ? s->loop.axis : "nothing");
 	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer)
-		if (in->loop->loop.kind == LOOP_BOUND && strcmp(in->loop->loop.axis, s->loop.axis) == 0)
+		if (in->loop->loop.kind == LOOP_BOUND &&
+			strcmp(in->loop->loop.axis, s->loop.axis) == 0)
 			return broke(v, RULE_AXIS, "%s and %s are both bound to %s", in->decl->name,
 				s->loop.var, s->loop.axis);
 	return true;
@@ -49,7 +51,8 @@ static bool verify_loop_kind(Verifier *v, const Stmt *s)
 	if (s->loop.kind == LOOP_VECTOR && (s->loop.lo->op != IR_INT || s->loop.hi->op != IR_INT)) {
 		const Expr *n = ir_simplify(v->ir, ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
 		if (n->op != IR_INT)
-			return broke(v, RULE_VECTOR_EXTENT, "that of %s depends on more", s->loop.var);
+			return broke(
+				v, RULE_VECTOR_EXTENT, "that of %s depends on more", s->loop.var);
 	}
 	if (s->loop.kind == LOOP_PIPELINED && s->loop.stages < 1)
 		return broke(v, RULE_STAGES, "loop %s has %d", s->loop.var, s->loop.stages);
@@ -114,7 +117,8 @@ static const Decl *verify_write(Verifier *v, const Access *a, bool atomic, int *
 	if (d == NULL || !verify_index(v, d->buf, a->idx, a->n, lanes))
 		return NULL;
 	if (d->buf->role == BUF_IN || d->buf->role == BUF_CONST) {
-		broke(v, RULE_READ_ONLY, "%s is %s", a->buf, d->buf->role == BUF_IN ? "in" : "const");
+		broke(v, RULE_READ_ONLY, "%s is %s", a->buf,
+			d->buf->role == BUF_IN ? "in" : "const");
 		return NULL;
 	}
 	WriteCheck c = { v, d, true };
@@ -129,7 +133,8 @@ static bool verify_mask(Verifier *v, const Expr *mask, int lanes)
 		return true;
 	if (!verify_expr(v, mask))
 		return false;
-	return dtype_eq(mask->type, dtype_vector(BOOL, lanes)) || broke(v, RULE_MASK, "this one has another type");
+	return dtype_eq(mask->type, dtype_vector(BOOL, lanes)) ||
+	       broke(v, RULE_MASK, "this one has another type");
 }
 
 /* What is masked may not happen: its accesses are not certain. */
@@ -162,8 +167,9 @@ static bool verify_target(Verifier *v, const Stmt *s, const Monoid *m, int k, in
 		!dtype_eq(s->reduce.value[k]->type, dtype_vector(m->type[k], *lanes)))
 		return broke(v, RULE_REDUCE_TYPE, "%s or its value has another type", d->name);
 	if (!s->reduce.atomic && v->unordered != NULL && d->depth <= v->unordered->depth)
-		return broke(v, RULE_REDUCE_PARALLEL, "%s is reduced into over loop %s, which has no order",
-			d->name, v->unordered->name);
+		return broke(v, RULE_REDUCE_PARALLEL,
+			"%s is reduced into over loop %s, which has no order", d->name,
+			v->unordered->name);
 	return true;
 }
 
@@ -174,7 +180,8 @@ static bool verify_atomic(Verifier *v, const Stmt *s, int lanes)
 	if (s->reduce.old == NULL)
 		return true;
 	if (!s->reduce.atomic || lanes != 1)
-		return broke(v, RULE_ATOMIC, "%s would name the old value of what is not", s->reduce.old);
+		return broke(v, RULE_ATOMIC, "%s would name the old value of what is not",
+			s->reduce.old);
 	return verify_declare(v, DECL_LET, s->reduce.old, s->reduce.value[0]->type, NULL);
 }
 
@@ -186,9 +193,11 @@ static bool verify_reduce(Verifier *v, const Stmt *s)
 		return false;
 	const Monoid *m = ir_find_monoid(v->ks, s->reduce.monoid, d->buf->type);
 	if (m == NULL)
-		return broke(v, RULE_MONOID, "there is no %s for the type of %s", s->reduce.monoid, d->name);
+		return broke(v, RULE_MONOID, "there is no %s for the type of %s", s->reduce.monoid,
+			d->name);
 	if (m->n != s->reduce.n)
-		return broke(v, RULE_MONOID, "%s takes %d values, not %d", m->name, m->n, s->reduce.n);
+		return broke(
+			v, RULE_MONOID, "%s takes %d values, not %d", m->name, m->n, s->reduce.n);
 	bool was = set_certain(v, s->reduce.mask == NULL);
 	for (int k = 0; k < s->reduce.n; k++) {
 		int own;
@@ -229,7 +238,8 @@ static bool verify_if(Verifier *v, const Stmt *s)
 		return false;
 	const Range *yes = ir_range_if(v->ir, s->branch.cond, true, v->env);
 	const Range *no = ir_range_if(v->ir, s->branch.cond, false, v->env);
-	return verify_body(v, s->branch.then, yes, false) && verify_body(v, s->branch.other, no, false);
+	return verify_body(v, s->branch.then, yes, false) &&
+	       verify_body(v, s->branch.other, no, false);
 }
 
 static bool verify_async(Verifier *v, const Stmt *s)
@@ -243,7 +253,7 @@ static bool verify_async(Verifier *v, const Stmt *s)
 static bool verify_barrier(Verifier *v, const Stmt *s)
 {
 	bool known = strcmp(s->barrier, "warp") == 0 || strcmp(s->barrier, "block") == 0 ||
-		strcmp(s->barrier, "grid") == 0;
+	             strcmp(s->barrier, "grid") == 0;
 	return known || broke(v, RULE_BARRIER, "%s is no such scope", s->barrier);
 }
 

@@ -115,7 +115,7 @@ static void seen_init(Seen *s)
 
 static const Expr **seen_slot(const Expr **slot, size_t cap, const Expr *e)
 {
-	for (size_t i = (e->id * 0x9e3779b1u) & (cap - 1);; i = (i + 1) & (cap - 1))
+	for (size_t i = ((size_t)e->id * 0x9e3779b1u) & (cap - 1);; i = (i + 1) & (cap - 1))
 		if (slot[i] == NULL || slot[i] == e)
 			return &slot[i];
 }

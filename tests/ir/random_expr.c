@@ -65,8 +65,8 @@ static const Expr *constant(Gen *g, DType t)
 		return ir_const_float(g->ir, t, (below(g, 65) - 32) / 8.0);
 	}
 	if (may(g, RANDOM_SPECIAL, 20))
-		return ir_const_int(g->ir, t, below(g, 2) == 0 ? INT64_MIN >> (64 - t.bits) :
-								 INT64_MAX >> (64 - t.bits));
+		return ir_const_int(g->ir, t,
+			below(g, 2) == 0 ? INT64_MIN >> (64 - t.bits) : INT64_MAX >> (64 - t.bits));
 	return ir_const_int(g->ir, t, below(g, 17) - 8);
 }
 
@@ -94,7 +94,7 @@ static const Expr *named(Gen *g, DType t, int depth)
 	for (int tries = 0; tries < 6 && g->n > 0; tries++) {
 		const Param *p = &g->var[below(g, g->n)];
 		bool load_fits = p->buf != NULL && dtype_eq(p->buf->type, dtype_scalar(t)) &&
-			(t.lanes == 1 || p->buf->rank > 0);
+		                 (t.lanes == 1 || p->buf->rank > 0);
 		if (p->buf == NULL && dtype_eq(p->type, t))
 			return ir_var(g->ir, p->name, t);
 		if (load_fits && depth > 0)
@@ -153,7 +153,8 @@ static const Expr *bits(Gen *g, DType t, int depth)
 static const Expr *lane(Gen *g, DType t, int depth)
 {
 	int lanes = 2 + below(g, 4);
-	const Expr *arg[2] = { gen(g, dtype_vector(t, lanes), depth), ir_int(g->ir, below(g, lanes)) };
+	const Expr *arg[2] = { gen(g, dtype_vector(t, lanes), depth),
+		ir_int(g->ir, below(g, lanes)) };
 	return ir_node(g->ir, IR_LANE, t, arg, 2);
 }
 
@@ -212,7 +213,8 @@ static const Expr *real(Gen *g, DType t, int depth)
 {
 	static const Node two[] = { IR_ADD, IR_ADD, IR_SUB, IR_MUL, IR_MUL, IR_DIV, IR_MIN, IR_MAX,
 		IR_TMOD };
-	static const Node one[] = { IR_NEG, IR_ABS, IR_SQRT, IR_FLOOR, IR_CEIL, IR_ROUND, IR_TRUNC };
+	static const Node one[] = { IR_NEG, IR_ABS, IR_SQRT, IR_FLOOR, IR_CEIL, IR_ROUND,
+		IR_TRUNC };
 	static const Node libm[] = { IR_EXP, IR_LOG, IR_TANH, IR_ERF, IR_SIGMOID, IR_SIN, IR_COS };
 	const Expr *a = gen(g, t, depth);
 	if (may(g, RANDOM_LIBM, 15))
@@ -223,8 +225,8 @@ static const Expr *real(Gen *g, DType t, int depth)
 	case 0: return node(g, one[below(g, 7)], t, a, NULL);
 	case 1: {
 		const Expr *arg[3] = { a, gen(g, t, depth), gen(g, t, depth) };
-		return below(g, 2) == 0 ? ir_fma(g->ir, arg[0], arg[1], arg[2]) :
-					  ir_node(g->ir, IR_FMA, t, arg, 3);
+		return below(g, 2) == 0 ? ir_fma(g->ir, arg[0], arg[1], arg[2])
+		                        : ir_node(g->ir, IR_FMA, t, arg, 3);
 	}
 	default: return node(g, two[below(g, 9)], t, a, gen(g, t, depth));
 	}
@@ -242,8 +244,8 @@ static const Expr *gen(Gen *g, DType t, int depth)
 	return dtype_is_int(t) ? integer(g, t, depth - 1) : real(g, t, depth - 1);
 }
 
-const Expr *random_expr(Rng *rng, Ir *ir, unsigned allow, DType t, const Param *var, int n,
-	int depth)
+const Expr *random_expr(
+	Rng *rng, Ir *ir, unsigned allow, DType t, const Param *var, int n, int depth)
 {
 	Gen g = { rng, ir, allow, var, n };
 	return gen(&g, t, depth);

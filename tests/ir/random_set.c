@@ -3,213 +3,19 @@
  * those before it, in one of a dozen manners (plain loops, blocks, reductions, scans, vectors,
  * calls, threads), under loops that are split, guarded, shifted and of every kind.
  */
-#include "ir/random.h"
+#include "ir/random_nest.h"
 #include "ir/build.h"
 
-enum { MAX_LOOPS = 24 };
-
-typedef struct Maker {
-	Rng *rng;
-	Ir *ir;
-	unsigned allow;
-	KernelSet *ks;
-	Fn *fn;
-	VEC(Param) readable; /* symbols, and buffers that hold values */
-	int names;
-	Stmt *body;
-} Maker;
-
-/* A loop nest around what computes one element: loops outermost first, a guard inside of them. */
-typedef struct Nest {
-	int n;
-	Stmt *loop[MAX_LOOPS];
-	const Expr *guard; /* NULL: none */
-	const Expr *idx[IR_MAX_RANK]; /* of the element */
-} Nest;
-
-static int below(Maker *m, int n)
-{
-	return (int)rng_below(m->rng, (uint64_t)n);
-}
-
-static bool may(Maker *m, unsigned what, int percent)
-{
-	return (m->allow & what) != 0 && below(m, 100) < percent;
-}
-
-static const char *fresh(Maker *m, const char *stem)
-{
-	return ir_name(m->ir, arena_printf(ir_arena(m->ir), "%s%d", stem, m->names++));
-}
-
-static void emit(Maker *m, Stmt *s)
-{
-	m->body = ir_seq(m->body, s);
-}
-
-/* ---- buffers ---- */
-
-static const Expr *extent(Maker *m)
-{
-	if (m->fn->nsym > 0 && below(m, 4) == 0)
-		return ir_idx(m->ir, m->fn->sym[0].name);
-	return ir_int(m->ir, 1 + below(m, 6));
-}
-
-static const Expr *ceil_div(Ir *ir, const Expr *a, int64_t b)
-{
-	return ir_div(ir, ir_add(ir, a, ir_int(ir, b - 1)), ir_int(ir, b));
-}
-
-/* Blocks one dimension, pads another, and turns the order round. */
-static void give_map(Maker *m, Buf *b)
-{
-	Arena *a = ir_arena(m->ir);
-	IndexMap *map = &b->map;
-	int blocked = below(m, b->rank), padded = below(m, b->rank), n = 0;
-	bool turned = below(m, 2) == 0;
-	int64_t c = 2 + below(m, 3), halo = below(m, 3);
-	map->nvar = b->rank;
-	map->var = arena_array(a, const char *, b->rank);
-	map->at = arena_array(a, const Expr *, b->rank + 1);
-	map->extent = arena_array(a, const Expr *, b->rank + 1);
-	for (int k = 0; k < b->rank; k++)
-		map->var[k] = ir_name(m->ir, arena_printf(a, "d%d", k));
-	for (int i = 0; i < b->rank; i++) {
-		int k = turned ? b->rank - 1 - i : i;
-		const Expr *v = ir_idx(m->ir, map->var[k]), *e = b->shape[k];
-		if (k == padded) {
-			v = ir_add(m->ir, v, ir_int(m->ir, halo));
-			e = ir_add(m->ir, e, ir_int(m->ir, 2 * halo));
-		}
-		map->at[n] = k == blocked ? ir_div(m->ir, v, ir_int(m->ir, c)) : v;
-		map->extent[n++] = k == blocked ? ceil_div(m->ir, e, c) : e;
-		if (k == blocked) {
-			map->at[b->rank] = ir_mod(m->ir, v, ir_int(m->ir, c));
-			map->extent[b->rank] = ir_int(m->ir, c);
-		}
-	}
-	map->n = n + 1;
-}
-
-static Buf *new_buf(Maker *m, const char *stem, BufRole role, DType t, const char *scope, int rank)
-{
-	Buf *b = ir_buf(m->ir, fresh(m, stem), role, t, scope, NULL, 0);
-	b->rank = rank;
-	b->shape = arena_array(ir_arena(m->ir), const Expr *, rank);
-	for (int k = 0; k < rank; k++)
-		b->shape[k] = extent(m);
-	if (rank > 0 && may(m, RANDOM_MAPS, 40))
-		give_map(m, b);
-	return b;
-}
-
-static void now_readable(Maker *m, Buf *b)
-{
-	vec_push(ir_arena(m->ir), &m->readable, ((Param){ b, b->name, b->type }));
-}
-
-/* What a stage computes: an out or inout of the Fn, or something local. */
-static Buf *new_target(Maker *m, bool out, DType t, int rank)
-{
-	if (out) {
-		Buf *b = new_buf(m, "y", BUF_OUT, t, "global", rank);
-		ir_fn_add_buf(m->ir, m->fn, b);
-		return b;
-	}
-	Buf *b = new_buf(m, "t", BUF_WORK, t, below(m, 2) == 0 ? "local" : "global", rank);
-	emit(m, ir_alloc(m->ir, b));
-	return b;
-}
-
-/* ---- loop nests ---- */
-
-static LoopKind kind_of(Maker *m, bool ordered)
-{
-	static const LoopKind kinds[] = { LOOP_SERIAL, LOOP_PARALLEL, LOOP_UNROLLED, LOOP_SERIAL };
-	LoopKind k = kinds[below(m, 4)];
-	return ordered && k == LOOP_PARALLEL ? LOOP_SERIAL : k;
-}
-
-static const Expr *add_loop(Maker *m, Nest *nest, const Expr *lo, const Expr *hi, LoopKind kind)
-{
-	const char *var = fresh(m, "i");
-	nest->loop[nest->n++] = ir_for(m->ir, var, lo, hi, kind, NULL);
-	return ir_idx(m->ir, var);
-}
-
-/* Loops that visit 0..n once each, in order if so asked; the index as an expression. */
-static const Expr *loops_over(Maker *m, Nest *nest, const Expr *n, bool ordered)
-{
-	Ir *ir = m->ir;
-	const Expr *zero = ir_int(ir, 0);
-	int64_t f = 2 + below(m, 2);
-	const Expr *factor = ir_int(ir, f);
-	if (nest->n + 2 > MAX_LOOPS || below(m, 5) < 2)
-		return add_loop(m, nest, zero, n, kind_of(m, ordered));
-	if (below(m, 3) == 0) {
-		const Expr *i = add_loop(m, nest, factor, ir_add(ir, n, factor), kind_of(m, ordered));
-		return ir_sub(ir, i, factor);
-	}
-	const Expr *outer = add_loop(m, nest, zero, ceil_div(ir, n, f), kind_of(m, ordered));
-	const Expr *base = ir_mul(ir, outer, factor);
-	if (below(m, 2) == 0) {
-		const Expr *rest = ir_min(ir, factor, ir_sub(ir, n, base));
-		return ir_add(ir, base, add_loop(m, nest, zero, rest, kind_of(m, ordered)));
-	}
-	const Expr *i = ir_add(ir, base, add_loop(m, nest, zero, factor, kind_of(m, ordered)));
-	const Expr *inside = ir_lt(ir, i, n);
-	nest->guard = nest->guard != NULL ? ir_and(ir, nest->guard, inside) : inside;
-	return i;
-}
-
-/* Neighbours of sub-byte types lie in one byte: writing them in parallel is a race. */
-static bool shares_bytes(DType t)
-{
-	return t.bits < 8;
-}
-
-static void open_nest(Maker *m, Nest *nest, const Buf *b, int dims)
-{
-	*nest = (Nest){ 0 };
-	for (int k = 0; k < dims; k++)
-		nest->idx[k] = loops_over(m, nest, b->shape[k], shares_bytes(b->type));
-}
-
-static Stmt *close_nest(Maker *m, const Nest *nest, Stmt *inside)
-{
-	Stmt *s = nest->guard != NULL ? ir_if(m->ir, nest->guard, inside, NULL) : inside;
-	for (int i = nest->n - 1; i >= 0; i--) {
-		nest->loop[i]->loop.body = s;
-		s = nest->loop[i];
-	}
-	return s;
-}
-
-/* ---- values ---- */
-
-/* An expression over what is readable and the n index expressions' variables. */
-static const Expr *value(Maker *m, DType t, const Expr *const *idx, int n, int depth)
-{
-	VEC(Param) var = { 0 };
-	Arena *a = ir_arena(m->ir);
-	for (size_t i = 0; i < m->readable.n; i++)
-		vec_push(a, &var, m->readable.at[i]);
-	for (int i = 0; i < n; i++)
-		if (idx[i]->op == IR_VAR)
-			vec_push(a, &var, ((Param){ NULL, idx[i]->name, idx[i]->type }));
-	return random_expr(m->rng, m->ir, m->allow, t, var.at, (int)var.n, depth);
-}
+/* ---- manners of computing b; false: this one does not fit it ---- */
 
 /* An innermost loop over the last dimension may be a vector one: nothing but a store is in it. */
 static void vectorize(Maker *m, Nest *nest)
 {
 	Stmt *last = nest->n > 0 ? nest->loop[nest->n - 1] : NULL;
-	if (last != NULL && last->loop.lo->op == IR_INT && last->loop.hi->op == IR_INT && below(m, 3) == 0)
+	if (last != NULL && last->loop.lo->op == IR_INT && last->loop.hi->op == IR_INT &&
+		rnd_below(m, 3) == 0)
 		last->loop.kind = LOOP_VECTOR;
 }
-
-/* ---- manners of computing b; false: this one does not fit it ---- */
 
 static bool has_fixed_rows(const Buf *b)
 {
@@ -221,9 +27,9 @@ static Stmt *some_store(Maker *m, const Buf *b, const Expr *const *idx, const Ex
 {
 	Ir *ir = m->ir;
 	int n = b->rank;
-	const Expr *c = value(m, BOOL, idx, n, 2), *other = value(m, b->type, idx, n, 2);
+	const Expr *c = rnd_value(m, BOOL, idx, n, 2), *other = rnd_value(m, b->type, idx, n, 2);
 	Stmt *s = ir_store(ir, b, idx, n, e), *let;
-	switch (below(m, 4)) {
+	switch (rnd_below(m, 4)) {
 	case 0: return ir_if(ir, c, s, ir_store(ir, b, idx, n, other));
 	case 1:
 		s->store.mask = c;
@@ -231,7 +37,7 @@ static Stmt *some_store(Maker *m, const Buf *b, const Expr *const *idx, const Ex
 		s->next->store.mask = ir_unary(ir, IR_NOT, c);
 		return s;
 	case 2:
-		let = ir_let(ir, fresh(m, "v"), e);
+		let = ir_let(ir, rnd_fresh(m, "v"), e);
 		e = ir_select(ir, c, ir_var(ir, let->let.var, e->type), other);
 		return ir_seq(let, ir_store(ir, b, idx, n, e));
 	default: return s;
@@ -243,17 +49,17 @@ static bool plain(Maker *m, Buf *b)
 	Ir *ir = m->ir;
 	Nest nest;
 	Stmt *lets = NULL;
-	open_nest(m, &nest, b, b->rank);
+	rnd_open(m, &nest, b, b->rank);
 	for (int k = 0; k < b->rank; k++)
-		if (nest.idx[k]->op != IR_VAR && below(m, 2) == 0) {
-			Stmt *let = ir_let(ir, fresh(m, "p"), nest.idx[k]);
+		if (nest.idx[k]->op != IR_VAR && rnd_below(m, 2) == 0) {
+			Stmt *let = ir_let(ir, rnd_fresh(m, "p"), nest.idx[k]);
 			lets = ir_seq(lets, let);
 			nest.idx[k] = ir_idx(ir, let->let.var);
 		}
-	Stmt *s = some_store(m, b, nest.idx, value(m, b->type, nest.idx, b->rank, 4));
-	if (!shares_bytes(b->type))
+	Stmt *s = some_store(m, b, nest.idx, rnd_value(m, b->type, nest.idx, b->rank, 4));
+	if (!rnd_shares_bytes(b->type))
 		vectorize(m, &nest);
-	emit(m, close_nest(m, &nest, ir_seq(lets, s)));
+	rnd_emit(m, rnd_close(m, &nest, ir_seq(lets, s)));
 	return true;
 }
 
@@ -261,7 +67,7 @@ static bool plain(Maker *m, Buf *b)
 static int iterators(Maker *m, const Buf *b, const Nest *nest, int dims, Iter *it, const Expr **idx)
 {
 	for (int k = 0; k < dims; k++) {
-		it[k] = (Iter){ fresh(m, "v"), ITER_SPATIAL, ir_int(m->ir, 0), b->shape[k],
+		it[k] = (Iter){ rnd_fresh(m, "v"), ITER_SPATIAL, ir_int(m->ir, 0), b->shape[k],
 			nest->idx[k] };
 		idx[k] = ir_idx(m->ir, it[k].name);
 	}
@@ -270,14 +76,14 @@ static int iterators(Maker *m, const Buf *b, const Nest *nest, int dims, Iter *i
 
 static Stmt *block_of(Maker *m, const Nest *nest, const Iter *it, int n, Stmt *init, Stmt *body)
 {
-	return ir_block(m->ir, fresh(m, "b"), it, n, nest->guard, init, body);
+	return ir_block(m->ir, rnd_fresh(m, "b"), it, n, nest->guard, init, body);
 }
 
 /* The guard becomes the block's predicate. */
 static Stmt *close_block(Maker *m, Nest *nest, Stmt *block)
 {
 	nest->guard = NULL;
-	return close_nest(m, nest, block);
+	return rnd_close(m, nest, block);
 }
 
 static bool in_block(Maker *m, Buf *b)
@@ -285,10 +91,10 @@ static bool in_block(Maker *m, Buf *b)
 	Nest nest;
 	Iter it[IR_MAX_RANK];
 	const Expr *idx[IR_MAX_RANK];
-	open_nest(m, &nest, b, b->rank);
+	rnd_open(m, &nest, b, b->rank);
 	iterators(m, b, &nest, b->rank, it, idx);
-	Stmt *s = ir_store(m->ir, b, idx, b->rank, value(m, b->type, idx, b->rank, 4));
-	emit(m, close_block(m, &nest, block_of(m, &nest, it, b->rank, NULL, s)));
+	Stmt *s = ir_store(m->ir, b, idx, b->rank, rnd_value(m, b->type, idx, b->rank, 4));
+	rnd_emit(m, close_block(m, &nest, block_of(m, &nest, it, b->rank, NULL, s)));
 	return true;
 }
 
@@ -297,8 +103,8 @@ static const char *monoid_for(Maker *m, DType t)
 	static const char *const number[] = { "max", "min", "sum", "prod" };
 	static const char *const logic[] = { "and", "or" };
 	if (t.kind == DT_BOOL)
-		return logic[below(m, 2)];
-	return number[below(m, 4)];
+		return logic[rnd_below(m, 2)];
+	return number[rnd_below(m, 4)];
 }
 
 /* A reduction over one or two further loops, which may lie anywhere among the spatial ones. */
@@ -308,24 +114,24 @@ static bool reduction(Maker *m, Buf *b)
 	Nest nest;
 	Iter it[IR_MAX_RANK + 2];
 	const Expr *idx[IR_MAX_RANK + 2];
-	open_nest(m, &nest, b, b->rank);
+	rnd_open(m, &nest, b, b->rank);
 	int n = iterators(m, b, &nest, b->rank, it, idx), spatial = nest.n;
-	const Expr *length = extent(m);
-	it[n] = (Iter){ fresh(m, "r"), ITER_REDUCE, ir_int(ir, 0), length,
-		loops_over(m, &nest, length, true) };
+	const Expr *length = rnd_extent(m);
+	it[n] = (Iter){ rnd_fresh(m, "r"), ITER_REDUCE, ir_int(ir, 0), length,
+		rnd_loops(m, &nest, length, true) };
 	idx[n] = ir_idx(ir, it[n].name);
-	if (spatial > 0 && nest.n == spatial + 1 && below(m, 3) == 0) { /* outermost */
+	if (spatial > 0 && nest.n == spatial + 1 && rnd_below(m, 3) == 0) { /* outermost */
 		Stmt *last = nest.loop[spatial];
 		for (int i = spatial; i > 0; i--)
 			nest.loop[i] = nest.loop[i - 1];
 		nest.loop[0] = last;
 	}
-	Stmt *init = ir_store(ir, b, idx, b->rank, value(m, b->type, idx, b->rank, 1));
-	Stmt *s = ir_reduce(ir, monoid_for(m, b->type), b, idx, b->rank,
-		value(m, b->type, idx, n + 1, 3));
-	if (below(m, 4) == 0)
-		s->reduce.mask = value(m, BOOL, idx, n + 1, 2);
-	emit(m, close_block(m, &nest, block_of(m, &nest, it, n + 1, init, s)));
+	Stmt *init = ir_store(ir, b, idx, b->rank, rnd_value(m, b->type, idx, b->rank, 1));
+	Stmt *s = ir_reduce(
+		ir, monoid_for(m, b->type), b, idx, b->rank, rnd_value(m, b->type, idx, n + 1, 3));
+	if (rnd_below(m, 4) == 0)
+		s->reduce.mask = rnd_value(m, BOOL, idx, n + 1, 2);
+	rnd_emit(m, close_block(m, &nest, block_of(m, &nest, it, n + 1, init, s)));
 	return true;
 }
 
@@ -334,18 +140,21 @@ static bool accumulation(Maker *m, Buf *b)
 {
 	Ir *ir = m->ir;
 	Nest nest;
-	open_nest(m, &nest, b, b->rank);
-	emit(m, close_nest(m, &nest, ir_store(ir, b, nest.idx, b->rank, ir_const(ir, b->type, 0))));
-	bool atomic = may(m, RANDOM_THREADS, 60) && b->type.bits >= 32 && dtype_is_int(b->type);
+	rnd_open(m, &nest, b, b->rank);
+	rnd_emit(m,
+		rnd_close(m, &nest, ir_store(ir, b, nest.idx, b->rank, ir_const(ir, b->type, 0))));
+	bool atomic = rnd_may(m, RANDOM_THREADS, 60) && b->type.bits >= 32 && dtype_is_int(b->type);
 	nest = (Nest){ 0 };
-	const Expr *k = loops_over(m, &nest, ir_int(ir, 1 + below(m, 9)), true), *idx[IR_MAX_RANK];
+	const Expr *k = rnd_loops(m, &nest, ir_int(ir, 1 + rnd_below(m, 9)), true),
+		   *idx[IR_MAX_RANK];
 	if (atomic)
 		nest.loop[0]->loop.kind = LOOP_PARALLEL;
 	for (int i = 0; i < b->rank; i++)
-		idx[i] = ir_mod(ir, value(m, I64, &k, 1, 1), b->shape[i]);
-	Stmt *s = ir_reduce(ir, monoid_for(m, b->type), b, idx, b->rank, value(m, b->type, &k, 1, 3));
+		idx[i] = ir_mod(ir, rnd_value(m, I64, &k, 1, 1), b->shape[i]);
+	Stmt *s = ir_reduce(
+		ir, monoid_for(m, b->type), b, idx, b->rank, rnd_value(m, b->type, &k, 1, 3));
 	s->reduce.atomic = atomic;
-	emit(m, close_nest(m, &nest, s));
+	rnd_emit(m, rnd_close(m, &nest, s));
 	return true;
 }
 
@@ -359,23 +168,24 @@ static bool scan(Maker *m, Buf *b)
 	Iter it[IR_MAX_RANK];
 	const Expr *idx[IR_MAX_RANK], *before[IR_MAX_RANK];
 	int last = b->rank - 1;
-	open_nest(m, &nest, b, last);
+	rnd_open(m, &nest, b, last);
 	nest.idx[last] = ir_int(ir, 0);
-	emit(m, close_nest(m, &nest,
-		ir_store(ir, b, nest.idx, b->rank, value(m, b->type, nest.idx, last, 2))));
-	open_nest(m, &nest, b, last);
+	rnd_emit(m, rnd_close(m, &nest,
+			    ir_store(ir, b, nest.idx, b->rank,
+				    rnd_value(m, b->type, nest.idx, last, 2))));
+	rnd_open(m, &nest, b, last);
 	iterators(m, b, &nest, last, it, idx);
-	const Expr *t = add_loop(m, &nest, ir_int(ir, 1), b->shape[last], LOOP_SERIAL);
-	it[last] = (Iter){ fresh(m, "s"), ITER_SCAN, ir_int(ir, 1), b->shape[last], t };
+	const Expr *t = rnd_loop(m, &nest, ir_int(ir, 1), b->shape[last], LOOP_SERIAL);
+	it[last] = (Iter){ rnd_fresh(m, "s"), ITER_SCAN, ir_int(ir, 1), b->shape[last], t };
 	idx[last] = ir_idx(ir, it[last].name);
 	for (int k = 0; k < last; k++)
 		before[k] = idx[k];
 	before[last] = ir_sub(ir, idx[last], ir_int(ir, 1));
 	const Expr *old = ir_load(ir, b, before, b->rank);
-	const Expr *e = ir_select(ir, value(m, BOOL, idx, b->rank, 2), old,
-		value(m, b->type, idx, b->rank, 2));
+	const Expr *e = ir_select(ir, rnd_value(m, BOOL, idx, b->rank, 2), old,
+		rnd_value(m, b->type, idx, b->rank, 2));
 	Stmt *s = ir_store(ir, b, idx, b->rank, e);
-	emit(m, close_block(m, &nest, block_of(m, &nest, it, b->rank, NULL, s)));
+	rnd_emit(m, close_block(m, &nest, block_of(m, &nest, it, b->rank, NULL, s)));
 	return true;
 }
 
@@ -385,14 +195,14 @@ static bool vectors(Maker *m, Buf *b)
 	Ir *ir = m->ir;
 	Nest nest;
 	int last = b->rank - 1;
-	if (!has_fixed_rows(b) || b->shape[last]->i < 2 || !may(m, RANDOM_VECTORS, 100))
+	if (!has_fixed_rows(b) || b->shape[last]->i < 2 || !rnd_may(m, RANDOM_VECTORS, 100))
 		return false;
 	int lanes = (int)b->shape[last]->i;
-	open_nest(m, &nest, b, last);
+	rnd_open(m, &nest, b, last);
 	nest.idx[last] = ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), lanes);
 	DType t = dtype_vector(b->type, lanes);
-	Stmt *s = ir_store(ir, b, nest.idx, b->rank, value(m, t, nest.idx, last, 3));
-	emit(m, close_nest(m, &nest, s));
+	Stmt *s = ir_store(ir, b, nest.idx, b->rank, rnd_value(m, t, nest.idx, last, 3));
+	rnd_emit(m, rnd_close(m, &nest, s));
 	return true;
 }
 
@@ -404,7 +214,7 @@ static const Monoid *best_monoid(Maker *m, DType t)
 	Arena *a = ir_arena(ir);
 	const Expr *v[4];
 	Monoid *best = arena_new_of(a, Monoid);
-	*best = (Monoid){ fresh(m, "best"), true, 2, arena_array(a, DType, 2),
+	*best = (Monoid){ rnd_fresh(m, "best"), true, 2, arena_array(a, DType, 2),
 		arena_array(a, const char *, 2), arena_array(a, const char *, 2),
 		arena_array(a, const Expr *, 2), arena_array(a, const Expr *, 2) };
 	for (int i = 0; i < 4; i++) {
@@ -428,16 +238,16 @@ static bool pairs(Maker *m, Buf *b)
 	Ir *ir = m->ir;
 	Arena *a = ir_arena(ir);
 	Nest nest = { 0 };
-	const Expr *length = extent(m), *zero[IR_MAX_RANK];
-	if (b->type.kind == DT_BOOL || !may(m, RANDOM_CALLS, 100))
+	const Expr *length = rnd_extent(m), *zero[IR_MAX_RANK];
+	if (b->type.kind == DT_BOOL || !rnd_may(m, RANDOM_CALLS, 100))
 		return false;
 	const Monoid *best = best_monoid(m, b->type);
-	Buf *at = new_target(m, false, I64, 0);
+	Buf *at = rnd_target(m, false, I64, 0);
 	b->map = (IndexMap){ 0 };
 	for (int k = 0; k < b->rank; k++)
 		zero[k] = ir_sub(ir, b->shape[k] = ir_int(ir, 1), ir_int(ir, 1)); /* one element */
-	Iter it = { fresh(m, "r"), ITER_REDUCE, ir_int(ir, 0), length,
-		loops_over(m, &nest, length, true) };
+	Iter it = { rnd_fresh(m, "r"), ITER_REDUCE, ir_int(ir, 0), length,
+		rnd_loops(m, &nest, length, true) };
 	const Expr *r = ir_idx(ir, it.name);
 	Stmt *init = ir_store(ir, b, zero, b->rank, best->identity[0]);
 	init->next = ir_store(ir, at, NULL, 0, best->identity[1]);
@@ -448,10 +258,10 @@ static bool pairs(Maker *m, Buf *b)
 	s->reduce.dst[0] = init->store.dst;
 	s->reduce.dst[1] = init->next->store.dst;
 	s->reduce.value = arena_array(a, const Expr *, 2);
-	s->reduce.value[0] = value(m, b->type, &r, 1, 3);
+	s->reduce.value[0] = rnd_value(m, b->type, &r, 1, 3);
 	s->reduce.value[1] = r;
-	emit(m, close_block(m, &nest, block_of(m, &nest, &it, 1, init, s)));
-	now_readable(m, at);
+	rnd_emit(m, close_block(m, &nest, block_of(m, &nest, &it, 1, init, s)));
+	rnd_readable(m, at);
 	return true;
 }
 
@@ -459,18 +269,18 @@ static bool pairs(Maker *m, Buf *b)
 static const char *row_fn(Maker *m, const Buf *x, const Buf *y, int64_t n)
 {
 	Ir *ir = m->ir;
-	Fn *sub = ir_fn(ir, fresh(m, "sub"), FN_SUB);
-	Buf *px = ir_buf(ir, fresh(m, "x"), BUF_IN, x->type, x->scope, &n, 1);
-	Buf *py = ir_buf(ir, fresh(m, "y"), BUF_OUT, y->type, y->scope, &n, 1);
-	const char *k = fresh(m, "k"), *var = fresh(m, "l");
+	Fn *sub = ir_fn(ir, rnd_fresh(m, "sub"), FN_SUB);
+	Buf *px = ir_buf(ir, rnd_fresh(m, "x"), BUF_IN, x->type, x->scope, &n, 1);
+	Buf *py = ir_buf(ir, rnd_fresh(m, "y"), BUF_OUT, y->type, y->scope, &n, 1);
+	const char *k = rnd_fresh(m, "k"), *var = rnd_fresh(m, "l");
 	ir_fn_add_scalar(ir, sub, k, I64);
 	ir_fn_add_buf(ir, sub, px);
 	ir_fn_add_buf(ir, sub, py);
 	Param known[3] = { { NULL, k, I64 }, { NULL, var, I64 }, { px, px->name, px->type } };
 	const Expr *l = ir_idx(ir, var);
 	const Expr *e = random_expr(m->rng, ir, m->allow, y->type, known, 3, 4);
-	sub->body = ir_for(ir, var, ir_int(ir, 0), ir_int(ir, n), kind_of(m, shares_bytes(y->type)),
-		ir_store(ir, py, &l, 1, e));
+	sub->body = ir_for(ir, var, ir_int(ir, 0), ir_int(ir, n),
+		rnd_kind(m, rnd_shares_bytes(y->type)), ir_store(ir, py, &l, 1, e));
 	ir_set_add(m->ks, sub);
 	return sub->name;
 }
@@ -508,7 +318,7 @@ static bool by_call(Maker *m, Buf *b)
 {
 	Ir *ir = m->ir;
 	int last = b->rank - 1;
-	if (!has_fixed_rows(b) || !may(m, RANDOM_CALLS, 100))
+	if (!has_fixed_rows(b) || !rnd_may(m, RANDOM_CALLS, 100))
 		return false;
 	int64_t n = b->shape[last]->i;
 	const Buf *x = with_rows(m, n);
@@ -516,17 +326,17 @@ static bool by_call(Maker *m, Buf *b)
 		return false;
 	Nest nest;
 	const Expr *at[IR_MAX_RANK];
-	open_nest(m, &nest, b, last);
+	rnd_open(m, &nest, b, last);
 	Stmt *s = ir_stmt(ir, ST_CALL);
 	s->call.fn = row_fn(m, x, b, n);
 	s->call.n = 3;
 	s->call.arg = arena_array(ir_arena(ir), CallArg, 3);
-	s->call.arg[0].value = value(m, I64, nest.idx, last, 2);
+	s->call.arg[0].value = rnd_value(m, I64, nest.idx, last, 2);
 	for (int k = 0; k < x->rank - 1; k++)
-		at[k] = ir_mod(ir, value(m, I64, nest.idx, last, 1), x->shape[k]);
-	s->call.arg[1] = row(m, x, at, below(m, (int)(x->shape[x->rank - 1]->i - n) + 1), n);
+		at[k] = ir_mod(ir, rnd_value(m, I64, nest.idx, last, 1), x->shape[k]);
+	s->call.arg[1] = row(m, x, at, rnd_below(m, (int)(x->shape[x->rank - 1]->i - n) + 1), n);
 	s->call.arg[2] = row(m, b, nest.idx, 0, n);
-	emit(m, close_nest(m, &nest, s));
+	rnd_emit(m, rnd_close(m, &nest, s));
 	return true;
 }
 
@@ -534,21 +344,22 @@ static bool by_call(Maker *m, Buf *b)
 static bool threads(Maker *m, Buf *b)
 {
 	Ir *ir = m->ir;
-	if (b->rank != 1 || !has_fixed_rows(b) || shares_bytes(b->type) || !may(m, RANDOM_THREADS, 100))
+	if (b->rank != 1 || !has_fixed_rows(b) || rnd_shares_bytes(b->type) ||
+		!rnd_may(m, RANDOM_THREADS, 100))
 		return false;
 	const Expr *n = b->shape[0];
-	Buf *s = ir_buf(ir, fresh(m, "s"), BUF_WORK, b->type, "shared", &n->i, 1);
-	emit(m, ir_alloc(ir, s));
+	Buf *s = ir_buf(ir, rnd_fresh(m, "s"), BUF_WORK, b->type, "shared", &n->i, 1);
+	rnd_emit(m, ir_alloc(ir, s));
 	Nest nest = { 0 };
-	const Expr *t = add_loop(m, &nest, ir_int(ir, 0), n, LOOP_BOUND);
+	const Expr *t = rnd_loop(m, &nest, ir_int(ir, 0), n, LOOP_BOUND);
 	nest.loop[0]->loop.axis = ir_name(ir, "block.x");
 	Stmt *barrier = ir_stmt(ir, ST_BARRIER);
 	barrier->barrier = ir_name(ir, "block");
 	const Expr *next = ir_mod(ir, ir_add(ir, t, ir_int(ir, 1)), n);
-	Stmt *body = ir_store(ir, s, &t, 1, value(m, b->type, &t, 1, 3));
+	Stmt *body = ir_store(ir, s, &t, 1, rnd_value(m, b->type, &t, 1, 3));
 	body = ir_seq(body, barrier);
 	body = ir_seq(body, ir_store(ir, b, &t, 1, ir_load(ir, s, &next, 1)));
-	emit(m, close_nest(m, &nest, body));
+	rnd_emit(m, rnd_close(m, &nest, body));
 	return true;
 }
 
@@ -562,20 +373,21 @@ static bool copied(Maker *m, Buf *b)
 		if (c != NULL && c->rank == b->rank && dtype_eq(c->type, b->type))
 			x = c;
 	}
-	if (x == NULL || !may(m, RANDOM_THREADS, 100))
+	if (x == NULL || !rnd_may(m, RANDOM_THREADS, 100))
 		return false;
 	Nest nest;
 	const Expr *idx[IR_MAX_RANK];
-	open_nest(m, &nest, b, b->rank);
+	rnd_open(m, &nest, b, b->rank);
 	for (int i = 0; i < nest.n; i++)
 		nest.loop[i]->loop.kind = LOOP_SERIAL;
 	for (int k = 0; k < b->rank; k++)
 		idx[k] = ir_mod(ir, nest.idx[k], x->shape[k]);
 	Stmt *s = ir_stmt(ir, ST_ASYNC);
-	s->async = close_nest(m, &nest, ir_store(ir, b, nest.idx, b->rank, ir_load(ir, x, idx, b->rank)));
+	s->async = rnd_close(
+		m, &nest, ir_store(ir, b, nest.idx, b->rank, ir_load(ir, x, idx, b->rank)));
 	s->next = ir_stmt(ir, ST_COMMIT);
 	s->next->next = ir_stmt(ir, ST_WAIT);
-	emit(m, s);
+	rnd_emit(m, s);
 	return true;
 }
 
@@ -585,33 +397,34 @@ static void compute(Maker *m, Buf *b)
 {
 	static bool (*const manner[])(Maker *, Buf *) = { plain, in_block, reduction, reduction,
 		accumulation, scan, vectors, pairs, by_call, threads, copied };
-	while (!manner[below(m, sizeof manner / sizeof *manner)](m, b))
+	while (!manner[rnd_below(m, sizeof manner / sizeof *manner)](m, b))
 		;
 }
 
 static void stage(Maker *m, bool out)
 {
-	Buf *b = new_target(m, out, random_type(m->rng, m->allow), below(m, 4));
+	Buf *b = rnd_target(m, out, random_type(m->rng, m->allow), rnd_below(m, 4));
 	compute(m, b);
-	now_readable(m, b);
+	rnd_readable(m, b);
 }
 
 static Buf *new_param(Maker *m, BufRole role)
 {
-	Buf *b = new_buf(m, "x", role, random_type(m->rng, m->allow), "global", below(m, 4));
+	Buf *b = rnd_buf(m, "x", role, random_type(m->rng, m->allow), "global", rnd_below(m, 4));
 	ir_fn_add_buf(m->ir, m->fn, b);
-	now_readable(m, b);
+	rnd_readable(m, b);
 	return b;
 }
 
 /* prepare fn: constants to a constant, which the run Fn may then read. */
 static void prepared(const Maker *run, Buf **made, int *names)
 {
-	Maker m = { .rng = run->rng, .ir = run->ir, .allow = run->allow, .ks = run->ks,
-		.names = *names };
+	Maker m = {
+		.rng = run->rng, .ir = run->ir, .allow = run->allow, .ks = run->ks, .names = *names
+	};
 	m.fn = ir_fn(m.ir, "pack", FN_PREPARE);
 	new_param(&m, BUF_CONST);
-	Buf *u = new_target(&m, true, random_type(m.rng, m.allow), below(&m, 4));
+	Buf *u = rnd_target(&m, true, random_type(m.rng, m.allow), rnd_below(&m, 4));
 	compute(&m, u);
 	m.fn->body = m.body;
 	ir_set_add(m.ks, m.fn);
@@ -624,22 +437,22 @@ KernelSet *random_set(Rng *rng, Ir *ir, unsigned allow, int stages)
 {
 	Maker m = { .rng = rng, .ir = ir, .allow = allow, .ks = ir_set_new(ir) };
 	m.fn = ir_fn(ir, "f", FN_RUN);
-	if (may(&m, RANDOM_CALLS, 30)) {
+	if (rnd_may(&m, RANDOM_CALLS, 30)) {
 		Buf *u;
 		prepared(&m, &u, &m.names);
 		ir_fn_add_buf(ir, m.fn, u);
-		now_readable(&m, u);
+		rnd_readable(&m, u);
 	}
-	if (may(&m, RANDOM_SYMBOLS, 50)) {
-		const char *name = fresh(&m, "M");
-		ir_fn_add_sym(ir, m.fn, name, 1, 9, 1 + below(&m, 2));
+	if (rnd_may(&m, RANDOM_SYMBOLS, 50)) {
+		const char *name = rnd_fresh(&m, "M");
+		ir_fn_add_sym(ir, m.fn, name, 1, 9, 1 + rnd_below(&m, 2));
 		vec_push(ir_arena(ir), &m.readable, ((Param){ NULL, name, I64 }));
 	}
-	for (int n = 1 + below(&m, 3); n > 0; n--)
-		new_param(&m, below(&m, 3) == 0 ? BUF_CONST : BUF_IN);
-	Buf *state = below(&m, 3) == 0 ? new_param(&m, BUF_INOUT) : NULL;
+	for (int n = 1 + rnd_below(&m, 3); n > 0; n--)
+		new_param(&m, rnd_below(&m, 3) == 0 ? BUF_CONST : BUF_IN);
+	Buf *state = rnd_below(&m, 3) == 0 ? new_param(&m, BUF_INOUT) : NULL;
 	for (int i = 1; i < stages; i++)
-		stage(&m, below(&m, 3) == 0);
+		stage(&m, rnd_below(&m, 3) == 0);
 	stage(&m, true);
 	if (state != NULL) { /* written last, from everything but itself */
 		for (size_t i = 0; i < m.readable.n; i++)

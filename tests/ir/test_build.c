@@ -14,10 +14,11 @@
 
 START_TEST(type_names)
 {
-	static const char *const good[] = { "f32", "f16", "bf16", "f64", "i2", "i4", "i8", "i64", "u64",
-		"bool", "f32x16", "boolx2", "u8x4096", "bf16x8" };
-	static const char *const bad[] = { "", "f", "f8", "f32x", "f32x1", "f32x0", "f32x4097", "i3",
-		"i128", "x", "bool8", "bf32", "f032", "f32x08", "f32x99999999999", "i64 ", "F32", "u-8" };
+	static const char *const good[] = { "f32", "f16", "bf16", "f64", "i2", "i4", "i8", "i64",
+		"u64", "bool", "f32x16", "boolx2", "u8x4096", "bf16x8" };
+	static const char *const bad[] = { "", "f", "f8", "f32x", "f32x1", "f32x0", "f32x4097",
+		"i3", "i128", "x", "bool8", "bf32", "f032", "f32x08", "f32x99999999999", "i64 ",
+		"F32", "u-8" };
 	for (int i = 0; i < LEN(good); i++) {
 		DType t;
 		char text[DTYPE_TEXT];
@@ -142,7 +143,8 @@ START_TEST(integer_folding)
 	Arena *a = arena_new();
 	Ir *ir = ir_new(a);
 	DType t = { (uint8_t)int_folds[_i].kind, (uint8_t)int_folds[_i].bits, 1 };
-	const Expr *arg[2] = { ir_const_int(ir, t, int_folds[_i].a), ir_const_int(ir, t, int_folds[_i].b) };
+	const Expr *arg[2] = { ir_const_int(ir, t, int_folds[_i].a),
+		ir_const_int(ir, t, int_folds[_i].b) };
 	const Expr *e = ir_fold(ir, int_folds[_i].op, ir_result_type(int_folds[_i].op, t), arg, 2);
 	ck_assert_int_eq(e == NULL, int_folds[_i].fails);
 	if (e != NULL)
@@ -297,8 +299,9 @@ START_TEST(maps_and_clones)
 	ir_map_stmt(ir, copy->fn[0]->body, nested, NULL);
 	ir_find_buf(copy->fn[0], "t")->map.n = 0;
 	ir_print_stmt(&t, copy->fn[0]->body->loop.body->next, 0);
-	ck_assert_str_eq(t.at, "if i + 1 < 2 {\n\ty[i + 1] = y[(i + 1) * 2]\n} else {\n\tsum y[i + 1] <- "
-			       "t[i + 1]\n}\n");
+	ck_assert_str_eq(t.at,
+		"if i + 1 < 2 {\n\ty[i + 1] = y[(i + 1) * 2]\n} else {\n\tsum y[i + 1] <- "
+		"t[i + 1]\n}\n");
 	ir_print_set(&u, ks);
 	ck_assert_str_eq(u.at, text);
 	ck_assert_ptr_ne(ir_find_buf(ks->fn[0], "t"), ir_find_buf(copy->fn[0], "t"));

@@ -63,7 +63,8 @@ START_TEST(monoids)
 	Arena *a = arena_new();
 	const char *text = doc(a);
 	for (int i = 0; i < LEN(names); i++)
-		ck_assert_msg(strstr(text, arena_printf(a, "`%s`", names[i])) != NULL, "%s", names[i]);
+		ck_assert_msg(
+			strstr(text, arena_printf(a, "`%s`", names[i])) != NULL, "%s", names[i]);
 	arena_free(a);
 }
 END_TEST

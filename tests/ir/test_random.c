@@ -26,15 +26,18 @@ static void fill(Rng *rng, const Buf *b, void *data, int64_t elements, size_t by
 		return;
 	if (!dtype_is_float(b->type)) {
 		for (size_t i = 0; i < bytes; i++)
-			byte[i] = (unsigned char)(b->type.kind == DT_BOOL ? rng_below(rng, 2) : rng_next(rng));
+			byte[i] = (unsigned char)(b->type.kind == DT_BOOL ? rng_below(rng, 2)
+									  : rng_next(rng));
 		if (b->type.bits < 8 && elements * b->type.bits % 8 != 0)
-			byte[bytes - 1] &= (unsigned char)((1u << (elements * b->type.bits % 8)) - 1);
+			byte[bytes - 1] &=
+				(unsigned char)((1u << (elements * b->type.bits % 8)) - 1);
 		return;
 	}
 	for (int64_t i = 0; i < elements; i++) {
 		double v = (double)rng_range(rng, -16, 16) / 4;
 		float f = (float)v;
-		uint16_t half = (uint16_t)(rng_below(rng, 2) << 15 | rng_range(rng, 0x3c00, 0x4400));
+		uint16_t half =
+			(uint16_t)(rng_below(rng, 2) << 15 | rng_range(rng, 0x3c00, 0x4400));
 		if (b->type.bits == 64)
 			memcpy(byte + 8 * i, &v, 8);
 		else if (b->type.bits == 32)
@@ -85,18 +88,22 @@ START_TEST(random_runs)
 		Args again = args;
 		for (int i = 0; i < args.n; i++)
 			if (args.arg[i].data != NULL)
-				again.arg[i].data = arena_copy(a, args.arg[i].data, args.bytes[i] + 8);
+				again.arg[i].data =
+					arena_copy(a, args.arg[i].data, args.bytes[i] + 8);
 		ir_print_set(&t, ks);
 		for (int order = 0; order < 2; order++) {
 			IrRun how = { .seed = rng_next(&rng), .steps = 10000000 };
-			bool ok = ir_run_set(ks, order == 0 ? args.arg : again.arg, args.n, &how, &err);
-			ck_assert_msg(ok, "seed %llx: %s %s\n%s", (unsigned long long)seed, err.place, err.text,
-				t.at);
+			bool ok = ir_run_set(
+				ks, order == 0 ? args.arg : again.arg, args.n, &how, &err);
+			ck_assert_msg(ok, "seed %llx: %s %s\n%s", (unsigned long long)seed,
+				err.place, err.text, t.at);
 		}
 		for (int i = 0; i < args.n; i++)
 			ck_assert_msg(args.arg[i].data == NULL ||
-					memcmp(args.arg[i].data, again.arg[i].data, args.bytes[i]) == 0,
-				"seed %llx: %s differs\n%s", (unsigned long long)seed, args.arg[i].name, t.at);
+					      memcmp(args.arg[i].data, again.arg[i].data,
+						      args.bytes[i]) == 0,
+				"seed %llx: %s differs\n%s", (unsigned long long)seed,
+				args.arg[i].name, t.at);
 		arena_free(a);
 	}
 }

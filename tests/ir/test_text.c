@@ -264,8 +264,9 @@ END_TEST
 
 START_TEST(expression_refusals)
 {
-	static const char *const bad[][2] = { { "i + 1.0", "differ in type" }, { "q", "not declared" },
-		{ "x[i]] ", "the end of the expression" }, { "x[1.0, i]", "i64" }, { "i + ", "expression" },
+	static const char *const bad[][2] = { { "i + 1.0", "differ in type" },
+		{ "q", "not declared" }, { "x[i]] ", "the end of the expression" },
+		{ "x[1.0, i]", "i64" }, { "i + ", "expression" },
 		{ "select(i, i, i)", "condition" }, { "f32x8(i)", "lanes" }, { "", "expression" } };
 	for (int i = 0; i < LEN(bad); i++) {
 		Arena *a = arena_new();
@@ -315,10 +316,12 @@ START_TEST(random_expressions)
 		DType t = random_type(&rng, RANDOM_ALL);
 		if (rng_below(&rng, 4) == 0)
 			t = dtype_vector(t, 2 + (int)rng_below(&rng, 7));
-		const Expr *e = random_expr(&rng, ir, RANDOM_ALL, t, p, n, 1 + (int)rng_below(&rng, 7));
+		const Expr *e =
+			random_expr(&rng, ir, RANDOM_ALL, t, p, n, 1 + (int)rng_below(&rng, 7));
 		char *text = ir_expr_str(a, e);
 		const Expr *again = ir_parse_expr(ir, text, p, n, &err);
-		ck_assert_msg(again != NULL, "seed %llx: %s\n%s", (unsigned long long)seed, err.text, text);
+		ck_assert_msg(again != NULL, "seed %llx: %s\n%s", (unsigned long long)seed,
+			err.text, text);
 		ck_assert_msg(again == e, "seed %llx: %s\n%s", (unsigned long long)seed, text,
 			ir_expr_str(a, again));
 		arena_free(a);
@@ -351,7 +354,8 @@ static void assert_same(Arena *a, const Fn *x, const Fn *y)
 	ir_each_stmt(x->body, flatten_stmt, &fx);
 	ir_each_stmt(y->body, flatten_stmt, &fy);
 	ck_assert_uint_eq(fx.item.n, fy.item.n);
-	ck_assert(fx.item.n == 0 || memcmp(fx.item.at, fy.item.at, fx.item.n * sizeof(void *)) == 0);
+	ck_assert(
+		fx.item.n == 0 || memcmp(fx.item.at, fy.item.at, fx.item.n * sizeof(void *)) == 0);
 }
 
 START_TEST(random_sets)
@@ -364,11 +368,11 @@ START_TEST(random_sets)
 		Err err = { 0 };
 		KernelSet *ks = random_set(&rng, ir, RANDOM_ALL, 1 + (int)rng_below(&rng, 4));
 		const char *text = set_str(a, ks);
-		ck_assert_msg(ir_verify_set(ks, &err), "seed %llx: %s %s\n%s", (unsigned long long)seed,
-			err.place, err.text, text);
+		ck_assert_msg(ir_verify_set(ks, &err), "seed %llx: %s %s\n%s",
+			(unsigned long long)seed, err.place, err.text, text);
 		KernelSet *again = ir_parse_set(ir, "t", text, strlen(text), &err);
-		ck_assert_msg(again != NULL, "seed %llx: %s %s\n%s", (unsigned long long)seed, err.place,
-			err.text, text);
+		ck_assert_msg(again != NULL, "seed %llx: %s %s\n%s", (unsigned long long)seed,
+			err.place, err.text, text);
 		ck_assert_str_eq(set_str(a, again), text);
 		ck_assert_uint_eq(again->n, ks->n);
 		for (size_t i = 0; i < ks->n; i++)

@@ -16,7 +16,8 @@ static const char *refused_by(Arena *a, const char *text, Err *err)
 	if (ks != NULL && ir_verify_set(ks, err))
 		return "";
 	const char *colon = strchr(err->text, ':');
-	return colon != NULL ? arena_printf(a, "%.*s", (int)(colon - err->text), err->text) : err->text;
+	return colon != NULL ? arena_printf(a, "%.*s", (int)(colon - err->text), err->text)
+	                     : err->text;
 }
 
 START_TEST(rules)
@@ -43,21 +44,28 @@ static const struct {
 	{ "", "fn f(x: in f32[4], y: out f32[4]) { y[0] = select(1 < 0, x[-1], 0.0) }" },
 	{ "", "fn f(y: out f32[4]) { for i in 0..4 { if i < 2 { let a: i64 = i y[a] = 1.0 } else { "
 	      "let a: i64 = i - 1 y[a + 1] = 2.0 } } }" },
-	{ "", "fn f[M in 8..64 step 8](y: out f32[M]) { for i in 0..M / 8 parallel { for j in i * 8..i * 8 "
+	{ "", "fn f[M in 8..64 step 8](y: out f32[M]) { for i in 0..M / 8 parallel { for j in i * "
+	      "8..i * 8 "
 	      "+ 8 vector { y[j] = 1.0 } } }" },
-	{ "", "fn f(y: inout f32[8]) { for t in 0..2 { for u in 0..4 { block s(v: scan 0..8 = t * 4 + u) {"
+	{ "", "fn f(y: inout f32[8]) { for t in 0..2 { for u in 0..4 { block s(v: scan 0..8 = t * "
+	      "4 + u) {"
 	      " y[v] = 1.0 } } } }" },
-	{ "", "fn f(y: inout f32[8]) { for t in 0..3 { for u in 0..min(3, 8 - t * 3) { block s(v: scan "
+	{ "", "fn f(y: inout f32[8]) { for t in 0..3 { for u in 0..min(3, 8 - t * 3) { block s(v: "
+	      "scan "
 	      "0..8 = t * 3 + u) { y[v] = 1.0 } } } }" },
-	{ "", "fn f(y: inout f32[8]) { for i in 0..8 parallel { alloc p: f32[1] @local block b(r: reduce "
+	{ "", "fn f(y: inout f32[8]) { for i in 0..8 parallel { alloc p: f32[1] @local block b(r: "
+	      "reduce "
 	      "0..8 = i) { sum p[0] <- 1.0 } } }" },
-	{ "", "fn f(y: inout i32[8]) { for i in 0..8 parallel { block b(r: reduce 0..8 = i) { atomic sum "
+	{ "", "fn f(y: inout i32[8]) { for i in 0..8 parallel { block b(r: reduce 0..8 = i) { "
+	      "atomic sum "
 	      "y[r] <- i32(1) } } }" },
-	{ "", "prepare fn p(w: const f32[4], u: out f32[4]) {} fn f(u: const f32[4], y: out f32[4]) {}" },
+	{ "", "prepare fn p(w: const f32[4], u: out f32[4]) {} fn f(u: const f32[4], y: out "
+	      "f32[4]) {}" },
 	{ "", "fn f(t: work f32[4, 4] map (i, j) -> [j : 4, i : 4]) {} "
 	      "fn g(t: work f32[4, 4] map (a, b) -> [b : 4, a : 4]) {}" },
 	{ "", "sub fn g(n: i64, x: in f32[n]) {} fn f(x: in f32[4]) { call g(4, x[0:4]) }" },
-	{ "", "fn f(x: in f32[4]) { alloc c: i32[16] @local alloc a: u8[16, 4] @local alloc b: i8[16, 4] "
+	{ "", "fn f(x: in f32[4]) { alloc c: i32[16] @local alloc a: u8[16, 4] @local alloc b: "
+	      "i8[16, 4] "
 	      "@local intrin dpbusd_i32x16(c[0:16], a[0:16, 0:4], b[0:16, 0:4]) }" },
 	{ "", "fn f() { alloc a: f32[4] @vta.acc }" },
 	{ "axis", "fn f() { for i in 0..4 bound(grid.x) { for j in 0..4 bound(grid.x) {} } }" },
@@ -83,7 +91,8 @@ static const struct {
 	{ "store-type", "fn f(y: out f32[4]) { y[0] = splat(1.0, 4) }" },
 	{ "mask", "fn f(y: out f32[4]) { y[ramp(0, 1, 4)] = splat(1.0, 4) where true }" },
 	{ "index-rank", "fn f(y: out f32[4]) { y[i32(0)] = 1.0 }" },
-	{ "index-rank", "fn f(y: out f32[4, 4]) { y[ramp(0, 1, 2), ramp(0, 1, 4)] = splat(1.0, 4) }" },
+	{ "index-rank",
+		"fn f(y: out f32[4, 4]) { y[ramp(0, 1, 2), ramp(0, 1, 4)] = splat(1.0, 4) }" },
 	{ "types", "fn f(y: out f32[4]) { y[0] = ramp(0.0, 1.0, 4) }" },
 	{ "types", "fn f(y: out bool[4]) { y[0] = true < false }" },
 	{ "types", "fn f(y: out bool[4]) { y[0] = isnan(1) }" },
@@ -102,14 +111,27 @@ static const struct {
 	{ "monoid-unique", "monoid m(a: f32; b: f32) { identity (0.0) combine (a) } "
 			   "monoid m(a: f32; b: f32) { identity (0.0) combine (a) }" },
 	{ "init", "fn f(y: out f32[4]) { block b(v: spatial 0..4 = 0) { init { y[0] = 0.0 } } }" },
-	{ "init", "fn f(y: inout f32[4]) { block b(r: reduce 0..4 = 0) { init { y[r] = 0.0 } sum y[0] <- "
+	{ "init", "fn f(y: inout f32[4]) { block b(r: reduce 0..4 = 0) { init { y[r] = 0.0 } sum "
+		  "y[0] <- "
 		  "1.0 } }" },
-	{ "init", "fn f(y: inout f32[4]) { block b(r: reduce 0..4 = 0) { init { barrier block } sum y[0] "
+	{ "init", "fn f(y: inout f32[4]) { block b(r: reduce 0..4 = 0) { init { barrier block } "
+		  "sum y[0] "
 		  "<- 1.0 } }" },
-	{ "scan", "fn f(y: out f32[8]) { for t in 0..2 { for u in 0..4 { block s(v: scan 0..8 = t + u * 2) "
+	{ "scan", "fn f(y: out f32[8]) { for t in 0..2 { for u in 0..4 { block s(v: scan 0..8 = t "
+		  "+ u * 2) "
 		  "{ y[v] = 1.0 } } } }" },
-	{ "scan", "fn f(y: out f32[8]) { for t in 0..8 { block s(v: scan 0..8 = 7 - t) { y[v] = 1.0 } } }" },
-	{ "scan", "fn f(y: out f32[8]) { for t in 0..8 { let a: i64 = 7 - t block s(v: scan 0..8 = a) {} } }" },
+	{ "scan", "fn f() { for t in 0..4 { for u in 0..8 { block s(v: scan 0..8 = t + u / 2) {} } "
+	          "} }" },
+	{ "scan", "fn f() { for t in 0..4 { for u in 0..4 { block s(v: scan 0..16 = t * 5 + (u + "
+	          "u)) {} } "
+		  "} }" },
+	{ "", "fn f() { for t in 0..4 { for u in 0..4 { block s(v: scan 0..32 = t * 6 + (u + u)) "
+	      "{} } } }" },
+	{ "", "fn f() { for t in 0..16 { block s(v: scan 0..8 = t / 2) {} } }" },
+	{ "scan", "fn f(y: out f32[8]) { for t in 0..8 { block s(v: scan 0..8 = 7 - t) { y[v] = "
+		  "1.0 } } }" },
+	{ "scan", "fn f(y: out f32[8]) { for t in 0..8 { let a: i64 = 7 - t block s(v: scan 0..8 = "
+		  "a) {} } }" },
 	{ "size", "fn f[M in 1..4294967296](x: in f32[M, M]) {}" },
 	{ "symbol", "fn f[M in 9..15 step 8]() {}" },
 	{ "map", "fn f(x: in f32[4, 4] map (i, i) -> [i : 4]) {}" },
@@ -126,8 +148,10 @@ static const struct {
 	{ "async", "fn f(y: inout f32[4]) { async { sum y[0] <- 1.0 } }" },
 	{ "condition", "fn f() { block b() where 1 {} }" },
 	{ "read-only", "fn f(x: const f32[4]) { sum x[0] <- 1.0 }" },
-	{ "reduce-index", "fn f(y: inout f32[4]) { block b(r: reduce 0..4 = 0) { sum y[r / 2] <- 1.0 } }" },
-	{ "atomic", "fn f(y: inout i32[4]) { let o = atomic sum y[ramp(0, 1, 4)] <- splat(i32(1), 4) }" },
+	{ "reduce-index",
+		"fn f(y: inout f32[4]) { block b(r: reduce 0..4 = 0) { sum y[r / 2] <- 1.0 } }" },
+	{ "atomic", "fn f(y: inout i32[4]) { let o = atomic sum y[ramp(0, 1, 4)] <- splat(i32(1), "
+		    "4) }" },
 };
 
 START_TEST(texts)
