@@ -41,6 +41,11 @@ bool worker_guarded(const Buffer *b)
 	return true;
 }
 
+static void use_number(Worker *w, uint32_t number)
+{
+	w->end = number < w->end ? w->end : number + 1;
+}
+
 static void module_free(Module *m)
 {
 	if (m == NULL)
@@ -75,7 +80,7 @@ void program_free(Program *p)
 
 void worker_reset(Worker *w)
 {
-	for (int i = 0; i < MSG_TABLE; i++) {
+	for (uint32_t i = 0; i < w->end; i++) {
 		module_free(w->module[i]);
 		buffer_free(w->buffer[i]);
 		program_free(w->program[i]);
@@ -83,6 +88,7 @@ void worker_reset(Worker *w)
 		w->buffer[i] = NULL;
 		w->program[i] = NULL;
 	}
+	w->end = 0;
 	team_close(w->team);
 	w->team = NULL;
 	if (w->work != NULL)
@@ -126,6 +132,7 @@ DlcStatus worker_image(Worker *w, const MsgImage *m, const DlcEntry *entry, cons
 	*new = (Module){ code, m->nimage, copy, (uint32_t)m->nentry };
 	module_free(w->module[m->module]);
 	w->module[m->module] = new;
+	use_number(w, m->module);
 	return DLC_OK;
 }
 
@@ -163,6 +170,7 @@ static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 	*new = (Buffer){ data, (size_t)m->bytes };
 	buffer_free(b);
 	w->buffer[m->buffer] = new;
+	use_number(w, m->buffer);
 	return DLC_OK;
 }
 
@@ -254,6 +262,7 @@ DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcErro
 	}
 	program_free(w->program[m->program]);
 	w->program[m->program] = p;
+	use_number(w, m->program);
 	return DLC_OK;
 }
 
@@ -290,6 +299,7 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	}
 	program_free(w->program[m->program]);
 	w->program[m->program] = p;
+	use_number(w, m->program);
 	return DLC_OK;
 }
 

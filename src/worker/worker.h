@@ -42,6 +42,7 @@ typedef struct Worker {
 	Module *module[MSG_TABLE];
 	Buffer *buffer[MSG_TABLE];
 	Program *program[MSG_TABLE];
+	uint32_t end; /* above every number in use */
 	Team *team; /* of the last program's threads, or NULL */
 	unsigned char *work;
 	size_t work_bytes;
