@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KNOWN = 1 << 20 }; /* elements that an import evaluates: shapes and axes are small */
+/* Elements that an import evaluates, and operations it takes for them: shapes and axes are small. */
+enum { MOST_KNOWN = 1 << 20, MOST_WORK = 1 << 22 };
 
 void onnx_note(Import *im, const char *fmt, ...)
 {
@@ -135,13 +136,41 @@ int node_value(Visit *n, int k)
 	return it == NULL || !node_ok(n) ? DAG_NONE : item_value(n->im, it);
 }
 
+/* Whether what lies behind a value is little enough to be computed while importing. */
+static bool is_cheap(Import *im, int value)
+{
+	const Dag *d = im->dag;
+	bool *seen = arena_array(im->arena, bool, d->value.n);
+	int *stack = arena_array(im->arena, int, d->value.n), n = 0;
+	double work = 0;
+	seen[value] = true;
+	stack[n++] = value;
+	while (n > 0) {
+		const Value *v = &d->value.at[stack[--n]];
+		int64_t many = shape_elements(v->shape);
+		work += (double)many;
+		if (v->kind == VALUE_INPUT || many < 0 || work > MOST_WORK)
+			return false;
+		if (v->kind == VALUE_CONST)
+			continue;
+		const OpCall *c = &d->call.at[v->call];
+		work += op_flops(d, c);
+		for (int i = 0; i < c->nin; i++)
+			if (c->in[i] != DAG_NONE && !seen[c->in[i]]) {
+				seen[c->in[i]] = true;
+				stack[n++] = c->in[i];
+			}
+	}
+	return true;
+}
+
 const Item *node_known(Visit *n, int k)
 {
 	Item *it = need(n, k);
 	if (it->data != NULL || !node_ok(n))
 		return it;
 	int64_t many = shape_elements(it->shape);
-	if (!it->input && many >= 0 && many <= MOST_KNOWN) {
+	if (!it->input && many >= 0 && many <= MOST_KNOWN && is_cheap(n->im, it->value)) {
 		it->data = graph_const_value(n->im->dag, it->value, n->im->eval, &n->im->err);
 		if (!node_ok(n))
 			refused(n);

@@ -4,10 +4,12 @@
  * whose files must read back to a Dag that computes the same.
  */
 #include "base/rng.h"
+#include "evaluate.h"
 #include "frontend/frontend.h"
 #include "model_text.h"
 #include "suite.h"
 
+#include <ftw.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,11 +22,15 @@ static void make_folder(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	(void)st, (void)kind, (void)where;
+	return remove(path);
+}
+
 static void remove_folder(void)
 {
-	char command[128];
-	snprintf(command, sizeof command, "rm -rf %s", folder);
-	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static const char *in_folder(Arena *a, const char *name)
@@ -660,6 +666,10 @@ START_TEST(zoo_networks)
 	ck_assert_str_eq(in->name, "data");
 	ck_assert_str_eq(out->name, "out");
 	ck_assert(shape_eq(out->shape, (Shape){ 2, { 1, 1000 } }));
+	if (weights > 10000000) { /* drawing them takes a while, and the shapes are the architecture's */
+		arena_free(a);
+		return;
+	}
 	ShapeArg shape = { "data", { 4, { 2, 3, 160, 192 } } };
 	d = frontend_load(a, zoo[_i].name, &(ModelArgs){ .shape = &shape, .nshape = 1 }, &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
@@ -678,16 +688,6 @@ static void fill(Rng *r, const Value *v, void *data)
 			: dtype_is_float(v->type) ? rng_normal(r) : (double)rng_range(r, 1, 9));
 }
 
-static void **run(Arena *a, const Dag *d, const void *const *in, Err *err)
-{
-	void **out = arena_array(a, void *, d->output.n + 1);
-	for (size_t k = 0; k < d->output.n; k++) {
-		size_t n = (size_t)value_bytes(&d->value.at[d->output.at[k]]);
-		out[k] = memset(arena_alloc_aligned(a, n + 1, 64), 0x7f, n);
-	}
-	return graph_eval_interp.run(d, in, out, graph_eval_interp.arg, err) ? out : NULL;
-}
-
 /* Values equal within rounding: batch norms and pads may come back as other calls. */
 static void same_results(Arena *a, const Dag *d, const Dag *e)
 {
@@ -703,7 +703,7 @@ static void same_results(Arena *a, const Dag *d, const Dag *e)
 		in[k] = data;
 		ck_assert_str_eq(v->name, e->value.at[e->input.at[k]].name);
 	}
-	void **x = run(a, d, in, &err), **y = run(a, e, in, &err);
+	void **x = evaluate(a, d, in, &err), **y = evaluate(a, e, in, &err);
 	ck_assert_msg(x != NULL && y != NULL, "%s: %s", err.place, err.text);
 	for (size_t k = 0; k < d->output.n; k++) {
 		const Value *v = &d->value.at[d->output.at[k]], *w = &e->value.at[e->output.at[k]];

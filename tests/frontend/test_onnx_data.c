@@ -6,6 +6,7 @@
  * ../shared beside the source, and Debian's libonnx-testdata; what is not there is skipped, aloud.
  * DLC_TEST_ALL=1 also runs what is long in the interpreter.
  */
+#include "evaluate.h"
 #include "frontend/frontend.h"
 #include "frontend/onnx_proto.h"
 #include "op/element.h"
@@ -133,20 +134,15 @@ static const char *compare(Arena *a, const Value *v, const void *have, const Bin
 }
 
 /* Runs the Dag on the case's inputs; NULL and err on failure. */
-static void **evaluate(Case *c, const Dag *d, Err *err)
+static void **run(Case *c, const Dag *d, Err *err)
 {
 	const void **in = arena_array(c->arena, const void *, d->input.n + 1);
-	void **out = arena_array(c->arena, void *, d->output.n + 1);
 	for (size_t k = 0; k < d->input.n; k++) {
 		BindArg b = { .data = NULL };
 		offer(d->value.at[d->input.at[k]].name, &b, c);
 		in[k] = b.data;
 	}
-	for (size_t k = 0; k < d->output.n; k++) {
-		size_t n = (size_t)value_bytes(&d->value.at[d->output.at[k]]);
-		out[k] = memset(arena_alloc_aligned(c->arena, n + 1, 64), 0x7f, n);
-	}
-	return graph_eval_interp.run(d, in, out, graph_eval_interp.arg, err) ? out : NULL;
+	return evaluate(c->arena, d, in, err);
 }
 
 static const char *check_results(Case *c, const Dag *d, Count *count)
@@ -154,7 +150,7 @@ static const char *check_results(Case *c, const Dag *d, Count *count)
 	Err err = { 0 };
 	void **out = NULL;
 	if (dag_flops(d) <= most_flops || getenv("DLC_TEST_ALL") != NULL) {
-		out = evaluate(c, d, &err);
+		out = run(c, d, &err);
 		if (out == NULL)
 			return arena_printf(c->arena, "%s: %s", err.place, err.text);
 	} else {
@@ -336,6 +332,46 @@ START_TEST(light_models_import)
 }
 END_TEST
 
+/* Networks that PyTorch exported, by both of its exporters, and what they lead to. */
+static const struct {
+	const char *path;
+	int convolutions;
+} exported[] = {
+	{ "onnx/resnet18.onnx", 20 },
+	{ "onnx/mobilenet_v2.onnx", 52 },
+	{ "onnx/squeezenet1_1.onnx", 26 },
+	{ "onnx/squeezenet1_1.dynamo.onnx", 26 },
+	{ "torch/generated/shufflenet_v2_x0_5.onnx", 56 },
+	{ "torch/generated/shufflenet_v2_x0_5.dynamo.onnx", 56 },
+	{ "torch/generated/mobilenet_v3_small_05.onnx", 52 },
+	{ "torch/generated/mobilenet_v3_small_05.dynamo.onnx", 52 },
+};
+
+START_TEST(exported_models_import)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *env = getenv("DLC_TEST_DATA");
+	const char *model = arena_printf(a, "%s/models/%s", env != NULL ? env : SOURCE_ROOT "/../shared",
+		exported[_i].path);
+	if (access(model, R_OK) != 0) {
+		printf("skipped: %s is not there\n", model);
+		arena_free(a);
+		return;
+	}
+	Dag *d = frontend_load(a, model, NULL, &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, err.items);
+	ck_assert_msg(graph_optimize(d, graph_eval_interp, &err), "%s: %s", err.place, err.text);
+	int n = 0;
+	for (size_t k = 0; k < d->call.n; k++)
+		n += d->call.at[k].op == OP_conv;
+	ck_assert_int_eq(n, exported[_i].convolutions);
+	ck_assert_str_eq(d->value.at[d->input.at[0]].name, "data");
+	ck_assert_str_eq(d->value.at[d->output.at[0]].name, "out");
+	arena_free(a);
+}
+END_TEST
+
 /* What dlc lacks is refused by the operator's name, whatever else is odd about the model. */
 START_TEST(rejected_models_name_the_operator)
 {
@@ -371,6 +407,7 @@ int main(void)
 	tcase_add_test(tc, training_is_refused_by_name);
 	tcase_add_loop_test(tc, debian_tests_pass, 0, 4);
 	tcase_add_loop_test(tc, light_models_import, 0, 9);
+	tcase_add_loop_test(tc, exported_models_import, 0, LEN(exported));
 	tcase_add_test(tc, rejected_models_name_the_operator);
 	return run_suite("onnx-data", tc);
 }
