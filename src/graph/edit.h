@@ -1,0 +1,55 @@
+/*
+ * How passes change a Dag: they write it anew, call by call in order, into a second Dag; map says
+ * which new value stands for which old one. Calls that a pass does not care for are copied.
+ * What nothing uses is copied too (the pass "dead" drops it), constants only when they are read.
+ */
+#ifndef GRAPH_EDIT_H
+#define GRAPH_EDIT_H
+
+#include "graph/graph.h"
+
+typedef struct Edit {
+	const Dag *from;
+	Dag *to;
+	int *map;  /* old value to new one, DAG_NONE before it is made */
+	int *uses; /* of each old value: by calls and as output */
+	EvalFn eval;
+	Err *err;
+} Edit;
+
+/*
+ * Writes d anew: for every call, `rewrite` returns true if it took care of it (edit_replace or
+ * edit_call_as for every result), false to have it copied, or false with err set. Outputs keep
+ * their names and stay distinct results of calls: identity is put before those that would not be.
+ */
+typedef bool (*EditFn)(Edit *e, const OpCall *c, void *arg);
+bool edit_dag(Dag *d, EvalFn eval, EditFn rewrite, void *arg, Err *err);
+
+/* The new value for an old one that a call reads; copies constants at their first use. */
+int edit_value(Edit *e, int old);
+void edit_replace(Edit *e, int old, int by);
+/* Appends a call to the new Dag; its one result is new, named after `name`. DAG_NONE: err is set. */
+int edit_call(Edit *e, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr);
+/* The same, standing for the one result of old call c and named as that was. */
+bool edit_call_as(Edit *e, const OpCall *c, int op, const int *in, int nin, const Attr *attr, int nattr);
+int edit_const(Edit *e, const char *name, DType t, Shape s, const void *data);
+
+/* The call of the new Dag that writes new value v; NULL if v is an input or a constant. */
+const OpCall *edit_writer(const Edit *e, int v);
+const Value *edit_at(const Edit *e, int v);
+/* True if the old value is read by one call only and is no output. */
+bool edit_used_once(const Edit *e, int old);
+
+/* Inside the room: the passes, and direct evaluation of moves. */
+bool pass_fold(Dag *d, EvalFn eval, Err *err);
+bool pass_identity(Dag *d, EvalFn eval, Err *err);
+bool pass_moves(Dag *d, EvalFn eval, Err *err);
+bool pass_dense(Dag *d, EvalFn eval, Err *err);
+bool pass_affine(Dag *d, EvalFn eval, Err *err);
+bool pass_common(Dag *d, EvalFn eval, Err *err);
+bool pass_dead(Dag *d, EvalFn eval, Err *err);
+
+/* x with its dimensions permuted, of elements of whole bytes; NULL if they are not. */
+void *fold_transpose(Arena *a, const Value *x, const int64_t *perm);
+
+#endif

@@ -1,0 +1,231 @@
+/*
+ * Constant folding. Reshapes cost nothing and transposes are done here; all else is evaluated
+ * through an EvalFn, small work always by the interpreter: building code takes longer.
+ * Work and size are bounded: a constant that is far larger than what it is made of stays a call.
+ */
+#include "graph/edit.h"
+#include "ir/interp.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { SMALL_WORK = 1 << 15, INTERP_WORK = 1 << 20, EVAL_WORK = 1 << 28, SMALL_BYTES = 1 << 20 };
+static const int64_t largest_bytes = (int64_t)1 << 31;
+
+static bool run_interp(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err)
+{
+	(void)arg;
+	Arena *a = arena_new();
+	KernelSet *ks = op_naive(ir_new(a), d, "fold", NAIVE_AS_TYPED, err);
+	bool ok = false;
+	if (ks != NULL) {
+		size_t n = d->input.n + d->output.n;
+		IrArg *args = arena_array(a, IrArg, n + 1);
+		for (size_t i = 0; i < n; i++) { /* parameters come in this order */
+			args[i].name = ks->fn[0]->param[i].name;
+			args[i].data = i < d->input.n ? (void *)(uintptr_t)in[i] : out[i - d->input.n];
+		}
+		IrRun how = { .seed = 1, .skip_races = true };
+		ok = ir_run_set(ks, args, (int)n, &how, err);
+	}
+	arena_free(a);
+	return ok;
+}
+
+const EvalFn graph_eval_interp = { run_interp, NULL };
+
+void *fold_transpose(Arena *a, const Value *x, const int64_t *perm)
+{
+	int rank = x->shape.rank;
+	int64_t size = x->type.bits / 8, n = shape_elements(x->shape), stride[DAG_MAX_RANK], step = size;
+	if (size == 0 || n < 0)
+		return NULL;
+	for (int k = rank - 1; k >= 0; k--) {
+		stride[k] = step;
+		step *= x->shape.dim[k];
+	}
+	char *out = arena_alloc_aligned(a, (size_t)(n * size) + 1, 64), *to = out;
+	int64_t idx[DAG_MAX_RANK] = { 0 };
+	const char *from = x->data;
+	for (int64_t i = 0; i < n; i++, to += size) {
+		memcpy(to, from, (size_t)size);
+		for (int k = rank - 1; k >= 0; k--) { /* an odometer over the result's dimensions */
+			from += stride[perm[k]];
+			if (++idx[k] < x->shape.dim[perm[k]])
+				break;
+			from -= stride[perm[k]] * idx[k];
+			idx[k] = 0;
+		}
+	}
+	return out;
+}
+
+/* Data of values by number: constants and whatever was found before. */
+static const void *data_of(const Dag *d, int v)
+{
+	return d->value.at[v].data;
+}
+
+static bool all_known(const Dag *d, const OpCall *c)
+{
+	for (int k = 0; k < c->nin; k++)
+		if (c->in[k] != DAG_NONE && data_of(d, c->in[k]) == NULL)
+			return false;
+	return true;
+}
+
+/* May this call be evaluated at compile time? Work in operations or elements, whichever is more. */
+static bool is_cheap(const Dag *d, const OpCall *c, EvalFn eval, bool *small)
+{
+	double in = 0, out = 0, elements = 0, work = op_flops(d, c);
+	for (int k = 0; k < c->nin; k++)
+		if (c->in[k] != DAG_NONE)
+			in += (double)value_bytes(&d->value.at[c->in[k]]);
+	for (int r = 0; r < c->nout; r++) {
+		out += (double)value_bytes(&d->value.at[c->out[r]]);
+		elements += (double)shape_elements(d->value.at[c->out[r]].shape);
+	}
+	work = work > elements ? work : elements;
+	*small = work <= SMALL_WORK || eval.run == NULL;
+	if (out > (double)largest_bytes || (out > SMALL_BYTES && out > 2 * in))
+		return false;
+	return work <= (eval.run == NULL || eval.run == run_interp ? INTERP_WORK : EVAL_WORK);
+}
+
+/* A Dag of one call whose inputs are all given. */
+static Dag *single_call(Arena *a, const Dag *d, const OpCall *c, Err *err)
+{
+	Dag *one = dag_new(a, c->name);
+	int *in = arena_array(a, int, c->nin + 1);
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = DAG_NONE;
+		if (c->in[k] == DAG_NONE)
+			continue;
+		const Value *v = &d->value.at[c->in[k]];
+		in[k] = dag_add_input(one, arena_printf(a, "x%d", k), v->type, v->shape);
+	}
+	const char **name = arena_array(a, const char *, c->nout + 1);
+	for (int r = 0; r < c->nout; r++)
+		name[r] = arena_printf(a, "y%d", r);
+	int call = dag_add_call_as(one, c->op, c->name, name, c->nout, in, c->nin, c->attr, c->nattr, err);
+	if (call < 0)
+		return NULL;
+	for (int r = 0; r < c->nout; r++)
+		dag_add_output(one, one->call.at[call].out[r]);
+	return one;
+}
+
+/* The call's results in `to`; buffers live in `keep`. */
+static bool evaluate(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, void **to, Err *err)
+{
+	Arena *a = arena_new();
+	Dag *one = single_call(a, d, c, err);
+	const void **in = arena_array(a, const void *, c->nin + 1);
+	int n = 0;
+	for (int k = 0; k < c->nin; k++)
+		if (c->in[k] != DAG_NONE)
+			in[n++] = data_of(d, c->in[k]);
+	for (int r = 0; r < c->nout; r++)
+		to[r] = arena_alloc_aligned(keep, (size_t)value_bytes(&d->value.at[c->out[r]]) + 1, 64);
+	bool ok = one != NULL && eval.run(one, in, to, eval.arg, err);
+	arena_free(a);
+	return ok;
+}
+
+/*
+ * Results of a call all of whose inputs are known; to[0] stays NULL where it is too much work.
+ * False: evaluation failed.
+ */
+static bool fold_call(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, void **to, Err *err)
+{
+	const Value *x = c->nin > 0 && c->in[0] != DAG_NONE ? &d->value.at[c->in[0]] : NULL;
+	int n;
+	bool small;
+	for (int r = 0; r < c->nout; r++)
+		if (value_bytes(&d->value.at[c->out[r]]) > largest_bytes)
+			return true;
+	if (c->op == OP_reshape || c->op == OP_identity) {
+		to[0] = (void *)(uintptr_t)x->data;
+		return true;
+	}
+	if (c->op == OP_transpose && x->type.bits >= 8) {
+		to[0] = fold_transpose(keep, x, op_ints(c, "perm", &n));
+		return true;
+	}
+	if (!is_cheap(d, c, eval, &small))
+		return true;
+	return evaluate(keep, d, c, small ? graph_eval_interp : eval, to, err);
+}
+
+static bool fold(Edit *e, const OpCall *c, void *arg)
+{
+	const Dag *d = e->from;
+	(void)arg;
+	if (!all_known(d, c))
+		return false;
+	void **to = arena_array(d->arena, void *, c->nout + 1);
+	if (data_of(d, c->out[0]) == NULL && !fold_call(d->arena, d, c, e->eval, to, e->err))
+		return false;
+	for (int r = 0; r < c->nout; r++) {
+		Value *v = &d->value.at[c->out[r]]; /* known to the calls below */
+		if (v->data == NULL)
+			v->data = to[r];
+		if (v->data == NULL)
+			return false;
+	}
+	for (int r = 0; r < c->nout; r++) {
+		const Value *v = &d->value.at[c->out[r]];
+		edit_replace(e, c->out[r], edit_const(e, v->name, v->type, v->shape, v->data));
+	}
+	return true;
+}
+
+bool pass_fold(Dag *d, EvalFn eval, Err *err)
+{
+	return edit_dag(d, eval, fold, NULL, err);
+}
+
+/*
+ * Marks the calls behind `value`; false if something there is not known. A stack of its own, since
+ * models may be deep; what is known already is not gone behind.
+ */
+static bool mark_behind(const Dag *d, int value, bool *needed, Arena *tmp)
+{
+	VEC(int) stack = { 0 };
+	vec_push(tmp, &stack, value);
+	while (stack.n > 0) {
+		const Value *v = &d->value.at[stack.at[--stack.n]];
+		if (v->data != NULL)
+			continue;
+		if (v->kind != VALUE_CALL)
+			return false;
+		if (needed[v->call])
+			continue;
+		needed[v->call] = true;
+		const OpCall *c = &d->call.at[v->call];
+		for (int k = 0; k < c->nin; k++)
+			if (c->in[k] != DAG_NONE)
+				vec_push(tmp, &stack, c->in[k]);
+	}
+	return true;
+}
+
+const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err)
+{
+	assert(value >= 0 && (size_t)value < d->value.n);
+	if (data_of(d, value) != NULL)
+		return data_of(d, value);
+	Arena *tmp = arena_new();
+	bool *needed = arena_array(tmp, bool, d->call.n + 1), ok = mark_behind(d, value, needed, tmp);
+	for (size_t i = 0; ok && i < d->call.n; i++) {
+		const OpCall *c = &d->call.at[i];
+		if (!needed[i] || data_of(d, c->out[0]) != NULL)
+			continue;
+		void **to = arena_array(tmp, void *, c->nout + 1);
+		ok = all_known(d, c) && fold_call(d->arena, d, c, eval, to, err);
+		for (int r = 0; ok && r < c->nout; r++)
+			d->value.at[c->out[r]].data = to[r];
+	}
+	arena_free(tmp);
+	return ok ? data_of(d, value) : NULL;
+}

@@ -1,0 +1,26 @@
+/* The list of passes, in the order they run, each once. */
+#include "graph/edit.h"
+
+const GraphPass graph_passes[] = {
+	{ "fold", "nothing", "nothing; calls of constants become constants", pass_fold },
+	{ "identity", "nothing", "nothing; calls that give their input go", pass_identity },
+	{ "moves", "identity, which removes what two moves in a row may leave", "nothing", pass_moves },
+	{ "dense", "fold: weights are constants; moves: their transposes too",
+		"products with constant matrices are dense, no matmul", pass_dense },
+	{ "affine", "fold, dense: weights, scales and shifts are constants, products dense",
+		"batch_norm is gone where its parameters are constants; results change by rounding",
+		pass_affine },
+	{ "common", "the passes above, which write equal calls equally", "nothing", pass_common },
+	{ "dead", "nothing; last, since all others leave what they replaced", "numbers of values", pass_dead },
+	{ NULL, NULL, NULL, NULL },
+};
+
+bool graph_optimize(Dag *d, EvalFn eval, Err *err)
+{
+	if (!dag_check(d, err))
+		return false;
+	for (const GraphPass *p = graph_passes; p->name != NULL; p++)
+		if (!p->run(d, eval, err))
+			return false;
+	return dag_check(d, err);
+}

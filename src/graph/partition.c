@@ -1,0 +1,217 @@
+/*
+ * From a Dag to groups of calls, each of which is run as one Task.
+ * An anchor or reduction starts a group; an elementwise call joins the group that ends in one of
+ * its operands, if nobody else reads that and the element count stays; of two such groups the
+ * later one (the add of a residual block joins its second convolution). Since only the end of a
+ * group is ever read outside, groups in order of their last calls are in topological order.
+ */
+#include "graph/graph.h"
+#include "op/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_GROUP = 24 };
+
+typedef struct Part {
+	int first, n; /* calls are linked through next[] */
+	int last;
+	bool open;
+} Part;
+
+typedef struct Build {
+	Arena *a;
+	const Dag *d;
+	Err *err;
+	int *uses;  /* of each value, by calls; an output counts as two */
+	int *part;  /* of each call */
+	int *next;  /* the next call of the same part, -1 at its end */
+	VEC(Part) parts;
+	Names *known; /* texts of Tasks */
+	VEC(Task *) tasks;
+} Build;
+
+static void count_uses(Build *b)
+{
+	for (size_t i = 0; i < b->d->call.n; i++) {
+		const OpCall *c = &b->d->call.at[i];
+		for (int k = 0; k < c->nin; k++) {
+			bool again = false; /* mul(x, x) is one reader */
+			for (int j = 0; j < k && j < 4; j++)
+				again |= c->in[j] == c->in[k];
+			if (c->in[k] != DAG_NONE && !again)
+				b->uses[c->in[k]]++;
+		}
+	}
+	for (size_t i = 0; i < b->d->output.n; i++)
+		b->uses[b->d->output.at[i]] += 2;
+}
+
+/* The part that call i may join, -1 if there is none. */
+static int part_to_join(const Build *b, const OpCall *c)
+{
+	int best = -1;
+	if (op_row(c->op)->class != OP_ELEMENTWISE)
+		return -1;
+	int64_t n = shape_elements(b->d->value.at[c->out[0]].shape);
+	for (int k = 0; k < c->nin; k++) {
+		if (c->in[k] == DAG_NONE)
+			continue;
+		const Value *v = &b->d->value.at[c->in[k]];
+		if (v->kind != VALUE_CALL || b->uses[c->in[k]] != 1 || shape_elements(v->shape) != n)
+			continue;
+		int p = b->part[v->call];
+		const Part *part = &b->parts.at[p];
+		if (!part->open || part->n >= LONGEST_GROUP)
+			continue;
+		if (best < 0 || part->last > b->parts.at[best].last)
+			best = p;
+	}
+	return best;
+}
+
+static void assign_parts(Build *b)
+{
+	for (int i = 0; i < (int)b->d->call.n; i++) {
+		const OpCall *c = &b->d->call.at[i];
+		int p = part_to_join(b, c);
+		b->next[i] = -1;
+		if (p < 0) {
+			p = (int)b->parts.n;
+			Part fresh = { i, 1, i, op_row(c->op)->class != OP_MOVE };
+			vec_push(b->a, &b->parts, fresh);
+		} else {
+			Part *part = &b->parts.at[p];
+			b->next[part->last] = i;
+			part->last = i;
+			part->n++;
+		}
+		b->part[i] = p;
+	}
+}
+
+/* A value as the sub-Dag has it, added as input or constant where it comes from outside. */
+static int sub_value(Build *b, Dag *sub, int *map, int v)
+{
+	if (v == DAG_NONE || map[v] != DAG_NONE)
+		return v == DAG_NONE ? DAG_NONE : map[v];
+	const Value *from = &b->d->value.at[v];
+	map[v] = from->kind == VALUE_CONST ? dag_add_const(sub, "c", from->type, from->shape, NULL)
+					   : dag_add_input(sub, "x", from->type, from->shape);
+	sub->value.at[map[v]].layout = from->layout;
+	return map[v];
+}
+
+typedef struct Sub {
+	Dag *dag;
+	VEC(int) of; /* the model's value of each of its values */
+} Sub;
+
+static void note_value(Build *b, Sub *s, int sub, int model)
+{
+	while ((int)s->of.n <= sub)
+		vec_push(b->a, &s->of, DAG_NONE);
+	s->of.at[sub] = model;
+}
+
+/* The part as a Dag of its own. `map` (all DAG_NONE) is cleaned up again. */
+static bool cut_out(Build *b, const Part *part, int *map, Sub *s)
+{
+	s->dag = dag_new(b->a, NULL);
+	bool ok = true;
+	for (int i = part->first; ok && i >= 0; i = b->next[i]) {
+		const OpCall *c = &b->d->call.at[i];
+		int *in = arena_array(b->a, int, c->nin + 1);
+		for (int k = 0; k < c->nin; k++) {
+			in[k] = sub_value(b, s->dag, map, c->in[k]);
+			if (in[k] != DAG_NONE)
+				note_value(b, s, in[k], c->in[k]);
+		}
+		int call = dag_add_call(s->dag, c->op, NULL, in, c->nin, c->attr, c->nattr, b->err);
+		ok = call >= 0;
+		for (int r = 0; ok && r < c->nout; r++) {
+			int v = s->dag->call.at[call].out[r];
+			map[c->out[r]] = v;
+			s->dag->value.at[v].layout = b->d->value.at[c->out[r]].layout;
+			note_value(b, s, v, c->out[r]);
+			if (i == part->last)
+				dag_add_output(s->dag, v);
+		}
+	}
+	for (size_t v = 0; v < s->of.n; v++)
+		if (s->of.at[v] != DAG_NONE)
+			map[s->of.at[v]] = DAG_NONE;
+	return ok;
+}
+
+/* The group's parameters in the order of the Task's: inputs and constants, then outputs. */
+static void bind_values(Build *b, Group *g, const Sub *s, const int *where)
+{
+	const Dag *t = g->task->dag;
+	int *model = arena_array(b->a, int, t->value.n + 1);
+	for (size_t v = 0; v < s->of.n; v++)
+		if (where[v] != DAG_NONE)
+			model[where[v]] = s->of.at[v];
+	g->in = arena_array(b->a, int, t->value.n + 1);
+	g->out = arena_array(b->a, int, t->output.n + 1);
+	for (size_t i = 0; i < t->input.n; i++)
+		g->in[g->nin++] = model[t->input.at[i]];
+	for (size_t v = 0; v < t->value.n; v++)
+		if (t->value.at[v].kind == VALUE_CONST)
+			g->in[g->nin++] = model[v];
+	for (size_t i = 0; i < t->output.n; i++)
+		g->out[g->nout++] = model[t->output.at[i]];
+}
+
+static bool make_group(Build *b, const Part *part, int *map, Group *g)
+{
+	Sub s = { 0 };
+	if (!cut_out(b, part, map, &s))
+		return false;
+	int *where = arena_array(b->a, int, s.dag->value.n + 1);
+	Task *t = task_new_map(b->a, s.dag, where, b->err);
+	if (t == NULL)
+		return false;
+	int known = names_find(b->known, t->text);
+	if (known < 0) {
+		names_bind(b->known, t->text, (int)b->tasks.n);
+		vec_push(b->a, &b->tasks, t);
+	} else {
+		t = b->tasks.at[known];
+		t->weight++;
+	}
+	g->task = t;
+	g->call = arena_array(b->a, int, part->n);
+	for (int i = part->first; i >= 0; i = b->next[i])
+		g->call[g->ncall++] = i;
+	bind_values(b, g, &s, where);
+	return true;
+}
+
+static int by_last(const void *x, const void *y)
+{
+	return ((const Part *)x)->last - ((const Part *)y)->last;
+}
+
+Partition *graph_partition(Arena *a, const Dag *d, Err *err)
+{
+	Build b = { .a = a, .d = d, .err = err, .known = names_new(a) };
+	b.uses = arena_array(a, int, d->value.n + 1);
+	b.part = arena_array(a, int, d->call.n + 1);
+	b.next = arena_array(a, int, d->call.n + 1);
+	int *map = arena_array(a, int, d->value.n + 1);
+	for (size_t i = 0; i < d->value.n; i++)
+		map[i] = DAG_NONE;
+	count_uses(&b);
+	assign_parts(&b);
+	Partition *p = arena_new_of(a, Partition);
+	p->group = arena_array(a, Group, b.parts.n + 1);
+	if (b.parts.n > 0)
+		qsort(b.parts.at, b.parts.n, sizeof(Part), by_last);
+	for (size_t i = 0; i < b.parts.n; i++)
+		if (!make_group(&b, &b.parts.at[i], map, &p->group[p->ngroup++]))
+			return NULL;
+	p->task = b.tasks.at;
+	p->ntask = (int)b.tasks.n;
+	return p;
+}

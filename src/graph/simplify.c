@@ -1,0 +1,229 @@
+/*
+ * Calls that do nothing, chains of moves, equal calls, calls nothing needs. Each rule keeps every
+ * element's bits.
+ */
+#include "graph/edit.h"
+
+#include "op/names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* True where the attribute is not given, too: then it has its default. */
+static bool all_are(const OpCall *c, const char *name, int64_t to)
+{
+	int n;
+	const int64_t *v = op_ints(c, name, &n);
+	for (int k = 0; k < n; k++)
+		if (v[k] != to)
+			return false;
+	return true;
+}
+
+/* Does the call give its input 0, element for element and in the same shape and type? */
+static bool gives_input(const Edit *e, const OpCall *c)
+{
+	const Value *x = &e->from->value.at[c->in[0]], *y = &e->from->value.at[c->out[0]];
+	int n;
+	const int64_t *v;
+	if (c->nout != 1 || !shape_eq(x->shape, y->shape) || !dtype_eq(x->type, y->type))
+		return false;
+	switch (c->op) {
+	case OP_identity:
+	case OP_cast:
+	case OP_reshape:
+	case OP_expand: return true;
+	case OP_concat:
+	case OP_split: return c->nin == 1;
+	case OP_transpose:
+		v = op_ints(c, "perm", &n);
+		for (int k = 0; k < n; k++)
+			if (v[k] != k && x->shape.dim[k] != 1)
+				return false;
+		return true;
+	case OP_slice: /* as many elements as there are: backwards, or all in order */
+		return all_are(c, "steps", 1);
+	case OP_pad: return all_are(c, "pads", 0);
+	case OP_clip:
+		return c->nin == 1 && op_float(c, "lo") == -INFINITY && op_float(c, "hi") == INFINITY;
+	case OP_max_pool:
+	case OP_avg_pool:
+		return all_are(c, "kernel", 1) && all_are(c, "pads", 0) && all_are(c, "strides", 1);
+	default: return false;
+	}
+}
+
+static bool drop_identity(Edit *e, const OpCall *c, void *arg)
+{
+	(void)arg;
+	if (!gives_input(e, c))
+		return false;
+	edit_replace(e, c->out[0], edit_value(e, c->in[0]));
+	return true;
+}
+
+bool pass_identity(Dag *d, EvalFn eval, Err *err)
+{
+	return edit_dag(d, eval, drop_identity, NULL, err);
+}
+
+/* A transpose that leaves the order of all dimensions but those of size 1 is a reshape. */
+static bool keeps_order(Shape s, const int64_t *perm)
+{
+	int64_t last = -1;
+	for (int k = 0; k < s.rank; k++) {
+		if (s.dim[perm[k]] == 1)
+			continue;
+		if (perm[k] < last)
+			return false;
+		last = perm[k];
+	}
+	return true;
+}
+
+static bool write_reshape(Edit *e, const OpCall *c, int x)
+{
+	const Shape *s = &e->from->value.at[c->out[0]].shape;
+	if (shape_eq(edit_at(e, x)->shape, *s)) {
+		edit_replace(e, c->out[0], x);
+		return true;
+	}
+	Attr shape = attr_ints("shape", s->dim, s->rank);
+	return edit_call_as(e, c, OP_reshape, &x, 1, &shape, 1);
+}
+
+/* reshape(reshape(x)) and transpose(transpose(x)) are one, and may be none. */
+static bool join_moves(Edit *e, const OpCall *c, void *arg)
+{
+	(void)arg;
+	if (c->op != OP_reshape && c->op != OP_transpose)
+		return false;
+	int x = edit_value(e, c->in[0]), n;
+	const OpCall *before = edit_writer(e, x);
+	if (c->op == OP_transpose) {
+		const int64_t *perm = op_ints(c, "perm", &n);
+		int64_t joined[DAG_MAX_RANK];
+		memcpy(joined, perm, sizeof(int64_t) * (size_t)n);
+		if (before != NULL && before->op == OP_transpose) {
+			const int64_t *first = op_ints(before, "perm", &n);
+			for (int k = 0; k < n; k++)
+				joined[k] = first[perm[k]];
+			x = before->in[0];
+		}
+		if (!keeps_order(edit_at(e, x)->shape, joined)) {
+			Attr attr = attr_ints("perm", joined, n);
+			return edit_call_as(e, c, OP_transpose, &x, 1, &attr, 1);
+		}
+		before = edit_writer(e, x);
+	}
+	if (before != NULL && before->op == OP_reshape)
+		x = before->in[0];
+	return write_reshape(e, c, x);
+}
+
+bool pass_moves(Dag *d, EvalFn eval, Err *err)
+{
+	return edit_dag(d, eval, join_moves, NULL, err);
+}
+
+/* Operator, operands and attributes of a call, as a text that equal calls share. */
+static const char *signature(Arena *a, const Edit *e, const OpCall *c)
+{
+	Text t = { .arena = a };
+	text_add(&t, "%d", c->op);
+	for (int k = 0; k < c->nin; k++)
+		text_add(&t, " %d", c->in[k] == DAG_NONE ? -1 : e->map[c->in[k]]);
+	for (int i = 0; i < c->nattr; i++) {
+		const Attr *at = &c->attr[i];
+		char number[32];
+		text_add(&t, " %s", at->name);
+		switch (at->kind) {
+		case ATTR_INT: text_add(&t, "=%lld", (long long)at->i); break;
+		case ATTR_INTS:
+			for (int k = 0; k < at->n; k++)
+				text_add(&t, ",%lld", (long long)at->ints[k]);
+			break;
+		case ATTR_FLOAT:
+			text_double(number, sizeof number, at->f);
+			text_add(&t, "=%s", number);
+			break;
+		case ATTR_TEXT: text_add(&t, "=%s", at->text); break;
+		}
+	}
+	return text_str(&t);
+}
+
+typedef struct Common {
+	Arena *tmp;
+	Names *seen, *consts; /* signatures of old calls, identities of constants' bytes */
+} Common;
+
+/* Constants of one type and shape with the same bytes in memory (tied weights) are one. */
+static void share_const(Edit *e, int old, Common *cm)
+{
+	const Value *v = &e->from->value.at[old];
+	char t[DTYPE_TEXT], s[160];
+	if (v->kind != VALUE_CONST || v->data == NULL || e->map[old] != DAG_NONE)
+		return;
+	const char *key = arena_printf(cm->tmp, "%p %s %s", v->data, dtype_print(v->type, t),
+		shape_str(v->shape, s));
+	int other = names_find(cm->consts, key);
+	if (other == DAG_NONE)
+		names_bind(cm->consts, key, old);
+	else
+		edit_replace(e, old, edit_value(e, other));
+}
+
+static bool share_call(Edit *e, const OpCall *c, void *arg)
+{
+	Common *cm = arg;
+	for (int k = 0; k < c->nin; k++)
+		if (c->in[k] != DAG_NONE) {
+			share_const(e, c->in[k], cm);
+			edit_value(e, c->in[k]);
+		}
+	const char *key = signature(cm->tmp, e, c);
+	int other = names_find(cm->seen, key);
+	if (other == DAG_NONE) {
+		names_bind(cm->seen, key, (int)(c - e->from->call.at));
+		return false;
+	}
+	for (int r = 0; r < c->nout; r++)
+		edit_replace(e, c->out[r], e->map[e->from->call.at[other].out[r]]);
+	return true;
+}
+
+bool pass_common(Dag *d, EvalFn eval, Err *err)
+{
+	Common cm = { .tmp = arena_new() };
+	cm.seen = names_new(cm.tmp);
+	cm.consts = names_new(cm.tmp);
+	bool ok = edit_dag(d, eval, share_call, &cm, err);
+	arena_free(cm.tmp);
+	return ok;
+}
+
+static bool drop_dead(Edit *e, const OpCall *c, void *arg)
+{
+	const bool *live = arg;
+	return !live[c - e->from->call.at]; /* nobody will ask for its results */
+}
+
+bool pass_dead(Dag *d, EvalFn eval, Err *err)
+{
+	Arena *tmp = arena_new();
+	bool *needed = arena_array(tmp, bool, d->value.n + 1), *live = arena_array(tmp, bool, d->call.n + 1);
+	for (size_t i = 0; i < d->output.n; i++)
+		needed[d->output.at[i]] = true;
+	for (size_t i = d->call.n; i-- > 0;) {
+		const OpCall *c = &d->call.at[i];
+		for (int r = 0; r < c->nout; r++)
+			live[i] |= needed[c->out[r]];
+		for (int k = 0; k < c->nin; k++)
+			if (live[i] && c->in[k] != DAG_NONE)
+				needed[c->in[k]] = true;
+	}
+	bool ok = edit_dag(d, eval, drop_dead, live, err);
+	arena_free(tmp);
+	return ok;
+}

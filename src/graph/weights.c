@@ -1,0 +1,226 @@
+/*
+ * Rewrites that change weights: products with constant matrices become dense, and what follows a
+ * convolution or dense as a scale and a shift per channel goes into its weights and bias.
+ * Each step computes weights in f64 and rounds them once; so results change by rounding only.
+ */
+#include "graph/edit.h"
+#include "op/element.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_known(const Value *v)
+{
+	return v->kind == VALUE_CONST && v->data != NULL;
+}
+
+/* ---- matmul with a constant matrix is dense */
+
+static bool make_dense(Edit *e, const OpCall *c, void *arg)
+{
+	(void)arg;
+	if (c->op != OP_matmul || op_int(c, "ta") != 0)
+		return false;
+	int in[2] = { edit_value(e, c->in[0]), edit_value(e, c->in[1]) };
+	Value w = *edit_at(e, in[1]);
+	if (!is_known(&w) || w.shape.rank != 2 || edit_at(e, in[0])->shape.rank < 1 || is_known(edit_at(e, in[0])))
+		return false;
+	if (op_int(c, "tb") == 0) {
+		static const int64_t swap[] = { 1, 0 };
+		Shape s = shape_of(2, (int64_t[]){ w.shape.dim[1], w.shape.dim[0] });
+		void *data = fold_transpose(e->to->arena, &w, swap);
+		if (data == NULL)
+			return false;
+		in[1] = edit_const(e, w.name, w.type, s, data);
+	}
+	return edit_call_as(e, c, OP_dense, in, 2, NULL, 0);
+}
+
+bool pass_dense(Dag *d, EvalFn eval, Err *err)
+{
+	return edit_dag(d, eval, make_dense, NULL, err);
+}
+
+/* ---- y = x * scale[c] + shift[c] */
+
+typedef struct Affine {
+	int64_t n;            /* channels */
+	double *scale, *shift; /* NULL: 1, 0 */
+	bool only_shift;
+} Affine;
+
+/* Where the channels of the value lie: axis 1 of convolutions, the last one of dense. */
+static int channel_axis(const OpCall *anchor, int rank)
+{
+	return anchor->op == OP_conv ? 1 : rank - 1;
+}
+
+/* A constant that varies along `axis` of a tensor of `rank` dimensions at most; its element c. */
+static bool varies_along(const Value *v, int rank, int axis, int64_t channels)
+{
+	for (int k = 0; k < v->shape.rank; k++) {
+		int at = rank - v->shape.rank + k;
+		if (v->shape.dim[k] != 1 && (at != axis || v->shape.dim[k] != channels))
+			return false;
+	}
+	return v->shape.rank <= rank;
+}
+
+static double per_channel(const Value *v, int64_t c)
+{
+	return element_get(v->type, v->data, shape_elements(v->shape) == 1 ? 0 : c);
+}
+
+static bool read_batch_norm(const Edit *e, const OpCall *c, Affine *f, Arena *tmp)
+{
+	const Value *p[5];
+	for (int k = 1; k < 5; k++) {
+		p[k] = &e->from->value.at[c->in[k]];
+		if (!is_known(p[k]))
+			return false;
+	}
+	f->n = p[1]->shape.dim[0];
+	f->scale = arena_array(tmp, double, f->n + 1);
+	f->shift = arena_array(tmp, double, f->n + 1);
+	for (int64_t i = 0; i < f->n; i++) {
+		double deviation = sqrt(per_channel(p[4], i) + op_float(c, "epsilon"));
+		f->scale[i] = per_channel(p[1], i) / deviation;
+		f->shift[i] = per_channel(p[2], i) - per_channel(p[3], i) * f->scale[i];
+	}
+	return true;
+}
+
+/* add, sub, mul and div with a constant per channel; x tells which operand is the tensor. */
+static bool read_binary(const Edit *e, const OpCall *c, int axis, int64_t channels, Affine *f, Arena *tmp)
+{
+	const Value *y = &e->from->value.at[c->out[0]], *v = &e->from->value.at[c->in[1]];
+	if (!is_known(v) || !varies_along(v, y->shape.rank, axis, channels))
+		return false;
+	f->n = channels;
+	f->scale = arena_array(tmp, double, channels + 1);
+	f->shift = arena_array(tmp, double, channels + 1);
+	f->only_shift = c->op == OP_add || c->op == OP_sub;
+	for (int64_t i = 0; i < channels; i++) {
+		double p = per_channel(v, i);
+		f->scale[i] = c->op == OP_mul ? p : c->op == OP_div ? 1 / p : 1;
+		f->shift[i] = c->op == OP_add ? p : c->op == OP_sub ? -p : 0;
+	}
+	return true;
+}
+
+static const void *scaled_weights(Edit *e, const Value *w, const Affine *f)
+{
+	int64_t n = shape_elements(w->shape), per = f->n > 0 ? n / f->n : 0;
+	void *data = arena_alloc_aligned(e->to->arena, (size_t)value_bytes(w) + 1, 64);
+	for (int64_t i = 0; i < n; i++)
+		element_set(w->type, data, i, element_get(w->type, w->data, i) * f->scale[i / per]);
+	return data;
+}
+
+static const void *shifted_bias(Edit *e, DType t, const Value *b, const Affine *f)
+{
+	void *data = arena_alloc_aligned(e->to->arena, (size_t)dtype_bytes(t, f->n) + 1, 64);
+	for (int64_t i = 0; i < f->n; i++)
+		element_set(t, data, i, (b != NULL ? element_get(t, b->data, i) : 0) * f->scale[i] + f->shift[i]);
+	return data;
+}
+
+/* A variance of -epsilon or less gives no number; such a model is left as it is. */
+static bool is_finite(const Affine *f)
+{
+	for (int64_t i = 0; i < f->n; i++)
+		if (!isfinite(f->scale[i]) || !isfinite(f->shift[i]))
+			return false;
+	return true;
+}
+
+/* The anchor anew with f in its weights, standing for call c. */
+static bool into_anchor(Edit *e, const OpCall *c, const OpCall *anchor, const Affine *f)
+{
+	Value w = *edit_at(e, anchor->in[1]), b = { 0 };
+	bool has_bias = anchor->nin > 2 && anchor->in[2] != DAG_NONE;
+	if (has_bias)
+		b = *edit_at(e, anchor->in[2]);
+	if (!is_known(&w) || (has_bias && !is_known(&b)) || !dtype_is_float(w.type) || !is_finite(f))
+		return false;
+	OpCall old = *anchor; /* adding calls may move it */
+	int in[3] = { old.in[0], old.in[1], 0 };
+	if (!f->only_shift)
+		in[1] = edit_const(e, w.name, w.type, w.shape, scaled_weights(e, &w, f));
+	const char *name = has_bias ? b.name : arena_printf(e->to->arena, "%s.bias", w.name);
+	in[2] = edit_const(e, name, w.type, shape_of(1, &f->n), shifted_bias(e, w.type, has_bias ? &b : NULL, f));
+	return edit_call_as(e, c, old.op, in, 3, old.attr, old.nattr);
+}
+
+/* batch_norm that follows no anchor: one product and one sum with constants [C,1,1]. */
+static bool into_elementwise(Edit *e, const OpCall *c, const Affine *f)
+{
+	const Value *y = &e->from->value.at[c->out[0]];
+	Arena *a = e->to->arena;
+	DType t = y->type;
+	Shape s = { y->shape.rank - 1, { 0 } };
+	s.dim[0] = f->n;
+	for (int k = 1; k < s.rank; k++)
+		s.dim[k] = 1;
+	size_t bytes = (size_t)dtype_bytes(t, f->n) + 1;
+	void *scale = arena_alloc_aligned(a, bytes, 64), *shift = arena_alloc_aligned(a, bytes, 64);
+	for (int64_t i = 0; i < f->n; i++) {
+		element_set(t, scale, i, f->scale[i]);
+		element_set(t, shift, i, f->shift[i]);
+	}
+	const char *of = e->from->value.at[c->in[1]].name, *to = e->from->value.at[c->in[2]].name;
+	int in[2] = { edit_value(e, c->in[0]), edit_const(e, of, t, s, scale) };
+	in[0] = edit_call(e, OP_mul, arena_printf(a, "%s.scaled", y->name), in, 2, NULL, 0);
+	if (in[0] == DAG_NONE)
+		return false;
+	in[1] = edit_const(e, to, t, s, shift);
+	return edit_call_as(e, c, OP_add, in, 2, NULL, 0);
+}
+
+/* The convolution or dense whose only reader the call is, as the new Dag has it. */
+static const OpCall *anchor_before(Edit *e, int old)
+{
+	if (!edit_used_once(e, old))
+		return NULL;
+	const OpCall *w = edit_writer(e, edit_value(e, old));
+	return w != NULL && (w->op == OP_conv || w->op == OP_dense) ? w : NULL;
+}
+
+static bool absorb(Edit *e, const OpCall *c, void *arg)
+{
+	Arena *tmp = arg;
+	Affine f = { 0 };
+	bool norm = c->op == OP_batch_norm;
+	if (!norm && c->op != OP_add && c->op != OP_sub && c->op != OP_mul && c->op != OP_div)
+		return false;
+	const Value *y = &e->from->value.at[c->out[0]];
+	OpCall turned = *c; /* the tensor first: addition and multiplication allow it */
+	int operands[2] = { c->in[0], c->in[1] };
+	if ((c->op == OP_add || c->op == OP_mul) && is_known(&e->from->value.at[c->in[0]])) {
+		operands[0] = c->in[1];
+		operands[1] = c->in[0];
+		turned.in = operands;
+	}
+	const Value *x = &e->from->value.at[turned.in[0]];
+	const OpCall *anchor = anchor_before(e, turned.in[0]);
+	if (anchor != NULL && shape_eq(x->shape, y->shape)) {
+		int axis = channel_axis(anchor, y->shape.rank);
+		int64_t channels = y->shape.dim[axis];
+		bool fits = norm ? axis == 1 && read_batch_norm(e, c, &f, tmp)
+				 : read_binary(e, &turned, axis, channels, &f, tmp);
+		if (fits && into_anchor(e, c, anchor, &f))
+			return true;
+	}
+	if (!norm || e->err->code != ERR_NONE)
+		return false;
+	return (f.scale != NULL || read_batch_norm(e, c, &f, tmp)) && is_finite(&f) &&
+		into_elementwise(e, c, &f);
+}
+
+bool pass_affine(Dag *d, EvalFn eval, Err *err)
+{
+	Arena *tmp = arena_new();
+	bool ok = edit_dag(d, eval, absorb, tmp, err);
+	arena_free(tmp);
+	return ok;
+}

@@ -1,0 +1,380 @@
+/*
+ * Passes on golden texts, each alone and all together against the reference of tests/op on random
+ * models; partition into Tasks; constants for frontends.
+ */
+#include "graph/graph.h"
+#include "op/element.h"
+#include "ref.h"
+#include "suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char *print(const Dag *d)
+{
+	Text t = { .arena = d->arena };
+	dag_print(&t, d);
+	return text_str(&t);
+}
+
+static Dag *parse(Arena *a, const char *text)
+{
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t.dag", text, strlen(text), &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	return d;
+}
+
+static const GraphPass *find_pass(const char *name)
+{
+	for (const GraphPass *p = graph_passes; p->name != NULL; p++)
+		if (strcmp(p->name, name) == 0)
+			return p;
+	ck_abort_msg("no pass %s", name);
+	return NULL;
+}
+
+static const struct {
+	const char *pass, *before, *after;
+} golden[] = {
+#include "passes.inc"
+};
+
+START_TEST(passes_do_what_they_say)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = parse(a, golden[_i].before);
+	ck_assert_msg(find_pass(golden[_i].pass)->run(d, graph_eval_interp, &err), "%s", err.text);
+	ck_assert_msg(dag_check(d, &err), "%s", err.text);
+	ck_assert(find_pass("dead")->run(d, graph_eval_interp, &err) && dag_check(d, &err));
+	ck_assert_str_eq(print(d), golden[_i].after);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(every_pass_has_a_golden_text)
+{
+	for (const GraphPass *p = graph_passes; p->name != NULL; p++) {
+		int n = 0;
+		for (int i = 0; i < LEN(golden); i++)
+			n += strcmp(golden[i].pass, p->name) == 0;
+		ck_assert_msg(n > 0 && p->needs[0] != 0 && p->breaks[0] != 0, "%s", p->name);
+	}
+}
+END_TEST
+
+/* ---- random models ---- */
+
+static int pick(Rng *r, const Dag *d, int rank)
+{
+	for (;;) {
+		int v = (int)rng_below(r, d->value.n);
+		if (d->value.at[v].kind != VALUE_CONST && (rank == 0 || d->value.at[v].shape.rank == rank))
+			return v;
+	}
+}
+
+static int constant(Dag *d, Rng *r, int rank, const int64_t *dim, double least)
+{
+	Shape s = shape_of(rank, dim);
+	Tensor t = tensor_random(d->arena, F32, s, r);
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] = least > 0 ? fabs(t.v[i]) + least : t.v[i];
+	return dag_add_const(d, "k", F32, s, tensor_bytes(d->arena, t));
+}
+
+/* The result of a call that must be right. */
+static int call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
+{
+	Err err = { 0 };
+	int n = dag_add_call(d, op, name, in, nin, attr, nattr, &err);
+	ck_assert_msg(n >= 0, "%s", err.text);
+	return d->call.at[n].out[0];
+}
+
+static void grow(Dag *d, Rng *r)
+{
+	static const int unary[] = { OP_relu, OP_identity, OP_tanh, OP_clip, OP_sigmoid };
+	static const int binary[] = { OP_add, OP_sub, OP_mul, OP_maximum };
+	int x = pick(r, d, 4), in[5] = { x }, op = OP_identity, nin = 1, nattr = 0;
+	Shape s = d->value.at[x].shape;
+	Attr attr[2];
+	int64_t c = s.dim[1], one[4] = { 1, 1, 1, 1 }, pads[4] = { 1, 1, 1, 1 }, w[4] = { 0, c, 3, 3 };
+	int64_t perm[4] = { 0, 1, 3, 2 }, flat[2] = { s.dim[0] * c, -1 }, back[4];
+	switch (rng_below(r, 9)) {
+	case 0: op = unary[rng_below(r, LEN(unary))]; break;
+	case 1:
+		op = OP_conv;
+		w[0] = rng_range(r, 1, 3);
+		in[nin++] = constant(d, r, 4, w, 0);
+		if (rng_below(r, 2) == 0)
+			in[nin++] = constant(d, r, 1, w, 0);
+		attr[nattr++] = attr_ints("pads", pads, 4);
+		break;
+	case 2:
+		op = OP_batch_norm;
+		for (; nin < 5; nin++)
+			in[nin] = constant(d, r, 1, &c, nin == 4 ? 0.5 : 0);
+		break;
+	case 3:
+		op = binary[rng_below(r, LEN(binary))];
+		one[1] = rng_below(r, 2) == 0 ? c : 1;
+		in[nin++] = rng_below(r, 2) == 0 ? constant(d, r, 4, one, 0) : constant(d, r, 0, one, 0);
+		if (rng_below(r, 2) == 0) {
+			in[1] = x;
+			in[0] = constant(d, r, 3, &one[1], 0);
+		}
+		break;
+	case 4: /* a residual sum, or the square of something */
+		op = binary[rng_below(r, LEN(binary))];
+		in[nin++] = pick(r, d, 4);
+		if (!shape_eq(d->value.at[in[1]].shape, s))
+			in[1] = x;
+		break;
+	case 5:
+		op = OP_transpose;
+		attr[nattr++] = attr_ints("perm", perm, 4);
+		break;
+	case 6: /* there and back again */
+		attr[0] = attr_ints("shape", flat, 2);
+		in[0] = call(d, OP_reshape, NULL, in, 1, attr, 1);
+		if (rng_below(r, 2) == 0) {
+			int64_t m[2] = { s.dim[2] * s.dim[3], s.dim[2] * s.dim[3] };
+			in[1] = constant(d, r, 2, m, 0);
+			in[0] = call(d, OP_matmul, NULL, in, 2, NULL, 0);
+		}
+		op = OP_reshape;
+		memcpy(back, s.dim, sizeof back);
+		attr[nattr++] = attr_ints("shape", back, 4);
+		break;
+	case 7: /* constants of constants */
+		op = binary[rng_below(r, LEN(binary))];
+		in[1] = constant(d, r, 1, one, 0);
+		in[1] = call(d, OP_exp, NULL, &in[1], 1, NULL, 0);
+		nin = 2;
+		break;
+	default:
+		op = OP_avg_pool;
+		attr[nattr++] = attr_ints("kernel", one, 2);
+		break;
+	}
+	call(d, op, NULL, in, nin, attr, nattr);
+}
+
+static void compare(const Dag *x, const Tensor *vx, const Dag *y, const Tensor *vy, int seed, const char *text)
+{
+	for (size_t o = 0; o < x->output.n; o++) {
+		const Tensor *s = &vx[x->output.at[o]], *t = &vy[y->output.at[o]];
+		ck_assert_str_eq(x->value.at[x->output.at[o]].name, y->value.at[y->output.at[o]].name);
+		ck_assert(shape_eq(s->shape, t->shape));
+		double most = 1, off = 0;
+		for (int64_t i = 0; i < s->n; i++) {
+			most = fmax(most, fabs(s->v[i]));
+			off = fmax(off, fabs(s->v[i] - t->v[i]));
+		}
+		/* Weights are rounded once more: some units in the last place of f32, through 12 calls. */
+		ck_assert_msg(off <= 1e-5 * most, "seed %d: off by %g of %g\n%s\n%s", seed, off, most, text, print(y));
+	}
+}
+
+START_TEST(optimized_models_compute_the_same)
+{
+	Rng r = rng_seed(500 + (uint64_t)_i);
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_new(a, "random");
+	int64_t dim[4] = { rng_range(&r, 1, 2), rng_range(&r, 1, 3), rng_range(&r, 1, 3), rng_range(&r, 1, 3) };
+	int x = dag_add_input(d, "x", F32, shape_of(4, dim)), ncall = (int)rng_range(&r, 1, 12);
+	for (int i = 0; i < ncall; i++)
+		grow(d, &r);
+	dag_add_output(d, d->call.at[d->call.n - 1].out[0]);
+	for (int i = (int)rng_below(&r, 3); i > 0; i--) {
+		int v = pick(&r, d, 0);
+		bool again = v == x;
+		for (size_t o = 0; o < d->output.n; o++)
+			again |= d->output.at[o] == v;
+		if (!again)
+			dag_add_output(d, v);
+	}
+	const char *text = print(d);
+	Tensor in = tensor_random(a, F32, shape_of(4, dim), &r);
+	Tensor *before = arena_array(a, Tensor, d->value.n);
+	before[x] = in;
+	ref_eval(a, d, before);
+	Dag was = *d;
+	ck_assert_msg(graph_optimize(d, graph_eval_interp, &err), "%s: %s", err.place, err.text);
+	Tensor *after = arena_array(a, Tensor, d->value.n);
+	after[d->input.at[0]] = in;
+	ref_eval(a, d, after);
+	compare(&was, before, d, after, 500 + _i, text);
+	for (size_t i = 0; i < d->call.n; i++) /* constants all have data here: none is left */
+		ck_assert_int_ne(d->call.at[i].op, OP_batch_norm);
+
+	/* Optimizing again changes nothing, and the partition covers every call once. */
+	const char *first = print(d);
+	ck_assert(graph_optimize(d, graph_eval_interp, &err));
+	ck_assert_msg(d->call.n <= was.call.n * 2 && d->call.n > 0, "%s", first);
+	Partition *p = graph_partition(a, d, &err);
+	ck_assert_msg(p != NULL, "%s", err.text);
+	int *seen = arena_array(a, int, d->call.n), weight = 0;
+	for (int g = 0; g < p->ngroup; g++)
+		for (int k = 0; k < p->group[g].ncall; k++)
+			seen[p->group[g].call[k]]++;
+	for (size_t i = 0; i < d->call.n; i++)
+		ck_assert_int_eq(seen[i], 1);
+	for (int t = 0; t < p->ntask; t++)
+		weight += p->task[t]->weight;
+	ck_assert_int_eq(weight, p->ngroup);
+
+	/* Running the groups' Tasks one after the other gives the model's outputs. */
+	Tensor *v = arena_array(a, Tensor, d->value.n);
+	v[d->input.at[0]] = in;
+	for (size_t i = 0; i < d->value.n; i++)
+		if (d->value.at[i].kind == VALUE_CONST)
+			v[i] = tensor_of(a, F32, d->value.at[i].shape, d->value.at[i].data);
+	for (int g = 0; g < p->ngroup; g++) {
+		const Group *grp = &p->group[g];
+		const Dag *t = grp->task->dag;
+		Tensor *local = arena_array(a, Tensor, t->value.n);
+		int n = 0;
+		for (size_t i = 0; i < t->input.n; i++)
+			local[t->input.at[i]] = v[grp->in[n++]];
+		for (size_t i = 0; i < t->value.n; i++)
+			if (t->value.at[i].kind == VALUE_CONST)
+				local[i] = v[grp->in[n++]];
+		ck_assert_int_eq(n, grp->nin);
+		for (int i = 0; i < n; i++) /* groups come in an order that can be run */
+			ck_assert_ptr_nonnull(v[grp->in[i]].v);
+		ref_eval(a, t, local);
+		ck_assert_int_eq(grp->nout, (int)t->output.n);
+		for (int i = 0; i < grp->nout; i++)
+			v[grp->out[i]] = local[t->output.at[i]];
+	}
+	compare(&was, before, d, v, 500 + _i, text);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- partition ---- */
+
+static const struct {
+	const char *dag, *groups; /* labels of groups in order, with the Task's weight */
+} parts[] = {
+	{ /* a residual block with a projection: the later convolution takes the sum */
+		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst wp: f32[8,8,1,1]\n"
+		"p = conv(x, wp)\na = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\n"
+		"d = add(c, p)\ny = relu(d)\nout y\n",
+		"conv1x1 8>8 6 *1; conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 +add+relu *1; " },
+	{ /* the projection comes last: it takes the sum, and runs last */
+		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst wp: f32[8,8,1,1]\n"
+		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\np = conv(x, wp)\n"
+		"d = add(c, p)\ny = relu(d)\nout y\n",
+		"conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 *1; conv1x1 8>8 6 +add+relu *1; " },
+	{ /* equal layers are one Task; an identity shortcut is an input */
+		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst w3: f32[8,8,3,3]\n"
+		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\nd = add(x, c)\n"
+		"e = relu(d)\nf = conv(e, w3) pads=[1,1,1,1]\ny = relu(f)\nout y\n",
+		"conv3x3 8>8 6 +relu *2; conv3x3 8>8 6 +add+relu *1; conv3x3 8>8 6 +relu *2; " },
+	{ /* squeeze and excite: the wide product does not follow the narrow sigmoid */
+		"dag\nin x: f32[1,4,5,5]\nconst w: f32[4,4]\nm = reduce_mean(x) axes=[2,3] keep=0\nd = dense(m, w)\n"
+		"s = sigmoid(d)\nr = reshape(s) shape=[1,4,1,1]\ny = mul(x, r)\nz = relu(y)\nout z\n",
+		"reduce_mean 1x4x5x5 *1; dense 4>4 +sigmoid *1; reshape 1x4x1x1 *1; mul 1x4x5x5 +relu *1; " },
+	{ /* an output in the middle is not fused away, nor is what two calls read */
+		"dag\nin x: f32[2,4]\nconst w: f32[4,4]\nd = dense(x, w)\nr = relu(d)\ns = exp(d)\nt = tanh(r)\nu = add(t, s)\n"
+		"out u, r\n",
+		"dense 4>4 m2 *1; relu 2x4 *1; exp 2x4 *1; tanh 2x4 +add *1; " },
+	{ "dag\nin x: f32[2,4]\na = exp(x)\nb = mul(a, a)\nc = softmax(b)\nd = neg(c)\ne = concat(d, d) axis=0\nf = relu(e)\nout f\n",
+		"exp 2x4 +mul *1; softmax 2x4 +neg *1; concat 4x4 *1; relu 4x4 *1; " },
+	{ "dag\nin x: f32[6]\na, b = split(x) sizes=[3,3]\nc = add(b, a)\nd, e = split(x) sizes=[3,3]\nf = mul(d, c)\nout f, e\n",
+		"split 3 *2; split 3 *2; add 3 +mul *1; " },
+};
+
+START_TEST(groups_are_what_they_should_be)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Partition *p = graph_partition(a, parse(a, parts[_i].dag), &err);
+	ck_assert_msg(p != NULL, "%s", err.text);
+	Text t = { .arena = a };
+	for (int g = 0; g < p->ngroup; g++)
+		text_add(&t, "%s *%d; ", p->group[g].task->label, p->group[g].task->weight);
+	ck_assert_str_eq(text_str(&t), parts[_i].groups);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- constants for frontends ---- */
+
+START_TEST(const_value_sees_through_calls)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = parse(a, "dag\nin x: f32[2]\nconst s: i64[4] = {2, 3, 4, 5}\nconst k: i64[1] = {10}\n"
+			  "a, b = split(s) sizes=[1,3]\nc = concat(b, k) axis=0\ne = reshape(c) shape=[2,2]\n"
+			  "t = transpose(e)\nu = cast(x) to=i64\nw = add(u, k)\nout t, w\n");
+	const int64_t *v = graph_const_value(d, dag_find_value(d, "t"), graph_eval_interp, &err);
+	static const int64_t is[] = { 3, 5, 4, 10 };
+	ck_assert_ptr_nonnull(v);
+	ck_assert_int_eq(memcmp(v, is, sizeof is), 0);
+	ck_assert_ptr_eq(v, graph_const_value(d, dag_find_value(d, "t"), graph_eval_interp, &err));
+	ck_assert_ptr_null(graph_const_value(d, dag_find_value(d, "w"), graph_eval_interp, &err));
+	ck_assert_ptr_null(graph_const_value(d, dag_find_value(d, "x"), graph_eval_interp, &err));
+	ck_assert_int_eq(err.code, ERR_NONE);
+	ck_assert_msg(dag_check(d, &err), "%s", err.text);
+	ck_assert(graph_optimize(d, graph_eval_interp, &err));
+	arena_free(a);
+}
+END_TEST
+
+/* ---- speed ---- */
+
+/* A chain of 2 000 convolutions, batch norms, sums: passes and partition must not be quadratic. */
+START_TEST(large_models_take_no_time)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_new(a, "deep");
+	int64_t dim[4] = { 1, 8, 4, 4 }, w[4] = { 8, 8, 1, 1 }, c = 8;
+	float *data = arena_array(a, float, 64);
+	for (int i = 0; i < 64; i++)
+		data[i] = 1;
+	int x = dag_add_input(d, "x", F32, shape_of(4, dim));
+	for (int i = 0; i < 2000; i++) {
+		int in[5] = { x, dag_add_const(d, "w", F32, shape_of(4, w), arena_copy(a, data, 256)) };
+		in[0] = call(d, OP_conv, "conv", in, 2, NULL, 0);
+		for (int k = 1; k < 5; k++)
+			in[k] = dag_add_const(d, "k", F32, shape_of(1, &c), data);
+		in[0] = call(d, OP_batch_norm, "bn", in, 5, NULL, 0);
+		in[1] = x;
+		x = call(d, OP_add, "sum", in, 2, NULL, 0);
+	}
+	dag_add_output(d, x);
+	clock_t start = clock();
+	ck_assert_msg(graph_optimize(d, graph_eval_interp, &err), "%s", err.text);
+	Partition *p = graph_partition(a, d, &err);
+	double s = (double)(clock() - start) / CLOCKS_PER_SEC;
+	ck_assert_int_eq(d->call.n, 4000);
+	ck_assert_int_eq(p->ngroup, 2000);
+	ck_assert_int_eq(p->ntask, 1);
+	ck_assert_int_eq(p->task[0]->weight, 2000);
+	/* Some 0.1 s in a release build; quadratic would be minutes, and sanitizers cost ten times. */
+	ck_assert_msg(s < 10, "%g s", s);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("graph");
+	int models = getenv("DLC_TEST_ALL") != NULL ? 3000 : 300;
+	tcase_add_loop_test(tc, passes_do_what_they_say, 0, LEN(golden));
+	tcase_add_test(tc, every_pass_has_a_golden_text);
+	tcase_add_loop_test(tc, optimized_models_compute_the_same, 0, models);
+	tcase_add_loop_test(tc, groups_are_what_they_should_be, 0, LEN(parts));
+	tcase_add_test(tc, const_value_sees_through_calls);
+	tcase_add_test(tc, large_models_take_no_time);
+	return run_suite("graph", tc);
+}
