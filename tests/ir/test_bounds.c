@@ -186,7 +186,7 @@ START_TEST(random_values_lie_in_their_intervals)
 		{ DT_UINT, 8, 1 }, { DT_UINT, 64, 1 }, { DT_BOOL, 8, 1 }, { DT_BOOL, 8, 1 }, { DT_INT, 64, 4 },
 		{ DT_BOOL, 8, 4 } };
 	Rng seed = rng_seed(31), r = rng_fork(&seed, var_sets[_i]);
-	int count = getenv("DLC_TEST_ALL") != NULL ? 20000 : 1500, decided = 0;
+	int count = getenv("DLC_TEST_ALL") != NULL ? 20000 : 500, decided = 0;
 	for (int k = 0; k < count; k++) {
 		if (k % 100 == 0) {
 			teardown();

@@ -128,7 +128,7 @@ static void check_nest(Ir *ir, Fn *fn, const Stmt *s)
 START_TEST(every_access_lies_in_its_regions)
 {
 	Rng seed = rng_seed(77), r = rng_fork(&seed, _i == 0 ? "a" : "b");
-	int count = getenv("DLC_TEST_ALL") != NULL ? 5000 : 400;
+	int count = getenv("DLC_TEST_ALL") != NULL ? 5000 : 120;
 	for (int k = 0; k < count; k++) {
 		teardown();
 		setup();

@@ -85,7 +85,7 @@ static void check_same_stores(const Trace *a, const Trace *b, const char *text)
 START_TEST(random_nests_store_the_same)
 {
 	Rng r = rng_seed(_i == 0 ? 5 : 6);
-	int count = getenv("DLC_TEST_ALL") != NULL ? 8000 : 600;
+	int count = getenv("DLC_TEST_ALL") != NULL ? 8000 : 200;
 	for (int k = 0; k < count; k++) {
 		teardown();
 		setup();
