@@ -1,7 +1,7 @@
 /*
  * dlc-run from outside: a table of command lines with exit codes and what they print, tensors through
  * .npy and .npz, ONNX test data, timing, files that are no bundles, and outputs that cannot be written.
- * argv[1] is the program.
+ * argv[1] is the program, argv[2] the example that knows only the public header and the library.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum { N = 100, TEXT = 65536 };
 
-static const char *program;
+static const char *program, *example;
 static char folder[] = "/tmp/dlc_run.XXXXXX";
 
 static void write_file(const char *name, const void *bytes, size_t n)
@@ -326,6 +326,19 @@ START_TEST(hand_over)
 }
 END_TEST
 
+START_TEST(example_program)
+{
+	static char out[TEXT], err[TEXT];
+	const char *usual = program;
+	program = example;
+	ck_assert_int_eq(run("add.dlcb", out, err), 0);
+	ck_assert_str_eq(out, "out[0] = 1.5\n"); /* a is 0.5, b 0, and 1 is added */
+	ck_assert_int_eq(run("text", out, err), 1);
+	ck_assert_ptr_nonnull(strstr(err, "text: not a bundle"));
+	program = usual;
+}
+END_TEST
+
 /* A refused or failed run leaves nothing behind. */
 START_TEST(no_partial_files)
 {
@@ -340,11 +353,12 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s DLC-RUN\n", argv[0]);
+	if (argc != 3) {
+		fprintf(stderr, "usage: %s DLC-RUN EXAMPLE\n", argv[0]);
 		return 2;
 	}
 	program = realpath(argv[1], NULL); /* the tests run in a folder of their own */
+	example = realpath(argv[2], NULL);
 	TCase *tc = tcase_create("run");
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, command_lines, 0, LEN(LINE));
@@ -352,5 +366,6 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, bench);
 	tcase_add_test(tc, hand_over);
 	tcase_add_test(tc, no_partial_files);
+	tcase_add_test(tc, example_program);
 	return run_suite("run", tc);
 }
