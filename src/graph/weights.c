@@ -108,12 +108,21 @@ static bool read_binary(const Edit *e, const OpCall *c, int axis, int64_t channe
 	return true;
 }
 
+/* f32 in a loop of its own: networks have tens of millions of such weights. */
 static const void *scaled_weights(Edit *e, const Value *w, const Affine *f)
 {
 	int64_t n = shape_elements(w->shape), per = f->n > 0 ? n / f->n : 0;
 	void *data = arena_alloc_aligned(e->to->arena, (size_t)value_bytes(w) + 1, 64);
-	for (int64_t i = 0; i < n; i++)
-		element_set(w->type, data, i, element_get(w->type, w->data, i) * f->scale[i / per]);
+	bool is_f32 = dtype_eq(w->type, F32);
+	for (int64_t c = 0; c < f->n; c++) {
+		double scale = f->scale[c];
+		const float *from = (const float *)w->data + (is_f32 ? c * per : 0);
+		float *to = (float *)data + (is_f32 ? c * per : 0);
+		for (int64_t i = 0; is_f32 && i < per; i++)
+			to[i] = (float)(from[i] * scale);
+		for (int64_t i = c * per; !is_f32 && i < (c + 1) * per; i++)
+			element_set(w->type, data, i, element_get(w->type, w->data, i) * scale);
+	}
 	return data;
 }
 
