@@ -47,9 +47,7 @@ static void collect(Info *f)
 	target_host(&f->host, 1);
 	const char *const *dirs = place_targets(f->arena, &n);
 	f->target = target_list(f->arena, dirs, n, &f->ntarget);
-#ifdef DLC_HAVE_ZOO
 	f->zoo = frontend_zoo(&f->nzoo);
-#endif
 	add_place(f, "programs", place_programs(f->arena));
 	for (size_t i = 0; i < n; i++)
 		add_place(f, "targets", dirs[i]);

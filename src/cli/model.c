@@ -98,11 +98,40 @@ static bool read_binds(const Args *args, ModelArgs *m, Err *err)
 	return true;
 }
 
+/*
+ * An input that must be known while compiling, from the first set of test data: the tensor of that
+ * name.
+ */
+static bool offer_check(const char *input, BindArg *out, void *arg)
+{
+	const Args *args = arg;
+	Arena *a = args_arena(args);
+	for (int k = 0; k < 4096; k++) {
+		char *path = arena_printf(a, "%s/test_data_set_0/input_%d.pb", args_text(args, "check", ""), k);
+		BindArg b;
+		Err err = { 0 };
+		Bytes file;
+		if (access(path, F_OK) != 0)
+			return false;
+		if (!file_read(a, path, (size_t)1 << 31, &file, &err) || !frontend_read_tensor_pb(a, file.at, file.n, &b, &err))
+			continue;
+		if (b.name != NULL && strcmp(b.name, input) == 0) {
+			*out = b;
+			return true;
+		}
+	}
+	return false;
+}
+
 Dag *model_load(const Args *args, const char *model, Err *err)
 {
 	ModelArgs m = { .batch = args_int(args, "batch", 0), .eval = compile_eval, .note = note };
 	if (!read_shapes(args, &m, err) || !read_binds(args, &m, err))
 		return NULL;
+	if (args_has(args, "check") && args_text(args, "check", "")[0] != 0) {
+		m.offer = offer_check;
+		m.offer_arg = (void *)(uintptr_t)args;
+	}
 	return frontend_load(args_arena(args), model, &m, err);
 }
 

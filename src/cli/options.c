@@ -164,7 +164,8 @@ static bool set_value(Args *a, Given *g, const Option *o, const char *value, Err
 {
 	vec_push(a->arena, &g->text, value);
 	switch (o->kind) {
-	case OPT_FLAG: return true;
+	case OPT_FLAG:
+	case OPT_MAYBE: return true;
 	case OPT_TEXT:
 		return value[0] != 0 || bad_value(err, o, value, "a value that is not empty");
 	case OPT_INT:
@@ -238,7 +239,7 @@ static bool take_option(Args *a, int argc, const char *const *argv, int *at, Err
 	const Option *o = &a->verb->options[i];
 	if (o->kind == OPT_FLAG && value != NULL)
 		return bad_value(err, o, value, "no value");
-	if (o->kind == OPT_FLAG)
+	if (o->kind == OPT_FLAG || (o->kind == OPT_MAYBE && value == NULL))
 		value = "";
 	if (value == NULL) {
 		if (*at + 1 >= argc) {
@@ -382,6 +383,11 @@ static const Given *given(const Args *a, const char *option, const Option **row)
 	return &a->given[i];
 }
 
+bool args_has(const Args *a, const char *option)
+{
+	return find_long(a->verb, option, strlen(option)) >= 0;
+}
+
 Arena *args_arena(const Args *a)
 {
 	return a->arena;
@@ -423,9 +429,7 @@ bool args_plus(const Args *a, const char *option)
 
 const char *const *args_all(const Args *a, const char *option, size_t *n)
 {
-	const Option *o;
-	const Given *g = given(a, option, &o);
-	assert(o->many);
+	const Given *g = given(a, option, NULL);
 	*n = g->text.n;
 	return g->text.at;
 }

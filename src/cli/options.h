@@ -24,6 +24,7 @@
 typedef enum {
 	OPT_FLAG,
 	OPT_TEXT,
+	OPT_MAYBE,  /* a flag that may have a value, behind '=' only; "" without */
 	OPT_INT,    /* lo..hi */
 	OPT_TRIALS, /* N, or +N for N more: args_plus; lo..hi */
 	OPT_TIME,   /* 500ms, 60s, 10m, 2h; as milliseconds; lo..hi of those */
@@ -62,10 +63,11 @@ Arena *args_arena(const Args *a); /* the process's */
 int args_count(const Args *a);    /* operands */
 const char *args_operand(const Args *a, int i); /* NULL behind the last */
 bool args_given(const Args *a, const char *option);
+bool args_has(const Args *a, const char *option); /* whether the verb has such a row */
 const char *args_text(const Args *a, const char *option, const char *otherwise);
 int64_t args_int(const Args *a, const char *option, int64_t otherwise); /* INT TRIALS TIME CHOICE */
 bool args_plus(const Args *a, const char *option);
-/* Every value given to an option with `many`, in order; *n of them. */
+/* Every value given to an option, in order; *n of them. */
 const char *const *args_all(const Args *a, const char *option, size_t *n);
 /* The part behind '=' of a value "NAME=VALUE", and a copy of NAME; else NULL and err. */
 const char *args_pair(
