@@ -48,7 +48,8 @@ DlcStatus array_read_file(const char *path, unsigned char **bytes, size_t *size,
 	struct stat st = { 0 };
 	DlcStatus s = fd < 0 || fstat(fd, &st) != 0 ? DLC_SYSTEM : DLC_OK;
 	if (s == DLC_OK)
-		s = read_all(fd, S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0, bytes, size);
+		s = read_all(fd, S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0,
+			bytes, size);
 	int code = errno;
 	if (fd >= 0 && !std)
 		close(fd);
@@ -77,7 +78,8 @@ DlcTensor array_tensor(Array *a)
 	};
 }
 
-static void copy_element(const Array *a, unsigned char *to, const unsigned char *from, int64_t width)
+static void copy_element(
+	const Array *a, unsigned char *to, const unsigned char *from, int64_t width)
 {
 	if (!a->swapped) {
 		memcpy(to, from, (size_t)width);

@@ -19,7 +19,7 @@ typedef struct Array {
 	const unsigned char *data; /* unaligned, little-endian unless swapped */
 	bool fortran, swapped;     /* first dimension fastest; big-endian */
 	char name[ARRAY_NAME];     /* empty where the file has none */
-	void *owned;               /* released by array_free; NULL: data lies in the file's bytes */
+	void *owned; /* released by array_free; NULL: data lies in the file's bytes */
 } Array;
 
 /* Reads a file, or standard input for "-", into memory that the caller frees. */
@@ -33,8 +33,7 @@ bool npz_recognise(const unsigned char *bytes, size_t size);
 /* The number of members; the name of one, without ".npy". */
 DlcStatus npz_count(const unsigned char *bytes, size_t size, int *n, DlcError *err);
 /* Member `index`. */
-DlcStatus npz_parse(
-	const unsigned char *bytes, size_t size, int index, Array *out, DlcError *err);
+DlcStatus npz_parse(const unsigned char *bytes, size_t size, int index, Array *out, DlcError *err);
 
 /* An ONNX TensorProto, as in the input_N.pb files of ONNX test data. */
 DlcStatus tensor_pb_parse(const unsigned char *bytes, size_t size, Array *out, DlcError *err);

@@ -5,10 +5,11 @@
  *     code       at a multiple of BUNDLE_ALIGN: one image (kernel.h)  checksum at every load
  *     constants  at a multiple of BUNDLE_ALIGN                        checksum when asked for
  *
- * Everything is little-endian and fixed in width.  A table is an array inside the head, its offset a
- * multiple of 8 from the start of the file.  Rows name rows of other tables by index, texts by their
- * offset in the text table, which ends with a 0.  bundle_check() refuses every index, offset and
- * count that leads outside, so that what runs afterwards need not look again.  The gaps are zero.
+ * Everything is little-endian and fixed in width.  A table is an array inside the head, its offset
+ * a multiple of 8 from the start of the file.  Rows name rows of other tables by index, texts by
+ * their offset in the text table, which ends with a 0.  bundle_check() refuses every index, offset
+ * and count that leads outside, so that what runs afterwards need not look again.  The gaps are
+ * zero.
  *
  * A writer fills the tables, lays the sections out, sums code and constants, and the head last.
  */
@@ -18,7 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUNDLE_MAGIC "\x89" "DLCB\r\n\x1a" /* 8 bytes; a transfer in text mode breaks it */
+#define BUNDLE_MAGIC \
+	"\x89" \
+	"DLCB\r\n\x1a" /* 8 bytes; a transfer in text mode breaks it */
 
 enum {
 	BUNDLE_VERSION = 1,
@@ -73,8 +76,9 @@ typedef struct BundleDim {
 enum { BUNDLE_SYM_INPUT, BUNDLE_SYM_DERIVED, BUNDLE_SYM_LOOP };
 typedef struct BundleSym {
 	uint32_t name, kind;
-	int64_t min, max; /* 0 <= min <= max; INPUT: a tensor's dim that is just this symbol binds it */
-	uint32_t dim;     /* DERIVED: its value, of earlier symbols only */
+	int64_t min,
+		max; /* 0 <= min <= max; INPUT: a tensor's dim that is just this symbol binds it */
+	uint32_t dim; /* DERIVED: its value, of earlier symbols only */
 	uint32_t zero;
 } BundleSym;
 
@@ -87,14 +91,14 @@ typedef struct BundleTensor {
 
 typedef struct BundleEntry {
 	uint32_t name, nbuf, nsym, zero;
-	uint64_t offset;     /* in the code */
+	uint64_t offset; /* in the code */
 	uint64_t work_bytes; /* per thread */
 } BundleEntry;
 
 enum { BUNDLE_INPUT, BUNDLE_OUTPUT, BUNDLE_CONST, BUNDLE_WORK, BUNDLE_STATE };
 typedef struct BundleSlot {
 	uint32_t kind, index; /* index: among the inputs or outputs; else 0 */
-	uint32_t offset;      /* a dim: bytes into the tensor, constants, arena or state */
+	uint32_t offset; /* a dim: bytes into the tensor, constants, arena or state */
 	uint32_t zero;
 	uint64_t bytes; /* at the symbols' maxima */
 } BundleSlot;

@@ -1,7 +1,7 @@
 /*
  * Whether a file is a bundle that this runtime can run: every offset, count and index that running
- * it would follow.  Damage is found by the checksums; what passes them and is still wrong comes from
- * a faulty writer, and is refused as well.  Code itself is trusted: a bundle is a program.
+ * it would follow.  Damage is found by the checksums; what passes them and is still wrong comes
+ * from a faulty writer, and is refused as well.  Code itself is trusted: a bundle is a program.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -172,11 +172,13 @@ static DlcStatus check_machine(DlcModel *m, DlcError *err)
 	if (h->arch != cpu_arch())
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle is for %s, this CPU is %s: compile it with --target=host here",
-			want != NULL ? want : "an unknown architecture", have != NULL ? have : "another");
+			want != NULL ? want : "an unknown architecture",
+			have != NULL ? have : "another");
 	m->device = h->device <= INT32_MAX ? device_find((int32_t)h->device) : NULL;
 	if (m->device == NULL)
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle is for device type %u, which this runtime does not have", h->device);
+			"the bundle is for device type %u, which this runtime does not have",
+			h->device);
 	char missing[200] = "";
 	const Cpu cpu = cpu_read();
 	size_t at = 0;
@@ -186,7 +188,8 @@ static DlcStatus check_machine(DlcModel *m, DlcError *err)
 				at > 0 ? ", " : "", m->text + m->feature[i]);
 	if (at > 0)
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle needs %s, which this CPU does not have: compile it with --target=host here",
+			"the bundle needs %s, which this CPU does not have: compile it with "
+			"--target=host here",
 			missing);
 	return DLC_OK;
 }
@@ -229,7 +232,8 @@ static DlcStatus check_tensors(DlcModel *m, DlcError *err)
 	const BundleHeader *h = m->h;
 	for (uint32_t i = 0; i < h->tensor.count; i++) {
 		const BundleTensor *t = &m->tensor[i];
-		bool known = t->code <= 6 && t->code != 3 && t->code != 5 && t->bits > 0 && t->bits <= 64;
+		bool known = t->code <= 6 && t->code != 3 && t->code != 5 && t->bits > 0 &&
+		             t->bits <= 64;
 		if (!known || t->output > 1 || t->ndim > BUNDLE_RANK || t->dim > h->dim.count ||
 			t->ndim > h->dim.count - t->dim)
 			return damaged(err, "a tensor's type or shape is impossible");
@@ -256,8 +260,8 @@ static int64_t slot_room(const DlcModel *m, const BundleSlot *s)
 		return s->index < m->ninput ? bundle_tensor_bytes(m, &m->tensor[s->index]) : -1;
 	case BUNDLE_OUTPUT:
 		return s->index < m->h->tensor.count - m->ninput
-			? bundle_tensor_bytes(m, &m->tensor[m->ninput + s->index])
-			: -1;
+		               ? bundle_tensor_bytes(m, &m->tensor[m->ninput + s->index])
+		               : -1;
 	case BUNDLE_CONST: return (int64_t)m->h->const_bytes;
 	case BUNDLE_WORK: return (int64_t)m->h->arena_bytes;
 	case BUNDLE_STATE: return (int64_t)m->h->state_bytes;
@@ -273,7 +277,8 @@ static DlcStatus check_slots(const DlcModel *m, DlcError *err)
 		if (room < 0 || s->offset >= m->h->dim.count)
 			return damaged(err, "a buffer names nothing");
 		const BundleDim *d = &m->dim[s->offset];
-		if (!bundle_dim_range(m, d, &lo, &hi) || hi > room || s->bytes > (uint64_t)(room - hi))
+		if (!bundle_dim_range(m, d, &lo, &hi) || hi > room ||
+			s->bytes > (uint64_t)(room - hi))
 			return damaged(err, "a buffer lies outside its memory");
 		if (d->div != 1 || d->mul % BUNDLE_BUFFER != 0 || d->add % BUNDLE_BUFFER != 0)
 			return damaged(err, "a buffer is not aligned");
@@ -301,7 +306,7 @@ static bool copy_fits(const DlcModel *m, const BundleOp *o)
 	if (o->narg != 2 || o->ndim != 1 || !bundle_dim_range(m, &m->dim[o->dim], &lo, &hi))
 		return false;
 	return (uint64_t)hi <= m->slot[m->arg[o->arg]].bytes &&
-		(uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
+	       (uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
 }
 
 static bool loop_fits(const DlcModel *m, const BundleOp *o)
@@ -311,8 +316,8 @@ static bool loop_fits(const DlcModel *m, const BundleOp *o)
 		return false;
 	const BundleSym *s = &m->sym[o->sym];
 	return s->kind == BUNDLE_SYM_LOOP && bundle_dim_range(m, &m->dim[o->dim], &from, &hi) &&
-		bundle_dim_range(m, &m->dim[o->dim + 1], &lo, &to) && from >= s->min &&
-		to <= s->max + 1;
+	       bundle_dim_range(m, &m->dim[o->dim + 1], &lo, &to) && from >= s->min &&
+	       to <= s->max + 1;
 }
 
 static bool op_fits(const DlcModel *m, const BundleOp *o)
@@ -326,7 +331,7 @@ static bool op_fits(const DlcModel *m, const BundleOp *o)
 	switch (o->kind) {
 	case BUNDLE_CALL:
 		return o->entry < h->entry.count && m->entry[o->entry].nbuf == o->narg &&
-			m->entry[o->entry].nsym == o->ndim;
+		       m->entry[o->entry].nsym == o->ndim;
 	case BUNDLE_COPY: return copy_fits(m, o);
 	case BUNDLE_LOOP: return loop_fits(m, o);
 	case BUNDLE_IF: return o->narg == 1 && o->ndim == 0;

@@ -105,9 +105,7 @@ static void cpu_code_release(const void *image, void *code, size_t bytes)
 		munmap(code, page_up(bytes));
 }
 
-const Device device_cpu = {
-	"cpu", 1, cpu_alloc, cpu_release, cpu_code_load, cpu_code_release
-};
+const Device device_cpu = { "cpu", 1, cpu_alloc, cpu_release, cpu_code_load, cpu_code_release };
 
 static const Device *const DEVICE[] = { &device_cpu };
 

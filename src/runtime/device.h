@@ -16,8 +16,8 @@ typedef struct Device {
 	void *(*alloc)(size_t bytes);
 	void (*release)(void *memory, size_t bytes);
 	/*
-	 * Makes an image callable; returns where, or NULL.  in_place: `image` is a private mapping of
-	 * whole pages of a file, which may become the code itself.
+	 * Makes an image callable; returns where, or NULL.  in_place: `image` is a private mapping
+	 * of whole pages of a file, which may become the code itself.
 	 */
 	void *(*code_load)(const void *image, size_t bytes, bool in_place);
 	void (*code_release)(const void *image, void *code, size_t bytes);

@@ -1,4 +1,4 @@
-/* See element.h.  Tensors may lie unaligned in files and messages, so elements go through memcpy. */
+/* See element.h.  Tensors may lie unaligned in files and messages: elements go through memcpy. */
 #include "runtime/element.h"
 
 #include <math.h>
@@ -22,10 +22,10 @@ bool element_known(DlcDataType t)
 static double from_half(uint16_t h)
 {
 	int exponent = h >> 10 & 31, mantissa = h & 1023;
-	double v = exponent == 0 ? ldexp(mantissa, -24)
-		: exponent < 31  ? ldexp(1024 + mantissa, exponent - 25)
-		: mantissa == 0  ? (double)INFINITY
-				 : (double)NAN;
+	double v = exponent == 0   ? ldexp(mantissa, -24)
+	           : exponent < 31 ? ldexp(1024 + mantissa, exponent - 25)
+	           : mantissa == 0 ? (double)INFINITY
+	                           : (double)NAN;
 	return h >> 15 ? -v : v;
 }
 

@@ -9,7 +9,7 @@
 
 #include "dlc/dlc_runtime.h"
 
-/* Whether it is a whole-byte type that the functions below read: i8..i64 u8..u64 f16..f64 bf16 bool. */
+/* Whether it is a whole-byte type that is read below: i8..i64 u8..u64 f16..f64 bf16 bool. */
 bool element_known(DlcDataType t);
 /* Element i of data; 64-bit integers lose what a double cannot hold. */
 double element_value(DlcDataType t, const void *data, int64_t i);
@@ -24,9 +24,9 @@ void element_fill(DlcDataType t, void *data, int64_t n, uint64_t seed, double lo
 
 typedef struct Compared {
 	double max_error, max_want; /* largest |got - want|, |want| where both are finite */
-	int64_t worst;              /* index of max_error */
-	int64_t nbad;               /* NaN or infinite on one side only, or of different sign */
-	int64_t nout;               /* outside atol + rtol * |want|, the bad ones included */
+	int64_t worst; /* index of max_error */
+	int64_t nbad; /* NaN or infinite on one side only, or of different sign */
+	int64_t nout; /* outside atol + rtol * |want|, the bad ones included */
 } Compared;
 /* NaN equals NaN and infinity itself. */
 Compared element_compare(

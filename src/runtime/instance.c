@@ -32,7 +32,8 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	const DlcModel *m = i->m;
 	uint64_t per_thread = (m->work_bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN, work;
 	if (__builtin_mul_overflow(per_thread, (uint64_t)i->threads, &work))
-		return runtime_fail(err, DLC_NO_MEMORY, "the workspaces of %u threads overflow", i->threads);
+		return runtime_fail(
+			err, DLC_NO_MEMORY, "the workspaces of %u threads overflow", i->threads);
 	int64_t end = 0, io = 0;
 	int64_t arena = part(&end, m->h->arena_bytes, WORK_ALIGN);
 	int64_t state = arena < 0 ? -1 : part(&end, m->h->state_bytes, WORK_ALIGN);
@@ -43,21 +44,24 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	uint64_t there = cpu_memory();
 	if (works < 0 || io < 0 || (there != 0 && (uint64_t)end > there))
 		return runtime_fail(err, DLC_NO_MEMORY,
-			"an instance needs %lld MiB of memory and there are %llu: take a smaller batch",
+			"an instance needs %lld MiB of memory and there are %llu: take a smaller "
+			"batch",
 			works < 0 || io < 0 ? -1LL : (long long)(end >> 20),
 			(unsigned long long)(there >> 20));
 	i->memory_bytes = (size_t)end;
 	i->memory = m->device->alloc(i->memory_bytes);
 	if (i->memory == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY,
-			"no %lld MiB of memory for an instance: take a smaller batch", (long long)(end >> 20));
+			"no %lld MiB of memory for an instance: take a smaller batch",
+			(long long)(end >> 20));
 	i->arena = i->memory + arena;
 	i->state = i->memory + state;
 	i->work = i->memory + works;
 	i->work_stride = (size_t)per_thread;
 	end = first;
 	for (uint32_t t = 0; t < ntensor(m); t++)
-		i->bound[t].own = i->memory +
+		i->bound[t].own =
+			i->memory +
 			part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
 	return DLC_OK;
 }
@@ -84,7 +88,8 @@ DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, D
 {
 	*out = NULL;
 	if (threads < 0 || threads > TEAM_MAX)
-		return runtime_fail(err, DLC_BAD_ARGUMENT, "%d threads: take 1 to %d", threads, TEAM_MAX);
+		return runtime_fail(
+			err, DLC_BAD_ARGUMENT, "%d threads: take 1 to %d", threads, TEAM_MAX);
 	DlcInstance *i = calloc(1, sizeof *i);
 	if (i == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
@@ -116,8 +121,7 @@ static unsigned char *slot_base(const DlcInstance *i, const BundleSlot *s)
 {
 	uint32_t t = s->index + (s->kind == BUNDLE_OUTPUT ? i->m->ninput : 0);
 	switch (s->kind) {
-	case BUNDLE_CONST:
-		return (unsigned char *)(uintptr_t)(i->m->base + i->m->h->const_offset);
+	case BUNDLE_CONST: return (unsigned char *)(uintptr_t)(i->m->base + i->m->h->const_offset);
 	case BUNDLE_WORK: return i->arena;
 	case BUNDLE_STATE: return i->state;
 	default: return i->bound[t].direct ? i->bound[t].user : i->bound[t].own;
@@ -226,7 +230,8 @@ static DlcStatus misfit(const DlcTensor *want, const DlcTensor *given, DlcRole r
 }
 
 /* Type and shape, as far as they are known before the symbols are. */
-static bool tensor_fits(const DlcInstance *i, uint32_t row, const DlcTensor *want, const DlcTensor *t)
+static bool tensor_fits(
+	const DlcInstance *i, uint32_t row, const DlcTensor *want, const DlcTensor *t)
 {
 	if (t->dtype.code != want->dtype.code || t->dtype.bits != want->dtype.bits ||
 		t->dtype.lanes != 1 || t->ndim != want->ndim || (t->ndim > 0 && t->shape == NULL))
@@ -261,8 +266,8 @@ DlcStatus dlc_instance_bind(
 		return misfit(&want, t, role, name, err);
 	if (!tensor_is_compact(t) || t->device.type != i->m->device->type)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"%s: the tensor must lie row by row, without gaps, in the memory of the %s", name,
-			i->m->device->name);
+			"%s: the tensor must lie row by row, without gaps, in the memory of the %s",
+			name, i->m->device->name);
 	if (t->data == NULL && tensor_count(t) > 0)
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor has no data", name);
 	b->user = t->data != NULL ? (unsigned char *)t->data + t->byte_offset : b->own;
@@ -300,7 +305,8 @@ static void copy_bound(DlcInstance *i, DlcRole role)
 		dlc_model_tensor(i->m, role, k, &t);
 		t.shape = i->dim + i->m->tensor[row].dim;
 		size_t bytes = (size_t)tensor_bytes(&t);
-		memcpy(role == DLC_INPUT ? b->own : b->user, role == DLC_INPUT ? b->user : b->own, bytes);
+		memcpy(role == DLC_INPUT ? b->own : b->user, role == DLC_INPUT ? b->user : b->own,
+			bytes);
 	}
 }
 

@@ -34,11 +34,13 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 		return DLC_OK;
 	if (bundle_sum(image, h->code_bytes) != h->code_sum)
 		return runtime_fail(err, DLC_BAD_FILE,
-			"damaged bundle: the checksum of its code does not match; compile it again");
+			"damaged bundle: the checksum of its code does not match; compile it "
+			"again");
 	m->code = m->device->code_load(image, h->code_bytes, m->mapped);
 	if (m->code == NULL)
 		return runtime_fail(err, DLC_SYSTEM,
-			"this system lets no data become code: link the model with --emit=lib instead");
+			"this system lets no data become code: link the model with --emit=lib "
+			"instead");
 	return DLC_OK;
 }
 
@@ -98,7 +100,8 @@ static DlcStatus map_file(const char *path, void **bytes, size_t *size, DlcError
 	else if (!S_ISREG(st.st_mode))
 		s = runtime_fail(err, DLC_BAD_FILE, "not a regular file, so it cannot be mapped");
 	else if (st.st_size < (off_t)sizeof(BundleHeader) || (uint64_t)st.st_size > SIZE_MAX / 2)
-		s = runtime_fail(err, DLC_BAD_FILE, "not a bundle: %lld bytes", (long long)st.st_size);
+		s = runtime_fail(
+			err, DLC_BAD_FILE, "not a bundle: %lld bytes", (long long)st.st_size);
 	else {
 		*size = (size_t)st.st_size;
 		*bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -137,7 +140,8 @@ DlcStatus dlc_model_verify(const DlcModel *m, DlcError *err)
 {
 	if (bundle_sum(m->base + m->h->const_offset, m->h->const_bytes) != m->h->const_sum)
 		return runtime_fail(err, DLC_BAD_FILE,
-			"damaged bundle: the checksum of its constants does not match; compile it again");
+			"damaged bundle: the checksum of its constants does not match; compile it "
+			"again");
 	return DLC_OK;
 }
 

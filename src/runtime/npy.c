@@ -1,7 +1,7 @@
 /*
- * NumPy's .npy: "\x93NUMPY", a version, the length of a header, the header, the data.  The header is
- * a Python dictionary with the keys descr, fortran_order and shape, of which this reads the subset
- * that NumPy writes (format versions 1, 2 and 3).
+ * NumPy's .npy: "\x93NUMPY", a version, the length of a header, the header, the data.  The header
+ * is a Python dictionary with the keys descr, fortran_order and shape, of which this reads the
+ * subset that NumPy writes (format versions 1, 2 and 3).
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +16,18 @@ static const struct NpyType {
 	const char *descr;
 	DlcDataType dtype;
 } TYPE[] = {
-	{ "f4", { 2, 32, 1 } }, { "f8", { 2, 64, 1 } }, { "f2", { 2, 16, 1 } },
-	{ "V2", { 4, 16, 1 } }, { "b1", { 6, 8, 1 } }, { "i1", { 0, 8, 1 } },
-	{ "i2", { 0, 16, 1 } }, { "i4", { 0, 32, 1 } }, { "i8", { 0, 64, 1 } },
-	{ "u1", { 1, 8, 1 } }, { "u2", { 1, 16, 1 } }, { "u4", { 1, 32, 1 } },
+	{ "f4", { 2, 32, 1 } },
+	{ "f8", { 2, 64, 1 } },
+	{ "f2", { 2, 16, 1 } },
+	{ "V2", { 4, 16, 1 } },
+	{ "b1", { 6, 8, 1 } },
+	{ "i1", { 0, 8, 1 } },
+	{ "i2", { 0, 16, 1 } },
+	{ "i4", { 0, 32, 1 } },
+	{ "i8", { 0, 64, 1 } },
+	{ "u1", { 1, 8, 1 } },
+	{ "u2", { 1, 16, 1 } },
+	{ "u4", { 1, 32, 1 } },
 	{ "u8", { 1, 64, 1 } },
 };
 enum { NTYPE = sizeof TYPE / sizeof *TYPE };
@@ -66,7 +74,8 @@ static bool take_number(Header *h, int64_t *out)
 	skip_space(h);
 	const char *first = h->at;
 	for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++)
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *h->at - '0', &v))
+		if (__builtin_mul_overflow(v, 10, &v) ||
+			__builtin_add_overflow(v, *h->at - '0', &v))
 			return false;
 	*out = v;
 	if (h->at > first && h->at < h->end && *h->at == 'L') /* Python 2 wrote longs so */
@@ -160,7 +169,8 @@ DlcStatus npy_parse(const unsigned char *bytes, size_t size, Array *out, DlcErro
 	const unsigned char *data = (const unsigned char *)h.end;
 	if (!take_dictionary(&h, out, descr))
 		return runtime_fail(err, DLC_BAD_FILE,
-			"a .npy header that does not name descr, fortran_order and shape as NumPy does");
+			"a .npy header that does not name descr, fortran_order and shape as NumPy "
+			"does");
 	DlcStatus s = set_type(out, descr, err);
 	if (s != DLC_OK)
 		return s;

@@ -49,7 +49,8 @@ uint32_t npz_crc(uint32_t crc, const void *bytes, size_t n)
 
 bool npz_recognise(const unsigned char *bytes, size_t size)
 {
-	return size >= END_BYTES && (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0);
+	return size >= END_BYTES &&
+	       (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0);
 }
 
 static DlcStatus broken(DlcError *err, const char *what)
@@ -84,7 +85,8 @@ static DlcStatus find_member(
 		return broken(err, "it has no directory at its end");
 	size_t at = get32(end + 16), limit = (size_t)(end - bytes);
 	for (int i = 0;; i++) {
-		if (at > limit || limit - at < CENTRAL_BYTES || memcmp(bytes + at, "PK\1\2", 4) != 0)
+		if (at > limit || limit - at < CENTRAL_BYTES ||
+			memcmp(bytes + at, "PK\1\2", 4) != 0)
 			return broken(err, "its directory is not where it should be");
 		const unsigned char *p = bytes + at;
 		*m = (Member){ get16(p + 10), get16(p + 8), get32(p + 16), get32(p + 20),
@@ -146,13 +148,16 @@ DlcStatus npz_parse(const unsigned char *bytes, size_t size, int index, Array *o
 	if (s != DLC_OK)
 		return s;
 	if (m.packed == UINT32_MAX || m.bytes == UINT32_MAX || m.local == UINT32_MAX)
-		return runtime_fail(err, DLC_BAD_FILE, "an .npz with members above 4 GiB: use .npy files");
+		return runtime_fail(
+			err, DLC_BAD_FILE, "an .npz with members above 4 GiB: use .npy files");
 	if ((m.flags & 1) != 0 || (m.method != STORED && m.method != DEFLATED))
-		return runtime_fail(err, DLC_BAD_FILE, "an .npz with encrypted or oddly packed members");
-	if (m.local > size || size - m.local < LOCAL_BYTES || memcmp(bytes + m.local, "PK\3\4", 4) != 0)
+		return runtime_fail(
+			err, DLC_BAD_FILE, "an .npz with encrypted or oddly packed members");
+	if (m.local > size || size - m.local < LOCAL_BYTES ||
+		memcmp(bytes + m.local, "PK\3\4", 4) != 0)
 		return broken(err, "a member is not where it should be");
 	size_t from = m.local + (size_t)LOCAL_BYTES + get16(bytes + m.local + 26) +
-		get16(bytes + m.local + 28);
+	              get16(bytes + m.local + 28);
 	if (from > size || m.packed > size - from || (m.method == STORED && m.packed != m.bytes))
 		return broken(err, "a member leaves the file");
 	const unsigned char *data = bytes + from;
@@ -164,7 +169,7 @@ DlcStatus npz_parse(const unsigned char *bytes, size_t size, int index, Array *o
 		data = unpacked;
 	}
 	s = npz_crc(0, data, m.bytes) == m.crc ? npy_parse(data, m.bytes, out, err)
-					       : broken(err, "a member's checksum does not match");
+	                                       : broken(err, "a member's checksum does not match");
 	out->owned = unpacked;
 	set_name(out, &m);
 	if (s != DLC_OK)

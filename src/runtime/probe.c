@@ -18,19 +18,19 @@ enum { CHAINS = 12, ROUNDS = 200000, PIECES = 15 }; /* a piece takes about 0.4 m
 #define FOR_CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 
 /* Runs ROUNDS rounds of `code` on vectors of `bytes` bytes; returns the lanes of one. */
-#define PROBE(name, bytes, target, code)                                                       \
-	target static int name(void)                                                           \
-	{                                                                                      \
-		typedef float Vec __attribute__((vector_size(bytes)));                         \
+#define PROBE(name, bytes, target, code) \
+	target static int name(void) \
+	{ \
+		typedef float Vec __attribute__((vector_size(bytes))); \
 		Vec a0 = { 0 }, a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0; \
-		Vec a8 = a0, a9 = a0, a10 = a0, a11 = a0, m = a0 + 0.999f, add = a0 + 0.001f;  \
-		for (int r = 0; r < ROUNDS; r++)                                               \
-			__asm__ volatile(code                                                  \
-					 : "+" REG(a0), "+" REG(a1), "+" REG(a2), "+" REG(a3), \
-					 "+" REG(a4), "+" REG(a5), "+" REG(a6), "+" REG(a7),   \
-					 "+" REG(a8), "+" REG(a9), "+" REG(a10), "+" REG(a11)  \
-					 : REG(m), REG(add));                                  \
-		return (bytes) / (int)sizeof(float);                                           \
+		Vec a8 = a0, a9 = a0, a10 = a0, a11 = a0, m = a0 + 0.999f, add = a0 + 0.001f; \
+		for (int r = 0; r < ROUNDS; r++) \
+			__asm__ volatile(code \
+				: "+" REG(a0), "+" REG(a1), "+" REG(a2), "+" REG(a3), "+" REG(a4), \
+				"+" REG(a5), "+" REG(a6), "+" REG(a7), "+" REG(a8), "+" REG(a9), \
+				"+" REG(a10), "+" REG(a11) \
+				: REG(m), REG(add)); \
+		return (bytes) / (int)sizeof(float); \
 	}
 
 #if defined(__x86_64__)
@@ -91,7 +91,7 @@ double probe_fma_gflops(int threads)
 		return 0;
 	Probe p = choose();
 	double ns[PIECES];
-	team_run(team, probe_thread, &p); /* raises the clock, wakes the upper halves of the vectors */
+	team_run(team, probe_thread, &p); /* raises the clock, wakes the wide vectors */
 	for (int i = 0; i < PIECES; i++) {
 		uint64_t start = timing_wall_ns();
 		team_run(team, probe_thread, &p);

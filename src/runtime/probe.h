@@ -5,7 +5,8 @@
 #ifndef RUNTIME_PROBE_H
 #define RUNTIME_PROBE_H
 
-/* f32 GFLOP/s of `threads` threads together at the widest vectors; takes about 20 ms. 0: no threads. */
+/* f32 GFLOP/s of `threads` threads together at the widest vectors; takes about 10 ms.  0: the
+ * system gave no threads. */
 double probe_fma_gflops(int threads);
 
 #endif

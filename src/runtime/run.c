@@ -1,5 +1,6 @@
 /*
- * See run.h: opens the model and does what the options ask, one of run, --bench, --profile, --check.
+ * See run.h: opens the model and does what the options ask, one of run, --bench, --profile,
+ * --check.
  */
 #include "runtime/run.h"
 
@@ -47,7 +48,7 @@ static bool is_hosts(const char *path)
 	if (fd < 0)
 		return false;
 	bool bundle = read(fd, magic, sizeof magic) == sizeof magic &&
-		memcmp(magic, BUNDLE_MAGIC, sizeof magic) == 0;
+	              memcmp(magic, BUNDLE_MAGIC, sizeof magic) == 0;
 	close(fd);
 	return !bundle;
 }
@@ -61,7 +62,8 @@ static DlcStatus run_once(DlcInstance *i, const DlcModel *m, const RunOptions *o
 }
 
 /* Runs or times the model on the inputs that the options name. */
-static DlcStatus run_fed(Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
+static DlcStatus run_fed(
+	Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
 {
 	DlcStatus s = feed_options(f, i, m, o, err);
 	if (s == DLC_OK)
@@ -108,7 +110,7 @@ int run_main(int argc, char **argv, const RunHost *host)
 			printf("%s %s\n", host->program, dlc_runtime_version());
 	} else if (s == DLC_OK) {
 		s = is_hosts(o.model) ? host->open(host->arg, o.model, &m, &err)
-				      : dlc_model_open(o.model, &m, &err);
+		                      : dlc_model_open(o.model, &m, &err);
 		if (s == DLC_OK)
 			s = run_model(m, &o, &err);
 	}

@@ -10,7 +10,7 @@
 
 typedef struct RunHost {
 	const char *program; /* as users type it: "dlc-run" */
-	/* Opens a model that is no bundle: a zoo name, an ONNX file.  `m` stays open till the end. */
+	/* Opens a model that is no bundle: a zoo name, an ONNX file.  `m` is closed by us. */
 	DlcStatus (*open)(void *arg, const char *path, DlcModel **m, DlcError *err);
 	void *arg;
 } RunHost;

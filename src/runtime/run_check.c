@@ -1,7 +1,7 @@
 /*
- * See run_check.h.  A tensor of the data belongs to the input whose name it carries; where it carries
- * none that the model has, its number counts, unless the model has fewer inputs: then it was bound
- * as a constant when the model was compiled.
+ * See run_check.h.  A tensor of the data belongs to the input whose name it carries; where it
+ * carries none that the model has, its number counts, unless the model has fewer inputs: then it
+ * was bound as a constant when the model was compiled.
  */
 #include "runtime/run_check.h"
 
@@ -66,7 +66,8 @@ static int owner(const DlcModel *m, DlcRole role, const Array *a, int k, int fil
 	return files == dlc_model_count(m, role) ? k : -1;
 }
 
-static DlcStatus load_inputs(Feed *f, DlcInstance *i, const DlcModel *m, const char *folder, DlcError *err)
+static DlcStatus load_inputs(
+	Feed *f, DlcInstance *i, const DlcModel *m, const char *folder, DlcError *err)
 {
 	char path[PATH_BYTES];
 	int files = count_files(folder, "input"), fed = 0;
@@ -90,15 +91,17 @@ static DlcStatus load_inputs(Feed *f, DlcInstance *i, const DlcModel *m, const c
 	}
 	if (fed == f->n)
 		return DLC_OK;
-	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s has %d of the model's %d inputs", folder, fed, f->n);
+	return runtime_fail(
+		err, DLC_BAD_ARGUMENT, "%s has %d of the model's %d inputs", folder, fed, f->n);
 }
 
 /* Compares one output; a difference is noted in the set, not an error. */
-static void compare(Set *set, const DlcTensor *got, Array *want, const char *name, const RunOptions *o)
+static void compare(
+	Set *set, const DlcTensor *got, Array *want, const char *name, const RunOptions *o)
 {
 	DlcTensor w = array_tensor(want);
 	bool same = w.ndim == got->ndim && w.dtype.code == got->dtype.code &&
-		w.dtype.bits == got->dtype.bits;
+	            w.dtype.bits == got->dtype.bits;
 	for (int d = 0; same && d < w.ndim; d++)
 		same = w.shape[d] == got->shape[d];
 	if (!same) {
@@ -115,15 +118,18 @@ static void compare(Set *set, const DlcTensor *got, Array *want, const char *nam
 	set->max_want = c.max_want > set->max_want ? c.max_want : set->max_want;
 	if (c.nout > 0 && set->outside == 0)
 		snprintf(set->detail, sizeof set->detail,
-			"output %.60s: %lld of %lld outside the tolerance, %lld not finite; element %lld is "
-			"%.9g instead of %.9g", name, (long long)c.nout, (long long)n, (long long)c.nbad,
-			(long long)c.worst, n > 0 ? element_value(got->dtype, got->data, c.worst) : 0.0,
+			"output %.60s: %lld of %lld outside the tolerance, %lld not finite; "
+			"element %lld is "
+			"%.9g instead of %.9g",
+			name, (long long)c.nout, (long long)n, (long long)c.nbad,
+			(long long)c.worst,
+			n > 0 ? element_value(got->dtype, got->data, c.worst) : 0.0,
 			n > 0 ? element_value(got->dtype, want->data, c.worst) : 0.0);
 	set->outside += c.nout;
 }
 
-static DlcStatus compare_outputs(
-	Set *set, DlcInstance *i, const DlcModel *m, const RunOptions *o, const char *folder, DlcError *err)
+static DlcStatus compare_outputs(Set *set, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+	const char *folder, DlcError *err)
 {
 	char path[PATH_BYTES];
 	int files = count_files(folder, "output");
@@ -139,7 +145,8 @@ static DlcStatus compare_outputs(
 			return s;
 		int at = owner(m, DLC_OUTPUT, &a, k, files);
 		if (at < 0)
-			s = runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the model has no such output", path);
+			s = runtime_fail(
+				err, DLC_BAD_ARGUMENT, "%s: the model has no such output", path);
 		else
 			s = dlc_instance_tensor(i, DLC_OUTPUT, at, &t, err);
 		if (s == DLC_OK)
@@ -156,7 +163,8 @@ static void poison_outputs(DlcInstance *i, const DlcModel *m)
 {
 	for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++) {
 		DlcTensor t;
-		if (dlc_instance_tensor(i, DLC_OUTPUT, k, &t, NULL) == DLC_OK && tensor_bytes(&t) > 0)
+		if (dlc_instance_tensor(i, DLC_OUTPUT, k, &t, NULL) == DLC_OK &&
+			tensor_bytes(&t) > 0)
 			memset(t.data, 0xff, (size_t)tensor_bytes(&t));
 	}
 }
@@ -173,7 +181,8 @@ static void report(const Set *set, bool json)
 		json_number(stdout, "max_want", set->max_want);
 		printf("}\n");
 	} else if (ok) {
-		printf("%s: ok, largest error %.3g of %.3g\n", set->name, set->max_error, set->max_want);
+		printf("%s: ok, largest error %.3g of %.3g\n", set->name, set->max_error,
+			set->max_want);
 	} else {
 		printf("%s: differs: %s\n", set->name, set->detail);
 	}
@@ -204,7 +213,8 @@ DlcStatus check_folder(
 	bool differs = false;
 	int n = 0;
 	if (o->check_dir == NULL) {
-		printf(o->json ? "{\"checksums\":\"ok\"}\n" : "checksums of plan, code and constants: ok\n");
+		printf(o->json ? "{\"checksums\":\"ok\"}\n"
+			       : "checksums of plan, code and constants: ok\n");
 		return DLC_OK;
 	}
 	for (int k = 0; k < SETS; k++) {
@@ -231,6 +241,7 @@ DlcStatus check_folder(
 			"%s has no test_data_set_0 and no output_0.pb", o->check_dir);
 	if (differs)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"outputs differ from %s at rtol %g, atol %g", o->check_dir, o->rtol, o->atol);
+			"outputs differ from %s at rtol %g, atol %g", o->check_dir, o->rtol,
+			o->atol);
 	return DLC_OK;
 }

@@ -127,8 +127,8 @@ static DlcStatus feed_npz(Feed *f, DlcInstance *i, const DlcModel *m, const unsi
 	return s;
 }
 
-static DlcStatus feed_file(Feed *f, DlcInstance *i, const DlcModel *m, const char *path, int index,
-	DlcError *err)
+static DlcStatus feed_file(
+	Feed *f, DlcInstance *i, const DlcModel *m, const char *path, int index, DlcError *err)
 {
 	unsigned char *bytes;
 	size_t size;
@@ -157,7 +157,7 @@ DlcStatus feed_options(
 		int index;
 		const char *path = split_name(m, DLC_INPUT, o->input[k], &index);
 		s = index == -2 ? no_such(m, DLC_INPUT, o->input[k], err)
-				: feed_file(f, i, m, path, index, err);
+		                : feed_file(f, i, m, path, index, err);
 	}
 	return s;
 }

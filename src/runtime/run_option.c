@@ -85,11 +85,11 @@ static bool take_check(RunOptions *o, const char *value)
 	return value == NULL || value[0] != 0;
 }
 
-#define FLAG(name)                                                      \
-	static bool take_##name(RunOptions *o, const char *value)       \
-	{                                                               \
-		o->name = true;                                         \
-		return value == NULL;                                   \
+#define FLAG(name) \
+	static bool take_##name(RunOptions *o, const char *value) \
+	{ \
+		o->name = true; \
+		return value == NULL; \
 	}
 FLAG(bench)
 FLAG(profile)
@@ -129,12 +129,14 @@ static bool take_option(int argc, char **argv, int *at, RunOptions *o, DlcError 
 	const char *value = equals != NULL ? equals + 1 : NULL;
 	const struct Option *p = find_option(word, equals ? (size_t)(equals - word) : strlen(word));
 	if (p == NULL)
-		return runtime_fail(err, DLC_BAD_ARGUMENT, "unknown option %s", argv[*at]) == DLC_OK;
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "unknown option %s", argv[*at]) ==
+		       DLC_OK;
 	const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
 	bool optional = p->arg[0] == '[' && strchr(p->arg, '=') == NULL;
 	bool wants = p->arg[0] != 0 && value == NULL && (!optional || is_folder(next));
 	if (wants && next == NULL)
-		return runtime_fail(err, DLC_BAD_ARGUMENT, "--%s wants %s", p->name, p->arg) == DLC_OK;
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "--%s wants %s", p->name, p->arg) ==
+		       DLC_OK;
 	if (wants) {
 		value = next;
 		++*at;
@@ -179,10 +181,11 @@ bool run_options_parse(int argc, char **argv, RunOptions *o, DlcError *err)
 		} else if (!words && strcmp(argv[i], "-h") == 0) {
 			o->help = true;
 		} else if (!words && argv[i][0] == '-' && argv[i][1] != 0) {
-			return runtime_fail(err, DLC_BAD_ARGUMENT, "unknown option %s", argv[i]) == DLC_OK;
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "unknown option %s", argv[i]) ==
+			       DLC_OK;
 		} else if (o->model != NULL) {
-			return runtime_fail(err, DLC_BAD_ARGUMENT, "two models, %s and %s", o->model,
-				       argv[i]) == DLC_OK;
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "two models, %s and %s",
+				       o->model, argv[i]) == DLC_OK;
 		} else {
 			o->model = argv[i];
 		}
@@ -199,7 +202,8 @@ void run_options_free(RunOptions *o)
 void run_options_help(const char *program)
 {
 	printf("usage: %s MODEL.dlcb [OPTIONS]\n\n"
-	       "Runs a compiled network.  Inputs that are not given are seeded random; without --output\n"
+	       "Runs a compiled network.  Inputs that are not given are seeded random; without "
+	       "--output\n"
 	       "it prints shape, range and largest values of what comes out.\n\n",
 		program);
 	for (int i = 0; i < NOPTION; i++) {

@@ -50,7 +50,8 @@ static DlcStatus hand_over(void *arg, const char *path, DlcModel **m, DlcError *
 	free(argv);
 	return runtime_fail(err, DLC_BAD_FILE,
 		"%s: not a bundle, and there is no dlc program beside dlc-run to compile it: "
-		"use dlc-compile first", path);
+		"use dlc-compile first",
+		path);
 }
 
 int main(int argc, char **argv)

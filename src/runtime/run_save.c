@@ -33,9 +33,11 @@ DlcStatus save_check(const DlcModel *m, const RunOptions *o, DlcError *err)
 		if (index == -2 && strchr(path, '=') != NULL && strchr(path, '/') == NULL)
 			return no_such(m, DLC_OUTPUT, o->output[k], err);
 		if (index < 0 && !is_npz(path) && dlc_model_count(m, DLC_OUTPUT) != 1)
-			return no_such(m, DLC_OUTPUT, "say which output it gets, as NAME=FILE", err);
+			return no_such(
+				m, DLC_OUTPUT, "say which output it gets, as NAME=FILE", err);
 		if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
-			return runtime_fail(err, RUN_USAGE, "--output - writes binary, not to a terminal");
+			return runtime_fail(
+				err, RUN_USAGE, "--output - writes binary, not to a terminal");
 		if (strlen(path) > PATH_BYTES - 32)
 			return runtime_fail(err, RUN_USAGE, "--output: the path is too long");
 	}
@@ -122,7 +124,8 @@ static DlcStatus write_npz(
 	DlcStatus s = DLC_OK;
 	for (int k = first; k < last && s == DLC_OK; k++) {
 		DlcTensor t;
-		snprintf(entry[k - first].name, NPZ_NAME, "%.180s.npy", dlc_model_name(m, DLC_OUTPUT, k));
+		snprintf(entry[k - first].name, NPZ_NAME, "%.180s.npy",
+			dlc_model_name(m, DLC_OUTPUT, k));
 		s = dlc_instance_tensor(i, DLC_OUTPUT, k, &t, err);
 		if (s == DLC_OK && !write_member(f, &entry[k - first], &t, &at))
 			s = runtime_fail(err, DLC_BAD_ARGUMENT,
@@ -134,12 +137,14 @@ static DlcStatus write_npz(
 		fwrite(piece, 1, n, f);
 		at += n;
 	}
-	fwrite(piece, 1, npz_end(last - first, (uint32_t)central, (uint32_t)(at - central), piece), f);
+	fwrite(piece, 1, npz_end(last - first, (uint32_t)central, (uint32_t)(at - central), piece),
+		f);
 	free(entry);
 	return s;
 }
 
-static DlcStatus save_one(DlcInstance *i, const DlcModel *m, const char *path, int index, DlcError *err)
+static DlcStatus save_one(
+	DlcInstance *i, const DlcModel *m, const char *path, int index, DlcError *err)
 {
 	Sink sink;
 	DlcStatus s = sink_open(&sink, path, err);
@@ -260,7 +265,8 @@ static void print_json(const char *name, const DlcTensor *t)
 	if (t->ndim == 0)
 		printf("[]");
 	for (int d = 0; d < t->ndim; d++)
-		printf("%s%lld%s", d > 0 ? "," : "[", (long long)t->shape[d], d + 1 == t->ndim ? "]" : "");
+		printf("%s%lld%s", d > 0 ? "," : "[", (long long)t->shape[d],
+			d + 1 == t->ndim ? "]" : "");
 	if (element_known(t->dtype) && tensor_count(t) > 0) {
 		Summary s = summarise(t);
 		bool any = s.n > s.nan;

@@ -44,5 +44,4 @@ DlcStatus save_outputs(DlcInstance *i, const DlcModel *m, const RunOptions *o, D
 /* Shape, range and largest values of every output. */
 DlcStatus print_outputs(DlcInstance *i, const DlcModel *m, bool json, DlcError *err);
 
-
 #endif

@@ -62,7 +62,8 @@ static DlcStatus take_samples(
 			cap = cap > 0 ? 2 * cap : 1024;
 			double *more = realloc(*sample, (size_t)cap * sizeof *more);
 			if (more == NULL)
-				return runtime_fail(err, DLC_NO_MEMORY, "no memory for %d samples", cap);
+				return runtime_fail(
+					err, DLC_NO_MEMORY, "no memory for %d samples", cap);
 			*sample = more;
 		}
 		uint64_t start = timing_wall_ns();
@@ -84,7 +85,7 @@ static int64_t batch_of(DlcInstance *i, const DlcModel *m)
 {
 	DlcTensor t;
 	bool there = dlc_model_count(m, DLC_INPUT) > 0 &&
-		dlc_instance_tensor(i, DLC_INPUT, 0, &t, NULL) == DLC_OK && t.ndim > 0;
+	             dlc_instance_tensor(i, DLC_INPUT, 0, &t, NULL) == DLC_OK && t.ndim > 0;
 	return there ? t.shape[0] : 1;
 }
 
@@ -101,7 +102,8 @@ static void print_bench(
 	if (!o->json) {
 		printf("%s  %s  %s  threads %d  batch %lld\n", info(m, "model"), info(m, "target"),
 			m->device->name, threads, batch);
-		printf("median %.4f ms  min %.4f  mean %.4f  p95 %.4f  p99 %.4f  (%d runs; FMA probe %.1f GFLOP/s)\n",
+		printf("median %.4f ms  min %.4f  mean %.4f  p95 %.4f  p99 %.4f  (%d runs; FMA "
+		       "probe %.1f GFLOP/s)\n",
 			t->median, t->min, t->mean, t->p95, t->p99, t->runs, gflops);
 		return;
 	}
@@ -109,8 +111,8 @@ static void print_bench(
 	json_text(stdout, info(m, "model"));
 	printf(",\"target\":");
 	json_text(stdout, info(m, "target"));
-	printf(",\"device\":\"%s\",\"threads\":%d,\"batch\":%lld,\"runs\":%d", m->device->name, threads,
-		batch, t->runs);
+	printf(",\"device\":\"%s\",\"threads\":%d,\"batch\":%lld,\"runs\":%d", m->device->name,
+		threads, batch, t->runs);
 	json_number(stdout, "median_ms", t->median);
 	json_number(stdout, "min_ms", t->min);
 	json_number(stdout, "mean_ms", t->mean);
@@ -144,7 +146,8 @@ static void print_profile(const DlcModel *m, const RunOptions *o, const uint64_t
 		if (m->op[k].kind < BUNDLE_LOOP)
 			all += ns[k];
 	for (int k = 0; k < dlc_model_steps(m); k++) {
-		double ms = (double)ns[k] / runs / 1e6, percent = 100 * (double)ns[k] / (double)(all + !all);
+		double ms = (double)ns[k] / runs / 1e6,
+		       percent = 100 * (double)ns[k] / (double)(all + !all);
 		if (o->json) {
 			printf("{\"step\":%d,\"name\":", k);
 			json_text(stdout, dlc_model_step(m, k));
@@ -152,7 +155,8 @@ static void print_profile(const DlcModel *m, const RunOptions *o, const uint64_t
 			json_number(stdout, "percent", percent);
 			printf("}\n");
 		} else {
-			printf("%5d  %-48s %10.4f ms %5.1f %%\n", k, dlc_model_step(m, k), ms, percent);
+			printf("%5d  %-48s %10.4f ms %5.1f %%\n", k, dlc_model_step(m, k), ms,
+				percent);
 		}
 	}
 	if (o->json)

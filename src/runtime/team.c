@@ -1,7 +1,7 @@
 /*
  * See team.h.  One barrier does everything: threads wait at it for work, between steps and at the
- * end.  The last to arrive opens it by advancing `turn`.  A sleeper counts itself before it looks at
- * turn again, and the opener advances turn before it looks at the count (both sequentially
+ * end.  The last to arrive opens it by advancing `turn`.  A sleeper counts itself before it looks
+ * at turn again, and the opener advances turn before it looks at the count (both sequentially
  * consistent), so one of the two sees the other and no wake-up is lost.
  */
 #include "runtime/team.h"

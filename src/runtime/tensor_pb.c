@@ -14,15 +14,35 @@
 
 /* TensorProto.DataType */
 static const DlcDataType TYPE[] = {
-	[1] = { 2, 32, 1 },  [2] = { 1, 8, 1 },   [3] = { 0, 8, 1 },   [4] = { 1, 16, 1 },
-	[5] = { 0, 16, 1 },  [6] = { 0, 32, 1 },  [7] = { 0, 64, 1 },  [9] = { 6, 8, 1 },
-	[10] = { 2, 16, 1 }, [11] = { 2, 64, 1 }, [12] = { 1, 32, 1 }, [13] = { 1, 64, 1 },
+	[1] = { 2, 32, 1 },
+	[2] = { 1, 8, 1 },
+	[3] = { 0, 8, 1 },
+	[4] = { 1, 16, 1 },
+	[5] = { 0, 16, 1 },
+	[6] = { 0, 32, 1 },
+	[7] = { 0, 64, 1 },
+	[9] = { 6, 8, 1 },
+	[10] = { 2, 16, 1 },
+	[11] = { 2, 64, 1 },
+	[12] = { 1, 32, 1 },
+	[13] = { 1, 64, 1 },
 	[16] = { 4, 16, 1 },
 };
 enum { NTYPE = sizeof TYPE / sizeof *TYPE };
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-enum { F_DIMS = 1, F_TYPE = 2, F_FLOAT = 4, F_INT32 = 5, F_STRING = 6, F_INT64 = 7, F_NAME = 8,
-	F_RAW = 9, F_DOUBLE = 10, F_UINT64 = 11, F_EXTERNAL = 13 };
+enum {
+	F_DIMS = 1,
+	F_TYPE = 2,
+	F_FLOAT = 4,
+	F_INT32 = 5,
+	F_STRING = 6,
+	F_INT64 = 7,
+	F_NAME = 8,
+	F_RAW = 9,
+	F_DOUBLE = 10,
+	F_UINT64 = 11,
+	F_EXTERNAL = 13
+};
 
 typedef struct Wire {
 	const unsigned char *at, *end;
@@ -121,7 +141,8 @@ static bool each_value(Parse *p, const Field *f, uint32_t type, bool (*add)(Pars
 		return false;
 	for (Wire w = f->bytes; w.at < w.end;) {
 		uint64_t v;
-		bool ok = type == VARINT ? get_varint(&w, &v) : get_fixed(&w, type == FIXED64 ? 8 : 4, &v);
+		bool ok = type == VARINT ? get_varint(&w, &v)
+		                         : get_fixed(&w, type == FIXED64 ? 8 : 4, &v);
 		if (!ok || !add(p, v))
 			return false;
 	}
@@ -191,7 +212,8 @@ static DlcStatus set_data(Parse *p, DlcError *err)
 	DlcTensor t = array_tensor(a);
 	char text[TENSOR_TEXT];
 	a->bytes = tensor_bytes(&t);
-	size_t there = p->has_raw ? (size_t)(p->raw.end - p->raw.at) : p->nvalue * a->dtype.bits / 8;
+	size_t there =
+		p->has_raw ? (size_t)(p->raw.end - p->raw.at) : p->nvalue * a->dtype.bits / 8;
 	if (a->bytes < 0 || (uint64_t)a->bytes != there ||
 		(p->typed != 0 && (p->has_raw || !field_suits(p->typed, a->dtype))))
 		return runtime_fail(err, DLC_BAD_FILE,
@@ -215,13 +237,17 @@ DlcStatus tensor_pb_parse(const unsigned char *bytes, size_t size, Array *out, D
 		Field f;
 		if (!get_field(&w, &f) || !take_field(&p, &f))
 			s = runtime_fail(err, DLC_BAD_FILE,
-				"not an ONNX tensor, or damaged, at byte %zu", (size_t)(w.at - bytes));
+				"not an ONNX tensor, or damaged, at byte %zu",
+				(size_t)(w.at - bytes));
 		else if (f.number == F_STRING || f.number == F_EXTERNAL)
-			s = runtime_fail(err, DLC_BAD_FILE, "a tensor of %s, which dlc-run does not read",
+			s = runtime_fail(err, DLC_BAD_FILE,
+				"a tensor of %s, which dlc-run does not read",
 				f.number == F_STRING ? "strings" : "data kept in another file");
 	}
-	if (s == DLC_OK && (p.type >= NTYPE || !element_known(TYPE[p.type]) || TYPE[p.type].bits == 0))
-		s = runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor of type %llu, which dlc does not have",
+	if (s == DLC_OK &&
+		(p.type >= NTYPE || !element_known(TYPE[p.type]) || TYPE[p.type].bits == 0))
+		s = runtime_fail(err, DLC_BAD_FILE,
+			"an ONNX tensor of type %llu, which dlc does not have",
 			(unsigned long long)p.type);
 	if (s == DLC_OK) {
 		out->dtype = TYPE[p.type];

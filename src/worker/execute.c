@@ -20,7 +20,8 @@ typedef struct Execution {
 	Worker *w;
 	Program *p;
 	uint32_t repeat;
-	_Atomic uint64_t failed[2]; /* call << 32 | status, of even and odd calls: see runtime/plan.c */
+	_Atomic uint64_t
+		failed[2]; /* call << 32 | status, of even and odd calls: see runtime/plan.c */
 	uint64_t wall_ns;
 	uint64_t cpu_ns[TEAM_MAX];
 } Execution;
@@ -118,8 +119,8 @@ DlcStatus worker_run(Worker *w, const MsgRun *m, DlcError *err)
 	s = take_sample(&x, err);
 	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++)
 		if (p->address[i] != NULL && !worker_guarded(w->buffer[p->arg[i].buffer]))
-			s = runtime_fail(err, DLC_KERNEL, "a kernel wrote behind the end of buffer %u",
-				p->arg[i].buffer);
+			s = runtime_fail(err, DLC_KERNEL,
+				"a kernel wrote behind the end of buffer %u", p->arg[i].buffer);
 	return s;
 }
 

@@ -21,8 +21,8 @@ static const ArrayRule ARRAYS[MSG_KINDS][3] = {
 	[MSG_IMAGE] = { OF(MsgImage, nentry, sizeof(DlcEntry)), OF(MsgImage, nimage, 1) },
 	[MSG_BUNDLE] = { OF(MsgBundle, nfile, 1) },
 	[MSG_BUFFER] = { OF(MsgBuffer, ndata, 1) },
-	[MSG_PROGRAM] = { OF(MsgProgram, ncall, sizeof(MsgCall)), OF(MsgProgram, narg, sizeof(MsgArg)),
-		OF(MsgProgram, nsym, sizeof(int64_t)) },
+	[MSG_PROGRAM] = { OF(MsgProgram, ncall, sizeof(MsgCall)),
+		OF(MsgProgram, narg, sizeof(MsgArg)), OF(MsgProgram, nsym, sizeof(int64_t)) },
 	[MSG_TIME] = { OF(MsgTime, nprogram, sizeof(uint32_t)) },
 	[MSG_REFUSED] = { OF(MsgRefused, ntext, 1) },
 	[MSG_DATA] = { OF(MsgData, ndata, 1) },
@@ -132,7 +132,8 @@ static bool find_arrays(MsgView *v, uint64_t bytes)
 	return at == bytes;
 }
 
-MsgParse msg_parse(const void *bytes, size_t have, MsgView *out, size_t *need, char *why, size_t nwhy)
+MsgParse msg_parse(
+	const void *bytes, size_t have, MsgView *out, size_t *need, char *why, size_t nwhy)
 {
 	const MsgHead *head = bytes;
 	*need = sizeof *head;
@@ -144,11 +145,13 @@ MsgParse msg_parse(const void *bytes, size_t have, MsgView *out, size_t *need, c
 		return MSG_BAD;
 	}
 	if (head->kind == MSG_NONE || head->kind >= MSG_KINDS) {
-		snprintf(why, nwhy, "a message of kind %u, which this version does not know", head->kind);
+		snprintf(why, nwhy, "a message of kind %u, which this version does not know",
+			head->kind);
 		return MSG_BAD;
 	}
 	out->kind = (MsgKind)head->kind;
-	if (head->bytes > MSG_MAX || head->bytes > SIZE_MAX / 2 || head->bytes < KIND[out->kind].fixed) {
+	if (head->bytes > MSG_MAX || head->bytes > SIZE_MAX / 2 ||
+		head->bytes < KIND[out->kind].fixed) {
 		snprintf(why, nwhy, "a message %s of %llu bytes", msg_name(head->kind),
 			(unsigned long long)head->bytes);
 		return MSG_BAD;

@@ -1,6 +1,7 @@
 /*
  * Frames: writing and checking the messages of message.h as bytes.  Both sides use it; it depends
- * on libc alone.  Nothing here reads or writes a descriptor: the parent has libuv, the worker read().
+ * on libc alone.  Nothing here reads or writes a descriptor: the parent has libuv, the worker
+ * read().
  */
 #ifndef WORKER_FRAME_H
 #define WORKER_FRAME_H

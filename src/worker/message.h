@@ -60,7 +60,7 @@ typedef struct MsgCall { /* rows of the program's arg and sym arrays */
 
 typedef struct MsgArg {
 	uint32_t buffer, output; /* output: 1 where RUN poisons it first (from offset, bytes) */
-	uint64_t offset, bytes;  /* bytes: what the kernel may touch; checked against the buffer */
+	uint64_t offset, bytes; /* bytes: what the kernel may touch; checked against the buffer */
 } MsgArg;
 
 typedef struct MsgProgram { /* then: MsgCall[ncall], MsgArg[narg], int64_t[nsym] */
@@ -84,10 +84,10 @@ typedef struct MsgRead {
 
 typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 	uint64_t nprogram;
-	uint32_t samples, warmup;     /* samples of each program, round robin; runs before them */
-	uint32_t repeat, zero;        /* runs inside one sample */
-	uint64_t flush_bytes;         /* touched before every sample, 0: back to back */
-	uint64_t budget_ns, slow_ns;  /* no new sample after budget; a program whose first sample is
+	uint32_t samples, warmup; /* samples of each program, round robin; runs before them */
+	uint32_t repeat, zero; /* runs inside one sample */
+	uint64_t flush_bytes; /* touched before every sample, 0: back to back */
+	uint64_t budget_ns, slow_ns; /* no new sample after budget; a program whose first sample is
 	                                 slower than slow gets no more; 0: no limit */
 } MsgTime;
 
@@ -110,7 +110,7 @@ typedef struct MsgRefused { /* then: text */
 
 typedef struct MsgCompared {
 	double max_error, max_want; /* over finite elements; error / want is DESIGN 4.9's */
-	uint64_t worst, nbad;       /* nbad: not finite where wanted finite, or the reverse */
+	uint64_t worst, nbad; /* nbad: not finite where wanted finite, or the reverse */
 } MsgCompared;
 
 typedef struct MsgData { /* then: data */
@@ -119,7 +119,7 @@ typedef struct MsgData { /* then: data */
 
 typedef struct MsgSample {
 	uint32_t program, preempted; /* preempted: a thread had the CPU for less than 97 % of it */
-	uint64_t ns, cpu_ns;         /* of one run: the sample's over repeat */
+	uint64_t ns, cpu_ns; /* of one run: the sample's over repeat */
 } MsgSample;
 
 typedef struct MsgTimes { /* then: MsgSample[nsample], in the order taken */

@@ -86,12 +86,15 @@ static DlcStatus serve_time(Worker *w, const MsgView *in, Msg *out, DlcError *er
 static DlcStatus serve_probe(const MsgView *in, Msg *out, DlcError *err)
 {
 	uint64_t threads = ((const MsgProbe *)in->fixed)->threads;
-	MsgProbed p = { .gflops = threads >= 1 && threads <= TEAM_MAX ? probe_fma_gflops((int)threads) : 0 };
+	MsgProbed p = {
+		.gflops = threads >= 1 && threads <= TEAM_MAX ? probe_fma_gflops((int)threads) : 0
+	};
 	if (p.gflops > 0) {
 		msg_begin(out, MSG_PROBED, in->serial, &p);
 		return DLC_OK;
 	}
-	snprintf(err->text, sizeof err->text, "the system gives no such team of threads to probe with");
+	snprintf(err->text, sizeof err->text,
+		"the system gives no such team of threads to probe with");
 	return DLC_BAD_ARGUMENT;
 }
 

@@ -24,7 +24,8 @@ DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err)
 	uint64_t there = cpu_memory();
 	*out = there == 0 || n < there ? device_cpu.alloc(n) : NULL;
 	if (*out == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
+		return runtime_fail(
+			err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
 	return DLC_OK;
 }
 
@@ -108,13 +109,14 @@ static void *copy_rows(const void *rows, uint64_t n, size_t row)
 	return copy;
 }
 
-DlcStatus worker_image(Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image,
-	DlcError *err)
+DlcStatus worker_image(
+	Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image, DlcError *err)
 {
 	if (m->module >= MSG_TABLE)
 		return refuse(err, "no module has the number", m->module);
 	if (m->nimage == 0 || m->nentry > UINT16_MAX)
-		return refuse(err, "an image without code, or with kernels beyond counting:", m->nentry);
+		return refuse(
+			err, "an image without code, or with kernels beyond counting:", m->nentry);
 	for (uint64_t i = 0; i < m->nentry; i++) {
 		if (entry[i].offset >= m->nimage)
 			return refuse(err, "outside the image lies kernel", i);
@@ -123,7 +125,8 @@ DlcStatus worker_image(Worker *w, const MsgImage *m, const DlcEntry *entry, cons
 	}
 	Module *new = calloc(1, sizeof *new);
 	DlcEntry *copy = copy_rows(entry, m->nentry, sizeof *entry);
-	void *code = new != NULL && copy != NULL ? device_cpu.code_load(image, m->nimage, false) : NULL;
+	void *code =
+		new != NULL &&copy != NULL ? device_cpu.code_load(image, m->nimage, false) : NULL;
 	if (code == NULL) {
 		free(copy);
 		free(new);
@@ -145,7 +148,8 @@ static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 		(m->ndata > 0 && m->ndata != m->bytes))
 		return refuse(err, "fill and data do not fit each other in buffer", m->buffer);
 	if (m->fill == MSG_FILL_RANDOM && (!element_known(t) || !(m->lo <= m->hi)))
-		return refuse(err, "nothing random can be made of the type or range of buffer", m->buffer);
+		return refuse(err, "nothing random can be made of the type or range of buffer",
+			m->buffer);
 	return DLC_OK;
 }
 
@@ -188,7 +192,8 @@ DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcErro
 	case MSG_FILL_ZERO: memset(b->data, 0, b->bytes); break;
 	case MSG_FILL_POISON: worker_poison(b->data, b->bytes); break;
 	case MSG_FILL_RANDOM:
-		element_fill(t, b->data, (int64_t)(b->bytes / (t.bits / 8u)), m->seed, m->lo, m->hi);
+		element_fill(
+			t, b->data, (int64_t)(b->bytes / (t.bits / 8u)), m->seed, m->lo, m->hi);
 		break;
 	case MSG_FILL_DATA: memcpy(b->data, data, b->bytes); break;
 	}
@@ -242,7 +247,8 @@ static DlcStatus open_bundle(Program *p, const MsgBundle *m, const void *file, D
 		s = dlc_instance_tensor(p->instance, DLC_INPUT, k, &t, err);
 		bool real = t.dtype.code == 2 || t.dtype.code == 4;
 		if (s == DLC_OK && element_known(t.dtype))
-			element_fill(t.dtype, t.data, tensor_count(&t), m->seed + (uint64_t)k, real ? -1 : 0, 1);
+			element_fill(t.dtype, t.data, tensor_count(&t), m->seed + (uint64_t)k,
+				real ? -1 : 0, 1);
 	}
 	return s;
 }
@@ -311,8 +317,8 @@ static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcEr
 	const DlcEntry *e = &m->entry[c->entry];
 	if (e->nbuf != c->narg || e->nsym != c->nsym)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"kernel %s wants %u buffers and %u symbols, not %u and %u", e->name, e->nbuf,
-			e->nsym, c->narg, c->nsym);
+			"kernel %s wants %u buffers and %u symbols, not %u and %u", e->name,
+			e->nbuf, e->nsym, c->narg, c->nsym);
 	if (e->work_bytes > p->work_bytes)
 		p->work_bytes = e->work_bytes;
 	for (uint32_t i = c->arg; i < c->arg + c->narg; i++) {
@@ -320,11 +326,12 @@ static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcEr
 		const Buffer *b = get_buffer(w, a->buffer);
 		if (b == NULL || a->offset > b->bytes || a->bytes > b->bytes - a->offset)
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
-				"argument %u of kernel %s lies outside of buffer %u", i - c->arg, e->name,
-				a->buffer);
+				"argument %u of kernel %s lies outside of buffer %u", i - c->arg,
+				e->name, a->buffer);
 		if (a->offset % 64 != 0)
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
-				"argument %u of kernel %s is not aligned to 64 bytes", i - c->arg, e->name);
+				"argument %u of kernel %s is not aligned to 64 bytes", i - c->arg,
+				e->name);
 		p->address[i] = b->data + a->offset;
 	}
 	return DLC_OK;
@@ -345,7 +352,8 @@ DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err
 			return s;
 	}
 	if (p->work_bytes > MSG_MAX * 64)
-		return runtime_fail(err, DLC_NO_MEMORY, "a kernel's workspace is larger than memory");
+		return runtime_fail(
+			err, DLC_NO_MEMORY, "a kernel's workspace is larger than memory");
 	p->work_bytes = (p->work_bytes + 4095) / 4096 * 4096;
 	size_t work = p->work_bytes * (size_t)p->threads;
 	if (work > w->work_bytes) {
@@ -362,6 +370,7 @@ DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err
 		return DLC_OK;
 	team_close(w->team);
 	w->team = team_open(p->threads);
-	return w->team != NULL ? DLC_OK
-			       : refuse(err, "the system gives fewer threads than", (uint64_t)p->threads);
+	return w->team != NULL
+	               ? DLC_OK
+	               : refuse(err, "the system gives fewer threads than", (uint64_t)p->threads);
 }

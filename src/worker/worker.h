@@ -50,8 +50,8 @@ typedef struct Worker {
 	size_t flush_bytes;
 } Worker;
 
-DlcStatus worker_image(Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image,
-	DlcError *err);
+DlcStatus worker_image(
+	Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image, DlcError *err);
 DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err);
 DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err);
 /* *out points into the buffer. */
@@ -68,7 +68,7 @@ void worker_reset(Worker *w);
 /* A program as its RUN or TIME needs it: addresses found, team and workspaces there. */
 DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err);
 void program_free(Program *p);
-/* Memory for a buffer of n bytes, zeroed and 64-byte aligned; refused beyond what the machine has. */
+/* Memory of n bytes, zeroed and 64-byte aligned; refused beyond what the machine has. */
 DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err);
 /* 0xff in every byte: NaN in floats, -1 in integers. */
 void worker_poison(void *bytes, size_t n);

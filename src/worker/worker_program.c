@@ -1,7 +1,7 @@
 /*
- * The program dlc-worker: loads, checks and times machine code for somebody else.  It reads requests
- * from standard input and answers on standard output (message.h); it links the runtime and nothing
- * of the compiler, statically, so that it runs on a board as it is.
+ * The program dlc-worker: loads, checks and times machine code for somebody else.  It reads
+ * requests from standard input and answers on standard output (message.h); it links the runtime
+ * and nothing of the compiler, statically, so that it runs on a board as it is.
  */
 #include <errno.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static bool send_all(Msg *msg)
 	return good;
 }
 
-/* Reads more; room grows with what has come, not with what was announced.  0 at the end, else 1, -1. */
+/* Reads more; room grows with what has come, not with what was announced.  1, 0 at the end, -1. */
 static int read_more(Input *in)
 {
 	if (in->have == in->cap) {
@@ -68,14 +68,16 @@ static int answer_all(Worker *w, Input *in)
 	size_t need, at = 0;
 	MsgView view;
 	while (in->have - at > 0) {
-		MsgParse p = msg_parse(in->bytes + at, in->have - at, &view, &need, why, sizeof why);
+		MsgParse p =
+			msg_parse(in->bytes + at, in->have - at, &view, &need, why, sizeof why);
 		if (p == MSG_BAD)
 			return complain(EXIT_NONSENSE, why);
 		if (p == MSG_SHORT)
 			break;
 		Msg out = { 0 };
 		if (!worker_serve(w, &view, &out)) {
-			snprintf(why, sizeof why, "a message %s, which no parent sends", msg_name(view.kind));
+			snprintf(why, sizeof why, "a message %s, which no parent sends",
+				msg_name(view.kind));
 			return complain(EXIT_NONSENSE, why);
 		}
 		if (!send_all(&out))
@@ -130,7 +132,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(option, "--stdio") != 0) {
-		fprintf(stderr, "dlc-worker: it takes one option, --stdio\nsee dlc-worker --help\n");
+		fprintf(stderr,
+			"dlc-worker: it takes one option, --stdio\nsee dlc-worker --help\n");
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);

@@ -1,7 +1,7 @@
 /*
  * libFuzzer: a bundle from a stranger.  The first byte chooses: the rest is a file as it is, or one
- * whose checksums are made right, or patches {16-bit place, 32-bit value} to a good one.  What loads
- * gets an instance and is asked everything; it is not run, since its code is whatever it is.
+ * whose checksums are made right, or patches {16-bit place, 32-bit value} to a good one.  What
+ * loads gets an instance and is asked everything; it is not run, since its code is whatever it is.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /*
- * libFuzzer: what a stranger sends to dlc-worker.  If the first byte is odd the rest is a stream; else
- * it is pieces of {kind, length, bytes}, each of which gets a right head.  Every request is served
- * but those that would run the stranger's code (RUN, TIME) or only take time (PROBE, large BUFFERs).
+ * libFuzzer: what a stranger sends to dlc-worker.  If the first byte is odd the rest is a stream;
+ * else it is pieces of {kind, length, bytes}, each of which gets a right head.  Every request is
+ * served but those that would run the stranger's code (RUN, TIME) or only take time (PROBE, large
+ * BUFFERs).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes, data + 1, n);
 	else
 		n = frame_pieces(bytes, data + 1, n);
-	for (MsgView v; msg_parse(bytes + at, n - at, &v, &need, why, sizeof why) == MSG_OK; at += v.size) {
+	for (MsgView v; msg_parse(bytes + at, n - at, &v, &need, why, sizeof why) == MSG_OK;
+		at += v.size) {
 		Msg out = { 0 };
 		if (is_served(&v) && worker_serve(w, &v, &out) && !msg_end(&out))
 			abort();

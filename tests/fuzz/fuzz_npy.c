@@ -1,7 +1,8 @@
 /*
- * libFuzzer: a .npy or .npz file from a stranger; data that is taken is copied out whole.  The first
- * byte chooses: the rest is a file as it is, or what follows the magic of a .npy, or a member of an
- * .npz with right checksum and places, of which the rest's last six bytes then patch one value.
+ * libFuzzer: a .npy or .npz file from a stranger; data that is taken is copied out whole.  The
+ * first byte chooses: the rest is a file as it is, or what follows the magic of a .npy, or a
+ * member of an .npz with right checksum and places, of which the rest's last six bytes then patch
+ * one value.
  */
 #include <stdint.h>
 #include <stdlib.h>

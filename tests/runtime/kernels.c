@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#define KERNEL(name)                                                                             \
-	static int name(const DlcCall *c);                                                       \
+#define KERNEL(name) \
+	static int name(const DlcCall *c); \
 	__attribute__((section("dlc_kernels"), used, noinline)) static int name(const DlcCall *c)
 
 extern const unsigned char __start_dlc_kernels[], __stop_dlc_kernels[];
@@ -101,11 +101,13 @@ const DlcImage *test_image(void)
 #undef K
 	};
 	int n = 0;
-#define K(label, buffers, syms, work)                                                            \
-	entry[n] = (DlcEntry){ .offset = (uint64_t)((uintptr_t)kernel[n] -                       \
-				       (uintptr_t)__start_dlc_kernels),                          \
-		.work_bytes = work, .nbuf = buffers, .nsym = syms };                             \
-	snprintf(entry[n].name, sizeof entry[n].name, #label);                                   \
+#define K(label, buffers, syms, work) \
+	entry[n] = (DlcEntry){ .offset = (uint64_t)((uintptr_t)kernel[n] - \
+						    (uintptr_t)__start_dlc_kernels), \
+		.work_bytes = work, \
+		.nbuf = buffers, \
+		.nsym = syms }; \
+	snprintf(entry[n].name, sizeof entry[n].name, #label); \
 	n++;
 	TEST_KERNELS(K)
 #undef K

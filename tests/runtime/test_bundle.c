@@ -271,7 +271,8 @@ START_TEST(damage_is_found)
 	unsigned seed = (unsigned)timing_wall_ns();
 	printf("damage: seed %u\n", seed);
 	srand(seed);
-	const uint64_t part[][2] = { { 0, b->h.head_bytes }, { b->h.code_offset, b->h.code_bytes } };
+	const uint64_t part[][2] = { { 0, b->h.head_bytes },
+		{ b->h.code_offset, b->h.code_bytes } };
 	for (int i = 0; i < 2000; i++) {
 		const uint64_t *p = part[i & 1];
 		size_t at = p[0] + (size_t)rand() % p[1];
@@ -312,8 +313,8 @@ START_TEST(wild_rows)
 		memcpy(copy, bytes, size);
 		for (int k = rand() % 4; k >= 0; k--) {
 			size_t at = (size_t)rand() % (b->h.head_bytes / 4) * 4;
-			const uint32_t values[] = { 0, 1, 0xffffffffu, 0x7fffffffu, (uint32_t)rand() % 64,
-				(uint32_t)rand() };
+			const uint32_t values[] = { 0, 1, 0xffffffffu, 0x7fffffffu,
+				(uint32_t)rand() % 64, (uint32_t)rand() };
 			memcpy(copy + at, &values[rand() % LEN(values)], 4);
 		}
 		build_resum(copy, size);
@@ -324,7 +325,8 @@ START_TEST(wild_rows)
 			DlcTensor t;
 			if (m != NULL && dlc_instance_open(m, 1, &in, NULL) == DLC_OK)
 				for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++)
-					ck_assert_int_eq(dlc_instance_tensor(in, DLC_OUTPUT, k, &t, NULL),
+					ck_assert_int_eq(
+						dlc_instance_tensor(in, DLC_OUTPUT, k, &t, NULL),
 						DLC_OK);
 		}
 		dlc_instance_close(in);

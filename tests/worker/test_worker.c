@@ -1,6 +1,6 @@
 /*
- * dlc-worker as a tuner sees it: a child on two pipes.  Frames alone first, then every request, every
- * refusal, kernels that fail, write too far or crash, and streams that make no sense.
+ * dlc-worker as a tuner sees it: a child on two pipes.  Frames alone first, then every request,
+ * every refusal, kernels that fail, write too far or crash, and streams that make no sense.
  * argv[1] is the program.
  */
 #include <signal.h>
@@ -123,7 +123,8 @@ static int peer_close(Peer *p)
 }
 
 /* A request of at most three arrays; the answer must carry its serial. */
-static MsgKind ask(Peer *p, MsgKind kind, const void *fixed, int n, const void *const *array, const size_t *bytes)
+static MsgKind ask(Peer *p, MsgKind kind, const void *fixed, int n, const void *const *array,
+	const size_t *bytes)
 {
 	Msg msg = { 0 };
 	msg_begin(&msg, kind, ++p->serial, fixed);
@@ -155,8 +156,14 @@ static MsgKind ask_image(Peer *p, uint32_t module)
 
 static MsgKind ask_fill(Peer *p, uint32_t buffer, uint32_t fill, uint64_t seed, uint64_t bytes)
 {
-	MsgBuffer m = { .buffer = buffer, .fill = fill, .code = 2, .bits = 32, .bytes = bytes,
-		.seed = seed, .lo = -1, .hi = 1 };
+	MsgBuffer m = { .buffer = buffer,
+		.fill = fill,
+		.code = 2,
+		.bits = 32,
+		.bytes = bytes,
+		.seed = seed,
+		.lo = -1,
+		.hi = 1 };
 	return ask(p, MSG_BUFFER, &m, 1, (const void *[]){ NULL }, (size_t[]){ 0 });
 }
 
@@ -231,7 +238,8 @@ START_TEST(frames)
 	ck_assert_uint_eq(v.serial, 11);
 	ck_assert_uint_eq(((const MsgTime *)v.fixed)->samples, 5);
 	ck_assert_mem_eq(v.array[0], programs, sizeof programs);
-	ck_assert_int_eq(msg_parse(msg.bytes + first, msg.size - first, &v, &need, why, sizeof why), MSG_OK);
+	ck_assert_int_eq(
+		msg_parse(msg.bytes + first, msg.size - first, &v, &need, why, sizeof why), MSG_OK);
 	ck_assert_uint_eq(((const MsgRun *)v.fixed)->program, 77);
 	/* A count that the arrays do not bear out. */
 	msg_begin(&msg, MSG_TIME, 13, &t);
@@ -300,7 +308,9 @@ START_TEST(times)
 	ck_assert_int_eq(ask_call(&p, 0, 1, KERNEL_spin, 1000), MSG_DONE);
 	ck_assert_int_eq(ask_call(&p, 1, 1, KERNEL_spin, 100000), MSG_DONE);
 	const uint32_t programs[] = { 1, 0 };
-	MsgTime m = { .nprogram = 2, .samples = 7, .warmup = 2, .repeat = 3, .flush_bytes = 1 << 20 };
+	MsgTime m = {
+		.nprogram = 2, .samples = 7, .warmup = 2, .repeat = 3, .flush_bytes = 1 << 20
+	};
 	ck_assert_int_eq(ask_time(&p, m, programs), MSG_TIMES);
 	ck_assert_uint_eq(((const MsgTimes *)p.view.fixed)->nsample, 14);
 	const MsgSample *s = p.view.array[0];
@@ -312,7 +322,8 @@ START_TEST(times)
 			ck_assert_double_ge((double)s[i].cpu_ns, 0.96 * (double)s[i].ns);
 	}
 	double ratio = timing_summary(slow, 7).median / timing_summary(quick, 7).median;
-	ck_assert_msg(ratio > 20 && ratio < 500, "a hundred times the work takes %g times as long", ratio);
+	ck_assert_msg(ratio > 20 && ratio < 500, "a hundred times the work takes %g times as long",
+		ratio);
 	m.slow_ns = (uint64_t)timing_summary(quick, 7).median * 10;
 	ck_assert_int_eq(ask_time(&p, m, programs), MSG_TIMES);
 	ck_assert_uint_eq(((const MsgTimes *)p.view.fixed)->nsample, 8); /* the slow one once */
@@ -359,9 +370,9 @@ START_TEST(refusals)
 	MsgCall call = { .module = 0, .entry = KERNEL_nop };
 	MsgArg arg[3] = { { 0, 0, 0, BYTES }, { 1, 0, 0, BYTES }, { 2, 1, 0, BYTES } };
 	int64_t sym = N;
-#define PROGRAM(n, threads, c, a, s)                                              \
-	ask(&p, MSG_PROGRAM, &(MsgProgram){ n, threads, c, a, s }, 3,             \
-		(const void *[]){ &call, arg, &sym },                             \
+#define PROGRAM(n, threads, c, a, s) \
+	ask(&p, MSG_PROGRAM, &(MsgProgram){ n, threads, c, a, s }, 3, \
+		(const void *[]){ &call, arg, &sym }, \
 		(size_t[]){ (c) * sizeof call, (a) * sizeof *arg, (s) * sizeof sym })
 	ck_assert_int_eq(PROGRAM(MSG_TABLE, 1, 1, 0, 0), MSG_REFUSED);
 	ck_assert_int_eq(PROGRAM(1, 0, 1, 0, 0), MSG_REFUSED);
@@ -446,7 +457,8 @@ START_TEST(nonsense)
 			msg.size -= 8;
 		else
 			for (size_t i = 0; i < 4; i++)
-				msg.bytes[(size_t)rand() % sizeof(MsgHead)] ^= (unsigned char)(1 + rand() % 255);
+				msg.bytes[(size_t)rand() % sizeof(MsgHead)] ^=
+					(unsigned char)(1 + rand() % 255);
 		peer_write(&p, msg.bytes, msg.size);
 		close(p.to);
 		p.to = -1;
