@@ -214,8 +214,8 @@ static LLVMValueRef log_pair(const Math *m, LLVMValueRef a, LLVMValueRef *low)
 	tail = math_add(m, tail, math_mul(m, two, slow));
 	LLVMValueRef big = math_mul(m, e, math_real(m, LN2_HI64)); /* exact */
 	LLVMValueRef s2 = math_mul(m, two, s), hi = math_sum(m, big, s2, &lost);
-	*low = math_add(m, lost, math_fma(m, e, math_real(m, LN2_LO64), tail));
-	return hi;
+	lost = math_add(m, lost, math_fma(m, e, math_real(m, LN2_LO64), tail));
+	return math_sum(m, hi, lost, low);
 }
 
 /* |a|^b of doubles; the sign, and what is no number, comes after. */
