@@ -24,10 +24,11 @@ typedef struct Member {
 } Member;
 
 struct Team {
-	_Alignas(64) atomic_uint turn;
-	_Alignas(64) atomic_int arrived;
+	_Alignas(64) atomic_uint turn;   /* what spinning threads watch */
+	_Alignas(64) atomic_int arrived; /* what arriving threads change */
 	atomic_int sleepers;
-	int threads, spin, started;
+	_Alignas(64) int threads; /* what all only read */
+	int spin, started;
 	bool quit;
 	TeamFn *fn;
 	void *arg;
