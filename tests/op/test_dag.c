@@ -199,6 +199,34 @@ START_TEST(rows_are_well_formed)
 }
 END_TEST
 
+/* Lines of docs/dag.md: a row for every operator, and the example, which parses. */
+START_TEST(documentation_is_true)
+{
+	Arena *a = arena_new();
+	Text doc = { .arena = a };
+	char buf[4096];
+	FILE *f = fopen(DOCS "/dag.md", "rb");
+	ck_assert_ptr_nonnull(f);
+	for (size_t n; (n = fread(buf, 1, sizeof buf, f)) > 0;)
+		text_put(&doc, buf, n);
+	fclose(f);
+	for (int op = 0; op < OP_COUNT; op++) {
+		const OpRow *r = op_row(op);
+		const char *q = r->attrs[0] != 0 ? "`" : "";
+		const char *row = arena_printf(a, "\n| `%s` | `%s` | %s%s%s | %s |\n", r->name, r->inputs, q, r->attrs,
+			q, r->doc);
+		ck_assert_msg(strstr(text_str(&doc), row) != NULL, "docs/dag.md lacks the row%s", row);
+	}
+	char *at = strstr(doc.at, "    dag example\n"), *end = strstr(at, "\n\n");
+	const char *line = strstr(at, "    c: ");
+	const char *text = arena_printf(a, "%.*sconst limit: f32[]\n%.*s", (int)(line - at), at, (int)(end - line),
+		line);
+	Err err = { 0 };
+	ck_assert_msg(parse(a, text, &err) != NULL, "%s: %s", err.place, err.text);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(elements_round_as_ieee_says)
 {
 	/* Every half and every bfloat reads back; the middle of two neighbours goes to the even one. */
@@ -245,6 +273,7 @@ int main(void)
 	tcase_add_test(tc, names_are_unique);
 	tcase_add_loop_test(tc, check_finds_what_is_broken, 0, 9);
 	tcase_add_loop_test(tc, rows_are_well_formed, 0, OP_COUNT);
+	tcase_add_test(tc, documentation_is_true);
 	tcase_add_test(tc, elements_round_as_ieee_says);
 	return run_suite("dag", tc);
 }
