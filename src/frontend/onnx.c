@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NODES = 1 << 20, MOST_DEPTH = 16 };
+enum { MOST_NODES = 1 << 18, MOST_DEPTH = 16 };
 
 static const OnnxRow *const row_lists[] = { onnx_nn_rows, onnx_math_rows, onnx_move_rows };
 
@@ -37,16 +37,29 @@ static const OnnxRow *find_row(const OnnxNode *node)
 	return NULL;
 }
 
-static const OnnxFunction *find_function(const OnnxModel *m, const OnnxNode *node)
+/* What a function is found by: its domain (the default one is ""), name and overload. */
+static const char *function_key(Arena *a, const char *domain, const char *name, const char *overload)
 {
+	return arena_printf(a, "%s\n%s\n%s", is_default_domain(domain) ? "" : domain, onnx_text(name),
+		onnx_text(overload));
+}
+
+static void list_functions(Import *im, const OnnxModel *m)
+{
+	im->functions = names_new(im->arena);
 	for (size_t k = 0; k < m->functions.n; k++) {
 		const OnnxFunction *f = &m->functions.at[k];
-		bool domain = same(f->domain, node->domain) ||
-			(is_default_domain(f->domain) && is_default_domain(node->domain));
-		if (domain && same(f->name, node->op_type) && same(f->overload, node->overload))
-			return f;
+		names_bind(im->functions, function_key(im->arena, f->domain, f->name, f->overload), (int)k);
 	}
-	return NULL;
+}
+
+static const OnnxFunction *find_function(const Import *im, const OnnxModel *m, const OnnxNode *node)
+{
+	if (m->functions.n == 0)
+		return NULL;
+	int k = names_find(im->functions,
+		function_key(im->arena, node->domain, node->op_type, node->overload));
+	return k < 0 ? NULL : &m->functions.at[k];
 }
 
 /* The version of the default domain; `otherwise` if it is not named. */
@@ -67,25 +80,28 @@ typedef struct Lack {
 } Lack;
 
 typedef struct Lacks {
-	Arena *arena;
+	Import *im;
 	const OnnxModel *model;
+	Names *known; /* domain and operator -> list */
 	VEC(Lack) list;
 } Lacks;
 
 static void add_lack(Lacks *l, Lack lack)
 {
-	for (size_t k = 0; k < l->list.n; k++)
-		if (same(l->list.at[k].op, lack.op) && same(l->list.at[k].domain, lack.domain)) {
-			l->list.at[k].times++;
-			return;
-		}
-	vec_push(l->arena, &l->list, lack);
+	const char *key = function_key(l->im->arena, lack.domain, lack.op, "");
+	int k = names_find(l->known, key);
+	if (k >= 0) {
+		l->list.at[k].times++;
+		return;
+	}
+	names_bind(l->known, key, (int)l->list.n);
+	vec_push(l->im->arena, &l->list, lack);
 }
 
 static void find_lacks(Lacks *l, const OnnxNode *node, size_t n, int64_t opset, const char *inside)
 {
 	for (size_t k = 0; k < n; k++) {
-		if (find_function(l->model, &node[k]) != NULL)
+		if (find_function(l->im, l->model, &node[k]) != NULL)
 			continue;
 		const OnnxRow *row = find_row(&node[k]);
 		if (row != NULL && row->since <= opset)
@@ -100,7 +116,7 @@ static void find_lacks(Lacks *l, const OnnxNode *node, size_t n, int64_t opset, 
 
 static bool check_supported(Import *im, const OnnxModel *m, int64_t opset)
 {
-	Lacks l = { .arena = im->arena, .model = m };
+	Lacks l = { .im = im, .model = m, .known = names_new(im->arena) };
 	find_lacks(&l, m->graph->node.at, m->graph->node.n, opset, NULL);
 	for (size_t k = 0; k < m->functions.n; k++) {
 		const OnnxFunction *f = &m->functions.at[k];
@@ -165,6 +181,15 @@ static bool list_producers(Order *o, size_t n)
 	return true;
 }
 
+/* An input of the function that this call leaves out. */
+static bool is_left_out(const Frame *f, const char *name)
+{
+	for (size_t k = 0; f->function != NULL && k < f->function->input.n; k++)
+		if (same(f->function->input.at[k], name))
+			return true;
+	return false;
+}
+
 /* The next node that node k waits for; DAG_NONE if there is none, -2 after a failure. */
 static int waits_for(Order *o, int k)
 {
@@ -174,6 +199,8 @@ static int waits_for(Order *o, int k)
 		if (name[0] == 0 || is_defined(o->frame, name))
 			continue;
 		int p = names_find(o->producer, name);
+		if (p < 0 && is_left_out(o->frame, name))
+			continue;
 		if (p < 0) {
 			onnx_refuse(o->im, ERR_INPUT, "node '%s' (%s) reads '%s', which nothing in the model gives",
 				onnx_text(node->name), onnx_text(node->op_type), name);
@@ -280,7 +307,7 @@ static bool run_node(Import *im, const OnnxModel *m, const Frame *f, const OnnxN
 		.name = arena_printf(im->arena, "node '%s%.100s' (%.60s)", f->prefix, name,
 			onnx_text(node->op_type)),
 		.attr_seen = arena_alloc(im->arena, node->attribute.n + 1) };
-	const OnnxFunction *fn = find_function(m, node);
+	const OnnxFunction *fn = find_function(im, m, node);
 	if (fn != NULL)
 		return run_function(im, m, &v, fn);
 	const OnnxRow *row = find_row(node);
@@ -318,16 +345,8 @@ static bool run_nodes(Import *im, const OnnxModel *m, Frame *f, const OnnxNode *
 
 /* ---- results */
 
-static bool is_output(const Dag *d, int value)
-{
-	for (size_t k = 0; k < d->output.n; k++)
-		if (d->output.at[k] == value)
-			return true;
-	return false;
-}
-
 /* A result keeps its name: by renaming the value, or behind a call of identity. */
-static bool add_output(Import *im, Item *it, const char *name, const Names *results)
+static bool add_output(Import *im, Item *it, const char *name, const Names *results, const Names *seen)
 {
 	Dag *d = im->dag;
 	if (it->value == DAG_NONE)
@@ -336,7 +355,7 @@ static bool add_output(Import *im, Item *it, const char *name, const Names *resu
 	int value = it->value;
 	bool other = strcmp(d->value.at[value].name, name) != 0 &&
 		names_taken(results, d->value.at[value].name);
-	if (d->value.at[value].kind != VALUE_CALL || is_output(d, value) || other) {
+	if (d->value.at[value].kind != VALUE_CALL || names_taken(seen, d->value.at[value].name) || other) {
 		int call = dag_add_call(d, OP_identity, name, &value, 1, NULL, 0, &im->err);
 		if (call < 0)
 			return false;
@@ -375,10 +394,10 @@ static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
 			return onnx_refuse(im, ERR_INPUT, "nothing in the model gives its result '%s'", name);
 		if (names_find(seen, name) >= 0)
 			return onnx_refuse(im, ERR_INPUT, "the result '%s' is listed twice", name);
-		names_bind(seen, name, 0);
 		compare_output(im, &g->output.at[k], it);
-		if (!add_output(im, it, name, results))
+		if (!add_output(im, it, name, results, seen))
 			return false;
+		names_bind(seen, name, 0);
 	}
 	return true;
 }
@@ -411,6 +430,7 @@ static bool check_model(Import *im, const OnnxModel *m, int64_t *opset)
 			return onnx_refuse(im, ERR_INPUT, "function '%s' wants opset %lld, which does not exist",
 				onnx_text(fn->name), (long long)version);
 	}
+	list_functions(im, m);
 	return check_supported(im, m, *opset);
 }
 

@@ -32,6 +32,7 @@ typedef struct Import {
 	OnnxFiles files;
 	Err err;      /* the sticky failure */
 	Names *own;   /* names that the graph gives, which values in between must not take */
+	Names *functions; /* of the model, by domain, name and overload */
 	VEC(Item *) item;
 	const char *wanted; /* an input that had to be known and was not */
 	int64_t nodes; /* walked so far, inlined functions included */

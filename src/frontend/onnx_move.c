@@ -105,6 +105,17 @@ static void import_constant_of_shape(Visit *v)
 
 /* ---- the same elements in another shape */
 
+static void set_reshaped(Visit *v, Shape s)
+{
+	const Item *x = node_need(v, 0);
+	if (shape_eq(s, x->shape))
+		node_set_alias(v, 0, x);
+	else if (x->data != NULL)
+		node_set_known(v, 0, x->type, s, x->data);
+	else
+		node_set(v, 0, node_reshape(v, node_value(v, 0), s));
+}
+
 /* 0 takes over the input's dimension unless allowzero is set; one -1 is what is left. */
 static void import_reshape(Visit *v)
 {
@@ -143,21 +154,7 @@ static void import_reshape(Visit *v)
 	else if (given != have)
 		node_fail(v, ERR_TYPE, "its input of shape %s does not fit the shape %s", shape_str(x->shape, from),
 			shape_str(s, to));
-	if (shape_eq(s, x->shape))
-		node_set_alias(v, 0, x);
-	else
-		node_set(v, 0, node_reshape(v, node_value(v, 0), s));
-}
-
-static void set_reshaped(Visit *v, Shape s)
-{
-	const Item *x = node_need(v, 0);
-	if (shape_eq(s, x->shape))
-		node_set_alias(v, 0, x);
-	else if (x->data != NULL)
-		node_set_known(v, 0, x->type, s, x->data);
-	else
-		node_set(v, 0, node_reshape(v, node_value(v, 0), s));
+	set_reshaped(v, s);
 }
 
 static void import_flatten(Visit *v)

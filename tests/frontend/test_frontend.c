@@ -143,6 +143,8 @@ static const struct {
 		"func my inner a -> c\nnode LeakyRelu a -> b alpha=@slope\nnode Neg b -> c\nend\n"
 		"in x f32 2\nnode my::outer x -> y s=0.5 name=top\nout y\n",
 		{ "leaky_relu(x) alpha=0.5", "y: f32[2] = neg(" }, NULL },
+	{ "opset 13\nopset my 1\nfunc my f a,lo,hi -> c\nnode Clip a,lo,hi -> c\nend\n"
+		"in x f32 2\ninit h f32 = 6\nnode my::f x,-,h -> y\nout y\n", { "y: f32[2] = clip(x) hi=6" }, "lo" },
 	{ "opset 13\nin x f32 2\nnode Softplus x -> y\nout y\n", { "y: f32[2] = add(" }, NULL },
 	{ "opset 7\nin x f32 1,2,3,3\nnode AveragePool x -> y kernel_shape=[2,2] strides=[2,2] count_include_pad=1\nout y\n",
 		{ "avg_pool(x) count_pad=1 kernel=[2,2] strides=[2,2]" }, NULL },
