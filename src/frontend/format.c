@@ -29,7 +29,9 @@ static const struct {
 	{ "a Python pickle", 0, 2, "\x80\x02" },
 	{ "a Python pickle", 0, 2, "\x80\x04" },
 	{ "!a gzip archive", 0, 2, "\x1f\x8b" },
-	{ "!a program", 0, 4, "\x7f" "ELF" },
+	{ "!a program", 0, 4,
+		"\x7f"
+		"ELF" },
 };
 
 /* Names that an archive's first entries hold. */
@@ -99,7 +101,8 @@ static bool is_text(Bytes b)
 {
 	size_t high = 0;
 	for (size_t k = 0; k < b.n; k++) {
-		if ((b.at[k] < 32 && b.at[k] != '\t' && b.at[k] != '\n' && b.at[k] != '\r') || b.at[k] == 127)
+		if ((b.at[k] < 32 && b.at[k] != '\t' && b.at[k] != '\n' && b.at[k] != '\r') ||
+			b.at[k] == 127)
 			return false;
 		high += b.at[k] > 127;
 	}
@@ -119,8 +122,9 @@ static const char *by_text(Bytes b)
 
 /*
  * Top-level protobuf fields. ONNX: 1 ir_version (varint), 7 graph, 8 opset. CoreML: 1 (varint), 2
- * description, from 200 on the kind of model. SavedModel: 1 (the varint 1), 2 meta graphs. GraphDef:
- * 1 nodes. Caffe: 1 name, 100 layers. A cut file's last field counts, so that it is called damaged.
+ * description, from 200 on the kind of model. SavedModel: 1 (the varint 1), 2 meta graphs.
+ * GraphDef: 1 nodes. Caffe: 1 name, 100 layers. A cut file's last field counts, so that it is
+ * called damaged.
  */
 static const char *by_fields(Bytes b, bool *onnx)
 {
@@ -139,16 +143,20 @@ static const char *by_fields(Bytes b, bool *onnx)
 	*onnx = message[7] || (version > 0 && version < 1000 && !coreml && !saved);
 	if (*onnx)
 		return NULL;
-	return coreml ? "a CoreML model" : saved ? "a TensorFlow SavedModel" : caffe ? "a Caffe model"
-		: message[1] ? "a TensorFlow graph or another protobuf model" : NULL;
+	return coreml       ? "a CoreML model"
+	       : saved      ? "a TensorFlow SavedModel"
+	       : caffe      ? "a Caffe model"
+	       : message[1] ? "a TensorFlow graph or another protobuf model"
+	                    : NULL;
 }
 
 static bool refuse(const char *path, const char *what, Err *err)
 {
 	if (what[0] == '!')
-		return fail(err, ERR_INPUT, path, "is %s, not a model; this version reads ONNX models", what + 1);
-	return fail(err, ERR_UNSUPPORTED, path, "is %s; this version reads ONNX models: convert it to ONNX",
-		what);
+		return fail(err, ERR_INPUT, path,
+			"is %s, not a model; this version reads ONNX models", what + 1);
+	return fail(err, ERR_UNSUPPORTED, path,
+		"is %s; this version reads ONNX models: convert it to ONNX", what);
 }
 
 bool format_is_onnx(const char *path, Bytes file, Err *err)
@@ -165,7 +173,8 @@ bool format_is_onnx(const char *path, Bytes file, Err *err)
 		what = by_fields(file, &onnx);
 	if (what != NULL && !onnx)
 		return refuse(path, what, err);
-	return onnx || fail(err, ERR_INPUT, path, "is no model that this version knows; it reads ONNX models");
+	return onnx || fail(err, ERR_INPUT, path,
+			       "is no model that this version knows; it reads ONNX models");
 }
 
 static bool has_file(const char *folder, const char *name)
@@ -183,6 +192,7 @@ bool format_refuse_folder(const char *path, Err *err)
 	if (has_file(path, "Manifest.json"))
 		return refuse(path, "a CoreML package", err);
 	if (has_file(path, "model.onnx"))
-		return fail(err, ERR_INPUT, path, "is a folder; did you mean the file model.onnx in it?");
+		return fail(err, ERR_INPUT, path,
+			"is a folder; did you mean the file model.onnx in it?");
 	return fail(err, ERR_INPUT, path, "is a folder, not a model file");
 }

@@ -28,9 +28,13 @@ typedef struct ModelArgs {
 	int nshape, nbind;
 	int64_t batch; /* 0: as the model says, a symbolic one becomes 1 */
 	EvalFn eval;
-	void (*note)(const char *sentence, void *arg); /* "the symbolic batch N is taken as 1"; may be NULL */
+	void (*note)(const char *sentence,
+		void *arg); /* "the symbolic batch N is taken as 1"; may be NULL */
 	void *note_arg;
-	/* Asked for an input that must be known while compiling and is not bound (test data); may be NULL. */
+	/*
+	 * Asked for an input that must be known while compiling and is not bound (test data); may
+	 * be NULL.
+	 */
 	bool (*offer)(const char *input, BindArg *out, void *arg);
 	void *offer_arg;
 } ModelArgs;
@@ -43,7 +47,9 @@ typedef struct ZooRow {
 } ZooRow;
 const ZooRow *frontend_zoo(int *n);
 
-/* Any Dag as an ONNX file (opset 17 where possible, weights inside), so that rivals run the same. */
+/*
+ * Any Dag as an ONNX file (opset 17 where possible, weights inside), so that rivals run the same.
+ */
 bool frontend_write_onnx(Text *out, const Dag *d, Err *err);
 
 /* The dimensions and data of a serialized TensorProto (ONNX test data); bytes are borrowed. */

@@ -91,7 +91,9 @@ void node_fail(Visit *n, ErrCode code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 int node_nin(const Visit *n); /* given inputs, trailing absent ones not counted */
 int node_nout(const Visit *n);
-/* Input k; NULL if it is absent. node_need refuses an absent one and gives an Item to go on with. */
+/*
+ * Input k; NULL if it is absent. node_need refuses an absent one and gives an Item to go on with.
+ */
 const Item *node_in(Visit *n, int k);
 const Item *node_need(Visit *n, int k);
 /* Input k as a value of the Dag; DAG_NONE if absent. */

@@ -14,10 +14,10 @@ static void import_unary(Visit *v, int op)
 	node_set(v, 0, node_call1(v, op, node_value(v, 0)));
 }
 
-#define UNARY(name, op)                      \
-	static void import_##name(Visit *v)  \
-	{                                    \
-		import_unary(v, op);         \
+#define UNARY(name, op) \
+	static void import_##name(Visit *v) \
+	{ \
+		import_unary(v, op); \
 	}
 UNARY(abs, OP_abs)
 UNARY(neg, OP_neg)
@@ -70,7 +70,8 @@ static int second_operand(Visit *v)
 	bool wide = node_attr_int(v, "broadcast", 0) != 0, placed = node_has(v, "axis");
 	int64_t axis = node_attr_int(v, "axis", 0);
 	if (!wide && node_ok(v) && !shape_eq(a->shape, b->shape))
-		node_fail(v, ERR_TYPE, "its inputs have different shapes, and its attribute broadcast is not set");
+		node_fail(v, ERR_TYPE,
+			"its inputs have different shapes, and its attribute broadcast is not set");
 	if (!wide || !placed || b->shape.rank == 0)
 		return y;
 	int at = node_axis(v, axis, a->shape.rank);
@@ -91,17 +92,20 @@ static void import_binary(Visit *v, int op)
 	node_set(v, 0, node_call2(v, op, node_value(v, 0), y));
 }
 
-#define BINARY(name, op)                     \
-	static void import_##name(Visit *v)  \
-	{                                    \
-		import_binary(v, op);        \
+#define BINARY(name, op) \
+	static void import_##name(Visit *v) \
+	{ \
+		import_binary(v, op); \
 	}
 BINARY(add, OP_add)
 BINARY(sub, OP_sub)
 BINARY(mul, OP_mul)
 BINARY(div, OP_div)
 
-/* The result has the first input's type; an integer to a fractional power is taken in floating point. */
+/*
+ * The result has the first input's type; an integer to a fractional power is taken in floating
+ * point.
+ */
 static void import_pow(Visit *v)
 {
 	const Item *a = node_need(v, 0), *b = node_need(v, 1);
@@ -218,7 +222,8 @@ static void import_cast(Visit *v)
 	}
 	DType type = F32;
 	if (node_ok(v) && !onnx_type_from(to, &type))
-		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have", onnx_type_name(to));
+		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have",
+			onnx_type_name(to));
 	node_set(v, 0, node_cast(v, node_value(v, 0), type));
 }
 
@@ -229,8 +234,8 @@ static void import_cast_like(Visit *v)
 }
 
 /*
- * From opset 13 on along one axis. Before, over all dimensions from the axis on as if they were one,
- * which is the same where only one of them is longer than 1.
+ * From opset 13 on along one axis. Before, over all dimensions from the axis on as if they were
+ * one, which is the same where only one of them is longer than 1.
  */
 static void import_softmax_kind(Visit *v, int op)
 {
@@ -278,7 +283,8 @@ static void import_log_softmax(Visit *v)
 static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 {
 	int rank = node_need(v, 0)->shape.rank, count;
-	bool noop = v->frame->opset >= input_since && node_attr_int(v, "noop_with_empty_axes", 0) != 0;
+	bool noop =
+		v->frame->opset >= input_since && node_attr_int(v, "noop_with_empty_axes", 0) != 0;
 	const int64_t *at = node_attr_or_input(v, "axes", input_since, 1, &count);
 	bool on[DAG_MAX_RANK] = { false };
 	if (count > rank)
@@ -291,8 +297,8 @@ static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 			axes[(*n)++] = k;
 }
 
-static void import_reduce(Visit *v, int op, int input_since, int (*before)(Visit *, int),
-	int (*after)(Visit *, int))
+static void import_reduce(
+	Visit *v, int op, int input_since, int (*before)(Visit *, int), int (*after)(Visit *, int))
 {
 	int64_t axes[DAG_MAX_RANK];
 	int n;
@@ -330,10 +336,10 @@ static int logarithm(Visit *v, int x)
 	return node_call1(v, OP_log, x);
 }
 
-#define REDUCE(name, op, since, before, after)                  \
-	static void import_##name(Visit *v)                     \
-	{                                                       \
-		import_reduce(v, op, since, before, after);     \
+#define REDUCE(name, op, since, before, after) \
+	static void import_##name(Visit *v) \
+	{ \
+		import_reduce(v, op, since, before, after); \
 	}
 REDUCE(reduce_sum, OP_reduce_sum, 13, NULL, NULL)
 REDUCE(reduce_mean, OP_reduce_mean, 18, NULL, NULL)

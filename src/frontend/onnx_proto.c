@@ -17,8 +17,8 @@
 #define BLOBS(S, m, k) ROW(S, m, k, WIRE_BYTES, true, NULL)
 #define ONE(S, m, k, T) ROW(S, m, k, WIRE_MSG, false, &T##_message)
 #define MANY(S, m, k, T) ROW(S, m, k, WIRE_MSG, true, &T##_message)
-#define MESSAGE(S, schema, rows)                        \
-	static const WireField S##_field[] = { rows };  \
+#define MESSAGE(S, schema, rows) \
+	static const WireField S##_field[] = { rows }; \
 	const WireMessage S##_message = { schema, sizeof(S), S##_field, S##_rows };
 #include "frontend/onnx_proto.def"
 #include "frontend/onnx_proto_end.def"

@@ -8,11 +8,11 @@
 #include "frontend/frontend.h"
 #include "frontend/wire.h"
 
-#define MESSAGE(S, schema, rows)   \
-	typedef struct S {         \
-		uint64_t has;      \
-		rows               \
-	} S;                       \
+#define MESSAGE(S, schema, rows) \
+	typedef struct S { \
+		uint64_t has; \
+		rows \
+	} S; \
 	extern const WireMessage S##_message;
 #define INT(S, m, k) int64_t m;
 #define FLOAT(S, m, k) float m;
@@ -45,8 +45,18 @@
 #include "frontend/onnx_proto_end.def"
 
 /* AttributeProto.AttributeType */
-enum { ONNX_FLOAT = 1, ONNX_INT, ONNX_STRING, ONNX_TENSOR, ONNX_GRAPH, ONNX_FLOATS, ONNX_INTS,
-	ONNX_STRINGS, ONNX_TENSORS, ONNX_GRAPHS };
+enum {
+	ONNX_FLOAT = 1,
+	ONNX_INT,
+	ONNX_STRING,
+	ONNX_TENSOR,
+	ONNX_GRAPH,
+	ONNX_FLOATS,
+	ONNX_INTS,
+	ONNX_STRINGS,
+	ONNX_TENSORS,
+	ONNX_GRAPHS
+};
 
 /* TensorProto.DataType -> DType; false for what dlc does not have. */
 bool onnx_type_from(int64_t code, DType *out);
@@ -68,14 +78,15 @@ typedef struct OnnxFiles {
 	VEC(struct OnnxFile {
 		const char *location;
 		Bytes map;
-	}) file;
+	})
+	file;
 } OnnxFiles;
 
 /*
  * Type, shape and little-endian data of a tensor: borrowed from the file if it is aligned there,
  * else copied. `what` names it in messages ("initializer 'w'").
  */
-bool onnx_tensor_read(Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what,
-	BindArg *out, Err *err);
+bool onnx_tensor_read(
+	Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what, BindArg *out, Err *err);
 
 #endif

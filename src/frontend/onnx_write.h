@@ -20,7 +20,9 @@ typedef struct OutNode {
 	OnnxNode node;
 } OutNode;
 
-/* The nodes of a call of the Dag; `in` and `out` are the file's names of its values, NULL: absent. */
+/*
+ * The nodes of a call of the Dag; `in` and `out` are the file's names of its values, NULL: absent.
+ */
 bool onnx_write_call(OnnxOut *o, const OpCall *c, const char *const *in, const char *const *out);
 /* The opset that a call needs. */
 int onnx_write_opset(const OpCall *c);

@@ -1,8 +1,9 @@
 /*
- * Reads and writes protobuf messages by their field tables (wire.h). The input is never trusted: each
- * length is compared with what is left before it is used, nesting is limited, and everything that is
- * allocated is charged against a budget that grows with the input, because two bytes of input can
- * ask for a struct of three hundred. Left out: groups, and the merging of unknown fields.
+ * Reads and writes protobuf messages by their field tables (wire.h). The input is never trusted:
+ * each length is compared with what is left before it is used, nesting is limited, and everything
+ * that is allocated is charged against a budget that grows with the input, because two bytes of
+ * input can ask for a struct of three hundred. Left out: groups, and the merging of unknown
+ * fields.
  */
 #include "frontend/wire.h"
 
@@ -42,7 +43,8 @@ static bool damaged(Reader *r, const WireMessage *m, const WireField *f, const u
 	const char *why)
 {
 	return fail(r->err, ERR_INPUT, NULL, "damaged at byte %zu, in %s%s%s: %s",
-		(size_t)(at - r->base), m->name, f != NULL ? "." : "", f != NULL ? f->name : "", why);
+		(size_t)(at - r->base), m->name, f != NULL ? "." : "", f != NULL ? f->name : "",
+		why);
 }
 
 /* A varint of at most ten bytes; false if it is cut off or longer. */
@@ -65,7 +67,8 @@ static bool charge(Reader *r, size_t n)
 {
 	if (n > r->budget)
 		return fail(r->err, ERR_MEMORY, NULL,
-			"its messages need more than %d times the file's size in memory", BUDGET_FACTOR);
+			"its messages need more than %d times the file's size in memory",
+			BUDGET_FACTOR);
 	r->budget -= n;
 	return true;
 }
@@ -122,7 +125,8 @@ static bool read_packed(Reader *r, const WireMessage *m, const WireField *f, Byt
 		return false;
 	while (b.n > 0) {
 		if (s->n == s->cap || !get_number(&b, f->kind, (char *)s->at + s->n * size))
-			return damaged(r, m, f, b.at, "the last number of a packed list is cut off");
+			return damaged(
+				r, m, f, b.at, "the last number of a packed list is cut off");
 		s->n++;
 	}
 	return true;
@@ -160,11 +164,14 @@ static bool read_block(Reader *r, const WireMessage *m, const WireField *f, Byte
 	return ok;
 }
 
-static bool read_field(Reader *r, const WireMessage *m, const WireField *f, const WireItem *it,
-	void *member)
+static bool read_field(
+	Reader *r, const WireMessage *m, const WireField *f, const WireItem *it, void *member)
 {
-	static const int wanted[] = { [WIRE_INT] = WIRE_VARINT, [WIRE_FLOAT] = WIRE_FOUR,
-		[WIRE_DOUBLE] = WIRE_EIGHT, [WIRE_TEXT] = WIRE_LEN, [WIRE_BYTES] = WIRE_LEN,
+	static const int wanted[] = { [WIRE_INT] = WIRE_VARINT,
+		[WIRE_FLOAT] = WIRE_FOUR,
+		[WIRE_DOUBLE] = WIRE_EIGHT,
+		[WIRE_TEXT] = WIRE_LEN,
+		[WIRE_BYTES] = WIRE_LEN,
 		[WIRE_MSG] = WIRE_LEN };
 	bool number = f->kind <= WIRE_DOUBLE;
 	const unsigned char *at = it->bytes.at;
@@ -332,14 +339,16 @@ static bool is_there(const WireField *f, uint64_t has, int row, const void **at)
 	if (has >> row & 1)
 		return true;
 	static const char zero[sizeof(Bytes)];
-	return f->kind == WIRE_BYTES ? ((const Bytes *)*at)->n > 0 : memcmp(*at, zero, kind_size(f)) != 0;
+	return f->kind == WIRE_BYTES ? ((const Bytes *)*at)->n > 0
+	                             : memcmp(*at, zero, kind_size(f)) != 0;
 }
 
 static int wire_type(const WireField *f)
 {
-	return f->kind == WIRE_INT ? WIRE_VARINT
-		: f->kind == WIRE_FLOAT ? WIRE_FOUR
-		: f->kind == WIRE_DOUBLE ? WIRE_EIGHT : WIRE_LEN;
+	return f->kind == WIRE_INT      ? WIRE_VARINT
+	       : f->kind == WIRE_FLOAT  ? WIRE_FOUR
+	       : f->kind == WIRE_DOUBLE ? WIRE_EIGHT
+	                                : WIRE_LEN;
 }
 
 static size_t item_size(const WireField *f, const void *at)

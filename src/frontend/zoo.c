@@ -27,8 +27,8 @@ typedef struct Act {
 	double square;
 } Act;
 
-static Act call(Net *net, const char *name, int op, const int *in, int nin, const Attr *attr, int nattr,
-	double square)
+static Act call(Net *net, const char *name, int op, const int *in, int nin, const Attr *attr,
+	int nattr, double square)
 {
 	if (!net->ok)
 		return (Act){ 0, 1 };
@@ -55,7 +55,9 @@ static int tensor(Net *net, const char *name, Shape s, double mean, double sprea
 	return dag_add_const(net->dag, name, F32, s, w);
 }
 
-/* n values around `center`, at most a quarter of it away: variances and scales must stay positive. */
+/*
+ * n values around `center`, at most a quarter of it away: variances and scales must stay positive.
+ */
 static int around(Net *net, const char *name, int64_t n, double center)
 {
 	if (!net->ok)
@@ -83,7 +85,8 @@ static Act conv(Net *net, const char *name, Act x, ConvSpec c)
 	int64_t in_group = channels(net, x) / c.groups;
 	Shape w = { 4, { c.out, in_group, c.kernel, c.kernel } };
 	double fan_in = (double)(in_group * c.kernel * c.kernel);
-	int in[3] = { x.value, tensor(net, sub(net, name, "weight"), w, 0, sqrt(2 / fan_in)), DAG_NONE };
+	int in[3] = { x.value, tensor(net, sub(net, name, "weight"), w, 0, sqrt(2 / fan_in)),
+		DAG_NONE };
 	if (c.bias)
 		in[2] = tensor(net, sub(net, name, "bias"), shape_of(1, &c.out), 0, 0.1);
 	int64_t strides[] = { c.stride, c.stride }, pads[] = { c.pad, c.pad, c.pad, c.pad };
@@ -156,22 +159,25 @@ typedef struct ResNet {
 static const ResNet resnet18 = { { 2, 2, 2, 2 }, false }, resnet50 = { { 3, 4, 6, 3 }, true };
 
 /* The second branch's batch norm halves it, so that the sum of many blocks does not grow. */
-static Act residual_block(Net *net, const char *name, Act x, int64_t width, int64_t stride, bool bottleneck)
+static Act residual_block(
+	Net *net, const char *name, Act x, int64_t width, int64_t stride, bool bottleneck)
 {
 	int64_t out = bottleneck ? 4 * width : width;
 	Act y = x, skip = x;
 	int last = bottleneck ? 3 : 2;
 	for (int k = 1; k <= last; k++) {
 		bool wide = bottleneck && k != 2; /* 1x1; torchvision puts the stride on the 3x3 */
-		ConvSpec c = { k == last ? out : width, wide ? 1 : 3, k == (bottleneck ? 2 : 1) ? stride : 1,
-			wide ? 0 : 1, 1, false };
+		ConvSpec c = { k == last ? out : width, wide ? 1 : 3,
+			k == (bottleneck ? 2 : 1) ? stride : 1, wide ? 0 : 1, 1, false };
 		y = conv(net, arena_printf(net->arena, "%s.conv%d", name, k), y, c);
-		y = batch_norm(net, arena_printf(net->arena, "%s.bn%d", name, k), y, k == last ? 0.5 : 1);
+		y = batch_norm(
+			net, arena_printf(net->arena, "%s.bn%d", name, k), y, k == last ? 0.5 : 1);
 		if (k < last)
 			y = relu(net, arena_printf(net->arena, "%s.relu%d", name, k), y);
 	}
 	if (net->ok && (stride != 1 || channels(net, x) != out)) {
-		skip = conv(net, sub(net, name, "downsample.0"), x, (ConvSpec){ out, 1, stride, 0, 1, false });
+		skip = conv(net, sub(net, name, "downsample.0"), x,
+			(ConvSpec){ out, 1, stride, 0, 1, false });
 		skip = batch_norm(net, sub(net, name, "downsample.1"), skip, 1);
 	}
 	Act sum = add(net, sub(net, name, "add"), y, skip);
@@ -188,7 +194,8 @@ static Act build_resnet(Net *net, Act x, const void *plan)
 	x = max_pool(net, "maxpool", x, 1, false);
 	for (int stage = 0; stage < 4; stage++)
 		for (int k = 0; k < r->blocks[stage]; k++)
-			x = residual_block(net, arena_printf(net->arena, "layer%d.%d", stage + 1, k), x,
+			x = residual_block(net,
+				arena_printf(net->arena, "layer%d.%d", stage + 1, k), x,
 				(int64_t)64 << stage, stage > 0 && k == 0 ? 2 : 1, r->bottleneck);
 	return classifier(net, "fc", global_pool(net, "avgpool", x));
 }
@@ -198,7 +205,12 @@ static Act build_resnet(Net *net, Act x, const void *plan)
 static const struct {
 	int64_t expand, out, blocks, stride;
 } mobilenet_v2[] = {
-	{ 1, 16, 1, 1 }, { 6, 24, 2, 2 }, { 6, 32, 3, 2 }, { 6, 64, 4, 2 }, { 6, 96, 3, 1 }, { 6, 160, 3, 2 },
+	{ 1, 16, 1, 1 },
+	{ 6, 24, 2, 2 },
+	{ 6, 32, 3, 2 },
+	{ 6, 64, 4, 2 },
+	{ 6, 96, 3, 1 },
+	{ 6, 160, 3, 2 },
 	{ 6, 320, 1, 1 },
 };
 
@@ -208,7 +220,8 @@ static Act conv_bn_relu6(Net *net, const char *name, Act x, ConvSpec c)
 	return relu6(net, sub(net, name, "2"), batch_norm(net, sub(net, name, "1"), x, 1));
 }
 
-static Act inverted_residual(Net *net, const char *name, Act x, int64_t out, int64_t stride, int64_t expand)
+static Act inverted_residual(
+	Net *net, const char *name, Act x, int64_t out, int64_t stride, int64_t expand)
 {
 	int64_t in = channels(net, x), hidden = in * expand;
 	int k = 0;
@@ -221,7 +234,8 @@ static Act inverted_residual(Net *net, const char *name, Act x, int64_t out, int
 	y = conv(net, arena_printf(net->arena, "%s.conv.%d", name, k), y,
 		(ConvSpec){ out, 1, 1, 0, 1, false });
 	bool residual = stride == 1 && in == out;
-	y = batch_norm(net, arena_printf(net->arena, "%s.conv.%d", name, k + 1), y, residual ? 0.5 : 1);
+	y = batch_norm(
+		net, arena_printf(net->arena, "%s.conv.%d", name, k + 1), y, residual ? 0.5 : 1);
 	return residual ? add(net, sub(net, name, "add"), x, y) : y;
 }
 
@@ -246,8 +260,17 @@ static const struct {
 	int feature; /* torchvision's number of the layer */
 	int64_t squeeze, expand;
 } squeezenet1_1[] = {
-	{ 2, 0, 0 }, { 3, 16, 64 }, { 4, 16, 64 }, { 5, 0, 0 }, { 6, 32, 128 }, { 7, 32, 128 }, { 8, 0, 0 },
-	{ 9, 48, 192 }, { 10, 48, 192 }, { 11, 64, 256 }, { 12, 64, 256 },
+	{ 2, 0, 0 },
+	{ 3, 16, 64 },
+	{ 4, 16, 64 },
+	{ 5, 0, 0 },
+	{ 6, 32, 128 },
+	{ 7, 32, 128 },
+	{ 8, 0, 0 },
+	{ 9, 48, 192 },
+	{ 10, 48, 192 },
+	{ 11, 64, 256 },
+	{ 12, 64, 256 },
 };
 
 static Act conv_relu(Net *net, const char *name, Act x, ConvSpec c)
@@ -258,11 +281,14 @@ static Act conv_relu(Net *net, const char *name, Act x, ConvSpec c)
 static Act fire(Net *net, const char *name, Act x, int64_t squeeze, int64_t expand)
 {
 	x = conv_relu(net, sub(net, name, "squeeze"), x, (ConvSpec){ squeeze, 1, 1, 0, 1, true });
-	Act a = conv_relu(net, sub(net, name, "expand1x1"), x, (ConvSpec){ expand, 1, 1, 0, 1, true });
-	Act b = conv_relu(net, sub(net, name, "expand3x3"), x, (ConvSpec){ expand, 3, 1, 1, 1, true });
+	Act a = conv_relu(
+		net, sub(net, name, "expand1x1"), x, (ConvSpec){ expand, 1, 1, 0, 1, true });
+	Act b = conv_relu(
+		net, sub(net, name, "expand3x3"), x, (ConvSpec){ expand, 3, 1, 1, 1, true });
 	int in[] = { a.value, b.value };
 	Attr attr = attr_int("axis", 1);
-	return call(net, sub(net, name, "concat"), OP_concat, in, 2, &attr, 1, (a.square + b.square) / 2);
+	return call(net, sub(net, name, "concat"), OP_concat, in, 2, &attr, 1,
+		(a.square + b.square) / 2);
 }
 
 static Act build_squeezenet(Net *net, Act x, const void *plan)
@@ -270,10 +296,11 @@ static Act build_squeezenet(Net *net, Act x, const void *plan)
 	(void)plan;
 	x = conv_relu(net, "features.0", x, (ConvSpec){ 64, 3, 2, 0, 1, true });
 	for (size_t row = 0; row < sizeof squeezenet1_1 / sizeof *squeezenet1_1 && net->ok; row++) {
-		const char *name = arena_printf(net->arena, "features.%d", squeezenet1_1[row].feature);
-		x = squeezenet1_1[row].squeeze > 0
-			? fire(net, name, x, squeezenet1_1[row].squeeze, squeezenet1_1[row].expand)
-			: max_pool(net, name, x, 0, true);
+		const char *name =
+			arena_printf(net->arena, "features.%d", squeezenet1_1[row].feature);
+		x = squeezenet1_1[row].squeeze > 0 ? fire(net, name, x, squeezenet1_1[row].squeeze,
+							     squeezenet1_1[row].expand)
+		                                   : max_pool(net, name, x, 0, true);
 	}
 	x = conv_relu(net, "classifier.1", x, (ConvSpec){ CLASSES, 1, 1, 0, 1, true });
 	return global_pool(net, "classifier.3", x);
@@ -333,13 +360,16 @@ static bool input_shape(const char *name, const ModelArgs *args, Shape *out, Err
 	for (int k = 0; k < args->nshape; k++) {
 		const ShapeArg *s = &args->shape[k];
 		if (strcmp(s->name, "data") != 0)
-			return fail(err, ERR_USAGE, name, "--shape: there is no input '%s', only 'data'", s->name);
+			return fail(err, ERR_USAGE, name,
+				"--shape: there is no input '%s', only 'data'", s->name);
 		if (s->shape.rank != 4 || s->shape.dim[1] != 3)
-			return fail(err, ERR_USAGE, name, "--shape data must be N,3,H,W: a batch of images");
+			return fail(err, ERR_USAGE, name,
+				"--shape data must be N,3,H,W: a batch of images");
 		*out = s->shape;
 	}
 	if (args->nbind > 0)
-		return fail(err, ERR_USAGE, name, "--bind: a network of the zoo has no input to bind");
+		return fail(
+			err, ERR_USAGE, name, "--bind: a network of the zoo has no input to bind");
 	for (int k = 0; k < 4; k++)
 		if (out->dim[k] < 1)
 			return fail(err, ERR_USAGE, name, "--shape data has the dimension %lld",
@@ -354,8 +384,9 @@ static bool check_sizes(const Dag *d, const char *name, Err *err)
 		const Value *v = &d->value.at[k];
 		int64_t n = value_bytes(v);
 		if (n < 0 || n > most_bytes)
-			return fail(err, ERR_MEMORY, name, "value '%s' of shape %s needs more memory than there is",
-				v->name, shape_str(v->shape, text));
+			return fail(err, ERR_MEMORY, name,
+				"value '%s' of shape %s needs more memory than there is", v->name,
+				shape_str(v->shape, text));
 	}
 	return true;
 }

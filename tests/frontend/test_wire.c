@@ -97,7 +97,8 @@ static const struct {
 	{ "texts and blobs", "5201 61 5201 62 5a00 5a01 01", "5201615201625a005a0101" },
 	{ "messages", "6202 0801 6200 6202 0803", "62020801620062020803" },
 	{ "a large field number", "c23e02 0805", "c23e020805" },
-	{ "unknown fields of each type", "f80601 f106 0102030405060708 fa0603 616263 f506 01020304 0801", "0801" },
+	{ "unknown fields of each type",
+		"f80601 f106 0102030405060708 fa0603 616263 f506 01020304 0801", "0801" },
 	{ "an empty packed list", "3a00", "" },
 };
 
@@ -142,7 +143,8 @@ static const struct {
 	{ "2203 610062", "Tree.text: a name holds a zero byte" },
 	{ "3a01 80", "Tree.ints: the last number of a packed list is cut off" },
 	{ "4203 000000", "Tree.floats: the last number of a packed list is cut off" },
-	{ "4a0a 00000000000000000000", "Tree.doubles: the last number of a packed list is cut off" },
+	{ "4a0a 00000000000000000000",
+		"Tree.doubles: the last number of a packed list is cut off" },
 };
 
 START_TEST(refuses_with_a_sentence)
@@ -152,8 +154,8 @@ START_TEST(refuses_with_a_sentence)
 	Err err = { 0 };
 	ck_assert(!wire_read(a, &tree_message, from_hex(a, bad[_i].in), &t, &err));
 	ck_assert_int_eq(err.code, ERR_INPUT);
-	ck_assert_msg(strstr(err.text, bad[_i].want) != NULL, "%s: \"%s\" lacks \"%s\"", bad[_i].in, err.text,
-		bad[_i].want);
+	ck_assert_msg(strstr(err.text, bad[_i].want) != NULL, "%s: \"%s\" lacks \"%s\"", bad[_i].in,
+		err.text, bad[_i].want);
 	arena_free(a);
 }
 END_TEST
@@ -257,7 +259,8 @@ START_TEST(random_messages_round_trip)
 			unsigned char *copy = arena_copy(a, in.at, in.n);
 			size_t size = k % 2 == 0 ? (size_t)rng_below(&r, in.n + 1) : in.n;
 			for (int i = 0; i < k / 2 && in.n > 0; i++)
-				copy[rng_below(&r, in.n)] ^= (unsigned char)(1u << rng_below(&r, 8));
+				copy[rng_below(&r, in.n)] ^=
+					(unsigned char)(1u << rng_below(&r, 8));
 			wire_read(a, &tree_message, (Bytes){ copy, size }, &cut, NULL);
 		}
 		arena_free(a);
