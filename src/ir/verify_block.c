@@ -23,7 +23,9 @@ typedef enum { STILL, RISING, UNKNOWN } Slope;
 
 static Slope both(Slope a, Slope b)
 {
-	return a > b ? a : b;
+	if (a == UNKNOWN || b == UNKNOWN)
+		return UNKNOWN;
+	return a == RISING ? a : b;
 }
 
 static Slope slope_of(const Expr *e, const char *name)
@@ -149,18 +151,8 @@ static bool verify_iter(Verifier *v, const Iter *it)
 typedef struct InitCheck {
 	Verifier *v;
 	const Stmt *block;
-	Scope updated; /* the buffers that the body reduces into */
 	bool ok;
 } InitCheck;
-
-static bool note_update(Stmt *s, void *arg)
-{
-	InitCheck *c = arg;
-	for (int i = 0; s->kind == ST_REDUCE && i < s->reduce.n; i++)
-		if (scope_find(&c->updated, s->reduce.dst[i].buf) == NULL)
-			scope_add(&c->updated, DECL_BUF, s->reduce.dst[i].buf, I64);
-	return true;
-}
 
 static void check_init_node(const Expr *e, void *arg)
 {
@@ -179,19 +171,13 @@ static void check_init_expr(const Expr *e, void *arg)
 static bool check_init(Stmt *s, void *arg)
 {
 	InitCheck *c = arg;
-	const char *name = c->block->block.name;
 	if (!c->ok)
 		return false;
 	c->v->line = s->line;
 	if (s->kind != ST_STORE && s->kind != ST_FOR && s->kind != ST_IF && s->kind != ST_LET)
-		c->ok = broke(
-			c->v, RULE_INIT, "init of %s is of stores, loops, ifs and lets", name);
+		c->ok = broke(c->v, RULE_INIT, "init of %s is more", c->block->block.name);
 	if (c->ok)
 		ir_each_expr(s, check_init_expr, c);
-	if (c->ok && s->kind == ST_STORE && scope_find(&c->updated, s->store.dst.buf) == NULL)
-		c->ok = broke(c->v, RULE_INIT,
-			"init of %s writes %s, which its body does not reduce into", name,
-			s->store.dst.buf);
 	return c->ok;
 }
 
@@ -203,8 +189,6 @@ static bool verify_init(Verifier *v, const Stmt *s)
 	if (!reduces)
 		return broke(v, RULE_INIT, "block %s has no reduce iterator", s->block.name);
 	InitCheck c = { .v = v, .block = s, .ok = true };
-	scope_init(&c.updated, v->arena);
-	ir_each_stmt(s->block.body, note_update, &c);
 	ir_each_stmt(s->block.init, check_init, &c);
 	return c.ok && verify_body(v, s->block.init, v->env, false);
 }

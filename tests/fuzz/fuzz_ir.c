@@ -1,7 +1,9 @@
 /*
  * libFuzzer: a kernel set from a stranger. Whatever parses prints to a text that reads back to the
- * same text, legal or not; verifying it ends, and both are legal or neither.
+ * same text, legal or not; verifying it ends, both are legal or neither, and simplifying keeps what
+ * is legal so.
  */
+#include "ir/simplify.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 
@@ -29,6 +31,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (ir_verify_set(ks, &first) != ir_verify_set(again, &second) ||
 			strcmp(first.text, second.text) != 0)
 			abort();
+		if (first.code == ERR_NONE) {
+			for (size_t i = 0; i < ks->n; i++)
+				ir_simplify_fn(ks, ks->fn[i]);
+			if (!ir_verify_set(ks, &first))
+				abort();
+		}
 	}
 	arena_free(a);
 	return 0;

@@ -13,6 +13,7 @@ typedef struct Gen {
 	unsigned allow;
 	const Param *var;
 	int n;
+	int loads; /* that the index at hand lies in */
 } Gen;
 
 static const Expr *gen(Gen *g, DType t, int depth);
@@ -81,10 +82,12 @@ static const Expr *load(Gen *g, const Buf *b, int lanes, int depth)
 {
 	const Expr *idx[IR_MAX_RANK];
 	int wide = b->rank > 0 ? below(g, b->rank) : 0;
+	g->loads++;
 	for (int k = 0; k < b->rank; k++) {
 		DType t = dtype_vector(I64, k == wide || below(g, 4) == 0 ? lanes : 1);
 		idx[k] = within(g, gen(g, t, depth - 1), b->shape[k]);
 	}
+	g->loads--;
 	return ir_load(g->ir, b, idx, b->rank);
 }
 
@@ -97,7 +100,7 @@ static const Expr *named(Gen *g, DType t, int depth)
 		                 (t.lanes == 1 || p->buf->rank > 0);
 		if (p->buf == NULL && dtype_eq(p->type, t))
 			return ir_var(g->ir, p->name, t);
-		if (load_fits && depth > 0)
+		if (load_fits && depth > 0 && g->loads < 3)
 			return load(g, p->buf, t.lanes, depth);
 	}
 	return NULL;
@@ -147,6 +150,10 @@ static const Expr *bits(Gen *g, DType t, int depth)
 	else if (t.bits == 32 && t.lanes == 1 && (g->allow & RANDOM_VECTORS) != 0)
 		from = (DType){ DT_UINT, 8, 4 };
 	const Expr *e = gen(g, from, depth);
+	if (dtype_is_float(from)) { /* which bits a NaN has is open */
+		const Expr *nan = ir_node(g->ir, IR_ISNAN, dtype_vector(BOOL, from.lanes), &e, 1);
+		e = ir_select(g->ir, nan, ir_const_float(g->ir, from, 1), e);
+	}
 	return ir_node(g->ir, IR_BITCAST, t, &e, 1);
 }
 
@@ -247,6 +254,6 @@ static const Expr *gen(Gen *g, DType t, int depth)
 const Expr *random_expr(
 	Rng *rng, Ir *ir, unsigned allow, DType t, const Param *var, int n, int depth)
 {
-	Gen g = { rng, ir, allow, var, n };
+	Gen g = { rng, ir, allow, var, n, 0 };
 	return gen(&g, t, depth);
 }

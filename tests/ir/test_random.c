@@ -1,12 +1,16 @@
 /*
  * The promise of random.h: its kernel sets run in the interpreter without an error, and what comes
- * out does not depend on the order of what is declared parallel.
+ * out depends neither on the order of what is declared parallel nor on simplification.
  */
 #include "ir/interp.h"
 #include "ir/random.h"
+#include "ir/simplify.h"
 #include "ir/text.h"
+#include "ir/verify.h"
+#include "ir/walk.h"
 #include "suite.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +19,8 @@ enum { MAX_ARGS = 64 };
 typedef struct Args {
 	IrArg arg[MAX_ARGS];
 	size_t bytes[MAX_ARGS];
+	DType type[MAX_ARGS];
+	int64_t elements[MAX_ARGS];
 	int n;
 } Args;
 
@@ -66,44 +72,93 @@ static void add_fn(Rng *rng, Arena *a, const Fn *fn, Args *args)
 			continue;
 		ck_assert_int_lt(args->n, MAX_ARGS);
 		args->bytes[args->n] = bytes;
+		args->type[args->n] = b->type;
+		args->elements[args->n] = n;
 		args->arg[args->n++] = (IrArg){ b->name, arena_alloc(a, bytes + 8), 0 };
 		fill(rng, b, args->arg[args->n - 1].data, n, bytes);
 	}
 }
 
+/* A copy of the arguments with data of its own. */
+static Args copy_args(Arena *a, const Args *args)
+{
+	Args copy = *args;
+	for (int i = 0; i < args->n; i++)
+		if (args->arg[i].data != NULL)
+			copy.arg[i].data = arena_copy(a, args->arg[i].data, args->bytes[i] + 8);
+	return copy;
+}
+
+/* Bits of an element; all NaNs are one. */
+static uint64_t element(DType t, const unsigned char *data, int64_t i)
+{
+	uint64_t bits = 0;
+	double d;
+	float f;
+	if (t.bits < 8)
+		return data[i * t.bits / 8];
+	memcpy(&bits, data + i * t.bits / 8, t.bits / 8);
+	memcpy(&d, &bits, sizeof d);
+	memcpy(&f, &bits, sizeof f);
+	bool nan = t.bits == 64 ? isnan(d) : isnan(f);
+	if (t.bits == 16)
+		nan = (bits & 0x7fff) > (t.kind == DT_BFLOAT ? 0x7f80 : 0x7c00);
+	return dtype_is_float(t) && nan ? UINT64_MAX : bits;
+}
+
+static void assert_same(const Args *x, const Args *y, const char *what, const char *text)
+{
+	for (int i = 0; i < x->n; i++) {
+		const DType t = x->type[i];
+		for (int64_t k = 0; x->arg[i].data != NULL && k < x->elements[i]; k++)
+			ck_assert_msg(
+				element(t, x->arg[i].data, k) == element(t, y->arg[i].data, k),
+				"%s: %s differs at %lld: %llx, not %llx\n%.3000s", what, x->arg[i].name,
+				(long long)k, (unsigned long long)element(t, y->arg[i].data, k),
+				(unsigned long long)element(t, x->arg[i].data, k), text);
+	}
+}
+
+static const char *set_str(Arena *a, const KernelSet *ks)
+{
+	Text t = { .arena = a };
+	ir_print_set(&t, ks);
+	return text_str(&t);
+}
+
+static void run(Rng *rng, const KernelSet *ks, Args *args, const char *text)
+{
+	Err err = { 0 };
+	IrRun how = { .seed = rng_next(rng), .steps = 10000000 };
+	ck_assert_msg(ir_run_set(ks, args->arg, args->n, &how, &err), "%s %s\n%.3000s", err.place,
+		err.text, text);
+}
+
 START_TEST(random_runs)
 {
-	uint64_t seed = 0x5eed2000u + (uint64_t)_i;
-	Rng rng = rng_seed(seed);
+	Rng rng = rng_seed(0x5eed2000u + (uint64_t)_i);
 	for (int round = 0; round < (getenv("DLC_TEST_ALL") != NULL ? 2000 : 250); round++) {
 		Arena *a = arena_new();
 		Ir *ir = ir_new(a);
 		Err err = { 0 };
-		Text t = { .arena = a };
 		KernelSet *ks = random_set(&rng, ir, RANDOM_ALL, 1 + (int)rng_below(&rng, 4));
+		KernelSet *simple = ir_clone_set(ks);
 		Args args = { .n = 0 };
-		for (size_t i = 0; i < ks->n; i++)
+		for (size_t i = 0; i < ks->n; i++) {
 			if (ks->fn[i]->kind != FN_SUB)
 				add_fn(&rng, a, ks->fn[i], &args);
-		Args again = args;
-		for (int i = 0; i < args.n; i++)
-			if (args.arg[i].data != NULL)
-				again.arg[i].data =
-					arena_copy(a, args.arg[i].data, args.bytes[i] + 8);
-		ir_print_set(&t, ks);
-		for (int order = 0; order < 2; order++) {
-			IrRun how = { .seed = rng_next(&rng), .steps = 10000000 };
-			bool ok = ir_run_set(
-				ks, order == 0 ? args.arg : again.arg, args.n, &how, &err);
-			ck_assert_msg(ok, "seed %llx: %s %s\n%s", (unsigned long long)seed,
-				err.place, err.text, t.at);
+			ir_simplify_fn(simple, simple->fn[i]);
 		}
-		for (int i = 0; i < args.n; i++)
-			ck_assert_msg(args.arg[i].data == NULL ||
-					      memcmp(args.arg[i].data, again.arg[i].data,
-						      args.bytes[i]) == 0,
-				"seed %llx: %s differs\n%s", (unsigned long long)seed,
-				args.arg[i].name, t.at);
+		const char *text = set_str(a, ks), *simple_text = set_str(a, simple);
+		Args second = copy_args(a, &args), third = copy_args(a, &args);
+		ck_assert_msg(
+			ir_verify_set(simple, &err), "%s %s\n%.3000s", err.place, err.text, simple_text);
+		run(&rng, ks, &args, text);
+		run(&rng, ks, &second, text);
+		run(&rng, simple, &third, simple_text);
+		assert_same(&args, &second, "another order", text);
+		assert_same(
+			&args, &third, "simplified", arena_printf(a, "%s\n%.3000s", text, simple_text));
 		arena_free(a);
 	}
 }

@@ -320,9 +320,9 @@ START_TEST(random_expressions)
 			random_expr(&rng, ir, RANDOM_ALL, t, p, n, 1 + (int)rng_below(&rng, 7));
 		char *text = ir_expr_str(a, e);
 		const Expr *again = ir_parse_expr(ir, text, p, n, &err);
-		ck_assert_msg(again != NULL, "seed %llx: %s\n%s", (unsigned long long)seed,
+		ck_assert_msg(again != NULL, "seed %llx: %s\n%.3000s", (unsigned long long)seed,
 			err.text, text);
-		ck_assert_msg(again == e, "seed %llx: %s\n%s", (unsigned long long)seed, text,
+		ck_assert_msg(again == e, "seed %llx: %s\n%.3000s", (unsigned long long)seed, text,
 			ir_expr_str(a, again));
 		arena_free(a);
 	}
@@ -368,10 +368,10 @@ START_TEST(random_sets)
 		Err err = { 0 };
 		KernelSet *ks = random_set(&rng, ir, RANDOM_ALL, 1 + (int)rng_below(&rng, 4));
 		const char *text = set_str(a, ks);
-		ck_assert_msg(ir_verify_set(ks, &err), "seed %llx: %s %s\n%s",
+		ck_assert_msg(ir_verify_set(ks, &err), "seed %llx: %s %s\n%.3000s",
 			(unsigned long long)seed, err.place, err.text, text);
 		KernelSet *again = ir_parse_set(ir, "t", text, strlen(text), &err);
-		ck_assert_msg(again != NULL, "seed %llx: %s %s\n%s", (unsigned long long)seed,
+		ck_assert_msg(again != NULL, "seed %llx: %s %s\n%.3000s", (unsigned long long)seed,
 			err.place, err.text, text);
 		ck_assert_str_eq(set_str(a, again), text);
 		ck_assert_uint_eq(again->n, ks->n);

@@ -110,7 +110,7 @@ static const struct {
 	{ "monoid-closed", "monoid m(a: f32; b: f32) { identity (a) combine (a) }" },
 	{ "monoid-unique", "monoid m(a: f32; b: f32) { identity (0.0) combine (a) } "
 			   "monoid m(a: f32; b: f32) { identity (0.0) combine (a) }" },
-	{ "init", "fn f(y: out f32[4]) { block b(v: spatial 0..4 = 0) { init { y[0] = 0.0 } } }" },
+	{ "", "fn f(y: out f32[4]) { block b(r: reduce 0..4 = 0) { init { y[0] = 0.0 } } }" },
 	{ "init", "fn f(y: inout f32[4]) { block b(r: reduce 0..4 = 0) { init { y[r] = 0.0 } sum "
 		  "y[0] <- "
 		  "1.0 } }" },
