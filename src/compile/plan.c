@@ -16,10 +16,10 @@ typedef struct Planner {
 	Err *err;
 } Planner;
 
-static int64_t bytes_of(const Value *v)
+/* An empty tensor in the arena still needs an address. */
+static int64_t work_bytes(int64_t bytes)
 {
-	int64_t n = value_bytes(v);
-	return n > 0 ? n : 1; /* an empty tensor still needs an address */
+	return bytes > 0 ? bytes : 1;
 }
 
 /* ---- values that share memory ---- */
@@ -81,11 +81,11 @@ static bool place_value(Planner *p, int v, int step, Place *out)
 	Place *at = &plan->value[v];
 	const Value *value = &p->d->value.at[v];
 	if (at->bytes < 0) {
-		int64_t bytes = bytes_of(value);
+		int64_t bytes = value_bytes(value);
 		if (value->kind == VALUE_CONST) {
 			if (value->data == NULL)
 				return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
-			*at = const_place(plan, value->name, value->data, value_bytes(value));
+			*at = const_place(plan, value->name, value->data, bytes);
 		} else if (value->kind == VALUE_INPUT) {
 			int k = 0;
 			while (p->d->input.at[k] != v)
@@ -94,7 +94,7 @@ static bool place_value(Planner *p, int v, int step, Place *out)
 		} else if (output_of(p->d, v) >= 0) {
 			*at = (Place){ PLACE_OUTPUT, output_of(p->d, v), bytes, value->name };
 		} else {
-			*at = (Place){ PLACE_WORK, add_item(plan, bytes, step), bytes, value->name };
+			*at = (Place){ PLACE_WORK, add_item(plan, work_bytes(bytes), step), bytes, value->name };
 		}
 	}
 	if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
@@ -211,8 +211,8 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 				int64_t n = ir_buf_elements(buf, fn, NULL, 0), bytes = n < 0 ? -1 : dtype_bytes(buf->type, n);
 				if (bytes < 0)
 					return fail(p->err, ERR_MEMORY, buf->name, "the buffer's size overflows");
-				bytes = bytes > 0 ? bytes : 1;
-				bind(p, b, buf->name, (Place){ PLACE_WORK, add_item(plan, bytes, step), bytes, buf->name });
+				bind(p, b, buf->name,
+					(Place){ PLACE_WORK, add_item(plan, work_bytes(bytes), step), bytes, buf->name });
 			}
 			const Place *at = find_bound(b, buf->name);
 			if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
@@ -247,7 +247,7 @@ static bool add_copies(Planner *p)
 	NetPlan *plan = p->plan;
 	for (size_t k = 0; k < p->d->output.n; k++) {
 		int v = p->d->output.at[k];
-		Place from, to = { PLACE_OUTPUT, (int)k, bytes_of(&p->d->value.at[v]), p->d->value.at[v].name };
+		Place from, to = { PLACE_OUTPUT, (int)k, value_bytes(&p->d->value.at[v]), p->d->value.at[v].name };
 		if (!place_value(p, v, (int)plan->step.n, &from))
 			return false;
 		if (from.kind == PLACE_OUTPUT && from.index == (int)k)

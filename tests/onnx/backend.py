@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""ONNX's own test folders through the compiled path: `dlc run model.onnx --check=DIR` for every one
+whose nodes are all operators that dlc has (OPERATORS); prints what passed, and every failure.
+
+    backend.py DLC [--all]        data: $DLC_TEST_DATA or ../shared (onnx-backend/), Debian's libonnx-testdata
+
+Where no data is found it says so and exits with 77 (meson: skipped). Without --all (or
+DLC_TEST_ALL=1) a third of the folders is taken, chosen by their name's hash."""
+import os, subprocess, sys, zlib
+from concurrent.futures import ThreadPoolExecutor
+
+OPERATORS = set("""Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Gemm MatMul Add Sub
+Mul Div Pow Max Min Abs Neg Exp Log Sqrt Erf Tanh Sigmoid Relu LeakyRelu PRelu Clip Elu HardSigmoid HardSwish Softmax
+LogSoftmax LRN ReduceMean ReduceSum ReduceMax ReduceMin Reshape Flatten Transpose Squeeze Unsqueeze Concat Slice Split
+Pad Identity Constant Shape Expand Dropout Cast""".split())
+# What these operators are refused for, by the words of the refusal; counted apart.
+REFUSALS = ("Indices", "indices", "training", "mask", "type", "sequence", "optional", "string", "STRING")
+
+def fields(data):
+    """(number, value) of a protobuf message's varint and length-delimited fields."""
+    at = 0
+    def varint():
+        nonlocal at
+        v = shift = 0
+        while True:
+            b = data[at]; at += 1
+            v |= (b & 127) << shift; shift += 7
+            if b < 128: return v
+    while at < len(data):
+        key = varint(); kind = key & 7
+        if kind == 0: yield key >> 3, varint()
+        elif kind == 1: at += 8
+        elif kind == 5: at += 4
+        elif kind == 2:
+            n = varint(); yield key >> 3, data[at:at + n]; at += n
+        else: return
+
+def operators(path):
+    """Types of the model's nodes (None: it cannot be read that simply)."""
+    try:
+        data, out = open(path, "rb").read(), set()
+        for number, graph in fields(data):
+            if number != 7: continue
+            for k, node in fields(graph):
+                if k != 1: continue
+                f = dict(fields(node))
+                out.add((f.get(7, b"").decode(), f.get(4, b"").decode()))
+        return out
+    except Exception:
+        return None
+
+def folders():
+    data = os.environ.get("DLC_TEST_DATA") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../shared")
+    base = os.path.join(data, "onnx-backend")
+    index = os.path.join(base, "index.tsv")
+    if os.path.exists(index):
+        for line in open(index).read().splitlines()[1:]:
+            f = line.split("\t")
+            if f[9] == "T1" and f[6] in ("0", "-", ""):
+                yield os.path.join(base, f[0])
+    try:
+        listed = subprocess.run(["dpkg", "-L", "libonnx-testdata"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    except OSError:
+        listed = ""
+    for line in listed.splitlines():
+        if line.endswith("/model.onnx") and "expanded" not in line:
+            yield os.path.dirname(line)
+
+def wanted(folder):
+    ops = operators(os.path.join(folder, "model.onnx"))
+    return ops and all(domain in ("", "ai.onnx") and op in OPERATORS for domain, op in ops)
+
+def run(dlc, folder):
+    model = os.path.join(folder, "model.onnx")
+    try:
+        p = subprocess.run([dlc, "run", model, "--check=" + folder, "--tuning-db=none"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           timeout=120, text=True, errors="replace")
+        return folder, p.returncode, p.stdout.strip()
+    except subprocess.TimeoutExpired:
+        return folder, 124, "no answer within 120 s"
+
+def main():
+    dlc, everything = sys.argv[1], "--all" in sys.argv or os.environ.get("DLC_TEST_ALL")
+    todo = [f for f in folders() if os.path.isdir(f)]
+    if not todo:
+        print("no ONNX test data found (DLC_TEST_DATA, ../shared, libonnx-testdata): nothing checked")
+        return 77
+    todo = [f for f in todo if wanted(f)]
+    chosen = [f for f in todo if everything or zlib.crc32(os.path.basename(f).encode()) % 3 == 0]
+    passed, refused, failed = {}, [], []
+    with ThreadPoolExecutor(2) as pool:
+        for folder, code, text in pool.map(lambda f: run(dlc, f), chosen):
+            group = os.path.basename(os.path.dirname(folder))
+            if code == 0:
+                passed[group] = passed.get(group, 0) + 1
+            elif code == 1 and any(w in text for w in REFUSALS) and "differs" not in text:
+                refused.append((folder, text))
+            else:
+                failed.append((folder, code, text))
+    for folder, text in refused:
+        print(f"refused {os.path.basename(folder)}: {text.splitlines()[-1][:160] if text else ''}")
+    for folder, code, text in failed:
+        print(f"FAILED  {folder}: exit {code}: {text[-300:]}")
+    print(f"{sum(passed.values())} of {len(chosen)} chosen folders (of {len(todo)}) passed: "
+          + ", ".join(f"{k} {v}" for k, v in sorted(passed.items())) + f"; refused by name {len(refused)}; failed {len(failed)}")
+    return 1 if failed else 0
+
+sys.exit(main())
