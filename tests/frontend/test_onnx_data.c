@@ -22,11 +22,11 @@
 
 static const char ops[] =
 	" Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Gemm MatMul "
-        "Add Sub Mul"
+	"Add Sub Mul"
 	" Div Pow Max Min Abs Neg Exp Log Sqrt Erf Tanh Sigmoid Relu LeakyRelu PRelu Clip Elu "
-        "HardSigmoid"
+	"HardSigmoid"
 	" HardSwish Softmax LogSoftmax LRN ReduceMean ReduceSum ReduceMax ReduceMin Reshape "
-        "Flatten Transpose"
+	"Flatten Transpose"
 	" Squeeze Unsqueeze Concat Slice Split Pad Identity Constant Shape Expand Dropout Cast ";
 
 static const double tol_rel = 1e-3, tol_abs = 1e-7; /* the upstream runner's */
