@@ -4,11 +4,10 @@
  */
 #include "codegen/codegen.h"
 #include "ir/text.h"
+#include "runner.h"
 #include "suite.h"
-#include "tensors.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A column of results: an expression of a, b, c (type T) and i; what it needs T to be. */
@@ -216,13 +215,10 @@ static void run_case(const Target *target, const char *type, const char *loop, u
 	IrRun how = { .seed = seed, .skip_races = true }; /* packed elements share bytes */
 	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
 	Module m;
-	Mapped *code;
 	CodegenOptions o = { .exact = true };
 	ck_assert_msg(codegen_compile(a, ks, target, &o, &m, &err), "%s, %s: %s: %s", type, target->model, err.place,
 		err.text);
-	ck_assert_msg(codegen_map(&m, &code, &err), "%s", err.text);
-	ck_assert_msg(codegen_call(ks, &m, code, got.arg, got.n, &err), "%s", err.text);
-	codegen_unmap(code);
+	runner_run(a, target, ks, &m, &got);
 	for (int k = 3; k < in.n; k++) {
 		const Column *c = &columns[atoi(in.arg[k].name + 1)];
 		DType r = in.buf[k]->type;
@@ -238,21 +234,12 @@ static void run_case(const Target *target, const char *type, const char *loop, u
 	arena_free(a);
 }
 
-static const char *const levels[] = { "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4" };
-
 START_TEST(nodes)
 {
 	static const char *const loops[] = { "", " vector" };
-	Target host, t;
-	Err err = { 0 };
-	char file[64];
-	snprintf(file, sizeof file, "{\"kind\":\"cpu\",\"model\":\"%s\"}", levels[_i]);
-	ck_assert_msg(target_parse(&t, levels[_i], file, strlen(file), 1, &err), "%s", err.text);
-	target_host(&host, 1);
-	if (!target_runs_on(&t, &host, &err)) {
-		printf("skipped %s: %s\n", levels[_i], err.text);
+	Target t;
+	if (!runner_target(&t, runner_levels[_i]))
 		return;
-	}
 	int rounds = getenv("DLC_TEST_ALL") != NULL ? 10 : 1;
 	for (int k = 0; k < LEN(types); k++)
 		for (int j = 0; j < LEN(loops); j++)
@@ -264,6 +251,7 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("nodes");
-	tcase_add_loop_test(tc, nodes, 0, LEN(levels));
+	for (int k = 0; runner_levels[k] != NULL; k++)
+		tcase_add_loop_test(tc, nodes, k, k + 1);
 	return run_suite("codegen-nodes", tc);
 }

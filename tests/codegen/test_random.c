@@ -7,8 +7,8 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
+#include "runner.h"
 #include "suite.h"
-#include "tensors.h"
 
 #include <string.h>
 
@@ -108,13 +108,9 @@ static void run_case(uint64_t seed, const Target *target)
 		return;
 	}
 	Module m;
-	Mapped *code;
 	ck_assert_msg(codegen_compile(a, ks, target, &o, &m, &err), "seed %llx: %s: %s\n%s", (unsigned long long)seed,
 		err.place, err.text, c.last);
-	ck_assert_msg(codegen_map(&m, &code, &err), "%s", err.text);
-	ck_assert_msg(codegen_call(ks, &m, code, got.arg, got.n, &err), "seed %llx: %s", (unsigned long long)seed,
-		err.text);
-	codegen_unmap(code);
+	runner_run(a, target, ks, &m, &got);
 	char *wrong = tensors_differ(a, &want, &got, 0);
 	ck_assert_msg(wrong == NULL, "seed %llx: %s\n%s\nlowered:\n%s", (unsigned long long)seed, wrong, text, c.last);
 	arena_free(a);
@@ -130,6 +126,18 @@ START_TEST(random_sets)
 }
 END_TEST
 
+/* Other levels, AArch64 under an emulator among them. */
+START_TEST(random_levels)
+{
+	Target t;
+	if (!runner_target(&t, runner_levels[_i]))
+		return;
+	int rounds = getenv("DLC_TEST_ALL") != NULL ? 200 : 20;
+	for (int k = 0; k < rounds; k++)
+		run_case(0x1e7e1000u + (uint64_t)(_i * rounds + k), &t);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("random");
@@ -141,5 +149,7 @@ int main(void)
 		return 0;
 	}
 	tcase_add_loop_test(tc, random_sets, 0, 8);
+	for (int k = 0; runner_levels[k] != NULL; k++)
+		tcase_add_loop_test(tc, random_levels, k, k + 1);
 	return run_suite("codegen-random", tc);
 }
