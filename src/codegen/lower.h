@@ -17,11 +17,14 @@
 #define LOWER_THREADS "dlc.threads"
 #define LOWER_THREAD "dlc.thread"
 
+typedef struct LowerBufs LowerBufs;
+
 typedef struct Lower {
 	Ir *ir;
 	Arena *arena;
 	KernelSet *ks; /* of an Ir of its own */
 	Fn *fn;        /* the pass works on this one */
+	const LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
 	const Target *target;
 	CodegenOptions options;
 	Err *err;
@@ -86,7 +89,6 @@ Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without it
 /* Gives every name declared in the list (loops, iterators, lets, allocs, blocks) a fresh one. */
 void lower_rename(Lower *l, Stmt *list);
 /* All buffers of the Fn by name: parameters and allocs. Later changes of the Fn are not seen. */
-typedef struct LowerBufs LowerBufs;
 const LowerBufs *lower_bufs(Lower *l);
 Buf *lower_buf(const LowerBufs *b, const char *name); /* NULL if there is none */
 /* The facts inside a statement's body (loop), its then or its else branch, or after it (let). */

@@ -220,7 +220,7 @@ static bool reduce(Lower *l, Stmt *s, Stmt **out)
 	*out = s;
 	if (s->kind != ST_REDUCE)
 		return true;
-	const Buf *b = ir_find_buf(l->fn, s->reduce.dst[0].buf);
+	const Buf *b = lower_buf(l->bufs, s->reduce.dst[0].buf);
 	Reduce r = { .l = l, .s = s, .lanes = lanes_of(s) };
 	r.m = b != NULL ? ir_find_monoid(l->ks, s->reduce.monoid, dtype_scalar(b->type)) : NULL;
 	if (r.m == NULL || r.m->n != s->reduce.n)
@@ -248,5 +248,6 @@ static bool reduce(Lower *l, Stmt *s, Stmt **out)
 
 bool pass_lower_reduce(Lower *l)
 {
+	l->bufs = lower_bufs(l);
 	return lower_rewrite(l, &l->fn->body, reduce);
 }

@@ -6,7 +6,6 @@
 #include "ir/random.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "ir/walk.h"
 #include "runner.h"
 #include "suite.h"
 
@@ -50,35 +49,6 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	return true;
 }
 
-/* The interpreter has no bitcast that regroups lanes, and shows the sign of a NaN in f64. */
-static void find_regroup(const Expr *e, void *arg)
-{
-	if (e->op != IR_BITCAST)
-		return;
-	DType from = e->arg[0]->type;
-	if (e->type.lanes != from.lanes || (dtype_is_float(from) && from.bits == 64))
-		*(bool *)arg = true;
-}
-
-static void find_in(const Expr *e, void *arg)
-{
-	ir_each_node(e, find_regroup, arg);
-}
-
-static bool find_in_stmt(Stmt *s, void *arg)
-{
-	ir_each_expr(s, find_in, arg);
-	return true;
-}
-
-static bool regroups(const KernelSet *ks)
-{
-	bool found = false;
-	for (size_t k = 0; k < ks->n; k++)
-		ir_each_stmt(ks->fn[k]->body, find_in_stmt, &found);
-	return found;
-}
-
 static void run_case(uint64_t seed, const Target *target)
 {
 	Rng rng = rng_seed(seed);
@@ -87,7 +57,7 @@ static void run_case(uint64_t seed, const Target *target)
 	Err err = { 0 };
 	KernelSet *ks = random_set(&rng, ir, RANDOM_ALL & ~RANDOM_LIBM, 1 + (int)rng_below(&rng, 4));
 	Tensors in, want, got;
-	if (regroups(ks)) {
+	if (tensors_unsure(ks)) {
 		arena_free(a);
 		return;
 	}

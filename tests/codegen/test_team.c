@@ -1,0 +1,161 @@
+/*
+ * Kernels entered by a team of threads: random sets and the texts of tests/hard give what the
+ * interpreter gives, whatever the number of threads.
+ */
+#include "codegen/lower.h"
+#include "ir/random.h"
+#include "ir/text.h"
+#include "runner.h"
+#include "suite.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Team {
+	pthread_barrier_t barrier;
+	DlcKernel kernel;
+	DlcCall call;
+	uint64_t work_bytes;
+} Team;
+
+typedef struct Member {
+	Team *team;
+	uint32_t thread;
+	int status;
+} Member;
+
+static void meet(void *team)
+{
+	pthread_barrier_wait(&((Team *)team)->barrier);
+}
+
+static void *run_member(void *arg)
+{
+	Member *m = arg;
+	DlcCall c = m->team->call;
+	c.thread = m->thread;
+	c.work = aligned_alloc(64, (m->team->work_bytes + 127) / 64 * 64);
+	memset(c.work, 0x5a, m->team->work_bytes);
+	m->status = m->team->kernel(&c);
+	free(c.work);
+	return NULL;
+}
+
+static void run_team(const Mapped *code, const Module *m, const KernelSet *ks, const Tensors *t, int threads)
+{
+	for (uint32_t k = 0; k < m->image.nentry; k++) {
+		const Fn *f = ir_find_fn(ks, m->image.entry[k].name);
+		void *buf[TENSORS];
+		int64_t sym[TENSORS];
+		for (int j = 0; j < f->nparam; j++)
+			for (int i = 0; i < t->n; i++)
+				if (strcmp(t->arg[i].name, f->param[j].name) == 0)
+					buf[j] = t->arg[i].data;
+		for (int j = 0; j < f->nsym; j++)
+			for (int i = 0; i < t->n; i++)
+				if (strcmp(t->arg[i].name, f->sym[j].name) == 0)
+					sym[j] = t->arg[i].value;
+		Team team = { .kernel = codegen_kernel(code, k), .work_bytes = m->image.entry[k].work_bytes };
+		team.call = (DlcCall){ .buf = buf, .sym = sym, .threads = (uint32_t)threads,
+			.barrier = threads > 1 ? meet : NULL, .team = &team };
+		pthread_barrier_init(&team.barrier, NULL, (unsigned)threads);
+		pthread_t id[8];
+		Member member[8];
+		for (int i = 0; i < threads; i++) {
+			member[i] = (Member){ &team, (uint32_t)i, -1 };
+			ck_assert(pthread_create(&id[i], NULL, run_member, &member[i]) == 0);
+		}
+		for (int i = 0; i < threads; i++) {
+			pthread_join(id[i], NULL);
+			ck_assert_int_eq(member[i].status, 0);
+		}
+		pthread_barrier_destroy(&team.barrier);
+	}
+}
+
+static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double tolerance)
+{
+	Tensors in, want, got;
+	Target host;
+	Module m;
+	Mapped *code;
+	Err err = { 0 };
+	Text text = { .arena = a };
+	target_host(&host, 1);
+	tensors_make(&in, a, ks, rng);
+	tensors_copy(&want, a, &in);
+	ir_print_set(&text, ks);
+	IrRun how = { .seed = 1, .skip_races = true };
+	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", name, err.place, err.text);
+	CodegenOptions o = { .exact = tolerance == 0 };
+	if (!codegen_compile(a, ks, &host, &o, &m, &err)) {
+		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s: %s\n%s", name, err.place, err.text, text.at);
+		printf("%s: %s: %s\n", name, err.place, err.text);
+		return;
+	}
+	ck_assert_msg(codegen_map(&m, &code, &err), "%s", err.text);
+	for (int threads = 1; threads <= 4; threads++) {
+		tensors_copy(&got, a, &in);
+		run_team(code, &m, ks, &got, threads);
+		char *wrong = tensors_differ(a, &want, &got, tolerance);
+		ck_assert_msg(wrong == NULL, "%s, %d threads: %s\n%s", name, threads, wrong, text.at);
+	}
+	codegen_unmap(code);
+}
+
+START_TEST(random_teams)
+{
+	int rounds = getenv("DLC_TEST_ALL") != NULL ? 100 : 20;
+	for (int k = 0; k < rounds; k++) {
+		uint64_t seed = 0x7ea40000u + (uint64_t)(_i * rounds + k);
+		Rng rng = rng_seed(seed);
+		Arena *a = arena_new();
+		KernelSet *ks = random_set(&rng, ir_new(a), RANDOM_ALL & ~(RANDOM_LIBM | RANDOM_SPECIAL), 4);
+		if (!tensors_unsure(ks))
+			compare(arena_printf(a, "seed %llx", (unsigned long long)seed), ks, a, &rng, 0);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Sums in another order, libm: within a small part of the value, if it is not about 0. */
+static const struct {
+	const char *name;
+	double tolerance;
+} hard[] = {
+	{ "winograd", 1e-3 }, { "winograd.naive", 1e-3 }, { "flash", 1e-3 }, { "flash.naive", 1e-3 },
+	{ "flash_monoid", 1e-3 }, { "flash_monoid.naive", 1e-3 }, { "splitk", 1e-3 }, { "splitk.naive", 1e-3 },
+	{ "async_mma", 1e-3 }, { "async_mma.naive", 1e-3 }, { "vnni", 0 }, { "vnni.naive", 0 }, { "ring", 1e-3 },
+	{ "ring.naive", 1e-3 }, { "lstm", 1e-3 }, { "lstm.naive", 1e-3 }, { "symbolic", 1e-3 },
+	{ "symbolic.naive", 1e-3 }, { "blocked", 1e-4 }, { "blocked.naive", 1e-4 }, { "blocked_vector", 1e-4 },
+	{ "blocked_vector.naive", 1e-4 }, { "argmax", 0 }, { "argmax.naive", 0 }, { "welford", 1e-3 },
+	{ "welford.naive", 1e-3 },
+};
+
+START_TEST(hard_texts)
+{
+	Arena *a = arena_new();
+	Rng rng = rng_seed(0x4a2du + (uint64_t)_i);
+	Err err = { 0 };
+	static char text[1 << 16];
+	char *path = arena_printf(a, "%s/tests/hard/%s.ir", SOURCE_ROOT, hard[_i].name);
+	FILE *f = fopen(path, "r");
+	ck_assert_msg(f != NULL, "%s is missing", path);
+	size_t n = fread(text, 1, sizeof text, f);
+	fclose(f);
+	KernelSet *ks = ir_parse_set(ir_new(a), hard[_i].name, text, n, &err);
+	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+	compare(hard[_i].name, ks, a, &rng, hard[_i].tolerance);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("team");
+	tcase_add_loop_test(tc, random_teams, 0, 5);
+	tcase_add_loop_test(tc, hard_texts, 0, LEN(hard));
+	return run_suite("codegen-team", tc);
+}
