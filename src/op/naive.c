@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LONGEST_NAME = 100 }; /* of a buffer, before what makes it unique */
+
 const char *axis_name(int rank, int k)
 {
 	static const char *const names[6][5] = { { 0 }, { "i" }, { "m", "n" }, { "n", "c", "w" },
@@ -113,7 +115,7 @@ Buf *naive_buf(const Naive *nv, int value)
 /* A value's name as the loop language writes names; "data" and "conv1.w" stay as they are. */
 static const char *buffer_name(Naive *nv, const char *wish)
 {
-	char *s = arena_printf(ir_arena(nv->ir), "%s", wish);
+	char *s = arena_printf(ir_arena(nv->ir), "%.*s", LONGEST_NAME, wish);
 	for (char *p = s; *p != 0; p++) {
 		unsigned char c = (unsigned char)*p;
 		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
