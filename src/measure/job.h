@@ -7,6 +7,8 @@
 #include "measure/child.h"
 #include "measure/measure.h"
 
+#include <signal.h>
+
 typedef enum { JOB_CANDIDATE, JOB_REFERENCE, JOB_NETWORK } JobKind;
 typedef enum { PHASE_CHECK, PHASE_TIME } Phase;
 
@@ -85,6 +87,7 @@ struct Measure {
 	int nref, pending;
 	uint64_t serial;
 	Queue queued, built, done;
+	struct sigaction sigpipe; /* as it was; ignored while a Measure is open */
 };
 
 void job_free(Job *j);

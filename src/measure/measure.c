@@ -197,6 +197,8 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 		return NULL;
 	}
 	uv_timer_init(&m->loop, &m->timer);
+	/* A child that is gone is told by its end, not by a signal to whoever writes to it. */
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &m->sigpipe);
 	for (int i = 0; i < MEASURE_BUILDERS; i++)
 		m->builder[i].m = m;
 	return m;
@@ -225,6 +227,7 @@ void measure_close(Measure *m)
 	for (uint64_t end = uv_hrtime() + SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
 		uv_run(&m->loop, UV_RUN_ONCE);
 	uv_loop_close(&m->loop);
+	sigaction(SIGPIPE, &m->sigpipe, NULL);
 	arena_free(m->arena);
 	free(m);
 }

@@ -40,7 +40,7 @@ typedef struct MeasureResult {
 	void *user;
 } MeasureResult;
 
-/* The options' texts are borrowed until measure_close. */
+/* The options' texts are borrowed until measure_close. SIGPIPE is ignored meanwhile. */
 Measure *measure_open(const MeasureOptions *o, Err *err);
 /* Ends the children; at most a second. */
 void measure_close(Measure *m);
