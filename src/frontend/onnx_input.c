@@ -83,6 +83,39 @@ static const char *shape_to_type(Import *im, const OnnxValueInfo *v, const OnnxS
 	return text_str(&t);
 }
 
+static bool symbol_value(const Symbols *s, const OnnxDim *d, int64_t *out)
+{
+	int k = names_find(s->names, onnx_text(d->dim_param));
+	if (k < 0 || (size_t)k >= s->bound.n)
+		return false;
+	*out = s->bound.at[k];
+	return true;
+}
+
+static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *sym, Dim *out)
+{
+	const OnnxShape *s = onnx_declared_shape(v);
+	const OnnxDim *d = &s->dim.at[k];
+	const char *symbol = onnx_text(d->dim_param);
+	*out = d->dim_value;
+	if (k == 0 && im->args->batch > 0) {
+		*out = im->args->batch;
+	} else if (!onnx_is_symbolic(d) || symbol_value(sym, d, out)) {
+		return true;
+	} else if (k == 0) {
+		*out = 1;
+		onnx_note(im, "the symbolic batch%s%s of input '%s' is taken as 1",
+			symbol[0] != 0 ? " " : "", symbol, onnx_text(v->name));
+	} else {
+		return onnx_refuse(im, ERR_INPUT,
+			"dimension %zu of input '%s' is not known: give it with %s", k + 1,
+			onnx_text(v->name), shape_to_type(im, v, s));
+	}
+	if (onnx_is_symbolic(d))
+		bind_symbol(im, sym, d, *out);
+	return true;
+}
+
 /* The declared dimensions, symbols by what is bound, a symbolic batch as --batch or 1. */
 static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shape *out)
 {
@@ -106,26 +139,9 @@ static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shap
 			DAG_MAX_RANK);
 	*out = shape_of(0, NULL);
 	out->rank = (int)s->dim.n;
-	for (size_t k = 0; k < s->dim.n; k++) {
-		const OnnxDim *d = &s->dim.at[k];
-		int bound = names_find(sym->names, onnx_text(d->dim_param));
-		out->dim[k] = d->dim_value;
-		if (k == 0 && im->args->batch > 0) {
-			out->dim[k] = im->args->batch;
-		} else if (onnx_is_symbolic(d) && bound >= 0) {
-			out->dim[k] = sym->bound.at[bound];
-		} else if (onnx_is_symbolic(d) && k == 0) {
-			out->dim[k] = 1;
-			onnx_note(im, "the symbolic batch '%s' of input '%s' is taken as 1",
-				onnx_text(d->dim_param), name);
-		} else if (onnx_is_symbolic(d)) {
-			return onnx_refuse(im, ERR_INPUT,
-				"dimension %zu of input '%s' is not known: give it with %s", k + 1,
-				name, shape_to_type(im, v, s));
-		}
-		if (k == 0 && onnx_is_symbolic(d))
-			bind_symbol(im, sym, d, out->dim[k]);
-	}
+	for (size_t k = 0; k < s->dim.n; k++)
+		if (!resolve_dim(im, v, k, sym, &out->dim[k]))
+			return false;
 	return true;
 }
 

@@ -348,7 +348,7 @@ static void import_slice(Visit *v)
 	if (node_ok(v) && (nstart < 0 || nend != nstart || (naxes >= 0 && naxes != nstart) ||
 				  (nstep >= 0 && nstep != nstart) || nstart > rank))
 		node_fail(v, ERR_TYPE, "its starts, ends, axes and steps do not belong together");
-	Cut c;
+	Cut c = { 0 };
 	bool on[DAG_MAX_RANK] = { false };
 	for (int k = 0; k < rank; k++)
 		cut_axis(&c, k, x->shape.dim[k], 0, INT64_MAX, 1);
@@ -478,7 +478,7 @@ static void import_gather(Visit *v)
 			"it gathers %d elements of a tensor that is not a shape", n);
 		return;
 	}
-	Cut c;
+	Cut c = { 0 };
 	for (int k = 0; k < x->shape.rank; k++)
 		cut_axis(&c, k, x->shape.dim[k], 0, INT64_MAX, 1);
 	c.start[axis] = at[0] < 0 ? at[0] + dim : at[0];

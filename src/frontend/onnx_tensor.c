@@ -247,7 +247,7 @@ bool onnx_tensor_read(
 		size_t size = out->type.bits < 8 ? 1 : out->type.bits / 8;
 		bool aligned = (uintptr_t)raw.at % size == 0 && raw.at != NULL;
 		out->data = aligned ? raw.at : arena_alloc_aligned(a, raw.n, 64);
-		if (!aligned && raw.n > 0)
+		if (!aligned && raw.at != NULL)
 			memcpy((void *)(uintptr_t)out->data, raw.at, raw.n);
 	}
 	if (out->type.kind == DT_BOOL)

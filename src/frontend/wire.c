@@ -216,6 +216,8 @@ static const char *why_not(Bytes b)
 	case WIRE_LEN:
 		if (get_varint(&b, &n))
 			return "it says to be longer than what is left of the file";
+		break;
+	default: break;
 	}
 	return "a number is cut off or longer than ten bytes";
 }

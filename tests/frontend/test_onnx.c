@@ -68,7 +68,7 @@ START_TEST(symbols_get_numbers)
 	ck_assert_msg(d != NULL, "%s", err.text);
 	ck_assert(strstr(printed(a, d), "in z: f32[1,7]") != NULL);
 	ck_assert_int_eq(nnoted, 1);
-	ck_assert_str_eq(noted[0], "the symbolic batch 'N' of input 'x' is taken as 1");
+	ck_assert_str_eq(noted[0], "the symbolic batch N of input 'x' is taken as 1");
 	args.batch = 5;
 	d = load_text(a, "opset 13\nin x f32 N,3\nnode Relu x -> y\nout y\n",
 		&(ModelArgs){ .batch = 5 }, &err);
