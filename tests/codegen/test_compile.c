@@ -1,0 +1,273 @@
+/*
+ * codegen_compile as its callers see it: the same bytes for the same input, whatever the process did
+ * before; reports, texts, refusals; nothing called from outside; and golden hashes, so that a change
+ * of generated code comes with a new CODEGEN_EPOCH (--bless writes them anew).
+ */
+#include "base/hash.h"
+#include "codegen/link.h"
+#include "codegen/lower.h"
+#include "ir/text.h"
+#include "runner.h"
+#include "suite.h"
+
+#include <llvm-c/Core.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const golden[] = { "conv", "matmul", "softmax", "types", "math" };
+static const char *const golden_levels[] = { "x86-64", "x86-64-v3", "x86-64-v4", "armv8-a" };
+
+static char *read_text(Arena *a, const char *name)
+{
+	char *path = arena_printf(a, "%s/tests/codegen/golden/%s", SOURCE_ROOT, name);
+	FILE *f = fopen(path, "r");
+	ck_assert_msg(f != NULL, "%s is missing", path);
+	char *s = arena_alloc(a, 1 << 16);
+	size_t n = fread(s, 1, (1 << 16) - 1, f);
+	s[n] = 0;
+	fclose(f);
+	return s;
+}
+
+static KernelSet *parse(Arena *a, const char *text)
+{
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(a), "text", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text);
+	return ks;
+}
+
+static Target level(const char *name)
+{
+	Target t;
+	Err err = { 0 };
+	char file[64];
+	snprintf(file, sizeof file, "{\"kind\":\"cpu\",\"model\":\"%s\"}", name);
+	ck_assert_msg(target_parse(&t, name, file, strlen(file), 1, &err), "%s", err.text);
+	return t;
+}
+
+static Module compile(Arena *a, const char *text, const Target *t, const CodegenOptions *o)
+{
+	Module m;
+	Err err = { 0 };
+	ck_assert_msg(codegen_compile(a, parse(a, text), t, o, &m, &err), "%s: %s", err.place, err.text);
+	return m;
+}
+
+static char *all_hashes(Arena *a)
+{
+	unsigned major, minor, patch;
+	Text out = { .arena = a };
+	LLVMGetVersion(&major, &minor, &patch);
+	text_add(&out, "LLVM %u.%u.%u\nepoch %d\n", major, minor, patch, CODEGEN_EPOCH);
+	for (int k = 0; k < LEN(golden); k++)
+		for (int j = 0; j < LEN(golden_levels); j++) {
+			Target t = level(golden_levels[j]);
+			char hex[HASH_HEX];
+			Module m = compile(a, read_text(a, arena_printf(a, "%s.ir", golden[k])), &t, NULL);
+			hash_hex(hash_of("codegen golden", m.image.bytes, m.image.size), hex);
+			text_add(&out, "%s %s %s\n", golden[k], golden_levels[j], hex);
+		}
+	return out.at;
+}
+
+static bool blessing;
+
+START_TEST(golden_hashes)
+{
+	Arena *a = arena_new();
+	char *now = all_hashes(a), *was = read_text(a, "hashes");
+	if (blessing) {
+		FILE *f = fopen(SOURCE_ROOT "/tests/codegen/golden/hashes", "w");
+		ck_assert(f != NULL && fputs(now, f) >= 0 && fclose(f) == 0);
+	} else if (strncmp(now, was, strcspn(was, "\n") + 1) != 0) {
+		printf("skipped: the hashes are those of %.*s\n", (int)strcspn(was, "\n"), was);
+	} else {
+		char *epoch = arena_printf(a, "\nepoch %d\n", CODEGEN_EPOCH);
+		ck_assert_msg(strstr(was, epoch) != NULL, "CODEGEN_EPOCH changed: run test_codegen_compile --bless");
+		ck_assert_msg(strcmp(now, was) == 0, "generated code changed: add 1 to CODEGEN_EPOCH, then run "
+						     "test_codegen_compile --bless\n%s\nwas\n%s", now, was);
+	}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(same_bytes)
+{
+	Arena *a = arena_new(), *b = arena_new();
+	char *text = read_text(a, arena_printf(a, "%s.ir", golden[_i]));
+	Target t = level("x86-64-v4");
+	CodegenOptions all = { .texts = CODEGEN_LOWERED | CODEGEN_LLVM | CODEGEN_ASM };
+	Module x = compile(a, text, &t, NULL);
+	compile(b, read_text(a, "math.ir"), &t, NULL);
+	/* Another Ir, in which other things were named before, and texts asked for. */
+	KernelSet *ks = parse(b, text);
+	for (int k = 0; k < 100; k++)
+		ir_fresh_name(ks->ir, "i");
+	Module y, z = compile(b, text, &t, &all);
+	Err err = { 0 };
+	ck_assert(codegen_compile(b, ks, &t, &all, &y, &err));
+	ck_assert_uint_eq(x.image.size, y.image.size);
+	ck_assert(memcmp(x.image.bytes, y.image.bytes, x.image.size) == 0);
+	ck_assert_str_eq(y.llvm_text, z.llvm_text);
+	ck_assert_str_eq(y.asm_text, z.asm_text);
+	ck_assert_str_eq(y.lowered_text, z.lowered_text);
+	ck_assert(strstr(z.llvm_text, "define i32 @kernel.f(") != NULL);
+	ck_assert(strstr(z.asm_text, "kernel.f:") != NULL);
+	ck_assert(strstr(z.lowered_text, "fn f[") != NULL);
+	arena_free(a);
+	arena_free(b);
+}
+END_TEST
+
+static void *compile_often(void *arg)
+{
+	Module *m = arg;
+	Target t = level("x86-64-v3");
+	for (int k = 0; k < 5; k++) {
+		Arena *a = arena_new();
+		Module n = compile(a, read_text(a, "softmax.ir"), &t, NULL);
+		ck_assert(n.image.size == m->image.size && memcmp(n.image.bytes, m->image.bytes, n.image.size) == 0);
+		arena_free(a);
+	}
+	return NULL;
+}
+
+START_TEST(several_threads)
+{
+	Arena *a = arena_new();
+	Target t = level("x86-64-v3");
+	Module m = compile(a, read_text(a, "softmax.ir"), &t, NULL);
+	pthread_t id[4];
+	for (int k = 0; k < LEN(id); k++)
+		ck_assert(pthread_create(&id[k], NULL, compile_often, &m) == 0);
+	for (int k = 0; k < LEN(id); k++)
+		pthread_join(id[k], NULL);
+	arena_free(a);
+}
+END_TEST
+
+/* 40 vectors that all live at once do not fit 16 registers. */
+START_TEST(reports)
+{
+	Arena *a = arena_new();
+	Text text = { .arena = a };
+	text_add(&text, "fn few(x: in f32[320], y: out f32[320]) {\n\tfor i in 0..8 vector {\n\t\ty[i] = x[i] + 1.0\n\t}\n"
+			"\tfor j in 8..320 {\n\t\ty[j] = 0.0\n\t}\n}\n\n"
+			"fn many(x: in f32[320], y: out f32[320]) {\n\talloc big: f32[1000]\n\tbig[i64(x[0])] = 2.0\n");
+	for (int k = 0; k < 40; k++)
+		text_add(&text, "\tlet a%d: f32x8 = x[ramp(%d, 1, 8)]\n", k, 8 * k);
+	for (int k = 0; k < 40; k++)
+		text_add(&text, "\ty[ramp(%d, 1, 8)] = a%d * a%d + a%d\n", 8 * k, k, (k + 13) % 40, (k + 29) % 40);
+	text_add(&text, "\ty[0] = big[i64(x[0])]\n}\n");
+	Target t = level("x86-64-v3");
+	Module m = compile(a, text.at, &t, NULL);
+	ck_assert_int_eq(m.image.nentry, 2);
+	ck_assert_str_eq(m.report[0].name, "few");
+	ck_assert_int_eq(m.report[0].spills, 0);
+	ck_assert_int_eq((int)m.image.entry[0].work_bytes, 0);
+	ck_assert_str_eq(m.report[1].name, "many");
+	ck_assert_int_gt(m.report[1].spills, 10);
+	ck_assert_int_gt(m.report[1].frame_bytes, 32 * 10);
+	ck_assert_int_gt(m.report[1].code_bytes, 500);
+	ck_assert_int_eq((int)m.image.entry[1].work_bytes, 4032);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *text, *says;
+	ErrCode code;
+} refused[] = {
+	{ "fn f(y: out f32[4]) {\n\tfor i in 0..4 bound(block.x) {\n\t\ty[i] = 1.0\n\t\tbarrier block\n\t}\n}\n", "a barrier inside loop i",
+		ERR_UNSUPPORTED },
+	{ "fn f[N in 1..9000000000](y: out f32[N]) {\n\talloc big: f32[N, 8]\n\tfor i in 0..N {\n\t\tbig[i, 0] = 1.0\n\t\ty[i] = big[i, 0]\n\t}\n}\n",
+		"more workspace than 64 GiB for big", ERR_MEMORY },
+	{ "fn a234567890123456789012345678901234567890123456789012345678901234567890(y: out f32[1]) {\n\ty[0] = 1.0\n}\n",
+		"at most 63 characters", ERR_UNSUPPORTED },
+	{ "fn f(h: inout i4[8], y: out f32[1]) {\n\ty[0] = 1.0\n\tfor i in 0..8 parallel {\n\t\tatomic sum h[i % 2] <- i4(1)\n\t}\n}\n",
+		"less than a byte in h", ERR_UNSUPPORTED },
+};
+
+START_TEST(refusals)
+{
+	Arena *a = arena_new();
+	Target t = level("x86-64-v3");
+	Module m;
+	Err err = { 0 };
+	ck_assert(!codegen_compile(a, parse(a, refused[_i].text), &t, NULL, &m, &err));
+	ck_assert_int_eq(err.code, refused[_i].code);
+	ck_assert_msg(strstr(err.text, refused[_i].says) != NULL, "%s: %s", err.place, err.text);
+	ck_assert(strncmp(err.place, refused[_i].code == ERR_UNSUPPORTED && _i == 2 ? "a23" : "f", 1) == 0);
+	arena_free(a);
+}
+END_TEST
+
+/* What LLVM might call on some targets is computed in place on all. */
+START_TEST(no_calls)
+{
+	Arena *a = arena_new();
+	Text text = { .arena = a };
+	text_add(&text, "fn f(x: in f64[9], h: in f16[9], b: in bf16[9], n: in i64[9], u: in u64[9], y: out f64[9], z: out i64[9], q: out u64[9], g: out f16[9]) {\n"
+			"\tfor i in 0..9 {\n"
+			"\t\ty[i] = fma(x[i], f64(n[i]), tmod(f64(h[i]), round(x[i]))) + ceil(f64(u[i])) + trunc(x[i]) + floor(f64(b[i])) + sqrt(x[i])\n"
+			"\t\tz[i] = n[i] / (n[i] * n[i] + 1) + i64(x[i]) %% (n[i] | 1)\n"
+			"\t\tq[i] = u64(x[i]) / (u[i] | u64(1))\n"
+			"\t\tg[i] = f16(x[i]) * h[i]\n"
+			"\t}\n}\n");
+	Target t = level(golden_levels[_i]);
+	compile(a, text.at, &t, NULL);
+	arena_free(a);
+}
+END_TEST
+
+/* A damaged object is an error with a sentence, never a wild write. */
+START_TEST(damaged_objects)
+{
+	static const unsigned char object[] = {
+#include "object.inc"
+	};
+	Arena *a = arena_new();
+	Linked out;
+	Err err = { 0 };
+	ck_assert_msg(link_object(a, ARCH_X86_64, object, sizeof object, &out, &err), "%s", err.text);
+	ck_assert_int_ge((int)out.nsymbol, 1);
+	Rng rng = rng_seed(0x0b1ec7);
+	for (int round = 0; round < 20000; round++) {
+		unsigned char copy[sizeof object];
+		size_t n = rng_below(&rng, 4) == 0 ? rng_below(&rng, sizeof object) : sizeof object;
+		memcpy(copy, object, sizeof object);
+		for (int k = (int)rng_below(&rng, 4); k >= 0; k--)
+			copy[rng_below(&rng, sizeof object)] = (unsigned char)rng_next(&rng);
+		Err e = { 0 };
+		unsigned char *exact = aligned_alloc(16, (sizeof object + 15) / 16 * 16);
+		memcpy(exact, copy, n);
+		bool ok = link_object(a, ARCH_X86_64, exact, n, &out, &e);
+		ck_assert(ok || (e.code == ERR_BUG && e.text[0] != 0));
+		free(exact);
+		if (round % 100 == 0) {
+			arena_free(a);
+			a = arena_new();
+		}
+	}
+	arena_free(a);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	TCase *tc = tcase_create("compile");
+	blessing = argc > 1 && strcmp(argv[1], "--bless") == 0;
+	tcase_add_test(tc, golden_hashes);
+	if (blessing)
+		return run_suite("codegen-bless", tc);
+	tcase_add_loop_test(tc, same_bytes, 0, LEN(golden));
+	tcase_add_test(tc, several_threads);
+	tcase_add_test(tc, reports);
+	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
+	tcase_add_loop_test(tc, no_calls, 0, LEN(golden_levels));
+	tcase_add_test(tc, damaged_objects);
+	return run_suite("codegen-compile", tc);
+}
