@@ -41,8 +41,9 @@ typedef struct Group {
 	int ncall;
 	int *call;        /* numbers in the model's Dag */
 	Task *task;       /* shared by equal groups; Task.weight counts them */
-	int nin, nout;    /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
-	int *in, *out;    /* value numbers of the model for (inputs then constants) and outputs */
+	int nin,
+		nout; /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
+	int *in, *out; /* value numbers of the model for (inputs then constants) and outputs */
 } Group;
 
 typedef struct Partition {

@@ -58,7 +58,8 @@ static int part_to_join(const Build *b, const OpCall *c)
 		if (c->in[k] == DAG_NONE)
 			continue;
 		const Value *v = &b->d->value.at[c->in[k]];
-		if (v->kind != VALUE_CALL || b->uses[c->in[k]] != 1 || shape_elements(v->shape) != n)
+		if (v->kind != VALUE_CALL || b->uses[c->in[k]] != 1 ||
+			shape_elements(v->shape) != n)
 			continue;
 		int p = b->part[v->call];
 		const Part *part = &b->parts.at[p];
@@ -97,7 +98,7 @@ static int sub_value(Build *b, Dag *sub, int *map, int v)
 		return v == DAG_NONE ? DAG_NONE : map[v];
 	const Value *from = &b->d->value.at[v];
 	map[v] = from->kind == VALUE_CONST ? dag_add_const(sub, "c", from->type, from->shape, NULL)
-					   : dag_add_input(sub, "x", from->type, from->shape);
+	                                   : dag_add_input(sub, "x", from->type, from->shape);
 	sub->value.at[map[v]].layout = from->layout;
 	return map[v];
 }

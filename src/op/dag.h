@@ -31,8 +31,8 @@ typedef struct Value {
 	DType type;
 	Shape shape;
 	const char *layout; /* NULL: row-major; else an index map in text, "NCHW16c" */
-	const void *data;   /* VALUE_CONST of a model: dtype_bytes of it, little-endian; else NULL */
-	int call;           /* VALUE_CALL: which writes it */
+	const void *data; /* VALUE_CONST of a model: dtype_bytes of it, little-endian; else NULL */
+	int call; /* VALUE_CALL: which writes it */
 } Value;
 
 typedef enum { ATTR_INT, ATTR_INTS, ATTR_FLOAT, ATTR_TEXT } AttrKind;
@@ -51,12 +51,12 @@ typedef struct Attr {
 } Attr;
 
 typedef struct OpCall {
-	int op;           /* OP_..., see op/op.h */
+	int op; /* OP_..., see op/op.h */
 	const char *name; /* where it comes from, for messages; not part of a workload */
 	int nin, nout, nattr;
-	int *in;          /* value numbers; DAG_NONE for an optional input that is absent */
+	int *in; /* value numbers; DAG_NONE for an optional input that is absent */
 	int *out;
-	Attr *attr;       /* sorted by name; defaults are not stored */
+	Attr *attr; /* sorted by name; defaults are not stored */
 } OpCall;
 
 typedef struct Dag {
@@ -65,7 +65,7 @@ typedef struct Dag {
 	VEC(Value) value;
 	VEC(OpCall) call; /* topological order */
 	VEC(int) input, output; /* value numbers; a constant is not an input */
-	struct Names *names;    /* every name a value ever had, see op/names.h */
+	struct Names *names; /* every name a value ever had, see op/names.h */
 } Dag;
 
 Dag *dag_new(Arena *a, const char *name);
@@ -79,8 +79,8 @@ int dag_add_const(Dag *d, const char *name, DType type, Shape shape, const void 
 int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr,
 	int nattr, Err *err);
 /* The same with the results' names (model files have them); `nouts` must be what the operator gives. */
-int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts, const int *in,
-	int nin, const Attr *attr, int nattr, Err *err);
+int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts,
+	const int *in, int nin, const Attr *attr, int nattr, Err *err);
 void dag_add_output(Dag *d, int value);
 /* A value's name is unique: the wish itself, or the wish with a number behind it. */
 const char *dag_unique_name(const Dag *d, const char *wish);

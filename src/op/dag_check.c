@@ -50,7 +50,8 @@ static bool check_results(const Dag *d, size_t call, Arena *tmp, Err *err)
 		if (v->kind != VALUE_CALL || v->call != (int)call)
 			return op_refuse(c, err, "writes %s, which is not its own", v->name);
 		if (!shape_eq(v->shape, out[i].shape) || !dtype_eq(v->type, out[i].type))
-			return op_refuse(c, err, "%s does not have the type the operator gives", v->name);
+			return op_refuse(
+				c, err, "%s does not have the type the operator gives", v->name);
 	}
 	return true;
 }

@@ -64,8 +64,8 @@ static bool expect(Parser *p, char c)
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-		c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.';
 }
 
 static int hex_digit(char c)
@@ -77,13 +77,16 @@ static bool parse_quoted(Parser *p, const char **out)
 {
 	char name[LONGEST_NAME];
 	size_t n = 0;
-	for (p->at++; p->at < p->end && *p->at != '"' && *p->at != '\n' && n + 1 < sizeof name; p->at++) {
+	for (p->at++; p->at < p->end && *p->at != '"' && *p->at != '\n' && n + 1 < sizeof name;
+		p->at++) {
 		char c = *p->at;
 		if (c == '\\' && p->end - p->at >= 2 && (p->at[1] == '"' || p->at[1] == '\\')) {
 			c = *++p->at;
 		} else if (c == '\\') {
-			if (p->end - p->at < 4 || p->at[1] != 'x' || hex_digit(p->at[2]) < 0 || hex_digit(p->at[3]) < 0)
-				return refuse(p, "a quoted name may hold \\\", \\\\ and \\xHH only");
+			if (p->end - p->at < 4 || p->at[1] != 'x' || hex_digit(p->at[2]) < 0 ||
+				hex_digit(p->at[3]) < 0)
+				return refuse(
+					p, "a quoted name may hold \\\", \\\\ and \\xHH only");
 			c = (char)(hex_digit(p->at[2]) * 16 + hex_digit(p->at[3]));
 			p->at += 3;
 		}
@@ -133,7 +136,8 @@ static bool parse_int(Parser *p, int64_t *out)
 	char s[64];
 	if (!parse_token(p, s))
 		return false;
-	return text_to_int(s, INT64_MIN, INT64_MAX, out) || refuse_name(p, "\"%s\" is no whole number", s);
+	return text_to_int(s, INT64_MIN, INT64_MAX, out) ||
+	       refuse_name(p, "\"%s\" is no whole number", s);
 }
 
 static bool parse_float(Parser *p, double *out)
@@ -247,7 +251,7 @@ static bool parse_declaration(Parser *p, ValueKind kind)
 	if (!parse_value(p, &v) || (kind == VALUE_CONST && take(p, '=') && !parse_data(p, &v)))
 		return false;
 	int n = kind == VALUE_INPUT ? dag_add_input(p->d, v.name, v.type, v.shape)
-				    : dag_add_const(p->d, v.name, v.type, v.shape, v.data);
+	                            : dag_add_const(p->d, v.name, v.type, v.shape, v.data);
 	p->d->value.at[n].layout = v.layout;
 	return true;
 }
@@ -285,7 +289,8 @@ static bool parse_attr(Parser *p, int op, Attr *a)
 	if (!parse_name(p, &a->name))
 		return false;
 	if (!op_find_attr(op, a->name, &a->kind, &dflt))
-		return refuse(p, arena_printf(p->d->arena, "%s has no attribute %s", op_row(op)->name, a->name));
+		return refuse(p, arena_printf(p->d->arena, "%s has no attribute %s",
+					 op_row(op)->name, a->name));
 	if (!expect(p, '='))
 		return false;
 	switch (a->kind) {
@@ -314,10 +319,11 @@ static bool check_results(Parser *p, const ValueVec *out, int call)
 		if (said->type.bits == 0)
 			continue;
 		if (!shape_eq(is->shape, said->shape) || !dtype_eq(is->type, said->type))
-			return refuse(p,
-				arena_printf(p->d->arena, "%s is %s of %s, not %s of %s", said->name,
-					dtype_print(is->type, dt), shape_str(is->shape, s),
-					dtype_print(said->type, du), shape_str(said->shape, t)));
+			return refuse(
+				p, arena_printf(p->d->arena, "%s is %s of %s, not %s of %s",
+					   said->name, dtype_print(is->type, dt),
+					   shape_str(is->shape, s), dtype_print(said->type, du),
+					   shape_str(said->shape, t)));
 		is->layout = said->layout;
 	}
 	return true;
@@ -433,7 +439,8 @@ static bool parse_all(Parser *p)
 		if (take_word(p, "out")) {
 			if (!parse_outputs(p) || !end_line(p))
 				return false;
-			return !skip_empty_lines(p) || refuse(p, "something follows the line \"out\"");
+			return !skip_empty_lines(p) ||
+			       refuse(p, "something follows the line \"out\"");
 		}
 		if (!parse_line(p) || !end_line(p))
 			return false;

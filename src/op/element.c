@@ -11,9 +11,9 @@
 static double half_to_double(uint16_t h)
 {
 	int exponent = h >> 10 & 31, fraction = h & 1023;
-	double v = exponent == 31 ? (fraction != 0 ? NAN : INFINITY)
-		: exponent == 0   ? ldexp(fraction, -24)
-				  : ldexp(fraction + 1024, exponent - 25);
+	double v = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+	           : exponent == 0 ? ldexp(fraction, -24)
+	                           : ldexp(fraction + 1024, exponent - 25);
 	return (h & 0x8000) != 0 ? -v : v;
 }
 
@@ -74,11 +74,11 @@ static void set_packed(DType t, uint8_t *p, int64_t i, int64_t v)
 	p[bit / 8] = (uint8_t)((p[bit / 8] & ~(mask << bit % 8)) | ((unsigned)v & mask) << bit % 8);
 }
 
-#define GET(T)                                            \
-	do {                                              \
-		T x;                                      \
+#define GET(T) \
+	do { \
+		T x; \
 		memcpy(&x, (const T *)data + i, sizeof x); \
-		return (int64_t)x;                        \
+		return (int64_t)x; \
 	} while (0)
 
 int64_t element_get_int(DType t, const void *data, int64_t i)
@@ -145,11 +145,13 @@ static int64_t saturate(DType t, double v)
 		return 0;
 	v = trunc(v);
 	bool is_signed = t.kind == DT_INT;
-	double lo = is_signed ? -ldexp(1, t.bits - 1) : 0, end = ldexp(1, is_signed ? t.bits - 1 : t.bits);
+	double lo = is_signed ? -ldexp(1, t.bits - 1) : 0,
+	       end = ldexp(1, is_signed ? t.bits - 1 : t.bits);
 	if (v < lo)
 		v = lo;
 	if (v >= end)
-		return is_signed ? INT64_MAX >> (64 - t.bits) : (int64_t)(UINT64_MAX >> (64 - t.bits));
+		return is_signed ? INT64_MAX >> (64 - t.bits)
+		                 : (int64_t)(UINT64_MAX >> (64 - t.bits));
 	return is_signed || v < 0x1p63 ? (int64_t)v : (int64_t)(uint64_t)v;
 }
 

@@ -74,8 +74,8 @@ void nest_close(Nest *nest, const char *what, Stmt *init, Stmt *body)
 		name = arena_printf(ir_arena(nv->ir), "%s.%s", nv->block, what);
 	Stmt *s = ir_block(nv->ir, ir_name(nv->ir, name), nest->iter, nest->n, NULL, init, body);
 	for (int k = nest->n - 1; k >= 0; k--)
-		s = ir_for(nv->ir, nest->loop[k], ir_int(nv->ir, 0), ir_int(nv->ir, nest->extent[k]),
-			LOOP_SERIAL, s);
+		s = ir_for(nv->ir, nest->loop[k], ir_int(nv->ir, 0),
+			ir_int(nv->ir, nest->extent[k]), LOOP_SERIAL, s);
 	if (nv->last == NULL)
 		nv->fn->body = s;
 	else
@@ -118,7 +118,8 @@ static const char *buffer_name(Naive *nv, const char *wish)
 	char *s = arena_printf(ir_arena(nv->ir), "%.*s", LONGEST_NAME, wish);
 	for (char *p = s; *p != 0; p++) {
 		unsigned char c = (unsigned char)*p;
-		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		            (c >= '0' && c <= '9') || c == '_';
 		if (!word && (c != '.' || p == s || p[1] == 0))
 			*p = '_';
 	}
@@ -132,7 +133,8 @@ static const char *buffer_name(Naive *nv, const char *wish)
 
 static Buf *add_buf(Naive *nv, const char *wish, BufRole role, DType t, Shape s)
 {
-	Buf *b = ir_buf(nv->ir, buffer_name(nv, wish), role, t, ir_name(nv->ir, "global"), s.dim, s.rank);
+	Buf *b = ir_buf(
+		nv->ir, buffer_name(nv, wish), role, t, ir_name(nv->ir, "global"), s.dim, s.rank);
 	ir_fn_add_buf(nv->ir, nv->fn, b);
 	return b;
 }
@@ -195,7 +197,8 @@ const Expr *naive_extreme(Naive *nv, DType t, bool least)
 	return ir_const_int(nv->ir, t, least ? -top - 1 : top);
 }
 
-const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also)
+const Expr *naive_inside(
+	Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also)
 {
 	if (lo < 0) {
 		const Expr *c = ir_le(nv->ir, ir_int(nv->ir, 0), at);
@@ -260,7 +263,8 @@ static void add_results(Naive *nv)
 		int at = nv->c->out[i];
 		const Value *v = &nv->d->value.at[at];
 		if (nv->buf[at] == NULL)
-			nv->buf[at] = add_buf(nv, v->name, BUF_WORK, naive_type(nv, v->type), v->shape);
+			nv->buf[at] =
+				add_buf(nv, v->name, BUF_WORK, naive_type(nv, v->type), v->shape);
 	}
 }
 
@@ -281,11 +285,15 @@ KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err 
 		for (size_t k = 0; k < i; k++)
 			again |= d->output.at[k] == d->output.at[i];
 		if (v->kind != VALUE_CALL || again) {
-			fail(err, ERR_TYPE, d->name, "output %s is no result of its own; put identity before it", v->name);
+			fail(err, ERR_TYPE, d->name,
+				"output %s is no result of its own; put identity before it",
+				v->name);
 			return NULL;
 		}
 	}
-	Naive nv = { .ir = ir, .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a) };
+	Naive nv = {
+		.ir = ir, .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a)
+	};
 	nv.fn = ir_fn(ir, ir_name(ir, name), FN_RUN);
 	nv.buf = arena_array(a, Buf *, d->value.n + 1);
 	add_params(&nv);

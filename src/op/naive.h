@@ -68,7 +68,8 @@ const Expr *naive_div(Naive *nv, const Expr *a, const Expr *b);
 const Expr *naive_extreme(Naive *nv, DType t, bool least);
 
 /* 0 <= at < n, left out where the range of `at` [lo, hi] shows it; NULL: always. */
-const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also);
+const Expr *naive_inside(
+	Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also);
 
 void naive_elementwise(Naive *nv);
 void naive_conv(Naive *nv);

@@ -95,7 +95,8 @@ static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
 		return true;
 	int64_t *dim = arena_copy(arena, a->ints, sizeof *dim * (size_t)a->n);
 	dim[at] = 1;
-	int64_t rest = shape_elements(shape_of(a->n, dim)), all = shape_elements(op_in(d, c, 0)->shape);
+	int64_t rest = shape_elements(shape_of(a->n, dim)),
+		all = shape_elements(op_in(d, c, 0)->shape);
 	char s[160];
 	if (rest <= 0 || all % rest != 0)
 		return op_refuse(c, err, "no -1 makes shape have the elements of x, %s",

@@ -9,13 +9,17 @@
 #include <string.h>
 
 static const OpRow rows[OP_COUNT] = {
-#define OP(name, class, inputs, outputs, attrs, doc) { #name, OP_##class, inputs, outputs, attrs, doc },
+#define OP(name, class, inputs, outputs, attrs, doc) \
+	{ #name, OP_##class, inputs, outputs, attrs, doc },
 #include "op/op.def"
 #undef OP
 };
 
 static const char *const attr_kinds[] = {
-	[ATTR_INT] = "int", [ATTR_INTS] = "ints", [ATTR_FLOAT] = "float", [ATTR_TEXT] = "text",
+	[ATTR_INT] = "int",
+	[ATTR_INTS] = "ints",
+	[ATTR_FLOAT] = "float",
+	[ATTR_TEXT] = "text",
 };
 
 const OpRow *op_row(int op)
@@ -53,7 +57,8 @@ bool op_find_attr(int op, const char *name, AttrKind *kind, const char **dflt)
 			size_t k = strcspn(text, "= ");
 			*dflt = text[k] == '=' ? text + k + 1 : NULL;
 			for (int i = 0; i <= ATTR_TEXT; i++)
-				if (strlen(attr_kinds[i]) == k && memcmp(text, attr_kinds[i], k) == 0)
+				if (strlen(attr_kinds[i]) == k &&
+					memcmp(text, attr_kinds[i], k) == 0)
 					*kind = (AttrKind)i;
 			return true;
 		}

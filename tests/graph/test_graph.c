@@ -72,7 +72,8 @@ static int pick(Rng *r, const Dag *d, int rank)
 {
 	for (;;) {
 		int v = (int)rng_below(r, d->value.n);
-		if (d->value.at[v].kind != VALUE_CONST && (rank == 0 || d->value.at[v].shape.rank == rank))
+		if (d->value.at[v].kind != VALUE_CONST &&
+			(rank == 0 || d->value.at[v].shape.rank == rank))
 			return v;
 	}
 }
@@ -87,7 +88,8 @@ static int constant(Dag *d, Rng *r, int rank, const int64_t *dim, double least)
 }
 
 /* The result of a call that must be right. */
-static int call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
+static int call(
+	Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
 {
 	Err err = { 0 };
 	int n = dag_add_call(d, op, name, in, nin, attr, nattr, &err);
@@ -102,7 +104,8 @@ static void grow(Dag *d, Rng *r)
 	int x = pick(r, d, 4), in[5] = { x }, op = OP_identity, nin = 1, nattr = 0;
 	Shape s = d->value.at[x].shape;
 	Attr attr[2];
-	int64_t c = s.dim[1], one[4] = { 1, 1, 1, 1 }, pads[4] = { 1, 1, 1, 1 }, w[4] = { 0, c, 3, 3 };
+	int64_t c = s.dim[1], one[4] = { 1, 1, 1, 1 }, pads[4] = { 1, 1, 1, 1 },
+		w[4] = { 0, c, 3, 3 };
 	int64_t perm[4] = { 0, 1, 3, 2 }, flat[2] = { s.dim[0] * c, -1 }, back[4];
 	switch (rng_below(r, 9)) {
 	case 0: op = unary[rng_below(r, LEN(unary))]; break;
@@ -122,7 +125,8 @@ static void grow(Dag *d, Rng *r)
 	case 3:
 		op = binary[rng_below(r, LEN(binary))];
 		one[1] = rng_below(r, 2) == 0 ? c : 1;
-		in[nin++] = rng_below(r, 2) == 0 ? constant(d, r, 4, one, 0) : constant(d, r, 0, one, 0);
+		in[nin++] = rng_below(r, 2) == 0 ? constant(d, r, 4, one, 0)
+		                                 : constant(d, r, 0, one, 0);
 		if (rng_below(r, 2) == 0) {
 			in[1] = x;
 			in[0] = constant(d, r, 3, &one[1], 0);
@@ -164,11 +168,13 @@ static void grow(Dag *d, Rng *r)
 	call(d, op, NULL, in, nin, attr, nattr);
 }
 
-static void compare(const Dag *x, const Tensor *vx, const Dag *y, const Tensor *vy, int seed, const char *text)
+static void compare(
+	const Dag *x, const Tensor *vx, const Dag *y, const Tensor *vy, int seed, const char *text)
 {
 	for (size_t o = 0; o < x->output.n; o++) {
 		const Tensor *s = &vx[x->output.at[o]], *t = &vy[y->output.at[o]];
-		ck_assert_str_eq(x->value.at[x->output.at[o]].name, y->value.at[y->output.at[o]].name);
+		ck_assert_str_eq(
+			x->value.at[x->output.at[o]].name, y->value.at[y->output.at[o]].name);
 		ck_assert(shape_eq(s->shape, t->shape));
 		double most = 1, off = 0;
 		for (int64_t i = 0; i < s->n; i++) {
@@ -176,7 +182,8 @@ static void compare(const Dag *x, const Tensor *vx, const Dag *y, const Tensor *
 			off = fmax(off, fabs(s->v[i] - t->v[i]));
 		}
 		/* Weights are rounded once more: some units in the last place of f32, through 12 calls. */
-		ck_assert_msg(off <= 1e-5 * most, "seed %d: off by %g of %g\n%s\n%s", seed, off, most, text, print(y));
+		ck_assert_msg(off <= 1e-5 * most, "seed %d: off by %g of %g\n%s\n%s", seed, off,
+			most, text, print(y));
 	}
 }
 
@@ -184,7 +191,8 @@ static void compare(const Dag *x, const Tensor *vx, const Dag *y, const Tensor *
 static Dag *random_model(Arena *a, Rng *r)
 {
 	Dag *d = dag_new(a, "random");
-	int64_t dim[4] = { rng_range(r, 1, 2), rng_range(r, 1, 3), rng_range(r, 1, 3), rng_range(r, 1, 3) };
+	int64_t dim[4] = { rng_range(r, 1, 2), rng_range(r, 1, 3), rng_range(r, 1, 3),
+		rng_range(r, 1, 3) };
 	int x = dag_add_input(d, "x", F32, shape_of(4, dim)), ncall = (int)rng_range(r, 1, 12);
 	for (int i = 0; i < ncall; i++)
 		grow(d, r);
@@ -285,31 +293,43 @@ static const struct {
 	const char *dag, *groups; /* labels of groups in order, with the Task's weight */
 } parts[] = {
 	{ /* a residual block with a projection: the later convolution takes the sum */
-		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst wp: f32[8,8,1,1]\n"
-		"p = conv(x, wp)\na = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\n"
+		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
+	        "wp: f32[8,8,1,1]\n"
+		"p = conv(x, wp)\na = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) "
+	        "pads=[1,1,1,1]\n"
 		"d = add(c, p)\ny = relu(d)\nout y\n",
 		"conv1x1 8>8 6 *1; conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 +add+relu *1; " },
 	{ /* the projection comes last: it takes the sum, and runs last */
-		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst wp: f32[8,8,1,1]\n"
-		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\np = conv(x, wp)\n"
+		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
+	        "wp: f32[8,8,1,1]\n"
+		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\np = "
+	        "conv(x, wp)\n"
 		"d = add(c, p)\ny = relu(d)\nout y\n",
 		"conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 *1; conv1x1 8>8 6 +add+relu *1; " },
 	{ /* equal layers are one Task; an identity shortcut is an input */
-		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst w3: f32[8,8,3,3]\n"
-		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\nd = add(x, c)\n"
+		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
+	        "w3: f32[8,8,3,3]\n"
+		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\nd = "
+	        "add(x, c)\n"
 		"e = relu(d)\nf = conv(e, w3) pads=[1,1,1,1]\ny = relu(f)\nout y\n",
 		"conv3x3 8>8 6 +relu *2; conv3x3 8>8 6 +add+relu *1; conv3x3 8>8 6 +relu *2; " },
 	{ /* squeeze and excite: the wide product does not follow the narrow sigmoid */
-		"dag\nin x: f32[1,4,5,5]\nconst w: f32[4,4]\nm = reduce_mean(x) axes=[2,3] keep=0\nd = dense(m, w)\n"
-		"s = sigmoid(d)\nr = reshape(s) shape=[1,4,1,1]\ny = mul(x, r)\nz = relu(y)\nout z\n",
-		"reduce_mean 1x4x5x5 *1; dense 4>4 +sigmoid *1; reshape 1x4x1x1 *1; mul 1x4x5x5 +relu *1; " },
+		"dag\nin x: f32[1,4,5,5]\nconst w: f32[4,4]\nm = reduce_mean(x) axes=[2,3] "
+	        "keep=0\nd = dense(m, w)\n"
+		"s = sigmoid(d)\nr = reshape(s) shape=[1,4,1,1]\ny = mul(x, r)\nz = relu(y)\nout "
+	        "z\n",
+		"reduce_mean 1x4x5x5 *1; dense 4>4 +sigmoid *1; reshape 1x4x1x1 *1; mul 1x4x5x5 "
+	        "+relu *1; " },
 	{ /* an output in the middle is not fused away, nor is what two calls read */
-		"dag\nin x: f32[2,4]\nconst w: f32[4,4]\nd = dense(x, w)\nr = relu(d)\ns = exp(d)\nt = tanh(r)\nu = add(t, s)\n"
+		"dag\nin x: f32[2,4]\nconst w: f32[4,4]\nd = dense(x, w)\nr = relu(d)\ns = "
+	        "exp(d)\nt = tanh(r)\nu = add(t, s)\n"
 		"out u, r\n",
 		"dense 4>4 m2 *1; relu 2x4 *1; exp 2x4 *1; tanh 2x4 +add *1; " },
-	{ "dag\nin x: f32[2,4]\na = exp(x)\nb = mul(a, a)\nc = softmax(b)\nd = neg(c)\ne = concat(d, d) axis=0\nf = relu(e)\nout f\n",
+	{ "dag\nin x: f32[2,4]\na = exp(x)\nb = mul(a, a)\nc = softmax(b)\nd = neg(c)\ne = "
+	  "concat(d, d) axis=0\nf = relu(e)\nout f\n",
 		"exp 2x4 +mul *1; softmax 2x4 +neg *1; concat 4x4 *1; relu 4x4 *1; " },
-	{ "dag\nin x: f32[6]\na, b = split(x) sizes=[3,3]\nc = add(b, a)\nd, e = split(x) sizes=[3,3]\nf = mul(d, c)\nout f, e\n",
+	{ "dag\nin x: f32[6]\na, b = split(x) sizes=[3,3]\nc = add(b, a)\nd, e = split(x) "
+	  "sizes=[3,3]\nf = mul(d, c)\nout f, e\n",
 		"split 3 *2; split 3 *2; add 3 +mul *1; " },
 };
 
@@ -333,9 +353,10 @@ START_TEST(const_value_sees_through_calls)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Dag *d = parse(a, "dag\nin x: f32[2]\nconst s: i64[4] = {2, 3, 4, 5}\nconst k: i64[1] = {10}\n"
-			  "a, b = split(s) sizes=[1,3]\nc = concat(b, k) axis=0\ne = reshape(c) shape=[2,2]\n"
-			  "t = transpose(e)\nu = cast(x) to=i64\nw = add(u, k)\nout t, w\n");
+	Dag *d = parse(a,
+		"dag\nin x: f32[2]\nconst s: i64[4] = {2, 3, 4, 5}\nconst k: i64[1] = {10}\n"
+		"a, b = split(s) sizes=[1,3]\nc = concat(b, k) axis=0\ne = reshape(c) shape=[2,2]\n"
+		"t = transpose(e)\nu = cast(x) to=i64\nw = add(u, k)\nout t, w\n");
 	const int64_t *v = graph_const_value(d, dag_find_value(d, "t"), graph_eval_interp, &err);
 	static const int64_t is[] = { 3, 5, 4, 10 };
 	ck_assert_ptr_nonnull(v);
@@ -364,7 +385,8 @@ START_TEST(large_models_take_no_time)
 		data[i] = 1;
 	int x = dag_add_input(d, "x", F32, shape_of(4, dim));
 	for (int i = 0; i < 2000; i++) {
-		int in[5] = { x, dag_add_const(d, "w", F32, shape_of(4, w), arena_copy(a, data, 256)) };
+		int in[5] = { x,
+			dag_add_const(d, "w", F32, shape_of(4, w), arena_copy(a, data, 256)) };
 		in[0] = call(d, OP_conv, "conv", in, 2, NULL, 0);
 		for (int k = 1; k < 5; k++)
 			in[k] = dag_add_const(d, "k", F32, shape_of(1, &c), data);

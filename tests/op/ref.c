@@ -32,7 +32,8 @@ Tensor tensor_random(Arena *a, DType t, Shape s, Rng *r)
 		if (dtype_is_float(t))
 			x.v[i] = round_to(t, rng_real(r) * 4 - 2);
 		else
-			x.v[i] = (double)rng_range(r, t.kind == DT_INT ? -5 : 0, t.kind == DT_BOOL ? 1 : 5);
+			x.v[i] = (double)rng_range(
+				r, t.kind == DT_INT ? -5 : 0, t.kind == DT_BOOL ? 1 : 5);
 	return x;
 }
 
@@ -109,7 +110,8 @@ static double conv(const Env *e)
 {
 	const Tensor *x = e->in[0], *w = e->in[1];
 	int sp = x->shape.rank - 2;
-	int64_t per = w->shape.dim[1], group = e->idx[1] / (w->shape.dim[0] / op_int(e->c, "groups"));
+	int64_t per = w->shape.dim[1],
+		group = e->idx[1] / (w->shape.dim[0] / op_int(e->c, "groups"));
 	double sum = e->in[2] != NULL ? e->in[2]->v[e->idx[1]] : 0;
 	Shape taps = w->shape;
 	taps.dim[0] = 1;
@@ -119,8 +121,9 @@ static double conv(const Env *e)
 		p[0] = e->idx[0];
 		p[1] = group * per + k[1];
 		for (int s = 0; s < sp; s++)
-			p[2 + s] = e->idx[2 + s] * item(e->c, "strides", s, 1) - item(e->c, "pads", s, 0) +
-				k[2 + s] * item(e->c, "dilations", s, 1);
+			p[2 + s] = e->idx[2 + s] * item(e->c, "strides", s, 1) -
+			           item(e->c, "pads", s, 0) +
+			           k[2 + s] * item(e->c, "dilations", s, 1);
 		k[0] = e->idx[1];
 		sum += at_or(x, p, 0) * at(w, k);
 	}
@@ -135,15 +138,20 @@ static double pool(const Env *e)
 	Shape taps = { sp, { 0 } };
 	for (int s = 0; s < sp; s++)
 		taps.dim[s] = item(e->c, "kernel", s, 0);
-	double sum = 0, most = dtype_is_float(x->type) ? -INFINITY : x->type.kind == DT_UINT ? 0 : -128, count = 0;
+	double sum = 0,
+	       most = dtype_is_float(x->type)   ? -INFINITY
+	              : x->type.kind == DT_UINT ? 0
+	                                        : -128,
+	       count = 0;
 	for (int64_t i = 0, n = shape_elements(taps); i < n; i++) {
 		int64_t k[DAG_MAX_RANK], p[DAG_MAX_RANK] = { e->idx[0], e->idx[1] };
 		bool real = true, padding = true;
 		unravel(taps, i, k);
 		for (int s = 0; s < sp; s++) {
-			int64_t lo = item(e->c, "pads", s, 0), hi = item(e->c, "pads", sp + s, 0), size = x->shape.dim[2 + s];
+			int64_t lo = item(e->c, "pads", s, 0), hi = item(e->c, "pads", sp + s, 0),
+				size = x->shape.dim[2 + s];
 			p[2 + s] = e->idx[2 + s] * item(e->c, "strides", s, 1) - lo +
-				k[s] * item(e->c, "dilations", s, 1);
+			           k[s] * item(e->c, "dilations", s, 1);
 			real &= p[2 + s] >= 0 && p[2 + s] < size;
 			padding &= p[2 + s] >= -lo && p[2 + s] < size + hi;
 		}
@@ -368,7 +376,8 @@ static double elementwise(const Env *e, double x, double y)
 		x = fmax(x, whole ? ceil(op_float(c, "lo")) : op_float(c, "lo"));
 		return fmin(x, whole ? floor(op_float(c, "hi")) : op_float(c, "hi"));
 	case OP_batch_norm:
-		alpha = e->in[1]->v[e->idx[1]] / sqrt(e->in[4]->v[e->idx[1]] + op_float(c, "epsilon"));
+		alpha = e->in[1]->v[e->idx[1]] /
+		        sqrt(e->in[4]->v[e->idx[1]] + op_float(c, "epsilon"));
 		return (x - e->in[3]->v[e->idx[1]]) * alpha + e->in[2]->v[e->idx[1]];
 	default: return x; /* identity, cast, expand */
 	}
@@ -415,7 +424,8 @@ void ref_eval(Arena *a, const Dag *d, Tensor *v)
 {
 	for (size_t i = 0; i < d->value.n; i++)
 		if (d->value.at[i].data != NULL)
-			v[i] = tensor_of(a, d->value.at[i].type, d->value.at[i].shape, d->value.at[i].data);
+			v[i] = tensor_of(
+				a, d->value.at[i].type, d->value.at[i].shape, d->value.at[i].data);
 	for (size_t i = 0; i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
 		Env e = { .c = c };

@@ -49,7 +49,8 @@ END_TEST
 static const char *const same[] = {
 	"dag\nout\n",
 	"dag resnet18\nin x: f32[]\nout x\n",
-	"dag \"a b\"\nin \"in\": f32[2]\nin \"_\": f32[2]\ny: f32[2] = add(\"in\", \"_\")\nout y, y\n",
+	"dag \"a b\"\nin \"in\": f32[2]\nin \"_\": f32[2]\ny: f32[2] = add(\"in\", \"_\")\nout y, "
+	"y\n",
 	"dag\nin \"/a \\\"q\\\\ \\x0a\": u8[0,3]\nout \"/a \\\"q\\\\ \\x0a\"\n",
 	"dag\nin x: f32[1,4,4,4]:NCHW4c\ny: f32[1,4,4,4]:NHWC = relu(x)\nout y\n",
 	"dag\nconst c: f32[2] = {1.5, -inf}\nconst h: f16[3] = {nan, 65504, 5.9604645e-08}\n"
@@ -83,31 +84,45 @@ static const struct {
 	{ "dag\nin x: f33[1]\nout x\n", "t.dag:2", "\"f33\" is no element type" },
 	{ "dag\nin x: f32x4[1]\nout x\n", "t.dag:2", "\"f32x4\" is no element type" },
 	{ "dag\nin x: f32[-1]\nout x\n", "t.dag:2", "a dimension is negative" },
-	{ "dag\nin x: f32[1,1,1,1,1,1,1,1,1]\nout x\n", "t.dag:2", "a shape has at most 8 dimensions" },
-	{ "dag\nin x: f32[4611686018427387904,4]\nout x\n", "t.dag:2", "the tensor's size overflows" },
+	{ "dag\nin x: f32[1,1,1,1,1,1,1,1,1]\nout x\n", "t.dag:2",
+		"a shape has at most 8 dimensions" },
+	{ "dag\nin x: f32[4611686018427387904,4]\nout x\n", "t.dag:2",
+		"the tensor's size overflows" },
 	{ "dag\nin x: f32[99999999999999999999]\nout x\n", "t.dag:2",
 		"\"99999999999999999999\" is no whole number" },
 	{ "dag\nin x: f32[1]\nin x: f32[1]\nout x\n", "t.dag:3", "the value x is defined twice" },
-	{ "dag\nin x: f32[4]\ny, y = split(x) sizes=[2,2]\nout y\n", "t.dag:3", "the value y is defined twice" },
+	{ "dag\nin x: f32[4]\ny, y = split(x) sizes=[2,2]\nout y\n", "t.dag:3",
+		"the value y is defined twice" },
 	{ "dag\nin x: f32[1]\ny = relo(x)\nout y\n", "t.dag:3", "there is no operator relo" },
-	{ "dag\nin x: f32[1]\ny = relu(z)\nout y\n", "t.dag:3", "the value z is not defined above" },
-	{ "dag\nin x: f32[1]\ny = relu(y)\nout y\n", "t.dag:3", "the value y is not defined above" },
-	{ "dag\nin x: f32[1]\ny = relu(x) alpha=1\nout y\n", "t.dag:3", "relu has no attribute alpha" },
+	{ "dag\nin x: f32[1]\ny = relu(z)\nout y\n", "t.dag:3",
+		"the value z is not defined above" },
+	{ "dag\nin x: f32[1]\ny = relu(y)\nout y\n", "t.dag:3",
+		"the value y is not defined above" },
+	{ "dag\nin x: f32[1]\ny = relu(x) alpha=1\nout y\n", "t.dag:3",
+		"relu has no attribute alpha" },
 	{ "dag\nin x: f32[1]\ny = elu(x) alpha=x\nout y\n", "t.dag:3", "\"x\" is no number" },
 	{ "dag\nin x: f32[1]\ny = elu(x) alpha=1 alpha=2\nout y\n", "t.dag:3",
 		"elu: attribute alpha is given twice" },
-	{ "dag\nin x: f32[1]\ny: f32[2] = relu(x)\nout y\n", "t.dag:3", "y is f32 of 1, not f32 of 2" },
-	{ "dag\nin x: f32[1]\ny: f16[1] = relu(x)\nout y\n", "t.dag:3", "y is f32 of 1, not f16 of 1" },
-	{ "dag\nin x: f32[1]\na, b = relu(x)\nout a\n", "t.dag:3", "relu: gives 1 results, but 2 are named" },
+	{ "dag\nin x: f32[1]\ny: f32[2] = relu(x)\nout y\n", "t.dag:3",
+		"y is f32 of 1, not f32 of 2" },
+	{ "dag\nin x: f32[1]\ny: f16[1] = relu(x)\nout y\n", "t.dag:3",
+		"y is f32 of 1, not f16 of 1" },
+	{ "dag\nin x: f32[1]\na, b = relu(x)\nout a\n", "t.dag:3",
+		"relu: gives 1 results, but 2 are named" },
 	{ "dag\nin x: f32[1]\ny = relu(x) z\nout y\n", "t.dag:3", "relu has no attribute z" },
-	{ "dag\nin x: f32[1]\nout x\nin y: f32[1]\n", "t.dag:4", "something follows the line \"out\"" },
+	{ "dag\nin x: f32[1]\nout x\nin y: f32[1]\n", "t.dag:4",
+		"something follows the line \"out\"" },
 	{ "dag\nin x: f32[1] 5\nout x\n", "t.dag:2", "something is left at the end of the line" },
-	{ "dag\nconst c: f32[3] = {1, 2}\nout c\n", "t.dag:2", "the numbers do not fill the shape" },
-	{ "dag\nconst c: f32[2] = {1, 2, 3}\nout c\n", "t.dag:2", "there are more numbers than the shape has" },
-	{ "dag\nconst c: f32[1000000000000] = {1}\nout c\n", "t.dag:2", "the numbers do not fill the shape" },
+	{ "dag\nconst c: f32[3] = {1, 2}\nout c\n", "t.dag:2",
+		"the numbers do not fill the shape" },
+	{ "dag\nconst c: f32[2] = {1, 2, 3}\nout c\n", "t.dag:2",
+		"there are more numbers than the shape has" },
+	{ "dag\nconst c: f32[1000000000000] = {1}\nout c\n", "t.dag:2",
+		"the numbers do not fill the shape" },
 	{ "dag\nconst c: u8[1] = {1.5}\nout c\n", "t.dag:2", "\"1.5\" is no whole number" },
 	{ "dag\nin \"x: f32[1]\nout x\n", "t.dag:2", "the quoted name has no end, or is too long" },
-	{ "dag\nin \"\\q\": f32[1]\nout x\n", "t.dag:2", "a quoted name may hold \\\", \\\\ and \\xHH only" },
+	{ "dag\nin \"\\q\": f32[1]\nout x\n", "t.dag:2",
+		"a quoted name may hold \\\", \\\\ and \\xHH only" },
 	{ "dag\nin \"\\x00\": f32[1]\nout x\n", "t.dag:2", "a name cannot hold a zero byte" },
 	{ "dag\nin \"\": f32[1]\nout x\n", "t.dag:2", "an empty name" },
 	{ "dag\nout x\n", "t.dag:2", "the output x is not defined" },
@@ -150,11 +165,15 @@ END_TEST
 START_TEST(check_finds_what_is_broken)
 {
 	static const char *const found[] = {
-		"relu: reads z before it is written", "two values have one name: x",
-		"relu: y does not have the type the operator gives", "relu: writes y, which is not its own",
-		"an output does not exist: see the model", "an input is no input value: see the model",
+		"relu: reads z before it is written",
+		"two values have one name: x",
+		"relu: y does not have the type the operator gives",
+		"relu: writes y, which is not its own",
+		"an output does not exist: see the model",
+		"an input is no input value: see the model",
 		"relu: reads value 99, which does not exist",
-		"relu: writes 2 values instead of 1", "a shape is not known or overflows: x",
+		"relu: writes 2 values instead of 1",
+		"a shape is not known or overflows: x",
 	};
 	Arena *a = arena_new();
 	Err err = { 0 };
@@ -213,14 +232,15 @@ START_TEST(documentation_is_true)
 	for (int op = 0; op < OP_COUNT; op++) {
 		const OpRow *r = op_row(op);
 		const char *q = r->attrs[0] != 0 ? "`" : "";
-		const char *row = arena_printf(a, "\n| `%s` | `%s` | %s%s%s | %s |\n", r->name, r->inputs, q, r->attrs,
-			q, r->doc);
-		ck_assert_msg(strstr(text_str(&doc), row) != NULL, "docs/dag.md lacks the row%s", row);
+		const char *row = arena_printf(a, "\n| `%s` | `%s` | %s%s%s | %s |\n", r->name,
+			r->inputs, q, r->attrs, q, r->doc);
+		ck_assert_msg(
+			strstr(text_str(&doc), row) != NULL, "docs/dag.md lacks the row%s", row);
 	}
 	char *at = strstr(doc.at, "    dag example\n"), *end = strstr(at, "\n\n");
 	const char *line = strstr(at, "    c: ");
-	const char *text = arena_printf(a, "%.*sconst limit: f32[]\n%.*s", (int)(line - at), at, (int)(end - line),
-		line);
+	const char *text = arena_printf(
+		a, "%.*sconst limit: f32[]\n%.*s", (int)(line - at), at, (int)(end - line), line);
 	Err err = { 0 };
 	ck_assert_msg(parse(a, text, &err) != NULL, "%s: %s", err.place, err.text);
 	arena_free(a);
@@ -251,10 +271,17 @@ START_TEST(elements_round_as_ieee_says)
 		DType t;
 		double v, is;
 	} ints[] = {
-		{ DT(INT, 8), 300, 127 }, { DT(INT, 8), -300, -128 }, { DT(UINT, 8), -1, 0 },
-		{ DT(UINT, 8), 256, 255 }, { DT(INT, 4), 9, 7 }, { DT(INT, 32), -1.9, -1 },
-		{ DT(INT, 64), 1e30, 9223372036854775807.0 }, { DT(UINT, 64), 1e30, 18446744073709551615.0 },
-		{ DT(INT, 32), NAN, 0 }, { DT(BOOL, 8), 0.5, 1 }, { DT(UINT, 64), 0x1p63, 0x1p63 },
+		{ DT(INT, 8), 300, 127 },
+		{ DT(INT, 8), -300, -128 },
+		{ DT(UINT, 8), -1, 0 },
+		{ DT(UINT, 8), 256, 255 },
+		{ DT(INT, 4), 9, 7 },
+		{ DT(INT, 32), -1.9, -1 },
+		{ DT(INT, 64), 1e30, 9223372036854775807.0 },
+		{ DT(UINT, 64), 1e30, 18446744073709551615.0 },
+		{ DT(INT, 32), NAN, 0 },
+		{ DT(BOOL, 8), 0.5, 1 },
+		{ DT(UINT, 64), 0x1p63, 0x1p63 },
 	};
 	for (int i = 0; i < LEN(ints); i++) {
 		uint64_t bytes = 0;

@@ -43,7 +43,9 @@ static void make_fit(const Dag *d, Tensor *v)
 {
 	for (size_t i = 0; i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
-		int k = c->op == OP_batch_norm ? 4 : c->op == OP_pow && dtype_is_int(v[c->in[0]].type) ? 1 : 0;
+		int k = c->op == OP_batch_norm                              ? 4
+		        : c->op == OP_pow && dtype_is_int(v[c->in[0]].type) ? 1
+		                                                            : 0;
 		if (k > 0 || c->op == OP_log || c->op == OP_sqrt || c->op == OP_pow)
 			for (int64_t e = 0; e < v[c->in[k]].n; e++)
 				v[c->in[k]].v[e] = fabs(v[c->in[k]].v[e]) + (k == 1 ? 0 : 0.25);
@@ -81,7 +83,8 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 		if (d->value.at[i].kind == VALUE_CONST)
 			arg[n++].data = tensor_bytes(a, v[i]);
 	for (size_t i = 0; i < d->output.n; i++)
-		arg[n++].data = arena_alloc(a, (size_t)value_bytes(&d->value.at[d->output.at[i]]) + 1);
+		arg[n++].data =
+			arena_alloc(a, (size_t)value_bytes(&d->value.at[d->output.at[i]]) + 1);
 	for (int i = 0; i < n; i++)
 		arg[i].name = fn->param[i].name;
 	IrRun how = { .seed = seed };
@@ -90,10 +93,11 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 	for (size_t k = 0; k < d->output.n; k++) {
 		int at = d->output.at[k];
 		const Value *val = &d->value.at[at];
-		Tensor y = tensor_of(a, val->type, val->shape, arg[n - (int)d->output.n + (int)k].data);
+		Tensor y = tensor_of(
+			a, val->type, val->shape, arg[n - (int)d->output.n + (int)k].data);
 		double off = difference(v[at], y);
-		ck_assert_msg(off <= tolerance(val->type), "%s differs by %g (seed %llu)\n%s", val->name, off,
-			(unsigned long long)seed, text_str(&text));
+		ck_assert_msg(off <= tolerance(val->type), "%s differs by %g (seed %llu)\n%s",
+			val->name, off, (unsigned long long)seed, text_str(&text));
 	}
 }
 
@@ -133,8 +137,10 @@ static void try_window(int seed)
 	Rng r = rng_seed(1000 + (uint64_t)seed);
 	Arena *a = arena_new();
 	Dag *d = dag_new(a, "random");
-	int sp = (int)rng_range(&r, 1, 3), op = (int[]){ OP_conv, OP_max_pool, OP_avg_pool }[seed % 3];
-	int64_t x[5], w[5], strides[3], dilations[3], pads[6], kernel[3], groups = rng_range(&r, 1, 3);
+	int sp = (int)rng_range(&r, 1, 3),
+	    op = (int[]){ OP_conv, OP_max_pool, OP_avg_pool }[seed % 3];
+	int64_t x[5], w[5], strides[3], dilations[3], pads[6], kernel[3],
+		groups = rng_range(&r, 1, 3);
 	int64_t per = rng_range(&r, 1, 2), filters = groups * rng_range(&r, 1, 2);
 	x[0] = rng_range(&r, 1, 2);
 	x[1] = groups * per;

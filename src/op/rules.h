@@ -1,0 +1,47 @@
+/*
+ * Inside the room: what shape rules share, and the rules, a function per family of operators.
+ * A rule fills out[0 .. c->nout) with types and shapes or refuses with what does not fit.
+ */
+#ifndef OP_RULES_H
+#define OP_RULES_H
+
+#include "op/shape.h"
+
+enum { LARGEST_STEP = 1 << 20 }; /* of strides, dilations, kernels: products stay within int64 */
+#define LARGEST_DIM ((int64_t)1 << 40)
+
+bool need_float(const OpCall *c, const Value *v, Err *err);
+bool need_number(const OpCall *c, const Value *v, Err *err); /* anything but bool */
+bool need_same_type(const OpCall *c, const Value *a, const Value *b, Err *err);
+bool need_rank(const OpCall *c, const Value *v, int lo, int hi, Err *err);
+bool need_broadcast(const OpCall *c, const Value *a, const Value *b, Shape *out, Err *err);
+/* Reads n numbers in [lo, hi]; where the attribute is absent, n times `absent`. */
+bool read_ints(const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent,
+	int64_t *out, Err *err);
+/* The type and shape of x, nothing else of it. */
+void set_like(Value *out, const Value *x);
+
+bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_pool(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_batch_norm(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_lrn(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_binary(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_prelu(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_unary_float(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_unary_number(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_identity(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_clip(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_cast(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_softmax(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_reduce(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_reshape(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_expand(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_transpose(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_concat(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_split(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_slice(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_pad(const Dag *d, const OpCall *c, Value *out, Err *err);
+
+#endif

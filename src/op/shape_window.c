@@ -1,0 +1,108 @@
+/* Shape rules of operators with sliding windows, and the geometry of their windows. */
+#include "op/rules.h"
+
+/* PyTorch's and ONNX's ceil mode: the last window must start in the input or the padding before it. */
+static bool window_out(const OpCall *c, Window *w, int k, bool ceil, Err *err)
+{
+	int64_t span = (w->kernel[k] - 1) * w->dilation[k] + 1;
+	int64_t room = w->in[k] + w->lo[k] + w->hi[k] - span;
+	if (room < 0)
+		return op_refuse(c, err,
+			"a window of %lld does not fit spatial dimension %d, %lld with padding",
+			(long long)span, k, (long long)(room + span));
+	int64_t steps = (room + (ceil ? w->stride[k] - 1 : 0)) / w->stride[k];
+	if (ceil && steps > 0 && steps * w->stride[k] >= w->in[k] + w->lo[k])
+		steps--;
+	w->out[k] = steps + 1;
+	return true;
+}
+
+bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err)
+{
+	const Value *x = op_in(d, c, 0);
+	bool conv = c->op == OP_conv;
+	*w = (Window){ 0 };
+	if (!need_rank(c, x, 3, 2 + WINDOW_MAX, err))
+		return false;
+	w->n = x->shape.rank - 2;
+	int64_t pads[2 * WINDOW_MAX];
+	if (!read_ints(c, "strides", w->n, 1, LARGEST_STEP, 1, w->stride, err) ||
+		!read_ints(c, "dilations", w->n, 1, LARGEST_STEP, 1, w->dilation, err) ||
+		!read_ints(c, "pads", 2 * w->n, 0, LARGEST_DIM, 0, pads, err) ||
+		(!conv && !read_ints(c, "kernel", w->n, 1, LARGEST_STEP, 0, w->kernel, err)))
+		return false;
+	for (int k = 0; k < w->n; k++) {
+		w->in[k] = x->shape.dim[2 + k];
+		w->lo[k] = pads[k];
+		w->hi[k] = pads[w->n + k];
+		if (conv)
+			w->kernel[k] = op_in(d, c, 1)->shape.dim[2 + k];
+		if (w->kernel[k] < 1 || w->kernel[k] > LARGEST_STEP)
+			return op_refuse(c, err,
+				"the kernel has the size %lld in spatial dimension %d",
+				(long long)w->kernel[k], k);
+		if (!window_out(c, w, k, !conv && op_int(c, "ceil") != 0, err))
+			return false;
+	}
+	return true;
+}
+
+static void set_window(Value *out, const Value *x, int64_t channels, const Window *w)
+{
+	set_like(out, x);
+	out->shape.dim[1] = channels;
+	for (int k = 0; k < w->n; k++)
+		out->shape.dim[2 + k] = w->out[k];
+}
+
+bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
+	int64_t groups = op_int(c, "groups");
+	char s[160];
+	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err))
+		return false;
+	if (w->shape.rank != x->shape.rank)
+		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s",
+			x->shape.rank, shape_str(w->shape, s));
+	int64_t channels = x->shape.dim[1], filters = w->shape.dim[0];
+	if (groups < 1 || groups > LARGEST_DIM || channels % groups != 0 || filters % groups != 0)
+		return op_refuse(c, err,
+			"%lld input and %lld output channels cannot be cut into %lld groups",
+			(long long)channels, (long long)filters, (long long)groups);
+	if (w->shape.dim[1] != channels / groups)
+		return op_refuse(c, err,
+			"x has %lld channels in %lld groups, but w has the shape %s",
+			(long long)channels, (long long)groups, shape_str(w->shape, s));
+	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != filters))
+		return op_refuse(c, err, "b has the shape %s, but there are %lld output channels",
+			shape_str(b->shape, s), (long long)filters);
+	if (b != NULL && !need_same_type(c, x, b, err))
+		return false;
+	Window win;
+	if (!op_window(d, c, &win, err))
+		return false;
+	set_window(out, x, filters, &win);
+	return true;
+}
+
+bool infer_pool(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0);
+	Window win;
+	if (!need_number(c, x, err) || !op_window(d, c, &win, err))
+		return false;
+	set_window(out, x, x->shape.dim[1], &win);
+	return true;
+}
+
+bool infer_lrn(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0);
+	if (!need_float(c, x, err) || !need_rank(c, x, 2, DAG_MAX_RANK, err))
+		return false;
+	if (op_int(c, "size") < 1 || op_int(c, "size") > LARGEST_STEP)
+		return op_refuse(c, err, "a window of size %lld", (long long)op_int(c, "size"));
+	set_like(out, x);
+	return true;
+}
