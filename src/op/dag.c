@@ -5,6 +5,7 @@
  */
 #include "op/dag.h"
 
+#include "op/layout.h"
 #include "op/names.h"
 #include "op/shape.h"
 
@@ -42,7 +43,10 @@ int64_t shape_elements(Shape s)
 
 int64_t value_bytes(const Value *v)
 {
+	Layout l;
 	int64_t n = shape_elements(v->shape);
+	if (n >= 0 && v->layout != NULL)
+		n = layout_read(v->layout, v->shape, &l) ? layout_elements(&l) : -1;
 	return n < 0 ? -1 : dtype_bytes(v->type, n);
 }
 

@@ -30,7 +30,7 @@ typedef struct Value {
 	ValueKind kind;
 	DType type;
 	Shape shape;
-	const char *layout; /* NULL: row-major; else an index map in text, "NCHW16c" */
+	const char *layout; /* NULL: row-major; else as op/layout.h reads it, "NCHW16c" */
 	const void *data; /* VALUE_CONST of a model: dtype_bytes of it, little-endian; else NULL */
 	int call; /* VALUE_CALL: which writes it */
 } Value;
@@ -103,7 +103,7 @@ Shape shape_of(int rank, const int64_t *dim);
 bool shape_eq(Shape a, Shape b);
 /* Product of the dimensions; -1 if it overflows 2^62. */
 int64_t shape_elements(Shape s);
-int64_t value_bytes(const Value *v); /* -1 on overflow */
+int64_t value_bytes(const Value *v); /* as its layout pads it; -1 on overflow */
 const char *shape_str(Shape s, char out[160]); /* "1x3x224x224" */
 
 #endif

@@ -22,7 +22,9 @@ static bool check_values(const Dag *d, Err *err)
 		if (names_taken(seen, v->name))
 			ok = wrong(d, err, "two values have one name", v->name);
 		else if (v->shape.rank < 0 || v->shape.rank > DAG_MAX_RANK || value_bytes(v) < 0)
-			ok = wrong(d, err, "a shape is not known or overflows", v->name);
+			ok = wrong(d, err,
+				"a shape is not known or overflows, or is not its layout's",
+				v->name);
 		else if (v->kind == VALUE_CALL && (v->call < 0 || (size_t)v->call >= d->call.n))
 			ok = wrong(d, err, "a value is written by no call", v->name);
 		else

@@ -4,13 +4,14 @@
  */
 #include "op/dag.h"
 #include "op/element.h"
+#include "op/layout.h"
 #include "op/op.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_TEXT = 64 << 20, LONGEST_NAME = 4096, LONGEST_LAYOUT = 32 };
+enum { LARGEST_TEXT = 64 << 20, LONGEST_NAME = 4096 };
 
 typedef struct Parser {
 	const char *at, *end;
@@ -187,7 +188,10 @@ static bool parse_type(Parser *p, Value *v)
 		return true;
 	if (!parse_name(p, &v->layout))
 		return false;
-	return strlen(v->layout) < LONGEST_LAYOUT || refuse(p, "the layout's name is too long");
+	Layout l;
+	if (!layout_read(v->layout, v->shape, &l))
+		return refuse_name(p, "\"%s\" is no layout of such a shape", v->layout);
+	return value_bytes(v) >= 0 || refuse(p, "the tensor's size overflows");
 }
 
 static bool parse_new_name(Parser *p, const char **out)

@@ -7,6 +7,7 @@
 #include "op/naive.h"
 
 #include "ir/text.h"
+#include "op/layout.h"
 
 #include <assert.h>
 #include <math.h>
@@ -131,6 +132,30 @@ static const char *buffer_name(Naive *nv, const char *wish)
 	return ir_name(nv->ir, names_give(nv->names, s));
 }
 
+/* Where the layout puts element (i0, i1, ...), as an index map. */
+static IndexMap map_of(Ir *ir, const char *layout, Shape s)
+{
+	Layout l;
+	IndexMap m = { 0 };
+	if (layout == NULL || !layout_read(layout, s, &l))
+		return m;
+	m.nvar = s.rank;
+	m.n = l.n;
+	m.var = arena_array(ir_arena(ir), const char *, s.rank + 1);
+	m.at = arena_array(ir_arena(ir), const Expr *, l.n + 1);
+	m.extent = arena_array(ir_arena(ir), const Expr *, l.n + 1);
+	for (int k = 0; k < s.rank; k++)
+		m.var[k] = ir_name(ir, arena_printf(ir_arena(ir), "i%d", k));
+	for (int k = 0; k < l.n; k++) {
+		const Expr *at = ir_idx(ir, m.var[l.of[k]]);
+		if (l.mod[k] != 0)
+			at = ir_mod(ir, at, ir_int(ir, l.mod[k]));
+		m.at[k] = ir_div(ir, at, ir_int(ir, l.step[k]));
+		m.extent[k] = ir_int(ir, l.extent[k]);
+	}
+	return m;
+}
+
 static Buf *add_buf(Naive *nv, const char *wish, BufRole role, DType t, Shape s)
 {
 	Buf *b = ir_buf(
@@ -236,36 +261,33 @@ static Builder builder_of(const Dag *d, const OpCall *c)
 	}
 }
 
+static void add_value_buf(Naive *nv, int value, BufRole role, DType t)
+{
+	const Value *v = &nv->d->value.at[value];
+	if (nv->buf[value] != NULL)
+		return;
+	nv->buf[value] = add_buf(nv, v->name, role, t, v->shape);
+	nv->buf[value]->map = map_of(nv->ir, v->layout, v->shape);
+}
+
 /* Inputs, constants, then outputs: the order of a Task's parameters. */
 static void add_params(Naive *nv)
 {
 	const Dag *d = nv->d;
-	for (size_t i = 0; i < d->input.n; i++) {
-		const Value *v = &d->value.at[d->input.at[i]];
-		nv->buf[d->input.at[i]] = add_buf(nv, v->name, BUF_IN, v->type, v->shape);
-	}
-	for (size_t i = 0; i < d->value.n; i++) {
-		const Value *v = &d->value.at[i];
-		if (v->kind == VALUE_CONST)
-			nv->buf[i] = add_buf(nv, v->name, BUF_CONST, v->type, v->shape);
-	}
-	for (size_t i = 0; i < d->output.n; i++) {
-		int at = d->output.at[i];
-		const Value *v = &d->value.at[at];
-		if (nv->buf[at] == NULL)
-			nv->buf[at] = add_buf(nv, v->name, BUF_OUT, v->type, v->shape);
-	}
+	for (size_t i = 0; i < d->input.n; i++)
+		add_value_buf(nv, d->input.at[i], BUF_IN, d->value.at[d->input.at[i]].type);
+	for (size_t i = 0; i < d->value.n; i++)
+		if (d->value.at[i].kind == VALUE_CONST)
+			add_value_buf(nv, (int)i, BUF_CONST, d->value.at[i].type);
+	for (size_t i = 0; i < d->output.n; i++)
+		add_value_buf(nv, d->output.at[i], BUF_OUT, d->value.at[d->output.at[i]].type);
 }
 
 static void add_results(Naive *nv)
 {
-	for (int i = 0; i < nv->c->nout; i++) {
-		int at = nv->c->out[i];
-		const Value *v = &nv->d->value.at[at];
-		if (nv->buf[at] == NULL)
-			nv->buf[at] =
-				add_buf(nv, v->name, BUF_WORK, naive_type(nv, v->type), v->shape);
-	}
+	for (int i = 0; i < nv->c->nout; i++)
+		add_value_buf(nv, nv->c->out[i], BUF_WORK,
+			naive_type(nv, nv->d->value.at[nv->c->out[i]].type));
 }
 
 /* "conv", "conv_1"; "sub_", since sub is a word of the language. */

@@ -1,6 +1,7 @@
 /* Dag: its written form, the normal form of calls, and the shape rules of every operator. */
 #include "base/rng.h"
 #include "op/element.h"
+#include "op/layout.h"
 #include "op/op.h"
 #include "suite.h"
 
@@ -126,6 +127,7 @@ static const struct {
 	{ "dag\nin \"\\x00\": f32[1]\nout x\n", "t.dag:2", "a name cannot hold a zero byte" },
 	{ "dag\nin \"\": f32[1]\nout x\n", "t.dag:2", "an empty name" },
 	{ "dag\nout x\n", "t.dag:2", "the output x is not defined" },
+	{ "dag\nin x: f32[1,2]:NHWC\nout x\n", "t.dag:2", "\"NHWC\" is no layout of such a shape" },
 };
 
 START_TEST(bad_text_is_refused_with_its_line)
@@ -161,6 +163,47 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
+static const struct {
+	const char *layout;
+	int64_t dim[5];
+	int rank;
+	int64_t elements; /* -1: no layout of that shape */
+} layouts[] = {
+	{ "NCHW", { 1, 6, 2, 3 }, 4, 36 },
+	{ "NHWC", { 1, 6, 2, 3 }, 4, 36 },
+	{ "NCHW4c", { 1, 6, 2, 3 }, 4, 48 },
+	{ "NCHW2c2c", { 1, 6, 2, 3 }, 4, 48 },
+	{ "OIHW4i8o", { 5, 6, 2, 3 }, 4, 8 * 8 * 6 },
+	{ "NCDHW", { 1, 2, 3, 4, 5 }, 5, 120 },
+	{ "NCW16c", { 1, 6, 3 }, 3, 48 },
+	{ "NC", { 3, 4 }, 2, 12 },
+	{ "", { 0 }, 0, 1 },
+	{ "NCHW", { 1, 6, 3 }, 3, -1 },
+	{ "NCH", { 1, 6, 2, 3 }, 4, -1 },
+	{ "NCHH", { 1, 6, 2, 3 }, 4, -1 },
+	{ "NCHW4", { 1, 6, 2, 3 }, 4, -1 },
+	{ "NCHW4x", { 1, 6, 2, 3 }, 4, -1 },
+	{ "NCHW1c", { 1, 6, 2, 3 }, 4, -1 },
+	{ "NCHW99999999999999999999c", { 1, 6, 2, 3 }, 4, -1 },
+	{ "NCHW64c64c", { 1, 6, 2, 3 }, 4, -1 },
+	{ "NCHW2c2c2c2c2c2c2c2c2c2c", { 1, 6, 2, 3 }, 4, -1 },
+	{ "4cNCHW", { 1, 6, 2, 3 }, 4, -1 },
+	{ "nchw", { 1, 6, 2, 3 }, 4, -1 },
+};
+
+START_TEST(layouts_are_read)
+{
+	for (int i = 0; i < LEN(layouts); i++) {
+		Layout l;
+		bool ok = layout_read(
+			layouts[i].layout, shape_of(layouts[i].rank, layouts[i].dim), &l);
+		ck_assert_msg(ok == (layouts[i].elements >= 0), "%s", layouts[i].layout);
+		if (ok)
+			ck_assert_int_eq(layout_elements(&l), layouts[i].elements);
+	}
+}
+END_TEST
+
 /* A pass that goes wrong is found: each line breaks a legal Dag and says what dag_check finds. */
 START_TEST(check_finds_what_is_broken)
 {
@@ -173,7 +216,7 @@ START_TEST(check_finds_what_is_broken)
 		"an input is no input value: see the model",
 		"relu: reads value 99, which does not exist",
 		"relu: writes 2 values instead of 1",
-		"a shape is not known or overflows: x",
+		"a shape is not known or overflows, or is not its layout's: x",
 	};
 	Arena *a = arena_new();
 	Err err = { 0 };
@@ -297,6 +340,7 @@ int main(void)
 	tcase_add_loop_test(tc, shape_rules, 0, LEN(rules));
 	tcase_add_loop_test(tc, text_reads_back, 0, LEN(same));
 	tcase_add_loop_test(tc, bad_text_is_refused_with_its_line, 0, LEN(bad));
+	tcase_add_test(tc, layouts_are_read);
 	tcase_add_test(tc, names_are_unique);
 	tcase_add_loop_test(tc, check_finds_what_is_broken, 0, 9);
 	tcase_add_loop_test(tc, rows_are_well_formed, 0, OP_COUNT);

@@ -184,6 +184,33 @@ START_TEST(random_windows_equal_reference)
 }
 END_TEST
 
+/* x[1,6,2,3] in blocks of 4 channels, written as NHWC: places by hand, padding stays zero. */
+START_TEST(layouts_place_elements)
+{
+	static const char text[] = "dag\nin x: i32[1,6,2,3]:NCHW4c\n"
+				   "y: i32[1,6,2,3]:NHWC = neg(x)\nout y\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", text, sizeof text - 1, &err);
+	ck_assert_msg(d != NULL, "%s", err.text);
+	ck_assert_int_eq(value_bytes(&d->value.at[0]), 4 * 8 * 6);
+	ck_assert_int_eq(value_bytes(&d->value.at[1]), 4 * 6 * 6);
+	KernelSet *ks = op_naive(ir_new(a), d, "f", NAIVE_AS_TYPED, &err);
+	int32_t x[2][2][3][4] = { 0 }, y[2][3][6] = { 0 };
+	for (int c = 0; c < 6; c++)
+		for (int i = 0; i < 6; i++)
+			x[c / 4][i / 3][i % 3][c % 4] = c * 6 + i;
+	IrArg arg[2] = { { .name = "x", .data = x }, { .name = "y", .data = y } };
+	IrRun how = { .seed = 1 };
+	ck_assert_msg(ir_verify_set(ks, &err), "%s", err.text);
+	ck_assert_msg(ir_run_set(ks, arg, 2, &how, &err), "%s: %s", err.place, err.text);
+	for (int c = 0; c < 6; c++)
+		for (int i = 0; i < 6; i++)
+			ck_assert_int_eq(y[i / 3][i % 3][c], -(c * 6 + i));
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(outputs_that_are_no_results_are_refused)
 {
 	static const char *const texts[] = { "dag\nin x: f32[2]\nout x\n",
@@ -204,6 +231,7 @@ int main(void)
 	tcase_add_loop_test(tc, naive_equals_reference, 0, (LEN(dags) + BATCH - 1) / BATCH);
 	tcase_add_test(tc, every_operator_is_tried);
 	tcase_add_loop_test(tc, random_windows_equal_reference, 0, windows);
+	tcase_add_test(tc, layouts_place_elements);
 	tcase_add_loop_test(tc, outputs_that_are_no_results_are_refused, 0, 2);
 	return run_suite("naive", tc);
 }

@@ -15,9 +15,9 @@ static const struct {
 	  "f32[4]\n"
 	  "y = conv(data, w, b) pads=[1,1,1,1]\nz = add(res, y)\nr = relu(z)\nout r\n",
 		"dag\nin r: f32[1,4,8,8]\nin x: f32[1,4,8,8]\nconst bias: f32[4]\nconst k: "
-	        "f32[4,4,3,3]\n"
+		"f32[4,4,3,3]\n"
 		"c = conv(x, k, bias) strides=[1,1] pads=[1,1,1,1] groups=1\ns = add(c, r)\nt = "
-	        "relu(s)\nout t\n",
+		"relu(s)\nout t\n",
 		true },
 	/* the residual may be an input or a constant: two roles, two workloads */
 	{ "dag\nin x: f32[4]\nin y: f32[4]\nz = add(x, y)\nout z\n",

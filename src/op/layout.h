@@ -1,0 +1,26 @@
+/*
+ * Layouts: how a tensor lies in memory, in text. Capital letters name the dimensions in physical
+ * order, a number with a small letter behind them cuts blocks off one: NCHW, NHWC, NCHW16c,
+ * OIHW16i16o. N or O is dimension 0, C or I is 1, then D, H, W as far as the tensor has them.
+ * A blocked dimension is rounded up to whole blocks; what is added is padding.
+ */
+#ifndef OP_LAYOUT_H
+#define OP_LAYOUT_H
+
+#include "op/dag.h"
+
+enum { LAYOUT_MAX = 2 * DAG_MAX_RANK };
+
+/* Physical dimension k walks over dimension of[k] in steps of step[k], modulo mod[k] if that is not 0. */
+typedef struct Layout {
+	int n;
+	int of[LAYOUT_MAX];
+	int64_t step[LAYOUT_MAX], mod[LAYOUT_MAX], extent[LAYOUT_MAX];
+} Layout;
+
+/* False if the text is no layout of this shape. NULL is row-major. */
+bool layout_read(const char *text, Shape s, Layout *out);
+/* Elements with padding; -1 on overflow. */
+int64_t layout_elements(const Layout *l);
+
+#endif
