@@ -142,7 +142,7 @@ static bool evaluate(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, vo
  */
 static bool fold_call(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, void **to, Err *err)
 {
-	const Value *x = c->nin > 0 && c->in[0] != DAG_NONE ? &d->value.at[c->in[0]] : NULL;
+	const Value *x = &d->value.at[c->in[0]]; /* no operator's first input is optional */
 	int n;
 	bool small;
 	for (int r = 0; r < c->nout; r++)

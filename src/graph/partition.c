@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "op/names.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,8 @@ static int part_to_join(const Build *b, const OpCall *c)
 		if (v->kind != VALUE_CALL || b->uses[c->in[k]] != 1 ||
 			shape_elements(v->shape) != n)
 			continue;
-		int p = b->part[v->call];
+		int p = b->part[v->call]; /* the writer's, which is above: there is one */
+		assert(p >= 0 && (size_t)p < b->parts.n && b->parts.at != NULL);
 		const Part *part = &b->parts.at[p];
 		if (!part->open || part->n >= LONGEST_GROUP)
 			continue;
@@ -82,6 +84,7 @@ static void assign_parts(Build *b)
 			Part fresh = { i, 1, i, op_row(c->op)->class != OP_MOVE };
 			vec_push(b->a, &b->parts, fresh);
 		} else {
+			assert(b->parts.at != NULL);
 			Part *part = &b->parts.at[p];
 			b->next[part->last] = i;
 			part->last = i;
@@ -112,6 +115,7 @@ static void note_value(Build *b, Sub *s, int sub, int model)
 {
 	while ((int)s->of.n <= sub)
 		vec_push(b->a, &s->of, DAG_NONE);
+	assert(s->of.at != NULL);
 	s->of.at[sub] = model;
 }
 

@@ -348,7 +348,7 @@ static bool parse_call(Parser *p)
 		vec_push(a, &out, v);
 		vec_push(a, &name, v.name);
 	} while (take(p, ','));
-	const char *opname;
+	const char *opname = NULL;
 	if (!expect(p, '=') || !parse_name(p, &opname))
 		return false;
 	int op = op_find(opname);
@@ -374,7 +374,7 @@ static bool parse_call(Parser *p)
 
 static bool parse_outputs(Parser *p)
 {
-	const char *name;
+	const char *name = NULL;
 	if (peek(p) == '\n')
 		return true;
 	do {

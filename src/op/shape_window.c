@@ -5,11 +5,11 @@
 static bool window_out(const OpCall *c, Window *w, int k, bool ceil, Err *err)
 {
 	int64_t span = (w->kernel[k] - 1) * w->dilation[k] + 1;
-	int64_t room = w->in[k] + w->lo[k] + w->hi[k] - span;
+	int64_t padded = w->in[k] + w->lo[k] + w->hi[k], room = padded - span;
 	if (room < 0)
 		return op_refuse(c, err,
 			"a window of %lld does not fit spatial dimension %d, %lld with padding",
-			(long long)span, k, (long long)(room + span));
+			(long long)span, k, (long long)padded);
 	int64_t steps = (room + (ceil ? w->stride[k] - 1 : 0)) / w->stride[k];
 	if (ceil && steps > 0 && steps * w->stride[k] >= w->in[k] + w->lo[k])
 		steps--;
