@@ -48,13 +48,15 @@ bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const Codegen
 
 /* The passes, each in its file. */
 bool pass_inline_calls(Lower *l);
+bool pass_hoist_init(Lower *l);
 bool pass_lower_blocks(Lower *l);
 bool pass_lower_reduce(Lower *l);
 bool pass_lower_async(Lower *l);
 bool pass_vectorize(Lower *l);
 bool pass_unroll(Lower *l);
-bool pass_registers(Lower *l);
 bool pass_flatten(Lower *l);
+bool pass_accumulate(Lower *l);
+bool pass_registers(Lower *l);
 bool pass_share(Lower *l);
 bool pass_divide(Lower *l);
 bool pass_simplify(Lower *l);

@@ -118,6 +118,19 @@ static bool is_split(const Alloc *a)
 		a->n / a->width <= PIECES;
 }
 
+/* In the order of the text: that of the table is one of addresses. */
+static bool name_pieces(Stmt *s, void *arg)
+{
+	Registers *r = arg;
+	Alloc *a = s->kind == ST_ALLOC ? find(r, s->alloc->name) : NULL;
+	if (a == NULL || !is_split(a) || a->n == 1)
+		return true;
+	a->piece = arena_array(r->l->arena, const char *, a->n / a->width);
+	for (int64_t j = 0; j < a->n / a->width; j++)
+		a->piece[j] = ir_fresh_name(r->l->ir, a->buf->name);
+	return true;
+}
+
 static const Expr *whole(Ir *ir, int width)
 {
 	return ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), width);
@@ -189,14 +202,7 @@ bool pass_registers(Lower *l)
 	r.slot = arena_array(l->arena, Alloc, r.cap);
 	ir_each_stmt(l->fn->body, add_alloc, &r);
 	ir_each_stmt(l->fn->body, note_stmt, &r);
-	for (size_t k = 0; k < r.cap; k++) {
-		Alloc *a = &r.slot[k];
-		if (a->buf == NULL || !is_split(a) || a->n == 1)
-			continue;
-		a->piece = arena_array(l->arena, const char *, a->n / a->width);
-		for (int64_t j = 0; j < a->n / a->width; j++)
-			a->piece[j] = ir_fresh_name(l->ir, a->buf->name);
-	}
+	ir_each_stmt(l->fn->body, name_pieces, &r);
 	ir_map_stmt(l->ir, l->fn->body, split_load, &r);
 	split_list(&r, &l->fn->body);
 	return true;
