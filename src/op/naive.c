@@ -185,12 +185,16 @@ const Expr *naive_load(Naive *nv, int k, const Expr *const *idx, DType t)
 	return naive_cast(nv, t, ir_load(nv->ir, b, idx, b->rank));
 }
 
+/* A 1 that is no broadcast keeps its iterator: what writes it and what reads it then look alike. */
 const Expr *naive_load_broadcast(Naive *nv, int k, const Expr *const *idx, int rank, DType t)
 {
-	const Value *v = naive_in(nv, k);
+	const Shape *s = &naive_in(nv, k)->shape, *y = &naive_out(nv, 0)->shape;
 	const Expr *at[DAG_MAX_RANK];
-	for (int i = 0; i < v->shape.rank; i++)
-		at[i] = v->shape.dim[i] == 1 ? ir_int(nv->ir, 0) : idx[rank - v->shape.rank + i];
+	assert(rank == y->rank);
+	for (int i = 0; i < s->rank; i++) {
+		int of = rank - s->rank + i;
+		at[i] = s->dim[i] == 1 && y->dim[of] != 1 ? ir_int(nv->ir, 0) : idx[of];
+	}
 	return naive_load(nv, k, at, t);
 }
 

@@ -56,7 +56,7 @@ Buf *naive_work(Naive *nv, const char *what, DType t, Shape s);
 
 /* Element idx of input k, in type t. */
 const Expr *naive_load(Naive *nv, int k, const Expr *const *idx, DType t);
-/* The same where idx indexes a shape of `rank` dimensions to which input k is broadcast. */
+/* The same where idx indexes result 0, of `rank` dimensions, to which input k is broadcast. */
 const Expr *naive_load_broadcast(Naive *nv, int k, const Expr *const *idx, int rank, DType t);
 Stmt *naive_store(Naive *nv, Buf *b, const Expr *const *idx, const Expr *value);
 /* A cast that a formula means: to bool is "not zero". */

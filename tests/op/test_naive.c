@@ -2,6 +2,7 @@
  * The naive Fn of every operator: it verifies, prints and parses back to the same text, and run by
  * the interpreter equals the second meaning of ref.c on random inputs, as typed and in f64.
  */
+#include "base/file.h"
 #include "ir/interp.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -184,6 +185,56 @@ START_TEST(random_windows_equal_reference)
 }
 END_TEST
 
+/*
+ * Traces name the loops and blocks of naive Fns, so these names are as fixed as a file format: a
+ * change of golden/naive.ir (--bless writes it anew) leaves every recorded schedule behind.
+ */
+static const char *const named[] = {
+	"in v0: f32[1,4,8,8]\nin v1: f32[1,6,4,4]\nconst c0: f32[6,2,3,3]\nconst c1: f32[6]\n"
+	"v2 = conv(v0, c0, c1) groups=2 pads=[1,1,1,1] strides=[2,2]\nv3 = add(v2, v1)\n"
+	"v4 = relu(v3)\nout v4\n",
+	"in v0: f16[2,4,9]\nconst c0: f16[4,1,3]\nv1 = conv(v0, c0) groups=4\nout v1\n",
+	"in v0: f32[3,4]\nconst c0: f32[5,4]\nconst c1: f32[5]\nv1 = dense(v0, c0, c1)\n"
+	"v2 = clip(v1) hi=6 lo=0\nout v2\n",
+	"in v0: f32[2,3,4]\nin v1: f32[2,4,5]\nv2 = matmul(v0, v1)\nv3 = softmax(v2)\nout v3\n",
+	"in v0: f32[1,2,5,5]\nv1 = max_pool(v0) ceil=1 kernel=[2,2] strides=[2,2]\n"
+	"v2 = avg_pool(v1) kernel=[2,2] pads=[1,0,0,0]\nv3 = reduce_mean(v2) axes=[2,3] keep=0\n"
+	"out v3\n",
+	"in v0: f32[2,6]\nv1 = reshape(v0) shape=[3,4]\nv2 = sub(v1, v1)\n"
+	"v3 = concat(v1, v2) axis=0\nout v3\n",
+};
+
+/* All of them, or what was wrong: --bless runs outside of a test. */
+static const char *all_named(Arena *a)
+{
+	Text t = { .arena = a };
+	Ir *ir = ir_new(a);
+	KernelSet *all = ir_set_new(ir);
+	for (int i = 0; i < LEN(named); i++) {
+		Err err = { 0 };
+		const char *text = arena_printf(a, "dag\n%s", named[i]),
+			   *name = arena_printf(a, "f%d", i);
+		Dag *d = dag_parse(a, "named", text, strlen(text), &err);
+		KernelSet *ks = d != NULL ? op_naive(ir, d, name, NAIVE_AS_TYPED, &err) : NULL;
+		if (ks == NULL)
+			return arena_printf(a, "%s: %s", err.place, err.text);
+		ir_set_add(all, ks->fn[0]);
+	}
+	ir_print_set(&t, all);
+	return text_str(&t);
+}
+
+START_TEST(names_are_fixed)
+{
+	Arena *a = arena_new();
+	Bytes golden = { 0 };
+	Err err = { 0 };
+	ck_assert_msg(file_read(a, GOLDEN, 1 << 20, &golden, &err), "%s: %s", err.place, err.text);
+	ck_assert_str_eq(all_named(a), arena_printf(a, "%.*s", (int)golden.n, golden.at));
+	arena_free(a);
+}
+END_TEST
+
 /* x[1,6,2,3] in blocks of 4 channels, written as NHWC: places by hand, padding stays zero. */
 START_TEST(layouts_place_elements)
 {
@@ -224,13 +275,21 @@ START_TEST(outputs_that_are_no_results_are_refused)
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "--bless") == 0) {
+		Arena *a = arena_new();
+		const char *text = all_named(a);
+		bool ok = file_write(GOLDEN, text, strlen(text), NULL);
+		arena_free(a);
+		return !ok;
+	}
 	TCase *tc = tcase_create("naive");
 	int windows = getenv("DLC_TEST_ALL") != NULL ? 90 : 9;
 	tcase_add_loop_test(tc, naive_equals_reference, 0, (LEN(dags) + BATCH - 1) / BATCH);
 	tcase_add_test(tc, every_operator_is_tried);
 	tcase_add_loop_test(tc, random_windows_equal_reference, 0, windows);
+	tcase_add_test(tc, names_are_fixed);
 	tcase_add_test(tc, layouts_place_elements);
 	tcase_add_loop_test(tc, outputs_that_are_no_results_are_refused, 0, 2);
 	return run_suite("naive", tc);
