@@ -77,24 +77,36 @@ static int64_t knob(Sketch *s, const Nest *n, const char *what, const int64_t *o
 	return sketch_knob(s, arena_printf(s->arena, "%s.%s", n->block, what), option, count, first);
 }
 
+/*
+ * How good a vector of `part` lanes along an axis looks before anything is known: the last axis is
+ * contiguous, a part that divides the extent needs no masks (whose stores are not forwarded to the
+ * next load), and a full register beats a part of one.
+ */
+static int64_t vector_promise(const Axis *x, int k, int64_t part, int64_t lanes)
+{
+	if (part > lanes || part < 4)
+		return 0;
+	return (k + 1) * CODE * 2 + (x->extent % part == 0 ? CODE : 0) + part;
+}
+
 static int64_t choose_vector(Sketch *s, const Nest *n)
 {
-	int64_t option[KNOB_OPTIONS] = { 0 };
+	int64_t option[KNOB_OPTIONS] = { 0 }, best = 0;
 	int count = 1, first = 0;
 	int64_t lanes = s->target->vector_bits / n->bits;
 	for (int k = 0; k < n->n; k++) {
-		if (n->axis[k].reduce || n->axis[k].extent < 2)
+		const Axis *x = &n->axis[k];
+		if (x->reduce || x->extent < 2)
 			continue;
-		for (int64_t l = lanes / 2; l <= lanes * 2 && l <= LANES; l *= 2) {
-			if (l < 2 || count == KNOB_OPTIONS)
+		for (int64_t l = lanes / 4; l <= lanes * 2 && l <= LANES; l *= 2) {
+			int64_t part = l < x->extent ? l : x->extent;
+			if (l < 2 || count == KNOB_OPTIONS || option[count - 1] == k * CODE + part)
 				continue;
-			int64_t take = l < n->axis[k].extent ? l : n->axis[k].extent;
-			if (option[count - 1] == k * CODE + take)
-				continue;
-			option[count] = k * CODE + take;
-			/* The last axis is contiguous in plain layouts; a long one wastes fewer lanes. */
-			if (take <= lanes && (first == 0 || n->axis[k].extent >= 4))
+			option[count] = k * CODE + part;
+			if (vector_promise(x, k, part, lanes) > best) {
+				best = vector_promise(x, k, part, lanes);
 				first = count;
+			}
 			count++;
 		}
 	}
