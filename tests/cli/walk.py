@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The main job from outside, on a small network: tune, interrupt, resume, kill, compile, run.
+
+    walk.py BUILD
+
+Every check is a function; its first line says what a user may rely on."""
+import json, os, signal, sqlite3, struct, subprocess, sys, tempfile, time
+
+BUILD = os.path.abspath(sys.argv[1])
+TMP = tempfile.mkdtemp(prefix="dlc-walk.")
+MODEL = ["squeezenet1_1", "--shape=data=1,3,35,35"]
+ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
+ENV.pop("DLC_TUNING_DB", None)
+
+def run(program, *args, want=0, **how):
+    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=how.pop("text", True), env=ENV, timeout=240, **how)
+    assert p.returncode == want, f"{program} {' '.join(args)}: exit {p.returncode}, wanted {want}: {p.stderr[-300:]}"
+    return p
+
+def tune(db, *args, **how):
+    lines = run("dlc-tune", *MODEL, "--tuning-db=" + db, "--json", *args, **how).stdout.splitlines()
+    return [json.loads(l) for l in lines]
+
+def exported(db):
+    return [json.loads(l) for l in run("dlc", "db", "export", db).stdout.splitlines()]
+
+def runs(db):
+    return {r["id"] for r in exported(db) if r["kind"] == "run"}
+
+def array(path):
+    data = open(path, "rb").read()
+    n = struct.unpack("<H", data[8:10])[0]
+    return struct.unpack(f"<{(len(data) - 10 - n) // 4}f", data[10 + n:])
+
+def children_of(group):
+    out = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            environ = open(f"/proc/{pid}/environ", "rb").read()
+            state = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if (TMP + "/data").encode() in environ and state != "Z" and int(pid) != os.getpid():
+            out.append(int(pid))
+    return out
+
+def every_trial_is_a_record():
+    """Each announced trial is in the database, named by its hash; a second run reuses them."""
+    db = TMP + "/a.sqlite"
+    out = tune(db, "--trials=30")
+    trials, result = [o["trial"] for o in out[:-1]], out[-1]
+    assert result["trials"] == 30 and len(trials) == 30, result
+    assert set(trials) == runs(db)
+    assert result["failed"] == 0, result
+    assert result["network_ms"] > 0 and result["default_network_ms"] > 0 and result["tasks_ms"] > 0, result
+    again = tune(db, "--trials=30")
+    assert again[-1]["trials"] == 0 and again[-1]["reused"] == 30, again[-1]
+    more = tune(db, "--trials=+3")
+    assert more[-1]["trials"] == 3, more[-1]
+    assert "sound" in run("dlc", "db", "check", db).stdout
+
+def best_schedules_are_compiled():
+    """dlc-compile takes exact hits, never writes the database, and gives the same bundle twice."""
+    db = TMP + "/a.sqlite"
+    before = open(db, "rb").read()
+    for i in "12":
+        p = run("dlc-compile", *MODEL, "--tuning-db=" + db, "-o", f"{TMP}/{i}.dlcb", "--json")
+    hits = json.loads(p.stdout)["hits"]
+    assert hits["exact"] >= 1, hits
+    assert open(TMP + "/1.dlcb", "rb").read() == open(TMP + "/2.dlcb", "rb").read()
+    assert open(db, "rb").read() == before
+    run("dlc-compile", *MODEL, "--tuning-db=none", "--unscheduled", "-o", TMP + "/plain.dlcb")
+    for f in ("1", "plain"):
+        run("dlc-run", f"{TMP}/{f}.dlcb", "--seed=5", "--output", f"{TMP}/{f}.npy")
+    a, b = array(TMP + "/1.npy"), array(TMP + "/plain.npy")
+    assert len(a) == 1000 and max(abs(x - y) for x, y in zip(a, b)) <= 1e-4 * max(map(abs, b))
+
+def interrupt_keeps_all():
+    """Ctrl-C: exit 130, what was announced is kept, no child is left."""
+    db = TMP + "/b.sqlite"
+    p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, "--trials=100000", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True, env=ENV, start_new_session=True)
+    told = {json.loads(p.stdout.readline())["trial"] for _ in range(5)}
+    os.killpg(p.pid, signal.SIGINT)
+    out, err = p.communicate(timeout=30)
+    assert p.returncode == 130, (p.returncode, err)
+    told |= {json.loads(l)["trial"] for l in out.splitlines() if "trial\"" in l and "trials" not in l}
+    assert told <= runs(db), "announced trials are missing"
+    time.sleep(0.5)
+    assert not children_of(p.pid), children_of(p.pid)
+
+def kill_loses_nothing():
+    """kill -9 at any moment: the database is sound, what was announced is there, children end."""
+    db = TMP + "/c.sqlite"
+    told = set()
+    for i in range(3):
+        p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, "--trials=+100000", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             text=True, env=ENV, start_new_session=True)
+        for _ in range(2 + i):
+            told.add(json.loads(p.stdout.readline())["trial"])
+        p.kill()
+        p.communicate()
+        time.sleep(1)
+        assert not children_of(p.pid), children_of(p.pid)
+        run("dlc", "db", "check", db)
+        assert told <= runs(db)
+    assert sqlite3.connect(db).execute("pragma integrity_check").fetchone()[0] == "ok"
+
+def merging_is_a_union():
+    """Import of an export is the same export; again changes nothing; a bad line costs itself."""
+    lines = run("dlc", "db", "export", TMP + "/a.sqlite").stdout
+    log = TMP + "/a.jsonl"
+    open(log, "w").write(lines)
+    run("dlc", "db", "import", TMP + "/d.sqlite", log)
+    assert run("dlc", "db", "export", TMP + "/d.sqlite").stdout == lines
+    assert run("dlc", "db", "import", TMP + "/d.sqlite", log).stdout.startswith("0 new")
+    open(log, "w").write("{\n" + lines)
+    assert "1 skipped" in run("dlc", "db", "import", TMP + "/e.sqlite", log).stdout
+    open(log, "w").write("{\n")
+    run("dlc", "db", "import", TMP + "/e.sqlite", log, want=1)
+
+def refusals():
+    """Usage is 2, a missing folder 5, a model that is none 1, a task that is not there 3."""
+    run("dlc-tune", want=2)
+    run("dlc-tune", *MODEL, "--trials=-3", want=2)
+    run("dlc-tune", *MODEL, "--budget=10parsecs", want=2)
+    run("dlc-tune", *MODEL, "--tuning-db=/nonexistent/dir/x.sqlite", want=5)
+    run("dlc-tune", *MODEL, "--tuning-db=none", want=2)
+    run("dlc-tune", *MODEL, f"--tuning-db={TMP}/f.sqlite", "--tasks=zzzz", want=3)
+    run("dlc-compile", *MODEL, "-o", "/nonexistent/x.dlcb", want=5)
+    run("dlc-compile", *MODEL, "--target=toaster", "-o", TMP + "/x.dlcb", want=2)
+    run("dlc-show", *MODEL, "--task=zzzz", "--stage=ir", want=3)
+    open(TMP + "/t.trace", "w").write("split nowhere 4\n")
+    run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", want=1)
+    assert not os.path.exists(TMP + "/x.dlcb")
+
+def stages():
+    """Every stage prints; a graph and its ONNX file describe the same tasks."""
+    for stage in "graph tasks ir trace lowered llvm asm plan".split():
+        assert len(run("dlc-show", *MODEL, "--stage=" + stage, "--tuning-db=none").stdout) > 500, stage
+    run("dlc-show", *MODEL, "--stage=onnx", "-o", TMP + "/m.onnx")
+    a = run("dlc-show", *MODEL, "--stage=tasks").stdout
+    b = run("dlc-show", TMP + "/m.onnx", "--stage=tasks").stdout
+    ids = lambda text: sorted(l.split()[1] for l in text.splitlines() if l.startswith("task "))
+    assert ids(a) == ids(b), "the tasks of the model and of its ONNX file differ"
+
+def models_run_in_memory():
+    """dlc-run takes a model: it is compiled in memory, and equals the bundle."""
+    run("dlc-show", *MODEL, "--stage=onnx", "-o", TMP + "/m.onnx")
+    run("dlc-compile", TMP + "/m.onnx", "--tuning-db=none", "-o", TMP + "/m.dlcb")
+    run("dlc-run", TMP + "/m.dlcb", "--seed=3", "--output", TMP + "/m1.npy")
+    run("dlc-run", TMP + "/m.onnx", "--seed=3", "--output", TMP + "/m2.npy")
+    assert open(TMP + "/m1.npy", "rb").read() == open(TMP + "/m2.npy", "rb").read()
+
+def memory_plans():
+    """The workspace of every zoo network is within a tenth of its largest live set."""
+    for net in "resnet18 resnet50 mobilenet_v2 squeezenet1_1".split():
+        j = json.loads(run("dlc-compile", net, "--shape=data=1,3,96,96", "--unscheduled", "--tuning-db=none", "-o", TMP + "/z.dlcb", "--json").stdout)
+        assert j["live_bytes"] > 0 and j["workspace_bytes"] <= 1.1 * j["live_bytes"], (net, j)
+
+failed = 0
+for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, stages,
+              models_run_in_memory, memory_plans):
+    start = time.time()
+    try:
+        check()
+        print(f"ok      {check.__name__} ({time.time() - start:.1f} s)")
+    except Exception as e:
+        failed += 1
+        print(f"FAILED  {check.__name__}: {type(e).__name__}: {str(e)[:600]}")
+subprocess.run(["rm", "-rf", TMP])
+sys.exit(1 if failed else 0)
