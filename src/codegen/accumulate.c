@@ -1,8 +1,8 @@
 /*
- * Accumulators to registers. In a serial loop that reads and writes elements of a buffer at the same
- * places in every iteration, the elements live in allocs of their own for the time of the loop, read
- * before it and written after it. From the inside out, so that in the end they are read and written
- * outside of all loops that do not move them.
+ * Accumulators to registers. In a serial loop that reads and writes elements of a buffer at the
+ * same places in every iteration, the elements live in allocs of their own for the time of the
+ * loop, read before it and written after it. From the inside out, so that in the end they are read
+ * and written outside of all loops that do not move them.
  *
  * Law: the loop, and each loop below that touches the elements, runs at least once; none of the
  * accesses is conditional or atomic; two of the places are the same or do not overlap. An element
@@ -85,7 +85,8 @@ static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 		return;
 	}
 	DType t = dtype_vector(lower_buf(p->bufs, buf)->type, idx->type.lanes);
-	p->cell[p->n++] = (Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store, .stored = store };
+	p->cell[p->n++] =
+		(Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store, .stored = store };
 }
 
 static void touch_load(const Expr *e, void *arg)
@@ -139,7 +140,8 @@ static void scan(Loop *p, const Stmt *s, const Range *env)
 			break;
 		case ST_FOR:
 			vec_push(p->l->arena, &p->inner, s->loop.var);
-			if (s->loop.kind != LOOP_SERIAL || !ir_always(ir_lt(p->l->ir, s->loop.lo, s->loop.hi), env))
+			if (s->loop.kind != LOOP_SERIAL ||
+				!ir_always(ir_lt(p->l->ir, s->loop.lo, s->loop.hi), env))
 				p->conditional = true;
 			scan(p, s->loop.body, lower_range(p->l, s, false, env));
 			break;
@@ -161,7 +163,8 @@ static bool apart(Loop *p, const Cell *a, const Cell *b)
 {
 	const Expr *x = base_of(a->idx), *y = base_of(b->idx);
 	int64_t d;
-	if (x == NULL || y == NULL || !ir_is_int(ir_simplify(p->l->ir, ir_sub(p->l->ir, y, x), NULL), &d))
+	if (x == NULL || y == NULL ||
+		!ir_is_int(ir_simplify(p->l->ir, ir_sub(p->l->ir, y, x), NULL), &d))
 		return false;
 	return d >= a->type.lanes || -d >= b->type.lanes;
 }
@@ -182,7 +185,8 @@ static bool choose(Loop *p)
 				lose(p, p->cell[k].buf);
 	for (int k = 0; k < p->n; k++) {
 		Cell *c = &p->cell[k];
-		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL || has(p->lost.at, p->lost.n, c->buf))
+		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL ||
+			has(p->lost.at, p->lost.n, c->buf))
 			continue;
 		used += registers_of(p, c);
 		p->cell[n++] = *c;
@@ -243,11 +247,15 @@ static Stmt *promote(Loop *p, Stmt *s)
 		const Expr *i = whole(l->ir, c->type.lanes);
 		int64_t shape = c->type.lanes;
 		c->reg = ir_fresh_name(l->ir, c->buf);
-		before = ir_seq(before, ir_alloc(l->ir, ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type), "local",
-			&shape, 1)));
+		before = ir_seq(before,
+			ir_alloc(l->ir, ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type),
+						"local", &shape, 1)));
 		if (c->load_first)
-			before = ir_seq(before, store(l, c->reg, i, ir_load_named(l->ir, c->buf, c->type, &c->idx, 1)));
-		after = ir_seq(after, store(l, c->buf, c->idx, ir_load_named(l->ir, c->reg, c->type, &i, 1)));
+			before = ir_seq(
+				before, store(l, c->reg, i,
+						ir_load_named(l->ir, c->buf, c->type, &c->idx, 1)));
+		after = ir_seq(after,
+			store(l, c->buf, c->idx, ir_load_named(l->ir, c->reg, c->type, &i, 1)));
 	}
 	ir_map_stmt(l->ir, s->loop.body, in_register, p);
 	ir_each_stmt(s->loop.body, store_register, p);

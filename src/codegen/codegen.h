@@ -3,8 +3,8 @@
  * then LLVM through its C API, then our own linker, which makes one position-independent image of
  * the object file. docs/codegen.md has the passes, the ABI, and the errors of the vector math.
  *
- * Nothing is shared between calls: each has its own Ir and its own LLVM context, so calls may run in
- * several threads, and a process may compile for ever.
+ * Nothing is shared between calls: each has its own Ir and its own LLVM context, so calls may run
+ * in several threads, and a process may compile for ever.
  */
 #ifndef CODEGEN_CODEGEN_H
 #define CODEGEN_CODEGEN_H
@@ -30,20 +30,20 @@ enum { CODEGEN_LOWERED = 1, CODEGEN_LLVM = 2, CODEGEN_ASM = 4 };
 typedef struct CodegenOptions {
 	unsigned texts; /* CODEGEN_LOWERED | ... : texts wanted, each costs time */
 	bool no_image;  /* texts only; an image is not made */
-	bool exact;     /* never turn a product and a sum into one fma (the interpreter's rounding) */
+	bool exact; /* never turn a product and a sum into one fma (the interpreter's rounding) */
 } CodegenOptions;
 
 /* What one kernel came to. */
 typedef struct KernelReport {
 	const char *name;
-	int64_t spills;      /* registers saved to the frame and folded ones, as LLVM counts them */
+	int64_t spills; /* registers saved to the frame and folded ones, as LLVM counts them */
 	int64_t frame_bytes; /* of the stack */
 	int64_t code_bytes;
 } KernelReport;
 
 /* Everything in the arena given to codegen_compile. */
 typedef struct Module {
-	DlcImage image;       /* entries: prepare Fns and run Fns in the set's order */
+	DlcImage image; /* entries: prepare Fns and run Fns in the set's order */
 	KernelReport *report; /* one for each entry */
 	const char *lowered_text, *llvm_text, *asm_text; /* NULL unless asked for */
 } Module;
@@ -69,7 +69,7 @@ DlcKernel codegen_kernel(const Mapped *p, uint32_t k);
  * Runs prepare and then run Fns of the set on one thread, as ir_run_set does: the same arguments,
  * the same rule for buffers that no argument gives. Does not check the tensors.
  */
-bool codegen_call(const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n,
-	Err *err);
+bool codegen_call(
+	const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err);
 
 #endif

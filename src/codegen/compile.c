@@ -24,8 +24,8 @@
 /* Process-wide in LLVM, so it is done once and is the same for everybody. */
 static void start_llvm(void)
 {
-	static const char *const option[] = { "dlc", "-disable-lsr", "-pass-remarks-missed=regalloc",
-		"-pass-remarks-analysis=prologepilog" };
+	static const char *const option[] = { "dlc", "-disable-lsr",
+		"-pass-remarks-missed=regalloc", "-pass-remarks-analysis=prologepilog" };
 	LLVMParseCommandLineOptions(sizeof option / sizeof *option, option, "");
 	LLVMInitializeX86TargetInfo();
 	LLVMInitializeX86Target();
@@ -56,12 +56,15 @@ typedef struct Compile {
 static KernelReport *report_of(Compile *c, const char *name, size_t n)
 {
 	for (uint32_t k = 0; k < c->out->image.nentry; k++)
-		if (strlen(c->out->report[k].name) == n && memcmp(c->out->report[k].name, name, n) == 0)
+		if (strlen(c->out->report[k].name) == n &&
+			memcmp(c->out->report[k].name, name, n) == 0)
 			return &c->out->report[k];
 	return NULL;
 }
 
-/* "24 spills .. 3 folded spills .. generated in function", then "648 stack bytes in function 'f'". */
+/*
+ * "24 spills .. 3 folded spills .. generated in function", then "648 stack bytes in function 'f'".
+ */
 static void note_remark(Compile *c, const char *text)
 {
 	const char *p = strstr(text, "stack bytes in function 'kernel."), *end;
@@ -117,22 +120,36 @@ static bool make_machine(Compile *c)
 	char *message = NULL;
 	if (LLVMGetTargetFromTriple(c->target->triple, &t, &message))
 		return bug(c, "no such triple", message);
-	c->tm = LLVMCreateTargetMachine(t, c->target->triple, c->target->llvm_cpu, c->target->llvm_features,
-		LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
-	return c->tm != NULL || bug(c, "no target machine for", LLVMCreateMessage(c->target->llvm_cpu));
+	c->tm = LLVMCreateTargetMachine(t, c->target->triple, c->target->llvm_cpu,
+		c->target->llvm_features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
+		LLVMCodeModelSmall);
+	return c->tm != NULL ||
+	       bug(c, "no target machine for", LLVMCreateMessage(c->target->llvm_cpu));
 }
 
 static void make_emit(Compile *c)
 {
 	Emit *e = &c->emit;
 	LLVMContextRef cx = LLVMContextCreate();
-	*e = (Emit){ .arena = c->arena, .ir = c->ks->ir, .ks = c->ks, .target = c->target, .err = c->err,
-		.cx = cx, .mod = LLVMModuleCreateWithNameInContext("dlc", cx), .b = LLVMCreateBuilderInContext(cx),
-		.x86 = c->target->arch == ARCH_X86_64, .fma = target_has(c->target, FEATURE_FMA),
-		.sse41 = target_has(c->target, FEATURE_SSE41), .f16c = target_has(c->target, FEATURE_F16C),
-		.i1 = LLVMInt1TypeInContext(cx), .i8 = LLVMInt8TypeInContext(cx), .i16 = LLVMInt16TypeInContext(cx),
-		.i32 = LLVMInt32TypeInContext(cx), .i64 = LLVMInt64TypeInContext(cx),
-		.f32 = LLVMFloatTypeInContext(cx), .f64 = LLVMDoubleTypeInContext(cx),
+	*e = (Emit){ .arena = c->arena,
+		.ir = c->ks->ir,
+		.ks = c->ks,
+		.target = c->target,
+		.err = c->err,
+		.cx = cx,
+		.mod = LLVMModuleCreateWithNameInContext("dlc", cx),
+		.b = LLVMCreateBuilderInContext(cx),
+		.x86 = c->target->arch == ARCH_X86_64,
+		.fma = target_has(c->target, FEATURE_FMA),
+		.sse41 = target_has(c->target, FEATURE_SSE41),
+		.f16c = target_has(c->target, FEATURE_F16C),
+		.i1 = LLVMInt1TypeInContext(cx),
+		.i8 = LLVMInt8TypeInContext(cx),
+		.i16 = LLVMInt16TypeInContext(cx),
+		.i32 = LLVMInt32TypeInContext(cx),
+		.i64 = LLVMInt64TypeInContext(cx),
+		.f32 = LLVMFloatTypeInContext(cx),
+		.f64 = LLVMDoubleTypeInContext(cx),
 		.ptr = LLVMPointerTypeInContext(cx, 0) };
 	LLVMContextSetDiagnosticHandler(cx, on_diagnostic, c);
 	LLVMContextSetDiscardValueNames(cx, !(c->options->texts & CODEGEN_LLVM));
@@ -163,7 +180,8 @@ static bool make_entries(Compile *c)
 				e->nbuf += f->param[j].buf != NULL;
 				e->nsym += f->param[j].buf == NULL;
 			}
-			e->nsym += (uint32_t)f->nsym - (f->kind == FN_RUN); /* without the threads */
+			e->nsym +=
+				(uint32_t)f->nsym - (f->kind == FN_RUN); /* without the threads */
 			m->report[m->image.nentry++].name = e->name;
 		}
 	return true;
@@ -246,7 +264,8 @@ static bool make_image(Compile *c)
 	Linked linked;
 	if (!machine_code(c, LLVMObjectFile, false, &b))
 		return false;
-	bool ok = link_object(c->keep, c->target->arch, LLVMGetBufferStart(b), LLVMGetBufferSize(b), &linked, c->err);
+	bool ok = link_object(c->keep, c->target->arch, LLVMGetBufferStart(b), LLVMGetBufferSize(b),
+		&linked, c->err);
 	LLVMDisposeMemoryBuffer(b);
 	if (!ok)
 		return false;
@@ -261,23 +280,28 @@ static bool make_image(Compile *c)
 			if (strcmp(linked.symbol[j].name, name) == 0)
 				s = &linked.symbol[j];
 		if (s == NULL)
-			return fail(c->err, ERR_BUG, "linker", "there is no code for %s", entry[k].name);
+			return fail(c->err, ERR_BUG, "linker", "there is no code for %s",
+				entry[k].name);
 		entry[k].offset = s->offset;
 		c->out->report[k].code_bytes = (int64_t)s->size;
 	}
 	return true;
 }
 
-bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m,
-	Err *err)
+bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
+	Module *m, Err *err)
 {
 	static const CodegenOptions plain = { 0 };
-	Compile c = { .arena = arena_new(), .keep = a, .target = t, .options = o != NULL ? o : &plain, .out = m,
+	Compile c = { .arena = arena_new(),
+		.keep = a,
+		.target = t,
+		.options = o != NULL ? o : &plain,
+		.out = m,
 		.err = err };
 	memset(m, 0, sizeof *m);
 	pthread_once(&started, start_llvm);
-	bool ok = codegen_lower(c.arena, ks, t, c.options, NULL, NULL, &c.ks, err) && make_entries(&c) &&
-		make_machine(&c);
+	bool ok = codegen_lower(c.arena, ks, t, c.options, NULL, NULL, &c.ks, err) &&
+	          make_entries(&c) && make_machine(&c);
 	if (ok) {
 		make_emit(&c);
 		ok = emit_all(&c) && make_texts(&c) && (c.options->no_image || make_image(&c));

@@ -89,7 +89,8 @@ static LLVMValueRef ramp(Emit *e, DType t, LLVMValueRef base, LLVMValueRef strid
 	LLVMValueRef *k = arena_array(e->arena, LLVMValueRef, t.lanes);
 	for (int i = 0; i < t.lanes; i++)
 		k[i] = dtype_is_float(t) ? emit_real(type, dtype_round(one, i)) : emit_int(type, i);
-	LLVMValueRef step = emit_binary(e, IR_MUL, t, emit_splat(e, stride, t.lanes), LLVMConstVector(k, t.lanes));
+	LLVMValueRef step = emit_binary(
+		e, IR_MUL, t, emit_splat(e, stride, t.lanes), LLVMConstVector(k, t.lanes));
 	return emit_binary(e, IR_ADD, t, emit_splat(e, base, t.lanes), step);
 }
 
@@ -106,7 +107,8 @@ static LLVMValueRef node(Emit *e, const Expr *x, LLVMValueRef const *a)
 	case IR_BITCAST: return emit_bitcast(e, x->type, t, a[0]);
 	case IR_FMA: return emit_fma(e, t, a[0], a[1], a[2]);
 	default:
-		return x->nargs == 1 ? emit_unary(e, x->op, t, a[0]) : emit_binary(e, x->op, t, a[0], a[1]);
+		return x->nargs == 1 ? emit_unary(e, x->op, t, a[0])
+		                     : emit_binary(e, x->op, t, a[0], a[1]);
 	}
 }
 

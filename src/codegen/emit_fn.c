@@ -16,8 +16,8 @@ enum { WORK_ALIGN = 64 };
 
 static bool refuse(Emit *e, const Stmt *s, ErrCode code, const char *what, const char *name)
 {
-	char *place = s->line > 0 ? arena_printf(e->arena, "%s:%d", e->fn->name, s->line) :
-				    arena_printf(e->arena, "%s", e->fn->name);
+	char *place = s->line > 0 ? arena_printf(e->arena, "%s:%d", e->fn->name, s->line)
+	                          : arena_printf(e->arena, "%s", e->fn->name);
 	return fail(e->err, code, place, "%s %s", what, name);
 }
 
@@ -87,7 +87,8 @@ static void find_places(Emit *e)
 	ir_each_stmt(e->fn->body, add_alloc, e);
 	for (int k = 0; k < e->fn->nparam; k++)
 		if (e->fn->param[k].buf != NULL)
-			*emit_place(e, e->fn->param[k].name) = (Place){ e->fn->param[k].buf, NULL, false };
+			*emit_place(e, e->fn->param[k].name) =
+				(Place){ e->fn->param[k].buf, NULL, false };
 	ir_each_stmt(e->fn->body, check_stmt, e);
 }
 
@@ -103,7 +104,9 @@ static LLVMValueRef element(Emit *e, LLVMTypeRef t, LLVMValueRef base, int k)
 	return LLVMBuildLoad2(e->b, t, LLVMBuildGEP2(e->b, t, base, &at, 1, ""), "");
 }
 
-/* What the call structure says: buffers, symbols, scalar parameters (a float as a double's bits). */
+/*
+ * What the call structure says: buffers, symbols, scalar parameters (a float as a double's bits).
+ */
 static void parameters(Emit *e)
 {
 	LLVMValueRef bufs = field(e, e->ptr, offsetof(DlcCall, buf));
@@ -137,7 +140,8 @@ static void parameters(Emit *e)
 		emit_bind(e, e->fn->sym[k].name, I64, value[k] != NULL ? value[k] : e->threads);
 	for (int k = 0; k < e->fn->nparam; k++)
 		if (e->fn->param[k].buf == NULL)
-			emit_bind(e, e->fn->param[k].name, e->fn->param[k].type, value[e->fn->nsym + k]);
+			emit_bind(e, e->fn->param[k].name, e->fn->param[k].type,
+				value[e->fn->nsym + k]);
 	emit_bind(e, ir_name(e->ir, LOWER_THREAD), I64, thread);
 }
 
@@ -147,7 +151,8 @@ static bool loop(Emit *e, const Stmt *s)
 	if (s->loop.kind == LOOP_BOUND) /* over the threads: this is one of them */
 		return list(e, s->loop.body);
 	LLVMValueRef from = emit_expr(e, s->loop.lo), to = emit_expr(e, s->loop.hi);
-	LLVMBasicBlockRef before = e->at, body = emit_block(e, s->loop.var), done = emit_block(e, "done");
+	LLVMBasicBlockRef before = e->at, body = emit_block(e, s->loop.var),
+			  done = emit_block(e, "done");
 	bool runs = ir_is_int(s->loop.lo, &lo) && ir_is_int(s->loop.hi, &hi) && lo < hi;
 	if (runs)
 		LLVMBuildBr(e->b, body);
@@ -241,7 +246,8 @@ static bool alloc(Emit *e, const Stmt *s)
 	int64_t bytes = n.hi < 0 ? 0 : dtype_bytes(s->alloc->type, n.hi);
 	LLVMPositionBuilderBefore(e->b, e->level.at[0].marker);
 	if (p->reg) {
-		p->ptr = LLVMBuildAlloca(e->b, emit_type(e, dtype_vector(s->alloc->type, (int)n.hi)), "reg");
+		p->ptr = LLVMBuildAlloca(
+			e->b, emit_type(e, dtype_vector(s->alloc->type, (int)n.hi)), "reg");
 		e->regs = true;
 	} else if (bytes < 0 || bytes > WORK_MAX || e->work_at + bytes > WORK_MAX) {
 		return refuse(e, s, ERR_MEMORY, "more workspace than 64 GiB for", s->alloc->name);
@@ -285,7 +291,8 @@ static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMVal
 	LLVMValueRef first = LLVMBuildLoad2(e->b, bits, ptr, ""), left, new;
 	LLVMSetAlignment(first, t.bits / 8u);
 	LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
-	LLVMBasicBlockRef before = e->at, again = emit_block(e, "again"), done = emit_block(e, "done");
+	LLVMBasicBlockRef before = e->at, again = emit_block(e, "again"),
+			  done = emit_block(e, "done");
 	LLVMBuildBr(e->b, again);
 	emit_move(e, again);
 	LLVMValueRef seen = LLVMBuildPhi(e->b, bits, "");
@@ -293,7 +300,8 @@ static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMVal
 	combine(e, m, &left, &value, &new);
 	new = LLVMBuildBitCast(e->b, emit_to_memory(e, t, new), bits, "");
 	LLVMValueRef r = LLVMBuildAtomicCmpXchg(e->b, ptr, seen, new,
-		LLVMAtomicOrderingSequentiallyConsistent, LLVMAtomicOrderingSequentiallyConsistent, 0);
+		LLVMAtomicOrderingSequentiallyConsistent, LLVMAtomicOrderingSequentiallyConsistent,
+		0);
 	LLVMValueRef now = LLVMBuildExtractValue(e->b, r, 0, "");
 	LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, r, 1, ""), done, again);
 	LLVMAddIncoming(seen, &first, &before, 1);
@@ -325,18 +333,21 @@ static bool atomic(Emit *e, const Stmt *s)
 	const Monoid *m = ir_find_monoid(e->ks, s->reduce.monoid, dtype_scalar(p->buf->type));
 	DType t = m->type[0];
 	if (m->n > 16)
-		return refuse(e, s, ERR_UNSUPPORTED, "an atomic reduction of more than 16 values:", m->name);
+		return refuse(e, s, ERR_UNSUPPORTED,
+			"an atomic reduction of more than 16 values:", m->name);
 	if (m->n == 1 && t.bits < 8)
-		return refuse(e, s, ERR_UNSUPPORTED, "an atomic reduction of elements of less than a byte in", d->buf);
+		return refuse(e, s, ERR_UNSUPPORTED,
+			"an atomic reduction of elements of less than a byte in", d->buf);
 	if (s->reduce.mask != NULL && s->reduce.old != NULL)
-		return refuse(e, s, ERR_UNSUPPORTED, "an atomic reduction both masked and asked for its old value in",
-			d->buf);
+		return refuse(e, s, ERR_UNSUPPORTED,
+			"an atomic reduction both masked and asked for its old value in", d->buf);
 	LLVMBasicBlockRef done = mask_begin(e, s->reduce.mask);
 	LLVMValueRef old;
 	if (m->n > 1)
 		old = tuple(e, s, m);
 	else
-		old = exchange(e, m, emit_address(e, p, d->idx[0]), emit_expr(e, s->reduce.value[0]));
+		old = exchange(
+			e, m, emit_address(e, p, d->idx[0]), emit_expr(e, s->reduce.value[0]));
 	mask_end(e, done);
 	if (s->reduce.old != NULL) {
 		emit_level_push(e);
@@ -393,7 +404,8 @@ static bool list(Emit *e, const Stmt *s)
 static void attribute(Emit *e, const char *name, const char *value)
 {
 	LLVMAddAttributeAtIndex(e->func, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMCreateStringAttribute(e->cx, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+		LLVMCreateStringAttribute(
+			e->cx, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
 static void attributes(Emit *e)
@@ -424,7 +436,8 @@ bool emit_fn(Emit *e, const Fn *fn)
 	e->work_at = e->work_bytes = 0;
 	e->regs = false;
 	find_places(e);
-	e->func = LLVMAddFunction(e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));
+	e->func = LLVMAddFunction(
+		e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));
 	attributes(e);
 	e->call = LLVMGetParam(e->func, 0);
 	emit_move(e, emit_block(e, "entry"));
@@ -432,7 +445,9 @@ bool emit_fn(Emit *e, const Fn *fn)
 	if (fn->kind == FN_PREPARE) { /* the one thread that does it all */
 		LLVMBasicBlockRef first = emit_block(e, "first"), rest = emit_block(e, "rest");
 		LLVMValueRef thread = emit_expr(e, ir_idx(e->ir, LOWER_THREAD));
-		LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, thread, emit_int(e->i64, 0), ""), first, rest);
+		LLVMBuildCondBr(e->b,
+			LLVMBuildICmp(e->b, LLVMIntEQ, thread, emit_int(e->i64, 0), ""), first,
+			rest);
 		emit_move(e, rest);
 		LLVMBuildRet(e->b, emit_int(e->i32, 0));
 		emit_move(e, first);

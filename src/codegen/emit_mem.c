@@ -116,7 +116,8 @@ LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx)
 LLVMValueRef emit_any(Emit *e, LLVMValueRef mask)
 {
 	LLVMTypeRef t = LLVMTypeOf(mask);
-	return emit_lanes(mask) == 1 ? mask : emit_intrinsic(e, "llvm.vector.reduce.or", &t, 1, &mask, 1);
+	return emit_lanes(mask) == 1 ? mask
+	                             : emit_intrinsic(e, "llvm.vector.reduce.or", &t, 1, &mask, 1);
 }
 
 LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes)
@@ -288,13 +289,16 @@ static void store_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef v
 {
 	LLVMValueRef shift, ptr = packed(e, p, i, &shift);
 	LLVMValueRef byte = LLVMBuildZExt(e->b, v, e->i8, "");
-	LLVMValueRef hole = LLVMBuildShl(e->b, emit_int(e->i8, (1 << p->buf->type.bits) - 1), shift, "");
+	LLVMValueRef hole =
+		LLVMBuildShl(e->b, emit_int(e->i8, (1 << p->buf->type.bits) - 1), shift, "");
 	byte = LLVMBuildAnd(e->b, LLVMBuildShl(e->b, byte, shift, ""), hole, "");
-	LLVMValueRef old = LLVMBuildAnd(e->b, load_at(e, e->i8, ptr, 1), LLVMBuildNot(e->b, hole, ""), "");
+	LLVMValueRef old =
+		LLVMBuildAnd(e->b, load_at(e, e->i8, ptr, 1), LLVMBuildNot(e->b, hole, ""), "");
 	store_at(e, LLVMBuildOr(e->b, old, byte, ""), ptr, 1);
 }
 
-static void store_packed_lanes(Emit *e, const Place *p, const Expr *idx, LLVMValueRef v, LLVMValueRef mask)
+static void store_packed_lanes(
+	Emit *e, const Place *p, const Expr *idx, LLVMValueRef v, LLVMValueRef mask)
 {
 	LLVMValueRef i = emit_expr(e, idx);
 	int lanes = idx->type.lanes;
@@ -308,10 +312,12 @@ static void store_packed_lanes(Emit *e, const Place *p, const Expr *idx, LLVMVal
 		if (mask != NULL) { /* the place of a lane that is off may lie outside */
 			LLVMBasicBlockRef yes = emit_block(e, "lane");
 			done = emit_block(e, "next");
-			LLVMBuildCondBr(e->b, LLVMBuildExtractElement(e->b, mask, n, ""), yes, done);
+			LLVMBuildCondBr(
+				e->b, LLVMBuildExtractElement(e->b, mask, n, ""), yes, done);
 			emit_move(e, yes);
 		}
-		store_packed(e, p, LLVMBuildExtractElement(e->b, i, n, ""), LLVMBuildExtractElement(e->b, v, n, ""));
+		store_packed(e, p, LLVMBuildExtractElement(e->b, i, n, ""),
+			LLVMBuildExtractElement(e->b, v, n, ""));
 		if (done != NULL) {
 			LLVMBuildBr(e->b, done);
 			emit_move(e, done);
@@ -356,7 +362,8 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 		store_at(e, value, emit_address(e, p, base), alignment(t));
 	} else {
 		LLVMTypeRef over[2] = { LLVMTypeOf(value), e->ptr };
-		LLVMValueRef arg[4] = { value, emit_address(e, p, base), emit_int(e->i32, alignment(t)), mask };
+		LLVMValueRef arg[4] = { value, emit_address(e, p, base),
+			emit_int(e->i32, alignment(t)), mask };
 		emit_intrinsic(e, "llvm.masked.store", over, 2, arg, 4);
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * Arithmetic, as the language has it and not as C: floor division, min and max that keep NaN,
- * wrapping integers, f16 and bf16 rounded after each operation. Nothing here becomes a call of libc:
- * where a target lacks an instruction (fma, rounding) its effect is computed.
+ * wrapping integers, f16 and bf16 rounded after each operation. Nothing here becomes a call of
+ * libc: where a target lacks an instruction (fma, rounding) its effect is computed.
  */
 #include "codegen/emit.h"
 
@@ -73,11 +73,12 @@ LLVMValueRef emit_splat(Emit *e, LLVMValueRef v, int lanes)
 	if (LLVMIsAConstantInt(v) || LLVMIsAConstantFP(v))
 		return constant_splat(t, v);
 	v = LLVMBuildInsertElement(e->b, LLVMGetPoison(t), v, emit_int(e->i32, 0), "");
-	return LLVMBuildShuffleVector(e->b, v, LLVMGetPoison(t), LLVMConstNull(emit_vector(e->i32, lanes)), "");
+	return LLVMBuildShuffleVector(
+		e->b, v, LLVMGetPoison(t), LLVMConstNull(emit_vector(e->i32, lanes)), "");
 }
 
-LLVMValueRef emit_intrinsic(Emit *e, const char *name, LLVMTypeRef *over, int nover, LLVMValueRef *arg,
-	int narg)
+LLVMValueRef emit_intrinsic(
+	Emit *e, const char *name, LLVMTypeRef *over, int nover, LLVMValueRef *arg, int narg)
 {
 	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
 	assert(id != 0);
@@ -119,13 +120,14 @@ static LLVMValueRef with_sign(Emit *e, LLVMValueRef v, LLVMValueRef sign)
 LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a)
 {
 	if (!e->x86 || e->sse41) {
-		const char *name = op == IR_FLOOR ? "llvm.floor" :
-			op == IR_CEIL		  ? "llvm.ceil" :
-			op == IR_TRUNC		  ? "llvm.trunc" :
-						    "llvm.roundeven";
+		const char *name = op == IR_FLOOR   ? "llvm.floor"
+		                   : op == IR_CEIL  ? "llvm.ceil"
+		                   : op == IR_TRUNC ? "llvm.trunc"
+		                                    : "llvm.roundeven";
 		return intrinsic1(e, name, a);
 	}
-	LLVMValueRef r = round_by_sum(e, a), one = emit_real(LLVMTypeOf(a), 1), zero = emit_real(LLVMTypeOf(a), 0);
+	LLVMValueRef r = round_by_sum(e, a), one = emit_real(LLVMTypeOf(a), 1),
+		     zero = emit_real(LLVMTypeOf(a), 0);
 	LLVMValueRef above = LLVMBuildFCmp(e->b, LLVMRealOGT, r, a, "");
 	LLVMValueRef below = LLVMBuildFCmp(e->b, LLVMRealOLT, r, a, "");
 	LLVMValueRef down = LLVMBuildSelect(e->b, above, LLVMBuildFSub(e->b, r, one, ""), r, "");
@@ -135,7 +137,8 @@ LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a)
 	else if (op == IR_CEIL)
 		r = up;
 	else if (op == IR_TRUNC)
-		r = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, a, zero, ""), up, down, "");
+		r = LLVMBuildSelect(
+			e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, a, zero, ""), up, down, "");
 	return with_sign(e, r, a);
 }
 
@@ -198,7 +201,8 @@ static LLVMValueRef udiv(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
 		LLVMValueRef zero = LLVMBuildICmp(e->b, LLVMIntEQ, b, LLVMConstNull(t), "");
 		b = LLVMBuildSelect(e->b, zero, emit_int(t, 1), b, "");
 	}
-	return op == IR_DIV || op == IR_TDIV ? LLVMBuildUDiv(e->b, a, b, "") : LLVMBuildURem(e->b, a, b, "");
+	return op == IR_DIV || op == IR_TDIV ? LLVMBuildUDiv(e->b, a, b, "")
+	                                     : LLVMBuildURem(e->b, a, b, "");
 }
 
 /* Never traps: a zero divisor, an error of the program, gives some number. */
@@ -214,7 +218,8 @@ static LLVMValueRef sdiv(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
 	LLVMValueRef q = LLVMBuildSDiv(e->b, a, d, "");
 	LLVMValueRef r = LLVMBuildSub(e->b, a, LLVMBuildMul(e->b, q, d, ""), "");
 	if (op == IR_DIV || op == IR_MOD) {
-		LLVMValueRef sign = LLVMBuildICmp(e->b, LLVMIntSLT, LLVMBuildXor(e->b, r, d, ""), zero, "");
+		LLVMValueRef sign =
+			LLVMBuildICmp(e->b, LLVMIntSLT, LLVMBuildXor(e->b, r, d, ""), zero, "");
 		LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, r, zero, "");
 		LLVMValueRef fix = LLVMBuildAnd(e->b, sign, some, "");
 		q = LLVMBuildSelect(e->b, fix, LLVMBuildSub(e->b, q, one, ""), q, "");
@@ -227,10 +232,10 @@ static LLVMValueRef sdiv(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
 
 static LLVMValueRef int_compare(Emit *e, Node op, bool sign, LLVMValueRef a, LLVMValueRef b)
 {
-	LLVMIntPredicate p = op == IR_EQ ? LLVMIntEQ :
-		op == IR_NE		 ? LLVMIntNE :
-		op == IR_LT		 ? (sign ? LLVMIntSLT : LLVMIntULT) :
-					   (sign ? LLVMIntSLE : LLVMIntULE);
+	LLVMIntPredicate p = op == IR_EQ   ? LLVMIntEQ
+	                     : op == IR_NE ? LLVMIntNE
+	                     : op == IR_LT ? (sign ? LLVMIntSLT : LLVMIntULT)
+	                                   : (sign ? LLVMIntSLE : LLVMIntULE);
 	return LLVMBuildICmp(e->b, p, a, b, "");
 }
 
@@ -253,10 +258,11 @@ static LLVMValueRef int_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMVa
 	case IR_SHL:
 	case IR_SHR:
 		b = LLVMBuildAnd(e->b, b, emit_int(LLVMTypeOf(b), t.bits - 1), "");
-		return op == IR_SHL ? LLVMBuildShl(e->b, a, b, "") :
-			sign	    ? LLVMBuildAShr(e->b, a, b, "") :
-				      LLVMBuildLShr(e->b, a, b, "");
-	case IR_POW: assert(false); /* the verifier: floating only */
+		return op == IR_SHL ? LLVMBuildShl(e->b, a, b, "")
+		       : sign       ? LLVMBuildAShr(e->b, a, b, "")
+		                    : LLVMBuildLShr(e->b, a, b, "");
+	case IR_POW:
+		assert(false); /* the verifier: floating only */
 		return a;
 	default: return sign ? sdiv(e, op, a, b) : udiv(e, op, a, b);
 	}
@@ -265,7 +271,8 @@ static LLVMValueRef int_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMVa
 /* (a > b ? a : b) gives b where one is NaN, so only NaN in a is left to see to. */
 static LLVMValueRef float_extreme(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
 {
-	if (LLVMIsAConstant(b)) { /* x86: one maxps with x as its second operand, where a is no NaN */
+	if (LLVMIsAConstant(
+		    b)) { /* x86: one maxps with x as its second operand, where a is no NaN */
 		LLVMValueRef swap = a;
 		a = b;
 		b = swap;
@@ -332,8 +339,8 @@ LLVMValueRef emit_two_prod(Emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef
 }
 
 /*
- * a + b of doubles rounded to odd: if anything was lost the last bit is 1, so that a second rounding
- * to fewer bits is as good as the only one.
+ * a + b of doubles rounded to odd: if anything was lost the last bit is 1, so that a second
+ * rounding to fewer bits is as good as the only one.
  */
 static LLVMValueRef add_odd(Emit *e, LLVMValueRef a, LLVMValueRef b)
 {
@@ -342,7 +349,8 @@ static LLVMValueRef add_odd(Emit *e, LLVMValueRef a, LLVMValueRef b)
 	LLVMValueRef bits = LLVMBuildBitCast(e->b, s, it, "");
 	LLVMValueRef even = LLVMBuildICmp(e->b, LLVMIntEQ,
 		LLVMBuildAnd(e->b, bits, emit_int(it, 1), ""), LLVMConstNull(it), "");
-	LLVMValueRef some = LLVMBuildFCmp(e->b, LLVMRealONE, lost, zero, ""); /* no NaN: s is finite */
+	LLVMValueRef some =
+		LLVMBuildFCmp(e->b, LLVMRealONE, lost, zero, ""); /* no NaN: s is finite */
 	LLVMValueRef away = LLVMBuildXor(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, lost, zero, ""),
 		LLVMBuildFCmp(e->b, LLVMRealOLT, s, zero, ""), "");
 	LLVMValueRef step = LLVMBuildSelect(e->b, away, emit_int(it, -1), emit_int(it, 1), "");
@@ -477,7 +485,8 @@ static LLVMValueRef fmod_function(Emit *e)
 	assert(!failed);
 	(void)failed;
 	f = LLVMGetNamedFunction(e->mod, "dlc fmod");
-	LLVMSetLinkage(f, LLVMInternalLinkage); /* only now: an unused internal one is not linked in */
+	LLVMSetLinkage(
+		f, LLVMInternalLinkage); /* only now: an unused internal one is not linked in */
 	return f;
 }
 

@@ -119,7 +119,8 @@ static bool is_first_writer(const Lower *l, const char *buf)
 static void make_flat(Lower *l, Buf *b)
 {
 	const Expr **one = arena_array(l->arena, const Expr *, 1);
-	one[0] = b->map.n > 0 ? elements(l->ir, b->map.extent, b->map.n) : elements(l->ir, b->shape, b->rank);
+	one[0] = b->map.n > 0 ? elements(l->ir, b->map.extent, b->map.n)
+	                      : elements(l->ir, b->shape, b->rank);
 	b->shape = one;
 	b->rank = 1;
 	b->map = (IndexMap){ 0 };
@@ -130,7 +131,8 @@ static Stmt *fill_zero(Lower *l, const Buf *b)
 	const char *var = ir_fresh_name(l->ir, "pad");
 	const Expr *i = ir_idx(l->ir, var);
 	Stmt *s = ir_store(l->ir, b, &i, 1, ir_const(l->ir, b->type, 0));
-	LoopKind kind = b->type.bits < 8 ? LOOP_SERIAL : LOOP_PARALLEL; /* neighbours share a byte */
+	LoopKind kind =
+		b->type.bits < 8 ? LOOP_SERIAL : LOOP_PARALLEL; /* neighbours share a byte */
 	return ir_for(l->ir, var, ir_int(l->ir, 0), b->shape[0], kind, s);
 }
 

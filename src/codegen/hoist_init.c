@@ -3,9 +3,9 @@
  * some are for its reduce iterators only, the init goes, inside copies of the others, before the
  * outermost of those. Left where it is, it would be a condition in the innermost loop.
  *
- * Law: the first instance of each element is the one where the reduce loops have their first values;
- * the reduce loops run at least once; nothing else below the outermost reduce loop touches what the
- * init writes, or writes what it reads. Where that is not seen, the init stays.
+ * Law: the first instance of each element is the one where the reduce loops have their first
+ * values; the reduce loops run at least once; nothing else below the outermost reduce loop touches
+ * what the init writes, or writes what it reads. Where that is not seen, the init stays.
  */
 #include "codegen/lower.h"
 #include "ir/build.h"
@@ -119,8 +119,9 @@ static int sort_loops(Lower *l, Path *p, const Stmt *b)
 		if (r && !ir_always(ir_lt(l->ir, f->loop.lo, f->loop.hi), p->env[k]))
 			return -1;
 		for (int j = first; j < k; j++)
-			if (!r && p->drop[j] && (ir_uses_var(f->loop.lo, p->loop[j]->loop.var) ||
-						       ir_uses_var(f->loop.hi, p->loop[j]->loop.var)))
+			if (!r && p->drop[j] &&
+				(ir_uses_var(f->loop.lo, p->loop[j]->loop.var) ||
+					ir_uses_var(f->loop.hi, p->loop[j]->loop.var)))
 				return -1;
 	}
 	return first;
@@ -150,7 +151,8 @@ static bool starts_there(Lower *l, const Path *p, int first, const Stmt *b)
 
 static bool is_free(Lower *l, const Path *p, int first, Stmt *b)
 {
-	Names other = names_of(l, p->loop[first], false, b), init = names_of(l, b->block.init, true, NULL);
+	Names other = names_of(l, p->loop[first], false, b),
+	      init = names_of(l, b->block.init, true, NULL);
 	Names body = names_of(l, b->block.body, true, NULL);
 	if (other.strange || init.strange || body.strange)
 		return false;
@@ -165,12 +167,14 @@ static bool is_free(Lower *l, const Path *p, int first, Stmt *b)
 	for (size_t k = 0; k < init.written.n; k++) {
 		const char *w = init.written.at[k];
 		if (has(init.read.at, init.read.n, w) || has(other.read.at, other.read.n, w) ||
-			has(other.written.at, other.written.n, w) || has(other.bound.at, other.bound.n, w))
+			has(other.written.at, other.written.n, w) ||
+			has(other.bound.at, other.bound.n, w))
 			return false;
 	}
 	for (size_t k = 0; k < init.read.n; k++) {
 		const char *r = init.read.at[k];
-		if (has(other.written.at, other.written.n, r) || has(other.bound.at, other.bound.n, r) ||
+		if (has(other.written.at, other.written.n, r) ||
+			has(other.bound.at, other.bound.n, r) ||
 			has(body.written.at, body.written.n, r))
 			return false;
 	}
@@ -193,7 +197,8 @@ static Stmt *init_nest(Lower *l, const Path *p, int first, const Stmt *b)
 	Stmt *init = ir_clone_stmt(l->ir, b->block.init);
 	ir_map_stmt(l->ir, init, put_iterators, (void *)b);
 	if (b->block.where != NULL)
-		init = ir_if(l->ir, ir_map_expr(l->ir, b->block.where, put_iterators, (void *)b), init, NULL);
+		init = ir_if(l->ir, ir_map_expr(l->ir, b->block.where, put_iterators, (void *)b),
+			init, NULL);
 	for (int k = p->n - 1; k >= first; k--) {
 		const Stmt *f = p->loop[k];
 		if (p->drop[k]) {

@@ -33,7 +33,8 @@ static const Expr *shifted(Ir *ir, const Expr *base, const Expr *i)
 }
 
 /* The indices in the caller's buffer of indices `idx` in the window. */
-static const Expr **window_index(Inline *in, const CallArg *a, const Expr *const *idx, int n, int *out)
+static const Expr **window_index(
+	Inline *in, const CallArg *a, const Expr *const *idx, int n, int *out)
 {
 	Ir *ir = in->l->ir;
 	int lanes = 1, used = 0;
@@ -134,10 +135,12 @@ static bool expand_list(Lower *l, Stmt **list, int depth)
 		switch (s->kind) {
 		case ST_FOR: ok = expand_list(l, &s->loop.body, depth); break;
 		case ST_BLOCK:
-			ok = expand_list(l, &s->block.init, depth) && expand_list(l, &s->block.body, depth);
+			ok = expand_list(l, &s->block.init, depth) &&
+			     expand_list(l, &s->block.body, depth);
 			break;
 		case ST_IF:
-			ok = expand_list(l, &s->branch.then, depth) && expand_list(l, &s->branch.other, depth);
+			ok = expand_list(l, &s->branch.then, depth) &&
+			     expand_list(l, &s->branch.other, depth);
 			break;
 		case ST_ASYNC: ok = expand_list(l, &s->async, depth); break;
 		case ST_CALL: ok = expand(l, s, depth + 1, &now); break;

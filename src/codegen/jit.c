@@ -23,7 +23,8 @@ bool codegen_map(const Module *m, Mapped **out, Err *err)
 		return true;
 	free(*out);
 	*out = NULL;
-	return fail(err, ERR_DEVICE, "", "this process may not execute code that it makes (%llu bytes)",
+	return fail(err, ERR_DEVICE, "",
+		"this process may not execute code that it makes (%llu bytes)",
 		(unsigned long long)m->image.size);
 }
 
@@ -77,24 +78,28 @@ static bool bind(Call *c, const Fn *f, void **buf, int64_t *sym)
 	for (int k = 0; k < f->nsym; k++) {
 		const IrArg *a = find_arg(c, f->sym[k].name);
 		if (a == NULL)
-			return fail(c->err, ERR_TYPE, f->name, "no value was given for symbol %s", f->sym[k].name);
+			return fail(c->err, ERR_TYPE, f->name, "no value was given for symbol %s",
+				f->sym[k].name);
 		sym[nsym++] = a->value;
 	}
 	for (int k = 0; k < f->nparam; k++) {
 		const Param *p = &f->param[k];
 		const IrArg *a = find_arg(c, p->name);
 		if (a == NULL && p->buf == NULL)
-			return fail(c->err, ERR_TYPE, f->name, "no value was given for %s", p->name);
+			return fail(
+				c->err, ERR_TYPE, f->name, "no value was given for %s", p->name);
 		if (p->buf == NULL) {
 			sym[nsym++] = a->value;
 			continue;
 		}
 		if (a == NULL) {
-			int64_t bytes = dtype_bytes(p->buf->type, ir_buf_elements(p->buf, f, c->arg, c->n));
+			int64_t bytes =
+				dtype_bytes(p->buf->type, ir_buf_elements(p->buf, f, c->arg, c->n));
 			c->own[c->nown] = (IrArg){ .name = p->name, .data = zeroed(bytes) };
 			a = &c->own[c->nown++];
 			if (a->data == NULL)
-				return fail(c->err, ERR_MEMORY, f->name, "no memory for buffer %s", p->name);
+				return fail(c->err, ERR_MEMORY, f->name, "no memory for buffer %s",
+					p->name);
 		}
 		buf[nbuf++] = a->data;
 	}
@@ -123,7 +128,8 @@ static bool call_one(Call *c, const Fn *f, const DlcEntry *e, DlcKernel kernel)
 	return ok;
 }
 
-bool codegen_call(const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err)
+bool codegen_call(
+	const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err)
 {
 	size_t most = 1;
 	for (uint32_t k = 0; k < m->image.nentry; k++)
@@ -134,7 +140,8 @@ bool codegen_call(const KernelSet *ks, const Module *m, const Mapped *p, const I
 		const DlcEntry *e = &m->image.entry[k];
 		const Fn *f = ir_find_fn(ks, e->name);
 		if (f == NULL)
-			ok = fail(err, ERR_BUG, e->name, "the module is not one of this kernel set");
+			ok = fail(
+				err, ERR_BUG, e->name, "the module is not one of this kernel set");
 		ok = ok && call_one(&c, f, e, codegen_kernel(p, k));
 	}
 	for (int k = 0; k < c.nown; k++)

@@ -13,14 +13,17 @@
 #include <string.h>
 
 const LowerPass lower_passes[] = {
-	{ "inline_calls", "a set that verifies", "sub-Fns and intrinsics: gone", pass_inline_calls },
-	{ "lower_async", "no calls", "async, commit, wait, bound and pipelined loops, barriers: gone",
+	{ "inline_calls", "a set that verifies", "sub-Fns and intrinsics: gone",
+		pass_inline_calls },
+	{ "lower_async", "no calls",
+		"async, commit, wait, bound and pipelined loops, barriers: gone",
 		pass_lower_async },
 	{ "hoist_init", "blocks", "the init of a reduction, where it may stand before its loops",
 		pass_hoist_init },
 	{ "lower_blocks", "no async", "blocks: gone, so stable names end here", pass_lower_blocks },
 	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
-	{ "lower_reduce", "no blocks", "reductions: stores, except atomic ones", pass_lower_reduce },
+	{ "lower_reduce", "no blocks", "reductions: stores, except atomic ones",
+		pass_lower_reduce },
 	{ "vectorize", "no blocks, plain reductions gone", "vector loops: gone", pass_vectorize },
 	{ "unroll", "no blocks", "unrolled loops: gone", pass_unroll },
 	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
@@ -30,9 +33,10 @@ const LowerPass lower_passes[] = {
 		pass_accumulate },
 	{ "registers", "flatten", "allocs indexed by constants: split into what registers hold",
 		pass_registers },
-	{ "share", "flatten (it adds parallel loops)", "parallel loops: gone; the loop over threads",
-		pass_share },
-	{ "divide", "nothing", "floor division where shifts or truncation say the same", pass_divide },
+	{ "share", "flatten (it adds parallel loops)",
+		"parallel loops: gone; the loop over threads", pass_share },
+	{ "divide", "nothing", "floor division where shifts or truncation say the same",
+		pass_divide },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -57,7 +61,8 @@ static bool rewrite_children(Lower *l, Stmt *s, LowerFn f)
 	case ST_BLOCK:
 		return lower_rewrite(l, &s->block.init, f) && lower_rewrite(l, &s->block.body, f);
 	case ST_IF:
-		return lower_rewrite(l, &s->branch.then, f) && lower_rewrite(l, &s->branch.other, f);
+		return lower_rewrite(l, &s->branch.then, f) &&
+		       lower_rewrite(l, &s->branch.other, f);
 	case ST_ASYNC: return lower_rewrite(l, &s->async, f);
 	default: return true;
 	}
@@ -206,8 +211,8 @@ static const Expr *renamed(Ir *ir, const Expr *e, void *arg)
 	const char *now = names_now(arg, e->name);
 	if (now == e->name)
 		return e;
-	return e->op == IR_VAR ? ir_var(ir, now, e->type) :
-				 ir_load_named(ir, now, dtype_scalar(e->type), e->arg, e->nargs);
+	return e->op == IR_VAR ? ir_var(ir, now, e->type)
+	                       : ir_load_named(ir, now, dtype_scalar(e->type), e->arg, e->nargs);
 }
 
 static bool rename_accesses(Stmt *s, void *arg)

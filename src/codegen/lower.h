@@ -72,7 +72,8 @@ typedef struct Widen {
 	VEC(struct WidenVar {
 		const char *name;
 		const Expr *by;
-	}) var;
+	})
+	var;
 	VEC(const char *) own;
 } Widen;
 const Expr *lower_widen(Widen *w, const Expr *e);

@@ -46,12 +46,14 @@ static bool block(Lower *l, Stmt *s, Stmt **out)
 	const Expr *first = ir_bool(l->ir, true), *where = s->block.where;
 	for (int k = 0; k < s->block.n; k++)
 		if (s->block.iter[k].kind == ITER_REDUCE)
-			first = ir_and(l->ir, first, ir_eq(l->ir, s->block.iter[k].value, s->block.iter[k].lo));
+			first = ir_and(l->ir, first,
+				ir_eq(l->ir, s->block.iter[k].value, s->block.iter[k].lo));
 	ir_map_stmt(l->ir, s->block.init, put_iterators, s);
 	ir_map_stmt(l->ir, s->block.body, put_iterators, s);
 	Stmt *body = s->block.body;
 	if (s->block.init != NULL)
-		body = ir_seq(ir_is_const(first, 1) ? s->block.init : ir_if(l->ir, first, s->block.init, NULL),
+		body = ir_seq(ir_is_const(first, 1) ? s->block.init
+						    : ir_if(l->ir, first, s->block.init, NULL),
 			body);
 	if (where != NULL) {
 		where = ir_map_expr(l->ir, where, put_iterators, s);
@@ -84,10 +86,12 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED &&
 			lower_any(s->loop.body, is_barrier))
 			return lower_refuse(l, s,
-				"a barrier inside loop %s: on a CPU, end the loop at the barrier and begin another",
+				"a barrier inside loop %s: on a CPU, end the loop at the barrier "
+			        "and begin another",
 				s->loop.var);
 		if (s->loop.kind == LOOP_BOUND)
-			s->loop.kind = strncmp(s->loop.axis, "grid", 4) == 0 ? LOOP_PARALLEL : LOOP_SERIAL;
+			s->loop.kind =
+				strncmp(s->loop.axis, "grid", 4) == 0 ? LOOP_PARALLEL : LOOP_SERIAL;
 		break;
 	default: break;
 	}
@@ -104,5 +108,6 @@ static bool drop_barrier(Lower *l, Stmt *s, Stmt **out)
 
 bool pass_lower_async(Lower *l)
 {
-	return lower_rewrite(l, &l->fn->body, async) && lower_rewrite(l, &l->fn->body, drop_barrier);
+	return lower_rewrite(l, &l->fn->body, async) &&
+	       lower_rewrite(l, &l->fn->body, drop_barrier);
 }

@@ -115,7 +115,7 @@ static bool add_alloc(Stmt *s, void *arg)
 static bool is_split(const Alloc *a)
 {
 	return a->n > 0 && a->width > 0 && !(a->narrow && a->width > 1) && a->n % a->width == 0 &&
-		a->n / a->width <= PIECES;
+	       a->n / a->width <= PIECES;
 }
 
 /* In the order of the text: that of the table is one of addresses. */
@@ -173,7 +173,8 @@ static void split_list(Registers *r, Stmt **list)
 			split_list(r, &s->branch.then);
 			split_list(r, &s->branch.other);
 		}
-		if (s->kind == ST_STORE && (a = find(r, s->store.dst.buf)) != NULL && a->piece != NULL) {
+		if (s->kind == ST_STORE && (a = find(r, s->store.dst.buf)) != NULL &&
+			a->piece != NULL) {
 			int64_t at;
 			int width;
 			constant_place(s->store.dst.idx[0], &at, &width);

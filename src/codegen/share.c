@@ -5,9 +5,10 @@
  * that may touch the same memory. Lets and conditions that a phase needs are evaluated by every
  * thread, with barriers around them if they load.
  *
- * A prepare Fn, which has no symbols, is run by thread 0. An alloc is private to a thread, so a parallel loop that uses an alloc from outside of it is run
- * by thread 0 alone; make the buffer a work parameter to share it. So are loops with atomic
- * reductions of tuples, and loops that store elements of less than a byte.
+ * A prepare Fn, which has no symbols, is run by thread 0. An alloc is private to a thread, so a
+ * parallel loop that uses an alloc from outside of it is run by thread 0 alone; make the buffer a
+ * work parameter to share it. So are loops with atomic reductions of tuples, and loops that store
+ * elements of less than a byte.
  */
 #include "codegen/lower.h"
 #include "ir/build.h"
@@ -160,7 +161,8 @@ static void flush(Share *sh, Out *o)
 		return;
 	if (lower_any(o->serial, touches)) {
 		barrier(sh, o);
-		put(o, ir_if(sh->l->ir, ir_eq(sh->l->ir, thread(sh), ir_int(sh->l->ir, 0)), o->serial, NULL));
+		put(o, ir_if(sh->l->ir, ir_eq(sh->l->ir, thread(sh), ir_int(sh->l->ir, 0)),
+			       o->serial, NULL));
 		sh->dirty = true;
 	}
 	o->serial = NULL;
@@ -264,7 +266,8 @@ static Stmt *share_list(Share *sh, Stmt *s)
 			flush(sh, &o);
 			put(&o, s);
 		} else {
-			sh->failed = sh->failed || (later && s->kind == ST_REDUCE && s->reduce.old != NULL);
+			sh->failed = sh->failed ||
+			             (later && s->kind == ST_REDUCE && s->reduce.old != NULL);
 			*o.serial_end = s;
 			o.serial_end = &s->next;
 		}
@@ -302,7 +305,8 @@ bool pass_share(Lower *l)
 		memcpy(sym, l->fn->sym, sizeof *sym * (size_t)l->fn->nsym);
 	sym[l->fn->nsym++] = (Sym){ ir_name(l->ir, LOWER_THREADS), 1, TARGET_THREADS, 1 };
 	l->fn->sym = sym;
-	Stmt *all = ir_for(l->ir, LOWER_THREAD, ir_int(l->ir, 0), ir_idx(l->ir, LOWER_THREADS), LOOP_BOUND, body);
+	Stmt *all = ir_for(l->ir, LOWER_THREAD, ir_int(l->ir, 0), ir_idx(l->ir, LOWER_THREADS),
+		LOOP_BOUND, body);
 	all->loop.axis = ir_name(l->ir, "grid.x");
 	l->fn->body = body != NULL ? all : NULL;
 	return true;

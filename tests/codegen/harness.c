@@ -1,9 +1,9 @@
 /*
  * Runs a module of another architecture under an emulator: reads a request from its standard input,
  * maps the image, makes the calls in order, writes the buffers to its standard output. Linked
- * statically. The request is made of int64_t and bytes: image bytes, buffers, calls; then the image;
- * for each buffer its bytes and content; for each call offset, workspace, number of buffers and
- * symbols, their indices and values.
+ * statically. The request is made of int64_t and bytes: image bytes, buffers, calls; then the
+ * image; for each buffer its bytes and content; for each call offset, workspace, number of buffers
+ * and symbols, their indices and values.
  */
 #include "runtime/kernel.h"
 
@@ -33,7 +33,8 @@ static void *block(int64_t bytes)
 static void call(char *code, void *const *buffers)
 {
 	int64_t offset = number(), work = number(), nbuf = number(), nsym = number(), sym[MOST];
-	void *buf[MOST], *entry = code + offset, *space = aligned_alloc(64, ((size_t)work + 127) / 64 * 64);
+	void *buf[MOST], *entry = code + offset,
+			 *space = aligned_alloc(64, ((size_t)work + 127) / 64 * 64);
 	DlcKernel kernel;
 	if (nbuf > MOST || nsym > MOST || space == NULL)
 		exit(3);
@@ -52,8 +53,10 @@ int main(void)
 {
 	int64_t size = number(), nbuffer = number(), ncall = number(), bytes[MOST];
 	void *buffers[MOST];
-	char *code = mmap(NULL, (size_t)size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (nbuffer > MOST || code == MAP_FAILED || (size > 0 && fread(code, (size_t)size, 1, stdin) != 1))
+	char *code = mmap(
+		NULL, (size_t)size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (nbuffer > MOST || code == MAP_FAILED ||
+		(size > 0 && fread(code, (size_t)size, 1, stdin) != 1))
 		return 3;
 	if (mprotect(code, (size_t)size + 1, PROT_READ | PROT_EXEC) != 0)
 		return 3;

@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *const runner_levels[] = { "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "armv8-a", NULL };
+const char *const runner_levels[] = { "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "armv8-a",
+	NULL };
 
 static bool emulated(const Target *t)
 {
@@ -30,7 +31,8 @@ bool runner_target(Target *t, const char *level)
 		return true;
 	if (target_runs_on(t, &host, &err))
 		return true;
-	printf("skipped %s: %s\n", level, emulated(t) ? "qemu-aarch64 or aarch64-linux-gnu-gcc is missing" : err.text);
+	printf("skipped %s: %s\n", level,
+		emulated(t) ? "qemu-aarch64 or aarch64-linux-gnu-gcc is missing" : err.text);
 	return false;
 }
 
@@ -93,12 +95,14 @@ static void emulate(Arena *a, const KernelSet *ks, const Module *m, Tensors *t)
 	int status = system(arena_printf(a, "qemu-aarch64 %s < %s > %s", AARCH64_HARNESS, in, out));
 	f = fdopen(od, "rb");
 	for (int k = 0; k < t->n && status == 0; k++)
-		ck_assert_msg(bytes_of(t, k) == 0 || fread(t->arg[k].data, (size_t)bytes_of(t, k), 1, f) == 1,
+		ck_assert_msg(bytes_of(t, k) == 0 ||
+				      fread(t->arg[k].data, (size_t)bytes_of(t, k), 1, f) == 1,
 			"the harness wrote too little");
 	fclose(f);
 	unlink(in);
 	unlink(out);
-	ck_assert_msg(status == 0, "the harness ended with %d", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+	ck_assert_msg(status == 0, "the harness ended with %d",
+		WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
 }
 
 void runner_run(Arena *a, const Target *target, const KernelSet *ks, const Module *m, Tensors *t)

@@ -8,7 +8,9 @@
 #include "codegen/codegen.h"
 #include "tensors.h"
 
-/* The targets tests compile for: a level of this machine or another architecture; NULL at the end. */
+/*
+ * The targets tests compile for: a level of this machine or another architecture; NULL at the end.
+ */
 extern const char *const runner_levels[];
 /* False, and says why, if modules of this level cannot be run here. */
 bool runner_target(Target *t, const char *level);

@@ -1,6 +1,6 @@
 /*
- * Tensors for a kernel set: random values for what goes in, poison for what comes out, the values of
- * its symbols. Two copies of a set's tensors run in two ways and are compared.
+ * Tensors for a kernel set: random values for what goes in, poison for what comes out, the values
+ * of its symbols. Two copies of a set's tensors run in two ways and are compared.
  */
 #ifndef TESTS_CODEGEN_TENSORS_H
 #define TESTS_CODEGEN_TENSORS_H

@@ -1,7 +1,7 @@
 /*
- * codegen_compile as its callers see it: the same bytes for the same input, whatever the process did
- * before; reports, texts, refusals; nothing called from outside; and golden hashes, so that a change
- * of generated code comes with a new CODEGEN_EPOCH (--bless writes them anew).
+ * codegen_compile as its callers see it: the same bytes for the same input, whatever the process
+ * did before; reports, texts, refusals; nothing called from outside; and golden hashes, so that a
+ * change of generated code comes with a new CODEGEN_EPOCH (--bless writes them anew).
  */
 #include "base/hash.h"
 #include "codegen/link.h"
@@ -52,7 +52,8 @@ static Module compile(Arena *a, const char *text, const Target *t, const Codegen
 {
 	Module m;
 	Err err = { 0 };
-	ck_assert_msg(codegen_compile(a, parse(a, text), t, o, &m, &err), "%s: %s", err.place, err.text);
+	ck_assert_msg(
+		codegen_compile(a, parse(a, text), t, o, &m, &err), "%s: %s", err.place, err.text);
 	return m;
 }
 
@@ -66,7 +67,8 @@ static char *all_hashes(Arena *a)
 		for (int j = 0; j < LEN(golden_levels); j++) {
 			Target t = level(golden_levels[j]);
 			char hex[HASH_HEX];
-			Module m = compile(a, read_text(a, arena_printf(a, "%s.ir", golden[k])), &t, NULL);
+			Module m = compile(
+				a, read_text(a, arena_printf(a, "%s.ir", golden[k])), &t, NULL);
 			hash_hex(hash_of("codegen golden", m.image.bytes, m.image.size), hex);
 			text_add(&out, "%s %s %s\n", golden[k], golden_levels[j], hex);
 		}
@@ -86,9 +88,12 @@ START_TEST(golden_hashes)
 		printf("skipped: the hashes are those of %.*s\n", (int)strcspn(was, "\n"), was);
 	} else {
 		char *epoch = arena_printf(a, "\nepoch %d\n", CODEGEN_EPOCH);
-		ck_assert_msg(strstr(was, epoch) != NULL, "CODEGEN_EPOCH changed: run test_codegen_compile --bless");
-		ck_assert_msg(strcmp(now, was) == 0, "generated code changed: add 1 to CODEGEN_EPOCH, then run "
-						     "test_codegen_compile --bless\n%s\nwas\n%s", now, was);
+		ck_assert_msg(strstr(was, epoch) != NULL,
+			"CODEGEN_EPOCH changed: run test_codegen_compile --bless");
+		ck_assert_msg(strcmp(now, was) == 0,
+			"generated code changed: add 1 to CODEGEN_EPOCH, then run "
+			"test_codegen_compile --bless\n%s\nwas\n%s",
+			now, was);
 	}
 	arena_free(a);
 }
@@ -129,7 +134,8 @@ static void *compile_often(void *arg)
 	for (int k = 0; k < 5; k++) {
 		Arena *a = arena_new();
 		Module n = compile(a, read_text(a, "softmax.ir"), &t, NULL);
-		ck_assert(n.image.size == m->image.size && memcmp(n.image.bytes, m->image.bytes, n.image.size) == 0);
+		ck_assert(n.image.size == m->image.size &&
+			  memcmp(n.image.bytes, m->image.bytes, n.image.size) == 0);
 		arena_free(a);
 	}
 	return NULL;
@@ -154,13 +160,16 @@ START_TEST(reports)
 {
 	Arena *a = arena_new();
 	Text text = { .arena = a };
-	text_add(&text, "fn few(x: in f32[320], y: out f32[320]) {\n\tfor i in 0..8 vector {\n\t\ty[i] = x[i] + 1.0\n\t}\n"
+	text_add(&text, "fn few(x: in f32[320], y: out f32[320]) {\n\tfor i in 0..8 vector "
+	                "{\n\t\ty[i] = x[i] + 1.0\n\t}\n"
 			"\tfor j in 8..320 {\n\t\ty[j] = 0.0\n\t}\n}\n\n"
-			"fn many(x: in f32[320], y: out f32[320]) {\n\talloc big: f32[1000]\n\tbig[i64(x[0])] = 2.0\n");
+			"fn many(x: in f32[320], y: out f32[320]) {\n\talloc big: "
+	                "f32[1000]\n\tbig[i64(x[0])] = 2.0\n");
 	for (int k = 0; k < 40; k++)
 		text_add(&text, "\tlet a%d: f32x8 = x[ramp(%d, 1, 8)]\n", k, 8 * k);
 	for (int k = 0; k < 40; k++)
-		text_add(&text, "\ty[ramp(%d, 1, 8)] = a%d * a%d + a%d\n", 8 * k, k, (k + 13) % 40, (k + 29) % 40);
+		text_add(&text, "\ty[ramp(%d, 1, 8)] = a%d * a%d + a%d\n", 8 * k, k, (k + 13) % 40,
+			(k + 29) % 40);
 	text_add(&text, "\ty[0] = big[i64(x[0])]\n}\n");
 	Target t = level("x86-64-v3");
 	Module m = compile(a, text.at, &t, NULL);
@@ -181,13 +190,17 @@ static const struct {
 	const char *text, *says;
 	ErrCode code;
 } refused[] = {
-	{ "fn f(y: out f32[4]) {\n\tfor i in 0..4 bound(block.x) {\n\t\ty[i] = 1.0\n\t\tbarrier block\n\t}\n}\n", "a barrier inside loop i",
-		ERR_UNSUPPORTED },
-	{ "fn f[N in 1..9000000000](y: out f32[N]) {\n\talloc big: f32[N, 8]\n\tfor i in 0..N {\n\t\tbig[i, 0] = 1.0\n\t\ty[i] = big[i, 0]\n\t}\n}\n",
+	{ "fn f(y: out f32[4]) {\n\tfor i in 0..4 bound(block.x) {\n\t\ty[i] = 1.0\n\t\tbarrier "
+	  "block\n\t}\n}\n",
+		"a barrier inside loop i", ERR_UNSUPPORTED },
+	{ "fn f[N in 1..9000000000](y: out f32[N]) {\n\talloc big: f32[N, 8]\n\tfor i in 0..N "
+	  "{\n\t\tbig[i, 0] = 1.0\n\t\ty[i] = big[i, 0]\n\t}\n}\n",
 		"more workspace than 64 GiB for big", ERR_MEMORY },
-	{ "fn a234567890123456789012345678901234567890123456789012345678901234567890(y: out f32[1]) {\n\ty[0] = 1.0\n}\n",
+	{ "fn a234567890123456789012345678901234567890123456789012345678901234567890(y: out "
+	  "f32[1]) {\n\ty[0] = 1.0\n}\n",
 		"at most 63 characters", ERR_UNSUPPORTED },
-	{ "fn f(h: inout i4[8], y: out f32[1]) {\n\ty[0] = 1.0\n\tfor i in 0..8 parallel {\n\t\tatomic sum h[i % 2] <- i4(1)\n\t}\n}\n",
+	{ "fn f(h: inout i4[8], y: out f32[1]) {\n\ty[0] = 1.0\n\tfor i in 0..8 parallel "
+	  "{\n\t\tatomic sum h[i % 2] <- i4(1)\n\t}\n}\n",
 		"less than a byte in h", ERR_UNSUPPORTED },
 };
 
@@ -200,7 +213,8 @@ START_TEST(refusals)
 	ck_assert(!codegen_compile(a, parse(a, refused[_i].text), &t, NULL, &m, &err));
 	ck_assert_int_eq(err.code, refused[_i].code);
 	ck_assert_msg(strstr(err.text, refused[_i].says) != NULL, "%s: %s", err.place, err.text);
-	ck_assert(strncmp(err.place, refused[_i].code == ERR_UNSUPPORTED && _i == 2 ? "a23" : "f", 1) == 0);
+	ck_assert(strncmp(err.place, refused[_i].code == ERR_UNSUPPORTED && _i == 2 ? "a23" : "f",
+			  1) == 0);
 	arena_free(a);
 }
 END_TEST
@@ -210,9 +224,11 @@ START_TEST(no_calls)
 {
 	Arena *a = arena_new();
 	Text text = { .arena = a };
-	text_add(&text, "fn f(x: in f64[9], h: in f16[9], b: in bf16[9], n: in i64[9], u: in u64[9], y: out f64[9], z: out i64[9], q: out u64[9], g: out f16[9]) {\n"
+	text_add(&text, "fn f(x: in f64[9], h: in f16[9], b: in bf16[9], n: in i64[9], u: in "
+	                "u64[9], y: out f64[9], z: out i64[9], q: out u64[9], g: out f16[9]) {\n"
 			"\tfor i in 0..9 {\n"
-			"\t\ty[i] = fma(x[i], f64(n[i]), tmod(f64(h[i]), round(x[i]))) + ceil(f64(u[i])) + trunc(x[i]) + floor(f64(b[i])) + sqrt(x[i])\n"
+			"\t\ty[i] = fma(x[i], f64(n[i]), tmod(f64(h[i]), round(x[i]))) + "
+	                "ceil(f64(u[i])) + trunc(x[i]) + floor(f64(b[i])) + sqrt(x[i])\n"
 			"\t\tz[i] = n[i] / (n[i] * n[i] + 1) + i64(x[i]) %% (n[i] | 1)\n"
 			"\t\tq[i] = u64(x[i]) / (u[i] | u64(1))\n"
 			"\t\tg[i] = f16(x[i]) * h[i]\n"
@@ -232,7 +248,8 @@ START_TEST(damaged_objects)
 	Arena *a = arena_new();
 	Linked out;
 	Err err = { 0 };
-	ck_assert_msg(link_object(a, ARCH_X86_64, object, sizeof object, &out, &err), "%s", err.text);
+	ck_assert_msg(
+		link_object(a, ARCH_X86_64, object, sizeof object, &out, &err), "%s", err.text);
 	ck_assert_int_ge((int)out.nsymbol, 1);
 	Rng rng = rng_seed(0x0b1ec7);
 	for (int round = 0; round < 20000; round++) {

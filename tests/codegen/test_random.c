@@ -38,12 +38,13 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, c->threads };
 	IrRun how = { .seed = c->seed };
-	ck_assert_msg(ir_run_set(ks, t.arg, t.n, &how, &e), "seed %llx, after %s: %s: %s\n%s\nbefore:\n%s",
-		(unsigned long long)c->seed, pass, e.place, e.text, now, c->last);
+	ck_assert_msg(ir_run_set(ks, t.arg, t.n, &how, &e),
+		"seed %llx, after %s: %s: %s\n%s\nbefore:\n%s", (unsigned long long)c->seed, pass,
+		e.place, e.text, now, c->last);
 	t.n--;
 	char *wrong = tensors_differ(c->arena, c->want, &t, 0);
-	ck_assert_msg(wrong == NULL, "seed %llx, after %s: %s\n%s\nbefore:\n%s", (unsigned long long)c->seed, pass,
-		wrong, now, c->last);
+	ck_assert_msg(wrong == NULL, "seed %llx, after %s: %s\n%s\nbefore:\n%s",
+		(unsigned long long)c->seed, pass, wrong, now, c->last);
 	c->last = now;
 	(void)err;
 	return true;
@@ -55,7 +56,8 @@ static void run_case(uint64_t seed, const Target *target)
 	Arena *a = arena_new();
 	Ir *ir = ir_new(a);
 	Err err = { 0 };
-	KernelSet *ks = random_set(&rng, ir, RANDOM_ALL & ~RANDOM_LIBM, 1 + (int)rng_below(&rng, 4));
+	KernelSet *ks =
+		random_set(&rng, ir, RANDOM_ALL & ~RANDOM_LIBM, 1 + (int)rng_below(&rng, 4));
 	Tensors in, want, got;
 	if (tensors_unsure(ks)) {
 		arena_free(a);
@@ -66,23 +68,24 @@ static void run_case(uint64_t seed, const Target *target)
 	tensors_copy(&got, a, &in);
 	const char *text = set_text(a, ks);
 	IrRun how = { .seed = seed };
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "seed %llx: %s: %s\n%s", (unsigned long long)seed,
-		err.place, err.text, text);
+	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "seed %llx: %s: %s\n%s",
+		(unsigned long long)seed, err.place, err.text, text);
 	CodegenOptions o = { .exact = true };
 	Check c = { a, &in, &want, seed, 1 + (int)rng_below(&rng, 3), text };
 	KernelSet *lowered;
 	if (!codegen_lower(a, ks, target, &o, after_pass, &c, &lowered, &err)) {
-		ck_assert_msg(err.code == ERR_UNSUPPORTED, "seed %llx: %s: %s\n%s", (unsigned long long)seed, err.place,
-			err.text, text);
+		ck_assert_msg(err.code == ERR_UNSUPPORTED, "seed %llx: %s: %s\n%s",
+			(unsigned long long)seed, err.place, err.text, text);
 		arena_free(a);
 		return;
 	}
 	Module m;
-	ck_assert_msg(codegen_compile(a, ks, target, &o, &m, &err), "seed %llx: %s: %s\n%s", (unsigned long long)seed,
-		err.place, err.text, c.last);
+	ck_assert_msg(codegen_compile(a, ks, target, &o, &m, &err), "seed %llx: %s: %s\n%s",
+		(unsigned long long)seed, err.place, err.text, c.last);
 	runner_run(a, target, ks, &m, &got);
 	char *wrong = tensors_differ(a, &want, &got, 0);
-	ck_assert_msg(wrong == NULL, "seed %llx: %s\n%s\nlowered:\n%s", (unsigned long long)seed, wrong, text, c.last);
+	ck_assert_msg(wrong == NULL, "seed %llx: %s\n%s\nlowered:\n%s", (unsigned long long)seed,
+		wrong, text, c.last);
 	arena_free(a);
 }
 
