@@ -159,12 +159,25 @@ static const Expr *base_of(const Expr *idx)
 	return idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1) ? idx->arg[0] : NULL;
 }
 
+/* e = what is returned + *k, as the simplifier writes sums: the constant is the last term. */
+static const Expr *without_constant(const Expr *e, int64_t *k)
+{
+	*k = 0;
+	if ((e->op != IR_ADD && e->op != IR_SUB) || !ir_is_int(e->arg[1], k))
+		return e;
+	*k = e->op == IR_SUB ? -*k : *k;
+	return e->arg[0];
+}
+
 static bool apart(Loop *p, const Cell *a, const Cell *b)
 {
 	const Expr *x = base_of(a->idx), *y = base_of(b->idx);
-	int64_t d;
-	if (x == NULL || y == NULL ||
-		!ir_is_int(ir_simplify(p->l->ir, ir_sub(p->l->ir, y, x), NULL), &d))
+	int64_t d, kx, ky;
+	if (x == NULL || y == NULL)
+		return false;
+	if (without_constant(x, &kx) == without_constant(y, &ky))
+		d = ky - kx;
+	else if (!ir_is_int(ir_simplify(p->l->ir, ir_sub(p->l->ir, y, x), NULL), &d))
 		return false;
 	return d >= a->type.lanes || -d >= b->type.lanes;
 }

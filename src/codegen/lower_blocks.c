@@ -87,7 +87,7 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 			lower_any(s->loop.body, is_barrier))
 			return lower_refuse(l, s,
 				"a barrier inside loop %s: on a CPU, end the loop at the barrier "
-			        "and begin another",
+				"and begin another",
 				s->loop.var);
 		if (s->loop.kind == LOOP_BOUND)
 			s->loop.kind =

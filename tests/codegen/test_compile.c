@@ -161,10 +161,10 @@ START_TEST(reports)
 	Arena *a = arena_new();
 	Text text = { .arena = a };
 	text_add(&text, "fn few(x: in f32[320], y: out f32[320]) {\n\tfor i in 0..8 vector "
-	                "{\n\t\ty[i] = x[i] + 1.0\n\t}\n"
+			"{\n\t\ty[i] = x[i] + 1.0\n\t}\n"
 			"\tfor j in 8..320 {\n\t\ty[j] = 0.0\n\t}\n}\n\n"
 			"fn many(x: in f32[320], y: out f32[320]) {\n\talloc big: "
-	                "f32[1000]\n\tbig[i64(x[0])] = 2.0\n");
+			"f32[1000]\n\tbig[i64(x[0])] = 2.0\n");
 	for (int k = 0; k < 40; k++)
 		text_add(&text, "\tlet a%d: f32x8 = x[ramp(%d, 1, 8)]\n", k, 8 * k);
 	for (int k = 0; k < 40; k++)
@@ -225,10 +225,10 @@ START_TEST(no_calls)
 	Arena *a = arena_new();
 	Text text = { .arena = a };
 	text_add(&text, "fn f(x: in f64[9], h: in f16[9], b: in bf16[9], n: in i64[9], u: in "
-	                "u64[9], y: out f64[9], z: out i64[9], q: out u64[9], g: out f16[9]) {\n"
+			"u64[9], y: out f64[9], z: out i64[9], q: out u64[9], g: out f16[9]) {\n"
 			"\tfor i in 0..9 {\n"
 			"\t\ty[i] = fma(x[i], f64(n[i]), tmod(f64(h[i]), round(x[i]))) + "
-	                "ceil(f64(u[i])) + trunc(x[i]) + floor(f64(b[i])) + sqrt(x[i])\n"
+			"ceil(f64(u[i])) + trunc(x[i]) + floor(f64(b[i])) + sqrt(x[i])\n"
 			"\t\tz[i] = n[i] / (n[i] * n[i] + 1) + i64(x[i]) %% (n[i] | 1)\n"
 			"\t\tq[i] = u64(x[i]) / (u[i] | u64(1))\n"
 			"\t\tg[i] = f16(x[i]) * h[i]\n"

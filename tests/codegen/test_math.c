@@ -53,9 +53,9 @@ static void open_kernel(Kernel *k, const Target *t, const char *expr)
 	k->arena = arena_new();
 	char *text = arena_printf(k->arena,
 		"fn f(x: in f32[%d], z: in f32[%d], y: out f32[%d], xd: in f64[%d], zd: in "
-	        "f64[%d], yd: out f64[%d]) {\n"
+		"f64[%d], yd: out f64[%d]) {\n"
 		"\tfor i in 0..%d vector {\n\t\tlet a: f32 = x[i]\n\t\tlet b: f32 = z[i]\n\t\ty[i] "
-	        "= %s\n"
+		"= %s\n"
 		"\t\tlet ad: f64 = xd[i]\n\t\tlet bd: f64 = zd[i]\n\t\tyd[i] = %s\n\t}\n}\n",
 		N, N, N, N, N, N, N, expr,
 		strchr(expr, ',') != NULL

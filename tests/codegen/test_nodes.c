@@ -238,7 +238,7 @@ static void run_case(const Target *target, const char *type, const char *loop, u
 			 */
 			ck_assert_msg(close_enough(r, w, g, c->ulps),
 				"%s %s%s, seed %llx: %s with a %.17g b %.17g c %.17g: %.17g, "
-			        "interpreted %.17g",
+				"interpreted %.17g",
 				target_text(target, name), type, loop, (unsigned long long)seed,
 				c->text, tensors_value(t, in.arg[0].data, i),
 				tensors_value(t, in.arg[1].data, i),
