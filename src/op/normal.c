@@ -1,7 +1,8 @@
 /*
  * The one normal form of a call's attributes, so that equal calls are equal texts and equal
  * Tasks: axes counted from the front and sorted, reshape's -1 resolved, transpose's permutation
- * written out; strides of ones, pads of zeros and whatever equals op.def's default left out.
+ * written out, ceil turned into padding; strides of ones, pads of zeros and whatever equals op.def's
+ * default left out.
  * Nothing is refused here that a shape rule refuses better.
  */
 #include "op/shape.h"
@@ -106,6 +107,28 @@ static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
 	return true;
 }
 
+/*
+ * ceil as the padding behind that it stands for, where padding counts for nothing: the last window
+ * of each dimension ends where the padding does. A window that does not fit is the shape rule's.
+ */
+static void ceil_as_pads(Arena *arena, const Dag *d, OpCall *c)
+{
+	Window w;
+	Attr *ceil = find(c, "ceil"), *pads = find(c, "pads");
+	if (ceil == NULL || ceil->i == 0 || !op_window(d, c, &w, NULL) ||
+		(c->op == OP_avg_pool && op_int(c, "count_pad") != 0))
+		return;
+	int64_t *p = arena_array(arena, int64_t, 2 * w.n);
+	for (int k = 0; k < w.n; k++) {
+		int64_t end = (w.out[k] - 1) * w.stride[k] + (w.kernel[k] - 1) * w.dilation[k] + 1;
+		p[k] = w.lo[k];
+		p[w.n + k] = end > w.in[k] + w.lo[k] ? end - w.in[k] - w.lo[k] : 0;
+	}
+	if (pads != NULL)
+		drop(c, ceil);
+	*(pads != NULL ? find(c, "pads") : ceil) = attr_ints("pads", p, 2 * w.n);
+}
+
 static void write_out_perm(Arena *arena, const Dag *d, OpCall *c)
 {
 	if (find(c, "perm") != NULL)
@@ -115,6 +138,11 @@ static void write_out_perm(Arena *arena, const Dag *d, OpCall *c)
 	for (int i = 0; i < n; i++)
 		perm[i] = n - 1 - i;
 	c->attr[c->nattr++] = attr_ints("perm", perm, n);
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const Attr *)x)->name, ((const Attr *)y)->name);
 }
 
 static void drop_defaults(OpCall *c)
@@ -139,6 +167,7 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 	case OP_conv:
 	case OP_max_pool:
 	case OP_avg_pool:
+		ceil_as_pads(a, d, c);
 		drop_if_all(c, "strides", rank_of(d, c) - 2, 1);
 		drop_if_all(c, "dilations", rank_of(d, c) - 2, 1);
 		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
@@ -163,5 +192,6 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 	default: break;
 	}
 	drop_defaults(c);
+	qsort(c->attr, (size_t)c->nattr, sizeof *c->attr, by_name);
 	return true;
 }

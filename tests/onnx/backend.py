@@ -14,7 +14,11 @@ Mul Div Pow Max Min Abs Neg Exp Log Sqrt Erf Tanh Sigmoid Relu LeakyRelu PRelu C
 LogSoftmax LRN ReduceMean ReduceSum ReduceMax ReduceMin Reshape Flatten Transpose Squeeze Unsqueeze Concat Slice Split
 Pad Identity Constant Shape Expand Dropout Cast""".split())
 # What these operators are refused for, by the words of the refusal; counted apart.
+DEBIAN = "libonnx-testdata"
 REFUSALS = ("Indices", "indices", "training", "mask", "type", "sequence", "optional", "string", "STRING")
+
+# Data that is not what ONNX says today; counted apart.
+OUTDATED = {"test_cast_FLOAT_to_BFLOAT16": "ONNX 1.12 cut the bits off, later versions round to nearest as dlc does"}
 
 def fields(data):
     """(number, value) of a protobuf message's varint and length-delimited fields."""
@@ -87,22 +91,26 @@ def main():
         return 77
     todo = [f for f in todo if wanted(f)]
     chosen = [f for f in todo if everything or zlib.crc32(os.path.basename(f).encode()) % 3 == 0]
-    passed, refused, failed = {}, [], []
+    passed, refused, failed, outdated = {}, [], [], []
     with ThreadPoolExecutor(2) as pool:
         for folder, code, text in pool.map(lambda f: run(dlc, f), chosen):
             group = os.path.basename(os.path.dirname(folder))
             if code == 0:
                 passed[group] = passed.get(group, 0) + 1
+            elif code == 1 and os.path.basename(folder) in OUTDATED and DEBIAN in folder:
+                outdated.append(folder)
             elif code == 1 and any(w in text for w in REFUSALS) and "differs" not in text:
                 refused.append((folder, text))
             else:
                 failed.append((folder, code, text))
     for folder, text in refused:
         print(f"refused {os.path.basename(folder)}: {text.splitlines()[-1][:160] if text else ''}")
+    for folder in outdated:
+        print(f"outdated {os.path.basename(folder)}: {OUTDATED[os.path.basename(folder)]}")
     for folder, code, text in failed:
         print(f"FAILED  {folder}: exit {code}: {text[-300:]}")
     print(f"{sum(passed.values())} of {len(chosen)} chosen folders (of {len(todo)}) passed: "
-          + ", ".join(f"{k} {v}" for k, v in sorted(passed.items())) + f"; refused by name {len(refused)}; failed {len(failed)}")
+          + ", ".join(f"{k} {v}" for k, v in sorted(passed.items())) + f"; refused by name {len(refused)}; outdated data {len(outdated)}; failed {len(failed)}")
     return 1 if failed else 0
 
 sys.exit(main())
