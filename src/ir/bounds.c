@@ -35,7 +35,7 @@ static wide wgcd(wide a, wide b)
 	return a;
 }
 
-static wide floor_div(wide a, wide b)
+wide ir_floor_wide(wide a, wide b)
 {
 	wide q = a / b;
 	return q - (a % b != 0 && (a < 0) != (b < 0));
@@ -43,7 +43,7 @@ static wide floor_div(wide a, wide b)
 
 static wide floor_mod(wide a, wide b)
 {
-	return a - floor_div(a, b) * b;
+	return a - ir_floor_wide(a, b) * b;
 }
 
 int64_t ir_gcd(int64_t a, int64_t b)
@@ -54,7 +54,7 @@ int64_t ir_gcd(int64_t a, int64_t b)
 
 int64_t ir_floor_div(int64_t a, int64_t b)
 {
-	return (int64_t)floor_div(a, b);
+	return (int64_t)ir_floor_wide(a, b);
 }
 
 int64_t ir_floor_mod(int64_t a, int64_t b)
@@ -77,10 +77,15 @@ void ir_type_range(DType t, wide *lo, wide *hi)
 		*lo = 0;
 		*hi = 1;
 		break;
-	default:
-		*lo = INT64_MIN;
-		*hi = INT64_MAX;
+	default: *lo = INT64_MIN; *hi = INT64_MAX;
 	}
+}
+
+bool ir_fits(wide v, DType t)
+{
+	wide lo, hi;
+	ir_type_range(t, &lo, &hi);
+	return v >= lo && v <= hi;
 }
 
 static bool is_u64(DType t)
@@ -208,7 +213,7 @@ static Span not_zero(Span b)
 
 static wide quotient(wide a, wide b, bool floor)
 {
-	return floor ? floor_div(a, b) : a / b;
+	return floor ? ir_floor_wide(a, b) : a / b;
 }
 
 /* Monotone in the dividend, and in the divisor on each side of 0: the corners are the extremes. */
@@ -226,7 +231,7 @@ static Span span_div(Span a, Span b, bool floor)
 	}
 	if (b.lo == b.hi && b.lo > 0 && a.mod % b.lo == 0 && (floor || a.rem % b.lo == 0)) {
 		d.mod = a.mod / b.lo;
-		d.rem = floor_div(a.rem, b.lo);
+		d.rem = ir_floor_wide(a.rem, b.lo);
 	}
 	return d;
 }
@@ -237,10 +242,12 @@ static Span span_mod(Span a, Span b)
 	if (b.lo <= 0)
 		return b.hi < 0 ? span(b.lo + 1, 0) : span(b.lo + 1, wmax(b.hi - 1, 0));
 	if (b.lo != b.hi)
-		return a.lo >= 0 && a.hi < b.lo ? a : span(0, a.lo >= 0 ? wmin(a.hi, b.hi - 1) : b.hi - 1);
+		return a.lo >= 0 && a.hi < b.lo
+		               ? a
+		               : span(0, a.lo >= 0 ? wmin(a.hi, b.hi - 1) : b.hi - 1);
 	wide c = b.lo;
 	Span m = span(0, c - 1);
-	if (floor_div(a.lo, c) == floor_div(a.hi, c))
+	if (ir_floor_wide(a.lo, c) == ir_floor_wide(a.hi, c))
 		m = span(floor_mod(a.lo, c), floor_mod(a.hi, c));
 	m.mod = wgcd(a.mod, c);
 	m.rem = floor_mod(a.rem, m.mod);
@@ -262,7 +269,8 @@ static Span span_tmod(Span a, Span b)
 static Span span_union(Span a, Span b)
 {
 	wide mod = wgcd(wgcd(a.mod, b.mod), a.rem - b.rem);
-	return (Span){ wmin(a.lo, b.lo), wmax(a.hi, b.hi), mod, mod > 0 ? floor_mod(a.rem, mod) : a.rem };
+	return (Span){ wmin(a.lo, b.lo), wmax(a.hi, b.hi), mod,
+		mod > 0 ? floor_mod(a.rem, mod) : a.rem };
 }
 
 static Span span_minmax(Span a, Span b, bool max)
@@ -330,7 +338,9 @@ static Span span_abs(Span a)
 
 static Span span_not(Span a, DType t)
 {
-	Span top = span_const(t.kind == DT_INT ? -1 : t.kind == DT_BOOL ? 1 : ((wide)1 << t.bits) - 1);
+	Span top = span_const(t.kind == DT_INT    ? -1
+			      : t.kind == DT_BOOL ? 1
+						  : ((wide)1 << t.bits) - 1);
 	return span_add(top, a, -1);
 }
 
@@ -360,16 +370,10 @@ static Span span_cast(Span a, DType from, DType to)
 	if (dtype_is_float(from) || dtype_is_float(to))
 		return of_type(to);
 	if (to.kind == DT_BOOL && from.kind != DT_BOOL)
-		return a.lo > 0 || a.hi < 0 ? span_const(1) : a.mod == 0 ? span_const(0) : span(0, 1);
+		return a.lo > 0 || a.hi < 0 ? span_const(1)
+		       : a.mod == 0         ? span_const(0)
+		                            : span(0, 1);
 	return a; /* settle wraps it */
-}
-
-const Range *ir_range_find(const Range *env, const char *name)
-{
-	for (; env != NULL; env = env->outer)
-		if (env->name == name)
-			return env;
-	return NULL;
 }
 
 static Span span_var(const Expr *e, const Range *env)
@@ -390,7 +394,8 @@ static Span span_var(const Expr *e, const Range *env)
 
 static Interval eval(const Expr *e, const Range *env, IntervalCache *cache);
 
-enum { DEEP_CHOICE = 10, TOO_DEEP = 1000 };
+/* Conditions deeper than this do not refine the arms. */
+enum { DEEP_CHOICE = 10 };
 
 /* Each arm under what its choice says; those facts live on the stack, so no cache may see them. */
 static Span span_select(const Expr *e, const Range *env, IntervalCache *cache)
@@ -403,7 +408,8 @@ static Span span_select(const Expr *e, const Range *env, IntervalCache *cache)
 	for (int i = 0; i < 2; i++) {
 		Facts f;
 		const Range *in = c->depth > DEEP_CHOICE ? env : ir_facts_if(&f, c, i == 0, env);
-		arm[i] = in == env ? eval(e->arg[1 + i], env, cache) : ir_interval(e->arg[1 + i], in);
+		arm[i] = in == env ? eval(e->arg[1 + i], env, cache)
+		                   : ir_interval(e->arg[1 + i], in);
 	}
 	return span_union(span_of(arm[0], e->type), span_of(arm[1], e->type));
 }
@@ -458,9 +464,10 @@ static Interval node(const Expr *e, const Range *env, IntervalCache *cache)
 		return settle(span_const(is_u64(t) ? (wide)(uint64_t)e->i : (wide)e->i), t);
 	if (e->op == IR_VAR)
 		return settle(is_float(e) ? of_type(t) : span_var(e, env), t);
-	if (e->op == IR_SELECT && !is_float(e) && e->depth <= TOO_DEEP)
+	if (e->op == IR_SELECT && !is_float(e) && e->depth <= IR_DEEPEST)
 		return settle(span_select(e, env, cache), t);
-	if (is_float(e) || e->depth > TOO_DEEP || e->nargs == 0 || e->nargs > 2 || e->op == IR_LOAD || is_float(e->arg[0]))
+	if (is_float(e) || e->depth > IR_DEEPEST || e->nargs == 0 || e->nargs > 2 ||
+		e->op == IR_LOAD || is_float(e->arg[0]))
 		return settle(of_type(t), t);
 	Span a = span_of(eval(e->arg[0], env, cache), e->arg[0]->type);
 	if (e->op == IR_LANE || e->nargs == 1)
@@ -477,7 +484,7 @@ static Interval eval(const Expr *e, const Range *env, IntervalCache *cache)
 {
 	if (e->nargs == 0 || e->op == IR_LOAD || cache == NULL)
 		return node(e, env, cache);
-	size_t at = (e->id * 7u + ((uintptr_t)env >> 4)) % INTERVAL_CACHE;
+	size_t at = ((size_t)e->id * 7 + ((uintptr_t)env >> 4)) % INTERVAL_CACHE;
 	if (cache->e[at] == e && cache->env[at] == env)
 		return cache->value[at];
 	Interval v = node(e, env, cache);
@@ -499,79 +506,4 @@ Interval ir_interval(const Expr *e, const Range *env)
 	IntervalCache cache;
 	memset(cache.e, 0, sizeof cache.e);
 	return eval(e, env, &cache);
-}
-
-const Range *ir_range_fn(Ir *ir, const Fn *fn)
-{
-	const Range *env = NULL;
-	for (int i = 0; i < fn->nsym; i++) {
-		Range *r = arena_new_of(ir_arena(ir), Range);
-		*r = (Range){ .outer = env, .name = fn->sym[i].name, .lo = fn->sym[i].lo,
-			.hi = fn->sym[i].hi, .mod = fn->sym[i].div, .rem = 0 };
-		env = r;
-	}
-	return env;
-}
-
-const Range *ir_range_for(Ir *ir, const char *name, const Expr *lo, const Expr *hi, const Range *env)
-{
-	env = ir_range_if(ir, ir_lt(ir, lo, hi), true, env); /* where the variable exists, so it is */
-	Interval a = ir_interval(lo, env), b = ir_interval(hi, env);
-	Range *r = arena_new_of(ir_arena(ir), Range);
-	*r = (Range){ .outer = env, .name = name, .lo = a.lo, .hi = b.hi, .mod = 1, .sym_lo = lo };
-	if (b.hi != INT64_MIN && !(is_u64(hi->type) && b.hi == INT64_MAX))
-		r->hi--;
-	if (b.lo != INT64_MIN)
-		r->sym_hi = ir_sub(ir, hi, ir_const_int(ir, hi->type, 1));
-	return r;
-}
-
-const Range *ir_range_let(Ir *ir, const char *name, const Expr *value, const Range *env)
-{
-	if (is_float(value) || value->type.lanes != 1)
-		return env;
-	Interval v = ir_interval(value, env);
-	Range *r = arena_new_of(ir_arena(ir), Range);
-	*r = (Range){ .outer = env, .name = name, .lo = v.lo, .hi = v.hi, .mod = v.mod, .rem = v.rem };
-	if (v.mod == 0) {
-		r->mod = 1;
-		r->rem = 0;
-	}
-	if (dtype_is_int(value->type))
-		r->sym_lo = r->sym_hi = value;
-	return r;
-}
-
-const Range *ir_range_iters(Ir *ir, const Stmt *block, const Range *env)
-{
-	const Range *outer = env;
-	for (int i = 0; i < block->block.n; i++) {
-		const Iter *it = &block->block.iter[i];
-		const Range *r = ir_range_let(ir, it->name, it->value, outer);
-		if (r == outer)
-			continue;
-		Range *own = arena_copy(ir_arena(ir), r, sizeof *r); /* values use no iterators */
-		own->outer = env;
-		env = own;
-	}
-	return env;
-}
-
-const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env)
-{
-	env = ir_range_iters(ir, block, env);
-	for (int i = 0; i < block->block.n; i++) {
-		const Iter *it = &block->block.iter[i];
-		const Range *value = ir_range_find(env, it->name);
-		const Range *domain = ir_range_for(ir, it->name, it->lo, it->hi, env);
-		Range *r = arena_copy(ir_arena(ir), domain, sizeof *domain);
-		if (value != NULL && value->lo <= r->hi && value->hi >= r->lo) {
-			r->lo = r->lo > value->lo ? r->lo : value->lo;
-			r->hi = r->hi < value->hi ? r->hi : value->hi;
-			r->mod = value->mod;
-			r->rem = value->rem;
-		}
-		env = r;
-	}
-	return block->block.where == NULL ? env : ir_range_if(ir, block->block.where, true, env);
 }

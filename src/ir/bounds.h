@@ -24,7 +24,7 @@ typedef struct Range {
 } Range;
 
 typedef struct Interval {
-	int64_t lo, hi;   /* inclusive, saturated at the ends of int64 */
+	int64_t lo, hi; /* inclusive, saturated at the ends of int64 */
 	int64_t mod, rem; /* value % mod == rem; mod 1 says nothing; mod 0: the constant rem */
 } Interval;
 
@@ -35,7 +35,8 @@ typedef struct Interval {
 Interval ir_interval(const Expr *e, const Range *env);
 /* The facts that a Fn's symbols give; then one for a loop, one for a let, those of a condition. */
 const Range *ir_range_fn(Ir *ir, const Fn *fn);
-const Range *ir_range_for(Ir *ir, const char *name, const Expr *lo, const Expr *hi, const Range *env);
+const Range *ir_range_for(
+	Ir *ir, const char *name, const Expr *lo, const Expr *hi, const Range *env);
 const Range *ir_range_let(Ir *ir, const char *name, const Expr *value, const Range *env);
 const Range *ir_range_if(Ir *ir, const Expr *cond, bool holds, const Range *env);
 /*
@@ -44,6 +45,8 @@ const Range *ir_range_if(Ir *ir, const Expr *cond, bool holds, const Range *env)
  */
 const Range *ir_range_iters(Ir *ir, const Stmt *block, const Range *env);
 const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env);
+/* All that holds where s stands in fn, before it runs; the facts of the symbols if it is not there. */
+const Range *ir_range_at(Ir *ir, const Fn *fn, const Stmt *s);
 /*
  * True if cond (bool) holds, or cannot hold, for all values (all lanes); false: not known.
  * Decides by intervals, divisibility, and linear reasoning with the symbolic ends and conditions of

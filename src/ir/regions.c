@@ -95,7 +95,8 @@ static const Expr *numeric_end(Collect *c, const Expr *e, Side side, const Range
 static const Expr *mod_bound(Collect *c, const Expr *e, const Bound *v, Side side, const Range *env)
 {
 	const Expr *n = e->arg[1];
-	const Expr *lo = bound_of(c, e->arg[0], v, DOWN, env), *hi = bound_of(c, e->arg[0], v, UP, env);
+	const Expr *lo = bound_of(c, e->arg[0], v, DOWN, env),
+		   *hi = bound_of(c, e->arg[0], v, UP, env);
 	if (ir_uses_var(n, v->name) || ir_interval(n, env).lo < 1)
 		return NULL;
 	if (lo != NULL && hi != NULL) {
@@ -103,11 +104,12 @@ static const Expr *mod_bound(Collect *c, const Expr *e, const Bound *v, Side sid
 		if (ir_always(ir_simplify(c->ir, same, env), env))
 			return ir_mod(c->ir, side == UP ? hi : lo, n);
 	}
-	return side == UP ? ir_sub(c->ir, n, ir_const_int(c->ir, n->type, 1)) :
-		ir_const_int(c->ir, n->type, 0);
+	return side == UP ? ir_sub(c->ir, n, ir_const_int(c->ir, n->type, 1))
+	                  : ir_const_int(c->ir, n->type, 0);
 }
 
-static const Expr *select_bound(Collect *c, const Expr *e, const Bound *v, Side side, const Range *env)
+static const Expr *select_bound(
+	Collect *c, const Expr *e, const Bound *v, Side side, const Range *env)
 {
 	const Expr *a = bound_of(c, e->arg[1], v, side, ir_range_if(c->ir, e->arg[0], true, env));
 	const Expr *b = bound_of(c, e->arg[2], v, side, ir_range_if(c->ir, e->arg[0], false, env));
@@ -119,7 +121,8 @@ static const Expr *select_bound(Collect *c, const Expr *e, const Bound *v, Side 
 }
 
 /* x * y where one is free of the variable and of known sign. */
-static const Expr *product_bound(Collect *c, const Expr *e, const Bound *v, Side side, const Range *env)
+static const Expr *product_bound(
+	Collect *c, const Expr *e, const Bound *v, Side side, const Range *env)
 {
 	for (int i = 0; i < 2; i++) {
 		const Expr *x = e->arg[i], *y = e->arg[1 - i];
@@ -133,7 +136,8 @@ static const Expr *product_bound(Collect *c, const Expr *e, const Bound *v, Side
 }
 
 /* An end of one term that uses the variable, free of it. */
-static const Expr *term_bound(Collect *c, const Expr *e, const Bound *v, Side side, const Range *env)
+static const Expr *term_bound(
+	Collect *c, const Expr *e, const Bound *v, Side side, const Range *env)
 {
 	const Expr *a, *b;
 	switch (e->op) {
@@ -157,7 +161,8 @@ static const Expr *term_bound(Collect *c, const Expr *e, const Bound *v, Side si
 		wide lo, hi;
 		Interval x = ir_interval(e->arg[0], env);
 		ir_type_range(e->type, &lo, &hi);
-		if (!dtype_is_int(e->type) || !dtype_is_int(e->arg[0]->type) || x.lo < lo || x.hi > hi)
+		if (!dtype_is_int(e->type) || !dtype_is_int(e->arg[0]->type) || x.lo < lo ||
+			x.hi > hi)
 			return NULL;
 		a = bound_of(c, e->arg[0], v, side, env);
 		return a == NULL ? NULL : ir_cast(c->ir, e->type, a);
@@ -276,13 +281,15 @@ static const Expr *tighter(Collect *c, const Expr *old, const Expr *by, Side sid
 		return old;
 	if (old == NULL)
 		return by;
-	return ir_simplify(c->ir, ir_binary(c->ir, side == UP ? IR_MIN : IR_MAX, old, by), c->outer);
+	return ir_simplify(
+		c->ir, ir_binary(c->ir, side == UP ? IR_MIN : IR_MAX, old, by), c->outer);
 }
 
 static void tighten(Collect *c, const Expr *e, const Inside *in, Hull *h)
 {
 	Affine form, fact[2], rest;
-	if (is_free(e, in->bound) || !ir_affine_expand(e, &form) || !ir_affine_exact(&form, in->env, NULL))
+	if (is_free(e, in->bound) || !ir_affine_expand(e, &form) ||
+		!ir_affine_exact(&form, in->env, NULL))
 		return;
 	for (const Cond *k = in->cond; k != NULL; k = k->outer) {
 		int n = ir_affine_facts(k->cond, k->holds, in->env, NULL, fact);
@@ -292,7 +299,9 @@ static void tighten(Collect *c, const Expr *e, const Inside *in, Hull *h)
 				continue;
 			Side side = sign > 0 ? DOWN : UP;
 			const Expr *end = built(c, &rest);
-			end = end == NULL ? NULL : eliminate(c, ir_simplify(c->ir, end, in->env), in, side);
+			end = end == NULL
+			              ? NULL
+			              : eliminate(c, ir_simplify(c->ir, end, in->env), in, side);
 			if (end != NULL && side == UP)
 				h->hi = tighter(c, h->hi, end, side);
 			else if (end != NULL)
@@ -360,8 +369,9 @@ static void grow(Collect *c, Region *r, int k, Hull h)
 	const Buf *b = ir_find_buf(c->fn, r->buf);
 	const Expr *one = ir_int(c->ir, 1);
 	const Expr *lo = h.lo != NULL ? h.lo : ir_int(c->ir, 0);
-	const Expr *hi = h.hi != NULL ? ir_add(c->ir, h.hi, one) :
-		b != NULL && k < b->rank ? b->shape[k] : ir_int(c->ir, INT64_MAX);
+	const Expr *hi = h.hi != NULL               ? ir_add(c->ir, h.hi, one)
+	                 : b != NULL && k < b->rank ? b->shape[k]
+	                                            : ir_int(c->ir, INT64_MAX);
 	r->lo[k] = join(c, r->lo[k], lo, IR_MIN);
 	r->hi[k] = join(c, r->hi[k], hi, IR_MAX);
 }
@@ -386,7 +396,8 @@ static Inside under(Collect *c, const Inside *in, const Expr *cond, bool holds)
 }
 
 /* A chain of the parts of the condition, each free of lets and iterators. */
-static const Cond *conditions(Collect *c, const Expr *e, bool holds, const Inside *in, const Cond *outer)
+static const Cond *conditions(
+	Collect *c, const Expr *e, bool holds, const Inside *in, const Cond *outer)
 {
 	if (e->op == IR_NOT)
 		return conditions(c, e->arg[0], !holds, in, outer);
@@ -460,7 +471,9 @@ static Inside into_loop(Collect *c, const Stmt *s, const Inside *in)
 	Inside out = *in;
 	Bound *b = arena_new_of(ir_arena(c->ir), Bound);
 	const Expr *lo = resolve(c, s->loop.lo, in), *hi = resolve(c, s->loop.hi, in);
-	*b = (Bound){ .outer = in->bound, .name = s->loop.var, .lo = ir_simplify(c->ir, lo, in->env) };
+	*b = (Bound){
+		.outer = in->bound, .name = s->loop.var, .lo = ir_simplify(c->ir, lo, in->env)
+	};
 	out.bound = b;
 	out.env = ir_range_for(c->ir, s->loop.var, s->loop.lo, s->loop.hi, in->env);
 	Affine f;
@@ -486,7 +499,8 @@ static void visit_block(Collect *c, const Stmt *s, const Inside *in)
 {
 	Inside body = *in;
 	for (int i = 0; i < s->block.n; i++) {
-		const Expr *e[3] = { s->block.iter[i].lo, s->block.iter[i].hi, s->block.iter[i].value };
+		const Expr *e[3] = { s->block.iter[i].lo, s->block.iter[i].hi,
+			s->block.iter[i].value };
 		visit_exprs(c, e, 3, in);
 		Inside one = bind(c, *in, s->block.iter[i].name, s->block.iter[i].value);
 		Bound *b = arena_copy(ir_arena(c->ir), one.bound, sizeof *one.bound);
@@ -503,7 +517,8 @@ static void visit_block(Collect *c, const Stmt *s, const Inside *in)
 	for (int i = 0; i < s->block.n; i++)
 		if (s->block.iter[i].kind != ITER_SPATIAL) {
 			init = bind(c, init, s->block.iter[i].name, s->block.iter[i].lo);
-			init.env = ir_range_let(c->ir, s->block.iter[i].name, s->block.iter[i].lo, init.env);
+			init.env = ir_range_let(
+				c->ir, s->block.iter[i].name, s->block.iter[i].lo, init.env);
 		}
 	visit_list(c, s->block.init, init);
 	visit_list(c, s->block.body, body);
@@ -524,7 +539,8 @@ static void visit_reduce(Collect *c, const Stmt *s, const Inside *in)
 /* Which way data goes through argument i of the call: what the parameter's role says. */
 static void call_role(Collect *c, const Stmt *s, int i, bool *read, bool *write)
 {
-	const Fn *fn = s->call.intrin ? ir_intrin(c->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
+	const Fn *fn =
+		s->call.intrin ? ir_intrin(c->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
 	const Buf *b = fn != NULL && i < fn->nparam ? fn->param[i].buf : NULL;
 	*read = b == NULL || b->role != BUF_OUT;
 	*write = b == NULL || (b->role != BUF_IN && b->role != BUF_CONST);
@@ -603,48 +619,10 @@ static void visit_list(Collect *c, const Stmt *s, Inside in)
 	}
 }
 
-/* ---- The facts at a statement. ---- */
-
-static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env, const Range **out);
-
-static bool find_below(Ir *ir, const Stmt *s, const Stmt *target, const Range *env, const Range **out)
-{
-	switch (s->kind) {
-	case ST_FOR:
-		return find(ir, s->loop.body, target,
-			ir_range_for(ir, s->loop.var, s->loop.lo, s->loop.hi, env), out);
-	case ST_BLOCK:
-		env = ir_range_block(ir, s, env);
-		return find(ir, s->block.init, target, env, out) || find(ir, s->block.body, target, env, out);
-	case ST_IF:
-		return find(ir, s->branch.then, target, ir_range_if(ir, s->branch.cond, true, env), out) ||
-			find(ir, s->branch.other, target, ir_range_if(ir, s->branch.cond, false, env), out);
-	case ST_ASYNC: return find(ir, s->async, target, env, out);
-	default: return false;
-	}
-}
-
-static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env, const Range **out)
-{
-	for (const Stmt *s = list; s != NULL; s = s->next) {
-		if (s == target) {
-			*out = env;
-			return true;
-		}
-		if (find_below(ir, s, target, env, out))
-			return true;
-		if (s->kind == ST_LET)
-			env = ir_range_let(ir, s->let.var, s->let.value, env);
-	}
-	return false;
-}
-
 Region *ir_regions(Ir *ir, const Fn *fn, const KernelSet *ks, const Stmt *s, int *n)
 {
 	Collect c = { .ir = ir, .fn = fn, .ks = ks };
-	const Range *env = ir_range_fn(ir, fn);
-	if (!find(ir, fn->body, s, env, &c.outer))
-		c.outer = env;
+	c.outer = ir_range_at(ir, fn, s);
 	Inside in = { .env = c.outer };
 	visit(&c, s, &in);
 	*n = (int)c.region.n;

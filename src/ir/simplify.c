@@ -27,7 +27,7 @@ static const IrRewrite rows[] = {
 	{ 0 },
 };
 
-enum { FUEL = 2000, TOO_DEEP = 500, MOST_ARGS = 32 };
+enum { FUEL = 2000, MOST_ARGS = 32 };
 
 static bool is_constant(const Expr *e)
 {
@@ -62,19 +62,21 @@ static const Expr *rebuild(Ir *ir, const Expr *e, const Expr *const *arg)
 	case IR_SELECT: return ir_select(ir, arg[0], arg[1], arg[2]);
 	case IR_CAST: return ir_cast(ir, e->type, arg[0]);
 	case IR_SPLAT: return ir_splat(ir, arg[0], e->type.lanes);
-	case IR_LANE: return ir_lane(ir, arg[0], (int)arg[1]->i);
+	case IR_LANE: return ir_lane(ir, arg[0], (int)e->arg[1]->i);
 	case IR_FMA: return ir_fma(ir, arg[0], arg[1], arg[2]);
 	case IR_LOAD:
 	case IR_RAMP:
 	case IR_BITCAST: return ir_with_args(ir, e, arg);
-	default: return e->nargs == 1 ? ir_unary(ir, e->op, arg[0]) : ir_binary(ir, e->op, arg[0], arg[1]);
+	default:
+		return e->nargs == 1 ? ir_unary(ir, e->op, arg[0])
+		                     : ir_binary(ir, e->op, arg[0], arg[1]);
 	}
 }
 
 /* f(splat a, splat b) = splat f(a, b), lane by lane. */
 static const Expr *splat_of(Ir *ir, const Expr *e)
 {
-	const Expr *arg[3];
+	const Expr *arg[3] = { NULL };
 	if (e->type.lanes == 1 || e->nargs == 0 || e->nargs > 3 || e->op == IR_LOAD ||
 		e->op == IR_SPLAT || e->op == IR_RAMP || e->op == IR_BITCAST)
 		return NULL;
@@ -104,11 +106,35 @@ static const Expr *apply(Simp *s, const Expr *e)
 	return r;
 }
 
+/*
+ * The arguments of a whole tree of and (or) at once: its inner nodes are no matter of their own.
+ * NULL if it is none, or is too large.
+ */
+static const Expr *simplify_logic_tree(Simp *s, const Expr *e)
+{
+	const Expr *x[SIMPLIFY_CHAIN], *flat[SIMPLIFY_CHAIN];
+	int n = 0, m = 0;
+	bool fits = true;
+	if ((e->op != IR_AND && e->op != IR_OR) || e->type.kind != DT_BOOL ||
+		!simplify_chain(e, e->op, x, &n))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		x[i] = simplify_expr(s, x[i]);
+		fits = fits && simplify_chain(x[i], e->op, flat, &m);
+	}
+	return simplify_chain_build(s->ir, e->op, fits ? flat : x, fits ? m : n);
+}
+
 static const Expr *simplify_args(Simp *s, const Expr *e)
 {
-	const Expr *small[MOST_ARGS];
-	const Expr **arg = e->nargs <= MOST_ARGS ? small : arena_array(ir_arena(s->ir), const Expr *, e->nargs);
+	const Expr *small[MOST_ARGS] = { NULL };
+	const Expr **arg = e->nargs <= MOST_ARGS
+	                           ? small
+	                           : arena_array(ir_arena(s->ir), const Expr *, e->nargs);
 	int first = 0;
+	const Expr *tree = simplify_logic_tree(s, e);
+	if (tree != NULL)
+		return tree;
 	if (e->op == IR_SELECT) {
 		arg[0] = simplify_expr(s, e->arg[0]);
 		for (int i = 0; i < 2; i++) {
@@ -162,7 +188,10 @@ const Expr *simplify_under(Simp *s, const Expr *e, const Range *env)
 const Expr *simplify_whole(Simp *s, const Expr *e)
 {
 	s->fuel = FUEL;
-	return e->depth > TOO_DEEP ? e : simplify_expr(s, e);
+	if (e->depth > IR_DEEPEST)
+		return e;
+	const Expr *r = simplify_expr(s, e);
+	return r->depth > IR_MAX_DEPTH && r->depth > e->depth ? e : r; /* long sums are deep ones */
 }
 
 const Expr *ir_simplify(Ir *ir, const Expr *e, const Range *env)

@@ -36,7 +36,8 @@ static int *name_count(Arena *a, Names *set, const char *name)
 				*name_count(a, set, old.name[i]) = old.count[i];
 	}
 	size_t i = ((uintptr_t)name >> 3) * 0x9e3779b97f4a7c15u >> 20;
-	for (i &= set->cap - 1; set->name[i] != NULL && set->name[i] != name; i = (i + 1) & (set->cap - 1))
+	for (i &= set->cap - 1; set->name[i] != NULL && set->name[i] != name;
+		i = (i + 1) & (set->cap - 1))
 		;
 	set->used += set->name[i] == NULL;
 	set->name[i] = name;
@@ -155,9 +156,11 @@ static Stmt *walk_if(Walk *w, Stmt *s)
 	const Range *env = w->s.env;
 	s->branch.cond = simp(w, s->branch.cond);
 	if (s->branch.cond->op == IR_INT)
-		return walk_body(w, hoisted(w, s->branch.cond->i ? s->branch.then : s->branch.other), env);
+		return walk_body(
+			w, hoisted(w, s->branch.cond->i ? s->branch.then : s->branch.other), env);
 	s->branch.then = walk_body(w, s->branch.then, ir_range_if(ir, s->branch.cond, true, env));
-	s->branch.other = walk_body(w, s->branch.other, ir_range_if(ir, s->branch.cond, false, env));
+	s->branch.other =
+		walk_body(w, s->branch.other, ir_range_if(ir, s->branch.cond, false, env));
 	if (s->branch.then == NULL && s->branch.other == NULL)
 		return NULL;
 	if (s->branch.then == NULL) {
@@ -270,7 +273,8 @@ static Stmt *walk_body(Walk *w, Stmt *list, const Range *env)
 		for (; *end != NULL; end = &(*end)->next) {
 			if ((*end)->kind != ST_LET)
 				continue;
-			const Range *known = ir_range_let(w->s.ir, (*end)->let.var, (*end)->let.value, w->s.env);
+			const Range *known =
+				ir_range_let(w->s.ir, (*end)->let.var, (*end)->let.value, w->s.env);
 			leave(w, old);
 			old = enter(w, known);
 		}
@@ -330,7 +334,8 @@ static Stmt *without_dead(Walk *w, Stmt *list, bool *dropped)
 {
 	for (Stmt **at = &list; *at != NULL;) {
 		Stmt *s = *at;
-		if (s->kind == ST_LET && *name_count(ir_arena(w->s.ir), &w->read, s->let.var) == 0) {
+		if (s->kind == ST_LET &&
+			*name_count(ir_arena(w->s.ir), &w->read, s->let.var) == 0) {
 			*at = s->next;
 			*dropped = true;
 			continue;

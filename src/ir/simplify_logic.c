@@ -9,27 +9,31 @@
 
 /* ---- Choices. ---- */
 
-enum { CHAIN = 8 };
-
-/* The arguments of a tree of one operator; false if there are more than CHAIN. */
-static bool chain_of(const Expr *e, Node op, const Expr *x[CHAIN], int *n)
+bool simplify_chain(const Expr *e, Node op, const Expr *x[SIMPLIFY_CHAIN], int *n)
 {
 	if (e->op == op)
-		return chain_of(e->arg[0], op, x, n) && chain_of(e->arg[1], op, x, n);
+		return simplify_chain(e->arg[0], op, x, n) && simplify_chain(e->arg[1], op, x, n);
 	for (int i = 0; i < *n; i++)
 		if (x[i] == e)
 			return true;
-	if (*n == CHAIN)
+	if (*n == SIMPLIFY_CHAIN)
 		return false;
 	x[(*n)++] = e;
 	return true;
 }
 
-static const Expr *chain_build(Simp *s, Node op, const Expr *const *x, int n)
+const Expr *simplify_chain_build(Ir *ir, Node op, const Expr **x, int n)
 {
+	for (int i = 1; i < n; i++) {
+		const Expr *e = x[i];
+		int j = i;
+		for (; j > 0 && simplify_order(e, x[j - 1]) < 0; j--)
+			x[j] = x[j - 1];
+		x[j] = e;
+	}
 	const Expr *e = x[0];
 	for (int i = 1; i < n; i++)
-		e = ir_binary(s->ir, op, e, x[i]);
+		e = ir_binary(ir, op, e, x[i]);
 	return e;
 }
 
@@ -40,24 +44,12 @@ static bool is_beaten(Simp *s, Node op, const Expr *x, const Expr *by)
 	return ir_is_ordered(x, by, 0, s->env, s->cache);
 }
 
-static void sort_exprs(const Expr **x, int n)
-{
-	for (int i = 1; i < n; i++) {
-		const Expr *e = x[i];
-		int j = i;
-		for (; j > 0 && simplify_order(e, x[j - 1]) < 0; j--)
-			x[j] = x[j - 1];
-		x[j] = e;
-	}
-}
-
 const Expr *rule_extreme(Simp *s, const Expr *e)
 {
-	const Expr *x[CHAIN];
+	const Expr *x[SIMPLIFY_CHAIN];
 	int n = 0;
-	if (!dtype_is_int(e->type) || !chain_of(e, e->op, x, &n))
+	if (!dtype_is_int(e->type) || !simplify_chain(e, e->op, x, &n))
 		return NULL;
-	sort_exprs(x, n);
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
 			if (i != j && is_beaten(s, e->op, x[j], x[i])) {
@@ -67,7 +59,7 @@ const Expr *rule_extreme(Simp *s, const Expr *e)
 				i -= j < i;
 				j--;
 			}
-	return chain_build(s, e->op, x, n);
+	return simplify_chain_build(s->ir, e->op, x, n);
 }
 
 static bool is_exact(Simp *s, const Affine *f)
@@ -98,11 +90,12 @@ static bool take_extreme(const Expr *e, Affine *rest, Term *m)
 
 const Expr *rule_sum_extreme(Simp *s, const Expr *e)
 {
-	const Expr *x[CHAIN];
+	const Expr *x[SIMPLIFY_CHAIN];
 	Affine rest, arg;
 	Term m;
 	int n = 0;
-	if (!take_extreme(e, &rest, &m) || !is_exact(s, &rest) || !chain_of(m.a, m.a->op, x, &n))
+	if (!take_extreme(e, &rest, &m) || !is_exact(s, &rest) ||
+		!simplify_chain(m.a, m.a->op, x, &n))
 		return NULL;
 	int before = weight(&rest), after = 0;
 	for (int i = 0; i < n; i++) {
@@ -117,7 +110,8 @@ const Expr *rule_sum_extreme(Simp *s, const Expr *e)
 	}
 	if (after > before || (after == before && rest.n > 0))
 		return NULL;
-	return chain_build(s, (m.a->op == IR_MIN) == (m.coef == 1) ? IR_MIN : IR_MAX, x, n);
+	return simplify_chain_build(
+		s->ir, (m.a->op == IR_MIN) == (m.coef == 1) ? IR_MIN : IR_MAX, x, n);
 }
 
 const Expr *rule_select_same(Simp *s, const Expr *e)
@@ -243,7 +237,8 @@ static const Expr *canonical_equal(Simp *s, const Expr *e, Affine *d, bool exact
 	DType t = e->arg[0]->type;
 	if (exact && (!is_exact(s, &left) || !is_exact(s, &right)))
 		return NULL;
-	return ir_binary(s->ir, e->op, simplify_build(s->ir, &left, t), simplify_build(s->ir, &right, t));
+	return ir_binary(
+		s->ir, e->op, simplify_build(s->ir, &left, t), simplify_build(s->ir, &right, t));
 }
 
 const Expr *rule_compare(Simp *s, const Expr *e)
@@ -262,23 +257,16 @@ static bool is_quotient(const Expr *e, int64_t *c)
 	return e->op == IR_DIV && ir_is_int(e->arg[1], c) && *c > 0;
 }
 
-static bool fits(int64_t v, DType t)
-{
-	wide lo, hi;
-	ir_type_range(t, &lo, &hi);
-	return v >= lo && v <= hi;
-}
-
 const Expr *rule_compare_div(Simp *s, const Expr *e)
 {
 	const Expr *a = e->arg[0], *b = e->arg[1];
 	int64_t c, k, v;
 	if (is_quotient(a, &c) && ir_is_int(b, &k) && !__builtin_mul_overflow(k, c, &v) &&
-		fits(v, a->type))
+		ir_fits(v, a->type))
 		return ir_lt(s->ir, a->arg[0], ir_const_int(s->ir, a->type, v));
 	if (is_quotient(b, &c) && ir_is_int(a, &k) && !__builtin_add_overflow(k, 1, &v) &&
 		!__builtin_mul_overflow(v, c, &v) && !__builtin_sub_overflow(v, 1, &v) &&
-		fits(v, a->type))
+		ir_fits(v, a->type))
 		return ir_lt(s->ir, ir_const_int(s->ir, a->type, v), b->arg[0]);
 	return NULL;
 }
@@ -295,37 +283,67 @@ const Expr *rule_not_compare(Simp *s, const Expr *e)
 	return ir_binary(s->ir, x->op == IR_LT ? IR_LE : IR_LT, x->arg[1], x->arg[0]);
 }
 
-/* All of x but x[i] as facts; the chain lives in f. */
-static const Range *facts_of_others(Simp *s, Facts *f, const Expr *const *x, int n, int i, bool hold)
+/* A bit for each name in e, maybe shared. */
+static uint64_t names_in(const Expr *e)
+{
+	uint64_t set = 0;
+	if (e->depth > 8)
+		return UINT64_MAX;
+	if (e->op == IR_VAR || e->op == IR_LOAD)
+		set = (uint64_t)1 << ((uintptr_t)e->name >> 4) % 64;
+	for (int i = 0; i < e->nargs; i++)
+		set |= names_in(e->arg[i]);
+	return set;
+}
+
+/* Those of x but x[i] that have a name in common with it, or with one that has; f holds the chain. */
+static const Range *facts_of_others(
+	Simp *s, Facts *f, const Expr *const *x, const uint64_t *names, int n, int i, bool hold)
 {
 	const Range *env = s->env;
-	for (int j = 0; j < n; j++)
-		if (j != i)
+	uint64_t common = names[i];
+	bool used[SIMPLIFY_CHAIN] = { false }, more = true;
+	used[i] = true;
+	while (more) {
+		more = false;
+		for (int j = 0; j < n; j++) {
+			if (used[j] || (names[j] & common) == 0)
+				continue;
+			used[j] = more = true;
+			common |= names[j];
 			env = ir_facts_if(&f[j], x[j], hold, env);
+		}
+	}
 	return env;
 }
 
 const Expr *rule_conjunction(Simp *s, const Expr *e)
 {
-	const Expr *x[CHAIN];
-	Facts f[CHAIN];
+	const Expr *x[SIMPLIFY_CHAIN];
+	Facts f[SIMPLIFY_CHAIN];
 	int n = 0;
 	bool hold = e->op == IR_AND;
-	if (e->type.kind != DT_BOOL || e->type.lanes != 1 || !chain_of(e, e->op, x, &n))
+	if (e->type.kind != DT_BOOL || e->type.lanes != 1 || !simplify_chain(e, e->op, x, &n))
 		return NULL;
-	for (int i = 0; i < n && n > 1; i++) {
-		const Range *env = facts_of_others(s, f, x, n, i, hold);
+	uint64_t names[SIMPLIFY_CHAIN];
+	for (int i = 0; i < n; i++)
+		names[i] = names_in(x[i]);
+	for (int i = 0; i < n; i++) {
+		const Range *env = facts_of_others(s, f, x, names, n, i, hold);
+		if (env == s->env)
+			continue;
 		bool is = ir_always(x[i], env);
 		if (!is && !ir_never(x[i], env))
 			continue;
 		if (is != hold)
 			return ir_bool(s->ir, is);
-		for (int j = i--; j + 1 < n; j++)
+		for (int j = i--; j + 1 < n; j++) {
 			x[j] = x[j + 1];
+			names[j] = names[j + 1];
+		}
 		n--;
 	}
-	sort_exprs(x, n);
-	return chain_build(s, e->op, x, n);
+	return simplify_chain_build(s->ir, e->op, x, n);
 }
 
 static bool is_ones(const Expr *e)
@@ -352,16 +370,14 @@ const Expr *rule_bitwise(Simp *s, const Expr *e)
 		bool mask = simplify_is_int(b, &c) && c > 0 && (c & (c + (c < INT64_MAX))) == 0;
 		return mask && v.lo >= 0 && v.hi <= c ? a : NULL;
 	}
-	case IR_OR:
-		return is_ones(a) ? a : is_ones(b) ? b : NULL;
+	case IR_OR: return is_ones(a) ? a : is_ones(b) ? b : NULL;
 	case IR_XOR:
 		if (is_zero(a) || is_zero(b))
 			return is_zero(a) ? b : a;
 		if (e->type.kind == DT_BOOL && (is_ones(a) || is_ones(b)))
 			return ir_unary(s->ir, IR_NOT, is_ones(a) ? b : a);
 		return a == b ? ir_const_int(s->ir, e->type, 0) : NULL;
-	default:
-		return is_zero(b) ? a : NULL;
+	default: return is_zero(b) ? a : NULL;
 	}
 }
 
@@ -494,20 +510,26 @@ const Expr *rule_integral(Simp *s, const Expr *e)
 {
 	(void)s;
 	Node op = e->arg[0]->op;
-	return op == IR_FLOOR || op == IR_CEIL || op == IR_ROUND || op == IR_TRUNC ? e->arg[0] : NULL;
+	return op == IR_FLOOR || op == IR_CEIL || op == IR_ROUND || op == IR_TRUNC ? e->arg[0]
+	                                                                           : NULL;
 }
 
 static int mantissa(DType t)
 {
-	return t.kind == DT_BFLOAT ? 8 : t.bits == 64 ? 53 : t.bits == 32 ? 24 : t.bits == 16 ? 11 : 0;
+	return t.kind == DT_BFLOAT ? 8
+	       : t.bits == 64      ? 53
+	       : t.bits == 32      ? 24
+	       : t.bits == 16      ? 11
+	                           : 0;
 }
 
 /* Every value of `of` is one of t, and cast back and forth is the same. */
 static bool holds_all(DType t, DType of)
 {
-	if (dtype_is_float(t) && dtype_is_float(of)) /* f32 holds bf16 and f16, neither holds the other */
+	if (dtype_is_float(t) &&
+		dtype_is_float(of)) /* f32 holds bf16 and f16, neither holds the other */
 		return (t.kind == DT_FLOAT && t.bits >= 32 && t.bits >= of.bits && of.bits >= 16) ||
-			(t.kind == of.kind && t.bits == of.bits);
+		       (t.kind == of.kind && t.bits == of.bits);
 	if (of.kind == DT_BOOL)
 		return mantissa(t) > 0 || !dtype_is_float(t);
 	if (dtype_is_float(t))
@@ -529,7 +551,10 @@ const Expr *rule_cast(Simp *s, const Expr *e)
 	const Expr *x = e->arg[0]->arg[0];
 	bool ints = dtype_is_int(to) && dtype_is_int(from) && dtype_is_int(x->type);
 	bool logic = to.kind == DT_BOOL && dtype_is_float(from) != dtype_is_float(x->type);
-	if ((ints && to.bits <= from.bits) || (!logic && holds_all(from, x->type)))
+	/* A float saturates where an integer wraps. */
+	bool wraps = dtype_is_float(from) && dtype_is_int(to) && !dtype_is_float(x->type) &&
+	             !holds_all(to, x->type);
+	if ((ints && to.bits <= from.bits) || (!logic && !wraps && holds_all(from, x->type)))
 		return ir_cast(s->ir, to, x);
 	return NULL;
 }

@@ -39,6 +39,10 @@ int simplify_order(const Expr *a, const Expr *b);
  * greater coefficients first, then by structure.
  */
 const Expr *simplify_build(Ir *ir, const Affine *f, DType t);
+enum { SIMPLIFY_CHAIN = 12 };
+/* The different arguments of a tree of one operator; false if there are more than SIMPLIFY_CHAIN. */
+bool simplify_chain(const Expr *e, Node op, const Expr *x[SIMPLIFY_CHAIN], int *n);
+const Expr *simplify_chain_build(Ir *ir, Node op, const Expr **x, int n); /* sorts them */
 /* A constant of any lanes. */
 bool simplify_is_int(const Expr *e, int64_t *v);
 

@@ -51,7 +51,8 @@ static const char *show(const Region *r, int n)
 {
 	Text t = { .arena = arena };
 	for (int i = 0; i < n; i++) {
-		text_add(&t, "%s%s%s %s[", i > 0 ? "; " : "", r[i].read ? "r" : "", r[i].write ? "w" : "", r[i].buf);
+		text_add(&t, "%s%s%s %s[", i > 0 ? "; " : "", r[i].read ? "r" : "",
+			r[i].write ? "w" : "", r[i].buf);
 		for (int k = 0; k < r[i].n; k++)
 			text_add(&t, "%s%s..%s", k > 0 ? ", " : "", ir_expr_str(arena, r[i].lo[k]),
 				ir_expr_str(arena, r[i].hi[k]));
@@ -97,9 +98,11 @@ static void check_inside(Trace *t, size_t first, void *arg)
 		ck_assert_ptr_nonnull(r);
 		ck_assert(a->write ? r->write : r->read);
 		for (int k = 0; k < a->n; k++) {
-			int64_t at = a->at[k], lo = trace_eval(t, r->lo[k]), hi = trace_eval(t, r->hi[k]);
-			ck_assert_msg(lo <= at && at < hi, "%s\n%s: %s[%d] is %lld, not in %s..%s = %lld..%lld",
-				w->text, vars_show(&t->v), a->buf, k, (long long)at,
+			int64_t at = a->at[k], lo = trace_eval(t, r->lo[k]),
+				hi = trace_eval(t, r->hi[k]);
+			ck_assert_msg(lo <= at && at < hi,
+				"%s\n%s: %s[%d] is %lld, not in %s..%s = %lld..%lld", w->text,
+				vars_show(&t->v), a->buf, k, (long long)at,
 				ir_expr_str(arena, r->lo[k]), ir_expr_str(arena, r->hi[k]),
 				(long long)lo, (long long)hi);
 		}

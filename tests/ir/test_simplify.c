@@ -20,15 +20,17 @@ static void teardown(void)
 
 static void check_same(Vars *v, const Expr *before, const Expr *after, Rng *r, int times)
 {
-	ck_assert_msg(dtype_eq(before->type, after->type), "%s: another type", ir_expr_str(arena, before));
+	ck_assert_msg(dtype_eq(before->type, after->type), "%s: another type",
+		ir_expr_str(arena, before));
 	for (int k = 0; k < times; k++) {
 		Value a, b;
 		if (!vars_draw(v, r) || !eval(v, before, &a))
 			continue;
 		bool ok = eval(v, after, &b);
-		ck_assert_msg(ok && same_value(before->type, &a, &b), "%s -> %s at%s: %lld, %lld (%g, %g)",
-			ir_expr_str(arena, before), ir_expr_str(arena, after), vars_show(v),
-			(long long)a.i[0], (long long)b.i[0], a.f[0], b.f[0]);
+		ck_assert_msg(ok && same_value(before->type, &a, &b),
+			"%s -> %s at%s: %lld, %lld (%g, %g)", ir_expr_str(arena, before),
+			ir_expr_str(arena, after), vars_show(v), (long long)a.i[0],
+			(long long)b.i[0], a.f[0], b.f[0]);
 	}
 }
 
@@ -41,7 +43,8 @@ static void check_case(const char *name, const char *vars, const char *before, c
 	Err err = { 0 };
 	const Expr *want = ir_parse_expr(ir, after, v.param, v.n, &err);
 	ck_assert_msg(want != NULL, "%s: %s", after, err.text);
-	ck_assert_msg(s == want, "%s: %s | %s | %s, not %s", name, before, vars, ir_expr_str(arena, s), after);
+	ck_assert_msg(s == want, "%s: %s | %s | %s, not %s", name, before, vars,
+		ir_expr_str(arena, s), after);
 	ck_assert_ptr_eq(ir_simplify(ir, s, v.env), s);
 	Rng r = rng_seed(1);
 	check_same(&v, e, s, &r, 200);
@@ -101,5 +104,5 @@ int main(void)
 	tcase_add_test(tc, every_rule_simplifies_its_example);
 	tcase_add_loop_test(tc, cases_simplify_to, 0, LEN(cases));
 	tcase_add_loop_test(tc, random_expressions_keep_their_value, 0, LEN(kinds));
-	return run_suite("simplify", tc);
+	return run_suite("ir-simplify", tc);
 }

@@ -72,12 +72,14 @@ static void check_same_stores(const Trace *a, const Trace *b, const char *text)
 {
 	size_t i = next_write(a, 0), j = next_write(b, 0);
 	ck_assert_msg(b->touch.n <= a->touch.n, "%s\nloads more than before", text);
-	for (; i < a->touch.n && j < b->touch.n; i = next_write(a, i + 1), j = next_write(b, j + 1)) {
+	for (; i < a->touch.n && j < b->touch.n;
+		i = next_write(a, i + 1), j = next_write(b, j + 1)) {
 		const Touch *x = &a->touch.at[i], *y = &b->touch.at[j];
 		ck_assert_msg(strcmp(x->buf, y->buf) == 0 && x->value == y->value &&
-			memcmp(x->at, y->at, sizeof x->at) == 0, "%s\n[%lld, %lld] = %lld, [%lld, %lld] = %lld",
-			text, (long long)x->at[0], (long long)x->at[1], (long long)x->value,
-			(long long)y->at[0], (long long)y->at[1], (long long)y->value);
+				      memcmp(x->at, y->at, sizeof x->at) == 0,
+			"%s\n[%lld, %lld] = %lld, [%lld, %lld] = %lld", text, (long long)x->at[0],
+			(long long)x->at[1], (long long)x->value, (long long)y->at[0],
+			(long long)y->at[1], (long long)y->value);
 	}
 	ck_assert_msg(i == a->touch.n && j == b->touch.n, "%s\nanother number of stores", text);
 }
@@ -105,15 +107,20 @@ END_TEST
 
 /* A convolution with split loops, 12 of them, padding in the index: well under a millisecond. */
 static const char conv[] =
-	"fn conv(x: in f32[1, 64, 56, 56], w: const f32[64, 64, 3, 3], y: out f32[1, 64, 56, 56]) {\n"
-	"for no in 0..1 { for ko in 0..4 parallel { for ho in 0..14 { for wo in 0..4 { for co in 0..8 {\n"
+	"fn conv(x: in f32[1, 64, 56, 56], w: const f32[64, 64, 3, 3], y: out f32[1, 64, 56, 56]) "
+        "{\n"
+	"for no in 0..1 { for ko in 0..4 parallel { for ho in 0..14 { for wo in 0..4 { for co in "
+        "0..8 {\n"
 	"for hi in 0..4 { for r in 0..3 { for s in 0..3 { for ci in 0..8 { for wi in 0..14 {\n"
 	"for ki in 0..16 vector {\n"
-	"block conv(n: spatial 0..1 = no, k: spatial 0..64 = ko*16 + ki, h: spatial 0..56 = ho*4 + hi,\n"
-	"v: spatial 0..56 = wo*14 + wi, c: reduce 0..64 = co*8 + ci, kr: reduce 0..3 = r, ks: reduce 0..3 = s)\n"
+	"block conv(n: spatial 0..1 = no, k: spatial 0..64 = ko*16 + ki, h: spatial 0..56 = ho*4 + "
+        "hi,\n"
+	"v: spatial 0..56 = wo*14 + wi, c: reduce 0..64 = co*8 + ci, kr: reduce 0..3 = r, ks: "
+        "reduce 0..3 = s)\n"
 	"where 0 <= ho*4 + hi & ho*4 + hi < 56 & wo*14 + wi < 56 {\n"
 	"init { y[n, k, h, v] = 0.0 }\n"
-	"sum y[n, k, h, v] <- select(0 <= h + kr - 1 & h + kr - 1 < 56 & 0 <= v + ks - 1 & v + ks - 1 < 56,\n"
+	"sum y[n, k, h, v] <- select(0 <= h + kr - 1 & h + kr - 1 < 56 & 0 <= v + ks - 1 & v + ks "
+        "- 1 < 56,\n"
 	"x[n, c, h + kr - 1, v + ks - 1], 0.0) * w[k, c, kr, ks] } } } } } } } } } } } } }\n";
 
 static double seconds(void)

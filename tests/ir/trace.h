@@ -109,7 +109,8 @@ static inline void trace_one(Trace *t, const Stmt *s)
 	case ST_STORE:
 		if (s->store.mask == NULL || trace_eval(t, s->store.mask)) {
 			int64_t x = trace_eval(t, s->store.value);
-			Touch a = touched(t, s->store.dst.buf, s->store.dst.idx, s->store.dst.n, true);
+			Touch a = touched(
+				t, s->store.dst.buf, s->store.dst.idx, s->store.dst.n, true);
 			a.value = x;
 			vec_push(ir_arena(t->v.ir), &t->touch, a);
 		}
@@ -165,7 +166,9 @@ static inline const Expr *nest_index(NestGen *g, int depth)
 	case 3: return ir_max(ir, a, b);
 	case 4: return ir_select(ir, ir_lt(ir, pick_name(g), b), a, b);
 	case 5: return ir_sub(ir, a, b);
-	case 6: return ir_mul(ir, a, rng_below(g->r, 3) ? ir_int(ir, small(g, -2, 4)) : pick_name(g));
+	case 6:
+		return ir_mul(
+			ir, a, rng_below(g->r, 3) ? ir_int(ir, small(g, -2, 4)) : pick_name(g));
 	default: return ir_add(ir, ir_mul(ir, a, ir_int(ir, small(g, 1, 4))), b);
 	}
 }

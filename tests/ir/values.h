@@ -39,7 +39,8 @@ static inline int64_t wrap_to(DType t, big v)
 	if (t.kind == DT_BOOL)
 		return v != 0;
 	uint64_t bits = (uint64_t)v << (64 - t.bits); /* v modulo 2^64 first */
-	return t.kind == DT_UINT ? (int64_t)(bits >> (64 - t.bits)) : (int64_t)bits >> (64 - t.bits);
+	return t.kind == DT_UINT ? (int64_t)(bits >> (64 - t.bits))
+	                         : (int64_t)bits >> (64 - t.bits);
 }
 
 /* The number that an integer of the type means. */
@@ -121,7 +122,8 @@ static inline int64_t eval_int(const Vars *v, const Expr *e)
 /* Any bits, but mostly near the ends and zero. */
 static inline int64_t any_int(Rng *r)
 {
-	static const int64_t odd[] = { 0, 1, -1, 2, -2, 7, INT64_MAX, INT64_MIN, INT32_MAX, 255, 256 };
+	static const int64_t odd[] = { 0, 1, -1, 2, -2, 7, INT64_MAX, INT64_MIN, INT32_MAX, 255,
+		256 };
 	if (rng_below(r, 3) == 0)
 		return odd[rng_below(r, LEN(odd))];
 	return (int64_t)(rng_next(r) >> rng_below(r, 64));
@@ -150,7 +152,8 @@ static inline bool vars_draw(Vars *v, Rng *r)
 		int64_t lo = eval_int(v, v->lo[k]), hi = eval_int(v, v->hi[k]), m = v->mod[k];
 		if (lo > hi)
 			return false;
-		int64_t x = rng_below(r, 4) == 0 ? (rng_below(r, 2) ? lo : hi) : rng_range(r, lo, hi);
+		int64_t x =
+			rng_below(r, 4) == 0 ? (rng_below(r, 2) ? lo : hi) : rng_range(r, lo, hi);
 		int64_t rem = ((x % m) + m) % m;
 		x = x - rem >= lo ? x - rem : x - rem + m;
 		if (x > hi)
@@ -227,7 +230,9 @@ static inline bool eval_floats(Node op, DType t, const double *x, double *f, int
 	case IR_CEIL: *f = ceil(a); return true;
 	case IR_ROUND: *f = rint(a); return true;
 	case IR_TRUNC: *f = trunc(a); return true;
-	case IR_FMA: *f = t.bits == 32 ? (double)fmaf((float)a, (float)b, (float)x[2]) : fma(a, b, x[2]); return true;
+	case IR_FMA:
+		*f = t.bits == 32 ? (double)fmaf((float)a, (float)b, (float)x[2]) : fma(a, b, x[2]);
+		return true;
 	case IR_LT: *i = a < b; return true;
 	case IR_LE: *i = a <= b; return true;
 	case IR_EQ: *i = a == b; return true;
@@ -236,14 +241,28 @@ static inline bool eval_floats(Node op, DType t, const double *x, double *f, int
 	}
 }
 
+/* Truncates and saturates, NaN gives 0; of bool: not 0 after that. */
+static inline int64_t to_int(DType t, double v)
+{
+	double least = t.kind == DT_INT ? -ldexp(1, t.bits - 1) : 0;
+	double end = ldexp(1, t.kind == DT_INT ? t.bits - 1 : t.bits);
+	if (v != v)
+		return 0;
+	if (trunc(v) >= end)
+		return t.kind == DT_INT ? (int64_t)(UINT64_MAX >> (65 - t.bits)) : wrap_to(t, -1);
+	return trunc(v) <= least ? (int64_t)least : wrap_to(t, (big)trunc(v));
+}
+
 static inline bool eval_cast(DType to, DType from, Value *x, int l)
 {
 	if (dtype_is_float(to) && dtype_is_float(from))
 		x->f[l] = round_as(to, x->f[l]);
 	else if (dtype_is_float(to))
 		x->f[l] = round_as(to, (double)number_of(from, x->i[l]));
+	else if (dtype_is_float(from) && to.kind == DT_BOOL)
+		return false; /* left open */
 	else if (dtype_is_float(from))
-		return false;
+		x->i[l] = to_int(to, x->f[l]);
 	else
 		x->i[l] = wrap_to(to, x->i[l]);
 	return true;
@@ -254,7 +273,8 @@ static inline bool eval_lane(const Expr *e, const Value *x, int l, Value *out)
 	DType t = e->arg[0]->type, s = dtype_scalar(t);
 	switch (e->op) {
 	case IR_RAMP:
-		out->i[l] = wrap_to(s, (int64_t)((uint64_t)x[0].i[0] + (uint64_t)l * (uint64_t)x[1].i[0]));
+		out->i[l] = wrap_to(
+			s, (int64_t)((uint64_t)x[0].i[0] + (uint64_t)l * (uint64_t)x[1].i[0]));
 		return true;
 	case IR_SPLAT:
 		out->i[l] = x[0].i[0];
