@@ -153,8 +153,9 @@ static const Range *facts_of(Facts *f, const Expr *c, bool holds, const Range *e
 const Range *ir_facts_if(Facts *f, const Expr *cond, bool holds, const Range *env)
 {
 	f->n = 0;
-	return cond->type.lanes == 1 && cond->depth <= IR_DEEPEST ? facts_of(f, cond, holds, env)
-	                                                          : env;
+	if (!dtype_eq(cond->type, BOOL) || cond->depth > IR_DEEPEST)
+		return env;
+	return facts_of(f, cond, holds, env);
 }
 
 const Range *ir_range_if(Ir *ir, const Expr *cond, bool holds, const Range *env)

@@ -32,6 +32,8 @@ const Range *ir_range_fn(Ir *ir, const Fn *fn)
 const Range *ir_range_for(
 	Ir *ir, const char *name, const Expr *lo, const Expr *hi, const Range *env)
 {
+	if (!dtype_is_int(lo->type) || lo->type.lanes != 1 || !dtype_eq(lo->type, hi->type))
+		return env; /* not legal; the verifier says so */
 	env = ir_range_if(
 		ir, ir_lt(ir, lo, hi), true, env); /* where the variable exists, so it is */
 	Interval a = ir_interval(lo, env), b = ir_interval(hi, env);
@@ -85,6 +87,8 @@ const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env)
 		const Iter *it = &block->block.iter[i];
 		const Range *value = ir_range_find(env, it->name);
 		const Range *domain = ir_range_for(ir, it->name, it->lo, it->hi, env);
+		if (domain == env)
+			continue;
 		Range *r = arena_copy(ir_arena(ir), domain, sizeof *domain);
 		if (value != NULL && value->lo <= r->hi && value->hi >= r->lo) {
 			r->lo = r->lo > value->lo ? r->lo : value->lo;

@@ -231,6 +231,8 @@ START_TEST(contradictory_facts_are_survived)
 	env = ir_range_for(ir, j->name, ir_add(ir, j, i), ir_add(ir, j, ir_int(ir, 1)), env);
 	env = ir_range_if(ir, ir_lt(ir, i, ir_int(ir, -3)), true, env);
 	env = ir_range_if(ir, ir_lt(ir, ir_int(ir, 3), i), true, env);
+	env = ir_range_for(ir, "f", ir_const_float(ir, F32, 1), i, env); /* not legal, not fatal */
+	env = ir_range_if(ir, i, true, env);
 	const Expr *e = ir_mod(ir, ir_div(ir, ir_add(ir, i, j), ir_int(ir, 0)), ir_sub(ir, i, i));
 	ir_interval(e, env);
 	ir_always(ir_lt(ir, e, j), env);
