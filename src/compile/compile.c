@@ -23,13 +23,12 @@ static bool eval_run(const Dag *d, const void *const *in, void *const *out, void
 	KernelSet *ks = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, err);
 	bool ok = ks != NULL && codegen_compile(a, ks, &host, NULL, &m, err) && codegen_map(&m, &mapped, err);
 	if (ok) {
-		int n = 0;
-		IrArg *args = arena_array(a, IrArg, d->input.n + d->output.n);
-		for (size_t k = 0; k < d->input.n; k++)
-			args[n++] = (IrArg){ .name = d->value.at[d->input.at[k]].name, .data = (void *)(uintptr_t)in[k] };
-		for (size_t k = 0; k < d->output.n; k++)
-			args[n++] = (IrArg){ .name = d->value.at[d->output.at[k]].name, .data = out[k] };
-		ok = codegen_call(ks, &m, mapped, args, n, err);
+		size_t n = d->input.n + d->output.n;
+		IrArg *args = arena_array(a, IrArg, n + 1);
+		for (size_t k = 0; k < n; k++) /* parameters come in this order; their names may be rewritten */
+			args[k] = (IrArg){ .name = ks->fn[0]->param[k].name,
+				.data = k < d->input.n ? (void *)(uintptr_t)in[k] : out[k - d->input.n] };
+		ok = codegen_call(ks, &m, mapped, args, (int)n, err);
 	}
 	codegen_unmap(mapped);
 	arena_free(a);
