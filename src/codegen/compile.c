@@ -175,7 +175,7 @@ static bool make_entries(Compile *c)
 			if (strlen(f->name) >= sizeof e->name)
 				return fail(c->err, ERR_UNSUPPORTED, f->name,
 					"the name of a kernel may have at most 63 characters");
-			strcpy(e->name, f->name);
+			memcpy(e->name, f->name, strlen(f->name) + 1);
 			for (int j = 0; j < f->nparam; j++) {
 				e->nbuf += f->param[j].buf != NULL;
 				e->nsym += f->param[j].buf == NULL;

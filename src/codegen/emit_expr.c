@@ -174,7 +174,7 @@ static Val eval(Emit *e, const Expr *x)
 		v.pure = false;
 		v.v = lazy_select(e, x);
 	} else {
-		LLVMValueRef few[3];
+		LLVMValueRef few[3] = { NULL };
 		assert(x->nargs <= 3);
 		for (int k = 0; k < x->nargs; k++) {
 			Val a = eval(e, x->arg[k]);

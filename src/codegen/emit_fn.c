@@ -288,7 +288,7 @@ static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMVal
 {
 	DType t = m->type[0];
 	LLVMTypeRef mem = emit_mem_type(e, t), bits = LLVMIntTypeInContext(e->cx, t.bits);
-	LLVMValueRef first = LLVMBuildLoad2(e->b, bits, ptr, ""), left, new;
+	LLVMValueRef first = LLVMBuildLoad2(e->b, bits, ptr, ""), left, new = NULL;
 	LLVMSetAlignment(first, t.bits / 8u);
 	LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
 	LLVMBasicBlockRef before = e->at, again = emit_block(e, "again"),
@@ -313,7 +313,7 @@ static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMVal
 /* Several values at once: thread 0 alone runs such code (share.c), so nobody comes between. */
 static LLVMValueRef tuple(Emit *e, const Stmt *s, const Monoid *m)
 {
-	LLVMValueRef left[16], right[16], new[16];
+	LLVMValueRef left[16] = { NULL }, right[16] = { NULL }, new[16] = { NULL };
 	assert(m->n <= 16);
 	for (int k = 0; k < m->n; k++) {
 		const Access *d = &s->reduce.dst[k];
@@ -411,13 +411,12 @@ static void attribute(Emit *e, const char *name, const char *value)
 static void attributes(Emit *e)
 {
 	unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-	char bits[16];
 	LLVMAddAttributeAtIndex(e->func, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
 		LLVMCreateEnumAttribute(e->cx, nounwind, 0));
 	attribute(e, "no-builtins", "");
 	attribute(e, "no-jump-tables", "true");
 	if (e->x86) { /* else 512-bit vectors are cut in two */
-		strcpy(bits, arena_printf(e->arena, "%d", e->target->vector_bits % 10000));
+		const char *bits = arena_printf(e->arena, "%d", e->target->vector_bits);
 		attribute(e, "prefer-vector-width", bits);
 		attribute(e, "min-legal-vector-width", bits);
 	}

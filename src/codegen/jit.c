@@ -135,14 +135,15 @@ bool codegen_call(
 	for (uint32_t k = 0; k < m->image.nentry; k++)
 		most += m->image.entry[k].nbuf;
 	Call c = { .arg = arg, .n = n, .own = calloc(most, sizeof *c.own), .err = err };
-	bool ok = c.own != NULL || fail(err, ERR_MEMORY, "", "no memory");
+	bool ok = true;
+	if (c.own == NULL)
+		return fail(err, ERR_MEMORY, "", "no memory");
 	for (uint32_t k = 0; ok && k < m->image.nentry; k++) {
 		const DlcEntry *e = &m->image.entry[k];
 		const Fn *f = ir_find_fn(ks, e->name);
-		if (f == NULL)
-			ok = fail(
-				err, ERR_BUG, e->name, "the module is not one of this kernel set");
-		ok = ok && call_one(&c, f, e, codegen_kernel(p, k));
+		ok = f != NULL
+		             ? call_one(&c, f, e, codegen_kernel(p, k))
+		             : fail(err, ERR_BUG, e->name, "the module is not of this kernel set");
 	}
 	for (int k = 0; k < c.nown; k++)
 		free(c.own[k].data);

@@ -139,7 +139,7 @@ static const Expr *whole(Ir *ir, int width)
 static const Expr *split_load(Ir *ir, const Expr *e, void *arg)
 {
 	const Alloc *a = e->op == IR_LOAD ? find(arg, e->name) : NULL;
-	int64_t at;
+	int64_t at = 0;
 	int width;
 	if (a == NULL || a->piece == NULL)
 		return e;
@@ -175,7 +175,7 @@ static void split_list(Registers *r, Stmt **list)
 		}
 		if (s->kind == ST_STORE && (a = find(r, s->store.dst.buf)) != NULL &&
 			a->piece != NULL) {
-			int64_t at;
+			int64_t at = 0;
 			int width;
 			constant_place(s->store.dst.idx[0], &at, &width);
 			s->store.dst.buf = a->piece[at / a->width];

@@ -90,10 +90,12 @@ static void emulate(Arena *a, const KernelSet *ks, const Module *m, Tensors *t)
 	int fd = mkstemp(in), od = mkstemp(out);
 	ck_assert_msg(fd >= 0 && od >= 0, "no temporary files");
 	FILE *f = fdopen(fd, "wb");
+	ck_assert(f != NULL);
 	put_request(f, ks, m, t);
 	ck_assert(fclose(f) == 0);
 	int status = system(arena_printf(a, "qemu-aarch64 %s < %s > %s", AARCH64_HARNESS, in, out));
 	f = fdopen(od, "rb");
+	ck_assert(f != NULL);
 	for (int k = 0; k < t->n && status == 0; k++)
 		ck_assert_msg(bytes_of(t, k) == 0 ||
 				      fread(t->arg[k].data, (size_t)bytes_of(t, k), 1, f) == 1,
