@@ -323,6 +323,9 @@ bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const Codegen
 	Lower l = { .ir = ir_new(a), .arena = a, .target = t, .err = err };
 	if (o != NULL)
 		l.options = *o;
+	if (strstr(text_str(&text), LOWER_THREAD) != NULL)
+		return fail(err, ERR_UNSUPPORTED, "", "names with %s in them are the code generator's own",
+			LOWER_THREAD);
 	l.ks = ir_parse_set(l.ir, "lowering", text_str(&text), text.n, err);
 	if (l.ks == NULL || (hook != NULL && !hook("input", l.ks, arg, err)))
 		return false;

@@ -9,6 +9,7 @@
 #include "runner.h"
 #include "suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct Check {
@@ -26,6 +27,19 @@ static char *set_text(Arena *a, const KernelSet *ks)
 	return t.at;
 }
 
+/* Texts go to stdout: a message of Check has its limits. */
+static void failed(
+	uint64_t seed, const char *where, const char *why, const char *now, const char *before)
+{
+	printf("%s\n--- before:\n%s\n", now, before);
+	ck_abort_msg("seed %llx, %s: %s", (unsigned long long)seed, where, why);
+}
+
+static const char *sentence(Arena *a, const Err *e)
+{
+	return arena_printf(a, "%s: %s", e->place, e->text);
+}
+
 /* Verifies and interprets after each pass. */
 static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *err)
 {
@@ -33,18 +47,17 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	Err e = { 0 };
 	Tensors t;
 	char *now = set_text(c->arena, ks);
-	ck_assert_msg(ir_verify_set(ks, &e), "seed %llx, after %s: %s: %s\n%s\nbefore:\n%s",
-		(unsigned long long)c->seed, pass, e.place, e.text, now, c->last);
+	if (!ir_verify_set(ks, &e))
+		failed(c->seed, pass, sentence(c->arena, &e), now, c->last);
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, c->threads };
 	IrRun how = { .seed = c->seed };
-	ck_assert_msg(ir_run_set(ks, t.arg, t.n, &how, &e),
-		"seed %llx, after %s: %s: %s\n%s\nbefore:\n%s", (unsigned long long)c->seed, pass,
-		e.place, e.text, now, c->last);
+	if (!ir_run_set(ks, t.arg, t.n, &how, &e))
+		failed(c->seed, pass, sentence(c->arena, &e), now, c->last);
 	t.n--;
 	char *wrong = tensors_differ(c->arena, c->want, &t, 0);
-	ck_assert_msg(wrong == NULL, "seed %llx, after %s: %s\n%s\nbefore:\n%s",
-		(unsigned long long)c->seed, pass, wrong, now, c->last);
+	if (wrong != NULL)
+		failed(c->seed, pass, wrong, now, c->last);
 	c->last = now;
 	(void)err;
 	return true;
@@ -68,24 +81,22 @@ static void run_case(uint64_t seed, const Target *target)
 	tensors_copy(&got, a, &in);
 	const char *text = set_text(a, ks);
 	IrRun how = { .seed = seed };
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "seed %llx: %s: %s\n%s",
-		(unsigned long long)seed, err.place, err.text, text);
+	if (!ir_run_set(ks, want.arg, want.n, &how, &err))
+		failed(seed, "interpreted", sentence(a, &err), text, "");
 	CodegenOptions o = { .exact = true };
 	Check c = { a, &in, &want, seed, 1 + (int)rng_below(&rng, 3), text };
 	KernelSet *lowered;
-	if (!codegen_lower(a, ks, target, &o, after_pass, &c, &lowered, &err)) {
-		ck_assert_msg(err.code == ERR_UNSUPPORTED, "seed %llx: %s: %s\n%s",
-			(unsigned long long)seed, err.place, err.text, text);
-		arena_free(a);
-		return;
-	}
 	Module m;
-	ck_assert_msg(codegen_compile(a, ks, target, &o, &m, &err), "seed %llx: %s: %s\n%s",
-		(unsigned long long)seed, err.place, err.text, c.last);
-	runner_run(a, target, ks, &m, &got);
-	char *wrong = tensors_differ(a, &want, &got, 0);
-	ck_assert_msg(wrong == NULL, "seed %llx: %s\n%s\nlowered:\n%s", (unsigned long long)seed,
-		wrong, text, c.last);
+	bool ok = codegen_lower(a, ks, target, &o, after_pass, &c, &lowered, &err) &&
+	          codegen_compile(a, ks, target, &o, &m, &err);
+	if (!ok && err.code != ERR_UNSUPPORTED)
+		failed(seed, "compiled", sentence(a, &err), c.last, text);
+	if (ok) {
+		runner_run(a, target, ks, &m, &got);
+		char *wrong = tensors_differ(a, &want, &got, 0);
+		if (wrong != NULL)
+			failed(seed, "run", wrong, c.last, text);
+	}
 	arena_free(a);
 }
 
