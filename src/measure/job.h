@@ -49,7 +49,7 @@ struct Job {
 	bool loading;     /* the answers to come first are those of the task's buffers */
 	double error, size; /* of COMPARE */
 	bool wrong;
-	MsgKind refused_at;
+	int64_t run_ns; /* what the check's run took: the last request of its phase that is DONE */
 	MeasureResult result;
 };
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { IN_FLIGHT = 3, ASK_TRIES = 200, WAIT_MS = 200, SLOW = 3 /* times the best: sampled once */ };
+enum { IN_FLIGHT = 3, ASK_TRIES = 200, WAIT_MS = 200, SLOW = 2 /* times the best: sampled once */ };
 
 typedef struct TaskRun {
 	TaskState *state;
