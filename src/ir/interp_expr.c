@@ -209,6 +209,52 @@ bool cx_binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b)
 	return cx_emit(c, i);
 }
 
+/* d = a, of type `from`, as bits of type `to`; both scalar. */
+static bool as_bits(Cx *c, DType to, DType from, uint32_t d, uint32_t a)
+{
+	return cx_emit(c, (Ins){ OP_BITCAST, IR_BITCAST, to.kind, to.bits, d, a, 0,
+				  (uint32_t)from.kind << 8 | from.bits });
+}
+
+/* A lane of bits that lie in several lanes of the argument, the first one lowest. */
+static bool join_lanes(Cx *c, const Expr *arg, int first, int n, uint32_t d)
+{
+	DType from = arg->type, piece = { DT_UINT, from.bits, 1 };
+	uint32_t part = cx_slots(c, 1), lane;
+	for (int k = 0; k < n; k++) {
+		if (!cx_expr(c, arg, first + k, &lane) ||
+			!as_bits(c, piece, from, k == 0 ? d : part, lane))
+			return false;
+		if (k > 0 && (!cx_binary(c, IR_SHL, DT(UINT, 64), part, part,
+				      cx_int(c, (int64_t)k * from.bits)) ||
+				     !cx_binary(c, IR_OR, DT(UINT, 64), d, d, part)))
+			return false;
+	}
+	return true;
+}
+
+/* The same bits in lanes of any width, as in memory: little-endian, the first lane lowest. */
+static bool bitcast(Cx *c, const Expr *e, int lane, uint32_t d)
+{
+	DType to = e->type, from = e->arg[0]->type, whole = { DT_UINT, to.bits, 1 };
+	uint32_t arg;
+	if (c->domain == IR_MODP && (dtype_is_float(from) || dtype_is_float(to)))
+		return cx_fail(c, ERR_UNSUPPORTED, "the bits of a float modulo a prime, in",
+			c->at.fn->name);
+	if (to.bits > from.bits) {
+		int n = to.bits / from.bits;
+		return join_lanes(c, e->arg[0], lane * n, n, d) && as_bits(c, to, whole, d, d);
+	}
+	int n = from.bits / to.bits; /* lanes made of one */
+	if (!cx_expr(c, e->arg[0], lane / n, &arg))
+		return false;
+	if (n == 1)
+		return as_bits(c, to, from, d, arg);
+	return as_bits(c, (DType){ DT_UINT, from.bits, 1 }, from, d, arg) &&
+	       cx_binary(c, IR_SHR, DT(UINT, 64), d, d, cx_int(c, lane % n * to.bits)) &&
+	       as_bits(c, whole, DT(UINT, 64), d, d) && as_bits(c, to, whole, d, d);
+}
+
 /* Nodes of one to three arguments, each evaluated. */
 static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 {
@@ -226,11 +272,8 @@ static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 	Ins i = { OP_GEN1, (uint8_t)e->op, t.kind, t.bits, d, s[0], s[1], s[2] };
 	if (e->op == IR_FMA) {
 		i.op = modp ? OP_MFMA : OP_FMA;
-	} else if (e->op == IR_CAST || e->op == IR_BITCAST) {
-		if (modp && e->op == IR_BITCAST)
-			return cx_fail(c, ERR_UNSUPPORTED, "the bits of a float modulo a prime, in",
-				c->at.fn->name);
-		i.op = e->op == IR_BITCAST ? OP_BITCAST : modp ? OP_MCAST : OP_CAST;
+	} else if (e->op == IR_CAST) {
+		i.op = modp ? OP_MCAST : OP_CAST;
 		i.kind = e->type.kind;
 		i.bits = e->type.bits;
 		i.c = (uint32_t)t.kind << 8 | t.bits;
@@ -289,9 +332,10 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		ok = ramp(c, e, lane, slot);
 	} else {
 		*slot = cx_slots(c, 1);
-		ok = e->op == IR_LOAD     ? load(c, e, lane, *slot)
-		     : e->op == IR_SELECT ? select_lazy(c, e, lane, *slot)
-		                          : operation(c, e, lane, *slot);
+		ok = e->op == IR_LOAD      ? load(c, e, lane, *slot)
+		     : e->op == IR_SELECT  ? select_lazy(c, e, lane, *slot)
+		     : e->op == IR_BITCAST ? bitcast(c, e, lane, *slot)
+		                           : operation(c, e, lane, *slot);
 	}
 	if (ok)
 		remember(c, e, lane, *slot);

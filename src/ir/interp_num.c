@@ -267,9 +267,19 @@ static double float_value(DType t, uint64_t bits)
 	return (double)f;
 }
 
+/* Every NaN has the bits of the language's one, which is positive and quiet, with no payload. */
+static uint64_t one_nan(DType t)
+{
+	uint64_t infinity = float_bits(t, INFINITY);
+	int digits = t.kind == DT_BFLOAT ? 7 : t.bits == 16 ? 10 : t.bits == 32 ? 23 : 52;
+	return infinity | (uint64_t)1 << (digits - 1);
+}
+
 Val num_bitcast(DType to, DType from, Val a)
 {
-	uint64_t bits = dtype_is_float(from) ? float_bits(from, a.f) : (uint64_t)a.i;
+	uint64_t bits = !dtype_is_float(from) ? (uint64_t)a.i
+	                : isnan(a.f)          ? one_nan(from)
+	                                      : float_bits(from, a.f);
 	Val r;
 	if (dtype_is_float(to))
 		r.f = float_value(to, bits);

@@ -563,7 +563,10 @@ const Expr *rule_bitcast(Simp *s, const Expr *e)
 {
 	if (dtype_eq(e->type, e->arg[0]->type))
 		return e->arg[0];
-	return e->arg[0]->op == IR_BITCAST ? ir_bitcast(s->ir, e->type, e->arg[0]->arg[0]) : NULL;
+	/* Floats between would have made one of all NaNs, bool one of all numbers but 0. */
+	if (e->arg[0]->op != IR_BITCAST || !dtype_is_int(e->arg[0]->type))
+		return NULL;
+	return ir_bitcast(s->ir, e->type, e->arg[0]->arg[0]);
 }
 
 /* ---- Vectors. ---- */

@@ -3,7 +3,6 @@
  * often enough and what saturates is met.
  */
 #include "tensors.h"
-#include "ir/walk.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,33 +185,4 @@ char *tensors_differ(Arena *a, const Tensors *x, const Tensors *y, double tolera
 					tensors_value(t, y->arg[k].data, i));
 	}
 	return NULL;
-}
-
-/* The interpreter has no bitcast that regroups lanes, and shows the sign of a NaN in f64. */
-static void find_regroup(const Expr *e, void *arg)
-{
-	if (e->op != IR_BITCAST)
-		return;
-	DType from = e->arg[0]->type;
-	if (e->type.lanes != from.lanes || (dtype_is_float(from) && from.bits == 64))
-		*(bool *)arg = true;
-}
-
-static void find_in(const Expr *e, void *arg)
-{
-	ir_each_node(e, find_regroup, arg);
-}
-
-static bool find_in_stmt(Stmt *s, void *arg)
-{
-	ir_each_expr(s, find_in, arg);
-	return true;
-}
-
-bool tensors_unsure(const KernelSet *ks)
-{
-	bool found = false;
-	for (size_t k = 0; k < ks->n; k++)
-		ir_each_stmt(ks->fn[k]->body, find_in_stmt, &found);
-	return found;
 }

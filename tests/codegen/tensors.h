@@ -25,8 +25,6 @@ void tensors_copy(Tensors *out, Arena *a, const Tensors *t);
  * floats are equal, both NaN, or within `tolerance` relative to the greater. 0 and -0 are equal.
  */
 char *tensors_differ(Arena *a, const Tensors *x, const Tensors *y, double tolerance);
-/* True for what the interpreter itself does not do as the language says. */
-bool tensors_unsure(const KernelSet *ks);
 /* Element i of a tensor as a double (integers too, as far as they fit). */
 double tensors_value(DType t, const void *data, int64_t i);
 

@@ -81,6 +81,10 @@ static const Column columns[] = {
 	{ "bf16(a[i])", ANY, "bf16", 0 },
 	{ "f32(a[i])", ANY, "f32", 0 },
 	{ "f64(a[i])", ANY, "f64", 0 },
+	{ "bits.B(a[i])", FLOATS, "B", 0 },
+	{ "bits.B(-a[i])", FLOATS, "B", 0 },
+	{ "bits.B(a[i] * b[i] - c[i])", FLOATS, "B", 0 },
+	{ "bits.T(bits.B(a[i]))", FLOATS, NULL, 0 },
 };
 
 static const char *const types[] = { "bool", "i2", "u2", "i4", "u4", "i8", "u8", "i16", "u16",
@@ -98,13 +102,17 @@ static void put_column(Text *out, const char *text, const char *type, DType t)
 	for (const char *p = text; *p != 0; p++) {
 		bool alone = p == text ||
 		             !((p[-1] >= 'a' && p[-1] <= 'z') || (p[-1] >= 'A' && p[-1] <= 'Z'));
-		if (*p == 'T' && alone && dtype_is_float(t) && p[1] == '(')
+		if (*p == 'T' && alone && p > text && p[-1] == '.')
+			text_add(out, "%s", type); /* bits.T */
+		else if (*p == 'T' && alone && dtype_is_float(t) && p[1] == '(')
 			text_add(out, "%s(%.*s.0)", type, (int)strcspn(p + 2, ")"), p + 2),
 				p = strchr(p, ')');
 		else if (*p == 'T' && alone && t.bits == 2 && p[1] == '(' && p[2] != 'N')
 			text_add(out, "%s(1)", type), p = strchr(p, ')'); /* the greatest i2 */
 		else if (*p == 'T' && alone)
 			text_add(out, "%s", type);
+		else if (*p == 'B' && alone)
+			text_add(out, "i%d", t.bits);
 		else if (*p == 'N' && alone)
 			text_add(out, "%d", t.bits - 1);
 		else if (*p == 'Z' && alone && dtype_is_float(t))
@@ -122,9 +130,11 @@ static char *make_fn(Arena *a, const char *type, DType t, const char *loop)
 	Text out = { .arena = a };
 	text_add(&out, "fn f(a: in %s[%d], b: in %s[%d], c: in %s[%d]", type, N, type, N, type, N);
 	for (int k = 0; k < LEN(columns); k++)
-		if (columns[k].kinds & kind_of(t))
-			text_add(&out, ", y%d: out %s[%d]", k,
-				columns[k].type != NULL ? columns[k].type : type, N);
+		if (columns[k].kinds & kind_of(t)) {
+			text_add(&out, ", y%d: out ", k);
+			put_column(&out, columns[k].type != NULL ? columns[k].type : type, type, t);
+			text_add(&out, "[%d]", N);
+		}
 	text_add(&out, ") {\n\tfor i in 0..%d%s {\n", N, loop);
 	for (int k = 0; k < LEN(columns); k++)
 		if (columns[k].kinds & kind_of(t)) {

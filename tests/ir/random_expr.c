@@ -150,10 +150,6 @@ static const Expr *bits(Gen *g, DType t, int depth)
 	else if (t.bits == 32 && t.lanes == 1 && (g->allow & RANDOM_VECTORS) != 0)
 		from = (DType){ DT_UINT, 8, 4 };
 	const Expr *e = gen(g, from, depth);
-	if (dtype_is_float(from)) { /* which bits a NaN has is open */
-		const Expr *nan = ir_node(g->ir, IR_ISNAN, dtype_vector(BOOL, from.lanes), &e, 1);
-		e = ir_select(g->ir, nan, ir_const_float(g->ir, from, 1), e);
-	}
 	return ir_node(g->ir, IR_BITCAST, t, &e, 1);
 }
 

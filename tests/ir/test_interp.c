@@ -112,6 +112,65 @@ static uint64_t mod1(Node op, uint64_t a)
 	return r.m;
 }
 
+static const char *vector_text(DType t, int lanes, char out[DTYPE_TEXT])
+{
+	return dtype_print(dtype_vector(t, lanes), out);
+}
+
+static const char *all_lanes(Arena *a, int lanes)
+{
+	return lanes == 1 ? "0" : arena_printf(a, "ramp(0, 1, %d)", lanes);
+}
+
+/* y = the lanes of x as lanes of another type: the bytes stay, but for NaNs and what bool holds. */
+static void regroup(DType from, DType to, int bits, Rng *r)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	char s[DTYPE_TEXT], t[DTYPE_TEXT], v[DTYPE_TEXT];
+	int n = bits / from.bits, m = bits / to.bits;
+	const char *text =
+		arena_printf(a, "fn f(x: in %s[%d], y: out %s[%d]) { y[%s] = bits.%s(x[%s]) }",
+			dtype_print(from, s), n, dtype_print(to, t), m, all_lanes(a, m),
+			vector_text(to, m, v), all_lanes(a, n));
+	KernelSet *ks = parse(a, text, text);
+	ck_assert_msg(ir_verify_set(ks, &err), "%s: %s: %s", text, err.place, err.text);
+	unsigned char x[32] = { 0 }, y[32] = { 0 };
+	for (int k = 0; k < n; k++) {
+		Val e = { .i = dtype_is_float(from) ? 0 : dtype_wrap(from, (int64_t)rng_next(r)) };
+		if (dtype_is_float(from))
+			e.f = dtype_round(from, rng_normal(r));
+		num_store(from, x, k, e);
+	}
+	IrArg arg[] = { { "x", x, 0 }, { "y", y, 0 } };
+	bool ok = ir_run_set(ks, arg, 2, &(IrRun){ .seed = 1, .skip_races = true }, &err);
+	ck_assert_msg(ok, "%s: %s: %s", text, err.place, err.text);
+	for (int k = 0; k < m; k++) {
+		Val want = num_load(to, x, k), got = num_load(to, y, k);
+		ck_assert_msg(
+			got.m == want.m || (dtype_is_float(to) && isnan(got.f) && isnan(want.f)),
+			"%s: lane %d is %llx, not %llx", text, k, (unsigned long long)got.m,
+			(unsigned long long)want.m);
+	}
+	arena_free(a);
+}
+
+START_TEST(bits_regroup_as_memory_does)
+{
+	static const DType types[] = { { DT_INT, 2, 1 }, { DT_UINT, 2, 1 }, { DT_INT, 4, 1 },
+		{ DT_UINT, 4, 1 }, { DT_INT, 8, 1 }, { DT_UINT, 8, 1 }, { DT_BOOL, 8, 1 },
+		{ DT_INT, 16, 1 }, { DT_UINT, 16, 1 }, { DT_FLOAT, 16, 1 }, { DT_BFLOAT, 16, 1 },
+		{ DT_INT, 32, 1 }, { DT_UINT, 32, 1 }, { DT_FLOAT, 32, 1 }, { DT_INT, 64, 1 },
+		{ DT_UINT, 64, 1 }, { DT_FLOAT, 64, 1 } };
+	Rng r = rng_seed(17);
+	for (int bits = 8; bits <= 256; bits *= 2)
+		for (int k = 0; k < LEN(types); k++)
+			for (int j = 0; j < LEN(types); j++)
+				if (types[k].bits <= bits && types[j].bits <= bits)
+					regroup(types[k], types[j], bits, &r);
+}
+END_TEST
+
 START_TEST(residues_obey_the_laws)
 {
 	Rng r = rng_seed(5);
@@ -258,6 +317,7 @@ int main(void)
 	TCase *tc = tcase_create("interp");
 	tcase_add_loop_test(tc, case_means_what_it_says, 0, LEN(cases));
 	tcase_add_test(tc, elements_keep_their_value);
+	tcase_add_test(tc, bits_regroup_as_memory_does);
 	tcase_add_test(tc, residues_obey_the_laws);
 	tcase_add_test(tc, intrinsics_are_legal);
 	tcase_add_test(tc, order_is_random);

@@ -297,6 +297,8 @@ static inline bool eval_lane(const Expr *e, const Value *x, int l, Value *out)
 			return false;
 		if (dtype_is_float(s))
 			memcpy(&bits, &f, 4);
+		if (dtype_is_float(s) && isnan(f))
+			bits = 0x7fc00000;
 		memcpy(&f, &bits, 4);
 		out->f[l] = f;
 		out->i[l] = wrap_to(dtype_is_float(e->type) ? I32 : dtype_scalar(e->type), bits);
