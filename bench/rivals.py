@@ -8,12 +8,14 @@ MODEL is a zoo name or an ONNX file (default: the four zoo networks).  `dlc show
 ONNX Runtime (all graph optimisations, the same number of threads), dlc-compile compiles it; both get the
 same random input, and their outputs must agree within 1e-4 of the largest one.  Then they run in turns
 (A B A B), each for a while back to back; a figure is the median over the rounds of the medians of each.
-Beside them stands what the FMA probe of dlc-run reached in those moments: a machine that others use too is
-not always equally fast, and a round in which the probe is low says nothing about a network.
+Beside them stands what the FMA probe of dlc-run reached in those moments, which shows a slow clock; and the
+load average before and after: other work on the same cores makes both sides slower in leaps, which the probe
+does not show, and then only the ratios mean something, roughly.
 
 --json=FILE keeps all rounds.  The first start fetches ONNX Runtime from PyPI into .venv-rivals/."""
 import argparse
 import json
+import os
 import platform
 import statistics
 import sys
@@ -114,7 +116,7 @@ def main():
     dlc = rival.Dlc(o.build)
     rival.enter()
     import onnxruntime
-    results, failed = [], 0
+    results, failed, load = [], 0, os.getloadavg()[0]
     for model in o.model:
         with rival.folder() as folder:
             try:
@@ -126,7 +128,8 @@ def main():
     if results:
         columns = list(variants(o))
         print(f"{time.strftime('%Y-%m-%d')}, {cpu()}, {o.threads} thread{'s' * (o.threads > 1)}, "
-              f"{o.rounds} rounds of {o.seconds:g} s, ONNX Runtime {onnxruntime.__version__}; milliseconds\n")
+              f"{o.rounds} rounds of {o.seconds:g} s, ONNX Runtime {onnxruntime.__version__}, "
+              f"load average {load:.1f} before, {os.getloadavg()[0]:.1f} after; milliseconds\n")
         head = ["network", "ONNX Runtime", *("dlc " + c for c in columns), "ONNX Runtime / dlc", "error", "FMA GFLOP/s"]
         print_table([head, *(row(r, columns) for r in results)])
     if o.json:
