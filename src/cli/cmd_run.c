@@ -39,10 +39,11 @@ static DlcStatus say(DlcError *out, const Err *err)
 static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcError *why)
 {
 	Host *h = arg;
-	Target t;
+	Target t, host;
 	Databases d;
 	*out = NULL;
-	if (!place_target(h->args, &t, h->err) || !databases_open(h->args, false, &d, h->err))
+	target_host(&host, 1);
+	if (!place_target(h->args, &t, h->err) || !target_runs_on(&t, &host, h->err) || !databases_open(h->args, false, &d, h->err))
 		return say(why, h->err);
 	CompileOptions o = { .target = &t, .db = d.db, .ndb = (int)d.n };
 	Dag *dag = model_load(h->args, path, h->err);

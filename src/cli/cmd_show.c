@@ -30,7 +30,13 @@ static bool wanted(const Show *s, const Task *t)
 	return strncmp(hex, prefix, strlen(prefix)) == 0;
 }
 
-static bool show_tasks(Show *s, const Partition *p)
+static bool no_task(const Show *s, Err *err)
+{
+	return fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"",
+		args_text(s->args, "task", ""));
+}
+
+static bool show_tasks(Show *s, const Partition *p, Err *err)
 {
 	for (int k = 0; k < p->ntask; k++) {
 		const Task *t = p->task[k];
@@ -40,7 +46,7 @@ static bool show_tasks(Show *s, const Partition *p)
 			text_add(&s->out, "task %s x%d %s: %.1f MFLOP, %.2f MB\n%s\n", hex, t->weight, t->label,
 				t->flops / 1e6, t->bytes / 1e6, t->text);
 	}
-	return true;
+	return s->out.n > 0 || no_task(s, err);
 }
 
 /* The kernel set of a task: with --apply's trace, else as dlc compile would choose. */
@@ -106,9 +112,7 @@ static bool show_each_task(Show *s, const Partition *p, Err *err)
 				return false;
 			shown++;
 		}
-	return shown > 0 ||
-		fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"",
-			args_text(s->args, "task", ""));
+	return shown > 0 || no_task(s, err);
 }
 
 static bool show(Show *s, Dag *dag, Err *err)
@@ -134,7 +138,7 @@ static bool show(Show *s, Dag *dag, Err *err)
 	Partition *p = graph_partition(s->arena, dag, err);
 	if (p == NULL)
 		return false;
-	return s->stage == STAGE_TASKS ? show_tasks(s, p) : show_each_task(s, p, err);
+	return s->stage == STAGE_TASKS ? show_tasks(s, p, err) : show_each_task(s, p, err);
 }
 
 static bool write_out(const Show *s, Err *err)

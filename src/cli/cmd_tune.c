@@ -230,9 +230,10 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 
 static bool run_tune(const Args *args, Err *err)
 {
-	Target t;
+	Target t, host;
 	Databases d;
-	if (!place_target(args, &t, err) || !databases_open(args, true, &d, err))
+	target_host(&host, 1);
+	if (!place_target(args, &t, err) || !target_runs_on(&t, &host, err) || !databases_open(args, true, &d, err))
 		return false;
 	bool ok = tune(args, &t, &d, err);
 	databases_close(&d);

@@ -35,7 +35,7 @@ static const char *const text[SQL_COUNT] = {
 		     " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
 		     " ORDER BY run.median_ns,run.id LIMIT 1",
 	[SQL_RUNS] = "SELECT r.line FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
-		     " run.target=?2 AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
+		     " run.target=?2 AND run.epoch=?3 AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
 		     " ORDER BY run.status,run.median_ns,run.id",
 	[SQL_ALL] = "SELECT id,kind,line FROM record ORDER BY kind,id",
 };
@@ -412,13 +412,14 @@ const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, 
 	return run;
 }
 
-bool db_each_run(Db *db, Hash workload, Hash target, DbRunFn f, void *arg, Err *err)
+bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn f, void *arg, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_RUNS, err);
 	if (st == NULL)
 		return false;
 	sql_bind_hash(st, 1, workload);
 	sql_bind_hash(st, 2, target);
+	sqlite3_bind_int(st, 3, codegen_epoch);
 	int rc;
 	bool ok = true;
 	while (ok && (rc = sqlite3_step(st)) != SQLITE_DONE) {

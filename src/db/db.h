@@ -59,9 +59,12 @@ bool db_put_run(Db *db, RunRecord *run, Err *err); /* fills run->id */
 
 /* The best verified run of workload x target of this codegen epoch. NULL without an error: none. */
 const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err);
-/* Calls f for each run of workload x target, best first, failures last; f returns false to stop. */
+/*
+ * Calls f for each run of workload x target of this codegen epoch, best first, failures last; f
+ * returns false to stop.
+ */
 typedef bool (*DbRunFn)(const RunRecord *run, void *arg);
-bool db_each_run(Db *db, Hash workload, Hash target, DbRunFn f, void *arg, Err *err);
+bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn f, void *arg, Err *err);
 /* Prints all records as lines, what a line names before it. */
 typedef bool (*DbLineFn)(const char *line, size_t n, void *arg);
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err);

@@ -95,10 +95,10 @@ static bool reuse_run(const RunRecord *run, void *arg)
 static bool read_known(Tuner *t, TaskRun *r, Err *err)
 {
 	Reuse u = { t, r };
-	if (!db_each_run(t->o->db, r->task->id, t->target, reuse_run, &u, err))
+	if (!db_each_run(t->o->db, r->task->id, t->target, CODEGEN_EPOCH, reuse_run, &u, err))
 		return false;
 	for (int i = 0; i < t->o->nmore; i++)
-		if (!db_each_run(t->o->more[i], r->task->id, t->target, reuse_run, &u, err))
+		if (!db_each_run(t->o->more[i], r->task->id, t->target, CODEGEN_EPOCH, reuse_run, &u, err))
 			return false;
 	return true;
 }

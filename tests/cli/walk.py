@@ -130,6 +130,10 @@ def refusals():
     run("dlc-compile", *MODEL, "-o", "/nonexistent/x.dlcb", want=5)
     run("dlc-compile", *MODEL, "--target=toaster", "-o", TMP + "/x.dlcb", want=2)
     run("dlc-show", *MODEL, "--task=zzzz", "--stage=ir", want=3)
+    run("dlc-show", *MODEL, "--task=zzzz", "--stage=tasks", want=3)
+    other = "x86-64-v4" if os.uname().machine == "aarch64" else "cortex-a72"
+    run("dlc-tune", *MODEL, "--target=" + other, f"--tuning-db={TMP}/f.sqlite", want=3)
+    run("dlc", "run", *MODEL, "--target=" + other, want=1)
     open(TMP + "/t.trace", "w").write("split nowhere 4\n")
     run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", want=1)
     assert not os.path.exists(TMP + "/x.dlcb")
@@ -149,7 +153,7 @@ def models_run_in_memory():
     run("dlc-show", *MODEL, "--stage=onnx", "-o", TMP + "/m.onnx")
     run("dlc-compile", TMP + "/m.onnx", "--tuning-db=none", "-o", TMP + "/m.dlcb")
     run("dlc-run", TMP + "/m.dlcb", "--seed=3", "--output", TMP + "/m1.npy")
-    run("dlc-run", TMP + "/m.onnx", "--seed=3", "--output", TMP + "/m2.npy")
+    run("dlc-run", TMP + "/m.onnx", "--tuning-db=none", "--seed=3", "--output", TMP + "/m2.npy")
     assert open(TMP + "/m1.npy", "rb").read() == open(TMP + "/m2.npy", "rb").read()
 
 def memory_plans():

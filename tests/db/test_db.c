@@ -93,6 +93,13 @@ static Hash put_run(Db *db, const World *w, const char *trace, RunStatus status,
 	return r.id;
 }
 
+static bool count_run(const RunRecord *run, void *arg)
+{
+	(void)run;
+	++*(int *)arg;
+	return true;
+}
+
 START_TEST(best_is_the_fastest_verified_run)
 {
 	Err err = { 0 };
@@ -109,6 +116,12 @@ START_TEST(best_is_the_fastest_verified_run)
 	ck_assert_str_eq(best->trace, "split i 4\n");
 	ck_assert_int_eq(best->median_ns, 400);
 	ck_assert(db_best(db, w.task->id, w.target, 8, arena, &err) == NULL); /* another epoch */
+	int n = 0;
+	ck_assert(db_each_run(db, w.task->id, w.target, 7, count_run, &n, &err));
+	ck_assert_int_eq(n, 4);
+	n = 0;
+	ck_assert(db_each_run(db, w.task->id, w.target, 8, count_run, &n, &err));
+	ck_assert_int_eq(n, 0);
 	db_close(db);
 }
 END_TEST
