@@ -1,9 +1,9 @@
 /*
  * The loop primitives.  Each takes a legal kernel set and gives a legal one, or refuses with the
- * reason; what "legal to move" means is read off the blocks: spatial iterators are independent,
- * reduce iterators may be reordered (their monoid is associative), scan iterators keep their order.
- * A loop that holds statements outside blocks has no declared dependences and is not moved.
+ * reason and leaves the set as it is; what is "legal to move" is read off the blocks (nest.h).  A
+ * statement that stands in no block has no declared dependences and is not moved.
  */
+#include "schedule/nest.h"
 #include "schedule/trace.h"
 
 #include "ir/build.h"
@@ -13,116 +13,34 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNROLL_LIMIT = 64, VECTOR_LIMIT = 64 };
+enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 1024, VECTOR_LIMIT = 64, NAME_LIMIT = TRACE_NAME - 2 };
 
 typedef struct Sched {
 	KernelSet *ks;
 	Ir *ir;
 	const Target *target;
-	char place[64];
+	char place[192];
 	Err *err;
 } Sched;
-
-/* Where a loop hangs, and in which Fn. */
-typedef struct Place {
-	Fn *fn;
-	Stmt **link;
-	Stmt *loop;
-} Place;
-
-static bool find_loop_in(Stmt **link, const char *name, Place *out)
-{
-	for (; *link != NULL; link = &(*link)->next) {
-		Stmt *s = *link;
-		switch (s->kind) {
-		case ST_FOR:
-			if (strcmp(s->loop.var, name) == 0) {
-				out->link = link;
-				out->loop = s;
-				return true;
-			}
-			if (find_loop_in(&s->loop.body, name, out))
-				return true;
-			break;
-		case ST_BLOCK:
-			if (find_loop_in(&s->block.init, name, out) || find_loop_in(&s->block.body, name, out))
-				return true;
-			break;
-		case ST_IF:
-			if (find_loop_in(&s->branch.then, name, out) || find_loop_in(&s->branch.other, name, out))
-				return true;
-			break;
-		case ST_ASYNC:
-			if (find_loop_in(&s->async, name, out))
-				return true;
-			break;
-		default: break;
-		}
-	}
-	return false;
-}
-
-static bool find_loop(Sched *s, const char *name, Place *out)
-{
-	for (size_t i = 0; i < s->ks->n; i++) {
-		out->fn = s->ks->fn[i];
-		if (find_loop_in(&out->fn->body, name, out))
-			return true;
-	}
-	return fail(s->err, ERR_ILLEGAL, s->place, "there is no loop \"%s\"", name);
-}
 
 static bool refuse(Sched *s, const char *what, const char *loop, const char *why)
 {
 	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s", what, loop, why);
 }
 
-static bool constant_extent(const Stmt *loop, int64_t *n)
+static bool refuse_for(Sched *s, const char *what, const char *loop, const char *why, const char *other)
 {
-	int64_t lo, hi;
-	if (!ir_is_int(loop->loop.lo, &lo) || !ir_is_int(loop->loop.hi, &hi))
-		return false;
-	*n = hi - lo;
-	return true;
+	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s %s", what, loop, why, other);
 }
 
-/* ---- what the blocks below a loop say of it ---- */
-
-typedef struct Uses {
-	const char *var;
-	bool spatial, reduce, scan; /* some iterator of that kind depends on var */
-	bool loose;                 /* a statement outside a block, or bounds that depend on var */
-	int blocks;
-} Uses;
-
-static void look_below(const Stmt *s, Uses *u)
+static bool find_loop(Sched *s, const char *name, Place *out)
 {
-	for (; s != NULL; s = s->next) {
-		if (s->kind == ST_FOR) {
-			if (ir_uses_var(s->loop.lo, u->var) || ir_uses_var(s->loop.hi, u->var))
-				u->loose = true;
-			look_below(s->loop.body, u);
-		} else if (s->kind == ST_BLOCK) {
-			u->blocks++;
-			for (int i = 0; i < s->block.n; i++) {
-				if (!ir_uses_var(s->block.iter[i].value, u->var))
-					continue;
-				IterKind k = s->block.iter[i].kind;
-				u->spatial |= k == ITER_SPATIAL;
-				u->reduce |= k == ITER_REDUCE;
-				u->scan |= k == ITER_SCAN;
-			}
-		} else {
-			u->loose = true;
-		}
+	switch (nest_find(s->ks, name, out)) {
+	case FOUND_ONE: return true;
+	case FOUND_SEVERAL:
+		return fail(s->err, ERR_ILLEGAL, s->place, "several Fns have a loop \"%s\"", name);
+	default: return fail(s->err, ERR_ILLEGAL, s->place, "there is no loop \"%s\"", name);
 	}
-}
-
-static Uses uses_of(const Stmt *loop)
-{
-	Uses u = { .var = loop->loop.var };
-	look_below(loop->loop.body, &u);
-	return u;
 }
 
 static bool need_serial(Sched *s, const char *what, const Stmt *loop)
@@ -133,18 +51,17 @@ static bool need_serial(Sched *s, const char *what, const Stmt *loop)
 }
 
 /* Lanes and threads may only differ in what spatial iterators separate. */
-static bool need_spatial(Sched *s, const char *what, const Stmt *loop)
+static bool need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses *u)
 {
-	Uses u = uses_of(loop);
-	if (u.reduce)
-		return refuse(s, what, loop->loop.var, "a reduction depends on it");
-	if (u.scan)
-		return refuse(s, what, loop->loop.var, "a recurrence depends on it");
-	if (u.loose)
-		return refuse(s, what, loop->loop.var, "a statement or a bound below it stands in no block");
-	if (u.blocks == 0)
-		return refuse(s, what, loop->loop.var, "there is no block below it");
-	return true;
+	int64_t n;
+	const char *why = u->reduce		       ? "a reduction depends on it"
+		: u->scan			       ? "a recurrence depends on it"
+		: u->bare			       ? "a statement below it stands in no block"
+		: u->bounds			       ? "bounds below depend on it"
+		: u->blocks == 0		       ? "there is no block below it"
+		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
+						       : NULL;
+	return why == NULL || refuse(s, what, loop->loop.var, why);
 }
 
 /* ---- split ---- */
@@ -158,7 +75,7 @@ static Stmt *guard(Ir *ir, Stmt *s, const Expr *cond)
 		s->loop.body = guard(ir, s->loop.body, cond);
 	} else if (s->kind == ST_BLOCK) {
 		s->block.where = s->block.where != NULL ? ir_and(ir, s->block.where, cond) : cond;
-	} else if (s->kind == ST_LET || s->kind == ST_ALLOC) {
+	} else if (s->kind == ST_LET || s->kind == ST_ALLOC || (s->kind == ST_REDUCE && s->reduce.old != NULL)) {
 		return ir_if(ir, cond, s, NULL); /* what follows may use it */
 	} else {
 		Stmt *rest = s->next;
@@ -169,6 +86,24 @@ static Stmt *guard(Ir *ir, Stmt *s, const Expr *cond)
 	}
 	s->next = guard(ir, s->next, cond);
 	return s;
+}
+
+/* The names and the depth that a split makes are legal too. */
+static bool may_split(Sched *s, const Place *p, const Stmt *loop)
+{
+	static const char *const part[] = { ".o", ".i" };
+	char name[TRACE_NAME + 1];
+	if (strlen(loop->loop.var) > NAME_LIMIT)
+		return refuse(s, "split", loop->loop.var, "its name is too long to be split again");
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof name, "%s%s", loop->loop.var, part[i]);
+		if (nest_has_name(p->fn, name))
+			return refuse_for(s, "split", loop->loop.var, "there is already something called", name);
+	}
+	if (nest_depth(p->fn->body) + 2 > IR_MAX_DEPTH ||
+		nest_expr_depth(loop->loop.body) + loop->loop.lo->depth + loop->loop.hi->depth + 8 > IR_MAX_DEPTH)
+		return refuse(s, "split", loop->loop.var, "loops and indices would be nested too deeply");
+	return true;
 }
 
 /* Needs: a serial loop.  Breaks: the name of the old loop; a tail guards the blocks below. */
@@ -182,9 +117,11 @@ static bool prim_split(Sched *s, const Step *st)
 	Ir *ir = s->ir;
 	Stmt *old = p.loop;
 	int64_t f = st->arg[1].num, n;
-	if (constant_extent(old, &n) && f > n)
+	if (nest_extent(old, &n) && f > n)
 		return fail(s->err, ERR_ILLEGAL, s->place, "split: factor %lld of loop %s, which has %lld",
 			(long long)f, old->loop.var, (long long)n);
+	if (!may_split(s, &p, old))
+		return false;
 	const Range *env = ir_range_fn(ir, p.fn);
 	const Expr *extent = ir_simplify(ir, ir_sub(ir, old->loop.hi, old->loop.lo), env);
 	const Expr *factor = ir_int(ir, f);
@@ -207,62 +144,87 @@ static bool prim_split(Sched *s, const Step *st)
 
 /* ---- reorder ---- */
 
-static int position(const Step *st, const char *var)
+/* Perfectly nested loops, outermost first. */
+typedef struct Chain {
+	Stmt **link; /* where the first one hangs */
+	int n;
+	Stmt *loop[IR_MAX_DEPTH + 1];
+} Chain;
+
+static int position(Stmt *const *list, int n, const Stmt *loop)
 {
-	for (int k = 0; k < st->n; k++)
-		if (strcmp(st->arg[k].word, var) == 0)
+	for (int k = 0; k < n; k++)
+		if (list[k] == loop)
 			return k;
 	return -1;
 }
 
-/* The chain of perfectly nested loops that starts at the outermost named one and ends at the last. */
-static int find_chain(Sched *s, const Step *st, Stmt **chain, int max)
+/* From the outermost to the innermost of the named loops; all of these stand in it. */
+static bool find_chain(Sched *s, const Step *st, Chain *c, Stmt **named)
 {
-	Place p, outermost = { 0 };
+	Place p = { 0 }, inner = { 0 };
+	c->link = NULL;
+	c->n = 0;
 	for (int k = 0; k < st->n; k++) {
-		if (position(st, st->arg[k].word) != k) {
-			refuse(s, "reorder", st->arg[k].word, "it is named twice");
-			return -1;
-		}
 		if (!find_loop(s, st->arg[k].word, &p))
-			return -1;
-		Place below = { 0 };
-		if (outermost.loop == NULL || find_loop_in(&p.loop->loop.body, outermost.loop->loop.var, &below))
-			outermost = p;
-	}
-	int n = 0, named = 0;
-	for (Stmt *l = outermost.loop; named < st->n; l = l->loop.body) {
-		if (l == NULL || l->kind != ST_FOR || (n != 0 && l->next != NULL) || n == max) {
-			refuse(s, "reorder", st->arg[0].word, "the loops are not perfectly nested");
-			return -1;
+			return false;
+		if (position(named, k, p.loop) >= 0)
+			return refuse(s, "reorder", st->arg[k].word, "it is named twice");
+		named[k] = p.loop;
+		if (k == 0 || p.naround < c->n) {
+			c->n = p.naround;
+			c->link = p.link;
 		}
-		chain[n++] = l;
-		named += position(st, l->loop.var) >= 0;
+		if (k == 0 || p.naround > inner.naround)
+			inner = p;
 	}
-	return n;
+	int from = c->n, n = 0;
+	for (int k = from; k < inner.naround; k++)
+		c->loop[n++] = inner.around[k];
+	c->loop[n++] = inner.loop;
+	c->n = n;
+	for (int k = 0; k < st->n; k++)
+		if (position(c->loop, n, named[k]) < 0)
+			return refuse_for(s, "reorder", st->arg[k].word, "it is not nested with", inner.loop->loop.var);
+	for (int k = 0; k + 1 < n; k++)
+		if (c->loop[k]->loop.body != c->loop[k + 1] || c->loop[k + 1]->next != NULL)
+			return refuse(s, "reorder", c->loop[k]->loop.var, "the loops are not perfectly nested");
+	return true;
 }
 
-static bool may_reorder(Sched *s, Stmt *const *now, Stmt *const *then, int n)
+/* Whether loops a and b, of which a was outside, may change places over the block. */
+static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 {
-	Uses all = uses_of(now[0]);
-	if (all.blocks != 1 || all.loose)
-		return refuse(s, "reorder", now[0]->loop.var, "there must be one block below, and nothing else");
-	int last_scan = -1;
-	for (int k = 0; k < n; k++) {
-		if (then[k]->loop.kind == LOOP_VECTOR && k != n - 1 && now[k] != then[k])
-			return refuse(s, "reorder", then[k]->loop.var, "it is vectorized");
-		for (int j = k; j < n; j++)
-			if (ir_uses_var(then[k]->loop.lo, then[j]->loop.var) ||
-				ir_uses_var(then[k]->loop.hi, then[j]->loop.var))
-				return refuse(s, "reorder", then[k]->loop.var, "its bounds depend on a loop inside");
-		if (!uses_of(then[k]).scan)
-			continue;
-		for (int j = 0; j < n; j++)
-			if (now[j] == then[k]) {
-				if (j < last_scan)
-					return refuse(s, "reorder", then[k]->loop.var, "a recurrence keeps its order");
-				last_scan = j;
-			}
+	Uses of[2] = { nest_uses(a), nest_uses(b) };
+	if (ir_uses_var(b->loop.lo, a->loop.var) || ir_uses_var(b->loop.hi, a->loop.var))
+		return refuse_for(s, "reorder", a->loop.var, "its loop variable bounds loop", b->loop.var);
+	for (int k = 0; k < 2; k++)
+		if (of[k].scan && (of[1 - k].scan || !nest_apart(block, of[1 - k].var)))
+			return refuse_for(s, "reorder", of[k].var, "a recurrence keeps its order to loop", of[1 - k].var);
+	if (of[0].reduce && of[1].reduce && nest_ordered(s->ks, block))
+		return refuse_for(s, "reorder", a->loop.var, "its reduction is not associative: it stays around loop",
+			b->loop.var);
+	return true;
+}
+
+static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
+{
+	Uses all = nest_uses(c->loop[0]), inside = nest_uses(c->loop[c->n - 1]);
+	if (all.blocks != 1 || all.bare)
+		return refuse(s, "reorder", c->loop[0]->loop.var, "below must stand one block, and nothing else");
+	for (int k = 0; k < c->n; k++) {
+		bool lanes = inside.lanes, threads = inside.threads;
+		for (int j = k + 1; j < c->n; j++) {
+			lanes |= then[j]->loop.kind == LOOP_VECTOR;
+			threads |= then[j]->loop.kind == LOOP_PARALLEL || then[j]->loop.kind == LOOP_BOUND;
+			if (position(c->loop, c->n, then[j]) < position(c->loop, c->n, then[k]) &&
+				!may_swap(s, then[j], then[k], all.block))
+				return false;
+		}
+		if (then[k]->loop.kind == LOOP_VECTOR && (lanes || threads))
+			return refuse(s, "reorder", then[k]->loop.var, "a vector or parallel loop would stand in this vector loop");
+		if (then[k]->loop.kind == LOOP_PARALLEL && threads)
+			return refuse(s, "reorder", then[k]->loop.var, "a parallel loop would stand in another");
 	}
 	return true;
 }
@@ -270,32 +232,22 @@ static bool may_reorder(Sched *s, Stmt *const *now, Stmt *const *then, int n)
 /* Needs: perfectly nested loops over one block.  Breaks: nothing that names loops. */
 static bool prim_reorder(Sched *s, const Step *st)
 {
-	enum { DEEP = 64 };
-	Stmt *now[DEEP] = { 0 }, *then[DEEP] = { 0 };
-	int n = find_chain(s, st, now, DEEP), next = 0;
-	if (n < 0)
+	Chain c;
+	Stmt *named[STEP_ARGS] = { 0 }, *then[IR_MAX_DEPTH + 1];
+	int next = 0;
+	if (!find_chain(s, st, &c, named))
 		return false;
-	for (int k = 0; k < n; k++) {
-		then[k] = now[k];
-		if (position(st, now[k]->loop.var) < 0)
-			continue;
-		for (int j = 0; j < n; j++)
-			if (strcmp(now[j]->loop.var, st->arg[next].word) == 0)
-				then[k] = now[j];
-		next++;
-	}
-	if (!may_reorder(s, now, then, n))
+	for (int k = 0; k < c.n; k++)
+		then[k] = position(named, st->n, c.loop[k]) < 0 ? c.loop[k] : named[next++];
+	if (!may_reorder(s, &c, then))
 		return false;
-	Place top;
-	if (!find_loop(s, now[0]->loop.var, &top))
-		return false;
-	Stmt *after = now[0]->next, *body = now[n - 1]->loop.body;
-	for (int k = 0; k < n; k++) {
+	Stmt *after = c.loop[0]->next, *body = c.loop[c.n - 1]->loop.body;
+	for (int k = 0; k < c.n; k++) {
 		then[k]->next = NULL;
-		then[k]->loop.body = k + 1 < n ? then[k + 1] : body;
+		then[k]->loop.body = k + 1 < c.n ? then[k + 1] : body;
 	}
 	then[0]->next = after;
-	*top.link = then[0];
+	*c.link = then[0];
 	return true;
 }
 
@@ -305,50 +257,64 @@ static bool prim_reorder(Sched *s, const Step *st)
 static bool prim_unroll(Sched *s, const Step *st)
 {
 	Place p;
-	int64_t n;
+	int64_t n, m;
 	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "unroll", p.loop))
 		return false;
-	if (!constant_extent(p.loop, &n) || n > UNROLL_LIMIT)
+	if (!nest_extent(p.loop, &n) || n > UNROLL_LIMIT)
 		return refuse(s, "unroll", p.loop->loop.var, "its extent must be a constant up to 64");
+	int64_t copies = nest_copies(p.loop->loop.body) * (n > 1 ? n : 1);
+	for (int k = 0; k < p.naround; k++)
+		if (p.around[k]->loop.kind == LOOP_UNROLLED && nest_extent(p.around[k], &m) && m > 1)
+			copies *= m;
+	if (copies > COPIES_LIMIT)
+		return fail(s->err, ERR_ILLEGAL, s->place, "unroll %s: the code would stand there %lld times, at most %d",
+			p.loop->loop.var, (long long)copies, COPIES_LIMIT);
 	p.loop->loop.kind = LOOP_UNROLLED;
 	return true;
 }
 
-/* Needs: a serial loop 0..n that only spatial iterators use.  Breaks: nothing. */
+/* Needs: a serial loop of constant extent that only spatial iterators use.  Breaks: nothing. */
 static bool prim_vectorize(Sched *s, const Step *st)
 {
 	Place p;
 	int64_t n;
 	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "vectorize", p.loop))
 		return false;
-	if (!constant_extent(p.loop, &n) || n > VECTOR_LIMIT || n < 1)
-		return refuse(s, "vectorize", p.loop->loop.var, "its extent must be a constant up to 64");
-	if (!need_spatial(s, "vectorize", p.loop))
+	if (!nest_extent(p.loop, &n) || n > VECTOR_LIMIT || n < 1)
+		return refuse(s, "vectorize", p.loop->loop.var, "its extent must be a constant from 1 to 64");
+	Uses u = nest_uses(p.loop);
+	if (!need_spatial(s, "vectorize", p.loop, &u))
 		return false;
-	for (const Stmt *b = p.loop->loop.body; b != NULL && b->kind == ST_FOR; b = b->loop.body)
-		if (b->loop.kind == LOOP_VECTOR || b->loop.kind == LOOP_PARALLEL)
-			return refuse(s, "vectorize", p.loop->loop.var, "there is a vector or parallel loop below");
+	if (u.lanes || u.threads)
+		return refuse(s, "vectorize", p.loop->loop.var, "there is a vector or parallel loop below");
+	for (int k = 0; k < p.naround; k++)
+		if (p.around[k]->loop.kind == LOOP_VECTOR)
+			return refuse_for(s, "vectorize", p.loop->loop.var, "it stands in vector loop", p.around[k]->loop.var);
 	p.loop->loop.kind = LOOP_VECTOR;
 	return true;
 }
 
-/* Needs: a serial loop that only spatial iterators use.  Breaks: nothing. */
+/* Needs: a serial loop that only spatial iterators use, in serial loops.  Breaks: nothing. */
 static bool prim_parallel(Sched *s, const Step *st)
 {
-	Place p, inner;
-	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "parallel", p.loop) ||
-		!need_spatial(s, "parallel", p.loop))
+	Place p;
+	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "parallel", p.loop))
 		return false;
-	for (const Stmt *top = p.fn->body; top != NULL; top = top->next)
-		for (const Stmt *l = top; l != NULL && l->kind == ST_FOR && l != p.loop; l = l->loop.body)
-			if (l->loop.kind != LOOP_SERIAL && find_loop_in(&((Stmt *)l)->loop.body, st->arg[0].word, &inner))
-				return refuse(s, "parallel", p.loop->loop.var, "a loop around it is not serial");
+	Uses u = nest_uses(p.loop);
+	if (!need_spatial(s, "parallel", p.loop, &u))
+		return false;
+	if (u.threads)
+		return refuse(s, "parallel", p.loop->loop.var, "there is a parallel loop below");
+	for (int k = 0; k < p.naround; k++)
+		if (p.around[k]->loop.kind != LOOP_SERIAL)
+			return refuse_for(s, "parallel", p.loop->loop.var, "it stands in a loop that is not serial,",
+				p.around[k]->loop.var);
 	p.loop->loop.kind = LOOP_PARALLEL;
 	return true;
 }
 
 static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
-#define PRIM(name, args, law) [PRIM_##name] = prim_##name,
+#define PRIM(name, args, law, needs) [PRIM_##name] = prim_##name,
 #include "schedule/prim.def"
 #undef PRIM
 };
@@ -358,7 +324,7 @@ bool trace_apply(KernelSet *ks, const Trace *t, const Target *target, Err *err)
 	Sched s = { .ks = ks, .ir = ks->ir, .target = target, .err = err };
 	for (size_t i = 0; i < t->step.n; i++) {
 		const Step *st = &t->step.at[i];
-		snprintf(s.place, sizeof s.place, "step %d", st->line != 0 ? st->line : (int)i + 1);
+		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);
 		if (!apply[st->prim](&s, st))
 			return false;
 	}

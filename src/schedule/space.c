@@ -34,10 +34,13 @@ int64_t sketch_knob(Sketch *s, const char *name, const int64_t *option, int n, i
 
 void sketch_step(Sketch *s, const char *fmt, ...)
 {
-	char line[512];
-	va_list ap;
+	va_list ap, again;
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	char *line = arena_alloc(s->arena, (size_t)n + 1);
+	vsnprintf(line, (size_t)n + 1, fmt, again);
+	va_end(again);
 	va_end(ap);
 	text_add(&s->steps, "%s\n", line);
 }
@@ -52,7 +55,8 @@ Space *space_new(Arena *a, const Task *task, const Target *target, Err *err)
 			break;
 		}
 	if (space->tmpl == NULL) {
-		fail(err, ERR_BUG, task->label, "no schedule template applies");
+		fail(err, ERR_UNSUPPORTED, task->label, "there are no schedules for targets of kind %s yet",
+			target_kind_name(target->kind));
 		return NULL;
 	}
 	space->naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, err);

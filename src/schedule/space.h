@@ -40,9 +40,9 @@ typedef struct Template {
 	bool (*applies)(const Task *task, const Target *target);
 	bool (*run)(Sketch *s, Err *err);
 } Template;
-extern const Template *const templates[]; /* ends with NULL; the last one applies to anything */
+extern const Template *const templates[]; /* ends with NULL; the last one fits any operator */
 
-/* An empty space fails loudly. */
+/* ERR_UNSUPPORTED where no template fits the target: an empty space fails loudly. */
 Space *space_new(Arena *a, const Task *task, const Target *target, Err *err);
 double space_size(const Space *s); /* number of configs; exact below 2^53 */
 Config space_sample(const Space *s, Rng *rng);

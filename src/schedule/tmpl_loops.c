@@ -84,7 +84,7 @@ static int64_t knob(Sketch *s, const Nest *n, const char *what, const int64_t *o
  */
 static int64_t vector_promise(const Axis *x, int k, int64_t part, int64_t lanes)
 {
-	if (part > lanes || part < 4)
+	if (part > lanes || (part < 4 && part < lanes))
 		return 0;
 	return (k + 1) * CODE * 2 + (x->extent % part == 0 ? CODE : 0) + part;
 }
@@ -93,14 +93,14 @@ static int64_t choose_vector(Sketch *s, const Nest *n)
 {
 	int64_t option[KNOB_OPTIONS] = { 0 }, best = 0;
 	int count = 1, first = 0;
-	int64_t lanes = s->target->vector_bits / n->bits;
+	int64_t lanes = s->target->vector_bits / n->bits, least = lanes < 8 ? 2 : lanes / 4;
 	for (int k = 0; k < n->n; k++) {
 		const Axis *x = &n->axis[k];
 		if (x->reduce || x->extent < 2)
 			continue;
-		for (int64_t l = lanes / 4; l <= lanes * 2 && l <= LANES; l *= 2) {
+		for (int64_t l = least; l <= lanes * 2 && l <= LANES; l *= 2) {
 			int64_t part = l < x->extent ? l : x->extent;
-			if (l < 2 || count == KNOB_OPTIONS || option[count - 1] == k * CODE + part)
+			if (count == KNOB_OPTIONS || option[count - 1] == k * CODE + part)
 				continue;
 			option[count] = k * CODE + part;
 			if (vector_promise(x, k, part, lanes) > best) {

@@ -9,7 +9,7 @@
 enum { TRACE_BYTES = 64 << 10, TRACE_STEPS = 4096 };
 
 static const PrimRow rows[PRIM_COUNT] = {
-#define PRIM(name, args, law) [PRIM_##name] = { #name, args, law },
+#define PRIM(name, args, law, needs) [PRIM_##name] = { #name, args, law, needs },
 #include "schedule/prim.def"
 #undef PRIM
 };
@@ -31,7 +31,7 @@ static bool word_is(Word w, const char *s)
 
 static bool is_name(Word w)
 {
-	if (w.n == 0 || w.n > 128 || (w.at[0] >= '0' && w.at[0] <= '9'))
+	if (w.n == 0 || w.n > TRACE_NAME || (w.at[0] >= '0' && w.at[0] <= '9'))
 		return false;
 	for (size_t i = 0; i < w.n; i++) {
 		char c = w.at[i];
@@ -120,6 +120,7 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 {
 	Trace *t = arena_new_of(a, Trace);
 	int line = 1;
+	t->name = arena_printf(a, "%s", name);
 	if (n > TRACE_BYTES) {
 		fail(err, ERR_SYNTAX, name, "%zu bytes; a trace has at most %d", n, TRACE_BYTES);
 		return NULL;

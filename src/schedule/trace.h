@@ -10,13 +10,13 @@
 #include "target/target.h"
 
 typedef enum {
-#define PRIM(name, args, law) PRIM_##name,
+#define PRIM(name, args, law, needs) PRIM_##name,
 #include "schedule/prim.def"
 #undef PRIM
 	PRIM_COUNT
 } Prim;
 
-enum { STEP_ARGS = 16 };
+enum { STEP_ARGS = 16, TRACE_NAME = 128 /* bytes of a loop's name */ };
 
 typedef struct StepArg {
 	const char *word; /* a loop's name, or a word of the row */
@@ -31,22 +31,24 @@ typedef struct Step {
 } Step;
 
 typedef struct Trace {
+	const char *name; /* in messages: the file's */
 	const char *task; /* prefix of the task's id, NULL if the text names none */
 	VEC(Step) step;
 } Trace;
 
-/* "split", its argument string and its law; for docs, help and messages. */
+/* "split", its argument string, its law and what it needs; for docs, help and messages. */
 typedef struct PrimRow {
-	const char *name, *args, *law;
+	const char *name, *args, *law, *needs;
 } PrimRow;
 const PrimRow *prim_row(Prim p);
 
+/* NULL and ERR_SYNTAX with the line. `name` stands in messages, those of trace_apply included. */
 Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);
 void trace_print(Text *out, const Trace *t);
 
 /*
  * Rewrites the set step by step. A step that its law refuses fails with ERR_ILLEGAL, the step's
- * line and the reason, and leaves the set as the steps before it made it.
+ * line and the reason, and leaves the set as the steps before it made it, legal.
  */
 bool trace_apply(KernelSet *ks, const Trace *t, const Target *target, Err *err);
 

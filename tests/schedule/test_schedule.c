@@ -2,10 +2,11 @@
  * Schedules: each primitive before -> after as golden text, traces that print and parse, refusals,
  * and random points of generated spaces against the naive Fn, in floats and modulo a prime.
  */
+#include "equal.h"
 #include "golden.h"
 #include "suite.h"
 
-#include "ir/interp.h"
+#include "base/file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "schedule/space.h"
@@ -119,61 +120,6 @@ static const char *const workloads[] = {
 	"dag g\nin a: f32[2,5,6]\nin b: f32[2,6,7]\ny: f32[2,5,7] = matmul(a, b)\nout y\n",
 };
 
-static Task *task_of(Arena *a, const char *text)
-{
-	Err err = { 0 };
-	Dag *d = dag_parse(a, "workload", text, strlen(text), &err);
-	Task *t = d != NULL ? task_new(a, d, &err) : NULL;
-	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
-	return t;
-}
-
-/* Runs a set on random inputs; the tensors, by parameter. */
-static int run_set(Arena *a, const KernelSet *ks, IrDomain domain, uint64_t seed, IrArg *arg)
-{
-	Rng rng = rng_seed(seed);
-	Err err = { 0 };
-	int n = 0;
-	const Fn *fn = ks->fn[0];
-	for (int k = 0; k < fn->nparam; k++) {
-		const Buf *b = fn->param[k].buf;
-		int64_t count = ir_buf_elements(b, fn, NULL, 0);
-		if (b->role == BUF_WORK)
-			continue;
-		uint64_t *residue = arena_array(a, uint64_t, count);
-		for (int64_t i = 0; i < count; i++) {
-			float v = (float)(rng_real(&rng) * 2 - 1);
-			if (domain == IR_MODP)
-				residue[i] = rng_below(&rng, 1000000);
-			else
-				memcpy((float *)residue + i, &v, sizeof v);
-		}
-		arg[n++] = (IrArg){ .name = b->name, .data = residue };
-	}
-	IrRun how = { .seed = seed, .domain = domain };
-	ck_assert_msg(ir_run_set(ks, arg, n, &how, &err), "%s: %s", err.place, err.text);
-	return n;
-}
-
-/* f32 outputs may differ by rounding: sums are taken in another order. */
-static void compare(const KernelSet *ks, const IrArg *x, const IrArg *y, int n, IrDomain domain, const char *trace)
-{
-	for (int k = 0; k < n; k++) {
-		const Buf *b = ir_find_buf(ks->fn[0], x[k].name);
-		int64_t count = ir_buf_elements(b, ks->fn[0], NULL, 0);
-		for (int64_t i = 0; i < count; i++) {
-			if (domain == IR_MODP) {
-				ck_assert_msg(((uint64_t *)x[k].data)[i] == ((uint64_t *)y[k].data)[i], "%s[%lld] differs:\n%s",
-					b->name, (long long)i, trace);
-				continue;
-			}
-			double p = ((float *)x[k].data)[i], q = ((float *)y[k].data)[i];
-			ck_assert_msg(p - q <= 1e-5 && q - p <= 1e-5, "%s[%lld]: %g and %g:\n%s", b->name, (long long)i, p, q,
-				trace);
-		}
-	}
-}
-
 static void check_trace(const Task *task, const Target *target, const Trace *t, IrDomain domain, uint64_t seed)
 {
 	Arena *a = arena_new();
@@ -184,10 +130,7 @@ static void check_trace(const Task *task, const Target *target, const Trace *t, 
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
 	KernelSet *ks = schedule_replay(ir_new(a), task, target, again, &err);
 	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
-	IrArg x[64], y[64];
-	int n = run_set(a, naive, domain, seed, x);
-	ck_assert_int_eq(run_set(a, ks, domain, seed, y), n);
-	compare(naive, x, y, n, domain, text_str(&text));
+	must_equal(naive, ks, domain, seed, text_str(&text));
 	arena_free(a);
 }
 
@@ -214,6 +157,56 @@ START_TEST(every_sampled_schedule_equals_the_naive_fn)
 }
 END_TEST
 
+/* Vectors of two lanes, and none at all: the space is smaller, and there is one. */
+START_TEST(narrow_machines_have_spaces)
+{
+	static const char text[] = "dag t\nin x: f64[4,24]\ny: f64[4,24] = relu(x)\nout y\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Task *task = task_of(a, text);
+	Target target = cpu(1);
+	target.vector_bits = 128 * _i;
+	Space *space = space_new(a, task, &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	Trace *t = space_trace(space, space->first, a, &err);
+	Text out = { .arena = a };
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&out, t);
+	ck_assert((strstr(text_str(&out), "vectorize") != NULL) == (_i > 0));
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(a_target_without_schedules_is_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = cpu(1);
+	target.kind = TARGET_WASM;
+	ck_assert(space_new(a, task_of(a, workloads[0]), &target, &err) == NULL);
+	ck_assert_int_eq(err.code, ERR_UNSUPPORTED);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(the_page_has_the_table_of_primitives)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Bytes page;
+	Text rows = { .arena = a };
+	const char *root = getenv("DLC_SOURCE_ROOT");
+	ck_assert_msg(file_read(a, arena_printf(a, "%s/docs/schedule.md", root != NULL ? root : "."), 1 << 20, &page, &err),
+		"%s", err.text);
+	for (int p = 0; p < PRIM_COUNT; p++) {
+		const PrimRow *r = prim_row((Prim)p);
+		text_add(&rows, "| %s | %s | %s | %s |\n", r->name, r->args, r->law, r->needs);
+	}
+	ck_assert_msg(strstr((const char *)page.at, text_str(&rows)) != NULL, "docs/schedule.md lacks\n%s", text_str(&rows));
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("schedule");
@@ -222,5 +215,8 @@ int main(void)
 	tcase_add_loop_test(tc, bad_traces_are_refused_with_their_line, 0, LEN(bad));
 	tcase_add_test(tc, a_long_text_is_refused);
 	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_fn, 0, LEN(workloads));
+	tcase_add_loop_test(tc, narrow_machines_have_spaces, 0, 3);
+	tcase_add_test(tc, a_target_without_schedules_is_refused);
+	tcase_add_test(tc, the_page_has_the_table_of_primitives);
 	return run_suite("schedule", tc);
 }

@@ -56,7 +56,7 @@ fn f(x: in f32[7], y: out f32[7]) {
 	}
 }
 --- split i 8
-! step 1: split: factor 8 of loop i, which has 7
+! trace:1: split: factor 8 of loop i, which has 7
 ===
 fn f(x: in f32[7], y: out f32[7]) {
 	for i in 0..7 {
@@ -64,7 +64,7 @@ fn f(x: in f32[7], y: out f32[7]) {
 	}
 }
 --- split j 2
-! step 1: there is no loop "j"
+! trace:1: there is no loop "j"
 ===
 fn f(x: in f32[4, 6], y: out f32[4]) {
 	for i in 0..4 {
@@ -105,7 +105,7 @@ fn f(x: in f32[4, 6], y: out f32[4]) {
 	}
 }
 --- vectorize j
-! step 1: vectorize j: a reduction depends on it
+! trace:1: vectorize j: a reduction depends on it
 ===
 fn f(x: in f32[4, 6], y: out f32[4]) {
 	for i in 0..4 {
@@ -141,7 +141,7 @@ fn f(x: in f32[4], y: out f32[4]) {
 	}
 }
 --- vectorize i
-! step 1: vectorize i: a statement or a bound below it stands in no block
+! trace:1: vectorize i: a statement below it stands in no block
 ===
 fn f(x: in f32[4], y: inout f32[5]) {
 	for i in 0..4 {
@@ -151,7 +151,7 @@ fn f(x: in f32[4], y: inout f32[5]) {
 	}
 }
 --- parallel i
-! step 1: parallel i: a recurrence depends on it
+! trace:1: parallel i: a recurrence depends on it
 ===
 fn f(x: in f32[4, 4], y: inout f32[5, 4]) {
 	for i in 0..4 {
@@ -183,7 +183,7 @@ fn f(x: in f32[8, 8], y: out f32[8, 8]) {
 	}
 }
 --- reorder j i
-! step 1: reorder i: there must be one block below, and nothing else
+! trace:1: reorder i: its loop variable bounds loop j
 ===
 fn f(x: in f32[8], y: out f32[8]) {
 	for i in 0..8 {
@@ -193,5 +193,364 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- unroll i; split i 2
-! step 2: split i: it is not a serial loop any more
+! trace:2: split i: it is not a serial loop any more
+===
+fn f(x: in f32[4, 6], y: out f32[4]) {
+	for i in 0..4 {
+		for j in 0..6 {
+			block b(vi: spatial 0..4 = i, vj: reduce 0..6 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vi, vj]
+			}
+		}
+	}
+}
+--- reorder j i j
+! trace:1: reorder j: it is named twice
+===
+fn f(x: in f32[4, 6], y: out f32[4]) {
+	for i in 0..4 {
+		for j in 0..6 {
+			block b(vi: spatial 0..4 = i, vj: reduce 0..6 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vi, vj]
+			}
+		}
+	}
+}
+--- split j 4; reorder j.i i; reorder j.o j.i
+fn f(x: in f32[4, 6], y: out f32[4]) {
+	for j.o in 0..2 {
+		for j.i in 0..4 {
+			for i in 0..4 {
+				block b(vi: spatial 0..4 = i, vj: reduce 0..6 = j.o * 4 + j.i) where j.o * 4 + j.i < 6 {
+					init {
+						y[vi] = 0.0
+					}
+					sum y[vi] <- x[vi, vj]
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[4, 6], y: out f32[4]) {
+	for i in 0..4 {
+		for j in 0..6 {
+			block b(vi: spatial 0..4 = i, vj: reduce 0..6 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vi, vj]
+			}
+		}
+	}
+}
+--- reorder i x
+! trace:1: there is no loop "x"
+===
+fn f(x: in f32[4], y: out f32[4], z: out f32[4]) {
+	for i in 0..4 {
+		block b(vi: spatial 0..4 = i) {
+			y[vi] = x[vi]
+		}
+	}
+	for j in 0..4 {
+		block c(vj: spatial 0..4 = j) {
+			z[vj] = x[vj]
+		}
+	}
+}
+--- reorder i j
+! trace:1: reorder j: it is not nested with i
+===
+fn f(x: in f32[4, 4], y: out f32[4, 4], z: out f32[4, 4]) {
+	for i in 0..4 {
+		for j in 0..4 {
+			block b(vi: spatial 0..4 = i, vj: spatial 0..4 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+			block c(vi: spatial 0..4 = i, vj: spatial 0..4 = j) {
+				z[vi, vj] = y[vi, vj]
+			}
+		}
+	}
+}
+--- reorder j i
+! trace:1: reorder i: below must stand one block, and nothing else
+===
+fn f(x: in f32[4, 4], y: out f32[4, 4], z: out f32[4, 4]) {
+	for i in 0..4 {
+		for j in 0..4 {
+			block b(vi: spatial 0..4 = i, vj: spatial 0..4 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+		for k in 0..4 {
+			block c(vi: spatial 0..4 = i, vk: spatial 0..4 = k) {
+				z[vi, vk] = y[vi, vk]
+			}
+		}
+	}
+}
+--- reorder j i
+! trace:1: reorder i: the loops are not perfectly nested
+===
+fn f(x: in f32[4, 4], w: in f32[4, 4], h: inout f32[5, 4]) {
+	for t in 0..4 {
+		for j in 0..4 {
+			for k in 0..4 {
+				block b(vt: scan 0..4 = t, vj: spatial 0..4 = j, vk: reduce 0..4 = k) {
+					init {
+						h[vt + 1, vj] = x[vt, vj]
+					}
+					sum h[vt + 1, vj] <- w[vj, vk] * h[vt, vk]
+				}
+			}
+		}
+	}
+}
+--- reorder k j; reorder j t
+! trace:2: reorder t: a recurrence keeps its order to loop j
+===
+monoid last(a: f32; b: f32) {
+	identity (0.0)
+	combine (b)
+}
+fn f(x: in f32[4, 4, 4], y: out f32[4]) {
+	for i in 0..4 {
+		for j in 0..4 {
+			for k in 0..4 {
+				block b(vi: spatial 0..4 = i, vj: reduce 0..4 = j, vk: reduce 0..4 = k) {
+					init {
+						y[vi] = 0.0
+					}
+					last y[vi] <- x[vi, vj, vk]
+				}
+			}
+		}
+	}
+}
+--- reorder j i; reorder k j
+! trace:2: reorder j: its reduction is not associative: it stays around loop k
+===
+fn f(x: in f32[8], y: work f32[8]) {
+	for i in 0..8 {
+		block b(vi: spatial 0..8 = i) {
+			y[vi] = x[vi]
+		}
+	}
+}
+fn g(y: work f32[8], z: out f32[8]) {
+	for i in 0..8 {
+		block c(vi: spatial 0..8 = i) {
+			z[vi] = y[vi]
+		}
+	}
+}
+--- vectorize i
+! trace:1: several Fns have a loop "i"
+===
+fn f(x: in f32[8], y: out f32[8]) {
+	for i in 0..8 {
+		let i.o: f32 = x[i]
+		y[i] = i.o
+	}
+}
+--- split i 2
+! trace:1: split i: there is already something called i.o
+===
+fn f(x: in f32[7], y: out f32[7], n: inout i64[1]) {
+	for i in 0..7 {
+		let a: f32 = x[i]
+		y[i] = a + a
+	}
+	for j in 0..7 {
+		let old = atomic sum n[0] <- 1
+		y[j] = f32(old)
+	}
+}
+--- split i 4; split j 4
+fn f(x: in f32[7], y: out f32[7], n: inout i64[1]) {
+	for i.o in 0..2 {
+		for i.i in 0..4 {
+			if i.o * 4 + i.i < 7 {
+				let a: f32 = x[i.o * 4 + i.i]
+				y[i.o * 4 + i.i] = a + a
+			}
+		}
+	}
+	for j.o in 0..2 {
+		for j.i in 0..4 {
+			if j.o * 4 + j.i < 7 {
+				let old = atomic sum n[0] <- 1
+				y[j.o * 4 + j.i] = f32(old)
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- unroll j; unroll i
+! trace:2: unroll i: the code would stand there 4096 times, at most 1024
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- vectorize j; vectorize i
+! trace:2: vectorize i: there is a vector or parallel loop below
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- vectorize i; vectorize j
+! trace:2: vectorize j: it stands in vector loop i
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- vectorize i; parallel j
+! trace:2: parallel j: it stands in a loop that is not serial, i
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- vectorize j; reorder j i
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for j in 0..64 vector {
+		for i in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- vectorize i; reorder j i; parallel j
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for j in 0..64 parallel {
+		for i in 0..64 vector {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- parallel i; vectorize j; reorder j i
+! trace:3: reorder j: a vector or parallel loop would stand in this vector loop
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- parallel j; parallel i
+! trace:2: parallel i: there is a parallel loop below
+===
+fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+	for i in 0..64 {
+		for j in 0..64 {
+			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- parallel i; parallel j
+! trace:2: parallel j: it stands in a loop that is not serial, i
+===
+fn f(x: in f32[4], y: out f32[4]) {
+	for r in 0..3 {
+		for i in 0..4 {
+			block b(vi: spatial 0..4 = i) {
+				y[vi] = x[vi]
+			}
+		}
+	}
+}
+--- parallel r
+! trace:1: parallel r: a block below it does the same in every iteration
+===
+fn f(x: in f32[8, 8], y: out f32[8, 8]) {
+	for i in 0..8 {
+		for j in 0..i {
+			block b(vi: spatial 0..8 = i, vj: spatial 0..8 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- vectorize j
+! trace:1: vectorize j: its extent must be a constant from 1 to 64
+===
+fn f(x: in f32[8, 8], y: out f32[8, 8]) {
+	for i in 0..8 {
+		for j in 0..i {
+			block b(vi: spatial 0..8 = i, vj: spatial 0..8 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- split i 4; split j 3; parallel i.o
+! trace:3: parallel i.o: bounds below depend on it
 ===

@@ -1,0 +1,54 @@
+/*
+ * What the loop primitives ask of a nest before they touch it: where a named loop hangs, what is
+ * around and below it, and what its blocks say.  Blocks are the whole truth on dependences: spatial
+ * iterators are independent, reduce iterators may be reordered if their monoid is associative, scan
+ * iterators keep their order.
+ */
+#ifndef SCHEDULE_NEST_H
+#define SCHEDULE_NEST_H
+
+#include "ir/ir.h"
+
+/* Where a loop hangs: *link is loop; around[0] is the outermost loop of those it stands in. */
+typedef struct Place {
+	Fn *fn;
+	Stmt **link;
+	Stmt *loop;
+	int naround;
+	Stmt *around[IR_MAX_DEPTH];
+} Place;
+
+typedef enum { FOUND_NONE, FOUND_ONE, FOUND_SEVERAL } Found;
+/* Names of loops are unique in a Fn; a set of several Fns may have two loops of one name. */
+Found nest_find(const KernelSet *ks, const char *name, Place *out);
+
+/* True and *n set where both bounds are constants. */
+bool nest_extent(const Stmt *loop, int64_t *n);
+
+/* What stands below a loop, and how it depends on the loop's variable. */
+typedef struct Uses {
+	const char *var;
+	bool spatial, reduce, scan; /* some iterator of that kind depends on var */
+	bool idle;                  /* a block whose spatial iterators all ignore var */
+	bool bare;                  /* a statement that stands in no block */
+	bool bounds;                /* bounds that depend on var */
+	bool lanes, threads;        /* a vector loop, a parallel or bound one */
+	int blocks;
+	const Stmt *block; /* the last one */
+} Uses;
+Uses nest_uses(const Stmt *loop);
+
+/* Whether the order of a block's reduce iterators shows in its result (beyond rounding). */
+bool nest_ordered(const KernelSet *ks, const Stmt *block);
+/* Whether instances that differ in `var` write and read different elements of what the block writes. */
+bool nest_apart(const Stmt *block, const char *var);
+
+/* How often unrolled loops copy the statement that they copy most; s and what is below. */
+int64_t nest_copies(const Stmt *s);
+/* Levels of nested statements; and the deepest expression below. */
+int nest_depth(const Stmt *s);
+int nest_expr_depth(Stmt *s);
+/* Whether anything of the Fn is called that. */
+bool nest_has_name(const Fn *fn, const char *name);
+
+#endif

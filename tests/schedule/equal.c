@@ -1,0 +1,72 @@
+/* See equal.h. */
+#include "equal.h"
+#include "suite.h"
+
+#include "base/rng.h"
+
+#include <string.h>
+
+enum { TENSORS = 64 };
+
+Task *task_of(Arena *a, const char *text)
+{
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "workload", text, strlen(text), &err);
+	Task *t = d != NULL ? task_new(a, d, &err) : NULL;
+	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
+	return t;
+}
+
+/* Runs a set on random inputs; the tensors, by parameter. */
+static int run_set(Arena *a, const KernelSet *ks, IrDomain domain, uint64_t seed, IrArg *arg, const char *trace)
+{
+	Rng rng = rng_seed(seed);
+	Err err = { 0 };
+	int n = 0;
+	const Fn *fn = ks->fn[0];
+	for (int k = 0; k < fn->nparam; k++) {
+		const Buf *b = fn->param[k].buf;
+		int64_t count = ir_buf_elements(b, fn, NULL, 0);
+		if (b->role == BUF_WORK)
+			continue;
+		ck_assert_int_lt(n, TENSORS);
+		uint64_t *residue = arena_array(a, uint64_t, count);
+		for (int64_t i = 0; i < count; i++) {
+			float v = (float)(rng_real(&rng) * 2 - 1);
+			if (domain == IR_MODP)
+				residue[i] = rng_below(&rng, 1000000);
+			else
+				memcpy((float *)residue + i, &v, sizeof v);
+		}
+		arg[n++] = (IrArg){ .name = b->name, .data = residue };
+	}
+	IrRun how = { .seed = seed, .domain = domain };
+	ck_assert_msg(ir_run_set(ks, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text, trace);
+	return n;
+}
+
+static void compare(const Buf *b, int64_t count, const void *x, const void *y, IrDomain domain, const char *trace)
+{
+	for (int64_t i = 0; i < count; i++) {
+		if (domain == IR_MODP) {
+			ck_assert_msg(ir_modp_same(((const uint64_t *)x)[i], ((const uint64_t *)y)[i]), "%s[%lld] differs:\n%s",
+				b->name, (long long)i, trace);
+			continue;
+		}
+		double p = ((const float *)x)[i], q = ((const float *)y)[i];
+		ck_assert_msg(p - q <= 1e-5 && q - p <= 1e-5, "%s[%lld]: %g and %g:\n%s", b->name, (long long)i, p, q, trace);
+	}
+}
+
+void must_equal(const KernelSet *naive, const KernelSet *ks, IrDomain domain, uint64_t seed, const char *trace)
+{
+	Arena *a = arena_new();
+	IrArg x[TENSORS], y[TENSORS];
+	int n = run_set(a, naive, domain, seed, x, trace);
+	ck_assert_int_eq(run_set(a, ks, domain, seed, y, trace), n);
+	for (int k = 0; k < n; k++) {
+		const Buf *b = ir_find_buf(naive->fn[0], x[k].name);
+		compare(b, ir_buf_elements(b, naive->fn[0], NULL, 0), x[k].data, y[k].data, domain, trace);
+	}
+	arena_free(a);
+}

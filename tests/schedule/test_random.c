@@ -1,0 +1,144 @@
+/*
+ * Random steps on naive Fns, far beyond what templates write: any primitive, any loop, any factor.
+ * What is taken verifies and computes the same; what is refused is ERR_ILLEGAL and leaves the set as
+ * it was.
+ */
+#include "equal.h"
+#include "suite.h"
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ir/walk.h"
+#include "schedule/space.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const workloads[] = {
+	"dag conv\nin x: f32[1,3,7,13]\nconst w: f32[5,3,3,3]\nconst b: f32[5]\n"
+	"y: f32[1,5,7,13] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,5,7,13] = relu(y)\nout z\n",
+	"dag depthwise\nin x: f32[1,7,5,6]\nconst w: f32[7,1,3,3]\ny: f32[1,7,3,4] = conv(x, w) groups=7\nout y\n",
+	"dag strided\nin x: f32[2,4,7,7]\nconst w: f32[6,2,1,1]\ny: f32[2,6,4,4] = conv(x, w) strides=[2,2] groups=2\nout y\n",
+	"dag dense\nin x: f32[2,24]\nconst w: f32[13,24]\nconst b: f32[13]\ny: f32[2,13] = dense(x, w, b)\nout y\n",
+	"dag matmul\nin a: f32[2,5,7]\nin b: f32[2,7,6]\ny: f32[2,5,6] = matmul(a, b)\nout y\n",
+	"dag pool\nin x: f32[1,4,7,13]\ny: f32[1,4,3,6] = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n",
+	"dag mean\nin x: f32[1,3,7,7]\ny: f32[1,3,7,7] = avg_pool(x) kernel=[3,3] pads=[1,1,1,1]\nout y\n",
+	"dag add\nin a: f32[7,24]\nin b: f32[7,1]\ny: f32[7,24] = add(a, b)\nz: f32[7,24] = relu(y)\nout z\n",
+	"dag softmax\nin x: f32[3,49]\ny: f32[3,49] = softmax(x)\nout y\n",
+	"dag transpose\nin x: f32[7,4,13]\ny: f32[13,7,4] = transpose(x) perm=[2,0,1]\nout y\n",
+};
+
+typedef struct Loops {
+	Arena *arena;
+	VEC(const char *) name;
+} Loops;
+
+static bool add_loop(Stmt *s, void *arg)
+{
+	Loops *l = arg;
+	if (s->kind == ST_FOR)
+		vec_push(l->arena, &l->name, s->loop.var);
+	return true;
+}
+
+static const char *any_loop(const Loops *l, Rng *rng)
+{
+	if (l->name.n == 0 || rng_below(rng, 40) == 0)
+		return "nosuch";
+	return l->name.at[rng_below(rng, l->name.n)];
+}
+
+/* One step: its words as the row in prim.def says, whether they make sense or not. */
+static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
+{
+	static const int64_t factor[] = { 1, 2, 3, 4, 5, 7, 8, 13, 16, 64, 1000 };
+	Loops l = { .arena = a };
+	Text line = { .arena = a };
+	for (size_t i = 0; i < ks->n; i++)
+		ir_each_stmt(ks->fn[i]->body, add_loop, &l);
+	const PrimRow *row = prim_row((Prim)rng_below(rng, PRIM_COUNT));
+	text_add(&line, "%s", row->name);
+	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
+		int many = p[0] == 'L' && p[1] == '*' ? 2 + (int)rng_below(rng, 4) : 1;
+		if (p[0] == 'W')
+			text_add(&line, "%s", rng_below(rng, 4) == 0 ? " guard" : "");
+		else if (p[0] == 'I')
+			text_add(&line, " %lld", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
+		for (int k = 0; p[0] == 'L' && k < many; k++)
+			text_add(&line, " %s", any_loop(&l, rng));
+	}
+	text_add(&line, "\n");
+	return text_str(&line);
+}
+
+static const char *print(Arena *a, const KernelSet *ks)
+{
+	Text t = { .arena = a };
+	ir_print_set(&t, ks);
+	return text_str(&t);
+}
+
+/* Applies a step; true if it was taken. */
+static bool try_step(Arena *a, KernelSet *ks, const Target *target, const char *step)
+{
+	Err err = { 0 }, sound = { 0 };
+	const char *before = print(a, ks);
+	Trace *t = trace_parse(a, "step", step, strlen(step), &err);
+	ck_assert_msg(t != NULL, "%s: %s", step, err.text);
+	bool taken = trace_apply(ks, t, target, &err);
+	ck_assert_msg(ir_verify_set(ks, &sound), "%s%s: %s\n%s", step, sound.place, sound.text, before);
+	if (!taken) {
+		ck_assert_int_eq(err.code, ERR_ILLEGAL);
+		ck_assert_str_eq(before, print(a, ks));
+	}
+	return taken;
+}
+
+static int taken_steps, refused_steps;
+
+static void random_trace(const Task *task, uint64_t seed)
+{
+	enum { TRIES = 14 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Rng rng = rng_seed(seed);
+	Target target;
+	Text steps = { .arena = a };
+	target_host(&target, 2);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	text_add(&steps, "# seed %llu, %s\n", (unsigned long long)seed, task->label);
+	for (int i = 0; i < TRIES; i++) {
+		const char *step = random_step(a, ks, &rng);
+		bool taken = try_step(a, ks, &target, step);
+		if (taken)
+			text_add(&steps, "%s", step);
+		*(taken ? &taken_steps : &refused_steps) += 1;
+	}
+	must_equal(naive, ks, seed % 3 == 0 ? IR_EXACT : IR_MODP, seed, text_str(&steps));
+	Trace *all = trace_parse(a, "all", text_str(&steps), steps.n, &err);
+	KernelSet *again = all != NULL ? schedule_replay(ir_new(a), task, &target, all, &err) : NULL;
+	ck_assert_msg(again != NULL, "%s: %s\n%s", err.place, err.text, text_str(&steps));
+	ck_assert_str_eq(print(a, ks), print(a, again));
+	arena_free(a);
+}
+
+START_TEST(random_steps_are_legal_or_refused)
+{
+	int count = getenv("DLC_TEST_ALL") != NULL ? 1000 : 30;
+	Arena *a = arena_new();
+	Task *task = task_of(a, workloads[_i]);
+	for (int k = 0; k < count; k++)
+		random_trace(task, (uint64_t)_i * 100000 + (uint64_t)k);
+	ck_assert_int_gt(taken_steps, count);
+	ck_assert_int_gt(refused_steps, count);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("random_trace");
+	tcase_add_loop_test(tc, random_steps_are_legal_or_refused, 0, LEN(workloads));
+	return run_suite("random_trace", tc);
+}
