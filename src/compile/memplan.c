@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPAIRS = 64 };
+enum { REPAIRS = 64, MOST_WORK = 1 << 26 /* after that the plan is good enough */ };
 
 typedef struct Order {
 	int index;
@@ -60,26 +60,77 @@ static int by_from(const void *pa, const void *pb)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
+/*
+ * The placed items that live with another one, found without a look at all others: a tree over the
+ * items in the order of their first step, each node with the latest last step of what is placed
+ * below it.
+ */
+typedef struct Alive {
+	int leaves;  /* a power of two */
+	int *item;   /* in the order of their first step */
+	int *at;     /* where an item stands in that order */
+	int *last;   /* of the tree's nodes; the root is 1; -1: nothing is placed below */
+	Placed *busy; /* room for what is found */
+	int64_t work; /* found so far, of all searches */
+} Alive;
+
+static Alive alive_new(const PlanItem *item, int n, Arena *scratch)
+{
+	Order *order = arena_array(scratch, Order, n);
+	Alive t = { .leaves = 1, .busy = arena_array(scratch, Placed, n) };
+	while (t.leaves < n)
+		t.leaves *= 2;
+	t.item = arena_array(scratch, int, n);
+	t.at = arena_array(scratch, int, n);
+	t.last = arena_array(scratch, int, 2 * (size_t)t.leaves);
+	for (int i = 0; i < n; i++)
+		order[i] = (Order){ i, -item[i].first };
+	qsort(order, (size_t)n, sizeof *order, by_key);
+	for (int i = 0; i < n; i++) {
+		t.item[i] = order[i].index;
+		t.at[order[i].index] = i;
+	}
+	return t;
+}
+
+static void alive_add(Alive *t, const PlanItem *item, int i)
+{
+	for (int node = t->leaves + t->at[i]; node > 0 && t->last[node] < item[i].last; node /= 2)
+		t->last[node] = item[i].last;
+}
+
+/* Adds what lives with x, of the `n` items from `first` on that lie below the node, to busy[m...]. */
+static int alive_find(Alive *t, const PlanItem *item, int node, int first, int n, const PlanItem *x, int m)
+{
+	if (t->last[node] < x->first || item[t->item[first]].first > x->last)
+		return m;
+	if (n == 1) {
+		const PlanItem *y = &item[t->item[first]];
+		t->busy[m] = (Placed){ y->offset, y->offset + round_up(y->bytes) };
+		return m + 1;
+	}
+	m = alive_find(t, item, 2 * node, first, n / 2, x, m);
+	return alive_find(t, item, 2 * node + 1, first + n / 2, n / 2, x, m);
+}
+
 /* Places items in the given order; returns the arena's size. */
-static int64_t place(PlanItem *item, const Order *order, int n, Placed *busy)
+static int64_t place(PlanItem *item, const Order *order, int n, Alive *t)
 {
 	int64_t size = 0;
+	memset(t->last, -1, sizeof *t->last * 2 * (size_t)t->leaves);
 	for (int k = 0; k < n; k++) {
 		PlanItem *x = &item[order[k].index];
-		int m = 0;
-		for (int j = 0; j < k; j++) {
-			const PlanItem *y = &item[order[j].index];
-			if (y->first <= x->last && x->first <= y->last)
-				busy[m++] = (Placed){ y->offset, y->offset + round_up(y->bytes) };
-		}
-		qsort(busy, (size_t)m, sizeof *busy, by_from);
+		int m = alive_find(t, item, 1, 0, t->leaves, x, 0);
+		qsort(t->busy, (size_t)m, sizeof *t->busy, by_from);
 		int64_t at = 0, need = round_up(x->bytes);
-		for (int j = 0; j < m && busy[j].from < at + need; j++)
-			if (busy[j].to > at)
-				at = busy[j].to;
+		for (int j = 0; j < m && t->busy[j].from < at + need; j++)
+			if (t->busy[j].to > at)
+				at = t->busy[j].to;
 		x->offset = at;
 		if (at + need > size)
 			size = at + need;
+		alive_add(t, item, order[k].index);
+		t->work += m + 1;
 	}
 	return size;
 }
@@ -99,9 +150,9 @@ static void keep_if_better(Best *best, const PlanItem *item, int n, int64_t size
 }
 
 /* The item that ends highest goes first next time. */
-static void repair(PlanItem *item, Order *order, int n, int64_t live, Placed *busy, Best *best)
+static void repair(PlanItem *item, Order *order, int n, int64_t live, Alive *t, Best *best)
 {
-	for (int round = 0; round < REPAIRS && best->size > live; round++) {
+	for (int round = 0; round < REPAIRS && best->size > live && t->work < MOST_WORK; round++) {
 		int worst = 0;
 		for (int k = 1; k < n; k++) {
 			const PlanItem *x = &item[order[k].index], *w = &item[order[worst].index];
@@ -113,7 +164,7 @@ static void repair(PlanItem *item, Order *order, int n, int64_t live, Placed *bu
 		Order first = order[worst];
 		memmove(order + 1, order, sizeof *order * (size_t)worst);
 		order[0] = first;
-		keep_if_better(best, item, n, place(item, order, n, busy));
+		keep_if_better(best, item, n, place(item, order, n, t));
 	}
 }
 
@@ -122,17 +173,17 @@ int64_t memplan(PlanItem *item, int n, Arena *scratch)
 	if (n == 0)
 		return 0;
 	Order *order = arena_array(scratch, Order, n);
-	Placed *busy = arena_array(scratch, Placed, n);
+	Alive t = alive_new(item, n, scratch);
 	Best best = { -1, arena_array(scratch, int64_t, n) };
 	int64_t live = memplan_live(item, n, scratch);
-	for (int way = 0; way < 3; way++) {
+	for (int way = 0; way < 3 && (way == 0 || t.work < MOST_WORK); way++) {
 		for (int i = 0; i < n; i++) {
 			double bytes = (double)item[i].bytes, span = item[i].last - item[i].first + 1;
 			order[i] = (Order){ i, way == 0 ? bytes : way == 1 ? bytes * span : -item[i].first };
 		}
 		qsort(order, (size_t)n, sizeof *order, by_key);
-		keep_if_better(&best, item, n, place(item, order, n, busy));
-		repair(item, order, n, live, busy, &best);
+		keep_if_better(&best, item, n, place(item, order, n, &t));
+		repair(item, order, n, live, &t, &best);
 	}
 	for (int i = 0; i < n; i++)
 		item[i].offset = best.offset[i];

@@ -5,6 +5,7 @@
 #include "compile/memplan.h"
 
 #include <stdbool.h>
+#include <time.h>
 
 static void check_plan(PlanItem *item, int n, double slack)
 {
@@ -57,11 +58,31 @@ START_TEST(one_item_and_none)
 }
 END_TEST
 
+/* Graphs of 100 000 steps are planned in a second, not in the square of their number. */
+START_TEST(long_chains_are_planned_quickly)
+{
+	enum { N = 200000 };
+	Arena *a = arena_new();
+	PlanItem *item = arena_array(a, PlanItem, N);
+	for (int i = 0; i < N; i++)
+		item[i] = (PlanItem){ .bytes = 64 * (1 + i % 7), .first = i, .last = i + 1 + (i % 1000 == 0 ? 50 : 0) };
+	clock_t from = clock();
+	int64_t size = memplan(item, N, a);
+	ck_assert((double)size <= 1.1 * (double)memplan_live(item, N, a));
+	ck_assert_msg(clock() - from < 20 * CLOCKS_PER_SEC, "%g s", (double)(clock() - from) / CLOCKS_PER_SEC);
+	for (int i = 0; i + 1 < N; i++)
+		ck_assert(item[i].offset + item[i].bytes <= item[i + 1].offset ||
+			item[i + 1].offset + item[i + 1].bytes <= item[i].offset);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("memplan");
 	tcase_add_test(tc, a_chain_needs_two_buffers);
 	tcase_add_loop_test(tc, plans_of_random_networks_are_within_a_tenth, 0, 40);
 	tcase_add_test(tc, one_item_and_none);
+	tcase_add_test(tc, long_chains_are_planned_quickly);
 	return run_suite("memplan", tc);
 }
