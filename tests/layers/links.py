@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""links.py [--cc CC ...] [--flag=FLAG ...] SRC .../libROOM.a ...: each room links with what its row grants.
+"""links.py [--cc CC ...] [--flag=FLAG ...] [--without=LIBRARY ...] SRC .../libROOM.a ...: each room links with what its row grants.
 
 The whole of a room's archive, the archives of its row and, transitively, of what that names, and the
 libraries below become one shared object without undefined symbols.  A symbol that is missing is one
@@ -30,11 +30,11 @@ def room_of(rows, lib):
     return max((r for r in rows if lib == r or lib.startswith(r + "_")), key=len, default=None)
 
 
-def link(cc, flags, rows, libs, room):
+def link(cc, flags, rows, libs, room, absent):
     """The names that stay undefined when `room` is linked; empty if all is well."""
     rooms = [room_of(rows, room)] + layers.closure(rows, room_of(rows, room))
     granted = [lib for r in rooms for lib in libs if room_of(rows, lib) == r and lib != room]
-    external = [f"-l{x}" for r in [room] + granted for x in LIBRARIES.get(r, [])]
+    external = [f"-l{x}" for r in [room] + granted for x in LIBRARIES.get(r, []) if x not in absent]
     with tempfile.TemporaryDirectory() as tmp:
         cmd = [*cc, *flags, "-shared", "-o", f"{tmp}/room.so", "-Wl,-z,defs", "-Wl,--whole-archive", libs[room],
                "-Wl,--no-whole-archive", "-Wl,--start-group", *[libs[x] for x in granted],
@@ -61,6 +61,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--cc", action="append", default=[])
     ap.add_argument("--flag", action="append", default=[])
+    ap.add_argument("--without", action="append", default=[], help="an optional library that was not built in")
     ap.add_argument("src")
     ap.add_argument("lib", nargs="+")
     a = ap.parse_args()
@@ -76,7 +77,7 @@ def main():
         return 1
     bad = 0
     for room in libs:
-        missing = link(a.cc or ["cc"], a.flag, rows, libs, room)
+        missing = link(a.cc or ["cc"], a.flag, rows, libs, room, a.without)
         if missing:
             bad += 1
             print(f"{room} uses what its row does not grant: {' '.join(missing[:8])}")
