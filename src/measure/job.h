@@ -60,7 +60,8 @@ typedef struct Queue {
 /* Inputs by seed, outputs by value: in the measure's arena. */
 struct MeasureRef {
 	uint64_t seed;
-	int slot;     /* of the runner's buffer numbers */
+	int serial;   /* seeds differ between tasks */
+	int numbered; /* generation of the runner in which its buffers have numbers */
 	int loaded;   /* generation of the runner that has it */
 	VEC(JobBuf) in;
 	VEC(JobBuf) out;
@@ -83,6 +84,7 @@ struct Measure {
 	Child runner;
 	Job *running;
 	int generation; /* of the runner */
+	uint32_t given; /* numbers of the runner's buffers given to tasks */
 	int64_t loaded_bytes;
 	int nref, pending;
 	uint64_t serial;

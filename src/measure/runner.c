@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 64 /* of a task */, OWN_BUFFERS = 60000, PROGRAM_RUN = 1, PROGRAM_PREPARE = 2, PROGRAM_NETWORK = 3 };
+enum { OWN_BUFFERS = 32768 /* below: of tasks; from there on: of candidates */, PROGRAM_RUN = 1, PROGRAM_PREPARE = 2, PROGRAM_NETWORK = 3 };
 enum { SAMPLES = 9, NETWORK_SAMPLES = 15, NETWORK_WARMUP = 1, NETWORK_MS = 60000, SCREEN_MS = 10 };
 #define LOADED_BYTES ((int64_t)2 << 30)
 
@@ -81,9 +81,8 @@ bool ref_read_params(Measure *m, MeasureRef *r, const Job *j, Err *err)
 			continue;
 		b.name = arena_printf(m->arena, "%s", b.name);
 		bool out = b.role == BUF_OUT;
-		b.id = (uint32_t)(r->slot * BUFFERS + (int)(r->in.n + r->out.n));
-		if (r->in.n + r->out.n == BUFFERS)
-			return fail(err, ERR_UNSUPPORTED, b.name, "a task has at most %d tensors", BUFFERS);
+		if (r->in.n + r->out.n == OWN_BUFFERS)
+			return fail(err, ERR_UNSUPPORTED, b.name, "a task has at most %d tensors", OWN_BUFFERS);
 		if (out)
 			vec_push(m->arena, &r->out, b);
 		else
@@ -122,13 +121,31 @@ static void ask_buffer(Measure *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fi
 
 static uint64_t seed_of(const MeasureRef *r, size_t k)
 {
-	return r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->slot * 1000 + k;
+	return r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
+}
+
+/* Whether the runner has numbers for the task's buffers, or has enough of them left. */
+static bool task_fits(const Measure *m, const MeasureRef *r)
+{
+	return r == NULL || r->numbered == m->generation || r->in.n + r->out.n <= OWN_BUFFERS - m->given;
+}
+
+static void number_task(Measure *m, MeasureRef *r)
+{
+	if (r->numbered == m->generation)
+		return;
+	for (size_t k = 0; k < r->in.n; k++)
+		r->in.at[k].id = m->given++;
+	for (size_t k = 0; k < r->out.n; k++)
+		r->out.at[k].id = m->given++;
+	r->numbered = m->generation;
 }
 
 /* The task's inputs and, once known, its expected outputs. */
 static void ask_task(Measure *m, Job *j, Msg *msg)
 {
 	MeasureRef *r = j->ref;
+	number_task(m, r);
 	if (r->loaded == m->generation)
 		return;
 	for (size_t k = 0; k < r->in.n; k++) {
@@ -412,11 +429,12 @@ static const ChildHooks hooks = { on_frame, on_end };
 void runner_start(Measure *m, Job *j)
 {
 	Err err = { 0 };
-	if (m->runner.io != NULL && m->loaded_bytes > LOADED_BYTES)
+	if (m->runner.io != NULL && (m->loaded_bytes > LOADED_BYTES || !task_fits(m, j->ref)))
 		child_close(&m->runner);
 	if (m->runner.io == NULL) {
 		m->generation++;
 		m->loaded_bytes = 0;
+		m->given = 0;
 		if (!child_open(&m->runner, &m->loop, &hooks, m, m->o.runner, &err)) {
 			job_done(m, j, RUN_DEVICE_LOST, err.text);
 			return;

@@ -205,6 +205,57 @@ START_TEST(closing_leaves_no_child)
 }
 END_TEST
 
+/* A task of `n` inputs, its reference, and its naive set as a candidate. */
+static RunStatus measure_sum(Lab *lab, int n, MeasureRef **ref)
+{
+	Err err = { 0 };
+	Text t = { .arena = lab->arena };
+	text_add(&t, "dag t\n");
+	for (int i = 0; i < n; i++)
+		text_add(&t, "in x%d: f32[2,3]\n", i);
+	for (int i = 1; i < n; i++)
+		text_add(&t, "s%d: f32[2,3] = add(%s%d, x%d)\n", i, i == 1 ? "x" : "s", i - 1, i);
+	text_add(&t, "out s%d\n", n - 1);
+	Dag *d = dag_parse(lab->arena, "t", text_str(&t), t.n, &err);
+	Task *task = d != NULL ? task_new(lab->arena, d, &err) : NULL;
+	ck_assert_msg(task != NULL, "%s: %s", err.place, err.text);
+	if (*ref == NULL)
+		*ref = measure_reference(lab->m, task, 1, &err);
+	ck_assert_msg(*ref != NULL, "%s: %s", err.place, err.text);
+	KernelSet *ks = op_naive(ir_new(lab->arena), task->dag, "k", NAIVE_AS_TYPED, &err);
+	MeasureJob job = { .ks = ks, .ref = *ref };
+	ck_assert_msg(ks != NULL && measure_submit(lab->m, &job, &err), "%s", err.text);
+	return result_of(lab).status;
+}
+
+START_TEST(a_task_has_as_many_tensors_as_it_likes)
+{
+	Lab lab = open_lab();
+	MeasureRef *ref = NULL;
+	ck_assert_int_eq(measure_sum(&lab, 100, &ref), RUN_OK);
+	close_lab(&lab);
+}
+END_TEST
+
+/* The first task is measured again when the runner has seen a thousand others. */
+START_TEST(tasks_do_not_overwrite_each_other)
+{
+	Lab lab = open_lab();
+	MeasureRef *first = NULL;
+	ck_assert_int_eq(measure_sum(&lab, 2, &first), RUN_OK);
+	for (int i = 0; i < 1000; i++) {
+		Err err = { 0 };
+		ck_assert_msg(measure_reference(lab.m, lab.task, 2, &err) != NULL, "%s", err.text);
+		if (i % 50 == 0) {
+			submit(&lab, 0, i);
+			ck_assert_int_eq(result_of(&lab).status, RUN_OK);
+		}
+	}
+	ck_assert_int_eq(measure_sum(&lab, 2, &first), RUN_OK);
+	close_lab(&lab);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	if (argc != 3)
@@ -217,5 +268,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(tc, a_builder_that_is_none_is_a_status, 0, LEN(impostors));
 	tcase_add_loop_test(tc, a_runner_that_is_none_is_a_status, 0, LEN(impostors));
 	tcase_add_test(tc, closing_leaves_no_child);
+	tcase_add_test(tc, a_task_has_as_many_tensors_as_it_likes);
+	tcase_add_test(tc, tasks_do_not_overwrite_each_other);
 	return run_suite("measure", tc);
 }
