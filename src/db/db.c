@@ -6,6 +6,7 @@
  */
 #include "db/sql.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,19 +26,22 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_COMMIT] = "COMMIT",
 	[SQL_ROLLBACK] = "ROLLBACK",
 	[SQL_PUT_RECORD] = "INSERT OR IGNORE INTO record(id,kind,line) VALUES(?1,?2,?3)",
-	[SQL_HAS_RECORD] = "SELECT 1 FROM record WHERE id=?1",
-	[SQL_GET_RECORD] = "SELECT line FROM record WHERE id=?1",
+	[SQL_KIND] = "SELECT kind FROM record WHERE id=?1",
+	[SQL_GET_RECORD] = "SELECT line,id FROM record WHERE id=?1",
 	[SQL_PUT_RUN] = "INSERT OR IGNORE INTO run(id,workload,target,epoch,status,verified,median_ns)"
 			" VALUES(?1,?2,?3,?4,?5,?6,?7)",
 	[SQL_PUT_RETRACTION] = "INSERT OR IGNORE INTO retraction(run) VALUES(?1)",
-	[SQL_BEST] = "SELECT r.line FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
+	[SQL_BEST] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
 		     " run.target=?2 AND run.status=0 AND run.epoch=?3 AND run.verified=1 AND"
 		     " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
 		     " ORDER BY run.median_ns,run.id LIMIT 1",
-	[SQL_RUNS] = "SELECT r.line FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
+	[SQL_RUNS] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
 		     " run.target=?2 AND run.epoch=?3 AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
 		     " ORDER BY run.status,run.median_ns,run.id",
 	[SQL_ALL] = "SELECT id,kind,line FROM record ORDER BY kind,id",
+	[SQL_INDEXED] = "SELECT workload,target,epoch,status,verified,median_ns FROM run WHERE id=?1",
+	[SQL_COUNT_RUNS] = "SELECT count(*) FROM run",
+	[SQL_IS_RETRACTED] = "SELECT 1 FROM retraction WHERE run=?1",
 };
 
 bool sql_fail(const Db *db, int rc, Err *err)
@@ -89,6 +93,19 @@ bool sql_run(Db *db, SqlId id, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, id, err);
 	return st != NULL && sql_do(db, st, err);
+}
+
+bool sql_read_record(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, Record *out, Err *err)
+{
+	const void *bytes = sqlite3_column_text(st, line), *key = sqlite3_column_blob(st, id);
+	size_t n = (size_t)sqlite3_column_bytes(st, line);
+	if (bytes == NULL || key == NULL)
+		return fail(err, ERR_INPUT, db->path, "the database is damaged: a record is empty");
+	if (!record_read(a, db->path, arena_copy(a, bytes, n + 1), n, out, err))
+		return false;
+	if (sqlite3_column_bytes(st, id) != (int)sizeof out->id.byte || memcmp(key, out->id.byte, sizeof out->id.byte) != 0)
+		return fail(err, ERR_INPUT, db->path, "the database is damaged: a record is stored under an id that is not its own");
+	return true;
 }
 
 static bool exec(Db *db, const char *sql, Err *err)
@@ -172,9 +189,8 @@ static bool check_identity(Db *db, DbMode mode, Err *err)
 	return check_schema(db, err);
 }
 
-static int open_file(Db *db, const char *path, DbMode mode)
+static int open_file(Db *db, const char *path, int flags)
 {
-	int flags = mode == DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	int rc = sqlite3_open_v2(path, &db->sql, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (rc != SQLITE_OK)
 		return rc;
@@ -200,30 +216,47 @@ static char *immutable_uri(Arena *a, const char *path)
 	return (char *)text_str(&t);
 }
 
+static bool open_to_read(Db *db, Err *err)
+{
+	Err first = { 0 };
+	int rc = open_file(db, db->path, SQLITE_OPEN_READONLY);
+	if (rc != SQLITE_OK && sqlite3_system_errno(db->sql) == ENOENT)
+		return fail(err, ERR_INPUT, db->path, "there is no such file");
+	if (rc != SQLITE_OK)
+		return sql_fail(db, rc, err);
+	if (check_identity(db, DB_READ, &first))
+		return true;
+	rc = sqlite3_errcode(db->sql);
+	if (rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY) {
+		if (err != NULL)
+			*err = first;
+		return false;
+	}
+	sqlite3_close_v2(db->sql);
+	db->sql = NULL;
+	rc = open_file(db, immutable_uri(db->arena, db->path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+	return rc == SQLITE_OK ? check_identity(db, DB_READ, err) : sql_fail(db, rc, err);
+}
+
+/* What a database is comes first: one of another program is left as it is, journal mode included. */
+static bool open_to_write(Db *db, Err *err)
+{
+	int rc = open_file(db, db->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (rc != SQLITE_OK)
+		return sql_fail(db, rc, err);
+	return check_identity(db, DB_WRITE, err) &&
+		exec(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", err);
+}
+
 Db *db_open(const char *path, DbMode mode, Err *err)
 {
 	Arena *a = arena_new();
 	Db *db = arena_new_of(a, Db);
 	db->arena = a;
 	db->path = arena_printf(a, "%s", path);
-	int rc = open_file(db, path, mode);
-	bool ok = rc == SQLITE_OK || sql_fail(db, rc, err);
-	if (ok && mode == DB_WRITE)
-		ok = exec(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", err);
-	Err first = { 0 };
-	if (ok && !check_identity(db, mode, &first)) {
-		ok = false;
-		if (mode == DB_READ && first.code == ERR_DEVICE) {
-			sqlite3_close_v2(db->sql);
-			db->sql = NULL;
-			rc = sqlite3_open_v2(immutable_uri(a, path), &db->sql,
-				SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-			ok = rc == SQLITE_OK ? check_identity(db, mode, err) : sql_fail(db, rc, err);
-		} else if (err != NULL) {
-			*err = first;
-		}
-	}
-	if (ok)
+	db->env_epoch = -1;
+	bool named = path[0] != 0 || fail(err, ERR_INPUT, "database", "its file has no name");
+	if (named && (mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
 		return db;
 	db_close(db);
 	return NULL;
@@ -241,28 +274,38 @@ void db_close(Db *db)
 
 /* ---- putting ---- */
 
+bool sql_epoch(Db *db, Hash env, int64_t *epoch, Err *err)
+{
+	if (db->env_epoch >= 0 && memcmp(&env, &db->env, sizeof env) == 0) {
+		*epoch = db->env_epoch;
+		return true;
+	}
+	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, err);
+	if (st == NULL)
+		return false;
+	Arena *a = arena_new();
+	Record r;
+	sql_bind_hash(st, 1, env);
+	int rc = sqlite3_step(st);
+	bool ok = rc == SQLITE_ROW ? sql_read_record(db, a, st, 0, 1, &r, err) &&
+				json_int(r.json, "codegen_epoch", 0, 1 << 30, epoch, err)
+		: rc == SQLITE_DONE ? fail(err, ERR_INPUT, db->path, "a run names an environment that is not there")
+				    : sql_fail(db, rc, err);
+	sqlite3_reset(st);
+	arena_free(a);
+	if (ok) {
+		db->env = env;
+		db->env_epoch = *epoch;
+	}
+	return ok;
+}
+
 static bool put_run(Db *db, const Record *r, Err *err)
 {
 	RunRecord run;
-	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, err);
-	if (st == NULL || !record_to_run(r, &run, err))
-		return false;
-	int64_t epoch = 0;
-	sql_bind_hash(st, 1, run.env);
-	int rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW) {
-		Arena *a = arena_new();
-		Record env;
-		if (record_read(a, db->path, (const char *)sqlite3_column_text(st, 0),
-			    (size_t)sqlite3_column_bytes(st, 0), &env, err))
-			json_int(env.json, "codegen_epoch", 0, 1 << 30, &epoch, err);
-		arena_free(a);
-	}
-	sqlite3_reset(st);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		return sql_fail(db, rc, err);
-	st = sql_get(db, SQL_PUT_RUN, err);
-	if (st == NULL)
+	int64_t epoch;
+	sqlite3_stmt *st = sql_get(db, SQL_PUT_RUN, err);
+	if (st == NULL || !record_to_run(r, &run, err) || !sql_epoch(db, run.env, &epoch, err))
 		return false;
 	sql_bind_hash(st, 1, r->id);
 	sql_bind_hash(st, 2, run.workload);
@@ -383,12 +426,20 @@ bool db_put_run(Db *db, RunRecord *run, Err *err)
 
 /* ---- asking ---- */
 
-static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, RunRecord *out, Err *err)
+/* A row of SQL_BEST or SQL_RUNS: the record, which must be what the index says it is. */
+static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash target, RunRecord *out, Err *err)
 {
 	Record r;
-	const char *line = arena_copy(a, sqlite3_column_text(st, 0), (size_t)sqlite3_column_bytes(st, 0) + 1);
-	return record_read(a, db->path, line, strlen(line), &r, err) && r.kind == RECORD_RUN &&
-		record_to_run(&r, out, err);
+	if (!sql_read_record(db, a, st, 0, 1, &r, err))
+		return false;
+	if (r.kind != RECORD_RUN)
+		return fail(err, ERR_INPUT, db->path, "the database is damaged: its index of runs names something else");
+	if (!record_to_run(&r, out, err))
+		return false;
+	if (memcmp(&out->workload, &workload, sizeof workload) != 0 ||
+		memcmp(&out->target, &target, sizeof target) != 0)
+		return fail(err, ERR_INPUT, db->path, "the database is damaged: its index says other things than its runs");
+	return true;
 }
 
 const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err)
@@ -403,7 +454,7 @@ const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, 
 	RunRecord *run = NULL;
 	if (rc == SQLITE_ROW) {
 		run = arena_new_of(a, RunRecord);
-		if (!read_run(db, a, st, run, err))
+		if (!read_run(db, a, st, workload, target, run, err))
 			run = NULL;
 	} else if (rc != SQLITE_DONE) {
 		sql_fail(db, rc, err);
@@ -429,7 +480,7 @@ bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn 
 		}
 		Arena *a = arena_new();
 		RunRecord run;
-		ok = read_run(db, a, st, &run, err);
+		ok = read_run(db, a, st, workload, target, &run, err);
 		bool more = ok && f(&run, arg);
 		arena_free(a);
 		if (!more)

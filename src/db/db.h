@@ -5,7 +5,8 @@
  * a pure function of them. docs/records.md has the fields.
  *
  * SQLite, WAL where the file system allows it; opened with its defensive settings, foreign files
- * read-only. One Db per thread. A commit is durable before db_put_run returns.
+ * read-only. One Db per thread. What was put survives the process once the call has
+ * returned (a power cut may take the last of it).
  */
 #ifndef DB_DB_H
 #define DB_DB_H
@@ -30,7 +31,7 @@ typedef enum {
 const char *run_status_text(RunStatus s);
 bool run_status_parse(const char *text, RunStatus *out);
 
-/* What was observed of one candidate. Times in ns; med_ns 0 where status is not ok. */
+/* What was observed of one candidate. Times in ns; median_ns 0 where status is not ok. */
 typedef struct RunRecord {
 	Hash id;
 	Hash workload, target, session, env;

@@ -1,5 +1,5 @@
 /*
- * Lines out and in: export, import, check.  Merging is a union of immutable records, so order and
+ * Lines out and in: export, import; and check, which trusts nothing.  Merging is a union of immutable records, so order and
  * duplication do not matter, except that a line comes after those it names.
  */
 #include "db/sql.h"
@@ -13,25 +13,46 @@ bool db_export(Db *db, DbLineFn f, void *arg, Err *err)
 	if (st == NULL)
 		return false;
 	int rc;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-		if (!f((const char *)sqlite3_column_text(st, 2), (size_t)sqlite3_column_bytes(st, 2), arg)) {
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *line = (const char *)sqlite3_column_text(st, 2);
+		bool ok = line != NULL ? f(line, (size_t)sqlite3_column_bytes(st, 2), arg) ||
+				fail(err, ERR_DEVICE, db->path, "the export could not be written")
+				       : fail(err, ERR_INPUT, db->path, "the database is damaged: a record is empty");
+		if (!ok) {
 			sqlite3_reset(st);
-			return fail(err, ERR_DEVICE, db->path, "the export could not be written");
+			return false;
 		}
+	}
 	sqlite3_reset(st);
 	return rc == SQLITE_DONE || sql_fail(db, rc, err);
 }
 
-static bool has_record(Db *db, Hash id, bool *has, Err *err)
+/* The kind stored for an id; RECORD_KINDS: there is no such record. */
+static bool kind_of(Db *db, Hash id, int *kind, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_HAS_RECORD, err);
+	sqlite3_stmt *st = sql_get(db, SQL_KIND, err);
 	if (st == NULL)
 		return false;
 	sql_bind_hash(st, 1, id);
 	int rc = sqlite3_step(st);
+	*kind = rc == SQLITE_ROW ? sqlite3_column_int(st, 0) : RECORD_KINDS;
 	sqlite3_reset(st);
-	*has = rc == SQLITE_ROW;
 	return rc == SQLITE_ROW || rc == SQLITE_DONE || sql_fail(db, rc, err);
+}
+
+/* What the record names is there and of the right kind; else *why says what is not. */
+static bool names_known(Db *db, const Record *r, const char *place, Err *why, Err *err)
+{
+	RecordName named[RECORD_NAMES];
+	int n = record_names(r, named), kind;
+	for (int i = 0; i < n; i++) {
+		if (!kind_of(db, named[i].id, &kind, err))
+			return false;
+		if (kind != (int)named[i].kind)
+			return fail(why, ERR_INPUT, place, "the %s names a record that is not there, as its %s",
+				record_kind_name(r->kind), record_kind_name(named[i].kind));
+	}
+	return true;
 }
 
 /* False with `why` filled in: the line is refused. With err: the database failed. */
@@ -39,17 +60,8 @@ static bool take_line(Db *db, const char *place, const char *line, size_t n, boo
 {
 	Arena *a = arena_new();
 	Record r;
-	Hash named[4];
-	bool ok = record_read(a, place, line, n, &r, why);
-	int count = ok ? record_names(&r, named) : 0;
-	for (int i = 0; ok && i < count; i++) {
-		bool has = false;
-		ok = has_record(db, named[i], &has, err);
-		if (ok && !has)
-			ok = fail(why, ERR_INPUT, place, "the run names a record that is not there");
-	}
-	if (ok)
-		ok = db_put_line(db, &r, arena_printf(a, "%.*s", (int)n, line), fresh, err);
+	bool ok = record_read(a, place, line, n, &r, why) && names_known(db, &r, place, why, err) &&
+		db_put_line(db, &r, arena_printf(a, "%.*s", (int)n, line), fresh, err);
 	arena_free(a);
 	return ok;
 }
@@ -69,7 +81,8 @@ static bool import_lines(Db *db, const char *name, const char *text, size_t n, I
 				count->taken += fresh;
 				count->known += !fresh;
 			} else if (failed.code != ERR_NONE) {
-				*err = failed;
+				if (err != NULL)
+					*err = failed;
 				return false;
 			} else if (count->refused++ == 0) {
 				err_format(&why, count->first, sizeof count->first);
@@ -91,42 +104,109 @@ bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount
 	return false;
 }
 
-bool db_check(Db *db, int64_t *records, Err *err)
+/* ---- checking ---- */
+
+static const char index_differs[] = "the index says other things than the records; export them and import them anew";
+
+static bool check_file(Db *db, Err *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, "PRAGMA integrity_check(1)", -1, &st, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(st);
-	bool sound = rc == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(st, 0), "ok") == 0;
+	const char *answer = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : NULL;
+	bool sound = answer != NULL && strcmp(answer, "ok") == 0;
 	sqlite3_finalize(st);
-	if (!sound)
-		return fail(err, ERR_INPUT, db->path, "the database is damaged; export what is left and import it anew");
-	*records = 0;
-	st = sql_get(db, SQL_ALL, err);
+	return sound ||
+		fail(err, ERR_INPUT, db->path, "the database is damaged; export what is left and import it anew");
+}
+
+static bool same_hash(sqlite3_stmt *st, int column, Hash h)
+{
+	const void *blob = sqlite3_column_blob(st, column);
+	return blob != NULL && sqlite3_column_bytes(st, column) == (int)sizeof h && memcmp(blob, &h, sizeof h) == 0;
+}
+
+/* The index row of a run says what the run says. */
+static bool check_indexed(Db *db, const Record *r, Err *err)
+{
+	RunRecord run;
+	int64_t epoch;
+	if (!record_to_run(r, &run, err) || !sql_epoch(db, run.env, &epoch, err))
+		return false;
+	sqlite3_stmt *st = sql_get(db, SQL_INDEXED, err);
 	if (st == NULL)
 		return false;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	sql_bind_hash(st, 1, r->id);
+	int rc = sqlite3_step(st);
+	bool same = rc == SQLITE_ROW && same_hash(st, 0, run.workload) && same_hash(st, 1, run.target) &&
+		sqlite3_column_int64(st, 2) == epoch && sqlite3_column_int64(st, 3) == (int64_t)run.status &&
+		sqlite3_column_int64(st, 4) == (run.max_err_e9 >= 0) && sqlite3_column_int64(st, 5) == run.median_ns;
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return sql_fail(db, rc, err);
+	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
+static bool check_retracted(Db *db, const Record *r, Err *err)
+{
+	RecordName named[RECORD_NAMES];
+	sqlite3_stmt *st = record_names(r, named) == 1 ? sql_get(db, SQL_IS_RETRACTED, err) : NULL;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, named[0].id);
+	int rc = sqlite3_step(st);
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return sql_fail(db, rc, err);
+	return rc == SQLITE_ROW || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
+/* As many index rows as there are runs. */
+static bool check_count(Db *db, int64_t runs, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_COUNT_RUNS, err);
+	if (st == NULL)
+		return false;
+	int rc = sqlite3_step(st);
+	int64_t n = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : -1;
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW)
+		return sql_fail(db, rc, err);
+	return n == runs || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
+static bool check_record(Db *db, const Record *r, Err *err)
+{
+	int kind;
+	if (!names_known(db, r, db->path, err, err) || !kind_of(db, r->id, &kind, err))
+		return false;
+	if (kind != (int)r->kind)
+		return fail(err, ERR_INPUT, db->path, "%s", index_differs);
+	return r->kind == RECORD_RUN ? check_indexed(db, r, err) : r->kind != RECORD_RETRACTION || check_retracted(db, r, err);
+}
+
+bool db_check(Db *db, int64_t *records, Err *err)
+{
+	int64_t runs = 0;
+	*records = 0;
+	sqlite3_stmt *st = check_file(db, err) ? sql_get(db, SQL_ALL, err) : NULL;
+	if (st == NULL)
+		return false;
+	int rc;
+	bool ok = true;
+	while (ok && (rc = sqlite3_step(st)) != SQLITE_DONE) {
+		if (rc != SQLITE_ROW) {
+			ok = sql_fail(db, rc, err);
+			break;
+		}
 		Arena *a = arena_new();
 		Record r;
-		Hash named[4];
-		bool ok = record_read(a, db->path, (const char *)sqlite3_column_text(st, 2),
-			(size_t)sqlite3_column_bytes(st, 2), &r, err);
-		if (ok && (sqlite3_column_bytes(st, 0) != (int)sizeof r.id.byte ||
-				  memcmp(sqlite3_column_blob(st, 0), r.id.byte, sizeof r.id.byte) != 0))
-			ok = fail(err, ERR_INPUT, db->path, "a record is stored under an id that is not its own");
-		int count = ok ? record_names(&r, named) : 0;
-		for (int i = 0; ok && i < count; i++) {
-			bool has = false;
-			ok = has_record(db, named[i], &has, err) &&
-				(has || fail(err, ERR_INPUT, db->path, "a run names a record that is not there"));
-		}
+		ok = sql_read_record(db, a, st, 2, 0, &r, err) && check_record(db, &r, err);
+		*records += ok;
+		runs += ok && r.kind == RECORD_RUN;
 		arena_free(a);
-		if (!ok) {
-			sqlite3_reset(st);
-			return false;
-		}
-		++*records;
 	}
 	sqlite3_reset(st);
-	return rc == SQLITE_DONE || sql_fail(db, rc, err);
+	return ok && check_count(db, runs, err);
 }

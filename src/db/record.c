@@ -71,14 +71,12 @@ bool record_hash(const Json *object, const char *key, Hash *out, Err *err)
 /* The object without its id, keys in their order: what was hashed. */
 static Json *without_id(Arena *a, const Json *object)
 {
-	Json *o = json_new(a, JV_OBJECT);
-	for (size_t i = 0; i < object->list.n; i++) {
-		Json *v = object->list.at[i];
-		if (strcmp(v->key, "id") == 0)
-			continue;
-		Json *copy = arena_copy(a, v, sizeof *v);
-		json_set(a, o, v->key, copy);
-	}
+	Json *o = arena_copy(a, object, sizeof *object);
+	o->list.at = arena_array(a, Json *, object->list.n + 1);
+	o->list.n = 0;
+	for (size_t i = 0; i < object->list.n; i++)
+		if (strcmp(object->list.at[i]->key, "id") != 0)
+			o->list.at[o->list.n++] = object->list.at[i];
 	return o;
 }
 
@@ -141,15 +139,17 @@ bool record_read(Arena *a, const char *name, const char *line, size_t n, Record 
 	return check_fields(out, err);
 }
 
-int record_names(const Record *r, Hash out[4])
+int record_names(const Record *r, RecordName out[RECORD_NAMES])
 {
-	static const char *const of_run[] = { "environment", "session", "target", "workload" };
-	int n = 0;
-	if (r->kind == RECORD_RUN)
-		for (int i = 0; i < 4; i++)
-			n += record_hash(r->json, of_run[i], &out[n], NULL);
-	if (r->kind == RECORD_RETRACTION)
-		n += record_hash(r->json, "run", &out[0], NULL);
+	static const RecordKind of_run[] = { RECORD_ENVIRONMENT, RECORD_SESSION, RECORD_TARGET, RECORD_WORKLOAD };
+	static const RecordKind of_retraction[] = { RECORD_RUN };
+	const RecordKind *kind = r->kind == RECORD_RUN ? of_run : of_retraction;
+	int n = r->kind == RECORD_RUN ? 4 : r->kind == RECORD_RETRACTION ? 1 : 0;
+	for (int i = 0; i < n; i++) {
+		out[i].kind = kind[i];
+		if (!record_hash(r->json, kind_names[kind[i]], &out[i].id, NULL))
+			return 0; /* record_read has refused it */
+	}
 	return n;
 }
 

@@ -34,8 +34,13 @@ typedef struct Record {
 /* A line from anywhere: canonical, of a known kind, its id the hash of the rest, fields in range. */
 bool record_read(Arena *a, const char *name, const char *line, size_t n, Record *out, Err *err);
 
-/* The records that a record names and that must be there before it; at most 4. */
-int record_names(const Record *r, Hash out[4]);
+/* The records that a record names: what they must be, and that they must be there before it. */
+enum { RECORD_NAMES = 4 };
+typedef struct RecordName {
+	RecordKind kind;
+	Hash id;
+} RecordName;
+int record_names(const Record *r, RecordName out[RECORD_NAMES]);
 
 bool record_hash(const Json *object, const char *key, Hash *out, Err *err);
 Json *record_from_run(Arena *a, const RunRecord *run);

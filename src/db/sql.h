@@ -14,13 +14,16 @@ typedef enum {
 	SQL_COMMIT,
 	SQL_ROLLBACK,
 	SQL_PUT_RECORD,
-	SQL_HAS_RECORD,
+	SQL_KIND,
 	SQL_GET_RECORD,
 	SQL_PUT_RUN,
 	SQL_PUT_RETRACTION,
 	SQL_BEST,
 	SQL_RUNS,
 	SQL_ALL,
+	SQL_INDEXED,
+	SQL_COUNT_RUNS,
+	SQL_IS_RETRACTED,
 	SQL_COUNT
 } SqlId;
 
@@ -29,6 +32,8 @@ struct Db {
 	sqlite3_stmt *stmt[SQL_COUNT];
 	const char *path;
 	Arena *arena; /* the connection's lifetime */
+	Hash env; /* the environment asked for last, and its epoch; -1: none yet */
+	int64_t env_epoch;
 };
 
 /* The statement, reset and ready to bind; NULL and err on failure. */
@@ -39,6 +44,11 @@ bool sql_do(Db *db, sqlite3_stmt *st, Err *err);
 bool sql_run(Db *db, SqlId id, Err *err);
 /* fail() with what SQLite says: damage is ERR_INPUT; permission, disk, locks are ERR_DEVICE. */
 bool sql_fail(const Db *db, int rc, Err *err);
+
+/* The record in columns `line` and `id` of a row, checked as one from a stranger. */
+bool sql_read_record(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, Record *out, Err *err);
+/* The codegen epoch that an environment record says. */
+bool sql_epoch(Db *db, Hash env, int64_t *epoch, Err *err);
 
 /* Stores a sealed line and its index rows unless it is known; *fresh says which. */
 bool db_put_line(Db *db, const Record *r, const char *line, bool *fresh, Err *err);

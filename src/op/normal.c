@@ -167,9 +167,10 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 	case OP_conv:
 	case OP_max_pool:
 	case OP_avg_pool:
-		ceil_as_pads(a, d, c);
 		drop_if_all(c, "strides", rank_of(d, c) - 2, 1);
 		drop_if_all(c, "dilations", rank_of(d, c) - 2, 1);
+		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
+		ceil_as_pads(a, d, c); /* an empty list would keep it from reading the window */
 		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
 		break;
 	case OP_softmax:

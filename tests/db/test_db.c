@@ -264,6 +264,93 @@ START_TEST(foreign_databases_are_refused_and_left_alone)
 }
 END_TEST
 
+/* A database of another program keeps its journal mode and every byte. */
+START_TEST(somebody_elses_database_is_not_touched)
+{
+	const char *path = path_of("other.sqlite");
+	sqlite3 *sql;
+	Bytes before, after;
+	Err err = { 0 }, why = { 0 };
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, "CREATE TABLE bookmarks(url TEXT)", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+	ck_assert(file_read(arena, path, 1 << 24, &before, &err));
+	ck_assert(db_open(path, DB_WRITE, &why) == NULL);
+	ck_assert_int_eq(why.code, ERR_INPUT);
+	ck_assert(file_read(arena, path, 1 << 24, &after, &err));
+	ck_assert_uint_eq(before.n, after.n);
+	ck_assert(memcmp(before.at, after.at, after.n) == 0);
+}
+END_TEST
+
+/* The index is a copy of what the lines say; where it is not, it is neither believed nor sound. */
+static const struct {
+	const char *sql;
+	bool asked; /* whether a look-up meets it */
+} tampered[] = {
+	{ "UPDATE run SET median_ns=1", false },
+	{ "UPDATE run SET epoch=8 WHERE status=0", false },
+	{ "UPDATE run SET status=0,verified=1", false },
+	{ "UPDATE run SET workload=(SELECT workload FROM run ORDER BY workload LIMIT 1)", true },
+	{ "UPDATE record SET kind=3 WHERE kind=2", false },
+	{ "DELETE FROM run WHERE status=0", false },
+	{ "INSERT INTO run SELECT randomblob(16),workload,target,epoch,status,verified,median_ns FROM run LIMIT 1", false },
+	{ "UPDATE record SET line=(SELECT line FROM record WHERE kind=3) WHERE kind=4", true },
+	{ "UPDATE record SET line=CAST(x'00ff' AS TEXT) WHERE kind=4", true },
+	{ "UPDATE record SET line=7 WHERE kind=4", true },
+};
+
+START_TEST(an_index_that_lies_is_found)
+{
+	const char *path = path_of("a.sqlite");
+	Err err = { 0 }, why = { 0 };
+	int64_t records;
+	int n = 0;
+	sqlite3 *sql;
+	Db *db = open_or_die(path, DB_WRITE);
+	World w = fill_world(db, 8), other = fill_world(db, 9);
+	put_run(db, &w, "split i 2\n", RUN_OK, 500, 10);
+	put_run(db, &w, "unroll i\n", RUN_CRASH, 0, -1);
+	put_run(db, &other, "split i 3\n", RUN_OK, 100, 10);
+	put_run(db, &other, "split i 5\n", RUN_OK, 100, 10);
+	ck_assert_msg(db_check(db, &records, &err), "%s", err.text);
+	db_close(db);
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, tampered[_i].sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+	db = open_or_die(path, DB_READ);
+	ck_assert(!db_check(db, &records, &why));
+	ck_assert_int_eq(err_exit_code(why.code), 1);
+	if (tampered[_i].asked) {
+		Err one = { 0 }, two = { 0 };
+		bool told = !db_each_run(db, w.task->id, w.target, 7, count_run, &n, &one);
+		told |= !db_each_run(db, other.task->id, w.target, 7, count_run, &n, &two);
+		ck_assert(told && err_exit_code(one.code != ERR_NONE ? one.code : two.code) == 1);
+	}
+	db_close(db);
+}
+END_TEST
+
+/* Names of the wrong kind: a run whose environment is a session. */
+START_TEST(a_run_names_records_of_the_right_kind)
+{
+	Err err = { 0 };
+	Db *a = open_or_die(path_of("a.sqlite"), DB_WRITE), *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
+	World w = fill_world(a, 8);
+	RunRecord r = { .workload = w.task->id, .target = w.target, .session = w.env, .env = w.session,
+		.trace = "", .status = RUN_CRASH, .max_err_e9 = -1, .detail = "" };
+	Hash id;
+	const char *line;
+	fill_world(b, 8);
+	ck_assert(record_seal(arena, record_from_run(arena, &r), &id, &line, &err));
+	ImportCount c = import_into(b, line);
+	ck_assert_int_eq(c.refused, 1);
+	ck_assert_msg(strstr(c.first, "environment") != NULL, "%s", c.first);
+	db_close(a);
+	db_close(b);
+}
+END_TEST
+
 START_TEST(damage_is_found_and_never_crashes)
 {
 	Rng rng = rng_seed((uint64_t)_i);
@@ -292,6 +379,12 @@ START_TEST(missing_folders_and_permissions_are_told)
 	Err err = { 0 };
 	ck_assert(db_open("/nonexistent/dir/x.sqlite", DB_WRITE, &err) == NULL);
 	ck_assert_int_eq(err.code, ERR_DEVICE);
+	err = (Err){ 0 };
+	ck_assert(db_open("/nonexistent/dir/x.sqlite", DB_READ, &err) == NULL);
+	ck_assert_int_eq(err.code, ERR_INPUT);
+	err = (Err){ 0 };
+	ck_assert(db_open("", DB_WRITE, &err) == NULL); /* SQLite would make one that is gone at the end */
+	ck_assert_int_eq(err.code, ERR_INPUT);
 	err = (Err){ 0 };
 	ck_assert(db_open(folder, DB_READ, &err) == NULL);
 	ck_assert(err.text[0] != 0);
@@ -326,6 +419,9 @@ int main(void)
 	tcase_add_loop_test(tc, bad_lines_are_refused_with_a_reason, 0, LEN(bad_lines));
 	tcase_add_test(tc, a_run_that_names_nothing_is_refused);
 	tcase_add_loop_test(tc, foreign_databases_are_refused_and_left_alone, 0, LEN(foreign));
+	tcase_add_test(tc, somebody_elses_database_is_not_touched);
+	tcase_add_loop_test(tc, an_index_that_lies_is_found, 0, LEN(tampered));
+	tcase_add_test(tc, a_run_names_records_of_the_right_kind);
 	tcase_add_loop_test(tc, damage_is_found_and_never_crashes, 0, 40);
 	tcase_add_test(tc, missing_folders_and_permissions_are_told);
 	tcase_add_test(tc, a_read_only_folder_is_read);

@@ -1,0 +1,65 @@
+/*
+ * libFuzzer: a trace from a stranger, applied to nests of every kind.  What parses prints to a text
+ * that reads back the same; whatever it is, the set stays legal, and a refusal is ERR_ILLEGAL.
+ */
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "schedule/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A reduction, a recurrence, loops that bound loops, statements in no block, a tail, two Fns. */
+static const char fns[] =
+	"fn f(x: in f32[7, 24], w: in f32[24, 13], y: out f32[7, 13], h: inout f32[5, 13], z: out f32[8, 8],\n"
+	"\tc: inout i64[1], t: work f32[64]) {\n"
+	"	for i in 0..7 { for j in 0..13 { for k in 0..24 {\n"
+	"		block m(vi: spatial 0..7 = i, vj: spatial 0..13 = j, vk: reduce 0..24 = k) {\n"
+	"			init { y[vi, vj] = 0.0 }\n"
+	"			sum y[vi, vj] <- x[vi, vk] * w[vk, vj]\n"
+	"		}\n"
+	"	} } }\n"
+	"	for s in 0..4 { for a in 0..13 {\n"
+	"		block r(vs: scan 0..4 = s, va: spatial 0..13 = a) { h[vs + 1, va] = h[vs, va] + 1.0 }\n"
+	"	} }\n"
+	"	for p in 0..8 { for q in 0..p + 1 {\n"
+	"		block d(vp: spatial 0..8 = p, vq: spatial 0..8 = q) { z[vp, vq] = 1.0 }\n"
+	"	} }\n"
+	"	for u in 0..7 { let old = atomic sum c[0] <- 1 if old < 3 { for e in 0..5 { t[e] = 0.0 } } }\n"
+	"	for v in 0..64 { block n(vv: spatial 0..64 = v) { t[vv] = 2.0 } }\n"
+	"}\n"
+	"fn g(t: work f32[64], o: out f32[64]) {\n"
+	"	for v in 0..64 { block n(vv: spatial 0..64 = v) { o[vv] = t[vv] } }\n"
+	"}\n";
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = { .vector_bits = 256, .threads = 2 };
+	Trace *t = trace_parse(a, "fuzz", (const char *)data, size, &err);
+	must(t != NULL || err.code == ERR_SYNTAX);
+	if (t != NULL) {
+		Text once = { .arena = a }, twice = { .arena = a };
+		trace_print(&once, t);
+		Trace *again = trace_parse(a, "again", text_str(&once), once.n, &err);
+		must(again != NULL);
+		trace_print(&twice, again);
+		must(strcmp(text_str(&once), text_str(&twice)) == 0);
+		KernelSet *ks = ir_parse_set(ir_new(a), "fns", fns, sizeof fns - 1, &err);
+		must(ks != NULL && ir_verify_set(ks, &err));
+		must(trace_apply(ks, t, &target, &err) || err.code == ERR_ILLEGAL);
+		Err sound = { 0 };
+		must(ir_verify_set(ks, &sound));
+	}
+	arena_free(a);
+	return 0;
+}
