@@ -42,6 +42,15 @@ static bool is_name(Word w)
 	return true;
 }
 
+/* The beginning of a task's id, as git abbreviates: 1 to 32 hexadecimal digits. */
+static bool is_id(Word w)
+{
+	for (size_t i = 0; i < w.n; i++)
+		if (!((w.at[i] >= '0' && w.at[i] <= '9') || (w.at[i] >= 'a' && w.at[i] <= 'f')))
+			return false;
+	return w.n > 0 && w.n <= 32;
+}
+
 static char *word_copy(Arena *a, Word w)
 {
 	return arena_printf(a, "%.*s", (int)w.n, w.at);
@@ -142,6 +151,10 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 		if (word_is(w[0], "task")) {
 			if (k != 2 || t->task != NULL || t->step.n != 0) {
 				fail(err, ERR_SYNTAX, place, "\"task ID\" stands once, before the first step");
+				return NULL;
+			}
+			if (!is_id(w[1])) {
+				fail(err, ERR_SYNTAX, place, "a task is named by the beginning of its id, up to 32 digits 0-9a-f");
 				return NULL;
 			}
 			t->task = word_copy(a, w[1]);

@@ -79,6 +79,8 @@ static const struct {
 	{ "split i/j 4", "t:1" },
 	{ "split i 2\ntask 1", "t:2" },
 	{ "task 1\ntask 2", "t:2" },
+	{ "task xyz", "t:1" },
+	{ "task 0123456789abcdef0123456789abcdef0", "t:1" },
 	{ "reorder", "t:1" },
 	{ "{", "t:1" },
 	{ "reorder a b c d e f g h i j k l m n o p q", "t:1" },
