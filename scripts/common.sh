@@ -18,11 +18,15 @@ find_missing() {
 	done
 }
 
-# What apt cannot install must be there already: named one by one.
-require_tools() {
-	local lack=
-	for t in cc meson ninja python3 llvm-config-19; do
+# What apt cannot install must be there already: named one by one.  require all|build
+require() {
+	local lack= libraries="jansson libsodium sqlite3 libuv"
+	[ "$1" = all ] && libraries="$libraries check"
+	for t in cc meson ninja pkg-config python3 llvm-config-19; do
 		command -v "$t" >/dev/null || lack="$lack $t"
+	done
+	for l in $libraries; do
+		! command -v pkg-config >/dev/null || pkg-config --exists "$l" || lack="$lack $l (library)"
 	done
 	[ -z "$lack" ] || die "not found:$lack; on Debian 12 or later and Ubuntu 24.04 or later the packages of scripts/packages provide them"
 }
@@ -31,7 +35,7 @@ require_tools() {
 install_packages() {
 	if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 		say "This system has no apt; taking the tools that are here (dlc is tested on Debian 12)."
-		require_tools
+		require "$1"
 		return
 	fi
 	find_missing "$1"
@@ -52,16 +56,24 @@ install_packages() {
 		$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >&2 ||
 			die "apt-get could not install:$missing"
 	fi
-	require_tools
+	require "$1"
 }
 
-# As many compile jobs as cores, one for each 700 MB of memory at most.
+# KiB of memory: what is free, or what a container is limited to.
+memory() {
+	awk '/MemAvailable/ { print int($2) }' /proc/meminfo 2>/dev/null
+	for f in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+		awk '/^[0-9]+$/ { printf "%.0f\n", $1 / 1024 }' "$f" 2>/dev/null
+	done
+}
+
+# As many jobs as cores, one for each 700 MB of memory at most.
 jobs() {
-	local cores memory
+	local cores most
 	cores=$(nproc 2>/dev/null || echo 1)
-	memory=$(awk '/MemAvailable/ { print int($2 / 700000) }' /proc/meminfo 2>/dev/null || echo 1)
-	[ "${memory:-1}" -ge 1 ] || memory=1
-	[ "$cores" -le "$memory" ] && echo "$cores" || echo "$memory"
+	most=$(($(memory | sort -n | head -n 1) / 700000))
+	[ "$most" -ge 1 ] || most=1
+	[ "$cores" -le "$most" ] && echo "$cores" || echo "$most"
 }
 
 # build DIR MESON-OPTION...
