@@ -52,29 +52,34 @@ static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcErro
 	return c != NULL ? dlc_model_open_memory(c->bundle, c->bundle_bytes, out, why) : say(why, h->err);
 }
 
-/* Rebuilds the words that run_main reads. */
-static int words_of(const Args *args, char **argv)
+/* Rebuilds the words that run_main reads; *n of them, behind them NULL. */
+static char **words_of(const Args *args, int *n)
 {
 	Arena *a = args_arena(args);
-	int n = 0;
-	argv[n++] = arena_printf(a, "dlc run");
+	VEC(char *) word = { 0 };
+	vec_push(a, &word, arena_printf(a, "dlc run"));
 	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
 		size_t count = 0;
 		const char *const *value = args_all(args, passed_on[i], &count);
 		for (size_t k = 0; k < count; k++)
-			argv[n++] = value[k][0] != 0 ? arena_printf(a, "--%s=%s", passed_on[i], value[k])
-						     : arena_printf(a, "--%s", passed_on[i]);
+			vec_push(a, &word,
+				value[k][0] != 0 ? arena_printf(a, "--%s=%s", passed_on[i], value[k])
+						 : arena_printf(a, "--%s", passed_on[i]));
 	}
-	argv[n++] = arena_printf(a, "%s", args_operand(args, 0));
-	return n;
+	vec_push(a, &word, arena_printf(a, "--"));
+	vec_push(a, &word, arena_printf(a, "%s", args_operand(args, 0)));
+	vec_push(a, &word, NULL);
+	*n = (int)word.n - 1;
+	return word.at;
 }
 
 static bool run_run(const Args *args, Err *err)
 {
 	Host h = { args, err };
 	RunHost host = { "dlc run", open_model, &h };
-	char **argv = arena_array(args_arena(args), char *, 4096);
-	int code = run_main(words_of(args, argv), argv, &host);
+	int argc;
+	char **argv = words_of(args, &argc);
+	int code = run_main(argc, argv, &host);
 	fflush(stdout);
 	if (code != 0)
 		_exit(code); /* it has said why */

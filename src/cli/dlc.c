@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define VERB(name) extern const Verb cmd_##name;
@@ -23,15 +24,29 @@ static const Verb *const verbs[] = {
 	NULL
 };
 
+/* Whether little enough is left that LLVM, which answers that by aborting, found none. */
+static bool memory_is_short(void)
+{
+	enum { LITTLE = 32 << 20 };
+	void *p = mmap(NULL, LITTLE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p != MAP_FAILED)
+		munmap(p, LITTLE);
+	return p == MAP_FAILED;
+}
+
 /* assert() has printed what was wrong; a failed assert and LLVM's fatal errors end here. */
 static void on_abort(int sig)
 {
-	static const char text[] =
+	static const char bug[] =
 		"dlc: this is a bug of dlc, not of your input; please report the command and the "
 		"line above\n";
+	static const char memory[] = "dlc: out of memory\n";
 	(void)sig;
-	ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
-	_exit(n < 0 ? 4 : err_exit_code(ERR_BUG));
+	bool is_short = memory_is_short();
+	ssize_t n = is_short ? write(STDERR_FILENO, memory, sizeof memory - 1)
+	                     : write(STDERR_FILENO, bug, sizeof bug - 1);
+	(void)n;
+	_exit(err_exit_code(is_short ? ERR_MEMORY : ERR_BUG));
 }
 
 /* Outputs are renamed into place when complete, so there is nothing to undo. */

@@ -256,6 +256,11 @@ static bool check_operands(const Args *a, Err *err)
 {
 	const Verb *v = a->verb;
 	int n = (int)a->operand.n;
+	for (int i = 0; i < n; i++)
+		if (a->operand.at[i][0] == 0)
+			return fail(err, ERR_USAGE, "", "operand %d is empty%s%s", i + 1,
+				v->operands != NULL ? "; wanted: " : "",
+				v->operands != NULL ? v->operands : "");
 	if (n < v->least && n == 0)
 		return fail(err, ERR_USAGE, "", "%s is missing", v->operands);
 	if (n < v->least)

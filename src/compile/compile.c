@@ -247,6 +247,39 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
 }
 
+/* ---- memory ---- */
+
+/* What the target's description says, and at least what there is where its code runs here. */
+static double memory_of(const Target *t)
+{
+	Target host;
+	target_host(&host, 1);
+	int64_t own = t->scope[0].bytes, here = target_runs_on(t, &host, NULL) ? host.scope[0].bytes : 0;
+	return (double)(own > here ? own : here);
+}
+
+static double tensor_bytes(const Dag *d)
+{
+	double sum = 0;
+	for (size_t k = 0; k < d->input.n; k++)
+		sum += (double)value_bytes(&d->value.at[d->input.at[k]]);
+	for (size_t k = 0; k < d->output.n; k++)
+		sum += (double)value_bytes(&d->value.at[d->output.at[k]]);
+	return sum;
+}
+
+static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err *err)
+{
+	char text[TARGET_TEXT];
+	double there = memory_of(b->o->target), need = (double)plan->work_bytes + tensor_bytes(d);
+	for (size_t i = 0; i < plan->constant.n; i++)
+		need += (double)plan->constant.at[i].bytes;
+	return there == 0 || need <= there ||
+		fail(err, ERR_MEMORY, d->name,
+			"the network needs %.0f MiB of memory and %s has %.0f: take a smaller batch or shape",
+			need / (1 << 20), target_text(b->o->target, text), there / (1 << 20));
+}
+
 /* ---- the walk ---- */
 
 static bool build_tasks(Build *b, Compiled *c)
@@ -282,7 +315,7 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	if (!build_tasks(&b, c))
 		return NULL;
 	NetPlan *plan = plan_network(a, dag, c->partition, b.set, (PrepareFn){ run_prepare, &b }, err);
-	if (plan == NULL)
+	if (plan == NULL || !check_memory(&b, dag, plan, err))
 		return NULL;
 	c->workspace_bytes = plan->work_bytes;
 	c->live_bytes = plan->live_bytes;

@@ -26,7 +26,7 @@ bool cpu_has(const char *feature); /* of this CPU, asked now */
 const char *cpu_feature_name(int i);
 /* CPUs this process may use at once. */
 int cpu_count(void);
-/* Physical memory in bytes, 0 where the system does not say. */
+/* Memory this process may use at most, in bytes: physical, or its container's; 0: not known. */
 uint64_t cpu_memory(void);
 
 #endif

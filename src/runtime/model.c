@@ -84,13 +84,16 @@ DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, 
 
 static DlcStatus system_error(DlcError *err, int code)
 {
-	bool missing = code == ENOENT || code == ENOTDIR || code == EISDIR;
-	return runtime_fail(err, missing ? DLC_BAD_FILE : DLC_SYSTEM, "%s", strerror(code));
+	bool missing = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ELOOP ||
+	               code == ENAMETOOLONG;
+	DlcStatus s = missing ? DLC_BAD_FILE : code == ENOMEM ? DLC_NO_MEMORY : DLC_SYSTEM;
+	return runtime_fail(err, s, "%s", strerror(code));
 }
 
 static DlcStatus map_file(const char *path, void **bytes, size_t *size, DlcError *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A pipe or a device is refused below; opening one must not wait for its other end. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return system_error(err, errno);
 	struct stat st;

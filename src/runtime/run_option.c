@@ -151,7 +151,7 @@ static bool take_option(int argc, char **argv, int *at, RunOptions *o, DlcError 
 static bool consistent(const RunOptions *o, DlcError *err)
 {
 	const char *why = NULL;
-	if (o->model == NULL)
+	if (o->model == NULL || o->model[0] == 0)
 		why = "no model given: name a bundle (.dlcb)";
 	else if (o->bench + o->profile + o->check > 1)
 		why = "--bench, --profile and --check exclude each other";

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
 #include "worker/worker.h"
 
@@ -120,23 +123,28 @@ static const char HELP[] =
 	"exit codes: 0 the other side ended, 1 it sent nonsense, 2 the command line is wrong,\n"
 	"5 the stream broke.\n";
 
+static int print(const char *text)
+{
+	bool ok = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+	return ok ? 0 : complain(EXIT_SYSTEM, "standard output cannot be written");
+}
+
 int main(int argc, char **argv)
 {
 	const char *option = argc == 2 ? argv[1] : "";
-	if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
-		fputs(HELP, stdout);
-		return 0;
-	}
-	if (strcmp(option, "--version") == 0) {
-		printf("dlc-worker %s\n", dlc_runtime_version());
-		return 0;
-	}
+	if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
+		return print(HELP);
+	if (strcmp(option, "--version") == 0)
+		return print("dlc-worker " DLC_VERSION "\n");
 	if (strcmp(option, "--stdio") != 0) {
 		fprintf(stderr,
 			"dlc-worker: it takes one option, --stdio\nsee dlc-worker --help\n");
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);
+#if defined(__linux__)
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a kernel that does not end would not see the input end */
+#endif
 	Worker *w = calloc(1, sizeof *w);
 	if (w == NULL)
 		return complain(EXIT_SYSTEM, "no memory");
