@@ -6,15 +6,16 @@
 #include "measure/measure.h"
 
 #include "codegen/codegen.h"
+#include "dlc/dlc_runtime.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "runtime/timing.h"
 #include "worker/frame.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { READ_STEP = 64 << 10 };
@@ -45,17 +46,10 @@ static bool refuse(int out, uint64_t serial, const Err *err)
 	char text[sizeof err->text + sizeof err->place + 8];
 	int n = snprintf(text, sizeof text, "%s%s%s", err->place, err->place[0] != 0 ? ": " : "", err->text);
 	Msg msg = { 0 };
-	MsgRefused f = { .status = (uint32_t)err->code, .ntext = (uint64_t)n };
+	MsgRefused f = { .status = err->code == ERR_MEMORY ? DLC_NO_MEMORY : DLC_BAD_FILE, .ntext = (uint64_t)n };
 	msg_begin(&msg, MSG_REFUSED, serial, &f);
 	msg_add(&msg, text, (size_t)n);
 	return send(out, &msg);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* False: the other side is gone. */
@@ -65,12 +59,12 @@ static bool build(int out, const MsgView *in, const Target *target)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Module m;
-	uint64_t from = now_ns();
+	uint64_t from = timing_wall_ns();
 	KernelSet *ks = ir_parse_set(ir_new(a), "candidate", in->array[0], (size_t)f->ntext, &err);
 	bool ok = ks != NULL && ir_verify_set(ks, &err) && codegen_compile(a, ks, target, NULL, &m, &err);
 	if (ok) {
 		Msg msg = { 0 };
-		MsgBuilt built = { .ns = now_ns() - from, .nentry = m.image.nentry, .nimage = m.image.size };
+		MsgBuilt built = { .ns = timing_wall_ns() - from, .nentry = m.image.nentry, .nimage = m.image.size };
 		msg_begin(&msg, MSG_BUILT, in->serial, &built);
 		msg_add(&msg, m.image.entry, sizeof *m.image.entry * m.image.nentry);
 		msg_add(&msg, m.image.bytes, m.image.size);

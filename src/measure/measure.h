@@ -1,8 +1,9 @@
 /*
- * Measurement is somebody else's process. A Measure takes candidates (kernel sets), builds them in
- * builder children, runs them in runner children (dlc-worker), and gives back a result for each,
- * whatever the children do: crash, hang, run out of memory, answer nonsense. Every wait has a
- * deadline. One thread owns it; libuv below.
+ * Measurement is somebody else's process. A Measure takes candidates (kernel sets) and gives back a
+ * result for each. The one of measure_open builds them in builder children and runs them in a runner
+ * child (dlc-worker), whatever the children do: crash, hang, run out of memory, answer nonsense;
+ * every wait has a deadline. The one of measure_replay answers from records and starts nothing.
+ * One thread owns a Measure; libuv below.
  */
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
@@ -11,7 +12,7 @@
 #include "ir/ir.h"
 
 typedef struct Measure Measure;
-typedef struct MeasureRef MeasureRef;
+typedef struct MeasureRef MeasureRef; /* what a Measure knows of a task; its own business */
 
 typedef struct MeasureOptions {
 	char *const *builder; /* argv of a program that speaks BUILD: `dlc builder --target=...` */
@@ -28,6 +29,7 @@ enum { MEASURE_BUILDERS = 8 };
 /* One candidate: a scheduled set (printed at once, not kept) of the task that `ref` is of. */
 typedef struct MeasureJob {
 	const KernelSet *ks;
+	const char *trace; /* that made it: all that a recording knows a candidate by */
 	MeasureRef *ref;
 	int64_t slow_ns; /* a candidate whose first sample is slower is sampled once; 0: no limit */
 	void *user;
@@ -40,9 +42,29 @@ typedef struct MeasureResult {
 	void *user;
 } MeasureResult;
 
+/* A way to measure: one function for each of measure_NAME below. */
+typedef struct MeasureWay {
+	MeasureRef *(*reference)(Measure *m, const Task *task, uint64_t seed, Err *err);
+	bool (*submit)(Measure *m, const MeasureJob *job, Err *err);
+	bool (*wait)(Measure *m, int ms, MeasureResult *out);
+	int (*pending)(const Measure *m);
+	void (*cancel)(Measure *m);
+	bool (*network)(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
+	void (*close)(Measure *m);
+} MeasureWay;
+
+struct Measure {
+	const MeasureWay *way;
+};
+
 /* The options' texts are borrowed until measure_close. SIGPIPE is ignored meanwhile. */
 Measure *measure_open(const MeasureOptions *o, Err *err);
-/* Ends the children; at most a second. */
+/*
+ * Answers with what `db` (borrowed) holds for the target and codegen epoch: the best run of a trace
+ * where there are several. A candidate that it does not hold is RUN_DEVICE_LOST; it has no networks.
+ */
+Measure *measure_replay(Db *db, Hash target, int codegen_epoch);
+/* Ends the children; at most a second. NULL is allowed. */
 void measure_close(Measure *m);
 
 /*
@@ -61,7 +83,6 @@ void measure_cancel(Measure *m);
 
 /* Times a whole network, back to back, in a runner child; nothing else may be pending. */
 bool measure_network(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
-
 
 /*
  * The builder's side: answers BUILD messages on `in` with BUILT on `out` until `in` ends; returns

@@ -5,7 +5,7 @@
  * RUN, one COMPARE for each output; when all are answered and nothing is wrong, TIME.  A reference:
  * the same with one READ for each output.  A network: BUNDLE, TIME.
  */
-#include "measure/job.h"
+#include "measure/local.h"
 
 #include "dlc/dlc_runtime.h"
 
@@ -73,7 +73,7 @@ bool job_read_set(Job *j, const KernelSet *ks, Err *err)
 	return true;
 }
 
-bool ref_read_params(Measure *m, MeasureRef *r, const Job *j, Err *err)
+bool ref_read_params(Local *m, LocalRef *r, const Job *j, Err *err)
 {
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf b = j->buf.at[i];
@@ -94,7 +94,7 @@ bool ref_read_params(Measure *m, MeasureRef *r, const Job *j, Err *err)
 
 /* ---- writing messages ---- */
 
-static void ask(Measure *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
+static void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
 {
 	msg_begin(msg, kind, ++m->serial, fixed);
 	if (array != NULL)
@@ -104,7 +104,7 @@ static void ask(Measure *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, c
 	j->answers++;
 }
 
-static void ask_buffer(Measure *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill, uint64_t seed, const void *data)
+static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill, uint64_t seed, const void *data)
 {
 	bool whole = dtype_is_int(b->type) || b->type.kind == DT_BOOL;
 	MsgBuffer f = { .buffer = b->id,
@@ -119,18 +119,18 @@ static void ask_buffer(Measure *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fi
 	ask(m, j, msg, MSG_BUFFER, &f, data, (size_t)f.ndata);
 }
 
-static uint64_t seed_of(const MeasureRef *r, size_t k)
+static uint64_t seed_of(const LocalRef *r, size_t k)
 {
 	return r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
 }
 
 /* Whether the runner has numbers for the task's buffers, or has enough of them left. */
-static bool task_fits(const Measure *m, const MeasureRef *r)
+static bool task_fits(const Local *m, const LocalRef *r)
 {
 	return r == NULL || r->numbered == m->generation || r->in.n + r->out.n <= OWN_BUFFERS - m->given;
 }
 
-static void number_task(Measure *m, MeasureRef *r)
+static void number_task(Local *m, LocalRef *r)
 {
 	if (r->numbered == m->generation)
 		return;
@@ -142,9 +142,9 @@ static void number_task(Measure *m, MeasureRef *r)
 }
 
 /* The task's inputs and, once known, its expected outputs. */
-static void ask_task(Measure *m, Job *j, Msg *msg)
+static void ask_task(Local *m, Job *j, Msg *msg)
 {
-	MeasureRef *r = j->ref;
+	LocalRef *r = j->ref;
 	number_task(m, r);
 	if (r->loaded == m->generation)
 		return;
@@ -162,7 +162,7 @@ static void ask_task(Measure *m, Job *j, Msg *msg)
 }
 
 /* Numbers for the set's buffers: the task's inputs where they have its names, else its own. */
-static void ask_own_buffers(Measure *m, Job *j, Msg *msg)
+static void ask_own_buffers(Local *m, Job *j, Msg *msg)
 {
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf *b = &j->buf.at[i];
@@ -187,7 +187,7 @@ static int entry_of(const Job *j, const char *fn)
 }
 
 /* False: the set has no call of this kind. */
-static bool ask_program(Measure *m, Job *j, Msg *msg, bool prepare)
+static bool ask_program(Local *m, Job *j, Msg *msg, bool prepare)
 {
 	VEC(MsgCall) call = { 0 };
 	VEC(MsgArg) arg = { 0 };
@@ -222,7 +222,7 @@ static bool ask_program(Measure *m, Job *j, Msg *msg, bool prepare)
 	return true;
 }
 
-static void ask_check(Measure *m, Job *j, Msg *msg)
+static void ask_check(Local *m, Job *j, Msg *msg)
 {
 	ask_task(m, j, msg);
 	MsgImage image = { .module = 1, .nentry = (uint64_t)j->nentry, .nimage = j->nimage };
@@ -253,7 +253,7 @@ static void ask_check(Measure *m, Job *j, Msg *msg)
 	}
 }
 
-static void ask_times(Measure *m, Job *j, Msg *msg)
+static void ask_times(Local *m, Job *j, Msg *msg)
 {
 	bool network = j->kind == JOB_NETWORK;
 	uint32_t program = network ? PROGRAM_NETWORK : PROGRAM_RUN;
@@ -267,7 +267,7 @@ static void ask_times(Measure *m, Job *j, Msg *msg)
 	ask(m, j, msg, MSG_TIME, &f, &program, sizeof program);
 }
 
-static void ask_network(Measure *m, Job *j, Msg *msg)
+static void ask_network(Local *m, Job *j, Msg *msg)
 {
 	MsgBundle f = { .program = PROGRAM_NETWORK, .threads = (uint32_t)m->o.threads, .seed = 1, .nfile = j->nimage };
 	ask(m, j, msg, MSG_BUNDLE, &f, j->image, j->nimage);
@@ -276,13 +276,13 @@ static void ask_network(Measure *m, Job *j, Msg *msg)
 
 /* ---- answers ---- */
 
-static void finish(Measure *m, RunStatus status, const char *detail)
+static void finish(Local *m, RunStatus status, const char *detail)
 {
 	Job *j = m->running;
 	m->running = NULL;
 	child_deadline(&m->runner, -1);
 	job_done(m, j, status, detail);
-	measure_step(m);
+	local_step(m);
 }
 
 static int by_value(const void *a, const void *b)
@@ -315,7 +315,7 @@ static void take_samples(Job *j, const MsgSample *s, size_t n)
 	j->result.mad_ns = v[kept / 2];
 }
 
-static void send_phase(Measure *m, Job *j, Msg *msg, int ms)
+static void send_phase(Local *m, Job *j, Msg *msg, int ms)
 {
 	if (msg->full) {
 		msg_free(msg);
@@ -328,7 +328,7 @@ static void send_phase(Measure *m, Job *j, Msg *msg, int ms)
 }
 
 /* All answers of the phase are in, none was a refusal. */
-static void next_phase(Measure *m, Job *j)
+static void next_phase(Local *m, Job *j)
 {
 	if (j->kind == JOB_REFERENCE) {
 		finish(m, RUN_OK, "");
@@ -357,7 +357,7 @@ static void next_phase(Measure *m, Job *j)
 	send_phase(m, j, &msg, m->o.run_ms);
 }
 
-static void take_answer(Measure *m, Job *j, const MsgView *msg)
+static void take_answer(Local *m, Job *j, const MsgView *msg)
 {
 	switch (msg->kind) {
 	case MSG_COMPARED: {
@@ -371,7 +371,7 @@ static void take_answer(Measure *m, Job *j, const MsgView *msg)
 	}
 	case MSG_DATA: {
 		const MsgData *f = msg->fixed;
-		MeasureRef *r = j->ref;
+		LocalRef *r = j->ref;
 		if (j->reads < (int)r->out.n && (int64_t)f->ndata == r->out.at[j->reads].bytes) {
 			r->want[j->reads] = arena_copy(m->arena, msg->array[0], (size_t)f->ndata);
 			j->reads++;
@@ -402,13 +402,15 @@ static void take_answer(Measure *m, Job *j, const MsgView *msg)
 
 static void on_frame(Child *c, const MsgView *msg)
 {
-	Measure *m = c->owner;
+	Local *m = c->owner;
 	Job *j = m->running;
 	if (msg->kind == MSG_HELLO || j == NULL)
 		return;
 	take_answer(m, j, msg);
 	if (--j->answers > 0)
 		return;
+	if (j->result.detail[0] != 0 && j->ref != NULL)
+		j->ref->loaded = 0; /* what was refused may have been one of the task's own buffers */
 	if (j->result.detail[0] != 0)
 		finish(m, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
 	else if (j->kind == JOB_REFERENCE && j->reads != (int)j->ref->out.n)
@@ -419,14 +421,14 @@ static void on_frame(Child *c, const MsgView *msg)
 
 static void on_end(Child *c, const ChildEnd *e)
 {
-	Measure *m = c->owner;
+	Local *m = c->owner;
 	if (m->running != NULL)
 		finish(m, e->late ? RUN_RUN_TIMEOUT : RUN_CRASH, e->text);
 }
 
 static const ChildHooks hooks = { on_frame, on_end };
 
-void runner_start(Measure *m, Job *j)
+void runner_start(Local *m, Job *j)
 {
 	Err err = { 0 };
 	if (m->runner.io != NULL && (m->loaded_bytes > LOADED_BYTES || !task_fits(m, j->ref)))
@@ -449,7 +451,7 @@ void runner_start(Measure *m, Job *j)
 	send_phase(m, j, &msg, j->kind == JOB_CANDIDATE ? m->o.run_ms : NETWORK_MS * 2);
 }
 
-void runner_close(Measure *m)
+void runner_close(Local *m)
 {
 	child_close(&m->runner);
 	job_free(m->running);

@@ -236,7 +236,7 @@ static bool submit(Tuner *t, Candidate *x, Err *err)
 		if (x->run->ref == NULL)
 			return false;
 	}
-	MeasureJob job = { .ks = ks, .ref = x->run->ref, .user = x };
+	MeasureJob job = { .ks = ks, .trace = x->trace, .ref = x->run->ref, .user = x };
 	if (x->run->state->best_ms > 0)
 		job.slow_ns = (int64_t)(x->run->state->best_ms * 1e6 * SLOW);
 	if (t->first_build_ms == 0)

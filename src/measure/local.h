@@ -1,8 +1,9 @@
 /*
- * The room's own view of a Measure: jobs, the builders, the runner, and what the runner has loaded.
+ * The Measure that measures here, as its own files see it: jobs, the builders, the runner, and what
+ * the runner has loaded.
  */
-#ifndef MEASURE_JOB_H
-#define MEASURE_JOB_H
+#ifndef MEASURE_LOCAL_H
+#define MEASURE_LOCAL_H
 
 #include "measure/child.h"
 #include "measure/measure.h"
@@ -30,11 +31,13 @@ typedef struct JobCall {
 } JobCall;
 
 typedef struct Job Job;
+typedef struct Local Local;
+typedef struct LocalRef LocalRef;
 struct Job {
 	Job *next;
 	Arena *arena;
 	JobKind kind;
-	MeasureRef *ref;
+	LocalRef *ref;
 	const char *text;
 	VEC(JobBuf) buf;
 	VEC(JobCall) call;
@@ -46,7 +49,6 @@ struct Job {
 	Phase phase;
 	int answers;      /* still to come in this phase */
 	int reads;        /* JOB_REFERENCE: outputs read back */
-	bool loading;     /* the answers to come first are those of the task's buffers */
 	double error, size; /* of COMPARE */
 	bool wrong;
 	int64_t run_ns; /* what the check's run took: the last request of its phase that is DONE */
@@ -58,7 +60,7 @@ typedef struct Queue {
 } Queue;
 
 /* Inputs by seed, outputs by value: in the measure's arena. */
-struct MeasureRef {
+struct LocalRef {
 	uint64_t seed;
 	int serial;   /* seeds differ between tasks */
 	int numbered; /* generation of the runner in which its buffers have numbers */
@@ -69,13 +71,14 @@ struct MeasureRef {
 };
 
 typedef struct Builder {
-	Measure *m;
+	Local *m;
 	Child child;
 	Job *job;
 	int lost; /* how often it ended without a job */
 } Builder;
 
-struct Measure {
+struct Local {
+	Measure base;
 	MeasureOptions o;
 	Arena *arena;
 	uv_loop_t loop;
@@ -89,21 +92,21 @@ struct Measure {
 	int nref, pending;
 	uint64_t serial;
 	Queue queued, built, done;
-	struct sigaction sigpipe; /* as it was; ignored while a Measure is open */
+	struct sigaction sigpipe; /* as it was; ignored while one is open */
 };
 
 void job_free(Job *j);
 /* Ends the job with a status: it goes to m->done. */
-void job_done(Measure *m, Job *j, RunStatus status, const char *detail);
+void job_done(Local *m, Job *j, RunStatus status, const char *detail);
 /* Fills text, bufs and calls from a set. */
 bool job_read_set(Job *j, const KernelSet *ks, Err *err);
 /* Takes the task's inputs and outputs from its naive set's parameters. */
-bool ref_read_params(Measure *m, MeasureRef *r, const Job *j, Err *err);
+bool ref_read_params(Local *m, LocalRef *r, const Job *j, Err *err);
 
 /* Hands a built job to the runner. */
-void runner_start(Measure *m, Job *j);
-void runner_close(Measure *m);
+void runner_start(Local *m, Job *j);
+void runner_close(Local *m);
 /* Starts whatever can be started. */
-void measure_step(Measure *m);
+void local_step(Local *m);
 
 #endif

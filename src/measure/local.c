@@ -1,0 +1,313 @@
+/*
+ * Builders compile, one runner checks and times; each candidate is a Job that walks
+ *
+ *	QUEUED -> BUILDING -> BUILT -> CHECKING -> TIMING -> a result
+ *
+ * and leaves early with a status whatever becomes of the child that holds it.  Only the answers of
+ * the message under way are looked at, so that a job never waits for more than one child, and every
+ * wait has a deadline.  The runner keeps the inputs and the expected outputs of the tasks it has
+ * seen; when it is lost, they are sent anew.
+ */
+#include "measure/local.h"
+
+#include "dlc/dlc_runtime.h"
+
+#include "op/op.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REFERENCE_MS = 120000, SHUT_MS = 1000 };
+
+/* ---- jobs ---- */
+
+static Job *job_new(JobKind kind, LocalRef *ref, void *user)
+{
+	Job *j = calloc(1, sizeof *j);
+	if (j == NULL)
+		abort();
+	j->arena = arena_new();
+	j->kind = kind;
+	j->ref = ref;
+	j->result.user = user;
+	j->result.max_err_e9 = -1;
+	return j;
+}
+
+void job_free(Job *j)
+{
+	if (j == NULL)
+		return;
+	arena_free(j->arena);
+	free(j);
+}
+
+static void push(Queue *q, Job *j)
+{
+	j->next = NULL;
+	if (q->last != NULL)
+		q->last->next = j;
+	else
+		q->first = j;
+	q->last = j;
+}
+
+static Job *pop(Queue *q)
+{
+	Job *j = q->first;
+	if (j != NULL && (q->first = j->next) == NULL)
+		q->last = NULL;
+	return j;
+}
+
+void job_done(Local *m, Job *j, RunStatus status, const char *detail)
+{
+	j->result.status = status;
+	snprintf(j->result.detail, sizeof j->result.detail, "%s", detail);
+	push(&m->done, j);
+	uv_stop(&m->loop);
+}
+
+/* ---- builders ---- */
+
+static void on_builder_frame(Child *c, const MsgView *msg)
+{
+	Builder *b = c->owner;
+	Job *j = b->job;
+	if (msg->kind == MSG_HELLO || j == NULL)
+		return;
+	child_deadline(c, -1);
+	b->job = NULL;
+	if (msg->kind == MSG_BUILT) {
+		const MsgBuilt *f = msg->fixed;
+		j->result.compile_ns = (int64_t)f->ns;
+		j->nentry = (int)f->nentry;
+		j->entry = arena_copy(j->arena, msg->array[0], sizeof(DlcEntry) * f->nentry);
+		j->image = arena_copy(j->arena, msg->array[1], f->nimage);
+		j->nimage = f->nimage;
+		push(&b->m->built, j);
+	} else if (msg->kind == MSG_REFUSED) {
+		const MsgRefused *f = msg->fixed;
+		job_done(b->m, j, f->status == DLC_NO_MEMORY ? RUN_OOM : RUN_COMPILE_ERROR,
+			arena_printf(j->arena, "%.*s", (int)f->ntext, (const char *)msg->array[0]));
+	} else {
+		job_done(b->m, j, RUN_COMPILE_ERROR, "the builder answered something else");
+	}
+	local_step(b->m);
+}
+
+static void on_builder_end(Child *c, const ChildEnd *e)
+{
+	Builder *b = c->owner;
+	Job *j = b->job;
+	b->job = NULL;
+	if (j == NULL)
+		b->lost++;
+	else
+		job_done(b->m, j, e->late ? RUN_COMPILE_TIMEOUT : RUN_COMPILE_ERROR,
+			arena_printf(j->arena, "the builder ended: %s", e->text));
+	local_step(b->m);
+}
+
+static const ChildHooks builder_hooks = { on_builder_frame, on_builder_end };
+
+static void start_build(Local *m, Builder *b, Job *j)
+{
+	Err err = { 0 };
+	if (b->child.io == NULL &&
+		!child_open(&b->child, &m->loop, &builder_hooks, b, m->o.builder, &err)) {
+		job_done(m, j, RUN_DEVICE_LOST, err.text);
+		return;
+	}
+	Msg msg = { 0 };
+	MsgBuild f = { .ntext = strlen(j->text) };
+	msg_begin(&msg, MSG_BUILD, ++m->serial, &f);
+	msg_add(&msg, j->text, f.ntext);
+	if (!msg_end(&msg)) {
+		msg_free(&msg);
+		job_done(m, j, RUN_OOM, "no memory for the message");
+		return;
+	}
+	b->job = j;
+	child_send(&b->child, &msg);
+	child_deadline(&b->child, j->kind == JOB_REFERENCE ? REFERENCE_MS : m->o.build_ms);
+}
+
+/* ---- the loop ---- */
+
+void local_step(Local *m)
+{
+	for (int i = 0; i < m->o.builders && m->queued.first != NULL; i++)
+		if (m->builder[i].job == NULL)
+			start_build(m, &m->builder[i], pop(&m->queued));
+	while (m->running == NULL && m->built.first != NULL)
+		runner_start(m, pop(&m->built));
+}
+
+static void on_timer(uv_timer_t *t)
+{
+	uv_stop(t->loop);
+}
+
+/* Runs the loop until a job is done or ms have passed; NULL: none is. */
+static Job *wait_done(Local *m, int ms)
+{
+	if (m->done.first == NULL) {
+		uv_timer_start(&m->timer, on_timer, (uint64_t)ms, 0);
+		uv_run(&m->loop, UV_RUN_DEFAULT);
+		uv_timer_stop(&m->timer);
+	}
+	return pop(&m->done);
+}
+
+/* Waits for this job alone; others that get done meanwhile are kept. */
+static void wait_for(Local *m, const Job *j)
+{
+	Queue others = { 0 };
+	for (;;) {
+		Job *d = wait_done(m, REFERENCE_MS);
+		if (d == j)
+			break;
+		if (d != NULL)
+			push(&others, d);
+	}
+	while (m->done.first != NULL)
+		push(&others, pop(&m->done));
+	m->done = others;
+}
+
+static Local *local_of(Measure *base)
+{
+	return (Local *)base; /* its first member */
+}
+
+static void cancel(Measure *base)
+{
+	Local *m = local_of(base);
+	for (int i = 0; i < MEASURE_BUILDERS; i++) {
+		child_close(&m->builder[i].child);
+		job_free(m->builder[i].job);
+		m->builder[i].job = NULL;
+	}
+	runner_close(m);
+	for (Queue *all[] = { &m->queued, &m->built, &m->done }, **q = all; q < all + 3; q++)
+		while ((*q)->first != NULL)
+			job_free(pop(*q));
+	m->pending = 0;
+}
+
+static void close_all(Measure *base)
+{
+	Local *m = local_of(base);
+	cancel(base);
+	uv_close((uv_handle_t *)&m->timer, NULL);
+	for (uint64_t end = uv_hrtime() + SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
+		uv_run(&m->loop, UV_RUN_ONCE);
+	uv_loop_close(&m->loop);
+	sigaction(SIGPIPE, &m->sigpipe, NULL);
+	arena_free(m->arena);
+	free(m);
+}
+
+static bool submit(Measure *base, const MeasureJob *job, Err *err)
+{
+	Local *m = local_of(base);
+	Job *j = job_new(JOB_CANDIDATE, (LocalRef *)job->ref, job->user);
+	j->slow_ns = job->slow_ns;
+	if (!job_read_set(j, job->ks, err)) {
+		job_free(j);
+		return false;
+	}
+	push(&m->queued, j);
+	m->pending++;
+	local_step(m);
+	return true;
+}
+
+static bool wait(Measure *base, int ms, MeasureResult *out)
+{
+	Local *m = local_of(base);
+	Job *j = wait_done(m, ms);
+	if (j == NULL)
+		return false;
+	*out = j->result;
+	m->pending--;
+	job_free(j);
+	return true;
+}
+
+static int pending(const Measure *base)
+{
+	return ((const Local *)base)->pending;
+}
+
+/* ---- references and whole networks ---- */
+
+static MeasureRef *reference(Measure *base, const Task *task, uint64_t seed, Err *err)
+{
+	Local *m = local_of(base);
+	Arena *scratch = arena_new();
+	LocalRef *r = arena_new_of(m->arena, LocalRef);
+	r->seed = seed;
+	r->serial = m->nref++;
+	Job *j = job_new(JOB_REFERENCE, r, NULL);
+	KernelSet *ks = op_naive(ir_new(scratch), task->dag, "k", NAIVE_F64, err);
+	bool ok = ks != NULL && job_read_set(j, ks, err) && ref_read_params(m, r, j, err);
+	arena_free(scratch);
+	if (ok) {
+		push(&m->queued, j);
+		local_step(m);
+		wait_for(m, j);
+		if (j->result.status != RUN_OK)
+			ok = fail(err, j->result.status == RUN_OOM ? ERR_MEMORY : ERR_DEVICE, task->label,
+				"the reference could not be computed (%s): %s",
+				run_status_text(j->result.status), j->result.detail);
+	}
+	job_free(j);
+	return ok ? (MeasureRef *)r : NULL;
+}
+
+static bool network(Measure *base, const void *bundle, size_t n, int64_t *median_ns, Err *err)
+{
+	Local *m = local_of(base);
+	Job *j = job_new(JOB_NETWORK, NULL, NULL);
+	j->image = bundle;
+	j->nimage = n;
+	push(&m->built, j);
+	local_step(m);
+	wait_for(m, j);
+	*median_ns = j->result.median_ns;
+	bool ok = j->result.status == RUN_OK ||
+		fail(err, ERR_DEVICE, "network", "it could not be timed (%s): %s",
+			run_status_text(j->result.status), j->result.detail);
+	job_free(j);
+	return ok;
+}
+
+static const MeasureWay way = { reference, submit, wait, pending, cancel, network, close_all };
+
+Measure *measure_open(const MeasureOptions *o, Err *err)
+{
+	Local *m = calloc(1, sizeof *m);
+	if (m == NULL) {
+		fail(err, ERR_MEMORY, "measure", "out of memory");
+		return NULL;
+	}
+	m->base.way = &way;
+	m->o = *o;
+	m->arena = arena_new();
+	int rc = uv_loop_init(&m->loop);
+	if (rc != 0) {
+		fail(err, ERR_DEVICE, "measure", "no event loop: %s", uv_strerror(rc));
+		arena_free(m->arena);
+		free(m);
+		return NULL;
+	}
+	uv_timer_init(&m->loop, &m->timer);
+	/* A child that is gone is told by its end, not by a signal to whoever writes to it. */
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &m->sigpipe);
+	for (int i = 0; i < MEASURE_BUILDERS; i++)
+		m->builder[i].m = m;
+	return &m->base;
+}
