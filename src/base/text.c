@@ -134,6 +134,12 @@ const char *intern(Interner *in, const char *s)
 	return intern_n(in, s, strlen(s));
 }
 
+const char *intern_find(const Interner *in, const char *s)
+{
+	size_t n = strlen(s);
+	return find_slot(in->slot, in->cap, s, n, hash_bytes(s, n))->s;
+}
+
 void text_double(char *out, size_t size, double v)
 {
 	if (isnan(v))

@@ -4,14 +4,18 @@
  * only in measure_wait.
  *
  * A task is chosen by how much of the network's time it holds per trial it has had: first every
- * task's default, then weight * best time / (trials + 1).
+ * task's default, then weight * best time / (trials + 1); while nothing of a task has run, the cost
+ * model's estimate stands for its time.
  */
 #include "tuner/tuner.h"
 
+#include "cost_model/cost_model.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { IN_FLIGHT = 3, ASK_TRIES = 200, WAIT_MS = 200, SLOW = 2 /* times the best: sampled once */ };
+enum { IN_FLIGHT = 3, ASK_TRIES = 1000, WAIT_MS = 200, SLOW = 2 /* times the best: sampled once */ };
 
 typedef struct TaskRun {
 	TaskState *state;
@@ -21,8 +25,8 @@ typedef struct TaskRun {
 	void *search_state;
 	MeasureRef *ref;
 	Interner *known; /* traces measured before, here or in the database */
-	VEC(const char *) traces;
 	const char *default_trace;
+	double guess_ms; /* estimate of the default */
 	int in_flight;
 } TaskRun;
 
@@ -31,7 +35,6 @@ typedef struct Candidate {
 	TaskRun *run;
 	Config config;
 	const char *trace;
-	bool is_default;
 } Candidate;
 
 typedef struct Tuner {
@@ -43,7 +46,7 @@ typedef struct Tuner {
 	int64_t limit; /* trials of this run; -1: none */
 	int64_t submitted, seq;
 	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
-	double start_ms, first_build_ms, last_done_ms;
+	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 } Tuner;
 
 static double now(const Tuner *t)
@@ -52,19 +55,6 @@ static double now(const Tuner *t)
 }
 
 /* ---- what is known already ---- */
-
-static bool is_known(TaskRun *r, const char *trace)
-{
-	for (size_t i = 0; i < r->traces.n; i++)
-		if (strcmp(r->traces.at[i], trace) == 0)
-			return true;
-	return false;
-}
-
-static void note_known(Tuner *t, TaskRun *r, const char *trace)
-{
-	vec_push(t->arena, &r->traces, intern(r->known, trace));
-}
 
 static void note_time(TaskRun *r, const char *trace, double ms)
 {
@@ -82,13 +72,15 @@ typedef struct Reuse {
 static bool reuse_run(const RunRecord *run, void *arg)
 {
 	Reuse *u = arg;
-	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || is_known(u->r, run->trace))
-		return true;
-	note_known(u->t, u->r, run->trace);
-	u->r->state->reused++;
-	u->t->state->reused++;
+	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST)
+		return true; /* says nothing of the candidate */
 	if (run->status == RUN_OK && run->max_err_e9 >= 0)
 		note_time(u->r, run->trace, (double)run->median_ns / 1e6);
+	if (intern_find(u->r->known, run->trace) != NULL)
+		return true;
+	intern(u->r->known, run->trace);
+	u->r->state->reused++;
+	u->t->state->reused++;
 	return true;
 }
 
@@ -115,26 +107,39 @@ static bool wanted(const Tuner *t, const Task *task)
 	return t->o->ntasks == 0;
 }
 
+/* The default's trace and its estimate; a default that does not replay has none. */
+static bool open_default(Tuner *t, TaskRun *r, Err *err)
+{
+	Trace *first = space_trace(r->space, r->space->first, t->arena, err);
+	if (first == NULL)
+		return false;
+	Text text = { .arena = t->arena };
+	trace_print(&text, first);
+	r->default_trace = text_str(&text);
+	Arena *scratch = arena_new();
+	KernelSet *ks = schedule_replay(ir_new(scratch), r->task, t->o->target, first, NULL);
+	if (ks != NULL)
+		r->guess_ms = cost_analytic.estimate(ks, r->task, t->o->target) / 1e6;
+	arena_free(scratch);
+	return true;
+}
+
 static bool open_task(Tuner *t, TaskRun *r, const Task *task, const Search *search, Err *err)
 {
-	char hex[HASH_HEX];
-	hash_hex(task->id, hex);
-	Rng seed = rng_seed(t->o->seed);
+	char hex[HASH_HEX], name[HASH_HEX + 24];
 	r->task = task;
 	r->state->task = task;
 	r->search = search;
 	r->known = interner_new(t->arena);
 	r->space = space_new(t->arena, task, t->o->target, err);
-	if (r->space == NULL)
+	if (r->space == NULL || !open_default(t, r, err) || !db_put_task(t->o->db, task, err) || !read_known(t, r, err))
 		return false;
-	r->search_state = search->open(t->arena, r->space, rng_fork(&seed, hex));
-	Trace *first = space_trace(r->space, r->space->first, t->arena, err);
-	if (first == NULL || !db_put_task(t->o->db, task, err))
-		return false;
-	Text text = { .arena = t->arena };
-	trace_print(&text, first);
-	r->default_trace = text_str(&text);
-	return read_known(t, r, err);
+	/* A run that goes on draws otherwise than the one before it, which would only find what is known. */
+	Rng seed = rng_seed(t->o->seed);
+	hash_hex(task->id, hex);
+	snprintf(name, sizeof name, "%s/%lld", hex, (long long)r->state->reused);
+	r->search_state = search->open(t->arena, r->space, rng_fork(&seed, name));
+	return true;
 }
 
 static bool open_tasks(Tuner *t, const Partition *p, Err *err)
@@ -177,9 +182,8 @@ static bool open_session(Tuner *t, Err *err)
 static double priority(const TaskRun *r)
 {
 	const TaskState *s = r->state;
-	if (s->trials + s->reused + r->in_flight == 0)
-		return INFINITY;
-	return r->task->weight * s->best_ms / (double)(s->trials + s->reused + r->in_flight + 1);
+	int64_t had = s->trials + s->reused + r->in_flight;
+	return had == 0 ? INFINITY : r->task->weight * (s->best_ms > 0 ? s->best_ms : r->guess_ms) / (double)(had + 1);
 }
 
 static TaskRun *choose_task(Tuner *t)
@@ -193,8 +197,8 @@ static TaskRun *choose_task(Tuner *t)
 	return best;
 }
 
-/* A config not measured yet, as a candidate; NULL and done set: the space has no more of them. */
-static Candidate *next_candidate(Tuner *t, TaskRun *r)
+/* A candidate not measured yet; NULL and done set: the space has no more that are easily found. */
+static Candidate *next_candidate(TaskRun *r)
 {
 	for (int i = 0; i < ASK_TRIES; i++) {
 		Config c;
@@ -203,15 +207,12 @@ static Candidate *next_candidate(Tuner *t, TaskRun *r)
 		Arena *a = arena_new();
 		Text text = { .arena = a };
 		Trace *trace = space_trace(r->space, c, a, NULL);
-		if (trace != NULL) {
+		if (trace != NULL)
 			trace_print(&text, trace);
-			if (!is_known(r, text_str(&text))) {
-				note_known(t, r, text_str(&text));
-				Candidate *x = arena_new_of(a, Candidate);
-				*x = (Candidate){ a, r, c, text_str(&text), false };
-				x->is_default = strcmp(x->trace, r->default_trace) == 0;
-				return x;
-			}
+		if (trace != NULL && intern_find(r->known, text_str(&text)) == NULL) {
+			Candidate *x = arena_new_of(a, Candidate);
+			*x = (Candidate){ a, r, c, intern(r->known, text_str(&text)) };
+			return x;
 		}
 		arena_free(a);
 	}
@@ -219,54 +220,63 @@ static Candidate *next_candidate(Tuner *t, TaskRun *r)
 	return NULL;
 }
 
-/* False: the candidate was pruned (its schedule is refused before anything runs). */
-static bool submit(Tuner *t, Candidate *x, Err *err)
+/* NULL: the schedule is refused before anything runs. */
+static KernelSet *replay(Tuner *t, Candidate *x)
 {
-	Err why = { 0 };
-	Ir *ir = ir_new(x->arena);
-	Trace *trace = trace_parse(x->arena, "trace", x->trace, strlen(x->trace), &why);
-	KernelSet *ks = trace != NULL ? schedule_replay(ir, x->run->task, t->o->target, trace, &why) : NULL;
+	Trace *trace = trace_parse(x->arena, "trace", x->trace, strlen(x->trace), NULL);
+	KernelSet *ks = trace != NULL ? schedule_replay(ir_new(x->arena), x->run->task, t->o->target, trace, NULL) : NULL;
 	if (ks == NULL) {
 		t->state->pruned++;
 		x->run->search->tell(x->run->search_state, x->config, -1);
+	}
+	return ks;
+}
+
+static bool submit(Tuner *t, Candidate *x, const KernelSet *ks, Err *err)
+{
+	TaskRun *r = x->run;
+	if (r->ref == NULL)
+		r->ref = measure_reference(t->o->measure, r->task, t->o->seed, err);
+	if (r->ref == NULL)
 		return false;
-	}
-	if (x->run->ref == NULL) {
-		x->run->ref = measure_reference(t->o->measure, x->run->task, t->o->seed, err);
-		if (x->run->ref == NULL)
-			return false;
-	}
-	MeasureJob job = { .ks = ks, .trace = x->trace, .ref = x->run->ref, .user = x };
-	if (x->run->state->best_ms > 0)
-		job.slow_ns = (int64_t)(x->run->state->best_ms * 1e6 * SLOW);
-	if (t->first_build_ms == 0)
+	MeasureJob job = { .ks = ks, .trace = x->trace, .ref = r->ref, .user = x };
+	if (r->state->best_ms > 0)
+		job.slow_ns = (int64_t)(r->state->best_ms * 1e6 * SLOW);
+	if (t->first_build_ms < 0)
 		t->first_build_ms = now(t);
 	if (!measure_submit(t->o->measure, &job, err))
 		return false;
-	for (int i = 0; i < IN_FLIGHT; i++)
-		if (t->flying[i] == NULL) {
-			t->flying[i] = x;
-			break;
-		}
-	x->run->in_flight++;
+	int free_slot = 0;
+	while (t->flying[free_slot] != NULL)
+		free_slot++;
+	t->flying[free_slot] = x;
+	r->in_flight++;
 	t->submitted++;
 	return true;
 }
 
+static bool over(const Tuner *t)
+{
+	if (t->o->stop != NULL && *t->o->stop != 0)
+		return true;
+	return t->o->budget_ms > 0 && now(t) - t->start_ms >= t->o->budget_ms;
+}
+
 static bool fill(Tuner *t, Err *err)
 {
-	while (measure_pending(t->o->measure) < IN_FLIGHT && (t->limit < 0 || t->submitted < t->limit)) {
+	while (!over(t) && measure_pending(t->o->measure) < IN_FLIGHT && (t->limit < 0 || t->submitted < t->limit)) {
 		TaskRun *r = choose_task(t);
 		if (r == NULL)
 			return true;
-		Candidate *x = next_candidate(t, r);
+		Candidate *x = next_candidate(r);
 		if (x == NULL)
 			continue;
-		if (!submit(t, x, err)) {
+		KernelSet *ks = replay(t, x);
+		bool ok = ks == NULL || submit(t, x, ks, err);
+		if (ks == NULL || !ok)
 			arena_free(x->arena);
-			if (err->code != ERR_NONE)
-				return false;
-		}
+		if (!ok)
+			return false;
 	}
 	return true;
 }
@@ -315,20 +325,16 @@ static void sum_up(Tuner *t)
 {
 	TuneState *s = t->state;
 	s->seconds = (now(t) - t->start_ms) / 1000;
-	double span = (t->last_done_ms - t->first_build_ms) / 1000;
+	double span = s->trials > 0 ? (t->last_done_ms - t->first_build_ms) / 1000 : 0;
 	s->candidates_per_s = span > 0 ? (double)s->trials / span : 0;
 	s->tasks_ms = s->default_tasks_ms = 0;
+	s->unmeasured = s->default_unmeasured = 0;
 	for (int i = 0; i < s->ntask; i++) {
+		s->unmeasured += s->task[i].best_ms == 0;
+		s->default_unmeasured += s->task[i].default_ms == 0;
 		s->tasks_ms += s->task[i].best_ms * s->task[i].task->weight;
 		s->default_tasks_ms += s->task[i].default_ms * s->task[i].task->weight;
 	}
-}
-
-static bool over(const Tuner *t)
-{
-	if (t->o->stop != NULL && *t->o->stop != 0)
-		return true;
-	return t->o->budget_ms > 0 && now(t) - t->start_ms >= t->o->budget_ms;
 }
 
 static bool search_all(Tuner *t, Err *err)
@@ -353,6 +359,7 @@ bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *o
 	*out = (TuneState){ 0 };
 	Tuner t = { .arena = a, .o = o, .state = out, .limit = -1 };
 	t.start_ms = now(&t);
+	t.first_build_ms = -1;
 	if (!open_session(&t, err) || !open_tasks(&t, p, err))
 		return false;
 	if (o->trials >= 0)

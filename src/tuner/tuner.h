@@ -36,7 +36,7 @@ typedef struct TuneOptions {
 	Db *db;              /* written */
 	Db *const *more;     /* read */
 	int nmore;
-	Measure *measure;
+	Measure *measure; /* children, or a recording */
 	Clock clock;
 	const char *search;  /* row of `searches` */
 	const char *model;   /* for the session record */
@@ -66,10 +66,15 @@ typedef struct TuneState {
 	TaskState *task;
 	int64_t trials, reused, failed, pruned;
 	double seconds, candidates_per_s;
-	double tasks_ms, default_tasks_ms; /* weighted sums over tasks of best and default */
+	double tasks_ms, default_tasks_ms; /* weighted sums over tasks of best and default, of ... */
+	int unmeasured, default_unmeasured; /* ... all but so many, which have none */
 	bool interrupted;
 } TuneState;
 
+/*
+ * Fails where a record cannot be stored, an oracle not be computed, no task be chosen; what was
+ * measured before that is in the database. `out` is filled in either way.
+ */
 bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
 
 #endif

@@ -1,0 +1,505 @@
+/*
+ * The tuner over a recording: no compiler, no child, no clock.  A recording holds a made-up run of
+ * every candidate of two small tasks, so that budgets, resuming, failures and the choice of tasks can
+ * be counted to the last trial.
+ */
+#include "suite.h"
+
+#include "db/record.h"
+#include "tuner/tuner.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char network[] = "dag n\nin x: f32[4,6,24]\ny: f32[24,4,6] = transpose(x) perm=[2,0,1]\n"
+			      "p: f32[24,4] = reduce_max(y) axes=[2] keep=0\nout y, p\n";
+/* A space that takes many short runs. */
+static const char large[] = "dag l\nin x: f32[2,8,12,24]\nin b: f32[2,8,12,24]\ny: f32[2,8,12,24] = add(x, b)\n"
+			    "p: f32[2,8,12] = reduce_max(y) axes=[3] keep=0\nout y, p\n";
+
+/* What a candidate is recorded as. */
+typedef struct Fate {
+	RunStatus status;
+	int64_t ns;
+} Fate;
+typedef Fate (*FateFn)(const Task *task, const char *trace, bool is_default);
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = 1469598103934665603u;
+	for (; *s != 0; s++)
+		h = (h ^ (unsigned char)*s) * 1099511628211u;
+	return h;
+}
+
+static Fate all_good(const Task *task, const char *trace, bool is_default)
+{
+	return (Fate){ RUN_OK, is_default ? 900000 : (strstr(task->text, "transpose") != NULL ? 100000 : 1000) +
+			(int64_t)(hash_text(trace) % 500000) };
+}
+
+static Fate defaults_crash(const Task *task, const char *trace, bool is_default)
+{
+	return is_default ? (Fate){ RUN_CRASH, 0 } : all_good(task, trace, false);
+}
+
+static Fate most_fail(const Task *task, const char *trace, bool is_default)
+{
+	static const RunStatus bad[] = { RUN_WRONG_RESULT, RUN_RUN_TIMEOUT, RUN_COMPILE_ERROR };
+	uint64_t h = hash_text(trace);
+	return !is_default && h % 4 != 0 ? (Fate){ bad[h % 3], 0 } : all_good(task, trace, is_default);
+}
+
+static Fate all_same(const Task *task, const char *trace, bool is_default)
+{
+	(void)task;
+	(void)trace;
+	(void)is_default;
+	return (Fate){ RUN_OK, 5000 };
+}
+
+static Fate none_recorded(const Task *task, const char *trace, bool is_default)
+{
+	(void)task;
+	(void)trace;
+	(void)is_default;
+	return (Fate){ RUN_CANCELLED, 0 };
+}
+
+typedef struct Seen {
+	const Task *task;
+	const char *trace;
+} Seen;
+
+typedef struct Lab {
+	char folder[64];
+	Arena *arena;
+	Target target;
+	Partition *part;
+	Db *recording, *db;
+	Measure *measure;
+	const char *first[8]; /* default traces, by task */
+	int64_t all;          /* candidates recorded */
+	double ms;            /* of the clock */
+	VEC(Seen) seen;
+	volatile sig_atomic_t stop;
+	int64_t stop_after; /* trials; 0: never */
+} Lab;
+
+static Db *open_db(const Lab *lab, const char *name, DbMode mode)
+{
+	Err err = { 0 };
+	Db *db = db_open(arena_printf(lab->arena, "%s/%s", lab->folder, name), mode, &err);
+	ck_assert_msg(db != NULL, "%s: %s", err.place, err.text);
+	return db;
+}
+
+static const char *trace_of(Arena *a, const Space *space, Config c)
+{
+	Err err = { 0 };
+	Text t = { .arena = a };
+	Trace *trace = space_trace(space, c, a, &err);
+	ck_assert_msg(trace != NULL, "%s", err.text);
+	trace_print(&t, trace);
+	return text_str(&t);
+}
+
+/* Runs of one task for every trace of its space, as lines of a log. */
+static void record_task(Lab *lab, const Task *task, FateFn fate, int k, RunRecord run, Text *log)
+{
+	Err err = { 0 };
+	Config c;
+	Space *space = space_new(lab->arena, task, &lab->target, &err);
+	Interner *known = interner_new(lab->arena);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	void *search = search_random.open(lab->arena, space, rng_seed(1));
+	lab->first[k] = trace_of(lab->arena, space, space->first);
+	while (search_random.ask(search, &c, 1) > 0) {
+		const char *line;
+		Hash id;
+		run.trace = trace_of(lab->arena, space, c);
+		if (intern_find(known, run.trace) != NULL)
+			continue;
+		intern(known, run.trace);
+		Fate f = fate(task, run.trace, strcmp(run.trace, lab->first[k]) == 0);
+		run.workload = task->id;
+		run.status = f.status;
+		run.median_ns = run.min_ns = f.ns;
+		run.samples = f.ns > 0 ? 9 : 0;
+		run.max_err_e9 = f.status == RUN_OK ? 10 : -1;
+		run.seq = lab->all;
+		if (f.status == RUN_CANCELLED)
+			continue;
+		ck_assert_msg(record_seal(lab->arena, record_from_run(lab->arena, &run), &id, &line, &err), "%s", err.text);
+		text_add(log, "%s\n", line);
+		lab->all++;
+	}
+}
+
+static Lab *open_lab_of(const char *text, FateFn fate)
+{
+	Err err = { 0 };
+	Arena *a = arena_new();
+	Lab *lab = arena_new_of(a, Lab);
+	lab->arena = a;
+	strcpy(lab->folder, "/tmp/dlc-test-tuner.XXXXXX");
+	ck_assert(mkdtemp(lab->folder) != NULL);
+	target_host(&lab->target, 1);
+	lab->target.vector_bits = 256;
+	Dag *dag = dag_parse(a, "n", text, strlen(text), &err);
+	lab->part = dag != NULL ? graph_partition(a, dag, &err) : NULL;
+	ck_assert_msg(lab->part != NULL, "%s: %s", err.place, err.text);
+	ck_assert_int_eq(lab->part->ntask, 2);
+	lab->recording = open_db(lab, "recording.sqlite", DB_WRITE);
+	lab->db = open_db(lab, "db.sqlite", DB_WRITE);
+	RunRecord run = { .detail = "" };
+	SessionInfo s = { "test", "all", "n", 1, 1700000000 };
+	ImportCount count = { 0 };
+	Text log = { .arena = a };
+	ck_assert(db_put_target(lab->recording, &lab->target, &run.target, &err) &&
+		db_put_env(lab->recording, CODEGEN_EPOCH, "test", &run.env, &err) &&
+		db_put_session(lab->recording, &s, &run.session, &err));
+	for (int k = 0; k < lab->part->ntask; k++) {
+		ck_assert(db_put_task(lab->recording, lab->part->task[k], &err));
+		record_task(lab, lab->part->task[k], fate, k, run, &log);
+	}
+	ck_assert_msg(db_import(lab->recording, "log", text_str(&log), log.n, &count, &err), "%s", err.text);
+	ck_assert_int_eq(count.taken, lab->all);
+	lab->measure = measure_replay(lab->recording, run.target, CODEGEN_EPOCH);
+	return lab;
+}
+
+static Lab *open_lab(FateFn fate)
+{
+	return open_lab_of(network, fate);
+}
+
+static void close_lab(Lab *lab)
+{
+	measure_close(lab->measure);
+	db_close(lab->recording);
+	db_close(lab->db);
+	ck_assert_int_eq(system(arena_printf(lab->arena, "rm -rf %s", lab->folder)), 0);
+	arena_free(lab->arena);
+}
+
+static double tick(void *arg)
+{
+	Lab *lab = arg;
+	return lab->ms += 1;
+}
+
+static void on_trial(const RunRecord *run, const Task *task, void *arg)
+{
+	Lab *lab = arg;
+	Seen s = { task, arena_printf(lab->arena, "%s", run->trace) };
+	for (size_t i = 0; i < lab->seen.n; i++)
+		ck_assert_msg(lab->seen.at[i].task != task || strcmp(lab->seen.at[i].trace, s.trace) != 0, "twice: %s", s.trace);
+	vec_push(lab->arena, &lab->seen, s);
+	if (lab->stop_after != 0 && (int64_t)lab->seen.n >= lab->stop_after)
+		lab->stop = 1;
+}
+
+static TuneOptions options_of(Lab *lab)
+{
+	return (TuneOptions){ .target = &lab->target,
+		.db = lab->db,
+		.measure = lab->measure,
+		.clock = { tick, lab },
+		.search = "random",
+		.model = "n",
+		.started_s = 1700000000,
+		.trials = -1,
+		.more_trials = -1,
+		.seed = 7,
+		.stop = &lab->stop,
+		.on_trial = on_trial,
+		.arg = lab };
+}
+
+static TuneState tune(Lab *lab, const TuneOptions *o)
+{
+	Err err = { 0 };
+	TuneState s;
+	ck_assert_msg(tune_model(lab->arena, lab->part, o, &s, &err), "%s: %s", err.place, err.text);
+	return s;
+}
+
+static bool count_run(const RunRecord *run, void *arg)
+{
+	(void)run;
+	++*(int64_t *)arg;
+	return true;
+}
+
+static int64_t stored(const Lab *lab, Db *db)
+{
+	Err err = { 0 };
+	int64_t n = 0;
+	for (int k = 0; k < lab->part->ntask; k++)
+		ck_assert(db_each_run(db, lab->part->task[k]->id, target_id(&lab->target), CODEGEN_EPOCH, count_run, &n, &err));
+	return n;
+}
+
+START_TEST(each_default_is_measured_first)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	o.trials = 10;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.ntask, 2);
+	ck_assert_int_eq((int)lab->seen.n, 10);
+	for (int k = 0; k < 2; k++) {
+		int at = lab->seen.at[0].task == lab->part->task[k] ? 0 : 1;
+		ck_assert(lab->seen.at[at].task == lab->part->task[k]);
+		ck_assert_str_eq(lab->seen.at[at].trace, lab->first[k]);
+		ck_assert(s.task[k].default_ms == 0.9 && s.task[k].best_ms <= 0.9);
+	}
+	ck_assert_int_eq(s.default_unmeasured, 0);
+	ck_assert(s.default_tasks_ms > 1.79 && s.default_tasks_ms < 1.81);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(trials_count_what_is_known)
+{
+	static const struct {
+		int64_t trials, more, want, reused;
+	} runs[] = {
+		{ 12, -1, 12, 0 },
+		{ 12, -1, 0, 12 }, /* nothing left to do */
+		{ 5, -1, 0, 12 },
+		{ 20, -1, 8, 12 },
+		{ -1, 7, 7, 20 }, /* +7 */
+		{ -1, 0, 0, 27 },
+		{ 0, -1, 0, 27 },
+	};
+	Lab *lab = open_lab(all_good);
+	int64_t all = 0;
+	for (int i = 0; i < LEN(runs); i++) {
+		TuneOptions o = options_of(lab);
+		o.trials = runs[i].trials;
+		o.more_trials = runs[i].more;
+		TuneState s = tune(lab, &o);
+		ck_assert_int_eq(s.trials, runs[i].want);
+		ck_assert_int_eq(s.reused, runs[i].reused);
+		ck_assert_int_eq(stored(lab, lab->db), all += runs[i].want);
+	}
+	close_lab(lab);
+}
+END_TEST
+
+/* Many short runs find the whole space, as one long one does, and the best of it. */
+START_TEST(resuming_goes_on_where_it_was)
+{
+	Lab *lab = open_lab_of(large, all_good);
+	TuneOptions o = options_of(lab);
+	TuneState s;
+	Err err = { 0 };
+	int rounds = 0;
+	ck_assert_int_gt((int)lab->all, 400);
+	do {
+		o.more_trials = 60;
+		s = tune(lab, &o);
+		ck_assert_int_lt(++rounds, 200);
+	} while (s.trials > 0);
+	ck_assert_int_eq(stored(lab, lab->db), lab->all);
+	for (int k = 0; k < 2; k++) {
+		const Task *t = lab->part->task[k];
+		const RunRecord *best = db_best(lab->recording, t->id, target_id(&lab->target), CODEGEN_EPOCH, lab->arena, &err);
+		const RunRecord *found = db_best(lab->db, t->id, target_id(&lab->target), CODEGEN_EPOCH, lab->arena, &err);
+		ck_assert(best != NULL && found != NULL);
+		ck_assert_str_eq(best->trace, found->trace);
+		ck_assert(s.task[k].done && s.task[k].best_ms == (double)best->median_ns / 1e6);
+	}
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(a_space_comes_to_its_end)
+{
+	Lab *lab = open_lab(_i == 0 ? all_good : most_fail);
+	TuneOptions o = options_of(lab);
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.trials + s.pruned, lab->all);
+	ck_assert_int_eq(s.pruned, 0);
+	ck_assert((s.failed == 0) == (_i == 0));
+	ck_assert(s.task[0].done && s.task[1].done);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(a_budget_ends_the_run)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	o.budget_ms = 100;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_gt(s.trials, 2);
+	ck_assert_int_lt(s.trials, lab->all);
+	ck_assert(s.seconds >= 0.1 && s.seconds < 0.2);
+	ck_assert(s.candidates_per_s > 0 && !s.interrupted);
+	ck_assert_int_eq(stored(lab, lab->db), s.trials);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(ctrl_c_keeps_what_was_measured)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	lab->stop_after = 9;
+	TuneState s = tune(lab, &o);
+	ck_assert(s.interrupted);
+	ck_assert_int_eq(s.trials, 9);
+	ck_assert_int_eq(stored(lab, lab->db), 9);
+	lab->stop = 0;
+	lab->stop_after = 0;
+	o.trials = 11;
+	s = tune(lab, &o);
+	ck_assert(!s.interrupted && s.trials == 2 && s.reused == 9);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(prefixes_choose_tasks)
+{
+	char hex[HASH_HEX];
+	Err err = { 0 };
+	TuneState s;
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	hash_hex(lab->part->task[1]->id, hex);
+	hex[7] = 0;
+	o.tasks = (const char *const[]){ hex };
+	o.ntasks = 1;
+	o.trials = 5;
+	s = tune(lab, &o);
+	ck_assert(s.ntask == 1 && s.task[0].task == lab->part->task[1] && s.trials == 5);
+	for (size_t i = 0; i < lab->seen.n; i++)
+		ck_assert(lab->seen.at[i].task == lab->part->task[1]);
+	o.tasks = (const char *const[]){ "zz" };
+	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+	ck_assert_int_eq(err.code, ERR_MISSING);
+	close_lab(lab);
+}
+END_TEST
+
+/* A task whose default fails is searched all the same; its best is what ran, its default is none. */
+START_TEST(failures_are_results)
+{
+	Lab *lab = open_lab(defaults_crash);
+	TuneOptions o = options_of(lab);
+	o.trials = 40;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.trials, 40);
+	ck_assert_int_eq(s.failed, 2);
+	ck_assert_int_eq(s.default_unmeasured, 2);
+	for (int k = 0; k < 2; k++) {
+		ck_assert_int_gt(s.task[k].trials, 3);
+		ck_assert(s.task[k].best_ms > 0 && s.task[k].default_ms == 0);
+	}
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(ties_are_no_trouble)
+{
+	Lab *lab = open_lab(all_same);
+	TuneOptions o = options_of(lab);
+	o.trials = 30;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.trials, 30);
+	ck_assert(s.tasks_ms == s.default_tasks_ms && s.tasks_ms == 0.01);
+	close_lab(lab);
+}
+END_TEST
+
+/* What other databases hold is not measured again, and counts. */
+START_TEST(more_databases_are_read)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	o.more = &lab->recording;
+	o.nmore = 1;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.trials, 0);
+	ck_assert_int_eq(s.reused, lab->all);
+	ck_assert_int_eq(s.unmeasured, 0);
+	ck_assert_int_eq(stored(lab, lab->db), 0);
+	close_lab(lab);
+}
+END_TEST
+
+/* A device that is lost all the time is recorded, and what is recorded so is tried again. */
+START_TEST(lost_devices_say_nothing_of_candidates)
+{
+	Lab *lab = open_lab(none_recorded);
+	TuneOptions o = options_of(lab);
+	o.trials = 6;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.failed, 6);
+	ck_assert_int_eq(s.unmeasured, 2);
+	lab->seen.n = 0;
+	s = tune(lab, &o);
+	ck_assert(s.reused == 0 && s.trials == 6);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(what_cannot_be_stored_ends_the_run)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	Err err = { 0 };
+	TuneState s;
+	Db *closed = open_db(lab, "db.sqlite", DB_READ);
+	o.db = closed;
+	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+	ck_assert_int_eq(err.code, ERR_DEVICE);
+	ck_assert_int_eq((int)lab->seen.n, 0);
+	o.db = lab->db;
+	o.search = "nosuch";
+	err = (Err){ 0 };
+	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+	ck_assert_int_eq(err.code, ERR_USAGE);
+	db_close(closed);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(a_seed_is_a_run)
+{
+	Lab *lab[2] = { open_lab(all_good), open_lab(all_good) };
+	for (int i = 0; i < 2; i++) {
+		TuneOptions o = options_of(lab[i]);
+		o.trials = 60;
+		tune(lab[i], &o);
+	}
+	ck_assert_int_eq((int)lab[0]->seen.n, (int)lab[1]->seen.n);
+	for (size_t i = 0; i < lab[0]->seen.n; i++)
+		ck_assert_str_eq(lab[0]->seen.at[i].trace, lab[1]->seen.at[i].trace);
+	close_lab(lab[0]);
+	close_lab(lab[1]);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("tuner");
+	tcase_add_test(tc, each_default_is_measured_first);
+	tcase_add_test(tc, trials_count_what_is_known);
+	tcase_add_test(tc, resuming_goes_on_where_it_was);
+	tcase_add_loop_test(tc, a_space_comes_to_its_end, 0, 2);
+	tcase_add_test(tc, a_budget_ends_the_run);
+	tcase_add_test(tc, ctrl_c_keeps_what_was_measured);
+	tcase_add_test(tc, prefixes_choose_tasks);
+	tcase_add_test(tc, failures_are_results);
+	tcase_add_test(tc, ties_are_no_trouble);
+	tcase_add_test(tc, more_databases_are_read);
+	tcase_add_test(tc, lost_devices_say_nothing_of_candidates);
+	tcase_add_test(tc, what_cannot_be_stored_ends_the_run);
+	tcase_add_test(tc, a_seed_is_a_run);
+	return run_suite("tuner", tc);
+}
