@@ -16,8 +16,6 @@ static void progress(int done, int all, const char *label, void *arg)
 {
 	(void)arg;
 	fprintf(stderr, "\r\033[K%d/%d %s", done + 1, all, label);
-	if (done + 1 == all)
-		fprintf(stderr, "\r\033[K");
 }
 
 static void print_explain(const Compiled *c)
@@ -71,6 +69,8 @@ static bool compile_to(const Args *args, const Target *t, const Databases *d, co
 		.progress = isatty(STDERR_FILENO) ? progress : NULL };
 	Dag *dag = model_load(args, model, err);
 	Compiled *c = dag != NULL ? compile_model(a, dag, &o, err) : NULL;
+	if (o.progress != NULL)
+		fputs("\r\033[K", stderr); /* before what is printed next, a message or a table */
 	if (path != NULL) {
 		if (c == NULL || !file_put(&f, c->bundle, c->bundle_bytes, err)) {
 			file_abandon(&f);
@@ -78,7 +78,9 @@ static bool compile_to(const Args *args, const Target *t, const Databases *d, co
 		}
 		if (!file_commit(&f, err))
 			return false;
-	} else if (c == NULL || fwrite(c->bundle, 1, c->bundle_bytes, stdout) != c->bundle_bytes) {
+	} else if (c == NULL) {
+		return false;
+	} else if (fwrite(c->bundle, 1, c->bundle_bytes, stdout) != c->bundle_bytes) {
 		return fail(err, ERR_DEVICE, "standard output", "cannot be written");
 	}
 	if (args_given(args, "explain") && !args_given(args, "json"))

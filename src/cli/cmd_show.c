@@ -18,22 +18,24 @@ typedef struct Show {
 	Arena *arena;
 	Stage stage;
 	const Target *target;
+	const char *prefix; /* of the ids of the tasks that are asked for */
+	const Trace *trace; /* of --apply; NULL: the one that dlc compile would take */
+	const char *trace_text;
 	CompileOptions o;
 	Text out;
 } Show;
 
+/* A trace that names its task chooses that one; --task does otherwise. */
 static bool wanted(const Show *s, const Task *t)
 {
 	char hex[HASH_HEX];
-	const char *prefix = args_text(s->args, "task", "");
 	hash_hex(t->id, hex);
-	return strncmp(hex, prefix, strlen(prefix)) == 0;
+	return strncmp(hex, s->prefix, strlen(s->prefix)) == 0;
 }
 
 static bool no_task(const Show *s, Err *err)
 {
-	return fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"",
-		args_text(s->args, "task", ""));
+	return fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"", s->prefix);
 }
 
 static bool show_tasks(Show *s, const Partition *p, Err *err)
@@ -53,20 +55,33 @@ static bool show_tasks(Show *s, const Partition *p, Err *err)
 static KernelSet *set_of(Show *s, const Task *t, TaskPlan *plan, Err *err)
 {
 	Ir *ir = ir_new(s->arena);
-	const char *path = args_text(s->args, "apply", NULL);
-	if (path == NULL)
+	if (s->trace == NULL)
 		return compile_task(ir, t, &s->o, plan, err);
+	plan->trace = s->trace_text;
+	return schedule_replay(ir, t, s->target, s->trace, err);
+}
+
+/* Reads --apply's trace, which is for one task. */
+static bool read_trace(Show *s, Err *err)
+{
 	Bytes file;
+	Text text = { .arena = s->arena };
+	const char *path = args_text(s->args, "apply", NULL);
+	s->prefix = args_text(s->args, "task", "");
+	if (path == NULL)
+		return true;
 	if (!file_read(s->arena, path, 1 << 20, &file, err))
-		return NULL;
-	Trace *trace = trace_parse(s->arena, path, (const char *)file.at, file.n, err);
-	if (trace == NULL)
-		return NULL;
-	plan->trace = (const char *)file.at;
-	KernelSet *ks = schedule_replay(ir, t, s->target, trace, err);
-	if (ks == NULL)
-		err_at(err, path);
-	return ks;
+		return false;
+	Trace *t = trace_parse(s->arena, path, (const char *)file.at, file.n, err);
+	if (t == NULL)
+		return false;
+	if (s->prefix[0] == 0)
+		s->prefix = t->task != NULL ? t->task : "";
+	t->task = NULL; /* show_task prints the whole one */
+	trace_print(&text, t);
+	s->trace = t;
+	s->trace_text = text_str(&text);
+	return true;
 }
 
 static bool show_code(Show *s, const KernelSet *ks, Err *err)
@@ -105,14 +120,19 @@ static bool show_task(Show *s, const Task *t, Err *err)
 
 static bool show_each_task(Show *s, const Partition *p, Err *err)
 {
-	int shown = 0;
+	int n = 0;
 	for (int k = 0; k < p->ntask; k++)
-		if (wanted(s, p->task[k])) {
-			if (!show_task(s, p->task[k], err))
-				return false;
-			shown++;
-		}
-	return shown > 0 || no_task(s, err);
+		n += wanted(s, p->task[k]);
+	if (n == 0)
+		return no_task(s, err);
+	if (s->trace != NULL && n > 1)
+		return fail(err, ERR_USAGE, "--apply",
+			"a trace is for one task, and the ids of %d begin with \"%s\": say --task=ID, or begin the file "
+			"with \"task ID\"", n, s->prefix);
+	for (int k = 0; k < p->ntask; k++)
+		if (wanted(s, p->task[k]) && !show_task(s, p->task[k], err))
+			return false;
+	return true;
 }
 
 static bool show(Show *s, Dag *dag, Err *err)
@@ -165,7 +185,7 @@ static bool run_show(const Args *args, Err *err)
 		.target = &t,
 		.o = { .target = &t, .db = d.db, .ndb = (int)d.n, .unscheduled = args_given(args, "unscheduled") },
 		.out = { .arena = a } };
-	Dag *dag = model_load(args, args_operand(args, 0), err);
+	Dag *dag = read_trace(&s, err) ? model_load(args, args_operand(args, 0), err) : NULL;
 	bool ok = dag != NULL && show(&s, dag, err) && write_out(&s, err);
 	databases_close(&d);
 	return ok;

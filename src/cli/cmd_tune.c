@@ -69,9 +69,11 @@ static void on_progress(const TuneState *t, void *arg)
 	if (now - s->shown_ms < (s->terminal ? TERMINAL_MS : SCREEN_MS))
 		return;
 	s->shown_ms = now;
-	fprintf(stderr, s->terminal ? "\r\033[K" : "");
+	if (s->terminal)
+		fputs("\r\033[K", stderr);
 	print_line(s, t);
-	fprintf(stderr, s->terminal ? "" : "\n");
+	if (!s->terminal)
+		fputc('\n', stderr);
 }
 
 static void print_table(const Screen *s, const TuneState *t)
@@ -90,14 +92,13 @@ static void print_table(const Screen *s, const TuneState *t)
 }
 
 /* Milliseconds of the whole network, as compiled with the databases; < 0: not measured. */
-static double network_ms(const Args *args, Measure *m, const CompileOptions *o)
+static double network_ms(Measure *m, Dag *dag, const CompileOptions *o)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
 	int64_t ns = -1;
-	Dag *dag = model_load(args, args_operand(args, 0), &err);
-	Compiled *c = dag != NULL ? compile_model(a, dag, o, &err) : NULL;
-	if (c == NULL || !measure_network(m, c->bundle, c->bundle_bytes, &ns, &err)) {
+	Compiled *c = stopped == 0 ? compile_model(a, dag, o, &err) : NULL;
+	if (stopped == 0 && (c == NULL || !measure_network(m, c->bundle, c->bundle_bytes, &ns, &err))) {
 		char text[4096];
 		err_format(&err, text, sizeof text);
 		fprintf(stderr, "dlc: the network was not measured: %s", text);
@@ -128,7 +129,7 @@ static void print_json(const Args *args, const TuneState *t, const Target *targe
 	json_set(a, v, "seconds", json_new_real(a, t->seconds));
 	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
 	json_set(a, v, "network_ms", number(a, tuned));
-	json_set(a, v, "tasks_ms", number(a, t->tasks_ms));
+	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
 	json_set(a, v, "default_network_ms", number(a, plain));
 	json_write(&out, v);
 	puts(text_str(&out));
@@ -213,16 +214,16 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 	bool ok = tune_model(a, p, &o, &state, err);
 	if (ok && !s.json)
 		print_table(&s, &state);
-	if (ok && !state.interrupted) {
+	if (ok) {
 		CompileOptions tuned = { .target = t, .db = d->db, .ndb = (int)d->n }, plain = { .target = t };
-		double after = network_ms(args, m, &tuned), before = network_ms(args, m, &plain);
+		double after = network_ms(m, dag, &tuned), before = network_ms(m, dag, &plain);
 		if (s.json)
 			print_json(args, &state, t, after, before);
-		else
+		else if (after > 0 && before > 0)
 			printf("network %.3f ms with the best schedules, %.3f ms with the default ones\n", after, before);
 	}
 	measure_close(m);
-	if (ok && state.interrupted)
+	if (ok && stopped != 0)
 		return fail(err, ERR_INTERRUPTED, d->path, "interrupted after %lld trials, all kept; the same command goes on",
 			(long long)state.trials);
 	return ok;

@@ -155,9 +155,12 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 	Arena *a = args_arena(args);
 	size_t n;
 	bool asked = args_given(args, "tuning-db");
-	const char *const *path = place_databases(args, &n, err);
-	if (path == NULL && err->code != ERR_NONE)
+	Err why = { 0 };
+	const char *const *path = place_databases(args, &n, &why);
+	if (why.code != ERR_NONE && (asked || write)) {
+		*err = why;
 		return false;
+	}
 	if (write && n == 0)
 		return fail(err, ERR_USAGE, "--tuning-db", "tuning needs a database to write to");
 	if (write && !asked && !make_folders(a, path[0], err))

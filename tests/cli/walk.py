@@ -134,9 +134,28 @@ def refusals():
     other = "x86-64-v4" if os.uname().machine == "aarch64" else "cortex-a72"
     run("dlc-tune", *MODEL, "--target=" + other, f"--tuning-db={TMP}/f.sqlite", want=3)
     run("dlc", "run", *MODEL, "--target=" + other, want=1)
-    open(TMP + "/t.trace", "w").write("split nowhere 4\n")
-    run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", want=1)
     assert not os.path.exists(TMP + "/x.dlcb")
+
+def traces():
+    """A trace that was shown can be applied again; it chooses its task, or --task does."""
+    task = run("dlc-show", *MODEL, "--stage=tasks").stdout.split()[1]
+    shown = run("dlc-show", *MODEL, "--stage=trace", "--tuning-db=none", "--task=" + task).stdout
+    want = run("dlc-show", *MODEL, "--stage=ir", "--tuning-db=none", "--task=" + task).stdout
+    open(TMP + "/t.trace", "w").write(shown)
+    assert run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace").stdout == want
+    assert run("dlc-show", *MODEL, "--stage=trace", f"--apply={TMP}/t.trace").stdout == shown
+    open(TMP + "/t.trace", "w").write("# one\n\nsplit nowhere 4\n")
+    p = run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", "--task=" + task, want=1)
+    assert "t.trace:3: there is no loop" in p.stderr, p.stderr
+    run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", want=2) # for which task?
+
+def homeless():
+    """Without a home there is no default database to read: compiling does not need one, tuning does."""
+    env = {k: v for k, v in ENV.items() if k not in ("HOME", "XDG_DATA_HOME", "DLC_TUNING_DB")}
+    compile = [f"{BUILD}/dlc-compile", *MODEL, "-o", TMP + "/h.dlcb"]
+    assert subprocess.run(compile, env=env, timeout=240).returncode == 0 and os.path.exists(TMP + "/h.dlcb")
+    assert subprocess.run([f"{BUILD}/dlc-tune", *MODEL], env=env, stderr=subprocess.PIPE, timeout=240).returncode == 2
+    run("dlc-compile", *MODEL, "--tuning-db=none", "--tuning-db=x.sqlite", "-o", TMP + "/x.dlcb", want=2)
 
 def stages():
     """Every stage prints; a graph and its ONNX file describe the same tasks."""
@@ -163,8 +182,8 @@ def memory_plans():
         assert j["live_bytes"] > 0 and j["workspace_bytes"] <= 1.1 * j["live_bytes"], (net, j)
 
 failed = 0
-for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, stages,
-              models_run_in_memory, memory_plans):
+for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, traces, homeless,
+              stages, models_run_in_memory, memory_plans):
     start = time.time()
     try:
         check()
