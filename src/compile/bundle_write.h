@@ -15,8 +15,15 @@ typedef struct BundleConst {
 	uint64_t offset, bytes;
 } BundleConst;
 
+/* What a table holds already, by hash: row + 1, 0 is empty. */
+typedef struct BundleIndex {
+	uint32_t *slot;
+	size_t cap, used;
+} BundleIndex;
+
 typedef struct BundleOut {
 	Arena *arena;
+	BundleIndex texts, dims, slots;
 	VEC(char) text;
 	VEC(BundleInfo) info;
 	VEC(uint32_t) feature;

@@ -8,34 +8,52 @@
 #include "compile/plan.h"
 #include "cost_model/cost_model.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* ---- constant folding through codegen ---- */
+/* ---- running on this machine: constant folding, prepare Fns ---- */
+
+static bool run_here(Arena *a, const KernelSet *ks, const IrArg *args, int n, Err *err)
+{
+	Target host;
+	Module m;
+	Mapped *mapped = NULL;
+	target_host(&host, 1);
+	bool ok = codegen_compile(a, ks, &host, NULL, &m, err) && codegen_map(&m, &mapped, err) &&
+		codegen_call(ks, &m, mapped, args, n, err);
+	codegen_unmap(mapped);
+	return ok;
+}
 
 static bool eval_run(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err)
 {
 	(void)arg;
 	Arena *a = arena_new();
-	Target host;
-	Module m;
-	Mapped *mapped = NULL;
-	target_host(&host, 1);
 	KernelSet *ks = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, err);
-	bool ok = ks != NULL && codegen_compile(a, ks, &host, NULL, &m, err) && codegen_map(&m, &mapped, err);
-	if (ok) {
-		size_t n = d->input.n + d->output.n;
-		IrArg *args = arena_array(a, IrArg, n + 1);
-		for (size_t k = 0; k < n; k++) /* parameters come in this order; their names may be rewritten */
-			args[k] = (IrArg){ .name = ks->fn[0]->param[k].name,
-				.data = k < d->input.n ? (void *)(uintptr_t)in[k] : out[k - d->input.n] };
-		ok = codegen_call(ks, &m, mapped, args, (int)n, err);
-	}
-	codegen_unmap(mapped);
+	size_t n = d->input.n + d->output.n;
+	IrArg *args = arena_array(a, IrArg, n + 1);
+	for (size_t k = 0; ks != NULL && k < n; k++) /* parameters come in this order; their names may be rewritten */
+		args[k] = (IrArg){ .name = ks->fn[0]->param[k].name,
+			.data = k < d->input.n ? (void *)(uintptr_t)in[k] : out[k - d->input.n] };
+	bool ok = ks != NULL && run_here(a, ks, args, (int)n, err);
 	arena_free(a);
 	return ok;
 }
 
 const EvalFn compile_eval = { eval_run, NULL };
+
+/* The Fns of one kind and the sub Fns that they may call. */
+static KernelSet *only(Arena *a, const KernelSet *ks, FnKind kind)
+{
+	KernelSet *some = arena_copy(a, ks, sizeof *ks);
+	some->fn = arena_array(a, Fn *, ks->n);
+	some->n = 0;
+	some->cap = ks->n;
+	for (size_t i = 0; i < ks->n; i++)
+		if (ks->fn[i]->kind == kind || ks->fn[i]->kind == FN_SUB)
+			some->fn[some->n++] = ks->fn[i];
+	return some;
+}
 
 /* ---- a schedule for a task ---- */
 
@@ -50,27 +68,24 @@ static const char *default_trace(const Task *task, const Target *target, Arena *
 	return text_str(&text);
 }
 
-static bool choose(Arena *a, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
+/* The best run that any of the databases knows, the smaller id where two are equally fast. */
+static bool best_run(Arena *a, const Task *task, const CompileOptions *o, const RunRecord **best, Err *err)
 {
-	*plan = (TaskPlan){ .task = task, .hit = HIT_DEFAULT, .trace = "" };
 	Hash target = target_id(o->target);
-	for (int i = 0; i < o->ndb && !o->unscheduled; i++) {
+	*best = NULL;
+	for (int i = 0; i < o->ndb; i++) {
 		Err why = { 0 };
 		const RunRecord *run = db_best(o->db[i], task->id, target, CODEGEN_EPOCH, a, &why);
 		if (why.code != ERR_NONE) {
 			*err = why;
 			return false;
 		}
-		if (run != NULL) {
-			plan->hit = HIT_EXACT;
-			plan->trace = run->trace;
-			plan->estimated_ms = (double)run->median_ns / 1e6;
-			return true;
-		}
+		if (run != NULL && (*best == NULL || run->median_ns < (*best)->median_ns ||
+					   (run->median_ns == (*best)->median_ns &&
+						   memcmp(&run->id, &(*best)->id, sizeof run->id) < 0)))
+			*best = run;
 	}
-	if (!o->unscheduled)
-		plan->trace = default_trace(task, o->target, a, err);
-	return plan->trace != NULL;
+	return true;
 }
 
 static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const char *trace, Err *err)
@@ -79,25 +94,30 @@ static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const c
 	return t != NULL ? schedule_replay(ir, task, target, t, err) : NULL;
 }
 
+static KernelSet *default_set(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
+{
+	const char *trace = o->unscheduled ? "" : default_trace(task, o->target, ir_arena(ir), err);
+	KernelSet *ks = trace != NULL ? replay(ir, task, o->target, trace, err) : NULL;
+	if (ks != NULL)
+		*plan = (TaskPlan){ .task = task,
+			.hit = HIT_DEFAULT,
+			.trace = trace,
+			.estimated_ms = cost_analytic.estimate(ks, task, o->target) / 1e6 };
+	return ks;
+}
+
 KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
 {
-	Arena *a = ir_arena(ir);
-	if (!choose(a, task, o, plan, err))
+	const RunRecord *run = NULL;
+	if (!o->unscheduled && !best_run(ir_arena(ir), task, o, &run, err))
 		return NULL;
-	Err why = { 0 };
-	KernelSet *ks = replay(ir, task, o->target, plan->trace, &why);
-	if (ks == NULL && plan->hit != HIT_DEFAULT) { /* a record that does not replay costs nothing but itself */
-		why = (Err){ 0 };
-		plan->hit = HIT_DEFAULT;
-		plan->trace = default_trace(task, o->target, a, &why);
-		ks = plan->trace != NULL ? replay(ir, task, o->target, plan->trace, &why) : NULL;
-	}
-	if (ks == NULL) {
-		*err = why;
-		return NULL;
-	}
-	if (plan->hit == HIT_DEFAULT)
-		plan->estimated_ms = cost_analytic.estimate(ks, task, o->target) / 1e6;
+	KernelSet *ks = run != NULL ? replay(ir, task, o->target, run->trace, NULL) : NULL;
+	if (ks == NULL) /* a record that does not replay costs nothing but itself */
+		return default_set(ir, task, o, plan, err);
+	*plan = (TaskPlan){ .task = task,
+		.hit = HIT_EXACT,
+		.trace = run->trace,
+		.estimated_ms = (double)run->median_ns / 1e6 };
 	return ks;
 }
 
@@ -116,24 +136,12 @@ static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, i
 {
 	Build *b = arg;
 	Arena *a = arena_new();
-	Target host;
-	Module m;
-	Mapped *mapped = NULL;
-	target_host(&host, 1);
-	KernelSet only = *b->set[task];
-	only.fn = arena_array(a, Fn *, only.n);
-	only.n = 0;
-	for (size_t i = 0; i < b->set[task]->n; i++)
-		if (b->set[task]->fn[i]->kind != FN_RUN)
-			only.fn[only.n++] = b->set[task]->fn[i];
 	IrArg *args = arena_array(a, IrArg, n + nout);
 	for (int k = 0; k < n + nout; k++) {
 		const Prepared *p = k < n ? &given[k] : &out[k - n];
 		args[k] = (IrArg){ .name = p->name, .data = p->data };
 	}
-	bool ok = codegen_compile(a, &only, &host, NULL, &m, err) && codegen_map(&m, &mapped, err) &&
-		codegen_call(&only, &m, mapped, args, n + nout, err);
-	codegen_unmap(mapped);
+	bool ok = run_here(a, only(a, b->set[task], FN_PREPARE), args, n + nout, err);
 	arena_free(a);
 	return ok;
 }
@@ -186,17 +194,28 @@ static uint32_t entry_of(const Build *b, const uint32_t *first, int task, const 
 {
 	const DlcImage *image = &b->module[task].image;
 	uint32_t i = 0;
-	while (i + 1 < image->nentry && strcmp(image->entry[i].name, fn) != 0)
+	while (i < image->nentry && strcmp(image->entry[i].name, fn) != 0)
 		i++;
+	assert(i < image->nentry && "every run Fn has an entry");
 	return first[task] + i;
 }
 
-static uint32_t slot_of(BundleOut *out, const NetPlan *plan, const uint32_t *constant, const Place *at)
+/* Constants that no kernel reads (those that prepare Fns made others of) are left out. */
+static uint32_t const_slot(BundleOut *out, const NetPlan *plan, uint32_t *slot, int k)
+{
+	enum { UNPLACED = 0 }; /* slot numbers are kept one higher */
+	const PlanConst *c = &plan->constant.at[k];
+	if (slot[k] == UNPLACED)
+		slot[k] = bundle_const(out, c->data, (uint64_t)c->bytes) + 1;
+	return slot[k] - 1;
+}
+
+static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant, const Place *at)
 {
 	switch (at->kind) {
 	case PLACE_INPUT: return bundle_slot(out, BUNDLE_INPUT, (uint32_t)at->index, 0, (uint64_t)at->bytes);
 	case PLACE_OUTPUT: return bundle_slot(out, BUNDLE_OUTPUT, (uint32_t)at->index, 0, (uint64_t)at->bytes);
-	case PLACE_CONST: return constant[at->index];
+	case PLACE_CONST: return const_slot(out, plan, constant, at->index);
 	default:
 		return bundle_slot(out, BUNDLE_WORK, 0, (uint64_t)plan->item.at[at->index].offset,
 			(uint64_t)at->bytes);
@@ -206,8 +225,6 @@ static uint32_t slot_of(BundleOut *out, const NetPlan *plan, const uint32_t *con
 static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const uint32_t *first)
 {
 	uint32_t *constant = arena_array(out->arena, uint32_t, plan->constant.n + 1);
-	for (size_t i = 0; i < plan->constant.n; i++)
-		constant[i] = bundle_const(out, plan->constant.at[i].data, (uint64_t)plan->constant.at[i].bytes);
 	for (size_t i = 0; i < plan->step.n; i++) {
 		const PlanStep *s = &plan->step.at[i];
 		BundleOp op = { .kind = s->task >= 0 ? BUNDLE_CALL : BUNDLE_COPY,
@@ -282,21 +299,43 @@ static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err 
 
 /* ---- the walk ---- */
 
+static bool build_code(Build *b, int k, Err *err)
+{
+	return codegen_compile(b->arena, only(b->arena, b->set[k], FN_RUN), b->o->target, NULL, &b->module[k], err);
+}
+
+/* Where code cannot be made of a recorded schedule, it is made of the default one. */
+static bool build_task(Build *b, int k, TaskPlan *plan)
+{
+	const Task *task = b->part->task[k];
+	Err why = { 0 };
+	b->set[k] = compile_task(ir_new(b->arena), task, b->o, plan, b->err);
+	if (b->set[k] == NULL)
+		return err_at(b->err, task->label);
+	if (build_code(b, k, &why))
+		return true;
+	if (plan->hit != HIT_DEFAULT) {
+		why = (Err){ 0 };
+		b->set[k] = default_set(ir_new(b->arena), task, b->o, plan, &why);
+		if (b->set[k] != NULL && build_code(b, k, &why))
+			return true;
+	}
+	*b->err = why;
+	return err_at(b->err, task->label);
+}
+
 static bool build_tasks(Build *b, Compiled *c)
 {
 	int n = b->part->ntask;
 	b->set = arena_array(b->arena, KernelSet *, n);
 	b->module = arena_array(b->arena, Module, n);
 	for (int k = 0; k < n; k++) {
-		const Task *task = b->part->task[k];
 		if (b->o->progress != NULL)
-			b->o->progress(k, n, task->label, b->o->progress_arg);
-		b->set[k] = compile_task(ir_new(b->arena), task, b->o, &c->task[k], b->err);
-		if (b->set[k] == NULL ||
-			!codegen_compile(b->arena, b->set[k], b->o->target, NULL, &b->module[k], b->err))
-			return err_at(b->err, task->label);
+			b->o->progress(k, n, b->part->task[k]->label, b->o->progress_arg);
+		if (!build_task(b, k, &c->task[k]))
+			return false;
 		c->hits[c->task[k].hit]++;
-		c->estimated_ms += c->task[k].estimated_ms * task->weight;
+		c->estimated_ms += c->task[k].estimated_ms * b->part->task[k]->weight;
 	}
 	return true;
 }

@@ -23,7 +23,7 @@ typedef struct TaskPlan {
 
 typedef struct CompileOptions {
 	const Target *target;
-	Db *const *db; /* read in order; the first hit wins */
+	Db *const *db; /* the best run that any of them knows is taken; their order does not matter */
 	int ndb;
 	bool unscheduled; /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
@@ -42,7 +42,7 @@ typedef struct Compiled {
 	const char *plan_text; /* dlc-show --stage=plan */
 } Compiled;
 
-/* `dag` is what frontend_load gave; it is optimized in place. Everything lives in the arena. */
+/* `dag` is optimized in place, and may be compiled again. Everything lives in the arena. */
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 
 /* Which schedule a task gets, and the kernel set that makes of it, ready for codegen. */

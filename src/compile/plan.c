@@ -41,7 +41,7 @@ static void find_roots(Planner *p)
 		p->root[v] = (int)v;
 	for (int g = 0; g < p->part->ngroup; g++) {
 		const Group *group = &p->part->group[g];
-		for (int i = 0; only_renames(p->d, group) && i < group->ncall; i++) {
+		for (int i = 0, n = only_renames(p->d, group) ? group->ncall : 0; i < n; i++) {
 			const OpCall *c = &p->d->call.at[group->call[i]];
 			p->root[c->out[0]] = p->root[c->in[0]];
 		}
@@ -50,11 +50,18 @@ static void find_roots(Planner *p)
 
 /* ---- places ---- */
 
-static int add_item(NetPlan *plan, int64_t bytes, int step)
+/* 16 TiB: sums of sizes up to here do not overflow. */
+#define MOST_BYTES ((int64_t)1 << 44)
+
+static bool add_work(Planner *p, const char *name, int64_t bytes, int step, Place *out)
 {
-	PlanItem item = { .bytes = bytes, .first = step, .last = step };
+	NetPlan *plan = p->plan;
+	if (bytes < 0 || bytes > MOST_BYTES)
+		return fail(p->err, ERR_MEMORY, name, "its size is beyond the memory of any machine");
+	PlanItem item = { .bytes = work_bytes(bytes), .first = step, .last = step };
 	vec_push(plan->arena, &plan->item, item);
-	return (int)plan->item.n - 1;
+	*out = (Place){ PLACE_WORK, (int)plan->item.n - 1, bytes, name };
+	return true;
 }
 
 static Place const_place(NetPlan *plan, const char *name, const void *data, int64_t bytes)
@@ -64,11 +71,14 @@ static Place const_place(NetPlan *plan, const char *name, const void *data, int6
 	return (Place){ PLACE_CONST, (int)plan->constant.n - 1, bytes, name };
 }
 
-/* The first output that is this value gets it written in place; others are copied at the end. */
-static int output_of(const Dag *d, int value)
+/*
+ * The first output that shares this value's memory gets it written in place; others are copied at the
+ * end.
+ */
+static int output_of(const Planner *p, int root)
 {
-	for (size_t k = 0; k < d->output.n; k++)
-		if (d->output.at[k] == value)
+	for (size_t k = 0; k < p->d->output.n; k++)
+		if (p->root[p->d->output.at[k]] == root)
 			return (int)k;
 	return -1;
 }
@@ -82,6 +92,7 @@ static bool place_value(Planner *p, int v, int step, Place *out)
 	const Value *value = &p->d->value.at[v];
 	if (at->bytes < 0) {
 		int64_t bytes = value_bytes(value);
+		int output = output_of(p, v);
 		if (value->kind == VALUE_CONST) {
 			if (value->data == NULL)
 				return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
@@ -91,10 +102,10 @@ static bool place_value(Planner *p, int v, int step, Place *out)
 			while (p->d->input.at[k] != v)
 				k++;
 			*at = (Place){ PLACE_INPUT, k, bytes, value->name };
-		} else if (output_of(p->d, v) >= 0) {
-			*at = (Place){ PLACE_OUTPUT, output_of(p->d, v), bytes, value->name };
-		} else {
-			*at = (Place){ PLACE_WORK, add_item(plan, work_bytes(bytes), step), bytes, value->name };
+		} else if (output >= 0) {
+			*at = (Place){ PLACE_OUTPUT, output, bytes, value->name };
+		} else if (!add_work(p, value->name, bytes, step, at)) {
+			return false;
 		}
 	}
 	if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
@@ -156,6 +167,13 @@ static bool bind_values(Planner *p, const Group *g, int step, Bound *b)
 	return true;
 }
 
+/* -1: it overflows. */
+static int64_t buf_bytes(const Buf *buf, const Fn *fn)
+{
+	int64_t n = ir_buf_elements(buf, fn, NULL, 0);
+	return n < 0 ? -1 : dtype_bytes(buf->type, n);
+}
+
 /* Constants that the prepare Fns make of the group's own weights. */
 static bool bind_prepared(Planner *p, int task, Bound *b)
 {
@@ -169,9 +187,9 @@ static bool bind_prepared(Planner *p, int task, Bound *b)
 			if (buf == NULL)
 				continue;
 			const Place *place = find_bound(b, buf->name);
-			int64_t n = ir_buf_elements(buf, fn, NULL, 0), bytes = n < 0 ? -1 : dtype_bytes(buf->type, n);
-			if (bytes < 0)
-				return fail(p->err, ERR_MEMORY, buf->name, "the buffer's size overflows");
+			int64_t bytes = buf_bytes(buf, fn);
+			if (bytes < 0 || bytes > MOST_BYTES)
+				return fail(p->err, ERR_MEMORY, buf->name, "its size is beyond the memory of any machine");
 			Prepared row = { buf->name, NULL, bytes };
 			if (place != NULL && place->kind == PLACE_CONST) {
 				row.data = (void *)(uintptr_t)p->plan->constant.at[place->index].data;
@@ -208,11 +226,10 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 			if (buf == NULL)
 				continue;
 			if (find_bound(b, buf->name) == NULL) {
-				int64_t n = ir_buf_elements(buf, fn, NULL, 0), bytes = n < 0 ? -1 : dtype_bytes(buf->type, n);
-				if (bytes < 0)
-					return fail(p->err, ERR_MEMORY, buf->name, "the buffer's size overflows");
-				bind(p, b, buf->name,
-					(Place){ PLACE_WORK, add_item(plan, work_bytes(bytes), step), bytes, buf->name });
+				Place own;
+				if (!add_work(p, buf->name, buf_bytes(buf, fn), step, &own))
+					return false;
+				bind(p, b, buf->name, own);
 			}
 			const Place *at = find_bound(b, buf->name);
 			if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
@@ -288,6 +305,8 @@ static void print_place(Text *out, const NetPlan *p, const Place *at)
 	text_add(out, "%s:%s", at->name, kind[at->kind]);
 	if (at->kind == PLACE_WORK)
 		text_add(out, "+%lld", (long long)p->item.at[at->index].offset);
+	else if (at->kind != PLACE_CONST)
+		text_add(out, "%d", at->index);
 	text_add(out, "[%lld]", (long long)at->bytes);
 }
 
