@@ -27,7 +27,18 @@ typedef struct Cost {
 	const char *vector; /* variable of the vector loop around, NULL outside */
 	int64_t lanes;
 	const char *inner; /* variable of the innermost serial loop around */
+	const Stmt *block; /* around, NULL outside */
+	const struct Cost *outer; /* what stands around the block */
 } Cost;
+
+/* An index in terms of loop variables: a block's iterators stand for their values. */
+static const Expr *over_loops(const Cost *c, const Expr *e)
+{
+	for (; c != NULL && c->block != NULL; c = c->outer)
+		for (int i = 0; i < c->block->block.n; i++)
+			e = ir_subst(c->ir, e, c->block->block.iter[i].name, c->block->block.iter[i].value);
+	return e;
+}
 
 /* By how many elements the address moves when `var` grows by one; false: not a constant. */
 static bool stride_along(const Cost *c, const Buf *b, const Expr *const *idx, int n, const char *var, int64_t *out)
@@ -36,7 +47,7 @@ static bool stride_along(const Cost *c, const Buf *b, const Expr *const *idx, in
 	int64_t stride = 0, row = 1;
 	for (int k = n - 1; k >= 0; k--) {
 		int64_t step, extent;
-		const Expr *d = ir_sub(c->ir, ir_subst(c->ir, idx[k], var, next), idx[k]);
+		const Expr *at = over_loops(c, idx[k]), *d = ir_sub(c->ir, ir_subst(c->ir, at, var, next), at);
 		if (!ir_is_int(ir_simplify(c->ir, d, NULL), &step))
 			return false;
 		stride += step * row;
@@ -106,7 +117,7 @@ static bool meets_itself(const Cost *c, const Access *dst)
 	if (c->inner == NULL)
 		return false;
 	for (int k = 0; k < dst->n; k++)
-		if (ir_uses_var(dst->idx[k], c->inner))
+		if (ir_uses_var(over_loops(c, dst->idx[k]), c->inner))
 			return false;
 	return true;
 }
@@ -153,13 +164,23 @@ static double cycles(const Cost *c, const Stmt *s)
 	for (; s != NULL; s = s->next)
 		switch (s->kind) {
 		case ST_FOR: sum += loop_cycles(c, s); break;
-		case ST_BLOCK: sum += cycles(c, s->block.body); break;
+		case ST_BLOCK: {
+			Cost in = *c;
+			in.block = s;
+			in.outer = c;
+			sum += cycles(&in, s->block.body);
+			break;
+		}
 		case ST_STORE: sum += assign_cycles(c, &s->store.dst, s->store.value, false); break;
 		case ST_REDUCE:
 			for (int k = 0; k < s->reduce.n; k++)
 				sum += assign_cycles(c, &s->reduce.dst[k], s->reduce.value[k], true);
 			break;
-		case ST_IF: sum += 1 + cycles(c, s->branch.then); break;
+		case ST_IF: { /* the likelier branch is the longer one */
+			double then = cycles(c, s->branch.then), other = cycles(c, s->branch.other);
+			sum += 1 + (then > other ? then : other);
+			break;
+		}
 		case ST_ASYNC: sum += cycles(c, s->async); break;
 		case ST_CALL: sum += CALL_CYCLES; break;
 		case ST_BARRIER: sum += CALL_CYCLES; break;
@@ -176,8 +197,8 @@ static double estimate(const KernelSet *ks, const Task *task, const Target *targ
 		if (ks->fn[i]->kind == FN_RUN)
 			sum += CALL_CYCLES + cycles(&c, ks->fn[i]->body);
 	}
-	double traffic = task->bytes / MEMORY_BYTES_PER_NS, ns = sum / GHZ;
-	return ns > traffic ? ns : traffic + 1;
+	double traffic = task->bytes / MEMORY_BYTES_PER_NS, ns = (sum + 1) / GHZ;
+	return fmax(ns, traffic) + ns / 16; /* so that of two that wait for memory the leaner one is ahead */
 }
 
 const CostModel cost_analytic = { "analytic", "arithmetic, accesses and latency of a scheduled Fn", estimate };

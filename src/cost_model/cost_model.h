@@ -1,7 +1,7 @@
 /*
  * A scheduled kernel set becomes a score before anything is run. Cost models are rows; the analytic
- * one needs no data: multiply-adds over the vector width and ports, traffic per cache level by the
- * working set of each loop, latency of the innermost dependence.
+ * one needs no data: arithmetic over the vector width and ports, accesses by their stride, the latency
+ * of the innermost dependence, and the task's compulsory traffic.
  */
 #ifndef COST_MODEL_COST_MODEL_H
 #define COST_MODEL_COST_MODEL_H
