@@ -226,7 +226,7 @@ static bool open_to_read(Db *db, Err *err)
 		return sql_fail(db, rc, err);
 	if (check_identity(db, DB_READ, &first))
 		return true;
-	rc = sqlite3_errcode(db->sql);
+	rc = sqlite3_errcode(db->sql) & 0xff; /* without what SQLite says in detail */
 	if (rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY) {
 		if (err != NULL)
 			*err = first;
