@@ -47,7 +47,8 @@ static void on_trial(const RunRecord *run, const Task *task, void *arg)
 		return;
 	hash_hex(run->id, hex);
 	printf("{\"trial\":\"%s\"}\n", hex);
-	fflush(stdout);
+	if (fflush(stdout) != 0)
+		stopped = 1; /* nobody reads on */
 }
 
 static void print_line(const Screen *s, const TuneState *t)
@@ -98,7 +99,8 @@ static double network_ms(Measure *m, Dag *dag, const CompileOptions *o)
 	Err err = { 0 };
 	int64_t ns = -1;
 	Compiled *c = stopped == 0 ? compile_model(a, dag, o, &err) : NULL;
-	if (stopped == 0 && (c == NULL || !measure_network(m, c->bundle, c->bundle_bytes, &ns, &err))) {
+	if (stopped == 0 && (c == NULL || !measure_network(m, c->bundle, c->bundle_bytes, &ns, &err)) &&
+		err.code != ERR_INTERRUPTED) {
 		char text[4096];
 		err_format(&err, text, sizeof text);
 		fprintf(stderr, "dlc: the network was not measured: %s", text);
@@ -164,7 +166,8 @@ static Measure *open_measure(const Args *args, const Target *t, const Dag *dag, 
 		.build_ms = 20000,
 		.run_ms = 10000,
 		.flush_bytes = weights < MOST_FLUSHED ? weights : MOST_FLUSHED,
-		.tolerance = 1e-4 };
+		.tolerance = 1e-4,
+		.stop = &stopped };
 	return measure_open(&o, err);
 }
 
@@ -223,6 +226,9 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 			printf("network %.3f ms with the best schedules, %.3f ms with the default ones\n", after, before);
 	}
 	measure_close(m);
+	if (ok && ferror(stdout))
+		return fail(err, ERR_DEVICE, "standard output", "cannot be written; all %lld trials are kept",
+			(long long)state.trials);
 	if (ok && stopped != 0)
 		return fail(err, ERR_INTERRUPTED, d->path, "interrupted after %lld trials, all kept; the same command goes on",
 			(long long)state.trials);

@@ -62,6 +62,7 @@ static void catch_signals(void)
 	struct sigaction stop_action = { .sa_handler = on_interrupt };
 	struct sigaction old;
 	sigaction(SIGABRT, &abort_action, NULL);
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes fails as on a full disk */
 	/* A parent that ignores Ctrl-C for us (nohup, a job in the background) means it. */
 	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 		sigaction(SIGINT, &stop_action, NULL);

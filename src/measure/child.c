@@ -81,12 +81,24 @@ static void on_gone(uv_process_t *p, int64_t status, int signal)
 	maybe_end(io);
 }
 
+/* The child leads a group of its own: a script's children go with it, and with them its pipe. */
+static void kill_group(ChildIo *io)
+{
+	if (!io->exited)
+		uv_kill(-io->process.pid, SIGKILL);
+}
+
+static void stop_reading(ChildIo *io)
+{
+	uv_read_stop((uv_stream_t *)&io->from);
+	io->eof = true;
+}
+
 static void give_up(ChildIo *io)
 {
 	io->nonsense = true;
-	uv_read_stop((uv_stream_t *)&io->from);
-	io->eof = true;
-	uv_process_kill(&io->process, SIGKILL);
+	stop_reading(io);
+	kill_group(io);
 	maybe_end(io);
 }
 
@@ -136,10 +148,8 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 		io->have += (size_t)n;
 		take_frames(io);
 	} else if (n < 0) {
-		io->eof = true;
-		uv_read_stop(s);
-		if (!io->exited)
-			uv_process_kill(&io->process, SIGKILL); /* it closed its output: nothing more can come */
+		stop_reading(io);
+		kill_group(io); /* it closed its output: nothing more can come */
 		maybe_end(io);
 	}
 }
@@ -148,7 +158,10 @@ static void on_late(uv_timer_t *t)
 {
 	ChildIo *io = t->data;
 	io->killed_late = true;
-	uv_process_kill(&io->process, SIGKILL);
+	if (io->exited) /* what it started and left behind holds its pipe */
+		stop_reading(io);
+	kill_group(io);
+	maybe_end(io);
 }
 
 static void on_written(uv_write_t *req, int status)
@@ -224,6 +237,9 @@ void child_close(Child *c)
 	c->io = NULL;
 	io->child = NULL; /* its handles close once it is reaped and its pipe has ended */
 	uv_timer_stop(&io->timer);
-	if (!io->exited)
-		uv_process_kill(&io->process, SIGKILL);
+	kill_group(io);
+	if (io->exited) {
+		stop_reading(io);
+		maybe_end(io);
+	}
 }

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REFERENCE_MS = 120000, SHUT_MS = 1000 };
+enum { REFERENCE_MS = 120000, SHUT_MS = 1000, LOOK_MS = 200 };
 
 /* ---- jobs ---- */
 
@@ -117,7 +117,7 @@ static void start_build(Local *m, Builder *b, Job *j)
 	Err err = { 0 };
 	if (b->child.io == NULL &&
 		!child_open(&b->child, &m->loop, &builder_hooks, b, m->o.builder, &err)) {
-		job_done(m, j, RUN_DEVICE_LOST, err.text);
+		job_done(m, j, RUN_DEVICE_LOST, arena_printf(j->arena, "%s: %s", err.place, err.text));
 		return;
 	}
 	Msg msg = { 0 };
@@ -161,20 +161,21 @@ static Job *wait_done(Local *m, int ms)
 	return pop(&m->done);
 }
 
-/* Waits for this job alone; others that get done meanwhile are kept. */
-static void wait_for(Local *m, const Job *j)
+/* Waits for this job alone; others that get done meanwhile are kept. False: it was interrupted. */
+static bool wait_for(Local *m, const Job *j)
 {
 	Queue others = { 0 };
-	for (;;) {
-		Job *d = wait_done(m, REFERENCE_MS);
-		if (d == j)
-			break;
-		if (d != NULL)
-			push(&others, d);
+	const Job *d = NULL;
+	while (d != j && (m->o.stop == NULL || *m->o.stop == 0)) {
+		Job *any = wait_done(m, LOOK_MS);
+		if (any != NULL && any != j)
+			push(&others, any);
+		d = any;
 	}
 	while (m->done.first != NULL)
 		push(&others, pop(&m->done));
 	m->done = others;
+	return d == j;
 }
 
 static Local *local_of(Measure *base)
@@ -258,7 +259,11 @@ static MeasureRef *reference(Measure *base, const Task *task, uint64_t seed, Err
 	if (ok) {
 		push(&m->queued, j);
 		local_step(m);
-		wait_for(m, j);
+		if (!wait_for(m, j)) {
+			cancel(base); /* j too */
+			fail(err, ERR_INTERRUPTED, task->label, "interrupted");
+			return NULL;
+		}
 		if (j->result.status != RUN_OK)
 			ok = fail(err, j->result.status == RUN_OOM ? ERR_MEMORY : ERR_DEVICE, task->label,
 				"the reference could not be computed (%s): %s",
@@ -276,7 +281,10 @@ static bool network(Measure *base, const void *bundle, size_t n, int64_t *median
 	j->nimage = n;
 	push(&m->built, j);
 	local_step(m);
-	wait_for(m, j);
+	if (!wait_for(m, j)) {
+		cancel(base);
+		return fail(err, ERR_INTERRUPTED, "network", "interrupted");
+	}
 	*median_ns = j->result.median_ns;
 	bool ok = j->result.status == RUN_OK ||
 		fail(err, ERR_DEVICE, "network", "it could not be timed (%s): %s",

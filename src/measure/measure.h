@@ -11,6 +11,8 @@
 #include "db/db.h"
 #include "ir/ir.h"
 
+#include <signal.h>
+
 typedef struct Measure Measure;
 typedef struct MeasureRef MeasureRef; /* what a Measure knows of a task; its own business */
 
@@ -22,6 +24,7 @@ typedef struct MeasureOptions {
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
 	int64_t flush_bytes;  /* touched between samples: weights as cold as in the model */
 	double tolerance;     /* of max |a-b| / max |ref|: DESIGN 4.9's classes */
+	const volatile sig_atomic_t *stop; /* once set, references and networks end early; or NULL */
 } MeasureOptions;
 
 enum { MEASURE_BUILDERS = 8 };
@@ -69,7 +72,8 @@ void measure_close(Measure *m);
 
 /*
  * Inputs (random from seed) and the oracle's outputs for a task: the naive set compiled with f64
- * accumulation, run in a child. Waits for it. Owned by m.
+ * accumulation, run in a child. Waits for it; ERR_INTERRUPTED: o.stop was set, and what is pending
+ * has been cancelled. Owned by m.
  */
 MeasureRef *measure_reference(Measure *m, const Task *task, uint64_t seed, Err *err);
 

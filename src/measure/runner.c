@@ -438,7 +438,7 @@ void runner_start(Local *m, Job *j)
 		m->loaded_bytes = 0;
 		m->given = 0;
 		if (!child_open(&m->runner, &m->loop, &hooks, m, m->o.runner, &err)) {
-			job_done(m, j, RUN_DEVICE_LOST, err.text);
+			job_done(m, j, RUN_DEVICE_LOST, arena_printf(j->arena, "%s: %s", err.place, err.text));
 			return;
 		}
 	}

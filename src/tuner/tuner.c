@@ -368,6 +368,10 @@ bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *o
 		t.limit = o->more_trials;
 	bool ok = search_all(&t, err);
 	out->interrupted = o->stop != NULL && *o->stop != 0;
+	if (!ok && out->interrupted && err->code == ERR_INTERRUPTED) { /* while waiting for a reference */
+		*err = (Err){ 0 };
+		ok = true;
+	}
 	measure_cancel(o->measure);
 	for (int i = 0; i < IN_FLIGHT; i++)
 		if (t.flying[i] != NULL)
