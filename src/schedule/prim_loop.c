@@ -4,7 +4,7 @@
  * statement that stands in no block has no declared dependences and is not moved.
  */
 #include "schedule/nest.h"
-#include "schedule/trace.h"
+#include "schedule/sched.h"
 
 #include "ir/build.h"
 #include "ir/simplify.h"
@@ -15,38 +15,10 @@
 
 enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 1024, VECTOR_LIMIT = 64, NAME_LIMIT = TRACE_NAME - 2 };
 
-typedef struct Sched {
-	KernelSet *ks;
-	Ir *ir;
-	const Target *target;
-	char place[192];
-	Err *err;
-} Sched;
-
-static bool refuse(Sched *s, const char *what, const char *loop, const char *why)
-{
-	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s", what, loop, why);
-}
-
-static bool refuse_for(Sched *s, const char *what, const char *loop, const char *why, const char *other)
-{
-	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s %s", what, loop, why, other);
-}
-
-static bool find_loop(Sched *s, const char *name, Place *out)
-{
-	switch (nest_find(s->ks, name, out)) {
-	case FOUND_ONE: return true;
-	case FOUND_SEVERAL:
-		return fail(s->err, ERR_ILLEGAL, s->place, "several Fns have a loop \"%s\"", name);
-	default: return fail(s->err, ERR_ILLEGAL, s->place, "there is no loop \"%s\"", name);
-	}
-}
-
 static bool need_serial(Sched *s, const char *what, const Stmt *loop)
 {
 	if (loop->loop.kind != LOOP_SERIAL)
-		return refuse(s, what, loop->loop.var, "it is not a serial loop any more");
+		return sched_refuse(s, what, loop->loop.var, "it is not a serial loop any more");
 	return true;
 }
 
@@ -61,7 +33,7 @@ static bool need_spatial(Sched *s, const char *what, const Stmt *loop, const Use
 		: u->blocks == 0		       ? "there is no block below it"
 		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
 						       : NULL;
-	return why == NULL || refuse(s, what, loop->loop.var, why);
+	return why == NULL || sched_refuse(s, what, loop->loop.var, why);
 }
 
 /* ---- split ---- */
@@ -94,26 +66,26 @@ static bool may_split(Sched *s, const Place *p, const Stmt *loop)
 	static const char *const part[] = { ".o", ".i" };
 	char name[TRACE_NAME + 1];
 	if (strlen(loop->loop.var) > NAME_LIMIT)
-		return refuse(s, "split", loop->loop.var, "its name is too long to be split again");
+		return sched_refuse(s, "split", loop->loop.var, "its name is too long to be split again");
 	for (int i = 0; i < 2; i++) {
 		snprintf(name, sizeof name, "%s%s", loop->loop.var, part[i]);
 		if (nest_has_name(p->fn, name))
-			return refuse_for(s, "split", loop->loop.var, "there is already something called", name);
+			return sched_refuse_for(s, "split", loop->loop.var, "there is already something called", name);
 	}
 	if (nest_depth(p->fn->body) + 2 > IR_MAX_DEPTH ||
 		nest_expr_depth(loop->loop.body) + loop->loop.lo->depth + loop->loop.hi->depth + 8 > IR_MAX_DEPTH)
-		return refuse(s, "split", loop->loop.var, "loops and indices would be nested too deeply");
+		return sched_refuse(s, "split", loop->loop.var, "loops and indices would be nested too deeply");
 	return true;
 }
 
 /* Needs: a serial loop.  Breaks: the name of the old loop; a tail guards the blocks below. */
-static bool prim_split(Sched *s, const Step *st)
+bool prim_split(Sched *s, const Step *st)
 {
 	Place p;
-	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "split", p.loop))
+	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "split", p.loop))
 		return false;
 	if (st->n > 2 && strcmp(st->arg[2].word, "guard") != 0)
-		return refuse(s, "split", p.loop->loop.var, "the tail of a split is \"guard\"");
+		return sched_refuse(s, "split", p.loop->loop.var, "the tail of a split is \"guard\"");
 	Ir *ir = s->ir;
 	Stmt *old = p.loop;
 	int64_t f = st->arg[1].num, n;
@@ -166,10 +138,10 @@ static bool find_chain(Sched *s, const Step *st, Chain *c, Stmt **named)
 	c->link = NULL;
 	c->n = 0;
 	for (int k = 0; k < st->n; k++) {
-		if (!find_loop(s, st->arg[k].word, &p))
+		if (!sched_find_loop(s, st->arg[k].word, &p))
 			return false;
 		if (position(named, k, p.loop) >= 0)
-			return refuse(s, "reorder", st->arg[k].word, "it is named twice");
+			return sched_refuse(s, "reorder", st->arg[k].word, "it is named twice");
 		named[k] = p.loop;
 		if (k == 0 || p.naround < c->n) {
 			c->n = p.naround;
@@ -185,10 +157,10 @@ static bool find_chain(Sched *s, const Step *st, Chain *c, Stmt **named)
 	c->n = n;
 	for (int k = 0; k < st->n; k++)
 		if (position(c->loop, n, named[k]) < 0)
-			return refuse_for(s, "reorder", st->arg[k].word, "it is not nested with", inner.loop->loop.var);
+			return sched_refuse_for(s, "reorder", st->arg[k].word, "it is not nested with", inner.loop->loop.var);
 	for (int k = 0; k + 1 < n; k++)
 		if (c->loop[k]->loop.body != c->loop[k + 1] || c->loop[k + 1]->next != NULL)
-			return refuse(s, "reorder", c->loop[k]->loop.var, "the loops are not perfectly nested");
+			return sched_refuse(s, "reorder", c->loop[k]->loop.var, "the loops are not perfectly nested");
 	return true;
 }
 
@@ -197,12 +169,12 @@ static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 {
 	Uses of[2] = { nest_uses(a), nest_uses(b) };
 	if (ir_uses_var(b->loop.lo, a->loop.var) || ir_uses_var(b->loop.hi, a->loop.var))
-		return refuse_for(s, "reorder", a->loop.var, "its loop variable bounds loop", b->loop.var);
+		return sched_refuse_for(s, "reorder", a->loop.var, "its loop variable bounds loop", b->loop.var);
 	for (int k = 0; k < 2; k++)
 		if (of[k].scan && (of[1 - k].scan || !nest_apart(block, of[1 - k].var)))
-			return refuse_for(s, "reorder", of[k].var, "a recurrence keeps its order to loop", of[1 - k].var);
+			return sched_refuse_for(s, "reorder", of[k].var, "a recurrence keeps its order to loop", of[1 - k].var);
 	if (of[0].reduce && of[1].reduce && nest_ordered(s->ks, block))
-		return refuse_for(s, "reorder", a->loop.var, "its reduction is not associative: it stays around loop",
+		return sched_refuse_for(s, "reorder", a->loop.var, "its reduction is not associative: it stays around loop",
 			b->loop.var);
 	return true;
 }
@@ -211,7 +183,7 @@ static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
 {
 	Uses all = nest_uses(c->loop[0]), inside = nest_uses(c->loop[c->n - 1]);
 	if (all.blocks != 1 || all.bare)
-		return refuse(s, "reorder", c->loop[0]->loop.var, "below must stand one block, and nothing else");
+		return sched_refuse(s, "reorder", c->loop[0]->loop.var, "below must stand one block, and nothing else");
 	for (int k = 0; k < c->n; k++) {
 		bool lanes = inside.lanes, threads = inside.threads;
 		for (int j = k + 1; j < c->n; j++) {
@@ -222,15 +194,15 @@ static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
 				return false;
 		}
 		if (then[k]->loop.kind == LOOP_VECTOR && (lanes || threads))
-			return refuse(s, "reorder", then[k]->loop.var, "a vector or parallel loop would stand in this vector loop");
+			return sched_refuse(s, "reorder", then[k]->loop.var, "a vector or parallel loop would stand in this vector loop");
 		if (then[k]->loop.kind == LOOP_PARALLEL && threads)
-			return refuse(s, "reorder", then[k]->loop.var, "a parallel loop would stand in another");
+			return sched_refuse(s, "reorder", then[k]->loop.var, "a parallel loop would stand in another");
 	}
 	return true;
 }
 
 /* Needs: perfectly nested loops over one block.  Breaks: nothing that names loops. */
-static bool prim_reorder(Sched *s, const Step *st)
+bool prim_reorder(Sched *s, const Step *st)
 {
 	Chain c;
 	Stmt *named[STEP_ARGS] = { 0 }, *then[IR_MAX_DEPTH + 1];
@@ -254,14 +226,14 @@ static bool prim_reorder(Sched *s, const Step *st)
 /* ---- loop kinds ---- */
 
 /* Needs: a serial loop of constant extent.  Breaks: nothing. */
-static bool prim_unroll(Sched *s, const Step *st)
+bool prim_unroll(Sched *s, const Step *st)
 {
 	Place p;
 	int64_t n, m;
-	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "unroll", p.loop))
+	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "unroll", p.loop))
 		return false;
 	if (!nest_extent(p.loop, &n) || n > UNROLL_LIMIT)
-		return refuse(s, "unroll", p.loop->loop.var, "its extent must be a constant up to 64");
+		return sched_refuse(s, "unroll", p.loop->loop.var, "its extent must be a constant up to 64");
 	int64_t copies = nest_copies(p.loop->loop.body) * (n > 1 ? n : 1);
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind == LOOP_UNROLLED && nest_extent(p.around[k], &m) && m > 1)
@@ -274,59 +246,41 @@ static bool prim_unroll(Sched *s, const Step *st)
 }
 
 /* Needs: a serial loop of constant extent that only spatial iterators use.  Breaks: nothing. */
-static bool prim_vectorize(Sched *s, const Step *st)
+bool prim_vectorize(Sched *s, const Step *st)
 {
 	Place p;
 	int64_t n;
-	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "vectorize", p.loop))
+	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "vectorize", p.loop))
 		return false;
 	if (!nest_extent(p.loop, &n) || n > VECTOR_LIMIT || n < 1)
-		return refuse(s, "vectorize", p.loop->loop.var, "its extent must be a constant from 1 to 64");
+		return sched_refuse(s, "vectorize", p.loop->loop.var, "its extent must be a constant from 1 to 64");
 	Uses u = nest_uses(p.loop);
 	if (!need_spatial(s, "vectorize", p.loop, &u))
 		return false;
 	if (u.lanes || u.threads)
-		return refuse(s, "vectorize", p.loop->loop.var, "there is a vector or parallel loop below");
+		return sched_refuse(s, "vectorize", p.loop->loop.var, "there is a vector or parallel loop below");
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind == LOOP_VECTOR)
-			return refuse_for(s, "vectorize", p.loop->loop.var, "it stands in vector loop", p.around[k]->loop.var);
+			return sched_refuse_for(s, "vectorize", p.loop->loop.var, "it stands in vector loop", p.around[k]->loop.var);
 	p.loop->loop.kind = LOOP_VECTOR;
 	return true;
 }
 
 /* Needs: a serial loop that only spatial iterators use, in serial loops.  Breaks: nothing. */
-static bool prim_parallel(Sched *s, const Step *st)
+bool prim_parallel(Sched *s, const Step *st)
 {
 	Place p;
-	if (!find_loop(s, st->arg[0].word, &p) || !need_serial(s, "parallel", p.loop))
+	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "parallel", p.loop))
 		return false;
 	Uses u = nest_uses(p.loop);
 	if (!need_spatial(s, "parallel", p.loop, &u))
 		return false;
 	if (u.threads)
-		return refuse(s, "parallel", p.loop->loop.var, "there is a parallel loop below");
+		return sched_refuse(s, "parallel", p.loop->loop.var, "there is a parallel loop below");
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind != LOOP_SERIAL)
-			return refuse_for(s, "parallel", p.loop->loop.var, "it stands in a loop that is not serial,",
+			return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in a loop that is not serial,",
 				p.around[k]->loop.var);
 	p.loop->loop.kind = LOOP_PARALLEL;
-	return true;
-}
-
-static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
-#define PRIM(name, args, law, needs) [PRIM_##name] = prim_##name,
-#include "schedule/prim.def"
-#undef PRIM
-};
-
-bool trace_apply(KernelSet *ks, const Trace *t, const Target *target, Err *err)
-{
-	Sched s = { .ks = ks, .ir = ks->ir, .target = target, .err = err };
-	for (size_t i = 0; i < t->step.n; i++) {
-		const Step *st = &t->step.at[i];
-		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);
-		if (!apply[st->prim](&s, st))
-			return false;
-	}
 	return true;
 }

@@ -1,0 +1,42 @@
+/* See sched.h; and the walk over a trace's steps. */
+#include "schedule/sched.h"
+
+#include <stdio.h>
+
+bool sched_refuse(Sched *s, const char *what, const char *name, const char *why)
+{
+	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s", what, name, why);
+}
+
+bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *why, const char *other)
+{
+	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s %s", what, name, why, other);
+}
+
+bool sched_find_loop(Sched *s, const char *name, Place *out)
+{
+	switch (nest_find(s->ks, name, out)) {
+	case FOUND_ONE: return true;
+	case FOUND_SEVERAL:
+		return fail(s->err, ERR_ILLEGAL, s->place, "several Fns have a loop \"%s\"", name);
+	default: return fail(s->err, ERR_ILLEGAL, s->place, "there is no loop \"%s\"", name);
+	}
+}
+
+static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
+#define PRIM(name, args, law, needs) [PRIM_##name] = prim_##name,
+#include "schedule/prim.def"
+#undef PRIM
+};
+
+bool trace_apply(KernelSet *ks, const Trace *t, const Target *target, Err *err)
+{
+	Sched s = { .ks = ks, .ir = ks->ir, .target = target, .err = err };
+	for (size_t i = 0; i < t->step.n; i++) {
+		const Step *st = &t->step.at[i];
+		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);
+		if (!apply[st->prim](&s, st))
+			return false;
+	}
+	return true;
+}

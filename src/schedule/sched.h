@@ -1,0 +1,30 @@
+/*
+ * Inside the room: what every primitive works on. A primitive is one function prim_NAME: it takes a
+ * legal kernel set to a legal one, or refuses with the place and the reason and leaves it as it is.
+ */
+#ifndef SCHEDULE_SCHED_H
+#define SCHEDULE_SCHED_H
+
+#include "schedule/nest.h"
+#include "schedule/trace.h"
+
+typedef struct Sched {
+	KernelSet *ks;
+	Ir *ir;
+	const Target *target;
+	char place[192]; /* "trace:7" */
+	Err *err;
+} Sched;
+
+/* "WHAT NAME: WHY", ERR_ILLEGAL; always false. */
+bool sched_refuse(Sched *s, const char *what, const char *name, const char *why);
+/* The same with "WHY OTHER". */
+bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *why, const char *other);
+/* Exactly one loop of the set is called that, or a refusal. */
+bool sched_find_loop(Sched *s, const char *name, Place *out);
+
+#define PRIM(name, args, law, needs) bool prim_##name(Sched *s, const Step *st);
+#include "schedule/prim.def"
+#undef PRIM
+
+#endif
