@@ -54,6 +54,38 @@ Found nest_find(const KernelSet *ks, const char *name, Place *out)
 	return found;
 }
 
+static bool find_block_in(Stmt **link, const char *name, BlockPlace *out)
+{
+	for (; *link != NULL; link = &(*link)->next) {
+		Stmt *s = *link, **list[2];
+		if (s->kind == ST_BLOCK && strcmp(s->block.name, name) == 0) {
+			out->link = link;
+			out->block = s;
+			return true;
+		}
+		if (s->kind == ST_FOR && out->naround < IR_MAX_DEPTH)
+			out->around[out->naround++] = s;
+		for (int i = 0, n = children(s, list); i < n; i++)
+			if (find_block_in(list[i], name, out))
+				return true;
+		out->naround -= s->kind == ST_FOR;
+	}
+	return false;
+}
+
+Found nest_find_block(const KernelSet *ks, const char *name, BlockPlace *out)
+{
+	Found found = FOUND_NONE;
+	for (size_t i = 0; i < ks->n && found != FOUND_SEVERAL; i++) {
+		BlockPlace p = { .fn = ks->fn[i] };
+		if (!find_block_in(&ks->fn[i]->body, name, &p))
+			continue;
+		found = found == FOUND_NONE ? FOUND_ONE : FOUND_SEVERAL;
+		*out = p;
+	}
+	return found;
+}
+
 bool nest_extent(const Stmt *loop, int64_t *n)
 {
 	int64_t lo, hi;

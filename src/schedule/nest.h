@@ -22,6 +22,16 @@ typedef enum { FOUND_NONE, FOUND_ONE, FOUND_SEVERAL } Found;
 /* Names of loops are unique in a Fn; a set of several Fns may have two loops of one name. */
 Found nest_find(const KernelSet *ks, const char *name, Place *out);
 
+/* Where a block hangs: *link is block; around[0] is the outermost loop of those it stands in. */
+typedef struct BlockPlace {
+	Fn *fn;
+	Stmt **link;
+	Stmt *block;
+	int naround;
+	Stmt *around[IR_MAX_DEPTH];
+} BlockPlace;
+Found nest_find_block(const KernelSet *ks, const char *name, BlockPlace *out);
+
 /* True and *n set where both bounds are constants. */
 bool nest_extent(const Stmt *loop, int64_t *n);
 

@@ -23,6 +23,16 @@ bool sched_find_loop(Sched *s, const char *name, Place *out)
 	}
 }
 
+bool sched_find_block(Sched *s, const char *name, BlockPlace *out)
+{
+	switch (nest_find_block(s->ks, name, out)) {
+	case FOUND_ONE: return true;
+	case FOUND_SEVERAL:
+		return fail(s->err, ERR_ILLEGAL, s->place, "several Fns have a block \"%s\"", name);
+	default: return fail(s->err, ERR_ILLEGAL, s->place, "there is no block \"%s\"", name);
+	}
+}
+
 static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
 #define PRIM(name, args, law, needs) [PRIM_##name] = prim_##name,
 #include "schedule/prim.def"

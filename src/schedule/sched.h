@@ -22,6 +22,8 @@ bool sched_refuse(Sched *s, const char *what, const char *name, const char *why)
 bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *why, const char *other);
 /* Exactly one loop of the set is called that, or a refusal. */
 bool sched_find_loop(Sched *s, const char *name, Place *out);
+/* The same of a block. */
+bool sched_find_block(Sched *s, const char *name, BlockPlace *out);
 
 #define PRIM(name, args, law, needs) bool prim_##name(Sched *s, const Step *st);
 #include "schedule/prim.def"
