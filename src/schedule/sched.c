@@ -39,9 +39,9 @@ static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
 #undef PRIM
 };
 
-bool trace_apply(KernelSet *ks, const Trace *t, const Target *target, Err *err)
+bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, Err *err)
 {
-	Sched s = { .ks = ks, .ir = ks->ir, .target = target, .err = err };
+	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .err = err };
 	for (size_t i = 0; i < t->step.n; i++) {
 		const Step *st = &t->step.at[i];
 		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);

@@ -11,6 +11,7 @@
 typedef struct Sched {
 	KernelSet *ks;
 	Ir *ir;
+	const Dag *dag; /* what the set computes; NULL: not known */
 	const Target *target;
 	char place[192]; /* "trace:7" */
 	Err *err;

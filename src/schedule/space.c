@@ -114,7 +114,7 @@ Trace *space_trace(const Space *s, Config c, Arena *a, Err *err)
 KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
 {
 	KernelSet *ks = op_naive(ir, task->dag, "k", NAIVE_AS_TYPED, err);
-	if (ks == NULL || !trace_apply(ks, t, target, err) || !ir_verify_set(ks, err))
+	if (ks == NULL || !trace_apply(ks, t, task->dag, target, err) || !ir_verify_set(ks, err))
 		return NULL;
 	return ks;
 }

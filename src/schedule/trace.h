@@ -7,6 +7,7 @@
 #define SCHEDULE_TRACE_H
 
 #include "ir/ir.h"
+#include "op/dag.h"
 #include "target/target.h"
 
 typedef enum {
@@ -48,8 +49,9 @@ void trace_print(Text *out, const Trace *t);
 
 /*
  * Rewrites the set step by step. A step that its law refuses fails with ERR_ILLEGAL, the step's
- * line and the reason, and leaves the set as the steps before it made it, legal.
+ * line and the reason, and leaves the set as the steps before it made it, legal. `dag` is what the
+ * set computes, for steps that choose another algorithm; NULL refuses those.
  */
-bool trace_apply(KernelSet *ks, const Trace *t, const Target *target, Err *err);
+bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, Err *err);
 
 #endif

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(strcmp(text_str(&once), text_str(&twice)) == 0);
 		KernelSet *ks = ir_parse_set(ir_new(a), "fns", fns, sizeof fns - 1, &err);
 		must(ks != NULL && ir_verify_set(ks, &err));
-		must(trace_apply(ks, t, &target, &err) || err.code == ERR_ILLEGAL);
+		must(trace_apply(ks, t, NULL, &target, &err) || err.code == ERR_ILLEGAL);
 		Err sound = { 0 };
 		must(ir_verify_set(ks, &sound));
 	}

@@ -85,7 +85,7 @@ static bool try_step(Arena *a, KernelSet *ks, const Target *target, const char *
 	const char *before = print(a, ks);
 	Trace *t = trace_parse(a, "step", step, strlen(step), &err);
 	ck_assert_msg(t != NULL, "%s: %s", step, err.text);
-	bool taken = trace_apply(ks, t, target, &err);
+	bool taken = trace_apply(ks, t, NULL, target, &err);
 	ck_assert_msg(ir_verify_set(ks, &sound), "%s%s: %s\n%s", step, sound.place, sound.text, before);
 	if (!taken) {
 		ck_assert_int_eq(err.code, ERR_ILLEGAL);

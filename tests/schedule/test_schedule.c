@@ -32,7 +32,7 @@ static void apply(Arena *a, const char *before, const char *what, Text *out)
 			*p = '\n';
 	KernelSet *ks = ir_parse_set(ir_new(a), "golden", before, strlen(before), &err);
 	Trace *t = ks != NULL ? trace_parse(a, "trace", trace, strlen(trace), &err) : NULL;
-	if (t == NULL || !ir_verify_set(ks, &err) || !trace_apply(ks, t, &target, &err) || !ir_verify_set(ks, &err))
+	if (t == NULL || !ir_verify_set(ks, &err) || !trace_apply(ks, t, NULL, &target, &err) || !ir_verify_set(ks, &err))
 		text_add(out, "! %s: %s\n", err.place, err.text);
 	else
 		ir_print_set(out, ks);
