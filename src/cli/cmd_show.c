@@ -149,15 +149,13 @@ static bool show(Show *s, Dag *dag, Err *err)
 		dag_print(&s->out, dag);
 		return true;
 	}
-	if (!graph_optimize(dag, compile_eval, err))
+	Partition *p = compile_tasks(s->arena, dag, s->target, err);
+	if (p == NULL)
 		return false;
 	if (s->stage == STAGE_GRAPH) {
 		dag_print(&s->out, dag);
 		return true;
 	}
-	Partition *p = graph_partition(s->arena, dag, err);
-	if (p == NULL)
-		return false;
 	return s->stage == STAGE_TASKS ? show_tasks(s, p, err) : show_each_task(s, p, err);
 }
 

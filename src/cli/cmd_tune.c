@@ -176,9 +176,7 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 	Arena *a = args_arena(args);
 	const char *model = args_operand(args, 0);
 	Dag *dag = model_load(args, model, err);
-	if (dag == NULL || !graph_optimize(dag, compile_eval, err))
-		return false;
-	Partition *p = graph_partition(a, dag, err);
+	Partition *p = dag != NULL ? compile_tasks(a, dag, t, err) : NULL;
 	Measure *m = p != NULL ? open_measure(args, t, dag, err) : NULL;
 	if (m == NULL)
 		return false;

@@ -343,10 +343,8 @@ static bool build_tasks(Build *b, Compiled *c)
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 {
 	Compiled *c = arena_new_of(a, Compiled);
-	if (!graph_optimize(dag, compile_eval, err))
-		return NULL;
 	c->dag = dag;
-	c->partition = graph_partition(a, dag, err);
+	c->partition = compile_tasks(a, dag, o->target, err);
 	if (c->partition == NULL)
 		return NULL;
 	c->task = arena_array(a, TaskPlan, c->partition->ntask);

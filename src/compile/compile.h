@@ -31,7 +31,7 @@ typedef struct CompileOptions {
 } CompileOptions;
 
 typedef struct Compiled {
-	const Dag *dag; /* as graph_optimize left it */
+	const Dag *dag; /* as compile_tasks left it */
 	const Partition *partition;
 	TaskPlan *task;      /* partition->ntask of them */
 	int hits[HIT_COUNT]; /* tasks of each class */
@@ -41,6 +41,12 @@ typedef struct Compiled {
 	double estimated_ms;
 	const char *plan_text; /* dlc-show --stage=plan */
 } Compiled;
+
+/*
+ * `dag` optimized in place, its values in the target's layouts, and its Tasks: what every verb that
+ * knows Tasks of a model goes through, so that all know the same ones.
+ */
+Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err);
 
 /* `dag` is optimized in place, and may be compiled again. Everything lives in the arena. */
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);

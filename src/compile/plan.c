@@ -24,13 +24,22 @@ static int64_t work_bytes(int64_t bytes)
 
 /* ---- values that share memory ---- */
 
+/* A reshape or identity whose result has each element where its input has it. */
+static bool renames(const Dag *d, const OpCall *c)
+{
+	const Value *x = &d->value.at[c->in[0]], *y = &d->value.at[c->out[0]];
+	if (c->op != OP_reshape && c->op != OP_identity)
+		return false;
+	if (x->layout == NULL || y->layout == NULL)
+		return x->layout == y->layout;
+	return shape_eq(x->shape, y->shape) && strcmp(x->layout, y->layout) == 0;
+}
+
 static bool only_renames(const Dag *d, const Group *g)
 {
-	for (int i = 0; i < g->ncall; i++) {
-		int op = d->call.at[g->call[i]].op;
-		if (op != OP_reshape && op != OP_identity)
+	for (int i = 0; i < g->ncall; i++)
+		if (!renames(d, &d->call.at[g->call[i]]))
 			return false;
-	}
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /*
  * A model as a Dag with constants, made smaller: passes in one list (graph_passes) with what each
- * needs and breaks; then its partition into groups of calls, each of which is one Task.
+ * needs and breaks; then layouts of its values, and its partition into groups of calls, each of
+ * which is one Task.
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
@@ -36,6 +37,12 @@ bool graph_optimize(Dag *d, EvalFn eval, Err *err);
  */
 const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err);
 
+/*
+ * Gives the results of calls layouts: images in blocks of `block` channels (a vector's length; 1:
+ * all are row-major). Whatever they had is forgotten, so that it may be done again.
+ */
+void graph_layouts(Dag *d, int block);
+
 /* Calls that are run as one: an anchor with what is fused to it. Topological order. */
 typedef struct Group {
 	int ncall;
@@ -52,7 +59,10 @@ typedef struct Partition {
 	Task **task; /* unique, in order of first use */
 } Partition;
 
-/* Anchor + elementwise + residual add; a value used outside its group is an output of it. */
+/*
+ * Anchor + elementwise + residual add; a value used outside its group is an output of it. Tasks have
+ * the layouts of what goes in and out; how what lies between is kept is the schedule's business.
+ */
 Partition *graph_partition(Arena *a, const Dag *d, Err *err);
 
 #endif

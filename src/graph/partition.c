@@ -137,10 +137,11 @@ static bool cut_out(Build *b, const Part *part, int *map, Sub *s)
 		for (int r = 0; ok && r < c->nout; r++) {
 			int v = s->dag->call.at[call].out[r];
 			map[c->out[r]] = v;
-			s->dag->value.at[v].layout = b->d->value.at[c->out[r]].layout;
 			note_value(b, s, v, c->out[r]);
-			if (i == part->last)
-				dag_add_output(s->dag, v);
+			if (i != part->last)
+				continue;
+			s->dag->value.at[v].layout = b->d->value.at[c->out[r]].layout;
+			dag_add_output(s->dag, v);
 		}
 	}
 	for (size_t v = 0; v < s->of.n; v++)

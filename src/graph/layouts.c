@@ -1,0 +1,132 @@
+/*
+ * Layouts: f32 tensors that convolutions and pools read or write get their channels in blocks of a
+ * vector's length (NCHW16c), and with them all that is computed from them element by element, so
+ * that nothing is converted inside a region. A call works on whatever layouts its values have, so
+ * an edge of a region costs no call of its own: the stem reads the plain input, a transpose reads blocks.
+ *
+ * Row-major stay: inputs, outputs and constants of the network; tensors of few channels, or of one
+ * pixel (where blocks would change nothing but padding); and what reshapes write, or alone read,
+ * since they cost nothing between row-major tensors.
+ */
+#include "graph/graph.h"
+
+enum { FEW_CHANNELS = 4 };
+
+typedef struct Lay {
+	const Dag *d;
+	int block;
+	bool *may;    /* of each value: it may be blocked */
+	int *region;  /* of each value: another one of its region, itself if it is the first one */
+	bool *wanted; /* of each region's first value: a convolution or pool reads or writes in it */
+} Lay;
+
+static bool wants_blocks(int op)
+{
+	return op == OP_conv || op == OP_max_pool || op == OP_avg_pool;
+}
+
+/* Results lie best as what they are made of does. */
+static bool keeps_places(int op)
+{
+	switch (op) {
+	case OP_concat:
+	case OP_split:
+	case OP_slice:
+	case OP_pad:
+	case OP_lrn: return true;
+	default: return op_row(op)->class == OP_ELEMENTWISE;
+	}
+}
+
+static bool is_image(const Value *v)
+{
+	const Dim *dim = v->shape.dim;
+	return v->kind == VALUE_CALL && dtype_eq(v->type, F32) && v->shape.rank == 4 && dim[1] > FEW_CHANNELS &&
+		(dim[2] > 1 || dim[3] > 1) && shape_elements(v->shape) > 0;
+}
+
+static void find_candidates(Lay *l)
+{
+	const Dag *d = l->d;
+	int *readers = arena_array(d->arena, int, d->value.n + 1), *reshapes = arena_array(d->arena, int, d->value.n + 1);
+	for (size_t i = 0; i < d->call.n; i++) {
+		const OpCall *c = &d->call.at[i];
+		for (int k = 0; k < c->nin; k++)
+			if (c->in[k] != DAG_NONE) {
+				readers[c->in[k]]++;
+				reshapes[c->in[k]] += c->op == OP_reshape;
+			}
+	}
+	for (size_t v = 0; v < d->value.n; v++) {
+		const Value *x = &d->value.at[v];
+		l->may[v] = is_image(x) && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
+	}
+	for (size_t i = 0; i < d->output.n; i++)
+		l->may[d->output.at[i]] = false;
+}
+
+static int first_of(Lay *l, int v)
+{
+	while (l->region[v] != v)
+		v = l->region[v] = l->region[l->region[v]];
+	return v;
+}
+
+/* Joins the values of one call; those that stay row-major join nothing. */
+static void join_values(Lay *l, const OpCall *c)
+{
+	int to = DAG_NONE;
+	for (int k = 0; k < c->nin + c->nout; k++) {
+		int v = k < c->nin ? c->in[k] : c->out[k - c->nin];
+		if (v == DAG_NONE || !l->may[v])
+			continue;
+		if (to == DAG_NONE)
+			to = first_of(l, v);
+		else
+			l->region[first_of(l, v)] = to;
+	}
+}
+
+static void find_regions(Lay *l)
+{
+	const Dag *d = l->d;
+	for (size_t v = 0; v < d->value.n; v++)
+		l->region[v] = (int)v;
+	for (size_t i = 0; i < d->call.n; i++)
+		if (keeps_places(d->call.at[i].op))
+			join_values(l, &d->call.at[i]);
+	for (size_t i = 0; i < d->call.n; i++) {
+		const OpCall *c = &d->call.at[i];
+		if (!wants_blocks(c->op))
+			continue;
+		l->wanted[first_of(l, c->in[0])] = true;
+		l->wanted[first_of(l, c->out[0])] = true;
+	}
+}
+
+/* Half a block is enough for half as many channels. */
+static const char *layout_for(const Lay *l, int64_t channels)
+{
+	int block = l->block;
+	while (block > FEW_CHANNELS && block / 2 >= channels)
+		block /= 2;
+	return arena_printf(l->d->arena, "NCHW%dc", block);
+}
+
+void graph_layouts(Dag *d, int block)
+{
+	Lay l = { .d = d, .block = block };
+	l.may = arena_array(d->arena, bool, d->value.n + 1);
+	l.region = arena_array(d->arena, int, d->value.n + 1);
+	l.wanted = arena_array(d->arena, bool, d->value.n + 1);
+	find_candidates(&l);
+	find_regions(&l);
+	for (size_t v = 0; v < d->value.n; v++) {
+		Value *x = &d->value.at[v];
+		if (x->kind != VALUE_CALL)
+			continue;
+		x->layout = NULL;
+		if (block > 1 && l.may[v] && l.wanted[first_of(&l, (int)v)])
+			x->layout = layout_for(&l, x->shape.dim[1]);
+	}
+}
