@@ -30,7 +30,7 @@ static const char *const workloads[] = {
 
 typedef struct Loops {
 	Arena *arena;
-	VEC(const char *) name;
+	VEC(const char *) name, block;
 } Loops;
 
 static bool add_loop(Stmt *s, void *arg)
@@ -38,6 +38,8 @@ static bool add_loop(Stmt *s, void *arg)
 	Loops *l = arg;
 	if (s->kind == ST_FOR)
 		vec_push(l->arena, &l->name, s->loop.var);
+	if (s->kind == ST_BLOCK)
+		vec_push(l->arena, &l->block, s->block.name);
 	return true;
 }
 
@@ -46,6 +48,13 @@ static const char *any_loop(const Loops *l, Rng *rng)
 	if (l->name.n == 0 || rng_below(rng, 40) == 0)
 		return "nosuch";
 	return l->name.at[rng_below(rng, l->name.n)];
+}
+
+static const char *any_block(const Loops *l, Rng *rng)
+{
+	if (l->block.n == 0 || rng_below(rng, 40) == 0)
+		return "nosuch";
+	return l->block.at[rng_below(rng, l->block.n)];
 }
 
 /* One step: its words as the row in prim.def says, whether they make sense or not. */
@@ -64,6 +73,8 @@ static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 			text_add(&line, "%s", rng_below(rng, 4) == 0 ? " guard" : "");
 		else if (p[0] == 'I')
 			text_add(&line, " %lld", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
+		else if (p[0] == 'B')
+			text_add(&line, " %s", any_block(&l, rng));
 		for (int k = 0; p[0] == 'L' && k < many; k++)
 			text_add(&line, " %s", any_loop(&l, rng));
 	}

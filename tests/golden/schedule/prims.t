@@ -554,3 +554,92 @@ fn f(x: in f32[8, 8], y: out f32[8, 8]) {
 --- split i 4; split j 3; parallel i.o
 ! trace:3: parallel i.o: bounds below depend on it
 ===
+fn f(x: in f32[8], y: out f32[8], t: work f32[8]) {
+	for i in 0..8 {
+		block a(vi: spatial 0..8 = i) {
+			t[vi] = x[vi] * 2.0
+		}
+	}
+	for j in 0..8 {
+		block b(vj: spatial 0..8 = j) {
+			y[vj] = max(t[7 - vj], 0.0)
+		}
+	}
+}
+--- inline a
+fn f(x: in f32[8], y: out f32[8]) {
+	for j in 0..8 {
+		block b(vj: spatial 0..8 = j) {
+			y[vj] = max(x[7 - vj] * 2.0, 0.0)
+		}
+	}
+}
+===
+fn f(x: in f32[8], y: out f32[8], t: work f32[8]) {
+	for i in 0..8 {
+		block a(vi: spatial 0..8 = i) {
+			t[vi] = x[vi] * 2.0
+		}
+	}
+	for j in 0..8 {
+		block b(vj: spatial 0..8 = j) {
+			y[vj] = max(t[vj], 0.0)
+		}
+	}
+}
+--- split j 3; compute_at a j.o
+fn f(x: in f32[8], y: out f32[8]) {
+	for j.o in 0..3 {
+		alloc t: f32[3] @local
+		for i in 0..3 {
+			block a(vi: spatial 0..8 = j.o * 3 + i) where j.o * 3 + i < 8 {
+				t[vi - j.o * 3] = x[vi] * 2.0
+			}
+		}
+		for j.i in 0..3 {
+			block b(vj: spatial 0..8 = j.o * 3 + j.i) where j.o * 3 + j.i < 8 {
+				y[vj] = max(t[vj - j.o * 3], 0.0)
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[4, 8], y: out f32[8], t: work f32[8]) {
+	for i in 0..8 {
+		for k in 0..4 {
+			block a(vi: spatial 0..8 = i, vk: reduce 0..4 = k) {
+				init {
+					t[vi] = 0.0
+				}
+				sum t[vi] <- x[vk, vi]
+			}
+		}
+	}
+	for j in 0..8 {
+		block b(vj: spatial 0..8 = j) {
+			y[vj] = max(t[vj], 0.0)
+		}
+	}
+}
+--- split j 4; compute_at a j.o; reorder k i; vectorize i; vectorize j.i
+fn f(x: in f32[4, 8], y: out f32[8]) {
+	for j.o in 0..2 {
+		alloc t: f32[4] @local
+		for k in 0..4 {
+			for i in 0..4 vector {
+				block a(vi: spatial 0..8 = j.o * 4 + i, vk: reduce 0..4 = k) {
+					init {
+						t[vi - j.o * 4] = 0.0
+					}
+					sum t[vi - j.o * 4] <- x[vk, vi]
+				}
+			}
+		}
+		for j.i in 0..4 vector {
+			block b(vj: spatial 0..8 = j.o * 4 + j.i) {
+				y[vj] = max(t[vj - j.o * 4], 0.0)
+			}
+		}
+	}
+}
+===
