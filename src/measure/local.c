@@ -238,6 +238,28 @@ static bool wait(Measure *base, int ms, MeasureResult *out)
 	return true;
 }
 
+static bool race(Measure *base, const MeasureJob *job, int n, MeasureResult *out, Err *err)
+{
+	Local *m = local_of(base);
+	for (int i = 0; i < n; i++) {
+		Job *j = job_new(JOB_CANDIDATE, (LocalRef *)job[i].ref, job[i].user);
+		bool ok = job_read_set(j, job[i].ks, err);
+		if (ok) {
+			push(&m->queued, j);
+			local_step(m);
+			if (!wait_for(m, j)) {
+				cancel(base);
+				return fail(err, ERR_INTERRUPTED, "race", "interrupted");
+			}
+			out[i] = j->result;
+		}
+		job_free(j);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
 static int pending(const Measure *base)
 {
 	return ((const Local *)base)->pending;
@@ -293,7 +315,7 @@ static bool network(Measure *base, const void *bundle, size_t n, int64_t *median
 	return ok;
 }
 
-static const MeasureWay way = { reference, submit, wait, pending, cancel, network, close_all };
+static const MeasureWay way = { reference, submit, wait, race, pending, cancel, network, close_all };
 
 Measure *measure_open(const MeasureOptions *o, Err *err)
 {

@@ -16,6 +16,11 @@ bool measure_wait(Measure *m, int ms, MeasureResult *out)
 	return m->way->wait(m, ms, out);
 }
 
+bool measure_race(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err)
+{
+	return m->way->race(m, job, n, out, err);
+}
+
 int measure_pending(const Measure *m)
 {
 	return m->way->pending(m);

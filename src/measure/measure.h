@@ -22,12 +22,12 @@ typedef struct MeasureOptions {
 	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
 	int threads;          /* of a kernel call */
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
-	int64_t flush_bytes;  /* touched between samples: weights as cold as in the model */
+	int64_t flush_bytes;  /* of all constants of the model: how cold weights are in it */
 	double tolerance;     /* of max |a-b| / max |ref|: DESIGN 4.9's classes */
 	const volatile sig_atomic_t *stop; /* once set, references and networks end early; or NULL */
 } MeasureOptions;
 
-enum { MEASURE_BUILDERS = 8 };
+enum { MEASURE_BUILDERS = 8, MEASURE_RACERS = 4 };
 
 /* One candidate: a scheduled set (printed at once, not kept) of the task that `ref` is of. */
 typedef struct MeasureJob {
@@ -35,11 +35,17 @@ typedef struct MeasureJob {
 	const char *trace; /* that made it: all that a recording knows a candidate by */
 	MeasureRef *ref;
 	int64_t slow_ns; /* a candidate whose first sample is slower is sampled once; 0: no limit */
+	int64_t good_ns; /* one that stays above it is sampled a few times only; 0: no limit */
 	void *user;
 } MeasureJob;
 
+/*
+ * pruned: codegen's report says that it cannot be good (its accumulators spill), so it was never
+ * run; it is no trial and no record, `status` is RUN_CONSTRAINT and `detail` says why.
+ */
 typedef struct MeasureResult {
 	RunStatus status;
+	bool pruned;
 	int64_t median_ns, min_ns, mad_ns, compile_ns, samples, max_err_e9;
 	char detail[160];
 	void *user;
@@ -50,6 +56,7 @@ typedef struct MeasureWay {
 	MeasureRef *(*reference)(Measure *m, const Task *task, uint64_t seed, Err *err);
 	bool (*submit)(Measure *m, const MeasureJob *job, Err *err);
 	bool (*wait)(Measure *m, int ms, MeasureResult *out);
+	bool (*race)(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
 	int (*pending)(const Measure *m);
 	void (*cancel)(Measure *m);
 	bool (*network)(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
@@ -84,6 +91,15 @@ bool measure_wait(Measure *m, int ms, MeasureResult *out);
 int measure_pending(const Measure *m);
 /* Forgets what is pending; its children are ended. User pointers are not given back. */
 void measure_cancel(Measure *m);
+
+/*
+ * The last few candidates of one task against each other: all are built and checked, then timed in
+ * turn in one child (A B C A B C ...), so that what the machine does meanwhile meets all of them.
+ * 1 <= n <= MEASURE_RACERS; out[i] is job[i]'s result, job[i].slow_ns and good_ns are not looked at.
+ * Waits for it; other candidates may be pending, and stay so. False only where nothing could be
+ * measured at all: ERR_INTERRUPTED as for a reference.
+ */
+bool measure_race(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
 
 /* Times a whole network, back to back, in a runner child; nothing else may be pending. */
 bool measure_network(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
