@@ -38,11 +38,19 @@ static void apply(Arena *a, const char *before, const char *what, Text *out)
 		ir_print_set(out, ks);
 }
 
+static const struct {
+	const char *path;
+	int cases; /* at least */
+} golden[] = {
+	{ "tests/golden/schedule/prims.t", 12 },
+	{ "tests/golden/schedule/reduce.t", 6 },
+};
+
 START_TEST(primitives_give_the_golden_text)
 {
 	int cases;
-	ck_assert_int_eq(golden_run("tests/golden/schedule/prims.t", apply, &cases), 0);
-	ck_assert_int_ge(cases, 12);
+	ck_assert_int_eq(golden_run(golden[_i].path, apply, &cases), 0);
+	ck_assert_int_ge(cases, golden[_i].cases);
 }
 END_TEST
 
@@ -212,7 +220,7 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("schedule");
-	tcase_add_test(tc, primitives_give_the_golden_text);
+	tcase_add_loop_test(tc, primitives_give_the_golden_text, 0, LEN(golden));
 	tcase_add_loop_test(tc, traces_print_what_was_parsed, 0, LEN(good));
 	tcase_add_loop_test(tc, bad_traces_are_refused_with_their_line, 0, LEN(bad));
 	tcase_add_test(tc, a_long_text_is_refused);
