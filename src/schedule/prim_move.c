@@ -1,309 +1,16 @@
 /*
  * The primitives that bring a producer to its consumer: inline puts the value in place of the load,
- * compute_at makes the part that one iteration of the consumer's loop needs, in that iteration.
- *
- * Both read the same facts: one block makes a whole buffer, each element at the place its spatial
- * iterators say; nobody else writes it; and nothing that the block reads changes before the last of
- * its consumers. What is read where is derived (ir_regions), never declared.
+ * compute_at makes the part that one iteration of the consumer's loop needs, in that iteration;
+ * cache_write gives a block a buffer of its own, so that compute_at may move it. See producer.h.
  */
 #include "schedule/nest.h"
-#include "schedule/sched.h"
+#include "schedule/producer.h"
 
 #include "ir/build.h"
 #include "ir/simplify.h"
 #include "ir/walk.h"
 
 #include <string.h>
-
-/* A block that makes all of one buffer, and the loops that hold nothing but it. */
-typedef struct Producer {
-	BlockPlace at;
-	Stmt **top; /* the link to the outermost of those loops, or to the block */
-	const Buf *buf;
-	Stmt **alloc;   /* the link to the buffer's alloc; NULL: a parameter */
-	int iter_of[IR_MAX_RANK]; /* dimension k is indexed by this iterator of the block */
-} Producer;
-
-/* ---- who reads and writes a buffer ---- */
-
-typedef struct Touch {
-	const char *buf;
-	int loads, writes;
-	bool strange; /* a call or an atomic sees it */
-} Touch;
-
-static void touch_load(const Expr *e, void *arg)
-{
-	Touch *t = arg;
-	t->loads += e->op == IR_LOAD && strcmp(e->name, t->buf) == 0;
-}
-
-static void touch_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, touch_load, arg);
-}
-
-static bool touch_stmt(Stmt *s, void *arg)
-{
-	Touch *t = arg;
-	ir_each_expr(s, touch_expr, t);
-	if (s->kind == ST_STORE)
-		t->writes += strcmp(s->store.dst.buf, t->buf) == 0;
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
-		bool own = strcmp(s->reduce.dst[k].buf, t->buf) == 0;
-		t->writes += own;
-		t->strange |= own && s->reduce.atomic;
-	}
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		t->strange |= s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, t->buf) == 0;
-	return true;
-}
-
-static Touch touches(Stmt *list, const char *buf)
-{
-	Touch t = { .buf = buf };
-	ir_each_stmt(list, touch_stmt, &t);
-	return t;
-}
-
-/* Of one statement, its siblings not included. */
-static Touch touches_one(Stmt *s, const char *buf)
-{
-	Stmt *next = s->next;
-	s->next = NULL;
-	Touch t = touches(s, buf);
-	s->next = next;
-	return t;
-}
-
-static bool is_param(const Fn *fn, const char *buf)
-{
-	for (int k = 0; k < fn->nparam; k++)
-		if (fn->param[k].buf != NULL && strcmp(fn->param[k].buf->name, buf) == 0)
-			return true;
-	return false;
-}
-
-/* ---- the producer ---- */
-
-static Stmt **find_alloc(Stmt **list, const char *buf)
-{
-	for (; *list != NULL; list = &(*list)->next) {
-		Stmt *s = *list, **below = NULL;
-		if (s->kind == ST_ALLOC && strcmp(s->alloc->name, buf) == 0)
-			return list;
-		if (s->kind == ST_FOR)
-			below = find_alloc(&s->loop.body, buf);
-		if (s->kind == ST_IF && (below = find_alloc(&s->branch.then, buf)) == NULL)
-			below = find_alloc(&s->branch.other, buf);
-		if (below != NULL)
-			return below;
-	}
-	return NULL;
-}
-
-/* The one buffer that the block writes; *why says what is wrong. */
-typedef struct Writes {
-	const char *buf;
-	const char *why;
-} Writes;
-
-static void note_write(Writes *w, const char *buf)
-{
-	if (w->buf == NULL)
-		w->buf = buf;
-	else if (strcmp(w->buf, buf) != 0)
-		w->why = "it writes more than one buffer";
-}
-
-static bool find_writes(Stmt *s, void *arg)
-{
-	Writes *w = arg;
-	switch (s->kind) {
-	case ST_STORE: note_write(w, s->store.dst.buf); break;
-	case ST_REDUCE:
-		for (int k = 0; k < s->reduce.n; k++)
-			note_write(w, s->reduce.dst[k].buf);
-		break;
-	case ST_FOR:
-	case ST_IF:
-	case ST_LET: break;
-	default: w->why = "it is not of stores and reductions alone";
-	}
-	return true;
-}
-
-static int iter_named(const Stmt *block, const Expr *e)
-{
-	for (int k = 0; e->op == IR_VAR && k < block->block.n; k++)
-		if (block->block.iter[k].name == e->name && block->block.iter[k].kind == ITER_SPATIAL)
-			return k;
-	return -1;
-}
-
-typedef struct Indexing {
-	Producer *p;
-	bool plain, first;
-} Indexing;
-
-static void see_access(Indexing *x, const char *buf, const Expr *const *idx, int n)
-{
-	if (strcmp(buf, x->p->buf->name) != 0)
-		return;
-	for (int k = 0; k < n; k++) {
-		int it = iter_named(x->p->at.block, idx[k]);
-		if (it < 0 || (!x->first && it != x->p->iter_of[k]))
-			x->plain = false;
-		x->p->iter_of[k] = it;
-	}
-	x->first = false;
-}
-
-static void see_load(const Expr *e, void *arg)
-{
-	if (e->op == IR_LOAD)
-		see_access(arg, e->name, e->arg, e->nargs);
-}
-
-static void see_loads(const Expr *e, void *arg)
-{
-	ir_each_node(e, see_load, arg);
-}
-
-static bool see_stmt(Stmt *s, void *arg)
-{
-	if (s->kind == ST_STORE)
-		see_access(arg, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		see_access(arg, s->reduce.dst[k].buf, s->reduce.dst[k].idx, s->reduce.dst[k].n);
-	ir_each_expr(s, see_loads, arg);
-	return true;
-}
-
-/* Element (i, j, ..) is made by the instance whose iterators are (i, j, ..), for all of the buffer. */
-static bool covers(Producer *p)
-{
-	Stmt *b = p->at.block;
-	Indexing x = { p, true, true };
-	ir_each_stmt(b->block.init, see_stmt, &x);
-	ir_each_stmt(b->block.body, see_stmt, &x);
-	for (int k = 0, spatial = 0; x.plain && k < b->block.n; k++) {
-		spatial += b->block.iter[k].kind == ITER_SPATIAL;
-		x.plain = b->block.iter[k].kind != ITER_SCAN && (k + 1 < b->block.n || spatial == p->buf->rank);
-	}
-	for (int k = 0; x.plain && k < p->buf->rank; k++) {
-		const Iter *it = &b->block.iter[p->iter_of[k]];
-		x.plain = ir_is_const(it->lo, 0) && it->hi == p->buf->shape[k];
-		for (int j = 0; j < k; j++)
-			x.plain = x.plain && p->iter_of[j] != p->iter_of[k];
-	}
-	return x.plain;
-}
-
-/* The loops around the block that hold nothing else. */
-static void find_top(Producer *p)
-{
-	BlockPlace *at = &p->at;
-	Stmt *inner = at->block;
-	p->top = at->link;
-	for (int k = at->naround - 1; k >= 0; k--) {
-		Stmt *l = at->around[k];
-		if (l->loop.body != inner || inner->next != NULL)
-			break;
-		inner = l;
-		p->top = k > 0 ? &at->around[k - 1]->loop.body : &at->fn->body;
-		while (*p->top != l)
-			p->top = &(*p->top)->next;
-	}
-}
-
-static bool other_fn_touches(const Sched *s, const Producer *p)
-{
-	for (size_t k = 0; k < s->ks->n; k++)
-		if (s->ks->fn[k] != p->at.fn && is_param(s->ks->fn[k], p->buf->name))
-			return true;
-	return false;
-}
-
-static bool find_producer(Sched *s, const char *what, const char *name, Producer *p)
-{
-	*p = (Producer){ 0 };
-	if (!sched_find_block(s, name, &p->at))
-		return false;
-	Stmt *b = p->at.block;
-	Writes w = { 0 };
-	ir_each_stmt(b->block.init, find_writes, &w);
-	ir_each_stmt(b->block.body, find_writes, &w);
-	if (w.buf == NULL || w.why != NULL)
-		return sched_refuse(s, what, name, w.why != NULL ? w.why : "it writes nothing");
-	p->buf = ir_find_buf(p->at.fn, w.buf);
-	if (p->buf->role != BUF_WORK || other_fn_touches(s, p))
-		return sched_refuse_for(s, what, name, "others see the buffer that it writes,", w.buf);
-	if (b->block.where != NULL)
-		return sched_refuse(s, what, name, "it has a predicate: do this before its loops are split");
-	if (!covers(p))
-		return sched_refuse_for(s, what, name, "its iterators are not, one by one, the indices of", w.buf);
-	if (touches(p->at.fn->body, w.buf).strange)
-		return sched_refuse_for(s, what, name, "a call or an atomic statement uses", w.buf);
-	if (touches(p->at.fn->body, w.buf).writes != touches_one(b, w.buf).writes)
-		return sched_refuse_for(s, what, name, "another block writes", w.buf);
-	find_top(p);
-	p->alloc = is_param(p->at.fn, w.buf) ? NULL : find_alloc(&p->at.fn->body, w.buf);
-	return true;
-}
-
-/* ---- what the block reads stays as it is until the consumers have run ---- */
-
-typedef struct Changes {
-	Stmt *behind; /* what comes after the producer, in its list */
-	const char *own;
-	const char *changed;
-} Changes;
-
-static void check_read(const Expr *e, void *arg)
-{
-	Changes *c = arg;
-	if (e->op != IR_LOAD || c->changed != NULL || strcmp(e->name, c->own) == 0)
-		return;
-	Touch t = touches(c->behind, e->name);
-	if (t.writes > 0 || t.strange)
-		c->changed = e->name;
-}
-
-static void check_reads(const Expr *e, void *arg)
-{
-	ir_each_node(e, check_read, arg);
-}
-
-static bool check_stmt(Stmt *s, void *arg)
-{
-	ir_each_expr(s, check_reads, arg);
-	return true;
-}
-
-static bool inputs_stay(Sched *s, const char *what, const char *name, const Producer *p)
-{
-	Changes c = { .behind = (*p->top)->next, .own = p->buf->name };
-	ir_each_stmt(p->at.block->block.init, check_stmt, &c);
-	ir_each_stmt(p->at.block->block.body, check_stmt, &c);
-	return c.changed == NULL || sched_refuse_for(s, what, name, "what it reads is written again behind it:", c.changed);
-}
-
-/* The buffer's declaration goes, as a parameter or as an alloc. */
-static void remove_buffer(Producer *p)
-{
-	Fn *fn = p->at.fn;
-	int n = 0;
-	if (p->alloc != NULL) {
-		Stmt **link = find_alloc(&fn->body, p->buf->name);
-		*link = (*link)->next;
-		return;
-	}
-	for (int k = 0; k < fn->nparam; k++)
-		if (fn->param[k].buf != p->buf)
-			fn->param[n++] = fn->param[k];
-	fn->nparam = n;
-}
 
 /* ---- inline ---- */
 
@@ -337,23 +44,23 @@ bool prim_inline(Sched *s, const Step *st)
 {
 	Producer p;
 	const char *name = st->arg[0].word;
-	if (!find_producer(s, "inline", name, &p))
+	if (!producer_find(s, "inline", name, &p))
 		return false;
 	Stmt *body = p.at.block->block.body;
 	if (p.at.block->block.init != NULL || body->kind != ST_STORE || body->next != NULL || body->store.mask != NULL)
 		return sched_refuse(s, "inline", name, "it does more than store one value");
-	if (touches(body, p.buf->name).loads > 0)
+	if (producer_touches(body, p.buf->name).loads > 0)
 		return sched_refuse(s, "inline", name, "it reads what it writes");
-	if (touches((*p.top)->next, p.buf->name).loads != touches(p.at.fn->body, p.buf->name).loads)
+	if (producer_touches((*p.top)->next, p.buf->name).loads != producer_touches(p.at.fn->body, p.buf->name).loads)
 		return sched_refuse_for(s, "inline", name, "not only what follows it reads", p.buf->name);
-	if (!inputs_stay(s, "inline", name, &p))
+	if (!producer_inputs_stay(s, "inline", name, &p))
 		return false;
 	if (nest_expr_depth((*p.top)->next) + body->store.value->depth > IR_MAX_DEPTH)
 		return sched_refuse(s, "inline", name, "expressions would be nested too deeply");
 	Inlining x = { .p = &p, .value = body->store.value };
 	ir_map_stmt(s->ir, (*p.top)->next, put_value, &x);
 	*p.top = (*p.top)->next;
-	remove_buffer(&p);
+	producer_drop_buffer(&p);
 	return true;
 }
 
@@ -429,7 +136,7 @@ static Stmt *make_nest(Sched *s, Producer *p, const Place *l, const Part *part)
 	}
 	for (int k = 0; k < b->block.n; k++) {
 		Iter *it = &b->block.iter[k];
-		const char *stem = it->name[0] == 'v' && it->name[1] != 0 ? it->name + 1 : it->name;
+		const char *stem = producer_stem(it);
 		bool free = !nest_has_name(p->at.fn, stem);
 		for (int j = 0; j < k; j++)
 			free = free && var[j] != ir_name(ir, stem);
@@ -519,10 +226,10 @@ static bool may_compute_at(Sched *s, const Producer *p, const Place *l)
 		if (loop->loop.kind == LOOP_VECTOR || loop->loop.kind == LOOP_BOUND)
 			return sched_refuse_for(s, "compute_at", name, "no work is put into a vector or bound loop,", loop->loop.var);
 	}
-	int own = touches_one(*p->top, p->buf->name).loads;
-	if (touches(l->loop->loop.body, p->buf->name).loads + own != touches(p->at.fn->body, p->buf->name).loads)
+	int own = producer_touches_one(*p->top, p->buf->name).loads;
+	if (producer_touches(l->loop->loop.body, p->buf->name).loads + own != producer_touches(p->at.fn->body, p->buf->name).loads)
 		return sched_refuse_for(s, "compute_at", name, "outside of that loop, too, is read", p->buf->name);
-	return inputs_stay(s, "compute_at", name, p);
+	return producer_inputs_stay(s, "compute_at", name, p);
 }
 
 /*
@@ -535,19 +242,111 @@ bool prim_compute_at(Sched *s, const Step *st)
 	Producer p;
 	Place l;
 	Part part;
-	if (!find_producer(s, "compute_at", st->arg[0].word, &p) || !sched_find_loop(s, st->arg[1].word, &l) ||
+	if (!producer_find(s, "compute_at", st->arg[0].word, &p) || !sched_find_loop(s, st->arg[1].word, &l) ||
 		!may_compute_at(s, &p, &l) || !find_part(s, &p, &l, &part))
 		return false;
 	Stmt *old = *p.top, *nest = make_nest(s, &p, &l, &part);
 	if (nest == NULL)
 		return false;
 	*p.top = old->next;
-	remove_buffer(&p);
+	producer_drop_buffer(&p);
 	Buf *own = ir_buf(s->ir, p.buf->name, BUF_WORK, p.buf->type, "local", part.extent, p.buf->rank);
 	Stmt *body = ir_seq(nest, l.loop->loop.body);
 	Rebase r = { s->ir, p.buf->name, p.buf->rank, &part };
 	ir_each_stmt(body, rebase_stmt, &r);
 	ir_map_stmt(s->ir, body, rebase_load, &r);
 	l.loop->loop.body = ir_seq(ir_alloc(s->ir, own), body);
+	return true;
+}
+
+/* ---- cache_write ---- */
+
+static const Expr *other_buffer(Ir *ir, const Expr *e, void *arg)
+{
+	const Buf *const *pair = arg;
+	if (e->op != IR_LOAD || strcmp(e->name, pair[0]->name) != 0)
+		return e;
+	return ir_load_named(ir, pair[1]->name, dtype_scalar(e->type), e->arg, e->nargs);
+}
+
+static bool write_other(Stmt *s, void *arg)
+{
+	const Buf *const *pair = arg;
+	if (s->kind == ST_STORE && strcmp(s->store.dst.buf, pair[0]->name) == 0)
+		s->store.dst.buf = pair[1]->name;
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		if (strcmp(s->reduce.dst[k].buf, pair[0]->name) == 0)
+			s->reduce.dst[k].buf = pair[1]->name;
+	return true;
+}
+
+/* for o.w, for h.w ..: block b.write { t[..] = t.c[..] }; NULL: a name is taken. */
+static Stmt *copy_nest(Sched *s, const Producer *p, const Buf *from)
+{
+	Ir *ir = s->ir;
+	Arena *a = ir_arena(ir);
+	int rank = p->buf->rank;
+	Iter *iter = arena_array(a, Iter, rank + 1);
+	const Expr **idx = arena_array(a, const Expr *, rank + 1);
+	const char **loop = arena_array(a, const char *, rank + 1);
+	for (int k = 0; k < rank; k++) {
+		const char *stem = producer_stem(&p->at.block->block.iter[p->iter_of[k]]);
+		loop[k] = ir_name(ir, arena_printf(a, "%s.w", stem));
+		const char *name = ir_name(ir, arena_printf(a, "v%s.w", stem));
+		if (nest_has_name(p->at.fn, loop[k]) || nest_has_name(p->at.fn, name)) {
+			sched_refuse_for(s, "cache_write", p->at.block->block.name, "there is already something called", loop[k]);
+			return NULL;
+		}
+		iter[k] = (Iter){ name, ITER_SPATIAL, ir_int(ir, 0), p->buf->shape[k], ir_idx(ir, loop[k]) };
+		idx[k] = ir_idx(ir, name);
+	}
+	Stmt *body = ir_store(ir, p->buf, idx, rank, ir_load(ir, from, idx, rank));
+	const char *name = arena_printf(a, "%s.write", p->at.block->block.name);
+	Stmt *nest = ir_block(ir, ir_name(ir, name), iter, rank, NULL, NULL, body);
+	for (int k = rank - 1; k >= 0; k--)
+		nest = ir_for(ir, loop[k], ir_int(ir, 0), p->buf->shape[k], LOOP_SERIAL, nest);
+	return nest;
+}
+
+/* A loop around the block's own ones that its iterators depend on; NULL: there is none. */
+static const char *piecewise(const Producer *p)
+{
+	for (int k = 0; k < p->at.naround && p->at.around[k] != *p->top; k++)
+		for (int i = 0; i < p->at.block->block.n; i++)
+			if (ir_uses_var(p->at.block->block.iter[i].value, p->at.around[k]->loop.var))
+				return p->at.around[k]->loop.var;
+	return NULL;
+}
+
+/* Needs: a block that alone makes all of a buffer.  Breaks: nothing that names loops. */
+bool prim_cache_write(Sched *s, const Step *st)
+{
+	Producer p;
+	BlockPlace none;
+	const char *name = st->arg[0].word;
+	Arena *a = ir_arena(s->ir);
+	if (!producer_find_maker(s, "cache_write", name, &p))
+		return false;
+	const char *piece = piecewise(&p);
+	if (piece != NULL)
+		return sched_refuse_for(s, "cache_write", name, "its buffer is made in pieces, in loop", piece);
+	const char *own = ir_name(s->ir, arena_printf(a, "%s.c", p.buf->name));
+	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, arena_printf(a, "%s.write", name), &none) != FOUND_NONE)
+		return sched_refuse_for(s, "cache_write", name, "there is already something called", own);
+	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
+	c->name = own;
+	c->role = BUF_WORK;
+	Stmt *copy = copy_nest(s, &p, c);
+	if (copy == NULL)
+		return false;
+	const Buf *pair[2] = { p.buf, c };
+	Stmt *b = p.at.block, *next = b->next;
+	b->next = NULL;
+	ir_each_stmt(b, write_other, pair);
+	ir_map_stmt(s->ir, b, other_buffer, pair);
+	b->next = next;
+	copy->next = (*p.top)->next;
+	(*p.top)->next = copy;
+	ir_fn_add_buf(s->ir, p.at.fn, c);
 	return true;
 }

@@ -643,3 +643,37 @@ fn f(x: in f32[4, 8], y: out f32[8]) {
 	}
 }
 ===
+fn f(x: in f32[4, 8], y: out f32[8]) {
+	for i in 0..8 {
+		for k in 0..4 {
+			block a(vi: spatial 0..8 = i, vk: reduce 0..4 = k) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vk, vi]
+			}
+		}
+	}
+}
+--- cache_write a; split i.w 4; compute_at a i.w.o
+fn f(x: in f32[4, 8], y: out f32[8]) {
+	for i.w.o in 0..2 {
+		alloc y.c: f32[4] @local
+		for i in 0..4 {
+			for k in 0..4 {
+				block a(vi: spatial 0..8 = i.w.o * 4 + i, vk: reduce 0..4 = k) {
+					init {
+						y.c[vi - i.w.o * 4] = 0.0
+					}
+					sum y.c[vi - i.w.o * 4] <- x[vk, vi]
+				}
+			}
+		}
+		for i.w.i in 0..4 {
+			block a.write(vi.w: spatial 0..8 = i.w.o * 4 + i.w.i) {
+				y[vi.w] = y.c[vi.w - i.w.o * 4]
+			}
+		}
+	}
+}
+===

@@ -1,0 +1,295 @@
+/* See producer.h. Walks only; what is read where is derived, never declared. */
+#include "schedule/producer.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+const char *producer_stem(const Iter *it)
+{
+	return it->name[0] == 'v' && it->name[1] != 0 ? it->name + 1 : it->name;
+}
+
+/* ---- who reads and writes a buffer ---- */
+
+
+static void touch_load(const Expr *e, void *arg)
+{
+	Touch *t = arg;
+	t->loads += e->op == IR_LOAD && strcmp(e->name, t->buf) == 0;
+}
+
+static void touch_expr(const Expr *e, void *arg)
+{
+	ir_each_node(e, touch_load, arg);
+}
+
+static bool touch_stmt(Stmt *s, void *arg)
+{
+	Touch *t = arg;
+	ir_each_expr(s, touch_expr, t);
+	if (s->kind == ST_STORE)
+		t->writes += strcmp(s->store.dst.buf, t->buf) == 0;
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
+		bool own = strcmp(s->reduce.dst[k].buf, t->buf) == 0;
+		t->writes += own;
+		t->strange |= own && s->reduce.atomic;
+	}
+	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
+		t->strange |= s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, t->buf) == 0;
+	return true;
+}
+
+Touch producer_touches(Stmt *list, const char *buf)
+{
+	Touch t = { .buf = buf };
+	ir_each_stmt(list, touch_stmt, &t);
+	return t;
+}
+
+Touch producer_touches_one(Stmt *s, const char *buf)
+{
+	Stmt *next = s->next;
+	s->next = NULL;
+	Touch t = producer_touches(s, buf);
+	s->next = next;
+	return t;
+}
+
+static bool is_param(const Fn *fn, const char *buf)
+{
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].buf != NULL && strcmp(fn->param[k].buf->name, buf) == 0)
+			return true;
+	return false;
+}
+
+/* ---- the producer ---- */
+
+static Stmt **find_alloc(Stmt **list, const char *buf)
+{
+	for (; *list != NULL; list = &(*list)->next) {
+		Stmt *s = *list, **below = NULL;
+		if (s->kind == ST_ALLOC && strcmp(s->alloc->name, buf) == 0)
+			return list;
+		if (s->kind == ST_FOR)
+			below = find_alloc(&s->loop.body, buf);
+		if (s->kind == ST_IF && (below = find_alloc(&s->branch.then, buf)) == NULL)
+			below = find_alloc(&s->branch.other, buf);
+		if (below != NULL)
+			return below;
+	}
+	return NULL;
+}
+
+/* The one buffer that the block writes; *why says what is wrong. */
+typedef struct Writes {
+	const char *buf;
+	const char *why;
+} Writes;
+
+static void note_write(Writes *w, const char *buf)
+{
+	if (w->buf == NULL)
+		w->buf = buf;
+	else if (strcmp(w->buf, buf) != 0)
+		w->why = "it writes more than one buffer";
+}
+
+static bool find_writes(Stmt *s, void *arg)
+{
+	Writes *w = arg;
+	switch (s->kind) {
+	case ST_STORE: note_write(w, s->store.dst.buf); break;
+	case ST_REDUCE:
+		for (int k = 0; k < s->reduce.n; k++)
+			note_write(w, s->reduce.dst[k].buf);
+		break;
+	case ST_FOR:
+	case ST_IF:
+	case ST_LET: break;
+	default: w->why = "it is not of stores and reductions alone";
+	}
+	return true;
+}
+
+static int iter_named(const Stmt *block, const Expr *e)
+{
+	for (int k = 0; e->op == IR_VAR && k < block->block.n; k++)
+		if (block->block.iter[k].name == e->name && block->block.iter[k].kind == ITER_SPATIAL)
+			return k;
+	return -1;
+}
+
+typedef struct Indexing {
+	Producer *p;
+	bool plain, first;
+} Indexing;
+
+static void see_access(Indexing *x, const char *buf, const Expr *const *idx, int n)
+{
+	if (strcmp(buf, x->p->buf->name) != 0)
+		return;
+	for (int k = 0; k < n; k++) {
+		int it = iter_named(x->p->at.block, idx[k]);
+		if (it < 0 || (!x->first && it != x->p->iter_of[k]))
+			x->plain = false;
+		x->p->iter_of[k] = it;
+	}
+	x->first = false;
+}
+
+static void see_load(const Expr *e, void *arg)
+{
+	if (e->op == IR_LOAD)
+		see_access(arg, e->name, e->arg, e->nargs);
+}
+
+static void see_loads(const Expr *e, void *arg)
+{
+	ir_each_node(e, see_load, arg);
+}
+
+static bool see_stmt(Stmt *s, void *arg)
+{
+	if (s->kind == ST_STORE)
+		see_access(arg, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		see_access(arg, s->reduce.dst[k].buf, s->reduce.dst[k].idx, s->reduce.dst[k].n);
+	ir_each_expr(s, see_loads, arg);
+	return true;
+}
+
+/* Element (i, j, ..) is made by the instance whose iterators are (i, j, ..), for all of the buffer. */
+static bool covers(Producer *p)
+{
+	Stmt *b = p->at.block;
+	Indexing x = { p, true, true };
+	ir_each_stmt(b->block.init, see_stmt, &x);
+	ir_each_stmt(b->block.body, see_stmt, &x);
+	for (int k = 0, spatial = 0; x.plain && k < b->block.n; k++) {
+		spatial += b->block.iter[k].kind == ITER_SPATIAL;
+		x.plain = b->block.iter[k].kind != ITER_SCAN && (k + 1 < b->block.n || spatial == p->buf->rank);
+	}
+	for (int k = 0; x.plain && k < p->buf->rank; k++) {
+		const Iter *it = &b->block.iter[p->iter_of[k]];
+		x.plain = ir_is_const(it->lo, 0) && it->hi == p->buf->shape[k];
+		for (int j = 0; j < k; j++)
+			x.plain = x.plain && p->iter_of[j] != p->iter_of[k];
+	}
+	return x.plain;
+}
+
+/* The loops around the block that hold nothing else. */
+static void find_top(Producer *p)
+{
+	BlockPlace *at = &p->at;
+	Stmt *inner = at->block;
+	p->top = at->link;
+	for (int k = at->naround - 1; k >= 0; k--) {
+		Stmt *l = at->around[k];
+		if (l->loop.body != inner || inner->next != NULL)
+			break;
+		inner = l;
+		p->top = k > 0 ? &at->around[k - 1]->loop.body : &at->fn->body;
+		while (*p->top != l)
+			p->top = &(*p->top)->next;
+	}
+}
+
+static bool other_fn_touches(const Sched *s, const Producer *p)
+{
+	for (size_t k = 0; k < s->ks->n; k++)
+		if (s->ks->fn[k] != p->at.fn && is_param(s->ks->fn[k], p->buf->name))
+			return true;
+	return false;
+}
+
+/* The block makes all of the buffer, whatever that is, and nobody else writes it. */
+bool producer_find_maker(Sched *s, const char *what, const char *name, Producer *p)
+{
+	*p = (Producer){ 0 };
+	if (!sched_find_block(s, name, &p->at))
+		return false;
+	Stmt *b = p->at.block;
+	Writes w = { 0 };
+	ir_each_stmt(b->block.init, find_writes, &w);
+	ir_each_stmt(b->block.body, find_writes, &w);
+	if (w.buf == NULL || w.why != NULL)
+		return sched_refuse(s, what, name, w.why != NULL ? w.why : "it writes nothing");
+	p->buf = ir_find_buf(p->at.fn, w.buf);
+	if (b->block.where != NULL)
+		return sched_refuse(s, what, name, "it has a predicate: do this before its loops are split");
+	if (!covers(p))
+		return sched_refuse_for(s, what, name, "its iterators are not, one by one, the indices of", w.buf);
+	if (producer_touches(p->at.fn->body, w.buf).strange)
+		return sched_refuse_for(s, what, name, "a call or an atomic statement uses", w.buf);
+	if (producer_touches(p->at.fn->body, w.buf).writes != producer_touches_one(b, w.buf).writes)
+		return sched_refuse_for(s, what, name, "another block writes", w.buf);
+	find_top(p);
+	return true;
+}
+
+/* And nobody outside of the Fn sees the buffer. */
+bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
+{
+	if (!producer_find_maker(s, what, name, p))
+		return false;
+	if (p->buf->role != BUF_WORK || other_fn_touches(s, p))
+		return sched_refuse_for(s, what, name, "others see the buffer that it writes,", p->buf->name);
+	p->alloc = is_param(p->at.fn, p->buf->name) ? NULL : find_alloc(&p->at.fn->body, p->buf->name);
+	return true;
+}
+
+/* ---- what the block reads stays as it is until the consumers have run ---- */
+
+typedef struct Changes {
+	Stmt *behind; /* what comes after the producer, in its list */
+	const char *own;
+	const char *changed;
+} Changes;
+
+static void check_read(const Expr *e, void *arg)
+{
+	Changes *c = arg;
+	if (e->op != IR_LOAD || c->changed != NULL || strcmp(e->name, c->own) == 0)
+		return;
+	Touch t = producer_touches(c->behind, e->name);
+	if (t.writes > 0 || t.strange)
+		c->changed = e->name;
+}
+
+static void check_reads(const Expr *e, void *arg)
+{
+	ir_each_node(e, check_read, arg);
+}
+
+static bool check_stmt(Stmt *s, void *arg)
+{
+	ir_each_expr(s, check_reads, arg);
+	return true;
+}
+
+bool producer_inputs_stay(Sched *s, const char *what, const char *name, const Producer *p)
+{
+	Changes c = { .behind = (*p->top)->next, .own = p->buf->name };
+	ir_each_stmt(p->at.block->block.init, check_stmt, &c);
+	ir_each_stmt(p->at.block->block.body, check_stmt, &c);
+	return c.changed == NULL || sched_refuse_for(s, what, name, "what it reads is written again behind it:", c.changed);
+}
+
+void producer_drop_buffer(Producer *p)
+{
+	Fn *fn = p->at.fn;
+	int n = 0;
+	if (p->alloc != NULL) {
+		Stmt **link = find_alloc(&fn->body, p->buf->name);
+		*link = (*link)->next;
+		return;
+	}
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].buf != p->buf)
+			fn->param[n++] = fn->param[k];
+	fn->nparam = n;
+}

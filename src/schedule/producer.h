@@ -1,0 +1,42 @@
+/*
+ * What it takes to move a producer: a block that makes a whole buffer, each element at the place its
+ * spatial iterators say, alone in its loops; who else reads and writes the buffer; and whether what
+ * the block reads changes behind it. Facts only; prim_move.c does the moving.
+ */
+#ifndef SCHEDULE_PRODUCER_H
+#define SCHEDULE_PRODUCER_H
+
+#include "schedule/sched.h"
+
+/* A block that makes all of one buffer, and the loops that hold nothing but it. */
+typedef struct Producer {
+	BlockPlace at;
+	Stmt **top; /* the link to the outermost of those loops, or to the block */
+	const Buf *buf;
+	Stmt **alloc;   /* the link to the buffer's alloc; NULL: a parameter */
+	int iter_of[IR_MAX_RANK]; /* dimension k is indexed by this iterator of the block */
+} Producer;
+
+/* How often the statements of a list access a buffer. */
+typedef struct Touch {
+	const char *buf;
+	int loads, writes;
+	bool strange; /* a call or an atomic sees it */
+} Touch;
+
+Touch producer_touches(Stmt *list, const char *buf);
+Touch producer_touches_one(Stmt *s, const char *buf); /* s without its siblings */
+
+/* Iterators are named after loops: "h" of "vh". */
+const char *producer_stem(const Iter *it);
+
+/* A block that alone makes all of a buffer, or a refusal of primitive `what`. */
+bool producer_find_maker(Sched *s, const char *what, const char *block, Producer *p);
+/* The same of a work buffer that nobody outside of the Fn sees. */
+bool producer_find(Sched *s, const char *what, const char *block, Producer *p);
+/* What the block reads is not written behind it, or a refusal. */
+bool producer_inputs_stay(Sched *s, const char *what, const char *block, const Producer *p);
+/* The buffer's declaration goes, as a parameter or as an alloc. */
+void producer_drop_buffer(Producer *p);
+
+#endif
