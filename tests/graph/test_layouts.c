@@ -1,0 +1,130 @@
+/*
+ * Layouts: which values get blocks, on small texts; and that Tasks have the layouts of what goes in and
+ * out of them. That nets with layouts compute the same is tests/compile/test_layouts.c.
+ */
+#include "graph/graph.h"
+#include "op/layout.h"
+#include "suite.h"
+
+#include <string.h>
+
+/* Results with their layouts, "a:NCHW16c b" for a blocked a and a row-major b. */
+static const struct {
+	int block;
+	const char *dag, *layouts;
+} cases[] = {
+	/* The stem reads the plain input, all behind it is blocked, the mean and the class scores are not. */
+	{ 16,
+		"dag\nin x: f32[1,3,8,8]\nconst w: f32[64,3,3,3]\nconst u: f32[64,64,3,3]\nconst f: f32[10,64]\n"
+		"a = conv(x, w) pads=[1,1,1,1]\nb = max_pool(a) kernel=[2,2] strides=[2,2]\nc = conv(b, u) pads=[1,1,1,1]\n"
+		"d = add(c, b)\ne = relu(d)\nm = reduce_mean(e) axes=[2,3]\nn = reshape(m) shape=[1,64]\ny = dense(n, f)\nout y\n",
+		"a:NCHW16c b:NCHW16c c:NCHW16c d:NCHW16c e:NCHW16c m n y" },
+	/* The block is the target's; few channels take what they fill half of, fewer stay. */
+	{ 8,
+		"dag\nin x: f32[1,8,4,4]\nconst w: f32[24,8,1,1]\na = conv(x, w)\nb = relu(a)\nc = neg(b)\ny = exp(c)\nout y\n",
+		"a:NCHW8c b:NCHW8c c:NCHW8c y" },
+	{ 16,
+		"dag\nin x: f32[1,8,4,4]\nconst w: f32[9,8,1,1]\nconst v: f32[8,8,1,1]\nconst u: f32[5,8,1,1]\nconst t: f32[4,8,1,1]\n"
+		"a = conv(x, w)\nb = conv(x, v)\nc = conv(x, u)\nd = conv(x, t)\n"
+		"e = neg(a)\nf = neg(b)\ng = neg(c)\nh = neg(d)\nout e, f, g, h\n",
+		"a:NCHW16c b:NCHW8c c:NCHW8c d e f g h" },
+	{ 1, "dag\nin x: f32[1,8,4,4]\nconst w: f32[24,8,1,1]\na = conv(x, w)\ny = neg(a)\nout y\n", "a y" },
+	/* Nothing here asks for blocks; nor does what is not f32 or has other than four dimensions. */
+	{ 16,
+		"dag\nin x: f32[1,32,4,4]\nin z: f16[1,32,4,4]\nin v: f32[1,32,9]\nconst w: f16[32,32,1,1]\nconst k: f32[32,32,3]\n"
+		"a = exp(x)\nb = softmax(a)\nc = conv(z, w)\nd = conv(v, k)\ne = neg(b)\nf = neg(c)\ng = neg(d)\nout e, f, g\n",
+		"a b c d e f g" },
+	/* A region reaches through concat, split, slice and pad, forwards and backwards, not through transpose. */
+	{ 16,
+		"dag\nin x: f32[1,32,4,4]\nconst w: f32[64,32,3,3]\na = exp(x)\nb = neg(a)\nc = concat(a, b) axis=1\n"
+		"d, e = split(c) axis=1 sizes=[32,32]\nf = slice(d) starts=[0,0,1,1] sizes=[1,32,3,3]\ng = pad(f) pads=[0,0,1,0,0,0,0,0]\n"
+		"h = conv(g, w) pads=[1,1,1,1]\ni = transpose(h) perm=[0,2,3,1]\nj = exp(i)\nout j, e\n",
+		"a:NCHW16c b:NCHW16c c:NCHW16c d:NCHW16c e f:NCHW16c g:NCHW16c h:NCHW16c i j" },
+	/* What only reshapes read, and what they write, costs nothing where it is row-major. */
+	{ 16,
+		"dag\nin x: f32[1,32,4,4]\nconst w: f32[32,32,1,1]\nconst u: f32[32,32,1,1]\na = conv(x, w)\nb = reshape(a) shape=[1,512]\n"
+		"c = conv(x, u)\nd = reshape(c) shape=[1,512]\ne = max_pool(c) kernel=[2,2]\nf = neg(e)\nout b, d, f\n",
+		"a b c:NCHW16c d e:NCHW16c f" },
+	/* Squeeze and excite: one pixel has no blocks. */
+	{ 16,
+		"dag\nin x: f32[1,32,4,4]\nconst w: f32[24,32,1,1]\nconst u: f32[24,24,1,1]\na = conv(x, w)\nm = reduce_mean(a) axes=[2,3]\n"
+		"s = conv(m, u)\nt = sigmoid(s)\ny = mul(a, t)\nz = max_pool(y) kernel=[2,2]\nr = neg(z)\nout r\n",
+		"a:NCHW16c m s t y:NCHW16c z:NCHW16c r" },
+	/* An empty image, and one that nothing asks blocks for. */
+	{ 16,
+		"dag\nin x: f32[0,32,4,4]\nin z: f32[1,32,16777216,16777216]\nconst w: f32[32,32,1,1]\n"
+		"a = conv(x, w)\nb = neg(a)\nc = neg(z)\nd = neg(c)\nout b, d\n",
+		"a b c d" },
+};
+
+static const char *layouts(const Dag *d)
+{
+	Text t = { .arena = d->arena };
+	for (size_t i = 0; i < d->call.n; i++)
+		for (int r = 0; r < d->call.at[i].nout; r++) {
+			const Value *v = &d->value.at[d->call.at[i].out[r]];
+			text_add(&t, "%s%s%s%s", t.n > 0 ? " " : "", v->name, v->layout != NULL ? ":" : "",
+				v->layout != NULL ? v->layout : "");
+		}
+	return text_str(&t);
+}
+
+START_TEST(values_get_the_layouts_they_should)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", cases[_i].dag, strlen(cases[_i].dag), &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	graph_layouts(d, cases[_i].block);
+	ck_assert_str_eq(layouts(d), cases[_i].layouts);
+	ck_assert_msg(dag_check(d, &err), "%s", err.text);
+	Text text = { .arena = a };
+	dag_print(&text, d);
+	Dag *again = dag_parse(a, "t", text_str(&text), text.n, &err); /* and they are part of the text */
+	ck_assert_msg(again != NULL, "%s: %s", err.place, err.text);
+	ck_assert_str_eq(layouts(again), cases[_i].layouts);
+	graph_layouts(again, cases[_i].block);
+	ck_assert_str_eq(layouts(again), cases[_i].layouts);
+	graph_layouts(d, 1);
+	ck_assert(strchr(layouts(d), ':') == NULL);
+	arena_free(a);
+}
+END_TEST
+
+/* Layouts are part of a workload; how values between its calls lie is none of it. */
+START_TEST(tasks_have_the_layouts_of_their_edges)
+{
+	static const char net[] = "dag\nin x: f32[1,24,5,5]\nconst w: f32[24,24,1,1]\nconst u: f32[24,24,1,1]\n"
+				  "a = conv(x, w)\nb = relu(a)\nc = conv(b, u)\nd = add(c, b)\ne = max_pool(d) kernel=[2,2]\n"
+				  "f = neg(e)\nout f\n";
+	static const char *const want[] = {
+		"dag\nin v0: f32[1,24,5,5]\nconst c0: f32[24,24,1,1]\nv1: f32[1,24,5,5] = conv(v0, c0)\n"
+		"v2: f32[1,24,5,5]:NCHW16c = relu(v1)\nout v2\n",
+		"dag\nin v0: f32[1,24,5,5]:NCHW16c\nconst c0: f32[24,24,1,1]\nv1: f32[1,24,5,5] = conv(v0, c0)\n"
+		"v2: f32[1,24,5,5]:NCHW16c = add(v1, v0)\nout v2\n",
+		"dag\nin v0: f32[1,24,5,5]:NCHW16c\nv1: f32[1,24,4,4] = max_pool(v0) kernel=[2,2]\n"
+		"v2: f32[1,24,4,4] = neg(v1)\nout v2\n",
+	};
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", net, sizeof net - 1, &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	graph_layouts(d, 16);
+	Partition *p = graph_partition(a, d, &err);
+	ck_assert_msg(p != NULL, "%s", err.text);
+	ck_assert_int_eq(p->ntask, LEN(want));
+	for (int k = 0; k < p->ntask; k++)
+		ck_assert_str_eq(p->task[k]->text, want[k]);
+	ck_assert_str_eq(p->task[1]->label, "conv1x1 24>24 5 +add"); /* layouts are no part of the label */
+	ck_assert_int_eq(value_bytes(&d->value.at[p->group[0].out[0]]), 32 * 25 * 4);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("layouts");
+	tcase_add_loop_test(tc, values_get_the_layouts_they_should, 0, LEN(cases));
+	tcase_add_test(tc, tasks_have_the_layouts_of_their_edges);
+	return run_suite("layouts", tc);
+}
