@@ -4,6 +4,7 @@
  * with work parameters for what lies between. Nothing is scheduled here and nothing is clever:
  * this is what everything faster is compared with.
  */
+#include "op/algo.h"
 #include "op/naive.h"
 
 #include "ir/text.h"
@@ -132,8 +133,7 @@ static const char *buffer_name(Naive *nv, const char *wish)
 	return ir_name(nv->ir, names_give(nv->names, s));
 }
 
-/* Where the layout puts element (i0, i1, ...), as an index map. */
-static IndexMap map_of(Ir *ir, const char *layout, Shape s)
+IndexMap naive_map(Ir *ir, const char *layout, Shape s)
 {
 	Layout l;
 	IndexMap m = { 0 };
@@ -271,7 +271,7 @@ static void add_value_buf(Naive *nv, int value, BufRole role, DType t)
 	if (nv->buf[value] != NULL)
 		return;
 	nv->buf[value] = add_buf(nv, v->name, role, t, v->shape);
-	nv->buf[value]->map = map_of(nv->ir, v->layout, v->shape);
+	nv->buf[value]->map = naive_map(nv->ir, v->layout, v->shape);
 }
 
 /* Inputs, constants, then outputs: the order of a Task's parameters. */
@@ -302,7 +302,7 @@ static const char *block_name(Naive *nv, const char *op)
 	return names_give(nv->blocks, op);
 }
 
-KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err *err)
+static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind kind, const AlgoChoice *choice, Err *err)
 {
 	Arena *a = ir_arena(ir);
 	for (size_t i = 0; i < d->output.n; i++) {
@@ -318,7 +318,7 @@ KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err 
 		}
 	}
 	Naive nv = {
-		.ir = ir, .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a)
+		.ir = ir, .set = ir_set_new(ir), .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a)
 	};
 	nv.fn = ir_fn(ir, ir_name(ir, name), FN_RUN);
 	nv.buf = arena_array(a, Buf *, d->value.n + 1);
@@ -327,9 +327,21 @@ KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err 
 		nv.c = &d->call.at[i];
 		nv.block = block_name(&nv, op_row(nv.c->op)->name);
 		add_results(&nv);
-		builder_of(d, nv.c)(&nv);
+		if (choice != NULL && choice->call == (int)i)
+			choice->algo->build(&nv, choice->param);
+		else
+			builder_of(d, nv.c)(&nv);
 	}
-	KernelSet *ks = ir_set_new(ir);
-	ir_set_add(ks, nv.fn);
-	return ks;
+	ir_set_add(nv.set, nv.fn);
+	return nv.set;
+}
+
+KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err *err)
+{
+	return build_set(ir, d, name, kind, NULL, err);
+}
+
+KernelSet *op_compute(Ir *ir, const Dag *d, const char *name, const AlgoChoice *choice, Err *err)
+{
+	return build_set(ir, d, name, NAIVE_AS_TYPED, choice, err);
 }

@@ -75,13 +75,29 @@ static int cut_words(const char *line, size_t n, Word *out, int max)
 	return k;
 }
 
+static bool read_number(Arena *a, Word w, int64_t *out)
+{
+	return w.n <= 18 && text_to_int(word_copy(a, w), 1, INT64_C(1) << 40, out);
+}
+
+/* "key=4" */
+static bool read_pair(Arena *a, Word w, StepArg *arg)
+{
+	const char *eq = memchr(w.at, '=', w.n);
+	if (eq == NULL)
+		return false;
+	Word key = { w.at, (size_t)(eq - w.at) }, value = { eq + 1, w.n - key.n - 1 };
+	arg->word = word_copy(a, key);
+	return is_name(key) && read_number(a, value, &arg->num);
+}
+
 /* Reads the words behind the name as the row's argument string asks. */
 static bool read_args(Arena *a, Step *st, const Word *w, int n, const char *place, Err *err)
 {
 	const PrimRow *row = &rows[st->prim];
 	int at = 0;
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
-		bool many = p[0] == 'L' && p[1] == '*', optional = p[0] == 'W' && p[1] == '?';
+		bool many = p[1] == '*', optional = p[0] == 'W' && p[1] == '?';
 		if (optional && at == n)
 			break;
 		do {
@@ -90,10 +106,13 @@ static bool read_args(Arena *a, Step *st, const Word *w, int n, const char *plac
 					row->args);
 			StepArg *arg = &st->arg[st->n++];
 			if (p[0] == 'I') {
-				if (w[at].n > 18 ||
-					!text_to_int(word_copy(a, w[at]), 1, INT64_C(1) << 40, &arg->num))
+				if (!read_number(a, w[at], &arg->num))
 					return fail(err, ERR_SYNTAX, place,
 						"%s: \"%.*s\" is no number from 1 to 2^40", row->name,
+						(int)(w[at].n < 40 ? w[at].n : 40), w[at].at);
+			} else if (p[0] == 'K') {
+				if (!read_pair(a, w[at], arg))
+					return fail(err, ERR_SYNTAX, place, "%s: \"%.*s\" is no KEY=NUMBER", row->name,
 						(int)(w[at].n < 40 ? w[at].n : 40), w[at].at);
 			} else {
 				if (!is_name(w[at]))
@@ -174,7 +193,9 @@ void trace_print(Text *out, const Trace *t)
 		const Step *st = &t->step.at[i];
 		text_add(out, "%s", rows[st->prim].name);
 		for (int k = 0; k < st->n; k++)
-			if (st->arg[k].word != NULL)
+			if (st->arg[k].word != NULL && st->arg[k].num != 0)
+				text_add(out, " %s=%lld", st->arg[k].word, (long long)st->arg[k].num);
+			else if (st->arg[k].word != NULL)
 				text_add(out, " %s", st->arg[k].word);
 			else
 				text_add(out, " %lld", (long long)st->arg[k].num);

@@ -20,8 +20,8 @@ typedef enum {
 enum { STEP_ARGS = 16, TRACE_NAME = 128 /* bytes of a loop's name */ };
 
 typedef struct StepArg {
-	const char *word; /* a loop's name, or a word of the row */
-	int64_t num;      /* I */
+	const char *word; /* a loop's name, or a word of the row; K: the key */
+	int64_t num;      /* I, K; else 0 */
 } StepArg;
 
 typedef struct Step {

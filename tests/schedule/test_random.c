@@ -73,6 +73,10 @@ static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 			text_add(&line, "%s", rng_below(rng, 4) == 0 ? " guard" : "");
 		else if (p[0] == 'I')
 			text_add(&line, " %lld", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
+		else if (p[0] == 'A')
+			text_add(&line, " conv2d.winograd");
+		else if (p[0] == 'K')
+			text_add(&line, " m=%d", 2 + (int)rng_below(rng, 3));
 		else if (p[0] == 'B')
 			text_add(&line, " %s", any_block(&l, rng));
 		for (int k = 0; p[0] == 'L' && k < many; k++)
