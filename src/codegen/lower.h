@@ -50,6 +50,7 @@ bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const Codegen
 bool pass_inline_calls(Lower *l);
 bool pass_hoist_init(Lower *l);
 bool pass_lower_blocks(Lower *l);
+bool pass_conditions(Lower *l);
 bool pass_lower_reduce(Lower *l);
 bool pass_lower_async(Lower *l);
 bool pass_vectorize(Lower *l);

@@ -1,0 +1,291 @@
+/*
+ * The form that schedules give (kernels.h): small ones mean the same after every pass and compiled for
+ * every level, large ones agree with the naive form compiled, and lowering leaves what the roof
+ * needs. Then the passes that see to that, each with texts before and after.
+ */
+#include "codegen/lower.h"
+#include "ir/build.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ir/walk.h"
+#include "kernels.h"
+#include "runner.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static KernelSet *parse(Arena *a, const char *name, const char *text)
+{
+	Err err = { 0 };
+	ck_assert_msg(text != NULL, "%s: no text", name);
+	KernelSet *ks = ir_parse_set(ir_new(a), name, text, strlen(text), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s: %s\n%s", name, err.place,
+		err.text, text);
+	return ks;
+}
+
+static KernelSet *form(Arena *a, const HandKernel *row, bool naive)
+{
+	const char *name = naive ? row->naive : row->form;
+	return parse(a, row->name, hand_kernel_text(a, KERNELS, name, row->params));
+}
+
+static char *set_text(Arena *a, const KernelSet *ks)
+{
+	Text t = { .arena = a };
+	ir_print_set(&t, ks);
+	return t.at;
+}
+
+/* Tensors of both sets with the same inputs; outs of `naive` are still garbage. */
+static void both_tensors(Arena *a, const KernelSet *ks, const KernelSet *naive, Tensors *x, Tensors *y)
+{
+	Rng rng = rng_seed(7);
+	tensors_make(x, a, ks, &rng);
+	tensors_make(y, a, naive, &rng);
+	for (int k = 0; k < y->n; k++)
+		for (int j = 0; j < x->n; j++)
+			if (strcmp(y->arg[k].name, x->arg[j].name) == 0)
+				memcpy(x->arg[j].data, y->arg[k].data,
+					(size_t)dtype_bytes(y->buf[k]->type, y->elements[k]));
+}
+
+/* Only what both have and only outs; sums are of quarters, so nearly exact. */
+static void agree(Arena *a, const char *name, const Tensors *x, const Tensors *y)
+{
+	Tensors p = { .n = 0 }, q = { .n = 0 };
+	for (int k = 0; k < y->n; k++)
+		for (int j = 0; j < x->n; j++)
+			if (y->buf[k]->role == BUF_OUT &&
+				strcmp(y->arg[k].name, x->arg[j].name) == 0) {
+				p.buf[p.n] = y->buf[k];
+				p.elements[p.n] = y->elements[k];
+				p.arg[p.n++] = y->arg[k];
+				q.arg[q.n++] = x->arg[j];
+			}
+	ck_assert_int_gt(p.n, 0);
+	char *wrong = tensors_differ(a, &p, &q, 1e-5);
+	ck_assert_msg(wrong == NULL, "%s: %s", name, wrong);
+}
+
+typedef struct Check {
+	Arena *arena;
+	const Tensors *in, *want;
+	const char *name;
+} Check;
+
+static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *err)
+{
+	Check *c = arg;
+	Err e = { 0 };
+	Tensors t;
+	IrRun how = { .seed = 3 };
+	const char *name = arena_printf(c->arena, "%s after %s", c->name, pass);
+	ck_assert_msg(ir_verify_set(ks, &e), "%s: %s: %s\n%s", name, e.place, e.text,
+		set_text(c->arena, ks));
+	tensors_copy(&t, c->arena, c->in);
+	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, 2 };
+	ck_assert_msg(ir_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", name, e.place, e.text,
+		set_text(c->arena, ks));
+	t.n--;
+	agree(c->arena, name, &t, c->want);
+	(void)err;
+	return true;
+}
+
+START_TEST(small_forms)
+{
+	const HandKernel *row = &hand_kernels[_i];
+	if (!row->small)
+		return;
+	Arena *a = arena_new();
+	KernelSet *ks = form(a, row, false), *naive = form(a, row, true), *lowered;
+	Tensors in, want, got;
+	Err err = { 0 };
+	IrRun how = { .seed = 1 };
+	Target t;
+	both_tensors(a, ks, naive, &in, &want);
+	ck_assert_msg(ir_run_set(naive, want.arg, want.n, &how, &err), "%s", err.text);
+	Check c = { a, &in, &want, row->name };
+	target_host(&t, 2);
+	ck_assert_msg(codegen_lower(a, ks, &t, NULL, after_pass, &c, &lowered, &err), "%s", err.text);
+	for (int k = 0; runner_levels[k] != NULL; k++) {
+		Module m;
+		if (!runner_target(&t, runner_levels[k]))
+			continue;
+		tensors_copy(&got, a, &in);
+		ck_assert_msg(codegen_compile(a, ks, &t, NULL, &m, &err), "%s", err.text);
+		runner_run(a, &t, ks, &m, &got);
+		agree(a, arena_printf(a, "%s for %s", row->name, runner_levels[k]), &got, &want);
+	}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(large_forms)
+{
+	const HandKernel *row = &hand_kernels[_i];
+	if (row->small)
+		return;
+	Arena *a = arena_new();
+	KernelSet *ks = form(a, row, false), *naive = form(a, row, true);
+	Tensors got, want;
+	Err err = { 0 };
+	Target t;
+	Module m, n;
+	target_host(&t, 1);
+	both_tensors(a, ks, naive, &got, &want);
+	ck_assert_msg(codegen_compile(a, ks, &t, NULL, &m, &err) &&
+			      codegen_compile(a, naive, &t, NULL, &n, &err),
+		"%s", err.text);
+	runner_run(a, &t, ks, &m, &got);
+	runner_run(a, &t, naive, &n, &want);
+	agree(a, row->name, &got, &want);
+	arena_free(a);
+}
+END_TEST
+
+static bool find_if(const Stmt *s)
+{
+	return s->kind == ST_IF;
+}
+
+static bool find_loop(const Stmt *s)
+{
+	return s->kind == ST_FOR;
+}
+
+/* No condition within loops over input channels, the innermost ones. */
+static bool asked_inside(Stmt *s, void *arg)
+{
+	if (s->kind == ST_FOR && !lower_any(s->loop.body, find_loop) &&
+		lower_any(s->loop.body, find_if))
+		*(bool *)arg = true;
+	return true;
+}
+
+static bool too_long(Stmt *s, void *arg)
+{
+	int64_t n;
+	if (s->kind == ST_ALLOC && (!ir_is_int(s->alloc->shape[0], &n) || n > 16))
+		*(bool *)arg = true;
+	return true;
+}
+
+START_TEST(what_is_left)
+{
+	const HandKernel *row = &hand_kernels[_i];
+	Arena *a = arena_new();
+	KernelSet *ks = form(a, row, false), *lowered;
+	Err err = { 0 };
+	Target t;
+	bool asked = false, memory = false;
+	ck_assert(runner_target(&t, "x86-64-v4") || t.vector_bits == 512);
+	ck_assert(codegen_lower(a, ks, &t, NULL, NULL, NULL, &lowered, &err));
+	Fn *k = ir_find_fn(lowered, "k");
+	ir_each_stmt(k->body, asked_inside, &asked);
+	ir_each_stmt(k->body, too_long, &memory);
+	ck_assert_msg(!asked, "%s: a condition in an innermost loop\n%s", row->name,
+		set_text(a, lowered));
+	ck_assert_msg(!memory, "%s: an accumulator in memory\n%s", row->name, set_text(a, lowered));
+	arena_free(a);
+}
+END_TEST
+
+/* What stands behind the first run of a pass. */
+static const struct {
+	const char *pass, *before, *after;
+} rewritten[] = {
+	/* around the loop: what does not depend on it */
+	{ "conditions",
+		"fn f(x: in f32[8, 8], y: out f32[8, 8]) {\n"
+		"\tfor i in 0..8 {\n\t\tfor j in 0..8 {\n"
+		"\t\t\tif i % 3 == 1 & j % 2 == 0 {\n\t\t\t\ty[i, j] = x[i, j]\n\t\t\t}\n\t\t}\n\t}\n}\n",
+		"\tfor i in 0..8 {\n\t\tif i % 3 == 1 {\n\t\t\tfor j in 0..8 {\n"
+		"\t\t\t\tif j % 2 == 0 {\n\t\t\t\t\ty[i, j] = x[i, j]\n\t\t\t\t}\n\t\t\t}\n\t\t}\n\t}\n" },
+	/* into the bounds: taps in the padding */
+	{ "conditions",
+		"fn f(x: in f32[8], y: out f32[8]) {\n"
+		"\tfor i in 0..8 {\n\t\ty[i] = 0.0\n\t\tfor j in 0..3 {\n"
+		"\t\t\tif 0 <= i + j - 1 & i + j - 1 < 8 {\n\t\t\t\tsum y[i] <- x[i + j - 1]\n\t\t\t}\n"
+		"\t\t}\n\t}\n}\n",
+		"\t\tfor j in max(1 - i, 0)..min(9 - i, 3) {\n\t\t\tsum y[i] <- x[i + j - 1]\n\t\t}\n" },
+	/* a step of two is no bound of this form; a load is asked again each time */
+	{ "conditions",
+		"fn f(x: in i64[8], y: out f32[8]) {\n"
+		"\tfor i in 0..8 {\n\t\tfor j in 0..8 {\n"
+		"\t\t\tif 2 * j < i & x[i] < 3 {\n\t\t\t\ty[j] = 1.0\n\t\t\t}\n\t\t}\n\t}\n}\n",
+		"\t\tfor j in 0..8 {\n\t\t\tif j * 2 < i & x[i] < 3 {\n" },
+	/* neighbours, names kept apart */
+	{ "conditions",
+		"fn f(x: in f32[8], y: out f32[8]) {\n"
+		"\tfor i in 0..4 {\n\t\tif i % 3 != 1 {\n\t\t\tlet a: f32 = x[i]\n\t\t\ty[i] = a\n\t\t}\n"
+		"\t\tif i % 3 != 1 {\n\t\t\tlet a: f32 = x[i] + 1.0\n\t\t\ty[i + 4] = a\n\t\t}\n\t}\n}\n",
+		"\t\tif i % 3 != 1 {\n\t\t\tlet a: f32 = x[i]\n\t\t\ty[i] = a\n"
+		"\t\t\tlet a.1: f32 = x[i] + 1.0\n\t\t\ty[i + 4] = a.1\n\t\t}\n" },
+	/* a parallel loop stays outermost */
+	{ "conditions",
+		"fn f[N in 1..8](y: out f32[8]) {\n"
+		"\tfor i in 0..8 parallel {\n\t\tif 3 < N {\n\t\t\ty[i] = 1.0\n\t\t}\n\t}\n}\n",
+		"\tfor i in 0..8 parallel {\n\t\tif 3 < N {\n" },
+	/* pieces of any stride */
+	{ "registers",
+		"fn f(x: in f32[8], y: out f32[8]) {\n\talloc t: f32[8] @local\n"
+		"\tt[ramp(0, 2, 4)] = x[ramp(0, 1, 4)]\n\tt[ramp(1, 2, 4)] = x[ramp(4, 1, 4)]\n"
+		"\ty[ramp(0, 1, 4)] = t[ramp(1, 2, 4)]\n\ty[ramp(4, 1, 4)] = t[ramp(0, 2, 4)]\n"
+		"\ty[3] = t[3]\n}\n",
+		"\talloc t.1: f32[4] @local\n\talloc t.2: f32[4] @local\n"
+		"\tt.1[ramp(0, 1, 4)] = x[ramp(0, 1, 4)]\n\tt.2[ramp(0, 1, 4)] = x[ramp(4, 1, 4)]\n"
+		"\ty[ramp(0, 1, 4)] = t.2[ramp(0, 1, 4)]\n\ty[ramp(4, 1, 4)] = t.1[ramp(0, 1, 4)]\n"
+		"\ty[3] = lane(t.2[ramp(0, 1, 4)], 1)\n" },
+	/* two that share elements in another order stay in memory */
+	{ "registers",
+		"fn f(x: in f32[8], y: out f32[8]) {\n\talloc t: f32[4] @local\n"
+		"\tt[ramp(0, 1, 4)] = x[ramp(0, 1, 4)]\n\ty[ramp(0, 1, 4)] = t[ramp(3, -1, 4)]\n"
+		"\ty[ramp(4, 1, 4)] = t[ramp(0, 1, 4)]\n}\n",
+		"\talloc t: f32[4] @local\n" },
+};
+
+typedef struct Seen {
+	Arena *arena;
+	const char *pass;
+	char *text;
+} Seen;
+
+static bool keep_text(const char *pass, const KernelSet *ks, void *arg, Err *err)
+{
+	Seen *s = arg;
+	(void)err;
+	if (s->text == NULL && strcmp(pass, s->pass) == 0)
+		s->text = set_text(s->arena, ks);
+	return true;
+}
+
+START_TEST(rewrites)
+{
+	Arena *a = arena_new();
+	Seen seen = { a, rewritten[_i].pass, NULL };
+	KernelSet *ks = parse(a, "text", rewritten[_i].before), *out;
+	Err err = { 0 };
+	Target t;
+	target_host(&t, 1);
+	ck_assert_msg(codegen_lower(a, ks, &t, NULL, keep_text, &seen, &out, &err), "%s", err.text);
+	ck_assert_msg(strstr(seen.text, rewritten[_i].after) != NULL, "%s\nwhere there should be\n%s",
+		seen.text, rewritten[_i].after);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("kernels");
+	int rows = 0;
+	while (hand_kernels[rows].name != NULL)
+		rows++;
+	tcase_add_loop_test(tc, small_forms, 0, rows);
+	tcase_add_loop_test(tc, large_forms, 0, rows);
+	tcase_add_loop_test(tc, what_is_left, 0, rows);
+	tcase_add_loop_test(tc, rewrites, 0, LEN(rewritten));
+	return run_suite("codegen-kernels", tc);
+}
