@@ -327,6 +327,8 @@ bool prim_cache_write(Sched *s, const Step *st)
 	Arena *a = ir_arena(s->ir);
 	if (!producer_find_maker(s, "cache_write", name, &p))
 		return false;
+	if (!producer_is_param(p.at.fn, p.buf->name))
+		return sched_refuse_for(s, "cache_write", name, "it has a buffer of its own,", p.buf->name);
 	const char *piece = piecewise(&p);
 	if (piece != NULL)
 		return sched_refuse_for(s, "cache_write", name, "its buffer is made in pieces, in loop", piece);

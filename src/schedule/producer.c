@@ -57,7 +57,7 @@ Touch producer_touches_one(Stmt *s, const char *buf)
 	return t;
 }
 
-static bool is_param(const Fn *fn, const char *buf)
+bool producer_is_param(const Fn *fn, const char *buf)
 {
 	for (int k = 0; k < fn->nparam; k++)
 		if (fn->param[k].buf != NULL && strcmp(fn->param[k].buf->name, buf) == 0)
@@ -181,27 +181,38 @@ static bool covers(Producer *p)
 	return x.plain;
 }
 
+static Stmt **link_of(Stmt **list, const Stmt *s)
+{
+	for (; *list != NULL; list = &(*list)->next) {
+		Stmt *c = *list, **found = NULL;
+		if (c == s)
+			return list;
+		if (c->kind == ST_FOR)
+			found = link_of(&c->loop.body, s);
+		else if (c->kind == ST_IF && (found = link_of(&c->branch.then, s)) == NULL)
+			found = link_of(&c->branch.other, s);
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
+}
+
 /* The loops around the block that hold nothing else. */
 static void find_top(Producer *p)
 {
 	BlockPlace *at = &p->at;
 	Stmt *inner = at->block;
 	p->top = at->link;
-	for (int k = at->naround - 1; k >= 0; k--) {
-		Stmt *l = at->around[k];
-		if (l->loop.body != inner || inner->next != NULL)
-			break;
-		inner = l;
-		p->top = k > 0 ? &at->around[k - 1]->loop.body : &at->fn->body;
-		while (*p->top != l)
-			p->top = &(*p->top)->next;
+	for (int k = at->naround - 1; k >= 0 && at->around[k]->loop.body == inner && inner->next == NULL; k--) {
+		inner = at->around[k];
+		p->top = link_of(&at->fn->body, inner);
 	}
 }
 
 static bool other_fn_touches(const Sched *s, const Producer *p)
 {
 	for (size_t k = 0; k < s->ks->n; k++)
-		if (s->ks->fn[k] != p->at.fn && is_param(s->ks->fn[k], p->buf->name))
+		if (s->ks->fn[k] != p->at.fn && producer_is_param(s->ks->fn[k], p->buf->name))
 			return true;
 	return false;
 }
@@ -238,7 +249,7 @@ bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 		return false;
 	if (p->buf->role != BUF_WORK || other_fn_touches(s, p))
 		return sched_refuse_for(s, what, name, "others see the buffer that it writes,", p->buf->name);
-	p->alloc = is_param(p->at.fn, p->buf->name) ? NULL : find_alloc(&p->at.fn->body, p->buf->name);
+	p->alloc = producer_is_param(p->at.fn, p->buf->name) ? NULL : find_alloc(&p->at.fn->body, p->buf->name);
 	return true;
 }
 

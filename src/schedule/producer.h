@@ -30,6 +30,7 @@ Touch producer_touches_one(Stmt *s, const char *buf); /* s without its siblings 
 /* Iterators are named after loops: "h" of "vh". */
 const char *producer_stem(const Iter *it);
 
+bool producer_is_param(const Fn *fn, const char *buf);
 /* A block that alone makes all of a buffer, or a refusal of primitive `what`. */
 bool producer_find_maker(Sched *s, const char *what, const char *block, Producer *p);
 /* The same of a work buffer that nobody outside of the Fn sees. */
