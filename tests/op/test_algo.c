@@ -1,0 +1,275 @@
+/*
+ * Algorithms equal the naive form: to the bit modulo a prime, and in f32 within the error that each
+ * states, measured against f64. Extents that no tile divides, one-sided padding, with and without
+ * bias, blocked layouts, elementwise calls behind; and what is refused.
+ */
+#include "base/rng.h"
+#include "ir/interp.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "op/algo.h"
+#include "suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TENSORS = 8 };
+
+typedef struct Case {
+	int n, c, h, w, o;
+	const char *pads;
+	bool bias, epilogue, blocked;
+} Case;
+
+static const Case cases[] = {
+	{ 1, 3, 7, 7, 5, "[1,1,1,1]", true, true, false },
+	{ 1, 16, 13, 7, 16, "[1,1,1,1]", true, true, true },
+	{ 1, 24, 14, 14, 24, "[1,1,1,1]", false, false, true },
+	{ 2, 3, 13, 14, 17, "[0,0,0,0]", true, false, false },
+	{ 1, 16, 24, 7, 3, "[0,1,1,0]", false, true, false },
+	{ 1, 5, 3, 3, 4, "[0,0,0,0]", true, true, false },
+	{ 3, 2, 1, 9, 1, "[1,2,1,0]", false, false, false },
+	{ 1, 2, 56, 6, 2, "[2,2,2,2]", true, true, true },
+};
+static const int tiles[] = { 2, 4, 6 };
+
+static const char *workload(Arena *a, const Case *k)
+{
+	int pad[4], oh, ow;
+	ck_assert_int_eq(sscanf(k->pads, "[%d,%d,%d,%d]", pad, pad + 1, pad + 2, pad + 3), 4);
+	oh = k->h + pad[0] + pad[2] - 2;
+	ow = k->w + pad[1] + pad[3] - 2;
+	const char *layout = k->blocked ? ":NCHW16c" : "";
+	Text t = { .arena = a };
+	text_add(&t, "dag t\nin x: f32[%d,%d,%d,%d]%s\n", k->n, k->c, k->h, k->w, layout);
+	if (k->epilogue)
+		text_add(&t, "in r: f32[%d,%d,%d,%d]%s\n", k->n, k->o, oh, ow, layout);
+	text_add(&t, "const w: f32[%d,%d,3,3]\n", k->o, k->c);
+	if (k->bias)
+		text_add(&t, "const b: f32[%d]\n", k->o);
+	text_add(&t, "y: f32[%d,%d,%d,%d]%s = conv(x, w%s) pads=%s\n", k->n, k->o, oh, ow, layout, k->bias ? ", b" : "",
+		k->pads);
+	if (k->epilogue)
+		text_add(&t, "s: f32[%d,%d,%d,%d]%s = add(y, r)\nz: f32[%d,%d,%d,%d]%s = relu(s)\n", k->n, k->o, oh, ow, layout,
+			k->n, k->o, oh, ow, layout);
+	text_add(&t, "out %s\n", k->epilogue ? "z" : "y");
+	return text_str(&t);
+}
+
+static Dag *dag_of(Arena *a, const char *text)
+{
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "workload", text, strlen(text), &err);
+	ck_assert_msg(d != NULL, "%s: %s\n%s", err.place, err.text, text);
+	return d;
+}
+
+static KernelSet *winograd(Arena *a, const Dag *d, int m, int block)
+{
+	AlgoArg arg[] = { { "m", m }, { "o", block } };
+	AlgoChoice choice;
+	Err err = { 0 };
+	ck_assert_msg(algo_choose(d, "conv2d.winograd", arg, 2, &choice, &err), "%s: %s", err.place, err.text);
+	KernelSet *ks = op_compute(ir_new(a), d, "k", &choice, &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
+	return ks;
+}
+
+static const Fn *run_fn(const KernelSet *ks)
+{
+	for (size_t k = 0; k < ks->n; k++)
+		if (ks->fn[k]->kind == FN_RUN)
+			return ks->fn[k];
+	return NULL;
+}
+
+/* The tensors of naive's parameters, random where they are read; the padding of blocks is zero. */
+static int make_tensors(Arena *a, const Fn *fn, IrDomain domain, uint64_t seed, IrArg *arg)
+{
+	Rng rng = rng_seed(seed);
+	int n = 0;
+	for (int k = 0; k < fn->nparam; k++) {
+		const Buf *b = fn->param[k].buf;
+		if (b->role == BUF_WORK)
+			continue;
+		int64_t idx[8] = { 0 }, shape[8], all = ir_buf_elements(b, fn, NULL, 0), left = 1;
+		uint64_t *v = arena_array(a, uint64_t, all);
+		memset(v, 0, sizeof *v * (size_t)all);
+		for (int i = 0; i < b->rank; i++) {
+			ck_assert(ir_is_int(b->shape[i], &shape[i]));
+			left *= shape[i];
+		}
+		for (; left > 0; left--) {
+			int64_t at = ir_buf_offset(b, idx);
+			if (domain == IR_MODP)
+				v[at] = ir_modp_of((double)rng_below(&rng, 100000) - 50000);
+			else
+				((float *)v)[at] = (float)(rng_real(&rng) * 2 - 1);
+			for (int i = b->rank - 1; i >= 0 && ++idx[i] == shape[i]; i--)
+				idx[i] = 0;
+		}
+		ck_assert_int_lt(n, TENSORS);
+		arg[n++] = (IrArg){ .name = b->name, .data = v };
+	}
+	return n;
+}
+
+static const void *out_of(Arena *a, const KernelSet *ks, const KernelSet *naive, IrDomain domain, uint64_t seed, int64_t *n)
+{
+	IrArg arg[TENSORS];
+	Err err = { 0 };
+	const Fn *fn = run_fn(naive);
+	IrRun how = { .seed = seed, .domain = domain, .skip_races = domain == IR_EXACT };
+	int count = make_tensors(a, fn, domain, seed, arg);
+	ck_assert_msg(ir_run_set(ks, arg, count, &how, &err), "%s: %s", err.place, err.text);
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].buf->role == BUF_OUT) {
+			*n = ir_buf_elements(fn->param[k].buf, fn, NULL, 0);
+			for (int i = 0; i < count; i++)
+				if (strcmp(arg[i].name, fn->param[k].buf->name) == 0)
+					return arg[i].data;
+		}
+	ck_abort_msg("no output");
+	return NULL;
+}
+
+START_TEST(equal_to_the_bit_modulo_a_prime)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	int64_t n = 0, again = 0;
+	const char *text = workload(a, &cases[_i / LEN(tiles)]);
+	Dag *d = dag_of(a, text);
+	KernelSet *naive = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, &err);
+	KernelSet *ks = winograd(a, d, tiles[_i % LEN(tiles)], _i % 2 != 0 ? 16 : 4);
+	const uint64_t *want = out_of(a, naive, naive, IR_MODP, (uint64_t)_i, &n);
+	const uint64_t *got = out_of(a, ks, naive, IR_MODP, (uint64_t)_i, &again);
+	ck_assert_int_eq(n, again);
+	for (int64_t k = 0; k < n; k++)
+		ck_assert_msg(ir_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tiles[_i % LEN(tiles)], (long long)k, text);
+	arena_free(a);
+}
+END_TEST
+
+/* Many channels, since that is where errors add up; the reference accumulates in f64. */
+START_TEST(the_error_is_within_what_is_stated)
+{
+	static const Case wide = { 1, 128, 14, 13, 4, "[1,1,1,1]", true, false, false };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	int64_t n = 0;
+	int m = tiles[_i];
+	Dag *d = dag_of(a, workload(a, &wide));
+	AlgoChoice choice;
+	KernelSet *exact = op_naive(ir_new(a), d, "k", NAIVE_F64, &err), *ks = winograd(a, d, m, 16);
+	const float *want = out_of(a, exact, exact, IR_EXACT, 5, &n), *got = out_of(a, ks, exact, IR_EXACT, 5, &n);
+	double off = 0, most = 0;
+	for (int64_t k = 0; k < n; k++) {
+		off = fmax(off, fabs((double)want[k] - (double)got[k]));
+		most = fmax(most, fabs((double)want[k]));
+	}
+	ck_assert(algo_choose(d, "conv2d.winograd", &(AlgoArg){ "m", m }, 1, &choice, &err));
+	double bound = choice.algo->error(choice.param);
+	if (getenv("DLC_TEST_SAY") != NULL)
+		printf("m=%d: error %.2e, stated %.0e\n", m, off / most, bound);
+	ck_assert_msg(off / most <= bound, "m=%d: error %g, stated %g", m, off / most, bound);
+	ck_assert_msg(off / most >= bound / 1000, "m=%d: error %g, stated %g: too much", m, off / most, bound);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *call, *weights, *why;
+} refused[] = {
+	{ "conv(x, w) strides=[2,2]", "const w: f32[4,4,3,3]", "stride" },
+	{ "conv(x, w) dilations=[2,2]", "const w: f32[4,4,3,3]", "dilation" },
+	{ "conv(x, w) groups=2", "const w: f32[4,2,3,3]", "groups" },
+	{ "conv(x, w)", "const w: f32[4,4,1,1]", "3x3" },
+	{ "conv(x, w)", "const w: f32[4,4,3,5]", "3x3" },
+	{ "conv(x, w)", "in w: f32[4,4,3,3]", "constant" },
+	{ "relu(x)", "const w: f32[1]", "no call" },
+};
+
+START_TEST(other_convolutions_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	AlgoChoice choice;
+	Dag *d = dag_of(a, arena_printf(a, "dag t\nin x: f32[1,4,8,8]\n%s\ny = %s\nout y\n", refused[_i].weights, refused[_i].call));
+	ck_assert(!algo_choose(d, "conv2d.winograd", &(AlgoArg){ "m", 2 }, 1, &choice, &err));
+	ck_assert_int_eq(err.code, ERR_ILLEGAL);
+	ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *name, *why;
+	int n;
+	AlgoArg arg[3];
+} wrong[] = {
+	{ "conv2d.winograd", "m= must be given", 0, { { NULL, 0 } } },
+	{ "conv2d.winograd", "from 2 to 6", 1, { { "m", 8 } } },
+	{ "conv2d.winograd", "2, 4 or 6", 1, { { "m", 3 } } },
+	{ "conv2d.winograd", "no parameter", 2, { { "m", 2 }, { "q", 1 } } },
+	{ "conv2d.winograd", "twice", 2, { { "m", 2 }, { "m", 4 } } },
+	{ "conv2d.fft", "no algorithm", 1, { { "m", 2 } } },
+};
+
+START_TEST(wrong_words_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	AlgoChoice choice;
+	Dag *d = dag_of(a, workload(a, &cases[0]));
+	ck_assert(!algo_choose(d, wrong[_i].name, wrong[_i].arg, wrong[_i].n, &choice, &err));
+	ck_assert_msg(strstr(err.text, wrong[_i].why) != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(two_convolutions_are_not_chosen_from)
+{
+	static const char text[] = "dag t\nin x: f32[1,4,8,8]\nconst w: f32[4,4,3,3]\ny: f32[1,4,6,6] = conv(x, w)\n"
+				   "z: f32[1,4,4,4] = conv(y, w)\nout z\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	AlgoChoice choice;
+	ck_assert(!algo_choose(dag_of(a, text), "conv2d.winograd", &(AlgoArg){ "m", 2 }, 1, &choice, &err));
+	ck_assert_msg(strstr(err.text, "several") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* The set prints and parses back; the run Fn does not see the weights, the prepare Fn nothing else. */
+START_TEST(the_weights_are_prepared)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text once = { .arena = a }, twice = { .arena = a };
+	KernelSet *ks = winograd(a, dag_of(a, workload(a, &cases[1])), 4, 16);
+	ck_assert_int_eq((int)ks->n, 2);
+	ck_assert_int_eq((int)ks->fn[0]->kind, FN_PREPARE);
+	ck_assert_str_eq(ks->fn[0]->param[0].buf->name, "w");
+	ck_assert(ir_find_buf(ks->fn[1], "w") == NULL);
+	ir_print_set(&once, ks);
+	KernelSet *again = ir_parse_set(ir_new(a), "again", text_str(&once), once.n, &err);
+	ck_assert_msg(again != NULL, "%s: %s", err.place, err.text);
+	ir_print_set(&twice, again);
+	ck_assert_str_eq(text_str(&once), text_str(&twice));
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("algo");
+	tcase_add_loop_test(tc, equal_to_the_bit_modulo_a_prime, 0, LEN(cases) * LEN(tiles));
+	tcase_add_loop_test(tc, the_error_is_within_what_is_stated, 0, LEN(tiles));
+	tcase_add_loop_test(tc, other_convolutions_are_refused, 0, LEN(refused));
+	tcase_add_loop_test(tc, wrong_words_are_refused, 0, LEN(wrong));
+	tcase_add_test(tc, two_convolutions_are_not_chosen_from);
+	tcase_add_test(tc, the_weights_are_prepared);
+	return run_suite("algo", tc);
+}
