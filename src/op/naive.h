@@ -52,8 +52,6 @@ DType naive_acc(const Naive *nv, DType t);
 const Value *naive_in(const Naive *nv, int k); /* NULL: absent */
 const Value *naive_out(const Naive *nv, int k);
 Buf *naive_buf(const Naive *nv, int value);
-/* Where a layout (op/layout.h) puts element (i0, i1, ...); NULL: the identity. */
-IndexMap naive_map(Ir *ir, const char *layout, Shape s);
 /* A further work buffer of the call, "v3.acc". */
 Buf *naive_work(Naive *nv, const char *what, DType t, Shape s);
 

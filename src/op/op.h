@@ -67,4 +67,7 @@ typedef enum {
  */
 KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err *err);
 
+/* Where a layout (op/layout.h) puts element (i0, i1, ...); NULL, or one that does not fit: the identity. */
+IndexMap naive_map(Ir *ir, const char *layout, Shape s);
+
 #endif

@@ -30,7 +30,7 @@ static const char *const workloads[] = {
 
 typedef struct Loops {
 	Arena *arena;
-	VEC(const char *) name, block;
+	VEC(const char *) name, block, tensor;
 } Loops;
 
 static bool add_loop(Stmt *s, void *arg)
@@ -41,6 +41,13 @@ static bool add_loop(Stmt *s, void *arg)
 	if (s->kind == ST_BLOCK)
 		vec_push(l->arena, &l->block, s->block.name);
 	return true;
+}
+
+static void add_names(Loops *l, const Fn *fn)
+{
+	ir_each_stmt(fn->body, add_loop, l);
+	for (int k = 0; k < fn->nparam; k++)
+		vec_push(l->arena, &l->tensor, fn->param[k].buf->name);
 }
 
 static const char *any_loop(const Loops *l, Rng *rng)
@@ -57,6 +64,19 @@ static const char *any_block(const Loops *l, Rng *rng)
 	return l->block.at[rng_below(rng, l->block.n)];
 }
 
+static const char *any_tensor(const Loops *l, Rng *rng)
+{
+	if (l->tensor.n == 0 || rng_below(rng, 40) == 0)
+		return "nosuch";
+	return l->tensor.at[rng_below(rng, l->tensor.n)];
+}
+
+static const char *any_word(Prim p, Rng *rng)
+{
+	static const char *const layout[] = { "OIHW4i8o", "OIHW16o", "OI16o", "IO4i", "O4o", "HWIO", "NONE" };
+	return p == PRIM_pack ? layout[rng_below(rng, LEN(layout))] : "guard";
+}
+
 /* One step: its words as the row in prim.def says, whether they make sense or not. */
 static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 {
@@ -64,13 +84,14 @@ static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 	Loops l = { .arena = a };
 	Text line = { .arena = a };
 	for (size_t i = 0; i < ks->n; i++)
-		ir_each_stmt(ks->fn[i]->body, add_loop, &l);
-	const PrimRow *row = prim_row((Prim)rng_below(rng, PRIM_COUNT));
+		add_names(&l, ks->fn[i]);
+	Prim prim = (Prim)rng_below(rng, PRIM_COUNT);
+	const PrimRow *row = prim_row(prim);
 	text_add(&line, "%s", row->name);
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
 		int many = p[0] == 'L' && p[1] == '*' ? 2 + (int)rng_below(rng, 4) : 1;
 		if (p[0] == 'W')
-			text_add(&line, "%s", rng_below(rng, 4) == 0 ? " guard" : "");
+			text_add(&line, "%s%s", p[1] == 0 || rng_below(rng, 4) == 0 ? " " : " #", any_word(prim, rng));
 		else if (p[0] == 'I')
 			text_add(&line, " %lld", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
 		else if (p[0] == 'A')
@@ -79,6 +100,8 @@ static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 			text_add(&line, " m=%d", 2 + (int)rng_below(rng, 3));
 		else if (p[0] == 'B')
 			text_add(&line, " %s", any_block(&l, rng));
+		else if (p[0] == 'T')
+			text_add(&line, " %s", any_tensor(&l, rng));
 		for (int k = 0; p[0] == 'L' && k < many; k++)
 			text_add(&line, " %s", any_loop(&l, rng));
 	}

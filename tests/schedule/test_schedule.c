@@ -44,6 +44,7 @@ static const struct {
 } golden[] = {
 	{ "tests/golden/schedule/prims.t", 12 },
 	{ "tests/golden/schedule/reduce.t", 6 },
+	{ "tests/golden/schedule/data.t", 8 },
 };
 
 START_TEST(primitives_give_the_golden_text)
