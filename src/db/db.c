@@ -11,14 +11,18 @@
 #include <string.h>
 
 #define APPLICATION_ID "1145848660" /* "DLCT" */
+#define VERSION "2"
 
 static const char *const schema[] = {
 	"CREATE TABLE record(id BLOB PRIMARY KEY,kind INTEGER NOT NULL,line TEXT NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE run(id BLOB PRIMARY KEY,workload BLOB NOT NULL,target BLOB NOT NULL,"
 	"epoch INTEGER NOT NULL,status INTEGER NOT NULL,verified INTEGER NOT NULL,"
-	"median_ns INTEGER NOT NULL) WITHOUT ROWID",
+	"median_ns INTEGER NOT NULL,session BLOB NOT NULL,trace BLOB NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE retraction(run BLOB PRIMARY KEY) WITHOUT ROWID",
+	"CREATE TABLE task(id BLOB PRIMARY KEY,family BLOB NOT NULL) WITHOUT ROWID",
 	"CREATE INDEX run_best ON run(workload,target,status,epoch,verified,median_ns,id)",
+	"CREATE INDEX run_trace ON run(trace)",
+	"CREATE INDEX task_family ON task(family)",
 };
 
 static const char *const text[SQL_COUNT] = {
@@ -28,20 +32,32 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_PUT_RECORD] = "INSERT OR IGNORE INTO record(id,kind,line) VALUES(?1,?2,?3)",
 	[SQL_KIND] = "SELECT kind FROM record WHERE id=?1",
 	[SQL_GET_RECORD] = "SELECT line,id FROM record WHERE id=?1",
-	[SQL_PUT_RUN] = "INSERT OR IGNORE INTO run(id,workload,target,epoch,status,verified,median_ns)"
-			" VALUES(?1,?2,?3,?4,?5,?6,?7)",
+	[SQL_PUT_RUN] = "INSERT OR IGNORE INTO run(id,workload,target,epoch,status,verified,median_ns,session,trace)"
+			" VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
 	[SQL_PUT_RETRACTION] = "INSERT OR IGNORE INTO retraction(run) VALUES(?1)",
-	[SQL_BEST] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
-		     " run.target=?2 AND run.status=0 AND run.epoch=?3 AND run.verified=1 AND"
-		     " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
-		     " ORDER BY run.median_ns,run.id LIMIT 1",
+	[SQL_PUT_FAMILY] = "INSERT OR IGNORE INTO task(id,family) VALUES(?1,?2)",
 	[SQL_RUNS] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
 		     " run.target=?2 AND run.epoch=?3 AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
 		     " ORDER BY run.status,run.median_ns,run.id",
+	[SQL_FASTEST] = "SELECT id,median_ns,trace,session FROM run WHERE workload=?1 AND target=?2 AND status=0 AND"
+			" epoch=?3 AND verified=1 AND median_ns>=?4 AND"
+			" NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id) ORDER BY median_ns,id",
+	[SQL_OF_TRACE] = "SELECT id,median_ns,session FROM run WHERE trace=?5 AND workload=?1 AND target=?2 AND"
+			 " status=0 AND epoch=?3 AND verified=1 AND median_ns>=?4 AND"
+			 " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)",
+	[SQL_EPOCH_BELOW] = "SELECT max(epoch) FROM run WHERE workload=?1 AND target=?2 AND status=0 AND epoch<?3",
+	[SQL_COUNT_BELOW] = "SELECT count(*),sum(status=0 AND verified=1 AND median_ns<?3) FROM run"
+			    " WHERE workload=?1 AND target=?2 AND"
+			    " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)",
+	[SQL_FAMILY] = "SELECT r.line,t.id FROM task t JOIN record r USING(id) WHERE t.family=?1 AND t.id<>?2 AND"
+		       " EXISTS(SELECT 1 FROM run WHERE workload=t.id AND target=?3 AND status=0 AND verified=1)"
+		       " ORDER BY t.id LIMIT 1000",
+	[SQL_NEXT_TARGET] = "SELECT min(target) FROM run WHERE workload=?1 AND target>?2",
 	[SQL_ALL] = "SELECT id,kind,line FROM record ORDER BY kind,id",
-	[SQL_INDEXED] = "SELECT workload,target,epoch,status,verified,median_ns FROM run WHERE id=?1",
-	[SQL_COUNT_RUNS] = "SELECT count(*) FROM run",
+	[SQL_INDEXED] = "SELECT workload,target,epoch,status,verified,median_ns,session,trace FROM run WHERE id=?1",
+	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)",
 	[SQL_IS_RETRACTED] = "SELECT 1 FROM retraction WHERE run=?1",
+	[SQL_FAMILY_OF] = "SELECT family FROM task WHERE id=?1",
 };
 
 bool sql_fail(const Db *db, int rc, Err *err)
@@ -108,6 +124,41 @@ bool sql_read_record(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, Recor
 	return true;
 }
 
+bool sql_read_run(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, RunRecord *out, Err *err)
+{
+	Record r;
+	Hash key;
+	const char *bytes = (const char *)sqlite3_column_text(st, line);
+	if (bytes != NULL && sql_hash(st, id, &key) &&
+		record_read_run(a, bytes, (size_t)sqlite3_column_bytes(st, line), out) &&
+		memcmp(&key, &out->id, sizeof key) == 0)
+		return true;
+	if (!sql_read_record(db, a, st, line, id, &r, err))
+		return false;
+	if (r.kind != RECORD_RUN)
+		return fail(err, ERR_INPUT, db->path, "the database is damaged: its index of runs names something else");
+	return record_to_run(&r, out, err);
+}
+
+bool sql_next(Db *db, sqlite3_stmt *st, bool *row, Err *err)
+{
+	int rc = sqlite3_step(st);
+	*row = rc == SQLITE_ROW;
+	if (rc == SQLITE_ROW)
+		return true;
+	sqlite3_reset(st);
+	return rc == SQLITE_DONE || sql_fail(db, rc, err);
+}
+
+bool sql_hash(sqlite3_stmt *st, int column, Hash *out)
+{
+	const void *blob = sqlite3_column_blob(st, column);
+	if (blob == NULL || sqlite3_column_bytes(st, column) != (int)sizeof *out)
+		return false;
+	memcpy(out, blob, sizeof *out);
+	return true;
+}
+
 static bool exec(Db *db, const char *sql, Err *err)
 {
 	int rc = sqlite3_exec(db->sql, sql, NULL, NULL, NULL);
@@ -164,7 +215,7 @@ static bool create_schema(Db *db, Err *err)
 		if (!exec(db, schema[i], err))
 			return false;
 	return (objects != 0 ||
-		       exec(db, "PRAGMA application_id=" APPLICATION_ID ";PRAGMA user_version=1", err)) &&
+		       exec(db, "PRAGMA application_id=" APPLICATION_ID ";PRAGMA user_version=" VERSION, err)) &&
 		exec(db, "COMMIT", err);
 }
 
@@ -182,10 +233,11 @@ static bool check_identity(Db *db, DbMode mode, Err *err)
 	}
 	if (app != strtoll(APPLICATION_ID, NULL, 10))
 		return fail(err, ERR_INPUT, db->path, "is no tuning database of dlc");
-	if (version != 1)
-		return fail(err, ERR_INPUT, db->path,
-			"the database has version %lld, this dlc reads version 1; use a newer dlc",
-			(long long)version);
+	int64_t ours = strtoll(VERSION, NULL, 10);
+	if (version != ours)
+		return fail(err, ERR_INPUT, db->path, "the database has version %lld, this dlc reads version %s; %s",
+			(long long)version, VERSION, version > ours ? "use a newer dlc"
+				: "export it with the dlc that made it, and import the lines into a new one");
 	return check_schema(db, err);
 }
 
@@ -270,222 +322,4 @@ void db_close(Db *db)
 		sqlite3_finalize(db->stmt[i]);
 	sqlite3_close_v2(db->sql);
 	arena_free(db->arena);
-}
-
-/* ---- putting ---- */
-
-bool sql_epoch(Db *db, Hash env, int64_t *epoch, Err *err)
-{
-	if (db->env_epoch >= 0 && memcmp(&env, &db->env, sizeof env) == 0) {
-		*epoch = db->env_epoch;
-		return true;
-	}
-	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, err);
-	if (st == NULL)
-		return false;
-	Arena *a = arena_new();
-	Record r;
-	sql_bind_hash(st, 1, env);
-	int rc = sqlite3_step(st);
-	bool ok = rc == SQLITE_ROW ? sql_read_record(db, a, st, 0, 1, &r, err) &&
-				json_int(r.json, "codegen_epoch", 0, 1 << 30, epoch, err)
-		: rc == SQLITE_DONE ? fail(err, ERR_INPUT, db->path, "a run names an environment that is not there")
-				    : sql_fail(db, rc, err);
-	sqlite3_reset(st);
-	arena_free(a);
-	if (ok) {
-		db->env = env;
-		db->env_epoch = *epoch;
-	}
-	return ok;
-}
-
-static bool put_run(Db *db, const Record *r, Err *err)
-{
-	RunRecord run;
-	int64_t epoch;
-	sqlite3_stmt *st = sql_get(db, SQL_PUT_RUN, err);
-	if (st == NULL || !record_to_run(r, &run, err) || !sql_epoch(db, run.env, &epoch, err))
-		return false;
-	sql_bind_hash(st, 1, r->id);
-	sql_bind_hash(st, 2, run.workload);
-	sql_bind_hash(st, 3, run.target);
-	sqlite3_bind_int64(st, 4, epoch);
-	sqlite3_bind_int(st, 5, (int)run.status);
-	sqlite3_bind_int(st, 6, run.max_err_e9 >= 0);
-	sqlite3_bind_int64(st, 7, run.median_ns);
-	return sql_do(db, st, err);
-}
-
-static bool put_retraction(Db *db, const Record *r, Err *err)
-{
-	Hash run;
-	sqlite3_stmt *st = sql_get(db, SQL_PUT_RETRACTION, err);
-	if (st == NULL || !record_hash(r->json, "run", &run, err))
-		return false;
-	sql_bind_hash(st, 1, run);
-	return sql_do(db, st, err);
-}
-
-bool db_put_line(Db *db, const Record *r, const char *line, bool *fresh, Err *err)
-{
-	sqlite3_stmt *st = sql_get(db, SQL_PUT_RECORD, err);
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, r->id);
-	sqlite3_bind_int(st, 2, (int)r->kind);
-	sqlite3_bind_text(st, 3, line, -1, SQLITE_TRANSIENT);
-	if (!sql_do(db, st, err))
-		return false;
-	*fresh = sqlite3_changes(db->sql) > 0;
-	if (!*fresh)
-		return true;
-	if (r->kind == RECORD_RUN)
-		return put_run(db, r, err);
-	return r->kind != RECORD_RETRACTION || put_retraction(db, r, err);
-}
-
-/* Stores a line in a transaction of its own. */
-static bool put_sealed(Db *db, const Record *r, const char *line, Err *err)
-{
-	bool fresh;
-	if (!sql_run(db, SQL_BEGIN, err))
-		return false;
-	if (db_put_line(db, r, line, &fresh, err) && sql_run(db, SQL_COMMIT, err))
-		return true;
-	sql_run(db, SQL_ROLLBACK, NULL);
-	return false;
-}
-
-static bool put_object(Db *db, Arena *a, RecordKind kind, Json *o, Hash *id, Err *err)
-{
-	const char *line;
-	json_set(a, o, "kind", json_new_text(a, record_kind_name(kind)));
-	if (!record_seal(a, o, id, &line, err))
-		return false;
-	Record r = { kind, *id, o };
-	return put_sealed(db, &r, line, err);
-}
-
-static Json *object_of(Arena *a, const char *line, Err *err)
-{
-	return json_parse(a, "record", line, strlen(line), err);
-}
-
-bool db_put_task(Db *db, const Task *task, Err *err)
-{
-	Arena *a = arena_new();
-	Record r;
-	const char *line = task_record(a, task);
-	bool ok = record_read(a, task->label, line, strlen(line), &r, err) && put_sealed(db, &r, line, err);
-	arena_free(a);
-	return ok;
-}
-
-bool db_put_target(Db *db, const Target *target, Hash *id, Err *err)
-{
-	Arena *a = arena_new();
-	Json *o = object_of(a, target_record(a, target), err);
-	bool ok = o != NULL && put_object(db, a, RECORD_TARGET, o, id, err);
-	arena_free(a);
-	return ok;
-}
-
-bool db_put_env(Db *db, int codegen_epoch, const char *compiler, Hash *id, Err *err)
-{
-	Arena *a = arena_new();
-	Json *o = json_new(a, JV_OBJECT);
-	json_set(a, o, "codegen_epoch", json_new_int(a, codegen_epoch));
-	json_set(a, o, "compiler", json_new_text(a, compiler));
-	bool ok = put_object(db, a, RECORD_ENVIRONMENT, o, id, err);
-	arena_free(a);
-	return ok;
-}
-
-bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err)
-{
-	Arena *a = arena_new();
-	Json *o = json_new(a, JV_OBJECT);
-	json_set(a, o, "tool", json_new_text(a, s->tool));
-	json_set(a, o, "search", json_new_text(a, s->search));
-	json_set(a, o, "model", json_new_text(a, s->model));
-	json_set(a, o, "seed", json_new_int(a, s->seed));
-	json_set(a, o, "started_s", json_new_int(a, s->started_s));
-	bool ok = put_object(db, a, RECORD_SESSION, o, id, err);
-	arena_free(a);
-	return ok;
-}
-
-bool db_put_run(Db *db, RunRecord *run, Err *err)
-{
-	Arena *a = arena_new();
-	bool ok = put_object(db, a, RECORD_RUN, record_from_run(a, run), &run->id, err);
-	arena_free(a);
-	return ok;
-}
-
-/* ---- asking ---- */
-
-/* A row of SQL_BEST or SQL_RUNS: the record, which must be what the index says it is. */
-static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash target, RunRecord *out, Err *err)
-{
-	Record r;
-	if (!sql_read_record(db, a, st, 0, 1, &r, err))
-		return false;
-	if (r.kind != RECORD_RUN)
-		return fail(err, ERR_INPUT, db->path, "the database is damaged: its index of runs names something else");
-	if (!record_to_run(&r, out, err))
-		return false;
-	if (memcmp(&out->workload, &workload, sizeof workload) != 0 ||
-		memcmp(&out->target, &target, sizeof target) != 0)
-		return fail(err, ERR_INPUT, db->path, "the database is damaged: its index says other things than its runs");
-	return true;
-}
-
-const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err)
-{
-	sqlite3_stmt *st = sql_get(db, SQL_BEST, err);
-	if (st == NULL)
-		return NULL;
-	sql_bind_hash(st, 1, workload);
-	sql_bind_hash(st, 2, target);
-	sqlite3_bind_int(st, 3, codegen_epoch);
-	int rc = sqlite3_step(st);
-	RunRecord *run = NULL;
-	if (rc == SQLITE_ROW) {
-		run = arena_new_of(a, RunRecord);
-		if (!read_run(db, a, st, workload, target, run, err))
-			run = NULL;
-	} else if (rc != SQLITE_DONE) {
-		sql_fail(db, rc, err);
-	}
-	sqlite3_reset(st);
-	return run;
-}
-
-bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn f, void *arg, Err *err)
-{
-	sqlite3_stmt *st = sql_get(db, SQL_RUNS, err);
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, workload);
-	sql_bind_hash(st, 2, target);
-	sqlite3_bind_int(st, 3, codegen_epoch);
-	int rc;
-	bool ok = true;
-	while (ok && (rc = sqlite3_step(st)) != SQLITE_DONE) {
-		if (rc != SQLITE_ROW) {
-			ok = sql_fail(db, rc, err);
-			break;
-		}
-		Arena *a = arena_new();
-		RunRecord run;
-		ok = read_run(db, a, st, workload, target, &run, err);
-		bool more = ok && f(&run, arg);
-		arena_free(a);
-		if (!more)
-			break;
-	}
-	sqlite3_reset(st);
-	return ok;
 }

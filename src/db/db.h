@@ -58,7 +58,9 @@ bool db_put_env(Db *db, int codegen_epoch, const char *compiler, Hash *id, Err *
 bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err);
 bool db_put_run(Db *db, RunRecord *run, Err *err); /* fills run->id */
 
-/* The best verified run of workload x target of this codegen epoch. NULL without an error: none. */
+bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err);
+
+/* The fastest run of the best schedule (db/near.h) of this epoch. NULL without an error: none. */
 const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err);
 /*
  * Calls f for each run of workload x target of this codegen epoch, best first, failures last; f

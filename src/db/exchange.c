@@ -2,10 +2,13 @@
  * Lines out and in: export, import; and check, which trusts nothing.  Merging is a union of immutable records, so order and
  * duplication do not matter, except that a line comes after those it names.
  */
+#include "db/near.h"
 #include "db/sql.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { SCRATCH = 1 << 20 /* bytes of parsed lines kept at once */ };
 
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err)
 {
@@ -55,21 +58,43 @@ static bool names_known(Db *db, const Record *r, const char *place, Err *why, Er
 	return true;
 }
 
-/* False with `why` filled in: the line is refused. With err: the database failed. */
-static bool take_line(Db *db, const char *place, const char *line, size_t n, bool *fresh, Err *why, Err *err)
+/* A run names these four; a record of that kind is there. */
+static bool run_names_known(Db *db, const RunRecord *run, const char *place, Err *why, Err *err)
 {
-	Arena *a = arena_new();
+	const Hash id[] = { run->env, run->session, run->target, run->workload };
+	static const RecordKind kinds[] = { RECORD_ENVIRONMENT, RECORD_SESSION, RECORD_TARGET, RECORD_WORKLOAD };
+	for (int i = 0; i < 4; i++) {
+		int kind;
+		if (db->nknown > i && memcmp(&db->known[i], &id[i], sizeof id[i]) == 0)
+			continue;
+		if (!kind_of(db, id[i], &kind, err))
+			return false;
+		if (kind != (int)kinds[i])
+			return fail(why, ERR_INPUT, place, "the run names a record that is not there, as its %s",
+				record_kind_name(kinds[i]));
+		db->known[i] = id[i];
+		db->nknown = db->nknown > i ? db->nknown : i + 1;
+	}
+	return true;
+}
+
+/* False with `why` filled in: the line is refused. With err: the database failed. */
+static bool take_line(Db *db, Arena *a, const char *place, const char *line, size_t n, bool *fresh, Err *why, Err *err)
+{
 	Record r;
-	bool ok = record_read(a, place, line, n, &r, why) && names_known(db, &r, place, why, err) &&
-		db_put_line(db, &r, arena_printf(a, "%.*s", (int)n, line), fresh, err);
-	arena_free(a);
-	return ok;
+	RunRecord run;
+	if (record_read_run(a, line, n, &run))
+		return run_names_known(db, &run, place, why, err) && db_put_run_line(db, &run, line, n, fresh, err);
+	return record_read(a, place, line, n, &r, why) && names_known(db, &r, place, why, err) &&
+		db_put_line(db, &r, line, n, fresh, err);
 }
 
 static bool import_lines(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
 {
 	int line = 1;
-	for (size_t at = 0; at < n; line++) {
+	bool ok = true;
+	Arena *a = arena_new();
+	for (size_t at = 0; at < n && ok; line++) {
 		const char *end = memchr(text + at, '\n', n - at);
 		size_t len = end != NULL ? (size_t)(end - text) - at : n - at;
 		char place[256];
@@ -77,21 +102,26 @@ static bool import_lines(Db *db, const char *name, const char *text, size_t n, I
 		if (len != 0) {
 			Err why = { 0 }, failed = { 0 };
 			bool fresh = false;
-			if (take_line(db, place, text + at, len, &fresh, &why, &failed)) {
+			if (take_line(db, a, place, text + at, len, &fresh, &why, &failed)) {
 				count->taken += fresh;
 				count->known += !fresh;
 			} else if (failed.code != ERR_NONE) {
 				if (err != NULL)
 					*err = failed;
-				return false;
+				ok = false;
 			} else if (count->refused++ == 0) {
 				err_format(&why, count->first, sizeof count->first);
 				count->first[strcspn(count->first, "\n")] = 0;
 			}
 		}
 		at += len + 1;
+		if (arena_used(a) > SCRATCH) {
+			arena_free(a);
+			a = arena_new();
+		}
 	}
-	return true;
+	arena_free(a);
+	return ok;
 }
 
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
@@ -100,7 +130,7 @@ bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount
 		return false;
 	if (import_lines(db, name, text, n, count, err) && sql_run(db, SQL_COMMIT, err))
 		return true;
-	sql_run(db, SQL_ROLLBACK, NULL);
+	sql_forget(db);
 	return false;
 }
 
@@ -128,7 +158,7 @@ static bool same_hash(sqlite3_stmt *st, int column, Hash h)
 }
 
 /* The index row of a run says what the run says. */
-static bool check_indexed(Db *db, const Record *r, Err *err)
+static bool check_run(Db *db, const Record *r, Err *err)
 {
 	RunRecord run;
 	int64_t epoch;
@@ -141,11 +171,25 @@ static bool check_indexed(Db *db, const Record *r, Err *err)
 	int rc = sqlite3_step(st);
 	bool same = rc == SQLITE_ROW && same_hash(st, 0, run.workload) && same_hash(st, 1, run.target) &&
 		sqlite3_column_int64(st, 2) == epoch && sqlite3_column_int64(st, 3) == (int64_t)run.status &&
-		sqlite3_column_int64(st, 4) == (run.max_err_e9 >= 0) && sqlite3_column_int64(st, 5) == run.median_ns;
+		sqlite3_column_int64(st, 4) == record_verified(&run) && sqlite3_column_int64(st, 5) == run.median_ns &&
+		same_hash(st, 6, run.session) && same_hash(st, 7, sql_trace(run.trace));
 	sqlite3_reset(st);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return sql_fail(db, rc, err);
 	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
+static bool check_family(Db *db, const Record *r, Err *err)
+{
+	const char *dag;
+	sqlite3_stmt *st = json_str(r->json, "dag", &dag, err) ? sql_get(db, SQL_FAMILY_OF, err) : NULL;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, r->id);
+	bool row, ok = sql_next(db, st, &row, err);
+	bool same = ok && row && same_hash(st, 0, db_family(dag));
+	sqlite3_reset(st);
+	return ok && (same || fail(err, ERR_INPUT, db->path, "%s", index_differs));
 }
 
 static bool check_retracted(Db *db, const Record *r, Err *err)
@@ -162,10 +206,10 @@ static bool check_retracted(Db *db, const Record *r, Err *err)
 	return rc == SQLITE_ROW || fail(err, ERR_INPUT, db->path, "%s", index_differs);
 }
 
-/* As many index rows as there are runs. */
-static bool check_count(Db *db, int64_t runs, Err *err)
+/* As many index rows as there are runs and workloads. */
+static bool check_count(Db *db, int64_t indexed, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_COUNT_RUNS, err);
+	sqlite3_stmt *st = sql_get(db, SQL_COUNT_INDEXED, err);
 	if (st == NULL)
 		return false;
 	int rc = sqlite3_step(st);
@@ -173,7 +217,7 @@ static bool check_count(Db *db, int64_t runs, Err *err)
 	sqlite3_reset(st);
 	if (rc != SQLITE_ROW)
 		return sql_fail(db, rc, err);
-	return n == runs || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+	return n == indexed || fail(err, ERR_INPUT, db->path, "%s", index_differs);
 }
 
 static bool check_record(Db *db, const Record *r, Err *err)
@@ -183,12 +227,17 @@ static bool check_record(Db *db, const Record *r, Err *err)
 		return false;
 	if (kind != (int)r->kind)
 		return fail(err, ERR_INPUT, db->path, "%s", index_differs);
-	return r->kind == RECORD_RUN ? check_indexed(db, r, err) : r->kind != RECORD_RETRACTION || check_retracted(db, r, err);
+	switch (r->kind) {
+	case RECORD_RUN: return check_run(db, r, err);
+	case RECORD_WORKLOAD: return check_family(db, r, err);
+	case RECORD_RETRACTION: return check_retracted(db, r, err);
+	default: return true;
+	}
 }
 
 bool db_check(Db *db, int64_t *records, Err *err)
 {
-	int64_t runs = 0;
+	int64_t indexed = 0;
 	*records = 0;
 	sqlite3_stmt *st = check_file(db, err) ? sql_get(db, SQL_ALL, err) : NULL;
 	if (st == NULL)
@@ -204,9 +253,9 @@ bool db_check(Db *db, int64_t *records, Err *err)
 		Record r;
 		ok = sql_read_record(db, a, st, 2, 0, &r, err) && check_record(db, &r, err);
 		*records += ok;
-		runs += ok && r.kind == RECORD_RUN;
+		indexed += ok && (r.kind == RECORD_RUN || r.kind == RECORD_WORKLOAD);
 		arena_free(a);
 	}
 	sqlite3_reset(st);
-	return ok && check_count(db, runs, err);
+	return ok && check_count(db, indexed, err);
 }

@@ -181,6 +181,19 @@ Json *record_from_run(Arena *a, const RunRecord *run)
 	return o;
 }
 
+bool record_run_fits(const RunRecord *run)
+{
+	const int64_t most = INT64_C(1) << 50, samples = INT64_C(1) << 40;
+	return (run->status != RUN_OK || (run->median_ns >= 1 && run->samples >= 1)) && run->samples <= samples &&
+		run->median_ns <= most && run->min_ns <= most && run->mad_ns <= most && run->compile_ns <= most &&
+		run->max_err_e9 <= most && run->seq <= most && strlen(run->trace) <= 64 << 10;
+}
+
+bool record_verified(const RunRecord *run)
+{
+	return run->status == RUN_OK && run->max_err_e9 >= 0 && run->max_err_e9 <= RECORD_WORST_E9;
+}
+
 bool record_to_run(const Record *r, RunRecord *out, Err *err)
 {
 	const int64_t most = INT64_C(1) << 50; /* about 13 days in ns */
@@ -202,9 +215,7 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err)
 		return false;
 	if (!run_status_parse(status, &out->status))
 		return json_fail(json_find(o, "status"), err, "\"%.40s\" is no status", status);
-	if (out->status == RUN_OK && (out->median_ns < 1 || out->samples < 1))
-		return json_fail(json_find(o, "median_ns"), err, "a run that is ok has a time and samples");
-	if (strlen(out->trace) > 64 << 10)
-		return json_fail(json_find(o, "trace"), err, "must have at most 64 KiB");
+	if (!record_run_fits(out))
+		return json_fail(o, err, "a run that is ok has a time and samples, and a trace at most 64 KiB");
 	return true;
 }

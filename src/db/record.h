@@ -45,5 +45,12 @@ int record_names(const Record *r, RecordName out[RECORD_NAMES]);
 bool record_hash(const Json *object, const char *key, Hash *out, Err *err);
 Json *record_from_run(Arena *a, const RunRecord *run);
 bool record_to_run(const Record *r, RunRecord *out, Err *err);
+/* The quick way for the common line; false: record_read must judge it. */
+bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out);
+/* Times, samples and trace within what a run may have. */
+bool record_run_fits(const RunRecord *run);
+/* Ran, and its outputs were compared and near enough: only such runs may be chosen. */
+enum { RECORD_WORST_E9 = 1000000 /* the widest class of errors, `fast`: 1e-3 */ };
+bool record_verified(const RunRecord *run);
 
 #endif

@@ -234,6 +234,7 @@ static const struct {
 	ErrCode code;
 } foreign[] = {
 	{ "newer", "PRAGMA user_version=99", "version 99", ERR_INPUT },
+	{ "older", "PRAGMA user_version=1", "version 1", ERR_INPUT },
 	{ "alien", "PRAGMA application_id=5", "no tuning database", ERR_INPUT },
 	{ "trigger",
 		"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END", "did not make", ERR_INPUT },
@@ -294,7 +295,12 @@ static const struct {
 	{ "UPDATE run SET workload=(SELECT workload FROM run ORDER BY workload LIMIT 1)", true },
 	{ "UPDATE record SET kind=3 WHERE kind=2", false },
 	{ "DELETE FROM run WHERE status=0", false },
-	{ "INSERT INTO run SELECT randomblob(16),workload,target,epoch,status,verified,median_ns FROM run LIMIT 1", false },
+	{ "INSERT INTO run SELECT randomblob(16),workload,target,epoch,status,verified,median_ns,session,trace"
+	  " FROM run LIMIT 1", false },
+	{ "UPDATE run SET trace=randomblob(16)", false },
+	{ "UPDATE run SET session=randomblob(16)", false },
+	{ "UPDATE task SET family=randomblob(16)", false },
+	{ "DELETE FROM task", false },
 	{ "UPDATE record SET line=(SELECT line FROM record WHERE kind=3) WHERE kind=4", true },
 	{ "UPDATE record SET line=CAST(x'00ff' AS TEXT) WHERE kind=4", true },
 	{ "UPDATE record SET line=7 WHERE kind=4", true },

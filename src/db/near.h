@@ -1,0 +1,65 @@
+/*
+ * Choosing among records. A schedule (a trace) is judged by all its runs in all databases: the median
+ * over sessions of each session's median, so that neither a lucky sample nor a run copied twice
+ * wins. Pure functions of the set of records: the order of databases and lines does not matter.
+ */
+#ifndef DB_NEAR_H
+#define DB_NEAR_H
+
+#include "db/db.h"
+
+/* Databases that are asked as one. */
+typedef struct DbSet {
+	Db *const *db;
+	int n;
+} DbSet;
+
+/* Of which runs; those faster than floor_ns are left out. */
+typedef struct DbKey {
+	Hash workload, target;
+	int epoch;
+	int64_t floor_ns;
+} DbKey;
+
+/* A schedule that ran and was verified. */
+typedef struct DbChoice {
+	RunRecord run; /* its fastest run; the smaller id where two are */
+	int64_t ns;    /* the estimate */
+	int runs, sessions;
+} DbChoice;
+
+/* The best schedules, at most `most`, best first; *n of them. Equally good: the smaller id of its run. */
+bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err);
+
+/* The epochs of verified runs other than `epoch`, newest first, at most `most`. */
+bool db_epochs(DbSet set, Hash workload, Hash target, int epoch, int *out, int most, int *n, Err *err);
+/* How many verified runs of any epoch claim to be faster than floor_ns; and the runs of any status. */
+bool db_count_below(DbSet set, const DbKey *key, int64_t *below, int64_t *all, Err *err);
+
+/* A run by its id; NULL without an error: none has it. */
+const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err);
+
+/* ---- near ones */
+
+/* The text of a workload with its integers hashed away. */
+Hash db_family(const char *workload);
+/* Sum over a family's integers of |log2| of their ratio; infinite between families. */
+double db_distance(const char *a, const char *b);
+
+/* A workload of the family that has verified runs on a target. */
+typedef struct DbNear {
+	Hash workload, target;
+	double distance;
+	const char *text; /* the workload's */
+} DbNear;
+
+/*
+ * Others of the task's family with verified runs on `target`, and the task itself on other targets of
+ * the same type (distance 0): the nearest first, then by id; at most `most`.
+ */
+bool db_nearest(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err);
+
+/* No run of the task can be faster than this: far above what the target's cores can do. */
+int64_t db_floor_ns(const Task *task, const Target *target);
+
+#endif

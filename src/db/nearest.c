@@ -1,0 +1,169 @@
+/*
+ * What a database knows beside a task's own runs of this epoch: other epochs, other targets, and the
+ * workloads of its family, nearest first.
+ */
+#include "db/near.h"
+#include "db/sql.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The newest epoch below `below` that any database has runs of; -1: none. */
+static bool epoch_below(DbSet set, Hash workload, Hash target, int below, int *out, Err *err)
+{
+	*out = -1;
+	for (int i = 0; i < set.n; i++) {
+		sqlite3_stmt *st = sql_get(set.db[i], SQL_EPOCH_BELOW, err);
+		bool row;
+		if (st == NULL)
+			return false;
+		sql_bind_hash(st, 1, workload);
+		sql_bind_hash(st, 2, target);
+		sqlite3_bind_int(st, 3, below);
+		if (!sql_next(set.db[i], st, &row, err))
+			return false;
+		if (row && sqlite3_column_type(st, 0) == SQLITE_INTEGER && sqlite3_column_int(st, 0) > *out)
+			*out = sqlite3_column_int(st, 0);
+		sqlite3_reset(st);
+	}
+	return true;
+}
+
+bool db_epochs(DbSet set, Hash workload, Hash target, int epoch, int *out, int most, int *n, Err *err)
+{
+	*n = 0;
+	for (int below = INT32_MAX; *n < most;) {
+		if (!epoch_below(set, workload, target, below, &below, err))
+			return false;
+		if (below < 0)
+			return true;
+		if (below != epoch)
+			out[(*n)++] = below;
+	}
+	return true;
+}
+
+bool db_count_below(DbSet set, const DbKey *key, int64_t *below, int64_t *all, Err *err)
+{
+	*below = *all = 0;
+	for (int i = 0; i < set.n; i++) {
+		sqlite3_stmt *st = sql_get(set.db[i], SQL_COUNT_BELOW, err);
+		bool row;
+		if (st == NULL)
+			return false;
+		sql_bind_hash(st, 1, key->workload);
+		sql_bind_hash(st, 2, key->target);
+		sqlite3_bind_int64(st, 3, key->floor_ns);
+		if (!sql_next(set.db[i], st, &row, err))
+			return false;
+		*all += row ? sqlite3_column_int64(st, 0) : 0;
+		*below += row ? sqlite3_column_int64(st, 1) : 0;
+		sqlite3_reset(st);
+	}
+	return true;
+}
+
+/* ---- the family ---- */
+
+typedef struct List {
+	DbNear *at;
+	int n, most;
+} List;
+
+static int order(const DbNear *a, const DbNear *b)
+{
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
+	int c = memcmp(&a->workload, &b->workload, sizeof(Hash));
+	return c != 0 ? c : memcmp(&a->target, &b->target, sizeof(Hash));
+}
+
+static void insert(List *l, const DbNear *x)
+{
+	int at = 0;
+	while (at < l->n && order(&l->at[at], x) < 0)
+		at++;
+	if (at == l->most || (at < l->n && order(&l->at[at], x) == 0))
+		return;
+	int moved = (l->n < l->most ? l->n : l->most - 1) - at;
+	memmove(&l->at[at + 1], &l->at[at], sizeof *x * (size_t)moved);
+	l->at[at] = *x;
+	l->n += l->n < l->most;
+}
+
+static bool add_family(Db *db, const Task *task, Hash target, List *l, Arena *a, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_FAMILY, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, db_family(task->text));
+	sql_bind_hash(st, 2, task->id);
+	sql_bind_hash(st, 3, target);
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		Record r;
+		DbNear x = { .target = target };
+		if (!sql_read_record(db, a, st, 0, 1, &r, err) || !json_str(r.json, "dag", &x.text, err)) {
+			sqlite3_reset(st);
+			return false;
+		}
+		x.workload = r.id;
+		x.distance = db_distance(task->text, x.text);
+		if (isfinite(x.distance))
+			insert(l, &x);
+	}
+	return ok;
+}
+
+/* The `type` of a target's record, "" where there is none. */
+static const char *type_of(Db *db, Hash target, Arena *a)
+{
+	Record r;
+	bool row;
+	const char *type = "";
+	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, NULL);
+	if (st == NULL)
+		return "";
+	sql_bind_hash(st, 1, target);
+	if (sql_next(db, st, &row, NULL) && row && sql_read_record(db, a, st, 0, 1, &r, NULL))
+		json_str(r.json, "type", &type, NULL);
+	sqlite3_reset(st);
+	return type;
+}
+
+static bool add_targets(Db *db, const Task *task, Hash target, const char *type, List *l, Arena *a, Err *err)
+{
+	enum { MOST = 64 };
+	DbNear x = { .workload = task->id, .text = task->text };
+	Hash at = { { 0 } };
+	for (int i = 0; i < MOST; i++) {
+		sqlite3_stmt *st = sql_get(db, SQL_NEXT_TARGET, err);
+		bool row;
+		if (st == NULL)
+			return false;
+		sql_bind_hash(st, 1, task->id);
+		sql_bind_hash(st, 2, at);
+		if (!sql_next(db, st, &row, err))
+			return false;
+		bool more = row && sql_hash(st, 0, &at);
+		sqlite3_reset(st);
+		if (!more)
+			return true;
+		x.target = at;
+		if (memcmp(&at, &target, sizeof at) != 0 && strcmp(type_of(db, at, a), type) == 0)
+			insert(l, &x);
+	}
+	return true;
+}
+
+bool db_nearest(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err)
+{
+	List l = { .at = out, .most = most };
+	Hash id = target_id(target);
+	const char *type = target_kind_name(target->kind);
+	for (int i = 0; i < set.n; i++)
+		if (!add_family(set.db[i], task, id, &l, a, err) || !add_targets(set.db[i], task, id, type, &l, a, err))
+			return false;
+	*n = l.n;
+	return true;
+}

@@ -1,0 +1,284 @@
+/*
+ * Which schedule is the best: the median over sessions of each one's median, over the union of the
+ * databases, in whatever order and however often records come; what is not verified, retracted or
+ * below the floor never; and who is near.
+ */
+#include "world.h"
+
+#include "base/rng.h"
+#include "db/record.h"
+
+#include <math.h>
+
+static DbKey key_of(const World *w, const Task *t, int64_t floor_ns)
+{
+	return (DbKey){ t->id, w->target_id, 7, floor_ns };
+}
+
+static int rank(World *w, DbSet set, DbKey key, DbChoice *out, int most)
+{
+	Err err = { 0 };
+	int n;
+	ck_assert_msg(db_rank(set, &key, out, most, &n, w->arena, &err), "%s", err.text);
+	return n;
+}
+
+START_TEST(sessions_outvote_a_lucky_sample)
+{
+	World *w = world_open();
+	Db *db = world_db(w, "a");
+	const Task *t = world_task(w, 8);
+	DbChoice c[4];
+	static const int64_t lucky[] = { 200, 900, 1000 }, steady[] = { 500, 520, 540 };
+	for (int i = 0; i < 3; i++) {
+		world_run(w, db, (Ran){ t, NULL, "split i 2\n", lucky[i], i, 7, 5 });
+		world_run(w, db, (Ran){ t, NULL, "split i 4\n", steady[i], i, 7, 5 });
+	}
+	world_run(w, db, (Ran){ t, NULL, "split i 4\n", 9000, 1, 7, 5 }); /* the median of its session: 4760 */
+	int n = rank(w, (DbSet){ &db, 1 }, key_of(w, t, 0), c, 4);
+	ck_assert_int_eq(n, 2);
+	ck_assert_str_eq(c[0].run.trace, "split i 4\n");
+	ck_assert_int_eq(c[0].ns, 540);
+	ck_assert_int_eq(c[0].run.median_ns, 500);
+	ck_assert_int_eq(c[0].sessions, 3);
+	ck_assert_int_eq(c[0].runs, 4);
+	ck_assert_int_eq(c[1].ns, 900);
+	Err err = { 0 };
+	ck_assert_str_eq(db_best(db, t->id, w->target_id, 7, w->arena, &err)->trace, "split i 4\n");
+	ck_assert_int_eq(rank(w, (DbSet){ &db, 1 }, key_of(w, t, 300), c, 4), 2); /* without the 200 */
+	ck_assert_int_eq(c[1].runs, 2);
+	ck_assert_int_eq(rank(w, (DbSet){ &db, 1 }, key_of(w, t, 10000), c, 4), 0);
+	db_close(db);
+	world_close(w);
+}
+END_TEST
+
+/* Any partition of the records over databases, with any repetition, gives the same choices. */
+START_TEST(best_is_a_function_of_the_union)
+{
+	World *w = world_open();
+	Rng rng = rng_seed((uint64_t)_i);
+	Db *all = world_db(w, "all"), *part[3];
+	const Task *t = world_task(w, 8);
+	for (int i = 0; i < 40; i++)
+		world_run(w, all, (Ran){ t, NULL, arena_printf(w->arena, "split i %d\n", (int)rng_below(&rng, 8) + 2),
+					 (int64_t)rng_below(&rng, 6) * 100, (int)rng_below(&rng, 4), 7, 5 });
+	char *lines = arena_printf(w->arena, "%s", world_export(w, all));
+	for (int i = 0; i < 3; i++)
+		part[i] = world_db(w, arena_printf(w->arena, "part%d", i));
+	for (char *line = lines, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+		bool run = strstr(line, "\"kind\":\"run\"") != NULL && strstr(line, "\"kind\":\"run\"") < end;
+		int to = (int)rng_below(&rng, 3);
+		for (int i = 0; i < 3; i++)
+			if (!run || i == to || rng_below(&rng, 2) == 0)
+				world_import(part[i], arena_printf(w->arena, "%.*s", (int)(end - line), line));
+	}
+	DbChoice want[8], got[8];
+	int n = rank(w, (DbSet){ &all, 1 }, key_of(w, t, 0), want, 8);
+	ck_assert_int_ge(n, 3);
+	ck_assert_int_eq(rank(w, (DbSet){ part, 3 }, key_of(w, t, 0), got, 8), n);
+	for (int i = 0; i < n; i++) {
+		ck_assert_mem_eq(&want[i].run.id, &got[i].run.id, sizeof(Hash));
+		ck_assert(want[i].ns == got[i].ns && want[i].runs == got[i].runs && want[i].sessions == got[i].sessions);
+		ck_assert(i == 0 || want[i].ns >= want[i - 1].ns);
+	}
+	ck_assert_int_eq(rank(w, (DbSet){ part, 3 }, key_of(w, t, 0), got, 1), 1); /* looking at fewer runs */
+	ck_assert_mem_eq(&want[0].run.id, &got[0].run.id, sizeof(Hash));
+	for (int i = 0; i < 3; i++)
+		db_close(part[i]);
+	db_close(all);
+	world_close(w);
+}
+END_TEST
+
+START_TEST(what_may_not_be_chosen)
+{
+	World *w = world_open();
+	Db *db = world_db(w, "a");
+	const Task *t = world_task(w, 8);
+	Err err = { 0 };
+	DbChoice c[4];
+	world_run(w, db, (Ran){ t, NULL, "a\n", 100, 1, 7, -1 });      /* not verified */
+	world_run(w, db, (Ran){ t, NULL, "b\n", 100, 1, 7, 2000000 }); /* verified to be wrong */
+	world_run(w, db, (Ran){ t, NULL, "c\n", 100, 1, 8, 5 });       /* other code */
+	world_run(w, db, (Ran){ t, NULL, "d\n", 0, 1, 7, 5 });         /* failed */
+	Hash gone = world_run(w, db, (Ran){ t, NULL, "e\n", 100, 1, 7, 5 });
+	ck_assert_int_eq(rank(w, (DbSet){ &db, 1 }, key_of(w, t, 0), c, 4), 1);
+	ck_assert_msg(db_put_retraction(db, gone, "too good", &err), "%s", err.text);
+	ck_assert_int_eq(rank(w, (DbSet){ &db, 1 }, key_of(w, t, 0), c, 4), 0);
+	ck_assert(db_run((DbSet){ &db, 1 }, gone, w->arena, &err) != NULL); /* it is still there */
+	ck_assert(db_run((DbSet){ &db, 1 }, t->id, w->arena, &err) == NULL);
+	int epoch[4], n;
+	ck_assert(db_epochs((DbSet){ &db, 1 }, t->id, w->target_id, 7, epoch, 4, &n, &err));
+	ck_assert(n == 1 && epoch[0] == 8);
+	int64_t records, below, all;
+	DbKey key = key_of(w, t, 101);
+	ck_assert(db_count_below((DbSet){ &db, 1 }, &key, &below, &all, &err));
+	ck_assert(below == 1 && all == 4); /* the one of epoch 8 */
+	ck_assert_msg(db_check(db, &records, &err), "%s", err.text);
+	db_close(db);
+	world_close(w);
+}
+END_TEST
+
+START_TEST(a_retraction_travels)
+{
+	World *w = world_open();
+	Db *a = world_db(w, "a"), *b = world_db(w, "b");
+	const Task *t = world_task(w, 8);
+	Err err = { 0 };
+	DbChoice c[4];
+	Hash id = world_run(w, a, (Ran){ t, NULL, "a\n", 100, 1, 7, 5 });
+	world_import(b, world_export(w, a));
+	ck_assert(db_put_retraction(a, id, "wrong", &err));
+	Db *both[] = { a, b };
+	ck_assert_int_eq(rank(w, (DbSet){ both, 2 }, key_of(w, t, 0), c, 4), 0); /* wherever it is said */
+	world_import(b, world_export(w, a));
+	ck_assert_int_eq(rank(w, (DbSet){ &b, 1 }, key_of(w, t, 0), c, 4), 0);
+	db_close(a);
+	db_close(b);
+	world_close(w);
+}
+END_TEST
+
+/* ---- near ---- */
+
+START_TEST(families_and_distances)
+{
+	World *w = world_open();
+	const char *a = world_task(w, 8)->text, *b = world_task(w, 17)->text;
+	Hash fa = db_family(a), fb = db_family(b), other = db_family("dag\nin v0: f16[2,8]\nv1: f16[2,8] = relu(v0)\nout v1\n");
+	ck_assert_mem_eq(&fa, &fb, sizeof fa);
+	ck_assert_mem_ne(&fa, &other, sizeof fa);
+	ck_assert(db_distance(a, a) == 0);
+	ck_assert(fabs(db_distance(a, b) - 2) < 1e-9); /* (17+1)/(8+1) = 2, in two shapes */
+	ck_assert(isinf(db_distance(a, "dag\n")) && isinf(db_distance("x 1", "x y")));
+	world_close(w);
+}
+END_TEST
+
+START_TEST(the_nearest_come_first)
+{
+	World *w = world_open();
+	Db *db[] = { world_db(w, "a"), world_db(w, "b") };
+	Err err = { 0 };
+	Target wide = w->target;
+	wide.threads = 2;
+	const Task *me = world_task(w, 16);
+	static const int width[] = { 128, 15, 64, 17, 32 };
+	for (int i = 0; i < LEN(width); i++)
+		world_run(w, db[i % 2], (Ran){ world_task(w, width[i]), NULL, "a\n", 100, 1, 7, 5 });
+	world_run(w, db[0], (Ran){ world_task(w, 16), NULL, "a\n", 100, 1, 7, 5 });   /* itself is not near */
+	world_run(w, db[0], (Ran){ world_task(w, 18), NULL, "a\n", 100, 1, 7, -1 });  /* nothing verified */
+	world_run(w, db[0], (Ran){ world_task(w, 19), &wide, "a\n", 100, 1, 7, 5 });  /* another task, another target */
+	world_run(w, db[1], (Ran){ me, &wide, "a\n", 100, 1, 7, 5 });
+	DbNear out[4];
+	int n;
+	ck_assert_msg(db_nearest((DbSet){ db, 2 }, me, &w->target, out, 4, &n, w->arena, &err), "%s", err.text);
+	ck_assert_int_eq(n, 4);
+	Hash two = target_id(&wide);
+	ck_assert_mem_eq(&out[0].workload, &me->id, sizeof(Hash)); /* the task itself, with two threads */
+	ck_assert_mem_eq(&out[0].target, &two, sizeof(Hash));
+	ck_assert_str_eq(out[1].text, world_task(w, 17)->text);
+	ck_assert_str_eq(out[2].text, world_task(w, 15)->text);
+	ck_assert_str_eq(out[3].text, world_task(w, 32)->text);
+	ck_assert(out[0].distance == 0 && out[1].distance < out[2].distance && out[2].distance < out[3].distance);
+	db_close(db[0]);
+	db_close(db[1]);
+	world_close(w);
+}
+END_TEST
+
+START_TEST(floors)
+{
+	World *w = world_open();
+	Err err = { 0 };
+	static const char conv[] = "dag t\nin x: f32[1,64,56,56]\nconst c: f32[64,64,3,3]\n"
+				   "y: f32[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nout y\n";
+	Task *t = task_new(w->arena, dag_parse(w->arena, "t", conv, sizeof conv - 1, &err), &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	Target v4;
+	static const char json[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"fma_rate\":2}";
+	ck_assert(target_parse(&v4, "t", json, sizeof json - 1, 1, &err));
+	int64_t one = db_floor_ns(t, &v4);
+	v4.threads = 4;
+	ck_assert_int_gt(one, 20000);  /* 231 MFLOP at 384 GFLOP/s, a ninth of them */
+	ck_assert_int_lt(one, 300000); /* Winograd at 260 GFLOP/s is not refused */
+	ck_assert_int_le(db_floor_ns(t, &v4), one / 4 + 1);
+	ck_assert_int_eq(db_floor_ns(world_task(w, 8), &v4), 10);
+	world_close(w);
+}
+END_TEST
+
+/* ---- the quick reader ---- */
+
+static bool same_run(const RunRecord *a, const RunRecord *b)
+{
+	return memcmp(&a->id, &b->id, sizeof(Hash)) == 0 && memcmp(&a->workload, &b->workload, sizeof(Hash)) == 0 &&
+		memcmp(&a->target, &b->target, sizeof(Hash)) == 0 && memcmp(&a->session, &b->session, sizeof(Hash)) == 0 &&
+		memcmp(&a->env, &b->env, sizeof(Hash)) == 0 && strcmp(a->trace, b->trace) == 0 && a->status == b->status &&
+		a->median_ns == b->median_ns && a->min_ns == b->min_ns && a->mad_ns == b->mad_ns &&
+		a->compile_ns == b->compile_ns && a->samples == b->samples && a->max_err_e9 == b->max_err_e9 &&
+		strcmp(a->detail, b->detail) == 0 && a->seq == b->seq;
+}
+
+/* What it takes, the other way takes and reads alike; `lines` resealed after a change of one byte. */
+START_TEST(the_quick_reader_takes_no_more_than_the_other)
+{
+	World *w = world_open();
+	Rng rng = rng_seed((uint64_t)_i);
+	int taken = 0;
+	for (int k = 0; k < 200; k++) {
+		Err err = { 0 };
+		RunRecord r = { .trace = "split i 2\nvectorize \"i\\\n", .status = (RunStatus)rng_below(&rng, RUN_STATUS_COUNT),
+			.median_ns = (int64_t)rng_below(&rng, 3), .samples = (int64_t)rng_below(&rng, 2),
+			.max_err_e9 = (int64_t)rng_below(&rng, 3) - 1, .detail = "because", .seq = k };
+		Hash id;
+		const char *sealed;
+		ck_assert(record_seal(w->arena, record_from_run(w->arena, &r), &id, &sealed, &err));
+		char *line = arena_printf(w->arena, "%s", sealed);
+		size_t n = strlen(line);
+		if (k % 2 != 0) { /* a damaged one, its hash mended where it still parses */
+			line[rng_below(&rng, n)] = (char)rng_below(&rng, 256);
+			Json *o = json_parse(w->arena, "t", line, n, &err);
+			const char *again;
+			if (o != NULL && o->kind == JV_OBJECT) {
+				Json *plain = json_new(w->arena, JV_OBJECT);
+				for (size_t i = 0; i < o->list.n; i++)
+					if (strcmp(o->list.at[i]->key, "id") != 0)
+						json_set(w->arena, plain, o->list.at[i]->key, o->list.at[i]);
+				Err why = { 0 };
+				if (record_seal(w->arena, plain, &id, &again, &why)) {
+					line = arena_printf(w->arena, "%s", again);
+					n = strlen(line);
+				}
+			}
+		}
+		RunRecord quick, slow;
+		Record other;
+		Err why = { 0 };
+		bool a = record_read_run(w->arena, line, n, &quick);
+		bool b = record_read(w->arena, "t", line, n, &other, &why) && other.kind == RECORD_RUN &&
+			record_to_run(&other, &slow, &why);
+		ck_assert_msg(!a || (b && same_run(&quick, &slow)), "%s: %s", line, why.text);
+		ck_assert_msg(a || !b || k % 2 != 0, "%s", line); /* what dlc writes is taken */
+		taken += a;
+	}
+	ck_assert_int_gt(taken, 40);
+	world_close(w);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("rank");
+	tcase_add_test(tc, sessions_outvote_a_lucky_sample);
+	tcase_add_loop_test(tc, best_is_a_function_of_the_union, 0, 12);
+	tcase_add_test(tc, what_may_not_be_chosen);
+	tcase_add_test(tc, a_retraction_travels);
+	tcase_add_test(tc, families_and_distances);
+	tcase_add_test(tc, the_nearest_come_first);
+	tcase_add_test(tc, floors);
+	tcase_add_loop_test(tc, the_quick_reader_takes_no_more_than_the_other, 0, 5);
+	return run_suite("rank", tc);
+}
