@@ -47,7 +47,7 @@ bool prim_inline(Sched *s, const Step *st)
 	if (!producer_find(s, "inline", name, &p))
 		return false;
 	Stmt *body = p.at.block->block.body;
-	if (p.at.block->block.init != NULL || body->kind != ST_STORE || body->next != NULL || body->store.mask != NULL)
+	if (p.fixed || p.at.block->block.init != NULL || body->kind != ST_STORE || body->next != NULL || body->store.mask != NULL)
 		return sched_refuse(s, "inline", name, "it does more than store one value");
 	if (producer_touches(body, p.buf->name).loads > 0)
 		return sched_refuse(s, "inline", name, "it reads what it writes");
@@ -114,7 +114,7 @@ static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 		if (!ir_is_int(p->buf->shape[k], &all))
 			return sched_refuse_for(s, "compute_at", p->at.block->block.name, "an extent is not constant of", p->buf->name);
 		Interval n = ir_interval(ir_simplify(s->ir, ir_sub(s->ir, hi[k], lo[k]), env), env);
-		bool whole = n.hi < 1 || n.hi >= all;
+		bool whole = p->iter_of[k] < 0 || n.hi < 1 || n.hi >= all;
 		out->lo[k] = whole ? ir_int(s->ir, 0) : ir_simplify(s->ir, lo[k], env);
 		out->extent[k] = whole ? all : n.hi;
 	}
@@ -159,6 +159,8 @@ static Stmt *make_nest(Sched *s, Producer *p, const Place *l, const Part *part)
 		b->block.iter[k].value = ir_idx(ir, var[k]);
 	for (int d = 0; d < p->buf->rank; d++) {
 		int k = p->iter_of[d];
+		if (k < 0)
+			continue;
 		const Expr *n = ir_int(ir, part->extent[d]), *zero = ir_int(ir, 0);
 		const Expr *at = ir_add(ir, part->lo[d], ir_idx(ir, var[k]));
 		const Range *in = ir_range_for(ir, var[k], zero, n, env);
@@ -327,6 +329,8 @@ bool prim_cache_write(Sched *s, const Step *st)
 	Arena *a = ir_arena(s->ir);
 	if (!producer_find_maker(s, "cache_write", name, &p))
 		return false;
+	if (p.fixed)
+		return sched_refuse_for(s, "cache_write", name, "its iterators are not, one by one, the indices of", p.buf->name);
 	if (!producer_is_param(p.at.fn, p.buf->name))
 		return sched_refuse_for(s, "cache_write", name, "it has a buffer of its own,", p.buf->name);
 	const char *piece = piecewise(&p);

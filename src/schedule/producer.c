@@ -133,7 +133,8 @@ static void see_access(Indexing *x, const char *buf, const Expr *const *idx, int
 		return;
 	for (int k = 0; k < n; k++) {
 		int it = iter_named(x->p->at.block, idx[k]);
-		if (it < 0 || (!x->first && it != x->p->iter_of[k]))
+		int64_t constant;
+		if ((it < 0 && !ir_is_int(idx[k], &constant)) || (!x->first && it != x->p->iter_of[k]))
 			x->plain = false;
 		x->p->iter_of[k] = it;
 	}
@@ -161,18 +162,27 @@ static bool see_stmt(Stmt *s, void *arg)
 	return true;
 }
 
-/* Element (i, j, ..) is made by the instance whose iterators are (i, j, ..), for all of the buffer. */
+/*
+ * Element (i, j, ..) is made by the instance whose iterators are (i, j, ..), for all of the buffer,
+ * but for dimensions of which each instance makes all that are made.
+ */
 static bool covers(Producer *p)
 {
 	Stmt *b = p->at.block;
 	Indexing x = { p, true, true };
+	int moving = 0;
 	ir_each_stmt(b->block.init, see_stmt, &x);
 	ir_each_stmt(b->block.body, see_stmt, &x);
+	for (int k = 0; k < p->buf->rank; k++)
+		moving += p->iter_of[k] >= 0;
+	p->fixed = moving < p->buf->rank;
 	for (int k = 0, spatial = 0; x.plain && k < b->block.n; k++) {
 		spatial += b->block.iter[k].kind == ITER_SPATIAL;
-		x.plain = b->block.iter[k].kind != ITER_SCAN && (k + 1 < b->block.n || spatial == p->buf->rank);
+		x.plain = b->block.iter[k].kind != ITER_SCAN && (k + 1 < b->block.n || spatial == moving);
 	}
 	for (int k = 0; x.plain && k < p->buf->rank; k++) {
+		if (p->iter_of[k] < 0)
+			continue;
 		const Iter *it = &b->block.iter[p->iter_of[k]];
 		x.plain = ir_is_const(it->lo, 0) && it->hi == p->buf->shape[k];
 		for (int j = 0; j < k; j++)

@@ -14,7 +14,8 @@ typedef struct Producer {
 	Stmt **top; /* the link to the outermost of those loops, or to the block */
 	const Buf *buf;
 	Stmt **alloc;   /* the link to the buffer's alloc; NULL: a parameter */
-	int iter_of[IR_MAX_RANK]; /* dimension k is indexed by this iterator of the block */
+	int iter_of[IR_MAX_RANK]; /* dimension k is indexed by this iterator of the block; -1: by constants */
+	bool fixed; /* there is such a dimension: an instance makes several elements */
 } Producer;
 
 /* How often the statements of a list access a buffer. */
