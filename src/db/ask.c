@@ -293,11 +293,11 @@ bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena
 	Ranked *list = arena_array(scratch, Ranked, most + 1);
 	*n = 0;
 	bool ok = open_cursors(set, key, c, &why) && rank(set, key, c, list, most, n, scratch, &why);
-	for (int i = 0; i < set.n; i++)
-		if (c[i].st != NULL)
-			sqlite3_reset(c[i].st);
 	for (int i = 0; ok && i < *n; i++)
 		ok = read_ranked(key, &list[i], a, &out[i], &why);
+	for (int i = 0; i < set.n; i++) /* only now: while a cursor is open, no other statement takes locks */
+		if (c[i].st != NULL)
+			sqlite3_reset(c[i].st);
 	arena_free(scratch);
 	if (!ok && err != NULL)
 		*err = why;

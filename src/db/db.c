@@ -14,7 +14,7 @@
 #define VERSION "2"
 
 static const char *const schema[] = {
-	"CREATE TABLE record(id BLOB PRIMARY KEY,kind INTEGER NOT NULL,line TEXT NOT NULL) WITHOUT ROWID",
+	"CREATE TABLE record(id BLOB PRIMARY KEY NOT NULL,kind INTEGER NOT NULL,line TEXT NOT NULL)",
 	"CREATE TABLE run(id BLOB PRIMARY KEY,workload BLOB NOT NULL,target BLOB NOT NULL,"
 	"epoch INTEGER NOT NULL,status INTEGER NOT NULL,verified INTEGER NOT NULL,"
 	"median_ns INTEGER NOT NULL,session BLOB NOT NULL,trace BLOB NOT NULL) WITHOUT ROWID",
@@ -39,10 +39,10 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_RUNS] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
 		     " run.target=?2 AND run.epoch=?3 AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
 		     " ORDER BY run.status,run.median_ns,run.id",
-	[SQL_FASTEST] = "SELECT id,median_ns,trace,session FROM run WHERE workload=?1 AND target=?2 AND status=0 AND"
+	[SQL_FASTEST] = "SELECT id,median_ns,trace FROM run INDEXED BY run_best WHERE workload=?1 AND target=?2 AND status=0 AND"
 			" epoch=?3 AND verified=1 AND median_ns>=?4 AND"
 			" NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id) ORDER BY median_ns,id",
-	[SQL_OF_TRACE] = "SELECT id,median_ns,session FROM run WHERE trace=?5 AND workload=?1 AND target=?2 AND"
+	[SQL_OF_TRACE] = "SELECT id,median_ns,session FROM run INDEXED BY run_trace WHERE trace=?5 AND workload=?1 AND target=?2 AND"
 			 " status=0 AND epoch=?3 AND verified=1 AND median_ns>=?4 AND"
 			 " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)",
 	[SQL_EPOCH_BELOW] = "SELECT max(epoch) FROM run WHERE workload=?1 AND target=?2 AND status=0 AND epoch<?3",
@@ -53,7 +53,7 @@ static const char *const text[SQL_COUNT] = {
 		       " EXISTS(SELECT 1 FROM run WHERE workload=t.id AND target=?3 AND status=0 AND verified=1)"
 		       " ORDER BY t.id LIMIT 1000",
 	[SQL_NEXT_TARGET] = "SELECT min(target) FROM run WHERE workload=?1 AND target>?2",
-	[SQL_ALL] = "SELECT id,kind,line FROM record ORDER BY kind,id",
+	[SQL_ALL] = "SELECT r.id,r.kind,r.line FROM (SELECT rowid AS at FROM record ORDER BY kind,id) JOIN record r ON r.rowid=at",
 	[SQL_INDEXED] = "SELECT workload,target,epoch,status,verified,median_ns,session,trace FROM run WHERE id=?1",
 	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)",
 	[SQL_IS_RETRACTED] = "SELECT 1 FROM retraction WHERE run=?1",
@@ -297,7 +297,7 @@ static bool open_to_write(Db *db, Err *err)
 	if (rc != SQLITE_OK)
 		return sql_fail(db, rc, err);
 	return check_identity(db, DB_WRITE, err) &&
-		exec(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", err);
+		exec(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA cache_size=-65536", err);
 }
 
 Db *db_open(const char *path, DbMode mode, Err *err)
