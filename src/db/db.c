@@ -53,7 +53,7 @@ static const char *const text[SQL_COUNT] = {
 		       " EXISTS(SELECT 1 FROM run WHERE workload=t.id AND target=?3 AND status=0 AND verified=1)"
 		       " ORDER BY t.id LIMIT 1000",
 	[SQL_NEXT_TARGET] = "SELECT min(target) FROM run WHERE workload=?1 AND target>?2",
-	[SQL_ALL] = "SELECT r.id,r.kind,r.line FROM (SELECT rowid AS at FROM record ORDER BY kind,id) JOIN record r ON r.rowid=at",
+	[SQL_ALL] = "SELECT id,kind,line FROM record ORDER BY kind,id",
 	[SQL_INDEXED] = "SELECT workload,target,epoch,status,verified,median_ns,session,trace FROM run WHERE id=?1",
 	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)",
 	[SQL_IS_RETRACTED] = "SELECT 1 FROM retraction WHERE run=?1",
