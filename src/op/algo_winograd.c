@@ -9,7 +9,7 @@
  * and infinity, for m = 4 also 2 and -2, for m = 6 also 1/2 and -1/2. B and A hold dyadic numbers
  * only; what G divides by is written as a division, so that calculation modulo a prime is exact.
  *
- * Blocks wino.u, wino.v, wino.m, wino.y. A transformation is written out within its block, as lets,
+ * Blocks wino.u, wino.v, wino.m, wino.y, their loops u.o, v.th, m.c, .. A transformation is written out within its block, as lets,
  * columns first. V and M have the channels last: row-major they are the operands of a batch of
  * matrix products. Places of a tile beyond the input read as zero, outputs beyond the edge are not
  * stored.
@@ -259,8 +259,8 @@ static void prepare_weights(Wino *w, int64_t block)
 	ir_fn_add_buf(ir, nv->fn, out);
 	Nest nest = { .nv = nv };
 	const Expr *in[TAPS * TAPS], *u[TILE * TILE], *idx[4];
-	idx[0] = nest_axis(&nest, "o", ITER_SPATIAL, w->o);
-	idx[1] = nest_axis(&nest, "c", ITER_SPATIAL, w->c);
+	idx[0] = nest_axis(&nest, "u.o", ITER_SPATIAL, w->o);
+	idx[1] = nest_axis(&nest, "u.c", ITER_SPATIAL, w->c);
 	Code body = code(w, F64);
 	body.end = &body.first;
 	for (int k = 0; k < TAPS * TAPS; k++) {
@@ -288,10 +288,10 @@ static void transform_input(Wino *w)
 	Ir *ir = nv->ir;
 	int64_t m = w->s->m, last_h = (w->th - 1) * m, last_w = (w->tw - 1) * m;
 	Nest nest = { .nv = nv };
-	const Expr *n = nest_axis(&nest, "n", ITER_SPATIAL, w->n);
-	const Expr *th = nest_axis(&nest, "th", ITER_SPATIAL, w->th);
-	const Expr *tw = nest_axis(&nest, "tw", ITER_SPATIAL, w->tw);
-	const Expr *c = nest_axis(&nest, "c", ITER_SPATIAL, w->c);
+	const Expr *n = nest_axis(&nest, "v.n", ITER_SPATIAL, w->n);
+	const Expr *th = nest_axis(&nest, "v.th", ITER_SPATIAL, w->th);
+	const Expr *tw = nest_axis(&nest, "v.tw", ITER_SPATIAL, w->tw);
+	const Expr *c = nest_axis(&nest, "v.c", ITER_SPATIAL, w->c);
 	const Expr *d[TILE * TILE], *v[TILE * TILE];
 	Code body = code(w, F32);
 	body.end = &body.first;
@@ -319,11 +319,11 @@ static void multiply(Wino *w)
 	Naive *nv = w->nv;
 	Ir *ir = nv->ir;
 	Nest nest = { .nv = nv };
-	const Expr *i = nest_axis(&nest, "i", ITER_SPATIAL, w->t), *j = nest_axis(&nest, "j", ITER_SPATIAL, w->t);
-	const Expr *n = nest_axis(&nest, "n", ITER_SPATIAL, w->n);
-	const Expr *th = nest_axis(&nest, "th", ITER_SPATIAL, w->th);
-	const Expr *tw = nest_axis(&nest, "tw", ITER_SPATIAL, w->tw);
-	const Expr *o = nest_axis(&nest, "o", ITER_SPATIAL, w->o), *c = nest_axis(&nest, "c", ITER_REDUCE, w->c);
+	const Expr *i = nest_axis(&nest, "m.i", ITER_SPATIAL, w->t), *j = nest_axis(&nest, "m.j", ITER_SPATIAL, w->t);
+	const Expr *n = nest_axis(&nest, "m.n", ITER_SPATIAL, w->n);
+	const Expr *th = nest_axis(&nest, "m.th", ITER_SPATIAL, w->th);
+	const Expr *tw = nest_axis(&nest, "m.tw", ITER_SPATIAL, w->tw);
+	const Expr *o = nest_axis(&nest, "m.o", ITER_SPATIAL, w->o), *c = nest_axis(&nest, "m.c", ITER_REDUCE, w->c);
 	const Expr *to[] = { i, j, n, th, tw, o }, *from[] = { i, j, n, th, tw, c }, *by[] = { o, c, i, j };
 	const Expr *e = ir_mul(ir, ir_load(ir, w->v, from, 6), ir_load(ir, w->u, by, 4));
 	nest_close(&nest, "m", ir_store(ir, w->m, to, 6, ir_const(ir, F32, 0)), ir_reduce(ir, "sum", w->m, to, 6, e));
@@ -337,10 +337,10 @@ static void transform_output(Wino *w)
 	int64_t m = w->s->m;
 	Buf *out = naive_buf(nv, nv->c->out[0]);
 	Nest nest = { .nv = nv };
-	const Expr *n = nest_axis(&nest, "n", ITER_SPATIAL, w->n);
-	const Expr *th = nest_axis(&nest, "th", ITER_SPATIAL, w->th);
-	const Expr *tw = nest_axis(&nest, "tw", ITER_SPATIAL, w->tw);
-	const Expr *o = nest_axis(&nest, "o", ITER_SPATIAL, w->o);
+	const Expr *n = nest_axis(&nest, "y.n", ITER_SPATIAL, w->n);
+	const Expr *th = nest_axis(&nest, "y.th", ITER_SPATIAL, w->th);
+	const Expr *tw = nest_axis(&nest, "y.tw", ITER_SPATIAL, w->tw);
+	const Expr *o = nest_axis(&nest, "y.o", ITER_SPATIAL, w->o);
 	const Expr *in[TILE * TILE], *y[TILE * TILE];
 	Code body = code(w, F32);
 	body.end = &body.first;
