@@ -20,6 +20,7 @@ typedef struct Val {
 	LLVMValueRef v; /* NULL: not known */
 	int level;
 	bool pure;
+	bool reg; /* read from an alloc that is a register: another one after the next store */
 } Val;
 
 /* A scope: entry, loop body, let. Pure code of this level goes before the marker. */
@@ -49,11 +50,13 @@ typedef struct Emit {
 
 	/* of the Fn at work */
 	LLVMValueRef func, call, work, threads;
+	const Range *env;     /* what is known of the variables here */
 	LLVMBasicBlockRef at; /* the builder is at its end, unless pure code is being placed */
 	Val *memo;            /* by Expr.id */
 	size_t nmemo;
 	VEC(Level) level;
-	VEC(uint32_t) temp; /* memo entries of the statement at work */
+	VEC(uint32_t) temp;  /* memo entries of the statement at work */
+	VEC(uint32_t) loads; /* and those of the basic block, until memory is stored to */
 	LLVMValueRef mask;  /* lanes that are on: i1 or a vector of them; NULL: all */
 	size_t nplace;
 	Place *place; /* open addressing by name */
@@ -71,7 +74,10 @@ void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v); /* at the in
 void emit_level_push(Emit *e);
 void emit_level_pop(Emit *e);
 size_t emit_mark(const Emit *e);
-void emit_forget(Emit *e, size_t mark); /* what loads gave since the mark */
+void emit_forget(Emit *e, size_t mark); /* what the statement read since the mark */
+void emit_forget_loads(Emit *e);
+/* Element `outer` + `inner` of a buffer; inner may be NULL. */
+LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
 LLVMBasicBlockRef emit_block(Emit *e, const char *name);
 

@@ -1,7 +1,7 @@
 /*
  * Expressions: pure ones to the place of their level, the others to the end of the current block.
- * The memo has a value for each expression known here; entries end with the level, statement, or
- * mask that they belong to.
+ * The memo has a value for each expression known here; entries end with the level, basic block,
+ * statement, or mask that they belong to. What was read from memory is good until a store to memory.
  */
 #include "codegen/emit.h"
 #include "ir/build.h"
@@ -29,8 +29,10 @@ static void remember(Emit *e, const Expr *x, Val v)
 	*memo_at(e, x) = v;
 	if (v.pure)
 		vec_push(e->arena, &e->level.at[v.level].known, x->id);
-	else
+	else if (v.reg || e->mask != NULL)
 		vec_push(e->arena, &e->temp, x->id);
+	else
+		vec_push(e->arena, &e->loads, x->id);
 }
 
 size_t emit_mark(const Emit *e)
@@ -42,6 +44,12 @@ void emit_forget(Emit *e, size_t mark)
 {
 	while (e->temp.n > mark)
 		e->memo[e->temp.at[--e->temp.n]].v = NULL;
+}
+
+void emit_forget_loads(Emit *e)
+{
+	while (e->loads.n > 0)
+		e->memo[e->loads.at[--e->loads.n]].v = NULL;
 }
 
 void emit_move(Emit *e, LLVMBasicBlockRef block)
@@ -72,7 +80,7 @@ void emit_level_pop(Emit *e)
 
 void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v)
 {
-	remember(e, ir_var(e->ir, name, t), (Val){ v, (int)e->level.n - 1, true });
+	remember(e, ir_var(e->ir, name, t), (Val){ v, (int)e->level.n - 1, true, false });
 }
 
 static Val eval(Emit *e, const Expr *x);
@@ -136,7 +144,7 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 static Val constant(Emit *e, const Expr *x)
 {
 	LLVMTypeRef t = emit_type(e, x->type);
-	return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true };
+	return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true, false };
 }
 
 static bool is_pure(Emit *e, const Expr *x);
@@ -158,6 +166,19 @@ static bool is_pure(Emit *e, const Expr *x)
 	return known->v != NULL ? known->pure : args_pure(e, x);
 }
 
+/* Below a load's index or in an arm of a select, too. */
+static bool reads_register(Emit *e, const Expr *x)
+{
+	if (x->op == IR_LOAD && emit_place(e, x->name)->reg)
+		return true;
+	for (int k = 0; k < x->nargs; k++) {
+		const Val *known = memo_at(e, x->arg[k]);
+		if (known->v != NULL ? known->reg : reads_register(e, x->arg[k]))
+			return true;
+	}
+	return false;
+}
+
 static Val eval(Emit *e, const Expr *x)
 {
 	if (x->op == IR_INT || x->op == IR_FLOAT)
@@ -166,12 +187,14 @@ static Val eval(Emit *e, const Expr *x)
 	if (v.v != NULL)
 		return v;
 	assert(x->op != IR_VAR); /* the verifier: every variable is bound */
-	v = (Val){ NULL, 0, true };
+	v = (Val){ NULL, 0, true, false };
 	if (x->op == IR_LOAD) {
 		v.pure = false;
+		v.reg = reads_register(e, x);
 		v.v = emit_load(e, x);
 	} else if (x->op == IR_SELECT && !args_pure(e, x)) {
 		v.pure = false;
+		v.reg = reads_register(e, x);
 		v.v = lazy_select(e, x);
 	} else {
 		LLVMValueRef few[3] = { NULL };
@@ -181,6 +204,7 @@ static Val eval(Emit *e, const Expr *x)
 			few[k] = a.v;
 			v.level = a.level > v.level ? a.level : v.level;
 			v.pure = v.pure && a.pure;
+			v.reg = v.reg || a.reg;
 		}
 		if (v.pure)
 			LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
@@ -192,4 +216,47 @@ static Val eval(Emit *e, const Expr *x)
 		v.level = (int)e->level.n - 1;
 	remember(e, x, v);
 	return v;
+}
+
+/* The memo's key for a pointer: a load of a type that no element has. */
+static const Expr *pointer_key(Emit *e, const Place *p, const Expr *idx)
+{
+	return ir_load_named(e->ir, p->buf->name, (DType){ DT_BOOL, 64, 1 }, &idx, 1);
+}
+
+static LLVMValueRef advance(Emit *e, const Place *p, LLVMValueRef from, const Expr *idx)
+{
+	LLVMValueRef i = emit_expr(e, idx);
+	if (!dtype_eq(idx->type, I64))
+		i = emit_cast(e, I64, idx->type, i);
+	return LLVMBuildGEP2(e->b, emit_mem_type(e, p->buf->type), from, &i, 1, "");
+}
+
+static Val pointer(Emit *e, const Place *p, Val from, const Expr *key, const Expr *idx)
+{
+	Val v = *memo_at(e, key), i;
+	if (v.v != NULL)
+		return v;
+	i = eval(e, idx);
+	v = (Val){ NULL, i.level > from.level ? i.level : from.level, i.pure && from.pure,
+		i.reg || from.reg };
+	if (v.pure)
+		LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
+	v.v = advance(e, p, from.v, idx);
+	if (v.pure)
+		LLVMPositionBuilderAtEnd(e->b, e->at);
+	remember(e, key, v);
+	return v;
+}
+
+LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner)
+{
+	Val v = { p->ptr, 0, true, false };
+	if (outer != NULL)
+		v = pointer(e, p, v, pointer_key(e, p, outer), outer);
+	if (inner != NULL) {
+		const Expr *both = outer == NULL ? inner : ir_add(e->ir, outer, inner);
+		v = pointer(e, p, v, pointer_key(e, p, both), inner);
+	}
+	return v.v;
 }

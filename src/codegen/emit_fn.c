@@ -145,16 +145,26 @@ static void parameters(Emit *e)
 	emit_bind(e, ir_name(e->ir, LOWER_THREAD), I64, thread);
 }
 
+/* A list where more is known. */
+static bool list_under(Emit *e, const Range *env, const Stmt *s)
+{
+	const Range *outer = e->env;
+	e->env = env;
+	bool ok = list(e, s);
+	e->env = outer;
+	return ok;
+}
+
 static bool loop(Emit *e, const Stmt *s)
 {
-	int64_t lo, hi;
+	const Range *inside =
+		ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, e->env);
 	if (s->loop.kind == LOOP_BOUND) /* over the threads: this is one of them */
-		return list(e, s->loop.body);
+		return list_under(e, inside, s->loop.body);
 	LLVMValueRef from = emit_expr(e, s->loop.lo), to = emit_expr(e, s->loop.hi);
 	LLVMBasicBlockRef before = e->at, body = emit_block(e, s->loop.var),
 			  done = emit_block(e, "done");
-	bool runs = ir_is_int(s->loop.lo, &lo) && ir_is_int(s->loop.hi, &hi) && lo < hi;
-	if (runs)
+	if (ir_always(ir_lt(e->ir, s->loop.lo, s->loop.hi), e->env))
 		LLVMBuildBr(e->b, body);
 	else
 		LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, from, to, ""), body, done);
@@ -162,7 +172,7 @@ static bool loop(Emit *e, const Stmt *s)
 	LLVMValueRef i = LLVMBuildPhi(e->b, e->i64, "");
 	emit_level_push(e);
 	emit_bind(e, s->loop.var, I64, i);
-	if (!list(e, s->loop.body))
+	if (!list_under(e, inside, s->loop.body))
 		return false;
 	emit_level_pop(e);
 	LLVMValueRef next = LLVMBuildNSWAdd(e->b, i, emit_int(e->i64, 1), "");
@@ -181,12 +191,13 @@ static bool branch(Emit *e, const Stmt *s)
 		other = emit_block(e, "else");
 	LLVMBuildCondBr(e->b, c, then, other);
 	emit_move(e, then);
-	if (!list(e, s->branch.then))
+	if (!list_under(e, ir_range_if(e->ir, s->branch.cond, true, e->env), s->branch.then))
 		return false;
 	LLVMBuildBr(e->b, done);
 	if (s->branch.other != NULL) {
 		emit_move(e, other);
-		if (!list(e, s->branch.other))
+		if (!list_under(e, ir_range_if(e->ir, s->branch.cond, false, e->env),
+			    s->branch.other))
 			return false;
 		LLVMBuildBr(e->b, done);
 	}
@@ -211,6 +222,7 @@ static void mask_end(Emit *e, LLVMBasicBlockRef done)
 	if (done == NULL)
 		return;
 	emit_forget(e, 0);
+	emit_forget_loads(e);
 	LLVMBuildBr(e->b, done);
 	emit_move(e, done);
 }
@@ -237,6 +249,7 @@ static void let(Emit *e, const Stmt *s)
 	LLVMValueRef v = emit_expr(e, s->let.value);
 	emit_level_push(e);
 	emit_bind(e, s->let.var, s->let.value->type, v);
+	e->env = ir_range_let(e->ir, s->let.var, s->let.value, e->env);
 }
 
 static bool alloc(Emit *e, const Stmt *s)
@@ -385,18 +398,31 @@ static bool statement(Emit *e, const Stmt *s)
 	return false;
 }
 
+/* What was loaded before it is the same behind it. */
+static bool is_quiet(Emit *e, const Stmt *s)
+{
+	return s->kind == ST_LET || s->kind == ST_ALLOC ||
+	       (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);
+}
+
 static bool list(Emit *e, const Stmt *s)
 {
 	size_t levels = e->level.n;
+	const Range *env = e->env;
 	int64_t work = e->work_at;
 	bool ok = true;
+	emit_forget_loads(e);
 	for (; s != NULL && ok; s = s->next) {
 		emit_forget(e, 0);
 		ok = statement(e, s);
+		if (!is_quiet(e, s))
+			emit_forget_loads(e);
 	}
 	emit_forget(e, 0);
+	emit_forget_loads(e);
 	while (e->level.n > levels)
 		emit_level_pop(e);
+	e->env = env;
 	e->work_at = work;
 	return ok;
 }
@@ -430,8 +456,9 @@ char *emit_symbol(Arena *a, const Fn *fn)
 bool emit_fn(Emit *e, const Fn *fn)
 {
 	e->fn = fn;
-	e->level.n = e->temp.n = 0;
+	e->level.n = e->temp.n = e->loads.n = 0;
 	e->mask = NULL;
+	e->env = ir_range_fn(e->ir, fn);
 	e->work_at = e->work_bytes = 0;
 	e->regs = false;
 	find_places(e);

@@ -71,26 +71,37 @@ static int outer_first(const void *a, const void *b)
 	return x->e->id < y->e->id ? -1 : x->e->id > y->e->id;
 }
 
-/* idx = (what is returned, NULL for 0) + *k. */
-static const Expr *chain(Emit *e, const Expr *idx, int64_t *k)
+static const Expr *add_term(Emit *e, const Expr *sum, const Term *t)
+{
+	const Expr *x = ir_mul(e->ir, t->e, ir_int(e->ir, t->coef));
+	return sum == NULL ? x : ir_add(e->ir, sum, x);
+}
+
+/*
+ * idx = *outer + *inner + *k, where inner is what is known last (in the innermost loop, say), so that
+ * outer is the same pointer for many accesses. NULL for 0.
+ */
+static void take_apart(
+	Emit *e, const Expr *idx, const Expr **outer, const Expr **inner, int64_t *k)
 {
 	Sum s = { 0 };
 	*k = 0;
-	if (!dtype_eq(idx->type, I64) || !add_terms(&s, idx, 1))
-		return idx;
+	*outer = *inner = NULL;
+	if (!dtype_eq(idx->type, I64) || !add_terms(&s, idx, 1)) {
+		*inner = idx;
+		return;
+	}
 	for (int i = 0; i < s.n; i++) {
 		emit_expr(e, s.t[i].e);
 		const Val *v = s.t[i].e->id < e->nmemo ? &e->memo[s.t[i].e->id] : NULL;
 		s.t[i].level = v != NULL && v->v != NULL && v->pure ? v->level : (int)e->level.n;
 	}
 	qsort(s.t, (size_t)s.n, sizeof *s.t, outer_first);
-	const Expr *r = NULL;
 	for (int i = 0; i < s.n; i++) {
-		const Expr *t = ir_mul(e->ir, s.t[i].e, ir_int(e->ir, s.t[i].coef));
-		r = r == NULL ? t : ir_add(e->ir, r, t);
+		const Expr **part = s.t[i].level < s.t[s.n - 1].level ? outer : inner;
+		*part = add_term(e, *part, &s.t[i]);
 	}
 	*k = s.k;
-	return r;
 }
 
 static LLVMValueRef gep(Emit *e, LLVMTypeRef t, LLVMValueRef ptr, LLVMValueRef i)
@@ -101,16 +112,10 @@ static LLVMValueRef gep(Emit *e, LLVMTypeRef t, LLVMValueRef ptr, LLVMValueRef i
 LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx)
 {
 	int64_t k;
-	LLVMTypeRef t = emit_mem_type(e, p->buf->type);
-	const Expr *rest = chain(e, idx, &k);
-	LLVMValueRef ptr = p->ptr;
-	if (rest != NULL) {
-		LLVMValueRef i = emit_expr(e, rest);
-		if (!dtype_eq(rest->type, I64))
-			i = emit_cast(e, I64, rest->type, i);
-		ptr = gep(e, t, ptr, i);
-	}
-	return k == 0 ? ptr : gep(e, t, ptr, emit_int(e->i64, k));
+	const Expr *outer, *inner;
+	take_apart(e, idx, &outer, &inner, &k);
+	LLVMValueRef ptr = emit_pointer(e, p, outer, inner);
+	return k == 0 ? ptr : gep(e, emit_mem_type(e, p->buf->type), ptr, emit_int(e->i64, k));
 }
 
 LLVMValueRef emit_any(Emit *e, LLVMValueRef mask)
