@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/model.h"
 #include "cli/places.h"
+#include "runtime/probe.h"
 #include "runtime/timing.h"
 #include "tuner/tuner.h"
 
@@ -86,28 +87,10 @@ static void print_table(const Screen *s, const TuneState *t)
 		char hex[HASH_HEX];
 		hash_hex(x->task->id, hex);
 		fprintf(stderr, "%.7s  %-38.38s%3d %7lld %9.3f %9.3f%s\n", hex, x->task->label, x->task->weight,
-			(long long)(x->trials + x->reused), x->best_ms, x->default_ms, x->done ? " done" : "");
+			(long long)(x->trials + x->reused), x->best_ms, x->default_ms, x->end != TASK_OPEN ? " done" : "");
 	}
 	print_line(s, t);
 	fprintf(stderr, "\n");
-}
-
-/* Milliseconds of the whole network, as compiled with the databases; < 0: not measured. */
-static double network_ms(Measure *m, Dag *dag, const CompileOptions *o)
-{
-	Arena *a = arena_new();
-	Err err = { 0 };
-	int64_t ns = -1;
-	Compiled *c = stopped == 0 ? compile_model(a, dag, o, &err) : NULL;
-	if (stopped == 0 && (c == NULL || !measure_network(m, c->bundle, c->bundle_bytes, &ns, &err)) &&
-		err.code != ERR_INTERRUPTED) {
-		char text[4096];
-		err_format(&err, text, sizeof text);
-		fprintf(stderr, "dlc: the network was not measured: %s", text);
-		ns = -1;
-	}
-	arena_free(a);
-	return ns > 0 ? (double)ns / 1e6 : -1;
 }
 
 static Json *number(Arena *a, double v)
@@ -115,7 +98,7 @@ static Json *number(Arena *a, double v)
 	return v > 0 ? json_new_real(a, v) : json_new(a, JV_NULL);
 }
 
-static void print_json(const Args *args, const TuneState *t, const Target *target, double tuned, double plain)
+static void print_json(const Args *args, const TuneState *t, const Target *target)
 {
 	Arena *a = args_arena(args);
 	char text[TARGET_TEXT];
@@ -130,9 +113,9 @@ static void print_json(const Args *args, const TuneState *t, const Target *targe
 	json_set(a, v, "pruned", json_new_int(a, t->pruned));
 	json_set(a, v, "seconds", json_new_real(a, t->seconds));
 	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
-	json_set(a, v, "network_ms", number(a, tuned));
+	json_set(a, v, "network_ms", number(a, t->network_ms));
 	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
-	json_set(a, v, "default_network_ms", number(a, plain));
+	json_set(a, v, "default_network_ms", number(a, t->default_network_ms));
 	json_write(&out, v);
 	puts(text_str(&out));
 }
@@ -177,6 +160,10 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 	const char *model = args_operand(args, 0);
 	Dag *dag = model_load(args, model, err);
 	Partition *p = dag != NULL ? compile_tasks(a, dag, t, err) : NULL;
+	const Search *search = search_find(args_text(args, "search", searches[0]->name));
+	const Effort *effort = effort_find(args_text(args, "preset", "normal"));
+	if (search == NULL || effort == NULL)
+		return fail(err, ERR_USAGE, search == NULL ? "--search" : "--preset", "there is no such one; see dlc tune --help");
 	Measure *m = p != NULL ? open_measure(args, t, dag, err) : NULL;
 	if (m == NULL)
 		return false;
@@ -195,7 +182,11 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 		.nmore = (int)d->n - 1,
 		.measure = m,
 		.clock = { now_ms, NULL },
-		.search = args_text(args, "search", "random"),
+		.dag = dag,
+		.finalists = 3,
+		.search = search,
+		.effort = effort,
+		.roof = { .gflops = probe_fma_gflops(t->threads) },
 		.model = model,
 		.started_s = (int64_t)time(NULL),
 		.tasks = tasks,
@@ -215,14 +206,13 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 	bool ok = tune_model(a, p, &o, &state, err);
 	if (ok && !s.json)
 		print_table(&s, &state);
-	if (ok) {
-		CompileOptions tuned = { .target = t, .db = d->db, .ndb = (int)d->n }, plain = { .target = t };
-		double after = network_ms(m, dag, &tuned), before = network_ms(m, dag, &plain);
-		if (s.json)
-			print_json(args, &state, t, after, before);
-		else if (after > 0 && before > 0)
-			printf("network %.3f ms with the best schedules, %.3f ms with the default ones\n", after, before);
-	}
+	if (ok && state.network_why[0] != 0)
+		fprintf(stderr, "dlc: the network was not measured: %s", state.network_why);
+	if (ok && s.json)
+		print_json(args, &state, t);
+	else if (ok && state.network_ms > 0)
+		printf("network %.3f ms with the best schedules, %.3f ms with the default ones\n", state.network_ms,
+			state.default_network_ms);
 	measure_close(m);
 	if (ok && ferror(stdout))
 		return fail(err, ERR_DEVICE, "standard output", "cannot be written; all %lld trials are kept",
@@ -254,7 +244,8 @@ static const Option options[] = {
 	{ .name = "budget", .kind = OPT_TIME, .arg = "TIME", .lo = 1, .hi = INT64_C(1) << 40,
 		.help = "60s, 10m, 2h (default 10m where --trials is not given)" },
 	{ .name = "tasks", .kind = OPT_TEXT, .arg = "ID", .many = true, .help = "only tasks whose id begins so; repeats" },
-	{ .name = "search", .kind = OPT_TEXT, .arg = "NAME", .help = "search strategy (default random)" },
+	{ .name = "search", .kind = OPT_TEXT, .arg = "NAME", .help = "search strategy: rank (default), random" },
+	{ .name = "preset", .kind = OPT_TEXT, .arg = "NAME", .help = "how hard to look: quick, normal (default), thorough" },
 	{ .name = "jobs", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = MEASURE_BUILDERS, .help = "compilers at once (default 1)" },
 	OPTIONS_MODEL,
 	OPTION_SEED,

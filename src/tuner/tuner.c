@@ -1,177 +1,78 @@
 /*
- * Tasks and a budget become records, on one page: choose a task, ask its search for a config, make
- * the candidate, hand it to measure; take what is done, store it, tell the search.  The tuner waits
- * only in measure_wait.
- *
- * A task is chosen by how much of the network's time it holds per trial it has had: first every
- * task's default, then weight * best time / (trials + 1); while nothing of a task has run, the cost
- * model's estimate stands for its time.
+ * Tasks and a budget become records, on one page: choose a task, take its next candidate, hand it to
+ * measure; take what is done, store it, tell the task.  The tuner waits only in measure.  What is done
+ * when the time is over, or every task at its end, is in final.c.
  */
-#include "tuner/tuner.h"
-
-#include "cost_model/cost_model.h"
+#include "tuner/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { IN_FLIGHT = 3, ASK_TRIES = 1000, WAIT_MS = 200, SLOW = 2 /* times the best: sampled once */ };
+#define SLOW 2.0  /* times the best: sampled once */
+#define GOOD 1.05 /* times the best: above it, sampled a few times */
+enum { WAIT_MS = 200, LAND_MS = 300 };
 
-typedef struct TaskRun {
-	TaskState *state;
-	const Task *task;
-	Space *space;
-	const Search *search;
-	void *search_state;
-	MeasureRef *ref;
-	Interner *known; /* traces measured before, here or in the database */
-	const char *default_trace;
-	double guess_ms; /* estimate of the default */
-	int in_flight;
-} TaskRun;
-
-typedef struct Candidate {
-	Arena *arena;
-	TaskRun *run;
-	Config config;
-	const char *trace;
-} Candidate;
-
-typedef struct Tuner {
-	Arena *arena;
-	const TuneOptions *o;
-	TuneState *state;
-	TaskRun *run;
-	Hash target, env, session;
-	int64_t limit; /* trials of this run; -1: none */
-	int64_t submitted, seq;
-	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
-	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
-} Tuner;
-
-static double now(const Tuner *t)
+double tuner_now(const Tuner *t)
 {
 	return t->o->clock.now_ms(t->o->clock.arg);
 }
 
-/* ---- what is known already ---- */
-
-static void note_time(TaskRun *r, const char *trace, double ms)
+bool tuner_stopped(const Tuner *t)
 {
-	if (r->state->best_ms == 0 || ms < r->state->best_ms)
-		r->state->best_ms = ms;
-	if (strcmp(trace, r->default_trace) == 0)
-		r->state->default_ms = ms;
+	return t->o->stop != NULL && *t->o->stop != 0;
 }
 
-typedef struct Reuse {
-	Tuner *t;
-	TaskRun *r;
-} Reuse;
-
-static bool reuse_run(const RunRecord *run, void *arg)
+bool tuner_may(const Tuner *t, int64_t trials)
 {
-	Reuse *u = arg;
-	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST)
-		return true; /* says nothing of the candidate */
-	if (run->status == RUN_OK && run->max_err_e9 >= 0)
-		note_time(u->r, run->trace, (double)run->median_ns / 1e6);
-	if (intern_find(u->r->known, run->trace) != NULL)
-		return true;
-	intern(u->r->known, run->trace);
-	u->r->state->reused++;
-	u->t->state->reused++;
-	return true;
-}
-
-static bool read_known(Tuner *t, TaskRun *r, Err *err)
-{
-	Reuse u = { t, r };
-	if (!db_each_run(t->o->db, r->task->id, t->target, CODEGEN_EPOCH, reuse_run, &u, err))
-		return false;
-	for (int i = 0; i < t->o->nmore; i++)
-		if (!db_each_run(t->o->more[i], r->task->id, t->target, CODEGEN_EPOCH, reuse_run, &u, err))
-			return false;
-	return true;
+	return t->state->limit < 0 || t->submitted + trials <= t->state->limit;
 }
 
 /* ---- opening ---- */
 
-static bool wanted(const Tuner *t, const Task *task)
+static bool wanted(const TuneOptions *o, const Task *task)
 {
 	char hex[HASH_HEX];
 	hash_hex(task->id, hex);
-	for (int i = 0; i < t->o->ntasks; i++)
-		if (strncmp(hex, t->o->tasks[i], strlen(t->o->tasks[i])) == 0)
+	for (int i = 0; i < o->ntasks; i++)
+		if (strncmp(hex, o->tasks[i], strlen(o->tasks[i])) == 0)
 			return true;
-	return t->o->ntasks == 0;
-}
-
-/* The default's trace and its estimate; a default that does not replay has none. */
-static bool open_default(Tuner *t, TaskRun *r, Err *err)
-{
-	Trace *first = space_trace(r->space, r->space->first, t->arena, err);
-	if (first == NULL)
-		return false;
-	Text text = { .arena = t->arena };
-	trace_print(&text, first);
-	r->default_trace = text_str(&text);
-	Arena *scratch = arena_new();
-	KernelSet *ks = schedule_replay(ir_new(scratch), r->task, t->o->target, first, NULL);
-	if (ks != NULL)
-		r->guess_ms = cost_analytic.estimate(ks, r->task, t->o->target) / 1e6;
-	arena_free(scratch);
-	return true;
-}
-
-static bool open_task(Tuner *t, TaskRun *r, const Task *task, const Search *search, Err *err)
-{
-	char hex[HASH_HEX], name[HASH_HEX + 24];
-	r->task = task;
-	r->state->task = task;
-	r->search = search;
-	r->known = interner_new(t->arena);
-	r->space = space_new(t->arena, task, t->o->target, err);
-	if (r->space == NULL || !open_default(t, r, err) || !db_put_task(t->o->db, task, err) || !read_known(t, r, err))
-		return false;
-	/* A run that goes on draws otherwise than the one before it, which would only find what is known. */
-	Rng seed = rng_seed(t->o->seed);
-	hash_hex(task->id, hex);
-	snprintf(name, sizeof name, "%s/%lld", hex, (long long)r->state->reused);
-	r->search_state = search->open(t->arena, r->space, rng_fork(&seed, name));
-	return true;
+	return o->ntasks == 0;
 }
 
 static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 {
-	const Search *search = NULL;
-	for (int i = 0; searches[i] != NULL; i++)
-		if (strcmp(searches[i]->name, t->o->search) == 0)
-			search = searches[i];
-	if (search == NULL)
-		return fail(err, ERR_USAGE, "--search", "there is no search \"%s\"", t->o->search);
-	t->state->task = arena_array(t->arena, TaskState, p->ntask);
+	TuneState *s = t->state;
+	s->task = arena_array(t->arena, TaskState, p->ntask);
 	t->run = arena_array(t->arena, TaskRun, p->ntask);
 	for (int i = 0; i < p->ntask; i++) {
-		if (!wanted(t, p->task[i]))
+		if (!wanted(t->o, p->task[i]))
 			continue;
-		TaskRun *r = &t->run[t->state->ntask];
-		r->state = &t->state->task[t->state->ntask++];
-		if (!open_task(t, r, p->task[i], search, err))
+		TaskRun *r = &t->run[s->ntask];
+		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->o, err))
 			return false;
+		s->reused += r->state->reused;
 	}
-	if (t->state->ntask == 0)
+	if (s->ntask == 0)
 		return fail(err, ERR_MISSING, "--tasks", "no task of the model has such an id");
+	s->limit = -1;
+	if (t->o->trials >= 0)
+		s->limit = t->o->trials > s->reused ? t->o->trials - s->reused : 0;
+	if (t->o->more_trials >= 0)
+		s->limit = t->o->more_trials;
 	return true;
 }
 
 static bool open_session(Tuner *t, Err *err)
 {
 	SessionInfo s = { .tool = "dlc " DLC_VERSION,
-		.search = t->o->search,
+		.search = t->o->search->name,
 		.model = t->o->model,
 		.seed = (int64_t)(t->o->seed & INT64_MAX),
 		.started_s = t->o->started_s };
+	for (int i = 0; i < t->state->ntask; i++)
+		if (!db_put_task(t->o->db, t->run[i].task, err))
+			return false;
 	return db_put_target(t->o->db, t->o->target, &t->target, err) &&
 		db_put_env(t->o->db, CODEGEN_EPOCH, codegen_compiler(), &t->env, err) &&
 		db_put_session(t->o->db, &s, &t->session, err);
@@ -179,71 +80,59 @@ static bool open_session(Tuner *t, Err *err)
 
 /* ---- candidates ---- */
 
-static double priority(const TaskRun *r)
-{
-	const TaskState *s = r->state;
-	int64_t had = s->trials + s->reused + r->in_flight;
-	return had == 0 ? INFINITY : r->task->weight * (s->best_ms > 0 ? s->best_ms : r->guess_ms) / (double)(had + 1);
-}
-
+/* All defaults before anything else, the largest first; then the largest hope. */
 static TaskRun *choose_task(Tuner *t)
 {
 	TaskRun *best = NULL;
+	double hope = -1;
 	for (int i = 0; i < t->state->ntask; i++) {
 		TaskRun *r = &t->run[i];
-		if (!r->state->done && (best == NULL || priority(r) > priority(best)))
+		double h = task_run_hope(r);
+		if (r->state->end != TASK_OPEN || r->waits)
+			continue;
+		if (h > hope || (h == INFINITY && hope == INFINITY && r->guess_ms * r->task->weight > best->guess_ms * best->task->weight)) {
 			best = r;
+			hope = h;
+		}
 	}
 	return best;
 }
 
-/* A candidate not measured yet; NULL and done set: the space has no more that are easily found. */
-static Candidate *next_candidate(TaskRun *r)
+/* A task that goes on after its default hears of those that are further. */
+static void advise(Tuner *t, TaskRun *r)
 {
-	for (int i = 0; i < ASK_TRIES; i++) {
-		Config c;
-		if (r->search->ask(r->search_state, &c, 1) == 0)
-			break;
-		Arena *a = arena_new();
-		Text text = { .arena = a };
-		Trace *trace = space_trace(r->space, c, a, NULL);
-		if (trace != NULL)
-			trace_print(&text, trace);
-		if (trace != NULL && intern_find(r->known, text_str(&text)) == NULL) {
-			Candidate *x = arena_new_of(a, Candidate);
-			*x = (Candidate){ a, r, c, intern(r->known, text_str(&text)) };
-			return x;
-		}
-		arena_free(a);
-	}
-	r->state->done = true;
-	return NULL;
+	if (r->advised || r->state->trials + r->state->reused == 0)
+		return;
+	const TaskRun **others = arena_array(t->arena, const TaskRun *, t->state->ntask);
+	int n = 0;
+	for (int i = 0; i < t->state->ntask; i++)
+		if (t->run[i].state->trials > t->o->effort->picks)
+			others[n++] = &t->run[i];
+	task_run_advise(r, others, n);
+	r->advised = true;
 }
 
-/* NULL: the schedule is refused before anything runs. */
-static KernelSet *replay(Tuner *t, Candidate *x)
+bool tuner_reference(Tuner *t, TaskRun *r, Err *err)
 {
-	Trace *trace = trace_parse(x->arena, "trace", x->trace, strlen(x->trace), NULL);
-	KernelSet *ks = trace != NULL ? schedule_replay(ir_new(x->arena), x->run->task, t->o->target, trace, NULL) : NULL;
-	if (ks == NULL) {
-		t->state->pruned++;
-		x->run->search->tell(x->run->search_state, x->config, -1);
-	}
-	return ks;
-}
-
-static bool submit(Tuner *t, Candidate *x, const KernelSet *ks, Err *err)
-{
-	TaskRun *r = x->run;
 	if (r->ref == NULL)
 		r->ref = measure_reference(t->o->measure, r->task, t->o->seed, err);
-	if (r->ref == NULL)
+	return r->ref != NULL;
+}
+
+static bool submit(Tuner *t, Candidate *x, Err *err)
+{
+	TaskRun *r = x->run;
+	double best_ns = r->state->best_ms * 1e6;
+	if (!tuner_reference(t, r, err))
 		return false;
-	MeasureJob job = { .ks = ks, .trace = x->trace, .ref = r->ref, .user = x };
-	if (r->state->best_ms > 0)
-		job.slow_ns = (int64_t)(r->state->best_ms * 1e6 * SLOW);
+	MeasureJob job = { .ks = x->ks,
+		.trace = x->trace,
+		.ref = r->ref,
+		.slow_ns = (int64_t)(best_ns * SLOW),
+		.good_ns = (int64_t)(best_ns * GOOD),
+		.user = x };
 	if (t->first_build_ms < 0)
-		t->first_build_ms = now(t);
+		t->first_build_ms = tuner_now(t);
 	if (!measure_submit(t->o->measure, &job, err))
 		return false;
 	int free_slot = 0;
@@ -252,46 +141,42 @@ static bool submit(Tuner *t, Candidate *x, const KernelSet *ks, Err *err)
 	t->flying[free_slot] = x;
 	r->in_flight++;
 	t->submitted++;
+	t->state->now = r->state;
 	return true;
 }
 
 static bool over(const Tuner *t)
 {
-	if (t->o->stop != NULL && *t->o->stop != 0)
+	if (tuner_stopped(t))
 		return true;
-	return t->o->budget_ms > 0 && now(t) - t->start_ms >= t->o->budget_ms;
+	return t->o->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->o->budget_ms - final_reserve_ms(t);
 }
 
 static bool fill(Tuner *t, Err *err)
 {
-	while (!over(t) && measure_pending(t->o->measure) < IN_FLIGHT && (t->limit < 0 || t->submitted < t->limit)) {
+	while (measure_pending(t->o->measure) < IN_FLIGHT && tuner_may(t, 1) && !over(t)) {
 		TaskRun *r = choose_task(t);
 		if (r == NULL)
 			return true;
-		Candidate *x = next_candidate(r);
-		if (x == NULL)
-			continue;
-		KernelSet *ks = replay(t, x);
-		bool ok = ks == NULL || submit(t, x, ks, err);
-		if (ks == NULL || !ok)
+		advise(t, r);
+		Candidate *x = task_run_next(r, t->flying, IN_FLIGHT);
+		if (x != NULL && !submit(t, x, err)) {
 			arena_free(x->arena);
-		if (!ok)
 			return false;
+		}
 	}
 	return true;
 }
 
 /* ---- results ---- */
 
-static bool take(Tuner *t, const MeasureResult *m, Err *err)
+bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m, Err *err)
 {
-	Candidate *x = m->user;
-	TaskRun *r = x->run;
 	RunRecord run = { .workload = r->task->id,
 		.target = t->target,
 		.session = t->session,
 		.env = t->env,
-		.trace = x->trace,
+		.trace = trace,
 		.status = m->status,
 		.median_ns = m->median_ns,
 		.min_ns = m->min_ns,
@@ -301,19 +186,27 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 		.max_err_e9 = m->max_err_e9,
 		.detail = m->detail,
 		.seq = t->seq++ };
-	bool ok = m->status == RUN_OK;
-	bool stored = db_put_run(t->o->db, &run, err);
-	r->in_flight--;
+	bool ok = m->status == RUN_OK, stored = db_put_run(t->o->db, &run, err);
 	r->state->trials++;
 	t->state->trials++;
 	r->state->failed += !ok;
 	t->state->failed += !ok;
-	t->last_done_ms = now(t);
-	if (ok)
-		note_time(r, x->trace, (double)m->median_ns / 1e6);
-	r->search->tell(r->search_state, x->config, ok ? (double)m->median_ns : -1);
+	t->state->status[m->status]++;
+	t->last_done_ms = tuner_now(t);
 	if (stored && t->o->on_trial != NULL)
 		t->o->on_trial(&run, r->task, t->o->arg);
+	return stored;
+}
+
+static bool take(Tuner *t, const MeasureResult *m, Err *err)
+{
+	Candidate *x = m->user;
+	TaskRun *r = x->run;
+	r->in_flight--;
+	t->submitted -= m->pruned;
+	r->state->pruned += m->pruned;
+	bool stored = m->pruned || tuner_store(t, r, x->trace, m, err);
+	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1);
 	for (int i = 0; i < IN_FLIGHT; i++)
 		if (t->flying[i] == x)
 			t->flying[i] = NULL;
@@ -321,19 +214,21 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	return stored;
 }
 
-static void sum_up(Tuner *t)
+void tuner_sum_up(Tuner *t)
 {
 	TuneState *s = t->state;
-	s->seconds = (now(t) - t->start_ms) / 1000;
+	s->seconds = (tuner_now(t) - t->start_ms) / 1000;
 	double span = s->trials > 0 ? (t->last_done_ms - t->first_build_ms) / 1000 : 0;
 	s->candidates_per_s = span > 0 ? (double)s->trials / span : 0;
 	s->tasks_ms = s->default_tasks_ms = 0;
 	s->unmeasured = s->default_unmeasured = 0;
+	s->pruned = 0;
 	for (int i = 0; i < s->ntask; i++) {
 		s->unmeasured += s->task[i].best_ms == 0;
 		s->default_unmeasured += s->task[i].default_ms == 0;
 		s->tasks_ms += s->task[i].best_ms * s->task[i].task->weight;
 		s->default_tasks_ms += s->task[i].default_ms * s->task[i].task->weight;
+		s->pruned += s->task[i].pruned;
 	}
 }
 
@@ -347,35 +242,62 @@ static bool search_all(Tuner *t, Err *err)
 		MeasureResult m;
 		if (measure_wait(t->o->measure, WAIT_MS, &m) && !take(t, &m, err))
 			return false;
-		sum_up(t);
+		tuner_sum_up(t);
 		if (t->o->on_progress != NULL)
 			t->o->on_progress(t->state, t->o->arg);
 	}
 	return true;
 }
 
-bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
+/* What is under way lands, if that does not take long. */
+static bool land(Tuner *t, Err *err)
+{
+	double end = tuner_now(t) + LAND_MS;
+	bool ok = true;
+	MeasureResult m;
+	while (ok && measure_pending(t->o->measure) > 0 && !tuner_stopped(t) && tuner_now(t) < end)
+		if (measure_wait(t->o->measure, WAIT_MS, &m))
+			ok = take(t, &m, err);
+	measure_cancel(t->o->measure);
+	for (int i = 0; i < IN_FLIGHT; i++) {
+		if (t->flying[i] != NULL)
+			arena_free(t->flying[i]->arena);
+		t->flying[i] = NULL;
+	}
+	return ok;
+}
+
+static Tuner tuner_new(Arena *a, const TuneOptions *o, TuneState *out)
 {
 	*out = (TuneState){ 0 };
-	Tuner t = { .arena = a, .o = o, .state = out, .limit = -1 };
-	t.start_ms = now(&t);
-	t.first_build_ms = -1;
-	if (!open_session(&t, err) || !open_tasks(&t, p, err))
+	Tuner t = { .arena = a, .o = o, .state = out, .first_build_ms = -1 };
+	t.start_ms = tuner_now(&t);
+	return t;
+}
+
+bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
+{
+	Tuner t = tuner_new(a, o, out);
+	bool ok = open_tasks(&t, p, err);
+	tuner_sum_up(&t);
+	return ok;
+}
+
+bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
+{
+	Tuner t = tuner_new(a, o, out);
+	if (!open_tasks(&t, p, err) || !open_session(&t, err))
 		return false;
-	if (o->trials >= 0)
-		t.limit = o->trials > out->reused ? o->trials - out->reused : 0;
-	if (o->more_trials >= 0)
-		t.limit = o->more_trials;
+	final_open(&t);
 	bool ok = search_all(&t, err);
-	out->interrupted = o->stop != NULL && *o->stop != 0;
+	ok = land(&t, ok ? err : NULL) && ok;
+	tuner_sum_up(&t);
+	ok = ok && final_run(&t, err);
+	out->interrupted = tuner_stopped(&t);
 	if (!ok && out->interrupted && err->code == ERR_INTERRUPTED) { /* while waiting for a reference */
 		*err = (Err){ 0 };
 		ok = true;
 	}
-	measure_cancel(o->measure);
-	for (int i = 0; i < IN_FLIGHT; i++)
-		if (t.flying[i] != NULL)
-			arena_free(t.flying[i]->arena);
-	sum_up(&t);
+	tuner_sum_up(&t);
 	return ok;
 }

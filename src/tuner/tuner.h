@@ -1,27 +1,17 @@
 /*
  * Tasks and a budget become records. The only place where schedule, cost_model, measure and db meet
- * while searching. A candidate is hash(workload, target, trace); searches are rows behind ask/tell
- * that neither compile, measure, print nor read a clock.
+ * while searching. A candidate is hash(workload, target, trace); which one is next says a search
+ * (tuner/search.h), for which task says the hope in it (tuner/task_run.h).
  */
 #ifndef TUNER_TUNER_H
 #define TUNER_TUNER_H
 
 #include "compile/compile.h"
+#include "cost_model/roof.h"
 #include "measure/measure.h"
+#include "tuner/search.h"
 
 #include <signal.h>
-
-typedef struct Search {
-	const char *name, *doc;
-	void *(*open)(Arena *a, const Space *s, Rng rng);
-	/* Fills up to n configs not asked before; 0: the space is exhausted. */
-	int (*ask)(void *state, Config *out, int n);
-	/* ns <= 0: it failed. */
-	void (*tell)(void *state, Config c, double ns);
-} Search;
-
-extern const Search search_random;
-extern const Search *const searches[]; /* ends with NULL */
 
 /* Milliseconds since any fixed moment; given, so that budgets can be tested. */
 typedef struct Clock {
@@ -38,7 +28,11 @@ typedef struct TuneOptions {
 	int nmore;
 	Measure *measure; /* children, or a recording */
 	Clock clock;
-	const char *search;  /* row of `searches` */
+	Dag *dag;         /* the whole network, to be timed at the end; NULL: it is not */
+	int finalists;    /* candidates of a task that race at the end; below 2: none */
+	const Search *search;
+	const Effort *effort;
+	Roof roof;           /* what the machine gives; zeros: no roofs */
 	const char *model;   /* for the session record */
 	int64_t started_s;   /* seconds since 1970 */
 	const char *const *tasks; /* --tasks prefixes; NULL: all */
@@ -54,23 +48,36 @@ typedef struct TuneOptions {
 	void *arg;
 } TuneOptions;
 
+/* Why nothing more is looked for. */
+typedef enum { TASK_OPEN, TASK_SEARCHED, TASK_AT_ROOF } TaskEnd;
+
 typedef struct TaskState {
 	const Task *task;
-	int64_t trials, reused, failed;
+	int64_t trials, reused, failed, pruned;
 	double best_ms, default_ms; /* 0: not measured */
-	bool done;                  /* space exhausted */
+	double roof_ms;             /* 0: not known */
+	double space;               /* configs */
+	TaskEnd end;
+	bool raced; /* the best few were timed side by side */
 } TaskState;
 
 typedef struct TuneState {
 	int ntask;
 	TaskState *task;
+	const TaskState *now; /* the one that was given the last trial; NULL: none was */
 	int64_t trials, reused, failed, pruned;
+	int64_t status[RUN_STATUS_COUNT]; /* of this run's trials */
+	int64_t limit; /* trials of this run; -1: not limited */
 	double seconds, candidates_per_s;
 	double tasks_ms, default_tasks_ms; /* weighted sums over tasks of best and default, of ... */
 	int unmeasured, default_unmeasured; /* ... all but so many, which have none */
+	double network_ms, default_network_ms; /* 0: not measured, and ... */
+	char network_why[512];                 /* ... why not, "" where nobody asked */
 	bool interrupted;
 } TuneState;
 
+/* What tune_model would begin with: tasks, spaces, what is known. Measures and writes nothing; o->db may be NULL. */
+bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
 /*
  * Fails where a record cannot be stored, an oracle not be computed, no task be chosen; what was
  * measured before that is in the database. `out` is filled in either way.

@@ -1,0 +1,49 @@
+/* See roof.h. */
+#include "cost_model/roof.h"
+
+#include "op/shape.h"
+
+/* Which part of a convolution's taps lies in its input, all dimensions together. */
+static double taps_inside(const Dag *d, const OpCall *c)
+{
+	Window w;
+	double part = 1;
+	if (!op_window(d, c, &w, NULL))
+		return 1;
+	for (int k = 0; k < w.n; k++) {
+		int64_t inside = 0;
+		for (int64_t tap = 0; tap < w.kernel[k]; tap++) {
+			/* Those y of [0, out) for which lo <= y * stride + tap * dilation < lo + in. */
+			int64_t at = tap * w.dilation[k] - w.lo[k], first = at >= 0 ? 0 : (-at + w.stride[k] - 1) / w.stride[k];
+			int64_t end = w.in[k] > at ? (w.in[k] - at + w.stride[k] - 1) / w.stride[k] : 0;
+			end = end < w.out[k] ? end : w.out[k];
+			inside += end > first ? end - first : 0;
+		}
+		if (w.out[k] > 0 && w.kernel[k] > 0)
+			part *= (double)inside / (double)(w.out[k] * w.kernel[k]);
+	}
+	return part;
+}
+
+double roof_flops(const Task *task)
+{
+	double sum = 0;
+	for (size_t i = 0; i < task->dag->call.n; i++) {
+		const OpCall *c = &task->dag->call.at[i];
+		if (op_row(c->op)->class == OP_ANCHOR)
+			sum += op_flops(task->dag, c) * (c->op == OP_conv ? taps_inside(task->dag, c) : 1);
+	}
+	return sum;
+}
+
+RoofTime roof_of(const Task *task, const Roof *machine)
+{
+	return (RoofTime){ .flops_ns = machine->gflops > 0 ? roof_flops(task) / machine->gflops : 0,
+		.bytes_ns = machine->gbps > 0 ? task->bytes / machine->gbps : 0 };
+}
+
+double roof_ns(const Task *task, const Roof *machine)
+{
+	RoofTime t = roof_of(task, machine);
+	return t.flops_ns > t.bytes_ns ? t.flops_ns : t.bytes_ns;
+}

@@ -1,0 +1,248 @@
+/*
+ * The end of a run.  The best few schedules of each task are timed side by side, which decides between
+ * those that noise has put in an order.  Then the network as compiled with the databases, the network
+ * with default schedules and the tasks one by one are timed in turn, so that network_ms, tasks_ms and
+ * default_network_ms are of one machine in one mood and may be compared.
+ *
+ * The time it takes is known beforehand, about, and kept free of the budget; what does not fit is left out.
+ */
+#include "tuner/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAR_BEST 1.1  /* times the best: slower ones do not race */
+#define MOST_RESERVE 0.4 /* of the budget */
+enum { ROUNDS = 3, NETWORK_RUNS = 17, START_MS = 30, TRIAL_MS = 30 /* until trials have shown */ };
+
+static double deadline(const Tuner *t)
+{
+	return t->o->budget_ms > 0 ? t->start_ms + t->o->budget_ms : INFINITY;
+}
+
+static double trial_ms(const Tuner *t)
+{
+	double n = (double)t->state->trials;
+	return n > 0 ? (t->last_done_ms - t->first_build_ms) / n : TRIAL_MS;
+}
+
+static double races_ms(const Tuner *t)
+{
+	int n = 0;
+	for (int i = 0; i < t->state->ntask; i++)
+		n += t->run[i].state->trials > 0;
+	return t->o->finalists > 1 ? trial_ms(t) * n * t->o->finalists : 0;
+}
+
+static double round_ms(const Tuner *t)
+{
+	return 2 * START_MS + NETWORK_RUNS * (t->state->tasks_ms + t->state->default_tasks_ms);
+}
+
+static double networks_ms(const Tuner *t)
+{
+	return t->plain != NULL ? t->compile_ms * 1.2 + ROUNDS * round_ms(t) + trial_ms(t) * 1.5 * t->state->ntask : 0;
+}
+
+double final_reserve_ms(const Tuner *t)
+{
+	return fmin(races_ms(t) + networks_ms(t), MOST_RESERVE * t->o->budget_ms);
+}
+
+static Compiled *compile(Tuner *t, const CompileOptions *o)
+{
+	Err err = { 0 };
+	Compiled *c = compile_model(t->arena, t->o->dag, o, &err);
+	if (c == NULL)
+		err_format(&err, t->state->network_why, sizeof t->state->network_why);
+	return c;
+}
+
+void final_open(Tuner *t)
+{
+	if (t->o->dag == NULL || tuner_stopped(t))
+		return;
+	double start = tuner_now(t);
+	t->plain = compile(t, &(CompileOptions){ .target = t->o->target });
+	t->compile_ms = tuner_now(t) - start;
+}
+
+/* ---- races ---- */
+
+static int by_time(const void *pa, const void *pb)
+{
+	const Known *a = *(const Known *const *)pa, *b = *(const Known *const *)pb;
+	return a->ns != b->ns ? (a->ns > b->ns) - (a->ns < b->ns) : strcmp(a->trace, b->trace);
+}
+
+/* The fastest of a task, at most `most`, not far behind the best. */
+static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], int most, Arena *scratch)
+{
+	VEC(Known *) all = { 0 };
+	int n = 0;
+	for (size_t i = 0; i < r->known.at.n; i++)
+		if (r->known.at.at[i].ns > 0)
+			vec_push(scratch, &all, &r->known.at.at[i]);
+	if (all.n > 0)
+		qsort(all.at, all.n, sizeof *all.at, by_time);
+	for (size_t i = 0; i < all.n && n < most && all.at[i]->ns <= all.at[0]->ns * NEAR_BEST; i++)
+		out[n++] = all.at[i];
+	return n;
+}
+
+static bool race(Tuner *t, TaskRun *r, const char *const *trace, int n, MeasureResult *out, Arena *scratch, Err *err)
+{
+	MeasureJob job[MEASURE_RACERS];
+	for (int i = 0; i < n; i++) {
+		job[i] = (MeasureJob){ .ks = task_run_replay(r, trace[i], scratch, err), .trace = trace[i] };
+		if (job[i].ks == NULL)
+			return false;
+	}
+	if (!tuner_reference(t, r, err))
+		return false;
+	for (int i = 0; i < n; i++)
+		job[i].ref = r->ref;
+	return measure_race(t->o->measure, job, n, out, err);
+}
+
+/* What the race says replaces what was known of its candidates. */
+static bool take_race(Tuner *t, TaskRun *r, Known *const *known, const MeasureResult *m, int n, Err *err)
+{
+	TaskState *s = r->state;
+	double best = 0;
+	for (int i = 0; i < n; i++) {
+		bool ok = m[i].status == RUN_OK && !m[i].pruned;
+		if (!m[i].pruned && m[i].status != RUN_CANCELLED) {
+			t->submitted++;
+			if (!tuner_store(t, r, known[i]->trace, &m[i], err))
+				return false;
+		}
+		double ns = ok ? (double)m[i].median_ns : 0;
+		if (ok && strcmp(known[i]->trace, r->default_trace) == 0)
+			s->default_ms = ns / 1e6;
+		if (ok && (best == 0 || ns < best))
+			best = ns;
+	}
+	if (best > 0)
+		s->best_ms = best / 1e6;
+	s->raced = true;
+	return true;
+}
+
+static bool race_task(Tuner *t, TaskRun *r, Err *err)
+{
+	Arena *scratch = arena_new();
+	Known *known[MEASURE_RACERS];
+	const char *trace[MEASURE_RACERS];
+	MeasureResult m[MEASURE_RACERS];
+	int most = t->o->finalists < MEASURE_RACERS ? t->o->finalists : MEASURE_RACERS;
+	int n = finalists(r, known, most, scratch);
+	for (int i = 0; i < n; i++)
+		trace[i] = known[i]->trace;
+	bool ok = n < 2 || !tuner_may(t, n) ||
+		(race(t, r, trace, n, m, scratch, err) && take_race(t, r, known, m, n, err));
+	arena_free(scratch);
+	return ok;
+}
+
+/* The tasks whose order matters most come first, should the time not suffice for all. */
+static bool race_tasks(Tuner *t, Err *err)
+{
+	double end = deadline(t) - networks_ms(t);
+	bool *done = arena_array(t->arena, bool, t->state->ntask);
+	for (int k = 0; k < t->state->ntask && !tuner_stopped(t) && tuner_now(t) < end; k++) {
+		int most = -1;
+		for (int i = 0; i < t->state->ntask; i++) {
+			const TaskState *s = t->run[i].state;
+			if (!done[i] && s->trials > 0 &&
+				(most < 0 || s->best_ms * s->task->weight > t->run[most].state->best_ms * t->run[most].task->weight))
+				most = i;
+		}
+		if (most < 0)
+			break;
+		done[most] = true;
+		if (!race_task(t, &t->run[most], err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the network and its tasks, in turn ---- */
+
+static const char *chosen_trace(const Compiled *c, const Task *task)
+{
+	for (int k = 0; k < c->partition->ntask; k++)
+		if (memcmp(&c->partition->task[k]->id, &task->id, sizeof task->id) == 0)
+			return c->task[k].trace;
+	return NULL;
+}
+
+/* The task as the network runs it; not stored. */
+static bool time_task(Tuner *t, TaskRun *r, const Compiled *c, Err *err)
+{
+	Arena *scratch = arena_new();
+	MeasureResult m;
+	const char *trace = chosen_trace(c, r->task);
+	bool ok = trace == NULL || race(t, r, &trace, 1, &m, scratch, err);
+	if (ok && trace != NULL && m.status == RUN_OK && !m.pruned)
+		r->state->best_ms = (double)m.median_ns / 1e6;
+	arena_free(scratch);
+	return ok;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof *v, by_value);
+	return n == 0 ? 0 : n % 2 != 0 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static bool time_network(Tuner *t, const Compiled *c, double *ms, Err *err)
+{
+	int64_t ns = 0;
+	if (!measure_network(t->o->measure, c->bundle, c->bundle_bytes, &ns, err))
+		return false;
+	*ms = (double)ns / 1e6;
+	return true;
+}
+
+static bool time_in_turn(Tuner *t, const Compiled *tuned, Err *err)
+{
+	double after[ROUNDS], before[ROUNDS];
+	int n = 0, task = 0;
+	while (n < ROUNDS && !tuner_stopped(t) && (n == 0 || tuner_now(t) + round_ms(t) < deadline(t))) {
+		if (!time_network(t, tuned, &after[n], err) || !time_network(t, t->plain, &before[n], err))
+			return false;
+		n++;
+		int until = n == ROUNDS ? task : t->state->ntask * n / (ROUNDS - 1);
+		for (; task < until && !tuner_stopped(t) && tuner_now(t) < deadline(t); task++)
+			if (!time_task(t, &t->run[task], tuned, err))
+				return false;
+	}
+	t->state->network_ms = median(after, n);
+	t->state->default_network_ms = median(before, n);
+	return true;
+}
+
+bool final_run(Tuner *t, Err *err)
+{
+	Err why = { 0 };
+	if (tuner_stopped(t) || (t->o->finalists > 1 && !race_tasks(t, err)))
+		return tuner_stopped(t);
+	if (t->plain == NULL || tuner_stopped(t))
+		return true;
+	Db **db = arena_array(t->arena, Db *, t->o->nmore + 1);
+	db[0] = t->o->db;
+	for (int i = 0; i < t->o->nmore; i++)
+		db[i + 1] = t->o->more[i];
+	Compiled *tuned = compile(t, &(CompileOptions){ .target = t->o->target, .db = db, .ndb = t->o->nmore + 1 });
+	if (tuned != NULL && !time_in_turn(t, tuned, &why) && why.code != ERR_INTERRUPTED)
+		err_format(&why, t->state->network_why, sizeof t->state->network_why);
+	return true;
+}

@@ -1,0 +1,52 @@
+/*
+ * Searches are rows behind ask and tell: which config of a space to measure next. They neither
+ * compile, measure, print nor read a clock, and draw only from the Rng they are given, so that one
+ * seed and one set of answers is one search.
+ */
+#ifndef TUNER_SEARCH_H
+#define TUNER_SEARCH_H
+
+#include "schedule/space.h"
+
+/*
+ * Estimated nanoseconds of a config; <= 0: it has no legal schedule. *same is equal for configs that
+ * mean the same schedule.
+ */
+typedef struct SearchCost {
+	double (*ns)(void *arg, const Config *c, uint64_t *same);
+	void *arg;
+} SearchCost;
+
+/* How hard to look; rows of tuner/effort.def. */
+typedef struct Effort {
+	const char *name, *doc;
+	int sample;   /* configs estimated before the first choice */
+	int picks;    /* of those measured at a time */
+	int restarts; /* fruitless rounds of picks until the search is done */
+	int pairs;    /* moves of two knobs tried around the best */
+} Effort;
+
+extern const Effort efforts[]; /* ends with name == NULL */
+const Effort *effort_find(const char *name); /* NULL: there is none */
+
+enum { SEARCH_DONE = 0, SEARCH_WAITS = -1 };
+
+typedef struct Search {
+	const char *name, *doc;
+	void *(*open)(Arena *a, const Space *s, SearchCost cost, const Effort *effort, Rng rng);
+	/*
+	 * Fills up to n configs not asked before, the default first. SEARCH_WAITS: the next one depends on
+	 * what is asked and not told yet. SEARCH_DONE: it is certain, or the space at its end.
+	 */
+	int (*ask)(void *state, Config *out, int n);
+	/* A config from elsewhere that looks good; NULL: the search takes no advice. */
+	void (*hint)(void *state, Config c);
+	/* ns <= 0: it failed. Configs that were not asked may be told too. */
+	void (*tell)(void *state, Config c, double ns);
+} Search;
+
+extern const Search search_rank, search_random;
+extern const Search *const searches[]; /* the first is taken where none is named; ends with NULL */
+const Search *search_find(const char *name); /* NULL: there is none */
+
+#endif

@@ -1,0 +1,469 @@
+/*
+ * The search that starts from knowledge.  The default first; then a sample of the space is put in the
+ * order of the cost model's estimates (and what is near the best of it, which costs no measurement) and
+ * the best few that differ are measured; from the fastest of them a coordinate descent: one knob is
+ * moved at a time, the first move that is faster is taken, until a whole sweep over all neighbours
+ * brings nothing.  Then it starts again from other good estimates.  A round that brings nothing is
+ * fruitless; after effort.restarts of them the search is done, and that is the task's certificate: all
+ * neighbours of the best are measured, and so are the descents from elsewhere.
+ *
+ * A step must be faster by MARGIN, so that noise is no progress.  Configs of the same schedule are one
+ * point.  Left out: learning from what was measured; annealing.
+ */
+#include "tuner/configs.h"
+#include "tuner/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MARGIN 0.005 /* of the time: less is noise */
+#define GAIN 0.01    /* a round that brings less is fruitless */
+#define DOUBT 4.0    /* by how much an estimate may be wrong: slower ones are not measured */
+enum { BEAM = 16, BEAM_ROUNDS = 3, FEW = 6 /* options: all of them are neighbours */, FAR = 2 };
+
+typedef struct Point {
+	uint64_t same;
+	double est;    /* <= 0: no legal schedule */
+	double ns;     /* 0: not told; < 0: it failed */
+	uint32_t twin; /* the first point of the same schedule, which stands for all */
+	bool asked;
+} Point;
+
+typedef VEC(uint32_t) Numbers;
+
+typedef enum { STAGE_FIRST, STAGE_RANK, STAGE_PICKS, STAGE_SWEEP, STAGE_RESTART, STAGE_OVER } Stage;
+enum { NONE = -1 };
+
+typedef struct Rank {
+	Arena *arena;
+	const Space *space;
+	SearchCost cost;
+	const Effort *effort;
+	Rng rng;
+	ConfigSet set;
+	VEC(Point) point; /* of each config of the set */
+	uint32_t *slot;   /* hash table over point[].same: number + 1 */
+	size_t cap;
+	Numbers ranked; /* by estimate */
+	Numbers hints, queue, batch; /* batch: what this round began with */
+	size_t hint_head, queue_head;
+	Stage stage;
+	int64_t best, walker; /* points: the fastest; where the descent stands */
+	int64_t came_from;    /* where the walker stood before */
+	int64_t swept, paired; /* the points whose neighbours are all in the queue */
+	int waiting;          /* asked and not told */
+	int fruitless;
+	double mark; /* the best time when this round began */
+} Rank;
+
+/* ---- points ---- */
+
+static uint32_t *same_slot(Rank *r, uint64_t same)
+{
+	for (size_t i = (size_t)same & (r->cap - 1);; i = (i + 1) & (r->cap - 1))
+		if (r->slot[i] == 0 || r->point.at[r->slot[i] - 1].same == same)
+			return &r->slot[i];
+}
+
+static void grow_slots(Rank *r)
+{
+	r->cap = r->cap == 0 ? 256 : r->cap * 2;
+	r->slot = arena_array(r->arena, uint32_t, r->cap);
+	for (size_t i = 0; i < r->point.n; i++) {
+		uint32_t *at = same_slot(r, r->point.at[i].same);
+		if (*at == 0)
+			*at = (uint32_t)i + 1;
+	}
+}
+
+/* The point of a config, estimated when it is seen first. */
+static uint32_t point_of(Rank *r, const Config *c)
+{
+	bool fresh;
+	uint32_t i = config_set_add(&r->set, c, &fresh);
+	if (!fresh)
+		return r->point.at[i].twin;
+	Point p = { .twin = i };
+	p.est = r->cost.ns(r->cost.arg, c, &p.same);
+	if (r->point.n * 2 >= r->cap)
+		grow_slots(r);
+	uint32_t *at = same_slot(r, p.same);
+	if (*at == 0)
+		*at = i + 1;
+	else
+		p.twin = *at - 1;
+	vec_push(r->arena, &r->point, p);
+	return p.twin;
+}
+
+static const Config *config_at(const Rank *r, uint32_t i)
+{
+	return &r->set.at.at[i];
+}
+
+static double estimate_at(const Rank *r, uint32_t i)
+{
+	return r->point.at[i].est > 0 ? r->point.at[i].est : INFINITY;
+}
+
+static int distance(const Rank *r, uint32_t i, uint32_t j)
+{
+	int n = 0;
+	for (int k = 0; k < r->space->n; k++)
+		n += config_at(r, i)->pick[k] != config_at(r, j)->pick[k];
+	return n;
+}
+
+typedef struct Keyed {
+	double est;
+	uint32_t i;
+} Keyed;
+
+static int by_estimate(const void *pa, const void *pb)
+{
+	const Keyed *a = pa, *b = pb;
+	return a->est != b->est ? (a->est > b->est) - (a->est < b->est) : (a->i > b->i) - (a->i < b->i);
+}
+
+static void sort_points(const Rank *r, uint32_t *at, size_t n)
+{
+	Arena *scratch = arena_new();
+	Keyed *key = arena_array(scratch, Keyed, n + 1);
+	for (size_t i = 0; i < n; i++)
+		key[i] = (Keyed){ estimate_at(r, at[i]), at[i] };
+	qsort(key, n, sizeof *key, by_estimate);
+	for (size_t i = 0; i < n; i++)
+		at[i] = key[i].i;
+	arena_free(scratch);
+}
+
+/* ---- neighbours ---- */
+
+/* Options of a knob that are one move away from `at`; returns how many. */
+static int moves(const Knob *k, int at, uint8_t out[KNOB_OPTIONS])
+{
+	int n = 0;
+	for (int o = 0; o < k->n; o++)
+		if (o != at && (k->n <= FEW || abs(o - at) <= FAR))
+			out[n++] = (uint8_t)o;
+	return n;
+}
+
+/* All configs that one knob's move makes of i, estimated. */
+static void add_neighbours(Rank *r, uint32_t i, Numbers *out)
+{
+	uint8_t to[KNOB_OPTIONS];
+	for (int k = 0; k < r->space->n; k++) {
+		int n = moves(&r->space->knob[k], config_at(r, i)->pick[k], to);
+		for (int m = 0; m < n; m++) {
+			Config c = *config_at(r, i);
+			c.pick[k] = to[m];
+			vec_push(r->arena, out, point_of(r, &c));
+		}
+	}
+}
+
+/* All configs that moves of two knobs to next options make of i. */
+static void add_pairs(Rank *r, uint32_t i, Numbers *out)
+{
+	const Space *s = r->space;
+	for (int k = 0; k < s->n; k++)
+		for (int l = k + 1; l < s->n; l++)
+			for (int way = 0; way < 4; way++) {
+				Config c = *config_at(r, i);
+				int a = c.pick[k] + ((way & 1) != 0 ? 1 : -1), b = c.pick[l] + ((way & 2) != 0 ? 1 : -1);
+				if (a < 0 || b < 0 || a >= s->knob[k].n || b >= s->knob[l].n)
+					continue;
+				c.pick[k] = (uint8_t)a;
+				c.pick[l] = (uint8_t)b;
+				vec_push(r->arena, out, point_of(r, &c));
+			}
+}
+
+/* ---- the order of the space ---- */
+
+/* Sorted, each once, without those that have no schedule. */
+static void tidy(Rank *r, Numbers *list)
+{
+	size_t n = 0;
+	if (list->n > 0)
+		sort_points(r, list->at, list->n);
+	for (size_t i = 0; i < list->n; i++)
+		if (r->point.at[list->at[i]].est > 0 && (n == 0 || list->at[i] != list->at[n - 1]))
+			list->at[n++] = list->at[i];
+	list->n = n;
+}
+
+static void draw(Rank *r)
+{
+	double size = space_size(r->space);
+	if (size <= r->effort->sample) {
+		Config c = { 0 };
+		for (int64_t i = 0; i < (int64_t)size; i++) {
+			vec_push(r->arena, &r->ranked, point_of(r, &c));
+			for (int k = 0; k < r->space->n && ++c.pick[k] == r->space->knob[k].n; k++)
+				c.pick[k] = 0;
+		}
+		return;
+	}
+	for (int i = 0; i < r->effort->sample; i++) {
+		Config c = space_sample(r->space, &r->rng);
+		vec_push(r->arena, &r->ranked, point_of(r, &c));
+	}
+}
+
+/* What lies around the best estimates is better yet, mostly. */
+static void rank_space(Rank *r)
+{
+	draw(r);
+	vec_push(r->arena, &r->ranked, point_of(r, &r->space->first));
+	tidy(r, &r->ranked);
+	for (int round = 0; round < BEAM_ROUNDS && space_size(r->space) > r->effort->sample; round++) {
+		size_t n = r->ranked.n < BEAM ? r->ranked.n : BEAM;
+		uint32_t top[BEAM];
+		for (size_t i = 0; i < n; i++)
+			top[i] = r->ranked.at[i];
+		for (size_t i = 0; i < n; i++)
+			add_neighbours(r, top[i], &r->ranked);
+		tidy(r, &r->ranked);
+	}
+}
+
+/* ---- what to ask ---- */
+
+static void enqueue(Rank *r, uint32_t i)
+{
+	if (!r->point.at[i].asked)
+		vec_push(r->arena, &r->queue, i);
+}
+
+/* Whether the model may be wrong enough for i to be as good as `best`. */
+static bool promises(const Rank *r, uint32_t i, uint32_t best)
+{
+	double est = estimate_at(r, i);
+	return est < INFINITY && est <= DOUBT * estimate_at(r, best);
+}
+
+/* The best estimates of what lies around i, `most` of those not asked. */
+static void enqueue_best(Rank *r, uint32_t i, Numbers *list, size_t most)
+{
+	size_t before = r->queue.n;
+	tidy(r, list);
+	for (size_t k = 0; k < list->n && r->queue.n - before < most; k++)
+		if (promises(r, list->at[k], i))
+			enqueue(r, list->at[k]);
+}
+
+static bool in_batch(const Rank *r, uint32_t i, int nearer)
+{
+	for (size_t k = 0; k < r->batch.n; k++)
+		if (distance(r, i, r->batch.at[k]) < nearer)
+			return true;
+	return false;
+}
+
+static void pick(Rank *r, uint32_t i, int apart)
+{
+	if (r->point.at[i].asked || in_batch(r, i, apart))
+		return;
+	vec_push(r->arena, &r->batch, i);
+	enqueue(r, i);
+}
+
+/* The best estimates that differ from each other, some of them drawn: the model may be wrong. */
+static bool enqueue_picks(Rank *r)
+{
+	size_t want = (size_t)r->effort->picks, drawn = want / 4;
+	r->batch.n = 0;
+	for (int apart = 2; apart >= 1; apart--)
+		for (size_t i = 0; i < r->ranked.n && r->batch.n < want - drawn; i++)
+			if (promises(r, r->ranked.at[i], r->ranked.at[0]))
+				pick(r, r->ranked.at[i], apart);
+	for (size_t tries = 0; tries < want * 4 && r->batch.n < want && r->ranked.n > 0; tries++)
+		pick(r, r->ranked.at[rng_below(&r->rng, r->ranked.n)], 2);
+	return r->batch.n > 0;
+}
+
+/* Further along the knob that the last step moved; then all other neighbours. */
+static void enqueue_neighbours(Rank *r, uint32_t i)
+{
+	Numbers around = { 0 };
+	if (r->came_from != NONE && distance(r, i, (uint32_t)r->came_from) == 1)
+		for (int k = 0; k < r->space->n; k++) {
+			Config c = *config_at(r, i);
+			int next = 2 * c.pick[k] - config_at(r, (uint32_t)r->came_from)->pick[k];
+			if (next == c.pick[k] || next < 0 || next >= r->space->knob[k].n)
+				continue;
+			c.pick[k] = (uint8_t)next;
+			uint32_t on = point_of(r, &c);
+			if (r->point.at[on].est > 0)
+				enqueue(r, on);
+		}
+	add_neighbours(r, i, &around);
+	enqueue_best(r, i, &around, around.n);
+}
+
+static void enqueue_pairs(Rank *r, uint32_t i)
+{
+	Numbers pairs = { 0 };
+	add_pairs(r, i, &pairs);
+	enqueue_best(r, i, &pairs, (size_t)r->effort->pairs);
+}
+
+/* ---- the walk through the stages ---- */
+
+static int64_t best_of(const Rank *r, const Numbers *list, int64_t best)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		double ns = r->point.at[list->at[i]].ns;
+		if (ns > 0 && (best == NONE || ns < r->point.at[best].ns))
+			best = list->at[i];
+	}
+	return best;
+}
+
+static bool over(Rank *r)
+{
+	r->stage = STAGE_OVER;
+	return false;
+}
+
+static bool start_walk(Rank *r)
+{
+	bool first = r->mark == INFINITY;
+	r->walker = best_of(r, &r->batch, first ? r->best : NONE);
+	r->came_from = r->swept = r->paired = NONE;
+	r->stage = r->walker != NONE ? STAGE_SWEEP : STAGE_RESTART;
+	return true;
+}
+
+static bool go_on(Rank *r)
+{
+	if (r->swept != r->walker) {
+		r->swept = r->walker;
+		enqueue_neighbours(r, (uint32_t)r->walker);
+	} else if (r->waiting > 0) {
+		return false;
+	} else if (r->paired != r->walker && r->effort->pairs > 0) {
+		r->paired = r->walker;
+		enqueue_pairs(r, (uint32_t)r->walker);
+	} else {
+		r->stage = STAGE_RESTART;
+	}
+	return true;
+}
+
+static bool restart(Rank *r)
+{
+	double now = r->best != NONE ? r->point.at[r->best].ns : INFINITY;
+	r->fruitless = now < r->mark * (1 - GAIN) ? 0 : r->fruitless + 1;
+	r->mark = now;
+	if (r->fruitless >= r->effort->restarts || !enqueue_picks(r))
+		return over(r);
+	r->stage = STAGE_PICKS;
+	return true;
+}
+
+/* Puts something into the queue or moves to another stage; false: there is nothing to ask now. */
+static bool refill(Rank *r)
+{
+	switch (r->stage) {
+	case STAGE_FIRST:
+		enqueue(r, point_of(r, &r->space->first));
+		r->stage = STAGE_RANK;
+		return true;
+	case STAGE_RANK:
+		rank_space(r);
+		r->stage = STAGE_PICKS;
+		enqueue_picks(r);
+		return true;
+	case STAGE_PICKS: return r->waiting == 0 && start_walk(r);
+	case STAGE_SWEEP: return go_on(r);
+	case STAGE_RESTART: return restart(r);
+	default: return false;
+	}
+}
+
+static bool give(Rank *r, Numbers *from, size_t *head, Config *out)
+{
+	while (*head < from->n) {
+		uint32_t i = from->at[(*head)++];
+		if (r->point.at[i].asked)
+			continue;
+		r->point.at[i].asked = true;
+		r->waiting++;
+		*out = *config_at(r, i);
+		return true;
+	}
+	from->n = *head = 0;
+	return false;
+}
+
+static int ask_rank(void *state, Config *out, int n)
+{
+	Rank *r = state;
+	int got = 0;
+	while (got < n) {
+		bool begun = r->stage > STAGE_RANK || (r->stage == STAGE_RANK && r->queue_head == r->queue.n);
+		if ((begun /* the default is the first of all */ && give(r, &r->hints, &r->hint_head, &out[got])) ||
+			give(r, &r->queue, &r->queue_head, &out[got]))
+			got++;
+		else if (!refill(r))
+			break;
+	}
+	return got > 0 ? got : r->stage == STAGE_OVER && r->waiting == 0 ? SEARCH_DONE : SEARCH_WAITS;
+}
+
+static void hint_rank(void *state, Config c)
+{
+	Rank *r = state;
+	uint32_t i = point_of(r, &c);
+	if (!r->point.at[i].asked && r->point.at[i].est > 0)
+		vec_push(r->arena, &r->hints, i);
+}
+
+static void step_to(Rank *r, uint32_t i)
+{
+	r->came_from = r->walker;
+	r->walker = i;
+	r->queue.n = r->queue_head = 0;
+	r->stage = STAGE_SWEEP; /* also where it was over, and a hint is better */
+}
+
+static void tell_rank(void *state, Config c, double ns)
+{
+	Rank *r = state;
+	uint32_t i = point_of(r, &c);
+	Point *p = &r->point.at[i];
+	if (p->asked && p->ns == 0)
+		r->waiting--;
+	p->asked = true;
+	p->ns = ns > 0 ? ns : -1;
+	if (ns <= 0)
+		return;
+	if (r->best == NONE || ns < r->point.at[r->best].ns)
+		r->best = i;
+	if (r->walker != NONE && r->stage > STAGE_PICKS && ns < r->point.at[r->walker].ns * (1 - MARGIN))
+		step_to(r, i);
+}
+
+static void *open_rank(Arena *a, const Space *space, SearchCost cost, const Effort *effort, Rng rng)
+{
+	Rank *r = arena_new_of(a, Rank);
+	*r = (Rank){ .arena = a,
+		.space = space,
+		.cost = cost,
+		.effort = effort,
+		.rng = rng,
+		.set = { .arena = a },
+		.best = NONE,
+		.walker = NONE,
+		.came_from = NONE,
+		.swept = NONE,
+		.paired = NONE,
+		.mark = INFINITY };
+	return r;
+}
+
+const Search search_rank = { "rank", "the best estimates, then one knob at a time from the fastest", open_rank, ask_rank,
+	hint_rank, tell_rank };

@@ -1,0 +1,317 @@
+/* See task_run.h. */
+#include "tuner/task_run.h"
+
+#include "cost_model/cost_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT_ROOF 1.03 /* times the roof: nothing is left to find */
+#define GAIN 0.99    /* times the best: a trial that helped */
+#define FIRST_AID 1e30 /* hope of a task none of whose schedules has run yet */
+enum { ASK_TRIES = 100000, PATIENCE = 6, NOTHING_RAN = 8, ADVICE = 2 };
+
+/* ---- estimates ---- */
+
+KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err)
+{
+	Trace *t = trace_parse(a, r->task->label, trace, strlen(trace), err);
+	return t != NULL ? schedule_replay(ir_new(a), r->task, r->o->target, t, err) : NULL;
+}
+
+static const char *trace_text(const TaskRun *r, Config c, Arena *a)
+{
+	Text text = { .arena = a };
+	Trace *t = space_trace(r->space, c, a, NULL);
+	if (t == NULL)
+		return NULL;
+	trace_print(&text, t);
+	return text_str(&text);
+}
+
+/* SearchCost: through the cost model. */
+static double estimate_config(void *arg, const Config *c, uint64_t *same)
+{
+	const TaskRun *r = arg;
+	Arena *a = arena_new();
+	const char *trace = trace_text(r, *c, a);
+	const KernelSet *ks = trace != NULL ? task_run_replay(r, trace, a, NULL) : NULL;
+	double ns = ks != NULL ? cost_analytic.estimate(ks, r->task, r->o->target) : -1;
+	*same = trace != NULL ? known_hash(trace) : 0;
+	arena_free(a);
+	return ns;
+}
+
+/* ---- what is known already ---- */
+
+static void note_time(TaskRun *r, const char *trace, double ns)
+{
+	TaskState *s = r->state;
+	double ms = ns / 1e6;
+	if (s->best_ms == 0 || ms < s->best_ms)
+		s->best_ms = ms;
+	if (strcmp(trace, r->default_trace) == 0 && (s->default_ms == 0 || ms < s->default_ms))
+		s->default_ms = ms;
+}
+
+/* Runs come best first, so the first of a trace is its best one. */
+static bool reuse_run(const RunRecord *run, void *arg)
+{
+	TaskRun *r = arg;
+	char id[HASH_HEX];
+	hash_hex(run->id, id);
+	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || known_find(&r->records, id) != NULL)
+		return true; /* says nothing of the candidate; or was read before */
+	known_add(&r->records, id, 0, true);
+	r->state->reused++;
+	bool ok = run->status == RUN_OK && run->max_err_e9 >= 0;
+	double ns = ok ? (double)run->median_ns : -1;
+	if (ok)
+		note_time(r, run->trace, ns);
+	Known *k = known_find(&r->known, run->trace);
+	if (k == NULL)
+		known_add(&r->known, run->trace, ns, true);
+	else if (ns > 0 && (k->ns < 0 || ns < k->ns))
+		k->ns = ns;
+	return true;
+}
+
+static bool read_known(TaskRun *r, Err *err)
+{
+	Hash target = target_id(r->o->target);
+	if (r->o->db != NULL && !db_each_run(r->o->db, r->task->id, target, CODEGEN_EPOCH, reuse_run, r, err))
+		return false;
+	for (int i = 0; i < r->o->nmore; i++)
+		if (!db_each_run(r->o->more[i], r->task->id, target, CODEGEN_EPOCH, reuse_run, r, err))
+			return false;
+	return true;
+}
+
+/* ---- opening ---- */
+
+/* The default's trace and its estimate; a default that does not replay has none. */
+static bool open_default(TaskRun *r, Err *err)
+{
+	Trace *first = space_trace(r->space, r->space->first, r->arena, err);
+	if (first == NULL)
+		return false;
+	Text text = { .arena = r->arena };
+	trace_print(&text, first);
+	r->default_trace = text_str(&text);
+	Arena *scratch = arena_new();
+	const KernelSet *ks = task_run_replay(r, r->default_trace, scratch, NULL);
+	if (ks != NULL)
+		r->guess_ms = cost_analytic.estimate(ks, r->task, r->o->target) / 1e6;
+	arena_free(scratch);
+	return true;
+}
+
+static bool has_algorithms(const Space *s)
+{
+	for (int k = 0; k < s->n; k++)
+		if (strstr(s->knob[k].name, "algo") != NULL)
+			return true;
+	return false;
+}
+
+bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err)
+{
+	char hex[HASH_HEX];
+	*r = (TaskRun){ .o = o, .arena = a, .state = state, .task = task, .known = { .arena = a }, .records = { .arena = a } };
+	state->task = task;
+	r->space = space_new(a, task, o->target, err);
+	if (r->space == NULL || !open_default(r, err) || !read_known(r, err))
+		return false;
+	state->space = space_size(r->space);
+	state->roof_ms = roof_ns(task, &o->roof) / 1e6;
+	r->algorithms = has_algorithms(r->space);
+	Rng seed = rng_seed(o->seed);
+	hash_hex(task->id, hex);
+	r->search = o->search->open(a, r->space, (SearchCost){ estimate_config, r }, o->effort, rng_fork(&seed, hex));
+	return true;
+}
+
+/* ---- candidates ---- */
+
+static void tell(TaskRun *r, Config c, double ns)
+{
+	if (ns > 0 && (r->best_ns == 0 || ns < r->best_ns)) {
+		r->best = c;
+		r->best_ns = ns;
+	}
+	r->o->search->tell(r->search, c, ns);
+}
+
+/* Replays a trace that nothing is known of; NULL: it is refused, which is known from now on. */
+static Candidate *candidate_new(TaskRun *r, Arena *a, const char *trace)
+{
+	const KernelSet *ks = task_run_replay(r, trace, a, NULL);
+	const Known *k = known_add(&r->known, trace, ks != NULL ? 0 : -1, false);
+	if (ks == NULL) {
+		r->state->pruned++;
+		return NULL;
+	}
+	Candidate *x = arena_new_of(a, Candidate);
+	*x = (Candidate){ .arena = a, .run = r, .trace = k->trace, .ks = ks };
+	return x;
+}
+
+static Candidate *next_seed(TaskRun *r)
+{
+	while (r->seed_head < r->seed.n) {
+		const char *trace = r->seed.at[r->seed_head++];
+		if (known_find(&r->known, trace) != NULL)
+			continue;
+		Arena *a = arena_new();
+		Candidate *x = candidate_new(r, a, trace);
+		if (x != NULL)
+			return x;
+		arena_free(a);
+	}
+	return NULL;
+}
+
+/* The config is measured already, or about to be: no new candidate. */
+static void answer(TaskRun *r, Config c, const Known *k, Candidate *const *flying, int n)
+{
+	if (k->ns != 0) {
+		tell(r, c, k->ns);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		if (flying[i] != NULL && flying[i]->run == r && flying[i]->trace == k->trace && !flying[i]->searched) {
+			flying[i]->config = c;
+			flying[i]->searched = true;
+		}
+}
+
+/* NULL: nothing new; *again: the search may be asked for another one. */
+static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, bool *again)
+{
+	Config c;
+	int got = r->o->search->ask(r->search, &c, 1);
+	*again = got > 0;
+	if (got <= 0) {
+		r->waits = got == SEARCH_WAITS;
+		if (got == SEARCH_DONE)
+			r->state->end = TASK_SEARCHED;
+		return NULL;
+	}
+	Arena *a = arena_new();
+	const char *trace = trace_text(r, c, a);
+	const Known *k = trace != NULL ? known_find(&r->known, trace) : NULL;
+	Candidate *x = trace != NULL && k == NULL ? candidate_new(r, a, trace) : NULL;
+	if (x != NULL) {
+		x->config = c;
+		x->searched = true;
+		return x;
+	}
+	if (k != NULL)
+		answer(r, c, k, flying, n);
+	else
+		tell(r, c, -1);
+	arena_free(a);
+	return NULL;
+}
+
+Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
+{
+	bool again = true, begun = known_find(&r->known, r->default_trace) != NULL;
+	Candidate *x = begun ? next_seed(r) : NULL;
+	r->waits = false;
+	for (int i = 0; x == NULL && again; i++) {
+		x = next_searched(r, flying, n, &again);
+		if (i == ASK_TRIES)
+			r->state->end = TASK_SEARCHED;
+		if (r->state->end != TASK_OPEN)
+			break;
+	}
+	return x;
+}
+
+static void look_at_roof(TaskRun *r)
+{
+	const TaskState *s = r->state;
+	if (s->end == TASK_OPEN && !r->algorithms && s->best_ms > 0 && s->best_ms <= s->roof_ms * AT_ROOF)
+		r->state->end = TASK_AT_ROOF;
+}
+
+void task_run_take(TaskRun *r, const Candidate *x, double ns)
+{
+	Known *k = known_find(&r->known, x->trace);
+	bool gain = ns > 0 && (r->state->best_ms == 0 || ns / 1e6 < r->state->best_ms * GAIN);
+	k->ns = ns > 0 ? ns : -1;
+	r->waits = false;
+	r->since_gain = gain ? 0 : r->since_gain + 1;
+	if (ns > 0)
+		note_time(r, x->trace, ns);
+	if (x->searched)
+		tell(r, x->config, ns);
+	look_at_roof(r);
+}
+
+double task_run_hope(const TaskRun *r)
+{
+	const TaskState *s = r->state;
+	int64_t had = s->trials + s->reused + r->in_flight;
+	if (had == 0)
+		return INFINITY;
+	if (s->failed > 0 && s->best_ms == 0 && had < NOTHING_RAN)
+		return FIRST_AID;
+	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / 2 : s->roof_ms;
+	double save = fmax(now - roof, now * (AT_ROOF - 1));
+	return r->task->weight * save / (double)(PATIENCE + r->since_gain + r->in_flight);
+}
+
+/* ---- advice ---- */
+
+/* The config of `to` that is most like c of `from`; false: they have different knobs. */
+static bool alike(const Space *to, const Space *from, Config c, Config *out)
+{
+	*out = to->first;
+	if (to->tmpl != from->tmpl || to->n != from->n)
+		return false;
+	for (int k = 0; k < to->n; k++) {
+		if (strcmp(to->knob[k].name, from->knob[k].name) != 0)
+			return false;
+		int64_t want = from->knob[k].option[c.pick[k]];
+		int best = 0;
+		for (int o = 1; o < to->knob[k].n; o++)
+			if (llabs(to->knob[k].option[o] - want) < llabs(to->knob[k].option[best] - want))
+				best = o;
+		out->pick[k] = (uint8_t)best;
+	}
+	return true;
+}
+
+static double unlikeness(const Task *a, const Task *b)
+{
+	return fabs(log((a->flops + 1) / (b->flops + 1))) + fabs(log((a->bytes + 1) / (b->bytes + 1)));
+}
+
+void task_run_advise(TaskRun *r, const TaskRun *const *others, int n)
+{
+	double after = -1;
+	if (r->o->search->hint == NULL)
+		return;
+	for (int given = 0; given < ADVICE; given++) {
+		const TaskRun *next = NULL;
+		double nearest = INFINITY;
+		for (int i = 0; i < n; i++) {
+			double d = unlikeness(r->task, others[i]->task);
+			Config c;
+			if (others[i] == r || others[i]->best_ns == 0 || d <= after || d >= nearest ||
+				!alike(r->space, others[i]->space, others[i]->best, &c))
+				continue;
+			next = others[i];
+			nearest = d;
+		}
+		if (next == NULL)
+			return;
+		Config c;
+		alike(r->space, next->space, next->best, &c);
+		r->o->search->hint(r->search, c);
+		after = nearest;
+	}
+}

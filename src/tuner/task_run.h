@@ -1,0 +1,60 @@
+/*
+ * One task while it is tuned: its space, its search, what is known of it, and the hope that more
+ * trials make the network faster. Gives the next candidate and takes what became of it; knows neither
+ * clocks nor budgets.
+ */
+#ifndef TUNER_TASK_RUN_H
+#define TUNER_TASK_RUN_H
+
+#include "tuner/known.h"
+#include "tuner/tuner.h"
+
+typedef struct TaskRun {
+	const TuneOptions *o;
+	Arena *arena;
+	TaskState *state;
+	const Task *task;
+	Space *space;
+	void *search;
+	MeasureRef *ref; /* NULL until the first candidate */
+	KnownSet known;
+	KnownSet records; /* ids of the runs that were reused: a run may be in several databases */
+	const char *default_trace;
+	double guess_ms; /* estimate of the default */
+	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */
+	size_t seed_head;
+	Config best; /* of those that the search gave, and its time */
+	double best_ns; /* 0: none */
+	bool advised; /* other tasks have given their hints */
+	bool waits;   /* nothing to ask until something is told */
+	bool algorithms; /* the space has other algorithms, which may beat the roof */
+	int in_flight;
+	int64_t since_gain; /* trials since the last one that was 1 % faster */
+} TaskRun;
+
+typedef struct Candidate {
+	Arena *arena;
+	TaskRun *run;
+	Config config;
+	bool searched; /* config is set: the search waits for the answer */
+	const char *trace;
+	const KernelSet *ks;
+} Candidate;
+
+/* The trace of a candidate, scheduled; NULL: it is refused. */
+KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err);
+/* Space, default, and what the databases hold; writes nothing. */
+bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err);
+/*
+ * A candidate not measured yet, marked as under way. NULL: there is none now (r->waits), or none at all
+ * (r->state->end). flying: those under way.
+ */
+Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n);
+/* What a trial took; ns <= 0: it failed. */
+void task_run_take(TaskRun *r, const Candidate *x, double ns);
+/* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */
+double task_run_hope(const TaskRun *r);
+/* What was fast for other tasks of the template is asked soon. */
+void task_run_advise(TaskRun *r, const TaskRun *const *others, int n);
+
+#endif
