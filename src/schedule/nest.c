@@ -97,7 +97,7 @@ bool nest_extent(const Stmt *loop, int64_t *n)
 
 static void look_at_block(const Stmt *s, Uses *u)
 {
-	bool spatial = false;
+	bool spatial = false, used = false;
 	u->blocks++;
 	u->block = s;
 	for (int i = 0; i < s->block.n; i++) {
@@ -105,12 +105,14 @@ static void look_at_block(const Stmt *s, Uses *u)
 		u->bounds |= ir_uses_var(it->lo, u->var) || ir_uses_var(it->hi, u->var);
 		if (!ir_uses_var(it->value, u->var))
 			continue;
+		used = true;
 		spatial |= it->kind == ITER_SPATIAL;
 		u->reduce |= it->kind == ITER_REDUCE;
 		u->scan |= it->kind == ITER_SCAN;
 	}
 	u->spatial |= spatial;
 	u->idle |= !spatial;
+	u->unused |= !used;
 }
 
 static void look_below(const Stmt *s, Uses *u)
@@ -217,14 +219,28 @@ static bool check_apart(Stmt *s, void *arg)
 	return c->apart;
 }
 
-/* Some dimension and spatial iterator that depends on var keep the instances of the block apart. */
+/* k * var + what ignores var: it takes another value in every iteration. */
+static bool steps_with(const Expr *e, const char *var)
+{
+	if (e->op == IR_VAR)
+		return strcmp(e->name, var) == 0;
+	if (e->op != IR_ADD && e->op != IR_SUB && e->op != IR_MUL)
+		return false;
+	bool left = ir_uses_var(e->arg[0], var), right = ir_uses_var(e->arg[1], var);
+	int64_t k = 1;
+	if (left == right || (e->op == IR_MUL && (!ir_is_int(e->arg[left ? 1 : 0], &k) || k == 0)))
+		return false;
+	return steps_with(e->arg[left ? 0 : 1], var);
+}
+
+/* Some dimension and spatial iterator that steps with var keep the instances of the block apart. */
 static bool buffer_apart(const Stmt *block, const char *var, const Access *dst)
 {
 	for (int d = 0; d < dst->n; d++)
 		for (int i = 0; i < block->block.n; i++) {
 			const Iter *it = &block->block.iter[i];
 			ApartCheck c = { dst->buf, it->name, d, true };
-			if (it->kind != ITER_SPATIAL || !ir_uses_var(it->value, var))
+			if (it->kind != ITER_SPATIAL || !steps_with(it->value, var))
 				continue;
 			ir_each_stmt(block->block.init, check_apart, &c);
 			ir_each_stmt(block->block.body, check_apart, &c);

@@ -40,6 +40,7 @@ typedef struct Uses {
 	const char *var;
 	bool spatial, reduce, scan; /* some iterator of that kind depends on var */
 	bool idle;                  /* a block whose spatial iterators all ignore var */
+	bool unused;                /* a block none of whose iterators depends on var */
 	bool bare;                  /* a statement that stands in no block */
 	bool bounds;                /* bounds that depend on var */
 	bool lanes, threads;        /* a vector loop, a parallel or bound one */

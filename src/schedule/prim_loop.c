@@ -164,6 +164,15 @@ static bool find_chain(Sched *s, const Step *st, Chain *c, Stmt **named)
 	return true;
 }
 
+/* Some iterator depends on both. */
+static bool share_iterator(const Stmt *block, const char *a, const char *b)
+{
+	for (int k = 0; k < block->block.n; k++)
+		if (ir_uses_var(block->block.iter[k].value, a) && ir_uses_var(block->block.iter[k].value, b))
+			return true;
+	return false;
+}
+
 /* Whether loops a and b, of which a was outside, may change places over the block. */
 static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 {
@@ -173,6 +182,9 @@ static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 	for (int k = 0; k < 2; k++)
 		if (of[k].scan && (of[1 - k].scan || !nest_apart(block, of[1 - k].var)))
 			return sched_refuse_for(s, "reorder", of[k].var, "a recurrence keeps its order to loop", of[1 - k].var);
+	if (((of[0].reduce && of[0].spatial) || (of[1].reduce && of[1].spatial)) && share_iterator(block, of[0].var, of[1].var))
+		return sched_refuse_for(s, "reorder", a->loop.var, "where a reduction begins depends on the order to loop",
+			b->loop.var);
 	if (of[0].reduce && of[1].reduce && nest_ordered(s->ks, block))
 		return sched_refuse_for(s, "reorder", a->loop.var, "its reduction is not associative: it stays around loop",
 			b->loop.var);

@@ -57,6 +57,15 @@ static const char *any_loop(const Loops *l, Rng *rng)
 	return l->name.at[rng_below(rng, l->name.n)];
 }
 
+/* Often the loop behind *last in the text, which is the next one of its nest. */
+static const char *next_loop(const Loops *l, size_t *last, Rng *rng)
+{
+	if (*last + 1 < l->name.n && rng_below(rng, 4) != 0)
+		return l->name.at[++*last];
+	*last = (size_t)rng_below(rng, l->name.n + 1);
+	return *last < l->name.n ? l->name.at[*last] : any_loop(l, rng);
+}
+
 static const char *any_block(const Loops *l, Rng *rng)
 {
 	if (l->block.n == 0 || rng_below(rng, 40) == 0)
@@ -85,6 +94,7 @@ static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 	Text line = { .arena = a };
 	for (size_t i = 0; i < ks->n; i++)
 		add_names(&l, ks->fn[i]);
+	size_t last = (size_t)rng_below(rng, l.name.n + 1);
 	Prim prim = (Prim)rng_below(rng, PRIM_COUNT);
 	const PrimRow *row = prim_row(prim);
 	text_add(&line, "%s", row->name);
@@ -103,7 +113,7 @@ static const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 		else if (p[0] == 'T')
 			text_add(&line, " %s", any_tensor(&l, rng));
 		for (int k = 0; p[0] == 'L' && k < many; k++)
-			text_add(&line, " %s", any_loop(&l, rng));
+			text_add(&line, " %s", p[1] == '*' ? any_loop(&l, rng) : next_loop(&l, &last, rng));
 	}
 	text_add(&line, "\n");
 	return text_str(&line);

@@ -45,6 +45,7 @@ static const struct {
 	{ "tests/golden/schedule/prims.t", 12 },
 	{ "tests/golden/schedule/reduce.t", 6 },
 	{ "tests/golden/schedule/data.t", 8 },
+	{ "tests/golden/schedule/shape.t", 14 },
 };
 
 START_TEST(primitives_give_the_golden_text)
