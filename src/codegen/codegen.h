@@ -39,6 +39,9 @@ typedef struct KernelReport {
 	int64_t spills; /* registers saved to the frame and folded ones, as LLVM counts them */
 	int64_t frame_bytes; /* of the stack */
 	int64_t code_bytes;
+	int depth; /* of the deepest loop */
+	/* Spills and reloads for each iteration of that loop, by LLVM's estimate of frequencies. */
+	double inner_spills;
 } KernelReport;
 
 /* Everything in the arena given to codegen_compile. */
@@ -54,6 +57,14 @@ typedef struct Module {
  */
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
 	Module *m, Err *err);
+
+/*
+ * Whether the kernel saves and reloads vectors in its innermost loop, as a tile of more accumulators
+ * than there are registers does: such a candidate is two to six times slower than its neighbours and
+ * need not run. Scalars spilled in outer loops are harmless. A rule of thumb from counts, sizes and
+ * estimates; it knows nothing of a kernel's other loops if they are less deep.
+ */
+bool codegen_spills_hurt(const KernelReport *r, const Target *t);
 
 /*
  * A Module of this machine mapped executable in this process, for constant folding and tests.

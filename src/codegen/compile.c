@@ -16,6 +16,7 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ typedef struct Compile {
 	LLVMTargetMachineRef tm;
 	Module *out;
 	int64_t spills; /* of the function at work */
+	double moved;   /* how often it spills and reloads when it runs */
 	char message[512];
 	Err *err;
 } Compile;
@@ -62,38 +64,46 @@ static KernelReport *report_of(Compile *c, const char *name, size_t n)
 	return NULL;
 }
 
+/* The sum of the numbers that stand right before `words`. */
+static double numbers_before(const char *text, const char *words)
+{
+	double sum = 0;
+	for (const char *p = text; (p = strstr(p, words)) != NULL; p++) {
+		const char *q = p;
+		while (q > text && q[-1] != ' ')
+			q--;
+		sum += strtod(q, NULL); /* of a word: 0 */
+	}
+	return sum;
+}
+
 /*
- * "24 spills .. 3 folded spills .. generated in function", then "648 stack bytes in function 'f'".
+ * "24 spills 1.2e+04 total spills cost 3 folded spills .. generated in function", then "648 stack bytes
+ * in function 'f'". Costs are executions by LLVM's estimate, in which a loop runs 32 times.
  */
 static void note_remark(Compile *c, const char *text)
 {
 	const char *p = strstr(text, "stack bytes in function 'kernel."), *end;
-	if (p == NULL) {
-		if (strstr(text, "generated in function") == NULL)
-			return;
-		for (p = text; (p = strstr(p, "spills ")) != NULL; p++) {
-			const char *q = p;
-			if (p > text + 7 && memcmp(p - 7, "folded ", 7) == 0)
-				q = p - 7;
-			if (q == text || q[-1] != ' ')
-				continue;
-			for (q--; q > text && q[-1] >= '0' && q[-1] <= '9';)
-				q--;
-			c->spills += strtoll(q, NULL, 10); /* "total spills cost": no digits, 0 */
-		}
-		return;
+	if (p == NULL && strstr(text, "generated in function") != NULL) {
+		c->spills = (int64_t)(numbers_before(text, " spills ") +
+				      numbers_before(text, " folded spills "));
+		c->moved = numbers_before(text, " total spills cost") +
+		           numbers_before(text, " total folded spills cost") +
+		           numbers_before(text, " total reloads cost") +
+		           numbers_before(text, " total folded reloads cost");
 	}
+	if (p == NULL)
+		return;
 	const char *name = strstr(p, "kernel.") + 7;
 	end = strchr(name, '\'');
 	KernelReport *r = end != NULL ? report_of(c, name, (size_t)(end - name)) : NULL;
-	const char *digits = p - 1;
-	while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
-		digits--;
 	if (r != NULL) {
-		r->frame_bytes = strtoll(digits, NULL, 10);
+		r->frame_bytes = (int64_t)numbers_before(text, " stack bytes in function");
 		r->spills = c->spills;
+		r->inner_spills = c->moved / ldexp(1, 5 * r->depth);
 	}
 	c->spills = 0;
+	c->moved = 0;
 }
 
 static void on_diagnostic(LLVMDiagnosticInfoRef d, void *arg)
@@ -196,6 +206,7 @@ static bool emit_all(Compile *c)
 		if (!emit_fn(&c->emit, ir_find_fn(c->ks, entry[k].name)))
 			return false;
 		entry[k].work_bytes = (uint64_t)c->emit.work_bytes;
+		c->out->report[k].depth = c->emit.deepest;
 		regs = regs || c->emit.regs;
 	}
 	if (LLVMVerifyModule(c->emit.mod, LLVMReturnStatusAction, &message))
@@ -286,6 +297,14 @@ static bool make_image(Compile *c)
 		c->out->report[k].code_bytes = (int64_t)s->size;
 	}
 	return true;
+}
+
+bool codegen_spills_hurt(const KernelReport *r, const Target *t)
+{
+	bool x86 = t->arch == ARCH_X86_64;
+	/* The frame has the saved registers, too, and does not count x86's red zone. */
+	int64_t bytes = r->frame_bytes + (x86 ? 128 - 56 : -176);
+	return r->inner_spills >= 1 && bytes >= 2 * t->vector_bits / 8 + 64;
 }
 
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,

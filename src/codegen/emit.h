@@ -62,6 +62,7 @@ typedef struct Emit {
 	Place *place; /* open addressing by name */
 	int64_t work_at, work_bytes;
 	bool regs; /* there are allocas for mem2reg */
+	int depth, deepest; /* of loops */
 } Emit;
 
 /* emit_fn.c: false where CPU code cannot do what a statement asks for. */

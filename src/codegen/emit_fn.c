@@ -172,8 +172,11 @@ static bool loop(Emit *e, const Stmt *s)
 	LLVMValueRef i = LLVMBuildPhi(e->b, e->i64, "");
 	emit_level_push(e);
 	emit_bind(e, s->loop.var, I64, i);
+	if (++e->depth > e->deepest)
+		e->deepest = e->depth;
 	if (!list_under(e, inside, s->loop.body))
 		return false;
+	e->depth--;
 	emit_level_pop(e);
 	LLVMValueRef next = LLVMBuildNSWAdd(e->b, i, emit_int(e->i64, 1), "");
 	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, next, to, ""), body, done);
@@ -461,6 +464,7 @@ bool emit_fn(Emit *e, const Fn *fn)
 	e->env = ir_range_fn(e->ir, fn);
 	e->work_at = e->work_bytes = 0;
 	e->regs = false;
+	e->depth = e->deepest = 0;
 	find_places(e);
 	e->func = LLVMAddFunction(
 		e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));

@@ -34,6 +34,8 @@ const HandKernel hand_kernels[] = {
 		"C=128 I=56 H=56 K=3 S=1 Q=1 P=14 M=3 N=4", CONV_FLOPS(128, 1, 56, 3), 0 },
 	{ "depthwise_14", "depthwise", "depthwise_naive",
 		"C=512 I=14 H=14 K=3 S=1 Q=1 P=14 M=1 N=1", CONV_FLOPS(512, 1, 14, 3), 0 },
+	{ "conv3x3_spills", "conv", "conv_naive", "C=64 O=64 I=56 H=56 K=3 S=1 Q=1 P=28 M=1 N=2",
+		CONV_FLOPS(64, 64, 56, 3), 0 }, /* 56 accumulators */
 	{ NULL, NULL, NULL, NULL, 0, 0 },
 };
 
