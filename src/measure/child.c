@@ -229,6 +229,12 @@ void child_deadline(Child *c, int ms)
 		uv_timer_start(&c->io->timer, on_late, (uint64_t)ms, 0);
 }
 
+void child_pause(Child *c, bool pause)
+{
+	if (c->io != NULL && !c->io->exited)
+		uv_kill(-c->io->process.pid, pause ? SIGSTOP : SIGCONT);
+}
+
 void child_close(Child *c)
 {
 	ChildIo *io = c->io;

@@ -40,6 +40,8 @@ bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner,
 void child_send(Child *c, Msg *msg);
 /* Kills it unless cleared (ms < 0) within ms. */
 void child_deadline(Child *c, int ms);
+/* Stops it where it stands, or lets it go on. */
+void child_pause(Child *c, bool pause);
 /* Ends it now; hooks are not called any more, memory is released as the loop runs. */
 void child_close(Child *c);
 

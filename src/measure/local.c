@@ -12,8 +12,6 @@
 
 #include "dlc/dlc_runtime.h"
 
-#include "op/op.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,27 +19,6 @@
 enum { REFERENCE_MS = 120000, SHUT_MS = 1000, LOOK_MS = 200 };
 
 /* ---- jobs ---- */
-
-static Job *job_new(JobKind kind, LocalRef *ref, void *user)
-{
-	Job *j = calloc(1, sizeof *j);
-	if (j == NULL)
-		abort();
-	j->arena = arena_new();
-	j->kind = kind;
-	j->ref = ref;
-	j->result.user = user;
-	j->result.max_err_e9 = -1;
-	return j;
-}
-
-void job_free(Job *j)
-{
-	if (j == NULL)
-		return;
-	arena_free(j->arena);
-	free(j);
-}
 
 static void push(Queue *q, Job *j)
 {
@@ -91,6 +68,11 @@ static void on_builder_frame(Child *c, const MsgView *msg)
 		const MsgRefused *f = msg->fixed;
 		job_done(b->m, j, f->status == DLC_NO_MEMORY ? RUN_OOM : RUN_COMPILE_ERROR,
 			arena_printf(j->arena, "%.*s", (int)f->ntext, (const char *)msg->array[0]));
+	} else if (msg->kind == MSG_PRUNED) {
+		const MsgRefused *f = msg->fixed;
+		j->result.pruned = true;
+		job_done(b->m, j, RUN_CONSTRAINT,
+			arena_printf(j->arena, "%.*s", (int)f->ntext, (const char *)msg->array[0]));
 	} else {
 		job_done(b->m, j, RUN_COMPILE_ERROR, "the builder answered something else");
 	}
@@ -130,6 +112,8 @@ static void start_build(Local *m, Builder *b, Job *j)
 		return;
 	}
 	b->job = j;
+	if (m->paused)
+		child_pause(&b->child, true);
 	child_send(&b->child, &msg);
 	child_deadline(&b->child, j->kind == JOB_REFERENCE ? REFERENCE_MS : m->o.build_ms);
 }
@@ -143,6 +127,26 @@ void local_step(Local *m)
 			start_build(m, &m->builder[i], pop(&m->queued));
 	while (m->running == NULL && m->built.first != NULL)
 		runner_start(m, pop(&m->built));
+}
+
+void local_queue(Local *m, Job *j)
+{
+	push(&m->queued, j);
+	local_step(m);
+}
+
+void local_ready(Local *m, Job *j)
+{
+	push(&m->built, j);
+	local_step(m);
+}
+
+void local_pause(Local *m, bool pause)
+{
+	pause = pause && !m->spare;
+	for (int i = 0; i < MEASURE_BUILDERS && pause != m->paused; i++)
+		child_pause(&m->builder[i].child, pause);
+	m->paused = pause;
 }
 
 static void on_timer(uv_timer_t *t)
@@ -161,23 +165,6 @@ static Job *wait_done(Local *m, int ms)
 	return pop(&m->done);
 }
 
-/* Waits for this job alone; others that get done meanwhile are kept. False: it was interrupted. */
-static bool wait_for(Local *m, const Job *j)
-{
-	Queue others = { 0 };
-	const Job *d = NULL;
-	while (d != j && (m->o.stop == NULL || *m->o.stop == 0)) {
-		Job *any = wait_done(m, LOOK_MS);
-		if (any != NULL && any != j)
-			push(&others, any);
-		d = any;
-	}
-	while (m->done.first != NULL)
-		push(&others, pop(&m->done));
-	m->done = others;
-	return d == j;
-}
-
 static Local *local_of(Measure *base)
 {
 	return (Local *)base; /* its first member */
@@ -192,16 +179,37 @@ static void cancel(Measure *base)
 		m->builder[i].job = NULL;
 	}
 	runner_close(m);
+	m->paused = false;
 	for (Queue *all[] = { &m->queued, &m->built, &m->done }, **q = all; q < all + 3; q++)
 		while ((*q)->first != NULL)
 			job_free(pop(*q));
 	m->pending = 0;
 }
 
+bool local_wait_for(Local *m, const Job *j)
+{
+	Queue others = { 0 };
+	const Job *d = NULL;
+	while (d != j && (m->o.stop == NULL || *m->o.stop == 0)) {
+		Job *any = wait_done(m, LOOK_MS);
+		if (any != NULL && any != j)
+			push(&others, any);
+		d = any;
+	}
+	while (m->done.first != NULL)
+		push(&others, pop(&m->done));
+	m->done = others;
+	if (d != j)
+		cancel(&m->base);
+	return d == j;
+}
+
 static void close_all(Measure *base)
 {
 	Local *m = local_of(base);
 	cancel(base);
+	for (size_t i = 0; i < m->oracles.n; i++)
+		job_free(m->oracles.at[i]);
 	uv_close((uv_handle_t *)&m->timer, NULL);
 	for (uint64_t end = uv_hrtime() + SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
 		uv_run(&m->loop, UV_RUN_ONCE);
@@ -216,13 +224,13 @@ static bool submit(Measure *base, const MeasureJob *job, Err *err)
 	Local *m = local_of(base);
 	Job *j = job_new(JOB_CANDIDATE, (LocalRef *)job->ref, job->user);
 	j->slow_ns = job->slow_ns;
+	j->good_ns = job->good_ns;
 	if (!job_read_set(j, job->ks, err)) {
 		job_free(j);
 		return false;
 	}
-	push(&m->queued, j);
 	m->pending++;
-	local_step(m);
+	local_queue(m, j);
 	return true;
 }
 
@@ -238,62 +246,12 @@ static bool wait(Measure *base, int ms, MeasureResult *out)
 	return true;
 }
 
-static bool race(Measure *base, const MeasureJob *job, int n, MeasureResult *out, Err *err)
-{
-	Local *m = local_of(base);
-	for (int i = 0; i < n; i++) {
-		Job *j = job_new(JOB_CANDIDATE, (LocalRef *)job[i].ref, job[i].user);
-		bool ok = job_read_set(j, job[i].ks, err);
-		if (ok) {
-			push(&m->queued, j);
-			local_step(m);
-			if (!wait_for(m, j)) {
-				cancel(base);
-				return fail(err, ERR_INTERRUPTED, "race", "interrupted");
-			}
-			out[i] = j->result;
-		}
-		job_free(j);
-		if (!ok)
-			return false;
-	}
-	return true;
-}
-
 static int pending(const Measure *base)
 {
 	return ((const Local *)base)->pending;
 }
 
-/* ---- references and whole networks ---- */
-
-static MeasureRef *reference(Measure *base, const Task *task, uint64_t seed, Err *err)
-{
-	Local *m = local_of(base);
-	Arena *scratch = arena_new();
-	LocalRef *r = arena_new_of(m->arena, LocalRef);
-	r->seed = seed;
-	r->serial = m->nref++;
-	Job *j = job_new(JOB_REFERENCE, r, NULL);
-	KernelSet *ks = op_naive(ir_new(scratch), task->dag, "k", NAIVE_F64, err);
-	bool ok = ks != NULL && job_read_set(j, ks, err) && ref_read_params(m, r, j, err);
-	arena_free(scratch);
-	if (ok) {
-		push(&m->queued, j);
-		local_step(m);
-		if (!wait_for(m, j)) {
-			cancel(base); /* j too */
-			fail(err, ERR_INTERRUPTED, task->label, "interrupted");
-			return NULL;
-		}
-		if (j->result.status != RUN_OK)
-			ok = fail(err, j->result.status == RUN_OOM ? ERR_MEMORY : ERR_DEVICE, task->label,
-				"the reference could not be computed (%s): %s",
-				run_status_text(j->result.status), j->result.detail);
-	}
-	job_free(j);
-	return ok ? (MeasureRef *)r : NULL;
-}
+/* ---- whole networks ---- */
 
 static bool network(Measure *base, const void *bundle, size_t n, int64_t *median_ns, Err *err)
 {
@@ -301,12 +259,9 @@ static bool network(Measure *base, const void *bundle, size_t n, int64_t *median
 	Job *j = job_new(JOB_NETWORK, NULL, NULL);
 	j->image = bundle;
 	j->nimage = n;
-	push(&m->built, j);
-	local_step(m);
-	if (!wait_for(m, j)) {
-		cancel(base);
+	local_ready(m, j);
+	if (!local_wait_for(m, j))
 		return fail(err, ERR_INTERRUPTED, "network", "interrupted");
-	}
 	*median_ns = j->result.median_ns;
 	bool ok = j->result.status == RUN_OK ||
 		fail(err, ERR_DEVICE, "network", "it could not be timed (%s): %s",
@@ -315,7 +270,7 @@ static bool network(Measure *base, const void *bundle, size_t n, int64_t *median
 	return ok;
 }
 
-static const MeasureWay way = { reference, submit, wait, race, pending, cancel, network, close_all };
+static const MeasureWay way = { local_reference, submit, wait, local_race, pending, cancel, network, close_all };
 
 Measure *measure_open(const MeasureOptions *o, Err *err)
 {

@@ -1,11 +1,9 @@
 /*
- * Running and timing programs.  A sample is taken by all threads of the team together: thread 0
- * reads the wall clock, each its own CPU time, so that a thread which did not have its CPU shows.
- * Between samples memory is read until the caches hold nothing of the program's, as much as asked.
+ * Running a program once, or some times in a row as a sample.  That is done by all threads of the
+ * team together: thread 0 reads the wall clock, each its own CPU time, so that a thread which did
+ * not have its CPU shows.
  */
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/device.h"
 #include "runtime/kernel.h"
@@ -13,7 +11,6 @@
 #include "runtime/timing.h"
 #include "worker/worker.h"
 
-enum { SAMPLES = 1000000, LINE = 64 };
 #define PREEMPTED 0.97 /* share of the wall's time that a thread must have had */
 
 typedef struct Execution {
@@ -89,12 +86,8 @@ static DlcStatus sample_instance(Execution *x, DlcError *err)
 	return s;
 }
 
-static DlcStatus take_sample(Execution *x, DlcError *err)
+static DlcStatus sample_calls(Execution *x, DlcError *err)
 {
-	if (x->p->instance != NULL)
-		return sample_instance(x, err);
-	atomic_store(&x->failed[0], 0);
-	atomic_store(&x->failed[1], 0);
 	team_run(x->w->team, sample_thread, x);
 	uint64_t failed = atomic_load(&x->failed[0]);
 	if (failed == 0)
@@ -106,127 +99,37 @@ static DlcStatus take_sample(Execution *x, DlcError *err)
 		x->w->module[c->module]->entry[c->entry].name, (unsigned)failed);
 }
 
-DlcStatus worker_run(Worker *w, const MsgRun *m, DlcError *err)
+DlcStatus program_sample(
+	Worker *w, Program *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err)
+{
+	Execution x = { .w = w, .p = p, .repeat = repeat };
+	DlcStatus s = p->instance != NULL ? sample_instance(&x, err) : sample_calls(&x, err);
+	int threads = p->instance != NULL ? 1 : p->threads;
+	*out = (MsgSample){ .program = number, .ns = x.wall_ns / repeat, .cpu_ns = x.cpu_ns[0] };
+	for (int t = 0; t < threads; t++) {
+		out->cpu_ns = x.cpu_ns[t] < out->cpu_ns ? x.cpu_ns[t] : out->cpu_ns;
+		if ((double)x.cpu_ns[t] < PREEMPTED * (double)x.wall_ns)
+			out->preempted = 1;
+	}
+	out->cpu_ns /= repeat;
+	return s;
+}
+
+DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err)
 {
 	Program *p;
+	MsgSample sample;
 	DlcStatus s = program_ready(w, m->program, &p, err);
 	if (s != DLC_OK)
 		return s;
 	for (uint32_t i = 0; i < p->narg; i++)
-		if (p->arg[i].output == 1 && p->address[i] != NULL)
+		if (p->arg[i].use == MSG_USE_OUTPUT && p->address[i] != NULL)
 			worker_poison(p->address[i], (size_t)p->arg[i].bytes);
-	Execution x = { .w = w, .p = p, .repeat = 1 };
-	s = take_sample(&x, err);
+	s = program_sample(w, p, 0, 1, &sample, err);
+	*out = (MsgDone){ .ns = sample.ns, .cpu_ns = sample.cpu_ns };
 	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++)
 		if (p->address[i] != NULL && !worker_guarded(w->buffer[p->arg[i].buffer]))
 			s = runtime_fail(err, DLC_KERNEL,
 				"a kernel wrote behind the end of buffer %u", p->arg[i].buffer);
-	return s;
-}
-
-/* Memory to read between samples, filled, so that it is not one page of zeros over and over. */
-static DlcStatus flush_init(Worker *w, uint64_t bytes, DlcError *err)
-{
-	if (bytes <= w->flush_bytes)
-		return DLC_OK;
-	if (bytes > MSG_MAX * 64)
-		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes to flush with",
-			(unsigned long long)bytes);
-	unsigned char *more;
-	DlcStatus s = worker_alloc((size_t)bytes, &more, err);
-	if (s != DLC_OK)
-		return s;
-	memset(more, 1, (size_t)bytes);
-	if (w->flush != NULL)
-		device_cpu.release(w->flush, w->flush_bytes);
-	w->flush = more;
-	w->flush_bytes = (size_t)bytes;
-	return DLC_OK;
-}
-
-static void flush(const Worker *w, uint64_t bytes)
-{
-	const volatile unsigned char *p = w->flush;
-	for (uint64_t i = 0; i < bytes; i += LINE)
-		(void)p[i];
-}
-
-static MsgSample sample_of(const Execution *x, uint32_t number)
-{
-	MsgSample s = { .program = number, .ns = x->wall_ns / x->repeat };
-	int threads = x->p->instance != NULL ? 1 : x->p->threads;
-	for (int t = 0; t < threads; t++) {
-		s.cpu_ns += x->cpu_ns[t] / x->repeat;
-		if ((double)x->cpu_ns[t] < PREEMPTED * (double)x->wall_ns)
-			s.preempted = 1;
-	}
-	return s;
-}
-
-static DlcStatus time_check(const MsgTime *m, DlcError *err)
-{
-	if (m->nprogram < 1 || m->nprogram > MSG_PROGRAMS || m->repeat < 1 || m->samples < 1 ||
-		m->samples > SAMPLES || m->nprogram * m->samples > SAMPLES)
-		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"cannot take %u samples of %u runs of %llu programs", m->samples, m->repeat,
-			(unsigned long long)m->nprogram);
-	return DLC_OK;
-}
-
-/* One round: a sample of each program that is still in the race. */
-static DlcStatus time_round(Worker *w, const MsgTime *m, const uint32_t *program, bool *slow,
-	MsgSample *sample, uint64_t *n, DlcError *err)
-{
-	for (uint64_t k = 0; k < m->nprogram; k++) {
-		Execution x = { .w = w, .repeat = m->repeat };
-		if (slow[k])
-			continue;
-		DlcStatus s = program_ready(w, program[k], &x.p, err);
-		if (s != DLC_OK)
-			return s;
-		flush(w, m->flush_bytes);
-		s = take_sample(&x, err);
-		if (s != DLC_OK)
-			return s;
-		sample[*n] = sample_of(&x, program[k]);
-		slow[k] = m->slow_ns > 0 && sample[*n].ns > m->slow_ns;
-		++*n;
-	}
-	return DLC_OK;
-}
-
-static DlcStatus warm_up(Worker *w, const MsgTime *m, const uint32_t *program, DlcError *err)
-{
-	DlcStatus s = DLC_OK;
-	for (uint64_t k = 0; k < m->nprogram && s == DLC_OK; k++) {
-		Execution x = { .w = w, .repeat = 1 };
-		s = program_ready(w, program[k], &x.p, err);
-		for (uint32_t r = 0; r < m->warmup && s == DLC_OK; r++)
-			s = take_sample(&x, err);
-	}
-	return s;
-}
-
-DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgSample **sample,
-	uint64_t *n, DlcError *err)
-{
-	bool slow[MSG_PROGRAMS] = { false };
-	*sample = NULL;
-	*n = 0;
-	DlcStatus s = time_check(m, err);
-	if (s == DLC_OK)
-		s = flush_init(w, m->flush_bytes, err);
-	if (s != DLC_OK)
-		return s;
-	*sample = calloc((size_t)m->nprogram * m->samples, sizeof **sample);
-	if (*sample == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u samples", m->samples);
-	uint64_t start = timing_wall_ns();
-	s = warm_up(w, m, program, err);
-	for (uint32_t r = 0; r < m->samples && s == DLC_OK; r++) {
-		if (r > 0 && m->budget_ns > 0 && timing_wall_ns() - start > m->budget_ns)
-			break;
-		s = time_round(w, m, program, slow, *sample, n, err);
-	}
 	return s;
 }

@@ -25,6 +25,7 @@ static const ArrayRule ARRAYS[MSG_KINDS][3] = {
 		OF(MsgProgram, narg, sizeof(MsgArg)), OF(MsgProgram, nsym, sizeof(int64_t)) },
 	[MSG_TIME] = { OF(MsgTime, nprogram, sizeof(uint32_t)) },
 	[MSG_REFUSED] = { OF(MsgRefused, ntext, 1) },
+	[MSG_PRUNED] = { OF(MsgRefused, ntext, 1) },
 	[MSG_DATA] = { OF(MsgData, ndata, 1) },
 	[MSG_TIMES] = { OF(MsgTimes, nsample, sizeof(MsgSample)) },
 	[MSG_BUILD] = { OF(MsgBuild, ntext, 1) },

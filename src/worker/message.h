@@ -18,7 +18,7 @@
 
 #include "runtime/kernel.h"
 
-enum { MSG_VERSION = 1, MSG_TABLE = 65536, MSG_PROGRAMS = 64 /* in one TIME */ };
+enum { MSG_VERSION = 2, MSG_TABLE = 65536, MSG_PROGRAMS = 64 /* in one TIME */ };
 #define MSG_MAX ((uint64_t)1 << 32) /* bytes of a frame */
 
 typedef enum {
@@ -45,7 +45,8 @@ typedef struct MsgBundle { /* then: the file's bytes; inputs are filled at rando
 	uint64_t seed, nfile;
 } MsgBundle;
 
-typedef enum { MSG_FILL_ZERO, MSG_FILL_POISON, MSG_FILL_RANDOM, MSG_FILL_DATA } MsgFill;
+/* NONE: as it comes, zeros or what lay there; costs nothing. */
+typedef enum { MSG_FILL_ZERO, MSG_FILL_POISON, MSG_FILL_RANDOM, MSG_FILL_DATA, MSG_FILL_NONE } MsgFill;
 typedef struct MsgBuffer { /* then: data, ndata == bytes where fill is DATA, else 0 */
 	uint32_t buffer, fill;
 	uint8_t code, bits, zero[6]; /* RANDOM: element type (DLPack) of values in [lo, hi] */
@@ -58,8 +59,13 @@ typedef struct MsgCall { /* rows of the program's arg and sym arrays */
 	uint32_t module, entry, arg, narg, sym, nsym;
 } MsgCall;
 
+/*
+ * What an argument is to a network, from offset on: RUN poisons outputs; before a sample constants
+ * are made as cold as TIME says, and inputs warm, as whoever wrote them last has left them.
+ */
+typedef enum { MSG_USE_NONE, MSG_USE_OUTPUT, MSG_USE_CONST, MSG_USE_INPUT, MSG_USES } MsgUse;
 typedef struct MsgArg {
-	uint32_t buffer, output; /* output: 1 where RUN poisons it first (from offset, bytes) */
+	uint32_t buffer, use;
 	uint64_t offset, bytes; /* bytes: what the kernel may touch; checked against the buffer */
 } MsgArg;
 
@@ -72,9 +78,13 @@ typedef struct MsgRun {
 	uint64_t program;
 } MsgRun;
 
-typedef struct MsgCompare { /* bytes of `got` from offset 0 against those of `want` */
-	uint32_t got, want;
-	uint8_t code, bits, zero[6];
+/*
+ * Element i of `want` against element i of `got`, or element at[i] where `at` is the number of a
+ * buffer of uint64_t and not MSG_TABLE.
+ */
+typedef struct MsgCompare {
+	uint32_t got, want, at;
+	uint8_t code, bits, zero[2];
 	uint64_t count; /* elements */
 } MsgCompare;
 
@@ -82,13 +92,19 @@ typedef struct MsgRead {
 	uint64_t buffer, offset, bytes;
 } MsgRead;
 
+/*
+ * Samples of a list of programs, round robin.  Each gets `samples` at most; no more than one if the
+ * first was slower than slow_ns, no more than `few` if none of those was as quick as good_ns; no
+ * new round begins after budget_ns.  Samples that lost the CPU do not count as any of these; there
+ * are at most twice as many samples in all.  A limit of 0 is none.
+ */
 typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 	uint64_t nprogram;
-	uint32_t samples, warmup; /* samples of each program, round robin; runs before them */
-	uint32_t repeat, zero; /* runs inside one sample */
-	uint64_t flush_bytes; /* touched before every sample, 0: back to back */
-	uint64_t budget_ns, slow_ns; /* no new sample after budget; a program whose first sample is
-	                                 slower than slow gets no more; 0: no limit */
+	uint32_t samples, warmup; /* warmup: runs of each before the samples */
+	uint32_t repeat, few; /* repeat: runs inside one sample */
+	uint64_t cold_bytes; /* constants of the model that the programs are parts of: see cold.c;
+	                        0: back to back */
+	uint64_t budget_ns, slow_ns, good_ns;
 } MsgTime;
 
 typedef struct MsgProbe {
@@ -100,7 +116,8 @@ typedef struct MsgReset {
 } MsgReset;
 
 typedef struct MsgDone {
-	uint64_t ns; /* what the request took */
+	uint64_t ns; /* what the request took; RUN: the kernels alone */
+	uint64_t cpu_ns; /* RUN: CPU time of the thread that had the least; else 0 */
 } MsgDone;
 
 typedef struct MsgRefused { /* then: text */
@@ -109,8 +126,10 @@ typedef struct MsgRefused { /* then: text */
 } MsgRefused;
 
 typedef struct MsgCompared {
-	double max_error, max_want; /* over finite elements; error / want is DESIGN 4.9's */
-	uint64_t worst, nbad; /* nbad: not finite where wanted finite, or the reverse */
+	double max_error, max_want; /* over finite elements; their ratio is a candidate's error */
+	uint64_t worst; /* number (i) of the first bad element, else of max_error */
+	uint64_t nbad; /* not finite where wanted finite, or the reverse */
+	uint64_t nleft; /* elements of `got` that are poison still */
 } MsgCompared;
 
 typedef struct MsgData { /* then: data */

@@ -11,19 +11,6 @@
 #include "runtime/timing.h"
 #include "worker/worker.h"
 
-static uint64_t cache_bytes(int level)
-{
-	long n = 0;
-#if defined(_SC_LEVEL1_DCACHE_SIZE)
-	static const int name[] = { _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
-		_SC_LEVEL3_CACHE_SIZE };
-	n = sysconf(name[level]);
-#else
-	(void)level;
-#endif
-	return n > 0 ? (uint64_t)n : 0;
-}
-
 void worker_hello(Msg *out)
 {
 	char features[4096];
@@ -33,7 +20,7 @@ void worker_hello(Msg *out)
 	h.memory_bytes = cpu_memory();
 	h.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	for (int i = 0; i < 3; i++)
-		h.cache_bytes[i] = cache_bytes(i);
+		h.cache_bytes[i] = worker_cache_bytes(i + 1);
 	h.nfeatures = strlen(features);
 	h.nprogram = strlen(version);
 	msg_begin(out, MSG_HELLO, 0, &h);
@@ -103,13 +90,14 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	DlcError err = { 0 };
 	DlcStatus s = DLC_OK;
 	uint64_t start = timing_wall_ns();
+	MsgDone done = { 0 };
 	const void *m = in->fixed, *const *a = in->array;
 	switch (in->kind) {
 	case MSG_IMAGE: s = worker_image(w, m, a[0], a[1], &err); break;
 	case MSG_BUNDLE: s = worker_bundle(w, m, a[0], &err); break;
 	case MSG_BUFFER: s = worker_buffer(w, m, a[0], &err); break;
 	case MSG_PROGRAM: s = worker_program(w, m, a[0], a[1], a[2], &err); break;
-	case MSG_RUN: s = worker_run(w, m, &err); break;
+	case MSG_RUN: s = worker_run(w, m, &done, &err); break;
 	case MSG_COMPARE: s = serve_compare(w, in, out, &err); break;
 	case MSG_READ: s = serve_read(w, in, out, &err); break;
 	case MSG_TIME: s = serve_time(w, in, out, &err); break;
@@ -117,7 +105,8 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	case MSG_RESET: worker_reset(w); break;
 	default: return false;
 	}
-	MsgDone done = { .ns = timing_wall_ns() - start };
+	if (in->kind != MSG_RUN)
+		done.ns = timing_wall_ns() - start;
 	if (s != DLC_OK)
 		answer_refused(out, in->serial, s, &err);
 	else if (out->size == 0)

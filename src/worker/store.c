@@ -94,10 +94,10 @@ void worker_reset(Worker *w)
 	w->team = NULL;
 	if (w->work != NULL)
 		device_cpu.release(w->work, w->work_bytes);
-	if (w->flush != NULL)
-		device_cpu.release(w->flush, w->flush_bytes);
-	w->work = w->flush = NULL;
-	w->work_bytes = w->flush_bytes = 0;
+	if (w->other != NULL)
+		device_cpu.release(w->other, w->other_bytes);
+	w->work = w->other = NULL;
+	w->work_bytes = w->other_bytes = 0;
 }
 
 /* A copy of n rows; NULL only where there is no memory. */
@@ -144,7 +144,7 @@ static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 	DlcDataType t = { m->code, m->bits, 1 };
 	if (m->buffer >= MSG_TABLE)
 		return refuse(err, "no buffer has the number", m->buffer);
-	if (m->fill > MSG_FILL_DATA || (m->fill == MSG_FILL_DATA) != (m->ndata > 0) ||
+	if (m->fill > MSG_FILL_NONE || (m->fill == MSG_FILL_DATA) != (m->ndata > 0) ||
 		(m->ndata > 0 && m->ndata != m->bytes))
 		return refuse(err, "fill and data do not fit each other in buffer", m->buffer);
 	if (m->fill == MSG_FILL_RANDOM && (!element_known(t) || !(m->lo <= m->hi)))
@@ -196,32 +196,19 @@ DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcErro
 			t, b->data, (int64_t)(b->bytes / (t.bits / 8u)), m->seed, m->lo, m->hi);
 		break;
 	case MSG_FILL_DATA: memcpy(b->data, data, b->bytes); break;
+	default: break;
 	}
 	return DLC_OK;
 }
 
-static const Buffer *get_buffer(const Worker *w, uint64_t number)
+const Buffer *worker_find(const Worker *w, uint64_t number)
 {
 	return number < MSG_TABLE ? w->buffer[number] : NULL;
 }
 
-DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err)
-{
-	const Buffer *got = get_buffer(w, m->got), *want = get_buffer(w, m->want);
-	DlcDataType t = { m->code, m->bits, 1 };
-	if (got == NULL || want == NULL)
-		return refuse(err, "there is no buffer", got == NULL ? m->got : m->want);
-	if (!element_known(t) || m->count > got->bytes / (t.bits / 8u) ||
-		m->count > want->bytes / (t.bits / 8u))
-		return refuse(err, "type and size do not allow to compare buffer", m->got);
-	Compared c = element_compare(t, got->data, want->data, (int64_t)m->count, 0, 0);
-	*out = (MsgCompared){ c.max_error, c.max_want, (uint64_t)c.worst, (uint64_t)c.nbad };
-	return DLC_OK;
-}
-
 DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcError *err)
 {
-	const Buffer *b = get_buffer(w, m->buffer);
+	const Buffer *b = worker_find(w, m->buffer);
 	if (b == NULL)
 		return refuse(err, "there is no buffer", m->buffer);
 	if (m->offset > b->bytes || m->bytes > b->bytes - m->offset)
@@ -284,6 +271,9 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 		return refuse(err, "no number of a program or of threads:", m->program);
 	if (m->ncall > CALLS || m->narg > 64 * (uint64_t)CALLS || m->nsym > 64 * (uint64_t)CALLS)
 		return refuse(err, "more calls than a program may have:", m->ncall);
+	for (uint64_t i = 0; i < m->narg; i++)
+		if (arg[i].use >= MSG_USES)
+			return refuse(err, "of no known use is argument", i);
 	for (uint64_t i = 0; i < m->ncall; i++)
 		if (!rows_lie(call[i].arg, call[i].narg, m->narg) ||
 			!rows_lie(call[i].sym, call[i].nsym, m->nsym))
@@ -323,7 +313,7 @@ static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcEr
 		p->work_bytes = e->work_bytes;
 	for (uint32_t i = c->arg; i < c->arg + c->narg; i++) {
 		const MsgArg *a = &p->arg[i];
-		const Buffer *b = get_buffer(w, a->buffer);
+		const Buffer *b = worker_find(w, a->buffer);
 		if (b == NULL || a->offset > b->bytes || a->bytes > b->bytes - a->offset)
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
 				"argument %u of kernel %s lies outside of buffer %u", i - c->arg,

@@ -46,8 +46,11 @@ typedef struct Worker {
 	Team *team; /* of the last program's threads, or NULL */
 	unsigned char *work;
 	size_t work_bytes;
-	unsigned char *flush;
-	size_t flush_bytes;
+	unsigned char *other; /* memory to read between samples: see cold.c */
+	size_t other_bytes;
+	uint64_t touched; /* of other, before a sample */
+	bool flushes;     /* constants' lines before a sample */
+	int lock;         /* of the device; < 0: none */
 } Worker;
 
 DlcStatus worker_image(
@@ -59,12 +62,28 @@ DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcEr
 DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err);
 DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, const MsgArg *arg,
 	const int64_t *sym, DlcError *err);
-DlcStatus worker_run(Worker *w, const MsgRun *m, DlcError *err);
+DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err);
 /* *sample, freed by the caller, has *n rows. */
 DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgSample **sample,
 	uint64_t *n, DlcError *err);
 void worker_reset(Worker *w);
 
+/* `repeat` runs as one sample; *out is filled in either way. */
+DlcStatus program_sample(
+	Worker *w, Program *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err);
+/* Prepares for a model of so many bytes of constants (0: nothing is made cold); then, per sample. */
+DlcStatus worker_cold_open(Worker *w, uint64_t constants, DlcError *err);
+void worker_cold(const Worker *w, const Program *p);
+/* Bytes of the data cache of level 1 to 3; 0: not known. */
+uint64_t worker_cache_bytes(int level);
+
+/* The lock of a device of this user's; runtime_dir may be NULL; -1: there is none to be had. */
+int worker_lock_open(const char *runtime_dir, const char *device);
+/* False: not locked, after a second's patience. */
+bool worker_lock(int fd);
+void worker_unlock(int fd, uint64_t held_ns);
+
+const Buffer *worker_find(const Worker *w, uint64_t number); /* NULL: there is none */
 /* A program as its RUN or TIME needs it: addresses found, team and workspaces there. */
 DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err);
 void program_free(Program *p);

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/prctl.h>
 #endif
 
+#include "runtime/cpu.h"
+#include "runtime/device.h"
 #include "worker/worker.h"
 
 enum { FIRST_READ = 1 << 16 };
@@ -92,6 +95,20 @@ static int answer_all(Worker *w, Input *in)
 	return 0;
 }
 
+/* A candidate that asks for more is refused (out of memory) before the machine begins to swap. */
+static void limit_memory(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
+	uint64_t bytes = cpu_memory() / 4 * 3;
+	struct rlimit l;
+	if (bytes == 0 || getrlimit(RLIMIT_DATA, &l) != 0)
+		return;
+	if (l.rlim_max == RLIM_INFINITY || bytes < l.rlim_max)
+		l.rlim_cur = (rlim_t)bytes;
+	setrlimit(RLIMIT_DATA, &l);
+#endif
+}
+
 static int serve_stdio(Worker *w)
 {
 	Input in = { NULL, 0, 0 };
@@ -142,14 +159,18 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	limit_memory();
 #if defined(__linux__)
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a kernel that does not end would not see the input end */
 #endif
 	Worker *w = calloc(1, sizeof *w);
 	if (w == NULL)
 		return complain(EXIT_SYSTEM, "no memory");
+	w->lock = worker_lock_open(getenv("XDG_RUNTIME_DIR"), device_cpu.name);
 	int code = serve_stdio(w);
 	worker_reset(w);
+	if (w->lock >= 0)
+		close(w->lock);
 	free(w);
 	return code;
 }

@@ -1,0 +1,347 @@
+/*
+ * What a job says to a dlc-worker, as messages.
+ *
+ * A candidate: its task's buffers (unless this runner has them), IMAGE, its own buffers, PROGRAM,
+ * RUN, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
+ * A network: BUNDLE, TIME.  A race: TIME of programs that are there.
+ */
+#include "measure/local.h"
+
+#include <string.h>
+
+enum { SAMPLES = 15, FEW = 3, RACE_SAMPLES = 21, SCREEN_MS = 10, RACE_MS = 200 };
+enum { NETWORK_SAMPLES = 15, NETWORK_WARMUP = 1 };
+#define NETWORK_NS 5000000000u
+
+static void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
+{
+	msg_begin(msg, kind, ++m->serial, fixed);
+	if (array != NULL)
+		msg_add(msg, array, bytes);
+	if (!msg_end(msg))
+		msg->full = true;
+	j->answers++;
+}
+
+static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill, uint64_t seed, const void *data)
+{
+	bool whole = dtype_is_int(b->type) || b->type.kind == DT_BOOL;
+	MsgBuffer f = { .buffer = b->id,
+		.fill = (uint32_t)fill,
+		.code = b->type.kind,
+		.bits = b->type.bits,
+		.bytes = (uint64_t)b->bytes,
+		.seed = seed,
+		.lo = whole ? 0 : -1,
+		.hi = b->type.kind == DT_BOOL ? 1 : whole ? 7 : 1,
+		.ndata = data != NULL ? (uint64_t)b->bytes : 0 };
+	ask(m, j, msg, MSG_BUFFER, &f, data, (size_t)f.ndata);
+}
+
+/* ---- the task's buffers ---- */
+
+static uint64_t seed_of(const LocalRef *r, size_t k)
+{
+	return r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
+}
+
+static size_t numbers_of(const LocalRef *r)
+{
+	return r->in.n + 3 * r->out.n;
+}
+
+bool ask_task_fits(const Local *m, const LocalRef *r)
+{
+	return r == NULL || r->numbered == m->generation || numbers_of(r) <= FIRST_OWN - m->given;
+}
+
+static void number_task(Local *m, LocalRef *r)
+{
+	if (r->numbered == m->generation)
+		return;
+	for (size_t k = 0; k < r->in.n; k++)
+		r->in.at[k].id = m->given++;
+	for (size_t k = 0; k < r->out.n; k++) {
+		r->out.at[k].buf.id = m->given++;
+		r->out.at[k].at_id = m->given++;
+		r->out.at[k].value_id = m->given++;
+	}
+	r->numbered = m->generation;
+}
+
+static void ask_inputs(Local *m, Job *j, Msg *msg)
+{
+	LocalRef *r = j->ref;
+	for (size_t k = 0; k < r->in.n; k++) {
+		ask_buffer(m, j, msg, &r->in.at[k], MSG_FILL_RANDOM, seed_of(r, k), NULL);
+		m->loaded_bytes += r->in.at[k].bytes;
+	}
+}
+
+static void ask_listed(Local *m, Job *j, Msg *msg, const RefOut *o)
+{
+	if (o->listed == 0)
+		return;
+	JobBuf at = { .type = DT(UINT, 64), .bytes = o->listed * 8, .id = o->at_id },
+	       value = { .type = o->buf.type, .bytes = dtype_bytes(o->buf.type, o->listed), .id = o->value_id };
+	ask_buffer(m, j, msg, &at, MSG_FILL_DATA, 0, o->at);
+	ask_buffer(m, j, msg, &value, MSG_FILL_DATA, 0, o->value);
+	m->loaded_bytes += at.bytes + value.bytes;
+}
+
+/* The task's inputs and what is known of its outputs, as far as the runner lacks them. */
+static void ask_task(Local *m, Job *j, Msg *msg)
+{
+	LocalRef *r = j->ref;
+	number_task(m, r);
+	if (r->loaded != m->generation) {
+		ask_inputs(m, j, msg);
+		if (j->kind == JOB_REFERENCE)
+			return; /* which computes what is expected */
+		for (size_t k = 0; k < r->out.n; k++)
+			ask_listed(m, j, msg, &r->out.at[k]);
+		r->loaded = m->generation;
+	}
+	if (r->whole_loaded == m->generation)
+		return;
+	for (size_t k = 0; k < r->out.n; k++)
+		if (r->out.at[k].whole != NULL) {
+			ask_buffer(m, j, msg, &r->out.at[k].buf, MSG_FILL_DATA, 0, r->out.at[k].whole);
+			m->loaded_bytes += r->out.at[k].buf.bytes;
+			r->whole_loaded = m->generation;
+		}
+}
+
+/* ---- what the job brings ---- */
+
+/* The task's input of this name; NULL: it has none. */
+static const JobBuf *given(const LocalRef *r, const JobBuf *b)
+{
+	for (size_t k = 0; k < r->in.n && b->role != BUF_WORK && b->role != BUF_OUT; k++)
+		if (strcmp(r->in.at[k].name, b->name) == 0)
+			return &r->in.at[k];
+	return NULL;
+}
+
+/*
+ * Numbers for the set's buffers.  What is written before it is read starts as poison or as it
+ * comes: outputs are poisoned by RUN, and a reference's work is much more than it touches.
+ */
+static void ask_own_buffers(Local *m, Job *j, Msg *msg, uint32_t first)
+{
+	for (size_t i = 0; i < j->buf.n; i++) {
+		JobBuf *b = &j->buf.at[i];
+		const JobBuf *in = given(j->ref, b);
+		b->id = in != NULL ? in->id : first + (uint32_t)i;
+		if (in == NULL)
+			ask_buffer(m, j, msg, b,
+				b->role == BUF_OUT || j->kind == JOB_REFERENCE ? MSG_FILL_NONE
+					: b->role == BUF_WORK && !b->prepared  ? MSG_FILL_POISON
+									       : MSG_FILL_ZERO,
+				0, NULL);
+	}
+}
+
+static int entry_of(const Job *j, const char *fn)
+{
+	for (int i = 0; i < j->nentry; i++)
+		if (strcmp(j->entry[i].name, fn) == 0)
+			return i;
+	return -1;
+}
+
+static uint32_t use_of(const JobBuf *b)
+{
+	if (b->prepared || b->role == BUF_CONST)
+		return MSG_USE_CONST;
+	return b->role == BUF_OUT ? MSG_USE_OUTPUT : b->role == BUF_WORK ? MSG_USE_NONE : MSG_USE_INPUT;
+}
+
+static uint32_t program_of(int lane, bool prepare)
+{
+	return (uint32_t)(2 * lane + prepare);
+}
+
+/* PROGRAM and RUN of the prepare or the run Fns of `lane`; nothing where there are none. */
+static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bool prepare)
+{
+	VEC(MsgCall) call = { 0 };
+	VEC(MsgArg) arg = { 0 };
+	VEC(int64_t) sym = { 0 };
+	for (size_t i = 0; i < set->call.n; i++) {
+		const JobCall *c = &set->call.at[i];
+		int entry = entry_of(set, c->fn);
+		if (c->prepare != prepare || entry < 0)
+			continue;
+		for (int t = 0; t < c->times; t++) {
+			MsgCall row = { .module = (uint32_t)lane,
+				.entry = (uint32_t)entry,
+				.arg = (uint32_t)arg.n,
+				.narg = (uint32_t)c->n,
+				.sym = (uint32_t)sym.n,
+				.nsym = (uint32_t)c->nsym };
+			vec_push(j->arena, &call, row);
+			for (int k = 0; k < c->nsym; k++)
+				vec_push(j->arena, &sym, c->sym[t * c->nsym + k]);
+		}
+		for (int k = 0; k < c->n; k++) {
+			const JobBuf *b = &set->buf.at[c->buf[k]];
+			MsgArg a = { .buffer = b->id, .use = prepare ? MSG_USE_NONE : use_of(b), .bytes = (uint64_t)b->bytes };
+			vec_push(j->arena, &arg, a);
+		}
+	}
+	if (call.n == 0)
+		return;
+	MsgProgram f = { .program = program_of(lane, prepare),
+		.threads = prepare || set->kind == JOB_REFERENCE ? 1 : (uint32_t)m->o.threads,
+		.ncall = call.n,
+		.narg = arg.n,
+		.nsym = sym.n };
+	msg_begin(msg, MSG_PROGRAM, ++m->serial, &f);
+	msg_add(msg, call.at, sizeof *call.at * call.n);
+	msg_add(msg, arg.at, sizeof *arg.at * arg.n);
+	msg_add(msg, sym.at, sizeof *sym.at * sym.n);
+	if (!msg_end(msg))
+		msg->full = true;
+	j->answers++;
+	MsgRun run = { .program = f.program };
+	ask(m, j, msg, MSG_RUN, &run, NULL, 0);
+}
+
+static void ask_image(Local *m, Job *j, Msg *msg, const Job *set, int lane)
+{
+	MsgImage image = { .module = (uint32_t)lane, .nentry = (uint64_t)set->nentry, .nimage = set->nimage };
+	msg_begin(msg, MSG_IMAGE, ++m->serial, &image);
+	msg_add(msg, set->entry, sizeof *set->entry * (size_t)set->nentry);
+	msg_add(msg, set->image, set->nimage);
+	if (!msg_end(msg))
+		msg->full = true;
+	j->answers++;
+}
+
+static void ask_load(Local *m, Job *j, Msg *msg)
+{
+	ask_task(m, j, msg);
+	ask_image(m, j, msg, j, j->lane);
+	ask_own_buffers(m, j, msg, FIRST_OWN + (uint32_t)j->lane * LANE_BUFFERS);
+	ask_program(m, j, msg, j, j->lane, true);
+	ask_program(m, j, msg, j, j->lane, false);
+}
+
+/* ---- checks ---- */
+
+static void ask_read(Local *m, Job *j, Msg *msg, uint32_t buffer, int64_t offset, int64_t bytes)
+{
+	MsgRead f = { .buffer = buffer, .offset = (uint64_t)offset, .bytes = (uint64_t)bytes };
+	ask(m, j, msg, MSG_READ, &f, NULL, 0);
+}
+
+static void ask_compare(Local *m, Job *j, Msg *msg, const RefOut *o, uint32_t got, uint32_t want, uint32_t at, int64_t n)
+{
+	MsgCompare f = { .got = got,
+		.want = want,
+		.at = at,
+		.code = o->buf.type.kind,
+		.bits = o->buf.type.bits,
+		.count = (uint64_t)n };
+	ask(m, j, msg, MSG_COMPARE, &f, NULL, 0);
+}
+
+/* Number of the job's buffer for an output; the task's own where it has none. */
+static uint32_t got_of(const Job *j, const RefOut *o)
+{
+	int own = job_find_buf(j, o->buf.name);
+	return own >= 0 ? j->buf.at[own].id : o->buf.id;
+}
+
+void ask_check(Local *m, Job *j, Msg *msg)
+{
+	ask_load(m, j, msg);
+	for (size_t k = 0; k < j->ref->out.n; k++) {
+		const RefOut *o = &j->ref->out.at[k];
+		uint32_t got = got_of(j, o);
+		if (o->points > 0)
+			ask_compare(m, j, msg, o, got, o->value_id, o->at_id, o->whole == NULL ? o->listed : o->points);
+		ask_compare(m, j, msg, o, got, o->whole == NULL ? got : o->buf.id, MSG_TABLE, o->buf.elements);
+		if (o->whole == NULL)
+			ask_read(m, j, msg, got, 0, o->buf.bytes);
+	}
+}
+
+void ask_reference(Local *m, Job *j, Msg *msg)
+{
+	ask_load(m, j, msg);
+	for (size_t k = 0; k < j->ref->out.n; k++) {
+		const RefOut *o = &j->ref->out.at[k];
+		const JobCall *c = &j->call.at[k < j->call.n ? k : 0];
+		if (o->points > 0) /* the last parameter of each Fn */
+			ask_read(m, j, msg, j->buf.at[c->buf[c->n - 1]].id, 0, dtype_bytes(o->buf.type, o->points));
+		else
+			ask_read(m, j, msg, got_of(j, o), 0, o->buf.bytes);
+	}
+}
+
+void ask_judge(Local *m, Job *j, Msg *msg)
+{
+	const Job *oracle = j->ref->oracle;
+	const RefOut *o = &j->ref->out.at[j->disputed];
+	const JobCall *all = &oracle->call.at[j->disputed];
+	int64_t *sym = arena_array(j->arena, int64_t, all->nsym), element = dtype_bytes(o->buf.type, 1);
+	places_find(&o->place, j->element, sym + 1);
+	for (int k = 0; k < all->nsym; k++)
+		sym[k]++; /* symbols begin with 1 */
+	Job one = *oracle; /* the one call, with its buffers in the oracle's lane */
+	JobCall call = *all;
+	call.times = 1;
+	call.sym = sym;
+	one.call.at = &call;
+	one.call.n = 1;
+	one.arena = j->arena;
+	one.answers = 0;
+	ask_image(m, &one, msg, &one, LANE_ORACLE);
+	ask_own_buffers(m, &one, msg, FIRST_OWN + LANE_ORACLE * LANE_BUFFERS);
+	ask_program(m, &one, msg, &one, LANE_ORACLE, false);
+	j->answers += one.answers;
+	ask_read(m, j, msg, one.buf.at[call.buf[call.n - 1]].id, 0, element);
+	ask_read(m, j, msg, got_of(j, o), j->element * element, element);
+}
+
+/* ---- times ---- */
+
+void ask_times(Local *m, Job *j, Msg *msg)
+{
+	bool race = j->kind == JOB_RACE;
+	uint32_t program[MEASURE_RACERS] = { program_of(j->lane, false) };
+	for (int i = 0; i < j->nracer; i++)
+		program[i] = program_of(j->racer[i]->lane, false);
+	MsgTime f = { .nprogram = race ? (uint64_t)j->nracer : 1,
+		.samples = race ? RACE_SAMPLES : SAMPLES,
+		.warmup = 0, /* the checked run was a candidate's */
+		.repeat = 1,
+		.few = FEW,
+		.cold_bytes = (uint64_t)m->o.flush_bytes,
+		.budget_ns = (race ? RACE_MS : SCREEN_MS) * 1000000u,
+		.slow_ns = (uint64_t)j->slow_ns,
+		.good_ns = (uint64_t)j->good_ns };
+	ask(m, j, msg, MSG_TIME, &f, program, f.nprogram * sizeof *program);
+}
+
+void ask_network(Local *m, Job *j, Msg *msg)
+{
+	MsgBundle f = { .program = PROGRAM_NETWORK, .threads = (uint32_t)m->o.threads, .seed = 1, .nfile = j->nimage };
+	ask(m, j, msg, MSG_BUNDLE, &f, j->image, j->nimage);
+	MsgTime t = { .nprogram = 1,
+		.samples = NETWORK_SAMPLES,
+		.warmup = NETWORK_WARMUP,
+		.repeat = 1,
+		.budget_ns = NETWORK_NS };
+	ask(m, j, msg, MSG_TIME, &t, &(uint32_t){ PROGRAM_NETWORK }, sizeof(uint32_t));
+}
+
+void ask_probe(Local *m, Job *j, Msg *msg)
+{
+	for (int more = 0; more < 2; more++) {
+		MsgProbe f = { .threads = (uint64_t)(m->o.threads + more) };
+		ask(m, j, msg, MSG_PROBE, &f, NULL, 0);
+	}
+}

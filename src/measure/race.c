@@ -1,0 +1,110 @@
+/*
+ * The final few against each other.  Each entrant is built and checked like any candidate and stays
+ * loaded in a lane of its own; then one message times them all, round after round.  When the child
+ * was lost between (an entrant, or another candidate, has crashed it) those that had passed are
+ * loaded into the next one.
+ */
+#include "measure/local.h"
+
+#include <string.h>
+
+enum { ATTEMPTS = 3 };
+
+typedef struct Race {
+	Local *m;
+	Job *entrant[MEASURE_RACERS];
+	bool ours[MEASURE_RACERS]; /* not in a queue of the measure's, which cancelling empties */
+	int n;
+} Race;
+
+static bool interrupted(Race *r, Err *err)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->ours[i])
+			job_free(r->entrant[i]);
+	return fail(err, ERR_INTERRUPTED, "race", "interrupted");
+}
+
+static bool wait_entrant(Race *r, int i)
+{
+	r->ours[i] = local_wait_for(r->m, r->entrant[i]);
+	return r->ours[i];
+}
+
+/* False: interrupted; the jobs are gone. */
+static bool build_all(Race *r, Err *err)
+{
+	for (int i = 0; i < r->n; i++) {
+		r->ours[i] = false;
+		local_queue(r->m, r->entrant[i]);
+	}
+	for (int i = 0; i < r->n; i++)
+		if (!wait_entrant(r, i))
+			return interrupted(r, err);
+	return true;
+}
+
+/* Loads those again that a lost child took with it. */
+static bool reload_lost(Race *r, Err *err)
+{
+	for (int i = 0; i < r->n; i++) {
+		Job *j = r->entrant[i];
+		if (j->result.status != RUN_OK || j->generation == r->m->generation)
+			continue;
+		j->phase = PHASE_CHECK;
+		j->compared.n = j->data.n = 0;
+		r->ours[i] = false;
+		local_ready(r->m, j);
+		if (!wait_entrant(r, i))
+			return interrupted(r, err);
+	}
+	return true;
+}
+
+/* Times those that are loaded. */
+static bool run(Race *r, bool *done, Err *err)
+{
+	Job *racer[MEASURE_RACERS];
+	Job *j = job_new(JOB_RACE, NULL, NULL);
+	for (int i = 0; i < r->n; i++)
+		if (r->entrant[i]->result.status == RUN_OK && r->entrant[i]->generation == r->m->generation)
+			racer[j->nracer++] = r->entrant[i];
+	j->racer = racer;
+	*done = j->nracer == 0;
+	if (*done) {
+		job_free(j);
+		return true;
+	}
+	local_ready(r->m, j);
+	if (!local_wait_for(r->m, j))
+		return interrupted(r, err);
+	*done = j->result.status == RUN_OK;
+	job_free(j);
+	return true;
+}
+
+bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out, Err *err)
+{
+	Race r = { .m = (Local *)base };
+	bool ok = true, done = false;
+	for (; r.n < n && ok; r.n++) {
+		r.entrant[r.n] = job_new(JOB_ENTRANT, (LocalRef *)job[r.n].ref, job[r.n].user);
+		r.entrant[r.n]->lane = LANE_ENTRANT + r.n;
+		r.ours[r.n] = true;
+		ok = job_read_set(r.entrant[r.n], job[r.n].ks, err);
+	}
+	if (ok && !build_all(&r, err))
+		return false;
+	for (int k = 0; ok && !done && k < ATTEMPTS; k++)
+		if (!reload_lost(&r, err) || !run(&r, &done, err))
+			return false;
+	for (int i = 0; i < r.n; i++) {
+		Job *j = r.entrant[i];
+		if (ok && j->result.status == RUN_OK && j->result.samples == 0)
+			j->result.status = RUN_RUN_TIMEOUT;
+		if (ok)
+			out[i] = j->result;
+		job_free(j);
+	}
+	return ok;
+}

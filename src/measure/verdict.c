@@ -1,0 +1,123 @@
+/*
+ * Whether outputs are right.  The oracle (the naive form in f64) speaks first, of all elements where
+ * that is cheap, else of some hundred, of the padding, and of whether anything was left unwritten.
+ * A candidate that has passed becomes the whole that the next ones are compared with: two schedules
+ * that agree everywhere, and with the oracle where it was asked, are right.  Where they do not
+ * agree, the oracle is asked for the element where they differ most, and whoever is wrong there is.
+ */
+#include "measure/local.h"
+
+#include "runtime/element.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static double relative(const MsgCompared *c)
+{
+	return c->max_want > 0 ? c->max_error / c->max_want : c->max_error;
+}
+
+static bool agrees(const Local *m, const MsgCompared *c)
+{
+	return c->nbad == 0 && relative(c) <= m->o.tolerance;
+}
+
+static void note_error(Job *j, double error)
+{
+	int64_t e9 = error < 1e6 ? (int64_t)ceil(error * 1e9) : INT64_C(1000000000000000);
+	if (!(e9 <= j->result.max_err_e9))
+		j->result.max_err_e9 = e9;
+}
+
+static Verdict wrong(Job *j, const MsgCompared *c, const RefOut *o)
+{
+	if (c->nleft > 0)
+		snprintf(j->result.detail, sizeof j->result.detail, "%llu elements of output %s were not written",
+			(unsigned long long)c->nleft, o->buf.name);
+	else if (c->nbad > 0)
+		snprintf(j->result.detail, sizeof j->result.detail, "%llu elements of output %s are not finite, or should not be",
+			(unsigned long long)c->nbad, o->buf.name);
+	else
+		snprintf(j->result.detail, sizeof j->result.detail, "error %.3g of the largest element of output %s",
+			relative(c), o->buf.name);
+	return VERDICT_WRONG;
+}
+
+Verdict verdict_of_check(const Local *m, Job *j)
+{
+	Verdict v = VERDICT_GOOD;
+	const MsgCompared *c = j->compared.at;
+	for (size_t k = 0; k < j->ref->out.n; k++) {
+		const RefOut *o = &j->ref->out.at[k];
+		const MsgCompared *asked = c++, *all = o->points > 0 ? c++ : asked;
+		note_error(j, relative(asked));
+		if (!agrees(m, asked))
+			return wrong(j, asked, o);
+		if (all->nleft > 0) /* whatever it is compared with */
+			return wrong(j, all, o);
+		if (o->whole != NULL && !agrees(m, all) && v == VERDICT_GOOD) {
+			v = VERDICT_DISPUTED;
+			j->disputed = (int)k;
+			j->element = (int64_t)all->worst;
+		}
+	}
+	if (v != VERDICT_DISPUTED)
+		return v;
+	const RefOut *o = &j->ref->out.at[j->disputed];
+	int64_t *index = arena_array(j->arena, int64_t, o->place.rank + 1);
+	if (places_find(&o->place, j->element, index))
+		return v;
+	snprintf(j->result.detail, sizeof j->result.detail, "the padding of output %s is not zero", o->buf.name);
+	return VERDICT_WRONG;
+}
+
+/* Whether two values are equal, within the tolerance of a size. */
+static bool close_to(const Local *m, double a, double b, double size)
+{
+	if (!isfinite(a) || !isfinite(b))
+		return (isnan(a) && isnan(b)) || a == b;
+	return fabs(a - b) <= m->o.tolerance * size;
+}
+
+static double largest(const RefOut *o, DlcDataType t)
+{
+	double size = 0;
+	for (int i = 0; i < o->points; i++) {
+		double v = fabs(element_value(t, o->value, i));
+		size = isfinite(v) && v > size ? v : size;
+	}
+	return size > 0 ? size : 1;
+}
+
+Verdict verdict_of_judge(Local *m, Job *j)
+{
+	RefOut *o = &j->ref->out.at[j->disputed];
+	DlcDataType t = { o->buf.type.kind, o->buf.type.bits, 1 };
+	double size = largest(o, t), oracle = element_value(t, j->data.at[0].bytes, 0),
+	       got = element_value(t, j->data.at[1].bytes, 0),
+	       whole = element_value(t, o->whole, j->element);
+	if (!close_to(m, got, oracle, size)) {
+		note_error(j, fabs(got - oracle) / size);
+		snprintf(j->result.detail, sizeof j->result.detail, "element %lld of output %s is %.6g, not %.6g",
+			(long long)j->element, o->buf.name, got, oracle);
+		return VERDICT_WRONG;
+	}
+	if (!close_to(m, whole, oracle, size)) /* the one before was wrong where nobody had looked */
+		for (size_t k = 0; k < j->ref->out.n; k++)
+			if (j->ref->out.at[k].points > 0)
+				j->ref->out.at[k].whole = NULL;
+	return VERDICT_GOOD;
+}
+
+void verdict_adopt(Local *m, Job *j)
+{
+	size_t next = 0;
+	for (size_t k = 0; k < j->ref->out.n; k++) {
+		RefOut *o = &j->ref->out.at[k];
+		if (o->whole != NULL || next >= j->data.n)
+			continue;
+		o->whole = arena_copy(m->arena, j->data.at[next].bytes, j->data.at[next].n);
+		j->ref->whole_loaded = 0;
+		next++;
+	}
+}

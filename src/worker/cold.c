@@ -1,0 +1,107 @@
+/*
+ * The state of the caches before a sample, as the kernel finds it inside of its network, where since
+ * its last turn all other layers have run and the one before it has just written its inputs:
+ *
+ *   constants and code  as far out as the model's constants push them: to memory where these are
+ *                       more than the last cache holds, else out of the caches that are a core's own
+ *   inputs              where they lie after they have been written from front to back
+ *   the rest            where the last sample left it (the planned arena is used again all the time)
+ *
+ * Lines are sent to memory one by one (clflushopt, dc civac), which takes a tenth of the time that
+ * it takes to read as much other memory as would push them out, and leaves the activations alone.
+ * Where an architecture has no such instruction for programs, other memory is read.
+ */
+#include <string.h>
+
+#include "runtime/device.h"
+#include "worker/worker.h"
+
+enum { LINE = 64 };
+#define OWN_CACHE ((uint64_t)4 << 20) /* where the system does not tell sizes: more than most cores' own */
+#define LAST_CACHE ((uint64_t)32 << 20)
+
+static void touch(const void *bytes, size_t n)
+{
+	const volatile unsigned char *p = bytes;
+	for (size_t i = 0; i < n; i += LINE)
+		(void)p[i];
+}
+
+#if defined(__x86_64__)
+__attribute__((target("clflushopt"))) static void flush_lines(const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += LINE)
+		__builtin_ia32_clflushopt(p + i);
+	__builtin_ia32_mfence();
+}
+
+static bool can_flush(void)
+{
+	unsigned a, b = 0, c, d;
+	__asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+	return (b >> 23 & 1) != 0;
+}
+#elif defined(__aarch64__)
+static void flush_lines(const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += LINE)
+		__asm__ volatile("dc civac, %0" : : "r"(p + i) : "memory");
+	__asm__ volatile("dsb ish" : : : "memory");
+}
+
+static bool can_flush(void)
+{
+	return true; /* Linux lets programs do it */
+}
+#else
+static void flush_lines(const unsigned char *p, size_t n)
+{
+	touch(p, n);
+}
+
+static bool can_flush(void)
+{
+	return false;
+}
+#endif
+
+/* Memory to read, filled, so that it is not one page of zeros over and over. */
+static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
+{
+	unsigned char *more;
+	if (bytes <= w->other_bytes)
+		return DLC_OK;
+	DlcStatus s = worker_alloc(bytes, &more, err);
+	if (s != DLC_OK)
+		return s;
+	memset(more, 1, bytes);
+	if (w->other != NULL)
+		device_cpu.release(w->other, w->other_bytes);
+	w->other = more;
+	w->other_bytes = bytes;
+	return DLC_OK;
+}
+
+DlcStatus worker_cold_open(Worker *w, uint64_t constants, DlcError *err)
+{
+	uint64_t own = worker_cache_bytes(2), last = worker_cache_bytes(3);
+	own = own > 0 ? 2 * own : OWN_CACHE;
+	last = last > 0 ? last : LAST_CACHE;
+	w->flushes = constants > last && can_flush();
+	w->touched = w->flushes ? 0 : constants > last ? 2 * last : constants < own ? constants : own;
+	return open_other(w, (size_t)w->touched, err);
+}
+
+void worker_cold(const Worker *w, const Program *p)
+{
+	touch(w->other, (size_t)w->touched);
+	if (w->flushes)
+		for (uint32_t i = 0; i < p->ncall; i++)
+			flush_lines(w->module[p->call[i].module]->code, w->module[p->call[i].module]->bytes);
+	for (uint32_t i = 0; i < p->narg; i++)
+		if (w->flushes && p->arg[i].use == MSG_USE_CONST && p->address[i] != NULL)
+			flush_lines(p->address[i], (size_t)p->arg[i].bytes);
+	for (uint32_t i = 0; i < p->narg; i++)
+		if (p->arg[i].use == MSG_USE_INPUT && p->address[i] != NULL)
+			touch(p->address[i], (size_t)p->arg[i].bytes);
+}

@@ -1,0 +1,118 @@
+/*
+ * Outputs against what they should be.  Nearly all that is compared is f32 and right, so blocks of
+ * it are summed up without a branch; a block with anything that is not finite, or with an error
+ * larger than any before, is looked at element by element.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "runtime/element.h"
+#include "runtime/model.h"
+#include "worker/worker.h"
+
+enum { BLOCK = 1024, INFINITE = 0x7f800000 };
+
+/* Elements to compare: want[i] with got[at != NULL ? at[i] : i]. */
+typedef struct Pair {
+	DlcDataType type;
+	size_t element; /* bytes */
+	const unsigned char *got, *want;
+	const uint64_t *at;
+} Pair;
+
+static uint64_t place(const Pair *p, uint64_t i)
+{
+	return p->at != NULL ? p->at[i] : i;
+}
+
+static void note(MsgCompared *c, double got, double want, uint64_t i)
+{
+	if (!isfinite(got) || !isfinite(want)) {
+		bool same = (isnan(got) && isnan(want)) || got == want;
+		if (!same && c->nbad++ == 0)
+			c->worst = i;
+		return;
+	}
+	double error = fabs(got - want);
+	if (error > c->max_error) {
+		c->max_error = error;
+		c->worst = c->nbad == 0 ? i : c->worst;
+	}
+	if (fabs(want) > c->max_want)
+		c->max_want = fabs(want);
+}
+
+static void compare_each(const Pair *p, uint64_t from, uint64_t to, MsgCompared *c)
+{
+	unsigned char poison[16];
+	bool real = p->type.code == 2 || p->type.code == 4; /* others have no value to spare */
+	worker_poison(poison, sizeof poison);
+	for (uint64_t i = from; i < to; i++) {
+		uint64_t k = place(p, i);
+		c->nleft += real && memcmp(p->got + k * p->element, poison, p->element) == 0;
+		note(c, element_value(p->type, p->got, (int64_t)k), element_value(p->type, p->want, (int64_t)i), i);
+	}
+}
+
+static float from_bits(uint32_t bits)
+{
+	float f;
+	memcpy(&f, &bits, sizeof f);
+	return f;
+}
+
+/* True: [from, to) has no error above c's, and its largest |want| is in c.  Magnitudes are compared
+ * as whole numbers, where they have the order of their values and NaN is above infinity. */
+static bool compare_quick(const Pair *p, uint64_t from, uint64_t to, MsgCompared *c)
+{
+	const float *got = (const float *)p->got + from, *want = (const float *)p->want + from;
+	uint32_t error = 0, size = 0;
+	for (uint64_t i = 0; i < to - from; i++) {
+		float e = fabsf(got[i] - want[i]), w = fabsf(want[i]);
+		uint32_t ebits, wbits;
+		memcpy(&ebits, &e, sizeof ebits);
+		memcpy(&wbits, &w, sizeof wbits);
+		error = ebits > error ? ebits : error;
+		size = wbits > size ? wbits : size;
+	}
+	if (error >= INFINITE || (double)from_bits(error) > c->max_error)
+		return false;
+	c->max_want = (double)from_bits(size) > c->max_want ? (double)from_bits(size) : c->max_want;
+	return true;
+}
+
+static bool places_lie(const uint64_t *at, uint64_t n, uint64_t all)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (at[i] >= all)
+			return false;
+	return true;
+}
+
+DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err)
+{
+	const Buffer *got = worker_find(w, m->got), *want = worker_find(w, m->want),
+		     *at = worker_find(w, m->at);
+	Pair p = { .type = { m->code, m->bits, 1 }, .element = m->bits / 8u };
+	if (got == NULL || want == NULL || (at == NULL && m->at != MSG_TABLE))
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "there is no buffer %u",
+			got == NULL ? m->got : want == NULL ? m->want : m->at);
+	if (!element_known(p.type) || m->count > want->bytes / p.element ||
+		(at == NULL ? m->count > got->bytes / p.element : m->count > at->bytes / sizeof *p.at))
+		return runtime_fail(
+			err, DLC_BAD_ARGUMENT, "type and size do not allow to compare buffer %u", m->got);
+	p.got = got->data;
+	p.want = want->data;
+	p.at = at != NULL ? (const uint64_t *)at->data : NULL;
+	if (at != NULL && !places_lie(p.at, m->count, got->bytes / p.element))
+		return runtime_fail(
+			err, DLC_BAD_ARGUMENT, "elements to compare lie outside of buffer %u", m->got);
+	bool quick = m->code == 2 && m->bits == 32 && at == NULL;
+	*out = (MsgCompared){ 0 };
+	for (uint64_t i = 0; i < m->count; i += BLOCK) {
+		uint64_t to = m->count - i < BLOCK ? m->count : i + BLOCK;
+		if (!quick || !compare_quick(&p, i, to, out))
+			compare_each(&p, i, to, out);
+	}
+	return DLC_OK;
+}

@@ -1,0 +1,66 @@
+/*
+ * One process at a time takes samples on a device, so that two tuners' samples stay apart; between
+ * samples the lock is free.  It is an flock on a file of the user, which the system takes back when
+ * its holder ends.  Who cannot get it within a second goes on without it: a holder that was stopped
+ * must not stop everybody.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/timing.h"
+#include "worker/worker.h"
+
+enum { PATIENCE_MS = 1000, POLL_US = 200, LONG_MS = 5 };
+
+static void sleep_us(long us)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = us * 1000 }, NULL);
+}
+
+/* A folder of this user's that nobody else can write; false: there is none. */
+static bool folder(const char *runtime_dir, char *path, size_t n)
+{
+	struct stat s;
+	if (runtime_dir != NULL && runtime_dir[0] == '/' && stat(runtime_dir, &s) == 0 && s.st_uid == getuid())
+		return snprintf(path, n, "%s", runtime_dir) < (int)n;
+	snprintf(path, n, "/tmp/dlc-%lu", (unsigned long)getuid());
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return false;
+	return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == getuid() && (s.st_mode & 022) == 0;
+}
+
+int worker_lock_open(const char *runtime_dir, const char *device)
+{
+	char path[512], file[640];
+	if (!folder(runtime_dir, path, sizeof path))
+		return -1;
+	snprintf(file, sizeof file, "%s/dlc-%s.lock", path, device);
+	return open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+bool worker_lock(int fd)
+{
+	if (fd < 0)
+		return false;
+	uint64_t start = timing_wall_ns();
+	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) ||
+			timing_wall_ns() - start > PATIENCE_MS * 1000000ull)
+			return false;
+		sleep_us(POLL_US);
+	}
+	return true;
+}
+
+/* Whoever held it long lets the others have a look: flock itself has no queue. */
+void worker_unlock(int fd, uint64_t held_ns)
+{
+	flock(fd, LOCK_UN);
+	if (held_ns > LONG_MS * 1000000ull)
+		sleep_us(2 * POLL_US);
+}

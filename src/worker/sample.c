@@ -1,0 +1,114 @@
+/*
+ * Timing programs: rounds of samples, one of each program that is still of interest, each with the
+ * caches as in a network (cold.c) and the device's lock held.
+ */
+#include <stdlib.h>
+
+#include "runtime/model.h"
+#include "runtime/timing.h"
+#include "worker/worker.h"
+
+enum { SAMPLES = 1000000 };
+
+/* What is known of a program under way: samples that count, samples in all, the best of the first. */
+typedef struct Entrant {
+	Program *p;
+	uint32_t good, all;
+	uint64_t best_ns;
+	bool out;
+} Entrant;
+
+static DlcStatus time_check(const MsgTime *m, DlcError *err)
+{
+	if (m->nprogram < 1 || m->nprogram > MSG_PROGRAMS || m->repeat < 1 || m->samples < 1 ||
+		m->samples > SAMPLES || m->nprogram * m->samples > SAMPLES)
+		return runtime_fail(err, DLC_BAD_ARGUMENT,
+			"cannot take %u samples of %u runs of %llu programs", m->samples, m->repeat,
+			(unsigned long long)m->nprogram);
+	return DLC_OK;
+}
+
+static void judge(Entrant *e, const MsgTime *m, const MsgSample *s)
+{
+	e->all++;
+	if (s->preempted == 0) {
+		e->good++;
+		e->best_ns = e->good == 1 || s->ns < e->best_ns ? s->ns : e->best_ns;
+	}
+	bool slow = m->slow_ns > 0 && s->cpu_ns > m->slow_ns; /* CPU time: waiting is not its fault */
+	bool poor = m->few > 0 && m->good_ns > 0 && e->good >= m->few && e->best_ns > m->good_ns;
+	e->out = slow || poor || e->good == m->samples || e->all == 2 * m->samples;
+}
+
+static DlcStatus time_one(Worker *w, const MsgTime *m, Entrant *e, uint32_t number, MsgSample *out, DlcError *err)
+{
+	if (m->cold_bytes > 0 && e->p->instance == NULL)
+		worker_cold(w, e->p);
+	bool locked = worker_lock(w->lock);
+	DlcStatus s = program_sample(w, e->p, number, m->repeat, out, err);
+	if (locked)
+		worker_unlock(w->lock, out->ns * m->repeat);
+	if (s == DLC_OK)
+		judge(e, m, out);
+	return s;
+}
+
+static DlcStatus time_round(Worker *w, const MsgTime *m, const uint32_t *program, Entrant *entrant,
+	MsgSample *sample, uint64_t *n, DlcError *err)
+{
+	DlcStatus s = DLC_OK;
+	for (uint64_t k = 0; k < m->nprogram && s == DLC_OK; k++) {
+		if (entrant[k].out)
+			continue;
+		/* Another program's readiness may have changed the team. */
+		s = m->nprogram > 1 ? program_ready(w, program[k], &entrant[k].p, err) : DLC_OK;
+		if (s == DLC_OK)
+			s = time_one(w, m, &entrant[k], program[k], &sample[*n], err);
+		*n += s == DLC_OK;
+	}
+	return s;
+}
+
+static DlcStatus warm_up(Worker *w, const MsgTime *m, const uint32_t *program, Entrant *entrant, DlcError *err)
+{
+	DlcStatus s = DLC_OK;
+	MsgSample ignored;
+	for (uint64_t k = 0; k < m->nprogram && s == DLC_OK; k++) {
+		s = program_ready(w, program[k], &entrant[k].p, err);
+		for (uint32_t r = 0; r < m->warmup && s == DLC_OK; r++)
+			s = program_sample(w, entrant[k].p, program[k], 1, &ignored, err);
+	}
+	return s;
+}
+
+static bool all_out(const Entrant *entrant, uint64_t n)
+{
+	for (uint64_t k = 0; k < n; k++)
+		if (!entrant[k].out)
+			return false;
+	return true;
+}
+
+DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgSample **sample,
+	uint64_t *n, DlcError *err)
+{
+	Entrant entrant[MSG_PROGRAMS] = { { 0 } };
+	*sample = NULL;
+	*n = 0;
+	DlcStatus s = time_check(m, err);
+	if (s == DLC_OK)
+		s = worker_cold_open(w, m->cold_bytes, err);
+	if (s != DLC_OK)
+		return s;
+	*sample = calloc(2 * (size_t)m->nprogram * m->samples, sizeof **sample);
+	if (*sample == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u samples", m->samples);
+	uint64_t start = timing_wall_ns();
+	s = warm_up(w, m, program, entrant, err);
+	while (s == DLC_OK && !all_out(entrant, m->nprogram)) {
+		if (*n > 0 && m->budget_ns > 0 && timing_wall_ns() - start > m->budget_ns)
+			break;
+		s = time_round(w, m, program, entrant, *sample, n, err);
+	}
+	return s;
+}
