@@ -1,12 +1,13 @@
 /*
  * graph + database -> bundle, from top to bottom of the last function: optimize and partition, a
- * schedule and machine code for each Task, the plan, the file.
+ * schedule (choose.c) and machine code for each Task, the plan, the file.
  */
 #include "compile/compile.h"
 
 #include "compile/bundle_write.h"
+#include "compile/choose.h"
+#include "compile/lock.h"
 #include "compile/plan.h"
-#include "cost_model/cost_model.h"
 
 #include <assert.h>
 #include <string.h>
@@ -53,72 +54,6 @@ static KernelSet *only(Arena *a, const KernelSet *ks, FnKind kind)
 		if (ks->fn[i]->kind == kind || ks->fn[i]->kind == FN_SUB)
 			some->fn[some->n++] = ks->fn[i];
 	return some;
-}
-
-/* ---- a schedule for a task ---- */
-
-static const char *default_trace(const Task *task, const Target *target, Arena *a, Err *err)
-{
-	Text text = { .arena = a };
-	Space *space = space_new(a, task, target, err);
-	Trace *first = space != NULL ? space_trace(space, space->first, a, err) : NULL;
-	if (first == NULL)
-		return NULL;
-	trace_print(&text, first);
-	return text_str(&text);
-}
-
-/* The best run that any of the databases knows, the smaller id where two are equally fast. */
-static bool best_run(Arena *a, const Task *task, const CompileOptions *o, const RunRecord **best, Err *err)
-{
-	Hash target = target_id(o->target);
-	*best = NULL;
-	for (int i = 0; i < o->ndb; i++) {
-		Err why = { 0 };
-		const RunRecord *run = db_best(o->db[i], task->id, target, CODEGEN_EPOCH, a, &why);
-		if (why.code != ERR_NONE) {
-			*err = why;
-			return false;
-		}
-		if (run != NULL && (*best == NULL || run->median_ns < (*best)->median_ns ||
-					   (run->median_ns == (*best)->median_ns &&
-						   memcmp(&run->id, &(*best)->id, sizeof run->id) < 0)))
-			*best = run;
-	}
-	return true;
-}
-
-static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const char *trace, Err *err)
-{
-	Trace *t = trace_parse(ir_arena(ir), task->label, trace, strlen(trace), err);
-	return t != NULL ? schedule_replay(ir, task, target, t, err) : NULL;
-}
-
-static KernelSet *default_set(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
-{
-	const char *trace = o->unscheduled ? "" : default_trace(task, o->target, ir_arena(ir), err);
-	KernelSet *ks = trace != NULL ? replay(ir, task, o->target, trace, err) : NULL;
-	if (ks != NULL)
-		*plan = (TaskPlan){ .task = task,
-			.hit = HIT_DEFAULT,
-			.trace = trace,
-			.estimated_ms = cost_analytic.estimate(ks, task, o->target) / 1e6 };
-	return ks;
-}
-
-KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
-{
-	const RunRecord *run = NULL;
-	if (!o->unscheduled && !best_run(ir_arena(ir), task, o, &run, err))
-		return NULL;
-	KernelSet *ks = run != NULL ? replay(ir, task, o->target, run->trace, NULL) : NULL;
-	if (ks == NULL) /* a record that does not replay costs nothing but itself */
-		return default_set(ir, task, o, plan, err);
-	*plan = (TaskPlan){ .task = task,
-		.hit = HIT_EXACT,
-		.trace = run->trace,
-		.estimated_ms = (double)run->median_ns / 1e6 };
-	return ks;
 }
 
 /* ---- prepare Fns: constants of the target's layout, made on this machine ---- */
@@ -246,12 +181,14 @@ static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const
 static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 {
 	const Target *t = b->o->target;
-	char text[TARGET_TEXT];
+	char text[TARGET_TEXT], lock[HASH_HEX];
 	BundleOut *out = bundle_out_new(b->arena);
 	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1);
 	bundle_info(out, "model", c->dag->name);
 	bundle_info(out, "target", target_text(t, text));
 	bundle_info(out, "compiler", "dlc " DLC_VERSION);
+	hash_hex(hash_of("dlc/lock/v1", c->lock_text, strlen(c->lock_text)), lock);
+	bundle_info(out, "lock", lock);
 	for (int f = 0; f < FEATURE_COUNT; f++)
 		if (target_has(t, (Feature)f))
 			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
@@ -309,14 +246,12 @@ static bool build_task(Build *b, int k, TaskPlan *plan)
 {
 	const Task *task = b->part->task[k];
 	Err why = { 0 };
-	b->set[k] = compile_task(ir_new(b->arena), task, b->o, plan, b->err);
-	if (b->set[k] == NULL)
-		return err_at(b->err, task->label);
 	if (build_code(b, k, &why))
 		return true;
-	if (plan->hit != HIT_DEFAULT) {
+	if (plan->hit != HIT_DEFAULT && b->o->lock == NULL) {
+		const char *refused = arena_printf(b->arena, "makes no code: %s", why.text);
 		why = (Err){ 0 };
-		b->set[k] = default_set(ir_new(b->arena), task, b->o, plan, &why);
+		b->set[k] = compile_default(ir_new(b->arena), task, b->o, plan, refused, &why);
 		if (b->set[k] != NULL && build_code(b, k, &why))
 			return true;
 	}
@@ -324,11 +259,42 @@ static bool build_task(Build *b, int k, TaskPlan *plan)
 	return err_at(b->err, task->label);
 }
 
+static bool check_required(const Build *b, const Compiled *c)
+{
+	int missing = 0;
+	for (int k = 0; b->o->required && k < b->part->ntask; k++)
+		missing += !hit_fulfils(c->task[k].hit, b->o->require);
+	if (missing == 0)
+		return true;
+	fail(b->err, ERR_MISSING, c->dag->name, "%d of %d tasks have no %s schedule:", missing, b->part->ntask,
+		hit_name(b->o->require));
+	for (int k = 0; k < b->part->ntask; k++) {
+		char hex[HASH_HEX];
+		hash_hex(c->task[k].task->id, hex);
+		if (!hit_fulfils(c->task[k].hit, b->o->require))
+			err_add_item(b->err, "  %.7s  %s: %s, %s", hex, c->task[k].task->label, hit_name(c->task[k].hit),
+				c->task[k].why);
+	}
+	return false;
+}
+
+static bool choose_tasks(Build *b, Compiled *c)
+{
+	for (int k = 0; k < b->part->ntask; k++) {
+		b->set[k] = compile_task(ir_new(b->arena), b->part->task[k], b->o, &c->task[k], b->err);
+		if (b->set[k] == NULL)
+			return err_at(b->err, b->part->task[k]->label);
+	}
+	return check_required(b, c);
+}
+
 static bool build_tasks(Build *b, Compiled *c)
 {
 	int n = b->part->ntask;
 	b->set = arena_array(b->arena, KernelSet *, n);
 	b->module = arena_array(b->arena, Module, n);
+	if (!choose_tasks(b, c))
+		return false;
 	for (int k = 0; k < n; k++) {
 		if (b->o->progress != NULL)
 			b->o->progress(k, n, b->part->task[k]->label, b->o->progress_arg);
@@ -337,7 +303,10 @@ static bool build_tasks(Build *b, Compiled *c)
 		c->hits[c->task[k].hit]++;
 		c->estimated_ms += c->task[k].estimated_ms * b->part->task[k]->weight;
 	}
-	return true;
+	Text text = { .arena = b->arena };
+	lock_print(&text, c, b->o->target);
+	c->lock_text = text_str(&text);
+	return check_required(b, c); /* again: some may have no code */
 }
 
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)

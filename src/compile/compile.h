@@ -11,20 +11,35 @@
 #include "graph/graph.h"
 #include "schedule/space.h"
 
-/* How a Task came by its schedule. */
+/*
+ * How a Task came by its schedule: by a record of it on this target and of this codegen epoch; by one
+ * of another shape or a like target, fitted; by one of another epoch; by none.
+ */
 typedef enum { HIT_EXACT, HIT_NEAR, HIT_STALE, HIT_DEFAULT, HIT_COUNT } HitClass;
+const char *hit_name(HitClass h);
+/* Whether h is at least as good evidence: exact, then stale, near, default. */
+bool hit_fulfils(HitClass h, HitClass least);
 
 typedef struct TaskPlan {
 	const Task *task;
 	HitClass hit;
 	const char *trace;
 	double estimated_ms; /* recorded median, or the cost model's estimate */
+	Hash record;         /* the run it came from; zeros for a default */
+	const char *why;     /* "3 sessions, verified"; "no record" */
+	int64_t implausible; /* records of the task left out because no core could be so fast */
 } TaskPlan;
+
+typedef struct Lock Lock; /* compile/lock.h */
 
 typedef struct CompileOptions {
 	const Target *target;
 	Db *const *db; /* the best run that any of them knows is taken; their order does not matter */
 	int ndb;
+	const Lock *lock; /* takes what it says and nothing else; NULL: none */
+	const char *lock_name; /* in messages */
+	bool required;         /* fails where a task's evidence is less than ... */
+	HitClass require;
 	bool unscheduled; /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *progress_arg;
@@ -40,6 +55,7 @@ typedef struct Compiled {
 	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
 	double estimated_ms;
 	const char *plan_text; /* dlc-show --stage=plan */
+	const char *lock_text; /* the file that leads to this bundle again */
 } Compiled;
 
 /*

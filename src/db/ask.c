@@ -46,7 +46,7 @@ bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn 
 typedef struct Seen {
 	Hash id, session;
 	int64_t ns;
-	Db *db;
+	Db *db; /* that has it */
 } Seen;
 
 /* A choice whose record is not read yet. */
@@ -86,17 +86,14 @@ static void bind_key(sqlite3_stmt *st, const DbKey *key)
 	sqlite3_bind_int64(st, 4, key->floor_ns);
 }
 
-/* Whether another database of the set retracts a run; its own has been asked. */
-static bool retracted(DbSet set, const Seen *run, bool *is, Err *err)
+bool db_retracted(DbSet set, Hash run, bool *is, Err *err)
 {
 	*is = false;
 	for (int i = 0; i < set.n && !*is; i++) {
-		if (set.db[i] == run->db)
-			continue;
 		sqlite3_stmt *st = sql_get(set.db[i], SQL_IS_RETRACTED, err);
 		if (st == NULL)
 			return false;
-		sql_bind_hash(st, 1, run->id);
+		sql_bind_hash(st, 1, run);
 		if (!sql_next(set.db[i], st, is, err))
 			return false;
 		sqlite3_reset(st);
@@ -113,7 +110,7 @@ static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
 		bool gone;
 		if (kept > 0 && by_id(&run[i], &run[kept - 1]) == 0)
 			continue;
-		if (!retracted(set, &run[i], &gone, err))
+		if (!db_retracted(set, run[i].id, &gone, err))
 			return false;
 		if (!gone)
 			run[kept++] = run[i];

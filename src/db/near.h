@@ -38,6 +38,8 @@ bool db_count_below(DbSet set, const DbKey *key, int64_t *below, int64_t *all, E
 
 /* A run by its id; NULL without an error: none has it. */
 const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err);
+/* Whether any database retracts it. */
+bool db_retracted(DbSet set, Hash run, bool *is, Err *err);
 
 /* ---- near ones */
 

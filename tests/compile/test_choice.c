@@ -1,8 +1,16 @@
-/* Which schedule a task gets: the best run of all databases, else the default. */
+/*
+ * Which schedule a task gets: the best run of all databases, else one of another epoch, else a
+ * neighbour's, else the default; what a lock says and nothing else; never what cannot be.
+ */
 #include "suite.h"
 
 #include "compile/compile.h"
+#include "compile/lock.h"
+#include "compile/near.h"
+#include "cost_model/cost_model.h"
+#include "db/near.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,20 +50,25 @@ static void close_lab(Lab *lab)
 	arena_free(lab->arena);
 }
 
-static Hash put(Lab *lab, int db, const char *trace, int64_t ns, int epoch)
+static Hash put_for(Lab *lab, const Task *task, const Target *target, int db, const char *trace, int64_t ns, int epoch)
 {
 	Err err = { 0 };
-	RunRecord r = { .workload = lab->task->id,
+	RunRecord r = { .workload = task->id,
 		.trace = trace,
 		.status = RUN_OK,
 		.median_ns = ns,
 		.samples = 5,
 		.detail = "" };
 	SessionInfo s = { "test", "none", "t", 1, 1700000000 };
-	ck_assert(db_put_task(lab->db[db], lab->task, &err) && db_put_target(lab->db[db], &lab->target, &r.target, &err) &&
+	ck_assert(db_put_task(lab->db[db], task, &err) && db_put_target(lab->db[db], target, &r.target, &err) &&
 		db_put_env(lab->db[db], epoch, "test", &r.env, &err) && db_put_session(lab->db[db], &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db[db], &r, &err), "%s", err.text);
 	return r.id;
+}
+
+static Hash put(Lab *lab, int db, const char *trace, int64_t ns, int epoch)
+{
+	return put_for(lab, lab->task, &lab->target, db, trace, ns, epoch);
 }
 
 static TaskPlan choose(Lab *lab)
@@ -95,8 +108,9 @@ START_TEST(a_record_that_does_not_replay_is_the_default)
 {
 	Lab *lab = open_lab();
 	TaskPlan none = choose(lab);
-	put(lab, 0, broken[_i], 1, CODEGEN_EPOCH);
+	put(lab, 0, broken[_i], 100, CODEGEN_EPOCH);
 	TaskPlan plan = choose(lab);
+	ck_assert_msg(strstr(plan.why, "does not replay") != NULL && strstr(none.why, "no record") != NULL, "%s", plan.why);
 	ck_assert_int_eq(none.hit, HIT_DEFAULT);
 	ck_assert_int_eq(plan.hit, HIT_DEFAULT);
 	ck_assert_str_eq(plan.trace, none.trace);
@@ -107,11 +121,315 @@ START_TEST(a_record_that_does_not_replay_is_the_default)
 }
 END_TEST
 
+/* Too fast for any core: not looked at, counted, even where a slower record is all there is. */
+START_TEST(what_cannot_be_is_not_chosen)
+{
+	Lab *lab = open_lab();
+	put(lab, 0, "", 1, CODEGEN_EPOCH);
+	put(lab, 1, "", 2, CODEGEN_EPOCH + _i);
+	TaskPlan plan = choose(lab);
+	ck_assert_int_eq(plan.hit, HIT_DEFAULT);
+	ck_assert_int_eq(plan.implausible, 2);
+	ck_assert_msg(strstr(plan.why, "2 of 2 records too fast") != NULL, "%s", plan.why);
+	put(lab, 1, "# slow\n", 5000, CODEGEN_EPOCH);
+	plan = choose(lab);
+	ck_assert_int_eq(plan.hit, HIT_EXACT);
+	ck_assert_str_eq(plan.trace, "# slow\n");
+	ck_assert(plan.estimated_ms == 5e-3);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(records_of_other_epochs_are_stale)
+{
+	Lab *lab = open_lab();
+	put(lab, 0, "# old\n", 100, CODEGEN_EPOCH - 1);
+	Hash newer = put(lab, 1, "# newer\n", 300, CODEGEN_EPOCH + 2);
+	TaskPlan plan = choose(lab);
+	ck_assert_int_eq(plan.hit, HIT_STALE);
+	ck_assert_str_eq(plan.trace, "# newer\n"); /* the newest epoch decides */
+	ck_assert_mem_eq(&plan.record, &newer, sizeof newer);
+	put(lab, 0, "split nosuch 2\n", 100, CODEGEN_EPOCH); /* exact, and does not replay */
+	ck_assert_int_eq(choose(lab).hit, HIT_STALE);
+	put(lab, 0, "", 900, CODEGEN_EPOCH);
+	plan = choose(lab);
+	ck_assert_int_eq(plan.hit, HIT_EXACT);
+	ck_assert_msg(strstr(plan.why, "1 session, verified") != NULL, "%s", plan.why);
+	close_lab(lab);
+}
+END_TEST
+
+/* ---- near ---- */
+
+static Task *task_of(Lab *lab, const char *text)
+{
+	Err err = { 0 };
+	Task *t = task_new(lab->arena, dag_parse(lab->arena, "t", text, strlen(text), &err), &err);
+	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
+	return t;
+}
+
+static Task *dense(Lab *lab, int in, int out)
+{
+	return task_of(lab, arena_printf(lab->arena, "dag t\nin x: f32[4,%d]\nconst w: f32[%d,%d]\ny: f32[4,%d] = dense(x, w)\nout y\n",
+		in, out, in, out));
+}
+
+static const struct {
+	const char *trace;
+	int out;
+	const char *fitted; /* NULL: none */
+} fits[] = {
+	{ "split n_1 16\n", 64, "split n_1 16\n" },
+	{ "split n_1 16\n", 8, "split n_1 8\n" },   /* the whole extent */
+	{ "split n_1 16\n", 24, "split n_1 12\n" }, /* its largest divisor not below half */
+	{ "split n_1 16\n", 23, "split n_1 16\n" }, /* no divisor: a tail */
+	{ "split n_1 16\nunroll n_1.i\nunroll n_1.o\n", 640, "split n_1 16\nunroll n_1.i\nunroll n_1.o\n" },
+	{ "split n_1 4\nunroll n_1.o\n", 640, "split n_1 4\n" }, /* 160 iterations are not unrolled */
+	{ "split nosuch 4\n", 64, NULL },
+	{ "reorder n_1 nosuch\n", 64, NULL },
+	{ "frobnicate\n", 64, NULL },
+};
+
+START_TEST(factors_are_fitted)
+{
+	Lab *lab = open_lab();
+	Task *t = dense(lab, 32, fits[_i].out);
+	/* The name of the output's second loop, whatever the naive form calls it. */
+	Err err = { 0 };
+	KernelSet *ks = op_naive(ir_new(lab->arena), t->dag, "k", NAIVE_AS_TYPED, &err);
+	const Stmt *first = ks->fn[0]->body, *loop = first->loop.body;
+	Text trace = { .arena = lab->arena }, want = { .arena = lab->arena };
+	for (int k = 0; k < 2; k++)
+		for (const char *p = k ? (fits[_i].fitted != NULL ? fits[_i].fitted : "") : fits[_i].trace; *p != 0; p++) {
+			if (strncmp(p, "n_1", 3) == 0) {
+				text_add(k ? &want : &trace, "%s", loop->loop.var);
+				p += 2;
+			} else {
+				text_put(k ? &want : &trace, p, 1);
+			}
+		}
+	const char *got = near_fit(lab->arena, t, &lab->target, text_str(&trace));
+	ck_assert_msg((got == NULL) == (fits[_i].fitted == NULL), "%s", got);
+	if (got != NULL)
+		ck_assert_str_eq(got, text_str(&want));
+	close_lab(lab);
+}
+END_TEST
+
+/* A trace that the cost model prefers to the default's, found by trying the space. */
+static const char *better_trace(Lab *lab, const Task *t)
+{
+	Err err = { 0 };
+	Rng rng = rng_seed(1);
+	Space *space = space_new(lab->arena, t, &lab->target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	const char *best = NULL;
+	double ns = INFINITY, first = 0;
+	for (int i = 0; i < 200; i++) {
+		Config c = i == 0 ? space->first : space_sample(space, &rng);
+		Trace *trace = space_trace(space, c, lab->arena, &err);
+		KernelSet *ks = trace != NULL ? schedule_replay(ir_new(lab->arena), t, &lab->target, trace, NULL) : NULL;
+		double x = ks != NULL ? cost_analytic.estimate(ks, t, &lab->target) : INFINITY;
+		if (i == 0)
+			first = x;
+		Text text = { .arena = lab->arena };
+		if (ks != NULL && x < ns) {
+			trace_print(&text, trace);
+			best = text_str(&text);
+			ns = x;
+		}
+	}
+	ck_assert_msg(ns < first * 0.99, "no config is estimated to beat the default: take another task here");
+	return best;
+}
+
+/* The neighbour's schedule counts where its estimate beats the default's, and nowhere else. */
+START_TEST(a_neighbour_is_taken_if_its_estimate_is_better)
+{
+	Lab *lab = open_lab();
+	lab->task = dense(lab, 96, 48);
+	Task *near = dense(lab, 96, 64), *far = dense(lab, 6000, 7);
+	TaskPlan none = choose(lab);
+	const char *good = better_trace(lab, near), *bad = "";
+	put_for(lab, far, &lab->target, 0, bad, 500, CODEGEN_EPOCH);
+	put_for(lab, near, &lab->target, 1, bad, 500, CODEGEN_EPOCH);
+	TaskPlan plan = choose(lab);
+	ck_assert_int_eq(plan.hit, HIT_DEFAULT); /* the naive loops are no gain */
+	ck_assert_str_eq(plan.trace, none.trace);
+	lab->o = (CompileOptions){ .target = &lab->target, .db = lab->db + _i, .ndb = 1 };
+	Hash id = put_for(lab, near, &lab->target, _i, good, 400, CODEGEN_EPOCH + 1 - _i); /* 0: of another epoch */
+	plan = choose(lab);
+	ck_assert_int_eq(plan.hit, HIT_NEAR);
+	ck_assert_mem_eq(&plan.record, &id, sizeof id);
+	ck_assert(plan.estimated_ms < none.estimated_ms);
+	ck_assert_msg(strstr(plan.why, near->label) != NULL, "%s", plan.why);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(another_target_is_near)
+{
+	Lab *lab = open_lab();
+	lab->task = dense(lab, 96, 48);
+	const char *good = better_trace(lab, lab->task);
+	Target two = lab->target;
+	two.threads = 2;
+	put_for(lab, lab->task, &two, 0, good, 400, CODEGEN_EPOCH);
+	TaskPlan plan = choose(lab);
+	ck_assert_int_eq(plan.hit, HIT_NEAR);
+	ck_assert_msg(strstr(plan.why, "of target") != NULL, "%s", plan.why);
+	close_lab(lab);
+}
+END_TEST
+
+/* ---- locks ---- */
+
+static const char model[] = "dag m\nin x: f32[6,24]\ny: f32[6,24] = relu(x)\nz: f32[6,1] = reduce_mean(y) axes=[1]\nout z\n";
+
+static Compiled *compile(Lab *lab, Err *err)
+{
+	Dag *d = dag_parse(lab->arena, "m", model, sizeof model - 1, err);
+	ck_assert_msg(d != NULL, "%s", err->text);
+	return compile_model(lab->arena, d, &lab->o, err);
+}
+
+static Lock *lock_of(Lab *lab, const char *text)
+{
+	Err err = { 0 };
+	Lock *l = lock_parse(lab->arena, "t.lock", text, strlen(text), &err);
+	ck_assert_msg(l != NULL, "%s: %s", err.place, err.text);
+	return l;
+}
+
+static bool has_lock(const Compiled *c)
+{
+	char hex[HASH_HEX];
+	hash_hex(hash_of("dlc/lock/v1", c->lock_text, strlen(c->lock_text)), hex);
+	return memmem(c->bundle, c->bundle_bytes, hex, strlen(hex)) != NULL;
+}
+
+START_TEST(a_lock_gives_the_same_bundle_again)
+{
+	Lab *lab = open_lab();
+	Err err = { 0 };
+	Compiled *first = compile(lab, &err);
+	ck_assert_msg(first != NULL, "%s: %s", err.place, err.text);
+	ck_assert(has_lock(first));
+	const Task *t = first->task[0].task;
+	put_for(lab, t, &lab->target, 0, "# one\n", 500, CODEGEN_EPOCH);
+	Compiled *second = compile(lab, &err);
+	ck_assert_int_eq(second->hits[HIT_EXACT], 1);
+	Hash later = put_for(lab, t, &lab->target, 1, "# two\n", 400, CODEGEN_EPOCH);
+	Compiled *third = compile(lab, &err);
+	ck_assert_str_eq(third->task[0].trace, "# two\n");
+	ck_assert_str_ne(third->lock_text, second->lock_text);
+	lab->o.lock = lock_of(lab, second->lock_text);
+	lab->o.lock_name = "t.lock";
+	Compiled *again = compile(lab, &err);
+	ck_assert_msg(again != NULL, "%s: %s", err.place, err.text);
+	ck_assert_str_eq(again->lock_text, second->lock_text);
+	ck_assert_uint_eq(again->bundle_bytes, second->bundle_bytes);
+	ck_assert(memcmp(again->bundle, second->bundle, second->bundle_bytes) == 0 && has_lock(again));
+
+	/* A record that is gone, or that turned out to be wrong. */
+	lab->o.lock = lock_of(lab, third->lock_text);
+	lab->o.ndb = 1;
+	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "no database has record") != NULL);
+	lab->o.ndb = 2;
+	err = (Err){ 0 };
+	ck_assert(db_put_retraction(lab->db[0], later, "wrong", &err));
+	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "retracted") != NULL);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(a_lock_without_the_task_or_with_another_trace)
+{
+	Lab *lab = open_lab();
+	Err err = { 0 };
+	Compiled *c = compile(lab, &err);
+	char *text = arena_printf(lab->arena, "%s", c->lock_text), *last = text + strlen(text) - 2;
+	*last = *last == '0' ? '1' : '0'; /* the last digit of the last task's trace */
+	lab->o.lock = lock_of(lab, text);
+	lab->o.lock_name = "t.lock";
+	ck_assert(compile(lab, &err) == NULL && err.code == ERR_INPUT && strstr(err.text, "another schedule") != NULL);
+	*strrchr(arena_printf(lab->arena, "%s", text), '\n') = 0;
+	char *line = strstr(text, "\ntask") + 1;
+	*line = 0;
+	err = (Err){ 0 };
+	lab->o.lock = lock_of(lab, text);
+	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "no such task") != NULL);
+	ck_assert_str_eq(err.place, "t.lock");
+	close_lab(lab);
+}
+END_TEST
+
+#define ID "00000000000000000000000000000001"
+static const struct {
+	const char *text, *says;
+} bad_locks[] = {
+	{ "", "ends before" },
+	{ "dlc lock 2\ntarget " ID "\n", "no lock file of this version" },
+	{ "dlc lock 1\n", "ends before" },
+	{ "dlc lock 1\ntarget x\n", "target ID" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " exact - " ID "\n", "no line of a lock" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " default " ID " " ID "\n", "no line of a lock" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " maybe " ID " " ID "\n", "no line of a lock" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID " more\n", "no line of a lock" },
+	{ "dlc lock 1\ntarget " ID "\n\n", "no line of a lock" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID "\ntask " ID " default - " ID "\n", "each once" },
+};
+
+START_TEST(bad_locks_are_refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	ck_assert(lock_parse(a, "t.lock", bad_locks[_i].text, strlen(bad_locks[_i].text), &err) == NULL);
+	ck_assert_int_eq(err_exit_code(err.code), 1);
+	ck_assert_msg(strstr(err.text, bad_locks[_i].says) != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(what_is_required)
+{
+	Lab *lab = open_lab();
+	Err err = { 0 };
+	static const HitClass order[] = { HIT_DEFAULT, HIT_NEAR, HIT_STALE, HIT_EXACT };
+	for (int i = 0; i < 4; i++)
+		for (int k = 0; k < 4; k++)
+			ck_assert_int_eq(hit_fulfils(order[i], order[k]), i >= k);
+	lab->o.required = true;
+	lab->o.require = HIT_DEFAULT;
+	Compiled *c = compile(lab, &err);
+	ck_assert_msg(c != NULL, "%s", err.text);
+	int n = c->partition->ntask;
+	lab->o.require = HIT_EXACT;
+	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && err.nitems == n);
+	for (int k = 0; k < n; k++)
+		put_for(lab, c->task[k].task, &lab->target, 0, "", 500, CODEGEN_EPOCH);
+	err = (Err){ 0 };
+	c = compile(lab, &err);
+	ck_assert_msg(c != NULL && c->hits[HIT_EXACT] == n, "%s", err.text);
+	close_lab(lab);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("choice");
 	tcase_add_loop_test(tc, the_fastest_run_is_taken_wherever_it_is, 0, 2);
 	tcase_add_loop_test(tc, equal_runs_are_told_apart_by_their_ids, 0, 2);
 	tcase_add_loop_test(tc, a_record_that_does_not_replay_is_the_default, 0, LEN(broken));
+	tcase_add_loop_test(tc, what_cannot_be_is_not_chosen, 0, 2);
+	tcase_add_test(tc, records_of_other_epochs_are_stale);
+	tcase_add_loop_test(tc, factors_are_fitted, 0, LEN(fits));
+	tcase_add_loop_test(tc, a_neighbour_is_taken_if_its_estimate_is_better, 0, 2);
+	tcase_add_test(tc, another_target_is_near);
+	tcase_add_test(tc, a_lock_gives_the_same_bundle_again);
+	tcase_add_test(tc, a_lock_without_the_task_or_with_another_trace);
+	tcase_add_loop_test(tc, bad_locks_are_refused, 0, LEN(bad_locks));
+	tcase_add_test(tc, what_is_required);
 	return run_suite("choice", tc);
 }

@@ -1,0 +1,292 @@
+/*
+ * Which schedule a task gets.  From the strongest evidence to none: a record of this task on this
+ * target, made by this code generator (exact) or by an older or newer one (stale); a record of the
+ * task on a like target or of its family's nearest workloads, fitted, if its estimate beats the default's
+ * (near); the template's own choice (default).  A record that does not replay costs nothing but itself;
+ * one that claims a time no core could reach is never looked at.
+ */
+#include "compile/choose.h"
+
+#include "compile/lock.h"
+#include "compile/near.h"
+#include "cost_model/cost_model.h"
+#include "db/near.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { TRIED = 8 /* schedules of one kind */, EPOCHS = 4, NEIGHBOURS = 6 };
+
+static const char *const names[HIT_COUNT] = { "exact", "near", "stale", "default" };
+
+const char *hit_name(HitClass h)
+{
+	return names[h];
+}
+
+bool hit_fulfils(HitClass h, HitClass least)
+{
+	static const int strength[HIT_COUNT] = { [HIT_EXACT] = 3, [HIT_STALE] = 2, [HIT_NEAR] = 1, [HIT_DEFAULT] = 0 };
+	return strength[h] >= strength[least];
+}
+
+typedef struct Choice {
+	Ir *ir;
+	Arena *arena; /* the Ir's */
+	const Task *task;
+	const CompileOptions *o;
+	DbSet set;
+	DbKey key;
+	TaskPlan *plan;
+	const char *refused; /* why the best record of this task was not taken; NULL */
+	Err *err;
+} Choice;
+
+static KernelSet *replay(Choice *c, const char *trace, Err *err)
+{
+	Trace *t = trace_parse(c->arena, c->task->label, trace, strlen(trace), err);
+	return t != NULL ? schedule_replay(c->ir, c->task, c->o->target, t, err) : NULL;
+}
+
+/* ---- records of the task itself ---- */
+
+static const char *evidence(Choice *c, const DbChoice *x, int epoch)
+{
+	const char *many = x->sessions == 1 ? "" : "s";
+	if (epoch != CODEGEN_EPOCH)
+		return arena_printf(c->arena, "%d session%s, code of epoch %d", x->sessions, many, epoch);
+	return arena_printf(c->arena, "%d session%s, verified", x->sessions, many);
+}
+
+/* The best schedule of an epoch that replays; NULL without an error: there is none. */
+static KernelSet *recorded(Choice *c, int epoch)
+{
+	DbChoice *x = arena_array(c->arena, DbChoice, TRIED);
+	int n;
+	c->key.epoch = epoch;
+	if (!db_rank(c->set, &c->key, x, TRIED, &n, c->arena, c->err))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		Err why = { 0 };
+		KernelSet *ks = replay(c, x[i].run.trace, &why);
+		if (ks == NULL) {
+			if (c->refused == NULL)
+				c->refused = arena_printf(c->arena, "does not replay: %s", why.text);
+			continue;
+		}
+		*c->plan = (TaskPlan){ .task = c->task,
+			.hit = epoch == CODEGEN_EPOCH ? HIT_EXACT : HIT_STALE,
+			.trace = x[i].run.trace,
+			.estimated_ms = (double)x[i].ns / 1e6,
+			.record = x[i].run.id,
+			.why = evidence(c, &x[i], epoch) };
+		return ks;
+	}
+	return NULL;
+}
+
+static KernelSet *stale(Choice *c)
+{
+	int epoch[EPOCHS], n;
+	if (!db_epochs(c->set, c->key.workload, c->key.target, CODEGEN_EPOCH, epoch, EPOCHS, &n, c->err))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		KernelSet *ks = recorded(c, epoch[i]);
+		if (ks != NULL || c->err->code != ERR_NONE)
+			return ks;
+	}
+	return NULL;
+}
+
+/* ---- the default ---- */
+
+static KernelSet *default_set(Choice *c, const char *why)
+{
+	Text text = { .arena = c->arena };
+	Space *space = c->o->unscheduled ? NULL : space_new(c->arena, c->task, c->o->target, c->err);
+	Trace *first = space != NULL ? space_trace(space, space->first, c->arena, c->err) : NULL;
+	if (first == NULL && !c->o->unscheduled)
+		return NULL;
+	if (first != NULL)
+		trace_print(&text, first);
+	KernelSet *ks = replay(c, text_str(&text), c->err);
+	if (ks != NULL)
+		*c->plan = (TaskPlan){ .task = c->task,
+			.hit = HIT_DEFAULT,
+			.trace = text_str(&text),
+			.estimated_ms = cost_analytic.estimate(ks, c->task, c->o->target) / 1e6,
+			.why = why };
+	return ks;
+}
+
+/* ---- neighbours ---- */
+
+static const char *whence(Choice *c, const DbNear *from)
+{
+	if (memcmp(&from->workload, &c->task->id, sizeof(Hash)) == 0) {
+		char hex[HASH_HEX];
+		hash_hex(from->target, hex);
+		return arena_printf(c->arena, "of target %.7s", hex);
+	}
+	Task *t = task_parse(c->arena, from->text, strlen(from->text), NULL);
+	return arena_printf(c->arena, "from %s", t != NULL ? t->label : "its family");
+}
+
+/* The best schedule of a neighbour of any epoch, fitted; NULL: none fits. */
+static const char *fitted(Choice *c, const DbNear *from, Hash *record)
+{
+	DbChoice best;
+	int epoch[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
+	DbKey key = { from->workload, from->target, 0, c->key.floor_ns > 0 ? 10 : 0 };
+	if (!db_epochs(c->set, from->workload, from->target, CODEGEN_EPOCH, epoch + 1, EPOCHS, &n, c->err))
+		return NULL;
+	for (int i = 0; i <= n && found == 0; i++) {
+		key.epoch = epoch[i];
+		if (!db_rank(c->set, &key, &best, 1, &found, c->arena, c->err))
+			return NULL;
+	}
+	if (found == 0)
+		return NULL;
+	*record = best.run.id;
+	return near_fit(c->arena, c->task, c->o->target, best.run.trace);
+}
+
+/* c->plan is the default's: a neighbour that is estimated to be quicker replaces it. */
+static KernelSet *near(Choice *c, KernelSet *otherwise)
+{
+	DbNear from[NEIGHBOURS];
+	int n;
+	KernelSet *best = otherwise;
+	if (!db_nearest(c->set, c->task, c->o->target, from, NEIGHBOURS, &n, c->arena, c->err))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		Hash record;
+		const char *trace = fitted(c, &from[i], &record);
+		if (c->err->code != ERR_NONE)
+			return NULL;
+		KernelSet *ks = trace != NULL && strcmp(trace, c->plan->trace) != 0 ? replay(c, trace, NULL) : NULL;
+		double ms = ks != NULL ? cost_analytic.estimate(ks, c->task, c->o->target) / 1e6 : 0;
+		if (ks == NULL || ms >= c->plan->estimated_ms)
+			continue;
+		best = ks;
+		*c->plan = (TaskPlan){ .task = c->task, .hit = HIT_NEAR, .trace = trace, .estimated_ms = ms, .record = record,
+			.why = whence(c, &from[i]) };
+	}
+	return best;
+}
+
+/* ---- a lock ---- */
+
+static bool not_locked(Choice *c, ErrCode code, const char *why)
+{
+	return fail(c->err, code, c->o->lock_name, "%s: %s; delete the file to choose anew", c->task->label, why);
+}
+
+static const char *locked_trace(Choice *c, const LockRow *row)
+{
+	bool gone;
+	char hex[HASH_HEX];
+	const RunRecord *run = db_run(c->set, row->record, c->arena, c->err);
+	hash_hex(row->record, hex);
+	if (c->err->code != ERR_NONE)
+		return NULL;
+	if (run == NULL) {
+		not_locked(c, ERR_MISSING, arena_printf(c->arena, "no database has record %.12s", hex));
+		return NULL;
+	}
+	if (!db_retracted(c->set, row->record, &gone, c->err))
+		return NULL;
+	if (gone) {
+		not_locked(c, ERR_MISSING, arena_printf(c->arena, "record %.12s has been retracted", hex));
+		return NULL;
+	}
+	c->plan->estimated_ms = (double)run->median_ns / 1e6;
+	return row->hit == HIT_NEAR ? near_fit(c->arena, c->task, c->o->target, run->trace) : run->trace;
+}
+
+static KernelSet *locked(Choice *c)
+{
+	const LockRow *row = lock_find(c->o->lock, c->task->id);
+	KernelSet *ks;
+	if (row == NULL) {
+		not_locked(c, ERR_MISSING, "the lock has no such task");
+		return NULL;
+	}
+	if (row->hit == HIT_DEFAULT) {
+		ks = default_set(c, "locked");
+	} else {
+		*c->plan = (TaskPlan){ .task = c->task, .hit = row->hit, .record = row->record, .why = "locked" };
+		c->plan->trace = locked_trace(c, row);
+		ks = c->plan->trace != NULL ? replay(c, c->plan->trace, c->err) : NULL;
+	}
+	if (ks == NULL)
+		return not_locked(c, ERR_INPUT, "its locked schedule cannot be made"), NULL;
+	Hash trace = lock_trace(c->plan->trace);
+	if (memcmp(&trace, &row->trace, sizeof trace) != 0)
+		return not_locked(c, ERR_INPUT, "this dlc makes another schedule of it than the lock says"), NULL;
+	return ks;
+}
+
+/* ---- together ---- */
+
+static const char *why_default(Choice *c, int64_t runs, int64_t below)
+{
+	if (c->refused != NULL)
+		return c->refused;
+	if (runs == 0)
+		return c->o->ndb == 0 ? "no database" : "no record";
+	if (below > 0)
+		return arena_printf(c->arena, "%lld of %lld records too fast to be true", (long long)below, (long long)runs);
+	return arena_printf(c->arena, "%lld record%s, none verified", (long long)runs, runs == 1 ? "" : "s");
+}
+
+static KernelSet *choose(Choice *c)
+{
+	int64_t below = 0, runs = 0;
+	if (c->o->unscheduled)
+		return default_set(c, "unscheduled");
+	if (c->o->lock != NULL)
+		return locked(c);
+	if (!db_count_below(c->set, &c->key, &below, &runs, c->err))
+		return NULL;
+	KernelSet *ks = runs > 0 ? recorded(c, CODEGEN_EPOCH) : NULL;
+	if (ks == NULL && runs > 0 && c->err->code == ERR_NONE)
+		ks = stale(c);
+	if (ks == NULL && c->err->code == ERR_NONE) {
+		ks = default_set(c, why_default(c, runs, below));
+		if (ks != NULL && c->o->ndb > 0)
+			ks = near(c, ks);
+	}
+	c->plan->implausible = below;
+	return ks;
+}
+
+static Choice open_choice(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
+{
+	*plan = (TaskPlan){ .task = task };
+	return (Choice){ .ir = ir,
+		.arena = ir_arena(ir),
+		.task = task,
+		.o = o,
+		.set = { o->db, o->ndb },
+		.key = { task->id, target_id(o->target), CODEGEN_EPOCH, db_floor_ns(task, o->target) },
+		.plan = plan,
+		.err = err };
+}
+
+KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err)
+{
+	Err why = { 0 };
+	Choice c = open_choice(ir, task, o, plan, &why);
+	KernelSet *ks = choose(&c);
+	assert((ks == NULL) == (why.code != ERR_NONE));
+	if (ks == NULL && err != NULL)
+		*err = why;
+	return ks;
+}
+
+KernelSet *compile_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err)
+{
+	Choice c = open_choice(ir, task, o, plan, err);
+	return default_set(&c, why);
+}

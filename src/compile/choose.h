@@ -1,0 +1,13 @@
+/*
+ * Which schedule a task gets, and the kernel set that makes of it, ready for codegen. Inside the room;
+ * compile_task is everybody's.
+ */
+#ifndef COMPILE_CHOOSE_H
+#define COMPILE_CHOOSE_H
+
+#include "compile/compile.h"
+
+/* The default, whatever is recorded. */
+KernelSet *compile_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
+
+#endif
