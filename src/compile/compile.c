@@ -148,11 +148,13 @@ static uint32_t const_slot(BundleOut *out, const NetPlan *plan, uint32_t *slot, 
 static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant, const Place *at)
 {
 	switch (at->kind) {
-	case PLACE_INPUT: return bundle_slot(out, BUNDLE_INPUT, (uint32_t)at->index, 0, (uint64_t)at->bytes);
-	case PLACE_OUTPUT: return bundle_slot(out, BUNDLE_OUTPUT, (uint32_t)at->index, 0, (uint64_t)at->bytes);
+	case PLACE_INPUT:
+		return bundle_slot(out, BUNDLE_INPUT, (uint32_t)at->index, (uint64_t)at->offset, (uint64_t)at->bytes);
+	case PLACE_OUTPUT:
+		return bundle_slot(out, BUNDLE_OUTPUT, (uint32_t)at->index, (uint64_t)at->offset, (uint64_t)at->bytes);
 	case PLACE_CONST: return const_slot(out, plan, constant, at->index);
 	default:
-		return bundle_slot(out, BUNDLE_WORK, 0, (uint64_t)plan->item.at[at->index].offset,
+		return bundle_slot(out, BUNDLE_WORK, 0, (uint64_t)(plan->item.at[at->index].offset + at->offset),
 			(uint64_t)at->bytes);
 	}
 }

@@ -12,7 +12,7 @@ typedef struct Planner {
 	const Partition *part;
 	KernelSet *const *sets;
 	PrepareFn prepare;
-	int *root; /* value -> the value whose memory it shares */
+	const View *view; /* of each value: in whose memory it lies */
 	Err *err;
 } Planner;
 
@@ -22,42 +22,9 @@ static int64_t work_bytes(int64_t bytes)
 	return bytes > 0 ? bytes : 1;
 }
 
-/* ---- values that share memory ---- */
-
-/* A reshape or identity whose result has each element where its input has it. */
-static bool renames(const Dag *d, const OpCall *c)
-{
-	const Value *x = &d->value.at[c->in[0]], *y = &d->value.at[c->out[0]];
-	if (c->op != OP_reshape && c->op != OP_identity)
-		return false;
-	if (x->layout == NULL || y->layout == NULL)
-		return x->layout == y->layout;
-	return shape_eq(x->shape, y->shape) && strcmp(x->layout, y->layout) == 0;
-}
-
-static bool only_renames(const Dag *d, const Group *g)
-{
-	for (int i = 0; i < g->ncall; i++)
-		if (!renames(d, &d->call.at[g->call[i]]))
-			return false;
-	return true;
-}
-
-static void find_roots(Planner *p)
-{
-	p->root = arena_array(p->plan->arena, int, p->d->value.n);
-	for (size_t v = 0; v < p->d->value.n; v++)
-		p->root[v] = (int)v;
-	for (int g = 0; g < p->part->ngroup; g++) {
-		const Group *group = &p->part->group[g];
-		for (int i = 0, n = only_renames(p->d, group) ? group->ncall : 0; i < n; i++) {
-			const OpCall *c = &p->d->call.at[group->call[i]];
-			p->root[c->out[0]] = p->root[c->in[0]];
-		}
-	}
-}
-
 /* ---- places ---- */
+
+_Static_assert(VIEW_ALIGN % PLAN_ALIGN == 0, "windows of aligned memory are aligned");
 
 /* 16 TiB: sums of sizes up to here do not overflow. */
 #define MOST_BYTES ((int64_t)1 << 44)
@@ -69,57 +36,75 @@ static bool add_work(Planner *p, const char *name, int64_t bytes, int step, Plac
 		return fail(p->err, ERR_MEMORY, name, "its size is beyond the memory of any machine");
 	PlanItem item = { .bytes = work_bytes(bytes), .first = step, .last = step };
 	vec_push(plan->arena, &plan->item, item);
-	*out = (Place){ PLACE_WORK, (int)plan->item.n - 1, bytes, name };
+	*out = (Place){ .kind = PLACE_WORK, .index = (int)plan->item.n - 1, .bytes = bytes, .name = name };
 	return true;
+}
+
+static void use_place(NetPlan *plan, const Place *at, int step)
+{
+	if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
+		plan->item.at[at->index].last = step;
 }
 
 static Place const_place(NetPlan *plan, const char *name, const void *data, int64_t bytes)
 {
 	PlanConst c = { data, bytes };
 	vec_push(plan->arena, &plan->constant, c);
-	return (Place){ PLACE_CONST, (int)plan->constant.n - 1, bytes, name };
+	return (Place){ .kind = PLACE_CONST, .index = (int)plan->constant.n - 1, .bytes = bytes, .name = name };
 }
 
 /*
- * The first output that shares this value's memory gets it written in place; others are copied at the
- * end.
+ * The first output that is all of this value's memory gets it written in place; others are copied at
+ * the end.
  */
-static int output_of(const Planner *p, int root)
+static int output_of(const Planner *p, int v)
 {
-	for (size_t k = 0; k < p->d->output.n; k++)
-		if (p->root[p->d->output.at[k]] == root)
+	for (size_t k = 0; k < p->d->output.n; k++) {
+		int o = p->d->output.at[k];
+		if (p->view[o].of == v && p->view[o].at == 0 &&
+			value_bytes(&p->d->value.at[o]) == value_bytes(&p->d->value.at[v]))
 			return (int)k;
+	}
 	return -1;
 }
 
-/* Places a value at its first use, as what it is. */
-static bool place_value(Planner *p, int v, int step, Place *out)
+/* Places a value that has memory of its own, as what it is. */
+static bool place_own(Planner *p, int v, int step, Place *at)
 {
 	NetPlan *plan = p->plan;
-	v = p->root[v];
-	Place *at = &plan->value[v];
 	const Value *value = &p->d->value.at[v];
-	if (at->bytes < 0) {
-		int64_t bytes = value_bytes(value);
-		int output = output_of(p, v);
-		if (value->kind == VALUE_CONST) {
-			if (value->data == NULL)
-				return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
-			*at = const_place(plan, value->name, value->data, bytes);
-		} else if (value->kind == VALUE_INPUT) {
-			int k = 0;
-			while (p->d->input.at[k] != v)
-				k++;
-			*at = (Place){ PLACE_INPUT, k, bytes, value->name };
-		} else if (output >= 0) {
-			*at = (Place){ PLACE_OUTPUT, output, bytes, value->name };
-		} else if (!add_work(p, value->name, bytes, step, at)) {
-			return false;
-		}
+	int64_t bytes = value_bytes(value);
+	int output = output_of(p, v);
+	if (value->kind == VALUE_CONST) {
+		if (value->data == NULL)
+			return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
+		*at = const_place(plan, value->name, value->data, bytes);
+	} else if (value->kind == VALUE_INPUT) {
+		int k = 0;
+		while (p->d->input.at[k] != v)
+			k++;
+		*at = (Place){ .kind = PLACE_INPUT, .index = k, .bytes = bytes };
+	} else if (output >= 0) {
+		*at = (Place){ .kind = PLACE_OUTPUT, .index = output, .bytes = bytes };
+	} else {
+		return add_work(p, value->name, bytes, step, at);
 	}
-	if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
-		plan->item.at[at->index].last = step;
+	return true;
+}
+
+/* Places a value at its first use. */
+static bool place_value(Planner *p, int v, int step, Place *out)
+{
+	const Value *value = &p->d->value.at[v];
+	Place *at = &p->plan->value[p->view[v].of];
+	if (at->bytes < 0 && !place_own(p, p->view[v].of, step, at))
+		return false;
+	use_place(p->plan, at, step);
 	*out = *at;
+	out->offset = p->view[v].at;
+	out->bytes = value_bytes(value);
+	out->name = value->name;
+	out->layout = value->layout;
 	return true;
 }
 
@@ -241,8 +226,7 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 				bind(p, b, buf->name, own);
 			}
 			const Place *at = find_bound(b, buf->name);
-			if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
-				plan->item.at[at->index].last = step;
+			use_place(plan, at, step);
 			s.place[s.n++] = *at;
 		}
 		vec_push(plan->arena, &plan->step, s);
@@ -258,10 +242,44 @@ static int task_number(const Partition *p, const Task *t)
 	return -1;
 }
 
+static bool add_copy(Planner *p, Place to, Place from)
+{
+	NetPlan *plan = p->plan;
+	PlanStep s = { .task = -1, .fn = "copy", .label = "copy", .n = 2 };
+	s.place = arena_array(plan->arena, Place, 2);
+	s.place[0] = to;
+	s.place[1] = from;
+	vec_push(plan->arena, &plan->step, s);
+	return true;
+}
+
+/* Parts of a concat that are not written where they belong. */
+static bool add_parts(Planner *p, const OpCall *c)
+{
+	int y = c->out[0];
+	int64_t at = p->view[y].at;
+	for (int k = 0; k < c->nin; k++) {
+		const View *v = &p->view[c->in[k]];
+		int64_t bytes = value_bytes(&p->d->value.at[c->in[k]]);
+		if ((v->of != p->view[y].of || v->at != at) && bytes > 0) {
+			Place from, to;
+			int step = (int)p->plan->step.n;
+			if (!place_value(p, y, step, &to) || !place_value(p, c->in[k], step, &from))
+				return false;
+			to.offset = at;
+			to.bytes = bytes;
+			add_copy(p, to, from);
+		}
+		at += bytes;
+	}
+	return true;
+}
+
 static bool add_group(Planner *p, const Group *g)
 {
-	if (only_renames(p->d, g))
-		return true;
+	const OpCall *first = &p->d->call.at[g->call[0]];
+	if (g->task == NULL)
+		return first->op != OP_concat || add_parts(p, first);
 	Bound b = { 0 };
 	int task = task_number(p->part, g->task);
 	return bind_values(p, g, (int)p->plan->step.n, &b) && bind_prepared(p, task, &b) && add_calls(p, g, task, &b);
@@ -270,19 +288,18 @@ static bool add_group(Planner *p, const Group *g)
 /* Outputs that no kernel writes where they are wanted. */
 static bool add_copies(Planner *p)
 {
-	NetPlan *plan = p->plan;
 	for (size_t k = 0; k < p->d->output.n; k++) {
 		int v = p->d->output.at[k];
-		Place from, to = { PLACE_OUTPUT, (int)k, value_bytes(&p->d->value.at[v]), p->d->value.at[v].name };
-		if (!place_value(p, v, (int)plan->step.n, &from))
+		Place from, to;
+		if (!place_value(p, v, (int)p->plan->step.n, &from))
 			return false;
-		if (from.kind == PLACE_OUTPUT && from.index == (int)k)
+		if (from.kind == PLACE_OUTPUT && from.index == (int)k && from.offset == 0)
 			continue;
-		PlanStep s = { .task = -1, .fn = "copy", .label = "copy", .n = 2 };
-		s.place = arena_array(plan->arena, Place, 2);
-		s.place[0] = to;
-		s.place[1] = from;
-		vec_push(plan->arena, &plan->step, s);
+		to = from;
+		to.kind = PLACE_OUTPUT;
+		to.index = (int)k;
+		to.offset = 0;
+		add_copy(p, to, from);
 	}
 	return true;
 }
@@ -296,8 +313,7 @@ NetPlan *plan_network(Arena *a, const Dag *d, const Partition *part, KernelSet *
 	plan->value = arena_array(a, Place, d->value.n);
 	for (size_t v = 0; v < d->value.n; v++)
 		plan->value[v].bytes = -1;
-	Planner p = { .plan = plan, .d = d, .part = part, .sets = sets, .prepare = prepare, .err = err };
-	find_roots(&p);
+	Planner p = { .plan = plan, .d = d, .part = part, .view = part->view, .sets = sets, .prepare = prepare, .err = err };
 	for (int g = 0; g < part->ngroup; g++)
 		if (!add_group(&p, &part->group[g]))
 			return NULL;
@@ -312,11 +328,13 @@ static void print_place(Text *out, const NetPlan *p, const Place *at)
 {
 	static const char *const kind[] = { "input", "output", "const", "work" };
 	text_add(out, "%s:%s", at->name, kind[at->kind]);
-	if (at->kind == PLACE_WORK)
-		text_add(out, "+%lld", (long long)p->item.at[at->index].offset);
-	else if (at->kind != PLACE_CONST)
+	if (at->kind == PLACE_INPUT || at->kind == PLACE_OUTPUT)
 		text_add(out, "%d", at->index);
-	text_add(out, "[%lld]", (long long)at->bytes);
+	if (at->kind == PLACE_WORK)
+		text_add(out, "+%lld", (long long)(p->item.at[at->index].offset + at->offset));
+	else if (at->offset != 0)
+		text_add(out, "+%lld", (long long)at->offset);
+	text_add(out, "[%lld%s%s]", (long long)at->bytes, at->layout != NULL ? " " : "", at->layout != NULL ? at->layout : "");
 }
 
 void plan_print(Text *out, const NetPlan *p)

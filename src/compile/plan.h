@@ -1,6 +1,6 @@
 /*
- * The plan of a network: which steps run in which order, and where each value lies. Values that
- * only rename others (a reshape) share their place. Built from groups, then laid out by memplan.
+ * The plan of a network: which steps run in which order, and where each value lies. Views (a reshape,
+ * the parts of a concat) lie in others' places. Built from groups, then laid out by memplan.
  */
 #ifndef COMPILE_PLAN_H
 #define COMPILE_PLAN_H
@@ -15,8 +15,9 @@ typedef enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_CONST, PLACE_WORK } PlaceKind;
 typedef struct Place {
 	PlaceKind kind;
 	int index;    /* INPUT, OUTPUT: which; WORK: of its PlanItem; CONST: of the plan's constants */
+	int64_t offset; /* from its start: a window; 0 for constants */
 	int64_t bytes;
-	const char *name;
+	const char *name, *layout; /* NULL: row-major */
 } Place;
 
 typedef struct PlanConst {
@@ -39,7 +40,7 @@ typedef struct NetPlan {
 	VEC(PlanStep) step;
 	VEC(PlanItem) item;
 	VEC(PlanConst) constant;
-	Place *value;   /* by value number; .bytes < 0: not placed */
+	Place *value;   /* of values with memory of their own; .bytes < 0: not placed */
 	int64_t work_bytes, live_bytes;
 } NetPlan;
 

@@ -54,4 +54,7 @@ bool pass_dead(Dag *d, EvalFn eval, Err *err);
 /* x with its dimensions permuted, of elements of whole bytes; NULL if they are not. */
 void *fold_transpose(Arena *a, const Value *x, const int64_t *perm);
 
+/* Views of all values (see graph.h); nothing[i]: call i needs no step but a concat's copies. */
+View *find_views(Arena *a, const Dag *d, bool *nothing);
+
 #endif

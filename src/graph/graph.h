@@ -47,16 +47,28 @@ void graph_layouts(Dag *d, int block);
 typedef struct Group {
 	int ncall;
 	int *call;        /* numbers in the model's Dag */
-	Task *task;       /* shared by equal groups; Task.weight counts them */
+	Task *task;       /* shared by equal groups, Task.weight counts them; NULL: see View */
 	int nin,
 		nout; /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
 	int *in, *out; /* value numbers of the model for (inputs then constants) and outputs */
 } Group;
 
+/*
+ * Where a value lies: `at` bytes from the start of value `of`, which is itself where it has memory of
+ * its own. A group of one reshape, identity, split, slice or concat may have no Task: its result lies
+ * in its input's memory, or (concat) the inputs in its result's; those that do not are to be copied.
+ */
+typedef struct View {
+	int of;
+	int64_t at; /* a multiple of VIEW_ALIGN */
+} View;
+enum { VIEW_ALIGN = 64 };
+
 typedef struct Partition {
 	int ngroup, ntask;
 	Group *group;
 	Task **task; /* unique, in order of first use */
+	View *view;  /* of each value of the model */
 } Partition;
 
 /*

@@ -4,8 +4,9 @@
  * its operands, if nobody else reads that and the element count stays; of two such groups the
  * later one (the add of a residual block joins its second convolution). Since only the end of a
  * group is ever read outside, groups in order of their last calls are in topological order.
+ * A call that needs nothing but a view of memory is a group of its own without a Task (views.c).
  */
-#include "graph/graph.h"
+#include "graph/edit.h"
 #include "op/names.h"
 
 #include <assert.h>
@@ -27,6 +28,7 @@ typedef struct Build {
 	int *uses;  /* of each value, by calls; an output counts as two */
 	int *part;  /* of each call */
 	int *next;  /* the next call of the same part, -1 at its end */
+	bool *nothing; /* of each call: nothing is run for it */
 	VEC(Part) parts;
 	Names *known; /* texts of Tasks */
 	VEC(Task *) tasks;
@@ -77,11 +79,11 @@ static void assign_parts(Build *b)
 {
 	for (int i = 0; i < (int)b->d->call.n; i++) {
 		const OpCall *c = &b->d->call.at[i];
-		int p = part_to_join(b, c);
+		int p = b->nothing[i] ? -1 : part_to_join(b, c);
 		b->next[i] = -1;
 		if (p < 0) {
 			p = (int)b->parts.n;
-			Part fresh = { i, 1, i, op_row(c->op)->class != OP_MOVE };
+			Part fresh = { i, 1, i, !b->nothing[i] && op_row(c->op)->class != OP_MOVE };
 			vec_push(b->a, &b->parts, fresh);
 		} else {
 			assert(b->parts.at != NULL);
@@ -169,15 +171,8 @@ static void bind_values(Build *b, Group *g, const Sub *s, const int *where)
 		g->out[g->nout++] = model[t->output.at[i]];
 }
 
-static bool make_group(Build *b, const Part *part, int *map, Group *g)
+static void add_task(Build *b, Group *g, Task *t)
 {
-	Sub s = { 0 };
-	if (!cut_out(b, part, map, &s))
-		return false;
-	int *where = arena_array(b->a, int, s.dag->value.n + 1);
-	Task *t = task_new_map(b->a, s.dag, where, b->err);
-	if (t == NULL)
-		return false;
 	int known = names_find(b->known, t->text);
 	if (known < 0) {
 		names_bind(b->known, t->text, (int)b->tasks.n);
@@ -187,9 +182,23 @@ static bool make_group(Build *b, const Part *part, int *map, Group *g)
 		t->weight++;
 	}
 	g->task = t;
+}
+
+static bool make_group(Build *b, const Part *part, int *map, Group *g)
+{
+	Sub s = { 0 };
 	g->call = arena_array(b->a, int, part->n);
 	for (int i = part->first; i >= 0; i = b->next[i])
 		g->call[g->ncall++] = i;
+	if (b->nothing[part->first])
+		return true;
+	if (!cut_out(b, part, map, &s))
+		return false;
+	int *where = arena_array(b->a, int, s.dag->value.n + 1);
+	Task *t = task_new_map(b->a, s.dag, where, b->err);
+	if (t == NULL)
+		return false;
+	add_task(b, g, t);
 	bind_values(b, g, &s, where);
 	return true;
 }
@@ -208,9 +217,11 @@ Partition *graph_partition(Arena *a, const Dag *d, Err *err)
 	int *map = arena_array(a, int, d->value.n + 1);
 	for (size_t i = 0; i < d->value.n; i++)
 		map[i] = DAG_NONE;
+	b.nothing = arena_array(a, bool, d->call.n + 1);
+	Partition *p = arena_new_of(a, Partition);
+	p->view = find_views(a, d, b.nothing);
 	count_uses(&b);
 	assign_parts(&b);
-	Partition *p = arena_new_of(a, Partition);
 	p->group = arena_array(a, Group, b.parts.n + 1);
 	if (b.parts.n > 0)
 		qsort(b.parts.at, b.parts.n, sizeof(Part), by_last);

@@ -37,7 +37,7 @@ Tensor tensor_random(Arena *a, DType t, Shape s, Rng *r)
 	return x;
 }
 
-void *tensor_bytes(Arena *a, Tensor t)
+void *tensor_data(Arena *a, Tensor t)
 {
 	void *p = arena_alloc(a, (size_t)dtype_bytes(t.type, t.n) + 1);
 	for (int64_t i = 0; i < t.n; i++)

@@ -19,7 +19,7 @@ Tensor tensor_new(Arena *a, DType t, Shape s);
 /* Small integers for integer types, [-2, 2) rounded to the type for floats, 0 and 1 for bool. */
 Tensor tensor_random(Arena *a, DType t, Shape s, Rng *r);
 /* From and to the bytes a kernel reads. */
-void *tensor_bytes(Arena *a, Tensor t);
+void *tensor_data(Arena *a, Tensor t);
 Tensor tensor_of(Arena *a, DType t, Shape s, const void *data);
 
 /* v[] by value number: inputs (and constants without data) are given, the rest is computed. */

@@ -79,10 +79,10 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 	IrArg arg[64];
 	int n = 0;
 	for (size_t i = 0; i < d->input.n; i++)
-		arg[n++].data = tensor_bytes(a, v[d->input.at[i]]);
+		arg[n++].data = tensor_data(a, v[d->input.at[i]]);
 	for (size_t i = 0; i < d->value.n; i++)
 		if (d->value.at[i].kind == VALUE_CONST)
-			arg[n++].data = tensor_bytes(a, v[i]);
+			arg[n++].data = tensor_data(a, v[i]);
 	for (size_t i = 0; i < d->output.n; i++)
 		arg[n++].data =
 			arena_alloc(a, (size_t)value_bytes(&d->value.at[d->output.at[i]]) + 1);

@@ -40,8 +40,8 @@ v: f32[12,2] = transpose(u) perm=[1,0]
 out u, v, z
 --- naive
 workspace 0 bytes, largest live set 0
-0 call task 1 k (relu 24) x:input0[96] z:output0[96]
-1 call task 3 k (transpose 12x2) z:output0[96] v:output1[96]
+0 call task 0 k (relu 24) y:input0[96] z:output0[96]
+1 call task 1 k (transpose 12x2) u:output0[96] v:output1[96]
 2 copy z:output2[96] z:output0[96]
 ===
 dag asis
@@ -53,7 +53,7 @@ out x, w, y, x
 workspace 0 bytes, largest live set 0
 0 copy x:output0[12] x:input0[12]
 1 copy w:output1[8] w:const[8]
-2 copy y:output2[12] x:input0[12]
+2 copy y:output2[12] y:input0[12]
 3 copy x:output3[12] x:input0[12]
 ===
 dag residual
@@ -100,4 +100,52 @@ b: f32[8,1048576,1048576] = softmax(a)
 out b
 --- naive
 ! a: its size is beyond the memory of any machine
+===
+dag expand
+in x: f32[1,16,4,4]
+s: f32[1,16,4,4]:NCHW16c = neg(x)
+a: f32[1,16,4,4]:NCHW16c = exp(s)
+b: f32[1,32,4,4]:NCHW16c = concat(s, a) axis=1
+c: f32[1,48,4,4]:NCHW16c = concat(b, s) axis=1
+y: f32[1,48,4,4] = neg(c)
+out y
+--- naive
+workspace 3072 bytes, largest live set 3072
+0 call task 0 k (neg 1x16x4x4) x:input0[1024] s:work+0[1024 NCHW16c]
+1 call task 1 k (exp 1x16x4x4) s:work+0[1024 NCHW16c] a:work+1024[1024 NCHW16c]
+2 copy c:work+2048[1024 NCHW16c] s:work+0[1024 NCHW16c]
+3 call task 2 k (neg 1x48x4x4) c:work+0[3072 NCHW16c] y:output0[3072]
+===
+dag parts
+in x: f32[4,16]
+a: f32[4,16] = neg(x)
+b: f32[4,16] = exp(x)
+c: f32[8,16] = concat(a, b) axis=0
+d: f32[16,16] = concat(c, x, a) axis=0
+e: f32[4,16] = tanh(a)
+out d, e, b
+--- naive
+workspace 0 bytes, largest live set 0
+0 call task 0 k (neg 4x16) x:input0[256] a:output0[256]
+1 call task 1 k (exp 4x16) x:input0[256] b:output0+256[256]
+2 copy d:output0+512[256] x:input0[256]
+3 copy d:output0+768[256] a:output0[256]
+4 call task 2 k (tanh 4x16) a:output0[256] e:output1[256]
+5 copy b:output2[256] b:output0+256[256]
+===
+dag cut
+in x: f32[4,16]
+a: f32[1,16], b: f32[3,16] = split(x) sizes=[1,3]
+c: f32[2,16] = slice(b) sizes=[2,16] starts=[1,0]
+d: f32[2,8] = slice(c) sizes=[2,8] starts=[0,4]
+e: f32[1,16] = neg(a)
+f: f32[5,16] = concat(e, b, e) axis=0
+out f, c, d
+--- naive
+workspace 0 bytes, largest live set 0
+0 call task 0 k (slice 2x8) c:input0+128[128] d:output2[64]
+1 call task 1 k (neg 1x16) a:input0[64] e:output0[64]
+2 copy f:output0+64[192] b:input0+64[192]
+3 copy f:output0+256[64] e:output0[64]
+4 copy c:output1[128] c:input0+128[128]
 ===

@@ -1,0 +1,161 @@
+/*
+ * Which calls nothing has to be run for, since their results may lie in memory that is there:
+ * - a reshape or identity between row-major tensors, or of one layout, gives its input's memory a name;
+ * - split and slice of one piece along an axis give windows of their input;
+ * - concat is written by whoever writes its parts, each into its window. A part that cannot be written
+ *   there (an input, a window already, the same part twice) is copied.
+ * A piece along an axis is one run of bytes if no dimension outside of the axis has more than one index,
+ * and if it is cut where blocks end. Kernels count on buffers being aligned, so windows are.
+ */
+#include "graph/edit.h"
+
+#include "op/layout.h"
+
+#include <string.h>
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Its memory and place in it, at the end of a chain that gets shorter by the way. */
+static View view_of(View *view, int v)
+{
+	while (view[v].of != v) {
+		View *up = &view[view[v].of];
+		if (up->of == view[v].of)
+			return view[v];
+		view[v] = (View){ up->of, view[v].at + up->at };
+	}
+	return (View){ v, 0 };
+}
+
+/* Each element of y lies where x has it. */
+static bool renames(const Value *x, const Value *y)
+{
+	return same_text(x->layout, y->layout) && (x->layout == NULL || shape_eq(x->shape, y->shape));
+}
+
+/*
+ * The bytes before the elements that begin at `from` of the whole's axis, if the part is one run behind
+ * them; -1: it is none.
+ */
+static int64_t window_at(const Value *whole, const Value *part, int axis, int64_t from)
+{
+	Layout l;
+	int k = 0;
+	int64_t end = from + part->shape.dim[axis], inner = 1, at;
+	if (whole->type.bits % 8 != 0 || !same_text(whole->layout, part->layout) ||
+		!layout_read(whole->layout, whole->shape, &l))
+		return -1;
+	for (; l.of[k] != axis; k++)
+		if (l.extent[k] != 1)
+			return -1;
+	if (from % l.step[k] != 0 || (end % l.step[k] != 0 && end != whole->shape.dim[axis]))
+		return -1;
+	for (int j = k + 1; j < l.n; j++)
+		if (l.extent[j] == 0 || __builtin_mul_overflow(inner, l.extent[j], &inner))
+			return -1;
+	if (__builtin_mul_overflow(from / l.step[k] * (whole->type.bits / 8), inner, &at) || at % VIEW_ALIGN != 0)
+		return -1;
+	return at;
+}
+
+/* The one axis along which a slice takes less than there is, from *from on; -1: it is no piece. */
+static int slice_axis(const Dag *d, const OpCall *c, int64_t *from)
+{
+	const Value *x = &d->value.at[c->in[0]], *y = &d->value.at[c->out[0]];
+	int n, axis = -1;
+	const int64_t *start = op_ints(c, "starts", &n), *step = op_ints(c, "steps", &n);
+	for (int k = 0; k < x->shape.rank; k++) {
+		if (x->shape.dim[k] == y->shape.dim[k] && (step == NULL || step[k] == 1))
+			continue;
+		if (axis >= 0 || (step != NULL && step[k] != 1))
+			return -1;
+		axis = k;
+		*from = start != NULL ? start[k] : 0;
+	}
+	return axis;
+}
+
+/* Results as windows of input 0. */
+static bool cut(const Dag *d, const OpCall *c, View *view)
+{
+	const Value *x = &d->value.at[c->in[0]];
+	int64_t from = 0;
+	int axis = c->op == OP_split ? (int)op_int(c, "axis") : slice_axis(d, c, &from);
+	if (axis < 0 || d->value.at[view_of(view, c->in[0]).of].kind == VALUE_CONST)
+		return false;
+	for (int pass = 0; pass < 2; pass++) {
+		int64_t first = from;
+		for (int r = 0; r < c->nout; r++) {
+			const Value *y = &d->value.at[c->out[r]];
+			int64_t at = window_at(x, y, axis, first);
+			if (at < 0)
+				return false;
+			if (pass == 1)
+				view[c->out[r]] = (View){ c->in[0], at };
+			first += y->shape.dim[axis];
+		}
+	}
+	return true;
+}
+
+/* Its writer may be given other memory: it lies alone in its own. */
+static bool is_whole(const Dag *d, View *view, int v, int *root)
+{
+	View at = view_of(view, v);
+	const Value *own = &d->value.at[at.of];
+	*root = at.of;
+	return own->kind == VALUE_CALL && at.at == 0 && value_bytes(own) == value_bytes(&d->value.at[v]);
+}
+
+static bool join(const Dag *d, const OpCall *c, View *view)
+{
+	int axis = (int)op_int(c, "axis"), y = c->out[0], root;
+	int64_t from = 0;
+	bool any = false;
+	for (int k = 0; k < c->nin; k++) {
+		const Value *x = &d->value.at[c->in[k]];
+		if (window_at(&d->value.at[y], x, axis, from) < 0)
+			return false;
+		any |= is_whole(d, view, c->in[k], &root);
+		from += x->shape.dim[axis];
+	}
+	from = 0;
+	for (int k = 0; any && k < c->nin; k++) {
+		const Value *x = &d->value.at[c->in[k]];
+		if (is_whole(d, view, c->in[k], &root) && root != y)
+			view[root] = (View){ y, window_at(&d->value.at[y], x, axis, from) };
+		from += x->shape.dim[axis];
+	}
+	return any;
+}
+
+static bool needs_nothing(const Dag *d, const OpCall *c, View *view)
+{
+	switch (c->op) {
+	case OP_reshape:
+	case OP_identity:
+		if (!renames(&d->value.at[c->in[0]], &d->value.at[c->out[0]]))
+			return false;
+		view[c->out[0]] = (View){ c->in[0], 0 };
+		return true;
+	case OP_split:
+	case OP_slice: return cut(d, c, view);
+	case OP_concat: return join(d, c, view);
+	default: return false;
+	}
+}
+
+View *find_views(Arena *a, const Dag *d, bool *nothing)
+{
+	View *view = arena_array(a, View, d->value.n + 1);
+	for (size_t v = 0; v < d->value.n; v++)
+		view[v] = (View){ (int)v, 0 };
+	for (size_t i = 0; i < d->call.n; i++)
+		nothing[i] = needs_nothing(d, &d->call.at[i], view);
+	for (size_t v = 0; v < d->value.n; v++)
+		view[v] = view_of(view, (int)v);
+	return view;
+}

@@ -1,0 +1,223 @@
+/*
+ * Random networks of image operators, small, with channels that do not fill their blocks, concats of
+ * parts that other calls read too, splits, outputs in the middle: compiled to bundles and run by the
+ * runtime, against the second meaning of tests/op. What is tested is what lies between tasks: layouts,
+ * views, the plan.
+ */
+#include "compile/compile.h"
+#include "dlc/dlc_runtime.h"
+#include "ref.h"
+#include "suite.h"
+
+#include <math.h>
+#include <string.h>
+
+static int call(Dag *d, int op, const int *in, int nin, const Attr *attr, int nattr)
+{
+	Err err = { 0 };
+	int n = dag_add_call(d, op, NULL, in, nin, attr, nattr, &err);
+	ck_assert_msg(n >= 0, "%s: %s", op_row(op)->name, err.text);
+	return d->call.at[n].out[0];
+}
+
+static int weights(Dag *d, Rng *r, int64_t o, int64_t c, int64_t k)
+{
+	int64_t dim[4] = { o, c, k, k };
+	Tensor t = tensor_random(d->arena, F32, shape_of(4, dim), r);
+	for (int64_t i = 0; i < t.n; i++)
+		t.v[i] /= sqrt((double)(c * k * k));
+	return dag_add_const(d, "w", F32, t.shape, tensor_data(d->arena, t));
+}
+
+/* Any value but a constant; all are of rank 4. */
+static int pick(Rng *r, const Dag *d)
+{
+	for (;;) {
+		int v = (int)rng_below(r, d->value.n);
+		if (d->value.at[v].kind != VALUE_CONST)
+			return v;
+	}
+}
+
+static int convolve(Dag *d, Rng *r, int x)
+{
+	static const int64_t some[] = { 4, 8, 16, 16, 17, 24, 32, 32, 40 };
+	const Dim *dim = d->value.at[x].shape.dim;
+	int64_t k = rng_below(r, 2) == 0 ? 1 : 3, p = k / 2, pads[4] = { p, p, p, p }, strides[2] = { 1, 1 };
+	bool depthwise = rng_below(r, 3) == 0;
+	int64_t out = depthwise ? dim[1] : some[rng_below(r, LEN(some))];
+	if (rng_below(r, 8) == 0)
+		strides[0] = strides[1] = 2;
+	int in[2] = { x, weights(d, r, out, depthwise ? 1 : dim[1], k) };
+	Attr attr[3] = { attr_ints("pads", pads, 4), attr_ints("strides", strides, 2), attr_int("groups", depthwise ? dim[1] : 1) };
+	return call(d, OP_conv, in, 2, attr, 3);
+}
+
+/* Up to four values that differ from x in their channels only, x itself perhaps among them again. */
+static int concat(Dag *d, Rng *r, int x)
+{
+	const Dim *dim = d->value.at[x].shape.dim;
+	int in[4] = { x }, n = 1;
+	for (int tries = 0; tries < 12 && n < 4; tries++) {
+		int v = pick(r, d);
+		const Dim *to = d->value.at[v].shape.dim;
+		if (to[0] == dim[0] && to[2] == dim[2] && to[3] == dim[3] && to[1] + dim[1] <= 80)
+			in[n++] = v;
+	}
+	Attr axis = attr_int("axis", 1);
+	return call(d, OP_concat, in, n, &axis, 1);
+}
+
+static void split(Dag *d, Rng *r, int x)
+{
+	int64_t c = d->value.at[x].shape.dim[1], first = rng_below(r, 2) == 0 ? c / 2 : c > 16 ? 16 : 1;
+	int64_t sizes[2] = { first, c - first };
+	Attr attr[2] = { attr_int("axis", 1), attr_ints("sizes", sizes, 2) };
+	call(d, OP_split, &x, 1, attr, 2);
+}
+
+static void grow(Dag *d, Rng *r)
+{
+	static const int unary[] = { OP_relu, OP_tanh, OP_clip, OP_sigmoid, OP_identity };
+	int x = pick(r, d), in[2] = { x, pick(r, d) };
+	const Value *v = &d->value.at[x];
+	int64_t kernel[2] = { 2, 2 }, pads[4] = { 0, 1, 1, 0 }, axes[2] = { 2, 3 }, perm[4] = { 0, 1, 3, 2 };
+	int64_t back[4] = { v->shape.dim[0], v->shape.dim[1], v->shape.dim[3], v->shape.dim[2] };
+	int64_t around[8] = { 0, 0, 0, 1, 0, 0, 1, 0 };
+	switch (rng_below(r, 16)) {
+	case 0:
+	case 1:
+	case 2: convolve(d, r, x); break;
+	case 3:
+	case 4:
+	case 5:
+	case 6: concat(d, r, x); break;
+	case 7:
+	case 8:
+		if (v->shape.dim[1] > 1)
+			split(d, r, x);
+		break;
+	case 9:
+		call(d, rng_below(r, 2) == 0 ? OP_max_pool : OP_avg_pool, in, 1,
+			(Attr[]){ attr_ints("kernel", kernel, 2), attr_ints("pads", pads, 4) }, 2);
+		break;
+	case 10: /* squeeze and excite */
+		in[1] = call(d, OP_reduce_mean, in, 1, (Attr[]){ attr_ints("axes", axes, 2) }, 1);
+		in[1] = call(d, OP_sigmoid, &in[1], 1, NULL, 0);
+		call(d, OP_mul, in, 2, NULL, 0);
+		break;
+	case 11: /* a residual sum */
+		in[1] = shape_eq(d->value.at[in[1]].shape, v->shape) ? in[1] : x;
+		call(d, OP_add, in, 2, NULL, 0);
+		break;
+	case 12: call(d, OP_transpose, in, 1, (Attr[]){ attr_ints("perm", perm, 4) }, 1); break;
+	case 13: call(d, OP_reshape, in, 1, (Attr[]){ attr_ints("shape", back, 4) }, 1); break;
+	case 14: call(d, OP_pad, in, 1, (Attr[]){ attr_ints("pads", around, 8) }, 1); break;
+	default: call(d, unary[rng_below(r, LEN(unary))], in, 1, NULL, 0); break;
+	}
+}
+
+/* One or two inputs, and up to three outputs besides the last value. */
+static Dag *network(Arena *a, Rng *r)
+{
+	static const int64_t channels[] = { 3, 5, 8, 16, 24, 32 }, sides[] = { 2, 4, 4, 7 };
+	Dag *d = dag_new(a, "n");
+	int64_t dim[4] = { rng_below(r, 4) == 0 ? 2 : 1, channels[rng_below(r, LEN(channels))], sides[rng_below(r, LEN(sides))], sides[rng_below(r, LEN(sides))] };
+	dag_add_input(d, "x", F32, shape_of(4, dim));
+	if (rng_below(r, 2) == 0)
+		dag_add_input(d, "z", F32, shape_of(4, dim));
+	for (int i = (int)rng_range(r, 3, 12); i > 0; i--)
+		grow(d, r);
+	convolve(d, r, pick(r, d));
+	dag_add_output(d, d->call.at[d->call.n - 1].out[0]);
+	for (int i = (int)rng_below(r, 4); i > 0; i--) {
+		int v = pick(r, d);
+		bool again = d->value.at[v].kind != VALUE_CALL;
+		for (size_t o = 0; o < d->output.n; o++)
+			again |= d->output.at[o] == v;
+		if (!again)
+			dag_add_output(d, v);
+	}
+	return d;
+}
+
+static void give_inputs(Arena *a, const Dag *d, DlcInstance *i, Tensor *v, Rng *r)
+{
+	DlcError why = { 0 };
+	for (size_t k = 0; k < d->input.n; k++) {
+		Tensor x = tensor_random(a, F32, d->value.at[d->input.at[k]].shape, r);
+		DlcTensor t;
+		ck_assert(dlc_instance_tensor(i, DLC_INPUT, (int)k, &t, &why) == DLC_OK);
+		memcpy(t.data, tensor_data(a, x), sizeof(float) * (size_t)x.n);
+		v[d->input.at[k]] = x;
+	}
+}
+
+static void compare(const Dag *d, DlcInstance *i, const Tensor *v, int seed, const char *text)
+{
+	DlcError why = { 0 };
+	for (size_t k = 0; k < d->output.n; k++) {
+		const Tensor *want = &v[d->output.at[k]];
+		DlcTensor t;
+		double most = 1e-3, off = 0;
+		ck_assert(dlc_instance_tensor(i, DLC_OUTPUT, (int)k, &t, &why) == DLC_OK);
+		for (int64_t j = 0; j < want->n; j++) {
+			double got = ((const float *)t.data)[j];
+			most = fmax(most, fabs(want->v[j]));
+			off = isnan(got) ? INFINITY : fmax(off, fabs(got - want->v[j]));
+		}
+		/* Sums of up to 80 * 9 products in f32, through up to 13 calls. */
+		ck_assert_msg(off <= 1e-4 * most, "seed %d, output %s: off by %g of %g\n%s", seed,
+			d->value.at[d->output.at[k]].name, off, most, text);
+	}
+}
+
+static void try_network(int seed)
+{
+	Rng r = rng_seed((uint64_t)seed);
+	Arena *a = arena_new();
+	Err err = { 0 };
+	DlcError why = { 0 };
+	Target target;
+	Text text = { .arena = a };
+	DlcModel *m;
+	DlcInstance *i;
+	target_host(&target, 1 + seed % 2);
+	if (seed % 3 == 0) /* blocks of 8 on whatever machine */
+		target.vector_bits = 256;
+	Dag *d = network(a, &r), *given = arena_copy(a, d, sizeof *d);
+	dag_print(&text, d);
+	CompileOptions o = { .target = &target, .unscheduled = seed % 4 == 0 };
+	Compiled *c = compile_model(a, d, &o, &err);
+	ck_assert_msg(c != NULL, "seed %d: %s: %s\n%s", seed, err.place, err.text, text_str(&text));
+	ck_assert_msg(dlc_model_open_memory(c->bundle, c->bundle_bytes, &m, &why) == DLC_OK, "seed %d: %s", seed, why.text);
+	ck_assert_msg(dlc_instance_open(m, 0, &i, &why) == DLC_OK, "%s", why.text);
+	Tensor *v = arena_array(a, Tensor, given->value.n);
+	for (int run = 0; run < 2; run++) { /* the second one finds the first one's memory */
+		memset(v, 0, sizeof *v * given->value.n);
+		for (size_t k = 0; k < given->value.n; k++)
+			if (given->value.at[k].kind == VALUE_CONST)
+				v[k] = tensor_of(a, F32, given->value.at[k].shape, given->value.at[k].data);
+		give_inputs(a, given, i, v, &r);
+		ref_eval(a, given, v);
+		ck_assert_msg(dlc_instance_run(i, &why) == DLC_OK, "%s", why.text);
+		compare(given, i, v, seed, text_str(&text));
+	}
+	dlc_instance_close(i);
+	dlc_model_close(m);
+	arena_free(a);
+}
+
+START_TEST(networks_compute_what_they_mean)
+{
+	for (int i = 0; i < 4; i++)
+		try_network(_i * 4 + i);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("networks");
+	tcase_add_loop_test(tc, networks_compute_what_they_mean, 0, getenv("DLC_TEST_ALL") != NULL ? 500 : 16);
+	return run_suite("networks", tc);
+}
