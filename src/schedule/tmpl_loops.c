@@ -29,6 +29,7 @@ typedef struct Nest {
 	int n;
 	Axis axis[LOOPS];
 	int bits; /* of the widest element it stores */
+	int side; /* the axis along which these lie side by side; -1: none */
 } Nest;
 
 static int widest_store(const Fn *fn, const Stmt *s)
@@ -46,6 +47,44 @@ static int widest_store(const Fn *fn, const Stmt *s)
 	return bits;
 }
 
+static const Access *stored(const Stmt *s)
+{
+	for (; s != NULL; s = s->next) {
+		if (s->kind == ST_STORE)
+			return &s->store.dst;
+		if (s->kind == ST_REDUCE)
+			return &s->reduce.dst[0];
+	}
+	return NULL;
+}
+
+/* The logical dimension that the last physical one of any length is made of. */
+static int last_dimension(const Buf *b)
+{
+	for (int k = b->map.n - 1; k >= 0; k--)
+		for (int v = 0; v < b->map.nvar; v++)
+			if (!ir_is_const(b->map.extent[k], 1) && ir_uses_var(b->map.at[k], b->map.var[v]))
+				return v;
+	for (int k = b->rank - 1; b->map.n == 0 && k >= 0; k--)
+		if (!ir_is_const(b->shape[k], 1))
+			return k;
+	return -1;
+}
+
+/* The axis of the nest that moves along there. */
+static int side_axis(const Fn *fn, const Stmt *block, const Nest *n)
+{
+	const Access *dst = stored(block->block.body);
+	const Buf *b = dst != NULL ? ir_find_buf(fn, dst->buf) : NULL;
+	int d = b != NULL ? last_dimension(b) : -1;
+	for (int i = 0; d >= 0 && i < block->block.n; i++)
+		for (int k = 0; k < n->n; k++)
+			if (ir_uses_var(dst->idx[d], block->block.iter[i].name) &&
+				ir_uses_var(block->block.iter[i].value, n->axis[k].name))
+				return k;
+	return -1;
+}
+
 static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 {
 	*out = (Nest){ 0 };
@@ -60,6 +99,7 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 	if (out->n == 0 || l == NULL || l->kind != ST_BLOCK || l->next != NULL)
 		return false;
 	out->block = l->block.name;
+	out->side = side_axis(fn, l, out);
 	out->bits = widest_store(fn, l->block.body);
 	for (int i = 0; i < l->block.n; i++)
 		for (int k = 0; k < out->n; k++)
@@ -78,15 +118,16 @@ static int64_t knob(Sketch *s, const Nest *n, const char *what, const int64_t *o
 }
 
 /*
- * How good a vector of `part` lanes along an axis looks before anything is known: the last axis is
- * contiguous, a part that divides the extent needs no masks (whose stores are not forwarded to the
+ * How good a vector of `part` lanes along an axis looks before anything is known: that along which
+ * results lie side by side is best, then the later ones; a part that divides the extent needs no masks (whose stores are not forwarded to the
  * next load), and a full register beats a part of one.
  */
-static int64_t vector_promise(const Axis *x, int k, int64_t part, int64_t lanes)
+static int64_t vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
 {
+	const Axis *x = &n->axis[k];
 	if (part > lanes || (part < 4 && part < lanes))
 		return 0;
-	return (k + 1) * CODE * 2 + (x->extent % part == 0 ? CODE : 0) + part;
+	return (k == n->side ? LOOPS + 1 : k + 1) * CODE * 2 + (x->extent % part == 0 ? CODE : 0) + part;
 }
 
 static int64_t choose_vector(Sketch *s, const Nest *n)
@@ -103,8 +144,8 @@ static int64_t choose_vector(Sketch *s, const Nest *n)
 			if (count == KNOB_OPTIONS || option[count - 1] == k * CODE + part)
 				continue;
 			option[count] = k * CODE + part;
-			if (vector_promise(x, k, part, lanes) > best) {
-				best = vector_promise(x, k, part, lanes);
+			if (vector_promise(n, k, part, lanes) > best) {
+				best = vector_promise(n, k, part, lanes);
 				first = count;
 			}
 			count++;
@@ -180,9 +221,9 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		sketch_step(s, "parallel %s", outer);
 }
 
-static bool run(Sketch *s, Err *err)
+/* A nest that cannot be scheduled stays as it is: that is legal. */
+bool sketch_loops(Sketch *s)
 {
-	(void)err; /* a nest that cannot be scheduled stays as it is: that is legal */
 	for (size_t i = 0; i < s->naive->n; i++)
 		for (const Stmt *top = s->naive->fn[i]->body; top != NULL; top = top->next) {
 			Nest n;
@@ -192,13 +233,18 @@ static bool run(Sketch *s, Err *err)
 	return true;
 }
 
+static bool run(Sketch *s, Err *err)
+{
+	(void)err;
+	return sketch_loops(s);
+}
+
 static bool applies(const Task *task, const Target *target)
 {
 	(void)task;
 	return target->kind == TARGET_CPU;
 }
 
-static const Template tmpl_loops = { "loops", "vector, tile, order and unroll of any loop nest", applies,
+const Template tmpl_loops = { "loops", "vector, tile, order and unroll of any loop nest", applies,
 	run };
 
-const Template *const templates[] = { &tmpl_loops, NULL };

@@ -1,0 +1,137 @@
+/*
+ * Convolutions. The output's lanes are channels (or whatever its layout puts side by side), a tile is
+ * some pixels of a row times some vectors of channels, and the whole reduction runs with the tile's
+ * sums in registers. Weights are packed so that the reduction reads them in order.
+ */
+#include "schedule/tile.h"
+
+#include "op/op.h"
+
+#include <string.h>
+
+static bool applies(const Task *task, const Target *target)
+{
+	const Dag *d = task->dag;
+	if (target->kind != TARGET_CPU || d->call.n == 0 || d->call.at[0].op != OP_conv)
+		return false;
+	const OpCall *c = &d->call.at[0];
+	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
+	int64_t groups = op_int(c, "groups");
+	bool depthwise = groups > 1 && w->shape.dim[1] == 1 && groups == w->shape.dim[0];
+	return y->type.kind == DT_FLOAT && y->type.bits == 32 && w->kind == VALUE_CONST && (groups == 1 || depthwise) &&
+		y->shape.rank >= 3;
+}
+
+static int reduce_named(const Tiled *t, const char *name)
+{
+	for (int k = 0; k < t->nreduce; k++)
+		if (strcmp(t->reduce[k].name, name) == 0)
+			return k;
+	return -1;
+}
+
+/*
+ * [c.o] kh kw c.i: channels innermost, so that a tap of the window is a loop of its own and the taps
+ * of a row that lie in the padding are decided where the row's tile is known.
+ */
+static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block, int64_t unroll)
+{
+	int c = reduce_named(t, "c"), n = 0;
+	const char *inner = NULL, *innermost = NULL;
+	if (c >= 0) {
+		inner = t->reduce[c].name;
+		if (block > 1 && t->reduce[c].extent > block) {
+			text_add(&tile->splits, "split c %lld\n", (long long)block);
+			tile->reduce[n++] = "c.o";
+			inner = "c.i";
+		}
+		int64_t extent = block > 1 && t->reduce[c].extent > block ? block : t->reduce[c].extent;
+		if (unroll > 1 && extent > unroll) {
+			text_add(&tile->splits, "split %s %lld\n", inner, (long long)unroll);
+			innermost = arena_printf(s->arena, "%s.i", inner);
+			inner = arena_printf(s->arena, "%s.o", inner);
+		} else if (unroll > 1 && extent > 1) {
+			text_add(&tile->unrolls, "unroll %s\n", inner);
+		}
+	}
+	for (int k = 0; k < t->nreduce; k++)
+		if (k != c)
+			tile->reduce[n++] = t->reduce[k].name;
+	if (inner != NULL)
+		tile->reduce[n++] = inner;
+	if (innermost != NULL) {
+		tile->reduce[n++] = innermost;
+		text_add(&tile->unrolls, "unroll %s\n", innermost);
+	}
+	tile->nreduce = n;
+}
+
+/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
+static const char *weight_layout(Sketch *s, int rank, int64_t lanes, int64_t block)
+{
+	static const char *const spatial[] = { "", "W", "HW", "DHW" };
+	if (block > 1)
+		return arena_printf(s->arena, "OI%s%lldi%lldo", spatial[rank - 2], (long long)block, (long long)lanes);
+	return arena_printf(s->arena, "O%sI%lldo", spatial[rank - 2], (long long)lanes);
+}
+
+static void order_outer(const Tiled *t, Tile *tile, int64_t order)
+{
+	int n = 0, last = t->n - 1;
+	if (order == 0) /* n o h w: weights of one tile of channels serve the whole image */
+		return;
+	tile->outer[n++] = 0;
+	for (int k = 2; k < last; k++)
+		tile->outer[n++] = k;
+	if (order == 1) /* n h o w: a row serves all channels */
+		tile->outer[n++] = 1;
+	tile->outer[n++] = last;
+	if (order == 2) /* n h w o: so do a few pixels */
+		tile->outer[n++] = 1;
+}
+
+static bool run(Sketch *s, Err *err)
+{
+	static const int64_t orders[] = { 0, 1, 2 }, unrolls[] = { 1, 2, 4, 8 }, flag[] = { 0, 1 };
+	const Dag *d = s->task->dag;
+	const OpCall *c = &d->call.at[0];
+	const Value *w = &d->value.at[c->in[1]];
+	Tiled t;
+	(void)err;
+	if (!tiled_read(s->arena, s->naive, &t) || t.n < 3)
+		return sketch_loops(s);
+	int last = t.n - 1, best = 0, channel = tiled_contiguous(s, &t);
+	if (channel != 1) /* rows side by side */
+		return sketch_loops(s);
+	Tile tile = tile_new(s, &t);
+	int64_t option[KNOB_OPTIONS], lanes = tile_lanes(s, t.axis[1].extent), blocks = (t.axis[1].extent + lanes - 1) / lanes;
+	bool depthwise = reduce_named(&t, "c") < 0;
+	int n = tile_options(s, depthwise ? 1 : blocks, t.axis[last].extent, option, &best);
+	int64_t shape = sketch_knob(s, "tile", option, n, best);
+	int64_t order = sketch_knob(s, "order", orders, 3, 0);
+	int64_t taps = sketch_knob(s, "taps", flag, 2, 1);
+	tile.vector = 1;
+	tile.lanes = lanes;
+	tile.vectors = shape / 1000;
+	tile.pixel = last;
+	tile.pixels = shape % 1000;
+	tile.pack = w->name;
+	int64_t block = 1;
+	if (!depthwise) {
+		int64_t unroll = sketch_knob(s, "unroll", unrolls, 4, 0);
+		block = d->value.at[c->in[0]].layout != NULL ? lanes : 1;
+		if (w->shape.dim[1] < block)
+			block = 1;
+		order_reduction(s, &t, &tile, block, unroll);
+	}
+	tile.layout = weight_layout(s, w->shape.rank, lanes, block);
+	order_outer(&t, &tile, order);
+	const TileAxis *kw = &t.reduce[t.nreduce - 1];
+	if (taps != 0 && kw->extent > 1)
+		text_add(&tile.unrolls, "unroll %s\n", kw->name);
+	tile.edges = t.selects || t.axis[last].extent % tile.pixels != 0;
+	tile_steps(s, &t, &tile);
+	return true;
+}
+
+const Template tmpl_conv = { "conv", "register tiles of pixels and vectors of channels", applies, run };
