@@ -1,0 +1,16 @@
+/*
+ * How far a time is from what a machine gives, for the tables of dlc compile and dlc show.
+ */
+#ifndef CLI_ROOF_H
+#define CLI_ROOF_H
+
+#include "cost_model/roof.h"
+#include "target/target.h"
+
+/*
+ * This machine, probed (10 ms), where the target's code runs on it; else what the target's description
+ * promises at 3 GHz.
+ */
+Roof roof_machine(const Target *target);
+
+#endif
