@@ -3,13 +3,31 @@
 #include "cli/places.h"
 #include "measure/measure.h"
 
+#include "runtime/cpu.h"
+
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* A candidate that unrolls without end is an error of its own before the machine begins to swap. */
+static void limit_memory(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
+	uint64_t bytes = cpu_memory() / 2;
+	struct rlimit l;
+	if (bytes == 0 || getrlimit(RLIMIT_DATA, &l) != 0)
+		return;
+	if (l.rlim_max == RLIM_INFINITY || bytes < l.rlim_max)
+		l.rlim_cur = (rlim_t)bytes;
+	setrlimit(RLIMIT_DATA, &l);
+#endif
+}
 
 static bool run_builder(const Args *args, Err *err)
 {
 	Target t;
+	limit_memory();
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a tuner that is killed leaves no child behind */
 	if (!place_target(args, &t, err))
 		return false;

@@ -131,7 +131,6 @@ static int64_t constant_bytes(const Dag *d)
 
 static Measure *open_measure(const Args *args, const Target *t, const Dag *dag, Err *err)
 {
-	enum { MOST_FLUSHED = 8 << 20 };
 	Arena *a = args_arena(args);
 	const char *programs = place_programs(a);
 	char **builder = arena_array(a, char *, 8), **runner = arena_array(a, char *, 3);
@@ -141,14 +140,13 @@ static Measure *open_measure(const Args *args, const Target *t, const Dag *dag, 
 	builder[3] = arena_printf(a, "--threads=%d", t->threads);
 	runner[0] = arena_printf(a, "%s/dlc-worker", programs);
 	runner[1] = arena_printf(a, "--stdio");
-	int64_t weights = constant_bytes(dag);
 	MeasureOptions o = { .builder = builder,
 		.runner = runner,
 		.builders = (int)args_int(args, "jobs", 1),
 		.threads = t->threads,
 		.build_ms = 20000,
 		.run_ms = 10000,
-		.flush_bytes = weights < MOST_FLUSHED ? weights : MOST_FLUSHED,
+		.flush_bytes = constant_bytes(dag),
 		.tolerance = 1e-4,
 		.stop = &stopped };
 	return measure_open(&o, err);

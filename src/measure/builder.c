@@ -41,15 +41,41 @@ static bool send(int out, Msg *msg)
 	return ok;
 }
 
+static bool answer_text(int out, MsgKind kind, uint64_t serial, DlcStatus status, const char *text)
+{
+	Msg msg = { 0 };
+	MsgRefused f = { .status = (uint32_t)status, .ntext = strlen(text) };
+	msg_begin(&msg, kind, serial, &f);
+	msg_add(&msg, text, f.ntext);
+	return send(out, &msg);
+}
+
 static bool refuse(int out, uint64_t serial, const Err *err)
 {
 	char text[sizeof err->text + sizeof err->place + 8];
-	int n = snprintf(text, sizeof text, "%s%s%s", err->place, err->place[0] != 0 ? ": " : "", err->text);
+	snprintf(text, sizeof text, "%s%s%s", err->place, err->place[0] != 0 ? ": " : "", err->text);
+	return answer_text(out, MSG_REFUSED, serial, err->code == ERR_MEMORY ? DLC_NO_MEMORY : DLC_BAD_FILE, text);
+}
+
+static bool answer_built(int out, uint64_t serial, const DlcImage *image, uint64_t ns)
+{
 	Msg msg = { 0 };
-	MsgRefused f = { .status = err->code == ERR_MEMORY ? DLC_NO_MEMORY : DLC_BAD_FILE, .ntext = (uint64_t)n };
-	msg_begin(&msg, MSG_REFUSED, serial, &f);
-	msg_add(&msg, text, (size_t)n);
+	MsgBuilt built = { .ns = ns, .nentry = image->nentry, .nimage = image->size };
+	msg_begin(&msg, MSG_BUILT, serial, &built);
+	msg_add(&msg, image->entry, sizeof *image->entry * image->nentry);
+	msg_add(&msg, image->bytes, image->size);
 	return send(out, &msg);
+}
+
+/* The first kernel that is run often and keeps its accumulators in memory; NULL: none does. */
+static const KernelReport *find_spill(const KernelSet *ks, const Module *m, const Target *target)
+{
+	for (uint32_t i = 0; i < m->image.nentry; i++) {
+		const Fn *fn = ir_find_fn(ks, m->report[i].name);
+		if (fn != NULL && fn->kind == FN_RUN && codegen_spills_hurt(&m->report[i], target))
+			return &m->report[i];
+	}
+	return NULL;
 }
 
 /* False: the other side is gone. */
@@ -62,15 +88,15 @@ static bool build(int out, const MsgView *in, const Target *target)
 	uint64_t from = timing_wall_ns();
 	KernelSet *ks = ir_parse_set(ir_new(a), "candidate", in->array[0], (size_t)f->ntext, &err);
 	bool ok = ks != NULL && ir_verify_set(ks, &err) && codegen_compile(a, ks, target, NULL, &m, &err);
-	if (ok) {
-		Msg msg = { 0 };
-		MsgBuilt built = { .ns = timing_wall_ns() - from, .nentry = m.image.nentry, .nimage = m.image.size };
-		msg_begin(&msg, MSG_BUILT, in->serial, &built);
-		msg_add(&msg, m.image.entry, sizeof *m.image.entry * m.image.nentry);
-		msg_add(&msg, m.image.bytes, m.image.size);
-		ok = send(out, &msg);
-	} else {
+	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, target) : NULL;
+	if (!ok) {
 		ok = refuse(out, in->serial, &err);
+	} else if (spill != NULL) {
+		const char *why = arena_printf(a, "%s saves %.1f vectors in each turn of its innermost loop",
+			spill->name, spill->inner_spills);
+		ok = answer_text(out, MSG_PRUNED, in->serial, DLC_OK, why);
+	} else {
+		ok = answer_built(out, in->serial, &m.image, timing_wall_ns() - from);
 	}
 	arena_free(a);
 	return ok;

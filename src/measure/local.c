@@ -103,7 +103,7 @@ static void start_build(Local *m, Builder *b, Job *j)
 		return;
 	}
 	Msg msg = { 0 };
-	MsgBuild f = { .ntext = strlen(j->text) };
+	MsgBuild f = { .ntext = strlen(j->text), .prune = j->prune };
 	msg_begin(&msg, MSG_BUILD, ++m->serial, &f);
 	msg_add(&msg, j->text, f.ntext);
 	if (!msg_end(&msg)) {
@@ -225,6 +225,7 @@ static bool submit(Measure *base, const MeasureJob *job, Err *err)
 	Job *j = job_new(JOB_CANDIDATE, (LocalRef *)job->ref, job->user);
 	j->slow_ns = job->slow_ns;
 	j->good_ns = job->good_ns;
+	j->prune = !job->keep;
 	if (!job_read_set(j, job->ks, err)) {
 		job_free(j);
 		return false;

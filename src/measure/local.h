@@ -66,6 +66,7 @@ struct Job {
 	const void *image;
 	size_t nimage;
 	int64_t slow_ns, good_ns;
+	bool prune;
 	Job *const *racer; /* JOB_RACE */
 	int nracer;
 	int generation; /* of the runner that has checked it */

@@ -36,6 +36,7 @@ typedef struct MeasureJob {
 	MeasureRef *ref;
 	int64_t slow_ns; /* a candidate whose first sample is slower is sampled once; 0: no limit */
 	int64_t good_ns; /* one that stays above it is sampled a few times only; 0: no limit */
+	bool keep;       /* a default, or written by hand: never pruned; racers are not either */
 	void *user;
 } MeasureJob;
 

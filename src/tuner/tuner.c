@@ -130,6 +130,7 @@ static bool submit(Tuner *t, Candidate *x, Err *err)
 		.ref = r->ref,
 		.slow_ns = (int64_t)(best_ns * SLOW),
 		.good_ns = (int64_t)(best_ns * GOOD),
+		.keep = strcmp(x->trace, r->default_trace) == 0,
 		.user = x };
 	if (t->first_build_ms < 0)
 		t->first_build_ms = tuner_now(t);

@@ -151,6 +151,7 @@ typedef struct MsgProbed {
 
 typedef struct MsgBuild { /* then: text of a kernel set */
 	uint64_t ntext;
+	uint64_t prune; /* 1: answer PRUNED where codegen's report says that it cannot be good */
 } MsgBuild;
 
 typedef struct MsgBuilt { /* then: DlcEntry[nentry], image bytes */
