@@ -1,10 +1,12 @@
 /*
- * The primitives of reductions.  They look inside of a block, at its monoid: what does not change a
- * result is not computed.
+ * The primitives of reductions: terms that change nothing are skipped, the beginning becomes a nest of
+ * its own, partial results are kept side by side.
  */
-#include "schedule/sched.h"
+#include "schedule/producer.h"
 
+#include "ir/bounds.h"
 #include "ir/build.h"
+#include "ir/simplify.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -104,5 +106,257 @@ bool prim_skip(Sched *s, const Step *st)
 		return sched_refuse(s, "skip", p.block->block.name,
 			"a value that it reduces is not a select, or a product with one, whose other arm changes nothing");
 	ir_each_stmt(p.block->block.body, do_skip, &k);
+	return true;
+}
+
+/* ---- what decompose_init and rfactor ask of the loops around a reduction ---- */
+
+/* The loops from one around a block down to it; those that spatial iterators follow are kept. */
+typedef struct Path {
+	const char *what; /* the primitive */
+	Stmt *block;
+	int n;
+	Stmt *loop[IR_MAX_DEPTH];
+	bool kept[IR_MAX_DEPTH];
+} Path;
+
+static bool drives(const Stmt *block, IterKind kind, const char *var)
+{
+	for (int k = 0; k < block->block.n; k++)
+		if (block->block.iter[k].kind == kind && ir_uses_var(block->block.iter[k].value, var))
+			return true;
+	return false;
+}
+
+static bool in_list(const Stmt *list, const Stmt *s)
+{
+	while (list != NULL && list != s)
+		list = list->next;
+	return list != NULL;
+}
+
+/* Each loop drives spatial or reduce iterators, and nothing but loops stands around the block. */
+static bool find_path(Sched *s, const char *what, const BlockPlace *b, const Stmt *from, Path *out)
+{
+	const char *name = b->block->block.name;
+	int first = 0;
+	*out = (Path){ .what = what, .block = b->block };
+	while (first < b->naround && b->around[first] != from)
+		first++;
+	if (first == b->naround)
+		return sched_refuse_for(s, what, name, "it does not stand in loop", from->loop.var);
+	for (int k = first; k < b->naround; k++) {
+		Stmt *l = b->around[k];
+		const char *var = l->loop.var;
+		int64_t n;
+		bool spatial = drives(b->block, ITER_SPATIAL, var), reduce = drives(b->block, ITER_REDUCE, var);
+		if (!in_list(l->loop.body, k + 1 < b->naround ? b->around[k + 1] : b->block))
+			return sched_refuse_for(s, what, name, "there is a condition around it in loop", var);
+		if ((spatial && reduce) || drives(b->block, ITER_SCAN, var))
+			return sched_refuse_for(s, what, name, "several kinds of iterators, or a recurrence, depend on loop", var);
+		if (!nest_extent(l, &n) || n < 1 || (n > 1 && !spatial && !reduce))
+			return sched_refuse_for(s, what, name, "not constant, or of no use to it, is loop", var);
+		if (l->loop.kind == LOOP_BOUND || l->loop.kind == LOOP_PIPELINED)
+			return sched_refuse_for(s, what, name, "bound or pipelined is loop", var);
+		out->loop[out->n] = l;
+		out->kept[out->n++] = !reduce;
+	}
+	return true;
+}
+
+static const char *derived(Sched *s, const char *name, const char *suffix)
+{
+	return ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.%s", name, suffix));
+}
+
+/* Every kept loop and the block may be called NAME.suffix, too. */
+static bool may_derive(Sched *s, const Path *p, const Fn *fn, const char *suffix)
+{
+	BlockPlace at;
+	const char *block = p->block->block.name, *twin = derived(s, block, suffix);
+	if (nest_find_block(s->ks, twin, &at) != FOUND_NONE || strlen(twin) > TRACE_NAME)
+		return sched_refuse_for(s, p->what, block, "too long or taken is the new name", twin);
+	for (int k = 0; k < p->n; k++) {
+		twin = derived(s, p->loop[k]->loop.var, suffix);
+		if (nest_has_name(fn, twin) || strlen(twin) > TRACE_NAME)
+			return sched_refuse_for(s, p->what, block, "too long or taken is the new name", twin);
+	}
+	return true;
+}
+
+/* e where the kept loops are called NAME.suffix and the others are in their first iteration. */
+static const Expr *at_begin(Sched *s, const Path *p, const Expr *e, const char *suffix)
+{
+	for (int k = 0; k < p->n; k++) {
+		const Stmt *l = p->loop[k];
+		const Expr *by = p->kept[k] ? ir_idx(s->ir, derived(s, l->loop.var, suffix)) : l->loop.lo;
+		e = ir_subst(s->ir, e, l->loop.var, by);
+	}
+	return e;
+}
+
+/* Copies of the kept loops around the statement. */
+static Stmt *kept_loops(Sched *s, const Path *p, Stmt *body, const char *suffix)
+{
+	for (int k = p->n - 1; k >= 0; k--)
+		if (p->kept[k]) {
+			const Stmt *l = p->loop[k];
+			body = ir_for(s->ir, derived(s, l->loop.var, suffix), l->loop.lo, l->loop.hi, l->loop.kind, body);
+		}
+	return body;
+}
+
+/* The spatial iterators in the copied loops. */
+static int spatial_iters(Sched *s, const Path *p, const char *suffix, Iter *out)
+{
+	int n = 0;
+	for (int k = 0; k < p->block->block.n; k++)
+		if (p->block->block.iter[k].kind == ITER_SPATIAL) {
+			out[n] = p->block->block.iter[k];
+			out[n].value = ir_simplify(s->ir, at_begin(s, p, out[n].value, suffix), NULL);
+			n++;
+		}
+	return n;
+}
+
+/* ---- decompose_init ---- */
+
+static bool alloc_named(Stmt *s, void *arg)
+{
+	const char **buf = arg;
+	if (s->kind == ST_ALLOC && *buf != NULL && strcmp(s->alloc->name, *buf) == 0)
+		*buf = NULL;
+	return true;
+}
+
+/* Of one statement: it reads, writes or declares the buffer. */
+static bool concerns(Stmt *s, const char *buf)
+{
+	Touch t = producer_touches_one(s, buf);
+	Stmt *next = s->next;
+	s->next = NULL;
+	ir_each_stmt(s, alloc_named, &buf);
+	s->next = next;
+	return t.loads > 0 || t.writes > 0 || t.strange || buf == NULL;
+}
+
+/*
+ * Nothing on the way sees the buffer before the block does; behind it, only what follows all of the first
+ * iterations of the reduction, for which the loops around both must be reduce loops.
+ */
+static bool begins_with(Sched *s, const Path *p, const char *buf)
+{
+	for (int k = 0; k < p->n; k++) {
+		const Stmt *inner = k + 1 < p->n ? p->loop[k + 1] : p->block;
+		bool behind = false;
+		for (Stmt *c = p->loop[k]->loop.body; c != NULL; c = c->next) {
+			if (c == inner)
+				behind = true;
+			else if (concerns(c, buf) && (!behind || p->kept[k]))
+				return sched_refuse_for(s, p->what, p->block->block.name, "something else there uses or makes", buf);
+			else if (!behind && c->kind == ST_LET)
+				return sched_refuse_for(s, p->what, p->block->block.name, "before it stands let", c->let.var);
+		}
+	}
+	return true;
+}
+
+typedef struct InitCheck {
+	Sched *s;
+	const Path *p;
+	bool refused;
+} InitCheck;
+
+/* What the init reads nothing in the loops writes. */
+static void check_init_load(const Expr *e, void *arg)
+{
+	InitCheck *c = arg;
+	if (c->refused || e->op != IR_LOAD)
+		return;
+	Touch t = producer_touches(c->p->loop[0]->loop.body, e->name);
+	if (t.writes > 0 || t.strange)
+		c->refused = !sched_refuse_for(c->s, c->p->what, c->p->block->block.name, "in those loops is written", e->name);
+}
+
+static void check_init_loads(const Expr *e, void *arg)
+{
+	ir_each_node(e, check_init_load, arg);
+}
+
+static bool check_init(Stmt *s, void *arg)
+{
+	InitCheck *c = arg;
+	ir_each_expr(s, check_init_loads, c);
+	if (s->kind != ST_STORE || c->refused)
+		return true;
+	if (producer_touches(c->p->block->block.body, s->store.dst.buf).loads > 0)
+		c->refused = !sched_refuse_for(c->s, c->p->what, c->p->block->block.name, "it reads, not only reduces into,",
+			s->store.dst.buf);
+	else
+		c->refused = !begins_with(c->s, c->p, s->store.dst.buf);
+	return true;
+}
+
+/* In the first iteration of the reduce loops the reduce iterators are at their beginning. */
+static bool begins_at_first(Sched *s, const Path *p, const Range *env)
+{
+	for (int k = 0; k < p->block->block.n; k++) {
+		const Iter *it = &p->block->block.iter[k];
+		if (it->kind == ITER_REDUCE && !ir_always(ir_eq(s->ir, at_begin(s, p, it->value, "init"), it->lo), env))
+			return sched_refuse_for(s, p->what, p->block->block.name, "with those loops does not begin iterator", it->name);
+	}
+	return true;
+}
+
+static bool may_decompose(Sched *s, const Path *p, const Fn *fn, const Range *env)
+{
+	InitCheck c = { .s = s, .p = p };
+	for (int k = 0; k < p->n; k++)
+		for (int j = 0; j < p->n; j++)
+			if (!p->kept[k] && (ir_uses_var(p->loop[j]->loop.lo, p->loop[k]->loop.var) ||
+					ir_uses_var(p->loop[j]->loop.hi, p->loop[k]->loop.var)))
+				return sched_refuse_for(s, p->what, p->block->block.name, "bounds depend on loop", p->loop[k]->loop.var);
+	if (p->block->block.init == NULL)
+		return sched_refuse(s, p->what, p->block->block.name, "it has no init");
+	if (!may_derive(s, p, fn, "init") || !begins_at_first(s, p, env))
+		return false;
+	ir_each_stmt(p->block->block.init, check_init, &c);
+	return !c.refused;
+}
+
+/* The predicate in the first iterations; NULL: it holds. */
+static const Expr *begin_where(Sched *s, const Path *p, const Expr *where, const Range *env)
+{
+	if (where == NULL)
+		return NULL;
+	where = ir_simplify(s->ir, at_begin(s, p, where, "init"), env);
+	return ir_always(where, env) ? NULL : where;
+}
+
+/* Needs: all reduce loops of the block from L on. Breaks: the block's init, now block B.init. */
+bool prim_decompose_init(Sched *s, const Step *st)
+{
+	BlockPlace b;
+	Place l;
+	Path p;
+	Iter iter[IR_MAX_RANK * 2];
+	if (!sched_find_block(s, st->arg[0].word, &b) || !sched_find_loop(s, st->arg[1].word, &l) ||
+		!find_path(s, "decompose_init", &b, l.loop, &p))
+		return false;
+	if (b.block->block.n > IR_MAX_RANK * 2)
+		return sched_refuse(s, p.what, b.block->block.name, "it has too many iterators");
+	const Range *env = ir_range_at(s->ir, b.fn, l.loop);
+	if (!may_decompose(s, &p, b.fn, env))
+		return false;
+	int n = spatial_iters(s, &p, "init", iter);
+	const Expr *where = begin_where(s, &p, b.block->block.where, env);
+	Stmt *init = b.block->block.init;
+	b.block->block.init = NULL;
+	for (int k = 0; k < p.n; k++) /* what it says of loops itself */
+		ir_subst_stmt(s->ir, init, p.loop[k]->loop.var, at_begin(s, &p, ir_idx(s->ir, p.loop[k]->loop.var), "init"));
+	Stmt *block = ir_block(s->ir, derived(s, b.block->block.name, "init"), iter, n, where, NULL, init);
+	Stmt *nest = kept_loops(s, &p, block, "init");
+	nest->next = l.loop;
+	*l.link = nest;
 	return true;
 }

@@ -104,3 +104,174 @@ fn f(x: in f32[6], y: out f32[6]) {
 --- skip copy
 ! trace:1: there is no block "copy"
 ===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- split i 4; split j 4; reorder i.o j.o j.i i.i; vectorize i.i; decompose_init b j.o
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i.o in 0..2 {
+		for i.i.init in 0..4 vector {
+			block b.init(vi: spatial 0..6 = i.o * 4 + i.i.init) where i.o * 4 + i.i.init < 6 {
+				y[vi] = 0.0
+			}
+		}
+		for j.o in 0..4 {
+			for j.i in 0..4 {
+				for i.i in 0..4 vector {
+					block b(vi: spatial 0..6 = i.o * 4 + i.i, vj: reduce 0..13 = j.o * 4 + j.i) where i.o * 4 + i.i < 6 & j.o * 4 + j.i < 13 {
+						sum y[vi] <- x[vj, vi]
+					}
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- split i 4; split j 4; reorder i.o j.o j.i i.i; decompose_init b j.i
+! trace:4: decompose_init b: with those loops does not begin iterator vj
+===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- reorder j i; cut i 4; decompose_init b j
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i.init in 0..4 {
+		block b.init(vi: spatial 0..6 = i.init) {
+			y[vi] = 0.0
+		}
+	}
+	for j in 0..13 {
+		for i in 0..4 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+		for i.2 in 4..6 {
+			block b.2(vi: spatial 0..6 = i.2, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- cut j 4; decompose_init b i
+! trace:2: decompose_init b: something else there uses or makes y
+===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- cut j 4; decompose_init b j; decompose_init b.2 j.2
+! trace:3: decompose_init b.2: it has no init
+===
+fn f(x: in f32[6], y: out f32[6]) {
+	for i in 0..6 {
+		block b(vi: spatial 0..6 = i) {
+			y[vi] = x[vi]
+		}
+	}
+}
+--- decompose_init b i
+! trace:1: decompose_init b: it has no init
+===
+fn f(x: in f32[6, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..6 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..6 = j) {
+				init {
+					y[vi] = 0.0
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- fuse i j; decompose_init b i_j
+! trace:2: decompose_init b: several kinds of iterators, or a recurrence, depend on loop i_j
+===
+fn f(x: in f32[6, 6], y: out f32[6]) {
+	for i in 0..6 {
+		if i != 3 {
+			for j in 0..6 {
+				block b(vi: spatial 0..6 = i, vj: reduce 0..6 = j) {
+					init {
+						y[vi] = 0.0
+					}
+					sum y[vi] <- x[vj, vi]
+				}
+			}
+		}
+	}
+}
+--- decompose_init b i
+! trace:1: decompose_init b: there is a condition around it in loop i
+===
+fn f(x: in f32[6, 6], b: work f32[1], y: out f32[6]) {
+	for i in 0..6 {
+		b[0] = x[i, 0]
+		for j in 0..6 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..6 = j) {
+				init {
+					y[vi] = b[0]
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- decompose_init b i
+! trace:1: decompose_init b: in those loops is written b
+===
