@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 1024, VECTOR_LIMIT = 64, NAME_LIMIT = TRACE_NAME - 2 };
+enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 4096, VECTOR_LIMIT = 64, NAME_LIMIT = TRACE_NAME - 2 };
 
 static bool need_serial(Sched *s, const char *what, const Stmt *loop)
 {

@@ -394,17 +394,19 @@ fn f(x: in f32[7], y: out f32[7], n: inout i64[1]) {
 	}
 }
 ===
-fn f(x: in f32[64, 64], y: out f32[64, 64]) {
+fn f(x: in f32[2, 64, 64], y: out f32[2, 64, 64]) {
+	for k in 0..2 unrolled {
 	for i in 0..64 {
 		for j in 0..64 {
-			block b(vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
-				y[vi, vj] = x[vi, vj]
+			block b(vk: spatial 0..2 = k, vi: spatial 0..64 = i, vj: spatial 0..64 = j) {
+				y[vk, vi, vj] = x[vk, vi, vj]
 			}
 		}
 	}
+	}
 }
 --- unroll j; unroll i
-! trace:2: unroll i: the code would stand there 4096 times, at most 1024
+! trace:2: unroll i: the code would stand there 8192 times, at most 4096
 ===
 fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	for i in 0..64 {
