@@ -1,85 +1,135 @@
 /*
- * An estimate without data.  One walk over the scheduled Fn counts cycles: each statement costs its
- * arithmetic over what the ports start per cycle, and its accesses by their stride along the vector
- * axis (same element: a broadcast, next element: one vector access, anything else: one access per
- * lane); a reduction that meets the same element again in the next iteration waits for it; loops
- * multiply.  Traffic is a roofline beside it: compulsory bytes over a memory bandwidth.
- * Figures are those of a current x86 core (2 FMAs and 2 loads a cycle, 4 cycles latency,
- * 5 more through memory); what matters is the order they put schedules in, not the time itself.
+ * An estimate without data.  One walk over the scheduled Fn; at each store and reduction it looks at the
+ * loops around.  Those inside of the innermost serial loop are straight-line code, which costs the
+ * largest of
+ *	its arithmetic over what starts per cycle; its loads and stores over the ports; its instructions
+ *	over the decoder; the latency of its sums, each updated (copies / accumulators) times
+ * and a reduction's accumulators stay in registers across the serial loops that do not move them, if
+ * there are registers for them and the operands; else they are spilled.  Loads are counted once for
+ * each place they go to; a vector's lanes are one access, a broadcast or a gather.  Beside the cycles
+ * stands the traffic between the caches (traffic.c), most of which is hidden behind them.
+ *
+ * Figures are those of a current x86 core, Zen 5's where they differ; what matters is the order that
+ * they put schedules in.  Left out: translation misses, store forwarding, what several statements share.
  */
 #include "cost_model/cost_model.h"
 
-#include "ir/build.h"
-#include "ir/simplify.h"
-#include "ir/walk.h"
+#include "cost_model/address.h"
+#include "cost_model/traffic.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GHZ 3.0
-#define MEMORY_BYTES_PER_NS 10.0
-enum { LOADS_PER_CYCLE = 2, LATENCY = 4, THROUGH_MEMORY = 5, CALL_CYCLES = 20 };
+#define GHZ 4.0
+#define HIDDEN 0.12 /* of the lesser costs shows through */
+#define SPILL 1.5   /* cycles that an accumulator too many costs in every body, beside the ports */
+/* Bytes a cycle from beyond L1, L2, L3 and what may be a fourth level. */
+static const double bytes_per_cycle[TARGET_CACHES] = { 48, 24, 9, 9 };
+enum { LOADS = 2, STORES = 1, DECODE = 6, CALL = 40, ENTER = 3 /* a loop: set up, and leave unforeseen */ };
+enum { LATENCY = 4, REGS = 16 /* where the target does not say */, CODE = 6000 /* instructions that a core keeps decoded */ };
 
-typedef struct Cost {
-	Ir *ir;
-	const Fn *fn;
+typedef struct Sum {
+	double cycles;
+	double bytes[TARGET_CACHES];
+	double code; /* instructions written out */
+} Sum;
+
+typedef struct Walk {
+	CostNest nest;
 	const Target *target;
-	const char *vector; /* variable of the vector loop around, NULL outside */
-	int64_t lanes;
-	const char *inner; /* variable of the innermost serial loop around */
-	const Stmt *block; /* around, NULL outside */
-	const struct Cost *outer; /* what stands around the block */
-} Cost;
+	Sum sum;
+	double share; /* of the iterations around in which the statement runs */
+	bool masked;  /* a condition depends on the lane */
+	double tests; /* conditions evaluated in each iteration of the innermost loops */
+} Walk;
 
-/* An index in terms of loop variables: a block's iterators stand for their values. */
-static const Expr *over_loops(const Cost *c, const Expr *e)
+/* ---- one statement ---- */
+
+typedef struct Reach {
+	const NestBuf *at;
+	int64_t stride[NEST_LOOPS];
+	bool known;      /* strides are */
+	bool registers;  /* a local buffer whose elements are all named by constants */
+	double lanes;    /* accesses for one vector: 1 a broadcast, `vectors` a vector, more a gather */
+	double distinct; /* places in one straight-line body, vectors counted once */
+} Reach;
+
+typedef struct Leaf {
+	Walk *w;
+	int serial;     /* the innermost serial loop; -1: none */
+	int vector;     /* the vector loop; -1: none */
+	double copies;  /* of the statement in the body */
+	double vectors; /* registers for the lanes of one copy */
+	double bodies;  /* how often the body runs */
+	int bits;
+	int nload;
+	Reach load[ACCESSES];
+	Reach dst;
+	double ops; /* on floats, of one copy; index arithmetic is free next to it */
+	int nodes;  /* looked at so far */
+} Leaf;
+
+static bool straight(LoopKind k)
 {
-	for (; c != NULL && c->block != NULL; c = c->outer)
-		for (int i = 0; i < c->block->block.n; i++)
-			e = ir_subst(c->ir, e, c->block->block.iter[i].name, c->block->block.iter[i].value);
-	return e;
+	return k == LOOP_UNROLLED || k == LOOP_VECTOR;
 }
 
-/* By how many elements the address moves when `var` grows by one; false: not a constant. */
-static bool stride_along(const Cost *c, const Buf *b, const Expr *const *idx, int n, const char *var, int64_t *out)
+/* Places of one body: loops of one stride overlap. */
+static double distinct(const Leaf *f, const int64_t *stride)
 {
-	const Expr *next = ir_add(c->ir, ir_idx(c->ir, var), ir_int(c->ir, 1));
-	int64_t stride = 0, row = 1;
-	for (int k = n - 1; k >= 0; k--) {
-		int64_t step, extent;
-		const Expr *at = over_loops(c, idx[k]), *d = ir_sub(c->ir, ir_subst(c->ir, at, var, next), at);
-		if (!ir_is_int(ir_simplify(c->ir, d, NULL), &step))
-			return false;
-		stride += step * row;
-		if (!ir_is_int(b->shape[k], &extent))
-			extent = 64;
-		row *= extent;
+	const CostNest *n = &f->w->nest;
+	double all = 1;
+	for (int l = f->serial + 1; l < n->nloop; l++) {
+		if (n->loop[l].kind != LOOP_UNROLLED || stride[l] == 0)
+			continue;
+		double count = (double)n->loop[l].n;
+		bool seen = false;
+		for (int k = f->serial + 1; k < l; k++)
+			seen |= n->loop[k].kind == LOOP_UNROLLED && stride[k] == stride[l];
+		if (seen)
+			continue;
+		for (int k = l + 1; k < n->nloop; k++)
+			if (n->loop[k].kind == LOOP_UNROLLED && stride[k] == stride[l])
+				count += (double)n->loop[k].n - 1;
+		all *= count;
 	}
-	*out = stride;
+	return all;
+}
+
+/* A local buffer lives in registers if no serial loop within its life moves along it. */
+static bool in_registers(const CostNest *n, const NestBuf *b, const int64_t *stride)
+{
+	if (b->depth < 0 || b->buf->scope == NULL || strcmp(b->buf->scope, "local") != 0)
+		return false;
+	for (int l = b->depth; l < n->nloop; l++)
+		if (!straight(n->loop[l].kind) && stride[l] != 0)
+			return false;
 	return true;
 }
 
-/* Cycles of one access for all lanes of a vector iteration. */
-static double access_cycles(const Cost *c, const char *name, const Expr *const *idx, int n)
+static Reach reach(Leaf *f, const Access *a)
 {
-	const Buf *b = ir_find_buf(c->fn, name);
-	int64_t stride = 0;
-	if (b == NULL || c->vector == NULL)
-		return 1.0 / LOADS_PER_CYCLE;
-	double vectors = ceil((double)(c->lanes * b->type.bits) / c->target->vector_bits);
-	if (b->map.n != 0 || !stride_along(c, b, idx, n, c->vector, &stride))
-		return (double)c->lanes / LOADS_PER_CYCLE;
-	if (stride == 0)
-		return 1.0 / LOADS_PER_CYCLE;
-	return stride == 1 ? vectors / LOADS_PER_CYCLE : (double)c->lanes / LOADS_PER_CYCLE;
+	CostNest *n = &f->w->nest;
+	Reach r = { .at = nest_buf(n, a->buf), .lanes = 1, .distinct = f->copies };
+	if (r.at == NULL)
+		return r;
+	r.known = nest_strides(n, a, r.at->buf, r.stride);
+	if (!r.known) { /* data decides where it goes */
+		memset(r.stride, 0, sizeof r.stride);
+		for (int l = 0; l < n->nloop; l++)
+			r.stride[l] = 1;
+		r.lanes = f->vector >= 0 ? (double)n->loop[f->vector].n * 1.5 : 1;
+		return r;
+	}
+	r.registers = in_registers(n, r.at, r.stride);
+	r.distinct = distinct(f, r.stride);
+	if (f->vector >= 0) {
+		int64_t s = r.stride[f->vector];
+		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : (double)n->loop[f->vector].n * 1.5;
+	}
+	return r;
 }
 
-typedef struct ExprCost {
-	const Cost *c;
-	double ops, accesses;
-} ExprCost;
-
-/* Arithmetic on values; index arithmetic (i64 scalars) is free next to it. */
 static double node_ops(const Expr *e)
 {
 	switch (e->op) {
@@ -91,7 +141,7 @@ static double node_ops(const Expr *e)
 	case IR_SPLAT:
 	case IR_RAMP: return 0;
 	case IR_DIV:
-	case IR_SQRT: return dtype_is_float(e->type) ? 8 : 1;
+	case IR_SQRT: return dtype_is_float(e->type) ? 8 : 0;
 	case IR_EXP:
 	case IR_LOG:
 	case IR_TANH:
@@ -100,107 +150,353 @@ static double node_ops(const Expr *e)
 	case IR_POW:
 	case IR_SIN:
 	case IR_COS: return 16;
-	default: return dtype_is_float(e->type) ? 1 : 0.25;
+	default: return dtype_is_float(e->type) ? 1 : 0.1;
 	}
 }
 
-static void count_node(const Expr *e, void *arg)
+static void look_at(Leaf *f, const Expr *e)
 {
-	ExprCost *x = arg;
-	x->ops += node_ops(e);
-	if (e->op == IR_LOAD)
-		x->accesses += access_cycles(x->c, e->name, e->arg, e->nargs);
-}
-
-static bool meets_itself(const Cost *c, const Access *dst)
-{
-	if (c->inner == NULL)
-		return false;
-	for (int k = 0; k < dst->n; k++)
-		if (ir_uses_var(over_loops(c, dst->idx[k]), c->inner))
-			return false;
-	return true;
-}
-
-static double assign_cycles(const Cost *c, const Access *dst, const Expr *value, bool reduces)
-{
-	ExprCost x = { .c = c };
-	ir_each_node(value, count_node, &x);
-	const Buf *b = ir_find_buf(c->fn, dst->buf);
-	int bits = b != NULL ? b->type.bits : 32;
-	int rate = c->target->fma_rate > 0 ? c->target->fma_rate : 1;
-	double vectors = c->vector != NULL ? ceil((double)(c->lanes * bits) / c->target->vector_bits) : 1;
-	double work = (x.ops + reduces) * vectors / rate;
-	double moves = x.accesses + access_cycles(c, dst->buf, dst->idx, dst->n) * (reduces ? 2 : 1);
-	double most = work > moves ? work : moves;
-	double wait = reduces && meets_itself(c, dst) ? LATENCY + THROUGH_MEMORY : 0;
-	return most > wait ? most : wait;
-}
-
-static double cycles(const Cost *c, const Stmt *s);
-
-static double loop_cycles(const Cost *c, const Stmt *s)
-{
-	int64_t n, lo;
-	if (!ir_is_int(s->loop.hi, &n) || !ir_is_int(s->loop.lo, &lo))
-		n = 64, lo = 0;
-	Cost in = *c;
-	n -= lo;
-	if (s->loop.kind == LOOP_VECTOR) {
-		in.vector = s->loop.var;
-		in.lanes = n;
-		return cycles(&in, s->loop.body);
+	enum { MOST_NODES = 2000 };
+	if (f->nodes++ > MOST_NODES)
+		return;
+	f->ops += node_ops(e);
+	if (e->op == IR_LOAD) {
+		Access a = { e->name, e->nargs, (const Expr **)(uintptr_t)e->arg };
+		bool known = false;
+		for (int i = 0; i < f->nload; i++)
+			known |= f->load[i].at != NULL && f->load[i].at->buf->name == e->name && f->load[i].known &&
+				f->copies == 1; /* of a body without copies: a window's taps differ otherwise */
+		if (f->nload < ACCESSES && (!known || f->copies > 1))
+			f->load[f->nload++] = reach(f, &a);
+		return;
 	}
-	if (s->loop.kind == LOOP_UNROLLED)
-		return (double)n * cycles(&in, s->loop.body);
-	in.inner = s->loop.var;
-	double all = (double)n * (cycles(&in, s->loop.body) + 1);
-	return s->loop.kind == LOOP_PARALLEL ? all / c->target->threads : all;
+	for (int i = 0; i < e->nargs; i++)
+		look_at(f, e->arg[i]);
 }
 
-static double cycles(const Cost *c, const Stmt *s)
+static void find_loops(Leaf *f)
 {
+	const CostNest *n = &f->w->nest;
+	f->serial = n->nloop - 1;
+	f->vector = -1;
+	f->copies = f->vectors = 1;
+	f->bodies = f->w->share;
+	while (f->serial >= 0 && straight(n->loop[f->serial].kind))
+		f->serial--;
+	for (int l = 0; l < n->nloop; l++) {
+		double times = (double)n->loop[l].n;
+		if (n->loop[l].kind == LOOP_VECTOR) {
+			f->vector = l;
+			f->vectors = ceil(times * f->bits / f->w->target->vector_bits);
+		} else if (l > f->serial) {
+			f->copies *= times;
+		} else {
+			if (n->loop[l].kind == LOOP_PARALLEL) {
+				double threads = f->w->target->threads > 0 ? f->w->target->threads : 1;
+				times = ceil(times / threads);
+			}
+			f->bodies *= times;
+		}
+	}
+}
+
+/* How long the accumulators of a reduction stay in registers, and how many they are. */
+typedef struct Held {
+	double count;  /* registers */
+	double bodies; /* for so many bodies; 0: they are in memory */
+} Held;
+
+static Held held(const Leaf *f)
+{
+	const CostNest *n = &f->w->nest;
+	Held h = { f->vectors, 1 };
+	if (!f->dst.known)
+		return (Held){ f->vectors, 0 };
+	if (f->serial >= 0 && f->dst.stride[f->serial] != 0 && n->loop[f->serial].n > 1)
+		h.bodies = 0;
+	for (int l = n->nloop - 1; l >= 0; l--) {
+		bool moves = f->dst.stride[l] != 0 && n->loop[l].n > 1;
+		if (f->dst.at != NULL && f->dst.at->depth > l)
+			break; /* it does not live longer */
+		if (!straight(n->loop[l].kind)) {
+			if (moves)
+				break;
+			h.bodies *= (double)n->loop[l].n;
+		} else if (n->loop[l].kind == LOOP_UNROLLED && moves) {
+			h.count *= (double)n->loop[l].n;
+		}
+	}
+	return h;
+}
+
+/* Loads of one body, with `spare` registers to keep operands in; broadcasts fold into arithmetic. */
+static double count_loads(const Leaf *f, double spare)
+{
+	const CostNest *n = &f->w->nest;
 	double sum = 0;
+	for (int i = 0; i < f->nload; i++) {
+		const Reach *r = &f->load[i];
+		if (r->registers || r->at == NULL)
+			continue;
+		double once = r->distinct * r->lanes;
+		bool still = f->serial >= 0 && r->stride[f->serial] == 0 && r->known && n->loop[f->serial].n > 1;
+		if (still && once < spare)
+			once /= (double)n->loop[f->serial].n; /* kept across the loop */
+		else if (once > spare && f->nload > 1 && r->lanes > 1)
+			once = fmin(f->copies * r->lanes, once * 2); /* read again where it is needed */
+		sum += once;
+	}
+	return sum;
+}
+
+static double operands(const Leaf *f)
+{
+	double least = 0;
+	for (int i = 0; i < f->nload; i++) {
+		double n = f->load[i].distinct * (f->load[i].lanes > 1 ? f->vectors : 1);
+		if (!f->load[i].registers && (least == 0 || n < least))
+			least = n;
+	}
+	return least + 1;
+}
+
+static double body_cycles(const Leaf *f, bool reduces, double *instructions)
+{
+	const Target *t = f->w->target;
+	double rate = t->fma_rate > 0 ? t->fma_rate : 1, latency = t->fma_latency > 0 ? t->fma_latency : LATENCY;
+	double regs = t->vector_regs > 0 ? t->vector_regs : REGS;
+	double work = f->copies * f->vectors * f->ops, loads, stores = 0, wait = 0, spilled = 0;
+	if (reduces) {
+		Held h = held(f);
+		double memory = h.bodies == 0 ? h.count : 0, need = h.count + operands(f);
+		loads = count_loads(f, regs - h.count);
+		if (need > regs && h.bodies != 0)
+			memory = spilled = need - regs; /* written and read in every body */
+		else if (h.bodies != 0 && !f->dst.registers)
+			memory = h.count / h.bodies;
+		loads += memory * f->dst.lanes / f->vectors;
+		stores = memory * f->dst.lanes / f->vectors;
+		wait = h.bodies != 0 ? latency * f->copies * f->vectors / h.count : 0;
+	} else {
+		loads = count_loads(f, regs);
+		stores = f->dst.registers ? 0 : f->copies * f->dst.lanes;
+	}
+	double folded = fmin(loads, work); /* a memory operand is no instruction of its own */
+	*instructions = work + loads - folded / 2 + stores + f->w->tests * f->copies + 2;
+	if (f->w->masked)
+		*instructions += f->copies * f->vectors;
+	double most = fmax(fmax(work / rate, loads / LOADS), fmax(stores / STORES, *instructions / DECODE));
+	double sum = work / rate + loads / LOADS + stores / STORES;
+	return fmax(most, wait) + SPILL * spilled + HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
+}
+
+/* A buffer's part of a leaf's traffic. */
+static void add_moved(const Reach *r, bool writes, Moved *m, int *count, CostNest *n)
+{
+	int64_t elements = 1, extent;
+	if (r->at == NULL || r->registers || *count == ACCESSES)
+		return;
+	const Buf *b = r->at->buf;
+	for (int k = 0; k < (b->map.n != 0 ? b->map.n : b->rank); k++)
+		if (nest_eval(n, b->map.n != 0 ? b->map.extent[k] : b->shape[k], &extent) && extent > 0)
+			elements *= extent;
+	Moved *x = &m[(*count)++];
+	*x = (Moved){ .elements = elements, .bytes = (b->type.bits + 7) / 8, .writes = writes };
+	memcpy(x->stride, r->stride, sizeof x->stride);
+}
+
+static void add_traffic(Leaf *f)
+{
+	Moved m[ACCESSES];
+	double bytes[TARGET_CACHES];
+	int count = 0;
+	for (int i = 0; i < f->nload; i++) {
+		bool twice = false; /* taps of one window: the same memory */
+		for (int k = 0; k < i; k++)
+			twice |= f->load[k].at == f->load[i].at;
+		if (!twice)
+			add_moved(&f->load[i], false, m, &count, &f->w->nest);
+	}
+	add_moved(&f->dst, true, m, &count, &f->w->nest);
+	traffic_of(&f->w->nest, m, count, f->w->target, bytes);
+	for (int k = 0; k < TARGET_CACHES; k++)
+		f->w->sum.bytes[k] += bytes[k] * f->w->share;
+}
+
+static void assign(Walk *w, const Access *dst, const Expr *value, bool reduces)
+{
+	Leaf f = { .w = w };
+	double instructions, outside = 1;
+	const NestBuf *b = nest_buf(&w->nest, dst->buf);
+	f.bits = b != NULL ? b->buf->type.bits : 32;
+	find_loops(&f);
+	look_at(&f, value);
+	f.dst = reach(&f, dst);
+	if (reduces && value->op != IR_MUL)
+		f.ops += 1; /* a product is fused with the sum */
+	w->sum.cycles += f.bodies * body_cycles(&f, reduces, &instructions);
+	for (int l = 0; l < f.serial; l++)
+		outside *= w->nest.loop[l].kind == LOOP_UNROLLED ? (double)w->nest.loop[l].n : 1;
+	w->sum.code += instructions * outside;
+	add_traffic(&f);
+}
+
+/* ---- the walk ---- */
+
+static void walk(Walk *w, const Stmt *s);
+
+static void walk_loop(Walk *w, const Stmt *s)
+{
+	enum { UNKNOWN = 64 };
+	CostNest *n = &w->nest;
+	int64_t lo = 0, hi = UNKNOWN;
+	if (!nest_eval(n, s->loop.lo, &lo) || !nest_eval(n, s->loop.hi, &hi))
+		hi = lo + UNKNOWN;
+	if (hi <= lo || n->nloop == NEST_LOOPS)
+		return;
+	double outer = w->share;
+	for (int l = 0; l < n->nloop; l++)
+		if (n->loop[l].kind != LOOP_VECTOR)
+			outer *= (double)n->loop[l].n;
+	if (!straight(s->loop.kind))
+		w->sum.cycles += outer * ENTER;
+	int binds = n->nbind;
+	n->loop[n->nloop++] = (NestLoop){ s->loop.var, lo, hi - lo, s->loop.kind };
+	nest_bind(n, s->loop.var, NULL, lo);
+	walk(w, s->loop.body);
+	n->nloop--;
+	n->nbind = binds;
+	n->now++;
+}
+
+/* Where a condition holds: it is decided where the last of its variables is, and masks lanes. */
+static void walk_where(Walk *w, const Expr *cond, const Stmt *s)
+{
+	CostNest *n = &w->nest;
+	Walk before = { .share = w->share, .masked = w->masked, .tests = w->tests };
+	int last = -1;
+	bool lanes = false;
+	for (int l = 0; l < n->nloop; l++)
+		if (nest_depends(n, cond, l)) {
+			last = l;
+			lanes |= n->loop[l].kind == LOOP_VECTOR;
+		}
+	int serial = n->nloop - 1;
+	while (serial >= 0 && straight(n->loop[serial].kind))
+		serial--;
+	double share = nest_share(n, cond);
+	if (lanes)
+		w->masked = true; /* all lanes take their time */
+	else
+		w->share *= share;
+	if (last >= serial && serial >= 0 && share < 1)
+		w->tests += 1;
+	walk(w, s);
+	w->share = before.share;
+	w->masked = before.masked;
+	w->tests = before.tests;
+}
+
+/* The init runs once for each element: loops of reduce iterators do not count. */
+static void walk_init(Walk *w, const Stmt *block)
+{
+	CostNest *n = &w->nest;
+	int64_t count[NEST_LOOPS];
+	for (int l = 0; l < n->nloop; l++) {
+		count[l] = n->loop[l].n;
+		for (int i = 0; i < block->block.n; i++)
+			if (block->block.iter[i].kind == ITER_REDUCE && nest_depends(n, block->block.iter[i].value, l))
+				n->loop[l].n = 1;
+	}
+	walk(w, block->block.init);
+	for (int l = 0; l < n->nloop; l++)
+		n->loop[l].n = count[l];
+}
+
+static void walk_block(Walk *w, const Stmt *s)
+{
+	int binds = w->nest.nbind;
+	for (int i = 0; i < s->block.n; i++)
+		nest_bind(&w->nest, s->block.iter[i].name, s->block.iter[i].value, 0);
+	if (s->block.init != NULL)
+		walk_init(w, s);
+	if (s->block.where != NULL)
+		walk_where(w, s->block.where, s->block.body);
+	else
+		walk(w, s->block.body);
+	w->nest.nbind = binds;
+	w->nest.now++;
+}
+
+static void add_buf(CostNest *n, const Buf *b, int depth)
+{
+	if (n->nbuf < NEST_BUFS)
+		n->buf[n->nbuf++] = (NestBuf){ b, depth };
+	else
+		n->full = true;
+}
+
+static void walk(Walk *w, const Stmt *s)
+{
+	int binds = w->nest.nbind, bufs = w->nest.nbuf;
 	for (; s != NULL; s = s->next)
 		switch (s->kind) {
-		case ST_FOR: sum += loop_cycles(c, s); break;
-		case ST_BLOCK: {
-			Cost in = *c;
-			in.block = s;
-			in.outer = c;
-			sum += cycles(&in, s->block.body);
-			break;
-		}
-		case ST_STORE: sum += assign_cycles(c, &s->store.dst, s->store.value, false); break;
+		case ST_FOR: walk_loop(w, s); break;
+		case ST_BLOCK: walk_block(w, s); break;
+		case ST_STORE: assign(w, &s->store.dst, s->store.value, false); break;
 		case ST_REDUCE:
 			for (int k = 0; k < s->reduce.n; k++)
-				sum += assign_cycles(c, &s->reduce.dst[k], s->reduce.value[k], true);
+				assign(w, &s->reduce.dst[k], s->reduce.value[k], true);
 			break;
-		case ST_IF: { /* the likelier branch is the longer one */
-			double then = cycles(c, s->branch.then), other = cycles(c, s->branch.other);
-			sum += 1 + (then > other ? then : other);
+		case ST_IF:
+			walk_where(w, s->branch.cond, s->branch.then);
+			if (s->branch.other != NULL)
+				walk(w, s->branch.other);
 			break;
-		}
-		case ST_ASYNC: sum += cycles(c, s->async); break;
-		case ST_CALL: sum += CALL_CYCLES; break;
-		case ST_BARRIER: sum += CALL_CYCLES; break;
+		case ST_LET: nest_bind(&w->nest, s->let.var, s->let.value, 0); break;
+		case ST_ALLOC: add_buf(&w->nest, s->alloc, w->nest.nloop); break;
+		case ST_ASYNC: walk(w, s->async); break;
+		case ST_CALL:
+		case ST_BARRIER: w->sum.cycles += CALL * w->share; break;
 		default: break;
 		}
-	return sum;
+	w->nest.nbind = binds;
+	w->nest.nbuf = bufs;
+	w->nest.now++;
+}
+
+/* The largest of arithmetic and each level's traffic, and some of the rest. */
+static double together(const Sum *s)
+{
+	double code = s->code > CODE ? s->cycles * 0.15 : 0, most = s->cycles + code, sum = most;
+	for (int k = 0; k < TARGET_CACHES; k++) {
+		double cycles = s->bytes[k] / bytes_per_cycle[k];
+		most = fmax(most, cycles);
+		sum += cycles;
+	}
+	return most + HIDDEN * (sum - most);
 }
 
 static double estimate(const KernelSet *ks, const Task *task, const Target *target)
 {
-	double sum = 0;
+	double cycles = 1;
+	(void)task;
 	for (size_t i = 0; i < ks->n; i++) {
-		Cost c = { .ir = ks->ir, .fn = ks->fn[i], .target = target, .lanes = 1 };
-		if (ks->fn[i]->kind == FN_RUN)
-			sum += CALL_CYCLES + cycles(&c, ks->fn[i]->body);
+		const Fn *fn = ks->fn[i];
+		if (fn->kind != FN_RUN)
+			continue;
+		Walk w = { .target = target, .share = 1 };
+		for (int k = 0; k < fn->nsym; k++)
+			nest_bind(&w.nest, fn->sym[k].name, NULL, fn->sym[k].hi);
+		for (int k = 0; k < fn->nparam; k++)
+			if (fn->param[k].buf != NULL)
+				add_buf(&w.nest, fn->param[k].buf, -1);
+		walk(&w, fn->body);
+		cycles += CALL + together(&w.sum);
 	}
-	double traffic = task->bytes / MEMORY_BYTES_PER_NS, ns = (sum + 1) / GHZ;
-	return fmax(ns, traffic) + ns / 16; /* so that of two that wait for memory the leaner one is ahead */
+	return cycles / GHZ;
 }
 
-const CostModel cost_analytic = { "analytic", "arithmetic, accesses and latency of a scheduled Fn", estimate };
+const CostModel cost_analytic = { "analytic", "arithmetic, registers, accesses and traffic of a scheduled Fn", estimate };
 
 const CostModel *const cost_models[] = { &cost_analytic, NULL };

@@ -6,6 +6,8 @@
 
 #include "base/rng.h"
 #include "cost_model/cost_model.h"
+#include "cost_model/roof.h"
+#include "ir/text.h"
 #include "schedule/space.h"
 
 #include <math.h>
@@ -72,6 +74,114 @@ START_TEST(what_is_plainly_better_ranks_first)
 }
 END_TEST
 
+/* ---- register tiles, written out ---- */
+
+/* A convolution of C to O channels, HxH pixels, KxK taps: F vectors of outputs by P pixels in registers. */
+typedef struct Tile {
+	int C, O, H, K, P, F;
+	int split;          /* input channels unrolled */
+	bool pixels_inside; /* blocks of outputs outermost, else innermost of the tiles' loops */
+	bool strided;       /* weights as they come: OIHW, a vector gathers */
+} Tile;
+
+static void tile_params(Text *t, const Tile *x)
+{
+	text_add(t, "fn k(x: in f32[1,%d,%d,%d] map (n, c, h, w) -> [n : 1, c / 16 : %d, h : %d, w : %d, c %% 16 : 16],\n"
+		    "w: const f32[%d,%d,%d,%d]", x->C, x->H, x->H, x->C / 16, x->H, x->H, x->O, x->C, x->K, x->K);
+	if (!x->strided)
+		text_add(t, " map (o, c, y, x) -> [o / 16 : %d, c / 16 : %d, y : %d, x : %d, c %% 16 : 16, o %% 16 : 16]",
+			x->O / 16, x->C / 16, x->K, x->K);
+	text_add(t, ",\ny: out f32[1,%d,%d,%d] map (n, c, h, w) -> [n : 1, c / 16 : %d, h : %d, w : %d, c %% 16 : 16]) {\n", x->O,
+		x->H, x->H, x->O / 16, x->H, x->H);
+}
+
+static const char *tile_text(Arena *a, const Tile *x)
+{
+	Text t = { .arena = a };
+	int pad = x->K / 2, width = x->F * 16;
+	const char *ob = arena_printf(a, "for ob in 0..%d {\n", x->O / width);
+	tile_params(&t, x);
+	text_add(&t, "%sfor h in 0..%d {\nfor wo in 0..%d {\n%s", x->pixels_inside ? ob : "", x->H, (x->H + x->P - 1) / x->P,
+		x->pixels_inside ? "" : ob);
+	text_add(&t, "alloc t: f32[1,%d,1,%d] @local\n", width, x->P);
+	text_add(&t, "for co in 0..%d {\nfor kh in 0..%d {\nfor kw in 0..%d unrolled {\nfor ci in 0..%d {\nfor cj in 0..%d unrolled {\n",
+		x->C / 16, x->K, x->K, 16 / x->split, x->split);
+	text_add(&t, "for p in 0..%d unrolled {\nfor oo in 0..%d unrolled {\nfor oi in 0..16 vector {\n", x->P, x->F);
+	text_add(&t, "block conv(vo: spatial 0..%d = ob*%d+oo*16+oi, vh: spatial 0..%d = h, vw: spatial 0..%d = wo*%d+p, "
+		     "vc: reduce 0..%d = co*16+ci*%d+cj, vy: reduce 0..%d=kh, vx: reduce 0..%d=kw) {\n",
+		x->O, width, x->H, x->H, x->P, x->C, x->split, x->K, x->K);
+	text_add(&t, "init { t[0,vo-ob*%d,0,vw-wo*%d] = 0.0 }\nif 0 <= vh+vy-%d & vh+vy-%d < %d & 0 <= vw+vx-%d & vw+vx-%d < %d {\n",
+		width, x->P, pad, pad, x->H, pad, pad, x->H);
+	text_add(&t, "sum t[0,vo-ob*%d,0,vw-wo*%d] <- x[0,vc,vh+vy-%d,vw+vx-%d]*w[vo,vc,vy,vx]\n}}}}}}}}}}\n", width, x->P, pad, pad);
+	text_add(&t, "for p2 in 0..%d unrolled {\nfor o2 in 0..%d unrolled {\nfor o3 in 0..16 vector {\n", x->P, x->F);
+	text_add(&t, "block relu(vo: spatial 0..%d = ob*%d+o2*16+o3, vh: spatial 0..%d = h, vw: spatial 0..%d = wo*%d+p2) {\n", x->O,
+		width, x->H, x->H, x->P);
+	text_add(&t, "y[0,vo,vh,vw] = max(t[0,vo-ob*%d,0,vw-wo*%d], 0.0)\n}}}}\n}}}}\n", width, x->P);
+	return text_str(&t);
+}
+
+static double tile_ns(Arena *a, const Tile *x)
+{
+	Err err = { 0 };
+	const char *text = tile_text(a, x);
+	static const char target[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"fma_rate\":2,\"fma_latency\":4,\"cache\":["
+				     "{\"bytes\":49152},{\"bytes\":1048576},{\"bytes\":33554432}]}";
+	Target t;
+	ck_assert_msg(target_parse(&t, "t", target, sizeof target - 1, 1, &err), "%s", err.text);
+	KernelSet *ks = ir_parse_set(ir_new(a), "tile", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text);
+	return cost_analytic.estimate(ks, NULL, &t);
+}
+
+/* What was measured on a core with 512-bit vectors (one thread): the first of each row is the faster one. */
+static const struct {
+	const char *name;
+	Tile better, worse;
+} tiles[] = {
+	{ "two vectors share a broadcast", { 64, 64, 56, 3, 14, 2, 1, true, 0 }, { 64, 64, 56, 3, 14, 1, 1, true, 0 } },
+	{ "seven accumulators wait", { 64, 64, 56, 3, 7, 2, 1, true, 0 }, { 64, 64, 56, 3, 7, 1, 1, true, 0 } },
+	{ "more accumulators than registers", { 64, 64, 56, 3, 14, 2, 1, true, 0 }, { 64, 64, 56, 3, 28, 2, 1, true, 0 } },
+	{ "one too many", { 64, 64, 56, 3, 14, 2, 1, true, 0 }, { 64, 64, 56, 3, 7, 4, 1, true, 0 } },
+	{ "few accumulators wait", { 64, 64, 56, 3, 7, 2, 1, true, 0 }, { 64, 64, 56, 3, 2, 2, 1, true, 0 } },
+	{ "a tile that leaves no rest", { 256, 256, 14, 3, 7, 2, 1, true, 0 }, { 256, 256, 14, 3, 8, 2, 1, true, 0 } },
+	{ "nor one of three", { 128, 128, 28, 3, 14, 2, 1, true, 0 }, { 128, 128, 28, 3, 9, 2, 1, true, 0 } },
+	{ "weights stay while pixels pass", { 512, 512, 7, 3, 7, 2, 1, true, 0 }, { 512, 512, 7, 3, 7, 2, 1, false, 0 } },
+	{ "packed weights", { 64, 64, 56, 3, 14, 2, 1, true, 0 }, { 64, 64, 56, 3, 14, 2, 1, true, true } },
+	{ "code that a core cannot keep", { 64, 64, 56, 3, 14, 2, 1, true, 0 }, { 64, 64, 56, 3, 14, 2, 16, true, 0 } },
+	{ "points are no tile", { 1024, 256, 14, 1, 7, 2, 1, true, 0 }, { 1024, 256, 14, 1, 1, 2, 1, true, 0 } },
+};
+
+START_TEST(tiles_rank_as_measured)
+{
+	Arena *a = arena_new();
+	double better = tile_ns(a, &tiles[_i].better), worse = tile_ns(a, &tiles[_i].worse);
+	ck_assert_msg(better < worse, "%s: %g and %g ns", tiles[_i].name, better, worse);
+	arena_free(a);
+}
+END_TEST
+
+/* And the time itself, of layers whose best tiles were measured: within a quarter. */
+START_TEST(times_are_near)
+{
+	static const struct {
+		Tile tile;
+		double us;
+	} layers[] = {
+		{ { 64, 64, 56, 3, 14, 2, 1, true, 0 }, 880 },
+		{ { 128, 128, 28, 3, 14, 2, 1, true, 0 }, 880 },
+		{ { 256, 256, 14, 3, 14, 2, 1, true, 0 }, 893 },
+		{ { 512, 512, 7, 3, 7, 2, 1, true, 0 }, 1036 },
+		{ { 1024, 256, 14, 1, 14, 2, 1, true, 0 }, 406 },
+	};
+	Arena *a = arena_new();
+	for (int i = 0; i < LEN(layers); i++) {
+		double us = tile_ns(a, &layers[i].tile) / 1000;
+		ck_assert_msg(us > layers[i].us * 0.8 && us < layers[i].us * 1.25, "row %d: %g us instead of %g", i, us, layers[i].us);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* No point of a space is free, endless, or no number; the default is above the middle. */
 START_TEST(estimates_are_times)
 {
@@ -98,10 +208,39 @@ START_TEST(estimates_are_times)
 }
 END_TEST
 
+/* Taps in the padding are no work, elementwise calls neither; what binds is the larger time. */
+static const struct {
+	const char *dag;
+	double flops, bytes_bound;
+} roofs[] = {
+	{ conv, 2.0 * 16 * 16 * (16 * 3 - 2) * (16 * 3 - 2), 0 },
+	{ dense, 2.0 * 4 * 256 * 256, 1 },
+	{ relu, 0, 1 },
+};
+
+START_TEST(roofs_are_below_times)
+{
+	Arena *a = arena_new();
+	const Task *task = task_of(a, roofs[_i].dag);
+	Roof machine = { .gflops = 100, .gbps = 5 };
+	ck_assert_msg(fabs(roof_flops(task) - roofs[_i].flops) < 1, "%g instead of %g", roof_flops(task), roofs[_i].flops);
+	RoofTime t = roof_of(task, &machine);
+	ck_assert(fabs(t.flops_ns - roofs[_i].flops / 100) < 1 && t.bytes_ns == task->bytes / 5);
+	ck_assert((t.bytes_ns > t.flops_ns) == (roofs[_i].bytes_bound != 0));
+	ck_assert(roof_ns(task, &machine) == fmax(t.flops_ns, t.bytes_ns));
+	machine = (Roof){ 0 };
+	ck_assert(roof_ns(task, &machine) == 0);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
+	tcase_add_loop_test(tc, tiles_rank_as_measured, 0, LEN(tiles));
+	tcase_add_test(tc, times_are_near);
 	tcase_add_loop_test(tc, estimates_are_times, 0, 3);
+	tcase_add_loop_test(tc, roofs_are_below_times, 0, LEN(roofs));
 	return run_suite("cost_model", tc);
 }

@@ -1,0 +1,199 @@
+/* See address.h. */
+#include "cost_model/address.h"
+
+#include "ir/dtype.h"
+
+#include <string.h>
+
+enum { EVAL_DEPTH = 200, SAMPLES = 24 };
+
+void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number)
+{
+	if (n->nbind == NEST_BINDS) {
+		n->full = true;
+		return;
+	}
+	n->bind[n->nbind++] = (Bind){ name, value, number, 0 };
+	n->now++;
+}
+
+const NestBuf *nest_buf(const CostNest *n, const char *name)
+{
+	for (int i = n->nbuf - 1; i >= 0; i--)
+		if (n->buf[i].buf->name == name)
+			return &n->buf[i];
+	return NULL;
+}
+
+/* Names are interned: equal ones are one pointer. The innermost binding counts. */
+static int find_bind(const CostNest *n, const char *name)
+{
+	int i = n->nbind - 1;
+	while (i >= 0 && n->bind[i].name != name)
+		i--;
+	return i;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static bool apply(Node op, int64_t a, int64_t b, int64_t *out)
+{
+	switch (op) {
+	case IR_ADD: return !__builtin_add_overflow(a, b, out);
+	case IR_SUB: return !__builtin_sub_overflow(a, b, out);
+	case IR_MUL: return !__builtin_mul_overflow(a, b, out);
+	case IR_DIV: return b != 0 && b != -1 && (*out = floor_div(a, b), true);
+	case IR_MOD: return b != 0 && b != -1 && (*out = a - floor_div(a, b) * b, true);
+	case IR_MIN: return *out = a < b ? a : b, true;
+	case IR_MAX: return *out = a < b ? b : a, true;
+	case IR_LT: return *out = a < b, true;
+	case IR_LE: return *out = a <= b, true;
+	case IR_EQ: return *out = a == b, true;
+	case IR_NE: return *out = a != b, true;
+	case IR_AND: return *out = a & b, true;
+	case IR_OR: return *out = a | b, true;
+	case IR_XOR: return *out = a ^ b, true;
+	case IR_SHL: return b >= 0 && b < 62 && !__builtin_mul_overflow(a, INT64_C(1) << b, out);
+	case IR_SHR: return b >= 0 && b < 64 && (*out = a >> b, true);
+	default: return false;
+	}
+}
+
+static bool eval(CostNest *n, const Expr *e, int depth, int64_t *out)
+{
+	int64_t a, b;
+	if (depth == 0)
+		return false;
+	switch (e->op) {
+	case IR_INT: *out = e->i; return true;
+	case IR_VAR: {
+		int i = find_bind(n, e->name);
+		if (i < 0)
+			return false;
+		Bind *x = &n->bind[i];
+		if (x->value != NULL && x->when != n->now) {
+			if (!eval(n, x->value, depth - 1, &a))
+				return false;
+			x->number = a;
+			x->when = n->now;
+		}
+		*out = x->number;
+		return true;
+	}
+	case IR_CAST: return !dtype_is_float(e->type) && eval(n, e->arg[0], depth - 1, out);
+	case IR_NEG: return eval(n, e->arg[0], depth - 1, &a) && a != INT64_MIN && (*out = -a, true);
+	case IR_NOT: return eval(n, e->arg[0], depth - 1, &a) && (*out = !a, true);
+	case IR_SELECT:
+		return eval(n, e->arg[0], depth - 1, &a) && eval(n, e->arg[a != 0 ? 1 : 2], depth - 1, out);
+	case IR_FLOAT:
+	case IR_LOAD: return false;
+	default:
+		return e->nargs == 2 && eval(n, e->arg[0], depth - 1, &a) && eval(n, e->arg[1], depth - 1, &b) &&
+			apply(e->op, a, b, out);
+	}
+}
+
+bool nest_eval(CostNest *n, const Expr *e, int64_t *out)
+{
+	return eval(n, e, EVAL_DEPTH, out);
+}
+
+static bool depends(const CostNest *n, const Expr *e, const char *var, int depth)
+{
+	if (depth == 0)
+		return true;
+	if (e->op == IR_VAR) {
+		if (e->name == var)
+			return true;
+		int i = find_bind(n, e->name);
+		return i >= 0 && n->bind[i].value != NULL && depends(n, n->bind[i].value, var, depth - 1);
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (depends(n, e->arg[i], var, depth - 1))
+			return true;
+	return false;
+}
+
+bool nest_depends(const CostNest *n, const Expr *e, int l)
+{
+	return depends(n, e, n->loop[l].var, EVAL_DEPTH);
+}
+
+/* Puts loop l at its iteration k. */
+static void set_loop(CostNest *n, int l, int64_t k)
+{
+	int i = find_bind(n, n->loop[l].var);
+	if (i >= 0) {
+		n->bind[i].number = n->loop[l].lo + k;
+		n->now++;
+	}
+}
+
+double nest_share(CostNest *n, const Expr *cond)
+{
+	uint64_t draw = 88172645463325252u; /* xorshift: the same points every time */
+	int holds = 0, tried = 0;
+	for (int s = 0; s < SAMPLES; s++) {
+		int64_t v;
+		for (int l = 0; l < n->nloop; l++) {
+			draw ^= draw << 13;
+			draw ^= draw >> 7;
+			draw ^= draw << 17;
+			set_loop(n, l, (int64_t)(draw % (uint64_t)n->loop[l].n));
+		}
+		if (nest_eval(n, cond, &v)) {
+			tried++;
+			holds += v != 0;
+		}
+	}
+	for (int l = 0; l < n->nloop; l++)
+		set_loop(n, l, 0);
+	return tried == 0 ? 1 : ((double)holds + 0.5) / (tried + 0.5);
+}
+
+/* Row-major over the physical dimensions. */
+static bool address(CostNest *n, const Access *a, const Buf *b, int64_t *out)
+{
+	int64_t at = 0, extent, part;
+	int before = n->nbind, dims = b->map.n != 0 ? b->map.n : b->rank;
+	if (b->map.n != 0)
+		for (int k = 0; k < a->n && k < b->map.nvar; k++) {
+			if (!nest_eval(n, a->idx[k], &part))
+				goto no;
+			nest_bind(n, b->map.var[k], NULL, part);
+		}
+	for (int k = 0; k < dims; k++) {
+		const Expr *index = b->map.n != 0 ? b->map.at[k] : a->idx[k];
+		if (!nest_eval(n, index, &part) || !nest_eval(n, b->map.n != 0 ? b->map.extent[k] : b->shape[k], &extent) ||
+			__builtin_mul_overflow(at, extent, &at) || __builtin_add_overflow(at, part, &at))
+			goto no;
+	}
+	n->nbind = before;
+	*out = at;
+	return true;
+no:
+	n->nbind = before;
+	return false;
+}
+
+bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NEST_LOOPS])
+{
+	int64_t base, next;
+	if (a->n != b->rank || !address(n, a, b, &base))
+		return false;
+	for (int l = 0; l < n->nloop; l++) {
+		stride[l] = 0;
+		if (n->loop[l].n < 2)
+			continue;
+		set_loop(n, l, 1);
+		bool ok = address(n, a, b, &next);
+		set_loop(n, l, 0);
+		if (!ok)
+			return false;
+		stride[l] = next - base;
+	}
+	return true;
+}

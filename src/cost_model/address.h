@@ -1,0 +1,56 @@
+/*
+ * Inside the room: where accesses go, by trying. The loops around a statement and the names defined
+ * between them (iterators, lets, the index variables of maps) are numbers or expressions of those
+ * before; an access's physical address is evaluated with each loop at its first iteration and then
+ * with one loop at its second. So index maps, divisions and remainders need no algebra.
+ */
+#ifndef COST_MODEL_ADDRESS_H
+#define COST_MODEL_ADDRESS_H
+
+#include "ir/ir.h"
+
+enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96 };
+
+typedef struct NestLoop {
+	const char *var;
+	int64_t lo, n; /* as many iterations; 1 where it does not matter to what is looked at */
+	LoopKind kind;
+} NestLoop;
+
+/* A name: a number, or the value of an expression. */
+typedef struct Bind {
+	const char *name;
+	const Expr *value; /* NULL: the number stands */
+	int64_t number;
+	uint32_t when; /* the number is the value's as of then */
+} Bind;
+
+typedef struct NestBuf {
+	const Buf *buf;
+	int depth; /* loops around its alloc; -1: a parameter */
+} NestBuf;
+
+typedef struct CostNest {
+	int nloop, nbind, nbuf;
+	NestLoop loop[NEST_LOOPS];
+	Bind bind[NEST_BINDS];
+	NestBuf buf[NEST_BUFS];
+	uint32_t now; /* grows when a number changes */
+	bool full;    /* something did not fit: what follows is guessed */
+} CostNest;
+
+void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number);
+const NestBuf *nest_buf(const CostNest *n, const char *name); /* NULL: there is none */
+/* False where it depends on data, or is no integer. */
+bool nest_eval(CostNest *n, const Expr *e, int64_t *out);
+/* Whether e depends on the variable of loop `l`. */
+bool nest_depends(const CostNest *n, const Expr *e, int l);
+/* Which part of the loops' iterations a condition holds in, tried at some of them. */
+double nest_share(CostNest *n, const Expr *cond);
+/*
+ * Elements of the buffer by which the address moves from the first to the second iteration of each loop;
+ * false: it cannot be said.
+ */
+bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NEST_LOOPS]);
+
+#endif

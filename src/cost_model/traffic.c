@@ -1,0 +1,75 @@
+/*
+ * For each cache: the outermost loop whose accesses all fit into it; what they touch has to come from
+ * beyond the cache once for each iteration of the loops outside, except that what does not move along
+ * the loop next to it stays.
+ */
+#include "cost_model/traffic.h"
+
+#include <stdlib.h>
+
+enum { LINE = 64 };
+#define FITS 0.75 /* of a cache: others need some of it too */
+
+typedef struct Run {
+	int64_t stride, n;
+} Run;
+
+static int by_stride(const void *pa, const void *pb)
+{
+	const Run *a = pa, *b = pb;
+	return (a->stride > b->stride) - (a->stride < b->stride);
+}
+
+/*
+ * Bytes of the lines touched by loops [from, nloop): strides from small to large, a stride within what is
+ * contiguous so far lengthens it, a larger one makes copies of it.
+ */
+static double footprint(const CostNest *n, const Moved *m, int from)
+{
+	Run run[NEST_LOOPS];
+	int count = 0;
+	for (int l = from; l < n->nloop; l++)
+		if (m->stride[l] != 0 && n->loop[l].n > 1)
+			run[count++] = (Run){ llabs(m->stride[l]), n->loop[l].n };
+	qsort(run, (size_t)count, sizeof *run, by_stride);
+	double length = 1, copies = 1;
+	for (int i = 0; i < count; i++) {
+		if (copies == 1 && (double)run[i].stride * m->bytes <= length * m->bytes + LINE)
+			length += (double)run[i].stride * (double)(run[i].n - 1);
+		else
+			copies *= (double)run[i].n;
+	}
+	double bytes = length * m->bytes, all = (double)m->elements * m->bytes;
+	bytes = copies * (bytes < LINE ? LINE : bytes);
+	return bytes < all + LINE ? bytes : all + LINE;
+}
+
+static double footprints(const CostNest *n, const Moved *m, int count, int from)
+{
+	double sum = 0;
+	for (int i = 0; i < count; i++)
+		sum += footprint(n, &m[i], from);
+	return sum;
+}
+
+void traffic_of(const CostNest *n, const Moved *m, int count, const Target *t, double out[TARGET_CACHES])
+{
+	for (int level = 0; level < TARGET_CACHES; level++) {
+		double room = (double)t->cache[level].bytes * FITS;
+		int from = n->nloop;
+		out[level] = 0;
+		if (t->cache[level].bytes == 0)
+			continue;
+		while (from > 0 && footprints(n, m, count, from - 1) <= room)
+			from--;
+		for (int i = 0; i < count; i++) {
+			double times = 1;
+			bool stays = true; /* from loop to loop outwards, while it does not move */
+			for (int l = from - 1; l >= 0; l--) {
+				stays = stays && m[i].stride[l] == 0;
+				times *= stays ? 1 : (double)n->loop[l].n;
+			}
+			out[level] += footprint(n, &m[i], from) * times * (m[i].writes ? 2 : 1);
+		}
+	}
+}
