@@ -8,9 +8,26 @@
 
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "schedule/space.h"
+#include "schedule/tmpl_winograd.h"
 
 #include <string.h>
+
+/* In place of the library's templates: Winograd alone. */
+static bool fits(const Task *task, const Target *target)
+{
+	return winograd_fits(task, target, 4);
+}
+
+static bool run(Sketch *s, Err *err)
+{
+	static const int64_t m[] = { 2, 4 };
+	(void)err;
+	winograd_steps(s, sketch_knob(s, "m", m, 2, 1), winograd_knobs(s));
+	return true;
+}
+
+static const Template winograd = { "winograd", "", fits, run };
+const Template *const templates[] = { &winograd, NULL };
 
 static char *lines(Arena *a, const char *what)
 {
@@ -85,6 +102,72 @@ START_TEST(schedules_of_winograd_equal_the_naive_convolution)
 }
 END_TEST
 
+/* ---- the template's branch ---- */
+
+#define TEMPLATE(c, o, h, w, rest)                                                                           \
+	"dag t\nin x: f32[1," #c "," #h "," #w "]:NCHW16c\nin r: f32[1," #o "," #h "," #w                   \
+	"]:NCHW16c\nconst w: f32[" #o "," #c ",3,3]\nconst b: f32[" #o "]\ny: f32[1," #o "," #h "," #w     \
+	"]:NCHW16c = conv(x, w, b) pads=[1,1,1,1]\n" rest "out z\n"
+
+static const char *const shapes[] = {
+	TEMPLATE(16, 16, 14, 14, "z = relu(y)\n"),
+	TEMPLATE(16, 48, 7, 13, "s = add(y, r)\nz = relu(s)\n"),
+	TEMPLATE(32, 80, 9, 5, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
+	TEMPLATE(16, 32, 28, 6, "s = add(y, r)\nz = clip(s) lo=0 hi=6\n"),
+};
+
+/* Layouts are of 16; registers of 16 and of 8 lanes, one and two threads. */
+START_TEST(every_sampled_winograd_equals_the_naive_convolution)
+{
+	int samples = getenv("DLC_TEST_ALL") != NULL ? 60 : 4;
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	target_host(&target, 1 + _i % 2);
+	target.vector_bits = _i % 3 == 2 ? 256 : 512;
+	target.vector_regs = _i % 3 == 2 ? 16 : 32;
+	Task *task = task_of(a, shapes[_i]);
+	Space *space = space_new(a, task, &target, &err);
+	ck_assert_msg(space != NULL && space_size(space) > 100, "%s", err.text);
+	Rng rng = rng_seed((uint64_t)_i);
+	for (int k = 0; k < samples; k++) {
+		Arena *own = arena_new();
+		Text text = { .arena = own };
+		Trace *t = space_trace(space, k == 0 ? space->first : space_sample(space, &rng), own, &err);
+		ck_assert_msg(t != NULL, "%s", err.text);
+		trace_print(&text, t);
+		KernelSet *naive = op_naive(ir_new(own), task->dag, "k", NAIVE_AS_TYPED, &err);
+		KernelSet *ks = schedule_replay(ir_new(own), task, &target, t, &err);
+		ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
+		must_equal(naive, ks, IR_MODP, (uint64_t)k, text_str(&text));
+		arena_free(own);
+	}
+	arena_free(a);
+}
+END_TEST
+
+#define GUESS(c, hw)                                                                                         \
+	"dag t\nin x: f32[1," #c "," #hw "," #hw "]:NCHW16c\nconst w: f32[" #c "," #c ",3,3]\ny: f32[1," #c \
+	"," #hw "," #hw "]:NCHW16c = conv(x, w) pads=[1,1,1,1]\nout y\n"
+
+static const struct {
+	const char *dag;
+	int m;
+} guesses[] = {
+	{ GUESS(64, 56), 4 }, { GUESS(128, 28), 4 }, { GUESS(256, 14), 4 }, { GUESS(512, 7), 2 }, { GUESS(512, 2), 0 },
+};
+
+START_TEST(large_tiles_are_for_large_maps)
+{
+	Arena *a = arena_new();
+	Target target;
+	target_host(&target, 1);
+	target.vector_bits = 512;
+	ck_assert_int_eq(winograd_guess(task_of(a, guesses[_i].dag), &target), guesses[_i].m);
+	arena_free(a);
+}
+END_TEST
+
 static const struct {
 	const char *steps, *why;
 	ErrCode code;
@@ -122,6 +205,8 @@ int main(void)
 	TCase *tc = tcase_create("compute");
 	tcase_add_test(tc, absorb_gives_the_golden_text);
 	tcase_add_loop_test(tc, schedules_of_winograd_equal_the_naive_convolution, 0, LEN(schedules));
+	tcase_add_loop_test(tc, every_sampled_winograd_equals_the_naive_convolution, 0, LEN(shapes));
+	tcase_add_loop_test(tc, large_tiles_are_for_large_maps, 0, LEN(guesses));
 	tcase_add_loop_test(tc, compute_refuses, 0, LEN(refused));
 	return run_suite("compute", tc);
 }
