@@ -2,7 +2,8 @@
  * From a Dag to groups of calls, each of which is run as one Task.
  * An anchor or reduction starts a group; an elementwise call joins the group that ends in one of
  * its operands, if nobody else reads that and the element count stays; of two such groups the
- * later one (the add of a residual block joins its second convolution). Since only the end of a
+ * later one (the add of a residual block joins its second convolution). Where several calls read the
+ * end of a group, they join with what they make of it up to one value (x * sigmoid(x)). Since only the end of a
  * group is ever read outside, groups in order of their last calls are in topological order.
  * A call that needs nothing but a view of memory is a group of its own without a Task (views.c).
  */
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_GROUP = 24 };
+enum { LONGEST_GROUP = 24, LONGEST_MEETING = 12 };
 
 typedef struct Part {
 	int first, n; /* calls are linked through next[] */
@@ -26,9 +27,12 @@ typedef struct Build {
 	const Dag *d;
 	Err *err;
 	int *uses;  /* of each value, by calls; an output counts as two */
+	bool *outputs; /* of each value: it is one of the network's */
 	int *part;  /* of each call */
 	int *next;  /* the next call of the same part, -1 at its end */
 	bool *nothing; /* of each call: nothing is run for it */
+	int *reader, *readers; /* the calls that read value v are reader[readers[v] .. readers[v + 1]) */
+	int *joins;    /* of each call: the part it will be of, -1: that is not known yet */
 	VEC(Part) parts;
 	Names *known; /* texts of Tasks */
 	VEC(Task *) tasks;
@@ -48,6 +52,91 @@ static void count_uses(Build *b)
 	}
 	for (size_t i = 0; i < b->d->output.n; i++)
 		b->uses[b->d->output.at[i]] += 2;
+	for (size_t i = 0; i < b->d->output.n; i++)
+		b->outputs[b->d->output.at[i]] = true;
+}
+
+static void list_readers(Build *b)
+{
+	const Dag *d = b->d;
+	int n = 0;
+	b->readers = arena_array(b->a, int, d->value.n + 2);
+	for (size_t i = 0; i < d->call.n; i++)
+		for (int k = 0; k < d->call.at[i].nin; k++)
+			if (d->call.at[i].in[k] != DAG_NONE) {
+				b->readers[d->call.at[i].in[k] + 2]++;
+				n++;
+			}
+	for (size_t v = 2; v < d->value.n + 2; v++)
+		b->readers[v] += b->readers[v - 1];
+	b->reader = arena_array(b->a, int, n + 1);
+	for (size_t i = 0; i < d->call.n; i++)
+		for (int k = 0; k < d->call.at[i].nin; k++)
+			if (d->call.at[i].in[k] != DAG_NONE)
+				b->reader[b->readers[d->call.at[i].in[k] + 1]++] = (int)i;
+}
+
+static bool keeps_count(const Build *b, int call, int64_t elements)
+{
+	const OpCall *c = &b->d->call.at[call];
+	return op_row(c->op)->class == OP_ELEMENTWISE && !b->nothing[call] &&
+		shape_elements(b->d->value.at[c->out[0]].shape) == elements;
+}
+
+static int add_once(int *set, int n, int member)
+{
+	for (int i = 0; i < n; i++)
+		if (set[i] == member)
+			return n;
+	set[n] = member;
+	return n + 1;
+}
+
+/*
+ * The calls between `value` and the one value that all of them meet in and that alone is read by others;
+ * 0: there are none, or too many. `from` is the first call not yet in a part.
+ */
+static int find_meeting(const Build *b, int value, int from, int call[LONGEST_MEETING + 1])
+{
+	const Dag *d = b->d;
+	int64_t elements = shape_elements(d->value.at[value].shape);
+	int n = 0, at = 0, open = value; /* calls [0, at) are followed, the others' results are open */
+	while (b->uses[open] <= LONGEST_MEETING) {
+		for (int k = b->readers[open]; k < b->readers[open + 1]; k++) {
+			int c = b->reader[k];
+			if (c < from || b->joins[c] >= 0 || !keeps_count(b, c, elements))
+				return 0;
+			n = add_once(call, n, c);
+			if (n > LONGEST_MEETING)
+				return 0;
+		}
+		if (n == at + 1)
+			return n;
+		int first = at;
+		for (int k = at; k < n; k++)
+			first = call[k] < call[first] ? k : first;
+		int next = call[first];
+		call[first] = call[at];
+		call[at++] = next;
+		open = d->call.at[next].out[0];
+		if (b->readers[open] == b->readers[open + 1] || b->outputs[open])
+			return 0;
+	}
+	return 0;
+}
+
+/* Where all readers of a part's end meet again, they join it. */
+static void join_readers(Build *b, int value, int from)
+{
+	int call[LONGEST_MEETING + 1];
+	const Value *v = &b->d->value.at[value];
+	if (v->kind != VALUE_CALL || b->uses[value] < 2 || b->outputs[value])
+		return;
+	int p = b->part[v->call];
+	const Part *part = &b->parts.at[p];
+	int n = part->open && part->last == v->call ? find_meeting(b, value, from, call) : 0;
+	for (int k = 0; k < n && part->n + n <= LONGEST_GROUP; k++)
+		b->joins[call[k]] = p;
 }
 
 /* The part that call i may join, -1 if there is none. */
@@ -79,7 +168,10 @@ static void assign_parts(Build *b)
 {
 	for (int i = 0; i < (int)b->d->call.n; i++) {
 		const OpCall *c = &b->d->call.at[i];
-		int p = b->nothing[i] ? -1 : part_to_join(b, c);
+		for (int k = 0; k < c->nin && b->joins[i] < 0 && op_row(c->op)->class == OP_ELEMENTWISE; k++)
+			if (c->in[k] != DAG_NONE)
+				join_readers(b, c->in[k], i);
+		int p = b->nothing[i] ? -1 : b->joins[i] >= 0 ? b->joins[i] : part_to_join(b, c);
 		b->next[i] = -1;
 		if (p < 0) {
 			p = (int)b->parts.n;
@@ -217,10 +309,15 @@ Partition *graph_partition(Arena *a, const Dag *d, Err *err)
 	int *map = arena_array(a, int, d->value.n + 1);
 	for (size_t i = 0; i < d->value.n; i++)
 		map[i] = DAG_NONE;
+	b.outputs = arena_array(a, bool, d->value.n + 1);
 	b.nothing = arena_array(a, bool, d->call.n + 1);
+	b.joins = arena_array(a, int, d->call.n + 1);
 	Partition *p = arena_new_of(a, Partition);
 	p->view = find_views(a, d, b.nothing);
+	for (size_t i = 0; i < d->call.n; i++)
+		b.joins[i] = -1;
 	count_uses(&b);
+	list_readers(&b);
 	assign_parts(&b);
 	p->group = arena_array(a, Group, b.parts.n + 1);
 	if (b.parts.n > 0)

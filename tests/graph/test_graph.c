@@ -367,6 +367,23 @@ static const struct {
 	{ "dag\nin x: f32[6]\na, b = split(x) sizes=[3,3]\nc = add(b, a)\nd, e = split(x) "
 	  "sizes=[3,3]\nf = mul(d, c)\nout f, e\n",
 		"split 3 *2; split 3 *2; add 3 +mul *1; " },
+	/* x * sigmoid(x), and a hard swish in parts: all readers of the convolution meet in the product */
+	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = sigmoid(a)\nm = mul(a, s)\nb = conv(m, w)\n"
+	  "t = add(b, x)\nu = clip(t) lo=0 hi=6\nv = mul(u, b)\nr = neg(u)\nz = sub(v, r)\ny = relu(z)\nout y\n",
+		"conv1x1 8>8 6 +sigmoid+mul *1; conv1x1 8>8 6 +add+clip+mul+neg+sub+relu *1; " },
+	/* They do not: a convolution reads it, too; one of them is an output; one is narrower */
+	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = sigmoid(a)\nm = mul(a, s)\nb = conv(a, w)\n"
+	  "c = add(b, m)\nout c\n",
+		"conv1x1 8>8 6 *1; sigmoid 1x8x6x6 +mul *1; conv1x1 8>8 6 +add *1; " },
+	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = sigmoid(a)\nm = mul(a, s)\nout s, m\n",
+		"conv1x1 8>8 6 *1; sigmoid 1x8x6x6 *1; mul 1x8x6x6 *1; " },
+	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = reduce_max(a) axes=[1]\nm = sub(a, s)\nn = exp(m)\n"
+	  "o = tanh(m)\np = div(n, o)\nout p\n",
+		"conv1x1 8>8 6 *1; reduce_max 1x8x6x6 *1; sub 1x8x6x6 +exp+tanh+div *1; " },
+	/* Two that share a reader: the first one gets it. */
+	{ "dag\nin x: f32[4,8]\nconst w: f32[8,8]\na = dense(x, w)\nb = dense(x, w)\nc = exp(a)\nd = exp(b)\ne = add(a, b)\n"
+	  "f = add(c, e)\ng = add(d, e)\nh = add(f, g)\nout h\n",
+		"dense 8>8 m4 *1; exp 4x8 *1; dense 8>8 m4 +add+add+exp+add+add *1; " },
 	/* Pieces that are one aligned run of bytes are views: blocks but for the last are full; one image; not 12 bytes. */
 	{ "dag\nin x: f32[1,40,2,2]\na: f32[1,40,2,2]:NCHW16c = neg(x)\n"
 	  "b: f32[1,32,2,2]:NCHW16c, c: f32[1,8,2,2]:NCHW16c = split(a) axis=1 sizes=[32,8]\n"
