@@ -47,7 +47,10 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Median of the samples of a program that had the processor; of all, when hardly any had. */
+/*
+ * Median of the samples of a program that had the processor.  When hardly any had, on a machine
+ * that is busy all the time, CPU time says more than the wall does.
+ */
 static void take_samples(Job *j, uint32_t program, const MsgSample *s, size_t n)
 {
 	int64_t *v = arena_array(j->arena, int64_t, n + 1);
@@ -61,7 +64,7 @@ static void take_samples(Job *j, uint32_t program, const MsgSample *s, size_t n)
 		kept = 0;
 		for (size_t i = 0; i < n; i++)
 			if (s[i].program == program)
-				v[kept++] = (int64_t)s[i].ns;
+				v[kept++] = (int64_t)s[i].cpu_ns;
 	}
 	if (kept == 0)
 		return;

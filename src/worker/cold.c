@@ -4,12 +4,13 @@
  *
  *   constants and code  as far out as the model's constants push them: to memory where these are
  *                       more than the last cache holds, else out of the caches that are a core's own
+ *   outputs, workspace  out of a core's own caches: the layers between have used these
  *   inputs              where they lie after they have been written from front to back
- *   the rest            where the last sample left it (the planned arena is used again all the time)
  *
- * Lines are sent to memory one by one (clflushopt, dc civac), which takes a tenth of the time that
- * it takes to read as much other memory as would push them out, and leaves the activations alone.
- * Where an architecture has no such instruction for programs, other memory is read.
+ * A core's own caches are emptied by reading as much other memory as they hold twice.  Lines are
+ * sent to memory one by one (clflushopt, dc civac), which takes a tenth of the time that it takes to
+ * read what would push them out of the last cache, and leaves the activations there.  Where an
+ * architecture has no such instruction for programs, other memory is read.
  */
 #include <string.h>
 
@@ -88,7 +89,7 @@ DlcStatus worker_cold_open(Worker *w, uint64_t constants, DlcError *err)
 	own = own > 0 ? 2 * own : OWN_CACHE;
 	last = last > 0 ? last : LAST_CACHE;
 	w->flushes = constants > last && can_flush();
-	w->touched = w->flushes ? 0 : constants > last ? 2 * last : constants < own ? constants : own;
+	w->touched = constants > last && !w->flushes ? 2 * last : constants < own ? constants : own;
 	return open_other(w, (size_t)w->touched, err);
 }
 
