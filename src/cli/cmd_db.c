@@ -1,22 +1,103 @@
-/* dlc db: looks into a tuning database, takes records out and in. */
+/* dlc db: looks into a tuning database, takes records out and in. The larger verbs have files of their own. */
+#include "cli/cmd_db.h"
+
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/model.h"
 #include "cli/places.h"
+#include "codegen/codegen.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define LOG_BYTES ((size_t)1 << 31)
 
-/* The database named by operand i, or the default one. */
-static Db *open_db(const Args *args, int i, DbMode mode, Err *err)
+/* ---- shared */
+
+Db *db_operand(const Args *args, DbMode mode, Err *err)
 {
-	const char *path = args_operand(args, i);
+	const char *path = args_operand(args, 0);
 	if (path == NULL)
 		path = place_tuning_db(args_arena(args), err);
 	return path != NULL ? db_open(path, mode, err) : NULL;
 }
+
+bool db_find_one(Db *db, const char *prefix, RecordKind kind, RecordName *out, Err *err)
+{
+	enum { NAMED = 20 };
+	RecordName found[NAMED];
+	int n;
+	const char *what = kind == RECORD_KINDS ? "record" : record_kind_name(kind);
+	if (!db_find(db, prefix, kind, found, NAMED, &n, err))
+		return false;
+	if (n == 1) {
+		*out = found[0];
+		return true;
+	}
+	if (n == 0)
+		return fail(err, ERR_MISSING, prefix, "no %s has an id that begins so", what);
+	fail(err, ERR_MISSING, prefix, "the ids of %s%d %ss begin so:", n == NAMED ? "at least " : "", n, what);
+	for (int i = 0; i < n; i++) {
+		char hex[HASH_HEX];
+		hash_hex(found[i].id, hex);
+		err_add_item(err, "  %.12s  %s", hex, record_kind_name(found[i].kind));
+	}
+	return false;
+}
+
+const char *db_printable(Arena *a, const char *text)
+{
+	char *copy = arena_printf(a, "%s", text);
+	for (char *p = copy; *p != 0; p++)
+		if ((unsigned char)*p < 32 || *p == 127)
+			*p = '?';
+	return copy;
+}
+
+const char *db_label(Db *db, Hash workload, Arena *a, Task **task)
+{
+	const char *dag;
+	const Record *r = db_record(db, workload, NULL, a, NULL);
+	Task *t = r != NULL && json_str(r->json, "dag", &dag, NULL) ? task_parse(a, dag, strlen(dag), NULL) : NULL;
+	if (task != NULL)
+		*task = t;
+	return t != NULL ? t->label : "?";
+}
+
+int db_target_threads(Db *db, Hash target, Arena *a)
+{
+	int64_t threads = 0;
+	const Record *r = db_record(db, target, NULL, a, NULL);
+	return r != NULL && json_int(r->json, "threads", 1, TARGET_THREADS, &threads, NULL) ? (int)threads : 0;
+}
+
+const char *db_target_name(Db *db, Hash target, Arena *a)
+{
+	const char *type, *model;
+	const Record *r = db_record(db, target, NULL, a, NULL);
+	if (r == NULL || !json_str(r->json, "type", &type, NULL) || !json_str(r->json, "model", &model, NULL))
+		return "-";
+	return arena_printf(a, "%.16s:%.32s t%d", db_printable(a, type), db_printable(a, model),
+		db_target_threads(db, target, a));
+}
+
+bool db_best_any(Db *db, const DbTask *t, DbChoice *out, int *epoch, Arena *a, Err *err)
+{
+	enum { LEAST_NS = 10, EPOCHS = 8 }; /* no call takes less; what the target could do is not asked here */
+	int known[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
+	DbKey key = { t->workload, t->target, 0, LEAST_NS };
+	DbSet set = { &db, 1 };
+	if (!db_epochs(set, t->workload, t->target, CODEGEN_EPOCH, known + 1, EPOCHS, &n, err))
+		return false;
+	for (int i = 0; i <= n && found == 0; i++) {
+		key.epoch = *epoch = known[i];
+		if (!db_rank(set, &key, out, 1, &found, a, err))
+			return false;
+	}
+	return found != 0;
+}
+
+/* ---- export, import, check, retract */
 
 static bool put_line(const char *line, size_t n, void *arg)
 {
@@ -26,8 +107,14 @@ static bool put_line(const char *line, size_t n, void *arg)
 
 static bool run_export(const Args *args, Err *err)
 {
-	Db *db = open_db(args, 0, DB_READ, err);
-	bool ok = db != NULL && db_export(db, put_line, NULL, err);
+	Db *db = db_operand(args, DB_READ, err);
+	const char *prefix = args_operand(args, 1);
+	RecordName task;
+	bool ok = db != NULL;
+	if (ok && prefix == NULL)
+		ok = db_export(db, put_line, NULL, err);
+	else if (ok)
+		ok = db_find_one(db, prefix, RECORD_WORKLOAD, &task, err) && db_export_task(db, task.id, put_line, NULL, err);
 	db_close(db);
 	return ok;
 }
@@ -44,7 +131,7 @@ static bool import_file(Db *db, Arena *a, const char *path, ImportCount *count, 
 static bool run_import(const Args *args, Err *err)
 {
 	ImportCount count = { 0 };
-	Db *db = open_db(args, 0, DB_WRITE, err);
+	Db *db = db_operand(args, DB_WRITE, err);
 	bool ok = db != NULL;
 	for (int i = 1; ok && i < args_count(args); i++)
 		ok = import_file(db, args_arena(args), args_operand(args, i), &count, err);
@@ -63,7 +150,7 @@ static bool run_import(const Args *args, Err *err)
 static bool run_check(const Args *args, Err *err)
 {
 	int64_t records = 0;
-	Db *db = open_db(args, 0, DB_READ, err);
+	Db *db = db_operand(args, DB_READ, err);
 	bool ok = db != NULL && db_check(db, &records, err);
 	db_close(db);
 	if (ok)
@@ -71,15 +158,38 @@ static bool run_check(const Args *args, Err *err)
 	return ok;
 }
 
-static const Option no_options[] = { OPTION_END };
+static bool run_retract(const Args *args, Err *err)
+{
+	RecordName run;
+	char hex[HASH_HEX];
+	Db *db = db_operand(args, DB_WRITE, err);
+	bool ok = db != NULL && db_find_one(db, args_operand(args, 1), RECORD_RUN, &run, err) &&
+		db_put_retraction(db, run.id, args_text(args, "reason", "by hand"), err);
+	db_close(db);
+	if (ok) {
+		hash_hex(run.id, hex);
+		printf("retracted %s\n", hex);
+	}
+	return ok;
+}
 
-static const Verb db_export_verb = { .name = "export", .summary = "Print all records, one line each, what a line names before it",
-	.operands = "[DB]", .least = 0, .most = 1, .options = no_options, .run = run_export };
+static const Option no_options[] = { OPTION_END };
+static const Option retract_options[] = {
+	{ .name = "reason", .kind = OPT_TEXT, .arg = "TEXT", .help = "why, for those who read the record" },
+	OPTION_END,
+};
+
+static const Verb db_export_verb = { .name = "export",
+	.summary = "Print all records, or those of a task, one line each, what a line names before it",
+	.operands = "[DB [TASK]]", .least = 0, .most = 2, .options = no_options, .run = run_export };
 static const Verb db_import_verb = { .name = "import", .summary = "Take records from logs (or - for stdin); bad lines are skipped and counted",
 	.operands = "DB LOG...", .least = 2, .most = -1, .options = no_options, .run = run_import };
 static const Verb db_check_verb = { .name = "check", .summary = "Check structure and the hash of every record",
 	.operands = "[DB]", .least = 0, .most = 1, .options = no_options, .run = run_check };
+const Verb db_retract_verb = { .name = "retract", .summary = "Say that a run shall not count; it stays, with the reason",
+	.operands = "DB RUN", .least = 2, .most = 2, .options = retract_options, .run = run_retract };
 
-static const Verb *const subs[] = { &db_check_verb, &db_export_verb, &db_import_verb, NULL };
+static const Verb *const subs[] = { &db_list_verb, &db_show_verb, &db_best_verb, &db_stats_verb, &db_log_verb, &db_check_verb,
+	&db_verify_verb, &db_retract_verb, &db_export_verb, &db_import_verb, NULL };
 
 const Verb cmd_db = { .name = "db", .summary = "Look into a tuning database, take records out and in", .sub = subs };

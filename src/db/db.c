@@ -57,6 +57,19 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_INDEXED] = "SELECT workload,target,epoch,status,verified,median_ns,session,trace FROM run WHERE id=?1",
 	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)",
 	[SQL_IS_RETRACTED] = "SELECT 1 FROM retraction WHERE run=?1",
+	[SQL_EACH_TASK] = "SELECT t.id,r.target,count(r.id),total(r.status=0),count(DISTINCT r.session),"
+			  "ifnull(max(CASE WHEN r.status=0 THEN r.epoch END),-1)"
+			  " FROM task t LEFT JOIN run r ON r.workload=t.id GROUP BY t.id,r.target ORDER BY t.id,r.target",
+	[SQL_EACH_SESSION] = "SELECT session,count(*),total(status=0) FROM run GROUP BY session ORDER BY session",
+	[SQL_COUNT_KINDS] = "SELECT kind,count(*) FROM record GROUP BY kind",
+	[SQL_COUNT_STATUS] = "SELECT status,count(*) FROM run GROUP BY status",
+	[SQL_SIZES] = "SELECT ifnull((SELECT sum(length(line)) FROM record),0),"
+		      "(SELECT page_count FROM pragma_page_count())*(SELECT page_size FROM pragma_page_size())",
+	[SQL_VERIFIED] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND run.target=?2"
+			 " AND run.status=0 AND run.verified=1 AND"
+			 " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id) ORDER BY run.median_ns,run.id",
+	[SQL_OF_WORKLOAD] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1",
+	[SQL_FIND] = "SELECT id,kind FROM record WHERE id>=?1 AND id<=?2 AND (?3<0 OR kind=?3) ORDER BY id",
 	[SQL_FAMILY_OF] = "SELECT family FROM task WHERE id=?1",
 };
 

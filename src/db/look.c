@@ -1,0 +1,213 @@
+/* See look.h. */
+#include "db/look.h"
+#include "db/sql.h"
+
+#include <string.h>
+
+static int64_t column(sqlite3_stmt *st, int i)
+{
+	return sqlite3_column_int64(st, i);
+}
+
+bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_EACH_TASK, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		DbTask t = { .runs = column(st, 2), .ok = column(st, 3), .sessions = column(st, 4), .epoch = (int)column(st, 5) };
+		if (!sql_hash(st, 0, &t.workload))
+			continue;
+		sql_hash(st, 1, &t.target);
+		if (!f(&t, arg))
+			break;
+	}
+	sqlite3_reset(st);
+	return ok;
+}
+
+bool db_each_session(Db *db, DbSessionFn f, void *arg, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_EACH_SESSION, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		DbSession s = { .runs = column(st, 1), .ok = column(st, 2) };
+		if (sql_hash(st, 0, &s.id) && !f(&s, arg))
+			break;
+	}
+	sqlite3_reset(st);
+	return ok;
+}
+
+/* Adds the counts of rows (number, count) to the array. */
+static bool count(Db *db, SqlId id, int64_t *out, int n, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, id, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	while ((ok = sql_next(db, st, &row, err)) && row)
+		if (column(st, 0) >= 0 && column(st, 0) < n)
+			out[column(st, 0)] += column(st, 1);
+	return ok;
+}
+
+bool db_stats(Db *db, DbStats *out, Err *err)
+{
+	*out = (DbStats){ 0 };
+	if (!count(db, SQL_COUNT_KINDS, out->records, RECORD_KINDS, err) ||
+		!count(db, SQL_COUNT_STATUS, out->status, RUN_STATUS_COUNT, err))
+		return false;
+	sqlite3_stmt *st = sql_get(db, SQL_SIZES, err);
+	bool row;
+	if (st == NULL || !sql_next(db, st, &row, err))
+		return false;
+	if (row) {
+		out->line_bytes = column(st, 0);
+		out->file_bytes = column(st, 1);
+	}
+	sqlite3_reset(st);
+	return true;
+}
+
+const Record *db_record(Db *db, Hash id, const char **line, Arena *a, Err *err)
+{
+	Record *r = arena_new_of(a, Record);
+	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, err);
+	bool row, ok = false;
+	if (st == NULL)
+		return NULL;
+	sql_bind_hash(st, 1, id);
+	if (!sql_next(db, st, &row, err) || !row)
+		return NULL;
+	ok = sql_read_record(db, a, st, 0, 1, r, err);
+	if (ok && line != NULL)
+		*line = arena_printf(a, "%s", (const char *)sqlite3_column_text(st, 0));
+	sqlite3_reset(st);
+	return ok ? r : NULL;
+}
+
+/* The smallest and largest id that begins so. */
+static bool range(const char *prefix, Hash *lo, Hash *hi)
+{
+	char low[HASH_HEX] = "00000000000000000000000000000000", high[HASH_HEX] = "ffffffffffffffffffffffffffffffff";
+	size_t n = strlen(prefix);
+	if (n == 0 || n >= HASH_HEX)
+		return false;
+	memcpy(low, prefix, n);
+	memcpy(high, prefix, n);
+	return hash_parse(low, lo) && hash_parse(high, hi);
+}
+
+bool db_find(Db *db, const char *prefix, RecordKind kind, RecordName *out, int most, int *n, Err *err)
+{
+	Hash lo, hi;
+	*n = 0;
+	if (!range(prefix, &lo, &hi))
+		return fail(err, ERR_MISSING, prefix, "is no beginning of an id: 1 to 32 digits 0-9a-f");
+	sqlite3_stmt *st = sql_get(db, SQL_FIND, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, lo);
+	sql_bind_hash(st, 2, hi);
+	sqlite3_bind_int(st, 3, kind == RECORD_KINDS ? -1 : (int)kind);
+	while ((ok = sql_next(db, st, &row, err)) && row && *n < most) {
+		int64_t k = column(st, 1);
+		if (k >= 0 && k < RECORD_KINDS && sql_hash(st, 0, &out[*n].id))
+			out[(*n)++].kind = (RecordKind)k;
+	}
+	sqlite3_reset(st);
+	return ok;
+}
+
+bool db_each_verified(Db *db, Hash workload, Hash target, DbRunFn f, void *arg, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_VERIFIED, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, workload);
+	sql_bind_hash(st, 2, target);
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		Arena *a = arena_new();
+		RunRecord run;
+		ok = sql_read_run(db, a, st, 0, 1, &run, err);
+		bool more = ok && f(&run, arg);
+		arena_free(a);
+		if (!more)
+			break;
+	}
+	sqlite3_reset(st);
+	return ok;
+}
+
+/* ---- the lines of one task ---- */
+
+static const char *intern_hash(Interner *ids, Hash h)
+{
+	char hex[HASH_HEX];
+	hash_hex(h, hex);
+	return intern(ids, hex);
+}
+
+/* The task's runs and what they name. */
+static bool mark_runs(Db *db, Hash workload, Interner *ids, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_OF_WORKLOAD, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	intern_hash(ids, workload);
+	sql_bind_hash(st, 1, workload);
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		Arena *a = arena_new();
+		RunRecord run;
+		ok = sql_read_run(db, a, st, 0, 1, &run, err);
+		const Hash named[] = { run.id, run.target, run.env, run.session };
+		for (int i = 0; ok && i < 4; i++)
+			intern_hash(ids, named[i]);
+		arena_free(a);
+		if (!ok)
+			break;
+	}
+	sqlite3_reset(st);
+	return ok;
+}
+
+typedef struct Part {
+	Db *db;
+	const Interner *ids;
+	DbLineFn f;
+	void *arg;
+} Part;
+
+/* A line of a marked record, or a retraction of a marked run. */
+static bool put_marked(const char *line, size_t n, void *arg)
+{
+	const Part *p = arg;
+	Arena *a = arena_new();
+	Record r;
+	RecordName named[RECORD_NAMES];
+	char hex[HASH_HEX];
+	bool wanted = record_read(a, p->db->path, line, n, &r, NULL);
+	if (wanted) {
+		hash_hex(r.kind == RECORD_RETRACTION && record_names(&r, named) == 1 ? named[0].id : r.id, hex);
+		wanted = intern_find(p->ids, hex) != NULL;
+	}
+	arena_free(a);
+	return !wanted || p->f(line, n, p->arg);
+}
+
+bool db_export_task(Db *db, Hash workload, DbLineFn f, void *arg, Err *err)
+{
+	Arena *a = arena_new();
+	Interner *ids = interner_new(a);
+	Part p = { db, ids, f, arg };
+	bool ok = mark_runs(db, workload, ids, err) && db_export(db, put_marked, &p, err);
+	arena_free(a);
+	return ok;
+}

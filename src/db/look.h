@@ -1,0 +1,48 @@
+/*
+ * What is in a database, for people who look into it: dlc db. Rows come in the order of ids; nothing
+ * here is on the way of a compile or a search.
+ */
+#ifndef DB_LOOK_H
+#define DB_LOOK_H
+
+#include "db/near.h"
+#include "db/record.h"
+
+/* A workload and what ran of it on one target. */
+typedef struct DbTask {
+	Hash workload, target; /* target zeros: nothing ran */
+	int64_t runs, ok, sessions;
+	int epoch; /* the newest one of an ok run; -1: none */
+} DbTask;
+typedef bool (*DbTaskFn)(const DbTask *t, void *arg);
+bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err);
+
+/* All verified runs of a workload on a target that are not retracted, of any epoch. */
+bool db_each_verified(Db *db, Hash workload, Hash target, DbRunFn f, void *arg, Err *err);
+/* The lines that have to do with one workload, as db_export prints them. */
+bool db_export_task(Db *db, Hash workload, DbLineFn f, void *arg, Err *err);
+
+typedef struct DbSession {
+	Hash id;
+	int64_t runs, ok;
+} DbSession;
+/* All sessions that have runs. */
+typedef bool (*DbSessionFn)(const DbSession *s, void *arg);
+bool db_each_session(Db *db, DbSessionFn f, void *arg, Err *err);
+
+typedef struct DbStats {
+	int64_t records[RECORD_KINDS], status[RUN_STATUS_COUNT];
+	int64_t line_bytes, file_bytes; /* of all lines; of the file's pages */
+} DbStats;
+bool db_stats(Db *db, DbStats *out, Err *err);
+
+/* The record of an id, checked; NULL without an error: there is none. *line: as it is stored. */
+const Record *db_record(Db *db, Hash id, const char **line, Arena *a, Err *err);
+
+/*
+ * Records whose id begins with the prefix (1 to 32 digits 0-9a-f; anything else is ERR_MISSING), of `kind`
+ * or, where that is RECORD_KINDS, of any: at most `most` of them, *n.
+ */
+bool db_find(Db *db, const char *prefix, RecordKind kind, RecordName *out, int most, int *n, Err *err);
+
+#endif
