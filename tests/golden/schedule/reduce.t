@@ -275,3 +275,146 @@ fn f(x: in f32[6, 6], b: work f32[1], y: out f32[6]) {
 --- decompose_init b i
 ! trace:1: decompose_init b: in those loops is written b
 ===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.5
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- split i 4; split j 4; reorder i.o j.o j.i i.i; rfactor b j.i; vectorize i.i
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i.o in 0..2 {
+		alloc b.rf: f32[4, 4] @local
+		for j.o in 0..4 {
+			for j.i in 0..4 {
+				for i.i in 0..4 vector {
+					block b.rf(vi: spatial 0..6 = i.o * 4 + i.i, vj.o.rf: reduce 0..4 = j.o, vj.i.rf: spatial 0..4 = j.i) where i.o * 4 + i.i < 6 {
+						init {
+							b.rf[vj.i.rf, i.i] = 0.0
+						}
+						if vj.o.rf * 4 + vj.i.rf < 13 {
+							sum b.rf[vj.i.rf, i.i] <- x[vj.o.rf * 4 + vj.i.rf, vi]
+						}
+					}
+				}
+			}
+		}
+		for j.i.rf in 0..4 {
+			for i.i.rf in 0..4 {
+				block b(vi: spatial 0..6 = i.o * 4 + i.i.rf, vj.i.rf: reduce 0..4 = j.i.rf) where i.o * 4 + i.i.rf < 6 {
+					init {
+						y[vi] = 0.5
+					}
+					sum y[vi] <- b.rf[vj.i.rf, i.i.rf]
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[32], y: out f32[1]) {
+	for j in 0..32 {
+		block b(vj: reduce 0..32 = j) {
+			init {
+				y[0] = -inf
+			}
+			if vj != 3 {
+				max y[0] <- x[vj]
+			}
+		}
+	}
+}
+--- split j 8; rfactor b j.i; vectorize j.i
+fn f(x: in f32[32], y: out f32[1]) {
+	alloc b.rf: f32[8] @local
+	for j.o in 0..4 {
+		for j.i in 0..8 vector {
+			block b.rf(vj.o.rf: reduce 0..4 = j.o, vj.i.rf: spatial 0..8 = j.i) {
+				init {
+					b.rf[vj.i.rf] = -inf
+				}
+				if vj.o.rf * 8 + vj.i.rf != 3 {
+					max b.rf[vj.i.rf] <- x[vj.o.rf * 8 + vj.i.rf]
+				}
+			}
+		}
+	}
+	for j.i.rf in 0..8 {
+		block b(vj.i.rf: reduce 0..8 = j.i.rf) {
+			init {
+				y[0] = -inf
+			}
+			max y[0] <- b.rf[vj.i.rf]
+		}
+	}
+}
+===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.5
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- rfactor b j
+! trace:1: rfactor b: nothing else is left to reduce but by loop j
+===
+fn f(x: in f32[13, 6], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.5
+				}
+				sum y[vi] <- x[vj, vi]
+			}
+		}
+	}
+}
+--- rfactor b i
+! trace:1: rfactor b: it is not reduced by loop i
+===
+fn f(x: in f32[13, 6], y: out f32[6], z: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j) {
+				init {
+					y[vi] = 0.5
+				}
+				sum y[vi] <- x[vj, vi]
+				z[vi] = y[vi]
+			}
+		}
+	}
+}
+--- rfactor b j
+! trace:1: rfactor b: it is not an init of one element and one associative reduction into it
+===
+fn f(x: in f32[13, 6, 7], y: out f32[6]) {
+	for i in 0..6 {
+		for j in 0..13 {
+			for k in 0..7 {
+				block b(vi: spatial 0..6 = i, vj: reduce 0..13 = j, vk: reduce 0..7 = k) {
+					init {
+						y[vi] = 0.5
+					}
+					sum y[vi] <- x[vj, vi, vk]
+				}
+			}
+		}
+	}
+}
+--- cut k 3; rfactor b k
+! trace:2: rfactor b: something else stands in loop j
+===
