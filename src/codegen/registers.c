@@ -2,8 +2,9 @@
  * Allocs to registers. An alloc that is only ever read and written at constant places, any two vector
  * accesses at the same elements in the same order or at different ones, becomes an alloc for each
  * such piece, whatever the stride between its elements: the emitter keeps such a one, accessed as a
- * whole, as a named value, never in memory. A scalar read of a vector piece is a lane of it. All
- * other allocs go to the thread's workspace.
+ * whole, as a named value, never in memory. A scalar read of a vector piece is a lane of it. Lanes
+ * that lie outside of the alloc are off (the program would be wrong otherwise): the piece has them, and
+ * nobody asks for them. All other allocs go to the thread's workspace.
  */
 #include "codegen/lower.h"
 #include "ir/build.h"
@@ -65,7 +66,7 @@ static bool new_piece(Arena *arena, Alloc *a, int64_t at, int64_t stride, int wi
 	if (a->piece.n == PIECES)
 		return false;
 	vec_push(arena, &a->piece, ((struct Piece){ width, NULL }));
-	for (int k = 0; k < width; k++) {
+	for (int k = 0; k < width && at + k * stride >= 0 && at + k * stride < a->n; k++) {
 		Home *h = &a->home[at + k * stride];
 		if (h->piece != 0)
 			return false;
@@ -77,7 +78,7 @@ static bool new_piece(Arena *arena, Alloc *a, int64_t at, int64_t stride, int wi
 static bool is_piece(const Alloc *a, int64_t at, int64_t stride, int width)
 {
 	int piece = a->home[at].piece;
-	for (int k = 0; k < width; k++) {
+	for (int k = 0; k < width && at + k * stride >= 0 && at + k * stride < a->n; k++) {
 		const Home *h = &a->home[at + k * stride];
 		if (h->piece != piece || h->lane != k)
 			return false;
@@ -94,8 +95,7 @@ static void note(Registers *r, const char *buf, const Expr *idx, bool store)
 		return;
 	bool ok = constant_places(idx, &at, &stride) && at >= 0 && at < a->n;
 	if (ok && width > 1)
-		ok = stride != 0 && stride > -a->n && stride < a->n &&
-		     at + (width - 1) * stride >= 0 && at + (width - 1) * stride < a->n;
+		ok = stride != 0 && stride > -a->n && stride < a->n;
 	if (ok && a->home[at].piece == 0)
 		ok = new_piece(r->l->arena, a, at, stride, width);
 	else if (ok && (width > 1 || store))
@@ -156,7 +156,7 @@ static bool is_split(const Alloc *a)
 	if (a == NULL || a->n <= 0 || a->piece.n == 0)
 		return false;
 	const Home *last = &a->home[a->n - 1];
-	return a->piece.n > 1 || a->piece.at[0].width != a->n || last->lane != a->n - 1;
+	return a->piece.n > 1 || a->piece.at[0].width > a->n || a->piece.at[0].width != a->n || last->lane != a->n - 1;
 }
 
 /* In the order of the text: that of the table is one of addresses. */
