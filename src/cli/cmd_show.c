@@ -1,7 +1,9 @@
 /* dlc show: a model at any stage of its way, as text (or as an ONNX file) on stdout. */
 #include "base/file.h"
+#include "cli/cmd_show.h"
 #include "cli/model.h"
 #include "cli/places.h"
+#include "cli/roof.h"
 #include "compile/compile.h"
 #include "ir/text.h"
 #include "schedule/space.h"
@@ -11,7 +13,7 @@
 #include <unistd.h>
 
 /* The order is that of the words in the option's row. */
-typedef enum { STAGE_GRAPH, STAGE_ONNX, STAGE_TASKS, STAGE_IR, STAGE_TRACE, STAGE_LOWERED, STAGE_LLVM, STAGE_ASM, STAGE_PLAN } Stage;
+typedef enum { STAGE_GRAPH, STAGE_ONNX, STAGE_TASKS, STAGE_SPACE, STAGE_IR, STAGE_TRACE, STAGE_LOWERED, STAGE_LLVM, STAGE_ASM, STAGE_PLAN } Stage;
 
 typedef struct Show {
 	const Args *args;
@@ -38,8 +40,24 @@ static bool no_task(const Show *s, Err *err)
 	return fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"", s->prefix);
 }
 
+/* The stages that are about the tasks' spaces, one after the other. */
+static bool show_rows(Show *s, const Partition *p, Err *err)
+{
+	bool json = args_given(s->args, "json");
+	Roof machine = s->stage == STAGE_TASKS ? roof_machine(s->target) : (Roof){ 0 };
+	for (int k = 0; k < p->ntask; k++) {
+		const Task *t = p->task[k];
+		if (wanted(s, t) && !(s->stage == STAGE_SPACE ? show_space(&s->out, t, s->target, json, err)
+							      : show_task_row(&s->out, t, &s->o, &machine, err)))
+			return false;
+	}
+	return s->out.n > 0 || no_task(s, err);
+}
+
 static bool show_tasks(Show *s, const Partition *p, Err *err)
 {
+	if (args_given(s->args, "json"))
+		return show_rows(s, p, err);
 	for (int k = 0; k < p->ntask; k++) {
 		const Task *t = p->task[k];
 		char hex[HASH_HEX];
@@ -156,6 +174,8 @@ static bool show(Show *s, Dag *dag, Err *err)
 		dag_print(&s->out, dag);
 		return true;
 	}
+	if (s->stage == STAGE_SPACE)
+		return show_rows(s, p, err);
 	return s->stage == STAGE_TASKS ? show_tasks(s, p, err) : show_each_task(s, p, err);
 }
 
@@ -174,12 +194,15 @@ static bool run_show(const Args *args, Err *err)
 {
 	Target t;
 	Databases d;
+	int stage = (int)args_int(args, "stage", STAGE_GRAPH);
+	if (args_given(args, "json") && stage != STAGE_TASKS && stage != STAGE_SPACE)
+		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
 	if (!place_target(args, &t, err) || !databases_open(args, false, &d, err))
 		return false;
 	Arena *a = args_arena(args);
 	Show s = { .args = args,
 		.arena = a,
-		.stage = (Stage)args_int(args, "stage", STAGE_GRAPH),
+		.stage = (Stage)stage,
 		.target = &t,
 		.o = { .target = &t, .db = d.db, .ndb = (int)d.n, .unscheduled = args_given(args, "unscheduled") },
 		.out = { .arena = a } };
@@ -190,7 +213,7 @@ static bool run_show(const Args *args, Err *err)
 }
 
 static const Option options[] = {
-	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|onnx|tasks|ir|trace|lowered|llvm|asm|plan",
+	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|onnx|tasks|space|ir|trace|lowered|llvm|asm|plan",
 		.help = "what to show (default graph)" },
 	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
 	{ .name = "apply", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "schedule with this trace" },
@@ -201,6 +224,7 @@ static const Option options[] = {
 	OPTION_THREADS,
 	OPTION_DB,
 	OPTIONS_MODEL,
+	OPTION_JSON,
 	OPTION_END,
 };
 

@@ -301,6 +301,25 @@ bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena
 	return ok;
 }
 
+bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, bool *there, Arena *a, Err *err)
+{
+	Err why = { 0 };
+	Arena *scratch = arena_new();
+	Seen *run;
+	size_t n = 0;
+	Ranked r;
+	bool ok = gather(set, key, sql_trace(trace), scratch, &run, &n, &why);
+	*there = ok && n > 0;
+	if (*there) {
+		judge(scratch, run, n, &r);
+		ok = read_ranked(key, &r, a, out, &why);
+	}
+	arena_free(scratch);
+	if (!ok && err != NULL)
+		*err = why;
+	return ok;
+}
+
 const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err)
 {
 	DbKey key = { workload, target, codegen_epoch, 0 };

@@ -31,6 +31,9 @@ typedef struct DbChoice {
 /* The best schedules, at most `most`, best first; *n of them. Equally good: the smaller id of its run. */
 bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err);
 
+/* What is known of one schedule. */
+bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, bool *there, Arena *a, Err *err);
+
 /* The epochs of verified runs other than `epoch`, newest first, at most `most`. */
 bool db_epochs(DbSet set, Hash workload, Hash target, int epoch, int *out, int most, int *n, Err *err);
 /* How many verified runs of any epoch claim to be faster than floor_ns; and the runs of any status. */

@@ -1,0 +1,17 @@
+/* Stages of dlc show that say what there is to tune. */
+#ifndef CLI_CMD_SHOW_H
+#define CLI_CMD_SHOW_H
+
+#include "cost_model/roof.h"
+#include "compile/compile.h"
+
+/*
+ * One line of JSON: key op weight flops bytes space valid_percent best_ms default_ms direct_roof_percent
+ * bound. Times are recorded ones, null where there are none; valid_percent is sampled.
+ */
+bool show_task_row(Text *out, const Task *t, const CompileOptions *o, const Roof *machine, Err *err);
+
+/* The task's space: template, size, and each knob with its options, the default's marked. */
+bool show_space(Text *out, const Task *t, const Target *target, bool json, Err *err);
+
+#endif

@@ -1,0 +1,141 @@
+/* See cmd_show.h. */
+#include "cli/cmd_show.h"
+
+#include "base/json.h"
+#include "db/near.h"
+
+#include <string.h>
+
+enum { SAMPLES = 32 };
+
+/* A whole number as one where it is exact. */
+static Json *whole(Arena *a, double v)
+{
+	return v < 9e15 && v == (double)(int64_t)v ? json_new_int(a, (int64_t)v) : json_new_real(a, v);
+}
+
+/* Percent of a space's configs whose traces replay, of a sample. */
+static double valid_percent(const Space *space, const Task *t, const Target *target)
+{
+	Rng rng = rng_seed(1);
+	int valid = 0;
+	for (int i = 0; i < SAMPLES; i++) {
+		Arena *a = arena_new();
+		Config c = i == 0 ? space->first : space_sample(space, &rng);
+		Trace *trace = space_trace(space, c, a, NULL);
+		valid += trace != NULL && schedule_replay(ir_new(a), t, target, trace, NULL) != NULL;
+		arena_free(a);
+	}
+	return 100.0 * valid / SAMPLES;
+}
+
+static const char *trace_text(const Space *space, Arena *a, Err *err)
+{
+	Text text = { .arena = a };
+	Trace *first = space_trace(space, space->first, a, err);
+	if (first == NULL)
+		return NULL;
+	trace_print(&text, first);
+	return text_str(&text);
+}
+
+/* Recorded milliseconds of the best schedule and of the default one; 0: none. */
+static bool recorded_ms(const Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best, double *plain, Err *err)
+{
+	DbKey key = { t->id, target_id(o->target), CODEGEN_EPOCH, db_floor_ns(t, o->target) };
+	DbSet set = { o->db, o->ndb };
+	DbChoice c;
+	const char *trace = trace_text(space, a, err);
+	int n;
+	bool there;
+	*best = *plain = 0;
+	if (trace == NULL || !db_rank(set, &key, &c, 1, &n, a, err))
+		return false;
+	*best = n > 0 ? (double)c.ns / 1e6 : 0;
+	if (!db_of_trace(set, &key, trace, &c, &there, a, err))
+		return false;
+	*plain = there ? (double)c.ns / 1e6 : 0;
+	return true;
+}
+
+static Json *ms_or_null(Arena *a, double ms)
+{
+	return ms > 0 ? json_new_real(a, ms) : json_new(a, JV_NULL);
+}
+
+bool show_task_row(Text *out, const Task *t, const CompileOptions *o, const Roof *machine, Err *err)
+{
+	Arena *a = arena_new();
+	char hex[HASH_HEX];
+	double best, plain;
+	Space *space = space_new(a, t, o->target, err);
+	bool ok = space != NULL && recorded_ms(space, t, o, a, &best, &plain, err);
+	if (ok) {
+		RoofTime roof = roof_of(t, machine);
+		double ms = best > 0 ? best : plain;
+		hash_hex(t->id, hex);
+		Json *v = json_new(a, JV_OBJECT);
+		json_set(a, v, "key", json_new_text(a, hex));
+		json_set(a, v, "op", json_new_text(a, t->label));
+		json_set(a, v, "weight", json_new_int(a, t->weight));
+		json_set(a, v, "flops", whole(a, t->flops));
+		json_set(a, v, "bytes", whole(a, t->bytes));
+		json_set(a, v, "space", whole(a, space_size(space)));
+		json_set(a, v, "valid_percent", whole(a, valid_percent(space, t, o->target)));
+		json_set(a, v, "best_ms", ms_or_null(a, best));
+		json_set(a, v, "default_ms", ms_or_null(a, plain));
+		json_set(a, v, "direct_roof_percent", ms_or_null(a, ms > 0 ? roof_ns(t, machine) / ms / 1e4 : 0));
+		json_set(a, v, "bound", json_new_text(a, roof.flops_ns >= roof.bytes_ns ? "compute" : "memory"));
+		json_write(out, v);
+		text_add(out, "\n");
+	}
+	arena_free(a);
+	return ok;
+}
+
+/* ---- the space */
+
+static void space_json(Text *out, Arena *a, const Space *s, const char *id)
+{
+	Json *v = json_new(a, JV_OBJECT);
+	json_set(a, v, "key", json_new_text(a, id));
+	json_set(a, v, "op", json_new_text(a, s->task->label));
+	json_set(a, v, "template", json_new_text(a, s->tmpl->name));
+	json_set(a, v, "space", whole(a, space_size(s)));
+	Json *knobs = json_set(a, v, "knobs", json_new(a, JV_OBJECT)), *first = json_set(a, v, "default", json_new(a, JV_OBJECT));
+	for (int k = 0; k < s->n; k++) {
+		const Knob *knob = &s->knob[k];
+		Json *list = json_set(a, knobs, knob->name, json_new(a, JV_ARRAY));
+		for (int i = 0; i < knob->n; i++)
+			json_push(a, list, json_new_int(a, knob->option[i]));
+		json_set(a, first, knob->name, json_new_int(a, knob->option[s->first.pick[k]]));
+	}
+	json_write(out, v);
+	text_add(out, "\n");
+}
+
+static void space_text(Text *out, const Space *s, const char *id)
+{
+	text_add(out, "# task %.7s %s\ntemplate %s: %s\n%d knobs, %.0f configs; the default's options in brackets\n", id,
+		s->task->label, s->tmpl->name, s->tmpl->doc, s->n, space_size(s));
+	for (int k = 0; k < s->n; k++) {
+		text_add(out, "%-20s", s->knob[k].name);
+		for (int i = 0; i < s->knob[k].n; i++)
+			text_add(out, i == s->first.pick[k] ? " [%lld]" : " %lld", (long long)s->knob[k].option[i]);
+		text_add(out, "\n");
+	}
+}
+
+bool show_space(Text *out, const Task *t, const Target *target, bool json, Err *err)
+{
+	Arena *a = arena_new();
+	char hex[HASH_HEX];
+	Space *s = space_new(a, t, target, err);
+	hash_hex(t->id, hex);
+	if (s != NULL && json)
+		space_json(out, a, s, hex);
+	else if (s != NULL)
+		space_text(out, s, hex);
+	arena_free(a);
+	return s != NULL;
+}
