@@ -2,6 +2,7 @@
 #include "tuner/task_run.h"
 
 #include "cost_model/cost_model.h"
+#include "db/near.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,6 +64,8 @@ static bool reuse_run(const RunRecord *run, void *arg)
 	hash_hex(run->id, id);
 	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || known_find(&r->records, id) != NULL)
 		return true; /* says nothing of the candidate; or was read before */
+	if (run->status == RUN_OK && run->median_ns < db_floor_ns(r->task, r->o->target))
+		return true; /* no core is so fast: as if it were not there, so that it is measured like any other */
 	known_add(&r->records, id, 0, true);
 	r->state->reused++;
 	bool ok = run->status == RUN_OK && run->max_err_e9 >= 0;
