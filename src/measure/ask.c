@@ -30,6 +30,7 @@ static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill
 		.fill = (uint32_t)fill,
 		.code = b->type.kind,
 		.bits = b->type.bits,
+		.holes = b->npadding > 0 ? b->padding_id : MSG_TABLE,
 		.bytes = (uint64_t)b->bytes,
 		.seed = seed,
 		.lo = whole ? 0 : -1,
@@ -47,7 +48,7 @@ static uint64_t seed_of(const LocalRef *r, size_t k)
 
 static size_t numbers_of(const LocalRef *r)
 {
-	return r->in.n + 3 * r->out.n;
+	return 2 * r->in.n + 3 * r->out.n;
 }
 
 bool ask_task_fits(const Local *m, const LocalRef *r)
@@ -59,8 +60,10 @@ static void number_task(Local *m, LocalRef *r)
 {
 	if (r->numbered == m->generation)
 		return;
-	for (size_t k = 0; k < r->in.n; k++)
+	for (size_t k = 0; k < r->in.n; k++) {
 		r->in.at[k].id = m->given++;
+		r->in.at[k].padding_id = m->given++;
+	}
 	for (size_t k = 0; k < r->out.n; k++) {
 		r->out.at[k].buf.id = m->given++;
 		r->out.at[k].at_id = m->given++;
@@ -73,6 +76,10 @@ static void ask_inputs(Local *m, Job *j, Msg *msg)
 {
 	LocalRef *r = j->ref;
 	for (size_t k = 0; k < r->in.n; k++) {
+		const JobBuf *in = &r->in.at[k];
+		JobBuf list = { .type = DT(UINT, 64), .bytes = in->npadding * 8, .id = in->padding_id };
+		if (in->npadding > 0)
+			ask_buffer(m, j, msg, &list, MSG_FILL_DATA, 0, in->padding);
 		ask_buffer(m, j, msg, &r->in.at[k], MSG_FILL_RANDOM, seed_of(r, k), NULL);
 		m->loaded_bytes += r->in.at[k].bytes;
 	}

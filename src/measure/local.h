@@ -31,6 +31,9 @@ typedef struct JobBuf {
 	DType type;
 	int64_t elements, bytes;
 	uint32_t id; /* in the runner */
+	int64_t npadding; /* a task's input: elements that are 0, and the number of the list of them */
+	const uint64_t *padding;
+	uint32_t padding_id;
 } JobBuf;
 
 /* A call of one Fn: its entry's name and its parameters as numbers of bufs; `times` rows of symbols. */
@@ -186,7 +189,7 @@ void runner_start(Local *m, Job *j);
 void runner_close(Local *m);
 
 /* verdict.c: what the answers of a check say */
-typedef enum { VERDICT_GOOD, VERDICT_WRONG, VERDICT_DISPUTED } Verdict;
+typedef enum { VERDICT_GOOD, VERDICT_WRONG, VERDICT_DISPUTED, VERDICT_AGAIN } Verdict;
 Verdict verdict_of_check(const Local *m, Job *j);
 Verdict verdict_of_judge(Local *m, Job *j);
 /* A candidate that has passed: its outputs are what others are compared with. */

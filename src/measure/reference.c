@@ -26,9 +26,13 @@ static bool read_params(Local *m, LocalRef *r, Ir *ir, Err *err)
 				fail(err, ERR_UNSUPPORTED, b.name, "symbols must be bound to be measured");
 			vec_push(m->arena, &r->out, o);
 		} else if (b.role != BUF_WORK) {
+			Places place;
+			ok = places_of(m->arena, ir_find_buf(ks->fn[0], b.name), &place) ||
+				fail(err, ERR_UNSUPPORTED, b.name, "symbols must be bound to be measured");
+			b.padding = ok ? places_padding(m->arena, &place, &b.npadding) : NULL;
 			vec_push(m->arena, &r->in, b);
 		}
-		if (ok && r->in.n + 3 * r->out.n > FIRST_OWN)
+		if (ok && 2 * r->in.n + 3 * r->out.n > FIRST_OWN)
 			ok = fail(err, ERR_UNSUPPORTED, b.name, "a task has at most %d tensors", FIRST_OWN);
 	}
 	job_free(j);
@@ -36,9 +40,8 @@ static bool read_params(Local *m, LocalRef *r, Ir *ir, Err *err)
 }
 
 /* Which elements of an output are asked for, and what stands behind them: its padding. */
-static void list_points(Local *m, LocalRef *r, RefOut *o, Rng *rng)
+static void list_points(Local *m, RefOut *o, Rng *rng)
 {
-	(void)r;
 	int64_t npad = 0;
 	uint64_t *pad = places_padding(m->arena, &o->place, &npad);
 	o->points = POINTS;
@@ -89,7 +92,7 @@ static Job *point_job(Local *m, LocalRef *r, Ir *ir, Err *err)
 	}
 	Rng rng = rng_seed(r->seed + (uint64_t)r->serial);
 	for (size_t k = 0; k < r->out.n; k++)
-		list_points(m, r, &r->out.at[k], &rng);
+		list_points(m, &r->out.at[k], &rng);
 	list_calls(j, r);
 	return j;
 }

@@ -112,6 +112,15 @@ static void begin_judge(Local *m, Job *j)
 	send_phase(m, &msg, m->o.run_ms);
 }
 
+static void begin_check(Local *m, Job *j)
+{
+	Msg msg = { 0 };
+	j->phase = PHASE_CHECK;
+	j->compared.n = j->data.n = 0;
+	ask_check(m, j, &msg);
+	send_phase(m, &msg, m->o.run_ms);
+}
+
 static void passed(Local *m, Job *j)
 {
 	j->generation = m->generation;
@@ -135,6 +144,7 @@ static void judged(Local *m, Job *j, Verdict v)
 		passed(m, j);
 		break;
 	case VERDICT_DISPUTED: begin_judge(m, j); break;
+	case VERDICT_AGAIN: begin_check(m, j); break;
 	case VERDICT_WRONG: finish(m, RUN_WRONG_RESULT, arena_printf(j->arena, "%s", j->result.detail)); break;
 	}
 }

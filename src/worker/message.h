@@ -49,7 +49,8 @@ typedef struct MsgBundle { /* then: the file's bytes; inputs are filled at rando
 typedef enum { MSG_FILL_ZERO, MSG_FILL_POISON, MSG_FILL_RANDOM, MSG_FILL_DATA, MSG_FILL_NONE } MsgFill;
 typedef struct MsgBuffer { /* then: data, ndata == bytes where fill is DATA, else 0 */
 	uint32_t buffer, fill;
-	uint8_t code, bits, zero[6]; /* RANDOM: element type (DLPack) of values in [lo, hi] */
+	uint8_t code, bits, zero[2]; /* RANDOM: element type (DLPack) of values in [lo, hi] */
+	uint32_t holes; /* RANDOM: a buffer of uint64_t, the elements that are 0: padding; MSG_TABLE: none */
 	uint64_t bytes, seed;
 	double lo, hi;
 	uint64_t ndata;

@@ -139,6 +139,11 @@ DlcStatus worker_image(
 	return DLC_OK;
 }
 
+const Buffer *worker_find(const Worker *w, uint64_t number)
+{
+	return number < MSG_TABLE ? w->buffer[number] : NULL;
+}
+
 static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 {
 	DlcDataType t = { m->code, m->bits, 1 };
@@ -178,6 +183,14 @@ static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 	return DLC_OK;
 }
 
+/* Numbers outside of the buffer are none of its elements. */
+static void zero_elements(Buffer *b, size_t element, const uint64_t *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i] < b->bytes / element)
+			memset(b->data + at[i] * element, 0, element);
+}
+
 DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err)
 {
 	DlcStatus s = fill_check(m, err);
@@ -187,6 +200,7 @@ DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcErro
 		return s;
 	Buffer *b = w->buffer[m->buffer];
 	DlcDataType t = { m->code, m->bits, 1 };
+	const Buffer *holes = worker_find(w, m->holes);
 	memset(b->data + b->bytes, GUARD_BYTE, WORKER_GUARD);
 	switch (m->fill) {
 	case MSG_FILL_ZERO: memset(b->data, 0, b->bytes); break;
@@ -194,16 +208,13 @@ DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcErro
 	case MSG_FILL_RANDOM:
 		element_fill(
 			t, b->data, (int64_t)(b->bytes / (t.bits / 8u)), m->seed, m->lo, m->hi);
+		if (holes != NULL)
+			zero_elements(b, t.bits / 8u, (const uint64_t *)holes->data, holes->bytes / 8);
 		break;
 	case MSG_FILL_DATA: memcpy(b->data, data, b->bytes); break;
 	default: break;
 	}
 	return DLC_OK;
-}
-
-const Buffer *worker_find(const Worker *w, uint64_t number)
-{
-	return number < MSG_TABLE ? w->buffer[number] : NULL;
 }
 
 DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcError *err)

@@ -8,6 +8,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "measure/measure.h"
+#include "measure/points.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -223,7 +224,7 @@ static RunStatus measure_sum(Lab *lab, int n, MeasureRef **ref)
 		*ref = measure_reference(lab->m, task, 1, &err);
 	ck_assert_msg(*ref != NULL, "%s: %s", err.place, err.text);
 	KernelSet *ks = op_naive(ir_new(lab->arena), task->dag, "k", NAIVE_AS_TYPED, &err);
-	MeasureJob job = { .ks = ks, .ref = *ref };
+	MeasureJob job = { .ks = ks, .ref = *ref, .keep = true };
 	ck_assert_msg(ks != NULL && measure_submit(lab->m, &job, &err), "%s", err.text);
 	return result_of(lab).status;
 }
@@ -256,6 +257,208 @@ START_TEST(tasks_do_not_overwrite_each_other)
 }
 END_TEST
 
+/* ---- references ---- */
+
+static Task *task_of(Lab *lab, const char *text)
+{
+	Err err = { 0 };
+	Dag *d = dag_parse(lab->arena, "t", text, strlen(text), &err);
+	Task *task = d != NULL ? task_new(lab->arena, d, &err) : NULL;
+	ck_assert_msg(task != NULL, "%s: %s\n%s", err.place, err.text, text);
+	return task;
+}
+
+static MeasureResult measure_set(Lab *lab, MeasureRef *ref, const KernelSet *ks, const Err *err)
+{
+	Err no = { 0 };
+	ck_assert_msg(ks != NULL, "%s: %s", err->place, err->text);
+	MeasureJob job = { .ks = ks, .ref = ref, .trace = "" };
+	ck_assert_msg(measure_submit(lab->m, &job, &no), "%s", no.text);
+	return result_of(lab);
+}
+
+static MeasureResult measure_text(Lab *lab, MeasureRef *ref, const char *text)
+{
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(lab->arena), "k", text, strlen(text), &err);
+	if (ks != NULL && !ir_verify_set(ks, &err))
+		ks = NULL;
+	return measure_set(lab, ref, ks, &err);
+}
+
+/* Tasks whose outputs are computed at points, or, in the second half, completely. */
+static const struct {
+	const char *text;
+	bool points;
+} tasks[] = {
+	{ "dag t\nin x: f32[1,16,28,28]\nin s: f32[1,32,28,28]\nconst w: f32[32,16,3,3]\nconst b: f32[32]\n"
+	  "y: f32[1,32,28,28] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,32,28,28] = add(y, s)\n"
+	  "r: f32[1,32,28,28] = relu(z)\nout r\n", true },
+	{ "dag t\nin x: f32[1,24,30,30]:NCHW16c\nconst w: f32[24,24,3,3]\n"
+	  "y: f32[1,24,15,15]:NCHW16c = conv(x, w) pads=[1,1,1,1] strides=[2,2]\nout y\n", true },
+	{ "dag t\nin x: f32[1,16,80,80]\nconst w: f32[16,16,3,3]\nconst v: f32[16,16,3,3]\n"
+	  "y: f32[1,16,78,78] = conv(x, w)\nz: f32[1,16,76,76] = conv(y, v)\nout y, z\n", true },
+	{ "dag t\nin x: f32[1,64,56,56]\nconst w: f32[64,1,3,3]\nconst p: f32[32,64,1,1]\n"
+	  "y: f32[1,64,56,56] = conv(x, w) groups=64 pads=[1,1,1,1]\nz: f32[1,64,56,56] = relu(y)\n"
+	  "q: f32[1,32,56,56] = conv(z, p)\nout q\n", true },
+	{ "dag t\nin x: f32[1024,500]\ny: f32[1024,500] = softmax(x)\nout y\n", true },
+	{ "dag t\nin x: f32[1,64,112,112]\ny: f32[1,64,56,56] = max_pool(x) kernel=[3,3] pads=[1,1,1,1] strides=[2,2]\n"
+	  "out y\n", true },
+	{ "dag t\nin a: f32[4,96,128]\nin b: f32[4,128,80]\nc: f32[4,96,80] = matmul(a, b)\nout c\n", true },
+	{ "dag t\nin a: f32[2,64,64,64]\nin b: f32[2,32,64,64]\nc: f32[2,96,64,64] = concat(a, b) axis=1\n"
+	  "d: f32[2,64,64,96] = transpose(c) perm=[0,2,3,1]\ne: f32[2,64,64,96] = relu(d)\nout e\n", true },
+	{ "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nz: f32[4,32] = softmax(y)\nout y, z\n", false },
+	{ "dag t\nin x: f32[1,512,49]\ny: f32[1,512,1] = reduce_mean(x) axes=[2]\nout y\n", false },
+};
+
+/* The naive form, compiled as typed, is right for the oracle; points and wholes alike. */
+START_TEST(the_oracle_and_the_naive_form_agree)
+{
+	Lab lab = open_lab();
+	Err err = { 0 };
+	Task *task = task_of(&lab, tasks[_i].text);
+	ck_assert_msg((points_set(ir_new(lab.arena), task->dag, &err) != NULL) == tasks[_i].points, "%s", err.text);
+	MeasureRef *ref = measure_reference(lab.m, task, 3, &err);
+	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
+	for (int round = 0; round < 2; round++) { /* against the oracle alone, then against the first one too */
+		KernelSet *ks = op_naive(ir_new(lab.arena), task->dag, "k", NAIVE_AS_TYPED, &err);
+		MeasureResult r = measure_set(&lab, ref, ks, &err);
+		ck_assert_msg(r.status == RUN_OK, "%s: %s", run_status_text(r.status), r.detail);
+		ck_assert_msg(r.max_err_e9 >= 0 && r.max_err_e9 < 5000, "%lld", (long long)r.max_err_e9);
+	}
+	close_lab(&lab);
+}
+END_TEST
+
+#define BIG "dag t\nin x: f32[1,24,240,240]:NCHW16c\ny: f32[1,24,240,240]:NCHW16c = relu(x)\nout y\n"
+#define BLOCKED "map (n, c, h, w) -> [n : 1, c / 16 : 2, h : 240, w : 240, c % 16 : 16]"
+#define BIG_FN "fn k(v0: in f32[1, 24, 240, 240] " BLOCKED ", v1: out f32[1, 24, 240, 240] " BLOCKED ") {\n"
+#define OVER(n, i, body) "for " #i " in 0.." #n " {\n" body "}\n"
+#define EACH(body) OVER(24, c, OVER(240, h, OVER(240, w, body)))
+#define BIG_RELU EACH("v1[0, c, h, w] = max(v0[0, c, h, w], 0.0)\n")
+#define PLAIN_FN "fn k(v0: in f32[1, 2, 240, 240, 16], v1: out f32[1, 2, 240, 240, 16]) {\n"
+#define PLAIN(body) OVER(2, c, OVER(240, h, OVER(240, w, OVER(16, l, body))))
+
+/* Candidates for a task of which 256 points are known; a stray error lies where none is. */
+static const struct {
+	const char *what, *text;
+	RunStatus status;
+} strays[] = {
+	{ "right", BIG_FN BIG_RELU "}\n", RUN_OK },
+	{ "all wrong", BIG_FN EACH("v1[0, c, h, w] = max(v0[0, c, h, w], 0.5)\n") "}\n", RUN_WRONG_RESULT },
+	{ "one wrong element", BIG_FN BIG_RELU "v1[0, 13, 77, 101] = 0.5\n}\n", RUN_WRONG_RESULT },
+	{ "a row not written",
+		BIG_FN EACH("if h != 77 {\nv1[0, c, h, w] = max(v0[0, c, h, w], 0.0)\n}\n") "}\n", RUN_WRONG_RESULT },
+	{ "padding not zero",
+		PLAIN_FN PLAIN("v1[0, c, h, w, l] = max(v0[0, c, h, w, l], 0.0)\n") "v1[0, 1, 77, 101, 9] = 0.5\n}\n",
+		RUN_WRONG_RESULT },
+	{ "padding written as zero", PLAIN_FN PLAIN("v1[0, c, h, w, l] = max(v0[0, c, h, w, l], 0.0)\n") "}\n", RUN_OK },
+};
+
+/* Whoever comes first: the right ones are right and the wrong ones wrong. */
+START_TEST(errors_are_found_where_no_point_is)
+{
+	Lab lab = open_lab();
+	Err err = { 0 };
+	MeasureRef *ref = measure_reference(lab.m, task_of(&lab, BIG), 7, &err);
+	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
+	bool seen = false;
+	for (int k = 0; k < 2 * LEN(strays); k++) {
+		int row = (_i + k) % LEN(strays);
+		MeasureResult r = measure_text(&lab, ref, strays[row].text);
+		seen |= strays[row].status == RUN_OK;
+		if (!seen && strcmp(strays[row].what, "one wrong element") == 0)
+			continue; /* none has come yet that it could be compared with */
+		ck_assert_msg(r.status == strays[row].status, "%s: %s %s", strays[row].what, run_status_text(r.status),
+			r.detail);
+	}
+	close_lab(&lab);
+}
+END_TEST
+
+/* ---- pruning and races ---- */
+
+#define MATMUL "dag t\nin a: f32[64,64]\nin b: f32[64,16]\nc: f32[64,16] = matmul(a, b)\nout c\n"
+/* All 64 rows at once are twice as many vectors as there are registers. */
+#define TILE(rows) \
+	"fn k(v0: in f32[64, 64], v1: in f32[64, 16], v2: out f32[64, 16]) {\n" \
+	"for m.o in 0..64 / " #rows " {\n alloc t: f32[" #rows ", 16] @local\n" \
+	"for i in 0.." #rows " unrolled {\n for j in 0..16 vector {\n t[i, j] = 0.0\n}\n}\n" \
+	"for k in 0..64 {\n for ik in 0.." #rows " unrolled {\n for jk in 0..16 vector {\n" \
+	"t[ik, jk] = t[ik, jk] + v0[m.o * " #rows " + ik, k] * v1[k, jk]\n}\n}\n}\n" \
+	"for iw in 0.." #rows " unrolled {\n for jw in 0..16 vector {\n" \
+	"v2[m.o * " #rows " + iw, jw] = t[iw, jw]\n}\n}\n}\n}\n"
+
+START_TEST(a_candidate_that_spills_is_not_run)
+{
+	Lab lab = open_lab();
+	Err err = { 0 };
+	MeasureRef *ref = measure_reference(lab.m, task_of(&lab, MATMUL), 1, &err);
+	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
+	MeasureResult r = measure_text(&lab, ref, TILE(4));
+	ck_assert_msg(r.status == RUN_OK && !r.pruned, "%s", r.detail);
+	r = measure_text(&lab, ref, TILE(64));
+	ck_assert_msg(r.status == RUN_CONSTRAINT && r.pruned, "%s", run_status_text(r.status));
+	ck_assert_msg(strstr(r.detail, "k saves") != NULL, "%s", r.detail);
+	KernelSet *ks = ir_parse_set(ir_new(lab.arena), "k", TILE(64), strlen(TILE(64)), &err);
+	MeasureJob job = { .ks = ks, .ref = ref, .keep = true };
+	ck_assert(measure_submit(lab.m, &job, &err));
+	r = result_of(&lab);
+	ck_assert_msg(r.status == RUN_OK && !r.pruned, "%s", r.detail);
+	close_lab(&lab);
+}
+END_TEST
+
+START_TEST(a_race)
+{
+	Lab lab = open_lab();
+	Err err = { 0 };
+	static const char *const text[] = { TILE(4), TILE(64), TILE(8), TILE(1) };
+	MeasureRef *ref = measure_reference(lab.m, task_of(&lab, MATMUL), 1, &err);
+	MeasureJob job[LEN(text)];
+	MeasureResult r[LEN(text)];
+	submit(&lab, 0, 5); /* others may be under way */
+	for (int i = 0; i < LEN(text); i++)
+		job[i] = (MeasureJob){ .ks = ir_parse_set(ir_new(lab.arena), "k", text[i], strlen(text[i]), &err),
+			.ref = ref,
+			.user = &r[i] };
+	ck_assert_msg(measure_race(lab.m, job, LEN(text), r, &err), "%s", err.text);
+	for (int i = 0; i < LEN(text); i++) {
+		ck_assert_msg(r[i].status == RUN_OK, "%s", r[i].detail);
+		ck_assert_int_ge(r[i].samples, 7);
+		ck_assert(r[i].user == &r[i]);
+	}
+	ck_assert_msg(r[1].median_ns > r[0].median_ns, "spilling %lld, in registers %lld", (long long)r[1].median_ns,
+		(long long)r[0].median_ns);
+	MeasureResult other = result_of(&lab);
+	ck_assert(other.status == RUN_OK && other.user == (void *)(intptr_t)5);
+	close_lab(&lab);
+}
+END_TEST
+
+/* Entrants that are wrong, and one that ends the child that has loaded the others. */
+START_TEST(a_race_with_losers)
+{
+	Lab lab = open_lab();
+	Err err = { 0 };
+	MeasureJob job[4];
+	MeasureResult r[4];
+	static const int row[] = { 0, 1, 2, 0 };
+	for (int i = 0; i < 4; i++) {
+		const Dag *d = lab.task->dag;
+		const char *in = d->value.at[d->input.at[0]].name, *out = d->value.at[d->output.at[0]].name;
+		char *text = arena_printf(lab.arena, candidates[row[i]].text, in, out, out, in);
+		job[i] = (MeasureJob){ .ks = ir_parse_set(ir_new(lab.arena), "k", text, strlen(text), &err), .ref = lab.ref };
+	}
+	ck_assert_msg(measure_race(lab.m, job, 4, r, &err), "%s", err.text);
+	for (int i = 0; i < 4; i++)
+		ck_assert_msg(r[i].status == candidates[row[i]].status, "%d: %s %s", i, run_status_text(r[i].status),
+			r[i].detail);
+	ck_assert(r[0].samples > 1 && r[3].samples > 1);
+	close_lab(&lab);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	if (argc != 3)
@@ -270,5 +473,10 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, closing_leaves_no_child);
 	tcase_add_test(tc, a_task_has_as_many_tensors_as_it_likes);
 	tcase_add_test(tc, tasks_do_not_overwrite_each_other);
+	tcase_add_loop_test(tc, the_oracle_and_the_naive_form_agree, 0, LEN(tasks));
+	tcase_add_loop_test(tc, errors_are_found_where_no_point_is, 0, LEN(strays));
+	tcase_add_test(tc, a_candidate_that_spills_is_not_run);
+	tcase_add_test(tc, a_race);
+	tcase_add_test(tc, a_race_with_losers);
 	return run_suite("measure", tc);
 }
