@@ -110,22 +110,42 @@ static bool is_whole(const Dag *d, View *view, int v, int *root)
 	return own->kind == VALUE_CALL && at.at == 0 && value_bytes(own) == value_bytes(&d->value.at[v]);
 }
 
+/*
+ * How many parts, from the first one on, lie together already, being all parts of another concat: that one
+ * becomes a window, and a dense block of growing concats is written without a copy. 0: they do not.
+ */
+static int find_beginning(const Dag *d, const OpCall *c, View *view, int *root)
+{
+	View at = view_of(view, c->in[0]);
+	const Value *own = &d->value.at[at.of];
+	const OpCall *of = own->kind == VALUE_CALL ? &d->call.at[own->call] : NULL;
+	if (of == NULL || at.at != 0 || of->op != OP_concat || of->nin > c->nin ||
+		op_int(of, "axis") != op_int(c, "axis") || memcmp(of->in, c->in, sizeof(int) * (size_t)of->nin) != 0)
+		return 0;
+	*root = at.of;
+	return of->nin;
+}
+
 static bool join(const Dag *d, const OpCall *c, View *view)
 {
 	int axis = (int)op_int(c, "axis"), y = c->out[0], root;
 	int64_t from = 0;
-	bool any = false;
+	int together = find_beginning(d, c, view, &root);
+	bool any = together > 0;
 	for (int k = 0; k < c->nin; k++) {
 		const Value *x = &d->value.at[c->in[k]];
+		int own;
 		if (window_at(&d->value.at[y], x, axis, from) < 0)
 			return false;
-		any |= is_whole(d, view, c->in[k], &root);
+		any |= is_whole(d, view, c->in[k], &own);
 		from += x->shape.dim[axis];
 	}
+	if (together > 0)
+		view[root] = (View){ y, 0 };
 	from = 0;
 	for (int k = 0; any && k < c->nin; k++) {
 		const Value *x = &d->value.at[c->in[k]];
-		if (is_whole(d, view, c->in[k], &root) && root != y)
+		if (k >= together && is_whole(d, view, c->in[k], &root) && root != y)
 			view[root] = (View){ y, window_at(&d->value.at[y], x, axis, from) };
 		from += x->shape.dim[axis];
 	}

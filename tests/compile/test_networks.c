@@ -68,6 +68,19 @@ static int concat(Dag *d, Rng *r, int x)
 	return call(d, OP_concat, in, n, &axis, 1);
 }
 
+/* A dense block: every layer reads all that is there. */
+static void dense_block(Dag *d, Rng *r, int x)
+{
+	int in[5] = { x };
+	for (int n = 1; n < 4; n++) {
+		const Dim *dim = d->value.at[x].shape.dim;
+		int w[2] = { x, weights(d, r, 16, dim[1], 1) };
+		Attr axis = attr_int("axis", 1);
+		in[n] = call(d, OP_conv, w, 2, NULL, 0);
+		x = call(d, OP_concat, in, n + 1, &axis, 1);
+	}
+}
+
 static void split(Dag *d, Rng *r, int x)
 {
 	int64_t c = d->value.at[x].shape.dim[1], first = rng_below(r, 2) == 0 ? c / 2 : c > 16 ? 16 : 1;
@@ -84,7 +97,7 @@ static void grow(Dag *d, Rng *r)
 	int64_t kernel[2] = { 2, 2 }, pads[4] = { 0, 1, 1, 0 }, axes[2] = { 2, 3 }, perm[4] = { 0, 1, 3, 2 };
 	int64_t back[4] = { v->shape.dim[0], v->shape.dim[1], v->shape.dim[3], v->shape.dim[2] };
 	int64_t around[8] = { 0, 0, 0, 1, 0, 0, 1, 0 };
-	switch (rng_below(r, 16)) {
+	switch (rng_below(r, 17)) {
 	case 0:
 	case 1:
 	case 2: convolve(d, r, x); break;
@@ -113,6 +126,10 @@ static void grow(Dag *d, Rng *r)
 	case 12: call(d, OP_transpose, in, 1, (Attr[]){ attr_ints("perm", perm, 4) }, 1); break;
 	case 13: call(d, OP_reshape, in, 1, (Attr[]){ attr_ints("shape", back, 4) }, 1); break;
 	case 14: call(d, OP_pad, in, 1, (Attr[]){ attr_ints("pads", around, 8) }, 1); break;
+	case 15:
+		if (v->shape.dim[1] <= 32)
+			dense_block(d, r, x);
+		break;
 	default: call(d, unary[rng_below(r, LEN(unary))], in, 1, NULL, 0); break;
 	}
 }

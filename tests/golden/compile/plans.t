@@ -149,3 +149,28 @@ workspace 0 bytes, largest live set 0
 3 copy f:output0+256[64] e:output0[64]
 4 copy c:output1[128] c:input0+128[128]
 ===
+dag dense
+in x: f32[4,16]
+a: f32[4,16] = neg(x)
+b: f32[4,16] = exp(a)
+ab: f32[8,16] = concat(a, b) axis=0
+c: f32[4,16] = slice(ab) sizes=[4,16] starts=[3,0]
+d: f32[4,16] = exp(c)
+abd: f32[12,16] = concat(a, b, d) axis=0
+e: f32[4,16] = slice(abd) sizes=[4,16] starts=[7,0]
+f: f32[4,16] = exp(e)
+abdf: f32[16,16] = concat(a, b, d, f) axis=0
+ba: f32[8,16] = concat(b, a) axis=0
+y: f32[16,16] = neg(abdf)
+z: f32[8,16] = exp(ba)
+out y, z
+--- naive
+workspace 1536 bytes, largest live set 1536
+0 call task 0 k (neg 4x16) x:input0[256] a:work+0[256]
+1 call task 1 k (exp 4x16) a:work+0[256] b:work+256[256]
+2 call task 1 k (exp 4x16) c:work+192[256] d:work+512[256]
+3 call task 1 k (exp 4x16) e:work+448[256] f:work+768[256]
+4 call task 2 k (concat 8x16) b:work+256[256] a:work+0[256] ba:work+1024[512]
+5 call task 3 k (neg 16x16) abdf:work+0[1024] y:output0[1024]
+6 call task 4 k (exp 8x16) ba:work+1024[512] z:output1[512]
+===
