@@ -58,6 +58,7 @@ typedef struct Emit {
 	VEC(uint32_t) temp;  /* memo entries of the statement at work */
 	VEC(uint32_t) loads; /* and those of the basic block, until memory is stored to */
 	LLVMValueRef mask;  /* lanes that are on: i1 or a vector of them; NULL: all */
+	LLVMValueRef some;  /* whether any of them is; NULL: to be computed */
 	size_t nplace;
 	Place *place; /* open addressing by name */
 	int64_t work_at, work_bytes;
@@ -81,6 +82,9 @@ void emit_forget_loads(Emit *e);
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
 LLVMBasicBlockRef emit_block(Emit *e, const char *name);
+
+/* Whether any lane of a mask will be on; NULL where only the mask can say. */
+LLVMValueRef emit_some(Emit *e, const Expr *mask);
 
 /* emit_mem.c: addresses, loads and stores. */
 Place *emit_place(const Emit *e, const char *buf);

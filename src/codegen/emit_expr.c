@@ -127,15 +127,25 @@ static LLVMValueRef both(Emit *e, LLVMValueRef mask, LLVMValueRef c)
 	return LLVMBuildAnd(e->b, emit_mask_lanes(e, mask, emit_lanes(c)), c, "");
 }
 
+LLVMValueRef emit_some(Emit *e, const Expr *mask)
+{
+	const Expr *any = mask->type.lanes > 1 ? lower_any_lane(e->ir, mask) : NULL;
+	if (any == NULL)
+		return NULL;
+	return ir_always(any, e->env) ? emit_int(e->i1, 1) : emit_expr(e, any);
+}
+
 /* Each arm under its mask: a lane's load happens only where the lane takes that arm. */
 static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 {
-	LLVMValueRef c = emit_expr(e, x->arg[0]), outer = e->mask, arm[2];
+	LLVMValueRef c = emit_expr(e, x->arg[0]), outer = e->mask, some = e->some, arm[2];
 	for (int k = 0; k < 2; k++) {
 		size_t mark = emit_mark(e);
 		e->mask = both(e, outer, k == 0 ? c : LLVMBuildNot(e->b, c, ""));
+		e->some = k == 0 && outer == NULL ? emit_some(e, x->arg[0]) : NULL;
 		arm[k] = emit_expr(e, x->arg[1 + k]);
 		e->mask = outer;
+		e->some = some;
 		emit_forget(e, mark);
 	}
 	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");

@@ -241,10 +241,11 @@ static void store(Emit *e, const Stmt *s)
 		return;
 	}
 	LLVMValueRef mask = emit_expr(e, m);
+	e->some = emit_some(e, m);
 	e->mask = mask;
 	LLVMValueRef v = emit_expr(e, s->store.value);
 	emit_store(e, s->store.dst.buf, idx, v, mask);
-	e->mask = NULL;
+	e->mask = e->some = NULL;
 }
 
 static void let(Emit *e, const Stmt *s)
@@ -460,7 +461,7 @@ bool emit_fn(Emit *e, const Fn *fn)
 {
 	e->fn = fn;
 	e->level.n = e->temp.n = e->loads.n = 0;
-	e->mask = NULL;
+	e->mask = e->some = NULL;
 	e->env = ir_range_fn(e->ir, fn);
 	e->work_at = e->work_bytes = 0;
 	e->regs = false;

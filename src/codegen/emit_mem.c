@@ -177,7 +177,9 @@ static LLVMValueRef guarded(Emit *e, LLVMValueRef ptr)
 {
 	if (e->mask == NULL)
 		return ptr;
-	return LLVMBuildSelect(e->b, emit_any(e, e->mask), ptr, e->call, "");
+	if (e->some == NULL)
+		e->some = emit_any(e, e->mask);
+	return LLVMBuildSelect(e->b, e->some, ptr, e->call, ""); /* true: ptr itself */
 }
 
 static LLVMValueRef load_at(Emit *e, LLVMTypeRef t, LLVMValueRef ptr, unsigned align)

@@ -1,7 +1,7 @@
 /*
  * Buffers of one dimension: every logical index becomes the physical offset that the buffer's index
- * map, row-major over its physical dimensions, gives. An out buffer with elements that no logical
- * index reaches is zeroed first, by the first Fn of the set that writes it.
+ * map, row-major over its physical dimensions, gives. The first Fn of the set that writes an out
+ * buffer sees to its padding (padding.c).
  */
 #include "codegen/lower.h"
 #include "ir/build.h"
@@ -121,19 +121,10 @@ static void make_flat(Lower *l, Buf *b)
 	const Expr **one = arena_array(l->arena, const Expr *, 1);
 	one[0] = b->map.n > 0 ? elements(l->ir, b->map.extent, b->map.n)
 	                      : elements(l->ir, b->shape, b->rank);
+	one[0] = ir_simplify(l->ir, one[0], ir_range_fn(l->ir, l->fn));
 	b->shape = one;
 	b->rank = 1;
 	b->map = (IndexMap){ 0 };
-}
-
-static Stmt *fill_zero(Lower *l, const Buf *b)
-{
-	const char *var = ir_fresh_name(l->ir, "pad");
-	const Expr *i = ir_idx(l->ir, var);
-	Stmt *s = ir_store(l->ir, b, &i, 1, ir_const(l->ir, b->type, 0));
-	LoopKind kind =
-		b->type.bits < 8 ? LOOP_SERIAL : LOOP_PARALLEL; /* neighbours share a byte */
-	return ir_for(l->ir, var, ir_int(l->ir, 0), b->shape[0], kind, s);
 }
 
 static bool flat_alloc(Stmt *s, void *arg)
@@ -147,18 +138,17 @@ bool pass_flatten(Lower *l)
 {
 	Flat f = { l, lower_bufs(l) };
 	Stmt *fill = NULL;
+	for (int k = 0; k < l->fn->nparam; k++) {
+		const Buf *b = l->fn->param[k].buf;
+		if (b != NULL && b->role == BUF_OUT && !is_full(l, b) && is_first_writer(l, b->name))
+			fill = ir_seq(fill, lower_padding(l, b));
+	}
 	/* Indices first, innermost loads included, while the declarations still say how. */
 	ir_map_stmt(l->ir, l->fn->body, flat_load, &f);
 	ir_each_stmt(l->fn->body, flat_stmt, &f);
-	for (int k = 0; k < l->fn->nparam; k++) {
-		Buf *b = l->fn->param[k].buf;
-		if (b == NULL)
-			continue;
-		bool full = b->role != BUF_OUT || is_full(l, b) || !is_first_writer(l, b->name);
-		make_flat(l, b);
-		if (!full)
-			fill = ir_seq(fill, fill_zero(l, b));
-	}
+	for (int k = 0; k < l->fn->nparam; k++)
+		if (l->fn->param[k].buf != NULL)
+			make_flat(l, l->fn->param[k].buf);
 	ir_each_stmt(l->fn->body, flat_alloc, l);
 	l->fn->body = ir_seq(fill, l->fn->body);
 	return true;

@@ -36,6 +36,8 @@ const LowerPass lower_passes[] = {
 		pass_accumulate },
 	{ "registers", "flatten", "allocs indexed by constants: split into what registers hold",
 		pass_registers },
+	{ "masks", "registers", "masks of registers whose lanes that are off nobody reads",
+		pass_masks },
 	{ "share", "flatten (it adds parallel loops)",
 		"parallel loops: gone; the loop over threads", pass_share },
 	{ "divide", "nothing", "floor division where shifts or truncation say the same",

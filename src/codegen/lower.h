@@ -58,6 +58,7 @@ bool pass_unroll(Lower *l);
 bool pass_flatten(Lower *l);
 bool pass_accumulate(Lower *l);
 bool pass_registers(Lower *l);
+bool pass_masks(Lower *l);
 bool pass_share(Lower *l);
 bool pass_divide(Lower *l);
 bool pass_simplify(Lower *l);
@@ -85,10 +86,14 @@ const Expr *lower_widen(Widen *w, const Expr *e);
  */
 typedef bool (*LowerFn)(Lower *l, Stmt *s, Stmt **out);
 bool lower_rewrite(Lower *l, Stmt **list, LowerFn f);
+/* Sees to it that the padding of an out buffer is zero; what has to run first, NULL for nothing. */
+Stmt *lower_padding(Lower *l, const Buf *b);
 /* True if f says so for a statement of the list or below. */
 bool lower_any(const Stmt *s, bool (*f)(const Stmt *s));
 bool lower_is_sync(const Stmt *s); /* barrier, commit, wait */
 bool lower_has_load(const Expr *e);
+/* Whether any lane of a mask is on, as a scalar; NULL if it is no mask whose lanes are on from the first. */
+const Expr *lower_any_lane(Ir *ir, const Expr *mask);
 Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without its children */
 /* Gives every name declared in the list (loops, iterators, lets, allocs, blocks) a fresh one. */
 void lower_rename(Lower *l, Stmt *list);

@@ -9,13 +9,18 @@
 #define CONV_FLOPS(c, o, h, k) (2.0 * (c) * (o) * (h) * (h) * (k) * (k))
 
 /* C, O channels; I, H size of input and output; K kernel, S stride, Q padding; P pixels of a tile; the
- * last tile begins at M and ends at N. */
+ * last tile begins at M and ends at N; T vectors, U terms of a dense tile. */
 const HandKernel hand_kernels[] = {
-	{ "conv_small", "conv", "conv_naive", "C=32 O=32 I=6 H=6 K=3 S=1 Q=1 P=2 M=2 N=3", 0, 1 },
-	{ "conv_stride_small", "conv", "conv_naive", "C=16 O=32 I=7 H=4 K=3 S=2 Q=1 P=2 M=1 N=2", 0,
+	{ "conv_small", "conv", "conv_naive", "C=32 O=32 I=3 H=3 K=3 S=1 Q=1 P=1 M=2 N=3", 0, 1 },
+	{ "conv_stride_small", "conv", "conv_naive", "C=16 O=32 I=3 H=2 K=3 S=2 Q=1 P=1 M=1 N=2", 0,
 		1 },
 	{ "depthwise_small", "depthwise", "depthwise_naive", "C=32 I=6 H=6 K=3 S=1 Q=1 P=2 M=2 N=3",
 		0, 1 },
+	{ "conv_masked_small", "conv", "conv_naive", "C=24 O=24 I=2 H=2 K=3 S=1 Q=1 P=2 M=1 N=1", 0,
+		1 },
+	{ "stem_small", "stem", "stem_naive", "C=3 O=24 I=6 H=3 K=5 S=2 Q=2 P=1 M=2 N=3", 0, 1 },
+	{ "dense_small", "dense", "dense_naive", "C=24 O=40 T=2 U=4", 0, 1 },
+	{ "pool_small", "pool", "pool_naive", "C=24 I=6 H=3 K=3 S=2 Q=1 P=1 M=2 N=3", 0, 1 },
 	{ "conv3x3_56", "conv", "conv_naive", "C=64 O=64 I=56 H=56 K=3 S=1 Q=1 P=14 M=3 N=4",
 		CONV_FLOPS(64, 64, 56, 3), 0 },
 	{ "conv3x3_28", "conv", "conv_naive", "C=128 O=128 I=28 H=28 K=3 S=1 Q=1 P=14 M=1 N=2",
@@ -34,6 +39,15 @@ const HandKernel hand_kernels[] = {
 		"C=128 I=56 H=56 K=3 S=1 Q=1 P=14 M=3 N=4", CONV_FLOPS(128, 1, 56, 3), 0 },
 	{ "depthwise_14", "depthwise", "depthwise_naive",
 		"C=512 I=14 H=14 K=3 S=1 Q=1 P=14 M=1 N=1", CONV_FLOPS(512, 1, 14, 3), 0 },
+	{ "depthwise_s2", "depthwise", "depthwise_naive", "C=64 I=112 H=56 K=3 S=2 Q=1 P=14 M=3 N=4",
+		CONV_FLOPS(64, 1, 56, 3), 0 },
+	{ "conv1x1_24", "conv", "conv_naive", "C=144 O=24 I=56 H=56 K=1 S=1 Q=0 P=14 M=3 N=4",
+		CONV_FLOPS(144, 24, 56, 1), 0 },
+	{ "stem7x7", "stem", "stem_naive", "C=3 O=64 I=224 H=112 K=7 S=2 Q=3 P=14 M=7 N=8",
+		CONV_FLOPS(3, 64, 112, 7), 0 },
+	{ "dense", "dense", "dense_naive", "C=512 O=1000 T=4 U=4", 2.0 * 512 * 1000, 0 },
+	{ "pool3x3", "pool", "pool_naive", "C=64 I=112 H=56 K=3 S=2 Q=1 P=14 M=3 N=4",
+		CONV_FLOPS(64, 1, 56, 3) / 2, 0 },
 	{ "conv3x3_spills", "conv", "conv_naive", "C=64 O=64 I=56 H=56 K=3 S=1 Q=1 P=28 M=1 N=2",
 		CONV_FLOPS(64, 64, 56, 3), 0 }, /* 56 accumulators */
 	{ NULL, NULL, NULL, NULL, 0, 0 },
