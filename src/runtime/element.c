@@ -131,6 +131,12 @@ void element_fill(DlcDataType t, void *data, int64_t n, uint64_t seed, double lo
 	bool whole = t.code != FLOAT && t.code != BFLOAT;
 	double span = whole ? floor(hi) - ceil(lo) + 1 : hi - lo;
 	seed = draw(seed, 0); /* neighbouring seeds must not give shifted copies */
+	for (int64_t i = 0; i < n && t.code == FLOAT && t.bits == 32; i++) { /* nearly always: at once */
+		float f = (float)(lo + (double)(draw(seed, (uint64_t)i) >> 11) * 0x1p-53 * span);
+		memcpy((unsigned char *)data + i * 4, &f, sizeof f);
+	}
+	if (t.code == FLOAT && t.bits == 32)
+		return;
 	for (int64_t i = 0; i < n; i++) {
 		double u = (double)(draw(seed, (uint64_t)i) >> 11) * 0x1p-53;
 		element_store(t, data, i, whole ? ceil(lo) + floor(u * span) : lo + u * span);
