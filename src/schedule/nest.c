@@ -95,6 +95,50 @@ bool nest_extent(const Stmt *loop, int64_t *n)
 
 /* ---- what is below ---- */
 
+typedef struct Alloc {
+	const char *buf;
+	bool found;
+} Alloc;
+
+static bool is_alloc(Stmt *s, void *arg)
+{
+	Alloc *a = arg;
+	a->found |= s->kind == ST_ALLOC && strcmp(s->alloc->name, a->buf) == 0;
+	return !a->found;
+}
+
+typedef struct Shown {
+	Stmt *within;
+	bool shows;
+} Shown;
+
+static void look_at_write(Shown *v, const char *buf)
+{
+	Alloc a = { buf, false };
+	ir_each_stmt(v->within, is_alloc, &a);
+	v->shows |= !a.found;
+}
+
+static bool look_at_writes(Stmt *s, void *arg)
+{
+	Shown *v = arg;
+	if (s->kind == ST_STORE)
+		look_at_write(v, s->store.dst.buf);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		look_at_write(v, s->reduce.dst[k].buf);
+	v->shows |= s->kind == ST_CALL || s->kind == ST_ASYNC;
+	return !v->shows;
+}
+
+/* Whether the block writes a buffer that lives longer than an iteration of the loop with this body. */
+static bool shows_outside(const Stmt *block, Stmt *body)
+{
+	Shown v = { body, false };
+	ir_each_stmt(block->block.init, look_at_writes, &v);
+	ir_each_stmt(block->block.body, look_at_writes, &v);
+	return v.shows;
+}
+
 static void look_at_block(const Stmt *s, Uses *u)
 {
 	bool spatial = false, used = false;
@@ -111,8 +155,8 @@ static void look_at_block(const Stmt *s, Uses *u)
 		u->scan |= it->kind == ITER_SCAN;
 	}
 	u->spatial |= spatial;
-	u->idle |= !spatial;
-	u->unused |= !used;
+	u->idle |= !spatial && shows_outside(s, u->body);
+	u->unused |= !used && shows_outside(s, u->body);
 }
 
 static void look_below(const Stmt *s, Uses *u)
@@ -141,7 +185,7 @@ static bool look_at_kind(Stmt *s, void *arg)
 
 Uses nest_uses(const Stmt *loop)
 {
-	Uses u = { .var = loop->loop.var };
+	Uses u = { .var = loop->loop.var, .body = loop->loop.body };
 	look_below(loop->loop.body, &u);
 	ir_each_stmt(loop->loop.body, look_at_kind, &u);
 	return u;

@@ -38,9 +38,10 @@ bool nest_extent(const Stmt *loop, int64_t *n);
 /* What stands below a loop, and how it depends on the loop's variable. */
 typedef struct Uses {
 	const char *var;
+	Stmt *body;
 	bool spatial, reduce, scan; /* some iterator of that kind depends on var */
-	bool idle;                  /* a block whose spatial iterators all ignore var */
-	bool unused;                /* a block none of whose iterators depends on var */
+	bool idle;   /* a block whose spatial iterators all ignore var writes what outlives an iteration */
+	bool unused; /* the same, and none of its iterators depends on var */
 	bool bare;                  /* a statement that stands in no block */
 	bool bounds;                /* bounds that depend on var */
 	bool lanes, threads;        /* a vector loop, a parallel or bound one */

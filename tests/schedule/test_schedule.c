@@ -44,7 +44,7 @@ static const struct {
 } golden[] = {
 	{ "tests/golden/schedule/prims.t", 12 },
 	{ "tests/golden/schedule/reduce.t", 21 },
-	{ "tests/golden/schedule/data.t", 8 },
+	{ "tests/golden/schedule/data.t", 17 },
 	{ "tests/golden/schedule/shape.t", 14 },
 };
 
