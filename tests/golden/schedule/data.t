@@ -207,7 +207,7 @@ fn f(x: in f32[24], w: const f32[3], y: out f32[24]) {
 	for j.o in 0..3 parallel {
 		alloc x.c: f32[10] @local
 		for x.c.0 in 0..10 {
-			block x.c(vx.c.0: spatial 0..24 = max(j.o * 8 - 1, 0) + x.c.0) where max(j.o * 8 - 1, 0) + x.c.0 < 24 & max(j.o * 8 - 1, 0) + x.c.0 < min(j.o * 8 + 9, 24) {
+			block x.c(vx.c.0: spatial 0..24 = max(j.o * 8 - 1, 0) + x.c.0) where max(j.o * 8 - 1, 0) + x.c.0 < min(j.o * 8 + 9, 24) {
 				x.c[vx.c.0 - max(j.o * 8 - 1, 0)] = x[vx.c.0]
 			}
 		}
