@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Databases from outside: what dlc db says, which records dlc compile takes, and what bad ones cost.
+
+    records.py BUILD
+
+Every check is a function; its first line says what a user may rely on."""
+import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
+
+BUILD = os.path.abspath(sys.argv[1])
+TMP = tempfile.mkdtemp(prefix="dlc-records.")
+MODEL = ["squeezenet1_1", "--shape=data=1,3,35,35"]
+ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
+ENV.pop("DLC_TUNING_DB", None)
+DB = TMP + "/a.sqlite"
+
+def run(program, *args, want=0, **how):
+    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, timeout=240, **how)
+    assert p.returncode == want, f"{program} {' '.join(args)}: exit {p.returncode}, wanted {want}: {p.stderr[-300:]}"
+    return p
+
+def db(verb, *args, **how):
+    return run("dlc-db", verb, *args, **how)
+
+def rows(verb, *args, **how):
+    return [json.loads(l) for l in db(verb, *args, "--json", **how).stdout.splitlines()]
+
+def lines(path, *args):
+    return db("export", path, *args).stdout.splitlines()
+
+def seal(record):
+    """A record's line with the id that its content has."""
+    r = {k: v for k, v in record.items() if k != "id"}
+    canon = lambda o: json.dumps(o, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    h = hashlib.blake2b(f"dlc/{r['kind']}/v1\0".encode() + canon(r).encode(), digest_size=16)
+    return canon(dict(r, id=h.hexdigest()))
+
+def merged(name, *extra):
+    """A new database with the records of DB and more lines."""
+    path = f"{TMP}/{name}.sqlite"
+    open(TMP + "/more.jsonl", "w").write("\n".join([*lines(DB), *extra]) + "\n")
+    return path, db("import", path, TMP + "/more.jsonl").stdout
+
+def compiled(path, *args, want=0):
+    p = run("dlc-compile", *MODEL, "--tuning-db=" + path, "-o", TMP + "/m.dlcb", "--json", *args, want=want)
+    return (json.loads(p.stdout) if want == 0 else None), p.stderr
+
+def bytes_of(path):
+    return open(path, "rb").read()
+
+def a_run(path, **fields):
+    """An ok run of a task, as a record, and changed."""
+    r = next(r for r in map(json.loads, lines(path)) if r["kind"] == "run" and r["status"] == "ok")
+    return dict(r, **fields)
+
+def the_verbs():
+    """list, best, show, stats and log agree with the lines."""
+    run("dlc-tune", *MODEL, "--tuning-db=" + DB, "--trials=40")
+    records = [json.loads(l) for l in lines(DB)]
+    runs = [r for r in records if r["kind"] == "run"]
+    tasks = {r["id"] for r in records if r["kind"] == "workload"}
+    listed = rows("list", DB)
+    assert {r["workload"] for r in listed} == tasks and sum(r["runs"] for r in listed) == len(runs) == 40
+    keys = {"workload", "target", "trace", "median_ns", "samples", "status", "verified", "session"}
+    best = rows("best", DB)
+    assert len(best) == len(tasks) and all(keys <= set(b) for b in best)
+    for b in best:
+        mine = [r["median_ns"] for r in runs if r["workload"] == b["workload"] and r["trace"] == b["trace"] and r["status"] == "ok"]
+        mine.sort()
+        n = len(mine)
+        assert b["median_ns"] == mine[(n - 1) // 2] + (mine[n // 2] - mine[(n - 1) // 2]) // 2, b
+        assert b["verified"] is True and b["status"] == "ok"
+    session = rows("log", DB)
+    assert len(session) == 1 and session[0]["runs"] == 40 and session[0]["model"] == MODEL[0]
+    stats = rows("stats", DB)[0]
+    assert stats["records"]["run"] == 40 and stats["status"]["ok"] == sum(r["status"] == "ok" for r in runs)
+    assert sum(stats["targets"].values()) == 40 and stats["line_bytes"] == sum(map(len, lines(DB)))
+    for r in random.Random(1).sample(records, 10):
+        assert json.loads(db("show", DB, r["id"][:14], "--json").stdout) == r
+        assert r["id"] in db("show", DB, r["id"]).stdout
+    for verb in ("list", "best", "log", "stats"):
+        assert len(db(verb, DB).stdout) > 40
+
+def prefixes():
+    """Several records that begin so are named; none is exit 3; a task's lines travel alone."""
+    ids = [json.loads(l)["id"] for l in lines(DB)]
+    first = max("0123456789abcdef", key=lambda d: sum(i[0] == d for i in ids))
+    p = db("show", DB, first, want=3)
+    same = sorted(i for i in ids if i[0] == first)
+    assert len(same) >= 2 and all(i[:12] in p.stderr for i in same[:10]) and len(p.stderr.splitlines()) <= 12, p.stderr
+    for prefix in ("ffffffffffff", "zz", "f" * 33):
+        assert db("show", DB, prefix, want=3).stdout == ""
+    db("best", DB, "ffffffff", want=3)
+    db("show", DB, want=2)
+    task = rows("best", DB)[0]["workload"]
+    mine = [json.loads(l) for l in lines(DB, task[:10])]
+    assert {r["id"] for r in mine if r["kind"] == "workload"} == {task} and all(r["workload"] == task for r in mine if r["kind"] == "run")
+    open(TMP + "/one.jsonl", "w").write("\n".join(map(seal, mine)) + "\n")
+    assert db("import", TMP + "/one.sqlite", TMP + "/one.jsonl").stdout == f"{len(mine)} new, 0 known, 0 skipped\n"
+    open(TMP + "/t.trace", "w").write(db("best", DB, task[:10]).stdout)
+    assert "for " in run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace").stdout
+
+def empty_databases():
+    """Nothing in it is no error: list, stats, log, best, export, check, verify, import."""
+    open(TMP + "/none.jsonl", "w")
+    assert db("import", TMP + "/empty.sqlite", TMP + "/none.jsonl").stdout.startswith("0 new")
+    for verb in "list stats log best export check verify".split():
+        db(verb, TMP + "/empty.sqlite")
+    db("best", TMP + "/empty.sqlite", "12", want=3)
+    assert compiled(TMP + "/empty.sqlite")[0]["hits"]["exact"] == 0
+
+def hits():
+    """Exact where there is a record, stale where the code was other, near for other shapes, default for none."""
+    n = len(rows("list", DB))
+    assert compiled(DB)[0]["hits"] == {"exact": n, "near": 0, "stale": 0, "default": 0}
+    assert compiled("none")[0]["hits"]["default"] == n
+    env = next(r for r in map(json.loads, lines(DB)) if r["kind"] == "environment")
+    other = seal(dict(env, codegen_epoch=env["codegen_epoch"] + 1))
+    old = [seal(dict(r, environment=json.loads(other)["id"])) if r["kind"] == "run" else seal(r) for r in map(json.loads, lines(DB))]
+    open(TMP + "/old.jsonl", "w").write("\n".join([other, *old]) + "\n")
+    db("import", TMP + "/old.sqlite", TMP + "/old.jsonl")
+    stale, _ = compiled(TMP + "/old.sqlite")
+    assert stale["hits"]["stale"] == n, stale
+    p = run("dlc-compile", "squeezenet1_1", "--shape=data=1,3,40,40", "--tuning-db=" + DB, "-o", TMP + "/n.dlcb", "--explain")
+    assert re.search(r"exact \d+, near \d+, stale 0, default \d+; estimated [0-9.]+ ms", p.stdout), p.stdout[-200:]
+    run("dlc-run", TMP + "/n.dlcb")
+
+def renamed_models_hit():
+    """A model of other names with the same layers finds the same records."""
+    run("dlc-show", *MODEL, "--stage=onnx", "-o", TMP + "/other.onnx")
+    p = run("dlc-compile", TMP + "/other.onnx", "--tuning-db=" + DB, "-o", TMP + "/o.dlcb", "--json", "--require=exact")
+    assert json.loads(p.stdout)["hits"]["exact"] == len(rows("list", DB))
+
+def locks():
+    """A lock is written once and then obeyed: same bundle; what it names must be there; --require refuses less."""
+    lock = TMP + "/m.lock"
+    compiled(DB, "--lock=" + lock, "--require=exact")
+    first, text = bytes_of(TMP + "/m.dlcb"), open(lock).read()
+    slow = seal(a_run(DB, median_ns=900, min_ns=900, seq=999, trace="# another\n"))
+    path, _ = merged("later", slow)
+    compiled(path, "--lock=" + lock)
+    assert bytes_of(TMP + "/m.dlcb") == first and open(lock).read() == text
+    compiled("none", "--lock=" + lock, want=3)
+    assert bytes_of(TMP + "/m.dlcb") == first
+    _, err = compiled("none", "--require=near", want=3)
+    assert len(err.splitlines()) <= 12 and "no near schedule" in err
+    compiled("none", "--lock=" + TMP + "/new.lock", "--require=exact", want=3)
+    assert not os.path.exists(TMP + "/new.lock")
+    open(lock, "w").write(text.replace("exact", "perhaps", 1))
+    compiled(DB, "--lock=" + lock, want=1)
+    run("dlc-compile", "resnet18", "--shape=data=1,3,33,33", "--tuning-db=" + DB, "-o", TMP + "/x.dlcb", "--lock=" + TMP + "/m.lock", want=1)
+    open(lock, "w").write(text)
+    run("dlc-compile", "resnet18", "--shape=data=1,3,33,33", "--tuning-db=" + DB, "-o", TMP + "/x.dlcb", "--lock=" + lock, want=3)
+
+def claims():
+    """A log that claims 1 ns is told and wins nothing, here and in the tuner; so does an illegal trace."""
+    want = compiled(DB)[0]
+    good = bytes_of(TMP + "/m.dlcb")
+    task = a_run(DB)["workload"]
+    ns = rows("best", DB, task)[0]["median_ns"] * 9 // 10
+    path, said = merged("claims", seal(a_run(DB, median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n")),
+                        seal(a_run(DB, median_ns=ns, min_ns=ns, mad_ns=0, trace="split nowhere 4\n")),
+                        seal(a_run(DB, median_ns=ns, min_ns=ns, trace="# not verified\n", max_err_e9=-1)),
+                        seal(a_run(DB, median_ns=ns, min_ns=ns, trace="# wrong\n", max_err_e9=10**9)))
+    assert int(said.split()[0]) == len(lines(DB)) + 4, said
+    got, err = compiled(path)
+    assert bytes_of(TMP + "/m.dlcb") == good and got["hits"] == want["hits"], got
+    assert "1 record is left out: no core is as fast" in err, err
+    p = db("verify", path, task, want=1)
+    assert "WRONG" in p.stdout and "1 wrong" in p.stdout, p.stdout
+    p = db("verify", path, task, "--all", "--retract")
+    assert p.stdout.count("WRONG") == 2 and "2 wrong, 2 retracted" in p.stdout, p.stdout
+    assert compiled(path)[1] == "" and bytes_of(TMP + "/m.dlcb") == good
+    db("verify", path)
+    db("check", path)
+    assert sum(json.loads(l)["kind"] == "retraction" for l in lines(path)) == 2
+    mine = next(r["id"] for r in map(json.loads, lines(path)) if r["kind"] == "run" and r["workload"] == task and r["trace"] == a_run(DB)["trace"])
+    db("retract", path, mine, "--reason=a draught")
+    assert "retracted" in db("show", path, mine).stdout
+
+def damage():
+    """Damaged, cut, newer and foreign databases and logs: a sentence, exit 1, nothing changed, no crash."""
+    rng, data = random.Random(1), bytes_of(DB)
+    for i in range(12):
+        bad = bytearray(data)
+        if i % 3 == 0:
+            bad = bad[:rng.randrange(len(bad))]
+        else:
+            for _ in range(16):
+                bad[rng.randrange(min(len(bad), 65536 if i % 3 == 1 else len(bad)))] ^= 1 << rng.randrange(8)
+        path = TMP + "/bad.sqlite"
+        open(path, "wb").write(bad)
+        for verb in ("check", "list", "best", "stats", "log"):
+            p = subprocess.run([BUILD + "/dlc-db", verb, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, timeout=60)
+            assert p.returncode in (0, 1) and (p.returncode == 0) == (p.stderr == b""), (verb, i, p.returncode, p.stderr)
+        p = subprocess.run([BUILD + "/dlc-compile", *MODEL, "--tuning-db=" + path, "-o", TMP + "/x.dlcb"], stderr=subprocess.PIPE, env=ENV, timeout=60)
+        assert p.returncode in (0, 1) and len(p.stderr.splitlines()) <= 12, (i, p.returncode, p.stderr)
+        assert bytes_of(path) == bytes(bad)
+    shutil.copy(DB, TMP + "/newer.sqlite")
+    c = sqlite3.connect(TMP + "/newer.sqlite")
+    c.execute("pragma user_version=99")
+    c.commit()
+    c.close()
+    newer = bytes_of(TMP + "/newer.sqlite")
+    for args in (["dlc-db", "list", TMP + "/newer.sqlite"], ["dlc-db", "import", TMP + "/newer.sqlite", TMP + "/more.jsonl"],
+                 ["dlc-compile", *MODEL, "--tuning-db=" + TMP + "/newer.sqlite", "-o", TMP + "/x.dlcb"],
+                 ["dlc-tune", *MODEL, "--tuning-db=" + TMP + "/newer.sqlite", "--trials=1"]):
+        assert "version 99" in run(*args, want=1).stderr
+    assert bytes_of(TMP + "/newer.sqlite") == newer
+    text = lines(DB)
+    text[-1] = text[-1].replace('"id":"', '"id":"0', 1)
+    open(TMP + "/hash.jsonl", "w").write("\n".join(text) + "\n")
+    assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
+
+failed = 0
+for check in (the_verbs, prefixes, empty_databases, hits, renamed_models_hit, locks, claims, damage):
+    start = time.time()
+    try:
+        check()
+        print(f"ok      {check.__name__} ({time.time() - start:.1f} s)")
+    except Exception as e:
+        failed += 1
+        print(f"FAILED  {check.__name__}: {type(e).__name__}: {str(e)[:600]}")
+subprocess.run(["rm", "-rf", TMP])
+sys.exit(1 if failed else 0)
