@@ -64,6 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_naive(d);
 		if (graph_optimize(d, graph_eval_interp, &err)) {
 			check_text(a, d);
+			must(graph_partition(a, d, &err) != NULL); /* with whatever layouts the text has */
+			graph_layouts(d, size % 2 == 0 ? 8 : 16);
+			check_text(a, d);
 			must(graph_partition(a, d, &err) != NULL);
 		}
 	}
