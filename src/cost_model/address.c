@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { EVAL_DEPTH = 200, SAMPLES = 24 };
+enum { EVAL_DEPTH = 200, MOST_POINTS = 200, SAMPLES = 60 };
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number)
 {
@@ -132,26 +132,59 @@ static void set_loop(CostNest *n, int l, int64_t k)
 	}
 }
 
-double nest_share(CostNest *n, const Expr *cond)
+uint64_t nest_loops(const CostNest *n, const Expr *e)
 {
-	uint64_t draw = 88172645463325252u; /* xorshift: the same points every time */
-	int holds = 0, tried = 0;
-	for (int s = 0; s < SAMPLES; s++) {
-		int64_t v;
+	uint64_t loops = 0;
+	for (int l = 0; l < n->nloop; l++)
+		if (n->loop[l].n > 1 && nest_depends(n, e, l))
+			loops |= UINT64_C(1) << l;
+	return loops;
+}
+
+/* Whether the conditions around that have loops in common with `loops` hold, as far as they can be evaluated. */
+static bool given(CostNest *n, uint64_t loops)
+{
+	int64_t v;
+	for (int i = 0; i < n->ngiven; i++)
+		if ((n->given[i].loops & loops) != 0 && nest_eval(n, n->given[i].cond, &v) && v == 0)
+			return false;
+	return true;
+}
+
+static int64_t at_random(uint64_t *draw, int64_t n)
+{
+	*draw ^= *draw << 13;
+	*draw ^= *draw >> 7;
+	*draw ^= *draw << 17;
+	return (int64_t)(*draw % (uint64_t)n);
+}
+
+double nest_share(CostNest *n, const Given *cond)
+{
+	uint64_t draw = 88172645463325252u, loops = cond->loops; /* the same points every time */
+	double holds = 0, tried = 0, points = 1;
+	for (int i = 0; i < n->ngiven; i++)
+		loops |= (n->given[i].loops & cond->loops) != 0 ? n->given[i].loops : 0;
+	for (int l = 0; l < n->nloop; l++)
+		points *= (loops >> l & 1) != 0 ? (double)n->loop[l].n : 1;
+	bool all = points <= MOST_POINTS;
+	for (int s = 0; s < (all ? (int)points : SAMPLES); s++) {
+		int64_t v, rest = s;
 		for (int l = 0; l < n->nloop; l++) {
-			draw ^= draw << 13;
-			draw ^= draw >> 7;
-			draw ^= draw << 17;
-			set_loop(n, l, (int64_t)(draw % (uint64_t)n->loop[l].n));
+			if ((loops >> l & 1) == 0)
+				continue;
+			set_loop(n, l, all ? rest % n->loop[l].n : at_random(&draw, n->loop[l].n));
+			rest /= n->loop[l].n;
 		}
-		if (nest_eval(n, cond, &v)) {
+		if (given(n, cond->loops) && nest_eval(n, cond->cond, &v)) {
 			tried++;
 			holds += v != 0;
 		}
 	}
 	for (int l = 0; l < n->nloop; l++)
-		set_loop(n, l, 0);
-	return tried == 0 ? 1 : ((double)holds + 0.5) / (tried + 0.5);
+		if ((loops >> l & 1) != 0)
+			set_loop(n, l, 0);
+	return tried == 0 ? 1 : holds > 0 || all ? holds / tried : 0.25 / tried;
 }
 
 /* Row-major over the physical dimensions. */

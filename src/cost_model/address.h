@@ -9,7 +9,7 @@
 
 #include "ir/ir.h"
 
-enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96 };
+enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96, NEST_GIVEN = 32 };
 
 typedef struct NestLoop {
 	const char *var;
@@ -30,12 +30,20 @@ typedef struct NestBuf {
 	int depth; /* loops around its alloc; -1: a parameter */
 } NestBuf;
 
+/* A condition and the loops with more than one iteration that it depends on, a bit each. */
+typedef struct Given {
+	const Expr *cond;
+	uint64_t loops;
+} Given;
+
 typedef struct CostNest {
 	int nloop, nbind, nbuf;
 	NestLoop loop[NEST_LOOPS];
 	Bind bind[NEST_BINDS];
 	NestBuf buf[NEST_BUFS];
 	uint32_t now; /* grows when a number changes */
+	int ngiven;   /* conditions around, which hold */
+	Given given[NEST_GIVEN];
 	bool full;    /* something did not fit: what follows is guessed */
 } CostNest;
 
@@ -43,10 +51,14 @@ void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number)
 const NestBuf *nest_buf(const CostNest *n, const char *name); /* NULL: there is none */
 /* False where it depends on data, or is no integer. */
 bool nest_eval(CostNest *n, const Expr *e, int64_t *out);
-/* Whether e depends on the variable of loop `l`. */
+/* Whether e depends on the variable of loop `l`; on which of those that have several iterations, a bit each. */
 bool nest_depends(const CostNest *n, const Expr *e, int l);
-/* Which part of the loops' iterations a condition holds in, tried at some of them. */
-double nest_share(CostNest *n, const Expr *cond);
+uint64_t nest_loops(const CostNest *n, const Expr *e);
+/*
+ * In which part of those iterations in which the conditions around hold this one does too: tried at all of
+ * the loops that it depends on, or at some where they are many.
+ */
+double nest_share(CostNest *n, const Given *cond);
 /*
  * Elements of the buffer by which the address moves from the first to the second iteration of each loop;
  * false: it cannot be said.

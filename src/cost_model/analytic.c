@@ -39,6 +39,7 @@ typedef struct Walk {
 	const Target *target;
 	Sum sum;
 	double share; /* of the iterations around in which the statement runs */
+	double live;  /* of the copies of straight-line code, those that a constant condition leaves */
 	bool masked;  /* a condition depends on the lane */
 	double tests; /* conditions evaluated in each iteration of the innermost loops */
 } Walk;
@@ -79,6 +80,7 @@ static double distinct(const Leaf *f, const int64_t *stride)
 {
 	const CostNest *n = &f->w->nest;
 	double all = 1;
+	bool moves = false;
 	for (int l = f->serial + 1; l < n->nloop; l++) {
 		if (n->loop[l].kind != LOOP_UNROLLED || stride[l] == 0)
 			continue;
@@ -86,6 +88,7 @@ static double distinct(const Leaf *f, const int64_t *stride)
 		bool seen = false;
 		for (int k = f->serial + 1; k < l; k++)
 			seen |= n->loop[k].kind == LOOP_UNROLLED && stride[k] == stride[l];
+		moves = true;
 		if (seen)
 			continue;
 		for (int k = l + 1; k < n->nloop; k++)
@@ -93,7 +96,7 @@ static double distinct(const Leaf *f, const int64_t *stride)
 				count += (double)n->loop[k].n - 1;
 		all *= count;
 	}
-	return all;
+	return moves ? fmax(all * f->w->live, 1) : all;
 }
 
 /* A local buffer lives in registers if no serial loop within its life moves along it. */
@@ -179,8 +182,9 @@ static void find_loops(Leaf *f)
 	const CostNest *n = &f->w->nest;
 	f->serial = n->nloop - 1;
 	f->vector = -1;
-	f->copies = f->vectors = 1;
+	f->vectors = 1;
 	f->bodies = f->w->share;
+	f->copies = f->w->live;
 	while (f->serial >= 0 && straight(n->loop[f->serial].kind))
 		f->serial--;
 	for (int l = 0; l < n->nloop; l++) {
@@ -209,7 +213,7 @@ typedef struct Held {
 static Held held(const Leaf *f)
 {
 	const CostNest *n = &f->w->nest;
-	Held h = { f->vectors, 1 };
+	Held h = { f->vectors * f->w->live, 1 };
 	if (!f->dst.known)
 		return (Held){ f->vectors, 0 };
 	if (f->serial >= 0 && f->dst.stride[f->serial] != 0 && n->loop[f->serial].n > 1)
@@ -226,6 +230,7 @@ static Held held(const Leaf *f)
 			h.count *= (double)n->loop[l].n;
 		}
 	}
+	h.count = fmax(h.count, f->vectors);
 	return h;
 }
 
@@ -345,56 +350,109 @@ static void assign(Walk *w, const Access *dst, const Expr *value, bool reduces)
 
 static void walk(Walk *w, const Stmt *s);
 
+static int innermost_serial(const CostNest *n)
+{
+	int l = n->nloop - 1;
+	while (l >= 0 && straight(n->loop[l].kind))
+		l--;
+	return l;
+}
+
+static bool has_serial(const Stmt *s)
+{
+	for (; s != NULL; s = s->next)
+		if ((s->kind == ST_FOR && (!straight(s->loop.kind) || has_serial(s->loop.body))) ||
+			(s->kind == ST_BLOCK && has_serial(s->block.body)) ||
+			(s->kind == ST_IF && (has_serial(s->branch.then) || has_serial(s->branch.other))))
+			return true;
+	return false;
+}
+
+static void walk_iterations(Walk *w, const Stmt *s, int64_t lo, int64_t n)
+{
+	CostNest *x = &w->nest;
+	int binds = x->nbind;
+	x->loop[x->nloop++] = (NestLoop){ s->loop.var, lo, n, s->loop.kind };
+	nest_bind(x, s->loop.var, NULL, lo);
+	walk(w, s->loop.body);
+	x->nloop--;
+	x->nbind = binds;
+	x->now++;
+}
+
 static void walk_loop(Walk *w, const Stmt *s)
 {
-	enum { UNKNOWN = 64 };
+	enum { UNKNOWN = 64, APART = 8 };
 	CostNest *n = &w->nest;
 	int64_t lo = 0, hi = UNKNOWN;
 	if (!nest_eval(n, s->loop.lo, &lo) || !nest_eval(n, s->loop.hi, &hi))
 		hi = lo + UNKNOWN;
 	if (hi <= lo || n->nloop == NEST_LOOPS)
 		return;
+	if (s->loop.kind == LOOP_UNROLLED && hi - lo <= APART && has_serial(s->loop.body)) {
+		/* Each copy has loops of its own, with what is constant in it: the first and last tile of a row. */
+		for (int64_t k = lo; k < hi; k++)
+			walk_iterations(w, s, k, 1);
+		return;
+	}
 	double outer = w->share;
 	for (int l = 0; l < n->nloop; l++)
 		if (n->loop[l].kind != LOOP_VECTOR)
 			outer *= (double)n->loop[l].n;
 	if (!straight(s->loop.kind))
 		w->sum.cycles += outer * ENTER;
-	int binds = n->nbind;
-	n->loop[n->nloop++] = (NestLoop){ s->loop.var, lo, hi - lo, s->loop.kind };
-	nest_bind(n, s->loop.var, NULL, lo);
-	walk(w, s->loop.body);
-	n->nloop--;
-	n->nbind = binds;
-	n->now++;
+	walk_iterations(w, s, lo, hi - lo);
 }
 
-/* Where a condition holds: it is decided where the last of its variables is, and masks lanes. */
-static void walk_where(Walk *w, const Expr *cond, const Stmt *s)
+/*
+ * One condition: of lanes, a mask; of the copies of straight-line code alone, some of them are not
+ * there; else some iterations do not happen, and unless loops further out decide it, it is tested.
+ */
+static void weigh(Walk *w, const Expr *cond)
 {
 	CostNest *n = &w->nest;
-	Walk before = { .share = w->share, .masked = w->masked, .tests = w->tests };
-	int last = -1;
-	bool lanes = false;
+	if (cond->op == IR_AND) {
+		weigh(w, cond->arg[0]);
+		weigh(w, cond->arg[1]);
+		return;
+	}
+	Given g = { cond, nest_loops(n, cond) };
+	double share = nest_share(n, &g);
+	int serial = innermost_serial(n);
+	bool lanes = false, outside = false, inside = false;
 	for (int l = 0; l < n->nloop; l++)
-		if (nest_depends(n, cond, l)) {
-			last = l;
+		if ((g.loops >> l & 1) != 0) {
 			lanes |= n->loop[l].kind == LOOP_VECTOR;
+			outside |= l <= serial;
+			inside |= l >= serial;
 		}
-	int serial = n->nloop - 1;
-	while (serial >= 0 && straight(n->loop[serial].kind))
-		serial--;
-	double share = nest_share(n, cond);
+	if (n->ngiven < NEST_GIVEN)
+		n->given[n->ngiven++] = g;
+	if (share == 1)
+		return;
 	if (lanes)
 		w->masked = true; /* all lanes take their time */
+	else if (!outside)
+		w->live *= share;
 	else
 		w->share *= share;
-	if (last >= serial && serial >= 0 && share < 1)
+	if (outside && inside)
 		w->tests += 1;
-	walk(w, s);
-	w->share = before.share;
-	w->masked = before.masked;
-	w->tests = before.tests;
+}
+
+static void walk_where(Walk *w, const Expr *cond, const Stmt *s)
+{
+	double share = w->share, live = w->live, tests = w->tests;
+	bool masked = w->masked;
+	int givens = w->nest.ngiven;
+	weigh(w, cond);
+	if (w->share > 0 && w->live > 0)
+		walk(w, s);
+	w->share = share;
+	w->live = live;
+	w->tests = tests;
+	w->masked = masked;
+	w->nest.ngiven = givens;
 }
 
 /* The init runs once for each element: loops of reduce iterators do not count. */
@@ -485,7 +543,7 @@ static double estimate(const KernelSet *ks, const Task *task, const Target *targ
 		const Fn *fn = ks->fn[i];
 		if (fn->kind != FN_RUN)
 			continue;
-		Walk w = { .target = target, .share = 1 };
+		Walk w = { .target = target, .share = 1, .live = 1 };
 		for (int k = 0; k < fn->nsym; k++)
 			nest_bind(&w.nest, fn->sym[k].name, NULL, fn->sym[k].hi);
 		for (int k = 0; k < fn->nparam; k++)

@@ -19,7 +19,7 @@
 #define MARGIN 0.005 /* of the time: less is noise */
 #define GAIN 0.01    /* a round that brings less is fruitless */
 #define DOUBT 4.0    /* by how much an estimate may be wrong: slower ones are not measured */
-enum { BEAM = 16, BEAM_ROUNDS = 3, FEW = 6 /* options: all of them are neighbours */, FAR = 2 };
+enum { BEAM = 8, BEAM_ROUNDS = 3, FEW = 6 /* options: all of them are neighbours */, FAR = 2 };
 
 typedef struct Point {
 	uint64_t same;
