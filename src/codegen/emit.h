@@ -21,7 +21,15 @@ typedef struct Val {
 	int level;
 	bool pure;
 	bool reg; /* read from an alloc that is a register: another one after the next store */
+	uint32_t fence; /* a load: Emit.fence when it was emitted last */
 } Val;
+
+/* What a load gave, kept for later statements of the basic block. */
+typedef struct Kept {
+	const Expr *e;
+	uint32_t used; /* when last */
+	int regs;      /* vector registers it takes */
+} Kept;
 
 /* A scope: entry, loop body, let. Pure code of this level goes before the marker. */
 typedef struct Level {
@@ -33,6 +41,7 @@ typedef struct Place { /* where a buffer lies */
 	const Buf *buf;
 	LLVMValueRef ptr;
 	bool reg; /* an alloca accessed as a whole, which mem2reg makes a value */
+	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
 } Place;
 
 typedef struct Emit {
@@ -56,7 +65,10 @@ typedef struct Emit {
 	size_t nmemo;
 	VEC(Level) level;
 	VEC(uint32_t) temp;  /* memo entries of the statement at work */
-	VEC(uint32_t) loads; /* and those of the basic block, until memory is stored to */
+	VEC(Kept) kept;      /* and those of the basic block, until memory is stored to */
+	int kept_regs, kept_most;
+	uint32_t lists; /* of statements, counted */
+	uint32_t clock, fence; /* of uses; of fences and basic blocks, from 1 */
 	LLVMValueRef mask;  /* lanes that are on: i1 or a vector of them; NULL: all */
 	LLVMValueRef some;  /* whether any of them is; NULL: to be computed */
 	size_t nplace;
@@ -77,6 +89,7 @@ void emit_level_push(Emit *e);
 void emit_level_pop(Emit *e);
 size_t emit_mark(const Emit *e);
 void emit_forget(Emit *e, size_t mark); /* what the statement read since the mark */
+/* Another basic block, or memory has changed. */
 void emit_forget_loads(Emit *e);
 /* Element `outer` + `inner` of a buffer; inner may be NULL. */
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);

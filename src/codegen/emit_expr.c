@@ -2,6 +2,10 @@
  * Expressions: pure ones to the place of their level, the others to the end of the current block.
  * The memo has a value for each expression known here; entries end with the level, basic block,
  * statement, or mask that they belong to. What was read from memory is good until a store to memory.
+ *
+ * Of what was loaded as many values are kept as there are registers beside the block's accumulators,
+ * the last used ones. The others are loaded again, which costs nothing beside an fma; a fence, of
+ * which no instruction comes, keeps LLVM from finding that they are the same and spilling them.
  */
 #include "codegen/emit.h"
 #include "ir/build.h"
@@ -24,15 +28,60 @@ static Val *memo_at(Emit *e, const Expr *x)
 	return &e->memo[x->id];
 }
 
+static void forget_kept(Emit *e, size_t k)
+{
+	const Expr *x = e->kept.at[k].e;
+	memo_at(e, x)->v = NULL;
+	if (x->op == IR_SPLAT && x->arg[0]->op == IR_LOAD) /* else the scalar lives on */
+		memo_at(e, x->arg[0])->v = NULL;
+	e->kept_regs -= e->kept.at[k].regs;
+	e->kept.at[k] = e->kept.at[--e->kept.n];
+}
+
+static void keep(Emit *e, const Expr *x)
+{
+	int bits = x->type.lanes > 1 ? x->type.lanes * x->type.bits : 0;
+	Kept now = { x, ++e->clock, (bits + e->target->vector_bits - 1) / e->target->vector_bits };
+	while (now.regs > 0 && e->kept_regs > 0 && e->kept_regs + now.regs > e->kept_most) {
+		size_t oldest = e->kept.n;
+		for (size_t k = 0; k < e->kept.n; k++)
+			if (e->kept.at[k].regs > 0 &&
+				(oldest == e->kept.n || e->kept.at[k].used < e->kept.at[oldest].used))
+				oldest = k;
+		forget_kept(e, oldest);
+	}
+	vec_push(e->arena, &e->kept, now);
+	e->kept_regs += now.regs;
+}
+
+static void use_kept(Emit *e, const Expr *x)
+{
+	for (size_t k = 0; k < e->kept.n; k++)
+		if (e->kept.at[k].e == x)
+			e->kept.at[k].used = ++e->clock;
+}
+
+/* Before a load that was made in this block and not kept. */
+static void fence_again(Emit *e, const Expr *x)
+{
+	Val *v = memo_at(e, x);
+	if (v->fence == e->fence && e->mask == NULL) {
+		LLVMBuildFence(e->b, LLVMAtomicOrderingSequentiallyConsistent, 1, "");
+		e->fence++;
+	}
+	memo_at(e, x)->fence = e->fence;
+}
+
 static void remember(Emit *e, const Expr *x, Val v)
 {
+	v.fence = memo_at(e, x)->fence;
 	*memo_at(e, x) = v;
 	if (v.pure)
 		vec_push(e->arena, &e->level.at[v.level].known, x->id);
 	else if (v.reg || e->mask != NULL)
 		vec_push(e->arena, &e->temp, x->id);
 	else
-		vec_push(e->arena, &e->loads, x->id);
+		keep(e, x);
 }
 
 size_t emit_mark(const Emit *e)
@@ -48,8 +97,9 @@ void emit_forget(Emit *e, size_t mark)
 
 void emit_forget_loads(Emit *e)
 {
-	while (e->loads.n > 0)
-		e->memo[e->loads.at[--e->loads.n]].v = NULL;
+	while (e->kept.n > 0)
+		forget_kept(e, e->kept.n - 1);
+	e->fence++;
 }
 
 void emit_move(Emit *e, LLVMBasicBlockRef block)
@@ -80,7 +130,7 @@ void emit_level_pop(Emit *e)
 
 void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v)
 {
-	remember(e, ir_var(e->ir, name, t), (Val){ v, (int)e->level.n - 1, true, false });
+	remember(e, ir_var(e->ir, name, t), (Val){ v, (int)e->level.n - 1, true, false, 0 });
 }
 
 static Val eval(Emit *e, const Expr *x);
@@ -154,7 +204,7 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 static Val constant(Emit *e, const Expr *x)
 {
 	LLVMTypeRef t = emit_type(e, x->type);
-	return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true, false };
+	return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true, false, 0 };
 }
 
 static bool is_pure(Emit *e, const Expr *x);
@@ -194,13 +244,18 @@ static Val eval(Emit *e, const Expr *x)
 	if (x->op == IR_INT || x->op == IR_FLOAT)
 		return constant(e, x);
 	Val v = *memo_at(e, x);
-	if (v.v != NULL)
+	if (v.v != NULL) {
+		if (!v.pure && !v.reg)
+			use_kept(e, x);
 		return v;
+	}
 	assert(x->op != IR_VAR); /* the verifier: every variable is bound */
-	v = (Val){ NULL, 0, true, false };
+	v = (Val){ NULL, 0, true, false, 0 };
 	if (x->op == IR_LOAD) {
 		v.pure = false;
 		v.reg = reads_register(e, x);
+		if (!v.reg)
+			fence_again(e, x);
 		v.v = emit_load(e, x);
 	} else if (x->op == IR_SELECT && !args_pure(e, x)) {
 		v.pure = false;
@@ -249,7 +304,7 @@ static Val pointer(Emit *e, const Place *p, Val from, const Expr *key, const Exp
 		return v;
 	i = eval(e, idx);
 	v = (Val){ NULL, i.level > from.level ? i.level : from.level, i.pure && from.pure,
-		i.reg || from.reg };
+		i.reg || from.reg, 0 };
 	if (v.pure)
 		LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
 	v.v = advance(e, p, from.v, idx);
@@ -261,7 +316,7 @@ static Val pointer(Emit *e, const Place *p, Val from, const Expr *key, const Exp
 
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner)
 {
-	Val v = { p->ptr, 0, true, false };
+	Val v = { p->ptr, 0, true, false, 0 };
 	if (outer != NULL)
 		v = pointer(e, p, v, pointer_key(e, p, outer), outer);
 	if (inner != NULL) {

@@ -71,7 +71,7 @@ static bool count_alloc(Stmt *s, void *arg)
 static bool add_alloc(Stmt *s, void *arg)
 {
 	if (s->kind == ST_ALLOC)
-		*emit_place(arg, s->alloc->name) = (Place){ s->alloc, NULL, true };
+		*emit_place(arg, s->alloc->name) = (Place){ s->alloc, NULL, true, 0 };
 	return true;
 }
 
@@ -88,7 +88,7 @@ static void find_places(Emit *e)
 	for (int k = 0; k < e->fn->nparam; k++)
 		if (e->fn->param[k].buf != NULL)
 			*emit_place(e, e->fn->param[k].name) =
-				(Place){ e->fn->param[k].buf, NULL, false };
+				(Place){ e->fn->param[k].buf, NULL, false, 0 };
 	ir_each_stmt(e->fn->body, check_stmt, e);
 }
 
@@ -409,13 +409,34 @@ static bool is_quiet(Emit *e, const Stmt *s)
 	       (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);
 }
 
+/*
+ * Registers beside those that the list's own statements store to, and one more, since a value that
+ * is kept but not used again takes none.
+ */
+static int registers_left(Emit *e, const Stmt *s)
+{
+	int width = e->target->vector_bits, used = 0;
+	for (; s != NULL; s = s->next) {
+		Place *p = s->kind == ST_STORE ? emit_place(e, s->store.dst.buf) : NULL;
+		if (p == NULL || !p->reg || p->list == e->lists)
+			continue;
+		p->list = e->lists;
+		used += (s->store.dst.idx[0]->type.lanes * p->buf->type.bits + width - 1) / width;
+	}
+	int left = e->target->vector_regs - used + 1;
+	return left > 5 ? left : 5;
+}
+
 static bool list(Emit *e, const Stmt *s)
 {
 	size_t levels = e->level.n;
+	int most = e->kept_most;
 	const Range *env = e->env;
 	int64_t work = e->work_at;
 	bool ok = true;
 	emit_forget_loads(e);
+	e->lists++;
+	e->kept_most = registers_left(e, s);
 	for (; s != NULL && ok; s = s->next) {
 		emit_forget(e, 0);
 		ok = statement(e, s);
@@ -427,6 +448,7 @@ static bool list(Emit *e, const Stmt *s)
 	while (e->level.n > levels)
 		emit_level_pop(e);
 	e->env = env;
+	e->kept_most = most;
 	e->work_at = work;
 	return ok;
 }
@@ -460,7 +482,8 @@ char *emit_symbol(Arena *a, const Fn *fn)
 bool emit_fn(Emit *e, const Fn *fn)
 {
 	e->fn = fn;
-	e->level.n = e->temp.n = e->loads.n = 0;
+	e->level.n = e->temp.n = e->kept.n = 0;
+	e->kept_regs = 0;
 	e->mask = e->some = NULL;
 	e->env = ir_range_fn(e->ir, fn);
 	e->work_at = e->work_bytes = 0;
