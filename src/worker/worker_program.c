@@ -95,9 +95,13 @@ static int answer_all(Worker *w, Input *in)
 	return 0;
 }
 
-/* A candidate that asks for more is refused (out of memory) before the machine begins to swap. */
-static void limit_memory(void)
+/*
+ * A candidate that asks for more is refused (out of memory) before the machine begins to swap; one
+ * that crashes is a status, whose core nobody will look at.
+ */
+static void limit_resources(void)
 {
+	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 #if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
 	uint64_t bytes = cpu_memory() / 4 * 3;
 	struct rlimit l;
@@ -159,7 +163,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	limit_memory();
+	limit_resources();
 #if defined(__linux__)
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a kernel that does not end would not see the input end */
 #endif

@@ -1,0 +1,364 @@
+/*
+ * Faults inside of real children: this program, started with --runner or --builder, serves messages
+ * as dlc-worker and `dlc builder` do, until it meets a kernel whose name asks for a fault.  Each
+ * fault must become the status of its candidate and nothing else: the next candidate is measured,
+ * no child and no descriptor is left.  Some dozen of them; a thousand with DLC_TEST_ALL=1.
+ */
+#include "suite.h"
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "measure/measure.h"
+#include "worker/worker.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FEW = 60, PART = 100, PARTS = 10 /* with DLC_TEST_ALL */, RUN_MS = 1000, BUILD_MS = 3000 };
+
+/* ---- the children ---- */
+
+typedef enum { AT_RUN, AT_BUILD, AT_START } Where;
+
+static volatile int *nowhere;
+
+static void fault_segv(const Msg *out)
+{
+	(void)out;
+	*nowhere = 1;
+}
+
+static void fault_ill(const Msg *out)
+{
+	(void)out;
+	__builtin_trap();
+}
+
+static void fault_loop(const Msg *out)
+{
+	(void)out;
+	static volatile int for_ever = 1;
+	while (for_ever)
+		;
+}
+
+/* Asks for more than its limit allows, and says so by its end, as a failed assertion does. */
+static void fault_memory(const Msg *out)
+{
+	(void)out;
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ 16 << 20, 16 << 20 });
+	for (;;) {
+		char *p = malloc(4 << 20);
+		if (p == NULL)
+			abort();
+		memset(p, 1, 4 << 20);
+	}
+}
+
+static void fault_half(const Msg *out)
+{
+	_exit(write(STDOUT_FILENO, out->bytes, out->size / 2) < 0);
+}
+
+static void fault_nonsense(const Msg *out)
+{
+	char bytes[200];
+	memset(bytes, 'x', sizeof bytes);
+	(void)out;
+	if (write(STDOUT_FILENO, bytes, sizeof bytes) > 0)
+		pause();
+}
+
+static void fault_exit(const Msg *out)
+{
+	(void)out;
+	_exit(0);
+}
+
+static void fault_mute(const Msg *out)
+{
+	(void)out;
+	close(STDOUT_FILENO);
+	pause();
+}
+
+static const struct {
+	const char *kernel; /* its name asks for the fault */
+	Where where;
+	void (*fault)(const Msg *out); /* `out` is the answer that is due */
+	int one_in; /* those that wait for a deadline are rarer */
+	RunStatus status;
+} faults[] = {
+	{ "run_segv", AT_RUN, fault_segv, 1, RUN_CRASH },
+	{ "run_ill", AT_RUN, fault_ill, 1, RUN_CRASH },
+	{ "run_loop", AT_RUN, fault_loop, 8, RUN_RUN_TIMEOUT },
+	{ "run_memory", AT_RUN, fault_memory, 1, RUN_CRASH },
+	{ "run_half", AT_RUN, fault_half, 1, RUN_CRASH },
+	{ "run_nonsense", AT_RUN, fault_nonsense, 1, RUN_CRASH },
+	{ "run_exit", AT_RUN, fault_exit, 1, RUN_CRASH },
+	{ "run_mute", AT_RUN, fault_mute, 1, RUN_CRASH },
+	{ "run_much", AT_START, NULL, 1, RUN_OOM }, /* a work buffer beyond the worker's limit */
+	{ "build_segv", AT_BUILD, fault_segv, 2, RUN_COMPILE_ERROR },
+	{ "build_ill", AT_BUILD, fault_ill, 2, RUN_COMPILE_ERROR },
+	{ "build_loop", AT_BUILD, fault_loop, 8, RUN_COMPILE_TIMEOUT },
+	{ "build_memory", AT_BUILD, fault_memory, 2, RUN_COMPILE_ERROR },
+	{ "build_half", AT_BUILD, fault_half, 2, RUN_COMPILE_ERROR },
+	{ "build_exit", AT_BUILD, fault_exit, 2, RUN_COMPILE_ERROR },
+};
+
+static int fault_of(const char *text, size_t n, Where where)
+{
+	for (int i = 0; i < LEN(faults); i++)
+		if (faults[i].where == where && memmem(text, n, faults[i].kernel, strlen(faults[i].kernel)) != NULL)
+			return i;
+	return -1;
+}
+
+/* Messages that have come and not been answered. */
+typedef struct In {
+	unsigned char *bytes; /* malloc's: aligned */
+	size_t have, cap;
+} In;
+
+/* The next whole message of standard input; false: it has ended. */
+static bool next_message(In *in, MsgView *v)
+{
+	char why[160];
+	size_t need;
+	while (in->have < sizeof(MsgHead) ||
+		msg_parse(in->bytes, in->have, v, &need, why, sizeof why) != MSG_OK) {
+		if (in->cap - in->have < 1 << 16)
+			in->bytes = realloc(in->bytes, in->cap = in->cap * 2 + (1 << 17));
+		ssize_t n = read(STDIN_FILENO, in->bytes + in->have, in->cap - in->have);
+		if (n <= 0)
+			return false;
+		in->have += (size_t)n;
+	}
+	return true;
+}
+
+static void drop_message(In *in, const MsgView *v)
+{
+	memmove(in->bytes, in->bytes + v->size, in->have - v->size);
+	in->have -= v->size;
+}
+
+static int send_message(Msg *out)
+{
+	if (!msg_end(out) || write(STDOUT_FILENO, out->bytes, out->size) != (ssize_t)out->size)
+		return 5;
+	msg_free(out);
+	return 0;
+}
+
+/* As dlc-worker, but for images with a kernel that asks for a fault: that is met when it is run. */
+static int be_runner(void)
+{
+	Worker *w = calloc(1, sizeof *w);
+	In in = { 0 };
+	MsgView v;
+	Msg hello = { 0 };
+	int code, asked = -1;
+	w->lock = -1;
+#if !defined(__SANITIZE_ADDRESS__)
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ 512 << 20, 512 << 20 });
+#endif
+	worker_hello(&hello);
+	for (code = send_message(&hello); code == 0 && next_message(&in, &v); drop_message(&in, &v)) {
+		Msg out = { 0 };
+		if (v.kind == MSG_IMAGE) {
+			const MsgImage *m = v.fixed;
+			asked = fault_of(v.array[0], (size_t)m->nentry * sizeof(DlcEntry), AT_RUN);
+		}
+		if (!worker_serve(w, &v, &out))
+			return 1;
+		if (v.kind == MSG_RUN && asked >= 0 && msg_end(&out))
+			faults[asked].fault(&out);
+		code = send_message(&out);
+	}
+	worker_reset(w);
+	free(w);
+	free(in.bytes);
+	return code;
+}
+
+/* As `dlc builder`: one BUILD after the other goes through the real builder. */
+static int be_builder(void)
+{
+	In in = { 0 };
+	MsgView v;
+	Target t;
+	target_host(&t, 1);
+	while (next_message(&in, &v)) {
+		int pipes[2];
+		Msg dummy = { 0 };
+		int asked = fault_of(v.array[0], (size_t)((const MsgBuild *)v.fixed)->ntext, AT_BUILD);
+		msg_begin(&dummy, MSG_RUN, v.serial, &(MsgRun){ 0 });
+		if (asked >= 0 && msg_end(&dummy))
+			faults[asked].fault(&dummy);
+		if (pipe(pipes) != 0 || write(pipes[1], in.bytes, v.size) != (ssize_t)v.size) /* texts are short */
+			return 5;
+		close(pipes[1]);
+		if (measure_builder(pipes[0], STDOUT_FILENO, &t) != 0)
+			return 1;
+		close(pipes[0]);
+		msg_free(&dummy);
+		drop_message(&in, &v);
+	}
+	free(in.bytes);
+	return 0;
+}
+
+/* ---- the test ---- */
+
+static char *self;
+
+static int open_descriptors(void)
+{
+	int n = 0;
+	DIR *d = opendir("/proc/self/fd");
+	while (d != NULL && readdir(d) != NULL)
+		n++;
+	if (d != NULL)
+		closedir(d);
+	return n;
+}
+
+static MeasureResult measure_kernel(Measure *m, MeasureRef *ref, const char *kernel, const char *work)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	const char *text = arena_printf(a,
+		"fn %s(v0: in f32[4, 32], v1: out f32[4, 32]%s) {\n\tfor i in 0..4 {\n\t\tfor j in 0..32 {\n"
+		"\t\t\tv1[i, j] = max(v0[i, j], 0.0)\n\t\t}\n\t}\n}\n", kernel, work);
+	KernelSet *ks = ir_parse_set(ir_new(a), "k", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
+	MeasureJob job = { .ks = ks, .ref = ref, .trace = "" };
+	ck_assert_msg(measure_submit(m, &job, &err), "%s", err.text);
+	MeasureResult r;
+	for (int i = 0; !measure_wait(m, 100, &r); i++)
+		ck_assert_msg(i < 200, "%s: no result after 20 s", kernel);
+	arena_free(a);
+	return r;
+}
+
+static Measure *open_measured(const MeasureOptions *o, const Task *task)
+{
+	Err err = { 0 };
+	Measure *m = measure_open(o, &err);
+	ck_assert_msg(m != NULL && measure_reference(m, task, 1, &err) != NULL, "%s: %s", err.place, err.text);
+	return m;
+}
+
+START_TEST(each_fault_is_a_status)
+{
+	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
+	char *builder[] = { self, (char[]){ "--builder" }, NULL }, *runner[] = { self, (char[]){ "--runner" }, NULL };
+	MeasureOptions o = { .builder = builder,
+		.runner = runner,
+		.builders = 1,
+		.threads = 1,
+		.build_ms = BUILD_MS,
+		.run_ms = RUN_MS,
+		.tolerance = 1e-4 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	int done = 0, total = getenv("DLC_TEST_ALL") != NULL ? PART : FEW;
+	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
+	Task *task = d != NULL ? task_new(a, d, &err) : NULL;
+	ck_assert_msg(task != NULL, "%s: %s", err.place, err.text);
+	Measure *m = open_measured(&o, task); /* libuv keeps two descriptors from the first on */
+	measure_close(m);
+	int descriptors = open_descriptors();
+	m = measure_open(&o, &err);
+	MeasureRef *ref = m != NULL ? measure_reference(m, task, 1, &err) : NULL;
+	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
+	int waited = 0;
+	for (int round = _i; done < total; round++)
+		for (int k = 0; k < LEN(faults) && done < total; k++) {
+			bool waits = faults[k].status == RUN_RUN_TIMEOUT || faults[k].status == RUN_COMPILE_TIMEOUT;
+			if (round % faults[k].one_in != 0 || (waits && waited == 2))
+				continue;
+			MeasureResult r = measure_kernel(
+				m, ref, faults[k].kernel, faults[k].fault == NULL ? ", t: work f32[1000000000]" : "");
+			ck_assert_msg(r.status == faults[k].status, "fault %d, %s: %s (%s)", done, faults[k].kernel,
+				run_status_text(r.status), r.detail);
+			ck_assert_int_gt((int)strlen(r.detail), 5);
+			waited += waits;
+			done++;
+			if (done % 3 == 0) {
+				r = measure_kernel(m, ref, "k", "");
+				ck_assert_msg(r.status == RUN_OK, "after %s: %s (%s)", faults[k].kernel,
+					run_status_text(r.status), r.detail);
+			}
+		}
+	ck_assert_int_eq(measure_pending(m), 0);
+	measure_close(m);
+	ck_assert_int_eq(open_descriptors(), descriptors);
+	ck_assert_msg(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "a child is left");
+	arena_free(a);
+}
+END_TEST
+
+/* Two faulty candidates and a good one at once: the good one waits for neither. */
+START_TEST(faults_do_not_spread)
+{
+	char *builder[] = { self, (char[]){ "--builder" }, NULL }, *runner[] = { self, (char[]){ "--runner" }, NULL };
+	MeasureOptions o = { .builder = builder,
+		.runner = runner,
+		.builders = 2,
+		.threads = 1,
+		.build_ms = BUILD_MS,
+		.run_ms = RUN_MS,
+		.tolerance = 1e-4 };
+	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
+	static const char *const name[] = { "run_segv", "k", "build_exit", "k", "run_exit", "build_segv", "k", "run_ill", "k" };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
+	Measure *m = measure_open(&o, &err);
+	MeasureRef *ref = measure_reference(m, task_new(a, d, &err), 1, &err);
+	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
+	for (int i = 0; i < LEN(name); i++) {
+		const char *text = arena_printf(a,
+			"fn %s(v0: in f32[4, 32], v1: out f32[4, 32]) {\n\tfor i in 0..4 {\n\t\tfor j in 0..32 {\n"
+			"\t\t\tv1[i, j] = max(v0[i, j], 0.0)\n\t\t}\n\t}\n}\n", name[i]);
+		KernelSet *ks = ir_parse_set(ir_new(a), "k", text, strlen(text), &err);
+		MeasureJob job = { .ks = ks, .ref = ref, .trace = "", .user = (void *)(uintptr_t)name[i] };
+		ck_assert_msg(ks != NULL && measure_submit(m, &job, &err), "%s", err.text);
+	}
+	for (int i = 0; i < LEN(name); i++) {
+		MeasureResult r;
+		for (int tries = 0; !measure_wait(m, 100, &r); tries++)
+			ck_assert_int_lt(tries, 200);
+		const char *kernel = r.user;
+		ck_assert_msg((r.status == RUN_OK) == (strcmp(kernel, "k") == 0), "%s: %s (%s)", kernel,
+			run_status_text(r.status), r.detail);
+	}
+	measure_close(m);
+	arena_free(a);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	self = argv[0];
+	if (argc == 2)
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+	if (argc == 2 && strcmp(argv[1], "--runner") == 0)
+		return be_runner();
+	if (argc == 2 && strcmp(argv[1], "--builder") == 0)
+		return be_builder();
+	TCase *tc = tcase_create("faults");
+	tcase_add_loop_test(tc, each_fault_is_a_status, 0, getenv("DLC_TEST_ALL") != NULL ? PARTS : 1);
+	tcase_add_test(tc, faults_do_not_spread);
+	return run_suite("faults", tc);
+}
