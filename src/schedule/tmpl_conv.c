@@ -4,6 +4,7 @@
  * sums in registers. Weights are packed so that the reduction reads them in order.
  */
 #include "schedule/tile.h"
+#include "schedule/tmpl_winograd.h"
 
 #include "op/op.h"
 
@@ -90,6 +91,18 @@ static void order_outer(const Tiled *t, Tile *tile, int64_t order)
 		tile->outer[n++] = 1;
 }
 
+/* 0: direct; else the outputs of one of Winograd's tiles each way, with knobs of its own. */
+static int64_t choose_algorithm(Sketch *s)
+{
+	static const int64_t m[] = { 0, 2, 4 };
+	if (!winograd_fits(s->task, s->target, 4))
+		return 0;
+	int64_t pick = sketch_knob(s, "winograd", m, 3, (int)winograd_guess(s->task, s->target) / 2);
+	if (s->declare != NULL)
+		winograd_knobs(s);
+	return pick;
+}
+
 static bool run(Sketch *s, Err *err)
 {
 	static const int64_t orders[] = { 0, 1, 2 }, unrolls[] = { 1, 2, 4, 8 }, flag[] = { 0, 1 };
@@ -103,6 +116,11 @@ static bool run(Sketch *s, Err *err)
 	int last = t.n - 1, best = 0, channel = tiled_contiguous(s, &t);
 	if (channel != 1) /* rows side by side */
 		return sketch_loops(s);
+	int64_t m = choose_algorithm(s);
+	if (m > 0 && s->declare == NULL) {
+		winograd_steps(s, m, winograd_knobs(s));
+		return true;
+	}
 	Tile tile = tile_new(s, &t);
 	int64_t option[KNOB_OPTIONS], lanes = tile_lanes(s, t.axis[1].extent), blocks = (t.axis[1].extent + lanes - 1) / lanes;
 	bool depthwise = reduce_named(&t, "c") < 0;
