@@ -110,18 +110,18 @@ static bool fixed_shape(const Buf *b, Shape *out)
 	return true;
 }
 
-static bool find_layout(Sched *s, const Buf *b, const char *text, Shape *shape)
+static bool find_layout(Sched *s, const char *what, const Buf *b, const char *text, Shape *shape)
 {
 	Layout l;
 	if (!fixed_shape(b, shape))
-		return sched_refuse(s, "pack", b->name, "its shape is not constant");
+		return sched_refuse(s, what, b->name, "its shape is not constant");
 	if (!layout_read(text, *shape, &l))
-		return sched_refuse_for(s, "pack", b->name, "its shape does not fit the layout", text);
+		return sched_refuse_for(s, what, b->name, "its shape does not fit the layout", text);
 	int64_t before = 1, after = layout_elements(&l);
 	for (int k = 0; k < shape->rank; k++)
 		before *= shape->dim[k];
 	if (after < 0 || after > before * PACK_GROWTH + PACK_MORE)
-		return sched_refuse_for(s, "pack", b->name, "most of it would be padding in layout", text);
+		return sched_refuse_for(s, what, b->name, "most of it would be padding in layout", text);
 	return true;
 }
 
@@ -186,7 +186,7 @@ bool prim_pack(Sched *s, const Step *st)
 	Shape shape;
 	Layout l;
 	const Buf *from = find_constant(s, name);
-	if (from == NULL || !find_layout(s, from, text, &shape))
+	if (from == NULL || !find_layout(s, "pack", from, text, &shape))
 		return false;
 	layout_read(text, shape, &l);
 	for (int k = 0; k < shape.rank; k++) /* capitals name the dimensions in physical order */
@@ -371,5 +371,32 @@ bool prim_cache_read(Sched *s, const Step *st)
 	alloc->next = fill_nest(s, &p, t, made, ir_range_at(s->ir, b.fn, *link));
 	alloc->next->next = *link;
 	*link = alloc;
+
+/* ---- layout ---- */
+
+/* Where the Fn declares a work buffer of that name; NULL: nowhere. */
+static Buf *find_work(const Fn *fn, const char *name)
+{
+	Buf *b = fn->kind == FN_SUB ? NULL : ir_find_buf(fn, name);
+	return b != NULL && b->role == BUF_WORK ? b : NULL;
+}
+
+/* Needs: a work buffer.  Breaks: nothing. */
+bool prim_layout(Sched *s, const Step *st)
+{
+	const char *name = st->arg[0].word, *text = st->arg[1].word;
+	const Buf *any = NULL;
+	Shape shape;
+	for (size_t k = 0; k < s->ks->n && any == NULL; k++)
+		any = find_work(s->ks->fn[k], name);
+	if (any == NULL)
+		return sched_refuse(s, "layout", name, "there is no such work buffer");
+	if (!find_layout(s, "layout", any, text, &shape))
+		return false;
+	for (size_t k = 0; k < s->ks->n; k++) { /* Fns that share it agree on where its elements lie */
+		Buf *b = find_work(s->ks->fn[k], name);
+		if (b != NULL)
+			b->map = naive_map(s->ir, text, shape);
+	}
 	return true;
 }

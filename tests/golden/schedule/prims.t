@@ -679,3 +679,50 @@ fn f(x: in f32[4, 8], y: out f32[8]) {
 	}
 }
 ===
+fn f(x: in f32[1, 8, 2], y: out f32[1, 8, 2], t: work f32[1, 8, 2]) {
+	for i in 0..8 {
+		for j in 0..2 {
+			block a(vi: spatial 0..8 = i, vj: spatial 0..2 = j) {
+				t[0, vi, vj] = x[0, vi, vj] * 2.0
+			}
+		}
+	}
+	for i_1 in 0..8 {
+		for j_1 in 0..2 {
+			block b(vi_1: spatial 0..8 = i_1, vj_1: spatial 0..2 = j_1) {
+				y[0, vi_1, vj_1] = t[0, vi_1, vj_1]
+			}
+		}
+	}
+}
+--- layout t NCW4c
+fn f(
+		x: in f32[1, 8, 2],
+		y: out f32[1, 8, 2],
+		t: work f32[1, 8, 2] map (i0, i1, i2) -> [i0 : 1, i1 / 4 : 2, i2 : 2, i1 % 4 : 4]) {
+	for i in 0..8 {
+		for j in 0..2 {
+			block a(vi: spatial 0..8 = i, vj: spatial 0..2 = j) {
+				t[0, vi, vj] = x[0, vi, vj] * 2.0
+			}
+		}
+	}
+	for i_1 in 0..8 {
+		for j_1 in 0..2 {
+			block b(vi_1: spatial 0..8 = i_1, vj_1: spatial 0..2 = j_1) {
+				y[0, vi_1, vj_1] = t[0, vi_1, vj_1]
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[8], y: out f32[8]) {
+	for i in 0..8 {
+		block a(vi: spatial 0..8 = i) {
+			y[vi] = x[vi]
+		}
+	}
+}
+--- layout y N
+! trace:1: layout y: there is no such work buffer
+===
