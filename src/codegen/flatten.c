@@ -14,34 +14,54 @@ typedef struct Flat {
 	const LowerBufs *bufs;
 } Flat;
 
-/* The map's variables stand for indices of any number of lanes. */
+typedef struct Indices {
+	const Buf *buf;
+	const Expr *const *idx;
+} Indices;
+
+static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
+{
+	const Indices *x = arg;
+	(void)ir;
+	for (int k = 0; e->op == IR_VAR && k < x->buf->map.nvar; k++)
+		if (x->buf->map.var[k] == e->name)
+			return x->idx[k];
+	return e;
+}
+
+/* Physical index k. The map's variables stand for indices of any number of lanes. */
 static const Expr *at(Flat *f, const Buf *b, int k, const Expr *const *idx, int lanes)
 {
 	Widen w = { .l = f->l, .lanes = lanes };
+	Indices x = { b, idx };
 	if (b->map.n == 0)
 		return idx[k];
-	const Expr *e = b->map.at[k];
-	if (lanes == 1) {
-		/* Fresh names between: an index may use a name that is a variable of this map. */
-		for (int j = 0; j < b->map.nvar; j++) {
-			const char *name = ir_fresh_name(f->l->ir, b->map.var[j]);
-			e = ir_subst(f->l->ir, e, b->map.var[j], ir_idx(f->l->ir, name));
-			vec_push(f->l->arena, &w.var, ((struct WidenVar){ name, idx[j] }));
-		}
-		for (size_t j = 0; j < w.var.n; j++)
-			e = ir_subst(f->l->ir, e, w.var.at[j].name, w.var.at[j].by);
-		return e;
-	}
+	if (lanes == 1)
+		return ir_map_expr(f->l->ir, b->map.at[k], put_index, &x);
 	for (int j = 0; j < b->map.nvar; j++)
 		vec_push(f->l->arena, &w.var, ((struct WidenVar){ b->map.var[j], idx[j] }));
-	return lower_widen(&w, e);
+	return lower_widen(&w, b->map.at[k]);
 }
 
+/* The product of the extents behind dimension k, where all are constants; else NULL. */
+static const Expr *constant_stride(Flat *f, const Expr *const *extent, int k, int dims)
+{
+	int64_t n, stride = 1;
+	while (++k < dims) {
+		if (!ir_is_int(ir_simplify(f->l->ir, extent[k], NULL), &n))
+			return NULL;
+		stride = (int64_t)((uint64_t)stride * (uint64_t)n);
+	}
+	return ir_int(f->l->ir, stride);
+}
+
+/* A sum of products, not a product of sums, where strides are known: less to multiply out. */
 static const Expr *offset(Flat *f, const Buf *b, const Expr *const *idx, int n)
 {
 	Ir *ir = f->l->ir;
 	int lanes = 1, dims = b->map.n > 0 ? b->map.n : b->rank;
 	const Expr *const *extent = b->map.n > 0 ? b->map.extent : b->shape;
+	bool constant = dims > 0 && constant_stride(f, extent, -1, dims) != NULL;
 	for (int k = 0; k < n; k++)
 		lanes = idx[k]->type.lanes > lanes ? idx[k]->type.lanes : lanes;
 	const Expr **same = arena_array(f->l->arena, const Expr *, n + 1);
@@ -51,7 +71,11 @@ static const Expr *offset(Flat *f, const Buf *b, const Expr *const *idx, int n)
 	for (int k = 0; k < dims; k++) {
 		const Expr *p = at(f, b, k, same, lanes);
 		p = p->type.lanes == lanes ? p : ir_splat(ir, p, lanes);
-		o = o == NULL ? p : ir_add(ir, ir_mul(ir, o, ir_splat(ir, extent[k], lanes)), p);
+		if (constant)
+			p = ir_mul(ir, p, ir_splat(ir, constant_stride(f, extent, k, dims), lanes));
+		else if (o != NULL)
+			o = ir_mul(ir, o, ir_splat(ir, extent[k], lanes));
+		o = o == NULL ? p : ir_add(ir, o, p);
 	}
 	return o == NULL ? ir_int(ir, 0) : o;
 }
