@@ -1,8 +1,8 @@
 /*
  * One process at a time takes samples on a device, so that two tuners' samples stay apart; between
  * samples the lock is free.  It is an flock on a file of the user, which the system takes back when
- * its holder ends.  Who cannot get it within a second goes on without it: a holder that was stopped
- * must not stop everybody.
+ * its holder ends.  Who has waited long enough goes on without it: a holder that was stopped must
+ * not stop everybody.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "runtime/timing.h"
 #include "worker/worker.h"
 
-enum { PATIENCE_MS = 1000, POLL_US = 200, LONG_MS = 5 };
+enum { POLL_US = 200, LONG_MS = 5 };
 
 static void sleep_us(long us)
 {
@@ -43,14 +43,13 @@ int worker_lock_open(const char *runtime_dir, const char *device)
 	return open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-bool worker_lock(int fd)
+bool worker_lock(int fd, uint64_t patience_ns)
 {
 	if (fd < 0)
 		return false;
 	uint64_t start = timing_wall_ns();
 	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		if ((errno != EWOULDBLOCK && errno != EINTR) ||
-			timing_wall_ns() - start > PATIENCE_MS * 1000000ull)
+		if ((errno != EWOULDBLOCK && errno != EINTR) || timing_wall_ns() - start > patience_ns)
 			return false;
 		sleep_us(POLL_US);
 	}

@@ -51,6 +51,7 @@ typedef struct Worker {
 	uint64_t touched; /* of other, before a sample */
 	bool flushes;     /* constants' lines before a sample */
 	int lock;         /* of the device; < 0: none */
+	bool impatient;   /* did not get it in this TIME: does without */
 } Worker;
 
 DlcStatus worker_image(
@@ -79,8 +80,8 @@ uint64_t worker_cache_bytes(int level);
 
 /* The lock of a device of this user's; runtime_dir may be NULL; -1: there is none to be had. */
 int worker_lock_open(const char *runtime_dir, const char *device);
-/* False: not locked, after a second's patience. */
-bool worker_lock(int fd);
+/* False: not locked, after so much patience. */
+bool worker_lock(int fd, uint64_t patience_ns);
 void worker_unlock(int fd, uint64_t held_ns);
 
 const Buffer *worker_find(const Worker *w, uint64_t number); /* NULL: there is none */

@@ -16,7 +16,7 @@
 #include "kernels.h"
 #include "runtime/element.h"
 #include "runtime/timing.h"
-#include "worker/frame.h"
+#include "worker/worker.h"
 
 enum { N = 1000, BYTES = N * 4 };
 
@@ -371,6 +371,51 @@ START_TEST(times)
 }
 END_TEST
 
+/* Milliseconds that three samples of next to nothing take. */
+static double samples_take(Peer *p)
+{
+	MsgTime m = { .nprogram = 1, .samples = 3, .repeat = 1 };
+	uint64_t start = timing_wall_ns();
+	ck_assert_int_eq(ask_time(p, m, (uint32_t[]){ 0 }), MSG_TIMES);
+	ck_assert_uint_ge(((const MsgTimes *)p->view.fixed)->nsample, 3);
+	return (double)(timing_wall_ns() - start) / 1e6;
+}
+
+/* Samples wait while another process takes its own; not for ever, and not for one that was killed. */
+START_TEST(one_takes_samples)
+{
+	char dir[] = "/tmp/dlc-test-XXXXXX", file[64];
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	setenv("XDG_RUNTIME_DIR", dir, 1);
+	Peer p = peer_ready();
+	ck_assert_int_eq(ask_call(&p, 0, 1, KERNEL_spin, 10), MSG_DONE);
+	ck_assert_double_lt(samples_take(&p), 900);
+	int ready[2];
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t holder = fork();
+	if (holder == 0) {
+		int lock = worker_lock_open(dir, "cpu");
+		bool locked = worker_lock(lock, 1000000000u);
+		if (write(ready[1], &locked, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	bool locked = false;
+	ck_assert(read(ready[0], &locked, 1) == 1 && locked);
+	double waited = samples_take(&p);
+	ck_assert_msg(waited > 900 && waited < 10000, "%g ms beside a holder that does not let go", waited);
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	ck_assert_double_lt(samples_take(&p), 900);
+	ck_assert_int_eq(peer_close(&p), 0);
+	snprintf(file, sizeof file, "%s/dlc-cpu.lock", dir);
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+END_TEST
+
 START_TEST(bundles)
 {
 	Build *b = build_add(100);
@@ -525,6 +570,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, hello);
 	tcase_add_loop_test(tc, runs, 0, 3);
 	tcase_add_test(tc, times);
+	tcase_add_test(tc, one_takes_samples);
 	tcase_add_test(tc, bundles);
 	tcase_add_test(tc, refusals);
 	tcase_add_test(tc, bad_kernels);
