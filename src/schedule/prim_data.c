@@ -371,6 +371,7 @@ bool prim_cache_read(Sched *s, const Step *st)
 	alloc->next = fill_nest(s, &p, t, made, ir_range_at(s->ir, b.fn, *link));
 	alloc->next->next = *link;
 	*link = alloc;
+	return true;
 }
 
 /* ---- layout ---- */
