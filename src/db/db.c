@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define APPLICATION_ID "1145848660" /* "DLCT" */
-#define VERSION "2"
+#define VERSION "3"
 
 static const char *const schema[] = {
 	"CREATE TABLE record(id BLOB PRIMARY KEY NOT NULL,kind INTEGER NOT NULL,line TEXT NOT NULL)",
@@ -20,7 +20,7 @@ static const char *const schema[] = {
 	"median_ns INTEGER NOT NULL,session BLOB NOT NULL,trace BLOB NOT NULL) WITHOUT ROWID",
 	"CREATE TABLE retraction(run BLOB PRIMARY KEY) WITHOUT ROWID",
 	"CREATE TABLE task(id BLOB PRIMARY KEY,family BLOB NOT NULL) WITHOUT ROWID",
-	"CREATE INDEX run_best ON run(workload,target,status,epoch,verified,median_ns,id)",
+	"CREATE INDEX run_best ON run(workload,target,status,epoch,verified,median_ns,id,trace)",
 	"CREATE INDEX run_trace ON run(trace)",
 	"CREATE INDEX task_family ON task(family)",
 };
