@@ -11,16 +11,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A reduction, a recurrence, loops that bound loops, statements in no block, a tail, two Fns. */
+/*
+ * A reduction of padded taps by a constant, what follows it, a recurrence, loops that bound loops,
+ * statements in no block, a tail, two Fns.
+ */
 static const char fns[] =
-	"fn f(x: in f32[7, 24], w: in f32[24, 13], y: out f32[7, 13], h: inout f32[5, 13], z: out f32[8, 8],\n"
+	"fn f(x: in f32[7, 24], w: const f32[24, 13], m.y: work f32[7, 13], y: out f32[7, 13], h: inout f32[5, 13], z: out f32[8, 8],\n"
 	"\tc: inout i64[1], t: work f32[64]) {\n"
 	"	for i in 0..7 { for j in 0..13 { for k in 0..24 {\n"
 	"		block m(vi: spatial 0..7 = i, vj: spatial 0..13 = j, vk: reduce 0..24 = k) {\n"
-	"			init { y[vi, vj] = 0.0 }\n"
-	"			sum y[vi, vj] <- x[vi, vk] * w[vk, vj]\n"
+	"			init { m.y[vi, vj] = 0.0 }\n"
+	"			sum m.y[vi, vj] <- select(0 < vi & vi < 7, x[max(vi - 1, 0), vk], 0.0) * w[vk, vj]\n"
 	"		}\n"
 	"	} } }\n"
+	"	for i_1 in 0..7 { for j_1 in 0..13 {\n"
+	"		block o(wi: spatial 0..7 = i_1, wj: spatial 0..13 = j_1) { y[wi, wj] = max(m.y[wi, wj], 0.0) }\n"
+	"	} }\n"
 	"	for s in 0..4 { for a in 0..13 {\n"
 	"		block r(vs: scan 0..4 = s, va: spatial 0..13 = a) { h[vs + 1, va] = h[vs, va] + 1.0 }\n"
 	"	} }\n"

@@ -201,20 +201,49 @@ START_TEST(a_target_without_schedules_is_refused)
 }
 END_TEST
 
-START_TEST(the_page_has_the_table_of_primitives)
+/* docs/schedule.md */
+static char *read_page(Arena *a)
 {
-	Arena *a = arena_new();
 	Err err = { 0 };
 	Bytes page;
-	Text rows = { .arena = a };
 	const char *root = getenv("DLC_SOURCE_ROOT");
 	ck_assert_msg(file_read(a, arena_printf(a, "%s/docs/schedule.md", root != NULL ? root : "."), 1 << 20, &page, &err),
 		"%s", err.text);
+	return arena_printf(a, "%.*s", (int)page.n, (const char *)page.at);
+}
+
+START_TEST(the_page_has_the_table_of_primitives)
+{
+	Arena *a = arena_new();
+	Text rows = { .arena = a };
 	for (int p = 0; p < PRIM_COUNT; p++) {
 		const PrimRow *r = prim_row((Prim)p);
 		text_add(&rows, "| %s | %s | %s | %s |\n", r->name, r->args, r->law, r->needs);
 	}
-	ck_assert_msg(strstr((const char *)page.at, text_str(&rows)) != NULL, "docs/schedule.md lacks\n%s", text_str(&rows));
+	ck_assert_msg(strstr(read_page(a), text_str(&rows)) != NULL, "docs/schedule.md lacks\n%s", text_str(&rows));
+	arena_free(a);
+}
+END_TEST
+
+/* The text between a line "```kind" and the next "```". */
+static char *fenced(Arena *a, const char *page, const char *kind)
+{
+	const char *from = strstr(page, arena_printf(a, "```%s\n", kind));
+	ck_assert_msg(from != NULL, "no %s there", kind);
+	from = strchr(from, '\n') + 1;
+	return arena_printf(a, "%.*s", (int)(strstr(from, "```") - from), from);
+}
+
+START_TEST(the_example_of_the_page_is_right)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = cpu(1);
+	char *page = read_page(a), *steps = fenced(a, page, "trace");
+	Task *task = task_of(a, fenced(a, page, "dag"));
+	Trace *t = trace_parse(a, "schedule.md", steps, strlen(steps), &err);
+	ck_assert_msg(t != NULL && t->step.n > 20, "%s: %s", err.place, err.text);
+	check_trace(task, &target, t, _i == 0 ? IR_MODP : IR_EXACT, 1);
 	arena_free(a);
 }
 END_TEST
@@ -230,5 +259,6 @@ int main(void)
 	tcase_add_loop_test(tc, narrow_machines_have_spaces, 0, 3);
 	tcase_add_test(tc, a_target_without_schedules_is_refused);
 	tcase_add_test(tc, the_page_has_the_table_of_primitives);
+	tcase_add_loop_test(tc, the_example_of_the_page_is_right, 0, 2);
 	return run_suite("schedule", tc);
 }
