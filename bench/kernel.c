@@ -2,8 +2,9 @@
  * Hand-written kernels (tests/codegen/kernels.h) compiled for this machine, checked against their naive
  * forms and timed: what a schedule of that form can reach, and what it costs to compile.
  *
- *     bench_kernel [NAME...] [--threads=N] [--passes] [--lowered] [--llvm] [--asm]
+ *     bench_kernel [NAME...] [--file=TEXT.ir] [--threads=N] [--passes] [--lowered] [--llvm] [--asm]
  *
+ * A file is a kernel set of any origin (dlc-show --stage=ir), timed on random values and not checked.
  * The rate is that of the fastest of many calls in thread CPU time (several threads: wall time), the
  * probe's rate measured beside it. A text asked for is printed to standard output instead.
  */
@@ -38,7 +39,7 @@ static int die(const char *name, const Err *e)
 static KernelSet *parse(Job *j, const char *form)
 {
 	Err err = { 0 };
-	char *text = hand_kernel_text(j->arena, KERNELS, form, j->row->params);
+	char *text = hand_kernel_text(j->arena, j->row->naive == NULL ? "." : KERNELS, form, j->row->params);
 	KernelSet *ks = text == NULL ? NULL
 	                             : ir_parse_set(ir_new(j->arena), form, text, strlen(text), &err);
 	if (text == NULL)
@@ -213,16 +214,18 @@ static void bench(const HandKernel *row, int threads, bool passes, unsigned text
 	double lower, all;
 	target_host(&j.target, threads);
 	j.set = parse(&j, row->form);
-	j.naive = parse(&j, row->naive);
+	j.naive = row->naive != NULL ? parse(&j, row->naive) : NULL;
 	if (texts != 0) {
 		print_texts(&j, texts);
 		arena_free(j.arena);
 		return;
 	}
 	tensors_make(&j.in, j.arena, j.set, &rng);
-	tensors_make(&j.want, j.arena, j.naive, &rng);
 	time_compile(&j, &m, &lower, &all);
-	check(&j, &m, &j.in);
+	if (j.naive != NULL) {
+		tensors_make(&j.want, j.arena, j.naive, &rng);
+		check(&j, &m, &j.in);
+	}
 	double probe = probe_fma_gflops(threads), ms = time_run(&j, &m, &j.in),
 	       after = probe_fma_gflops(threads);
 	const KernelReport *r = &m.report[m.image.nentry - 1];
@@ -256,6 +259,12 @@ int main(int argc, char **argv)
 	if (threads < 1 || threads > TEAM_MAX) {
 		fprintf(stderr, "--threads is a number from 1 to %d\n", TEAM_MAX);
 		return 2;
+	}
+	for (int k = 1; k < argc; k++) {
+		HandKernel row = { argv[k] + 7, argv[k] + 7, NULL, "", 0, 0 };
+		if (strncmp(argv[k], "--file=", 7) == 0)
+			bench(&row, threads, passes, texts);
+		names += strncmp(argv[k], "--file=", 7) == 0;
 	}
 	for (const HandKernel *row = hand_kernels; row->name != NULL; row++) {
 		bool wanted = names == 0 && row->flops > 0;

@@ -125,11 +125,12 @@ static void expand(Form *f, const char *s, const char *const *arg, int deep)
 
 char *hand_kernel_text(Arena *a, const char *folder, const char *form, const char *params)
 {
-	char *text = arena_alloc(a, 1 << 16);
-	FILE *file = fopen(arena_printf(a, "%s/%s.ir", folder, form), "r");
+	char *text = arena_alloc(a, 1 << 20);
+	const char *end = strstr(form, ".ir") != NULL ? "" : ".ir";
+	FILE *file = fopen(*form == '/' ? form : arena_printf(a, "%s/%s%s", folder, form, end), "r");
 	if (file == NULL)
 		return NULL;
-	text[fread(text, 1, (1 << 16) - 1, file)] = 0;
+	text[fread(text, 1, (1 << 20) - 1, file)] = 0;
 	fclose(file);
 	Form f = { .out = { .arena = a }, .text = text, .params = params };
 	expand(&f, text, NULL, 0);
