@@ -35,9 +35,11 @@ static bool wanted(const Show *s, const Task *t)
 	return strncmp(hex, s->prefix, strlen(s->prefix)) == 0;
 }
 
+/* A network of views (a reshape) has no task at all; then there is nothing to show. */
 static bool no_task(const Show *s, Err *err)
 {
-	return fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"", s->prefix);
+	return (s->prefix[0] == 0 && s->trace == NULL) ||
+		fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"", s->prefix);
 }
 
 /* The stages that are about the tasks' spaces, one after the other. */

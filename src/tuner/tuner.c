@@ -53,7 +53,7 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 			return false;
 		s->reused += r->state->reused;
 	}
-	if (s->ntask == 0)
+	if (s->ntask == 0 && t->o->ntasks > 0)
 		return fail(err, ERR_MISSING, "--tasks", "no task of the model has such an id");
 	s->limit = -1;
 	if (t->o->trials >= 0)

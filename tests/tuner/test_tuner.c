@@ -383,6 +383,10 @@ START_TEST(prefixes_choose_tasks)
 	o.tasks = (const char *const[]){ "zz" };
 	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
 	ck_assert_int_eq(err.code, ERR_MISSING);
+	lab->part->ntask = 0; /* a network of views has none, and nothing is left to do */
+	o.ntasks = 0;
+	s = tune(lab, &o);
+	ck_assert(s.ntask == 0 && s.trials == 0);
 	close_lab(lab);
 }
 END_TEST
