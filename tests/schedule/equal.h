@@ -10,6 +10,12 @@
 #include "op/task.h"
 
 Task *task_of(Arena *a, const char *text);
+enum { EQUAL_TENSORS = 64 };
+/* Random inputs, by the parameters of the naive set; how many. Aligned as kernels want it. */
+int draw_args(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed, IrArg *arg);
+void must_run(const KernelSet *ks, IrArg *arg, int n, IrDomain domain, uint64_t seed, const char *trace);
+void must_agree(const KernelSet *naive, const IrArg *x, const IrArg *y, int n, IrDomain domain, const char *trace);
+/* All of that. */
 void must_equal(const KernelSet *naive, const KernelSet *ks, IrDomain domain, uint64_t seed, const char *trace);
 
 #endif

@@ -1,0 +1,117 @@
+/* See steps.h. */
+#include "steps.h"
+#include "suite.h"
+
+#include "ir/walk.h"
+
+#include <string.h>
+
+const char *const step_workloads[] = {
+	"dag conv\nin x: f32[1,3,7,13]\nconst w: f32[5,3,3,3]\nconst b: f32[5]\n"
+	"y: f32[1,5,7,13] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,5,7,13] = relu(y)\nout z\n",
+	"dag depthwise\nin x: f32[1,7,5,6]\nconst w: f32[7,1,3,3]\ny: f32[1,7,3,4] = conv(x, w) groups=7\nout y\n",
+	"dag strided\nin x: f32[2,4,7,7]\nconst w: f32[6,2,1,1]\ny: f32[2,6,4,4] = conv(x, w) strides=[2,2] groups=2\nout y\n",
+	"dag dense\nin x: f32[2,24]\nconst w: f32[13,24]\nconst b: f32[13]\ny: f32[2,13] = dense(x, w, b)\nout y\n",
+	"dag matmul\nin a: f32[2,5,7]\nin b: f32[2,7,6]\ny: f32[2,5,6] = matmul(a, b)\nout y\n",
+	"dag pool\nin x: f32[1,4,7,13]\ny: f32[1,4,3,6] = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n",
+	"dag mean\nin x: f32[1,3,7,7]\ny: f32[1,3,7,7] = avg_pool(x) kernel=[3,3] pads=[1,1,1,1]\nout y\n",
+	"dag add\nin a: f32[7,24]\nin b: f32[7,1]\ny: f32[7,24] = add(a, b)\nz: f32[7,24] = relu(y)\nout z\n",
+	"dag softmax\nin x: f32[3,49]\ny: f32[3,49] = softmax(x)\nout y\n",
+	"dag mean\nin x: f32[3,197]\ny: f32[3,1] = reduce_mean(x) axes=[1] keep=1\nout y\n",
+	"dag concat\nin a: f32[1,3,13]\nin b: f32[1,4,13]\ny: f32[1,7,13] = concat(a, b) axis=1\nz: f32[1,7,13] = relu(y)\nout z\n",
+	"dag block\nin x: f32[1,4,7,7]\nin r: f32[1,6,7,7]\nconst w: f32[6,4,3,3]\ny: f32[1,6,7,7] = conv(x, w) pads=[1,1,1,1]\n"
+	"z: f32[1,6,7,7] = add(y, r)\nv: f32[1,6,7,7] = relu(z)\nout v\n",
+	"dag transpose\nin x: f32[7,4,13]\ny: f32[13,7,4] = transpose(x) perm=[2,0,1]\nout y\n",
+};
+const int step_nworkload = LEN(step_workloads);
+
+typedef struct Loops {
+	Arena *arena;
+	VEC(const char *) name, block, tensor;
+} Loops;
+
+static bool add_loop(Stmt *s, void *arg)
+{
+	Loops *l = arg;
+	if (s->kind == ST_FOR)
+		vec_push(l->arena, &l->name, s->loop.var);
+	if (s->kind == ST_BLOCK)
+		vec_push(l->arena, &l->block, s->block.name);
+	return true;
+}
+
+static void add_names(Loops *l, const Fn *fn)
+{
+	ir_each_stmt(fn->body, add_loop, l);
+	for (int k = 0; k < fn->nparam; k++)
+		vec_push(l->arena, &l->tensor, fn->param[k].buf->name);
+}
+
+static const char *any_loop(const Loops *l, Rng *rng)
+{
+	if (l->name.n == 0 || rng_below(rng, 40) == 0)
+		return "nosuch";
+	return l->name.at[rng_below(rng, l->name.n)];
+}
+
+/* Often the loop behind *last in the text, which is the next one of its nest. */
+static const char *next_loop(const Loops *l, size_t *last, Rng *rng)
+{
+	if (*last + 1 < l->name.n && rng_below(rng, 4) != 0)
+		return l->name.at[++*last];
+	*last = (size_t)rng_below(rng, l->name.n + 1);
+	return *last < l->name.n ? l->name.at[*last] : any_loop(l, rng);
+}
+
+static const char *any_block(const Loops *l, Rng *rng)
+{
+	if (l->block.n == 0 || rng_below(rng, 40) == 0)
+		return "nosuch";
+	return l->block.at[rng_below(rng, l->block.n)];
+}
+
+static const char *any_tensor(const Loops *l, Rng *rng)
+{
+	if (l->tensor.n == 0 || rng_below(rng, 40) == 0)
+		return "nosuch";
+	return l->tensor.at[rng_below(rng, l->tensor.n)];
+}
+
+static const char *any_word(Prim p, Rng *rng)
+{
+	static const char *const layout[] = { "OIHW4i8o", "OIHW16o", "OI16o", "IO4i", "O4o", "HWIO", "NONE" };
+	return p == PRIM_pack ? layout[rng_below(rng, LEN(layout))] : "guard";
+}
+
+/* One step: its words as the row in prim.def says, whether they make sense or not. */
+const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
+{
+	static const int64_t factor[] = { 1, 2, 3, 4, 5, 7, 8, 13, 16, 64, 1000 };
+	Loops l = { .arena = a };
+	Text line = { .arena = a };
+	for (size_t i = 0; i < ks->n; i++)
+		add_names(&l, ks->fn[i]);
+	size_t last = (size_t)rng_below(rng, l.name.n + 1);
+	Prim prim = (Prim)rng_below(rng, PRIM_COUNT);
+	const PrimRow *row = prim_row(prim);
+	text_add(&line, "%s", row->name);
+	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
+		int many = p[0] == 'L' && p[1] == '*' ? 2 + (int)rng_below(rng, 4) : 1;
+		if (p[0] == 'W')
+			text_add(&line, "%s%s", p[1] == 0 || rng_below(rng, 4) == 0 ? " " : " #", any_word(prim, rng));
+		else if (p[0] == 'I')
+			text_add(&line, " %lld", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
+		else if (p[0] == 'A')
+			text_add(&line, " conv2d.winograd");
+		else if (p[0] == 'K')
+			text_add(&line, " m=%d", 2 + (int)rng_below(rng, 3));
+		else if (p[0] == 'B')
+			text_add(&line, " %s", any_block(&l, rng));
+		else if (p[0] == 'T')
+			text_add(&line, " %s", any_tensor(&l, rng));
+		for (int k = 0; p[0] == 'L' && k < many; k++)
+			text_add(&line, " %s", p[1] == '*' ? any_loop(&l, rng) : next_loop(&l, &last, rng));
+	}
+	text_add(&line, "\n");
+	return text_str(&line);
+}

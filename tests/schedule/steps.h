@@ -1,0 +1,17 @@
+/*
+ * Random steps: any primitive with arguments that often fit, on workloads small enough for the
+ * interpreter, with extents that no factor divides.
+ */
+#ifndef TESTS_SCHEDULE_STEPS_H
+#define TESTS_SCHEDULE_STEPS_H
+
+#include "base/rng.h"
+#include "schedule/trace.h"
+
+extern const char *const step_workloads[];
+extern const int step_nworkload;
+
+/* One step: its words as the row in prim.def says, whether they make sense or not. */
+const char *random_step(Arena *a, const KernelSet *ks, Rng *rng);
+
+#endif

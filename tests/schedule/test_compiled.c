@@ -1,0 +1,72 @@
+/*
+ * Random schedules, compiled and run: machine code of whatever steps make computes what the naive Fn
+ * does in the interpreter.
+ */
+#include "equal.h"
+#include "steps.h"
+#include "suite.h"
+
+#include "codegen/codegen.h"
+#include "schedule/space.h"
+
+#include <string.h>
+
+static void call(const KernelSet *ks, const Target *target, IrArg *arg, int n, const char *trace)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Module m;
+	Mapped *code;
+	CodegenOptions o = { .exact = true };
+	ck_assert_msg(codegen_compile(a, ks, target, &o, &m, &err), "%s: %s\n%s", err.place, err.text, trace);
+	ck_assert_msg(codegen_map(&m, &code, &err), "%s\n%s", err.text, trace);
+	ck_assert_msg(codegen_call(ks, &m, code, arg, n, &err), "%s\n%s", err.text, trace);
+	codegen_unmap(code);
+	arena_free(a);
+}
+
+static void random_trace(const Task *task, uint64_t seed)
+{
+	enum { TRIES = 20 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Rng rng = rng_seed(seed);
+	Target target;
+	Text steps = { .arena = a };
+	IrArg x[EQUAL_TENSORS], y[EQUAL_TENSORS];
+	target_host(&target, 1);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	text_add(&steps, "# seed %llu, %s\n", (unsigned long long)seed, task->label);
+	for (int i = 0; i < TRIES; i++) {
+		const char *step = random_step(a, ks, &rng);
+		Trace *t = trace_parse(a, "step", step, strlen(step), &err);
+		ck_assert_msg(t != NULL, "%s: %s", step, err.text);
+		if (trace_apply(ks, t, NULL, &target, &err))
+			text_add(&steps, "%s", step);
+	}
+	int n = draw_args(a, naive, IR_EXACT, seed, x);
+	draw_args(a, naive, IR_EXACT, seed, y);
+	must_run(naive, x, n, IR_EXACT, seed, text_str(&steps));
+	call(ks, &target, y, n, text_str(&steps));
+	must_agree(naive, x, y, n, IR_EXACT, text_str(&steps));
+	arena_free(a);
+}
+
+START_TEST(compiled_schedules_equal_the_naive_fn)
+{
+	int count = getenv("DLC_TEST_ALL") != NULL ? 200 : 4;
+	Arena *a = arena_new();
+	Task *task = task_of(a, step_workloads[_i]);
+	for (int k = 0; k < count; k++)
+		random_trace(task, (uint64_t)_i * 100000 + 50000 + (uint64_t)k);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("compiled");
+	tcase_add_loop_test(tc, compiled_schedules_equal_the_naive_fn, 0, step_nworkload);
+	return run_suite("compiled", tc);
+}
