@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cli/model.h"
 #include "cli/places.h"
+#include "runtime/cpu.h"
 #include "runtime/probe.h"
 #include "runtime/timing.h"
 #include "tuner/tuner.h"
@@ -142,7 +143,7 @@ static Measure *open_measure(const Args *args, const Target *t, const Dag *dag, 
 	runner[1] = arena_printf(a, "--stdio");
 	MeasureOptions o = { .builder = builder,
 		.runner = runner,
-		.builders = (int)args_int(args, "jobs", 1),
+		.builders = (int)args_int(args, "jobs", cpu_count() > t->threads ? 2 : 1),
 		.threads = t->threads,
 		.build_ms = 20000,
 		.run_ms = 10000,
@@ -244,7 +245,7 @@ static const Option options[] = {
 	{ .name = "tasks", .kind = OPT_TEXT, .arg = "ID", .many = true, .help = "only tasks whose id begins so; repeats" },
 	{ .name = "search", .kind = OPT_TEXT, .arg = "NAME", .help = "search strategy: rank (default), random" },
 	{ .name = "preset", .kind = OPT_TEXT, .arg = "NAME", .help = "how hard to look: quick, normal (default), thorough" },
-	{ .name = "jobs", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = MEASURE_BUILDERS, .help = "compilers at once (default 1)" },
+	{ .name = "jobs", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = MEASURE_BUILDERS, .help = "compilers at once (default 2 where there are more cores than threads)" },
 	OPTIONS_MODEL,
 	OPTION_SEED,
 	OPTION_JSON,

@@ -94,6 +94,12 @@ static void on_builder_end(Child *c, const ChildEnd *e)
 
 static const ChildHooks builder_hooks = { on_builder_frame, on_builder_end };
 
+/* How many builders may run beside a sample: the probe knows of one core more. */
+static int first_paused(const Local *m)
+{
+	return m->spare ? 1 : 0;
+}
+
 static void start_build(Local *m, Builder *b, Job *j)
 {
 	Err err = { 0 };
@@ -112,7 +118,7 @@ static void start_build(Local *m, Builder *b, Job *j)
 		return;
 	}
 	b->job = j;
-	if (m->paused)
+	if (m->paused && b - m->builder >= first_paused(m))
 		child_pause(&b->child, true);
 	child_send(&b->child, &msg);
 	child_deadline(&b->child, j->kind == JOB_REFERENCE ? REFERENCE_MS : m->o.build_ms);
@@ -143,8 +149,7 @@ void local_ready(Local *m, Job *j)
 
 void local_pause(Local *m, bool pause)
 {
-	pause = pause && !m->spare;
-	for (int i = 0; i < MEASURE_BUILDERS && pause != m->paused; i++)
+	for (int i = pause ? first_paused(m) : 0; i < m->o.builders && pause != m->paused; i++)
 		child_pause(&m->builder[i].child, pause);
 	m->paused = pause;
 }

@@ -164,7 +164,7 @@ void local_ready(Local *m, Job *j); /* built: to be run */
 bool local_wait_for(Local *m, const Job *j);
 /* Starts whatever can be started. */
 void local_step(Local *m);
-/* Stops the builders where they would run beside a sample without a core of their own. */
+/* Stops the builders that would run beside a sample without a core of their own; lets all go on. */
 void local_pause(Local *m, bool pause);
 
 /* reference.c */

@@ -293,6 +293,7 @@ void runner_start(Local *m, Job *j)
 	m->running = j;
 	if (j->kind == JOB_CANDIDATE && probe_is_old(m)) {
 		m->probed_ns = uv_hrtime();
+		m->spare = false; /* nothing runs beside the probe */
 		local_pause(m, true);
 		ask_probe(m, j, &msg);
 	}
