@@ -1,10 +1,11 @@
 /*
  * From a Dag to groups of calls, each of which is run as one Task.
  * An anchor or reduction starts a group; an elementwise call joins the group that ends in one of
- * its operands, if nobody else reads that and the element count stays; of two such groups the
- * later one (the add of a residual block joins its second convolution). Where several calls read the
- * end of a group, they join with what they make of it up to one value (x * sigmoid(x)). Since only the end of a
- * group is ever read outside, groups in order of their last calls are in topological order.
+ * its operands, if nobody else reads that and the element count stays; of two such groups the one of
+ * more work, then the later one (the add of a residual block joins its second convolution and not the
+ * projection, so that all blocks of a size end in one Task). Where several calls read the end of a
+ * group, they join with what they make of it up to one value (x * sigmoid(x)). Since only the end of
+ * a group is ever read outside, groups in order of their last calls are in topological order.
  * A call that needs nothing but a view of memory is a group of its own without a Task (views.c).
  */
 #include "graph/edit.h"
@@ -20,6 +21,7 @@ typedef struct Part {
 	int first, n; /* calls are linked through next[] */
 	int last;
 	bool open;
+	double work; /* operations of its first call */
 } Part;
 
 typedef struct Build {
@@ -158,7 +160,8 @@ static int part_to_join(const Build *b, const OpCall *c)
 		const Part *part = &b->parts.at[p];
 		if (!part->open || part->n >= LONGEST_GROUP)
 			continue;
-		if (best < 0 || part->last > b->parts.at[best].last)
+		const Part *than = best >= 0 ? &b->parts.at[best] : NULL;
+		if (than == NULL || part->work > than->work || (part->work == than->work && part->last > than->last))
 			best = p;
 	}
 	return best;
@@ -175,7 +178,7 @@ static void assign_parts(Build *b)
 		b->next[i] = -1;
 		if (p < 0) {
 			p = (int)b->parts.n;
-			Part fresh = { i, 1, i, !b->nothing[i] && op_row(c->op)->class != OP_MOVE };
+			Part fresh = { i, 1, i, !b->nothing[i] && op_row(c->op)->class != OP_MOVE, op_flops(b->d, c) };
 			vec_push(b->a, &b->parts, fresh);
 		} else {
 			assert(b->parts.at != NULL);

@@ -328,20 +328,20 @@ END_TEST
 static const struct {
 	const char *dag, *groups; /* labels of groups in order, with the Task's weight; (what needs no Task) */
 } parts[] = {
-	{ /* a residual block with a projection: the later convolution takes the sum */
+	{ /* a residual block with a projection: the larger convolution takes the sum */
 		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
 	        "wp: f32[8,8,1,1]\n"
 		"p = conv(x, wp)\na = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) "
 	        "pads=[1,1,1,1]\n"
 		"d = add(c, p)\ny = relu(d)\nout y\n",
 		"conv1x1 8>8 6 *1; conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 +add+relu *1; " },
-	{ /* the projection comes last: it takes the sum, and runs last */
+	{ /* the projection comes last, but does less */
 		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
 	        "wp: f32[8,8,1,1]\n"
 		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\np = "
 	        "conv(x, wp)\n"
 		"d = add(c, p)\ny = relu(d)\nout y\n",
-		"conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 *1; conv1x1 8>8 6 +add+relu *1; " },
+		"conv3x3 8>8 6 +relu *1; conv1x1 8>8 6 *1; conv3x3 8>8 6 +add+relu *1; " },
 	{ /* equal layers are one Task; an identity shortcut is an input */
 		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
 	        "w3: f32[8,8,3,3]\n"
