@@ -251,7 +251,55 @@ static Stmt *store(Lower *l, const char *to, const Expr *at, const Expr *value)
 	return s;
 }
 
-static Stmt *promote(Loop *p, Stmt *s)
+static void check_use(const Expr *e, void *arg)
+{
+	const char **buf = arg;
+	if (e->op == IR_LOAD && e->name == *buf)
+		*buf = NULL;
+}
+
+static void check_uses(const Expr *e, void *arg)
+{
+	ir_each_node(e, check_use, arg);
+}
+
+static bool reads(const Stmt *s, const char *buf)
+{
+	const char *found = buf;
+	ir_each_expr(s, check_uses, &found);
+	return found == NULL;
+}
+
+/*
+ * Takes the value of a cell out of the stores from *run to the loop s; NULL if it is not there. What
+ * follows the store may only store to other places, and nothing it reads.
+ */
+static const Expr *take_init(Loop *p, Stmt **run, const Stmt *s, const Cell *c)
+{
+	Stmt **last = NULL;
+	for (Stmt **at = run; *at != s; at = &(*at)->next) {
+		const Stmt *t = *at;
+		if (t->kind != ST_STORE)
+			continue;
+		bool same = t->store.dst.buf == c->buf;
+		const Expr *i = t->store.dst.idx[0];
+		Cell other = { .idx = i, .type = dtype_vector(c->type, i->type.lanes) };
+		if (same && i == c->idx && t->store.mask == NULL)
+			last = at;
+		else if (reads(t, c->buf) || (same && !apart(p, c, &other)))
+			last = NULL;
+	}
+	if (last == NULL || reads(*last, c->buf))
+		return NULL;
+	for (const Stmt *t = (*last)->next; t != s; t = t->next)
+		if (t->kind == ST_STORE && reads(*last, t->store.dst.buf))
+			return NULL;
+	const Expr *value = (*last)->store.value;
+	*last = (*last)->next;
+	return value;
+}
+
+static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 {
 	Lower *l = p->l;
 	Stmt *before = NULL, *after = NULL;
@@ -263,10 +311,11 @@ static Stmt *promote(Loop *p, Stmt *s)
 		before = ir_seq(before,
 			ir_alloc(l->ir, ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type),
 						"local", &shape, 1)));
-		if (c->load_first)
-			before = ir_seq(
-				before, store(l, c->reg, i,
-						ir_load_named(l->ir, c->buf, c->type, &c->idx, 1)));
+		const Expr *first = c->load_first ? take_init(p, run, s, c) : NULL;
+		if (c->load_first && first == NULL)
+			first = ir_load_named(l->ir, c->buf, c->type, &c->idx, 1);
+		if (first != NULL)
+			before = ir_seq(before, store(l, c->reg, i, first));
 		after = ir_seq(after,
 			store(l, c->buf, c->idx, ir_load_named(l->ir, c->reg, c->type, &i, 1)));
 	}
@@ -275,7 +324,8 @@ static Stmt *promote(Loop *p, Stmt *s)
 	return ir_seq(before, ir_seq(s, after));
 }
 
-static Stmt *try_loop(Lower *l, Stmt *s, const Range *env)
+/* run: where the stores begin that end at the loop. */
+static Stmt *try_loop(Lower *l, Stmt **run, Stmt *s, const Range *env)
 {
 	Loop p = { .l = l, .bufs = l->bufs };
 	if (!ir_always(ir_lt(l->ir, s->loop.lo, s->loop.hi), env))
@@ -284,18 +334,23 @@ static Stmt *try_loop(Lower *l, Stmt *s, const Range *env)
 	scan(&p, s->loop.body, lower_range(l, s, false, env));
 	if (!choose(&p))
 		return s;
-	return promote(&p, s);
+	return promote(&p, run, s);
 }
 
 static void walk(Lower *l, Stmt **list, const Range *env)
 {
+	Stmt **run = list;
 	for (Stmt *s; (s = *list) != NULL;) {
 		Stmt *next = s->next;
+		bool quiet = s->kind == ST_STORE || s->kind == ST_ALLOC;
 		if (s->kind == ST_FOR) {
 			walk(l, &s->loop.body, lower_range(l, s, false, env));
 			if (s->loop.kind == LOOP_SERIAL) {
 				s->next = NULL;
-				*list = try_loop(l, s, env);
+				Stmt *now = try_loop(l, run, s, env);
+				for (list = run; *list != s;)
+					list = &(*list)->next;
+				*list = now;
 			}
 		} else if (s->kind == ST_IF) {
 			walk(l, &s->branch.then, lower_range(l, s, false, env));
@@ -307,6 +362,8 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 		while (*list != NULL && *list != next)
 			list = &(*list)->next;
 		*list = next;
+		if (!quiet)
+			run = list;
 		if (more) /* there are new allocs */
 			l->bufs = lower_bufs(l);
 	}

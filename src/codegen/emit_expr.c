@@ -11,6 +11,7 @@
 #include "ir/build.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static Val *memo_at(Emit *e, const Expr *x)
@@ -185,6 +186,20 @@ LLVMValueRef emit_some(Emit *e, const Expr *mask)
 	return ir_always(any, e->env) ? emit_int(e->i1, 1) : emit_expr(e, any);
 }
 
+/* A load of neighbours, which gives zeros in the lanes that are off. */
+static bool is_row(const Expr *x)
+{
+	return x->op == IR_LOAD && x->type.bits >= 8 && x->arg[0]->op == IR_RAMP &&
+	       ir_is_const(x->arg[0]->arg[1], 1);
+}
+
+static bool is_zero(const Expr *x)
+{
+	return x->op == IR_SPLAT ? is_zero(x->arg[0])
+	                         : ir_is_const(x, 0) ||
+	                                   (x->op == IR_FLOAT && x->f == 0 && !signbit(x->f));
+}
+
 /* Each arm under its mask: a lane's load happens only where the lane takes that arm. */
 static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 {
@@ -198,6 +213,9 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 		e->some = some;
 		emit_forget(e, mark);
 	}
+	if (outer == NULL && is_zero(x->arg[2]) && is_row(x->arg[1]) &&
+		!emit_place(e, x->arg[1]->name)->reg)
+		return arm[0];
 	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");
 }
 

@@ -276,6 +276,19 @@ static const struct {
 		"\tt.1[ramp(0, 1, 4)] = x[ramp(0, 1, 4)]\n\tt.2[ramp(0, 1, 4)] = x[ramp(4, 1, 4)]\n"
 		"\ty[ramp(0, 1, 4)] = t.2[ramp(0, 1, 4)]\n\ty[ramp(4, 1, 4)] = t.1[ramp(0, 1, 4)]\n"
 		"\ty[3] = lane(t.2[ramp(0, 1, 4)], 1)\n" },
+	/* what stood in memory for the loop only */
+	{ "accumulate",
+		"fn f(x: in f32[8], y: out f32[2]) {\n\ty[0] = 0.5\n\ty[1] = x[0]\n"
+		"\tfor i in 0..8 {\n\t\tsum y[0] <- x[i]\n\t}\n}\n",
+		"{\n\ty[1] = x[0]\n\talloc y.1: f32[1] @local\n\ty.1[0] = 0.5\n\tfor i in 0..8 {\n" },
+	{ "accumulate",
+		"fn f(x: in f32[8], y: out f32[2]) {\n\ty[0] = x[1]\n\ty[1] = y[0]\n"
+		"\tfor i in 0..8 {\n\t\tsum y[0] <- x[i]\n\t}\n}\n",
+		"{\n\ty[0] = x[1]\n\ty[1] = y[0]\n\talloc y.1: f32[1] @local\n\ty.1[0] = y[0]\n" },
+	{ "accumulate",
+		"fn f(x: inout f32[8], y: out f32[1]) {\n\ty[0] = x[1]\n\tx[1] = 2.0\n"
+		"\tfor i in 0..8 {\n\t\tsum y[0] <- x[i]\n\t}\n}\n",
+		"{\n\ty[0] = x[1]\n\tx[1] = 2.0\n\talloc y.1: f32[1] @local\n\ty.1[0] = y[0]\n" },
 	/* lanes that are off: no blend, but nothing is read outside */
 	{ "masks",
 		"fn f(x: in f32[24], y: out f32[24]) {\n\tfor b in 0..2 {\n\t\talloc t: f32[16] @local\n"
