@@ -82,8 +82,9 @@ static const Buf *find_constant(Sched *s, const char *name)
 		if (b == NULL || fn->kind == FN_SUB)
 			continue;
 		if (b->role != BUF_CONST) {
-			sched_refuse(s, "pack", name, fn->kind == FN_PREPARE ? "a prepare Fn makes it: it is packed already"
-			                                                     : "it is not a constant");
+			sched_refuse(s, "pack", name,
+				fn->kind == FN_PREPARE ? "a prepare Fn makes it: it is packed already"
+						       : "it is not a constant");
 			return NULL;
 		}
 		if (fn->kind == FN_RUN) {
@@ -221,7 +222,8 @@ static Stmt **link_to(Stmt **list, const Stmt *block)
 	for (; *list != NULL; list = &(*list)->next) {
 		Stmt *s = *list;
 		if (s == block || (s->kind == ST_FOR && link_to(&s->loop.body, block) != NULL) ||
-			(s->kind == ST_IF && (link_to(&s->branch.then, block) != NULL || link_to(&s->branch.other, block) != NULL)))
+			(s->kind == ST_IF && (link_to(&s->branch.then, block) != NULL ||
+						     link_to(&s->branch.other, block) != NULL)))
 			return list;
 	}
 	return NULL;
@@ -257,7 +259,8 @@ static bool find_region(Sched *s, const Buf *t, const Fn *fn, const Stmt *c, Par
 		out->lo[k] = whole ? ir_int(s->ir, 0) : own->lo[k];
 		out->hi[k] = whole ? t->shape[k] : own->hi[k];
 		if (out->n[k] > CACHE_ELEMENTS / elements)
-			return sched_refuse(s, "cache_read", t->name, "what is read there has more than 65536 elements");
+			return sched_refuse(
+				s, "cache_read", t->name, "what is read there has more than 65536 elements");
 		elements *= out->n[k];
 	}
 	out->rank = t->rank;
@@ -277,7 +280,8 @@ static Stmt *fill_nest(Sched *s, const Part *p, const Buf *t, const char *const 
 		at[k] = ir_idx(ir, name);
 		to[k] = ir_sub(ir, at[k], p->lo[k]);
 		const Range *in = ir_range_for(ir, loop[k], ir_int(ir, 0), ir_int(ir, p->n[k]), env);
-		const Expr *inside[3] = { ir_le(ir, ir_int(ir, 0), value), ir_lt(ir, value, t->shape[k]), ir_lt(ir, value, p->hi[k]) };
+		const Expr *inside[3] = { ir_le(ir, ir_int(ir, 0), value), ir_lt(ir, value, t->shape[k]),
+			ir_lt(ir, value, p->hi[k]) };
 		bool clipped = ir_always(ir_le(ir, p->hi[k], t->shape[k]), env);
 		for (int i = 0; i < 3; i++)
 			if (!(i == 1 && clipped) && !ir_always(inside[i], in))
@@ -306,14 +310,15 @@ static const Buf *find_source(Sched *s, const char *name, const BlockPlace *b, c
 {
 	const Buf *t = find_param(b->fn, name);
 	const char *why = t == NULL ? "it is not a parameter of the block's Fn"
-		: t->role == BUF_OUT || t->role == BUF_WORK ? "it is not an input or a constant: not all of it may be there"
-		: t->rank == 0 ? "it has one element"
-			       : NULL;
+	                  : t->role == BUF_OUT || t->role == BUF_WORK
+	                          ? "it is not an input or a constant: not all of it may be there"
+	                  : t->rank == 0 ? "it has one element"
+	                                 : NULL;
 	if (why == NULL) {
 		Touch in = producer_touches(l->loop->loop.body, name);
 		if (in.writes > 0 || in.strange)
 			why = "in that loop it is written, or a call uses it";
-		else if (producer_touches(b->block->block.body, name).loads + producer_touches(b->block->block.init, name).loads == 0)
+		else if (producer_touches_one(b->block, name).loads == 0)
 			why = "that block does not read it";
 	}
 	if (why != NULL)
@@ -331,7 +336,8 @@ static bool may_cache(Sched *s, const char *name, const BlockPlace *b, const Pla
 	for (int k = 0; k <= l->naround; k++) {
 		const Stmt *loop = k < l->naround ? l->around[k] : l->loop;
 		if (loop->loop.kind == LOOP_VECTOR || loop->loop.kind == LOOP_BOUND)
-			return sched_refuse_for(s, "cache_read", name, "no work is put into a vector or bound loop,", loop->loop.var);
+			return sched_refuse_for(
+				s, "cache_read", name, "no work is put into a vector or bound loop,", loop->loop.var);
 	}
 	if (nest_depth(b->fn->body) + IR_MAX_RANK > IR_MAX_DEPTH || nest_expr_depth(b->fn->body) + 16 > IR_MAX_DEPTH)
 		return sched_refuse(s, "cache_read", name, "loops or indices would be nested too deeply");
@@ -345,7 +351,8 @@ bool prim_cache_read(Sched *s, const Step *st)
 	Place l;
 	const char *name = st->arg[0].word, *made[IR_MAX_RANK + 1];
 	Arena *a = ir_arena(s->ir);
-	if (!sched_find_block(s, st->arg[1].word, &b) || !sched_find_loop(s, st->arg[2].word, &l) || !may_cache(s, name, &b, &l))
+	if (!sched_find_block(s, st->arg[1].word, &b) || !sched_find_loop(s, st->arg[2].word, &l) ||
+		!may_cache(s, name, &b, &l))
 		return false;
 	const Buf *t = find_source(s, name, &b, &l);
 	if (t == NULL)
@@ -353,7 +360,8 @@ bool prim_cache_read(Sched *s, const Step *st)
 	Part p = { .buf = t->name };
 	Stmt **link = link_to(&l.loop->loop.body, b.block);
 	if (link == NULL)
-		return sched_refuse_for(s, "cache_read", name, "not only loops and conditions are around block", b.block->block.name);
+		return sched_refuse_for(
+			s, "cache_read", name, "not only loops and conditions are around block", b.block->block.name);
 	if (!find_region(s, t, b.fn, *link, &p))
 		return false;
 	for (int k = 0; k < t->rank; k++)

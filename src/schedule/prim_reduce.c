@@ -153,7 +153,8 @@ static bool find_path(Sched *s, const char *what, const BlockPlace *b, const Stm
 		if (!in_list(l->loop.body, k + 1 < b->naround ? b->around[k + 1] : b->block))
 			return sched_refuse_for(s, what, name, "there is a condition around it in loop", var);
 		if ((spatial && reduce) || drives(b->block, ITER_SCAN, var))
-			return sched_refuse_for(s, what, name, "several kinds of iterators, or a recurrence, depend on loop", var);
+			return sched_refuse_for(
+				s, what, name, "several kinds of iterators, or a recurrence, depend on loop", var);
 		if (!nest_extent(l, &n) || n < 1 || (n > 1 && !spatial && !reduce))
 			return sched_refuse_for(s, what, name, "not constant, or of no use to it, is loop", var);
 		if (l->loop.kind == LOOP_BOUND || l->loop.kind == LOOP_PIPELINED)
@@ -201,7 +202,8 @@ static Stmt *kept_loops(Sched *s, const Path *p, Stmt *body, const char *suffix)
 	for (int k = p->n - 1; k >= 0; k--)
 		if (p->kept[k]) {
 			const Stmt *l = p->loop[k];
-			body = ir_for(s->ir, derived(s, l->loop.var, suffix), l->loop.lo, l->loop.hi, l->loop.kind, body);
+			body = ir_for(
+				s->ir, derived(s, l->loop.var, suffix), l->loop.lo, l->loop.hi, l->loop.kind, body);
 		}
 	return body;
 }
@@ -253,9 +255,11 @@ static bool begins_with(Sched *s, const Path *p, const char *buf)
 			if (c == inner)
 				behind = true;
 			else if (concerns(c, buf) && (!behind || p->kept[k]))
-				return sched_refuse_for(s, p->what, p->block->block.name, "something else there uses or makes", buf);
+				return sched_refuse_for(
+					s, p->what, p->block->block.name, "something else there uses or makes", buf);
 			else if (!behind && c->kind == ST_LET)
-				return sched_refuse_for(s, p->what, p->block->block.name, "before it stands let", c->let.var);
+				return sched_refuse_for(
+					s, p->what, p->block->block.name, "before it stands let", c->let.var);
 		}
 	}
 	return true;
@@ -275,7 +279,8 @@ static void check_init_load(const Expr *e, void *arg)
 		return;
 	Touch t = producer_touches(c->p->loop[0]->loop.body, e->name);
 	if (t.writes > 0 || t.strange)
-		c->refused = !sched_refuse_for(c->s, c->p->what, c->p->block->block.name, "in those loops is written", e->name);
+		c->refused = !sched_refuse_for(
+			c->s, c->p->what, c->p->block->block.name, "in those loops is written", e->name);
 }
 
 static void check_init_loads(const Expr *e, void *arg)
@@ -290,8 +295,8 @@ static bool check_init(Stmt *s, void *arg)
 	if (s->kind != ST_STORE || c->refused)
 		return true;
 	if (producer_touches(c->p->block->block.body, s->store.dst.buf).loads > 0)
-		c->refused = !sched_refuse_for(c->s, c->p->what, c->p->block->block.name, "it reads, not only reduces into,",
-			s->store.dst.buf);
+		c->refused = !sched_refuse_for(c->s, c->p->what, c->p->block->block.name,
+			"it reads, not only reduces into,", s->store.dst.buf);
 	else
 		c->refused = !begins_with(c->s, c->p, s->store.dst.buf);
 	return true;
@@ -303,7 +308,8 @@ static bool begins_at_first(Sched *s, const Path *p, const Range *env)
 	for (int k = 0; k < p->block->block.n; k++) {
 		const Iter *it = &p->block->block.iter[k];
 		if (it->kind == ITER_REDUCE && !ir_always(ir_eq(s->ir, at_begin(s, p, it->value, "init"), it->lo), env))
-			return sched_refuse_for(s, p->what, p->block->block.name, "with those loops does not begin iterator", it->name);
+			return sched_refuse_for(s, p->what, p->block->block.name,
+				"with those loops does not begin iterator", it->name);
 	}
 	return true;
 }
@@ -315,7 +321,8 @@ static bool may_decompose(Sched *s, const Path *p, const Fn *fn, const Range *en
 		for (int j = 0; j < p->n; j++)
 			if (!p->kept[k] && (ir_uses_var(p->loop[j]->loop.lo, p->loop[k]->loop.var) ||
 					ir_uses_var(p->loop[j]->loop.hi, p->loop[k]->loop.var)))
-				return sched_refuse_for(s, p->what, p->block->block.name, "bounds depend on loop", p->loop[k]->loop.var);
+				return sched_refuse_for(s, p->what, p->block->block.name, "bounds depend on loop",
+					p->loop[k]->loop.var);
 	if (p->block->block.init == NULL)
 		return sched_refuse(s, p->what, p->block->block.name, "it has no init");
 	if (!may_derive(s, p, fn, "init") || !begins_at_first(s, p, env))
@@ -353,7 +360,8 @@ bool prim_decompose_init(Sched *s, const Step *st)
 	Stmt *init = b.block->block.init;
 	b.block->block.init = NULL;
 	for (int k = 0; k < p.n; k++) /* what it says of loops itself */
-		ir_subst_stmt(s->ir, init, p.loop[k]->loop.var, at_begin(s, &p, ir_idx(s->ir, p.loop[k]->loop.var), "init"));
+		ir_subst_stmt(s->ir, init, p.loop[k]->loop.var,
+			at_begin(s, &p, ir_idx(s->ir, p.loop[k]->loop.var), "init"));
 	Stmt *block = ir_block(s->ir, derived(s, b.block->block.name, "init"), iter, n, where, NULL, init);
 	Stmt *nest = kept_loops(s, &p, block, "init");
 	nest->next = l.loop;
@@ -408,12 +416,14 @@ static bool find_factor(Sched *s, const BlockPlace *b, Factor *f)
 			top = b->around[k];
 	f->reduce = only_reduction(b->block);
 	if (top == NULL || f->reduce == NULL || !reduces_one(b->block, f->reduce) || nest_ordered(s->ks, b->block))
-		return sched_refuse(s, "rfactor", name, "it is not an init of one element and one associative reduction into it");
+		return sched_refuse(
+			s, "rfactor", name, "it is not an init of one element and one associative reduction into it");
 	if (!sched_find_loop(s, top->loop.var, &f->top) || !find_path(s, "rfactor", b, top, &f->p))
 		return false;
 	for (int k = 0; k < f->top.naround; k++)
 		if (f->top.around[k]->loop.kind == LOOP_VECTOR)
-			return sched_refuse_for(s, "rfactor", name, "around it stands vector loop", f->top.around[k]->loop.var);
+			return sched_refuse_for(
+				s, "rfactor", name, "around it stands vector loop", f->top.around[k]->loop.var);
 	return b->block->block.n + f->p.n <= ITERS || sched_refuse(s, "rfactor", name, "it has too many iterators");
 }
 
@@ -439,12 +449,14 @@ static bool may_factor(Sched *s, const Factor *f)
 	if (!own)
 		return sched_refuse_for(s, "rfactor", name, "it is not reduced by loop", f->loop->loop.var);
 	if (reduces < 2)
-		return sched_refuse_for(s, "rfactor", name, "nothing else is left to reduce but by loop", f->loop->loop.var);
+		return sched_refuse_for(
+			s, "rfactor", name, "nothing else is left to reduce but by loop", f->loop->loop.var);
 	if (elements > FACTOR_ELEMENTS)
 		return sched_refuse(s, "rfactor", name, "the partial results would be more than 65536");
-	return may_derive(s, &f->p, f->top.fn, "rf") && begins_at_first(s, &f->p, NULL) &&
-		(!nest_has_name(f->top.fn, derived(s, name, "rf")) ||
-			sched_refuse_for(s, "rfactor", name, "there is already something called", derived(s, name, "rf")));
+	const char *buf = derived(s, name, "rf");
+	if (nest_has_name(f->top.fn, buf))
+		return sched_refuse_for(s, "rfactor", name, "there is already something called", buf);
+	return may_derive(s, &f->p, f->top.fn, "rf") && begins_at_first(s, &f->p, NULL);
 }
 
 /* Reduce iterators stand for their values. */
@@ -552,7 +564,8 @@ static void first_block(Sched *s, const Factor *f)
 		if (l == f->loop) {
 			int64_t extent;
 			nest_extent(l, &extent);
-			iter[n] = (Iter){ name, ITER_SPATIAL, ir_int(s->ir, 0), ir_int(s->ir, extent), ir_sub(s->ir, v, l->loop.lo) };
+			iter[n] = (Iter){ name, ITER_SPATIAL, ir_int(s->ir, 0), ir_int(s->ir, extent),
+				ir_sub(s->ir, v, l->loop.lo) };
 		}
 		n++;
 		ir_subst_stmt(s->ir, body, l->loop.var,
@@ -560,7 +573,8 @@ static void first_block(Sched *s, const Factor *f)
 	}
 	Stmt *init = ir_store(s->ir, f->partial, idx, rank, m->identity[0]);
 	f->reduce->reduce.dst[0] = init->store.dst;
-	Stmt *made = ir_block(s->ir, derived(s, b->block.name, "rf"), iter, n, f->outside, ir_clone_stmt(s->ir, init), body);
+	Stmt *made = ir_block(
+		s->ir, derived(s, b->block.name, "rf"), iter, n, f->outside, ir_clone_stmt(s->ir, init), body);
 	made->next = b->next;
 	*b = *made;
 }

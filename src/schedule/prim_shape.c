@@ -40,7 +40,8 @@ static bool look_for_name(Stmt *s, void *arg)
 		return true;
 	const char *twin = name_of_copy(c, name);
 	c->too_long |= strlen(twin) > TRACE_NAME;
-	c->taken |= s->kind == ST_BLOCK ? nest_find_block(c->s->ks, twin, &at) != FOUND_NONE : nest_has_name(c->fn, twin);
+	c->taken |=
+		s->kind == ST_BLOCK ? nest_find_block(c->s->ks, twin, &at) != FOUND_NONE : nest_has_name(c->fn, twin);
 	return true;
 }
 
@@ -67,7 +68,8 @@ static bool may_cut(Sched *s, const Place *p, Copy *c)
 		ir_each_stmt(p->loop->loop.body, look_for_name, c);
 	}
 	if (c->taken || c->too_long)
-		return sched_refuse(s, "cut", p->loop->loop.var, c->taken ? "there are 64 copies already" : "names would be too long");
+		return sched_refuse(s, "cut", p->loop->loop.var,
+			c->taken ? "there are 64 copies already" : "names would be too long");
 	return true;
 }
 
@@ -155,8 +157,8 @@ bool prim_cut(Sched *s, const Step *st)
 	if (!nest_extent(l, &n))
 		return sched_refuse(s, "cut", l->loop.var, "its extent is not constant");
 	if (at >= n)
-		return fail(s->err, ERR_ILLEGAL, s->place, "cut: %lld iterations of loop %s, which has %lld", (long long)at,
-			l->loop.var, (long long)n);
+		return fail(s->err, ERR_ILLEGAL, s->place, "cut: %lld iterations of loop %s, which has %lld",
+			(long long)at, l->loop.var, (long long)n);
 	if (!may_cut(s, &p, &c))
 		return false;
 	Stmt *behind = l->next;
@@ -190,10 +192,12 @@ static bool may_fuse(Sched *s, const Place *p, const Stmt *inner, int64_t n, int
 		if (loop[k]->loop.kind != LOOP_SERIAL)
 			return sched_refuse(s, "fuse", loop[k]->loop.var, "it is not a serial loop any more");
 	if (n < 1 || m < 1 || n > FUSED_EXTENT / m)
-		return sched_refuse_for(s, "fuse", outer->loop.var, "the extents must be constants from 1, also of", inner->loop.var);
+		return sched_refuse_for(
+			s, "fuse", outer->loop.var, "the extents must be constants from 1, also of", inner->loop.var);
 	for (int k = 0; k < 2; k++)
 		if ((k == 0 ? n : m) > 1 && nest_uses(loop[k]).unused)
-			return sched_refuse(s, "fuse", loop[k]->loop.var, "a block below it does the same in every iteration");
+			return sched_refuse(
+				s, "fuse", loop[k]->loop.var, "a block below it does the same in every iteration");
 	if (strlen(name) > TRACE_NAME || nest_has_name(p->fn, name))
 		return sched_refuse_for(s, "fuse", outer->loop.var, "too long or taken is the new name", name);
 	if (nest_expr_depth(inner->loop.body) + 8 > IR_MAX_DEPTH)

@@ -43,12 +43,13 @@ static void compare(const Buf *b, int64_t count, const void *x, const void *y, I
 {
 	for (int64_t i = 0; i < count; i++) {
 		if (domain == IR_MODP) {
-			ck_assert_msg(ir_modp_same(((const uint64_t *)x)[i], ((const uint64_t *)y)[i]), "%s[%lld] differs:\n%s",
-				b->name, (long long)i, trace);
+			ck_assert_msg(ir_modp_same(((const uint64_t *)x)[i], ((const uint64_t *)y)[i]),
+				"%s[%lld] differs:\n%s", b->name, (long long)i, trace);
 			continue;
 		}
 		double p = ((const float *)x)[i], q = ((const float *)y)[i];
-		ck_assert_msg(p - q <= 1e-5 && q - p <= 1e-5, "%s[%lld]: %g and %g:\n%s", b->name, (long long)i, p, q, trace);
+		ck_assert_msg(p - q <= 1e-5 && q - p <= 1e-5, "%s[%lld]: %g and %g:\n%s", b->name, (long long)i, p, q,
+			trace);
 	}
 }
 

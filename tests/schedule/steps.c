@@ -10,7 +10,8 @@ const char *const step_workloads[] = {
 	"dag conv\nin x: f32[1,3,7,13]\nconst w: f32[5,3,3,3]\nconst b: f32[5]\n"
 	"y: f32[1,5,7,13] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,5,7,13] = relu(y)\nout z\n",
 	"dag depthwise\nin x: f32[1,7,5,6]\nconst w: f32[7,1,3,3]\ny: f32[1,7,3,4] = conv(x, w) groups=7\nout y\n",
-	"dag strided\nin x: f32[2,4,7,7]\nconst w: f32[6,2,1,1]\ny: f32[2,6,4,4] = conv(x, w) strides=[2,2] groups=2\nout y\n",
+	"dag strided\nin x: f32[2,4,7,7]\nconst w: f32[6,2,1,1]\ny: f32[2,6,4,4] = conv(x, w) strides=[2,2] "
+	"groups=2\nout y\n",
 	"dag dense\nin x: f32[2,24]\nconst w: f32[13,24]\nconst b: f32[13]\ny: f32[2,13] = dense(x, w, b)\nout y\n",
 	"dag matmul\nin a: f32[2,5,7]\nin b: f32[2,7,6]\ny: f32[2,5,6] = matmul(a, b)\nout y\n",
 	"dag pool\nin x: f32[1,4,7,13]\ny: f32[1,4,3,6] = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n",
@@ -18,8 +19,10 @@ const char *const step_workloads[] = {
 	"dag add\nin a: f32[7,24]\nin b: f32[7,1]\ny: f32[7,24] = add(a, b)\nz: f32[7,24] = relu(y)\nout z\n",
 	"dag softmax\nin x: f32[3,49]\ny: f32[3,49] = softmax(x)\nout y\n",
 	"dag mean\nin x: f32[3,197]\ny: f32[3,1] = reduce_mean(x) axes=[1] keep=1\nout y\n",
-	"dag concat\nin a: f32[1,3,13]\nin b: f32[1,4,13]\ny: f32[1,7,13] = concat(a, b) axis=1\nz: f32[1,7,13] = relu(y)\nout z\n",
-	"dag block\nin x: f32[1,4,7,7]\nin r: f32[1,6,7,7]\nconst w: f32[6,4,3,3]\ny: f32[1,6,7,7] = conv(x, w) pads=[1,1,1,1]\n"
+	"dag concat\nin a: f32[1,3,13]\nin b: f32[1,4,13]\ny: f32[1,7,13] = concat(a, b) axis=1\nz: f32[1,7,13] = "
+	"relu(y)\nout z\n",
+	"dag block\nin x: f32[1,4,7,7]\nin r: f32[1,6,7,7]\nconst w: f32[6,4,3,3]\ny: f32[1,6,7,7] = conv(x, w) "
+	"pads=[1,1,1,1]\n"
 	"z: f32[1,6,7,7] = add(y, r)\nv: f32[1,6,7,7] = relu(z)\nout v\n",
 	"dag transpose\nin x: f32[7,4,13]\ny: f32[13,7,4] = transpose(x) perm=[2,0,1]\nout y\n",
 };

@@ -32,7 +32,8 @@ static void apply(Arena *a, const char *before, const char *what, Text *out)
 			*p = '\n';
 	KernelSet *ks = ir_parse_set(ir_new(a), "golden", before, strlen(before), &err);
 	Trace *t = ks != NULL ? trace_parse(a, "trace", trace, strlen(trace), &err) : NULL;
-	if (t == NULL || !ir_verify_set(ks, &err) || !trace_apply(ks, t, NULL, &target, &err) || !ir_verify_set(ks, &err))
+	if (t == NULL || !ir_verify_set(ks, &err) || !trace_apply(ks, t, NULL, &target, &err) ||
+		!ir_verify_set(ks, &err))
 		text_add(out, "! %s: %s\n", err.place, err.text);
 	else
 		ir_print_set(out, ks);
@@ -207,7 +208,8 @@ static char *read_page(Arena *a)
 	Err err = { 0 };
 	Bytes page;
 	const char *root = getenv("DLC_SOURCE_ROOT");
-	ck_assert_msg(file_read(a, arena_printf(a, "%s/docs/schedule.md", root != NULL ? root : "."), 1 << 20, &page, &err),
+	ck_assert_msg(
+		file_read(a, arena_printf(a, "%s/docs/schedule.md", root != NULL ? root : "."), 1 << 20, &page, &err),
 		"%s", err.text);
 	return arena_printf(a, "%.*s", (int)page.n, (const char *)page.at);
 }
