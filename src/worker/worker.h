@@ -52,6 +52,7 @@ typedef struct Worker {
 	bool flushes;     /* constants' lines before a sample */
 	int lock;         /* of the device; < 0: none */
 	bool impatient;   /* did not get it in this TIME: does without */
+	uint64_t waited_ns; /* for it, in this TIME */
 } Worker;
 
 DlcStatus worker_image(
