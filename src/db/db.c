@@ -310,7 +310,7 @@ static bool open_to_write(Db *db, Err *err)
 	if (rc != SQLITE_OK)
 		return sql_fail(db, rc, err);
 	return check_identity(db, DB_WRITE, err) &&
-		exec(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA cache_size=-65536", err);
+		exec(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", err);
 }
 
 Db *db_open(const char *path, DbMode mode, Err *err)

@@ -124,14 +124,24 @@ static bool import_lines(Db *db, const char *name, const char *text, size_t n, I
 	return ok;
 }
 
+/* An index page that does not stay in the cache is written again for each row that falls into it. */
+static void set_cache(Db *db, int kib)
+{
+	char pragma[48];
+	snprintf(pragma, sizeof pragma, "PRAGMA cache_size=-%d", kib);
+	sqlite3_exec(db->sql, pragma, NULL, NULL, NULL);
+}
+
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
 {
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
-	if (import_lines(db, name, text, n, count, err) && sql_run(db, SQL_COMMIT, err))
-		return true;
-	sql_forget(db);
-	return false;
+	set_cache(db, n > (size_t)SQL_CACHE_KIB << 10 ? 4 * SQL_CACHE_KIB : SQL_CACHE_KIB);
+	bool ok = import_lines(db, name, text, n, count, err) && sql_run(db, SQL_COMMIT, err);
+	if (!ok)
+		sql_forget(db);
+	set_cache(db, SQL_CACHE_KIB);
+	return ok;
 }
 
 /* ---- checking ---- */

@@ -42,6 +42,8 @@ typedef enum {
 	SQL_COUNT
 } SqlId;
 
+enum { SQL_CACHE_KIB = 65536 /* pages kept in memory, at most */ };
+
 struct Db {
 	sqlite3 *sql;
 	sqlite3_stmt *stmt[SQL_COUNT];

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""bench/db.py [--build=build] [--records=100000] [--trials=300] [--tuning-db=FILE]: what databases take.
+
+First bench_db (ninja -C BUILD tests/db/bench_db): look-ups, imports, a cold open.  Then dlc itself: a log of RECORDS
+runs is imported into the database, which dlc-tune has filled with TRIALS of resnet18 unless it is there already, and
+resnet18 is compiled with it, with that database alone, and with none; five times each, in turns."""
+import argparse, json, os, statistics, subprocess, sys, tempfile, time
+
+def main():
+    ap = argparse.ArgumentParser(usage=__doc__)
+    ap.add_argument("--build", default="build")
+    ap.add_argument("--records", type=int, default=100000)
+    ap.add_argument("--trials", type=int, default=300)
+    ap.add_argument("--tuning-db")
+    a = ap.parse_args()
+    with tempfile.TemporaryDirectory(prefix="dlc-bench-db.") as tmp:
+        tuned, full, log = a.tuning_db or tmp + "/tuned.sqlite", tmp + "/full.sqlite", tmp + "/log.jsonl"
+        run = lambda *words: subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
+        bench = os.path.join(a.build, "tests/db/bench_db")
+        print(run(bench, str(a.records), tmp), end="")
+        if not os.path.exists(tuned):
+            run(a.build + "/dlc-tune", "resnet18", "--tuning-db=" + tuned, f"--trials={a.trials}")
+        run(bench, str(a.records), tmp, log)
+        start = time.time()
+        said = run(a.build + "/dlc-db", "import", full, log).strip()
+        print(f"dlc db import: {said} in {time.time() - start:.2f} s")
+        with open(tmp + "/own.jsonl", "w") as f:
+            f.write(run(a.build + "/dlc-db", "export", tuned))
+        run(a.build + "/dlc-db", "import", full, tmp + "/own.jsonl")
+        took = {name: [] for name in ("full", "own", "none")}
+        for _ in range(5):
+            for name, db in (("full", full), ("own", tuned), ("none", "none")):
+                out = run(a.build + "/dlc-compile", "resnet18", "--tuning-db=" + db, "-o", tmp + "/r.dlcb", "--json")
+                j = json.loads(out)
+                took[name].append(j["seconds"])
+                if len(took[name]) == 5:
+                    print(f"dlc compile resnet18, {name} database: median {statistics.median(took[name]):.2f} s, "
+                          f"least {min(took[name]):.2f} s, {os.path.getsize(db) / 1e6 if db != 'none' else 0:.1f} MB, hits {j['hits']}")
+    return 0
+
+if __name__ == "__main__":
+    sys.exit(main())
