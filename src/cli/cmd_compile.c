@@ -225,6 +225,7 @@ static bool run_compile(const Args *args, Err *err)
 		.o = { .target = &t,
 			.db = d.db,
 			.ndb = (int)d.n,
+			.cache = code_cache_open(args_arena(args)),
 			.required = args_given(args, "require"),
 			.require = (HitClass)args_int(args, "require", HIT_DEFAULT),
 			.unscheduled = args_given(args, "unscheduled"),

@@ -45,7 +45,8 @@ static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcErro
 	target_host(&host, 1);
 	if (!place_target(h->args, &t, h->err) || !target_runs_on(&t, &host, h->err) || !databases_open(h->args, false, &d, h->err))
 		return say(why, h->err);
-	CompileOptions o = { .target = &t, .db = d.db, .ndb = (int)d.n };
+	CompileOptions o = { .target = &t, .db = d.db, .ndb = (int)d.n,
+		.cache = code_cache_open(args_arena(h->args)) };
 	Dag *dag = model_load(h->args, path, h->err);
 	Compiled *c = dag != NULL ? compile_model(args_arena(h->args), dag, &o, h->err) : NULL;
 	databases_close(&d);

@@ -149,6 +149,28 @@ static bool make_folders(Arena *a, const char *path, Err *err)
 	return true;
 }
 
+/* ---- the code cache ---- */
+
+enum { CODE_CACHE_BYTES = 64 << 20 };
+
+/* Code that others may write is not run. */
+static bool is_private(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 022) == 0;
+}
+
+const CodeCache *code_cache_open(Arena *a)
+{
+	const char *path = place_code_cache(a);
+	Err ignored = { 0 };
+	if (path == NULL || !make_folders(a, arena_printf(a, "%s/", path), &ignored) || !is_private(path))
+		return NULL;
+	CodeCache *c = arena_new_of(a, CodeCache);
+	*c = (CodeCache){ path, CODE_CACHE_BYTES };
+	return c;
+}
+
 bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 {
 	*out = (Databases){ 0 };

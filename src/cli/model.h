@@ -6,6 +6,7 @@
 #define CLI_MODEL_H
 
 #include "cli/options.h"
+#include "codegen/cache.h"
 #include "db/db.h"
 #include "frontend/frontend.h"
 
@@ -27,5 +28,8 @@ typedef struct Databases {
  */
 bool databases_open(const Args *args, bool write, Databases *out, Err *err);
 void databases_close(Databases *d);
+
+/* Where compiled code is kept between calls; NULL: nowhere, which is no error. */
+const CodeCache *code_cache_open(Arena *a);
 
 #endif

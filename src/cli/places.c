@@ -65,6 +65,14 @@ const char *place_cache(Arena *a)
 	return user_file(a, "XDG_CACHE_HOME", ".cache", "dlc");
 }
 
+const char *place_code_cache(Arena *a)
+{
+	const char *said = env("DLC_CODE_CACHE"), *cache = place_cache(a);
+	if (said != NULL)
+		return strcmp(said, "none") == 0 ? NULL : said;
+	return cache != NULL ? arena_printf(a, "%s/code", cache) : NULL;
+}
+
 bool place_target(const Args *args, Target *t, Err *err)
 {
 	size_t n;

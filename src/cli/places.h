@@ -18,6 +18,8 @@ const char *const *place_targets(Arena *a, size_t *n);
 const char *place_tuning_db(Arena *a, Err *err);
 /* $XDG_CACHE_HOME/dlc, else ~/.cache/dlc; NULL if there is neither. */
 const char *place_cache(Arena *a);
+/* $DLC_CODE_CACHE, else "code" in the cache; NULL for "none", or if there is no cache. */
+const char *place_code_cache(Arena *a);
 
 /* What --target and --threads of a verb that has both rows say. */
 bool place_target(const Args *args, Target *t, Err *err);

@@ -14,13 +14,13 @@
 
 /* ---- running on this machine: constant folding, prepare Fns ---- */
 
-static bool run_here(Arena *a, const KernelSet *ks, const IrArg *args, int n, Err *err)
+static bool run_here(Arena *a, const CodeCache *cache, const KernelSet *ks, const IrArg *args, int n, Err *err)
 {
 	Target host;
 	Module m;
 	Mapped *mapped = NULL;
 	target_host(&host, 1);
-	bool ok = codegen_compile(a, ks, &host, NULL, &m, err) && codegen_map(&m, &mapped, err) &&
+	bool ok = codegen_compile_cached(cache, a, ks, &host, &m, err) && codegen_map(&m, &mapped, err) &&
 		codegen_call(ks, &m, mapped, args, n, err);
 	codegen_unmap(mapped);
 	return ok;
@@ -36,7 +36,7 @@ static bool eval_run(const Dag *d, const void *const *in, void *const *out, void
 	for (size_t k = 0; ks != NULL && k < n; k++) /* parameters come in this order; their names may be rewritten */
 		args[k] = (IrArg){ .name = ks->fn[0]->param[k].name,
 			.data = k < d->input.n ? (void *)(uintptr_t)in[k] : out[k - d->input.n] };
-	bool ok = ks != NULL && run_here(a, ks, args, (int)n, err);
+	bool ok = ks != NULL && run_here(a, NULL, ks, args, (int)n, err);
 	arena_free(a);
 	return ok;
 }
@@ -76,7 +76,7 @@ static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, i
 		const Prepared *p = k < n ? &given[k] : &out[k - n];
 		args[k] = (IrArg){ .name = p->name, .data = p->data };
 	}
-	bool ok = run_here(a, only(a, b->set[task], FN_PREPARE), args, n + nout, err);
+	bool ok = run_here(a, b->o->cache, only(a, b->set[task], FN_PREPARE), args, n + nout, err);
 	arena_free(a);
 	return ok;
 }
@@ -240,7 +240,8 @@ static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err 
 
 static bool build_code(Build *b, int k, Err *err)
 {
-	return codegen_compile(b->arena, only(b->arena, b->set[k], FN_RUN), b->o->target, NULL, &b->module[k], err);
+	return codegen_compile_cached(b->o->cache, b->arena, only(b->arena, b->set[k], FN_RUN), b->o->target, &b->module[k],
+		err);
 }
 
 /* Where code cannot be made of a recorded schedule, it is made of the default one. */

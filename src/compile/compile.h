@@ -6,7 +6,7 @@
 #ifndef COMPILE_COMPILE_H
 #define COMPILE_COMPILE_H
 
-#include "codegen/codegen.h"
+#include "codegen/cache.h"
 #include "db/db.h"
 #include "graph/graph.h"
 #include "schedule/space.h"
@@ -36,6 +36,7 @@ typedef struct CompileOptions {
 	const Target *target;
 	Db *const *db; /* the best run that any of them knows is taken; their order does not matter */
 	int ndb;
+	const CodeCache *cache; /* NULL: everything is compiled */
 	const Lock *lock; /* takes what it says and nothing else; NULL: none */
 	const char *lock_name; /* in messages */
 	bool required;         /* fails where a task's evidence is less than ... */
