@@ -1,10 +1,11 @@
 /*
- * Where a buffer's elements lie, and which of them are looked at.  Every index map that blocks and
+ * See places.h.  Every index map that blocks and
  * pads is a sum of one function for each dimension; that is tried on some elements, and where it
  * does not hold (swizzles) the map itself is evaluated, element by element.
  */
-#include "measure/points.h"
+#include "measure/places.h"
 
+#include "ir/build.h"
 #include "ir/interp.h"
 
 #include <string.h>
@@ -109,7 +110,7 @@ static int64_t draw_edge(Rng *rng, int64_t extent)
 	return v < 0 ? 0 : v >= extent ? extent - 1 : v;
 }
 
-void points_draw(Rng *rng, const Places *p, int n, int64_t *index)
+void places_draw(Rng *rng, const Places *p, int n, int64_t *index)
 {
 	int corners = p->rank < 6 ? 1 << p->rank : 64;
 	for (int i = 0; i < n; i++)

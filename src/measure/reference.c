@@ -47,7 +47,7 @@ static void list_points(Local *m, RefOut *o, Rng *rng)
 	o->points = POINTS;
 	o->listed = POINTS + npad;
 	o->index = arena_array(m->arena, int64_t, POINTS * o->place.rank + 1);
-	points_draw(rng, &o->place, POINTS, o->index);
+	places_draw(rng, &o->place, POINTS, o->index);
 	uint64_t *at = arena_array(m->arena, uint64_t, o->listed);
 	for (int i = 0; i < POINTS; i++)
 		at[i] = (uint64_t)places_offset(&o->place, o->index + i * o->place.rank);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static char *dlc, *worker; /* paths, from the command line */
+static int threads = 1;
 
 static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
 
@@ -54,7 +55,7 @@ static Measure *open_with(Arena *a, char *builder0, char *builder1, char *runner
 	MeasureOptions o = { .builder = b,
 		.runner = r,
 		.builders = 2,
-		.threads = 1,
+		.threads = threads,
 		.build_ms = 20000,
 		.run_ms = 1000,
 		.tolerance = 1e-4 };
@@ -409,6 +410,23 @@ START_TEST(a_candidate_that_spills_is_not_run)
 }
 END_TEST
 
+START_TEST(threads_share_a_candidate)
+{
+	threads = 2;
+	Lab lab = open_lab();
+	Err err = { 0 };
+	MeasureRef *ref = measure_reference(lab.m, task_of(&lab, BIG), 1, &err);
+	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
+	for (int i = 0; i < 2; i++) {
+		MeasureResult r = measure_text(&lab, ref,
+			BIG_FN "for c in 0..24 parallel {\n" OVER(240, h, OVER(240, w, "v1[0, c, h, w] = max(v0[0, c, h, w], 0.0)\n"))
+			"}\n}\n");
+		ck_assert_msg(r.status == RUN_OK, "%s: %s", run_status_text(r.status), r.detail);
+	}
+	close_lab(&lab);
+}
+END_TEST
+
 START_TEST(a_race)
 {
 	Lab lab = open_lab();
@@ -476,6 +494,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(tc, the_oracle_and_the_naive_form_agree, 0, LEN(tasks));
 	tcase_add_loop_test(tc, errors_are_found_where_no_point_is, 0, LEN(strays));
 	tcase_add_test(tc, a_candidate_that_spills_is_not_run);
+	tcase_add_test(tc, threads_share_a_candidate);
 	tcase_add_test(tc, a_race);
 	tcase_add_test(tc, a_race_with_losers);
 	return run_suite("measure", tc);
