@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { LEAST_CHANNELS = 8, WIDEST = 64 };
+enum { LEAST_CHANNELS = 8, MANY_WEIGHTS = 1 << 14 };
 
 typedef struct Conv {
 	const Dag *d;
@@ -174,6 +174,17 @@ static void transform_nest(Sketch *s, const char *c, int64_t channels, int64_t l
 	sketch_step(s, "vectorize %s", vector);
 }
 
+/* In f64. Vectors take longer to compile than the weights of a small convolution to transform. */
+static void weights_nest(Sketch *s, const Conv *v)
+{
+	int64_t lanes = v->lanes / 2;
+	if (lanes < 2 || v->filters % lanes != 0 || v->filters <= lanes || v->channels * v->filters < MANY_WEIGHTS)
+		return;
+	sketch_step(s, "split u.o %lld", (long long)lanes);
+	sketch_step(s, "reorder u.o.o u.c u.o.i");
+	sketch_step(s, "vectorize u.o.i");
+}
+
 static void product_nest(Sketch *s, const Conv *v, WinogradKnobs k, int64_t tiles)
 {
 	int64_t p = k.tile % 1000, f = k.tile / 1000, vectors = (v->filters + v->lanes - 1) / v->lanes;
@@ -239,6 +250,7 @@ void winograd_steps(Sketch *s, int64_t m, WinogradKnobs k)
 		sketch_step(s, "compute_at wino.m %s", at);
 		sketch_step(s, "compute_at wino.v %s", at);
 	}
+	weights_nest(s, &v);
 	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw");
 	product_nest(s, &v, k, rows * tw);
 	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw");
