@@ -6,6 +6,7 @@
 #include "schedule/tile.h"
 #include "schedule/tmpl_winograd.h"
 
+#include "op/layout.h"
 #include "op/op.h"
 
 #include <string.h>
@@ -29,6 +30,14 @@ static int reduce_named(const Tiled *t, const char *name)
 		if (strcmp(t->reduce[k].name, name) == 0)
 			return k;
 	return -1;
+}
+
+/* How many channels lie side by side: 16 in NCHW16c; 1 where rows or all channels do. */
+static int64_t channel_block(const Value *v)
+{
+	Layout l;
+	bool blocked = layout_read(v->layout, v->shape, &l) && l.n == v->shape.rank + 1 && l.of[l.n - 1] == 1;
+	return blocked ? l.extent[l.n - 1] : 1;
 }
 
 /*
@@ -137,7 +146,7 @@ static bool run(Sketch *s, Err *err)
 	int64_t block = 1;
 	if (!depthwise) {
 		int64_t unroll = sketch_knob(s, "unroll", unrolls, 4, 0);
-		block = d->value.at[c->in[0]].layout != NULL ? lanes : 1;
+		block = channel_block(&d->value.at[c->in[0]]);
 		if (w->shape.dim[1] < block)
 			block = 1;
 		order_reduction(s, &t, &tile, block, unroll);
