@@ -243,7 +243,8 @@ static void ask_read(Local *m, Job *j, Msg *msg, uint32_t buffer, int64_t offset
 	ask(m, j, msg, MSG_READ, &f, NULL, 0);
 }
 
-static void ask_compare(Local *m, Job *j, Msg *msg, const RefOut *o, uint32_t got, uint32_t want, uint32_t at, int64_t n)
+static void ask_compare(
+	Local *m, Job *j, Msg *msg, const RefOut *o, uint32_t got, uint32_t want, uint32_t at, int64_t n)
 {
 	MsgCompare f = { .got = got,
 		.want = want,

@@ -320,7 +320,9 @@ START_TEST(faults_do_not_spread)
 		.run_ms = RUN_MS,
 		.tolerance = 1e-4 };
 	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
-	static const char *const name[] = { "run_segv", "k", "build_exit", "k", "run_exit", "build_segv", "k", "run_ill", "k" };
+	static const char *const name[] = {
+		"run_segv", "k", "build_exit", "k", "run_exit", "build_segv", "k", "run_ill", "k"
+	};
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
