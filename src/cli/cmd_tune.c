@@ -2,21 +2,19 @@
  * dlc tune: searches schedules for the tasks of a model, measures them on this machine, and keeps
  * what it found in the first database. Ctrl-C keeps all; the same command goes on from there.
  */
-#include "base/json.h"
+#include "base/file.h"
 #include "cli/model.h"
 #include "cli/places.h"
+#include "cli/tune_screen.h"
 #include "runtime/cpu.h"
 #include "runtime/probe.h"
-#include "runtime/timing.h"
-#include "tuner/tuner.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BUDGET_MS = 600000 /* without --trials and --budget */, SCREEN_MS = 10000, TERMINAL_MS = 250 };
+enum { BUDGET_MS = 600000 /* without --trials and --budget */, FINALISTS = 3 };
 
 static volatile sig_atomic_t stopped;
 
@@ -25,100 +23,6 @@ static void on_stop(int sig)
 	(void)sig;
 	if (stopped++ != 0)
 		_exit(130); /* asked twice: what is stored is stored */
-}
-
-typedef struct Screen {
-	Arena *arena;
-	bool json, terminal;
-	double shown_ms;
-	int64_t limit;
-} Screen;
-
-static double now_ms(void *arg)
-{
-	(void)arg;
-	return (double)timing_wall_ns() / 1e6;
-}
-
-static void on_trial(const RunRecord *run, const Task *task, void *arg)
-{
-	Screen *s = arg;
-	char hex[HASH_HEX];
-	(void)task;
-	if (!s->json)
-		return;
-	hash_hex(run->id, hex);
-	printf("{\"trial\":\"%s\"}\n", hex);
-	if (fflush(stdout) != 0)
-		stopped = 1; /* nobody reads on */
-}
-
-static void print_line(const Screen *s, const TuneState *t)
-{
-	char trials[48];
-	if (s->limit >= 0)
-		snprintf(trials, sizeof trials, "%lld/%lld", (long long)(t->trials + t->reused), (long long)s->limit);
-	else
-		snprintf(trials, sizeof trials, "%lld", (long long)(t->trials + t->reused));
-	fprintf(stderr, "network  %.2f -> %.2f ms (sum of tasks)   %s | %.0f/s | %d:%02d | failed %lld", t->default_tasks_ms,
-		t->tasks_ms, trials, t->candidates_per_s, (int)t->seconds / 60, (int)t->seconds % 60,
-		(long long)t->failed);
-}
-
-static void on_progress(const TuneState *t, void *arg)
-{
-	Screen *s = arg;
-	double now = now_ms(NULL);
-	if (now - s->shown_ms < (s->terminal ? TERMINAL_MS : SCREEN_MS))
-		return;
-	s->shown_ms = now;
-	if (s->terminal)
-		fputs("\r\033[K", stderr);
-	print_line(s, t);
-	if (!s->terminal)
-		fputc('\n', stderr);
-}
-
-static void print_table(const Screen *s, const TuneState *t)
-{
-	fprintf(stderr, "%s%-9s%-38s%3s %7s %9s %9s\n", s->terminal ? "\r\033[K" : "", "task", "op", "x", "trials",
-		"best ms", "default");
-	for (int k = 0; k < t->ntask; k++) {
-		const TaskState *x = &t->task[k];
-		char hex[HASH_HEX];
-		hash_hex(x->task->id, hex);
-		fprintf(stderr, "%.7s  %-38.38s%3d %7lld %9.3f %9.3f%s\n", hex, x->task->label, x->task->weight,
-			(long long)(x->trials + x->reused), x->best_ms, x->default_ms, x->end != TASK_OPEN ? " done" : "");
-	}
-	print_line(s, t);
-	fprintf(stderr, "\n");
-}
-
-static Json *number(Arena *a, double v)
-{
-	return v > 0 ? json_new_real(a, v) : json_new(a, JV_NULL);
-}
-
-static void print_json(const Args *args, const TuneState *t, const Target *target)
-{
-	Arena *a = args_arena(args);
-	char text[TARGET_TEXT];
-	Text out = { .arena = a };
-	Json *v = json_new(a, JV_OBJECT);
-	json_set(a, v, "model", json_new_text(a, args_operand(args, 0)));
-	json_set(a, v, "target", json_new_text(a, target_text(target, text)));
-	json_set(a, v, "tasks", json_new_int(a, t->ntask));
-	json_set(a, v, "trials", json_new_int(a, t->trials));
-	json_set(a, v, "reused", json_new_int(a, t->reused));
-	json_set(a, v, "failed", json_new_int(a, t->failed));
-	json_set(a, v, "pruned", json_new_int(a, t->pruned));
-	json_set(a, v, "seconds", json_new_real(a, t->seconds));
-	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
-	json_set(a, v, "network_ms", number(a, t->network_ms));
-	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
-	json_set(a, v, "default_network_ms", number(a, t->default_network_ms));
-	json_write(&out, v);
-	puts(text_str(&out));
 }
 
 static int64_t constant_bytes(const Dag *d)
@@ -153,40 +57,115 @@ static Measure *open_measure(const Args *args, const Target *t, const Dag *dag, 
 	return measure_open(&o, err);
 }
 
-static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
+typedef struct Tuning {
+	const Args *args;
+	const Target *target;
+	Databases *d;
+	Partition *part;
+	TuneOptions o;
+	Screen screen;
+	bool dry;
+} Tuning;
+
+/* ---- --try ---- */
+
+/* The task that the option or the file names, the only one of its prefix. */
+static const Task *named_task(const Tuning *x, const char *prefix, const char *path, Err *err)
 {
-	Arena *a = args_arena(args);
-	const char *model = args_operand(args, 0);
-	Dag *dag = model_load(args, model, err);
-	Partition *p = dag != NULL ? compile_tasks(a, dag, t, err) : NULL;
-	const Search *search = search_find(args_text(args, "search", searches[0]->name));
-	const Effort *effort = effort_find(args_text(args, "preset", "normal"));
-	if (search == NULL || effort == NULL)
-		return fail(err, ERR_USAGE, search == NULL ? "--search" : "--preset", "there is no such one; see dlc tune --help");
-	Measure *m = p != NULL ? open_measure(args, t, dag, err) : NULL;
-	if (m == NULL)
+	const Task *found = NULL;
+	if (prefix == NULL) {
+		fail(err, ERR_SYNTAX, path, "names no task: begin it with \"task ID\", or say --tasks=ID");
+		return NULL;
+	}
+	for (int k = 0; k < x->part->ntask; k++) {
+		char hex[HASH_HEX];
+		hash_hex(x->part->task[k]->id, hex);
+		if (strncmp(hex, prefix, strlen(prefix)) != 0)
+			continue;
+		if (found != NULL) {
+			fail(err, ERR_USAGE, path, "the ids of several tasks begin with \"%s\"", prefix);
+			return NULL;
+		}
+		found = x->part->task[k];
+	}
+	if (found == NULL)
+		fail(err, ERR_MISSING, path, "no task of the model has an id that begins with \"%.32s\"", prefix);
+	return found;
+}
+
+static Trace *read_trace(const Tuning *x, const char *path, Err *err)
+{
+	Arena *a = args_arena(x->args);
+	Bytes file;
+	if (!file_read(a, path, 1 << 20, &file, err))
+		return NULL;
+	return trace_parse(a, path, (const char *)file.at, file.n, err);
+}
+
+static bool try_trace(Tuning *x, const char *path, TuneState *state, Err *err)
+{
+	Trace *trace = read_trace(x, path, err);
+	if (trace == NULL)
 		return false;
+	const Task *task = named_task(x, x->o.ntasks > 0 ? x->o.tasks[0] : trace->task, path, err);
+	if (task == NULL)
+		return false;
+	trace->task = NULL;
+	x->o.ntasks = 0;
+	x->o.dag = NULL;
+	bool ok = tune_try(args_arena(x->args), task, trace, &x->o, state, err);
+	if (ok && x->screen.json)
+		screen_end(&x->screen, state);
+	else if (ok)
+		printf("%s %.3f ms\n", task->label, state->task[0].best_ms);
+	return ok;
+}
+
+/* ---- the search ---- */
+
+static bool search(Tuning *x, TuneState *state, Err *err)
+{
+	struct sigaction stop = { .sa_handler = on_stop };
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	const char *path = args_text(x->args, "try", NULL);
+	if (path != NULL)
+		return try_trace(x, path, state, err);
+	if (!tune_model(args_arena(x->args), x->part, &x->o, state, err))
+		return false;
+	screen_end(&x->screen, state);
+	return true;
+}
+
+static bool finish(const Tuning *x, const TuneState *state, Err *err)
+{
+	if (ferror(stdout))
+		return fail(err, ERR_DEVICE, "standard output", "cannot be written; all %lld trials are kept",
+			(long long)state->trials);
+	if (stopped != 0)
+		return fail(err, ERR_INTERRUPTED, x->d->path, "interrupted after %lld trials, all kept; the same command goes on",
+			(long long)state->trials);
+	return true;
+}
+
+static bool set_options(Tuning *x, Dag *dag, Err *err)
+{
+	const Args *args = x->args;
+	const char *name = args_text(args, "search", searches[0]->name);
 	bool counted = args_given(args, "trials"), plus = args_plus(args, "trials");
 	int64_t trials = args_int(args, "trials", -1);
-	Screen s = { .arena = a,
-		.json = args_given(args, "json"),
-		.terminal = isatty(STDERR_FILENO),
-		.shown_ms = now_ms(NULL),
-		.limit = counted && !plus ? trials : -1 };
 	size_t ntasks = 0;
 	const char *const *tasks = args_all(args, "tasks", &ntasks);
-	TuneOptions o = { .target = t,
-		.db = d->db[0],
-		.more = d->db + 1,
-		.nmore = (int)d->n - 1,
-		.measure = m,
-		.clock = { now_ms, NULL },
+	x->o = (TuneOptions){ .target = x->target,
+		.db = x->dry ? NULL : x->d->db[0],
+		.more = x->d->db + !x->dry,
+		.nmore = (int)x->d->n - !x->dry,
+		.clock = { screen_now_ms, NULL },
 		.dag = dag,
-		.finalists = 3,
-		.search = search,
-		.effort = effort,
-		.roof = { .gflops = probe_fma_gflops(t->threads) },
-		.model = model,
+		.finalists = FINALISTS,
+		.search = search_find(name),
+		.effort = &efforts[args_int(args, "preset", EFFORT_normal)],
+		.model = args_operand(args, 0),
 		.started_s = (int64_t)time(NULL),
 		.tasks = tasks,
 		.ntasks = (int)ntasks,
@@ -195,31 +174,40 @@ static bool tune(const Args *args, const Target *t, Databases *d, Err *err)
 		.budget_ms = (double)args_int(args, "budget", counted ? 0 : BUDGET_MS),
 		.seed = (uint64_t)args_int(args, "seed", 1),
 		.stop = &stopped,
-		.on_trial = on_trial,
-		.on_progress = on_progress,
-		.arg = &s };
-	struct sigaction stop = { .sa_handler = on_stop };
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
-	TuneState state;
-	bool ok = tune_model(a, p, &o, &state, err);
-	if (ok && !s.json)
-		print_table(&s, &state);
-	if (ok && state.network_why[0] != 0)
-		fprintf(stderr, "dlc: the network was not measured: %s", state.network_why);
-	if (ok && s.json)
-		print_json(args, &state, t);
-	else if (ok && state.network_ms > 0)
-		printf("network %.3f ms with the best schedules, %.3f ms with the default ones\n", state.network_ms,
-			state.default_network_ms);
+		.on_trial = screen_trial,
+		.on_progress = screen_progress,
+		.arg = &x->screen };
+	x->screen = (Screen){ .arena = args_arena(args),
+		.model = x->o.model,
+		.db = x->d->path,
+		.target = x->target,
+		.json = args_given(args, "json"),
+		.budget_ms = x->o.budget_ms,
+		.stop = &stopped };
+	return x->o.search != NULL || fail(err, ERR_USAGE, "--search", "there is no search \"%.40s\"", name);
+}
+
+static bool tune(Tuning *x, Err *err)
+{
+	Arena *a = args_arena(x->args);
+	TuneState state = { 0 };
+	Dag *dag = model_load(x->args, args_operand(x->args, 0), err);
+	x->part = dag != NULL ? compile_tasks(a, dag, x->target, err) : NULL;
+	if (x->part == NULL || !set_options(x, dag, err))
+		return false;
+	screen_open(&x->screen);
+	if (x->dry) {
+		bool planned = tune_plan(a, x->part, &x->o, &state, err);
+		if (planned)
+			screen_plan(&x->screen, &state);
+		return planned;
+	}
+	x->o.roof.gflops = probe_fma_gflops(x->target->threads);
+	Measure *m = open_measure(x->args, x->target, dag, err);
+	x->o.measure = m;
+	bool ok = m != NULL && search(x, &state, err);
 	measure_close(m);
-	if (ok && ferror(stdout))
-		return fail(err, ERR_DEVICE, "standard output", "cannot be written; all %lld trials are kept",
-			(long long)state.trials);
-	if (ok && stopped != 0)
-		return fail(err, ERR_INTERRUPTED, d->path, "interrupted after %lld trials, all kept; the same command goes on",
-			(long long)state.trials);
-	return ok;
+	return ok && finish(x, &state, err);
 }
 
 static bool run_tune(const Args *args, Err *err)
@@ -227,9 +215,11 @@ static bool run_tune(const Args *args, Err *err)
 	Target t, host;
 	Databases d;
 	target_host(&host, 1);
-	if (!place_target(args, &t, err) || !target_runs_on(&t, &host, err) || !databases_open(args, true, &d, err))
+	bool dry = args_given(args, "dry-run");
+	if (!place_target(args, &t, err) || (!dry && !target_runs_on(&t, &host, err)) || !databases_open(args, !dry, &d, err))
 		return false;
-	bool ok = tune(args, &t, &d, err);
+	Tuning x = { .args = args, .target = &t, .d = &d, .dry = dry };
+	bool ok = tune(&x, err);
 	databases_close(&d);
 	return ok;
 }
@@ -244,8 +234,11 @@ static const Option options[] = {
 		.help = "60s, 10m, 2h (default 10m where --trials is not given)" },
 	{ .name = "tasks", .kind = OPT_TEXT, .arg = "ID", .many = true, .help = "only tasks whose id begins so; repeats" },
 	{ .name = "search", .kind = OPT_TEXT, .arg = "NAME", .help = "search strategy: rank (default), random" },
-	{ .name = "preset", .kind = OPT_TEXT, .arg = "NAME", .help = "how hard to look: quick, normal (default), thorough" },
-	{ .name = "jobs", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = MEASURE_BUILDERS, .help = "compilers at once (default 2 where there are more cores than threads)" },
+	{ .name = "preset", .kind = OPT_CHOICE, .arg = "quick|normal|thorough", .help = "how hard to look (default normal)" },
+	{ .name = "try", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "measure and store this schedule, search nothing" },
+	{ .name = "dry-run", .kind = OPT_FLAG, .help = "say what would be searched, measure and write nothing" },
+	{ .name = "jobs", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = MEASURE_BUILDERS,
+		.help = "compilers at once (default 2 where there are more cores than threads)" },
 	OPTIONS_MODEL,
 	OPTION_SEED,
 	OPTION_JSON,

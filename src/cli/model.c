@@ -189,7 +189,8 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 		return false;
 	out->db = arena_array(a, Db *, n + 1);
 	for (size_t i = 0; i < n; i++) {
-		if (!asked && !write && access(path[i], F_OK) != 0)
+		bool needed = asked && !(args_has(args, "dry-run") && args_given(args, "dry-run"));
+		if (!needed && !write && access(path[i], F_OK) != 0)
 			continue;
 		Db *db = db_open(path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
 		if (db == NULL) {

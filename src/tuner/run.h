@@ -21,6 +21,10 @@ typedef struct Tuner {
 	double compile_ms; /* what that took */
 } Tuner;
 
+/* The chosen tasks, and what is known of them; writes nothing. */
+bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
+/* Tasks, target, environment and session become records. */
+bool tuner_session(Tuner *t, Err *err);
 double tuner_now(const Tuner *t);
 /* Inputs and oracle of the task, made when they are needed first. */
 bool tuner_reference(Tuner *t, TaskRun *r, Err *err);

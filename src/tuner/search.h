@@ -26,7 +26,12 @@ typedef struct Effort {
 	int pairs;    /* moves of two knobs tried around the best */
 } Effort;
 
-extern const Effort efforts[]; /* ends with name == NULL */
+enum {
+#define EFFORT(name, sample, picks, restarts, pairs, doc) EFFORT_##name,
+#include "tuner/effort.def"
+#undef EFFORT
+};
+extern const Effort efforts[]; /* by EFFORT_...; ends with name == NULL */
 const Effort *effort_find(const char *name); /* NULL: there is none */
 
 enum { SEARCH_DONE = 0, SEARCH_WAITS = -1 };

@@ -5,6 +5,7 @@
 #include "db/near.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,12 +47,21 @@ static double estimate_config(void *arg, const Config *c, uint64_t *same)
 
 /* ---- what is known already ---- */
 
+/* "compute conv2d.winograd m=2": "wino". */
+static void note_algorithm(TaskState *s, const char *trace)
+{
+	const char *dot = strncmp(trace, "compute ", 8) == 0 ? strchr(trace, '.') : NULL;
+	snprintf(s->algorithm, sizeof s->algorithm, "%.4s", dot != NULL ? dot + 1 : "");
+}
+
 static void note_time(TaskRun *r, const char *trace, double ns)
 {
 	TaskState *s = r->state;
 	double ms = ns / 1e6;
-	if (s->best_ms == 0 || ms < s->best_ms)
+	if (s->best_ms == 0 || ms < s->best_ms) {
 		s->best_ms = ms;
+		note_algorithm(s, trace);
+	}
 	if (strcmp(trace, r->default_trace) == 0 && (s->default_ms == 0 || ms < s->default_ms))
 		s->default_ms = ms;
 }

@@ -45,6 +45,8 @@ typedef struct Candidate {
 KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err);
 /* Space, default, and what the databases hold; writes nothing. */
 bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err);
+/* Traces from elsewhere that are worth a trial. */
+bool task_run_seeds(TaskRun *r, Err *err);
 /*
  * A candidate not measured yet, marked as under way. NULL: there is none now (r->waits), or none at all
  * (r->state->end). flying: those under way.

@@ -49,7 +49,7 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 		if (!wanted(t->o, p->task[i]))
 			continue;
 		TaskRun *r = &t->run[s->ntask];
-		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->o, err))
+		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->o, err) || !task_run_seeds(r, err))
 			return false;
 		s->reused += r->state->reused;
 	}
@@ -63,7 +63,7 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 	return true;
 }
 
-static bool open_session(Tuner *t, Err *err)
+bool tuner_session(Tuner *t, Err *err)
 {
 	SessionInfo s = { .tool = "dlc " DLC_VERSION,
 		.search = t->o->search->name,
@@ -268,26 +268,26 @@ static bool land(Tuner *t, Err *err)
 	return ok;
 }
 
-static Tuner tuner_new(Arena *a, const TuneOptions *o, TuneState *out)
+bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
 {
 	*out = (TuneState){ 0 };
-	Tuner t = { .arena = a, .o = o, .state = out, .first_build_ms = -1 };
-	t.start_ms = tuner_now(&t);
-	return t;
+	*t = (Tuner){ .arena = a, .o = o, .state = out, .first_build_ms = -1 };
+	t->start_ms = tuner_now(t);
+	return open_tasks(t, p, err);
 }
 
 bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
 {
-	Tuner t = tuner_new(a, o, out);
-	bool ok = open_tasks(&t, p, err);
+	Tuner t;
+	bool ok = tuner_open(&t, a, p, o, out, err);
 	tuner_sum_up(&t);
 	return ok;
 }
 
 bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
 {
-	Tuner t = tuner_new(a, o, out);
-	if (!open_tasks(&t, p, err) || !open_session(&t, err))
+	Tuner t;
+	if (!tuner_open(&t, a, p, o, out, err) || !tuner_session(&t, err))
 		return false;
 	final_open(&t);
 	bool ok = search_all(&t, err);

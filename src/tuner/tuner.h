@@ -58,6 +58,8 @@ typedef struct TaskState {
 	double roof_ms;             /* 0: not known */
 	double space;               /* configs */
 	TaskEnd end;
+	int seeds;         /* schedules from elsewhere that are tried */
+	char algorithm[8]; /* of the best schedule: "wino"; "": the operator's own */
 	bool raced; /* the best few were timed side by side */
 } TaskState;
 
@@ -78,6 +80,11 @@ typedef struct TuneState {
 
 /* What tune_model would begin with: tasks, spaces, what is known. Measures and writes nothing; o->db may be NULL. */
 bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
+/*
+ * Measures one schedule of a task and stores what became of it. Fails with the reason where it is refused,
+ * fails or is wrong; `out` has one task.
+ */
+bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneOptions *o, TuneState *out, Err *err);
 /*
  * Fails where a record cannot be stored, an oracle not be computed, no task be chosen; what was
  * measured before that is in the database. `out` is filled in either way.

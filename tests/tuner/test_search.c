@@ -94,8 +94,10 @@ static Found hunt(Arena *a, Land *l, const Search *search, const char *preset, i
 	int n = 0, got = 1;
 	while ((int)f.asked.n < most && f.trials == 0) {
 		while (n < late && (got = search->ask(s, &flying[n], 1)) > 0) {
+			bool twice = false; /* ck_assert costs a write */
 			for (size_t k = 0; k < f.asked.n; k++)
-				ck_assert(memcmp(&f.asked.at[k], &flying[n], sizeof flying[n]) != 0);
+				twice |= memcmp(&f.asked.at[k], &flying[n], sizeof flying[n]) == 0;
+			ck_assert(!twice);
 			vec_push(a, &f.asked, flying[n]);
 			n++;
 		}
@@ -205,9 +207,11 @@ START_TEST(equal_schedules_are_one_point)
 	l->twins = true;
 	Found f = hunt(a, l, &search_rank, "thorough", 2, 0, 5000);
 	ck_assert(f.ended);
+	bool twice = false;
 	for (size_t i = 0; i < f.asked.n; i++)
 		for (size_t k = 0; k < i; k++)
-			ck_assert(memcmp(f.asked.at[i].pick, f.asked.at[k].pick, 3) != 0);
+			twice |= memcmp(f.asked.at[i].pick, f.asked.at[k].pick, 3) == 0;
+	ck_assert(!twice);
 	arena_free(a);
 }
 END_TEST

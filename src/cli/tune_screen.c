@@ -1,0 +1,254 @@
+/* See tune_screen.h. */
+#include "cli/tune_screen.h"
+
+#include "base/json.h"
+#include "runtime/timing.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24 /* of a terminal that does not say */ };
+
+double screen_now_ms(void *arg)
+{
+	(void)arg;
+	return (double)timing_wall_ns() / 1e6;
+}
+
+void screen_open(Screen *s)
+{
+	s->terminal = !s->json && isatty(STDERR_FILENO);
+	s->start_ms = s->shown_ms = screen_now_ms(NULL);
+}
+
+void screen_trial(const RunRecord *run, const Task *task, void *arg)
+{
+	Screen *s = arg;
+	char hex[HASH_HEX];
+	(void)task;
+	if (!s->json)
+		return;
+	hash_hex(run->id, hex);
+	printf("{\"trial\":\"%s\"}\n", hex);
+	if (fflush(stdout) != 0)
+		*s->stop = 1; /* nobody reads on */
+}
+
+/* ---- the last line ---- */
+
+static void add_time(Text *out, double seconds)
+{
+	text_add(out, "%d:%02d", (int)seconds / 60, (int)seconds % 60);
+}
+
+/* Until the budget or the trials are used up, whichever is first; < 0: neither is limited. */
+static double seconds_left(const Screen *s, const TuneState *t)
+{
+	double left = s->budget_ms > 0 ? s->budget_ms / 1000 - t->seconds : -1;
+	if (t->limit >= 0 && t->candidates_per_s > 0) {
+		double by_trials = (double)(t->limit - t->trials) / t->candidates_per_s;
+		left = left < 0 || by_trials < left ? by_trials : left;
+	}
+	return left > 0 || (s->budget_ms <= 0 && t->limit < 0) ? left : 0;
+}
+
+static void add_failures(Text *out, const TuneState *t)
+{
+	text_add(out, " | failed %lld", (long long)t->failed);
+	const char *before = ": ";
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
+		if (i != RUN_OK && t->status[i] != 0) {
+			text_add(out, "%s%s %lld", before, run_status_text((RunStatus)i), (long long)t->status[i]);
+			before = ", ";
+		}
+}
+
+static void add_line(Text *out, const Screen *s, const TuneState *t)
+{
+	double left = seconds_left(s, t);
+	int64_t had = t->trials + t->reused;
+	text_add(out, "network  %.2f -> %.2f ms (sum of tasks)   %lld", t->default_tasks_ms, t->tasks_ms, (long long)had);
+	if (t->limit >= 0)
+		text_add(out, "/%lld", (long long)(t->limit + t->reused));
+	text_add(out, " | %.0f/s | ", t->candidates_per_s);
+	add_time(out, t->seconds);
+	if (left >= 0) {
+		text_add(out, ", ETA ");
+		add_time(out, left);
+	}
+	add_failures(out, t);
+	text_add(out, "\n");
+}
+
+/* ---- the table ---- */
+
+static void add_head(Text *out, const Screen *s, const TuneState *t)
+{
+	char target[TARGET_TEXT];
+	text_add(out, "dlc-tune %s  %s  db %s (%lld trials reused)\n", s->model, target_text(s->target, target),
+		s->db != NULL ? s->db : "none", (long long)t->reused);
+	text_add(out, "%-9s%-38s%3s %7s %9s %9s %6s\n", "task", "op", "x", "trials", "best ms", "default", "roof");
+}
+
+static void add_row(Text *out, const TuneState *t, const TaskState *x)
+{
+	char hex[HASH_HEX], roof[24] = "";
+	hash_hex(x->task->id, hex);
+	if (x->best_ms > 0 && x->roof_ms > 0)
+		snprintf(roof, sizeof roof, "%.0f%%", 100 * x->roof_ms / x->best_ms);
+	text_add(out, "%.7s  %-38.38s%3d %7lld %9.3f %9.3f %6s%s%s%s%s\n", hex, x->task->label, x->task->weight,
+		(long long)(x->trials + x->reused), x->best_ms, x->default_ms, roof, x->algorithm[0] != 0 ? " " : "", x->algorithm,
+		x->end != TASK_OPEN ? " done" : "", t->now == x && x->end == TASK_OPEN ? " *" : "");
+}
+
+static int rows_of_terminal(void)
+{
+	struct winsize w;
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 ? w.ws_row : ROWS;
+}
+
+static double time_of(const TaskState *x)
+{
+	return x->best_ms * x->task->weight;
+}
+
+/* The n tasks that take most of the network, in their order. */
+static void add_rows(Text *out, const Screen *s, const TuneState *t, int n)
+{
+	int left_out = 0;
+	for (int k = 0; k < t->ntask; k++) {
+		int longer = 0;
+		for (int i = 0; i < t->ntask; i++)
+			longer += time_of(&t->task[i]) > time_of(&t->task[k]) || (time_of(&t->task[i]) == time_of(&t->task[k]) && i < k);
+		if (longer < n)
+			add_row(out, t, &t->task[k]);
+		else
+			left_out++;
+	}
+	(void)s;
+	if (left_out > 0)
+		text_add(out, "and %d more\n", left_out);
+}
+
+static void draw(Screen *s, const TuneState *t, int rows)
+{
+	Arena *a = arena_new();
+	Text out = { .arena = a };
+	add_head(&out, s, t);
+	add_rows(&out, s, t, rows);
+	add_line(&out, s, t);
+	if (s->lines > 0)
+		fprintf(stderr, "\033[%dA\033[J", s->lines);
+	fputs(text_str(&out), stderr);
+	s->lines = 0;
+	for (const char *p = text_str(&out); *p != 0; p++)
+		s->lines += *p == '\n';
+	arena_free(a);
+}
+
+void screen_progress(const TuneState *t, void *arg)
+{
+	Screen *s = arg;
+	double now = screen_now_ms(NULL);
+	if (now - s->shown_ms < (s->terminal ? TERMINAL_MS : EVERY_MS))
+		return;
+	s->shown_ms = now;
+	if (s->terminal) {
+		int room = rows_of_terminal() - 5;
+		draw(s, t, room > 1 ? room : 1);
+		return;
+	}
+	Arena *a = arena_new();
+	Text out = { .arena = a };
+	add_line(&out, s, t);
+	fputs(text_str(&out), stderr);
+	arena_free(a);
+}
+
+/* ---- the end ---- */
+
+static Json *number(Arena *a, double v)
+{
+	return v > 0 ? json_new_real(a, v) : json_new(a, JV_NULL);
+}
+
+static void print_json(const Screen *s, const TuneState *t)
+{
+	Arena *a = s->arena;
+	char text[TARGET_TEXT];
+	Text out = { .arena = a };
+	Json *v = json_new(a, JV_OBJECT);
+	json_set(a, v, "model", json_new_text(a, s->model));
+	json_set(a, v, "target", json_new_text(a, target_text(s->target, text)));
+	json_set(a, v, "tasks", json_new_int(a, t->ntask));
+	json_set(a, v, "trials", json_new_int(a, t->trials));
+	json_set(a, v, "reused", json_new_int(a, t->reused));
+	json_set(a, v, "failed", json_new_int(a, t->failed));
+	json_set(a, v, "pruned", json_new_int(a, t->pruned));
+	json_set(a, v, "seconds", json_new_real(a, t->seconds));
+	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
+	json_set(a, v, "network_ms", number(a, t->network_ms));
+	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
+	json_set(a, v, "default_network_ms", number(a, t->default_network_ms));
+	json_write(&out, v);
+	puts(text_str(&out));
+}
+
+void screen_end(Screen *s, const TuneState *t)
+{
+	if (!s->json)
+		draw(s, t, t->ntask);
+	if (t->network_why[0] != 0)
+		fprintf(stderr, "dlc: the network was not measured: %s", t->network_why);
+	if (s->json)
+		print_json(s, t);
+	else if (t->network_ms > 0)
+		printf("network %.3f ms with the best schedules, %.3f ms with the default ones\n", t->network_ms,
+			t->default_network_ms);
+}
+
+static void plan_json(const Screen *s, const TaskState *x)
+{
+	Arena *a = s->arena;
+	char hex[HASH_HEX];
+	Text out = { .arena = a };
+	Json *v = json_new(a, JV_OBJECT);
+	hash_hex(x->task->id, hex);
+	json_set(a, v, "key", json_new_text(a, hex));
+	json_set(a, v, "op", json_new_text(a, x->task->label));
+	json_set(a, v, "weight", json_new_int(a, x->task->weight));
+	json_set(a, v, "space", json_new_real(a, x->space));
+	json_set(a, v, "reused", json_new_int(a, x->reused));
+	json_set(a, v, "seeds", json_new_int(a, x->seeds));
+	json_set(a, v, "best_ms", number(a, x->best_ms));
+	json_set(a, v, "default_ms", number(a, x->default_ms));
+	json_write(&out, v);
+	puts(text_str(&out));
+}
+
+void screen_plan(Screen *s, const TuneState *t)
+{
+	double space = 0;
+	int fresh = 0;
+	if (!s->json)
+		printf("%-9s%-38s%3s %12s %7s %6s %9s\n", "task", "op", "x", "space", "reused", "seeds", "best ms");
+	for (int k = 0; k < t->ntask; k++) {
+		const TaskState *x = &t->task[k];
+		char hex[HASH_HEX];
+		hash_hex(x->task->id, hex);
+		space += x->space;
+		fresh += x->best_ms == 0;
+		if (s->json)
+			plan_json(s, x);
+		else
+			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9.3f\n", hex, x->task->label, x->task->weight, x->space,
+				(long long)x->reused, x->seeds, x->best_ms);
+	}
+	if (s->json)
+		print_json(s, t);
+	else
+		printf("%d tasks, %d without a time, %.0f configs; %lld trials reused; nothing was measured\n", t->ntask, fresh, space,
+			(long long)t->reused);
+}

@@ -1,0 +1,74 @@
+/*
+ * Schedules from elsewhere that a task begins with: what was best for it with the code of another epoch,
+ * and what was best for tasks of its family, or on a target like this one, fitted to its shape. They are
+ * only traces to be measured: no time is taken over.
+ */
+#include "tuner/task_run.h"
+
+#include "compile/near.h"
+#include "db/near.h"
+
+#include <string.h>
+
+enum { EPOCHS = 2, OLD = 3, NEIGHBOURS = 3, BEST = 1 };
+
+static void add_seed(TaskRun *r, const char *trace)
+{
+	for (size_t i = 0; i < r->seed.n; i++)
+		if (strcmp(r->seed.at[i], trace) == 0)
+			return;
+	if (known_find(&r->known, trace) == NULL)
+		vec_push(r->arena, &r->seed, arena_printf(r->arena, "%s", trace));
+}
+
+static bool old_ones(TaskRun *r, DbSet set, Hash target, Arena *scratch, Err *err)
+{
+	int epoch[EPOCHS], n;
+	if (!db_epochs(set, r->task->id, target, CODEGEN_EPOCH, epoch, EPOCHS, &n, err))
+		return false;
+	for (int i = 0; i < n; i++) {
+		DbKey key = { .workload = r->task->id, .target = target, .epoch = epoch[i] };
+		DbChoice choice[OLD];
+		int count;
+		if (!db_rank(set, &key, choice, OLD, &count, scratch, err))
+			return false;
+		for (int k = 0; k < count; k++)
+			add_seed(r, choice[k].run.trace);
+	}
+	return true;
+}
+
+static bool near_ones(TaskRun *r, DbSet set, Arena *scratch, Err *err)
+{
+	DbNear near[NEIGHBOURS];
+	int n;
+	if (!db_nearest(set, r->task, r->o->target, near, NEIGHBOURS, &n, scratch, err))
+		return false;
+	for (int i = 0; i < n; i++) {
+		DbKey key = { .workload = near[i].workload, .target = near[i].target, .epoch = CODEGEN_EPOCH };
+		DbChoice choice[BEST];
+		int count;
+		if (!db_rank(set, &key, choice, BEST, &count, scratch, err))
+			return false;
+		const char *fitted = count > 0 ? near_fit(scratch, r->task, r->o->target, choice[0].run.trace) : NULL;
+		if (fitted != NULL)
+			add_seed(r, fitted);
+	}
+	return true;
+}
+
+bool task_run_seeds(TaskRun *r, Err *err)
+{
+	Arena *scratch = arena_new();
+	Db **db = arena_array(scratch, Db *, r->o->nmore + 1);
+	DbSet set = { db, 0 };
+	if (r->o->db != NULL)
+		db[set.n++] = r->o->db;
+	for (int i = 0; i < r->o->nmore; i++)
+		db[set.n++] = r->o->more[i];
+	bool ok = set.n == 0 || (old_ones(r, set, target_id(r->o->target), scratch, err) &&
+					(r->state->reused > 0 || near_ones(r, set, scratch, err)));
+	r->state->seeds = (int)r->seed.n;
+	arena_free(scratch);
+	return ok;
+}
