@@ -131,6 +131,22 @@ static const char *const workloads[] = {
 	"dag f\nin x: f32[1,8,5,5]\nconst w: f32[8,1,3,3]\n"
 	"y: f32[1,8,3,3] = conv(x, w) groups=8\nout y\n",
 	"dag g\nin a: f32[2,5,6]\nin b: f32[2,6,7]\ny: f32[2,5,7] = matmul(a, b)\nout y\n",
+	/* Channels in blocks: what networks have between their ends. Nothing divides. */
+	"dag h\nin x: f32[1,12,7,13]:NCHW8c\nin r: f32[1,20,7,13]:NCHW8c\nconst w: f32[20,12,3,3]\nconst b: f32[20]\n"
+	"y: f32[1,20,7,13] = conv(x, w, b) pads=[1,1,1,1]\na: f32[1,20,7,13] = add(y, r)\n"
+	"z: f32[1,20,7,13]:NCHW8c = relu(a)\nout z\n",
+	"dag i\nin x: f32[1,24,9,9]:NCHW8c\nconst w: f32[12,24,1,1]\n"
+	"y: f32[1,12,5,5]:NCHW8c = conv(x, w) strides=[2,2]\nout y\n",
+	"dag j\nin x: f32[1,3,13,13]\nconst w: f32[16,3,5,5]\nconst b: f32[16]\n"
+	"y: f32[1,16,7,7] = conv(x, w, b) pads=[2,2,2,2] strides=[2,2]\nz: f32[1,16,7,7]:NCHW8c = relu(y)\nout z\n",
+	"dag k\nin x: f32[1,20,7,13]:NCHW8c\nconst w: f32[20,1,3,3]\nconst b: f32[20]\n"
+	"y: f32[1,20,7,13] = conv(x, w, b) groups=20 pads=[1,1,1,1]\nz: f32[1,20,7,13]:NCHW8c = clip(y) lo=0 hi=6\nout z\n",
+	"dag l\nin x: f32[1,12,7,24]:NCHW8c\ny: f32[1,12,4,12]:NCHW8c = max_pool(x) kernel=[3,3] pads=[1,1,1,1] strides=[2,2]\nout y\n",
+	"dag m\nin x: f32[1,12,7,7]:NCHW8c\ny: f32[1,12,7,7]:NCHW8c = avg_pool(x) kernel=[3,3] pads=[1,1,1,1]\nout y\n",
+	"dag n\nin x: f32[1,20,5,7]:NCHW8c\ny: f32[1,20,1,1] = reduce_mean(x) axes=[2,3]\nout y\n",
+	"dag o\nin x: f32[1,49]\nconst w: f32[20,49]\nconst b: f32[20]\ny: f32[1,20] = dense(x, w, b)\nout y\n",
+	"dag p\nin x: f32[7,24]\nconst w: f32[20,24]\ny: f32[7,20] = dense(x, w)\nz: f32[7,20] = relu(y)\nout z\n",
+	"dag q\nin x: f32[1,12,13]:NCW8c\nconst w: f32[8,12,3]\ny: f32[1,8,13]:NCW8c = conv(x, w) pads=[1,1]\nout y\n",
 };
 
 static void check_trace(const Task *task, const Target *target, const Trace *t, IrDomain domain, uint64_t seed)
