@@ -7,8 +7,12 @@
 #include "cli/places.h"
 #include "codegen/codegen.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LOG_BYTES ((size_t)1 << 31)
 
@@ -128,13 +132,49 @@ static bool import_file(Db *db, Arena *a, const char *path, ImportCount *count, 
 	return db_import(db, path, (const char *)file.at, file.n, count, err);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The logs of a folder, *.jsonl, by name. */
+static bool import_folder(Db *db, Arena *a, const char *path, ImportCount *count, Err *err)
+{
+	VEC(const char *) log = { 0 };
+	DIR *d = opendir(path);
+	if (d == NULL)
+		return fail(err, ERR_DEVICE, path, "the folder cannot be read: %s", strerror(errno));
+	for (struct dirent *e; (e = readdir(d)) != NULL;) {
+		size_t n = strlen(e->d_name);
+		if (n > 6 && strcmp(e->d_name + n - 6, ".jsonl") == 0)
+			vec_push(a, &log, arena_printf(a, "%s/%s", path, e->d_name));
+	}
+	closedir(d);
+	if (log.n > 1)
+		qsort(log.at, log.n, sizeof *log.at, by_name);
+	for (size_t i = 0; i < log.n; i++)
+		if (!import_file(db, a, log.at[i], count, err))
+			return false;
+	return log.n > 0 || fail(err, ERR_INPUT, path, "the folder holds no logs (*.jsonl)");
+}
+
+static bool import_one(Db *db, const char *path, ImportCount *count, Err *err)
+{
+	struct stat st;
+	Arena *a = arena_new(); /* a log is large, and needed once */
+	bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	bool ok = folder ? import_folder(db, a, path, count, err) : import_file(db, a, path, count, err);
+	arena_free(a);
+	return ok;
+}
+
 static bool run_import(const Args *args, Err *err)
 {
 	ImportCount count = { 0 };
 	Db *db = db_operand(args, DB_WRITE, err);
 	bool ok = db != NULL;
 	for (int i = 1; ok && i < args_count(args); i++)
-		ok = import_file(db, args_arena(args), args_operand(args, i), &count, err);
+		ok = import_one(db, args_operand(args, i), &count, err);
 	db_close(db);
 	if (!ok)
 		return false;
@@ -182,7 +222,7 @@ static const Option retract_options[] = {
 static const Verb db_export_verb = { .name = "export",
 	.summary = "Print all records, or those of a task, one line each, what a line names before it",
 	.operands = "[DB [TASK]]", .least = 0, .most = 2, .options = no_options, .run = run_export };
-static const Verb db_import_verb = { .name = "import", .summary = "Take records from logs (or - for stdin); bad lines are skipped and counted",
+static const Verb db_import_verb = { .name = "import", .summary = "Take records from logs, folders of logs, or - for stdin; bad lines are skipped and counted",
 	.operands = "DB LOG...", .least = 2, .most = -1, .options = no_options, .run = run_import };
 static const Verb db_check_verb = { .name = "check", .summary = "Check structure and the hash of every record",
 	.operands = "[DB]", .least = 0, .most = 1, .options = no_options, .run = run_check };

@@ -4,7 +4,7 @@
     records.py BUILD
 
 Every check is a function; its first line says what a user may rely on."""
-import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
+import hashlib, json, os, random, re, shutil, sqlite3, struct, subprocess, sys, tempfile, time
 
 BUILD = os.path.abspath(sys.argv[1])
 TMP = tempfile.mkdtemp(prefix="dlc-records.")
@@ -43,6 +43,11 @@ def merged(name, *extra):
 def compiled(path, *args, want=0):
     p = run("dlc-compile", *MODEL, "--tuning-db=" + path, "-o", TMP + "/m.dlcb", "--json", *args, want=want)
     return (json.loads(p.stdout) if want == 0 else None), p.stderr
+
+def array(path):
+    data = bytes_of(path)
+    n = struct.unpack("<H", data[8:10])[0]
+    return struct.unpack(f"<{(len(data) - 10 - n) // 4}f", data[10 + n:])
 
 def bytes_of(path):
     return open(path, "rb").read()
@@ -108,6 +113,18 @@ def empty_databases():
     db("best", TMP + "/empty.sqlite", "12", want=3)
     assert compiled(TMP + "/empty.sqlite")[0]["hits"]["exact"] == 0
 
+def folders_of_logs():
+    """A folder's logs are imported, all of them; one without logs is told."""
+    os.makedirs(TMP + "/logs")
+    text = lines(DB)
+    open(TMP + "/logs/a.jsonl", "w").write("\n".join(text[:-5]) + "\n")
+    open(TMP + "/logs/b.jsonl", "w").write("\n".join(text[-5:]) + "\n")
+    open(TMP + "/logs/note.txt", "w").write("not a log\n")
+    assert db("import", TMP + "/folder.sqlite", TMP + "/logs").stdout == f"{len(text)} new, 0 known, 0 skipped\n"
+    assert lines(TMP + "/folder.sqlite") == text
+    os.makedirs(TMP + "/empty")
+    db("import", TMP + "/folder.sqlite", TMP + "/empty", want=1)
+
 def hits():
     """Exact where there is a record, stale where the code was other, near for other shapes, default for none."""
     n = len(rows("list", DB))
@@ -122,7 +139,11 @@ def hits():
     assert stale["hits"]["stale"] == n, stale
     p = run("dlc-compile", "squeezenet1_1", "--shape=data=1,3,40,40", "--tuning-db=" + DB, "-o", TMP + "/n.dlcb", "--explain")
     assert re.search(r"exact \d+, near \d+, stale 0, default \d+; estimated [0-9.]+ ms", p.stdout), p.stdout[-200:]
-    run("dlc-run", TMP + "/n.dlcb")
+    run("dlc-compile", "squeezenet1_1", "--shape=data=1,3,40,40", "--tuning-db=none", "--unscheduled", "-o", TMP + "/u.dlcb")
+    for f in "nu":
+        run("dlc-run", f"{TMP}/{f}.dlcb", "--seed=5", "--output", f"{TMP}/{f}.npy")
+    a, b = array(TMP + "/n.npy"), array(TMP + "/u.npy")
+    assert len(a) == 1000 and max(abs(x - y) for x, y in zip(a, b)) <= 1e-4 * max(map(abs, b))
 
 def renamed_models_hit():
     """A model of other names with the same layers finds the same records."""
@@ -212,7 +233,7 @@ def damage():
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
 failed = 0
-for check in (the_verbs, prefixes, empty_databases, hits, renamed_models_hit, locks, claims, damage):
+for check in (the_verbs, prefixes, empty_databases, folders_of_logs, hits, renamed_models_hit, locks, claims, damage):
     start = time.time()
     try:
         check()
