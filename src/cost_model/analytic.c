@@ -295,18 +295,23 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 	return fmax(most, wait) + SPILL * spilled + HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
 }
 
-/* A buffer's part of a leaf's traffic. */
-static void add_moved(const Reach *r, bool writes, Moved *m, int *count, CostNest *n)
+static int64_t elements_of(CostNest *n, const Buf *b)
 {
 	int64_t elements = 1, extent;
-	if (r->at == NULL || r->registers || *count == ACCESSES)
-		return;
-	const Buf *b = r->at->buf;
 	for (int k = 0; k < (b->map.n != 0 ? b->map.n : b->rank); k++)
 		if (nest_eval(n, b->map.n != 0 ? b->map.extent[k] : b->shape[k], &extent) && extent > 0)
 			elements *= extent;
+	return elements;
+}
+
+/* A buffer's part of a leaf's traffic. */
+static void add_moved(const Reach *r, bool writes, Moved *m, int *count, CostNest *n)
+{
+	if (r->at == NULL || r->registers || *count == ACCESSES)
+		return;
+	const Buf *b = r->at->buf;
 	Moved *x = &m[(*count)++];
-	*x = (Moved){ .elements = elements, .bytes = (b->type.bits + 7) / 8, .writes = writes };
+	*x = (Moved){ .elements = elements_of(n, b), .bytes = (b->type.bits + 7) / 8, .writes = writes };
 	memcpy(x->stride, r->stride, sizeof x->stride);
 }
 
@@ -535,6 +540,19 @@ static double together(const Sum *s)
 	return most + HIDDEN * (sum - most);
 }
 
+/* Constants come from beyond all caches in every run: the rest of the network has passed meanwhile. */
+static void add_constants(Walk *w, const Fn *fn)
+{
+	double bytes = 0;
+	int last = 0;
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].buf != NULL && fn->param[k].buf->role == BUF_CONST)
+			bytes += (double)elements_of(&w->nest, fn->param[k].buf) * fn->param[k].buf->type.bits / 8;
+	while (last + 1 < TARGET_CACHES && w->target->cache[last + 1].bytes != 0)
+		last++;
+	w->sum.bytes[last] = fmax(w->sum.bytes[last], bytes);
+}
+
 static double estimate(const KernelSet *ks, const Task *task, const Target *target)
 {
 	double cycles = 1;
@@ -550,6 +568,7 @@ static double estimate(const KernelSet *ks, const Task *task, const Target *targ
 			if (fn->param[k].buf != NULL)
 				add_buf(&w.nest, fn->param[k].buf, -1);
 		walk(&w, fn->body);
+		add_constants(&w, fn);
 		cycles += CALL + together(&w.sum);
 	}
 	return cycles / GHZ;

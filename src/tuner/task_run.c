@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define AT_ROOF 1.03 /* times the roof: nothing is left to find */
+#define FEWER 2.25   /* multiplications that another algorithm may save */
 #define GAIN 0.99    /* times the best: a trial that helped */
 #define FIRST_AID 1e30 /* hope of a task none of whose schedules has run yet */
 enum { ASK_TRIES = 100000, PATIENCE = 6, NOTHING_RAN = 8, ADVICE = 2 };
@@ -120,10 +121,11 @@ static bool open_default(TaskRun *r, Err *err)
 	return true;
 }
 
+/* Templates name the knob that chooses an algorithm after the algorithm. */
 static bool has_algorithms(const Space *s)
 {
 	for (int k = 0; k < s->n; k++)
-		if (strstr(s->knob[k].name, "algo") != NULL)
+		if (strcmp(s->knob[k].name, "winograd") == 0)
 			return true;
 	return false;
 }
@@ -272,7 +274,7 @@ double task_run_hope(const TaskRun *r)
 		return INFINITY;
 	if (s->failed > 0 && s->best_ms == 0 && had < NOTHING_RAN)
 		return FIRST_AID;
-	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / 2 : s->roof_ms;
+	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / FEWER : s->roof_ms;
 	double save = fmax(now - roof, now * (AT_ROOF - 1));
 	return r->task->weight * save / (double)(PATIENCE + r->since_gain + r->in_flight);
 }
