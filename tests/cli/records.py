@@ -113,6 +113,28 @@ def empty_databases():
     db("best", TMP + "/empty.sqlite", "12", want=3)
     assert compiled(TMP + "/empty.sqlite")[0]["hits"]["exact"] == 0
 
+def what_there_is_to_tune():
+    """dlc show --stage=tasks --json has the promised keys; --stage=space the knobs and their defaults."""
+    keys = {"key", "op", "weight", "flops", "bytes", "space", "valid_percent", "best_ms", "default_ms", "direct_roof_percent", "bound"}
+    show = lambda *a: [json.loads(l) for l in run("dlc-show", *MODEL, "--json", *a).stdout.splitlines()]
+    with_db, without = show("--stage=tasks", "--tuning-db=" + DB), show("--stage=tasks", "--tuning-db=none")
+    best = {b["workload"]: b["median_ns"] / 1e6 for b in rows("best", DB)}
+    assert {t["key"] for t in with_db} == {t["key"] for t in without} == set(best)
+    for t, u in zip(with_db, without):
+        assert keys <= set(t) and abs(t["best_ms"] - best[t["key"]]) < 1e-9, t
+        assert t["space"] >= 1 and 0 < t["valid_percent"] <= 100 and t["bound"] in ("compute", "memory") and t["direct_roof_percent"] > 0, t
+        assert u["best_ms"] is None and u["default_ms"] is None and u["direct_roof_percent"] is None, u
+    for s in show("--stage=space"):
+        size = 1
+        for k, options in s["knobs"].items():
+            size *= len(options)
+            assert s["default"][k] in options
+        assert size == s["space"] == next(t["space"] for t in without if t["key"] == s["key"]), s
+    task = without[0]["key"]
+    assert "knobs" in run("dlc-show", *MODEL, "--stage=space", "--task=" + task).stdout
+    run("dlc-show", *MODEL, "--stage=space", "--task=zz", want=3)
+    run("dlc-show", *MODEL, "--stage=ir", "--json", want=2)
+
 def folders_of_logs():
     """A folder's logs are imported, all of them; one without logs is told."""
     os.makedirs(TMP + "/logs")
@@ -233,7 +255,7 @@ def damage():
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
 failed = 0
-for check in (the_verbs, prefixes, empty_databases, folders_of_logs, hits, renamed_models_hit, locks, claims, damage):
+for check in (the_verbs, prefixes, empty_databases, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, locks, claims, damage):
     start = time.time()
     try:
         check()
