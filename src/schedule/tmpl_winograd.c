@@ -99,23 +99,61 @@ static int product_options(const Target *target, int64_t *option)
 	return n;
 }
 
-/* p = 7, f = 2: enough accumulators to hide the latency, weights read once for seven tiles. */
-static int first_tile(const int64_t *option, int n)
+/* The largest divisor of n, at most `most`, at least 1. */
+static int64_t divisor(int64_t n, int64_t most)
 {
-	for (int k = 0; k < n; k++)
-		if (option[k] == 2007 || (option[k] == 2004 && n < 8))
-			return k;
-	return 0;
+	int64_t k = most < n ? most : n;
+	while (k > 1 && n % k != 0)
+		k--;
+	return k > 1 ? k : 1;
+}
+
+static int64_t block_rows(const Conv *v, int64_t m, int64_t tiles)
+{
+	int64_t th = (v->height + m - 1) / m, tw = (v->width + m - 1) / m;
+	return tiles != 0 ? divisor(th, tiles / tw) : th;
+}
+
+/* Time of a register tile: two FMAs a cycle want eight sums, loads cost a little. */
+static double tile_time(int64_t p, int64_t f)
+{
+	double sums = (double)(p * f), loads = (double)(p + f);
+	return p * f == 0 ? 0 : (sums < 8 ? 8 : sums) + 0.02 * loads;
+}
+
+/* The one that multiplies the tiles of a block fastest, what is left over included. */
+static int first_tile(const int64_t *option, int n, int64_t tiles, int64_t vectors)
+{
+	double best = 0;
+	int first = 0;
+	for (int k = 0; k < n; k++) {
+		int64_t f = option[k] / 1000, p = option[k] % 1000;
+		double whole = (double)(tiles / p) * tile_time(p, f) + tile_time(tiles % p, f);
+		double rest = (double)(tiles / p) * tile_time(p, vectors % f) + tile_time(tiles % p, vectors % f);
+		double time = whole * (double)(vectors / f) + rest;
+		if (f <= vectors && (best == 0 || time < best)) {
+			best = time;
+			first = k;
+		}
+	}
+	return first;
 }
 
 WinogradKnobs winograd_knobs(Sketch *s)
 {
 	static const int64_t tiles[] = { 7, 14, 28, 56, 112, 0 }, unroll[] = { 1, 2, 4 }, order[] = { 0, 1 };
-	int64_t tile[KNOB_OPTIONS];
-	int n = product_options(s->target, tile);
+	enum { SOME = 3 };
+	int64_t tile[KNOB_OPTIONS], m = winograd_guess(s->task, s->target);
+	int n = product_options(s->target, tile), first = 0;
+	Conv v;
+	if (find_conv(s->task, s->target, m > 0 ? m : 2, &v)) {
+		m = m > 0 ? m : 2;
+		int64_t all = block_rows(&v, m, tiles[SOME]) * ((v.width + m - 1) / m);
+		first = first_tile(tile, n, all, (v.filters + v.lanes - 1) / v.lanes);
+	}
 	return (WinogradKnobs){
-		.tiles = sketch_knob(s, "wino.tiles", tiles, 6, 3),
-		.tile = sketch_knob(s, "wino.tile", tile, n, first_tile(tile, n)),
+		.tiles = sketch_knob(s, "wino.tiles", tiles, 6, SOME),
+		.tile = sketch_knob(s, "wino.tile", tile, n, first),
 		.unroll = sketch_knob(s, "wino.unroll", unroll, 3, 0),
 		.order = sketch_knob(s, "wino.order", order, 2, 0),
 	};
@@ -146,15 +184,6 @@ static void take_epilogue(Sketch *s)
 }
 
 /* ---- the nests ---- */
-
-/* The largest divisor of n, at most `most`, at least 1. */
-static int64_t divisor(int64_t n, int64_t most)
-{
-	int64_t k = most < n ? most : n;
-	while (k > 1 && n % k != 0)
-		k--;
-	return k > 1 ? k : 1;
-}
 
 /* Channels as vectors: loop L becomes L.o and L.i, or a vector as it is. The vector's name. */
 static const char *split_lanes(Sketch *s, const char *loop, int64_t channels, int64_t lanes)
@@ -236,7 +265,7 @@ void winograd_steps(Sketch *s, int64_t m, WinogradKnobs k)
 	if (!find_conv(s->task, s->target, m, &v))
 		return;
 	int64_t th = (v.height + m - 1) / m, tw = (v.width + m - 1) / m;
-	int64_t rows = k.tiles != 0 ? divisor(th, k.tiles / tw) : th;
+	int64_t rows = block_rows(&v, m, k.tiles);
 	bool blocks = rows < th;
 	const char *at = rows > 1 ? "y.th.o" : "y.th";
 	if (v.lanes == 16 || v.lanes == 1)
