@@ -256,13 +256,15 @@ static double count_loads(const Leaf *f, double spare)
 
 static double operands(const Leaf *f)
 {
-	double least = 0;
+	double least = -1;
 	for (int i = 0; i < f->nload; i++) {
 		double n = f->load[i].distinct * (f->load[i].lanes > 1 ? f->vectors : 1);
-		if (!f->load[i].registers && (least == 0 || n < least))
+		if (f->load[i].distinct >= f->copies)
+			n = 0; /* used once: an operand in memory */
+		if (!f->load[i].registers && (least < 0 || n < least))
 			least = n;
 	}
-	return least + 1;
+	return fmax(least, 0) + 1;
 }
 
 static double body_cycles(const Leaf *f, bool reduces, double *instructions)
@@ -429,7 +431,7 @@ static void weigh(Walk *w, const Expr *cond)
 		if ((g.loops >> l & 1) != 0) {
 			lanes |= n->loop[l].kind == LOOP_VECTOR;
 			outside |= l <= serial;
-			inside |= l >= serial;
+			inside |= l > serial;
 		}
 	if (n->ngiven < NEST_GIVEN)
 		n->given[n->ngiven++] = g;
@@ -544,13 +546,11 @@ static double together(const Sum *s)
 static void add_constants(Walk *w, const Fn *fn)
 {
 	double bytes = 0;
-	int last = 0;
 	for (int k = 0; k < fn->nparam; k++)
 		if (fn->param[k].buf != NULL && fn->param[k].buf->role == BUF_CONST)
 			bytes += (double)elements_of(&w->nest, fn->param[k].buf) * fn->param[k].buf->type.bits / 8;
-	while (last + 1 < TARGET_CACHES && w->target->cache[last + 1].bytes != 0)
-		last++;
-	w->sum.bytes[last] = fmax(w->sum.bytes[last], bytes);
+	for (int level = 0; level < TARGET_CACHES && w->target->cache[level].bytes != 0; level++)
+		w->sum.bytes[level] = fmax(w->sum.bytes[level], bytes);
 }
 
 static double estimate(const KernelSet *ks, const Task *task, const Target *target)

@@ -1,4 +1,5 @@
 /*
+ * What a statement touches was touched just before, by whoever wrote it, as far as it fits into a cache.
  * For each cache: the outermost loop whose accesses all fit into it; what they touch has to come from
  * beyond the cache once for each iteration of the loops outside, except that what does not move along
  * the loop next to it stays.
@@ -62,6 +63,8 @@ void traffic_of(const CostNest *n, const Moved *m, int count, const Target *t, d
 			continue;
 		while (from > 0 && footprints(n, m, count, from - 1) <= room)
 			from--;
+		if (from == 0)
+			continue; /* all of it fits: it is there from before */
 		for (int i = 0; i < count; i++) {
 			double times = 1;
 			bool stays = true; /* from loop to loop outwards, while it does not move */
