@@ -18,6 +18,9 @@ const HandKernel hand_kernels[] = {
 		0, 1 },
 	{ "conv_masked_small", "conv", "conv_naive", "C=24 O=24 I=2 H=2 K=3 S=1 Q=1 P=2 M=1 N=1", 0,
 		1 },
+	/* A tile of two blocks of which the second is none. */
+	{ "conv_blocks_small", "conv", "conv_naive", "C=10 O=41 I=2 H=2 K=1 S=1 Q=0 P=2 M=1 N=1", 0,
+		1 },
 	{ "stem_small", "stem", "stem_naive", "C=3 O=24 I=6 H=3 K=5 S=2 Q=2 P=1 M=2 N=3", 0, 1 },
 	{ "dense_small", "dense", "dense_naive", "C=24 O=40 T=2 U=4", 0, 1 },
 	{ "pool_small", "pool", "pool_naive", "C=24 I=6 H=3 K=3 S=2 Q=1 P=1 M=2 N=3", 0, 1 },

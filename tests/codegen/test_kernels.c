@@ -95,12 +95,8 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	return true;
 }
 
-START_TEST(small_forms)
+static void run_small(Arena *a, const HandKernel *row)
 {
-	const HandKernel *row = &hand_kernels[_i];
-	if (!row->small)
-		return;
-	Arena *a = arena_new();
 	KernelSet *ks = form(a, row, false), *naive = form(a, row, true), *lowered;
 	Tensors in, want, got;
 	Err err = { 0 };
@@ -120,6 +116,34 @@ START_TEST(small_forms)
 		runner_run(a, &t, ks, &m, &got);
 		agree(a, arena_printf(a, "%s for %s", row->name, runner_levels[k]), &got, &want);
 	}
+}
+
+START_TEST(small_forms)
+{
+	Arena *a = arena_new();
+	if (hand_kernels[_i].small)
+		run_small(a, &hand_kernels[_i]);
+	arena_free(a);
+}
+END_TEST
+
+/* Any number of channels, tiles, taps: lanes that are off, tiles without an interior, taps outside. */
+START_TEST(random_forms)
+{
+	static const char *const forms[] = { "conv", "stem", "pool", "dense" };
+	Rng rng = rng_seed(0xf0f0 + (uint64_t)_i);
+	Arena *a = arena_new();
+	const char *form = forms[_i % LEN(forms)];
+	int tiles = (int)rng_range(&rng, 1, 3), p = (int)rng_range(&rng, 1, 2), h = tiles * p;
+	int k = 1 + 2 * (int)rng_below(&rng, 2), s = (int)rng_range(&rng, 1, 2);
+	int q = (int)rng_below(&rng, (uint64_t)(k / 2 + 1)), i = (h - 1) * s + k - 2 * q;
+	int u = (int)rng_range(&rng, 1, 3);
+	HandKernel row = { .form = form, .naive = arena_printf(a, "%s_naive", form) };
+	row.params = arena_printf(a, "C=%d O=%d I=%d H=%d K=%d S=%d Q=%d P=%d M=%d N=%d T=%d U=%d",
+		(int)rng_range(&rng, 1, 9) * u, (int)rng_range(&rng, 1, 50), i < 1 ? 1 : i, h, k, s, q, p,
+		tiles > 1 ? tiles - 1 : 1, tiles, (int)rng_range(&rng, 1, 3), u);
+	row.name = arena_printf(a, "%s %s", form, row.params);
+	run_small(a, &row);
 	arena_free(a);
 }
 END_TEST
@@ -375,6 +399,7 @@ int main(void)
 	while (hand_kernels[rows].name != NULL)
 		rows++;
 	tcase_add_loop_test(tc, small_forms, 0, rows);
+	tcase_add_loop_test(tc, random_forms, 0, getenv("DLC_TEST_ALL") != NULL ? 400 : 16);
 	tcase_add_loop_test(tc, large_forms, 0, rows);
 	tcase_add_loop_test(tc, what_is_left, 0, rows);
 	tcase_add_loop_test(tc, spills, 0, LEN(spilling));
