@@ -235,16 +235,35 @@ static LLVMValueRef pointers(Emit *e, const Place *p, const Expr *idx)
 	return gep(e, emit_mem_type(e, p->buf->type), p->ptr, i);
 }
 
+/* The first `to` lanes of v; further ones than its `from` are lane `rest` of v and then w. */
+static LLVMValueRef resize(Emit *e, LLVMValueRef v, LLVMValueRef w, int from, int to, int rest)
+{
+	LLVMValueRef lane[DTYPE_LANES];
+	for (int k = 0; k < to; k++)
+		lane[k] = emit_int(e->i32, k < from ? k : rest);
+	return LLVMBuildShuffleVector(e->b, v, w, LLVMConstVector(lane, (unsigned)to), "");
+}
+
+/*
+ * Always of a power of two of lanes: what LLVM adds to others is undefined, and it may then use one
+ * register as index and result of an instruction that x86 refuses (seen with LLVM 19, AVX-512).
+ */
 static LLVMValueRef gather(Emit *e, const Place *p, const Expr *x)
 {
-	int lanes = x->type.lanes;
-	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), lanes);
+	int lanes = x->type.lanes, wide = 1;
+	while (wide < lanes)
+		wide *= 2;
+	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), wide), one = emit_vector(e->i1, lanes);
 	LLVMValueRef ptr = pointers(e, p, x->arg[0]);
+	LLVMValueRef on = e->mask != NULL ? emit_mask_lanes(e, e->mask, lanes) : emit_int(one, 1);
+	if (wide != lanes) {
+		ptr = resize(e, ptr, ptr, lanes, wide, 0);
+		on = resize(e, on, emit_int(one, 0), lanes, wide, lanes);
+	}
 	LLVMTypeRef over[2] = { t, LLVMTypeOf(ptr) };
-	LLVMValueRef all = emit_int(emit_vector(e->i1, lanes), 1);
-	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)),
-		e->mask != NULL ? emit_mask_lanes(e, e->mask, lanes) : all, LLVMConstNull(t) };
-	return emit_intrinsic(e, "llvm.masked.gather", over, 2, arg, 4);
+	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)), on, LLVMConstNull(t) };
+	LLVMValueRef v = emit_intrinsic(e, "llvm.masked.gather", over, 2, arg, 4);
+	return wide == lanes ? v : resize(e, v, v, wide, lanes, 0);
 }
 
 static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lanes)

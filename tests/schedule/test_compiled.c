@@ -27,7 +27,7 @@ static void call(const KernelSet *ks, const Target *target, IrArg *arg, int n, c
 
 static void random_trace(const Task *task, uint64_t seed)
 {
-	enum { TRIES = 20 };
+	enum { TRIES = 40 };
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Rng rng = rng_seed(seed);
@@ -64,9 +64,39 @@ START_TEST(compiled_schedules_equal_the_naive_fn)
 }
 END_TEST
 
+/* Traces that once gave wrong code. */
+static const struct {
+	int workload;
+	const char *trace;
+} found[] = {
+	{ 0, "cut kw 2\nfuse o h\nskip conv\nvectorize o_h\n" }, /* gathers of 35 lanes */
+};
+
+START_TEST(what_was_found_stays_mended)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	IrArg x[EQUAL_TENSORS], y[EQUAL_TENSORS];
+	target_host(&target, 1);
+	Task *task = task_of(a, step_workloads[found[_i].workload]);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	Trace *t = trace_parse(a, "found", found[_i].trace, strlen(found[_i].trace), &err);
+	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, &target, t, &err) : NULL;
+	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+	int n = draw_args(a, naive, IR_EXACT, 1, x);
+	draw_args(a, naive, IR_EXACT, 1, y);
+	must_run(naive, x, n, IR_EXACT, 1, found[_i].trace);
+	call(ks, &target, y, n, found[_i].trace);
+	must_agree(naive, x, y, n, IR_EXACT, found[_i].trace);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("compiled");
 	tcase_add_loop_test(tc, compiled_schedules_equal_the_naive_fn, 0, step_nworkload);
+	tcase_add_loop_test(tc, what_was_found_stays_mended, 0, LEN(found));
 	return run_suite("compiled", tc);
 }
