@@ -237,6 +237,7 @@ static bool submit(Measure *base, const MeasureJob *job, Err *err)
 	}
 	m->pending++;
 	local_queue(m, j);
+	uv_run(&m->loop, UV_RUN_NOWAIT); /* a caller that was long about this candidate has others waiting */
 	return true;
 }
 
