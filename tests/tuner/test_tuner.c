@@ -485,6 +485,151 @@ START_TEST(a_seed_is_a_run)
 }
 END_TEST
 
+/* A roof that the best time meets ends a task; its certificate is another one. */
+START_TEST(a_roof_ends_a_task)
+{
+	Lab *lab = open_lab(all_same);
+	TuneOptions o = options_of(lab);
+	double bytes = lab->part->task[0]->bytes;
+	o.search = &search_rank;
+	o.roof.gbps = bytes / 4900; /* of the 5000 ns that every candidate takes */
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.task[0].end, TASK_AT_ROOF);
+	ck_assert_int_le(s.task[0].trials, 4); /* those that were under way */
+	ck_assert_int_eq(s.task[1].end, lab->part->task[1]->bytes >= bytes * 0.98 ? TASK_AT_ROOF : TASK_SEARCHED);
+	close_lab(lab);
+}
+END_TEST
+
+/* The ranked search ends with a certificate long before the space does, and near its best. */
+START_TEST(a_ranked_search_ends)
+{
+	Lab *lab = open_lab_of(large, all_good);
+	TuneOptions o = options_of(lab);
+	o.search = &search_rank;
+	TuneState s = tune(lab, &o);
+	for (int k = 0; k < 2; k++)
+		ck_assert(s.task[k].end == TASK_SEARCHED && s.task[k].best_ms > 0);
+	ck_assert_int_lt(s.trials, lab->all);
+	int64_t first = s.trials;
+	s = tune(lab, &o); /* all of it is known: the same way once more, without a trial */
+	ck_assert_int_eq(s.trials, 0);
+	ck_assert_int_eq(s.reused, first);
+	ck_assert(s.task[0].end == TASK_SEARCHED && s.task[1].end == TASK_SEARCHED);
+	close_lab(lab);
+}
+END_TEST
+
+/* Interrupted ranked runs come to the same candidates as one that was not. */
+START_TEST(a_ranked_search_goes_on)
+{
+	Lab *whole = open_lab_of(large, all_good), *parts = open_lab_of(large, all_good);
+	TuneOptions o = options_of(whole), p = options_of(parts);
+	o.search = p.search = &search_rank;
+	o.measure = whole->measure;
+	TuneState s = tune(whole, &o);
+	p.more_trials = 17;
+	for (int i = 0; i < 100 && tune(parts, &p).trials > 0; i++)
+		;
+	TuneState t = tune(parts, &p);
+	ck_assert_int_eq(t.reused, (int64_t)parts->seen.n);
+	for (int k = 0; k < 2; k++)
+		ck_assert(t.task[k].end == TASK_SEARCHED && t.task[k].best_ms <= s.task[k].best_ms * 1.5);
+	close_lab(whole);
+	close_lab(parts);
+}
+END_TEST
+
+START_TEST(finalists_race)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	o.finalists = 3;
+	o.trials = 60;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.trials, 60); /* nothing was left for races */
+	ck_assert(!s.task[0].raced && !s.task[1].raced);
+	lab->seen.n = 0;
+	o.on_trial = NULL; /* racers are measured twice */
+	o.trials = -1;
+	s = tune(lab, &o);
+	ck_assert(s.task[0].raced || s.task[1].raced);
+	ck_assert_int_le(stored(lab, lab->db), s.trials + s.reused); /* a run that equals another is one record */
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(a_plan_writes_nothing)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	Err err = { 0 };
+	TuneState s;
+	o.db = NULL;
+	o.measure = NULL;
+	ck_assert(tune_plan(lab->arena, lab->part, &o, &s, &err));
+	ck_assert(s.ntask == 2 && s.reused == 0 && s.trials == 0 && s.unmeasured == 2);
+	ck_assert(s.task[0].space > 2 && s.task[1].space > 2);
+	o.more = &lab->recording;
+	o.nmore = 1;
+	ck_assert(tune_plan(lab->arena, lab->part, &o, &s, &err));
+	ck_assert(s.reused == lab->all && s.unmeasured == 0);
+	ck_assert_int_eq(stored(lab, lab->db), 0);
+	close_lab(lab);
+}
+END_TEST
+
+/* One schedule by hand: a record, also where it fails; what is refused is none. */
+START_TEST(a_schedule_is_tried)
+{
+	Lab *lab = open_lab(_i == 0 ? all_good : defaults_crash);
+	TuneOptions o = options_of(lab);
+	Err err = { 0 };
+	TuneState s;
+	const Task *task = lab->part->task[0];
+	Trace *first = trace_parse(lab->arena, "first", lab->first[0], strlen(lab->first[0]), &err);
+	ck_assert(tune_try(lab->arena, task, first, &o, &s, &err) == (_i == 0));
+	ck_assert(_i == 0 ? s.task[0].best_ms == 0.9 : err.code == ERR_ILLEGAL && strstr(err.text, "crash") != NULL);
+	ck_assert_int_eq(stored(lab, lab->db), 1);
+	err = (Err){ 0 };
+	Trace *wrong = trace_parse(lab->arena, "wrong", "unroll nosuch\n", 14, &err);
+	ck_assert(!tune_try(lab->arena, task, wrong, &o, &s, &err));
+	ck_assert_int_eq(stored(lab, lab->db), 1);
+	close_lab(lab);
+}
+END_TEST
+
+/* Best schedules of another epoch are measured right behind the default. */
+START_TEST(old_records_are_seeds)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	Err err = { 0 };
+	Config c = { 0 };
+	const Task *task = lab->part->task[0];
+	Space *space = space_new(lab->arena, task, &lab->target, &err);
+	const char *old = NULL;
+	while (old == NULL || strcmp(old, lab->first[0]) == 0) {
+		c.pick[0]++;
+		old = trace_of(lab->arena, space, c);
+	}
+	RunRecord run = { .workload = task->id, .trace = old, .status = RUN_OK, .median_ns = 70000, .min_ns = 70000, .samples = 3,
+		.max_err_e9 = 1, .detail = "" };
+	SessionInfo before = { "test", "old", "n", 1, 1600000000 };
+	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &run.target, &err) &&
+		db_put_env(lab->db, CODEGEN_EPOCH - 1, "test", &run.env, &err) &&
+		db_put_session(lab->db, &before, &run.session, &err) && db_put_run(lab->db, &run, &err));
+	o.trials = 6;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.reused, 0);
+	ck_assert_int_eq(s.task[0].seeds, 1);
+	int at = 0;
+	while (lab->seen.at[at].task != task || strcmp(lab->seen.at[at].trace, old) != 0)
+		ck_assert_int_lt(++at, 6);
+	close_lab(lab);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("tuner");
@@ -501,5 +646,12 @@ int main(void)
 	tcase_add_test(tc, lost_devices_say_nothing_of_candidates);
 	tcase_add_test(tc, what_cannot_be_stored_ends_the_run);
 	tcase_add_test(tc, a_seed_is_a_run);
+	tcase_add_test(tc, a_roof_ends_a_task);
+	tcase_add_test(tc, a_ranked_search_ends);
+	tcase_add_test(tc, a_ranked_search_goes_on);
+	tcase_add_test(tc, finalists_race);
+	tcase_add_test(tc, a_plan_writes_nothing);
+	tcase_add_loop_test(tc, a_schedule_is_tried, 0, 2);
+	tcase_add_test(tc, old_records_are_seeds);
 	return run_suite("tuner", tc);
 }
