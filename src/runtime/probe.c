@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "runtime/cpu.h"
 #include "runtime/team.h"
@@ -99,4 +100,27 @@ double probe_fma_gflops(int threads)
 	}
 	team_close(team);
 	return 2.0 * ROUNDS * CHAINS * p.lanes * threads / timing_summary(ns, PIECES).median;
+}
+
+double probe_read_gbps(void)
+{
+	enum { WORDS = (8 << 20) / sizeof(uint64_t), LINE = 8, PASSES = 9 };
+	uint64_t *at = malloc(WORDS * sizeof *at);
+	double ns[PASSES];
+	volatile uint64_t seen = 0; /* so that the sums are needed */
+	if (at == NULL)
+		return 0;
+	for (size_t i = 0; i < WORDS; i++)
+		at[i] = i;
+	for (int p = 0; p < PASSES; p++) {
+		uint64_t sum[LINE] = { 0 }, start = timing_wall_ns();
+		for (size_t i = 0; i < WORDS; i += LINE)
+			for (int k = 0; k < LINE; k++)
+				sum[k] += at[i + (size_t)k];
+		for (int k = 0; k < LINE; k++)
+			seen += sum[k];
+		ns[p] = (double)(timing_wall_ns() - start);
+	}
+	free(at);
+	return (double)(WORDS * sizeof *at) / timing_summary(ns, PASSES).min;
 }

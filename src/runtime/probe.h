@@ -9,4 +9,8 @@
  * system gave no threads. */
 double probe_fma_gflops(int threads);
 
+/* GB/s that one thread reads of what is too large for its own caches and mostly in the last one (8 MiB);
+ * takes about 10 ms. */
+double probe_read_gbps(void);
+
 #endif

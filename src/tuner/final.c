@@ -14,6 +14,7 @@
 
 #define NEAR_BEST 1.1  /* times the best: slower ones do not race */
 #define MOST_RESERVE 0.4 /* of the budget */
+#define CARE 1.15        /* what is foreseen takes longer on a busy machine */
 enum { ROUNDS = 3, NETWORK_RUNS = 17, START_MS = 30, TRIAL_MS = 30 /* until trials have shown */ };
 
 static double deadline(const Tuner *t)
@@ -47,7 +48,7 @@ static double networks_ms(const Tuner *t)
 
 double final_reserve_ms(const Tuner *t)
 {
-	return fmin(races_ms(t) + networks_ms(t), MOST_RESERVE * t->o->budget_ms);
+	return fmin((races_ms(t) + networks_ms(t)) * CARE, MOST_RESERVE * t->o->budget_ms);
 }
 
 static Compiled *compile(Tuner *t, const CompileOptions *o)
@@ -216,7 +217,7 @@ static bool time_in_turn(Tuner *t, const Compiled *tuned, Err *err)
 {
 	double after[ROUNDS], before[ROUNDS];
 	int n = 0, task = 0;
-	while (n < ROUNDS && !tuner_stopped(t) && (n == 0 || tuner_now(t) + round_ms(t) < deadline(t))) {
+	while (n < ROUNDS && !tuner_stopped(t) && (n == 0 || tuner_now(t) + round_ms(t) * CARE < deadline(t))) {
 		if (!time_network(t, tuned, &after[n], err) || !time_network(t, t->plain, &before[n], err))
 			return false;
 		n++;
