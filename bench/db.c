@@ -96,7 +96,8 @@ static const char *make_log(int runs, Hash *task, Hash *target, size_t *n)
 			.env = env, .status = ok ? RUN_OK : RUN_WRONG_RESULT, .samples = ok ? 9 : 0,
 			.median_ns = ok ? 100000 + (int64_t)rng_below(&rng, 900000) : 0, .max_err_e9 = ok ? 300 : -1, .detail = "",
 			.compile_ns = 9000000, .seq = i };
-		r.trace = arena_printf(arena, "pack c0 OIHW16i16o\nsplit c_2 %d\nsplit w_2 %d\nreorder n c_2.o h_2 w_2.o c_2.i w_2.i\n"
+		r.trace = arena_printf(arena, "pack c0 OIHW16i16o\nsplit c_2 %d\nsplit w_2 %d\nreorder n c_2.o h_2 w_2.o c_2.i "
+				"w_2.i\n"
 				"compute_at conv w_2.o\nsplit c 16\nreorder n o.o h w.o c.o kh kw c.i w.i o.i\nunroll kw\nunroll w.i\n"
 				"vectorize o.i\nsplit o %d\nunroll o.o\n# %d\n", (int)rng_below(&rng, 64) + 1, (int)rng_below(&rng, 28) + 1,
 				(int)rng_below(&rng, 64) + 1, (int)rng_below(&rng, (uint64_t)runs));

@@ -146,7 +146,9 @@ static bool read_lock(Job *j, Err *err)
 		return true;
 	if (j->o.unscheduled)
 		return fail(err, ERR_USAGE, "--lock", "excludes --unscheduled");
-	Lock *lock = file_read(a, name, LOCK_BYTES, &file, err) ? lock_parse(a, name, (const char *)file.at, file.n, err) : NULL;
+	if (!file_read(a, name, LOCK_BYTES, &file, err))
+		return false;
+	Lock *lock = lock_parse(a, name, (const char *)file.at, file.n, err);
 	j->o.lock = lock;
 	return lock != NULL && (memcmp(&lock->target, &target, sizeof target) == 0 ||
 				       fail(err, ERR_INPUT, name, "is a lock for another target than this one"));
@@ -244,7 +246,8 @@ static const Option options[] = {
 	{ .name = "explain", .kind = OPT_FLAG, .help = "print where each task's schedule came from" },
 	{ .name = "require", .kind = OPT_CHOICE, .arg = "exact|near|stale|default",
 		.help = "fail where a task has less: exact, then stale, near, default" },
-	{ .name = "lock", .kind = OPT_TEXT, .arg = "FILE", .help = "take the records that it names; write it if it is not there" },
+	{ .name = "lock", .kind = OPT_TEXT, .arg = "FILE",
+		.help = "take the records that it names; write it if it is not there" },
 	{ .name = "unscheduled", .kind = OPT_FLAG, .help = "the naive loops as they are: the base line of comparisons" },
 	OPTION_JSON,
 	OPTION_END,

@@ -53,7 +53,8 @@ static bool list_task(const DbTask *t, void *arg)
 	DbChoice best = { 0 };
 	int epoch = 0;
 	bool has = ran(t) && db_best_any(r->db, t, &best, &epoch, a, r->err);
-	const char *label = db_label(r->db, t->workload, a, NULL), *target = ran(t) ? db_target_name(r->db, t->target, a) : "-";
+	const char *label = db_label(r->db, t->workload, a, NULL);
+	const char *target = ran(t) ? db_target_name(r->db, t->target, a) : "-";
 	r->n++;
 	if (r->json) {
 		Json *o = json_new(a, JV_OBJECT);
@@ -285,8 +286,8 @@ static void print_stats(Arena *a, Db *db, const DbStats *s, const Targets *t, in
 	for (size_t i = 0; i < t->list.n; i++)
 		printf("runs on %-21s%10lld, %lld ok\n", db_target_name(db, t->list.at[i].target, a), (long long)t->list.at[i].runs,
 			(long long)t->list.at[i].ok);
-	printf("%lld tasks and %lld sessions have runs; %.1f MB of lines in %.1f MB\n", (long long)t->tasks, (long long)sessions,
-		(double)s->line_bytes / 1e6, (double)s->file_bytes / 1e6);
+	printf("%lld tasks and %lld sessions have runs; %.1f MB of lines in %.1f MB\n", (long long)t->tasks,
+		(long long)sessions, (double)s->line_bytes / 1e6, (double)s->file_bytes / 1e6);
 }
 
 static bool count_session(const DbSession *s, void *arg)

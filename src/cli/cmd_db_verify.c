@@ -199,7 +199,8 @@ static void print_result(Verify *v, const Tried *t, const MeasureResult *m, bool
 		json_write(&out, o);
 		puts(text_str(&out));
 	} else if (fits) {
-		printf("good   %.12s  %-38.38s %9.4f ms, recorded %9.4f\n", run, label, (double)m->median_ns / 1e6, (double)t->ns / 1e6);
+		printf("good   %.12s  %-38.38s %9.4f ms, recorded %9.4f\n", run, label, (double)m->median_ns / 1e6,
+			(double)t->ns / 1e6);
 	} else {
 		printf("WRONG  %.12s  %-38.38s %s: %s\n", run, label, run_status_text(m->status), m->detail);
 	}
@@ -213,7 +214,8 @@ static bool time_fits(const Tried *t, MeasureResult *m)
 	enum { APART = 20 };
 	if (m->median_ns <= t->ns * APART)
 		return true;
-	snprintf(m->detail, sizeof m->detail, "takes %.6f ms, recorded were %.6f", (double)m->median_ns / 1e6, (double)t->ns / 1e6);
+	snprintf(m->detail, sizeof m->detail, "takes %.6f ms, recorded were %.6f",
+		(double)m->median_ns / 1e6, (double)t->ns / 1e6);
 	return false;
 }
 
@@ -234,7 +236,8 @@ static bool verify_run(Verify *v, const Tried *t)
 	if (fits || !args_given(v->args, "retract"))
 		return true;
 	Arena *reason = arena_new();
-	ok = db_put_retraction(v->db, t->id, arena_printf(reason, "verify: %s: %.200s", run_status_text(m.status), m.detail), v->err);
+	const char *text = arena_printf(reason, "verify: %s: %.200s", run_status_text(m.status), m.detail);
+	ok = db_put_retraction(v->db, t->id, text, v->err);
 	arena_free(reason);
 	v->retracted += ok;
 	return ok;

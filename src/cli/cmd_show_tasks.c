@@ -40,7 +40,8 @@ static const char *trace_text(const Space *space, Arena *a, Err *err)
 }
 
 /* Recorded milliseconds of the best schedule and of the default one; 0: none. */
-static bool recorded_ms(const Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best, double *plain, Err *err)
+static bool recorded_ms(const Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best,
+	double *plain, Err *err)
 {
 	DbKey key = { t->id, target_id(o->target), CODEGEN_EPOCH, db_floor_ns(t, o->target) };
 	DbSet set = { o->db, o->ndb };
@@ -102,7 +103,8 @@ static void space_json(Text *out, Arena *a, const Space *s, const char *id)
 	json_set(a, v, "op", json_new_text(a, s->task->label));
 	json_set(a, v, "template", json_new_text(a, s->tmpl->name));
 	json_set(a, v, "space", whole(a, space_size(s)));
-	Json *knobs = json_set(a, v, "knobs", json_new(a, JV_OBJECT)), *first = json_set(a, v, "default", json_new(a, JV_OBJECT));
+	Json *knobs = json_set(a, v, "knobs", json_new(a, JV_OBJECT));
+	Json *first = json_set(a, v, "default", json_new(a, JV_OBJECT));
 	for (int k = 0; k < s->n; k++) {
 		const Knob *knob = &s->knob[k];
 		Json *list = json_set(a, knobs, knob->name, json_new(a, JV_ARRAY));

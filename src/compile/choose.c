@@ -285,7 +285,8 @@ KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskP
 	return ks;
 }
 
-KernelSet *compile_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err)
+KernelSet *compile_default(
+	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err)
 {
 	Choice c = open_choice(ir, task, o, plan, err);
 	return default_set(&c, why);

@@ -8,6 +8,7 @@
 #include "compile/compile.h"
 
 /* The default, whatever is recorded. */
-KernelSet *compile_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
+KernelSet *compile_default(
+	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
 
 #endif

@@ -39,10 +39,12 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_RUNS] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
 		     " run.target=?2 AND run.epoch=?3 AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
 		     " ORDER BY run.status,run.median_ns,run.id",
-	[SQL_FASTEST] = "SELECT id,median_ns,trace FROM run INDEXED BY run_best WHERE workload=?1 AND target=?2 AND status=0 AND"
+	[SQL_FASTEST] = "SELECT id,median_ns,trace FROM run INDEXED BY run_best WHERE workload=?1 AND"
+			" target=?2 AND status=0 AND"
 			" epoch=?3 AND verified=1 AND median_ns>=?4 AND"
 			" NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id) ORDER BY median_ns,id",
-	[SQL_OF_TRACE] = "SELECT id,median_ns,session FROM run INDEXED BY run_trace WHERE trace=?5 AND workload=?1 AND target=?2 AND"
+	[SQL_OF_TRACE] = "SELECT id,median_ns,session FROM run INDEXED BY run_trace WHERE trace=?5 AND"
+			 " workload=?1 AND target=?2 AND"
 			 " status=0 AND epoch=?3 AND verified=1 AND median_ns>=?4 AND"
 			 " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)",
 	[SQL_EPOCH_BELOW] = "SELECT max(epoch) FROM run WHERE workload=?1 AND target=?2 AND status=0 AND epoch<?3",

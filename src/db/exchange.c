@@ -1,6 +1,6 @@
 /*
- * Lines out and in: export, import; and check, which trusts nothing.  Merging is a union of immutable records, so order and
- * duplication do not matter, except that a line comes after those it names.
+ * Lines out and in: export, import; and check, which trusts nothing.  Merging is a union of immutable
+ * records, so order and duplication do not matter, except that a line comes after those it names.
  */
 #include "db/near.h"
 #include "db/sql.h"

@@ -147,7 +147,8 @@ START_TEST(families_and_distances)
 {
 	World *w = world_open();
 	const char *a = world_task(w, 8)->text, *b = world_task(w, 17)->text;
-	Hash fa = db_family(a), fb = db_family(b), other = db_family("dag\nin v0: f16[2,8]\nv1: f16[2,8] = relu(v0)\nout v1\n");
+	Hash fa = db_family(a), fb = db_family(b);
+	Hash other = db_family("dag\nin v0: f16[2,8]\nv1: f16[2,8] = relu(v0)\nout v1\n");
 	ck_assert_mem_eq(&fa, &fb, sizeof fa);
 	ck_assert_mem_ne(&fa, &other, sizeof fa);
 	ck_assert(db_distance(a, a) == 0);
