@@ -208,6 +208,10 @@ def claims():
     got, err = compiled(path)
     assert bytes_of(TMP + "/m.dlcb") == good and got["hits"] == want["hits"], got
     assert "1 record is left out: no core is as fast" in err, err
+    path2, _ = merged("tuned", seal(a_run(DB, median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n")))
+    p = run("dlc-tune", *MODEL, "--tuning-db=" + path2, "--tasks=" + task, "--trials=+2", "--json")
+    t = json.loads(p.stdout.splitlines()[-1])
+    assert t["trials"] <= 2 and t["failed"] == 0 and (t["tasks_ms"] or 1) > 1e-5, t
     p = db("verify", path, task, want=1)
     assert "WRONG" in p.stdout and "1 wrong" in p.stdout, p.stdout
     p = db("verify", path, task, "--all", "--retract")
