@@ -179,18 +179,24 @@ static const char *names_add(Names *m, const char *name)
 	return r->now;
 }
 
+/* Room for what one statement declares. */
+static void names_room(Names *m)
+{
+	if (2 * (m->n + 8) <= m->cap)
+		return;
+	struct Renamed *was = m->slot;
+	size_t cap = m->cap;
+	m->cap = cap * 4;
+	m->slot = arena_array(m->l->arena, struct Renamed, m->cap);
+	for (size_t k = 0; k < cap; k++)
+		if (was[k].old != NULL)
+			*names_slot(m, was[k].old) = was[k];
+}
+
 static bool declare(Stmt *s, void *arg)
 {
 	Names *m = arg;
-	if (2 * (m->n + 8) > m->cap) { /* room for what this statement declares */
-		struct Renamed *was = m->slot;
-		size_t cap = m->cap;
-		m->cap = cap * 4;
-		m->slot = arena_array(m->l->arena, struct Renamed, m->cap);
-		for (size_t k = 0; k < cap; k++)
-			if (was[k].old != NULL)
-				*names_slot(m, was[k].old) = was[k];
-	}
+	names_room(m);
 	switch (s->kind) {
 	case ST_FOR: s->loop.var = names_add(m, s->loop.var); break;
 	case ST_BLOCK:
@@ -244,6 +250,54 @@ void lower_rename(Lower *l, Stmt *list)
 		return;
 	ir_each_stmt(list, rename_accesses, &m);
 	ir_map_stmt(l->ir, list, renamed, &m);
+}
+
+typedef struct Twins {
+	Names seen;
+	bool any;
+} Twins;
+
+static bool see_let(Stmt *s, void *arg)
+{
+	Twins *t = arg;
+	if (s->kind != ST_LET)
+		return true;
+	names_room(&t->seen);
+	struct Renamed *r = names_slot(&t->seen, s->let.var);
+	t->any = t->any || r->old != NULL;
+	if (r->old == NULL) {
+		*r = (struct Renamed){ s->let.var, s->let.var };
+		t->seen.n++;
+	}
+	return true;
+}
+
+static void rename_lists(Lower *l, Stmt *list)
+{
+	for (Stmt *s = list; s != NULL; s = s->next)
+		if (s->kind == ST_LET) {
+			lower_rename(l, list);
+			break;
+		}
+	for (Stmt *s = list; s != NULL; s = s->next) {
+		if (s->kind == ST_FOR)
+			rename_lists(l, s->loop.body);
+		if (s->kind == ST_IF)
+			rename_lists(l, s->branch.then);
+		if (s->kind == ST_IF)
+			rename_lists(l, s->branch.other);
+		if (s->kind == ST_BLOCK)
+			rename_lists(l, s->block.body);
+	}
+}
+
+void lower_separate_lets(Lower *l)
+{
+	Twins t = { .seen = { .l = l, .cap = 64 } };
+	t.seen.slot = arena_array(l->arena, struct Renamed, t.seen.cap);
+	ir_each_stmt(l->fn->body, see_let, &t);
+	if (t.any)
+		rename_lists(l, l->fn->body);
 }
 
 struct LowerBufs {

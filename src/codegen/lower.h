@@ -97,6 +97,11 @@ const Expr *lower_any_lane(Ir *ir, const Expr *mask);
 Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without its children */
 /* Gives every name declared in the list (loops, iterators, lets, allocs, blocks) a fresh one. */
 void lower_rename(Lower *l, Stmt *list);
+/*
+ * Lets of the Fn that share a name get different ones: passes put a list into the one around it (a block's
+ * body, the only iteration of a loop), where a name would be declared twice.
+ */
+void lower_separate_lets(Lower *l);
 /* All buffers of the Fn by name: parameters and allocs. Later changes of the Fn are not seen. */
 const LowerBufs *lower_bufs(Lower *l);
 Buf *lower_buf(const LowerBufs *b, const char *name); /* NULL if there is none */

@@ -65,6 +65,7 @@ static bool block(Lower *l, Stmt *s, Stmt **out)
 
 bool pass_lower_blocks(Lower *l)
 {
+	lower_separate_lets(l);
 	return lower_rewrite(l, &l->fn->body, block);
 }
 

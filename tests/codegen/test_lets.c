@@ -1,0 +1,65 @@
+/*
+ * Lets of one name in different places: where a pass puts one place into the other, each load still sees
+ * its own.
+ */
+#include "codegen/codegen.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "runner.h"
+#include "suite.h"
+
+#include <string.h>
+
+static const char *const texts[] = {
+	/* the only iteration of a loop becomes a list of its own around the second loop */
+	"fn k(x: in f32[8], y: out f32[8]) {\n"
+	"	for i in 0..2 {\n"
+	"		for j in 0..1 {\n"
+	"			block a(vi: spatial 0..2 = i, vj: spatial 0..1 = j) {\n"
+	"				let p: f32 = x[vi * 4 + vj]\n				let q: f32 = p * 2.0\n"
+	"				y[vi * 4 + vj] = q + p\n			}\n		}\n"
+	"		for l in 1..4 {\n"
+	"			block b(wi: spatial 0..2 = i, wl: spatial 1..4 = l) {\n"
+	"				let p: f32 = x[wi * 4 + wl] + 1.0\n				let q: f32 = p * 2.0\n"
+	"				y[wi * 4 + wl] = q + p\n			}\n		}\n	}\n}\n",
+	/* two blocks' bodies in one list; no blocks at all */
+	"fn k(x: in f32[8], y: out f32[8]) {\n"
+	"	for i in 0..4 {\n"
+	"		block a(vi: spatial 0..4 = i) {\n			let p: f32 = x[vi]\n			y[vi] = p * p\n		}\n"
+	"		block b(wi: spatial 0..4 = i) {\n			let p: f32 = x[wi + 4]\n			y[wi + 4] = p * p\n		}\n"
+	"	}\n}\n",
+	"fn k(x: in f32[8], y: out f32[8]) {\n"
+	"	for i in 0..1 {\n		let p: f32 = x[i]\n		y[i] = p * p + p\n	}\n"
+	"	for j in 1..8 {\n		let p: f32 = x[j]\n		y[j] = p * p + p\n	}\n}\n",
+};
+
+START_TEST(each_place_sees_its_own)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Module m;
+	Tensors in, want, got;
+	Rng rng = rng_seed((uint64_t)_i);
+	IrRun how = { 0 };
+	target_host(&target, 1);
+	KernelSet *ks = ir_parse_set(ir_new(a), "lets", texts[_i], strlen(texts[_i]), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
+	tensors_make(&in, a, ks, &rng);
+	tensors_copy(&want, a, &in);
+	tensors_copy(&got, a, &in);
+	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s", err.text);
+	ck_assert_msg(codegen_compile(a, ks, &target, NULL, &m, &err), "%s", err.text);
+	runner_run(a, &target, ks, &m, &got);
+	char *wrong = tensors_differ(a, &want, &got, 1e-6);
+	ck_assert_msg(wrong == NULL, "%s", wrong);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("lets");
+	tcase_add_loop_test(tc, each_place_sees_its_own, 0, LEN(texts));
+	return run_suite("lets", tc);
+}
