@@ -144,8 +144,8 @@ static bool finish(const Tuning *x, const TuneState *state, Err *err)
 		return fail(err, ERR_DEVICE, "standard output", "cannot be written; all %lld trials are kept",
 			(long long)state->trials);
 	if (stopped != 0)
-		return fail(err, ERR_INTERRUPTED, x->d->path, "interrupted after %lld trials, all kept; the same command goes on",
-			(long long)state->trials);
+		return fail(err, ERR_INTERRUPTED, x->d->path,
+			"interrupted after %lld trials, all kept; the same command goes on", (long long)state->trials);
 	return true;
 }
 
@@ -217,7 +217,8 @@ static bool run_tune(const Args *args, Err *err)
 	Databases d;
 	target_host(&host, 1);
 	bool dry = args_given(args, "dry-run");
-	if (!place_target(args, &t, err) || (!dry && !target_runs_on(&t, &host, err)) || !databases_open(args, !dry, &d, err))
+	if (!place_target(args, &t, err) || (!dry && !target_runs_on(&t, &host, err)) ||
+		!databases_open(args, !dry, &d, err))
 		return false;
 	Tuning x = { .args = args, .target = &t, .d = &d, .dry = dry };
 	bool ok = tune(&x, err);

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24 /* of a terminal that does not say */ };
+enum { HEAD = 5 /* lines that are no tasks */, EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24, COLUMNS = 80 /* of a terminal that does not say */ };
 
 double screen_now_ms(void *arg)
 {
@@ -69,7 +69,8 @@ static void add_line(Text *out, const Screen *s, const TuneState *t)
 {
 	double left = seconds_left(s, t);
 	int64_t had = t->trials + t->reused;
-	text_add(out, "network  %.2f -> %.2f ms (sum of tasks)   %lld", t->default_tasks_ms, t->tasks_ms, (long long)had);
+	text_add(out, "network  %.2f -> %.2f ms (sum of tasks)   %lld", t->default_tasks_ms, t->tasks_ms,
+		(long long)had);
 	if (t->limit >= 0)
 		text_add(out, "/%lld", (long long)(t->limit + t->reused));
 	text_add(out, " | %.0f/s | ", t->candidates_per_s);
@@ -99,14 +100,17 @@ static void add_row(Text *out, const TuneState *t, const TaskState *x)
 	if (x->best_ms > 0 && x->roof_ms > 0)
 		snprintf(roof, sizeof roof, "%.0f%%", 100 * x->roof_ms / x->best_ms);
 	text_add(out, "%.7s  %-38.38s%3d %7lld %9.3f %9.3f %6s%s%s%s%s\n", hex, x->task->label, x->task->weight,
-		(long long)(x->trials + x->reused), x->best_ms, x->default_ms, roof, x->algorithm[0] != 0 ? " " : "", x->algorithm,
+		(long long)(x->trials + x->reused), x->best_ms, x->default_ms, roof, x->algorithm[0] != 0 ? " " : "",
+		x->algorithm,
 		x->end != TASK_OPEN ? " done" : "", t->now == x && x->end == TASK_OPEN ? " *" : "");
 }
 
-static int rows_of_terminal(void)
+static void size_of_terminal(int *rows, int *columns)
 {
 	struct winsize w;
-	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 ? w.ws_row : ROWS;
+	bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 && w.ws_col > 0;
+	*rows = told ? w.ws_row : ROWS;
+	*columns = told ? w.ws_col : COLUMNS;
 }
 
 static double time_of(const TaskState *x)
@@ -115,21 +119,37 @@ static double time_of(const TaskState *x)
 }
 
 /* The n tasks that take most of the network, in their order. */
-static void add_rows(Text *out, const Screen *s, const TuneState *t, int n)
+static void add_rows(Text *out, const TuneState *t, int n)
 {
 	int left_out = 0;
 	for (int k = 0; k < t->ntask; k++) {
 		int longer = 0;
-		for (int i = 0; i < t->ntask; i++)
-			longer += time_of(&t->task[i]) > time_of(&t->task[k]) || (time_of(&t->task[i]) == time_of(&t->task[k]) && i < k);
+		for (int i = 0; i < t->ntask; i++) {
+			double a = time_of(&t->task[i]), b = time_of(&t->task[k]);
+			longer += a > b || (a == b && i < k);
+		}
 		if (longer < n)
 			add_row(out, t, &t->task[k]);
 		else
 			left_out++;
 	}
-	(void)s;
 	if (left_out > 0)
 		text_add(out, "and %d more\n", left_out);
+}
+
+/* A terminal's lines are cut at its edge: one that goes on below could not be drawn over. */
+static void put_lines(Screen *s, const char *text)
+{
+	int rows, columns;
+	size_of_terminal(&rows, &columns);
+	s->lines = 0;
+	while (*text != 0) {
+		size_t n = strcspn(text, "\n");
+		int shown = s->terminal && n >= (size_t)columns ? columns - 1 : (int)n;
+		fprintf(stderr, "%.*s\n", shown, text);
+		text += n + (text[n] == '\n');
+		s->lines++;
+	}
 }
 
 static void draw(Screen *s, const TuneState *t, int rows)
@@ -137,14 +157,11 @@ static void draw(Screen *s, const TuneState *t, int rows)
 	Arena *a = arena_new();
 	Text out = { .arena = a };
 	add_head(&out, s, t);
-	add_rows(&out, s, t, rows);
+	add_rows(&out, t, rows);
 	add_line(&out, s, t);
 	if (s->lines > 0)
 		fprintf(stderr, "\033[%dA\033[J", s->lines);
-	fputs(text_str(&out), stderr);
-	s->lines = 0;
-	for (const char *p = text_str(&out); *p != 0; p++)
-		s->lines += *p == '\n';
+	put_lines(s, text_str(&out));
 	arena_free(a);
 }
 
@@ -156,8 +173,9 @@ void screen_progress(const TuneState *t, void *arg)
 		return;
 	s->shown_ms = now;
 	if (s->terminal) {
-		int room = rows_of_terminal() - 5;
-		draw(s, t, room > 1 ? room : 1);
+		int rows, columns;
+		size_of_terminal(&rows, &columns);
+		draw(s, t, rows > HEAD + 1 ? rows - HEAD : 1);
 		return;
 	}
 	Arena *a = arena_new();
@@ -243,12 +261,12 @@ void screen_plan(Screen *s, const TuneState *t)
 		if (s->json)
 			plan_json(s, x);
 		else
-			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9.3f\n", hex, x->task->label, x->task->weight, x->space,
-				(long long)x->reused, x->seeds, x->best_ms);
+			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9.3f\n", hex, x->task->label, x->task->weight,
+				x->space, (long long)x->reused, x->seeds, x->best_ms);
 	}
 	if (s->json)
 		print_json(s, t);
 	else
-		printf("%d tasks, %d without a time, %.0f configs; %lld trials reused; nothing was measured\n", t->ntask, fresh, space,
-			(long long)t->reused);
+		printf("%d tasks, %d without a time, %.0f configs; %lld trials reused; nothing was measured\n", t->ntask, fresh,
+			space, (long long)t->reused);
 }

@@ -200,7 +200,8 @@ static bool address(CostNest *n, const Access *a, const Buf *b, int64_t *out)
 		}
 	for (int k = 0; k < dims; k++) {
 		const Expr *index = b->map.n != 0 ? b->map.at[k] : a->idx[k];
-		if (!nest_eval(n, index, &part) || !nest_eval(n, b->map.n != 0 ? b->map.extent[k] : b->shape[k], &extent) ||
+		const Expr *end = b->map.n != 0 ? b->map.extent[k] : b->shape[k];
+		if (!nest_eval(n, index, &part) || !nest_eval(n, end, &extent) ||
 			__builtin_mul_overflow(at, extent, &at) || __builtin_add_overflow(at, part, &at))
 			goto no;
 	}

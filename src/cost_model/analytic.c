@@ -26,7 +26,8 @@
 /* Bytes a cycle from beyond L1, L2, L3 and what may be a fourth level. */
 static const double bytes_per_cycle[TARGET_CACHES] = { 48, 24, 9, 9 };
 enum { LOADS = 2, STORES = 1, DECODE = 6, CALL = 40, ENTER = 3 /* a loop: set up, and leave unforeseen */ };
-enum { LATENCY = 4, REGS = 16 /* where the target does not say */, CODE = 6000 /* instructions that a core keeps decoded */ };
+enum { LATENCY = 4, REGS = 16 /* where the target does not say */ };
+enum { CODE = 6000 /* instructions that a core keeps decoded */ };
 
 typedef struct Sum {
 	double cycles;
@@ -574,6 +575,7 @@ static double estimate(const KernelSet *ks, const Task *task, const Target *targ
 	return cycles / GHZ;
 }
 
-const CostModel cost_analytic = { "analytic", "arithmetic, registers, accesses and traffic of a scheduled Fn", estimate };
+const CostModel cost_analytic = { "analytic", "arithmetic, registers, accesses and traffic of a scheduled Fn",
+	estimate };
 
 const CostModel *const cost_models[] = { &cost_analytic, NULL };

@@ -14,7 +14,8 @@ static double taps_inside(const Dag *d, const OpCall *c)
 		int64_t inside = 0;
 		for (int64_t tap = 0; tap < w.kernel[k]; tap++) {
 			/* Those y of [0, out) for which lo <= y * stride + tap * dilation < lo + in. */
-			int64_t at = tap * w.dilation[k] - w.lo[k], first = at >= 0 ? 0 : (-at + w.stride[k] - 1) / w.stride[k];
+			int64_t at = tap * w.dilation[k] - w.lo[k];
+			int64_t first = at >= 0 ? 0 : (-at + w.stride[k] - 1) / w.stride[k];
 			int64_t end = w.in[k] > at ? (w.in[k] - at + w.stride[k] - 1) / w.stride[k] : 0;
 			end = end < w.out[k] ? end : w.out[k];
 			inside += end > first ? end - first : 0;

@@ -92,7 +92,8 @@ static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], int most, Arena *sc
 	return n;
 }
 
-static bool race(Tuner *t, TaskRun *r, const char *const *trace, int n, MeasureResult *out, Arena *scratch, Err *err)
+static bool race(Tuner *t, TaskRun *r, const char *const *trace, int n, MeasureResult *out, Arena *scratch,
+	Err *err)
 {
 	MeasureJob job[MEASURE_RACERS];
 	for (int i = 0; i < n; i++) {
@@ -147,6 +148,11 @@ static bool race_task(Tuner *t, TaskRun *r, Err *err)
 	return ok;
 }
 
+static double time_of(const TaskState *s)
+{
+	return s->best_ms * s->task->weight;
+}
+
 /* The tasks whose order matters most come first, should the time not suffice for all. */
 static bool race_tasks(Tuner *t, Err *err)
 {
@@ -156,8 +162,7 @@ static bool race_tasks(Tuner *t, Err *err)
 		int most = -1;
 		for (int i = 0; i < t->state->ntask; i++) {
 			const TaskState *s = t->run[i].state;
-			if (!done[i] && s->trials > 0 &&
-				(most < 0 || s->best_ms * s->task->weight > t->run[most].state->best_ms * t->run[most].task->weight))
+			if (!done[i] && s->trials > 0 && (most < 0 || time_of(s) > time_of(t->run[most].state)))
 				most = i;
 		}
 		if (most < 0)

@@ -171,7 +171,8 @@ static void add_pairs(Rank *r, uint32_t i, Numbers *out)
 		for (int l = k + 1; l < s->n; l++)
 			for (int way = 0; way < 4; way++) {
 				Config c = *config_at(r, i);
-				int a = c.pick[k] + ((way & 1) != 0 ? 1 : -1), b = c.pick[l] + ((way & 2) != 0 ? 1 : -1);
+				int a = c.pick[k] + ((way & 1) != 0 ? 1 : -1);
+				int b = c.pick[l] + ((way & 2) != 0 ? 1 : -1);
 				if (a < 0 || b < 0 || a >= s->knob[k].n || b >= s->knob[l].n)
 					continue;
 				c.pick[k] = (uint8_t)a;
@@ -465,5 +466,5 @@ static void *open_rank(Arena *a, const Space *space, SearchCost cost, const Effo
 	return r;
 }
 
-const Search search_rank = { "rank", "the best estimates, then one knob at a time from the fastest", open_rank, ask_rank,
-	hint_rank, tell_rank };
+const Search search_rank = { "rank", "the best estimates, then one knob at a time from the fastest", open_rank,
+	ask_rank, hint_rank, tell_rank };

@@ -133,7 +133,8 @@ static bool has_algorithms(const Space *s)
 bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err)
 {
 	char hex[HASH_HEX];
-	*r = (TaskRun){ .o = o, .arena = a, .state = state, .task = task, .known = { .arena = a }, .records = { .arena = a } };
+	*r = (TaskRun){ .o = o, .arena = a, .state = state, .task = task };
+	r->known.arena = r->records.arena = a;
 	state->task = task;
 	r->space = space_new(a, task, o->target, err);
 	if (r->space == NULL || !open_default(r, err) || !read_known(r, err))

@@ -80,6 +80,11 @@ bool tuner_session(Tuner *t, Err *err)
 
 /* ---- candidates ---- */
 
+static double guessed(const TaskRun *r)
+{
+	return r->guess_ms * r->task->weight;
+}
+
 /* All defaults before anything else, the largest first; then the largest hope. */
 static TaskRun *choose_task(Tuner *t)
 {
@@ -90,7 +95,7 @@ static TaskRun *choose_task(Tuner *t)
 		double h = task_run_hope(r);
 		if (r->state->end != TASK_OPEN || r->waits)
 			continue;
-		if (h > hope || (h == INFINITY && hope == INFINITY && r->guess_ms * r->task->weight > best->guess_ms * best->task->weight)) {
+		if (h > hope || (h == INFINITY && hope == INFINITY && guessed(r) > guessed(best))) {
 			best = r;
 			hope = h;
 		}
