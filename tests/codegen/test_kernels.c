@@ -283,8 +283,8 @@ static const struct {
 		"fn f(x: in f32[8], y: inout f32[8]) {\n"
 		"\tfor i in 0..4 {\n\t\tif i % 3 != 1 {\n\t\t\tlet a: f32 = x[i]\n\t\t\ty[i] = a\n\t\t}\n"
 		"\t\tif i % 3 != 1 {\n\t\t\tlet a: f32 = x[i] + 1.0\n\t\t\ty[i + 4] = a\n\t\t}\n\t}\n}\n",
-		"\t\tif i % 3 != 1 {\n\t\t\tlet a: f32 = x[i]\n\t\t\ty[i] = a\n"
-		"\t\t\tlet a.1: f32 = x[i] + 1.0\n\t\t\ty[i + 4] = a.1\n\t\t}\n" },
+		"\t\tif i % 3 != 1 {\n\t\t\tlet a.1: f32 = x[i]\n\t\t\ty[i] = a.1\n"
+		"\t\t\tlet a.3: f32 = x[i] + 1.0\n\t\t\ty[i + 4] = a.3\n\t\t}\n" },
 	/* a parallel loop stays outermost */
 	{ "conditions",
 		"fn f[N in 1..8](y: inout f32[8]) {\n"
