@@ -141,7 +141,7 @@ static int first_tile(const int64_t *option, int n, int64_t tiles, int64_t vecto
 
 WinogradKnobs winograd_knobs(Sketch *s)
 {
-	static const int64_t tiles[] = { 7, 14, 28, 56, 112, 0 }, unroll[] = { 1, 2, 4 }, order[] = { 0, 1 };
+	static const int64_t tiles[] = { 7, 14, 28, 56, 112, 0 }, unroll[] = { 1, 2, 4 }, flag[] = { 0, 1 };
 	enum { SOME = 3 };
 	int64_t tile[KNOB_OPTIONS], m = winograd_guess(s->task, s->target);
 	int n = product_options(s->target, tile), first = 0;
@@ -155,7 +155,8 @@ WinogradKnobs winograd_knobs(Sketch *s)
 		.tiles = sketch_knob(s, "wino.tiles", tiles, 6, SOME),
 		.tile = sketch_knob(s, "wino.tile", tile, n, first),
 		.unroll = sketch_knob(s, "wino.unroll", unroll, 3, 0),
-		.order = sketch_knob(s, "wino.order", order, 2, 0),
+		.order = sketch_knob(s, "wino.order", flag, 2, 0),
+		.edges = sketch_knob(s, "wino.edges", flag, 2, 0),
 	};
 }
 
@@ -281,6 +282,10 @@ void winograd_steps(Sketch *s, int64_t m, WinogradKnobs k)
 	}
 	weights_nest(s, &v);
 	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw");
+	if (k.edges != 0 && tw >= 3) {
+		sketch_step(s, "cut v.tw 1");
+		sketch_step(s, "cut v.tw.2 %lld", (long long)(tw - 2));
+	}
 	product_nest(s, &v, k, rows * tw);
 	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw");
 	if (s->target->threads <= 1)

@@ -13,6 +13,7 @@ typedef struct WinogradKnobs {
 	int64_t tiles;  /* of a block, at most; 0: all in one */
 	int64_t tile;   /* of the product: f * 1000 + p */
 	int64_t unroll; /* input channels at a time */
+	int64_t edges;  /* 1: the first and last tiles of a row are code of their own */
 	int64_t order;  /* 0: weights stay while tiles pass; 1: tiles stay */
 } WinogradKnobs;
 
