@@ -36,11 +36,17 @@ static const char *trace_text(const TaskRun *r, Config c, Arena *a)
 /* SearchCost: through the cost model. */
 static double estimate_config(void *arg, const Config *c, uint64_t *same)
 {
-	const TaskRun *r = arg;
+	TaskRun *r = arg;
 	Arena *a = arena_new();
 	const char *trace = trace_text(r, *c, a);
-	const KernelSet *ks = trace != NULL ? task_run_replay(r, trace, a, NULL) : NULL;
-	double ns = ks != NULL ? cost_analytic.estimate(ks, r->task, r->o->target) : -1;
+	const Known *before = trace != NULL ? known_find(&r->estimates, trace) : NULL;
+	double ns = before != NULL ? before->ns : -1;
+	if (trace != NULL && before == NULL) {
+		const KernelSet *ks = task_run_replay(r, trace, a, NULL);
+		if (ks != NULL)
+			ns = cost_analytic.estimate(ks, r->task, r->o->target);
+		known_add(&r->estimates, trace, ns, false);
+	}
 	*same = trace != NULL ? known_hash(trace) : 0;
 	arena_free(a);
 	return ns;
@@ -134,7 +140,7 @@ bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, con
 {
 	char hex[HASH_HEX];
 	*r = (TaskRun){ .o = o, .arena = a, .state = state, .task = task };
-	r->known.arena = r->records.arena = a;
+	r->known.arena = r->records.arena = r->estimates.arena = a;
 	state->task = task;
 	r->space = space_new(a, task, o->target, err);
 	if (r->space == NULL || !open_default(r, err) || !read_known(r, err))

@@ -19,6 +19,7 @@ typedef struct TaskRun {
 	MeasureRef *ref; /* NULL until the first candidate */
 	KnownSet known;
 	KnownSet records; /* ids of the runs that were reused: a run may be in several databases */
+	KnownSet estimates; /* ns of the cost model; configs of one schedule are estimated once */
 	const char *default_trace;
 	double guess_ms; /* estimate of the default */
 	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */
