@@ -107,25 +107,44 @@ static bool is_alloc(Stmt *s, void *arg)
 	return !a->found;
 }
 
+bool nest_outlives(Stmt *body, const char *buf)
+{
+	Alloc a = { buf, false };
+	ir_each_stmt(body, is_alloc, &a);
+	return !a.found;
+}
+
+typedef struct Folding {
+	const char *var;
+	bool found;
+} Folding;
+
+static void look_at_fold(const Expr *e, void *arg)
+{
+	Folding *f = arg;
+	f->found |= (e->op == IR_MIN || e->op == IR_MAX) && ir_uses_var(e, f->var);
+}
+
+bool nest_folds(const Stmt *block, const char *var)
+{
+	Folding f = { var, false };
+	for (int k = 0; k < block->block.n; k++)
+		ir_each_node(block->block.iter[k].value, look_at_fold, &f);
+	return f.found;
+}
+
 typedef struct Shown {
 	Stmt *within;
 	bool shows;
 } Shown;
 
-static void look_at_write(Shown *v, const char *buf)
-{
-	Alloc a = { buf, false };
-	ir_each_stmt(v->within, is_alloc, &a);
-	v->shows |= !a.found;
-}
-
 static bool look_at_writes(Stmt *s, void *arg)
 {
 	Shown *v = arg;
 	if (s->kind == ST_STORE)
-		look_at_write(v, s->store.dst.buf);
+		v->shows |= nest_outlives(v->within, s->store.dst.buf);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		look_at_write(v, s->reduce.dst[k].buf);
+		v->shows |= nest_outlives(v->within, s->reduce.dst[k].buf);
 	v->shows |= s->kind == ST_CALL || s->kind == ST_ASYNC;
 	return !v->shows;
 }
@@ -155,8 +174,10 @@ static void look_at_block(const Stmt *s, Uses *u)
 		u->scan |= it->kind == ITER_SCAN;
 	}
 	u->spatial |= spatial;
-	u->idle |= !spatial && shows_outside(s, u->body);
-	u->unused |= !used && shows_outside(s, u->body);
+	bool shows = shows_outside(s, u->body);
+	u->idle |= !spatial && shows;
+	u->unused |= !used && shows;
+	u->folds |= shows && nest_folds(s, u->var);
 }
 
 static void look_below(const Stmt *s, Uses *u)

@@ -35,6 +35,9 @@ Found nest_find_block(const KernelSet *ks, const char *name, BlockPlace *out);
 /* True and *n set where both bounds are constants. */
 bool nest_extent(const Stmt *loop, int64_t *n);
 
+/* Whether writes to buf are seen outside of these statements: none of them declares it. */
+bool nest_outlives(Stmt *body, const char *buf);
+
 /* What stands below a loop, and how it depends on the loop's variable. */
 typedef struct Uses {
 	const char *var;
@@ -42,6 +45,7 @@ typedef struct Uses {
 	bool spatial, reduce, scan; /* some iterator of that kind depends on var */
 	bool idle;   /* a block whose spatial iterators all ignore var writes what outlives an iteration */
 	bool unused; /* the same, and none of its iterators depends on var */
+	bool folds;  /* nest_folds of a block that writes such */
 	bool bare;                  /* a statement that stands in no block */
 	bool bounds;                /* bounds that depend on var */
 	bool lanes, threads;        /* a vector loop, a parallel or bound one */
@@ -54,6 +58,9 @@ Uses nest_uses(const Stmt *loop);
 bool nest_ordered(const KernelSet *ks, const Stmt *block);
 /* Whether instances that differ in `var` write and read different elements of what the block writes. */
 bool nest_apart(const Stmt *block, const char *var);
+/* Whether an iterator takes some values in several iterations of `var`: var stands below min or max, as
+   where the last tile of a split overlaps. */
+bool nest_folds(const Stmt *block, const char *var);
 
 /* How often unrolled loops copy the statement that they copy most; s and what is below. */
 int64_t nest_copies(const Stmt *s);

@@ -88,6 +88,8 @@ static bool find_consumer(Sched *s, const char *name, Pair *p)
 	Operand o = { p, true };
 	if (p->b.fixed || b->block.init != NULL || body->kind != ST_STORE || body->next != NULL || body->store.mask != NULL)
 		return sched_refuse(s, "absorb", name, "it does more than store one value");
+	if (producer_touches(p->b.at.block->block.body, p->b.buf->name).loads > 0)
+		return sched_refuse_for(s, "absorb", name, "it reads what it writes,", p->b.buf->name);
 	p->store = body;
 	for (int k = 0; k < b->block.n; k++)
 		p->dim_of[k] = -1;

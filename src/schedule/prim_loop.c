@@ -1,7 +1,8 @@
 /*
- * The loop primitives.  Each takes a legal kernel set and gives a legal one, or refuses with the
- * reason and leaves the set as it is; what is "legal to move" is read off the blocks (nest.h).  A
- * statement that stands in no block has no declared dependences and is not moved.
+ * The primitives that change the order and the kind of loops.  Each takes a legal kernel set and gives
+ * a legal one, or refuses with the reason and leaves the set as it is; what is "legal to move" is read
+ * off the blocks (nest.h).  A statement that stands in no block has no declared dependences and is not
+ * moved.
  */
 #include "schedule/nest.h"
 #include "schedule/sched.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 4096, VECTOR_LIMIT = 64, NAME_LIMIT = TRACE_NAME - 2 };
+enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 4096, VECTOR_LIMIT = 64 };
 
 static bool need_serial(Sched *s, const char *what, const Stmt *loop)
 {
@@ -31,87 +32,10 @@ static bool need_spatial(Sched *s, const char *what, const Stmt *loop, const Use
 		: u->bare			       ? "a statement below it stands in no block"
 		: u->bounds			       ? "bounds below depend on it"
 		: u->blocks == 0		       ? "there is no block below it"
+		: u->folds		       ? "tiles of a block below it overlap"
 		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
 						       : NULL;
 	return why == NULL || sched_refuse(s, what, loop->loop.var, why);
-}
-
-/* ---- split ---- */
-
-/* Everything below s runs only where cond holds: blocks get it as predicate, the rest an if. */
-static Stmt *guard(Ir *ir, Stmt *s, const Expr *cond)
-{
-	if (s == NULL)
-		return NULL;
-	if (s->kind == ST_FOR) {
-		s->loop.body = guard(ir, s->loop.body, cond);
-	} else if (s->kind == ST_BLOCK) {
-		s->block.where = s->block.where != NULL ? ir_and(ir, s->block.where, cond) : cond;
-	} else if (s->kind == ST_LET || s->kind == ST_ALLOC || (s->kind == ST_REDUCE && s->reduce.old != NULL)) {
-		return ir_if(ir, cond, s, NULL); /* what follows may use it */
-	} else {
-		Stmt *rest = s->next;
-		s->next = NULL;
-		Stmt *wrapped = ir_if(ir, cond, s, NULL);
-		wrapped->next = guard(ir, rest, cond);
-		return wrapped;
-	}
-	s->next = guard(ir, s->next, cond);
-	return s;
-}
-
-/* The names and the depth that a split makes are legal too. */
-static bool may_split(Sched *s, const Place *p, const Stmt *loop)
-{
-	static const char *const part[] = { ".o", ".i" };
-	char name[TRACE_NAME + 1];
-	if (strlen(loop->loop.var) > NAME_LIMIT)
-		return sched_refuse(s, "split", loop->loop.var, "its name is too long to be split again");
-	for (int i = 0; i < 2; i++) {
-		snprintf(name, sizeof name, "%s%s", loop->loop.var, part[i]);
-		if (nest_has_name(p->fn, name))
-			return sched_refuse_for(s, "split", loop->loop.var, "there is already something called", name);
-	}
-	if (nest_depth(p->fn->body) + 2 > IR_MAX_DEPTH ||
-		nest_expr_depth(loop->loop.body) + loop->loop.lo->depth + loop->loop.hi->depth + 8 > IR_MAX_DEPTH)
-		return sched_refuse(s, "split", loop->loop.var, "loops and indices would be nested too deeply");
-	return true;
-}
-
-/* Needs: a serial loop.  Breaks: the name of the old loop; a tail guards the blocks below. */
-bool prim_split(Sched *s, const Step *st)
-{
-	Place p;
-	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "split", p.loop))
-		return false;
-	if (st->n > 2 && strcmp(st->arg[2].word, "guard") != 0)
-		return sched_refuse(s, "split", p.loop->loop.var, "the tail of a split is \"guard\"");
-	Ir *ir = s->ir;
-	Stmt *old = p.loop;
-	int64_t f = st->arg[1].num, n;
-	if (nest_extent(old, &n) && f > n)
-		return fail(s->err, ERR_ILLEGAL, s->place, "split: factor %lld of loop %s, which has %lld",
-			(long long)f, old->loop.var, (long long)n);
-	if (!may_split(s, &p, old))
-		return false;
-	const Range *env = ir_range_fn(ir, p.fn);
-	const Expr *extent = ir_simplify(ir, ir_sub(ir, old->loop.hi, old->loop.lo), env);
-	const Expr *factor = ir_int(ir, f);
-	const Expr *outer_n = ir_simplify(ir, ir_div(ir, ir_add(ir, extent, ir_int(ir, f - 1)), factor), env);
-	const char *o = ir_name(ir, arena_printf(ir_arena(ir), "%s.o", old->loop.var));
-	const char *i = ir_name(ir, arena_printf(ir_arena(ir), "%s.i", old->loop.var));
-	const Expr *at = ir_add(ir, ir_mul(ir, ir_idx(ir, o), factor), ir_idx(ir, i));
-	const Expr *value = ir_add(ir, old->loop.lo, at);
-	bool divides = ir_always(ir_eq(ir, ir_mod(ir, extent, factor), ir_int(ir, 0)), env);
-	Stmt *body = old->loop.body;
-	ir_subst_stmt(ir, body, old->loop.var, value);
-	if (!divides)
-		body = guard(ir, body, ir_lt(ir, at, extent));
-	Stmt *inner = ir_for(ir, i, ir_int(ir, 0), factor, LOOP_SERIAL, body);
-	Stmt *outer = ir_for(ir, o, ir_int(ir, 0), outer_n, LOOP_SERIAL, inner);
-	outer->next = old->next;
-	*p.link = outer;
-	return true;
 }
 
 /* ---- reorder ---- */
@@ -185,6 +109,9 @@ static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 	if (((of[0].reduce && of[0].spatial) || (of[1].reduce && of[1].spatial)) && share_iterator(block, of[0].var, of[1].var))
 		return sched_refuse_for(s, "reorder", a->loop.var, "where a reduction begins depends on the order to loop",
 			b->loop.var);
+	for (int k = 0; k < 2; k++)
+		if (nest_folds(block, of[k].var) && (of[1 - k].reduce || share_iterator(block, of[0].var, of[1].var)))
+			return sched_refuse_for(s, "reorder", of[k].var, "its tiles overlap: it stays around loop", of[1 - k].var);
 	if (of[0].reduce && of[1].reduce && nest_ordered(s->ks, block))
 		return sched_refuse_for(s, "reorder", a->loop.var, "its reduction is not associative: it stays around loop",
 			b->loop.var);

@@ -103,6 +103,24 @@ static bool hull_of(Sched *s, const Producer *p, const Place *l, const Expr **lo
 	return any;
 }
 
+/* An upper end of hi - lo. Where tiles overlap both are a min: hi - min(a, b) is max(hi - a, hi - b). */
+static int64_t most_between(Sched *s, const Expr *lo, const Expr *hi, const Range *env)
+{
+	int64_t most = ir_interval(ir_simplify(s->ir, ir_sub(s->ir, hi, lo), env), env).hi, apart = INT64_MIN;
+	if (lo->op != IR_MIN || hi->op != IR_MIN)
+		return most;
+	for (int j = 0; j < 2; j++) {
+		int64_t least = INT64_MAX;
+		for (int i = 0; i < 2; i++) {
+			const Expr *n = ir_simplify(s->ir, ir_sub(s->ir, hi->arg[i], lo->arg[j]), env);
+			Interval v = ir_interval(n, env);
+			least = v.hi < least ? v.hi : least;
+		}
+		apart = least > apart ? least : apart;
+	}
+	return apart < most ? apart : most;
+}
+
 static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 {
 	const Expr *lo[IR_MAX_RANK], *hi[IR_MAX_RANK];
@@ -113,10 +131,10 @@ static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 		int64_t all;
 		if (!ir_is_int(p->buf->shape[k], &all))
 			return sched_refuse_for(s, "compute_at", p->at.block->block.name, "an extent is not constant of", p->buf->name);
-		Interval n = ir_interval(ir_simplify(s->ir, ir_sub(s->ir, hi[k], lo[k]), env), env);
-		bool whole = p->iter_of[k] < 0 || n.hi < 1 || n.hi >= all;
+		int64_t most = most_between(s, lo[k], hi[k], env);
+		bool whole = p->iter_of[k] < 0 || most < 1 || most >= all;
 		out->lo[k] = whole ? ir_int(s->ir, 0) : ir_simplify(s->ir, lo[k], env);
-		out->extent[k] = whole ? all : n.hi;
+		out->extent[k] = whole ? all : most;
 	}
 	return true;
 }

@@ -227,6 +227,9 @@ static bool may_decompose(Sched *s, const Path *p, const Fn *fn, const Range *en
 					p->loop[k]->loop.var);
 	if (p->block->block.init == NULL)
 		return sched_refuse(s, p->what, p->block->block.name, "it has no init");
+	for (int k = 0; k < p->n; k++)
+		if (nest_folds(p->block, p->loop[k]->loop.var))
+			return sched_refuse_for(s, p->what, p->block->block.name, "tiles overlap of loop", p->loop[k]->loop.var);
 	if (!may_derive(s, p, fn, "init") || !begins_at_first(s, p, env))
 		return false;
 	ir_each_stmt(p->block->block.init, check_init, &c);

@@ -53,13 +53,13 @@ static bool count_statement(Stmt *s, void *arg)
 }
 
 /* Chooses the number. */
-static bool may_cut(Sched *s, const Place *p, Copy *c)
+static bool may_cut(Sched *s, const char *what, const Place *p, Copy *c)
 {
 	int all = 0, copied = 1;
 	ir_each_stmt(p->loop->loop.body, count_statement, &copied);
 	ir_each_stmt(p->fn->body, count_statement, &all);
 	if (all + copied > CUT_STATEMENTS)
-		return sched_refuse(s, "cut", p->loop->loop.var, "the Fn would have more than 4096 statements");
+		return sched_refuse(s, what, p->loop->loop.var, "the Fn would have more than 4096 statements");
 	*c = (Copy){ .s = s, .fn = p->fn, .number = 1, .taken = true };
 	while (c->taken && c->number < CUT_NUMBERS) {
 		c->number++;
@@ -68,7 +68,7 @@ static bool may_cut(Sched *s, const Place *p, Copy *c)
 		ir_each_stmt(p->loop->loop.body, look_for_name, c);
 	}
 	if (c->taken || c->too_long)
-		return sched_refuse(s, "cut", p->loop->loop.var,
+		return sched_refuse(s, what, p->loop->loop.var,
 			c->taken ? "there are 64 copies already" : "names would be too long");
 	return true;
 }
@@ -143,23 +143,11 @@ static bool drop_init(Stmt *s, void *arg)
 	return true;
 }
 
-/* Needs: a loop of constant extent that is no vector. Breaks: nothing; the second part's names are new. */
-bool prim_cut(Sched *s, const Step *st)
+bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at)
 {
-	Place p;
 	Copy c;
-	int64_t n, at = st->arg[1].num;
-	if (!sched_find_loop(s, st->arg[0].word, &p))
-		return false;
-	Stmt *l = p.loop;
-	if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL && l->loop.kind != LOOP_UNROLLED)
-		return sched_refuse(s, "cut", l->loop.var, "it is a vector, a bound or a pipelined loop");
-	if (!nest_extent(l, &n))
-		return sched_refuse(s, "cut", l->loop.var, "its extent is not constant");
-	if (at >= n)
-		return fail(s->err, ERR_ILLEGAL, s->place, "cut: %lld iterations of loop %s, which has %lld",
-			(long long)at, l->loop.var, (long long)n);
-	if (!may_cut(s, &p, &c))
+	Stmt *l = p->loop;
+	if (!may_cut(s, what, p, &c))
 		return false;
 	Stmt *behind = l->next;
 	l->next = NULL;
@@ -168,8 +156,26 @@ bool prim_cut(Sched *s, const Step *st)
 	twin->loop.lo = l->loop.hi = ir_add(s->ir, l->loop.lo, ir_int(s->ir, at));
 	twin->next = behind;
 	l->next = twin;
-	ir_each_stmt(twin->loop.body, drop_init, &(Late){ s->ir, p.fn });
+	ir_each_stmt(twin->loop.body, drop_init, &(Late){ s->ir, p->fn });
 	return true;
+}
+
+/* Needs: a loop of constant extent that is no vector. Breaks: nothing; the second part's names are new. */
+bool prim_cut(Sched *s, const Step *st)
+{
+	Place p;
+	int64_t n, at = st->arg[1].num;
+	if (!sched_find_loop(s, st->arg[0].word, &p))
+		return false;
+	const Stmt *l = p.loop;
+	if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL && l->loop.kind != LOOP_UNROLLED)
+		return sched_refuse(s, "cut", l->loop.var, "it is a vector, a bound or a pipelined loop");
+	if (!nest_extent(l, &n))
+		return sched_refuse(s, "cut", l->loop.var, "its extent is not constant");
+	if (at >= n)
+		return fail(s->err, ERR_ILLEGAL, s->place, "cut: %lld iterations of loop %s, which has %lld",
+			(long long)at, l->loop.var, (long long)n);
+	return sched_cut(s, "cut", &p, at);
 }
 
 /* ---- fuse ---- */

@@ -25,6 +25,8 @@ bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *
 bool sched_find_loop(Sched *s, const char *name, Place *out);
 /* The same of a block. */
 bool sched_find_block(Sched *s, const char *name, BlockPlace *out);
+/* The loop, of constant extent, ends after its first `at` iterations; a copy with new names goes on behind it. */
+bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at);
 
 #define PRIM(name, args, law, needs) bool prim_##name(Sched *s, const Step *st);
 #include "schedule/prim.def"

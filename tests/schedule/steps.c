@@ -83,7 +83,8 @@ static const char *any_tensor(const Loops *l, Rng *rng)
 static const char *any_word(Prim p, Rng *rng)
 {
 	static const char *const layout[] = { "OIHW4i8o", "OIHW16o", "OI16o", "IO4i", "O4o", "HWIO", "NONE" };
-	return p == PRIM_pack ? layout[rng_below(rng, LEN(layout))] : "guard";
+	static const char *const tail[] = { "guard", "peel", "overlap" };
+	return p == PRIM_split ? tail[rng_below(rng, LEN(tail))] : layout[rng_below(rng, LEN(layout))];
 }
 
 /* One step: its words as the row in prim.def says, whether they make sense or not. */
@@ -101,7 +102,7 @@ const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
 		int many = p[0] == 'L' && p[1] == '*' ? 2 + (int)rng_below(rng, 4) : 1;
 		if (p[0] == 'W')
-			text_add(&line, "%s%s", p[1] == 0 || rng_below(rng, 4) == 0 ? " " : " #", any_word(prim, rng));
+			text_add(&line, "%s%s", p[1] == 0 || rng_below(rng, 4) != 0 ? " " : " #", any_word(prim, rng));
 		else if (p[0] == 'I')
 			text_add(&line, " %lld", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
 		else if (p[0] == 'A')

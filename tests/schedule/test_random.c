@@ -1,7 +1,7 @@
 /*
  * Random steps on naive Fns, far beyond what templates write: any primitive, any loop, any factor.
  * What is taken verifies and computes the same; what is refused is ERR_ILLEGAL and leaves the set as
- * it was.
+ * it was. Each primitive is among those taken.
  */
 #include "equal.h"
 #include "steps.h"
@@ -36,45 +36,89 @@ static bool try_step(Arena *a, KernelSet *ks, const Target *target, const char *
 	return taken;
 }
 
-static int taken_steps, refused_steps;
+enum { TRIES = 14, TRACES = 30 };
 
-static void random_trace(const Task *task, uint64_t seed)
+static uint64_t seed_of(int workload, int k)
 {
-	enum { TRIES = 14 };
-	Arena *a = arena_new();
+	return (uint64_t)workload * 100000 + (uint64_t)k;
+}
+
+/* The naive set after random steps; their text, and how many were refused. */
+static KernelSet *random_steps(Arena *a, const Task *task, uint64_t seed, Text *steps, int *refused)
+{
 	Err err = { 0 };
 	Rng rng = rng_seed(seed);
 	Target target;
-	Text steps = { .arena = a };
 	target_host(&target, 2);
-	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
 	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
-	text_add(&steps, "# seed %llu, %s\n", (unsigned long long)seed, task->label);
+	*steps = (Text){ .arena = a };
 	for (int i = 0; i < TRIES; i++) {
 		const char *step = random_step(a, ks, &rng);
-		bool taken = try_step(a, ks, &target, step);
-		if (taken)
-			text_add(&steps, "%s", step);
-		*(taken ? &taken_steps : &refused_steps) += 1;
+		if (try_step(a, ks, &target, step))
+			text_add(steps, "%s", step);
+		else
+			++*refused;
 	}
-	must_equal(naive, ks, seed % 3 == 0 ? IR_EXACT : IR_MODP, seed, text_str(&steps));
+	return ks;
+}
+
+static int random_trace(const Task *task, uint64_t seed, int *refused)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Text steps, said = { .arena = a };
+	target_host(&target, 2);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
+	KernelSet *ks = random_steps(a, task, seed, &steps, refused);
+	text_add(&said, "# seed %llu, %s\n%s", (unsigned long long)seed, task->label, text_str(&steps));
+	must_equal(naive, ks, seed % 3 == 0 ? IR_EXACT : IR_MODP, seed, text_str(&said));
 	Trace *all = trace_parse(a, "all", text_str(&steps), steps.n, &err);
 	KernelSet *again = all != NULL ? schedule_replay(ir_new(a), task, &target, all, &err) : NULL;
-	ck_assert_msg(again != NULL, "%s: %s\n%s", err.place, err.text, text_str(&steps));
+	ck_assert_msg(again != NULL, "%s: %s\n%s", err.place, err.text, text_str(&said));
 	ck_assert_str_eq(print(a, ks), print(a, again));
+	int taken = (int)all->step.n;
 	arena_free(a);
+	return taken;
 }
 
 START_TEST(random_steps_are_legal_or_refused)
 {
-	int count = getenv("DLC_TEST_ALL") != NULL ? 800 : 30;
+	int count = getenv("DLC_TEST_ALL") != NULL ? 800 : TRACES, taken = 0, refused = 0;
 	Arena *a = arena_new();
 	Task *task = task_of(a, step_workloads[_i]);
 	for (int k = 0; k < count; k++)
-		random_trace(task, (uint64_t)_i * 100000 + (uint64_t)k);
-	ck_assert_int_gt(taken_steps, count);
-	ck_assert_int_gt(refused_steps, count);
+		taken += random_trace(task, seed_of(_i, k), &refused);
+	ck_assert_int_gt(taken, count);
+	ck_assert_int_gt(refused, count);
 	arena_free(a);
+}
+END_TEST
+
+/* The same traces, only counted. compute comes first, of larger convolutions: test_compute.c. */
+START_TEST(each_primitive_and_each_tail_is_taken)
+{
+	static const char *const tail[] = { "guard", "peel", "overlap" };
+	int of_prim[PRIM_COUNT] = { 0 }, of_tail[LEN(tail)] = { 0 }, refused = 0;
+	for (int w = 0; w < step_nworkload; w++)
+		for (int k = 0; k < TRACES; k++) {
+			Arena *a = arena_new();
+			Err err = { 0 };
+			Text steps;
+			random_steps(a, task_of(a, step_workloads[w]), seed_of(w, k), &steps, &refused);
+			const Trace *t = trace_parse(a, "t", text_str(&steps), steps.n, &err);
+			for (size_t i = 0; i < t->step.n; i++) {
+				const Step *st = &t->step.at[i];
+				of_prim[st->prim]++;
+				for (size_t j = 0; j < LEN(tail); j++)
+					of_tail[j] += st->prim == PRIM_split && st->n > 2 && strcmp(st->arg[2].word, tail[j]) == 0;
+			}
+			arena_free(a);
+		}
+	for (int p = 0; p < PRIM_COUNT; p++)
+		ck_assert_msg(p == PRIM_compute || of_prim[p] > 0, "no trace has taken %s", prim_row((Prim)p)->name);
+	for (size_t j = 0; j < LEN(tail); j++)
+		ck_assert_msg(of_tail[j] > 0, "no trace has taken split with %s", tail[j]);
 }
 END_TEST
 
@@ -82,5 +126,6 @@ int main(void)
 {
 	TCase *tc = tcase_create("random_trace");
 	tcase_add_loop_test(tc, random_steps_are_legal_or_refused, 0, step_nworkload);
+	tcase_add_test(tc, each_primitive_and_each_tail_is_taken);
 	return run_suite("random_trace", tc);
 }

@@ -47,6 +47,7 @@ static const struct {
 	{ "tests/golden/schedule/reduce.t", 21 },
 	{ "tests/golden/schedule/data.t", 17 },
 	{ "tests/golden/schedule/shape.t", 14 },
+	{ "tests/golden/schedule/tails.t", 36 },
 };
 
 START_TEST(primitives_give_the_golden_text)
