@@ -13,7 +13,19 @@
 #include <unistd.h>
 
 /* The order is that of the words in the option's row. */
-typedef enum { STAGE_GRAPH, STAGE_ONNX, STAGE_TASKS, STAGE_SPACE, STAGE_IR, STAGE_TRACE, STAGE_LOWERED, STAGE_LLVM, STAGE_ASM, STAGE_PLAN } Stage;
+typedef enum {
+	STAGE_GRAPH,
+	STAGE_ONNX,
+	STAGE_TASKS,
+	STAGE_SPACE,
+	STAGE_IR,
+	STAGE_TRACE,
+	STAGE_LOWERED,
+	STAGE_LLVM,
+	STAGE_ASM,
+	STAGE_PLAN,
+	STAGE_RESOURCES,
+} Stage;
 
 typedef struct Show {
 	const Args *args;
@@ -118,6 +130,22 @@ static bool show_code(Show *s, const KernelSet *ks, Err *err)
 	return true;
 }
 
+/* A row for each kernel: what its code takes, and what a candidate would be judged by. */
+static bool show_resources(Show *s, const KernelSet *ks, Err *err)
+{
+	Module m;
+	if (!codegen_compile(s->arena, ks, s->target, NULL, &m, err))
+		return false;
+	text_add(&s->out, "%-16s %10s %10s %10s %8s %14s\n", "kernel", "code B", "frame B", "work B", "spills", "in inner loop");
+	for (uint32_t k = 0; k < m.image.nentry; k++) {
+		const KernelReport *r = &m.report[k];
+		text_add(&s->out, "%-16s %10lld %10lld %10llu %8lld %14.2f%s\n", r->name, (long long)r->code_bytes,
+			(long long)r->frame_bytes, (unsigned long long)m.image.entry[k].work_bytes, (long long)r->spills,
+			r->inner_spills, codegen_spills_hurt(r, s->target) ? "  hurts" : "");
+	}
+	return true;
+}
+
 static bool show_task(Show *s, const Task *t, Err *err)
 {
 	char hex[HASH_HEX];
@@ -132,6 +160,8 @@ static bool show_task(Show *s, const Task *t, Err *err)
 		text_add(&s->out, "task %.12s\n%s", hex, plan.trace);
 		return true;
 	}
+	if (s->stage == STAGE_RESOURCES)
+		return show_resources(s, ks, err);
 	if (s->stage != STAGE_IR)
 		return show_code(s, ks, err);
 	ir_print_set(&s->out, ks);
@@ -215,7 +245,7 @@ static bool run_show(const Args *args, Err *err)
 }
 
 static const Option options[] = {
-	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|onnx|tasks|space|ir|trace|lowered|llvm|asm|plan",
+	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|onnx|tasks|space|ir|trace|lowered|llvm|asm|plan|resources",
 		.help = "what to show (default graph)" },
 	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
 	{ .name = "apply", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "schedule with this trace" },
