@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""correct.py [--build=DIR] [--unscheduled] [MODEL ...]: does dlc compute what ONNX Runtime computes?
+"""correct.py [OPTIONS] [MODEL ...]: does dlc compute what ONNX Runtime computes, and its own unscheduled loops?
 
 MODEL is a zoo name or an ONNX file; default: the four zoo networks, and the files of models/onnx in
 $DLC_TEST_DATA, else ../shared.  For each: `dlc show --stage=onnx` writes the network as dlc read it, ONNX
-Runtime runs that file, dlc-compile and dlc-run run the network, both on one random input.  For an ONNX file
-ONNX Runtime also runs the original, which checks what dlc read and wrote; and where NAME.data.npy and
+Runtime runs that file, dlc-compile and dlc-run run the network: its default schedules, with --tuning-db also the
+best ones, and its unscheduled loops, all on the same random inputs (--inputs of them).  For an ONNX file ONNX
+Runtime also runs the original, which checks what dlc read and wrote; and where NAME.data.npy and
 NAME.out.npy lie beside it, dlc's output for that input is compared with that one.  Everything must agree
 within 1e-4 of the largest output.
 
@@ -34,19 +35,34 @@ def recorded(dlc, path, bundle, folder):
     return {"recorded": rival.gap({"y": next(iter(got.values()))}, {"y": want})}
 
 
-def errors(dlc, model, options, folder):
-    """{against what: error}"""
+def worst(errors, key, value):
+    errors[key] = max(errors.get(key, 0.0), value)
+
+
+def errors(dlc, model, o, folder):
+    """{against what: the largest error over all inputs}"""
+    ways = {"unscheduled": ["--tuning-db=none", "--unscheduled"], "untuned": ["--tuning-db=none"]}
+    if o.tuning_db:
+        ways["tuned"] = ["--tuning-db=" + x for x in o.tuning_db]
     s = rival.session(dlc.onnx(model, folder), 1)
-    arrays, words = rival.feed(s, folder)
-    want = dict(zip([x.name for x in s.get_outputs()], s.run(None, arrays)))
-    bundle = folder + "/model.dlcb"
-    dlc.call("dlc-compile", model, "--tuning-db=none", *options, "--output=" + bundle)
-    out = {"onnxruntime": rival.gap(rival.run_bundle(dlc, bundle, words, folder), want)}
-    if os.path.isfile(model):
-        original = rival.session(model, 1)
-        same = dict(zip([x.name for x in original.get_outputs()], original.run(None, arrays)))
-        out["original"] = rival.gap(want, same)
-        out.update(recorded(dlc, model, bundle, folder))
+    original = rival.session(model, 1) if os.path.isfile(model) else None
+    bundles, out = {}, {}
+    for way, options in ways.items():
+        bundles[way] = f"{folder}/{way}.dlcb"
+        dlc.call("dlc-compile", model, *options, "--output=" + bundles[way])
+    for seed in range(1, o.inputs + 1):
+        arrays, words = rival.feed(s, folder, seed)
+        want = dict(zip([x.name for x in s.get_outputs()], s.run(None, arrays)))
+        got = {way: rival.run_bundle(dlc, bundle, words, folder) for way, bundle in bundles.items()}
+        for way in ways:
+            worst(out, way, rival.gap(got[way], want))
+            if way != "unscheduled":
+                worst(out, way + " against unscheduled", rival.gap(got[way], got["unscheduled"]))
+        if original:
+            same = dict(zip([x.name for x in original.get_outputs()], original.run(None, arrays)))
+            worst(out, "original", rival.gap(want, same))
+    if original:
+        out.update(recorded(dlc, model, bundles["untuned"], folder))
     return out
 
 
@@ -54,7 +70,8 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("model", nargs="*", metavar="MODEL")
     a.add_argument("--build", default=rival.ROOT + "/build", metavar="DIR", help="where the programs are (default build)")
-    a.add_argument("--unscheduled", action="store_true", help="the naive loops instead of the default schedules")
+    a.add_argument("--tuning-db", action="append", default=[], metavar="DB", help="also the best schedules of it; repeats")
+    a.add_argument("--inputs", type=int, default=1, metavar="N", help="random inputs of each network (default 1)")
     o = a.parse_args()
     dlc = rival.Dlc(o.build)
     rival.enter()
@@ -64,7 +81,7 @@ def main():
     for model in models:
         with rival.folder() as folder:
             try:
-                e = errors(dlc, model, ["--unscheduled"] if o.unscheduled else [], folder)
+                e = errors(dlc, model, o, folder)
             except Exception as x:  # ONNX Runtime has a dozen kinds of its own
                 bad += 1
                 print(f"{os.path.basename(model):28} {x}")
