@@ -48,6 +48,7 @@ typedef struct Group {
 	int ncall;
 	int *call;        /* numbers in the model's Dag */
 	Task *task;       /* shared by equal groups, Task.weight counts them; NULL: see View */
+	int number;       /* of it in the partition, -1: there is none */
 	int nin,
 		nout; /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
 	int *in, *out; /* value numbers of the model for (inputs then constants) and outputs */
@@ -64,17 +65,49 @@ typedef struct View {
 } View;
 enum { VIEW_ALIGN = 64 };
 
+/*
+ * Some calls of a model that may be cut into groups in more ways than one. Regions share no group, so
+ * each may be chosen for itself.
+ */
+typedef struct Alternative {
+	int ngroup;
+	Group *group;
+} Alternative;
+typedef struct Region {
+	int n;
+	Alternative *alternative; /* the first one is taken where nothing is known */
+	int taken;
+} Region;
+
 typedef struct Partition {
 	int ngroup, ntask;
 	Group *group;
-	Task **task; /* unique, in order of first use */
+	Task **task; /* unique, in order of first use; behind these ntask the nmore of other alternatives */
+	int nmore;   /* their weights count the regions that could run them */
 	View *view;  /* of each value of the model */
+	int nregion;
+	Region *region;
 } Partition;
 
 /*
  * Anchor + elementwise + residual add; a value used outside its group is an output of it. Tasks have
  * the layouts of what goes in and out; how what lies between is kept is the schedule's business.
+ * Every region takes its first alternative.
  */
 Partition *graph_partition(Arena *a, const Dag *d, Err *err);
+
+/*
+ * The alternative of least cost: ms[k] is that of Task k, < 0: not known. Without the costs of its
+ * first alternative a region takes that; of the others those whose costs are known compete, and must be
+ * less by more than Tasks timed at different moments differ for no reason.
+ */
+#define GRAPH_FASTER 0.97 /* times the first alternative */
+int graph_choose(const Region *r, const double *ms);
+/* Milliseconds of an alternative; < 0: not known. */
+double graph_cost(const Alternative *x, const double *ms);
+/* How often the model runs each Task if each region takes choice[]: p->ntask + p->nmore numbers. */
+void graph_weights(const Partition *p, const int *choice, int *weight);
+/* p with other alternatives taken: a new partition, whose Tasks are copies with their new weights. */
+Partition *graph_take(Arena *a, const Partition *p, const int *choice);
 
 #endif

@@ -9,13 +9,13 @@
  * A call that needs nothing but a view of memory is a group of its own without a Task (views.c).
  */
 #include "graph/edit.h"
-#include "op/names.h"
+#include "graph/group.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_GROUP = 24, LONGEST_MEETING = 12 };
+enum { LONGEST_MEETING = 12 };
 
 typedef struct Part {
 	int first, n; /* calls are linked through next[] */
@@ -27,7 +27,6 @@ typedef struct Part {
 typedef struct Build {
 	Arena *a;
 	const Dag *d;
-	Err *err;
 	int *uses;  /* of each value, by calls; an output counts as two */
 	bool *outputs; /* of each value: it is one of the network's */
 	int *part;  /* of each call */
@@ -36,8 +35,6 @@ typedef struct Build {
 	int *reader, *readers; /* the calls that read value v are reader[readers[v] .. readers[v + 1]) */
 	int *joins;    /* of each call: the part it will be of, -1: that is not known yet */
 	VEC(Part) parts;
-	Names *known; /* texts of Tasks */
-	VEC(Task *) tasks;
 } Build;
 
 static void count_uses(Build *b)
@@ -191,127 +188,40 @@ static void assign_parts(Build *b)
 	}
 }
 
-/* A value as the sub-Dag has it, added as input or constant where it comes from outside. */
-static int sub_value(Build *b, Dag *sub, int *map, int v)
-{
-	if (v == DAG_NONE || map[v] != DAG_NONE)
-		return v == DAG_NONE ? DAG_NONE : map[v];
-	const Value *from = &b->d->value.at[v];
-	map[v] = from->kind == VALUE_CONST ? dag_add_const(sub, "c", from->type, from->shape, NULL)
-	                                   : dag_add_input(sub, "x", from->type, from->shape);
-	sub->value.at[map[v]].layout = from->layout;
-	return map[v];
-}
-
-typedef struct Sub {
-	Dag *dag;
-	VEC(int) of; /* the model's value of each of its values */
-} Sub;
-
-static void note_value(Build *b, Sub *s, int sub, int model)
-{
-	while ((int)s->of.n <= sub)
-		vec_push(b->a, &s->of, DAG_NONE);
-	assert(s->of.at != NULL);
-	s->of.at[sub] = model;
-}
-
-/* The part as a Dag of its own. `map` (all DAG_NONE) is cleaned up again. */
-static bool cut_out(Build *b, const Part *part, int *map, Sub *s)
-{
-	s->dag = dag_new(b->a, NULL);
-	bool ok = true;
-	for (int i = part->first; ok && i >= 0; i = b->next[i]) {
-		const OpCall *c = &b->d->call.at[i];
-		int *in = arena_array(b->a, int, c->nin + 1);
-		for (int k = 0; k < c->nin; k++) {
-			in[k] = sub_value(b, s->dag, map, c->in[k]);
-			if (in[k] != DAG_NONE)
-				note_value(b, s, in[k], c->in[k]);
-		}
-		int call = dag_add_call(s->dag, c->op, NULL, in, c->nin, c->attr, c->nattr, b->err);
-		ok = call >= 0;
-		for (int r = 0; ok && r < c->nout; r++) {
-			int v = s->dag->call.at[call].out[r];
-			map[c->out[r]] = v;
-			note_value(b, s, v, c->out[r]);
-			if (i != part->last)
-				continue;
-			s->dag->value.at[v].layout = b->d->value.at[c->out[r]].layout;
-			dag_add_output(s->dag, v);
-		}
-	}
-	for (size_t v = 0; v < s->of.n; v++)
-		if (s->of.at[v] != DAG_NONE)
-			map[s->of.at[v]] = DAG_NONE;
-	return ok;
-}
-
-/* The group's parameters in the order of the Task's: inputs and constants, then outputs. */
-static void bind_values(Build *b, Group *g, const Sub *s, const int *where)
-{
-	const Dag *t = g->task->dag;
-	int *model = arena_array(b->a, int, t->value.n + 1);
-	for (size_t v = 0; v < s->of.n; v++)
-		if (where[v] != DAG_NONE)
-			model[where[v]] = s->of.at[v];
-	g->in = arena_array(b->a, int, t->value.n + 1);
-	g->out = arena_array(b->a, int, t->output.n + 1);
-	for (size_t i = 0; i < t->input.n; i++)
-		g->in[g->nin++] = model[t->input.at[i]];
-	for (size_t v = 0; v < t->value.n; v++)
-		if (t->value.at[v].kind == VALUE_CONST)
-			g->in[g->nin++] = model[v];
-	for (size_t i = 0; i < t->output.n; i++)
-		g->out[g->nout++] = model[t->output.at[i]];
-}
-
-static void add_task(Build *b, Group *g, Task *t)
-{
-	int known = names_find(b->known, t->text);
-	if (known < 0) {
-		names_bind(b->known, t->text, (int)b->tasks.n);
-		vec_push(b->a, &b->tasks, t);
-	} else {
-		t = b->tasks.at[known];
-		t->weight++;
-	}
-	g->task = t;
-}
-
-static bool make_group(Build *b, const Part *part, int *map, Group *g)
-{
-	Sub s = { 0 };
-	g->call = arena_array(b->a, int, part->n);
-	for (int i = part->first; i >= 0; i = b->next[i])
-		g->call[g->ncall++] = i;
-	if (b->nothing[part->first])
-		return true;
-	if (!cut_out(b, part, map, &s))
-		return false;
-	int *where = arena_array(b->a, int, s.dag->value.n + 1);
-	Task *t = task_new_map(b->a, s.dag, where, b->err);
-	if (t == NULL)
-		return false;
-	add_task(b, g, t);
-	bind_values(b, g, &s, where);
-	return true;
-}
-
 static int by_last(const void *x, const void *y)
 {
 	return ((const Part *)x)->last - ((const Part *)y)->last;
 }
 
+/* The parts as groups in order of their last calls. */
+static bool make_groups(Build *b, Cutter *cutter, Partition *p, Err *err)
+{
+	p->group = arena_array(b->a, Group, b->parts.n + 1);
+	if (b->parts.n > 0)
+		qsort(b->parts.at, b->parts.n, sizeof(Part), by_last);
+	for (size_t i = 0; i < b->parts.n; i++) {
+		const Part *part = &b->parts.at[i];
+		Group *g = &p->group[p->ngroup++];
+		int *call = arena_array(b->a, int, part->n), n = 0;
+		for (int c = part->first; c >= 0; c = b->next[c])
+			call[n++] = c;
+		if (b->nothing[part->first])
+			*g = (Group){ .ncall = n, .call = call, .number = -1 };
+		else if (!cut_group(cutter, call, n, g, err))
+			return false;
+	}
+	p->ntask = (int)cutter->task.n;
+	return true;
+}
+
 Partition *graph_partition(Arena *a, const Dag *d, Err *err)
 {
-	Build b = { .a = a, .d = d, .err = err, .known = names_new(a) };
+	Build b = { .a = a, .d = d };
+	Cutter cutter;
+	cutter_open(&cutter, a, d);
 	b.uses = arena_array(a, int, d->value.n + 1);
 	b.part = arena_array(a, int, d->call.n + 1);
 	b.next = arena_array(a, int, d->call.n + 1);
-	int *map = arena_array(a, int, d->value.n + 1);
-	for (size_t i = 0; i < d->value.n; i++)
-		map[i] = DAG_NONE;
 	b.outputs = arena_array(a, bool, d->value.n + 1);
 	b.nothing = arena_array(a, bool, d->call.n + 1);
 	b.joins = arena_array(a, int, d->call.n + 1);
@@ -322,13 +232,7 @@ Partition *graph_partition(Arena *a, const Dag *d, Err *err)
 	count_uses(&b);
 	list_readers(&b);
 	assign_parts(&b);
-	p->group = arena_array(a, Group, b.parts.n + 1);
-	if (b.parts.n > 0)
-		qsort(b.parts.at, b.parts.n, sizeof(Part), by_last);
-	for (size_t i = 0; i < b.parts.n; i++)
-		if (!make_group(&b, &b.parts.at[i], map, &p->group[p->ngroup++]))
-			return NULL;
-	p->task = b.tasks.at;
-	p->ntask = (int)b.tasks.n;
-	return p;
+	if (!make_groups(&b, &cutter, p, err))
+		return NULL;
+	return find_regions(&cutter, p, err) ? p : NULL;
 }

@@ -284,6 +284,31 @@ static void check_cover(Arena *a, const Dag *d, const Partition *p)
 	ck_assert_int_eq(weight, tasks);
 }
 
+/* Any choice covers the model, has the weights that graph_weights says, and computes the same; v as run_groups. */
+static void try_alternatives(Arena *a, const Dag *d, const Partition *p, Rng *r, Tensor *v)
+{
+	int *choice = arena_array(a, int, p->nregion + 1), *weight = arena_array(a, int, p->ntask + p->nmore + 1);
+	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < p->nregion; k++)
+			choice[k] = (int)rng_below(r, (uint64_t)p->region[k].n);
+		const Partition *q = graph_take(a, p, choice);
+		check_cover(a, d, q);
+		graph_weights(p, choice, weight);
+		ck_assert_int_eq(q->ntask + q->nmore, p->ntask + p->nmore);
+		for (int k = 0; k < q->ntask + q->nmore; k++)
+			for (int j = 0; j < q->ntask + q->nmore; j++)
+				if (strcmp(p->task[k]->text, q->task[j]->text) == 0)
+					ck_assert_int_eq(weight[k], j < q->ntask ? q->task[j]->weight : 0);
+		for (int k = 0; k < q->nregion; k++)
+			ck_assert_int_eq(q->region[k].taken, choice[k]);
+		for (size_t k = 0; k < d->value.n; k++)
+			if (d->value.at[k].kind == VALUE_CALL)
+				v[k] = (Tensor){ 0 };
+		run_groups(a, d, q, v);
+		p = i % 2 == 0 ? q : p; /* from any one to any other */
+	}
+}
+
 static void try_model(int seed)
 {
 	Rng r = rng_seed((uint64_t)seed);
@@ -312,6 +337,8 @@ static void try_model(int seed)
 	Tensor *v = arena_array(a, Tensor, d->value.n);
 	v[d->input.at[0]] = in;
 	run_groups(a, d, p, v);
+	compare(&was, before, d, v, seed, text);
+	try_alternatives(a, d, p, &r, v);
 	compare(&was, before, d, v, seed, text);
 	arena_free(a);
 }

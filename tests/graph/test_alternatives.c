@@ -1,0 +1,131 @@
+/*
+ * What else a partition could be: regions and their alternatives as text, choosing among them by cost,
+ * and the partition that comes of it.
+ */
+#include "suite.h"
+
+#include "graph/graph.h"
+
+#include <string.h>
+
+#define BLOCK                                                                                      \
+	"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst wp: f32[8,8,1,1]\n" \
+	"p = conv(x, wp)\na = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\n" \
+	"d = add(c, p)\ny = relu(d)\n"
+#define CONV "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\nconst k: f32[8,1,1]\na = conv(x, w)\n"
+
+static const struct {
+	const char *dag, *regions; /* a line for each, its alternatives between bars */
+} cases[] = {
+	/* a residual block with a projection; what another call reads, too, is no other anchor's to take */
+	{ BLOCK "out y\n", "conv3x3 8>8 6 +add+relu, conv1x1 8>8 6 | conv3x3 8>8 6, conv1x1 8>8 6 +add+relu | "
+			   "conv3x3 8>8 6, add 1x8x6x6 +relu, conv1x1 8>8 6\n" },
+	{ BLOCK "out y, p\n", "conv3x3 8>8 6 +add+relu | conv3x3 8>8 6, add 1x8x6x6 +relu\n" },
+	/* an identity shortcut; all readers of the convolution meet behind the cut */
+	{ CONV "b = add(a, x)\nc = relu(b)\nout c\n", "conv1x1 8>8 6 +add+relu | conv1x1 8>8 6, add 1x8x6x6 +relu\n" },
+	{ CONV "s = sigmoid(a)\nm = mul(a, s)\nout m\n",
+		"conv1x1 8>8 6 +sigmoid+mul | conv1x1 8>8 6, sigmoid 1x8x6x6 +mul\n" },
+	{ CONV "r = relu(a)\nt = tanh(r)\nout t\n", "conv1x1 8>8 6 +relu+tanh | conv1x1 8>8 6 +relu, tanh 1x8x6x6\n" },
+	/* nothing but what is cheap and reads nothing; a gate of one number for each channel; no anchor */
+	{ CONV "r = relu(a)\nt = clip(r) lo=0 hi=6\nout t\n", "" },
+	{ CONV "r = add(a, k)\nout r\n", "" },
+	{ "dag\nin x: f32[1,8,6,6]\nin g: f32[1,8,1,1]\nconst w: f32[8,8,1,1]\na = conv(x, w)\nb = mul(a, g)\nout b\n", "" },
+	{ "dag\nin x: f32[4,8]\nin z: f32[4,8]\na = exp(x)\nb = add(a, z)\nc = tanh(b)\nout c\n", "" },
+	/* behind the cut they still read what lies before it: the next call is cut off */
+	{ CONV "r = relu(a)\nt = tanh(r)\nu = mul(t, a)\nv = exp(u)\nout v\n",
+		"conv1x1 8>8 6 +relu+tanh+mul+exp | conv1x1 8>8 6 +relu+tanh+mul, exp 1x8x6x6\n" },
+	/* a group is in one region: the second sum cannot go where the first one could */
+	{ "dag\nin x: f32[4,8]\nconst w: f32[8,8]\nconst u: f32[8,8]\na = dense(x, w)\nb = dense(x, u)\nc = add(a, b)\n"
+	  "d = dense(x, w)\ne = add(c, d)\nout e\n",
+		"dense 8>8 m4 +add, dense 8>8 m4 | dense 8>8 m4, dense 8>8 m4 +add | dense 8>8 m4, add 4x8, dense 8>8 m4\n"
+		"dense 8>8 m4 +add | dense 8>8 m4, add 4x8\n" },
+};
+
+static Partition *partition(Arena *a, const char *text)
+{
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", text, strlen(text), &err);
+	Partition *p = d != NULL ? graph_partition(a, d, &err) : NULL;
+	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
+	return p;
+}
+
+START_TEST(regions_are_the_golden_text)
+{
+	Arena *a = arena_new();
+	Partition *p = partition(a, cases[_i].dag);
+	Text t = { .arena = a };
+	for (int r = 0; r < p->nregion; r++, text_add(&t, "\n"))
+		for (int k = 0; k < p->region[r].n; k++)
+			for (int i = 0; i < p->region[r].alternative[k].ngroup; i++)
+				text_add(&t, "%s%s", i > 0 ? ", " : k > 0 ? " | " : "",
+					p->region[r].alternative[k].group[i].task->label);
+	ck_assert_str_eq(text_str(&t), cases[_i].regions);
+	arena_free(a);
+}
+END_TEST
+
+/* Costs of conv3x3 +add+relu, conv1x1, conv3x3, conv1x1 +add+relu, add +relu; and what is taken. */
+static const struct {
+	double ms[5];
+	int taken;
+} choices[] = {
+	{ { 9, 2, 8, 1, 1 }, 1 }, { { 9, 2, 8, 3, 1 }, 0 }, { { 9, 2, 8, 3, .5 }, 2 },
+	{ { 9, 2, 8, 2.5, .25 }, 2 },                /* both are faster */
+	{ { 9, 2, 8, -1, .5 }, 2 }, { { 9, 2, 8, 1, -1 }, 1 }, { { 9, 2, -1, 1, 1 }, 0 },
+	{ { 9, -1, 1, 1, 1 }, 0 }, { { -1, -1, -1, -1, -1 }, 0 }, /* the first one's cost is not known */
+	{ { 9, 2, 9, 2, 3 }, 0 }, { { 9, 2, 8, 2.7, 1 }, 0 }, { { 9, 2, 8, 2.6, 1 }, 1 }, /* by 2.7 and by 3.6 percent */
+};
+
+static const char *const order[] = { "conv3x3 8>8 6 +add+relu", "conv1x1 8>8 6", "conv3x3 8>8 6", "conv1x1 8>8 6 +add+relu",
+	"add 1x8x6x6 +relu" };
+
+START_TEST(the_least_sum_is_taken)
+{
+	Arena *a = arena_new();
+	Partition *p = partition(a, BLOCK "out y\n");
+	double ms[8];
+	int found = 0;
+	ck_assert_int_eq(p->nregion, 1);
+	for (int k = 0; k < p->ntask + p->nmore; k++) {
+		ms[k] = -1;
+		for (int i = 0; i < LEN(order); i++)
+			if (strcmp(order[i], p->task[k]->label) == 0) {
+				ms[k] = choices[_i].ms[i];
+				found++;
+			}
+	}
+	ck_assert_int_eq(found, LEN(order));
+	ck_assert_int_eq(graph_choose(&p->region[0], ms), choices[_i].taken);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(what_is_taken_is_run)
+{
+	static const char *const run[] = { "conv1x1 8>8 6 *1; conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 +add+relu *1; ",
+		"conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 *1; conv1x1 8>8 6 +add+relu *1; ",
+		"conv1x1 8>8 6 *1; conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 *1; add 1x8x6x6 +relu *1; " };
+	Arena *a = arena_new();
+	Partition *p = graph_take(a, partition(a, BLOCK "out y\n"), &_i);
+	Text t = { .arena = a };
+	for (int g = 0; g < p->ngroup; g++) {
+		ck_assert_ptr_eq(p->group[g].task, p->task[p->group[g].number]);
+		text_add(&t, "%s *%d; ", p->group[g].task->label, p->group[g].task->weight);
+	}
+	ck_assert_str_eq(text_str(&t), run[_i]);
+	ck_assert_int_eq(p->ntask + p->nmore, 6);
+	for (int k = p->ntask; k < p->ntask + p->nmore; k++)
+		ck_assert_int_eq(p->task[k]->weight, 1); /* of one region's alternatives */
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("alternatives");
+	tcase_add_loop_test(tc, regions_are_the_golden_text, 0, LEN(cases));
+	tcase_add_loop_test(tc, the_least_sum_is_taken, 0, LEN(choices));
+	tcase_add_loop_test(tc, what_is_taken_is_run, 0, 3);
+	return run_suite("alternatives", tc);
+}
