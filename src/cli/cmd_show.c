@@ -47,6 +47,15 @@ static bool wanted(const Show *s, const Task *t)
 	return strncmp(hex, s->prefix, strlen(s->prefix)) == 0;
 }
 
+/*
+ * How many of the partition's Tasks are looked at: those of alternatives are what there is to tune, too, and
+ * may be asked for by their ids.
+ */
+static int count_looked(const Show *s, const Partition *p)
+{
+	return p->ntask + (s->stage == STAGE_TASKS || s->stage == STAGE_SPACE || s->prefix[0] != 0 ? p->nmore : 0);
+}
+
 /* A network of views (a reshape) has no task at all; then there is nothing to show. */
 static bool no_task(const Show *s, Err *err)
 {
@@ -59,10 +68,12 @@ static bool show_rows(Show *s, const Partition *p, Err *err)
 {
 	bool json = args_given(s->args, "json");
 	Roof machine = s->stage == STAGE_TASKS ? roof_machine(s->target) : (Roof){ 0 };
-	for (int k = 0; k < p->ntask; k++) {
+	for (int k = 0; k < count_looked(s, p); k++) {
 		const Task *t = p->task[k];
-		if (wanted(s, t) && !(s->stage == STAGE_SPACE ? show_space(&s->out, t, s->target, json, err)
-							      : show_task_row(&s->out, t, &s->o, &machine, err)))
+		if (!wanted(s, t))
+			continue;
+		if (s->stage == STAGE_SPACE ? !show_space(&s->out, t, s->target, json, err)
+					    : !show_task_row(&s->out, t, k >= p->ntask, &s->o, &machine, err))
 			return false;
 	}
 	return s->out.n > 0 || no_task(s, err);
@@ -72,14 +83,16 @@ static bool show_tasks(Show *s, const Partition *p, Err *err)
 {
 	if (args_given(s->args, "json"))
 		return show_rows(s, p, err);
-	for (int k = 0; k < p->ntask; k++) {
+	for (int k = 0; k < count_looked(s, p); k++) {
 		const Task *t = p->task[k];
 		char hex[HASH_HEX];
 		hash_hex(t->id, hex);
 		if (wanted(s, t))
-			text_add(&s->out, "task %s x%d %s: %.1f MFLOP, %.2f MB\n%s\n", hex, t->weight, t->label,
-				t->flops / 1e6, t->bytes / 1e6, t->text);
+			text_add(&s->out, "task %s x%d %s: %.1f MFLOP, %.2f MB%s\n%s\n", hex, t->weight, t->label,
+				t->flops / 1e6, t->bytes / 1e6, k < p->ntask ? "" : ", of an alternative", t->text);
 	}
+	if (s->out.n > 0 && s->prefix[0] == 0)
+		compile_print_regions(&s->out, p);
 	return s->out.n > 0 || no_task(s, err);
 }
 
@@ -171,7 +184,7 @@ static bool show_task(Show *s, const Task *t, Err *err)
 static bool show_each_task(Show *s, const Partition *p, Err *err)
 {
 	int n = 0;
-	for (int k = 0; k < p->ntask; k++)
+	for (int k = 0; k < count_looked(s, p); k++)
 		n += wanted(s, p->task[k]);
 	if (n == 0)
 		return no_task(s, err);
@@ -179,7 +192,7 @@ static bool show_each_task(Show *s, const Partition *p, Err *err)
 		return fail(err, ERR_USAGE, "--apply",
 			"a trace is for one task, and the ids of %d begin with \"%s\": say --task=ID, or begin the file "
 			"with \"task ID\"", n, s->prefix);
-	for (int k = 0; k < p->ntask; k++)
+	for (int k = 0; k < count_looked(s, p); k++)
 		if (wanted(s, p->task[k]) && !show_task(s, p->task[k], err))
 			return false;
 	return true;
@@ -199,7 +212,7 @@ static bool show(Show *s, Dag *dag, Err *err)
 		dag_print(&s->out, dag);
 		return true;
 	}
-	Partition *p = compile_tasks(s->arena, dag, s->target, err);
+	Partition *p = compile_partition(s->arena, dag, &s->o, err);
 	if (p == NULL)
 		return false;
 	if (s->stage == STAGE_GRAPH) {

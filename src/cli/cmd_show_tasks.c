@@ -64,7 +64,7 @@ static Json *ms_or_null(Arena *a, double ms)
 	return ms > 0 ? json_new_real(a, ms) : json_new(a, JV_NULL);
 }
 
-bool show_task_row(Text *out, const Task *t, const CompileOptions *o, const Roof *machine, Err *err)
+bool show_task_row(Text *out, const Task *t, bool alternative, const CompileOptions *o, const Roof *machine, Err *err)
 {
 	Arena *a = arena_new();
 	char hex[HASH_HEX];
@@ -79,6 +79,7 @@ bool show_task_row(Text *out, const Task *t, const CompileOptions *o, const Roof
 		json_set(a, v, "key", json_new_text(a, hex));
 		json_set(a, v, "op", json_new_text(a, t->label));
 		json_set(a, v, "weight", json_new_int(a, t->weight));
+		json_set(a, v, "alternative", json_new_bool(a, alternative));
 		json_set(a, v, "flops", whole(a, t->flops));
 		json_set(a, v, "bytes", whole(a, t->bytes));
 		json_set(a, v, "space", whole(a, space_size(space)));

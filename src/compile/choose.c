@@ -291,3 +291,17 @@ KernelSet *compile_default(
 	Choice c = open_choice(ir, task, o, plan, err);
 	return default_set(&c, why);
 }
+
+bool compile_recorded_ms(const Task *task, const CompileOptions *o, double *ms, Err *err)
+{
+	Arena *a = arena_new();
+	Err why = { 0 };
+	TaskPlan plan;
+	Choice c = open_choice(ir_new(a), task, o, &plan, &why);
+	bool there = o->ndb > 0 && recorded(&c, CODEGEN_EPOCH) != NULL;
+	*ms = there ? plan.estimated_ms : -1;
+	arena_free(a);
+	if (why.code != ERR_NONE && err != NULL)
+		*err = why;
+	return why.code == ERR_NONE;
+}

@@ -11,4 +11,7 @@
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
 
+/* What the best schedule that is recorded of the task with this code epoch, and replays, takes; < 0: none is. */
+bool compile_recorded_ms(const Task *task, const CompileOptions *o, double *ms, Err *err);
+
 #endif

@@ -316,7 +316,7 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 {
 	Compiled *c = arena_new_of(a, Compiled);
 	c->dag = dag;
-	c->partition = compile_tasks(a, dag, o->target, err);
+	c->partition = compile_partition(a, dag, o, err);
 	if (c->partition == NULL)
 		return NULL;
 	c->task = arena_array(a, TaskPlan, c->partition->ntask);
@@ -329,6 +329,7 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	c->workspace_bytes = plan->work_bytes;
 	c->live_bytes = plan->live_bytes;
 	Text text = { .arena = a };
+	compile_print_regions(&text, c->partition);
 	plan_print(&text, plan);
 	c->plan_text = text_str(&text);
 	write_bundle(c, &b, plan);

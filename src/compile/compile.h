@@ -47,7 +47,7 @@ typedef struct CompileOptions {
 } CompileOptions;
 
 typedef struct Compiled {
-	const Dag *dag; /* as compile_tasks left it */
+	const Dag *dag; /* as compile_partition left it */
 	const Partition *partition;
 	TaskPlan *task;      /* partition->ntask of them */
 	int hits[HIT_COUNT]; /* tasks of each class */
@@ -64,6 +64,13 @@ typedef struct Compiled {
  * knows Tasks of a model goes through, so that all know the same ones.
  */
 Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err);
+/*
+ * The same, each region with the alternative that is compiled: the fastest by what the databases have of this
+ * code epoch; the first where they have not all of its Tasks, or nothing is to be looked up; or what the lock says.
+ */
+Partition *compile_partition(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
+/* A line for each region: its alternatives, and which one is taken. */
+void compile_print_regions(Text *out, const Partition *p);
 
 /* `dag` is optimized in place, and may be compiled again. Everything lives in the arena. */
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);

@@ -49,6 +49,21 @@ static bool read_row(Arena *a, Lock *lock, const Line *l, const char *place, Err
 	return true;
 }
 
+/* "region HASH 1": what is not taken by default. */
+static bool read_region(Arena *a, Lock *lock, const Line *l, const char *place, Err *err)
+{
+	LockRegion r;
+	bool known = l->n == 3 && hash_parse(l->word[1], &r.region) && strlen(l->word[2]) == 1 && l->word[2][0] >= '1' &&
+		l->word[2][0] <= '9';
+	if (!known)
+		return fail(err, ERR_SYNTAX, place, "is no line of a lock: \"region HASH 1\", or 2 up to 9");
+	if (lock->region.n > 0 && memcmp(&lock->region.at[lock->region.n - 1].region, &r.region, sizeof(Hash)) >= 0)
+		return fail(err, ERR_SYNTAX, place, "the regions of a lock are in the order of their hashes, each once");
+	r.taken = l->word[2][0] - '0';
+	vec_push(a, &lock->region, r);
+	return true;
+}
+
 Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *err)
 {
 	Lock *lock = arena_new_of(a, Lock);
@@ -69,6 +84,8 @@ Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *er
 		else if (line == 2)
 			ok = (l.n == 2 && strcmp(l.word[0], "target") == 0 && hash_parse(l.word[1], &lock->target)) ||
 				fail(err, ERR_SYNTAX, place, "\"target ID\" is missing");
+		else if (l.n > 0 && strcmp(l.word[0], "region") == 0)
+			ok = read_region(a, lock, &l, place, err);
 		else
 			ok = read_row(a, lock, &l, place, err);
 		if (!ok)
@@ -98,6 +115,30 @@ const LockRow *lock_find(const Lock *l, Hash task)
 	return NULL;
 }
 
+/* Equal regions have equal choices: the Tasks of all alternatives name it. */
+static Hash region_hash(const Region *r)
+{
+	HashState s;
+	hash_begin(&s, "dlc/region/v1");
+	for (int k = 0; k < r->n; k++) {
+		const Alternative *x = &r->alternative[k];
+		unsigned char n = (unsigned char)x->ngroup;
+		hash_add(&s, &n, 1);
+		for (int i = 0; i < x->ngroup; i++)
+			hash_add(&s, &x->group[i].task->id, sizeof(Hash));
+	}
+	return hash_end(&s);
+}
+
+int lock_taken(const Lock *l, const Region *r)
+{
+	Hash h = region_hash(r);
+	for (size_t i = 0; i < l->region.n; i++)
+		if (memcmp(&l->region.at[i].region, &h, sizeof h) == 0)
+			return l->region.at[i].taken;
+	return 0;
+}
+
 Hash lock_trace(const char *trace)
 {
 	return hash_of("dlc/trace/v1", trace, strlen(trace));
@@ -106,6 +147,28 @@ Hash lock_trace(const char *trace)
 static int by_task(const void *a, const void *b)
 {
 	return memcmp(&((const LockRow *)a)->task, &((const LockRow *)b)->task, sizeof(Hash));
+}
+
+static int by_region(const void *a, const void *b)
+{
+	return memcmp(&((const LockRegion *)a)->region, &((const LockRegion *)b)->region, sizeof(Hash));
+}
+
+/* Those that take another alternative than the first. */
+static void print_regions(Text *out, const Partition *p)
+{
+	char hex[HASH_HEX];
+	LockRegion *row = arena_array(out->arena, LockRegion, p->nregion + 1);
+	int n = 0;
+	for (int r = 0; r < p->nregion; r++)
+		if (p->region[r].taken > 0)
+			row[n++] = (LockRegion){ region_hash(&p->region[r]), p->region[r].taken };
+	qsort(row, (size_t)n, sizeof *row, by_region);
+	for (int k = 0; k < n; k++) {
+		hash_hex(row[k].region, hex);
+		if (k == 0 || by_region(&row[k - 1], &row[k]) != 0)
+			text_add(out, "region %s %d\n", hex, row[k].taken);
+	}
 }
 
 void lock_print(Text *out, const Compiled *c, const Target *target)
@@ -124,4 +187,5 @@ void lock_print(Text *out, const Compiled *c, const Target *target)
 		hash_hex(row[k].trace, trace);
 		text_add(out, "task %s %s %s %s\n", task, hit_name(row[k].hit), row[k].hit == HIT_DEFAULT ? "-" : record, trace);
 	}
+	print_regions(out, c->partition);
 }

@@ -1,5 +1,9 @@
-/* A model's Tasks on a target: passes, layouts, partition. */
-#include "compile/compile.h"
+/*
+ * A model's Tasks on a target: passes, layouts, partition, and which of a region's alternatives is taken:
+ * the fastest by what databases have of their Tasks, the first where they do not have them, or a lock's.
+ */
+#include "compile/choose.h"
+#include "compile/lock.h"
 
 /*
  * Channels of a block: a vector of f32, at least 8 (shorter vectors take two or more of them) and at
@@ -16,4 +20,78 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 		return NULL;
 	graph_layouts(dag, block_of(t));
 	return graph_partition(a, dag, err);
+}
+
+/* ---- the partition that is compiled ---- */
+
+static bool as_locked(const Partition *p, const CompileOptions *o, int *choice, Err *err)
+{
+	for (int r = 0; r < p->nregion; r++) {
+		choice[r] = lock_taken(o->lock, &p->region[r]);
+		if (choice[r] >= p->region[r].n)
+			return fail(err, ERR_INPUT, o->lock_name,
+				"alternative %d of %s: there are %d; delete the file to choose anew", choice[r],
+				p->region[r].alternative[0].group[0].task->label, p->region[r].n);
+	}
+	return true;
+}
+
+enum { UNASKED = -2 };
+
+/* ms of the Tasks of one alternative; stops at one of which nothing is known. */
+static bool ask_costs(const Alternative *x, const CompileOptions *o, double *ms, Err *err)
+{
+	for (int i = 0; i < x->ngroup; i++) {
+		double *at = &ms[x->group[i].number];
+		if (*at == UNASKED && !compile_recorded_ms(x->group[i].task, o, at, err))
+			return false;
+		if (*at < 0)
+			return true;
+	}
+	return true;
+}
+
+static bool by_cost(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
+{
+	int all = p->ntask + p->nmore;
+	double *ms = arena_array(a, double, all + 1);
+	for (int k = 0; k < all; k++)
+		ms[k] = UNASKED;
+	for (int r = 0; r < p->nregion; r++) {
+		const Region *x = &p->region[r];
+		bool known = true; /* the first one's costs: without them the others' are of no use */
+		for (int k = 0; k < x->n && known; k++) {
+			if (!ask_costs(&x->alternative[k], o, ms, err))
+				return false;
+			known = k > 0 || graph_cost(&x->alternative[0], ms) >= 0;
+		}
+		choice[r] = graph_choose(x, ms);
+	}
+	return true;
+}
+
+Partition *compile_partition(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
+{
+	Partition *p = compile_tasks(a, dag, o->target, err);
+	if (p == NULL || o->unscheduled || (o->ndb == 0 && o->lock == NULL))
+		return p;
+	int *choice = arena_array(a, int, p->nregion + 1);
+	bool chosen = o->lock != NULL ? as_locked(p, o, choice, err) : by_cost(a, p, o, choice, err);
+	return chosen ? graph_take(a, p, choice) : NULL;
+}
+
+void compile_print_regions(Text *out, const Partition *p)
+{
+	for (int r = 0; r < p->nregion; r++) {
+		const Region *x = &p->region[r];
+		text_add(out, "region %d", r);
+		for (int k = 0; k < x->n; k++) {
+			text_add(out, k == 0 ? ": " : " | ");
+			for (int i = 0; i < x->alternative[k].ngroup; i++)
+				text_add(out, "%s%s", i > 0 ? ", " : "", x->alternative[k].group[i].task->label);
+			if (k == x->taken)
+				text_add(out, " (taken)");
+		}
+		text_add(out, "\n");
+	}
 }
