@@ -78,7 +78,7 @@ static const Task *named_task(const Tuning *x, const char *prefix, const char *p
 		fail(err, ERR_SYNTAX, path, "names no task: begin it with \"task ID\", or say --tasks=ID");
 		return NULL;
 	}
-	for (int k = 0; k < x->part->ntask; k++) {
+	for (int k = 0; k < x->part->ntask + x->part->nmore; k++) {
 		char hex[HASH_HEX];
 		hash_hex(x->part->task[k]->id, hex);
 		if (strncmp(hex, prefix, strlen(prefix)) != 0)

@@ -99,7 +99,7 @@ static void add_row(Text *out, const TuneState *t, const TaskState *x)
 	hash_hex(x->task->id, hex);
 	if (x->best_ms > 0 && x->roof_ms > 0)
 		snprintf(roof, sizeof roof, "%.0f%%", 100 * x->roof_ms / x->best_ms);
-	text_add(out, "%.7s  %-38.38s%3d %7lld %9.3f %9.3f %6s%s%s%s%s\n", hex, x->task->label, x->task->weight,
+	text_add(out, "%.7s  %-38.38s%3d %7lld %9.3f %9.3f %6s%s%s%s%s\n", hex, x->task->label, x->weight,
 		(long long)(x->trials + x->reused), x->best_ms, x->default_ms, roof, x->algorithm[0] != 0 ? " " : "",
 		x->algorithm,
 		x->end != TASK_OPEN ? " done" : "", t->now == x && x->end == TASK_OPEN ? " *" : "");
@@ -115,7 +115,7 @@ static void size_of_terminal(int *rows, int *columns)
 
 static double time_of(const TaskState *x)
 {
-	return x->best_ms * x->task->weight;
+	return x->best_ms * x->weight;
 }
 
 /* The n tasks that take most of the network, in their order. */
@@ -192,6 +192,15 @@ static Json *number(Arena *a, double v)
 	return v > 0 ? json_new_real(a, v) : json_new(a, JV_NULL);
 }
 
+/* The tasks that the network runs. */
+static int count_run(const TuneState *t)
+{
+	int n = 0;
+	for (int k = 0; k < t->ntask; k++)
+		n += t->task[k].weight > 0;
+	return n;
+}
+
 static void print_json(const Screen *s, const TuneState *t)
 {
 	Arena *a = s->arena;
@@ -200,7 +209,7 @@ static void print_json(const Screen *s, const TuneState *t)
 	Json *v = json_new(a, JV_OBJECT);
 	json_set(a, v, "model", json_new_text(a, s->model));
 	json_set(a, v, "target", json_new_text(a, target_text(s->target, text)));
-	json_set(a, v, "tasks", json_new_int(a, t->ntask));
+	json_set(a, v, "tasks", json_new_int(a, count_run(t)));
 	json_set(a, v, "trials", json_new_int(a, t->trials));
 	json_set(a, v, "reused", json_new_int(a, t->reused));
 	json_set(a, v, "failed", json_new_int(a, t->failed));
@@ -237,6 +246,7 @@ static void plan_json(const Screen *s, const TaskState *x)
 	json_set(a, v, "key", json_new_text(a, hex));
 	json_set(a, v, "op", json_new_text(a, x->task->label));
 	json_set(a, v, "weight", json_new_int(a, x->task->weight));
+	json_set(a, v, "alternative", json_new_bool(a, x->weight == 0));
 	json_set(a, v, "space", json_new_real(a, x->space));
 	json_set(a, v, "reused", json_new_int(a, x->reused));
 	json_set(a, v, "seeds", json_new_int(a, x->seeds));
@@ -257,16 +267,17 @@ void screen_plan(Screen *s, const TuneState *t)
 		char hex[HASH_HEX];
 		hash_hex(x->task->id, hex);
 		space += x->space;
-		fresh += x->best_ms == 0;
+		fresh += x->best_ms == 0 && x->weight > 0;
 		if (s->json)
 			plan_json(s, x);
 		else
-			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9.3f\n", hex, x->task->label, x->task->weight,
+			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9.3f\n", hex, x->task->label, x->weight,
 				x->space, (long long)x->reused, x->seeds, x->best_ms);
 	}
 	if (s->json)
 		print_json(s, t);
 	else
-		printf("%d tasks, %d without a time, %.0f configs; %lld trials reused; nothing was measured\n", t->ntask, fresh,
+		printf("%d tasks, %d without a time, and %d of alternatives (x 0), %.0f configs; %lld trials reused; "
+		       "nothing was measured\n", count_run(t), fresh, t->ntask - count_run(t),
 			space, (long long)t->reused);
 }

@@ -32,7 +32,7 @@ static double races_ms(const Tuner *t)
 {
 	int n = 0;
 	for (int i = 0; i < t->state->ntask; i++)
-		n += t->run[i].state->trials > 0;
+		n += t->run[i].state->trials > 0 && regions_close(t, &t->run[i]);
 	return t->o->finalists > 1 ? trial_ms(t) * n * t->o->finalists : 0;
 }
 
@@ -162,7 +162,8 @@ static bool race_tasks(Tuner *t, Err *err)
 		int most = -1;
 		for (int i = 0; i < t->state->ntask; i++) {
 			const TaskState *s = t->run[i].state;
-			if (!done[i] && s->trials > 0 && (most < 0 || time_of(s) > time_of(t->run[most].state)))
+			if (!done[i] && s->trials > 0 && regions_close(t, &t->run[i]) &&
+				(most < 0 || time_of(s) > time_of(t->run[most].state)))
 				most = i;
 		}
 		if (most < 0)
@@ -248,6 +249,8 @@ bool final_run(Tuner *t, Err *err)
 	for (int i = 0; i < t->o->nmore; i++)
 		db[i + 1] = t->o->more[i];
 	Compiled *tuned = compile(t, &(CompileOptions){ .target = t->o->target, .db = db, .ndb = t->o->nmore + 1 });
+	if (tuned != NULL)
+		regions_settle(t, tuned->partition);
 	if (tuned != NULL && !time_in_turn(t, tuned, &why) && why.code != ERR_INTERRUPTED)
 		err_format(&why, t->state->network_why, sizeof t->state->network_why);
 	return true;

@@ -19,10 +19,26 @@ typedef struct Tuner {
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */
 	double compile_ms; /* what that took */
+	const Partition *part;
+	int *choice;  /* of each region: the alternative that is fastest by now */
+	TaskRun **of; /* of each of the partition's Tasks, those of alternatives too; NULL: not tuned */
+	double *ms;   /* best times of those, < 0: none */
+	int *weight;  /* in the choices */
+	bool settled; /* the network was compiled: that partition counts */
 } Tuner;
 
 /* The chosen tasks, and what is known of them; writes nothing. */
 bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
+/* Regions with alternatives (regions.c); Tasks are put into t->of as they are opened. */
+void regions_open(Tuner *t, const Partition *p);
+/* Takes the alternatives that are fastest by what is known, and tells the tasks their weights. */
+void regions_choose(Tuner *t);
+/* From now on weights are those of the partition that was compiled. */
+void regions_settle(Tuner *t, const Partition *compiled);
+/* task_run_hope of a task that the network does not run now; < 0: no region can become faster by it. */
+double regions_hope(const Tuner *t, const TaskRun *r);
+/* Whether the network runs the task, or would if an alternative were a little faster. */
+bool regions_close(const Tuner *t, const TaskRun *r);
 /* Tasks, target, environment and session become records. */
 bool tuner_session(Tuner *t, Err *err);
 double tuner_now(const Tuner *t);

@@ -273,6 +273,11 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns)
 	look_at_roof(r);
 }
 
+double task_run_share(const TaskRun *r, double save)
+{
+	return r->task->weight * save / (double)(PATIENCE + r->since_gain + r->in_flight);
+}
+
 double task_run_hope(const TaskRun *r)
 {
 	const TaskState *s = r->state;
@@ -283,7 +288,7 @@ double task_run_hope(const TaskRun *r)
 		return FIRST_AID;
 	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / FEWER : s->roof_ms;
 	double save = fmax(now - roof, now * (AT_ROOF - 1));
-	return r->task->weight * save / (double)(PATIENCE + r->since_gain + r->in_flight);
+	return task_run_share(r, save);
 }
 
 /* ---- advice ---- */

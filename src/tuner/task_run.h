@@ -57,6 +57,8 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n);
 void task_run_take(TaskRun *r, const Candidate *x, double ns);
 /* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */
 double task_run_hope(const TaskRun *r);
+/* The same where all trials together may save so many milliseconds of one call. */
+double task_run_share(const TaskRun *r, double save);
 /* What was fast for other tasks of the template is asked soon. */
 void task_run_advise(TaskRun *r, const TaskRun *const *others, int n);
 

@@ -43,12 +43,15 @@ static bool wanted(const TuneOptions *o, const Task *task)
 static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 {
 	TuneState *s = t->state;
-	s->task = arena_array(t->arena, TaskState, p->ntask);
-	t->run = arena_array(t->arena, TaskRun, p->ntask);
-	for (int i = 0; i < p->ntask; i++) {
+	int all = p->ntask + p->nmore;
+	s->task = arena_array(t->arena, TaskState, all);
+	t->run = arena_array(t->arena, TaskRun, all);
+	regions_open(t, p);
+	for (int i = 0; i < all; i++) {
 		if (!wanted(t->o, p->task[i]))
 			continue;
-		TaskRun *r = &t->run[s->ntask];
+		TaskRun *r = t->of[i] = &t->run[s->ntask];
+		s->task[s->ntask].default_weight = i < p->ntask ? p->task[i]->weight : 0;
 		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->o, err) || !task_run_seeds(r, err))
 			return false;
 		s->reused += r->state->reused;
@@ -80,6 +83,12 @@ bool tuner_session(Tuner *t, Err *err)
 
 /* ---- candidates ---- */
 
+/* Whoever names tasks wants just those, of alternatives or not. */
+static double hope_of(const Tuner *t, const TaskRun *r)
+{
+	return r->state->weight > 0 || t->o->ntasks > 0 ? task_run_hope(r) : regions_hope(t, r);
+}
+
 static double guessed(const TaskRun *r)
 {
 	return r->guess_ms * r->task->weight;
@@ -92,7 +101,7 @@ static TaskRun *choose_task(Tuner *t)
 	double hope = -1;
 	for (int i = 0; i < t->state->ntask; i++) {
 		TaskRun *r = &t->run[i];
-		double h = task_run_hope(r);
+		double h = hope_of(t, r);
 		if (r->state->end != TASK_OPEN || r->waits)
 			continue;
 		if (h > hope || (h == INFINITY && hope == INFINITY && guessed(r) > guessed(best))) {
@@ -229,11 +238,12 @@ void tuner_sum_up(Tuner *t)
 	s->tasks_ms = s->default_tasks_ms = 0;
 	s->unmeasured = s->default_unmeasured = 0;
 	s->pruned = 0;
+	regions_choose(t);
 	for (int i = 0; i < s->ntask; i++) {
-		s->unmeasured += s->task[i].best_ms == 0;
-		s->default_unmeasured += s->task[i].default_ms == 0;
-		s->tasks_ms += s->task[i].best_ms * s->task[i].task->weight;
-		s->default_tasks_ms += s->task[i].default_ms * s->task[i].task->weight;
+		s->unmeasured += s->task[i].best_ms == 0 && s->task[i].weight > 0;
+		s->default_unmeasured += s->task[i].default_ms == 0 && s->task[i].default_weight > 0;
+		s->tasks_ms += s->task[i].best_ms * s->task[i].weight;
+		s->default_tasks_ms += s->task[i].default_ms * s->task[i].default_weight;
 		s->pruned += s->task[i].pruned;
 	}
 }
@@ -278,7 +288,10 @@ bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneOptions *o, Tu
 	*out = (TuneState){ 0 };
 	*t = (Tuner){ .arena = a, .o = o, .state = out, .first_build_ms = -1 };
 	t->start_ms = tuner_now(t);
-	return open_tasks(t, p, err);
+	if (!open_tasks(t, p, err))
+		return false;
+	regions_choose(t);
+	return true;
 }
 
 bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)

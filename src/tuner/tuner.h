@@ -53,6 +53,8 @@ typedef enum { TASK_OPEN, TASK_SEARCHED, TASK_AT_ROOF } TaskEnd;
 
 typedef struct TaskState {
 	const Task *task;
+	int weight;         /* how often the network runs it, as partitioned by what is known; 0: an alternative's */
+	int default_weight; /* the same without records */
 	int64_t trials, reused, failed, pruned;
 	double best_ms, default_ms; /* 0: not measured */
 	double roof_ms;             /* 0: not known */
@@ -71,7 +73,7 @@ typedef struct TuneState {
 	int64_t status[RUN_STATUS_COUNT]; /* of this run's trials */
 	int64_t limit; /* trials of this run; -1: not limited */
 	double seconds, candidates_per_s;
-	double tasks_ms, default_tasks_ms; /* weighted sums over tasks of best and default, of ... */
+	double tasks_ms, default_tasks_ms; /* weighted sums of best and default over the tasks that run, of ... */
 	int unmeasured, default_unmeasured; /* ... all but so many, which have none */
 	double network_ms, default_network_ms; /* 0: not measured, and ... */
 	char network_why[512];                 /* ... why not, "" where nobody asked */
