@@ -28,16 +28,15 @@ static Buf *find_param(const Fn *fn, const char *name)
 	return NULL;
 }
 
-typedef struct Rename {
-	Ir *ir;
-	const char *from, *to;
+typedef struct Reads {
+	const char *buf;
 	int found;
-} Rename;
+} Reads;
 
 static void count_load(const Expr *e, void *arg)
 {
-	Rename *r = arg;
-	r->found += e->op == IR_LOAD && strcmp(e->name, r->from) == 0;
+	Reads *r = arg;
+	r->found += e->op == IR_LOAD && strcmp(e->name, r->buf) == 0;
 }
 
 static void count_loads(const Expr *e, void *arg)
@@ -47,27 +46,10 @@ static void count_loads(const Expr *e, void *arg)
 
 static bool count_reads(Stmt *s, void *arg)
 {
-	Rename *r = arg;
+	Reads *r = arg;
 	ir_each_expr(s, count_loads, r);
 	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		r->found += s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, r->from) == 0;
-	return true;
-}
-
-static const Expr *rename_load(Ir *ir, const Expr *e, void *arg)
-{
-	const Rename *r = arg;
-	if (e->op != IR_LOAD || strcmp(e->name, r->from) != 0)
-		return e;
-	return ir_load_named(ir, r->to, dtype_scalar(e->type), e->arg, e->nargs);
-}
-
-static bool rename_windows(Stmt *s, void *arg)
-{
-	const Rename *r = arg;
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		if (s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, r->from) == 0)
-			s->call.arg[k].buf = r->to;
+		r->found += s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, r->buf) == 0;
 	return true;
 }
 
@@ -75,7 +57,7 @@ static bool rename_windows(Stmt *s, void *arg)
 static const Buf *find_constant(Sched *s, const char *name)
 {
 	const Buf *found = NULL;
-	Rename r = { s->ir, name, NULL, 0 };
+	Reads r = { name, 0 };
 	for (size_t k = 0; k < s->ks->n; k++) {
 		const Fn *fn = s->ks->fn[k];
 		const Buf *b = find_param(fn, name);
@@ -135,23 +117,6 @@ static bool names_are_free(Sched *s, const char *name, const char *const *made, 
 	return true;
 }
 
-/* for each element: to[i, j, ..] = from[i, j, ..], in loops of these names over a block called as the Fn. */
-static Stmt *copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *to, const char *const *loop)
-{
-	Iter it[DAG_MAX_RANK];
-	const Expr *at[DAG_MAX_RANK];
-	for (int k = 0; k < from->rank; k++) {
-		const char *name = ir_name(ir, arena_printf(ir_arena(ir), "v%s", loop[k]));
-		it[k] = (Iter){ name, ITER_SPATIAL, ir_int(ir, 0), from->shape[k], ir_idx(ir, loop[k]) };
-		at[k] = ir_idx(ir, name);
-	}
-	Stmt *store = ir_store(ir, to, at, from->rank, ir_load(ir, from, at, from->rank));
-	Stmt *nest = ir_block(ir, block, it, from->rank, NULL, NULL, store);
-	for (int k = from->rank - 1; k >= 0; k--)
-		nest = ir_for(ir, loop[k], ir_int(ir, 0), from->shape[k], LOOP_SERIAL, nest);
-	return nest;
-}
-
 static void add_prepare(Sched *s, const char *fn_name, const Buf *from, const Buf *to, const char *const *loop)
 {
 	Fn *fn = ir_fn(s->ir, fn_name, FN_PREPARE);
@@ -159,21 +124,19 @@ static void add_prepare(Sched *s, const char *fn_name, const Buf *from, const Bu
 	out->role = BUF_OUT;
 	ir_fn_add_buf(s->ir, fn, arena_copy(ir_arena(s->ir), from, sizeof *from));
 	ir_fn_add_buf(s->ir, fn, out);
-	fn->body = copy_nest(s->ir, fn_name, from, out, loop);
+	fn->body = producer_copy_nest(s->ir, fn_name, from, out, loop);
 	ir_set_add(s->ks, fn);
 }
 
 static void read_instead(Sched *s, const Buf *from, Buf *to)
 {
-	Rename r = { s->ir, from->name, to->name, 0 };
 	for (size_t k = 0; k < s->ks->n; k++) {
 		Fn *fn = s->ks->fn[k];
 		for (int i = 0; fn->kind == FN_RUN && i < fn->nparam; i++) {
-			if (fn->param[i].buf == NULL || strcmp(fn->param[i].buf->name, r.from) != 0)
+			if (fn->param[i].buf == NULL || strcmp(fn->param[i].buf->name, from->name) != 0)
 				continue;
 			fn->param[i] = (Param){ to, to->name, to->type };
-			ir_map_stmt(s->ir, fn->body, rename_load, &r);
-			ir_each_stmt(fn->body, rename_windows, &r);
+			producer_rename(s->ir, fn->body, from->name, to->name);
 		}
 	}
 }
@@ -229,17 +192,6 @@ static Stmt **link_to(Stmt **list, const Stmt *block)
 	return NULL;
 }
 
-/* The most that hi - lo can be; min(p, q) is neither above p nor q, max(p, q) below neither. */
-static int64_t most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env)
-{
-	const Expr *e = hi->op == IR_MIN ? hi : lo->op == IR_MAX ? lo : NULL;
-	if (e == NULL)
-		return ir_interval(ir_simplify(ir, ir_sub(ir, hi, lo), env), env).hi;
-	int64_t a = e == hi ? most(ir, hi->arg[0], lo, env) : most(ir, hi, lo->arg[0], env);
-	int64_t b = e == hi ? most(ir, hi->arg[1], lo, env) : most(ir, hi, lo->arg[1], env);
-	return a < b ? a : b;
-}
-
 static bool find_region(Sched *s, const Buf *t, const Fn *fn, const Stmt *c, Part *out)
 {
 	int n;
@@ -253,7 +205,7 @@ static bool find_region(Sched *s, const Buf *t, const Fn *fn, const Stmt *c, Par
 		int64_t all;
 		if (!ir_is_int(t->shape[k], &all))
 			return sched_refuse(s, "cache_read", t->name, "its shape is not constant");
-		out->n[k] = most(s->ir, own->hi[k], own->lo[k], env);
+		out->n[k] = producer_most(s->ir, own->hi[k], own->lo[k], env);
 		bool whole = out->n[k] < 1 || out->n[k] >= all;
 		out->n[k] = whole ? all : out->n[k];
 		out->lo[k] = whole ? ir_int(s->ir, 0) : own->lo[k];

@@ -103,24 +103,6 @@ static bool hull_of(Sched *s, const Producer *p, const Place *l, const Expr **lo
 	return any;
 }
 
-/* An upper end of hi - lo. Where tiles overlap both are a min: hi - min(a, b) is max(hi - a, hi - b). */
-static int64_t most_between(Sched *s, const Expr *lo, const Expr *hi, const Range *env)
-{
-	int64_t most = ir_interval(ir_simplify(s->ir, ir_sub(s->ir, hi, lo), env), env).hi, apart = INT64_MIN;
-	if (lo->op != IR_MIN || hi->op != IR_MIN)
-		return most;
-	for (int j = 0; j < 2; j++) {
-		int64_t least = INT64_MAX;
-		for (int i = 0; i < 2; i++) {
-			const Expr *n = ir_simplify(s->ir, ir_sub(s->ir, hi->arg[i], lo->arg[j]), env);
-			Interval v = ir_interval(n, env);
-			least = v.hi < least ? v.hi : least;
-		}
-		apart = least > apart ? least : apart;
-	}
-	return apart < most ? apart : most;
-}
-
 static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 {
 	const Expr *lo[IR_MAX_RANK], *hi[IR_MAX_RANK];
@@ -131,7 +113,7 @@ static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 		int64_t all;
 		if (!ir_is_int(p->buf->shape[k], &all))
 			return sched_refuse_for(s, "compute_at", p->at.block->block.name, "an extent is not constant of", p->buf->name);
-		int64_t most = most_between(s, lo[k], hi[k], env);
+		int64_t most = producer_most(s->ir, hi[k], lo[k], env);
 		bool whole = p->iter_of[k] < 0 || most < 1 || most >= all;
 		out->lo[k] = whole ? ir_int(s->ir, 0) : ir_simplify(s->ir, lo[k], env);
 		out->extent[k] = whole ? all : most;
@@ -281,51 +263,20 @@ bool prim_compute_at(Sched *s, const Step *st)
 
 /* ---- cache_write ---- */
 
-static const Expr *other_buffer(Ir *ir, const Expr *e, void *arg)
-{
-	const Buf *const *pair = arg;
-	if (e->op != IR_LOAD || strcmp(e->name, pair[0]->name) != 0)
-		return e;
-	return ir_load_named(ir, pair[1]->name, dtype_scalar(e->type), e->arg, e->nargs);
-}
-
-static bool write_other(Stmt *s, void *arg)
-{
-	const Buf *const *pair = arg;
-	if (s->kind == ST_STORE && strcmp(s->store.dst.buf, pair[0]->name) == 0)
-		s->store.dst.buf = pair[1]->name;
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		if (strcmp(s->reduce.dst[k].buf, pair[0]->name) == 0)
-			s->reduce.dst[k].buf = pair[1]->name;
-	return true;
-}
-
 /* for o.w, for h.w ..: block b.write { t[..] = t.c[..] }; NULL: a name is taken. */
-static Stmt *copy_nest(Sched *s, const Producer *p, const Buf *from)
+static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from)
 {
-	Ir *ir = s->ir;
-	Arena *a = ir_arena(ir);
-	int rank = p->buf->rank;
-	Iter *iter = arena_array(a, Iter, rank + 1);
-	const Expr **idx = arena_array(a, const Expr *, rank + 1);
-	const char **loop = arena_array(a, const char *, rank + 1);
-	for (int k = 0; k < rank; k++) {
+	Arena *a = ir_arena(s->ir);
+	const char *loop[IR_MAX_RANK + 1], *block = p->at.block->block.name;
+	for (int k = 0; k < p->buf->rank; k++) {
 		const char *stem = producer_stem(&p->at.block->block.iter[p->iter_of[k]]);
-		loop[k] = ir_name(ir, arena_printf(a, "%s.w", stem));
-		const char *name = ir_name(ir, arena_printf(a, "v%s.w", stem));
-		if (nest_has_name(p->at.fn, loop[k]) || nest_has_name(p->at.fn, name)) {
-			sched_refuse_for(s, "cache_write", p->at.block->block.name, "there is already something called", loop[k]);
+		loop[k] = ir_name(s->ir, arena_printf(a, "%s.w", stem));
+		if (nest_has_name(p->at.fn, loop[k]) || nest_has_name(p->at.fn, arena_printf(a, "v%s", loop[k]))) {
+			sched_refuse_for(s, "cache_write", block, "there is already something called", loop[k]);
 			return NULL;
 		}
-		iter[k] = (Iter){ name, ITER_SPATIAL, ir_int(ir, 0), p->buf->shape[k], ir_idx(ir, loop[k]) };
-		idx[k] = ir_idx(ir, name);
 	}
-	Stmt *body = ir_store(ir, p->buf, idx, rank, ir_load(ir, from, idx, rank));
-	const char *name = arena_printf(a, "%s.write", p->at.block->block.name);
-	Stmt *nest = ir_block(ir, ir_name(ir, name), iter, rank, NULL, NULL, body);
-	for (int k = rank - 1; k >= 0; k--)
-		nest = ir_for(ir, loop[k], ir_int(ir, 0), p->buf->shape[k], LOOP_SERIAL, nest);
-	return nest;
+	return producer_copy_nest(s->ir, ir_name(s->ir, arena_printf(a, "%s.write", block)), from, p->buf, loop);
 }
 
 /* A loop around the block's own ones that its iterators depend on; NULL: there is none. */
@@ -360,14 +311,12 @@ bool prim_cache_write(Sched *s, const Step *st)
 	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
 	c->name = own;
 	c->role = BUF_WORK;
-	Stmt *copy = copy_nest(s, &p, c);
+	Stmt *copy = write_nest(s, &p, c);
 	if (copy == NULL)
 		return false;
-	const Buf *pair[2] = { p.buf, c };
 	Stmt *b = p.at.block, *next = b->next;
 	b->next = NULL;
-	ir_each_stmt(b, write_other, pair);
-	ir_map_stmt(s->ir, b, other_buffer, pair);
+	producer_rename(s->ir, b, p.buf->name, own);
 	b->next = next;
 	copy->next = (*p.top)->next;
 	(*p.top)->next = copy;

@@ -125,23 +125,15 @@ static int spatial_iters(Sched *s, const Path *p, const char *suffix, Iter *out)
 
 /* ---- decompose_init ---- */
 
-static bool alloc_named(Stmt *s, void *arg)
-{
-	const char **buf = arg;
-	if (s->kind == ST_ALLOC && *buf != NULL && strcmp(s->alloc->name, *buf) == 0)
-		*buf = NULL;
-	return true;
-}
-
 /* Of one statement: it reads, writes or declares the buffer. */
 static bool concerns(Stmt *s, const char *buf)
 {
 	Touch t = producer_touches_one(s, buf);
 	Stmt *next = s->next;
 	s->next = NULL;
-	ir_each_stmt(s, alloc_named, &buf);
+	bool declares = !nest_outlives(s, buf);
 	s->next = next;
-	return t.loads > 0 || t.writes > 0 || t.strange || buf == NULL;
+	return t.loads > 0 || t.writes > 0 || t.strange || declares;
 }
 
 /*

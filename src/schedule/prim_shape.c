@@ -2,7 +2,7 @@
  * The primitives that change a loop's range and not the order of its iterations: cut makes two loops of
  * one, so that what holds at an edge is decided in each; fuse makes one of two.
  */
-#include "schedule/sched.h"
+#include "schedule/producer.h"
 
 #include "ir/build.h"
 #include "ir/simplify.h"
@@ -73,36 +73,6 @@ static bool may_cut(Sched *s, const char *what, const Place *p, Copy *c)
 	return true;
 }
 
-/* A buffer of the copy's own. */
-typedef struct Renamed {
-	const char *from, *to;
-} Renamed;
-
-static const Expr *renamed_load(Ir *ir, const Expr *e, void *arg)
-{
-	const Renamed *r = arg;
-	if (e->op != IR_LOAD || strcmp(e->name, r->from) != 0)
-		return e;
-	return ir_load_named(ir, r->to, dtype_scalar(e->type), e->arg, e->nargs);
-}
-
-static void rename_access(const Renamed *r, const char **buf)
-{
-	if (*buf != NULL && strcmp(*buf, r->from) == 0)
-		*buf = r->to;
-}
-
-static bool renamed_writes(Stmt *s, void *arg)
-{
-	if (s->kind == ST_STORE)
-		rename_access(arg, &s->store.dst.buf);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		rename_access(arg, &s->reduce.dst[k].buf);
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		rename_access(arg, &s->call.arg[k].buf);
-	return true;
-}
-
 /* What the copy declares gets names of its own, from its declaration on. */
 static bool rename_copy(Stmt *s, void *arg)
 {
@@ -115,10 +85,9 @@ static bool rename_copy(Stmt *s, void *arg)
 	} else if (s->kind == ST_BLOCK) {
 		s->block.name = name_of_copy(c, s->block.name);
 	} else if (s->kind == ST_ALLOC) {
-		Renamed r = { s->alloc->name, name_of_copy(c, s->alloc->name) };
-		s->alloc->name = r.to;
-		ir_map_stmt(ir, s->next, renamed_load, &r);
-		ir_each_stmt(s->next, renamed_writes, &r);
+		const char *old = s->alloc->name;
+		s->alloc->name = name_of_copy(c, old);
+		producer_rename(ir, s->next, old, s->alloc->name);
 	}
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "schedule/producer.h"
 
 #include "ir/build.h"
+#include "ir/simplify.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -12,7 +13,6 @@ const char *producer_stem(const Iter *it)
 }
 
 /* ---- who reads and writes a buffer ---- */
-
 
 static void touch_load(const Expr *e, void *arg)
 {
@@ -63,6 +63,79 @@ bool producer_is_param(const Fn *fn, const char *buf)
 		if (fn->param[k].buf != NULL && strcmp(fn->param[k].buf->name, buf) == 0)
 			return true;
 	return false;
+}
+
+typedef struct Rename {
+	const char *from, *to;
+} Rename;
+
+static const Expr *rename_load(Ir *ir, const Expr *e, void *arg)
+{
+	const Rename *r = arg;
+	if (e->op != IR_LOAD || strcmp(e->name, r->from) != 0)
+		return e;
+	return ir_load_named(ir, r->to, dtype_scalar(e->type), e->arg, e->nargs);
+}
+
+static void rename_access(const Rename *r, const char **buf)
+{
+	if (*buf != NULL && strcmp(*buf, r->from) == 0)
+		*buf = r->to;
+}
+
+static bool rename_stmt(Stmt *s, void *arg)
+{
+	if (s->kind == ST_STORE)
+		rename_access(arg, &s->store.dst.buf);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		rename_access(arg, &s->reduce.dst[k].buf);
+	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
+		rename_access(arg, &s->call.arg[k].buf);
+	return true;
+}
+
+void producer_rename(Ir *ir, Stmt *list, const char *from, const char *to)
+{
+	Rename r = { from, to };
+	ir_map_stmt(ir, list, rename_load, &r);
+	ir_each_stmt(list, rename_stmt, &r);
+}
+
+Stmt *producer_copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *to, const char *const *loop)
+{
+	Iter it[IR_MAX_RANK];
+	const Expr *at[IR_MAX_RANK];
+	for (int k = 0; k < from->rank; k++) {
+		const char *name = ir_name(ir, arena_printf(ir_arena(ir), "v%s", loop[k]));
+		it[k] = (Iter){ name, ITER_SPATIAL, ir_int(ir, 0), from->shape[k], ir_idx(ir, loop[k]) };
+		at[k] = ir_idx(ir, name);
+	}
+	Stmt *store = ir_store(ir, to, at, from->rank, ir_load(ir, from, at, from->rank));
+	Stmt *nest = ir_block(ir, block, it, from->rank, NULL, NULL, store);
+	for (int k = from->rank - 1; k >= 0; k--)
+		nest = ir_for(ir, loop[k], ir_int(ir, 0), from->shape[k], LOOP_SERIAL, nest);
+	return nest;
+}
+
+/*
+ * min(p, q) is neither above p nor q, max(p, q) below neither; and x - min(p, q) is the larger one of
+ * x - p and x - q. Taken apart like this, what both ends have in common goes away.
+ */
+int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env)
+{
+	bool of_hi = hi->op == IR_MIN, of_lo = lo->op == IR_MAX;
+	int64_t all = ir_interval(ir_simplify(ir, ir_sub(ir, hi, lo), env), env).hi;
+	if (lo->op == IR_MIN && of_hi) {
+		int64_t a = producer_most(ir, hi, lo->arg[0], env), b = producer_most(ir, hi, lo->arg[1], env);
+		int64_t apart = a > b ? a : b;
+		return apart < all ? apart : all;
+	}
+	if (!of_hi && !of_lo)
+		return all;
+	int64_t a = of_hi ? producer_most(ir, hi->arg[0], lo, env) : producer_most(ir, hi, lo->arg[0], env);
+	int64_t b = of_hi ? producer_most(ir, hi->arg[1], lo, env) : producer_most(ir, hi, lo->arg[1], env);
+	int64_t least = a < b ? a : b;
+	return least < all ? least : all;
 }
 
 /* ---- the producer ---- */

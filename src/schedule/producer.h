@@ -8,6 +8,8 @@
 
 #include "schedule/sched.h"
 
+#include "ir/bounds.h"
+
 /* A block that makes all of one buffer, and the loops that hold nothing but it. */
 typedef struct Producer {
 	BlockPlace at;
@@ -27,6 +29,13 @@ typedef struct Touch {
 
 Touch producer_touches(Stmt *list, const char *buf);
 Touch producer_touches_one(Stmt *s, const char *buf); /* s without its siblings */
+
+/* All accesses of the list to buffer `from` are to `to`. */
+void producer_rename(Ir *ir, Stmt *list, const char *from, const char *to);
+/* for each element: to[i, j, ..] = from[i, j, ..], in loops of these names over a block of that name. */
+Stmt *producer_copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *to, const char *const *loop);
+/* What hi - lo is at most; its effort grows with the mins and maxes in them. */
+int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env);
 
 /* Iterators are named after loops: "h" of "vh". */
 const char *producer_stem(const Iter *it);
