@@ -66,11 +66,13 @@ static const char *next_loop(const Loops *l, size_t *last, Rng *rng)
 	return *last < l->name.n ? l->name.at[*last] : any_loop(l, rng);
 }
 
-static const char *any_block(const Loops *l, Rng *rng)
+/* Often the block behind *last. */
+static const char *any_block(const Loops *l, size_t *last, Rng *rng)
 {
 	if (l->block.n == 0 || rng_below(rng, 40) == 0)
 		return "nosuch";
-	return l->block.at[rng_below(rng, l->block.n)];
+	*last = *last + 1 < l->block.n && rng_below(rng, 4) != 0 ? *last + 1 : (size_t)rng_below(rng, l->block.n);
+	return l->block.at[*last];
 }
 
 static const char *any_tensor(const Loops *l, Rng *rng)
@@ -87,16 +89,19 @@ static const char *any_word(Prim p, Rng *rng)
 	return p == PRIM_split ? tail[rng_below(rng, LEN(tail))] : layout[rng_below(rng, LEN(layout))];
 }
 
-/* One step: its words as the row in prim.def says, whether they make sense or not. */
 const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
+{
+	return random_step_of(a, ks, (Prim)rng_below(rng, PRIM_COUNT), rng);
+}
+
+const char *random_step_of(Arena *a, const KernelSet *ks, Prim prim, Rng *rng)
 {
 	static const int64_t factor[] = { 1, 2, 3, 4, 5, 7, 8, 13, 16, 64, 1000 };
 	Loops l = { .arena = a };
 	Text line = { .arena = a };
 	for (size_t i = 0; i < ks->n; i++)
 		add_names(&l, ks->fn[i]);
-	size_t last = (size_t)rng_below(rng, l.name.n + 1);
-	Prim prim = (Prim)rng_below(rng, PRIM_COUNT);
+	size_t last = (size_t)rng_below(rng, l.name.n + 1), block = (size_t)rng_below(rng, l.block.n + 1);
 	const PrimRow *row = prim_row(prim);
 	text_add(&line, "%s", row->name);
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
@@ -110,7 +115,7 @@ const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 		else if (p[0] == 'K')
 			text_add(&line, " m=%d", 2 + (int)rng_below(rng, 3));
 		else if (p[0] == 'B')
-			text_add(&line, " %s", any_block(&l, rng));
+			text_add(&line, " %s", any_block(&l, &block, rng));
 		else if (p[0] == 'T')
 			text_add(&line, " %s", any_tensor(&l, rng));
 		for (int k = 0; p[0] == 'L' && k < many; k++)

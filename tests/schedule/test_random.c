@@ -36,14 +36,14 @@ static bool try_step(Arena *a, KernelSet *ks, const Target *target, const char *
 	return taken;
 }
 
-enum { TRIES = 14, TRACES = 30 };
+enum { TRIES = 16, SPLITS = 5, TRACES = 30 };
 
 static uint64_t seed_of(int workload, int k)
 {
 	return (uint64_t)workload * 100000 + (uint64_t)k;
 }
 
-/* The naive set after random steps; their text, and how many were refused. */
+/* The naive set after random steps, which often begin with splits; their text, and how many were refused. */
 static KernelSet *random_steps(Arena *a, const Task *task, uint64_t seed, Text *steps, int *refused)
 {
 	Err err = { 0 };
@@ -53,7 +53,8 @@ static KernelSet *random_steps(Arena *a, const Task *task, uint64_t seed, Text *
 	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
 	*steps = (Text){ .arena = a };
 	for (int i = 0; i < TRIES; i++) {
-		const char *step = random_step(a, ks, &rng);
+		bool split = seed % 2 != 0 && i < SPLITS;
+		const char *step = split ? random_step_of(a, ks, PRIM_split, &rng) : random_step(a, ks, &rng);
 		if (try_step(a, ks, &target, step))
 			text_add(steps, "%s", step);
 		else
