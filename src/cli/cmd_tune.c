@@ -26,16 +26,25 @@ static void on_stop(int sig)
 		_exit(130); /* asked twice: what is stored is stored */
 }
 
-static int64_t constant_bytes(const Dag *d)
+/*
+ * What a run of the network passes through the caches: constants, prepared ones as they lie in the
+ * bundle, and the workspace. Of a network whose defaults do not compile, the constants as they are.
+ */
+static int64_t network_bytes(const Args *args, const Target *t, Dag *dag)
 {
-	int64_t sum = 0;
-	for (size_t v = 0; v < d->value.n; v++)
-		if (d->value.at[v].kind == VALUE_CONST)
-			sum += value_bytes(&d->value.at[v]);
+	Arena *a = arena_new();
+	Err ignored = { 0 };
+	CompileOptions o = { .target = t, .cache = code_cache_open(args_arena(args)) };
+	const Compiled *c = compile_model(a, dag, &o, &ignored);
+	int64_t sum = c != NULL ? (int64_t)c->bundle_bytes + c->workspace_bytes : 0;
+	for (size_t v = 0; c == NULL && v < dag->value.n; v++)
+		if (dag->value.at[v].kind == VALUE_CONST)
+			sum += value_bytes(&dag->value.at[v]);
+	arena_free(a);
 	return sum;
 }
 
-static Measure *open_measure(const Args *args, const Target *t, const Dag *dag, Err *err)
+static Measure *open_measure(const Args *args, const Target *t, Dag *dag, Err *err)
 {
 	Arena *a = args_arena(args);
 	const char *programs = place_programs(a);
@@ -52,7 +61,7 @@ static Measure *open_measure(const Args *args, const Target *t, const Dag *dag, 
 		.threads = t->threads,
 		.build_ms = 20000,
 		.run_ms = 10000,
-		.flush_bytes = constant_bytes(dag),
+		.flush_bytes = network_bytes(args, t, dag),
 		.tolerance = 1e-4,
 		.stop = &stopped };
 	return measure_open(&o, err);

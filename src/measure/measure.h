@@ -22,7 +22,7 @@ typedef struct MeasureOptions {
 	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
 	int threads;          /* of a kernel call */
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
-	int64_t flush_bytes;  /* of all constants of the model: how cold weights are in it */
+	int64_t flush_bytes;  /* constants and workspace of the network: how cold all but the inputs is in it */
 	double tolerance;     /* of max |a-b| / max |ref|: DESIGN 4.9's classes */
 	const volatile sig_atomic_t *stop; /* once set, references and networks end early; or NULL */
 } MeasureOptions;

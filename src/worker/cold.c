@@ -2,15 +2,17 @@
  * The state of the caches before a sample, as the kernel finds it inside of its network, where since
  * its last turn all other layers have run and the one before it has just written its inputs:
  *
- *   constants and code  as far out as the model's constants push them: to memory where these are
- *                       more than the last cache holds, else out of the caches that are a core's own
- *   outputs, workspace  out of a core's own caches: the layers between have used these
+ *   constants and code  as far out as the network's constants and workspace push them
+ *   outputs, workspace  out of a core's own caches at least: the layers between have used these
  *   inputs              where they lie after they have been written from front to back
  *
- * A core's own caches are emptied by reading as much other memory as they hold twice.  Lines are
- * sent to memory one by one (clflushopt, dc civac), which takes a tenth of the time that it takes to
- * read what would push them out of the last cache, and leaves the activations there.  Where an
- * architecture has no such instruction for programs, other memory is read.
+ * A network that the last cache holds: as many other bytes are read as it has. Of one that fills a
+ * quarter of that cache or more, lines of constants and code are sent to memory one by one (clflushopt, dc civac):
+ * the cache is shared, with other programs and other machines, and constants are the first to go, as each
+ * is read once. Measured so, the tasks' times add up to their networks'. Of one that it does not hold,
+ * only a core's own caches are emptied beside that, by reading as much other memory as they hold twice,
+ * since activations of the layers before stay in the last one.  Where an architecture has no such
+ * instruction for programs, other memory is read.
  */
 #include <string.h>
 
@@ -26,6 +28,14 @@ static void touch(const void *bytes, size_t n)
 	const volatile unsigned char *p = bytes;
 	for (size_t i = 0; i < n; i += LINE)
 		(void)p[i];
+}
+
+/* As the layer before leaves it: what is written has to go back to memory one day. */
+static void write_same(void *bytes, size_t n)
+{
+	volatile unsigned char *p = bytes;
+	for (size_t i = 0; i < n; i += LINE)
+		p[i] = p[i];
 }
 
 #if defined(__x86_64__)
@@ -83,13 +93,13 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 	return DLC_OK;
 }
 
-DlcStatus worker_cold_open(Worker *w, uint64_t constants, DlcError *err)
+DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
 	uint64_t own = worker_cache_bytes(2), last = worker_cache_bytes(3);
 	own = own > 0 ? 2 * own : OWN_CACHE;
 	last = last > 0 ? last : LAST_CACHE;
-	w->flushes = constants > last && can_flush();
-	w->touched = constants > last && !w->flushes ? 2 * last : constants < own ? constants : own;
+	w->flushes = network > last / 4 && can_flush();
+	w->touched = network <= last ? network : w->flushes ? own : 2 * last;
 	return open_other(w, (size_t)w->touched, err);
 }
 
@@ -104,5 +114,5 @@ void worker_cold(const Worker *w, const Program *p)
 			flush_lines(p->address[i], (size_t)p->arg[i].bytes);
 	for (uint32_t i = 0; i < p->narg; i++)
 		if (p->arg[i].use == MSG_USE_INPUT && p->address[i] != NULL)
-			touch(p->address[i], (size_t)p->arg[i].bytes);
+			write_same(p->address[i], (size_t)p->arg[i].bytes);
 }

@@ -103,7 +103,7 @@ typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 	uint64_t nprogram;
 	uint32_t samples, warmup; /* warmup: runs of each before the samples */
 	uint32_t repeat, few; /* repeat: runs inside one sample */
-	uint64_t cold_bytes; /* constants of the model that the programs are parts of: see cold.c;
+	uint64_t cold_bytes; /* constants and workspace of the network that they are parts of: see cold.c;
 	                        0: back to back */
 	uint64_t budget_ns, slow_ns, good_ns;
 } MsgTime;

@@ -73,8 +73,8 @@ void worker_reset(Worker *w);
 /* `repeat` runs as one sample; *out is filled in either way. */
 DlcStatus program_sample(
 	Worker *w, Program *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err);
-/* Prepares for a model of so many bytes of constants (0: nothing is made cold); then, per sample. */
-DlcStatus worker_cold_open(Worker *w, uint64_t constants, DlcError *err);
+/* Prepares for a network of so many bytes (0: nothing is made cold); then, per sample. */
+DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err);
 void worker_cold(const Worker *w, const Program *p);
 /* Bytes of the data cache of level 1 to 3; 0: not known. */
 uint64_t worker_cache_bytes(int level);
