@@ -109,19 +109,22 @@ static const Buf *output_of(const KernelSet *naive)
 	return NULL;
 }
 
+int tile_side(const Buf *b)
+{
+	for (int k = b->map.n - 1; k >= 0; k--)
+		for (int v = 0; v < b->map.nvar; v++)
+			if (!ir_is_const(b->map.extent[k], 1) && ir_uses_var(b->map.at[k], b->map.var[v]))
+				return v;
+	for (int k = b->rank - 1; b->map.n == 0 && k >= 0; k--)
+		if (!ir_is_const(b->shape[k], 1))
+			return k;
+	return -1;
+}
+
 int tiled_contiguous(const Sketch *s, const Tiled *t)
 {
 	const Buf *b = output_of(s->naive);
-	if (b == NULL || b->rank != t->n)
-		return -1;
-	for (int k = b->map.n - 1; k >= 0; k--)
-		for (int v = 0; v < b->map.nvar; v++)
-			if (ir_uses_var(b->map.at[k], b->map.var[v]) && !ir_is_const(b->map.extent[k], 1))
-				return v;
-	for (int k = t->n - 1; k >= 0 && b->map.n == 0; k--)
-		if (t->axis[k].extent > 1)
-			return k;
-	return -1;
+	return b != NULL && b->rank == t->n ? tile_side(b) : -1;
 }
 
 /* ---- choosing ---- */

@@ -51,6 +51,8 @@ typedef struct Tile {
 /* A tile with axes in order and reduce loops as they are. */
 Tile tile_new(Sketch *s, const Tiled *t);
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile);
+/* The dimension along which elements of a buffer lie side by side; -1: it has one element. */
+int tile_side(const Buf *b);
 /* The axis along which elements of the set's output lie side by side; -1: none. */
 int tiled_contiguous(const Sketch *s, const Tiled *t);
 /* Lanes of an f32 vector along an axis: a full register, or a part that wastes less of it. */

@@ -7,7 +7,7 @@
  *	for spatial.. { for reduce.. { for tile.i { for vec.i vector { block }}}}     order inside
  *	for spatial.. { for tile.i { for reduce.. { for vec.i vector { block }}}}     order outside
  */
-#include "schedule/sketch.h"
+#include "schedule/tile.h"
 
 #include "ir/build.h"
 #include "ir/walk.h"
@@ -58,25 +58,12 @@ static const Access *stored(const Stmt *s)
 	return NULL;
 }
 
-/* The logical dimension that the last physical one of any length is made of. */
-static int last_dimension(const Buf *b)
-{
-	for (int k = b->map.n - 1; k >= 0; k--)
-		for (int v = 0; v < b->map.nvar; v++)
-			if (!ir_is_const(b->map.extent[k], 1) && ir_uses_var(b->map.at[k], b->map.var[v]))
-				return v;
-	for (int k = b->rank - 1; b->map.n == 0 && k >= 0; k--)
-		if (!ir_is_const(b->shape[k], 1))
-			return k;
-	return -1;
-}
-
 /* The axis of the nest that moves along there. */
 static int side_axis(const Fn *fn, const Stmt *block, const Nest *n)
 {
 	const Access *dst = stored(block->block.body);
 	const Buf *b = dst != NULL ? ir_find_buf(fn, dst->buf) : NULL;
-	int d = b != NULL ? last_dimension(b) : -1;
+	int d = b != NULL ? tile_side(b) : -1;
 	for (int i = 0; d >= 0 && i < block->block.n; i++)
 		for (int k = 0; k < n->n; k++)
 			if (ir_uses_var(dst->idx[d], block->block.iter[i].name) &&
