@@ -251,12 +251,12 @@ static void paste(Sketch *s, const Text *steps)
 	text_add(&s->steps, "%s", text_str(&copy));
 }
 
-/* The loops around the tile, outermost first; the innermost one's name, NULL: there is none. */
+/* The loops around the tile, outermost first; the innermost one's name, NULL: there is none; and that of the
+   outermost with more than one iteration, for threads to share. */
 static const char *outer_loops(const Tiled *t, const Tile *tile, const Cut *vec, const Cut *pix, Text *line,
-	const char **widest)
+	const char **shared)
 {
 	const char *last = NULL;
-	int64_t most = 1;
 	for (int k = 0; k < t->n; k++) {
 		int x = tile->outer[k];
 		const char *name = x == tile->vector ? vec->outer : x == tile->pixel ? pix->outer : t->out[x].name;
@@ -267,10 +267,8 @@ static const char *outer_loops(const Tiled *t, const Tile *tile, const Cut *vec,
 			continue;
 		add_name(line, name);
 		last = name;
-		if (n > most) {
-			*widest = *widest == NULL ? name : *widest;
-			most = most > 1 ? most : n;
-		}
+		if (n > 1 && *shared == NULL)
+			*shared = name;
 	}
 	return last;
 }
@@ -335,7 +333,7 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	Cut vec = cut_vector(s, v, tile->lanes, tile->vectors, v->extent), pix = { 0 };
 	if (tile->pixel >= 0)
 		pix = cut_pixels(s, &t->out[tile->pixel], tile->pixels);
-	const char *widest = NULL, *last = outer_loops(t, tile, &vec, &pix, &line, &widest);
+	const char *shared = NULL, *last = outer_loops(t, tile, &vec, &pix, &line, &shared);
 	add_name(&line, pix.lanes);
 	add_name(&line, vec.vectors);
 	add_name(&line, vec.lanes);
@@ -349,7 +347,7 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	step_if(s, "unroll", vec.vectors);
 	sketch_step(s, "vectorize %s", vec.lanes);
 	if (s->target->threads > 1)
-		step_if(s, "parallel", widest);
+		step_if(s, "parallel", shared);
 	if (tile->edges)
 		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, t->selects);
 	if (v->extent % (tile->lanes * tile->vectors) != 0)
