@@ -13,6 +13,8 @@
 #define APPLICATION_ID "1145848660" /* "DLCT" */
 #define VERSION "3"
 
+enum { PATIENCE_MS = 10000, RETRY_MS = 5 }; /* with a lock that somebody else holds */
+
 static const char *const schema[] = {
 	"CREATE TABLE record(id BLOB PRIMARY KEY NOT NULL,kind INTEGER NOT NULL,line TEXT NOT NULL)",
 	"CREATE TABLE run(id BLOB PRIMARY KEY,workload BLOB NOT NULL,target BLOB NOT NULL,"
@@ -234,18 +236,24 @@ static bool create_schema(Db *db, Err *err)
 		exec(db, "COMMIT", err);
 }
 
+/* Read as of one moment: between two readings another tuner may have made the tables. */
+static bool read_identity(Db *db, int64_t *app, int64_t *version, int64_t *objects, Err *err)
+{
+	return exec(db, "BEGIN", err) && pragma_int(db, "PRAGMA application_id", app, err) &&
+		pragma_int(db, "PRAGMA user_version", version, err) &&
+		pragma_int(db, "SELECT count(*) FROM sqlite_master", objects, err) && exec(db, "COMMIT", err);
+}
+
 static bool check_identity(Db *db, DbMode mode, Err *err)
 {
 	int64_t app = 0, version = 0, objects = 0;
-	if (!pragma_int(db, "PRAGMA application_id", &app, err) ||
-		!pragma_int(db, "PRAGMA user_version", &version, err) ||
-		!pragma_int(db, "SELECT count(*) FROM sqlite_master", &objects, err))
+	if (!read_identity(db, &app, &version, &objects, err))
 		return false;
-	if (app == 0 && version == 0 && objects == 0) {
-		if (mode == DB_READ)
-			return fail(err, ERR_INPUT, db->path, "is no tuning database: it is empty");
-		return create_schema(db, err);
-	}
+	bool empty = app == 0 && version == 0 && objects == 0;
+	if (empty && mode == DB_READ)
+		return fail(err, ERR_INPUT, db->path, "is no tuning database: it is empty");
+	if (empty && (!create_schema(db, err) || !read_identity(db, &app, &version, &objects, err)))
+		return false;
 	if (app != strtoll(APPLICATION_ID, NULL, 10))
 		return fail(err, ERR_INPUT, db->path, "is no tuning database of dlc");
 	int64_t ours = strtoll(VERSION, NULL, 10);
@@ -265,7 +273,7 @@ static int open_file(Db *db, const char *path, int flags)
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, 64 << 20);
-	sqlite3_busy_timeout(db->sql, 10000);
+	sqlite3_busy_timeout(db->sql, PATIENCE_MS);
 	return SQLITE_OK;
 }
 
@@ -305,14 +313,25 @@ static bool open_to_read(Db *db, Err *err)
 	return rc == SQLITE_OK ? check_identity(db, DB_READ, err) : sql_fail(db, rc, err);
 }
 
+/* SQLite does not wait by itself where two change the journal's mode at once: either could wait for the other. */
+static bool use_wal(Db *db, Err *err)
+{
+	int rc = SQLITE_BUSY;
+	for (int ms = 0; (rc & 0xff) == SQLITE_BUSY && ms < PATIENCE_MS; ms += RETRY_MS) {
+		if (ms > 0)
+			sqlite3_sleep(RETRY_MS);
+		rc = sqlite3_exec(db->sql, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+	}
+	return rc == SQLITE_OK || sql_fail(db, rc, err);
+}
+
 /* What a database is comes first: one of another program is left as it is, journal mode included. */
 static bool open_to_write(Db *db, Err *err)
 {
 	int rc = open_file(db, db->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (rc != SQLITE_OK)
 		return sql_fail(db, rc, err);
-	return check_identity(db, DB_WRITE, err) &&
-		exec(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL", err);
+	return check_identity(db, DB_WRITE, err) && use_wal(db, err);
 }
 
 Db *db_open(const char *path, DbMode mode, Err *err)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/dlc-test-db.XXXXXX";
@@ -380,6 +381,37 @@ START_TEST(damage_is_found_and_never_crashes)
 }
 END_TEST
 
+/* Tuners that start together on a new file: each finds an empty file or the finished tables. */
+START_TEST(many_may_make_one_database)
+{
+	for (int round = 0; round < 40; round++) {
+		const char *path = path_of(arena_printf(arena, "new%d.sqlite", round));
+		int start[2];
+		ck_assert_int_eq(pipe(start), 0);
+		for (int i = 0; i < 6; i++) {
+			pid_t child = fork();
+			ck_assert_int_ge(child, 0);
+			if (child != 0)
+				continue;
+			char byte;
+			close(start[1]);
+			ssize_t n = read(start[0], &byte, 1);
+			Err err = { 0 };
+			Db *db = n == 0 ? db_open(path, DB_WRITE, &err) : NULL;
+			db_close(db);
+			_exit(db != NULL ? 0 : 1);
+		}
+		close(start[0]);
+		close(start[1]);
+		for (int i = 0; i < 6; i++) {
+			int status = -1;
+			ck_assert_int_gt(wait(&status), 0);
+			ck_assert_int_eq(status, 0);
+		}
+	}
+}
+END_TEST
+
 START_TEST(missing_folders_and_permissions_are_told)
 {
 	Err err = { 0 };
@@ -429,6 +461,7 @@ int main(void)
 	tcase_add_loop_test(tc, an_index_that_lies_is_found, 0, LEN(tampered));
 	tcase_add_test(tc, a_run_names_records_of_the_right_kind);
 	tcase_add_loop_test(tc, damage_is_found_and_never_crashes, 0, 40);
+	tcase_add_test(tc, many_may_make_one_database);
 	tcase_add_test(tc, missing_folders_and_permissions_are_told);
 	tcase_add_test(tc, a_read_only_folder_is_read);
 	return run_suite("db", tc);
