@@ -26,25 +26,7 @@ static void on_stop(int sig)
 		_exit(130); /* asked twice: what is stored is stored */
 }
 
-/*
- * What a run of the network passes through the caches: constants, prepared ones as they lie in the
- * bundle, and the workspace. Of a network whose defaults do not compile, the constants as they are.
- */
-static int64_t network_bytes(const Args *args, const Target *t, Dag *dag)
-{
-	Arena *a = arena_new();
-	Err ignored = { 0 };
-	CompileOptions o = { .target = t, .cache = code_cache_open(args_arena(args)) };
-	const Compiled *c = compile_model(a, dag, &o, &ignored);
-	int64_t sum = c != NULL ? (int64_t)c->bundle_bytes + c->workspace_bytes : 0;
-	for (size_t v = 0; c == NULL && v < dag->value.n; v++)
-		if (dag->value.at[v].kind == VALUE_CONST)
-			sum += value_bytes(&dag->value.at[v]);
-	arena_free(a);
-	return sum;
-}
-
-static Measure *open_measure(const Args *args, const Target *t, Dag *dag, Err *err)
+static Measure *open_measure(const Args *args, const Target *t, Err *err)
 {
 	Arena *a = args_arena(args);
 	const char *programs = place_programs(a);
@@ -61,7 +43,6 @@ static Measure *open_measure(const Args *args, const Target *t, Dag *dag, Err *e
 		.threads = t->threads,
 		.build_ms = 20000,
 		.run_ms = 10000,
-		.flush_bytes = network_bytes(args, t, dag),
 		.tolerance = 1e-4,
 		.stop = &stopped };
 	return measure_open(&o, err);
@@ -122,7 +103,6 @@ static bool try_trace(Tuning *x, const char *path, TuneState *state, Err *err)
 		return false;
 	trace->task = NULL;
 	x->o.ntasks = 0;
-	x->o.dag = NULL;
 	bool ok = tune_try(args_arena(x->args), task, trace, &x->o, state, err);
 	if (ok && x->screen.json)
 		screen_end(&x->screen, state);
@@ -172,6 +152,7 @@ static bool set_options(Tuning *x, Dag *dag, Err *err)
 		.nmore = (int)x->d->n - !x->dry,
 		.clock = { screen_now_ms, NULL },
 		.dag = dag,
+		.cache = x->dry ? NULL : code_cache_open(args_arena(args)),
 		.finalists = FINALISTS,
 		.search = search_find(name),
 		.effort = &efforts[args_int(args, "preset", EFFORT_normal)],
@@ -213,7 +194,7 @@ static bool tune(Tuning *x, Err *err)
 		return planned;
 	}
 	x->o.roof = (Roof){ probe_fma_gflops(x->target->threads), probe_read_gbps() * x->target->threads * NEARER };
-	Measure *m = open_measure(x->args, x->target, dag, err);
+	Measure *m = open_measure(x->args, x->target, err);
 	x->o.measure = m;
 	bool ok = m != NULL && search(x, &state, err);
 	measure_close(m);

@@ -327,7 +327,7 @@ void ask_times(Local *m, Job *j, Msg *msg)
 		.warmup = 0, /* the checked run was a candidate's */
 		.repeat = 1,
 		.few = FEW,
-		.cold_bytes = (uint64_t)m->o.flush_bytes,
+		.cold_bytes = (uint64_t)m->cold_bytes,
 		.budget_ns = (race ? RACE_MS : SCREEN_MS) * 1000000u,
 		.slow_ns = (uint64_t)j->slow_ns,
 		.good_ns = (uint64_t)j->good_ns };

@@ -277,7 +277,12 @@ static bool network(Measure *base, const void *bundle, size_t n, int64_t *median
 	return ok;
 }
 
-static const MeasureWay way = { local_reference, submit, wait, local_race, pending, cancel, network, close_all };
+static void cold(Measure *base, int64_t bytes)
+{
+	local_of(base)->cold_bytes = bytes;
+}
+
+static const MeasureWay way = { local_reference, submit, wait, local_race, pending, cancel, network, cold, close_all };
 
 Measure *measure_open(const MeasureOptions *o, Err *err)
 {

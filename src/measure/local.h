@@ -134,6 +134,7 @@ struct Local {
 	Child runner;
 	Job *running;
 	int generation; /* of the runner */
+	int64_t cold_bytes; /* measure_cold */
 	uint32_t given; /* numbers of the runner's buffers given to tasks */
 	int64_t loaded_bytes;
 	bool spare;         /* the last probe showed a core to spare for builders */

@@ -36,6 +36,11 @@ bool measure_network(Measure *m, const void *bundle, size_t n, int64_t *median_n
 	return m->way->network(m, bundle, n, median_ns, err);
 }
 
+void measure_cold(Measure *m, int64_t bytes)
+{
+	m->way->cold(m, bytes);
+}
+
 void measure_close(Measure *m)
 {
 	if (m != NULL)

@@ -22,7 +22,6 @@ typedef struct MeasureOptions {
 	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
 	int threads;          /* of a kernel call */
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
-	int64_t flush_bytes;  /* constants and workspace of the network: how cold all but the inputs is in it */
 	double tolerance;     /* of max |a-b| / max |ref|: DESIGN 4.9's classes */
 	const volatile sig_atomic_t *stop; /* once set, references and networks end early; or NULL */
 } MeasureOptions;
@@ -61,6 +60,7 @@ typedef struct MeasureWay {
 	int (*pending)(const Measure *m);
 	void (*cancel)(Measure *m);
 	bool (*network)(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
+	void (*cold)(Measure *m, int64_t bytes);
 	void (*close)(Measure *m);
 } MeasureWay;
 
@@ -77,6 +77,12 @@ Measure *measure_open(const MeasureOptions *o, Err *err);
 Measure *measure_replay(Db *db, Hash target, int codegen_epoch);
 /* Ends the children; at most a second. NULL is allowed. */
 void measure_close(Measure *m);
+
+/*
+ * The candidates from now on are of a network whose run passes so many bytes of constants and workspace
+ * through the caches: that is how cold all but the inputs is when a sample begins. 0 until it is said.
+ */
+void measure_cold(Measure *m, int64_t bytes);
 
 /*
  * Inputs (random from seed) and the oracle's outputs for a task: the naive set compiled with f64

@@ -43,8 +43,9 @@ static double round_ms(const Tuner *t)
 
 static double networks_ms(const Tuner *t)
 {
+	double compile = trial_ms(t) * t->state->ntask; /* no kernel's code takes longer than its trial did */
 	double tasks = trial_ms(t) * 1.5 * PASSES * t->state->ntask;
-	return t->plain != NULL ? t->compile_ms * 1.2 + ROUNDS * round_ms(t) + tasks : 0;
+	return t->plain != NULL ? compile + ROUNDS * round_ms(t) + tasks : 0;
 }
 
 double final_reserve_ms(const Tuner *t)
@@ -52,22 +53,36 @@ double final_reserve_ms(const Tuner *t)
 	return fmin((races_ms(t) + networks_ms(t)) * CARE, MOST_RESERVE * t->o->budget_ms);
 }
 
-static Compiled *compile(Tuner *t, const CompileOptions *o)
+static Compiled *compile(Tuner *t, Db *const *db, int ndb)
 {
+	CompileOptions o = { .target = t->o->target, .cache = t->o->cache, .db = db, .ndb = ndb };
 	Err err = { 0 };
-	Compiled *c = compile_model(t->arena, t->o->dag, o, &err);
+	Compiled *c = compile_model(t->arena, t->o->dag, &o, &err);
 	if (c == NULL)
 		err_format(&err, t->state->network_why, sizeof t->state->network_why);
 	return c;
+}
+
+/*
+ * What a run of the network passes through the caches: constants, prepared ones as they lie in the
+ * bundle, and the workspace. Of a network whose defaults do not compile, the constants as they are.
+ */
+static int64_t network_bytes(const Tuner *t)
+{
+	const Dag *dag = t->o->dag;
+	int64_t sum = t->plain != NULL ? (int64_t)t->plain->bundle_bytes + t->plain->workspace_bytes : 0;
+	for (size_t v = 0; t->plain == NULL && v < dag->value.n; v++)
+		if (dag->value.at[v].kind == VALUE_CONST)
+			sum += value_bytes(&dag->value.at[v]);
+	return sum;
 }
 
 void final_open(Tuner *t)
 {
 	if (t->o->dag == NULL || tuner_stopped(t))
 		return;
-	double start = tuner_now(t);
-	t->plain = compile(t, &(CompileOptions){ .target = t->o->target });
-	t->compile_ms = tuner_now(t) - start;
+	t->plain = compile(t, NULL, 0);
+	measure_cold(t->o->measure, network_bytes(t));
 }
 
 /* ---- races ---- */
@@ -247,7 +262,7 @@ bool final_run(Tuner *t, Err *err)
 	db[0] = t->o->db;
 	for (int i = 0; i < t->o->nmore; i++)
 		db[i + 1] = t->o->more[i];
-	Compiled *tuned = compile(t, &(CompileOptions){ .target = t->o->target, .db = db, .ndb = t->o->nmore + 1 });
+	Compiled *tuned = compile(t, db, t->o->nmore + 1);
 	if (tuned != NULL)
 		regions_settle(t, tuned->partition);
 	if (tuned != NULL && !time_in_turn(t, tuned, &why) && why.code != ERR_INTERRUPTED)

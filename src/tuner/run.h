@@ -18,7 +18,6 @@ typedef struct Tuner {
 	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */
-	double compile_ms; /* what that took */
 	const Partition *part;
 	int *choice;  /* of each region: the alternative that is fastest by now */
 	TaskRun **of; /* of each of the partition's Tasks, those of alternatives too; NULL: not tuned */
@@ -51,7 +50,7 @@ bool tuner_stopped(const Tuner *t);
 /* Whether a trial more may be stored. */
 bool tuner_may(const Tuner *t, int64_t trials);
 
-/* Compiles the network as it is without records. */
+/* Compiles the network as it is without records; measure is told how cold its tasks find the caches. */
 void final_open(Tuner *t);
 /* What the end of the run will take, with what is known now. */
 double final_reserve_ms(const Tuner *t);

@@ -32,6 +32,7 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneOptions 
 	const KernelSet *ks = schedule_replay(ir_new(a), task, o->target, trace, err);
 	if (ks == NULL)
 		return false;
+	final_open(&t);
 	trace_print(&text, trace);
 	t.first_build_ms = tuner_now(&t);
 	if (!tuner_session(&t, err) || !measure_one(&t, r, text_str(&text), ks, &m, err))

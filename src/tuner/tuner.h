@@ -28,7 +28,8 @@ typedef struct TuneOptions {
 	int nmore;
 	Measure *measure; /* children, or a recording */
 	Clock clock;
-	Dag *dag;         /* the whole network, to be timed at the end; NULL: it is not */
+	Dag *dag;         /* the whole network: how cold its tasks are measured, and timed at the end; NULL: neither */
+	const CodeCache *cache; /* of its code; may be NULL */
 	int finalists;    /* candidates of a task that race at the end; below 2: none */
 	const Search *search;
 	const Effort *effort;
