@@ -5,7 +5,7 @@
  * RUN, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
  * A network: BUNDLE, TIME.  A race: TIME of programs that are there.
  */
-#include "measure/local.h"
+#include "measure/runner.h"
 
 #include <string.h>
 

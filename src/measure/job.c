@@ -1,5 +1,5 @@
 /* A kernel set as a job: its text for the builder, its buffers and calls for the runner. */
-#include "measure/local.h"
+#include "measure/job.h"
 
 #include "ir/interp.h"
 #include "ir/text.h"

@@ -8,7 +8,7 @@
  * wait has a deadline.  The runner keeps the inputs and the expected outputs of the tasks it has
  * seen; when it is lost, they are sent anew.
  */
-#include "measure/local.h"
+#include "measure/runner.h"
 
 #include "dlc/dlc_runtime.h"
 

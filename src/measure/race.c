@@ -4,7 +4,7 @@
  * was lost between (an entrant, or another candidate, has crashed it) those that had passed are
  * loaded into the next one.
  */
-#include "measure/local.h"
+#include "measure/runner.h"
 
 #include <string.h>
 

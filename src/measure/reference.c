@@ -3,7 +3,7 @@
  * hundred elements of each (points.h), which takes milliseconds where all of them would take
  * seconds; of all elements where that is cheap, or where the points are not to be had.
  */
-#include "measure/local.h"
+#include "measure/runner.h"
 
 #include "runtime/element.h"
 

@@ -4,7 +4,7 @@
  *
  *	candidate   CHECK [JUDGE] TIME		entrant   CHECK [JUDGE]		race, network   TIME
  */
-#include "measure/local.h"
+#include "measure/runner.h"
 
 #include "dlc/dlc_runtime.h"
 

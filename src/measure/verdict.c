@@ -5,7 +5,7 @@
  * that agree everywhere, and with the oracle where it was asked, are right.  Where they do not
  * agree, the oracle is asked for the element where they differ most, and whoever is wrong there is.
  */
-#include "measure/local.h"
+#include "measure/runner.h"
 
 #include "runtime/element.h"
 

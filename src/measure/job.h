@@ -1,0 +1,89 @@
+/*
+ * One thing for children to do: what a kernel set is made of as the runner needs it, and how far the
+ * job is.
+ */
+#ifndef MEASURE_JOB_H
+#define MEASURE_JOB_H
+
+#include "measure/measure.h"
+#include "worker/frame.h"
+
+/* An entrant is built and checked and stays loaded; then a race times what it is given. */
+typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK } JobKind;
+/* CHECK: run and compare.  JUDGE: an oracle's word on the one element where two disagree. */
+typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
+
+/*
+ * Numbers in the runner.  Each lane has a module, two programs and some buffers of its own, so that
+ * programs of several lanes are loaded at once; tasks' buffers lie below those of the lanes.
+ */
+enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS, LANES };
+enum { LANE_BUFFERS = 4096, FIRST_OWN = MSG_TABLE - LANES * LANE_BUFFERS, PROGRAM_NETWORK = 1000 };
+
+/* A buffer parameter of a kernel set, by name: what the runner allocates. */
+typedef struct JobBuf {
+	const char *name;
+	BufRole role;
+	bool prepared; /* a prepare Fn's out */
+	DType type;
+	int64_t elements, bytes;
+	uint32_t id; /* in the runner */
+	int64_t npadding; /* a task's input: elements that are 0, and the number of the list of them */
+	const uint64_t *padding;
+	uint32_t padding_id;
+} JobBuf;
+
+/* A call of one Fn: its entry's name and its parameters as numbers of bufs; `times` rows of symbols. */
+typedef struct JobCall {
+	const char *fn;
+	bool prepare;
+	int n;
+	int *buf;
+	int nsym, times;
+	const int64_t *sym;
+} JobCall;
+
+/* An answer of the runner that carries bytes. */
+typedef struct JobData {
+	const unsigned char *bytes;
+	size_t n;
+} JobData;
+
+typedef struct Job Job;
+typedef struct LocalRef LocalRef;
+struct Job {
+	Job *next;
+	Arena *arena;
+	JobKind kind;
+	int lane;
+	LocalRef *ref;
+	const char *text;
+	VEC(JobBuf) buf;
+	VEC(JobCall) call;
+	const DlcEntry *entry;
+	int nentry;
+	const void *image;
+	size_t nimage;
+	int64_t slow_ns, good_ns;
+	bool prune;
+	Job *const *racer; /* JOB_RACE */
+	int nracer;
+	int generation; /* of the runner that has checked it */
+	Phase phase;
+	int answers; /* still to come in this phase */
+	VEC(MsgCompared) compared;
+	VEC(JobData) data;
+	int disputed; /* output, and element of it, that PHASE_JUDGE is about */
+	int64_t element;
+	int64_t run_cpu_ns; /* of the check's last run */
+	bool refused;
+	MeasureResult result;
+};
+
+Job *job_new(JobKind kind, LocalRef *ref, void *user);
+void job_free(Job *j);
+/* Fills text, bufs and calls from a set. */
+bool job_read_set(Job *j, const KernelSet *ks, Err *err);
+int job_find_buf(const Job *j, const char *name); /* -1: there is none */
+
+#endif

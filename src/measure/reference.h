@@ -1,0 +1,41 @@
+/*
+ * What a Measure knows of a task: its inputs, and what its outputs must be.
+ */
+#ifndef MEASURE_REFERENCE_H
+#define MEASURE_REFERENCE_H
+
+#include "measure/job.h"
+#include "measure/points.h"
+
+/*
+ * What is expected of an output: the oracle's values at some elements (0, where these are padding),
+ * and all of it, by the oracle or by the first candidate that has passed these elements.
+ */
+typedef struct RefOut {
+	JobBuf buf; /* its id is that of the whole in the runner */
+	Places place;
+	int points;    /* 0: the oracle gave all */
+	int64_t *index; /* of the points, rank numbers each */
+	int64_t listed; /* points and then padding */
+	const uint64_t *at;
+	const unsigned char *value; /* of the listed */
+	uint32_t at_id, value_id;
+	const unsigned char *whole; /* NULL: not known yet */
+} RefOut;
+
+/* Inputs by seed, outputs by value: in the measure's arena. */
+struct LocalRef {
+	const Task *task;
+	uint64_t seed;
+	int serial;   /* seeds differ between tasks */
+	int numbered; /* generation of the runner in which its buffers have numbers */
+	int loaded;   /* generation of the runner that has inputs and listed elements */
+	int whole_loaded; /* the same of whole outputs */
+	VEC(JobBuf) in;
+	VEC(RefOut) out;
+	Job *oracle; /* that computes single elements; NULL: all are known */
+};
+
+MeasureRef *local_reference(Measure *base, const Task *task, uint64_t seed, Err *err);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * The one child that runs candidates: what a job says to it, and what its answers mean.
+ */
+#ifndef MEASURE_RUNNER_H
+#define MEASURE_RUNNER_H
+
+#include "measure/local.h"
+
+/* Hands a built job to the runner. */
+void runner_start(Local *m, Job *j);
+void runner_close(Local *m);
+
+/* ask.c: what a job says to the runner; each adds to j->answers */
+bool ask_task_fits(const Local *m, const LocalRef *r);
+void ask_check(Local *m, Job *j, Msg *msg);
+void ask_reference(Local *m, Job *j, Msg *msg);
+/* The oracle's value and the candidate's of j's disputed element. */
+void ask_judge(Local *m, Job *j, Msg *msg);
+void ask_times(Local *m, Job *j, Msg *msg);
+void ask_network(Local *m, Job *j, Msg *msg);
+void ask_probe(Local *m, Job *j, Msg *msg);
+
+/* verdict.c: what the answers of a check say */
+typedef enum { VERDICT_GOOD, VERDICT_WRONG, VERDICT_DISPUTED, VERDICT_AGAIN } Verdict;
+Verdict verdict_of_check(const Local *m, Job *j);
+Verdict verdict_of_judge(Local *m, Job *j);
+/* A candidate that has passed: its outputs are what others are compared with. */
+void verdict_adopt(Local *m, Job *j);
+
+#endif
