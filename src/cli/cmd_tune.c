@@ -5,17 +5,16 @@
 #include "base/file.h"
 #include "cli/model.h"
 #include "cli/places.h"
+#include "cli/roof.h"
 #include "cli/tune_screen.h"
 #include "runtime/cpu.h"
-#include "runtime/probe.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BUDGET_MS = 600000 /* without --trials and --budget */, FINALISTS = 3,
-	NEARER = 3 /* times as fast as the last cache is a core's own: no task reads faster */ };
+enum { BUDGET_MS = 600000 /* without --trials and --budget */, FINALISTS = 3 };
 
 static volatile sig_atomic_t stopped;
 
@@ -193,7 +192,7 @@ static bool tune(Tuning *x, Err *err)
 			screen_plan(&x->screen, &state);
 		return planned;
 	}
-	x->o.roof = (Roof){ probe_fma_gflops(x->target->threads), probe_read_gbps() * x->target->threads * NEARER };
+	x->o.roof = roof_machine(x->target);
 	Measure *m = open_measure(x->args, x->target, err);
 	x->o.measure = m;
 	bool ok = m != NULL && search(x, &state, err);

@@ -1,5 +1,6 @@
 /*
- * How far a time is from what a machine gives, for the tables of dlc compile and dlc show.
+ * How far a time is from what a machine gives: where dlc tune stops, and a column of its table and of those of
+ * dlc compile and dlc show.
  */
 #ifndef CLI_ROOF_H
 #define CLI_ROOF_H
@@ -8,8 +9,8 @@
 #include "target/target.h"
 
 /*
- * This machine, probed (10 ms), where the target's code runs on it; else what the target's description
- * promises at 3 GHz.
+ * This machine, probed (20 ms) with vectors of the target's width, where the target's code runs on it; else what
+ * the target's description promises at 3 GHz.
  */
 Roof roof_machine(const Target *target);
 
