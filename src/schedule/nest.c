@@ -86,6 +86,18 @@ Found nest_find_block(const KernelSet *ks, const char *name, BlockPlace *out)
 	return found;
 }
 
+Stmt **nest_link_to(Stmt **list, const Stmt *block)
+{
+	for (; *list != NULL; list = &(*list)->next) {
+		Stmt *s = *list;
+		if (s == block || (s->kind == ST_FOR && nest_link_to(&s->loop.body, block) != NULL) ||
+			(s->kind == ST_IF && (nest_link_to(&s->branch.then, block) != NULL ||
+						     nest_link_to(&s->branch.other, block) != NULL)))
+			return list;
+	}
+	return NULL;
+}
+
 bool nest_extent(const Stmt *loop, int64_t *n)
 {
 	int64_t lo, hi;

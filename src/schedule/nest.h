@@ -31,6 +31,8 @@ typedef struct BlockPlace {
 	Stmt *around[IR_MAX_DEPTH];
 } BlockPlace;
 Found nest_find_block(const KernelSet *ks, const char *name, BlockPlace *out);
+/* The link to the statement of the list in which, below loops and conditions alone, the block stands; NULL: none. */
+Stmt **nest_link_to(Stmt **list, const Stmt *block);
 
 /* True and *n set where both bounds are constants. */
 bool nest_extent(const Stmt *loop, int64_t *n);

@@ -179,19 +179,6 @@ typedef struct Part {
 	int64_t n[IR_MAX_RANK];
 } Part;
 
-/* The statement of the list that the block stands in; NULL: none. */
-static Stmt **link_to(Stmt **list, const Stmt *block)
-{
-	for (; *list != NULL; list = &(*list)->next) {
-		Stmt *s = *list;
-		if (s == block || (s->kind == ST_FOR && link_to(&s->loop.body, block) != NULL) ||
-			(s->kind == ST_IF && (link_to(&s->branch.then, block) != NULL ||
-						     link_to(&s->branch.other, block) != NULL)))
-			return list;
-	}
-	return NULL;
-}
-
 static bool find_region(Sched *s, const Buf *t, const Fn *fn, const Stmt *c, Part *out)
 {
 	int n;
@@ -299,7 +286,7 @@ static bool may_cache(Sched *s, const char *name, const BlockPlace *b, const Pla
 /* Needs: an input or a constant that the block reads in the loop.  Breaks: nothing that names loops. */
 bool prim_cache_read(Sched *s, const Step *st)
 {
-	BlockPlace b, none;
+	BlockPlace b;
 	Place l;
 	const char *name = st->arg[0].word, *made[IR_MAX_RANK + 1];
 	Arena *a = ir_arena(s->ir);
@@ -310,7 +297,7 @@ bool prim_cache_read(Sched *s, const Step *st)
 	if (t == NULL)
 		return false;
 	Part p = { .buf = t->name };
-	Stmt **link = link_to(&l.loop->loop.body, b.block);
+	Stmt **link = nest_link_to(&l.loop->loop.body, b.block);
 	if (link == NULL)
 		return sched_refuse_for(
 			s, "cache_read", name, "not only loops and conditions are around block", b.block->block.name);
@@ -319,10 +306,8 @@ bool prim_cache_read(Sched *s, const Step *st)
 	for (int k = 0; k < t->rank; k++)
 		made[k] = ir_name(s->ir, arena_printf(a, "%s.c.%d", name, k));
 	made[t->rank] = ir_name(s->ir, arena_printf(a, "%s.c", name));
-	for (int k = 0; k <= t->rank; k++)
-		if (nest_has_name(b.fn, made[k]) || nest_has_name(b.fn, arena_printf(a, "v%s", made[k])) ||
-			nest_find_block(s->ks, made[k], &none) != FOUND_NONE || strlen(made[k]) > TRACE_NAME)
-			return sched_refuse_for(s, "cache_read", name, "there is already something called", made[k]);
+	if (!sched_may_name(s, b.fn, "cache_read", name, made, t->rank + 1))
+		return false;
 	p.copy = ir_buf(s->ir, made[t->rank], BUF_WORK, t->type, "local", p.n, t->rank);
 	Stmt *alloc = ir_alloc(s->ir, p.copy), *next = b.block->next;
 	b.block->next = NULL;

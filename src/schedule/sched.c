@@ -2,6 +2,7 @@
 #include "schedule/sched.h"
 
 #include <stdio.h>
+#include <string.h>
 
 bool sched_refuse(Sched *s, const char *what, const char *name, const char *why)
 {
@@ -31,6 +32,16 @@ bool sched_find_block(Sched *s, const char *name, BlockPlace *out)
 		return fail(s->err, ERR_ILLEGAL, s->place, "several Fns have a block \"%s\"", name);
 	default: return fail(s->err, ERR_ILLEGAL, s->place, "there is no block \"%s\"", name);
 	}
+}
+
+bool sched_may_name(Sched *s, const Fn *fn, const char *what, const char *name, const char *const *made, int n)
+{
+	BlockPlace none;
+	for (int i = 0; i < n; i++)
+		if (nest_has_name(fn, made[i]) || nest_has_name(fn, arena_printf(ir_arena(s->ir), "v%s", made[i])) ||
+			nest_find_block(s->ks, made[i], &none) != FOUND_NONE || strlen(made[i]) > TRACE_NAME)
+			return sched_refuse_for(s, what, name, "there is already something called", made[i]);
+	return true;
 }
 
 static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {

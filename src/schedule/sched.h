@@ -25,6 +25,8 @@ bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *
 bool sched_find_loop(Sched *s, const char *name, Place *out);
 /* The same of a block. */
 bool sched_find_block(Sched *s, const char *name, BlockPlace *out);
+/* Nothing of the Fn and no block of the set is called one of these, nor an iterator "v" and that; or a refusal. */
+bool sched_may_name(Sched *s, const Fn *fn, const char *what, const char *name, const char *const *made, int n);
 /* The loop, of constant extent, ends after its first `at` iterations; a copy with new names goes on behind it. */
 bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at);
 

@@ -48,6 +48,7 @@ static const struct {
 	{ "tests/golden/schedule/data.t", 17 },
 	{ "tests/golden/schedule/shape.t", 14 },
 	{ "tests/golden/schedule/tails.t", 36 },
+	{ "tests/golden/schedule/tensor.t", 14 },
 };
 
 START_TEST(primitives_give_the_golden_text)
