@@ -15,6 +15,7 @@
 #include "op/algo.h"
 #include "schedule/tile.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LEAST_CHANNELS = 8, MANY_WEIGHTS = 1 << 14 };
@@ -61,7 +62,7 @@ bool winograd_fits(const Task *task, const Target *target, int64_t m)
 int64_t winograd_guess(const Task *task, const Target *target)
 {
 	/* FMAs and bytes a nanosecond, of one core; only their ratio counts. */
-	const double fmas = 4.0 * (double)target->vector_bits / 16, bytes = 38;
+	const double fmas = 4.0 * (double)target->vector_bits / 16, bytes = 30;
 	double best = 0;
 	int64_t guess = 0;
 	for (int64_t m = 0; m <= 4; m += 2) {
@@ -76,7 +77,8 @@ int64_t winograd_guess(const Task *task, const Target *target)
 			products = weights * tiles;
 			moved = products * (double)(v.channels + v.filters) * 2 * 4 / bytes / 2;
 		}
-		double ns = pairs * products / fmas + pairs * weights * 4 / bytes / 2 + moved;
+		double reckon = pairs * products / fmas + moved, fetch = pairs * weights * 4 / bytes;
+		double ns = fmax(reckon, fetch) + fmin(reckon, fetch) / 2;
 		if (m == 0 || ns < best) {
 			best = ns;
 			guess = m;

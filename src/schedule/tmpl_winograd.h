@@ -20,8 +20,8 @@ typedef struct WinogradKnobs {
 /* A 3x3 convolution of stride 1 of blocked channels, on a CPU, with tiles of m x m outputs. */
 bool winograd_fits(const Task *task, const Target *target, int64_t m);
 /*
- * What is likely best before anything is known: 0 (direct), 2 or 4. Arithmetic at the machine's rate
- * and half of the time that cold weights take to come, which grow with the tile.
+ * What is likely best before anything is known: 0 (direct), 2 or 4. Arithmetic at the machine's rate and the time
+ * in which cold weights come, which grow with the tile: the longer of both, and half of the other.
  */
 int64_t winograd_guess(const Task *task, const Target *target);
 /* Declares the knobs "wino.*" or reads them. The same for all m: call it once. */
