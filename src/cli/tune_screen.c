@@ -223,10 +223,23 @@ static void print_json(const Screen *s, const TuneState *t)
 	puts(text_str(&out));
 }
 
+/* Records that cannot be true, or whose schedules are none. */
+static void report_left_out(const TuneState *t)
+{
+	const char *const are[] = { "s are", " is" };
+	if (t->implausible > 0)
+		fprintf(stderr, "dlc: %lld record%s left out: no core is as fast as they say; dlc db verify tries them\n",
+			(long long)t->implausible, are[t->implausible == 1]);
+	if (t->refused > 0)
+		fprintf(stderr, "dlc: %lld record%s left out: their schedules are refused; dlc db verify says why\n",
+			(long long)t->refused, are[t->refused == 1]);
+}
+
 void screen_end(Screen *s, const TuneState *t)
 {
 	if (!s->json)
 		draw(s, t, t->ntask);
+	report_left_out(t);
 	if (t->network_why[0] != 0)
 		fprintf(stderr, "dlc: the network was not measured: %s", t->network_why);
 	if (s->json)
@@ -260,6 +273,7 @@ void screen_plan(Screen *s, const TuneState *t)
 {
 	double space = 0;
 	int fresh = 0;
+	report_left_out(t);
 	if (!s->json)
 		printf("%-9s%-38s%3s %12s %7s %6s %9s\n", "task", "op", "x", "space", "reused", "seeds", "best ms");
 	for (int k = 0; k < t->ntask; k++) {

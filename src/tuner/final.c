@@ -9,7 +9,6 @@
 #include "tuner/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NEAR_BEST 1.1  /* times the best: slower ones do not race */
@@ -87,36 +86,26 @@ void final_open(Tuner *t)
 
 /* ---- races ---- */
 
-static int by_time(const void *pa, const void *pb)
+/*
+ * The fastest of a task, at most `most`, not far behind the best. A record is somebody's word: one whose
+ * schedule is refused is left out.
+ */
+static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], MeasureJob *job, int most, Arena *scratch)
 {
-	const Known *a = *(const Known *const *)pa, *b = *(const Known *const *)pb;
-	return a->ns != b->ns ? (a->ns > b->ns) - (a->ns < b->ns) : strcmp(a->trace, b->trace);
-}
-
-/* The fastest of a task, at most `most`, not far behind the best. */
-static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], int most, Arena *scratch)
-{
-	VEC(Known *) all = { 0 };
-	int n = 0;
-	for (size_t i = 0; i < r->known.at.n; i++)
-		if (r->known.at.at[i].ns > 0)
-			vec_push(scratch, &all, &r->known.at.at[i]);
-	if (all.n > 0)
-		qsort(all.at, all.n, sizeof *all.at, by_time);
-	for (size_t i = 0; i < all.n && n < most && all.at[i]->ns <= all.at[0]->ns * NEAR_BEST; i++)
-		out[n++] = all.at[i];
+	Known **ranked;
+	int n = 0, all = known_ranked(&r->known, scratch, &ranked);
+	for (int i = 0; i < all && n < most && ranked[i]->ns <= (n > 0 ? out[0]->ns * NEAR_BEST : INFINITY); i++) {
+		job[n] = (MeasureJob){ .ks = task_run_replay(r, ranked[i]->trace, scratch, NULL), .trace = ranked[i]->trace };
+		if (job[n].ks == NULL)
+			task_run_refused(r, ranked[i]);
+		else
+			out[n++] = ranked[i];
+	}
 	return n;
 }
 
-static bool race(Tuner *t, TaskRun *r, const char *const *trace, int n, MeasureResult *out, Arena *scratch,
-	Err *err)
+static bool race(Tuner *t, TaskRun *r, MeasureJob *job, int n, MeasureResult *out, Err *err)
 {
-	MeasureJob job[MEASURE_RACERS];
-	for (int i = 0; i < n; i++) {
-		job[i] = (MeasureJob){ .ks = task_run_replay(r, trace[i], scratch, err), .trace = trace[i] };
-		if (job[i].ks == NULL)
-			return false;
-	}
 	if (!tuner_reference(t, r, err))
 		return false;
 	for (int i = 0; i < n; i++)
@@ -152,14 +141,11 @@ static bool race_task(Tuner *t, TaskRun *r, Err *err)
 {
 	Arena *scratch = arena_new();
 	Known *known[MEASURE_RACERS];
-	const char *trace[MEASURE_RACERS];
+	MeasureJob job[MEASURE_RACERS];
 	MeasureResult m[MEASURE_RACERS];
 	int most = t->o->finalists < MEASURE_RACERS ? t->o->finalists : MEASURE_RACERS;
-	int n = finalists(r, known, most, scratch);
-	for (int i = 0; i < n; i++)
-		trace[i] = known[i]->trace;
-	bool ok = n < 2 || !tuner_may(t, n) ||
-		(race(t, r, trace, n, m, scratch, err) && take_race(t, r, known, m, n, err));
+	int n = finalists(r, known, job, most, scratch);
+	bool ok = n < 2 || !tuner_may(t, n) || (race(t, r, job, n, m, err) && take_race(t, r, known, m, n, err));
 	arena_free(scratch);
 	return ok;
 }
@@ -207,7 +193,8 @@ static bool time_task(Tuner *t, TaskRun *r, const Compiled *c, bool again, Err *
 	Arena *scratch = arena_new();
 	MeasureResult m = { 0 };
 	const char *trace = chosen_trace(c, r->task);
-	bool ok = trace == NULL || race(t, r, &trace, 1, &m, scratch, err);
+	MeasureJob job = { .ks = trace != NULL ? task_run_replay(r, trace, scratch, err) : NULL, .trace = trace };
+	bool ok = trace == NULL || (job.ks != NULL && race(t, r, &job, 1, &m, err));
 	double ms = (double)m.median_ns / 1e6;
 	if (ok && trace != NULL && m.status == RUN_OK && !m.pruned)
 		r->state->best_ms = again ? fmin(ms, r->state->best_ms) : ms;

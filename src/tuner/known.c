@@ -1,6 +1,7 @@
 /* See known.h: open addressing, at most half full. */
 #include "tuner/known.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_CAP = 64 };
@@ -44,4 +45,22 @@ Known *known_add(KnownSet *s, const char *trace, double ns, bool reused)
 	vec_push(s->arena, &s->at, k);
 	*slot_of(s, trace, k.hash) = (uint32_t)s->at.n;
 	return &s->at.at[s->at.n - 1];
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const Known *a = *(const Known *const *)pa, *b = *(const Known *const *)pb;
+	return a->ns != b->ns ? (a->ns > b->ns) - (a->ns < b->ns) : strcmp(a->trace, b->trace);
+}
+
+int known_ranked(const KnownSet *s, Arena *a, Known ***out)
+{
+	VEC(Known *) ran = { 0 };
+	for (size_t i = 0; i < s->at.n; i++)
+		if (s->at.at[i].ns > 0)
+			vec_push(a, &ran, &s->at.at[i]);
+	if (ran.n > 1)
+		qsort(ran.at, ran.n, sizeof *ran.at, by_time);
+	*out = ran.at;
+	return (int)ran.n;
 }

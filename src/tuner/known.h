@@ -29,5 +29,7 @@ uint64_t known_hash(const char *trace); /* as in Known */
 Known *known_find(const KnownSet *s, const char *trace);
 /* The trace is copied. It must not be there yet. */
 Known *known_add(KnownSet *s, const char *trace, double ns, bool reused);
+/* Those that ran, the fastest first, in an array of the arena's; returns how many. */
+int known_ranked(const KnownSet *s, Arena *a, Known ***out);
 
 #endif

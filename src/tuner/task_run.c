@@ -3,6 +3,7 @@
 
 #include "cost_model/cost_model.h"
 #include "db/near.h"
+#include "db/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,20 +82,42 @@ static bool reuse_run(const RunRecord *run, void *arg)
 	hash_hex(run->id, id);
 	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || known_find(&r->records, id) != NULL)
 		return true; /* says nothing of the candidate; or was read before */
-	if (run->status == RUN_OK && run->median_ns < db_floor_ns(r->task, r->o->target))
-		return true; /* no core is so fast: as if it were not there, so that it is measured like any other */
 	known_add(&r->records, id, 0, true);
+	if (run->status == RUN_OK && run->median_ns < db_floor_ns(r->task, r->o->target)) {
+		r->state->implausible++;
+		return true; /* no core is so fast: as if it were not there, so that it is measured like any other */
+	}
 	r->state->reused++;
-	bool ok = run->status == RUN_OK && run->max_err_e9 >= 0;
-	double ns = ok ? (double)run->median_ns : -1;
-	if (ok)
-		note_time(r, run->trace, ns);
+	double ns = record_verified(run) ? (double)run->median_ns : -1;
 	Known *k = known_find(&r->known, run->trace);
 	if (k == NULL)
 		known_add(&r->known, run->trace, ns, true);
 	else if (ns > 0 && (k->ns < 0 || ns < k->ns))
 		k->ns = ns;
 	return true;
+}
+
+void task_run_refused(TaskRun *r, Known *k)
+{
+	k->ns = -1;
+	r->state->reused--;
+	r->state->refused++;
+}
+
+/* The best time is that of the fastest schedule that this version takes. */
+static void note_known(TaskRun *r)
+{
+	Arena *scratch = arena_new();
+	Known **ranked, *first = known_find(&r->known, r->default_trace);
+	int n = known_ranked(&r->known, scratch, &ranked);
+	for (int i = 0; i < n && r->state->best_ms == 0; i++)
+		if (task_run_replay(r, ranked[i]->trace, scratch, NULL) != NULL)
+			note_time(r, ranked[i]->trace, ranked[i]->ns);
+		else
+			task_run_refused(r, ranked[i]);
+	if (first != NULL && first->ns > 0)
+		note_time(r, first->trace, first->ns);
+	arena_free(scratch);
 }
 
 static bool read_known(TaskRun *r, Err *err)
@@ -105,6 +128,7 @@ static bool read_known(TaskRun *r, Err *err)
 	for (int i = 0; i < r->o->nmore; i++)
 		if (!db_each_run(r->o->more[i], r->task->id, target, CODEGEN_EPOCH, reuse_run, r, err))
 			return false;
+	note_known(r);
 	return true;
 }
 

@@ -53,6 +53,8 @@ bool task_run_seeds(TaskRun *r, Err *err);
  * (r->state->end). flying: those under way.
  */
 Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n);
+/* A record's schedule is refused, whatever time it claims: it fails, and is counted. */
+void task_run_refused(TaskRun *r, Known *k);
 /* What a trial took; ns <= 0: it failed. */
 void task_run_take(TaskRun *r, const Candidate *x, double ns);
 /* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */

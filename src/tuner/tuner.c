@@ -237,14 +237,17 @@ void tuner_sum_up(Tuner *t)
 	s->candidates_per_s = span > 0 ? (double)s->trials / span : 0;
 	s->tasks_ms = s->default_tasks_ms = 0;
 	s->unmeasured = s->default_unmeasured = 0;
-	s->pruned = 0;
+	s->reused = s->pruned = s->implausible = s->refused = 0;
 	regions_choose(t);
 	for (int i = 0; i < s->ntask; i++) {
 		s->unmeasured += s->task[i].best_ms == 0 && s->task[i].weight > 0;
 		s->default_unmeasured += s->task[i].default_ms == 0 && s->task[i].default_weight > 0;
 		s->tasks_ms += s->task[i].best_ms * s->task[i].weight;
 		s->default_tasks_ms += s->task[i].default_ms * s->task[i].default_weight;
+		s->reused += s->task[i].reused;
 		s->pruned += s->task[i].pruned;
+		s->implausible += s->task[i].implausible;
+		s->refused += s->task[i].refused;
 	}
 }
 

@@ -57,6 +57,7 @@ typedef struct TaskState {
 	int weight;         /* how often the network runs it, as partitioned by what is known; 0: an alternative's */
 	int default_weight; /* the same without records */
 	int64_t trials, reused, failed, pruned;
+	int64_t implausible, refused; /* records left out: faster than any core, of schedules that are not legal */
 	double best_ms, default_ms; /* 0: not measured */
 	double roof_ms;             /* 0: not known */
 	double space;               /* configs */
@@ -70,7 +71,7 @@ typedef struct TuneState {
 	int ntask;
 	TaskState *task;
 	const TaskState *now; /* the one that was given the last trial; NULL: none was */
-	int64_t trials, reused, failed, pruned;
+	int64_t trials, reused, failed, pruned, implausible, refused;
 	int64_t status[RUN_STATUS_COUNT]; /* of this run's trials */
 	int64_t limit; /* trials of this run; -1: not limited */
 	double seconds, candidates_per_s;
