@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_READ = 64 << 10 };
+enum { FIRST_READ = 64 << 10, AWAY_MS = 500 /* so long behind time: it was us who did not run */ };
 
 struct ChildIo {
 	Child *child; /* NULL: closed, nobody is to be told */
@@ -18,6 +18,7 @@ struct ChildIo {
 	uv_pipe_t to, from;
 	uv_timer_t timer;
 	int open; /* handles not closed yet */
+	uint64_t allowed, due; /* ms of the deadline, and when it passes */
 	bool exited, eof, killed_late, nonsense;
 	int64_t status;
 	int signal;
@@ -154,14 +155,32 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	}
 }
 
+static void start_deadline(ChildIo *io, uint64_t ms);
+
+/*
+ * Whoever was stopped himself (Ctrl-Z, a busy machine) finds all deadlines passed, and answers that nobody
+ * has read: they begin anew.
+ */
 static void on_late(uv_timer_t *t)
 {
 	ChildIo *io = t->data;
+	if (uv_now(t->loop) > io->due + AWAY_MS) {
+		start_deadline(io, io->allowed);
+		return;
+	}
 	io->killed_late = true;
 	if (io->exited) /* what it started and left behind holds its pipe */
 		stop_reading(io);
 	kill_group(io);
 	maybe_end(io);
+}
+
+static void start_deadline(ChildIo *io, uint64_t ms)
+{
+	uv_update_time(io->timer.loop);
+	io->allowed = ms;
+	io->due = uv_now(io->timer.loop) + ms;
+	uv_timer_start(&io->timer, on_late, ms, 0);
 }
 
 static void on_written(uv_write_t *req, int status)
@@ -226,7 +245,7 @@ void child_deadline(Child *c, int ms)
 	if (ms < 0)
 		uv_timer_stop(&c->io->timer);
 	else
-		uv_timer_start(&c->io->timer, on_late, (uint64_t)ms, 0);
+		start_deadline(c->io, (uint64_t)ms);
 }
 
 void child_pause(Child *c, bool pause)

@@ -38,7 +38,7 @@ struct Child {
 bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err);
 /* Sends what msg holds; takes its bytes and leaves it empty. */
 void child_send(Child *c, Msg *msg);
-/* Kills it unless cleared (ms < 0) within ms. */
+/* Kills it unless cleared (ms < 0) within ms, of which only those count in which the loop runs. */
 void child_deadline(Child *c, int ms);
 /* Stops it where it stands, or lets it go on. */
 void child_pause(Child *c, bool pause);

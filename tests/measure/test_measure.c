@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static char *dlc, *worker; /* paths, from the command line */
-static int threads = 1;
+static int threads = 1, build_ms = 20000;
 
 static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
 
@@ -56,7 +56,7 @@ static Measure *open_with(Arena *a, char *builder0, char *builder1, char *runner
 		.runner = r,
 		.builders = 2,
 		.threads = threads,
-		.build_ms = 20000,
+		.build_ms = build_ms,
 		.run_ms = 1000,
 		.tolerance = 1e-4 };
 	Measure *m = measure_open(&o, &err);
@@ -195,6 +195,28 @@ static int living_children(void)
 		pclose(f);
 	return atoi(line);
 }
+
+/* Sends all children a signal. */
+static void signal_children(Lab *lab, const char *name)
+{
+	ck_assert_int_eq(system(arena_printf(lab->arena, "pkill -%s -P %d dlc", name, (int)getpid())), 0);
+}
+
+/* Ctrl-Z while builders were stopped for a sample, and fg: nobody ran, so nobody is late. */
+START_TEST(who_was_stopped_himself_blames_no_child)
+{
+	build_ms = 1000;
+	Lab lab = open_lab();
+	signal_children(&lab, "STOP");
+	submit(&lab, 0, 0);
+	usleep(2000000);
+	signal_children(&lab, "CONT");
+	MeasureResult r = result_of(&lab);
+	ck_assert_msg(r.status == RUN_OK, "%s: %s", run_status_text(r.status), r.detail);
+	close_lab(&lab);
+	build_ms = 20000;
+}
+END_TEST
 
 START_TEST(closing_leaves_no_child)
 {
@@ -488,6 +510,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, many_are_under_way_at_once);
 	tcase_add_loop_test(tc, a_builder_that_is_none_is_a_status, 0, LEN(impostors));
 	tcase_add_loop_test(tc, a_runner_that_is_none_is_a_status, 0, LEN(impostors));
+	tcase_add_test(tc, who_was_stopped_himself_blames_no_child);
 	tcase_add_test(tc, closing_leaves_no_child);
 	tcase_add_test(tc, a_task_has_as_many_tensors_as_it_likes);
 	tcase_add_test(tc, tasks_do_not_overwrite_each_other);
