@@ -235,7 +235,8 @@ void child_send(Child *c, Msg *msg)
 	w->bytes = msg->bytes;
 	uv_buf_t buf = uv_buf_init((char *)msg->bytes, (unsigned)msg->size);
 	*msg = (Msg){ 0 };
-	uv_write(&w->req, (uv_stream_t *)&c->io->to, &buf, 1, on_written);
+	if (uv_write(&w->req, (uv_stream_t *)&c->io->to, &buf, 1, on_written) != 0)
+		on_written(&w->req, 0); /* it was not begun; the deadline ends the child */
 }
 
 void child_deadline(Child *c, int ms)
