@@ -36,6 +36,12 @@ static bool refuse_kind(Err *err, const char *path, mode_t mode)
 	return fail(err, ERR_INPUT, path, "it is a %s, not a file", kind);
 }
 
+bool file_is_plain(const char *path, Err *err)
+{
+	struct stat st;
+	return stat(path, &st) != 0 || S_ISREG(st.st_mode) || refuse_kind(err, path, st.st_mode);
+}
+
 /* Looks before it opens, because opening a device may already do something. */
 static int open_input(const char *path, bool pipes, struct stat *st, Err *err)
 {

@@ -17,6 +17,9 @@ typedef struct Bytes {
 	size_t n;
 } Bytes;
 
+/* A regular file, or nothing of that name: what a library that opens by name may be given. */
+bool file_is_plain(const char *path, Err *err);
+
 /*
  * The content of a regular file or pipe, refused when longer than `limit`; folders, devices and
  * sockets are refused by name. at[n] is 0, so that a text may be used as a string.

@@ -4,6 +4,7 @@
  * schema that is not exactly ours is refused, so that a file from somebody else brings no triggers
  * or views.  WAL with synchronous=NORMAL: a committed record survives the process.
  */
+#include "base/file.h"
 #include "db/sql.h"
 
 #include <errno.h>
@@ -88,6 +89,14 @@ bool sql_fail(const Db *db, int rc, Err *err)
 	case SQLITE_TOOBIG:
 	case SQLITE_MISMATCH:
 		return fail(err, ERR_INPUT, db->path, "the database is damaged or none of dlc's (%s)", what);
+	case SQLITE_READONLY:
+		return fail(err, ERR_DEVICE, db->path, "the database cannot be written: it or its folder is read-only");
+	case SQLITE_FULL:
+		return fail(err, ERR_DEVICE, db->path, "the disk is full; what was stored before is kept");
+	case SQLITE_CANTOPEN:
+		if (db->sql != NULL && sqlite3_system_errno(db->sql) != 0)
+			what = strerror(sqlite3_system_errno(db->sql));
+		return fail(err, ERR_DEVICE, db->path, "the database cannot be opened: %s", what);
 	case SQLITE_NOMEM: return fail(err, ERR_MEMORY, db->path, "out of memory");
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
@@ -244,6 +253,16 @@ static bool read_identity(Db *db, int64_t *app, int64_t *version, int64_t *objec
 		pragma_int(db, "SELECT count(*) FROM sqlite_master", objects, err) && exec(db, "COMMIT", err);
 }
 
+static int open_file(Db *db, const char *path, int flags);
+
+/* A file that a tuner has just made, or had no room to fill, holds no records; it is not ours to fill. */
+static bool read_nothing(Db *db, Err *err)
+{
+	sqlite3_close_v2(db->sql);
+	int rc = open_file(db, ":memory:", SQLITE_OPEN_READWRITE);
+	return rc == SQLITE_OK ? create_schema(db, err) : sql_fail(db, rc, err);
+}
+
 static bool check_identity(Db *db, DbMode mode, Err *err)
 {
 	int64_t app = 0, version = 0, objects = 0;
@@ -251,7 +270,7 @@ static bool check_identity(Db *db, DbMode mode, Err *err)
 		return false;
 	bool empty = app == 0 && version == 0 && objects == 0;
 	if (empty && mode == DB_READ)
-		return fail(err, ERR_INPUT, db->path, "is no tuning database: it is empty");
+		return read_nothing(db, err);
 	if (empty && (!create_schema(db, err) || !read_identity(db, &app, &version, &objects, err)))
 		return false;
 	if (app != strtoll(APPLICATION_ID, NULL, 10))
@@ -277,11 +296,17 @@ static int open_file(Db *db, const char *path, int flags)
 	return SQLITE_OK;
 }
 
+/* To SQLite, ":memory:" and "file:x?mode=memory" are no files. */
+static const char *file_name(Arena *a, const char *path)
+{
+	return arena_printf(a, "%s%s", path[0] == '/' ? "" : "./", path);
+}
+
 /* A read-only folder holds no -shm file: then the file is read as it lies there. */
 static char *immutable_uri(Arena *a, const char *path)
 {
 	Text t = { .arena = a };
-	text_add(&t, "file:");
+	text_add(&t, "file:%s", path[0] == '/' ? "//" : "./");
 	for (const char *p = path; *p != 0; p++)
 		if (strchr("?#%", *p) != NULL)
 			text_add(&t, "%%%02x", (unsigned char)*p);
@@ -294,7 +319,7 @@ static char *immutable_uri(Arena *a, const char *path)
 static bool open_to_read(Db *db, Err *err)
 {
 	Err first = { 0 };
-	int rc = open_file(db, db->path, SQLITE_OPEN_READONLY);
+	int rc = open_file(db, file_name(db->arena, db->path), SQLITE_OPEN_READONLY);
 	if (rc != SQLITE_OK && sqlite3_system_errno(db->sql) == ENOENT)
 		return fail(err, ERR_INPUT, db->path, "there is no such file");
 	if (rc != SQLITE_OK)
@@ -328,7 +353,7 @@ static bool use_wal(Db *db, Err *err)
 /* What a database is comes first: one of another program is left as it is, journal mode included. */
 static bool open_to_write(Db *db, Err *err)
 {
-	int rc = open_file(db, db->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	int rc = open_file(db, file_name(db->arena, db->path), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (rc != SQLITE_OK)
 		return sql_fail(db, rc, err);
 	return check_identity(db, DB_WRITE, err) && use_wal(db, err);
@@ -342,7 +367,7 @@ Db *db_open(const char *path, DbMode mode, Err *err)
 	db->path = arena_printf(a, "%s", path);
 	db->env_epoch = -1;
 	bool named = path[0] != 0 || fail(err, ERR_INPUT, "database", "its file has no name");
-	if (named && (mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
+	if (named && file_is_plain(path, err) && (mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
 		return db;
 	db_close(db);
 	return NULL;

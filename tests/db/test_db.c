@@ -424,12 +424,48 @@ START_TEST(missing_folders_and_permissions_are_told)
 	ck_assert(db_open("", DB_WRITE, &err) == NULL); /* SQLite would make one that is gone at the end */
 	ck_assert_int_eq(err.code, ERR_INPUT);
 	err = (Err){ 0 };
-	ck_assert(db_open(folder, DB_READ, &err) == NULL);
-	ck_assert(err.text[0] != 0);
-	err = (Err){ 0 };
+	ck_assert(mkfifo(path_of("pipe"), 0600) == 0);
+	for (int i = 0; i < 4; i++) { /* neither is waited for */
+		err = (Err){ 0 };
+		ck_assert(db_open(i < 2 ? folder : path_of("pipe"), i % 2 == 0 ? DB_READ : DB_WRITE, &err) == NULL);
+		ck_assert_int_eq(err.code, ERR_INPUT);
+		ck_assert_str_eq(err.text, i < 2 ? "it is a folder, not a file" : "it is a pipe, not a file");
+	}
+}
+END_TEST
+
+/* What a tuner leaves that had no room for its tables, or was ended before. */
+START_TEST(an_empty_file_holds_no_records)
+{
+	Err err = { 0 };
+	Bytes after;
+	int64_t records = -1;
 	ck_assert(file_write(path_of("empty"), "", 0, &err));
-	ck_assert(db_open(path_of("empty"), DB_READ, &err) == NULL);
-	ck_assert_int_eq(err.code, ERR_INPUT);
+	Db *db = open_or_die(path_of("empty"), DB_READ);
+	ck_assert(db_check(db, &records, &err) && records == 0);
+	ck_assert_str_eq(export_of(db), "");
+	db_close(db);
+	ck_assert(file_read(arena, path_of("empty"), 1 << 20, &after, &err) && after.n == 0);
+	db_close(open_or_die(path_of("empty"), DB_WRITE));
+	ck_assert(file_read(arena, path_of("empty"), 1 << 20, &after, &err) && after.n > 0);
+}
+END_TEST
+
+/* SQLite knows names that are no files, and what is stored there is lost. */
+START_TEST(a_name_is_a_file)
+{
+	static const char *const names[] = { ":memory:", "file:x?mode=memory", "file:y", "-z", "a b%20?c#d", "\303\274" };
+	ck_assert_int_eq(chdir(folder), 0);
+	for (int i = 0; i < LEN(names); i++) {
+		Db *db = open_or_die(names[i], DB_WRITE);
+		fill_world(db, 8);
+		db_close(db);
+		ck_assert_int_eq(access(names[i], F_OK), 0);
+		db = open_or_die(names[i], DB_READ);
+		ck_assert_int_gt((int)strlen(export_of(db)), 100);
+		db_close(db);
+	}
+	ck_assert_int_eq(chdir("/"), 0);
 }
 END_TEST
 
@@ -463,6 +499,8 @@ int main(void)
 	tcase_add_loop_test(tc, damage_is_found_and_never_crashes, 0, 40);
 	tcase_add_test(tc, many_may_make_one_database);
 	tcase_add_test(tc, missing_folders_and_permissions_are_told);
+	tcase_add_test(tc, an_empty_file_holds_no_records);
+	tcase_add_test(tc, a_name_is_a_file);
 	tcase_add_test(tc, a_read_only_folder_is_read);
 	return run_suite("db", tc);
 }
