@@ -46,36 +46,14 @@ static const Expr *divide(Ir *ir, const Expr *e, void *arg)
 	return ir_node(ir, quotient ? IR_TDIV : IR_TMOD, e->type, two, 2);
 }
 
-static void walk(Lower *l, Stmt *s, const Range *env)
+static void divide_in(Lower *l, Stmt *s, const Range *env)
 {
-	for (; s != NULL; s = s->next) {
-		Divide d = { l, env };
-		Stmt one = *s; /* alone: without its siblings and children */
-		one.next = NULL;
-		if (s->kind == ST_FOR)
-			one.loop.body = NULL;
-		if (s->kind == ST_IF)
-			one.branch.then = one.branch.other = NULL;
-		ir_map_stmt(l->ir, &one, divide, &d);
-		Stmt *next = s->next;
-		if (s->kind == ST_FOR) {
-			walk(l, s->loop.body, lower_range(l, s, false, env));
-			one.loop.body = s->loop.body;
-		} else if (s->kind == ST_IF) {
-			walk(l, s->branch.then, lower_range(l, s, false, env));
-			walk(l, s->branch.other, lower_range(l, s, true, env));
-			one.branch.then = s->branch.then;
-			one.branch.other = s->branch.other;
-		} else if (s->kind == ST_LET) {
-			env = lower_range(l, s, false, env);
-		}
-		*s = one;
-		s->next = next;
-	}
+	Divide d = { l, env };
+	ir_map_stmt(l->ir, s, divide, &d);
 }
 
 bool pass_divide(Lower *l)
 {
-	walk(l, l->fn->body, ir_range_fn(l->ir, l->fn));
+	lower_each_alone(l, l->fn->body, divide_in, ir_range_fn(l->ir, l->fn));
 	return true;
 }

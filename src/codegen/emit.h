@@ -135,6 +135,9 @@ LLVMValueRef emit_round(Emit *e, DType t, LLVMValueRef a); /* a float to what f1
 /* A double to what a float type of less precision holds, rounded once. */
 LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a);
 
+/* emit_dot.c: lane i of c and four products of bytes, of the types `at` and `bt`. */
+LLVMValueRef emit_dot4(Emit *e, LLVMValueRef c, LLVMValueRef a, DType at, LLVMValueRef b, DType bt);
+
 /* emit_math.c: exp, log, ... of f32 and f64 vectors; docs/codegen.md states the errors. */
 LLVMValueRef emit_math(Emit *e, Node op, LLVMValueRef a);
 LLVMValueRef emit_pow(Emit *e, LLVMValueRef a, LLVMValueRef b);

@@ -1,7 +1,7 @@
 /*
  * Calls to statements: a sub-Fn's body, or the meaning of an intrinsic, stands where the call was,
- * its names fresh, its buffers being windows of the caller's. No intrinsic has an emission of its
- * own on CPUs yet; one that has would stay here.
+ * its names fresh, its buffers being windows of the caller's. An intrinsic that the target has an
+ * instruction for is the store of one expression instead (inline_intrin.c).
  *
  * Scalar arguments, and where a window starts, are values at the time of the call: what loads from
  * memory is bound by a let first.
@@ -169,6 +169,11 @@ static bool expand(Lower *l, Stmt *s, int depth, Stmt **out)
 		a->value = a->buf == NULL ? bound(l, a->value, &lets) : NULL;
 		for (int j = 0; a->buf != NULL && j < a->n; j++)
 			a->idx[j] = bound(l, a->idx[j], &lets);
+	}
+	Stmt *own = s->call.intrin ? lower_intrin(l, s) : NULL;
+	if (own != NULL) {
+		*out = ir_seq(lets, own);
+		return true;
 	}
 	Inline in = { l, f, s->call.arg };
 	Stmt *body = ir_clone_stmt(l->ir, f->body);

@@ -32,6 +32,7 @@ const LowerPass lower_passes[] = {
 	{ "conditions", "no blocks", "as before: what unrolling has decided", pass_conditions },
 	{ "flatten", "no blocks, no calls", "shapes and index maps: one dimension", pass_flatten },
 	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
+	{ "lanes", "flatten, simplify", "vector indices that are ramps: written so", pass_lanes },
 	{ "accumulate", "flatten, simplify", "elements a serial loop does not move along: allocs",
 		pass_accumulate },
 	{ "registers", "flatten", "allocs indexed by constants: split into what registers hold",
@@ -88,6 +89,33 @@ bool lower_rewrite(Lower *l, Stmt **list, LowerFn f)
 		s = next;
 	}
 	return true;
+}
+
+void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Range *env), const Range *env)
+{
+	for (; s != NULL; s = s->next) {
+		Stmt one = *s;
+		one.next = NULL;
+		if (s->kind == ST_FOR)
+			one.loop.body = NULL;
+		if (s->kind == ST_IF)
+			one.branch.then = one.branch.other = NULL;
+		f(l, &one, env);
+		Stmt *next = s->next;
+		if (s->kind == ST_FOR) {
+			lower_each_alone(l, s->loop.body, f, lower_range(l, s, false, env));
+			one.loop.body = s->loop.body;
+		} else if (s->kind == ST_IF) {
+			lower_each_alone(l, s->branch.then, f, lower_range(l, s, false, env));
+			lower_each_alone(l, s->branch.other, f, lower_range(l, s, true, env));
+			one.branch.then = s->branch.then;
+			one.branch.other = s->branch.other;
+		} else if (s->kind == ST_LET) {
+			env = lower_range(l, s, false, env);
+		}
+		*s = one;
+		s->next = next;
+	}
 }
 
 bool lower_any(const Stmt *s, bool (*f)(const Stmt *s))

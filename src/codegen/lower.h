@@ -56,6 +56,7 @@ bool pass_lower_async(Lower *l);
 bool pass_vectorize(Lower *l);
 bool pass_unroll(Lower *l);
 bool pass_flatten(Lower *l);
+bool pass_lanes(Lower *l);
 bool pass_accumulate(Lower *l);
 bool pass_registers(Lower *l);
 bool pass_masks(Lower *l);
@@ -88,6 +89,9 @@ typedef bool (*LowerFn)(Lower *l, Stmt *s, Stmt **out);
 bool lower_rewrite(Lower *l, Stmt **list, LowerFn f);
 /* Sees to it that the padding of an out buffer is zero; what has to run first, NULL for nothing. */
 Stmt *lower_padding(Lower *l, const Buf *b);
+/* f on each statement of a list without blocks and on those below, alone, without siblings and children; env:
+   what is known before it runs. */
+void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Range *env), const Range *env);
 /* True if f says so for a statement of the list or below. */
 bool lower_any(const Stmt *s, bool (*f)(const Stmt *s));
 bool lower_is_sync(const Stmt *s); /* barrier, commit, wait */
@@ -95,6 +99,8 @@ bool lower_has_load(const Expr *e);
 /* Whether any lane of a mask is on, as a scalar; NULL if it is no mask whose lanes are on from the first. */
 const Expr *lower_any_lane(Ir *ir, const Expr *mask);
 Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without its children */
+/* The instruction that an intrinsic is on the target, as a store; NULL: there is none. Indices load nothing. */
+Stmt *lower_intrin(Lower *l, const Stmt *s);
 /* Gives every name declared in the list (loops, iterators, lets, allocs, blocks) a fresh one. */
 void lower_rename(Lower *l, Stmt *list);
 /*

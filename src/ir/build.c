@@ -165,6 +165,13 @@ const Expr *ir_fma(Ir *ir, const Expr *a, const Expr *b, const Expr *c)
 	return k != NULL ? k : ir_node(ir, IR_FMA, a->type, arg, 3);
 }
 
+const Expr *ir_dot4(Ir *ir, const Expr *c, const Expr *a, const Expr *b)
+{
+	const Expr *arg[3] = { c, a, b };
+	assert(a->type.lanes == 4 * c->type.lanes && b->type.lanes == a->type.lanes);
+	return ir_node(ir, IR_DOT4, c->type, arg, 3);
+}
+
 const Expr *ir_cast(Ir *ir, DType t, const Expr *a)
 {
 	t.lanes = a->type.lanes;

@@ -26,6 +26,7 @@ const Expr *ir_unary(Ir *ir, Node op, const Expr *a);
 const Expr *ir_binary(Ir *ir, Node op, const Expr *a, const Expr *b);
 const Expr *ir_select(Ir *ir, const Expr *c, const Expr *a, const Expr *b);
 const Expr *ir_fma(Ir *ir, const Expr *a, const Expr *b, const Expr *c);
+const Expr *ir_dot4(Ir *ir, const Expr *c, const Expr *a, const Expr *b);
 const Expr *ir_cast(Ir *ir, DType t, const Expr *a);
 const Expr *ir_bitcast(Ir *ir, DType t, const Expr *a);
 const Expr *ir_ramp(Ir *ir, const Expr *base, const Expr *stride, int lanes);

@@ -255,6 +255,26 @@ static bool bitcast(Cx *c, const Expr *e, int lane, uint32_t d)
 	       as_bits(c, whole, DT(UINT, 64), d, d) && as_bits(c, to, whole, d, d);
 }
 
+static bool cast_lane(Cx *c, const Expr *e, int lane, uint32_t d)
+{
+	uint32_t a;
+	return cx_expr(c, e, lane, &a) && cx_emit(c, (Ins){ OP_CAST, IR_CAST, DT_INT, 32, d, a, 0,
+							     (uint32_t)e->type.kind << 8 | e->type.bits });
+}
+
+/* d = the sum's lane, then four products, one after the other. */
+static bool dot4(Cx *c, const Expr *e, int lane, uint32_t d)
+{
+	uint32_t sum, a = cx_slots(c, 1), b = cx_slots(c, 1);
+	if (!cx_expr(c, e->arg[0], lane, &sum) || !cx_move(c, d, sum))
+		return false;
+	for (int k = 4 * lane; k < 4 * lane + 4; k++)
+		if (!cast_lane(c, e->arg[1], k, a) || !cast_lane(c, e->arg[2], k, b) ||
+			!cx_binary(c, IR_MUL, I32, a, a, b) || !cx_binary(c, IR_ADD, I32, d, d, a))
+			return false;
+	return true;
+}
+
 /* Nodes of one to three arguments, each evaluated. */
 static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 {
@@ -335,6 +355,7 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		ok = e->op == IR_LOAD      ? load(c, e, lane, *slot)
 		     : e->op == IR_SELECT  ? select_lazy(c, e, lane, *slot)
 		     : e->op == IR_BITCAST ? bitcast(c, e, lane, *slot)
+		     : e->op == IR_DOT4    ? dot4(c, e, lane, *slot)
 		                           : operation(c, e, lane, *slot);
 	}
 	if (ok)

@@ -9,15 +9,23 @@
 #include <string.h>
 
 static const IrIntrin rows[] = {
-#define INTRIN(name, where, text) { #name, where, text },
+#define INTRIN(name, feature, where, text) { #name, feature, where, text },
 #include "ir/intrin.def"
 #undef INTRIN
-	{ NULL, NULL, NULL },
+	{ NULL, NULL, NULL, NULL },
 };
 
 const IrIntrin *ir_intrins(void)
 {
 	return rows;
+}
+
+const IrIntrin *ir_find_intrin(const char *name)
+{
+	for (const IrIntrin *row = rows; row->name != NULL; row++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
 }
 
 const Fn *ir_intrin(Ir *ir, const char *name)
@@ -26,9 +34,8 @@ const Fn *ir_intrin(Ir *ir, const char *name)
 	if (*known == NULL)
 		*known = ir_set_new(ir);
 	Fn *fn = ir_find_fn(*known, name);
-	for (const IrIntrin *row = rows; row->name != NULL && fn == NULL; row++) {
-		if (strcmp(row->name, name) != 0)
-			continue;
+	const IrIntrin *row = ir_find_intrin(name);
+	if (fn == NULL && row != NULL) {
 		KernelSet *ks = ir_parse_set(ir, row->name, row->text, strlen(row->text), NULL);
 		assert(ks != NULL && ks->n == 1 && strcmp(ks->fn[0]->name, name) == 0);
 		fn = ks->fn[0];

@@ -12,9 +12,12 @@ const Fn *ir_intrin(Ir *ir, const char *name);
 
 typedef struct IrIntrin {
 	const char *name;
-	const char *where; /* the targets that have it, for people */
+	const char *feature; /* of target/feature.def, or of a target that there is not yet: what has it has the instruction */
+	const char *where;   /* the targets that have it, for people */
 	const char *text;  /* a kernel set of one sub-Fn of the same name */
 } IrIntrin;
+/* NULL if there is none of that name. */
+const IrIntrin *ir_find_intrin(const char *name);
 /* All rows; ends with name == NULL. */
 const IrIntrin *ir_intrins(void);
 

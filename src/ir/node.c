@@ -102,6 +102,17 @@ static const char *vector_error(const Expr *e)
 	                                          : "its lanes have the type of its argument";
 }
 
+static const char *dot_error(const Expr *e)
+{
+	DType c = e->arg[0]->type;
+	if (!dtype_eq(dtype_scalar(c), I32) || !dtype_eq(e->type, c))
+		return "its first argument and its result are i32";
+	for (int k = 1; k < 3; k++)
+		if (!dtype_is_int(e->arg[k]->type) || e->arg[k]->type.bits != 8 || e->arg[k]->type.lanes != 4 * c.lanes)
+			return "it multiplies 8-bit integers, four for each lane of the sum";
+	return NULL;
+}
+
 static const char *own_error(const Expr *e)
 {
 	DType t = e->type;
@@ -124,6 +135,7 @@ static const char *own_error(const Expr *e)
 	case IR_RAMP:
 	case IR_SPLAT:
 	case IR_LANE: return vector_error(e);
+	case IR_DOT4: return dot_error(e);
 	default: return NULL;
 	}
 }

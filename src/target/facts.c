@@ -88,6 +88,12 @@ bool feature_find(const char *name, Arch arch, Feature *out)
 	return false;
 }
 
+bool target_has_named(const Target *t, const char *feature)
+{
+	Feature f;
+	return feature_find(feature, t->arch, &f) && target_has(t, f);
+}
+
 bool level_find(const char *name, Arch *arch, uint64_t *mask)
 {
 	for (int i = 0; i < LEVELS; i++)

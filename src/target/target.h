@@ -103,6 +103,7 @@ char *target_record(Arena *a, const Target *t);
 Hash target_id(const Target *t);
 
 bool target_has(const Target *t, Feature f);
+bool target_has_named(const Target *t, const char *feature); /* false for names that feature.def does not know */
 const char *feature_name(Feature f);
 /* "avx avx2 fma", in the order of feature.def; in the arena. */
 char *target_feature_list(Arena *a, uint64_t mask);

@@ -121,6 +121,8 @@ static const struct {
 	{ "s[]", "s[]" },
 	{ "x[i, ramp(j, 2, 8)] * splat(2.0, 8)", "x[i, ramp(j, 2, 8)] * splat(2.0, 8)" },
 	{ "lane(x[0, ramp(0, 1, 4)], 3)", "lane(x[0, ramp(0, 1, 4)], 3)" },
+	{ "dot4(i32(i), u8x4(x[0, ramp(0, 1, 4)]), splat(i8(j), 4))",
+		"dot4(i32(i), u8x4(x[0, ramp(0, 1, 4)]), splat(i8(j), 4))" },
 	{ "tdiv(i, 3) + tmod(i, 3) + i % 3 + i / 3", "tdiv(i, 3) + tmod(i, 3) + i % 3 + i / 3" },
 	{ "fma(1.0, 2.0, 3.0) # a comment", "fma(1.0, 2.0, 3.0)" },
 	{ "i.o * 8 + i.i", "i.o * 8 + i.i" },
