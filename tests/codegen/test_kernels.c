@@ -290,7 +290,7 @@ static const struct {
 		"fn f[N in 1..8](y: inout f32[8]) {\n"
 		"\tfor i in 0..8 parallel {\n\t\tif 3 < N {\n\t\t\ty[i] = 1.0\n\t\t}\n\t}\n}\n",
 		"\tfor i in 0..8 parallel {\n\t\tif 3 < N {\n" },
-	/* lane by lane an index is what it was before two loops were fused; every third one is none */
+	/* lane by lane an index is what it was before two loops were fused; of rows of three, or through a cast, it is none */
 	{ "lanes",
 		"fn f(x: in f32[4, 8], y: out f32[4, 8]) {\n\tfor i in 0..32 vector {\n"
 		"\t\ty[i / 8, i % 8] = x[3 - i / 8, 7 - i % 8]\n\t}\n}\n",
@@ -299,6 +299,9 @@ static const struct {
 		"fn f(x: in f32[4, 8], y: out f32[12]) {\n\tfor i in 0..12 vector {\n"
 		"\t\ty[i] = x[i / 3, i % 3]\n\t}\n}\n",
 		"\ty[ramp(0, 1, 12)] = x[ramp(0, 1, 12) / splat(3, 12) * splat(8, 12) + ramp(0, 1, 12) % splat(3, 12)]\n" },
+	{ "lanes",
+		"fn f(x: in f32[16], y: out f32[8]) {\n\ty[ramp(0, 1, 8)] = x[i64x8(ramp(i32(1), i32(2), 8)) / splat(2, 8)]\n}\n",
+		"\ty[ramp(0, 1, 8)] = x[i64x8(ramp(i32(1), i32(2), 8)) / splat(2, 8)]\n" },
 	/* pieces of any stride */
 	{ "registers",
 		"fn f(x: in f32[8], y: out f32[8]) {\n\talloc t: f32[8] @local\n"

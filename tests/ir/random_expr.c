@@ -192,12 +192,23 @@ static const Expr *logic(Gen *g, DType t, int depth)
 	return node(g, compare[below(g, 4)], t, gen(g, of, depth), gen(g, of, depth));
 }
 
+/* Products of bytes, four for each lane. */
+static const Expr *dot(Gen *g, DType t, int depth)
+{
+	const Expr *arg[3] = { gen(g, t, depth) };
+	for (int k = 1; k < 3; k++)
+		arg[k] = gen(g, (DType){ below(g, 2) == 0 ? DT_INT : DT_UINT, 8, 4 * t.lanes }, depth);
+	return ir_node(g->ir, IR_DOT4, t, arg, 3);
+}
+
 static const Expr *integer(Gen *g, DType t, int depth)
 {
 	static const Node two[] = { IR_ADD, IR_ADD, IR_SUB, IR_MUL, IR_MIN, IR_MAX, IR_OR, IR_XOR,
 		IR_AND };
 	static const Node one[] = { IR_NEG, IR_NOT, IR_ABS };
 	static const Node quotient[] = { IR_DIV, IR_MOD, IR_TDIV, IR_TMOD };
+	if (t.kind == DT_INT && t.bits == 32 && t.lanes <= 16 && may(g, RANDOM_VECTORS, 15))
+		return dot(g, t, depth);
 	const Expr *a = gen(g, t, depth);
 	switch (below(g, 6)) {
 	case 0: return node(g, one[below(g, 3)], t, a, NULL);
