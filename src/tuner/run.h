@@ -15,6 +15,7 @@ typedef struct Tuner {
 	TaskRun *run; /* state->ntask of them */
 	Hash target, env, session;
 	int64_t submitted, seq;
+	int lost; /* candidates in a row whose child could not be started */
 	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */

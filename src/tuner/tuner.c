@@ -11,7 +11,7 @@
 
 #define SLOW 2.0  /* times the best: sampled once */
 #define GOOD 1.05 /* times the best: above it, sampled a few times */
-enum { WAIT_MS = 200, LAND_MS = 300 };
+enum { WAIT_MS = 200, LAND_MS = 300, LOST = 10 /* children in a row that could not be started: none will be */ };
 
 double tuner_now(const Tuner *t)
 {
@@ -40,6 +40,21 @@ static bool wanted(const TuneOptions *o, const Task *task)
 	return o->ntasks == 0;
 }
 
+/* A prefix that names nothing is a mistake, also beside others that do. */
+static bool all_name_tasks(const TuneOptions *o, const Partition *p, Err *err)
+{
+	for (int i = 0; i < o->ntasks; i++) {
+		TuneOptions one = { .tasks = &o->tasks[i], .ntasks = 1 };
+		int k = 0, all = p->ntask + p->nmore;
+		while (k < all && !wanted(&one, p->task[k]))
+			k++;
+		if (k == all)
+			return fail(err, ERR_MISSING, "--tasks", "no task of the model has an id that begins with \"%.32s\"",
+				o->tasks[i]);
+	}
+	return true;
+}
+
 static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 {
 	TuneState *s = t->state;
@@ -47,6 +62,8 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 	s->task = arena_array(t->arena, TaskState, all);
 	t->run = arena_array(t->arena, TaskRun, all);
 	regions_open(t, p);
+	if (!all_name_tasks(t->o, p, err))
+		return false;
 	for (int i = 0; i < all; i++) {
 		if (!wanted(t->o, p->task[i]))
 			continue;
@@ -56,8 +73,6 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 			return false;
 		s->reused += r->state->reused;
 	}
-	if (s->ntask == 0 && t->o->ntasks > 0)
-		return fail(err, ERR_MISSING, "--tasks", "no task of the model has such an id");
 	s->limit = -1;
 	if (t->o->trials >= 0)
 		s->limit = t->o->trials > s->reused ? t->o->trials - s->reused : 0;
@@ -221,6 +236,9 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	t->submitted -= m->pruned;
 	r->state->pruned += m->pruned;
 	bool stored = m->pruned || tuner_store(t, r, x->trace, m, err);
+	t->lost = m->status == RUN_DEVICE_LOST ? t->lost + 1 : 0;
+	if (stored && t->lost == LOST)
+		stored = fail(err, ERR_DEVICE, "measure", "%d candidates in a row could not be run: %s", LOST, m->detail);
 	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1);
 	for (int i = 0; i < IN_FLIGHT; i++)
 		if (t->flying[i] == x)

@@ -138,9 +138,13 @@ START_TEST(prefixes_choose_tasks)
 	ck_assert(s.ntask == 1 && s.task[0].task == lab->part->task[1] && s.trials == 5);
 	for (size_t i = 0; i < lab->seen.n; i++)
 		ck_assert(lab->seen.at[i].task == lab->part->task[1]);
-	o.tasks = (const char *const[]){ "zz" };
-	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
-	ck_assert_int_eq(err.code, ERR_MISSING);
+	o.tasks = (const char *const[]){ hex, "zz" };
+	for (o.ntasks = 2; o.ntasks > 0; o.tasks++, o.ntasks--) {
+		err = (Err){ 0 };
+		ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+		ck_assert_int_eq(err.code, ERR_MISSING);
+		ck_assert_msg(strstr(err.text, "\"zz\"") != NULL, "%s", err.text);
+	}
 	lab->part->ntask = 0; /* a network of views has none, and nothing is left to do */
 	o.ntasks = 0;
 	s = tune(lab, &o);
@@ -207,6 +211,19 @@ START_TEST(lost_devices_say_nothing_of_candidates)
 	lab->seen.n = 0;
 	s = tune(lab, &o);
 	ck_assert(s.reused == 0 && s.trials == 6);
+	close_lab(lab);
+}
+END_TEST
+
+START_TEST(a_device_that_stays_lost_ends_the_run)
+{
+	Lab *lab = open_lab(none_recorded);
+	TuneOptions o = options_of(lab);
+	Err err = { 0 };
+	TuneState s;
+	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+	ck_assert_int_eq(err.code, ERR_DEVICE);
+	ck_assert(s.trials >= 10 && s.trials < 20);
 	close_lab(lab);
 }
 END_TEST
@@ -402,6 +419,7 @@ int main(void)
 	tcase_add_test(tc, ties_are_no_trouble);
 	tcase_add_test(tc, more_databases_are_read);
 	tcase_add_test(tc, lost_devices_say_nothing_of_candidates);
+	tcase_add_test(tc, a_device_that_stays_lost_ends_the_run);
 	tcase_add_test(tc, what_cannot_be_stored_ends_the_run);
 	tcase_add_test(tc, a_seed_is_a_run);
 	tcase_add_test(tc, a_roof_ends_a_task);
