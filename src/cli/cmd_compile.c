@@ -140,6 +140,8 @@ static bool read_lock(Job *j, Err *err)
 	Arena *a = args_arena(j->args);
 	Hash target = target_id(j->target);
 	const char *name = args_text(j->args, "lock", NULL);
+	if (name != NULL && j->path != NULL && strcmp(name, j->path) == 0)
+		return fail(err, ERR_USAGE, name, "cannot be the lock and the bundle");
 	j->o.lock_name = name;
 	j->lock_new = name != NULL && access(name, F_OK) != 0;
 	if (name == NULL || j->lock_new)
@@ -216,6 +218,8 @@ static bool run_compile(const Args *args, Err *err)
 		path = NULL;
 	if (path == NULL && (text || isatty(STDOUT_FILENO)))
 		return fail(err, ERR_USAGE, "--output", "say where the bundle goes: -o FILE.dlcb");
+	if (path != NULL && !output_is_apart(args, path, err))
+		return false;
 	if (!place_target(args, &t, err) || !databases_open(args, false, &d, err))
 		return false;
 	/* The option's words are in the order of HitClass. */

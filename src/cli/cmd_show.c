@@ -109,15 +109,12 @@ static KernelSet *set_of(Show *s, const Task *t, TaskPlan *plan, Err *err)
 /* Reads --apply's trace, which is for one task. */
 static bool read_trace(Show *s, Err *err)
 {
-	Bytes file;
 	Text text = { .arena = s->arena };
 	const char *path = args_text(s->args, "apply", NULL);
 	s->prefix = args_text(s->args, "task", "");
 	if (path == NULL)
 		return true;
-	if (!file_read(s->arena, path, 1 << 20, &file, err))
-		return false;
-	Trace *t = trace_parse(s->arena, path, (const char *)file.at, file.n, err);
+	Trace *t = trace_load(s->arena, path, err);
 	if (t == NULL)
 		return false;
 	if (s->prefix[0] == 0)
@@ -240,6 +237,9 @@ static bool run_show(const Args *args, Err *err)
 	Target t;
 	Databases d;
 	int stage = (int)args_int(args, "stage", STAGE_GRAPH);
+	const char *path = args_text(args, "output", "-");
+	if (strcmp(path, "-") != 0 && !output_is_apart(args, path, err))
+		return false;
 	if (args_given(args, "json") && stage != STAGE_TASKS && stage != STAGE_SPACE)
 		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
 	if (!place_target(args, &t, err) || !databases_open(args, false, &d, err))

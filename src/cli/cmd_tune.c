@@ -2,7 +2,6 @@
  * dlc tune: searches schedules for the tasks of a model, measures them on this machine, and keeps
  * what it found in the first database. Ctrl-C keeps all; the same command goes on from there.
  */
-#include "base/file.h"
 #include "cli/model.h"
 #include "cli/places.h"
 #include "cli/roof.h"
@@ -83,18 +82,9 @@ static const Task *named_task(const Tuning *x, const char *prefix, const char *p
 	return found;
 }
 
-static Trace *read_trace(const Tuning *x, const char *path, Err *err)
-{
-	Arena *a = args_arena(x->args);
-	Bytes file;
-	if (!file_read(a, path, 1 << 20, &file, err))
-		return NULL;
-	return trace_parse(a, path, (const char *)file.at, file.n, err);
-}
-
 static bool try_trace(Tuning *x, const char *path, TuneState *state, Err *err)
 {
-	Trace *trace = read_trace(x, path, err);
+	Trace *trace = trace_load(args_arena(x->args), path, err);
 	if (trace == NULL)
 		return false;
 	const Task *task = named_task(x, x->o.ntasks > 0 ? x->o.tasks[0] : trace->task, path, err);

@@ -135,6 +135,35 @@ Dag *model_load(const Args *args, const char *model, Err *err)
 	return frontend_load(args_arena(args), model, &m, err);
 }
 
+Trace *trace_load(Arena *a, const char *path, Err *err)
+{
+	enum { TRACE_BYTES = 1 << 20 };
+	Bytes file;
+	bool in = strcmp(path, "-") == 0;
+	const char *name = in ? "standard input" : path;
+	if (in ? !file_read_fd(a, STDIN_FILENO, name, TRACE_BYTES, &file, err) : !file_read(a, path, TRACE_BYTES, &file, err))
+		return NULL;
+	return trace_parse(a, name, (const char *)file.at, file.n, err);
+}
+
+/* ---- outputs ---- */
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool output_is_apart(const Args *args, const char *path, Err *err)
+{
+	size_t n;
+	const char *const *db = place_databases(args, &n, NULL);
+	bool apart = !is_same_file(path, args_operand(args, 0));
+	for (size_t i = 0; i < n; i++)
+		apart = apart && !is_same_file(path, db[i]);
+	return apart || fail(err, ERR_USAGE, path, "is an input of this command, which would be overwritten; name another output");
+}
+
 /* ---- databases ---- */
 
 static bool make_folders(Arena *a, const char *path, Err *err)

@@ -1,6 +1,6 @@
 /*
  * What several verbs do with their operands: MODEL with --batch, --shape and --bind becomes a Dag,
- * --tuning-db becomes open databases.
+ * FILE.trace a trace, --tuning-db becomes open databases.
  */
 #ifndef CLI_MODEL_H
 #define CLI_MODEL_H
@@ -9,11 +9,18 @@
 #include "codegen/cache.h"
 #include "db/db.h"
 #include "frontend/frontend.h"
+#include "schedule/trace.h"
 
 #define OPTIONS_MODEL OPTION_BATCH, OPTION_SHAPE, OPTION_BIND
 
 /* Notes ("the symbolic batch N is taken as 1") go to stderr. */
 Dag *model_load(const Args *args, const char *model, Err *err);
+
+/* A trace as written by hand, a file or "-". */
+Trace *trace_load(Arena *a, const char *path, Err *err);
+
+/* An output that is one of the verb's inputs would destroy it: the model, or a database of --tuning-db. */
+bool output_is_apart(const Args *args, const char *path, Err *err);
 
 typedef struct Databases {
 	Db **db; /* in the order given; those that --tuning-db names */

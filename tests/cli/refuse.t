@@ -49,3 +49,40 @@ $ dlc-worker --help > /dev/full
 $ dlc run squeezenet1_1 $(seq -f --input=data=/nonexistent/%g 10000) --shape=data=1,3,35,35 --tuning-db=none
 ! dlc run: /nonexistent/1: No such file or directory
 [exit 1]
+
+# An output that is an input: neither is lost.
+
+$ dlc show squeezenet1_1 --stage=onnx -o m.onnx && cp m.onnx copy && ln m.onnx link.onnx && : > r.sqlite
+
+$ dlc compile m.onnx -o m.onnx --tuning-db=none
+! dlc: m.onnx: is an input of this command, which would be overwritten; name another output
+! see dlc compile --help
+[exit 2]
+
+$ dlc compile m.onnx -o r.sqlite --tuning-db=r.sqlite
+! dlc: r.sqlite: is an input of this command, which would be overwritten; name another output
+! see dlc compile --help
+[exit 2]
+
+$ dlc show m.onnx -o link.onnx --tuning-db=none
+! dlc: link.onnx: is an input of this command, which would be overwritten; name another output
+! see dlc show --help
+[exit 2]
+
+$ dlc compile m.onnx -o l --lock=l --tuning-db=none
+! dlc: l: cannot be the lock and the bundle
+! see dlc compile --help
+[exit 2]
+
+$ cmp m.onnx copy && wc -c < r.sqlite
+0
+
+# A trace from standard input.
+
+$ echo "split nosuch 4" | dlc show squeezenet1_1 --stage=ir --apply=- --task=00000 --tuning-db=none
+! dlc: --task: no task of the model has an id that begins with "00000"
+[exit 3]
+
+$ echo "split" | dlc show squeezenet1_1 --stage=ir --apply=- --tuning-db=none
+! dlc: standard input:1: split needs more arguments: ...
+[exit 1]
