@@ -229,10 +229,14 @@ static KernelSet *locked(Choice *c)
 
 /* ---- together ---- */
 
-static const char *why_default(Choice *c, int64_t runs, int64_t below)
+/* NULL: the databases failed. */
+static const char *why_default(Choice *c, int64_t below)
 {
+	int64_t runs = 0;
 	if (c->refused != NULL)
 		return c->refused;
+	if (!db_count_runs(c->set, &c->key, &runs, c->err))
+		return NULL;
 	if (runs == 0)
 		return c->o->ndb == 0 ? "no database" : "no record";
 	if (below > 0)
@@ -242,18 +246,19 @@ static const char *why_default(Choice *c, int64_t runs, int64_t below)
 
 static KernelSet *choose(Choice *c)
 {
-	int64_t below = 0, runs = 0;
+	int64_t below = 0;
 	if (c->o->unscheduled)
 		return default_set(c, "unscheduled");
 	if (c->o->lock != NULL)
 		return locked(c);
-	if (!db_count_below(c->set, &c->key, &below, &runs, c->err))
+	if (!db_count_below(c->set, &c->key, &below, c->err))
 		return NULL;
-	KernelSet *ks = runs > 0 ? recorded(c, CODEGEN_EPOCH) : NULL;
-	if (ks == NULL && runs > 0 && c->err->code == ERR_NONE)
+	KernelSet *ks = recorded(c, CODEGEN_EPOCH);
+	if (ks == NULL && c->err->code == ERR_NONE)
 		ks = stale(c);
 	if (ks == NULL && c->err->code == ERR_NONE) {
-		ks = default_set(c, why_default(c, runs, below));
+		const char *why = why_default(c, below);
+		ks = why != NULL ? default_set(c, why) : NULL;
 		if (ks != NULL && c->o->ndb > 0)
 			ks = near(c, ks);
 	}

@@ -1,5 +1,6 @@
 /*
- * Asking for runs: all of a task's, or the best schedule of any number of databases.
+ * Asking for runs: all of a task's, or the best schedule of any number of databases.  A look-up is several
+ * statements; they are asked in one transaction, or each would take and give back the file's locks.
  */
 #include "db/near.h"
 #include "db/sql.h"
@@ -7,14 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of SQL_RUNS or SQL_GET_RECORD: the record, which must be what the index says it is. */
+static const char index_lies[] = "the database is damaged: its index says other things than its runs";
+
+/* A row of SQL_RUNS: the record, which must be what the index says it is. */
 static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash target, RunRecord *out, Err *err)
 {
 	if (!sql_read_run(db, a, st, 0, 1, out, err))
 		return false;
 	if (memcmp(&out->workload, &workload, sizeof workload) != 0 ||
 		memcmp(&out->target, &target, sizeof target) != 0)
-		return fail(err, ERR_INPUT, db->path, "the database is damaged: its index says other things than its runs");
+		return fail(err, ERR_INPUT, db->path, "%s", index_lies);
 	return true;
 }
 
@@ -45,14 +48,16 @@ bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn 
 /* One of a schedule's runs, as the index has it. */
 typedef struct Seen {
 	Hash id, session;
-	int64_t ns;
-	Db *db; /* that has it */
+	int64_t ns, number;
+	Db *db; /* that has it, under this number */
 } Seen;
+typedef VEC(Seen) Runs;
 
 /* A choice whose record is not read yet. */
 typedef struct Ranked {
 	DbChoice c;
 	Db *db;
+	int64_t number;
 } Ranked;
 
 static int by_id(const void *a, const void *b)
@@ -78,12 +83,25 @@ static int64_t middle(int64_t lower, int64_t upper)
 	return lower + (upper - lower) / 2;
 }
 
-static void bind_key(sqlite3_stmt *st, const DbKey *key)
+/* ---- one moment ---- */
+
+bool db_hold(DbSet set, Err *err)
 {
-	sql_bind_hash(st, 1, key->workload);
-	sql_bind_hash(st, 2, key->target);
-	sqlite3_bind_int(st, 3, key->epoch);
-	sqlite3_bind_int64(st, 4, key->floor_ns);
+	for (int i = 0; i < set.n; i++) {
+		if (set.db[i]->held == 0 && !sql_run(set.db[i], SQL_HOLD, err)) {
+			db_release((DbSet){ set.db, i });
+			return false;
+		}
+		set.db[i]->held++;
+	}
+	return true;
+}
+
+void db_release(DbSet set)
+{
+	for (int i = 0; i < set.n; i++)
+		if (--set.db[i]->held == 0)
+			sql_run(set.db[i], SQL_COMMIT, NULL);
 }
 
 bool db_retracted(DbSet set, Hash run, bool *is, Err *err)
@@ -119,28 +137,41 @@ static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
 	return true;
 }
 
-/* All runs of one schedule. */
-static bool gather(DbSet set, const DbKey *key, Hash trace, Arena *a, Seen **out, size_t *n, Err *err)
+/* The number of the key's subject in each database. */
+static bool find_subjects(DbSet set, const DbKey *key, int64_t *subject, Err *err)
 {
-	VEC(Seen) all = { 0 };
-	for (int i = 0; i < set.n; i++) {
-		sqlite3_stmt *st = sql_get(set.db[i], SQL_OF_TRACE, err);
-		if (st == NULL)
+	for (int i = 0; i < set.n; i++)
+		if (!sql_subject(set.db[i], key->workload, key->target, key->epoch, &subject[i], err))
 			return false;
-		bind_key(st, key);
-		sql_bind_hash(st, 5, trace);
-		bool row;
-		while (sql_next(set.db[i], st, &row, err) && row) {
-			Seen x = { .ns = sqlite3_column_int64(st, 1), .db = set.db[i] };
-			if (sql_hash(st, 0, &x.id) && sql_hash(st, 2, &x.session))
-				vec_push(a, &all, x);
-		}
-		if (err->code != ERR_NONE)
-			return false;
+	return true;
+}
+
+/* The runs of one schedule in one database. */
+static bool gather_one(Db *db, int64_t subject, int64_t floor_ns, int64_t trace, Arena *a, Runs *all, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_OF_TRACE, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	sqlite3_bind_int64(st, 1, subject);
+	sqlite3_bind_int64(st, 2, floor_ns);
+	sqlite3_bind_int64(st, 3, trace);
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		Seen x = { .number = sqlite3_column_int64(st, 0), .ns = sqlite3_column_int64(st, 1), .db = db };
+		if (sql_hash(st, 2, &x.id) && sql_hash(st, 3, &x.session))
+			vec_push(a, all, x);
 	}
-	*out = all.at;
-	*n = all.n;
-	return set.n == 1 || all.n == 0 || sift(set, all.at, n, err);
+	return ok;
+}
+
+/* All runs of one schedule. */
+static bool gather(DbSet set, const int64_t *subject, int64_t floor_ns, int64_t trace, Arena *a, Runs *out, Err *err)
+{
+	*out = (Runs){ 0 };
+	for (int i = 0; i < set.n; i++)
+		if (subject[i] != 0 && !gather_one(set.db[i], subject[i], floor_ns, trace, a, out, err))
+			return false;
+	return set.n == 1 || out->n == 0 || sift(set, out->at, &out->n, err);
 }
 
 /* The median over sessions of each session's median. */
@@ -153,7 +184,9 @@ static void judge(Arena *a, Seen *run, size_t n, Ranked *out)
 	for (size_t i = 1; i < n; i++)
 		if (run[i].ns < first->ns || (run[i].ns == first->ns && by_id(&run[i], first) < 0))
 			first = &run[i];
-	*out = (Ranked){ .c = { .run = { .id = first->id, .median_ns = first->ns } }, .db = first->db };
+	*out = (Ranked){ .c = { .run = { .id = first->id, .median_ns = first->ns } },
+		.db = first->db,
+		.number = first->number };
 	if (n > 1)
 		qsort(run, n, sizeof *run, by_session);
 	for (size_t from = 0, to; from < n; from = to) {
@@ -171,41 +204,43 @@ static void judge(Arena *a, Seen *run, size_t n, Ranked *out)
 /* Where a database stands in its runs, fastest first. */
 typedef struct Cursor {
 	Db *db;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st; /* NULL: it has none */
 	bool row;
-	Hash id, trace;
-	int64_t ns;
+	int64_t ns, trace;
 } Cursor;
 
 static bool advance(Cursor *c, Err *err)
 {
 	if (!sql_next(c->db, c->st, &c->row, err))
 		return false;
-	c->ns = c->row ? sqlite3_column_int64(c->st, 1) : 0;
-	return !c->row || (sql_hash(c->st, 0, &c->id) && sql_hash(c->st, 2, &c->trace)) ||
-		fail(err, ERR_INPUT, c->db->path, "the database is damaged: its index of runs holds no names");
+	c->ns = c->row ? sqlite3_column_int64(c->st, 0) : 0;
+	c->trace = c->row ? sqlite3_column_int64(c->st, 1) : 0;
+	return true;
 }
 
-static bool open_cursors(DbSet set, const DbKey *key, Cursor *c, Err *err)
+static bool open_cursors(DbSet set, const int64_t *subject, int64_t floor_ns, Cursor *c, Err *err)
 {
 	for (int i = 0; i < set.n; i++) {
+		if (subject[i] == 0)
+			continue;
 		c[i].db = set.db[i];
 		c[i].st = sql_get(set.db[i], SQL_FASTEST, err);
 		if (c[i].st == NULL)
 			return false;
-		bind_key(c[i].st, key);
+		sqlite3_bind_int64(c[i].st, 1, subject[i]);
+		sqlite3_bind_int64(c[i].st, 2, floor_ns);
 		if (!advance(&c[i], err))
 			return false;
 	}
 	return true;
 }
 
+/* Of equally fast ones any: the list is sorted by what is known of their schedules. */
 static Cursor *fastest(Cursor *c, int n)
 {
 	Cursor *best = NULL;
 	for (int i = 0; i < n; i++)
-		if (c[i].row && (best == NULL || c[i].ns < best->ns ||
-					(c[i].ns == best->ns && memcmp(&c[i].id, &best->id, sizeof(Hash)) < 0)))
+		if (c[i].row && (best == NULL || c[i].ns < best->ns))
 			best = &c[i];
 	return best;
 }
@@ -225,29 +260,36 @@ static void rank_in(Ranked *list, int *n, int most, Ranked x)
 	*n += *n < most;
 }
 
+/* A ranking under way. */
+typedef struct Ranking {
+	int64_t *subject; /* in each database */
+	Cursor *cursor;   /* in each database */
+	Ranked *list;
+	int most;
+} Ranking;
+
 /*
  * A schedule's estimate is never below its fastest run: once as many as wanted are not above the next
  * run, no schedule that comes later can be better.
  */
-static bool rank(DbSet set, const DbKey *key, Cursor *c, Ranked *list, int most, int *n, Arena *a, Err *err)
+static bool rank(DbSet set, const DbKey *key, Ranking *k, int *n, Arena *a, Err *err)
 {
-	VEC(Hash) seen = { 0 };
-	for (Cursor *next; (next = fastest(c, set.n)) != NULL;) {
-		if (*n == most && list[most - 1].c.ns < next->ns)
+	VEC(int64_t) seen = { 0 };
+	for (Cursor *next; (next = fastest(k->cursor, set.n)) != NULL;) {
+		if (*n == k->most && k->list[k->most - 1].c.ns < next->ns)
 			break;
 		bool known = false;
 		for (size_t i = 0; i < seen.n && !known; i++)
-			known = memcmp(&seen.at[i], &next->trace, sizeof(Hash)) == 0;
+			known = seen.at[i] == next->trace;
 		if (!known) {
 			Ranked x;
-			Seen *run;
-			size_t runs;
+			Runs run;
 			vec_push(a, &seen, next->trace);
-			if (!gather(set, key, next->trace, a, &run, &runs, err))
+			if (!gather(set, k->subject, key->floor_ns, next->trace, a, &run, err))
 				return false;
-			if (runs > 0) {
-				judge(a, run, runs, &x);
-				rank_in(list, n, most, x);
+			if (run.n > 0) { /* else all are retracted */
+				judge(a, run.at, run.n, &x);
+				rank_in(k->list, n, k->most, x);
 			}
 		}
 		if (!advance(next, err))
@@ -256,12 +298,9 @@ static bool rank(DbSet set, const DbKey *key, Cursor *c, Ranked *list, int most,
 	return true;
 }
 
-static bool read_id(Db *db, Hash id, Arena *a, RunRecord *out, bool *there, Err *err)
+/* The run in the row that a bound statement gives. */
+static bool read_row(Db *db, sqlite3_stmt *st, Arena *a, RunRecord *out, bool *there, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_GET_RECORD, err);
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, id);
 	if (!sql_next(db, st, there, err))
 		return false;
 	bool ok = !*there || sql_read_run(db, a, st, 0, 1, out, err);
@@ -273,50 +312,70 @@ static bool read_id(Db *db, Hash id, Arena *a, RunRecord *out, bool *there, Err 
 static bool read_ranked(const DbKey *key, Ranked *r, Arena *a, DbChoice *out, Err *err)
 {
 	bool there;
+	sqlite3_stmt *st = sql_get(r->db, SQL_GET_NUMBER, err);
 	*out = r->c;
-	if (!read_id(r->db, r->c.run.id, a, &out->run, &there, err))
+	if (st == NULL)
 		return false;
-	return (there && out->run.median_ns == r->c.run.median_ns && record_verified(&out->run) &&
+	sqlite3_bind_int64(st, 1, r->number);
+	if (!read_row(r->db, st, a, &out->run, &there, err))
+		return false;
+	return (there && memcmp(&out->run.id, &r->c.run.id, sizeof(Hash)) == 0 &&
+		       out->run.median_ns == r->c.run.median_ns && record_verified(&out->run) &&
 		       memcmp(&out->run.workload, &key->workload, sizeof(Hash)) == 0 &&
 		       memcmp(&out->run.target, &key->target, sizeof(Hash)) == 0) ||
-		fail(err, ERR_INPUT, r->db->path, "the database is damaged: its index says other things than its runs");
+		fail(err, ERR_INPUT, r->db->path, "%s", index_lies);
+}
+
+static bool rank_held(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err)
+{
+	Arena *scratch = arena_new();
+	Ranking k = { .subject = arena_array(scratch, int64_t, set.n + 1),
+		.cursor = arena_array(scratch, Cursor, set.n + 1),
+		.list = arena_array(scratch, Ranked, most + 1),
+		.most = most };
+	bool ok = find_subjects(set, key, k.subject, err) &&
+		open_cursors(set, k.subject, key->floor_ns, k.cursor, err) && rank(set, key, &k, n, scratch, err);
+	for (int i = 0; ok && i < *n; i++)
+		ok = read_ranked(key, &k.list[i], a, &out[i], err);
+	for (int i = 0; i < set.n; i++)
+		sqlite3_reset(k.cursor[i].st);
+	arena_free(scratch);
+	return ok;
 }
 
 bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err)
 {
-	Err why = { 0 };
-	Arena *scratch = arena_new();
-	Cursor *c = arena_array(scratch, Cursor, set.n + 1);
-	Ranked *list = arena_array(scratch, Ranked, most + 1);
 	*n = 0;
-	bool ok = open_cursors(set, key, c, &why) && rank(set, key, c, list, most, n, scratch, &why);
-	for (int i = 0; ok && i < *n; i++)
-		ok = read_ranked(key, &list[i], a, &out[i], &why);
-	for (int i = 0; i < set.n; i++) /* only now: while a cursor is open, no other statement takes locks */
-		if (c[i].st != NULL)
-			sqlite3_reset(c[i].st);
+	if (!db_hold(set, err))
+		return false;
+	bool ok = rank_held(set, key, out, most, n, a, err);
+	db_release(set);
+	return ok;
+}
+
+static bool of_trace_held(DbSet set, const DbKey *key, int64_t trace, DbChoice *out, bool *there, Arena *a, Err *err)
+{
+	Arena *scratch = arena_new();
+	int64_t *subject = arena_array(scratch, int64_t, set.n + 1);
+	Runs run;
+	bool ok = find_subjects(set, key, subject, err) && gather(set, subject, key->floor_ns, trace, scratch, &run, err);
+	*there = ok && run.n > 0;
+	if (*there) {
+		Ranked r;
+		judge(scratch, run.at, run.n, &r);
+		ok = read_ranked(key, &r, a, out, err);
+	}
 	arena_free(scratch);
-	if (!ok && err != NULL)
-		*err = why;
 	return ok;
 }
 
 bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, bool *there, Arena *a, Err *err)
 {
-	Err why = { 0 };
-	Arena *scratch = arena_new();
-	Seen *run;
-	size_t n = 0;
-	Ranked r;
-	bool ok = gather(set, key, sql_trace(trace), scratch, &run, &n, &why);
-	*there = ok && n > 0;
-	if (*there) {
-		judge(scratch, run, n, &r);
-		ok = read_ranked(key, &r, a, out, &why);
-	}
-	arena_free(scratch);
-	if (!ok && err != NULL)
-		*err = why;
+	*there = false;
+	if (!db_hold(set, err))
+		return false;
+	bool ok = of_trace_held(set, key, sql_trace(trace), out, there, a, err);
+	db_release(set);
 	return ok;
 }
 
@@ -333,7 +392,11 @@ const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err)
 	RunRecord *run = arena_new_of(a, RunRecord);
 	for (int i = 0; i < set.n; i++) {
 		bool there;
-		if (!read_id(set.db[i], id, a, run, &there, err))
+		sqlite3_stmt *st = sql_get(set.db[i], SQL_GET_RECORD, err);
+		if (st == NULL)
+			return NULL;
+		sql_bind_hash(st, 1, id);
+		if (!read_row(set.db[i], st, a, run, &there, err))
 			return NULL;
 		if (there)
 			return run;

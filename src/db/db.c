@@ -12,68 +12,88 @@
 #include <string.h>
 
 #define APPLICATION_ID "1145848660" /* "DLCT" */
-#define VERSION "3"
+#define VERSION "4"
+/* Lines are about 600 bytes; an import into pages of 4 KiB takes a quarter longer. */
+#define PAGE_SIZE "16384"
+/* Pages a writer keeps, at most: an index page that does not stay is written again for each row that falls into it. */
+#define CACHE_KIB "65536"
 
 enum { PATIENCE_MS = 10000, RETRY_MS = 5 }; /* with a lock that somebody else holds */
 
+/*
+ * What the index says of records it says of their numbers, n, which grow: most insertions go to the end of a
+ * table, and the two indexes that they scatter over are a few bytes wide.  A subject is what a look-up asks
+ * for; there are few, each with runs.  An index over all that a run says by hashes took twice as long to fill.
+ */
 static const char *const schema[] = {
-	"CREATE TABLE record(id BLOB PRIMARY KEY NOT NULL,kind INTEGER NOT NULL,line TEXT NOT NULL)",
-	"CREATE TABLE run(id BLOB PRIMARY KEY,workload BLOB NOT NULL,target BLOB NOT NULL,"
-	"epoch INTEGER NOT NULL,status INTEGER NOT NULL,verified INTEGER NOT NULL,"
-	"median_ns INTEGER NOT NULL,session BLOB NOT NULL,trace BLOB NOT NULL) WITHOUT ROWID",
-	"CREATE TABLE retraction(run BLOB PRIMARY KEY) WITHOUT ROWID",
+	"CREATE TABLE record(n INTEGER PRIMARY KEY,id BLOB NOT NULL UNIQUE,kind INTEGER NOT NULL,line TEXT NOT NULL)",
+	"CREATE TABLE subject(n INTEGER PRIMARY KEY,workload BLOB NOT NULL,target BLOB NOT NULL,epoch INTEGER NOT NULL,"
+	"UNIQUE(workload,target,epoch))",
+	"CREATE TABLE run(n INTEGER PRIMARY KEY,subject INTEGER NOT NULL,status INTEGER NOT NULL,"
+	"verified INTEGER NOT NULL,median_ns INTEGER NOT NULL,trace INTEGER NOT NULL,id BLOB NOT NULL,"
+	"session BLOB NOT NULL)",
+	"CREATE TABLE retraction(n INTEGER PRIMARY KEY,run INTEGER NOT NULL)",
 	"CREATE TABLE task(id BLOB PRIMARY KEY,family BLOB NOT NULL) WITHOUT ROWID",
-	"CREATE INDEX run_best ON run(workload,target,status,epoch,verified,median_ns,id,trace)",
+	"CREATE INDEX run_best ON run(subject,status,verified,median_ns,trace)",
 	"CREATE INDEX run_trace ON run(trace)",
+	"CREATE INDEX retraction_run ON retraction(run)",
 	"CREATE INDEX task_family ON task(family)",
 };
 
+#define NOT_RETRACTED " AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.n)"
+/* The runs of a workload and a target, of any epoch. */
+#define RUNS_OF "subject s CROSS JOIN run INDEXED BY run_best ON run.subject=s.n"
+#define SUBJECT "(SELECT n FROM subject WHERE workload=?1 AND target=?2 AND epoch=?3)"
+
 static const char *const text[SQL_COUNT] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
+	[SQL_HOLD] = "BEGIN",
 	[SQL_COMMIT] = "COMMIT",
 	[SQL_ROLLBACK] = "ROLLBACK",
 	[SQL_PUT_RECORD] = "INSERT OR IGNORE INTO record(id,kind,line) VALUES(?1,?2,?3)",
-	[SQL_KIND] = "SELECT kind FROM record WHERE id=?1",
+	[SQL_KIND] = "SELECT kind,n FROM record WHERE id=?1",
 	[SQL_GET_RECORD] = "SELECT line,id FROM record WHERE id=?1",
-	[SQL_PUT_RUN] = "INSERT OR IGNORE INTO run(id,workload,target,epoch,status,verified,median_ns,session,trace)"
-			" VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
-	[SQL_PUT_RETRACTION] = "INSERT OR IGNORE INTO retraction(run) VALUES(?1)",
+	[SQL_GET_NUMBER] = "SELECT line,id FROM record WHERE n=?1",
+	[SQL_PUT_RUN] = "INSERT INTO run(n,subject,status,verified,median_ns,trace,id,session) VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+	[SQL_SUBJECT] = "SELECT n FROM subject WHERE workload=?1 AND target=?2 AND epoch=?3",
+	[SQL_PUT_SUBJECT] = "INSERT INTO subject(workload,target,epoch) VALUES(?1,?2,?3)",
+	[SQL_PUT_RETRACTION] = "INSERT INTO retraction(n,run) VALUES(?1,?2)",
 	[SQL_PUT_FAMILY] = "INSERT OR IGNORE INTO task(id,family) VALUES(?1,?2)",
-	[SQL_RUNS] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND"
-		     " run.target=?2 AND run.epoch=?3 AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)"
-		     " ORDER BY run.status,run.median_ns,run.id",
-	[SQL_FASTEST] = "SELECT id,median_ns,trace FROM run INDEXED BY run_best WHERE workload=?1 AND"
-			" target=?2 AND status=0 AND"
-			" epoch=?3 AND verified=1 AND median_ns>=?4 AND"
-			" NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id) ORDER BY median_ns,id",
-	[SQL_OF_TRACE] = "SELECT id,median_ns,session FROM run INDEXED BY run_trace WHERE trace=?5 AND"
-			 " workload=?1 AND target=?2 AND"
-			 " status=0 AND epoch=?3 AND verified=1 AND median_ns>=?4 AND"
-			 " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)",
-	[SQL_EPOCH_BELOW] = "SELECT max(epoch) FROM run WHERE workload=?1 AND target=?2 AND status=0 AND epoch<?3",
-	[SQL_COUNT_BELOW] = "SELECT count(*),sum(status=0 AND verified=1 AND median_ns<?3) FROM run"
-			    " WHERE workload=?1 AND target=?2 AND"
-			    " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id)",
+	[SQL_RUNS] = "SELECT r.line,run.id FROM run INDEXED BY run_best JOIN record r USING(n) WHERE run.subject=" SUBJECT
+		     NOT_RETRACTED " ORDER BY run.status,run.median_ns,run.id",
+	[SQL_FASTEST] = "SELECT median_ns,trace FROM run INDEXED BY run_best WHERE subject=?1 AND status=0 AND verified=1"
+			" AND median_ns>=?2 ORDER BY median_ns",
+	[SQL_OF_TRACE] = "SELECT n,median_ns,id,session FROM run INDEXED BY run_trace WHERE trace=?3 AND subject=?1 AND"
+			 " status=0 AND verified=1 AND median_ns>=?2" NOT_RETRACTED,
+	[SQL_EPOCH_BELOW] = "SELECT epoch FROM subject s WHERE workload=?1 AND target=?2 AND epoch<?3 AND EXISTS(SELECT 1"
+			    " FROM run WHERE subject=s.n AND status=0 AND verified=1) ORDER BY epoch DESC LIMIT 1",
+	[SQL_COUNT_BELOW] = "SELECT count(*) FROM " RUNS_OF " WHERE s.workload=?1 AND s.target=?2 AND run.status=0 AND"
+			    " run.verified=1 AND run.median_ns<?3" NOT_RETRACTED,
+	[SQL_COUNT_RUNS] = "SELECT count(*) FROM " RUNS_OF " WHERE s.workload=?1 AND s.target=?2" NOT_RETRACTED,
 	[SQL_FAMILY] = "SELECT r.line,t.id FROM task t JOIN record r USING(id) WHERE t.family=?1 AND t.id<>?2 AND"
-		       " EXISTS(SELECT 1 FROM run WHERE workload=t.id AND target=?3 AND status=0 AND verified=1)"
-		       " ORDER BY t.id LIMIT 1000",
-	[SQL_NEXT_TARGET] = "SELECT min(target) FROM run WHERE workload=?1 AND target>?2",
-	[SQL_ALL] = "SELECT id,kind,line FROM record ORDER BY kind,id",
-	[SQL_INDEXED] = "SELECT workload,target,epoch,status,verified,median_ns,session,trace FROM run WHERE id=?1",
-	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)",
-	[SQL_IS_RETRACTED] = "SELECT 1 FROM retraction WHERE run=?1",
-	[SQL_EACH_TASK] = "SELECT t.id,r.target,count(r.id),total(r.status=0),count(DISTINCT r.session),"
-			  "ifnull(max(CASE WHEN r.status=0 THEN r.epoch END),-1)"
-			  " FROM task t LEFT JOIN run r ON r.workload=t.id GROUP BY t.id,r.target ORDER BY t.id,r.target",
+		       " EXISTS(SELECT 1 FROM " RUNS_OF " WHERE s.workload=t.id AND s.target=?3 AND run.status=0 AND"
+		       " run.verified=1) ORDER BY t.id LIMIT 1000",
+	[SQL_NEXT_TARGET] = "SELECT min(target) FROM subject WHERE workload=?1 AND target>?2",
+	[SQL_ALL] = "SELECT id,kind,line,n FROM record ORDER BY kind,id",
+	[SQL_INDEXED] = "SELECT s.workload,s.target,s.epoch,run.status,run.verified,run.median_ns,run.trace,run.id,run.session"
+			" FROM run JOIN subject s ON s.n=run.subject WHERE run.n=?1",
+	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)+"
+			      "(SELECT count(*) FROM retraction)+(SELECT count(*) FROM subject s WHERE"
+			      " NOT EXISTS(SELECT 1 FROM run WHERE subject=s.n))",
+	[SQL_RETRACTION] = "SELECT 1 FROM retraction t JOIN record r ON r.n=t.run WHERE t.n=?1 AND r.id=?2",
+	[SQL_IS_RETRACTED] = "SELECT 1 FROM retraction WHERE run=(SELECT n FROM record WHERE id=?1)",
+	[SQL_EACH_TASK] = "SELECT t.id,s.target,count(r.n),total(r.status=0),count(DISTINCT r.session),"
+			  "ifnull(max(CASE WHEN r.status=0 THEN s.epoch END),-1)"
+			  " FROM task t LEFT JOIN subject s ON s.workload=t.id LEFT JOIN run r ON r.subject=s.n"
+			  " GROUP BY t.id,s.target ORDER BY t.id,s.target",
 	[SQL_EACH_SESSION] = "SELECT session,count(*),total(status=0) FROM run GROUP BY session ORDER BY session",
 	[SQL_COUNT_KINDS] = "SELECT kind,count(*) FROM record GROUP BY kind",
 	[SQL_COUNT_STATUS] = "SELECT status,count(*) FROM run GROUP BY status",
 	[SQL_SIZES] = "SELECT ifnull((SELECT sum(length(line)) FROM record),0),"
 		      "(SELECT page_count FROM pragma_page_count())*(SELECT page_size FROM pragma_page_size())",
-	[SQL_VERIFIED] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1 AND run.target=?2"
-			 " AND run.status=0 AND run.verified=1 AND"
-			 " NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.id) ORDER BY run.median_ns,run.id",
-	[SQL_OF_WORKLOAD] = "SELECT r.line,run.id FROM run JOIN record r USING(id) WHERE run.workload=?1",
+	[SQL_VERIFIED] = "SELECT r.line,run.id FROM " RUNS_OF " JOIN record r ON r.n=run.n WHERE s.workload=?1 AND s.target=?2"
+			 " AND run.status=0 AND run.verified=1" NOT_RETRACTED " ORDER BY run.median_ns,run.id",
+	[SQL_OF_WORKLOAD] = "SELECT r.line,run.id FROM " RUNS_OF " JOIN record r ON r.n=run.n WHERE s.workload=?1",
 	[SQL_FIND] = "SELECT id,kind FROM record WHERE id>=?1 AND id<=?2 AND (?3<0 OR kind=?3) ORDER BY id",
 	[SQL_FAMILY_OF] = "SELECT family FROM task WHERE id=?1",
 };
@@ -233,7 +253,7 @@ static bool create_schema(Db *db, Err *err)
 {
 	/* Two tuners may start on one new file: the second finds the first one's tables. */
 	int64_t objects = 0;
-	if (!exec(db, "BEGIN IMMEDIATE", err))
+	if (!exec(db, "PRAGMA page_size=" PAGE_SIZE, err) || !exec(db, "BEGIN IMMEDIATE", err))
 		return false;
 	if (!pragma_int(db, "SELECT count(*) FROM sqlite_master", &objects, err))
 		return false;
@@ -356,7 +376,7 @@ static bool open_to_write(Db *db, Err *err)
 	int rc = open_file(db, file_name(db->arena, db->path), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (rc != SQLITE_OK)
 		return sql_fail(db, rc, err);
-	return check_identity(db, DB_WRITE, err) && use_wal(db, err);
+	return check_identity(db, DB_WRITE, err) && use_wal(db, err) && exec(db, "PRAGMA cache_size=-" CACHE_KIB, err);
 }
 
 Db *db_open(const char *path, DbMode mode, Err *err)

@@ -51,13 +51,14 @@ typedef struct SessionInfo {
 	int64_t seed, started_s; /* seconds since 1970 */
 } SessionInfo;
 
-/* Each stores the record if it is new, and gives its id. */
+/* Each stores the record if it is new, and gives its id; what a run names must be there. */
 bool db_put_task(Db *db, const Task *task, Err *err);
 bool db_put_target(Db *db, const Target *target, Hash *id, Err *err);
 bool db_put_env(Db *db, int codegen_epoch, const char *compiler, Hash *id, Err *err);
 bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err);
 bool db_put_run(Db *db, RunRecord *run, Err *err); /* fills run->id */
 
+/* The run must be there. */
 bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err);
 
 /* The fastest run of the best schedule (db/near.h) of this epoch. NULL without an error: none. */
@@ -76,6 +77,10 @@ typedef struct ImportCount {
 	int64_t taken, known, refused;
 	char first[200]; /* why the first refused line was */
 } ImportCount;
+/*
+ * Takes lines in batches of a transaction each (docs/records.md): on failure what was stored before stays. A line
+ * counts once those that it names are there; lines that are not are counted as refused.
+ */
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err);
 
 /* Structure, foreign keys and the hash of every record. */

@@ -1,14 +1,19 @@
 /*
- * Lines out and in: export, import; and check, which trusts nothing.  Merging is a union of immutable
- * records, so order and duplication do not matter, except that a line comes after those it names.
+ * Lines out and in.  Merging is a union of immutable records, so order and duplication do not matter,
+ * except that a line comes after those it names.
+ *
+ * An import takes batches: lines are read and checked while nothing is locked, then stored in one transaction,
+ * runs in the order of their ids, so that the index of ids is filled from one end to the other.  Tuners can write
+ * between two batches, and a kill costs the batch that was not committed.
  */
 #include "db/near.h"
 #include "db/sql.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { SCRATCH = 1 << 20 /* bytes of parsed lines kept at once */ };
+enum { BATCH = 8 << 20 /* bytes of lines; tuners wait that long, a tenth of a second or two */ };
 
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err)
 {
@@ -30,242 +35,168 @@ bool db_export(Db *db, DbLineFn f, void *arg, Err *err)
 	return rc == SQLITE_DONE || sql_fail(db, rc, err);
 }
 
-/* The kind stored for an id; RECORD_KINDS: there is no such record. */
-static bool kind_of(Db *db, Hash id, int *kind, Err *err)
+/* ---- import ---- */
+
+/* A line that was read, or why it was refused. */
+typedef struct Line {
+	const char *text;
+	size_t n;
+	int number;
+	const char *refused;   /* NULL: it is a record */
+	const RunRecord *run;  /* NULL: it is ... */
+	const Record *other;
+} Line;
+typedef VEC(Line) Lines;
+
+typedef struct Import {
+	Db *db;
+	const char *name;
+	ImportCount *count;
+	Err *err;
+} Import;
+
+static const char *place_of(const Import *in, const Line *l, char place[256])
 {
-	sqlite3_stmt *st = sql_get(db, SQL_KIND, err);
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, id);
-	int rc = sqlite3_step(st);
-	*kind = rc == SQLITE_ROW ? sqlite3_column_int(st, 0) : RECORD_KINDS;
-	sqlite3_reset(st);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE || sql_fail(db, rc, err);
+	snprintf(place, 256, "%s:%d", in->name, l->number);
+	return place;
 }
 
-/* What the record names is there and of the right kind; else *why says what is not. */
-static bool names_known(Db *db, const Record *r, const char *place, Err *why, Err *err)
+static const char *sentence(Arena *a, const Err *why)
 {
-	RecordName named[RECORD_NAMES];
-	int n = record_names(r, named), kind;
-	for (int i = 0; i < n; i++) {
-		if (!kind_of(db, named[i].id, &kind, err))
-			return false;
-		if (kind != (int)named[i].kind)
-			return fail(why, ERR_INPUT, place, "the %s names a record that is not there, as its %s",
-				record_kind_name(r->kind), record_kind_name(named[i].kind));
-	}
-	return true;
+	char text[sizeof(Err)];
+	err_format(why, text, sizeof text);
+	text[strcspn(text, "\n")] = 0;
+	return arena_printf(a, "%s", text);
 }
 
-/* A run names these four; a record of that kind is there. */
-static bool run_names_known(Db *db, const RunRecord *run, const char *place, Err *why, Err *err)
+static void read_line(const Import *in, Arena *a, Line *l)
 {
-	const Hash id[] = { run->env, run->session, run->target, run->workload };
-	static const RecordKind kinds[] = { RECORD_ENVIRONMENT, RECORD_SESSION, RECORD_TARGET, RECORD_WORKLOAD };
-	for (int i = 0; i < 4; i++) {
-		int kind;
-		if (db->nknown > i && memcmp(&db->known[i], &id[i], sizeof id[i]) == 0)
-			continue;
-		if (!kind_of(db, id[i], &kind, err))
-			return false;
-		if (kind != (int)kinds[i])
-			return fail(why, ERR_INPUT, place, "the run names a record that is not there, as its %s",
-				record_kind_name(kinds[i]));
-		db->known[i] = id[i];
-		db->nknown = db->nknown > i ? db->nknown : i + 1;
-	}
-	return true;
-}
-
-/* False with `why` filled in: the line is refused. With err: the database failed. */
-static bool take_line(Db *db, Arena *a, const char *place, const char *line, size_t n, bool *fresh, Err *why, Err *err)
-{
-	Record r;
 	RunRecord run;
-	if (record_read_run(a, line, n, &run))
-		return run_names_known(db, &run, place, why, err) && db_put_run_line(db, &run, line, n, fresh, err);
-	return record_read(a, place, line, n, &r, why) && names_known(db, &r, place, why, err) &&
-		db_put_line(db, &r, line, n, fresh, err);
-}
-
-static bool import_lines(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
-{
-	int line = 1;
-	bool ok = true;
-	Arena *a = arena_new();
-	for (size_t at = 0; at < n && ok; line++) {
-		const char *end = memchr(text + at, '\n', n - at);
-		size_t len = end != NULL ? (size_t)(end - text) - at : n - at;
-		char place[256];
-		snprintf(place, sizeof place, "%s:%d", name, line);
-		if (len != 0) {
-			Err why = { 0 }, failed = { 0 };
-			bool fresh = false;
-			if (take_line(db, a, place, text + at, len, &fresh, &why, &failed)) {
-				count->taken += fresh;
-				count->known += !fresh;
-			} else if (failed.code != ERR_NONE) {
-				if (err != NULL)
-					*err = failed;
-				ok = false;
-			} else if (count->refused++ == 0) {
-				err_format(&why, count->first, sizeof count->first);
-				count->first[strcspn(count->first, "\n")] = 0;
-			}
-		}
-		at += len + 1;
-		if (arena_used(a) > SCRATCH) {
-			arena_free(a);
-			a = arena_new();
-		}
+	if (record_read_run(a, l->text, l->n, &run)) {
+		l->run = arena_copy(a, &run, sizeof run);
+		return;
 	}
-	arena_free(a);
-	return ok;
+	Err why = { 0 };
+	Record *r = arena_new_of(a, Record);
+	char place[256];
+	if (record_read(a, place_of(in, l, place), l->text, l->n, r, &why))
+		l->other = r;
+	else
+		l->refused = sentence(a, &why);
 }
 
-/* An index page that does not stay in the cache is written again for each row that falls into it. */
-static void set_cache(Db *db, int kib)
+/* The next lines of the text, from *at on. */
+static void read_batch(const Import *in, Arena *a, const char *text, size_t n, size_t *at, int *number, Lines *out)
 {
-	char pragma[48];
-	snprintf(pragma, sizeof pragma, "PRAGMA cache_size=-%d", kib);
-	sqlite3_exec(db->sql, pragma, NULL, NULL, NULL);
+	for (size_t from = *at; *at < n && *at - from < BATCH; ++*number) {
+		const char *end = memchr(text + *at, '\n', n - *at);
+		Line l = { .text = text + *at, .number = *number };
+		l.n = end != NULL ? (size_t)(end - l.text) : n - *at;
+		*at += l.n + 1;
+		if (l.n == 0)
+			continue;
+		read_line(in, a, &l);
+		vec_push(a, out, l);
+	}
+}
+
+/* What a line names must be there; if it is not, the line is refused.  False: the database failed. */
+static bool check_names(const Import *in, Arena *a, Line *l, Err *why, Err *failed)
+{
+	char place[256];
+	if (l->run != NULL ? db_run_names_known(in->db, l->run, "", why, failed)
+			   : db_names_known(in->db, l->other, "", why, failed))
+		return true;
+	if (failed->code != ERR_NONE) {
+		if (in->err != NULL)
+			*in->err = *failed;
+		return false;
+	}
+	err_at(why, place_of(in, l, place));
+	l->refused = sentence(a, why);
+	*why = (Err){ 0 };
+	return true;
+}
+
+static void refuse(const Import *in, const Line *l)
+{
+	if (in->count->refused++ == 0)
+		snprintf(in->count->first, sizeof in->count->first, "%s", l->refused);
+}
+
+static bool store(const Import *in, const Line *l)
+{
+	bool fresh = false;
+	if (l->run != NULL ? !db_put_run_line(in->db, l->run, l->text, l->n, &fresh, in->err)
+			   : !db_put_line(in->db, l->other, l->text, l->n, &fresh, in->err))
+		return false;
+	in->count->taken += fresh;
+	in->count->known += !fresh;
+	return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	return memcmp(&(*(const Line *const *)a)->run->id, &(*(const Line *const *)b)->run->id, sizeof(Hash));
+}
+
+/* Runs name no runs: their order does not matter. */
+static bool store_runs(const Import *in, const Line **run, size_t n)
+{
+	if (n > 1)
+		qsort(run, n, sizeof *run, by_id);
+	for (size_t i = 0; i < n; i++)
+		if (!store(in, run[i]))
+			return false;
+	return true;
+}
+
+/* In the order of the lines, but for runs that follow each other. */
+static bool store_lines(const Import *in, Arena *a, Lines *lines)
+{
+	const Line **run = arena_array(a, const Line *, lines->n + 1);
+	size_t runs = 0;
+	Err why = { 0 }, failed = { 0 };
+	for (size_t i = 0; i < lines->n; i++) {
+		Line *l = &lines->at[i];
+		if (l->run == NULL && l->refused == NULL) {
+			if (!store_runs(in, run, runs))
+				return false;
+			runs = 0;
+		}
+		if (l->refused == NULL && !check_names(in, a, l, &why, &failed))
+			return false;
+		if (l->refused != NULL)
+			refuse(in, l);
+		else if (l->run != NULL)
+			run[runs++] = l;
+		else if (!store(in, l))
+			return false;
+	}
+	return store_runs(in, run, runs);
+}
+
+static bool store_batch(const Import *in, Arena *a, Lines *lines)
+{
+	if (!sql_run(in->db, SQL_BEGIN, in->err))
+		return false;
+	if (store_lines(in, a, lines) && sql_run(in->db, SQL_COMMIT, in->err))
+		return true;
+	sql_forget(in->db);
+	return false;
 }
 
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
 {
-	if (!sql_run(db, SQL_BEGIN, err))
-		return false;
-	set_cache(db, n > (size_t)SQL_CACHE_KIB << 10 ? 4 * SQL_CACHE_KIB : SQL_CACHE_KIB);
-	bool ok = import_lines(db, name, text, n, count, err) && sql_run(db, SQL_COMMIT, err);
-	if (!ok)
-		sql_forget(db);
-	set_cache(db, SQL_CACHE_KIB);
-	return ok;
-}
-
-/* ---- checking ---- */
-
-static const char index_differs[] = "the index says other things than the records; export them and import them anew";
-
-static bool check_file(Db *db, Err *err)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(db->sql, "PRAGMA integrity_check(1)", -1, &st, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(st);
-	const char *answer = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : NULL;
-	bool sound = answer != NULL && strcmp(answer, "ok") == 0;
-	sqlite3_finalize(st);
-	return sound ||
-		fail(err, ERR_INPUT, db->path, "the database is damaged; export what is left and import it anew");
-}
-
-static bool same_hash(sqlite3_stmt *st, int column, Hash h)
-{
-	const void *blob = sqlite3_column_blob(st, column);
-	return blob != NULL && sqlite3_column_bytes(st, column) == (int)sizeof h && memcmp(blob, &h, sizeof h) == 0;
-}
-
-/* The index row of a run says what the run says. */
-static bool check_run(Db *db, const Record *r, Err *err)
-{
-	RunRecord run;
-	int64_t epoch;
-	if (!record_to_run(r, &run, err) || !sql_epoch(db, run.env, &epoch, err))
-		return false;
-	sqlite3_stmt *st = sql_get(db, SQL_INDEXED, err);
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, r->id);
-	int rc = sqlite3_step(st);
-	bool same = rc == SQLITE_ROW && same_hash(st, 0, run.workload) && same_hash(st, 1, run.target) &&
-		sqlite3_column_int64(st, 2) == epoch && sqlite3_column_int64(st, 3) == (int64_t)run.status &&
-		sqlite3_column_int64(st, 4) == record_verified(&run) && sqlite3_column_int64(st, 5) == run.median_ns &&
-		same_hash(st, 6, run.session) && same_hash(st, 7, sql_trace(run.trace));
-	sqlite3_reset(st);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		return sql_fail(db, rc, err);
-	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
-}
-
-static bool check_family(Db *db, const Record *r, Err *err)
-{
-	const char *dag;
-	sqlite3_stmt *st = json_str(r->json, "dag", &dag, err) ? sql_get(db, SQL_FAMILY_OF, err) : NULL;
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, r->id);
-	bool row, ok = sql_next(db, st, &row, err);
-	bool same = ok && row && same_hash(st, 0, db_family(dag));
-	sqlite3_reset(st);
-	return ok && (same || fail(err, ERR_INPUT, db->path, "%s", index_differs));
-}
-
-static bool check_retracted(Db *db, const Record *r, Err *err)
-{
-	RecordName named[RECORD_NAMES];
-	sqlite3_stmt *st = record_names(r, named) == 1 ? sql_get(db, SQL_IS_RETRACTED, err) : NULL;
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, named[0].id);
-	int rc = sqlite3_step(st);
-	sqlite3_reset(st);
-	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		return sql_fail(db, rc, err);
-	return rc == SQLITE_ROW || fail(err, ERR_INPUT, db->path, "%s", index_differs);
-}
-
-/* As many index rows as there are runs and workloads. */
-static bool check_count(Db *db, int64_t indexed, Err *err)
-{
-	sqlite3_stmt *st = sql_get(db, SQL_COUNT_INDEXED, err);
-	if (st == NULL)
-		return false;
-	int rc = sqlite3_step(st);
-	int64_t n = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : -1;
-	sqlite3_reset(st);
-	if (rc != SQLITE_ROW)
-		return sql_fail(db, rc, err);
-	return n == indexed || fail(err, ERR_INPUT, db->path, "%s", index_differs);
-}
-
-static bool check_record(Db *db, const Record *r, Err *err)
-{
-	int kind;
-	if (!names_known(db, r, db->path, err, err) || !kind_of(db, r->id, &kind, err))
-		return false;
-	if (kind != (int)r->kind)
-		return fail(err, ERR_INPUT, db->path, "%s", index_differs);
-	switch (r->kind) {
-	case RECORD_RUN: return check_run(db, r, err);
-	case RECORD_WORKLOAD: return check_family(db, r, err);
-	case RECORD_RETRACTION: return check_retracted(db, r, err);
-	default: return true;
-	}
-}
-
-bool db_check(Db *db, int64_t *records, Err *err)
-{
-	int64_t indexed = 0;
-	*records = 0;
-	sqlite3_stmt *st = check_file(db, err) ? sql_get(db, SQL_ALL, err) : NULL;
-	if (st == NULL)
-		return false;
-	int rc;
+	Import in = { db, name, count, err };
 	bool ok = true;
-	while (ok && (rc = sqlite3_step(st)) != SQLITE_DONE) {
-		if (rc != SQLITE_ROW) {
-			ok = sql_fail(db, rc, err);
-			break;
-		}
+	int number = 1;
+	for (size_t at = 0; at < n && ok;) {
 		Arena *a = arena_new();
-		Record r;
-		ok = sql_read_record(db, a, st, 2, 0, &r, err) && check_record(db, &r, err);
-		*records += ok;
-		indexed += ok && (r.kind == RECORD_RUN || r.kind == RECORD_WORKLOAD);
+		Lines lines = { 0 };
+		read_batch(&in, a, text, n, &at, &number, &lines);
+		ok = lines.n == 0 || store_batch(&in, a, &lines);
 		arena_free(a);
 	}
-	sqlite3_reset(st);
-	return ok && check_count(db, indexed, err);
+	return ok;
 }

@@ -14,6 +14,14 @@ typedef struct DbSet {
 	int n;
 } DbSet;
 
+/*
+ * Look-ups between these two see the databases as they were at one moment, and take no locks, which are most of
+ * what a look-up costs.  May be nested.  Nothing is put meanwhile, and nothing that takes long is done: what others
+ * write cannot be moved out of the write-ahead log until the release.
+ */
+bool db_hold(DbSet set, Err *err);
+void db_release(DbSet set);
+
 /* Of which runs; those faster than floor_ns are left out. */
 typedef struct DbKey {
 	Hash workload, target;
@@ -36,8 +44,10 @@ bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, 
 
 /* The epochs of verified runs other than `epoch`, newest first, at most `most`. */
 bool db_epochs(DbSet set, Hash workload, Hash target, int epoch, int *out, int most, int *n, Err *err);
-/* How many verified runs of any epoch claim to be faster than floor_ns; and the runs of any status. */
-bool db_count_below(DbSet set, const DbKey *key, int64_t *below, int64_t *all, Err *err);
+/* How many verified runs of any epoch claim to be faster than floor_ns. */
+bool db_count_below(DbSet set, const DbKey *key, int64_t *below, Err *err);
+/* The runs of any epoch and status; those that several databases have count several times. */
+bool db_count_runs(DbSet set, const DbKey *key, int64_t *runs, Err *err);
 
 /* A run by its id; NULL without an error: none has it. */
 const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err);

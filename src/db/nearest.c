@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The newest epoch below `below` that any database has runs of; -1: none. */
+/* The newest epoch below `below` that any database has verified runs of; -1: none. */
 static bool epoch_below(DbSet set, Hash workload, Hash target, int below, int *out, Err *err)
 {
 	*out = -1;
@@ -22,7 +22,7 @@ static bool epoch_below(DbSet set, Hash workload, Hash target, int below, int *o
 		sqlite3_bind_int(st, 3, below);
 		if (!sql_next(set.db[i], st, &row, err))
 			return false;
-		if (row && sqlite3_column_type(st, 0) == SQLITE_INTEGER && sqlite3_column_int(st, 0) > *out)
+		if (row && sqlite3_column_int(st, 0) > *out)
 			*out = sqlite3_column_int(st, 0);
 		sqlite3_reset(st);
 	}
@@ -43,22 +43,40 @@ bool db_epochs(DbSet set, Hash workload, Hash target, int epoch, int *out, int m
 	return true;
 }
 
-bool db_count_below(DbSet set, const DbKey *key, int64_t *below, int64_t *all, Err *err)
+/* Adds what a statement of workload and target counts. */
+static bool add_count(Db *db, sqlite3_stmt *st, const DbKey *key, int64_t *sum, Err *err)
 {
-	*below = *all = 0;
+	bool row;
+	sql_bind_hash(st, 1, key->workload);
+	sql_bind_hash(st, 2, key->target);
+	if (!sql_next(db, st, &row, err))
+		return false;
+	*sum += row ? sqlite3_column_int64(st, 0) : 0;
+	sqlite3_reset(st);
+	return true;
+}
+
+bool db_count_below(DbSet set, const DbKey *key, int64_t *below, Err *err)
+{
+	*below = 0;
 	for (int i = 0; i < set.n; i++) {
 		sqlite3_stmt *st = sql_get(set.db[i], SQL_COUNT_BELOW, err);
-		bool row;
 		if (st == NULL)
 			return false;
-		sql_bind_hash(st, 1, key->workload);
-		sql_bind_hash(st, 2, key->target);
 		sqlite3_bind_int64(st, 3, key->floor_ns);
-		if (!sql_next(set.db[i], st, &row, err))
+		if (!add_count(set.db[i], st, key, below, err))
 			return false;
-		*all += row ? sqlite3_column_int64(st, 0) : 0;
-		*below += row ? sqlite3_column_int64(st, 1) : 0;
-		sqlite3_reset(st);
+	}
+	return true;
+}
+
+bool db_count_runs(DbSet set, const DbKey *key, int64_t *runs, Err *err)
+{
+	*runs = 0;
+	for (int i = 0; i < set.n; i++) {
+		sqlite3_stmt *st = sql_get(set.db[i], SQL_COUNT_RUNS, err);
+		if (st == NULL || !add_count(set.db[i], st, key, runs, err))
+			return false;
 	}
 	return true;
 }

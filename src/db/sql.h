@@ -11,12 +11,16 @@
 
 typedef enum {
 	SQL_BEGIN,
+	SQL_HOLD,
 	SQL_COMMIT,
 	SQL_ROLLBACK,
 	SQL_PUT_RECORD,
 	SQL_KIND,
 	SQL_GET_RECORD,
+	SQL_GET_NUMBER,
 	SQL_PUT_RUN,
+	SQL_SUBJECT,
+	SQL_PUT_SUBJECT,
 	SQL_PUT_RETRACTION,
 	SQL_PUT_FAMILY,
 	SQL_RUNS,
@@ -24,11 +28,13 @@ typedef enum {
 	SQL_OF_TRACE,
 	SQL_EPOCH_BELOW,
 	SQL_COUNT_BELOW,
+	SQL_COUNT_RUNS,
 	SQL_FAMILY,
 	SQL_NEXT_TARGET,
 	SQL_ALL,
 	SQL_INDEXED,
 	SQL_COUNT_INDEXED,
+	SQL_RETRACTION,
 	SQL_IS_RETRACTED,
 	SQL_FAMILY_OF,
 	SQL_EACH_TASK,
@@ -42,17 +48,24 @@ typedef enum {
 	SQL_COUNT
 } SqlId;
 
-enum { SQL_CACHE_KIB = 65536 /* pages kept in memory, at most */ };
+/* What a run is of, all three known to be there, and the number of the row that says so; 0: not looked up yet. */
+typedef struct Subject {
+	bool known;
+	Hash workload, target, env;
+	int64_t n;
+} Subject;
 
 struct Db {
 	sqlite3 *sql;
 	sqlite3_stmt *stmt[SQL_COUNT];
 	const char *path;
 	Arena *arena; /* the connection's lifetime */
+	int held;     /* how often db_hold was called */
 	Hash env; /* the environment asked for last, and its epoch; -1: none yet */
 	int64_t env_epoch;
-	Hash known[4]; /* what the last imported run names, known to be there; nknown 0: none yet */
-	int nknown;
+	Hash session; /* the session named last, known to be there */
+	bool session_known;
+	Subject subject[256]; /* of the last runs */
 };
 
 /* The statement, reset and ready to bind; NULL and err on failure. */
@@ -72,14 +85,22 @@ bool sql_read_run(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, RunRecor
 bool sql_next(Db *db, sqlite3_stmt *st, bool *row, Err *err);
 /* False: the column holds no hash. */
 bool sql_hash(sqlite3_stmt *st, int column, Hash *out);
-/* What the index calls a trace: equal texts are one schedule. */
-Hash sql_trace(const char *trace);
+/* What the index calls a trace, 64 bits of its hash: equal numbers are one schedule. */
+int64_t sql_trace(const char *trace);
 /* The codegen epoch that an environment record says. */
 bool sql_epoch(Db *db, Hash env, int64_t *epoch, Err *err);
 
+/* The number of what is looked up; 0: nothing has run of it. */
+bool sql_subject(Db *db, Hash workload, Hash target, int64_t epoch, int64_t *n, Err *err);
+
 /* Rolls back, and forgets what was known to be there. */
 void sql_forget(Db *db);
-/* Stores a sealed line of n bytes and its index rows unless it is known; *fresh says which. */
+/* The kind stored for an id, and its number; RECORD_KINDS: there is no such record. */
+bool sql_kind(Db *db, Hash id, int *kind, int64_t *n, Err *err);
+/* What the record names is there and of the right kind; else `why` says what is not. With err: the database failed. */
+bool db_names_known(Db *db, const Record *r, const char *place, Err *why, Err *err);
+bool db_run_names_known(Db *db, const RunRecord *run, const char *place, Err *why, Err *err);
+/* Stores a sealed line of n bytes, whose names are known, and its index rows unless it is there; *fresh says which. */
 bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fresh, Err *err);
 bool db_put_run_line(Db *db, const RunRecord *run, const char *line, size_t n, bool *fresh, Err *err);
 

@@ -358,7 +358,7 @@ START_TEST(a_lock_gives_the_same_bundle_again)
 	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "no database has record") != NULL);
 	lab->o.ndb = 2;
 	err = (Err){ 0 };
-	ck_assert(db_put_retraction(lab->db[0], later, "wrong", &err));
+	ck_assert(db_put_retraction(lab->db[1], later, "wrong", &err));
 	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "retracted") != NULL);
 	close_lab(lab);
 }

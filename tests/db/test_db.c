@@ -291,15 +291,22 @@ static const struct {
 	bool asked; /* whether a look-up meets it */
 } tampered[] = {
 	{ "UPDATE run SET median_ns=1", false },
-	{ "UPDATE run SET epoch=8 WHERE status=0", false },
+	{ "UPDATE subject SET epoch=8", false },
 	{ "UPDATE run SET status=0,verified=1", false },
-	{ "UPDATE run SET workload=(SELECT workload FROM run ORDER BY workload LIMIT 1)", true },
+	{ "UPDATE run SET subject=(SELECT min(subject) FROM run)", true },
+	{ "UPDATE run SET subject=(SELECT max(subject) FROM run)", true },
+	{ "UPDATE subject SET target=randomblob(16)", false },
 	{ "UPDATE record SET kind=3 WHERE kind=2", false },
 	{ "DELETE FROM run WHERE status=0", false },
-	{ "INSERT INTO run SELECT randomblob(16),workload,target,epoch,status,verified,median_ns,session,trace"
-	  " FROM run LIMIT 1", false },
-	{ "UPDATE run SET trace=randomblob(16)", false },
+	{ "INSERT INTO run SELECT n+100,subject,status,verified,median_ns,trace,id,session FROM run LIMIT 1", false },
+	{ "INSERT INTO subject(workload,target,epoch) SELECT workload,target,epoch+1 FROM subject LIMIT 1", false },
+	{ "UPDATE run SET trace=trace+1", false },
+	{ "UPDATE run SET id=randomblob(16)", true },
 	{ "UPDATE run SET session=randomblob(16)", false },
+	{ "UPDATE run SET n=n+100", false },
+	{ "UPDATE retraction SET run=run-1", false },
+	{ "INSERT INTO retraction SELECT n+100,run-1 FROM retraction", false },
+	{ "DELETE FROM retraction", false },
 	{ "UPDATE task SET family=randomblob(16)", false },
 	{ "DELETE FROM task", false },
 	{ "UPDATE record SET line=(SELECT line FROM record WHERE kind=3) WHERE kind=4", true },
@@ -320,6 +327,7 @@ START_TEST(an_index_that_lies_is_found)
 	put_run(db, &w, "unroll i\n", RUN_CRASH, 0, -1);
 	put_run(db, &other, "split i 3\n", RUN_OK, 100, 10);
 	put_run(db, &other, "split i 5\n", RUN_OK, 100, 10);
+	ck_assert(db_put_retraction(db, put_run(db, &other, "split i 7\n", RUN_OK, 90, 10), "slow", &err));
 	ck_assert_msg(db_check(db, &records, &err), "%s", err.text);
 	db_close(db);
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);

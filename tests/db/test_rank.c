@@ -91,6 +91,35 @@ START_TEST(best_is_a_function_of_the_union)
 }
 END_TEST
 
+/* Between db_hold and db_release what others put is not seen; holds may be nested. */
+START_TEST(a_hold_is_one_moment)
+{
+	World *w = world_open();
+	Db *db = world_db(w, "a"), *other = world_db(w, "a");
+	const Task *t = world_task(w, 8);
+	DbSet set = { &db, 1 };
+	DbChoice c;
+	Err err = { 0 };
+	world_run(w, db, (Ran){ t, NULL, "split i 2\n", 500, 1, 7, 5 });
+	ck_assert(db_hold(set, &err));
+	ck_assert_int_eq(rank(w, set, key_of(w, t, 0), &c, 1), 1);
+	world_run(w, other, (Ran){ t, NULL, "split i 4\n", 400, 1, 7, 5 });
+	ck_assert(db_hold(set, &err));
+	db_release(set);
+	ck_assert_int_eq(rank(w, set, key_of(w, t, 0), &c, 1), 1);
+	ck_assert_int_eq(c.ns, 500);
+	db_release(set);
+	ck_assert_int_eq(rank(w, set, key_of(w, t, 0), &c, 1), 1);
+	ck_assert_int_eq(c.ns, 400);
+	world_run(w, db, (Ran){ t, NULL, "split i 8\n", 300, 1, 7, 5 }); /* it may write again */
+	ck_assert_int_eq(rank(w, set, key_of(w, t, 0), &c, 1), 1);
+	ck_assert_int_eq(c.ns, 300);
+	db_close(other);
+	db_close(db);
+	world_close(w);
+}
+END_TEST
+
 START_TEST(what_may_not_be_chosen)
 {
 	World *w = world_open();
@@ -113,7 +142,7 @@ START_TEST(what_may_not_be_chosen)
 	ck_assert(n == 1 && epoch[0] == 8);
 	int64_t records, below, all;
 	DbKey key = key_of(w, t, 101);
-	ck_assert(db_count_below((DbSet){ &db, 1 }, &key, &below, &all, &err));
+	ck_assert(db_count_below((DbSet){ &db, 1 }, &key, &below, &err) && db_count_runs((DbSet){ &db, 1 }, &key, &all, &err));
 	ck_assert(below == 1 && all == 4); /* the one of epoch 8 */
 	ck_assert_msg(db_check(db, &records, &err), "%s", err.text);
 	db_close(db);
@@ -275,6 +304,7 @@ int main(void)
 	TCase *tc = tcase_create("rank");
 	tcase_add_test(tc, sessions_outvote_a_lucky_sample);
 	tcase_add_loop_test(tc, best_is_a_function_of_the_union, 0, 12);
+	tcase_add_test(tc, a_hold_is_one_moment);
 	tcase_add_test(tc, what_may_not_be_chosen);
 	tcase_add_test(tc, a_retraction_travels);
 	tcase_add_test(tc, families_and_distances);

@@ -46,14 +46,15 @@ static bool ask_task(const DbTask *t, void *arg)
 	DbKey key = { t->workload, t->target, t->epoch, 10 };
 	DbChoice best[4];
 	DbNear near[4];
-	Err err[5] = { { 0 } };
+	Err err[6] = { { 0 } };
 	Target target = { .vector_bits = 256, .threads = 1 };
 	int n, epoch[4];
 	int64_t below, all;
 	const char *line, *dag;
 	must(db_rank(set, &key, best, 4, &n, x->arena, &err[0]) || err[0].code != ERR_NONE);
 	must(db_epochs(set, t->workload, t->target, 7, epoch, 4, &n, &err[1]) || err[1].code != ERR_NONE);
-	must(db_count_below(set, &key, &below, &all, &err[2]) || err[2].code != ERR_NONE);
+	must(db_count_below(set, &key, &below, &err[2]) || err[2].code != ERR_NONE);
+	must(db_count_runs(set, &key, &all, &err[5]) || err[5].code != ERR_NONE);
 	must(db_each_verified(x->db, t->workload, t->target, take, NULL, &err[3]) || err[3].code != ERR_NONE);
 	const Record *r = db_record(x->db, t->workload, &line, x->arena, NULL);
 	if (r != NULL && json_str(r->json, "dag", &dag, NULL)) {

@@ -1,0 +1,137 @@
+/*
+ * Checking a database: the file's structure, every line's hash, what lines name, and that the index says of them
+ * what they say and nothing else.  It trusts nothing.
+ */
+#include "db/near.h"
+#include "db/sql.h"
+
+#include <string.h>
+
+static const char index_differs[] = "the index says other things than the records; export them and import them anew";
+
+static bool check_file(Db *db, Err *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(db->sql, "PRAGMA integrity_check(1)", -1, &st, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	const char *answer = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : NULL;
+	bool sound = answer != NULL && strcmp(answer, "ok") == 0;
+	sqlite3_finalize(st);
+	return sound ||
+		fail(err, ERR_INPUT, db->path, "the database is damaged; export what is left and import it anew");
+}
+
+static bool same_hash(sqlite3_stmt *st, int column, Hash h)
+{
+	const void *blob = sqlite3_column_blob(st, column);
+	return blob != NULL && sqlite3_column_bytes(st, column) == (int)sizeof h && memcmp(blob, &h, sizeof h) == 0;
+}
+
+/* The index row of a run says what the run says. */
+static bool check_run(Db *db, const Record *r, int64_t n, Err *err)
+{
+	RunRecord run;
+	int64_t epoch;
+	if (!record_to_run(r, &run, err) || !sql_epoch(db, run.env, &epoch, err))
+		return false;
+	sqlite3_stmt *st = sql_get(db, SQL_INDEXED, err);
+	if (st == NULL)
+		return false;
+	sqlite3_bind_int64(st, 1, n);
+	int rc = sqlite3_step(st);
+	bool same = rc == SQLITE_ROW && same_hash(st, 0, run.workload) && same_hash(st, 1, run.target) &&
+		sqlite3_column_int64(st, 2) == epoch && sqlite3_column_int64(st, 3) == (int64_t)run.status &&
+		sqlite3_column_int64(st, 4) == record_verified(&run) && sqlite3_column_int64(st, 5) == run.median_ns &&
+		sqlite3_column_int64(st, 6) == sql_trace(run.trace) && same_hash(st, 7, run.id) && same_hash(st, 8, run.session);
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return sql_fail(db, rc, err);
+	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
+static bool check_family(Db *db, const Record *r, Err *err)
+{
+	const char *dag;
+	sqlite3_stmt *st = json_str(r->json, "dag", &dag, err) ? sql_get(db, SQL_FAMILY_OF, err) : NULL;
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, r->id);
+	bool row, ok = sql_next(db, st, &row, err);
+	bool same = ok && row && same_hash(st, 0, db_family(dag));
+	sqlite3_reset(st);
+	return ok && (same || fail(err, ERR_INPUT, db->path, "%s", index_differs));
+}
+
+static bool check_retraction(Db *db, const Record *r, int64_t n, Err *err)
+{
+	RecordName named[RECORD_NAMES];
+	sqlite3_stmt *st = record_names(r, named) == 1 ? sql_get(db, SQL_RETRACTION, err) : NULL;
+	bool row;
+	if (st == NULL)
+		return false;
+	sqlite3_bind_int64(st, 1, n);
+	sql_bind_hash(st, 2, named[0].id);
+	if (!sql_next(db, st, &row, err))
+		return false;
+	sqlite3_reset(st);
+	return row || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
+static bool is_indexed(RecordKind kind)
+{
+	return kind == RECORD_RUN || kind == RECORD_WORKLOAD || kind == RECORD_RETRACTION;
+}
+
+/* As many index rows as there are records that have one, and no subject without runs. */
+static bool check_count(Db *db, int64_t indexed, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_COUNT_INDEXED, err);
+	if (st == NULL)
+		return false;
+	int rc = sqlite3_step(st);
+	int64_t n = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : -1;
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW)
+		return sql_fail(db, rc, err);
+	return n == indexed || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
+static bool check_record(Db *db, const Record *r, int kind, int64_t n, Err *err)
+{
+	if (!db_names_known(db, r, db->path, err, err))
+		return false;
+	if (kind != (int)r->kind)
+		return fail(err, ERR_INPUT, db->path, "%s", index_differs);
+	switch (r->kind) {
+	case RECORD_RUN: return check_run(db, r, n, err);
+	case RECORD_WORKLOAD: return check_family(db, r, err);
+	case RECORD_RETRACTION: return check_retraction(db, r, n, err);
+	default: return true;
+	}
+}
+
+bool db_check(Db *db, int64_t *records, Err *err)
+{
+	int64_t indexed = 0;
+	*records = 0;
+	sqlite3_stmt *st = check_file(db, err) ? sql_get(db, SQL_ALL, err) : NULL;
+	if (st == NULL)
+		return false;
+	int rc;
+	bool ok = true;
+	while (ok && (rc = sqlite3_step(st)) != SQLITE_DONE) {
+		if (rc != SQLITE_ROW) {
+			ok = sql_fail(db, rc, err);
+			break;
+		}
+		Arena *a = arena_new();
+		Record r;
+		ok = sql_read_record(db, a, st, 2, 0, &r, err) && check_record(db, &r, sqlite3_column_int(st, 1), sqlite3_column_int64(st, 3), err);
+		*records += ok;
+		indexed += ok && is_indexed(r.kind);
+		arena_free(a);
+	}
+	sqlite3_reset(st);
+	return ok && check_count(db, indexed, err);
+}
