@@ -8,6 +8,7 @@
 #include "compile/choose.h"
 #include "compile/lock.h"
 #include "compile/plan.h"
+#include "db/near.h"
 
 #include <assert.h>
 #include <string.h>
@@ -281,14 +282,25 @@ static bool check_required(const Build *b, const Compiled *c)
 	return false;
 }
 
-static bool choose_tasks(Build *b, Compiled *c)
+static bool choose_each(Build *b, Compiled *c)
 {
 	for (int k = 0; k < b->part->ntask; k++) {
 		b->set[k] = compile_task(ir_new(b->arena), b->part->task[k], b->o, &c->task[k], b->err);
 		if (b->set[k] == NULL)
 			return err_at(b->err, b->part->task[k]->label);
 	}
-	return check_required(b, c);
+	return true;
+}
+
+/* All by the records of one moment. */
+static bool choose_tasks(Build *b, Compiled *c)
+{
+	DbSet set = { b->o->db, b->o->ndb };
+	if (!db_hold(set, b->err))
+		return false;
+	bool ok = choose_each(b, c);
+	db_release(set);
+	return ok && check_required(b, c);
 }
 
 static bool build_tasks(Build *b, Compiled *c)

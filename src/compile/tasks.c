@@ -4,6 +4,7 @@
  */
 #include "compile/choose.h"
 #include "compile/lock.h"
+#include "db/near.h"
 
 /*
  * Channels of a block: a vector of f32, at least 8 (shorter vectors take two or more of them) and at
@@ -51,7 +52,7 @@ static bool ask_costs(const Alternative *x, const CompileOptions *o, double *ms,
 	return true;
 }
 
-static bool by_cost(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
+static bool by_cost_held(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
 {
 	int all = p->ntask + p->nmore;
 	double *ms = arena_array(a, double, all + 1);
@@ -68,6 +69,16 @@ static bool by_cost(Arena *a, const Partition *p, const CompileOptions *o, int *
 		choice[r] = graph_choose(x, ms);
 	}
 	return true;
+}
+
+static bool by_cost(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
+{
+	DbSet set = { o->db, o->ndb };
+	if (!db_hold(set, err))
+		return false;
+	bool ok = by_cost_held(a, p, o, choice, err);
+	db_release(set);
+	return ok;
 }
 
 Partition *compile_partition(Arena *a, Dag *dag, const CompileOptions *o, Err *err)

@@ -66,8 +66,12 @@ bool task_run_seeds(TaskRun *r, Err *err)
 		db[set.n++] = r->o->db;
 	for (int i = 0; i < r->o->nmore; i++)
 		db[set.n++] = r->o->more[i];
-	bool ok = set.n == 0 || (old_ones(r, set, target_id(r->o->target), scratch, err) &&
-					(r->state->reused > 0 || near_ones(r, set, scratch, err)));
+	bool ok = db_hold(set, err);
+	if (ok) {
+		ok = old_ones(r, set, target_id(r->o->target), scratch, err) &&
+			(r->state->reused > 0 || near_ones(r, set, scratch, err));
+		db_release(set);
+	}
 	r->state->seeds = (int)r->seed.n;
 	arena_free(scratch);
 	return ok;
