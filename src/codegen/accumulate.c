@@ -342,7 +342,7 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 	Stmt **run = list;
 	for (Stmt *s; (s = *list) != NULL;) {
 		Stmt *next = s->next;
-		bool quiet = s->kind == ST_STORE || s->kind == ST_ALLOC;
+		bool quiet = s->kind == ST_STORE || s->kind == ST_ALLOC || s->kind == ST_PREFETCH;
 		if (s->kind == ST_FOR) {
 			walk(l, &s->loop.body, lower_range(l, s, false, env));
 			if (s->loop.kind == LOOP_SERIAL) {

@@ -7,7 +7,7 @@
  * Laws: `if p & q { b }` = `if p { if q { b } }`, since neither loads or fails; `for v { if p { b } }` =
  * `if p { for v { b } }` where p does not use v; `for v in lo..hi { if e <= v { b } }` =
  * `for v in max(lo, e)..hi { b }`, and alike for the end; `if p { a } if p { b }` = `if p { a b }`, since p
- * loads nothing that a could store. A parallel loop keeps its conditions: it would no longer be one
+ * loads nothing that a could store; hints before an `if` change nothing, and go where it goes. A parallel loop keeps its conditions: it would no longer be one
  * phase of all threads.
  */
 #include "codegen/lower.h"
@@ -103,19 +103,34 @@ static bool clip(Lower *l, Stmt *s, const Expr *cond, const Range *env, const Ra
 	return true;
 }
 
-static bool is_only_if(const Stmt *s)
+static bool is_hint(const Stmt *s)
 {
-	return s != NULL && s->next == NULL && s->kind == ST_IF && s->branch.other == NULL;
+	if (s->kind != ST_FOR)
+		return s->kind == ST_PREFETCH;
+	for (const Stmt *b = s->loop.body; b != NULL; b = b->next)
+		if (!is_hint(b))
+			return false;
+	return true;
+}
+
+/* The link to the `if` that is all of a list but for hints before it; NULL: there is none. */
+static Stmt **only_if(Stmt **list)
+{
+	while (*list != NULL && is_hint(*list))
+		list = &(*list)->next;
+	const Stmt *s = *list;
+	return s != NULL && s->next == NULL && s->kind == ST_IF && s->branch.other == NULL ? list : NULL;
 }
 
 /* The loop, without what may be asked around it; in an `if` of that. */
 static Stmt *lift(Lower *l, Stmt *s, const Range *env)
 {
 	Parts all = { 0 }, out = { 0 }, in = { 0 };
-	if (s->loop.kind == LOOP_PARALLEL || s->loop.kind == LOOP_BOUND || !is_only_if(s->loop.body) ||
+	Stmt **link = only_if(&s->loop.body);
+	if (s->loop.kind == LOOP_PARALLEL || s->loop.kind == LOOP_BOUND || link == NULL ||
 		!is_movable(s->loop.lo) || !is_movable(s->loop.hi))
 		return s;
-	Stmt *test = s->loop.body;
+	Stmt *test = *link;
 	if (!add_parts(&all, test->branch.cond))
 		return s;
 	const Range *inside = lower_range(l, s, false, env);
@@ -130,7 +145,7 @@ static Stmt *lift(Lower *l, Stmt *s, const Range *env)
 		return s;
 	test->branch.cond = and_parts(l, &in);
 	if (in.n == 0)
-		s->loop.body = test->branch.then;
+		*link = test->branch.then;
 	return out.n > 0 ? ir_if(l->ir, and_parts(l, &out), s, NULL) : s;
 }
 

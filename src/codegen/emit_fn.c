@@ -373,6 +373,17 @@ static bool atomic(Emit *e, const Stmt *s)
 	return true;
 }
 
+/* For reading, into all caches. */
+static void prefetch(Emit *e, const Stmt *s)
+{
+	const Place *p = emit_place(e, s->prefetch.buf);
+	LLVMValueRef arg[4] = { NULL, emit_int(e->i32, 0), emit_int(e->i32, 3), emit_int(e->i32, 1) };
+	if (p->buf->type.bits < 8)
+		return;
+	arg[0] = emit_address(e, p, s->prefetch.idx[0]);
+	emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arg, 4);
+}
+
 /* NULL where the team is one thread. */
 static void barrier(Emit *e)
 {
@@ -397,6 +408,7 @@ static bool statement(Emit *e, const Stmt *s)
 	case ST_ALLOC: return alloc(e, s);
 	case ST_REDUCE: return atomic(e, s);
 	case ST_BARRIER: barrier(e); return true;
+	case ST_PREFETCH: prefetch(e, s); return true;
 	default: assert(false); /* the passes left nothing else */
 	}
 	return false;
@@ -405,7 +417,7 @@ static bool statement(Emit *e, const Stmt *s)
 /* What was loaded before it is the same behind it. */
 static bool is_quiet(Emit *e, const Stmt *s)
 {
-	return s->kind == ST_LET || s->kind == ST_ALLOC ||
+	return s->kind == ST_LET || s->kind == ST_ALLOC || s->kind == ST_PREFETCH ||
 	       (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);
 }
 

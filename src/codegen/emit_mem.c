@@ -37,13 +37,19 @@ Place *emit_place(const Emit *e, const char *buf)
 	}
 }
 
+/* Sums wrap: those of a prefetch may be any. */
+static int64_t minus(int64_t v)
+{
+	return (int64_t)(0 - (uint64_t)v);
+}
+
 static bool add_terms(Sum *s, const Expr *e, int64_t coef)
 {
 	int64_t v;
 	switch (e->op) {
 	case IR_ADD: return add_terms(s, e->arg[0], coef) && add_terms(s, e->arg[1], coef);
-	case IR_SUB: return add_terms(s, e->arg[0], coef) && add_terms(s, e->arg[1], -coef);
-	case IR_NEG: return add_terms(s, e->arg[0], -coef);
+	case IR_SUB: return add_terms(s, e->arg[0], coef) && add_terms(s, e->arg[1], minus(coef));
+	case IR_NEG: return add_terms(s, e->arg[0], minus(coef));
 	case IR_INT: s->k += (int64_t)((uint64_t)coef * (uint64_t)e->i); return true;
 	case IR_MUL:
 		if (ir_is_int(e->arg[1], &v) || ir_is_int(e->arg[0], &v))
@@ -54,7 +60,7 @@ static bool add_terms(Sum *s, const Expr *e, int64_t coef)
 	}
 	for (int k = 0; k < s->n; k++)
 		if (s->t[k].e == e) {
-			s->t[k].coef += coef;
+			s->t[k].coef = (int64_t)((uint64_t)s->t[k].coef + (uint64_t)coef);
 			return true;
 		}
 	if (s->n == TERMS)

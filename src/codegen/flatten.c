@@ -104,6 +104,8 @@ static bool flat_stmt(Stmt *s, void *arg)
 	Flat *f = arg;
 	if (s->kind == ST_STORE)
 		flat_access(f, &s->store.dst);
+	if (s->kind == ST_PREFETCH)
+		flat_access(f, &s->prefetch);
 	if (s->kind == ST_REDUCE)
 		for (int k = 0; k < s->reduce.n; k++)
 			flat_access(f, &s->reduce.dst[k]);

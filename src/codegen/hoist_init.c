@@ -65,6 +65,7 @@ static bool add_names(Stmt *s, void *arg)
 	case ST_ALLOC: vec_push(n->arena, &n->bound, s->alloc->name); break;
 	case ST_FOR:
 	case ST_IF:
+	case ST_PREFETCH:
 	case ST_BLOCK: break;
 	default: n->strange = true;
 	}

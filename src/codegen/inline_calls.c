@@ -103,6 +103,8 @@ static bool map_accesses(Stmt *s, void *arg)
 	Inline *in = arg;
 	if (s->kind == ST_STORE)
 		map_access(in, &s->store.dst);
+	if (s->kind == ST_PREFETCH)
+		map_access(in, &s->prefetch);
 	if (s->kind == ST_REDUCE)
 		for (int k = 0; k < s->reduce.n; k++)
 			map_access(in, &s->reduce.dst[k]);

@@ -16,7 +16,7 @@ const LowerPass lower_passes[] = {
 	{ "inline_calls", "a set that verifies", "sub-Fns and intrinsics: gone",
 		pass_inline_calls },
 	{ "lower_async", "no calls",
-		"async, commit, wait, bound and pipelined loops, barriers: gone",
+		"async, commit, wait, bound and pipelined loops, barriers, prefetches of allocs: gone",
 		pass_lower_async },
 	{ "hoist_init", "blocks", "the init of a reduction, where it may stand before its loops",
 		pass_hoist_init },
@@ -259,6 +259,8 @@ static bool rename_accesses(Stmt *s, void *arg)
 	const Names *m = arg;
 	if (s->kind == ST_STORE)
 		s->store.dst.buf = names_now(m, s->store.dst.buf);
+	if (s->kind == ST_PREFETCH)
+		s->prefetch.buf = names_now(m, s->prefetch.buf);
 	if (s->kind == ST_REDUCE)
 		for (int k = 0; k < s->reduce.n; k++)
 			s->reduce.dst[k].buf = names_now(m, s->reduce.dst[k].buf);

@@ -74,6 +74,14 @@ static bool is_barrier(const Stmt *s)
 	return s->kind == ST_BARRIER;
 }
 
+static bool is_param(const Fn *fn, const char *buf)
+{
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].name == buf)
+			return true;
+	return false;
+}
+
 static bool async(Lower *l, Stmt *s, Stmt **out)
 {
 	*out = s;
@@ -81,6 +89,10 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 	case ST_ASYNC: *out = s->async; break;
 	case ST_COMMIT:
 	case ST_WAIT: *out = NULL; break;
+	case ST_PREFETCH: /* what an alloc holds was written a moment ago */
+		if (!is_param(l->fn, s->prefetch.buf))
+			*out = NULL;
+		break;
 	case ST_FOR:
 		if (s->loop.kind == LOOP_PIPELINED)
 			s->loop.kind = LOOP_SERIAL;

@@ -150,6 +150,22 @@ static bool vector_store(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	return true;
 }
 
+/* What is not the same for all lanes is asked for as the first one says: there are others in its line. */
+static bool vector_prefetch(Widen *w, const Stmt *s, Stmt **out)
+{
+	const Access *p = &s->prefetch;
+	Stmt *r = lower_copy_node(w->l, s);
+	r->prefetch.idx = arena_array(w->l->arena, const Expr *, p->n);
+	for (int k = 0; k < p->n; k++) {
+		const Expr *e = lower_widen(w, p->idx[k]);
+		if (e == NULL)
+			return false;
+		r->prefetch.idx[k] = e->type.lanes == 1 ? e : ir_lane(w->l->ir, e, 0);
+	}
+	*out = r;
+	return true;
+}
+
 static bool vector_let(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 {
 	const Expr *v = lower_widen(w, s->let.value);
@@ -252,6 +268,7 @@ static bool vector_list(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 		*end = NULL;
 		switch (s->kind) {
 		case ST_STORE: ok = vector_store(w, s, mask, end); break;
+		case ST_PREFETCH: ok = vector_prefetch(w, s, end); break;
 		case ST_LET: ok = vector_let(w, s, mask, end); break;
 		case ST_ALLOC: ok = vector_alloc(w, lower_copy_node(w->l, s), end); break;
 		case ST_IF: ok = vector_if(w, s, mask, end); break;

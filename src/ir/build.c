@@ -280,6 +280,14 @@ Stmt *ir_store(Ir *ir, const Buf *b, const Expr *const *idx, int n, const Expr *
 	return s;
 }
 
+Stmt *ir_prefetch(Ir *ir, const Buf *b, const Expr *const *idx, int n)
+{
+	assert(n == b->rank);
+	Stmt *s = ir_stmt(ir, ST_PREFETCH);
+	s->prefetch = access_of(ir, b->name, idx, n);
+	return s;
+}
+
 Stmt *ir_reduce(
 	Ir *ir, const char *monoid, const Buf *b, const Expr *const *idx, int n, const Expr *value)
 {

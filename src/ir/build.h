@@ -64,6 +64,7 @@ Stmt *ir_block(Ir *ir, const char *name, const Iter *iter, int n, const Expr *wh
 Stmt *ir_store(Ir *ir, const Buf *b, const Expr *const *idx, int n, const Expr *value);
 Stmt *ir_reduce(Ir *ir, const char *monoid, const Buf *b, const Expr *const *idx, int n,
 	const Expr *value);
+Stmt *ir_prefetch(Ir *ir, const Buf *b, const Expr *const *idx, int n);
 Stmt *ir_let(Ir *ir, const char *var, const Expr *value);
 Stmt *ir_alloc(Ir *ir, Buf *b);
 Stmt *ir_if(Ir *ir, const Expr *cond, Stmt *then, Stmt *other);

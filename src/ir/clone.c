@@ -62,6 +62,7 @@ static Stmt *clone_one(Ir *ir, const Stmt *old)
 		break;
 	case ST_CALL: clone_call(a, s); break;
 	case ST_ASYNC: s->async = ir_clone_stmt(ir, s->async); break;
+	case ST_PREFETCH: clone_access(a, &s->prefetch); break;
 	case ST_LET:
 	case ST_COMMIT:
 	case ST_WAIT:

@@ -413,6 +413,16 @@ static bool call(Cx *c, const Stmt *s)
 	return ok;
 }
 
+/* A hint has no effect; what is wrong in its indices is wrong. */
+static bool prefetch(Cx *c, const Stmt *s)
+{
+	uint32_t slot;
+	for (int k = 0; k < s->prefetch.n; k++)
+		if (!cx_expr(c, s->prefetch.idx[k], 0, &slot))
+			return false;
+	return true;
+}
+
 static bool statement(Cx *c, const Stmt *s)
 {
 	int level;
@@ -449,6 +459,7 @@ static bool statement(Cx *c, const Stmt *s)
 		if (level == 0)
 			return cx_fail(c, ERR_INPUT, "a barrier of unknown scope", s->barrier);
 		return cx_emit(c, (Ins){ .op = OP_BARRIER, .node = (uint8_t)level });
+	case ST_PREFETCH: return prefetch(c, s);
 	}
 	return false;
 }

@@ -128,6 +128,7 @@ typedef enum {
 	ST_COMMIT,
 	ST_WAIT,
 	ST_BARRIER,
+	ST_PREFETCH,
 } StmtKind;
 
 struct Stmt {
@@ -183,6 +184,7 @@ struct Stmt {
 		Stmt *async;     /* async { stores }: their targets are undefined until waited for */
 		int64_t pending; /* wait n: at most n committed groups may still be under way */
 		const char *barrier; /* barrier SCOPE: "warp", "block", "grid"; all instances within meet */
+		Access prefetch; /* prefetch buf[idx]: will soon be used; no access, idx may lie anywhere */
 	};
 };
 

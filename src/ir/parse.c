@@ -350,10 +350,10 @@ static Stmt *store_or_reduce(Parser *p, Stmt *s)
 static Stmt *statement(Parser *p)
 {
 	static const char *const word[] = { "for", "block", "let", "alloc", "if", "call", "intrin",
-		"async", "commit", "wait", "barrier", "atomic" };
+		"async", "commit", "wait", "barrier", "atomic", "prefetch" };
 	Stmt *s = ir_stmt(p->ir, ST_COMMIT);
 	s->line = p->tok.line;
-	switch (choose(p, word, 12)) {
+	switch (choose(p, word, 13)) {
 	case 0: return parse_for(p, s);
 	case 1: return parse_block(p, s);
 	case 2: return parse_let(p, s);
@@ -379,6 +379,10 @@ static Stmt *statement(Parser *p)
 			s->barrier = parse_name(p, "a scope such as block");
 		return s;
 	case 11: return parse_atomic(p, s, NULL);
+	case 12:
+		s->kind = ST_PREFETCH;
+		s->prefetch = access_to(p);
+		return s;
 	default: return store_or_reduce(p, s);
 	}
 }

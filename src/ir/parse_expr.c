@@ -98,7 +98,7 @@ static bool is_reserved(const Token *t)
 {
 	static const char *const words[] = { "alloc", "async", "atomic", "barrier", "block", "call",
 		"commit", "else", "false", "fn", "for", "if", "inf", "init", "intrin", "let",
-		"monoid", "nan", "prepare", "ref", "sub", "true", "wait", "where" };
+		"monoid", "nan", "prefetch", "prepare", "ref", "sub", "true", "wait", "where" };
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (lex_is(t, words[i]))
 			return true;

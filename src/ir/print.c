@@ -341,6 +341,10 @@ static void print_one(Text *out, const Stmt *s, int depth)
 	case ST_COMMIT: put(out, "commit"); break;
 	case ST_WAIT: text_add(out, "wait %lld", (long long)s->pending); break;
 	case ST_BARRIER: text_add(out, "barrier %s", s->barrier); break;
+	case ST_PREFETCH:
+		put(out, "prefetch ");
+		print_access(out, s->prefetch.buf, s->prefetch.idx, s->prefetch.n);
+		break;
 	}
 }
 

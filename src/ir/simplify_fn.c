@@ -253,6 +253,7 @@ static Stmt *walk_stmt(Walk *w, Stmt *s, Stmt *rest)
 	case ST_REDUCE: return walk_reduce(w, s);
 	case ST_CALL: return walk_call(w, s);
 	case ST_LET: return walk_let(w, s, rest);
+	case ST_PREFETCH: simp_all(w, s->prefetch.idx, s->prefetch.n); return s;
 	case ST_ASYNC:
 		s->async = walk_body(w, s->async, w->s.env);
 		return s->async == NULL ? NULL : s;

@@ -257,6 +257,29 @@ static bool verify_barrier(Verifier *v, const Stmt *s)
 	return known || broke(v, RULE_BARRIER, "%s is no such scope", s->barrier);
 }
 
+static void check_load(const Expr *e, void *arg)
+{
+	*(bool *)arg |= e->op == IR_LOAD;
+}
+
+/* An access that does not happen: any place, but computed without one. */
+static bool verify_prefetch(Verifier *v, const Stmt *s)
+{
+	const Access *a = &s->prefetch;
+	for (int k = 0; k < a->n; k++) {
+		bool loads = false;
+		if (!verify_expr(v, a->idx[k]))
+			return false;
+		ir_each_node(a->idx[k], check_load, &loads);
+		if (loads || !is_index(a->idx[k]))
+			return broke(v, RULE_PREFETCH, "index %d of %s is not such a one", k, a->buf);
+	}
+	const Decl *d = verify_buf(v, a->buf);
+	return d != NULL && (a->n == d->buf->rank ||
+				    broke(v, RULE_INDEX_RANK, "%s has %d dimensions, not %d", a->buf,
+					    d->buf->rank, a->n));
+}
+
 static bool fits_async(const Stmt *s)
 {
 	switch (s->kind) {
@@ -288,6 +311,7 @@ static bool verify_one_stmt(Verifier *v, const Stmt *s)
 	case ST_COMMIT: return true;
 	case ST_WAIT: return s->pending >= 0 || broke(v, RULE_ASYNC, "wait counts from 0");
 	case ST_BARRIER: return verify_barrier(v, s);
+	case ST_PREFETCH: return verify_prefetch(v, s);
 	}
 	return false;
 }

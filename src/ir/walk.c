@@ -75,6 +75,7 @@ static void each_place(Stmt *s, PlaceFn f, void *arg)
 			places(&a->value, 1, f, arg);
 		}
 		break;
+	case ST_PREFETCH: places(s->prefetch.idx, s->prefetch.n, f, arg); break;
 	default: break;
 	}
 }

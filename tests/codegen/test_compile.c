@@ -127,6 +127,25 @@ START_TEST(same_bytes)
 }
 END_TEST
 
+static const struct {
+	const char *level, *code;
+} prefetching[] = { { "x86-64", "prefetcht0" }, { "x86-64-v4", "prefetcht0" }, { "armv8-a", "pldl1keep" } };
+
+/* Far outside, too; of bytes that elements share nothing is asked for. */
+START_TEST(prefetches_are_code)
+{
+	static const char text[] = "fn f(x: in f32[64], n: in i4[8], y: out f32[64]) {\n\tfor i in 0..64 {\n\t\tprefetch x[i * 9223372036854775807 + 16]\n"
+				   "\t\tprefetch n[i]\n\t\ty[i] = x[i]\n\t}\n}\n";
+	Arena *a = arena_new();
+	Target t = level(prefetching[_i].level);
+	CodegenOptions all = { .texts = CODEGEN_ASM };
+	Module m = compile(a, text, &t, &all);
+	const char *first = strstr(m.asm_text, prefetching[_i].code);
+	ck_assert_msg(first != NULL && strstr(first + 1, prefetching[_i].code) == NULL, "%s", m.asm_text);
+	arena_free(a);
+}
+END_TEST
+
 static void *compile_often(void *arg)
 {
 	Module *m = arg;
@@ -281,6 +300,7 @@ int main(int argc, char **argv)
 	if (blessing)
 		return run_suite("codegen-bless", tc);
 	tcase_add_loop_test(tc, same_bytes, 0, LEN(golden));
+	tcase_add_loop_test(tc, prefetches_are_code, 0, LEN(prefetching));
 	tcase_add_test(tc, several_threads);
 	tcase_add_test(tc, reports);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));

@@ -302,6 +302,28 @@ static const struct {
 	{ "lanes",
 		"fn f(x: in f32[16], y: out f32[8]) {\n\ty[ramp(0, 1, 8)] = x[i64x8(ramp(i32(1), i32(2), 8)) / splat(2, 8)]\n}\n",
 		"\ty[ramp(0, 1, 8)] = x[i64x8(ramp(i32(1), i32(2), 8)) / splat(2, 8)]\n" },
+	/* hints go with what they are for */
+	{ "conditions",
+		"fn f(x: in f32[8], y: inout f32[8]) {\n"
+		"\tfor i in 0..8 {\n\t\ty[i] = 0.0\n\t\tfor j in 0..3 {\n\t\t\tfor k in 0..2 {\n\t\t\t\tprefetch x[i + j + k]\n\t\t\t}\n"
+		"\t\t\tif 0 <= i + j - 1 & i + j - 1 < 8 {\n\t\t\t\tsum y[i] <- x[i + j - 1]\n\t\t\t}\n"
+		"\t\t}\n\t}\n}\n",
+		"\t\tfor j in max(1 - i, 0)..min(9 - i, 3) {\n\t\t\tfor k in 0..2 {\n\t\t\t\tprefetch x[i + j + k]\n\t\t\t}\n"
+		"\t\t\tsum y[i] <- x[i + j - 1]\n\t\t}\n" },
+	/* one for all lanes; none of what is no parameter */
+	{ "vectorize",
+		"fn f(x: in f32[32], y: out f32[32]) {\n\tfor i in 0..4 {\n\t\tfor j in 0..8 vector {\n"
+		"\t\t\tprefetch x[i * 8 + j + 8]\n\t\t\tprefetch y[i]\n\t\t\ty[i * 8 + j] = x[i * 8 + j]\n\t\t}\n\t}\n}\n",
+		"\tfor i in 0..4 {\n\t\tprefetch x[lane(" },
+	{ "lower_async",
+		"fn f(x: in f32[8], y: out f32[8]) {\n\talloc t: f32[8] @local\n\tfor i in 0..8 {\n\t\tprefetch t[i]\n\t\tt[i] = x[i]\n"
+		"\t\ty[i] = t[i]\n\t}\n}\n",
+		"\tfor i in 0..8 {\n\t\tt[i] = x[i]\n" },
+	/* sums stay in registers with a prefetch in the loop and before it */
+	{ "accumulate",
+		"fn f(x: in f32[8], y: out f32[1]) {\n\ty[0] = 0.5\n\tprefetch x[1]\n\tfor i in 0..8 {\n\t\tprefetch x[i + 4]\n"
+		"\t\tsum y[0] <- x[i]\n\t}\n}\n",
+		"\talloc y.1: f32[1] @local\n\ty.1[0] = 0.5\n\tfor i in 0..8 {\n\t\tprefetch x[i + 4]\n\t\ty.1[0] = y.1[0] + x[i]\n" },
 	/* pieces of any stride */
 	{ "registers",
 		"fn f(x: in f32[8], y: out f32[8]) {\n\talloc t: f32[8] @local\n"

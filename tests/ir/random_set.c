@@ -44,6 +44,17 @@ static Stmt *some_store(Maker *m, const Buf *b, const Expr *const *idx, const Ex
 	}
 }
 
+/* A hint of a place that need not be one of the buffer's. */
+static Stmt *some_prefetch(Maker *m, const Nest *nest, const Buf *b)
+{
+	Ir *ir = m->ir;
+	const Expr *at[IR_MAX_RANK];
+	for (int k = 0; k < b->rank; k++)
+		at[k] = ir_add(ir, ir_mul(ir, nest->idx[rnd_below(m, b->rank)], ir_int(ir, rnd_below(m, 5) - 1)),
+			ir_int(ir, rnd_below(m, 100) - 50));
+	return ir_prefetch(ir, b, at, b->rank);
+}
+
 static bool plain(Maker *m, Buf *b)
 {
 	Ir *ir = m->ir;
@@ -59,6 +70,8 @@ static bool plain(Maker *m, Buf *b)
 	Stmt *s = some_store(m, b, nest.idx, rnd_value(m, b->type, nest.idx, b->rank, 4));
 	if (!rnd_shares_bytes(b->type))
 		vectorize(m, &nest);
+	if (rnd_below(m, 4) == 0)
+		s = ir_seq(some_prefetch(m, &nest, b), s);
 	rnd_emit(m, rnd_close(m, &nest, ir_seq(lets, s)));
 	return true;
 }
