@@ -200,7 +200,7 @@ static void look_below(const Stmt *s, Uses *u)
 			look_below(s->loop.body, u);
 		} else if (s->kind == ST_BLOCK) {
 			look_at_block(s, u);
-		} else if (s->kind != ST_ALLOC) { /* a buffer of its own in every iteration */
+		} else if (s->kind != ST_ALLOC && s->kind != ST_PREFETCH) { /* a buffer of its own in every iteration */
 			u->bare = true;
 		}
 	}

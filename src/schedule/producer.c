@@ -31,6 +31,8 @@ static bool touch_stmt(Stmt *s, void *arg)
 	ir_each_expr(s, touch_expr, t);
 	if (s->kind == ST_STORE)
 		t->writes += strcmp(s->store.dst.buf, t->buf) == 0;
+	if (s->kind == ST_PREFETCH)
+		t->hints += strcmp(s->prefetch.buf, t->buf) == 0;
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
 		bool own = strcmp(s->reduce.dst[k].buf, t->buf) == 0;
 		t->writes += own;
@@ -87,6 +89,8 @@ static bool rename_stmt(Stmt *s, void *arg)
 {
 	if (s->kind == ST_STORE)
 		rename_access(arg, &s->store.dst.buf);
+	if (s->kind == ST_PREFETCH)
+		rename_access(arg, &s->prefetch.buf);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
 		rename_access(arg, &s->reduce.dst[k].buf);
 	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
@@ -317,8 +321,9 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 		return sched_refuse(s, what, name, "it has a predicate: do this before its loops are split");
 	if (!covers(p))
 		return sched_refuse_for(s, what, name, "its iterators are not, one by one, the indices of", w.buf);
-	if (producer_touches(p->at.fn->body, w.buf).strange)
-		return sched_refuse_for(s, what, name, "a call or an atomic statement uses", w.buf);
+	Touch all = producer_touches(p->at.fn->body, w.buf);
+	if (all.strange || all.hints > 0)
+		return sched_refuse_for(s, what, name, "a call, a prefetch or an atomic statement uses", w.buf);
 	if (producer_touches(p->at.fn->body, w.buf).writes != producer_touches_one(b, w.buf).writes)
 		return sched_refuse_for(s, what, name, "another block writes", w.buf);
 	find_top(p);

@@ -23,7 +23,7 @@ typedef struct Producer {
 /* How often the statements of a list access a buffer. */
 typedef struct Touch {
 	const char *buf;
-	int loads, writes;
+	int loads, writes, hints;
 	bool strange; /* a call or an atomic sees it */
 } Touch;
 

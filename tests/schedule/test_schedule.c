@@ -46,6 +46,7 @@ static const struct {
 	{ "tests/golden/schedule/prims.t", 12 },
 	{ "tests/golden/schedule/reduce.t", 21 },
 	{ "tests/golden/schedule/data.t", 17 },
+	{ "tests/golden/schedule/prefetch.t", 17 },
 	{ "tests/golden/schedule/shape.t", 14 },
 	{ "tests/golden/schedule/tails.t", 36 },
 	{ "tests/golden/schedule/tensor.t", 14 },
