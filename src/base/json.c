@@ -307,6 +307,20 @@ static int utf8_length(const unsigned char *s)
 	return 0;
 }
 
+Json *json_new_plain(Arena *a, const char *s, size_t limit)
+{
+	static const char unknown[] = "\xef\xbf\xbd";
+	Text t = { .arena = a };
+	for (size_t step; *s != 0; s += step) {
+		size_t n = (size_t)utf8_length((const unsigned char *)s);
+		step = n != 0 ? n : 1;
+		if (t.n + (n != 0 ? n : 3) > limit)
+			break;
+		text_put(&t, n != 0 ? s : unknown, n != 0 ? n : 3);
+	}
+	return json_new_text(a, text_str(&t));
+}
+
 /* Returns whether all of it was UTF-8. */
 static bool write_text(Text *out, const char *text)
 {

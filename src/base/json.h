@@ -60,6 +60,8 @@ Json *json_new(Arena *a, JsonKind kind);
 Json *json_new_int(Arena *a, int64_t i);
 Json *json_new_real(Arena *a, double v); /* inf and nan become null */
 Json *json_new_text(Arena *a, const char *s);
+/* What comes from outside (a path, a message): bytes that are no UTF-8 become U+FFFD, what is behind `limit` bytes is cut. */
+Json *json_new_plain(Arena *a, const char *s, size_t limit);
 Json *json_new_bool(Arena *a, bool truth);
 /* Appends to an array, sets in an object (replacing); v belongs to one parent. Both return v. */
 Json *json_push(Arena *a, Json *array, Json *v);

@@ -19,14 +19,14 @@ static bool put_sealed(Db *db, const Record *r, const char *line, Err *err)
 	return false;
 }
 
+/* What is put is what any database takes. */
 static bool put_object(Db *db, Arena *a, RecordKind kind, Json *o, Hash *id, Err *err)
 {
 	const char *line;
+	Record r;
 	json_set(a, o, "kind", json_new_text(a, record_kind_name(kind)));
-	if (!record_seal(a, o, id, &line, err))
-		return false;
-	Record r = { kind, *id, o };
-	return put_sealed(db, &r, line, err);
+	return record_seal(a, o, id, &line, err) && record_read(a, "record", line, strlen(line), &r, err) &&
+		put_sealed(db, &r, line, err);
 }
 
 static Json *object_of(Arena *a, const char *line, Err *err)
@@ -68,11 +68,12 @@ bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err)
 {
 	Arena *a = arena_new();
 	Json *o = json_new(a, JV_OBJECT);
-	json_set(a, o, "tool", json_new_text(a, s->tool));
-	json_set(a, o, "search", json_new_text(a, s->search));
-	json_set(a, o, "model", json_new_text(a, s->model));
+	int64_t started = s->started_s; /* by a clock that may be anywhere */
+	json_set(a, o, "tool", json_new_plain(a, s->tool, RECORD_WORD));
+	json_set(a, o, "search", json_new_plain(a, s->search, RECORD_WORD));
+	json_set(a, o, "model", json_new_plain(a, s->model, RECORD_TEXT));
 	json_set(a, o, "seed", json_new_int(a, s->seed));
-	json_set(a, o, "started_s", json_new_int(a, s->started_s));
+	json_set(a, o, "started_s", json_new_int(a, started < 0 ? 0 : started < RECORD_SECONDS ? started : RECORD_SECONDS));
 	bool ok = put_object(db, a, RECORD_SESSION, o, id, err);
 	arena_free(a);
 	return ok;
@@ -94,7 +95,7 @@ bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err)
 	hash_hex(run, hex);
 	Json *o = json_new(a, JV_OBJECT);
 	json_set(a, o, "run", json_new_text(a, hex));
-	json_set(a, o, "reason", json_new_text(a, reason));
+	json_set(a, o, "reason", json_new_plain(a, reason, RECORD_TEXT));
 	bool ok = put_object(db, a, RECORD_RETRACTION, o, &id, err);
 	arena_free(a);
 	return ok;

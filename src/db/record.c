@@ -101,13 +101,13 @@ static bool check_fields(const Record *r, Err *err)
 	case RECORD_WORKLOAD: return check_text(o, "dag", RECORD_LINE, err);
 	case RECORD_TARGET: return true;
 	case RECORD_ENVIRONMENT:
-		return json_int(o, "codegen_epoch", 0, 1 << 30, &i, err) && check_text(o, "compiler", 200, err);
+		return json_int(o, "codegen_epoch", 0, 1 << 30, &i, err) && check_text(o, "compiler", RECORD_WORD, err);
 	case RECORD_SESSION:
-		return check_text(o, "tool", 200, err) && check_text(o, "search", 200, err) &&
-			check_text(o, "model", 1000, err) &&
-			json_int(o, "started_s", 0, INT64_C(1) << 40, &i, err);
+		return check_text(o, "tool", RECORD_WORD, err) && check_text(o, "search", RECORD_WORD, err) &&
+			check_text(o, "model", RECORD_TEXT, err) &&
+			json_int(o, "started_s", 0, RECORD_SECONDS, &i, err);
 	case RECORD_RUN: return record_to_run(r, &run, err);
-	case RECORD_RETRACTION: return record_hash(o, "run", &h, err) && check_text(o, "reason", 1000, err);
+	case RECORD_RETRACTION: return record_hash(o, "run", &h, err) && check_text(o, "reason", RECORD_TEXT, err);
 	default: return true;
 	}
 }
@@ -176,7 +176,7 @@ Json *record_from_run(Arena *a, const RunRecord *run)
 	json_set(a, o, "compile_ns", json_new_int(a, run->compile_ns));
 	json_set(a, o, "samples", json_new_int(a, run->samples));
 	json_set(a, o, "max_err_e9", json_new_int(a, run->max_err_e9));
-	json_set(a, o, "detail", json_new_text(a, run->detail != NULL ? run->detail : ""));
+	json_set(a, o, "detail", json_new_plain(a, run->detail != NULL ? run->detail : "", RECORD_TEXT));
 	json_set(a, o, "seq", json_new_int(a, run->seq));
 	return o;
 }

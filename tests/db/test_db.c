@@ -442,6 +442,40 @@ START_TEST(missing_folders_and_permissions_are_told)
 }
 END_TEST
 
+/* Paths, messages and clocks are anything; the records of them can be read, exported and imported. */
+START_TEST(what_is_put_is_taken)
+{
+	static const int64_t clocks[] = { -5, 0, INT64_MAX };
+	Err err = { 0 };
+	Hash id;
+	int64_t n;
+	char path[3000];
+	Db *db = open_or_die(path_of("a.sqlite"), DB_WRITE);
+	World w = fill_world(db, 8);
+	memset(path, 0xe9, sizeof path); /* no UTF-8 */
+	path[sizeof path - 1] = 0;
+	for (int i = 0; i < LEN(clocks); i++) {
+		SessionInfo s = { path, path, path, i, clocks[i] };
+		ck_assert_msg(db_put_session(db, &s, &id, &err), "%s", err.text);
+	}
+	RunRecord run = { .workload = w.task->id, .target = w.target, .env = w.env, .session = w.session, .trace = "",
+		.status = RUN_CRASH, .max_err_e9 = -1, .detail = path };
+	ck_assert_msg(db_put_run(db, &run, &err) && db_put_retraction(db, run.id, path, &err), "%s", err.text);
+	ck_assert_msg(db_check(db, &n, &err), "%s", err.text);
+	Db *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
+	ImportCount c = import_into(b, export_of(db));
+	ck_assert_msg(c.taken == n && c.refused == 0, "%s", c.first);
+	char *trace = arena_array(arena, char, (64 << 10) + 2);
+	memset(trace, 'x', (64 << 10) + 1);
+	run.trace = trace;
+	ck_assert(!db_put_run(db, &run, &err)); /* nobody would take it */
+	err = (Err){ 0 };
+	ck_assert(db_check(db, &n, &err) && n == c.taken);
+	db_close(b);
+	db_close(db);
+}
+END_TEST
+
 /* What a tuner leaves that had no room for its tables, or was ended before. */
 START_TEST(an_empty_file_holds_no_records)
 {
@@ -507,6 +541,7 @@ int main(void)
 	tcase_add_loop_test(tc, damage_is_found_and_never_crashes, 0, 40);
 	tcase_add_test(tc, many_may_make_one_database);
 	tcase_add_test(tc, missing_folders_and_permissions_are_told);
+	tcase_add_test(tc, what_is_put_is_taken);
 	tcase_add_test(tc, an_empty_file_holds_no_records);
 	tcase_add_test(tc, a_name_is_a_file);
 	tcase_add_test(tc, a_read_only_folder_is_read);
