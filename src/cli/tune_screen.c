@@ -9,7 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { HEAD = 5 /* lines that are no tasks */, EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24, COLUMNS = 80 /* of a terminal that does not say */ };
+enum { HEAD = 5 /* lines that are no tasks */, EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24, COLUMNS = 80 /* of a terminal that does not say */,
+	BESIDE = 54 /* columns of a row beside its op */, LEAST_OP = 12, MOST_OP = 38 };
 
 double screen_now_ms(void *arg)
 {
@@ -85,21 +86,21 @@ static void add_line(Text *out, const Screen *s, const TuneState *t)
 
 /* ---- the table ---- */
 
-static void add_head(Text *out, const Screen *s, const TuneState *t)
+static void add_head(Text *out, const Screen *s, const TuneState *t, int op)
 {
 	char target[TARGET_TEXT];
 	text_add(out, "dlc-tune %s  %s  db %s (%lld trials reused)\n", s->model, target_text(s->target, target),
 		s->db != NULL ? s->db : "none", (long long)t->reused);
-	text_add(out, "%-9s%-38s%3s %7s %9s %9s %6s\n", "task", "op", "x", "trials", "best ms", "default", "roof");
+	text_add(out, "%-9s%-*s%3s%7s%9s%9s%6s\n", "task", op, "op", "x", "trials", "best ms", "default", "roof");
 }
 
-static void add_row(Text *out, const TuneState *t, const TaskState *x)
+static void add_row(Text *out, const TuneState *t, const TaskState *x, int op)
 {
 	char hex[HASH_HEX], roof[24] = "";
 	hash_hex(x->task->id, hex);
 	if (x->best_ms > 0 && x->roof_ms > 0)
 		snprintf(roof, sizeof roof, "%.0f%%", 100 * x->roof_ms / x->best_ms);
-	text_add(out, "%.7s  %-38.38s%3d %7lld %9.3f %9.3f %6s%s%s%s%s\n", hex, x->task->label, x->weight,
+	text_add(out, "%.7s  %-*.*s%3d%7lld%9.3f%9.3f%6s%s%s%s%s\n", hex, op, op, x->task->label, x->weight,
 		(long long)(x->trials + x->reused), x->best_ms, x->default_ms, roof, x->algorithm[0] != 0 ? " " : "",
 		x->algorithm,
 		x->end != TASK_OPEN ? " done" : "", t->now == x && x->end == TASK_OPEN ? " *" : "");
@@ -113,13 +114,22 @@ static void size_of_terminal(int *rows, int *columns)
 	*columns = told ? w.ws_col : COLUMNS;
 }
 
+/* On a narrow terminal the names are cut, not the numbers behind them. */
+static int width_of_op(const Screen *s)
+{
+	int rows, columns;
+	size_of_terminal(&rows, &columns);
+	int op = s->terminal ? columns - 1 - BESIDE : MOST_OP;
+	return op < LEAST_OP ? LEAST_OP : op < MOST_OP ? op : MOST_OP;
+}
+
 static double time_of(const TaskState *x)
 {
 	return x->best_ms * x->weight;
 }
 
 /* The n tasks that take most of the network, in their order. */
-static void add_rows(Text *out, const TuneState *t, int n)
+static void add_rows(Text *out, const TuneState *t, int n, int op)
 {
 	int left_out = 0;
 	for (int k = 0; k < t->ntask; k++) {
@@ -129,7 +139,7 @@ static void add_rows(Text *out, const TuneState *t, int n)
 			longer += a > b || (a == b && i < k);
 		}
 		if (longer < n)
-			add_row(out, t, &t->task[k]);
+			add_row(out, t, &t->task[k], op);
 		else
 			left_out++;
 	}
@@ -156,8 +166,9 @@ static void draw(Screen *s, const TuneState *t, int rows)
 {
 	Arena *a = arena_new();
 	Text out = { .arena = a };
-	add_head(&out, s, t);
-	add_rows(&out, t, rows);
+	int op = width_of_op(s);
+	add_head(&out, s, t, op);
+	add_rows(&out, t, rows, op);
 	add_line(&out, s, t);
 	if (s->lines > 0)
 		fprintf(stderr, "\033[%dA\033[J", s->lines);

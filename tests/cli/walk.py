@@ -149,6 +149,25 @@ def traces():
     assert "t.trace:3: there is no loop" in p.stderr, p.stderr
     run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", want=2) # for which task?
 
+def the_screen_fits():
+    """On a terminal of 80 columns (one that does not say counts as such) no number of a row is cut."""
+    ours, theirs = os.openpty()
+    p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + TMP + "/a.sqlite", "--trials=0"], env=ENV,
+                         stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 65536):
+            shown += part
+    except OSError:
+        pass # the other side has ended
+    assert p.wait(240) == 0, shown[-300:]
+    os.close(ours)
+    lines = shown.decode().replace("\r", "").split("\n")
+    rows = [l for l in lines if "conv" in l and l[:7].isalnum()]
+    assert lines[1].endswith(" roof") and rows and all("%" in l for l in rows), lines
+    assert all(len(l) < 80 for l in lines), lines
+
 def homeless():
     """Without a home there is no default database to read: compiling does not need one, tuning does."""
     env = {k: v for k, v in ENV.items() if k not in ("HOME", "XDG_DATA_HOME", "DLC_TUNING_DB")}
@@ -182,7 +201,7 @@ def memory_plans():
         assert j["live_bytes"] > 0 and j["workspace_bytes"] <= 1.1 * j["live_bytes"], (net, j)
 
 failed = 0
-for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, traces, homeless,
+for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, traces, the_screen_fits, homeless,
               stages, models_run_in_memory, memory_plans):
     start = time.time()
     try:
