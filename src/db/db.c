@@ -223,12 +223,15 @@ static bool pragma_int(Db *db, const char *sql, int64_t *out, Err *err)
 	return rc == SQLITE_ROW || sql_fail(db, rc, err);
 }
 
-/* The schema is ours to the letter: as many objects, each with the text that we write. */
+/*
+ * The schema is ours to the letter: as many objects, each with the text that we write. Only the indexes that SQLite
+ * makes for UNIQUE and PRIMARY KEY have no text; names say nothing, a stranger's trigger may have one like theirs.
+ */
 static bool check_schema(Db *db, Err *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(db->sql,
-		"SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'", -1, &st, NULL);
+		"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL OR type<>'index'", -1, &st, NULL);
 	size_t found = 0, alien = 0;
 	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
 		rc = sqlite3_step(st);
@@ -273,7 +276,18 @@ static bool read_identity(Db *db, int64_t *app, int64_t *version, int64_t *objec
 		pragma_int(db, "SELECT count(*) FROM sqlite_master", objects, err) && exec(db, "COMMIT", err);
 }
 
-static int open_file(Db *db, const char *path, int flags);
+static int open_file(Db *db, const char *path, int flags)
+{
+	int rc = sqlite3_open_v2(path, &db->sql, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, 64 << 20);
+	sqlite3_busy_timeout(db->sql, PATIENCE_MS);
+	return SQLITE_OK;
+}
 
 /* A file that a tuner has just made, or had no room to fill, holds no records; it is not ours to fill. */
 static bool read_nothing(Db *db, Err *err)
@@ -301,19 +315,6 @@ static bool check_identity(Db *db, DbMode mode, Err *err)
 			(long long)version, VERSION, version > ours ? "use a newer dlc"
 				: "export it with the dlc that made it, and import the lines into a new one");
 	return check_schema(db, err);
-}
-
-static int open_file(Db *db, const char *path, int flags)
-{
-	int rc = sqlite3_open_v2(path, &db->sql, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
-	if (rc != SQLITE_OK)
-		return rc;
-	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-	sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, 64 << 20);
-	sqlite3_busy_timeout(db->sql, PATIENCE_MS);
-	return SQLITE_OK;
 }
 
 /* To SQLite, ":memory:" and "file:x?mode=memory" are no files. */

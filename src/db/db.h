@@ -83,7 +83,7 @@ typedef struct ImportCount {
  */
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err);
 
-/* Structure, foreign keys and the hash of every record. */
+/* Structure, the hash of every record, what it names, and the index; *records of them. */
 bool db_check(Db *db, int64_t *records, Err *err);
 
 #endif

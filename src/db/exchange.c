@@ -9,6 +9,7 @@
 #include "db/near.h"
 #include "db/sql.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +179,7 @@ static bool store_lines(const Import *in, Arena *a, Lines *lines)
 
 static bool store_batch(const Import *in, Arena *a, Lines *lines)
 {
+	assert(in->db->held == 0);
 	if (!sql_run(in->db, SQL_BEGIN, in->err))
 		return false;
 	if (store_lines(in, a, lines) && sql_run(in->db, SQL_COMMIT, in->err))

@@ -70,7 +70,8 @@ typedef struct DbNear {
 
 /*
  * Others of the task's family with verified runs on `target`, and the task itself on other targets of
- * the same type (distance 0): the nearest first, then by id; at most `most`.
+ * the same type (distance 0): the nearest first, then by id; at most `most`. A database is asked for 1000 of the
+ * family and 64 targets, those with the smallest ids.
  */
 bool db_nearest(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err);
 

@@ -4,12 +4,14 @@
  */
 #include "db/sql.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Stores a line in a transaction of its own. */
 static bool put_sealed(Db *db, const Record *r, const char *line, Err *err)
 {
 	bool fresh;
+	assert(db->held == 0);
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
 	if (db_names_known(db, r, db->path, err, err) && db_put_line(db, r, line, strlen(line), &fresh, err) &&

@@ -239,6 +239,9 @@ static const struct {
 	{ "alien", "PRAGMA application_id=5", "no tuning database", ERR_INPUT },
 	{ "trigger",
 		"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END", "did not make", ERR_INPUT },
+	{ "sqlitetrigger",
+		"CREATE TRIGGER sqlitet AFTER INSERT ON record BEGIN DELETE FROM record; END", "did not make", ERR_INPUT },
+	{ "statistics", "ANALYZE", "did not make", ERR_INPUT },
 	{ "view", "CREATE VIEW v AS SELECT * FROM record", "did not make", ERR_INPUT },
 	{ "lost", "DROP TABLE retraction", "did not make", ERR_INPUT },
 };

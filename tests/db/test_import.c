@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "db/record.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -131,6 +132,44 @@ START_TEST(a_tuner_puts_beside_an_import)
 }
 END_TEST
 
+/* A database that a tuner writes to is not damaged. */
+START_TEST(a_check_is_of_one_moment)
+{
+	World *w = world_open();
+	Db *db = world_db(w, "a");
+	RunRecord like[TASKS];
+	fill_world(w, db, like);
+	world_import(db, large_log(w, 300));
+	int go[2];
+	ck_assert_int_eq(pipe(go), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		Err err = { 0 };
+		Db *mine = db_open(arena_printf(w->arena, "%s/a", w->folder), DB_WRITE, &err);
+		char byte;
+		close(go[1]);
+		fcntl(go[0], F_SETFL, O_NONBLOCK);
+		bool ok = mine != NULL;
+		for (int i = 0; ok && read(go[0], &byte, 1) != 0; i++) { /* until the parent closes its end */
+			like[i % TASKS].trace = arena_printf(w->arena, "unroll i\n# %d\n", i);
+			like[i % TASKS].median_ns = 500;
+			ok = db_put_run(mine, &like[i % TASKS], &err);
+		}
+		db_close(mine);
+		_exit(ok ? 0 : 1);
+	}
+	close(go[0]);
+	for (int i = 0; i < 20; i++)
+		check_sound(db, -1);
+	close(go[1]);
+	int status = -1;
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	db_close(db);
+	world_close(w);
+}
+END_TEST
+
 /* A line counts once those that it names have come: repeated, any order gives the same records. */
 START_TEST(lines_in_any_order)
 {
@@ -184,6 +223,7 @@ int main(void)
 	TCase *tc = tcase_create("import");
 	tcase_add_loop_test(tc, a_killed_import_costs_nothing, 0, 2);
 	tcase_add_test(tc, a_tuner_puts_beside_an_import);
+	tcase_add_test(tc, a_check_is_of_one_moment);
 	tcase_add_loop_test(tc, lines_in_any_order, 0, 10);
 	tcase_add_test(tc, the_first_refused_line_is_told);
 	return run_suite("import", tc);
