@@ -1,14 +1,30 @@
 #!/usr/bin/env python3
-"""bench/db.py [--build=build] [--records=100000] [--trials=300] [--tuning-db=FILE]: what databases take.
+"""bench/db.py [--build=build[,OTHER]] [--rounds=5] [--records=100000] [--trials=300] [--tuning-db=FILE]: what databases take.
 
-First bench_db (ninja -C BUILD tests/db/bench_db): look-ups, imports, a cold open.  Then dlc itself: a log of RECORDS
-runs is imported into the database, which dlc-tune has filled with TRIALS of resnet18 unless it is there already, and
-resnet18 is compiled with it, with that database alone, and with none; five times each, in turns."""
-import argparse, json, os, statistics, subprocess, sys, tempfile, time
+First bench_db (ninja -C BUILD tests/db/bench_db): look-ups, imports, a cold open; several builds in turns, so that they
+are compared on the same machine; wall seconds, median and range of the rounds.  Then dlc of the first build itself: a log of
+RECORDS runs is imported into the database, which dlc-tune has filled with TRIALS (0: not this part) of resnet18 unless
+it is there already, and resnet18 is compiled with it, with that database alone, and with none; five times each, in turns."""
+import argparse, json, os, re, statistics, subprocess, sys, tempfile, time
+
+def rounds(builds, n, run, *args):
+    took = {}
+    for _ in range(n):
+        for b in builds:
+            for line in run(os.path.join(b, "tests/db/bench_db"), *args).splitlines():
+                what, number, rest = re.match(r"(.{34}) +([0-9.]+) (s, CPU.*|us.*)", line).groups()
+                each = float(re.search(r"([0-9.]+) us each", rest)[1]) if "each" in rest else float(number)
+                took.setdefault((what.strip(), b), []).append((float(number), each))
+    for what, b in sorted(took, key=lambda key: [w for w, _ in took].index(key[0])):
+        pairs = took[what, b]
+        wall, each = sorted(p[0] for p in pairs), sorted(p[1] for p in pairs)
+        print(f"{what:34} {b}: {statistics.median(wall):.3f} ({wall[0]:.3f} to {wall[-1]:.3f}), "
+              f"us each {statistics.median(each):.2f} ({each[0]:.2f} to {each[-1]:.2f})")
 
 def main():
     ap = argparse.ArgumentParser(usage=__doc__)
     ap.add_argument("--build", default="build")
+    ap.add_argument("--rounds", type=int, default=5)
     ap.add_argument("--records", type=int, default=100000)
     ap.add_argument("--trials", type=int, default=300)
     ap.add_argument("--tuning-db")
@@ -16,8 +32,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dlc-bench-db.") as tmp:
         tuned, full, log = a.tuning_db or tmp + "/tuned.sqlite", tmp + "/full.sqlite", tmp + "/log.jsonl"
         run = lambda *words: subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
+        builds = a.build.split(",")
+        a.build = builds[0]
         bench = os.path.join(a.build, "tests/db/bench_db")
-        print(run(bench, str(a.records), tmp), end="")
+        rounds(builds, a.rounds, run, str(a.records), tmp)
+        if a.trials == 0:
+            return 0
         if not os.path.exists(tuned):
             run(a.build + "/dlc-tune", "resnet18", "--tuning-db=" + tuned, f"--trials={a.trials}")
         run(bench, str(a.records), tmp, log)
