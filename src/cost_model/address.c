@@ -141,6 +141,19 @@ uint64_t nest_loops(const CostNest *n, const Expr *e)
 	return loops;
 }
 
+bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi)
+{
+	uint64_t on = nest_loops(n, loop->loop.lo) | nest_loops(n, loop->loop.hi);
+	for (int l = 0; l < n->nloop; l++)
+		if ((on >> l & 1) != 0)
+			set_loop(n, l, n->loop[l].n / 2);
+	bool known = nest_eval(n, loop->loop.lo, lo) && nest_eval(n, loop->loop.hi, hi);
+	for (int l = 0; l < n->nloop; l++)
+		if ((on >> l & 1) != 0)
+			set_loop(n, l, 0);
+	return known;
+}
+
 /* Whether the conditions around that have loops in common with `loops` hold, as far as they can be evaluated. */
 static bool given(CostNest *n, uint64_t loops)
 {

@@ -55,6 +55,11 @@ bool nest_eval(CostNest *n, const Expr *e, int64_t *out);
 bool nest_depends(const CostNest *n, const Expr *e, int l);
 uint64_t nest_loops(const CostNest *n, const Expr *e);
 /*
+ * The ends of a loop, those that depend on loops around as in the middle of these: their first iteration is
+ * often another one (a ring is filled there, a triangle begins). False: not known.
+ */
+bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi);
+/*
  * In which part of those iterations in which the conditions around hold this one does too: tried at all of
  * the loops that it depends on, or at some where they are many.
  */

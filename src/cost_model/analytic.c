@@ -393,7 +393,7 @@ static void walk_loop(Walk *w, const Stmt *s)
 	enum { UNKNOWN = 64, APART = 8 };
 	CostNest *n = &w->nest;
 	int64_t lo = 0, hi = UNKNOWN;
-	if (!nest_eval(n, s->loop.lo, &lo) || !nest_eval(n, s->loop.hi, &hi))
+	if (!nest_ends(n, s, &lo, &hi))
 		hi = lo + UNKNOWN;
 	if (hi <= lo || n->nloop == NEST_LOOPS)
 		return;
