@@ -4,8 +4,7 @@
  * off the blocks (nest.h).  A statement that stands in no block has no declared dependences and is not
  * moved.
  */
-#include "schedule/nest.h"
-#include "schedule/sched.h"
+#include "schedule/producer.h"
 
 #include "ir/build.h"
 #include "ir/simplify.h"
@@ -35,6 +34,9 @@ static bool need_spatial(Sched *s, const char *what, const Stmt *loop, const Use
 		: u->folds		       ? "tiles of a block below it overlap"
 		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
 						       : NULL;
+	const char *carried = why == NULL ? producer_carries(ir_arena(s->ir), loop) : NULL;
+	if (carried != NULL)
+		return sched_refuse_for(s, what, loop->loop.var, "iterations may hand on to each other what is in", carried);
 	return why == NULL || sched_refuse(s, what, loop->loop.var, why);
 }
 

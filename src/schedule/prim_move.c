@@ -83,31 +83,11 @@ static bool stands_in(Stmt *s, const Stmt *inner)
 	return false;
 }
 
-/* Hull of what the statements of the loop's body read of the buffer. */
-static bool hull_of(Sched *s, const Producer *p, const Place *l, const Expr **lo, const Expr **hi)
-{
-	bool any = false;
-	for (Stmt *c = l->loop->loop.body; c != NULL; c = c->next) {
-		int n;
-		const Region *r = ir_regions(s->ir, l->fn, s->ks, c, &n);
-		for (int i = 0; i < n; i++) {
-			if (strcmp(r[i].buf, p->buf->name) != 0)
-				continue;
-			for (int k = 0; k < p->buf->rank; k++) {
-				lo[k] = any ? ir_min(s->ir, lo[k], r[i].lo[k]) : r[i].lo[k];
-				hi[k] = any ? ir_max(s->ir, hi[k], r[i].hi[k]) : r[i].hi[k];
-			}
-			any = true;
-		}
-	}
-	return any;
-}
-
 static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 {
 	const Expr *lo[IR_MAX_RANK], *hi[IR_MAX_RANK];
 	const Range *env = ir_range_at(s->ir, l->fn, l->loop->loop.body);
-	if (!hull_of(s, p, l, lo, hi))
+	if (!producer_hull(s, l->fn, l->loop->loop.body, p->buf->name, p->buf->rank, lo, hi))
 		return sched_refuse_for(s, "compute_at", p->at.block->block.name, "nothing there reads", p->buf->name);
 	for (int k = 0; k < p->buf->rank; k++) {
 		int64_t all;
@@ -180,38 +160,10 @@ static Stmt *make_nest(Sched *s, Producer *p, const Place *l, const Part *part)
 	return nest;
 }
 
-typedef struct Rebase {
-	Ir *ir;
-	const char *buf;
-	int rank;
-	const Part *part;
-} Rebase;
-
-static const Expr **from_part(const Rebase *r, const Expr *const *idx)
+static const Expr *from_part(Ir *ir, int k, const Expr *idx, void *arg)
 {
-	const Expr **at = arena_array(ir_arena(r->ir), const Expr *, r->rank + 1);
-	for (int k = 0; k < r->rank; k++)
-		at[k] = ir_is_const(r->part->lo[k], 0) ? idx[k] : ir_sub(r->ir, idx[k], r->part->lo[k]);
-	return at;
-}
-
-static const Expr *rebase_load(Ir *ir, const Expr *e, void *arg)
-{
-	const Rebase *r = arg;
-	if (e->op != IR_LOAD || strcmp(e->name, r->buf) != 0)
-		return e;
-	return ir_load_named(ir, e->name, dtype_scalar(e->type), from_part(r, e->arg), e->nargs);
-}
-
-static bool rebase_stmt(Stmt *s, void *arg)
-{
-	const Rebase *r = arg;
-	if (s->kind == ST_STORE && strcmp(s->store.dst.buf, r->buf) == 0)
-		s->store.dst.idx = from_part(r, s->store.dst.idx);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		if (strcmp(s->reduce.dst[k].buf, r->buf) == 0)
-			s->reduce.dst[k].idx = from_part(r, s->reduce.dst[k].idx);
-	return true;
+	const Part *part = arg;
+	return ir_is_const(part->lo[k], 0) ? idx : ir_sub(ir, idx, part->lo[k]);
 }
 
 static bool may_compute_at(Sched *s, const Producer *p, const Place *l)
@@ -254,9 +206,7 @@ bool prim_compute_at(Sched *s, const Step *st)
 	producer_drop_buffer(&p);
 	Buf *own = ir_buf(s->ir, p.buf->name, BUF_WORK, p.buf->type, "local", part.extent, p.buf->rank);
 	Stmt *body = ir_seq(nest, l.loop->loop.body);
-	Rebase r = { s->ir, p.buf->name, p.buf->rank, &part };
-	ir_each_stmt(body, rebase_stmt, &r);
-	ir_map_stmt(s->ir, body, rebase_load, &r);
+	producer_reindex(s->ir, body, p.buf->name, from_part, &part);
 	l.loop->loop.body = ir_seq(ir_alloc(s->ir, own), body);
 	return true;
 }

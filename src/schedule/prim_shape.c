@@ -112,6 +112,19 @@ static bool drop_init(Stmt *s, void *arg)
 	return true;
 }
 
+/* A loop below that the cut loop bounds may have constant ends now. */
+static bool simplify_ends(Stmt *s, void *arg)
+{
+	const Late *late = arg;
+	int64_t end;
+	if (s->kind != ST_FOR || (ir_is_int(s->loop.lo, &end) && ir_is_int(s->loop.hi, &end)))
+		return true;
+	const Range *env = ir_range_at(late->ir, late->fn, s);
+	s->loop.lo = ir_simplify(late->ir, s->loop.lo, env);
+	s->loop.hi = ir_simplify(late->ir, s->loop.hi, env);
+	return true;
+}
+
 bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at)
 {
 	Copy c;
@@ -125,7 +138,10 @@ bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at)
 	twin->loop.lo = l->loop.hi = ir_add(s->ir, l->loop.lo, ir_int(s->ir, at));
 	twin->next = behind;
 	l->next = twin;
-	ir_each_stmt(twin->loop.body, drop_init, &(Late){ s->ir, p->fn });
+	Late late = { s->ir, p->fn };
+	ir_each_stmt(twin->loop.body, drop_init, &late);
+	ir_each_stmt(l->loop.body, simplify_ends, &late);
+	ir_each_stmt(twin->loop.body, simplify_ends, &late);
 	return true;
 }
 

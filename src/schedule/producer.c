@@ -12,97 +12,12 @@ const char *producer_stem(const Iter *it)
 	return it->name[0] == 'v' && it->name[1] != 0 ? it->name + 1 : it->name;
 }
 
-/* ---- who reads and writes a buffer ---- */
-
-static void touch_load(const Expr *e, void *arg)
-{
-	Touch *t = arg;
-	t->loads += e->op == IR_LOAD && strcmp(e->name, t->buf) == 0;
-}
-
-static void touch_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, touch_load, arg);
-}
-
-static bool touch_stmt(Stmt *s, void *arg)
-{
-	Touch *t = arg;
-	ir_each_expr(s, touch_expr, t);
-	if (s->kind == ST_STORE)
-		t->writes += strcmp(s->store.dst.buf, t->buf) == 0;
-	if (s->kind == ST_PREFETCH)
-		t->hints += strcmp(s->prefetch.buf, t->buf) == 0;
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
-		bool own = strcmp(s->reduce.dst[k].buf, t->buf) == 0;
-		t->writes += own;
-		t->strange |= own && s->reduce.atomic;
-	}
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		t->strange |= s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, t->buf) == 0;
-	return true;
-}
-
-Touch producer_touches(Stmt *list, const char *buf)
-{
-	Touch t = { .buf = buf };
-	ir_each_stmt(list, touch_stmt, &t);
-	return t;
-}
-
-Touch producer_touches_one(Stmt *s, const char *buf)
-{
-	Stmt *next = s->next;
-	s->next = NULL;
-	Touch t = producer_touches(s, buf);
-	s->next = next;
-	return t;
-}
-
 bool producer_is_param(const Fn *fn, const char *buf)
 {
 	for (int k = 0; k < fn->nparam; k++)
 		if (fn->param[k].buf != NULL && strcmp(fn->param[k].buf->name, buf) == 0)
 			return true;
 	return false;
-}
-
-typedef struct Rename {
-	const char *from, *to;
-} Rename;
-
-static const Expr *rename_load(Ir *ir, const Expr *e, void *arg)
-{
-	const Rename *r = arg;
-	if (e->op != IR_LOAD || strcmp(e->name, r->from) != 0)
-		return e;
-	return ir_load_named(ir, r->to, dtype_scalar(e->type), e->arg, e->nargs);
-}
-
-static void rename_access(const Rename *r, const char **buf)
-{
-	if (*buf != NULL && strcmp(*buf, r->from) == 0)
-		*buf = r->to;
-}
-
-static bool rename_stmt(Stmt *s, void *arg)
-{
-	if (s->kind == ST_STORE)
-		rename_access(arg, &s->store.dst.buf);
-	if (s->kind == ST_PREFETCH)
-		rename_access(arg, &s->prefetch.buf);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		rename_access(arg, &s->reduce.dst[k].buf);
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		rename_access(arg, &s->call.arg[k].buf);
-	return true;
-}
-
-void producer_rename(Ir *ir, Stmt *list, const char *from, const char *to)
-{
-	Rename r = { from, to };
-	ir_map_stmt(ir, list, rename_load, &r);
-	ir_each_stmt(list, rename_stmt, &r);
 }
 
 Stmt *producer_copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *to, const char *const *loop)
@@ -123,7 +38,7 @@ Stmt *producer_copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *
 
 /*
  * min(p, q) is neither above p nor q, max(p, q) below neither; and x - min(p, q) is the larger one of
- * x - p and x - q. Taken apart like this, what both ends have in common goes away.
+ * x - p and x - q. Taken apart like this, what both ends have in common goes away. A select is one of its arms.
  */
 int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env)
 {
@@ -131,6 +46,12 @@ int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env)
 	int64_t all = ir_interval(ir_simplify(ir, ir_sub(ir, hi, lo), env), env).hi;
 	if (lo->op == IR_MIN && of_hi) {
 		int64_t a = producer_most(ir, hi, lo->arg[0], env), b = producer_most(ir, hi, lo->arg[1], env);
+		int64_t apart = a > b ? a : b;
+		return apart < all ? apart : all;
+	}
+	if (lo->op == IR_SELECT) {
+		int64_t a = producer_most(ir, hi, lo->arg[1], ir_range_if(ir, lo->arg[0], true, env));
+		int64_t b = producer_most(ir, hi, lo->arg[2], ir_range_if(ir, lo->arg[0], false, env));
 		int64_t apart = a > b ? a : b;
 		return apart < all ? apart : all;
 	}
@@ -158,37 +79,6 @@ static Stmt **find_alloc(Stmt **list, const char *buf)
 			return below;
 	}
 	return NULL;
-}
-
-/* The one buffer that the block writes; *why says what is wrong. */
-typedef struct Writes {
-	const char *buf;
-	const char *why;
-} Writes;
-
-static void note_write(Writes *w, const char *buf)
-{
-	if (w->buf == NULL)
-		w->buf = buf;
-	else if (strcmp(w->buf, buf) != 0)
-		w->why = "it writes more than one buffer";
-}
-
-static bool find_writes(Stmt *s, void *arg)
-{
-	Writes *w = arg;
-	switch (s->kind) {
-	case ST_STORE: note_write(w, s->store.dst.buf); break;
-	case ST_REDUCE:
-		for (int k = 0; k < s->reduce.n; k++)
-			note_write(w, s->reduce.dst[k].buf);
-		break;
-	case ST_FOR:
-	case ST_IF:
-	case ST_LET: break;
-	default: w->why = "it is not of stores and reductions alone";
-	}
-	return true;
 }
 
 static int iter_named(const Stmt *block, const Expr *e)
@@ -296,6 +186,20 @@ static void find_top(Producer *p)
 	}
 }
 
+/* A loop around the block's own ones that bounds one of these (see ring); NULL: there is none. */
+static const char *bounded_by(const Producer *p)
+{
+	int own = 0;
+	while (own < p->at.naround && p->at.around[own] != *p->top)
+		own++;
+	for (int k = own; k < p->at.naround; k++)
+		for (int j = 0; j < own; j++)
+			if (ir_uses_var(p->at.around[k]->loop.lo, p->at.around[j]->loop.var) ||
+				ir_uses_var(p->at.around[k]->loop.hi, p->at.around[j]->loop.var))
+				return p->at.around[j]->loop.var;
+	return NULL;
+}
+
 static bool other_fn_touches(const Sched *s, const Producer *p)
 {
 	for (size_t k = 0; k < s->ks->n; k++)
@@ -311,23 +215,22 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 	if (!sched_find_block(s, name, &p->at))
 		return false;
 	Stmt *b = p->at.block;
-	Writes w = { 0 };
-	ir_each_stmt(b->block.init, find_writes, &w);
-	ir_each_stmt(b->block.body, find_writes, &w);
-	if (w.buf == NULL || w.why != NULL)
-		return sched_refuse(s, what, name, w.why != NULL ? w.why : "it writes nothing");
-	p->buf = ir_find_buf(p->at.fn, w.buf);
+	const char *why, *buf = producer_writes(b, &why);
+	if (buf == NULL)
+		return sched_refuse(s, what, name, why);
+	p->buf = ir_find_buf(p->at.fn, buf);
 	if (b->block.where != NULL)
 		return sched_refuse(s, what, name, "it has a predicate: do this before its loops are split");
 	if (!covers(p))
-		return sched_refuse_for(s, what, name, "its iterators are not, one by one, the indices of", w.buf);
-	Touch all = producer_touches(p->at.fn->body, w.buf);
+		return sched_refuse_for(s, what, name, "its iterators are not, one by one, the indices of", buf);
+	Touch all = producer_touches(p->at.fn->body, buf);
 	if (all.strange || all.hints > 0)
-		return sched_refuse_for(s, what, name, "a call, a prefetch or an atomic statement uses", w.buf);
-	if (producer_touches(p->at.fn->body, w.buf).writes != producer_touches_one(b, w.buf).writes)
-		return sched_refuse_for(s, what, name, "another block writes", w.buf);
+		return sched_refuse_for(s, what, name, "a call, a prefetch or an atomic statement uses", buf);
+	if (producer_touches(p->at.fn->body, buf).writes != producer_touches_one(b, buf).writes)
+		return sched_refuse_for(s, what, name, "another block writes", buf);
 	find_top(p);
-	return true;
+	const char *outer = bounded_by(p);
+	return outer == NULL || sched_refuse_for(s, what, name, "which part it makes is bounded by loop", outer);
 }
 
 /* And nobody outside of the Fn sees the buffer. */

@@ -1,14 +1,12 @@
 /*
  * What it takes to move a producer: a block that makes a whole buffer, each element at the place its
- * spatial iterators say, alone in its loops; who else reads and writes the buffer; and whether what
- * the block reads changes behind it. Facts only; prim_move.c does the moving.
+ * spatial iterators say, alone in its loops; and whether what the block reads changes behind it. Facts
+ * only; prim_move.c does the moving.
  */
 #ifndef SCHEDULE_PRODUCER_H
 #define SCHEDULE_PRODUCER_H
 
-#include "schedule/sched.h"
-
-#include "ir/bounds.h"
+#include "schedule/accesses.h"
 
 /* A block that makes all of one buffer, and the loops that hold nothing but it. */
 typedef struct Producer {
@@ -20,18 +18,6 @@ typedef struct Producer {
 	bool fixed; /* there is such a dimension: an instance makes several elements */
 } Producer;
 
-/* How often the statements of a list access a buffer. */
-typedef struct Touch {
-	const char *buf;
-	int loads, writes, hints;
-	bool strange; /* a call or an atomic sees it */
-} Touch;
-
-Touch producer_touches(Stmt *list, const char *buf);
-Touch producer_touches_one(Stmt *s, const char *buf); /* s without its siblings */
-
-/* All accesses of the list to buffer `from` are to `to`. */
-void producer_rename(Ir *ir, Stmt *list, const char *from, const char *to);
 /* for each element: to[i, j, ..] = from[i, j, ..], in loops of these names over a block of that name. */
 Stmt *producer_copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *to, const char *const *loop);
 /* What hi - lo is at most; its effort grows with the mins and maxes in them. */

@@ -97,7 +97,7 @@ static bool read_args(Arena *a, Step *st, const Word *w, int n, const char *plac
 	const PrimRow *row = &rows[st->prim];
 	int at = 0;
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
-		bool many = p[1] == '*', optional = p[0] == 'W' && p[1] == '?';
+		bool many = p[1] == '*', optional = p[1] == '?';
 		if (optional && at == n)
 			break;
 		do {

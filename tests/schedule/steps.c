@@ -24,22 +24,52 @@ const char *const step_workloads[] = {
 	"dag block\nin x: f32[1,4,7,7]\nin r: f32[1,6,7,7]\nconst w: f32[6,4,3,3]\ny: f32[1,6,7,7] = conv(x, w) "
 	"pads=[1,1,1,1]\n"
 	"z: f32[1,6,7,7] = add(y, r)\nv: f32[1,6,7,7] = relu(z)\nout v\n",
+	"dag rows\nin x: f32[1,3,7,5]\nconst w: f32[4,3,1,1]\nconst v: f32[4,1,3,3]\ny: f32[1,4,7,5] = conv(x, w)\n"
+	"z: f32[1,4,7,5] = conv(y, v) groups=4 pads=[1,1,1,1]\nout z\n",
+	"dag pooled\nin x: f32[1,2,7,8]\nconst w: f32[3,2,1,1]\ny: f32[1,3,7,8] = conv(x, w)\nr: f32[1,3,7,8] = relu(y)\n"
+	"z: f32[1,3,3,3] = max_pool(r) kernel=[3,3] strides=[2,2]\nout z\n",
+	"dag chain\nin x: f32[1,2,17]\nconst w: f32[3,2,3]\nconst v: f32[3,1,5]\ny: f32[1,3,17] = conv(x, w) pads=[1,1]\n"
+	"r: f32[1,3,17] = relu(y)\nz: f32[1,3,8] = conv(r, v) groups=3 strides=[2] pads=[1,1]\n"
+	"p: f32[1,3,6] = max_pool(z) kernel=[3]\nout p\n",
 	"dag transpose\nin x: f32[7,4,13]\ny: f32[13,7,4] = transpose(x) perm=[2,0,1]\nout y\n",
 };
 const int step_nworkload = LEN(step_workloads);
 
+/* A buffer that a loop's body declares, or a block below it, and the loop. */
+typedef struct Inside {
+	const char *name, *loop;
+} Inside;
+
 typedef struct Loops {
 	Arena *arena;
 	VEC(const char *) name, block, tensor;
+	VEC(Inside) declared, below;
 } Loops;
+
+static void add_inside(Loops *l, const Stmt *loop)
+{
+	for (const Stmt *c = loop->loop.body; c != NULL; c = c->next) {
+		const Stmt *inner = c;
+		while (inner->kind == ST_FOR)
+			inner = inner->loop.body;
+		if (c->kind == ST_ALLOC)
+			vec_push(l->arena, &l->declared, ((Inside){ c->alloc->name, loop->loop.var }));
+		if (inner->kind == ST_BLOCK && c->next != NULL)
+			vec_push(l->arena, &l->below, ((Inside){ inner->block.name, loop->loop.var }));
+	}
+}
 
 static bool add_loop(Stmt *s, void *arg)
 {
 	Loops *l = arg;
-	if (s->kind == ST_FOR)
+	if (s->kind == ST_FOR) {
 		vec_push(l->arena, &l->name, s->loop.var);
+		add_inside(l, s);
+	}
 	if (s->kind == ST_BLOCK)
 		vec_push(l->arena, &l->block, s->block.name);
+	if (s->kind == ST_ALLOC)
+		vec_push(l->arena, &l->tensor, s->alloc->name);
 	return true;
 }
 
@@ -104,12 +134,19 @@ const char *random_step_of(Arena *a, const KernelSet *ks, Prim prim, Rng *rng)
 	size_t last = (size_t)rng_below(rng, l.name.n + 1), block = (size_t)rng_below(rng, l.block.n + 1);
 	const PrimRow *row = prim_row(prim);
 	text_add(&line, "%s", row->name);
+	size_t pairs = prim == PRIM_store_at ? l.declared.n : prim == PRIM_ring ? l.below.n : 0;
+	if (pairs > 0 && rng_below(rng, 8) != 0) { /* of any two names hardly any fit */
+		size_t k = (size_t)rng_below(rng, pairs);
+		const Inside *in = prim == PRIM_store_at ? &l.declared.at[k] : &l.below.at[k];
+		text_add(&line, " %s %s\n", in->name, in->loop);
+		return text_str(&line);
+	}
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
 		int many = p[0] == 'L' && p[1] == '*' ? 2 + (int)rng_below(rng, 4) : 1;
 		if (p[0] == 'W')
 			text_add(&line, "%s%s", p[1] == 0 || rng_below(rng, 4) != 0 ? " " : " #", any_word(prim, rng));
 		else if (p[0] == 'I')
-			text_add(&line, " %lld", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
+			text_add(&line, "%s%lld", p[1] != '?' || rng_below(rng, 2) != 0 ? " " : " #", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
 		else if (p[0] == 'A')
 			text_add(&line, " conv2d.winograd");
 		else if (p[0] == 'K')

@@ -1,0 +1,320 @@
+/* See accesses.h. */
+#include "schedule/accesses.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+/* ---- who reads and writes a buffer ---- */
+
+static void touch_load(const Expr *e, void *arg)
+{
+	Touch *t = arg;
+	t->loads += e->op == IR_LOAD && strcmp(e->name, t->buf) == 0;
+}
+
+static void touch_expr(const Expr *e, void *arg)
+{
+	ir_each_node(e, touch_load, arg);
+}
+
+static bool touch_stmt(Stmt *s, void *arg)
+{
+	Touch *t = arg;
+	ir_each_expr(s, touch_expr, t);
+	if (s->kind == ST_STORE)
+		t->writes += strcmp(s->store.dst.buf, t->buf) == 0;
+	if (s->kind == ST_PREFETCH)
+		t->hints += strcmp(s->prefetch.buf, t->buf) == 0;
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
+		bool own = strcmp(s->reduce.dst[k].buf, t->buf) == 0;
+		t->writes += own;
+		t->strange |= own && s->reduce.atomic;
+	}
+	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
+		t->strange |= s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, t->buf) == 0;
+	return true;
+}
+
+Touch producer_touches(Stmt *list, const char *buf)
+{
+	Touch t = { .buf = buf };
+	ir_each_stmt(list, touch_stmt, &t);
+	return t;
+}
+
+Touch producer_touches_one(Stmt *s, const char *buf)
+{
+	Stmt *next = s->next;
+	s->next = NULL;
+	Touch t = producer_touches(s, buf);
+	s->next = next;
+	return t;
+}
+
+/* ---- what a block writes, what statements access ---- */
+
+/* The one buffer, and what is wrong. */
+typedef struct Writes {
+	const char *buf;
+	const char *why;
+} Writes;
+
+static void see_buffer(Writes *w, const char *buf)
+{
+	if (w->buf == NULL)
+		w->buf = buf;
+	else if (strcmp(w->buf, buf) != 0)
+		w->why = "it writes more than one buffer";
+}
+
+static bool find_writes(Stmt *s, void *arg)
+{
+	Writes *w = arg;
+	switch (s->kind) {
+	case ST_STORE: see_buffer(w, s->store.dst.buf); break;
+	case ST_REDUCE:
+		for (int k = 0; k < s->reduce.n; k++)
+			see_buffer(w, s->reduce.dst[k].buf);
+		break;
+	case ST_FOR:
+	case ST_IF:
+	case ST_LET: break;
+	default: w->why = "it is not of stores and reductions alone";
+	}
+	return true;
+}
+
+const char *producer_writes(const Stmt *block, const char **why)
+{
+	Writes w = { 0 };
+	ir_each_stmt(block->block.init, find_writes, &w);
+	ir_each_stmt(block->block.body, find_writes, &w);
+	*why = w.why != NULL || w.buf != NULL ? w.why : "it writes nothing";
+	return *why == NULL ? w.buf : NULL;
+}
+
+typedef struct Places {
+	const char *buf;
+	bool (*see)(const Access *at, void *arg);
+	void *arg;
+	bool good; /* all accesses were seen, and true */
+} Places;
+
+static bool see_places(Stmt *s, void *arg)
+{
+	Places *w = arg;
+	if (s->kind == ST_STORE && strcmp(s->store.dst.buf, w->buf) == 0)
+		w->good = w->good && w->see(&s->store.dst, w->arg);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		if (strcmp(s->reduce.dst[k].buf, w->buf) == 0)
+			w->good = w->good && w->see(&s->reduce.dst[k], w->arg);
+	return w->good;
+}
+
+bool producer_each_write(const Stmt *block, const char *buf, bool (*f)(const Access *, void *), void *arg)
+{
+	Places w = { buf, f, arg, true };
+	ir_each_stmt(block->block.init, see_places, &w);
+	ir_each_stmt(block->block.body, see_places, &w);
+	return w.good;
+}
+
+bool producer_hull(const Sched *s, const Fn *fn, const Stmt *list, const char *buf, int rank, const Expr **lo, const Expr **hi)
+{
+	bool any = false;
+	for (const Stmt *c = list; c != NULL; c = c->next) {
+		int n;
+		const Region *r = ir_regions(s->ir, fn, s->ks, c, &n);
+		for (int i = 0; i < n; i++) {
+			if (strcmp(r[i].buf, buf) != 0)
+				continue;
+			for (int k = 0; k < rank; k++) {
+				lo[k] = any ? ir_min(s->ir, lo[k], r[i].lo[k]) : r[i].lo[k];
+				hi[k] = any ? ir_max(s->ir, hi[k], r[i].hi[k]) : r[i].hi[k];
+			}
+			any = true;
+		}
+	}
+	return any;
+}
+
+typedef struct Names {
+	const Place *l;
+	bool outer;
+} Names;
+
+static bool is_around(const Place *l, const char *var)
+{
+	for (int k = 0; k < l->naround; k++)
+		if (strcmp(l->around[k]->loop.var, var) == 0)
+			return true;
+	return strcmp(l->loop->loop.var, var) == 0;
+}
+
+static void see_name(const Expr *e, void *arg)
+{
+	Names *n = arg;
+	n->outer &= e->op != IR_LOAD && (e->op != IR_VAR || is_around(n->l, e->name));
+}
+
+bool producer_is_outer(const Place *l, const Expr *e)
+{
+	Names n = { l, true };
+	ir_each_node(e, see_name, &n);
+	return n.outer;
+}
+
+/* ---- what iterations hand on ---- */
+
+typedef struct Written {
+	const Stmt *block; /* NULL: none */
+	const char *buf;
+} Written;
+
+typedef struct Carry {
+	Arena *arena;
+	Stmt *body;
+	const Stmt *block; /* the one that is looked at */
+	VEC(Written) write; /* what outlives an iteration; each pair once */
+	const char *found;
+} Carry;
+
+static void note_write(Carry *c, const char *buf)
+{
+	Written w = { c->block, buf };
+	for (size_t k = 0; k < c->write.n; k++)
+		if (c->write.at[k].block == c->block && strcmp(c->write.at[k].buf, buf) == 0)
+			return;
+	if (nest_outlives(c->body, buf))
+		vec_push(c->arena, &c->write, w);
+}
+
+static bool note_writes(Stmt *s, void *arg)
+{
+	Carry *c = arg;
+	if (s->kind == ST_BLOCK)
+		c->block = s;
+	if (s->kind == ST_STORE)
+		note_write(c, s->store.dst.buf);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		note_write(c, s->reduce.dst[k].buf);
+	return true;
+}
+
+static void note_read(const Expr *e, void *arg)
+{
+	Carry *c = arg;
+	for (size_t k = 0; e->op == IR_LOAD && k < c->write.n; k++)
+		if (c->write.at[k].block != c->block && strcmp(c->write.at[k].buf, e->name) == 0)
+			c->found = e->name;
+}
+
+static void note_reads(const Expr *e, void *arg)
+{
+	ir_each_node(e, note_read, arg);
+}
+
+static bool look_for_reads(Stmt *s, void *arg)
+{
+	Carry *c = arg;
+	if (s->kind == ST_BLOCK)
+		c->block = s;
+	ir_each_expr(s, note_reads, c);
+	return c->found == NULL;
+}
+
+const char *producer_carries(Arena *a, const Stmt *loop)
+{
+	Carry c = { .arena = a, .body = loop->loop.body };
+	ir_each_stmt(c.body, note_writes, &c);
+	c.block = NULL;
+	ir_each_stmt(c.body, look_for_reads, &c);
+	return c.found;
+}
+
+/* ---- elsewhere ---- */
+
+typedef struct Rename {
+	const char *from, *to;
+} Rename;
+
+static const Expr *rename_load(Ir *ir, const Expr *e, void *arg)
+{
+	const Rename *r = arg;
+	if (e->op != IR_LOAD || strcmp(e->name, r->from) != 0)
+		return e;
+	return ir_load_named(ir, r->to, dtype_scalar(e->type), e->arg, e->nargs);
+}
+
+static void rename_access(const Rename *r, const char **buf)
+{
+	if (*buf != NULL && strcmp(*buf, r->from) == 0)
+		*buf = r->to;
+}
+
+static bool rename_stmt(Stmt *s, void *arg)
+{
+	if (s->kind == ST_STORE)
+		rename_access(arg, &s->store.dst.buf);
+	if (s->kind == ST_PREFETCH)
+		rename_access(arg, &s->prefetch.buf);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		rename_access(arg, &s->reduce.dst[k].buf);
+	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
+		rename_access(arg, &s->call.arg[k].buf);
+	return true;
+}
+
+void producer_rename(Ir *ir, Stmt *list, const char *from, const char *to)
+{
+	Rename r = { from, to };
+	ir_map_stmt(ir, list, rename_load, &r);
+	ir_each_stmt(list, rename_stmt, &r);
+}
+
+typedef struct Reindex {
+	const char *buf;
+	IndexFn f;
+	void *arg;
+} Reindex;
+
+static const Expr **indices(Ir *ir, const Reindex *r, const Expr *const *idx, int n)
+{
+	const Expr **at = arena_array(ir_arena(ir), const Expr *, n + 1);
+	for (int k = 0; k < n; k++)
+		at[k] = r->f(ir, k, idx[k], r->arg);
+	return at;
+}
+
+static const Expr *reindex_load(Ir *ir, const Expr *e, void *arg)
+{
+	const Reindex *r = arg;
+	if (e->op != IR_LOAD || strcmp(e->name, r->buf) != 0)
+		return e;
+	return ir_load_named(ir, e->name, dtype_scalar(e->type), indices(ir, r, e->arg, e->nargs), e->nargs);
+}
+
+typedef struct ReindexIn {
+	Ir *ir;
+	const Reindex *r;
+} ReindexIn;
+
+static bool reindex_stmt(Stmt *s, void *arg)
+{
+	const ReindexIn *in = arg;
+	if (s->kind == ST_STORE && strcmp(s->store.dst.buf, in->r->buf) == 0)
+		s->store.dst.idx = indices(in->ir, in->r, s->store.dst.idx, s->store.dst.n);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		if (strcmp(s->reduce.dst[k].buf, in->r->buf) == 0)
+			s->reduce.dst[k].idx = indices(in->ir, in->r, s->reduce.dst[k].idx, s->reduce.dst[k].n);
+	return true;
+}
+
+void producer_reindex(Ir *ir, Stmt *list, const char *buf, IndexFn f, void *arg)
+{
+	Reindex r = { buf, f, arg };
+	ir_each_stmt(list, reindex_stmt, &(ReindexIn){ ir, &r });
+	ir_map_stmt(ir, list, reindex_load, &r);
+}
