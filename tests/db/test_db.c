@@ -479,6 +479,26 @@ START_TEST(what_is_put_is_taken)
 }
 END_TEST
 
+START_TEST(a_database_that_is_gone_takes_nothing)
+{
+	Err err = { 0 };
+	const char *path = path_of("a.sqlite");
+	Db *db = open_or_die(path, DB_WRITE);
+	World w = fill_world(db, 8);
+	put_run(db, &w, "", RUN_OK, 1000, 5);
+	if (_i == 0) {
+		ck_assert_int_eq(unlink(path), 0);
+	} else {
+		filled("b.sqlite");
+		ck_assert_int_eq(rename(path_of("b.sqlite"), path), 0);
+	}
+	ck_assert(!db_put_task(db, task_of(9), &err));
+	ck_assert_int_eq(err.code, ERR_DEVICE);
+	ck_assert_msg(strstr(err.text, "deleted or replaced") != NULL, "%s", err.text);
+	db_close(db);
+}
+END_TEST
+
 /* What a tuner leaves that had no room for its tables, or was ended before. */
 START_TEST(an_empty_file_holds_no_records)
 {
@@ -545,6 +565,7 @@ int main(void)
 	tcase_add_test(tc, many_may_make_one_database);
 	tcase_add_test(tc, missing_folders_and_permissions_are_told);
 	tcase_add_test(tc, what_is_put_is_taken);
+	tcase_add_loop_test(tc, a_database_that_is_gone_takes_nothing, 0, 2);
 	tcase_add_test(tc, an_empty_file_holds_no_records);
 	tcase_add_test(tc, a_name_is_a_file);
 	tcase_add_test(tc, a_read_only_folder_is_read);
