@@ -320,6 +320,19 @@ static void edge_steps(Sketch *s, const TileAxis *x, int64_t part, const char *o
 	sketch_step(s, "cut %s %lld", outer, (long long)(n - 1));
 }
 
+/* Before anything is cut: copies of loops ask for themselves. */
+static void ahead_steps(Sketch *s, const Tiled *t, const Tile *tile, const char *tiles)
+{
+	if (tile->pack == NULL)
+		return;
+	if (tile->ahead == AHEAD_TILE && tiles != NULL)
+		sketch_step(s, "prefetch %s.p %s %s %s 1", tile->pack, t->block, tiles, tile->reduce[0]);
+	if (tile->ahead != AHEAD_STREAM || tile->stream == NULL)
+		return;
+	sketch_step(s, "prefetch %s.p %s %s %s %lld", tile->pack, t->block, tile->stream, tile->stream, (long long)tile->far);
+	sketch_step(s, "unroll %s.p.f", tile->pack);
+}
+
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 {
 	Text line = { .arena = s->arena };
@@ -342,6 +355,7 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	if (last != NULL) {
 		sketch_step(s, "compute_at %s %s", t->block, last);
 		reduction_steps(s, t, tile);
+		ahead_steps(s, t, tile, vec.outer);
 	}
 	step_if(s, "unroll", pix.lanes);
 	step_if(s, "unroll", vec.vectors);

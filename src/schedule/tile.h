@@ -34,6 +34,9 @@ typedef struct Tiled {
 /* False: the set is not of that form. */
 bool tiled_read(Arena *a, const KernelSet *naive, Tiled *out);
 
+/* Which packed weights are asked for in time. */
+enum { AHEAD_NONE, AHEAD_STREAM /* those `far` iterations of loop `stream` on */, AHEAD_TILE /* of the next tile of lanes */ };
+
 typedef struct Tile {
 	int vector;          /* the axis of lanes */
 	int64_t lanes, vectors; /* lanes of one, how many vectors side by side */
@@ -41,6 +44,9 @@ typedef struct Tile {
 	int64_t pixels;
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
+	int64_t ahead;
+	const char *stream; /* NULL: none */
+	int64_t far;
 	int nreduce;
 	const char *reduce[TILE_AXES]; /* reduce loops after `splits`, outermost first, none forgotten */
 	Text splits;                   /* steps that cut reduce loops */

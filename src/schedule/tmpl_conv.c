@@ -24,6 +24,9 @@ static bool applies(const Task *task, const Target *target)
 		y->shape.rank >= 3;
 }
 
+/* Channels from which weights come where channels lie in no blocks; the pixels up to which cold weights are felt. */
+enum { FAR = 16, FEW_PIXELS = 256 };
+
 static int reduce_named(const Tiled *t, const char *name)
 {
 	for (int k = 0; k < t->nreduce; k++)
@@ -74,6 +77,28 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block
 		text_add(&tile->unrolls, "unroll %s\n", innermost);
 	}
 	tile->nreduce = n;
+	if (inner != NULL && t->reduce[c].extent > 1) {
+		int64_t channels = block > 1 ? block : FAR, step = innermost != NULL ? unroll : 1;
+		tile->stream = inner;
+		tile->far = channels > step ? channels / step : 1;
+	}
+}
+
+/*
+ * Weights of few pixels come from memory faster than it gives them. Windows take them from behind the block of
+ * channels at hand, where the hardware does not look; 1x1 convolutions from the next tile, while they
+ * work on this one. What was measured: docs/benchmarks.md.
+ */
+static int guess_ahead(const Value *w, const Value *y)
+{
+	int64_t taps = 1, pixels = 1;
+	for (int k = 2; k < w->shape.rank; k++)
+		taps *= w->shape.dim[k];
+	for (int k = 2; k < y->shape.rank; k++)
+		pixels *= y->shape.dim[k];
+	if (pixels > FEW_PIXELS)
+		return AHEAD_NONE;
+	return taps > 1 ? AHEAD_STREAM : AHEAD_TILE;
 }
 
 /* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
@@ -114,7 +139,8 @@ static int64_t choose_algorithm(Sketch *s)
 
 static bool run(Sketch *s, Err *err)
 {
-	static const int64_t orders[] = { 0, 1, 2 }, unrolls[] = { 1, 2, 4, 8 }, flag[] = { 0, 1 };
+	static const int64_t orders[] = { 0, 1, 2 }, unrolls[] = { 1, 2, 4, 8 }, flag[] = { 0, 1 },
+		aheads[] = { AHEAD_NONE, AHEAD_STREAM, AHEAD_TILE };
 	const Dag *d = s->task->dag;
 	const OpCall *c = &d->call.at[0];
 	const Value *w = &d->value.at[c->in[1]];
@@ -146,6 +172,7 @@ static bool run(Sketch *s, Err *err)
 	int64_t block = 1;
 	if (!depthwise) {
 		int64_t unroll = sketch_knob(s, "unroll", unrolls, 4, 0);
+		tile.ahead = sketch_knob(s, "ahead", aheads, 3, guess_ahead(w, &d->value.at[c->out[0]]));
 		block = channel_block(&d->value.at[c->in[0]]);
 		if (w->shape.dim[1] < block)
 			block = 1;

@@ -159,6 +159,7 @@ WinogradKnobs winograd_knobs(Sketch *s)
 		.unroll = sketch_knob(s, "wino.unroll", unroll, 3, 0),
 		.order = sketch_knob(s, "wino.order", flag, 2, 0),
 		.edges = sketch_knob(s, "wino.edges", flag, 2, 0),
+		.ahead = sketch_knob(s, "wino.ahead", flag, 2, 1),
 	};
 }
 
@@ -252,6 +253,8 @@ static void product_nest(Sketch *s, const Conv *v, WinogradKnobs k, int64_t tile
 		if (order[i] != NULL)
 			sketch_step(s, "unroll %s", order[i]);
 	sketch_step(s, "vectorize %s", vector);
+	if (k.ahead != 0)
+		sketch_step(s, "prefetch %s.u wino.m %s %s 1", v->d->value.at[v->c->out[0]].name, o_o != NULL ? o_o : "m.j", c);
 	/* The inner one first: what is copied is then without conditions already. */
 	int64_t whole[2] = { v->filters / (f * v->lanes), tiles / p };
 	bool tail[2] = { o_o != NULL && v->filters % (f * v->lanes) != 0, tile_o != NULL && tiles % p != 0 };

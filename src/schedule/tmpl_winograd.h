@@ -14,6 +14,7 @@ typedef struct WinogradKnobs {
 	int64_t tile;   /* of the product: f * 1000 + p */
 	int64_t unroll; /* input channels at a time */
 	int64_t edges;  /* 1: the first and last tiles of a row are code of their own */
+	int64_t ahead;  /* 1: the next weights are asked for while these are used */
 	int64_t order;  /* 0: weights stay while tiles pass; 1: tiles stay */
 } WinogradKnobs;
 

@@ -211,6 +211,42 @@ START_TEST(every_sampled_schedule_equals_the_naive_fn)
 }
 END_TEST
 
+/* What the default asks for in time: nothing for many pixels; the next tile's weights; those a block of channels on. */
+static const struct {
+	const char *dag, *step;
+} asked[] = {
+	{ "dag a\nin x: f32[1,32,17,17]:NCHW8c\nconst w: f32[64,32,1,1]\ny: f32[1,64,17,17]:NCHW8c = conv(x, w)\nout y\n", NULL },
+	{ "dag b\nin x: f32[1,32,7,7]:NCHW8c\nconst w: f32[64,32,1,1]\ny: f32[1,64,7,7]:NCHW8c = conv(x, w)\nout y\n",
+		"prefetch c0.p conv o.w.o.o c.o 1\n" },
+	{ "dag c\nin x: f32[1,32,7,7]:NCHW8c\nconst w: f32[64,32,3,3]\ny: f32[1,64,4,4]:NCHW8c = conv(x, w) strides=[2,2] "
+	  "pads=[1,1,1,1]\nout y\n",
+		"prefetch c0.p conv c.i c.i 8\nunroll c0.p.f\n" },
+	{ "dag d\nin x: f32[1,3,9,9]\nconst w: f32[16,3,3,3]\ny: f32[1,16,7,7]:NCHW8c = conv(x, w)\nout y\n",
+		"prefetch c0.p conv c c 16\nunroll c0.p.f\n" },
+	{ "dag e\nin x: f32[1,1,9,9]\nconst w: f32[16,1,3,3]\ny: f32[1,16,7,7]:NCHW8c = conv(x, w)\nout y\n", NULL },
+	{ "dag f\nin x: f32[1,512,7,7]:NCHW8c\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7]:NCHW8c = conv(x, w) "
+	  "pads=[1,1,1,1]\nout y\n",
+		"prefetch v1.u wino.m m.o.o m.c 1\n" },
+};
+
+START_TEST(cold_weights_are_asked_for)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Task *task = task_of(a, asked[_i].dag);
+	Target target = cpu(1);
+	Text out = { .arena = a };
+	Space *space = space_new(a, task, &target, &err);
+	Trace *t = space != NULL ? space_trace(space, space->first, a, &err) : NULL;
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&out, t);
+	const char *found = strstr(text_str(&out), asked[_i].step != NULL ? asked[_i].step : "prefetch");
+	ck_assert_msg((found != NULL) == (asked[_i].step != NULL), "%s", text_str(&out));
+	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text, text_str(&out));
+	arena_free(a);
+}
+END_TEST
+
 /* Vectors of two lanes, and none at all: the space is smaller, and there is one. */
 START_TEST(narrow_machines_have_spaces)
 {
@@ -305,6 +341,7 @@ int main(void)
 	tcase_add_loop_test(tc, bad_traces_are_refused_with_their_line, 0, LEN(bad));
 	tcase_add_test(tc, a_long_text_is_refused);
 	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_fn, 0, LEN(workloads));
+	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	tcase_add_loop_test(tc, narrow_machines_have_spaces, 0, 3);
 	tcase_add_test(tc, a_target_without_schedules_is_refused);
 	tcase_add_test(tc, the_page_has_the_table_of_primitives);
