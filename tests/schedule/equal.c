@@ -73,6 +73,11 @@ int draw_args(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed, 
 		for (int64_t i = 0; i < count; i++) {
 			if (holds != NULL && !holds[i])
 				continue;
+			if (!dtype_is_float(b->type)) {
+				uint64_t any = rng_next(&rng);
+				memcpy((char *)residue + dtype_bytes(b->type, i), &any, (size_t)dtype_bytes(b->type, 1));
+				continue;
+			}
 			float v = (float)(rng_real(&rng) * 2 - 1);
 			if (domain == IR_MODP)
 				residue[i] = rng_below(&rng, 1000000);
@@ -92,6 +97,10 @@ static double tolerance(const char *trace)
 
 static void compare(const Buf *b, int64_t count, const void *x, const void *y, IrDomain domain, const char *trace)
 {
+	if (!dtype_is_float(b->type)) {
+		ck_assert_msg(memcmp(x, y, (size_t)dtype_bytes(b->type, count)) == 0, "%s differs:\n%s", b->name, trace);
+		return;
+	}
 	for (int64_t i = 0; i < count; i++) {
 		if (domain == IR_MODP) {
 			ck_assert_msg(ir_modp_same(((const uint64_t *)x)[i], ((const uint64_t *)y)[i]),

@@ -1,7 +1,7 @@
 /*
  * The oracle of schedules: a kernel set computes what the naive one does, on random inputs, in
  * floats (1e-5 of the largest output's neighbourhood: sums are taken in another order) or modulo a
- * prime, where there is no tolerance.  Failures end the test and print the trace.
+ * prime, where there is no tolerance, nor is there of integers.  Failures end the test and print the trace.
  */
 #ifndef TESTS_SCHEDULE_EQUAL_H
 #define TESTS_SCHEDULE_EQUAL_H

@@ -31,6 +31,7 @@ const char *const step_workloads[] = {
 	"dag chain\nin x: f32[1,2,17]\nconst w: f32[3,2,3]\nconst v: f32[3,1,5]\ny: f32[1,3,17] = conv(x, w) pads=[1,1]\n"
 	"r: f32[1,3,17] = relu(y)\nz: f32[1,3,8] = conv(r, v) groups=3 strides=[2] pads=[1,1]\n"
 	"p: f32[1,3,6] = max_pool(z) kernel=[3]\nout p\n",
+	"dag exp\nin x: f32[2,16]\ny: f32[2,16] = exp(x)\nout y\n",
 	"dag transpose\nin x: f32[7,4,13]\ny: f32[13,7,4] = transpose(x) perm=[2,0,1]\nout y\n",
 };
 const int step_nworkload = LEN(step_workloads);
@@ -116,6 +117,9 @@ static const char *any_word(Prim p, Rng *rng)
 {
 	static const char *const layout[] = { "OIHW4i8o", "OIHW16o", "OI16o", "IO4i", "O4o", "HWIO", "NONE" };
 	static const char *const tail[] = { "guard", "peel", "overlap" };
+	static const char *const intrin[] = { "vexp_f32x16", "vexp_f32x16", "dpbusd_bcast_i32x16", "nothing" };
+	if (p == PRIM_tensorize)
+		return intrin[rng_below(rng, LEN(intrin))];
 	return p == PRIM_split ? tail[rng_below(rng, LEN(tail))] : layout[rng_below(rng, LEN(layout))];
 }
 

@@ -208,3 +208,320 @@ fn f(x: in f32[8], y: out f32[4]) {
 --- reindex x b
 ! trace:1: reindex x: there is already something called x.r
 ===
+fn mm(x: in u8[5, 8], w: const i8[32, 8], y: out i32[5, 32]) {
+	for m in 0..5 {
+		for n in 0..32 {
+			for k in 0..8 {
+				block mm(vm: spatial 0..5 = m, vn: spatial 0..32 = n, vk: reduce 0..8 = k) {
+					init {
+						y[vm, vn] = i32(0)
+					}
+					sum y[vm, vn] <- i32(w[vn, vk]) * i32(x[vm, vk])
+				}
+			}
+		}
+	}
+}
+--- pack w OI16o4i; split n 16; split k 4; split m 2; reorder n.o m.o k.o m.i n.i k.i; decompose_init mm k.o; vectorize n.i; tensorize n.i dpbusd_bcast_i32x16; unroll m.i
+fn mm(
+		x: in u8[5, 8],
+		w.p: const i8[32, 8] map (i0, i1) -> [i0 / 16 : 2, i1 / 4 : 2, i0 % 16 : 16, i1 % 4 : 4],
+		y: out i32[5, 32]) {
+	for n.o in 0..2 {
+		for m.o in 0..3 {
+			for m.i.init in 0..2 {
+				for n.i.init in 0..16 {
+					block mm.init(vm: spatial 0..5 = m.o * 2 + m.i.init, vn: spatial 0..32 = n.o * 16 + n.i.init) where m.o * 2 + m.i.init < 5 {
+						y[vm, vn] = i32(0)
+					}
+				}
+			}
+			for k.o in 0..2 {
+				for m.i in 0..2 unrolled {
+					block mm(vn.o: spatial 0..2 = n.o, vm.o: spatial 0..3 = m.o, vk.o: reduce 0..2 = k.o, vm.i: spatial 0..2 = m.i) where m.o * 2 + m.i < 5 {
+						intrin dpbusd_bcast_i32x16(y[vm.o * 2 + vm.i, vn.o * 16:16], x[vm.o * 2 + vm.i, vk.o * 4:4], w.p[vn.o * 16:16, vk.o * 4:4])
+					}
+				}
+			}
+		}
+	}
+}
+
+prepare fn pack.w(
+		w: const i8[32, 8],
+		w.p: out i8[32, 8] map (i0, i1) -> [i0 / 16 : 2, i1 / 4 : 2, i0 % 16 : 16, i1 % 4 : 4]) {
+	for w.o in 0..32 {
+		for w.i in 0..8 {
+			block pack.w(vw.o: spatial 0..32 = w.o, vw.i: spatial 0..8 = w.i) {
+				w.p[vw.o, vw.i] = w[vw.o, vw.i]
+			}
+		}
+	}
+}
+===
+fn f(x: in u8[9, 16, 4], w: in i8[3, 16, 9, 4], y: inout i32[2, 16]) {
+	for r in 2..5 {
+		for i in 0..16 {
+			for k in 0..4 unrolled {
+				sum y[1, i] <- i32(x[r - 2, i, k]) * i32(w[0, i, r + 3, k])
+			}
+		}
+	}
+}
+--- tensorize i dpbusd_i32x16
+fn f(x: in u8[9, 16, 4], w: in i8[3, 16, 9, 4], y: inout i32[2, 16]) {
+	for r in 2..5 {
+		intrin dpbusd_i32x16(y[1, 0:16], x[r - 2, 0:16, 0:4], w[0, 0:16, r + 3, 0:4])
+	}
+}
+===
+fn f(x: in f32[64], y: out f32[40]) {
+	for b in 0..2 {
+		for i in 4..20 {
+			block e(vi: spatial 0..40 = b * 16 + i - 4) {
+				y[vi] = exp(x[40 - vi + (vi * 2 - 16)])
+			}
+		}
+	}
+	for j in 32..40 {
+		block tail(vj: spatial 0..40 = j) {
+			y[vj] = 0.0
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+fn f(x: in f32[64], y: out f32[40]) {
+	for b in 0..2 {
+		block e(vb: spatial 0..2 = b) {
+			intrin vexp_f32x16(y[vb * 16:16], x[vb * 16 + 24:16])
+		}
+	}
+	for j in 32..40 {
+		block tail(vj: spatial 0..40 = j) {
+			y[vj] = 0.0
+		}
+	}
+}
+===
+fn f(x: in f32[64], y: out f32[64]) {
+	for i in 0..64 {
+		block e(vi: spatial 0..64 = i) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+--- split i 16; parallel i.o; tensorize i.i vexp_f32x16; tensorize i.o vexp_f32x16
+! trace:4: tensorize i.o: its loops are not, one in the other, those of the instruction vexp_f32x16
+===
+fn f(x: in f32[16], y: out f32[16]) {
+	for i in 0..16 {
+		block e(vi: spatial 0..16 = i) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+--- tensorize i vlog_f32x16
+! trace:1: tensorize i: there is no intrinsic vlog_f32x16
+===
+fn f(x: in f32[4], y: out f32[4]) {
+	for i in 0..4 {
+		block e(vi: spatial 0..4 = i) {
+			y[vi] = x[vi]
+		}
+	}
+}
+--- tensorize i cp_async_f32x4
+! trace:1: tensorize i: the target lacks the feature of the instruction, sm_80
+===
+fn f(x: in f32[8], y: out f32[8]) {
+	for i in 0..8 {
+		block e(vi: spatial 0..8 = i) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: its loops are not, one in the other, those of the instruction vexp_f32x16
+===
+fn f(x: in f32[2, 16], y: out f32[2, 16]) {
+	for i in 0..16 {
+		for j in 0..2 {
+			block e(vi: spatial 0..16 = i, vj: spatial 0..2 = j) {
+				y[vj, vi] = exp(x[vj, vi])
+			}
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: its loops are not, one in the other, those of the instruction vexp_f32x16
+===
+fn f(x: in f32[16], y: out f32[16]) {
+	for i in 0..16 {
+		block e(vi: spatial 0..16 = i) {
+			y[vi] = tanh(x[vi])
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: what stands in its loops is not the one statement of vexp_f32x16
+===
+fn f(x: in f32[32], y: out f32[16]) {
+	for i in 0..16 {
+		block e(vi: spatial 0..16 = i) {
+			y[vi] = exp(x[vi * 2])
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: its dimensions are not, one by one and with stride 1, those of the instruction's operand: x
+===
+fn f(x: in f32[16, 16], y: out f32[16]) {
+	for i in 0..16 {
+		block e(vi: spatial 0..16 = i) {
+			y[vi] = exp(x[vi, vi])
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: its dimensions are not, one by one and with stride 1, those of the instruction's operand: x
+===
+fn f(x: in f64[16], y: out f64[16]) {
+	for i in 0..16 {
+		block e(vi: spatial 0..16 = i) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: its type or scope is not that of the instruction's operand: y
+===
+fn f(y: inout f32[32]) {
+	for i in 0..16 {
+		block e(vi: spatial 0..16 = i) {
+			y[vi] = exp(y[vi + 16])
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: an operand is missing, or written and read, of vexp_f32x16
+===
+fn f(x: in f32[20], y: out f32[20]) {
+	for i in 0..20 {
+		block e(vi: spatial 0..20 = i) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+--- split i 16; tensorize i.i vexp_f32x16
+! trace:2: tensorize i.i: not all of its iterations happen: a predicate says which of block e
+===
+fn f(x: in f32[20], y: out f32[20]) {
+	for i in 0..20 {
+		block e(vi: spatial 0..20 = i) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+--- split i 16 overlap; tensorize i.i vexp_f32x16
+! trace:2: tensorize i.i: tiles overlap of loop i.o
+===
+fn f(x: in f32[20], y: out f32[20]) {
+	for i in 0..20 {
+		block e(vi: spatial 0..20 = i) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+--- split i 16 peel; tensorize i.i vexp_f32x16
+fn f(x: in f32[20], y: out f32[20]) {
+	for i.o in 0..1 {
+		block e(vi.o: spatial 0..1 = i.o) {
+			intrin vexp_f32x16(y[0:16], x[0:16])
+		}
+	}
+	for i.2 in 16..20 {
+		block e.2(vi: spatial 0..20 = i.2) {
+			y[vi] = exp(x[vi])
+		}
+	}
+}
+===
+fn f(x: in f32[16], y: out f32[16]) {
+	for i in 0..16 {
+		block e(vi: spatial 0..16 = i) {
+			if vi < 8 {
+				y[vi] = exp(x[vi])
+			} else {
+				y[vi] = 0.0
+			}
+		}
+	}
+}
+--- tensorize i vexp_f32x16
+! trace:1: tensorize i: what stands in its loops is not the one statement of vexp_f32x16
+===
+fn mm(x: in u8[4], w: const i8[16, 4], y: out i32[16]) {
+	for n in 0..16 {
+		for k in 0..4 {
+			block mm(vn: spatial 0..16 = n, vk: reduce 0..4 = k) {
+				init {
+					y[vn] = i32(0)
+				}
+				sum y[vn] <- i32(w[vn, vk]) * i32(x[vk])
+			}
+		}
+	}
+}
+--- tensorize n dpbusd_bcast_i32x16
+! trace:1: tensorize n: first its init must be taken out (decompose_init) of block mm
+===
+fn mm(x: in i8[4], w: const u8[16, 4], y: inout i32[16]) {
+	for n in 0..16 {
+		for k in 0..4 {
+			sum y[n] <- i32(w[n, k]) * i32(x[k])
+		}
+	}
+}
+--- tensorize n dpbusd_bcast_i32x16
+! trace:1: tensorize n: its dimensions are not, one by one and with stride 1, those of the instruction's operand: w
+===
+fn mm(x: in u8[4], w: const i8[4, 16], y: inout i32[16]) {
+	for n in 0..16 {
+		for k in 0..4 {
+			sum y[n] <- i32(w[k, n]) * i32(x[k])
+		}
+	}
+}
+--- tensorize n dpbusd_bcast_i32x16
+! trace:1: tensorize n: what stands in its loops is not the one statement of dpbusd_bcast_i32x16
+===
+fn mm(x: in u8[4], w: const i8[16, 4], y: inout i32[16]) {
+	for n in 0..16 {
+		for k in 0..4 {
+			max y[n] <- i32(w[n, k]) * i32(x[k])
+		}
+	}
+}
+--- tensorize n dpbusd_bcast_i32x16
+! trace:1: tensorize n: what stands in its loops is not the one statement of dpbusd_bcast_i32x16
+===
+fn f(x: in f32[64], y: out f32[64]) {
+	for i in 0..4 vector {
+		for j in 0..16 {
+			y[i * 16 + j] = exp(x[i * 16 + j])
+		}
+	}
+}
+--- tensorize j vexp_f32x16
+! trace:1: tensorize j: it stands in a vector or bound loop, i
+===
+fn f(x: in f32[64], vi.o: out f32[64]) {
+	for i in 0..64 {
+		block e(v: spatial 0..64 = i) {
+			vi.o[v] = exp(x[v])
+		}
+	}
+}
+--- split i 16; tensorize i.i vexp_f32x16
+! trace:2: tensorize i.i: there is already an iterator named after loop i.o
+===
