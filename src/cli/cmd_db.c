@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #define LOG_BYTES ((size_t)1 << 31)
+static const char DATABASE[] = "SQLite format 3"; /* what such a file begins with, its zero byte included */
 
 /* ---- shared */
 
@@ -129,6 +130,8 @@ static bool import_file(Db *db, Arena *a, const char *path, ImportCount *count, 
 	bool in = strcmp(path, "-") == 0;
 	if (in ? !file_read_fd(a, 0, "standard input", LOG_BYTES, &file, err) : !file_read(a, path, LOG_BYTES, &file, err))
 		return false;
+	if (file.n >= sizeof DATABASE && memcmp(file.at, DATABASE, sizeof DATABASE) == 0)
+		return fail(err, ERR_INPUT, path, "is a database, no log: give what dlc db export prints of it");
 	return db_import(db, path, (const char *)file.at, file.n, count, err);
 }
 

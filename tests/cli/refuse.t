@@ -86,3 +86,12 @@ $ echo "split nosuch 4" | dlc show squeezenet1_1 --stage=ir --apply=- --task=000
 $ echo "split" | dlc show squeezenet1_1 --stage=ir --apply=- --tuning-db=none
 ! dlc: standard input:1: split needs more arguments: ...
 [exit 1]
+
+# A database is no log of one.
+
+$ dlc db import one.sqlite - < /dev/null
+0 new, 0 known, 0 skipped
+
+$ dlc db import two.sqlite one.sqlite
+! dlc: one.sqlite: is a database, no log: give what dlc db export prints of it
+[exit 1]
