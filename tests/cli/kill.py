@@ -2,7 +2,7 @@
 """kill.py BUILD: the tuner is killed at random moments, and three of them share one database.
 
 Killed with SIGKILL, at any moment from its start on: every trial that it announced is in the database, the database is
-sound, no child is left after a second, and the next run goes on.  6 times, 50 with DLC_TEST_ALL=1."""
+sound, no child is left (a busy machine has some seconds to end them), and the next run goes on.  6 times, 50 with DLC_TEST_ALL=1."""
 import json, os, random, signal, sqlite3, subprocess, sys, tempfile, time
 
 BUILD = os.path.abspath(sys.argv[1])
@@ -50,7 +50,7 @@ def killed():
             told.add(json.loads(p.stdout.readline())["trial"])
         time.sleep(rng.uniform(0, 0.3) if i % 3 == 2 else rng.uniform(0, 2))
         p.kill()
-        deadline = time.time() + 5
+        deadline = time.time() + 20
         while children() and time.time() < deadline:
             time.sleep(0.05)
         assert not children(), f"round {i}: {children()} are left"
