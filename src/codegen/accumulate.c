@@ -133,6 +133,11 @@ static void scan(Loop *p, const Stmt *s, const Range *env)
 			env = lower_range(p->l, s, false, env);
 			break;
 		case ST_ALLOC: lose(p, s->alloc->name); break;
+		case ST_CALL:
+			for (int k = 0; k < s->call.n; k++)
+				if (s->call.arg[k].buf != NULL)
+					lose(p, s->call.arg[k].buf);
+			break;
 		case ST_IF:
 			p->conditional = true;
 			scan(p, s->branch.then, env);

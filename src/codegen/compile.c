@@ -55,9 +55,10 @@ typedef struct Compile {
 	Err *err;
 } Compile;
 
+/* Behind those of the entries stand reports of sub Fns. */
 static KernelReport *report_of(Compile *c, const char *name, size_t n)
 {
-	for (uint32_t k = 0; k < c->out->image.nentry; k++)
+	for (size_t k = 0; k < c->ks->n; k++)
 		if (strlen(c->out->report[k].name) == n &&
 			memcmp(c->out->report[k].name, name, n) == 0)
 			return &c->out->report[k];
@@ -169,7 +170,7 @@ static void make_emit(Compile *c)
 	LLVMDisposeTargetData(layout);
 }
 
-/* Entries: prepare Fns, then run Fns. */
+/* Entries: prepare Fns, then run Fns. Reports: theirs, then sub Fns'. */
 static bool make_entries(Compile *c)
 {
 	Module *m = c->out;
@@ -194,25 +195,41 @@ static bool make_entries(Compile *c)
 				(uint32_t)f->nsym - (f->kind == FN_RUN); /* without the threads */
 			m->report[m->image.nentry++].name = e->name;
 		}
+	for (size_t k = 0, n = m->image.nentry; k < c->ks->n; k++)
+		if (c->ks->fn[k]->kind == FN_SUB)
+			m->report[n++].name = c->ks->fn[k]->name;
+	return true;
+}
+
+/* Sub Fns before those that call them. */
+static bool emit_subs(Compile *c)
+{
+	for (size_t k = 0, n = c->out->image.nentry; k < c->ks->n; k++) {
+		if (c->ks->fn[k]->kind != FN_SUB)
+			continue;
+		if (!emit_fn(&c->emit, c->ks->fn[k]))
+			return false;
+		c->out->report[n++].depth = c->emit.deepest;
+	}
 	return true;
 }
 
 static bool emit_all(Compile *c)
 {
-	bool regs = false;
 	char *message = NULL;
 	DlcEntry *entry = (DlcEntry *)c->out->image.entry; /* made above */
+	if (!emit_subs(c))
+		return false;
 	for (uint32_t k = 0; k < c->out->image.nentry; k++) {
 		if (!emit_fn(&c->emit, ir_find_fn(c->ks, entry[k].name)))
 			return false;
 		entry[k].work_bytes = (uint64_t)c->emit.work_bytes;
 		c->out->report[k].depth = c->emit.deepest;
-		regs = regs || c->emit.regs;
 	}
 	if (LLVMVerifyModule(c->emit.mod, LLVMReturnStatusAction, &message))
 		return bug(c, "the module is broken", message);
 	LLVMDisposeMessage(message);
-	if (!regs)
+	if (!c->emit.regs)
 		return true;
 	LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
 	LLVMErrorRef failed = LLVMRunPasses(c->emit.mod, "function(mem2reg)", c->tm, o);
@@ -269,6 +286,43 @@ static bool make_texts(Compile *c)
 	return true;
 }
 
+static bool is_called_by(const EmitSub *sub, const char *fn)
+{
+	for (size_t k = 0; k < sub->caller.n; k++)
+		if (strcmp(sub->caller.at[k]->name, fn) == 0)
+			return true;
+	return false;
+}
+
+/* A kernel's figures are its own and those of what it calls. */
+static void add_subs(Compile *c)
+{
+	for (uint32_t k = 0; k < c->out->image.nentry; k++) {
+		KernelReport *r = &c->out->report[k];
+		int64_t frame = 0;
+		for (size_t j = 0; j < c->emit.sub.n; j++) {
+			const KernelReport *sub = &c->out->report[c->out->image.nentry + j];
+			if (!is_called_by(&c->emit.sub.at[j], r->name))
+				continue;
+			frame = sub->frame_bytes > frame ? sub->frame_bytes : frame;
+			r->spills += sub->spills;
+			r->code_bytes += sub->code_bytes;
+			r->inner_spills = fmax(r->inner_spills, sub->inner_spills);
+		}
+		r->frame_bytes += frame;
+	}
+}
+
+static const LinkSymbol *symbol_of(Compile *c, const Linked *linked, const char *fn)
+{
+	const char *name = emit_symbol(c->arena, ir_find_fn(c->ks, fn));
+	for (size_t j = 0; j < linked->nsymbol; j++)
+		if (strcmp(linked->symbol[j].name, name) == 0)
+			return &linked->symbol[j];
+	fail(c->err, ERR_BUG, "linker", "there is no code for %s", fn);
+	return NULL;
+}
+
 static bool make_image(Compile *c)
 {
 	LLVMMemoryBufferRef b;
@@ -284,18 +338,15 @@ static bool make_image(Compile *c)
 	DlcEntry *entry = (DlcEntry *)image->entry;
 	image->bytes = linked.bytes;
 	image->size = linked.size;
-	for (uint32_t k = 0; k < image->nentry; k++) {
-		const LinkSymbol *s = NULL;
-		const char *name = emit_symbol(c->arena, ir_find_fn(c->ks, entry[k].name));
-		for (size_t j = 0; j < linked.nsymbol && s == NULL; j++)
-			if (strcmp(linked.symbol[j].name, name) == 0)
-				s = &linked.symbol[j];
+	for (size_t k = 0; k < c->ks->n; k++) {
+		const LinkSymbol *s = symbol_of(c, &linked, c->out->report[k].name);
 		if (s == NULL)
-			return fail(c->err, ERR_BUG, "linker", "there is no code for %s",
-				entry[k].name);
-		entry[k].offset = s->offset;
+			return false;
+		if (k < image->nentry)
+			entry[k].offset = s->offset;
 		c->out->report[k].code_bytes = (int64_t)s->size;
 	}
+	add_subs(c);
 	return true;
 }
 

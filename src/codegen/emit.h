@@ -1,5 +1,6 @@
 /*
- * Inside of the room: one lowered Fn to LLVM IR, `int name(const DlcCall *)`.
+ * Inside of the room: one lowered Fn to LLVM IR, `int name(const DlcCall *)`; a sub Fn to an internal
+ * function.
  *
  * Expressions without loads are pure: each is emitted once, where the innermost variable it depends
  * on becomes known ("its level"), so what is invariant in a loop stands before it by construction;
@@ -44,6 +45,16 @@ typedef struct Place { /* where a buffer lies */
 	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
 } Place;
 
+/* A sub Fn's function; it is emitted before its callers. */
+typedef struct EmitSub {
+	const Fn *fn;
+	LLVMValueRef func;
+	LLVMTypeRef type;
+	int64_t work_bytes;
+	int deepest; /* loop */
+	VEC(const Fn *) caller;
+} EmitSub;
+
 typedef struct Emit {
 	Arena *arena;
 	Ir *ir;
@@ -56,6 +67,9 @@ typedef struct Emit {
 	LLVMModuleRef mod;
 	LLVMBuilderRef b;
 	LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr;
+
+	VEC(EmitSub) sub;
+	bool regs; /* there are allocas for mem2reg */
 
 	/* of the Fn at work */
 	LLVMValueRef func, call, work, threads;
@@ -74,13 +88,18 @@ typedef struct Emit {
 	size_t nplace;
 	Place *place; /* open addressing by name */
 	int64_t work_at, work_bytes;
-	bool regs; /* there are allocas for mem2reg */
 	int depth, deepest; /* of loops */
 } Emit;
 
 /* emit_fn.c: false where CPU code cannot do what a statement asks for. */
 bool emit_fn(Emit *e, const Fn *fn);
 char *emit_symbol(Arena *a, const Fn *fn); /* the name in the object: no Fn can meet LLVM's own */
+
+/* emit_call.c: a sub Fn's function, its parameters, what its callers have to know; a call of it. */
+LLVMValueRef emit_sub_function(Emit *e, const Fn *fn);
+void emit_sub_parameters(Emit *e);
+void emit_sub_done(Emit *e);
+void emit_call(Emit *e, const Stmt *s);
 
 /* emit_expr.c */
 LLVMValueRef emit_expr(Emit *e, const Expr *x);

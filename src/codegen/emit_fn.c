@@ -109,6 +109,7 @@ static LLVMValueRef element(Emit *e, LLVMTypeRef t, LLVMValueRef base, int k)
  */
 static void parameters(Emit *e)
 {
+	e->call = LLVMGetParam(e->func, 0);
 	LLVMValueRef bufs = field(e, e->ptr, offsetof(DlcCall, buf));
 	LLVMValueRef syms = field(e, e->ptr, offsetof(DlcCall, sym)), v;
 	LLVMValueRef thread = field(e, e->i32, offsetof(DlcCall, thread));
@@ -409,6 +410,7 @@ static bool statement(Emit *e, const Stmt *s)
 	case ST_REDUCE: return atomic(e, s);
 	case ST_BARRIER: barrier(e); return true;
 	case ST_PREFETCH: prefetch(e, s); return true;
+	case ST_CALL: emit_call(e, s); return true;
 	default: assert(false); /* the passes left nothing else */
 	}
 	return false;
@@ -499,15 +501,17 @@ bool emit_fn(Emit *e, const Fn *fn)
 	e->mask = e->some = NULL;
 	e->env = ir_range_fn(e->ir, fn);
 	e->work_at = e->work_bytes = 0;
-	e->regs = false;
 	e->depth = e->deepest = 0;
 	find_places(e);
-	e->func = LLVMAddFunction(
-		e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));
+	bool sub = fn->kind == FN_SUB;
+	e->func = sub ? emit_sub_function(e, fn)
+	              : LLVMAddFunction(e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));
 	attributes(e);
-	e->call = LLVMGetParam(e->func, 0);
 	emit_move(e, emit_block(e, "entry"));
-	parameters(e);
+	if (sub)
+		emit_sub_parameters(e);
+	else
+		parameters(e);
 	if (fn->kind == FN_PREPARE) { /* the one thread that does it all */
 		LLVMBasicBlockRef first = emit_block(e, "first"), rest = emit_block(e, "rest");
 		LLVMValueRef thread = emit_expr(e, ir_idx(e->ir, LOWER_THREAD));
@@ -521,6 +525,8 @@ bool emit_fn(Emit *e, const Fn *fn)
 	if (!list(e, fn->body))
 		return false;
 	emit_level_pop(e);
-	LLVMBuildRet(e->b, emit_int(e->i32, 0));
+	if (sub)
+		emit_sub_done(e);
+	LLVMBuildRet(e->b, sub ? NULL : emit_int(e->i32, 0));
 	return true;
 }

@@ -99,6 +99,26 @@ static void flat_access(Flat *f, Access *a)
 	a->n = 1;
 }
 
+static const Expr *elements(Ir *ir, const Expr *const *extent, int n)
+{
+	const Expr *e = ir_int(ir, 1);
+	for (int k = 0; k < n; k++)
+		e = ir_mul(ir, e, extent[k]);
+	return e;
+}
+
+/* All of a buffer, before and after. */
+static void flat_whole(Flat *f, CallArg *a)
+{
+	const Buf *b = lower_buf(f->bufs, a->buf);
+	*a = (CallArg){ .buf = a->buf, .n = 1 };
+	a->idx = arena_array(f->l->arena, const Expr *, 1);
+	a->len = arena_array(f->l->arena, const Expr *, 1);
+	a->idx[0] = ir_int(f->l->ir, 0);
+	a->len[0] = b->map.n > 0 ? elements(f->l->ir, b->map.extent, b->map.n)
+	                         : elements(f->l->ir, b->shape, b->rank);
+}
+
 static bool flat_stmt(Stmt *s, void *arg)
 {
 	Flat *f = arg;
@@ -109,15 +129,11 @@ static bool flat_stmt(Stmt *s, void *arg)
 	if (s->kind == ST_REDUCE)
 		for (int k = 0; k < s->reduce.n; k++)
 			flat_access(f, &s->reduce.dst[k]);
+	if (s->kind == ST_CALL)
+		for (int k = 0; k < s->call.n; k++)
+			if (s->call.arg[k].buf != NULL)
+				flat_whole(f, &s->call.arg[k]);
 	return true;
-}
-
-static const Expr *elements(Ir *ir, const Expr *const *extent, int n)
-{
-	const Expr *e = ir_int(ir, 1);
-	for (int k = 0; k < n; k++)
-		e = ir_mul(ir, e, extent[k]);
-	return e;
 }
 
 /* True if every physical element has a logical index. */
@@ -136,7 +152,7 @@ static bool is_first_writer(const Lower *l, const char *buf)
 	for (size_t k = 0; k < l->ks->n && l->ks->fn[k] != l->fn; k++)
 		for (int j = 0; j < l->ks->fn[k]->nparam; j++) {
 			const Buf *b = l->ks->fn[k]->param[j].buf;
-			if (b != NULL && b->name == buf && b->role == BUF_OUT)
+			if (b != NULL && b->name == buf && b->role == BUF_OUT && l->ks->fn[k]->kind != FN_SUB)
 				return false;
 		}
 	return true;
@@ -164,9 +180,12 @@ bool pass_flatten(Lower *l)
 {
 	Flat f = { l, lower_bufs(l) };
 	Stmt *fill = NULL;
+	bool sub = l->fn->kind == FN_SUB;
 	for (int k = 0; k < l->fn->nparam; k++) {
-		const Buf *b = l->fn->param[k].buf;
-		if (b != NULL && b->role == BUF_OUT && !is_full(l, b) && is_first_writer(l, b->name))
+		Buf *b = l->fn->param[k].buf;
+		if (b != NULL && sub)
+			b->map = lower_shared(l, l->fn->name)->map[k];
+		if (b != NULL && !sub && b->role == BUF_OUT && !is_full(l, b) && is_first_writer(l, b->name))
 			fill = ir_seq(fill, lower_padding(l, b));
 	}
 	/* Indices first, innermost loads included, while the declarations still say how. */

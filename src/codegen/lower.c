@@ -13,9 +13,9 @@
 #include <string.h>
 
 const LowerPass lower_passes[] = {
-	{ "inline_calls", "a set that verifies", "sub-Fns and intrinsics: gone",
+	{ "inline_calls", "a set that verifies", "intrinsics, and sub Fns that are not shared: gone",
 		pass_inline_calls },
-	{ "lower_async", "no calls",
+	{ "lower_async", "no intrinsics",
 		"async, commit, wait, bound and pipelined loops, barriers, prefetches of allocs: gone",
 		pass_lower_async },
 	{ "hoist_init", "blocks", "the init of a reduction, where it may stand before its loops",
@@ -30,7 +30,7 @@ const LowerPass lower_passes[] = {
 	{ "unroll", "no blocks", "unrolled loops: gone", pass_unroll },
 	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
 	{ "conditions", "no blocks", "as before: what unrolling has decided", pass_conditions },
-	{ "flatten", "no blocks, no calls", "shapes and index maps: one dimension", pass_flatten },
+	{ "flatten", "no blocks", "shapes and index maps: one dimension", pass_flatten },
 	{ "simplify", "nothing", "loops of one iteration", pass_simplify },
 	{ "lanes", "flatten, simplify", "vector indices that are ramps: written so", pass_lanes },
 	{ "accumulate", "flatten, simplify", "elements a serial loop does not move along: allocs",
@@ -228,7 +228,7 @@ static bool declare(Stmt *s, void *arg)
 	switch (s->kind) {
 	case ST_FOR: s->loop.var = names_add(m, s->loop.var); break;
 	case ST_BLOCK:
-		s->block.name = names_add(m, s->block.name);
+		s->block.name = ir_fresh_name(m->l->ir, s->block.name); /* a buffer may be called the same */
 		for (int k = 0; k < s->block.n; k++)
 			s->block.iter[k].name = names_add(m, s->block.iter[k].name);
 		break;
@@ -395,13 +395,18 @@ bool pass_simplify(Lower *l)
 	return true;
 }
 
-static void drop_subs(KernelSet *ks)
+static bool stays(const Lower *l, const Fn *fn)
+{
+	return fn->kind != FN_SUB || lower_shared(l, fn->name) != NULL;
+}
+
+static void drop_subs(Lower *l)
 {
 	size_t n = 0;
-	for (size_t k = 0; k < ks->n; k++)
-		if (ks->fn[k]->kind != FN_SUB)
-			ks->fn[n++] = ks->fn[k];
-	ks->n = n;
+	for (size_t k = 0; k < l->ks->n; k++)
+		if (stays(l, l->ks->fn[k]))
+			l->ks->fn[n++] = l->ks->fn[k];
+	l->ks->n = n;
 }
 
 bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
@@ -418,14 +423,15 @@ bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const Codegen
 	l.ks = ir_parse_set(l.ir, "lowering", text_str(&text), text.n, err);
 	if (l.ks == NULL || (hook != NULL && !hook("input", l.ks, arg, err)))
 		return false;
+	lower_find_shared(&l);
 	for (const LowerPass *p = lower_passes; p->name != NULL; p++) {
 		for (size_t k = 0; k < l.ks->n; k++) {
 			l.fn = l.ks->fn[k];
-			if (l.fn->kind != FN_SUB && !p->run(&l))
+			if (stays(&l, l.fn) && !p->run(&l))
 				return false;
 		}
 		if (p->run == pass_inline_calls)
-			drop_subs(l.ks);
+			drop_subs(&l);
 		if (hook != NULL && !hook(p->name, l.ks, arg, err))
 			return false;
 	}

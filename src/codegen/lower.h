@@ -4,8 +4,8 @@
  * --stage=lowered prints it, and whoever measures compile time stops the clock between passes.
  *
  * What is left at the end: serial loops and one loop over the threads of the team (bound to grid.x,
- * 0..threads, outermost, where the work is shared), ifs, stores, lets, atomics, barriers, allocs,
- * buffers of one dimension. `threads` is a symbol added to every Fn; the ABI fills it in.
+ * 0..threads, outermost, where the work is shared), ifs, stores, lets, atomics, barriers, allocs, calls
+ * of sub Fns that pass whole buffers, buffers of one dimension. `threads` is a symbol added to every Fn; the ABI fills it in.
  */
 #ifndef CODEGEN_LOWER_H
 #define CODEGEN_LOWER_H
@@ -19,11 +19,19 @@
 
 typedef struct LowerBufs LowerBufs;
 
+/* A sub Fn that stays a function of its own (calls.c). */
+typedef struct LowerShared {
+	Fn *fn;
+	IndexMap *map; /* where the callers' buffer lies, for each buffer parameter */
+} LowerShared;
+
 typedef struct Lower {
 	Ir *ir;
 	Arena *arena;
 	KernelSet *ks; /* of an Ir of its own */
 	Fn *fn;        /* the pass works on this one */
+	LowerShared *shared;
+	int nshared;
 	const LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
 	const Target *target;
 	CodegenOptions options;
@@ -40,8 +48,8 @@ extern const LowerPass lower_passes[]; /* ends with name == NULL */
 typedef bool (*LowerHook)(const char *pass, const KernelSet *ks, void *arg, Err *err);
 
 /*
- * Lowers a copy of the set, which lives in `a` with an Ir of its own; *out has no sub-Fns. The
- * names it gives depend on the text of `ks` alone. hook may be NULL.
+ * Lowers a copy of the set, which lives in `a` with an Ir of its own; *out has only those sub Fns that
+ * are functions of their own. The names it gives depend on the text of `ks` alone. hook may be NULL.
  */
 bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
 	LowerHook hook, void *arg, KernelSet **out, Err *err);
@@ -63,6 +71,10 @@ bool pass_masks(Lower *l);
 bool pass_share(Lower *l);
 bool pass_divide(Lower *l);
 bool pass_simplify(Lower *l);
+
+/* Finds the sub Fns of l->ks that stay; what their callers know of scalars goes into them. */
+void lower_find_shared(Lower *l);
+const LowerShared *lower_shared(const Lower *l, const char *fn); /* NULL: calls of it are inlined */
 
 /*
  * Scalar expressions to `lanes` lanes: variables of the table become vectors, buffers of `own` get

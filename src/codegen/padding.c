@@ -121,6 +121,10 @@ static void walk(Lower *l, Blocked *b, Stmt *s, const Range *env, bool change)
 			for (int k = 0; k < s->reduce.n; k++)
 				if (s->reduce.dst[k].buf == b->buf->name)
 					b->vectors = false;
+		} else if (s->kind == ST_CALL) {
+			for (int k = 0; k < s->call.n; k++)
+				if (s->call.arg[k].buf == b->buf->name)
+					b->vectors = false;
 		}
 	}
 }
@@ -178,7 +182,7 @@ static int writers(const Lower *l, const Buf *b)
 	for (size_t k = 0; k < l->ks->n; k++)
 		for (int j = 0; j < l->ks->fn[k]->nparam; j++) {
 			const Buf *p = l->ks->fn[k]->param[j].buf;
-			n += p != NULL && p->name == b->name && p->role == BUF_OUT;
+			n += p != NULL && p->name == b->name && p->role == BUF_OUT && l->ks->fn[k]->kind != FN_SUB;
 		}
 	return n;
 }

@@ -147,7 +147,7 @@ static const Expr *thread(Share *sh)
 
 static bool is_quiet(const Stmt *s)
 {
-	return s->kind != ST_STORE && s->kind != ST_REDUCE;
+	return s->kind != ST_STORE && s->kind != ST_REDUCE && s->kind != ST_CALL;
 }
 
 static bool touches(const Stmt *s)
@@ -286,6 +286,8 @@ static bool to_serial(Stmt *s, void *arg)
 
 bool pass_share(Lower *l)
 {
+	if (l->fn->kind == FN_SUB) /* whoever calls it shares its work */
+		return true;
 	if (l->fn->kind == FN_PREPARE) { /* at compile time: thread 0 does it all (emit_fn.c) */
 		ir_each_stmt(l->fn->body, to_serial, NULL);
 		return true;

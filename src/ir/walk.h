@@ -43,6 +43,12 @@ bool ir_uses_var(const Expr *e, const char *name);
 /* e with new arguments, same node, type and payload. */
 const Expr *ir_with_args(Ir *ir, const Expr *e, const Expr *const *arg);
 
+/*
+ * A copy of a sub Fn's body becomes what a call with these arguments does: parameters are the caller's values
+ * and windows of its buffers. An argument must not use a name that the body declares.
+ */
+void ir_bind_params(Ir *ir, Stmt *body, const Fn *fn, const CallArg *arg);
+
 /* Deep copies within the same Ir (expressions are shared). Siblings are copied too. */
 Stmt *ir_clone_stmt(Ir *ir, const Stmt *s);
 Fn *ir_clone_fn(Ir *ir, const Fn *fn);

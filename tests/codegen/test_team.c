@@ -155,6 +155,8 @@ static const struct {
 	{ "blocked.naive", 1e-4 },
 	{ "blocked_vector", 1e-4 },
 	{ "blocked_vector.naive", 1e-4 },
+	{ "edges", 1e-4 },
+	{ "edges.naive", 1e-4 },
 	{ "argmax", 0 },
 	{ "argmax.naive", 0 },
 	{ "welford", 1e-3 },

@@ -36,6 +36,7 @@ static const Pair pairs[] = {
 	{ "symbolic", 1e-5, false, "M", { 1, 3, 4, 7, 16, 61 } },
 	{ "blocked", 1e-6, false, NULL, { 0 } },
 	{ "blocked_vector", 1e-6, false, NULL, { 0 } },
+	{ "edges", 1e-5, false, NULL, { 0 } },
 	{ "argmax", 0, false, NULL, { 0 } },
 	{ "welford", 1e-5, false, NULL, { 0 } },
 };
@@ -101,6 +102,7 @@ static const struct {
 	{ "symbolic", "min(4, M - tile * 4)", "4" },
 	{ "blocked", " where vc < 24", "" },
 	{ "blocked_vector", " where m", "" },
+	{ "edges", "x[h, at + vj + vk - 1]", "x[h, max(at + vj - 1, 0)]" },
 	{ "argmax", "bv < av | av == bv & ai < bi", "bv < av" },
 	{ "argmax", "vj * 4 + vs)", "vj * 4)" },
 	{ "welford", "am + (bm - am) * bn", "am + (bm - am) * an" },
