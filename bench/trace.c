@@ -116,7 +116,7 @@ static const Tensor *run_once(Job *j, const KernelSet *ks, const Module *m, cons
 {
 	const Tensor *out = NULL;
 	for (size_t k = 0; k < ks->n; k++)
-		for (int i = 0; i < ks->fn[k]->nparam; i++) {
+		for (int i = 0; ks->fn[k]->kind != FN_SUB && i < ks->fn[k]->nparam; i++) {
 			const Buf *b = ks->fn[k]->param[i].buf;
 			bool made = b->role == BUF_OUT || b->role == BUF_WORK;
 			for (size_t f = 0; f < ks->n; f++) {
@@ -194,7 +194,10 @@ static double time_prefix(const Job *of, const char *path, int nests)
 	Module m;
 	Mapped *p;
 	KernelSet *ks = replay(&j, path, &err);
-	Stmt *s = ks->fn[ks->n - 1]->body;
+	size_t last = ks->n - 1;
+	while (ks->fn[last]->kind != FN_RUN)
+		last--;
+	Stmt *s = ks->fn[last]->body;
 	/* Nests are those at the top, or in a loop that is all there is. */
 	while (s->kind == ST_FOR && s->next == NULL && s->loop.body->kind != ST_BLOCK)
 		s = s->loop.body;

@@ -16,6 +16,7 @@
 
 #include "cost_model/address.h"
 #include "cost_model/traffic.h"
+#include "ir/walk.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,6 +28,7 @@
 static const double bytes_per_cycle[TARGET_CACHES] = { 48, 24, 9, 9 };
 enum { LOADS = 2, STORES = 1, DECODE = 6, CALL = 40, ENTER = 3 /* a loop: set up, and leave unforeseen */ };
 enum { LATENCY = 4, REGS = 16 /* where the target does not say */ };
+enum { CALLS = 64 /* one within another */ };
 enum { CODE = 6000 /* instructions that a core keeps decoded */ };
 
 typedef struct Sum {
@@ -37,6 +39,8 @@ typedef struct Sum {
 
 typedef struct Walk {
 	CostNest nest;
+	const KernelSet *ks;
+	int calls; /* around */
 	const Target *target;
 	Sum sum;
 	double share; /* of the iterations around in which the statement runs */
@@ -502,6 +506,21 @@ static void add_buf(CostNest *n, const Buf *b, int depth)
 		n->full = true;
 }
 
+/* What a sub Fn does counts where it is called. Names that both Fns declare may be taken for one another. */
+static void walk_call(Walk *w, const Stmt *s)
+{
+	const Fn *fn = s->call.intrin ? NULL : ir_find_fn(w->ks, s->call.fn);
+	if (fn == NULL || w->calls == CALLS) {
+		w->sum.cycles += CALL * w->share;
+		return;
+	}
+	Stmt *body = ir_clone_stmt(w->ks->ir, fn->body);
+	ir_bind_params(w->ks->ir, body, fn, s->call.arg);
+	w->calls++;
+	walk(w, body);
+	w->calls--;
+}
+
 static void walk(Walk *w, const Stmt *s)
 {
 	int binds = w->nest.nbind, bufs = w->nest.nbuf;
@@ -522,7 +541,7 @@ static void walk(Walk *w, const Stmt *s)
 		case ST_LET: nest_bind(&w->nest, s->let.var, s->let.value, 0); break;
 		case ST_ALLOC: add_buf(&w->nest, s->alloc, w->nest.nloop); break;
 		case ST_ASYNC: walk(w, s->async); break;
-		case ST_CALL:
+		case ST_CALL: walk_call(w, s); break;
 		case ST_BARRIER: w->sum.cycles += CALL * w->share; break;
 		default: break;
 		}
@@ -562,7 +581,7 @@ static double estimate(const KernelSet *ks, const Task *task, const Target *targ
 		const Fn *fn = ks->fn[i];
 		if (fn->kind != FN_RUN)
 			continue;
-		Walk w = { .target = target, .share = 1, .live = 1 };
+		Walk w = { .ks = ks, .target = target, .share = 1, .live = 1 };
 		for (int k = 0; k < fn->nsym; k++)
 			nest_bind(&w.nest, fn->sym[k].name, NULL, fn->sym[k].hi);
 		for (int k = 0; k < fn->nparam; k++)

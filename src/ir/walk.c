@@ -39,7 +39,7 @@ static void places(const Expr **e, int n, PlaceFn f, void *arg)
 			f(&e[i], arg);
 }
 
-static void each_place(Stmt *s, PlaceFn f, void *arg)
+void ir_each_place(Stmt *s, PlaceFn f, void *arg)
 {
 	switch (s->kind) {
 	case ST_FOR:
@@ -94,7 +94,7 @@ static void each_at(const Expr **e, void *arg)
 void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg)
 {
 	Each each = { f, arg };
-	each_place((Stmt *)s, each_at, &each); /* each_at writes nothing */
+	ir_each_place((Stmt *)s, each_at, &each); /* each_at writes nothing */
 }
 
 /* A set of nodes: a small table that moves to an arena of its own when it fills up. */
@@ -227,7 +227,7 @@ static void rebuild_at(const Expr **e, void *arg)
 
 static bool rebuild_stmt(Stmt *s, void *arg)
 {
-	each_place(s, rebuild_at, arg);
+	ir_each_place(s, rebuild_at, arg);
 	return true;
 }
 

@@ -24,6 +24,8 @@ void ir_memo_end(Ir *ir, IrMemo *m);
 void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg);
 /* Calls f on the expressions a statement itself holds (not its children's). */
 void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg);
+/* The same with the places where they stand, which f may fill anew. */
+void ir_each_place(Stmt *s, void (*f)(const Expr **e, void *arg), void *arg);
 /* Calls f on e and every sub-expression, each once, arguments first. */
 void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg);
 

@@ -166,6 +166,13 @@ bool prim_reorder(Sched *s, const Step *st)
 
 /* ---- loop kinds ---- */
 
+static bool is_call(Stmt *s, void *arg)
+{
+	if (s->kind == ST_CALL && !s->call.intrin)
+		*(const char **)arg = s->call.fn;
+	return true;
+}
+
 /* Needs: a serial loop of constant extent.  Breaks: nothing. */
 bool prim_unroll(Sched *s, const Step *st)
 {
@@ -175,6 +182,10 @@ bool prim_unroll(Sched *s, const Step *st)
 		return false;
 	if (!nest_extent(p.loop, &n) || n > UNROLL_LIMIT)
 		return sched_refuse(s, "unroll", p.loop->loop.var, "its extent must be a constant up to 64");
+	const char *callee = NULL;
+	ir_each_stmt(p.loop->loop.body, is_call, &callee);
+	if (callee != NULL)
+		return sched_refuse_for(s, "unroll", p.loop->loop.var, "below it is a call of", callee);
 	int64_t copies = nest_copies(p.loop->loop.body) * (n > 1 ? n : 1);
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind == LOOP_UNROLLED && nest_extent(p.around[k], &m) && m > 1)
@@ -216,6 +227,8 @@ bool prim_parallel(Sched *s, const Step *st)
 	Uses u = nest_uses(p.loop);
 	if (!need_spatial(s, "parallel", p.loop, &u))
 		return false;
+	if (p.fn->kind == FN_SUB)
+		return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in sub Fn", p.fn->name);
 	if (u.threads)
 		return sched_refuse(s, "parallel", p.loop->loop.var, "there is a parallel loop below");
 	for (int k = 0; k < p.naround; k++)

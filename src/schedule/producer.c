@@ -219,6 +219,8 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 	if (buf == NULL)
 		return sched_refuse(s, what, name, why);
 	p->buf = ir_find_buf(p->at.fn, buf);
+	if (p->at.fn->kind == FN_SUB && producer_is_param(p->at.fn, buf))
+		return sched_refuse_for(s, what, name, "it stands in a sub Fn, which may not make all of", buf);
 	if (b->block.where != NULL)
 		return sched_refuse(s, what, name, "it has a predicate: do this before its loops are split");
 	if (!covers(p))

@@ -74,6 +74,24 @@ START_TEST(what_is_plainly_better_ranks_first)
 }
 END_TEST
 
+/* What stands in a sub Fn costs what it costs elsewhere. */
+START_TEST(estimates_see_through_calls)
+{
+	static const char tiled[] = "split w 8\nsplit o 4\nreorder n o.o h w.o c kh kw o.i w.i\nunroll o.i\nvectorize w.i\n"
+				    "cut h 3\n";
+	Arena *a = arena_new();
+	Target target = cpu(1);
+	const Task *task = task_of(a, conv);
+	double plain = estimate(a, task, &target, tiled);
+	double outlined = estimate(a, task, &target, arena_printf(a, "%soutline w.o w.o.2\n", tiled));
+	double scalars = estimate(a, task, &target, "cut h 3\noutline w w.2\n");
+	double vectors = estimate(a, task, &target, "cut h 3\noutline w w.2\nvectorize w\n");
+	ck_assert_msg(fabs(outlined - plain) < 0.001 * plain, "%g and %g ns", plain, outlined);
+	ck_assert_msg(vectors < scalars, "%g and %g ns", scalars, vectors);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- register tiles, written out ---- */
 
 /* A convolution of C to O channels, HxH pixels, KxK taps: F vectors of outputs by P pixels in registers. */
@@ -238,6 +256,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
+	tcase_add_test(tc, estimates_see_through_calls);
 	tcase_add_loop_test(tc, tiles_rank_as_measured, 0, LEN(tiles));
 	tcase_add_test(tc, times_are_near);
 	tcase_add_loop_test(tc, estimates_are_times, 0, 3);

@@ -78,7 +78,7 @@ static void add_names(Loops *l, const Fn *fn)
 {
 	ir_each_stmt(fn->body, add_loop, l);
 	for (int k = 0; k < fn->nparam; k++)
-		vec_push(l->arena, &l->tensor, fn->param[k].buf->name);
+		vec_push(l->arena, &l->tensor, fn->param[k].name);
 }
 
 static const char *any_loop(const Loops *l, Rng *rng)
@@ -86,6 +86,27 @@ static const char *any_loop(const Loops *l, Rng *rng)
 	if (l->name.n == 0 || rng_below(rng, 40) == 0)
 		return "nosuch";
 	return l->name.at[rng_below(rng, l->name.n)];
+}
+
+/* A copy of the loop, as cut makes it, or any loop. */
+static const char *copy_of_loop(const Loops *l, const char *name, Rng *rng)
+{
+	size_t n = strlen(name), from = (size_t)rng_below(rng, l->name.n + 1);
+	for (size_t k = 0; k < l->name.n; k++) {
+		const char *other = l->name.at[(from + k) % l->name.n];
+		if (strncmp(other, name, n) == 0 && other[n] == '.' && other[n + 1] >= '2' && other[n + 1] <= '9')
+			return other;
+	}
+	return any_loop(l, rng);
+}
+
+/* One loop, or it and what may be alike. */
+static void add_alike(Text *line, const Loops *l, Rng *rng)
+{
+	const char *first = any_loop(l, rng);
+	text_add(line, " %s", first);
+	for (int k = (int)rng_below(rng, 3); k > 0; k--)
+		text_add(line, " %s", copy_of_loop(l, first, rng));
 }
 
 /* Often the loop behind *last in the text, which is the next one of its nest. */
@@ -146,6 +167,10 @@ const char *random_step_of(Arena *a, const KernelSet *ks, Prim prim, Rng *rng)
 		return text_str(&line);
 	}
 	for (const char *p = row->args; *p != 0; p += strcspn(p, " "), p += strspn(p, " ")) {
+		if (prim == PRIM_outline) {
+			add_alike(&line, &l, rng);
+			break;
+		}
 		int many = p[0] == 'L' && p[1] == '*' ? 2 + (int)rng_below(rng, 4) : 1;
 		if (p[0] == 'W')
 			text_add(&line, "%s%s", p[1] == 0 || rng_below(rng, 4) != 0 ? " " : " #", any_word(prim, rng));

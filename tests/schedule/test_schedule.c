@@ -74,6 +74,7 @@ static const struct {
 	{ "tests/golden/schedule/shape.t", 14 },
 	{ "tests/golden/schedule/tails.t", 36 },
 	{ "tests/golden/schedule/tensor.t", 37 },
+	{ "tests/golden/schedule/outline.t", 58 },
 };
 
 START_TEST(primitives_give_the_golden_text)

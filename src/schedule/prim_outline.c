@@ -1,0 +1,274 @@
+/*
+ * outline: loops that are alike become calls of one sub Fn, so that interior and edges share their code.
+ * Whole buffers are passed, and as scalars the variables from outside, and what the loops differ in.
+ *
+ * No reduction or recurrence goes on from call to call, and the sub Fn shares no work among threads: so
+ * what a step asks of a loop or a block in there it can read off that Fn alone. What becomes of a buffer
+ * that is passed is not known in there (producer.c refuses); and a call is a statement in no block, which
+ * keeps the loops around it in their order.
+ */
+#include "schedule/producer.h"
+#include "schedule/unify.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+typedef struct Outline {
+	Sched *s;
+	const char *name; /* of the first loop */
+	Fn *fn;           /* the loops' */
+	int n;
+	Stmt *loop[STEP_ARGS], *copy[STEP_ARGS];
+	Unify u;
+	Fn *sub;
+	bool refused;
+} Outline;
+
+static void refuse(Outline *o, const char *why, const char *what)
+{
+	if (!o->refused)
+		o->refused = !sched_refuse_for(o->s, "outline", o->name, why, what);
+}
+
+/* ---- the loops ---- */
+
+static bool check_stmt(Stmt *s, void *arg)
+{
+	Outline *o = arg;
+	switch (s->kind) {
+	case ST_FOR:
+		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_VECTOR && s->loop.kind != LOOP_UNROLLED)
+			refuse(o, "parallel, bound or pipelined is loop", s->loop.var);
+		break;
+	case ST_BLOCK:
+		for (int k = 0; k < s->block.n; k++)
+			if (s->block.iter[k].kind == ITER_SCAN)
+				refuse(o, "a recurrence is block", s->block.name);
+		break;
+	case ST_REDUCE:
+		if (s->reduce.atomic)
+			refuse(o, "atomic is the reduction into", s->reduce.dst[0].buf);
+		break;
+	case ST_ALLOC:
+		for (int k = 0; k < s->alloc->rank; k++)
+			if (s->alloc->shape[k]->op != IR_INT)
+				refuse(o, "an extent is not constant of", s->alloc->name);
+		break;
+	case ST_CALL: refuse(o, "below it is a call of", s->call.fn); break;
+	case ST_STORE:
+	case ST_PREFETCH:
+	case ST_LET:
+	case ST_IF: break;
+	default: refuse(o, "something asynchronous, or a barrier, is below it in", o->fn->name);
+	}
+	return !o->refused;
+}
+
+static void check_place(Outline *o, const Place *p)
+{
+	if (p->fn->kind == FN_SUB || p->fn != o->fn)
+		refuse(o, "in a sub Fn, or not in one Fn with the others, is loop", p->loop->loop.var);
+	if (p->loop->loop.kind == LOOP_VECTOR)
+		refuse(o, "a vector is loop", p->loop->loop.var);
+	for (int j = 0; j < p->naround; j++) {
+		const Stmt *l = p->around[j];
+		if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL)
+			refuse(o, "around it is, neither serial nor parallel, loop", l->loop.var);
+	}
+}
+
+static bool is_around(const Place *p, const Stmt *loop)
+{
+	bool found = p->loop == loop;
+	for (int j = 0; j < p->naround; j++)
+		found |= p->around[j] == loop;
+	return found;
+}
+
+static bool find_loops(Outline *o, const Step *st)
+{
+	Place at[STEP_ARGS];
+	for (int k = 0; k < st->n; k++) {
+		if (!sched_find_loop(o->s, st->arg[k].word, &at[k]))
+			return false;
+		o->fn = at[0].fn;
+		check_place(o, &at[k]);
+	}
+	for (int k = 0; k < st->n; k++)
+		for (int j = 0; j < st->n; j++)
+			if (j != k && is_around(&at[k], at[j].loop))
+				refuse(o, "named twice, or in another of them, is loop", at[k].loop->loop.var);
+	for (int k = 0; k < st->n && !o->refused; k++) {
+		Stmt *next = at[k].loop->next;
+		at[k].loop->next = NULL;
+		o->loop[k] = at[k].loop;
+		o->copy[k] = ir_clone_stmt(o->s->ir, at[k].loop);
+		at[k].loop->next = next;
+		ir_each_stmt(o->copy[k], check_stmt, o);
+	}
+	o->n = st->n;
+	if (nest_expr_depth(at[0].loop->loop.body) + 2 > IR_MAX_DEPTH)
+		refuse(o, "indices would be nested too deeply in", o->fn->name);
+	return !o->refused;
+}
+
+/* ---- the sub Fn ---- */
+
+static bool has_param(const Fn *fn, const char *name)
+{
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].name == name)
+			return true;
+	return false;
+}
+
+/* Read-only where the caller's buffer is; else anything may be in it, and stays. */
+static void take_buffer(Outline *o, const char *name)
+{
+	const Buf *b = ir_find_buf(o->fn, name);
+	bool fixed = b != NULL && b->rank > 0;
+	if (unify_is_declared(&o->u, name) || has_param(o->sub, name))
+		return;
+	for (int k = 0; fixed && k < b->rank; k++)
+		fixed = b->shape[k]->op == IR_INT;
+	if (!fixed) {
+		refuse(o, "it has no dimensions, or an extent that is not constant:", name);
+		return;
+	}
+	Buf *own = arena_copy(ir_arena(o->s->ir), b, sizeof *b);
+	own->role = b->role == BUF_IN || b->role == BUF_CONST ? b->role : BUF_INOUT;
+	own->map = (IndexMap){ 0 };
+	ir_fn_add_buf(o->s->ir, o->sub, own);
+}
+
+static void take_load(const Expr *e, void *arg)
+{
+	if (e->op == IR_LOAD)
+		take_buffer(arg, e->name);
+}
+
+static void take_loads(const Expr *e, void *arg)
+{
+	ir_each_node(e, take_load, arg);
+}
+
+static bool take_buffers(Stmt *s, void *arg)
+{
+	ir_each_expr(s, take_loads, arg);
+	if (s->kind == ST_STORE || s->kind == ST_PREFETCH)
+		take_buffer(arg, s->kind == ST_STORE ? s->store.dst.buf : s->prefetch.buf);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		take_buffer(arg, s->reduce.dst[k].buf);
+	return true;
+}
+
+static void take_var(const Expr *e, void *arg)
+{
+	Outline *o = arg;
+	if (e->op != IR_VAR || unify_is_inside(&o->u, e->name) || has_param(o->sub, e->name))
+		return;
+	if (e->type.lanes != 1)
+		refuse(o, "a vector is what comes from outside as", e->name);
+	ir_fn_add_scalar(o->s->ir, o->sub, e->name, e->type);
+}
+
+static void take_vars(const Expr *e, void *arg)
+{
+	ir_each_node(e, take_var, arg);
+}
+
+static bool take_scalars(Stmt *s, void *arg)
+{
+	ir_each_expr(s, take_vars, arg);
+	return true;
+}
+
+typedef struct Reduces {
+	Outline *o;
+	const char *block;
+} Reduces;
+
+static void check_var(const Expr *e, void *arg)
+{
+	const Reduces *r = arg;
+	if (e->op == IR_VAR && !unify_is_inside(&r->o->u, e->name))
+		refuse(r->o, "outside of it goes on the reduction of block", r->block);
+}
+
+static bool check_reduces(Stmt *s, void *arg)
+{
+	Reduces r = { arg, s->kind == ST_BLOCK ? s->block.name : NULL };
+	for (int k = 0; s->kind == ST_BLOCK && k < s->block.n; k++)
+		if (s->block.iter[k].kind == ITER_REDUCE)
+			ir_each_node(s->block.iter[k].value, check_var, &r);
+	return true;
+}
+
+static bool make_sub(Outline *o)
+{
+	Ir *ir = o->s->ir;
+	const char *name = ir_name(ir, arena_printf(ir_arena(ir), "%s.fn", o->name));
+	o->u = (Unify){ .ir = ir, .fn = o->fn, .stem = o->name, .n = o->n };
+	if (ir_find_fn(o->s->ks, name) != NULL || strlen(name) > TRACE_NAME)
+		refuse(o, "too long or taken is the new name", name);
+	if (!o->refused && !unify(&o->u, o->copy))
+		refuse(o, o->u.why, o->u.what);
+	if (o->refused)
+		return false;
+	o->sub = ir_fn(ir, name, FN_SUB);
+	o->sub->body = o->copy[0];
+	ir_each_stmt(o->sub->body, check_reduces, o);
+	ir_each_stmt(o->sub->body, take_buffers, o);
+	ir_each_stmt(o->sub->body, take_scalars, o);
+	return !o->refused;
+}
+
+/* ---- the calls ---- */
+
+static void give_all(Ir *ir, CallArg *a, const Buf *b)
+{
+	*a = (CallArg){ .buf = b->name, .n = b->rank };
+	a->idx = arena_array(ir_arena(ir), const Expr *, b->rank);
+	a->len = arena_array(ir_arena(ir), const Expr *, b->rank);
+	for (int d = 0; d < b->rank; d++) {
+		a->idx[d] = ir_int(ir, 0);
+		a->len[d] = b->shape[d];
+	}
+}
+
+static void call_instead(Outline *o, int loop)
+{
+	Ir *ir = o->s->ir;
+	Stmt *call = ir_stmt(ir, ST_CALL), *next = o->loop[loop]->next;
+	call->call.fn = o->sub->name;
+	call->call.n = o->sub->nparam;
+	call->call.arg = arena_array(ir_arena(ir), CallArg, o->sub->nparam + 1);
+	for (int k = 0; k < o->sub->nparam; k++) {
+		const Param *p = &o->sub->param[k];
+		CallArg *a = &call->call.arg[k];
+		if (p->buf != NULL) {
+			give_all(ir, a, p->buf);
+			continue;
+		}
+		a->value = ir_var(ir, p->name, p->type);
+		for (int j = 0; j < o->u.nscalar; j++)
+			if (o->u.scalar[j] == p->name)
+				a->value = o->u.value[j][loop];
+	}
+	*o->loop[loop] = *call;
+	o->loop[loop]->next = next;
+}
+
+/* Needs: loops that are alike, with all of their reductions. Breaks: the loops but for the first, now in the sub Fn. */
+bool prim_outline(Sched *s, const Step *st)
+{
+	Outline o = { .s = s, .name = ir_name(s->ir, st->arg[0].word) };
+	if (!find_loops(&o, st) || !make_sub(&o))
+		return false;
+	for (int k = 0; k < o.n; k++)
+		call_instead(&o, k);
+	ir_set_add(s->ks, o.sub);
+	return true;
+}
