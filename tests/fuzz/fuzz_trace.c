@@ -13,11 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
  * A reduction of padded taps by a constant, what follows it, a recurrence, loops that bound loops,
- * statements in no block, a tail, two Fns.
+ * statements in no block, a tail, rows that windows have in common, two Fns.
  */
 static const char fns[] =
 	"fn f(x: in f32[7, 24], w: const f32[24, 13], m.y: work f32[7, 13], y: out f32[7, 13], h: inout f32[5, 13], z: out f32[8, 8],\n"
-	"\tc: inout i64[1], t: work f32[64]) {\n"
+	"\tc: inout i64[1], t: work f32[64], b: work f32[9], y.t: out f32[7]) {\n"
 	"	for i in 0..7 { for j in 0..13 { for k in 0..24 {\n"
 	"		block m(vi: spatial 0..7 = i, vj: spatial 0..13 = j, vk: reduce 0..24 = k) {\n"
 	"			init { m.y[vi, vj] = 0.0 }\n"
@@ -35,6 +35,13 @@ static const char fns[] =
 	"	} }\n"
 	"	for u in 0..7 { let old = atomic sum c[0] <- 1 if old < 3 { for e in 0..5 { t[e] = 0.0 } } }\n"
 	"	for v in 0..64 { block n(vv: spatial 0..64 = v) { t[vv] = 2.0 } }\n"
+	"	for i_2 in 0..9 { block rows(vi_2: spatial 0..9 = i_2) { b[vi_2] = h[0, vi_2] } }\n"
+	"	for j_2 in 0..7 { for k_2 in 0..3 {\n"
+	"		block taps(vj_2: spatial 0..7 = j_2, vk_2: reduce 0..3 = k_2) {\n"
+	"			init { y.t[vj_2] = 0.0 }\n"
+	"			sum y.t[vj_2] <- b[vj_2 + vk_2]\n"
+	"		}\n"
+	"	} }\n"
 	"}\n"
 	"fn g(t: work f32[64], o: out f32[64]) {\n"
 	"	for v in 0..64 { block n(vv: spatial 0..64 = v) { o[vv] = t[vv] } }\n"
