@@ -6,7 +6,7 @@
  *
  * A block stays one, with an iterator for each loop around it that its iterators followed.
  */
-#include "schedule/producer.h"
+#include "schedule/sched.h"
 
 #include "ir/bounds.h"
 #include "ir/build.h"
