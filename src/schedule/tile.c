@@ -362,8 +362,8 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	sketch_step(s, "vectorize %s", vec.lanes);
 	if (s->target->threads > 1)
 		step_if(s, "parallel", shared);
-	if (tile->edges)
-		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, t->selects);
+	if (tile->last)
+		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, tile->first);
 	if (v->extent % (tile->lanes * tile->vectors) != 0)
 		edge_steps(s, v, tile->lanes * tile->vectors, vec.outer, false);
 }

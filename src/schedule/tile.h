@@ -51,7 +51,8 @@ typedef struct Tile {
 	const char *reduce[TILE_AXES]; /* reduce loops after `splits`, outermost first, none forgotten */
 	Text splits;                   /* steps that cut reduce loops */
 	Text unrolls;                  /* steps that unroll them */
-	bool edges; /* the first and last tiles of pixels are code of their own */
+	bool last;  /* the last tile of pixels is code of its own */
+	bool first; /* so is the first one, then */
 } Tile;
 
 /* A tile with axes in order and reduce loops as they are. */

@@ -54,7 +54,8 @@ static bool run(Sketch *s, Err *err)
 		tile.reduce[0] = arena_printf(s->arena, "%s.o", k);
 		tile.reduce[tile.nreduce++] = arena_printf(s->arena, "%s.i", k);
 	}
-	tile.edges = t.axis[rows].extent % tile.pixels != 0;
+	tile.first = t.selects;
+	tile.last = t.axis[rows].extent % tile.pixels != 0;
 	tile_steps(s, &t, &tile);
 	return true;
 }

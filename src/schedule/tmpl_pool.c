@@ -74,7 +74,8 @@ static bool run(Sketch *s, Err *err)
 	const TileAxis *tap = &t.reduce[t.nreduce - 1];
 	if (tap->extent > 1 && tap->extent <= 8 && sketch_knob(s, "taps", flag, 2, 1) != 0)
 		text_add(&tile.unrolls, "unroll %s\n", tap->name);
-	tile.edges = tile.pixel >= 0 && (t.selects || t.axis[tile.pixel].extent % tile.pixels != 0);
+	tile.first = t.selects;
+	tile.last = tile.pixel >= 0 && (t.selects || t.axis[tile.pixel].extent % tile.pixels != 0);
 	tile_steps(s, &t, &tile);
 	return true;
 }
