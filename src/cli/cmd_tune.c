@@ -104,9 +104,6 @@ static bool try_trace(Tuning *x, const char *path, TuneState *state, Err *err)
 
 static bool search(Tuning *x, TuneState *state, Err *err)
 {
-	struct sigaction stop = { .sa_handler = on_stop };
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
 	const char *path = args_text(x->args, "try", NULL);
 	if (path != NULL)
 		return try_trace(x, path, state, err);
@@ -167,10 +164,19 @@ static bool set_options(Tuning *x, Dag *dag, Err *err)
 	return x->o.search != NULL || fail(err, ERR_USAGE, "--search", "there is no search \"%.40s\"", name);
 }
 
+static void stop_on_signals(void)
+{
+	struct sigaction stop = { .sa_handler = on_stop };
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+}
+
 static bool tune(Tuning *x, Err *err)
 {
 	Arena *a = args_arena(x->args);
 	TuneState state = { 0 };
+	if (!x->dry)
+		stop_on_signals();
 	Dag *dag = model_load(x->args, args_operand(x->args, 0), err);
 	x->part = dag != NULL ? compile_tasks(a, dag, x->target, err) : NULL;
 	if (x->part == NULL || !set_options(x, dag, err))

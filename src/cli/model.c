@@ -217,7 +217,9 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 	if (write && !asked && !make_folders(a, path[0], err))
 		return false;
 	out->db = arena_array(a, Db *, n + 1);
-	for (size_t i = 0; i < n; i++) {
+	/* The one that is written comes last, so that none is made where another cannot be read. */
+	for (size_t k = 0; k < n; k++) {
+		size_t i = write ? (k + 1) % n : k;
 		bool needed = asked && !(args_has(args, "dry-run") && args_given(args, "dry-run"));
 		if (!needed && !write && access(path[i], F_OK) != 0)
 			continue;
@@ -226,9 +228,12 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 			databases_close(out);
 			return false;
 		}
-		if (out->n == 0)
+		if (write && i == 0)
+			memmove(out->db + 1, out->db, out->n * sizeof *out->db);
+		out->db[write && i == 0 ? 0 : out->n] = db;
+		out->n++;
+		if (out->path == NULL || i == 0)
 			out->path = path[i];
-		out->db[out->n++] = db;
 	}
 	return true;
 }

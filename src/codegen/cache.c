@@ -1,4 +1,4 @@
-/* See cache.h. A file is a head, its entries, its reports and the image; one checksum over all. */
+/* See cache.h. A file is a head, its entries, its reports and the image; one checksum over all and the key. */
 #include "codegen/cache.h"
 
 #include "base/file.h"
@@ -17,7 +17,7 @@ enum { MOST_ENTRIES = 256, MOST_IMAGE = 64 << 20, BLOCK = 4096, TRIM_ONE_IN = 32
 
 typedef struct Head {
 	char magic[8];
-	Hash sum; /* of what follows in the file */
+	Hash sum; /* of the key and what follows in the file */
 	uint32_t nentry, entry_bytes;
 	uint64_t image_bytes;
 } Head;
@@ -27,7 +27,7 @@ typedef struct Numbers {
 	double inner_spills;
 } Numbers;
 
-static const char magic[8] = "dlccode1";
+static const char magic[8] = "dlccode2";
 
 static Hash key_of(Arena *a, const KernelSet *ks, const Target *t)
 {
@@ -47,6 +47,16 @@ static const char *path_of(Arena *a, const CodeCache *c, Hash key)
 	char hex[HASH_HEX];
 	hash_hex(key, hex);
 	return arena_printf(a, "%s/%s.code", c->folder, hex);
+}
+
+/* A file under another one's name is as wrong as one with a changed byte. */
+static Hash sum_of(Hash key, const unsigned char *bytes, size_t n)
+{
+	HashState s;
+	hash_begin(&s, "dlc/code/file/v2");
+	hash_add(&s, &key, sizeof key);
+	hash_add(&s, bytes + offsetof(Head, nentry), n - offsetof(Head, nentry));
+	return hash_end(&s);
 }
 
 /* ---- reading ---- */
@@ -73,7 +83,7 @@ static void take_reports(Arena *a, Module *m, const Numbers *number)
 			.inner_spills = number[k].inner_spills };
 }
 
-static bool find(Arena *a, const char *path, Module *m)
+static bool find(Arena *a, const char *path, Hash key, Module *m)
 {
 	Bytes file;
 	Head h;
@@ -81,7 +91,7 @@ static bool find(Arena *a, const char *path, Module *m)
 		return false;
 	memcpy(&h, file.at, sizeof h);
 	const unsigned char *from = file.at + sizeof h;
-	Hash sum = hash_of("dlc/code/file/v1", file.at + offsetof(Head, nentry), file.n - offsetof(Head, nentry));
+	Hash sum = sum_of(key, file.at, file.n);
 	if (!sizes_fit(&h, file.n) || memcmp(&sum, &h.sum, sizeof sum) != 0)
 		return false;
 	DlcEntry *entry = arena_copy(a, from, sizeof *entry * (h.nentry + (h.nentry == 0)));
@@ -110,7 +120,7 @@ static bool write_all(int fd, const unsigned char *bytes, size_t n)
 }
 
 /* Not synced: after a crash a file may hold anything, which its checksum shows. */
-static void store(Arena *a, const char *path, const Module *m)
+static void store(Arena *a, const char *path, Hash key, const Module *m)
 {
 	Text out = { .arena = a };
 	Head h = { .nentry = m->image.nentry, .entry_bytes = sizeof(DlcEntry), .image_bytes = m->image.size };
@@ -126,7 +136,7 @@ static void store(Arena *a, const char *path, const Module *m)
 	}
 	text_put(&out, (const char *)m->image.bytes, (size_t)h.image_bytes);
 	unsigned char *bytes = arena_copy(a, text_str(&out), out.n);
-	h.sum = hash_of("dlc/code/file/v1", bytes + offsetof(Head, nentry), out.n - offsetof(Head, nentry));
+	h.sum = sum_of(key, bytes, out.n);
 	memcpy(bytes, &h, sizeof h);
 	char *temp = arena_printf(a, "%s.%ld.new", path, (long)getpid());
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -193,13 +203,13 @@ bool codegen_compile_cached(const CodeCache *c, Arena *a, const KernelSet *ks, c
 	Arena *scratch = arena_new();
 	Hash key = key_of(scratch, ks, t);
 	const char *path = path_of(scratch, c, key);
-	bool ok = find(a, path, m);
+	bool ok = find(a, path, key, m);
 	if (ok) {
 		utimensat(AT_FDCWD, path, NULL, 0); /* used now */
 	} else {
 		ok = codegen_compile(a, ks, t, NULL, m, err);
 		if (ok)
-			store(scratch, path, m);
+			store(scratch, path, key, m);
 		if (ok && key.byte[15] % TRIM_ONE_IN == 0)
 			code_cache_trim(c);
 	}

@@ -94,6 +94,7 @@ static void read_batch(const Import *in, Arena *a, const char *text, size_t n, s
 		Line l = { .text = text + *at, .number = *number };
 		l.n = end != NULL ? (size_t)(end - l.text) : n - *at;
 		*at += l.n + 1;
+		l.n -= l.n > 0 && l.text[l.n - 1] == '\r'; /* a log that came through somebody's mail */
 		if (l.n == 0)
 			continue;
 		read_line(in, a, &l);

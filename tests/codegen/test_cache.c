@@ -132,6 +132,31 @@ START_TEST(damage_costs_a_compilation)
 }
 END_TEST
 
+/* A whole file of other code under this one's name: a sum over the bytes alone would take it. */
+START_TEST(another_ones_file_is_damage)
+{
+	Arena *a = arena_new();
+	Target t;
+	char path[512], aside[600];
+	target_host(&t, 1);
+	make_folder();
+	CodeCache c = { folder, 1 << 20 };
+	Module plain = compiled(a, &c, 8, &t);
+	ck_assert_int_eq(files(path, sizeof path), 1);
+	snprintf(aside, sizeof aside, "%s.aside", folder);
+	ck_assert_int_eq(rename(path, aside), 0);
+	char *name = arena_printf(a, "%s", path);
+	compiled(a, &c, 9, &t);
+	ck_assert_int_eq(files(path, sizeof path), 1);
+	ck_assert_int_eq(rename(path, name), 0);
+	Module m = compiled(a, &c, 8, &t);
+	same(&plain, &m);
+	ck_assert_int_eq(unlink(aside), 0);
+	remove_folder();
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(it_stays_within_its_size)
 {
 	Arena *a = arena_new();
@@ -172,6 +197,7 @@ int main(void)
 	TCase *tc = tcase_create("code_cache");
 	tcase_add_test(tc, what_is_kept_is_what_was_compiled);
 	tcase_add_test(tc, damage_costs_a_compilation);
+	tcase_add_test(tc, another_ones_file_is_damage);
 	tcase_add_test(tc, it_stays_within_its_size);
 	tcase_add_test(tc, a_folder_that_is_not_there_is_no_error);
 	return run_suite("code_cache", tc);

@@ -180,6 +180,20 @@ START_TEST(import_of_an_export_gives_the_same_export)
 }
 END_TEST
 
+START_TEST(lines_may_end_as_elsewhere)
+{
+	const char *text = filled("a.sqlite");
+	Db *b = open_or_die(path_of("b.sqlite"), DB_WRITE);
+	Text crlf = { .arena = arena };
+	for (const char *p = text; *p != 0; p++)
+		text_add(&crlf, *p == '\n' ? "\r\n" : "%c", *p);
+	ImportCount c = import_into(b, text_str(&crlf));
+	ck_assert_msg(c.taken == 24 && c.refused == 0, "%lld taken, %s", (long long)c.taken, c.first);
+	ck_assert_str_eq(export_of(b), text);
+	db_close(b);
+}
+END_TEST
+
 START_TEST(a_changed_byte_costs_its_line_only)
 {
 	Rng rng = rng_seed((uint64_t)_i);
@@ -554,6 +568,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, best_is_the_fastest_verified_run);
 	tcase_add_test(tc, import_of_an_export_gives_the_same_export);
+	tcase_add_test(tc, lines_may_end_as_elsewhere);
 	tcase_add_loop_test(tc, a_changed_byte_costs_its_line_only, 0, 40);
 	tcase_add_loop_test(tc, bad_lines_are_refused_with_a_reason, 0, LEN(bad_lines));
 	tcase_add_test(tc, a_run_that_names_nothing_is_refused);
