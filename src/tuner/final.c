@@ -245,11 +245,8 @@ bool final_run(Tuner *t, Err *err)
 		return tuner_stopped(t);
 	if (t->plain == NULL || tuner_stopped(t))
 		return true;
-	Db **db = arena_array(t->arena, Db *, t->o->nmore + 1);
-	db[0] = t->o->db;
-	for (int i = 0; i < t->o->nmore; i++)
-		db[i + 1] = t->o->more[i];
-	Compiled *tuned = compile(t, db, t->o->nmore + 1);
+	DbSet set = task_run_databases(t->o, t->arena);
+	Compiled *tuned = compile(t, set.db, set.n);
 	if (tuned != NULL)
 		regions_settle(t, tuned->partition);
 	if (tuned != NULL && !time_in_turn(t, tuned, &why) && why.code != ERR_INTERRUPTED)

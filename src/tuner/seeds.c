@@ -60,12 +60,7 @@ static bool near_ones(TaskRun *r, DbSet set, Arena *scratch, Err *err)
 bool task_run_seeds(TaskRun *r, Err *err)
 {
 	Arena *scratch = arena_new();
-	Db **db = arena_array(scratch, Db *, r->o->nmore + 1);
-	DbSet set = { db, 0 };
-	if (r->o->db != NULL)
-		db[set.n++] = r->o->db;
-	for (int i = 0; i < r->o->nmore; i++)
-		db[set.n++] = r->o->more[i];
+	DbSet set = task_run_databases(r->o, scratch);
 	bool ok = db_hold(set, err);
 	if (ok) {
 		ok = old_ones(r, set, target_id(r->o->target), scratch, err) &&

@@ -74,14 +74,37 @@ static void note_time(TaskRun *r, const char *trace, double ns)
 		s->default_ms = ms;
 }
 
+DbSet task_run_databases(const TuneOptions *o, Arena *a)
+{
+	Db **db = arena_array(a, Db *, o->nmore + 1);
+	DbSet set = { db, 0 };
+	if (o->db != NULL)
+		db[set.n++] = o->db;
+	for (int i = 0; i < o->nmore; i++)
+		db[set.n++] = o->more[i];
+	return set;
+}
+
+typedef struct Reading {
+	TaskRun *r;
+	DbSet set;
+	Err err;
+} Reading;
+
 /* Runs come best first, so the first of a trace is its best one. */
 static bool reuse_run(const RunRecord *run, void *arg)
 {
-	TaskRun *r = arg;
+	Reading *x = arg;
+	TaskRun *r = x->r;
 	char id[HASH_HEX];
+	bool gone = false; /* a database leaves out what it knows to be retracted; another one may know more */
 	hash_hex(run->id, id);
 	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || known_find(&r->records, id) != NULL)
 		return true; /* says nothing of the candidate; or was read before */
+	if (x->set.n > 1 && !db_retracted(x->set, run->id, &gone, &x->err))
+		return false;
+	if (gone)
+		return true;
 	known_add(&r->records, id, 0, true);
 	if (run->status == RUN_OK && run->median_ns < db_floor_ns(r->task, r->o->target)) {
 		r->state->implausible++;
@@ -122,12 +145,17 @@ static void note_known(TaskRun *r)
 
 static bool read_known(TaskRun *r, Err *err)
 {
+	Arena *scratch = arena_new();
+	Reading x = { .r = r, .set = task_run_databases(r->o, scratch) };
 	Hash target = target_id(r->o->target);
-	if (r->o->db != NULL && !db_each_run(r->o->db, r->task->id, target, CODEGEN_EPOCH, reuse_run, r, err))
+	for (int i = 0; i < x.set.n && x.err.code == ERR_NONE; i++)
+		if (!db_each_run(x.set.db[i], r->task->id, target, CODEGEN_EPOCH, reuse_run, &x, &x.err))
+			break;
+	arena_free(scratch);
+	if (x.err.code != ERR_NONE) {
+		*err = x.err;
 		return false;
-	for (int i = 0; i < r->o->nmore; i++)
-		if (!db_each_run(r->o->more[i], r->task->id, target, CODEGEN_EPOCH, reuse_run, r, err))
-			return false;
+	}
 	note_known(r);
 	return true;
 }

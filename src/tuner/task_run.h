@@ -6,6 +6,7 @@
 #ifndef TUNER_TASK_RUN_H
 #define TUNER_TASK_RUN_H
 
+#include "db/near.h"
 #include "tuner/known.h"
 #include "tuner/tuner.h"
 
@@ -46,6 +47,8 @@ typedef struct Candidate {
 KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err);
 /* Space, default, and what the databases hold; writes nothing. */
 bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err);
+/* All databases of a run, the one that is written first. */
+DbSet task_run_databases(const TuneOptions *o, Arena *a);
 /* Traces from elsewhere that are worth a trial. */
 bool task_run_seeds(TaskRun *r, Err *err);
 /*

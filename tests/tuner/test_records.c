@@ -72,6 +72,30 @@ START_TEST(impossible_times_are_measured)
 }
 END_TEST
 
+/* The run came from a colleague, who has taken it back since. */
+START_TEST(what_another_database_retracts_is_measured)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	Err err = { 0 };
+	Db *own = lab->db, *other = open_db(lab, "other.sqlite", DB_WRITE);
+	claim(lab, lab->first[0], 800, 10);
+	lab->db = other;
+	claim(lab, lab->first[0], 800, 10);
+	lab->db = own;
+	Hash target = target_id(&lab->target);
+	const RunRecord *run = db_best(other, lab->part->task[0]->id, target, CODEGEN_EPOCH, lab->arena, &err);
+	ck_assert(run != NULL && db_put_retraction(other, run->id, "a clock that lied", &err));
+	o.more = &other;
+	o.nmore = 1;
+	TuneState s = tune(lab, &o);
+	ck_assert_int_eq(s.reused, 0);
+	ck_assert(s.task[0].default_ms == 0.9);
+	db_close(other);
+	close_lab(lab);
+}
+END_TEST
+
 /* What was recorded as wrong beyond the tolerance, and as ok all the same, is no best time. */
 START_TEST(unverified_times_win_nothing)
 {
@@ -90,6 +114,7 @@ int main(void)
 	tcase_add_test(tc, refused_schedules_win_nothing);
 	tcase_add_test(tc, refused_schedules_do_not_race);
 	tcase_add_test(tc, impossible_times_are_measured);
+	tcase_add_test(tc, what_another_database_retracts_is_measured);
 	tcase_add_test(tc, unverified_times_win_nothing);
 	return run_suite("tuner_records", tc);
 }
