@@ -116,11 +116,14 @@ static int64_t block_rows(const Conv *v, int64_t m, int64_t tiles)
 	return tiles != 0 ? divisor(th, tiles / tw) : th;
 }
 
-/* Time of a register tile: two FMAs a cycle want eight sums, loads cost a little. */
+/*
+ * Time of a register tile's step, in FMAs: two of them a cycle want eight sums. A vector of weights comes from beyond
+ * the first cache, as three of them would take; each vector above two is a stream more.
+ */
 static double tile_time(int64_t p, int64_t f)
 {
-	double sums = (double)(p * f), loads = (double)(p + f);
-	return p * f == 0 ? 0 : (sums < 8 ? 8 : sums) + 0.02 * loads;
+	double sums = (double)(p * f), streams = f > 2 ? 1 + 0.05 * (double)(f - 2) : 1;
+	return p * f == 0 ? 0 : (sums < 8 ? 8 : sums) * streams + 1.5 * (double)f + 0.02 * (double)p;
 }
 
 /* The one that multiplies the tiles of a block fastest, what is left over included. */
