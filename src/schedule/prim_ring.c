@@ -132,15 +132,15 @@ static bool find_rows(Sched *s, Ring *r)
 	return true;
 }
 
-typedef struct Uses1 {
+typedef struct RowUses {
 	const Ring *r;
 	const char *moves;   /* what the block reads and the loop writes */
 	bool direct;         /* the block uses the loop's variable itself, or that of its rows */
-} Uses1;
+} RowUses;
 
 static void see_use(const Expr *e, void *arg)
 {
-	Uses1 *u = arg;
+	RowUses *u = arg;
 	const Ring *r = u->r;
 	u->direct |= e->op == IR_VAR && (strcmp(e->name, r->l.loop->loop.var) == 0 || strcmp(e->name, r->rows->loop.var) == 0);
 	if (e->op == IR_LOAD && u->moves == NULL) {
@@ -163,7 +163,7 @@ static bool see_statement(Stmt *s, void *arg)
 /* Row i is the same whichever iteration makes it. */
 static bool rows_are_equal(Sched *s, const Ring *r)
 {
-	Uses1 u = { .r = r };
+	RowUses u = { .r = r };
 	const Stmt *b = r->b.block;
 	ir_each_stmt(b->block.init, see_statement, &u);
 	ir_each_stmt(b->block.body, see_statement, &u);
