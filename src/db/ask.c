@@ -48,7 +48,7 @@ bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn 
 /* One of a schedule's runs, as the index has it. */
 typedef struct Seen {
 	Hash id, session;
-	int64_t ns, number;
+	int64_t ns, samples, number;
 	Db *db; /* that has it, under this number */
 } Seen;
 typedef VEC(Seen) Runs;
@@ -65,10 +65,13 @@ static int by_id(const void *a, const void *b)
 	return memcmp(&((const Seen *)a)->id, &((const Seen *)b)->id, sizeof(Hash));
 }
 
+/* Those with the most samples first. */
 static int by_session(const void *pa, const void *pb)
 {
 	const Seen *a = pa, *b = pb;
 	int c = memcmp(&a->session, &b->session, sizeof a->session);
+	if (c == 0)
+		c = (a->samples < b->samples) - (a->samples > b->samples);
 	return c != 0 ? c : (a->ns > b->ns) - (a->ns < b->ns);
 }
 
@@ -157,7 +160,10 @@ static bool gather_one(Db *db, int64_t subject, int64_t floor_ns, int64_t trace,
 	sqlite3_bind_int64(st, 2, floor_ns);
 	sqlite3_bind_int64(st, 3, trace);
 	while ((ok = sql_next(db, st, &row, err)) && row) {
-		Seen x = { .number = sqlite3_column_int64(st, 0), .ns = sqlite3_column_int64(st, 1), .db = db };
+		Seen x = { .number = sqlite3_column_int64(st, 0),
+			.ns = sqlite3_column_int64(st, 1),
+			.samples = sqlite3_column_int64(st, 4),
+			.db = db };
 		if (sql_hash(st, 2, &x.id) && sql_hash(st, 3, &x.session))
 			vec_push(a, all, x);
 	}
@@ -174,7 +180,7 @@ static bool gather(DbSet set, const int64_t *subject, int64_t floor_ns, int64_t 
 	return set.n == 1 || out->n == 0 || sift(set, out->at, &out->n, err);
 }
 
-/* The median over sessions of each session's median. */
+/* The median over sessions of each session's median, of the runs with the most samples: a race outweighs a first look. */
 static void judge(Arena *a, Seen *run, size_t n, Ranked *out)
 {
 	int64_t *session = arena_array(a, int64_t, n + 1);
@@ -190,9 +196,9 @@ static void judge(Arena *a, Seen *run, size_t n, Ranked *out)
 	if (n > 1)
 		qsort(run, n, sizeof *run, by_session);
 	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1; to < n && memcmp(&run[to].session, &run[from].session, sizeof(Hash)) == 0;)
-			to++;
-		size_t k = to - from;
+		size_t k = 1;
+		for (to = from + 1; to < n && memcmp(&run[to].session, &run[from].session, sizeof(Hash)) == 0; to++)
+			k += run[to].samples == run[from].samples;
 		session[m++] = middle(run[from + (k - 1) / 2].ns, run[from + k / 2].ns);
 	}
 	qsort(session, m, sizeof *session, by_ns);

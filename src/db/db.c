@@ -30,8 +30,8 @@ static const char *const schema[] = {
 	"CREATE TABLE subject(n INTEGER PRIMARY KEY,workload BLOB NOT NULL,target BLOB NOT NULL,epoch INTEGER NOT NULL,"
 	"UNIQUE(workload,target,epoch))",
 	"CREATE TABLE run(n INTEGER PRIMARY KEY,subject INTEGER NOT NULL,status INTEGER NOT NULL,"
-	"verified INTEGER NOT NULL,median_ns INTEGER NOT NULL,trace INTEGER NOT NULL,id BLOB NOT NULL,"
-	"session BLOB NOT NULL)",
+	"verified INTEGER NOT NULL,median_ns INTEGER NOT NULL,samples INTEGER NOT NULL,trace INTEGER NOT NULL,"
+	"id BLOB NOT NULL,session BLOB NOT NULL)",
 	"CREATE TABLE retraction(n INTEGER PRIMARY KEY,run INTEGER NOT NULL)",
 	"CREATE TABLE task(id BLOB PRIMARY KEY,family BLOB NOT NULL) WITHOUT ROWID",
 	"CREATE INDEX run_best ON run(subject,status,verified,median_ns,trace)",
@@ -54,7 +54,8 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_KIND] = "SELECT kind,n FROM record WHERE id=?1",
 	[SQL_GET_RECORD] = "SELECT line,id FROM record WHERE id=?1",
 	[SQL_GET_NUMBER] = "SELECT line,id FROM record WHERE n=?1",
-	[SQL_PUT_RUN] = "INSERT INTO run(n,subject,status,verified,median_ns,trace,id,session) VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+	[SQL_PUT_RUN] = "INSERT INTO run(n,subject,status,verified,median_ns,trace,id,session,samples)"
+			" VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
 	[SQL_SUBJECT] = "SELECT n FROM subject WHERE workload=?1 AND target=?2 AND epoch=?3",
 	[SQL_PUT_SUBJECT] = "INSERT INTO subject(workload,target,epoch) VALUES(?1,?2,?3)",
 	[SQL_PUT_RETRACTION] = "INSERT INTO retraction(n,run) VALUES(?1,?2)",
@@ -63,7 +64,7 @@ static const char *const text[SQL_COUNT] = {
 		     NOT_RETRACTED " ORDER BY run.status,run.median_ns,run.id",
 	[SQL_FASTEST] = "SELECT median_ns,trace FROM run INDEXED BY run_best WHERE subject=?1 AND status=0 AND verified=1"
 			" AND median_ns>=?2 ORDER BY median_ns",
-	[SQL_OF_TRACE] = "SELECT n,median_ns,id,session FROM run INDEXED BY run_trace WHERE trace=?3 AND subject=?1 AND"
+	[SQL_OF_TRACE] = "SELECT n,median_ns,id,session,samples FROM run INDEXED BY run_trace WHERE trace=?3 AND subject=?1 AND"
 			 " status=0 AND verified=1 AND median_ns>=?2" NOT_RETRACTED,
 	[SQL_EPOCH_BELOW] = "SELECT epoch FROM subject s WHERE workload=?1 AND target=?2 AND epoch<?3 AND EXISTS(SELECT 1"
 			    " FROM run WHERE subject=s.n AND status=0 AND verified=1) ORDER BY epoch DESC LIMIT 1",
@@ -75,7 +76,8 @@ static const char *const text[SQL_COUNT] = {
 		       " run.verified=1) ORDER BY t.id LIMIT 1000",
 	[SQL_NEXT_TARGET] = "SELECT min(target) FROM subject WHERE workload=?1 AND target>?2",
 	[SQL_ALL] = "SELECT id,kind,line,n FROM record ORDER BY kind,id",
-	[SQL_INDEXED] = "SELECT s.workload,s.target,s.epoch,run.status,run.verified,run.median_ns,run.trace,run.id,run.session"
+	[SQL_INDEXED] = "SELECT s.workload,s.target,s.epoch,run.status,run.verified,run.median_ns,run.trace,run.id,run.session,"
+			"run.samples"
 			" FROM run JOIN subject s ON s.n=run.subject WHERE run.n=?1",
 	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)+"
 			      "(SELECT count(*) FROM retraction)+(SELECT count(*) FROM subject s WHERE"

@@ -170,6 +170,7 @@ static bool index_run(Db *db, const RunRecord *run, int64_t n, Err *err)
 	sqlite3_bind_int64(st, 6, sql_trace(run->trace));
 	sql_bind_hash(st, 7, run->id);
 	sql_bind_hash(st, 8, run->session);
+	sqlite3_bind_int64(st, 9, run->samples);
 	return sql_do(db, st, err);
 }
 

@@ -91,6 +91,26 @@ START_TEST(best_is_a_function_of_the_union)
 }
 END_TEST
 
+/* One session looked at two schedules, and then raced them. */
+START_TEST(a_race_outweighs_a_first_look)
+{
+	World *w = world_open();
+	Db *db = world_db(w, "a");
+	const Task *t = world_task(w, 8);
+	DbChoice c[2];
+	world_run(w, db, (Ran){ t, NULL, "lucky\n", 100, 1, 7, 5 });
+	world_run(w, db, (Ran){ t, NULL, "better\n", 120, 1, 7, 5 });
+	world_sampled(w, db, (Ran){ t, NULL, "lucky\n", 130, 1, 7, 5 }, 21);
+	world_sampled(w, db, (Ran){ t, NULL, "better\n", 121, 1, 7, 5 }, 21);
+	ck_assert_int_eq(rank(w, (DbSet){ &db, 1 }, key_of(w, t, 0), c, 2), 2);
+	ck_assert_str_eq(c[0].run.trace, "better\n");
+	ck_assert_int_eq(c[0].ns, 121);
+	ck_assert_int_eq(c[1].ns, 130);
+	db_close(db);
+	world_close(w);
+}
+END_TEST
+
 /* Between db_hold and db_release what others put is not seen; holds may be nested. */
 START_TEST(a_hold_is_one_moment)
 {
@@ -304,6 +324,7 @@ int main(void)
 	TCase *tc = tcase_create("rank");
 	tcase_add_test(tc, sessions_outvote_a_lucky_sample);
 	tcase_add_loop_test(tc, best_is_a_function_of_the_union, 0, 12);
+	tcase_add_test(tc, a_race_outweighs_a_first_look);
 	tcase_add_test(tc, a_hold_is_one_moment);
 	tcase_add_test(tc, what_may_not_be_chosen);
 	tcase_add_test(tc, a_retraction_travels);

@@ -65,7 +65,7 @@ typedef struct Ran {
 	int64_t err_e9;
 } Ran;
 
-static inline Hash world_run(World *w, Db *db, Ran x)
+static inline Hash world_sampled(World *w, Db *db, Ran x, int64_t samples)
 {
 	static int64_t seq;
 	Err err = { 0 };
@@ -73,7 +73,7 @@ static inline Hash world_run(World *w, Db *db, Ran x)
 		.trace = x.trace,
 		.status = x.ns > 0 ? RUN_OK : RUN_CRASH,
 		.median_ns = x.ns,
-		.samples = x.ns > 0 ? 5 : 0,
+		.samples = x.ns > 0 ? samples : 0,
 		.max_err_e9 = x.err_e9,
 		.detail = "",
 		.seq = seq++ };
@@ -83,6 +83,11 @@ static inline Hash world_run(World *w, Db *db, Ran x)
 		db_put_env(db, x.epoch, "test", &r.env, &err) && db_put_session(db, &s, &r.session, &err));
 	ck_assert_msg(db_put_run(db, &r, &err), "%s", err.text);
 	return r.id;
+}
+
+static inline Hash world_run(World *w, Db *db, Ran x)
+{
+	return world_sampled(w, db, x, 5);
 }
 
 static inline bool world_gather(const char *line, size_t n, void *arg)
