@@ -32,7 +32,7 @@ static double races_ms(const Tuner *t)
 	int n = 0;
 	for (int i = 0; i < t->state->ntask; i++)
 		n += t->run[i].state->trials > 0 && regions_close(t, &t->run[i]);
-	return t->o->finalists > 1 ? trial_ms(t) * n * t->o->finalists : 0;
+	return t->o->finalists > 1 ? trial_ms(t) * n * (t->o->finalists + 1) : 0;
 }
 
 static double round_ms(const Tuner *t)
@@ -87,14 +87,17 @@ void final_open(Tuner *t)
 /* ---- races ---- */
 
 /*
- * The fastest of a task, at most `most`, not far behind the best. A record is somebody's word: one whose
- * schedule is refused is left out.
+ * The fastest of a task, at most `most`, not far behind the best, and the default if it is near: a lucky first look
+ * shall not put another one before it. A record is somebody's word: one whose schedule is refused is left out.
  */
 static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], MeasureJob *job, int most, Arena *scratch)
 {
 	Known **ranked;
 	int n = 0, all = known_ranked(&r->known, scratch, &ranked);
-	for (int i = 0; i < all && n < most && ranked[i]->ns <= (n > 0 ? out[0]->ns * NEAR_BEST : INFINITY); i++) {
+	for (int i = 0; i < all && ranked[i]->ns <= (n > 0 ? out[0]->ns * NEAR_BEST : INFINITY); i++) {
+		int room = strcmp(ranked[i]->trace, r->default_trace) == 0 ? MEASURE_RACERS : most;
+		if (n >= room)
+			continue;
 		job[n] = (MeasureJob){ .ks = task_run_replay(r, ranked[i]->trace, scratch, NULL), .trace = ranked[i]->trace };
 		if (job[n].ks == NULL)
 			task_run_refused(r, ranked[i]);

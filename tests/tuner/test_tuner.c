@@ -334,6 +334,34 @@ START_TEST(finalists_race)
 }
 END_TEST
 
+static Fate default_close_behind(const Task *task, const char *trace, bool is_default)
+{
+	(void)task;
+	return (Fate){ RUN_OK, is_default ? 1050000 : 1000000 + (int64_t)(hash_text(trace) % 1000) };
+}
+
+static void count_defaults(const RunRecord *run, const Task *task, void *arg)
+{
+	Lab *lab = arg;
+	for (int k = 0; k < lab->part->ntask; k++)
+		if (lab->part->task[k] == task && strcmp(run->trace, lab->first[k]) == 0)
+			vec_push(lab->arena, &lab->seen, ((Seen){ task, lab->first[k] }));
+}
+
+/* Many are a little faster at first sight; the default is raced all the same. */
+START_TEST(a_default_that_is_near_races)
+{
+	Lab *lab = open_lab(default_close_behind);
+	TuneOptions o = options_of(lab);
+	o.finalists = 2;
+	o.on_trial = count_defaults;
+	TuneState s = tune(lab, &o);
+	ck_assert(s.task[0].raced && s.task[1].raced);
+	ck_assert_int_eq(lab->seen.n, 4); /* of both tasks: a first look and a race */
+	close_lab(lab);
+}
+END_TEST
+
 START_TEST(a_plan_writes_nothing)
 {
 	Lab *lab = open_lab(all_good);
@@ -426,6 +454,7 @@ int main(void)
 	tcase_add_test(tc, a_ranked_search_ends);
 	tcase_add_test(tc, a_ranked_search_goes_on);
 	tcase_add_test(tc, finalists_race);
+	tcase_add_test(tc, a_default_that_is_near_races);
 	tcase_add_test(tc, a_plan_writes_nothing);
 	tcase_add_loop_test(tc, a_schedule_is_tried, 0, 2);
 	tcase_add_test(tc, old_records_are_seeds);
