@@ -2,7 +2,8 @@
  * The state of the caches before a sample, as the kernel finds it inside of its network, where since
  * its last turn all other layers have run and the one before it has just written its inputs:
  *
- *   constants and code  as far out as the network's constants and workspace push them
+ *   constants and code  as far out as the network's constants and workspace push them; constants in
+ *                       small pages, as those of a bundle, whose addresses have to be looked up
  *   outputs, workspace  out of a core's own caches at least: the layers between have used these
  *   inputs              where they lie after they have been written from front to back
  *
@@ -15,6 +16,8 @@
  * instruction for programs, other memory is read.
  */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/device.h"
 #include "worker/worker.h"
@@ -103,9 +106,20 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 	return open_other(w, (size_t)w->touched, err);
 }
 
+/* The addresses of their pages are not known either: a change of rights makes the system forget them. */
+static void forget_pages(unsigned char *p, size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)p & (page - 1);
+	mprotect(p - before, n + before, PROT_READ);
+	mprotect(p - before, n + before, PROT_READ | PROT_WRITE);
+}
+
 void worker_cold(const Worker *w, const Program *p)
 {
 	touch(w->other, (size_t)w->touched);
+	for (uint32_t i = 0; i < p->narg; i++)
+		if (w->flushes && p->arg[i].use == MSG_USE_CONST && p->address[i] != NULL)
+			forget_pages(p->address[i], (size_t)p->arg[i].bytes);
 	if (w->flushes)
 		for (uint32_t i = 0; i < p->ncall; i++)
 			flush_lines(w->module[p->call[i].module]->code, w->module[p->call[i].module]->bytes);

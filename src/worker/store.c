@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/cpu.h"
 #include "runtime/device.h"
@@ -27,6 +28,16 @@ DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err)
 		return runtime_fail(
 			err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
 	return DLC_OK;
+}
+
+void worker_as_mapped(unsigned char *p, size_t n)
+{
+#if defined(MADV_NOHUGEPAGE)
+	madvise(p, n, MADV_NOHUGEPAGE);
+#else
+	(void)p;
+	(void)n;
+#endif
 }
 
 void worker_poison(void *bytes, size_t n)
@@ -176,7 +187,7 @@ static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 		device_cpu.release(data, (size_t)m->bytes + WORKER_GUARD);
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a buffer");
 	}
-	*new = (Buffer){ data, (size_t)m->bytes };
+	*new = (Buffer){ data, (size_t)m->bytes, false };
 	buffer_free(b);
 	w->buffer[m->buffer] = new;
 	use_number(w, m->buffer);
@@ -236,6 +247,7 @@ static DlcStatus open_bundle(Program *p, const MsgBundle *m, const void *file, D
 		return s;
 	p->file = copy;
 	p->nfile = (size_t)m->nfile;
+	worker_as_mapped(copy, p->nfile);
 	memcpy(copy, file, p->nfile);
 	s = dlc_model_open_memory(copy, p->nfile, &p->model, err);
 	if (s == DLC_OK)
@@ -310,6 +322,23 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	return DLC_OK;
 }
 
+/* Constants of a network are mapped: each of their pages costs a walk through tables, and so it shall here. */
+static DlcStatus map_constant(Buffer *b, DlcError *err)
+{
+	unsigned char *data;
+	if (b->mapped)
+		return DLC_OK;
+	DlcStatus s = worker_alloc(b->bytes + WORKER_GUARD, &data, err);
+	if (s != DLC_OK)
+		return s;
+	worker_as_mapped(data, b->bytes + WORKER_GUARD);
+	memcpy(data, b->data, b->bytes + WORKER_GUARD);
+	device_cpu.release(b->data, b->bytes + WORKER_GUARD);
+	b->data = data;
+	b->mapped = true;
+	return DLC_OK;
+}
+
 static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcError *err)
 {
 	const Module *m = c->module < MSG_TABLE ? w->module[c->module] : NULL;
@@ -333,6 +362,9 @@ static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcEr
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
 				"argument %u of kernel %s is not aligned to 64 bytes", i - c->arg,
 				e->name);
+		DlcStatus s = a->use == MSG_USE_CONST ? map_constant(w->buffer[a->buffer], err) : DLC_OK;
+		if (s != DLC_OK)
+			return s;
 		p->address[i] = b->data + a->offset;
 	}
 	return DLC_OK;

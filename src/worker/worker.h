@@ -21,6 +21,7 @@ enum { WORKER_GUARD = 128 };
 typedef struct Buffer {
 	unsigned char *data;
 	size_t bytes;
+	bool mapped; /* lies in small pages, as a file that is mapped */
 } Buffer;
 
 /* A list of calls, or a bundle with one instance. */
@@ -91,6 +92,8 @@ DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err
 void program_free(Program *p);
 /* Memory of n bytes, zeroed and 64-byte aligned; refused beyond what the machine has. */
 DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err);
+/* Before it is written: the memory gets small pages, as constants have, which a bundle maps from its file. */
+void worker_as_mapped(unsigned char *p, size_t n);
 /* 0xff in every byte: NaN in floats, -1 in integers. */
 void worker_poison(void *bytes, size_t n);
 /* Whether nothing was written behind the buffer. */
