@@ -325,8 +325,9 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 /* Constants of a network are mapped: each of their pages costs a walk through tables, and so it shall here. */
 static DlcStatus map_constant(Buffer *b, DlcError *err)
 {
+	enum { HUGE_PAGE = 2 << 20 }; /* below it all memory has small pages: runtime/device.c */
 	unsigned char *data;
-	if (b->mapped)
+	if (b->mapped || b->bytes + WORKER_GUARD < HUGE_PAGE)
 		return DLC_OK;
 	DlcStatus s = worker_alloc(b->bytes + WORKER_GUARD, &data, err);
 	if (s != DLC_OK)
