@@ -23,6 +23,11 @@
 #include "worker/worker.h"
 
 enum { LINE = 64 };
+#if defined(__x86_64__)
+enum { FORGOTTEN = 64 }; /* Linux flushes up to 33 pages one by one */
+#else
+enum { FORGOTTEN = 1024 }; /* 512 on AArch64 */
+#endif
 #define OWN_CACHE ((uint64_t)4 << 20) /* where the system does not tell sizes: more than most cores' own */
 #define LAST_CACHE ((uint64_t)32 << 20)
 
@@ -96,6 +101,17 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 	return DLC_OK;
 }
 
+static DlcStatus open_rights(Worker *w, DlcError *err)
+{
+	if (w->rights != NULL)
+		return DLC_OK;
+	w->rights_bytes = FORGOTTEN * (size_t)sysconf(_SC_PAGESIZE);
+	DlcStatus s = worker_alloc(w->rights_bytes, &w->rights, err);
+	if (s == DLC_OK)
+		worker_as_mapped(w->rights, w->rights_bytes);
+	return s;
+}
+
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
 	uint64_t own = worker_cache_bytes(2), last = worker_cache_bytes(3);
@@ -103,23 +119,26 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 	last = last > 0 ? last : LAST_CACHE;
 	w->flushes = network > last / 4 && can_flush();
 	w->touched = network <= last ? network : w->flushes ? own : 2 * last;
-	return open_other(w, (size_t)w->touched, err);
+	DlcStatus s = w->flushes ? open_rights(w, err) : DLC_OK;
+	return s == DLC_OK ? open_other(w, (size_t)w->touched, err) : s;
 }
 
-/* The addresses of their pages are not known either: a change of rights makes the system forget them. */
-static void forget_pages(unsigned char *p, size_t n)
+/*
+ * Nor are the addresses of pages known: a change of rights of so many pages of a process makes systems forget those
+ * of all. Of any pages: on the constants themselves it would cost a fault for each page that a prepare Fn writes next.
+ */
+static void forget_pages(const Worker *w)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)p & (page - 1);
-	mprotect(p - before, n + before, PROT_READ);
-	mprotect(p - before, n + before, PROT_READ | PROT_WRITE);
+	write_same(w->rights, w->rights_bytes); /* what is not there has no rights to change */
+	mprotect(w->rights, w->rights_bytes, PROT_READ);
+	mprotect(w->rights, w->rights_bytes, PROT_READ | PROT_WRITE);
 }
 
 void worker_cold(const Worker *w, const Program *p)
 {
 	touch(w->other, (size_t)w->touched);
-	for (uint32_t i = 0; i < p->narg; i++)
-		if (w->flushes && p->arg[i].use == MSG_USE_CONST && p->address[i] != NULL)
-			forget_pages(p->address[i], (size_t)p->arg[i].bytes);
+	if (w->flushes)
+		forget_pages(w);
 	if (w->flushes)
 		for (uint32_t i = 0; i < p->ncall; i++)
 			flush_lines(w->module[p->call[i].module]->code, w->module[p->call[i].module]->bytes);

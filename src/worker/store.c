@@ -107,8 +107,10 @@ void worker_reset(Worker *w)
 		device_cpu.release(w->work, w->work_bytes);
 	if (w->other != NULL)
 		device_cpu.release(w->other, w->other_bytes);
-	w->work = w->other = NULL;
-	w->work_bytes = w->other_bytes = 0;
+	if (w->rights != NULL)
+		device_cpu.release(w->rights, w->rights_bytes);
+	w->work = w->other = w->rights = NULL;
+	w->work_bytes = w->other_bytes = w->rights_bytes = 0;
 }
 
 /* A copy of n rows; NULL only where there is no memory. */

@@ -49,6 +49,8 @@ typedef struct Worker {
 	size_t work_bytes;
 	unsigned char *other; /* memory to read between samples: see cold.c */
 	size_t other_bytes;
+	unsigned char *rights; /* pages whose rights are changed between samples; or NULL */
+	size_t rights_bytes;
 	uint64_t touched; /* of other, before a sample */
 	bool flushes;     /* constants' lines before a sample */
 	int lock;         /* of the device; < 0: none */
