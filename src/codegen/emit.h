@@ -5,10 +5,8 @@
  * Expressions without loads are pure: each is emitted once, where the innermost variable it depends
  * on becomes known ("its level"), so what is invariant in a loop stands before it by construction;
  * almost no IR pass of LLVM is run. Loads are emitted where they are needed, under the mask of the
- * lanes that are on; no expression makes a basic block.
- *
- * In registers f16 and bf16 are floats that hold a value of their type, bool is i1, i2 and i4 are
- * LLVM's; in memory f16 and bf16 are i16, bool is a byte.
+ * lanes that are on; no expression makes a basic block. What is computed of values that are already
+ * in registers stands in codegen/emit_num.h.
  */
 #ifndef CODEGEN_EMIT_H
 #define CODEGEN_EMIT_H
@@ -67,7 +65,6 @@ typedef struct Emit {
 	LLVMModuleRef mod;
 	LLVMBuilderRef b;
 	LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr;
-
 	VEC(EmitSub) sub;
 	bool regs; /* there are allocas for mem2reg */
 
@@ -108,13 +105,11 @@ void emit_level_push(Emit *e);
 void emit_level_pop(Emit *e);
 size_t emit_mark(const Emit *e);
 void emit_forget(Emit *e, size_t mark); /* what the statement read since the mark */
-/* Another basic block, or memory has changed. */
-void emit_forget_loads(Emit *e);
+void emit_forget_loads(Emit *e); /* another basic block, or memory has changed */
 /* Element `outer` + `inner` of a buffer; inner may be NULL. */
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
 LLVMBasicBlockRef emit_block(Emit *e, const char *name);
-
 /* Whether any lane of a mask will be on; NULL where only the mask can say. */
 LLVMValueRef emit_some(Emit *e, const Expr *mask);
 
@@ -125,40 +120,5 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */
 LLVMValueRef emit_any(Emit *e, LLVMValueRef mask); /* i1 */
 LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes);
-
-/* emit_num.c: arithmetic on registers, any number of lanes. */
-LLVMTypeRef emit_type(Emit *e, DType t);     /* in registers */
-LLVMTypeRef emit_mem_type(Emit *e, DType t); /* in memory, of 8 bits or more */
-LLVMTypeRef emit_vector(LLVMTypeRef t, int lanes); /* lanes == 1: t */
-int emit_lanes(LLVMValueRef v);
-LLVMValueRef emit_splat(Emit *e, LLVMValueRef v, int lanes);
-LLVMValueRef emit_int(LLVMTypeRef t, int64_t v);   /* of a scalar or vector type */
-LLVMValueRef emit_real(LLVMTypeRef t, double v);
-LLVMValueRef emit_intrinsic(
-	Emit *e, const char *name, LLVMTypeRef *over, int nover, LLVMValueRef *arg, int narg);
-LLVMValueRef emit_unary(Emit *e, Node op, DType t, LLVMValueRef a);
-LLVMValueRef emit_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMValueRef b);
-LLVMValueRef emit_fma(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
-LLVMValueRef emit_fmod(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b);
-/* Exact: what is returned + *lost is a + b; a * b, of doubles. */
-LLVMValueRef emit_two_sum(Emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *lost);
-LLVMValueRef emit_two_prod(Emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *lost);
-LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a);
-
-/* emit_cast.c: conversions. */
-LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a);
-LLVMValueRef emit_bitcast(Emit *e, DType to, DType from, LLVMValueRef a);
-LLVMValueRef emit_to_memory(Emit *e, DType t, LLVMValueRef a);
-LLVMValueRef emit_from_memory(Emit *e, DType t, LLVMValueRef a);
-LLVMValueRef emit_round(Emit *e, DType t, LLVMValueRef a); /* a float to what f16 or bf16 holds */
-/* A double to what a float type of less precision holds, rounded once. */
-LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a);
-
-/* emit_dot.c: lane i of c and four products of bytes, of the types `at` and `bt`. */
-LLVMValueRef emit_dot4(Emit *e, LLVMValueRef c, LLVMValueRef a, DType at, LLVMValueRef b, DType bt);
-
-/* emit_math.c: exp, log, ... of f32 and f64 vectors; docs/codegen.md states the errors. */
-LLVMValueRef emit_math(Emit *e, Node op, LLVMValueRef a);
-LLVMValueRef emit_pow(Emit *e, LLVMValueRef a, LLVMValueRef b);
 
 #endif

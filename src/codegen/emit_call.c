@@ -3,7 +3,7 @@
  * and scalars as they are in registers. Pointers are no `noalias`, as a kernel's are none: a plan may
  * put one tensor where another was.
  */
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 #include "ir/build.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
  * Conversions: casts that saturate, f16 and bf16 in memory and in registers. f16 is converted by
  * instructions where the target has them (F16C, every AArch64), else by integer arithmetic.
  */
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 
 static LLVMTypeRef ints(Emit *e, LLVMTypeRef one, LLVMValueRef like)
 {

@@ -3,7 +3,7 @@
  * unsigned by signed bytes; anything else is widened, multiplied and added, in which LLVM finds what the
  * target has for it.
  */
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 
 static LLVMValueRef widened(Emit *e, LLVMValueRef v, DType t)
 {

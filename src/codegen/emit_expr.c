@@ -7,7 +7,7 @@
  * the last used ones. The others are loaded again, which costs nothing beside an fma; a fence, of
  * which no instruction comes, keeps LLVM from finding that they are the same and spilling them.
  */
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 #include "ir/build.h"
 
 #include <assert.h>

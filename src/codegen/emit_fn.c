@@ -3,7 +3,7 @@
  * mem2reg removes); the others lie in the thread's workspace, those of disjoint scopes in the same
  * place.
  */
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -5,7 +5,7 @@
 #ifndef CODEGEN_EMIT_MATH_H
 #define CODEGEN_EMIT_MATH_H
 
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 
 typedef struct Math {
 	Emit *e;

@@ -7,7 +7,7 @@
  * A scalar load under a mask (the arm of a select) reads, when the mask is off, from the call
  * structure, which is there and long enough; so no branch is needed.
  */
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 #include "ir/build.h"
 
 #include <assert.h>

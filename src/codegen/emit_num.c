@@ -3,7 +3,7 @@
  * wrapping integers, f16 and bf16 rounded after each operation. Nothing here becomes a call of
  * libc: where a target lacks an instruction (fma, rounding) its effect is computed.
  */
-#include "codegen/emit.h"
+#include "codegen/emit_num.h"
 
 #include <assert.h>
 #include <llvm-c/IRReader.h>
