@@ -1,7 +1,7 @@
 /*
- * The state of one compilation to interpreter code, shared by interp_expr.c (expressions, index
- * maps) and interp_stmt.c (statements). Slots are given out as a stack: named variables and what a
- * loop keeps live below, temporaries of the current statement on top.
+ * The state of one compilation to interpreter code, shared by interp_expr.c (expressions),
+ * interp_stmt.c, interp_write.c and interp_call.c (statements). Slots are given out as a stack: named
+ * variables and what a loop keeps live below, temporaries of the current statement on top.
  */
 #ifndef IR_INTERP_CX_H
 #define IR_INTERP_CX_H
@@ -76,5 +76,10 @@ bool cx_binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b);
 bool cx_move(Cx *c, uint32_t d, uint32_t a);
 bool cx_store(Cx *c, const Stmt *s);
 bool cx_reduce(Cx *c, const Stmt *s);
+bool cx_call(Cx *c, const Stmt *s);
+const Fn *cx_callee(const Cx *c, const Stmt *s); /* NULL: there is none */
+bool cx_is_input(const Buf *b);                  /* which must not be written */
+/* Siblings; what they name is known to those that follow, and forgotten at the end. */
+bool cx_sequence(Cx *c, const Stmt *s);
 
 #endif

@@ -1,17 +1,13 @@
 /*
  * Statements to interpreter code. Instances of parallel, vector and bound loops become threads
  * (FORK) where their body synchronises, and otherwise a loop in random order that only changes its
- * identity (SPIN), which is the same to everybody who looks and much cheaper. Sub-Fns and the
- * meanings of intrinsics are expanded in place, their buffers being windows of the caller's.
+ * identity (SPIN), which is the same to everybody who looks and much cheaper.
  */
 #include "ir/interp_cx.h"
-#include "ir/intrin.h"
 
 #include <string.h>
 
 enum { LEVEL_INNER = 6, SPIN_SLOTS = 7 };
-
-static bool sequence(Cx *c, const Stmt *s);
 
 /* What a loop axis or a barrier names, outermost first; 0 if nothing. */
 static int level_of(const char *name)
@@ -23,11 +19,6 @@ static int level_of(const char *name)
 			return k + 1;
 	}
 	return 0;
-}
-
-static const Fn *callee(const Cx *c, const Stmt *s)
-{
-	return s->call.intrin ? ir_intrin(c->ks->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
 }
 
 /*
@@ -63,7 +54,7 @@ static bool synchronises(const Cx *c, const Stmt *s, int *budget)
 				return true;
 			break;
 		case ST_CALL:
-			f = callee(c, s);
+			f = cx_callee(c, s);
 			if (f != NULL && synchronises(c, f->body, budget))
 				return true;
 			break;
@@ -73,18 +64,13 @@ static bool synchronises(const Cx *c, const Stmt *s, int *budget)
 	return false;
 }
 
-static bool is_input(const Buf *b)
-{
-	return b->role == BUF_IN || b->role == BUF_CONST;
-}
-
 static bool serial(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
 {
 	uint32_t var = cx_slots(c, 1);
 	size_t top = c->ins.n;
 	cx_name(c, s->loop.var, var, I64);
 	if (!cx_emit(c, (Ins){ .op = OP_FOR, .d = var, .a = lo, .b = hi }) ||
-		!sequence(c, s->loop.body))
+		!cx_sequence(c, s->loop.body))
 		return false;
 	if (!cx_emit(c, (Ins){ .op = OP_NEXT, .d = var, .b = hi, .c = (uint32_t)top + 1 }))
 		return false;
@@ -98,7 +84,7 @@ static bool spin(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
 	size_t top = c->ins.n;
 	cx_name(c, s->loop.var, var, I64);
 	if (!cx_emit(c, (Ins){ .op = OP_SPIN, .d = var, .a = lo, .b = hi }) ||
-		!sequence(c, s->loop.body) ||
+		!cx_sequence(c, s->loop.body) ||
 		!cx_emit(c, (Ins){ .op = OP_SPIN_NEXT, .d = var, .c = (uint32_t)top + 1 }))
 		return false;
 	c->ins.at[top].c = (uint32_t)c->ins.n;
@@ -113,7 +99,7 @@ static bool fork_threads(Cx *c, const Stmt *s, int level, uint32_t lo, uint32_t 
 	c->prog->threads = true;
 	if (!cx_emit(c,
 		    (Ins){ .op = OP_FORK, .node = (uint8_t)level, .d = var, .a = lo, .b = hi }) ||
-		!sequence(c, s->loop.body) || !cx_emit(c, (Ins){ .op = OP_JOIN }))
+		!cx_sequence(c, s->loop.body) || !cx_emit(c, (Ins){ .op = OP_JOIN }))
 		return false;
 	c->ins.at[top].c = (uint32_t)c->ins.n;
 	return true;
@@ -205,7 +191,7 @@ static bool block_init(Cx *c, const Stmt *s, uint32_t d, const uint32_t *lo)
 		if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = first }))
 			return false;
 	}
-	if (!sequence(c, s->block.init))
+	if (!cx_sequence(c, s->block.init))
 		return false;
 	while (n > 0)
 		c->ins.at[jump[--n]].c = (uint32_t)c->ins.n;
@@ -229,7 +215,7 @@ static bool block(Cx *c, const Stmt *s)
 			return false;
 	}
 	if (!check_iterators(c, s, d, lo, hi) || !block_init(c, s, d, lo) ||
-		!sequence(c, s->block.body))
+		!cx_sequence(c, s->block.body))
 		return false;
 	if (s->block.where != NULL)
 		c->ins.at[skip].c = (uint32_t)c->ins.n;
@@ -288,129 +274,17 @@ static bool branch(Cx *c, const Stmt *s)
 	if (!cx_expr(c, s->branch.cond, 0, &cond))
 		return false;
 	size_t to_other = c->ins.n;
-	if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = cond }) || !sequence(c, s->branch.then))
+	if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = cond }) || !cx_sequence(c, s->branch.then))
 		return false;
 	size_t to_end = c->ins.n;
 	if (s->branch.other != NULL && !cx_emit(c, (Ins){ .op = OP_JUMP }))
 		return false;
 	c->ins.at[to_other].c = (uint32_t)c->ins.n;
-	if (!sequence(c, s->branch.other))
+	if (!cx_sequence(c, s->branch.other))
 		return false;
 	if (s->branch.other != NULL)
 		c->ins.at[to_end].c = (uint32_t)c->ins.n;
 	return true;
-}
-
-/* The view an argument is; a whole buffer is passed as it is. */
-static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
-{
-	const Bound *b = cx_find_buf(c, arg->buf);
-	if (b == NULL)
-		return cx_fail(c, ERR_INPUT, "there is no buffer", arg->buf);
-	*out = (Bound){ p->name, b->view, b->type, b->rank, b->readonly || is_input(p->buf) };
-	if (!dtype_eq(b->type, dtype_scalar(p->buf->type)))
-		return cx_fail(c, ERR_TYPE,
-			"the element type of the parameter differs from that of", arg->buf);
-	if (p->buf->map.n > 0)
-		return cx_fail(c, ERR_UNSUPPORTED, "an index map of a sub-Fn's parameter", p->name);
-	if (arg->n > 0) {
-		if (arg->n != b->rank)
-			return cx_fail(c, ERR_INPUT,
-				"a window of the wrong number of dimensions of", arg->buf);
-		uint32_t slot[2 * RANK];
-		out->rank = 0;
-		for (int k = 0; k < arg->n; k++) {
-			slot[2 * k + 1] = NOSLOT;
-			if (!cx_expr(c, arg->idx[k], 0, &slot[2 * k]) ||
-				(arg->len[k] != NULL &&
-					!cx_expr(c, arg->len[k], 0, &slot[2 * k + 1])))
-				return false;
-			out->rank += arg->len[k] != NULL;
-		}
-		uint32_t list = (uint32_t)c->pool.n;
-		for (int k = 0; k < 2 * arg->n; k++)
-			vec_push(c->arena, &c->pool, slot[k]);
-		out->view = c->prog->nview++;
-		if (!cx_emit(c, (Ins){ .op = OP_WINDOW,
-					.d = out->view,
-					.a = b->view,
-					.b = list,
-					.c = (uint32_t)arg->n }))
-			return false;
-	}
-	if (out->rank != p->buf->rank)
-		return cx_fail(
-			c, ERR_INPUT, "a window of the wrong number of dimensions for", p->name);
-	return true;
-}
-
-static bool arguments(Cx *c, const Stmt *s, const Fn *f, Bound *view, uint32_t *scalar)
-{
-	if (s->call.n != f->nparam)
-		return cx_fail(c, ERR_INPUT, "the wrong number of arguments for", f->name);
-	for (int k = 0; k < f->nparam; k++) {
-		const CallArg *arg = &s->call.arg[k];
-		const Param *p = &f->param[k];
-		uint32_t v;
-		if ((p->buf == NULL) != (arg->buf == NULL))
-			return cx_fail(
-				c, ERR_INPUT, "a buffer and a value are mixed up for", p->name);
-		if (p->buf != NULL) {
-			if (!window(c, arg, p, &view[k]))
-				return false;
-			continue;
-		}
-		scalar[k] = cx_slots(c, 1);
-		if (!cx_expr(c, arg->value, 0, &v) || !cx_move(c, scalar[k], v))
-			return false;
-	}
-	return true;
-}
-
-static bool call(Cx *c, const Stmt *s)
-{
-	const Fn *f = callee(c, s);
-	if (f == NULL)
-		return cx_fail(c, ERR_INPUT,
-			s->call.intrin ? "there is no intrinsic" : "there is no sub-Fn",
-			s->call.fn);
-	if (++c->depth > CALL_DEPTH)
-		return cx_fail(c, ERR_INPUT, "calls nest too deeply in", f->name);
-	Bound *view = arena_array(c->arena, Bound, f->nparam + 1);
-	uint32_t *scalar = arena_array(c->arena, uint32_t, f->nparam + 1);
-	if (!arguments(c, s, f, view, scalar))
-		return false;
-	size_t names = c->name.n, bufs = c->buf.n, name_base = c->name_base, buf_base = c->buf_base;
-	Origin at = c->at;
-	c->name_base = names;
-	c->buf_base = bufs;
-	cx_forget(c, 0);
-	for (int k = 0; k < f->nparam; k++) {
-		const Param *p = &f->param[k];
-		if (p->buf == NULL)
-			cx_name(c, p->name, scalar[k], p->type);
-		else
-			vec_push(c->arena, &c->buf, view[k]);
-	}
-	bool ok = true;
-	for (int k = 0; k < f->nparam && ok; k++) {
-		const Buf *b = f->param[k].buf;
-		uint32_t list;
-		ok = b == NULL || (cx_list(c, b->shape, b->rank, 0, &list) &&
-					  cx_emit(c, (Ins){ .op = OP_SHAPE,
-							     .d = view[k].view,
-							     .b = list,
-							     .c = (uint32_t)b->rank }));
-	}
-	c->at.fn = f;
-	ok = ok && sequence(c, f->body);
-	c->at = at;
-	c->name.n = names;
-	c->buf.n = bufs;
-	c->name_base = name_base;
-	c->buf_base = buf_base;
-	c->depth--;
-	return ok;
 }
 
 /* A hint has no effect; what is wrong in its indices is wrong. */
@@ -441,12 +315,12 @@ static bool statement(Cx *c, const Stmt *s)
 	case ST_LET: return let(c, s);
 	case ST_ALLOC: return alloc(c, s);
 	case ST_IF: return branch(c, s);
-	case ST_CALL: return call(c, s);
+	case ST_CALL: return cx_call(c, s);
 	case ST_ASYNC:
 		if (c->async)
 			return cx_fail(c, ERR_INPUT, "async within async in", c->at.fn->name);
 		c->async = true;
-		ok = sequence(c, s->async);
+		ok = cx_sequence(c, s->async);
 		c->async = false;
 		return ok;
 	case ST_COMMIT: return cx_emit(c, (Ins){ .op = OP_COMMIT });
@@ -470,8 +344,7 @@ static bool names_follow(const Stmt *s)
 	       (s->kind == ST_REDUCE && s->reduce.old != NULL);
 }
 
-/* Siblings; what they name is known to those that follow, and forgotten at the end. */
-static bool sequence(Cx *c, const Stmt *s)
+bool cx_sequence(Cx *c, const Stmt *s)
 {
 	size_t names = c->name.n, bufs = c->buf.n, first_alloc = c->alloc.n;
 	uint32_t top = c->top, forks = c->forks;
@@ -548,10 +421,10 @@ Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Bindi
 		if (b != NULL)
 			vec_push(a, &c.buf,
 				((Bound){ b->name, (uint32_t)k, dtype_scalar(b->type), b->rank,
-					is_input(b) }));
+					cx_is_input(b) }));
 	}
 	p->nview = (uint32_t)fn->nparam;
-	if (!sequence(&c, fn->body) || !cx_emit(&c, (Ins){ .op = OP_END }))
+	if (!cx_sequence(&c, fn->body) || !cx_emit(&c, (Ins){ .op = OP_END }))
 		return NULL;
 	place_constants(&c);
 	p->ins = c.ins.at;
