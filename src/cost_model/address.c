@@ -244,3 +244,12 @@ bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NES
 	}
 	return true;
 }
+
+int64_t nest_elements(CostNest *n, const Buf *b)
+{
+	int64_t elements = 1, extent;
+	for (int k = 0; k < (b->map.n != 0 ? b->map.n : b->rank); k++)
+		if (nest_eval(n, b->map.n != 0 ? b->map.extent[k] : b->shape[k], &extent) && extent > 0)
+			elements *= extent;
+	return elements;
+}

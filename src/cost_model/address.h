@@ -69,5 +69,7 @@ double nest_share(CostNest *n, const Given *cond);
  * false: it cannot be said.
  */
 bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NEST_LOOPS]);
+/* Of the buffer as it lies, padding included. */
+int64_t nest_elements(CostNest *n, const Buf *b);
 
 #endif

@@ -1,0 +1,318 @@
+/*
+ * One store or reduction. The loops inside of the innermost serial one are straight-line code, which
+ * costs the largest of
+ *	its arithmetic over what starts per cycle; its loads and stores over the ports; its instructions
+ *	over the decoder; the latency of its sums, each updated (copies / accumulators) times
+ * and a reduction's accumulators stay in registers across the serial loops that do not move them, if
+ * there are registers for them and the operands; else they are spilled.  Loads are counted once for
+ * each place they go to; a vector's lanes are one access, a broadcast or a gather.  Left out: store
+ * forwarding.
+ */
+#include "cost_model/leaf.h"
+
+#include "cost_model/traffic.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SPILL 1.5 /* cycles that an accumulator too many costs in every body, beside the ports */
+enum { LOADS = 2, STORES = 1, DECODE = 6 };
+enum { LATENCY = 4, REGS = 16 /* where the target does not say */ };
+
+typedef struct Reach {
+	const NestBuf *at;
+	int64_t stride[NEST_LOOPS];
+	bool known;      /* strides are */
+	bool registers;  /* a local buffer whose elements are all named by constants */
+	double lanes;    /* accesses for one vector: 1 a broadcast, `vectors` a vector, more a gather */
+	double distinct; /* places in one straight-line body, vectors counted once */
+} Reach;
+
+typedef struct Leaf {
+	Walk *w;
+	int serial;     /* the innermost serial loop; -1: none */
+	int vector;     /* the vector loop; -1: none */
+	double copies;  /* of the statement in the body */
+	double vectors; /* registers for the lanes of one copy */
+	double bodies;  /* how often the body runs */
+	int bits;
+	int nload;
+	Reach load[ACCESSES];
+	Reach dst;
+	double ops; /* on floats, of one copy; index arithmetic is free next to it */
+	int nodes;  /* looked at so far */
+} Leaf;
+
+bool leaf_is_straight(LoopKind k)
+{
+	return k == LOOP_UNROLLED || k == LOOP_VECTOR;
+}
+
+/* Places of one body: loops of one stride overlap. */
+static double distinct(const Leaf *f, const int64_t *stride)
+{
+	const CostNest *n = &f->w->nest;
+	double all = 1;
+	bool moves = false;
+	for (int l = f->serial + 1; l < n->nloop; l++) {
+		if (n->loop[l].kind != LOOP_UNROLLED || stride[l] == 0)
+			continue;
+		double count = (double)n->loop[l].n;
+		bool seen = false;
+		for (int k = f->serial + 1; k < l; k++)
+			seen |= n->loop[k].kind == LOOP_UNROLLED && stride[k] == stride[l];
+		moves = true;
+		if (seen)
+			continue;
+		for (int k = l + 1; k < n->nloop; k++)
+			if (n->loop[k].kind == LOOP_UNROLLED && stride[k] == stride[l])
+				count += (double)n->loop[k].n - 1;
+		all *= count;
+	}
+	return moves ? fmax(all * f->w->live, 1) : all;
+}
+
+/* A local buffer lives in registers if no serial loop within its life moves along it. */
+static bool in_registers(const CostNest *n, const NestBuf *b, const int64_t *stride)
+{
+	if (b->depth < 0 || b->buf->scope == NULL || strcmp(b->buf->scope, "local") != 0)
+		return false;
+	for (int l = b->depth; l < n->nloop; l++)
+		if (!leaf_is_straight(n->loop[l].kind) && stride[l] != 0)
+			return false;
+	return true;
+}
+
+static Reach reach(Leaf *f, const Access *a)
+{
+	CostNest *n = &f->w->nest;
+	Reach r = { .at = nest_buf(n, a->buf), .lanes = 1, .distinct = f->copies };
+	if (r.at == NULL)
+		return r;
+	r.known = nest_strides(n, a, r.at->buf, r.stride);
+	if (!r.known) { /* data decides where it goes */
+		memset(r.stride, 0, sizeof r.stride);
+		for (int l = 0; l < n->nloop; l++)
+			r.stride[l] = 1;
+		r.lanes = f->vector >= 0 ? (double)n->loop[f->vector].n * 1.5 : 1;
+		return r;
+	}
+	r.registers = in_registers(n, r.at, r.stride);
+	r.distinct = distinct(f, r.stride);
+	if (f->vector >= 0) {
+		int64_t s = r.stride[f->vector];
+		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : (double)n->loop[f->vector].n * 1.5;
+	}
+	return r;
+}
+
+static double node_ops(const Expr *e)
+{
+	switch (e->op) {
+	case IR_INT:
+	case IR_FLOAT:
+	case IR_VAR:
+	case IR_LOAD:
+	case IR_CAST:
+	case IR_SPLAT:
+	case IR_RAMP: return 0;
+	case IR_DIV:
+	case IR_SQRT: return dtype_is_float(e->type) ? 8 : 0;
+	case IR_EXP:
+	case IR_LOG:
+	case IR_TANH:
+	case IR_ERF:
+	case IR_SIGMOID:
+	case IR_POW:
+	case IR_SIN:
+	case IR_COS: return 16;
+	default: return dtype_is_float(e->type) ? 1 : 0.1;
+	}
+}
+
+static void look_at(Leaf *f, const Expr *e)
+{
+	enum { MOST_NODES = 2000 };
+	if (f->nodes++ > MOST_NODES)
+		return;
+	f->ops += node_ops(e);
+	if (e->op == IR_LOAD) {
+		Access a = { e->name, e->nargs, (const Expr **)(uintptr_t)e->arg };
+		bool known = false;
+		for (int i = 0; i < f->nload; i++)
+			known |= f->load[i].at != NULL && f->load[i].at->buf->name == e->name && f->load[i].known &&
+				f->copies == 1; /* of a body without copies: a window's taps differ otherwise */
+		if (f->nload < ACCESSES && (!known || f->copies > 1))
+			f->load[f->nload++] = reach(f, &a);
+		return;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		look_at(f, e->arg[i]);
+}
+
+static void find_loops(Leaf *f)
+{
+	const CostNest *n = &f->w->nest;
+	f->serial = n->nloop - 1;
+	f->vector = -1;
+	f->vectors = 1;
+	f->bodies = f->w->share;
+	f->copies = f->w->live;
+	while (f->serial >= 0 && leaf_is_straight(n->loop[f->serial].kind))
+		f->serial--;
+	for (int l = 0; l < n->nloop; l++) {
+		double times = (double)n->loop[l].n;
+		if (n->loop[l].kind == LOOP_VECTOR) {
+			f->vector = l;
+			f->vectors = ceil(times * f->bits / f->w->target->vector_bits);
+		} else if (l > f->serial) {
+			f->copies *= times;
+		} else {
+			if (n->loop[l].kind == LOOP_PARALLEL) {
+				double threads = f->w->target->threads > 0 ? f->w->target->threads : 1;
+				times = ceil(times / threads);
+			}
+			f->bodies *= times;
+		}
+	}
+}
+
+/* How long the accumulators of a reduction stay in registers, and how many they are. */
+typedef struct Held {
+	double count;  /* registers */
+	double bodies; /* for so many bodies; 0: they are in memory */
+} Held;
+
+static Held held(const Leaf *f)
+{
+	const CostNest *n = &f->w->nest;
+	Held h = { f->vectors * f->w->live, 1 };
+	if (!f->dst.known)
+		return (Held){ f->vectors, 0 };
+	if (f->serial >= 0 && f->dst.stride[f->serial] != 0 && n->loop[f->serial].n > 1)
+		h.bodies = 0;
+	for (int l = n->nloop - 1; l >= 0; l--) {
+		bool moves = f->dst.stride[l] != 0 && n->loop[l].n > 1;
+		if (f->dst.at != NULL && f->dst.at->depth > l)
+			break; /* it does not live longer */
+		if (!leaf_is_straight(n->loop[l].kind)) {
+			if (moves)
+				break;
+			h.bodies *= (double)n->loop[l].n;
+		} else if (n->loop[l].kind == LOOP_UNROLLED && moves) {
+			h.count *= (double)n->loop[l].n;
+		}
+	}
+	h.count = fmax(h.count, f->vectors);
+	return h;
+}
+
+/* Loads of one body, with `spare` registers to keep operands in; broadcasts fold into arithmetic. */
+static double count_loads(const Leaf *f, double spare)
+{
+	const CostNest *n = &f->w->nest;
+	double sum = 0;
+	for (int i = 0; i < f->nload; i++) {
+		const Reach *r = &f->load[i];
+		if (r->registers || r->at == NULL)
+			continue;
+		double once = r->distinct * r->lanes;
+		bool still = f->serial >= 0 && r->stride[f->serial] == 0 && r->known && n->loop[f->serial].n > 1;
+		if (still && once < spare)
+			once /= (double)n->loop[f->serial].n; /* kept across the loop */
+		else if (once > spare && f->nload > 1 && r->lanes > 1)
+			once = fmin(f->copies * r->lanes, once * 2); /* read again where it is needed */
+		sum += once;
+	}
+	return sum;
+}
+
+static double operands(const Leaf *f)
+{
+	double least = -1;
+	for (int i = 0; i < f->nload; i++) {
+		double n = f->load[i].distinct * (f->load[i].lanes > 1 ? f->vectors : 1);
+		if (f->load[i].distinct >= f->copies)
+			n = 0; /* used once: an operand in memory */
+		if (!f->load[i].registers && (least < 0 || n < least))
+			least = n;
+	}
+	return fmax(least, 0) + 1;
+}
+
+static double body_cycles(const Leaf *f, bool reduces, double *instructions)
+{
+	const Target *t = f->w->target;
+	double rate = t->fma_rate > 0 ? t->fma_rate : 1, latency = t->fma_latency > 0 ? t->fma_latency : LATENCY;
+	double regs = t->vector_regs > 0 ? t->vector_regs : REGS;
+	double work = f->copies * f->vectors * f->ops, loads, stores = 0, wait = 0, spilled = 0;
+	if (reduces) {
+		Held h = held(f);
+		double memory = h.bodies == 0 ? h.count : 0, need = h.count + operands(f);
+		loads = count_loads(f, regs - h.count);
+		if (need > regs && h.bodies != 0)
+			memory = spilled = need - regs; /* written and read in every body */
+		else if (h.bodies != 0 && !f->dst.registers)
+			memory = h.count / h.bodies;
+		loads += memory * f->dst.lanes / f->vectors;
+		stores = memory * f->dst.lanes / f->vectors;
+		wait = h.bodies != 0 ? latency * f->copies * f->vectors / h.count : 0;
+	} else {
+		loads = count_loads(f, regs);
+		stores = f->dst.registers ? 0 : f->copies * f->dst.lanes;
+	}
+	double folded = fmin(loads, work); /* a memory operand is no instruction of its own */
+	*instructions = work + loads - folded / 2 + stores + f->w->tests * f->copies + 2;
+	if (f->w->masked)
+		*instructions += f->copies * f->vectors;
+	double most = fmax(fmax(work / rate, loads / LOADS), fmax(stores / STORES, *instructions / DECODE));
+	double sum = work / rate + loads / LOADS + stores / STORES;
+	return fmax(most, wait) + SPILL * spilled + HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
+}
+
+/* A buffer's part of a leaf's traffic. */
+static void add_moved(const Reach *r, bool writes, Moved *m, int *count, CostNest *n)
+{
+	if (r->at == NULL || r->registers || *count == ACCESSES)
+		return;
+	const Buf *b = r->at->buf;
+	Moved *x = &m[(*count)++];
+	*x = (Moved){ .elements = nest_elements(n, b), .bytes = (b->type.bits + 7) / 8, .writes = writes };
+	memcpy(x->stride, r->stride, sizeof x->stride);
+}
+
+static void add_traffic(Leaf *f)
+{
+	Moved m[ACCESSES];
+	double bytes[TARGET_CACHES];
+	int count = 0;
+	for (int i = 0; i < f->nload; i++) {
+		bool twice = false; /* taps of one window: the same memory */
+		for (int k = 0; k < i; k++)
+			twice |= f->load[k].at == f->load[i].at;
+		if (!twice)
+			add_moved(&f->load[i], false, m, &count, &f->w->nest);
+	}
+	add_moved(&f->dst, true, m, &count, &f->w->nest);
+	traffic_of(&f->w->nest, m, count, f->w->target, bytes);
+	for (int k = 0; k < TARGET_CACHES; k++)
+		f->w->sum.bytes[k] += bytes[k] * f->w->share;
+}
+
+void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
+{
+	Leaf f = { .w = w };
+	double instructions, outside = 1;
+	const NestBuf *b = nest_buf(&w->nest, dst->buf);
+	f.bits = b != NULL ? b->buf->type.bits : 32;
+	find_loops(&f);
+	look_at(&f, value);
+	f.dst = reach(&f, dst);
+	if (reduces && value->op != IR_MUL)
+		f.ops += 1; /* a product is fused with the sum */
+	w->sum.cycles += f.bodies * body_cycles(&f, reduces, &instructions);
+	for (int l = 0; l < f.serial; l++)
+		outside *= w->nest.loop[l].kind == LOOP_UNROLLED ? (double)w->nest.loop[l].n : 1;
+	w->sum.code += instructions * outside;
+	add_traffic(&f);
+}

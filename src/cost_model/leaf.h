@@ -1,0 +1,37 @@
+/*
+ * Inside the room: what a store or reduction costs among the loops around it.
+ */
+#ifndef COST_MODEL_LEAF_H
+#define COST_MODEL_LEAF_H
+
+#include "cost_model/address.h"
+#include "target/target.h"
+
+/* Figures are those of a current x86 core, Zen 5's where they differ. */
+#define HIDDEN 0.12 /* of the lesser costs shows through */
+
+typedef struct Sum {
+	double cycles;
+	double bytes[TARGET_CACHES];
+	double code; /* instructions written out */
+} Sum;
+
+/* Where the walk over a Fn stands, and what came together so far. */
+typedef struct Walk {
+	CostNest nest;
+	const KernelSet *ks;
+	int calls; /* around */
+	const Target *target;
+	Sum sum;
+	double share; /* of the iterations around in which the statement runs */
+	double live;  /* of the copies of straight-line code, those that a constant condition leaves */
+	bool masked;  /* a condition depends on the lane */
+	double tests; /* conditions evaluated in each iteration of the innermost loops */
+} Walk;
+
+/* Adds to w->sum; `reduces`: the value is combined with what lies at dst. */
+void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces);
+/* Loops whose iterations are written out, one behind the other or as lanes. */
+bool leaf_is_straight(LoopKind k);
+
+#endif
