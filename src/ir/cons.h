@@ -6,7 +6,7 @@
 #ifndef IR_CONS_H
 #define IR_CONS_H
 
-#include "ir/ir.h"
+#include "ir/expr.h"
 
 /* id and depth are filled in; e->arg is not read; every NaN must be dtype_round's NaN. */
 const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg);

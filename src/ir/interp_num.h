@@ -6,7 +6,7 @@
 #ifndef IR_INTERP_NUM_H
 #define IR_INTERP_NUM_H
 
-#include "ir/ir.h"
+#include "ir/expr.h"
 
 typedef union Val {
 	int64_t i;

@@ -1,8 +1,7 @@
 /*
- * The loop language: one text for naive operators, scheduled kernels and what codegen reads.
+ * The loop language: one text for naive operators, scheduled kernels and what codegen reads. Here are
+ * the whole: buffers, Fns and kernel sets; expressions and statements have headers of their own.
  *
- * Expressions are immutable and hash-consed within an Ir: equal expressions are equal pointers.
- * Statements are a tree, owned by one Fn and edited in place; siblings are linked by `next`.
  * Everything is named by interned strings (of the Ir's interner), never by position: an expression
  * refers to a variable or a buffer by name, and the Fn says what that buffer is. Renaming nothing,
  * a pass may therefore replace a buffer's declaration (its index map, say) and touch no load.
@@ -11,35 +10,11 @@
 #ifndef IR_IR_H
 #define IR_IR_H
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "ir/dtype.h"
+#include "ir/stmt.h"
 
-typedef struct Ir Ir;
-typedef struct Expr Expr;
-typedef struct Stmt Stmt;
-
-typedef enum {
-#define NODE(name, text, form, type, meaning) IR_##name,
-#include "ir/node.def"
-#undef NODE
-	IR_NODE_COUNT
-} Node;
-
-struct Expr {
-	Node op;
-	DType type;
-	uint32_t id;      /* dense within the Ir, in order of creation: an index for side tables */
-	uint16_t nargs;
-	uint16_t depth; /* 1 for an atom, else 1 + the deepest argument's; saturates */
-	union {
-		int64_t i;        /* INT: wrapped to its type (bool: 0 or 1; u64: its bits) */
-		double f;         /* FLOAT, already rounded to its type */
-		const char *name; /* VAR; LOAD: the buffer */
-	};
-	const Expr *arg[]; /* LOAD: the indices */
-};
+enum { IR_MAX_RANK = 32, IR_MAX_DEPTH = 256 }; /* of buffers and maps; of nested code */
 
 typedef enum { BUF_IN, BUF_OUT, BUF_INOUT, BUF_CONST, BUF_WORK } BufRole;
 
@@ -55,9 +30,7 @@ typedef struct IndexMap {
 	const Expr **at, **extent;
 } IndexMap;
 
-enum { IR_MAX_RANK = 32, IR_MAX_DEPTH = 256 }; /* of buffers and maps; of nested code */
-
-typedef struct Buf {
+struct Buf {
 	const char *name;
 	BufRole role;
 	DType type;
@@ -65,7 +38,7 @@ typedef struct Buf {
 	int rank;
 	const Expr **shape; /* logical; constants or expressions of the Fn's symbols */
 	IndexMap map;
-} Buf;
+};
 
 /* A dimension known only when called: lo <= value <= hi and value % div == 0. */
 typedef struct Sym {
@@ -79,114 +52,6 @@ typedef struct Param {
 	const char *name;
 	DType type;
 } Param;
-
-typedef enum {
-	LOOP_SERIAL,
-	LOOP_PARALLEL,
-	LOOP_VECTOR,
-	LOOP_UNROLLED,
-	LOOP_BOUND,
-	LOOP_PIPELINED,
-} LoopKind;
-typedef enum { ITER_SPATIAL, ITER_REDUCE, ITER_SCAN } IterKind;
-
-/* An iterator of a block: name takes every value of [lo, hi) once per instance; here `value`. */
-typedef struct Iter {
-	const char *name;
-	IterKind kind;
-	const Expr *lo, *hi, *value;
-} Iter;
-
-typedef struct Access {
-	const char *buf;
-	int n;
-	const Expr **idx;
-} Access;
-
-/*
- * An argument of a call: an expression (buf == NULL, len NULL), or a window of a buffer: dimension
- * k starts at idx[k] and has len[k] elements; len[k] == NULL fixes the dimension and drops it, so
- * that the sub-Fn's parameter has one dimension for each len that is not NULL.
- */
-typedef struct CallArg {
-	const char *buf;
-	int n;
-	const Expr **idx, **len;
-	const Expr *value;
-} CallArg;
-
-typedef enum {
-	ST_FOR,
-	ST_BLOCK,
-	ST_STORE,
-	ST_REDUCE,
-	ST_LET,
-	ST_ALLOC,
-	ST_IF,
-	ST_CALL,
-	ST_ASYNC,
-	ST_COMMIT,
-	ST_WAIT,
-	ST_BARRIER,
-	ST_PREFETCH,
-} StmtKind;
-
-struct Stmt {
-	StmtKind kind;
-	int line; /* in the text it was parsed from; 0 otherwise */
-	Stmt *next;
-	union {
-		struct { /* for var in lo..hi KIND { body } */
-			const char *var;
-			const Expr *lo, *hi;
-			LoopKind kind;
-			const char *axis; /* LOOP_BOUND: "grid.x", "block.y", "warp.x" */
-			int stages;       /* LOOP_PIPELINED: how many iterations are in flight */
-			Stmt *body;
-		} loop;
-		struct { /* block name(iters) where pred { init {..} body } */
-			const char *name;
-			int n;
-			Iter *iter;
-			const Expr *where; /* NULL: always */
-			Stmt *init;        /* runs where every reduce iterator has its lo */
-			Stmt *body;
-		} block;
-		struct { /* buf[idx] = value where mask */
-			Access dst;
-			const Expr *value;
-			const Expr *mask; /* NULL: all lanes */
-		} store;
-		struct { /* [let old =] [atomic] monoid (dst, ...) <- (value, ...) where mask */
-			const char *monoid;
-			bool atomic;
-			const char *old; /* atomic only: names the value before; NULL: unused */
-			int n;
-			Access *dst;
-			const Expr **value;
-			const Expr *mask;
-		} reduce;
-		struct { /* let var = value; seen by the following siblings */
-			const char *var;
-			const Expr *value;
-		} let;
-		Buf *alloc; /* alloc b: f32[..] @scope; exists for the following siblings, starts undefined */
-		struct {
-			const Expr *cond;
-			Stmt *then, *other;
-		} branch;
-		struct { /* call fn(args), intrin fn(args) */
-			const char *fn;
-			bool intrin; /* a row of ir/intrin.def instead of a sub-Fn of the set */
-			int n;
-			CallArg *arg;
-		} call;
-		Stmt *async;     /* async { stores }: their targets are undefined until waited for */
-		int64_t pending; /* wait n: at most n committed groups may still be under way */
-		const char *barrier; /* barrier SCOPE: "warp", "block", "grid"; all instances within meet */
-		Access prefetch; /* prefetch buf[idx]: will soon be used; no access, idx may lie anywhere */
-	};
-};
 
 typedef enum { FN_RUN, FN_PREPARE, FN_SUB } FnKind;
 
@@ -224,13 +89,6 @@ typedef struct KernelSet {
 	Fn **fn;
 	Monoid **monoid;
 } KernelSet;
-
-Ir *ir_new(Arena *a);
-Arena *ir_arena(const Ir *ir);
-uint32_t ir_expr_count(const Ir *ir);                /* every Expr.id is below it */
-const char *ir_name(Ir *ir, const char *s);          /* interned */
-const char *ir_name_n(Ir *ir, const char *s, size_t n);
-const char *ir_fresh_name(Ir *ir, const char *stem); /* a name never given before in this Ir */
 
 KernelSet *ir_set_new(Ir *ir);
 KernelSet **ir_intrin_set(Ir *ir); /* where intrin.c keeps what it has parsed */

@@ -4,7 +4,7 @@
 #ifndef IR_NODE_H
 #define IR_NODE_H
 
-#include "ir/ir.h"
+#include "ir/expr.h"
 
 /* INFIX rows hold their precedence: 1 binds loosest, 8 tightest of them. */
 typedef enum {

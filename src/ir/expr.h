@@ -1,0 +1,42 @@
+/*
+ * Expressions, immutable and hash-consed within an Ir: equal expressions are equal pointers. A variable
+ * or a buffer is an interned name; what it stands for is known around the expression, not in it.
+ */
+#ifndef IR_EXPR_H
+#define IR_EXPR_H
+
+#include "base/arena.h"
+#include "ir/dtype.h"
+
+typedef struct Ir Ir; /* owns all memory, an arena, and the names */
+typedef struct Expr Expr;
+
+typedef enum {
+#define NODE(name, text, form, type, meaning) IR_##name,
+#include "ir/node.def"
+#undef NODE
+	IR_NODE_COUNT
+} Node;
+
+struct Expr {
+	Node op;
+	DType type;
+	uint32_t id;      /* dense within the Ir, in order of creation: an index for side tables */
+	uint16_t nargs;
+	uint16_t depth; /* 1 for an atom, else 1 + the deepest argument's; saturates */
+	union {
+		int64_t i;        /* INT: wrapped to its type (bool: 0 or 1; u64: its bits) */
+		double f;         /* FLOAT, already rounded to its type */
+		const char *name; /* VAR; LOAD: the buffer */
+	};
+	const Expr *arg[]; /* LOAD: the indices */
+};
+
+Ir *ir_new(Arena *a);
+Arena *ir_arena(const Ir *ir);
+uint32_t ir_expr_count(const Ir *ir);                /* every Expr.id is below it */
+const char *ir_name(Ir *ir, const char *s);          /* interned */
+const char *ir_name_n(Ir *ir, const char *s, size_t n);
+const char *ir_fresh_name(Ir *ir, const char *stem); /* a name never given before in this Ir */
+
+#endif
