@@ -4,7 +4,7 @@
  * place, and the results get their names. What no row can do is listed at once, before anything is
  * built.
  */
-#include "frontend/onnx.h"
+#include "frontend/onnx_node.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * known while importing; what only shuffles known shapes (Shape, Gather, ConstantOfShape) is done
  * here, so that the arithmetic exporters write around a Reshape disappears.
  */
-#include "frontend/onnx.h"
+#include "frontend/onnx_node.h"
 
 #include "op/element.h"
 

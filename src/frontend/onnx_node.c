@@ -1,9 +1,9 @@
 /*
  * What a row of the operator table asks of its node and does with it: inputs as values, as known
  * elements, or as integers; attributes (followed through function calls); calls of the Dag;
- * results. The first failure sticks in the Import (onnx.h), so nothing here returns one.
+ * results. The first failure sticks in the Import, so nothing here returns one.
  */
-#include "frontend/onnx.h"
+#include "frontend/onnx_node.h"
 
 #include "op/element.h"
 
