@@ -8,7 +8,7 @@
  * accesses is conditional or atomic; two of the places are the same or do not overlap. An element
  * that the first iteration writes before it reads it is not read before the loop.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -7,7 +7,7 @@
  * Fns; each buffer it is given is all of a parameter, every time the same, and none of them twice; their
  * extents are constants; it neither calls, shares work, synchronises nor does what is atomic.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

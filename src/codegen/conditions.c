@@ -10,7 +10,7 @@
  * loads nothing that a could store; hints before an `if` change nothing, and go where it goes. A parallel loop keeps its conditions: it would no longer be one
  * phase of all threads.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -4,7 +4,7 @@
  * where x >= 0 and y > 0, which the ranges must show. (The simplifier goes the other way, since
  * floor division has more laws; so this comes last.)
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

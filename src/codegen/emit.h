@@ -12,6 +12,7 @@
 #define CODEGEN_EMIT_H
 
 #include "codegen/lower.h"
+#include "ir/bounds.h"
 
 #include <llvm-c/Core.h>
 

@@ -8,6 +8,7 @@
  * which no instruction comes, keeps LLVM from finding that they are the same and spilling them.
  */
 #include "codegen/emit_num.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 
 #include <assert.h>

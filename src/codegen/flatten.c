@@ -3,7 +3,7 @@
  * map, row-major over its physical dimensions, gives. The first Fn of the set that writes an out
  * buffer sees to its padding (padding.c).
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -7,7 +7,7 @@
  * values; the reduce loops run at least once; nothing else below the outermost reduce loop touches
  * what the init writes, or writes what it reads. Where that is not seen, the init stays.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -7,7 +7,7 @@
  * Scalar arguments, and where a window starts, are values at the time of the call: what loads from
  * memory is bound by a let first.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/intrin.h"
 #include "ir/walk.h"

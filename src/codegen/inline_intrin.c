@@ -3,7 +3,7 @@
  * passes behind this one see loads, arithmetic and a store, and sums stay in registers over a loop as others
  * do. A row without the target's feature, or that is not here, is its meaning.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/intrin.h"
 

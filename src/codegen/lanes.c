@@ -4,7 +4,7 @@
  * elements of a fused loop. Lane by lane the simplifier sees what it does not see in whole vectors:
  * (i / 4) * 4 + i % 4 is i.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -3,7 +3,7 @@
  * set that has an Ir of its own: lowering begins with the set's text, so that names and code depend
  * on nothing but what was written.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/text.h"
 #include "ir/walk.h"

@@ -5,7 +5,7 @@
  *
  * A barrier inside a parallel or bound loop would need that loop cut into phases; that is refused.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

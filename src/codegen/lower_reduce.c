@@ -4,7 +4,7 @@
  * may meet in one element are combined one after the other, as the language says. Atomic reductions
  * stay, one lane each.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -7,7 +7,7 @@
  * nothing). Lanes that it turns off are then never stored, so undefined, so not used: any value will
  * do. What is evaluated for them cannot fail.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -8,7 +8,7 @@
  * Law of the first: every logical element is written, so is the last of the blocked dimension at each
  * place; if every store that may write it is such a vector, every lane behind it is written, too.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

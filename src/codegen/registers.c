@@ -6,7 +6,7 @@
  * that lie outside of the alloc are off (the program would be wrong otherwise): the piece has them, and
  * nobody asks for them. All other allocs go to the thread's workspace.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

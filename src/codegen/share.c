@@ -10,7 +10,7 @@
  * work parameter to share it. So are loops with atomic reductions of tuples, and loops that store
  * elements of less than a byte.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

@@ -2,7 +2,7 @@
  * Unrolled loops to their iterations, one after the other, declared names fresh in each. A loop
  * whose bounds are no constants, or that would grow the Fn beyond LIMIT statements, stays a loop.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

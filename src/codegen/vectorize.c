@@ -7,7 +7,7 @@
  * What has no vector form (an inner loop whose bounds differ from lane to lane, atomics, a vector
  * loop within) makes the loop a serial one: its instances are unordered, so any order is legal.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

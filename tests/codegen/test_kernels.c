@@ -3,7 +3,7 @@
  * every level, large ones agree with the naive form compiled, and lowering leaves what the roof
  * needs. Then the passes that see to that, each with texts before and after.
  */
-#include "codegen/lower.h"
+#include "codegen/pass.h"
 #include "ir/build.h"
 #include "ir/text.h"
 #include "ir/verify.h"
