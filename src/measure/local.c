@@ -253,6 +253,16 @@ static bool wait(Measure *base, int ms, MeasureResult *out)
 	return true;
 }
 
+static void turn(Measure *base)
+{
+	Local *m = local_of(base);
+	uv_run(&m->loop, UV_RUN_NOWAIT);
+	if (m->paused && m->spare)
+		child_pause(&m->builder[0].child, true); /* until local_pause lets all go on */
+	while (m->paused && !m->spare && (m->o.stop == NULL || *m->o.stop == 0))
+		uv_run(&m->loop, UV_RUN_ONCE);
+}
+
 static int pending(const Measure *base)
 {
 	return ((const Local *)base)->pending;
@@ -282,7 +292,7 @@ static void cold(Measure *base, int64_t bytes)
 	local_of(base)->cold_bytes = bytes;
 }
 
-static const MeasureWay way = { local_reference, submit, wait, local_race, pending, cancel, network, cold, close_all };
+static const MeasureWay way = { local_reference, submit, wait, local_race, turn, pending, cancel, network, cold, close_all };
 
 Measure *measure_open(const MeasureOptions *o, Err *err)
 {

@@ -21,6 +21,11 @@ bool measure_race(Measure *m, const MeasureJob *job, int n, MeasureResult *out, 
 	return m->way->race(m, job, n, out, err);
 }
 
+void measure_turn(Measure *m)
+{
+	m->way->turn(m);
+}
+
 int measure_pending(const Measure *m)
 {
 	return m->way->pending(m);

@@ -57,6 +57,7 @@ typedef struct MeasureWay {
 	bool (*submit)(Measure *m, const MeasureJob *job, Err *err);
 	bool (*wait)(Measure *m, int ms, MeasureResult *out);
 	bool (*race)(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
+	void (*turn)(Measure *m);
 	int (*pending)(const Measure *m);
 	void (*cancel)(Measure *m);
 	bool (*network)(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
@@ -96,6 +97,11 @@ bool measure_submit(Measure *m, const MeasureJob *job, Err *err);
 /* Waits until a candidate is done or `ms` have passed; false: none is done. */
 bool measure_wait(Measure *m, int ms, MeasureResult *out);
 int measure_pending(const Measure *m);
+/*
+ * For callers that think long, every few milliseconds: what is pending goes on. Whoever thinks needs a core; while a
+ * sample is timed it is that of a builder, and where no core is to spare this waits for the sample's end.
+ */
+void measure_turn(Measure *m);
 /* Forgets what is pending; its children are ended. User pointers are not given back. */
 void measure_cancel(Measure *m);
 

@@ -146,6 +146,11 @@ static bool network(Measure *base, const void *bundle, size_t n, int64_t *median
 	return fail(err, ERR_MISSING, "network", "a recording has no times of networks");
 }
 
+static void turn(Measure *base)
+{
+	(void)base;
+}
+
 static void cold(Measure *base, int64_t bytes)
 {
 	(void)base;
@@ -157,7 +162,7 @@ static void close_replay(Measure *base)
 	arena_free(((Replay *)base)->arena);
 }
 
-static const MeasureWay way = { reference, submit, wait, race, pending, cancel, network, cold, close_replay };
+static const MeasureWay way = { reference, submit, wait, race, turn, pending, cancel, network, cold, close_replay };
 
 Measure *measure_replay(Db *db, Hash target, int codegen_epoch)
 {

@@ -50,6 +50,8 @@ static double estimate_config(void *arg, const Config *c, uint64_t *same)
 	}
 	*same = trace != NULL ? known_hash(trace) : 0;
 	arena_free(a);
+	if (r->o->measure != NULL)
+		measure_turn(r->o->measure);
 	return ns;
 }
 

@@ -139,6 +139,31 @@ START_TEST(many_are_under_way_at_once)
 }
 END_TEST
 
+static void think(Lab *lab, int ms)
+{
+	for (int i = 0; i < ms; i++) {
+		measure_turn(lab->m);
+		usleep(1000);
+	}
+}
+
+/* A caller that hardly waits: two looks would not bring a candidate through its five phases. */
+START_TEST(goes_on_while_the_caller_thinks)
+{
+	Lab lab = open_lab();
+	MeasureResult r;
+	submit(&lab, 0, 0);
+	think(&lab, 2000);
+	ck_assert_int_eq(measure_pending(lab.m), 1);
+	if (!measure_wait(lab.m, 0, &r)) { /* a busy machine */
+		think(&lab, 20000);
+		ck_assert(measure_wait(lab.m, 0, &r));
+	}
+	ck_assert_int_eq(r.status, RUN_OK);
+	close_lab(&lab);
+}
+END_TEST
+
 /* Programs that are no builder, or no runner. */
 static const struct {
 	const char *program, *argument;
@@ -508,6 +533,7 @@ int main(int argc, char **argv)
 	TCase *tc = tcase_create("measure");
 	tcase_add_test(tc, each_candidate_gets_its_status);
 	tcase_add_test(tc, many_are_under_way_at_once);
+	tcase_add_test(tc, goes_on_while_the_caller_thinks);
 	tcase_add_loop_test(tc, a_builder_that_is_none_is_a_status, 0, LEN(impostors));
 	tcase_add_loop_test(tc, a_runner_that_is_none_is_a_status, 0, LEN(impostors));
 	tcase_add_test(tc, who_was_stopped_himself_blames_no_child);
