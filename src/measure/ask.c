@@ -30,6 +30,7 @@ static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill
 		.fill = (uint32_t)fill,
 		.code = b->type.kind,
 		.bits = b->type.bits,
+		.constant = b->prepared || b->role == BUF_CONST,
 		.holes = b->npadding > 0 ? b->padding_id : MSG_TABLE,
 		.bytes = (uint64_t)b->bytes,
 		.seed = seed,

@@ -18,7 +18,7 @@
 
 #include "runtime/kernel.h"
 
-enum { MSG_VERSION = 2, MSG_TABLE = 65536, MSG_PROGRAMS = 64 /* in one TIME */ };
+enum { MSG_VERSION = 3, MSG_TABLE = 65536, MSG_PROGRAMS = 64 /* in one TIME */ };
 #define MSG_MAX ((uint64_t)1 << 32) /* bytes of a frame */
 
 typedef enum {
@@ -49,7 +49,8 @@ typedef struct MsgBundle { /* then: the file's bytes; inputs are filled at rando
 typedef enum { MSG_FILL_ZERO, MSG_FILL_POISON, MSG_FILL_RANDOM, MSG_FILL_DATA, MSG_FILL_NONE } MsgFill;
 typedef struct MsgBuffer { /* then: data, ndata == bytes where fill is DATA, else 0 */
 	uint32_t buffer, fill;
-	uint8_t code, bits, zero[2]; /* RANDOM: element type (DLPack) of values in [lo, hi] */
+	uint8_t code, bits; /* RANDOM: element type (DLPack) of values in [lo, hi] */
+	uint8_t constant, zero; /* constant: it lies where a bundle's constants do, in small pages */
 	uint32_t holes; /* RANDOM: a buffer of uint64_t, the elements that are 0: padding; MSG_TABLE: none */
 	uint64_t bytes, seed;
 	double lo, hi;

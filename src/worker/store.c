@@ -4,9 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "runtime/cpu.h"
 #include "runtime/device.h"
 #include "runtime/element.h"
 #include "runtime/model.h"
@@ -18,31 +16,6 @@ enum { GUARD_BYTE = 0xa5, CALLS = 1 << 20 };
 static DlcStatus refuse(DlcError *err, const char *what, uint64_t number)
 {
 	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %llu", what, (unsigned long long)number);
-}
-
-DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err)
-{
-	uint64_t there = cpu_memory();
-	*out = there == 0 || n < there ? device_cpu.alloc(n) : NULL;
-	if (*out == NULL)
-		return runtime_fail(
-			err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
-	return DLC_OK;
-}
-
-void worker_as_mapped(unsigned char *p, size_t n)
-{
-#if defined(MADV_NOHUGEPAGE)
-	madvise(p, n, MADV_NOHUGEPAGE);
-#else
-	(void)p;
-	(void)n;
-#endif
-}
-
-void worker_poison(void *bytes, size_t n)
-{
-	memset(bytes, 0xff, n);
 }
 
 bool worker_guarded(const Buffer *b)
@@ -67,11 +40,11 @@ static void module_free(Module *m)
 	free(m);
 }
 
-static void buffer_free(Buffer *b)
+static void buffer_free(Worker *w, Buffer *b)
 {
 	if (b == NULL)
 		return;
-	device_cpu.release(b->data, b->bytes + WORKER_GUARD);
+	area_leave(w, b->area);
 	free(b);
 }
 
@@ -94,13 +67,14 @@ void worker_reset(Worker *w)
 {
 	for (uint32_t i = 0; i < w->end; i++) {
 		module_free(w->module[i]);
-		buffer_free(w->buffer[i]);
+		buffer_free(w, w->buffer[i]);
 		program_free(w->program[i]);
 		w->module[i] = NULL;
 		w->buffer[i] = NULL;
 		w->program[i] = NULL;
 	}
 	w->end = 0;
+	area_forget_all(w);
 	team_close(w->team);
 	w->team = NULL;
 	if (w->work != NULL)
@@ -175,22 +149,22 @@ static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 {
 	Buffer *b = w->buffer[m->buffer];
-	if (b != NULL && b->bytes == m->bytes)
+	if (b != NULL && b->bytes == m->bytes && b->constant == m->constant)
 		return DLC_OK;
 	if (m->bytes > MSG_MAX * 64)
 		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes of memory",
 			(unsigned long long)m->bytes);
-	unsigned char *data;
-	DlcStatus s = worker_alloc((size_t)m->bytes + WORKER_GUARD, &data, err);
+	Area area;
+	DlcStatus s = area_take(w, (size_t)m->bytes + WORKER_GUARD, m->constant != 0, &area, err);
 	if (s != DLC_OK)
 		return s;
 	Buffer *new = calloc(1, sizeof *new);
 	if (new == NULL) {
-		device_cpu.release(data, (size_t)m->bytes + WORKER_GUARD);
+		area_leave(w, area);
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a buffer");
 	}
-	*new = (Buffer){ data, (size_t)m->bytes, false };
-	buffer_free(b);
+	*new = (Buffer){ area.data, (size_t)m->bytes, area, m->constant };
+	buffer_free(w, b);
 	w->buffer[m->buffer] = new;
 	use_number(w, m->buffer);
 	return DLC_OK;
@@ -324,24 +298,6 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	return DLC_OK;
 }
 
-/* Constants of a network are mapped: each of their pages costs a walk through tables, and so it shall here. */
-static DlcStatus map_constant(Buffer *b, DlcError *err)
-{
-	enum { HUGE_PAGE = 2 << 20 }; /* below it all memory has small pages: runtime/device.c */
-	unsigned char *data;
-	if (b->mapped || b->bytes + WORKER_GUARD < HUGE_PAGE)
-		return DLC_OK;
-	DlcStatus s = worker_alloc(b->bytes + WORKER_GUARD, &data, err);
-	if (s != DLC_OK)
-		return s;
-	worker_as_mapped(data, b->bytes + WORKER_GUARD);
-	memcpy(data, b->data, b->bytes + WORKER_GUARD);
-	device_cpu.release(b->data, b->bytes + WORKER_GUARD);
-	b->data = data;
-	b->mapped = true;
-	return DLC_OK;
-}
-
 static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcError *err)
 {
 	const Module *m = c->module < MSG_TABLE ? w->module[c->module] : NULL;
@@ -365,9 +321,6 @@ static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcEr
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
 				"argument %u of kernel %s is not aligned to 64 bytes", i - c->arg,
 				e->name);
-		DlcStatus s = a->use == MSG_USE_CONST ? map_constant(w->buffer[a->buffer], err) : DLC_OK;
-		if (s != DLC_OK)
-			return s;
 		p->address[i] = b->data + a->offset;
 	}
 	return DLC_OK;

@@ -17,11 +17,17 @@ typedef struct Module {
 } Module;
 
 /* Behind the bytes stand WORKER_GUARD more, of a known value, which a RUN looks at. */
-enum { WORKER_GUARD = 128 };
-typedef struct Buffer {
+enum { WORKER_GUARD = 128, WORKER_KEPT = 64 };
+typedef struct Area {
 	unsigned char *data;
 	size_t bytes;
-	bool mapped; /* lies in small pages, as a file that is mapped */
+	bool mapped; /* in small pages, as a file that is mapped */
+} Area;
+typedef struct Buffer {
+	unsigned char *data; /* where its area begins */
+	size_t bytes;
+	Area area;
+	uint8_t constant; /* as its message said */
 } Buffer;
 
 /* A list of calls, or a bundle with one instance. */
@@ -44,6 +50,9 @@ typedef struct Worker {
 	Buffer *buffer[MSG_TABLE];
 	Program *program[MSG_TABLE];
 	uint32_t end; /* above every number in use */
+	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
+	int nkept;
+	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
 	Team *team; /* of the last program's threads, or NULL */
 	unsigned char *work;
 	size_t work_bytes;
@@ -92,6 +101,10 @@ const Buffer *worker_find(const Worker *w, uint64_t number); /* NULL: there is n
 /* A program as its RUN or TIME needs it: addresses found, team and workspaces there. */
 DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err);
 void program_free(Program *p);
+/* Memory for a buffer, with what lay there; the caller's until it leaves it. */
+DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err);
+void area_leave(Worker *w, Area a);
+void area_forget_all(Worker *w);
 /* Memory of n bytes, zeroed and 64-byte aligned; refused beyond what the machine has. */
 DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err);
 /* Before it is written: the memory gets small pages, as constants have, which a bundle maps from its file. */

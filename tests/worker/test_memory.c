@@ -1,0 +1,178 @@
+/*
+ * Memory of a worker's buffers, called as functions: what is kept for the next, where constants lie, and
+ * that making caches cold changes no byte and maps no page anew.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+#include "runtime/device.h"
+#include "worker/worker.h"
+
+enum { MIB = 1 << 20, LIVE = 40, STEPS = 20000 };
+
+static uint32_t draw(uint64_t *seed, uint32_t below)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33) % below;
+}
+
+static void no_overlap(const Area *live, int n, Area a)
+{
+	for (int i = 0; i < n; i++)
+		ck_assert(a.data + a.bytes <= live[i].data || live[i].data + live[i].bytes <= a.data);
+}
+
+/* Whatever is taken and left, in any order: areas are large enough, not much too large, and nobody else's. */
+START_TEST(areas)
+{
+	static Worker w;
+	Area live[LIVE];
+	DlcError err;
+	int n = 0, again = 0;
+	uint64_t seed = 7;
+	for (int step = 0; step < STEPS; step++) {
+		if (n < LIVE && (n == 0 || draw(&seed, 2) == 0)) {
+			size_t bytes = draw(&seed, 20) == 0 ? (size_t)draw(&seed, 40 * MIB) : draw(&seed, 100000);
+			bool mapped = draw(&seed, 2) == 0;
+			int kept = w.nkept;
+			Area a;
+			ck_assert_int_eq(area_take(&w, bytes + 1, mapped, &a, &err), DLC_OK);
+			again += w.nkept < kept;
+			ck_assert_uint_ge(a.bytes, bytes + 1);
+			ck_assert_uint_le(a.bytes / 2, bytes + 1);
+			ck_assert_int_eq(a.mapped, mapped && bytes + 1 >= 2 * MIB);
+			a.data[0] = a.data[a.bytes - 1] = 1;
+			no_overlap(live, n, a);
+			live[n++] = a;
+		} else {
+			int i = (int)draw(&seed, (uint32_t)n);
+			area_leave(&w, live[i]);
+			live[i] = live[--n];
+		}
+		uint64_t sum = 0;
+		for (int i = 0; i < w.nkept; i++)
+			sum += w.kept[i].bytes;
+		ck_assert_uint_eq(sum, w.kept_bytes);
+		ck_assert(w.kept_bytes <= w.keep);
+	}
+	ck_assert_int_gt(again, STEPS / 10);
+	while (n > 0)
+		area_leave(&w, live[--n]);
+	worker_reset(&w);
+	ck_assert_int_eq(w.nkept, 0);
+}
+END_TEST
+
+START_TEST(larger_than_all_that_is_kept)
+{
+	static Worker w;
+	DlcError err;
+	Area a;
+	w.keep = MIB;
+	ck_assert_int_eq(area_take(&w, MIB + 1, false, &a, &err), DLC_OK);
+	area_leave(&w, a);
+	ck_assert_int_eq(w.nkept, 0);
+	ck_assert_int_eq(area_take(&w, (size_t)1 << 60, false, &a, &err), DLC_NO_MEMORY);
+	ck_assert_str_eq(err.text, "no 1152921504606846976 bytes of memory");
+}
+END_TEST
+
+/* Whether the system was told to give this memory no huge pages; -1: it does not tell. */
+static int small_pages(const void *p)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	char line[400];
+	int told = -1;
+	bool here = false;
+	while (f != NULL && told < 0 && fgets(line, sizeof line, f) != NULL) {
+		unsigned long lo, hi;
+		if (sscanf(line, "%lx-%lx ", &lo, &hi) == 2)
+			here = lo <= (uintptr_t)p && (uintptr_t)p < hi;
+		else if (here && strncmp(line, "VmFlags:", 8) == 0)
+			told = strstr(line, " nh") != NULL;
+	}
+	if (f != NULL)
+		fclose(f);
+	return access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0 ? told : -1;
+}
+
+/* Constants lie as a bundle's do, also where memory that others left is at hand; a number may change its kind. */
+START_TEST(constants)
+{
+	static Worker w;
+	DlcError err;
+	MsgBuffer m = { .buffer = 1, .fill = MSG_FILL_POISON, .bytes = 8 * MIB };
+	for (int turn = 0; turn < 6; turn++) {
+		m.constant = turn % 3 == 1;
+		ck_assert_int_eq(worker_buffer(&w, &m, NULL, &err), DLC_OK);
+		const Buffer *b = worker_find(&w, 1);
+		int small = small_pages(b->data + 4 * MIB);
+		ck_assert_msg(small < 0 || small == m.constant, "turn %d: small pages: %d", turn, small);
+		for (size_t i = 0; i < b->bytes; i += 4096)
+			ck_assert_uint_eq(b->data[i], 0xff);
+		ck_assert(worker_guarded(b));
+	}
+	worker_reset(&w);
+}
+END_TEST
+
+static long faults(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_minflt;
+}
+
+START_TEST(cold)
+{
+	static Worker w;
+	DlcError err;
+	void *address[3];
+	MsgArg arg[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		MsgBuffer m = { .buffer = i,
+			.fill = MSG_FILL_RANDOM,
+			.code = 2,
+			.bits = 32,
+			.holes = MSG_TABLE,
+			.constant = i == 0,
+			.bytes = 16 * MIB,
+			.seed = i,
+			.lo = -1,
+			.hi = 1 };
+		ck_assert_int_eq(worker_buffer(&w, &m, NULL, &err), DLC_OK);
+		address[i] = w.buffer[i]->data;
+		arg[i] = (MsgArg){ .buffer = i,
+			.use = i == 0 ? MSG_USE_CONST : i == 1 ? MSG_USE_INPUT : MSG_USE_OUTPUT,
+			.bytes = 16 * MIB };
+	}
+	Program p = { .narg = 3, .arg = arg, .address = address };
+	unsigned char *before = malloc(48 * MIB);
+	for (size_t i = 0; i < 3; i++)
+		memcpy(before + i * 16 * MIB, address[i], 16 * MIB);
+	ck_assert_int_eq(worker_cold_open(&w, (uint64_t)1 << 40, &err), DLC_OK);
+	worker_cold(&w, &p); /* its own memory is mapped now */
+	long start = faults();
+	worker_cold(&w, &p);
+	long more = faults() - start;
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_int_eq(memcmp(before + i * 16 * MIB, address[i], 16 * MIB), 0);
+	ck_assert_msg(more < 1024 + 100, "%ld faults: pages of the buffers were lost", more); /* they have 12 288 */
+	free(before);
+	worker_reset(&w);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("worker_memory");
+	tcase_add_test(tc, areas);
+	tcase_add_test(tc, larger_than_all_that_is_kept);
+	tcase_add_test(tc, constants);
+	tcase_add_test(tc, cold);
+	return run_suite("worker_memory", tc);
+}
