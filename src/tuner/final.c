@@ -14,7 +14,8 @@
 #define NEAR_BEST 1.1  /* times the best: slower ones do not race */
 #define MOST_RESERVE 0.4 /* of the budget */
 #define CARE 1.15        /* what is foreseen takes longer on a busy machine */
-enum { ROUNDS = 4, PASSES = 2, NETWORK_RUNS = 17, START_MS = 30, TRIAL_MS = 30 /* until trials have shown */ };
+#define CONFIRMED 1.02   /* times the least: a second one says the same */
+enum { ROUNDS = 5, MOST_ROUNDS = 12, ROUNDS_OF_PASS = 2, NETWORK_RUNS = 17, START_MS = 30, TRIAL_MS = 30 /* until trials have shown */ };
 
 static double deadline(const Tuner *t)
 {
@@ -43,7 +44,7 @@ static double round_ms(const Tuner *t)
 static double networks_ms(const Tuner *t)
 {
 	double compile = trial_ms(t) * t->state->ntask; /* no kernel's code takes longer than its trial did */
-	double tasks = trial_ms(t) * 1.5 * PASSES * t->state->ntask;
+	double tasks = trial_ms(t) * 1.5 * ROUNDS / ROUNDS_OF_PASS * t->state->ntask;
 	return t->plain != NULL ? compile + ROUNDS * round_ms(t) + tasks : 0;
 }
 
@@ -214,6 +215,14 @@ static double least(const double *v, int n)
 	return x;
 }
 
+static bool confirmed(const double *v, int n)
+{
+	int near = 0;
+	for (int i = 0; i < n; i++)
+		near += v[i] <= least(v, n) * CONFIRMED;
+	return near > 1;
+}
+
 static bool time_network(Tuner *t, const Compiled *c, double *ms, Err *err)
 {
 	int64_t ns = 0;
@@ -223,15 +232,18 @@ static bool time_network(Tuner *t, const Compiled *c, double *ms, Err *err)
 	return true;
 }
 
+/* Part of a pass over the tasks after each round of the networks, until both networks' least times are seen twice. */
 static bool time_in_turn(Tuner *t, const Compiled *tuned, Err *err)
 {
-	double after[ROUNDS], before[ROUNDS];
+	double after[MOST_ROUNDS], before[MOST_ROUNDS];
 	int n = 0, turn = 0, ntask = t->state->ntask;
-	while (n < ROUNDS && !tuner_stopped(t) && (n == 0 || tuner_now(t) + round_ms(t) * CARE < deadline(t))) {
+	while (n < MOST_ROUNDS && !tuner_stopped(t) && (n == 0 || tuner_now(t) + round_ms(t) * CARE < deadline(t))) {
 		if (!time_network(t, tuned, &after[n], err) || !time_network(t, t->plain, &before[n], err))
 			return false;
 		n++;
-		int until = n == ROUNDS ? turn : PASSES * ntask * n / (ROUNDS - 1);
+		if (n >= ROUNDS && confirmed(after, n) && confirmed(before, n))
+			break;
+		int until = n * ntask / ROUNDS_OF_PASS;
 		for (; turn < until && !tuner_stopped(t) && tuner_now(t) < deadline(t); turn++)
 			if (!time_task(t, &t->run[turn % ntask], tuned, turn >= ntask, err))
 				return false;
