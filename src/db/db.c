@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define APPLICATION_ID "1145848660" /* "DLCT" */
 #define VERSION "4"
@@ -325,7 +326,15 @@ static const char *file_name(Arena *a, const char *path)
 	return arena_printf(a, "%s%s", path[0] == '/' ? "" : "./", path);
 }
 
-/* A read-only folder holds no -shm file: then the file is read as it lies there. */
+/*
+ * Where there is no -wal file and this user may not make one (a read-only folder), or only one that the file's
+ * owner could not write to later (a file that is read-only to this user), the file is read as it lies there.
+ */
+static bool lies_still(Arena *a, const char *path)
+{
+	return access(path, W_OK) != 0 && access(arena_printf(a, "%s-wal", path), F_OK) != 0;
+}
+
 static char *immutable_uri(Arena *a, const char *path)
 {
 	Text t = { .arena = a };
@@ -339,9 +348,17 @@ static char *immutable_uri(Arena *a, const char *path)
 	return (char *)text_str(&t);
 }
 
+static bool open_as_it_lies(Db *db, Err *err)
+{
+	int rc = open_file(db, immutable_uri(db->arena, db->path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+	return rc == SQLITE_OK ? check_identity(db, DB_READ, err) : sql_fail(db, rc, err);
+}
+
 static bool open_to_read(Db *db, Err *err)
 {
 	Err first = { 0 };
+	if (access(db->path, R_OK) == 0 && lies_still(db->arena, db->path))
+		return open_as_it_lies(db, err);
 	int rc = open_file(db, file_name(db->arena, db->path), SQLITE_OPEN_READONLY);
 	if (rc != SQLITE_OK && sqlite3_system_errno(db->sql) == ENOENT)
 		return fail(err, ERR_INPUT, db->path, "there is no such file");
@@ -357,8 +374,7 @@ static bool open_to_read(Db *db, Err *err)
 	}
 	sqlite3_close_v2(db->sql);
 	db->sql = NULL;
-	rc = open_file(db, immutable_uri(db->arena, db->path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-	return rc == SQLITE_OK ? check_identity(db, DB_READ, err) : sql_fail(db, rc, err);
+	return open_as_it_lies(db, err);
 }
 
 /* SQLite does not wait by itself where two change the journal's mode at once: either could wait for the other. */
@@ -373,9 +389,30 @@ static bool use_wal(Db *db, Err *err)
 	return rc == SQLITE_OK || sql_fail(db, rc, err);
 }
 
+/* What SQLite cannot say: in the end it has tried to read. */
+static bool check_places(Db *db, Err *err)
+{
+	static const char *const beside[] = { "-wal", "-shm" };
+	const char *path = db->path, *slash = strrchr(path, '/');
+	const char *folder = slash == NULL ? "." : arena_printf(db->arena, "%.*s", (int)(slash - path) + (slash == path), path);
+	if (access(path, F_OK) != 0 && access(folder, F_OK) == 0 && access(folder, W_OK) != 0)
+		return fail(err, ERR_DEVICE, path, "the database cannot be made: %s cannot be written to", folder);
+	if (access(path, F_OK) == 0 && access(path, W_OK) != 0) /* SQLite would read it, and leave files beside it */
+		return sql_fail(db, SQLITE_READONLY, err);
+	for (int i = 0; i < 2; i++) {
+		const char *file = arena_printf(db->arena, "%s%s", path, beside[i]);
+		if (access(file, F_OK) == 0 && access(file, W_OK) != 0)
+			return fail(err, ERR_DEVICE, file, "cannot be written, though its database can: a reader has left it; when no "
+				"program uses the database, remove it (a -wal only if it is empty)");
+	}
+	return true;
+}
+
 /* What a database is comes first: one of another program is left as it is, journal mode included. */
 static bool open_to_write(Db *db, Err *err)
 {
+	if (!check_places(db, err))
+		return false;
 	int rc = open_file(db, file_name(db->arena, db->path), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (rc != SQLITE_OK)
 		return sql_fail(db, rc, err);

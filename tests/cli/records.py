@@ -161,6 +161,7 @@ def hits():
     assert stale["hits"]["stale"] == n, stale
     p = run("dlc-compile", "squeezenet1_1", "--shape=data=1,3,40,40", "--tuning-db=" + DB, "-o", TMP + "/n.dlcb", "--explain")
     assert re.search(r"exact \d+, near \d+, stale 0, default \d+; estimated [0-9.]+ ms", p.stdout), p.stdout[-200:]
+    assert f"next: dlc-tune squeezenet1_1 --tuning-db={DB} --shape=data=1,3,40,40" in p.stdout, p.stdout[-200:]
     run("dlc-compile", "squeezenet1_1", "--shape=data=1,3,40,40", "--tuning-db=none", "--unscheduled", "-o", TMP + "/u.dlcb")
     for f in "nu":
         run("dlc-run", f"{TMP}/{f}.dlcb", "--seed=5", "--output", f"{TMP}/{f}.npy")
@@ -172,6 +173,35 @@ def renamed_models_hit():
     run("dlc-show", *MODEL, "--stage=onnx", "-o", TMP + "/other.onnx")
     p = run("dlc-compile", TMP + "/other.onnx", "--tuning-db=" + DB, "-o", TMP + "/o.dlcb", "--json", "--require=exact")
     assert json.loads(p.stdout)["hits"]["exact"] == len(rows("list", DB))
+
+def who_may_only_read():
+    """A reader who may not write a database leaves nothing beside it; a writer is told what is in the way."""
+    user, folder = 65534, TMP + "/folder"
+    if os.getuid() == 0: # who may write anything
+        other = dict(preexec_fn=lambda: os.setuid(user))
+        try:
+            subprocess.run([BUILD + "/dlc-db", "--version"], stdout=subprocess.DEVNULL, env=ENV, check=True, **other)
+        except (OSError, subprocess.SubprocessError):
+            return print("skipped: nobody may not run " + BUILD)
+        os.chmod(TMP, 0o755)
+    else:
+        user, other = os.getuid(), {}
+    os.mkdir(folder)
+    shutil.copy(DB, folder + "/a.sqlite")
+    for path in (folder, folder + "/a.sqlite"):
+        os.chown(path, user, -1)
+    os.chmod(folder + "/a.sqlite", 0o444)
+    db("list", folder + "/a.sqlite", **other)
+    assert os.listdir(folder) == ["a.sqlite"], os.listdir(folder)
+    assert "read-only" in db("import", folder + "/a.sqlite", TMP + "/one.jsonl", want=5, **other).stderr
+    os.chmod(folder + "/a.sqlite", 0o644)
+    db("import", folder + "/a.sqlite", TMP + "/none.jsonl", **other)
+    open(folder + "/a.sqlite-wal", "w")
+    os.chmod(folder + "/a.sqlite-wal", 0o444)
+    os.chown(folder + "/a.sqlite-wal", user, -1)
+    assert "a.sqlite-wal: cannot be written" in db("import", folder + "/a.sqlite", TMP + "/none.jsonl", want=5, **other).stderr
+    os.chmod(folder, 0o555)
+    assert "the database cannot be made" in db("import", folder + "/b.sqlite", TMP + "/none.jsonl", want=5, **other).stderr
 
 def locks():
     """A lock is written once and then obeyed: same bundle; what it names must be there; --require refuses less."""
@@ -259,7 +289,7 @@ def damage():
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
 failed = 0
-for check in (the_verbs, prefixes, empty_databases, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, locks, claims, damage):
+for check in (the_verbs, prefixes, empty_databases, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, who_may_only_read, locks, claims, damage):
     start = time.time()
     try:
         check()
