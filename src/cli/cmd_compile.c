@@ -44,7 +44,7 @@ static int by_saving(const void *pa, const void *pb)
 static void print_next(const Args *args, const Compiled *c, const Roof *machine)
 {
 	enum { NAMED = 5, SECONDS = 4 /* about 120 trials */ };
-	static const char *const same[] = { "target", "threads", "batch", "shape", "bind" };
+	static const char *const same[] = { "target", "threads", "tuning-db", "batch", "shape", "bind" };
 	Saving *s = arena_array(args_arena(args), Saving, c->partition->ntask + 1);
 	int n = 0;
 	for (int k = 0; k < c->partition->ntask; k++)
@@ -58,7 +58,8 @@ static void print_next(const Args *args, const Compiled *c, const Roof *machine)
 		size_t given;
 		const char *const *value = args_all(args, same[i], &given);
 		for (size_t k = 0; k < given; k++)
-			printf(" --%s=%s", same[i], value[k]);
+			if (strcmp(value[k], "none") != 0) /* it must have a database */
+				printf(" --%s=%s", same[i], value[k]);
 	}
 	for (int k = 0; k < n && k < NAMED && n < c->partition->ntask; k++) {
 		char hex[HASH_HEX];
@@ -142,12 +143,12 @@ static bool read_lock(Job *j, Err *err)
 	const char *name = args_text(j->args, "lock", NULL);
 	if (name != NULL && j->path != NULL && strcmp(name, j->path) == 0)
 		return fail(err, ERR_USAGE, name, "cannot be the lock and the bundle");
+	if (name != NULL && j->o.unscheduled)
+		return fail(err, ERR_USAGE, "--lock", "excludes --unscheduled");
 	j->o.lock_name = name;
 	j->lock_new = name != NULL && access(name, F_OK) != 0;
 	if (name == NULL || j->lock_new)
 		return true;
-	if (j->o.unscheduled)
-		return fail(err, ERR_USAGE, "--lock", "excludes --unscheduled");
 	if (!file_read(a, name, LOCK_BYTES, &file, err))
 		return false;
 	Lock *lock = lock_parse(a, name, (const char *)file.at, file.n, err);

@@ -48,6 +48,11 @@ static KernelSet *replay(Choice *c, const char *trace, Err *err)
 	return t != NULL ? schedule_replay(c->ir, c->task, c->o->target, t, err) : NULL;
 }
 
+static double estimate_ms(const Choice *c, const KernelSet *ks)
+{
+	return cost_analytic.estimate(ks, c->task, c->o->target) / 1e6;
+}
+
 /* ---- records of the task itself ---- */
 
 static const char *evidence(Choice *c, const DbChoice *x, int epoch)
@@ -114,7 +119,7 @@ static KernelSet *default_set(Choice *c, const char *why)
 		*c->plan = (TaskPlan){ .task = c->task,
 			.hit = HIT_DEFAULT,
 			.trace = text_str(&text),
-			.estimated_ms = cost_analytic.estimate(ks, c->task, c->o->target) / 1e6,
+			.estimated_ms = estimate_ms(c, ks),
 			.why = why };
 	return ks;
 }
@@ -165,7 +170,7 @@ static KernelSet *near(Choice *c, KernelSet *otherwise)
 		if (c->err->code != ERR_NONE)
 			return NULL;
 		KernelSet *ks = trace != NULL && strcmp(trace, c->plan->trace) != 0 ? replay(c, trace, NULL) : NULL;
-		double ms = ks != NULL ? cost_analytic.estimate(ks, c->task, c->o->target) / 1e6 : 0;
+		double ms = ks != NULL ? estimate_ms(c, ks) : 0;
 		if (ks == NULL || ms >= c->plan->estimated_ms)
 			continue;
 		best = ks;
@@ -200,7 +205,7 @@ static const char *locked_trace(Choice *c, const LockRow *row)
 		not_locked(c, ERR_MISSING, arena_printf(c->arena, "record %.12s has been retracted", hex));
 		return NULL;
 	}
-	c->plan->estimated_ms = (double)run->median_ns / 1e6;
+	c->plan->estimated_ms = (double)run->median_ns / 1e6; /* of near: another task's */
 	return row->hit == HIT_NEAR ? near_fit(c->arena, c->task, c->o->target, run->trace) : run->trace;
 }
 
@@ -218,6 +223,8 @@ static KernelSet *locked(Choice *c)
 		*c->plan = (TaskPlan){ .task = c->task, .hit = row->hit, .record = row->record, .why = "locked" };
 		c->plan->trace = locked_trace(c, row);
 		ks = c->plan->trace != NULL ? replay(c, c->plan->trace, c->err) : NULL;
+		if (ks != NULL && row->hit == HIT_NEAR)
+			c->plan->estimated_ms = estimate_ms(c, ks);
 	}
 	if (ks == NULL)
 		return not_locked(c, ERR_INPUT, "its locked schedule cannot be made"), NULL;

@@ -257,6 +257,25 @@ static Extremes extremes(Lab *lab, const Task *from)
 	return x;
 }
 
+static Lock *lock_of(Lab *lab, const char *text)
+{
+	Err err = { 0 };
+	Lock *l = lock_parse(lab->arena, "t.lock", text, strlen(text), &err);
+	ck_assert_msg(l != NULL, "%s: %s", err.place, err.text);
+	return l;
+}
+
+/* The lock of a network of one task. */
+static Lock *lock_of_plan(Lab *lab, const TaskPlan *plan)
+{
+	char target[HASH_HEX], task[HASH_HEX], record[HASH_HEX], trace[HASH_HEX];
+	hash_hex(target_id(&lab->target), target);
+	hash_hex(plan->task->id, task);
+	hash_hex(plan->record, record);
+	hash_hex(lock_trace(plan->trace), trace);
+	return lock_of(lab, arena_printf(lab->arena, "dlc lock 1\ntarget %s\ntask %s near %s %s\n", target, task, record, trace));
+}
+
 /* The neighbour's schedule counts where its estimate beats the default's, and nowhere else. */
 START_TEST(a_neighbour_is_taken_if_its_estimate_is_better)
 {
@@ -280,6 +299,10 @@ START_TEST(a_neighbour_is_taken_if_its_estimate_is_better)
 		ck_assert_mem_eq(&plan.record, &id, sizeof id);
 		ck_assert(fabs(plan.estimated_ms * 1e6 - x.good_ns) <= 1e-6 * x.good_ns);
 		ck_assert_msg(strstr(plan.why, near->label) != NULL, "%s", plan.why);
+		lab->o.lock = lock_of_plan(lab, &plan); /* the record's time is the neighbour's, not this task's */
+		TaskPlan locked = choose(lab);
+		ck_assert_str_eq(locked.trace, plan.trace);
+		ck_assert(locked.estimated_ms == plan.estimated_ms);
 	}
 	ck_assert(x.good_ns < x.bad_ns);
 	close_lab(lab);
@@ -312,14 +335,6 @@ static Compiled *compile(Lab *lab, Err *err)
 	Dag *d = dag_parse(lab->arena, "m", model, sizeof model - 1, err);
 	ck_assert_msg(d != NULL, "%s", err->text);
 	return compile_model(lab->arena, d, &lab->o, err);
-}
-
-static Lock *lock_of(Lab *lab, const char *text)
-{
-	Err err = { 0 };
-	Lock *l = lock_parse(lab->arena, "t.lock", text, strlen(text), &err);
-	ck_assert_msg(l != NULL, "%s: %s", err.place, err.text);
-	return l;
 }
 
 static bool has_lock(const Compiled *c)
