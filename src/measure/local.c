@@ -12,9 +12,11 @@
 
 #include "dlc/dlc_runtime.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { REFERENCE_MS = 120000, SHUT_MS = 1000, LOOK_MS = 200 };
 
@@ -294,6 +296,18 @@ static void cold(Measure *base, int64_t bytes)
 
 static const MeasureWay way = { local_reference, submit, wait, local_race, turn, pending, cancel, network, cold, close_all };
 
+/* libuv takes this many for its loop, and aborts where it gets none for its first pipe. */
+static bool descriptors_left(void)
+{
+	enum { LOOP = 8 };
+	int fd[LOOP], n = 0;
+	while (n < LOOP && (fd[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		n++;
+	for (int i = 0; i < n; i++)
+		close(fd[i]);
+	return n == LOOP;
+}
+
 Measure *measure_open(const MeasureOptions *o, Err *err)
 {
 	Local *m = calloc(1, sizeof *m);
@@ -304,7 +318,7 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 	m->base.way = &way;
 	m->o = *o;
 	m->arena = arena_new();
-	int rc = uv_loop_init(&m->loop);
+	int rc = descriptors_left() ? uv_loop_init(&m->loop) : UV_EMFILE;
 	if (rc != 0) {
 		fail(err, ERR_DEVICE, "measure", "no event loop: %s", uv_strerror(rc));
 		arena_free(m->arena);
