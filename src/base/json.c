@@ -46,6 +46,11 @@ Json *json_new_real(Arena *a, double v)
 	return real;
 }
 
+Json *json_new_count(Arena *a, double v)
+{
+	return fabs(v) < 9e15 && v == (double)(int64_t)v ? json_new_int(a, (int64_t)v) : json_new_real(a, v);
+}
+
 Json *json_new_text(Arena *a, const char *s)
 {
 	Json *v = json_new(a, JV_TEXT);

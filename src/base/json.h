@@ -59,6 +59,7 @@ bool json_fail(const Json *v, Err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
 Json *json_new(Arena *a, JsonKind kind);
 Json *json_new_int(Arena *a, int64_t i);
 Json *json_new_real(Arena *a, double v); /* inf and nan become null */
+Json *json_new_count(Arena *a, double v); /* a whole number as one where it is exact */
 Json *json_new_text(Arena *a, const char *s);
 /* What comes from outside (a path, a message): bytes that are no UTF-8 become U+FFFD, what is behind `limit` bytes is cut. */
 Json *json_new_plain(Arena *a, const char *s, size_t limit);

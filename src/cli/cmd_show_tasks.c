@@ -8,12 +8,6 @@
 
 enum { SAMPLES = 32 };
 
-/* A whole number as one where it is exact. */
-static Json *whole(Arena *a, double v)
-{
-	return v < 9e15 && v == (double)(int64_t)v ? json_new_int(a, (int64_t)v) : json_new_real(a, v);
-}
-
 /* Percent of a space's configs whose traces replay, of a sample. */
 static double valid_percent(const Space *space, const Task *t, const Target *target)
 {
@@ -80,10 +74,10 @@ bool show_task_row(Text *out, const Task *t, bool alternative, const CompileOpti
 		json_set(a, v, "op", json_new_text(a, t->label));
 		json_set(a, v, "weight", json_new_int(a, t->weight));
 		json_set(a, v, "alternative", json_new_bool(a, alternative));
-		json_set(a, v, "flops", whole(a, t->flops));
-		json_set(a, v, "bytes", whole(a, t->bytes));
-		json_set(a, v, "space", whole(a, space_size(space)));
-		json_set(a, v, "valid_percent", whole(a, valid_percent(space, t, o->target)));
+		json_set(a, v, "flops", json_new_count(a, t->flops));
+		json_set(a, v, "bytes", json_new_count(a, t->bytes));
+		json_set(a, v, "space", json_new_count(a, space_size(space)));
+		json_set(a, v, "valid_percent", json_new_count(a, valid_percent(space, t, o->target)));
 		json_set(a, v, "best_ms", ms_or_null(a, best));
 		json_set(a, v, "default_ms", ms_or_null(a, plain));
 		json_set(a, v, "direct_roof_percent", ms_or_null(a, ms > 0 ? roof_ns(t, machine) / ms / 1e4 : 0));
@@ -103,7 +97,7 @@ static void space_json(Text *out, Arena *a, const Space *s, const char *id)
 	json_set(a, v, "key", json_new_text(a, id));
 	json_set(a, v, "op", json_new_text(a, s->task->label));
 	json_set(a, v, "template", json_new_text(a, s->tmpl->name));
-	json_set(a, v, "space", whole(a, space_size(s)));
+	json_set(a, v, "space", json_new_count(a, space_size(s)));
 	Json *knobs = json_set(a, v, "knobs", json_new(a, JV_OBJECT));
 	Json *first = json_set(a, v, "default", json_new(a, JV_OBJECT));
 	for (int k = 0; k < s->n; k++) {

@@ -214,7 +214,7 @@ static bool run_tune(const Args *args, Err *err)
 static const Option options[] = {
 	OPTION_TARGET,
 	OPTION_THREADS,
-	OPTION_DB,
+	OPTION_DB_WRITTEN,
 	{ .name = "trials", .kind = OPT_TRIALS, .arg = "N", .lo = 0, .hi = INT64_C(1) << 40,
 		.help = "candidates over the whole model, those in the database included; +N: N more" },
 	{ .name = "budget", .kind = OPT_TIME, .arg = "TIME", .lo = 1, .hi = INT64_C(1) << 40,

@@ -26,6 +26,11 @@ static const char *env(const char *name)
 	return v != NULL && v[0] != 0 ? v : NULL;
 }
 
+static bool is_none(const char *value)
+{
+	return value != NULL && strcmp(value, "none") == 0;
+}
+
 const char *const *place_targets(Arena *a, size_t *n)
 {
 	VEC(const char *) list = { 0 };
@@ -51,6 +56,10 @@ static const char *user_file(Arena *a, const char *name, const char *otherwise, 
 const char *place_tuning_db(Arena *a, Err *err)
 {
 	const char *path = env("DLC_TUNING_DB");
+	if (is_none(path)) {
+		fail(err, ERR_USAGE, "DLC_TUNING_DB", "is none: name a database");
+		return NULL;
+	}
 	if (path == NULL)
 		path = user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/tuning.sqlite");
 	if (path == NULL)
@@ -69,7 +78,7 @@ const char *place_code_cache(Arena *a)
 {
 	const char *said = env("DLC_CODE_CACHE"), *cache = place_cache(a);
 	if (said != NULL)
-		return strcmp(said, "none") == 0 ? NULL : said;
+		return is_none(said) ? NULL : said;
 	return cache != NULL ? arena_printf(a, "%s/code", cache) : NULL;
 }
 
@@ -85,7 +94,7 @@ const char *const *place_databases(const Args *args, size_t *n, Err *err)
 {
 	const char *const *given = args_all(args, "tuning-db", n);
 	for (size_t i = 0; i < *n; i++)
-		if (strcmp(given[i], "none") == 0) {
+		if (is_none(given[i])) {
 			if (*n > 1)
 				fail(err, ERR_USAGE, "--tuning-db=none",
 					"excludes every other --tuning-db");
@@ -95,7 +104,7 @@ const char *const *place_databases(const Args *args, size_t *n, Err *err)
 	if (*n != 0)
 		return given;
 	const char **one = arena_array(args_arena(args), const char *, 1);
-	one[0] = place_tuning_db(args_arena(args), err);
+	one[0] = is_none(env("DLC_TUNING_DB")) ? NULL : place_tuning_db(args_arena(args), err);
 	*n = one[0] != NULL;
 	return one;
 }

@@ -14,7 +14,7 @@ const char *place_programs(Arena *a);
    it was built in and of the prefix it was installed to. */
 const char *const *place_targets(Arena *a, size_t *n);
 /* $DLC_TUNING_DB, else $XDG_DATA_HOME/dlc/tuning.sqlite, else ~/.local/share/dlc/tuning.sqlite;
-   NULL and err if the environment names none of them. */
+   NULL and err if the environment names none of them, or says "none". */
 const char *place_tuning_db(Arena *a, Err *err);
 /* $XDG_CACHE_HOME/dlc, else ~/.cache/dlc; NULL if there is neither. */
 const char *place_cache(Arena *a);
@@ -23,7 +23,7 @@ const char *place_code_cache(Arena *a);
 
 /* What --target and --threads of a verb that has both rows say. */
 bool place_target(const Args *args, Target *t, Err *err);
-/* The values of --tuning-db, or the default one; *n == 0 for "none". */
+/* The values of --tuning-db, or the default one; *n == 0 for "none", whoever says it. */
 const char *const *place_databases(const Args *args, size_t *n, Err *err);
 
 #endif

@@ -22,7 +22,13 @@
 		.kind = OPT_TEXT, \
 		.arg = "DB", \
 		.many = true, \
-		.help = "database to read, the first also to write; repeats; none: no database" }
+		.help = "database to read; repeats; none: no database" }
+#define OPTION_DB_WRITTEN \
+	{ .name = "tuning-db", \
+		.kind = OPT_TEXT, \
+		.arg = "DB", \
+		.many = true, \
+		.help = "database; repeats: the first is written, the others are read" }
 #define OPTION_JSON \
 	{ .name = "json", \
 		.kind = OPT_FLAG, \

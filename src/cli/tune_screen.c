@@ -66,12 +66,21 @@ static void add_failures(Text *out, const TuneState *t)
 		}
 }
 
+/* A time that was not measured is none: "-". */
+static const char *ms_text(char out[32], int decimals, double ms)
+{
+	snprintf(out, 32, ms > 0 ? "%.*f" : "-", decimals, ms);
+	return out;
+}
+
 static void add_line(Text *out, const Screen *s, const TuneState *t)
 {
 	double left = seconds_left(s, t);
 	int64_t had = t->trials + t->reused;
-	text_add(out, "network  %.2f -> %.2f ms (sum of tasks)   %lld", t->default_tasks_ms, t->tasks_ms,
-		(long long)had);
+	char before[32], now[32];
+	text_add(out, "network  %s -> %s ms (sum of tasks)   %lld",
+		ms_text(before, 2, t->default_unmeasured == 0 ? t->default_tasks_ms : 0),
+		ms_text(now, 2, t->unmeasured == 0 ? t->tasks_ms : 0), (long long)had);
 	if (t->limit >= 0)
 		text_add(out, "/%lld", (long long)(t->limit + t->reused));
 	text_add(out, " | %.0f/s | ", t->candidates_per_s);
@@ -96,12 +105,12 @@ static void add_head(Text *out, const Screen *s, const TuneState *t, int op)
 
 static void add_row(Text *out, const TuneState *t, const TaskState *x, int op)
 {
-	char hex[HASH_HEX], roof[24] = "";
+	char hex[HASH_HEX], roof[24] = "", best[32], before[32];
 	hash_hex(x->task->id, hex);
 	if (x->best_ms > 0 && x->roof_ms > 0)
 		snprintf(roof, sizeof roof, "%.0f%%", 100 * x->roof_ms / x->best_ms);
-	text_add(out, "%.7s  %-*.*s%3d%7lld%9.3f%9.3f%6s%s%s%s%s\n", hex, op, op, x->task->label, x->weight,
-		(long long)(x->trials + x->reused), x->best_ms, x->default_ms, roof, x->algorithm[0] != 0 ? " " : "",
+	text_add(out, "%.7s  %-*.*s%3d%7lld%9s%9s%6s%s%s%s%s\n", hex, op, op, x->task->label, x->weight,
+		(long long)(x->trials + x->reused), ms_text(best, 3, x->best_ms), ms_text(before, 3, x->default_ms), roof, x->algorithm[0] != 0 ? " " : "",
 		x->algorithm,
 		x->end != TASK_OPEN ? " done" : "", t->now == x && x->end == TASK_OPEN ? " *" : "");
 }
@@ -271,7 +280,7 @@ static void plan_json(const Screen *s, const TaskState *x)
 	json_set(a, v, "op", json_new_text(a, x->task->label));
 	json_set(a, v, "weight", json_new_int(a, x->task->weight));
 	json_set(a, v, "alternative", json_new_bool(a, x->weight == 0));
-	json_set(a, v, "space", json_new_real(a, x->space));
+	json_set(a, v, "space", json_new_count(a, x->space));
 	json_set(a, v, "reused", json_new_int(a, x->reused));
 	json_set(a, v, "seeds", json_new_int(a, x->seeds));
 	json_set(a, v, "best_ms", number(a, x->best_ms));
@@ -289,15 +298,15 @@ void screen_plan(Screen *s, const TuneState *t)
 		printf("%-9s%-38s%3s %12s %7s %6s %9s\n", "task", "op", "x", "space", "reused", "seeds", "best ms");
 	for (int k = 0; k < t->ntask; k++) {
 		const TaskState *x = &t->task[k];
-		char hex[HASH_HEX];
+		char hex[HASH_HEX], best[32];
 		hash_hex(x->task->id, hex);
 		space += x->space;
 		fresh += x->best_ms == 0 && x->weight > 0;
 		if (s->json)
 			plan_json(s, x);
 		else
-			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9.3f\n", hex, x->task->label, x->weight,
-				x->space, (long long)x->reused, x->seeds, x->best_ms);
+			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9s\n", hex, x->task->label, x->weight,
+				x->space, (long long)x->reused, x->seeds, ms_text(best, 3, x->best_ms));
 	}
 	if (s->json)
 		print_json(s, t);

@@ -77,6 +77,34 @@ $ dlc compile m.onnx -o l --lock=l --tuning-db=none
 $ cmp m.onnx copy && wc -c < r.sqlite
 0
 
+# A database that the environment names; "none" is none there, too, and no file of that name.
+
+$ DLC_TUNING_DB=none dlc tune squeezenet1_1 --shape=data=1,3,35,35 --trials=1
+! dlc: --tuning-db: tuning needs a database to write to
+! see dlc tune --help
+[exit 2]
+
+$ DLC_TUNING_DB=none dlc db list
+! dlc: DLC_TUNING_DB: is none: name a database
+! see dlc db list --help
+[exit 2]
+
+$ DLC_TUNING_DB=none dlc compile squeezenet1_1 --shape=data=1,3,35,35 -o x.dlcb && rm x.dlcb; ls none 2> /dev/null || echo no file
+no file
+
+# A lock is of schedules.
+
+$ dlc compile squeezenet1_1 -o x.dlcb --unscheduled --lock=new.lock --tuning-db=none; ls new.lock 2> /dev/null || echo no lock
+no lock
+! dlc: --lock: excludes --unscheduled
+! see dlc compile --help
+
+# A process that may open few files.
+
+$ (ulimit -n 8; exec dlc tune squeezenet1_1 --shape=data=1,3,35,35 --tuning-db=few.sqlite --trials=1)
+! dlc: measure: no event loop: too many open files
+[exit 5]
+
 # A trace from standard input.
 
 $ echo "split nosuch 4" | dlc show squeezenet1_1 --stage=ir --apply=- --task=00000 --tuning-db=none

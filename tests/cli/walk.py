@@ -168,6 +168,16 @@ def the_screen_fits():
     assert lines[1].endswith(" roof") and rows and all("%" in l for l in rows), lines
     assert all(len(l) < 80 for l in lines), lines
 
+def what_was_not_measured():
+    """A time that was not measured is no number: - in the table and in the sum, null in JSON; counts are integers."""
+    shown = run("dlc-tune", *MODEL, f"--tuning-db={TMP}/one.sqlite", "--trials=1").stderr
+    rows = [l for l in shown.splitlines() if " conv" in l]
+    assert len(rows) > 10 and sum(" - " in l for l in rows) >= len(rows) - 1, shown
+    assert "network  - -> " in shown, shown[-300:]
+    plan = [json.loads(l) for l in run("dlc-tune", *MODEL, f"--tuning-db={TMP}/one.sqlite", "--dry-run", "--json").stdout.splitlines()]
+    assert sum(x["best_ms"] is None for x in plan[:-1]) >= 20 and all(isinstance(x["space"], int) for x in plan[:-1]), plan
+    assert plan[-1]["tasks_ms"] is None and plan[-1]["network_ms"] is None, plan[-1]
+
 def homeless():
     """Without a home there is no default database to read: compiling does not need one, tuning does."""
     env = {k: v for k, v in ENV.items() if k not in ("HOME", "XDG_DATA_HOME", "DLC_TUNING_DB")}
@@ -201,7 +211,7 @@ def memory_plans():
         assert j["live_bytes"] > 0 and j["workspace_bytes"] <= 1.1 * j["live_bytes"], (net, j)
 
 failed = 0
-for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, traces, the_screen_fits, homeless,
+for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, traces, the_screen_fits, what_was_not_measured, homeless,
               stages, models_run_in_memory, memory_plans):
     start = time.time()
     try:
