@@ -1,7 +1,8 @@
 /*
- * Convolutions. The output's lanes are channels (or whatever its layout puts side by side), a tile is
- * some pixels of a row times some vectors of channels, and the whole reduction runs with the tile's
- * sums in registers. Weights are packed so that the reduction reads them in order.
+ * Convolutions. The lanes are output channels, a tile is some pixels of a row times some vectors of
+ * channels, and the whole reduction runs with the tile's sums in registers. Weights are packed so that the
+ * reduction reads them in order. An output whose rows lie side by side is stored lane by lane, once for each
+ * sum; where the input's do too, lanes along rows (the generated space) are the other choice.
  */
 #include "schedule/tile.h"
 #include "schedule/tmpl_winograd.h"
@@ -24,8 +25,9 @@ static bool applies(const Task *task, const Target *target)
 		y->shape.rank >= 3;
 }
 
-/* Channels from which weights come where channels lie in no blocks; the pixels up to which cold weights are felt. */
-enum { FAR = 16, FEW_PIXELS = 256 };
+/* Channels from which weights come where channels lie in no blocks; the pixels up to which cold weights are felt;
+ * the channels up to which lanes of rows were faster. */
+enum { FAR = 16, FEW_PIXELS = 256, FEW_CHANNELS = 8 };
 
 static int reduce_named(const Tiled *t, const char *name)
 {
@@ -125,6 +127,18 @@ static void order_outer(const Tiled *t, Tile *tile, int64_t order)
 		tile->outer[n++] = 1;
 }
 
+/*
+ * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise convolution
+ * has a product or few for each store; a 1x1 of few channels leaves lanes of channels empty, or waits for its stores.
+ */
+static bool guess_rows(const Value *w, bool depthwise)
+{
+	int64_t taps = 1;
+	for (int k = 2; k < w->shape.rank; k++)
+		taps *= w->shape.dim[k];
+	return depthwise || (taps == 1 && w->shape.dim[0] <= FEW_CHANNELS);
+}
+
 /* 0: direct; else the outputs of one of Winograd's tiles each way, with knobs of its own. */
 static int64_t choose_algorithm(Sketch *s)
 {
@@ -154,8 +168,12 @@ static bool run(Sketch *s, Err *err)
 	(void)err;
 	if (!tiled_read(s->arena, s->naive, &t) || t.n < 3)
 		return sketch_loops(s);
-	int last = t.n - 1, best = 0, channel = tiled_contiguous(s, &t);
-	if (channel != 1) /* rows side by side */
+	int last = t.n - 1, best = 0, side = tiled_contiguous(s, &t);
+	bool depthwise = reduce_named(&t, "c") < 0;
+	if (side < 0)
+		return sketch_loops(s);
+	bool rows = side != 1 && channel_block(&d->value.at[c->in[0]]) == 1;
+	if (rows && sketch_knob(s, "rows", flag, 2, guess_rows(w, depthwise)) != 0 && s->declare == NULL)
 		return sketch_loops(s);
 	int64_t m = choose_algorithm(s);
 	if (m > 0 && s->declare == NULL) {
@@ -164,7 +182,6 @@ static bool run(Sketch *s, Err *err)
 	}
 	Tile tile = tile_new(s, &t);
 	int64_t option[KNOB_OPTIONS], lanes = tile_lanes(s, t.axis[1].extent), blocks = (t.axis[1].extent + lanes - 1) / lanes;
-	bool depthwise = reduce_named(&t, "c") < 0;
 	int n = tile_options(s, depthwise ? 1 : blocks, t.axis[last].extent, option, &best);
 	int64_t shape = sketch_knob(s, "tile", option, n, best);
 	int64_t order = sketch_knob(s, "order", orders, 3, 0);
@@ -192,7 +209,7 @@ static bool run(Sketch *s, Err *err)
 	tile.first = t.selects && kw->extent > FEW_TAPS;
 	tile.last = tile.first || t.axis[last].extent % tile.pixels != 0;
 	tile_steps(s, &t, &tile);
-	return true;
+	return s->declare == NULL || !rows || sketch_loops(s); /* its knobs, behind those of the tile */
 }
 
 const Template tmpl_conv = { "conv", "register tiles of pixels and vectors of channels", applies, run };

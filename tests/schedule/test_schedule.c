@@ -182,6 +182,14 @@ static const char *const workloads[] = {
 	"dag n\nin x: f32[1,20,5,7]:NCHW8c\ny: f32[1,20,1,1] = reduce_mean(x) axes=[2,3]\nout y\n",
 	"dag o\nin x: f32[1,49]\nconst w: f32[20,49]\nconst b: f32[20]\ny: f32[1,20] = dense(x, w, b)\nout y\n",
 	"dag p\nin x: f32[7,24]\nconst w: f32[20,24]\ny: f32[7,20] = dense(x, w)\nz: f32[7,20] = relu(y)\nout z\n",
+	/* Results in rows: lanes of channels, stored one by one, or of rows. */
+	"dag r\nin x: f32[1,16,5,9]:NCHW8c\nconst w: f32[21,16,3,3]\nconst b: f32[21]\n"
+	"y: f32[1,21,5,9] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,21,5,9] = sigmoid(y)\nout z\n",
+	"dag s\nin x: f32[1,20,7,13]:NCHW8c\nconst w: f32[20,1,5,5]\n"
+	"y: f32[1,20,7,13] = conv(x, w) groups=20 pads=[2,2,2,2]\nout y\n",
+	"dag t\nin x: f32[1,6,7,13]\nconst w: f32[6,1,3,3]\nconst b: f32[6]\n"
+	"y: f32[1,6,7,13] = conv(x, w, b) groups=6 pads=[1,1,1,1]\nout y\n",
+	"dag u\nin x: f32[2,5,6,1]\nconst w: f32[3,5,2,1]\ny: f32[2,3,5,1] = conv(x, w)\nz: f32[2,3,5,1] = relu(y)\nout z\n",
 	"dag q\nin x: f32[1,12,13]:NCW8c\nconst w: f32[8,12,3]\ny: f32[1,8,13]:NCW8c = conv(x, w) pads=[1,1]\nout y\n",
 };
 
@@ -254,6 +262,34 @@ START_TEST(cold_weights_are_asked_for)
 	const char *found = strstr(text_str(&out), asked[_i].step != NULL ? asked[_i].step : "prefetch");
 	ck_assert_msg((found != NULL) == (asked[_i].step != NULL), "%s", text_str(&out));
 	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text, text_str(&out));
+	arena_free(a);
+}
+END_TEST
+
+/* Where results lie in rows the default's lanes are channels all the same, but for what has little to sum up. */
+static const struct {
+	const char *dag;
+	bool channels;
+} sides[] = {
+	{ "dag a\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[21,32,1,1]\ny: f32[1,21,7,9] = conv(x, w)\nout y\n", true },
+	{ "dag b\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[32,1,3,3]\ny: f32[1,32,5,7] = conv(x, w) groups=32\nout y\n", true },
+	{ "dag c\nin x: f32[1,6,7,9]\nconst w: f32[2,6,3,3]\ny: f32[1,2,5,7] = conv(x, w)\nout y\n", true },
+	{ "dag d\nin x: f32[1,6,7,9]\nconst w: f32[6,1,3,3]\ny: f32[1,6,5,7] = conv(x, w) groups=6\nout y\n", false },
+	{ "dag e\nin x: f32[1,6,7,9]\nconst w: f32[2,6,1,1]\ny: f32[1,2,7,9] = conv(x, w)\nout y\n", false },
+};
+
+START_TEST(results_in_rows_come_from_lanes_of_channels)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Task *task = task_of(a, sides[_i].dag);
+	Target target = cpu(1);
+	Text out = { .arena = a };
+	Space *space = space_new(a, task, &target, &err);
+	Trace *t = space != NULL ? space_trace(space, space->first, a, &err) : NULL;
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&out, t);
+	ck_assert_msg((strstr(text_str(&out), "pack c0 ") != NULL) == sides[_i].channels, "%s", text_str(&out));
 	arena_free(a);
 }
 END_TEST
@@ -352,6 +388,7 @@ int main(void)
 	tcase_add_loop_test(tc, bad_traces_are_refused_with_their_line, 0, LEN(bad));
 	tcase_add_test(tc, a_long_text_is_refused);
 	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_fn, 0, LEN(workloads));
+	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	tcase_add_loop_test(tc, narrow_machines_have_spaces, 0, 3);
 	tcase_add_test(tc, a_target_without_schedules_is_refused);
