@@ -1,6 +1,5 @@
 /*
- * Inside of the room: one lowered Fn to LLVM IR, `int name(const DlcCall *)`; a sub Fn to an internal
- * function.
+ * Inside of the room: a lowered Fn to LLVM IR, `int name(const DlcCall *)`; a sub Fn to an internal one.
  *
  * Expressions without loads are pure: each is emitted once, where the innermost variable it depends
  * on becomes known ("its level"), so what is invariant in a loop stands before it by construction;
@@ -104,22 +103,19 @@ LLVMValueRef emit_expr(Emit *e, const Expr *x);
 void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v); /* at the innermost level */
 void emit_level_push(Emit *e);
 void emit_level_pop(Emit *e);
-size_t emit_mark(const Emit *e);
-void emit_forget(Emit *e, size_t mark); /* what the statement read since the mark */
+void emit_forget(Emit *e, size_t mark); /* what the statement read since temp.n was `mark`; 0: all */
 void emit_forget_loads(Emit *e); /* another basic block, or memory has changed */
-/* Element `outer` + `inner` of a buffer; inner may be NULL. */
+/* Element `outer` + `inner` (or NULL) of a buffer. */
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
 LLVMBasicBlockRef emit_block(Emit *e, const char *name);
-/* Whether any lane of a mask will be on; NULL where only the mask can say. */
-LLVMValueRef emit_some(Emit *e, const Expr *mask);
+LLVMValueRef emit_some(Emit *e, const Expr *mask); /* whether any lane will be on; NULL: only the mask can say */
 
 /* emit_mem.c: addresses, loads and stores. */
 Place *emit_place(const Emit *e, const char *buf);
 LLVMValueRef emit_load(Emit *e, const Expr *x);
 void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask);
 LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */
-LLVMValueRef emit_any(Emit *e, LLVMValueRef mask); /* i1 */
 LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes);
 
 #endif

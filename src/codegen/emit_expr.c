@@ -86,11 +86,6 @@ static void remember(Emit *e, const Expr *x, Val v)
 		keep(e, x);
 }
 
-size_t emit_mark(const Emit *e)
-{
-	return e->temp.n;
-}
-
 void emit_forget(Emit *e, size_t mark)
 {
 	while (e->temp.n > mark)
@@ -207,7 +202,7 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 {
 	LLVMValueRef c = emit_expr(e, x->arg[0]), outer = e->mask, some = e->some, arm[2];
 	for (int k = 0; k < 2; k++) {
-		size_t mark = emit_mark(e);
+		size_t mark = e->temp.n;
 		e->mask = both(e, outer, k == 0 ? c : LLVMBuildNot(e->b, c, ""));
 		e->some = k == 0 && outer == NULL ? emit_some(e, x->arg[0]) : NULL;
 		arm[k] = emit_expr(e, x->arg[1 + k]);

@@ -124,7 +124,8 @@ LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx)
 	return k == 0 ? ptr : gep(e, emit_mem_type(e, p->buf->type), ptr, emit_int(e->i64, k));
 }
 
-LLVMValueRef emit_any(Emit *e, LLVMValueRef mask)
+/* i1: whether a lane is on. */
+static LLVMValueRef any_lane(Emit *e, LLVMValueRef mask)
 {
 	LLVMTypeRef t = LLVMTypeOf(mask);
 	return emit_lanes(mask) == 1 ? mask
@@ -135,7 +136,7 @@ LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes)
 {
 	if (emit_lanes(mask) == lanes)
 		return mask;
-	return emit_splat(e, emit_any(e, mask), lanes);
+	return emit_splat(e, any_lane(e, mask), lanes);
 }
 
 /* A vector index as base + stride * lane, scalar expressions; false if it is none. */
@@ -184,7 +185,7 @@ static LLVMValueRef guarded(Emit *e, LLVMValueRef ptr)
 	if (e->mask == NULL)
 		return ptr;
 	if (e->some == NULL)
-		e->some = emit_any(e, e->mask);
+		e->some = any_lane(e, e->mask);
 	return LLVMBuildSelect(e->b, e->some, ptr, e->call, ""); /* true: ptr itself */
 }
 
@@ -220,7 +221,7 @@ static LLVMValueRef load_packed_lanes(Emit *e, const Place *p, const Expr *x)
 	LLVMValueRef i = emit_expr(e, x->arg[0]), on = NULL;
 	int lanes = x->type.lanes;
 	if (lanes == 1)
-		return load_packed(e, p, i, e->mask != NULL ? emit_any(e, e->mask) : NULL);
+		return load_packed(e, p, i, e->mask != NULL ? any_lane(e, e->mask) : NULL);
 	LLVMValueRef r = LLVMGetPoison(emit_type(e, x->type));
 	LLVMValueRef mask = e->mask != NULL ? emit_mask_lanes(e, e->mask, lanes) : NULL;
 	for (int k = 0; k < lanes; k++) {

@@ -23,11 +23,13 @@ LLVMValueRef emit_intrinsic(
 LLVMValueRef emit_unary(Emit *e, Node op, DType t, LLVMValueRef a);
 LLVMValueRef emit_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef emit_fma(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
-LLVMValueRef emit_fmod(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b);
 /* Exact: what is returned + *lost is a + b; a * b, of doubles. */
 LLVMValueRef emit_two_sum(Emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *lost);
 LLVMValueRef emit_two_prod(Emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *lost);
 LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a);
+
+/* emit_fmod.c */
+LLVMValueRef emit_fmod(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b);
 
 /* emit_cast.c: conversions. */
 LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a);

@@ -146,11 +146,6 @@ bool lower_any(const Stmt *s, bool (*f)(const Stmt *s))
 	return false;
 }
 
-bool lower_is_sync(const Stmt *s)
-{
-	return s->kind == ST_BARRIER || s->kind == ST_COMMIT || s->kind == ST_WAIT;
-}
-
 static void note_load(const Expr *e, void *arg)
 {
 	if (e->op == IR_LOAD)

@@ -80,7 +80,6 @@ Stmt *lower_padding(Lower *l, const Buf *b);
 void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Range *env), const Range *env);
 /* True if f says so for a statement of the list or below. */
 bool lower_any(const Stmt *s, bool (*f)(const Stmt *s));
-bool lower_is_sync(const Stmt *s); /* barrier, commit, wait */
 bool lower_has_load(const Expr *e);
 /* Whether any lane of a mask is on, as a scalar; NULL if it is no mask whose lanes are on from the first. */
 const Expr *lower_any_lane(Ir *ir, const Expr *mask);

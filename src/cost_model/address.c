@@ -96,7 +96,8 @@ static bool eval(CostNest *n, const Expr *e, int depth, int64_t *out)
 	}
 }
 
-bool nest_eval(CostNest *n, const Expr *e, int64_t *out)
+/* False where it depends on data, or is no integer. */
+static bool number_of(CostNest *n, const Expr *e, int64_t *out)
 {
 	return eval(n, e, EVAL_DEPTH, out);
 }
@@ -147,7 +148,7 @@ bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi)
 	for (int l = 0; l < n->nloop; l++)
 		if ((on >> l & 1) != 0)
 			set_loop(n, l, n->loop[l].n / 2);
-	bool known = nest_eval(n, loop->loop.lo, lo) && nest_eval(n, loop->loop.hi, hi);
+	bool known = number_of(n, loop->loop.lo, lo) && number_of(n, loop->loop.hi, hi);
 	for (int l = 0; l < n->nloop; l++)
 		if ((on >> l & 1) != 0)
 			set_loop(n, l, 0);
@@ -159,7 +160,7 @@ static bool given(CostNest *n, uint64_t loops)
 {
 	int64_t v;
 	for (int i = 0; i < n->ngiven; i++)
-		if ((n->given[i].loops & loops) != 0 && nest_eval(n, n->given[i].cond, &v) && v == 0)
+		if ((n->given[i].loops & loops) != 0 && number_of(n, n->given[i].cond, &v) && v == 0)
 			return false;
 	return true;
 }
@@ -189,7 +190,7 @@ double nest_share(CostNest *n, const Given *cond)
 			set_loop(n, l, all ? rest % n->loop[l].n : at_random(&draw, n->loop[l].n));
 			rest /= n->loop[l].n;
 		}
-		if (given(n, cond->loops) && nest_eval(n, cond->cond, &v)) {
+		if (given(n, cond->loops) && number_of(n, cond->cond, &v)) {
 			tried++;
 			holds += v != 0;
 		}
@@ -207,14 +208,14 @@ static bool address(CostNest *n, const Access *a, const Buf *b, int64_t *out)
 	int before = n->nbind, dims = b->map.n != 0 ? b->map.n : b->rank;
 	if (b->map.n != 0)
 		for (int k = 0; k < a->n && k < b->map.nvar; k++) {
-			if (!nest_eval(n, a->idx[k], &part))
+			if (!number_of(n, a->idx[k], &part))
 				goto no;
 			nest_bind(n, b->map.var[k], NULL, part);
 		}
 	for (int k = 0; k < dims; k++) {
 		const Expr *index = b->map.n != 0 ? b->map.at[k] : a->idx[k];
 		const Expr *end = b->map.n != 0 ? b->map.extent[k] : b->shape[k];
-		if (!nest_eval(n, index, &part) || !nest_eval(n, end, &extent) ||
+		if (!number_of(n, index, &part) || !number_of(n, end, &extent) ||
 			__builtin_mul_overflow(at, extent, &at) || __builtin_add_overflow(at, part, &at))
 			goto no;
 	}
@@ -249,7 +250,7 @@ int64_t nest_elements(CostNest *n, const Buf *b)
 {
 	int64_t elements = 1, extent;
 	for (int k = 0; k < (b->map.n != 0 ? b->map.n : b->rank); k++)
-		if (nest_eval(n, b->map.n != 0 ? b->map.extent[k] : b->shape[k], &extent) && extent > 0)
+		if (number_of(n, b->map.n != 0 ? b->map.extent[k] : b->shape[k], &extent) && extent > 0)
 			elements *= extent;
 	return elements;
 }

@@ -49,8 +49,6 @@ typedef struct CostNest {
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number);
 const NestBuf *nest_buf(const CostNest *n, const char *name); /* NULL: there is none */
-/* False where it depends on data, or is no integer. */
-bool nest_eval(CostNest *n, const Expr *e, int64_t *out);
 /* Whether e depends on the variable of loop `l`; on which of those that have several iterations, a bit each. */
 bool nest_depends(const CostNest *n, const Expr *e, int l);
 uint64_t nest_loops(const CostNest *n, const Expr *e);

@@ -45,7 +45,8 @@ int64_t sql_trace(const char *trace)
 
 /* ---- what a record names ---- */
 
-bool sql_kind(Db *db, Hash id, int *kind, int64_t *n, Err *err)
+/* The kind stored for an id, and its number; RECORD_KINDS: there is no such record. */
+static bool stored_kind(Db *db, Hash id, int *kind, int64_t *n, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_KIND, err);
 	bool row;
@@ -64,7 +65,7 @@ static bool name_known(Db *db, RecordKind of, RecordKind kind, Hash id, const ch
 {
 	int there;
 	int64_t n;
-	if (!sql_kind(db, id, &there, &n, err))
+	if (!stored_kind(db, id, &there, &n, err))
 		return false;
 	return there == (int)kind || fail(why, ERR_INPUT, place, "the %s names a record that is not there, as its %s",
 					     record_kind_name(of), record_kind_name(kind));
@@ -191,7 +192,7 @@ static bool put_retraction(Db *db, const Record *r, int64_t n, Err *err)
 	int kind;
 	int64_t run;
 	sqlite3_stmt *st = sql_get(db, SQL_PUT_RETRACTION, err);
-	if (st == NULL || !record_hash(r->json, "run", &id, err) || !sql_kind(db, id, &kind, &run, err))
+	if (st == NULL || !record_hash(r->json, "run", &id, err) || !stored_kind(db, id, &kind, &run, err))
 		return false;
 	sqlite3_bind_int64(st, 1, n);
 	sqlite3_bind_int64(st, 2, run);

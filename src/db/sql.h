@@ -95,8 +95,6 @@ bool sql_subject(Db *db, Hash workload, Hash target, int64_t epoch, int64_t *n, 
 
 /* Rolls back, and forgets what was known to be there. */
 void sql_forget(Db *db);
-/* The kind stored for an id, and its number; RECORD_KINDS: there is no such record. */
-bool sql_kind(Db *db, Hash id, int *kind, int64_t *n, Err *err);
 /* What the record names is there and of the right kind; else `why` says what is not. With err: the database failed. */
 bool db_names_known(Db *db, const Record *r, const char *place, Err *why, Err *err);
 bool db_run_names_known(Db *db, const RunRecord *run, const char *place, Err *why, Err *err);

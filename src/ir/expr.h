@@ -21,7 +21,7 @@ typedef enum {
 struct Expr {
 	Node op;
 	DType type;
-	uint32_t id;      /* dense within the Ir, in order of creation: an index for side tables */
+	uint32_t id; /* dense within the Ir, in order of creation: an index for side tables */
 	uint16_t nargs;
 	uint16_t depth; /* 1 for an atom, else 1 + the deepest argument's; saturates */
 	union {
@@ -34,7 +34,6 @@ struct Expr {
 
 Ir *ir_new(Arena *a);
 Arena *ir_arena(const Ir *ir);
-uint32_t ir_expr_count(const Ir *ir);                /* every Expr.id is below it */
 const char *ir_name(Ir *ir, const char *s);          /* interned */
 const char *ir_name_n(Ir *ir, const char *s, size_t n);
 const char *ir_fresh_name(Ir *ir, const char *stem); /* a name never given before in this Ir */

@@ -60,7 +60,6 @@ typedef struct Cx {
 bool cx_fail(Cx *c, ErrCode code, const char *what, const char *name);
 bool cx_emit(Cx *c, Ins i); /* fails beyond CODE_LIMIT */
 uint32_t cx_slots(Cx *c, uint32_t n);
-uint32_t cx_constant(Cx *c, Val v);
 uint32_t cx_int(Cx *c, int64_t v);
 void cx_name(Cx *c, const char *name, uint32_t slot, DType t);
 const Bound *cx_find_buf(const Cx *c, const char *name);
@@ -71,8 +70,6 @@ void cx_forget(Cx *c, size_t mark);
 bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot);
 /* The slots of lane `lane` of n expressions, as a list in the pool. */
 bool cx_list(Cx *c, const Expr *const *e, int n, int lane, uint32_t *at);
-/* d = node(a, b) of arguments of type t. */
-bool cx_binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b);
 bool cx_move(Cx *c, uint32_t d, uint32_t a);
 bool cx_store(Cx *c, const Stmt *s);
 bool cx_reduce(Cx *c, const Stmt *s);

@@ -31,7 +31,7 @@ uint32_t cx_slots(Cx *c, uint32_t n)
 }
 
 /* Recent ones are looked through: the same few constants occur over and over. */
-uint32_t cx_constant(Cx *c, Val v)
+static uint32_t constant(Cx *c, Val v)
 {
 	size_t n = c->constant.n;
 	for (size_t k = n; k > 0 && k + 64 > n; k--)
@@ -43,7 +43,7 @@ uint32_t cx_constant(Cx *c, Val v)
 
 uint32_t cx_int(Cx *c, int64_t v)
 {
-	return cx_constant(c, (Val){ .i = v });
+	return constant(c, (Val){ .i = v });
 }
 
 void cx_name(Cx *c, const char *name, uint32_t slot, DType t)
@@ -112,7 +112,7 @@ static bool variable(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	}
 	for (int k = 0; k < c->nsym; k++)
 		if (strcmp(c->sym[k].name, e->name) == 0) {
-			*slot = cx_constant(c, c->sym[k].value);
+			*slot = constant(c, c->sym[k].value);
 			return true;
 		}
 	return cx_fail(c, ERR_INPUT, "there is no variable", e->name);
@@ -195,7 +195,8 @@ static const struct {
 	{ IR_MUL, DT_FLOAT, 64, OP_DMUL },
 };
 
-bool cx_binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b)
+/* d = node(a, b) of arguments of type t. */
+static bool binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b)
 {
 	Ins i = { OP_GEN2, (uint8_t)op, t.kind, t.bits, d, a, b, 0 };
 	if (c->domain == IR_MODP && dtype_is_float(t)) {
@@ -225,9 +226,9 @@ static bool join_lanes(Cx *c, const Expr *arg, int first, int n, uint32_t d)
 		if (!cx_expr(c, arg, first + k, &lane) ||
 			!as_bits(c, piece, from, k == 0 ? d : part, lane))
 			return false;
-		if (k > 0 && (!cx_binary(c, IR_SHL, DT(UINT, 64), part, part,
+		if (k > 0 && (!binary(c, IR_SHL, DT(UINT, 64), part, part,
 				      cx_int(c, (int64_t)k * from.bits)) ||
-				     !cx_binary(c, IR_OR, DT(UINT, 64), d, d, part)))
+				     !binary(c, IR_OR, DT(UINT, 64), d, d, part)))
 			return false;
 	}
 	return true;
@@ -251,7 +252,7 @@ static bool bitcast(Cx *c, const Expr *e, int lane, uint32_t d)
 	if (n == 1)
 		return as_bits(c, to, from, d, arg);
 	return as_bits(c, (DType){ DT_UINT, from.bits, 1 }, from, d, arg) &&
-	       cx_binary(c, IR_SHR, DT(UINT, 64), d, d, cx_int(c, lane % n * to.bits)) &&
+	       binary(c, IR_SHR, DT(UINT, 64), d, d, cx_int(c, lane % n * to.bits)) &&
 	       as_bits(c, whole, DT(UINT, 64), d, d) && as_bits(c, to, whole, d, d);
 }
 
@@ -270,7 +271,7 @@ static bool dot4(Cx *c, const Expr *e, int lane, uint32_t d)
 		return false;
 	for (int k = 4 * lane; k < 4 * lane + 4; k++)
 		if (!cast_lane(c, e->arg[1], k, a) || !cast_lane(c, e->arg[2], k, b) ||
-			!cx_binary(c, IR_MUL, I32, a, a, b) || !cx_binary(c, IR_ADD, I32, d, d, a))
+			!binary(c, IR_MUL, I32, a, a, b) || !binary(c, IR_ADD, I32, d, d, a))
 			return false;
 	return true;
 }
@@ -288,7 +289,7 @@ static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 	DType t = e->arg[0]->type;
 	bool modp = c->domain == IR_MODP && (dtype_is_float(t) || dtype_is_float(e->type));
 	if (e->nargs == 2)
-		return cx_binary(c, e->op, t, d, s[0], s[1]);
+		return binary(c, e->op, t, d, s[0], s[1]);
 	Ins i = { OP_GEN1, (uint8_t)e->op, t.kind, t.bits, d, s[0], s[1], s[2] };
 	if (e->op == IR_FMA) {
 		i.op = modp ? OP_MFMA : OP_FMA;
@@ -314,8 +315,8 @@ static bool ramp(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	if (dtype_is_float(t))
 		k = c->domain == IR_MODP ? (Val){ .m = modp_of_int(lane, false) }
 		                         : (Val){ .f = lane };
-	return lane == 0 || (cx_binary(c, IR_MUL, t, step, stride, cx_constant(c, k)) &&
-				    cx_binary(c, IR_ADD, t, *slot, base, step));
+	return lane == 0 || (binary(c, IR_MUL, t, step, stride, constant(c, k)) &&
+				    binary(c, IR_ADD, t, *slot, base, step));
 }
 
 bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
@@ -328,7 +329,7 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	switch (e->op) {
 	case IR_INT: *slot = cx_int(c, e->i); return true;
 	case IR_FLOAT:
-		*slot = cx_constant(c,
+		*slot = constant(c,
 			c->domain == IR_MODP ? (Val){ .m = ir_modp_of(e->f) } : (Val){ .f = e->f });
 		return true;
 	case IR_VAR: return variable(c, e, lane, slot);

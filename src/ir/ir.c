@@ -60,11 +60,6 @@ KernelSet **ir_intrin_set(Ir *ir)
 	return &ir->intrin;
 }
 
-uint32_t ir_expr_count(const Ir *ir)
-{
-	return ir->count;
-}
-
 static size_t spread(uint64_t x)
 {
 	x *= 0x9e3779b97f4a7c15u;

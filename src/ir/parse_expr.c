@@ -80,7 +80,8 @@ bool parse_need_word(Parser *p, const char *word)
 	return parse_skip_word(p, word) || parse_expected(p, word);
 }
 
-bool parse_enter(Parser *p)
+/* One level deeper; false if that is too deep. Every true needs a leave. */
+static bool enter(Parser *p)
 {
 	if (p->depth >= PARSE_DEPTH)
 		return parse_fail(p, "depth: nested deeper than %d", IR_MAX_DEPTH);
@@ -88,7 +89,7 @@ bool parse_enter(Parser *p)
 	return true;
 }
 
-void parse_leave(Parser *p)
+static void leave(Parser *p)
 {
 	p->depth--;
 }
@@ -340,7 +341,7 @@ static const Expr *named(Parser *p)
 static const Expr *prefix(Parser *p)
 {
 	const Expr *e;
-	if (!parse_enter(p))
+	if (!enter(p))
 		return ir_int(p->ir, 0);
 	bool minus = parse_skip(p, '-');
 	if (at_number(p)) {
@@ -358,7 +359,7 @@ static const Expr *prefix(Parser *p)
 		parse_expected(p, "an expression");
 		e = ir_int(p->ir, 0);
 	}
-	parse_leave(p);
+	leave(p);
 	return e;
 }
 
@@ -400,10 +401,10 @@ static const Expr *infix(Parser *p, int least)
 			p->tok.kind = '-';
 		else
 			parse_next(p);
-		if (!parse_enter(p))
+		if (!enter(p))
 			return left;
 		const Expr *right = infix(p, (int)ir_node_row[op].form + 1);
-		parse_leave(p);
+		leave(p);
 		const Expr *arg[2] = { swap ? right : left, swap ? left : right };
 		left = node(p, (Node)op, ir_result_type((Node)op, left->type), arg, 2);
 	}

@@ -38,9 +38,6 @@ bool parse_need_word(Parser *p, const char *word);
 bool parse_fail(Parser *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* "expected WHAT, found 'x'" */
 bool parse_expected(Parser *p, const char *what);
-/* One level deeper; false if that is too deep. Every true needs a parse_leave. */
-bool parse_enter(Parser *p);
-void parse_leave(Parser *p);
 
 /* Values of a failed parse: "", 0, a constant; never NULL. */
 const char *parse_name(Parser *p, const char *what);

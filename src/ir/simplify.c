@@ -126,6 +126,20 @@ static const Expr *simplify_logic_tree(Simp *s, const Expr *e)
 	return simplify_chain_build(s->ir, e->op, fits ? flat : x, fits ? m : n);
 }
 
+/* Under another chain. */
+static const Expr *simplify_under(Simp *s, const Expr *e, const Range *env)
+{
+	if (env == s->env)
+		return simplify_expr(s, e);
+	Simp in = *s;
+	in.env = env;
+	in.memo = ir_memo_begin(s->ir);
+	const Expr *r = simplify_expr(&in, e);
+	ir_memo_end(s->ir, in.memo);
+	s->fuel = in.fuel;
+	return r;
+}
+
 static const Expr *simplify_args(Simp *s, const Expr *e)
 {
 	const Expr *small[MOST_ARGS] = { NULL };
@@ -170,19 +184,6 @@ const Expr *simplify_expr(Simp *s, const Expr *e)
 	}
 	*ir_memo_at(s->memo, e) = r;
 	*ir_memo_at(s->memo, r) = r;
-	return r;
-}
-
-const Expr *simplify_under(Simp *s, const Expr *e, const Range *env)
-{
-	if (env == s->env)
-		return simplify_expr(s, e);
-	Simp in = *s;
-	in.env = env;
-	in.memo = ir_memo_begin(s->ir);
-	const Expr *r = simplify_expr(&in, e);
-	ir_memo_end(s->ir, in.memo);
-	s->fuel = in.fuel;
 	return r;
 }
 

@@ -21,8 +21,6 @@ typedef struct Simp {
 const Expr *simplify_whole(Simp *s, const Expr *e);
 /* Under s->env, whose memo is s->memo. */
 const Expr *simplify_expr(Simp *s, const Expr *e);
-/* Under another chain, which must live in the Ir's arena. */
-const Expr *simplify_under(Simp *s, const Expr *e, const Range *env);
 
 /*
  * A rule is given a node with simplified arguments; it returns something simpler of the same type

@@ -275,15 +275,6 @@ static bool verify_recursion(Verifier *v)
 	return broke(v, RULE_RECURSION, "the sub Fns call each other in a circle or too deep");
 }
 
-bool ir_verify_fn(const KernelSet *ks, const Fn *fn, Err *err)
-{
-	Verifier v;
-	open_verifier(&v, ks, err);
-	bool ok = verify_one(&v, fn);
-	arena_free(v.arena);
-	return ok;
-}
-
 bool ir_verify_set(const KernelSet *ks, Err *err)
 {
 	Verifier v;

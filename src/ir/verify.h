@@ -8,7 +8,6 @@
 
 #include "ir/ir.h"
 
-bool ir_verify_fn(const KernelSet *ks, const Fn *fn, Err *err);
 bool ir_verify_set(const KernelSet *ks, Err *err);
 
 typedef struct IrRule {

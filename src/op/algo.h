@@ -31,8 +31,6 @@ typedef struct Algo {
 } Algo;
 extern const Algo *const algos[]; /* ends with NULL */
 
-const Algo *algo_find(const char *name); /* NULL: there is none */
-
 /* One argument as written: "m=4". */
 typedef struct AlgoArg {
 	const char *key;

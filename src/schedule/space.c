@@ -87,16 +87,6 @@ Config space_sample(const Space *s, Rng *rng)
 	return c;
 }
 
-Config space_neighbour(const Space *s, Config c, Rng *rng)
-{
-	if (s->n == 0)
-		return c;
-	int k = (int)rng_below(rng, (uint64_t)s->n), n = s->knob[k].n;
-	int step = rng_below(rng, 2) != 0 ? 1 : n - 1;
-	c.pick[k] = (uint8_t)((c.pick[k] + step) % n);
-	return c;
-}
-
 Trace *space_trace(const Space *s, Config c, Arena *a, Err *err)
 {
 	Sketch sk = { .arena = a,

@@ -46,8 +46,6 @@ extern const Template *const templates[]; /* ends with NULL; the last one fits a
 Space *space_new(Arena *a, const Task *task, const Target *target, Err *err);
 double space_size(const Space *s); /* number of configs; exact below 2^53 */
 Config space_sample(const Space *s, Rng *rng);
-/* c with one knob moved to a neighbouring option. */
-Config space_neighbour(const Space *s, Config c, Rng *rng);
 /* The trace a config stands for. */
 Trace *space_trace(const Space *s, Config c, Arena *a, Err *err);
 /*

@@ -88,7 +88,7 @@ static void read_model(CpuFacts *f)
 #error "dlc detects x86-64 and AArch64 machines; a new one needs its read_model here"
 #endif
 
-void facts_read(CpuFacts *f)
+static void read_facts(CpuFacts *f)
 {
 	*f = (CpuFacts){ 0 };
 	read_model(f);
@@ -226,7 +226,7 @@ void target_host(Target *t, int threads)
 	CpuFacts facts;
 	cpu_set_t set;
 	uint64_t mask[CPUS / 64] = { 0 };
-	facts_read(&facts);
+	read_facts(&facts);
 	target_from_facts(t, &facts);
 	t->threads = threads;
 	target_read_caches(t, "/sys");

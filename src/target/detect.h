@@ -25,7 +25,6 @@ typedef struct CpuFacts {
 	char brand[64];
 } CpuFacts;
 
-void facts_read(CpuFacts *f);
 /* Vendor and part of the most frequent core in the text of an AArch64 /proc/cpuinfo. */
 void facts_from_cpuinfo(CpuFacts *f, const char *text);
 

@@ -48,7 +48,7 @@ static void buffer_free(Worker *w, Buffer *b)
 	free(b);
 }
 
-void program_free(Program *p)
+static void program_free(Program *p)
 {
 	if (p == NULL)
 		return;

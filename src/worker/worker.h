@@ -100,7 +100,6 @@ void worker_unlock(int fd, uint64_t held_ns);
 const Buffer *worker_find(const Worker *w, uint64_t number); /* NULL: there is none */
 /* A program as its RUN or TIME needs it: addresses found, team and workspaces there. */
 DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err);
-void program_free(Program *p);
 /* Memory for a buffer, with what lay there; the caller's until it leaves it. */
 DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err);
 void area_leave(Worker *w, Area a);
