@@ -109,7 +109,7 @@ void emit_forget_loads(Emit *e); /* another basic block, or memory has changed *
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
 LLVMBasicBlockRef emit_block(Emit *e, const char *name);
-LLVMValueRef emit_some(Emit *e, const Expr *mask); /* whether any lane will be on; NULL: only the mask can say */
+LLVMValueRef emit_some(Emit *e, const Expr *mask); /* any lane on; NULL: the mask must say */
 
 /* emit_mem.c: addresses, loads and stores. */
 Place *emit_place(const Emit *e, const char *buf);

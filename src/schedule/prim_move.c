@@ -101,6 +101,29 @@ static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 	return true;
 }
 
+/* Names of the loops made anew, from the block's iterators; a refusal where one is taken. */
+static bool name_loops(Sched *s, const Producer *p, const char **var)
+{
+	const Stmt *b = p->at.block;
+	for (int k = 0; k < b->block.n; k++) {
+		const Iter *it = &b->block.iter[k];
+		const char *stem = producer_stem(it);
+		bool free = !nest_has_name(p->at.fn, stem);
+		for (int j = 0; j < k; j++)
+			free = free && var[j] != ir_name(s->ir, stem);
+		for (Stmt *old = *p->top; !free && old != b; old = old->loop.body)
+			free = strcmp(old->loop.var, stem) == 0; /* that loop goes */
+		if (!free)
+			return sched_refuse_for(s, "compute_at", b->block.name, "there is already something called", stem);
+		var[k] = ir_name(s->ir, stem);
+		for (int j = 0; j < b->block.n; j++)
+			if (ir_uses_var(it->lo, b->block.iter[j].name) || ir_uses_var(it->hi, b->block.iter[j].name))
+				return sched_refuse_for(s, "compute_at", b->block.name, "a range depends on iterator",
+					b->block.iter[j].name);
+	}
+	return true;
+}
+
 /* The block's own loops, made anew for the part; NULL and a refusal where a name is taken. */
 static Stmt *make_nest(Sched *s, Producer *p, const Place *l, const Part *part)
 {
@@ -114,29 +137,13 @@ static Stmt *make_nest(Sched *s, Producer *p, const Place *l, const Part *part)
 		sched_refuse(s, "compute_at", b->block.name, "loops would be nested too deeply");
 		return NULL;
 	}
+	if (!name_loops(s, p, var))
+		return NULL;
 	for (int k = 0; k < b->block.n; k++) {
-		Iter *it = &b->block.iter[k];
-		const char *stem = producer_stem(it);
-		bool free = !nest_has_name(p->at.fn, stem);
-		for (int j = 0; j < k; j++)
-			free = free && var[j] != ir_name(ir, stem);
-		for (Stmt *old = *p->top; !free && old != b; old = old->loop.body)
-			free = strcmp(old->loop.var, stem) == 0; /* that loop goes */
-		if (!free) {
-			sched_refuse_for(s, "compute_at", b->block.name, "there is already something called", stem);
-			return NULL;
-		}
-		var[k] = ir_name(ir, stem);
-		lo[k] = it->lo;
-		hi[k] = it->hi;
-		for (int j = 0; j < b->block.n; j++)
-			if (ir_uses_var(it->lo, b->block.iter[j].name) || ir_uses_var(it->hi, b->block.iter[j].name)) {
-				sched_refuse_for(s, "compute_at", b->block.name, "a range depends on iterator", b->block.iter[j].name);
-				return NULL;
-			}
-	}
-	for (int k = 0; k < b->block.n; k++)
+		lo[k] = b->block.iter[k].lo;
+		hi[k] = b->block.iter[k].hi;
 		b->block.iter[k].value = ir_idx(ir, var[k]);
+	}
 	for (int d = 0; d < p->buf->rank; d++) {
 		int k = p->iter_of[d];
 		if (k < 0)
