@@ -3,8 +3,8 @@
  * then LLVM through its C API, then our own linker, which makes one position-independent image of
  * the object file. docs/codegen.md has the passes, the ABI, and the errors of the vector math.
  *
- * Nothing is shared between calls: each has its own Ir and its own LLVM context, so calls may run
- * in several threads, and a process may compile for ever.
+ * Each call has its own Ir and its own LLVM context, so calls may run in several threads, and a process
+ * may compile for ever. LLVM's target machines are kept for the next call of any thread.
  */
 #ifndef CODEGEN_CODEGEN_H
 #define CODEGEN_CODEGEN_H
@@ -31,6 +31,7 @@ typedef struct CodegenOptions {
 	unsigned texts; /* CODEGEN_LOWERED | ... : texts wanted, each costs time */
 	bool no_image;  /* texts only; an image is not made */
 	bool exact; /* never turn a product and a sum into one fma (the interpreter's rounding) */
+	bool unchecked; /* without LLVM's verifier, the same code sooner: for a process that may crash */
 } CodegenOptions;
 
 /* What one kernel came to. */

@@ -2,43 +2,22 @@
  * codegen_compile: lower, emit, let LLVM choose instructions and registers, link.
  *
  * Of LLVM's IR passes only mem2reg is run: the others cost 7 to 190 ms and undo the order of loads
- * that the schedule chose. Loop strength reduction is off for the same reason (it makes a pointer
- * of every displacement and spills them).
+ * that the schedule chose.
  */
 #include "codegen/emit.h"
 #include "codegen/link.h"
+#include "codegen/machine.h"
 #include "ir/text.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
-#include <llvm-c/Support.h>
-#include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Process-wide in LLVM, so it is done once and is the same for everybody. */
-static void start_llvm(void)
-{
-	static const char *const option[] = { "dlc", "-disable-lsr",
-		"-pass-remarks-missed=regalloc", "-pass-remarks-analysis=prologepilog" };
-	LLVMParseCommandLineOptions(sizeof option / sizeof *option, option, "");
-	LLVMInitializeX86TargetInfo();
-	LLVMInitializeX86Target();
-	LLVMInitializeX86TargetMC();
-	LLVMInitializeX86AsmPrinter();
-	LLVMInitializeAArch64TargetInfo();
-	LLVMInitializeAArch64Target();
-	LLVMInitializeAArch64TargetMC();
-	LLVMInitializeAArch64AsmPrinter();
-}
-
-static pthread_once_t started = PTHREAD_ONCE_INIT;
 
 typedef struct Compile {
 	Arena *arena; /* of this call */
@@ -47,6 +26,7 @@ typedef struct Compile {
 	const CodegenOptions *options;
 	KernelSet *ks;
 	Emit emit;
+	Machine *machine;
 	LLVMTargetMachineRef tm;
 	Module *out;
 	int64_t spills; /* of the function at work */
@@ -123,19 +103,6 @@ static bool bug(Compile *c, const char *what, char *message)
 	fail(c->err, ERR_BUG, "llvm", "%s: %s", what, message != NULL ? message : c->message);
 	LLVMDisposeMessage(message);
 	return false;
-}
-
-static bool make_machine(Compile *c)
-{
-	LLVMTargetRef t;
-	char *message = NULL;
-	if (LLVMGetTargetFromTriple(c->target->triple, &t, &message))
-		return bug(c, "no such triple", message);
-	c->tm = LLVMCreateTargetMachine(t, c->target->triple, c->target->llvm_cpu,
-		c->target->llvm_features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
-		LLVMCodeModelSmall);
-	return c->tm != NULL ||
-	       bug(c, "no target machine for", LLVMCreateMessage(c->target->llvm_cpu));
 }
 
 static void make_emit(Compile *c)
@@ -226,7 +193,7 @@ static bool emit_all(Compile *c)
 		entry[k].work_bytes = (uint64_t)c->emit.work_bytes;
 		c->out->report[k].depth = c->emit.deepest;
 	}
-	if (LLVMVerifyModule(c->emit.mod, LLVMReturnStatusAction, &message))
+	if (!c->options->unchecked && LLVMVerifyModule(c->emit.mod, LLVMReturnStatusAction, &message))
 		return bug(c, "the module is broken", message);
 	LLVMDisposeMessage(message);
 	if (!c->emit.regs)
@@ -369,18 +336,17 @@ bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const Codeg
 		.out = m,
 		.err = err };
 	memset(m, 0, sizeof *m);
-	pthread_once(&started, start_llvm);
 	bool ok = codegen_lower(c.arena, ks, t, c.options, NULL, NULL, &c.ks, err) &&
-	          make_entries(&c) && make_machine(&c);
+	          make_entries(&c) && (c.machine = machine_take(t, err)) != NULL;
 	if (ok) {
+		c.tm = machine_of(c.machine);
 		make_emit(&c);
 		ok = emit_all(&c) && make_texts(&c) && (c.options->no_image || make_image(&c));
 		LLVMDisposeBuilder(c.emit.b);
 		LLVMDisposeModule(c.emit.mod);
 		LLVMContextDispose(c.emit.cx);
 	}
-	if (c.tm != NULL)
-		LLVMDisposeTargetMachine(c.tm);
+	machine_give(c.machine);
 	arena_free(c.arena);
 	return ok;
 }
