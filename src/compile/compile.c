@@ -44,19 +44,6 @@ static bool eval_run(const Dag *d, const void *const *in, void *const *out, void
 
 const EvalFn compile_eval = { eval_run, NULL };
 
-/* The Fns of one kind and the sub Fns that they may call. */
-static KernelSet *only(Arena *a, const KernelSet *ks, FnKind kind)
-{
-	KernelSet *some = arena_copy(a, ks, sizeof *ks);
-	some->fn = arena_array(a, Fn *, ks->n);
-	some->n = 0;
-	some->cap = ks->n;
-	for (size_t i = 0; i < ks->n; i++)
-		if (ks->fn[i]->kind == kind || ks->fn[i]->kind == FN_SUB)
-			some->fn[some->n++] = ks->fn[i];
-	return some;
-}
-
 /* ---- prepare Fns: constants of the target's layout, made on this machine ---- */
 
 typedef struct Build {
@@ -77,7 +64,7 @@ static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, i
 		const Prepared *p = k < n ? &given[k] : &out[k - n];
 		args[k] = (IrArg){ .name = p->name, .data = p->data };
 	}
-	bool ok = run_here(a, b->o->cache, only(a, b->set[task], FN_PREPARE), args, n + nout, err);
+	bool ok = run_here(a, b->o->cache, ir_set_of_kind(a, b->set[task], FN_PREPARE), args, n + nout, err);
 	arena_free(a);
 	return ok;
 }
@@ -241,8 +228,8 @@ static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err 
 
 static bool build_code(Build *b, int k, Err *err)
 {
-	return codegen_compile_cached(b->o->cache, b->arena, only(b->arena, b->set[k], FN_RUN), b->o->target, &b->module[k],
-		err);
+	return codegen_compile_cached(b->o->cache, b->arena, ir_set_of_kind(b->arena, b->set[k], FN_RUN), b->o->target,
+		&b->module[k], err);
 }
 
 /* Where code cannot be made of a recorded schedule, it is made of the default one. */

@@ -259,6 +259,18 @@ void ir_set_add(KernelSet *ks, Fn *fn)
 	ks->fn[ks->n++] = fn;
 }
 
+KernelSet *ir_set_of_kind(Arena *a, const KernelSet *ks, FnKind kind)
+{
+	KernelSet *some = arena_copy(a, ks, sizeof *ks);
+	some->fn = arena_array(a, Fn *, ks->n);
+	some->n = 0;
+	some->cap = ks->n;
+	for (size_t i = 0; i < ks->n; i++)
+		if (ks->fn[i]->kind == kind || ks->fn[i]->kind == FN_SUB)
+			some->fn[some->n++] = ks->fn[i];
+	return some;
+}
+
 void ir_set_add_monoid(KernelSet *ks, Monoid *m)
 {
 	if (ks->nmonoid == ks->monoid_cap)

@@ -2,9 +2,14 @@
  * The builder's side of BUILD: a process that compiles kernel sets for one target, one after the
  * other, until its input ends.  It is a child because LLVM may crash, hang or run out of memory on
  * a candidate: whoever started it sets the deadline and starts another.
+ *
+ * Run Fns and prepare Fns are compiled apart, as `dlc compile` does, so that what is measured is what a
+ * bundle gets.  Candidates of a task often have the same prepare Fns (Winograd's make a quarter of the
+ * compile time), so their images are kept: the same text is the same code.
  */
 #include "measure/measure.h"
 
+#include "base/hash.h"
 #include "codegen/codegen.h"
 #include "dlc/dlc_runtime.h"
 #include "ir/text.h"
@@ -18,7 +23,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_STEP = 64 << 10 };
+enum { READ_STEP = 64 << 10, KEPT = 32, PAGE = 4096 };
+
+/* The prepare Fns of a candidate before this one. */
+typedef struct Kept {
+	Hash text;
+	Arena *arena; /* of the module; NULL: a free place */
+	Module module;
+	uint64_t used; /* when last */
+} Kept;
+
+typedef struct Builder {
+	int out;
+	const Target *target;
+	uint64_t clock; /* candidates */
+	Kept kept[KEPT];
+} Builder;
+
+static const CodegenOptions options = { .unchecked = true };
 
 static bool write_all(int out, const unsigned char *bytes, size_t n)
 {
@@ -78,25 +100,91 @@ static const KernelReport *find_spill(const KernelSet *ks, const Module *m, cons
 	return NULL;
 }
 
+static bool has_kind(const KernelSet *ks, FnKind kind)
+{
+	for (size_t i = 0; i < ks->n; i++)
+		if (ks->fn[i]->kind == kind)
+			return true;
+	return false;
+}
+
+/* The place of a text: its own, a free one, or the one not used for longest. */
+static Kept *kept_place(Builder *b, Hash text)
+{
+	Kept *place = &b->kept[0];
+	for (int k = 0; k < KEPT; k++) {
+		Kept *at = &b->kept[k];
+		if (at->arena != NULL && memcmp(&at->text, &text, sizeof text) == 0)
+			return at;
+		if (at->used < place->used)
+			place = at;
+	}
+	arena_free(place->arena);
+	*place = (Kept){ .text = text };
+	return place;
+}
+
+/* The set's prepare Fns, compiled now or before; valid until the next call. */
+static const Module *prepared(Builder *b, Arena *a, const KernelSet *ks, Err *err)
+{
+	const KernelSet *own = ir_set_of_kind(a, ks, FN_PREPARE);
+	Text text = { .arena = a };
+	ir_print_set(&text, own);
+	Kept *k = kept_place(b, hash_of("dlc/prepare/v1", text_str(&text), text.n));
+	if (k->arena == NULL) {
+		Arena *keep = arena_new();
+		if (!codegen_compile(keep, own, b->target, &options, &k->module, err)) {
+			arena_free(keep);
+			return NULL;
+		}
+		k->arena = keep;
+	}
+	k->used = ++b->clock;
+	return &k->module;
+}
+
+/* Entries: prepare Fns, then run Fns. Bytes: run Fns, then from the next page on prepare Fns. */
+static DlcImage join(Arena *a, const Module *run, const Module *prepare)
+{
+	const DlcImage *r = &run->image, *p = &prepare->image;
+	uint64_t at = (r->size + PAGE - 1) / PAGE * PAGE;
+	unsigned char *bytes = arena_alloc_aligned(a, at + p->size, 64);
+	DlcEntry *entry = arena_array(a, DlcEntry, r->nentry + p->nentry);
+	memcpy(bytes, r->bytes, r->size);
+	memcpy(bytes + at, p->bytes, p->size);
+	memcpy(entry, p->entry, sizeof *entry * p->nentry);
+	memcpy(entry + p->nentry, r->entry, sizeof *entry * r->nentry);
+	for (uint32_t k = 0; k < p->nentry; k++)
+		entry[k].offset += at;
+	return (DlcImage){ .bytes = bytes, .size = at + p->size, .entry = entry, .nentry = r->nentry + p->nentry };
+}
+
 /* False: the other side is gone. */
-static bool build(int out, const MsgView *in, const Target *target)
+static bool build(Builder *b, const MsgView *in)
 {
 	const MsgBuild *f = in->fixed;
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Module m;
+	const Module *prepare = NULL;
 	uint64_t from = timing_wall_ns();
 	KernelSet *ks = ir_parse_set(ir_new(a), "candidate", in->array[0], (size_t)f->ntext, &err);
-	bool ok = ks != NULL && ir_verify_set(ks, &err) && codegen_compile(a, ks, target, NULL, &m, &err);
-	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, target) : NULL;
+	bool ok = ks != NULL && ir_verify_set(ks, &err) &&
+		codegen_compile(a, ir_set_of_kind(a, ks, FN_RUN), b->target, &options, &m, &err);
+	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, b->target) : NULL;
+	if (ok && spill == NULL && has_kind(ks, FN_PREPARE)) {
+		prepare = prepared(b, a, ks, &err);
+		ok = prepare != NULL;
+	}
 	if (!ok) {
-		ok = refuse(out, in->serial, &err);
+		ok = refuse(b->out, in->serial, &err);
 	} else if (spill != NULL) {
 		const char *why = arena_printf(a, "%s saves %.1f vectors in each turn of its innermost loop",
 			spill->name, spill->inner_spills);
-		ok = answer_text(out, MSG_PRUNED, in->serial, DLC_OK, why);
+		ok = answer_text(b->out, MSG_PRUNED, in->serial, DLC_OK, why);
 	} else {
-		ok = answer_built(out, in->serial, &m.image, timing_wall_ns() - from);
+		DlcImage image = prepare != NULL ? join(a, &m, prepare) : m.image;
+		ok = answer_built(b->out, in->serial, &image, timing_wall_ns() - from);
 	}
 	arena_free(a);
 	return ok;
@@ -104,6 +192,7 @@ static bool build(int out, const MsgView *in, const Target *target)
 
 int measure_builder(int in, int out, const Target *target)
 {
+	Builder b = { .out = out, .target = target };
 	unsigned char *bytes = NULL;
 	size_t have = 0, cap = 0;
 	int code = 0;
@@ -117,7 +206,7 @@ int measure_builder(int in, int out, const Target *target)
 			break;
 		}
 		if (p == MSG_OK) {
-			if (!build(out, &msg, target))
+			if (!build(&b, &msg))
 				break;
 			memmove(bytes, bytes + msg.size, have - msg.size);
 			have -= msg.size;
@@ -139,6 +228,8 @@ int measure_builder(int in, int out, const Target *target)
 			break;
 		have += (size_t)n;
 	}
+	for (int k = 0; k < KEPT; k++)
+		arena_free(b.kept[k].arena);
 	free(bytes);
 	return code;
 }

@@ -1,0 +1,162 @@
+/*
+ * The builder alone, with files for its two ends: what it answers depends on the candidate, not on
+ * those before it, though prepare Fns are compiled once; run Fns are the code that a bundle gets.
+ */
+#include "suite.h"
+
+#include "base/text.h"
+#include "codegen/codegen.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "measure/measure.h"
+#include "worker/frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* p = c times the factor, by the prepare Fn; y = x + p plus the shift, by the run Fn. */
+static const char set[] =
+	"prepare fn pack(c: const f32[64], p: out f32[64]) {\n"
+	"\tfor i in 0..64 vector {\n\t\tp[i] = c[i] * %d.0\n\t}\n}\n"
+	"fn k(x: in f32[64], p: const f32[64], y: out f32[64]) {\n"
+	"\tfor i in 0..64 vector {\n\t\ty[i] = x[i] + p[i] + %d.0\n\t}\n}\n";
+
+typedef struct Candidate {
+	int factor, shift; /* factor 0: without a prepare Fn */
+} Candidate;
+
+typedef struct Answer {
+	MsgView view;
+	const DlcEntry *entry;
+	const unsigned char *image;
+	uint64_t nentry, nimage;
+} Answer;
+
+static const char *text_of(Arena *a, Candidate c)
+{
+	if (c.factor == 0)
+		return arena_printf(a, "fn k(x: in f32[64], y: out f32[64]) {\n\tfor i in 0..64 vector {\n\t\ty[i] = x[i] + %d.0\n\t}\n}\n",
+			c.shift);
+	return arena_printf(a, set, c.factor, c.shift);
+}
+
+static KernelSet *parse(Arena *a, const char *text)
+{
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(a), "set", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
+	return ks;
+}
+
+/* What one builder answers to n candidates, one after the other. */
+static Answer *answers(Arena *a, const Candidate *c, int n)
+{
+	FILE *in = tmpfile(), *out = tmpfile();
+	Target host;
+	Msg msg = { 0 };
+	ck_assert(in != NULL && out != NULL);
+	target_host(&host, 1);
+	for (int k = 0; k < n; k++) {
+		const char *text = text_of(a, c[k]);
+		MsgBuild f = { .ntext = strlen(text) };
+		msg_begin(&msg, MSG_BUILD, (uint64_t)k, &f);
+		msg_add(&msg, text, f.ntext);
+		ck_assert(msg_end(&msg));
+	}
+	ck_assert(fwrite(msg.bytes, 1, msg.size, in) == msg.size && fflush(in) == 0);
+	msg_free(&msg);
+	ck_assert(lseek(fileno(in), 0, SEEK_SET) == 0);
+	ck_assert_int_eq(measure_builder(fileno(in), fileno(out), &host), 0);
+	size_t size = (size_t)lseek(fileno(out), 0, SEEK_END), at = 0, need;
+	unsigned char *bytes = arena_alloc(a, size);
+	char why[160];
+	ck_assert(lseek(fileno(out), 0, SEEK_SET) == 0 && read(fileno(out), bytes, size) == (ssize_t)size);
+	Answer *r = arena_array(a, Answer, n);
+	for (int k = 0; k < n; k++) {
+		ck_assert(msg_parse(bytes + at, size - at, &r[k].view, &need, why, sizeof why) == MSG_OK);
+		ck_assert_uint_eq(r[k].view.kind, MSG_BUILT);
+		ck_assert_uint_eq(r[k].view.serial, (uint64_t)k);
+		const MsgBuilt *f = r[k].view.fixed;
+		r[k] = (Answer){ r[k].view, r[k].view.array[0], r[k].view.array[1], f->nentry, f->nimage };
+		at += r[k].view.size;
+	}
+	ck_assert_uint_eq(at, size);
+	fclose(in);
+	fclose(out);
+	return r;
+}
+
+static void same(const Answer *x, const Answer *y)
+{
+	ck_assert_uint_eq(x->nentry, y->nentry);
+	ck_assert_uint_eq(x->nimage, y->nimage);
+	ck_assert_mem_eq(x->entry, y->entry, sizeof(DlcEntry) * x->nentry);
+	ck_assert_mem_eq(x->image, y->image, x->nimage);
+}
+
+/* Both kernels of the image are run. */
+static void computes(Arena *a, const Answer *r, Candidate c)
+{
+	KernelSet *ks = parse(a, text_of(a, c));
+	Module m = { .image = { arena_alloc_aligned(a, r->nimage, 64), r->nimage, r->entry, (uint32_t)r->nentry } };
+	memcpy((void *)(uintptr_t)m.image.bytes, r->image, r->nimage);
+	float constant[64], x[64], y[64] = { 0 };
+	for (int i = 0; i < 64; i++) {
+		constant[i] = (float)i;
+		x[i] = (float)(3 * i);
+	}
+	IrArg arg[] = { { .name = "x", .data = x }, { .name = "y", .data = y }, { .name = "c", .data = constant } };
+	Mapped *code;
+	Err err = { 0 };
+	ck_assert_msg(codegen_map(&m, &code, &err) && codegen_call(ks, &m, code, arg, 3, &err), "%s", err.text);
+	for (int i = 0; i < 64; i++)
+		ck_assert_float_eq(y[i], (float)(3 * i + c.factor * i + c.shift));
+	codegen_unmap(code);
+}
+
+/* More prepare Fns than a builder keeps, most of them more than once. */
+START_TEST(candidates_before_do_not_matter)
+{
+	Arena *a = arena_new();
+	Candidate c[100];
+	for (int k = 0; k < 100; k++)
+		c[k] = (Candidate){ k % 7 == 6 ? 0 : k < 50 ? k % 3 + 1 : k - 40, k % 5 };
+	Answer *all = answers(a, c, 100);
+	for (int k = 0; k < 100; k += 9) {
+		same(&all[k], answers(a, &c[k], 1));
+		computes(a, &all[k], c[k]);
+	}
+	same(&all[0], &all[15]); /* 1, 0: of the same text */
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(run_fns_are_the_code_of_a_bundle)
+{
+	static const Candidate c = { 3, 2 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target host;
+	Module m;
+	target_host(&host, 1);
+	const KernelSet *run = ir_set_of_kind(a, parse(a, text_of(a, c)), FN_RUN);
+	ck_assert_msg(codegen_compile(a, run, &host, NULL, &m, &err), "%s", err.text);
+	const Answer *r = answers(a, &c, 1);
+	ck_assert_uint_eq(r->nentry, 2);
+	ck_assert_str_eq(r->entry[0].name, "pack");
+	ck_assert_mem_eq(&r->entry[1], m.image.entry, sizeof(DlcEntry));
+	ck_assert(r->nimage > m.image.size && r->entry[0].offset % 4096 == 0 && r->entry[0].offset >= m.image.size);
+	ck_assert_mem_eq(r->image, m.image.bytes, m.image.size);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("builder");
+	tcase_add_test(tc, candidates_before_do_not_matter);
+	tcase_add_test(tc, run_fns_are_the_code_of_a_bundle);
+	return run_suite("builder", tc);
+}
