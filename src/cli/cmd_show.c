@@ -232,6 +232,22 @@ static bool write_out(const Show *s, Err *err)
 	return true; /* main checks that it got there */
 }
 
+/* What a stage would not look at is a mistake. */
+static bool options_fit(const Args *args, int stage, Err *err)
+{
+	bool whole = stage == STAGE_GRAPH || stage == STAGE_ONNX || stage == STAGE_PLAN;
+	if (args_given(args, "json") && stage != STAGE_TASKS && stage != STAGE_SPACE)
+		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
+	if (args_given(args, "imported") && stage != STAGE_GRAPH)
+		return fail(err, ERR_USAGE, "--imported", "is of the stage graph");
+	if (args_given(args, "apply") && args_given(args, "unscheduled"))
+		return fail(err, ERR_USAGE, "--apply", "excludes --unscheduled");
+	if (whole && (args_given(args, "task") || args_given(args, "apply")))
+		return fail(err, ERR_USAGE, args_given(args, "task") ? "--task" : "--apply",
+			"the stages graph, onnx and plan are of the whole network");
+	return true;
+}
+
 static bool run_show(const Args *args, Err *err)
 {
 	Target t;
@@ -240,8 +256,8 @@ static bool run_show(const Args *args, Err *err)
 	const char *path = args_text(args, "output", "-");
 	if (strcmp(path, "-") != 0 && !output_is_apart(args, path, err))
 		return false;
-	if (args_given(args, "json") && stage != STAGE_TASKS && stage != STAGE_SPACE)
-		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
+	if (!options_fit(args, stage, err))
+		return false;
 	if (!place_target(args, &t, err) || !databases_open(args, false, &d, err))
 		return false;
 	Arena *a = args_arena(args);

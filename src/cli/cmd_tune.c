@@ -124,10 +124,9 @@ static bool finish(const Tuning *x, const TuneState *state, Err *err)
 	return true;
 }
 
-static bool set_options(Tuning *x, Dag *dag, Err *err)
+static void set_options(Tuning *x, Dag *dag)
 {
 	const Args *args = x->args;
-	const char *name = args_text(args, "search", searches[0]->name);
 	bool counted = args_given(args, "trials"), plus = args_plus(args, "trials");
 	int64_t trials = args_int(args, "trials", -1);
 	size_t ntasks = 0;
@@ -140,7 +139,7 @@ static bool set_options(Tuning *x, Dag *dag, Err *err)
 		.dag = dag,
 		.cache = x->dry ? NULL : code_cache_open(args_arena(args)),
 		.finalists = FINALISTS,
-		.search = search_find(name),
+		.search = search_find(args_text(args, "search", searches[0]->name)),
 		.effort = &efforts[args_int(args, "preset", EFFORT_normal)],
 		.model = args_operand(args, 0),
 		.started_s = (int64_t)time(NULL),
@@ -161,7 +160,18 @@ static bool set_options(Tuning *x, Dag *dag, Err *err)
 		.json = args_given(args, "json"),
 		.budget_ms = x->o.budget_ms,
 		.stop = &stopped };
-	return x->o.search != NULL || fail(err, ERR_USAGE, "--search", "there is no search \"%.40s\"", name);
+}
+
+/* Before a database is made. */
+static bool options_fit(const Args *args, Err *err)
+{
+	Text there = { .arena = args_arena(args) };
+	const char *name = args_text(args, "search", searches[0]->name);
+	for (const Search *const *s = searches; *s != NULL; s++)
+		text_add(&there, "%s%s", s > searches ? ", " : "", (*s)->name);
+	if (search_find(name) == NULL)
+		return fail(err, ERR_USAGE, "--search", "there is no search \"%.40s\"; there are: %s", name, text_str(&there));
+	return !args_given(args, "try") || !args_given(args, "dry-run") || fail(err, ERR_USAGE, "--try", "excludes --dry-run");
 }
 
 static void stop_on_signals(void)
@@ -179,8 +189,9 @@ static bool tune(Tuning *x, Err *err)
 		stop_on_signals();
 	Dag *dag = model_load(x->args, args_operand(x->args, 0), err);
 	x->part = dag != NULL ? compile_tasks(a, dag, x->target, err) : NULL;
-	if (x->part == NULL || !set_options(x, dag, err))
+	if (x->part == NULL)
 		return false;
+	set_options(x, dag);
 	screen_open(&x->screen);
 	if (x->dry) {
 		bool planned = tune_plan(a, x->part, &x->o, &state, err);
@@ -202,7 +213,7 @@ static bool run_tune(const Args *args, Err *err)
 	Databases d;
 	target_host(&host, 1);
 	bool dry = args_given(args, "dry-run");
-	if (!place_target(args, &t, err) || (!dry && !target_runs_on(&t, &host, err)) ||
+	if (!options_fit(args, err) || !place_target(args, &t, err) || (!dry && !target_runs_on(&t, &host, err)) ||
 		!databases_open(args, !dry, &d, err))
 		return false;
 	Tuning x = { .args = args, .target = &t, .d = &d, .dry = dry };

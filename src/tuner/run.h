@@ -39,8 +39,8 @@ void regions_settle(Tuner *t, const Partition *compiled);
 double regions_hope(const Tuner *t, const TaskRun *r);
 /* Whether the network runs the task, or would if an alternative were a little faster. */
 bool regions_close(const Tuner *t, const TaskRun *r);
-/* Tasks, target, environment and session become records. */
-bool tuner_session(Tuner *t, Err *err);
+/* Tasks, target, environment and session become records; who has proposed the candidates: `search`. */
+bool tuner_session(Tuner *t, const char *search, Err *err);
 double tuner_now(const Tuner *t);
 /* Inputs and oracle of the task, made when they are needed first. */
 bool tuner_reference(Tuner *t, TaskRun *r, Err *err);

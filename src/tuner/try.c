@@ -35,7 +35,7 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneOptions 
 	final_open(&t);
 	trace_print(&text, trace);
 	t.first_build_ms = tuner_now(&t);
-	if (!tuner_session(&t, err) || !measure_one(&t, r, text_str(&text), ks, &m, err))
+	if (!tuner_session(&t, "by hand", err) || !measure_one(&t, r, text_str(&text), ks, &m, err))
 		return false;
 	if (!tuner_store(&t, r, text_str(&text), &m, err))
 		return false;

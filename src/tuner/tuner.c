@@ -81,10 +81,10 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 	return true;
 }
 
-bool tuner_session(Tuner *t, Err *err)
+bool tuner_session(Tuner *t, const char *search, Err *err)
 {
 	SessionInfo s = { .tool = "dlc " DLC_VERSION,
-		.search = t->o->search->name,
+		.search = search,
 		.model = t->o->model,
 		.seed = (int64_t)(t->o->seed & INT64_MAX),
 		.started_s = t->o->started_s };
@@ -326,7 +326,7 @@ bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *ou
 bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
 {
 	Tuner t;
-	if (!tuner_open(&t, a, p, o, out, err) || !tuner_session(&t, err))
+	if (!tuner_open(&t, a, p, o, out, err) || !tuner_session(&t, o->search->name, err))
 		return false;
 	final_open(&t);
 	bool ok = search_all(&t, err);

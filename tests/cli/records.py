@@ -174,6 +174,21 @@ def renamed_models_hit():
     p = run("dlc-compile", TMP + "/other.onnx", "--tuning-db=" + DB, "-o", TMP + "/o.dlcb", "--json", "--require=exact")
     assert json.loads(p.stdout)["hits"]["exact"] == len(rows("list", DB))
 
+def by_hand():
+    """--try stores one run of the trace as it stands, in a session that says so; what is refused is none."""
+    task, path = a_run(DB)["workload"], TMP + "/try.sqlite"
+    trace = db("best", DB, task).stdout
+    open(TMP + "/t.trace", "w").write(trace)
+    out = [json.loads(l) for l in run("dlc-tune", *MODEL, "--tuning-db=" + path, f"--try={TMP}/t.trace", "--json").stdout.splitlines()]
+    tried = json.loads(db("show", path, out[0]["trial"], "--json").stdout)
+    assert out[1]["trials"] == 1 and tried["workload"] == task and tried["trace"] == rows("best", DB, task)[0]["trace"], tried
+    steps = "".join(l for l in trace.splitlines(True) if not l.startswith(("#", "task")))
+    run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", "--tasks=" + task[:10], input=steps)
+    run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", input=steps, want=1) # for which task?
+    p = run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", input=f"task {task}\nsplit nowhere 4\n", want=1)
+    assert "standard input:2: there is no loop" in p.stderr, p.stderr
+    assert [(s["search"], s["runs"]) for s in rows("log", path)] == [("by hand", 1)] * 2
+
 def who_may_only_read():
     """A reader who may not write a database leaves nothing beside it; a writer is told what is in the way."""
     user, folder = 65534, TMP + "/folder"
@@ -289,7 +304,7 @@ def damage():
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
 failed = 0
-for check in (the_verbs, prefixes, empty_databases, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, who_may_only_read, locks, claims, damage):
+for check in (the_verbs, prefixes, empty_databases, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, damage):
     start = time.time()
     try:
         check()

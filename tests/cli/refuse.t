@@ -99,6 +99,36 @@ no lock
 ! dlc: --lock: excludes --unscheduled
 ! see dlc compile --help
 
+# Options that would not be looked at, and a search that there is not: told before a database is made.
+
+$ dlc tune squeezenet1_1 --search=frobnicate --tuning-db=new.sqlite
+! dlc: --search: there is no search "frobnicate"; there are: rank, random
+! see dlc tune --help
+[exit 2]
+
+$ dlc tune squeezenet1_1 --try=x.trace --dry-run --tuning-db=new.sqlite
+! dlc: --try: excludes --dry-run
+! see dlc tune --help
+[exit 2]
+
+$ ls new.sqlite 2> /dev/null || echo no file
+no file
+
+$ dlc show squeezenet1_1 --stage=plan --task=12
+! dlc: --task: the stages graph, onnx and plan are of the whole network
+! see dlc show --help
+[exit 2]
+
+$ dlc show squeezenet1_1 --stage=tasks --imported
+! dlc: --imported: is of the stage graph
+! see dlc show --help
+[exit 2]
+
+$ dlc show squeezenet1_1 --stage=ir --apply=x.trace --unscheduled
+! dlc: --apply: excludes --unscheduled
+! see dlc show --help
+[exit 2]
+
 # A process that may open few files.
 
 $ (ulimit -n 8; exec dlc tune squeezenet1_1 --shape=data=1,3,35,35 --tuning-db=few.sqlite --trials=1)
