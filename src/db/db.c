@@ -104,6 +104,9 @@ static const char *const text[SQL_COUNT] = {
 bool sql_fail(const Db *db, int rc, Err *err)
 {
 	const char *what = db->sql != NULL ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc);
+	int why = db->sql != NULL ? sqlite3_system_errno(db->sql) : 0;
+	if ((rc & 0xff) == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT))
+		rc = SQLITE_FULL;
 	switch (rc & 0xff) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
@@ -117,9 +120,9 @@ bool sql_fail(const Db *db, int rc, Err *err)
 	case SQLITE_FULL:
 		return fail(err, ERR_DEVICE, db->path, "the disk is full; what was stored before is kept");
 	case SQLITE_CANTOPEN:
-		if (db->sql != NULL && sqlite3_system_errno(db->sql) != 0)
-			what = strerror(sqlite3_system_errno(db->sql));
-		return fail(err, ERR_DEVICE, db->path, "the database cannot be opened: %s", what);
+		return fail(err, ERR_DEVICE, db->path, "the database cannot be opened: %s", why != 0 ? strerror(why) : what);
+	case SQLITE_IOERR:
+		return fail(err, ERR_DEVICE, db->path, "the database cannot be used: %s", why != 0 ? strerror(why) : what);
 	case SQLITE_NOMEM: return fail(err, ERR_MEMORY, db->path, "out of memory");
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
@@ -366,8 +369,9 @@ static bool open_to_read(Db *db, Err *err)
 		return sql_fail(db, rc, err);
 	if (check_identity(db, DB_READ, &first))
 		return true;
-	rc = sqlite3_errcode(db->sql) & 0xff; /* without what SQLite says in detail */
-	if (rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY) {
+	rc = sqlite3_extended_errcode(db->sql);
+	bool no_room = rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMMAP; /* for a -shm */
+	if ((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY && !no_room) {
 		if (err != NULL)
 			*err = first;
 		return false;

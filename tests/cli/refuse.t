@@ -129,6 +129,16 @@ $ dlc show squeezenet1_1 --stage=ir --apply=x.trace --unscheduled
 ! see dlc show --help
 [exit 2]
 
+# No room for the file that SQLite makes beside a database: it is read all the same, and written with a reason.
+
+$ dlc db import small.sqlite - < /dev/null && (ulimit -f 8; exec dlc db check small.sqlite)
+0 new, 0 known, 0 skipped
+0 records, all sound
+
+$ (ulimit -f 8; exec dlc tune squeezenet1_1 --shape=data=1,3,35,35 --tuning-db=small.sqlite --trials=1)
+! dlc: small.sqlite: the database cannot be used: File too large
+[exit 5]
+
 # A process that may open few files.
 
 $ (ulimit -n 8; exec dlc tune squeezenet1_1 --shape=data=1,3,35,35 --tuning-db=few.sqlite --trials=1)
