@@ -50,8 +50,8 @@ static void round_result(Naive *nv, Buf *acc, Buf *out)
 }
 
 /*
- * Loops n, o, (d, h,) w, c, (kd, kh,) kw; with groups g before o, and o and c within a group.
- * A depthwise convolution has neither g nor c: its input channel is o.
+ * Loops n, o, (d, h,) w, c, (kd, kh,) kw; with groups c is within o's. A depthwise convolution has no c: its
+ * input channel is o.
  */
 void naive_conv(Naive *nv)
 {
@@ -61,28 +61,28 @@ void naive_conv(Naive *nv)
 	const Value *x = naive_in(nv, 0), *w = naive_in(nv, 1), *y = naive_out(nv, 0);
 	int64_t groups = op_int(nv->c, "groups"), filters = w->shape.dim[0],
 		depth = w->shape.dim[1];
-	bool depthwise = groups > 1 && depth == 1 && filters == groups,
-	     grouped = groups > 1 && !depthwise;
+	bool depthwise = groups > 1 && depth == 1 && filters == groups;
 	DType acc_type = naive_acc(nv, y->type);
 	Buf *out = naive_buf(nv, nv->c->out[0]);
 	Buf *acc = dtype_eq(out->type, acc_type) ? out : naive_work(nv, "acc", acc_type, y->shape);
 
 	Nest nest = { .nv = nv };
 	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *at_w[DAG_MAX_RANK], *tap[WINDOW_MAX];
-	const Expr *g = NULL, *c = ir_int(ir, 0);
+	const Expr *c = ir_int(ir, 0);
 	at_x[0] = at_y[0] = nest_axis(&nest, "n", ITER_SPATIAL, x->shape.dim[0]);
-	if (grouped)
-		g = nest_axis(&nest, "g", ITER_SPATIAL, groups);
-	const Expr *o = nest_axis(&nest, "o", ITER_SPATIAL, grouped ? filters / groups : filters);
+	const Expr *o = nest_axis(&nest, "o", ITER_SPATIAL, filters);
 	spatial_axes(&nest, &win, &at_y[2]);
 	if (!depthwise)
 		c = nest_axis(&nest, "c", ITER_REDUCE, depth);
 	tap_axes(&nest, &win, tap);
 
-	at_y[1] = grouped ? ir_add(ir, ir_mul(ir, g, ir_int(ir, filters / groups)), o) : o;
-	at_x[1] = depthwise ? o : grouped ? ir_add(ir, ir_mul(ir, g, ir_int(ir, depth)), c) : c;
-	at_w[0] = at_y[1];
+	at_y[1] = at_w[0] = o;
+	at_x[1] = depthwise ? o : c;
 	at_w[1] = c;
+	if (groups > 1 && !depthwise) {
+		const Expr *group = ir_div(ir, o, ir_int(ir, filters / groups));
+		at_x[1] = ir_add(ir, ir_mul(ir, group, ir_int(ir, depth)), c);
+	}
 	Taps t = find_taps(nv, &win, &at_y[2], tap);
 	for (int k = 0; k < win.n; k++) {
 		at_x[2 + k] = t.at[k];

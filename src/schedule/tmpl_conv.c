@@ -19,10 +19,7 @@ static bool applies(const Task *task, const Target *target)
 		return false;
 	const OpCall *c = &d->call.at[0];
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
-	int64_t groups = op_int(c, "groups");
-	bool depthwise = groups > 1 && w->shape.dim[1] == 1 && groups == w->shape.dim[0];
-	return y->type.kind == DT_FLOAT && y->type.bits == 32 && w->kind == VALUE_CONST && (groups == 1 || depthwise) &&
-		y->shape.rank >= 3;
+	return y->type.kind == DT_FLOAT && y->type.bits == 32 && w->kind == VALUE_CONST && y->shape.rank >= 3;
 }
 
 /* Channels from which weights come where channels lie in no blocks; the pixels up to which cold weights are felt;
@@ -139,6 +136,15 @@ static bool guess_rows(const Value *w, bool depthwise)
 	return depthwise || (taps == 1 && w->shape.dim[0] <= FEW_CHANNELS);
 }
 
+/* All lanes of a vector read the same input, so they are of one group; 0: it has too few channels. */
+static int64_t group_lanes(const Sketch *s, int64_t filters)
+{
+	int64_t lanes = tile_lanes(s, filters);
+	while (lanes > 1 && filters % lanes != 0)
+		lanes /= 2;
+	return lanes >= 4 ? lanes : 0;
+}
+
 /* 0: direct; else the outputs of one of Winograd's tiles each way, with knobs of its own. */
 static int64_t choose_algorithm(Sketch *s)
 {
@@ -170,7 +176,9 @@ static bool run(Sketch *s, Err *err)
 		return sketch_loops(s);
 	int last = t.n - 1, best = 0, side = tiled_contiguous(s, &t);
 	bool depthwise = reduce_named(&t, "c") < 0;
-	if (side < 0)
+	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t.axis[1].extent / groups;
+	int64_t lanes = groups > 1 ? group_lanes(s, filters) : tile_lanes(s, filters);
+	if (side < 0 || lanes == 0)
 		return sketch_loops(s);
 	bool rows = side != 1 && channel_block(&d->value.at[c->in[0]]) == 1;
 	if (rows && sketch_knob(s, "rows", flag, 2, guess_rows(w, depthwise)) != 0 && s->declare == NULL)
@@ -181,8 +189,8 @@ static bool run(Sketch *s, Err *err)
 		return true;
 	}
 	Tile tile = tile_new(s, &t);
-	int64_t option[KNOB_OPTIONS], lanes = tile_lanes(s, t.axis[1].extent), blocks = (t.axis[1].extent + lanes - 1) / lanes;
-	int n = tile_options(s, depthwise ? 1 : blocks, t.axis[last].extent, option, &best);
+	int64_t option[KNOB_OPTIONS];
+	int n = tile_options(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t.axis[last].extent, option, &best);
 	int64_t shape = sketch_knob(s, "tile", option, n, best);
 	int64_t order = sketch_knob(s, "order", orders, 3, 0);
 	int64_t taps = sketch_knob(s, "taps", flag, 2, 1);
@@ -197,7 +205,7 @@ static bool run(Sketch *s, Err *err)
 		int64_t unroll = sketch_knob(s, "unroll", unrolls, 4, 0);
 		tile.ahead = sketch_knob(s, "ahead", aheads, 3, guess_ahead(w, &d->value.at[c->out[0]]));
 		block = channel_block(&d->value.at[c->in[0]]);
-		if (w->shape.dim[1] < block)
+		if (w->shape.dim[1] < block || (groups > 1 && w->shape.dim[1] % block != 0))
 			block = 1;
 		order_reduction(s, &t, &tile, block, unroll);
 	}
