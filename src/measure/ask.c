@@ -23,19 +23,30 @@ static void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, con
 	j->answers++;
 }
 
+/* What the runner takes elements for: it knows none of less than a byte, which lie side by side in bytes. */
+static DType runner_type(DType t)
+{
+	return t.bits < 8 ? DT(UINT, 8) : t;
+}
+
+/*
+ * Random data. A constant of one element is 0.5 at least: it is added to a divisor or is an exponent, and beside
+ * a pole no f32 has the digits that the oracle asks for.
+ */
 static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill, uint64_t seed, const void *data)
 {
-	bool whole = dtype_is_int(b->type) || b->type.kind == DT_BOOL;
+	DType type = runner_type(b->type);
+	bool whole = dtype_is_int(type) || type.kind == DT_BOOL;
 	MsgBuffer f = { .buffer = b->id,
 		.fill = (uint32_t)fill,
-		.code = b->type.kind,
-		.bits = b->type.bits,
+		.code = type.kind,
+		.bits = type.bits,
 		.constant = b->prepared || b->role == BUF_CONST,
 		.holes = b->npadding > 0 ? b->padding_id : MSG_TABLE,
 		.bytes = (uint64_t)b->bytes,
 		.seed = seed,
-		.lo = whole ? 0 : -1,
-		.hi = b->type.kind == DT_BOOL ? 1 : whole ? 7 : 1,
+		.lo = whole ? 0 : b->role == BUF_CONST && b->elements == 1 ? 0.5 : -1,
+		.hi = type.kind == DT_BOOL ? 1 : b->type.bits < 8 ? 255 : whole ? 7 : 1,
 		.ndata = data != NULL ? (uint64_t)b->bytes : 0 };
 	ask(m, j, msg, MSG_BUFFER, &f, data, (size_t)f.ndata);
 }
@@ -247,12 +258,13 @@ static void ask_read(Local *m, Job *j, Msg *msg, uint32_t buffer, int64_t offset
 static void ask_compare(
 	Local *m, Job *j, Msg *msg, const RefOut *o, uint32_t got, uint32_t want, uint32_t at, int64_t n)
 {
+	DType type = runner_type(o->buf.type);
 	MsgCompare f = { .got = got,
 		.want = want,
 		.at = at,
-		.code = o->buf.type.kind,
-		.bits = o->buf.type.bits,
-		.count = (uint64_t)n };
+		.code = type.kind,
+		.bits = type.bits,
+		.count = (uint64_t)dtype_bytes(o->buf.type, n) / (type.bits / 8u) };
 	ask(m, j, msg, MSG_COMPARE, &f, NULL, 0);
 }
 

@@ -355,8 +355,18 @@ static const struct {
 	{ "dag t\nin a: f32[4,96,128]\nin b: f32[4,128,80]\nc: f32[4,96,80] = matmul(a, b)\nout c\n", true },
 	{ "dag t\nin a: f32[2,64,64,64]\nin b: f32[2,32,64,64]\nc: f32[2,96,64,64] = concat(a, b) axis=1\n"
 	  "d: f32[2,64,64,96] = transpose(c) perm=[0,2,3,1]\ne: f32[2,64,64,96] = relu(d)\nout e\n", true },
+	/* A quotient and a power that have poles, were it not for their scalars. */
+	{ "dag t\nin x: f32[1,32,24,24]\nin s: f32[1,32,1,1]\nconst c: f32[]\nconst k: f32[]\nv: f32[1,32,24,24] = mul(x, s)\n"
+	  "a: f32[1,32,24,24] = abs(v)\nb: f32[1,32,24,24] = add(a, c)\nd: f32[1,32,24,24] = div(v, b)\n"
+	  "e: f32[1,32,24,24] = add(a, k)\nf: f32[1,32,24,24] = div(d, e)\nout f\n", false },
+	{ "dag t\nin x: f32[40,64]\nconst w: f32[64,64]\nconst c: f32[1]\ny: f32[40,64] = dense(x, w)\n"
+	  "z: f32[40,64] = pow(y, c)\nout z\n", false },
 	{ "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nz: f32[4,32] = softmax(y)\nout y, z\n", false },
 	{ "dag t\nin x: f32[1,512,49]\ny: f32[1,512,1] = reduce_mean(x) axes=[2]\nout y\n", false },
+	/* Two numbers a byte. */
+	{ "dag t\nin x: i4[5,5]\ny: f32[5,5] = cast(x) to=f32\nout y\n", false },
+	{ "dag t\nin x: f32[5,5]\ny: u4[5,5] = cast(x) to=u4\nout y\n", false },
+	{ "dag t\nin x: i4[4,6]\ny: i4[6,4] = transpose(x)\nout y\n", false },
 };
 
 /* The naive form, compiled as typed, is right for the oracle; points and wholes alike. */
