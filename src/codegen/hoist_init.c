@@ -182,23 +182,12 @@ static bool is_free(Lower *l, const Path *p, int first, Stmt *b)
 	return true;
 }
 
-static const Expr *put_iterators(Ir *ir, const Expr *e, void *arg)
-{
-	const Stmt *s = arg;
-	(void)ir;
-	if (e->op == IR_VAR)
-		for (int k = 0; k < s->block.n; k++)
-			if (s->block.iter[k].name == e->name)
-				return s->block.iter[k].value;
-	return e;
-}
-
 static Stmt *init_nest(Lower *l, const Path *p, int first, const Stmt *b)
 {
 	Stmt *init = ir_clone_stmt(l->ir, b->block.init);
-	ir_map_stmt(l->ir, init, put_iterators, (void *)b);
+	ir_map_stmt(l->ir, init, lower_put_iterators, (void *)b);
 	if (b->block.where != NULL)
-		init = ir_if(l->ir, ir_map_expr(l->ir, b->block.where, put_iterators, (void *)b),
+		init = ir_if(l->ir, ir_map_expr(l->ir, b->block.where, lower_put_iterators, (void *)b),
 			init, NULL);
 	for (int k = p->n - 1; k >= first; k--) {
 		const Stmt *f = p->loop[k];

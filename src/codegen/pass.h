@@ -86,6 +86,8 @@ const Expr *lower_any_lane(Ir *ir, const Expr *mask);
 Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without its children */
 /* The instruction that an intrinsic is on the target, as a store; NULL: there is none. Indices load nothing. */
 Stmt *lower_intrin(Lower *l, const Stmt *s);
+/* For ir_map_expr and ir_map_stmt; arg is a block, whose iterators become their values. */
+const Expr *lower_put_iterators(Ir *ir, const Expr *e, void *arg);
 /* Gives every name declared in the list (loops, iterators, lets, allocs, blocks) a fresh one. */
 void lower_rename(Lower *l, Stmt *list);
 /*

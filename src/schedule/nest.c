@@ -20,23 +20,23 @@ static int children(Stmt *s, Stmt ***out)
 	}
 }
 
-static bool find_in(Stmt **link, const char *name, Place *out)
+/* The link to the loop or block of that name, NULL if there is none; the loops that it stands in. */
+static Stmt **find_in(Stmt **link, StmtKind kind, const char *name, Stmt **around, int *naround)
 {
 	for (; *link != NULL; link = &(*link)->next) {
 		Stmt *s = *link, **list[2];
-		if (s->kind == ST_FOR && strcmp(s->loop.var, name) == 0) {
-			out->link = link;
-			out->loop = s;
-			return true;
+		if (s->kind == kind && strcmp(kind == ST_FOR ? s->loop.var : s->block.name, name) == 0)
+			return link;
+		if (s->kind == ST_FOR && *naround < IR_MAX_DEPTH)
+			around[(*naround)++] = s;
+		for (int i = 0, n = children(s, list); i < n; i++) {
+			Stmt **found = find_in(list[i], kind, name, around, naround);
+			if (found != NULL)
+				return found;
 		}
-		if (s->kind == ST_FOR && out->naround < IR_MAX_DEPTH)
-			out->around[out->naround++] = s;
-		for (int i = 0, n = children(s, list); i < n; i++)
-			if (find_in(list[i], name, out))
-				return true;
-		out->naround -= s->kind == ST_FOR;
+		*naround -= s->kind == ST_FOR;
 	}
-	return false;
+	return NULL;
 }
 
 Found nest_find(const KernelSet *ks, const char *name, Place *out)
@@ -46,40 +46,27 @@ Found nest_find(const KernelSet *ks, const char *name, Place *out)
 		Place p;
 		p.fn = ks->fn[i];
 		p.naround = 0;
-		if (!find_in(&ks->fn[i]->body, name, &p))
+		p.link = find_in(&p.fn->body, ST_FOR, name, p.around, &p.naround);
+		if (p.link == NULL)
 			continue;
+		p.loop = *p.link;
 		found = found == FOUND_NONE ? FOUND_ONE : FOUND_SEVERAL;
 		*out = p;
 	}
 	return found;
 }
 
-static bool find_block_in(Stmt **link, const char *name, BlockPlace *out)
-{
-	for (; *link != NULL; link = &(*link)->next) {
-		Stmt *s = *link, **list[2];
-		if (s->kind == ST_BLOCK && strcmp(s->block.name, name) == 0) {
-			out->link = link;
-			out->block = s;
-			return true;
-		}
-		if (s->kind == ST_FOR && out->naround < IR_MAX_DEPTH)
-			out->around[out->naround++] = s;
-		for (int i = 0, n = children(s, list); i < n; i++)
-			if (find_block_in(list[i], name, out))
-				return true;
-		out->naround -= s->kind == ST_FOR;
-	}
-	return false;
-}
-
 Found nest_find_block(const KernelSet *ks, const char *name, BlockPlace *out)
 {
 	Found found = FOUND_NONE;
 	for (size_t i = 0; i < ks->n && found != FOUND_SEVERAL; i++) {
-		BlockPlace p = { .fn = ks->fn[i] };
-		if (!find_block_in(&ks->fn[i]->body, name, &p))
+		BlockPlace p;
+		p.fn = ks->fn[i];
+		p.naround = 0;
+		p.link = find_in(&p.fn->body, ST_BLOCK, name, p.around, &p.naround);
+		if (p.link == NULL)
 			continue;
+		p.block = *p.link;
 		found = found == FOUND_NONE ? FOUND_ONE : FOUND_SEVERAL;
 		*out = p;
 	}
