@@ -232,11 +232,8 @@ static const char *keep_text(Compile *c, const char *text, size_t n)
 static bool make_texts(Compile *c)
 {
 	unsigned texts = c->options->texts;
-	if (texts & CODEGEN_LOWERED) {
-		Text t = { .arena = c->keep };
-		ir_print_set(&t, c->ks);
-		c->out->lowered_text = text_str(&t);
-	}
+	if (texts & CODEGEN_LOWERED)
+		c->out->lowered_text = ir_set_str(c->keep, c->ks);
 	if (texts & CODEGEN_LLVM) {
 		char *s = LLVMPrintModuleToString(c->emit.mod);
 		c->out->llvm_text = keep_text(c, s, strlen(s));

@@ -438,3 +438,10 @@ void ir_print_set(Text *out, const KernelSet *ks)
 		ir_print_fn(out, ks->fn[i]);
 	}
 }
+
+const char *ir_set_str(Arena *a, const KernelSet *ks)
+{
+	Text t = { .arena = a };
+	ir_print_set(&t, ks);
+	return text_str(&t);
+}

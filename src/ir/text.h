@@ -13,6 +13,7 @@ void ir_print_stmt(Text *out, const Stmt *s, int depth); /* s and its siblings *
 void ir_print_fn(Text *out, const Fn *fn);
 void ir_print_set(Text *out, const KernelSet *ks);
 char *ir_expr_str(Arena *a, const Expr *e);
+const char *ir_set_str(Arena *a, const KernelSet *ks);
 
 /* True if s can name something in a text: letters, digits, inner dots, no reserved word. */
 bool ir_is_name(const char *s);

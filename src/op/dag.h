@@ -94,6 +94,7 @@ Attr attr_float(const char *name, double v);
 Attr attr_text(const char *name, const char *v);
 
 void dag_print(Text *out, const Dag *d);
+const char *dag_str(Arena *a, const Dag *d);
 /* Refuses with "name:line". Constants that are not written out have data == NULL. */
 Dag *dag_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);
 /* Structure, names, shapes against the operators' rules; what the parser and frontends end with. */

@@ -154,3 +154,10 @@ void dag_print(Text *out, const Dag *d)
 	}
 	text_add(out, "\n");
 }
+
+const char *dag_str(Arena *a, const Dag *d)
+{
+	Text t = { .arena = a };
+	dag_print(&t, d);
+	return text_str(&t);
+}

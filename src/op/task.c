@@ -147,11 +147,9 @@ const char *task_record(Arena *a, const Task *t)
 
 static Task *task_of(Arena *a, const Dag *canonical)
 {
-	Text text = { .arena = a };
 	Task *t = arena_new_of(a, Task);
-	dag_print(&text, canonical);
 	t->dag = canonical;
-	t->text = text_str(&text);
+	t->text = dag_str(a, canonical);
 	const char *line = record_line(a, t->text, NULL);
 	t->id = hash_of("dlc/workload/v1", line, strlen(line));
 	t->label = label_of(a, canonical);

@@ -10,13 +10,6 @@
 
 #include <string.h>
 
-static const char *text_of(Arena *a, const KernelSet *ks)
-{
-	Text t = { .arena = a };
-	ir_print_set(&t, ks);
-	return text_str(&t);
-}
-
 /* Whether the set is what the Dag gives without a schedule. */
 static bool is_naive(Sched *s)
 {
@@ -24,7 +17,7 @@ static bool is_naive(Sched *s)
 	if (s->ks->n != 1)
 		return false;
 	KernelSet *naive = op_naive(s->ir, s->dag, s->ks->fn[0]->name, NAIVE_AS_TYPED, NULL);
-	return naive != NULL && strcmp(text_of(a, naive), text_of(a, s->ks)) == 0;
+	return naive != NULL && strcmp(ir_set_str(a, naive), ir_set_str(a, s->ks)) == 0;
 }
 
 /* Needs: the naive set of a known Dag.  Breaks: all names. */

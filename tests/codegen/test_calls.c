@@ -119,16 +119,15 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	Err e = { 0 };
 	Tensors t;
 	IrRun how = { .seed = 3 };
-	Text text = { .arena = c->arena };
 	(void)err;
-	ir_print_set(&text, ks);
+	const char *text = ir_set_str(c->arena, ks);
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, c->threads };
 	ck_assert_msg(ir_verify_set(ks, &e) && ir_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", pass, e.place, e.text,
-		text_str(&text));
+		text);
 	t.n--;
 	char *wrong = tensors_differ(c->arena, c->want, &t, 0);
-	ck_assert_msg(wrong == NULL, "%s: %s\n%s", pass, wrong, text_str(&text));
+	ck_assert_msg(wrong == NULL, "%s: %s\n%s", pass, wrong, text);
 	return true;
 }
 

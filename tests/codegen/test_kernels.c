@@ -31,13 +31,6 @@ static KernelSet *form(Arena *a, const HandKernel *row, bool naive)
 	return parse(a, row->name, hand_kernel_text(a, KERNELS, name, row->params));
 }
 
-static char *set_text(Arena *a, const KernelSet *ks)
-{
-	Text t = { .arena = a };
-	ir_print_set(&t, ks);
-	return t.at;
-}
-
 /* Tensors of both sets with the same inputs; outs of `naive` are still garbage. */
 static void both_tensors(Arena *a, const KernelSet *ks, const KernelSet *naive, Tensors *x, Tensors *y)
 {
@@ -84,11 +77,11 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	IrRun how = { .seed = 3 };
 	const char *name = arena_printf(c->arena, "%s after %s", c->name, pass);
 	ck_assert_msg(ir_verify_set(ks, &e), "%s: %s: %s\n%s", name, e.place, e.text,
-		set_text(c->arena, ks));
+		ir_set_str(c->arena, ks));
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, 2 };
 	ck_assert_msg(ir_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", name, e.place, e.text,
-		set_text(c->arena, ks));
+		ir_set_str(c->arena, ks));
 	t.n--;
 	agree(c->arena, name, &t, c->want);
 	(void)err;
@@ -212,8 +205,8 @@ START_TEST(what_is_left)
 	ir_each_stmt(k->body, asked_inside, &asked);
 	ir_each_stmt(k->body, too_long, &memory);
 	ck_assert_msg(!asked, "%s: a condition in an innermost loop\n%s", row->name,
-		set_text(a, lowered));
-	ck_assert_msg(!memory, "%s: an accumulator in memory\n%s", row->name, set_text(a, lowered));
+		ir_set_str(a, lowered));
+	ck_assert_msg(!memory, "%s: an accumulator in memory\n%s", row->name, ir_set_str(a, lowered));
 	arena_free(a);
 }
 END_TEST
@@ -391,7 +384,7 @@ static const struct {
 typedef struct Seen {
 	Arena *arena;
 	const char *pass;
-	char *text;
+	const char *text;
 } Seen;
 
 static bool keep_text(const char *pass, const KernelSet *ks, void *arg, Err *err)
@@ -399,7 +392,7 @@ static bool keep_text(const char *pass, const KernelSet *ks, void *arg, Err *err
 	Seen *s = arg;
 	(void)err;
 	if (s->text == NULL && strcmp(pass, s->pass) == 0)
-		s->text = set_text(s->arena, ks);
+		s->text = ir_set_str(s->arena, ks);
 	return true;
 }
 

@@ -20,13 +20,6 @@ typedef struct Check {
 	const char *last; /* the text before this pass */
 } Check;
 
-static char *set_text(Arena *a, const KernelSet *ks)
-{
-	Text t = { .arena = a };
-	ir_print_set(&t, ks);
-	return t.at;
-}
-
 /* Texts go to stdout: a message of Check has its limits. */
 static void failed(
 	uint64_t seed, const char *where, const char *why, const char *now, const char *before)
@@ -46,7 +39,7 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	Check *c = arg;
 	Err e = { 0 };
 	Tensors t;
-	char *now = set_text(c->arena, ks);
+	const char *now = ir_set_str(c->arena, ks);
 	if (!ir_verify_set(ks, &e))
 		failed(c->seed, pass, sentence(c->arena, &e), now, c->last);
 	tensors_copy(&t, c->arena, c->in);
@@ -75,7 +68,7 @@ static void run_case(uint64_t seed, const Target *target)
 	tensors_make(&in, a, ks, &rng);
 	tensors_copy(&want, a, &in);
 	tensors_copy(&got, a, &in);
-	const char *text = set_text(a, ks);
+	const char *text = ir_set_str(a, ks);
 	IrRun how = { .seed = seed };
 	if (!ir_run_set(ks, want.arg, want.n, &how, &err))
 		failed(seed, "interpreted", sentence(a, &err), text, "");

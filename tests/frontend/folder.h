@@ -42,11 +42,4 @@ static inline Dag *load_text(Arena *a, const char *text, const ModelArgs *args, 
 	return frontend_load(a, path, args, err);
 }
 
-static inline char *printed(Arena *a, const Dag *d)
-{
-	Text t = { .arena = a };
-	dag_print(&t, d);
-	return arena_printf(a, "%s", text_str(&t));
-}
-
 #endif

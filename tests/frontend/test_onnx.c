@@ -15,7 +15,7 @@ START_TEST(models_become_dags)
 	Dag *d = load_text(a, become[_i].model, NULL, &err);
 	ck_assert_msg(
 		d != NULL, "%s\n%s: %s\n%s", become[_i].model, err.place, err.text, err.items);
-	char *text = printed(a, d);
+	const char *text = dag_str(a, d);
 	for (int k = 0; k < LEN(become[_i].want) && become[_i].want[k] != NULL; k++)
 		ck_assert_msg(strstr(text, become[_i].want[k]) != NULL, "%s\nlacks \"%s\":\n%s",
 			become[_i].model, become[_i].want[k], text);
@@ -31,7 +31,7 @@ START_TEST(models_are_refused)
 	Err err = { 0 };
 	Dag *d = load_text(a, refused[_i].model, NULL, &err);
 	ck_assert_msg(
-		d == NULL, "%s\nis taken:\n%s", refused[_i].model, d != NULL ? printed(a, d) : "");
+		d == NULL, "%s\nis taken:\n%s", refused[_i].model, d != NULL ? dag_str(a, d) : "");
 	char all[sizeof err.text + sizeof err.items + 300];
 	err_format(&err, all, sizeof all);
 	ck_assert_msg(strstr(all, refused[_i].want) != NULL, "%s\nsays: %slacks: %s",
@@ -66,14 +66,14 @@ START_TEST(symbols_get_numbers)
 	nnoted = 0;
 	Dag *d = load_text(a, symbolic, &args, &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
-	ck_assert(strstr(printed(a, d), "in z: f32[1,7]") != NULL);
+	ck_assert(strstr(dag_str(a, d), "in z: f32[1,7]") != NULL);
 	ck_assert_int_eq(nnoted, 1);
 	ck_assert_str_eq(noted[0], "the symbolic batch N of input 'x' is taken as 1");
 	args.batch = 5;
 	d = load_text(a, "opset 13\nin x f32 N,3\nnode Relu x -> y\nout y\n",
 		&(ModelArgs){ .batch = 5 }, &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
-	ck_assert(strstr(printed(a, d), "y: f32[5,3] = relu(x)") != NULL);
+	ck_assert(strstr(dag_str(a, d), "y: f32[5,3] = relu(x)") != NULL);
 	arena_free(a);
 }
 END_TEST
@@ -96,7 +96,7 @@ START_TEST(inputs_are_bound)
 	BindArg bind = { .name = "s", .type = I64, .shape = { 1, { 2 } }, .data = three_two };
 	Dag *d = load_text(a, bound, &(ModelArgs){ .bind = &bind, .nbind = 1 }, &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
-	ck_assert(strstr(printed(a, d), "y: f32[3,2] = reshape(x)") != NULL);
+	ck_assert(strstr(dag_str(a, d), "y: f32[3,2] = reshape(x)") != NULL);
 	ck_assert_uint_eq(d->input.n, 1);
 	d = load_text(a, bound, &(ModelArgs){ .offer = offer_shape, .offer_arg = &asked }, &err);
 	ck_assert_msg(d != NULL, "%s", err.text);

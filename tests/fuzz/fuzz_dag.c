@@ -11,13 +11,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *print(const Dag *d)
-{
-	Text t = { .arena = d->arena };
-	dag_print(&t, d);
-	return text_str(&t);
-}
-
 static void must(bool ok)
 {
 	if (!ok)
@@ -27,9 +20,9 @@ static void must(bool ok)
 static void check_text(Arena *a, const Dag *d)
 {
 	Err err = { 0 };
-	const char *text = print(d);
+	const char *text = dag_str(d->arena, d);
 	Dag *back = dag_parse(a, "back", text, strlen(text), &err);
-	must(back != NULL && strcmp(print(back), text) == 0);
+	must(back != NULL && strcmp(dag_str(back->arena, back), text) == 0);
 }
 
 static void check_task(Arena *a, const Dag *d)

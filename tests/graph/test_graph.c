@@ -12,13 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-static const char *print(const Dag *d)
-{
-	Text t = { .arena = d->arena };
-	dag_print(&t, d);
-	return text_str(&t);
-}
-
 static Dag *parse(Arena *a, const char *text)
 {
 	Err err = { 0 };
@@ -50,7 +43,7 @@ START_TEST(passes_do_what_they_say)
 	ck_assert_msg(find_pass(golden[_i].pass)->run(d, graph_eval_interp, &err), "%s", err.text);
 	ck_assert_msg(dag_check(d, &err), "%s", err.text);
 	ck_assert(find_pass("dead")->run(d, graph_eval_interp, &err) && dag_check(d, &err));
-	ck_assert_str_eq(print(d), golden[_i].after);
+	ck_assert_str_eq(dag_str(d->arena, d), golden[_i].after);
 	arena_free(a);
 }
 END_TEST
@@ -183,7 +176,7 @@ static void compare(
 		}
 		/* Weights are rounded once more: some units in the last place of f32, through 12 calls. */
 		ck_assert_msg(off <= 1e-5 * most, "seed %d: off by %g of %g\n%s\n%s", seed, off,
-			most, text, print(y));
+			most, text, dag_str(y->arena, y));
 	}
 }
 
@@ -316,7 +309,7 @@ static void try_model(int seed)
 	Err err = { 0 };
 	Dag *d = random_model(a, &r);
 	int x = d->input.at[0];
-	const char *text = print(d);
+	const char *text = dag_str(d->arena, d);
 	Tensor in = tensor_random(a, F32, d->value.at[x].shape, &r);
 	Tensor *before = arena_array(a, Tensor, d->value.n);
 	before[x] = in;

@@ -1,6 +1,6 @@
 /*
  * Layouts: which values get blocks, on small texts; and that Tasks have the layouts of what goes in and
- * out of them. That nets with layouts compute the same is tests/compile/test_layouts.c.
+ * out of them. That nets with layouts compute the same is tests/compile/test_networks.c.
  */
 #include "graph/graph.h"
 #include "op/layout.h"

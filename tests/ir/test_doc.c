@@ -80,11 +80,9 @@ START_TEST(examples)
 			at += strcspn(at, "\n") + 1;
 		size_t n = (size_t)(strstr(at, "```") - at);
 		Err err = { 0 };
-		Text t = { .arena = a };
 		KernelSet *ks = ir_parse_set(ir_new(a), "ir.md", at, n, &err);
 		ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
-		ir_print_set(&t, ks);
-		ck_assert_str_eq(text_str(&t), arena_printf(a, "%.*s", (int)n, at));
+		ck_assert_str_eq(ir_set_str(a, ks), arena_printf(a, "%.*s", (int)n, at));
 		at += n + 3;
 	}
 	ck_assert_int_ge(count, 5);

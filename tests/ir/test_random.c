@@ -119,13 +119,6 @@ static void assert_same(const Args *x, const Args *y, const char *what, const ch
 	}
 }
 
-static const char *set_str(Arena *a, const KernelSet *ks)
-{
-	Text t = { .arena = a };
-	ir_print_set(&t, ks);
-	return text_str(&t);
-}
-
 static void run(Rng *rng, const KernelSet *ks, Args *args, const char *text)
 {
 	Err err = { 0 };
@@ -149,7 +142,7 @@ START_TEST(random_runs)
 				add_fn(&rng, a, ks->fn[i], &args);
 			ir_simplify_fn(simple, simple->fn[i]);
 		}
-		const char *text = set_str(a, ks), *simple_text = set_str(a, simple);
+		const char *text = ir_set_str(a, ks), *simple_text = ir_set_str(a, simple);
 		Args second = copy_args(a, &args), third = copy_args(a, &args);
 		ck_assert_msg(
 			ir_verify_set(simple, &err), "%s %s\n%.3000s", err.place, err.text, simple_text);

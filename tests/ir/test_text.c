@@ -28,13 +28,6 @@ static char *read_file(Arena *a, const char *path, size_t *n)
 	return text;
 }
 
-static const char *set_str(Arena *a, const KernelSet *ks)
-{
-	Text t = { .arena = a };
-	ir_print_set(&t, ks);
-	return text_str(&t);
-}
-
 /* ---- golden texts ---- */
 
 START_TEST(golden_texts)
@@ -53,7 +46,7 @@ START_TEST(golden_texts)
 		KernelSet *ks = ir_parse_set(ir_new(a), d->d_name, text, n, &err);
 		ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
 		ck_assert_msg(ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
-		ck_assert_str_eq(set_str(a, ks), text);
+		ck_assert_str_eq(ir_set_str(a, ks), text);
 		arena_free(a);
 		count++;
 	}
@@ -369,18 +362,18 @@ START_TEST(random_sets)
 		Ir *ir = ir_new(a);
 		Err err = { 0 };
 		KernelSet *ks = random_set(&rng, ir, RANDOM_ALL, 1 + (int)rng_below(&rng, 4));
-		const char *text = set_str(a, ks);
+		const char *text = ir_set_str(a, ks);
 		ck_assert_msg(ir_verify_set(ks, &err), "seed %llx: %s %s\n%.3000s",
 			(unsigned long long)seed, err.place, err.text, text);
 		KernelSet *again = ir_parse_set(ir, "t", text, strlen(text), &err);
 		ck_assert_msg(again != NULL, "seed %llx: %s %s\n%.3000s", (unsigned long long)seed,
 			err.place, err.text, text);
-		ck_assert_str_eq(set_str(a, again), text);
+		ck_assert_str_eq(ir_set_str(a, again), text);
 		ck_assert_uint_eq(again->n, ks->n);
 		for (size_t i = 0; i < ks->n; i++)
 			assert_same(a, ks->fn[i], again->fn[i]);
 		ck_assert_msg(ir_verify_set(again, &err), "%s", err.text);
-		ck_assert_str_eq(set_str(a, ir_clone_set(ks)), text);
+		ck_assert_str_eq(ir_set_str(a, ir_clone_set(ks)), text);
 		arena_free(a);
 	}
 }

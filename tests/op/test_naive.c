@@ -67,13 +67,11 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 	Ir *ir = ir_new(a);
 	KernelSet *ks = op_naive(ir, d, "naive", kind, &err);
 	ck_assert_msg(ks != NULL, "%s", err.text);
-	Text text = { .arena = a }, again = { .arena = a };
-	ir_print_set(&text, ks);
-	ck_assert_msg(ir_verify_set(ks, &err), "%s: %s\n%s", err.place, err.text, text_str(&text));
-	KernelSet *back = ir_parse_set(ir_new(a), "naive", text_str(&text), text.n, &err);
-	ck_assert_msg(back != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
-	ir_print_set(&again, back);
-	ck_assert_str_eq(text_str(&text), text_str(&again));
+	const char *text = ir_set_str(a, ks);
+	ck_assert_msg(ir_verify_set(ks, &err), "%s: %s\n%s", err.place, err.text, text);
+	KernelSet *back = ir_parse_set(ir_new(a), "naive", text, strlen(text), &err);
+	ck_assert_msg(back != NULL, "%s: %s\n%s", err.place, err.text, text);
+	ck_assert_str_eq(text, ir_set_str(a, back));
 
 	const Fn *fn = ks->fn[0]; /* parameters: inputs, constants, outputs */
 	IrArg arg[64];
@@ -90,7 +88,7 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 		arg[i].name = fn->param[i].name;
 	IrRun how = { .seed = seed };
 	ck_assert_msg(ir_run_fn(ks, fn, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text,
-		text_str(&text));
+		text);
 	for (size_t k = 0; k < d->output.n; k++) {
 		int at = d->output.at[k];
 		const Value *val = &d->value.at[at];
@@ -98,7 +96,7 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 			a, val->type, val->shape, arg[n - (int)d->output.n + (int)k].data);
 		double off = difference(v[at], y);
 		ck_assert_msg(off <= tolerance(val->type), "%s differs by %g (seed %llu)\n%s",
-			val->name, off, (unsigned long long)seed, text_str(&text));
+			val->name, off, (unsigned long long)seed, text);
 	}
 }
 

@@ -13,25 +13,18 @@
 
 #include <string.h>
 
-static const char *print(Arena *a, const KernelSet *ks)
-{
-	Text t = { .arena = a };
-	ir_print_set(&t, ks);
-	return text_str(&t);
-}
-
 /* Applies a step; true if it was taken. */
 static bool try_step(Arena *a, KernelSet *ks, const Target *target, const char *step)
 {
 	Err err = { 0 }, sound = { 0 };
-	const char *before = print(a, ks);
+	const char *before = ir_set_str(a, ks);
 	Trace *t = trace_parse(a, "step", step, strlen(step), &err);
 	ck_assert_msg(t != NULL, "%s: %s", step, err.text);
 	bool taken = trace_apply(ks, t, NULL, target, &err);
 	ck_assert_msg(ir_verify_set(ks, &sound), "%s%s: %s\n%s", step, sound.place, sound.text, before);
 	if (!taken) {
 		ck_assert_int_eq(err.code, ERR_ILLEGAL);
-		ck_assert_str_eq(before, print(a, ks));
+		ck_assert_str_eq(before, ir_set_str(a, ks));
 	}
 	return taken;
 }
@@ -97,7 +90,7 @@ static int random_trace(const Task *task, uint64_t seed, int *refused)
 	Trace *all = trace_parse(a, "all", text_str(&steps), steps.n, &err);
 	KernelSet *again = all != NULL ? schedule_replay(ir_new(a), task, &target, all, &err) : NULL;
 	ck_assert_msg(again != NULL, "%s: %s\n%s", err.place, err.text, text_str(&said));
-	ck_assert_str_eq(print(a, ks), print(a, again));
+	ck_assert_str_eq(ir_set_str(a, ks), ir_set_str(a, again));
 	int taken = (int)all->step.n;
 	arena_free(a);
 	return taken;
