@@ -1,94 +1,17 @@
 /*
  * Running: what is bound and what is copied, symbols, loops and ifs, state, threads and barriers,
- * failures of kernels, several instances at once, and the two promises: nothing is allocated while
- * running, and an operator call costs less than a microsecond.
+ * failures of kernels, several instances at once.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "suite.h"
 
-#include "build.h"
-#include "dlc/dlc_runtime.h"
 #include "kernels.h"
+#include "net.h"
 #include "runtime/cpu.h"
 #include "runtime/team.h"
-#include "runtime/timing.h"
-
-enum { N = 100 };
-
-/* The linker sends calls of malloc and its kind here (--wrap), so that they can be counted. */
-static atomic_int allocations;
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_aligned_alloc(size_t align, size_t n);
-void *__real_mmap(void *p, size_t n, int prot, int flags, int fd, long offset);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_aligned_alloc(size_t align, size_t n);
-void *__wrap_mmap(void *p, size_t n, int prot, int flags, int fd, long offset);
-
-void *__wrap_malloc(size_t n)
-{
-	allocations++;
-	return __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	allocations++;
-	return __real_calloc(n, size);
-}
-
-void *__wrap_aligned_alloc(size_t align, size_t n)
-{
-	allocations++;
-	return __real_aligned_alloc(align, n);
-}
-
-void *__wrap_mmap(void *p, size_t n, int prot, int flags, int fd, long offset)
-{
-	allocations++;
-	return __real_mmap(p, n, prot, flags, fd, offset);
-}
-
-/* A built bundle with one instance. */
-typedef struct Net {
-	Build *b;
-	unsigned char *bytes;
-	DlcModel *m;
-	DlcInstance *i;
-} Net;
-
-static Net net_open(Build *b, int threads)
-{
-	Net n = { .b = b };
-	size_t size;
-	DlcError err = { 0 };
-	n.bytes = build_finish(b, &size);
-	DlcStatus s = dlc_model_open_memory(n.bytes, size, &n.m, &err);
-	ck_assert_msg(s == DLC_OK, "%s", err.text);
-	s = dlc_instance_open(n.m, threads, &n.i, &err);
-	ck_assert_msg(s == DLC_OK, "%s", err.text);
-	return n;
-}
-
-static void net_close(Net *n)
-{
-	dlc_instance_close(n->i);
-	dlc_model_close(n->m);
-	free(n->bytes);
-	free(n->b);
-}
-
-static void net_run(Net *n)
-{
-	DlcError err = { 0 };
-	DlcStatus s = dlc_instance_run(n->i, &err);
-	ck_assert_msg(s == DLC_OK, "%s", err.text);
-}
 
 static float *own(Net *n, DlcRole role, int index)
 {
@@ -125,13 +48,6 @@ START_TEST(own_buffers)
 	net_close(&n);
 }
 END_TEST
-
-static DlcTensor tensor(void *data, int64_t *shape)
-{
-	return (DlcTensor){
-		.data = data, .device = { 1, 0 }, .ndim = 2, .dtype = { 2, 32, 1 }, .shape = shape
-	};
-}
 
 START_TEST(bound_buffers)
 {
@@ -477,74 +393,6 @@ START_TEST(many_instances)
 }
 END_TEST
 
-static Build *build_nops(int n)
-{
-	Build *b = build_new();
-	uint32_t text = build_text(b, "nop");
-	for (int k = 0; k < n; k++) {
-		BundleOp *o = &b->op[b->h.op.count++];
-		*o = (BundleOp){ .kind = BUNDLE_CALL, .name = text, .entry = KERNEL_nop };
-	}
-	return b;
-}
-
-static double call_ns(int threads)
-{
-	enum { CALLS = 1000 };
-	Net n = net_open(build_nops(CALLS), threads);
-	double ns[101];
-	for (int k = 0; k < LEN(ns); k++) {
-		uint64_t start = timing_wall_ns();
-		net_run(&n);
-		ns[k] = (double)(timing_wall_ns() - start) / CALLS;
-	}
-	net_close(&n);
-	return timing_summary(ns, LEN(ns)).median;
-}
-
-START_TEST(calls_are_quick)
-{
-	double one = call_ns(1), two = call_ns(2);
-	printf("operator call: %.1f ns with one thread, %.1f ns with two\n", one, two);
-	ck_assert_double_lt(one, 1000);
-}
-END_TEST
-
-START_TEST(nothing_is_allocated)
-{
-	static float unaligned[N + 1];
-	int64_t shape[] = { 1, N };
-	Net n = net_open(build_add(N), 3);
-	DlcTensor t = tensor(unaligned + ((uintptr_t)unaligned % 64 == 0), shape);
-	ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 0, &t, NULL), DLC_OK);
-	int before = atomic_load(&allocations);
-	ck_assert_int_gt(before, 0); /* they are counted */
-	int good = 0; /* Check's own macros allocate */
-	before = atomic_load(&allocations);
-	for (int k = 0; k < 100; k++)
-		good += dlc_instance_run(n.i, NULL) == DLC_OK;
-	int after = atomic_load(&allocations);
-	ck_assert_int_eq(good, 100);
-	ck_assert_int_eq(after, before);
-	net_close(&n);
-}
-END_TEST
-
-START_TEST(profile)
-{
-	Build *b = build_new();
-	build_call(b, KERNEL_nop, NULL, NULL);
-	build_call(b, KERNEL_spin, NULL, (int64_t[]){ 1000000 });
-	Net n = net_open(b, 1);
-	uint64_t ns[2] = { 0, 0 };
-	for (int k = 0; k < 3; k++)
-		ck_assert_int_eq(dlc_instance_profile(n.i, ns, NULL), DLC_OK);
-	ck_assert_uint_gt(ns[1], 10 * ns[0]);
-	ck_assert_uint_gt(ns[1], 3 * 100000);
-	net_close(&n);
-}
-END_TEST
-
 START_TEST(too_large)
 {
 	Build *b = build_add(N);
@@ -608,9 +456,6 @@ int main(void)
 	tcase_add_loop_test(tc, barriers, 0, LEN(THREADS));
 	tcase_add_loop_test(tc, failures, 0, LEN(THREADS));
 	tcase_add_test(tc, many_instances);
-	tcase_add_test(tc, calls_are_quick);
-	tcase_add_test(tc, nothing_is_allocated);
-	tcase_add_test(tc, profile);
 	tcase_add_test(tc, too_large);
 	tcase_add_test(tc, crowded_team);
 	return run_suite("instance", tc);
