@@ -31,6 +31,7 @@ struct Ir {
 	Given *given; /* the names ever given, by pointer */
 	size_t ngiven, given_cap;
 	const Expr **table;
+	uint32_t *hash; /* of the entry beside it in the table */
 	uint32_t count;
 	size_t cap;
 	IrMemo *idle;
@@ -47,6 +48,7 @@ Ir *ir_new(Arena *a)
 	ir->given = arena_array(a, Given, ir->given_cap);
 	ir->cap = 256;
 	ir->table = arena_array(a, const Expr *, ir->cap);
+	ir->hash = arena_array(a, uint32_t, ir->cap);
 	return ir;
 }
 
@@ -139,14 +141,14 @@ static uint64_t payload(const Expr *e)
 	return bits;
 }
 
-static uint64_t hash_expr(const Expr *e, const Expr *const *arg)
+static uint32_t hash_expr(const Expr *e, const Expr *const *arg)
 {
 	uint64_t h = payload(e) * 0xff51afd7ed558ccdu;
 	h ^= (uint64_t)e->op << 32 | (uint64_t)e->type.kind << 24 | (uint64_t)e->type.bits << 16 |
 	     e->type.lanes;
 	for (int i = 0; i < e->nargs; i++)
 		h = (h ^ (h >> 31) ^ arg[i]->id) * 0x9e3779b97f4a7c15u;
-	return h;
+	return (uint32_t)spread(h);
 }
 
 static bool same_expr(const Expr *a, const Expr *b, const Expr *const *arg)
@@ -160,29 +162,38 @@ static bool same_expr(const Expr *a, const Expr *b, const Expr *const *arg)
 	return true;
 }
 
-static const Expr **expr_slot(const Expr **table, size_t cap, const Expr *e, const Expr *const *arg)
+static size_t expr_slot(const Ir *ir, uint32_t hash, const Expr *e, const Expr *const *arg)
 {
-	for (size_t i = spread(hash_expr(e, arg)) & (cap - 1);; i = (i + 1) & (cap - 1))
-		if (table[i] == NULL || same_expr(table[i], e, arg))
-			return &table[i];
+	for (size_t i = hash & (ir->cap - 1);; i = (i + 1) & (ir->cap - 1))
+		if (ir->table[i] == NULL || (ir->hash[i] == hash && same_expr(ir->table[i], e, arg)))
+			return i;
 }
 
 static void widen_table(Ir *ir)
 {
 	size_t cap = ir->cap * 2;
 	const Expr **wide = arena_array(ir->arena, const Expr *, cap);
-	for (size_t i = 0; i < ir->cap; i++)
-		if (ir->table[i] != NULL)
-			*expr_slot(wide, cap, ir->table[i], ir->table[i]->arg) = ir->table[i];
+	uint32_t *hash = arena_array(ir->arena, uint32_t, cap);
+	for (size_t k = 0; k < ir->cap; k++) {
+		size_t i = ir->hash[k] & (cap - 1);
+		if (ir->table[k] == NULL)
+			continue;
+		while (wide[i] != NULL)
+			i = (i + 1) & (cap - 1);
+		wide[i] = ir->table[k];
+		hash[i] = ir->hash[k];
+	}
 	ir->table = wide;
+	ir->hash = hash;
 	ir->cap = cap;
 }
 
 const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg)
 {
-	const Expr **slot = expr_slot(ir->table, ir->cap, e, arg);
-	if (*slot != NULL)
-		return *slot;
+	uint32_t hash = hash_expr(e, arg);
+	size_t slot = expr_slot(ir, hash, e, arg);
+	if (ir->table[slot] != NULL)
+		return ir->table[slot];
 	size_t n = e->nargs;
 	Expr *own = arena_alloc(ir->arena, sizeof(Expr) + sizeof(Expr *) * n);
 	*own = *e;
@@ -195,7 +206,8 @@ const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg)
 	own->depth = (uint16_t)(depth < UINT16_MAX ? depth + 1 : depth);
 	own->id = ir->count++;
 	assert(ir->count != UINT32_MAX);
-	*slot = own;
+	ir->table[slot] = own;
+	ir->hash[slot] = hash;
 	if (2 * (size_t)ir->count > ir->cap)
 		widen_table(ir);
 	return own;

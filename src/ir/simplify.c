@@ -11,11 +11,15 @@
 
 typedef const Expr *(*RuleFn)(Simp *s, const Expr *e);
 
-static const struct {
-	Node node;
-	RuleFn fn;
-} rules[] = {
-#define RULE(node, name, law, vars, before, after) { IR_##node, rule_##name },
+/* Two arrays, so that the rules of a node are found among bytes. */
+static const uint8_t rule_node[] = {
+#define RULE(node, name, law, vars, before, after) IR_##node,
+#include "ir/simplify_rules.def"
+#undef RULE
+};
+
+static const RuleFn rule_fn[] = {
+#define RULE(node, name, law, vars, before, after) rule_##name,
 #include "ir/simplify_rules.def"
 #undef RULE
 };
@@ -99,11 +103,11 @@ static const Expr *apply(Simp *s, const Expr *e)
 		r = known_fact(s, e);
 	if (r == NULL)
 		r = splat_of(s->ir, e);
-	for (size_t i = 0; r == NULL && i < sizeof rules / sizeof *rules; i++)
-		if (rules[i].node == e->op) {
-			r = rules[i].fn(s, e);
-			r = r == e ? NULL : r;
-		}
+	const uint8_t *end = rule_node + sizeof rule_node, *at = rule_node;
+	for (; r == NULL && (at = memchr(at, (int)e->op, (size_t)(end - at))) != NULL; at++) {
+		r = rule_fn[at - rule_node](s, e);
+		r = r == e ? NULL : r;
+	}
 	return r;
 }
 
@@ -183,7 +187,8 @@ const Expr *simplify_expr(Simp *s, const Expr *e)
 		}
 	}
 	*ir_memo_at(s->memo, e) = r;
-	*ir_memo_at(s->memo, r) = r;
+	if (r != e)
+		*ir_memo_at(s->memo, r) = r;
 	return r;
 }
 
@@ -199,6 +204,8 @@ const Expr *simplify_whole(Simp *s, const Expr *e)
 const Expr *ir_simplify(Ir *ir, const Expr *e, const Range *env)
 {
 	IntervalCache cache;
+	if (e->op == IR_INT || e->op == IR_FLOAT)
+		return e;
 	memset(cache.e, 0, sizeof cache.e);
 	Simp s = { ir, env, ir_memo_begin(ir), &cache, FUEL };
 	e = simplify_whole(&s, e);

@@ -97,9 +97,11 @@ void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg)
 	ir_each_place((Stmt *)s, each_at, &each); /* each_at writes nothing */
 }
 
-/* A set of nodes: a small table that moves to an arena of its own when it fills up. */
+enum { SMALL = 64, LARGE = 256 };
+
+/* A set of nodes: a small table that moves to a larger one when it fills up, then to an arena of its own. */
 typedef struct Seen {
-	const Expr *small[64];
+	const Expr *small[SMALL], *large[LARGE];
 	const Expr **slot;
 	size_t cap, used;
 	Arena *arena;
@@ -109,7 +111,7 @@ static void seen_init(Seen *s)
 {
 	memset(s->small, 0, sizeof s->small);
 	s->slot = s->small;
-	s->cap = 64;
+	s->cap = SMALL;
 	s->used = 0;
 	s->arena = NULL;
 }
@@ -130,14 +132,16 @@ static bool seen_add(Seen *s, const Expr *e)
 	*at = e;
 	if (2 * ++s->used <= s->cap)
 		return true;
-	if (s->arena == NULL)
+	size_t cap = s->cap == SMALL ? LARGE : s->cap * 4;
+	if (cap > LARGE && s->arena == NULL)
 		s->arena = arena_new();
-	const Expr **wide = arena_array(s->arena, const Expr *, s->cap * 4);
+	const Expr **wide = s->arena != NULL ? arena_array(s->arena, const Expr *, cap)
+	                                     : memset(s->large, 0, sizeof s->large);
 	for (size_t i = 0; i < s->cap; i++)
 		if (s->slot[i] != NULL)
-			*seen_slot(wide, s->cap * 4, s->slot[i]) = s->slot[i];
+			*seen_slot(wide, cap, s->slot[i]) = s->slot[i];
 	s->slot = wide;
-	s->cap *= 4;
+	s->cap = cap;
 	return true;
 }
 
