@@ -17,9 +17,16 @@ static double relative(const MsgCompared *c)
 	return c->max_want > 0 ? c->max_error / c->max_want : c->max_error;
 }
 
-static bool agrees(const Local *m, const MsgCompared *c)
+/* Of a few roundings to a half, for what is in the task between its calls is rounded too: f16 has 11 digits, bf16 has 8. */
+static double tolerance_of(const Local *m, const RefOut *o)
 {
-	return c->nbad == 0 && relative(c) <= m->o.tolerance;
+	double halves = o->buf.type.bits != 16 ? 0 : o->buf.type.kind == DT_FLOAT ? 0x1p-9 : o->buf.type.kind == DT_BFLOAT ? 0x1p-6 : 0;
+	return fmax(m->o.tolerance, halves);
+}
+
+static bool agrees(const Local *m, const MsgCompared *c, const RefOut *o)
+{
+	return c->nbad == 0 && relative(c) <= tolerance_of(m, o);
 }
 
 static void note_error(Job *j, double error)
@@ -51,11 +58,11 @@ Verdict verdict_of_check(const Local *m, Job *j)
 		const RefOut *o = &j->ref->out.at[k];
 		const MsgCompared *asked = c++, *all = o->points > 0 ? c++ : asked;
 		note_error(j, relative(asked));
-		if (!agrees(m, asked))
+		if (!agrees(m, asked, o))
 			return wrong(j, asked, o);
 		if (all->nleft > 0) /* whatever it is compared with */
 			return wrong(j, all, o);
-		if (o->whole != NULL && !agrees(m, all) && v == VERDICT_GOOD) {
+		if (o->whole != NULL && !agrees(m, all, o) && v == VERDICT_GOOD) {
 			v = VERDICT_DISPUTED;
 			j->disputed = (int)k;
 			j->element = (int64_t)all->worst;
@@ -72,11 +79,11 @@ Verdict verdict_of_check(const Local *m, Job *j)
 }
 
 /* Whether two values are equal, within the tolerance of a size. */
-static bool close_to(const Local *m, double a, double b, double size)
+static bool close_to(double tolerance, double a, double b, double size)
 {
 	if (!isfinite(a) || !isfinite(b))
 		return (isnan(a) && isnan(b)) || a == b;
-	return fabs(a - b) <= m->o.tolerance * size;
+	return fabs(a - b) <= tolerance * size;
 }
 
 static double largest(const RefOut *o, DlcDataType t)
@@ -96,13 +103,13 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	double size = largest(o, t), oracle = element_value(t, j->data.at[0].bytes, 0),
 	       got = element_value(t, j->data.at[1].bytes, 0),
 	       whole = element_value(t, o->whole, j->element);
-	if (!close_to(m, got, oracle, size)) {
+	if (!close_to(tolerance_of(m, o), got, oracle, size)) {
 		note_error(j, fabs(got - oracle) / size);
 		snprintf(j->result.detail, sizeof j->result.detail, "element %lld of output %s is %.6g, not %.6g",
 			(long long)j->element, o->buf.name, got, oracle);
 		return VERDICT_WRONG;
 	}
-	if (close_to(m, whole, oracle, size))
+	if (close_to(tolerance_of(m, o), whole, oracle, size))
 		return VERDICT_GOOD; /* each half a tolerance off */
 	for (size_t k = 0; k < j->ref->out.n; k++) /* the one before was wrong where nobody had looked */
 		if (j->ref->out.at[k].points > 0)

@@ -388,6 +388,26 @@ START_TEST(the_oracle_and_the_naive_form_agree)
 }
 END_TEST
 
+/* The last digit of a half is anybody's, that before it is not. */
+START_TEST(halves_are_compared_as_halves)
+{
+	Lab lab = open_lab();
+	Err err = { 0 };
+	const char *type = _i == 0 ? "f16" : "bf16", *near = _i == 0 ? "1.0005" : "1.004", *far = _i == 0 ? "1.01" : "1.05";
+	char *dag = arena_printf(lab.arena, "dag t\nin x: %s[40,32]\ny: %s[40,32] = sigmoid(x)\nout y\n", type, type);
+	MeasureRef *ref = measure_reference(lab.m, task_of(&lab, dag), 3, &err);
+	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
+	for (int k = 0; k < 2; k++) {
+		MeasureResult r = measure_text(&lab, ref, arena_printf(lab.arena,
+			"fn k(v0: in %s[40, 32], v1: out %s[40, 32]) {\n\tfor i in 0..40 {\n\t\tfor j in 0..32 {\n"
+			"\t\t\tv1[i, j] = %s(sigmoid(f32(v0[i, j])) * %s)\n\t\t}\n\t}\n}\n",
+			type, type, type, k == 0 ? near : far));
+		ck_assert_msg(r.status == (k == 0 ? RUN_OK : RUN_WRONG_RESULT), "%s: %s", run_status_text(r.status), r.detail);
+	}
+	close_lab(&lab);
+}
+END_TEST
+
 #define BIG "dag t\nin x: f32[1,24,240,240]:NCHW16c\ny: f32[1,24,240,240]:NCHW16c = relu(x)\nout y\n"
 #define BLOCKED "map (n, c, h, w) -> [n : 1, c / 16 : 2, h : 240, w : 240, c % 16 : 16]"
 #define BIG_FN "fn k(v0: in f32[1, 24, 240, 240] " BLOCKED ", v1: out f32[1, 24, 240, 240] " BLOCKED ") {\n"
@@ -551,6 +571,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, a_task_has_as_many_tensors_as_it_likes);
 	tcase_add_test(tc, tasks_do_not_overwrite_each_other);
 	tcase_add_loop_test(tc, the_oracle_and_the_naive_form_agree, 0, LEN(tasks));
+	tcase_add_loop_test(tc, halves_are_compared_as_halves, 0, 2);
 	tcase_add_loop_test(tc, errors_are_found_where_no_point_is, 0, LEN(strays));
 	tcase_add_test(tc, a_candidate_that_spills_is_not_run);
 	tcase_add_test(tc, threads_share_a_candidate);
