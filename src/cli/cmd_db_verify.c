@@ -88,18 +88,25 @@ static bool take_task(const DbTask *t, void *arg)
 
 /* ---- children */
 
-/* The target of a record, if its code runs here: --target's with the threads of the record. */
-static bool target_here(Verify *v, Hash id)
+/* --target with so many threads, if its code runs here. */
+static bool open_target(Verify *v, int threads, Err *err)
 {
 	Target host;
 	size_t n;
 	const char *const *dirs = place_targets(v->arena, &n);
-	int threads = db_target_threads(v->db, id, v->arena);
 	target_host(&host, 1);
-	if (threads < 1 || !target_resolve(&v->target, args_text(v->args, "target", "host"), threads, dirs, n, NULL))
+	return target_resolve(&v->target, args_text(v->args, "target", "host"), threads, dirs, n, err) &&
+		target_runs_on(&v->target, &host, err);
+}
+
+/* Whether a record's target is --target with the threads of the record. */
+static bool target_here(Verify *v, Hash id)
+{
+	int threads = db_target_threads(v->db, id, v->arena);
+	if (threads < 1 || !open_target(v, threads, NULL))
 		return false;
 	Hash mine = target_id(&v->target);
-	return memcmp(&mine, &id, sizeof id) == 0 && target_runs_on(&v->target, &host, NULL);
+	return memcmp(&mine, &id, sizeof id) == 0;
 }
 
 static bool open_children(Verify *v)
@@ -268,6 +275,8 @@ static bool run_verify(const Args *args, Err *err)
 	struct sigaction stop = { .sa_handler = on_stop };
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
+	if (!open_target(&v, 1, err))
+		return false;
 	v.db = db_operand(args, args_given(args, "retract") ? DB_WRITE : DB_READ, err);
 	bool ok = v.db != NULL;
 	if (ok && args_operand(args, 1) != NULL) {

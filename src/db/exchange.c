@@ -1,6 +1,6 @@
 /*
- * Lines out and in.  Merging is a union of immutable records, so order and duplication do not matter,
- * except that a line comes after those it names.
+ * Lines out and in.  Merging is a union of immutable records, so order and duplication do not matter.  An export
+ * prints what a line names before it; an import tries lines again, of the same text, that came too early.
  *
  * An import takes batches: lines are read and checked while nothing is locked, then stored in one transaction,
  * runs in the order of their ids, so that the index of ids is filled from one end to the other.  Tuners can write
@@ -10,6 +10,7 @@
 #include "db/sql.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ typedef struct Line {
 	const char *refused;   /* NULL: it is a record */
 	const RunRecord *run;  /* NULL: it is ... */
 	const Record *other;
+	bool early;            /* what it names is not there yet */
 } Line;
 typedef VEC(Line) Lines;
 
@@ -54,6 +56,9 @@ typedef struct Import {
 	const char *name;
 	ImportCount *count;
 	Err *err;
+	Arena *arena;
+	Lines *early; /* to be tried again; NULL: nothing will come */
+	int *told;    /* the number of the line that count->first tells of; 0: of another text */
 } Import;
 
 static const char *place_of(const Import *in, const Line *l, char place[256])
@@ -114,16 +119,24 @@ static bool check_names(const Import *in, Arena *a, Line *l, Err *why, Err *fail
 			*in->err = *failed;
 		return false;
 	}
-	err_at(why, place_of(in, l, place));
-	l->refused = sentence(a, why);
+	l->early = in->early != NULL;
+	if (l->early) {
+		vec_push(in->arena, in->early, *l);
+	} else {
+		err_at(why, place_of(in, l, place));
+		l->refused = sentence(a, why);
+	}
 	*why = (Err){ 0 };
 	return true;
 }
 
 static void refuse(const Import *in, const Line *l)
 {
-	if (in->count->refused++ == 0)
+	in->count->refused++;
+	if (l->number < *in->told) {
+		*in->told = l->number;
 		snprintf(in->count->first, sizeof in->count->first, "%s", l->refused);
+	}
 }
 
 static bool store(const Import *in, const Line *l)
@@ -170,6 +183,8 @@ static bool store_lines(const Import *in, Arena *a, Lines *lines)
 			return false;
 		if (l->refused != NULL)
 			refuse(in, l);
+		else if (l->early)
+			continue;
 		else if (l->run != NULL)
 			run[runs++] = l;
 		else if (!store(in, l))
@@ -189,11 +204,43 @@ static bool store_batch(const Import *in, Arena *a, Lines *lines)
 	return false;
 }
 
+/* A batch of lines that came too early, read anew. */
+static bool try_again(const Import *in, const Line *line, size_t n)
+{
+	Arena *a = arena_new();
+	Lines lines = { 0 };
+	for (size_t i = 0; i < n; i++) {
+		Line l = { .text = line[i].text, .n = line[i].n, .number = line[i].number };
+		read_line(in, a, &l);
+		vec_push(a, &lines, l);
+	}
+	bool ok = store_batch(in, a, &lines);
+	arena_free(a);
+	return ok;
+}
+
+/* Again and again; when a round has brought nothing, the next one refuses what is left. */
+static bool import_early(Import *in, Lines early)
+{
+	enum { LINES = 10000 };
+	bool ok = true, more = true;
+	while (ok && early.n > 0) {
+		Lines left = { 0 };
+		in->early = more ? &left : NULL;
+		for (size_t i = 0; ok && i < early.n; i += LINES)
+			ok = try_again(in, early.at + i, early.n - i < LINES ? early.n - i : LINES);
+		more = left.n < early.n;
+		early = left;
+	}
+	return ok;
+}
+
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err)
 {
-	Import in = { db, name, count, err };
+	Lines early = { 0 };
+	int number = 1, told = count->refused > 0 ? 0 : INT_MAX;
+	Import in = { db, name, count, err, arena_new(), &early, &told };
 	bool ok = true;
-	int number = 1;
 	for (size_t at = 0; at < n && ok;) {
 		Arena *a = arena_new();
 		Lines lines = { 0 };
@@ -201,5 +248,7 @@ bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount
 		ok = lines.n == 0 || store_batch(&in, a, &lines);
 		arena_free(a);
 	}
+	ok = ok && import_early(&in, early);
+	arena_free(in.arena);
 	return ok;
 }

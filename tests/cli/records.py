@@ -113,6 +113,27 @@ def empty_databases():
     db("best", TMP + "/empty.sqlite", "12", want=3)
     assert compiled(TMP + "/empty.sqlite")[0]["hits"]["exact"] == 0
 
+def any_order():
+    """A log's lines may come in any order and again; what names a record that never comes is skipped, with its line."""
+    text = lines(DB)
+    run_line = next(l for l in text if '"kind":"run"' in l)
+    text.append(seal({"kind": "retraction", "run": json.loads(run_line)["id"], "reason": "try"}))
+    for seed in range(3):
+        mixed = text + text[:20]
+        random.Random(seed).shuffle(mixed)
+        open(TMP + "/mixed.jsonl", "w").write("\n".join(mixed) + "\n")
+        path = f"{TMP}/mixed{seed}.sqlite"
+        assert db("import", path, TMP + "/mixed.jsonl").stdout == f"{len(text)} new, 20 known, 0 skipped\n"
+        assert sorted(lines(path)) == sorted(text)
+        db("check", path)
+    env = json.loads(run_line)["environment"]
+    some = [l for l in reversed(text) if json.loads(l)["id"] != env]
+    runs = sum('"kind":"run"' in l for l in text)
+    p = db("import", TMP + "/some.sqlite", "-", input="\n".join(some))
+    assert p.stdout == f"{len(some) - runs - 1} new, 0 known, {runs + 1} skipped\n", p.stdout
+    assert re.search(r"skipped \d+ lines; the first: -:\d+: the r.* names a record that is not there", p.stderr), p.stderr
+    assert db("import", TMP + "/some.sqlite", TMP + "/mixed.jsonl").stdout.endswith(" 0 skipped\n")
+
 def what_there_is_to_tune():
     """dlc show --stage=tasks --json has the promised keys; --stage=space the knobs and their defaults."""
     keys = {"key", "op", "weight", "flops", "bytes", "space", "valid_percent", "best_ms", "default_ms", "direct_roof_percent", "bound"}
@@ -304,7 +325,7 @@ def damage():
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
 failed = 0
-for check in (the_verbs, prefixes, empty_databases, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, damage):
+for check in (the_verbs, prefixes, empty_databases, any_order, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, damage):
     start = time.time()
     try:
         check()

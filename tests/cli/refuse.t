@@ -99,6 +99,17 @@ no lock
 ! dlc: --lock: excludes --unscheduled
 ! see dlc compile --help
 
+# A target that there is not, or that this machine is not.
+
+$ dlc db verify small.sqlite --target=toaster
+! dlc: toaster: there is no such target; there are: ...
+! see dlc db verify --help
+[exit 2]
+
+$ case $(uname -m) in aarch64) t=x86-64-v4 ;; *) t=cortex-a72 ;; esac; dlc db verify small.sqlite --target=$t
+! dlc: ...
+[exit 3]
+
 # Options that would not be looked at, and a search that there is not: told before a database is made.
 
 $ dlc tune squeezenet1_1 --search=frobnicate --tuning-db=new.sqlite
