@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define DRIFT 1.15 /* times: more than a core's own clock moves */
 enum { HEAD = 5 /* lines that are no tasks */, EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24, COLUMNS = 80 /* of a terminal that does not say */,
 	BESIDE = 54 /* columns of a row beside its op */, LEAST_OP = 12, MOST_OP = 38 };
 
@@ -239,8 +240,18 @@ static void print_json(const Screen *s, const TuneState *t)
 	json_set(a, v, "network_ms", number(a, t->network_ms));
 	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
 	json_set(a, v, "default_network_ms", number(a, t->default_network_ms));
+	json_set(a, v, "fma_probe_gflops_least", number(a, t->probe_gflops[0]));
+	json_set(a, v, "fma_probe_gflops_most", number(a, t->probe_gflops[1]));
 	json_write(&out, v);
 	puts(text_str(&out));
+}
+
+/* Times of a machine whose speed changes are compared as they are: only races meet its moods alike. */
+static void report_drift(const TuneState *t)
+{
+	if (t->probe_gflops[0] * DRIFT < t->probe_gflops[1])
+		fprintf(stderr, "dlc: other work changed this machine's speed meanwhile: the FMA probe reached %.0f to %.0f GFLOP/s\n",
+			t->probe_gflops[0], t->probe_gflops[1]);
 }
 
 /* Records that cannot be true, or whose schedules are none. */
@@ -260,6 +271,7 @@ void screen_end(Screen *s, const TuneState *t)
 	if (!s->json)
 		draw(s, t, t->ntask);
 	report_left_out(t);
+	report_drift(t);
 	if (t->network_why[0] != 0)
 		fprintf(stderr, "dlc: the network was not measured: %s", t->network_why);
 	if (s->json)

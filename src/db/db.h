@@ -42,6 +42,7 @@ typedef struct RunRecord {
 	int64_t max_err_e9; /* max |a-b| / max |ref|, times 1e9; -1: not verified */
 	const char *detail; /* why it failed; "" */
 	int64_t seq;        /* order within the session */
+	int64_t probe_mflops; /* what the FMA probe reached before it, on as many threads; 0: not known */
 } RunRecord;
 
 typedef struct SessionInfo {
@@ -49,6 +50,7 @@ typedef struct SessionInfo {
 	const char *search; /* name of the strategy */
 	const char *model;
 	int64_t seed, started_s; /* seconds since 1970 */
+	const char *method; /* measure_method; NULL: not known */
 } SessionInfo;
 
 /* Each stores the record if it is new, and gives its id; what a run names must be there. */

@@ -96,6 +96,15 @@ static Hash seal_around(const char *line, size_t n, const char *id, size_t idlen
 	return hash_end(&s);
 }
 
+/* Lines of older versions have none. */
+static bool read_probe(Reader *r, int64_t *out)
+{
+	static const char key[] = ",\"probe_mflops\":";
+	size_t n = sizeof key - 1;
+	*out = 0;
+	return (size_t)(r->end - r->at) < n || memcmp(r->at, key, n) != 0 || read_int(r, key, 0, out);
+}
+
 bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
 {
 	enum { ID = sizeof "\"id\":\"\"," - 1 + 32 };
@@ -109,7 +118,7 @@ bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
 		!read_int(&r, ",\"mad_ns\":", 0, &out->mad_ns) ||
 		!read_int(&r, ",\"max_err_e9\":", -1, &out->max_err_e9) ||
 		!read_int(&r, ",\"median_ns\":", 0, &out->median_ns) || !read_int(&r, ",\"min_ns\":", 0, &out->min_ns) ||
-		!read_int(&r, ",\"samples\":", 0, &out->samples) || !read_int(&r, ",\"seq\":", 0, &out->seq) ||
+		!read_probe(&r, &out->probe_mflops) || !read_int(&r, ",\"samples\":", 0, &out->samples) || !read_int(&r, ",\"seq\":", 0, &out->seq) ||
 		!read_hash(&r, ",\"session\":\"", &out->session) || !read_text(&r, ",\"status\":\"", &status) ||
 		!read_hash(&r, ",\"target\":\"", &out->target) || !read_text(&r, ",\"trace\":\"", &out->trace) ||
 		!read_hash(&r, ",\"workload\":\"", &out->workload) || !skip(&r, "}") || r.at != r.end)

@@ -82,6 +82,8 @@ bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err)
 	json_set(a, o, "tool", json_new_plain(a, s->tool, RECORD_WORD));
 	json_set(a, o, "search", json_new_plain(a, s->search, RECORD_WORD));
 	json_set(a, o, "model", json_new_plain(a, s->model, RECORD_TEXT));
+	if (s->method != NULL)
+		json_set(a, o, "method", json_new_plain(a, s->method, RECORD_TEXT));
 	json_set(a, o, "seed", json_new_int(a, s->seed));
 	json_set(a, o, "started_s", json_new_int(a, started < 0 ? 0 : started < RECORD_SECONDS ? started : RECORD_SECONDS));
 	bool ok = put_object(db, a, RECORD_SESSION, o, id, err);

@@ -105,6 +105,7 @@ static bool check_fields(const Record *r, Err *err)
 	case RECORD_SESSION:
 		return check_text(o, "tool", RECORD_WORD, err) && check_text(o, "search", RECORD_WORD, err) &&
 			check_text(o, "model", RECORD_TEXT, err) &&
+			(json_find(o, "method") == NULL || check_text(o, "method", RECORD_TEXT, err)) &&
 			json_int(o, "started_s", 0, RECORD_SECONDS, &i, err);
 	case RECORD_RUN: return record_to_run(r, &run, err);
 	case RECORD_RETRACTION: return record_hash(o, "run", &h, err) && check_text(o, "reason", RECORD_TEXT, err);
@@ -178,6 +179,8 @@ Json *record_from_run(Arena *a, const RunRecord *run)
 	json_set(a, o, "max_err_e9", json_new_int(a, run->max_err_e9));
 	json_set(a, o, "detail", json_new_plain(a, run->detail != NULL ? run->detail : "", RECORD_TEXT));
 	json_set(a, o, "seq", json_new_int(a, run->seq));
+	if (run->probe_mflops > 0)
+		json_set(a, o, "probe_mflops", json_new_int(a, run->probe_mflops));
 	return o;
 }
 
@@ -186,7 +189,7 @@ bool record_run_fits(const RunRecord *run)
 	const int64_t most = INT64_C(1) << 50, samples = INT64_C(1) << 40;
 	return (run->status != RUN_OK || (run->median_ns >= 1 && run->samples >= 1)) && run->samples <= samples &&
 		run->median_ns <= most && run->min_ns <= most && run->mad_ns <= most && run->compile_ns <= most &&
-		run->max_err_e9 <= most && run->seq <= most && strlen(run->trace) <= 64 << 10;
+		run->max_err_e9 <= most && run->seq <= most && run->probe_mflops <= most && strlen(run->trace) <= 64 << 10;
 }
 
 bool record_verified(const RunRecord *run)
@@ -211,7 +214,8 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err)
 		!json_int(o, "compile_ns", 0, most, &out->compile_ns, err) ||
 		!json_int(o, "samples", 0, INT64_C(1) << 40, &out->samples, err) ||
 		!json_int(o, "max_err_e9", -1, most, &out->max_err_e9, err) ||
-		!json_int(o, "seq", 0, most, &out->seq, err))
+		!json_int(o, "seq", 0, most, &out->seq, err) ||
+		(json_find(o, "probe_mflops") != NULL && !json_int(o, "probe_mflops", 0, most, &out->probe_mflops, err)))
 		return false;
 	if (!run_status_parse(status, &out->status))
 		return json_fail(json_find(o, "status"), err, "\"%.40s\" is no status", status);

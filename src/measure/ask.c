@@ -361,7 +361,8 @@ void ask_network(Local *m, Job *j, Msg *msg)
 
 void ask_probe(Local *m, Job *j, Msg *msg)
 {
-	for (int more = 0; more < 2; more++) {
+	int last = m->cores > (uint32_t)m->o.threads; /* without another core there is none to spare */
+	for (int more = 0; more <= last; more++) {
 		MsgProbe f = { .threads = (uint64_t)(m->o.threads + more) };
 		ask(m, j, msg, MSG_PROBE, &f, NULL, 0);
 	}

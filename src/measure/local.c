@@ -294,7 +294,10 @@ static void cold(Measure *base, int64_t bytes)
 	local_of(base)->cold_bytes = bytes;
 }
 
-static const MeasureWay way = { local_reference, submit, wait, local_race, turn, pending, cancel, network, cold, close_all };
+static const MeasureWay way = {
+	"1: wall clock of a child that kept its processor; constants and code cold, inputs warm; median of 15 calls, in a "
+	"race of 21 each in turns; less of slow ones",
+	local_reference, submit, wait, local_race, turn, pending, cancel, network, cold, close_all };
 
 /* libuv takes this many for its loop, and aborts where it gets none for its first pipe. */
 static bool descriptors_left(void)

@@ -38,7 +38,8 @@ struct Local {
 	bool spare;         /* the last probe showed a core to spare for builders */
 	uint64_t probed_ns; /* when; 0: never */
 	uint32_t cores;     /* the runner's */
-	double gflops[2];   /* of threads, of one more; while probing */
+	double gflops[2];   /* of threads, of one more: the last probe */
+	int probes;         /* of it that have come */
 	bool paused;        /* builders */
 	int nref, pending;
 	uint64_t serial;

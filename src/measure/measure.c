@@ -1,6 +1,11 @@
 /* The front of every Measure: hands each call to its way. */
 #include "measure/measure.h"
 
+const char *measure_method(const Measure *m)
+{
+	return m->way->method;
+}
+
 MeasureRef *measure_reference(Measure *m, const Task *task, uint64_t seed, Err *err)
 {
 	return m->way->reference(m, task, seed, err);

@@ -47,12 +47,14 @@ typedef struct MeasureResult {
 	RunStatus status;
 	bool pruned;
 	int64_t median_ns, min_ns, mad_ns, compile_ns, samples, max_err_e9;
+	int64_t probe_mflops; /* of the FMA probe, some seconds before at most; 0: there was none */
 	char detail[160];
 	void *user;
 } MeasureResult;
 
 /* A way to measure: one function for each of measure_NAME below. */
 typedef struct MeasureWay {
+	const char *method;
 	MeasureRef *(*reference)(Measure *m, const Task *task, uint64_t seed, Err *err);
 	bool (*submit)(Measure *m, const MeasureJob *job, Err *err);
 	bool (*wait)(Measure *m, int ms, MeasureResult *out);
@@ -68,6 +70,9 @@ typedef struct MeasureWay {
 struct Measure {
 	const MeasureWay *way;
 };
+
+/* How it measures, for the record: changes when times of before and after cannot be compared. */
+const char *measure_method(const Measure *m);
 
 /* The options' texts are borrowed until measure_close. SIGPIPE is ignored meanwhile. */
 Measure *measure_open(const MeasureOptions *o, Err *err);

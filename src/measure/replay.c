@@ -162,7 +162,7 @@ static void close_replay(Measure *base)
 	arena_free(((Replay *)base)->arena);
 }
 
-static const MeasureWay way = { reference, submit, wait, race, turn, pending, cancel, network, cold, close_replay };
+static const MeasureWay way = { "a recording", reference, submit, wait, race, turn, pending, cancel, network, cold, close_replay };
 
 Measure *measure_replay(Db *db, Hash target, int codegen_epoch)
 {

@@ -22,6 +22,7 @@ static void finish(Local *m, RunStatus status, const char *detail)
 {
 	Job *j = m->running;
 	m->running = NULL;
+	j->result.probe_mflops = (int64_t)(m->gflops[0] * 1000);
 	child_deadline(&m->runner, -1);
 	local_pause(m, false);
 	job_done(m, j, status, detail);
@@ -173,10 +174,9 @@ static void take_refusal(Job *j, RunStatus status, const char *text, size_t n)
 
 static void take_probe(Local *m, double gflops)
 {
-	m->gflops[0] = m->gflops[1];
-	m->gflops[1] = gflops;
-	double threads = m->o.threads, fair = m->gflops[0] * (threads + 1) / threads;
-	m->spare = m->gflops[1] * 2 >= SPARE * fair;
+	double threads = m->o.threads;
+	m->gflops[m->probes++ % 2] = gflops;
+	m->spare = m->probes == 2 && m->gflops[1] * 2 >= SPARE * m->gflops[0] * (threads + 1) / threads;
 }
 
 static void take_answer(Local *m, Job *j, const MsgView *msg)
@@ -278,11 +278,10 @@ static bool open_runner(Local *m, Job *j)
 	return false;
 }
 
-/* Whether there is a core for builders changes with what else the machine does. */
+/* How fast the machine is, and whether there is a core for builders, changes with what else it does. */
 static bool probe_is_old(const Local *m)
 {
-	return m->cores > (uint32_t)m->o.threads &&
-		(m->probed_ns == 0 || uv_hrtime() - m->probed_ns > PROBE_EVERY_NS);
+	return m->probed_ns == 0 || uv_hrtime() - m->probed_ns > PROBE_EVERY_NS;
 }
 
 void runner_start(Local *m, Job *j)
@@ -291,8 +290,9 @@ void runner_start(Local *m, Job *j)
 		return;
 	Msg msg = { 0 };
 	m->running = j;
-	if (j->kind == JOB_CANDIDATE && probe_is_old(m)) {
+	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && probe_is_old(m)) {
 		m->probed_ns = uv_hrtime();
+		m->probes = 0;
 		m->spare = false; /* nothing runs beside the probe */
 		local_pause(m, true);
 		ask_probe(m, j, &msg);

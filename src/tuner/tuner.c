@@ -87,7 +87,8 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 		.search = search,
 		.model = t->o->model,
 		.seed = (int64_t)(t->o->seed & INT64_MAX),
-		.started_s = t->o->started_s };
+		.started_s = t->o->started_s,
+		.method = measure_method(t->o->measure) };
 	for (int i = 0; i < t->state->ntask; i++)
 		if (!db_put_task(t->o->db, t->run[i].task, err))
 			return false;
@@ -200,6 +201,14 @@ static bool fill(Tuner *t, Err *err)
 
 /* ---- results ---- */
 
+static void note_probe(TuneState *s, double gflops)
+{
+	if (gflops <= 0)
+		return;
+	s->probe_gflops[0] = s->probe_gflops[0] > 0 ? fmin(s->probe_gflops[0], gflops) : gflops;
+	s->probe_gflops[1] = fmax(s->probe_gflops[1], gflops);
+}
+
 bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m, Err *err)
 {
 	RunRecord run = { .workload = r->task->id,
@@ -215,7 +224,8 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 		.samples = m->samples,
 		.max_err_e9 = m->max_err_e9,
 		.detail = m->detail,
-		.seq = t->seq++ };
+		.seq = t->seq++,
+		.probe_mflops = m->probe_mflops };
 	bool ok = m->status == RUN_OK, stored = db_put_run(t->o->db, &run, err);
 	r->state->trials++;
 	t->state->trials++;
@@ -223,6 +233,7 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 	t->state->failed += !ok;
 	t->state->status[m->status]++;
 	t->last_done_ms = tuner_now(t);
+	note_probe(t->state, (double)m->probe_mflops / 1000);
 	if (stored && t->o->on_trial != NULL)
 		t->o->on_trial(&run, r->task, t->o->arg);
 	return stored;

@@ -74,6 +74,7 @@ typedef struct TuneState {
 	int64_t trials, reused, failed, pruned, implausible, refused;
 	int64_t status[RUN_STATUS_COUNT]; /* of this run's trials */
 	int64_t limit; /* trials of this run; -1: not limited */
+	double probe_gflops[2]; /* the least and most that the FMA probe reached meanwhile; 0: none */
 	double seconds, candidates_per_s;
 	double tasks_ms, default_tasks_ms; /* weighted sums of best and default over the tasks that run, of ... */
 	int unmeasured, default_unmeasured; /* ... all but so many, which have none */

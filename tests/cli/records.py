@@ -203,6 +203,8 @@ def by_hand():
     out = [json.loads(l) for l in run("dlc-tune", *MODEL, "--tuning-db=" + path, f"--try={TMP}/t.trace", "--json").stdout.splitlines()]
     tried = json.loads(db("show", path, out[0]["trial"], "--json").stdout)
     assert out[1]["trials"] == 1 and tried["workload"] == task and tried["trace"] == rows("best", DB, task)[0]["trace"], tried
+    assert tried["probe_mflops"] > 0 and "wall clock" in json.loads(db("show", path, tried["session"], "--json").stdout)["method"]
+    assert 0 < out[1]["fma_probe_gflops_least"] <= out[1]["fma_probe_gflops_most"]
     steps = "".join(l for l in trace.splitlines(True) if not l.startswith(("#", "task")))
     run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", "--tasks=" + task[:10], input=steps)
     run("dlc-tune", *MODEL, "--tuning-db=" + path, "--try=-", input=steps, want=1) # for which task?

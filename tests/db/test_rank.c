@@ -269,7 +269,7 @@ static bool same_run(const RunRecord *a, const RunRecord *b)
 		memcmp(&a->env, &b->env, sizeof(Hash)) == 0 && strcmp(a->trace, b->trace) == 0 && a->status == b->status &&
 		a->median_ns == b->median_ns && a->min_ns == b->min_ns && a->mad_ns == b->mad_ns &&
 		a->compile_ns == b->compile_ns && a->samples == b->samples && a->max_err_e9 == b->max_err_e9 &&
-		strcmp(a->detail, b->detail) == 0 && a->seq == b->seq;
+		strcmp(a->detail, b->detail) == 0 && a->seq == b->seq && a->probe_mflops == b->probe_mflops;
 }
 
 /* What it takes, the other way takes and reads alike; `lines` resealed after a change of one byte. */
@@ -282,7 +282,7 @@ START_TEST(the_quick_reader_takes_no_more_than_the_other)
 		Err err = { 0 };
 		RunRecord r = { .trace = "split i 2\nvectorize \"i\\\n", .status = (RunStatus)rng_below(&rng, RUN_STATUS_COUNT),
 			.median_ns = (int64_t)rng_below(&rng, 3), .samples = (int64_t)rng_below(&rng, 2),
-			.max_err_e9 = (int64_t)rng_below(&rng, 3) - 1, .detail = "because", .seq = k };
+			.max_err_e9 = (int64_t)rng_below(&rng, 3) - 1, .detail = "because", .seq = k, .probe_mflops = (int64_t)rng_below(&rng, 2) * 240000 };
 		Hash id;
 		const char *sealed;
 		ck_assert(record_seal(w->arena, record_from_run(w->arena, &r), &id, &sealed, &err));

@@ -114,7 +114,7 @@ START_TEST(each_candidate_gets_its_status)
 			ck_assert_msg(r.status == candidates[k].status, "%s: %s (%s)", candidates[k].what,
 				run_status_text(r.status), r.detail);
 			if (r.status == RUN_OK)
-				ck_assert(r.median_ns > 0 && r.samples > 0 && r.max_err_e9 >= 0);
+				ck_assert(r.median_ns > 0 && r.samples > 0 && r.max_err_e9 >= 0 && r.probe_mflops > 0);
 		}
 	ck_assert_int_eq(measure_pending(lab.m), 0);
 	close_lab(&lab);
