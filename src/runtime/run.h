@@ -15,7 +15,7 @@ typedef struct RunHost {
 	void *arg;
 } RunHost;
 
-/* Results to stdout, the rest to stderr; returns the exit code of DESIGN section 1. */
+/* Results to stdout, the rest to stderr; returns the exit code (dlc-run(1)). */
 int run_main(int argc, char **argv, const RunHost *host);
 
 #endif
