@@ -108,6 +108,15 @@ static const Expr *both(Widen *w, const Expr *a, const Expr *b)
 	return ir_and(w->l->ir, to_lanes(w, a), to_lanes(w, b));
 }
 
+/* A store's own mask in lanes under another: what it loads is loaded where that one is true. */
+static const Expr *under(Widen *w, const Expr *own, const Expr *mask)
+{
+	if (own == NULL || mask == NULL || !lower_has_load(own))
+		return both(w, own, mask);
+	own = to_lanes(w, own);
+	return ir_select(w->l->ir, to_lanes(w, mask), own, ir_const(w->l->ir, own->type, 0));
+}
+
 static bool vector_list(Widen *w, const Stmt *s, const Expr *mask, Stmt **out);
 
 static bool vector_store(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
@@ -143,7 +152,7 @@ static bool vector_store(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 		idx[r->store.dst.n++] =
 			ir_ramp(w->l->ir, ir_int(w->l->ir, 0), ir_int(w->l->ir, 1), w->lanes);
 	r->store.value = to_lanes(w, r->store.value);
-	r->store.mask = both(w, own_mask, mask);
+	r->store.mask = under(w, own_mask, mask);
 	if (r->store.mask != NULL)
 		r->store.mask = to_lanes(w, r->store.mask);
 	*out = r;
