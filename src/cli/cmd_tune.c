@@ -124,6 +124,17 @@ static bool finish(const Tuning *x, const TuneState *state, Err *err)
 	return true;
 }
 
+/* 48 random bits; none where the system has none to give. */
+static int64_t session_mark(void)
+{
+	unsigned char b[6];
+	int64_t mark = 0;
+	if (getentropy(b, sizeof b) == 0)
+		for (size_t k = 0; k < sizeof b; k++)
+			mark = mark << 8 | b[k];
+	return mark;
+}
+
 static void set_options(Tuning *x, Dag *dag)
 {
 	const Args *args = x->args;
@@ -143,6 +154,7 @@ static void set_options(Tuning *x, Dag *dag)
 		.effort = &efforts[args_int(args, "preset", EFFORT_normal)],
 		.model = args_operand(args, 0),
 		.started_s = (int64_t)time(NULL),
+		.mark = session_mark(),
 		.tasks = tasks,
 		.ntasks = (int)ntasks,
 		.trials = counted && !plus ? trials : -1,

@@ -51,6 +51,7 @@ typedef struct SessionInfo {
 	const char *model;
 	int64_t seed, started_s; /* seconds since 1970 */
 	const char *method; /* measure_method; NULL: not known */
+	int64_t mark; /* random: tells apart what began in the same second; 0: none */
 } SessionInfo;
 
 /* Each stores the record if it is new, and gives its id; what a run names must be there. */

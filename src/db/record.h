@@ -21,6 +21,7 @@ typedef enum {
 /* Bytes at most: of a line, of a name, of a sentence or path. */
 enum { RECORD_LINE = 1 << 20, RECORD_WORD = 200, RECORD_TEXT = 1000 };
 #define RECORD_SECONDS (INT64_C(1) << 40) /* since 1970, at most */
+#define RECORD_MARK ((INT64_C(1) << 48) - 1) /* of a session, at most */
 
 const char *record_kind_name(RecordKind k);
 

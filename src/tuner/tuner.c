@@ -88,7 +88,8 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 		.model = t->o->model,
 		.seed = (int64_t)(t->o->seed & INT64_MAX),
 		.started_s = t->o->started_s,
-		.method = measure_method(t->o->measure) };
+		.method = measure_method(t->o->measure),
+		.mark = t->o->mark };
 	for (int i = 0; i < t->state->ntask; i++)
 		if (!db_put_task(t->o->db, t->run[i].task, err))
 			return false;

@@ -36,6 +36,7 @@ typedef struct TuneOptions {
 	Roof roof;           /* what the machine gives; zeros: no roofs */
 	const char *model;   /* for the session record */
 	int64_t started_s;   /* seconds since 1970 */
+	int64_t mark;        /* of the session: SessionInfo */
 	const char *const *tasks; /* --tasks prefixes; NULL: all */
 	int ntasks;
 	int64_t trials;      /* over the whole model, reused ones included; -1: not limited */
