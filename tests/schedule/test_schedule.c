@@ -251,20 +251,27 @@ static const struct {
 		"prefetch v1.u wino.m m.o.o m.c 1\n" },
 };
 
-START_TEST(cold_weights_are_asked_for)
+/* The text of a workload's default trace, which replays. */
+static const char *default_trace(Arena *a, const char *dag)
 {
-	Arena *a = arena_new();
 	Err err = { 0 };
-	Task *task = task_of(a, asked[_i].dag);
+	Task *task = task_of(a, dag);
 	Target target = cpu(1);
 	Text out = { .arena = a };
 	Space *space = space_new(a, task, &target, &err);
 	Trace *t = space != NULL ? space_trace(space, space->first, a, &err) : NULL;
 	ck_assert_msg(t != NULL, "%s", err.text);
 	trace_print(&out, t);
-	const char *found = strstr(text_str(&out), asked[_i].step != NULL ? asked[_i].step : "prefetch");
-	ck_assert_msg((found != NULL) == (asked[_i].step != NULL), "%s", text_str(&out));
 	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text, text_str(&out));
+	return text_str(&out);
+}
+
+START_TEST(cold_weights_are_asked_for)
+{
+	Arena *a = arena_new();
+	const char *trace = default_trace(a, asked[_i].dag);
+	const char *found = strstr(trace, asked[_i].step != NULL ? asked[_i].step : "prefetch");
+	ck_assert_msg((found != NULL) == (asked[_i].step != NULL), "%s", trace);
 	arena_free(a);
 }
 END_TEST
@@ -286,15 +293,8 @@ static const struct {
 START_TEST(results_in_rows_come_from_lanes_of_channels)
 {
 	Arena *a = arena_new();
-	Err err = { 0 };
-	Task *task = task_of(a, sides[_i].dag);
-	Target target = cpu(1);
-	Text out = { .arena = a };
-	Space *space = space_new(a, task, &target, &err);
-	Trace *t = space != NULL ? space_trace(space, space->first, a, &err) : NULL;
-	ck_assert_msg(t != NULL, "%s", err.text);
-	trace_print(&out, t);
-	ck_assert_msg((strstr(text_str(&out), "pack c0 ") != NULL) == sides[_i].channels, "%s", text_str(&out));
+	const char *trace = default_trace(a, sides[_i].dag);
+	ck_assert_msg((strstr(trace, "pack c0 ") != NULL) == sides[_i].channels, "%s", trace);
 	arena_free(a);
 }
 END_TEST
