@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define DRIFT 1.15 /* times: more than a core's own clock moves */
+#define DRIFT 1.15 /* times: less is the probe's own scatter */
 enum { HEAD = 5 /* lines that are no tasks */, EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24, COLUMNS = 80 /* of a terminal that does not say */,
 	BESIDE = 54 /* columns of a row beside its op */, LEAST_OP = 12, MOST_OP = 38 };
 
@@ -250,7 +250,7 @@ static void print_json(const Screen *s, const TuneState *t)
 static void report_drift(const TuneState *t)
 {
 	if (t->probe_gflops[0] * DRIFT < t->probe_gflops[1])
-		fprintf(stderr, "dlc: other work changed this machine's speed meanwhile: the FMA probe reached %.0f to %.0f GFLOP/s\n",
+		fprintf(stderr, "dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to %.0f GFLOP/s\n",
 			t->probe_gflops[0], t->probe_gflops[1]);
 }
 

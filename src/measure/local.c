@@ -295,8 +295,8 @@ static void cold(Measure *base, int64_t bytes)
 }
 
 static const MeasureWay way = {
-	"1: wall clock of a child that kept its processor; constants and code cold, inputs warm; median of 15 calls, in a "
-	"race of 21 each in turns; less of slow ones",
+	"1: wall clock of a child that kept its processor; constants and code cold, inputs warm; median of calls, "
+	"of finalists' in turns",
 	local_reference, submit, wait, local_race, turn, pending, cancel, network, cold, close_all };
 
 /* libuv takes this many for its loop, and aborts where it gets none for its first pipe. */
