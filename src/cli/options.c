@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct Given {
 	VEC(const char *) text; /* the values as typed, all of them */
@@ -160,12 +161,16 @@ static bool set_choice(Given *g, const Option *o, const char *value, Err *err)
 	return true;
 }
 
+/* What a flag, or an OPT_FOLDER without a folder, has as its value. */
+static const char no_value[] = "";
+
 static bool set_value(Args *a, Given *g, const Option *o, const char *value, Err *err)
 {
 	vec_push(a->arena, &g->text, value);
 	switch (o->kind) {
-	case OPT_FLAG:
-	case OPT_MAYBE: return true;
+	case OPT_FLAG: return true;
+	case OPT_FOLDER:
+		return value == no_value || value[0] != 0 || bad_value(err, o, value, "a value that is not empty");
 	case OPT_TEXT:
 		return value[0] != 0 || bad_value(err, o, value, "a value that is not empty");
 	case OPT_INT:
@@ -219,6 +224,19 @@ static int find_letter(const Verb *v, char letter)
 	return -1;
 }
 
+/*
+ * Whether the word behind an OPT_FOLDER is its value: no operand is a folder, and none may follow the
+ * last that the verb takes.
+ */
+static bool is_folders_name(const Args *a, const char *word)
+{
+	struct stat st;
+	if (word == NULL)
+		return false;
+	bool all = a->verb->most >= 0 && a->operand.n >= (size_t)a->verb->most;
+	return (stat(word, &st) == 0 && S_ISDIR(st.st_mode)) || (all && word[0] != '-');
+}
+
 /* Takes the option at argv[*at] and, where it is a word of its own, its value behind it. */
 static bool take_option(Args *a, int argc, const char *const *argv, int *at, Err *err)
 {
@@ -239,8 +257,9 @@ static bool take_option(Args *a, int argc, const char *const *argv, int *at, Err
 	const Option *o = &a->verb->options[i];
 	if (o->kind == OPT_FLAG && value != NULL)
 		return bad_value(err, o, value, "no value");
-	if (o->kind == OPT_FLAG || (o->kind == OPT_MAYBE && value == NULL))
-		value = "";
+	bool maybe = o->kind == OPT_FOLDER && !is_folders_name(a, *at + 1 < argc ? argv[*at + 1] : NULL);
+	if (value == NULL && (o->kind == OPT_FLAG || maybe))
+		value = no_value;
 	if (value == NULL) {
 		if (*at + 1 >= argc) {
 			char place[96];

@@ -24,7 +24,7 @@
 typedef enum {
 	OPT_FLAG,
 	OPT_TEXT,
-	OPT_MAYBE,  /* a flag that may have a value, behind '=' only; "" without */
+	OPT_FOLDER, /* a folder or no value, "" then; `--opt DIR` where the operands are complete or DIR is there */
 	OPT_INT,    /* lo..hi */
 	OPT_TRIALS, /* N, or +N for N more: args_plus; lo..hi */
 	OPT_TIME,   /* 500ms, 60s, 10m, 2h; as milliseconds; lo..hi of those */

@@ -56,18 +56,43 @@ static bool is_hosts(const char *path)
 static DlcStatus run_once(DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
 {
 	DlcStatus s = dlc_instance_run(i, err);
-	if (s == DLC_OK && o->noutput == 0)
-		s = print_outputs(i, m, o->json, err);
-	return s == DLC_OK ? save_outputs(i, m, o, err) : s;
+	return s == DLC_OK && o->output.n == 0 ? print_outputs(i, m, o->json, err) : s;
+}
+
+enum { NOTE = 420 }; /* characters of a sentence for the user */
+
+/*
+ * What no --input gives is random if nothing is given at all, if --random says so, or if only time is
+ * asked for; a forgotten input is an error.  `note` is for the user, empty where there is none.
+ */
+static DlcStatus fill_forgotten(const Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+	char note[NOTE], DlcError *err)
+{
+	char list[NOTE - 60];
+	int n = feed_forgotten(f, i, m, list, sizeof list);
+	bool times = o->bench || o->profile;
+	note[0] = 0;
+	if (n == 0)
+		return DLC_OK;
+	if (o->input.n > 0 && !o->random && !times)
+		return runtime_fail(err, RUN_USAGE,
+			"no --input gives %s: give %s too, or --random for random numbers", list,
+			n > 1 ? "them" : "it");
+	if (o->input.n > 0)
+		snprintf(note, NOTE, "random from seed %lld: %s", (long long)o->seed, list);
+	else if (!times)
+		snprintf(note, NOTE, "all inputs were random, from seed %lld", (long long)o->seed);
+	return feed_random(f, i, m, (uint64_t)o->seed, err);
 }
 
 /* Runs or times the model on the inputs that the options name. */
-static DlcStatus run_fed(
-	Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
+static DlcStatus run_fed(Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+	const char *program, DlcError *err)
 {
+	char note[NOTE];
 	DlcStatus s = feed_options(f, i, m, o, err);
 	if (s == DLC_OK)
-		s = feed_random(f, i, m, o->seed, err);
+		s = fill_forgotten(f, i, m, o, note, err);
 	if (s != DLC_OK)
 		return s;
 	if (o->bench)
@@ -75,11 +100,16 @@ static DlcStatus run_fed(
 	else if (o->profile)
 		s = time_profile(i, m, o, err);
 	else
-		return run_once(i, m, o, err);
-	return s == DLC_OK ? save_outputs(i, m, o, err) : s;
+		s = run_once(i, m, o, err);
+	if (s == DLC_OK)
+		s = save_outputs(i, m, o, err);
+	if (s == DLC_OK && note[0] != 0)
+		fprintf(stderr, "%s: %s\n", program, note);
+	return s;
 }
 
-static DlcStatus run_model(const DlcModel *m, const RunOptions *o, DlcError *err)
+static DlcStatus run_model(
+	const DlcModel *m, const RunOptions *o, const char *program, DlcError *err)
 {
 	DlcInstance *i = NULL;
 	Feed f = { .n = 0 };
@@ -87,11 +117,11 @@ static DlcStatus run_model(const DlcModel *m, const RunOptions *o, DlcError *err
 	if (s == DLC_OK && o->check)
 		s = dlc_model_verify(m, err);
 	if (s == DLC_OK)
-		s = dlc_instance_open(m, o->threads, &i, err);
+		s = dlc_instance_open(m, (int)o->threads, &i, err);
 	if (s == DLC_OK && !feed_init(&f, m))
 		s = runtime_fail(err, DLC_NO_MEMORY, "no memory");
 	if (s == DLC_OK)
-		s = o->check ? check_folder(&f, i, m, o, err) : run_fed(&f, i, m, o, err);
+		s = o->check ? check_folder(&f, i, m, o, err) : run_fed(&f, i, m, o, program, err);
 	feed_free(&f);
 	dlc_instance_close(i);
 	return s;
@@ -109,14 +139,21 @@ int run_main(int argc, char **argv, const RunHost *host)
 		else
 			printf("%s %s\n", host->program, dlc_runtime_version());
 	} else if (s == DLC_OK) {
-		s = is_hosts(o.model) ? host->open(host->arg, o.model, &m, &err)
-		                      : dlc_model_open(o.model, &m, &err);
+		bool hosts = is_hosts(o.model);
+		s = hosts ? host->open(host->arg, o.model, &m, &err)
+		          : dlc_model_open(o.model, &m, &err);
+		if (s == DLC_OK && !hosts && o.compiling != NULL)
+			s = runtime_fail(&err, RUN_USAGE,
+				"--%s: %s is a bundle, which is compiled already: leave the option out, or name "
+				"the model", o.compiling, o.model);
 		if (s == DLC_OK)
-			s = run_model(m, &o, &err);
+			s = run_model(m, &o, host->program, &err);
 	}
 	if (s == DLC_OK && fflush(stdout) != 0)
 		s = runtime_fail(&err, DLC_SYSTEM, "standard output: %s", strerror(errno));
 	dlc_model_close(m);
 	run_options_free(&o);
+	if (s == RUN_REPORTED)
+		return -1;
 	return s == DLC_OK ? 0 : complain(host, s, &err);
 }

@@ -8,6 +8,9 @@
 
 #include "dlc/dlc_runtime.h"
 
+/* A host's status: it reports the failure itself. */
+#define RUN_REPORTED ((DlcStatus)101)
+
 typedef struct RunHost {
 	const char *program; /* as users type it: "dlc-run" */
 	/* Opens a model that is no bundle: a zoo name, an ONNX file.  `m` is closed by us. */
@@ -15,7 +18,7 @@ typedef struct RunHost {
 	void *arg;
 } RunHost;
 
-/* Results to stdout, the rest to stderr; returns the exit code (dlc-run(1)). */
+/* Results to stdout, the rest to stderr; returns the exit code (dlc-run(1)), -1 for RUN_REPORTED. */
 int run_main(int argc, char **argv, const RunHost *host);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "runtime/run_check.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -247,6 +248,9 @@ DlcStatus check_folder(
 			return s;
 		n++;
 	}
+	struct stat st;
+	if (stat(o->check_dir, &st) != 0)
+		return runtime_fail(err, DLC_BAD_FILE, "%s: %s", o->check_dir, strerror(errno));
 	if (n == 0)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
 			"%s has no test_data_set_0 and no output_0.pb", o->check_dir);

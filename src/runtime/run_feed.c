@@ -32,10 +32,13 @@ DlcStatus feed_random(
 		DlcStatus s = dlc_instance_tensor(i, DLC_INPUT, k, &t, err);
 		if (s != DLC_OK)
 			return s;
-		if (!element_known(t.dtype))
-			continue; /* stays zero */
-		bool real = t.dtype.code == 2 || t.dtype.code == 4;
 		const char *name = dlc_model_name(m, DLC_INPUT, k);
+		char text[TENSOR_TEXT];
+		if (!element_known(t.dtype))
+			return runtime_fail(err, DLC_BAD_ARGUMENT,
+				"input %s is %s, a type without random numbers: give it with --input", name,
+				tensor_print(&t, text));
+		bool real = t.dtype.code == 2 || t.dtype.code == 4;
 		/* Whole numbers may be indices: 0 and 1 are allowed almost everywhere. */
 		element_fill(t.dtype, t.data, tensor_count(&t),
 			seed ^ bundle_sum(name, strlen(name)), real ? -1 : 0, 1);
@@ -62,6 +65,30 @@ DlcStatus feed_array(Feed *f, DlcInstance *i, int index, const Array *a, DlcErro
 	free(f->owned[index]);
 	f->owned[index] = p;
 	return DLC_OK;
+}
+
+int feed_forgotten(const Feed *f, DlcInstance *i, const DlcModel *m, char *out, size_t size)
+{
+	enum { MORE = 24 }; /* room for " and N more" */
+	size_t at = 0;
+	int n = 0, named = 0;
+	out[0] = 0;
+	for (int k = 0; k < f->n; k++) {
+		char text[TENSOR_TEXT], one[2 * TENSOR_TEXT + 64];
+		DlcTensor t;
+		if (f->owned[k] != NULL || dlc_instance_tensor(i, DLC_INPUT, k, &t, NULL) != DLC_OK)
+			continue;
+		int len = snprintf(one, sizeof one, "%s%.60s %s", n > 0 ? ", " : "",
+			dlc_model_name(m, DLC_INPUT, k), tensor_print(&t, text));
+		if (named == n++ && at + (size_t)len + MORE < size) {
+			memcpy(out + at, one, (size_t)len + 1);
+			at += (size_t)len;
+			named++;
+		}
+	}
+	if (named < n)
+		snprintf(out + at, size - at, " and %d more", n - named);
+	return n;
 }
 
 DlcStatus no_such(const DlcModel *m, DlcRole role, const char *given, DlcError *err)
@@ -100,6 +127,16 @@ static DlcStatus add_file(DlcError *err, DlcStatus s, const char *path)
 	return runtime_fail(err, s, "%s: %.380s", path, why.text);
 }
 
+/* An input that --input gives: once. */
+static DlcStatus feed_given(
+	Feed *f, DlcInstance *i, const DlcModel *m, int index, const Array *a, DlcError *err)
+{
+	if (f->owned[index] != NULL)
+		return runtime_fail(err, RUN_USAGE, "input %s is given twice",
+			dlc_model_name(m, DLC_INPUT, index));
+	return feed_array(f, i, index, a, err);
+}
+
 /* All members of an .npz by their names, or one for input `index`. */
 static DlcStatus feed_npz(Feed *f, DlcInstance *i, const DlcModel *m, const unsigned char *bytes,
 	size_t size, int index, DlcError *err)
@@ -117,11 +154,14 @@ static DlcStatus feed_npz(Feed *f, DlcInstance *i, const DlcModel *m, const unsi
 		else if (index >= 0)
 			at = -1;
 		if (at >= 0) {
-			s = feed_array(f, i, at, &a, err);
+			s = feed_given(f, i, m, at, &a, err);
 			used++;
 		}
 		array_free(&a);
 	}
+	if (s == DLC_OK && used == 0 && index >= 0)
+		return runtime_fail(err, RUN_USAGE, "none of its %d arrays is called %s", n,
+			dlc_model_name(m, DLC_INPUT, index));
 	if (s == DLC_OK && used == 0)
 		return no_such(m, DLC_INPUT, "no array in it has the name of an input", err);
 	return s;
@@ -143,7 +183,7 @@ static DlcStatus feed_file(
 		Array a;
 		s = npy_parse(bytes, size, &a, err);
 		if (s == DLC_OK)
-			s = feed_array(f, i, index < 0 ? 0 : index, &a, err);
+			s = feed_given(f, i, m, index < 0 ? 0 : index, &a, err);
 	}
 	free(bytes);
 	return s == DLC_OK ? s : add_file(err, s, path);
@@ -153,10 +193,10 @@ DlcStatus feed_options(
 	Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
 {
 	DlcStatus s = DLC_OK;
-	for (int k = 0; k < o->ninput && s == DLC_OK; k++) {
+	for (int k = 0; k < o->input.n && s == DLC_OK; k++) {
 		int index;
-		const char *path = split_name(m, DLC_INPUT, o->input[k], &index);
-		s = index == -2 ? no_such(m, DLC_INPUT, o->input[k], err)
+		const char *path = split_name(m, DLC_INPUT, o->input.at[k], &index);
+		s = index == -2 ? no_such(m, DLC_INPUT, o->input.at[k], err)
 		                : feed_file(f, i, m, path, index, err);
 	}
 	return s;

@@ -1,8 +1,8 @@
 /*
- * The program dlc-run: run_main with a host that hands what is no bundle, or what asks for compiling,
- * over to the `dlc` program beside it, which compiles in memory.
+ * The program dlc-run: run_main with a host that hands what is no bundle over to the `dlc` program
+ * beside it, which compiles in memory.
  */
-#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,29 +55,22 @@ static DlcStatus hand_over(void *arg, const char *path, DlcModel **m, DlcError *
 		path);
 }
 
-/* Options that only a compiler has: the line is for `dlc run`, whatever the model is. */
-static bool compiles(int argc, char **argv)
+/* A file opened while 0, 1 or 2 is closed would become a standard stream, and get what is printed. */
+static void fill_streams(void)
 {
-	static const char *const option[] = { "--target", "--tuning-db", "--shape", "--batch", "--bind" };
-	for (int i = 1; i < argc; i++)
-		for (size_t k = 0; k < sizeof option / sizeof *option; k++) {
-			size_t n = strlen(option[k]);
-			if (strncmp(argv[i], option[k], n) == 0 && (argv[i][n] == 0 || argv[i][n] == '='))
-				return true;
-		}
-	return false;
+	int fd;
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
 }
 
 int main(int argc, char **argv)
 {
+	fill_streams();
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes fails as on a full disk */
 	Line line = { argc, argv };
-	DlcModel *none;
-	DlcError err = { 0 };
-	if (compiles(argc, argv) && hand_over(&line, argv[argc - 1], &none, &err) != DLC_OK) {
-		fprintf(stderr, "dlc-run: %s\n", err.text);
-		return 1;
-	}
 	RunHost host = { "dlc-run", hand_over, &line };
 	return run_main(argc, argv, &host);
 }

@@ -25,13 +25,39 @@ static bool is_npz(const char *path)
 	return n >= 4 && strcmp(path + n - 4, ".npz") == 0;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* The file of output k, where it would destroy the model, an input or another output. */
+static DlcStatus check_apart(const DlcModel *m, const RunOptions *o, int k, DlcError *err)
+{
+	int index;
+	struct stat st;
+	const char *path = split_name(m, DLC_OUTPUT, o->output.at[k], &index);
+	bool apart = !is_same_file(path, o->model);
+	for (int j = 0; j < o->input.n; j++)
+		apart = apart && !is_same_file(path, split_name(m, DLC_INPUT, o->input.at[j], &index));
+	if (!apart)
+		return runtime_fail(err, RUN_USAGE,
+			"%s: is an input of this command, which would be overwritten; name another output", path);
+	bool special = strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+	for (int j = 0; j < k && !special; j++)
+		if (strcmp(path, split_name(m, DLC_OUTPUT, o->output.at[j], &index)) == 0)
+			return runtime_fail(err, RUN_USAGE, "%s: is named by two --output; name another file", path);
+	return DLC_OK;
+}
+
 DlcStatus save_check(const DlcModel *m, const RunOptions *o, DlcError *err)
 {
-	for (int k = 0; k < o->noutput; k++) {
+	for (int k = 0; k < o->output.n; k++) {
 		int index;
-		const char *path = split_name(m, DLC_OUTPUT, o->output[k], &index);
+		const char *path = split_name(m, DLC_OUTPUT, o->output.at[k], &index);
 		if (index == -2 && strchr(path, '=') != NULL && strchr(path, '/') == NULL)
-			return no_such(m, DLC_OUTPUT, o->output[k], err);
+			return no_such(m, DLC_OUTPUT, o->output.at[k], err);
 		if (index < 0 && !is_npz(path) && dlc_model_count(m, DLC_OUTPUT) != 1)
 			return no_such(
 				m, DLC_OUTPUT, "say which output it gets, as NAME=FILE", err);
@@ -40,6 +66,8 @@ DlcStatus save_check(const DlcModel *m, const RunOptions *o, DlcError *err)
 				err, RUN_USAGE, "--output - writes binary, not to a terminal");
 		if (strlen(path) > PATH_BYTES - 32)
 			return runtime_fail(err, RUN_USAGE, "--output: the path is too long");
+		if (check_apart(m, o, k, err) != DLC_OK)
+			return RUN_USAGE;
 	}
 	return DLC_OK;
 }
@@ -171,9 +199,9 @@ static DlcStatus save_one(
 DlcStatus save_outputs(DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
 {
 	DlcStatus s = DLC_OK;
-	for (int k = 0; k < o->noutput && s == DLC_OK; k++) {
+	for (int k = 0; k < o->output.n && s == DLC_OK; k++) {
 		int index;
-		const char *path = split_name(m, DLC_OUTPUT, o->output[k], &index);
+		const char *path = split_name(m, DLC_OUTPUT, o->output.at[k], &index);
 		s = save_one(i, m, path, index, err);
 	}
 	return s;

@@ -29,7 +29,11 @@ typedef struct Feed {
 bool feed_init(Feed *f, const DlcModel *m);
 void feed_free(Feed *f);
 
-/* Fills the inputs that nothing is bound to, from seed and the input's name. */
+/*
+ * The inputs that nothing is bound to, "b f32[1,100], c i64[3] and 2 more", into `out`; their number.
+ */
+int feed_forgotten(const Feed *f, DlcInstance *i, const DlcModel *m, char *out, size_t size);
+/* Fills these with random numbers, from seed and the input's name. */
 DlcStatus feed_random(
 	const Feed *f, DlcInstance *i, const DlcModel *m, uint64_t seed, DlcError *err);
 /* Copies a to aligned memory and binds it to input `index`. */

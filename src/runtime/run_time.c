@@ -25,7 +25,7 @@ typedef struct Series {
 static Series series_start(const RunOptions *o)
 {
 	double seconds = o->seconds > 0 ? o->seconds : DEFAULT_SECONDS;
-	return (Series){ timing_wall_ns(), (uint64_t)(seconds * 1e9), o->runs };
+	return (Series){ timing_wall_ns(), (uint64_t)(seconds * 1e9), (int)o->runs };
 }
 
 static bool series_goes_on(const Series *s, int runs)
@@ -91,7 +91,7 @@ static int64_t batch_of(DlcInstance *i, const DlcModel *m)
 
 static int threads_of(const DlcModel *m, const RunOptions *o)
 {
-	return o->threads > 0 ? o->threads : dlc_model_threads(m);
+	return o->threads > 0 ? (int)o->threads : dlc_model_threads(m);
 }
 
 static void print_bench(

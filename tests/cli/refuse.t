@@ -6,7 +6,7 @@ $ dlc compile "" -o x.dlcb
 [exit 2]
 
 $ dlc-run ""
-! dlc-run: no model given: name a bundle (.dlcb)
+! dlc-run: operand 1 is empty; wanted: MODEL
 ! see dlc-run --help
 [exit 2]
 
@@ -25,7 +25,7 @@ $ dlc compile squeezenet1_1 --shape=data=1,3,60000,60000 --tuning-db=none -o x.d
 [exit 1]
 
 $ dlc run squeezenet1_1 --shape=data=1,3,60000,60000 --tuning-db=none
-! dlc run: squeezenet1_1: the network needs ... MiB of memory and ... has ...: take a smaller batch or shape
+! dlc: squeezenet1_1: the network needs ... MiB of memory and ... has ...: take a smaller batch or shape
 [exit 1]
 
 $ ls *.dlcb 2> /dev/null || echo none

@@ -23,7 +23,7 @@ static const Option options[] = {
 	OPTION_JSON,
 	OPTION_SHAPE,
 	{ .name = "output", .letter = 'o', .kind = OPT_TEXT, .arg = "FILE", .help = "text" },
-	{ .name = "check", .kind = OPT_MAYBE, .arg = "DIR", .help = "maybe" },
+	{ .name = "check", .kind = OPT_FOLDER, .arg = "DIR", .help = "maybe" },
 	{ .name = "trials", .kind = OPT_TRIALS, .arg = "N", .lo = 0, .hi = 1 << 20, .help = "trials" },
 	{ .name = "budget", .kind = OPT_TIME, .arg = "TIME", .lo = 1, .hi = INT64_C(1) << 40, .help = "time" },
 	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|ir|asm", .help = "choice" },

@@ -79,6 +79,38 @@ static void write_bundle(const char *name, Build *b)
 	free(b);
 }
 
+/* out = a + b, beside which nobody reads the inputs c, d, ... */
+static void write_inputs(const char *name, int n)
+{
+	Build *b = build_add(N);
+	BundleTensor out = b->tensor[2];
+	for (int i = 2; i < n; i++) {
+		b->h.tensor.count = (uint32_t)i;
+		char called[] = "c_is_read_by_nobody";
+		called[0] = (char)('a' + i);
+		build_tensor(b, called, 0, 2, out.dim);
+	}
+	b->tensor[b->h.tensor.count++] = out;
+	write_bundle(name, b);
+}
+
+/* out = ids + ids, added as floats whatever the type of both is: zeros stay zeros. */
+static void write_types(const char *name, int code, int bits)
+{
+	Build *b = build_new();
+	uint32_t shape = build_const(b, N * 32 / bits);
+	build_tensor(b, "ids", 0, 1, shape);
+	build_tensor(b, "out", 1, 1, shape);
+	for (int i = 0; i < 2; i++) {
+		b->tensor[i].code = (uint8_t)code;
+		b->tensor[i].bits = (uint8_t)bits;
+	}
+	uint32_t in = build_slot(b, BUNDLE_INPUT, 0, 0, N * 4);
+	uint32_t out = build_slot(b, BUNDLE_OUTPUT, 0, 0, N * 4);
+	build_call(b, KERNEL_twice, (uint32_t[]){ in, out }, (int64_t[]){ N });
+	write_bundle(name, b);
+}
+
 static void set_up(void)
 {
 	static float a[N], b[N], sum[N];
@@ -98,6 +130,10 @@ static void set_up(void)
 	Build *feature = build_add(N);
 	feature->feature[feature->h.feature.count++] = build_text(feature, "avx9000f");
 	write_bundle("feature.dlcb", feature);
+	write_inputs("nine.dlcb", 9);
+	write_inputs("many.dlcb", 14);
+	write_types("ids.dlcb", 0, 64);
+	write_types("half.dlcb", 2, 16);
 	write_file("text.dlcb", "hello", 5);
 	write_file("text", "hello, this is not a bundle", 27);
 	DlcTensor t = { .data = a, .ndim = 2, .dtype = { 2, 32, 1 }, .shape = shape };
@@ -180,15 +216,20 @@ static const struct Line {
 	{ "add.dlcb --check=wrong", 1, "outputs differ from wrong at rtol 0.001" },
 	{ "add.dlcb --check=few", 1, "has 0 of the model's 2 inputs" },
 	{ "add.dlcb --check=empty", 1, "no test_data_set_0" },
-	{ "add.dlcb --check=nosuch", 1, "no test_data_set_0" },
+	{ "add.dlcb --check=nosuch", 1, "nosuch: No such file" },
+	{ "add.dlcb --check nosuch", 1, "nosuch: No such file" },
+	{ "add.dlcb --check=", 2, "--check=: wants a value that is not empty" },
 	{ "add.dlcb --bench --runs 5", 0, "threads 1  batch 1\nmedian " },
 	{ "add.dlcb --profile --runs 5", 0, "    0  add " },
-	{ "", 2, "no model given" },
-	{ "add.dlcb add.dlcb", 2, "two models" },
-	{ "add.dlcb --frobnicate", 2, "unknown option --frobnicate" },
-	{ "add.dlcb -x", 2, "unknown option -x" },
-	{ "add.dlcb --threads=0", 2, "--threads=0" },
-	{ "add.dlcb --threads", 2, "--threads wants N" },
+	{ "add.dlcb --check good", 0, "test_data_set_1: ok" },
+	{ "--check good add.dlcb", 0, "test_data_set_1: ok" },
+	{ "", 2, "MODEL is missing" },
+	{ "''", 2, "operand 1 is empty" },
+	{ "add.dlcb add.dlcb", 2, "add.dlcb: is one operand too many" },
+	{ "add.dlcb --frobnicate", 2, "--frobnicate: there is no such option" },
+	{ "add.dlcb -x", 2, "-x: there is no such option" },
+	{ "add.dlcb --threads=0", 2, "--threads=0: wants an integer from 1 to 256" },
+	{ "add.dlcb --threads", 2, "--threads: wants a value, N" },
 	{ "add.dlcb --threads=many", 2, "--threads=many" },
 	{ "add.dlcb --seed=-1", 2, "--seed" },
 	{ "add.dlcb --bench=yes", 2, "no value" },
@@ -197,6 +238,15 @@ static const struct Line {
 	{ "add.dlcb --bench --runs 5 --seconds 1", 2, "exclude" },
 	{ "add.dlcb --bench --seconds nan", 2, "--seconds" },
 	{ "add.dlcb --check --input a=a.npy", 2, "no --input" },
+	{ "add.dlcb --check --random", 2, "or --random beside it" },
+	{ "add.dlcb --input a=a.npy", 2,
+		"no --input gives b f32[1,100]: give it too, or --random for random numbers" },
+	{ "add.dlcb --input a=a.npy -o left.npy", 2, "no --input gives b f32[1,100]" },
+	{ "nine.dlcb --input a=a.npy", 2, "gives b f32[1,100], c_is_read_by_nobody f32[1,100], d_" },
+	{ "nine.dlcb --input a=a.npy", 2, "give them too, or --random for random numbers" },
+	{ "many.dlcb --input a=a.npy", 2, " more: give them too" },
+	{ "add.dlcb --input a=a.npy --input b=b.npy --input a=b.npy", 2, "input a is given twice" },
+	{ "add.dlcb --batch=2", 2, "--batch: add.dlcb is a bundle, which is compiled already" },
 	{ "add.dlcb --input nosuch=/dev/null", 2, "the model's inputs are a, b" },
 	{ "add.dlcb --input a.npy", 2, "say which input it is" },
 	{ "add.dlcb --output nosuch=x.npy", 2, "the model's outputs are out" },
@@ -229,12 +279,33 @@ START_TEST(command_lines)
 	ck_assert_msg(strstr(code == 0 ? out : err, l->says) != NULL, "dlc-run %s: %s%s", l->args,
 		out, err);
 	int said = lines(err);
-	ck_assert_msg(code == 0   ? said == 0
+	bool random = strstr(err, "dlc-run: all inputs were random, from seed ") == err;
+	ck_assert_msg(code == 0   ? said == random
 		      : code == 2 ? said == 2
 				  : said == 1,
 		"dlc-run %s: %s", l->args, err);
 	if (code == 2)
 		ck_assert_ptr_nonnull(strstr(err, "see dlc-run --help\n"));
+}
+END_TEST
+
+/* Random numbers are announced, and asked for where another input is given. */
+START_TEST(random_inputs)
+{
+	static char out[TEXT], err[TEXT], direct[TEXT], again[TEXT];
+	ck_assert_int_eq(run("add.dlcb --seed 7", out, err), 0);
+	ck_assert_str_eq(err, "dlc-run: all inputs were random, from seed 7\n");
+	ck_assert_int_eq(run("add.dlcb --seed 7 -o s.npy", out, err), 0);
+	ck_assert_str_eq(err, "dlc-run: all inputs were random, from seed 7\n");
+	ck_assert_int_eq(run("add.dlcb --random --input a=a.npy -ot.npy", out, err), 0);
+	ck_assert_str_eq(err, "dlc-run: random from seed 1: b f32[1,100]\n");
+	ck_assert_uint_eq(read_file("s.npy", direct, TEXT), read_file("t.npy", again, TEXT));
+	ck_assert_int_eq(run("add.dlcb --bench --runs=1", out, err), 0);
+	ck_assert_str_eq(err, "");
+	ck_assert_int_eq(run("add.dlcb --bench --runs=1 --input a=a.npy", out, err), 0);
+	ck_assert_str_eq(err, "dlc-run: random from seed 1: b f32[1,100]\n");
+	ck_assert_int_eq(run("add.dlcb --input a=a.npy --input b=b.npy --random", out, err), 0);
+	ck_assert_str_eq(err, "");
 }
 END_TEST
 
@@ -380,6 +451,7 @@ int main(int argc, char **argv)
 	TCase *tc = tcase_create("run");
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, command_lines, 0, LEN(LINE));
+	tcase_add_test(tc, random_inputs);
 	tcase_add_test(tc, tensors);
 	tcase_add_test(tc, bench);
 	tcase_add_test(tc, hand_over);
