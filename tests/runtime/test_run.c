@@ -421,7 +421,11 @@ START_TEST(example_program)
 	const char *usual = program;
 	program = example;
 	ck_assert_int_eq(run("add.dlcb", out, err), 0);
-	ck_assert_str_eq(out, "out[0] = 1.5\n"); /* a is 0.5, b 0, and 1 is added */
+	ck_assert_str_eq(out, "out[0] = 2\n"); /* a and b are 0.5, and 1 is added */
+	ck_assert_int_eq(run("ids.dlcb", out, err), 0);
+	ck_assert_str_eq(out, "out[0] = 0\n");
+	ck_assert_int_eq(run("half.dlcb", out, err), 1);
+	ck_assert_str_eq(err, "input ids has elements of 16 bits and DLPack's type 2, which this example does not fill\n");
 	ck_assert_int_eq(run("text", out, err), 1);
 	ck_assert_ptr_nonnull(strstr(err, "text: not a bundle"));
 	program = usual;
