@@ -205,7 +205,8 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 	*out = (Databases){ 0 };
 	Arena *a = args_arena(args);
 	size_t n;
-	bool asked = args_given(args, "tuning-db");
+	bool asked = args_given(args, "tuning-db"), named = asked || place_db_is_named();
+	bool dry = args_has(args, "dry-run") && args_given(args, "dry-run"); /* for a run that makes it */
 	Err why = { 0 };
 	const char *const *path = place_databases(args, &n, &why);
 	if (why.code != ERR_NONE && (asked || write)) {
@@ -220,9 +221,11 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 	/* The one that is written comes last, so that none is made where another cannot be read. */
 	for (size_t k = 0; k < n; k++) {
 		size_t i = write ? (k + 1) % n : k;
-		bool needed = asked && !(args_has(args, "dry-run") && args_given(args, "dry-run"));
-		if (!needed && !write && access(path[i], F_OK) != 0)
+		bool there = access(path[i], F_OK) == 0;
+		if (!there && !write && (!named || dry))
 			continue;
+		if (!there && !write && !asked)
+			return fail(err, ERR_INPUT, path[i], "there is no such file, and DLC_TUNING_DB names it");
 		Db *db = db_open(path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
 		if (db == NULL) {
 			databases_close(out);

@@ -30,8 +30,8 @@ typedef struct Databases {
 
 /*
  * Opens what --tuning-db says: all for reading, the first for writing where `write` (its folder is
- * made if it is the default one). The default database may be missing, or have no place (no HOME), when
- * it is only read.
+ * made if --tuning-db does not name it). When it is only read, the database that neither --tuning-db nor
+ * DLC_TUNING_DB names may be missing, or have no place (no HOME).
  */
 bool databases_open(const Args *args, bool write, Databases *out, Err *err);
 void databases_close(Databases *d);

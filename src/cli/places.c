@@ -69,6 +69,11 @@ const char *place_tuning_db(Arena *a, Err *err)
 	return path;
 }
 
+bool place_db_is_named(void)
+{
+	return env("DLC_TUNING_DB") != NULL && !is_none(env("DLC_TUNING_DB"));
+}
+
 const char *place_cache(Arena *a)
 {
 	return user_file(a, "XDG_CACHE_HOME", ".cache", "dlc");

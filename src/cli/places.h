@@ -16,6 +16,8 @@ const char *const *place_targets(Arena *a, size_t *n);
 /* $DLC_TUNING_DB, else $XDG_DATA_HOME/dlc/tuning.sqlite, else ~/.local/share/dlc/tuning.sqlite;
    NULL and err if the environment names none of them, or says "none". */
 const char *place_tuning_db(Arena *a, Err *err);
+/* Whether $DLC_TUNING_DB names one: it must be there, then. */
+bool place_db_is_named(void);
 /* $XDG_CACHE_HOME/dlc, else ~/.cache/dlc; NULL if there is neither. */
 const char *place_cache(Arena *a);
 /* $DLC_CODE_CACHE, else "code" in the cache; NULL for "none", or if there is no cache. */

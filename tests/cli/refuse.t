@@ -92,6 +92,33 @@ $ DLC_TUNING_DB=none dlc db list
 $ DLC_TUNING_DB=none dlc compile squeezenet1_1 --shape=data=1,3,35,35 -o x.dlcb && rm x.dlcb; ls none 2> /dev/null || echo no file
 no file
 
+# A database that the environment names and that is missing, as one that --tuning-db names: nobody compiles
+# without it in silence. The one of the default place may be missing.
+
+$ for verb in "compile -o x.dlcb" "show --stage=tasks" run; do DLC_TUNING_DB=gone.sqlite dlc $verb squeezenet1_1 --shape=data=1,3,35,35 || echo "exit $?"; done
+exit 1
+exit 1
+exit 1
+! dlc: gone.sqlite: there is no such file, and DLC_TUNING_DB names it
+! dlc: gone.sqlite: there is no such file, and DLC_TUNING_DB names it
+! dlc: gone.sqlite: there is no such file, and DLC_TUNING_DB names it
+
+$ dlc compile squeezenet1_1 --tuning-db=gone.sqlite -o x.dlcb
+! dlc: gone.sqlite: there is no such file
+[exit 1]
+
+$ DLC_TUNING_DB=gone.sqlite dlc db list
+! dlc: gone.sqlite: there is no such file
+[exit 1]
+
+$ dlc compile squeezenet1_1 --shape=data=1,3,35,35 -o x.dlcb && rm x.dlcb; ls gone.sqlite 2> /dev/null || echo no file
+no file
+
+$ DLC_TUNING_DB=made.sqlite dlc tune squeezenet1_1 --shape=data=1,3,35,35 --dry-run > /dev/null && ls made.sqlite 2> /dev/null || echo no file
+no file
+
+$ DLC_TUNING_DB=made.sqlite dlc tune squeezenet1_1 --shape=data=1,3,35,35 --trials=1 > /dev/null 2>&1 && DLC_TUNING_DB=made.sqlite dlc compile squeezenet1_1 --shape=data=1,3,35,35 -o x.dlcb && rm x.dlcb made.sqlite*
+
 # A lock is of schedules.
 
 $ dlc compile squeezenet1_1 -o x.dlcb --unscheduled --lock=new.lock --tuning-db=none; ls new.lock 2> /dev/null || echo no lock
