@@ -451,11 +451,19 @@ static void import_pad(Visit *v)
 	node_set(v, 0, node_call(v, OP_pad, &in, 1, attr, 3));
 }
 
-/* One index along an axis is a slice; a known list of integers (a shape) is gathered here. */
+/*
+ * One index along an axis is a slice; a known list of integers (a shape) is gathered here. Indices into
+ * anything else that are an input of the model are the user's data: binding them would compile them in.
+ */
 static void import_gather(Visit *v)
 {
 	const Item *x = node_need(v, 0), *which = node_need(v, 1);
 	int axis = node_axis(v, node_attr_int(v, "axis", 0), x->shape.rank), n;
+	bool is_shape = x->data != NULL && dtype_eq(x->type, I64) && x->shape.rank == 1;
+	if (which->input && which->data == NULL && !is_shape)
+		node_fail(v, ERR_UNSUPPORTED,
+			"its indices '%s' are an input of the model, and indices that are known only when the "
+			"model runs are not supported: cut this node off and feed what it gathers", which->name);
 	const int64_t *at = node_ints(v, 1, &n);
 	if (!node_ok(v))
 		return;
@@ -466,7 +474,7 @@ static void import_gather(Visit *v)
 				(long long)at[k], (long long)dim);
 			return;
 		}
-	if (x->data != NULL && dtype_eq(x->type, I64) && x->shape.rank == 1) {
+	if (is_shape) {
 		int64_t *y = arena_array(v->im->arena, int64_t, n + 1);
 		for (int k = 0; k < n; k++)
 			y[k] = element_get_int(I64, x->data, at[k] < 0 ? at[k] + dim : at[k]);
