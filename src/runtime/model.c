@@ -39,8 +39,9 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 	m->code = m->device->code_load(image, h->code_bytes, m->mapped);
 	if (m->code == NULL)
 		return runtime_fail(err, DLC_SYSTEM,
-			"this system lets no data become code: link the model with --emit=lib "
-			"instead");
+			"the bundle's code cannot be made executable: %s; let this program have executable "
+			"memory (PROT_EXEC), which a hardened system forbids",
+			strerror(errno));
 	return DLC_OK;
 }
 
