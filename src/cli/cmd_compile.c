@@ -88,6 +88,28 @@ static void print_explain(const Args *args, const Compiled *c, const Target *t)
 	printf("\n");
 }
 
+/* --explain --json: an object for each task. */
+static void print_tasks(Arena *a, const Compiled *c, const Target *t)
+{
+	Roof machine = roof_machine(t);
+	for (int k = 0; k < c->partition->ntask; k++) {
+		const TaskPlan *p = &c->task[k];
+		char hex[HASH_HEX];
+		Text out = { .arena = a };
+		Json *v = json_new(a, JV_OBJECT);
+		hash_hex(p->task->id, hex);
+		json_set(a, v, "task", json_new_text(a, hex));
+		json_set(a, v, "op", json_new_text(a, p->task->label));
+		json_set(a, v, "weight", json_new_int(a, p->task->weight));
+		json_set(a, v, "source", json_new_text(a, hit_name(p->hit)));
+		json_set(a, v, "why", json_new_text(a, p->why));
+		json_set(a, v, "ms", json_new_real(a, p->estimated_ms));
+		json_set(a, v, "could_save_ms", json_new_real(a, could_save(p, &machine)));
+		json_write(&out, v);
+		puts(text_str(&out));
+	}
+}
+
 static void print_json(Arena *a, const Compiled *c, const char *model, const Target *t, double seconds)
 {
 	char text[TARGET_TEXT];
@@ -202,9 +224,12 @@ static bool compile_job(Job *j, Err *err)
 	if (!read_lock(j, err) || !(j->path != NULL ? compile_to_file(j, &c, err) : compile_to_stdout(j, &c, err)))
 		return false;
 	report_implausible(c);
-	if (args_given(j->args, "explain") && !args_given(j->args, "json"))
+	bool explain = args_given(j->args, "explain"), json = args_given(j->args, "json");
+	if (explain && json)
+		print_tasks(args_arena(j->args), c, j->target);
+	else if (explain)
 		print_explain(j->args, c, j->target);
-	if (args_given(j->args, "json"))
+	if (json)
 		print_json(args_arena(j->args), c, j->model, j->target, (double)(timing_wall_ns() - j->from) / 1e9);
 	return true;
 }

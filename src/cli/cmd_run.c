@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+_Static_assert((int)OPTION_THREADS_MOST == (int)TEAM_MAX, "what is compiled must run");
+
 typedef struct Host {
 	const Args *args;
 	Err *err;

@@ -240,6 +240,8 @@ static bool options_fit(const Args *args, int stage, Err *err)
 		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
 	if (args_given(args, "imported") && stage != STAGE_GRAPH)
 		return fail(err, ERR_USAGE, "--imported", "is of the stage graph");
+	if (args_given(args, "unscheduled") && (stage == STAGE_ONNX || stage == STAGE_SPACE))
+		return fail(err, ERR_USAGE, "--unscheduled", "the stages onnx and space have no schedule");
 	if (args_given(args, "apply") && args_given(args, "unscheduled"))
 		return fail(err, ERR_USAGE, "--apply", "excludes --unscheduled");
 	if (whole && (args_given(args, "task") || args_given(args, "apply")))

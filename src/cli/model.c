@@ -51,6 +51,9 @@ static bool read_shapes(const Args *args, ModelArgs *m, Err *err)
 			return false;
 		if (!read_shape(value, &shape[i].shape))
 			return fail(err, ERR_USAGE, "--shape", "\"%s\" is no shape such as data=1,3,224,224", given[i]);
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(shape[k].name, shape[i].name) == 0)
+				return fail(err, ERR_USAGE, "--shape", "input '%s' is given twice", shape[i].name);
 	}
 	m->shape = shape;
 	m->nshape = (int)n;
@@ -92,6 +95,9 @@ static bool read_binds(const Args *args, ModelArgs *m, Err *err)
 		if (path == NULL || !bind_file(a, path, &bind[i], err))
 			return false;
 		bind[i].name = name;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(bind[k].name, name) == 0)
+				return fail(err, ERR_USAGE, "--bind", "input '%s' is given twice", name);
 	}
 	m->bind = bind;
 	m->nbind = (int)n;

@@ -5,6 +5,8 @@
 #ifndef CLI_ROWS_H
 #define CLI_ROWS_H
 
+enum { OPTION_THREADS_MOST = 256 }; /* what the runtime runs: TEAM_MAX */
+
 #define OPTION_TARGET \
 	{ .name = "target", \
 		.kind = OPT_TEXT, \
@@ -15,7 +17,7 @@
 		.kind = OPT_INT, \
 		.arg = "N", \
 		.lo = 1, \
-		.hi = 1024, \
+		.hi = OPTION_THREADS_MOST, \
 		.help = "threads the code is made for (default 1)" }
 #define OPTION_DB \
 	{ .name = "tuning-db", \

@@ -222,9 +222,30 @@ static const char *input_names(Import *im, const OnnxGraph *g)
 	return text_str(&t);
 }
 
+/* Whether --batch has an input whose batch it is: one that has dimensions, and no --shape that says otherwise. */
+static bool batch_counts(const Import *im, const OnnxGraph *g)
+{
+	for (size_t k = 0; k < g->input.n; k++) {
+		const char *name = onnx_text(g->input.at[k].name);
+		const OnnxShape *s = onnx_declared_shape(&g->input.at[k]);
+		const ShapeArg *given = shape_arg(im, name);
+		bool weight = bind_arg(im, name) != NULL;
+		for (size_t i = 0; i < g->initializer.n && !weight; i++)
+			weight = strcmp(onnx_text(g->initializer.at[i].name), name) == 0;
+		if (given != NULL ? given->shape.rank > 0 && given->shape.dim[0] == im->args->batch
+				  : !weight && s != NULL && s->dim.n > 0)
+			return true;
+	}
+	return false;
+}
+
 /* What the command line names must be there. */
 static bool check_args(Import *im, const OnnxGraph *g)
 {
+	if (im->args->batch > 0 && !batch_counts(im, g))
+		return onnx_refuse(im, ERR_USAGE,
+			"--batch=%lld: no input has a first dimension that it could be, beside --shape and --bind",
+			(long long)im->args->batch);
 	for (int k = 0; k < im->args->nshape; k++)
 		if (!is_input(g, im->args->shape[k].name))
 			return onnx_refuse(im, ERR_USAGE,

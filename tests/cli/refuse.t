@@ -31,6 +31,39 @@ $ dlc run squeezenet1_1 --shape=data=1,3,60000,60000 --tuning-db=none
 $ ls *.dlcb 2> /dev/null || echo none
 none
 
+# What would be read and not counted: one of two shapes, a batch beside a shape, a thread too many to run.
+
+$ dlc compile squeezenet1_1 --shape=data=1,3,35,35 --shape data=1,3,37,37 -o x.dlcb
+! dlc: --shape: input 'data' is given twice
+! see dlc compile --help
+[exit 2]
+
+$ dlc run squeezenet1_1 --shape=data=2,3,35,35 --batch=3
+! dlc: squeezenet1_1: --shape data has a batch of 2 and --batch is 3: say one of them
+! see dlc run --help
+[exit 2]
+
+$ dlc show squeezenet1_1 --shape=data=2,3,35,35 --stage=onnx -o batch.onnx && dlc show batch.onnx --batch=3 --shape=data=2,3,35,35
+! dlc: batch.onnx: --batch=3: no input has a first dimension that it could be, beside --shape and --bind
+! see dlc show --help
+[exit 2]
+
+$ dlc show batch.onnx --batch=2 --shape=data=2,3,35,35 | head -n 1 && rm batch.onnx
+dag ...
+
+$ dlc compile squeezenet1_1 --threads=257 -o x.dlcb
+! dlc: --threads=257: wants an integer from 1 to 256
+! see dlc compile --help
+[exit 2]
+
+$ dlc show squeezenet1_1 --stage=space --unscheduled
+! dlc: --unscheduled: the stages onnx and space have no schedule
+! see dlc show --help
+[exit 2]
+
+$ dlc compile squeezenet1_1 --shape=data=1,3,35,35 -o x.dlcb --tuning-db=none --explain --json | python3 -c 'import json, sys; v = [json.loads(x) for x in sys.stdin]; print(len(v) - 1 == v[-1]["tasks"] > 0, list(v[0]), "hits" in v[-1])'; rm x.dlcb
+True ['task', 'op', 'weight', 'source', 'why', 'ms', 'could_save_ms'] True
+
 # A pipe that nobody writes to is no bundle; nobody waits for it.
 
 $ mkfifo pipe; dlc-run pipe; rm pipe
