@@ -170,7 +170,7 @@ DlcStatus npy_parse(const unsigned char *bytes, size_t size, Array *out, DlcErro
 	if (!take_dictionary(&h, out, descr))
 		return runtime_fail(err, DLC_BAD_FILE,
 			"a .npy header that does not name descr, fortran_order and shape as NumPy "
-			"does");
+			"does for an array of numbers");
 	DlcStatus s = set_type(out, descr, err);
 	if (s != DLC_OK)
 		return s;

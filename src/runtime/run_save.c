@@ -75,7 +75,8 @@ DlcStatus save_check(const DlcModel *m, const RunOptions *o, DlcError *err)
 /* A file being written: where to, and under which name until it is complete. */
 typedef struct Sink {
 	const char *path;
-	char temporary[PATH_BYTES];
+	char target[PATH_BYTES]; /* the file that path names, links followed */
+	char temporary[PATH_BYTES + 32];
 	FILE *f;
 	bool renames;
 } Sink;
@@ -91,15 +92,20 @@ static DlcStatus sink_fail(Sink *s, DlcError *err)
 static DlcStatus sink_open(Sink *s, const char *path, DlcError *err)
 {
 	struct stat st;
-	bool special = strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+	bool there = strcmp(path, "-") != 0 && stat(path, &st) == 0;
 	*s = (Sink){ .path = path, .renames = false };
-	if (special) {
+	if (strcmp(path, "-") == 0 || (there && !S_ISREG(st.st_mode))) {
 		s->f = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
 	} else {
-		snprintf(s->temporary, sizeof s->temporary, "%s.tmp%ld", path, (long)getpid());
+		if (!there)
+			snprintf(s->target, sizeof s->target, "%s", path);
+		else if (realpath(path, s->target) == NULL || access(s->target, W_OK) != 0)
+			return sink_fail(s, err); /* a rename would replace what its owner protected */
+		snprintf(s->temporary, sizeof s->temporary, "%s.tmp%ld", s->target, (long)getpid());
 		int fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		s->f = fd >= 0 ? fdopen(fd, "wb") : NULL;
 		s->renames = fd >= 0;
+		bool ready = fd >= 0 && (!there || fchmod(fd, st.st_mode & 07777) == 0);
+		s->f = ready ? fdopen(fd, "wb") : NULL;
 	}
 	return s->f != NULL ? DLC_OK : sink_fail(s, err);
 }
@@ -110,7 +116,7 @@ static DlcStatus sink_close(Sink *s, DlcError *err)
 	if (s->f != stdout)
 		bad |= fclose(s->f) != 0;
 	if (!bad && s->renames)
-		bad = rename(s->temporary, s->path) != 0;
+		bad = rename(s->temporary, s->target) != 0;
 	return bad ? sink_fail(s, err) : DLC_OK;
 }
 

@@ -432,6 +432,30 @@ START_TEST(example_program)
 }
 END_TEST
 
+/* Runs a command in the folder; whether it succeeds. */
+static bool succeeds(const char *command)
+{
+	char line[400];
+	snprintf(line, sizeof line, "cd %s && %s", folder, command);
+	return system(line) == 0;
+}
+
+/* A link stays a link, a file keeps its mode, and one that its owner protected is not replaced. */
+START_TEST(outputs_that_are_there)
+{
+	static char out[TEXT], err[TEXT];
+	ck_assert(succeeds("touch real.npy && chmod 640 real.npy && ln -s real.npy link.npy"));
+	ck_assert_int_eq(run("add.dlcb -o link.npy", out, err), 0);
+	ck_assert(succeeds("test -L link.npy && test -s real.npy && ls -l real.npy | grep -q '^-rw-r-----'"));
+	ck_assert(succeeds("cp real.npy copy.npy && chmod 440 real.npy"));
+	if (geteuid() == 0)
+		return; /* to root nothing is read-only */
+	ck_assert_int_eq(run("add.dlcb --seed 2 -o link.npy", out, err), 5);
+	ck_assert_str_eq(err, "dlc-run: link.npy: Permission denied\n");
+	ck_assert(succeeds("cmp -s real.npy copy.npy && test -z \"$(ls | grep tmp)\""));
+}
+END_TEST
+
 /* A refused or failed run leaves nothing behind. */
 START_TEST(no_partial_files)
 {
@@ -459,6 +483,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, tensors);
 	tcase_add_test(tc, bench);
 	tcase_add_test(tc, hand_over);
+	tcase_add_test(tc, outputs_that_are_there);
 	tcase_add_test(tc, no_partial_files);
 	tcase_add_test(tc, example_program);
 	return run_suite("run", tc);
