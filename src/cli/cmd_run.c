@@ -27,7 +27,8 @@ static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcErro
 	Databases d;
 	*out = NULL;
 	target_host(&host, 1);
-	if (!place_target(h->args, &t, h->err) || !target_runs_on(&t, &host, h->err) || !databases_open(h->args, false, &d, h->err))
+	if (!place_target(h->args, &t, h->err) || !target_runs_on(&t, &host, h->err) ||
+		!databases_open(h->args, false, &d, h->err))
 		return RUN_REPORTED;
 	CompileOptions o = { .target = &t, .db = d.db, .ndb = (int)d.n,
 		.cache = code_cache_open(args_arena(h->args)) };
@@ -44,7 +45,14 @@ static const Option options[] = {
 #define OPTION(n, l, k, v, least, most, field, text) ROW(#n, l, k, v, least, most, text)
 #define COMPILING(n, k, v, least, most, text) ROW(n, 0, k, v, least, most, text)
 #define ROW(n, l, k, v, least, most, text) \
-	{ .name = n, .letter = l, .kind = OPT_##k, .arg = OPT_##k == OPT_FLAG ? NULL : (v), .lo = least, .hi = most, .many = true, .help = text },
+	{ .name = n, \
+		.letter = l, \
+		.kind = OPT_##k, \
+		.arg = OPT_##k == OPT_FLAG ? NULL : (v), \
+		.lo = least, \
+		.hi = most, \
+		.many = true, \
+		.help = text },
 #include "runtime/run_option.def"
 #undef OPTION
 #undef COMPILING

@@ -368,7 +368,8 @@ static bool input_shape(const char *name, const ModelArgs *args, Shape *out, Err
 		*out = s->shape;
 	}
 	if (args->batch > 0 && out->dim[0] != args->batch)
-		return fail(err, ERR_USAGE, name, "--shape data has a batch of %lld and --batch is %lld: say one of them",
+		return fail(err, ERR_USAGE, name,
+			"--shape data has a batch of %lld and --batch is %lld: say one of them",
 			(long long)out->dim[0], (long long)args->batch);
 	if (args->nbind > 0)
 		return fail(
