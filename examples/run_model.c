@@ -51,31 +51,41 @@ static void print_first(const char *name, const DlcTensor *t)
 			t->dtype.bits, t->dtype.code);
 }
 
+/* Fills the inputs, runs, prints the outputs; false with a sentence in err. */
+static int run(const DlcModel *model, DlcInstance *instance, DlcError *err)
+{
+	DlcTensor t;
+	for (int i = 0; i < dlc_model_count(model, DLC_INPUT); i++) {
+		if (dlc_instance_tensor(instance, DLC_INPUT, i, &t, err) != DLC_OK)
+			return 0;
+		if (!fill(&t)) {
+			snprintf(err->text, sizeof err->text,
+				"input %.100s has elements of %d bits and DLPack's type %d, which this example "
+				"does not fill",
+				dlc_model_name(model, DLC_INPUT, i), t.dtype.bits, t.dtype.code);
+			return 0;
+		}
+	}
+	if (dlc_instance_run(instance, err) != DLC_OK)
+		return 0;
+	for (int i = 0; i < dlc_model_count(model, DLC_OUTPUT); i++) {
+		if (dlc_instance_tensor(instance, DLC_OUTPUT, i, &t, err) != DLC_OK)
+			return 0;
+		print_first(dlc_model_name(model, DLC_OUTPUT, i), &t);
+	}
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	DlcModel *model = NULL;
 	DlcInstance *instance = NULL;
-	DlcTensor t;
 	DlcError err = { 0, "usage: run_model NET.dlcb" };
-	if (argc != 2 || dlc_model_open(argv[1], &model, &err) != DLC_OK ||
-		dlc_instance_open(model, 0, &instance, &err) != DLC_OK)
-		return fprintf(stderr, "%s\n", err.text), 1;
-	for (int i = 0; i < dlc_model_count(model, DLC_INPUT); i++) {
-		if (dlc_instance_tensor(instance, DLC_INPUT, i, &t, &err) != DLC_OK)
-			return fprintf(stderr, "%s\n", err.text), 1;
-		if (!fill(&t))
-			return fprintf(stderr, "input %s has elements of %d bits and DLPack's type %d, which "
-			                       "this example does not fill\n",
-				       dlc_model_name(model, DLC_INPUT, i), t.dtype.bits, t.dtype.code), 1;
-	}
-	if (dlc_instance_run(instance, &err) != DLC_OK)
-		return fprintf(stderr, "%s\n", err.text), 1;
-	for (int i = 0; i < dlc_model_count(model, DLC_OUTPUT); i++) {
-		if (dlc_instance_tensor(instance, DLC_OUTPUT, i, &t, &err) != DLC_OK)
-			return fprintf(stderr, "%s\n", err.text), 1;
-		print_first(dlc_model_name(model, DLC_OUTPUT, i), &t);
-	}
+	int ok = argc == 2 && dlc_model_open(argv[1], &model, &err) == DLC_OK &&
+	         dlc_instance_open(model, 0, &instance, &err) == DLC_OK && run(model, instance, &err);
+	if (!ok)
+		fprintf(stderr, "%s\n", err.text);
 	dlc_instance_close(instance);
 	dlc_model_close(model);
-	return 0;
+	return ok ? 0 : 1;
 }
