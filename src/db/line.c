@@ -96,13 +96,23 @@ static Hash seal_around(const char *line, size_t n, const char *id, size_t idlen
 	return hash_end(&s);
 }
 
-/* Lines of older versions have none. */
-static bool read_probe(Reader *r, int64_t *out)
+/* Whether the next field is this one; lines of older versions lack some. */
+static bool has(const Reader *r, const char *key)
 {
-	static const char key[] = ",\"probe_mflops\":";
-	size_t n = sizeof key - 1;
+	size_t n = strlen(key);
+	return (size_t)(r->end - r->at) >= n && memcmp(r->at, key, n) == 0;
+}
+
+static bool may_have_int(Reader *r, const char *key, int64_t *out)
+{
 	*out = 0;
-	return (size_t)(r->end - r->at) < n || memcmp(r->at, key, n) != 0 || read_int(r, key, 0, out);
+	return !has(r, key) || read_int(r, key, 0, out);
+}
+
+static bool may_have_text(Reader *r, const char *key, const char **out)
+{
+	*out = "";
+	return !has(r, key) || read_text(r, key, out);
 }
 
 bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
@@ -110,16 +120,20 @@ bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
 	enum { ID = sizeof "\"id\":\"\"," - 1 + 32 };
 	Reader r = { line, line + n, a };
 	const char *status, *id;
-	if (n > RECORD_LINE || !read_int(&r, "{\"compile_ns\":", 0, &out->compile_ns) ||
+	bool first = !has(&r, "{\"clock\":\"");
+	if (n > RECORD_LINE || !may_have_text(&r, "{\"clock\":\"", &out->clock) ||
+		!read_int(&r, first ? "{\"compile_ns\":" : ",\"compile_ns\":", 0, &out->compile_ns) ||
 		!read_text(&r, ",\"detail\":\"", &out->detail) || !read_hash(&r, ",\"environment\":\"", &out->env))
 		return false;
 	id = r.at + 1;
 	if (!read_hash(&r, ",\"id\":\"", &out->id) || !skip(&r, ",\"kind\":\"run\"") ||
-		!read_int(&r, ",\"mad_ns\":", 0, &out->mad_ns) ||
+		!may_have_int(&r, ",\"lost\":", &out->lost) || !read_int(&r, ",\"mad_ns\":", 0, &out->mad_ns) ||
 		!read_int(&r, ",\"max_err_e9\":", -1, &out->max_err_e9) ||
 		!read_int(&r, ",\"median_ns\":", 0, &out->median_ns) || !read_int(&r, ",\"min_ns\":", 0, &out->min_ns) ||
-		!read_probe(&r, &out->probe_mflops) || !read_int(&r, ",\"samples\":", 0, &out->samples) || !read_int(&r, ",\"seq\":", 0, &out->seq) ||
-		!read_hash(&r, ",\"session\":\"", &out->session) || !read_text(&r, ",\"status\":\"", &status) ||
+		!may_have_int(&r, ",\"probe_mflops\":", &out->probe_mflops) ||
+		!read_int(&r, ",\"samples\":", 0, &out->samples) || !read_int(&r, ",\"seq\":", 0, &out->seq) ||
+		!read_hash(&r, ",\"session\":\"", &out->session) || !may_have_text(&r, ",\"stage\":\"", &out->stage) ||
+		!read_text(&r, ",\"status\":\"", &status) ||
 		!read_hash(&r, ",\"target\":\"", &out->target) || !read_text(&r, ",\"trace\":\"", &out->trace) ||
 		!read_hash(&r, ",\"workload\":\"", &out->workload) || !skip(&r, "}") || r.at != r.end)
 		return false;

@@ -162,6 +162,11 @@ static Json *hex_of(Arena *a, Hash h)
 	return json_new_text(a, hex);
 }
 
+static bool is_said(const char *text)
+{
+	return text != NULL && text[0] != 0;
+}
+
 Json *record_from_run(Arena *a, const RunRecord *run)
 {
 	Json *o = json_new(a, JV_OBJECT);
@@ -182,6 +187,12 @@ Json *record_from_run(Arena *a, const RunRecord *run)
 	json_set(a, o, "seq", json_new_int(a, run->seq));
 	if (run->probe_mflops > 0)
 		json_set(a, o, "probe_mflops", json_new_int(a, run->probe_mflops));
+	if (is_said(run->clock)) {
+		json_set(a, o, "clock", json_new_plain(a, run->clock, RECORD_WORD));
+		json_set(a, o, "lost", json_new_int(a, run->lost));
+	}
+	if (is_said(run->stage))
+		json_set(a, o, "stage", json_new_plain(a, run->stage, RECORD_WORD));
 	return o;
 }
 
@@ -190,7 +201,9 @@ bool record_run_fits(const RunRecord *run)
 	const int64_t most = INT64_C(1) << 50, samples = INT64_C(1) << 40;
 	return (run->status != RUN_OK || (run->median_ns >= 1 && run->samples >= 1)) && run->samples <= samples &&
 		run->median_ns <= most && run->min_ns <= most && run->mad_ns <= most && run->compile_ns <= most &&
-		run->max_err_e9 <= most && run->seq <= most && run->probe_mflops <= most && strlen(run->trace) <= 64 << 10;
+		run->max_err_e9 <= most && run->seq <= most && run->probe_mflops <= most && strlen(run->trace) <= 64 << 10 &&
+		run->lost <= samples && (run->clock == NULL || strlen(run->clock) <= RECORD_WORD) &&
+		(run->stage == NULL || strlen(run->stage) <= RECORD_WORD);
 }
 
 bool record_verified(const RunRecord *run)
@@ -203,7 +216,7 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err)
 	const int64_t most = INT64_C(1) << 50; /* about 13 days in ns */
 	const Json *o = r->json;
 	const char *status;
-	*out = (RunRecord){ .id = r->id };
+	*out = (RunRecord){ .id = r->id, .clock = "", .stage = "" };
 	if (!record_hash(o, "workload", &out->workload, err) || !record_hash(o, "target", &out->target, err) ||
 		!record_hash(o, "session", &out->session, err) ||
 		!record_hash(o, "environment", &out->env, err) ||
@@ -216,7 +229,10 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err)
 		!json_int(o, "samples", 0, INT64_C(1) << 40, &out->samples, err) ||
 		!json_int(o, "max_err_e9", -1, most, &out->max_err_e9, err) ||
 		!json_int(o, "seq", 0, most, &out->seq, err) ||
-		(json_find(o, "probe_mflops") != NULL && !json_int(o, "probe_mflops", 0, most, &out->probe_mflops, err)))
+		(json_find(o, "probe_mflops") != NULL && !json_int(o, "probe_mflops", 0, most, &out->probe_mflops, err)) ||
+		(json_find(o, "clock") != NULL && !json_str(o, "clock", &out->clock, err)) ||
+		(json_find(o, "lost") != NULL && !json_int(o, "lost", 0, INT64_C(1) << 40, &out->lost, err)) ||
+		(json_find(o, "stage") != NULL && !json_str(o, "stage", &out->stage, err)))
 		return false;
 	if (!run_status_parse(status, &out->status))
 		return json_fail(json_find(o, "status"), err, "\"%.40s\" is no status", status);

@@ -269,12 +269,14 @@ static bool same_run(const RunRecord *a, const RunRecord *b)
 		memcmp(&a->env, &b->env, sizeof(Hash)) == 0 && strcmp(a->trace, b->trace) == 0 && a->status == b->status &&
 		a->median_ns == b->median_ns && a->min_ns == b->min_ns && a->mad_ns == b->mad_ns &&
 		a->compile_ns == b->compile_ns && a->samples == b->samples && a->max_err_e9 == b->max_err_e9 &&
-		strcmp(a->detail, b->detail) == 0 && a->seq == b->seq && a->probe_mflops == b->probe_mflops;
+		strcmp(a->detail, b->detail) == 0 && a->seq == b->seq && a->probe_mflops == b->probe_mflops &&
+		strcmp(a->clock, b->clock) == 0 && a->lost == b->lost && strcmp(a->stage, b->stage) == 0;
 }
 
 /* What it takes, the other way takes and reads alike; `lines` resealed after a change of one byte. */
 START_TEST(the_quick_reader_takes_no_more_than_the_other)
 {
+	static const char *const stages[] = { NULL, "", "look", "full", "race" };
 	World *w = world_open();
 	Rng rng = rng_seed((uint64_t)_i);
 	int taken = 0;
@@ -282,7 +284,9 @@ START_TEST(the_quick_reader_takes_no_more_than_the_other)
 		Err err = { 0 };
 		RunRecord r = { .trace = "split i 2\nvectorize \"i\\\n", .status = (RunStatus)rng_below(&rng, RUN_STATUS_COUNT),
 			.median_ns = (int64_t)rng_below(&rng, 3), .samples = (int64_t)rng_below(&rng, 2),
-			.max_err_e9 = (int64_t)rng_below(&rng, 3) - 1, .detail = "because", .seq = k, .probe_mflops = (int64_t)rng_below(&rng, 2) * 240000 };
+			.max_err_e9 = (int64_t)rng_below(&rng, 3) - 1, .detail = "because", .seq = k, .probe_mflops = (int64_t)rng_below(&rng, 2) * 240000,
+			.clock = rng_below(&rng, 2) == 0 ? "wall" : NULL, .lost = (int64_t)rng_below(&rng, 3),
+			.stage = stages[rng_below(&rng, LEN(stages))] };
 		Hash id;
 		const char *sealed;
 		ck_assert(record_seal(w->arena, record_from_run(w->arena, &r), &id, &sealed, &err));
@@ -312,6 +316,11 @@ START_TEST(the_quick_reader_takes_no_more_than_the_other)
 			record_to_run(&other, &slow, &why);
 		ck_assert_msg(!a || (b && same_run(&quick, &slow)), "%s: %s", line, why.text);
 		ck_assert_msg(a || !b || k % 2 != 0, "%s", line); /* what dlc writes is taken */
+		if (k % 2 == 0 && a) {
+			ck_assert_str_eq(quick.clock, r.clock != NULL ? r.clock : "");
+			ck_assert_int_eq(quick.lost, r.clock != NULL ? r.lost : 0);
+			ck_assert_str_eq(quick.stage, r.stage != NULL ? r.stage : "");
+		}
 		taken += a;
 	}
 	ck_assert_int_gt(taken, 40);
