@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { SAMPLES = 15, FEW = 3, RACE_SAMPLES = 21, SCREEN_MS = 10, RACE_MS = 200 };
+enum { SAMPLES = 15, FEW = 3, LOOK_US = 500, RACE_SAMPLES = 21, SCREEN_MS = 10, RACE_MS = 200 };
 enum { NETWORK_SAMPLES = 15, NETWORK_WARMUP = 1 };
 #define NETWORK_NS 5000000000u
 
@@ -342,6 +342,7 @@ void ask_times(Local *m, Job *j, Msg *msg)
 		.few = FEW,
 		.cold_bytes = (uint64_t)m->cold_bytes,
 		.budget_ns = (race ? RACE_MS : SCREEN_MS) * 1000000u,
+		.look_ns = LOOK_US * 1000u,
 		.slow_ns = (uint64_t)j->slow_ns,
 		.good_ns = (uint64_t)j->good_ns };
 	ask(m, j, msg, MSG_TIME, &f, program, f.nprogram * sizeof *program);

@@ -17,6 +17,7 @@ Job *job_new(JobKind kind, LocalRef *ref, void *user)
 	j->ref = ref;
 	j->result.user = user;
 	j->result.max_err_e9 = -1;
+	j->result.clock = j->result.stage = j->trace = "";
 	return j;
 }
 

@@ -57,6 +57,7 @@ struct Job {
 	JobKind kind;
 	int lane;
 	LocalRef *ref;
+	const char *trace; /* "": not known */
 	const char *text;
 	VEC(JobBuf) buf;
 	VEC(JobCall) call;
@@ -75,7 +76,8 @@ struct Job {
 	VEC(JobData) data;
 	int disputed; /* output, and element of it, that PHASE_JUDGE is about */
 	int64_t element;
-	int64_t run_cpu_ns; /* of the check's last run */
+	int64_t run_ns; /* of the check's last run; CPU time where that lost its CPU, 0 of several threads */
+	bool run_lost;
 	bool refused;
 	MeasureResult result;
 };

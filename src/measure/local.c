@@ -233,6 +233,7 @@ static bool submit(Measure *base, const MeasureJob *job, Err *err)
 	j->slow_ns = job->slow_ns;
 	j->good_ns = job->good_ns;
 	j->prune = !job->keep;
+	j->trace = job->trace != NULL ? arena_printf(j->arena, "%s", job->trace) : "";
 	if (!job_read_set(j, job->ks, err)) {
 		job_free(j);
 		return false;
@@ -295,8 +296,8 @@ static void cold(Measure *base, int64_t bytes)
 }
 
 static const MeasureWay way = {
-	"1: wall clock of a child that kept its processor; constants and code cold, inputs warm; median of calls, "
-	"of finalists' in turns",
+	"2: wall clock of the slowest thread, of samples that kept their processors, else CPU time of one thread, fastest "
+	"quarter of several; constants and code cold, inputs warm; median of calls, of finalists' in turns",
 	local_reference, submit, wait, local_race, turn, pending, cancel, network, cold, close_all };
 
 /* libuv takes this many for its loop, and aborts where it gets none for its first pipe. */

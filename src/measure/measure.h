@@ -33,13 +33,17 @@ typedef struct MeasureJob {
 	const KernelSet *ks;
 	const char *trace; /* that made it: all that a recording knows a candidate by */
 	MeasureRef *ref;
-	int64_t slow_ns; /* a candidate whose first sample is slower is sampled once; 0: no limit */
-	int64_t good_ns; /* one that stays above it is sampled a few times only; 0: no limit */
+	int64_t slow_ns; /* a candidate that is slower is set aside once its samples fill a short time; 0: no limit */
+	int64_t good_ns; /* one that is slower is set aside after a few samples; 0: no limit */
 	bool keep;       /* a default, or written by hand: never pruned; racers are not either */
 	void *user;
 } MeasureJob;
 
 /*
+ * Times are the wall's, of the slowest thread, and of the samples during which all threads kept their CPUs. Where
+ * fewer than a third did, they are CPU times of all samples (clock "cpu") if there is one thread, and of the fastest
+ * quarter if there are several. `lost` counts the samples that lost a CPU, whatever the times are of.
+ *
  * pruned: codegen's report says that it cannot be good (its accumulators spill), so it was never
  * run; it is no trial and no record, `status` is RUN_CONSTRAINT and `detail` says why.
  */
@@ -48,6 +52,10 @@ typedef struct MeasureResult {
 	bool pruned;
 	int64_t median_ns, min_ns, mad_ns, compile_ns, samples, max_err_e9;
 	int64_t probe_mflops; /* of the FMA probe, some seconds before at most; 0: there was none */
+	int64_t lost;         /* samples in which a thread lost its CPU */
+	const char *clock;    /* RUN_OK: "wall" or "cpu", else ""; as in RunRecord */
+	const char *stage;    /* RUN_OK: "look", "full" or "race", else ""; as in RunRecord */
+	int64_t waited_ms;    /* for samples of others on this device; of a race, all of it is in its first result */
 	char detail[160];
 	void *user;
 } MeasureResult;

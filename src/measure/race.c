@@ -90,6 +90,7 @@ bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out,
 	for (; r.n < n && ok; r.n++) {
 		r.entrant[r.n] = job_new(JOB_ENTRANT, (LocalRef *)job[r.n].ref, job[r.n].user);
 		r.entrant[r.n]->lane = LANE_ENTRANT + r.n;
+		r.entrant[r.n]->trace = job[r.n].trace != NULL ? arena_printf(r.entrant[r.n]->arena, "%s", job[r.n].trace) : "";
 		r.ours[r.n] = true;
 		ok = job_read_set(r.entrant[r.n], job[r.n].ks, err);
 	}

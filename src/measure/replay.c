@@ -44,6 +44,9 @@ static bool take_run(const RunRecord *run, void *arg)
 			.mad_ns = run->mad_ns,
 			.compile_ns = run->compile_ns,
 			.samples = run->samples,
+			.lost = run->lost,
+			.clock = arena_printf(x->p->arena, "%s", run->clock),
+			.stage = arena_printf(x->p->arena, "%s", run->stage),
 			.max_err_e9 = run->max_err_e9 } };
 	snprintf(r.result.detail, sizeof r.result.detail, "%s", run->detail);
 	vec_push(x->p->arena, &x->ref->run, r);
@@ -87,7 +90,7 @@ static const Recorded *find(const ReplayRef *r, const char *trace)
 static MeasureResult recall(const MeasureJob *job)
 {
 	const Recorded *known = find((const ReplayRef *)job->ref, job->trace);
-	MeasureResult m = { .status = RUN_DEVICE_LOST, .max_err_e9 = -1 };
+	MeasureResult m = { .status = RUN_DEVICE_LOST, .max_err_e9 = -1, .clock = "", .stage = "" };
 	if (known != NULL)
 		m = known->result;
 	else

@@ -16,6 +16,8 @@
 enum { NETWORK_MS = 120000 };
 #define LOADED_BYTES ((int64_t)2 << 30)
 #define PROBE_EVERY_NS 5000000000u
+#define FIRST_NS 1000000 /* a shorter first run is mostly pages and code that come for the first time */
+#define FIRST 1.25 /* what else a first run may take longer */
 #define SPARE 1.8 /* two teams together reach so much of what one does: there is a core for each */
 
 static void finish(Local *m, RunStatus status, const char *detail)
@@ -23,6 +25,8 @@ static void finish(Local *m, RunStatus status, const char *detail)
 	Job *j = m->running;
 	m->running = NULL;
 	j->result.probe_mflops = (int64_t)(m->gflops[0] * 1000);
+	j->result.clock = status == RUN_OK ? j->result.clock : "";
+	j->result.stage = status == RUN_OK ? j->result.stage : "";
 	child_deadline(&m->runner, -1);
 	local_pause(m, false);
 	job_done(m, j, status, detail);
@@ -49,40 +53,54 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Median of the samples of a program that had the processor.  When hardly any had, on a machine
- * that is busy all the time, CPU time says more than the wall does.
+ * Median of the samples in which a program's threads kept their CPUs. When hardly any did, on a machine that is
+ * busy all the time, a thread alone has its CPU time, which says what a quiet machine would. Threads of a team sleep
+ * while they wait: of these it is the fastest quarter, which has lost least.
  */
 static void take_samples(Job *j, uint32_t program, const MsgSample *s, size_t n)
 {
-	int64_t *v = arena_array(j->arena, int64_t, n + 1);
-	size_t kept = 0, all = 0;
+	int64_t *v = arena_array(j->arena, int64_t, n + 1), all = 0, kept = 0;
+	bool aside = false, alone = true;
 	for (size_t i = 0; i < n; i++) {
-		all += s[i].program == program;
-		if (s[i].program == program && !s[i].preempted)
+		if (s[i].program != program)
+			continue;
+		all++;
+		aside |= s[i].aside != 0;
+		alone &= s[i].cpu_ns > 0;
+		if (!s[i].lost)
 			v[kept++] = (int64_t)s[i].ns;
 	}
+	j->result.lost = all - kept;
+	j->result.clock = "wall";
 	if (kept * 3 < all) {
 		kept = 0;
 		for (size_t i = 0; i < n; i++)
 			if (s[i].program == program)
-				v[kept++] = (int64_t)s[i].cpu_ns;
+				v[kept++] = (int64_t)(alone ? s[i].cpu_ns : s[i].ns);
+		qsort(v, (size_t)kept, sizeof *v, by_value);
+		kept = alone ? kept : (kept + 3) / 4;
+		j->result.clock = alone ? "cpu" : "wall";
 	}
 	if (kept == 0)
 		return;
-	qsort(v, kept, sizeof *v, by_value);
+	qsort(v, (size_t)kept, sizeof *v, by_value);
 	int64_t median = v[kept / 2];
 	j->result.median_ns = median > 0 ? median : 1;
 	j->result.min_ns = v[0];
-	j->result.samples = (int64_t)kept;
-	for (size_t i = 0; i < kept; i++)
+	j->result.samples = kept;
+	j->result.stage = aside ? "look" : j->kind == JOB_ENTRANT ? "race" : "full";
+	for (int64_t i = 0; i < kept; i++)
 		v[i] = llabs((long long)(v[i] - median));
-	qsort(v, kept, sizeof *v, by_value);
+	qsort(v, (size_t)kept, sizeof *v, by_value);
 	j->result.mad_ns = v[kept / 2];
 }
 
 /* The samples of all that were timed; the first one's program is the job's where it is no race. */
-static void take_times(Job *j, const MsgSample *s, size_t n)
+static void take_times(Job *j, const MsgTimes *t, const MsgSample *s)
 {
+	size_t n = (size_t)t->nsample;
+	Job *first = j->kind == JOB_RACE ? j->racer[0] : j;
+	first->result.waited_ms += (int64_t)(t->waited_ns / 1000000);
 	if (n == 0)
 		return;
 	if (j->kind != JOB_RACE)
@@ -127,9 +145,12 @@ static void passed(Local *m, Job *j)
 	j->generation = m->generation;
 	if (j->kind == JOB_ENTRANT) {
 		finish(m, RUN_OK, "");
-	} else if (j->slow_ns > 0 && j->run_cpu_ns > j->slow_ns) { /* the checked run was its sample */
-		j->result.median_ns = j->result.min_ns = j->run_cpu_ns;
+	} else if (j->slow_ns > 0 && j->run_ns >= FIRST_NS && (double)j->run_ns > FIRST * (double)j->slow_ns) {
+		j->result.median_ns = j->result.min_ns = j->run_ns;
 		j->result.samples = 1;
+		j->result.lost = j->run_lost;
+		j->result.clock = j->run_lost ? "cpu" : "wall";
+		j->result.stage = "look";
 		finish(m, RUN_OK, "");
 	} else {
 		begin_times(m, j);
@@ -189,11 +210,14 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 		vec_push(j->arena, &j->data, d);
 		break;
 	}
-	case MSG_TIMES: take_times(j, msg->array[0], (size_t)((const MsgTimes *)msg->fixed)->nsample); break;
+	case MSG_TIMES: take_times(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROBED: take_probe(m, ((const MsgProbed *)msg->fixed)->gflops); break;
 	case MSG_DONE: {
 		const MsgDone *f = msg->fixed;
-		j->run_cpu_ns = (int64_t)f->cpu_ns > 0 ? (int64_t)f->cpu_ns : j->run_cpu_ns;
+		if (f->run) {
+			j->run_ns = (int64_t)f->run_ns;
+			j->run_lost = f->lost != 0;
+		}
 		break;
 	}
 	case MSG_REFUSED: {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW 2.0  /* times the best: sampled once */
+#define SLOW 2.0  /* times the best: set aside after a first look */
 #define GOOD 1.05 /* times the best: above it, sampled a few times */
 enum { WAIT_MS = 200, LAND_MS = 300, LOST = 10 /* children in a row that could not be started: none will be */ };
 
@@ -226,7 +226,10 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 		.max_err_e9 = m->max_err_e9,
 		.detail = m->detail,
 		.seq = t->seq++,
-		.probe_mflops = m->probe_mflops };
+		.probe_mflops = m->probe_mflops,
+		.clock = m->clock,
+		.lost = m->lost,
+		.stage = m->stage };
 	bool ok = m->status == RUN_OK, stored = db_put_run(t->o->db, &run, err);
 	r->state->trials++;
 	t->state->trials++;

@@ -7,13 +7,13 @@
  *   outputs, workspace  out of a core's own caches at least: the layers between have used these
  *   inputs              where they lie after they have been written from front to back
  *
- * A network that the last cache holds: as many other bytes are read as it has. Of one that fills a
- * quarter of that cache or more, lines of constants and code are sent to memory one by one (clflushopt, dc civac):
- * the cache is shared, with other programs and other machines, and constants are the first to go, as each
- * is read once. Measured so, the tasks' times add up to their networks'. Of one that it does not hold,
- * only a core's own caches are emptied beside that, by reading as much other memory as they hold twice,
- * since activations of the layers before stay in the last one.  Where an architecture has no such
- * instruction for programs, other memory is read.
+ * A core's own caches are emptied by reading as much other memory as they hold twice, or as the network has: all
+ * that lay there goes to the last cache, where the network finds it too. To read more would cost milliseconds a
+ * sample, which the few milliseconds of a candidate do not have, and changes nothing: so measured, the tasks' times
+ * add up to their networks'. Of a network that fills a quarter of the last cache or more, lines of constants and
+ * code are sent to memory one by one (clflushopt, dc civac): the cache is shared, with other programs and other
+ * machines, and constants are the first to go, as each is read once.  Where an architecture has no such
+ * instruction for programs, as much other memory is read as the network has, or twice the last cache.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -118,7 +118,8 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 	own = own > 0 ? 2 * own : OWN_CACHE;
 	last = last > 0 ? last : LAST_CACHE;
 	w->flushes = network > last / 4 && can_flush();
-	w->touched = network <= last ? network : w->flushes ? own : 2 * last;
+	w->touched = network <= last / 4 || w->flushes ? own : network <= last ? network : 2 * last;
+	w->touched = network < w->touched ? network : w->touched;
 	DlcStatus s = w->flushes ? open_rights(w, err) : DLC_OK;
 	return s == DLC_OK ? open_other(w, (size_t)w->touched, err) : s;
 }

@@ -1,7 +1,6 @@
 /*
  * Running a program once, or some times in a row as a sample.  That is done by all threads of the
- * team together: thread 0 reads the wall clock, each its own CPU time, so that a thread which did
- * not have its CPU shows.
+ * team together, and lasts from the moment all may begin until the slowest has ended, by the wall clock.
  */
 #include <stdatomic.h>
 
@@ -11,16 +10,13 @@
 #include "runtime/timing.h"
 #include "worker/worker.h"
 
-#define PREEMPTED 0.97 /* share of the wall's time that a thread must have had */
-
 typedef struct Execution {
 	Worker *w;
 	Program *p;
 	uint32_t repeat;
 	_Atomic uint64_t
 		failed[2]; /* call << 32 | status, of even and odd calls: see runtime/plan.c */
-	uint64_t wall_ns;
-	uint64_t cpu_ns[TEAM_MAX];
+	uint64_t begin_ns[TEAM_MAX], end_ns[TEAM_MAX]; /* of each thread, on one clock */
 } Execution;
 
 static void call_kernel(Execution *x, uint32_t number, uint32_t turn, int thread)
@@ -63,26 +59,25 @@ static void run_calls(Execution *x, int thread)
 static void sample_thread(void *arg, int thread)
 {
 	Execution *x = arg;
-	uint64_t wall = 0;
 	if (x->p->threads > 1)
-		team_barrier(x->w->team); /* all are awake */
-	uint64_t cpu = timing_thread_ns();
+		team_barrier(x->w->team); /* all are awake, though one may have slept until now */
 	if (thread == 0)
-		wall = timing_wall_ns();
+		lost_begin(&x->w->lost, x->p->threads);
+	if (x->p->threads > 1)
+		team_barrier(x->w->team);
+	x->begin_ns[thread] = timing_wall_ns();
 	run_calls(x, thread);
-	if (thread == 0)
-		x->wall_ns = timing_wall_ns() - wall;
-	x->cpu_ns[thread] = timing_thread_ns() - cpu;
+	x->end_ns[thread] = timing_wall_ns();
 }
 
 static DlcStatus sample_instance(Execution *x, DlcError *err)
 {
 	DlcStatus s = DLC_OK;
-	uint64_t cpu = timing_thread_ns(), wall = timing_wall_ns();
+	lost_begin(&x->w->lost, x->p->threads);
+	x->begin_ns[0] = timing_wall_ns();
 	for (uint32_t r = 0; r < x->repeat && s == DLC_OK; r++)
 		s = dlc_instance_run(x->p->instance, err);
-	x->wall_ns = timing_wall_ns() - wall;
-	x->cpu_ns[0] = timing_thread_ns() - cpu;
+	x->end_ns[0] = timing_wall_ns();
 	return s;
 }
 
@@ -104,13 +99,13 @@ DlcStatus program_sample(
 {
 	Execution x = { .w = w, .p = p, .repeat = repeat };
 	DlcStatus s = p->instance != NULL ? sample_instance(&x, err) : sample_calls(&x, err);
-	int threads = p->instance != NULL ? 1 : p->threads;
-	*out = (MsgSample){ .program = number, .ns = x.wall_ns / repeat, .cpu_ns = x.cpu_ns[0] };
-	for (int t = 0; t < threads; t++) {
-		out->cpu_ns = x.cpu_ns[t] < out->cpu_ns ? x.cpu_ns[t] : out->cpu_ns;
-		if ((double)x.cpu_ns[t] < PREEMPTED * (double)x.wall_ns)
-			out->preempted = 1;
+	uint64_t begin = x.begin_ns[0], end = x.end_ns[0];
+	for (int t = 1; t < p->threads && p->instance == NULL; t++) {
+		begin = x.begin_ns[t] < begin ? x.begin_ns[t] : begin;
+		end = x.end_ns[t] > end ? x.end_ns[t] : end;
 	}
+	*out = (MsgSample){ .program = number, .ns = (end - begin) / repeat };
+	out->lost = lost_end(&w->lost, p->threads, end - begin, &out->cpu_ns);
 	out->cpu_ns /= repeat;
 	return s;
 }
@@ -126,7 +121,7 @@ DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err)
 		if (p->arg[i].use == MSG_USE_OUTPUT && p->address[i] != NULL)
 			worker_poison(p->address[i], (size_t)p->arg[i].bytes);
 	s = program_sample(w, p, 0, 1, &sample, err);
-	*out = (MsgDone){ .ns = sample.ns, .cpu_ns = sample.cpu_ns };
+	*out = (MsgDone){ .run = 1, .lost = sample.lost, .run_ns = sample.lost ? sample.cpu_ns : sample.ns };
 	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++)
 		if (p->address[i] != NULL && !worker_guarded(w->buffer[p->arg[i].buffer]))
 			s = runtime_fail(err, DLC_KERNEL,

@@ -18,7 +18,7 @@
 
 #include "runtime/kernel.h"
 
-enum { MSG_VERSION = 3, MSG_TABLE = 65536, MSG_PROGRAMS = 64 /* in one TIME */ };
+enum { MSG_VERSION = 4, MSG_TABLE = 65536, MSG_PROGRAMS = 64 /* in one TIME */ };
 #define MSG_MAX ((uint64_t)1 << 32) /* bytes of a frame */
 
 typedef enum {
@@ -95,10 +95,11 @@ typedef struct MsgRead {
 } MsgRead;
 
 /*
- * Samples of a list of programs, round robin.  Each gets `samples` at most; no more than one if the
- * first was slower than slow_ns, no more than `few` if none of those was as quick as good_ns; no
- * new round begins after budget_ns.  Samples that lost the CPU do not count as any of these; there
- * are at most twice as many samples in all.  A limit of 0 is none.
+ * Samples of a list of programs, round robin.  Each gets `samples` at most.  Once its samples fill look_ns, a program is
+ * set aside if it is slower than slow_ns, and, after `few` samples, if it is slower than good_ns.  Slower means: its best
+ * sample is, even if a later one were as much better than this as this is than their mean.  No new round begins after
+ * budget_ns.  Samples that lost the CPU are taken anew, up to twice as many in all, and seen by a look in CPU time or, where there
+ * are several threads, not at all.  A limit of 0 is none.
  */
 typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 	uint64_t nprogram;
@@ -106,7 +107,7 @@ typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 	uint32_t repeat, few; /* repeat: runs inside one sample */
 	uint64_t cold_bytes; /* constants and workspace of the network that they are parts of: see cold.c;
 	                        0: back to back */
-	uint64_t budget_ns, slow_ns, good_ns;
+	uint64_t budget_ns, look_ns, slow_ns, good_ns;
 } MsgTime;
 
 typedef struct MsgProbe {
@@ -118,8 +119,9 @@ typedef struct MsgReset {
 } MsgReset;
 
 typedef struct MsgDone {
-	uint64_t ns; /* what the request took; RUN: the kernels alone */
-	uint64_t cpu_ns; /* RUN: CPU time of the thread that had the least; else 0 */
+	uint64_t ns; /* what the request took */
+	uint32_t run, lost; /* 1 where the request was RUN, and where a thread lost its CPU in it */
+	uint64_t run_ns; /* of the kernels alone; where they lost the CPU: CPU time, 0 of several threads */
 } MsgDone;
 
 typedef struct MsgRefused { /* then: text */
@@ -139,12 +141,16 @@ typedef struct MsgData { /* then: data */
 } MsgData;
 
 typedef struct MsgSample {
-	uint32_t program, preempted; /* preempted: a thread had the CPU for less than 97 % of it */
-	uint64_t ns, cpu_ns; /* of one run: the sample's over repeat */
+	uint32_t program;
+	uint8_t lost;  /* 1: a thread lost its CPU (lost.c) */
+	uint8_t aside; /* 1: after this sample the program was set aside */
+	uint8_t zero[2];
+	uint64_t ns; /* wall clock of one run, of the slowest thread: the sample's over repeat */
+	uint64_t cpu_ns; /* the same in CPU time where there is one thread; 0: there are several */
 } MsgSample;
 
 typedef struct MsgTimes { /* then: MsgSample[nsample], in the order taken */
-	uint64_t nsample;
+	uint64_t nsample, waited_ns; /* waited_ns: for others' samples on this device */
 } MsgTimes;
 
 typedef struct MsgProbed {

@@ -10,11 +10,11 @@
 
 enum { SAMPLES = 1000000 };
 
-/* What is known of a program under way: samples that count, samples in all, the best of the first. */
+/* What is known of a program under way: samples that kept the CPU, in all, seen by a look; the best of these and their sum. */
 typedef struct Entrant {
 	Program *p;
-	uint32_t good, all;
-	uint64_t best_ns;
+	uint32_t good, all, seen;
+	uint64_t best_ns, sum_ns;
 	bool out;
 } Entrant;
 
@@ -28,16 +28,28 @@ static DlcStatus time_check(const MsgTime *m, DlcError *err)
 	return DLC_OK;
 }
 
-static void judge(Entrant *e, const MsgTime *m, const MsgSample *s)
+/* Whether its samples, as they scatter, leave no hope for one of limit_ns; 0: no limit. */
+static bool slower(const Entrant *e, uint64_t limit_ns)
 {
+	return limit_ns > 0 && 2 * e->best_ns > limit_ns + e->sum_ns / e->seen;
+}
+
+static void judge(Entrant *e, const MsgTime *m, MsgSample *s)
+{
+	uint64_t ns = s->lost ? s->cpu_ns : s->ns;
 	e->all++;
-	if (s->preempted == 0) {
-		e->good++;
-		e->best_ns = e->good == 1 || s->ns < e->best_ns ? s->ns : e->best_ns;
+	e->good += !s->lost;
+	if (ns > 0) {
+		e->seen++;
+		e->sum_ns += ns;
+		e->best_ns = e->seen == 1 || ns < e->best_ns ? ns : e->best_ns;
 	}
-	bool slow = m->slow_ns > 0 && s->cpu_ns > m->slow_ns; /* CPU time: waiting is not its fault */
-	bool poor = m->few > 0 && m->good_ns > 0 && e->good >= m->few && e->best_ns > m->good_ns;
-	e->out = slow || poor || e->good == m->samples || e->all == 2 * m->samples;
+	bool looked = e->seen > 0 && e->sum_ns >= m->look_ns;
+	bool slow = looked && slower(e, m->slow_ns);
+	bool poor = looked && m->few > 0 && e->seen >= m->few && slower(e, m->good_ns);
+	bool all = e->good == m->samples || e->all == 2 * m->samples;
+	s->aside = (slow || poor) && !all;
+	e->out = s->aside || all;
 }
 
 static DlcStatus time_one(Worker *w, const MsgTime *m, Entrant *e, uint32_t number, MsgSample *out, DlcError *err)
@@ -94,11 +106,11 @@ static bool all_out(const Entrant *entrant, uint64_t n)
 }
 
 DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgSample **sample,
-	uint64_t *n, DlcError *err)
+	MsgTimes *out, DlcError *err)
 {
 	Entrant entrant[MSG_PROGRAMS] = { { 0 } };
 	*sample = NULL;
-	*n = 0;
+	*out = (MsgTimes){ 0 };
 	DlcStatus s = time_check(m, err);
 	if (s == DLC_OK)
 		s = worker_cold_open(w, m->cold_bytes, err);
@@ -112,9 +124,10 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 	uint64_t start = timing_wall_ns();
 	s = warm_up(w, m, program, entrant, err);
 	while (s == DLC_OK && !all_out(entrant, m->nprogram)) {
-		if (*n > 0 && m->budget_ns > 0 && timing_wall_ns() - start - w->waited_ns > m->budget_ns)
+		if (out->nsample > 0 && m->budget_ns > 0 && timing_wall_ns() - start - w->waited_ns > m->budget_ns)
 			break;
-		s = time_round(w, m, program, entrant, *sample, n, err);
+		s = time_round(w, m, program, entrant, *sample, &out->nsample, err);
 	}
+	out->waited_ns = w->waited_ns;
 	return s;
 }

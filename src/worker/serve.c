@@ -61,7 +61,7 @@ static DlcStatus serve_time(Worker *w, const MsgView *in, Msg *out, DlcError *er
 {
 	MsgSample *sample;
 	MsgTimes t;
-	DlcStatus s = worker_time(w, in->fixed, in->array[0], &sample, &t.nsample, err);
+	DlcStatus s = worker_time(w, in->fixed, in->array[0], &sample, &t, err);
 	if (s == DLC_OK) {
 		msg_begin(out, MSG_TIMES, in->serial, &t);
 		msg_add(out, sample, (size_t)t.nsample * sizeof *sample);
@@ -105,8 +105,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	case MSG_RESET: worker_reset(w); break;
 	default: return false;
 	}
-	if (in->kind != MSG_RUN)
-		done.ns = timing_wall_ns() - start;
+	done.ns = timing_wall_ns() - start;
 	if (s != DLC_OK)
 		answer_refused(out, in->serial, s, &err);
 	else if (out->size == 0)

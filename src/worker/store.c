@@ -75,6 +75,7 @@ void worker_reset(Worker *w)
 	}
 	w->end = 0;
 	area_forget_all(w);
+	lost_forget(&w->lost);
 	team_close(w->team);
 	w->team = NULL;
 	if (w->work != NULL)
@@ -252,6 +253,7 @@ DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcErro
 		program_free(p);
 		return s;
 	}
+	lost_forget(&w->lost);
 	program_free(w->program[m->program]);
 	w->program[m->program] = p;
 	use_number(w, m->program);
@@ -292,6 +294,7 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 		program_free(p);
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
 	}
+	lost_forget(&w->lost);
 	program_free(w->program[m->program]);
 	w->program[m->program] = p;
 	use_number(w, m->program);
@@ -357,6 +360,7 @@ DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err
 	}
 	if (w->team != NULL && team_threads(w->team) == p->threads)
 		return DLC_OK;
+	lost_forget(&w->lost);
 	team_close(w->team);
 	w->team = team_open(p->threads);
 	return w->team != NULL

@@ -8,6 +8,7 @@
 #include "dlc/dlc_runtime.h"
 #include "runtime/team.h"
 #include "worker/frame.h"
+#include "worker/lost.h"
 
 typedef struct Module {
 	unsigned char *code;
@@ -65,6 +66,7 @@ typedef struct Worker {
 	int lock;         /* of the device; < 0: none */
 	bool impatient;   /* did not get it in this TIME: does without */
 	uint64_t waited_ns; /* for it, in this TIME */
+	Lost lost;
 } Worker;
 
 DlcStatus worker_image(
@@ -77,9 +79,9 @@ DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcErro
 DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, const MsgArg *arg,
 	const int64_t *sym, DlcError *err);
 DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err);
-/* *sample, freed by the caller, has *n rows. */
+/* *sample, freed by the caller, has out->nsample rows. */
 DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgSample **sample,
-	uint64_t *n, DlcError *err);
+	MsgTimes *out, DlcError *err);
 void worker_reset(Worker *w);
 
 /* `repeat` runs as one sample; *out is filled in either way. */

@@ -85,6 +85,13 @@ KERNEL(spin)
 	return 0;
 }
 
+KERNEL(alone)
+{
+	for (volatile int64_t i = 0; i < c->sym[0] && c->thread == 0;)
+		i = i + 1;
+	return 0;
+}
+
 KERNEL(crash)
 {
 	(void)c;

@@ -17,6 +17,7 @@
 	K(team, 2, 0, 256) /* out[thread] = sum of in[]; through workspace and barrier */ \
 	K(refuse, 0, 1, 0) /* returns sym on the last thread */ \
 	K(spin, 0, 1, 0)   /* counts to sym */ \
+	K(alone, 0, 1, 0)  /* the same on thread 0; the others have nothing to do */ \
 	K(crash, 0, 0, 0)  /* an illegal instruction */
 
 enum {

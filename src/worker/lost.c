@@ -1,0 +1,95 @@
+/*
+ * Whether a sample's threads had their CPUs.  A thread of a team sleeps while it waits for the others, so CPU
+ * time says nothing about it.  Linux counts for each thread how long it was ready to run and did not, and how
+ * often it began to run (/proc/self/task/N/schedstat).  Where that file is missing, the process's involuntary
+ * context switches say that a CPU was lost, but not for how long.  A thread alone never sleeps: its CPU time is
+ * compared with the wall's, which also shows what a hypervisor gave to other machines.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "runtime/timing.h"
+#include "worker/lost.h"
+
+/*
+ * A thread may lack such a share of the wall's time. An idle core takes up to WAKE_NS to begin with a thread that was
+ * woken, which is the team's own doing; but more than a part of the time it cannot be, since a thread spins first.
+ */
+#define LACK 0.03
+#define WAKE_NS 50000.0
+#define WAKE 0.25
+
+/* So long was it ready to run, so often did it begin; false: it cannot be told. */
+static bool read_thread(int fd, uint64_t *waited_ns, uint64_t *times)
+{
+	char text[96];
+	ssize_t n = pread(fd, text, sizeof text - 1, 0);
+	text[n > 0 ? n : 0] = 0;
+	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, waited_ns, times) == 2;
+}
+
+static void open_threads(Lost *l)
+{
+	DIR *d = opendir("/proc/self/task");
+	const struct dirent *e;
+	l->opened = true;
+	while (d != NULL && l->n < LOST_THREADS && (e = readdir(d)) != NULL) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", e->d_name);
+		int fd = e->d_name[0] != '.' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		if (fd >= 0)
+			l->thread[l->n++].fd = fd;
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+void lost_forget(Lost *l)
+{
+	while (l->n > 0)
+		close(l->thread[--l->n].fd);
+	l->opened = false;
+}
+
+static uint64_t switches(void)
+{
+	struct rusage u;
+	return getrusage(RUSAGE_SELF, &u) == 0 ? (uint64_t)u.ru_nivcsw : 0;
+}
+
+void lost_begin(Lost *l, int threads)
+{
+	l->cpu_ns = timing_thread_ns();
+	if (threads == 1)
+		return;
+	if (!l->opened)
+		open_threads(l);
+	l->switches = switches();
+	for (int i = 0; i < l->n; i++)
+		l->thread[i].known = read_thread(l->thread[i].fd, &l->thread[i].waited_ns, &l->thread[i].times);
+}
+
+bool lost_end(const Lost *l, int threads, uint64_t wall_ns, uint64_t *cpu_ns)
+{
+	double wall = (double)wall_ns;
+	*cpu_ns = threads == 1 ? timing_thread_ns() - l->cpu_ns : 0;
+	if (threads == 1)
+		return (double)*cpu_ns < (1 - LACK) * wall;
+	uint64_t waited_ns, times;
+	int known = 0;
+	for (int i = 0; i < l->n; i++) {
+		const LostThread *t = &l->thread[i];
+		if (!t->known || !read_thread(t->fd, &waited_ns, &times))
+			continue;
+		known++;
+		double woken = fmin((double)(times - t->times) * WAKE_NS, WAKE * wall);
+		if ((double)(waited_ns - t->waited_ns) > LACK * wall + woken)
+			return true;
+	}
+	return known < threads && switches() != l->switches;
+}
