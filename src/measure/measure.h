@@ -44,6 +44,12 @@ typedef struct MeasureJob {
  * fewer than a third did, they are CPU times of all samples (clock "cpu") if there is one thread, and of the fastest
  * quarter if there are several. `lost` counts the samples that lost a CPU, whatever the times are of.
  *
+ * exposed: the outputs of the first candidate of a task that passes are what later ones are compared with. This
+ * result's candidate has shown that they were wrong where the oracle had not looked: `exposed` is the trace of
+ * that first one, which was RUN_OK with an error that says verified, and doubtful[0 .. ndoubtful) the traces of all
+ * that were RUN_OK since then by comparison with it, each once, without it. All belong to the Measure until it is
+ * closed. A candidate whose job had no trace is named "". It is said once, and whatever becomes of this candidate.
+ *
  * pruned: codegen's report says that it cannot be good (its accumulators spill), so it was never
  * run; it is no trial and no record, `status` is RUN_CONSTRAINT and `detail` says why.
  */
@@ -56,6 +62,9 @@ typedef struct MeasureResult {
 	const char *clock;    /* RUN_OK: "wall" or "cpu", else ""; as in RunRecord */
 	const char *stage;    /* RUN_OK: "look", "full" or "race", else ""; as in RunRecord */
 	int64_t waited_ms;    /* for samples of others on this device; of a race, all of it is in its first result */
+	const char *exposed;  /* NULL: none */
+	const char *const *doubtful;
+	int ndoubtful;
 	char detail[160];
 	void *user;
 } MeasureResult;

@@ -23,6 +23,8 @@ typedef struct RefOut {
 	const unsigned char *whole; /* NULL: not known yet */
 } RefOut;
 
+typedef VEC(const char *) Traces;
+
 /* Inputs by seed, outputs by value: in the measure's arena. */
 struct LocalRef {
 	const Task *task;
@@ -34,6 +36,8 @@ struct LocalRef {
 	VEC(JobBuf) in;
 	VEC(RefOut) out;
 	Job *oracle; /* that computes single elements; NULL: all are known */
+	const char *first;    /* trace of the candidate that `whole` is of; NULL: none, or the oracle's */
+	Traces passed; /* traces of those that passed by comparison with it */
 };
 
 MeasureRef *local_reference(Measure *base, const Task *task, uint64_t seed, Err *err);

@@ -161,8 +161,7 @@ static void judged(Local *m, Job *j, Verdict v)
 {
 	switch (v) {
 	case VERDICT_GOOD:
-		if (j->phase == PHASE_CHECK)
-			verdict_adopt(m, j);
+		verdict_adopt(m, j);
 		passed(m, j);
 		break;
 	case VERDICT_DISPUTED: begin_judge(m, j); break;

@@ -24,7 +24,7 @@ void ask_probe(Local *m, Job *j, Msg *msg);
 typedef enum { VERDICT_GOOD, VERDICT_WRONG, VERDICT_DISPUTED, VERDICT_AGAIN } Verdict;
 Verdict verdict_of_check(const Local *m, Job *j);
 Verdict verdict_of_judge(Local *m, Job *j);
-/* A candidate that has passed: its outputs are what others are compared with. */
+/* A candidate that has passed: its outputs are what others are compared with, or have been compared. */
 void verdict_adopt(Local *m, Job *j);
 
 #endif

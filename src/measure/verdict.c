@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static double relative(const MsgCompared *c)
 {
@@ -114,12 +115,34 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	for (size_t k = 0; k < j->ref->out.n; k++) /* the one before was wrong where nobody had looked */
 		if (j->ref->out.at[k].points > 0)
 			j->ref->out.at[k].whole = NULL;
+	j->result.exposed = j->ref->first;
+	j->result.doubtful = j->ref->passed.at;
+	j->result.ndoubtful = (int)j->ref->passed.n;
+	j->ref->first = NULL;
+	j->ref->passed = (Traces){ 0 };
 	return VERDICT_AGAIN; /* checked as the first, this one may become what others are compared with */
+}
+
+/* Compared with the outputs of another candidate; nothing where the oracle gave them all. */
+static void note_passed(Local *m, LocalRef *r, const char *trace)
+{
+	if (r->first == NULL || strcmp(r->first, trace) == 0)
+		return;
+	for (size_t i = 0; i < r->passed.n; i++)
+		if (strcmp(r->passed.at[i], trace) == 0)
+			return;
+	vec_push(m->arena, &r->passed, arena_printf(m->arena, "%s", trace));
 }
 
 void verdict_adopt(Local *m, Job *j)
 {
+	LocalRef *r = j->ref;
 	size_t next = 0;
+	if (j->phase != PHASE_CHECK || j->data.n == 0) {
+		note_passed(m, r, j->trace);
+		return;
+	}
+	r->first = arena_printf(m->arena, "%s", j->trace);
 	for (size_t k = 0; k < j->ref->out.n; k++) {
 		RefOut *o = &j->ref->out.at[k];
 		if (o->whole != NULL || next >= j->data.n)

@@ -605,6 +605,32 @@ START_TEST(equal_candidates_are_not_set_aside)
 }
 END_TEST
 
+/* The first was wrong where no point is: the one that shows this names it, and who was compared with it. */
+START_TEST(who_was_wrong_is_named)
+{
+	Lab lab = open_lab();
+	MeasureRef *ref = reference_of(&lab, BIG);
+	static const char wrong[] = BIG_FN BIG_RELU "v1[0, 13, 77, 101] = 0.5\n}\n";
+	static const char right[] = BIG_FN BIG_RELU "}\n";
+	ck_assert_ptr_null(timed(&lab, ref, wrong, "a\n", 0, 0).exposed);
+	for (int i = 0; i < 2; i++) /* the same one twice is one */
+		ck_assert_ptr_null(timed(&lab, ref, wrong, "b\n", 0, 0).exposed);
+	MeasureResult r = timed(&lab, ref, right, "c\n", 0, 0);
+	ck_assert_str_eq(r.exposed, "a\n");
+	ck_assert_int_eq(r.ndoubtful, 1);
+	ck_assert_str_eq(r.doubtful[0], "b\n");
+	r = timed(&lab, ref, right, "d\n", 0, 0);
+	ck_assert(r.exposed == NULL && r.ndoubtful == 0);
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(lab.arena), "k", wrong, strlen(wrong), &err);
+	MeasureJob job = { .ks = ks, .ref = ref, .trace = "a\n" };
+	ck_assert_msg(ks != NULL && measure_submit(lab.m, &job, &err), "%s", err.text);
+	r = result_of(&lab);
+	ck_assert(r.status == RUN_WRONG_RESULT && r.exposed == NULL);
+	close_lab(&lab);
+}
+END_TEST
+
 /* Another process holds the lock of the device. */
 START_TEST(a_wait_is_said)
 {
@@ -705,6 +731,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, a_serial_kernel_takes_its_time_on_two_threads);
 	tcase_add_test(tc, a_first_look_is_near_the_full_figure);
 	tcase_add_test(tc, equal_candidates_are_not_set_aside);
+	tcase_add_test(tc, who_was_wrong_is_named);
 	tcase_add_test(tc, a_wait_is_said);
 	tcase_add_test(tc, a_race);
 	tcase_add_test(tc, a_race_with_losers);
