@@ -7,10 +7,10 @@
  *   outputs, workspace  out of a core's own caches at least: the layers between have used these
  *   inputs              where they lie after they have been written from front to back
  *
- * A core's own caches are emptied by reading as much other memory as they hold twice, or as the network has: all
- * that lay there goes to the last cache, where the network finds it too. To read more would cost milliseconds a
- * sample, which the few milliseconds of a candidate do not have, and changes nothing: so measured, the tasks' times
- * add up to their networks'. Of a network that fills a quarter of the last cache or more, lines of constants and
+ * A core's own caches are emptied by reading as much other memory as they hold four times, or as the network has: all
+ * that lay there goes to the last cache, where the network finds it too. Twice is not enough, since they do not push
+ * out the oldest line exactly; more costs milliseconds a sample, which the few milliseconds of a candidate do not have.
+ * So measured, the tasks' times add up to their networks'. Of a network that fills a quarter of the last cache or more, lines of constants and
  * code are sent to memory one by one (clflushopt, dc civac): the cache is shared, with other programs and other
  * machines, and constants are the first to go, as each is read once.  Where an architecture has no such
  * instruction for programs, as much other memory is read as the network has, or twice the last cache.
@@ -28,7 +28,8 @@ enum { FORGOTTEN = 64 }; /* Linux flushes up to 33 pages one by one */
 #else
 enum { FORGOTTEN = 1024 }; /* 512 on AArch64 */
 #endif
-#define OWN_CACHE ((uint64_t)4 << 20) /* where the system does not tell sizes: more than most cores' own */
+#define OWN_CACHE ((uint64_t)2 << 20) /* where the system does not tell sizes: as most cores' own, or more */
+#define OWN_TIMES 4
 #define LAST_CACHE ((uint64_t)32 << 20)
 
 static void touch(const void *bytes, size_t n)
@@ -115,9 +116,10 @@ static DlcStatus open_rights(Worker *w, DlcError *err)
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
 	uint64_t own = worker_cache_bytes(2), last = worker_cache_bytes(3);
-	own = own > 0 ? 2 * own : OWN_CACHE;
+	own = OWN_TIMES * (own > 0 ? own : OWN_CACHE);
 	last = last > 0 ? last : LAST_CACHE;
-	w->flushes = network > last / 4 && can_flush();
+	w->can_flush = can_flush();
+	w->flushes = network > last / 4 && w->can_flush;
 	w->touched = network <= last / 4 || w->flushes ? own : network <= last ? network : 2 * last;
 	w->touched = network < w->touched ? network : w->touched;
 	DlcStatus s = w->flushes ? open_rights(w, err) : DLC_OK;
@@ -135,14 +137,28 @@ static void forget_pages(const Worker *w)
 	mprotect(w->rights, w->rights_bytes, PROT_READ | PROT_WRITE);
 }
 
+static void flush_code(const Worker *w, const Program *p)
+{
+	for (uint32_t i = 0; i < p->ncall; i++) {
+		Module *m = w->module[p->call[i].module];
+		flush_lines(m->code, m->bytes);
+		__builtin___clear_cache((char *)m->code, (char *)m->code + m->bytes);
+	}
+}
+
 void worker_cold(const Worker *w, const Program *p)
 {
-	touch(w->other, (size_t)w->touched);
-	if (w->flushes)
-		forget_pages(w);
-	if (w->flushes)
+	/* Reading data pushes no code out of the first cache: it goes to memory, and comes back as data. */
+	if (w->can_flush && !w->flushes) {
+		flush_code(w, p);
 		for (uint32_t i = 0; i < p->ncall; i++)
-			flush_lines(w->module[p->call[i].module]->code, w->module[p->call[i].module]->bytes);
+			touch(w->module[p->call[i].module]->code, w->module[p->call[i].module]->bytes);
+	}
+	touch(w->other, (size_t)w->touched);
+	if (w->flushes) {
+		forget_pages(w);
+		flush_code(w, p);
+	}
 	for (uint32_t i = 0; i < p->narg; i++)
 		if (w->flushes && p->arg[i].use == MSG_USE_CONST && p->address[i] != NULL)
 			flush_lines(p->address[i], (size_t)p->arg[i].bytes);

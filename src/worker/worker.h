@@ -62,6 +62,7 @@ typedef struct Worker {
 	unsigned char *rights; /* pages whose rights are changed between samples; or NULL */
 	size_t rights_bytes;
 	uint64_t touched; /* of other, before a sample */
+	bool can_flush;   /* lines to memory, one by one */
 	bool flushes;     /* constants' lines before a sample */
 	int lock;         /* of the device; < 0: none */
 	bool impatient;   /* did not get it in this TIME: does without */
