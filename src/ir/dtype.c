@@ -5,6 +5,8 @@
  */
 #include "ir/dtype.h"
 
+#include "runtime/half.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,31 +133,28 @@ bool dtype_parse(const char *s, size_t n, DType *out)
 	return true;
 }
 
-/* To `digits` significant bits, exponents not below `emin` (of the least normal number). */
-static double round_to(double v, int digits, int emin, double max)
+static int fraction_of(DType t)
 {
-	int e;
-	if (v == 0 || isinf(v))
-		return v;
-	frexp(v, &e); /* |v| in [2^(e-1), 2^e) */
-	if (e - 1 < emin)
-		e = emin + 1;
-	double unit = ldexp(1.0, e - digits);
-	double r = rint(v / unit) * unit;
-	return fabs(r) > max ? copysign(INFINITY, v) : copysign(r, v);
+	return t.kind == DT_BFLOAT ? HALF_BF16 : HALF_F16;
+}
+
+uint16_t dtype_half_bits(DType t, double v)
+{
+	return half_from_double(fraction_of(t), v);
+}
+
+double dtype_half_value(DType t, uint16_t bits)
+{
+	return half_to_double(fraction_of(t), bits);
 }
 
 double dtype_round(DType t, double v)
 {
 	if (isnan(v))
 		return NAN;
-	if (t.kind == DT_BFLOAT)
-		return round_to(v, 8, -126, 0x1.fep127);
 	if (t.bits == 64)
 		return v;
-	if (t.bits == 16)
-		return round_to(v, 11, -14, 65504);
-	return (double)(float)v;
+	return t.bits == 16 ? dtype_half_value(t, dtype_half_bits(t, v)) : (double)(float)v;
 }
 
 int64_t dtype_wrap(DType t, int64_t v)

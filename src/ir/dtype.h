@@ -45,6 +45,8 @@ bool dtype_parse(const char *s, size_t n, DType *out);
 
 /* The value as an element of the type holds it: rounded (to nearest even), or wrapped. */
 double dtype_round(DType t, double v);   /* t floating; every NaN becomes the one quiet NaN */
+uint16_t dtype_half_bits(DType t, double v); /* t f16 or bf16; the same, as bits: see runtime/half.h */
+double dtype_half_value(DType t, uint16_t bits);
 int64_t dtype_wrap(DType t, int64_t v);  /* t integer or bool; u64 keeps its bits */
 /* The conversions of IR_CAST: saturating, NaN gives 0; rounded once; `from` tells u64 from i64. */
 int64_t dtype_float_to_int(DType t, double v);

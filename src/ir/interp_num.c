@@ -213,30 +213,6 @@ Val num_cast(DType to, DType from, Val a)
 	return r;
 }
 
-/* f16 and bf16 have no C type; their bits are made and read here. v is already rounded. */
-static uint16_t half_bits(double v)
-{
-	uint16_t sign = signbit(v) ? 0x8000 : 0;
-	if (isnan(v))
-		return 0x7e00;
-	if (isinf(v))
-		return sign | 0x7c00;
-	int e;
-	double m = frexp(fabs(v), &e); /* in [0.5, 1) */
-	if (v == 0 || e < -13) /* subnormal: in units of 2^-24 */
-		return sign | (uint16_t)ldexp(fabs(v), 24);
-	return sign | (uint16_t)((e + 14) << 10) | ((uint16_t)ldexp(m, 11) & 0x3ff);
-}
-
-static double half_value(uint16_t h)
-{
-	int e = h >> 10 & 31, m = h & 0x3ff;
-	double v = e == 0    ? ldexp(m, -24)
-	           : e == 31 ? (m ? NAN : INFINITY)
-	                     : ldexp(m + 1024, e - 25);
-	return h & 0x8000 ? -v : v;
-}
-
 static uint64_t float_bits(DType t, double v)
 {
 	if (t.bits == 64) {
@@ -244,12 +220,12 @@ static uint64_t float_bits(DType t, double v)
 		memcpy(&b, &v, sizeof b);
 		return b;
 	}
+	if (t.bits == 16)
+		return dtype_half_bits(t, v);
 	float f = (float)v;
 	uint32_t b;
 	memcpy(&b, &f, sizeof b);
-	if (t.kind == DT_BFLOAT)
-		return b >> 16;
-	return t.bits == 32 ? b : half_bits(v);
+	return b;
 }
 
 static double float_value(DType t, uint64_t bits)
@@ -259,9 +235,9 @@ static double float_value(DType t, uint64_t bits)
 		memcpy(&d, &bits, sizeof d);
 		return d;
 	}
-	if (t.bits == 16 && t.kind == DT_FLOAT)
-		return half_value((uint16_t)bits);
-	uint32_t b = (uint32_t)(t.kind == DT_BFLOAT ? bits << 16 : bits);
+	if (t.bits == 16)
+		return dtype_half_value(t, (uint16_t)bits);
+	uint32_t b = (uint32_t)bits;
 	float f;
 	memcpy(&f, &b, sizeof f);
 	return (double)f;

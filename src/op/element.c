@@ -1,64 +1,11 @@
 /*
- * Bytes to numbers and back, type by type.  Half and bfloat go through the float with the same
- * leading bits; sub-byte integers are packed with the first element in the low bits.
+ * Bytes to numbers and back, type by type.  Sub-byte integers are packed with the first element in the low bits.
  */
 #include "op/element.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-static double half_to_double(uint16_t h)
-{
-	int exponent = h >> 10 & 31, fraction = h & 1023;
-	double v = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
-	           : exponent == 0 ? ldexp(fraction, -24)
-	                           : ldexp(fraction + 1024, exponent - 25);
-	return (h & 0x8000) != 0 ? -v : v;
-}
-
-/* Rounds straight from double: through float would round twice. */
-static uint16_t half_from_double(double v)
-{
-	uint16_t sign = signbit(v) ? 0x8000 : 0;
-	v = fabs(v);
-	if (isnan(v))
-		return sign | 0x7e00;
-	if (v >= 65520)
-		return sign | 0x7c00;
-	if (v < ldexp(1, -14))
-		return (uint16_t)(sign | (uint16_t)nearbyint(ldexp(v, 24)));
-	int e;
-	frexp(v, &e); /* v = m * 2^e, 0.5 <= m < 1 */
-	/* A fraction that rounds up to 2048 carries into the exponent, as it should. */
-	uint16_t fraction = (uint16_t)nearbyint(ldexp(v, 11 - e));
-	return (uint16_t)(sign + (uint16_t)((e + 13) << 10) + fraction);
-}
-
-static double bfloat_to_double(uint16_t h)
-{
-	uint32_t bits = (uint32_t)h << 16;
-	float f;
-	memcpy(&f, &bits, 4);
-	return f;
-}
-
-static uint16_t bfloat_from_double(double v)
-{
-	if (isnan(v))
-		return 0x7fc0;
-	/* Round to odd first, so that the second rounding sees what the first one dropped. */
-	float f = (float)v;
-	uint32_t bits;
-	memcpy(&bits, &f, 4);
-	if ((double)f != v && isfinite(f)) {
-		if (fabs((double)f) > fabs(v))
-			bits--;
-		bits |= 1;
-	}
-	bits += 0x7fff + (bits >> 16 & 1);
-	return (uint16_t)(bits >> 16);
-}
 
 static int64_t get_packed(DType t, const uint8_t *p, int64_t i)
 {
@@ -123,7 +70,7 @@ double element_get(DType t, const void *data, int64_t i)
 	if (t.kind == DT_BFLOAT || (t.kind == DT_FLOAT && t.bits == 16)) {
 		uint16_t h;
 		memcpy(&h, (const uint16_t *)data + i, 2);
-		return t.kind == DT_BFLOAT ? bfloat_to_double(h) : half_to_double(h);
+		return dtype_half_value(t, h);
 	}
 	if (t.kind == DT_FLOAT && t.bits == 32) {
 		float f;
@@ -158,7 +105,7 @@ static int64_t saturate(DType t, double v)
 void element_set(DType t, void *data, int64_t i, double v)
 {
 	if (t.kind == DT_BFLOAT || (t.kind == DT_FLOAT && t.bits == 16)) {
-		uint16_t h = t.kind == DT_BFLOAT ? bfloat_from_double(v) : half_from_double(v);
+		uint16_t h = dtype_half_bits(t, v);
 		memcpy((uint16_t *)data + i, &h, 2);
 	} else if (t.kind == DT_FLOAT && t.bits == 32) {
 		float f = (float)v;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/half.h"
+
 enum { INT = 0, UINT = 1, FLOAT = 2, BFLOAT = 4, BOOL = 6 };
 
 bool element_known(DlcDataType t)
@@ -17,51 +19,6 @@ bool element_known(DlcDataType t)
 	case BOOL: return t.bits == 8 && t.lanes == 1;
 	default: return false;
 	}
-}
-
-static double from_half(uint16_t h)
-{
-	int exponent = h >> 10 & 31, mantissa = h & 1023;
-	double v = exponent == 0   ? ldexp(mantissa, -24)
-	           : exponent < 31 ? ldexp(1024 + mantissa, exponent - 25)
-	           : mantissa == 0 ? (double)INFINITY
-	                           : (double)NAN;
-	return h >> 15 ? -v : v;
-}
-
-/* Rounds to nearest, ties to even, with denormals; too large becomes infinity. */
-static uint16_t to_half(double v)
-{
-	uint16_t sign = signbit(v) ? 0x8000 : 0;
-	double a = fabs(v);
-	if (isnan(v))
-		return sign | 0x7e00;
-	if (a >= 65520)
-		return sign | 0x7c00;
-	int e;
-	frexp(a, &e); /* a in [2^(e-1), 2^e) */
-	if (a < 0x1p-14)
-		return sign | (uint16_t)nearbyint(ldexp(a, 24));
-	uint32_t m = (uint32_t)nearbyint(ldexp(a, 11 - e)); /* 1024..2048 */
-	return sign | (uint16_t)(((uint32_t)(e + 14) << 10) + m - 1024);
-}
-
-static double from_bfloat(uint16_t b)
-{
-	uint32_t bits = (uint32_t)b << 16;
-	float f;
-	memcpy(&f, &bits, sizeof f);
-	return (double)f;
-}
-
-static uint16_t to_bfloat(double v)
-{
-	float f = (float)v;
-	uint32_t bits;
-	memcpy(&bits, &f, sizeof bits);
-	if (isnan(v))
-		return (uint16_t)(bits >> 16 | 0x40);
-	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 static uint64_t load(const void *data, int bytes, int64_t i)
@@ -86,9 +43,9 @@ double element_value(DlcDataType t, const void *data, int64_t i)
 	if (t.code == BOOL)
 		return v != 0;
 	if (t.code == BFLOAT)
-		return from_bfloat((uint16_t)v);
+		return half_to_double(HALF_BF16, (uint16_t)v);
 	if (t.bits == 16)
-		return from_half((uint16_t)v);
+		return half_to_double(HALF_F16, (uint16_t)v);
 	float f;
 	double d;
 	memcpy(&f, &v, sizeof f);
@@ -107,9 +64,9 @@ void element_store(DlcDataType t, void *data, int64_t i, double value)
 	else if (t.code == BOOL)
 		v = value != 0;
 	else if (t.code == BFLOAT)
-		v = to_bfloat(value);
+		v = half_from_double(HALF_BF16, value);
 	else if (t.bits == 16)
-		v = to_half(value);
+		v = half_from_double(HALF_F16, value);
 	else if (t.bits == 32)
 		memcpy(&v, &f, sizeof f);
 	else
