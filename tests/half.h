@@ -1,6 +1,7 @@
 /*
- * What f16 and bf16 are rounded to, by exact arithmetic: for each number of the type itself, the middle between it and
- * the next, and what lies beside this middle on either side; with both signs, and then infinities, NaNs and extremes.
+ * What f16 and bf16 are rounded to, by exact arithmetic: for each number of the type itself, the middle
+ * between it and the next, and what lies beside this middle on either side; with both signs, and then
+ * infinities, NaNs and extremes.
  */
 #ifndef TESTS_HALF_H
 #define TESTS_HALF_H
@@ -10,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-static const double half_extremes[] = { 5e-324, 0x1p-1022, 0x1p-150, 1e30, 0x1.fffffep127, 0x1p128, 0x1.fffffffffffffp1023,
-	HUGE_VAL };
+static const double half_extremes[] = { 5e-324, 0x1p-1022, 0x1p-150, 1e30, 0x1.fffffep127, 0x1p128,
+	0x1.fffffffffffffp1023, HUGE_VAL };
 
 enum { HALF_EACH = 8, HALF_EXTREMES = 2 * (int)(sizeof half_extremes / sizeof *half_extremes), HALF_NANS = 4 };
 
@@ -40,7 +41,8 @@ static inline int half_cases(int fraction)
 /* Case k: *v, an f32 where `single`, and the bits it becomes; of a NaN, those of the one that dlc makes. */
 static inline uint16_t half_case(int fraction, int k, bool single, double *v)
 {
-	static const uint64_t nan[HALF_NANS] = { 0x7ff8000000000000, 0xfff8000000000000, 0x7ffc123460000000, 0xfff0000020000000 };
+	static const uint64_t nan[HALF_NANS] = { 0x7ff8000000000000, 0xfff8000000000000, 0x7ffc123460000000,
+		0xfff0000020000000 };
 	int infinity = half_infinity(fraction), code = k / HALF_EACH, want = code, extreme = k - infinity * HALF_EACH;
 	uint16_t sign = k % 2 != 0 ? 0x8000 : 0;
 	if (extreme >= HALF_EXTREMES) {

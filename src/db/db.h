@@ -43,9 +43,9 @@ typedef struct RunRecord {
 	const char *detail; /* why it failed; "" */
 	int64_t seq;        /* order within the session */
 	int64_t probe_mflops; /* what the FMA probe reached before it, on as many threads; 0: not known */
-	const char *clock;  /* that its times are read from: "wall", "cpu"; "" or NULL: not said, as in older records */
-	int64_t lost;       /* samples in which a thread lost its CPU: see docs/records.md */
-	const char *stage;  /* "look": set aside after a first look; "full", "race": timed in turn with others; "" or NULL: not said */
+	const char *clock; /* of its times: "wall", "cpu"; "" or NULL: not said, as in older records */
+	int64_t lost;      /* samples in which a thread lost its CPU: see docs/records.md */
+	const char *stage; /* "look": set aside after a first look; "full"; "race"; "" or NULL: not said */
 } RunRecord;
 
 typedef struct SessionInfo {

@@ -7,11 +7,12 @@
  *   outputs, workspace  out of a core's own caches at least: the layers between have used these
  *   inputs              where they lie after they have been written from front to back
  *
- * A core's own caches are emptied by reading as much other memory as they hold four times, or as the network has: all
- * that lay there goes to the last cache, where the network finds it too. Twice is not enough, since they do not push
- * out the oldest line exactly; more costs milliseconds a sample, which the few milliseconds of a candidate do not have.
- * So measured, the tasks' times add up to their networks'. Of a network that fills a quarter of the last cache or more, lines of constants and
- * code are sent to memory one by one (clflushopt, dc civac): the cache is shared, with other programs and other
+ * A core's own caches are emptied by reading as much other memory as they hold four times, or as the
+ * network has: all that lay there goes to the last cache, where the network finds it too. Twice is not
+ * enough, since they do not push out the oldest line exactly; more costs milliseconds a sample, which the
+ * few milliseconds of a candidate do not have. So measured, the tasks' times add up to their networks'. Of a
+ * network that fills a quarter of the last cache or more, lines of constants and code are sent to memory one by
+ * one (clflushopt, dc civac): the cache is shared, with other programs and other
  * machines, and constants are the first to go, as each is read once.  Where an architecture has no such
  * instruction for programs, as much other memory is read as the network has, or twice the last cache.
  */

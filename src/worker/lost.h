@@ -27,7 +27,7 @@ typedef struct Lost {
 
 /* Around a sample of so many threads, both on the thread that asks for it. */
 void lost_begin(Lost *l, int threads);
-/* True: one of the threads lost its CPU for more than a small share of these wall_ns. *cpu_ns: of one thread, else 0. */
+/* True: a thread lost its CPU for more than a small share of wall_ns. *cpu_ns: of a thread alone, else 0. */
 bool lost_end(const Lost *l, int threads, uint64_t wall_ns, uint64_t *cpu_ns);
 /* Threads have been started or ended since. */
 void lost_forget(Lost *l);

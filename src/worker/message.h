@@ -95,11 +95,12 @@ typedef struct MsgRead {
 } MsgRead;
 
 /*
- * Samples of a list of programs, round robin.  Each gets `samples` at most.  Once its samples fill look_ns, a program is
- * set aside if it is slower than slow_ns, and, after `few` samples, if it is slower than good_ns.  Slower means: its best
- * sample is, even if a later one were as much better than this as this is than their mean.  No new round begins after
- * budget_ns.  Samples that lost the CPU are taken anew, up to twice as many in all, and seen by a look in CPU time or, where there
- * are several threads, not at all.  A limit of 0 is none.
+ * Samples of a list of programs, round robin.  Each gets `samples` at most.  Once its samples fill
+ * look_ns, a program is set aside if it is slower than slow_ns, and, after `few` samples, if it is
+ * slower than good_ns.  Slower means: its best sample is, even if a later one were as much better
+ * than this as this is than their mean.  No new round begins after budget_ns.  Samples that lost the
+ * CPU are taken anew, up to twice as many in all; to set a program aside they count with their CPU
+ * time or, where there are several threads, not at all.  A limit of 0 is none.
  */
 typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 	uint64_t nprogram;

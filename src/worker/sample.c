@@ -10,7 +10,10 @@
 
 enum { SAMPLES = 1000000 };
 
-/* What is known of a program under way: samples that kept the CPU, in all, seen by a look; the best of these and their sum. */
+/*
+ * What is known of a program under way: samples that kept the CPU, in all, and such as tell how slow it
+ * is; the best of these and their sum.
+ */
 typedef struct Entrant {
 	Program *p;
 	uint32_t good, all, seen;

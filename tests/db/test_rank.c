@@ -284,7 +284,8 @@ START_TEST(the_quick_reader_takes_no_more_than_the_other)
 		Err err = { 0 };
 		RunRecord r = { .trace = "split i 2\nvectorize \"i\\\n", .status = (RunStatus)rng_below(&rng, RUN_STATUS_COUNT),
 			.median_ns = (int64_t)rng_below(&rng, 3), .samples = (int64_t)rng_below(&rng, 2),
-			.max_err_e9 = (int64_t)rng_below(&rng, 3) - 1, .detail = "because", .seq = k, .probe_mflops = (int64_t)rng_below(&rng, 2) * 240000,
+			.max_err_e9 = (int64_t)rng_below(&rng, 3) - 1, .detail = "because", .seq = k,
+			.probe_mflops = (int64_t)rng_below(&rng, 2) * 240000,
 			.clock = rng_below(&rng, 2) == 0 ? "wall" : NULL, .lost = (int64_t)rng_below(&rng, 3),
 			.stage = stages[rng_below(&rng, LEN(stages))] };
 		Hash id;

@@ -2,25 +2,14 @@
  * Measurement with children that behave, and with children that do not: every candidate gets a
  * status, whatever becomes of the process that holds it, and the next one is measured as usual.
  */
-#include "suite.h"
+#include "lab.h"
 
 #include "base/file.h"
-#include "ir/text.h"
 #include "ir/verify.h"
-#include "measure/measure.h"
 #include "measure/points.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
-
-static char *dlc, *worker; /* paths, from the command line */
-static int threads = 1, build_ms = 20000, run_ms = 1000;
-
-static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
 
 /* What stands for the scheduled loops of the workload above. */
 static const struct {
@@ -42,49 +31,6 @@ static const struct {
 		RUN_RUN_TIMEOUT },
 };
 
-typedef struct Lab {
-	Arena *arena;
-	Measure *m;
-	Task *task;
-	MeasureRef *ref;
-} Lab;
-
-static Measure *open_with(Arena *a, char *builder0, char *builder1, char *runner0, char *runner1)
-{
-	Err err = { 0 };
-	char **b = arena_array(a, char *, 3), **r = arena_array(a, char *, 3);
-	b[0] = builder0, b[1] = builder1, r[0] = runner0, r[1] = runner1;
-	MeasureOptions o = { .builder = b,
-		.runner = r,
-		.builders = 2,
-		.threads = threads,
-		.build_ms = build_ms,
-		.run_ms = run_ms,
-		.tolerance = 1e-4 };
-	Measure *m = measure_open(&o, &err);
-	ck_assert_msg(m != NULL, "%s", err.text);
-	return m;
-}
-
-static Lab open_lab(void)
-{
-	Lab lab = { .arena = arena_new() };
-	Err err = { 0 };
-	Dag *d = dag_parse(lab.arena, "t", workload, strlen(workload), &err);
-	lab.task = d != NULL ? task_new(lab.arena, d, &err) : NULL;
-	ck_assert_msg(lab.task != NULL, "%s", err.text);
-	lab.m = open_with(lab.arena, dlc, "builder", worker, "--stdio");
-	lab.ref = measure_reference(lab.m, lab.task, 1, &err);
-	ck_assert_msg(lab.ref != NULL, "%s: %s", err.place, err.text);
-	return lab;
-}
-
-static void close_lab(Lab *lab)
-{
-	measure_close(lab->m);
-	arena_free(lab->arena);
-}
-
 static void submit(Lab *lab, int k, int number)
 {
 	Err err = { 0 };
@@ -95,15 +41,6 @@ static void submit(Lab *lab, int k, int number)
 	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
 	MeasureJob job = { .ks = ks, .ref = lab->ref, .user = (void *)(intptr_t)number };
 	ck_assert_msg(measure_submit(lab->m, &job, &err), "%s", err.text);
-}
-
-static MeasureResult result_of(Lab *lab)
-{
-	MeasureResult r;
-	for (int i = 0; i < 300; i++)
-		if (measure_wait(lab->m, 100, &r))
-			return r;
-	ck_abort_msg("no result after 30 s");
 }
 
 START_TEST(each_candidate_gets_its_status)
@@ -309,15 +246,6 @@ END_TEST
 
 /* ---- references ---- */
 
-static Task *task_of(Lab *lab, const char *text)
-{
-	Err err = { 0 };
-	Dag *d = dag_parse(lab->arena, "t", text, strlen(text), &err);
-	Task *task = d != NULL ? task_new(lab->arena, d, &err) : NULL;
-	ck_assert_msg(task != NULL, "%s: %s\n%s", err.place, err.text, text);
-	return task;
-}
-
 static MeasureResult measure_set(Lab *lab, MeasureRef *ref, const KernelSet *ks, const Err *err)
 {
 	Err no = { 0 };
@@ -410,15 +338,6 @@ START_TEST(halves_are_compared_as_halves)
 }
 END_TEST
 
-#define BIG "dag t\nin x: f32[1,24,240,240]:NCHW16c\ny: f32[1,24,240,240]:NCHW16c = relu(x)\nout y\n"
-#define BLOCKED "map (n, c, h, w) -> [n : 1, c / 16 : 2, h : 240, w : 240, c % 16 : 16]"
-#define BIG_FN "fn k(v0: in f32[1, 24, 240, 240] " BLOCKED ", v1: out f32[1, 24, 240, 240] " BLOCKED ") {\n"
-#define OVER(n, i, body) "for " #i " in 0.." #n " {\n" body "}\n"
-#define EACH(body) OVER(24, c, OVER(240, h, OVER(240, w, body)))
-#define BIG_RELU EACH("v1[0, c, h, w] = max(v0[0, c, h, w], 0.0)\n")
-#define PLAIN_FN "fn k(v0: in f32[1, 2, 240, 240, 16], v1: out f32[1, 2, 240, 240, 16]) {\n"
-#define PLAIN(body) OVER(2, c, OVER(240, h, OVER(240, w, OVER(16, l, body))))
-
 /* Candidates for a task of which 256 points are known; a stray error lies where none is. */
 static const struct {
 	const char *what, *text;
@@ -506,156 +425,6 @@ START_TEST(threads_share_a_candidate)
 }
 END_TEST
 
-/* ---- what a time is ---- */
-
-static MeasureResult timed(Lab *lab, MeasureRef *ref, const char *text, const char *trace, int64_t slow_ns, int64_t good_ns)
-{
-	Err err = { 0 };
-	KernelSet *ks = ir_parse_set(ir_new(lab->arena), "k", text, strlen(text), &err);
-	MeasureJob job = { .ks = ks, .ref = ref, .trace = trace, .slow_ns = slow_ns, .good_ns = good_ns, .keep = true };
-	ck_assert_msg(ks != NULL && measure_submit(lab->m, &job, &err), "%s: %s", err.place, err.text);
-	MeasureResult r = result_of(lab);
-	ck_assert_msg(r.status == RUN_OK, "%s: %s", run_status_text(r.status), r.detail);
-	ck_assert(strcmp(r.clock, "wall") == 0 || (strcmp(r.clock, "cpu") == 0 && threads == 1 && r.lost > 0));
-	ck_assert(r.samples > 0 && r.lost >= 0 && r.median_ns >= r.min_ns);
-	return r;
-}
-
-static MeasureRef *reference_of(Lab *lab, const char *text)
-{
-	Err err = { 0 };
-	MeasureRef *ref = measure_reference(lab->m, task_of(lab, text), 1, &err);
-	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
-	return ref;
-}
-
-/* A second thread that has nothing to do makes no serial kernel faster. */
-START_TEST(a_serial_kernel_takes_its_time_on_two_threads)
-{
-	int64_t ns[2] = { INT64_MAX, INT64_MAX };
-	for (int k = 0; k < 2; k++) {
-		threads = k + 1;
-		Lab lab = open_lab();
-		MeasureRef *ref = reference_of(&lab, BIG);
-		measure_cold(lab.m, 1 << 20);
-		for (int i = 0; i < 5; i++) {
-			MeasureResult r = timed(&lab, ref, BIG_FN BIG_RELU "}\n", "", 0, 0);
-			ns[k] = r.median_ns < ns[k] ? r.median_ns : ns[k];
-		}
-		close_lab(&lab);
-	}
-	ck_assert_msg(ns[1] > ns[0] / 2, "%lld ns on one thread, %lld on two", (long long)ns[0], (long long)ns[1]);
-}
-END_TEST
-
-/* Some microseconds: of a sum in a register for each row. */
-#define ROWS "dag t\nin x: f32[64,512]\ny: f32[64,1] = reduce_sum(x) axes=[1]\nout y\n"
-#define ROWS_FN \
-	"fn k(v0: in f32[64, 512], v1: out f32[64, 1]) {\nfor i in 0..64 {\nalloc t: f32[16] @local\n" \
-	"for z in 0..16 vector {\nt[z] = 0.0\n}\nfor j in 0..32 {\nfor l in 0..16 vector {\nt[l] = t[l] + v0[i, j * 16 + l]\n}\n}\n" \
-	"v1[i, 0] = 0.0\nfor s in 0..16 {\nv1[i, 0] = v1[i, 0] + t[s]\n}\n}\n}\n"
-
-/* What a small candidate is recorded at does not depend on how slow it seems beside others. */
-START_TEST(a_first_look_is_near_the_full_figure)
-{
-	enum { TRIES = 20 };
-	int near = 0;
-	Lab lab = open_lab();
-	MeasureRef *ref = reference_of(&lab, ROWS);
-	measure_cold(lab.m, 1 << 20);
-	for (int round = 0; round < 3 && near <= TRIES / 2; round++) { /* a busy machine */
-		near = 0;
-		for (int i = 0; i < TRIES; i++) {
-			MeasureResult full = timed(&lab, ref, ROWS_FN, "", 0, 0);
-			MeasureResult look = timed(&lab, ref, ROWS_FN, "", 1, 1);
-			double ratio = (double)look.median_ns / (double)full.median_ns;
-			near += ratio < 1.5 && ratio > 1 / 1.5;
-			ck_assert_str_eq(full.stage, "full");
-		}
-	}
-	ck_assert_msg(near > TRIES / 2, "%d of %d", near, TRIES);
-	close_lab(&lab);
-}
-END_TEST
-
-/* Who is set aside says so; who is as good as the best is not. */
-START_TEST(equal_candidates_are_not_set_aside)
-{
-	enum { POOL = 12 };
-	int aside = POOL;
-	Lab lab = open_lab();
-	MeasureRef *ref = reference_of(&lab, BIG);
-	static const char text[] = PLAIN_FN "for c in 0..2 {\nfor h in 0..240 {\nfor w in 0..240 {\nfor l in 0..16 vector {\n"
-		"v1[0, c, h, w, l] = max(v0[0, c, h, w, l], 0.0)\n}\n}\n}\n}\n}\n";
-	measure_cold(lab.m, 1 << 20);
-	for (int round = 0; round < 3 && aside > POOL / 3; round++) {
-		int64_t best = timed(&lab, ref, text, "", 0, 0).median_ns;
-		aside = 0;
-		for (int i = 0; i < POOL; i++) {
-			MeasureResult r = timed(&lab, ref, text, "", 2 * best, best + best / 20);
-			aside += strcmp(r.stage, "look") == 0;
-			best = r.median_ns < best ? r.median_ns : best;
-		}
-	}
-	ck_assert_msg(aside <= POOL / 3, "%d of %d", aside, POOL);
-	MeasureResult r = timed(&lab, ref, text, "", 1, 1);
-	ck_assert_str_eq(r.stage, "look");
-	ck_assert_int_le(r.samples, 5);
-	close_lab(&lab);
-}
-END_TEST
-
-/* The first was wrong where no point is: the one that shows this names it, and who was compared with it. */
-START_TEST(who_was_wrong_is_named)
-{
-	Lab lab = open_lab();
-	MeasureRef *ref = reference_of(&lab, BIG);
-	static const char wrong[] = BIG_FN BIG_RELU "v1[0, 13, 77, 101] = 0.5\n}\n";
-	static const char right[] = BIG_FN BIG_RELU "}\n";
-	ck_assert_ptr_null(timed(&lab, ref, wrong, "a\n", 0, 0).exposed);
-	for (int i = 0; i < 2; i++) /* the same one twice is one */
-		ck_assert_ptr_null(timed(&lab, ref, wrong, "b\n", 0, 0).exposed);
-	MeasureResult r = timed(&lab, ref, right, "c\n", 0, 0);
-	ck_assert_str_eq(r.exposed, "a\n");
-	ck_assert_int_eq(r.ndoubtful, 1);
-	ck_assert_str_eq(r.doubtful[0], "b\n");
-	r = timed(&lab, ref, right, "d\n", 0, 0);
-	ck_assert(r.exposed == NULL && r.ndoubtful == 0);
-	Err err = { 0 };
-	KernelSet *ks = ir_parse_set(ir_new(lab.arena), "k", wrong, strlen(wrong), &err);
-	MeasureJob job = { .ks = ks, .ref = ref, .trace = "a\n" };
-	ck_assert_msg(ks != NULL && measure_submit(lab.m, &job, &err), "%s", err.text);
-	r = result_of(&lab);
-	ck_assert(r.status == RUN_WRONG_RESULT && r.exposed == NULL);
-	close_lab(&lab);
-}
-END_TEST
-
-/* Another process holds the lock of the device. */
-START_TEST(a_wait_is_said)
-{
-	char dir[] = "/tmp/dlc-test-XXXXXX", file[64];
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	setenv("XDG_RUNTIME_DIR", dir, 1);
-	snprintf(file, sizeof file, "%s/dlc-cpu.lock", dir);
-	int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	ck_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
-	run_ms = 10000; /* the wait counts */
-	Lab lab = open_lab();
-	submit(&lab, 0, 0);
-	MeasureResult r = result_of(&lab);
-	ck_assert_int_eq(r.status, RUN_OK);
-	ck_assert_msg(r.waited_ms >= 900 && r.waited_ms < 30000, "%lld ms", (long long)r.waited_ms);
-	close(fd);
-	submit(&lab, 0, 0);
-	r = result_of(&lab);
-	ck_assert_msg(r.status == RUN_OK && r.waited_ms < 900, "%lld ms", (long long)r.waited_ms);
-	close_lab(&lab);
-	ck_assert_int_eq(unlink(file), 0);
-	ck_assert_int_eq(rmdir(dir), 0);
-}
-END_TEST
-
 START_TEST(a_race)
 {
 	Lab lab = open_lab();
@@ -728,11 +497,6 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(tc, errors_are_found_where_no_point_is, 0, LEN(strays));
 	tcase_add_test(tc, a_candidate_that_spills_is_not_run);
 	tcase_add_test(tc, threads_share_a_candidate);
-	tcase_add_test(tc, a_serial_kernel_takes_its_time_on_two_threads);
-	tcase_add_test(tc, a_first_look_is_near_the_full_figure);
-	tcase_add_test(tc, equal_candidates_are_not_set_aside);
-	tcase_add_test(tc, who_was_wrong_is_named);
-	tcase_add_test(tc, a_wait_is_said);
 	tcase_add_test(tc, a_race);
 	tcase_add_test(tc, a_race_with_losers);
 	return run_suite("measure", tc);

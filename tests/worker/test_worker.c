@@ -378,7 +378,8 @@ START_TEST(a_small_sample_is_no_look)
 	int n[2];
 	ck_assert_int_eq(ask_call(&p, 0, 1, KERNEL_spin, 10000), MSG_DONE);
 	ck_assert_int_eq(ask_call(&p, 1, 1, KERNEL_spin, 1000000), MSG_DONE);
-	MsgTime m = { .nprogram = 2, .samples = 7, .repeat = 1, .few = 3, .look_ns = 200000, .slow_ns = 1, .good_ns = 1 };
+	MsgTime m = { .nprogram = 2, .samples = 7, .repeat = 1, .few = 3, .look_ns = 200000 };
+	m.slow_ns = m.good_ns = 1;
 	samples_of(&p, m, (uint32_t[]){ 1, 0 }, time, n);
 	ck_assert_int_le(n[0], 2); /* the second where it lost its CPU in the first */
 	ck_assert_int_ge(n[1], 7);
@@ -399,7 +400,7 @@ static int lost_of(Peer *p, uint32_t all, int *n)
 	return lost;
 }
 
-/* A thread that has nothing to do sleeps until the other has ended, which takes a millisecond: it did not lose its CPU. */
+/* A thread with nothing to do sleeps until the other ends, a millisecond later: it did not lose its CPU. */
 START_TEST(who_sleeps_has_lost_nothing)
 {
 	Peer p = peer_ready();
