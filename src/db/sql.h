@@ -68,6 +68,10 @@ struct Db {
 	Subject subject[256]; /* of the last runs */
 };
 
+#define SQL_VERSION "4" /* of the schema */
+/* Its objects, in the order in which they are made; NULL ends them. */
+extern const char *const sql_schema[];
+
 /* The statement, reset and ready to bind; NULL and err on failure. */
 sqlite3_stmt *sql_get(Db *db, SqlId id, Err *err);
 void sql_bind_hash(sqlite3_stmt *st, int at, Hash h);
