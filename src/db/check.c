@@ -141,6 +141,8 @@ bool db_check(Db *db, int64_t *records, Err *err)
 {
 	DbSet set = { &db, 1 };
 	*records = 0;
+	if (db->lost != 0)
+		return fail(err, ERR_INPUT, "", "%s", db->note);
 	if (!db_hold(set, err))
 		return false;
 	bool ok = check_held(db, records, err);

@@ -104,12 +104,20 @@ bool sql_fail(const Db *db, int rc, Err *err)
 	case SQLITE_MISMATCH:
 		return fail(err, ERR_INPUT, db->path, "the database is damaged or none of dlc's (%s)", what);
 	case SQLITE_READONLY:
+		if (rc == SQLITE_READONLY_DBMOVED)
+			return fail(err, ERR_DEVICE, db->path, "the database was deleted or replaced while it was in use");
+		if (rc == SQLITE_READONLY_ROLLBACK || rc == SQLITE_READONLY_RECOVERY || rc == SQLITE_READONLY_CANTINIT)
+			return fail(err, ERR_DEVICE, db->path, "a program that wrote to the database was killed, and this user may not "
+				"clean up; open it once as a user who may write to it");
 		return fail(err, ERR_DEVICE, db->path, "the database cannot be written: it or its folder is read-only");
 	case SQLITE_FULL:
 		return fail(err, ERR_DEVICE, db->path, "the disk is full; what was stored before is kept");
 	case SQLITE_CANTOPEN:
 		return fail(err, ERR_DEVICE, db->path, "the database cannot be opened: %s", why != 0 ? strerror(why) : what);
 	case SQLITE_IOERR:
+		if (why == ENOLCK || why == ENOSYS || why == EOPNOTSUPP)
+			return fail(err, ERR_DEVICE, db->path, "its file system has no locks (%s); keep the database on a local disk, and "
+				"pass records on with dlc db export and import", strerror(why));
 		return fail(err, ERR_DEVICE, db->path, "the database cannot be used: %s", why != 0 ? strerror(why) : what);
 	case SQLITE_NOMEM: return fail(err, ERR_MEMORY, db->path, "out of memory");
 	case SQLITE_BUSY:
@@ -117,6 +125,13 @@ bool sql_fail(const Db *db, int rc, Err *err)
 		return fail(err, ERR_DEVICE, db->path, "another program keeps the database locked; try again");
 	default: return fail(err, ERR_DEVICE, db->path, "the database cannot be used: %s", what);
 	}
+}
+
+bool sql_in_place(const Db *db, Err *err)
+{
+	int moved = 0;
+	sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	return moved == 0 || fail(err, ERR_DEVICE, db->path, "the database was deleted or replaced while it was in use");
 }
 
 sqlite3_stmt *sql_get(Db *db, SqlId id, Err *err)

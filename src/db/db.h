@@ -18,9 +18,19 @@
 typedef struct Db Db;
 typedef enum { DB_READ, DB_WRITE } DbMode;
 
-/* DB_WRITE creates the file; a newer version, damage, no permission, a full disk are refused. */
+/*
+ * DB_WRITE creates the file, and rebuilds one of an older version, of which a copy stays beside it; DB_READ rebuilds it
+ * in memory.
+ * A newer version, damage, no permission, a full disk are refused.
+ */
 Db *db_open(const char *path, DbMode mode, Err *err);
 void db_close(Db *db);
+/* Holds nothing yet, and is gone once it is closed. */
+Db *db_open_memory(Err *err);
+/* A sentence for the user about what opening had to do; NULL: nothing. */
+const char *db_note(const Db *db);
+/* The lines of an older version that were damaged, and are left out. */
+int64_t db_lost(const Db *db);
 
 typedef enum {
 #define RUN_STATUS(name, text, doc) RUN_##name,
@@ -88,6 +98,9 @@ typedef struct ImportCount {
  * counts once those that it names are there; lines that are not are counted as refused.
  */
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err);
+
+/* Whether any line of the text is a record. */
+bool db_is_log(const char *text, size_t n);
 
 /* Structure, the hash of every record, what it names, and the index; *records of them. */
 bool db_check(Db *db, int64_t *records, Err *err);

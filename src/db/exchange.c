@@ -91,20 +91,42 @@ static void read_line(const Import *in, Arena *a, Line *l)
 		l->refused = sentence(a, &why);
 }
 
+/* The line at *at; false: it is empty. */
+static bool next_line(const char *text, size_t n, size_t *at, Line *out)
+{
+	const char *end = memchr(text + *at, '\n', n - *at);
+	out->text = text + *at;
+	out->n = end != NULL ? (size_t)(end - out->text) : n - *at;
+	*at += out->n + 1;
+	out->n -= out->n > 0 && out->text[out->n - 1] == '\r'; /* a log that came through somebody's mail */
+	return out->n != 0;
+}
+
 /* The next lines of the text, from *at on. */
 static void read_batch(const Import *in, Arena *a, const char *text, size_t n, size_t *at, int *number, Lines *out)
 {
 	for (size_t from = *at; *at < n && *at - from < BATCH; ++*number) {
-		const char *end = memchr(text + *at, '\n', n - *at);
-		Line l = { .text = text + *at, .number = *number };
-		l.n = end != NULL ? (size_t)(end - l.text) : n - *at;
-		*at += l.n + 1;
-		l.n -= l.n > 0 && l.text[l.n - 1] == '\r'; /* a log that came through somebody's mail */
-		if (l.n == 0)
+		Line l = { .number = *number };
+		if (!next_line(text, n, at, &l))
 			continue;
 		read_line(in, a, &l);
 		vec_push(a, out, l);
 	}
+}
+
+bool db_is_log(const char *text, size_t n)
+{
+	Import in = { .name = "" };
+	bool found = false;
+	for (size_t at = 0; at < n && !found;) {
+		Arena *a = arena_new();
+		Line l = { 0 };
+		if (next_line(text, n, &at, &l))
+			read_line(&in, a, &l);
+		found = l.run != NULL || l.other != NULL;
+		arena_free(a);
+	}
+	return found;
 }
 
 /* What a line names must be there; if it is not, the line is refused.  False: the database failed. */
@@ -196,9 +218,11 @@ static bool store_lines(const Import *in, Arena *a, Lines *lines)
 static bool store_batch(const Import *in, Arena *a, Lines *lines)
 {
 	assert(in->db->held == 0);
+	if (sqlite3_get_autocommit(in->db->sql) == 0) /* an upgrade's transaction, which ends as a whole */
+		return store_lines(in, a, lines);
 	if (!sql_run(in->db, SQL_BEGIN, in->err))
 		return false;
-	if (store_lines(in, a, lines) && sql_run(in->db, SQL_COMMIT, in->err))
+	if (sql_in_place(in->db, in->err) && store_lines(in, a, lines) && sql_run(in->db, SQL_COMMIT, in->err))
 		return true;
 	sql_forget(in->db);
 	return false;

@@ -7,22 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* What is put into a file that was deleted or replaced meanwhile goes with it. */
-static bool is_in_place(const Db *db, Err *err)
-{
-	int moved = 0;
-	sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-	return moved == 0 || fail(err, ERR_DEVICE, db->path, "the database was deleted or replaced while it was in use");
-}
-
 /* Stores a line in a transaction of its own. */
 static bool put_sealed(Db *db, const Record *r, const char *line, Err *err)
 {
 	bool fresh;
 	assert(db->held == 0);
-	if (!is_in_place(db, err) || !sql_run(db, SQL_BEGIN, err))
+	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
-	if (db_names_known(db, r, db->path, err, err) && db_put_line(db, r, line, strlen(line), &fresh, err) &&
+	if (sql_in_place(db, err) && db_names_known(db, r, db->path, err, err) && db_put_line(db, r, line, strlen(line), &fresh, err) &&
 		sql_run(db, SQL_COMMIT, err))
 		return true;
 	sql_forget(db);

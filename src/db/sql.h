@@ -60,6 +60,8 @@ struct Db {
 	sqlite3_stmt *stmt[SQL_COUNT];
 	const char *path;
 	Arena *arena; /* the connection's lifetime */
+	const char *note; /* db_note */
+	int64_t lost;     /* db_lost */
 	int held;     /* how often db_hold was called */
 	Hash env; /* the environment asked for last, and its epoch; -1: none yet */
 	int64_t env_epoch;
@@ -69,7 +71,10 @@ struct Db {
 };
 
 #define SQL_VERSION "4" /* of the schema */
-/* Its objects, in the order in which they are made; NULL ends them. */
+/*
+ * Its objects, in the order in which they are made; NULL ends them.  Whoever changes one counts SQL_VERSION up; where
+ * it is the table `record`, or a table goes, upgrade.c has to know the old one.
+ */
 extern const char *const sql_schema[];
 
 /* The statement, reset and ready to bind; NULL and err on failure. */
@@ -80,6 +85,9 @@ bool sql_do(Db *db, sqlite3_stmt *st, Err *err);
 bool sql_run(Db *db, SqlId id, Err *err);
 /* fail() with what SQLite says: damage is ERR_INPUT; permission, disk, locks are ERR_DEVICE. */
 bool sql_fail(const Db *db, int rc, Err *err);
+
+/* With the lock held: the file has its name still. What is put into one that was deleted or replaced goes with it. */
+bool sql_in_place(const Db *db, Err *err);
 
 /* The record in columns `line` and `id` of a row, checked as one from a stranger. */
 bool sql_read_record(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, Record *out, Err *err);

@@ -250,7 +250,8 @@ static const struct {
 	ErrCode code;
 } foreign[] = {
 	{ "newer", "PRAGMA user_version=99", "version 99", ERR_INPUT },
-	{ "older", "PRAGMA user_version=1", "version 1", ERR_INPUT },
+	{ "none", "PRAGMA user_version=0", "version 0", ERR_INPUT },
+	{ "older", "PRAGMA user_version=1;CREATE TABLE x(y);DROP TABLE record", "did not make", ERR_INPUT },
 	{ "alien", "PRAGMA application_id=5", "no tuning database", ERR_INPUT },
 	{ "trigger",
 		"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END", "did not make", ERR_INPUT },
