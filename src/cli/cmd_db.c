@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LOG_BYTES ((size_t)1 << 31)
 static const char DATABASE[] = "SQLite format 3"; /* what such a file begins with, its zero byte included */
@@ -24,7 +25,7 @@ Db *db_operand(const Args *args, DbMode mode, Err *err)
 	const char *path = args_operand(args, 0);
 	if (path == NULL)
 		path = place_tuning_db(args_arena(args), err);
-	return path != NULL ? db_open(path, mode, err) : NULL;
+	return path != NULL ? database_open(path, mode, err) : NULL;
 }
 
 bool db_find_one(Db *db, const char *prefix, RecordKind kind, RecordName *out, Err *err)
@@ -124,15 +125,75 @@ static bool run_export(const Args *args, Err *err)
 	return ok;
 }
 
-static bool import_file(Db *db, Arena *a, const char *path, ImportCount *count, Err *err)
+/* What an import is into; opened when there is a record to put, so that one that fails makes no file. */
+typedef struct Into {
+	const char *path;
+	Db *db;
+	ImportCount count;
+} Into;
+
+/* Counts what is wrong with a text that holds no record at all. */
+static bool refuse_all(Into *in, const char *name, const char *text, size_t n, Err *err)
+{
+	Db *nowhere = db_open_memory(err);
+	bool ok = nowhere != NULL && db_import(nowhere, name, text, n, &in->count, err);
+	db_close(nowhere);
+	return ok;
+}
+
+static bool import_text(Into *in, const char *name, const char *text, size_t n, Err *err)
+{
+	if (in->db == NULL && access(in->path, F_OK) != 0 && !db_is_log(text, n))
+		return refuse_all(in, name, text, n, err);
+	if (in->db == NULL)
+		in->db = database_open(in->path, DB_WRITE, err);
+	return in->db != NULL && db_import(in->db, name, text, n, &in->count, err);
+}
+
+static bool add_line(const char *line, size_t n, void *arg)
+{
+	text_put(arg, line, n);
+	text_put(arg, "\n", 1);
+	return true;
+}
+
+/* The lines of another database, which is closed before this one is written: they may be the same file. */
+static bool import_database(Into *in, Arena *a, const char *path, Err *err)
+{
+	Text lines = { .arena = a };
+	Db *from = database_open(path, DB_READ, err);
+	bool ok = from != NULL && db_export(from, add_line, &lines, err);
+	in->count.refused += ok ? db_lost(from) : 0;
+	db_close(from);
+	return ok && import_text(in, path, text_str(&lines), lines.n, err);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static bool is_database(const Bytes *file)
+{
+	return file->n >= sizeof DATABASE && memcmp(file->at, DATABASE, sizeof DATABASE) == 0;
+}
+
+static bool import_file(Into *in, Arena *a, const char *path, Err *err)
 {
 	Bytes file;
-	bool in = strcmp(path, "-") == 0;
-	if (in ? !file_read_fd(a, 0, "standard input", LOG_BYTES, &file, err) : !file_read(a, path, LOG_BYTES, &file, err))
+	if (strcmp(path, "-") != 0) {
+		if (is_same_file(path, in->path)) /* to read it as a file would end the locks on it */
+			return import_database(in, a, path, err);
+		if (!file_read(a, path, LOG_BYTES, &file, err))
+			return false;
+		return is_database(&file) ? import_database(in, a, path, err)
+					  : import_text(in, path, (const char *)file.at, file.n, err);
+	}
+	if (!file_read_fd(a, 0, "standard input", LOG_BYTES, &file, err))
 		return false;
-	if (file.n >= sizeof DATABASE && memcmp(file.at, DATABASE, sizeof DATABASE) == 0)
-		return fail(err, ERR_INPUT, path, "is a database, no log: give what dlc db export prints of it");
-	return db_import(db, path, (const char *)file.at, file.n, count, err);
+	return is_database(&file) ? fail(err, ERR_INPUT, "standard input", "is a database: name its file")
+				  : import_text(in, path, (const char *)file.at, file.n, err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -141,7 +202,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The logs of a folder, *.jsonl, by name. */
-static bool import_folder(Db *db, Arena *a, const char *path, ImportCount *count, Err *err)
+static bool import_folder(Into *in, Arena *a, const char *path, Err *err)
 {
 	VEC(const char *) log = { 0 };
 	DIR *d = opendir(path);
@@ -156,37 +217,40 @@ static bool import_folder(Db *db, Arena *a, const char *path, ImportCount *count
 	if (log.n > 1)
 		qsort(log.at, log.n, sizeof *log.at, by_name);
 	for (size_t i = 0; i < log.n; i++)
-		if (!import_file(db, a, log.at[i], count, err))
+		if (!import_file(in, a, log.at[i], err))
 			return false;
 	return log.n > 0 || fail(err, ERR_INPUT, path, "the folder holds no logs (*.jsonl)");
 }
 
-static bool import_one(Db *db, const char *path, ImportCount *count, Err *err)
+static bool import_one(Into *in, const char *path, Err *err)
 {
 	struct stat st;
 	Arena *a = arena_new(); /* a log is large, and needed once */
 	bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-	bool ok = folder ? import_folder(db, a, path, count, err) : import_file(db, a, path, count, err);
+	bool ok = folder ? import_folder(in, a, path, err) : import_file(in, a, path, err);
 	arena_free(a);
 	return ok;
 }
 
 static bool run_import(const Args *args, Err *err)
 {
-	ImportCount count = { 0 };
-	Db *db = db_operand(args, DB_WRITE, err);
-	bool ok = db != NULL;
+	Into in = { .path = args_operand(args, 0) };
+	const ImportCount *count = &in.count;
+	/* A database that is there is looked at first: if it cannot be written, that is what is wrong. */
+	bool ok = access(in.path, F_OK) != 0 || (in.db = database_open(in.path, DB_WRITE, err)) != NULL;
 	for (int i = 1; ok && i < args_count(args); i++)
-		ok = import_one(db, args_operand(args, i), &count, err);
-	db_close(db);
+		ok = import_one(&in, args_operand(args, i), err);
+	if (ok && in.db == NULL && count->refused == 0) /* of empty logs: that is no failure */
+		ok = (in.db = database_open(in.path, DB_WRITE, err)) != NULL;
+	db_close(in.db);
 	if (!ok)
 		return false;
-	printf("%lld new, %lld known, %lld skipped\n", (long long)count.taken, (long long)count.known,
-		(long long)count.refused);
-	if (count.refused != 0 && count.taken + count.known == 0)
-		return fail(err, ERR_INPUT, "", "no line was usable; the first: %s", count.first);
-	if (count.refused != 0)
-		fprintf(stderr, "dlc: skipped %lld lines; the first: %s\n", (long long)count.refused, count.first);
+	printf("%lld new, %lld known, %lld skipped\n", (long long)count->taken, (long long)count->known,
+		(long long)count->refused);
+	if (count->refused != 0 && count->taken + count->known == 0)
+		return fail(err, ERR_INPUT, "", "no line was usable; the first: %s", count->first);
+	if (count->refused != 0)
+		fprintf(stderr, "dlc: skipped %lld lines; the first: %s\n", (long long)count->refused, count->first);
 	return true;
 }
 
@@ -225,7 +289,8 @@ static const Option retract_options[] = {
 static const Verb db_export_verb = { .name = "export",
 	.summary = "Print all records, or those of a task, one line each, what a line names before it",
 	.operands = "[DB [TASK]]", .least = 0, .most = 2, .options = no_options, .run = run_export };
-static const Verb db_import_verb = { .name = "import", .summary = "Take records from logs, folders of logs, or - for stdin; bad lines are skipped and counted",
+static const Verb db_import_verb = { .name = "import",
+	.summary = "Take records from logs, folders of logs, databases, or - for stdin; bad lines are skipped and counted",
 	.operands = "DB LOG...", .least = 2, .most = -1, .options = no_options, .run = run_import };
 static const Verb db_check_verb = { .name = "check", .summary = "Check structure and the hash of every record",
 	.operands = "[DB]", .least = 0, .most = 1, .options = no_options, .run = run_check };

@@ -206,6 +206,14 @@ const CodeCache *code_cache_open(Arena *a)
 	return c;
 }
 
+Db *database_open(const char *path, DbMode mode, Err *err)
+{
+	Db *db = db_open(path, mode, err);
+	if (db != NULL && db_note(db) != NULL)
+		fprintf(stderr, "dlc: %s\n", db_note(db));
+	return db;
+}
+
 bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 {
 	*out = (Databases){ 0 };
@@ -232,7 +240,7 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 			continue;
 		if (!there && !write && !asked)
 			return fail(err, ERR_INPUT, path[i], "there is no such file, and DLC_TUNING_DB names it");
-		Db *db = db_open(path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
+		Db *db = database_open(path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
 		if (db == NULL) {
 			databases_close(out);
 			return false;

@@ -168,6 +168,39 @@ def folders_of_logs():
     os.makedirs(TMP + "/empty")
     db("import", TMP + "/folder.sqlite", TMP + "/empty", want=1)
 
+def databases_are_imported():
+    """A database is taken as a log is, itself included; one that fails leaves none, but what came before stays."""
+    n, path = len(lines(DB)), TMP + "/taken.sqlite"
+    assert db("import", path, DB).stdout == f"{n} new, 0 known, 0 skipped\n" and lines(path) == lines(DB)
+    assert db("import", path, DB, path).stdout == f"0 new, {2 * n} known, 0 skipped\n"
+    db("check", path)
+    for log in (TMP + "/nowhere.jsonl", TMP + "/empty", "/dev/null"):
+        db("import", TMP + "/failed.sqlite", log, want=1)
+        assert not os.path.exists(TMP + "/failed.sqlite")
+    db("import", TMP + "/half.sqlite", DB, TMP + "/nowhere.jsonl", want=1)
+    assert lines(TMP + "/half.sqlite") == lines(DB)
+
+def older_databases():
+    """A database of an older schema is compiled from, and upgraded by who writes it; a backup stays, and stderr says so."""
+    path = TMP + "/v3.sqlite"
+    c = sqlite3.connect(path)
+    c.executescript("pragma journal_mode=wal; create table x(y); drop table x; "
+        "CREATE TABLE record(id BLOB PRIMARY KEY NOT NULL,kind INTEGER NOT NULL,line TEXT NOT NULL);"
+        "CREATE TABLE run(id BLOB PRIMARY KEY,workload BLOB NOT NULL); CREATE TABLE retraction(run BLOB PRIMARY KEY) WITHOUT ROWID;"
+        "CREATE TABLE task(id BLOB PRIMARY KEY,family BLOB NOT NULL) WITHOUT ROWID; CREATE INDEX run_trace ON run(workload);"
+        "pragma application_id=1145848660; pragma user_version=3;")
+    c.executemany("insert into record values(?,4,?)", [(os.urandom(16), l) for l in lines(DB)])
+    c.commit()
+    c.close()
+    before, (got, err) = bytes_of(path), compiled(path, "--require=exact")
+    assert "version 3" in err and bytes_of(path) == before, err
+    p = db("check", path)
+    assert p.stdout == f"{len(lines(DB))} records, all sound\n" and "version 3" in p.stderr
+    p = run("dlc-tune", *MODEL, "--tuning-db=" + path, "--trials=+1")
+    assert f"upgraded from the schema of version 3" in p.stderr and path + ".v3.bak" in p.stderr, p.stderr
+    assert set(lines(DB)) < set(lines(path)) and lines(path + ".v3.bak") == lines(DB)
+    assert compiled(path, "--require=exact")[1] == ""
+
 def hits():
     """Exact where there is a record, stale where the code was other, near for other shapes, default for none."""
     n = len(rows("list", DB))
@@ -327,7 +360,7 @@ def damage():
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
 failed = 0
-for check in (the_verbs, prefixes, empty_databases, any_order, what_there_is_to_tune, folders_of_logs, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, damage):
+for check in (the_verbs, prefixes, empty_databases, any_order, what_there_is_to_tune, folders_of_logs, databases_are_imported, older_databases, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, damage):
     start = time.time()
     try:
         check()

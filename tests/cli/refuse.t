@@ -226,11 +226,29 @@ $ echo "split" | dlc show squeezenet1_1 --stage=ir --apply=- --tuning-db=none
 ! dlc: standard input:1: split needs more arguments: ...
 [exit 1]
 
-# A database is no log of one.
+# A database is taken for its lines; on standard input it cannot be opened.
 
 $ dlc db import one.sqlite - < /dev/null
 0 new, 0 known, 0 skipped
 
 $ dlc db import two.sqlite one.sqlite
-! dlc: one.sqlite: is a database, no log: give what dlc db export prints of it
+0 new, 0 known, 0 skipped
+
+$ dlc db import two.sqlite - < one.sqlite
+! dlc: standard input: is a database: name its file
 [exit 1]
+
+# An import that fails makes no database.
+
+$ dlc db import three.sqlite missing.jsonl
+! dlc: missing.jsonl: there is no such file
+[exit 1]
+
+$ echo junk | dlc db import three.sqlite -
+0 new, 0 known, 1 skipped
+! dlc: no line was usable; the first: -:1:1: not JSON: ...
+[exit 1]
+
+$ ls three.sqlite
+! ...
+[exit 2]
