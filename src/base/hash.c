@@ -32,6 +32,17 @@ Hash hash_of(const char *domain, const void *bytes, size_t n)
 	return hash_end(&s);
 }
 
+Hash hash_keyed(const uint8_t key[HASH_KEY], const char *domain, const void *bytes, size_t n)
+{
+	crypto_generichash_state s;
+	Hash h;
+	crypto_generichash_init(&s, key, HASH_KEY, sizeof h);
+	crypto_generichash_update(&s, (const unsigned char *)domain, strlen(domain) + 1);
+	crypto_generichash_update(&s, bytes, n);
+	crypto_generichash_final(&s, h.byte, sizeof h.byte);
+	return h;
+}
+
 void hash_hex(Hash h, char out[HASH_HEX])
 {
 	sodium_bin2hex(out, HASH_HEX, h.byte, sizeof h.byte);

@@ -25,7 +25,7 @@ Db *db_operand(const Args *args, DbMode mode, Err *err)
 	const char *path = args_operand(args, 0);
 	if (path == NULL)
 		path = place_tuning_db(args_arena(args), err);
-	return path != NULL ? database_open(path, mode, err) : NULL;
+	return path != NULL ? database_open(args_arena(args), path, mode, err) : NULL;
 }
 
 bool db_find_one(Db *db, const char *prefix, RecordKind kind, RecordName *out, Err *err)
@@ -91,7 +91,7 @@ bool db_best_any(Db *db, const DbTask *t, DbChoice *out, int *epoch, Arena *a, E
 {
 	enum { LEAST_NS = 10, EPOCHS = 8 }; /* no call takes less; what the target could do is not asked here */
 	int known[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
-	DbKey key = { t->workload, t->target, 0, LEAST_NS };
+	DbKey key = { .workload = t->workload, .target = t->target, .floor_ns = LEAST_NS };
 	DbSet set = { &db, 1 };
 	if (!db_epochs(set, t->workload, t->target, CODEGEN_EPOCH, known + 1, EPOCHS, &n, err))
 		return false;
@@ -127,6 +127,7 @@ static bool run_export(const Args *args, Err *err)
 
 /* What an import is into; opened when there is a record to put, so that one that fails makes no file. */
 typedef struct Into {
+	Arena *arena; /* the process's */
 	const char *path;
 	Db *db;
 	ImportCount count;
@@ -146,7 +147,7 @@ static bool import_text(Into *in, const char *name, const char *text, size_t n, 
 	if (in->db == NULL && access(in->path, F_OK) != 0 && !db_is_log(text, n))
 		return refuse_all(in, name, text, n, err);
 	if (in->db == NULL)
-		in->db = database_open(in->path, DB_WRITE, err);
+		in->db = database_open(in->arena, in->path, DB_WRITE, err);
 	return in->db != NULL && db_import(in->db, name, text, n, &in->count, err);
 }
 
@@ -161,7 +162,7 @@ static bool add_line(const char *line, size_t n, void *arg)
 static bool import_database(Into *in, Arena *a, const char *path, Err *err)
 {
 	Text lines = { .arena = a };
-	Db *from = database_open(path, DB_READ, err);
+	Db *from = database_open(in->arena, path, DB_READ, err);
 	bool ok = from != NULL && db_export(from, add_line, &lines, err);
 	in->count.refused += ok ? db_lost(from) : 0;
 	db_close(from);
@@ -234,14 +235,14 @@ static bool import_one(Into *in, const char *path, Err *err)
 
 static bool run_import(const Args *args, Err *err)
 {
-	Into in = { .path = args_operand(args, 0) };
+	Into in = { .arena = args_arena(args), .path = args_operand(args, 0) };
 	const ImportCount *count = &in.count;
 	/* A database that is there is looked at first: if it cannot be written, that is what is wrong. */
-	bool ok = access(in.path, F_OK) != 0 || (in.db = database_open(in.path, DB_WRITE, err)) != NULL;
+	bool ok = access(in.path, F_OK) != 0 || (in.db = database_open(in.arena, in.path, DB_WRITE, err)) != NULL;
 	for (int i = 1; ok && i < args_count(args); i++)
 		ok = import_one(&in, args_operand(args, i), err);
 	if (ok && in.db == NULL && count->refused == 0) /* of empty logs: that is no failure */
-		ok = (in.db = database_open(in.path, DB_WRITE, err)) != NULL;
+		ok = (in.db = database_open(in.arena, in.path, DB_WRITE, err)) != NULL;
 	db_close(in.db);
 	if (!ok)
 		return false;

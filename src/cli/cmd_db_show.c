@@ -59,14 +59,18 @@ static bool print_session(const DbSession *x, void *arg)
 static bool print_more(Shown *s, const Record *r, Err *err)
 {
 	bool gone = false;
+	const RunRecord *run;
+	DbSet set = { &s->db, 1 };
 	switch (r->kind) {
 	case RECORD_WORKLOAD:
 		printf("op            %s\n", db_label(s->db, r->id, s->arena, NULL));
 		return db_each_task(s->db, print_task, s, err) && err->code == ERR_NONE;
 	case RECORD_SESSION: return db_each_session(s->db, print_session, s, err);
 	case RECORD_RUN:
-		if (!db_retracted((DbSet){ &s->db, 1 }, r->id, &gone, err))
+		run = db_run(set, r->id, s->arena, err);
+		if (run == NULL || !db_retracted(set, r->id, run->own, &gone, err))
 			return false;
+		printf("measured      %s\n", run->own ? "here" : "elsewhere");
 		if (gone)
 			printf("retracted\n");
 		return true;

@@ -75,7 +75,7 @@ static bool take_task(const DbTask *t, void *arg)
 	if (v->all)
 		return db_each_verified(v->db, t->workload, t->target, take_run, v, v->err);
 	/* A claim of 1 ns is no hit for anybody, but the best there is: it is tried as well. */
-	DbKey key = { t->workload, t->target, CODEGEN_EPOCH, 0 };
+	DbKey key = { .workload = t->workload, .target = t->target, .epoch = CODEGEN_EPOCH };
 	int n = 0;
 	if (!db_rank((DbSet){ &v->db, 1 }, &key, &best, 1, &n, v->arena, v->err))
 		return false;

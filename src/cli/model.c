@@ -206,10 +206,27 @@ const CodeCache *code_cache_open(Arena *a)
 	return c;
 }
 
-Db *database_open(const char *path, DbMode mode, Err *err)
+/* As this user's, by the key of place_key; `make`: something will be stored, so it is made where there is none. */
+static void own(Arena *a, Db *db, bool make)
+{
+	DbOwner owner;
+	Err err = { 0 };
+	const char *path = place_key(a);
+	bool there = path != NULL ? (!make || make_folders(a, path, &err)) && db_owner_load(path, make, &owner, &err)
+				  : fail(&err, ERR_DEVICE, "HOME", "is not set, so there is no place for this user's key");
+	if (there)
+		db_own(db, &owner);
+	else if (make)
+		fprintf(stderr, "dlc: what is stored now will count as measured by somebody else: %s: %s\n", err.place, err.text);
+}
+
+Db *database_open(Arena *a, const char *path, DbMode mode, Err *err)
 {
 	Db *db = db_open(path, mode, err);
-	if (db != NULL && db_note(db) != NULL)
+	if (db == NULL)
+		return NULL;
+	own(a, db, mode == DB_WRITE);
+	if (db_note(db) != NULL)
 		fprintf(stderr, "dlc: %s\n", db_note(db));
 	return db;
 }
@@ -240,7 +257,7 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 			continue;
 		if (!there && !write && !asked)
 			return fail(err, ERR_INPUT, path[i], "there is no such file, and DLC_TUNING_DB names it");
-		Db *db = database_open(path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
+		Db *db = database_open(a, path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
 		if (db == NULL) {
 			databases_close(out);
 			return false;

@@ -22,8 +22,8 @@ Trace *trace_load(Arena *a, const char *path, Err *err);
 /* An output that is one of the verb's inputs would destroy it: the model, or a database of --tuning-db. */
 bool output_is_apart(const Args *args, const char *path, Err *err);
 
-/* db_open, and on stderr what it had to do. */
-Db *database_open(const char *path, DbMode mode, Err *err);
+/* db_open as this user, by the key of place_key, which a writer makes; and on stderr what opening had to do. */
+Db *database_open(Arena *a, const char *path, DbMode mode, Err *err);
 
 typedef struct Databases {
 	Db **db; /* in the order given; those that --tuning-db names */

@@ -74,6 +74,11 @@ bool place_db_is_named(void)
 	return env("DLC_TUNING_DB") != NULL && !is_none(env("DLC_TUNING_DB"));
 }
 
+const char *place_key(Arena *a)
+{
+	return user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/key");
+}
+
 const char *place_cache(Arena *a)
 {
 	return user_file(a, "XDG_CACHE_HOME", ".cache", "dlc");

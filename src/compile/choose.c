@@ -57,18 +57,19 @@ static double estimate_ms(const Choice *c, const KernelSet *ks)
 
 static const char *evidence(Choice *c, const DbChoice *x, int epoch)
 {
-	const char *many = x->sessions == 1 ? "" : "s";
+	const char *many = x->sessions == 1 ? "" : "s", *whose = x->own ? "" : " of others";
 	if (epoch != CODEGEN_EPOCH)
-		return arena_printf(c->arena, "%d session%s, code of epoch %d", x->sessions, many, epoch);
-	return arena_printf(c->arena, "%d session%s, verified", x->sessions, many);
+		return arena_printf(c->arena, "%d session%s%s, code of epoch %d", x->sessions, many, whose, epoch);
+	return arena_printf(c->arena, "%d session%s%s, verified", x->sessions, many, whose);
 }
 
-/* The best schedule of an epoch that replays; NULL without an error: there is none. */
-static KernelSet *recorded(Choice *c, int epoch)
+/* The first of the best schedules that replays; NULL without an error: none does. */
+static KernelSet *first_that_replays(Choice *c, int epoch, DbWhose whose)
 {
 	DbChoice *x = arena_array(c->arena, DbChoice, TRIED);
 	int n;
 	c->key.epoch = epoch;
+	c->key.whose = whose;
 	if (!db_rank(c->set, &c->key, x, TRIED, &n, c->arena, c->err))
 		return NULL;
 	for (int i = 0; i < n; i++) {
@@ -88,6 +89,13 @@ static KernelSet *recorded(Choice *c, int epoch)
 		return ks;
 	}
 	return NULL;
+}
+
+/* What was measured here decides; what others say counts where nothing was. */
+static KernelSet *recorded(Choice *c, int epoch)
+{
+	KernelSet *ks = first_that_replays(c, epoch, DB_OWN);
+	return ks != NULL || c->err->code != ERR_NONE ? ks : first_that_replays(c, epoch, DB_HINTS);
 }
 
 static KernelSet *stale(Choice *c)
@@ -142,7 +150,7 @@ static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 {
 	DbChoice best;
 	int epoch[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
-	DbKey key = { from->workload, from->target, 0, c->key.floor_ns > 0 ? 10 : 0 };
+	DbKey key = { .workload = from->workload, .target = from->target, .floor_ns = c->key.floor_ns > 0 ? 10 : 0 };
 	if (!db_epochs(c->set, from->workload, from->target, CODEGEN_EPOCH, epoch + 1, EPOCHS, &n, c->err))
 		return NULL;
 	for (int i = 0; i <= n && found == 0; i++) {
@@ -199,7 +207,7 @@ static const char *locked_trace(Choice *c, const LockRow *row)
 		not_locked(c, ERR_MISSING, arena_printf(c->arena, "no database has record %.12s", hex));
 		return NULL;
 	}
-	if (!db_retracted(c->set, row->record, &gone, c->err))
+	if (!db_retracted(c->set, row->record, run->own, &gone, c->err))
 		return NULL;
 	if (gone) {
 		not_locked(c, ERR_MISSING, arena_printf(c->arena, "record %.12s has been retracted", hex));
@@ -281,7 +289,10 @@ static Choice open_choice(Ir *ir, const Task *task, const CompileOptions *o, Tas
 		.task = task,
 		.o = o,
 		.set = { o->db, o->ndb },
-		.key = { task->id, target_id(o->target), CODEGEN_EPOCH, db_floor_ns(task, o->target) },
+		.key = { .workload = task->id,
+			.target = target_id(o->target),
+			.epoch = CODEGEN_EPOCH,
+			.floor_ns = db_floor_ns(task, o->target) },
 		.plan = plan,
 		.err = err };
 }
@@ -310,6 +321,7 @@ bool compile_recorded_ms(const Task *task, const CompileOptions *o, double *ms, 
 	Err why = { 0 };
 	TaskPlan plan;
 	Choice c = open_choice(ir_new(a), task, o, &plan, &why);
+	c.key.alone = true; /* Tasks of two alternatives never ran in one network */
 	bool there = o->ndb > 0 && recorded(&c, CODEGEN_EPOCH) != NULL;
 	*ms = there ? plan.estimated_ms : -1;
 	arena_free(a);

@@ -44,7 +44,8 @@ static bool check_run(Db *db, const Record *r, int64_t n, Err *err)
 		sqlite3_column_int64(st, 2) == epoch && sqlite3_column_int64(st, 3) == (int64_t)run.status &&
 		sqlite3_column_int64(st, 4) == record_verified(&run) && sqlite3_column_int64(st, 5) == run.median_ns &&
 		sqlite3_column_int64(st, 6) == sql_trace(run.trace) && same_hash(st, 7, run.id) && same_hash(st, 8, run.session) &&
-		sqlite3_column_int64(st, 9) == run.samples;
+		sqlite3_column_int64(st, 9) == run.samples &&
+		sqlite3_column_int64(st, 10) == (sqlite3_column_int64(st, 11) != 0) && sqlite3_column_int64(st, 12) == (int64_t)run_stage(&run);
 	sqlite3_reset(st);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return sql_fail(db, rc, err);

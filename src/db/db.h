@@ -19,6 +19,16 @@ typedef struct Db Db;
 typedef enum { DB_READ, DB_WRITE } DbMode;
 
 /*
+ * A user's secret. The index marks what is put with the owner's seal; what is imported has none. A record is one's own
+ * where the seal is that of the owner who asks: an index that a colleague has filled, or forged, holds none of ours.
+ */
+typedef struct DbOwner {
+	uint8_t key[HASH_KEY];
+} DbOwner;
+/* Reads the secret in a file; `make`: draws one and writes it (mode 0600) where there is none. */
+bool db_owner_load(const char *path, bool make, DbOwner *out, Err *err);
+
+/*
  * DB_WRITE creates the file, and rebuilds one of an older version, of which a copy stays beside it; DB_READ rebuilds it
  * in memory.
  * A newer version, damage, no permission, a full disk are refused.
@@ -31,15 +41,27 @@ Db *db_open_memory(Err *err);
 const char *db_note(const Db *db);
 /* The lines of an older version that were damaged, and are left out. */
 int64_t db_lost(const Db *db);
+/* Whose db is asked and filled from now on. Before, it is somebody's who is forgotten with it. */
+void db_own(Db *db, const DbOwner *owner);
 
 typedef enum {
-#define RUN_STATUS(name, text, doc) RUN_##name,
+#define RUN_STATUS(name, text, against, doc) RUN_##name,
 #include "db/status.def"
 #undef RUN_STATUS
 	RUN_STATUS_COUNT
 } RunStatus;
 const char *run_status_text(RunStatus s);
 bool run_status_parse(const char *text, RunStatus *out);
+/* What the status says of the schedule: 0 nothing, 1 it failed, 2 it is wrong. */
+int run_status_against(RunStatus s);
+
+typedef enum {
+#define RUN_STAGE(name, text, doc) STAGE_##name,
+#include "db/stage.def"
+#undef RUN_STAGE
+	STAGE_COUNT
+} RunStage;
+const char *run_stage_text(RunStage s);
 
 /* What was observed of one candidate. Times in ns; median_ns 0 where status is not ok. */
 typedef struct RunRecord {
@@ -55,8 +77,10 @@ typedef struct RunRecord {
 	int64_t probe_mflops; /* what the FMA probe reached before it, on as many threads; 0: not known */
 	const char *clock; /* of its times: "wall", "cpu"; "" or NULL: not said, as in older records */
 	int64_t lost;      /* samples in which a thread lost its CPU: see docs/records.md */
-	const char *stage; /* "look": set aside after a first look; "full"; "race"; "" or NULL: not said */
+	const char *stage; /* text of a row of stage.def; "" or NULL: not said */
+	bool own;             /* not in the line: it was put by the owner who asks */
 } RunRecord;
+RunStage run_stage(const RunRecord *run); /* FULL where it is not said, or is none that this version knows */
 
 typedef struct SessionInfo {
 	const char *tool;   /* "dlc 0.1.0" */
@@ -80,7 +104,7 @@ bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err);
 /* The fastest run of the best schedule (db/near.h) of this epoch. NULL without an error: none. */
 const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err);
 /*
- * Calls f for each run of workload x target of this codegen epoch, best first, failures last; f
+ * Calls f for each run of workload x target of this codegen epoch that is not retracted, best first, failures last; f
  * returns false to stop.
  */
 typedef bool (*DbRunFn)(const RunRecord *run, void *arg);

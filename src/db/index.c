@@ -172,6 +172,7 @@ static bool index_run(Db *db, const RunRecord *run, int64_t n, Err *err)
 	sql_bind_hash(st, 7, run->id);
 	sql_bind_hash(st, 8, run->session);
 	sqlite3_bind_int64(st, 9, run->samples);
+	sqlite3_bind_int(st, 10, (int)run_stage(run));
 	return sql_do(db, st, err);
 }
 
@@ -230,6 +231,16 @@ bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fres
 		return true;
 	return r->kind == RECORD_WORKLOAD ? put_family(db, r, err)
 					  : put_retraction(db, r, sqlite3_last_insert_rowid(db->sql), err);
+}
+
+bool db_seal(Db *db, const Record *r, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, r->kind == RECORD_RUN ? SQL_SEAL_RUN : SQL_SEAL_RETRACTION, err);
+	if (st == NULL)
+		return false;
+	sql_bind_hash(st, 1, r->id);
+	sqlite3_bind_int64(st, 2, owner_seal(db, r->id));
+	return sql_do(db, st, err);
 }
 
 void sql_forget(Db *db)

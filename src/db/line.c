@@ -121,6 +121,7 @@ bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
 	Reader r = { line, line + n, a };
 	const char *status, *id;
 	bool first = !has(&r, "{\"clock\":\"");
+	out->own = false;
 	if (n > RECORD_LINE || !may_have_text(&r, "{\"clock\":\"", &out->clock) ||
 		!read_int(&r, first ? "{\"compile_ns\":" : ",\"compile_ns\":", 0, &out->compile_ns) ||
 		!read_text(&r, ",\"detail\":\"", &out->detail) || !read_hash(&r, ",\"environment\":\"", &out->env))

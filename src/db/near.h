@@ -1,7 +1,8 @@
 /*
- * Choosing among records. A schedule (a trace) is judged by all its runs in all databases: the median
- * over sessions of each session's median, so that neither a lucky sample nor a run copied twice
- * wins. Pure functions of the set of records: the order of databases and lines does not matter.
+ * Choosing among records; docs/records.md has the rules in plain words. A schedule (a trace) is judged by its runs in
+ * all databases: own ones if there are any, else those of others; of these the best supported figure of each session,
+ * and the median over sessions. Pure functions of the set of records and of who asks: the order of databases and
+ * lines does not matter.
  */
 #ifndef DB_NEAR_H
 #define DB_NEAR_H
@@ -22,18 +23,29 @@ typedef struct DbSet {
 bool db_hold(DbSet set, Err *err);
 void db_release(DbSet set);
 
+typedef enum {
+	DB_DECIDED, /* own figures; where the Task has none, those of others */
+	DB_OWN,
+	DB_HINTS,  /* schedules without own figures, by what others say */
+	DB_CLAIMS, /* the same by the fastest session of each, whatever others say against it */
+} DbWhose;
+
 /* Of which runs; those faster than floor_ns are left out. */
 typedef struct DbKey {
 	Hash workload, target;
 	int epoch;
 	int64_t floor_ns;
+	DbWhose whose;
+	bool alone; /* times inside a network are left out */
 } DbKey;
 
 /* A schedule that ran and was verified. */
 typedef struct DbChoice {
-	RunRecord run; /* its fastest run; the smaller id where two are */
+	RunRecord run; /* its fastest run at that stage; the smaller id where two are */
 	int64_t ns;    /* the estimate */
-	int runs, sessions;
+	RunStage stage; /* what the estimate rests on: later stages outweigh earlier ones */
+	bool own;       /* measured by who asks */
+	int runs, sessions, against; /* sessions in which it failed */
 } DbChoice;
 
 /* The best schedules, at most `most`, best first; *n of them. Equally good: the smaller id of its run. */
@@ -51,8 +63,8 @@ bool db_count_runs(DbSet set, const DbKey *key, int64_t *runs, Err *err);
 
 /* A run by its id; NULL without an error: none has it. */
 const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err);
-/* Whether any database retracts it. */
-bool db_retracted(DbSet set, Hash run, bool *is, Err *err);
+/* Whether any database retracts it; an own run, whether its owner does. */
+bool db_retracted(DbSet set, Hash run, bool own, bool *is, Err *err);
 
 /* ---- near ones */
 

@@ -265,6 +265,7 @@ static Db *new_db(const char *path)
 	db->arena = a;
 	db->path = arena_printf(a, "%s", path);
 	db->env_epoch = -1;
+	owner_draw(&db->owner);
 	return db;
 }
 

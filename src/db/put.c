@@ -1,21 +1,27 @@
 /*
  * Putting records one by one.  What is put stands in a transaction of its own, so that it survives the
- * process once the call has returned.
+ * process once the call has returned, and is the owner's own: owner.c.
  */
 #include "db/sql.h"
 
 #include <assert.h>
 #include <string.h>
 
+/* Whoever asks to put it has seen it happen. */
+static bool seal(Db *db, const Record *r, Err *err)
+{
+	return (r->kind != RECORD_RUN && r->kind != RECORD_RETRACTION) || db_seal(db, r, err);
+}
+
 /* Stores a line in a transaction of its own. */
-static bool put_sealed(Db *db, const Record *r, const char *line, Err *err)
+static bool put_own(Db *db, const Record *r, const char *line, Err *err)
 {
 	bool fresh;
 	assert(db->held == 0);
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
 	if (sql_in_place(db, err) && db_names_known(db, r, db->path, err, err) && db_put_line(db, r, line, strlen(line), &fresh, err) &&
-		sql_run(db, SQL_COMMIT, err))
+		seal(db, r, err) && sql_run(db, SQL_COMMIT, err))
 		return true;
 	sql_forget(db);
 	return false;
@@ -28,7 +34,7 @@ static bool put_object(Db *db, Arena *a, RecordKind kind, Json *o, Hash *id, Err
 	Record r;
 	json_set(a, o, "kind", json_new_text(a, record_kind_name(kind)));
 	return record_seal(a, o, id, &line, err) && record_read(a, "record", line, strlen(line), &r, err) &&
-		put_sealed(db, &r, line, err);
+		put_own(db, &r, line, err);
 }
 
 static Json *object_of(Arena *a, const char *line, Err *err)
@@ -41,7 +47,7 @@ bool db_put_task(Db *db, const Task *task, Err *err)
 	Arena *a = arena_new();
 	Record r;
 	const char *line = task_record(a, task);
-	bool ok = record_read(a, task->label, line, strlen(line), &r, err) && put_sealed(db, &r, line, err);
+	bool ok = record_read(a, task->label, line, strlen(line), &r, err) && put_own(db, &r, line, err);
 	arena_free(a);
 	return ok;
 }

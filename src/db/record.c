@@ -8,9 +8,11 @@ static const char *const kind_names[RECORD_KINDS] = { "workload", "target", "env
 	"run", "retraction" };
 
 static const struct {
-	const char *text, *doc;
+	const char *text;
+	int against;
+	const char *doc;
 } statuses[RUN_STATUS_COUNT] = {
-#define RUN_STATUS(name, text, doc) [RUN_##name] = { text, doc },
+#define RUN_STATUS(name, text, against, doc) [RUN_##name] = { text, against, doc },
 #include "db/status.def"
 #undef RUN_STATUS
 };
@@ -23,6 +25,30 @@ const char *record_kind_name(RecordKind k)
 const char *run_status_text(RunStatus s)
 {
 	return statuses[s].text;
+}
+
+int run_status_against(RunStatus s)
+{
+	return statuses[s].against;
+}
+
+static const char *const stages[STAGE_COUNT] = {
+#define RUN_STAGE(name, text, doc) [STAGE_##name] = text,
+#include "db/stage.def"
+#undef RUN_STAGE
+};
+
+const char *run_stage_text(RunStage s)
+{
+	return stages[s];
+}
+
+RunStage run_stage(const RunRecord *run)
+{
+	for (int i = 0; run->stage != NULL && i < STAGE_COUNT; i++)
+		if (strcmp(stages[i], run->stage) == 0)
+			return (RunStage)i;
+	return STAGE_FULL;
 }
 
 bool run_status_parse(const char *text, RunStatus *out)

@@ -17,6 +17,7 @@ typedef enum {
 	SQL_PUT_RECORD,
 	SQL_KIND,
 	SQL_GET_RECORD,
+	SQL_GET_RUN,
 	SQL_GET_NUMBER,
 	SQL_PUT_RUN,
 	SQL_SUBJECT,
@@ -25,6 +26,7 @@ typedef enum {
 	SQL_PUT_FAMILY,
 	SQL_RUNS,
 	SQL_FASTEST,
+	SQL_FASTEST_SEALED,
 	SQL_OF_TRACE,
 	SQL_EPOCH_BELOW,
 	SQL_COUNT_BELOW,
@@ -35,6 +37,8 @@ typedef enum {
 	SQL_INDEXED,
 	SQL_COUNT_INDEXED,
 	SQL_RETRACTION,
+	SQL_SEAL_RUN,
+	SQL_SEAL_RETRACTION,
 	SQL_IS_RETRACTED,
 	SQL_FAMILY_OF,
 	SQL_EACH_TASK,
@@ -68,14 +72,23 @@ struct Db {
 	Hash session; /* the session named last, known to be there */
 	bool session_known;
 	Subject subject[256]; /* of the last runs */
+	DbOwner owner;
 };
 
-#define SQL_VERSION "4" /* of the schema */
+#define SQL_VERSION "5" /* of the schema */
 /*
  * Its objects, in the order in which they are made; NULL ends them.  Whoever changes one counts SQL_VERSION up; where
  * it is the table `record`, or a table goes, upgrade.c has to know the old one.
  */
 extern const char *const sql_schema[];
+
+/* owner.c */
+void owner_draw(DbOwner *out);
+/* What the index keeps beside an own record; never 0. */
+int64_t owner_seal(const Db *db, Hash id);
+bool owner_sealed(const Db *db, Hash id, int64_t seal);
+
+extern const char sql_index_lies[]; /* what is wrong where the index and a line differ */
 
 /* The statement, reset and ready to bind; NULL and err on failure. */
 sqlite3_stmt *sql_get(Db *db, SqlId id, Err *err);
@@ -110,8 +123,10 @@ void sql_forget(Db *db);
 /* What the record names is there and of the right kind; else `why` says what is not. With err: the database failed. */
 bool db_names_known(Db *db, const Record *r, const char *place, Err *why, Err *err);
 bool db_run_names_known(Db *db, const RunRecord *run, const char *place, Err *why, Err *err);
-/* Stores a sealed line of n bytes, whose names are known, and its index rows unless it is there; *fresh says which. */
+/* Stores a line of n bytes, whose names are known, and its index rows unless it is there; *fresh says which. */
 bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fresh, Err *err);
 bool db_put_run_line(Db *db, const RunRecord *run, const char *line, size_t n, bool *fresh, Err *err);
+/* A run or retraction that is stored is the owner's own. */
+bool db_seal(Db *db, const Record *r, Err *err);
 
 #endif

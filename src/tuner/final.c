@@ -15,7 +15,7 @@
 #define MOST_RESERVE 0.4 /* of the budget */
 #define CARE 1.15        /* what is foreseen takes longer on a busy machine */
 #define CONFIRMED 1.02   /* times the least: a second one says the same */
-enum { ROUNDS = 5, MOST_ROUNDS = 12, ROUNDS_OF_PASS = 2, NETWORK_RUNS = 17, START_MS = 30, TRIAL_MS = 30 /* until trials have shown */ };
+enum { RACES = 3, ROUNDS = 5, MOST_ROUNDS = 12, ROUNDS_OF_PASS = 2, NETWORK_RUNS = 17, START_MS = 30, TRIAL_MS = 30 /* until trials have shown */ };
 
 static double deadline(const Tuner *t)
 {
@@ -87,24 +87,40 @@ void final_open(Tuner *t)
 
 /* ---- races ---- */
 
-/*
- * The fastest of a task, at most `most`, not far behind the best, and the default if it is near: a lucky first look
- * shall not put another one before it. A record is somebody's word: one whose schedule is refused is left out.
- */
-static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], MeasureJob *job, int most, Arena *scratch)
+static bool is_default(const TaskRun *r, const Known *k)
 {
-	Known **ranked;
+	return strcmp(k->trace, r->default_trace) == 0;
+}
+
+static bool enter(TaskRun *r, Known *k, Known *out[MEASURE_RACERS], MeasureJob *job, int *n, Arena *scratch)
+{
+	job[*n] = (MeasureJob){ .ks = task_run_replay(r, k->trace, scratch, NULL), .trace = k->trace };
+	if (job[*n].ks == NULL)
+		task_run_refused(r, k);
+	else
+		out[(*n)++] = k;
+	return job[*n].ks != NULL;
+}
+
+/*
+ * The fastest of a task, at most `most`, not far behind the best, and the default whatever it takes: an outlier shall
+ * not put another one before it. One whose schedule is refused is left out. *fresh: some have not raced yet.
+ */
+static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], MeasureJob *job, int most, bool *fresh, Arena *scratch)
+{
+	Known **ranked, *plain = known_find(&r->known, r->default_trace);
 	int n = 0, all = known_ranked(&r->known, scratch, &ranked);
-	for (int i = 0; i < all && ranked[i]->ns <= (n > 0 ? out[0]->ns * NEAR_BEST : INFINITY); i++) {
-		int room = strcmp(ranked[i]->trace, r->default_trace) == 0 ? MEASURE_RACERS : most;
-		if (n >= room)
+	double within = INFINITY; /* of the first that is one */
+	*fresh = false;
+	for (int i = 0; i < all && n < most && ranked[i]->ns <= within; i++) {
+		bool other = !is_default(r, ranked[i]);
+		if (other && !enter(r, ranked[i], out, job, &n, scratch))
 			continue;
-		job[n] = (MeasureJob){ .ks = task_run_replay(r, ranked[i]->trace, scratch, NULL), .trace = ranked[i]->trace };
-		if (job[n].ks == NULL)
-			task_run_refused(r, ranked[i]);
-		else
-			out[n++] = ranked[i];
+		*fresh |= other && !ranked[i]->raced;
+		within = fmin(within, ranked[i]->ns * NEAR_BEST);
 	}
+	if (n > 0 && plain != NULL && plain->ns > 0)
+		enter(r, plain, out, job, &n, scratch);
 	return n;
 }
 
@@ -129,11 +145,12 @@ static bool take_race(Tuner *t, TaskRun *r, Known *const *known, const MeasureRe
 			if (!tuner_store(t, r, known[i]->trace, &m[i], err))
 				return false;
 		}
-		double ns = ok ? (double)m[i].median_ns : 0;
-		if (ok && strcmp(known[i]->trace, r->default_trace) == 0)
-			s->default_ms = ns / 1e6;
-		if (ok && (best == 0 || ns < best))
-			best = ns;
+		known[i]->raced = true;
+		known[i]->ns = ok ? (double)m[i].median_ns : -1;
+		if (ok && is_default(r, known[i]))
+			s->default_ms = known[i]->ns / 1e6;
+		if (ok && (best == 0 || known[i]->ns < best))
+			best = known[i]->ns;
 	}
 	if (best > 0)
 		s->best_ms = best / 1e6;
@@ -141,16 +158,21 @@ static bool take_race(Tuner *t, TaskRun *r, Known *const *known, const MeasureRe
 	return true;
 }
 
+/* A candidate that was set aside may be ahead of those that have raced and are slower than they seemed. */
 static bool race_task(Tuner *t, TaskRun *r, Err *err)
 {
-	Arena *scratch = arena_new();
-	Known *known[MEASURE_RACERS];
-	MeasureJob job[MEASURE_RACERS];
-	MeasureResult m[MEASURE_RACERS];
-	int most = t->o->finalists < MEASURE_RACERS ? t->o->finalists : MEASURE_RACERS;
-	int n = finalists(r, known, job, most, scratch);
-	bool ok = n < 2 || !tuner_may(t, n) || (race(t, r, job, n, m, err) && take_race(t, r, known, m, n, err));
-	arena_free(scratch);
+	int most = t->o->finalists < MEASURE_RACERS ? t->o->finalists : MEASURE_RACERS - 1;
+	bool ok = true, more = true;
+	for (int round = 0; ok && more && round < RACES; round++) {
+		Arena *scratch = arena_new();
+		Known *known[MEASURE_RACERS];
+		MeasureJob job[MEASURE_RACERS];
+		MeasureResult m[MEASURE_RACERS];
+		int n = finalists(r, known, job, most, &more, scratch);
+		more = more && n > 0 && tuner_may(t, n) && !tuner_stopped(t);
+		ok = !more || (race(t, r, job, n, m, err) && take_race(t, r, known, m, n, err));
+		arena_free(scratch);
+	}
 	return ok;
 }
 

@@ -15,6 +15,7 @@ typedef struct Known {
 	uint64_t hash;
 	double ns;   /* > 0: the best time; < 0: it failed; 0: under way */
 	bool reused; /* from a database, not of this run */
+	bool raced;  /* timed in turn with others in this run */
 } Known;
 
 typedef struct KnownSet {

@@ -1,7 +1,10 @@
 /*
- * Schedules from elsewhere that a task begins with: what was best for it with the code of another epoch,
- * and what was best for tasks of its family, or on a target like this one, fitted to its shape. They are
- * only traces to be measured: no time is taken over.
+ * Schedules from elsewhere that a task begins with: what others say is best for it, then what was best for it with
+ * the code of another epoch, and what was best for tasks of its family, or on a target like this one, fitted to its
+ * shape. They are only traces to be measured: no time is taken over.
+ *
+ * Hints are taken by what others say together, and a few by the fastest claim of anybody: nobody's failure, slow time
+ * or retraction keeps a schedule from being tried here.
  */
 #include "tuner/task_run.h"
 
@@ -10,7 +13,7 @@
 
 #include <string.h>
 
-enum { EPOCHS = 2, OLD = 3, NEIGHBOURS = 3, BEST = 1 };
+enum { HINTS = 4, CLAIMS = 2, EPOCHS = 2, OLD = 3, NEIGHBOURS = 3, BEST = 1 };
 
 static void add_seed(TaskRun *r, const char *trace)
 {
@@ -19,6 +22,20 @@ static void add_seed(TaskRun *r, const char *trace)
 			return;
 	if (known_find(&r->known, trace) == NULL)
 		vec_push(r->arena, &r->seed, arena_printf(r->arena, "%s", trace));
+}
+
+static bool hints(TaskRun *r, DbSet set, DbWhose whose, int most, Arena *scratch, Err *err)
+{
+	DbKey key = task_run_key(r);
+	DbChoice choice[HINTS + CLAIMS];
+	int count;
+	key.whose = whose;
+	if (!db_rank(set, &key, choice, most, &count, scratch, err))
+		return false;
+	for (int k = 0; k < count; k++)
+		add_seed(r, choice[k].run.trace);
+	r->hints = r->seed.n;
+	return true;
 }
 
 static bool old_ones(TaskRun *r, DbSet set, Hash target, Arena *scratch, Err *err)
@@ -63,8 +80,9 @@ bool task_run_seeds(TaskRun *r, Err *err)
 	DbSet set = task_run_databases(r->o, scratch);
 	bool ok = db_hold(set, err);
 	if (ok) {
-		ok = old_ones(r, set, target_id(r->o->target), scratch, err) &&
-			(r->state->reused > 0 || near_ones(r, set, scratch, err));
+		ok = hints(r, set, DB_HINTS, HINTS, scratch, err) && hints(r, set, DB_CLAIMS, HINTS + CLAIMS, scratch, err) &&
+			old_ones(r, set, target_id(r->o->target), scratch, err) &&
+			(r->state->reused > 0 || r->hints > 0 || near_ones(r, set, scratch, err));
 		db_release(set);
 	}
 	r->state->seeds = (int)r->seed.n;

@@ -13,7 +13,7 @@
 #define AT_ROOF 1.03 /* times the roof: nothing is left to find */
 #define FEWER 2.25   /* multiplications that another algorithm may save */
 #define GAIN 0.99    /* times the best: a trial that helped */
-#define FIRST_AID 1e30 /* hope of a task none of whose schedules has run yet */
+#define FIRST_AID 1e30 /* gain of a task none of whose schedules has run yet, or whose hints are not all tried */
 enum { ASK_TRIES = 100000, PATIENCE = 6, NOTHING_RAN = 8, ADVICE = 2 };
 
 /* ---- estimates ---- */
@@ -87,13 +87,26 @@ DbSet task_run_databases(const TuneOptions *o, Arena *a)
 	return set;
 }
 
+DbKey task_run_key(const TaskRun *r)
+{
+	return (DbKey){ .workload = r->task->id,
+		.target = target_id(r->o->target),
+		.epoch = CODEGEN_EPOCH,
+		.floor_ns = db_floor_ns(r->task, r->o->target),
+		.alone = true };
+}
+
 typedef struct Reading {
 	TaskRun *r;
 	DbSet set;
+	DbKey key;
 	Err err;
 } Reading;
 
-/* Runs come best first, so the first of a trace is its best one. */
+/*
+ * What this user has measured here is known, and not measured again; what others say is a hint, which is (seeds.c).
+ * Runs of a schedule come one by one; what they say together is asked when all were seen.
+ */
 static bool reuse_run(const RunRecord *run, void *arg)
 {
 	Reading *x = arg;
@@ -101,24 +114,33 @@ static bool reuse_run(const RunRecord *run, void *arg)
 	char id[HASH_HEX];
 	bool gone = false; /* a database leaves out what it knows to be retracted; another one may know more */
 	hash_hex(run->id, id);
-	if (run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || known_find(&r->records, id) != NULL)
+	if (!run->own || run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || known_find(&r->records, id) != NULL)
 		return true; /* says nothing of the candidate; or was read before */
-	if (x->set.n > 1 && !db_retracted(x->set, run->id, &gone, &x->err))
+	if (x->set.n > 1 && !db_retracted(x->set, run->id, true, &gone, &x->err))
 		return false;
-	if (gone)
-		return true;
-	known_add(&r->records, id, 0, true);
-	if (run->status == RUN_OK && run->median_ns < db_floor_ns(r->task, r->o->target)) {
-		r->state->implausible++;
+	if (gone || (run->status == RUN_OK && run->median_ns < x->key.floor_ns))
 		return true; /* no core is so fast: as if it were not there, so that it is measured like any other */
-	}
+	known_add(&r->records, id, 0, true);
 	r->state->reused++;
-	double ns = record_verified(run) ? (double)run->median_ns : -1;
-	Known *k = known_find(&r->known, run->trace);
-	if (k == NULL)
-		known_add(&r->known, run->trace, ns, true);
-	else if (ns > 0 && (k->ns < 0 || ns < k->ns))
-		k->ns = ns;
+	if (known_find(&r->known, run->trace) == NULL)
+		known_add(&r->known, run->trace, -1, true);
+	return true;
+}
+
+/* Times inside of networks are left out: candidates are compared with what they are timed like, alone. */
+static bool ask_figures(Reading *x)
+{
+	TaskRun *r = x->r;
+	for (size_t i = 0; i < r->known.at.n; i++) {
+		Arena *scratch = arena_new();
+		Known *k = &r->known.at.at[i];
+		DbChoice c;
+		bool there, ok = db_of_trace(x->set, &x->key, k->trace, &c, &there, scratch, &x->err);
+		k->ns = ok && there ? (double)c.ns : -1;
+		arena_free(scratch);
+		if (!ok)
+			return false;
+	}
 	return true;
 }
 
@@ -145,14 +167,24 @@ static void note_known(TaskRun *r)
 	arena_free(scratch);
 }
 
+static bool read_held(Reading *x)
+{
+	for (int i = 0; i < x->set.n; i++)
+		if (!db_each_run(x->set.db[i], x->key.workload, x->key.target, CODEGEN_EPOCH, reuse_run, x, &x->err) ||
+			x->err.code != ERR_NONE)
+			return false;
+	return db_count_below(x->set, &x->key, &x->r->state->implausible, &x->err) && ask_figures(x);
+}
+
 static bool read_known(TaskRun *r, Err *err)
 {
 	Arena *scratch = arena_new();
-	Reading x = { .r = r, .set = task_run_databases(r->o, scratch) };
-	Hash target = target_id(r->o->target);
-	for (int i = 0; i < x.set.n && x.err.code == ERR_NONE; i++)
-		if (!db_each_run(x.set.db[i], r->task->id, target, CODEGEN_EPOCH, reuse_run, &x, &x.err))
-			break;
+	Reading x = { .r = r, .set = task_run_databases(r->o, scratch), .key = task_run_key(r) };
+	x.key.whose = DB_OWN;
+	if (db_hold(x.set, &x.err)) {
+		read_held(&x);
+		db_release(x.set);
+	}
 	arena_free(scratch);
 	if (x.err.code != ERR_NONE) {
 		*err = x.err;
@@ -336,8 +368,10 @@ double task_run_hope(const TaskRun *r)
 {
 	const TaskState *s = r->state;
 	int64_t had = s->trials + s->reused + r->in_flight;
-	if (had == 0)
+	if (had == 0 || (r->seed_head == 0 && r->hints > 0))
 		return INFINITY;
+	if (r->seed_head < r->hints)
+		return FIRST_AID;
 	if (s->failed > 0 && s->best_ms == 0 && had < NOTHING_RAN)
 		return FIRST_AID;
 	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / FEWER : s->roof_ms;

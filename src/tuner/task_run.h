@@ -24,7 +24,7 @@ typedef struct TaskRun {
 	const char *default_trace;
 	double guess_ms; /* estimate of the default */
 	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */
-	size_t seed_head;
+	size_t seed_head, hints; /* the first so many seeds are what others say of this very task */
 	Config best; /* of those that the search gave, and its time */
 	double best_ns; /* 0: none */
 	bool advised; /* other tasks have given their hints */
@@ -49,6 +49,8 @@ KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *e
 bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err);
 /* All databases of a run, the one that is written first. */
 DbSet task_run_databases(const TuneOptions *o, Arena *a);
+/* What is asked of the task here; figures of it alone. */
+DbKey task_run_key(const TaskRun *r);
 /* Traces from elsewhere that are worth a trial. */
 bool task_run_seeds(TaskRun *r, Err *err);
 /*

@@ -12,7 +12,7 @@
 
 static DbKey key_of(const World *w, const Task *t, int64_t floor_ns)
 {
-	return (DbKey){ t->id, w->target_id, 7, floor_ns };
+	return (DbKey){ .workload = t->id, .target = w->target_id, .epoch = 7, .floor_ns = floor_ns };
 }
 
 static int rank(World *w, DbSet set, DbKey key, DbChoice *out, int most)

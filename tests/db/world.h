@@ -43,6 +43,7 @@ static inline Db *world_db(World *w, const char *name)
 	Err err = { 0 };
 	Db *db = db_open(arena_printf(w->arena, "%s/%s", w->folder, name), DB_WRITE, &err);
 	ck_assert_msg(db != NULL, "%s: %s", err.place, err.text);
+	db_own(db, &(DbOwner){ { 1 } });
 	return db;
 }
 

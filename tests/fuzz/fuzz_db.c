@@ -43,7 +43,7 @@ static bool ask_task(const DbTask *t, void *arg)
 {
 	Asked *x = arg;
 	DbSet set = { &x->db, 1 };
-	DbKey key = { t->workload, t->target, t->epoch, 10 };
+	DbKey key = { .workload = t->workload, .target = t->target, .epoch = t->epoch, .floor_ns = 10 };
 	DbChoice best[4];
 	DbNear near[4];
 	Err err[6] = { { 0 } };

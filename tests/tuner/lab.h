@@ -94,6 +94,7 @@ static inline Db *open_db(const Lab *lab, const char *name, DbMode mode)
 	Err err = { 0 };
 	Db *db = db_open(arena_printf(lab->arena, "%s/%s", lab->folder, name), mode, &err);
 	ck_assert_msg(db != NULL, "%s: %s", err.place, err.text);
+	db_own(db, &(DbOwner){ { 1 } });
 	return db;
 }
 

@@ -183,18 +183,46 @@ START_TEST(ties_are_no_trouble)
 }
 END_TEST
 
-/* What other databases hold is not measured again, and counts. */
+/* What this user's tuners put into other databases is not measured again, and counts. */
 START_TEST(more_databases_are_read)
 {
 	Lab *lab = open_lab(all_good);
 	TuneOptions o = options_of(lab);
-	o.more = &lab->recording;
+	TuneState first = tune(lab, &o);
+	Db *own = lab->db;
+	o.db = lab->db = open_db(lab, "other.sqlite", DB_WRITE);
+	o.more = &own;
 	o.nmore = 1;
 	TuneState s = tune(lab, &o);
 	ck_assert_int_eq(s.trials, 0);
-	ck_assert_int_eq(s.reused, lab->all);
+	ck_assert_int_eq(s.reused, first.trials);
 	ck_assert_int_eq(s.unmeasured, 0);
 	ck_assert_int_eq(stored(lab, lab->db), 0);
+	db_close(own);
+	close_lab(lab);
+}
+END_TEST
+
+/* What others say, imported or beside: a few of their best are measured behind the default, before anything is searched. */
+START_TEST(hints_are_measured_first)
+{
+	Lab *lab = open_lab(all_good);
+	TuneOptions o = options_of(lab);
+	Err err = { 0 };
+	Hash target = target_id(&lab->target);
+	o.more = &lab->recording;
+	o.nmore = 1;
+	o.trials = 4; /* of each task the default and one hint */
+	TuneState s = tune(lab, &o);
+	ck_assert(s.reused == 0 && s.trials == 4);
+	for (int k = 0; k < 2; k++) {
+		const Task *t = lab->part->task[k];
+		const char *best = db_best(lab->recording, t->id, target, CODEGEN_EPOCH, lab->arena, &err)->trace;
+		int at = 0;
+		while (lab->seen.at[at].task != t || strcmp(lab->seen.at[at].trace, best) != 0)
+			ck_assert_int_lt(++at, 4);
+		ck_assert_str_eq(db_best(lab->db, t->id, target, CODEGEN_EPOCH, lab->arena, &err)->trace, best);
+	}
 	close_lab(lab);
 }
 END_TEST
@@ -376,8 +404,12 @@ START_TEST(a_plan_writes_nothing)
 	o.more = &lab->recording;
 	o.nmore = 1;
 	ck_assert(tune_plan(lab->arena, lab->part, &o, &s, &err));
-	ck_assert(s.reused == lab->all && s.unmeasured == 0);
+	ck_assert(s.reused == 0 && s.unmeasured == 2 && s.task[0].seeds > 1); /* somebody else's */
 	ck_assert_int_eq(stored(lab, lab->db), 0);
+	o = options_of(lab);
+	int64_t trials = tune(lab, &o).trials;
+	ck_assert(tune_plan(lab->arena, lab->part, &o, &s, &err));
+	ck_assert(s.reused == trials && s.unmeasured == 0 && s.trials == 0);
 	close_lab(lab);
 }
 END_TEST
@@ -446,6 +478,7 @@ int main(void)
 	tcase_add_test(tc, failures_are_results);
 	tcase_add_test(tc, ties_are_no_trouble);
 	tcase_add_test(tc, more_databases_are_read);
+	tcase_add_test(tc, hints_are_measured_first);
 	tcase_add_test(tc, lost_devices_say_nothing_of_candidates);
 	tcase_add_test(tc, a_device_that_stays_lost_ends_the_run);
 	tcase_add_test(tc, what_cannot_be_stored_ends_the_run);

@@ -1,0 +1,96 @@
+/*
+ * A user's secret, and the seals made with it.  A seal is a keyed hash of a record's id, in the index beside the record:
+ * it cannot be copied to another record, and nobody makes one without the secret.  Lines carry none, so what is
+ * exported and imported again is a hint like everybody's.
+ */
+#include "db/sql.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DIGITS = 2 * HASH_KEY };
+
+static bool parse(const char *path, const char *text, size_t n, DbOwner *out, Err *err)
+{
+	size_t got = 0;
+	n -= n > 0 && text[n - 1] == '\n';
+	return (n == DIGITS && sodium_hex2bin(out->key, sizeof out->key, text, n, NULL, &got, NULL) == 0 && got == sizeof out->key) ||
+		fail(err, ERR_INPUT, path, "is no key of dlc: it must hold %d hexadecimal digits; remove it, and records measured "
+			"before count as somebody else's", DIGITS);
+}
+
+/* *there: false where the file is not. */
+static bool read_key(const char *path, DbOwner *out, bool *there, Err *err)
+{
+	char text[DIGITS + 2];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	*there = fd >= 0 || errno != ENOENT;
+	if (fd < 0)
+		return fail(err, ERR_DEVICE, path, "the key of this user's records cannot be read: %s", strerror(errno));
+	ssize_t n = read(fd, text, sizeof text);
+	close(fd);
+	return n >= 0 ? parse(path, text, (size_t)n, out, err) : fail(err, ERR_DEVICE, path, "the key cannot be read: %s", strerror(errno));
+}
+
+/* Under a name of its own first: of several tuners that begin at once one wins, and all read its key. */
+static bool make_key(const char *path, Err *err)
+{
+	Arena *a = arena_new();
+	char *other = arena_printf(a, "%s.XXXXXX", path), hex[DIGITS + 2];
+	DbOwner o;
+	randombytes_buf(o.key, sizeof o.key);
+	sodium_bin2hex(hex, sizeof hex, o.key, sizeof o.key);
+	memcpy(hex + DIGITS, "\n", 2);
+	int fd = mkstemp(other); /* mode 0600 */
+	bool ok = fd >= 0 && write(fd, hex, DIGITS + 1) == DIGITS + 1;
+	ok = (fd < 0 || close(fd) == 0) && ok && (link(other, path) == 0 || errno == EEXIST ||
+		rename(other, path) == 0 /* a file system without links */);
+	if (!ok)
+		fail(err, ERR_DEVICE, path, "the key of this user's records cannot be written: %s", strerror(errno));
+	if (fd >= 0)
+		unlink(other);
+	arena_free(a);
+	return ok;
+}
+
+bool db_owner_load(const char *path, bool make, DbOwner *out, Err *err)
+{
+	bool there;
+	Err none = { 0 };
+	if (read_key(path, out, &there, &none))
+		return true;
+	if (!there && make)
+		return make_key(path, err) && read_key(path, out, &there, err);
+	if (err != NULL)
+		*err = none;
+	return false;
+}
+
+void owner_draw(DbOwner *out)
+{
+	randombytes_buf(out->key, sizeof out->key);
+}
+
+void db_own(Db *db, const DbOwner *owner)
+{
+	db->owner = *owner;
+}
+
+int64_t owner_seal(const Db *db, Hash id)
+{
+	Hash h = hash_keyed(db->owner.key, "dlc/seal/v1", &id, sizeof id);
+	uint64_t x = 0;
+	for (int i = 0; i < 8; i++)
+		x = x << 8 | h.byte[i];
+	return (int64_t)(x >> 1 | 1); /* never 0, which is no seal */
+}
+
+bool owner_sealed(const Db *db, Hash id, int64_t seal)
+{
+	return seal != 0 && seal == owner_seal(db, id);
+}

@@ -1,0 +1,416 @@
+/*
+ * The best schedules of several databases.  The rules are in docs/records.md; here they are as code: gather the runs of
+ * a schedule, sift out what is retracted, judge what remains, and keep the best of all judged.
+ *
+ * Runs are walked in the order of the index, the best supported and fastest first, so that a look-up ends as soon as
+ * no later schedule can be better: a schedule's estimate is never below its fastest run of that stage.
+ */
+#include "db/near.h"
+#include "db/sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One of a schedule's runs, as the index has it. */
+typedef struct Seen {
+	Hash id, session;
+	int64_t ns, samples, number;
+	RunStatus status;
+	RunStage stage;
+	bool counts; /* it ran, was verified, and is not faster than its floor */
+	bool own, gone;
+	Db *db; /* that has it, under this number */
+} Seen;
+typedef VEC(Seen) Runs;
+
+/* A choice whose record is not read yet. */
+typedef struct Ranked {
+	DbChoice c;
+	Db *db;
+	int64_t number;
+} Ranked;
+
+static int by_id(const void *a, const void *b)
+{
+	return memcmp(&((const Seen *)a)->id, &((const Seen *)b)->id, sizeof(Hash));
+}
+
+/* Of a session the figures that count first: the latest stage, with the most samples. */
+static int by_session(const void *pa, const void *pb)
+{
+	const Seen *a = pa, *b = pb;
+	int c = memcmp(&a->session, &b->session, sizeof a->session);
+	if (c == 0)
+		c = b->counts - a->counts;
+	if (c == 0)
+		c = (a->stage < b->stage) - (a->stage > b->stage);
+	if (c == 0)
+		c = (a->samples < b->samples) - (a->samples > b->samples);
+	return c != 0 ? c : (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int64_t middle(int64_t lower, int64_t upper)
+{
+	return lower + (upper - lower) / 2;
+}
+
+/* ---- the runs of one schedule ---- */
+
+/* The number of the key's subject in each database. */
+static bool find_subjects(DbSet set, const DbKey *key, int64_t *subject, Err *err)
+{
+	for (int i = 0; i < set.n; i++)
+		if (!sql_subject(set.db[i], key->workload, key->target, key->epoch, &subject[i], err))
+			return false;
+	return true;
+}
+
+static bool gather_one(Db *db, int64_t subject, const DbKey *key, int64_t trace, Arena *a, Runs *all, Err *err)
+{
+	sqlite3_stmt *st = sql_get(db, SQL_OF_TRACE, err);
+	bool row, ok;
+	if (st == NULL)
+		return false;
+	sqlite3_bind_int64(st, 1, subject);
+	sqlite3_bind_int64(st, 2, trace);
+	while ((ok = sql_next(db, st, &row, err)) && row) {
+		Seen x = { .number = sqlite3_column_int64(st, 0),
+			.ns = sqlite3_column_int64(st, 1),
+			.samples = sqlite3_column_int64(st, 4),
+			.status = (RunStatus)sqlite3_column_int(st, 5),
+			.stage = (RunStage)sqlite3_column_int(st, 7),
+			.gone = sqlite3_column_int(st, 9) != 0,
+			.db = db };
+		if (x.status >= RUN_STATUS_COUNT || x.stage >= STAGE_COUNT || !sql_hash(st, 2, &x.id) || !sql_hash(st, 3, &x.session))
+			continue; /* check says so */
+		x.counts = x.status == RUN_OK && sqlite3_column_int(st, 6) == 1 && x.ns >= key->floor_ns &&
+			!(key->alone && x.stage == STAGE_NETWORK);
+		x.own = owner_sealed(db, x.id, sqlite3_column_int64(st, 8));
+		vec_push(a, all, x);
+	}
+	return ok;
+}
+
+/* Each run once, an own one as such; those that are retracted not at all. */
+static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
+{
+	size_t kept = 0, once = 0;
+	if (*n > 1 && set.n > 1) {
+		qsort(run, *n, sizeof *run, by_id);
+		for (size_t i = 0; i < *n; i++)
+			if (once > 0 && by_id(&run[i], &run[once - 1]) == 0)
+				run[once - 1].own |= run[i].own;
+			else
+				run[once++] = run[i];
+		*n = once;
+	}
+	for (size_t i = 0; i < *n; i++) {
+		bool gone = run[i].gone;
+		if ((set.n > 1 || (gone && run[i].own)) && !db_retracted(set, run[i].id, run[i].own, &gone, err))
+			return false;
+		if (!gone)
+			run[kept++] = run[i];
+	}
+	*n = kept;
+	return true;
+}
+
+/* All runs of one schedule. */
+static bool gather(DbSet set, const int64_t *subject, const DbKey *key, int64_t trace, Arena *a, Runs *out, Err *err)
+{
+	*out = (Runs){ 0 };
+	for (int i = 0; i < set.n; i++)
+		if (subject[i] != 0 && !gather_one(set.db[i], subject[i], key, trace, a, out, err))
+			return false;
+	return out->n == 0 || key->whose == DB_CLAIMS || sift(set, out->at, &out->n, err);
+}
+
+/* ---- judging one schedule ---- */
+
+/* Those who are asked: own runs, or those of others of a schedule that was never timed here. *n becomes 0: none. */
+static void ask_whose(DbWhose whose, Seen *run, size_t *n)
+{
+	bool timed = false, failed = false;
+	size_t kept = 0;
+	for (size_t i = 0; i < *n; i++) {
+		timed |= run[i].own && run[i].counts;
+		failed |= run[i].own && run_status_against(run[i].status) > 0;
+	}
+	bool own = whose == DB_OWN;
+	for (size_t i = 0; i < *n; i++)
+		if (run[i].own == own)
+			run[kept++] = run[i];
+	*n = own || !(timed || failed) ? kept : 0;
+}
+
+/* The sessions for and against a schedule, and the figure of each that is for it; runs sorted by_session. */
+typedef struct Votes {
+	int for_it, against;
+	bool wrong; /* somebody saw wrong results */
+	RunStage stage; /* the latest of any */
+	int64_t *ns;    /* of the sessions that have reached it, ... */
+	size_t n;       /* ... so many */
+} Votes;
+
+/* The middle of the session's runs of the stage of its first, of those with the most samples. */
+static int64_t figure(const Seen *run, size_t n)
+{
+	size_t k = 1;
+	while (k < n && run[k].counts && run[k].stage == run[0].stage && run[k].samples == run[0].samples)
+		k++;
+	return middle(run[(k - 1) / 2].ns, run[k / 2].ns);
+}
+
+static Votes count_votes(Arena *a, const Seen *run, size_t n)
+{
+	Votes v = { .ns = arena_array(a, int64_t, n + 1) };
+	for (size_t i = 0; i < n; i++)
+		if (run[i].counts && run[i].stage > v.stage)
+			v.stage = run[i].stage;
+	for (size_t from = 0, to; from < n; from = to) {
+		bool bad = false;
+		for (to = from; to < n && memcmp(&run[to].session, &run[from].session, sizeof(Hash)) == 0; to++) {
+			bad |= run_status_against(run[to].status) > 0;
+			v.wrong |= run_status_against(run[to].status) > 1;
+		}
+		v.against += bad;
+		v.for_it += !bad && run[from].counts;
+		if (run[from].counts && run[from].stage == v.stage)
+			v.ns[v.n++] = figure(run + from, to - from);
+	}
+	qsort(v.ns, v.n, sizeof *v.ns, by_ns);
+	return v;
+}
+
+/* False: nothing speaks for it, or more against it. */
+static bool judge(Arena *a, const DbKey *key, Seen *run, size_t n, Ranked *out)
+{
+	const Seen *first = NULL;
+	if (n > 1)
+		qsort(run, n, sizeof *run, by_session);
+	Votes v = count_votes(a, run, n);
+	bool barred = v.against > 0 && (v.against >= v.for_it || (v.wrong && key->whose == DB_OWN));
+	if (v.n == 0 || (barred && key->whose != DB_CLAIMS))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (run[i].counts && run[i].stage == v.stage &&
+			(first == NULL || run[i].ns < first->ns || (run[i].ns == first->ns && by_id(&run[i], first) < 0)))
+			first = &run[i];
+	*out = (Ranked){ .c = { .run = { .id = first->id, .median_ns = first->ns },
+				 .ns = key->whose == DB_CLAIMS ? v.ns[0] : middle(v.ns[(v.n - 1) / 2], v.ns[v.n / 2]),
+				 .stage = v.stage,
+				 .own = key->whose == DB_OWN,
+				 .sessions = (int)v.n,
+				 .against = v.against },
+		.db = first->db,
+		.number = first->number };
+	for (size_t i = 0; i < n; i++)
+		out->c.runs += run[i].counts;
+	return true;
+}
+
+/* ---- the walk ---- */
+
+/* Where a database stands in its runs, in the order of the index; sealed ones and others are walked apart. */
+typedef struct Cursor {
+	Db *db;
+	sqlite3_stmt *st; /* NULL: it has none */
+	bool row;
+	int64_t ns, trace;
+	RunStage stage;
+} Cursor;
+
+static bool advance(Cursor *c, Err *err)
+{
+	if (!sql_next(c->db, c->st, &c->row, err))
+		return false;
+	c->ns = c->row ? sqlite3_column_int64(c->st, 0) : 0;
+	c->trace = c->row ? sqlite3_column_int64(c->st, 1) : 0;
+	c->stage = c->row ? (RunStage)sqlite3_column_int(c->st, 2) : STAGE_LOOK;
+	return true;
+}
+
+static bool open_cursor(Cursor *c, Db *db, SqlId id, int64_t subject, const DbKey *key, Err *err)
+{
+	c->db = db;
+	c->st = sql_get(db, id, err);
+	if (c->st == NULL)
+		return false;
+	sqlite3_bind_int64(c->st, 1, subject);
+	sqlite3_bind_int64(c->st, 2, key->floor_ns);
+	sqlite3_bind_int(c->st, 3, id == SQL_FASTEST_SEALED);
+	sqlite3_bind_int(c->st, 4, key->alone ? STAGE_NETWORK - 1 : STAGE_COUNT - 1);
+	return advance(c, err);
+}
+
+/* A run that is sealed may be anybody's, so hints are looked for in both. */
+static bool open_cursors(DbSet set, const int64_t *subject, const DbKey *key, Cursor *c, Err *err)
+{
+	for (int i = 0; i < set.n; i++)
+		if (subject[i] != 0 && (!open_cursor(&c[2 * i], set.db[i], SQL_FASTEST_SEALED, subject[i], key, err) ||
+					       (key->whose != DB_OWN &&
+						       !open_cursor(&c[2 * i + 1], set.db[i], SQL_FASTEST, subject[i], key, err))))
+			return false;
+	return true;
+}
+
+static bool before(RunStage stage, int64_t ns, RunStage than, int64_t than_ns)
+{
+	return stage != than ? stage > than : ns < than_ns;
+}
+
+/* Of equal ones any: the list is sorted by what is known of their schedules. */
+static Cursor *next_of(Cursor *c, int n)
+{
+	Cursor *best = NULL;
+	for (int i = 0; i < n; i++)
+		if (c[i].row && (best == NULL || before(c[i].stage, c[i].ns, best->stage, best->ns)))
+			best = &c[i];
+	return best;
+}
+
+static bool better(const DbChoice *a, const DbChoice *b)
+{
+	return before(a->stage, a->ns, b->stage, b->ns) ||
+		(a->stage == b->stage && a->ns == b->ns && memcmp(&a->run.id, &b->run.id, sizeof(Hash)) < 0);
+}
+
+/* Keeps the list sorted, and at most `most`. */
+static void rank_in(Ranked *list, int *n, int most, Ranked x)
+{
+	int at = *n;
+	while (at > 0 && better(&x.c, &list[at - 1].c))
+		at--;
+	if (at == most)
+		return;
+	int moved = (*n < most ? *n : most - 1) - at;
+	memmove(&list[at + 1], &list[at], sizeof *list * (size_t)moved);
+	list[at] = x;
+	*n += *n < most;
+}
+
+/* A ranking under way. */
+typedef struct Ranking {
+	int64_t *subject; /* in each database */
+	Cursor *cursor;   /* two for each database */
+	Ranked *list;
+	int most;
+} Ranking;
+
+static bool walk(DbSet set, const DbKey *key, Ranking *k, int *n, Arena *a, Err *err)
+{
+	VEC(int64_t) seen = { 0 };
+	for (Cursor *next; (next = next_of(k->cursor, 2 * set.n)) != NULL;) {
+		const DbChoice *last = &k->list[k->most - 1].c;
+		if (*n == k->most && before(last->stage, last->ns, next->stage, next->ns))
+			break;
+		bool known = false;
+		for (size_t i = 0; i < seen.n && !known; i++)
+			known = seen.at[i] == next->trace;
+		if (!known) {
+			Ranked x;
+			Runs run;
+			vec_push(a, &seen, next->trace);
+			if (!gather(set, k->subject, key, next->trace, a, &run, err))
+				return false;
+			ask_whose(key->whose, run.at, &run.n);
+			if (run.n > 0 && judge(a, key, run.at, run.n, &x))
+				rank_in(k->list, n, k->most, x);
+		}
+		if (!advance(next, err))
+			return false;
+	}
+	return true;
+}
+
+/* The record is what the index says of it. */
+static bool read_ranked(const DbKey *key, Ranked *r, Arena *a, DbChoice *out, Err *err)
+{
+	bool there;
+	sqlite3_stmt *st = sql_get(r->db, SQL_GET_NUMBER, err);
+	*out = r->c;
+	if (st == NULL)
+		return false;
+	sqlite3_bind_int64(st, 1, r->number);
+	if (!sql_next(r->db, st, &there, err))
+		return false;
+	bool ok = !there || sql_read_run(r->db, a, st, 0, 1, &out->run, err);
+	sqlite3_reset(st);
+	if (!ok)
+		return false;
+	out->run.own = r->c.own;
+	return (there && memcmp(&out->run.id, &r->c.run.id, sizeof(Hash)) == 0 &&
+		       out->run.median_ns == r->c.run.median_ns && record_verified(&out->run) &&
+		       memcmp(&out->run.workload, &key->workload, sizeof(Hash)) == 0 &&
+		       memcmp(&out->run.target, &key->target, sizeof(Hash)) == 0) ||
+		fail(err, ERR_INPUT, r->db->path, "%s", sql_index_lies);
+}
+
+static bool rank_held(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err)
+{
+	Arena *scratch = arena_new();
+	Ranking k = { .subject = arena_array(scratch, int64_t, set.n + 1),
+		.cursor = arena_array(scratch, Cursor, 2 * set.n + 1),
+		.list = arena_array(scratch, Ranked, most + 1),
+		.most = most };
+	bool ok = find_subjects(set, key, k.subject, err) && open_cursors(set, k.subject, key, k.cursor, err) &&
+		walk(set, key, &k, n, scratch, err);
+	for (int i = 0; ok && i < *n; i++)
+		ok = read_ranked(key, &k.list[i], a, &out[i], err);
+	for (int i = 0; i < 2 * set.n; i++)
+		sqlite3_reset(k.cursor[i].st);
+	arena_free(scratch);
+	return ok;
+}
+
+bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err)
+{
+	DbKey one = *key;
+	*n = 0;
+	if (!db_hold(set, err))
+		return false;
+	one.whose = key->whose == DB_DECIDED ? DB_OWN : key->whose;
+	bool ok = rank_held(set, &one, out, most, n, a, err);
+	one.whose = DB_HINTS;
+	if (ok && *n == 0 && key->whose == DB_DECIDED)
+		ok = rank_held(set, &one, out, most, n, a, err);
+	db_release(set);
+	return ok;
+}
+
+static bool of_trace_held(DbSet set, const DbKey *key, int64_t trace, DbChoice *out, bool *there, Arena *a, Err *err)
+{
+	Arena *scratch = arena_new();
+	int64_t *subject = arena_array(scratch, int64_t, set.n + 1);
+	Runs run;
+	Ranked r;
+	bool ok = find_subjects(set, key, subject, err) && gather(set, subject, key, trace, scratch, &run, err);
+	if (ok)
+		ask_whose(key->whose, run.at, &run.n);
+	*there = ok && run.n > 0 && judge(scratch, key, run.at, run.n, &r);
+	if (*there)
+		ok = read_ranked(key, &r, a, out, err);
+	arena_free(scratch);
+	return ok;
+}
+
+bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, bool *there, Arena *a, Err *err)
+{
+	DbKey one = *key;
+	*there = false;
+	if (!db_hold(set, err))
+		return false;
+	one.whose = key->whose == DB_DECIDED ? DB_OWN : key->whose;
+	bool ok = of_trace_held(set, &one, sql_trace(trace), out, there, a, err);
+	one.whose = DB_HINTS;
+	if (ok && !*there && key->whose == DB_DECIDED)
+		ok = of_trace_held(set, &one, sql_trace(trace), out, there, a, err);
+	db_release(set);
+	return ok;
+}
