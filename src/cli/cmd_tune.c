@@ -24,7 +24,7 @@ static void on_stop(int sig)
 		_exit(130); /* asked twice: what is stored is stored */
 }
 
-static Measure *open_measure(const Args *args, const Target *t, Err *err)
+static Measure *open_measure(const Args *args, const Target *t, Screen *screen, Err *err)
 {
 	Arena *a = args_arena(args);
 	const char *programs = place_programs(a);
@@ -42,7 +42,9 @@ static Measure *open_measure(const Args *args, const Target *t, Err *err)
 		.build_ms = 20000,
 		.run_ms = 10000,
 		.tolerance = 1e-4,
-		.stop = &stopped };
+		.stop = &stopped,
+		.tick = screen_tick,
+		.tick_arg = screen };
 	return measure_open(&o, err);
 }
 
@@ -212,7 +214,7 @@ static bool tune(Tuning *x, Err *err)
 		return planned;
 	}
 	x->o.roof = roof_machine(x->target);
-	Measure *m = open_measure(x->args, x->target, err);
+	Measure *m = open_measure(x->args, x->target, &x->screen, err);
 	x->o.measure = m;
 	bool ok = m != NULL && search(x, &state, err);
 	measure_close(m);

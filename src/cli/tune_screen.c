@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "runtime/timing.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -45,15 +46,19 @@ static void add_time(Text *out, double seconds)
 	text_add(out, "%d:%02d", (int)seconds / 60, (int)seconds % 60);
 }
 
-/* Until the budget or the trials are used up, whichever is first; < 0: neither is limited. */
-static double seconds_left(const Screen *s, const TuneState *t)
+/*
+ * Until the budget or the trials are used up, whichever is first, and what comes behind the search is done; < 0: it
+ * cannot be told.
+ */
+static double seconds_left(const Screen *s, const TuneState *t, double seconds)
 {
-	double left = s->budget_ms > 0 ? s->budget_ms / 1000 - t->seconds : -1;
-	if (t->limit >= 0 && t->candidates_per_s > 0) {
-		double by_trials = (double)(t->limit - t->trials) / t->candidates_per_s;
-		left = left < 0 || by_trials < left ? by_trials : left;
-	}
-	return left > 0 || (s->budget_ms <= 0 && t->limit < 0) ? left : 0;
+	double left = s->budget_ms > 0 ? fmax(s->budget_ms / 1000 - seconds, 0) : -1, rest = t->rest_ms / 1000;
+	double known = -1;
+	if (t->phase > TUNE_SEARCH)
+		known = rest;
+	else if (t->limit >= 0 && t->candidates_per_s > 0)
+		known = (double)(t->limit - t->trials) / t->candidates_per_s + rest;
+	return left < 0 || (known >= 0 && known < left) ? known : left;
 }
 
 static void add_failures(Text *out, const TuneState *t)
@@ -74,9 +79,21 @@ static const char *ms_text(char out[32], int decimals, double ms)
 	return out;
 }
 
+/* What goes on where it is no search; since the last line samples of other tuners were waited for. */
+static void add_phase(Text *out, const Screen *s, const TuneState *t)
+{
+	static const char *const name[TUNE_PHASES] = { [TUNE_OPEN] = "reading records",
+		[TUNE_RACE] = "racing the best",
+		[TUNE_NETWORK] = "timing inside the network" };
+	if (name[t->phase] != NULL)
+		text_add(out, " | %s", name[t->phase]);
+	if (t->waited_ms > s->waited_ms)
+		text_add(out, " | waited %.1f s for another tuner on this device", (double)(t->waited_ms - s->waited_ms) / 1000);
+}
+
 static void add_line(Text *out, const Screen *s, const TuneState *t)
 {
-	double left = seconds_left(s, t);
+	double seconds = (screen_now_ms(NULL) - s->start_ms) / 1000, left = seconds_left(s, t, seconds);
 	int64_t had = t->trials + t->reused;
 	char before[32], now[32];
 	text_add(out, "network  %s -> %s ms (sum of tasks)   %lld",
@@ -85,11 +102,12 @@ static void add_line(Text *out, const Screen *s, const TuneState *t)
 	if (t->limit >= 0)
 		text_add(out, "/%lld", (long long)(t->limit + t->reused));
 	text_add(out, " | %.0f/s | ", t->candidates_per_s);
-	add_time(out, t->seconds);
+	add_time(out, seconds);
 	if (left >= 0) {
 		text_add(out, ", ETA ");
 		add_time(out, left);
 	}
+	add_phase(out, s, t);
 	add_failures(out, t);
 	text_add(out, "\n");
 }
@@ -190,6 +208,7 @@ void screen_progress(const TuneState *t, void *arg)
 {
 	Screen *s = arg;
 	double now = screen_now_ms(NULL);
+	s->state = t;
 	if (now - s->shown_ms < (s->terminal ? TERMINAL_MS : EVERY_MS))
 		return;
 	s->shown_ms = now;
@@ -203,7 +222,15 @@ void screen_progress(const TuneState *t, void *arg)
 	Text out = { .arena = a };
 	add_line(&out, s, t);
 	fputs(text_str(&out), stderr);
+	s->waited_ms = t->waited_ms;
 	arena_free(a);
+}
+
+void screen_tick(void *arg)
+{
+	Screen *s = arg;
+	if (s->state != NULL)
+		screen_progress(s->state, s);
 }
 
 /* ---- the end ---- */
@@ -239,7 +266,10 @@ static void print_json(const Screen *s, const TuneState *t)
 	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
 	json_set(a, v, "network_ms", number(a, t->network_ms));
 	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
+	json_set(a, v, "alone_ms", number(a, t->alone_ms));
 	json_set(a, v, "default_network_ms", number(a, t->default_network_ms));
+	json_set(a, v, "gain_least", number(a, t->gain[0]));
+	json_set(a, v, "gain_most", number(a, t->gain[1]));
 	json_set(a, v, "fma_probe_gflops_least", number(a, t->probe_gflops[0]));
 	json_set(a, v, "fma_probe_gflops_most", number(a, t->probe_gflops[1]));
 	json_write(&out, v);
@@ -266,6 +296,18 @@ static void report_left_out(const TuneState *t)
 			(long long)t->refused, are[t->refused == 1]);
 }
 
+/* What both networks took in turn; a difference that other rounds might not show is none. */
+static void print_gain(const TuneState *t)
+{
+	printf("network %.3f ms with the best schedules, %.3f ms with the default ones", t->network_ms, t->default_network_ms);
+	if (t->gain[0] > 1)
+		printf(": %.2f to %.2f times as fast\n", t->gain[0], t->gain[1]);
+	else if (t->gain[0] > 0)
+		printf(": no gain beyond noise (%.2f to %.2f times as fast)\n", t->gain[0], t->gain[1]);
+	else
+		putchar('\n');
+}
+
 void screen_end(Screen *s, const TuneState *t)
 {
 	if (!s->json)
@@ -277,8 +319,7 @@ void screen_end(Screen *s, const TuneState *t)
 	if (s->json)
 		print_json(s, t);
 	else if (t->network_ms > 0)
-		printf("network %.3f ms with the best schedules, %.3f ms with the default ones\n", t->network_ms,
-			t->default_network_ms);
+		print_gain(t);
 }
 
 static void plan_json(const Screen *s, const TaskState *x)

@@ -132,6 +132,17 @@ static KernelSet *default_set(Choice *c, const char *why)
 	return ks;
 }
 
+/* What the caller says; the default where that is nothing, or refused. */
+static KernelSet *given(Choice *c)
+{
+	const char *trace = c->o->trace_of(c->task, c->o->trace_arg);
+	KernelSet *ks = trace != NULL ? replay(c, trace, NULL) : NULL;
+	if (ks == NULL)
+		return default_set(c, "given");
+	*c->plan = (TaskPlan){ .task = c->task, .hit = HIT_EXACT, .trace = trace, .estimated_ms = estimate_ms(c, ks), .why = "given" };
+	return ks;
+}
+
 /* ---- neighbours ---- */
 
 static const char *whence(Choice *c, const DbNear *from)
@@ -264,6 +275,8 @@ static KernelSet *choose(Choice *c)
 	int64_t below = 0;
 	if (c->o->unscheduled)
 		return default_set(c, "unscheduled");
+	if (c->o->trace_of != NULL)
+		return given(c);
 	if (c->o->lock != NULL)
 		return locked(c);
 	if (!db_count_below(c->set, &c->key, &below, c->err))

@@ -147,11 +147,13 @@ static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant,
 	}
 }
 
-static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const uint32_t *first)
+static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const uint32_t *first, Compiled *c)
 {
+	int *task = arena_array(out->arena, int, plan->step.n + 1);
 	uint32_t *constant = arena_array(out->arena, uint32_t, plan->constant.n + 1);
 	for (size_t i = 0; i < plan->step.n; i++) {
 		const PlanStep *s = &plan->step.at[i];
+		task[i] = s->task;
 		BundleOp op = { .kind = s->task >= 0 ? BUNDLE_CALL : BUNDLE_COPY,
 			.name = bundle_text(out, s->label),
 			.arg = (uint32_t)out->arg.n,
@@ -166,6 +168,8 @@ static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const
 		}
 		vec_push(out->arena, &out->op, op);
 	}
+	c->nstep = (int)plan->step.n;
+	c->step_task = task;
 }
 
 static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
@@ -184,7 +188,7 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
 	put_tensors(out, c->dag);
 	put_code(out, b, first);
-	put_steps(out, b, plan, first);
+	put_steps(out, b, plan, first, c);
 	BundleFacts facts = { .arch = bundle_arch(t->arch),
 		.threads = (uint32_t)t->threads,
 		.arena_bytes = (uint64_t)plan->work_bytes };

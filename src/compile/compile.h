@@ -41,6 +41,12 @@ typedef struct CompileOptions {
 	const char *lock_name; /* in messages */
 	bool required;         /* fails where a task's evidence is less than ... */
 	HitClass require;
+	/*
+	 * Schedules that are given instead of looked up, of regions chosen by the databases: the trace of a Task, NULL for
+	 * its default. NULL: the databases say.
+	 */
+	const char *(*trace_of)(const Task *task, void *arg);
+	void *trace_arg;
 	bool unscheduled; /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *progress_arg;
@@ -55,6 +61,8 @@ typedef struct Compiled {
 	size_t bundle_bytes;
 	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
 	double estimated_ms;
+	int nstep;
+	const int *step_task; /* the partition's Task of each step of the bundle's plan, -1: a copy */
 	const char *plan_text; /* dlc-show --stage=plan */
 	const char *lock_text; /* the file that leads to this bundle again */
 } Compiled;

@@ -3,17 +3,15 @@
  *
  * A candidate: its task's buffers (unless this runner has them), IMAGE, its own buffers, PROGRAM,
  * RUN, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
- * A network: BUNDLE, TIME.  A race: TIME of programs that are there.
+ * Networks are in network.c.  A race: TIME of programs that are there.
  */
 #include "measure/runner.h"
 
 #include <string.h>
 
 enum { SAMPLES = 15, FEW = 3, LOOK_US = 500, RACE_SAMPLES = 21, SCREEN_MS = 10, RACE_MS = 200 };
-enum { NETWORK_SAMPLES = 15, NETWORK_WARMUP = 1 };
-#define NETWORK_NS 5000000000u
 
-static void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
+void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
 {
 	msg_begin(msg, kind, ++m->serial, fixed);
 	if (array != NULL)
@@ -346,18 +344,6 @@ void ask_times(Local *m, Job *j, Msg *msg)
 		.slow_ns = (uint64_t)j->slow_ns,
 		.good_ns = (uint64_t)j->good_ns };
 	ask(m, j, msg, MSG_TIME, &f, program, f.nprogram * sizeof *program);
-}
-
-void ask_network(Local *m, Job *j, Msg *msg)
-{
-	MsgBundle f = { .program = PROGRAM_NETWORK, .threads = (uint32_t)m->o.threads, .seed = 1, .nfile = j->nimage };
-	ask(m, j, msg, MSG_BUNDLE, &f, j->image, j->nimage);
-	MsgTime t = { .nprogram = 1,
-		.samples = NETWORK_SAMPLES,
-		.warmup = NETWORK_WARMUP,
-		.repeat = 1,
-		.budget_ns = NETWORK_NS };
-	ask(m, j, msg, MSG_TIME, &t, &(uint32_t){ PROGRAM_NETWORK }, sizeof(uint32_t));
 }
 
 void ask_probe(Local *m, Job *j, Msg *msg)

@@ -18,7 +18,7 @@ typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
  * programs of several lanes are loaded at once; tasks' buffers lie below those of the lanes.
  */
 enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS, LANES };
-enum { LANE_BUFFERS = 4096, FIRST_OWN = MSG_TABLE - LANES * LANE_BUFFERS, PROGRAM_NETWORK = 1000 };
+enum { LANE_BUFFERS = 4096, FIRST_OWN = MSG_TABLE - LANES * LANE_BUFFERS, PROGRAM_NETWORK = 1000, NETWORKS_LOADED = 2 * MEASURE_NETWORKS };
 
 /* A buffer parameter of a kernel set, by name: what the runner allocates. */
 typedef struct JobBuf {
@@ -69,6 +69,8 @@ struct Job {
 	bool prune;
 	Job *const *racer; /* JOB_RACE */
 	int nracer;
+	MeasureNetwork *net; /* JOB_NETWORK */
+	int nnet, profiled, turn_ms; /* profiled: those whose answers have come */
 	int generation; /* of the runner that has checked it */
 	Phase phase;
 	int answers; /* still to come in this phase */

@@ -199,6 +199,8 @@ bool local_wait_for(Local *m, const Job *j)
 	const Job *d = NULL;
 	while (d != j && (m->o.stop == NULL || *m->o.stop == 0)) {
 		Job *any = wait_done(m, LOOK_MS);
+		if (m->o.tick != NULL)
+			m->o.tick(m->o.tick_arg);
 		if (any != NULL && any != j)
 			push(&others, any);
 		d = any;
@@ -271,25 +273,6 @@ static int pending(const Measure *base)
 	return ((const Local *)base)->pending;
 }
 
-/* ---- whole networks ---- */
-
-static bool network(Measure *base, const void *bundle, size_t n, int64_t *median_ns, Err *err)
-{
-	Local *m = local_of(base);
-	Job *j = job_new(JOB_NETWORK, NULL, NULL);
-	j->image = bundle;
-	j->nimage = n;
-	local_ready(m, j);
-	if (!local_wait_for(m, j))
-		return fail(err, ERR_INTERRUPTED, "network", "interrupted");
-	*median_ns = j->result.median_ns;
-	bool ok = j->result.status == RUN_OK ||
-		fail(err, ERR_DEVICE, "network", "it could not be timed (%s): %s",
-			run_status_text(j->result.status), j->result.detail);
-	job_free(j);
-	return ok;
-}
-
 static void cold(Measure *base, int64_t bytes)
 {
 	local_of(base)->cold_bytes = bytes;
@@ -298,7 +281,7 @@ static void cold(Measure *base, int64_t bytes)
 static const MeasureWay way = {
 	"2: wall clock of the slowest thread, of samples that kept their processors, else CPU time of one thread, fastest "
 	"quarter of several; constants and code cold, inputs warm; median of calls, of finalists' in turns",
-	local_reference, submit, wait, local_race, turn, pending, cancel, network, cold, close_all };
+	local_reference, submit, wait, local_race, turn, pending, cancel, local_networks, cold, close_all };
 
 /* libuv takes this many for its loop, and aborts where it gets none for its first pipe. */
 static bool descriptors_left(void)

@@ -44,6 +44,8 @@ struct Local {
 	int nref, pending;
 	uint64_t serial;
 	Queue queued, built, done;
+	const void *network[NETWORKS_LOADED]; /* bundles that the runner of ... */
+	int network_generation;               /* ... this generation has */
 	VEC(Job *) oracles; /* of references: kept to be asked again */
 	struct sigaction sigpipe; /* as it was; ignored while one is open */
 };
@@ -61,5 +63,9 @@ void local_pause(Local *m, bool pause);
 
 /* race.c */
 bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out, Err *err);
+
+
+/* network.c */
+bool local_networks(Measure *base, MeasureNetwork *net, int n, int turn_ms, Err *err);
 
 #endif

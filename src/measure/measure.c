@@ -41,9 +41,9 @@ void measure_cancel(Measure *m)
 	m->way->cancel(m);
 }
 
-bool measure_network(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err)
+bool measure_networks(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err)
 {
-	return m->way->network(m, bundle, n, median_ns, err);
+	return m->way->networks(m, net, n, turn_ms, err);
 }
 
 void measure_cold(Measure *m, int64_t bytes)

@@ -24,9 +24,11 @@ typedef struct MeasureOptions {
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
 	double tolerance;     /* of max |a-b| / max |ref|; 2^-9 at least of an output in f16, 2^-6 in bf16 */
 	const volatile sig_atomic_t *stop; /* once set, references and networks end early; or NULL */
+	void (*tick)(void *arg); /* called some times a second while a call waits for its answer; or NULL */
+	void *tick_arg;
 } MeasureOptions;
 
-enum { MEASURE_BUILDERS = 8, MEASURE_RACERS = 4 };
+enum { MEASURE_BUILDERS = 8, MEASURE_RACERS = 4, MEASURE_NETWORKS = 4 };
 
 /* One candidate: a scheduled set (printed at once, not kept) of the task that `ref` is of. */
 typedef struct MeasureJob {
@@ -69,6 +71,15 @@ typedef struct MeasureResult {
 	void *user;
 } MeasureResult;
 
+/* A network, and what a turn of it took: medians in nanoseconds, of `samples` runs; of so many more a CPU was lost. */
+typedef struct MeasureNetwork {
+	const void *bundle;
+	size_t bytes;
+	int nstep; /* of its plan */
+	int64_t median_ns, samples, lost;
+	int64_t *step_ns; /* nstep of them, the caller's */
+} MeasureNetwork;
+
 /* A way to measure: one function for each of measure_NAME below. */
 typedef struct MeasureWay {
 	const char *method;
@@ -79,7 +90,7 @@ typedef struct MeasureWay {
 	void (*turn)(Measure *m);
 	int (*pending)(const Measure *m);
 	void (*cancel)(Measure *m);
-	bool (*network)(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
+	bool (*networks)(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err);
 	void (*cold)(Measure *m, int64_t bytes);
 	void (*close)(Measure *m);
 } MeasureWay;
@@ -136,8 +147,11 @@ void measure_cancel(Measure *m);
  */
 bool measure_race(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
 
-/* Times a whole network, back to back, in a runner child; nothing else may be pending. */
-bool measure_network(Measure *m, const void *bundle, size_t n, int64_t *median_ns, Err *err);
+/*
+ * Times whole networks in turn, each for `turn_ms` at most back to back, as it is deployed; one call is one turn of each.
+ * 1 <= n <= MEASURE_NETWORKS; nothing else may be pending. Bundles are compared by address, and stay loaded between calls.
+ */
+bool measure_networks(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err);
 
 /*
  * The builder's side: answers BUILD messages on `in` with BUILT on `out` until `in` ends; returns

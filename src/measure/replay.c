@@ -140,12 +140,12 @@ static void cancel(Measure *base)
 	p->answer.n = p->next = 0;
 }
 
-static bool network(Measure *base, const void *bundle, size_t n, int64_t *median_ns, Err *err)
+static bool networks(Measure *base, MeasureNetwork *net, int n, int turn_ms, Err *err)
 {
 	(void)base;
-	(void)bundle;
+	(void)net;
 	(void)n;
-	(void)median_ns;
+	(void)turn_ms;
 	return fail(err, ERR_MISSING, "network", "a recording has no times of networks");
 }
 
@@ -165,7 +165,7 @@ static void close_replay(Measure *base)
 	arena_free(((Replay *)base)->arena);
 }
 
-static const MeasureWay way = { "a recording", reference, submit, wait, race, turn, pending, cancel, network, cold, close_replay };
+static const MeasureWay way = { "a recording", reference, submit, wait, race, turn, pending, cancel, networks, cold, close_replay };
 
 Measure *measure_replay(Db *db, Hash target, int codegen_epoch)
 {

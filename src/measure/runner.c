@@ -173,7 +173,7 @@ static void judged(Local *m, Job *j, Verdict v)
 /* All answers of the phase are in, none was a refusal. */
 static void next_phase(Local *m, Job *j)
 {
-	if (j->kind == JOB_REFERENCE)
+	if (j->kind == JOB_REFERENCE || j->kind == JOB_NETWORK)
 		finish(m, RUN_OK, "");
 	else if (j->phase == PHASE_TIME)
 		finish(m, j->result.samples > 0 ? RUN_OK : RUN_RUN_TIMEOUT, j->result.samples > 0 ? "" : "no sample was taken");
@@ -210,6 +210,7 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 		break;
 	}
 	case MSG_TIMES: take_times(j, msg->fixed, msg->array[0]); break;
+	case MSG_PROFILED: network_take(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROBED: take_probe(m, ((const MsgProbed *)msg->fixed)->gflops); break;
 	case MSG_DONE: {
 		const MsgDone *f = msg->fixed;
@@ -324,7 +325,7 @@ void runner_start(Local *m, Job *j)
 	case JOB_NETWORK:
 		j->phase = PHASE_TIME;
 		local_pause(m, true);
-		ask_network(m, j, &msg);
+		ask_networks(m, j, &msg);
 		break;
 	case JOB_RACE: begin_times(m, j); return;
 	case JOB_REFERENCE: ask_reference(m, j, &msg); break;

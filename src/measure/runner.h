@@ -11,14 +11,18 @@ void runner_start(Local *m, Job *j);
 void runner_close(Local *m);
 
 /* ask.c: what a job says to the runner; each adds to j->answers */
+void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes);
 bool ask_task_fits(const Local *m, const LocalRef *r);
 void ask_check(Local *m, Job *j, Msg *msg);
 void ask_reference(Local *m, Job *j, Msg *msg);
 /* The oracle's value and the candidate's of j's disputed element. */
 void ask_judge(Local *m, Job *j, Msg *msg);
 void ask_times(Local *m, Job *j, Msg *msg);
-void ask_network(Local *m, Job *j, Msg *msg);
 void ask_probe(Local *m, Job *j, Msg *msg);
+
+/* network.c: a turn of each of the job's networks; the next one's answer */
+void ask_networks(Local *m, Job *j, Msg *msg);
+void network_take(Job *j, const MsgProfiled *p, const uint64_t *value);
 
 /* verdict.c: what the answers of a check say */
 typedef enum { VERDICT_GOOD, VERDICT_WRONG, VERDICT_DISPUTED, VERDICT_AGAIN } Verdict;

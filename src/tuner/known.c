@@ -41,7 +41,7 @@ Known *known_add(KnownSet *s, const char *trace, double ns, bool reused)
 {
 	if (s->at.n * 2 >= s->cap)
 		grow(s);
-	Known k = { arena_copy(s->arena, trace, strlen(trace) + 1), known_hash(trace), ns, reused, false };
+	Known k = { arena_copy(s->arena, trace, strlen(trace) + 1), known_hash(trace), ns, reused, -1, false };
 	vec_push(s->arena, &s->at, k);
 	*slot_of(s, trace, k.hash) = (uint32_t)s->at.n;
 	return &s->at.at[s->at.n - 1];

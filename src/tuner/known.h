@@ -15,6 +15,7 @@ typedef struct Known {
 	uint64_t hash;
 	double ns;   /* > 0: the best time; < 0: it failed; 0: under way */
 	bool reused; /* from a database, not of this run */
+	int64_t err_e9; /* as in RunRecord; -1: its outputs were not compared */
 	bool raced;  /* timed in turn with others in this run */
 } Known;
 

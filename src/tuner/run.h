@@ -46,16 +46,31 @@ double tuner_now(const Tuner *t);
 bool tuner_reference(Tuner *t, TaskRun *r, Err *err);
 /* Stores what became of a trace, counts it and says so; fails where it cannot be stored. */
 bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m, Err *err);
+/* Whom a result has shown to be wrong: recorded; those who were compared with him are measured again. */
+bool tuner_expose(Tuner *t, TaskRun *r, const MeasureResult *m, Err *err);
 void tuner_sum_up(Tuner *t);
 bool tuner_stopped(const Tuner *t);
 /* Whether a trial more may be stored. */
 bool tuner_may(const Tuner *t, int64_t trials);
 
-/* Compiles the network as it is without records; measure is told how cold its tasks find the caches. */
+double tuner_deadline(const Tuner *t);   /* by tuner_now; infinite without a budget */
+double tuner_trial_ms(const Tuner *t);   /* what a trial takes */
+/* Tells the screen what is being done, and after how long all will be done, about. */
+void tuner_say(Tuner *t, TunePhase phase, double rest_ms);
+
+/* final.c: compiles the network as it is without records; measure is told how cold its tasks find the caches. */
 void final_open(Tuner *t);
-/* What the end of the run will take, with what is known now. */
+/* What the end of the run will take, with what is known now; how many trials it may store. */
 double final_reserve_ms(const Tuner *t);
-/* Races the best few of each task, then times the network and the sum of its tasks in turn. */
+int64_t final_reserve_trials(const Tuner *t);
+/* Races the best few of each task, then confirms the choice inside the network. */
 bool final_run(Tuner *t, Err *err);
+
+/* confirm.c */
+enum { CONFIRMED_EACH = 3 /* schedules of a task that are timed inside the network, the default among them */ };
+/* The network with the schedules that `trace_of` gives; NULL: all defaults. NULL, and network_why says why not. */
+Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, void *arg), void *arg);
+double confirm_ms(const Tuner *t);
+bool confirm_run(Tuner *t, Err *err);
 
 #endif

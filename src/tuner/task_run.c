@@ -137,6 +137,7 @@ static bool ask_figures(Reading *x)
 		DbChoice c;
 		bool there, ok = db_of_trace(x->set, &x->key, k->trace, &c, &there, scratch, &x->err);
 		k->ns = ok && there ? (double)c.ns : -1;
+		k->err_e9 = ok && there ? c.run.max_err_e9 : -1;
 		arena_free(scratch);
 		if (!ok)
 			return false;
@@ -265,6 +266,24 @@ static Candidate *candidate_new(TaskRun *r, Arena *a, const char *trace)
 	return x;
 }
 
+/* What was measured already, once more. */
+static Candidate *next_doubt(TaskRun *r)
+{
+	while (r->doubt.n > 0) {
+		Known *k = known_find(&r->known, r->doubt.at[--r->doubt.n]);
+		Arena *a = arena_new();
+		const KernelSet *ks = k->ns > 0 ? task_run_replay(r, k->trace, a, NULL) : NULL;
+		if (ks != NULL) {
+			Candidate *x = arena_new_of(a, Candidate);
+			*x = (Candidate){ .arena = a, .run = r, .trace = k->trace, .ks = ks };
+			k->ns = 0;
+			return x;
+		}
+		arena_free(a);
+	}
+	return NULL;
+}
+
 static Candidate *next_seed(TaskRun *r)
 {
 	while (r->seed_head < r->seed.n) {
@@ -326,7 +345,9 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 {
 	bool again = true, begun = known_find(&r->known, r->default_trace) != NULL;
-	Candidate *x = begun ? next_seed(r) : NULL;
+	Candidate *x = next_doubt(r);
+	if (x == NULL && begun)
+		x = next_seed(r);
 	r->waits = false;
 	for (int i = 0; x == NULL && again; i++) {
 		x = next_searched(r, flying, n, &again);
@@ -345,11 +366,12 @@ static void look_at_roof(TaskRun *r)
 		r->state->end = TASK_AT_ROOF;
 }
 
-void task_run_take(TaskRun *r, const Candidate *x, double ns)
+void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 {
 	Known *k = known_find(&r->known, x->trace);
 	bool gain = ns > 0 && (r->state->best_ms == 0 || ns / 1e6 < r->state->best_ms * GAIN);
 	k->ns = ns > 0 ? ns : -1;
+	k->err_e9 = err_e9;
 	r->waits = false;
 	r->since_gain = gain ? 0 : r->since_gain + 1;
 	if (ns > 0)
@@ -357,6 +379,42 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns)
 	if (x->searched)
 		tell(r, x->config, ns);
 	look_at_roof(r);
+}
+
+static void note_best(TaskRun *r)
+{
+	Arena *scratch = arena_new();
+	Known **ranked, *first = known_find(&r->known, r->default_trace);
+	int n = known_ranked(&r->known, scratch, &ranked);
+	r->state->best_ms = r->state->default_ms = 0;
+	if (n > 0)
+		note_time(r, ranked[0]->trace, ranked[0]->ns);
+	if (first != NULL && first->ns > 0)
+		note_time(r, first->trace, first->ns);
+	arena_free(scratch);
+}
+
+void task_run_expose(TaskRun *r, const char *trace)
+{
+	Known *k = known_find(&r->known, trace);
+	if (k == NULL || k->ns == 0)
+		return;
+	k->ns = -1;
+	note_best(r);
+}
+
+void task_run_doubt(TaskRun *r, const char *trace)
+{
+	const Known *k = known_find(&r->known, trace);
+	if (k == NULL || k->ns <= 0)
+		return;
+	vec_push(r->arena, &r->doubt, k->trace);
+}
+
+void task_run_confirm(TaskRun *r, const char *trace, double ns)
+{
+	r->state->best_ms = ns / 1e6;
+	note_algorithm(r->state, trace);
 }
 
 double task_run_share(const TaskRun *r, double save)
@@ -370,7 +428,7 @@ double task_run_hope(const TaskRun *r)
 	int64_t had = s->trials + s->reused + r->in_flight;
 	if (had == 0 || (r->seed_head == 0 && r->hints > 0))
 		return INFINITY;
-	if (r->seed_head < r->hints)
+	if (r->seed_head < r->hints || r->doubt.n > 0)
 		return FIRST_AID;
 	if (s->failed > 0 && s->best_ms == 0 && had < NOTHING_RAN)
 		return FIRST_AID;

@@ -25,6 +25,7 @@ typedef struct TaskRun {
 	double guess_ms; /* estimate of the default */
 	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */
 	size_t seed_head, hints; /* the first so many seeds are what others say of this very task */
+	VEC(const char *) doubt; /* traces that were compared with wrong outputs: to be measured again */
 	Config best; /* of those that the search gave, and its time */
 	double best_ns; /* 0: none */
 	bool advised; /* other tasks have given their hints */
@@ -60,8 +61,13 @@ bool task_run_seeds(TaskRun *r, Err *err);
 Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n);
 /* A record's schedule is refused, whatever time it claims: it fails, and is counted. */
 void task_run_refused(TaskRun *r, Known *k);
-/* What a trial took; ns <= 0: it failed. */
-void task_run_take(TaskRun *r, const Candidate *x, double ns);
+/* What a trial took; ns <= 0: it failed. err_e9: as in RunRecord. */
+void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9);
+/* What was taken for right was not: it counts as failed, or as not seen yet (doubt), and the best is another one. */
+void task_run_expose(TaskRun *r, const char *trace);
+void task_run_doubt(TaskRun *r, const char *trace);
+/* The schedule that was fastest inside the network, and its time there. */
+void task_run_confirm(TaskRun *r, const char *trace, double ns);
 /* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */
 double task_run_hope(const TaskRun *r);
 /* The same where all trials together may save so many milliseconds of one call. */

@@ -1,21 +1,37 @@
-/* One schedule written by hand: measured and stored like any other candidate, whatever becomes of it. */
+/*
+ * One schedule written by hand: measured in turn with the best that is known and the default, and stored like any other
+ * finalist, whatever becomes of it.
+ */
 #include "tuner/run.h"
 
 #include <string.h>
 
+/* The tried one, then those it is timed beside. */
+static int racers(TaskRun *r, const char *trace, const KernelSet *ks, MeasureJob job[MEASURE_RACERS], Arena *a)
+{
+	Known **ranked;
+	int n = 0, all = known_ranked(&r->known, a, &ranked);
+	const char *beside[] = { all > 0 ? ranked[0]->trace : r->default_trace, r->default_trace };
+	job[n++] = (MeasureJob){ .ks = ks, .trace = trace, .ref = r->ref, .keep = true };
+	for (int i = 0; i < 2; i++) {
+		const KernelSet *other = strcmp(beside[i], job[n - 1].trace) != 0 && strcmp(beside[i], trace) != 0
+			? task_run_replay(r, beside[i], a, NULL) : NULL;
+		if (other != NULL)
+			job[n++] = (MeasureJob){ .ks = other, .trace = beside[i], .ref = r->ref };
+	}
+	return n;
+}
+
 static bool measure_one(Tuner *t, TaskRun *r, const char *trace, const KernelSet *ks, MeasureResult *m, Err *err)
 {
-	MeasureJob job = { .ks = ks, .trace = trace, .keep = true };
+	MeasureJob job[MEASURE_RACERS];
+	MeasureResult result[MEASURE_RACERS];
 	if (!tuner_reference(t, r, err))
 		return false;
-	job.ref = r->ref;
-	if (!measure_submit(t->o->measure, &job, err))
+	int n = racers(r, trace, ks, job, t->arena);
+	if (!measure_race(t->o->measure, job, n, result, err))
 		return false;
-	while (!measure_wait(t->o->measure, 200, m))
-		if (tuner_stopped(t)) {
-			measure_cancel(t->o->measure);
-			return fail(err, ERR_INTERRUPTED, r->task->label, "interrupted");
-		}
+	*m = result[0];
 	return true;
 }
 

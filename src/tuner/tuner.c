@@ -23,6 +23,15 @@ bool tuner_stopped(const Tuner *t)
 	return t->o->stop != NULL && *t->o->stop != 0;
 }
 
+void tuner_say(Tuner *t, TunePhase phase, double rest_ms)
+{
+	t->state->phase = phase;
+	t->state->rest_ms = rest_ms;
+	t->state->seconds = (tuner_now(t) - t->start_ms) / 1000;
+	if (t->o->on_progress != NULL)
+		t->o->on_progress(t->state, t->o->arg);
+}
+
 bool tuner_may(const Tuner *t, int64_t trials)
 {
 	return t->state->limit < 0 || t->submitted + trials <= t->state->limit;
@@ -72,6 +81,7 @@ static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->o, err) || !task_run_seeds(r, err))
 			return false;
 		s->reused += r->state->reused;
+		tuner_say(t, TUNE_OPEN, 0);
 	}
 	s->limit = -1;
 	if (t->o->trials >= 0)
@@ -184,9 +194,9 @@ static bool over(const Tuner *t)
 	return t->o->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->o->budget_ms - final_reserve_ms(t);
 }
 
-static bool fill(Tuner *t, Err *err)
+static bool fill(Tuner *t, int64_t reserve, Err *err)
 {
-	while (measure_pending(t->o->measure) < IN_FLIGHT && tuner_may(t, 1) && !over(t)) {
+	while (measure_pending(t->o->measure) < IN_FLIGHT && tuner_may(t, 1 + reserve) && !over(t)) {
 		TaskRun *r = choose_task(t);
 		if (r == NULL)
 			return true;
@@ -208,6 +218,19 @@ static void note_probe(TuneState *s, double gflops)
 		return;
 	s->probe_gflops[0] = s->probe_gflops[0] > 0 ? fmin(s->probe_gflops[0], gflops) : gflops;
 	s->probe_gflops[1] = fmax(s->probe_gflops[1], gflops);
+}
+
+bool tuner_expose(Tuner *t, TaskRun *r, const MeasureResult *m, Err *err)
+{
+	MeasureResult wrong = { .status = RUN_WRONG_RESULT, .max_err_e9 = -1, .clock = "", .stage = "",
+		.detail = "outputs differ from the oracle's where it had not looked" };
+	for (int i = 0; i < m->ndoubtful; i++)
+		task_run_doubt(r, m->doubtful[i]);
+	if (m->exposed == NULL || m->exposed[0] == 0)
+		return true;
+	task_run_expose(r, m->exposed);
+	t->submitted++;
+	return tuner_store(t, r, m->exposed, &wrong, err);
 }
 
 bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m, Err *err)
@@ -236,8 +259,10 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 	r->state->failed += !ok;
 	t->state->failed += !ok;
 	t->state->status[m->status]++;
-	t->last_done_ms = tuner_now(t);
+	if (t->state->phase != TUNE_NETWORK)
+		t->last_done_ms = tuner_now(t);
 	note_probe(t->state, (double)m->probe_mflops / 1000);
+	t->state->waited_ms += m->waited_ms;
 	if (stored && t->o->on_trial != NULL)
 		t->o->on_trial(&run, r->task, t->o->arg);
 	return stored;
@@ -254,7 +279,8 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	t->lost = m->status == RUN_DEVICE_LOST ? t->lost + 1 : 0;
 	if (stored && t->lost == LOST)
 		stored = fail(err, ERR_DEVICE, "measure", "%d candidates in a row could not be run: %s", LOST, m->detail);
-	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1);
+	stored = stored && tuner_expose(t, r, m, err);
+	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1, m->max_err_e9);
 	for (int i = 0; i < IN_FLIGHT; i++)
 		if (t->flying[i] == x)
 			t->flying[i] = NULL;
@@ -267,8 +293,9 @@ void tuner_sum_up(Tuner *t)
 	TuneState *s = t->state;
 	s->seconds = (tuner_now(t) - t->start_ms) / 1000;
 	double span = s->trials > 0 ? (t->last_done_ms - t->first_build_ms) / 1000 : 0;
-	s->candidates_per_s = span > 0 ? (double)s->trials / span : 0;
-	s->tasks_ms = s->default_tasks_ms = 0;
+	if (s->phase != TUNE_NETWORK) /* which times what was measured before */
+		s->candidates_per_s = span > 0 ? (double)s->trials / span : 0;
+	s->tasks_ms = s->default_tasks_ms = s->alone_ms = 0;
 	s->unmeasured = s->default_unmeasured = 0;
 	s->reused = s->pruned = s->implausible = s->refused = 0;
 	regions_choose(t);
@@ -277,6 +304,7 @@ void tuner_sum_up(Tuner *t)
 		s->default_unmeasured += s->task[i].default_ms == 0 && s->task[i].default_weight > 0;
 		s->tasks_ms += s->task[i].best_ms * s->task[i].weight;
 		s->default_tasks_ms += s->task[i].default_ms * s->task[i].default_weight;
+		s->alone_ms += s->task[i].alone_ms * s->task[i].weight;
 		s->reused += s->task[i].reused;
 		s->pruned += s->task[i].pruned;
 		s->implausible += s->task[i].implausible;
@@ -284,10 +312,11 @@ void tuner_sum_up(Tuner *t)
 	}
 }
 
-static bool search_all(Tuner *t, Err *err)
+/* `end`: some trials are kept for the end of the run. */
+static bool search_all(Tuner *t, bool end, Err *err)
 {
 	while (!over(t)) {
-		if (!fill(t, err))
+		if (!fill(t, end ? final_reserve_trials(t) : 0, err))
 			return false;
 		if (measure_pending(t->o->measure) == 0)
 			return true;
@@ -295,8 +324,7 @@ static bool search_all(Tuner *t, Err *err)
 		if (measure_wait(t->o->measure, WAIT_MS, &m) && !take(t, &m, err))
 			return false;
 		tuner_sum_up(t);
-		if (t->o->on_progress != NULL)
-			t->o->on_progress(t->state, t->o->arg);
+		tuner_say(t, TUNE_SEARCH, final_reserve_ms(t));
 	}
 	return true;
 }
@@ -344,10 +372,14 @@ bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *o
 	if (!tuner_open(&t, a, p, o, out, err) || !tuner_session(&t, o->search->name, err))
 		return false;
 	final_open(&t);
-	bool ok = search_all(&t, err);
+	bool ok = search_all(&t, true, err);
 	ok = land(&t, ok ? err : NULL) && ok;
 	tuner_sum_up(&t);
 	ok = ok && final_run(&t, err);
+	if (ok && out->limit >= 0 && !tuner_stopped(&t)) { /* what the end has left of the trials */
+		ok = search_all(&t, false, err);
+		ok = land(&t, ok ? err : NULL) && ok;
+	}
 	out->interrupted = tuner_stopped(&t);
 	if (!ok && out->interrupted && err->code == ERR_INTERRUPTED) { /* while waiting for a reference */
 		*err = (Err){ 0 };

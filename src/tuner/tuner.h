@@ -50,6 +50,9 @@ typedef struct TuneOptions {
 	void *arg;
 } TuneOptions;
 
+/* What a run is doing. */
+typedef enum { TUNE_OPEN, TUNE_SEARCH, TUNE_RACE, TUNE_NETWORK, TUNE_PHASES } TunePhase;
+
 /* Why nothing more is looked for. */
 typedef enum { TASK_OPEN, TASK_SEARCHED, TASK_AT_ROOF } TaskEnd;
 
@@ -59,7 +62,8 @@ typedef struct TaskState {
 	int default_weight; /* the same without records */
 	int64_t trials, reused, failed, pruned;
 	int64_t implausible, refused; /* records left out: faster than any core, of schedules that are not legal */
-	double best_ms, default_ms; /* 0: not measured */
+	double best_ms, default_ms; /* 0: not measured; in the end both inside the network, of the same rounds */
+	double alone_ms;            /* of the best schedule, timed alone; 0: it was not confirmed */
 	double roof_ms;             /* 0: not known */
 	double space;               /* configs */
 	TaskEnd end;
@@ -79,6 +83,11 @@ typedef struct TuneState {
 	double seconds, candidates_per_s;
 	double tasks_ms, default_tasks_ms; /* weighted sums of best and default over the tasks that run, of ... */
 	int unmeasured, default_unmeasured; /* ... all but so many, which have none */
+	double alone_ms; /* weighted sum of what the confirmed tasks take alone; 0: none were */
+	double gain[2];  /* default over best network: 95 % of what it may be; 0: not known */
+	TunePhase phase;
+	double rest_ms;     /* what comes behind the search, or is left of it, about */
+	int64_t waited_ms;  /* for other tuners' samples on this device */
 	double network_ms, default_network_ms; /* 0: not measured, and ... */
 	char network_why[512];                 /* ... why not, "" where nobody asked */
 	bool interrupted;

@@ -28,6 +28,7 @@ static const ArrayRule ARRAYS[MSG_KINDS][3] = {
 	[MSG_PRUNED] = { OF(MsgRefused, ntext, 1) },
 	[MSG_DATA] = { OF(MsgData, ndata, 1) },
 	[MSG_TIMES] = { OF(MsgTimes, nsample, sizeof(MsgSample)) },
+	[MSG_PROFILED] = { OF(MsgProfiled, nvalue, sizeof(uint64_t)) },
 	[MSG_BUILD] = { OF(MsgBuild, ntext, 1) },
 	[MSG_BUILT] = { OF(MsgBuilt, nentry, sizeof(DlcEntry)), OF(MsgBuilt, nimage, 1) },
 };

@@ -167,4 +167,16 @@ typedef struct MsgBuilt { /* then: DlcEntry[nentry], image bytes */
 	uint64_t ns, nentry, nimage;
 } MsgBuilt;
 
+/* At most so many runs behind so many that are not timed; no new one begins after budget_ns; 0: no limit. */
+typedef struct MsgProfile {
+	uint64_t program, budget_ns;
+	uint32_t runs, warmup;
+} MsgProfile;
+
+/* Of a row: wall clock of the run; 1 where a thread lost its CPU; nanoseconds of each step. */
+enum { PROFILE_NS, PROFILE_LOST, PROFILE_STEPS };
+typedef struct MsgProfiled { /* then: uint64_t value[nvalue], rows of a run each */
+	uint64_t nvalue, row, waited_ns; /* row: values of one */
+} MsgProfiled;
+
 #endif

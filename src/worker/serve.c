@@ -70,6 +70,19 @@ static DlcStatus serve_time(Worker *w, const MsgView *in, Msg *out, DlcError *er
 	return s;
 }
 
+static DlcStatus serve_profile(Worker *w, const MsgView *in, Msg *out, DlcError *err)
+{
+	uint64_t *value;
+	MsgProfiled p;
+	DlcStatus s = worker_profile(w, in->fixed, &value, &p, err);
+	if (s == DLC_OK) {
+		msg_begin(out, MSG_PROFILED, in->serial, &p);
+		msg_add(out, value, (size_t)p.nvalue * sizeof *value);
+	}
+	free(value);
+	return s;
+}
+
 static DlcStatus serve_probe(const MsgView *in, Msg *out, DlcError *err)
 {
 	uint64_t threads = ((const MsgProbe *)in->fixed)->threads;
@@ -101,6 +114,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	case MSG_COMPARE: s = serve_compare(w, in, out, &err); break;
 	case MSG_READ: s = serve_read(w, in, out, &err); break;
 	case MSG_TIME: s = serve_time(w, in, out, &err); break;
+	case MSG_PROFILE: s = serve_profile(w, in, out, &err); break;
 	case MSG_PROBE: s = serve_probe(in, out, &err); break;
 	case MSG_RESET: worker_reset(w); break;
 	default: return false;

@@ -83,6 +83,8 @@ DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err);
 /* *sample, freed by the caller, has out->nsample rows. */
 DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgSample **sample,
 	MsgTimes *out, DlcError *err);
+/* *value, freed by the caller, has out->nvalue numbers. */
+DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgProfiled *out, DlcError *err);
 void worker_reset(Worker *w);
 
 /* `repeat` runs as one sample; *out is filled in either way. */

@@ -1,0 +1,110 @@
+/*
+ * Whole networks in turn.  Their bundles stay loaded in the runner from one turn to the next, as long as they are the
+ * same; a turn is some runs of each in a row, whose steps are clocked.
+ */
+#include "measure/runner.h"
+
+#include <stdlib.h>
+
+enum { RUNS = 15, WARMUP = 1 };
+
+/* The runner's number of a bundle; *loaded: it is there. Those of this turn are not given away. */
+static uint32_t slot_of(Local *m, const MeasureNetwork *net, int n, int at, bool *loaded)
+{
+	if (m->network_generation != m->generation)
+		for (int s = 0; s < NETWORKS_LOADED; s++)
+			m->network[s] = NULL;
+	m->network_generation = m->generation;
+	*loaded = true;
+	for (int s = 0; s < NETWORKS_LOADED; s++)
+		if (m->network[s] == net[at].bundle)
+			return (uint32_t)s;
+	*loaded = false;
+	for (int s = 0; s < NETWORKS_LOADED; s++) {
+		bool used = false;
+		for (int i = 0; i < n; i++)
+			used |= m->network[s] == net[i].bundle;
+		if (!used) {
+			m->network[s] = net[at].bundle;
+			return (uint32_t)s;
+		}
+	}
+	return 0; /* there are more numbers than networks in a turn */
+}
+
+void ask_networks(Local *m, Job *j, Msg *msg)
+{
+	for (int i = 0; i < j->nnet; i++) {
+		bool loaded;
+		uint32_t program = PROGRAM_NETWORK + slot_of(m, j->net, j->nnet, i, &loaded);
+		MsgBundle f = { .program = program, .threads = (uint32_t)m->o.threads, .seed = 1, .nfile = j->net[i].bytes };
+		MsgProfile p = { .program = program,
+			.budget_ns = (uint64_t)j->turn_ms * 1000000u,
+			.runs = RUNS,
+			.warmup = WARMUP };
+		if (!loaded) {
+			ask(m, j, msg, MSG_BUNDLE, &f, j->net[i].bundle, j->net[i].bytes);
+			m->loaded_bytes += (int64_t)j->net[i].bytes;
+		}
+		ask(m, j, msg, MSG_PROFILE, &p, NULL, 0);
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The middle of one column of the rows that count. */
+static int64_t median_of(Arena *a, const uint64_t *value, uint64_t row, const uint64_t *kept, size_t n, uint64_t column)
+{
+	uint64_t *v = arena_array(a, uint64_t, n);
+	for (size_t i = 0; i < n; i++)
+		v[i] = value[kept[i] * row + column];
+	qsort(v, n, sizeof *v, by_value);
+	return (int64_t)v[n / 2];
+}
+
+/* Of runs that kept their CPUs; of all where hardly any did: other networks of the turn met the same. */
+void network_take(Job *j, const MsgProfiled *p, const uint64_t *value)
+{
+	MeasureNetwork *net = j->profiled < j->nnet ? &j->net[j->profiled++] : NULL;
+	uint64_t rows = p->row > 0 ? p->nvalue / p->row : 0, *kept = arena_array(j->arena, uint64_t, rows + 1);
+	size_t n = 0;
+	j->result.waited_ms += (int64_t)(p->waited_ns / 1000000);
+	if (net == NULL || rows == 0 || p->row != PROFILE_STEPS + (uint64_t)net->nstep)
+		return;
+	for (uint64_t r = 0; r < rows; r++)
+		if (value[r * p->row + PROFILE_LOST] == 0)
+			kept[n++] = r;
+	net->lost = (int64_t)(rows - n);
+	if (n * 3 < rows)
+		for (n = 0; n < rows; n++)
+			kept[n] = n;
+	net->samples = (int64_t)n;
+	net->median_ns = median_of(j->arena, value, p->row, kept, n, PROFILE_NS);
+	for (int s = 0; s < net->nstep; s++)
+		net->step_ns[s] = median_of(j->arena, value, p->row, kept, n, PROFILE_STEPS + (uint64_t)s);
+}
+
+bool local_networks(Measure *base, MeasureNetwork *net, int n, int turn_ms, Err *err)
+{
+	Local *m = (Local *)base; /* its first member */
+	Job *j = job_new(JOB_NETWORK, NULL, NULL);
+	j->net = net;
+	j->nnet = n;
+	j->turn_ms = turn_ms;
+	for (int i = 0; i < n; i++)
+		net[i].samples = 0;
+	local_ready(m, j);
+	if (!local_wait_for(m, j))
+		return fail(err, ERR_INTERRUPTED, "network", "interrupted");
+	bool ok = j->result.status == RUN_OK ||
+		fail(err, ERR_DEVICE, "network", "it could not be timed (%s): %s",
+			run_status_text(j->result.status), j->result.detail);
+	for (int i = 0; i < n && ok; i++)
+		ok = net[i].samples > 0 || fail(err, ERR_DEVICE, "network", "the runner answered with other steps than the plan has");
+	job_free(j);
+	return ok;
+}

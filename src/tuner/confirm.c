@@ -1,0 +1,417 @@
+/*
+ * The choice confirmed inside the network.  Alone a kernel finds other caches, and other neighbours on a second
+ * thread, than between its neighbours: what is faster alone need not be faster there.  So the network is compiled several
+ * times, with the default schedules, with those that were fastest alone, with the second ones, and with what databases
+ * held before; all are timed in turn, step by step.  Of each task the schedule that took least counts, by records of
+ * the stage `network`; the network made of these is timed in turn with the default one, and both figures are told.
+ *
+ * Steps of one network are timed in the same runs, so that one pass compares candidates of all tasks.
+ */
+#include "tuner/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIRMED 1.02 /* times the least: a second one says the same */
+#define TRAIN_MS 200.0 /* runs of one network in a row, at most; then it is the turn of the next */
+enum { PLAIN, ALONE, SECOND, HELD, VARIANTS, CHOSEN = ALONE /* from the second pass on */ };
+enum { FIRST_ROUNDS = 3, ROUNDS = 5, MOST_ROUNDS = 12, START_MS = 30, TRAIN = 16 /* runs, the first to get warm */ };
+
+/* One schedule of a task inside the network: nanoseconds of a call, by rounds of any variant that had it. */
+typedef struct Figure {
+	const char *trace;
+	VEC(double) ns;
+	int64_t samples;
+} Figure;
+
+typedef struct Figures {
+	TaskRun *run;
+	const char *want[VARIANTS]; /* traces; NULL: the default */
+	VEC(Figure) at;
+} Figures;
+
+typedef struct Confirm {
+	Tuner *t;
+	Arena *arena;
+	Figures *of; /* of each task that is tuned */
+	int variant; /* that is being compiled */
+	Compiled *net[VARIANTS]; /* NULL: like another one */
+	double ms[VARIANTS][MOST_ROUNDS];
+	int rounds; /* that have been told */
+} Confirm;
+
+/* ---- compiling ---- */
+
+static void on_progress(int done, int all, const char *label, void *arg)
+{
+	Tuner *t = arg;
+	(void)done;
+	(void)all;
+	(void)label;
+	tuner_say(t, TUNE_NETWORK, confirm_ms(t));
+}
+
+Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, void *arg), void *arg)
+{
+	DbSet set = task_run_databases(t->o, t->arena);
+	CompileOptions o = { .target = t->o->target,
+		.cache = t->o->cache,
+		.db = set.db,
+		.ndb = trace_of != NULL ? set.n : 0,
+		.trace_of = trace_of,
+		.trace_arg = arg,
+		.progress = on_progress,
+		.progress_arg = t };
+	Err err = { 0 };
+	Compiled *c = compile_model(t->arena, t->o->dag, &o, &err);
+	if (c == NULL)
+		err_format(&err, t->state->network_why, sizeof t->state->network_why);
+	return c;
+}
+
+static double round_ms(const Tuner *t, int networks)
+{
+	double ms = fmax(t->state->tasks_ms, t->state->default_tasks_ms);
+	return networks * fmin(TRAIN * ms, TRAIN_MS + 2 * ms) + START_MS;
+}
+
+double confirm_ms(const Tuner *t)
+{
+	double compile = tuner_trial_ms(t) * t->state->ntask; /* no kernel's code takes longer than its trial did */
+	return t->plain != NULL ? 3 * compile + FIRST_ROUNDS * round_ms(t, CONFIRMED_EACH) + ROUNDS * round_ms(t, 2) : 0;
+}
+
+static Figures *figures_of(const Confirm *x, const Task *task)
+{
+	for (int i = 0; i < x->t->state->ntask; i++)
+		if (memcmp(&x->of[i].run->task->id, &task->id, sizeof(Hash)) == 0)
+			return &x->of[i];
+	return NULL;
+}
+
+/* What the databases have for a task, times inside networks first; NULL: nothing, or the default. */
+static const char *held(const Confirm *x, const Task *task, const TaskRun *r)
+{
+	DbSet set = task_run_databases(x->t->o, x->arena);
+	DbKey key = { .workload = task->id,
+		.target = x->t->target,
+		.epoch = CODEGEN_EPOCH,
+		.floor_ns = db_floor_ns(task, x->t->o->target),
+		.whose = r != NULL ? DB_OWN : DB_DECIDED };
+	DbChoice c;
+	int n;
+	if (!db_rank(set, &key, &c, 1, &n, x->arena, NULL) || n == 0 || (r != NULL && strcmp(c.run.trace, r->default_trace) == 0))
+		return NULL;
+	return c.run.trace;
+}
+
+static const char *wanted_trace(const Task *task, void *arg)
+{
+	const Confirm *x = arg;
+	const Figures *f = figures_of(x, task);
+	return f != NULL ? f->want[x->variant] : held(x, task, NULL);
+}
+
+/* The fastest two of a task alone, and what the databases held. */
+static void want(const Confirm *x, Figures *f)
+{
+	Known **ranked;
+	int n = 0, all = known_ranked(&f->run->known, x->arena, &ranked);
+	const char *first[2] = { NULL, NULL };
+	for (int i = 0; i < all && n < 2; i++)
+		if (i == 0 || strcmp(ranked[i]->trace, f->run->default_trace) != 0)
+			first[n++] = ranked[i]->trace;
+	f->want[ALONE] = first[0];
+	f->want[SECOND] = n > 1 && strcmp(first[0], f->run->default_trace) != 0 ? first[1] : first[0];
+	f->want[HELD] = held(x, f->run->task, f->run);
+	if (f->want[HELD] == NULL)
+		f->want[HELD] = first[0];
+}
+
+static bool is_trace(const Figures *f, const char *a, const char *b)
+{
+	a = a != NULL ? a : f->run->default_trace;
+	b = b != NULL ? b : f->run->default_trace;
+	return strcmp(a, b) == 0;
+}
+
+/* The default network is cut into the first alternative of each region. */
+static bool is_cut_like_default(const Tuner *t)
+{
+	for (int r = 0; r < t->part->nregion; r++)
+		if (t->choice[r] != 0)
+			return false;
+	return true;
+}
+
+/* Whether the variant would be the same as an earlier one. */
+static bool is_new(const Confirm *x, int variant)
+{
+	for (int v = PLAIN; v < variant; v++) {
+		bool same = v != PLAIN || is_cut_like_default(x->t);
+		for (int i = 0; i < x->t->state->ntask && same; i++)
+			same = x->of[i].run->state->weight == 0 || is_trace(&x->of[i], x->of[i].want[v], x->of[i].want[variant]);
+		if (same && (v == PLAIN || x->net[v] != NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool compile_variant(Confirm *x, int variant)
+{
+	x->variant = variant;
+	x->net[variant] = confirm_compile(x->t, wanted_trace, x);
+	return x->net[variant] != NULL;
+}
+
+/* ---- timing ---- */
+
+static Figure *figure_of(Confirm *x, Figures *f, const char *trace)
+{
+	for (size_t i = 0; i < f->at.n; i++)
+		if (strcmp(f->at.at[i].trace, trace) == 0)
+			return &f->at.at[i];
+	Figure one = { .trace = trace };
+	vec_push(x->arena, &f->at, one);
+	return &f->at.at[f->at.n - 1];
+}
+
+/* What each task took of a network's run. */
+static void take_steps(Confirm *x, const Compiled *c, const MeasureNetwork *net)
+{
+	for (int k = 0; k < c->partition->ntask; k++) {
+		Figures *f = figures_of(x, c->partition->task[k]);
+		double ns = 0;
+		for (int s = 0; s < c->nstep; s++)
+			ns += c->step_task[s] == k ? (double)net->step_ns[s] : 0;
+		if (f == NULL || ns <= 0)
+			continue;
+		Figure *one = figure_of(x, f, c->task[k].trace);
+		vec_push(x->arena, &one->ns, ns / c->partition->task[k]->weight);
+		one->samples += net->samples;
+	}
+}
+
+/* One turn of each network. */
+static bool time_round(Confirm *x, int round, Err *err)
+{
+	MeasureNetwork net[VARIANTS];
+	int of[VARIANTS], n = 0;
+	for (int v = PLAIN; v < VARIANTS; v++)
+		if (x->net[v] != NULL) {
+			net[n] = (MeasureNetwork){ .bundle = x->net[v]->bundle,
+				.bytes = x->net[v]->bundle_bytes,
+				.nstep = x->net[v]->nstep,
+				.step_ns = arena_array(x->arena, int64_t, x->net[v]->nstep + 1) };
+			of[n++] = v;
+		}
+	if (!measure_networks(x->t->o->measure, net, n, (int)TRAIN_MS, err))
+		return false;
+	for (int i = 0; i < n; i++) {
+		x->ms[of[i]][round] = (double)net[i].median_ns / 1e6;
+		take_steps(x, x->net[of[i]], &net[i]);
+	}
+	return true;
+}
+
+static bool is_time(const Confirm *x, int round, int rounds, int networks)
+{
+	const Tuner *t = x->t;
+	return round < rounds && !tuner_stopped(t) && (round == 0 || tuner_now(t) + round_ms(t, networks) < tuner_deadline(t));
+}
+
+/* Other work on the machine only adds: of several medians the least is nearest to the truth. */
+static double least(const double *v, int n)
+{
+	double x = n > 0 ? v[0] : 0;
+	for (int i = 1; i < n; i++)
+		x = fmin(x, v[i]);
+	return x;
+}
+
+static bool seen_twice(const double *v, int n)
+{
+	int near = 0;
+	for (int i = 0; i < n; i++)
+		near += v[i] <= least(v, n) * CONFIRMED;
+	return near > 1;
+}
+
+/* ---- choosing ---- */
+
+static int by_value(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+	return (a > b) - (a < b);
+}
+
+static double median(Arena *a, const double *v, size_t n)
+{
+	double *w = arena_copy(a, v, sizeof *v * n);
+	qsort(w, n, sizeof *w, by_value);
+	return (w[(n - 1) / 2] + w[n / 2]) / 2;
+}
+
+static const Figure *fastest(const Confirm *x, const Figures *f, double *ns)
+{
+	const Figure *best = NULL;
+	for (size_t i = 0; i < f->at.n; i++) {
+		double m = median(x->arena, f->at.at[i].ns.at, f->at.at[i].ns.n);
+		if (best == NULL || m < *ns) {
+			best = &f->at.at[i];
+			*ns = m;
+		}
+	}
+	return best;
+}
+
+/* The fastest of each task; whether that is another network than those that are there. */
+static bool choose(Confirm *x)
+{
+	bool like[VARIANTS] = { false };
+	for (int v = PLAIN; v < VARIANTS; v++)
+		like[v] = x->net[v] != NULL && (v != PLAIN || is_cut_like_default(x->t));
+	for (int i = 0; i < x->t->state->ntask; i++) {
+		Figures *f = &x->of[i];
+		double ns;
+		const Figure *best = fastest(x, f, &ns);
+		const char *trace = best != NULL ? best->trace : f->want[ALONE];
+		for (int v = PLAIN; v < VARIANTS; v++)
+			like[v] = like[v] && (f->run->state->weight == 0 || is_trace(f, f->want[v], trace));
+		f->want[CHOSEN] = trace;
+	}
+	for (int v = PLAIN; v < VARIANTS; v++)
+		if (like[v]) {
+			x->net[CHOSEN] = x->net[v];
+			return false;
+		}
+	return true;
+}
+
+/* ---- telling ---- */
+
+static bool store(Confirm *x, Figures *f, const Figure *one, Err *err)
+{
+	TaskRun *r = f->run;
+	const Known *k = known_find(&r->known, one->trace);
+	double m = median(x->arena, one->ns.at, one->ns.n);
+	double *apart = arena_copy(x->arena, one->ns.at, sizeof *one->ns.at * one->ns.n);
+	MeasureResult result = { .status = RUN_OK,
+		.median_ns = (int64_t)m,
+		.min_ns = (int64_t)least(one->ns.at, (int)one->ns.n),
+		.samples = one->samples,
+		.max_err_e9 = k != NULL ? k->err_e9 : -1,
+		.clock = "wall",
+		.stage = run_stage_text(STAGE_NETWORK) };
+	for (size_t i = 0; i < one->ns.n; i++)
+		apart[i] = fabs(apart[i] - m);
+	result.mad_ns = (int64_t)median(x->arena, apart, one->ns.n);
+	if (k == NULL || k->err_e9 < 0 || m < 1 || !tuner_may(x->t, 1))
+		return true; /* nobody has compared its outputs */
+	x->t->submitted++;
+	return tuner_store(x->t, r, one->trace, &result, err);
+}
+
+/* 95 % of what the mean of the logarithms may be: Student's t. */
+static void note_gain(const Confirm *x)
+{
+	static const double t95[MOST_ROUNDS] = { 0, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20 };
+	TuneState *s = x->t->state;
+	double sum = 0, square = 0, n = x->rounds;
+	for (int i = 0; i < x->rounds; i++) {
+		double g = log(x->ms[PLAIN][i] / x->ms[CHOSEN][i]);
+		sum += g;
+		square += g * g;
+	}
+	if (x->rounds < 2)
+		return;
+	double half = t95[x->rounds - 1] * sqrt(fmax(0, (square - sum * sum / n) / (n - 1)) / n);
+	s->gain[0] = exp(sum / n - half);
+	s->gain[1] = exp(sum / n + half);
+}
+
+/* The rows of the table: one figure for one schedule, the default's and the best one's of the same rounds. */
+static void note_tasks(const Confirm *x)
+{
+	for (int i = 0; i < x->t->state->ntask; i++) {
+		Figures *f = &x->of[i];
+		TaskState *s = f->run->state;
+		double ns;
+		const Figure *best = fastest(x, f, &ns);
+		if (best == NULL)
+			continue;
+		const Known *alone = known_find(&f->run->known, best->trace);
+		s->alone_ms = alone != NULL && alone->ns > 0 ? alone->ns / 1e6 : 0;
+		task_run_confirm(f->run, best->trace, ns);
+		for (size_t k = 0; k < f->at.n; k++)
+			if (is_trace(f, f->at.at[k].trace, NULL))
+				s->default_ms = median(x->arena, f->at.at[k].ns.at, f->at.at[k].ns.n) / 1e6;
+	}
+}
+
+/* Whatever was measured is stored, if the run was not interrupted; failures are of the databases. */
+static bool tell(Confirm *x, Err *err)
+{
+	for (int i = 0; i < x->t->state->ntask; i++)
+		for (size_t k = 0; k < x->of[i].at.n; k++)
+			if (!store(x, &x->of[i], &x->of[i].at.at[k], err))
+				return false;
+	note_tasks(x);
+	regions_settle(x->t, x->net[CHOSEN]->partition);
+	x->t->state->network_ms = least(x->ms[CHOSEN], x->rounds);
+	x->t->state->default_network_ms = least(x->ms[PLAIN], x->rounds);
+	note_gain(x);
+	return true;
+}
+
+/* ---- together ---- */
+
+static bool first_pass(Confirm *x, Err *err)
+{
+	Tuner *t = x->t;
+	for (int v = ALONE; v < VARIANTS && !tuner_stopped(t); v++)
+		if (is_new(x, v) && (v == ALONE || tuner_now(t) + confirm_ms(t) < tuner_deadline(t)) && !compile_variant(x, v))
+			return false;
+	int n = 0;
+	for (int v = PLAIN; v < VARIANTS; v++)
+		n += x->net[v] != NULL;
+	for (int round = 0; n > 1 && is_time(x, round, FIRST_ROUNDS, n); round++) {
+		tuner_say(t, TUNE_NETWORK, (FIRST_ROUNDS - round) * round_ms(t, n) + ROUNDS * round_ms(t, 2));
+		if (!time_round(x, round, err))
+			return false;
+	}
+	return true;
+}
+
+static bool second_pass(Confirm *x, Err *err)
+{
+	Tuner *t = x->t;
+	if (choose(x) && !compile_variant(x, CHOSEN))
+		return false;
+	for (int v = CHOSEN + 1; v < VARIANTS; v++)
+		x->net[v] = NULL;
+	for (; is_time(x, x->rounds, MOST_ROUNDS, 2); x->rounds++) {
+		tuner_say(t, TUNE_NETWORK, (x->rounds < ROUNDS ? ROUNDS - x->rounds : 1) * round_ms(t, 2));
+		if (x->rounds >= ROUNDS && seen_twice(x->ms[PLAIN], x->rounds) && seen_twice(x->ms[CHOSEN], x->rounds))
+			break;
+		if (!time_round(x, x->rounds, err))
+			return false;
+	}
+	return true;
+}
+
+bool confirm_run(Tuner *t, Err *err)
+{
+	Err why = { 0 };
+	Confirm x = { .t = t, .arena = t->arena, .of = arena_array(t->arena, Figures, t->state->ntask + 1) };
+	for (int i = 0; i < t->state->ntask; i++) {
+		x.of[i].run = &t->run[i];
+		want(&x, &x.of[i]);
+	}
+	x.net[PLAIN] = t->plain;
+	bool timed = first_pass(&x, &why) && !tuner_stopped(t) && second_pass(&x, &why) && x.rounds > 0;
+	if (why.code != ERR_NONE && why.code != ERR_INTERRUPTED)
+		err_format(&why, t->state->network_why, sizeof t->state->network_why);
+	return !timed || tuner_stopped(t) || tell(&x, err);
+}
