@@ -95,6 +95,7 @@ static void print_best_json(Rows *r, Arena *a, const DbTask *t, const DbChoice *
 	json_set(a, o, "samples", json_new_int(a, c->run.samples));
 	json_set(a, o, "status", json_new_text(a, run_status_text(c->run.status)));
 	json_set(a, o, "verified", json_new_bool(a, record_verified(&c->run)));
+	json_set(a, o, "own", json_new_bool(a, c->own));
 	json_set(a, o, "session", json_new_text(a, hex_of(a, c->run.session)));
 	json_set(a, o, "sessions", json_new_int(a, c->sessions));
 	json_set(a, o, "runs", json_new_int(a, c->runs));

@@ -80,9 +80,24 @@ static bool check_retraction(Db *db, const Record *r, int64_t n, Err *err)
 	return row || fail(err, ERR_INPUT, db->path, "%s", index_differs);
 }
 
+static bool check_closing(Db *db, const Record *r, int64_t n, Err *err)
+{
+	RecordName named[RECORD_NAMES];
+	bool row;
+	sqlite3_stmt *st = record_names(r, named) == 1 ? sql_get(db, SQL_CLOSING, err) : NULL;
+	if (st == NULL)
+		return false;
+	sqlite3_bind_int64(st, 1, n);
+	if (!sql_next(db, st, &row, err))
+		return false;
+	bool same = row && same_hash(st, 0, named[0].id);
+	sqlite3_reset(st);
+	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
+}
+
 static bool is_indexed(RecordKind kind)
 {
-	return kind == RECORD_RUN || kind == RECORD_WORKLOAD || kind == RECORD_RETRACTION;
+	return kind == RECORD_RUN || kind == RECORD_WORKLOAD || kind == RECORD_RETRACTION || kind == RECORD_CLOSING;
 }
 
 /* As many index rows as there are records that have one, and no subject without runs. */
@@ -109,6 +124,7 @@ static bool check_record(Db *db, const Record *r, int kind, int64_t n, Err *err)
 	case RECORD_RUN: return check_run(db, r, n, err);
 	case RECORD_WORKLOAD: return check_family(db, r, err);
 	case RECORD_RETRACTION: return check_retraction(db, r, n, err);
+	case RECORD_CLOSING: return check_closing(db, r, n, err);
 	default: return true;
 	}
 }

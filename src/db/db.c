@@ -21,9 +21,11 @@ const char *const sql_schema[] = {
 	"verified INTEGER NOT NULL,sealed INTEGER NOT NULL,stage INTEGER NOT NULL,median_ns INTEGER NOT NULL,"
 	"samples INTEGER NOT NULL,trace INTEGER NOT NULL,id BLOB NOT NULL,session BLOB NOT NULL,seal INTEGER NOT NULL)",
 	"CREATE TABLE retraction(n INTEGER PRIMARY KEY,run INTEGER NOT NULL,seal INTEGER NOT NULL)",
+	"CREATE TABLE closing(n INTEGER PRIMARY KEY,session BLOB NOT NULL)",
 	"CREATE TABLE task(id BLOB PRIMARY KEY,family BLOB NOT NULL) WITHOUT ROWID",
 	"CREATE INDEX run_best ON run(subject,status,verified,sealed,stage DESC,median_ns,trace)",
 	"CREATE INDEX run_trace ON run(trace)",
+	"CREATE INDEX closing_session ON closing(session)",
 	"CREATE INDEX retraction_run ON retraction(run)",
 	"CREATE INDEX task_family ON task(family)",
 	NULL,
@@ -53,6 +55,9 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_SUBJECT] = "SELECT n FROM subject WHERE workload=?1 AND target=?2 AND epoch=?3",
 	[SQL_PUT_SUBJECT] = "INSERT INTO subject(workload,target,epoch) VALUES(?1,?2,?3)",
 	[SQL_PUT_RETRACTION] = "INSERT INTO retraction(n,run,seal) VALUES(?1,?2,0)",
+	[SQL_PUT_CLOSING] = "INSERT INTO closing(n,session) VALUES(?1,?2)",
+	[SQL_CLOSING] = "SELECT session FROM closing WHERE n=?1",
+	[SQL_CLOSINGS_OF] = "SELECT r.line FROM closing c JOIN record r USING(n) WHERE c.session=?1",
 	[SQL_PUT_FAMILY] = "INSERT OR IGNORE INTO task(id,family) VALUES(?1,?2)",
 	[SQL_RUNS] = "SELECT r.line,run.id,run.seal," IS_RETRACTED " FROM run INDEXED BY run_best JOIN record r USING(n)"
 		     " WHERE run.subject=" SUBJECT " ORDER BY run.status,run.median_ns,run.id",
@@ -73,7 +78,7 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_INDEXED] = "SELECT s.workload,s.target,s.epoch,run.status,run.verified,run.median_ns,run.trace,run.id,run.session,"
 			"run.samples,run.sealed,run.seal,run.stage"
 			" FROM run JOIN subject s ON s.n=run.subject WHERE run.n=?1",
-	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)+"
+	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)+(SELECT count(*) FROM closing)+"
 			      "(SELECT count(*) FROM retraction)+(SELECT count(*) FROM subject s WHERE"
 			      " NOT EXISTS(SELECT 1 FROM run WHERE subject=s.n))",
 	[SQL_RETRACTION] = "SELECT 1 FROM retraction t JOIN record r ON r.n=t.run WHERE t.n=?1 AND r.id=?2",

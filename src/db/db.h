@@ -101,6 +101,9 @@ bool db_put_run(Db *db, RunRecord *run, Err *err); /* fills run->id */
 /* The run must be there. */
 bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err);
 
+/* The session ends, with these runs: where it is somebody else's, others under its name do not count. */
+bool db_put_closing(Db *db, Hash session, const Hash *run, size_t n, Err *err);
+
 /* The fastest run of the best schedule (db/near.h) of this epoch. NULL without an error: none. */
 const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err);
 /*

@@ -200,6 +200,17 @@ static bool put_retraction(Db *db, const Record *r, int64_t n, Err *err)
 	return sql_do(db, st, err);
 }
 
+static bool put_closing(Db *db, const Record *r, int64_t n, Err *err)
+{
+	Hash session;
+	sqlite3_stmt *st = sql_get(db, SQL_PUT_CLOSING, err);
+	if (st == NULL || !record_hash(r->json, "session", &session, err))
+		return false;
+	sqlite3_bind_int64(st, 1, n);
+	sql_bind_hash(st, 2, session);
+	return sql_do(db, st, err);
+}
+
 static bool put_row(Db *db, Hash id, RecordKind kind, const char *line, size_t n, bool *fresh, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_PUT_RECORD, err);
@@ -227,10 +238,15 @@ bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fres
 		return record_to_run(r, &run, err) && db_put_run_line(db, &run, line, n, fresh, err);
 	if (!put_row(db, r->id, r->kind, line, n, fresh, err))
 		return false;
-	if (!*fresh || (r->kind != RECORD_WORKLOAD && r->kind != RECORD_RETRACTION))
+	int64_t number = sqlite3_last_insert_rowid(db->sql);
+	if (!*fresh)
 		return true;
-	return r->kind == RECORD_WORKLOAD ? put_family(db, r, err)
-					  : put_retraction(db, r, sqlite3_last_insert_rowid(db->sql), err);
+	switch (r->kind) {
+	case RECORD_WORKLOAD: return put_family(db, r, err);
+	case RECORD_RETRACTION: return put_retraction(db, r, number, err);
+	case RECORD_CLOSING: return put_closing(db, r, number, err);
+	default: return true;
+	}
 }
 
 bool db_seal(Db *db, const Record *r, Err *err)

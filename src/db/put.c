@@ -112,3 +112,25 @@ bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err)
 	arena_free(a);
 	return ok;
 }
+
+bool db_put_closing(Db *db, Hash session, const Hash *run, size_t n, Err *err)
+{
+	bool ok = true;
+	for (size_t from = 0; ok && (from == 0 || from < n); from += RECORD_RUNS) {
+		Arena *a = arena_new();
+		Text runs = { .arena = a };
+		char hex[HASH_HEX];
+		Hash id;
+		for (size_t i = from; i < n && i < from + RECORD_RUNS; i++) {
+			hash_hex(run[i], hex);
+			text_put(&runs, hex, RECORD_RUN_DIGITS);
+		}
+		hash_hex(session, hex);
+		Json *o = json_new(a, JV_OBJECT);
+		json_set(a, o, "session", json_new_text(a, hex));
+		json_set(a, o, "runs", json_new_text(a, text_str(&runs)));
+		ok = put_object(db, a, RECORD_CLOSING, o, &id, err);
+		arena_free(a);
+	}
+	return ok;
+}

@@ -97,7 +97,42 @@ static bool gather_one(Db *db, int64_t subject, const DbKey *key, int64_t trace,
 	return ok;
 }
 
-/* Each run once, an own one as such; those that are retracted not at all. */
+/* Whether a closing's line lists the run. */
+static bool lists(const char *line, Hash run)
+{
+	static const char key[] = "\"runs\":\"";
+	char hex[HASH_HEX];
+	const char *at = line != NULL ? strstr(line, key) : NULL;
+	hash_hex(run, hex);
+	for (at = at != NULL ? at + sizeof key - 1 : "\""; *at != '"'; at += RECORD_RUN_DIGITS)
+		if (memcmp(at, hex, RECORD_RUN_DIGITS) == 0)
+			return true;
+	return false;
+}
+
+/* Whether somebody else's run is of the session that it names: one that has ended has the runs that it lists. */
+static bool is_of_session(DbSet set, const Seen *run, bool *is, Err *err)
+{
+	bool closed = false, listed = false;
+	for (int i = 0; i < set.n && !listed; i++) {
+		bool row, ok;
+		sqlite3_stmt *st = sql_get(set.db[i], SQL_CLOSINGS_OF, err);
+		if (st == NULL)
+			return false;
+		sql_bind_hash(st, 1, run->session);
+		while ((ok = sql_next(set.db[i], st, &row, err)) && row && !listed) {
+			closed = true;
+			listed = lists((const char *)sqlite3_column_text(st, 0), run->id);
+		}
+		sqlite3_reset(st);
+		if (!ok)
+			return false;
+	}
+	*is = listed || !closed;
+	return true;
+}
+
+/* Each run once, an own one as such; those that are retracted, or under a session's name that is not theirs, not at all. */
 static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
 {
 	size_t kept = 0, once = 0;
@@ -114,7 +149,10 @@ static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
 		bool gone = run[i].gone;
 		if ((set.n > 1 || (gone && run[i].own)) && !db_retracted(set, run[i].id, run[i].own, &gone, err))
 			return false;
-		if (!gone)
+		bool named = true;
+		if (!gone && !run[i].own && !is_of_session(set, &run[i], &named, err))
+			return false;
+		if (!gone && named)
 			run[kept++] = run[i];
 	}
 	*n = kept;

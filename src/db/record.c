@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *const kind_names[RECORD_KINDS] = { "workload", "target", "environment", "session",
-	"run", "retraction" };
+	"run", "retraction", "closing" };
 
 static const struct {
 	const char *text;
@@ -116,6 +116,18 @@ static bool check_text(const Json *o, const char *key, size_t limit, Err *err)
 	return true;
 }
 
+/* The beginnings of runs' ids, one behind the other. */
+static bool check_runs(const Json *o, Err *err)
+{
+	const char *s;
+	if (!json_str(o, "runs", &s, err))
+		return false;
+	size_t n = strlen(s);
+	if (n % RECORD_RUN_DIGITS != 0 || n > RECORD_RUNS * RECORD_RUN_DIGITS || strspn(s, "0123456789abcdef") != n)
+		return json_fail(json_find(o, "runs"), err, "must be %d hexadecimal digits for each of at most %d runs", RECORD_RUN_DIGITS, RECORD_RUNS);
+	return true;
+}
+
 /* Fields of each kind beyond kind and id, so that what is stored can be used unseen. */
 static bool check_fields(const Record *r, Err *err)
 {
@@ -136,6 +148,7 @@ static bool check_fields(const Record *r, Err *err)
 			json_int(o, "started_s", 0, RECORD_SECONDS, &i, err);
 	case RECORD_RUN: return record_to_run(r, &run, err);
 	case RECORD_RETRACTION: return record_hash(o, "run", &h, err) && check_text(o, "reason", RECORD_TEXT, err);
+	case RECORD_CLOSING: return record_hash(o, "session", &h, err) && check_runs(o, err);
 	default: return true;
 	}
 }
@@ -169,16 +182,20 @@ bool record_read(Arena *a, const char *name, const char *line, size_t n, Record 
 
 int record_names(const Record *r, RecordName out[RECORD_NAMES])
 {
-	static const RecordKind of_run[] = { RECORD_ENVIRONMENT, RECORD_SESSION, RECORD_TARGET, RECORD_WORKLOAD };
-	static const RecordKind of_retraction[] = { RECORD_RUN };
-	const RecordKind *kind = r->kind == RECORD_RUN ? of_run : of_retraction;
-	int n = r->kind == RECORD_RUN ? 4 : r->kind == RECORD_RETRACTION ? 1 : 0;
-	for (int i = 0; i < n; i++) {
-		out[i].kind = kind[i];
-		if (!record_hash(r->json, kind_names[kind[i]], &out[i].id, NULL))
+	static const struct {
+		int n;
+		RecordKind kind[RECORD_NAMES];
+	} names[RECORD_KINDS] = {
+		[RECORD_RUN] = { 4, { RECORD_ENVIRONMENT, RECORD_SESSION, RECORD_TARGET, RECORD_WORKLOAD } },
+		[RECORD_RETRACTION] = { 1, { RECORD_RUN } },
+		[RECORD_CLOSING] = { 1, { RECORD_SESSION } },
+	};
+	for (int i = 0; i < names[r->kind].n; i++) {
+		out[i].kind = names[r->kind].kind[i];
+		if (!record_hash(r->json, kind_names[out[i].kind], &out[i].id, NULL))
 			return 0; /* record_read has refused it */
 	}
-	return n;
+	return names[r->kind].n;
 }
 
 static Json *hex_of(Arena *a, Hash h)

@@ -15,12 +15,14 @@ typedef enum {
 	RECORD_SESSION,
 	RECORD_RUN,
 	RECORD_RETRACTION,
+	RECORD_CLOSING,
 	RECORD_KINDS
 } RecordKind;
 
 /* Bytes at most: of a line, of a name, of a sentence or path. */
 enum { RECORD_LINE = 1 << 20, RECORD_WORD = 200, RECORD_TEXT = 1000 };
 #define RECORD_SECONDS (INT64_C(1) << 40) /* since 1970, at most */
+enum { RECORD_RUN_DIGITS = 16 /* of a run's id, in a closing */, RECORD_RUNS = 32768 /* in one closing, at most */ };
 #define RECORD_MARK ((INT64_C(1) << 48) - 1) /* of a session, at most */
 
 const char *record_kind_name(RecordKind k);

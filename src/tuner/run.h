@@ -14,6 +14,7 @@ typedef struct Tuner {
 	TuneState *state;
 	TaskRun *run; /* state->ntask of them */
 	Hash target, env, session;
+	VEC(Hash) runs; /* that were stored, for the session's end */
 	int64_t submitted, seq;
 	int lost; /* candidates in a row whose child could not be started */
 	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */

@@ -53,7 +53,7 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneOptions 
 	t.first_build_ms = tuner_now(&t);
 	if (!tuner_session(&t, "by hand", err) || !measure_one(&t, r, text_str(&text), ks, &m, err))
 		return false;
-	if (!tuner_store(&t, r, text_str(&text), &m, err))
+	if (!tuner_store(&t, r, text_str(&text), &m, err) || !db_put_closing(o->db, t.session, t.runs.at, t.runs.n, err))
 		return false;
 	r->state->best_ms = m.status == RUN_OK ? (double)m.median_ns / 1e6 : 0;
 	tuner_sum_up(&t);

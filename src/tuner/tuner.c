@@ -254,6 +254,8 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 		.lost = m->lost,
 		.stage = m->stage };
 	bool ok = m->status == RUN_OK, stored = db_put_run(t->o->db, &run, err);
+	if (stored)
+		vec_push(t->arena, &t->runs, run.id);
 	r->state->trials++;
 	t->state->trials++;
 	r->state->failed += !ok;
@@ -386,5 +388,5 @@ bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *o
 		ok = true;
 	}
 	tuner_sum_up(&t);
-	return ok;
+	return db_put_closing(o->db, t.session, t.runs.at, t.runs.n, ok ? err : NULL) && ok;
 }

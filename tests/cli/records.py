@@ -12,6 +12,7 @@ MODEL = ["squeezenet1_1", "--shape=data=1,3,35,35"]
 ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
 ENV.pop("DLC_TUNING_DB", None)
 DB = TMP + "/a.sqlite"
+STAGES = ["look", "full", "race", "network"]
 
 def run(program, *args, want=0, **how):
     p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, timeout=240, **how)
@@ -69,7 +70,10 @@ def the_verbs():
     best = rows("best", DB)
     assert len(best) == len(tasks) and all(keys <= set(b) for b in best)
     for b in best:
-        mine = [r["median_ns"] for r in runs if r["workload"] == b["workload"] and r["trace"] == b["trace"] and r["status"] == "ok"]
+        mine = [r for r in runs if r["workload"] == b["workload"] and r["trace"] == b["trace"] and r["status"] == "ok"]
+        stage = max(STAGES.index(r["stage"]) for r in mine)
+        mine = [r for r in mine if STAGES.index(r["stage"]) == stage]
+        mine = [r["median_ns"] for r in mine if r["samples"] == max(r["samples"] for r in mine)]
         mine.sort()
         n = len(mine)
         assert b["median_ns"] == mine[(n - 1) // 2] + (mine[n // 2] - mine[(n - 1) // 2]) // 2, b
@@ -208,7 +212,8 @@ def hits():
     assert compiled("none")[0]["hits"]["default"] == n
     env = next(r for r in map(json.loads, lines(DB)) if r["kind"] == "environment")
     other = seal(dict(env, codegen_epoch=env["codegen_epoch"] + 1))
-    old = [seal(dict(r, environment=json.loads(other)["id"])) if r["kind"] == "run" else seal(r) for r in map(json.loads, lines(DB))]
+    old = [seal(dict(r, environment=json.loads(other)["id"])) if r["kind"] == "run" else seal(r) for r in map(json.loads, lines(DB))
+           if r["kind"] != "closing"] # which lists the runs as they were
     open(TMP + "/old.jsonl", "w").write("\n".join([other, *old]) + "\n")
     db("import", TMP + "/old.sqlite", TMP + "/old.jsonl")
     stale, _ = compiled(TMP + "/old.sqlite")
@@ -301,22 +306,25 @@ def claims():
     good = bytes_of(TMP + "/m.dlcb")
     task = a_run(DB)["workload"]
     ns = rows("best", DB, task)[0]["median_ns"] * 9 // 10
-    path, said = merged("claims", seal(a_run(DB, median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n")),
-                        seal(a_run(DB, median_ns=ns, min_ns=ns, mad_ns=0, trace="split nowhere 4\n")),
-                        seal(a_run(DB, median_ns=ns, min_ns=ns, trace="# not verified\n", max_err_e9=-1)),
-                        seal(a_run(DB, median_ns=ns, min_ns=ns, trace="# wrong\n", max_err_e9=10**9)))
-    assert int(said.split()[0]) == len(lines(DB)) + 4, said
+    session = seal(dict(next(r for r in map(json.loads, lines(DB)) if r["kind"] == "session"), seed=12345))
+    claim = lambda **fields: seal(a_run(DB, session=json.loads(session)["id"], stage="network", **fields))
+    path, said = merged("claims", session, claim(median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n"),
+                        claim(median_ns=ns, min_ns=ns, mad_ns=0, trace="split nowhere 4\n"),
+                        claim(median_ns=ns, min_ns=ns, trace="# not verified\n", max_err_e9=-1),
+                        claim(median_ns=ns, min_ns=ns, trace="# wrong\n", max_err_e9=10**9))
+    assert int(said.split()[0]) == len(lines(DB)) + 5, said
     got, err = compiled(path)
     assert bytes_of(TMP + "/m.dlcb") == good and got["hits"] == want["hits"], got
     assert "1 record is left out: no core is as fast" in err, err
-    path2, _ = merged("tuned", seal(a_run(DB, median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n")))
+    path2, _ = merged("tuned", session, claim(median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n"))
     p = run("dlc-tune", *MODEL, "--tuning-db=" + path2, "--tasks=" + task, "--trials=+2", "--json")
     t = json.loads(p.stdout.splitlines()[-1])
     assert t["trials"] <= 2 and t["failed"] == 0 and (t["tasks_ms"] or 1) > 1e-5, t
     p = db("verify", path, task, want=1)
     assert "WRONG" in p.stdout and "1 wrong" in p.stdout, p.stdout
-    p = db("verify", path, task, "--all", "--retract")
-    assert p.stdout.count("WRONG") == 2 and "2 wrong, 2 retracted" in p.stdout, p.stdout
+    for i in range(2): # the second one is the best where the first is retracted
+        p = db("verify", path, task, "--retract")
+        assert p.stdout.count("WRONG") == 1 and "1 wrong, 1 retracted" in p.stdout, p.stdout
     assert compiled(path)[1] == "" and bytes_of(TMP + "/m.dlcb") == good
     db("verify", path)
     db("check", path)

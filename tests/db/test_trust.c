@@ -165,6 +165,32 @@ START_TEST(wrong_here_is_wrong)
 }
 END_TEST
 
+/* A session of others that has ended lists its runs: what else goes by its name is nobody's, and takes nothing away. */
+START_TEST(a_session_has_the_runs_it_lists)
+{
+	Two x = two_open();
+	Err err = { 0 };
+	DbSet both = { (Db *[]){ x.theirs, x.mine }, 2 };
+	Hash run = ran(&x, x.theirs, GOOD, 150, 1);
+	ran(&x, x.theirs, OTHER, 200, 2);
+	Hash session = db_run(both, run, x.w->arena, &err)->session;
+	Db *forged = _i == 0 ? x.mine : x.theirs;
+	db_own(x.mine, &(DbOwner){ { 3 } });
+	ran(&x, forged, OTHER, 10, 1);
+	db_own(x.mine, &(DbOwner){ { 1 } });
+	db_own(x.theirs, &(DbOwner){ { 1 } });
+	ck_assert_str_eq(best(x.w, both, x.t, DB_DECIDED, &x.c), OTHER); /* the middle of 10 and 200 */
+	db_own(x.theirs, &(DbOwner){ { 2 } });
+	ck_assert_msg(db_put_closing(x.theirs, session, &run, 1, &err), "%s", err.text);
+	as_mine(&x);
+	ck_assert_str_eq(best(x.w, both, x.t, DB_DECIDED, &x.c), GOOD);
+	ck_assert_int_eq(x.c.ns, 150);
+	int64_t records;
+	ck_assert_msg(db_check(x.theirs, &records, &err), "%s", err.text);
+	two_close(&x);
+}
+END_TEST
+
 START_TEST(a_seal_is_of_one_record_and_one_owner)
 {
 	Two x = two_open();
@@ -234,6 +260,7 @@ int main(void)
 	tcase_add_loop_test(tc, slander_bars_nothing, 0, 2);
 	tcase_add_test(tc, hints_are_voted_on);
 	tcase_add_test(tc, wrong_here_is_wrong);
+	tcase_add_loop_test(tc, a_session_has_the_runs_it_lists, 0, 2);
 	tcase_add_test(tc, a_seal_is_of_one_record_and_one_owner);
 	tcase_add_test(tc, tuners_that_begin_at_once_share_a_key);
 	return run_suite("trust", tc);

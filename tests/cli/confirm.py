@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The end of a tuning run: what is chosen was timed inside the network beside the default, and the screen says so.
+
+    confirm.py BUILD"""
+import json, os, re, subprocess, sys, tempfile, threading, time
+
+BUILD = os.path.abspath(sys.argv[1])
+TMP = tempfile.mkdtemp(prefix="dlc-confirm.")
+ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
+ENV.pop("DLC_TUNING_DB", None)
+MODEL = ["squeezenet1_1", "--shape=data=1,3,63,63"]
+EVERY = 10  # seconds: what the manual promises where stderr is no terminal
+
+def run(program, *args):
+    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, timeout=240)
+    assert p.returncode == 0, f"{program} {' '.join(args)}: exit {p.returncode}: {p.stderr[-300:]}"
+    return p.stdout
+
+def tuned(db, *args):
+    """Of a run: stdout, and of each line of stderr when it came."""
+    start = time.monotonic()
+    p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+    said = []
+    reader = threading.Thread(target=lambda: said.extend((time.monotonic() - start, l) for l in p.stderr))
+    reader.start()
+    out = p.stdout.read()
+    reader.join()
+    assert p.wait() == 0, said[-3:]
+    return out, said, time.monotonic() - start
+
+def rows(db):
+    return [json.loads(l) for l in run("dlc-db", "best", db, "--json").splitlines()]
+
+def the_choice_is_of_the_network():
+    """With two threads: each Task's best is this user's, timed in the network, and no slower there than the default."""
+    db = TMP + "/two.sqlite"
+    out, _, _ = tuned(db, "--threads=2", "--budget=8s", "--json")
+    j = json.loads(out.splitlines()[-1])
+    runs = [r for r in map(json.loads, run("dlc-db", "export", db).splitlines()) if r["kind"] == "run"]
+    confirmed = {r["workload"] for r in runs if r.get("stage") == "network"}
+    assert len(runs) == j["trials"] and len(confirmed) >= j["tasks"] > 5, (len(runs), j)
+    assert j["alone_ms"] > 0 and (j["gain_least"] is None or 0 < j["gain_least"] <= j["gain_most"]), j # None: time for one round
+    best = {b["workload"]: b for b in rows(db)}
+    for w in confirmed:
+        mine = [r for r in runs if r["workload"] == w and r.get("stage") == "network"]
+        assert best[w]["own"] and best[w]["median_ns"] == min(r["median_ns"] for r in mine), best[w]
+        assert all(r["clock"] == "wall" and r["max_err_e9"] >= 0 for r in mine)
+    shown = sum(best[t["key"]]["median_ns"] * t["weight"] for t in map(json.loads, run("dlc-show", *MODEL, "--threads=2", "--stage=tasks",
+                "--tuning-db=" + db, "--json").splitlines())) / 1e6
+    assert abs(shown / j["tasks_ms"] - 1) < 1e-4, (shown, j["tasks_ms"])
+    p = run("dlc-compile", *MODEL, "--threads=2", "--tuning-db=" + db, "-o", TMP + "/m.dlcb", "--json", "--require=exact")
+    assert json.loads(p)["hits"]["exact"] == j["tasks"], p
+
+def the_screen_goes_on():
+    """A line at least every ten seconds until the end, and both networks' times with what their difference is worth."""
+    out, said, end = tuned(TMP + "/one.sqlite", "--budget=13s")
+    at = [0] + [t for t, _ in said] + [end]
+    assert max(b - a for a, b in zip(at, at[1:])) < EVERY + 1, at
+    assert re.search(r"network [\d.]+ ms with the best schedules, [\d.]+ ms with the default ones: (no gain beyond noise|[\d.]+ to [\d.]+ times as fast)", out), out
+
+failed = 0
+for check in (the_choice_is_of_the_network, the_screen_goes_on):
+    start = time.time()
+    try:
+        check()
+        print(f"ok      {check.__name__} ({time.time() - start:.1f} s)")
+    except Exception as e:
+        failed += 1
+        print(f"FAILED  {check.__name__}: {type(e).__name__}: {str(e)[:600]}")
+subprocess.run(["rm", "-rf", TMP])
+sys.exit(1 if failed else 0)
