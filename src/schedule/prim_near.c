@@ -140,6 +140,12 @@ static Stmt **find_part(Sched *s, const Step *st, const char *what, BlockPlace *
 	return link != NULL && find_region(s, what, *t, b->fn, *link, p) ? link : NULL;
 }
 
+/* What a sub Fn may also write is whatever buffer the calls pass: the part may have elements that nobody has written. */
+static bool may_be_unwritten(const Fn *fn, const Buf *t)
+{
+	return fn->kind == FN_SUB && t->role == BUF_INOUT;
+}
+
 /* Needs: an input or a constant that the block reads in the loop.  Breaks: nothing that names loops. */
 bool prim_cache_read(Sched *s, const Step *st)
 {
@@ -152,6 +158,8 @@ bool prim_cache_read(Sched *s, const Step *st)
 	Stmt **link = find_part(s, st, "cache_read", &b, &l, &t, &p);
 	if (link == NULL)
 		return false;
+	if (may_be_unwritten(b.fn, t))
+		return sched_refuse(s, "cache_read", name, "the sub Fn may write it, so that not all of it may be there");
 	made[t->rank] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.c", name));
 	for (int k = 0; k < t->rank; k++) {
 		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.c.%d", name, k));

@@ -1874,3 +1874,20 @@ sub fn t.i.fn(x: in f32[12, 8], w: const f32[3, 8], y: inout f32[10], t.i.1: i64
 	}
 }
 ===
+fn f(x: in f32[8], t: work f32[8], y: out f32[2, 4]) {
+	for i in 0..4 {
+		block a(vi: spatial 0..4 = i) {
+			t[vi * 2] = x[vi]
+		}
+	}
+	for k in 0..2 {
+		for j in 0..4 {
+			block b(vk: spatial 0..2 = k, vj: spatial 0..4 = j) {
+				y[vk, vj] = t[vj * 2]
+			}
+		}
+	}
+}
+--- outline k; cache_read t b k
+! trace:2: cache_read t: the sub Fn may write it, so that not all of it may be there
+===
