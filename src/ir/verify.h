@@ -9,6 +9,12 @@
 #include "ir/ir.h"
 
 bool ir_verify_set(const KernelSet *ks, Err *err);
+/*
+ * Of a set that ir_verify_set takes: proves that no access of its prepare and run Fns, and of the sub Fns
+ * as they are called, leaves its buffer, and that iterators stay in their ranges. ERR_ILLEGAL names
+ * the access that is not proved; it may be one that no run shows outside.
+ */
+bool ir_verify_accesses(const KernelSet *ks, Err *err);
 
 typedef struct IrRule {
 	const char *name;    /* "loop-bounds" */

@@ -169,7 +169,7 @@ static bool build(Builder *b, const MsgView *in)
 	const Module *prepare = NULL;
 	uint64_t from = timing_wall_ns();
 	KernelSet *ks = ir_parse_set(ir_new(a), "candidate", in->array[0], (size_t)f->ntext, &err);
-	bool ok = ks != NULL && ir_verify_set(ks, &err) &&
+	bool ok = ks != NULL && ir_verify_set(ks, &err) && ir_verify_accesses(ks, &err) &&
 		codegen_compile(a, ir_set_of_kind(a, ks, FN_RUN), b->target, &options, &m, &err);
 	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, b->target) : NULL;
 	if (ok && spill == NULL && has_kind(ks, FN_PREPARE)) {

@@ -101,10 +101,19 @@ Trace *space_trace(const Space *s, Config c, Arena *a, Err *err)
 	return trace_parse(a, s->tmpl->name, text_str(&sk.steps), sk.steps.n, err);
 }
 
-KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
 {
 	KernelSet *ks = op_naive(ir, task->dag, "k", NAIVE_AS_TYPED, err);
-	if (ks == NULL || !trace_apply(ks, t, task->dag, target, err) || !ir_verify_set(ks, err))
-		return NULL;
-	return ks;
+	return ks != NULL && trace_apply(ks, t, task->dag, target, err) && ir_verify_set(ks, err) ? ks : NULL;
+}
+
+const KernelSet *schedule_draft(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+{
+	return replay(ir, task, target, t, err);
+}
+
+KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+{
+	KernelSet *ks = replay(ir, task, target, t, err);
+	return ks != NULL && ir_verify_accesses(ks, err) ? ks : NULL;
 }

@@ -18,9 +18,14 @@ enum { ASK_TRIES = 100000, PATIENCE = 6, NOTHING_RAN = 8, ADVICE = 2 };
 
 /* ---- estimates ---- */
 
+static Trace *parse(const TaskRun *r, const char *trace, Arena *a, Err *err)
+{
+	return trace_parse(a, r->task->label, trace, strlen(trace), err);
+}
+
 KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err)
 {
-	Trace *t = trace_parse(a, r->task->label, trace, strlen(trace), err);
+	Trace *t = parse(r, trace, a, err);
 	return t != NULL ? schedule_replay(ir_new(a), r->task, r->o->target, t, err) : NULL;
 }
 
@@ -43,7 +48,8 @@ static double estimate_config(void *arg, const Config *c, uint64_t *same)
 	const Known *before = trace != NULL ? known_find(&r->estimates, trace) : NULL;
 	double ns = before != NULL ? before->ns : -1;
 	if (trace != NULL && before == NULL) {
-		const KernelSet *ks = task_run_replay(r, trace, a, NULL);
+		Trace *t = parse(r, trace, a, NULL);
+		const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->task, r->o->target, t, NULL) : NULL;
 		if (ks != NULL)
 			ns = cost_analytic.estimate(ks, r->task, r->o->target);
 		known_add(&r->estimates, trace, ns, false);

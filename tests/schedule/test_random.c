@@ -109,6 +109,26 @@ START_TEST(random_steps_are_legal_or_refused)
 }
 END_TEST
 
+/* Of more traces than the interpreter has time for: each is proved to stay inside its buffers. */
+START_TEST(random_traces_are_proved)
+{
+	int count = getenv("DLC_TEST_ALL") != NULL ? 6000 : 2 * TRACES, refused = 0;
+	Arena *a = arena_new();
+	Task *task = task_of(a, step_workloads[_i]);
+	for (int k = 0; k < count; k++) {
+		Arena *own = arena_new();
+		Err err = { 0 };
+		Text steps;
+		KernelSet *ks = random_steps(own, task, seed_of(_i, k), &steps, &refused);
+		ck_assert_msg(ir_verify_accesses(ks, &err), "# seed %llu, %s\n%s%s: %s\n%s",
+			(unsigned long long)seed_of(_i, k),
+			task->label, text_str(&steps), err.place, err.text, ir_set_str(own, ks));
+		arena_free(own);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* The same traces, only counted. compute comes first, of larger convolutions: test_compute.c; tensorize wants
    loops of one extent: test_tensor.c counts it. */
 START_TEST(each_primitive_and_each_tail_is_taken)
@@ -141,6 +161,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("random_trace");
 	tcase_add_loop_test(tc, random_steps_are_legal_or_refused, 0, step_nworkload);
+	tcase_add_loop_test(tc, random_traces_are_proved, 0, step_nworkload);
 	tcase_add_test(tc, each_primitive_and_each_tail_is_taken);
 	return run_suite("random_trace", tc);
 }
