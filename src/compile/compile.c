@@ -7,37 +7,37 @@
 #include "compile/bundle_write.h"
 #include "compile/choose.h"
 #include "compile/lock.h"
-#include "compile/plan.h"
+#include "compile/prepare.h"
 #include "db/near.h"
+#include "ir/verify.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* ---- running on this machine: constant folding, prepare Fns ---- */
+/* ---- running on this machine: constant folding ---- */
 
-static bool run_here(Arena *a, const CodeCache *cache, const KernelSet *ks, const IrArg *args, int n, Err *err)
+static bool compile_here(Arena *a, const CodeCache *cache, const KernelSet *ks, Module *m, Err *err)
 {
 	Target host;
-	Module m;
-	Mapped *mapped = NULL;
 	target_host(&host, 1);
-	bool ok = codegen_compile_cached(cache, a, ks, &host, &m, err) && codegen_map(&m, &mapped, err) &&
-		codegen_call(ks, &m, mapped, args, n, err);
-	codegen_unmap(mapped);
-	return ok;
+	return codegen_compile_cached(cache, a, ks, &host, m, err);
 }
 
 static bool eval_run(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err)
 {
 	(void)arg;
 	Arena *a = arena_new();
+	Module m;
+	Mapped *mapped = NULL;
 	KernelSet *ks = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, err);
 	size_t n = d->input.n + d->output.n;
 	IrArg *args = arena_array(a, IrArg, n + 1);
 	for (size_t k = 0; ks != NULL && k < n; k++) /* parameters come in this order; their names may be rewritten */
 		args[k] = (IrArg){ .name = ks->fn[0]->param[k].name,
 			.data = k < d->input.n ? (void *)(uintptr_t)in[k] : out[k - d->input.n] };
-	bool ok = ks != NULL && run_here(a, NULL, ks, args, (int)n, err);
+	bool ok = ks != NULL && ir_verify_accesses(ks, err) && compile_here(a, NULL, ks, &m, err) &&
+		codegen_map(&m, &mapped, err) && codegen_call(ks, &m, mapped, args, (int)n, err);
+	codegen_unmap(mapped);
 	arena_free(a);
 	return ok;
 }
@@ -52,6 +52,7 @@ typedef struct Build {
 	const Partition *part;
 	KernelSet **set;
 	Module *module;
+	int unprepared; /* the task whose prepare Fns have failed; -1: none */
 	Err *err;
 } Build;
 
@@ -59,12 +60,11 @@ static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, i
 {
 	Build *b = arg;
 	Arena *a = arena_new();
-	IrArg *args = arena_array(a, IrArg, n + nout);
-	for (int k = 0; k < n + nout; k++) {
-		const Prepared *p = k < n ? &given[k] : &out[k - n];
-		args[k] = (IrArg){ .name = p->name, .data = p->data };
-	}
-	bool ok = run_here(a, b->o->cache, ir_set_of_kind(a, b->set[task], FN_PREPARE), args, n + nout, err);
+	Module m;
+	const KernelSet *own = ir_set_of_kind(a, b->set[task], FN_PREPARE);
+	bool ok = compile_here(a, b->o->cache, own, &m, err) &&
+		prepare_run(own, &m, given, n, out, nout, b->o->prepare_ms, err);
+	b->unprepared = ok ? -1 : task;
 	arena_free(a);
 	return ok;
 }
@@ -236,22 +236,24 @@ static bool build_code(Build *b, int k, Err *err)
 		&b->module[k], err);
 }
 
-/* Where code cannot be made of a recorded schedule, it is made of the default one. */
+/* A record's schedule that turns out to be of no use gives way to the default; but one that was asked for by a lock. */
+static bool take_default(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
+{
+	if (plan->hit == HIT_DEFAULT || b->o->lock != NULL)
+		return false;
+	const char *refused = arena_printf(b->arena, "%s: %s", what, why->text);
+	*why = (Err){ 0 };
+	b->set[k] = compile_default(ir_new(b->arena), b->part->task[k], b->o, plan, refused, why);
+	return b->set[k] != NULL && build_code(b, k, why);
+}
+
 static bool build_task(Build *b, int k, TaskPlan *plan)
 {
-	const Task *task = b->part->task[k];
 	Err why = { 0 };
-	if (build_code(b, k, &why))
+	if (build_code(b, k, &why) || take_default(b, k, plan, "makes no code", &why))
 		return true;
-	if (plan->hit != HIT_DEFAULT && b->o->lock == NULL) {
-		const char *refused = arena_printf(b->arena, "makes no code: %s", why.text);
-		why = (Err){ 0 };
-		b->set[k] = compile_default(ir_new(b->arena), task, b->o, plan, refused, &why);
-		if (b->set[k] != NULL && build_code(b, k, &why))
-			return true;
-	}
 	*b->err = why;
-	return err_at(b->err, task->label);
+	return err_at(b->err, b->part->task[k]->label);
 }
 
 static bool check_required(const Build *b, const Compiled *c)
@@ -306,13 +308,50 @@ static bool build_tasks(Build *b, Compiled *c)
 			b->o->progress(k, n, b->part->task[k]->label, b->o->progress_arg);
 		if (!build_task(b, k, &c->task[k]))
 			return false;
+	}
+	return true;
+}
+
+/* Says which record a failure is of. */
+static bool refuse_prepared(Build *b, const TaskPlan *plan, const Err *why)
+{
+	char hex[HASH_HEX];
+	hash_hex(plan->record, hex);
+	const char *of = plan->hit == HIT_DEFAULT ? "default schedule" : arena_printf(b->arena, "record %.12s", hex);
+	return fail(b->err, why->code, plan->task->label, "the prepare Fns of its %s failed: %s", of, why->text);
+}
+
+/* The plan, prepared constants included. */
+static NetPlan *plan_all(Build *b, Compiled *c, const Dag *dag)
+{
+	for (;;) {
+		Err why = { 0 };
+		b->unprepared = -1;
+		NetPlan *plan = plan_network(b->arena, dag, b->part, b->set, (PrepareFn){ run_prepare, b }, &why);
+		if (plan != NULL)
+			return plan;
+		if (b->unprepared < 0) {
+			*b->err = why;
+			return NULL;
+		}
+		TaskPlan *own = &c->task[b->unprepared];
+		if (!take_default(b, b->unprepared, own, "its prepare Fns fail", &why)) {
+			refuse_prepared(b, own, &why);
+			return NULL;
+		}
+	}
+}
+
+/* What was taken in the end. */
+static void sum_up(Compiled *c, const Build *b)
+{
+	for (int k = 0; k < b->part->ntask; k++) {
 		c->hits[c->task[k].hit]++;
 		c->estimated_ms += c->task[k].estimated_ms * b->part->task[k]->weight;
 	}
 	Text text = { .arena = b->arena };
 	lock_print(&text, c, b->o->target);
 	c->lock_text = text_str(&text);
-	return check_required(b, c); /* again: some may have no code */
 }
 
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
@@ -326,8 +365,11 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	Build b = { .arena = a, .o = o, .part = c->partition, .err = err };
 	if (!build_tasks(&b, c))
 		return NULL;
-	NetPlan *plan = plan_network(a, dag, c->partition, b.set, (PrepareFn){ run_prepare, &b }, err);
-	if (plan == NULL || !check_memory(&b, dag, plan, err))
+	NetPlan *plan = plan_all(&b, c, dag);
+	if (plan == NULL)
+		return NULL;
+	sum_up(c, &b);
+	if (!check_required(&b, c) || !check_memory(&b, dag, plan, err)) /* again: some may have no code */
 		return NULL;
 	c->workspace_bytes = plan->work_bytes;
 	c->live_bytes = plan->live_bytes;

@@ -47,6 +47,7 @@ typedef struct CompileOptions {
 	 */
 	const char *(*trace_of)(const Task *task, void *arg);
 	void *trace_arg;
+	int64_t prepare_ms; /* how long the prepare Fns of a schedule may run; 0: see compile/prepare.h */
 	bool unscheduled; /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *progress_arg;

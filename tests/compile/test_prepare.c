@@ -1,12 +1,16 @@
 /*
  * Schedules with prepare Fns, from the record to the answer: a model whose Tasks have a trace that packs
  * weights computes what the model computes unscheduled, each of the layers that are one Task with its
- * own weights.
+ * own weights. Prepare Fns that crash, hang or want too much end their own process only; a record with
+ * such gives way to the default.
  */
 #include "suite.h"
 
 #include "compile/compile.h"
+#include "compile/prepare.h"
 #include "dlc/dlc_runtime.h"
+#include "ir/text.h"
+#include "ir/verify.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -84,7 +88,7 @@ static Compiled *compile(Lab *lab, bool unscheduled)
 static void put(Lab *lab, const Task *task, const char *trace)
 {
 	Err err = { 0 };
-	RunRecord r = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = 1000, .samples = 5, .detail = "" };
+	RunRecord r = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = 1000000, .samples = 5, .detail = "" };
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &r.target, &err) &&
 		db_put_env(lab->db, CODEGEN_EPOCH, "test", &r.env, &err) && db_put_session(lab->db, &s, &r.session, &err));
@@ -142,9 +146,73 @@ START_TEST(packed_weights_give_the_same_answers)
 }
 END_TEST
 
+/* ---- prepare Fns that nobody should run: none of these is a schedule's, whose accesses are proved ---- */
+
+#define SIGNATURE "prepare fn p(c: const i64[4], u: out i64[4]) "
+#define FOREVER "for i in 0..4611686018427387904 { for j in 0..4611686018427387904 { u[0] = c[0] + i } }"
+
+static const struct {
+	const char *text, *said; /* a part of it; "": they run */
+} hostile[] = {
+	{ SIGNATURE "{ for i in 0..4 { u[i] = c[i] * 2 } }", "" },
+	{ SIGNATURE "{ for i in 0..4 { u[c[i] * 1099511627776] = 1 } }", "they ended with signal 11" },
+	{ SIGNATURE "{ " FOREVER " }", "they did not end within 1 s" },
+	{ SIGNATURE "{ alloc t: i64[1073741824] t[c[0]] = 1 u[0] = t[c[0]] }", "they want 8192 MiB beside their constants" },
+};
+
+START_TEST(prepare_fns_end_their_own_process_only)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target host;
+	Module m;
+	int64_t c[4] = { 1, 2, 3, 4 }, u[4] = { 0 };
+	const char *text = hostile[_i].text;
+	const Prepared given = { "c", c, sizeof c }, out = { "u", u, sizeof u };
+	target_host(&host, 1);
+	KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err) && codegen_compile(a, ks, &host, NULL, &m, &err), "%s: %s", err.place,
+		err.text);
+	bool ok = prepare_run(ks, &m, &given, 1, &out, 1, 500, &err);
+	if (hostile[_i].said[0] == 0)
+		for (int k = 0; k < 4; k++)
+			ck_assert_int_eq(u[k], c[k] * 2);
+	else
+		ck_assert_int_eq(u[0], 0);
+	ck_assert(ok == (hostile[_i].said[0] == 0));
+	ck_assert_msg(strstr(err.text, hostile[_i].said) != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* With a record that packs a constant, and no time to do so, the default is taken, which packs none. */
+START_TEST(a_record_whose_prepare_fns_fail_gives_way)
+{
+	Lab *lab = open_lab("dag add\nin x: f32[24,262144]\nconst c: f32[24,262144]\ny: f32[24,262144] = add(x, c)\nout y\n");
+	Err err = { 0 };
+	CompileOptions o = { .target = &lab->target, .db = &lab->db, .ndb = 1, .prepare_ms = 1 };
+	Dag *d = dag_parse(lab->arena, "model", lab->dag, strlen(lab->dag), &err);
+	ck_assert(d != NULL);
+	give_weights(lab->arena, d);
+	Compiled *c = compile_model(lab->arena, d, &o, &err);
+	ck_assert_msg(c != NULL && c->hits[HIT_DEFAULT] == 1, "%s", err.text);
+	put(lab, c->task[0].task, "pack c0 NC4n\n");
+	d = dag_parse(lab->arena, "model", lab->dag, strlen(lab->dag), &err);
+	give_weights(lab->arena, d);
+	c = compile_model(lab->arena, d, &o, &err);
+	ck_assert_msg(c != NULL, "%s: %s", err.place, err.text);
+	ck_assert_int_eq(c->hits[HIT_DEFAULT], 1);
+	ck_assert_msg(strstr(c->task[0].why, "its prepare Fns fail: they did not end within") != NULL, "%s", c->task[0].why);
+	ck_assert(strstr(c->lock_text, "exact") == NULL);
+	close_lab(lab);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("prepare");
+	tcase_add_loop_test(tc, prepare_fns_end_their_own_process_only, 0, LEN(hostile));
+	tcase_add_test(tc, a_record_whose_prepare_fns_fail_gives_way);
 	tcase_add_loop_test(tc, packed_weights_give_the_same_answers, 0, LEN(cases));
 	return run_suite("prepare", tc);
 }
