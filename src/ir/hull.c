@@ -221,11 +221,12 @@ static int less_inner(const Affine *e, const Affine *fact, const Bound *bound, A
 		if (!is_inner(t, bound))
 			continue;
 		for (int j = 0; j < e->n; j++) {
-			if (e->t[j].a != t->a || e->t[j].b != t->b || e->t[j].coef % t->coef != 0)
-				continue;
+			if (e->t[j].a != t->a || e->t[j].b != t->b || e->t[j].coef == INT64_MIN ||
+				e->t[j].coef % t->coef != 0)
+				continue; /* INT64_MIN % -1 traps */
 			int64_t q = e->t[j].coef / t->coef;
 			*out = *e;
-			if (q == INT64_MIN || !ir_affine_add(out, fact, -q) ||
+			if (!ir_affine_add(out, fact, -q) ||
 				count_inner(out, bound) >= count_inner(e, bound))
 				return 0;
 			return q > 0 ? 1 : -1;

@@ -116,8 +116,8 @@ static bool by_facts(Proof *p, const Affine *d)
 			while (at < d->n && (d->t[at].a != f->t[j].a || d->t[at].b != f->t[j].b))
 				at++;
 			if (at == d->n || (d->t[at].coef > 0) != (f->t[j].coef > 0) ||
-				d->t[at].coef % f->t[j].coef != 0)
-				continue;
+				d->t[at].coef == INT64_MIN || d->t[at].coef % f->t[j].coef != 0)
+				continue; /* INT64_MIN % -1 traps */
 			Affine less = *d;
 			if (ir_affine_add(&less, f, -(d->t[at].coef / f->t[j].coef)) &&
 				prove(p, &less))

@@ -124,6 +124,9 @@ static const struct {
 	/* arithmetic that wraps */
 	{ "fn f(y: out f32[4]) { for i in 0..4 { for j in 0..9223372036854775807 { if i + j < 4 { y[i + j] ="
 	  " 1.0 } } } }", "index 0 of y" },
+	{ "fn f(y: out f32[4]) { for i in 0..2 { for j in 0..4 { for k in 0..4 { if i <= j {"
+	  " y[i * -9223372036854775808 + k] = 1.0 } } } } }",
+		"index 0 of y" },
 	/* an index map that folds too much, or too little */
 	{ "fn f() { alloc t: f32[8] map (i) -> [i % 4 : 3] }", "dimension 0 of the map of t is i % 4" },
 	{ "fn f(y: out f32[24] map (c) -> [c / 16 : 1, c % 16 : 16]) { y[0] = 1.0 }", "dimension 0 of the map"
