@@ -1,11 +1,15 @@
 /*
  * The proof that no access leaves its buffer: what schedules make is proved, by loops, guards, clamps, windows
  * and index maps; what leaves a buffer for some value of what guards it is refused, with the access named.
+ * Of random nests the interpreter says whether they leave their buffer.
  */
+#include "base/rng.h"
+#include "ir/interp.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "suite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* "" where it is proved, else what is said. */
@@ -185,11 +189,110 @@ START_TEST(calls_of_calls_end)
 }
 END_TEST
 
+/* ---- what is proved is so: random indices and conditions, and the interpreter as witness ---- */
+
+static void add_index(Text *t, Rng *rng, int depth)
+{
+	static const char *const name[] = { "a", "b", "c", "p" };
+	int64_t k = 1 + (int64_t)rng_below(rng, 7);
+	if (depth == 0) {
+		if (rng_below(rng, 4) == 0)
+			text_add(t, "%lld", (long long)k);
+		else
+			text_add(t, "%s", name[rng_below(rng, LEN(name))]);
+		return;
+	}
+	static const char *const op[] = { " + ", " - ", " + ", " - ", " / ", " % ", " * " };
+	uint64_t form = rng_below(rng, 10);
+	text_add(t, form == 7 ? "min(" : form == 8 ? "max(" : form == 9 ? "select(a < " : "(");
+	if (form == 9)
+		text_add(t, "%lld, ", (long long)k);
+	add_index(t, rng, depth - 1);
+	if (form >= 4 && form < 7) {
+		text_add(t, "%s%lld)", op[form], (long long)k);
+		return;
+	}
+	text_add(t, "%s", form < 4 ? op[form] : ", ");
+	add_index(t, rng, depth - 1);
+	text_add(t, ")");
+}
+
+static void add_condition(Text *t, Rng *rng)
+{
+	add_index(t, rng, 1 + (int)rng_below(rng, 2));
+	text_add(t, rng_below(rng, 2) ? " < " : " <= ");
+	add_index(t, rng, (int)rng_below(rng, 2));
+}
+
+/* A nest with a let, an if, a block with a predicate and a range, a call that gets windows: all at random. */
+static const char *random_nest(Arena *a, Rng *rng)
+{
+	Text t = { .arena = a };
+	int64_t n = 1 + (int64_t)rng_below(rng, 24), len = 1 + (int64_t)rng_below(rng, (uint64_t)n);
+	text_add(&t, "sub fn g(y: inout f32[%lld], p: i64, a: i64) { for b in 0..3 { for c in 0..3 { if ", (long long)len);
+	add_condition(&t, rng);
+	text_add(&t, " { y[");
+	add_index(&t, rng, 1);
+	text_add(&t, "] = 1.0 } } } }\nfn f(y: inout f32[%lld]) { for a in 0..%d { for b in 0..%d { for c in ", (long long)n,
+		1 + (int)rng_below(rng, 6), 1 + (int)rng_below(rng, 6));
+	text_add(&t, rng_below(rng, 2) ? "0..4" : "a..min(b + 2, 5)");
+	text_add(&t, " { let p: i64 = ");
+	static const char *const let[] = { "a * 4 + b", "(a + b) / 2", "min(a * 3, 4) + c", "b % 3 + a" };
+	text_add(&t, "%s if ", let[rng_below(rng, LEN(let))]);
+	add_condition(&t, rng);
+	text_add(&t, " {\n");
+	uint64_t kind = rng_below(rng, 4);
+	if (kind == 0)
+		text_add(&t, "block k(v: spatial 0..%lld = ", (long long)n);
+	if (kind == 1)
+		text_add(&t, "call g(y[");
+	if (kind > 1)
+		text_add(&t, "y[");
+	add_index(&t, rng, 1 + (int)rng_below(rng, 2));
+	if (kind == 0) {
+		text_add(&t, ") where ");
+		add_condition(&t, rng);
+		text_add(&t, " { y[v] = 1.0 }");
+	}
+	if (kind == 1)
+		text_add(&t, ":%lld], c, b)", (long long)len);
+	if (kind > 1)
+		text_add(&t, "] = 1.0");
+	text_add(&t, " } } } } }\n");
+	return text_str(&t);
+}
+
+START_TEST(what_is_proved_stays_inside)
+{
+	Rng rng = rng_seed(0xacce55u + (uint64_t)_i);
+	int rounds = getenv("DLC_TEST_ALL") != NULL ? 100000 : 3000, proofs = 0, sound = 0;
+	for (int round = 0; round < rounds; round++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		float y[32] = { 0 };
+		const IrArg arg = { .name = "y", .data = y };
+		const IrRun how = { .seed = 1, .steps = 1000000 };
+		const char *text = random_nest(a, &rng);
+		KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), &err);
+		ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text);
+		if (ir_verify_set(ks, NULL)) {
+			bool proved_it = ir_verify_accesses(ks, NULL), ran = ir_run_set(ks, &arg, 1, &how, &err);
+			ck_assert_msg(ran || !proved_it, "%s: %s\n%s", err.place, err.text, text);
+			proofs += proved_it;
+			sound += ran;
+		}
+		arena_free(a);
+	}
+	ck_assert_msg(proofs > sound * 9 / 10, "%d of %d proved", proofs, sound);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("access");
 	tcase_add_loop_test(tc, what_stays_inside_is_proved, 0, LEN(proved));
 	tcase_add_loop_test(tc, what_may_leave_its_buffer_is_refused, 0, LEN(outside));
 	tcase_add_test(tc, calls_of_calls_end);
+	tcase_add_loop_test(tc, what_is_proved_stays_inside, 0, 2);
 	return run_suite("access", tc);
 }
