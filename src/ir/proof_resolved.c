@@ -73,19 +73,23 @@ static const Range *resolve_fact(const Proof *p, Values *v, const Range *r, cons
 
 /* ---- by one condition, case by case ---- */
 
-/* The least of d by its interval, and less a multiple of the fact, which is not negative. */
+/* The least of d by its interval, and by that of m * d - q * fact, where the fact is not negative. */
 static wide least_by_fact(const Proof *p, const Affine *d, const Affine *fact, const Range *env)
 {
 	wide least = ir_affine_bounds(d, env, p->cache).lo;
 	for (int i = 0; i < fact->n; i++)
 		for (int j = 0; j < d->n; j++) {
 			const Term *t = &d->t[j], *f = &fact->t[i];
-			Affine rest = *d;
-			if (t->a != f->a || t->b != f->b || t->coef == INT64_MIN ||
-				t->coef % f->coef != 0 || t->coef / f->coef <= 0 ||
-				!ir_affine_add(&rest, fact, -(t->coef / f->coef)))
+			Affine rest = { .type = d->type };
+			if (t->a != f->a || t->b != f->b || (t->coef > 0) != (f->coef > 0) || t->coef == INT64_MIN ||
+				f->coef == INT64_MIN)
 				continue;
-			wide lo = ir_affine_bounds(&rest, env, p->cache).lo;
+			int64_t g = ir_gcd(t->coef, f->coef), m = f->coef / g, q = t->coef / g;
+			m = m < 0 ? -m : m;
+			q = q < 0 ? -q : q;
+			if (!ir_affine_add(&rest, d, m) || !ir_affine_add(&rest, fact, -q))
+				continue;
+			wide lo = -ir_floor_wide(-ir_affine_bounds(&rest, env, p->cache).lo, m);
 			least = lo > least ? lo : least;
 		}
 	return least;

@@ -61,6 +61,8 @@ static const char *const proved[] = {
 	  " in 0..3 {"
 	" y[min(o * 4, 1) + i, k] = select(0 <= min(o * 4, 1) + i + k - 1 & min(o * 4, 1) + i + k - 1 < 5,"
 	" t[min(o * 4, 1) + i + k - 1 - max(i + min(o * 4, 1) - 1, 0)], 0.0) } } } }",
+	/* what is reflected at both ends */
+	"fn f(x: in f32[4], y: out f32[9]) { for h in 0..9 { y[h] = x[min((h - 1) % 6, 6 - (h - 1) % 6)] } }",
 	/* symbols, maps, swizzles */
 	"fn f[M in 8..64 step 8](y: out f32[M]) { for i in 0..M / 8 { for j in 0..8 { y[i * 8 + j] = 1.0 } } }",
 	"fn f[M in 1..64](y: out f32[M, 24] map (m, n) -> [n / 16 : 2, m : M, n % 16 : 16]) { for i in 0..M {"
