@@ -137,11 +137,28 @@ static const Expr *replace_choice(Ir *ir, const Expr *e, void *arg)
 	return e == c->found ? c->by : e;
 }
 
+/* The facts in one case of the choice; c->by is what it is there. */
+static const Range *take_side(const Proof *p, Choice *c, int side, const Range *env)
+{
+	Ir *ir = p->ir;
+	bool select = c->found->op == IR_SELECT;
+	const Expr *const *arm = &c->found->arg[select ? 1 : 0];
+	const Expr *first = select                   ? c->found->arg[0]
+	                    : c->found->op == IR_MIN ? ir_le(ir, arm[0], arm[1])
+	                                             : ir_le(ir, arm[1], arm[0]);
+	c->by = arm[side];
+	return ir_range_if(ir, first, side == 0, env);
+}
+
+static const Expr *by_choice(const Proof *p, Choice *c, const Expr *e, const Range *env)
+{
+	return ir_simplify(p->ir, ir_map_expr(p->ir, e, replace_choice, c), env);
+}
+
 /* a + gap <= b, or in each case of a select, min or max in them, under what makes it that case. */
 static bool is_ordered_by_cases(
 	const Proof *p, const Expr *a, const Expr *b, int gap, const Range *env, int choices)
 {
-	Ir *ir = p->ir;
 	if (ir_is_ordered(a, b, gap, env, p->cache) || is_ordered_by_fact(p, a, b, gap, env))
 		return true;
 	Choice c = { NULL, NULL };
@@ -149,21 +166,36 @@ static bool is_ordered_by_cases(
 	ir_each_node(b, find_choice, &c);
 	if (c.found == NULL || choices == 0)
 		return false;
-	bool select = c.found->op == IR_SELECT;
-	const Expr *const *arm = &c.found->arg[select ? 1 : 0];
-	const Expr *first = select                  ? c.found->arg[0]
-	                    : c.found->op == IR_MIN ? ir_le(ir, arm[0], arm[1])
-	                                            : ir_le(ir, arm[1], arm[0]);
 	for (int side = 0; side < 2; side++) {
-		c.by = arm[side];
-		const Range *in = ir_range_if(ir, first, side == 0, env);
-		const Expr *x = ir_map_expr(ir, a, replace_choice, &c),
-			   *y = ir_map_expr(ir, b, replace_choice, &c);
-		if (!is_ordered_by_cases(
-			    p, ir_simplify(ir, x, in), ir_simplify(ir, y, in), gap, in, choices - 1))
+		const Range *in = take_side(p, &c, side, env);
+		const Expr *x = by_choice(p, &c, a, in), *y = by_choice(p, &c, b, in);
+		if (!is_ordered_by_cases(p, x, y, gap, in, choices - 1))
 			return false;
 	}
 	return true;
+}
+
+/* The same in each case of a choice in one of the conditions. */
+static bool is_ordered_by_condition(const Proof *p, const Expr *a, const Expr *b, int gap, const Range *env)
+{
+	int tries = CHOICES;
+	for (const Range *r = env; r != NULL && tries > 0; r = r->outer) {
+		Choice c = { NULL, NULL };
+		if (r->cond != NULL)
+			ir_each_node(r->cond, find_choice, &c);
+		if (c.found == NULL)
+			continue;
+		bool ok = true;
+		for (int side = 0; side < 2 && ok; side++) {
+			const Range *in = take_side(p, &c, side, env);
+			in = ir_range_if(p->ir, by_choice(p, &c, r->cond, in), r->holds, in);
+			ok = is_ordered_by_cases(p, a, b, gap, in, CHOICES);
+		}
+		if (ok)
+			return true;
+		tries--;
+	}
+	return false;
 }
 
 /* ---- quotients ---- */
@@ -270,7 +302,7 @@ bool ir_is_ordered_resolved(
 	own = bounds.env;
 	a = ir_simplify(p->ir, a, own);
 	b = ir_simplify(p->ir, b, own);
-	if (is_ordered_by_cases(p, a, b, gap, own, CHOICES))
+	if (is_ordered_by_cases(p, a, b, gap, own, CHOICES) || is_ordered_by_condition(p, a, b, gap, own))
 		return true;
 	const Range *split = own;
 	for (const Range *r = own; r != NULL; r = r->outer)

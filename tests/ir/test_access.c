@@ -61,6 +61,8 @@ static const char *const proved[] = {
 	  " in 0..3 {"
 	" y[min(o * 4, 1) + i, k] = select(0 <= min(o * 4, 1) + i + k - 1 & min(o * 4, 1) + i + k - 1 < 5,"
 	" t[min(o * 4, 1) + i + k - 1 - max(i + min(o * 4, 1) - 1, 0)], 0.0) } } } }",
+	"fn f(y: out f32[3]) { for w in 0..3 { for o in 0..2 { for i in 0..4 {"
+	" if o * 4 + i < w * 2 - select(0 < w, w * 2 + 1, 0) + 3 { y[o * 4 + i] = 1.0 } } } } }",
 	/* what is reflected at both ends */
 	"fn f(x: in f32[4], y: out f32[9]) { for h in 0..9 { y[h] = x[min((h - 1) % 6, 6 - (h - 1) % 6)] } }",
 	/* symbols, maps, swizzles */
