@@ -25,6 +25,7 @@ static void on_stop(int sig)
 /* A run to be tried: what is needed of it, read before the children start. */
 typedef struct Tried {
 	Hash id, workload, target;
+	int64_t cold_bytes; /* of the session */
 	const char *trace;
 	int64_t ns;
 	int against; /* sessions in which it failed */
@@ -49,10 +50,18 @@ typedef struct Verify {
 
 /* ---- which runs */
 
+/* As cold as its session has found the caches. */
+static int64_t cold_bytes(Verify *v, Hash session)
+{
+	int64_t bytes = 0;
+	const Record *r = db_record(v->db, session, NULL, v->arena, NULL);
+	return r != NULL && json_find(r->json, "cold_bytes") != NULL && json_int(r->json, "cold_bytes", 0, RECORD_COLD, &bytes, NULL) ? bytes : 0;
+}
+
 static void take(Verify *v, const RunRecord *run, int64_t ns, int against)
 {
 	if (record_verified(run)) {
-		Tried t = { run->id, run->workload, run->target, arena_printf(v->arena, "%s", run->trace), ns, against };
+		Tried t = { run->id, run->workload, run->target, cold_bytes(v, run->session), arena_printf(v->arena, "%s", run->trace), ns, against };
 		vec_push(v->arena, &v->run, t);
 	}
 }
@@ -191,6 +200,7 @@ static bool try_run(Verify *v, const Tried *t, Arena *a, MeasureResult *out)
 		return true;
 	}
 	MeasureJob job = { .ks = ks, .trace = t->trace, .ref = v->ref, .keep = true };
+	measure_cold(v->measure, t->cold_bytes);
 	if (!measure_submit(v->measure, &job, v->err))
 		return false;
 	while (!measure_wait(v->measure, 200, out))

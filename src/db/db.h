@@ -89,6 +89,7 @@ typedef struct SessionInfo {
 	int64_t seed, started_s; /* seconds since 1970 */
 	const char *method; /* measure_method; NULL: not known */
 	int64_t mark; /* random: tells apart what began in the same second; 0: none */
+	int64_t cold_bytes; /* measure_cold: what the network passes through the caches; 0: not known */
 } SessionInfo;
 
 /* Each stores the record if it is new, and gives its id; what a run names must be there. */

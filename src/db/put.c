@@ -84,6 +84,8 @@ bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err)
 		json_set(a, o, "method", json_new_plain(a, s->method, RECORD_TEXT));
 	if (s->mark != 0)
 		json_set(a, o, "mark", json_new_int(a, s->mark));
+	if (s->cold_bytes > 0)
+		json_set(a, o, "cold_bytes", json_new_int(a, s->cold_bytes));
 	json_set(a, o, "seed", json_new_int(a, s->seed));
 	json_set(a, o, "started_s", json_new_int(a, started < 0 ? 0 : started < RECORD_SECONDS ? started : RECORD_SECONDS));
 	bool ok = put_object(db, a, RECORD_SESSION, o, id, err);

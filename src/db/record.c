@@ -144,6 +144,7 @@ static bool check_fields(const Record *r, Err *err)
 		return check_text(o, "tool", RECORD_WORD, err) && check_text(o, "search", RECORD_WORD, err) &&
 			check_text(o, "model", RECORD_TEXT, err) &&
 			(json_find(o, "method") == NULL || check_text(o, "method", RECORD_TEXT, err)) &&
+			(json_find(o, "cold_bytes") == NULL || json_int(o, "cold_bytes", 0, RECORD_COLD, &i, err)) &&
 			(json_find(o, "mark") == NULL || json_int(o, "mark", 0, RECORD_MARK, &i, err)) &&
 			json_int(o, "started_s", 0, RECORD_SECONDS, &i, err);
 	case RECORD_RUN: return record_to_run(r, &run, err);

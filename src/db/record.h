@@ -23,6 +23,7 @@ typedef enum {
 enum { RECORD_LINE = 1 << 20, RECORD_WORD = 200, RECORD_TEXT = 1000 };
 #define RECORD_SECONDS (INT64_C(1) << 40) /* since 1970, at most */
 enum { RECORD_RUN_DIGITS = 16 /* of a run's id, in a closing */, RECORD_RUNS = 32768 /* in one closing, at most */ };
+#define RECORD_COLD (INT64_C(1) << 44) /* bytes of a network, at most */
 #define RECORD_MARK ((INT64_C(1) << 48) - 1) /* of a session, at most */
 
 const char *record_kind_name(RecordKind k);

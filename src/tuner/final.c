@@ -67,7 +67,8 @@ void final_open(Tuner *t)
 	if (t->o->dag == NULL || tuner_stopped(t))
 		return;
 	t->plain = confirm_compile(t, NULL, NULL);
-	measure_cold(t->o->measure, network_bytes(t));
+	t->cold_bytes = network_bytes(t);
+	measure_cold(t->o->measure, t->cold_bytes);
 }
 
 /* ---- races ---- */

@@ -16,6 +16,7 @@ typedef struct Tuner {
 	Hash target, env, session;
 	VEC(Hash) runs; /* that were stored, for the session's end */
 	int64_t submitted, seq;
+	int64_t cold_bytes; /* measure_cold */
 	int lost; /* candidates in a row whose child could not be started */
 	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */

@@ -99,7 +99,8 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 		.seed = (int64_t)(t->o->seed & INT64_MAX),
 		.started_s = t->o->started_s,
 		.method = measure_method(t->o->measure),
-		.mark = t->o->mark };
+		.mark = t->o->mark,
+		.cold_bytes = t->cold_bytes };
 	for (int i = 0; i < t->state->ntask; i++)
 		if (!db_put_task(t->o->db, t->run[i].task, err))
 			return false;
@@ -371,9 +372,11 @@ bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *ou
 bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
 {
 	Tuner t;
-	if (!tuner_open(&t, a, p, o, out, err) || !tuner_session(&t, o->search->name, err))
+	if (!tuner_open(&t, a, p, o, out, err))
 		return false;
 	final_open(&t);
+	if (!tuner_session(&t, o->search->name, err))
+		return false;
 	bool ok = search_all(&t, true, err);
 	ok = land(&t, ok ? err : NULL) && ok;
 	tuner_sum_up(&t);

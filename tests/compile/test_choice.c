@@ -59,7 +59,7 @@ static Hash put_for(Lab *lab, const Task *task, const Target *target, int db, co
 		.median_ns = ns,
 		.samples = 5,
 		.detail = "" };
-	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0 };
+	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db[db], task, &err) && db_put_target(lab->db[db], target, &r.target, &err) &&
 		db_put_env(lab->db[db], epoch, "test", &r.env, &err) && db_put_session(lab->db[db], &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db[db], &r, &err), "%s", err.text);

@@ -65,7 +65,7 @@ static World fill_world(Db *db, int width)
 	Err err = { 0 };
 	Target t;
 	World w = { .task = task_of(width) };
-	SessionInfo s = { "dlc test", "random", "model", 1, 1700000000, "by hand", 77 };
+	SessionInfo s = { "dlc test", "random", "model", 1, 1700000000, "by hand", 77, 100 };
 	target_host(&t, 1);
 	ck_assert(db_put_task(db, w.task, &err) && db_put_target(db, &t, &w.target, &err) &&
 		db_put_env(db, 7, "llvm", &w.env, &err) && db_put_session(db, &s, &w.session, &err));
@@ -479,7 +479,7 @@ START_TEST(what_is_put_is_taken)
 	memset(path, 0xe9, sizeof path); /* no UTF-8 */
 	path[sizeof path - 1] = 0;
 	for (int i = 0; i < LEN(clocks); i++) {
-		SessionInfo s = { path, path, path, i, clocks[i], NULL, 0 };
+		SessionInfo s = { path, path, path, i, clocks[i], NULL, 0, 0 };
 		ck_assert_msg(db_put_session(db, &s, &id, &err), "%s", err.text);
 	}
 	RunRecord run = { .workload = w.task->id, .target = w.target, .env = w.env, .session = w.session, .trace = "",

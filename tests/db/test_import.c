@@ -15,7 +15,7 @@ enum { RUNS = 20000 /* two batches */, TASKS = 5 };
 /* What runs name, in a database of its own, and a run of each of its tasks. */
 static void fill_world(World *w, Db *db, RunRecord like[TASKS])
 {
-	SessionInfo s = { "test", "none", "model", 1, 1700000000, NULL, 0 };
+	SessionInfo s = { "test", "none", "model", 1, 1700000000, NULL, 0, 0 };
 	Err err = { 0 };
 	for (int i = 0; i < TASKS; i++) {
 		const Task *t = world_task(w, 8 + i);

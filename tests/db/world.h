@@ -78,7 +78,7 @@ static inline Hash world_sampled(World *w, Db *db, Ran x, int64_t samples)
 		.max_err_e9 = x.err_e9,
 		.detail = "",
 		.seq = seq++ };
-	SessionInfo s = { "test", "none", "model", x.session, 1700000000 + x.session, NULL, 0 };
+	SessionInfo s = { "test", "none", "model", x.session, 1700000000 + x.session, NULL, 0, 0 };
 	ck_assert(db_put_task(db, x.task, &err) &&
 		db_put_target(db, x.target != NULL ? x.target : &w->target, &r.target, &err) &&
 		db_put_env(db, x.epoch, "test", &r.env, &err) && db_put_session(db, &s, &r.session, &err));

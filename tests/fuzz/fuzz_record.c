@@ -30,7 +30,7 @@ static Db *world(void)
 	Err err = { 0 };
 	Target t;
 	Hash id;
-	SessionInfo s = { "dlc", "random", "m", 1, 1700000000, NULL, 0 };
+	SessionInfo s = { "dlc", "random", "m", 1, 1700000000, NULL, 0, 0 };
 	int64_t records;
 	must(db == NULL || db_check(db, &records, &err));
 	db_close(db);

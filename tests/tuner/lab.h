@@ -157,7 +157,7 @@ static inline Lab *open_lab_of(const char *text, FateFn fate)
 	lab->recording = open_db(lab, "recording.sqlite", DB_WRITE);
 	lab->db = open_db(lab, "db.sqlite", DB_WRITE);
 	RunRecord run = { .detail = "" };
-	SessionInfo s = { "test", "all", "n", 1, 1700000000, NULL, 0 };
+	SessionInfo s = { "test", "all", "n", 1, 1700000000, NULL, 0, 0 };
 	ImportCount count = { 0 };
 	Text log = { .arena = a };
 	ck_assert(db_put_target(lab->recording, &lab->target, &run.target, &err) &&

@@ -449,7 +449,7 @@ START_TEST(old_records_are_seeds)
 	}
 	RunRecord run = { .workload = task->id, .trace = old, .status = RUN_OK, .median_ns = 70000, .min_ns = 70000, .samples = 3,
 		.max_err_e9 = 1, .detail = "" };
-	SessionInfo before = { "test", "old", "n", 1, 1600000000, NULL, 0 };
+	SessionInfo before = { "test", "old", "n", 1, 1600000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &run.target, &err) &&
 		db_put_env(lab->db, CODEGEN_EPOCH - 1, "test", &run.env, &err) &&
 		db_put_session(lab->db, &before, &run.session, &err) && db_put_run(lab->db, &run, &err));
