@@ -87,7 +87,7 @@ static void add_phase(Text *out, const Screen *s, const TuneState *t)
 		[TUNE_NETWORK] = "timing inside the network" };
 	if (name[t->phase] != NULL)
 		text_add(out, " | %s", name[t->phase]);
-	if (t->waited_ms > s->waited_ms)
+	if (t->waited_ms >= s->waited_ms + 100)
 		text_add(out, " | waited %.1f s for another tuner on this device", (double)(t->waited_ms - s->waited_ms) / 1000);
 }
 

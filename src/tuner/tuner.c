@@ -262,7 +262,7 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 	r->state->failed += !ok;
 	t->state->failed += !ok;
 	t->state->status[m->status]++;
-	if (t->state->phase != TUNE_NETWORK)
+	if (t->state->phase < TUNE_NETWORK)
 		t->last_done_ms = tuner_now(t);
 	note_probe(t->state, (double)m->probe_mflops / 1000);
 	t->state->waited_ms += m->waited_ms;
@@ -296,7 +296,7 @@ void tuner_sum_up(Tuner *t)
 	TuneState *s = t->state;
 	s->seconds = (tuner_now(t) - t->start_ms) / 1000;
 	double span = s->trials > 0 ? (t->last_done_ms - t->first_build_ms) / 1000 : 0;
-	if (s->phase != TUNE_NETWORK) /* which times what was measured before */
+	if (s->phase < TUNE_NETWORK) /* which times what was measured before */
 		s->candidates_per_s = span > 0 ? (double)s->trials / span : 0;
 	s->tasks_ms = s->default_tasks_ms = s->alone_ms = 0;
 	s->unmeasured = s->default_unmeasured = 0;
@@ -391,5 +391,7 @@ bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *o
 		ok = true;
 	}
 	tuner_sum_up(&t);
+	out->phase = TUNE_DONE;
+	out->rest_ms = 0;
 	return db_put_closing(o->db, t.session, t.runs.at, t.runs.n, ok ? err : NULL) && ok;
 }

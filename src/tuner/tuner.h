@@ -51,7 +51,7 @@ typedef struct TuneOptions {
 } TuneOptions;
 
 /* What a run is doing. */
-typedef enum { TUNE_OPEN, TUNE_SEARCH, TUNE_RACE, TUNE_NETWORK, TUNE_PHASES } TunePhase;
+typedef enum { TUNE_OPEN, TUNE_SEARCH, TUNE_RACE, TUNE_NETWORK, TUNE_DONE, TUNE_PHASES } TunePhase;
 
 /* Why nothing more is looked for. */
 typedef enum { TASK_OPEN, TASK_SEARCHED, TASK_AT_ROOF } TaskEnd;
