@@ -313,9 +313,9 @@ static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 		const Expr *i = whole(l->ir, c->type.lanes);
 		int64_t shape = c->type.lanes;
 		c->reg = ir_fresh_name(l->ir, c->buf);
-		before = ir_seq(before,
-			ir_alloc(l->ir, ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type),
-						"local", &shape, 1)));
+		Buf *own = ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type), "local", &shape, 1);
+		lower_bufs_add(l, l->bufs, own);
+		before = ir_seq(before, ir_alloc(l->ir, own));
 		const Expr *first = c->load_first ? take_init(p, run, s, c) : NULL;
 		if (c->load_first && first == NULL)
 			first = ir_load_named(l->ir, c->buf, c->type, &c->idx, 1);
@@ -363,14 +363,11 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 		} else if (s->kind == ST_LET) {
 			env = lower_range(l, s, false, env);
 		}
-		bool more = *list != s;
 		while (*list != NULL && *list != next)
 			list = &(*list)->next;
 		*list = next;
 		if (!quiet)
 			run = list;
-		if (more) /* there are new allocs */
-			l->bufs = lower_bufs(l);
 	}
 }
 

@@ -43,6 +43,7 @@ const LowerPass lower_passes[] = {
 		"parallel loops: gone; the loop over threads", pass_share },
 	{ "divide", "nothing", "floor division where shifts or truncation say the same",
 		pass_divide },
+	{ "weigh", "all before it", "nothing: refuses a set that LLVM would take too long for", pass_weigh },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -340,32 +341,37 @@ static Buf **bufs_slot(const LowerBufs *b, const char *name)
 	}
 }
 
-static bool count_alloc(Stmt *s, void *arg)
+void lower_bufs_add(Lower *l, LowerBufs *b, Buf *buf)
 {
-	LowerBufs *b = arg;
-	b->n += s->kind == ST_ALLOC;
-	return true;
+	if (2 * (b->n + 1) > b->cap) {
+		const LowerBufs was = *b;
+		b->cap = was.cap == 0 ? 16 : was.cap * 2;
+		b->slot = arena_array(l->arena, Buf *, b->cap);
+		for (size_t k = 0; k < was.cap; k++)
+			if (was.slot[k] != NULL)
+				*bufs_slot(b, was.slot[k]->name) = was.slot[k];
+	}
+	Buf **at = bufs_slot(b, buf->name);
+	b->n += *at == NULL;
+	*at = buf;
 }
 
 static bool add_alloc(Stmt *s, void *arg)
 {
+	Lower *l = arg;
 	if (s->kind == ST_ALLOC)
-		*bufs_slot(arg, s->alloc->name) = s->alloc;
+		lower_bufs_add(l, l->bufs, s->alloc);
 	return true;
 }
 
-const LowerBufs *lower_bufs(Lower *l)
+LowerBufs *lower_bufs(Lower *l)
 {
-	LowerBufs *b = arena_new_of(l->arena, LowerBufs);
-	b->n = (size_t)l->fn->nparam;
-	ir_each_stmt(l->fn->body, count_alloc, b);
-	for (b->cap = 16; b->cap < 2 * b->n + 2;)
-		b->cap *= 2;
-	b->slot = arena_array(l->arena, Buf *, b->cap);
+	LowerBufs *around = l->bufs, *b = l->bufs = arena_new_of(l->arena, LowerBufs);
 	for (int k = 0; k < l->fn->nparam; k++)
 		if (l->fn->param[k].buf != NULL)
-			*bufs_slot(b, l->fn->param[k].buf->name) = l->fn->param[k].buf;
-	ir_each_stmt(l->fn->body, add_alloc, b);
+			lower_bufs_add(l, b, l->fn->param[k].buf);
+	ir_each_stmt(l->fn->body, add_alloc, l);
+	l->bufs = around;
 	return b;
 }
 

@@ -22,7 +22,8 @@ struct Lower {
 	Fn *fn;        /* the pass works on this one */
 	LowerShared *shared;
 	int nshared;
-	const LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
+	LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
+	int64_t weight; /* of the Fns that pass_weigh has seen */
 	const Target *target;
 	CodegenOptions options;
 	Err *err;
@@ -45,6 +46,7 @@ bool pass_masks(Lower *l);
 bool pass_share(Lower *l);
 bool pass_divide(Lower *l);
 bool pass_simplify(Lower *l);
+bool pass_weigh(Lower *l);
 
 /* Finds the sub Fns of l->ks that stay; what their callers know of scalars goes into them. */
 void lower_find_shared(Lower *l);
@@ -95,8 +97,9 @@ void lower_rename(Lower *l, Stmt *list);
  * body, the only iteration of a loop), where a name would be declared twice.
  */
 void lower_separate_lets(Lower *l);
-/* All buffers of the Fn by name: parameters and allocs. Later changes of the Fn are not seen. */
-const LowerBufs *lower_bufs(Lower *l);
+/* All buffers of the Fn by name: parameters and allocs. Later changes of the Fn are not seen, but for what is added. */
+LowerBufs *lower_bufs(Lower *l);
+void lower_bufs_add(Lower *l, LowerBufs *b, Buf *buf);
 Buf *lower_buf(const LowerBufs *b, const char *name); /* NULL if there is none */
 /* The facts inside a statement's body (loop), its then or its else branch, or after it (let). */
 const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env);

@@ -200,14 +200,6 @@ static void cut(Share *sh, Stmt *s)
 
 static Stmt *share_list(Share *sh, Stmt *s);
 
-static bool later_parallel(const Stmt *s)
-{
-	for (s = s->next; s != NULL; s = s->next)
-		if (has_parallel(s))
-			return true;
-	return false;
-}
-
 /* Bounds that load are evaluated once, before the loop. */
 static void fix_bounds(Share *sh, Out *o, Stmt *s)
 {
@@ -250,9 +242,14 @@ static void share_one(Share *sh, Out *o, Stmt *s)
 static Stmt *share_list(Share *sh, Stmt *s)
 {
 	Out o;
+	const Stmt *last = NULL; /* that holds a parallel loop */
 	out_init(&o);
+	for (const Stmt *t = s; t != NULL; t = t->next)
+		if (has_parallel(t))
+			last = t;
+	bool later = last != NULL; /* another one comes behind s */
 	for (Stmt *next; s != NULL; s = next) {
-		bool later = later_parallel(s);
+		later = later && s != last;
 		next = s->next;
 		s->next = NULL;
 		if (has_parallel(s)) {

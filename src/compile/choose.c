@@ -42,10 +42,19 @@ typedef struct Choice {
 	Err *err;
 } Choice;
 
+static KernelSet *replay_in(Choice *c, Ir *ir, const char *trace, Err *err)
+{
+	Trace *t = trace_parse(ir_arena(ir), c->task->label, trace, strlen(trace), err);
+	return t != NULL ? schedule_replay(ir, c->task, c->o->target, t, err) : NULL;
+}
+
+/* Elsewhere at first: what a refused trace has made is gone then. */
 static KernelSet *replay(Choice *c, const char *trace, Err *err)
 {
-	Trace *t = trace_parse(c->arena, c->task->label, trace, strlen(trace), err);
-	return t != NULL ? schedule_replay(c->ir, c->task, c->o->target, t, err) : NULL;
+	Arena *scratch = arena_new();
+	bool takes = replay_in(c, ir_new(scratch), trace, err) != NULL;
+	arena_free(scratch);
+	return takes ? replay_in(c, c->ir, trace, err) : NULL;
 }
 
 static double estimate_ms(const Choice *c, const KernelSet *ks)

@@ -44,12 +44,13 @@ static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const 
 	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
 	Trace *fitted = arena_new_of(a, Trace);
 	fitted->name = from->name;
+	LimitCost cost = { 0 };
 	for (size_t i = 0; ks != NULL && i < from->step.n; i++) {
 		Trace one = { .name = from->name };
 		Step st = from->step.at[i];
 		fit_step(ks, &st);
 		vec_push(a, &one.step, st);
-		if (trace_apply(ks, &one, task->dag, target, NULL))
+		if (trace_apply_more(ks, &one, task->dag, target, &cost, NULL))
 			vec_push(a, &fitted->step, st);
 		else if (!may_be_dropped(&st))
 			return NULL;

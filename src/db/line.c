@@ -6,6 +6,8 @@
  */
 #include "db/record.h"
 
+#include "op/steps.h"
+
 #include <string.h>
 
 typedef struct Reader {
@@ -139,5 +141,6 @@ bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
 		!read_hash(&r, ",\"workload\":\"", &out->workload) || !skip(&r, "}") || r.at != r.end)
 		return false;
 	Hash h = seal_around(line, n, id, ID);
+	out->trace = steps_canonical(a, out->trace);
 	return memcmp(&h, &out->id, sizeof h) == 0 && run_status_parse(status, &out->status) && record_run_fits(out);
 }

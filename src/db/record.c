@@ -1,6 +1,8 @@
 /* See record.h. A record is data from strangers: every field is checked before it is used. */
 #include "db/record.h"
 
+#include "op/steps.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -178,6 +180,9 @@ bool record_read(Arena *a, const char *name, const char *line, size_t n, Record 
 	Hash h = seal_of(kind, &plain);
 	if (memcmp(&h, &out->id, sizeof h) != 0)
 		return fail(err, ERR_INPUT, name, "the record is damaged: its id is not the hash of its content");
+	const char *trace;
+	if (out->kind == RECORD_RUN && json_str(o, "trace", &trace, NULL))
+		out->steps = steps_canonical(a, trace);
 	return check_fields(out, err);
 }
 
@@ -219,7 +224,7 @@ Json *record_from_run(Arena *a, const RunRecord *run)
 	json_set(a, o, "target", hex_of(a, run->target));
 	json_set(a, o, "session", hex_of(a, run->session));
 	json_set(a, o, "environment", hex_of(a, run->env));
-	json_set(a, o, "trace", json_new_text(a, run->trace));
+	json_set(a, o, "trace", json_new_text(a, steps_canonical(a, run->trace)));
 	json_set(a, o, "status", json_new_text(a, run_status_text(run->status)));
 	json_set(a, o, "median_ns", json_new_int(a, run->median_ns));
 	json_set(a, o, "min_ns", json_new_int(a, run->min_ns));
@@ -278,6 +283,7 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err)
 		(json_find(o, "lost") != NULL && !json_int(o, "lost", 0, INT64_C(1) << 40, &out->lost, err)) ||
 		(json_find(o, "stage") != NULL && !json_str(o, "stage", &out->stage, err)))
 		return false;
+	out->trace = r->steps;
 	if (!run_status_parse(status, &out->status))
 		return json_fail(json_find(o, "status"), err, "\"%.40s\" is no status", status);
 	if (!record_run_fits(out))

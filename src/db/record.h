@@ -35,6 +35,7 @@ typedef struct Record {
 	RecordKind kind;
 	Hash id;
 	Json *json;
+	const char *steps; /* of a run: what its trace is as a schedule, its canonical text (op/steps.h) */
 } Record;
 
 /* A line from anywhere: canonical, of a known kind, its id the hash of the rest, fields in range. */

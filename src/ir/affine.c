@@ -11,7 +11,7 @@
 /* The number of the lane, where a vector's lanes are meant one by one; a Range bounds it. */
 static const char lane_name[] = "lane";
 const Expr ir_affine_lane = {
-	.op = IR_VAR, .type = { DT_INT, 64, 1 }, .depth = 1, .id = UINT32_MAX, .name = lane_name
+	.op = IR_VAR, .type = { DT_INT, 64, 1 }, .depth = 1, .size = 1, .id = UINT32_MAX, .name = lane_name
 };
 
 /* Coefficients of a ring are its residues of least magnitude. */

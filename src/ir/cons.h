@@ -8,7 +8,7 @@
 
 #include "ir/expr.h"
 
-/* id and depth are filled in; e->arg is not read; every NaN must be dtype_round's NaN. */
+/* id, depth and size are filled in; e->arg is not read; every NaN must be dtype_round's NaN. */
 const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg);
 
 #endif

@@ -24,6 +24,7 @@ struct Expr {
 	uint32_t id; /* dense within the Ir, in order of creation: an index for side tables */
 	uint16_t nargs;
 	uint16_t depth; /* 1 for an atom, else 1 + the deepest argument's; saturates */
+	uint32_t size;  /* nodes of its text, where shared parts stand each time; saturates */
 	union {
 		int64_t i;        /* INT: wrapped to its type (bool: 0 or 1; u64: its bits) */
 		double f;         /* FLOAT, already rounded to its type */

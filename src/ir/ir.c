@@ -198,12 +198,15 @@ const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg)
 	Expr *own = arena_alloc(ir->arena, sizeof(Expr) + sizeof(Expr *) * n);
 	*own = *e;
 	unsigned depth = 0;
+	uint64_t size = 1;
 	for (size_t i = 0; i < n; i++) {
 		own->arg[i] = arg[i];
+		size += arg[i]->size;
 		if (arg[i]->depth > depth)
 			depth = arg[i]->depth;
 	}
 	own->depth = (uint16_t)(depth < UINT16_MAX ? depth + 1 : depth);
+	own->size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 	own->id = ir->count++;
 	assert(ir->count != UINT32_MAX);
 	ir->table[slot] = own;

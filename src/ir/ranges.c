@@ -101,6 +101,28 @@ const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env)
 	return block->block.where == NULL ? env : ir_range_if(ir, block->block.where, true, env);
 }
 
+/* Whether the target is in the list or below. */
+static bool holds(const Stmt *list, const Stmt *target);
+
+static bool is_below(const Stmt *s, const Stmt *target)
+{
+	switch (s->kind) {
+	case ST_FOR: return holds(s->loop.body, target);
+	case ST_BLOCK: return holds(s->block.init, target) || holds(s->block.body, target);
+	case ST_IF: return holds(s->branch.then, target) || holds(s->branch.other, target);
+	case ST_ASYNC: return holds(s->async, target);
+	default: return false;
+	}
+}
+
+static bool holds(const Stmt *list, const Stmt *target)
+{
+	for (const Stmt *s = list; s != NULL; s = s->next)
+		if (s == target || is_below(s, target))
+			return true;
+	return false;
+}
+
 static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env, const Range **out);
 
 static bool find_below(
@@ -124,6 +146,7 @@ static bool find_below(
 	}
 }
 
+/* Ranges cost memory that stays: they are made on the way to the target alone. */
 static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env, const Range **out)
 {
 	for (const Stmt *s = list; s != NULL; s = s->next) {
@@ -131,8 +154,8 @@ static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env,
 			*out = env;
 			return true;
 		}
-		if (find_below(ir, s, target, env, out))
-			return true;
+		if (is_below(s, target))
+			return find_below(ir, s, target, env, out);
 		if (s->kind == ST_LET)
 			env = ir_range_let(ir, s->let.var, s->let.value, env);
 	}

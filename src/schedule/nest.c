@@ -390,6 +390,35 @@ int nest_expr_depth(Stmt *s)
 	return most;
 }
 
+static const char *own_name(const Stmt *s)
+{
+	switch (s->kind) {
+	case ST_FOR: return s->loop.var;
+	case ST_LET: return s->let.var;
+	case ST_ALLOC: return s->alloc->name;
+	case ST_REDUCE: return s->reduce.old;
+	default: return NULL;
+	}
+}
+
+static bool add_names(Stmt *s, void *arg)
+{
+	if (own_name(s) != NULL)
+		intern(arg, own_name(s));
+	for (int i = 0; s->kind == ST_BLOCK && i < s->block.n; i++)
+		intern(arg, s->block.iter[i].name);
+	return true;
+}
+
+void nest_names(const Fn *fn, Interner *out)
+{
+	for (int i = 0; i < fn->nparam; i++)
+		intern(out, fn->param[i].buf != NULL ? fn->param[i].buf->name : fn->param[i].name);
+	for (int i = 0; i < fn->nsym; i++)
+		intern(out, fn->sym[i].name);
+	ir_each_stmt(fn->body, add_names, out);
+}
+
 typedef struct NameSearch {
 	const char *name;
 	bool found;
@@ -398,12 +427,7 @@ typedef struct NameSearch {
 static bool look_for_name(Stmt *s, void *arg)
 {
 	NameSearch *f = arg;
-	const char *own = s->kind == ST_FOR ? s->loop.var
-		: s->kind == ST_LET	      ? s->let.var
-		: s->kind == ST_ALLOC	      ? s->alloc->name
-		: s->kind == ST_REDUCE	      ? s->reduce.old
-					      : NULL;
-	f->found |= own != NULL && strcmp(own, f->name) == 0;
+	f->found |= own_name(s) != NULL && strcmp(own_name(s), f->name) == 0;
 	for (int i = 0; s->kind == ST_BLOCK && i < s->block.n; i++)
 		f->found |= strcmp(s->block.iter[i].name, f->name) == 0;
 	return !f->found;

@@ -69,7 +69,9 @@ int64_t nest_copies(const Stmt *s);
 /* Levels of nested statements; and the deepest expression below. */
 int nest_depth(const Stmt *s);
 int nest_expr_depth(Stmt *s);
-/* Whether anything of the Fn is called that. */
+/* Adds what anything of the Fn is called, blocks aside. */
+void nest_names(const Fn *fn, Interner *out);
+/* Whether anything of the Fn is called that; for many names, take nest_names. */
 bool nest_has_name(const Fn *fn, const char *name);
 
 #endif

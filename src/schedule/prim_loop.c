@@ -193,6 +193,8 @@ bool prim_unroll(Sched *s, const Step *st)
 	if (copies > COPIES_LIMIT)
 		return fail(s->err, ERR_ILLEGAL, s->place, "unroll %s: the code would stand there %lld times, at most %d",
 			p.loop->loop.var, (long long)copies, COPIES_LIMIT);
+	if (!sched_may_write_out(s, "unroll", &p, LOOP_UNROLLED))
+		return false;
 	p.loop->loop.kind = LOOP_UNROLLED;
 	return true;
 }
@@ -214,6 +216,8 @@ bool prim_vectorize(Sched *s, const Step *st)
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind == LOOP_VECTOR)
 			return sched_refuse_for(s, "vectorize", p.loop->loop.var, "it stands in vector loop", p.around[k]->loop.var);
+	if (!sched_may_write_out(s, "vectorize", &p, LOOP_VECTOR))
+		return false;
 	p.loop->loop.kind = LOOP_VECTOR;
 	return true;
 }

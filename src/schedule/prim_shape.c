@@ -8,9 +8,10 @@
 #include "ir/simplify.h"
 #include "ir/walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { CUT_STATEMENTS = 4096, CUT_NUMBERS = 64 };
+enum { CUT_NUMBERS = 64 };
 #define FUSED_EXTENT ((int64_t)1 << 40)
 
 /* ---- cut ---- */
@@ -18,7 +19,7 @@ enum { CUT_STATEMENTS = 4096, CUT_NUMBERS = 64 };
 /* The copy's names: those of the original and a number, one for all of them. */
 typedef struct Copy {
 	Sched *s;
-	const Fn *fn;
+	Interner *own, *block; /* what is called something in the Fn; the blocks of the set */
 	int number;
 	bool taken, too_long;
 } Copy;
@@ -28,45 +29,52 @@ static const char *name_of_copy(const Copy *c, const char *name)
 	return ir_name(c->s->ir, arena_printf(ir_arena(c->s->ir), "%s.%d", name, c->number));
 }
 
+static bool note_block(Stmt *s, void *arg)
+{
+	if (s->kind == ST_BLOCK)
+		intern(((Copy *)arg)->block, s->block.name);
+	return true;
+}
+
 static bool look_for_name(Stmt *s, void *arg)
 {
 	Copy *c = arg;
-	BlockPlace at;
+	char twin[TRACE_NAME + 8];
 	const char *name = s->kind == ST_FOR ? s->loop.var
 		: s->kind == ST_ALLOC        ? s->alloc->name
 		: s->kind == ST_BLOCK        ? s->block.name
 		                             : NULL;
 	if (name == NULL)
 		return true;
-	const char *twin = name_of_copy(c, name);
-	c->too_long |= strlen(twin) > TRACE_NAME;
-	c->taken |=
-		s->kind == ST_BLOCK ? nest_find_block(c->s->ks, twin, &at) != FOUND_NONE : nest_has_name(c->fn, twin);
+	c->too_long |= snprintf(twin, sizeof twin, "%s.%d", name, c->number) > TRACE_NAME;
+	c->taken |= intern_find(s->kind == ST_BLOCK ? c->block : c->own, twin) != NULL;
 	return true;
 }
 
-static bool count_statement(Stmt *s, void *arg)
+/* The least number from 2 on that gives all that the loop declares new names; in c->taken, c->too_long: none does. */
+static void choose_number(Copy *c, const Place *p)
 {
-	(void)s;
-	++*(int *)arg;
-	return true;
-}
-
-/* Chooses the number. */
-static bool may_cut(Sched *s, const char *what, const Place *p, Copy *c)
-{
-	int all = 0, copied = 1;
-	ir_each_stmt(p->loop->loop.body, count_statement, &copied);
-	ir_each_stmt(p->fn->body, count_statement, &all);
-	if (all + copied > CUT_STATEMENTS)
-		return sched_refuse(s, what, p->loop->loop.var, "the Fn would have more than 4096 statements");
-	*c = (Copy){ .s = s, .fn = p->fn, .number = 1, .taken = true };
-	while (c->taken && c->number < CUT_NUMBERS) {
+	Arena *scratch = arena_new();
+	c->own = interner_new(scratch);
+	c->block = interner_new(scratch);
+	nest_names(p->fn, c->own);
+	for (size_t k = 0; k < c->s->ks->n; k++)
+		ir_each_stmt(c->s->ks->fn[k]->body, note_block, c);
+	for (c->number = 1, c->taken = true; c->taken && c->number < CUT_NUMBERS;) {
 		c->number++;
 		c->taken = false;
 		look_for_name(p->loop, c);
 		ir_each_stmt(p->loop->loop.body, look_for_name, c);
 	}
+	arena_free(scratch);
+}
+
+static bool may_cut(Sched *s, const char *what, const Place *p, Copy *c)
+{
+	*c = (Copy){ .s = s };
+	if (!sched_may_copy(s, what, p))
+		return false;
+	choose_number(c, p);
 	if (c->taken || c->too_long)
 		return sched_refuse(s, what, p->loop->loop.var,
 			c->taken ? "there are 64 copies already" : "names would be too long");

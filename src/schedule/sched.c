@@ -14,6 +14,29 @@ bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *
 	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s %s", what, name, why, other);
 }
 
+static bool grows_to(Sched *s, const char *what, const char *name, LimitSize then)
+{
+	char step[TRACE_NAME + 32];
+	snprintf(step, sizeof step, "%s %s", what, name);
+	return limit_check(s->size, then, s->place, step, s->err);
+}
+
+bool sched_may_copy(Sched *s, const char *what, const Place *p)
+{
+	LimitSize more = limit_size_at(s->ks, p->loop, p->around, p->naround), then = s->size;
+	then.statements += more.statements;
+	then.nodes += more.nodes;
+	then.code += more.code;
+	return grows_to(s, what, p->loop->loop.var, then);
+}
+
+bool sched_may_write_out(Sched *s, const char *what, const Place *p, LoopKind kind)
+{
+	LimitSize then = s->size;
+	then.code += limit_size_at(s->ks, p->loop, p->around, p->naround).code * (limit_copies(p->loop, kind) - 1);
+	return grows_to(s, what, p->loop->loop.var, then);
+}
+
 bool sched_find_loop(Sched *s, const char *name, Place *out)
 {
 	switch (nest_find(s->ks, name, out)) {
@@ -50,14 +73,38 @@ static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
 #undef PRIM
 };
 
-bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, Err *err)
+/* The step, if the limits hold before and after it. */
+static bool apply_one(Sched *s, const Step *st, LimitCost *cost)
 {
-	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .err = err };
+	const char *name = prim_row(st->prim)->name;
+	size_t used = arena_used(ir_arena(s->ir));
+	cost->steps++;
+	cost->work += s->size.statements + s->size.nodes;
+	if (!limit_check_cost(cost, s->place, name, s->err) || !apply[st->prim](s, st))
+		return false;
+	LimitSize then = limit_size(s->ks);
+	cost->memory += (int64_t)(arena_used(ir_arena(s->ir)) - used);
+	if (!limit_check(s->size, then, s->place, name, s->err))
+		return false;
+	s->size = then;
+	return true;
+}
+
+bool trace_apply_more(
+	KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, LimitCost *cost, Err *err)
+{
+	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .size = limit_size(ks), .err = err };
 	for (size_t i = 0; i < t->step.n; i++) {
 		const Step *st = &t->step.at[i];
 		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);
-		if (!apply[st->prim](&s, st))
+		if (!apply_one(&s, st, cost))
 			return false;
 	}
 	return true;
+}
+
+bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, Err *err)
+{
+	LimitCost cost = { 0 };
+	return trace_apply_more(ks, t, dag, target, &cost, err);
 }

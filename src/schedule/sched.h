@@ -13,6 +13,7 @@ typedef struct Sched {
 	Ir *ir;
 	const Dag *dag; /* what the set computes; NULL: not known */
 	const Target *target;
+	LimitSize size; /* of the set before the step */
 	char place[192]; /* "trace:7" */
 	Err *err;
 } Sched;
@@ -21,6 +22,10 @@ typedef struct Sched {
 bool sched_refuse(Sched *s, const char *what, const char *name, const char *why);
 /* The same with "WHY OTHER". */
 bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *why, const char *other);
+/* Whether the limits hold with one more copy of the loop; or a refusal. */
+bool sched_may_copy(Sched *s, const char *what, const Place *p);
+/* Whether they hold where the loop is of that kind; or a refusal. */
+bool sched_may_write_out(Sched *s, const char *what, const Place *p, LoopKind kind);
 /* Exactly one loop of the set is called that, or a refusal. */
 bool sched_find_loop(Sched *s, const char *name, Place *out);
 /* The same of a block. */

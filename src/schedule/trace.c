@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { TRACE_BYTES = 64 << 10, TRACE_STEPS = 4096 };
-
 static const PrimRow rows[PRIM_COUNT] = {
 #define PRIM(name, args, law, needs) [PRIM_##name] = { #name, args, law, needs },
 #include "schedule/prim.def"
@@ -77,6 +75,8 @@ static int cut_words(const char *line, size_t n, Word *out, int max)
 
 static bool read_number(Arena *a, Word w, int64_t *out)
 {
+	if (w.n > 1 && w.at[0] == '0') /* one schedule, one text */
+		return false;
 	return w.n <= 18 && text_to_int(word_copy(a, w), 1, INT64_C(1) << 40, out);
 }
 
@@ -149,8 +149,9 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 	Trace *t = arena_new_of(a, Trace);
 	int line = 1;
 	t->name = arena_printf(a, "%s", name);
-	if (n > TRACE_BYTES) {
-		fail(err, ERR_SYNTAX, name, "%zu bytes; a trace has at most %d", n, TRACE_BYTES);
+	const int64_t bytes = limit_row(LIMIT_bytes)->most, steps = limit_row(LIMIT_steps)->most;
+	if (n > (size_t)bytes) {
+		fail(err, ERR_SYNTAX, name, "%zu bytes; a trace has at most %lld", n, (long long)bytes);
 		return NULL;
 	}
 	for (size_t at = 0; at < n; line++) {
@@ -162,9 +163,9 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 		at += len + 1;
 		if (k == 0)
 			continue;
-		if (k < 0 || t->step.n == TRACE_STEPS) {
-			fail(err, ERR_SYNTAX, place, "a trace has at most %d steps of at most %d arguments",
-				TRACE_STEPS, STEP_ARGS);
+		if (k < 0 || t->step.n == (size_t)steps) {
+			fail(err, ERR_SYNTAX, place, "a trace has at most %lld steps of at most %d arguments",
+				(long long)steps, STEP_ARGS);
 			return NULL;
 		}
 		if (word_is(w[0], "task")) {

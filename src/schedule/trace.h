@@ -8,6 +8,7 @@
 
 #include "ir/ir.h"
 #include "op/dag.h"
+#include "schedule/limit.h"
 #include "target/target.h"
 
 typedef enum {
@@ -53,5 +54,7 @@ void trace_print(Text *out, const Trace *t);
  * set computes, for steps that choose another algorithm; NULL refuses those.
  */
 bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, Err *err);
+/* The same for who goes step by step: *cost, zeros at first, has what the steps before have cost. */
+bool trace_apply_more(KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, LimitCost *cost, Err *err);
 
 #endif

@@ -151,6 +151,11 @@ static bool ask_figures(Reading *x)
 	return true;
 }
 
+static bool is_stopped(const TaskRun *r)
+{
+	return r->o->stop != NULL && *r->o->stop != 0;
+}
+
 void task_run_refused(TaskRun *r, Known *k)
 {
 	k->ns = -1;
@@ -164,11 +169,14 @@ static void note_known(TaskRun *r)
 	Arena *scratch = arena_new();
 	Known **ranked, *first = known_find(&r->known, r->default_trace);
 	int n = known_ranked(&r->known, scratch, &ranked);
-	for (int i = 0; i < n && r->state->best_ms == 0; i++)
-		if (task_run_replay(r, ranked[i]->trace, scratch, NULL) != NULL)
+	for (int i = 0; i < n && r->state->best_ms == 0 && !is_stopped(r); i++) {
+		Arena *own = arena_new(); /* a refused one may leave much */
+		if (task_run_replay(r, ranked[i]->trace, own, NULL) != NULL)
 			note_time(r, ranked[i]->trace, ranked[i]->ns);
 		else
 			task_run_refused(r, ranked[i]);
+		arena_free(own);
+	}
 	if (first != NULL && first->ns > 0)
 		note_time(r, first->trace, first->ns);
 	arena_free(scratch);
@@ -292,7 +300,7 @@ static Candidate *next_doubt(TaskRun *r)
 
 static Candidate *next_seed(TaskRun *r)
 {
-	while (r->seed_head < r->seed.n) {
+	while (r->seed_head < r->seed.n && !is_stopped(r)) {
 		const char *trace = r->seed.at[r->seed_head++];
 		if (known_find(&r->known, trace) != NULL)
 			continue;

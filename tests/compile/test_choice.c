@@ -96,8 +96,8 @@ END_TEST
 START_TEST(equal_runs_are_told_apart_by_their_ids)
 {
 	Lab *lab = open_lab();
-	Hash a = put(lab, _i, "# one\n", 300, CODEGEN_EPOCH), b = put(lab, 1 - _i, "# two\n", 300, CODEGEN_EPOCH);
-	ck_assert_str_eq(choose(lab).trace, memcmp(&a, &b, sizeof a) < 0 ? "# one\n" : "# two\n");
+	Hash a = put(lab, _i, "split m 2\n", 300, CODEGEN_EPOCH), b = put(lab, 1 - _i, "split m 3\n", 300, CODEGEN_EPOCH);
+	ck_assert_str_eq(choose(lab).trace, memcmp(&a, &b, sizeof a) < 0 ? "split m 2\n" : "split m 3\n");
 	close_lab(lab);
 }
 END_TEST
@@ -131,10 +131,10 @@ START_TEST(what_cannot_be_is_not_chosen)
 	ck_assert_int_eq(plan.hit, HIT_DEFAULT);
 	ck_assert_int_eq(plan.implausible, 2);
 	ck_assert_msg(strstr(plan.why, "2 of 2 records too fast") != NULL, "%s", plan.why);
-	put(lab, 1, "# slow\n", 5000, CODEGEN_EPOCH);
+	put(lab, 1, "split n 2\n", 5000, CODEGEN_EPOCH);
 	plan = choose(lab);
 	ck_assert_int_eq(plan.hit, HIT_EXACT);
-	ck_assert_str_eq(plan.trace, "# slow\n");
+	ck_assert_str_eq(plan.trace, "split n 2\n");
 	ck_assert(plan.estimated_ms == 5e-3);
 	close_lab(lab);
 }
@@ -143,11 +143,11 @@ END_TEST
 START_TEST(records_of_other_epochs_are_stale)
 {
 	Lab *lab = open_lab();
-	put(lab, 0, "# old\n", 100, CODEGEN_EPOCH - 1);
-	Hash newer = put(lab, 1, "# newer\n", 300, CODEGEN_EPOCH + 2);
+	put(lab, 0, "split n 3\n", 100, CODEGEN_EPOCH - 1);
+	Hash newer = put(lab, 1, "split n 4\n", 300, CODEGEN_EPOCH + 2);
 	TaskPlan plan = choose(lab);
 	ck_assert_int_eq(plan.hit, HIT_STALE);
-	ck_assert_str_eq(plan.trace, "# newer\n"); /* the newest epoch decides */
+	ck_assert_str_eq(plan.trace, "split n 4\n"); /* the newest epoch decides */
 	ck_assert_mem_eq(&plan.record, &newer, sizeof newer);
 	put(lab, 0, "split nosuch 2\n", 100, CODEGEN_EPOCH); /* exact, and does not replay */
 	ck_assert_int_eq(choose(lab).hit, HIT_STALE);
@@ -352,12 +352,12 @@ START_TEST(a_lock_gives_the_same_bundle_again)
 	ck_assert_msg(first != NULL, "%s: %s", err.place, err.text);
 	ck_assert(has_lock(first));
 	const Task *t = first->task[0].task;
-	put_for(lab, t, &lab->target, 0, "# one\n", 500, CODEGEN_EPOCH);
+	put_for(lab, t, &lab->target, 0, "split m 2\n", 500, CODEGEN_EPOCH);
 	Compiled *second = compile(lab, &err);
 	ck_assert_int_eq(second->hits[HIT_EXACT], 1);
-	Hash later = put_for(lab, t, &lab->target, 1, "# two\n", 400, CODEGEN_EPOCH);
+	Hash later = put_for(lab, t, &lab->target, 1, "split m 3\n", 400, CODEGEN_EPOCH);
 	Compiled *third = compile(lab, &err);
-	ck_assert_str_eq(third->task[0].trace, "# two\n");
+	ck_assert_str_eq(third->task[0].trace, "split m 3\n");
 	ck_assert_str_ne(third->lock_text, second->lock_text);
 	lab->o.lock = lock_of(lab, second->lock_text);
 	lab->o.lock_name = "t.lock";

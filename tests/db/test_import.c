@@ -119,7 +119,7 @@ START_TEST(a_tuner_puts_beside_an_import)
 	while (waitpid(child, &status, WNOHANG) == 0) {
 		Err err = { 0 };
 		RunRecord r = like[puts % TASKS];
-		r.trace = arena_printf(w->arena, "unroll i\n# %d\n", puts++);
+		r.trace = arena_printf(w->arena, "unroll i%d\n", puts++);
 		r.median_ns = 500;
 		ck_assert_msg(db_put_run(db, &r, &err), "%s", err.text);
 		usleep(1000);
@@ -151,7 +151,7 @@ START_TEST(a_check_is_of_one_moment)
 		fcntl(go[0], F_SETFL, O_NONBLOCK);
 		bool ok = mine != NULL;
 		for (int i = 0; ok && read(go[0], &byte, 1) != 0; i++) { /* until the parent closes its end */
-			like[i % TASKS].trace = arena_printf(w->arena, "unroll i\n# %d\n", i);
+			like[i % TASKS].trace = arena_printf(w->arena, "unroll i%d\n", i);
 			like[i % TASKS].median_ns = 500;
 			ok = db_put_run(mine, &like[i % TASKS], &err);
 			usleep(1000);
@@ -220,6 +220,42 @@ START_TEST(the_first_refused_line_is_told)
 }
 END_TEST
 
+/* A stranger's line keeps its bytes, since its id is their hash; what it says of a schedule is of the schedule. */
+START_TEST(a_comment_makes_no_other_schedule)
+{
+	World *w = world_open();
+	RunRecord like[TASKS];
+	Err err = { 0 };
+	Text log = { .arena = w->arena };
+	Hash id;
+	const char *line, *trace = "# mine\n\tsplit  i 4 # quickly\n\nvectorize i.i";
+	Db *db = world_db(w, "comments");
+	fill_world(w, db, like);
+	like[0].trace = "split i 4\nvectorize i.i\n";
+	like[0].median_ns = 1000;
+	Json *o = record_from_run(w->arena, &like[0]);
+	json_set(w->arena, o, "trace", json_new_text(w->arena, trace));
+	ck_assert(record_seal(w->arena, o, &id, &line, &err));
+	text_add(&log, "%s\n", line);
+	ImportCount count = { 0 };
+	ck_assert_msg(db_import(db, "log", text_str(&log), log.n, &count, &err), "%s", err.text);
+	ck_assert_int_eq(count.taken, 1);
+	ck_assert(strstr(world_export(w, db), line) != NULL);
+	like[0].trace = trace;
+	ck_assert_msg(db_put_run(db, &like[0], &err), "%s", err.text);
+	DbKey key = { .workload = like[0].workload, .target = like[0].target, .epoch = 7 };
+	DbChoice choice[4];
+	int n;
+	ck_assert_msg(db_rank((DbSet){ &db, 1 }, &key, choice, 4, &n, w->arena, &err), "%s", err.text);
+	ck_assert_int_eq(n, 1);
+	ck_assert_str_eq(choice[0].run.trace, "split i 4\nvectorize i.i\n");
+	ck_assert(strstr(world_export(w, db), "\"trace\":\"split i 4\\nvectorize i.i\\n\"") != NULL);
+	check_sound(db, -1);
+	db_close(db);
+	world_close(w);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("import");
@@ -228,5 +264,6 @@ int main(void)
 	tcase_add_test(tc, a_check_is_of_one_moment);
 	tcase_add_loop_test(tc, lines_in_any_order, 0, 10);
 	tcase_add_test(tc, the_first_refused_line_is_told);
+	tcase_add_test(tc, a_comment_makes_no_other_schedule);
 	return run_suite("import", tc);
 }
