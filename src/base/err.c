@@ -4,6 +4,7 @@
  * hostile input are reported the same way as everything else.
  */
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,16 +19,6 @@ static const struct {
 #undef ERR
 };
 
-/* Control characters of a hostile file must not reach a terminal; UTF-8 passes. */
-static void make_printable(char *s, bool keep_newline)
-{
-	for (; *s != 0; s++) {
-		unsigned char c = (unsigned char)*s;
-		if ((c < 32 || c == 127) && !(keep_newline && c == '\n'))
-			*s = '?';
-	}
-}
-
 bool fail(Err *err, ErrCode code, const char *place, const char *fmt, ...)
 {
 	if (err == NULL || err->code != ERR_NONE)
@@ -38,8 +29,8 @@ bool fail(Err *err, ErrCode code, const char *place, const char *fmt, ...)
 	vsnprintf(err->text, sizeof err->text, fmt, ap);
 	va_end(ap);
 	snprintf(err->place, sizeof err->place, "%s", place != NULL ? place : "");
-	make_printable(err->text, false);
-	make_printable(err->place, false);
+	text_make_printable(err->text, "");
+	text_make_printable(err->place, "");
 	err->items[0] = 0;
 	err->nitems = 0;
 	return false;
@@ -54,7 +45,7 @@ void err_add_item(Err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
-	make_printable(line, false);
+	text_make_printable(line, "");
 	size_t used = strlen(err->items);
 	snprintf(err->items + used, sizeof err->items - used, "%s\n", line);
 }
@@ -63,7 +54,7 @@ bool err_at(Err *err, const char *place)
 {
 	if (err != NULL && err->code != ERR_NONE && err->place[0] == 0 && place != NULL) {
 		snprintf(err->place, sizeof err->place, "%s", place);
-		make_printable(err->place, false);
+		text_make_printable(err->place, "");
 	}
 	return false;
 }

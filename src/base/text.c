@@ -180,6 +180,45 @@ bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out)
 	return true;
 }
 
+/* The bytes of the character at s and its code; 0: no UTF-8. */
+static int read_utf8(const unsigned char *s, uint32_t *code)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	int n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	*code = n <= 1 ? s[0] : s[0] & (0x7fu >> n);
+	for (int i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	bool surrogate = *code >= 0xd800 && *code < 0xe000;
+	return n > 1 && (*code < least[n] || *code > 0x10ffff || surrogate) ? 0 : n;
+}
+
+static bool is_printable(uint32_t c)
+{
+	bool control = c < 32 || (c >= 127 && c < 160);
+	bool turns = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	return !control && !turns;
+}
+
+void text_make_printable(char *s, const char *keep)
+{
+	char *to = s;
+	while (*s != 0) {
+		uint32_t code;
+		int n = read_utf8((const unsigned char *)s, &code);
+		if (n > 0 && (is_printable(code) || (n == 1 && strchr(keep, *s) != NULL))) {
+			memmove(to, s, (size_t)n);
+			to += n;
+		} else {
+			*to++ = '?';
+		}
+		s += n > 0 ? n : 1;
+	}
+	*to = 0;
+}
+
 /* Levenshtein distance, one row; names longer than the row are never near. */
 static size_t distance(const char *a, const char *b)
 {

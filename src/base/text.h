@@ -37,6 +37,12 @@ void text_float(char *out, size_t size, float v);
 /* The whole string as an integer in [lo, hi]; false if it is anything else. */
 bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out);
 
+/*
+ * Text of strangers, for a terminal: control characters (C0, DEL, C1), what turns the direction of writing,
+ * and bytes that are no UTF-8 become '?'. Characters of `keep` ("\n\t", "") stay.
+ */
+void text_make_printable(char *s, const char *keep);
+
 /* Similarity for "did you mean": the row of `names` nearest to `s`, NULL if none is near. */
 const char *text_nearest(const char *s, const char *const *names, size_t n);
 

@@ -54,9 +54,7 @@ bool db_find_one(Db *db, const char *prefix, RecordKind kind, RecordName *out, E
 const char *db_printable(Arena *a, const char *text)
 {
 	char *copy = arena_printf(a, "%s", text);
-	for (char *p = copy; *p != 0; p++)
-		if ((unsigned char)*p < 32 || *p == 127)
-			*p = '?';
+	text_make_printable(copy, "");
 	return copy;
 }
 

@@ -114,6 +114,8 @@ static bool best_task(const DbTask *t, void *arg)
 	DbChoice c;
 	int epoch;
 	if (db_best_any(r->db, t, &c, &epoch, a, r->err)) {
+		char *trace = arena_printf(a, "%s", c.run.trace);
+		text_make_printable(trace, "\n");
 		r->n++;
 		if (r->json)
 			print_best_json(r, a, t, &c, epoch);
@@ -121,7 +123,7 @@ static bool best_task(const DbTask *t, void *arg)
 			printf("%s# %s on %s: %.6f ms, %d run%s in %d session%s, record %.12s%s\ntask %s\n%s", r->n > 1 ? "\n" : "",
 				db_label(r->db, t->workload, a, NULL), db_target_name(r->db, t->target, a), (double)c.ns / 1e6,
 				c.runs, c.runs == 1 ? "" : "s", c.sessions, c.sessions == 1 ? "" : "s", hex_of(a, c.run.id),
-				epoch != CODEGEN_EPOCH ? ", of other code" : "", hex_of(a, t->workload), c.run.trace);
+				epoch != CODEGEN_EPOCH ? ", of other code" : "", hex_of(a, t->workload), trace);
 	}
 	arena_free(a);
 	return r->err->code == ERR_NONE;

@@ -221,15 +221,20 @@ static bool show(Show *s, Dag *dag, Err *err)
 	return s->stage == STAGE_TASKS ? show_tasks(s, p, err) : show_each_task(s, p, err);
 }
 
-static bool write_out(const Show *s, Err *err)
+static bool write_out(Show *s, Err *err)
 {
 	const char *path = args_text(s->args, "output", "-");
 	if (strcmp(path, "-") != 0)
 		return file_write(path, text_str(&s->out), s->out.n, err);
 	if (s->stage == STAGE_ONNX && isatty(STDOUT_FILENO))
 		return fail(err, ERR_USAGE, "--output", "an ONNX file is no text: say -o FILE.onnx");
+	if (s->stage != STAGE_ONNX && s->out.n > 0) { /* a file keeps what the model says */
+		text_make_printable(s->out.at, "\n\t");
+		fputs(s->out.at, stdout);
+		return true; /* main checks that it got there */
+	}
 	fwrite(text_str(&s->out), 1, s->out.n, stdout);
-	return true; /* main checks that it got there */
+	return true;
 }
 
 /* What a stage would not look at is a mistake. */

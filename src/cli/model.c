@@ -15,8 +15,12 @@
 
 static void note(const char *sentence, void *arg)
 {
+	Arena *a = arena_new();
+	char *text = arena_printf(a, "%s", sentence); /* it has names of the model's */
 	(void)arg;
-	fprintf(stderr, "dlc: %s\n", sentence);
+	text_make_printable(text, "");
+	fprintf(stderr, "dlc: %s\n", text);
+	arena_free(a);
 }
 
 /* "1,3,224,224" */

@@ -13,15 +13,30 @@
 
 #define LIMIT ((int64_t)1 << 62)
 
+const char *runtime_shown(char *out, size_t size, const char *text)
+{
+	size_t n = 0;
+	for (const char *p = text; *p != 0 && n + 1 < size; p++) {
+		unsigned char c = (unsigned char)*p;
+		bool second = n > 0 && (unsigned char)out[n - 1] == 0xc2 && c >= 0x80 && c < 0xa0; /* C1 in UTF-8 */
+		n -= second;
+		out[n++] = c < 32 || c == 127 || second ? '?' : *p;
+	}
+	out[n] = 0;
+	return out;
+}
+
 DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
 {
+	char text[sizeof err->text];
 	if (err == NULL)
 		return s;
 	va_list args;
 	va_start(args, fmt);
 	err->status = s;
-	vsnprintf(err->text, sizeof err->text, fmt, args);
+	vsnprintf(text, sizeof text, fmt, args); /* names in it are the bundle's */
 	va_end(args);
+	runtime_shown(err->text, sizeof err->text, text);
 	return s;
 }
 

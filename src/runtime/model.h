@@ -33,6 +33,8 @@ struct DlcModel {
 };
 
 /* Fills err if it is not NULL and returns s. */
+/* A copy for a terminal of what a bundle says, cut to size: control characters become '?'. Returns out. */
+const char *runtime_shown(char *out, size_t size, const char *text);
 DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -269,8 +269,8 @@ static void print_position(FILE *f, const DlcTensor *t, int64_t i)
 
 static void print_text(const char *name, const DlcTensor *t)
 {
-	char text[TENSOR_TEXT];
-	printf("%s %s", name, tensor_print(t, text));
+	char text[TENSOR_TEXT], shown[256];
+	printf("%s %s", runtime_shown(shown, sizeof shown, name), tensor_print(t, text));
 	if (!element_known(t->dtype) || tensor_count(t) == 0) {
 		printf("\n");
 		return;

@@ -100,8 +100,9 @@ static void print_bench(
 	int threads = threads_of(m, o);
 	long long batch = (long long)batch_of(i, m);
 	if (!o->json) {
-		printf("%s  %s  %s  threads %d  batch %lld\n", info(m, "model"), info(m, "target"),
-			m->device->name, threads, batch);
+		char model[256], target[256];
+		printf("%s  %s  %s  threads %d  batch %lld\n", runtime_shown(model, sizeof model, info(m, "model")),
+			runtime_shown(target, sizeof target, info(m, "target")), m->device->name, threads, batch);
 		printf("median %.4f ms  min %.4f  mean %.4f  p95 %.4f  p99 %.4f  (%d runs; FMA "
 		       "probe %.1f GFLOP/s)\n",
 			t->median, t->min, t->mean, t->p95, t->p99, t->runs, gflops);
@@ -155,8 +156,9 @@ static void print_profile(const DlcModel *m, const RunOptions *o, const uint64_t
 			json_number(stdout, "percent", percent);
 			printf("}\n");
 		} else {
-			printf("%5d  %-48s %10.4f ms %5.1f %%\n", k, dlc_model_step(m, k), ms,
-				percent);
+			char name[256];
+			printf("%5d  %-48s %10.4f ms %5.1f %%\n", k, runtime_shown(name, sizeof name, dlc_model_step(m, k)),
+				ms, percent);
 		}
 	}
 	if (o->json)

@@ -7,6 +7,7 @@
 #include "suite.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,29 @@ START_TEST(text_nearest_suggests_what_was_meant)
 }
 END_TEST
 
+START_TEST(what_strangers_write_moves_no_cursor)
+{
+	static const struct {
+		const char *from, *keep, *to;
+	} row[] = {
+		{ "plain", "", "plain" },
+		{ "\033[2J\a\177", "", "?[2J??" },
+		{ "a\n\tb\r", "\n\t", "a\n\tb?" },
+		{ "a\n", "", "a?" },
+		{ "\xc2\x9b" "31m", "", "?31m" }, /* C1 */
+		{ "\x9b\xff\xc3", "", "???" }, /* no UTF-8, and a character that is cut */
+		{ "\xc0\x9b\xed\xa0\x80", "", "?????" }, /* longer than needed; a surrogate */
+		{ "gr\xc3\xbc\xc3\x9f \xe2\x82\xac", "", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac" },
+		{ "a\xe2\x80\xae" "b", "", "a?b" }, /* from right to left */
+		{ "\xf0\x9f\x99\x82", "", "\xf0\x9f\x99\x82" },
+	};
+	char text[64];
+	snprintf(text, sizeof text, "%s", row[_i].from);
+	text_make_printable(text, row[_i].keep);
+	ck_assert_str_eq(text, row[_i].to);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("base");
@@ -168,5 +192,6 @@ int main(void)
 	tcase_add_test(tc, errors_keep_the_first_and_print_at_most_twelve_lines);
 	tcase_add_test(tc, rng_below_is_uniform);
 	tcase_add_loop_test(tc, text_nearest_suggests_what_was_meant, 0, LEN(near));
+	tcase_add_loop_test(tc, what_strangers_write_moves_no_cursor, 0, 10);
 	return run_suite("base", tc);
 }

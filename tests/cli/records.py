@@ -31,7 +31,7 @@ def lines(path, *args):
 def seal(record):
     """A record's line with the id that its content has."""
     r = {k: v for k, v in record.items() if k != "id"}
-    canon = lambda o: json.dumps(o, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    canon = lambda o: json.dumps(o, sort_keys=True, separators=(",", ":"), ensure_ascii=False).replace("\x7f", "\\u007f")
     h = hashlib.blake2b(f"dlc/{r['kind']}/v1\0".encode() + canon(r).encode(), digest_size=16)
     return canon(dict(r, id=h.hexdigest()))
 
@@ -284,7 +284,7 @@ def locks():
     lock = TMP + "/m.lock"
     compiled(DB, "--lock=" + lock, "--require=exact")
     first, text = bytes_of(TMP + "/m.dlcb"), open(lock).read()
-    slow = seal(a_run(DB, median_ns=900, min_ns=900, seq=999, trace="# another\n"))
+    slow = seal(a_run(DB, median_ns=900, min_ns=900, seq=999, trace="split n 1\n"))
     path, _ = merged("later", slow)
     compiled(path, "--lock=" + lock)
     assert bytes_of(TMP + "/m.dlcb") == first and open(lock).read() == text
@@ -308,15 +308,15 @@ def claims():
     ns = rows("best", DB, task)[0]["median_ns"] * 9 // 10
     session = seal(dict(next(r for r in map(json.loads, lines(DB)) if r["kind"] == "session"), seed=12345))
     claim = lambda **fields: seal(a_run(DB, session=json.loads(session)["id"], stage="network", **fields))
-    path, said = merged("claims", session, claim(median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n"),
+    path, said = merged("claims", session, claim(median_ns=1, min_ns=1, mad_ns=0, trace="split n 1\n"),
                         claim(median_ns=ns, min_ns=ns, mad_ns=0, trace="split nowhere 4\n"),
-                        claim(median_ns=ns, min_ns=ns, trace="# not verified\n", max_err_e9=-1),
-                        claim(median_ns=ns, min_ns=ns, trace="# wrong\n", max_err_e9=10**9))
+                        claim(median_ns=ns, min_ns=ns, trace="split n 1\nsplit n.o 1\n", max_err_e9=-1),
+                        claim(median_ns=ns, min_ns=ns, trace="split n 1\nsplit n.i 1\n", max_err_e9=10**9))
     assert int(said.split()[0]) == len(lines(DB)) + 5, said
     got, err = compiled(path)
     assert bytes_of(TMP + "/m.dlcb") == good and got["hits"] == want["hits"], got
     assert "1 record is left out: no core is as fast" in err, err
-    path2, _ = merged("tuned", session, claim(median_ns=1, min_ns=1, mad_ns=0, trace="# quick\n"))
+    path2, _ = merged("tuned", session, claim(median_ns=1, min_ns=1, mad_ns=0, trace="split n 1\n"))
     p = run("dlc-tune", *MODEL, "--tuning-db=" + path2, "--tasks=" + task, "--trials=+2", "--json")
     t = json.loads(p.stdout.splitlines()[-1])
     assert t["trials"] <= 2 and t["failed"] == 0 and (t["tasks_ms"] or 1) > 1e-5, t
@@ -332,6 +332,75 @@ def claims():
     mine = next(r["id"] for r in map(json.loads, lines(path)) if r["kind"] == "run" and r["workload"] == task and r["trace"] == a_run(DB)["trace"])
     db("retract", path, mine, "--reason=a draught")
     assert "retracted" in db("show", path, mine).stdout
+
+def hostile():
+    """A few lines that would keep a compiler for minutes cost seconds and themselves, wherever they are replayed."""
+    conv = next(json.loads(l) for l in lines(DB) if '"kind":"workload"' in l and "conv(" in l and "kernel" not in l and ",3,3]" in l)["id"]
+    mine = next(r for r in map(json.loads, lines(DB)) if r["kind"] == "run" and r["status"] == "ok" and r["workload"] == conv)
+    best = next(b for b in rows("best", DB) if b["workload"] == conv)["median_ns"]
+    cuts = lambda loop, n: "".join(f"cut {loop}{'.2' * i} 1\n" for i in range(n))
+    bad = ["".join(f"unroll {l}\n" for l in ("kw", "kh", "c")) + cuts("o", 14) + cuts("h", 14),
+           "unroll kw\nunroll kh\nunroll c\nunroll w\nsplit h 2\nunroll h.i\n" + cuts("o", 14),
+           "".join(cuts(l, 8) for l in ("kw", "kh", "c", "w", "h", "o")) * 3,
+           "split n 1\n" * 5000, "cut o 1 # \x1b]0;title\x07\n" * 3]
+    path, said = merged("hostile", *(seal(dict(mine, median_ns=best * 9 // 10 - i, min_ns=best * 9 // 10 - i, trace=t)) for i, t in enumerate(bad)))
+    start = time.time()
+    got, err = compiled(path)
+    assert got["hits"]["default"] <= 1 and time.time() - start < 60, (got, time.time() - start)
+    p = db("verify", path, conv, "--all", want=1)
+    assert "at most" in p.stdout, p.stdout
+    start = time.time()
+    run("dlc-tune", *MODEL, "--tuning-db=" + path, "--tasks=" + conv, "--budget=5s")
+    assert time.time() - start < 60, time.time() - start
+    open(TMP + "/bad.trace", "w").write(f"task {conv}\n" + bad[1])
+    for p in (run("dlc-show", *MODEL, "--stage=ir", "--apply=" + TMP + "/bad.trace", want=1),
+              run("dlc-tune", *MODEL, "--tuning-db=" + TMP + "/try.sqlite", "--try=" + TMP + "/bad.trace", want=1)):
+        assert "at most" in p.stderr and "bad.trace:" in p.stderr, p.stderr
+
+def terminals():
+    """What strangers write moves no cursor: no verb prints a control character of a record, a trace or a model."""
+    evil = "\x1b[31m\x1b]0;t\x07\x7f\u009b2J\u202e\r"
+    run_, r = a_run(DB), lambda k: next(r for r in map(json.loads, lines(DB)) if r["kind"] == k)
+    session = seal(dict(r("session"), tool="t" + evil, search="s" + evil, model="m" + evil, method="w" + evil))
+    env = seal(dict(r("environment"), compiler="c" + evil))
+    target = seal(dict(r("target"), type="cpu" + evil, model="z" + evil))
+    named = dict(session=json.loads(session)["id"], environment=json.loads(env)["id"])
+    ns = dict(median_ns=run_["median_ns"] // 2 + 100, min_ns=run_["median_ns"] // 2)
+    runs = [seal(dict({**run_, **named, **ns}, detail="d" + evil, trace="split n 1 # " + evil + "\n")),
+            seal(dict({**run_, **named, **ns}, detail="d" + evil, trace="split " + evil + " 1\n")),
+            seal(dict({**run_, **named}, status="crash", detail="d" + evil, target=json.loads(target)["id"], trace=evil))]
+    gone = seal({"kind": "retraction", "run": json.loads(runs[2])["id"], "reason": "r" + evil})
+    path, said = merged("evil", session, env, target, *runs, gone)
+    open(TMP + "/evil.trace", "w").write("task " + run_["workload"] + "\nsplit n 1 # " + evil + "\nunroll " + evil + "\n")
+    open(TMP + "/evil.jsonl", "w").write('{"kind":"' + evil + '"}\n\x1b[2J\n')
+    ids = [json.loads(l)["id"] for l in (session, env, target, *runs, gone)]
+    assert said.endswith(" 0 skipped\n"), said
+    calls = [["dlc-db", v, path] for v in ("list", "best", "stats", "log", "check")] + [["dlc-db", "show", path, i] for i in ids]
+    calls += [["dlc-db", "verify", path, run_["workload"], "--all"], ["dlc-db", "import", path, TMP + "/evil.jsonl"],
+              ["dlc-compile", *MODEL, "--tuning-db=" + path, "-o", TMP + "/e.dlcb", "--explain"],
+              ["dlc-show", *MODEL, "--stage=tasks", "--tuning-db=" + path], ["dlc-show", *MODEL, "--stage=plan", "--tuning-db=" + path],
+              ["dlc-show", *MODEL, "--stage=ir", "--apply=" + TMP + "/evil.trace"], ["dlc-show", *MODEL, "--stage=trace", "--apply=" + TMP + "/evil.trace"],
+              ["dlc-tune", *MODEL, "--tuning-db=" + TMP + "/t.sqlite", "--try=" + TMP + "/evil.trace"]]
+    for call in calls:
+        p = subprocess.run([BUILD + "/" + call[0], *call[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, timeout=240)
+        out = (p.stdout + p.stderr).replace(b"\r\x1b[K", b"") # the progress of dlc-compile
+        bad = [c for c in out.decode() if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c == "\u202e"]
+        assert p.returncode in (0, 1) and not bad, (call, p.returncode, bad, out[:300])
+
+def garbage():
+    """Whatever is imported: one sentence, in bounded memory, and the lines around it are taken."""
+    good = lines(DB)
+    run_ = next(l for l in good if '"kind":"run"' in l)
+    for name, junk in dict(giant=b"x" * 100_000_000, nested=b"[" * 1_000_000, object=b'{"a":' * 1_000_000, half=run_[:len(run_) // 2].encode(),
+                           binary=random.Random(1).randbytes(3_000_000), nul=b"\0" * 100_000, quote=b'"' * 2_000_001).items():
+        open(TMP + "/junk.jsonl", "wb").write(junk + b"\n" + "\n".join(good).encode() + b"\n")
+        path = f"{TMP}/junk.{name}.sqlite"
+        code = ("import resource, subprocess, sys; p = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT);"
+                "print(p.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, p.stdout.decode())")
+        p = subprocess.run([sys.executable, "-c", code, BUILD + "/dlc-db", "import", path, TMP + "/junk.jsonl"], stdout=subprocess.PIPE, env=ENV, timeout=240)
+        rc, kb, said = p.stdout.decode().split(" ", 2)
+        assert rc == "0" and f"{len(good)} new" in said and len(said.strip().splitlines()) == 2 and len(said) < 700, (name, rc, said[:300])
+        assert int(kb) < 400_000, (name, kb)
 
 def damage():
     """Damaged, cut, newer and foreign databases and logs: a sentence, exit 1, nothing changed, no crash."""
@@ -368,7 +437,7 @@ def damage():
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
 failed = 0
-for check in (the_verbs, prefixes, empty_databases, any_order, what_there_is_to_tune, folders_of_logs, databases_are_imported, older_databases, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, damage):
+for check in (the_verbs, prefixes, empty_databases, any_order, what_there_is_to_tune, folders_of_logs, databases_are_imported, older_databases, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, hostile, terminals, garbage, damage):
     start = time.time()
     try:
         check()
