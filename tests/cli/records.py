@@ -258,7 +258,7 @@ def who_may_only_read():
         try:
             subprocess.run([BUILD + "/dlc-db", "--version"], stdout=subprocess.DEVNULL, env=ENV, check=True, **other)
         except (OSError, subprocess.SubprocessError):
-            return print("skipped: nobody may not run " + BUILD)
+            return print("skipped: who_may_only_read: nobody may not run " + BUILD)
         os.chmod(TMP, 0o755)
     else:
         user, other = os.getuid(), {}

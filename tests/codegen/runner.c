@@ -31,8 +31,10 @@ bool runner_target(Target *t, const char *level)
 		return true;
 	if (target_runs_on(t, &host, &err))
 		return true;
-	printf("skipped %s: %s\n", level,
-		emulated(t) ? "qemu-aarch64 or aarch64-linux-gnu-gcc is missing" : err.text);
+	if (t->arch == ARCH_AARCH64)
+		suite_skip_installable(level, "qemu-aarch64 or aarch64-linux-gnu-gcc is missing");
+	else
+		suite_skip(level, err.text);
 	return false;
 }
 

@@ -98,7 +98,7 @@ START_TEST(golden_hashes)
 		FILE *f = fopen(SOURCE_ROOT "/tests/codegen/golden/hashes", "w");
 		ck_assert(f != NULL && fputs(now, f) >= 0 && fclose(f) == 0);
 	} else if (!comparable) {
-		printf("skipped: the hashes are those of %.*s\n", (int)strcspn(was, "\n"), was);
+		suite_skip("golden hashes", arena_printf(a, "they are those of %.*s", (int)strcspn(was, "\n"), was));
 	} else {
 		ck_assert_msg(strstr(was, epoch) != NULL,
 			"CODEGEN_EPOCH changed: run test_codegen_compile --bless");

@@ -134,6 +134,8 @@ START_TEST(results_are_the_interpreters)
 		}
 		if (target_runs_on(&t, &host, &err))
 			agrees(&t, kernels[_i].text, seed);
+		else if (seed == 0)
+			suite_skip("avx512vnni", err.text);
 		agrees(&host, kernels[_i].text, seed);
 	}
 }

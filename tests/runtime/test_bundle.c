@@ -428,7 +428,7 @@ START_TEST(noexec)
 	/* In a mount table of its own, so that nobody else sees it. */
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		mount("dlc", folder, "tmpfs", MS_NOEXEC, "size=4m") != 0) {
-		printf("noexec: skipped, no right to mount (%s)\n", strerror(errno));
+		suite_skip("noexec", strerror(errno));
 		rmdir(folder);
 		return;
 	}

@@ -65,10 +65,6 @@ START_TEST(every_record_of_a_log_replays)
 	Log l = { .arena = arena_new() };
 	Err err = { 0 };
 	Bytes file;
-	if (path == NULL) {
-		arena_free(l.arena);
-		return;
-	}
 	ck_assert_msg(file_read(l.arena, path, (size_t)1 << 30, &file, &err), "%s", err.text);
 	for (const char *p = (const char *)file.at, *end = p + file.n; p < end;) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
@@ -133,7 +129,8 @@ int main(void)
 	TCase *tc = tcase_create("replay");
 	tcase_add_test(tc, recorded_traces_give_what_they_gave);
 	tcase_add_test(tc, there_are_no_templates_here);
-	tcase_add_test(tc, every_record_of_a_log_replays);
+	if (getenv("DLC_REPLAY_LOG") != NULL)
+		tcase_add_test(tc, every_record_of_a_log_replays);
 	tcase_set_timeout(tc, 600);
 	return run_suite("replay", tc);
 }

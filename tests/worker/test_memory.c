@@ -111,6 +111,8 @@ START_TEST(constants)
 		ck_assert_int_eq(worker_buffer(&w, &m, NULL, &err), DLC_OK);
 		const Buffer *b = worker_find(&w, 1);
 		int small = small_pages(b->data + 4 * MIB);
+		if (small < 0 && turn == 0)
+			suite_skip("huge pages of constants", "this system does not tell of them");
 		ck_assert_msg(small < 0 || small == m.constant, "turn %d: small pages: %d", turn, small);
 		for (size_t i = 0; i < b->bytes; i += 4096)
 			ck_assert_uint_eq(b->data[i], 0xff);
