@@ -128,14 +128,28 @@ void must_run(const KernelSet *ks, IrArg *arg, int n, IrDomain domain, uint64_t 
 	ck_assert_msg(ir_run_set(ks, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text, trace);
 }
 
+Want want_of(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed)
+{
+	Want w = { .naive = naive, .domain = domain, .seed = seed };
+	w.n = draw_args(a, naive, domain, seed, w.arg);
+	must_run(naive, w.arg, w.n, domain, seed, "naive");
+	return w;
+}
+
+void must_give(const Want *w, const KernelSet *ks, uint64_t order, const char *trace)
+{
+	Arena *a = arena_new();
+	IrArg got[EQUAL_TENSORS];
+	draw_args(a, w->naive, w->domain, w->seed, got);
+	must_run(ks, got, w->n, w->domain, order, trace);
+	must_agree(w->naive, w->arg, got, w->n, w->domain, trace);
+	arena_free(a);
+}
+
 void must_equal(const KernelSet *naive, const KernelSet *ks, IrDomain domain, uint64_t seed, const char *trace)
 {
 	Arena *a = arena_new();
-	IrArg x[EQUAL_TENSORS], y[EQUAL_TENSORS];
-	int n = draw_args(a, naive, domain, seed, x);
-	draw_args(a, naive, domain, seed, y);
-	must_run(naive, x, n, domain, seed, trace);
-	must_run(ks, y, n, domain, seed, trace);
-	must_agree(naive, x, y, n, domain, trace);
+	Want w = want_of(a, naive, domain, seed);
+	must_give(&w, ks, seed, trace);
 	arena_free(a);
 }
