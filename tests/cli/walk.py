@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The main job from outside, on a small network: tune, interrupt, resume, kill, compile, run.
+"""The main job from outside, on a small network: tune, interrupt, resume, compile, run; kill.py kills.
 
     walk.py BUILD
 
 Every check is a function; its first line says what a user may rely on."""
-import json, os, signal, sqlite3, struct, subprocess, sys, tempfile, time
+import json, os, signal, struct, subprocess, sys, tempfile, time
 
 BUILD = os.path.abspath(sys.argv[1])
 TMP = tempfile.mkdtemp(prefix="dlc-walk.")
@@ -43,6 +43,12 @@ def children_of(group):
         if (TMP + "/data").encode() in environ and state != "Z" and int(pid) != os.getpid():
             out.append(int(pid))
     return out
+
+def none_is_left(group):
+    deadline = time.time() + 20 # a busy machine has some seconds to end them
+    while children_of(group) and time.time() < deadline:
+        time.sleep(0.02)
+    assert not children_of(group), children_of(group)
 
 def every_trial_is_a_record():
     """Each announced trial is in the database, named by its hash; a second run reuses them."""
@@ -86,25 +92,7 @@ def interrupt_keeps_all():
     assert p.returncode == 130, (p.returncode, err)
     told |= {json.loads(l)["trial"] for l in out.splitlines() if "trial\"" in l and "trials" not in l}
     assert told <= runs(db), "announced trials are missing"
-    time.sleep(0.5)
-    assert not children_of(p.pid), children_of(p.pid)
-
-def kill_loses_nothing():
-    """kill -9 at any moment: the database is sound, what was announced is there, children end."""
-    db = TMP + "/c.sqlite"
-    told = set()
-    for i in range(3):
-        p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, "--trials=+100000", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                             text=True, env=ENV, start_new_session=True)
-        for _ in range(2 + i):
-            told.add(json.loads(p.stdout.readline())["trial"])
-        p.kill()
-        p.communicate()
-        time.sleep(1)
-        assert not children_of(p.pid), children_of(p.pid)
-        run("dlc", "db", "check", db)
-        assert told <= runs(db)
-    assert sqlite3.connect(db).execute("pragma integrity_check").fetchone()[0] == "ok"
+    none_is_left(p.pid)
 
 def merging_is_a_union():
     """Import of an export is the same export; again changes nothing; a bad line costs itself."""
@@ -214,7 +202,7 @@ def memory_plans():
         assert j["live_bytes"] > 0 and j["workspace_bytes"] <= 1.1 * j["live_bytes"], (net, j)
 
 failed = 0
-for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, kill_loses_nothing, merging_is_a_union, refusals, traces, the_screen_fits, what_was_not_measured, homeless,
+for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, merging_is_a_union, refusals, traces, the_screen_fits, what_was_not_measured, homeless,
               stages, models_run_in_memory, memory_plans):
     start = time.time()
     try:

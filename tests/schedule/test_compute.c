@@ -114,7 +114,7 @@ END_TEST
 static const char *const shapes[] = {
 	TEMPLATE(16, 16, 14, 14, "z = relu(y)\n"),
 	TEMPLATE(16, 48, 7, 13, "s = add(y, r)\nz = relu(s)\n"),
-	TEMPLATE(32, 80, 9, 5, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
+	TEMPLATE(32, 48, 9, 5, "s = sigmoid(y)\nq = mul(y, s)\nz = add(q, r)\n"),
 	TEMPLATE(16, 32, 28, 6, "s = add(y, r)\nz = clip(s) lo=0 hi=6\n"),
 	TEMPLATE(128, 128, 2, 2, "z = relu(y)\n"), /* enough weights to be transformed in vectors */
 };

@@ -195,8 +195,8 @@ static const char *const workloads[] = {
 	"y: f32[1,6,7,13] = conv(x, w, b) groups=6 pads=[1,1,1,1]\nout y\n",
 	"dag u\nin x: f32[2,5,6,1]\nconst w: f32[3,5,2,1]\ny: f32[2,3,5,1] = conv(x, w)\nz: f32[2,3,5,1] = relu(y)\nout z\n",
 	/* Groups: of whole blocks of channels; of less; of so few that no vector is of one. */
-	"dag v\nin x: f32[1,32,5,9]:NCHW8c\nconst w: f32[48,16,3,3]\nconst b: f32[48]\n"
-	"y: f32[1,48,5,9] = conv(x, w, b) groups=2 pads=[1,1,1,1]\nz: f32[1,48,5,9]:NCHW8c = relu(y)\nout z\n",
+	"dag v\nin x: f32[1,32,3,5]:NCHW8c\nconst w: f32[48,16,3,3]\nconst b: f32[48]\n"
+	"y: f32[1,48,3,5] = conv(x, w, b) groups=2 pads=[1,1,1,1]\nz: f32[1,48,3,5]:NCHW8c = relu(y)\nout z\n",
 	"dag w\nin x: f32[1,12,5,9]:NCHW8c\nconst w: f32[24,6,1,1]\ny: f32[1,24,5,9]:NCHW8c = conv(x, w) groups=2\nout y\n",
 	"dag x\nin x: f32[1,6,5,9]\nconst w: f32[9,2,3,3]\ny: f32[1,9,3,7] = conv(x, w) groups=3\nout y\n",
 	"dag q\nin x: f32[1,12,13]:NCW8c\nconst w: f32[8,12,3]\ny: f32[1,8,13]:NCW8c = conv(x, w) pads=[1,1]\nout y\n",
