@@ -106,10 +106,28 @@ typedef struct Env {
 	int rank;
 } Env;
 
+/* The window of a result's element in dimension s, from its first tap on. */
+typedef struct Window {
+	int64_t first, step, lo, hi;
+} Window;
+
+/* Attributes are looked up by name: once per element, not once per tap. */
+static void windows(const Env *e, int sp, Window *w)
+{
+	for (int s = 0; s < sp; s++) {
+		w[s].lo = item(e->c, "pads", s, 0);
+		w[s].hi = item(e->c, "pads", sp + s, 0);
+		w[s].step = item(e->c, "dilations", s, 1);
+		w[s].first = e->idx[2 + s] * item(e->c, "strides", s, 1) - w[s].lo;
+	}
+}
+
 static double conv(const Env *e)
 {
 	const Tensor *x = e->in[0], *w = e->in[1];
 	int sp = x->shape.rank - 2;
+	Window win[DAG_MAX_RANK];
+	windows(e, sp, win);
 	int64_t per = w->shape.dim[1],
 		group = e->idx[1] / (w->shape.dim[0] / op_int(e->c, "groups"));
 	double sum = e->in[2] != NULL ? e->in[2]->v[e->idx[1]] : 0;
@@ -121,9 +139,7 @@ static double conv(const Env *e)
 		p[0] = e->idx[0];
 		p[1] = group * per + k[1];
 		for (int s = 0; s < sp; s++)
-			p[2 + s] = e->idx[2 + s] * item(e->c, "strides", s, 1) -
-			           item(e->c, "pads", s, 0) +
-			           k[2 + s] * item(e->c, "dilations", s, 1);
+			p[2 + s] = win[s].first + k[2 + s] * win[s].step;
 		k[0] = e->idx[1];
 		sum += at_or(x, p, 0) * at(w, k);
 	}
@@ -134,7 +150,9 @@ static double pool(const Env *e)
 {
 	const Tensor *x = e->in[0];
 	int sp = x->shape.rank - 2;
-	bool max = e->c->op == OP_max_pool;
+	bool max = e->c->op == OP_max_pool, count_pad = !max && op_int(e->c, "count_pad") != 0;
+	Window win[DAG_MAX_RANK];
+	windows(e, sp, win);
 	Shape taps = { sp, { 0 } };
 	for (int s = 0; s < sp; s++)
 		taps.dim[s] = item(e->c, "kernel", s, 0);
@@ -148,18 +166,16 @@ static double pool(const Env *e)
 		bool real = true, padding = true;
 		unravel(taps, i, k);
 		for (int s = 0; s < sp; s++) {
-			int64_t lo = item(e->c, "pads", s, 0), hi = item(e->c, "pads", sp + s, 0),
-				size = x->shape.dim[2 + s];
-			p[2 + s] = e->idx[2 + s] * item(e->c, "strides", s, 1) - lo +
-			           k[s] * item(e->c, "dilations", s, 1);
+			int64_t size = x->shape.dim[2 + s];
+			p[2 + s] = win[s].first + k[s] * win[s].step;
 			real &= p[2 + s] >= 0 && p[2 + s] < size;
-			padding &= p[2 + s] >= -lo && p[2 + s] < size + hi;
+			padding &= p[2 + s] >= -win[s].lo && p[2 + s] < size + win[s].hi;
 		}
 		if (real)
 			most = fmax(most, at(x, p));
 		if (real)
 			sum += at(x, p);
-		count += real || (padding && !max && op_int(e->c, "count_pad") != 0);
+		count += real || (padding && count_pad);
 	}
 	if (max)
 		return most;
