@@ -26,6 +26,11 @@ static inline void suite_mark(const char *file, int line)
 }
 #define _mark_point(file, line) suite_mark(file, line)
 
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
 #define LEN(array) ((int)(sizeof(array) / sizeof *(array)))
 
 /* A part that is left out because this machine lacks something: ./check counts these lines as skipped. */
