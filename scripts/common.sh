@@ -81,6 +81,9 @@ build() {
 	local dir=$1
 	shift
 	if [ -f "$dir/build.ninja" ]; then
+		# Meson looks for programs and libraries when it sets up: for new ones, once more.
+		[ -z "${missing:-}" ] || meson setup --reconfigure "$dir" >/dev/null ||
+			die "meson could not set up $dir again; delete it and try again"
 		meson configure "$dir" "$@" >/dev/null || die "meson could not configure $dir; delete it and try again"
 	else
 		meson setup "$dir" "$@" >"${TMPDIR:-/tmp}/dlc-setup.$$" 2>&1 ||

@@ -7,6 +7,7 @@ The models are compiled for plain x86-64, whatever this machine is: estimates de
 everywhere."""
 import hashlib, json, os, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
 import onnx_bytes
 
 BUILD = os.path.abspath(sys.argv[1])

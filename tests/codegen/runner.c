@@ -27,11 +27,12 @@ bool runner_target(Target *t, const char *level)
 	snprintf(file, sizeof file, "{\"kind\":\"cpu\",\"model\":\"%s\"}", level);
 	ck_assert_msg(target_parse(t, level, file, strlen(file), 1, &err), "%s", err.text);
 	target_host(&host, 1);
-	if (emulated(t) && t->arch == ARCH_AARCH64 && access(AARCH64_HARNESS, X_OK) == 0)
+	if (emulated(t) && t->arch == ARCH_AARCH64 && access(AARCH64_HARNESS, X_OK) == 0 &&
+		system("command -v qemu-aarch64 >/dev/null") == 0)
 		return true;
 	if (target_runs_on(t, &host, &err))
 		return true;
-	if (t->arch == ARCH_AARCH64)
+	if (emulated(t) && t->arch == ARCH_AARCH64)
 		suite_skip_installable(level, "qemu-aarch64 or aarch64-linux-gnu-gcc is missing");
 	else
 		suite_skip(level, err.text);
