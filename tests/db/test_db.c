@@ -570,7 +570,7 @@ START_TEST(a_read_only_folder_is_read)
 	ck_assert_int_gt((int)strlen(export_of(db)), 1000);
 	db_close(db);
 	chmod(folder, 0700);
-	(void)!setresuid((uid_t)-1, 0, (uid_t)-1); /* as setup found it */
+	(void)!setresuid(0, 0, (uid_t)-1); /* as setup found it */
 }
 END_TEST
 
