@@ -1,7 +1,9 @@
-"""ONNX Runtime in a virtual environment of its own, and dlc's programs beside it.
+"""The Python packages of the rivals in a virtual environment of their own, and dlc's programs beside them.
 
-rivals.py and correct.py import this first: enter() makes .venv-rivals/ at the root of the checkout (pip,
-from PyPI, once), and starts the script again in it.  Nothing else of dlc needs Python packages."""
+correct.py and rivals.py import this first: enter() makes .venv-rivals/ at the root of the checkout (pip,
+from PyPI, once), and starts the script again in it.  ONNX Runtime is required: it computes the expected outputs.
+The packages of the other rivals are optional.  Nothing else of dlc needs Python packages."""
+import importlib.util
 import json
 import os
 import subprocess
@@ -11,7 +13,7 @@ import venv
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv-rivals")
-PACKAGES = ["onnxruntime", "numpy"]
+REQUIRED = ["numpy", "onnxruntime"]
 
 
 def give_up(code, sentence):
@@ -19,32 +21,43 @@ def give_up(code, sentence):
     sys.exit(code)
 
 
-def enter():
-    """Comes back only inside the environment."""
-    if os.path.realpath(sys.prefix) == os.path.realpath(VENV):
-        return
-    python = os.path.join(VENV, "bin", "python")
-    probe = [python, "-c", "import onnxruntime, numpy"]
-    if not os.path.exists(python) or subprocess.run(probe, stderr=subprocess.DEVNULL).returncode:
-        sys.stderr.write(f"making {VENV} with {', '.join(PACKAGES)} from PyPI (once)\n")
-        try:
-            venv.create(VENV, with_pip=True)
-        except (OSError, subprocess.CalledProcessError) as e:
-            give_up(5, f"{VENV} cannot be made: {e}; Debian's package python3-venv is needed")
-        p = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES],
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if p.returncode:
-            why = (p.stdout.decode(errors="replace").strip().splitlines() or ["pip said nothing"])[-1]
-            give_up(3, "ONNX Runtime could not be installed from PyPI; without network this comparison cannot "
-                       f"be made, once installed it can ({why})")
-    os.execv(python, [python, *sys.argv])
+def install(package):
+    """None, or the reason of pip.  pnnx comes alone: it names PyTorch, which its program does not need."""
+    if importlib.util.find_spec(package):
+        return None
+    sys.stderr.write(f"installing {package} from PyPI into {VENV} (once)\n")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    p = subprocess.run([*pip, *(["--no-deps"] if package == "pnnx" else []), package],
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    importlib.invalidate_caches()
+    if p.returncode == 0:
+        return None
+    return (p.stdout.decode(errors="replace").strip().splitlines() or ["pip said nothing"])[-1]
+
+
+def enter(optional=()):
+    """Comes back only inside the environment: {optional package that cannot be installed: why}."""
+    if os.path.realpath(sys.prefix) != os.path.realpath(VENV):
+        python = os.path.join(VENV, "bin", "python")
+        if not os.path.exists(python):
+            try:
+                venv.create(VENV, with_pip=True)
+            except (OSError, subprocess.CalledProcessError) as e:
+                give_up(5, f"{VENV} cannot be made: {e}; Debian's package python3-venv is needed")
+        os.execv(python, [python, *sys.argv])
+    for package in REQUIRED:
+        why = install(package)
+        if why:
+            give_up(3, f"{package} cannot be installed from PyPI ({why}); this comparison needs network once")
+    return {package: why for package, why in ((p, install(p)) for p in optional) if why}
 
 
 class Dlc:
-    """dlc's programs of one build folder."""
+    """dlc's programs of one build folder; they see the variables of `env` too."""
 
-    def __init__(self, build):
+    def __init__(self, build, env=None):
         self.build = os.path.abspath(build)
+        self.env = {**os.environ, **(env or {})}
         if not os.path.exists(self.path("dlc-run")):
             give_up(2, f"there is no dlc-run in {self.build}; build dlc first, or say --build=DIR")
 
@@ -54,7 +67,7 @@ class Dlc:
     def call(self, program, *words):
         """stdout; RuntimeError with dlc's own sentence where it fails."""
         p = subprocess.run([self.path(program), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE)
+                           stderr=subprocess.PIPE, env=self.env)
         if p.returncode:
             last = (p.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
             raise RuntimeError(f"{program} {words[0]}: exit {p.returncode}: {last}")
@@ -63,10 +76,10 @@ class Dlc:
     def json(self, program, *words):
         return json.loads(self.call(program, *words, "--json").splitlines()[-1])
 
-    def onnx(self, model, folder):
+    def onnx(self, model, folder, options=()):
         """The model as dlc understood it, written as an ONNX file."""
         path = os.path.join(folder, "model.onnx")
-        self.call("dlc-show", model, "--stage=onnx", "--output=" + path)
+        self.call("dlc-show", model, *options, "--stage=onnx", "--output=" + path)
         return path
 
 
@@ -103,6 +116,35 @@ def run_bundle(dlc, bundle, words, folder):
     dlc.call("dlc-run", bundle, *words, "--output=" + path)
     with numpy.load(path) as f:
         return dict(f)
+
+
+def has_equal_weights(path):
+    """A file like the light models of the onnx package: its weights are ConstantOfShape nodes."""
+    with open(path, "rb") as f:
+        return b"ConstantOfShape" in f.read()
+
+
+def fill_weights(path, folder):
+    """The same network with He-normal weights from a fixed seed, and its path.  Weights that are all equal would take
+    no memory in a compiler that shares them, and would hide a wrong result.  Scales, shifts and biases stay."""
+    import numpy
+    import onnx
+    m = onnx.load(path)
+    rng = numpy.random.default_rng(2021)
+    shapes = {x.name: onnx.numpy_helper.to_array(x) for x in m.graph.initializer}
+    for node in [n for n in m.graph.node if n.op_type == "ConstantOfShape" and n.input[0] in shapes]:
+        shape = shapes[node.input[0]]
+        value = onnx.numpy_helper.to_array(node.attribute[0].t) if node.attribute else numpy.zeros(1, numpy.float32)
+        if value.dtype != numpy.float32:
+            continue
+        w = numpy.full(shape, value[0])
+        if len(shape) > 1:
+            w = rng.standard_normal(shape, dtype=numpy.float32) * numpy.float32((2 / numpy.prod(shape[1:])) ** 0.5)
+        m.graph.initializer.append(onnx.numpy_helper.from_array(w, node.output[0]))
+        m.graph.node.remove(node)
+    out = os.path.join(folder, os.path.basename(path))
+    onnx.save(m, out)
+    return out
 
 
 def gap(got, want):

@@ -14,7 +14,7 @@ import sys
 OTHERS = {
     "meson": "buildtype suite num-processes timeout-multiplier print-errorlogs no-rebuild",
     "llvm-config": "link-shared libs ldflags includedir",
-    "bench": "build rounds inputs records",
+    "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db keep out unscheduled",
     "quickstart": "yes compare",
     "./check": "yes all",
     "tests/": "bless all set",
