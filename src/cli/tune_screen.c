@@ -249,6 +249,15 @@ static int count_run(const TuneState *t)
 	return n;
 }
 
+/* Those of them whose search is not over; none: the run has its certificate. */
+static int count_open(const TuneState *t)
+{
+	int n = 0;
+	for (int k = 0; k < t->ntask; k++)
+		n += t->task[k].weight > 0 && t->task[k].end == TASK_OPEN;
+	return n;
+}
+
 static void print_json(const Screen *s, const TuneState *t)
 {
 	Arena *a = s->arena;
@@ -258,6 +267,7 @@ static void print_json(const Screen *s, const TuneState *t)
 	json_set(a, v, "model", json_new_text(a, s->model));
 	json_set(a, v, "target", json_new_text(a, target_text(s->target, text)));
 	json_set(a, v, "tasks", json_new_int(a, count_run(t)));
+	json_set(a, v, "open", json_new_int(a, count_open(t)));
 	json_set(a, v, "trials", json_new_int(a, t->trials));
 	json_set(a, v, "reused", json_new_int(a, t->reused));
 	json_set(a, v, "failed", json_new_int(a, t->failed));

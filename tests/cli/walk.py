@@ -56,6 +56,7 @@ def every_trial_is_a_record():
     out = tune(db, "--trials=30")
     trials, result = [o["trial"] for o in out[:-1]], out[-1]
     assert result["trials"] == 30 and len(trials) == 30, result
+    assert 0 <= result["open"] <= result["tasks"], result
     assert set(trials) == runs(db)
     assert result["failed"] == 0, result
     assert result["network_ms"] > 0 and result["default_network_ms"] > 0 and result["tasks_ms"] > 0, result
