@@ -80,12 +80,14 @@ static bool is_default(const TaskRun *r, const Known *k)
 
 static bool enter(TaskRun *r, Known *k, Known *out[MEASURE_RACERS], MeasureJob *job, int *n, Arena *scratch)
 {
-	job[*n] = (MeasureJob){ .ks = task_run_replay(r, k->trace, scratch, NULL), .trace = k->trace };
-	if (job[*n].ks == NULL)
+	const KernelSet *ks = task_run_replay(r, k->trace, scratch, NULL);
+	if (ks == NULL) {
 		task_run_refused(r, k);
-	else
-		out[(*n)++] = k;
-	return job[*n].ks != NULL;
+		return false;
+	}
+	job[*n] = (MeasureJob){ .ks = ks, .trace = k->trace };
+	out[(*n)++] = k;
+	return true;
 }
 
 /*
