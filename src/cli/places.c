@@ -1,6 +1,7 @@
 /* Turns the environment and the program's own path into the places dlc looks at; see places.h. */
 #include "cli/places.h"
 
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,9 +75,14 @@ bool place_db_is_named(void)
 	return env("DLC_TUNING_DB") != NULL && !is_none(env("DLC_TUNING_DB"));
 }
 
+/* Where HOME is not set, the home that the system knows: without a key this user's records would be anybody's. */
 const char *place_key(Arena *a)
 {
-	return user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/key");
+	const char *path = user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/key");
+	const struct passwd *user = path == NULL ? getpwuid(geteuid()) : NULL;
+	if (user != NULL && user->pw_dir != NULL && user->pw_dir[0] == '/')
+		path = arena_printf(a, "%s/.local/share/dlc/key", user->pw_dir);
+	return path;
 }
 
 const char *place_cache(Arena *a)

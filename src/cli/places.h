@@ -18,7 +18,7 @@ const char *const *place_targets(Arena *a, size_t *n);
 const char *place_tuning_db(Arena *a, Err *err);
 /* Whether $DLC_TUNING_DB names one: it must be there, then. */
 bool place_db_is_named(void);
-/* $XDG_DATA_HOME/dlc/key, else ~/.local/share/dlc/key; NULL if there is neither. */
+/* $XDG_DATA_HOME/dlc/key, else ~/.local/share/dlc/key; NULL for a user without a home. */
 const char *place_key(Arena *a);
 /* $XDG_CACHE_HOME/dlc, else ~/.cache/dlc; NULL if there is neither. */
 const char *place_cache(Arena *a);

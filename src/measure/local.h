@@ -7,6 +7,7 @@
 
 #include "measure/child.h"
 #include "measure/reference.h"
+#include "measure/way.h"
 
 #include <signal.h>
 

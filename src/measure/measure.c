@@ -1,5 +1,5 @@
 /* The front of every Measure: hands each call to its way. */
-#include "measure/measure.h"
+#include "measure/way.h"
 
 const char *measure_method(const Measure *m)
 {

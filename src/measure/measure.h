@@ -80,25 +80,6 @@ typedef struct MeasureNetwork {
 	int64_t *step_ns; /* nstep of them, the caller's */
 } MeasureNetwork;
 
-/* A way to measure: one function for each of measure_NAME below. */
-typedef struct MeasureWay {
-	const char *method;
-	MeasureRef *(*reference)(Measure *m, const Task *task, uint64_t seed, Err *err);
-	bool (*submit)(Measure *m, const MeasureJob *job, Err *err);
-	bool (*wait)(Measure *m, int ms, MeasureResult *out);
-	bool (*race)(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
-	void (*turn)(Measure *m);
-	int (*pending)(const Measure *m);
-	void (*cancel)(Measure *m);
-	bool (*networks)(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err);
-	void (*cold)(Measure *m, int64_t bytes);
-	void (*close)(Measure *m);
-} MeasureWay;
-
-struct Measure {
-	const MeasureWay *way;
-};
-
 /* How it measures, for the record: changes when times of before and after cannot be compared. */
 const char *measure_method(const Measure *m);
 

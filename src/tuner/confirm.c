@@ -28,6 +28,7 @@ typedef struct Figure {
 typedef struct Figures {
 	TaskRun *run;
 	const char *want[VARIANTS]; /* traces; NULL: the default */
+	bool confirmed; /* the databases have this user's times of the network */
 	VEC(Figure) at;
 } Figures;
 
@@ -90,27 +91,25 @@ static Figures *figures_of(const Confirm *x, const Task *task)
 	return NULL;
 }
 
-/* What the databases have for a task, times inside networks first; NULL: nothing, or the default. */
-static const char *held(const Confirm *x, const Task *task, const TaskRun *r)
+/* What the databases have for a task, times inside networks first. False: nothing. */
+static bool held(const Confirm *x, const Task *task, DbWhose whose, DbChoice *out)
 {
 	DbSet set = task_run_databases(x->t->o, x->arena);
 	DbKey key = { .workload = task->id,
 		.target = x->t->target,
 		.epoch = CODEGEN_EPOCH,
 		.floor_ns = db_floor_ns(task, x->t->o->target),
-		.whose = r != NULL ? DB_OWN : DB_DECIDED };
-	DbChoice c;
+		.whose = whose };
 	int n;
-	if (!db_rank(set, &key, &c, 1, &n, x->arena, NULL) || n == 0 || (r != NULL && strcmp(c.run.trace, r->default_trace) == 0))
-		return NULL;
-	return c.run.trace;
+	return db_rank(set, &key, out, 1, &n, x->arena, NULL) && n > 0;
 }
 
 static const char *wanted_trace(const Task *task, void *arg)
 {
 	const Confirm *x = arg;
 	const Figures *f = figures_of(x, task);
-	return f != NULL ? f->want[x->variant] : held(x, task, NULL);
+	DbChoice c;
+	return f != NULL ? f->want[x->variant] : held(x, task, DB_DECIDED, &c) ? c.run.trace : NULL;
 }
 
 /* The fastest two of a task alone, and what the databases held. */
@@ -124,9 +123,10 @@ static void want(const Confirm *x, Figures *f)
 			first[n++] = ranked[i]->trace;
 	f->want[ALONE] = first[0];
 	f->want[SECOND] = n > 1 && strcmp(first[0], f->run->default_trace) != 0 ? first[1] : first[0];
-	f->want[HELD] = held(x, f->run->task, f->run);
-	if (f->want[HELD] == NULL)
-		f->want[HELD] = first[0];
+	DbChoice c;
+	bool there = held(x, f->run->task, DB_OWN, &c);
+	f->want[HELD] = there ? c.run.trace : first[0];
+	f->confirmed = there && c.stage == STAGE_NETWORK;
 }
 
 static bool is_trace(const Figures *f, const char *a, const char *b)
@@ -350,11 +350,12 @@ static void note_tasks(const Confirm *x)
 	}
 }
 
-/* Whatever was measured is stored, if the run was not interrupted; failures are of the databases. */
+/* Whatever is new is stored, if the run was not interrupted; failures are of the databases. */
 static bool tell(Confirm *x, Err *err)
 {
+	bool fresh = x->t->state->trials > 0;
 	for (int i = 0; i < x->t->state->ntask; i++)
-		for (size_t k = 0; k < x->of[i].at.n; k++)
+		for (size_t k = 0; k < x->of[i].at.n && (fresh || !x->of[i].confirmed); k++)
 			if (!store(x, &x->of[i], &x->of[i].at.at[k], err))
 				return false;
 	note_tasks(x);
