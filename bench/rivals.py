@@ -364,10 +364,16 @@ def read_out(path):
         return {}
     with open(path, "rb+") as f:
         whole = f.read()
-        whole = whole[:whole.rfind(b"\n") + 1]
-        f.truncate(len(whole))
-    records = [json.loads(x) for x in whole.splitlines()]
-    return {json.dumps(r["key"]): r for r in records}
+        end = whole.rfind(b"\n") + 1
+        try:
+            records = [json.loads(x) for x in whole[:end].splitlines()]
+            if whole[end:] and not whole[end:].startswith(b'{"key": '):
+                raise ValueError
+            done = {json.dumps(r["key"]): r for r in records}
+        except (ValueError, KeyError, TypeError):
+            rival.give_up(2, f"{path} is no file that --out has written; name another one")
+        f.truncate(end)
+    return done
 
 
 def append(path, record):
@@ -380,7 +386,8 @@ def append(path, record):
 
 def key_of(model, threads, session, build, o):
     """What makes two measurements the same one."""
-    return {"cpu": cpu(), "programs": build, "model": model, "shape": o.shape, "target": o.target, "threads": threads,
+    file = hashlib.sha256(open(model, "rb").read()).hexdigest()[:16] if os.path.isfile(model) else None
+    return {"cpu": cpu(), "programs": build, "model": model, "file": file, "shape": o.shape, "target": o.target, "threads": threads,
             "budget": o.budget, "rounds": o.rounds, "seconds": o.seconds, "rivals": o.rivals,
             "unscheduled": o.unscheduled, "session": session}
 

@@ -337,14 +337,15 @@ KernelSet *compile_default(
 	return default_set(&c, why);
 }
 
-bool compile_recorded_ms(const Task *task, const CompileOptions *o, double *ms, Err *err)
+bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err)
 {
 	Arena *a = arena_new();
 	Err why = { 0 };
 	TaskPlan plan;
 	Choice c = open_choice(ir_new(a), task, o, &plan, &why);
 	c.key.alone = true; /* Tasks of two alternatives never ran in one network */
-	bool there = o->ndb > 0 && recorded(&c, CODEGEN_EPOCH) != NULL;
+	KernelSet *ks = o->ndb == 0 ? NULL : whose == DB_OWN ? first_that_replays(&c, CODEGEN_EPOCH, whose) : recorded(&c, CODEGEN_EPOCH);
+	bool there = ks != NULL;
 	*ms = there ? plan.estimated_ms : -1;
 	arena_free(a);
 	if (why.code != ERR_NONE && err != NULL)

@@ -6,12 +6,16 @@
 #define COMPILE_CHOOSE_H
 
 #include "compile/compile.h"
+#include "db/near.h"
 
 /* The default, whatever is recorded. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
 
-/* What the best schedule that is recorded of the task with this code epoch, and replays, takes; < 0: none is. */
-bool compile_recorded_ms(const Task *task, const CompileOptions *o, double *ms, Err *err);
+/*
+ * What the best schedule that is recorded of the task with this code epoch, and replays, takes; < 0: none is. whose:
+ * DB_DECIDED or DB_OWN.
+ */
+bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err);
 
 #endif

@@ -39,12 +39,27 @@ static bool as_locked(const Partition *p, const CompileOptions *o, int *choice, 
 
 enum { UNASKED = -2 };
 
-/* ms of the Tasks of one alternative; stops at one of which nothing is known. */
-static bool ask_costs(const Alternative *x, const CompileOptions *o, double *ms, Err *err)
+/* Times of the Tasks of the partition, by whose word; UNASKED until one is needed. */
+typedef struct Costs {
+	const CompileOptions *o;
+	DbWhose whose;
+	double *ms;
+} Costs;
+
+static Costs costs_of(Arena *a, int tasks, const CompileOptions *o, DbWhose whose)
+{
+	Costs c = { o, whose, arena_array(a, double, tasks + 1) };
+	for (int k = 0; k < tasks; k++)
+		c.ms[k] = UNASKED;
+	return c;
+}
+
+/* Those of one alternative; stops at a Task of which nothing is known. */
+static bool ask_costs(const Alternative *x, const Costs *c, Err *err)
 {
 	for (int i = 0; i < x->ngroup; i++) {
-		double *at = &ms[x->group[i].number];
-		if (*at == UNASKED && !compile_recorded_ms(x->group[i].task, o, at, err))
+		double *at = &c->ms[x->group[i].number];
+		if (*at == UNASKED && !compile_recorded_ms(x->group[i].task, c->o, c->whose, at, err))
 			return false;
 		if (*at < 0)
 			return true;
@@ -52,21 +67,30 @@ static bool ask_costs(const Alternative *x, const CompileOptions *o, double *ms,
 	return true;
 }
 
+/* *choice < 0: nothing is known of the first alternative, without which the others' costs are of no use. */
+static bool choose_region(const Region *x, const Costs *c, int *choice, Err *err)
+{
+	*choice = -1;
+	for (int k = 0; k < x->n; k++) {
+		if (!ask_costs(&x->alternative[k], c, err))
+			return false;
+		if (k == 0 && graph_cost(&x->alternative[0], c->ms) < 0)
+			return true;
+	}
+	*choice = graph_choose(x, c->ms);
+	return true;
+}
+
+/* A hint is not compared with an own figure. */
 static bool by_cost_held(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
 {
 	int all = p->ntask + p->nmore;
-	double *ms = arena_array(a, double, all + 1);
-	for (int k = 0; k < all; k++)
-		ms[k] = UNASKED;
+	Costs own = costs_of(a, all, o, DB_OWN), hints = costs_of(a, all, o, DB_DECIDED);
 	for (int r = 0; r < p->nregion; r++) {
-		const Region *x = &p->region[r];
-		bool known = true; /* the first one's costs: without them the others' are of no use */
-		for (int k = 0; k < x->n && known; k++) {
-			if (!ask_costs(&x->alternative[k], o, ms, err))
-				return false;
-			known = k > 0 || graph_cost(&x->alternative[0], ms) >= 0;
-		}
-		choice[r] = graph_choose(x, ms);
+		if (!choose_region(&p->region[r], &own, &choice[r], err) ||
+			(choice[r] < 0 && !choose_region(&p->region[r], &hints, &choice[r], err)))
+			return false;
+		choice[r] = choice[r] < 0 ? 0 : choice[r];
 	}
 	return true;
 }

@@ -39,7 +39,7 @@ static bool retracted_in(Db *db, Hash run, bool own, bool *is, Err *err)
 	sql_bind_hash(st, 1, run);
 	while ((ok = sql_next(db, st, &row, err)) && row && !*is) {
 		Hash id;
-		*is = !own || (sql_hash(st, 1, &id) && owner_sealed(db, id, sqlite3_column_int64(st, 0)));
+		*is = !own || (sql_hash(st, 1, &id) && sqlite3_column_int64(st, 0) == owner_seal_retraction(db, id, run));
 	}
 	sqlite3_reset(st);
 	return ok;
@@ -56,6 +56,12 @@ bool db_retracted(DbSet set, Hash run, bool own, bool *is, Err *err)
 
 /* ---- runs ---- */
 
+static bool is_own(const Db *db, const RunRecord *run, int64_t seal)
+{
+	RunRow row = sql_row_of(run);
+	return seal != 0 && seal == owner_seal_run(db, &row);
+}
+
 /* A row of SQL_RUNS: the record, which must be what the index says it is; *gone: it is retracted. */
 static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash target, RunRecord *out, bool *gone, Err *err)
 {
@@ -64,7 +70,7 @@ static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash tar
 	if (memcmp(&out->workload, &workload, sizeof workload) != 0 ||
 		memcmp(&out->target, &target, sizeof target) != 0)
 		return fail(err, ERR_INPUT, db->path, "%s", sql_index_lies);
-	out->own = owner_sealed(db, out->id, sqlite3_column_int64(st, 2));
+	out->own = is_own(db, out, sqlite3_column_int64(st, 2));
 	*gone = sqlite3_column_int(st, 3) != 0;
 	return !*gone || !out->own || db_retracted((DbSet){ &db, 1 }, out->id, true, gone, err);
 }
@@ -107,7 +113,7 @@ static bool read_one(Db *db, sqlite3_stmt *st, Arena *a, RunRecord *out, bool *t
 		return false;
 	bool ok = !*there || sql_read_run(db, a, st, 0, 1, out, err);
 	if (ok && *there)
-		out->own = owner_sealed(db, out->id, sqlite3_column_int64(st, 2));
+		out->own = is_own(db, out, sqlite3_column_int64(st, 2));
 	sqlite3_reset(st);
 	return ok;
 }

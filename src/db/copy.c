@@ -22,6 +22,7 @@ enum {
 	TRIES = 400, /* a writer starts its log anew after some megabytes */
 	RETRY_MS = 5,
 	PIECE = 1 << 20, /* bytes read at once */
+	MOST = INT32_MAX - 65536, /* bytes of a copy: what SQLite gives at once */
 };
 
 typedef struct Buffer {
@@ -95,7 +96,7 @@ static bool apply_log(Image *im)
 	size_t end = page != 0 ? last_commit(&im->log, page, sum, big_endian, &pages) : 0;
 	if (end == 0)
 		return true;
-	unsigned char *more = sqlite3_realloc64(im->file.at, pages * page);
+	unsigned char *more = pages <= MOST / page ? sqlite3_realloc64(im->file.at, pages * page) : NULL;
 	if (more == NULL)
 		return false;
 	im->file.at = more;
@@ -220,5 +221,7 @@ bool copy_to_memory(Db *db, Err *err)
 	db->sql = rc == SQLITE_OK ? memory : NULL;
 	if (rc != SQLITE_OK)
 		sqlite3_close_v2(memory);
+	if (rc == SQLITE_NOMEM)
+		return fail(err, ERR_MEMORY, db->path, "the database is too large for a copy in memory; export it on a host that may write it");
 	return rc == SQLITE_OK || sql_fail(db, rc, err);
 }

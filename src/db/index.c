@@ -249,13 +249,40 @@ bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fres
 	}
 }
 
+RunRow sql_row_of(const RunRecord *run)
+{
+	return (RunRow){ .id = run->id,
+		.session = run->session,
+		.status = (int64_t)run->status,
+		.verified = record_verified(run),
+		.stage = (int64_t)run_stage(run),
+		.ns = run->median_ns,
+		.samples = run->samples,
+		.trace = sql_trace(run->trace) };
+}
+
 bool db_seal(Db *db, const Record *r, Err *err)
 {
+	RunRecord run;
+	Hash of;
+	int64_t seal;
+	if (r->kind == RECORD_RUN) {
+		if (!record_to_run(r, &run, err))
+			return false;
+		RunRow row = sql_row_of(&run);
+		seal = owner_seal_run(db, &row);
+	} else if (r->kind == RECORD_RETRACTION) {
+		if (!record_hash(r->json, "run", &of, err))
+			return false;
+		seal = owner_seal_retraction(db, r->id, of);
+	} else {
+		return true;
+	}
 	sqlite3_stmt *st = sql_get(db, r->kind == RECORD_RUN ? SQL_SEAL_RUN : SQL_SEAL_RETRACTION, err);
 	if (st == NULL)
 		return false;
 	sql_bind_hash(st, 1, r->id);
-	sqlite3_bind_int64(st, 2, owner_seal(db, r->id));
+	sqlite3_bind_int64(st, 2, seal);
 	return sql_do(db, st, err);
 }
 

@@ -83,7 +83,7 @@ static bool set_rollback(Db *db, Err *err)
 	if (!leave_wal(db, err))
 		return false;
 	if (was_wal) /* its owner left it, on whatever host */
-		unlink(arena_printf(db->arena, "%s-shm", db->path));
+		unlink(arena_printf(db->arena, "%s-shm", sqlite3_db_filename(db->sql, "main"))); /* links followed */
 	return open_exec(db, "PRAGMA synchronous=FULL", err);
 }
 

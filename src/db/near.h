@@ -28,6 +28,7 @@ typedef enum {
 	DB_OWN,
 	DB_HINTS,  /* schedules without own figures, by what others say */
 	DB_CLAIMS, /* the same by the fastest session of each, whatever others say against it */
+	DB_DISPUTED, /* all schedules by all runs that are not retracted, whatever speaks against them */
 } DbWhose;
 
 /* Of which runs; those faster than floor_ns are left out. */

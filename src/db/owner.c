@@ -1,6 +1,6 @@
 /*
- * A user's secret, and the seals made with it.  A seal is a keyed hash of a record's id, in the index beside the record:
- * it cannot be copied to another record, and nobody makes one without the secret.  Lines carry none, so what is
+ * A user's secret, and the seals made with it.  A seal is a keyed hash of a record's id and of what the index says of it,
+ * in the index beside it: it cannot be copied to another row, and nobody makes one without the secret.  Lines carry none, so what is
  * exported and imported again is a hint like everybody's.
  */
 #include "db/sql.h"
@@ -81,16 +81,22 @@ void db_own(Db *db, const DbOwner *owner)
 	db->owner = *owner;
 }
 
-int64_t owner_seal(const Db *db, Hash id)
+static int64_t seal(const Db *db, const char *domain, const void *bytes, size_t n)
 {
-	Hash h = hash_keyed(db->owner.key, "dlc/seal/v1", &id, sizeof id);
+	Hash h = hash_keyed(db->owner.key, domain, bytes, n);
 	uint64_t x = 0;
 	for (int i = 0; i < 8; i++)
 		x = x << 8 | h.byte[i];
 	return (int64_t)(x >> 1 | 1); /* never 0, which is no seal */
 }
 
-bool owner_sealed(const Db *db, Hash id, int64_t seal)
+int64_t owner_seal_run(const Db *db, const RunRow *row)
 {
-	return seal != 0 && seal == owner_seal(db, id);
+	return seal(db, "dlc/seal/run/v1", row, sizeof *row);
+}
+
+int64_t owner_seal_retraction(const Db *db, Hash id, Hash run)
+{
+	Hash both[2] = { id, run };
+	return seal(db, "dlc/seal/retraction/v1", both, sizeof both);
 }

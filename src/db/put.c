@@ -7,12 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* Whoever asks to put it has seen it happen. */
-static bool seal(Db *db, const Record *r, Err *err)
-{
-	return (r->kind != RECORD_RUN && r->kind != RECORD_RETRACTION) || db_seal(db, r, err);
-}
-
 /* Stores a line in a transaction of its own. */
 static bool put_own(Db *db, const Record *r, const char *line, Err *err)
 {
@@ -21,7 +15,7 @@ static bool put_own(Db *db, const Record *r, const char *line, Err *err)
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
 	if (sql_in_place(db, err) && db_names_known(db, r, db->path, err, err) && db_put_line(db, r, line, strlen(line), &fresh, err) &&
-		seal(db, r, err) && sql_run(db, SQL_COMMIT, err))
+		db_seal(db, r, err) && sql_run(db, SQL_COMMIT, err)) /* who puts it has seen it happen */
 		return true;
 	sql_forget(db);
 	return false;

@@ -74,24 +74,34 @@ static bool find_subjects(DbSet set, const DbKey *key, int64_t *subject, Err *er
 static bool gather_one(Db *db, int64_t subject, const DbKey *key, int64_t trace, Arena *a, Runs *all, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_OF_TRACE, err);
-	bool row, ok;
+	bool more, ok;
 	if (st == NULL)
 		return false;
 	sqlite3_bind_int64(st, 1, subject);
 	sqlite3_bind_int64(st, 2, trace);
-	while ((ok = sql_next(db, st, &row, err)) && row) {
-		Seen x = { .number = sqlite3_column_int64(st, 0),
+	while ((ok = sql_next(db, st, &more, err)) && more) {
+		RunRow row = { .status = sqlite3_column_int64(st, 5),
+			.verified = sqlite3_column_int64(st, 6),
+			.stage = sqlite3_column_int64(st, 7),
 			.ns = sqlite3_column_int64(st, 1),
 			.samples = sqlite3_column_int64(st, 4),
-			.status = (RunStatus)sqlite3_column_int(st, 5),
-			.stage = (RunStage)sqlite3_column_int(st, 7),
+			.trace = trace };
+		int64_t seal = sqlite3_column_int64(st, 8);
+		if (!sql_hash(st, 2, &row.id) || !sql_hash(st, 3, &row.session) || row.status < 0 || row.status >= RUN_STATUS_COUNT ||
+			row.stage < 0 || row.stage >= STAGE_COUNT)
+			continue; /* check says so */
+		Seen x = { .id = row.id,
+			.session = row.session,
+			.number = sqlite3_column_int64(st, 0),
+			.ns = row.ns,
+			.samples = row.samples,
+			.status = (RunStatus)row.status,
+			.stage = (RunStage)row.stage,
+			.own = seal != 0 && seal == owner_seal_run(db, &row),
 			.gone = sqlite3_column_int(st, 9) != 0,
 			.db = db };
-		if (x.status >= RUN_STATUS_COUNT || x.stage >= STAGE_COUNT || !sql_hash(st, 2, &x.id) || !sql_hash(st, 3, &x.session))
-			continue; /* check says so */
-		x.counts = x.status == RUN_OK && sqlite3_column_int(st, 6) == 1 && x.ns >= key->floor_ns &&
+		x.counts = x.status == RUN_OK && row.verified == 1 && x.ns >= key->floor_ns &&
 			!(key->alone && x.stage == STAGE_NETWORK);
-		x.own = owner_sealed(db, x.id, sqlite3_column_int64(st, 8));
 		vec_push(a, all, x);
 	}
 	return ok;
@@ -104,7 +114,8 @@ static bool lists(const char *line, Hash run)
 	char hex[HASH_HEX];
 	const char *at = line != NULL ? strstr(line, key) : NULL;
 	hash_hex(run, hex);
-	for (at = at != NULL ? at + sizeof key - 1 : "\""; *at != '"'; at += RECORD_RUN_DIGITS)
+	at = at != NULL ? at + sizeof key - 1 : "";
+	for (; strnlen(at, RECORD_RUN_DIGITS) == RECORD_RUN_DIGITS && *at != '"'; at += RECORD_RUN_DIGITS)
 		if (memcmp(at, hex, RECORD_RUN_DIGITS) == 0)
 			return true;
 	return false;
@@ -139,10 +150,10 @@ static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
 	if (*n > 1 && set.n > 1) {
 		qsort(run, *n, sizeof *run, by_id);
 		for (size_t i = 0; i < *n; i++)
-			if (once > 0 && by_id(&run[i], &run[once - 1]) == 0)
-				run[once - 1].own |= run[i].own;
-			else
+			if (once == 0 || by_id(&run[i], &run[once - 1]) != 0)
 				run[once++] = run[i];
+			else if (run[i].own) /* what another index says of the same line may be forged */
+				run[once - 1] = run[i];
 		*n = once;
 	}
 	for (size_t i = 0; i < *n; i++) {
@@ -176,6 +187,8 @@ static void ask_whose(DbWhose whose, Seen *run, size_t *n)
 {
 	bool timed = false, failed = false;
 	size_t kept = 0;
+	if (whose == DB_DISPUTED)
+		return;
 	for (size_t i = 0; i < *n; i++) {
 		timed |= run[i].own && run[i].counts;
 		failed |= run[i].own && run_status_against(run[i].status) > 0;
@@ -234,7 +247,7 @@ static bool judge(Arena *a, const DbKey *key, Seen *run, size_t n, Ranked *out)
 		qsort(run, n, sizeof *run, by_session);
 	Votes v = count_votes(a, run, n);
 	bool barred = v.against > 0 && (v.against >= v.for_it || (v.wrong && key->whose == DB_OWN));
-	if (v.n == 0 || (barred && key->whose != DB_CLAIMS))
+	if (v.n == 0 || (barred && key->whose != DB_CLAIMS && key->whose != DB_DISPUTED))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (run[i].counts && run[i].stage == v.stage &&

@@ -85,11 +85,17 @@ struct Db {
  */
 extern const char *const sql_schema[];
 
-/* owner.c */
+/* What the index says of a run, all of which its owner's seal covers. */
+typedef struct RunRow {
+	Hash id, session;
+	int64_t status, verified, stage, ns, samples, trace;
+} RunRow;
+RunRow sql_row_of(const RunRecord *run);
+
+/* owner.c: what the index keeps beside an own run or retraction; never 0. */
 void owner_draw(DbOwner *out);
-/* What the index keeps beside an own record; never 0. */
-int64_t owner_seal(const Db *db, Hash id);
-bool owner_sealed(const Db *db, Hash id, int64_t seal);
+int64_t owner_seal_run(const Db *db, const RunRow *row);
+int64_t owner_seal_retraction(const Db *db, Hash id, Hash run);
 
 extern const char sql_index_lies[]; /* what is wrong where the index and a line differ */
 
@@ -129,7 +135,7 @@ bool db_run_names_known(Db *db, const RunRecord *run, const char *place, Err *wh
 /* Stores a line of n bytes, whose names are known, and its index rows unless it is there; *fresh says which. */
 bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fresh, Err *err);
 bool db_put_run_line(Db *db, const RunRecord *run, const char *line, size_t n, bool *fresh, Err *err);
-/* A run or retraction that is stored is the owner's own. */
+/* A run or retraction that is stored is the owner's own; other records are nobody's. */
 bool db_seal(Db *db, const Record *r, Err *err);
 
 #endif

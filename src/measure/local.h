@@ -38,6 +38,7 @@ struct Local {
 	int64_t loaded_bytes;
 	bool spare;         /* the last probe showed a core to spare for builders */
 	uint64_t probed_ns; /* when; 0: never */
+	bool stranger;      /* the runner is of another version */
 	uint32_t cores;     /* the runner's */
 	double gflops[2];   /* of threads, of one more: the last probe */
 	int probes;         /* of it that have come */

@@ -254,12 +254,19 @@ static bool complete(const Job *j)
 	return j->compared.n == compared && j->data.n == data;
 }
 
+static const char stranger[] = "dlc-worker is of another version than dlc";
+
 static void on_frame(Child *c, const MsgView *msg)
 {
 	Local *m = c->owner;
 	Job *j = m->running;
-	if (msg->kind == MSG_HELLO)
-		m->cores = ((const MsgHello *)msg->fixed)->cores;
+	if (msg->kind == MSG_HELLO) {
+		const MsgHello *f = msg->fixed;
+		m->cores = f->cores;
+		m->stranger = f->version != MSG_VERSION;
+		if (m->stranger && j != NULL)
+			finish(m, RUN_DEVICE_LOST, stranger);
+	}
 	if (msg->kind == MSG_HELLO || j == NULL)
 		return;
 	take_answer(m, j, msg);
@@ -312,6 +319,10 @@ void runner_start(Local *m, Job *j)
 {
 	if (!open_runner(m, j))
 		return;
+	if (m->stranger) {
+		job_done(m, j, RUN_DEVICE_LOST, stranger);
+		return;
+	}
 	Msg msg = { 0 };
 	m->running = j;
 	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && probe_is_old(m)) {

@@ -13,14 +13,36 @@
 
 #define LIMIT ((int64_t)1 << 62)
 
+/* Bytes of the character at p, which is UTF-8 and may be shown; 0: it is not. */
+static size_t shown_bytes(const unsigned char *p)
+{
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	uint32_t code = n < 2 ? p[0] : p[0] & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (p[i] & 0x3f);
+	}
+	bool control = code < 32 || (code >= 127 && code < 160);
+	bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+		(code >= 0x2066 && code <= 0x2069); /* the direction of writing */
+	bool none = (n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10ffff)) || (code >= 0xd800 && code < 0xe000);
+	return control || turns || none ? 0 : n;
+}
+
 const char *runtime_shown(char *out, size_t size, const char *text)
 {
 	size_t n = 0;
-	for (const char *p = text; *p != 0 && n + 1 < size; p++) {
-		unsigned char c = (unsigned char)*p;
-		bool second = n > 0 && (unsigned char)out[n - 1] == 0xc2 && c >= 0x80 && c < 0xa0; /* C1 in UTF-8 */
-		n -= second;
-		out[n++] = c < 32 || c == 127 || second ? '?' : *p;
+	for (const unsigned char *p = (const unsigned char *)text; *p != 0;) {
+		size_t bytes = shown_bytes(p);
+		if (n + (bytes > 0 ? bytes : 1) >= size)
+			break;
+		if (bytes == 0)
+			out[n] = '?';
+		else
+			memcpy(out + n, p, bytes);
+		n += bytes > 0 ? bytes : 1;
+		p += bytes > 0 ? bytes : 1;
 	}
 	out[n] = 0;
 	return out;

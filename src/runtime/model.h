@@ -32,9 +32,12 @@ struct DlcModel {
 	int64_t *shape;      /* the value of each dim, -1 where symbols decide */
 };
 
-/* Fills err if it is not NULL and returns s. */
-/* A copy for a terminal of what a bundle says, cut to size: control characters become '?'. Returns out. */
+/*
+ * A copy for a terminal of what a bundle says, cut to size: what controls a terminal, turns the direction of writing or is no UTF-8
+ * becomes '?'. Returns out.
+ */
 const char *runtime_shown(char *out, size_t size, const char *text);
+/* Fills err if it is not NULL and returns s. */
 DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -103,8 +103,9 @@ static DlcStatus run_fed(Feed *f, DlcInstance *i, const DlcModel *m, const RunOp
 		s = run_once(i, m, o, err);
 	if (s == DLC_OK)
 		s = save_outputs(i, m, o, err);
+	char shown[NOTE]; /* it holds names of the bundle */
 	if (s == DLC_OK && note[0] != 0)
-		fprintf(stderr, "%s: %s\n", program, note);
+		fprintf(stderr, "%s: %s\n", program, runtime_shown(shown, sizeof shown, note));
 	return s;
 }
 

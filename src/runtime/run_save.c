@@ -32,6 +32,25 @@ static bool is_same_file(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
+/* Also where neither is there yet, and where they are spelled in two ways. */
+static bool is_same_output(const char *a, const char *b)
+{
+	char at[2][PATH_BYTES], folder[2][PATH_BYTES];
+	const char *name[2];
+	if (strcmp(a, b) == 0 || is_same_file(a, b))
+		return true;
+	for (int i = 0; i < 2; i++) {
+		snprintf(at[i], sizeof at[i], "%s", i == 0 ? a : b);
+		char *slash = strrchr(at[i], '/');
+		name[i] = slash != NULL ? slash + 1 : at[i];
+		if (slash != NULL)
+			*slash = 0;
+		if (realpath(slash == NULL ? "." : slash == at[i] ? "/" : at[i], folder[i]) == NULL)
+			return false;
+	}
+	return strcmp(folder[0], folder[1]) == 0 && strcmp(name[0], name[1]) == 0;
+}
+
 /* The file of output k, where it would destroy the model, an input or another output. */
 static DlcStatus check_apart(const DlcModel *m, const RunOptions *o, int k, DlcError *err)
 {
@@ -46,7 +65,7 @@ static DlcStatus check_apart(const DlcModel *m, const RunOptions *o, int k, DlcE
 			"%s: is an input of this command, which would be overwritten; name another output", path);
 	bool special = strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 	for (int j = 0; j < k && !special; j++)
-		if (strcmp(path, split_name(m, DLC_OUTPUT, o->output.at[j], &index)) == 0)
+		if (is_same_output(path, split_name(m, DLC_OUTPUT, o->output.at[j], &index)))
 			return runtime_fail(err, RUN_USAGE, "%s: is named by two --output; name another file", path);
 	return DLC_OK;
 }

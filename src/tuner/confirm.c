@@ -10,6 +10,7 @@
 #include "tuner/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ static double round_ms(const Tuner *t, int networks)
 
 double confirm_ms(const Tuner *t)
 {
-	double compile = tuner_trial_ms(t) * t->state->ntask; /* no kernel's code takes longer than its trial did */
+	double compile = fmax(tuner_trial_ms(t) * t->state->ntask, t->compile_ms); /* no kernel's code takes longer than its trial did */
 	return t->plain != NULL ? 3 * compile + FIRST_ROUNDS * round_ms(t, CONFIRMED_EACH) + ROUNDS * round_ms(t, 2) : 0;
 }
 
@@ -115,6 +116,9 @@ static const char *wanted_trace(const Task *task, void *arg)
 /* The fastest two of a task alone, and what the databases held. */
 static void want(const Confirm *x, Figures *f)
 {
+	for (size_t i = 0; i < f->run->doubt.n; i++) /* there was no time to measure them again */
+		known_find(&f->run->known, f->run->doubt.at[i])->ns = -1;
+	f->run->doubt.n = 0;
 	Known **ranked;
 	int n = 0, all = known_ranked(&f->run->known, x->arena, &ranked);
 	const char *first[2] = { NULL, NULL };
@@ -136,9 +140,13 @@ static bool is_trace(const Figures *f, const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
-/* The default network is cut into the first alternative of each region. */
-static bool is_cut_like_default(const Tuner *t)
+/*
+ * The default network is cut into the first alternative of each region, and has no records of tasks that are not tuned.
+ */
+static bool is_like_default(const Tuner *t)
 {
+	if (t->o->ntasks > 0)
+		return false;
 	for (int r = 0; r < t->part->nregion; r++)
 		if (t->choice[r] != 0)
 			return false;
@@ -149,7 +157,7 @@ static bool is_cut_like_default(const Tuner *t)
 static bool is_new(const Confirm *x, int variant)
 {
 	for (int v = PLAIN; v < variant; v++) {
-		bool same = v != PLAIN || is_cut_like_default(x->t);
+		bool same = v != PLAIN || is_like_default(x->t);
 		for (int i = 0; i < x->t->state->ntask && same; i++)
 			same = x->of[i].run->state->weight == 0 || is_trace(&x->of[i], x->of[i].want[v], x->of[i].want[variant]);
 		if (same && (v == PLAIN || x->net[v] != NULL))
@@ -257,7 +265,10 @@ static const Figure *fastest(const Confirm *x, const Figures *f, double *ns)
 {
 	const Figure *best = NULL;
 	for (size_t i = 0; i < f->at.n; i++) {
+		const Known *k = known_find(&f->run->known, f->at.at[i].trace);
 		double m = median(x->arena, f->at.at[i].ns.at, f->at.at[i].ns.n);
+		if (k != NULL && k->ns < 0)
+			continue; /* it failed alone */
 		if (best == NULL || m < *ns) {
 			best = &f->at.at[i];
 			*ns = m;
@@ -271,7 +282,7 @@ static bool choose(Confirm *x)
 {
 	bool like[VARIANTS] = { false };
 	for (int v = PLAIN; v < VARIANTS; v++)
-		like[v] = x->net[v] != NULL && (v != PLAIN || is_cut_like_default(x->t));
+		like[v] = x->net[v] != NULL && (v != PLAIN || is_like_default(x->t));
 	for (int i = 0; i < x->t->state->ntask; i++) {
 		Figures *f = &x->of[i];
 		double ns;
@@ -307,8 +318,8 @@ static bool store(Confirm *x, Figures *f, const Figure *one, Err *err)
 	for (size_t i = 0; i < one->ns.n; i++)
 		apart[i] = fabs(apart[i] - m);
 	result.mad_ns = (int64_t)median(x->arena, apart, one->ns.n);
-	if (k == NULL || k->err_e9 < 0 || m < 1 || !tuner_may(x->t, 1))
-		return true; /* nobody has compared its outputs */
+	if (k == NULL || k->ns < 0 || k->err_e9 < 0 || m < 1)
+		return true; /* nobody has compared its outputs, or they were wrong */
 	x->t->submitted++;
 	return tuner_store(x->t, r, one->trace, &result, err);
 }
@@ -350,20 +361,38 @@ static void note_tasks(const Confirm *x)
 	}
 }
 
-/* Whatever is new is stored, if the run was not interrupted; failures are of the databases. */
-static bool tell(Confirm *x, Err *err)
+/*
+ * All of a task, the fastest first, or nothing: a default that is the only one with a time of the network would come
+ * before the schedule that it lost to.
+ */
+static bool store_task(Confirm *x, Figures *f, Err *err)
 {
-	bool fresh = x->t->state->trials > 0;
-	for (int i = 0; i < x->t->state->ntask; i++)
-		for (size_t k = 0; k < x->of[i].at.n && (fresh || !x->of[i].confirmed); k++)
-			if (!store(x, &x->of[i], &x->of[i].at.at[k], err))
-				return false;
+	double ns;
+	const Figure *best = fastest(x, f, &ns);
+	if (best == NULL || !tuner_may(x->t, (int64_t)f->at.n))
+		return true;
+	bool ok = store(x, f, best, err);
+	for (size_t k = 0; ok && k < f->at.n; k++)
+		ok = &f->at.at[k] == best || store(x, f, &f->at.at[k], err);
+	return ok;
+}
+
+/* What is new is stored, also where the second pass came to nothing. */
+static bool store_all(Confirm *x, Err *err)
+{
+	bool fresh = x->t->state->trials > 0, ok = true;
+	for (int i = 0; ok && i < x->t->state->ntask; i++)
+		ok = (!fresh && x->of[i].confirmed) || store_task(x, &x->of[i], err);
+	return ok;
+}
+
+static void tell(Confirm *x)
+{
 	note_tasks(x);
 	regions_settle(x->t, x->net[CHOSEN]->partition);
 	x->t->state->network_ms = least(x->ms[CHOSEN], x->rounds);
 	x->t->state->default_network_ms = least(x->ms[PLAIN], x->rounds);
 	note_gain(x);
-	return true;
 }
 
 /* ---- together ---- */
@@ -405,6 +434,10 @@ static bool second_pass(Confirm *x, Err *err)
 bool confirm_run(Tuner *t, Err *err)
 {
 	Err why = { 0 };
+	if (tuner_now(t) + t->compile_ms >= tuner_deadline(t)) {
+		snprintf(t->state->network_why, sizeof t->state->network_why, "no time was left of the budget\n");
+		return true;
+	}
 	Confirm x = { .t = t, .arena = t->arena, .of = arena_array(t->arena, Figures, t->state->ntask + 1) };
 	for (int i = 0; i < t->state->ntask; i++) {
 		x.of[i].run = &t->run[i];
@@ -414,5 +447,9 @@ bool confirm_run(Tuner *t, Err *err)
 	bool timed = first_pass(&x, &why) && !tuner_stopped(t) && second_pass(&x, &why) && x.rounds > 0;
 	if (why.code != ERR_NONE && why.code != ERR_INTERRUPTED)
 		err_format(&why, t->state->network_why, sizeof t->state->network_why);
-	return !timed || tuner_stopped(t) || tell(&x, err);
+	if (tuner_stopped(t))
+		return true;
+	if (timed)
+		tell(&x);
+	return store_all(&x, err);
 }

@@ -66,7 +66,9 @@ void final_open(Tuner *t)
 {
 	if (t->o->dag == NULL || tuner_stopped(t))
 		return;
+	double start = tuner_now(t);
 	t->plain = confirm_compile(t, NULL, NULL);
+	t->compile_ms = tuner_now(t) - start;
 	t->cold_bytes = network_bytes(t);
 	measure_cold(t->o->measure, t->cold_bytes);
 }
@@ -126,8 +128,11 @@ static bool take_race(Tuner *t, TaskRun *r, Known *const *known, const MeasureRe
 {
 	TaskState *s = r->state;
 	double best = 0;
+	bool wrong[MEASURE_RACERS] = { false };
+	for (int i = 0; i < n * n; i++)
+		wrong[i / n] |= m[i % n].exposed != NULL && strcmp(m[i % n].exposed, known[i / n]->trace) == 0;
 	for (int i = 0; i < n; i++) {
-		bool ok = m[i].status == RUN_OK && !m[i].pruned;
+		bool ok = m[i].status == RUN_OK && !m[i].pruned && !wrong[i];
 		if (!m[i].pruned && m[i].status != RUN_CANCELLED) {
 			t->submitted++;
 			if (!tuner_store(t, r, known[i]->trace, &m[i], err) || !tuner_expose(t, r, &m[i], err))

@@ -17,6 +17,7 @@ typedef struct Tuner {
 	VEC(Hash) runs; /* that were stored, for the session's end */
 	int64_t submitted, seq;
 	int64_t cold_bytes; /* measure_cold */
+	double compile_ms;  /* what compiling the network took */
 	int lost; /* candidates in a row whose child could not be started */
 	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
@@ -48,6 +49,8 @@ double tuner_now(const Tuner *t);
 bool tuner_reference(Tuner *t, TaskRun *r, Err *err);
 /* Stores what became of a trace, counts it and says so; fails where it cannot be stored. */
 bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m, Err *err);
+/* The result of a candidate that was taken for right and is wrong. */
+MeasureResult tuner_exposed(void);
 /* Whom a result has shown to be wrong: recorded; those who were compared with him are measured again. */
 bool tuner_expose(Tuner *t, TaskRun *r, const MeasureResult *m, Err *err);
 void tuner_sum_up(Tuner *t);
@@ -69,7 +72,7 @@ int64_t final_reserve_trials(const Tuner *t);
 bool final_run(Tuner *t, Err *err);
 
 /* confirm.c */
-enum { CONFIRMED_EACH = 3 /* schedules of a task that are timed inside the network, the default among them */ };
+enum { CONFIRMED_EACH = 4 /* schedules of a task that are timed inside the network at most, the default among them */ };
 /* The network with the schedules that `trace_of` gives; NULL: all defaults. NULL, and network_why says why not. */
 Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, void *arg), void *arg);
 double confirm_ms(const Tuner *t);

@@ -74,6 +74,8 @@ static void note_time(TaskRun *r, const char *trace, double ns)
 {
 	TaskState *s = r->state;
 	double ms = ns / 1e6;
+	if (r->confirmed)
+		return;
 	if (s->best_ms == 0 || ms < s->best_ms) {
 		s->best_ms = ms;
 		note_algorithm(s, trace);
@@ -423,11 +425,13 @@ void task_run_doubt(TaskRun *r, const char *trace)
 	if (k == NULL || k->ns <= 0)
 		return;
 	vec_push(r->arena, &r->doubt, k->trace);
+	r->state->end = TASK_OPEN; /* the search says again when it is over */
 }
 
 void task_run_confirm(TaskRun *r, const char *trace, double ns)
 {
 	r->state->best_ms = ns / 1e6;
+	r->confirmed = true;
 	note_algorithm(r->state, trace);
 }
 

@@ -30,6 +30,7 @@ typedef struct TaskRun {
 	double best_ns; /* 0: none */
 	bool advised; /* other tasks have given their hints */
 	bool waits;   /* nothing to ask until something is told */
+	bool confirmed; /* best_ms is inside the network: times alone are not compared with it any more */
 	bool algorithms; /* the space has other algorithms, which may beat the roof */
 	int in_flight;
 	int64_t since_gain; /* trials since the last one that was 1 % faster */

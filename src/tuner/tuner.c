@@ -221,10 +221,15 @@ static void note_probe(TuneState *s, double gflops)
 	s->probe_gflops[1] = fmax(s->probe_gflops[1], gflops);
 }
 
+MeasureResult tuner_exposed(void)
+{
+	return (MeasureResult){ .status = RUN_WRONG_RESULT, .max_err_e9 = -1, .clock = "", .stage = "",
+		.detail = "outputs differ from the oracle's where it had not looked" };
+}
+
 bool tuner_expose(Tuner *t, TaskRun *r, const MeasureResult *m, Err *err)
 {
-	MeasureResult wrong = { .status = RUN_WRONG_RESULT, .max_err_e9 = -1, .clock = "", .stage = "",
-		.detail = "outputs differ from the oracle's where it had not looked" };
+	MeasureResult wrong = tuner_exposed();
 	for (int i = 0; i < m->ndoubtful; i++)
 		task_run_doubt(r, m->doubtful[i]);
 	if (m->exposed == NULL || m->exposed[0] == 0)

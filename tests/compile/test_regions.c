@@ -252,9 +252,28 @@ START_TEST(an_alternative_that_is_not_there_is_refused)
 }
 END_TEST
 
+/* What others say of the Tasks of another alternative is not compared with what was measured here of the first. */
+START_TEST(a_hint_chooses_no_alternative)
+{
+	static const DbOwner me = { { 1 } }, other = { { 2 } };
+	static const double mine[] = { 9, 2, 0, 0, 0 }, theirs[] = { 0, 0, .1, .1, .1 }, measured[] = { 0, 0, 8, 1, 5 };
+	Lab *lab = open_lab();
+	db_own(lab->db, &me);
+	know(lab, mine);
+	db_own(lab->db, &other);
+	know(lab, theirs);
+	db_own(lab->db, &me);
+	ck_assert_int_eq(compile(lab)->partition->region[0].taken, 0);
+	know(lab, measured);
+	ck_assert_int_eq(compile(lab)->partition->region[0].taken, 1);
+	close_lab(lab);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("regions");
+	tcase_add_test(tc, a_hint_chooses_no_alternative);
 	tcase_add_loop_test(tc, the_fastest_alternative_is_compiled, 0, LEN(cases));
 	tcase_add_loop_test(tc, a_lock_names_its_alternatives, 0, 3);
 	tcase_add_loop_test(tc, bad_regions_are_refused, 0, LEN(bad_locks));

@@ -219,6 +219,47 @@ START_TEST(a_seal_is_of_one_record_and_one_owner)
 }
 END_TEST
 
+static void change(const char *path, const char *sql)
+{
+	sqlite3 *db;
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+/* What another index says of my line, or a changed one of mine, is not what I have measured. */
+static const char *const forged[] = {
+	"UPDATE run SET status=9,verified=0 WHERE median_ns=500",
+	"UPDATE run SET stage=3 WHERE median_ns=600",
+	"UPDATE run SET trace=(SELECT trace FROM run WHERE median_ns=500) WHERE median_ns=600",
+	"UPDATE run SET samples=99 WHERE median_ns=600",
+	"INSERT INTO retraction SELECT max(n)+1,(SELECT n FROM run WHERE median_ns=500),(SELECT max(seal) FROM retraction) FROM record",
+	"UPDATE record SET line=replace(line,'\"runs\":\"','\"runs\":\"0') WHERE kind=6",
+};
+
+START_TEST(an_index_is_believed_as_it_was_sealed)
+{
+	Two x = two_open();
+	Err err = { 0 };
+	ran(&x, x.mine, GOOD, 500, 1);
+	Hash other = ran(&x, x.mine, OTHER, 600, 1), bad = ran(&x, x.mine, OTHER, 610, 2);
+	Hash session = db_run((DbSet){ &x.mine, 1 }, other, x.w->arena, &err)->session;
+	ck_assert(db_put_retraction(x.mine, bad, "an outlier", &err) && db_put_closing(x.mine, session, &other, 1, &err));
+	import_all(x.w, x.mine, x.theirs);
+	db_close(x.theirs);
+	change(arena_printf(x.w->arena, "%s/theirs", x.w->folder), forged[_i]);
+	x.theirs = world_db(x.w, "theirs");
+	DbSet both = { (Db *[]){ x.theirs, x.mine }, 2 };
+	ck_assert_str_eq(best(x.w, both, x.t, DB_DECIDED, &x.c), GOOD);
+	ck_assert(x.c.own && x.c.ns == 500);
+	db_close(x.mine); /* the file itself, by somebody who has no key: the row counts as nobody's */
+	change(arena_printf(x.w->arena, "%s/mine", x.w->folder), forged[_i]);
+	x.mine = world_db(x.w, "mine");
+	ck_assert_str_eq(best(x.w, (DbSet){ &x.mine, 1 }, x.t, DB_OWN, &x.c), _i == 0 ? OTHER : GOOD);
+	two_close(&x);
+}
+END_TEST
+
 START_TEST(tuners_that_begin_at_once_share_a_key)
 {
 	World *w = world_open();
@@ -262,6 +303,7 @@ int main(void)
 	tcase_add_test(tc, wrong_here_is_wrong);
 	tcase_add_loop_test(tc, a_session_has_the_runs_it_lists, 0, 2);
 	tcase_add_test(tc, a_seal_is_of_one_record_and_one_owner);
+	tcase_add_loop_test(tc, an_index_is_believed_as_it_was_sealed, 0, LEN(forged));
 	tcase_add_test(tc, tuners_that_begin_at_once_share_a_key);
 	return run_suite("trust", tc);
 }
