@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import os
 import select
+import signal
 import statistics
 import subprocess
 import sys
@@ -136,7 +137,7 @@ class Engine:
         self.name = name
         self.words = tempfile.TemporaryFile()
         self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), name, path, str(threads)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.words)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.words, start_new_session=True)
         self.folder = os.path.dirname(path)
         self.note = self.answer(START_SECONDS).get("note")
 
@@ -166,7 +167,10 @@ class Engine:
         return self.answer(60 + 60 * seconds)["ms"]
 
     def close(self):
-        self.process.kill()
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)  # pnnx, too, which converts for ncnn
+        except ProcessLookupError:
+            pass
         self.process.communicate()
 
 

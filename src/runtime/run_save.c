@@ -116,6 +116,9 @@ static DlcStatus sink_open(Sink *s, const char *path, DlcError *err)
 	if (strcmp(path, "-") == 0 || (there && !S_ISREG(st.st_mode))) {
 		s->f = strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
 	} else {
+		struct stat link;
+		if (!there && lstat(path, &link) == 0 && S_ISLNK(link.st_mode))
+			return runtime_fail(err, DLC_SYSTEM, "%s: is a link to a file that is not there; remove it", path);
 		if (!there)
 			snprintf(s->target, sizeof s->target, "%s", path);
 		else if (realpath(path, s->target) == NULL || access(s->target, W_OK) != 0)
