@@ -25,9 +25,9 @@ static const uint16_t weights[IR_NODE_COUNT] = {
 	[IR_CAST] = 4,
 };
 
-/* Of one lane, where instructions work on one at a time. */
 /* mem2reg looks at each pair of a register and a basic block; a loop or an if makes some blocks. */
 enum { CROSSINGS = 300, BLOCKS = 3 };
+/* Of one lane, where instructions work on one at a time. */
 enum { DIVISION = 40, REMAINDER = 400 /* of floats, a loop */, ACCESS = 20 /* gathered or scattered */, BRANCH = 30 };
 
 typedef struct Weigh {
@@ -46,12 +46,21 @@ static bool is_row(const Expr *idx)
 	return idx->type.lanes == 1 || (idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1));
 }
 
+/* emit_pow makes one instruction of these powers. */
+static bool is_short_power(const Expr *e)
+{
+	const Expr *b = e->op == IR_POW ? e->arg[1] : NULL;
+	if (b != NULL && b->op == IR_SPLAT)
+		b = b->arg[0];
+	return b != NULL && b->op == IR_FLOAT && (b->f == 1 || b->f == 2 || b->f == -1);
+}
+
 static void weigh_node(const Expr *e, void *arg)
 {
 	Weigh *w = arg;
 	bool divides = e->op == IR_DIV || e->op == IR_MOD || e->op == IR_TDIV || e->op == IR_TMOD;
 	bool branches = e->op == IR_SELECT && lower_has_load(e); /* it is lazy */
-	int64_t each = weights[e->op] > 0 ? weights[e->op] : 1;
+	int64_t each = weights[e->op] > 0 && !is_short_power(e) ? weights[e->op] : 1;
 	if (divides && dtype_is_int(e->type) && (e->arg[1]->op != IR_INT || e->type.lanes > 1))
 		w->sum += (int64_t)e->type.lanes * DIVISION;
 	else if (e->op == IR_TMOD && dtype_is_float(e->type))
@@ -87,7 +96,7 @@ bool pass_weigh(Lower *l)
 	ir_each_stmt(l->fn->body, weigh_stmt, &w);
 	l->weight += w.sum + w.registers * w.blocks / CROSSINGS;
 	if (l->weight > MOST)
-		return lower_refuse(l, NULL, "the code would weigh %lld, at most %lld: unroll less of it", (long long)l->weight,
-			(long long)MOST);
+		return lower_refuse(l, NULL, "the code would weigh %lld, at most %lld; a schedule that copies less weighs less",
+			(long long)l->weight, (long long)MOST);
 	return true;
 }

@@ -124,6 +124,26 @@ START_TEST(a_weight_is_refused_before_llvm_sees_it)
 }
 END_TEST
 
+/* One instruction each, however many: a square, a reciprocal, the number itself. */
+START_TEST(powers_that_are_no_calls_weigh_little)
+{
+	static const char *const power_of[] = { "1.0", "2.0", "-1.0", "3.0" };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target t = any_target();
+	KernelSet *lowered, *ks;
+	const char *text = arena_printf(a,
+		"fn k(x: const f32[60,64], y: out f32[60,64]) {\n"
+		"for m in 0..60 unrolled { for n in 0..64 vector { y[m, n] = pow(x[m, n], %s) } } }",
+		power_of[_i]);
+	t.vector_bits = 256;
+	ks = ir_parse_set(ir_new(a), "t", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+	ck_assert_msg(codegen_lower(a, ks, &t, NULL, NULL, NULL, &lowered, &err) == (_i < 3), "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* A size is the sum of the Fns', and a loop's share what it adds. */
 START_TEST(a_size_counts_copies)
 {
@@ -221,6 +241,7 @@ int main(void)
 	tcase_add_test(tc, cuts_end_at_a_limit);
 	tcase_add_test(tc, copies_of_unrolled_loops_are_counted_before_they_are_made);
 	tcase_add_test(tc, a_weight_is_refused_before_llvm_sees_it);
+	tcase_add_loop_test(tc, powers_that_are_no_calls_weigh_little, 0, 4);
 	tcase_add_test(tc, a_size_counts_copies);
 	tcase_add_loop_test(tc, long_random_traces_end_within_the_limits, 0, 8);
 	tcase_add_loop_test(tc, a_schedule_is_its_canonical_text, 0, 8);
