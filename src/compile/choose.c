@@ -2,8 +2,8 @@
  * Which schedule a task gets.  From the strongest evidence to none: a record of this task on this
  * target, made by this code generator (exact) or by an older or newer one (stale); a record of the
  * task on a like target or of its family's nearest workloads, fitted, if its estimate beats the default's
- * (near); the template's own choice (default).  A record that does not replay costs nothing but itself;
- * one that claims a time no core could reach is never looked at.
+ * (near); the template's own choice (default), and the naive loops where a limit refuses that.  A record
+ * that does not replay costs nothing but itself; one that claims a time no core could reach is never looked at.
  */
 #include "compile/choose.h"
 
@@ -122,23 +122,39 @@ static KernelSet *stale(Choice *c)
 
 /* ---- the default ---- */
 
-static KernelSet *default_set(Choice *c, const char *why)
+static KernelSet *take_first(Choice *c, const char *trace, const char *why, Err *err)
 {
-	Text text = { .arena = c->arena };
-	Space *space = c->o->unscheduled ? NULL : space_new(c->arena, c->task, c->o->target, c->err);
-	Trace *first = space != NULL ? space_trace(space, space->first, c->arena, c->err) : NULL;
-	if (first == NULL && !c->o->unscheduled)
-		return NULL;
-	if (first != NULL)
-		trace_print(&text, first);
-	KernelSet *ks = replay(c, text_str(&text), c->err);
+	KernelSet *ks = replay(c, trace, err);
 	if (ks != NULL)
 		*c->plan = (TaskPlan){ .task = c->task,
 			.hit = HIT_DEFAULT,
-			.trace = text_str(&text),
+			.trace = trace,
 			.estimated_ms = estimate_ms(c, ks),
 			.why = why };
 	return ks;
+}
+
+/* The loops as the operators say, which no limit of schedules refuses. */
+static KernelSet *naive_set(Choice *c, const char *refused)
+{
+	static const char text[] = "unscheduled, since its default schedule is refused: %s";
+	return take_first(c, "", arena_printf(c->arena, text, refused), c->err);
+}
+
+static KernelSet *default_set(Choice *c, const char *why)
+{
+	Err refused = { 0 };
+	Text text = { .arena = c->arena };
+	if (c->o->unscheduled)
+		return take_first(c, "", why, c->err);
+	Space *space = space_new(c->arena, c->task, c->o->target, c->err);
+	if (space == NULL)
+		return NULL;
+	Trace *first = space_trace(space, space->first, c->arena, &refused);
+	if (first != NULL)
+		trace_print(&text, first);
+	KernelSet *ks = first != NULL ? take_first(c, text_str(&text), why, &refused) : NULL;
+	return ks != NULL ? ks : naive_set(c, refused.text);
 }
 
 /* What the caller says; the default where that is nothing, or refused. */
@@ -246,7 +262,9 @@ static KernelSet *locked(Choice *c)
 		return NULL;
 	}
 	if (row->hit == HIT_DEFAULT) {
-		ks = default_set(c, "locked");
+		Hash naive = lock_trace("");
+		bool is_naive = memcmp(&naive, &row->trace, sizeof naive) == 0;
+		ks = is_naive ? take_first(c, "", "locked", c->err) : default_set(c, "locked");
 	} else {
 		*c->plan = (TaskPlan){ .task = c->task, .hit = row->hit, .record = row->record, .why = "locked" };
 		c->plan->trace = locked_trace(c, row);
@@ -333,8 +351,21 @@ KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskP
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err)
 {
+	int64_t implausible = plan->implausible;
 	Choice c = open_choice(ir, task, o, plan, err);
-	return default_set(&c, why);
+	KernelSet *ks = default_set(&c, why);
+	plan->implausible = implausible;
+	return ks;
+}
+
+KernelSet *compile_naive(
+	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err)
+{
+	int64_t implausible = plan->implausible;
+	Choice c = open_choice(ir, task, o, plan, err);
+	KernelSet *ks = naive_set(&c, refused);
+	plan->implausible = implausible;
+	return ks;
 }
 
 bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err)

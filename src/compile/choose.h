@@ -8,9 +8,12 @@
 #include "compile/compile.h"
 #include "db/near.h"
 
-/* The default, whatever is recorded. */
+/* The default, whatever is recorded; the naive loops where it is refused. plan->implausible stays. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
+/* The naive loops instead of a default that is of no use, since it is `refused` so; the same of plan->implausible. */
+KernelSet *compile_naive(
+	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err);
 
 /*
  * What the best schedule that is recorded of the task with this code epoch, and replays, takes; < 0: none is. whose:

@@ -236,24 +236,33 @@ static bool build_code(Build *b, int k, Err *err)
 		&b->module[k], err);
 }
 
-/* A record's schedule that turns out to be of no use gives way to the default; but one that was asked for by a lock. */
-static bool take_default(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
+/*
+ * A schedule that turns out to be of no use, why->text, gives way: a record's to the default, the default to the naive
+ * loops (a mistake of dlc's own stays one); but one that was asked for by a lock.
+ */
+static bool give_way(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
 {
-	if (plan->hit == HIT_DEFAULT || b->o->lock != NULL)
+	const Task *task = b->part->task[k];
+	Ir *ir = ir_new(b->arena);
+	if (b->o->lock != NULL || (plan->hit == HIT_DEFAULT && (plan->trace[0] == 0 || why->code == ERR_BUG)))
 		return false;
-	const char *refused = arena_printf(b->arena, "%s: %s", what, why->text);
+	const char *refused = arena_printf(b->arena, "%s", why->text);
 	*why = (Err){ 0 };
-	b->set[k] = compile_default(ir_new(b->arena), b->part->task[k], b->o, plan, refused, why);
-	return b->set[k] != NULL && build_code(b, k, why);
+	b->set[k] = plan->hit == HIT_DEFAULT
+		? compile_naive(ir, task, b->o, plan, refused, why)
+		: compile_default(ir, task, b->o, plan, arena_printf(b->arena, "%s: %s", what, refused), why);
+	return b->set[k] != NULL;
 }
 
 static bool build_task(Build *b, int k, TaskPlan *plan)
 {
 	Err why = { 0 };
-	if (build_code(b, k, &why) || take_default(b, k, plan, "makes no code", &why))
-		return true;
-	*b->err = why;
-	return err_at(b->err, b->part->task[k]->label);
+	while (!build_code(b, k, &why))
+		if (!give_way(b, k, plan, "makes no code", &why)) {
+			*b->err = why;
+			return err_at(b->err, b->part->task[k]->label);
+		}
+	return true;
 }
 
 static bool check_required(const Build *b, const Compiled *c)
@@ -335,10 +344,12 @@ static NetPlan *plan_all(Build *b, Compiled *c, const Dag *dag)
 			return NULL;
 		}
 		TaskPlan *own = &c->task[b->unprepared];
-		if (!take_default(b, b->unprepared, own, "its prepare Fns fail", &why)) {
+		if (own->hit == HIT_DEFAULT || !give_way(b, b->unprepared, own, "its prepare Fns fail", &why)) {
 			refuse_prepared(b, own, &why);
 			return NULL;
 		}
+		if (!build_task(b, b->unprepared, own))
+			return NULL;
 	}
 }
 

@@ -26,7 +26,7 @@ typedef struct TaskPlan {
 	const char *trace;
 	double estimated_ms; /* recorded median, or the cost model's estimate */
 	Hash record;         /* the run it came from; zeros for a default */
-	const char *why;     /* "3 sessions, verified"; "no record" */
+	const char *why;     /* "3 sessions, verified"; "no record"; why it is a default or not scheduled at all */
 	int64_t implausible; /* records of the task left out because no core could be so fast */
 } TaskPlan;
 

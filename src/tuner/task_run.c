@@ -1,6 +1,7 @@
 /* See task_run.h. */
 #include "tuner/task_run.h"
 
+#include "codegen/lower.h"
 #include "cost_model/cost_model.h"
 #include "db/near.h"
 #include "db/record.h"
@@ -213,21 +214,26 @@ static bool read_known(TaskRun *r, Err *err)
 
 /* ---- opening ---- */
 
-/* The default's trace and its estimate; a default that does not replay has none. */
-static bool open_default(TaskRun *r, Err *err)
+/* Its run Fns lowered: refused is what weighs too much. */
+static bool makes_code(const TaskRun *r, const KernelSet *ks, Arena *a)
 {
-	Trace *first = space_trace(r->space, r->space->first, r->arena, err);
-	if (first == NULL)
-		return false;
-	Text text = { .arena = r->arena };
-	trace_print(&text, first);
-	r->default_trace = text_str(&text);
+	KernelSet *lowered;
+	return codegen_lower(a, ir_set_of_kind(a, ks, FN_RUN), r->o->target, NULL, NULL, NULL, &lowered, NULL);
+}
+
+/* As compile/ takes it: the template's choice, or the naive loops where that is refused; and its estimate. */
+static void open_default(TaskRun *r)
+{
+	const char *first = trace_text(r, r->space->first, r->arena);
 	Arena *scratch = arena_new();
-	const KernelSet *ks = task_run_replay(r, r->default_trace, scratch, NULL);
+	const KernelSet *ks = first != NULL ? task_run_replay(r, first, scratch, NULL) : NULL;
+	bool takes = ks != NULL && makes_code(r, ks, scratch);
+	r->default_trace = takes ? first : "";
+	if (!takes)
+		ks = task_run_replay(r, "", scratch, NULL);
 	if (ks != NULL)
 		r->guess_ms = cost_analytic.estimate(ks, r->task, r->o->target) / 1e6;
 	arena_free(scratch);
-	return true;
 }
 
 /* Templates name the knob that chooses an algorithm after the algorithm. */
@@ -246,7 +252,10 @@ bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, con
 	r->known.arena = r->records.arena = r->estimates.arena = a;
 	state->task = task;
 	r->space = space_new(a, task, o->target, err);
-	if (r->space == NULL || !open_default(r, err) || !read_known(r, err))
+	if (r->space == NULL)
+		return false;
+	open_default(r);
+	if (!read_known(r, err))
 		return false;
 	state->space = space_size(r->space);
 	state->roof_ms = roof_ns(task, &o->roof) / 1e6;
@@ -298,6 +307,16 @@ static Candidate *next_doubt(TaskRun *r)
 		arena_free(a);
 	}
 	return NULL;
+}
+
+/* The naive loops are in few spaces: where they are the default, the search does not begin with them. */
+static Candidate *next_naive(TaskRun *r)
+{
+	Arena *a = arena_new();
+	Candidate *x = candidate_new(r, a, r->default_trace);
+	if (x == NULL)
+		arena_free(a);
+	return x;
 }
 
 static Candidate *next_seed(TaskRun *r)
@@ -362,8 +381,8 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 {
 	bool again = true, begun = known_find(&r->known, r->default_trace) != NULL;
 	Candidate *x = next_doubt(r);
-	if (x == NULL && begun)
-		x = next_seed(r);
+	if (x == NULL)
+		x = begun ? next_seed(r) : r->default_trace[0] == 0 ? next_naive(r) : NULL;
 	r->waits = false;
 	for (int i = 0; x == NULL && again; i++) {
 		x = next_searched(r, flying, n, &again);

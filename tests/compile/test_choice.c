@@ -451,6 +451,77 @@ START_TEST(what_is_required)
 }
 END_TEST
 
+/* ---- defaults that a limit refuses ---- */
+
+#define UNSCHEDULED "unscheduled, since its default schedule is refused: "
+static const char *const limited[] = {
+	UNSCHEDULED "inline: the schedule would ", /* cubes of cubes: 3^11 products */
+	UNSCHEDULED "the code would ", /* powers behind a tile and its edges */
+};
+
+static const char *limited_network(Arena *a, int which)
+{
+	Text t = { .arena = a };
+	if (which == 1)
+		return "dag p\nin x: f32[1,64,28,28]\nconst w: f32[64,64,7,7]\nin e: f32[1]\ny = conv(x, w) pads=[3,3,3,3]\n"
+		       "p = pow(y, e)\nq = pow(p, e)\nr = pow(q, e)\nout r\n";
+	text_add(&t, "dag c\nin x: f32[1,32,8,8]\nconst w: f32[32,32,1,1]\ny0 = conv(x, w)\n");
+	for (int k = 1; k <= 11; k++)
+		text_add(&t, "x%d = mul(y%d, y%d)\ny%d = mul(x%d, y%d)\n", k, k - 1, k - 1, k, k, k - 1);
+	text_add(&t, "out y11\n");
+	return text_str(&t);
+}
+
+static Compiled *compile_limited(Lab *lab, int which)
+{
+	Err err = { 0 };
+	const char *text = limited_network(lab->arena, which);
+	Dag *d = dag_parse(lab->arena, "m", text, strlen(text), &err);
+	for (size_t v = 0; d != NULL && v < d->value.n; v++)
+		if (d->value.at[v].kind == VALUE_CONST)
+			d->value.at[v].data = arena_alloc_aligned(lab->arena, (size_t)value_bytes(&d->value.at[v]), 64);
+	Compiled *c = d != NULL ? compile_model(lab->arena, d, &lab->o, &err) : NULL;
+	ck_assert_msg(c != NULL, "%s: %s", err.place, err.text);
+	ck_assert_int_eq(c->partition->ntask, 1);
+	return c;
+}
+
+/* A legal model compiles. Its lock leads there again. */
+START_TEST(a_default_that_is_refused_is_naive)
+{
+	Lab *lab = open_lab();
+	Compiled *first = compile_limited(lab, _i);
+	ck_assert_int_eq(first->task[0].hit, HIT_DEFAULT);
+	ck_assert_str_eq(first->task[0].trace, "");
+	ck_assert_msg(strncmp(first->task[0].why, limited[_i], strlen(limited[_i])) == 0, "%s", first->task[0].why);
+	lab->o.lock = lock_of(lab, first->lock_text);
+	lab->o.lock_name = "t.lock";
+	Compiled *again = compile_limited(lab, _i);
+	ck_assert_str_eq(again->task[0].why, "locked");
+	ck_assert_uint_eq(again->bundle_bytes, first->bundle_bytes);
+	ck_assert(memcmp(again->bundle, first->bundle, first->bundle_bytes) == 0);
+	close_lab(lab);
+}
+END_TEST
+
+static const char *limited_trace(const Task *task, void *arg)
+{
+	(void)task;
+	return arg;
+}
+
+/* The tuner's networks: with defaults, and with a schedule that is refused. */
+START_TEST(what_is_given_gives_way_to_the_naive_loops)
+{
+	Lab *lab = open_lab();
+	lab->o.trace_of = limited_trace;
+	lab->o.trace_arg = _i == 0 ? NULL : "nosuch step\n";
+	for (int which = 0; which < LEN(limited); which++)
+		ck_assert_str_eq(compile_limited(lab, which)->task[0].trace, "");
+	close_lab(lab);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("choice");
@@ -466,5 +537,7 @@ int main(void)
 	tcase_add_test(tc, a_lock_without_the_task_or_with_another_trace);
 	tcase_add_loop_test(tc, bad_locks_are_refused, 0, LEN(bad_locks));
 	tcase_add_test(tc, what_is_required);
+	tcase_add_loop_test(tc, a_default_that_is_refused_is_naive, 0, LEN(limited));
+	tcase_add_loop_test(tc, what_is_given_gives_way_to_the_naive_loops, 0, 2);
 	return run_suite("choice", tc);
 }

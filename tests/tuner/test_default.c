@@ -1,0 +1,73 @@
+/*
+ * A task whose default schedule a limit refuses, at its replay or at its code: the naive loops are its default,
+ * measured first; then comes the search.
+ */
+#include "suite.h"
+
+#include "tuner/run.h"
+
+#include <string.h>
+
+static double now_ms(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* Cubes of cubes behind a convolution, which inlining writes out as 3^11 products; powers behind its tile and its edges. */
+static const char *network(Arena *a, int which)
+{
+	Text t = { .arena = a };
+	if (which == 1)
+		return "dag p\nin x: f32[1,64,28,28]\nconst w: f32[64,64,7,7]\nin e: f32[1]\ny = conv(x, w) pads=[3,3,3,3]\n"
+		       "p = pow(y, e)\nq = pow(p, e)\nr = pow(q, e)\nout r\n";
+	text_add(&t, "dag c\nin x: f32[1,32,8,8]\nconst w: f32[32,32,1,1]\ny0 = conv(x, w)\n");
+	for (int k = 1; k <= 11; k++)
+		text_add(&t, "x%d = mul(y%d, y%d)\ny%d = mul(x%d, y%d)\n", k, k - 1, k - 1, k, k, k - 1);
+	text_add(&t, "out y11\n");
+	return text_str(&t);
+}
+
+START_TEST(a_refused_default_is_naive)
+{
+	enum { TRIALS = 5 };
+	Err err = { 0 };
+	Arena *a = arena_new();
+	Target target;
+	Tuner t;
+	TuneState state;
+	target_host(&target, 1);
+	target.vector_bits = 256;
+	TuneOptions o = { .target = &target, .clock = { now_ms, NULL }, .search = &search_random,
+		.effort = effort_find("quick"), .model = "m", .trials = -1, .more_trials = -1, .seed = 1 };
+	const char *text = network(a, _i);
+	Dag *d = dag_parse(a, "m", text, strlen(text), &err);
+	Partition *p = d != NULL ? compile_tasks(a, d, &target, &err) : NULL;
+	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
+	ck_assert_msg(tuner_open(&t, a, p, &o, &state, &err), "%s: %s", err.place, err.text);
+	ck_assert_int_eq(p->ntask, 1);
+	TaskRun *r = t.run;
+	while (r->task != p->task[0]) /* others are of alternatives */
+		r++;
+	ck_assert_str_eq(r->default_trace, "");
+	ck_assert(r->guess_ms > 0);
+	for (int i = 0; i < TRIALS && r->state->end == TASK_OPEN; i++) {
+		Candidate *x = task_run_next(r, t.flying, IN_FLIGHT);
+		ck_assert(x != NULL || r->state->end == TASK_SEARCHED);
+		if (x == NULL)
+			break;
+		ck_assert((i == 0) == (x->trace[0] == 0));
+		task_run_take(r, x, 1e6 + i, 10);
+		arena_free(x->arena);
+	}
+	ck_assert(r->state->default_ms == 1 && r->state->best_ms == 1);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("default");
+	tcase_add_loop_test(tc, a_refused_default_is_naive, 0, 2);
+	return run_suite("default", tc);
+}
