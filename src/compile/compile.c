@@ -52,7 +52,7 @@ typedef struct Build {
 	const Partition *part;
 	KernelSet **set;
 	Module *module;
-	int unprepared; /* the task whose prepare Fns have failed; -1: none */
+	int unprepared; /* the task whose prepare Fns have failed by their own fault; -1: none */
 	Err *err;
 } Build;
 
@@ -61,12 +61,13 @@ static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, i
 	Build *b = arg;
 	Arena *a = arena_new();
 	Module m;
+	PrepareWait wait = { .deadline_ms = b->o->prepare_ms, .stop = b->o->stop };
 	const KernelSet *own = ir_set_of_kind(a, b->set[task], FN_PREPARE);
-	bool ok = compile_here(a, b->o->cache, own, &m, err) &&
-		prepare_run(own, &m, given, n, out, nout, b->o->prepare_ms, err);
-	b->unprepared = ok ? -1 : task;
+	bool made = compile_here(a, b->o->cache, own, &m, err);
+	bool ok = made && prepare_run(own, &m, given, n, out, nout, wait, err);
+	b->unprepared = ok || (made && err->code != ERR_INPUT) ? -1 : task;
 	arena_free(a);
-	return ok;
+	return ok || err_at(err, b->part->task[task]->label);
 }
 
 /* ---- the file ---- */
@@ -330,25 +331,57 @@ static bool refuse_prepared(Build *b, const TaskPlan *plan, const Err *why)
 	return fail(b->err, why->code, plan->task->label, "the prepare Fns of its %s failed: %s", of, why->text);
 }
 
-/* The plan, prepared constants included. */
+static bool has_prepare(const KernelSet *ks)
+{
+	for (size_t i = 0; i < ks->n; i++)
+		if (ks->fn[i]->kind == FN_PREPARE)
+			return true;
+	return false;
+}
+
+/*
+ * The record of the task whose prepare Fns fail gives way. After the second one all do that have prepare Fns: each may
+ * cost a minute, and each failure makes all prepared constants once more.
+ */
+static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
+{
+	int failed = b->unprepared;
+	if (c->task[failed].hit == HIT_DEFAULT || !give_way(b, failed, &c->task[failed], "its prepare Fns fail", why))
+		return refuse_prepared(b, &c->task[failed], why);
+	if (!build_task(b, failed, &c->task[failed]))
+		return false;
+	for (int k = 0; failures > 1 && k < b->part->ntask; k++) {
+		TaskPlan *plan = &c->task[k];
+		Err others = { 0 };
+		if (k == failed || plan->hit == HIT_DEFAULT || !has_prepare(b->set[k]))
+			continue;
+		fail(&others, ERR_INPUT, "", "those of two other records do");
+		if (!give_way(b, k, plan, "its prepare Fns may fail", &others)) {
+			*b->err = others;
+			return false;
+		}
+		if (!build_task(b, k, plan))
+			return false;
+	}
+	return true;
+}
+
+/* The plan, prepared constants included, in an arena of its own. */
 static NetPlan *plan_all(Build *b, Compiled *c, const Dag *dag)
 {
-	for (;;) {
+	for (int failures = 1;; failures++) {
 		Err why = { 0 };
+		Arena *own = arena_new();
 		b->unprepared = -1;
-		NetPlan *plan = plan_network(b->arena, dag, b->part, b->set, (PrepareFn){ run_prepare, b }, &why);
+		NetPlan *plan = plan_network(own, dag, b->part, b->set, (PrepareFn){ run_prepare, b }, &why);
 		if (plan != NULL)
 			return plan;
+		arena_free(own);
 		if (b->unprepared < 0) {
 			*b->err = why;
 			return NULL;
 		}
-		TaskPlan *own = &c->task[b->unprepared];
-		if (own->hit == HIT_DEFAULT || !give_way(b, b->unprepared, own, "its prepare Fns fail", &why)) {
-			refuse_prepared(b, own, &why);
-			return NULL;
-		}
-		if (!build_task(b, b->unprepared, own))
+		if (!drop_prepared(b, c, failures, &why))
 			return NULL;
 	}
 }
@@ -363,6 +396,18 @@ static void sum_up(Compiled *c, const Build *b)
 	Text text = { .arena = b->arena };
 	lock_print(&text, c, b->o->target);
 	c->lock_text = text_str(&text);
+}
+
+/* What the plan says, and the file. */
+static void take_plan(Compiled *c, const Build *b, const NetPlan *plan)
+{
+	Text text = { .arena = b->arena };
+	c->workspace_bytes = plan->work_bytes;
+	c->live_bytes = plan->live_bytes;
+	compile_print_regions(&text, c->partition);
+	plan_print(&text, plan);
+	c->plan_text = text_str(&text);
+	write_bundle(c, b, plan);
 }
 
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
@@ -380,14 +425,9 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	if (plan == NULL)
 		return NULL;
 	sum_up(c, &b);
-	if (!check_required(&b, c) || !check_memory(&b, dag, plan, err)) /* again: some may have no code */
-		return NULL;
-	c->workspace_bytes = plan->work_bytes;
-	c->live_bytes = plan->live_bytes;
-	Text text = { .arena = a };
-	compile_print_regions(&text, c->partition);
-	plan_print(&text, plan);
-	c->plan_text = text_str(&text);
-	write_bundle(c, &b, plan);
-	return c;
+	bool ok = check_required(&b, c) && check_memory(&b, dag, plan, err); /* again: some may have no code */
+	if (ok)
+		take_plan(c, &b, plan);
+	arena_free(plan->arena);
+	return ok ? c : NULL;
 }

@@ -11,6 +11,8 @@
 #include "graph/graph.h"
 #include "schedule/space.h"
 
+#include <signal.h>
+
 /*
  * How a Task came by its schedule: by a record of it on this target and of this codegen epoch; by one
  * of another shape or a like target, fitted; by one of another epoch; by none.
@@ -48,6 +50,7 @@ typedef struct CompileOptions {
 	const char *(*trace_of)(const Task *task, void *arg);
 	void *trace_arg;
 	int64_t prepare_ms; /* how long the prepare Fns of a schedule may run; 0: see compile/prepare.h */
+	const volatile sig_atomic_t *stop; /* not 0: prepare Fns end, and the compile with ERR_INTERRUPTED; may be NULL */
 	bool unscheduled; /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *progress_arg;

@@ -1,7 +1,7 @@
 /*
  * See prepare.h. The child has a copy of this process's memory, and of what it writes only one mapping is
- * shared: the results, and behind them the error if there is one. A pipe that nobody writes to says when
- * the child has ended, so that the wait has a deadline.
+ * shared: the results, and behind them whether they are complete, or the error. A pipe that nobody writes to
+ * says when the child has ended, so that the wait has a deadline.
  */
 #include "compile/prepare.h"
 
@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,113 +59,161 @@ static bool check_memory(const KernelSet *ks, const Module *m, const Prepared *g
 				want += (double)ir_buf_elements(b, ks->fn[i], NULL, 0) *
 				        (b->type.bits + 7) / 8;
 		}
-	return want <= most || fail(err, ERR_MEMORY, "",
+	return want <= most || fail(err, ERR_INPUT, "",
 				       "they want %.0f MiB beside their constants, of which there are %.0f",
 				       want / 1048576, have / 1048576);
 }
 
 /* ---- the child ---- */
 
+/* What the child says. Its exit status may be lost: where SIGCHLD is ignored, nobody can ask for it. */
+typedef struct Answer {
+	bool done; /* the results are complete */
+	Err err;
+} Answer;
+
 typedef struct Shared {
 	unsigned char *at;
 	size_t bytes;
-	Err *err; /* behind the results */
+	Answer *answer; /* behind the results */
 } Shared;
 
-/* Does not return. What this process catches, the child does not. */
-static void run_child(
-	const KernelSet *ks, const Module *m, IrArg *arg, int n, const Shared *s, int64_t deadline_ms)
+/* What this process catches or blocks, the child does not; what it shall not hear (nohup), nor does the child. */
+static void take_signals(void)
 {
-	static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGTERM };
-	struct rlimit none = { 0, 0 };
-	Mapped *mapped = NULL;
+	static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPIPE, SIGXFSZ };
+	static const int asked[] = { SIGINT, SIGHUP, SIGTERM };
+	sigset_t none;
+	struct sigaction old;
 	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
 		signal(fatal[i], SIG_DFL);
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		if (sigaction(asked[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			signal(asked[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The child does not outlive its parent: Linux sees to it, elsewhere an alarm does. */
+static void end_with(pid_t parent, int64_t deadline_ms)
+{
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+	if (getppid() != parent)
+		_exit(1);
+	alarm((unsigned)(deadline_ms / 1000 + 2));
+}
+
+/* Does not return. */
+static void run_child(const KernelSet *ks, const Module *m, IrArg *arg, int n, Answer *answer)
+{
+	struct rlimit none = { 0, 0 };
+	Mapped *mapped = NULL;
 	setrlimit(RLIMIT_CORE, &none);
-	alarm((unsigned)(deadline_ms / 1000 + 2)); /* where nobody is left to wait */
-	bool ok = codegen_map(m, &mapped, s->err) && codegen_call(ks, m, mapped, arg, n, s->err);
-	_exit(ok ? 0 : 1);
+	answer->done = codegen_map(m, &mapped, &answer->err) && codegen_call(ks, m, mapped, arg, n, &answer->err);
+	_exit(answer->done ? 0 : 1);
 }
 
 /* ---- the parent ---- */
 
-/* False: the deadline has passed. */
-static bool wait_for_end(int pipe_end, int64_t deadline_ms)
+typedef enum { WAIT_ENDED, WAIT_LATE, WAIT_STOPPED } WaitEnd;
+
+/* In short steps: a signal that sets `stop` may come just before poll. */
+static WaitEnd wait_for_end(int pipe_end, PrepareWait wait)
 {
+	enum { STEP_MS = 50 };
 	uint64_t from = timing_wall_ns();
 	for (;;) {
-		int64_t left = deadline_ms - (int64_t)((timing_wall_ns() - from) / 1000000);
+		int64_t left = wait.deadline_ms - (int64_t)((timing_wall_ns() - from) / 1000000);
 		struct pollfd p = { .fd = pipe_end, .events = POLLIN };
-		int n = poll(&p, 1, left > 0 ? (int)left : 0);
-		if (n > 0 || left <= 0)
-			return n > 0;
-		if (n < 0 && errno != EINTR)
-			return false;
+		if (wait.stop != NULL && *wait.stop != 0)
+			return WAIT_STOPPED;
+		if (poll(&p, 1, left < 0 ? 0 : left < STEP_MS ? (int)left : STEP_MS) > 0)
+			return WAIT_ENDED;
+		if (left <= 0)
+			return WAIT_LATE;
 	}
 }
 
-static bool judge(int status, bool ended, const Shared *s, int64_t deadline_ms, Err *err)
+/* Nothing that generated code does sends these: somebody wants the work to end. */
+static bool is_asked_to_end(int status)
 {
-	if (!ended)
+	return WIFSIGNALED(status) &&
+	       (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGHUP || WTERMSIG(status) == SIGTERM);
+}
+
+/* status: 0 where it is lost. */
+static bool judge(int status, WaitEnd end, Answer *answer, int64_t deadline_ms, Err *err)
+{
+	ErrCode code = answer->err.code;
+	if (end == WAIT_STOPPED || (end == WAIT_ENDED && is_asked_to_end(status)))
+		return fail(err, ERR_INTERRUPTED, "", "interrupted while prepare Fns ran");
+	if (end == WAIT_LATE)
 		return fail(err, ERR_INPUT, "", "they did not end within %lld s",
 			(long long)(deadline_ms + 999) / 1000);
+	if (answer->done)
+		return true;
 	if (WIFSIGNALED(status))
 		return fail(err, ERR_INPUT, "", "they ended with signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
-	if (WEXITSTATUS(status) == 0)
-		return true;
-	s->err->text[sizeof s->err->text - 1] = 0;
-	return fail(err, ERR_INPUT, "", "%s", s->err->text[0] != 0 ? s->err->text : "their process failed");
+	answer->err.text[sizeof answer->err.text - 1] = 0;
+	return fail(err, code == ERR_MEMORY || code == ERR_DEVICE ? code : ERR_INPUT, "", "%s",
+		answer->err.text[0] != 0 ? answer->err.text : "their process ended without a result");
 }
 
-static bool fork_and_wait(const KernelSet *ks, const Module *m, IrArg *arg, int n, const Shared *s,
-	int64_t deadline_ms, Err *err)
+static bool fork_and_wait(const KernelSet *ks, const Module *m, IrArg *arg, int n, Answer *answer,
+	PrepareWait wait, Err *err)
 {
 	int end[2], status = 0;
+	pid_t parent = getpid();
 	if (pipe(end) != 0)
-		return fail(err, ERR_DEVICE, "", "no pipe: %s", strerror(errno));
+		return fail(err, ERR_DEVICE, "", "no pipe for the prepare Fns: %s", strerror(errno));
 	pid_t child = fork();
+	int failed = errno;
 	if (child == 0) {
+		take_signals();
+		end_with(parent, wait.deadline_ms);
 		close(end[0]);
-		run_child(ks, m, arg, n, s, deadline_ms);
+		run_child(ks, m, arg, n, answer);
 	}
 	close(end[1]);
-	bool ended = child > 0 && wait_for_end(end[0], deadline_ms);
-	int failed = errno;
+	WaitEnd ended = child > 0 ? wait_for_end(end[0], wait) : WAIT_ENDED;
 	close(end[0]);
 	if (child < 0)
 		return fail(err, ERR_DEVICE, "", "no process for the prepare Fns: %s", strerror(failed));
-	if (!ended)
+	if (ended != WAIT_ENDED)
 		kill(child, SIGKILL);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+	pid_t got;
+	while ((got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
-	return judge(status, ended, s, deadline_ms, err);
+	return judge(got == child ? status : 0, ended, answer, wait.deadline_ms, err);
 }
 
 bool prepare_run(const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out,
-	int nout, int64_t deadline_ms, Err *err)
+	int nout, PrepareWait wait, Err *err)
 {
 	Arena *a = arena_new();
 	IrArg *arg = arena_array(a, IrArg, n + nout);
 	int64_t bytes = sum_bytes(out, nout), at = 0;
-	Shared s = { .bytes = (size_t)bytes + sizeof(Err) };
-	if (deadline_ms == 0)
-		deadline_ms = LEAST_MS + (bytes + sum_bytes(given, n)) / BYTES_PER_MS;
+	Shared s = { .bytes = (size_t)bytes + sizeof(Answer) };
+	if (wait.deadline_ms == 0)
+		wait.deadline_ms = LEAST_MS + (bytes + sum_bytes(given, n)) / BYTES_PER_MS;
 	bool ok = check_memory(ks, m, given, n, out, nout, err);
 	if (ok) {
 		s.at = mmap(NULL, s.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		ok = s.at != MAP_FAILED ||
-		     fail(err, ERR_MEMORY, "", "no memory for %lld bytes of results", (long long)bytes);
+		     fail(err, ERR_MEMORY, "", "no memory for %lld bytes that prepare Fns make", (long long)bytes);
 	}
 	if (ok) {
-		s.err = (Err *)(void *)(s.at + bytes);
+		s.answer = (Answer *)(void *)(s.at + bytes);
 		for (int k = 0; k < n; k++)
 			arg[k] = (IrArg){ .name = given[k].name, .data = given[k].data };
 		for (int k = 0; k < nout; k++) {
 			arg[n + k] = (IrArg){ .name = out[k].name, .data = s.at + at };
 			at += round_up(out[k].bytes);
 		}
-		ok = fork_and_wait(ks, m, arg, n + nout, &s, deadline_ms, err);
+		ok = fork_and_wait(ks, m, arg, n + nout, s.answer, wait, err);
 		for (int k = 0; k < nout && ok; k++)
 			memcpy(out[k].data, arg[n + k].data, (size_t)out[k].bytes);
 		munmap(s.at, s.bytes);

@@ -63,11 +63,12 @@ Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, vo
 		.ndb = trace_of != NULL ? set.n : 0,
 		.trace_of = trace_of,
 		.trace_arg = arg,
+		.stop = t->o->stop,
 		.progress = on_progress,
 		.progress_arg = t };
 	Err err = { 0 };
 	Compiled *c = compile_model(t->arena, t->o->dag, &o, &err);
-	if (c == NULL)
+	if (c == NULL && err.code != ERR_INTERRUPTED)
 		err_format(&err, t->state->network_why, sizeof t->state->network_why);
 	return c;
 }

@@ -2,7 +2,7 @@
  * Schedules with prepare Fns, from the record to the answer: a model whose Tasks have a trace that packs
  * weights computes what the model computes unscheduled, each of the layers that are one Task with its
  * own weights. Prepare Fns that crash, hang or want too much end their own process only; a record with
- * such gives way to the default.
+ * such gives way to the default. Interrupts and a machine that lacks something end the compile instead.
  */
 #include "suite.h"
 
@@ -12,7 +12,12 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const struct {
@@ -85,14 +90,19 @@ static Compiled *compile(Lab *lab, bool unscheduled)
 	return c;
 }
 
-static void put(Lab *lab, const Task *task, const char *trace)
+static void put_time(Lab *lab, const Task *task, const char *trace, int64_t ns)
 {
 	Err err = { 0 };
-	RunRecord r = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = 1000000, .samples = 5, .detail = "" };
+	RunRecord r = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = "" };
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &r.target, &err) &&
 		db_put_env(lab->db, CODEGEN_EPOCH, "test", &r.env, &err) && db_put_session(lab->db, &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db, &r, &err), "%s", err.text);
+}
+
+static void put(Lab *lab, const Task *task, const char *trace)
+{
+	put_time(lab, task, trace, 1000000);
 }
 
 static int64_t elements(const DlcTensor *t)
@@ -160,50 +170,218 @@ static const struct {
 	{ SIGNATURE "{ alloc t: i64[1073741824] t[c[0]] = 1 u[0] = t[c[0]] }", "they want 8192 MiB beside their constants" },
 };
 
-START_TEST(prepare_fns_end_their_own_process_only)
+static bool call(const char *text, PrepareWait wait, int64_t u[4], Err *err)
 {
 	Arena *a = arena_new();
-	Err err = { 0 };
 	Target host;
 	Module m;
-	int64_t c[4] = { 1, 2, 3, 4 }, u[4] = { 0 };
-	const char *text = hostile[_i].text;
-	const Prepared given = { "c", c, sizeof c }, out = { "u", u, sizeof u };
+	int64_t c[4] = { 1, 2, 3, 4 };
+	const Prepared given = { "c", c, sizeof c }, out = { "u", u, 4 * sizeof *u };
 	target_host(&host, 1);
-	KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), &err);
-	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err) && codegen_compile(a, ks, &host, NULL, &m, &err), "%s: %s", err.place,
-		err.text);
-	bool ok = prepare_run(ks, &m, &given, 1, &out, 1, 500, &err);
-	if (hostile[_i].said[0] == 0)
-		for (int k = 0; k < 4; k++)
-			ck_assert_int_eq(u[k], c[k] * 2);
-	else
-		ck_assert_int_eq(u[0], 0);
-	ck_assert(ok == (hostile[_i].said[0] == 0));
-	ck_assert_msg(strstr(err.text, hostile[_i].said) != NULL, "%s", err.text);
+	KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, err) && codegen_compile(a, ks, &host, NULL, &m, err), "%s: %s",
+		err->place, err->text);
+	bool ok = prepare_run(ks, &m, &given, 1, &out, 1, wait, err);
 	arena_free(a);
+	return ok;
+}
+
+START_TEST(prepare_fns_end_their_own_process_only)
+{
+	Err err = { 0 };
+	int64_t u[4] = { 0 };
+	bool good = hostile[_i].said[0] == 0;
+	ck_assert(call(hostile[_i].text, (PrepareWait){ .deadline_ms = 500 }, u, &err) == good);
+	for (int k = 0; k < 4; k++)
+		ck_assert_int_eq(u[k], good ? 2 * (k + 1) : 0);
+	ck_assert_msg(strstr(err.text, hostile[_i].said) != NULL, "%s", err.text);
+	ck_assert_int_eq(err.code, good ? ERR_NONE : ERR_INPUT);
 }
 END_TEST
 
-/* With a record that packs a constant, and no time to do so, the default is taken, which packs none. */
-START_TEST(a_record_whose_prepare_fns_fail_gives_way)
+/* Whoever ignores SIGCHLD, or was started by somebody who does, hears of no exit status. */
+START_TEST(a_crash_is_seen_without_an_exit_status)
 {
-	Lab *lab = open_lab("dag add\nin x: f32[24,262144]\nconst c: f32[24,262144]\ny: f32[24,262144] = add(x, c)\nout y\n");
+	Err err = { 0 };
+	int64_t u[4] = { 0 };
+	bool good = hostile[_i].said[0] == 0;
+	signal(SIGCHLD, SIG_IGN);
+	bool ok = call(hostile[_i].text, (PrepareWait){ .deadline_ms = 500 }, u, &err);
+	signal(SIGCHLD, SIG_DFL);
+	ck_assert(ok == good);
+	for (int k = 0; k < 4; k++)
+		ck_assert_int_eq(u[k], good ? 2 * (k + 1) : 0);
+	ck_assert_int_eq(err.code, good ? ERR_NONE : ERR_INPUT);
+}
+END_TEST
+
+/* ---- a machine without what is needed, and interrupts ---- */
+
+static volatile sig_atomic_t stop;
+static int sent; /* to all of the group, or 0: `stop` alone is set */
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	if (sent != 0)
+		kill(0, sent);
+	else
+		stop = 1;
+}
+
+static void after_ms(int ms, int signal_sent)
+{
+	sent = signal_sent;
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value = { 0, ms * 1000 } }, NULL);
+}
+
+/* From now on no file, so no pipe either. */
+static void use_up_files(void)
+{
+	struct rlimit most;
+	int next = dup(STDERR_FILENO);
+	close(next);
+	ck_assert(next >= 0 && getrlimit(RLIMIT_NOFILE, &most) == 0);
+	most.rlim_cur = (rlim_t)next;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &most), 0);
+}
+
+START_TEST(an_interrupt_ends_the_wait)
+{
+	static const int signals[] = { 0, SIGINT, SIGHUP };
+	Err err = { 0 };
+	int64_t u[4];
+	PrepareWait wait = { .deadline_ms = 5000, .stop = signals[_i] == 0 ? &stop : NULL };
+	setpgid(0, 0);
+	stop = 0;
+	signal(SIGINT, on_signal);
+	signal(SIGHUP, on_signal);
+	after_ms(200, signals[_i]);
+	ck_assert(!call(SIGNATURE "{ " FOREVER " }", wait, u, &err));
+	ck_assert_msg(err.code == ERR_INTERRUPTED, "%s", err.text);
+}
+END_TEST
+
+/* One that is killed takes its child along: the pipe that both hold is closed. */
+START_TEST(a_child_does_not_outlive_its_parent)
+{
+	int end[2];
+	ck_assert_int_eq(pipe(end), 0);
+	pid_t parent = fork();
+	if (parent == 0) {
+		Err err = { 0 };
+		int64_t u[4];
+		call(SIGNATURE "{ " FOREVER " }", (PrepareWait){ .deadline_ms = 20000 }, u, &err);
+		_exit(0);
+	}
+	close(end[1]);
+	usleep(500000);
+	ck_assert(kill(parent, SIGKILL) == 0 && waitpid(parent, NULL, 0) == parent);
+	struct pollfd p = { .fd = end[0], .events = POLLIN };
+	ck_assert_int_eq(poll(&p, 1, 10000), 1);
+	close(end[0]);
+}
+END_TEST
+
+static void without_files(int done, int all, const char *label, void *arg)
+{
+	(void)done;
+	(void)all;
+	(void)label;
+	(void)arg;
+	use_up_files();
+}
+
+static void at_once(int done, int all, const char *label, void *arg)
+{
+	(void)done;
+	(void)all;
+	(void)label;
+	(void)arg;
+	stop = 1;
+}
+
+/* Neither is the record's fault, which stays taken: the compile ends. */
+START_TEST(what_the_machine_lacks_is_no_fault_of_a_record)
+{
+	Lab *lab = open_lab(cases[1].dag);
+	Err err = { 0 };
+	struct rlimit before;
+	put(lab, compile(lab, true)->task[0].task, cases[1].trace);
+	CompileOptions o = { .target = &lab->target, .db = &lab->db, .ndb = 1, .stop = &stop,
+		.progress = _i == 0 ? without_files : at_once };
+	Dag *d = dag_parse(lab->arena, "model", lab->dag, strlen(lab->dag), &err);
+	give_weights(lab->arena, d);
+	stop = 0;
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	Compiled *c = compile_model(lab->arena, d, &o, &err);
+	setrlimit(RLIMIT_NOFILE, &before);
+	ck_assert(c == NULL);
+	ck_assert_msg(err.code == (_i == 0 ? ERR_DEVICE : ERR_INTERRUPTED), "%s: %s", err.place, err.text);
+	ck_assert_msg(strstr(err.text, "schedule") == NULL, "%s", err.text);
+	close_lab(lab);
+}
+END_TEST
+
+/* ---- records whose prepare Fns fail ---- */
+
+/* With prepare Fns that pack constants, and no time to do so. */
+static Compiled *compile_late(Lab *lab)
+{
 	Err err = { 0 };
 	CompileOptions o = { .target = &lab->target, .db = &lab->db, .ndb = 1, .prepare_ms = 1 };
 	Dag *d = dag_parse(lab->arena, "model", lab->dag, strlen(lab->dag), &err);
 	ck_assert(d != NULL);
 	give_weights(lab->arena, d);
 	Compiled *c = compile_model(lab->arena, d, &o, &err);
-	ck_assert_msg(c != NULL && c->hits[HIT_DEFAULT] == 1, "%s", err.text);
-	put(lab, c->task[0].task, "pack c0 NC4n\n");
-	d = dag_parse(lab->arena, "model", lab->dag, strlen(lab->dag), &err);
-	give_weights(lab->arena, d);
-	c = compile_model(lab->arena, d, &o, &err);
 	ck_assert_msg(c != NULL, "%s: %s", err.place, err.text);
+	return c;
+}
+
+/* The default packs none. What is known of the task's other records stays known. */
+START_TEST(a_record_whose_prepare_fns_fail_gives_way)
+{
+	Lab *lab = open_lab("dag add\nin x: f32[24,262144]\nconst c: f32[24,262144]\ny: f32[24,262144] = add(x, c)\nout y\n");
+	Compiled *c = compile_late(lab);
+	ck_assert_int_eq(c->hits[HIT_DEFAULT], 1);
+	put(lab, c->task[0].task, "pack c0 NC4n\n");
+	put_time(lab, c->task[0].task, "", 1);
+	c = compile_late(lab);
 	ck_assert_int_eq(c->hits[HIT_DEFAULT], 1);
 	ck_assert_msg(strstr(c->task[0].why, "its prepare Fns fail: they did not end within") != NULL, "%s", c->task[0].why);
+	ck_assert_int_eq(c->task[0].implausible, 1);
 	ck_assert(strstr(c->lock_text, "exact") == NULL);
+	close_lab(lab);
+}
+END_TEST
+
+/* Each failure costs a deadline and all other prepared constants: two of them are enough. */
+START_TEST(two_failures_end_all_prepare_fns_of_records)
+{
+	enum { TASKS = 4 };
+	Lab *lab = open_lab("dag adds\nin x: f32[24,65536]\nin p: f32[24,65540]\nin q: f32[24,65544]\nin r: f32[24,65548]\n"
+			    "const c: f32[24,65536]\nconst d: f32[24,65540]\nconst e: f32[24,65544]\nconst f: f32[24,65548]\n"
+			    "y: f32[24,65536] = add(x, c)\nz: f32[24,65540] = add(p, d)\nv: f32[24,65544] = add(q, e)\n"
+			    "w: f32[24,65548] = add(r, f)\nout y, z, v, w\n");
+	Compiled *c = compile_late(lab);
+	int own = 0, others = 0;
+	ck_assert_int_eq(c->partition->ntask, TASKS);
+	for (int k = 0; k < TASKS; k++)
+		put(lab, c->task[k].task, "pack c0 NC4n\n");
+	c = compile_late(lab);
+	ck_assert_int_eq(c->hits[HIT_DEFAULT], TASKS);
+	for (int k = 0; k < TASKS; k++) {
+		own += strstr(c->task[k].why, "its prepare Fns fail: they did not end within") != NULL;
+		others += strcmp(c->task[k].why, "its prepare Fns may fail: those of two other records do") == 0;
+	}
+	ck_assert(own == 2 && others == TASKS - 2);
 	close_lab(lab);
 }
 END_TEST
@@ -212,7 +390,12 @@ int main(void)
 {
 	TCase *tc = tcase_create("prepare");
 	tcase_add_loop_test(tc, prepare_fns_end_their_own_process_only, 0, LEN(hostile));
+	tcase_add_loop_test(tc, a_crash_is_seen_without_an_exit_status, 0, LEN(hostile));
+	tcase_add_loop_test(tc, an_interrupt_ends_the_wait, 0, 3);
+	tcase_add_test(tc, a_child_does_not_outlive_its_parent);
+	tcase_add_loop_test(tc, what_the_machine_lacks_is_no_fault_of_a_record, 0, 2);
 	tcase_add_test(tc, a_record_whose_prepare_fns_fail_gives_way);
+	tcase_add_test(tc, two_failures_end_all_prepare_fns_of_records);
 	tcase_add_loop_test(tc, packed_weights_give_the_same_answers, 0, LEN(cases));
 	return run_suite("prepare", tc);
 }
