@@ -196,6 +196,11 @@ int measure_builder(int in, int out, const Target *target)
 	unsigned char *bytes = NULL;
 	size_t have = 0, cap = 0;
 	int code = 0;
+	Msg hello = { 0 };
+	MsgHello here = { .version = MSG_VERSION };
+	msg_begin(&hello, MSG_HELLO, 0, &here);
+	if (!send(out, &hello))
+		return 0; /* nobody listens */
 	for (;;) {
 		MsgView msg;
 		size_t need = 0;

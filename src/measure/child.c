@@ -20,6 +20,7 @@ struct ChildIo {
 	int open; /* handles not closed yet */
 	uint64_t allowed, due; /* ms of the deadline, and when it passes */
 	bool exited, eof, killed_late, nonsense;
+	bool spoke, paused; /* it has sent a frame; it shall stand still */
 	int64_t status;
 	int signal;
 	unsigned char *in; /* received, 8-byte aligned; frames are read in place */
@@ -103,6 +104,11 @@ static void give_up(ChildIo *io)
 	maybe_end(io);
 }
 
+static void stop_or_go(const ChildIo *io)
+{
+	uv_kill(-io->process.pid, io->paused ? SIGSTOP : SIGCONT);
+}
+
 /* Hands over every whole frame; what is left moves to the front. */
 static void take_frames(ChildIo *io)
 {
@@ -117,6 +123,11 @@ static void take_frames(ChildIo *io)
 		}
 		if (p == MSG_SHORT)
 			break;
+		if (!io->spoke && io->paused) {
+			io->spoke = true;
+			stop_or_go(io);
+		}
+		io->spoke = true;
 		io->child->hooks->frame(io->child, &m);
 		at += m.size;
 	}
@@ -251,8 +262,11 @@ void child_deadline(Child *c, int ms)
 
 void child_pause(Child *c, bool pause)
 {
-	if (c->io != NULL && !c->io->exited)
-		uv_kill(-c->io->process.pid, pause ? SIGSTOP : SIGCONT);
+	if (c->io == NULL || c->io->exited)
+		return;
+	c->io->paused = pause;
+	if (c->io->spoke)
+		stop_or_go(c->io);
 }
 
 void child_close(Child *c)

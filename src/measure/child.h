@@ -40,7 +40,10 @@ bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner,
 void child_send(Child *c, Msg *msg);
 /* Kills it unless cleared (ms < 0) within ms, of which only those count in which the loop runs. */
 void child_deadline(Child *c, int ms);
-/* Stops it where it stands, or lets it go on. */
+/*
+ * Stops it where it stands, or lets it go on. Not before its first frame: until then it may not have asked the system to end it
+ * with this process, and one that is stopped would stay for ever.
+ */
 void child_pause(Child *c, bool pause);
 /* Ends it now; hooks are not called any more, memory is released as the loop runs. */
 void child_close(Child *c);

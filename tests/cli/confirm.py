@@ -2,11 +2,11 @@
 """The end of a tuning run: what is chosen was timed inside the network beside the default, and the screen says so.
 
     confirm.py BUILD"""
-import json, os, re, subprocess, sys, tempfile, threading, time
+import fcntl, json, os, re, subprocess, sys, tempfile, threading, time
 
 BUILD = os.path.abspath(sys.argv[1])
 TMP = tempfile.mkdtemp(prefix="dlc-confirm.")
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
+ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache", XDG_RUNTIME_DIR=TMP + "/run")
 ENV.pop("DLC_TUNING_DB", None)
 MODEL = ["squeezenet1_1", "--shape=data=1,3,63,63"]
 EVERY = 10  # seconds: what the manual promises where stderr is no terminal
@@ -58,8 +58,16 @@ def the_screen_goes_on():
     assert max(b - a for a, b in zip(at, at[1:])) < EVERY + 1, at
     assert re.search(r"network [\d.]+ ms with the best schedules, [\d.]+ ms with the default ones: (no gain beyond noise|[\d.]+ to [\d.]+ times as fast)", out), out
 
+def others_are_waited_for():
+    """While another tuner holds the device's lock, the screen says so."""
+    with open(TMP + "/run/dlc-cpu.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _, said, _ = tuned(TMP + "/wait.sqlite", "--budget=4s")
+    assert re.search(r"waited [\d.]+ s for another tuner on this device", "".join(l for _, l in said)), said[-2:]
+
+os.mkdir(TMP + "/run", 0o700)
 failed = 0
-for check in (the_choice_is_of_the_network, the_screen_goes_on):
+for check in (the_choice_is_of_the_network, the_screen_goes_on, others_are_waited_for):
     start = time.time()
     try:
         check()

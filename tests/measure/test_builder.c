@@ -74,6 +74,9 @@ static Answer *answers(Arena *a, const Candidate *c, int n)
 	char why[160];
 	ck_assert(lseek(fileno(out), 0, SEEK_SET) == 0 && read(fileno(out), bytes, size) == (ssize_t)size);
 	Answer *r = arena_array(a, Answer, n);
+	MsgView hello;
+	ck_assert(msg_parse(bytes, size, &hello, &need, why, sizeof why) == MSG_OK && hello.kind == MSG_HELLO);
+	at += hello.size;
 	for (int k = 0; k < n; k++) {
 		ck_assert(msg_parse(bytes + at, size - at, &r[k].view, &need, why, sizeof why) == MSG_OK);
 		ck_assert_uint_eq(r[k].view.kind, MSG_BUILT);
