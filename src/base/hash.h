@@ -17,7 +17,7 @@ enum { HASH_HEX = 33 }; /* 32 digits and the 0 */
 
 /* BLAKE2b-128 of `domain`, its ending 0, and then the n bytes; domain is e.g. "dlc/run/v1". */
 Hash hash_of(const char *domain, const void *bytes, size_t n);
-/* The same under a secret: nobody without it can make or check one. */
+/* The same with a secret key, which is needed to make and to check such a hash. */
 enum { HASH_KEY = 32 };
 Hash hash_keyed(const uint8_t key[HASH_KEY], const char *domain, const void *bytes, size_t n);
 void hash_hex(Hash h, char out[HASH_HEX]);

@@ -165,7 +165,7 @@ static void set_options(Tuning *x, Dag *dag)
 		.seed = (uint64_t)args_int(args, "seed", 1),
 		.stop = &stopped,
 		.on_trial = screen_trial,
-		.on_progress = screen_progress,
+		.on_progress = x->dry ? NULL : screen_progress,
 		.arg = &x->screen };
 	x->screen = (Screen){ .arena = args_arena(args),
 		.model = x->o.model,

@@ -221,7 +221,7 @@ static void own(Arena *a, Db *db, bool make)
 	if (there)
 		db_own(db, &owner);
 	else if (make)
-		fprintf(stderr, "dlc: what is stored now will count as measured by somebody else: %s: %s\n", err.place, err.text);
+		fprintf(stderr, "dlc: later commands will treat the records of this one as another user's, since this user has no key: %s: %s\n", err.place, err.text);
 }
 
 Db *database_open(Arena *a, const char *path, DbMode mode, Err *err)

@@ -82,7 +82,7 @@ static const char *ms_text(char out[32], int decimals, double ms)
 /* What goes on where it is no search; since the last line samples of other tuners were waited for. */
 static void add_phase(Text *out, const Screen *s, const TuneState *t)
 {
-	static const char *const name[TUNE_PHASES] = { [TUNE_OPEN] = "reading records",
+	static const char *const name[TUNE_PHASES] = { [TUNE_OPEN] = "reading records, compiling the defaults",
 		[TUNE_RACE] = "racing the best",
 		[TUNE_NETWORK] = "timing inside the network" };
 	if (name[t->phase] != NULL)

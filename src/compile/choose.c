@@ -351,21 +351,15 @@ KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskP
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err)
 {
-	int64_t implausible = plan->implausible;
 	Choice c = open_choice(ir, task, o, plan, err);
-	KernelSet *ks = default_set(&c, why);
-	plan->implausible = implausible;
-	return ks;
+	return default_set(&c, why);
 }
 
 KernelSet *compile_naive(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err)
 {
-	int64_t implausible = plan->implausible;
 	Choice c = open_choice(ir, task, o, plan, err);
-	KernelSet *ks = naive_set(&c, refused);
-	plan->implausible = implausible;
-	return ks;
+	return naive_set(&c, refused);
 }
 
 bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err)

@@ -8,10 +8,10 @@
 #include "compile/compile.h"
 #include "db/near.h"
 
-/* The default, whatever is recorded; the naive loops where it is refused. plan->implausible stays. */
+/* The default schedule; the naive loops if a limit refuses it. Records are not looked up. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
-/* The naive loops instead of a default that is of no use, since it is `refused` so; the same of plan->implausible. */
+/* The naive loops; `refused` says why the default schedule cannot be used. */
 KernelSet *compile_naive(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err);
 

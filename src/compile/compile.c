@@ -248,10 +248,12 @@ static bool give_way(Build *b, int k, TaskPlan *plan, const char *what, Err *why
 	if (b->o->lock != NULL || (plan->hit == HIT_DEFAULT && (plan->trace[0] == 0 || why->code == ERR_BUG)))
 		return false;
 	const char *refused = arena_printf(b->arena, "%s", why->text);
+	int64_t implausible = plan->implausible; /* of the Task, whatever it takes */
 	*why = (Err){ 0 };
 	b->set[k] = plan->hit == HIT_DEFAULT
 		? compile_naive(ir, task, b->o, plan, refused, why)
 		: compile_default(ir, task, b->o, plan, arena_printf(b->arena, "%s: %s", what, refused), why);
+	plan->implausible = implausible;
 	return b->set[k] != NULL;
 }
 

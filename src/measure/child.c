@@ -123,10 +123,8 @@ static void take_frames(ChildIo *io)
 		}
 		if (p == MSG_SHORT)
 			break;
-		if (!io->spoke && io->paused) {
-			io->spoke = true;
+		if (!io->spoke && io->paused)
 			stop_or_go(io);
-		}
 		io->spoke = true;
 		io->child->hooks->frame(io->child, &m);
 		at += m.size;

@@ -51,7 +51,7 @@ static void on_progress(int done, int all, const char *label, void *arg)
 	(void)done;
 	(void)all;
 	(void)label;
-	tuner_say(t, TUNE_NETWORK, confirm_ms(t));
+	tuner_say(t, t->state->phase, confirm_ms(t));
 }
 
 Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, void *arg), void *arg)
@@ -439,6 +439,7 @@ bool confirm_run(Tuner *t, Err *err)
 		snprintf(t->state->network_why, sizeof t->state->network_why, "no time was left of the budget\n");
 		return true;
 	}
+	tuner_say(t, TUNE_NETWORK, confirm_ms(t));
 	Confirm x = { .t = t, .arena = t->arena, .of = arena_array(t->arena, Figures, t->state->ntask + 1) };
 	for (int i = 0; i < t->state->ntask; i++) {
 		x.of[i].run = &t->run[i];

@@ -69,6 +69,7 @@ void final_open(Tuner *t)
 	double start = tuner_now(t);
 	t->plain = confirm_compile(t, NULL, NULL);
 	t->compile_ms = tuner_now(t) - start;
+	t->state->phase = TUNE_SEARCH;
 	t->cold_bytes = network_bytes(t);
 	measure_cold(t->o->measure, t->cold_bytes);
 }
