@@ -42,6 +42,12 @@ bool file_is_plain(const char *path, Err *err)
 	return stat(path, &st) != 0 || S_ISREG(st.st_mode) || refuse_kind(err, path, st.st_mode);
 }
 
+bool file_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* Looks before it opens, because opening a device may already do something. */
 static int open_input(const char *path, bool pipes, struct stat *st, Err *err)
 {

@@ -19,6 +19,8 @@ typedef struct Bytes {
 
 /* A regular file, or nothing of that name: what a library that opens by name may be given. */
 bool file_is_plain(const char *path, Err *err);
+/* Whether both paths lead to one regular file that is there. */
+bool file_is_same(const char *a, const char *b);
 
 /*
  * The content of a regular file or pipe, refused when longer than `limit`; folders, devices and

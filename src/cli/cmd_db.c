@@ -167,12 +167,6 @@ static bool import_database(Into *in, Arena *a, const char *path, Err *err)
 	return ok && import_text(in, path, text_str(&lines), lines.n, err);
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat one, other;
-	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 static bool is_database(const Bytes *file)
 {
 	return file->n >= sizeof DATABASE && memcmp(file->at, DATABASE, sizeof DATABASE) == 0;
@@ -182,7 +176,7 @@ static bool import_file(Into *in, Arena *a, const char *path, Err *err)
 {
 	Bytes file;
 	if (strcmp(path, "-") != 0) {
-		if (is_same_file(path, in->path)) /* to read it as a file would end the locks on it */
+		if (file_is_same(path, in->path)) /* to read it as a file would end the locks on it */
 			return import_database(in, a, path, err);
 		if (!file_read(a, path, LOG_BYTES, &file, err))
 			return false;

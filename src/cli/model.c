@@ -158,19 +158,13 @@ Trace *trace_load(Arena *a, const char *path, Err *err)
 
 /* ---- outputs ---- */
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 bool output_is_apart(const Args *args, const char *path, Err *err)
 {
 	size_t n;
 	const char *const *db = place_databases(args, &n, NULL);
-	bool apart = !is_same_file(path, args_operand(args, 0));
+	bool apart = !file_is_same(path, args_operand(args, 0));
 	for (size_t i = 0; i < n; i++)
-		apart = apart && !is_same_file(path, db[i]);
+		apart = apart && !file_is_same(path, db[i]);
 	return apart || fail(err, ERR_USAGE, path, "is an input of this command, which would be overwritten; name another output");
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define APPLICATION_ID "1145848660" /* "DLCT" */
@@ -269,11 +270,20 @@ static Db *new_db(const char *path)
 	return db;
 }
 
+/* SQLite takes a file of a byte for an empty database, and would write over it. */
+static bool is_whole(const char *path, Err *err)
+{
+	enum { HEADER = 100 };
+	struct stat st;
+	return stat(path, &st) != 0 || st.st_size == 0 || st.st_size >= HEADER ||
+	       fail(err, ERR_INPUT, path, "is no tuning database of dlc; name another file");
+}
+
 Db *db_open(const char *path, DbMode mode, Err *err)
 {
 	Db *db = new_db(path);
 	bool named = path[0] != 0 || fail(err, ERR_INPUT, "database", "its file has no name");
-	if (named && file_is_plain(path, err) && (mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
+	if (named && file_is_plain(path, err) && is_whole(path, err) && (mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
 		return db;
 	db_close(db);
 	return NULL;

@@ -537,6 +537,26 @@ START_TEST(an_empty_file_holds_no_records)
 }
 END_TEST
 
+/* SQLite would take the shortest for an empty database. */
+START_TEST(a_short_file_is_left_alone)
+{
+	static const char text[] = "notes of somebody, which are no database, and shorter than the header that one begins with";
+	static const int size[] = { 1, 2, 16, sizeof text - 1 };
+	const char *path = path_of("notes.txt");
+	FILE *f = fopen(path, "w");
+	ck_assert(f != NULL && fwrite(text, 1, (size_t)size[_i], f) == (size_t)size[_i] && fclose(f) == 0);
+	for (int mode = DB_READ; mode <= DB_WRITE; mode++) {
+		Err err = { 0 };
+		Bytes now;
+		ck_assert(db_open(path, (DbMode)mode, &err) == NULL && err.code == ERR_INPUT);
+		ck_assert_msg(strstr(err.text, "no tuning database") != NULL, "%s", err.text);
+		err = (Err){ 0 };
+		ck_assert(file_read(arena, path, 1 << 20, &now, &err));
+		ck_assert(now.n == (size_t)size[_i] && memcmp(now.at, text, now.n) == 0);
+	}
+}
+END_TEST
+
 /* SQLite knows names that are no files, and what is stored there is lost. */
 START_TEST(a_name_is_a_file)
 {
@@ -594,6 +614,7 @@ int main(void)
 	tcase_add_test(tc, what_is_put_is_taken);
 	tcase_add_loop_test(tc, a_database_that_is_gone_takes_nothing, 0, 2);
 	tcase_add_test(tc, an_empty_file_holds_no_records);
+	tcase_add_loop_test(tc, a_short_file_is_left_alone, 0, 4);
 	tcase_add_test(tc, a_name_is_a_file);
 	tcase_add_test(tc, a_read_only_folder_is_read);
 	return run_suite("db", tc);
