@@ -8,7 +8,7 @@
  */
 #include "compile/compile.h"
 #include "frontend/frontend.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "runtime/timing.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "base/file.h"
 #include "base/rng.h"
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/record.h"
 #include "runtime/timing.h"
 

@@ -8,9 +8,9 @@
  * The rate is that of the fastest of many calls in thread CPU time (several threads: wall time), the
  * probe's rate measured beside it. A text asked for is printed to standard output instead.
  */
-#include "codegen/lower.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "codegen/lower/lower.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "kernels.h"
 #include "runtime/probe.h"
 #include "runtime/team.h"

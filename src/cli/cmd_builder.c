@@ -1,6 +1,6 @@
 /* dlc builder: the child of dlc tune that compiles candidates; not meant to be typed. */
 #include "cli/options.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "measure/measure.h"
 
 #include "runtime/cpu.h"

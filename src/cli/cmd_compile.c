@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/model.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "cli/roof.h"
 #include "compile/lock.h"
 #include "runtime/timing.h"

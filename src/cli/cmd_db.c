@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/model.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "codegen/codegen.h"
 
 #include <dirent.h>

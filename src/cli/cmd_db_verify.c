@@ -5,7 +5,7 @@
  */
 #include "cli/cmd_db.h"
 #include "cli/model.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "codegen/codegen.h"
 #include "measure/measure.h"
 #include "schedule/space.h"

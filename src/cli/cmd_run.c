@@ -4,10 +4,10 @@
  * shape or an axis are bound from the test data.
  */
 #include "cli/model.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "compile/compile.h"
 #include "dlc/dlc_runtime.h"
-#include "runtime/run.h"
+#include "run/run.h"
 #include "runtime/team.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static const Option options[] = {
 		.hi = most, \
 		.many = true, \
 		.help = text },
-#include "runtime/run_option.def"
+#include "run/option.def"
 #undef OPTION
 #undef COMPILING
 #undef ROW

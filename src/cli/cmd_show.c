@@ -2,10 +2,10 @@
 #include "base/file.h"
 #include "cli/cmd_show.h"
 #include "cli/model.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "cli/roof.h"
 #include "compile/compile.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "schedule/space.h"
 
 #include <stdio.h>

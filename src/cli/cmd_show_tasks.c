@@ -2,7 +2,7 @@
 #include "cli/cmd_show.h"
 
 #include "base/json.h"
-#include "db/near.h"
+#include "db/rank.h"
 
 #include <string.h>
 

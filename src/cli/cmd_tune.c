@@ -3,7 +3,7 @@
  * what it found in the first database. Ctrl-C keeps all; the same command goes on from there.
  */
 #include "cli/model.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "cli/roof.h"
 #include "cli/tune_screen.h"
 #include "runtime/cpu.h"

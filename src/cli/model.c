@@ -2,9 +2,9 @@
 #include "cli/model.h"
 
 #include "base/file.h"
-#include "cli/places.h"
+#include "cli/folders.h"
 #include "compile/compile.h"
-#include "runtime/array.h"
+#include "run/array.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #define CLI_MODEL_H
 
 #include "cli/options.h"
-#include "codegen/cache.h"
+#include "codegen/code_cache.h"
 #include "db/db.h"
 #include "frontend/frontend.h"
 #include "schedule/trace.h"

@@ -9,7 +9,7 @@
 #ifndef CODEGEN_CODEGEN_H
 #define CODEGEN_CODEGEN_H
 
-#include "ir/interp.h"
+#include "interp/interp.h"
 #include "ir/ir.h"
 #include "runtime/kernel.h"
 #include "target/target.h"

@@ -8,9 +8,9 @@
 #include "compile/choose.h"
 
 #include "compile/lock.h"
-#include "compile/near.h"
+#include "schedule/fit.h"
 #include "cost_model/cost_model.h"
-#include "db/near.h"
+#include "db/rank.h"
 
 #include <assert.h>
 #include <string.h>
@@ -197,7 +197,7 @@ static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 	if (found == 0)
 		return NULL;
 	*record = best.run.id;
-	return near_fit(c->arena, c->task, c->o->target, best.run.trace);
+	return trace_fit(c->arena, c->task, c->o->target, best.run.trace);
 }
 
 /* c->plan is the default's: a neighbour that is estimated to be quicker replaces it. */
@@ -250,7 +250,7 @@ static const char *locked_trace(Choice *c, const LockRow *row)
 		return NULL;
 	}
 	c->plan->estimated_ms = (double)run->median_ns / 1e6; /* of near: another task's */
-	return row->hit == HIT_NEAR ? near_fit(c->arena, c->task, c->o->target, run->trace) : run->trace;
+	return row->hit == HIT_NEAR ? trace_fit(c->arena, c->task, c->o->target, run->trace) : run->trace;
 }
 
 static KernelSet *locked(Choice *c)

@@ -6,7 +6,7 @@
 #define COMPILE_CHOOSE_H
 
 #include "compile/compile.h"
-#include "db/near.h"
+#include "db/rank.h"
 
 /* The default schedule; the naive loops if a limit refuses it. Records are not looked up. */
 KernelSet *compile_default(

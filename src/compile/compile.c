@@ -8,8 +8,8 @@
 #include "compile/choose.h"
 #include "compile/lock.h"
 #include "compile/prepare.h"
-#include "db/near.h"
-#include "ir/verify.h"
+#include "db/rank.h"
+#include "ir/verify/verify.h"
 
 #include <assert.h>
 #include <string.h>

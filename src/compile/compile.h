@@ -6,7 +6,7 @@
 #ifndef COMPILE_COMPILE_H
 #define COMPILE_COMPILE_H
 
-#include "codegen/cache.h"
+#include "codegen/code_cache.h"
 #include "db/db.h"
 #include "graph/graph.h"
 #include "schedule/space.h"

@@ -2,7 +2,7 @@
  * the steps; memplan. */
 #include "compile/plan.h"
 
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "compile/choose.h"
 #include "compile/lock.h"
-#include "db/near.h"
+#include "db/rank.h"
 
 /*
  * Channels of a block: a vector of f32, at least 8 (shorter vectors take two or more of them) and at

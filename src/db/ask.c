@@ -2,7 +2,7 @@
  * Asking for single runs and for all of a task's.  Several statements that belong together are asked in one
  * transaction, or each would take and give back the file's locks.
  */
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/sql.h"
 
 #include <string.h>

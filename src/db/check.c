@@ -2,7 +2,7 @@
  * Checking a database: the file's structure, every line's hash, what lines name, and that the index says of them
  * what they say and nothing else.  It trusts nothing.
  */
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/sql.h"
 
 #include <string.h>

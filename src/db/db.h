@@ -67,7 +67,7 @@ bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err);
 /* The session ends, with these runs: where it is somebody else's, others under its name do not count. */
 bool db_put_closing(Db *db, Hash session, const Hash *run, size_t n, Err *err);
 
-/* The fastest run of the best schedule (db/near.h) of this epoch. NULL without an error: none. */
+/* The fastest run of the best schedule (db/rank.h) of this epoch. NULL without an error: none. */
 const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, Arena *a, Err *err);
 /*
  * Calls f for each run of workload x target of this codegen epoch that is not retracted, best first, failures last; f

@@ -6,7 +6,7 @@
  * runs in the order of their ids, so that the index of ids is filled from one end to the other.  Tuners can write
  * between two batches, and a kill costs the batch that was not committed.
  */
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/sql.h"
 
 #include <assert.h>

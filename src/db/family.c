@@ -3,7 +3,7 @@
  * family (the same text but for its integers: shapes, strides, paddings), how far apart two of them
  * are, and below which time no run of a workload can lie.
  */
-#include "db/near.h"
+#include "db/rank.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * they come; what a run names is resolved to numbers here, and remembered, since runs that come together
  * are of few subjects.
  */
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/sql.h"
 
 #include <string.h>

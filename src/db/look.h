@@ -5,7 +5,7 @@
 #ifndef DB_LOOK_H
 #define DB_LOOK_H
 
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/record.h"
 
 /* A workload and what ran of it on one target. */

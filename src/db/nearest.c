@@ -2,7 +2,7 @@
  * What a database knows beside a task's own runs of this epoch: other epochs, other targets, and the
  * workloads of its family, nearest first.
  */
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/sql.h"
 
 #include <math.h>

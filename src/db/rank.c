@@ -5,7 +5,7 @@
  * Runs are walked in the order of the index, the best supported and fastest first, so that a look-up ends as soon as
  * no later schedule can be better: a schedule's estimate is never below its fastest run of that stage.
  */
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/sql.h"
 
 #include <stdlib.h>

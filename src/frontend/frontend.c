@@ -4,7 +4,7 @@
 #include "frontend/frontend.h"
 
 #include "frontend/format.h"
-#include "frontend/onnx.h"
+#include "frontend/onnx/onnx.h"
 #include "frontend/zoo.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * Work and size are bounded: a constant that is far larger than what it is made of stays a call.
  */
 #include "graph/edit.h"
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 #include <assert.h>
 #include <string.h>

@@ -106,7 +106,7 @@ struct Stmt {
 		} branch;
 		struct { /* call fn(args), intrin fn(args) */
 			const char *fn;
-			bool intrin; /* a row of ir/intrin.def instead of a sub-Fn of the set */
+			bool intrin; /* a row of ir/text/intrin.def instead of a sub-Fn of the set */
 			int n;
 			CallArg *arg;
 		} call;

@@ -12,8 +12,8 @@
 #include "base/hash.h"
 #include "codegen/codegen.h"
 #include "dlc/dlc_runtime.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "runtime/timing.h"
 #include "worker/frame.h"
 

@@ -1,8 +1,8 @@
 /* A kernel set as a job: its text for the builder, its buffers and calls for the runner. */
 #include "measure/job.h"
 
-#include "ir/interp.h"
-#include "ir/text.h"
+#include "interp/interp.h"
+#include "ir/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,9 @@
  */
 #include "measure/points.h"
 
-#include "ir/bounds.h"
-#include "ir/interp.h"
-#include "ir/simplify.h"
+#include "ir/analysis/bounds.h"
+#include "interp/interp.h"
+#include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef MEASURE_POINTS_H
 #define MEASURE_POINTS_H
 
-#include "measure/places.h"
+#include "measure/elements.h"
 #include "op/op.h"
 
 enum { POINTS = 256 /* of an output */ };

@@ -7,7 +7,7 @@
 #include "op/algo.h"
 #include "op/naive.h"
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "op/layout.h"
 
 #include <assert.h>

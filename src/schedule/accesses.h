@@ -1,13 +1,13 @@
 /*
  * Who accesses a buffer, and where; and the same accesses at other places, or to another buffer. Regions are
- * derived (ir/bounds.h), nothing is declared.
+ * derived (ir/analysis/bounds.h), nothing is declared.
  */
 #ifndef SCHEDULE_ACCESSES_H
 #define SCHEDULE_ACCESSES_H
 
 #include "schedule/sched.h"
 
-#include "ir/bounds.h"
+#include "ir/analysis/bounds.h"
 
 /* How often the statements of a list access a buffer. */
 typedef struct Touch {

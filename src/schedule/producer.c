@@ -2,7 +2,7 @@
 #include "schedule/producer.h"
 
 #include "ir/build.h"
-#include "ir/simplify.h"
+#include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 
 #include <string.h>

@@ -27,7 +27,7 @@ int64_t sketch_knob(Sketch *s, const char *name, const int64_t *option, int n, i
 /* Appends one step of the trace. */
 void sketch_step(Sketch *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* The generated space of any loops (tmpl_loops.c), for templates that meet what they cannot read. */
+/* The generated space of any loops (template/loops.c), for templates that meet what they cannot read. */
 bool sketch_loops(Sketch *s);
 
 extern const Template tmpl_conv, tmpl_dense, tmpl_pool, tmpl_loops;

@@ -4,7 +4,7 @@
  */
 #include "schedule/sketch.h"
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 #include <stdio.h>
 #include <string.h>

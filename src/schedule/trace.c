@@ -1,6 +1,6 @@
 /*
  * Text <-> Trace.  One step a line: a primitive's name and its arguments, as its row in prim.def
- * says.  The reader is bounded and reports the line; what a step does is prim_loop.c's business.
+ * says.  The reader is bounded and reports the line; what a step does is prim/loop.c's business.
  */
 #include "schedule/trace.h"
 

@@ -1,5 +1,5 @@
 /*
- * Inside the room: one run of the tuner, as its loop (tuner.c) and its end (final.c) share it.
+ * Inside the room: one run of the tuner, as its loop (tuner.c) and its end (race.c) share it.
  */
 #ifndef TUNER_RUN_H
 #define TUNER_RUN_H
@@ -63,7 +63,7 @@ double tuner_trial_ms(const Tuner *t);   /* what a trial takes */
 /* Tells the screen what is being done, and after how long all will be done, about. */
 void tuner_say(Tuner *t, TunePhase phase, double rest_ms);
 
-/* final.c: compiles the network as it is without records; measure is told how cold its tasks find the caches. */
+/* race.c: compiles the network as it is without records; measure is told how cold its tasks find the caches. */
 void final_open(Tuner *t);
 /* What the end of the run will take, with what is known now; how many trials it may store. */
 double final_reserve_ms(const Tuner *t);

@@ -8,8 +8,8 @@
  */
 #include "tuner/task_run.h"
 
-#include "compile/near.h"
-#include "db/near.h"
+#include "schedule/fit.h"
+#include "db/rank.h"
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ static bool near_ones(TaskRun *r, DbSet set, Arena *scratch, Err *err)
 		int count;
 		if (!db_rank(set, &key, choice, BEST, &count, scratch, err))
 			return false;
-		const char *fitted = count > 0 ? near_fit(scratch, r->task, r->o->target, choice[0].run.trace) : NULL;
+		const char *fitted = count > 0 ? trace_fit(scratch, r->task, r->o->target, choice[0].run.trace) : NULL;
 		if (fitted != NULL)
 			add_seed(r, fitted);
 	}

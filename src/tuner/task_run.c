@@ -1,9 +1,9 @@
 /* See task_run.h. */
 #include "tuner/task_run.h"
 
-#include "codegen/lower.h"
+#include "codegen/lower/lower.h"
 #include "cost_model/cost_model.h"
-#include "db/near.h"
+#include "db/rank.h"
 #include "db/record.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 #ifndef TUNER_TASK_RUN_H
 #define TUNER_TASK_RUN_H
 
-#include "db/near.h"
-#include "tuner/known.h"
+#include "db/rank.h"
+#include "tuner/reuse.h"
 #include "tuner/tuner.h"
 
 typedef struct TaskRun {

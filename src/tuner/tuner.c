@@ -1,7 +1,7 @@
 /*
  * Tasks and a budget become records, on one page: choose a task, take its next candidate, hand it to
  * measure; take what is done, store it, tell the task.  The tuner waits only in measure.  What is done
- * when the time is over, or every task at its end, is in final.c.
+ * when the time is over, or every task at its end, is in race.c.
  */
 #include "tuner/run.h"
 

@@ -6,7 +6,7 @@
 #define TESTS_CODEGEN_TENSORS_H
 
 #include "base/rng.h"
-#include "ir/interp.h"
+#include "interp/interp.h"
 
 enum { TENSORS = 64 };
 

@@ -5,8 +5,8 @@
 #include "suite.h"
 
 #include "base/file.h"
-#include "codegen/cache.h"
-#include "ir/text.h"
+#include "codegen/code_cache.h"
+#include "ir/text/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>

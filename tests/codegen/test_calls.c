@@ -2,9 +2,9 @@
  * Sub Fns as functions of their own: which ones stay, that every pass leaves a legal set that means the same,
  * that machine code of each level calls them rightly, and what reports say.
  */
-#include "codegen/lower.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "codegen/lower/lower.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "runner.h"
 #include "suite.h"
 

@@ -5,9 +5,9 @@
  * take other code under the old number).
  */
 #include "base/hash.h"
-#include "codegen/link.h"
-#include "codegen/lower.h"
-#include "ir/text.h"
+#include "codegen/llvm/link.h"
+#include "codegen/lower/lower.h"
+#include "ir/text/text.h"
 #include "runner.h"
 #include "suite.h"
 

@@ -4,7 +4,7 @@
  */
 #include "codegen/codegen.h"
 #include "half.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "runner.h"
 #include "suite.h"
 

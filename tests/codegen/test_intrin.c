@@ -4,8 +4,8 @@
  * the instruction, it is in the code.
  */
 #include "codegen/codegen.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "runner.h"
 #include "suite.h"
 

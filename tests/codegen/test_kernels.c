@@ -3,10 +3,10 @@
  * every level, large ones agree with the naive form compiled, and lowering leaves what the roof
  * needs. Then the passes that see to that, each with texts before and after.
  */
-#include "codegen/pass.h"
+#include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "kernels.h"
 #include "runner.h"

@@ -3,8 +3,8 @@
  * its own.
  */
 #include "codegen/codegen.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "runner.h"
 #include "suite.h"
 

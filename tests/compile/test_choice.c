@@ -6,9 +6,9 @@
 
 #include "compile/compile.h"
 #include "compile/lock.h"
-#include "compile/near.h"
+#include "schedule/fit.h"
 #include "cost_model/cost_model.h"
-#include "db/near.h"
+#include "db/rank.h"
 
 #include <math.h>
 #include <string.h>
@@ -209,7 +209,7 @@ START_TEST(factors_are_fitted)
 				text_put(k ? &want : &trace, p, 1);
 			}
 		}
-	const char *got = near_fit(lab->arena, t, &lab->target, text_str(&trace));
+	const char *got = trace_fit(lab->arena, t, &lab->target, text_str(&trace));
 	ck_assert_msg((got == NULL) == (fits[_i].fitted == NULL), "%s", got);
 	if (got != NULL)
 		ck_assert_str_eq(got, text_str(&want));
@@ -220,7 +220,7 @@ END_TEST
 /* What the cost model says of a trace of another task, fitted to this one; infinite: it does not fit. */
 static double fitted_ns(Lab *lab, const char *trace)
 {
-	const char *fitted = near_fit(lab->arena, lab->task, &lab->target, trace);
+	const char *fitted = trace_fit(lab->arena, lab->task, &lab->target, trace);
 	Trace *t = fitted != NULL ? trace_parse(lab->arena, "t", fitted, strlen(fitted), NULL) : NULL;
 	KernelSet *ks = t != NULL ? schedule_replay(ir_new(lab->arena), lab->task, &lab->target, t, NULL) : NULL;
 	return ks != NULL ? cost_analytic.estimate(ks, lab->task, &lab->target) : INFINITY;

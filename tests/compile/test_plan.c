@@ -8,8 +8,8 @@
 #include "compile/bundle_write.h"
 #include "compile/compile.h"
 #include "compile/plan.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "dlc/dlc_runtime.h"
 
 #include <stdio.h>

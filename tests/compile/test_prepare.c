@@ -9,8 +9,8 @@
 #include "compile/compile.h"
 #include "compile/prepare.h"
 #include "dlc/dlc_runtime.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 
 #include "compile/compile.h"
 #include "compile/lock.h"
-#include "db/near.h"
+#include "db/rank.h"
 #include "dlc/dlc_runtime.h"
 
 #include <math.h>

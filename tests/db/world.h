@@ -7,7 +7,7 @@
 #include "suite.h"
 
 #include "base/file.h"
-#include "db/near.h"
+#include "db/rank.h"
 
 #include <stdio.h>
 #include <string.h>

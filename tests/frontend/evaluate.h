@@ -2,7 +2,7 @@
 #ifndef TESTS_EVALUATE_H
 #define TESTS_EVALUATE_H
 
-#include "ir/interp.h"
+#include "interp/interp.h"
 #include "op/op.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 #ifndef TESTS_MODEL_TEXT_H
 #define TESTS_MODEL_TEXT_H
 
-#include "frontend/onnx_proto.h"
+#include "frontend/onnx/proto.h"
 #include "op/element.h"
 #include "suite.h"
 

@@ -8,7 +8,7 @@
  */
 #include "evaluate.h"
 #include "frontend/frontend.h"
-#include "frontend/onnx_proto.h"
+#include "frontend/onnx/proto.h"
 #include "op/element.h"
 #include "suite.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
  * same text, legal or not; verifying it ends, both are legal or neither, and simplifying keeps what
  * is legal so.
  */
-#include "ir/simplify.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/simplify/simplify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 
 #include <stdlib.h>
 #include <string.h>

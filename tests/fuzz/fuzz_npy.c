@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/array.h"
-#include "runtime/npz.h"
+#include "run/array.h"
+#include "run/npz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

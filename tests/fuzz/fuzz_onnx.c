@@ -2,7 +2,7 @@
  * libFuzzer: an ONNX model from a stranger. What becomes a Dag must check, and what the writer makes
  * of it must be read again. Seeds: the model.onnx files of libonnx-testdata.
  */
-#include "frontend/onnx.h"
+#include "frontend/onnx/onnx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

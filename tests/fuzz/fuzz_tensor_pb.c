@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "runtime/array.h"
+#include "run/array.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

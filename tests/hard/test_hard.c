@@ -5,9 +5,9 @@
  */
 #include "base/rng.h"
 #include "ir/build.h"
-#include "ir/interp.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "interp/interp.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "suite.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * threads touch an element, one of them writing, and no barrier that holds both lies in between.
  */
 #include "base/rng.h"
-#include "ir/interp.h"
-#include "ir/text.h"
+#include "interp/interp.h"
+#include "ir/text/text.h"
 #include "suite.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
  * Of random nests the interpreter says whether they leave their buffer.
  */
 #include "base/rng.h"
-#include "ir/interp.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "interp/interp.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "suite.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * parse, verify and are printed as they stand there.
  */
 #include "ir/node.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "suite.h"
 
 #include <stdio.h>

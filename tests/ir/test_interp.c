@@ -4,11 +4,11 @@
  */
 #include "base/rng.h"
 #include "ir/build.h"
-#include "ir/interp.h"
-#include "ir/interp_num.h"
-#include "ir/intrin.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "interp/interp.h"
+#include "interp/num.h"
+#include "ir/text/intrin.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "suite.h"
 
 #include <math.h>

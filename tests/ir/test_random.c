@@ -2,11 +2,11 @@
  * The promise of random.h: its kernel sets run in the interpreter without an error, and what comes
  * out depends neither on the order of what is declared parallel nor on simplification.
  */
-#include "ir/interp.h"
+#include "interp/interp.h"
 #include "ir/random.h"
-#include "ir/simplify.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/simplify/simplify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "suite.h"
 

@@ -3,7 +3,7 @@
  * stay the same for all values in range and which must not simplify any further the second time.
  */
 #include "suite.h"
-#include "ir/simplify.h"
+#include "ir/simplify/simplify.h"
 #include "gen_expr.h"
 
 static Arena *arena;

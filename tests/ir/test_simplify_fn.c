@@ -3,7 +3,7 @@
  * same places in the same order, load no more than before, and not change a second time.
  */
 #include "suite.h"
-#include "ir/simplify.h"
+#include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 #include "trace.h"
 

@@ -4,8 +4,8 @@
  */
 #include "ir/build.h"
 #include "ir/random.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "suite.h"
 

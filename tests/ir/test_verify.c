@@ -3,8 +3,8 @@
  * programs that no text can hold are refused too.
  */
 #include "ir/build.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "suite.h"
 
 #include <string.h>

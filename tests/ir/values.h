@@ -7,9 +7,9 @@
 #define TESTS_IR_VALUES_H
 
 #include "base/rng.h"
-#include "ir/bounds.h"
+#include "ir/analysis/bounds.h"
 #include "ir/build.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@ import layers
 # Which libraries outside of libc a room may use; those of what it may link come with it.
 LIBRARIES = {
     "runtime": ["m", "pthread"],
-    "runtime_tools": ["z"],
+    "run": ["z"],
     "base": ["jansson", "sodium", "m"],
     "codegen": ["LLVM-19"],
     "db": ["sqlite3"],

@@ -17,6 +17,13 @@ GOOD = {
     "src/top/d.c": '#include "mid/b.h"\nint top(void);\nint top(void) { return mid(); }\n',
     "include/dlc/dlc_runtime.h": "#include <stdint.h>\n",
 }
+# The same with folders in a room, one of them closed.
+FOLDERS = {
+    "src/LAYERS": "low:\nmid: low\nmid/deep: mid\nmid/shut: mid mid/deep (closed)\nside: low\ntop: (all)\n",
+    "src/mid/deep/c.h": '#include "low/a.h"\n#include "mid/b.h"\n',
+    "src/mid/shut/d.h": '#include "mid/deep/c.h"\n',
+    "src/top/e.h": '#include "mid/deep/c.h"\n',
+}
 # What is changed, which of the tests must object, and what it must say.
 BAD = [
     ({"src/low/a.c": '#include "mid/b.h"\n'}, "includes", "src/low/a.c includes mid/b.h"),
@@ -26,6 +33,12 @@ BAD = [
     ({"src/mid/b.c": "#include <low/a.h>\n"}, "includes", "is ours"),
     ({"src/mid/b.c": '#include "dlc/dlc_runtime.h"\n'}, "includes", "belongs to runtime"),
     ({"src/mid/b.c": '  #  include   "top/d.h"\n'}, "includes", "includes top/d.h"),
+    ({**FOLDERS, "src/mid/b.c": '#include "mid/deep/c.h"\n'}, "includes", "which is not in the row of mid"),
+    ({**FOLDERS, "src/mid/deep/c.h": '#include "mid/shut/d.h"\n'}, "includes", "not in the row of mid/deep (mid)"),
+    ({**FOLDERS, "src/top/d.c": '#include "mid/shut/d.h"\n'}, "includes", "is for mid/shut alone"),
+    ({**FOLDERS, "src/side/c.c": '#include "mid/deep/c.h"\n'}, "includes", "is not in its row (low)"),
+    ({"src/LAYERS": LAYERS + "mid/gone: mid\n"}, "includes", "there is no src/mid/gone"),
+    ({"src/LAYERS": LAYERS + "mid/deep: low\n"}, "includes", "a folder parts of its own room"),
     ({"src/extra/e.c": "\n"}, "includes", "src/extra has no row"),
     ({"src/LAYERS": LAYERS + "gone:\n"}, "includes", "there is no src/gone"),
     ({"src/LAYERS": "low: mid\nmid:\nside: low\ntop: (all)\n"}, "includes", "low names mid, which is no row above"),
@@ -67,7 +80,7 @@ def run(which, root, cc):
 
 def main():
     cc, failed = sys.argv[1:] or ["cc"], 0
-    cases = [({}, "includes", None), ({}, "links", None)] + BAD
+    cases = [({}, "includes", None), ({}, "links", None), (FOLDERS, "includes", None)] + BAD
     for change, which, want in cases:
         with tempfile.TemporaryDirectory() as root:
             write(root, {**GOOD, **change})

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "codegen/codegen.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "measure/measure.h"
 #include "worker/frame.h"
 

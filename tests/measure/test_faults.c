@@ -6,8 +6,8 @@
  */
 #include "suite.h"
 
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "measure/measure.h"
 #include "worker/worker.h"
 

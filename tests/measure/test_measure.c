@@ -5,7 +5,7 @@
 #include "lab.h"
 
 #include "base/file.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "measure/points.h"
 
 #include <signal.h>

@@ -4,9 +4,9 @@
  * bias, blocked layouts, elementwise calls behind; and what is refused.
  */
 #include "base/rng.h"
-#include "ir/interp.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "interp/interp.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "op/algo.h"
 #include "suite.h"
 

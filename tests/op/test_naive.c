@@ -3,9 +3,9 @@
  * the interpreter equals the second meaning of ref.c on random inputs, as typed and in f64.
  */
 #include "base/file.h"
-#include "ir/interp.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "interp/interp.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "ref.h"
 #include "suite.h"
 

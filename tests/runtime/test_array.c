@@ -9,9 +9,9 @@
 #include "half.h"
 #include "suite.h"
 
-#include "runtime/array.h"
+#include "run/array.h"
 #include "runtime/element.h"
-#include "runtime/npz.h"
+#include "run/npz.h"
 #include "runtime/timing.h"
 
 /* A .npy file as NumPy lays it out; the length. */

@@ -16,7 +16,7 @@
 #include "build.h"
 #include "dlc/dlc_runtime.h"
 #include "kernels.h"
-#include "runtime/array.h"
+#include "run/array.h"
 
 enum { N = 100, TEXT = 65536 };
 

@@ -6,7 +6,7 @@
 #ifndef TESTS_SCHEDULE_EQUAL_H
 #define TESTS_SCHEDULE_EQUAL_H
 
-#include "ir/interp.h"
+#include "interp/interp.h"
 #include "op/task.h"
 
 Task *task_of(Arena *a, const char *text);

@@ -6,9 +6,9 @@
 #include "golden.h"
 #include "suite.h"
 
-#include "ir/text.h"
-#include "ir/verify.h"
-#include "schedule/tmpl_winograd.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
+#include "schedule/template/winograd.h"
 
 #include <string.h>
 

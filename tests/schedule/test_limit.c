@@ -8,9 +8,9 @@
 #include "suite.h"
 
 #include "base/file.h"
-#include "codegen/lower.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "codegen/lower/lower.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "op/steps.h"
 #include "schedule/nest.h"
 #include "schedule/space.h"

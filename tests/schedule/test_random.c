@@ -7,8 +7,8 @@
 #include "steps.h"
 #include "suite.h"
 
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "schedule/space.h"
 
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "suite.h"
 
 #include "codegen/codegen.h"
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "op/op.h"
 
 #include <string.h>

@@ -1,0 +1,218 @@
+/* See code_cache.h. A file is a head, its entries, its reports and the image; one checksum over all and the key. */
+#include "codegen/code_cache.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "ir/text/text.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_ENTRIES = 256, MOST_IMAGE = 64 << 20, BLOCK = 4096, TRIM_ONE_IN = 32 };
+
+typedef struct Head {
+	char magic[8];
+	Hash sum; /* of the key and what follows in the file */
+	uint32_t nentry, entry_bytes;
+	uint64_t image_bytes;
+} Head;
+
+typedef struct Numbers {
+	int64_t spills, frame_bytes, code_bytes, depth;
+	double inner_spills;
+} Numbers;
+
+static const char magic[8] = "dlccode2";
+
+static Hash key_of(Arena *a, const KernelSet *ks, const Target *t)
+{
+	Text text = { .arena = a };
+	HashState s;
+	ir_print_set(&text, ks);
+	hash_begin(&s, "dlc/code/v1");
+	const char *head = arena_printf(a, "%s\nepoch %d\n%s %s %s\n%d bits %d registers arch %d\n", codegen_compiler(),
+		CODEGEN_EPOCH, t->triple, t->llvm_cpu, t->llvm_features, t->vector_bits, t->vector_regs, (int)t->arch);
+	hash_add(&s, head, strlen(head));
+	hash_add(&s, text_str(&text), text.n);
+	return hash_end(&s);
+}
+
+static const char *path_of(Arena *a, const CodeCache *c, Hash key)
+{
+	char hex[HASH_HEX];
+	hash_hex(key, hex);
+	return arena_printf(a, "%s/%s.code", c->folder, hex);
+}
+
+/* A file under another one's name is as wrong as one with a changed byte. */
+static Hash sum_of(Hash key, const unsigned char *bytes, size_t n)
+{
+	HashState s;
+	hash_begin(&s, "dlc/code/file/v2");
+	hash_add(&s, &key, sizeof key);
+	hash_add(&s, bytes + offsetof(Head, nentry), n - offsetof(Head, nentry));
+	return hash_end(&s);
+}
+
+/* ---- reading ---- */
+
+static bool sizes_fit(const Head *h, size_t n)
+{
+	size_t need = sizeof *h;
+	if (memcmp(h->magic, magic, sizeof magic) != 0 || h->entry_bytes != sizeof(DlcEntry) || h->nentry > MOST_ENTRIES ||
+		h->image_bytes > MOST_IMAGE)
+		return false;
+	need += h->nentry * (sizeof(DlcEntry) + sizeof(Numbers)) + (size_t)h->image_bytes;
+	return n == need;
+}
+
+static void take_reports(Arena *a, Module *m, const Numbers *number)
+{
+	m->report = arena_array(a, KernelReport, m->image.nentry + 1);
+	for (uint32_t k = 0; k < m->image.nentry; k++)
+		m->report[k] = (KernelReport){ .name = m->image.entry[k].name,
+			.spills = number[k].spills,
+			.frame_bytes = number[k].frame_bytes,
+			.code_bytes = number[k].code_bytes,
+			.depth = (int)number[k].depth,
+			.inner_spills = number[k].inner_spills };
+}
+
+static bool find(Arena *a, const char *path, Hash key, Module *m)
+{
+	Bytes file;
+	Head h;
+	if (access(path, R_OK) != 0 || !file_read(a, path, MOST_IMAGE + (1 << 20), &file, NULL) || file.n < sizeof h)
+		return false;
+	memcpy(&h, file.at, sizeof h);
+	const unsigned char *from = file.at + sizeof h;
+	Hash sum = sum_of(key, file.at, file.n);
+	if (!sizes_fit(&h, file.n) || memcmp(&sum, &h.sum, sizeof sum) != 0)
+		return false;
+	DlcEntry *entry = arena_copy(a, from, sizeof *entry * (h.nentry + (h.nentry == 0)));
+	from += sizeof *entry * h.nentry;
+	Numbers *number = arena_copy(a, from, sizeof *number * (h.nentry + (h.nentry == 0)));
+	from += sizeof *number * h.nentry;
+	unsigned char *image = arena_alloc_aligned(a, (size_t)h.image_bytes + 1, 64);
+	memcpy(image, from, (size_t)h.image_bytes);
+	*m = (Module){ .image = { image, h.image_bytes, entry, h.nentry } };
+	take_reports(a, m, number);
+	return true;
+}
+
+/* ---- writing ---- */
+
+static bool write_all(int fd, const unsigned char *bytes, size_t n)
+{
+	while (n > 0) {
+		ssize_t w = write(fd, bytes, n);
+		if (w <= 0)
+			return false;
+		bytes += w;
+		n -= (size_t)w;
+	}
+	return true;
+}
+
+/* Not synced: after a crash a file may hold anything, which its checksum shows. */
+static void store(Arena *a, const char *path, Hash key, const Module *m)
+{
+	Text out = { .arena = a };
+	Head h = { .nentry = m->image.nentry, .entry_bytes = sizeof(DlcEntry), .image_bytes = m->image.size };
+	memcpy(h.magic, magic, sizeof magic);
+	if (h.nentry > MOST_ENTRIES || h.image_bytes > MOST_IMAGE)
+		return;
+	text_put(&out, (const char *)&h, sizeof h);
+	text_put(&out, (const char *)m->image.entry, sizeof(DlcEntry) * h.nentry);
+	for (uint32_t k = 0; k < h.nentry; k++) {
+		const KernelReport *r = &m->report[k];
+		Numbers n = { r->spills, r->frame_bytes, r->code_bytes, r->depth, r->inner_spills };
+		text_put(&out, (const char *)&n, sizeof n);
+	}
+	text_put(&out, (const char *)m->image.bytes, (size_t)h.image_bytes);
+	unsigned char *bytes = arena_copy(a, text_str(&out), out.n);
+	h.sum = sum_of(key, bytes, out.n);
+	memcpy(bytes, &h, sizeof h);
+	char *temp = arena_printf(a, "%s.%ld.new", path, (long)getpid());
+	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	bool ok = write_all(fd, bytes, out.n);
+	if (close(fd) != 0 || !ok || rename(temp, path) != 0)
+		unlink(temp);
+}
+
+/* ---- trimming ---- */
+
+typedef struct Kept {
+	char *name;
+	int64_t bytes;
+	struct timespec used;
+} Kept;
+
+static int by_use(const void *x, const void *y)
+{
+	const Kept *a = x, *b = y;
+	if (a->used.tv_sec != b->used.tv_sec)
+		return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+	if (a->used.tv_nsec != b->used.tv_nsec)
+		return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static bool is_ours(const char *name)
+{
+	size_t n = strlen(name);
+	return n > HASH_HEX - 1 + 4 && strncmp(name + HASH_HEX - 1, ".code", 5) == 0; /* what a killed process left, too */
+}
+
+void code_cache_trim(const CodeCache *c)
+{
+	Arena *a = arena_new();
+	VEC(Kept) kept = { 0 };
+	int64_t all = 0;
+	DIR *d = opendir(c->folder);
+	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+		struct stat st;
+		if (!is_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+			continue;
+		Kept k = { arena_printf(a, "%s", e->d_name), (st.st_size + BLOCK - 1) / BLOCK * BLOCK, st.st_mtim };
+		vec_push(a, &kept, k);
+		all += k.bytes;
+	}
+	if (all > c->most_bytes && kept.n > 0) {
+		qsort(kept.at, kept.n, sizeof *kept.at, by_use);
+		for (size_t k = 0; k < kept.n && all > c->most_bytes / 4 * 3; k++)
+			if (unlinkat(dirfd(d), kept.at[k].name, 0) == 0)
+				all -= kept.at[k].bytes;
+	}
+	if (d != NULL)
+		closedir(d);
+	arena_free(a);
+}
+
+bool codegen_compile_cached(const CodeCache *c, Arena *a, const KernelSet *ks, const Target *t, Module *m, Err *err)
+{
+	if (c == NULL || c->folder == NULL)
+		return codegen_compile(a, ks, t, NULL, m, err);
+	Arena *scratch = arena_new();
+	Hash key = key_of(scratch, ks, t);
+	const char *path = path_of(scratch, c, key);
+	bool ok = find(a, path, key, m);
+	if (ok) {
+		utimensat(AT_FDCWD, path, NULL, 0); /* used now */
+	} else {
+		ok = codegen_compile(a, ks, t, NULL, m, err);
+		if (ok)
+			store(scratch, path, key, m);
+		if (ok && key.byte[15] % TRIM_ONE_IN == 0)
+			code_cache_trim(c);
+	}
+	arena_free(scratch);
+	return ok;
+}

@@ -1,0 +1,121 @@
+/*
+ * Inside of the room: a lowered Fn to LLVM IR, `int name(const DlcCall *)`; a sub Fn to an internal one.
+ *
+ * Expressions without loads are pure: each is emitted once, where the innermost variable it depends
+ * on becomes known ("its level"), so what is invariant in a loop stands before it by construction;
+ * almost no IR pass of LLVM is run. Loads are emitted where they are needed, under the mask of the
+ * lanes that are on; no expression makes a basic block. What is computed of values that are already
+ * in registers stands in codegen/llvm/emit_num.h.
+ */
+#ifndef CODEGEN_LLVM_EMIT_H
+#define CODEGEN_LLVM_EMIT_H
+
+#include "codegen/lower/lower.h"
+#include "ir/analysis/bounds.h"
+
+#include <llvm-c/Core.h>
+
+typedef struct Val {
+	LLVMValueRef v; /* NULL: not known */
+	int level;
+	bool pure;
+	bool reg; /* read from an alloc that is a register: another one after the next store */
+	uint32_t fence; /* a load: Emit.fence when it was emitted last */
+} Val;
+
+/* What a load gave, kept for later statements of the basic block. */
+typedef struct Kept {
+	const Expr *e;
+	uint32_t used; /* when last */
+	int regs;      /* vector registers it takes */
+} Kept;
+
+/* A scope: entry, loop body, let. Pure code of this level goes before the marker. */
+typedef struct Level {
+	LLVMValueRef marker;
+	VEC(uint32_t) known; /* memo entries that end with the level */
+} Level;
+
+typedef struct Place { /* where a buffer lies */
+	const Buf *buf;
+	LLVMValueRef ptr;
+	bool reg; /* an alloca accessed as a whole, which mem2reg makes a value */
+	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
+} Place;
+
+/* A sub Fn's function; it is emitted before its callers. */
+typedef struct EmitSub {
+	const Fn *fn;
+	LLVMValueRef func;
+	LLVMTypeRef type;
+	int64_t work_bytes;
+	int deepest; /* loop */
+	VEC(const Fn *) caller;
+} EmitSub;
+
+typedef struct Emit {
+	Arena *arena;
+	Ir *ir;
+	const KernelSet *ks;
+	const Fn *fn;
+	const Target *target;
+	Err *err;
+	bool x86, fma, sse41, f16c;
+	LLVMContextRef cx;
+	LLVMModuleRef mod;
+	LLVMBuilderRef b;
+	LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr;
+	VEC(EmitSub) sub;
+	bool regs; /* there are allocas for mem2reg */
+
+	/* of the Fn at work */
+	LLVMValueRef func, call, work, threads;
+	const Range *env;     /* what is known of the variables here */
+	LLVMBasicBlockRef at; /* the builder is at its end, unless pure code is being placed */
+	Val *memo;            /* by Expr.id */
+	size_t nmemo;
+	VEC(Level) level;
+	VEC(uint32_t) temp;  /* memo entries of the statement at work */
+	VEC(Kept) kept;      /* and those of the basic block, until memory is stored to */
+	int kept_regs, kept_most;
+	uint32_t lists; /* of statements, counted */
+	uint32_t clock, fence; /* of uses; of fences and basic blocks, from 1 */
+	LLVMValueRef mask;  /* lanes that are on: i1 or a vector of them; NULL: all */
+	LLVMValueRef some;  /* whether any of them is; NULL: to be computed */
+	size_t nplace;
+	Place *place; /* open addressing by name */
+	int64_t work_at, work_bytes;
+	int depth, deepest; /* of loops */
+} Emit;
+
+/* emit_fn.c: false where CPU code cannot do what a statement asks for. */
+bool emit_fn(Emit *e, const Fn *fn);
+char *emit_symbol(Arena *a, const Fn *fn); /* the name in the object: no Fn can meet LLVM's own */
+
+/* emit_call.c: a sub Fn's function, its parameters, what its callers have to know; a call of it. */
+LLVMValueRef emit_sub_function(Emit *e, const Fn *fn);
+void emit_sub_parameters(Emit *e);
+void emit_sub_done(Emit *e);
+void emit_call(Emit *e, const Stmt *s);
+
+/* emit_expr.c */
+LLVMValueRef emit_expr(Emit *e, const Expr *x);
+void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v); /* at the innermost level */
+void emit_level_push(Emit *e);
+void emit_level_pop(Emit *e);
+void emit_forget(Emit *e, size_t mark); /* what the statement read since temp.n was `mark`; 0: all */
+void emit_forget_loads(Emit *e); /* another basic block, or memory has changed */
+/* Element `outer` + `inner` (or NULL) of a buffer. */
+LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
+void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
+LLVMBasicBlockRef emit_block(Emit *e, const char *name);
+LLVMValueRef emit_some(Emit *e, const Expr *mask); /* any lane on; NULL: the mask must say */
+
+/* emit_mem.c: addresses, loads and stores. */
+Place *emit_place(const Emit *e, const char *buf);
+LLVMValueRef emit_load(Emit *e, const Expr *x);
+void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask);
+LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */
+LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes);
+
+#endif

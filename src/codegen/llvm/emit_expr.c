@@ -1,0 +1,342 @@
+/*
+ * Expressions: pure ones to the place of their level, the others to the end of the current block.
+ * The memo has a value for each expression known here; entries end with the level, basic block,
+ * statement, or mask that they belong to. What was read from memory is good until a store to memory.
+ *
+ * Of what was loaded as many values are kept as there are registers beside the block's accumulators,
+ * the last used ones. The others are loaded again, which costs nothing beside an fma; a fence, of
+ * which no instruction comes, keeps LLVM from finding that they are the same and spilling them.
+ */
+#include "codegen/llvm/emit_num.h"
+#include "codegen/lower/pass.h"
+#include "ir/build.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static Val *memo_at(Emit *e, const Expr *x)
+{
+	if (x->id >= e->nmemo) {
+		size_t n = e->nmemo ? e->nmemo : 256;
+		while (n <= x->id)
+			n *= 2;
+		Val *wide = arena_array(e->arena, Val, n);
+		if (e->nmemo > 0)
+			memcpy(wide, e->memo, sizeof *wide * e->nmemo);
+		e->memo = wide;
+		e->nmemo = n;
+	}
+	return &e->memo[x->id];
+}
+
+static void forget_kept(Emit *e, size_t k)
+{
+	const Expr *x = e->kept.at[k].e;
+	memo_at(e, x)->v = NULL;
+	if (x->op == IR_SPLAT && x->arg[0]->op == IR_LOAD) /* else the scalar lives on */
+		memo_at(e, x->arg[0])->v = NULL;
+	e->kept_regs -= e->kept.at[k].regs;
+	e->kept.at[k] = e->kept.at[--e->kept.n];
+}
+
+static void keep(Emit *e, const Expr *x)
+{
+	int bits = x->type.lanes > 1 ? x->type.lanes * x->type.bits : 0;
+	Kept now = { x, ++e->clock, (bits + e->target->vector_bits - 1) / e->target->vector_bits };
+	while (now.regs > 0 && e->kept_regs > 0 && e->kept_regs + now.regs > e->kept_most) {
+		size_t oldest = e->kept.n;
+		for (size_t k = 0; k < e->kept.n; k++)
+			if (e->kept.at[k].regs > 0 &&
+				(oldest == e->kept.n || e->kept.at[k].used < e->kept.at[oldest].used))
+				oldest = k;
+		forget_kept(e, oldest);
+	}
+	vec_push(e->arena, &e->kept, now);
+	e->kept_regs += now.regs;
+}
+
+static void use_kept(Emit *e, const Expr *x)
+{
+	for (size_t k = 0; k < e->kept.n; k++)
+		if (e->kept.at[k].e == x)
+			e->kept.at[k].used = ++e->clock;
+}
+
+/* Before a load that was made in this block and not kept. */
+static void fence_again(Emit *e, const Expr *x)
+{
+	Val *v = memo_at(e, x);
+	if (v->fence == e->fence && e->mask == NULL) {
+		LLVMBuildFence(e->b, LLVMAtomicOrderingSequentiallyConsistent, 1, "");
+		e->fence++;
+	}
+	memo_at(e, x)->fence = e->fence;
+}
+
+static void remember(Emit *e, const Expr *x, Val v)
+{
+	v.fence = memo_at(e, x)->fence;
+	*memo_at(e, x) = v;
+	if (v.pure)
+		vec_push(e->arena, &e->level.at[v.level].known, x->id);
+	else if (v.reg || e->mask != NULL)
+		vec_push(e->arena, &e->temp, x->id);
+	else
+		keep(e, x);
+}
+
+void emit_forget(Emit *e, size_t mark)
+{
+	while (e->temp.n > mark)
+		e->memo[e->temp.at[--e->temp.n]].v = NULL;
+}
+
+void emit_forget_loads(Emit *e)
+{
+	while (e->kept.n > 0)
+		forget_kept(e, e->kept.n - 1);
+	e->fence++;
+}
+
+void emit_move(Emit *e, LLVMBasicBlockRef block)
+{
+	e->at = block;
+	LLVMPositionBuilderAtEnd(e->b, block);
+}
+
+LLVMBasicBlockRef emit_block(Emit *e, const char *name)
+{
+	return LLVMAppendBasicBlockInContext(e->cx, e->func, name);
+}
+
+/* The marker is an instruction of no use, removed at the end. */
+void emit_level_push(Emit *e)
+{
+	Level l = { .marker = LLVMBuildFreeze(e->b, LLVMGetPoison(e->i1), "level") };
+	vec_push(e->arena, &e->level, l);
+}
+
+void emit_level_pop(Emit *e)
+{
+	Level *l = &e->level.at[--e->level.n];
+	for (size_t k = 0; k < l->known.n; k++)
+		e->memo[l->known.at[k]].v = NULL;
+	LLVMInstructionEraseFromParent(l->marker);
+}
+
+void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v)
+{
+	remember(e, ir_var(e->ir, name, t), (Val){ v, (int)e->level.n - 1, true, false, 0 });
+}
+
+static Val eval(Emit *e, const Expr *x);
+
+LLVMValueRef emit_expr(Emit *e, const Expr *x)
+{
+	return eval(e, x).v;
+}
+
+static LLVMValueRef ramp(Emit *e, DType t, LLVMValueRef base, LLVMValueRef stride)
+{
+	DType one = dtype_scalar(t);
+	LLVMTypeRef type = emit_type(e, one);
+	LLVMValueRef *k = arena_array(e->arena, LLVMValueRef, t.lanes);
+	for (int i = 0; i < t.lanes; i++)
+		k[i] = dtype_is_float(t) ? emit_real(type, dtype_round(one, i)) : emit_int(type, i);
+	LLVMValueRef step = emit_binary(
+		e, IR_MUL, t, emit_splat(e, stride, t.lanes), LLVMConstVector(k, t.lanes));
+	return emit_binary(e, IR_ADD, t, emit_splat(e, base, t.lanes), step);
+}
+
+static LLVMValueRef node(Emit *e, const Expr *x, LLVMValueRef const *a)
+{
+	DType t = x->arg[0]->type;
+	switch (x->op) {
+	case IR_SPLAT: return emit_splat(e, a[0], x->type.lanes);
+	case IR_RAMP: return ramp(e, x->type, a[0], a[1]);
+	case IR_LANE:
+		return LLVMBuildExtractElement(e->b, a[0], emit_int(e->i32, x->arg[1]->i), "");
+	case IR_SELECT: return LLVMBuildSelect(e->b, a[0], a[1], a[2], "");
+	case IR_CAST: return emit_cast(e, x->type, t, a[0]);
+	case IR_BITCAST: return emit_bitcast(e, x->type, t, a[0]);
+	case IR_FMA: return emit_fma(e, t, a[0], a[1], a[2]);
+	case IR_DOT4: return emit_dot4(e, a[0], a[1], x->arg[1]->type, a[2], x->arg[2]->type);
+	default:
+		return x->nargs == 1 ? emit_unary(e, x->op, t, a[0])
+		                     : emit_binary(e, x->op, t, a[0], a[1]);
+	}
+}
+
+static LLVMValueRef both(Emit *e, LLVMValueRef mask, LLVMValueRef c)
+{
+	if (mask == NULL)
+		return c;
+	return LLVMBuildAnd(e->b, emit_mask_lanes(e, mask, emit_lanes(c)), c, "");
+}
+
+LLVMValueRef emit_some(Emit *e, const Expr *mask)
+{
+	const Expr *any = mask->type.lanes > 1 ? lower_any_lane(e->ir, mask) : NULL;
+	if (any == NULL)
+		return NULL;
+	return ir_always(any, e->env) ? emit_int(e->i1, 1) : emit_expr(e, any);
+}
+
+/* A load of neighbours, which gives zeros in the lanes that are off. */
+static bool is_row(const Expr *x)
+{
+	return x->op == IR_LOAD && x->type.bits >= 8 && x->arg[0]->op == IR_RAMP &&
+	       ir_is_const(x->arg[0]->arg[1], 1);
+}
+
+static bool is_zero(const Expr *x)
+{
+	return x->op == IR_SPLAT ? is_zero(x->arg[0])
+	                         : ir_is_const(x, 0) ||
+	                                   (x->op == IR_FLOAT && x->f == 0 && !signbit(x->f));
+}
+
+/* Each arm under its mask: a lane's load happens only where the lane takes that arm. */
+static LLVMValueRef lazy_select(Emit *e, const Expr *x)
+{
+	LLVMValueRef c = emit_expr(e, x->arg[0]), outer = e->mask, some = e->some, arm[2];
+	for (int k = 0; k < 2; k++) {
+		size_t mark = e->temp.n;
+		e->mask = both(e, outer, k == 0 ? c : LLVMBuildNot(e->b, c, ""));
+		e->some = k == 0 && outer == NULL ? emit_some(e, x->arg[0]) : NULL;
+		arm[k] = emit_expr(e, x->arg[1 + k]);
+		e->mask = outer;
+		e->some = some;
+		emit_forget(e, mark);
+	}
+	if (outer == NULL && is_zero(x->arg[2]) && is_row(x->arg[1]) &&
+		!emit_place(e, x->arg[1]->name)->reg)
+		return arm[0];
+	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");
+}
+
+static Val constant(Emit *e, const Expr *x)
+{
+	LLVMTypeRef t = emit_type(e, x->type);
+	return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true, false, 0 };
+}
+
+static bool is_pure(Emit *e, const Expr *x);
+
+static bool args_pure(Emit *e, const Expr *x)
+{
+	for (int k = 0; k < x->nargs; k++)
+		if (!is_pure(e, x->arg[k]))
+			return false;
+	return true;
+}
+
+/* Known already, or without a load below; each node is asked once per statement at most. */
+static bool is_pure(Emit *e, const Expr *x)
+{
+	if (x->op == IR_LOAD)
+		return false;
+	Val *known = memo_at(e, x);
+	return known->v != NULL ? known->pure : args_pure(e, x);
+}
+
+/* Below a load's index or in an arm of a select, too. */
+static bool reads_register(Emit *e, const Expr *x)
+{
+	if (x->op == IR_LOAD && emit_place(e, x->name)->reg)
+		return true;
+	for (int k = 0; k < x->nargs; k++) {
+		const Val *known = memo_at(e, x->arg[k]);
+		if (known->v != NULL ? known->reg : reads_register(e, x->arg[k]))
+			return true;
+	}
+	return false;
+}
+
+static Val eval(Emit *e, const Expr *x)
+{
+	if (x->op == IR_INT || x->op == IR_FLOAT)
+		return constant(e, x);
+	Val v = *memo_at(e, x);
+	if (v.v != NULL) {
+		if (!v.pure && !v.reg)
+			use_kept(e, x);
+		return v;
+	}
+	assert(x->op != IR_VAR); /* the verifier: every variable is bound */
+	v = (Val){ NULL, 0, true, false, 0 };
+	if (x->op == IR_LOAD) {
+		v.pure = false;
+		v.reg = reads_register(e, x);
+		if (!v.reg)
+			fence_again(e, x);
+		v.v = emit_load(e, x);
+	} else if (x->op == IR_SELECT && !args_pure(e, x)) {
+		v.pure = false;
+		v.reg = reads_register(e, x);
+		v.v = lazy_select(e, x);
+	} else {
+		LLVMValueRef few[3] = { NULL };
+		assert(x->nargs <= 3);
+		for (int k = 0; k < x->nargs; k++) {
+			Val a = eval(e, x->arg[k]);
+			few[k] = a.v;
+			v.level = a.level > v.level ? a.level : v.level;
+			v.pure = v.pure && a.pure;
+			v.reg = v.reg || a.reg;
+		}
+		if (v.pure)
+			LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
+		v.v = node(e, x, few);
+		if (v.pure)
+			LLVMPositionBuilderAtEnd(e->b, e->at);
+	}
+	if (!v.pure)
+		v.level = (int)e->level.n - 1;
+	remember(e, x, v);
+	return v;
+}
+
+/* The memo's key for a pointer: a load of a type that no element has. */
+static const Expr *pointer_key(Emit *e, const Place *p, const Expr *idx)
+{
+	return ir_load_named(e->ir, p->buf->name, (DType){ DT_BOOL, 64, 1 }, &idx, 1);
+}
+
+static LLVMValueRef advance(Emit *e, const Place *p, LLVMValueRef from, const Expr *idx)
+{
+	LLVMValueRef i = emit_expr(e, idx);
+	if (!dtype_eq(idx->type, I64))
+		i = emit_cast(e, I64, idx->type, i);
+	return LLVMBuildGEP2(e->b, emit_mem_type(e, p->buf->type), from, &i, 1, "");
+}
+
+static Val pointer(Emit *e, const Place *p, Val from, const Expr *key, const Expr *idx)
+{
+	Val v = *memo_at(e, key), i;
+	if (v.v != NULL)
+		return v;
+	i = eval(e, idx);
+	v = (Val){ NULL, i.level > from.level ? i.level : from.level, i.pure && from.pure,
+		i.reg || from.reg, 0 };
+	if (v.pure)
+		LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
+	v.v = advance(e, p, from.v, idx);
+	if (v.pure)
+		LLVMPositionBuilderAtEnd(e->b, e->at);
+	remember(e, key, v);
+	return v;
+}
+
+LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner)
+{
+	Val v = { p->ptr, 0, true, false, 0 };
+	if (outer != NULL)
+		v = pointer(e, p, v, pointer_key(e, p, outer), outer);
+	if (inner != NULL) {
+		const Expr *both = outer == NULL ? inner : ir_add(e->ir, outer, inner);
+		v = pointer(e, p, v, pointer_key(e, p, both), inner);
+	}
+	return v.v;
+}

@@ -1,0 +1,532 @@
+/*
+ * A lowered Fn's statements. Allocs that are only accessed as a whole become values (allocas that
+ * mem2reg removes); the others lie in the thread's workspace, those of disjoint scopes in the same
+ * place.
+ */
+#include "codegen/llvm/emit_num.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { WORK_ALIGN = 64 };
+#define WORK_MAX ((int64_t)1 << 36)
+
+static bool refuse(Emit *e, const Stmt *s, ErrCode code, const char *what, const char *name)
+{
+	char *place = s->line > 0 ? arena_printf(e->arena, "%s:%d", e->fn->name, s->line)
+	                          : arena_printf(e->arena, "%s", e->fn->name);
+	return fail(e->err, code, place, "%s %s", what, name);
+}
+
+static bool list(Emit *e, const Stmt *s);
+
+static bool is_whole(const Place *p, const Expr *i)
+{
+	int64_t n;
+	if (!ir_is_int(p->buf->shape[0], &n) || i->type.lanes != n)
+		return false;
+	if (i->op == IR_RAMP)
+		return ir_is_const(i->arg[0], 0) && ir_is_const(i->arg[1], 1);
+	return n == 1 && ir_is_const(i, 0);
+}
+
+static void check_access(Emit *e, const char *buf, const Expr *idx)
+{
+	Place *p = emit_place(e, buf);
+	if (p->reg && !is_whole(p, idx))
+		p->reg = false;
+}
+
+static void check_load(const Expr *x, void *arg)
+{
+	if (x->op == IR_LOAD)
+		check_access(arg, x->name, x->arg[0]);
+}
+
+static void check_expr(const Expr *x, void *arg)
+{
+	ir_each_node(x, check_load, arg);
+}
+
+static bool check_stmt(Stmt *s, void *arg)
+{
+	Emit *e = arg;
+	ir_each_expr(s, check_expr, e);
+	if (s->kind == ST_STORE)
+		check_access(e, s->store.dst.buf, s->store.dst.idx[0]);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		emit_place(e, s->reduce.dst[k].buf)->reg = false;
+	return true;
+}
+
+static bool count_alloc(Stmt *s, void *arg)
+{
+	((Emit *)arg)->nplace += s->kind == ST_ALLOC;
+	return true;
+}
+
+static bool add_alloc(Stmt *s, void *arg)
+{
+	if (s->kind == ST_ALLOC)
+		*emit_place(arg, s->alloc->name) = (Place){ s->alloc, NULL, true, 0 };
+	return true;
+}
+
+static void find_places(Emit *e)
+{
+	size_t cap = 16;
+	e->nplace = (size_t)e->fn->nparam;
+	ir_each_stmt(e->fn->body, count_alloc, e);
+	while (cap < 2 * e->nplace + 2)
+		cap *= 2;
+	e->nplace = cap;
+	e->place = arena_array(e->arena, Place, cap);
+	ir_each_stmt(e->fn->body, add_alloc, e);
+	for (int k = 0; k < e->fn->nparam; k++)
+		if (e->fn->param[k].buf != NULL)
+			*emit_place(e, e->fn->param[k].name) =
+				(Place){ e->fn->param[k].buf, NULL, false, 0 };
+	ir_each_stmt(e->fn->body, check_stmt, e);
+}
+
+static LLVMValueRef field(Emit *e, LLVMTypeRef t, size_t offset)
+{
+	LLVMValueRef at = emit_int(e->i64, (int64_t)offset);
+	return LLVMBuildLoad2(e->b, t, LLVMBuildGEP2(e->b, e->i8, e->call, &at, 1, ""), "");
+}
+
+static LLVMValueRef element(Emit *e, LLVMTypeRef t, LLVMValueRef base, int k)
+{
+	LLVMValueRef at = emit_int(e->i64, k);
+	return LLVMBuildLoad2(e->b, t, LLVMBuildGEP2(e->b, t, base, &at, 1, ""), "");
+}
+
+/*
+ * What the call structure says: buffers, symbols, scalar parameters (a float as a double's bits).
+ */
+static void parameters(Emit *e)
+{
+	e->call = LLVMGetParam(e->func, 0);
+	LLVMValueRef bufs = field(e, e->ptr, offsetof(DlcCall, buf));
+	LLVMValueRef syms = field(e, e->ptr, offsetof(DlcCall, sym)), v;
+	LLVMValueRef thread = field(e, e->i32, offsetof(DlcCall, thread));
+	LLVMValueRef threads = field(e, e->i32, offsetof(DlcCall, threads));
+	int nbuf = 0, nsym = 0;
+	LLVMValueRef *value = arena_array(e->arena, LLVMValueRef, e->fn->nsym + e->fn->nparam + 1);
+	for (int k = 0; k < e->fn->nparam; k++)
+		if (e->fn->param[k].buf != NULL)
+			emit_place(e, e->fn->param[k].name)->ptr = element(e, e->ptr, bufs, nbuf++);
+	for (int k = 0; k < e->fn->nsym; k++)
+		if (strcmp(e->fn->sym[k].name, LOWER_THREADS) != 0)
+			value[k] = element(e, e->i64, syms, nsym++);
+	for (int k = 0; k < e->fn->nparam; k++) {
+		DType t = e->fn->param[k].type;
+		if (e->fn->param[k].buf != NULL)
+			continue;
+		v = element(e, e->i64, syms, nsym++);
+		if (dtype_is_float(t))
+			v = emit_cast(e, t, F64, LLVMBuildBitCast(e->b, v, e->f64, ""));
+		else
+			v = emit_cast(e, t, I64, v);
+		value[e->fn->nsym + k] = v;
+	}
+	e->work = field(e, e->ptr, offsetof(DlcCall, work));
+	e->threads = LLVMBuildZExt(e->b, threads, e->i64, "threads");
+	thread = LLVMBuildZExt(e->b, thread, e->i64, "thread");
+	emit_level_push(e);
+	for (int k = 0; k < e->fn->nsym; k++)
+		emit_bind(e, e->fn->sym[k].name, I64, value[k] != NULL ? value[k] : e->threads);
+	for (int k = 0; k < e->fn->nparam; k++)
+		if (e->fn->param[k].buf == NULL)
+			emit_bind(e, e->fn->param[k].name, e->fn->param[k].type,
+				value[e->fn->nsym + k]);
+	emit_bind(e, ir_name(e->ir, LOWER_THREAD), I64, thread);
+}
+
+/* A list where more is known. */
+static bool list_under(Emit *e, const Range *env, const Stmt *s)
+{
+	const Range *outer = e->env;
+	e->env = env;
+	bool ok = list(e, s);
+	e->env = outer;
+	return ok;
+}
+
+static bool loop(Emit *e, const Stmt *s)
+{
+	const Range *inside =
+		ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, e->env);
+	if (s->loop.kind == LOOP_BOUND) /* over the threads: this is one of them */
+		return list_under(e, inside, s->loop.body);
+	LLVMValueRef from = emit_expr(e, s->loop.lo), to = emit_expr(e, s->loop.hi);
+	LLVMBasicBlockRef before = e->at, body = emit_block(e, s->loop.var),
+			  done = emit_block(e, "done");
+	if (ir_always(ir_lt(e->ir, s->loop.lo, s->loop.hi), e->env))
+		LLVMBuildBr(e->b, body);
+	else
+		LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, from, to, ""), body, done);
+	emit_move(e, body);
+	LLVMValueRef i = LLVMBuildPhi(e->b, e->i64, "");
+	emit_level_push(e);
+	emit_bind(e, s->loop.var, I64, i);
+	if (++e->depth > e->deepest)
+		e->deepest = e->depth;
+	if (!list_under(e, inside, s->loop.body))
+		return false;
+	e->depth--;
+	emit_level_pop(e);
+	LLVMValueRef next = LLVMBuildNSWAdd(e->b, i, emit_int(e->i64, 1), "");
+	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, next, to, ""), body, done);
+	LLVMAddIncoming(i, &from, &before, 1);
+	LLVMAddIncoming(i, &next, &e->at, 1);
+	emit_move(e, done);
+	return true;
+}
+
+static bool branch(Emit *e, const Stmt *s)
+{
+	LLVMValueRef c = emit_expr(e, s->branch.cond);
+	LLVMBasicBlockRef then = emit_block(e, "then"), done = emit_block(e, "end"), other = done;
+	if (s->branch.other != NULL)
+		other = emit_block(e, "else");
+	LLVMBuildCondBr(e->b, c, then, other);
+	emit_move(e, then);
+	if (!list_under(e, ir_range_if(e->ir, s->branch.cond, true, e->env), s->branch.then))
+		return false;
+	LLVMBuildBr(e->b, done);
+	if (s->branch.other != NULL) {
+		emit_move(e, other);
+		if (!list_under(e, ir_range_if(e->ir, s->branch.cond, false, e->env),
+			    s->branch.other))
+			return false;
+		LLVMBuildBr(e->b, done);
+	}
+	emit_move(e, done);
+	return true;
+}
+
+/* Enters a block for a scalar mask; where it ends, or NULL without a mask. */
+static LLVMBasicBlockRef mask_begin(Emit *e, const Expr *mask)
+{
+	if (mask == NULL)
+		return NULL;
+	LLVMValueRef c = emit_expr(e, mask);
+	LLVMBasicBlockRef on = emit_block(e, "on"), done = emit_block(e, "off");
+	LLVMBuildCondBr(e->b, c, on, done);
+	emit_move(e, on);
+	return done;
+}
+
+static void mask_end(Emit *e, LLVMBasicBlockRef done)
+{
+	if (done == NULL)
+		return;
+	emit_forget(e, 0);
+	emit_forget_loads(e);
+	LLVMBuildBr(e->b, done);
+	emit_move(e, done);
+}
+
+static void store(Emit *e, const Stmt *s)
+{
+	const Expr *idx = s->store.dst.idx[0];
+	const Expr *m = s->store.mask;
+	if (m == NULL || m->type.lanes == 1) {
+		LLVMBasicBlockRef done = mask_begin(e, m);
+		emit_store(e, s->store.dst.buf, idx, emit_expr(e, s->store.value), NULL);
+		mask_end(e, done);
+		return;
+	}
+	LLVMValueRef mask = emit_expr(e, m);
+	e->some = emit_some(e, m);
+	e->mask = mask;
+	LLVMValueRef v = emit_expr(e, s->store.value);
+	emit_store(e, s->store.dst.buf, idx, v, mask);
+	e->mask = e->some = NULL;
+}
+
+static void let(Emit *e, const Stmt *s)
+{
+	LLVMValueRef v = emit_expr(e, s->let.value);
+	emit_level_push(e);
+	emit_bind(e, s->let.var, s->let.value->type, v);
+	e->env = ir_range_let(e->ir, s->let.var, s->let.value, e->env);
+}
+
+static bool alloc(Emit *e, const Stmt *s)
+{
+	Place *p = emit_place(e, s->alloc->name);
+	Interval n = ir_interval(s->alloc->shape[0], ir_range_fn(e->ir, e->fn));
+	int64_t bytes = n.hi < 0 ? 0 : dtype_bytes(s->alloc->type, n.hi);
+	LLVMPositionBuilderBefore(e->b, e->level.at[0].marker);
+	if (p->reg) {
+		p->ptr = LLVMBuildAlloca(
+			e->b, emit_type(e, dtype_vector(s->alloc->type, (int)n.hi)), "reg");
+		e->regs = true;
+	} else if (bytes < 0 || bytes > WORK_MAX || e->work_at + bytes > WORK_MAX) {
+		return refuse(e, s, ERR_MEMORY, "more workspace than 64 GiB for", s->alloc->name);
+	} else {
+		LLVMValueRef at = emit_int(e->i64, e->work_at);
+		p->ptr = LLVMBuildGEP2(e->b, e->i8, e->work, &at, 1, "");
+		e->work_at += (bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN;
+		if (e->work_at > e->work_bytes)
+			e->work_bytes = e->work_at;
+	}
+	LLVMPositionBuilderAtEnd(e->b, e->at);
+	return true;
+}
+
+static void combine(Emit *e, const Monoid *m, LLVMValueRef const *left, LLVMValueRef const *right,
+	LLVMValueRef *out)
+{
+	const char *l[16], *r[16];
+	assert(m->n <= 16);
+	emit_level_push(e);
+	for (int k = 0; k < m->n; k++) { /* fresh: an operand's name may be one of the Fn's */
+		emit_bind(e, l[k] = ir_fresh_name(e->ir, "left"), m->type[k], left[k]);
+		emit_bind(e, r[k] = ir_fresh_name(e->ir, "right"), m->type[k], right[k]);
+	}
+	for (int j = 0; j < m->n; j++) {
+		const Expr *x = m->combine[j];
+		for (int k = 0; k < m->n; k++) {
+			x = ir_subst(e->ir, x, m->left[k], ir_var(e->ir, l[k], m->type[k]));
+			x = ir_subst(e->ir, x, m->right[k], ir_var(e->ir, r[k], m->type[k]));
+		}
+		out[j] = emit_expr(e, x);
+	}
+	emit_level_pop(e);
+}
+
+/* One value: compare and exchange until nobody came between. Gives the value before. */
+static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMValueRef value)
+{
+	DType t = m->type[0];
+	LLVMTypeRef mem = emit_mem_type(e, t), bits = LLVMIntTypeInContext(e->cx, t.bits);
+	LLVMValueRef first = LLVMBuildLoad2(e->b, bits, ptr, ""), left, new = NULL;
+	LLVMSetAlignment(first, t.bits / 8u);
+	LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+	LLVMBasicBlockRef before = e->at, again = emit_block(e, "again"),
+			  done = emit_block(e, "done");
+	LLVMBuildBr(e->b, again);
+	emit_move(e, again);
+	LLVMValueRef seen = LLVMBuildPhi(e->b, bits, "");
+	left = emit_from_memory(e, t, LLVMBuildBitCast(e->b, seen, mem, ""));
+	combine(e, m, &left, &value, &new);
+	new = LLVMBuildBitCast(e->b, emit_to_memory(e, t, new), bits, "");
+	LLVMValueRef r = LLVMBuildAtomicCmpXchg(e->b, ptr, seen, new,
+		LLVMAtomicOrderingSequentiallyConsistent, LLVMAtomicOrderingSequentiallyConsistent,
+		0);
+	LLVMValueRef now = LLVMBuildExtractValue(e->b, r, 0, "");
+	LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, r, 1, ""), done, again);
+	LLVMAddIncoming(seen, &first, &before, 1);
+	LLVMAddIncoming(seen, &now, &e->at, 1);
+	emit_move(e, done);
+	return left;
+}
+
+/* Several values at once: thread 0 alone runs such code (lower/threads.c), so nobody comes between. */
+static LLVMValueRef tuple(Emit *e, const Stmt *s, const Monoid *m)
+{
+	LLVMValueRef left[16] = { NULL }, right[16] = { NULL }, new[16] = { NULL };
+	assert(m->n <= 16);
+	for (int k = 0; k < m->n; k++) {
+		const Access *d = &s->reduce.dst[k];
+		left[k] = emit_expr(e, ir_load_named(e->ir, d->buf, m->type[k], d->idx, 1));
+		right[k] = emit_expr(e, s->reduce.value[k]);
+	}
+	combine(e, m, left, right, new);
+	for (int k = 0; k < m->n; k++)
+		emit_store(e, s->reduce.dst[k].buf, s->reduce.dst[k].idx[0], new[k], NULL);
+	return left[0];
+}
+
+static bool atomic(Emit *e, const Stmt *s)
+{
+	const Access *d = &s->reduce.dst[0];
+	const Place *p = emit_place(e, d->buf);
+	const Monoid *m = ir_find_monoid(e->ks, s->reduce.monoid, dtype_scalar(p->buf->type));
+	DType t = m->type[0];
+	if (m->n > 16)
+		return refuse(e, s, ERR_UNSUPPORTED,
+			"an atomic reduction of more than 16 values:", m->name);
+	if (m->n == 1 && t.bits < 8)
+		return refuse(e, s, ERR_UNSUPPORTED,
+			"an atomic reduction of elements of less than a byte in", d->buf);
+	if (s->reduce.mask != NULL && s->reduce.old != NULL)
+		return refuse(e, s, ERR_UNSUPPORTED,
+			"an atomic reduction both masked and asked for its old value in", d->buf);
+	LLVMBasicBlockRef done = mask_begin(e, s->reduce.mask);
+	LLVMValueRef old;
+	if (m->n > 1)
+		old = tuple(e, s, m);
+	else
+		old = exchange(
+			e, m, emit_address(e, p, d->idx[0]), emit_expr(e, s->reduce.value[0]));
+	mask_end(e, done);
+	if (s->reduce.old != NULL) {
+		emit_level_push(e);
+		emit_bind(e, s->reduce.old, t, old);
+	}
+	return true;
+}
+
+/* For reading, into all caches. */
+static void prefetch(Emit *e, const Stmt *s)
+{
+	const Place *p = emit_place(e, s->prefetch.buf);
+	LLVMValueRef arg[4] = { NULL, emit_int(e->i32, 0), emit_int(e->i32, 3), emit_int(e->i32, 1) };
+	if (p->buf->type.bits < 8)
+		return;
+	arg[0] = emit_address(e, p, s->prefetch.idx[0]);
+	emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arg, 4);
+}
+
+/* NULL where the team is one thread. */
+static void barrier(Emit *e)
+{
+	LLVMBasicBlockRef meet = emit_block(e, "meet"), done = emit_block(e, "met");
+	LLVMValueRef many = LLVMBuildICmp(e->b, LLVMIntNE, e->threads, emit_int(e->i64, 1), "");
+	LLVMBuildCondBr(e->b, many, meet, done);
+	emit_move(e, meet);
+	LLVMTypeRef t = LLVMFunctionType(LLVMVoidTypeInContext(e->cx), &e->ptr, 1, 0);
+	LLVMValueRef team = field(e, e->ptr, offsetof(DlcCall, team));
+	LLVMBuildCall2(e->b, t, field(e, e->ptr, offsetof(DlcCall, barrier)), &team, 1, "");
+	LLVMBuildBr(e->b, done);
+	emit_move(e, done);
+}
+
+static bool statement(Emit *e, const Stmt *s)
+{
+	switch (s->kind) {
+	case ST_FOR: return loop(e, s);
+	case ST_IF: return branch(e, s);
+	case ST_STORE: store(e, s); return true;
+	case ST_LET: let(e, s); return true;
+	case ST_ALLOC: return alloc(e, s);
+	case ST_REDUCE: return atomic(e, s);
+	case ST_BARRIER: barrier(e); return true;
+	case ST_PREFETCH: prefetch(e, s); return true;
+	case ST_CALL: emit_call(e, s); return true;
+	default: assert(false); /* the passes left nothing else */
+	}
+	return false;
+}
+
+/* What was loaded before it is the same behind it. */
+static bool is_quiet(Emit *e, const Stmt *s)
+{
+	return s->kind == ST_LET || s->kind == ST_ALLOC || s->kind == ST_PREFETCH ||
+	       (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);
+}
+
+/*
+ * Registers beside those that the list's own statements store to, and one more, since a value that
+ * is kept but not used again takes none.
+ */
+static int registers_left(Emit *e, const Stmt *s)
+{
+	int width = e->target->vector_bits, used = 0;
+	for (; s != NULL; s = s->next) {
+		Place *p = s->kind == ST_STORE ? emit_place(e, s->store.dst.buf) : NULL;
+		if (p == NULL || !p->reg || p->list == e->lists)
+			continue;
+		p->list = e->lists;
+		used += (s->store.dst.idx[0]->type.lanes * p->buf->type.bits + width - 1) / width;
+	}
+	int left = e->target->vector_regs - used + 1;
+	return left > 5 ? left : 5;
+}
+
+static bool list(Emit *e, const Stmt *s)
+{
+	size_t levels = e->level.n;
+	int most = e->kept_most;
+	const Range *env = e->env;
+	int64_t work = e->work_at;
+	bool ok = true;
+	emit_forget_loads(e);
+	e->lists++;
+	e->kept_most = registers_left(e, s);
+	for (; s != NULL && ok; s = s->next) {
+		emit_forget(e, 0);
+		ok = statement(e, s);
+		if (!is_quiet(e, s))
+			emit_forget_loads(e);
+	}
+	emit_forget(e, 0);
+	emit_forget_loads(e);
+	while (e->level.n > levels)
+		emit_level_pop(e);
+	e->env = env;
+	e->kept_most = most;
+	e->work_at = work;
+	return ok;
+}
+
+static void attribute(Emit *e, const char *name, const char *value)
+{
+	LLVMAddAttributeAtIndex(e->func, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		LLVMCreateStringAttribute(
+			e->cx, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+static void attributes(Emit *e)
+{
+	unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+	LLVMAddAttributeAtIndex(e->func, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+		LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+	attribute(e, "no-builtins", "");
+	attribute(e, "no-jump-tables", "true");
+	if (e->x86) { /* else 512-bit vectors are cut in two */
+		const char *bits = arena_printf(e->arena, "%d", e->target->vector_bits);
+		attribute(e, "prefer-vector-width", bits);
+		attribute(e, "min-legal-vector-width", bits);
+	}
+}
+
+char *emit_symbol(Arena *a, const Fn *fn)
+{
+	return arena_printf(a, "kernel.%s", fn->name);
+}
+
+bool emit_fn(Emit *e, const Fn *fn)
+{
+	e->fn = fn;
+	e->level.n = e->temp.n = e->kept.n = 0;
+	e->kept_regs = 0;
+	e->mask = e->some = NULL;
+	e->env = ir_range_fn(e->ir, fn);
+	e->work_at = e->work_bytes = 0;
+	e->depth = e->deepest = 0;
+	find_places(e);
+	bool sub = fn->kind == FN_SUB;
+	e->func = sub ? emit_sub_function(e, fn)
+	              : LLVMAddFunction(e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));
+	attributes(e);
+	emit_move(e, emit_block(e, "entry"));
+	if (sub)
+		emit_sub_parameters(e);
+	else
+		parameters(e);
+	if (fn->kind == FN_PREPARE) { /* the one thread that does it all */
+		LLVMBasicBlockRef first = emit_block(e, "first"), rest = emit_block(e, "rest");
+		LLVMValueRef thread = emit_expr(e, ir_idx(e->ir, LOWER_THREAD));
+		LLVMBuildCondBr(e->b,
+			LLVMBuildICmp(e->b, LLVMIntEQ, thread, emit_int(e->i64, 0), ""), first,
+			rest);
+		emit_move(e, rest);
+		LLVMBuildRet(e->b, emit_int(e->i32, 0));
+		emit_move(e, first);
+	}
+	if (!list(e, fn->body))
+		return false;
+	emit_level_pop(e);
+	if (sub)
+		emit_sub_done(e);
+	LLVMBuildRet(e->b, sub ? NULL : emit_int(e->i32, 0));
+	return true;
+}

@@ -1,0 +1,299 @@
+/*
+ * exp, log, tanh, erf, sigmoid, sin, cos and pow of f32 and f64, of any number of lanes, without
+ * calls and without branches. The polynomials are minimax (Remez, weighted to the relative error of
+ * the function, 60 digits); emit_math.h has them with their errors. docs/codegen.md states the
+ * errors of the functions, tests/codegen measures them against libm.
+ */
+#include "codegen/llvm/emit_math.h"
+
+/* n = nearest integer to a * scale, as a float and as an integer: the addition of 1.5 * 2^52
+   (2^23) leaves it in the low bits. No poison comes of NaN, as it would of a conversion. */
+static LLVMValueRef nearest(const Math *m, LLVMValueRef a, double scale, LLVMValueRef *n)
+{
+	double magic = m->wide ? 0x1.8p52 : 0x1.8p23;
+	LLVMValueRef s = math_fma(m, a, math_real(m, scale), math_real(m, magic));
+	*n = math_sub(m, s, math_real(m, magic));
+	LLVMValueRef base = LLVMConstBitCast(math_real(m, magic), m->it);
+	return LLVMBuildSub(m->e->b, LLVMBuildBitCast(m->e->b, s, m->it, ""), base, "");
+}
+
+/* 2^n for n within the exponents of normal numbers. */
+static LLVMValueRef power_of_2(const Math *m, LLVMValueRef n)
+{
+	int bias = m->wide ? 1023 : 127, digits = m->wide ? 52 : 23;
+	LLVMValueRef k = LLVMBuildAdd(m->e->b, n, emit_int(m->it, bias), "");
+	k = LLVMBuildShl(m->e->b, k, emit_int(m->it, digits), "");
+	return LLVMBuildBitCast(m->e->b, k, m->t, "");
+}
+
+#define EXP_LIMITS(wide) ((wide) ? 710.0 : 89.0), ((wide) ? -746.0 : -104.0)
+
+/* e^(a + low), |low| tiny or NULL: r = a - n ln2, e^r = 1 + r + r^2 P(r), times 2^n in two steps so
+   that results below the least normal are rounded once. */
+static LLVMValueRef exp_sum(const Math *m, LLVMValueRef a, LLVMValueRef low)
+{
+	static const double p32[] = { MATH_EXP32 }, p64[] = { MATH_EXP64 };
+	const double limit[2] = { EXP_LIMITS(m->wide) };
+	LLVMValueRef n, b;
+	b = math_select(m, math_less(m, math_real(m, limit[0]), a), math_real(m, limit[0]), a);
+	b = math_select(m, math_less(m, b, math_real(m, limit[1])), math_real(m, limit[1]), b);
+	LLVMValueRef k = nearest(m, b, 0x1.71547652b82fep0, &n);
+	LLVMValueRef r = math_fma(m, n, math_real(m, -(m->wide ? LN2_HI64 : LN2_HI32)), b);
+	r = math_fma(m, n, math_real(m, -(m->wide ? LN2_LO64 : LN2_LO32)), r);
+	if (low != NULL)
+		r = math_add(m, r, low);
+	LLVMValueRef p =
+		m->wide ? math_poly(m, r, p64, MATH_LEN(p64)) : math_poly(m, r, p32, MATH_LEN(p32));
+	p = math_fma(m, math_mul(m, r, r), p, r);
+	p = math_add(m, p, math_real(m, 1));
+	LLVMValueRef half = LLVMBuildAShr(m->e->b, k, emit_int(m->it, 1), "");
+	p = math_mul(m, p, power_of_2(m, half));
+	return math_mul(m, p, power_of_2(m, LLVMBuildSub(m->e->b, k, half, "")));
+}
+
+/* a = 2^*e * (1 + f), 1 + f in [sqrt(1/2), sqrt(2)); a positive and finite. */
+static LLVMValueRef fraction(const Math *m, LLVMValueRef a, LLVMValueRef *e)
+{
+	LLVMBuilderRef b = m->e->b;
+	int digits = m->wide ? 52 : 23;
+	double least = m->wide ? 0x1p-1022 : 0x1p-126, up = m->wide ? 0x1p54 : 0x1p25;
+	LLVMValueRef small = math_less(m, a, math_real(m, least));
+	a = math_select(m, small, math_mul(m, a, math_real(m, up)), a);
+	LLVMValueRef adjust =
+		math_select(m, small, math_real(m, m->wide ? -54 : -25), math_real(m, 0));
+	LLVMValueRef bits = LLVMBuildBitCast(b, a, m->it, "");
+	LLVMValueRef root = emit_int(m->it, m->wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
+	LLVMValueRef k =
+		LLVMBuildAShr(b, LLVMBuildSub(b, bits, root, ""), emit_int(m->it, digits), "");
+	bits = LLVMBuildSub(b, bits, LLVMBuildShl(b, k, emit_int(m->it, digits), ""), "");
+	/* k to a float without a conversion of i64, which few targets have: |k| < 2^12. */
+	LLVMValueRef magic = math_real(m, m->wide ? 0x1.8p52 : 0x1.8p23);
+	k = LLVMBuildAdd(b, k, LLVMConstBitCast(magic, m->it), "");
+	k = math_sub(m, LLVMBuildBitCast(b, k, m->t, ""), magic);
+	*e = math_add(m, k, adjust);
+	return math_sub(m, LLVMBuildBitCast(b, bits, m->t, ""), math_real(m, 1));
+}
+
+/* r where a is positive and finite; log of 0, infinity, what is negative, NaN. */
+static LLVMValueRef log_specials(const Math *m, LLVMValueRef a, LLVMValueRef r)
+{
+	LLVMValueRef zero = math_real(m, 0), inf = math_real(m, 1.0 / 0.0);
+	r = math_select(m, math_less(m, a, inf), r, a); /* inf and NaN: themselves */
+	r = math_select(m, math_less(m, a, zero), math_real(m, 0.0 / 0.0), r);
+	return math_select(m, math_equal(m, a, zero), math_real(m, -1.0 / 0.0), r);
+}
+
+static LLVMValueRef log32(const Math *m, LLVMValueRef a)
+{
+	static const double p[] = { MATH_LOG32 };
+	LLVMValueRef e, f = fraction(m, a, &e), z = math_mul(m, f, f);
+	LLVMValueRef r = math_mul(m, math_mul(m, z, f), math_poly(m, f, p, MATH_LEN(p)));
+	r = math_fma(m, e, math_real(m, LN2_LO32), r);
+	r = math_fma(m, z, math_real(m, -0.5), r);
+	r = math_add(m, f, r);
+	return math_fma(m, e, math_real(m, LN2_HI32), r);
+}
+
+/* s R(s^2): log(1 + f) = 2 s + s R(s^2) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 + f). */
+static LLVMValueRef log_rest(const Math *m, LLVMValueRef s, LLVMValueRef *z)
+{
+	static const double p[] = { MATH_LOG64 };
+	*z = math_mul(m, s, s);
+	return math_mul(m, *z, math_poly(m, *z, p, MATH_LEN(p)));
+}
+
+static LLVMValueRef log64(const Math *m, LLVMValueRef a)
+{
+	LLVMValueRef z, e, f = fraction(m, a, &e);
+	LLVMValueRef s = math_div(m, f, math_add(m, math_real(m, 2), f)), r = log_rest(m, s, &z);
+	LLVMValueRef half = math_mul(m, math_mul(m, f, f), math_real(m, 0.5));
+	LLVMValueRef low =
+		math_fma(m, s, math_add(m, half, r), math_mul(m, e, math_real(m, LN2_LO64)));
+	LLVMValueRef rest = math_sub(m, math_sub(m, half, low), f);
+	return math_sub(m, math_mul(m, e, math_real(m, LN2_HI64)), rest);
+}
+
+static LLVMValueRef log_of(const Math *m, LLVMValueRef a)
+{
+	return log_specials(m, a, m->wide ? log64(m, a) : log32(m, a));
+}
+
+/* x + x^3 P(x^2) below 0.625, else 1 - 2 / (e^2x + 1). */
+static LLVMValueRef tanh_of(const Math *m, LLVMValueRef a)
+{
+	static const double p32[] = { MATH_TANH32 }, p64[] = { MATH_TANH64 };
+	LLVMValueRef t = math_abs(m, a), z = math_mul(m, a, a), one = math_real(m, 1);
+	LLVMValueRef p =
+		m->wide ? math_poly(m, z, p64, MATH_LEN(p64)) : math_poly(m, z, p32, MATH_LEN(p32));
+	LLVMValueRef small = math_fma(m, math_mul(m, t, z), p, t);
+	LLVMValueRef x = exp_sum(m, math_add(m, t, t), NULL);
+	LLVMValueRef big = math_sub(m, one, math_div(m, math_real(m, 2), math_add(m, x, one)));
+	return math_sign(m, math_select(m, math_less(m, t, math_real(m, 0.625)), small, big), a);
+}
+
+/* 1 / (1 + e^-x), through e^-|x| which never overflows. */
+static LLVMValueRef sigmoid_of(const Math *m, LLVMValueRef a)
+{
+	LLVMValueRef x = exp_sum(m, math_neg(m, math_abs(m, a)), NULL), one = math_real(m, 1);
+	LLVMValueRef r = math_div(m, one, math_add(m, one, x));
+	return math_select(m, math_less(m, a, math_real(m, 0)), math_mul(m, x, r), r);
+}
+
+/*
+ * x + x P(x^2) near 0, else 1 - e^Q(|x|): Q fits log(erfc), and is 0's 1 beyond the last interval.
+ */
+static LLVMValueRef erf_of(const Math *m, LLVMValueRef a)
+{
+	static const double s32[] = { MATH_ERF_SMALL32 }, s64[] = { MATH_ERF_SMALL64 };
+	static const double b32[] = { MATH_ERF_BIG32 }, b64[] = { MATH_ERF_BIG64 };
+	LLVMValueRef t = math_abs(m, a), z = math_mul(m, a, a), q;
+	LLVMValueRef p =
+		m->wide ? math_poly(m, z, s64, MATH_LEN(s64)) : math_poly(m, z, s32, MATH_LEN(s32));
+	LLVMValueRef small = math_fma(m, t, p, t), end = math_real(m, m->wide ? 6.0 : 3.9375);
+	LLVMValueRef u = math_select(m, math_less(m, end, t), end, t);
+	if (m->wide)
+		q = math_poly(m, math_sub(m, u, math_real(m, 3)), b64, MATH_LEN(b64));
+	else
+		q = math_poly(m, u, b32, MATH_LEN(b32));
+	LLVMValueRef big = math_sub(m, math_real(m, 1), exp_sum(m, q, NULL));
+	LLVMValueRef near = math_less(m, t, math_real(m, m->wide ? 1.0 : 0.921875));
+	return math_sign(m, math_select(m, near, small, big), a);
+}
+
+/*
+ * sin or cos of a double: a = n pi/2 + r, pi/2 in three parts of which the first two have 33 bits,
+ * so that their products are exact while |n| < 2^20; beyond, the result is only known to lie
+ * within -1..1.
+ */
+static LLVMValueRef sine64(const Math *m, Node op, LLVMValueRef a)
+{
+	static const double ps[] = { MATH_SIN64 }, pc[] = { MATH_COS64 };
+	LLVMBuilderRef b = m->e->b;
+	LLVMValueRef n, k = nearest(m, a, 0x1.45f306dc9c883p-1, &n);
+	LLVMValueRef t = math_sub(m, a, math_mul(m, n, math_real(m, PIO2_1)));
+	LLVMValueRef w = math_mul(m, n, math_real(m, PIO2_2)), r = math_sub(m, t, w);
+	LLVMValueRef low = math_sub(m, math_sub(m, t, r), w);
+	r = math_add(m, r, math_sub(m, low, math_mul(m, n, math_real(m, PIO2_3))));
+	LLVMValueRef end = math_real(m, 0.7855);
+	r = math_select(m, math_less(m, end, r), end, r);
+	r = math_select(m, math_less(m, r, math_neg(m, end)), math_neg(m, end), r);
+	LLVMValueRef z = math_mul(m, r, r);
+	LLVMValueRef s = math_fma(m, math_mul(m, r, z), math_poly(m, z, ps, MATH_LEN(ps)), r);
+	LLVMValueRef c = math_mul(m, math_mul(m, z, z), math_poly(m, z, pc, MATH_LEN(pc)));
+	c = math_add(m, math_real(m, 1), math_fma(m, z, math_real(m, -0.5), c));
+	if (op == IR_COS)
+		k = LLVMBuildAdd(b, k, emit_int(m->it, 1), "");
+	LLVMValueRef one = emit_int(m->it, 1), zero = LLVMConstNull(m->it);
+	LLVMValueRef odd = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, k, one, ""), zero, "");
+	LLVMValueRef minus =
+		LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, k, emit_int(m->it, 2), ""), zero, "");
+	LLVMValueRef v = math_select(m, odd, c, s);
+	v = math_select(m, minus, math_neg(m, v), v);
+	if (op == IR_COS)
+		return v;
+	return math_select(m, math_less(m, math_abs(m, a), math_real(m, 0x1p-27)), a, v);
+}
+
+LLVMValueRef emit_math(Emit *e, Node op, LLVMValueRef a)
+{
+	Math m = math_of(e, a);
+	switch (op) {
+	case IR_EXP: return exp_sum(&m, a, NULL);
+	case IR_LOG: return log_of(&m, a);
+	case IR_TANH: return tanh_of(&m, a);
+	case IR_ERF: return erf_of(&m, a);
+	case IR_SIGMOID: return sigmoid_of(&m, a);
+	default: break;
+	}
+	if (m.wide)
+		return sine64(&m, op, a);
+	Math d = math_of(e, math_widen(&m, a));
+	return math_narrow(&m, sine64(&d, op, math_widen(&m, a)));
+}
+
+/* log |a| = hi + *low, a relative error of about 2^-60. */
+static LLVMValueRef log_pair(const Math *m, LLVMValueRef a, LLVMValueRef *low)
+{
+	LLVMValueRef e, z, f = fraction(m, a, &e), two = math_real(m, 2), lost;
+	LLVMValueRef u = math_add(m, two, f), ulow = math_sub(m, f, math_sub(m, u, two));
+	LLVMValueRef s = math_div(m, f, u), p = math_product(m, s, u, &lost);
+	LLVMValueRef rest = math_sub(m, math_sub(m, f, p), lost);
+	LLVMValueRef slow = math_div(m, math_sub(m, rest, math_mul(m, s, ulow)), u);
+	LLVMValueRef tail = math_mul(m, s, log_rest(m, s, &z));
+	tail = math_add(m, tail, math_mul(m, two, slow));
+	LLVMValueRef big = math_mul(m, e, math_real(m, LN2_HI64)); /* exact */
+	LLVMValueRef s2 = math_mul(m, two, s), hi = math_sum(m, big, s2, &lost);
+	lost = math_add(m, lost, math_fma(m, e, math_real(m, LN2_LO64), tail));
+	return math_sum(m, hi, lost, low);
+}
+
+/* |a|^b of doubles; the sign, and what is no number, comes after. */
+static LLVMValueRef pow_positive(const Math *m, LLVMValueRef a, LLVMValueRef b)
+{
+	LLVMValueRef low, lost, zero = math_real(m, 0), inf = math_real(m, 1.0 / 0.0);
+	LLVMValueRef hi = log_pair(m, a, &low);
+	LLVMValueRef plain = log_specials(m, a, hi);
+	LLVMValueRef p = math_product(m, b, hi, &lost), tail = math_fma(m, b, low, lost);
+	LLVMValueRef all = math_mul(m, b, plain);
+	/* Where anything is infinite or 0 the parts say nothing. */
+	LLVMValueRef usual = math_less(m, math_abs(m, all), math_real(m, 1e4));
+	usual = LLVMBuildAnd(m->e->b, usual, math_less(m, math_abs(m, plain), inf), "");
+	p = math_select(m, usual, p, all);
+	tail = math_select(m, usual, tail, zero);
+	return exp_sum(m, p, tail);
+}
+
+static LLVMValueRef pow64(const Math *m, LLVMValueRef a, LLVMValueRef b)
+{
+	LLVMBuilderRef bld = m->e->b;
+	LLVMValueRef one = math_real(m, 1), zero = math_real(m, 0), t = math_abs(m, a);
+	LLVMValueRef r = pow_positive(m, t, b), inf = math_real(m, 1.0 / 0.0),
+		     nan = math_real(m, 0.0 / 0.0);
+	LLVMValueRef half = math_mul(m, b, math_real(m, 0.5));
+	LLVMValueRef whole = math_equal(m, emit_round_to_int(m->e, IR_TRUNC, b), b);
+	LLVMValueRef even = math_equal(m, emit_round_to_int(m->e, IR_TRUNC, half), half);
+	LLVMValueRef odd = LLVMBuildAnd(bld, whole, LLVMBuildNot(bld, even, ""), "");
+	/*
+	 * Negative numbers, -0 and -inf: odd powers are negative; finite ones have whole powers
+	 * only.
+	 */
+	r = math_select(m, odd, math_sign(m, r, a), r);
+	LLVMValueRef none =
+		LLVMBuildAnd(bld, math_less(m, a, zero), LLVMBuildNot(bld, whole, ""), "");
+	none = LLVMBuildAnd(bld, none, math_less(m, t, inf), "");
+	r = math_select(m, none, nan, r);
+	LLVMValueRef still =
+		LLVMBuildAnd(bld, math_equal(m, t, one), math_equal(m, math_abs(m, b), inf), "");
+	still = LLVMBuildOr(bld, still, math_equal(m, a, one), "");
+	still = LLVMBuildOr(bld, still, math_equal(m, b, zero), "");
+	return math_select(m, still, one, r);
+}
+
+static bool is_constant(LLVMValueRef b, double v)
+{
+	LLVMBool loses;
+	if (LLVMIsAConstantDataVector(b)) {
+		for (int k = 0; k < emit_lanes(b); k++)
+			if (LLVMConstRealGetDouble(
+				    LLVMGetAggregateElement(b, (unsigned)k), &loses) != v)
+				return false;
+		return true;
+	}
+	return LLVMIsAConstantFP(b) && LLVMConstRealGetDouble(b, &loses) == v;
+}
+
+LLVMValueRef emit_pow(Emit *e, LLVMValueRef a, LLVMValueRef b)
+{
+	Math m = math_of(e, a);
+	if (is_constant(b, 1))
+		return a;
+	if (is_constant(b, 2))
+		return math_mul(&m, a, a);
+	if (is_constant(b, -1))
+		return math_div(&m, math_real(&m, 1), a);
+	if (m.wide)
+		return pow64(&m, a, b);
+	/* f32 in f64: the logarithm's 53 bits leave 2^-46 after a factor of up to 128. */
+	Math d = math_of(e, math_widen(&m, a));
+	return math_narrow(&m, pow64(&d, math_widen(&m, a), math_widen(&m, b)));
+}

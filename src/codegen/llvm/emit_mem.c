@@ -1,0 +1,402 @@
+/*
+ * Addresses, loads and stores. An index is taken apart into terms, the outermost loop's first, so
+ * that what is invariant is computed outside and constants become displacements. Vectors of
+ * consecutive elements are one access; others gather and scatter. Elements of less than a byte are
+ * packed and accessed one by one.
+ *
+ * A scalar load under a mask (the arm of a select) reads, when the mask is off, from the call
+ * structure, which is there and long enough; so no branch is needed.
+ */
+#include "codegen/llvm/emit_num.h"
+#include "ir/build.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { TERMS = 32 };
+
+typedef struct Term {
+	const Expr *e;
+	int64_t coef;
+	int level;
+} Term;
+
+typedef struct Sum {
+	int n;
+	int64_t k;
+	Term t[TERMS];
+} Sum;
+
+Place *emit_place(const Emit *e, const char *buf)
+{
+	size_t h = (size_t)((uintptr_t)buf * 0x9e3779b97f4a7c15u >> 20);
+	for (;; h++) {
+		Place *p = &e->place[h & (e->nplace - 1)];
+		if (p->buf == NULL || p->buf->name == buf)
+			return p;
+	}
+}
+
+/* Sums wrap: those of a prefetch may be any. */
+static int64_t minus(int64_t v)
+{
+	return (int64_t)(0 - (uint64_t)v);
+}
+
+static bool add_terms(Sum *s, const Expr *e, int64_t coef)
+{
+	int64_t v;
+	switch (e->op) {
+	case IR_ADD: return add_terms(s, e->arg[0], coef) && add_terms(s, e->arg[1], coef);
+	case IR_SUB: return add_terms(s, e->arg[0], coef) && add_terms(s, e->arg[1], minus(coef));
+	case IR_NEG: return add_terms(s, e->arg[0], minus(coef));
+	case IR_INT: s->k += (int64_t)((uint64_t)coef * (uint64_t)e->i); return true;
+	case IR_MUL:
+		if (ir_is_int(e->arg[1], &v) || ir_is_int(e->arg[0], &v))
+			return add_terms(s, e->arg[ir_is_int(e->arg[1], &v) ? 0 : 1],
+				(int64_t)((uint64_t)coef * (uint64_t)v));
+		break;
+	default: break;
+	}
+	for (int k = 0; k < s->n; k++)
+		if (s->t[k].e == e) {
+			s->t[k].coef = (int64_t)((uint64_t)s->t[k].coef + (uint64_t)coef);
+			return true;
+		}
+	if (s->n == TERMS)
+		return false;
+	s->t[s->n++] = (Term){ e, coef, 0 };
+	return true;
+}
+
+static int outer_first(const void *a, const void *b)
+{
+	const Term *x = a, *y = b;
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	return x->e->id < y->e->id ? -1 : x->e->id > y->e->id;
+}
+
+static const Expr *add_term(Emit *e, const Expr *sum, const Term *t)
+{
+	const Expr *x = ir_mul(e->ir, t->e, ir_int(e->ir, t->coef));
+	return sum == NULL ? x : ir_add(e->ir, sum, x);
+}
+
+/*
+ * idx = *outer + *inner + *k, where inner is what is known last (in the innermost loop, say), so that
+ * outer is the same pointer for many accesses. NULL for 0.
+ */
+static void take_apart(
+	Emit *e, const Expr *idx, const Expr **outer, const Expr **inner, int64_t *k)
+{
+	Sum s = { 0 };
+	*k = 0;
+	*outer = *inner = NULL;
+	if (!dtype_eq(idx->type, I64) || !add_terms(&s, idx, 1)) {
+		*inner = idx;
+		return;
+	}
+	for (int i = 0; i < s.n; i++) {
+		emit_expr(e, s.t[i].e);
+		const Val *v = s.t[i].e->id < e->nmemo ? &e->memo[s.t[i].e->id] : NULL;
+		s.t[i].level = v != NULL && v->v != NULL && v->pure ? v->level : (int)e->level.n;
+	}
+	qsort(s.t, (size_t)s.n, sizeof *s.t, outer_first);
+	for (int i = 0; i < s.n; i++) {
+		const Expr **part = s.t[i].level < s.t[s.n - 1].level ? outer : inner;
+		*part = add_term(e, *part, &s.t[i]);
+	}
+	*k = s.k;
+}
+
+static LLVMValueRef gep(Emit *e, LLVMTypeRef t, LLVMValueRef ptr, LLVMValueRef i)
+{
+	return LLVMBuildGEP2(e->b, t, ptr, &i, 1, "");
+}
+
+LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx)
+{
+	int64_t k;
+	const Expr *outer, *inner;
+	take_apart(e, idx, &outer, &inner, &k);
+	LLVMValueRef ptr = emit_pointer(e, p, outer, inner);
+	return k == 0 ? ptr : gep(e, emit_mem_type(e, p->buf->type), ptr, emit_int(e->i64, k));
+}
+
+/* i1: whether a lane is on. */
+static LLVMValueRef any_lane(Emit *e, LLVMValueRef mask)
+{
+	LLVMTypeRef t = LLVMTypeOf(mask);
+	return emit_lanes(mask) == 1 ? mask
+	                             : emit_intrinsic(e, "llvm.vector.reduce.or", &t, 1, &mask, 1);
+}
+
+LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes)
+{
+	if (emit_lanes(mask) == lanes)
+		return mask;
+	return emit_splat(e, any_lane(e, mask), lanes);
+}
+
+/* A vector index as base + stride * lane, scalar expressions; false if it is none. */
+static bool as_ramp(Emit *e, const Expr *x, const Expr **base, const Expr **stride)
+{
+	const Expr *b[2], *s[2];
+	switch (x->op) {
+	case IR_RAMP:
+		*base = x->arg[0];
+		*stride = x->arg[1];
+		return true;
+	case IR_SPLAT:
+		*base = x->arg[0];
+		*stride = ir_const_int(e->ir, x->arg[0]->type, 0);
+		return true;
+	case IR_ADD:
+	case IR_SUB:
+	case IR_MUL:
+		for (int k = 0; k < 2; k++)
+			if (!as_ramp(e, x->arg[k], &b[k], &s[k]))
+				return false;
+		if (x->op != IR_MUL) {
+			*base = ir_binary(e->ir, x->op, b[0], b[1]);
+			*stride = ir_binary(e->ir, x->op, s[0], s[1]);
+			return true;
+		}
+		*base = ir_mul(e->ir, b[0], b[1]);
+		if (ir_is_const(s[0], 0))
+			*stride = ir_mul(e->ir, b[0], s[1]);
+		else if (ir_is_const(s[1], 0))
+			*stride = ir_mul(e->ir, s[0], b[1]);
+		else
+			return false;
+		return true;
+	default: return false;
+	}
+}
+
+static unsigned alignment(DType t)
+{
+	return t.bits < 8 ? 1 : t.bits / 8u;
+}
+
+static LLVMValueRef guarded(Emit *e, LLVMValueRef ptr)
+{
+	if (e->mask == NULL)
+		return ptr;
+	if (e->some == NULL)
+		e->some = any_lane(e, e->mask);
+	return LLVMBuildSelect(e->b, e->some, ptr, e->call, ""); /* true: ptr itself */
+}
+
+static LLVMValueRef load_at(Emit *e, LLVMTypeRef t, LLVMValueRef ptr, unsigned align)
+{
+	LLVMValueRef v = LLVMBuildLoad2(e->b, t, ptr, "");
+	LLVMSetAlignment(v, align);
+	return v;
+}
+
+/* Elements of 2 or 4 bits: the byte and the shift of element i. */
+static LLVMValueRef packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef *shift)
+{
+	int bits = p->buf->type.bits, log = bits == 4 ? 1 : 2;
+	LLVMValueRef in = LLVMBuildAnd(e->b, i, emit_int(e->i64, (1 << log) - 1), "");
+	in = LLVMBuildMul(e->b, in, emit_int(e->i64, bits), "");
+	*shift = LLVMBuildTrunc(e->b, in, e->i8, "");
+	return gep(e, e->i8, p->ptr, LLVMBuildAShr(e->b, i, emit_int(e->i64, log), ""));
+}
+
+static LLVMValueRef load_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef on)
+{
+	LLVMValueRef shift, ptr = packed(e, p, i, &shift);
+	if (on != NULL)
+		ptr = LLVMBuildSelect(e->b, on, ptr, e->call, "");
+	LLVMValueRef byte = load_at(e, e->i8, ptr, 1);
+	return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, byte, shift, ""),
+		emit_type(e, dtype_scalar(p->buf->type)), "");
+}
+
+static LLVMValueRef load_packed_lanes(Emit *e, const Place *p, const Expr *x)
+{
+	LLVMValueRef i = emit_expr(e, x->arg[0]), on = NULL;
+	int lanes = x->type.lanes;
+	if (lanes == 1)
+		return load_packed(e, p, i, e->mask != NULL ? any_lane(e, e->mask) : NULL);
+	LLVMValueRef r = LLVMGetPoison(emit_type(e, x->type));
+	LLVMValueRef mask = e->mask != NULL ? emit_mask_lanes(e, e->mask, lanes) : NULL;
+	for (int k = 0; k < lanes; k++) {
+		LLVMValueRef n = emit_int(e->i32, k);
+		if (mask != NULL)
+			on = LLVMBuildExtractElement(e->b, mask, n, "");
+		LLVMValueRef v = load_packed(e, p, LLVMBuildExtractElement(e->b, i, n, ""), on);
+		r = LLVMBuildInsertElement(e->b, r, v, n, "");
+	}
+	return r;
+}
+
+static LLVMValueRef pointers(Emit *e, const Place *p, const Expr *idx)
+{
+	LLVMValueRef i = emit_expr(e, idx);
+	if (idx->type.bits != 64)
+		i = emit_cast(e, dtype_vector(I64, idx->type.lanes), idx->type, i);
+	return gep(e, emit_mem_type(e, p->buf->type), p->ptr, i);
+}
+
+/* The first `to` lanes of v; further ones than its `from` are lane `rest` of v and then w. */
+static LLVMValueRef resize(Emit *e, LLVMValueRef v, LLVMValueRef w, int from, int to, int rest)
+{
+	LLVMValueRef lane[DTYPE_LANES];
+	for (int k = 0; k < to; k++)
+		lane[k] = emit_int(e->i32, k < from ? k : rest);
+	return LLVMBuildShuffleVector(e->b, v, w, LLVMConstVector(lane, (unsigned)to), "");
+}
+
+/*
+ * Always of a power of two of lanes: what LLVM adds to others is undefined, and it may then use one
+ * register as index and result of an instruction that x86 refuses (seen with LLVM 19, AVX-512).
+ */
+static LLVMValueRef gather(Emit *e, const Place *p, const Expr *x)
+{
+	int lanes = x->type.lanes, wide = 1;
+	while (wide < lanes)
+		wide *= 2;
+	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), wide), one = emit_vector(e->i1, lanes);
+	LLVMValueRef ptr = pointers(e, p, x->arg[0]);
+	LLVMValueRef on = e->mask != NULL ? emit_mask_lanes(e, e->mask, lanes) : emit_int(one, 1);
+	if (wide != lanes) {
+		ptr = resize(e, ptr, ptr, lanes, wide, 0);
+		on = resize(e, on, emit_int(one, 0), lanes, wide, lanes);
+	}
+	LLVMTypeRef over[2] = { t, LLVMTypeOf(ptr) };
+	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)), on, LLVMConstNull(t) };
+	LLVMValueRef v = emit_intrinsic(e, "llvm.masked.gather", over, 2, arg, 4);
+	return wide == lanes ? v : resize(e, v, v, wide, lanes, 0);
+}
+
+static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lanes)
+{
+	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), lanes);
+	LLVMValueRef ptr = emit_address(e, p, base);
+	if (e->mask == NULL)
+		return load_at(e, t, ptr, alignment(p->buf->type));
+	LLVMTypeRef over[2] = { t, e->ptr };
+	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)),
+		emit_mask_lanes(e, e->mask, lanes), LLVMConstNull(t) };
+	return emit_intrinsic(e, "llvm.masked.load", over, 2, arg, 4);
+}
+
+LLVMValueRef emit_load(Emit *e, const Expr *x)
+{
+	const Place *p = emit_place(e, x->name);
+	const Expr *idx = x->arg[0], *base, *stride;
+	DType t = x->type;
+	LLVMTypeRef mem = emit_mem_type(e, dtype_scalar(t));
+	LLVMValueRef v;
+	assert(p->buf != NULL && x->nargs == 1);
+	if (p->reg)
+		return LLVMBuildLoad2(e->b, emit_type(e, t), p->ptr, "");
+	if (t.bits < 8)
+		return load_packed_lanes(e, p, x);
+	if (t.lanes == 1) {
+		v = load_at(e, mem, guarded(e, emit_address(e, p, idx)), alignment(t));
+	} else if (!as_ramp(e, idx, &base, &stride)) {
+		v = gather(e, p, x);
+	} else if (ir_is_const(stride, 0)) {
+		v = load_at(e, mem, guarded(e, emit_address(e, p, base)), alignment(t));
+		return emit_splat(e, emit_from_memory(e, dtype_scalar(t), v), t.lanes);
+	} else if (ir_is_const(stride, 1)) {
+		v = load_row(e, p, base, t.lanes);
+	} else {
+		v = gather(e, p, x);
+	}
+	return emit_from_memory(e, t, v);
+}
+
+static void store_at(Emit *e, LLVMValueRef v, LLVMValueRef ptr, unsigned align)
+{
+	LLVMSetAlignment(LLVMBuildStore(e->b, v, ptr), align);
+}
+
+/* Read, change, write: such a buffer is never stored to by two threads at once (lower/threads.c). */
+static void store_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef v)
+{
+	LLVMValueRef shift, ptr = packed(e, p, i, &shift);
+	LLVMValueRef byte = LLVMBuildZExt(e->b, v, e->i8, "");
+	LLVMValueRef hole =
+		LLVMBuildShl(e->b, emit_int(e->i8, (1 << p->buf->type.bits) - 1), shift, "");
+	byte = LLVMBuildAnd(e->b, LLVMBuildShl(e->b, byte, shift, ""), hole, "");
+	LLVMValueRef old =
+		LLVMBuildAnd(e->b, load_at(e, e->i8, ptr, 1), LLVMBuildNot(e->b, hole, ""), "");
+	store_at(e, LLVMBuildOr(e->b, old, byte, ""), ptr, 1);
+}
+
+static void store_packed_lanes(
+	Emit *e, const Place *p, const Expr *idx, LLVMValueRef v, LLVMValueRef mask)
+{
+	LLVMValueRef i = emit_expr(e, idx);
+	int lanes = idx->type.lanes;
+	if (lanes == 1) {
+		store_packed(e, p, i, v);
+		return;
+	}
+	for (int k = 0; k < lanes; k++) {
+		LLVMValueRef n = emit_int(e->i32, k);
+		LLVMBasicBlockRef done = NULL;
+		if (mask != NULL) { /* the place of a lane that is off may lie outside */
+			LLVMBasicBlockRef yes = emit_block(e, "lane");
+			done = emit_block(e, "next");
+			LLVMBuildCondBr(
+				e->b, LLVMBuildExtractElement(e->b, mask, n, ""), yes, done);
+			emit_move(e, yes);
+		}
+		store_packed(e, p, LLVMBuildExtractElement(e->b, i, n, ""),
+			LLVMBuildExtractElement(e->b, v, n, ""));
+		if (done != NULL) {
+			LLVMBuildBr(e->b, done);
+			emit_move(e, done);
+		}
+	}
+}
+
+static void scatter(Emit *e, const Place *p, const Expr *idx, LLVMValueRef v, LLVMValueRef mask)
+{
+	LLVMValueRef ptr = pointers(e, p, idx);
+	int lanes = idx->type.lanes;
+	LLVMTypeRef over[2] = { LLVMTypeOf(v), LLVMTypeOf(ptr) };
+	LLVMValueRef arg[4] = { v, ptr, emit_int(e->i32, alignment(p->buf->type)),
+		mask != NULL ? mask : emit_int(emit_vector(e->i1, lanes), 1) };
+	emit_intrinsic(e, "llvm.masked.scatter", over, 2, arg, 4);
+}
+
+/* A scalar store comes without a mask; that of a vector has its lanes. */
+void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask)
+{
+	const Place *p = emit_place(e, buf);
+	const Expr *base, *stride;
+	DType t = dtype_vector(p->buf->type, idx->type.lanes);
+	assert(p->buf != NULL);
+	if (p->reg) {
+		if (mask != NULL)
+			value = LLVMBuildSelect(e->b, mask, value,
+				LLVMBuildLoad2(e->b, LLVMTypeOf(value), p->ptr, ""), "");
+		LLVMBuildStore(e->b, value, p->ptr);
+		return;
+	}
+	if (t.bits < 8) {
+		store_packed_lanes(e, p, idx, value, mask);
+		return;
+	}
+	value = emit_to_memory(e, t, value);
+	if (t.lanes == 1) {
+		store_at(e, value, emit_address(e, p, idx), alignment(t));
+	} else if (!as_ramp(e, idx, &base, &stride) || !ir_is_const(stride, 1)) {
+		scatter(e, p, idx, value, mask);
+	} else if (mask == NULL) {
+		store_at(e, value, emit_address(e, p, base), alignment(t));
+	} else {
+		LLVMTypeRef over[2] = { LLVMTypeOf(value), e->ptr };
+		LLVMValueRef arg[4] = { value, emit_address(e, p, base),
+			emit_int(e->i32, alignment(t)), mask };
+		emit_intrinsic(e, "llvm.masked.store", over, 2, arg, 4);
+	}
+}

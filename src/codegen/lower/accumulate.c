@@ -1,0 +1,379 @@
+/*
+ * Accumulators to registers. In a serial loop that reads and writes elements of a buffer at the
+ * same places in every iteration, the elements live in allocs of their own for the time of the
+ * loop, read before it and written after it. From the inside out, so that in the end they are read
+ * and written outside of all loops that do not move them.
+ *
+ * Law: the loop, and each loop below that touches the elements, runs at least once; none of the
+ * accesses is conditional or atomic; two of the places are the same or do not overlap. An element
+ * that the first iteration writes before it reads it is not read before the loop.
+ */
+#include "codegen/lower/pass.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+
+enum { CELLS = 64 };
+
+/* A place in a buffer: constant while the loop runs. */
+typedef struct Cell {
+	const char *buf;
+	const Expr *idx;
+	DType type;
+	bool load_first, stored, bad;
+	const char *reg;
+} Cell;
+
+typedef struct Loop {
+	Lower *l;
+	const LowerBufs *bufs;
+	int n;
+	Cell cell[CELLS];
+	VEC(const char *) lost;  /* buffers that must stay in memory */
+	VEC(const char *) inner; /* variables of the loop and below */
+	bool conditional;
+} Loop;
+
+static bool has(const char *const *at, size_t n, const char *name)
+{
+	for (size_t k = 0; k < n; k++)
+		if (at[k] == name)
+			return true;
+	return false;
+}
+
+static void lose(Loop *p, const char *buf)
+{
+	if (!has(p->lost.at, p->lost.n, buf))
+		vec_push(p->l->arena, &p->lost, buf);
+}
+
+typedef struct Moves {
+	const Loop *p;
+	bool yes;
+} Moves;
+
+static void check_moves(const Expr *e, void *arg)
+{
+	Moves *m = arg;
+	if (e->op == IR_LOAD || (e->op == IR_VAR && has(m->p->inner.at, m->p->inner.n, e->name)))
+		m->yes = true;
+}
+
+/* A load in an index might give another place each time. */
+static bool moves(const Loop *p, const Expr *idx)
+{
+	Moves m = { p, false };
+	ir_each_node(idx, check_moves, &m);
+	return m.yes;
+}
+
+static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
+{
+	if (has(p->lost.at, p->lost.n, buf))
+		return;
+	if (p->conditional || moves(p, idx)) {
+		lose(p, buf);
+		return;
+	}
+	for (int k = 0; k < p->n; k++)
+		if (p->cell[k].buf == buf && p->cell[k].idx == idx) {
+			p->cell[k].stored = p->cell[k].stored || store;
+			return;
+		}
+	if (p->n == CELLS) {
+		lose(p, buf);
+		return;
+	}
+	DType t = dtype_vector(lower_buf(p->bufs, buf)->type, idx->type.lanes);
+	p->cell[p->n++] =
+		(Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store, .stored = store };
+}
+
+static void touch_load(const Expr *e, void *arg)
+{
+	if (e->op == IR_LOAD)
+		touch(arg, e->name, e->arg[0], false);
+}
+
+/* A load in an arm of a select is conditional; those in its condition are taken for such, too. */
+static void touch_expr(Loop *p, const Expr *e)
+{
+	if (e->op == IR_SELECT && lower_has_load(e)) {
+		bool outer = p->conditional;
+		p->conditional = true;
+		ir_each_node(e, touch_load, p);
+		p->conditional = outer;
+		return;
+	}
+	for (int k = 0; k < e->nargs; k++)
+		touch_expr(p, e->arg[k]);
+	touch_load(e, p);
+}
+
+static void touch_place(const Expr *e, void *arg)
+{
+	touch_expr(arg, e);
+}
+
+static void scan(Loop *p, const Stmt *s, const Range *env)
+{
+	for (; s != NULL; s = s->next) {
+		bool outer = p->conditional;
+		if (s->kind == ST_STORE && s->store.mask != NULL)
+			p->conditional = true;
+		ir_each_expr(s, touch_place, p);
+		switch (s->kind) {
+		case ST_STORE: touch(p, s->store.dst.buf, s->store.dst.idx[0], true); break;
+		case ST_REDUCE:
+			for (int k = 0; k < s->reduce.n; k++)
+				lose(p, s->reduce.dst[k].buf);
+			break;
+		case ST_LET:
+			vec_push(p->l->arena, &p->inner, s->let.var);
+			env = lower_range(p->l, s, false, env);
+			break;
+		case ST_ALLOC: lose(p, s->alloc->name); break;
+		case ST_CALL:
+			for (int k = 0; k < s->call.n; k++)
+				if (s->call.arg[k].buf != NULL)
+					lose(p, s->call.arg[k].buf);
+			break;
+		case ST_IF:
+			p->conditional = true;
+			scan(p, s->branch.then, env);
+			scan(p, s->branch.other, env);
+			break;
+		case ST_FOR:
+			vec_push(p->l->arena, &p->inner, s->loop.var);
+			if (s->loop.kind != LOOP_SERIAL ||
+				!ir_always(ir_lt(p->l->ir, s->loop.lo, s->loop.hi), env))
+				p->conditional = true;
+			scan(p, s->loop.body, lower_range(p->l, s, false, env));
+			break;
+		default: break;
+		}
+		p->conditional = outer;
+	}
+}
+
+/* The lowest of consecutive elements; NULL if they are not. */
+static const Expr *base_of(const Expr *idx)
+{
+	if (idx->type.lanes == 1)
+		return idx;
+	return idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1) ? idx->arg[0] : NULL;
+}
+
+/* e = what is returned + *k, as the simplifier writes sums: the constant is the last term. */
+static const Expr *without_constant(const Expr *e, int64_t *k)
+{
+	*k = 0;
+	if ((e->op != IR_ADD && e->op != IR_SUB) || !ir_is_int(e->arg[1], k))
+		return e;
+	*k = e->op == IR_SUB ? -*k : *k;
+	return e->arg[0];
+}
+
+static bool apart(Loop *p, const Cell *a, const Cell *b)
+{
+	const Expr *x = base_of(a->idx), *y = base_of(b->idx);
+	int64_t d, kx, ky;
+	if (x == NULL || y == NULL)
+		return false;
+	if (without_constant(x, &kx) == without_constant(y, &ky))
+		d = ky - kx;
+	else if (!ir_is_int(ir_simplify(p->l->ir, ir_sub(p->l->ir, y, x), NULL), &d))
+		return false;
+	return d >= a->type.lanes || -d >= b->type.lanes;
+}
+
+static int registers_of(const Loop *p, const Cell *c)
+{
+	int bits = c->type.lanes * c->type.bits, wide = p->l->target->vector_bits;
+	return wide > 0 ? (bits + wide - 1) / wide : 1;
+}
+
+/* Keeps the cells worth it: of buffers that are written, apart from each other, few enough. */
+static bool choose(Loop *p)
+{
+	int used = 0, n = 0;
+	for (int k = 0; k < p->n; k++)
+		for (int j = 0; j < k; j++)
+			if (p->cell[k].buf == p->cell[j].buf && !apart(p, &p->cell[k], &p->cell[j]))
+				lose(p, p->cell[k].buf);
+	for (int k = 0; k < p->n; k++) {
+		Cell *c = &p->cell[k];
+		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL ||
+			has(p->lost.at, p->lost.n, c->buf))
+			continue;
+		used += registers_of(p, c);
+		p->cell[n++] = *c;
+	}
+	p->n = n;
+	int most = p->l->target->vector_regs > 8 ? p->l->target->vector_regs - 4 : 12;
+	return n > 0 && used <= most;
+}
+
+static const Expr *whole(Ir *ir, int lanes)
+{
+	return ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), lanes);
+}
+
+static const Cell *find(const Loop *p, const char *buf, const Expr *idx)
+{
+	for (int k = 0; k < p->n; k++)
+		if (p->cell[k].buf == buf && p->cell[k].idx == idx)
+			return &p->cell[k];
+	return NULL;
+}
+
+static const Expr *in_register(Ir *ir, const Expr *e, void *arg)
+{
+	const Cell *c = e->op == IR_LOAD ? find(arg, e->name, e->arg[0]) : NULL;
+	if (c == NULL)
+		return e;
+	const Expr *i = whole(ir, c->type.lanes);
+	return ir_load_named(ir, c->reg, c->type, &i, 1);
+}
+
+static bool store_register(Stmt *s, void *arg)
+{
+	Loop *p = arg;
+	const Cell *c = s->kind == ST_STORE ? find(p, s->store.dst.buf, s->store.dst.idx[0]) : NULL;
+	if (c != NULL) {
+		s->store.dst.buf = c->reg;
+		s->store.dst.idx[0] = whole(p->l->ir, c->type.lanes);
+	}
+	return true;
+}
+
+static Stmt *store(Lower *l, const char *to, const Expr *at, const Expr *value)
+{
+	Stmt *s = ir_stmt(l->ir, ST_STORE);
+	s->store.dst = (Access){ to, 1, arena_array(l->arena, const Expr *, 1) };
+	s->store.dst.idx[0] = at;
+	s->store.value = value;
+	return s;
+}
+
+static void check_use(const Expr *e, void *arg)
+{
+	const char **buf = arg;
+	if (e->op == IR_LOAD && e->name == *buf)
+		*buf = NULL;
+}
+
+static void check_uses(const Expr *e, void *arg)
+{
+	ir_each_node(e, check_use, arg);
+}
+
+static bool reads(const Stmt *s, const char *buf)
+{
+	const char *found = buf;
+	ir_each_expr(s, check_uses, &found);
+	return found == NULL;
+}
+
+/*
+ * Takes the value of a cell out of the stores from *run to the loop s; NULL if it is not there. What
+ * follows the store may only store to other places, and nothing it reads.
+ */
+static const Expr *take_init(Loop *p, Stmt **run, const Stmt *s, const Cell *c)
+{
+	Stmt **last = NULL;
+	for (Stmt **at = run; *at != s; at = &(*at)->next) {
+		const Stmt *t = *at;
+		if (t->kind != ST_STORE)
+			continue;
+		bool same = t->store.dst.buf == c->buf;
+		const Expr *i = t->store.dst.idx[0];
+		Cell other = { .idx = i, .type = dtype_vector(c->type, i->type.lanes) };
+		if (same && i == c->idx && t->store.mask == NULL)
+			last = at;
+		else if (reads(t, c->buf) || (same && !apart(p, c, &other)))
+			last = NULL;
+	}
+	if (last == NULL || reads(*last, c->buf))
+		return NULL;
+	for (const Stmt *t = (*last)->next; t != s; t = t->next)
+		if (t->kind == ST_STORE && reads(*last, t->store.dst.buf))
+			return NULL;
+	const Expr *value = (*last)->store.value;
+	*last = (*last)->next;
+	return value;
+}
+
+static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
+{
+	Lower *l = p->l;
+	Stmt *before = NULL, *after = NULL;
+	for (int k = 0; k < p->n; k++) {
+		Cell *c = &p->cell[k];
+		const Expr *i = whole(l->ir, c->type.lanes);
+		int64_t shape = c->type.lanes;
+		c->reg = ir_fresh_name(l->ir, c->buf);
+		Buf *own = ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type), "local", &shape, 1);
+		lower_bufs_add(l, l->bufs, own);
+		before = ir_seq(before, ir_alloc(l->ir, own));
+		const Expr *first = c->load_first ? take_init(p, run, s, c) : NULL;
+		if (c->load_first && first == NULL)
+			first = ir_load_named(l->ir, c->buf, c->type, &c->idx, 1);
+		if (first != NULL)
+			before = ir_seq(before, store(l, c->reg, i, first));
+		after = ir_seq(after,
+			store(l, c->buf, c->idx, ir_load_named(l->ir, c->reg, c->type, &i, 1)));
+	}
+	ir_map_stmt(l->ir, s->loop.body, in_register, p);
+	ir_each_stmt(s->loop.body, store_register, p);
+	return ir_seq(before, ir_seq(s, after));
+}
+
+/* run: where the stores begin that end at the loop. */
+static Stmt *try_loop(Lower *l, Stmt **run, Stmt *s, const Range *env)
+{
+	Loop p = { .l = l, .bufs = l->bufs };
+	if (!ir_always(ir_lt(l->ir, s->loop.lo, s->loop.hi), env))
+		return s;
+	vec_push(l->arena, &p.inner, s->loop.var);
+	scan(&p, s->loop.body, lower_range(l, s, false, env));
+	if (!choose(&p))
+		return s;
+	return promote(&p, run, s);
+}
+
+static void walk(Lower *l, Stmt **list, const Range *env)
+{
+	Stmt **run = list;
+	for (Stmt *s; (s = *list) != NULL;) {
+		Stmt *next = s->next;
+		bool quiet = s->kind == ST_STORE || s->kind == ST_ALLOC || s->kind == ST_PREFETCH;
+		if (s->kind == ST_FOR) {
+			walk(l, &s->loop.body, lower_range(l, s, false, env));
+			if (s->loop.kind == LOOP_SERIAL) {
+				s->next = NULL;
+				Stmt *now = try_loop(l, run, s, env);
+				for (list = run; *list != s;)
+					list = &(*list)->next;
+				*list = now;
+			}
+		} else if (s->kind == ST_IF) {
+			walk(l, &s->branch.then, lower_range(l, s, false, env));
+			walk(l, &s->branch.other, lower_range(l, s, true, env));
+		} else if (s->kind == ST_LET) {
+			env = lower_range(l, s, false, env);
+		}
+		while (*list != NULL && *list != next)
+			list = &(*list)->next;
+		*list = next;
+		if (!quiet)
+			run = list;
+	}
+}
+
+bool pass_accumulate(Lower *l)
+{
+	l->bufs = lower_bufs(l);
+	walk(l, &l->fn->body, ir_range_fn(l->ir, l->fn));
+	return true;
+}

@@ -1,0 +1,126 @@
+/*
+ * What a CPU has no notion of: blocks become their bodies with the iterators' values put in, init
+ * where the reduce iterators have their first values; async copies become plain ones, done at once,
+ * so commit and wait say nothing; loops bound to GPU axes become parallel (grid) or serial ones.
+ *
+ * A barrier inside a parallel or bound loop would need that loop cut into phases; that is refused.
+ */
+#include "codegen/lower/pass.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+const Expr *lower_put_iterators(Ir *ir, const Expr *e, void *arg)
+{
+	const Stmt *s = arg;
+	(void)ir;
+	if (e->op == IR_VAR)
+		for (int k = 0; k < s->block.n; k++)
+			if (s->block.iter[k].name == e->name)
+				return s->block.iter[k].value;
+	return e;
+}
+
+/* An iterator's value is what it is at the entry, whatever the block stores. */
+static Stmt *bind_loads(Lower *l, Stmt *s)
+{
+	Stmt *lets = NULL;
+	for (int k = 0; k < s->block.n; k++) {
+		Iter *it = &s->block.iter[k];
+		if (!lower_has_load(it->value))
+			continue;
+		const char *name = ir_fresh_name(l->ir, it->name);
+		lets = ir_seq(lets, ir_let(l->ir, name, it->value));
+		it->value = ir_idx(l->ir, name);
+	}
+	return lets;
+}
+
+static bool block(Lower *l, Stmt *s, Stmt **out)
+{
+	*out = s;
+	if (s->kind != ST_BLOCK)
+		return true;
+	Stmt *lets = bind_loads(l, s);
+	const Expr *first = ir_bool(l->ir, true), *where = s->block.where;
+	for (int k = 0; k < s->block.n; k++)
+		if (s->block.iter[k].kind == ITER_REDUCE)
+			first = ir_and(l->ir, first,
+				ir_eq(l->ir, s->block.iter[k].value, s->block.iter[k].lo));
+	ir_map_stmt(l->ir, s->block.init, lower_put_iterators, s);
+	ir_map_stmt(l->ir, s->block.body, lower_put_iterators, s);
+	Stmt *body = s->block.body;
+	if (s->block.init != NULL)
+		body = ir_seq(ir_is_const(first, 1) ? s->block.init
+						    : ir_if(l->ir, first, s->block.init, NULL),
+			body);
+	if (where != NULL) {
+		where = ir_map_expr(l->ir, where, lower_put_iterators, s);
+		body = ir_if(l->ir, where, body, NULL);
+	}
+	*out = ir_seq(lets, body);
+	return true;
+}
+
+bool pass_lower_blocks(Lower *l)
+{
+	lower_separate_lets(l);
+	return lower_rewrite(l, &l->fn->body, block);
+}
+
+static bool is_barrier(const Stmt *s)
+{
+	return s->kind == ST_BARRIER;
+}
+
+static bool is_param(const Fn *fn, const char *buf)
+{
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].name == buf)
+			return true;
+	return false;
+}
+
+static bool async(Lower *l, Stmt *s, Stmt **out)
+{
+	*out = s;
+	switch (s->kind) {
+	case ST_ASYNC: *out = s->async; break;
+	case ST_COMMIT:
+	case ST_WAIT: *out = NULL; break;
+	case ST_PREFETCH: /* what an alloc holds was written a moment ago */
+		if (!is_param(l->fn, s->prefetch.buf))
+			*out = NULL;
+		break;
+	case ST_FOR:
+		if (s->loop.kind == LOOP_PIPELINED)
+			s->loop.kind = LOOP_SERIAL;
+		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED &&
+			lower_any(s->loop.body, is_barrier))
+			return lower_refuse(l, s,
+				"a barrier inside loop %s: on a CPU, end the loop at the barrier "
+				"and begin another",
+				s->loop.var);
+		if (s->loop.kind == LOOP_BOUND)
+			s->loop.kind =
+				strncmp(s->loop.axis, "grid", 4) == 0 ? LOOP_PARALLEL : LOOP_SERIAL;
+		break;
+	default: break;
+	}
+	return true;
+}
+
+/* A barrier among the instances of no loop: there is one instance. */
+static bool drop_barrier(Lower *l, Stmt *s, Stmt **out)
+{
+	(void)l;
+	*out = is_barrier(s) ? NULL : s;
+	return true;
+}
+
+bool pass_lower_async(Lower *l)
+{
+	return lower_rewrite(l, &l->fn->body, async) &&
+	       lower_rewrite(l, &l->fn->body, drop_barrier);
+}

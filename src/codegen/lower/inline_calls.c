@@ -1,0 +1,95 @@
+/*
+ * Calls to statements, but those of sub Fns that are functions of their own (calls.c): a sub-Fn's body, or
+ * the meaning of an intrinsic, stands where the call was, its names fresh, its buffers being windows of the
+ * caller's. An intrinsic that the target has an instruction for is the store of one expression instead
+ * (inline_intrin.c).
+ *
+ * Scalar arguments, and where a window starts, are values at the time of the call: what loads from
+ * memory is bound by a let first.
+ */
+#include "codegen/lower/pass.h"
+#include "ir/build.h"
+#include "ir/text/intrin.h"
+#include "ir/walk.h"
+
+enum { INLINE_DEPTH = 64 };
+
+/* e itself, or a new variable that holds it. */
+static const Expr *bound(Lower *l, const Expr *e, Stmt **lets)
+{
+	if (e == NULL || !lower_has_load(e))
+		return e;
+	const char *name = ir_fresh_name(l->ir, "arg");
+	*lets = ir_seq(*lets, ir_let(l->ir, name, e));
+	return ir_var(l->ir, name, e->type);
+}
+
+static bool expand(Lower *l, Stmt *s, int depth, Stmt **out);
+
+static bool expand_list(Lower *l, Stmt **list, int depth)
+{
+	Stmt *s = *list, **end = list;
+	*list = NULL;
+	while (s != NULL) {
+		Stmt *next = s->next, *now = s;
+		s->next = NULL;
+		bool ok = true;
+		switch (s->kind) {
+		case ST_FOR: ok = expand_list(l, &s->loop.body, depth); break;
+		case ST_BLOCK:
+			ok = expand_list(l, &s->block.init, depth) &&
+			     expand_list(l, &s->block.body, depth);
+			break;
+		case ST_IF:
+			ok = expand_list(l, &s->branch.then, depth) &&
+			     expand_list(l, &s->branch.other, depth);
+			break;
+		case ST_ASYNC: ok = expand_list(l, &s->async, depth); break;
+		case ST_CALL:
+			if (s->call.intrin || lower_shared(l, s->call.fn) == NULL)
+				ok = expand(l, s, depth + 1, &now);
+			break;
+		default: break;
+		}
+		if (!ok)
+			return false;
+		*end = now;
+		while (*end != NULL)
+			end = &(*end)->next;
+		s = next;
+	}
+	return true;
+}
+
+static bool expand(Lower *l, Stmt *s, int depth, Stmt **out)
+{
+	const Fn *f = s->call.intrin ? ir_intrin(l->ir, s->call.fn) : ir_find_fn(l->ks, s->call.fn);
+	if (f == NULL || f->nparam != s->call.n)
+		return lower_refuse(l, s, "there is no %s of that form", s->call.fn);
+	if (depth > INLINE_DEPTH)
+		return lower_refuse(l, s, "calls nest deeper than %d", INLINE_DEPTH);
+	Stmt *lets = NULL;
+	for (int k = 0; k < s->call.n; k++) {
+		CallArg *a = &s->call.arg[k];
+		a->value = a->buf == NULL ? bound(l, a->value, &lets) : NULL;
+		for (int j = 0; a->buf != NULL && j < a->n; j++)
+			a->idx[j] = bound(l, a->idx[j], &lets);
+	}
+	Stmt *own = s->call.intrin ? lower_intrin(l, s) : NULL;
+	if (own != NULL) {
+		*out = ir_seq(lets, own);
+		return true;
+	}
+	Stmt *body = ir_clone_stmt(l->ir, f->body);
+	lower_rename(l, body);
+	ir_bind_params(l->ir, body, f, s->call.arg);
+	if (!expand_list(l, &body, depth))
+		return false;
+	*out = ir_seq(lets, body);
+	return true;
+}
+
+bool pass_inline_calls(Lower *l)
+{
+	return expand_list(l, &l->fn->body, 0);
+}

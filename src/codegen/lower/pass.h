@@ -1,0 +1,109 @@
+/*
+ * Inside of the room: the passes of lowering, what they work on, and what several of them need.
+ */
+#ifndef CODEGEN_LOWER_PASS_H
+#define CODEGEN_LOWER_PASS_H
+
+#include "codegen/lower/lower.h"
+#include "ir/simplify/simplify.h"
+
+typedef struct LowerBufs LowerBufs;
+
+/* A sub Fn that stays a function of its own (calls.c). */
+typedef struct LowerShared {
+	Fn *fn;
+	IndexMap *map; /* where the callers' buffer lies, for each buffer parameter */
+} LowerShared;
+
+struct Lower {
+	Ir *ir;
+	Arena *arena;
+	KernelSet *ks; /* of an Ir of its own */
+	Fn *fn;        /* the pass works on this one */
+	LowerShared *shared;
+	int nshared;
+	LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
+	int64_t weight; /* of the Fns that pass_weigh has seen */
+	const Target *target;
+	CodegenOptions options;
+	Err *err;
+};
+
+/* The passes, each in its file. */
+bool pass_inline_calls(Lower *l);
+bool pass_hoist_init(Lower *l);
+bool pass_lower_blocks(Lower *l);
+bool pass_conditions(Lower *l);
+bool pass_lower_reduce(Lower *l);
+bool pass_lower_async(Lower *l);
+bool pass_vectorize(Lower *l);
+bool pass_unroll(Lower *l);
+bool pass_flatten(Lower *l);
+bool pass_lanes(Lower *l);
+bool pass_accumulate(Lower *l);
+bool pass_registers(Lower *l);
+bool pass_masks(Lower *l);
+bool pass_share(Lower *l);
+bool pass_divide(Lower *l);
+bool pass_simplify(Lower *l);
+bool pass_weigh(Lower *l);
+
+/* Finds the sub Fns of l->ks that stay; what their callers know of scalars goes into them. */
+void lower_find_shared(Lower *l);
+const LowerShared *lower_shared(const Lower *l, const char *fn); /* NULL: calls of it are inlined */
+
+/*
+ * Scalar expressions to `lanes` lanes: variables of the table become vectors, buffers of `own` get
+ * a last index that is the lane. What depends on neither stays a scalar. NULL if e is a vector
+ * already and would have to change.
+ */
+typedef struct Widen {
+	Lower *l;
+	int lanes;
+	VEC(struct WidenVar {
+		const char *name;
+		const Expr *by;
+	})
+	var;
+	VEC(const char *) own;
+} Widen;
+const Expr *lower_widen(Widen *w, const Expr *e);
+
+/*
+ * Replaces each statement of a list by the list f returns for it (children first; the
+ * statement comes with next == NULL; NULL deletes it). False as soon as f fails.
+ */
+typedef bool (*LowerFn)(Lower *l, Stmt *s, Stmt **out);
+bool lower_rewrite(Lower *l, Stmt **list, LowerFn f);
+/* Sees to it that the padding of an out buffer is zero; what has to run first, NULL for nothing. */
+Stmt *lower_padding(Lower *l, const Buf *b);
+/* f on each statement of a list without blocks and on those below, alone, without siblings and children; env:
+   what is known before it runs. */
+void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Range *env), const Range *env);
+/* True if f says so for a statement of the list or below. */
+bool lower_any(const Stmt *s, bool (*f)(const Stmt *s));
+bool lower_has_load(const Expr *e);
+/* Whether any lane of a mask is on, as a scalar; NULL if it is no mask whose lanes are on from the first. */
+const Expr *lower_any_lane(Ir *ir, const Expr *mask);
+Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without its children */
+/* The instruction that an intrinsic is on the target, as a store; NULL: there is none. Indices load nothing. */
+Stmt *lower_intrin(Lower *l, const Stmt *s);
+/* For ir_map_expr and ir_map_stmt; arg is a block, whose iterators become their values. */
+const Expr *lower_put_iterators(Ir *ir, const Expr *e, void *arg);
+/* Gives every name declared in the list (loops, iterators, lets, allocs, blocks) a fresh one. */
+void lower_rename(Lower *l, Stmt *list);
+/*
+ * Lets of the Fn that share a name get different ones: passes put a list into the one around it (a block's
+ * body, the only iteration of a loop), where a name would be declared twice.
+ */
+void lower_separate_lets(Lower *l);
+/* All buffers of the Fn by name: parameters and allocs. Later changes of the Fn are not seen, but for what is added. */
+LowerBufs *lower_bufs(Lower *l);
+void lower_bufs_add(Lower *l, LowerBufs *b, Buf *buf);
+Buf *lower_buf(const LowerBufs *b, const char *name); /* NULL if there is none */
+/* The facts inside a statement's body (loop), its then or its else branch, or after it (let). */
+const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env);
+/* ERR_UNSUPPORTED at the Fn and, if there is one, the line of s. */
+bool lower_refuse(Lower *l, const Stmt *s, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * Choosing among records; docs/records.md has the rules in plain words. A schedule (a trace) is judged by its runs in
+ * all databases: own ones if there are any, else those of others; of these the best supported figure of each session,
+ * and the median over sessions. Pure functions of the set of records and of who asks: the order of databases and
+ * lines does not matter.
+ */
+#ifndef DB_RANK_H
+#define DB_RANK_H
+
+#include "db/db.h"
+
+/* Databases that are asked as one. */
+typedef struct DbSet {
+	Db *const *db;
+	int n;
+} DbSet;
+
+/*
+ * Look-ups between these two see the databases as they were at one moment, and take no locks, which are most of
+ * what a look-up costs.  May be nested.  Nothing is put meanwhile, and nothing that takes long is done: what others
+ * write cannot be moved out of the write-ahead log until the release.
+ */
+bool db_hold(DbSet set, Err *err);
+void db_release(DbSet set);
+
+typedef enum {
+	DB_DECIDED, /* own figures; where the Task has none, those of others */
+	DB_OWN,
+	DB_HINTS,  /* schedules without own figures, by what others say */
+	DB_CLAIMS, /* the same by the fastest session of each, whatever others say against it */
+	DB_DISPUTED, /* all schedules by all runs that are not retracted, whatever speaks against them */
+} DbWhose;
+
+/* Of which runs; those faster than floor_ns are left out. */
+typedef struct DbKey {
+	Hash workload, target;
+	int epoch;
+	int64_t floor_ns;
+	DbWhose whose;
+	bool alone; /* times inside a network are left out */
+} DbKey;
+
+/* A schedule that ran and was verified. */
+typedef struct DbChoice {
+	RunRecord run; /* its fastest run at that stage; the smaller id where two are */
+	int64_t ns;    /* the estimate */
+	RunStage stage; /* what the estimate rests on: later stages outweigh earlier ones */
+	bool own;       /* measured by who asks */
+	int runs, sessions, against; /* sessions in which it failed */
+} DbChoice;
+
+/* The best schedules, at most `most`, best first; *n of them. Equally good: the smaller id of its run. */
+bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err);
+
+/* What is known of one schedule. */
+bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, bool *there, Arena *a, Err *err);
+
+/* The epochs of verified runs other than `epoch`, newest first, at most `most`. */
+bool db_epochs(DbSet set, Hash workload, Hash target, int epoch, int *out, int most, int *n, Err *err);
+/* How many verified runs of any epoch claim to be faster than floor_ns. */
+bool db_count_below(DbSet set, const DbKey *key, int64_t *below, Err *err);
+/* The runs of any epoch and status; those that several databases have count several times. */
+bool db_count_runs(DbSet set, const DbKey *key, int64_t *runs, Err *err);
+
+/* A run by its id; NULL without an error: none has it. */
+const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err);
+/* Whether any database retracts it; an own run, whether its owner does. */
+bool db_retracted(DbSet set, Hash run, bool own, bool *is, Err *err);
+
+/* ---- near ones */
+
+/* The text of a workload with its integers hashed away. */
+Hash db_family(const char *workload);
+/* Sum over a family's integers of |log2| of their ratio; infinite between families. */
+double db_distance(const char *a, const char *b);
+
+/* A workload of the family that has verified runs on a target. */
+typedef struct DbNear {
+	Hash workload, target;
+	double distance;
+	const char *text; /* the workload's */
+} DbNear;
+
+/*
+ * Others of the task's family with verified runs on `target`, and the task itself on other targets of
+ * the same type (distance 0): the nearest first, then by id; at most `most`. A database is asked for 1000 of the
+ * family and 64 targets, those with the smallest ids.
+ */
+bool db_nearest(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err);
+
+/* No run of the task can be faster than this: far above what the target's cores can do. */
+int64_t db_floor_ns(const Task *task, const Target *target);
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * The inputs of an ONNX graph: tensors of the Dag, constants given with --bind, or initialisers.
+ * Symbolic dimensions get their numbers here, from --shape and --batch or by being a batch; what is
+ * left open is refused with the --shape to type.
+ */
+#include "frontend/onnx/onnx.h"
+
+#include <string.h>
+
+static const int64_t most_bytes = (int64_t)1 << 40; /* of one tensor */
+
+bool onnx_check_size(Import *im, const char *what, const char *name, DType type, Shape s)
+{
+	char text[160];
+	for (int k = 0; k < s.rank; k++)
+		if (s.dim[k] < 0)
+			return onnx_refuse(im, ERR_INPUT, "%s '%s' has the dimension %lld", what,
+				name, (long long)s.dim[k]);
+	int64_t n = shape_elements(s), bytes = n < 0 ? -1 : dtype_bytes(type, n);
+	if (bytes < 0 || bytes > most_bytes)
+		return onnx_refuse(im, ERR_MEMORY,
+			"%s '%s' of shape %s needs more memory than there is", what, name,
+			shape_str(s, text));
+	return true;
+}
+
+static const ShapeArg *shape_arg(const Import *im, const char *name)
+{
+	for (int k = 0; k < im->args->nshape; k++)
+		if (strcmp(im->args->shape[k].name, name) == 0)
+			return &im->args->shape[k];
+	return NULL;
+}
+
+static const BindArg *bind_arg(const Import *im, const char *name)
+{
+	for (int k = 0; k < im->args->nbind; k++)
+		if (strcmp(im->args->bind[k].name, name) == 0)
+			return &im->args->bind[k];
+	return NULL;
+}
+
+/* Symbols that --shape or --batch gave a number: dim_param -> its place in `bound`. */
+typedef struct Symbols {
+	Names *names;
+	VEC(int64_t) bound;
+} Symbols;
+
+const OnnxShape *onnx_declared_shape(const OnnxValueInfo *v)
+{
+	return v->type != NULL && v->type->tensor_type != NULL ? v->type->tensor_type->shape : NULL;
+}
+
+bool onnx_is_symbolic(const OnnxDim *d)
+{
+	return d->dim_param != NULL || !(d->has >> OnnxDim_dim_value & 1);
+}
+
+static void bind_symbol(Import *im, Symbols *s, const OnnxDim *d, int64_t to)
+{
+	const char *name = onnx_text(d->dim_param);
+	if (name[0] == 0 || names_find(s->names, name) >= 0)
+		return;
+	vec_push(im->arena, &s->bound, to);
+	names_bind(s->names, name, (int)s->bound.n - 1);
+}
+
+/* "--shape x=1,3,H,W": what to type for an input whose dimensions are symbols. */
+static const char *shape_to_type(Import *im, const OnnxValueInfo *v, const OnnxShape *s)
+{
+	Text t = { .arena = im->arena };
+	text_add(&t, "--shape %s=", onnx_text(v->name));
+	for (size_t k = 0; k < s->dim.n; k++) {
+		const OnnxDim *d = &s->dim.at[k];
+		text_put(&t, ",", k > 0);
+		if (!onnx_is_symbolic(d))
+			text_add(&t, "%lld", (long long)d->dim_value);
+		else if (k == 0)
+			text_add(&t, "1");
+		else
+			text_add(&t, "%.20s", onnx_text(d->dim_param)[0] != 0 ? d->dim_param : "N");
+	}
+	return text_str(&t);
+}
+
+static bool symbol_value(const Symbols *s, const OnnxDim *d, int64_t *out)
+{
+	int k = names_find(s->names, onnx_text(d->dim_param));
+	if (k < 0 || (size_t)k >= s->bound.n)
+		return false;
+	*out = s->bound.at[k];
+	return true;
+}
+
+static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *sym, Dim *out)
+{
+	const OnnxShape *s = onnx_declared_shape(v);
+	const OnnxDim *d = &s->dim.at[k];
+	const char *symbol = onnx_text(d->dim_param);
+	*out = d->dim_value;
+	if (k == 0 && im->args->batch > 0) {
+		*out = im->args->batch;
+	} else if (!onnx_is_symbolic(d) || symbol_value(sym, d, out)) {
+		return true;
+	} else if (k == 0) {
+		*out = 1;
+		onnx_note(im, "the symbolic batch%s%s of input '%s' is taken as 1",
+			symbol[0] != 0 ? " " : "", symbol, onnx_text(v->name));
+	} else {
+		return onnx_refuse(im, ERR_INPUT,
+			"dimension %zu of input '%s' is not known: give it with %s", k + 1,
+			onnx_text(v->name), shape_to_type(im, v, s));
+	}
+	if (onnx_is_symbolic(d))
+		bind_symbol(im, sym, d, *out);
+	return true;
+}
+
+/* The declared dimensions, symbols by what is bound, a symbolic batch as --batch or 1. */
+static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shape *out)
+{
+	const char *name = onnx_text(v->name);
+	const OnnxShape *s = onnx_declared_shape(v);
+	const ShapeArg *given = shape_arg(im, name);
+	if (given != NULL && (s == NULL || s->dim.n == (size_t)given->shape.rank)) {
+		*out = given->shape;
+		return true;
+	}
+	if (given != NULL)
+		return onnx_refuse(im, ERR_USAGE,
+			"--shape %s has %d dimensions where the model has %zu", name,
+			given->shape.rank, s->dim.n);
+	if (s == NULL)
+		return onnx_refuse(im, ERR_INPUT,
+			"input '%s' has no shape: give it with --shape %s=...", name, name);
+	if (s->dim.n > DAG_MAX_RANK)
+		return onnx_refuse(im, ERR_UNSUPPORTED,
+			"input '%s' has %zu dimensions, dlc takes at most %d", name, s->dim.n,
+			DAG_MAX_RANK);
+	*out = shape_of(0, NULL);
+	out->rank = (int)s->dim.n;
+	for (size_t k = 0; k < s->dim.n; k++)
+		if (!resolve_dim(im, v, k, sym, &out->dim[k]))
+			return false;
+	return true;
+}
+
+static bool input_type(Import *im, const OnnxValueInfo *v, DType *out)
+{
+	const char *name = onnx_text(v->name);
+	const OnnxType *t = v->type;
+	if (t == NULL)
+		return onnx_refuse(im, ERR_INPUT, "input '%s' has no type", name);
+	const char *other = t->has >> OnnxType_sequence_type & 1        ? "a sequence"
+	                    : t->has >> OnnxType_map_type & 1           ? "a map"
+	                    : t->has >> OnnxType_optional_type & 1      ? "an optional"
+	                    : t->has >> OnnxType_sparse_tensor_type & 1 ? "a sparse tensor"
+	                                                                : NULL;
+	if (other != NULL)
+		return onnx_refuse(im, ERR_UNSUPPORTED, "input '%s' is %s; dlc takes tensors only",
+			name, other);
+	if (t->tensor_type == NULL || !onnx_type_from(t->tensor_type->elem_type, out))
+		return onnx_refuse(im, ERR_UNSUPPORTED,
+			"input '%s' has element type %s, which dlc does not have", name,
+			onnx_type_name(t->tensor_type != NULL ? t->tensor_type->elem_type : 0));
+	return true;
+}
+
+/* A given constant must be what the model declares, symbols aside. */
+static bool bind_input(
+	Import *im, const Frame *f, const OnnxValueInfo *v, DType type, const BindArg *b)
+{
+	char want[DTYPE_TEXT], have[DTYPE_TEXT], text[160];
+	const char *name = onnx_text(v->name);
+	const OnnxShape *s = onnx_declared_shape(v);
+	if (!dtype_eq(type, b->type))
+		return onnx_refuse(im, ERR_TYPE,
+			"--bind %s has elements of %s where the model has %s", name,
+			dtype_print(b->type, have), dtype_print(type, want));
+	bool fits = s == NULL || s->dim.n == (size_t)b->shape.rank;
+	for (int k = 0; fits && s != NULL && k < b->shape.rank; k++)
+		fits = onnx_is_symbolic(&s->dim.at[k]) || s->dim.at[k].dim_value == b->shape.dim[k];
+	if (!fits)
+		return onnx_refuse(im, ERR_TYPE,
+			"--bind %s of shape %s is not what the model declares", name,
+			shape_str(b->shape, text));
+	Item *it = arena_new_of(im->arena, Item);
+	*it = (Item){
+		.name = name, .type = type, .shape = b->shape, .data = b->data, .value = DAG_NONE
+	};
+	return onnx_define(im, f, name, it);
+}
+
+static bool read_input(Import *im, const Frame *f, const OnnxValueInfo *v, Symbols *sym)
+{
+	Item it = { .name = onnx_text(v->name), .value = DAG_NONE, .input = true };
+	if (!input_type(im, v, &it.type))
+		return false;
+	const BindArg *b = bind_arg(im, it.name);
+	if (b != NULL)
+		return bind_input(im, f, v, it.type, b);
+	if (!resolve_shape(im, v, sym, &it.shape) ||
+		!onnx_check_size(im, "input", it.name, it.type, it.shape))
+		return false;
+	it.value = dag_add_input(im->dag, it.name, it.type, it.shape);
+	return onnx_define(im, f, it.name, arena_copy(im->arena, &it, sizeof it));
+}
+
+static bool is_input(const OnnxGraph *g, const char *name)
+{
+	for (size_t k = 0; k < g->input.n; k++)
+		if (strcmp(onnx_text(g->input.at[k].name), name) == 0)
+			return true;
+	return false;
+}
+
+static const char *input_names(Import *im, const OnnxGraph *g)
+{
+	Text t = { .arena = im->arena };
+	for (size_t k = 0; k < g->input.n && t.n < 200; k++)
+		text_add(&t, "%s%s", k > 0 ? ", " : "", onnx_text(g->input.at[k].name));
+	return text_str(&t);
+}
+
+/* Whether --batch has an input whose batch it is: one that has dimensions, and no --shape that says otherwise. */
+static bool batch_counts(const Import *im, const OnnxGraph *g)
+{
+	for (size_t k = 0; k < g->input.n; k++) {
+		const char *name = onnx_text(g->input.at[k].name);
+		const OnnxShape *s = onnx_declared_shape(&g->input.at[k]);
+		const ShapeArg *given = shape_arg(im, name);
+		bool weight = bind_arg(im, name) != NULL;
+		for (size_t i = 0; i < g->initializer.n && !weight; i++)
+			weight = strcmp(onnx_text(g->initializer.at[i].name), name) == 0;
+		if (given != NULL ? given->shape.rank > 0 && given->shape.dim[0] == im->args->batch
+				  : !weight && s != NULL && s->dim.n > 0)
+			return true;
+	}
+	return false;
+}
+
+/* What the command line names must be there. */
+static bool check_args(Import *im, const OnnxGraph *g)
+{
+	if (im->args->batch > 0 && !batch_counts(im, g))
+		return onnx_refuse(im, ERR_USAGE,
+			"--batch=%lld: no input has a first dimension that it could be, beside --shape and --bind",
+			(long long)im->args->batch);
+	for (int k = 0; k < im->args->nshape; k++)
+		if (!is_input(g, im->args->shape[k].name))
+			return onnx_refuse(im, ERR_USAGE,
+				"--shape: the model has no input '%s'; it has: %s",
+				im->args->shape[k].name, input_names(im, g));
+	for (int k = 0; k < im->args->nbind; k++)
+		if (!is_input(g, im->args->bind[k].name))
+			return onnx_refuse(im, ERR_USAGE,
+				"--bind: the model has no input '%s'; it has: %s",
+				im->args->bind[k].name, input_names(im, g));
+	return true;
+}
+
+static bool read_initializers(Import *im, const Frame *f, const OnnxGraph *g)
+{
+	if (g->sparse_initializer.n > 0)
+		return onnx_refuse(im, ERR_UNSUPPORTED, "sparse initializers are not supported");
+	for (size_t k = 0; k < g->initializer.n; k++) {
+		const OnnxTensor *t = &g->initializer.at[k];
+		BindArg b;
+		if (bind_arg(im, onnx_text(t->name)) != NULL)
+			continue; /* the input of the same name was bound to something else */
+		const char *what =
+			arena_printf(im->arena, "initializer '%.100s'", onnx_text(t->name));
+		if (!onnx_tensor_read(im->arena, t, &im->files, what, &b, &im->err))
+			return false;
+		Item *it = arena_new_of(im->arena, Item);
+		*it = (Item){ .name = b.name,
+			.type = b.type,
+			.shape = b.shape,
+			.data = b.data,
+			.value = DAG_NONE };
+		if (!onnx_define(im, f, b.name, it))
+			return false;
+	}
+	return true;
+}
+
+/* Inputs that have an initializer of their name are constants, as in files of IR version 3. */
+bool onnx_read_inputs(Import *im, const Frame *f, const OnnxGraph *g)
+{
+	Symbols sym = { .names = names_new(im->arena) };
+	if (!check_args(im, g))
+		return false;
+	for (size_t k = 0; k < g->input.n; k++) {
+		const OnnxShape *s = onnx_declared_shape(&g->input.at[k]);
+		const ShapeArg *given = shape_arg(im, onnx_text(g->input.at[k].name));
+		for (size_t i = 0; given != NULL && s != NULL && i < s->dim.n; i++)
+			if (i < (size_t)given->shape.rank && onnx_is_symbolic(&s->dim.at[i]))
+				bind_symbol(im, &sym, &s->dim.at[i], given->shape.dim[i]);
+	}
+	Names *weight = names_new(im->arena);
+	for (size_t k = 0; k < g->initializer.n; k++)
+		names_bind(weight, onnx_text(g->initializer.at[k].name), 0);
+	for (size_t k = 0; k < g->input.n; k++) {
+		const char *name = onnx_text(g->input.at[k].name);
+		bool constant = names_find(weight, name) >= 0 && bind_arg(im, name) == NULL;
+		if (!constant && !read_input(im, f, &g->input.at[k], &sym))
+			return false;
+	}
+	return read_initializers(im, f, g);
+}

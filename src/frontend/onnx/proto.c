@@ -1,0 +1,88 @@
+/*
+ * The field tables of onnx/proto.def for the wire reader and writer, and ONNX's element types.
+ */
+#include "frontend/onnx/proto.h"
+
+#include <string.h>
+
+#define ROW(S, m, k, kind, many, message) { #m, k, kind, many, offsetof(S, m), message },
+#define INT(S, m, k) ROW(S, m, k, WIRE_INT, false, NULL)
+#define FLOAT(S, m, k) ROW(S, m, k, WIRE_FLOAT, false, NULL)
+#define TEXT(S, m, k) ROW(S, m, k, WIRE_TEXT, false, NULL)
+#define BYTES(S, m, k) ROW(S, m, k, WIRE_BYTES, false, NULL)
+#define INTS(S, m, k) ROW(S, m, k, WIRE_INT, true, NULL)
+#define FLOATS(S, m, k) ROW(S, m, k, WIRE_FLOAT, true, NULL)
+#define DOUBLES(S, m, k) ROW(S, m, k, WIRE_DOUBLE, true, NULL)
+#define TEXTS(S, m, k) ROW(S, m, k, WIRE_TEXT, true, NULL)
+#define BLOBS(S, m, k) ROW(S, m, k, WIRE_BYTES, true, NULL)
+#define ONE(S, m, k, T) ROW(S, m, k, WIRE_MSG, false, &T##_message)
+#define MANY(S, m, k, T) ROW(S, m, k, WIRE_MSG, true, &T##_message)
+#define MESSAGE(S, schema, rows) \
+	static const WireField S##_field[] = { rows }; \
+	const WireMessage S##_message = { schema, sizeof(S), S##_field, S##_rows };
+#include "frontend/onnx/proto.def"
+#include "frontend/onnx/proto_end.def"
+
+static const struct {
+	const char *name;
+	bool known;
+	DType type;
+} types[] = {
+	[0] = { "UNDEFINED", false, { 0, 0, 0 } },
+	[1] = { "FLOAT", true, { DT_FLOAT, 32, 1 } },
+	[2] = { "UINT8", true, { DT_UINT, 8, 1 } },
+	[3] = { "INT8", true, { DT_INT, 8, 1 } },
+	[4] = { "UINT16", true, { DT_UINT, 16, 1 } },
+	[5] = { "INT16", true, { DT_INT, 16, 1 } },
+	[6] = { "INT32", true, { DT_INT, 32, 1 } },
+	[7] = { "INT64", true, { DT_INT, 64, 1 } },
+	[8] = { "STRING", false, { 0, 0, 0 } },
+	[9] = { "BOOL", true, { DT_BOOL, 8, 1 } },
+	[10] = { "FLOAT16", true, { DT_FLOAT, 16, 1 } },
+	[11] = { "DOUBLE", true, { DT_FLOAT, 64, 1 } },
+	[12] = { "UINT32", true, { DT_UINT, 32, 1 } },
+	[13] = { "UINT64", true, { DT_UINT, 64, 1 } },
+	[14] = { "COMPLEX64", false, { 0, 0, 0 } },
+	[15] = { "COMPLEX128", false, { 0, 0, 0 } },
+	[16] = { "BFLOAT16", true, { DT_BFLOAT, 16, 1 } },
+	[17] = { "FLOAT8E4M3FN", false, { 0, 0, 0 } },
+	[18] = { "FLOAT8E4M3FNUZ", false, { 0, 0, 0 } },
+	[19] = { "FLOAT8E5M2", false, { 0, 0, 0 } },
+	[20] = { "FLOAT8E5M2FNUZ", false, { 0, 0, 0 } },
+	[21] = { "UINT4", true, { DT_UINT, 4, 1 } },
+	[22] = { "INT4", true, { DT_INT, 4, 1 } },
+	[23] = { "FLOAT4E2M1", false, { 0, 0, 0 } },
+	[24] = { "FLOAT8E8M0", false, { 0, 0, 0 } },
+	[25] = { "UINT2", false, { 0, 0, 0 } },
+	[26] = { "INT2", false, { 0, 0, 0 } },
+};
+enum { NTYPE = sizeof types / sizeof *types };
+
+bool onnx_type_from(int64_t code, DType *out)
+{
+	if (code < 0 || code >= NTYPE || !types[code].known)
+		return false;
+	*out = types[code].type;
+	return true;
+}
+
+int onnx_type_to(DType t)
+{
+	for (int k = 0; k < NTYPE; k++)
+		if (types[k].known && dtype_eq(types[k].type, t))
+			return k;
+	return 0;
+}
+
+const char *onnx_type_name(int64_t code)
+{
+	return code >= 0 && code < NTYPE ? types[code].name : "an unknown type";
+}
+
+int onnx_type_code(const char *name)
+{
+	for (int k = 1; k < NTYPE; k++)
+		if (strcmp(types[k].name, name) == 0)
+			return k;
+	return 0;
+}

@@ -1,0 +1,92 @@
+/*
+ * The ONNX messages as C structs and their field tables, both made from onnx/proto.def. Absent
+ * texts are NULL; onnx_text() makes them "". Subgraphs of If and Loop stay bytes that nobody reads.
+ */
+#ifndef FRONTEND_ONNX_PROTO_H
+#define FRONTEND_ONNX_PROTO_H
+
+#include "frontend/frontend.h"
+#include "frontend/wire.h"
+
+#define MESSAGE(S, schema, rows) \
+	typedef struct S { \
+		uint64_t has; \
+		rows \
+	} S; \
+	extern const WireMessage S##_message;
+#define INT(S, m, k) int64_t m;
+#define FLOAT(S, m, k) float m;
+#define TEXT(S, m, k) const char *m;
+#define BYTES(S, m, k) Bytes m;
+#define INTS(S, m, k) WireInts m;
+#define FLOATS(S, m, k) WireFloats m;
+#define DOUBLES(S, m, k) WireDoubles m;
+#define TEXTS(S, m, k) WireTexts m;
+#define BLOBS(S, m, k) WireBlobs m;
+#define ONE(S, m, k, T) T *m;
+#define MANY(S, m, k, T) VEC(T) m;
+#include "frontend/onnx/proto.def"
+#include "frontend/onnx/proto_end.def"
+
+/* Row numbers, for `has`: S##_##member. */
+#define MESSAGE(S, schema, rows) enum { rows S##_rows };
+#define INT(S, m, k) S##_##m,
+#define FLOAT(S, m, k) S##_##m,
+#define TEXT(S, m, k) S##_##m,
+#define BYTES(S, m, k) S##_##m,
+#define INTS(S, m, k) S##_##m,
+#define FLOATS(S, m, k) S##_##m,
+#define DOUBLES(S, m, k) S##_##m,
+#define TEXTS(S, m, k) S##_##m,
+#define BLOBS(S, m, k) S##_##m,
+#define ONE(S, m, k, T) S##_##m,
+#define MANY(S, m, k, T) S##_##m,
+#include "frontend/onnx/proto.def"
+#include "frontend/onnx/proto_end.def"
+
+/* AttributeProto.AttributeType */
+enum {
+	ONNX_FLOAT = 1,
+	ONNX_INT,
+	ONNX_STRING,
+	ONNX_TENSOR,
+	ONNX_GRAPH,
+	ONNX_FLOATS,
+	ONNX_INTS,
+	ONNX_STRINGS,
+	ONNX_TENSORS,
+	ONNX_GRAPHS
+};
+
+/* TensorProto.DataType -> DType; false for what dlc does not have. */
+bool onnx_type_from(int64_t code, DType *out);
+/* 0 if ONNX has no such type. */
+int onnx_type_to(DType t);
+/* "FLOAT8E4M3FN"; "an unknown type" for an unknown code. */
+const char *onnx_type_name(int64_t code);
+/* The code of "FLOAT", as Cast of opset 1 writes it; 0 for an unknown name. */
+int onnx_type_code(const char *name);
+
+static inline const char *onnx_text(const char *s)
+{
+	return s != NULL ? s : "";
+}
+
+/* Where a model's external data may be: its folder, held open, and the files mapped so far. */
+typedef struct OnnxFiles {
+	const char *folder; /* NULL: there is none (a tensor of its own) */
+	VEC(struct OnnxFile {
+		const char *location;
+		Bytes map;
+	})
+	file;
+} OnnxFiles;
+
+/*
+ * Type, shape and little-endian data of a tensor: borrowed from the file if it is aligned there,
+ * else copied. `what` names it in messages ("initializer 'w'").
+ */
+bool onnx_tensor_read(
+	Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what, BindArg *out, Err *err);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * A run in progress: tensors, views, logical threads, and what is known about their order.
+ *
+ * Order of accesses. Threads form a tree; a thread is suspended while its children live. An access
+ * is an epoch (thread, time), time counting synchronisations. For each thread `sync` is the last
+ * time when everything done in its subtree so far came to be before whatever its subtree does next:
+ * its last fork, or the last barrier that it was the root of. So (T, t) is before the present of U
+ * if T is an ancestor or a descendant of U, or if t <= sync of one of their common ancestors. Only
+ * atomics order anything else: they carry along a list of (subtree, time), see interp/race.c.
+ */
+#ifndef INTERP_RUN_H
+#define INTERP_RUN_H
+
+#include "base/rng.h"
+#include "interp/store.h"
+
+typedef struct Pending {
+	Store *store;
+	uint64_t born;
+	int64_t at, group;
+} Pending;
+
+typedef struct Fork Fork;
+
+typedef struct Thread {
+	struct Thread *parent;
+	Fork *fork; /* of which this is an instance */
+	int level;
+	uint32_t tid, pc;
+	Val *slot;
+	View **view, *owned;
+	Know *know;
+	/* Async copies of its own: groups [completed, committed) are under way. */
+	int64_t committed;
+	VEC(Pending) pending;
+	/* As the root of a barrier. */
+	int64_t nleaf, narrived;
+	uint32_t barrier_pc;
+	struct Thread *arrived;
+	/* As a member. */
+	struct Thread *next;
+	struct Thread *waits_at; /* the root; NULL: not at a barrier */
+	size_t place;            /* in Run.live */
+} Thread;
+
+struct Fork {
+	Thread *parent;
+	int64_t lo, n, started, done;
+	uint64_t now, step; /* the order of the instances: now, now + step, ... modulo n */
+	uint32_t pc;
+	Know *know; /* of those that are done */
+	Fork *next;
+};
+
+typedef struct Info {
+	uint64_t sync;
+	uint32_t parent, depth;
+} Info;
+
+typedef struct ScanTable {
+	struct ScanSlot {
+		uint64_t key;
+		int64_t last;
+	} *slot;
+	size_t n, cap;
+} ScanTable;
+
+enum { POOLS = 48 };
+
+typedef struct Run {
+	Arena *arena;
+	const Program *p;
+	const IrRun *how;
+	Err *err;
+	Rng rng;
+	bool races;
+	uint64_t now, births;
+	int64_t steps;
+	size_t used, limit;
+	Info *info; /* by tid */
+	uint32_t ninfo;
+	size_t info_cap;
+	void *pool[POOLS]; /* freed blocks of 2^k bytes */
+	VEC(Thread *) ready;
+	VEC(Fork *) open; /* with instances not started */
+	VEC(Thread *) live;
+	Thread *idle;
+	Fork *idle_fork;
+	View *idle_view;
+	ScanTable *scan;
+} Run;
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * Inside of the room: the ends of an index between a statement's own names and those outside of it.
+ * Whoever walks down from the statement keeps an Inside; all of it lives in the Ir's arena.
+ */
+#ifndef IR_REGION_HULL_H
+#define IR_REGION_HULL_H
+
+#include "ir/analysis/bounds.h"
+
+/* A name bound inside of the statement, innermost first: a value, or (value == NULL) a loop. */
+typedef struct Bound {
+	const struct Bound *outer;
+	const char *name;
+	const Expr *value;
+	const Expr *lo, *hi; /* inclusive, free of lets and iterators; NULL: not known */
+} Bound;
+
+/* A condition that holds (or does not) around the access, free of lets and iterators. */
+typedef struct Cond {
+	const struct Cond *outer;
+	const Expr *cond;
+	bool holds;
+} Cond;
+
+/* Where the walk stands. */
+typedef struct Inside {
+	Ir *ir;
+	const Range *outer; /* the facts at the statement */
+	const Range *env;   /* all facts here */
+	const Bound *bound;
+	const Cond *cond;
+} Inside;
+
+typedef struct Hull {
+	const Expr *lo, *hi; /* inclusive; NULL: not known */
+} Hull;
+
+/* Of an index, all of its lanes. */
+Hull hull_of(const Inside *in, const Expr *e);
+/* e with lets and iterators replaced by their values. */
+const Expr *hull_resolve(const Inside *in, const Expr *e);
+
+#endif

@@ -1,0 +1,365 @@
+/*
+ * Simplification of a whole Fn: one walk from the outside in, each statement under the facts of
+ * what encloses it and of the lets before it. What cannot happen is dropped: loops of no iteration,
+ * branches never taken, blocks whose `where` never holds, stores masked off, lets nobody reads.
+ * A loop of one iteration becomes its body. Laws: the statements that are executed, their order and
+ * the values they store stay the same.
+ */
+#include "ir/build.h"
+#include "ir/simplify/simplify_rules.h"
+
+#include <string.h>
+
+/* A set of interned names with a count, in the Ir's arena. */
+typedef struct Names {
+	size_t cap, used;
+	const char **name;
+	int *count;
+} Names;
+
+typedef struct Walk {
+	Simp s;
+	Names declared; /* lets and olds, how often each */
+	Names read;
+} Walk;
+
+static int *name_count(Arena *a, Names *set, const char *name)
+{
+	if (2 * set->used >= set->cap) {
+		Names old = *set;
+		set->cap = old.cap == 0 ? 32 : old.cap * 2;
+		set->name = arena_array(a, const char *, set->cap);
+		set->count = arena_array(a, int, set->cap);
+		set->used = 0;
+		for (size_t i = 0; i < old.cap; i++)
+			if (old.name[i] != NULL)
+				*name_count(a, set, old.name[i]) = old.count[i];
+	}
+	size_t i = ((uintptr_t)name >> 3) * 0x9e3779b97f4a7c15u >> 20;
+	for (i &= set->cap - 1; set->name[i] != NULL && set->name[i] != name;
+		i = (i + 1) & (set->cap - 1))
+		;
+	set->used += set->name[i] == NULL;
+	set->name[i] = name;
+	return &set->count[i];
+}
+
+static Stmt *walk_body(Walk *w, Stmt *list, const Range *env);
+
+static const Expr *simp(Walk *w, const Expr *e)
+{
+	return simplify_whole(&w->s, e);
+}
+
+static void simp_all(Walk *w, const Expr **e, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (e[i] != NULL)
+			e[i] = simp(w, e[i]);
+}
+
+/* From here on under other facts; returns what `leave` needs. */
+static Simp enter(Walk *w, const Range *env)
+{
+	Simp old = w->s;
+	w->s.env = env;
+	w->s.memo = ir_memo_begin(old.ir);
+	return old;
+}
+
+static void leave(Walk *w, Simp old)
+{
+	ir_memo_end(w->s.ir, w->s.memo);
+	w->s = old;
+}
+
+static const char **declared_name(Stmt *s)
+{
+	if (s->kind == ST_LET)
+		return &s->let.var;
+	return s->kind == ST_REDUCE && s->reduce.old != NULL ? &s->reduce.old : NULL;
+}
+
+static DType declared_type(const Stmt *s)
+{
+	return s->kind == ST_LET ? s->let.value->type : s->reduce.value[0]->type;
+}
+
+/* The list is to stand among other statements: names that something else declares too change. */
+static Stmt *hoisted(Walk *w, Stmt *list)
+{
+	Ir *ir = w->s.ir;
+	for (Stmt *s = list; s != NULL; s = s->next) {
+		const char **name = declared_name(s);
+		int *count = name == NULL ? NULL : name_count(ir_arena(ir), &w->declared, *name);
+		if (count == NULL || *count < 2)
+			continue;
+		--*count;
+		const char *fresh = ir_fresh_name(ir, *name);
+		++*name_count(ir_arena(ir), &w->declared, fresh);
+		if (s->next != NULL)
+			ir_subst_stmt(ir, s->next, *name, ir_var(ir, fresh, declared_type(s)));
+		*name = fresh;
+	}
+	return list;
+}
+
+static Stmt *walk_for(Walk *w, Stmt *s)
+{
+	Ir *ir = w->s.ir;
+	s->loop.lo = simp(w, s->loop.lo);
+	s->loop.hi = simp(w, s->loop.hi);
+	if (ir_is_ordered(s->loop.hi, s->loop.lo, 0, w->s.env, w->s.cache))
+		return NULL;
+	const Expr *next = simp(w, ir_add(ir, s->loop.lo, ir_int(ir, 1)));
+	if (next == s->loop.hi && ir_is_ordered(s->loop.lo, next, 1, w->s.env, w->s.cache)) {
+		Stmt *body = hoisted(w, s->loop.body);
+		if (body != NULL)
+			ir_subst_stmt(ir, body, s->loop.var, s->loop.lo);
+		return walk_body(w, body, w->s.env);
+	}
+	const Range *env = ir_range_for(ir, s->loop.var, s->loop.lo, s->loop.hi, w->s.env);
+	s->loop.body = walk_body(w, s->loop.body, env);
+	return s->loop.body == NULL ? NULL : s;
+}
+
+static Stmt *walk_block(Walk *w, Stmt *s)
+{
+	Ir *ir = w->s.ir;
+	for (int i = 0; i < s->block.n; i++) {
+		Iter *it = &s->block.iter[i];
+		it->lo = simp(w, it->lo);
+		it->hi = simp(w, it->hi);
+		it->value = simp(w, it->value);
+	}
+	if (s->block.where != NULL) {
+		Simp old = enter(w, ir_range_iters(ir, s, w->s.env));
+		s->block.where = simp(w, s->block.where);
+		leave(w, old);
+		if (ir_is_const(s->block.where, 0))
+			return NULL;
+		if (ir_is_const(s->block.where, 1))
+			s->block.where = NULL;
+	}
+	const Range *env = ir_range_block(ir, s, w->s.env), *init = env;
+	for (int i = 0; i < s->block.n; i++)
+		if (s->block.iter[i].kind != ITER_SPATIAL)
+			init = ir_range_let(ir, s->block.iter[i].name, s->block.iter[i].lo, init);
+	s->block.init = walk_body(w, s->block.init, init);
+	s->block.body = walk_body(w, s->block.body, env);
+	return s->block.init == NULL && s->block.body == NULL ? NULL : s;
+}
+
+static Stmt *walk_if(Walk *w, Stmt *s)
+{
+	Ir *ir = w->s.ir;
+	const Range *env = w->s.env;
+	s->branch.cond = simp(w, s->branch.cond);
+	if (s->branch.cond->op == IR_INT)
+		return walk_body(
+			w, hoisted(w, s->branch.cond->i ? s->branch.then : s->branch.other), env);
+	s->branch.then = walk_body(w, s->branch.then, ir_range_if(ir, s->branch.cond, true, env));
+	s->branch.other =
+		walk_body(w, s->branch.other, ir_range_if(ir, s->branch.cond, false, env));
+	if (s->branch.then == NULL && s->branch.other == NULL)
+		return NULL;
+	if (s->branch.then == NULL) {
+		s->branch.cond = simp(w, ir_unary(ir, IR_NOT, s->branch.cond));
+		s->branch.then = s->branch.other;
+		s->branch.other = NULL;
+	}
+	return s;
+}
+
+/* The mask is simplified; what it masks is under it. False: it is never true. */
+static bool enter_mask(Walk *w, const Expr **mask, Simp *old)
+{
+	if (*mask != NULL)
+		*mask = simp(w, *mask);
+	const Expr *m = *mask;
+	if (m != NULL && ir_always(m, w->s.env))
+		m = *mask = NULL;
+	if (m != NULL && ir_never(m, w->s.env))
+		return false;
+	*old = w->s;
+	if (m != NULL && m->type.lanes == 1)
+		*old = enter(w, ir_range_if(w->s.ir, m, true, w->s.env));
+	return true;
+}
+
+static void leave_mask(Walk *w, Simp old)
+{
+	if (old.memo != w->s.memo)
+		leave(w, old);
+}
+
+static Stmt *walk_store(Walk *w, Stmt *s)
+{
+	Simp old;
+	if (!enter_mask(w, &s->store.mask, &old))
+		return NULL;
+	simp_all(w, s->store.dst.idx, s->store.dst.n);
+	s->store.value = simp(w, s->store.value);
+	leave_mask(w, old);
+	return s;
+}
+
+static Stmt *walk_reduce(Walk *w, Stmt *s)
+{
+	Simp old;
+	if (s->reduce.old != NULL && s->reduce.mask != NULL) {
+		s->reduce.mask = simp(w, s->reduce.mask);
+		return s; /* what `old` is without the reduction is not ours to say */
+	}
+	if (!enter_mask(w, &s->reduce.mask, &old))
+		return NULL;
+	for (int i = 0; i < s->reduce.n; i++)
+		simp_all(w, s->reduce.dst[i].idx, s->reduce.dst[i].n);
+	simp_all(w, s->reduce.value, s->reduce.n);
+	leave_mask(w, old);
+	return s;
+}
+
+static Stmt *walk_call(Walk *w, Stmt *s)
+{
+	for (int i = 0; i < s->call.n; i++) {
+		CallArg *a = &s->call.arg[i];
+		simp_all(w, &a->value, 1);
+		simp_all(w, a->idx, a->n);
+		if (a->len != NULL)
+			simp_all(w, a->len, a->n);
+	}
+	return s;
+}
+
+static Stmt *walk_let(Walk *w, Stmt *s, Stmt *rest)
+{
+	const Expr *v = s->let.value = simp(w, s->let.value);
+	if (v->op != IR_INT && v->op != IR_FLOAT && v->op != IR_VAR)
+		return s;
+	if (rest != NULL)
+		ir_subst_stmt(w->s.ir, rest, s->let.var, v);
+	return NULL;
+}
+
+/* What the statement becomes: a list, maybe empty. */
+static Stmt *walk_stmt(Walk *w, Stmt *s, Stmt *rest)
+{
+	switch (s->kind) {
+	case ST_FOR: return walk_for(w, s);
+	case ST_BLOCK: return walk_block(w, s);
+	case ST_IF: return walk_if(w, s);
+	case ST_STORE: return walk_store(w, s);
+	case ST_REDUCE: return walk_reduce(w, s);
+	case ST_CALL: return walk_call(w, s);
+	case ST_LET: return walk_let(w, s, rest);
+	case ST_PREFETCH: simp_all(w, s->prefetch.idx, s->prefetch.n); return s;
+	case ST_ASYNC:
+		s->async = walk_body(w, s->async, w->s.env);
+		return s->async == NULL ? NULL : s;
+	default: return s;
+	}
+}
+
+static Stmt *walk_body(Walk *w, Stmt *list, const Range *env)
+{
+	if (list == NULL)
+		return NULL;
+	Stmt *first = NULL, **end = &first;
+	Simp old = enter(w, env);
+	for (Stmt *s = list, *rest; s != NULL; s = rest) {
+		rest = s->next;
+		s->next = NULL;
+		*end = walk_stmt(w, s, rest);
+		for (; *end != NULL; end = &(*end)->next) {
+			if ((*end)->kind != ST_LET)
+				continue;
+			const Range *known =
+				ir_range_let(w->s.ir, (*end)->let.var, (*end)->let.value, w->s.env);
+			leave(w, old);
+			old = enter(w, known);
+		}
+	}
+	leave(w, old);
+	return first;
+}
+
+static bool count_declared(Stmt *s, void *arg)
+{
+	Walk *w = arg;
+	const char **name = declared_name(s);
+	if (name != NULL)
+		++*name_count(ir_arena(w->s.ir), &w->declared, *name);
+	return true;
+}
+
+static void count_var(const Expr *e, void *arg)
+{
+	Walk *w = arg;
+	if (e->op == IR_VAR)
+		++*name_count(ir_arena(w->s.ir), &w->read, e->name);
+}
+
+static void count_vars(const Expr *e, void *arg)
+{
+	ir_each_node(e, count_var, arg);
+}
+
+static bool count_read(Stmt *s, void *arg)
+{
+	ir_each_expr(s, count_vars, arg);
+	return true;
+}
+
+static Stmt *without_dead(Walk *w, Stmt *list, bool *dropped);
+
+static void drop_in_children(Walk *w, Stmt *s, bool *dropped)
+{
+	switch (s->kind) {
+	case ST_FOR: s->loop.body = without_dead(w, s->loop.body, dropped); break;
+	case ST_BLOCK:
+		s->block.init = without_dead(w, s->block.init, dropped);
+		s->block.body = without_dead(w, s->block.body, dropped);
+		break;
+	case ST_IF:
+		s->branch.then = without_dead(w, s->branch.then, dropped);
+		s->branch.other = without_dead(w, s->branch.other, dropped);
+		break;
+	case ST_ASYNC: s->async = without_dead(w, s->async, dropped); break;
+	default: break;
+	}
+}
+
+/* The list without lets whose name nothing reads. */
+static Stmt *without_dead(Walk *w, Stmt *list, bool *dropped)
+{
+	for (Stmt **at = &list; *at != NULL;) {
+		Stmt *s = *at;
+		if (s->kind == ST_LET &&
+			*name_count(ir_arena(w->s.ir), &w->read, s->let.var) == 0) {
+			*at = s->next;
+			*dropped = true;
+			continue;
+		}
+		drop_in_children(w, s, dropped);
+		at = &s->next;
+	}
+	return list;
+}
+
+void ir_simplify_fn(const KernelSet *ks, Fn *fn)
+{
+	IntervalCache cache;
+	memset(cache.e, 0, sizeof cache.e);
+	Walk w = { .s = { .ir = ks->ir, .cache = &cache } };
+	ir_each_stmt(fn->body, count_declared, &w);
+	w.s.memo = ir_memo_begin(ks->ir);
+	fn->body = walk_body(&w, fn->body, ir_range_fn(ks->ir, fn));
+	ir_memo_end(ks->ir, w.s.memo);
+	for (bool dropped = w.declared.used > 0; dropped;) {
+		dropped = false;
+		memset(&w.read, 0, sizeof w.read);
+		ir_each_stmt(fn->body, count_read, &w);
+		fn->body = without_dead(&w, fn->body, &dropped);
+	}
+}

@@ -1,0 +1,329 @@
+/*
+ * Statements: one function a kind (blocks are verify_block.c's, calls verify_call.c's). A statement
+ * is `certain` if it runs whenever the Fn does: only there may an analysis say "always wrong".
+ */
+#include "ir/build.h"
+#include "ir/simplify/simplify.h"
+#include "ir/verify/verifier.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+static bool is_index(const Expr *e)
+{
+	return dtype_eq(e->type, I64);
+}
+
+bool verify_body(Verifier *v, const Stmt *s, const Range *env, bool certain)
+{
+	const Range *outer = v->env;
+	bool was = v->certain;
+	Decl *mark = scope_enter(&v->scope);
+	v->env = env;
+	v->certain = was && certain;
+	bool ok = verify_stmts(v, s);
+	scope_leave(&v->scope, mark);
+	v->env = outer;
+	v->certain = was;
+	return ok;
+}
+
+static bool verify_axis(Verifier *v, const Stmt *s)
+{
+	static const char *const axes[] = { "grid.x", "grid.y", "grid.z", "block.x", "block.y",
+		"block.z", "warp.x", "warp.y", "warp.z" };
+	bool known = false;
+	for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
+		known = known || (s->loop.axis != NULL && strcmp(axes[i], s->loop.axis) == 0);
+	if (!known)
+		return broke(v, RULE_AXIS, "%s is no axis",
+			s->loop.axis != NULL ? s->loop.axis : "nothing");
+	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer)
+		if (in->loop->loop.kind == LOOP_BOUND &&
+			strcmp(in->loop->loop.axis, s->loop.axis) == 0)
+			return broke(v, RULE_AXIS, "%s and %s are both bound to %s", in->decl->name,
+				s->loop.var, s->loop.axis);
+	return true;
+}
+
+static bool verify_loop_kind(Verifier *v, const Stmt *s)
+{
+	if (s->loop.kind == LOOP_VECTOR && (s->loop.lo->op != IR_INT || s->loop.hi->op != IR_INT)) {
+		const Expr *n = ir_simplify(v->ir, ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
+		if (n->op != IR_INT)
+			return broke(
+				v, RULE_VECTOR_EXTENT, "that of %s depends on more", s->loop.var);
+	}
+	if (s->loop.kind == LOOP_PIPELINED && s->loop.stages < 1)
+		return broke(v, RULE_STAGES, "loop %s has %d", s->loop.var, s->loop.stages);
+	return s->loop.kind != LOOP_BOUND || verify_axis(v, s);
+}
+
+static bool verify_for(Verifier *v, const Stmt *s)
+{
+	if (!verify_expr(v, s->loop.lo) || !verify_expr(v, s->loop.hi))
+		return false;
+	if (!is_index(s->loop.lo) || !is_index(s->loop.hi))
+		return broke(v, RULE_LOOP_BOUNDS, "one of %s is not", s->loop.var);
+	if (!verify_loop_kind(v, s))
+		return false;
+	Interval lo = ir_interval(s->loop.lo, v->env), hi = ir_interval(s->loop.hi, v->env);
+	bool runs = lo.hi < hi.lo;
+	Decl *d, *mark = scope_enter(&v->scope);
+	bool ok = verify_declare(v, DECL_LOOP, s->loop.var, I64, &d);
+	if (ok) {
+		InLoop in = { v->in_loop, s, d };
+		d->stmt = s;
+		v->in_loop = &in;
+		const Range *env = ir_range_for(v->ir, s->loop.var, s->loop.lo, s->loop.hi, v->env);
+		ok = verify_body(v, s->loop.body, env, runs);
+		v->in_loop = in.outer;
+	}
+	scope_leave(&v->scope, mark);
+	return ok;
+}
+
+bool verify_condition(Verifier *v, const Expr *e)
+{
+	if (!verify_expr(v, e))
+		return false;
+	return dtype_eq(e->type, BOOL) || broke(v, RULE_CONDITION, "this one has another type");
+}
+
+typedef struct WriteCheck {
+	Verifier *v;
+	const Decl *buf;
+	bool ok;
+} WriteCheck;
+
+static void check_write_index(const Expr *e, void *arg)
+{
+	WriteCheck *c = arg;
+	if (e->op != IR_VAR || !c->ok)
+		return;
+	const Decl *d = scope_find(&c->v->scope, e->name);
+	bool own = c->buf->depth > d->depth; /* a buffer that the block itself allocates */
+	if (d->kind == DECL_ITER && d->iter->kind == ITER_REDUCE && !own)
+		c->ok = broke(c->v, RULE_REDUCE_INDEX, "%s indexes %s", e->name, c->buf->name);
+}
+
+/* A write by store or reduction: declared, writable, rank, and not indexed by a reduce iterator. */
+static const Decl *verify_write(Verifier *v, const Access *a, bool atomic, int *lanes)
+{
+	for (int i = 0; i < a->n; i++)
+		if (!verify_expr(v, a->idx[i]))
+			return NULL;
+	const Decl *d = verify_buf(v, a->buf);
+	if (d == NULL || !verify_index(v, d->buf, a->idx, a->n, lanes))
+		return NULL;
+	if (d->buf->role == BUF_IN || d->buf->role == BUF_CONST) {
+		broke(v, RULE_READ_ONLY, "%s is %s", a->buf,
+			d->buf->role == BUF_IN ? "in" : "const");
+		return NULL;
+	}
+	WriteCheck c = { v, d, true };
+	for (int i = 0; i < a->n && !atomic; i++)
+		ir_each_node(a->idx[i], check_write_index, &c);
+	return c.ok ? d : NULL;
+}
+
+static bool verify_mask(Verifier *v, const Expr *mask, int lanes)
+{
+	if (mask == NULL)
+		return true;
+	if (!verify_expr(v, mask))
+		return false;
+	return dtype_eq(mask->type, dtype_vector(BOOL, lanes)) ||
+	       broke(v, RULE_MASK, "this one has another type");
+}
+
+/* What is masked may not happen: its accesses are not certain. */
+static bool set_certain(Verifier *v, bool certain)
+{
+	bool was = v->certain;
+	v->certain = was && certain;
+	return was;
+}
+
+static bool verify_store(Verifier *v, const Stmt *s)
+{
+	int lanes;
+	bool was = set_certain(v, s->store.mask == NULL);
+	const Decl *d = verify_write(v, &s->store.dst, false, &lanes);
+	if (d == NULL || !verify_expr(v, s->store.value))
+		return false;
+	v->certain = was;
+	if (!dtype_eq(s->store.value->type, dtype_vector(d->buf->type, lanes)))
+		return broke(v, RULE_STORE_TYPE, "what is stored in %s has another type", d->name);
+	return verify_mask(v, s->store.mask, lanes);
+}
+
+static bool verify_target(Verifier *v, const Stmt *s, const Monoid *m, int k, int *lanes)
+{
+	const Decl *d = verify_write(v, &s->reduce.dst[k], s->reduce.atomic, lanes);
+	if (d == NULL || !verify_expr(v, s->reduce.value[k]))
+		return false;
+	if (!dtype_eq(d->buf->type, m->type[k]) ||
+		!dtype_eq(s->reduce.value[k]->type, dtype_vector(m->type[k], *lanes)))
+		return broke(v, RULE_REDUCE_TYPE, "%s or its value has another type", d->name);
+	if (!s->reduce.atomic && v->unordered != NULL && d->depth <= v->unordered->depth)
+		return broke(v, RULE_REDUCE_PARALLEL,
+			"%s is reduced into over loop %s, which has no order", d->name,
+			v->unordered->name);
+	return true;
+}
+
+static bool verify_atomic(Verifier *v, const Stmt *s, int lanes)
+{
+	if (s->reduce.atomic && s->reduce.n != 1)
+		return broke(v, RULE_ATOMIC, "this one has %d targets", s->reduce.n);
+	if (s->reduce.old == NULL)
+		return true;
+	if (!s->reduce.atomic || lanes != 1)
+		return broke(v, RULE_ATOMIC, "%s would name the old value of what is not",
+			s->reduce.old);
+	return verify_declare(v, DECL_LET, s->reduce.old, s->reduce.value[0]->type, NULL);
+}
+
+static bool verify_reduce(Verifier *v, const Stmt *s)
+{
+	int lanes = 1;
+	const Decl *d = s->reduce.n > 0 ? verify_buf(v, s->reduce.dst[0].buf) : NULL;
+	if (d == NULL)
+		return false;
+	const Monoid *m = ir_find_monoid(v->ks, s->reduce.monoid, d->buf->type);
+	if (m == NULL)
+		return broke(v, RULE_MONOID, "there is no %s for the type of %s", s->reduce.monoid,
+			d->name);
+	if (m->n != s->reduce.n)
+		return broke(
+			v, RULE_MONOID, "%s takes %d values, not %d", m->name, m->n, s->reduce.n);
+	bool was = set_certain(v, s->reduce.mask == NULL);
+	for (int k = 0; k < s->reduce.n; k++) {
+		int own;
+		if (!verify_target(v, s, m, k, &own))
+			return false;
+		if (k > 0 && own != lanes)
+			return broke(v, RULE_REDUCE_TYPE, "the targets differ in lanes");
+		lanes = own;
+	}
+	v->certain = was;
+	return verify_mask(v, s->reduce.mask, lanes) && verify_atomic(v, s, lanes);
+}
+
+static bool verify_let(Verifier *v, const Stmt *s)
+{
+	if (!verify_expr(v, s->let.value) ||
+		!verify_declare(v, DECL_LET, s->let.var, s->let.value->type, NULL))
+		return false;
+	if (is_index(s->let.value))
+		v->env = ir_range_let(v->ir, s->let.var, s->let.value, v->env);
+	return true;
+}
+
+static bool verify_alloc(Verifier *v, const Stmt *s)
+{
+	Decl *d;
+	if (!verify_layout(v, s->alloc) ||
+		!verify_declare(v, DECL_BUF, s->alloc->name, s->alloc->type, &d))
+		return false;
+	d->buf = s->alloc;
+	d->stmt = s;
+	return true;
+}
+
+static bool verify_if(Verifier *v, const Stmt *s)
+{
+	if (!verify_condition(v, s->branch.cond))
+		return false;
+	const Range *yes = ir_range_if(v->ir, s->branch.cond, true, v->env);
+	const Range *no = ir_range_if(v->ir, s->branch.cond, false, v->env);
+	return verify_body(v, s->branch.then, yes, false) &&
+	       verify_body(v, s->branch.other, no, false);
+}
+
+static bool verify_async(Verifier *v, const Stmt *s)
+{
+	v->in_async = true;
+	bool ok = verify_body(v, s->async, v->env, true);
+	v->in_async = false;
+	return ok;
+}
+
+static bool verify_barrier(Verifier *v, const Stmt *s)
+{
+	bool known = strcmp(s->barrier, "warp") == 0 || strcmp(s->barrier, "block") == 0 ||
+	             strcmp(s->barrier, "grid") == 0;
+	return known || broke(v, RULE_BARRIER, "%s is no such scope", s->barrier);
+}
+
+static void check_load(const Expr *e, void *arg)
+{
+	*(bool *)arg |= e->op == IR_LOAD;
+}
+
+/* An access that does not happen: any place, but computed without one. */
+static bool verify_prefetch(Verifier *v, const Stmt *s)
+{
+	const Access *a = &s->prefetch;
+	for (int k = 0; k < a->n; k++) {
+		bool loads = false;
+		if (!verify_expr(v, a->idx[k]))
+			return false;
+		ir_each_node(a->idx[k], check_load, &loads);
+		if (loads || !is_index(a->idx[k]))
+			return broke(v, RULE_PREFETCH, "index %d of %s is not such a one", k, a->buf);
+	}
+	const Decl *d = verify_buf(v, a->buf);
+	return d != NULL && (a->n == d->buf->rank ||
+				    broke(v, RULE_INDEX_RANK, "%s has %d dimensions, not %d", a->buf,
+					    d->buf->rank, a->n));
+}
+
+static bool fits_async(const Stmt *s)
+{
+	switch (s->kind) {
+	case ST_FOR:
+	case ST_BLOCK:
+	case ST_STORE:
+	case ST_LET:
+	case ST_IF: return true;
+	case ST_CALL: return s->call.intrin;
+	default: return false;
+	}
+}
+
+static bool verify_one_stmt(Verifier *v, const Stmt *s)
+{
+	v->line = s->line;
+	if (v->in_async && !fits_async(s))
+		return broke(v, RULE_ASYNC, "this statement does not belong there");
+	switch (s->kind) {
+	case ST_FOR: return verify_for(v, s);
+	case ST_BLOCK: return verify_block(v, s);
+	case ST_STORE: return verify_store(v, s);
+	case ST_REDUCE: return verify_reduce(v, s);
+	case ST_LET: return verify_let(v, s);
+	case ST_ALLOC: return verify_alloc(v, s);
+	case ST_IF: return verify_if(v, s);
+	case ST_CALL: return verify_call(v, s);
+	case ST_ASYNC: return verify_async(v, s);
+	case ST_COMMIT: return true;
+	case ST_WAIT: return s->pending >= 0 || broke(v, RULE_ASYNC, "wait counts from 0");
+	case ST_BARRIER: return verify_barrier(v, s);
+	case ST_PREFETCH: return verify_prefetch(v, s);
+	}
+	return false;
+}
+
+bool verify_stmts(Verifier *v, const Stmt *s)
+{
+	if (v->depth >= IR_MAX_DEPTH)
+		return broke(v, RULE_DEPTH, "statements nested deeper than %d", IR_MAX_DEPTH);
+	v->depth++;
+	bool ok = true;
+	for (; s != NULL && ok; s = s->next)
+		ok = verify_one_stmt(v, s);
+	v->depth--;
+	return ok;
+}

@@ -1,0 +1,262 @@
+/*
+ * See run/check.h.  A tensor of the data belongs to the input whose name it carries; where it
+ * carries none that the model has, its number counts, unless the model has fewer inputs: then it
+ * was bound as a constant when the model was compiled.
+ */
+#include "run/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/element.h"
+#include "runtime/model.h"
+#include "run/json.h"
+#include "runtime/tensor.h"
+
+enum { SETS = 10000, FILES = 4096, PATH_BYTES = 4096 };
+
+/* A set being checked: what of it is said at its end. */
+typedef struct Set {
+	const char *name;
+	double max_error, max_want;
+	int64_t outside, n;
+	int worst; /* the output with the first difference, -1: none */
+	char detail[300];
+} Set;
+
+static bool file_exists(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static DlcStatus read_pb(const char *path, unsigned char **bytes, Array *a, DlcError *err)
+{
+	size_t size;
+	DlcStatus s = array_read_file(path, bytes, &size, err);
+	if (s != DLC_OK)
+		return s;
+	DlcError why = { 0 };
+	s = tensor_pb_parse(*bytes, size, a, &why);
+	if (s == DLC_OK)
+		return s;
+	free(*bytes);
+	return runtime_fail(err, s, "%s: %.380s", path, why.text);
+}
+
+/* NumPy has no bfloat16: its test data carries the bits as unsigned integers. */
+static void read_as(Array *a, DlcDataType wanted)
+{
+	if (wanted.code == 4 && a->dtype.code == 1 && a->dtype.bits == wanted.bits)
+		a->dtype = wanted;
+}
+
+static int count_files(const char *folder, const char *role)
+{
+	char path[PATH_BYTES];
+	int n = 0;
+	for (; n < FILES; n++) {
+		snprintf(path, sizeof path, "%s/%s_%d.pb", folder, role, n);
+		if (!file_exists(path))
+			break;
+	}
+	return n;
+}
+
+/* The tensor of the model that file number k, which holds a, belongs to; -1: none. */
+static int owner(const DlcModel *m, DlcRole role, const Array *a, int k, int files)
+{
+	int by_name = a->name[0] != 0 ? dlc_model_find(m, role, a->name) : -1;
+	if (by_name >= 0)
+		return by_name;
+	return files == dlc_model_count(m, role) ? k : -1;
+}
+
+static DlcStatus load_inputs(
+	Feed *f, DlcInstance *i, const DlcModel *m, const char *folder, DlcError *err)
+{
+	char path[PATH_BYTES];
+	int files = count_files(folder, "input"), fed = 0;
+	for (int k = 0; k < files; k++) {
+		unsigned char *bytes = NULL;
+		Array a;
+		snprintf(path, sizeof path, "%s/input_%d.pb", folder, k);
+		DlcStatus s = read_pb(path, &bytes, &a, err);
+		if (s != DLC_OK)
+			return s;
+		int at = owner(m, DLC_INPUT, &a, k, files);
+		DlcError why = { 0 };
+		DlcTensor own;
+		if (at >= 0 && dlc_model_tensor(m, DLC_INPUT, at, &own) == DLC_OK)
+			read_as(&a, own.dtype);
+		if (at >= 0) {
+			s = feed_array(f, i, at, &a, &why);
+			fed++;
+		}
+		array_free(&a);
+		free(bytes);
+		if (s != DLC_OK)
+			return runtime_fail(err, s, "%s: %.380s", path, why.text);
+	}
+	if (fed == f->n)
+		return DLC_OK;
+	return runtime_fail(
+		err, DLC_BAD_ARGUMENT, "%s has %d of the model's %d inputs", folder, fed, f->n);
+}
+
+/* Compares one output; a difference is noted in the set, not an error. */
+static void compare(
+	Set *set, const DlcTensor *got, Array *want, const char *name, const RunOptions *o)
+{
+	read_as(want, got->dtype);
+	DlcTensor w = array_tensor(want);
+	bool same = w.ndim == got->ndim && w.dtype.code == got->dtype.code &&
+	            w.dtype.bits == got->dtype.bits;
+	for (int d = 0; same && d < w.ndim; d++)
+		same = w.shape[d] == got->shape[d];
+	if (!same) {
+		char a[TENSOR_TEXT], b[TENSOR_TEXT];
+		snprintf(set->detail, sizeof set->detail, "output %.60s is %s instead of %s", name,
+			tensor_print(got, a), tensor_print(&w, b));
+		set->outside++;
+		return;
+	}
+	int64_t n = tensor_count(got);
+	Compared c = element_compare(got->dtype, got->data, want->data, n, o->rtol, o->atol);
+	set->n += n;
+	set->max_error = c.max_error > set->max_error ? c.max_error : set->max_error;
+	set->max_want = c.max_want > set->max_want ? c.max_want : set->max_want;
+	if (c.nout > 0 && set->outside == 0)
+		snprintf(set->detail, sizeof set->detail,
+			"output %.60s: %lld of %lld outside the tolerance, %lld not finite; "
+			"element %lld is "
+			"%.9g instead of %.9g",
+			name, (long long)c.nout, (long long)n, (long long)c.nbad,
+			(long long)c.worst,
+			n > 0 ? element_value(got->dtype, got->data, c.worst) : 0.0,
+			n > 0 ? element_value(got->dtype, want->data, c.worst) : 0.0);
+	set->outside += c.nout;
+}
+
+static DlcStatus compare_outputs(Set *set, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+	const char *folder, DlcError *err)
+{
+	char path[PATH_BYTES];
+	int files = count_files(folder, "output");
+	if (files == 0)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s has no output_0.pb", folder);
+	for (int k = 0; k < files; k++) {
+		unsigned char *bytes = NULL;
+		Array a;
+		DlcTensor t;
+		snprintf(path, sizeof path, "%s/output_%d.pb", folder, k);
+		DlcStatus s = read_pb(path, &bytes, &a, err);
+		if (s != DLC_OK)
+			return s;
+		int at = owner(m, DLC_OUTPUT, &a, k, files);
+		if (at < 0)
+			s = runtime_fail(
+				err, DLC_BAD_ARGUMENT, "%s: the model has no such output", path);
+		else
+			s = dlc_instance_tensor(i, DLC_OUTPUT, at, &t, err);
+		if (s == DLC_OK)
+			compare(set, &t, &a, dlc_model_name(m, DLC_OUTPUT, at), o);
+		array_free(&a);
+		free(bytes);
+		if (s != DLC_OK)
+			return s;
+	}
+	return DLC_OK;
+}
+
+static void poison_outputs(DlcInstance *i, const DlcModel *m)
+{
+	for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++) {
+		DlcTensor t;
+		if (dlc_instance_tensor(i, DLC_OUTPUT, k, &t, NULL) == DLC_OK &&
+			tensor_bytes(&t) > 0)
+			memset(t.data, 0xff, (size_t)tensor_bytes(&t));
+	}
+}
+
+static void report(const Set *set, bool json)
+{
+	bool ok = set->outside == 0;
+	if (json) {
+		printf("{\"set\":");
+		json_text(stdout, set->name);
+		printf(",\"ok\":%s,\"elements\":%lld,\"outside\":%lld", ok ? "true" : "false",
+			(long long)set->n, (long long)set->outside);
+		json_number(stdout, "max_error", set->max_error);
+		json_number(stdout, "max_want", set->max_want);
+		printf("}\n");
+	} else if (ok) {
+		printf("%s: ok, largest error %.3g of %.3g\n", set->name, set->max_error,
+			set->max_want);
+	} else {
+		printf("%s: differs: %s\n", set->name, set->detail);
+	}
+}
+
+static DlcStatus check_set(Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+	const char *folder, const char *name, bool *differs, DlcError *err)
+{
+	Set set = { .name = name };
+	DlcStatus s = load_inputs(f, i, m, folder, err);
+	if (s != DLC_OK)
+		return s;
+	poison_outputs(i, m);
+	s = dlc_instance_run(i, err);
+	if (s == DLC_OK)
+		s = compare_outputs(&set, i, m, o, folder, err);
+	if (s != DLC_OK)
+		return s;
+	report(&set, o->json);
+	*differs |= set.outside > 0;
+	return DLC_OK;
+}
+
+DlcStatus check_folder(
+	Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
+{
+	char folder[PATH_BYTES], name[40];
+	bool differs = false;
+	int n = 0;
+	if (o->check_dir == NULL) {
+		printf(o->json ? "{\"checksums\":\"ok\"}\n"
+			       : "checksums of plan, code and constants: ok\n");
+		return DLC_OK;
+	}
+	for (int k = 0; k < SETS; k++) {
+		struct stat st;
+		snprintf(name, sizeof name, "test_data_set_%d", k);
+		int len = snprintf(folder, sizeof folder - 32, "%s/%s", o->check_dir, name);
+		if (len >= (int)sizeof folder - 32)
+			return runtime_fail(err, RUN_USAGE, "--check: the path is too long");
+		if (stat(folder, &st) != 0)
+			break;
+		DlcStatus s = check_set(f, i, m, o, folder, name, &differs, err);
+		if (s != DLC_OK)
+			return s;
+		n++;
+	}
+	if (n == 0 && count_files(o->check_dir, "output") > 0) {
+		DlcStatus s = check_set(f, i, m, o, o->check_dir, o->check_dir, &differs, err);
+		if (s != DLC_OK)
+			return s;
+		n++;
+	}
+	struct stat st;
+	if (stat(o->check_dir, &st) != 0)
+		return runtime_fail(err, DLC_BAD_FILE, "%s: %s", o->check_dir, strerror(errno));
+	if (n == 0)
+		return runtime_fail(err, DLC_BAD_ARGUMENT,
+			"%s has no test_data_set_0 and no output_0.pb", o->check_dir);
+	if (differs)
+		return runtime_fail(err, DLC_BAD_ARGUMENT,
+			"outputs differ from %s at rtol %g, atol %g", o->check_dir, o->rtol,
+			o->atol);
+	return DLC_OK;
+}

@@ -1,0 +1,76 @@
+/*
+ * The program dlc-run: run_main with a host that hands what is no bundle over to the `dlc` program
+ * beside it, which compiles in memory.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/model.h"
+#include "run/run.h"
+
+enum { PATH_BYTES = 4096 };
+
+typedef struct Line {
+	int argc;
+	char **argv;
+} Line;
+
+/* The path of `dlc` in this program's folder; false where the system does not tell. */
+static bool beside(char out[PATH_BYTES])
+{
+	ssize_t n = readlink("/proc/self/exe", out, PATH_BYTES - 8);
+	if (n <= 0)
+		return false;
+	out[n] = 0;
+	char *slash = strrchr(out, '/');
+	if (slash == NULL)
+		return false;
+	strcpy(slash + 1, "dlc");
+	return access(out, X_OK) == 0;
+}
+
+/* Replaces this process by `dlc run ...`; comes back only where there is none. */
+static DlcStatus hand_over(void *arg, const char *path, DlcModel **m, DlcError *err)
+{
+	Line *line = arg;
+	char dlc[PATH_BYTES];
+	*m = NULL;
+	char **argv = calloc((size_t)line->argc + 2, sizeof *argv);
+	if (argv == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory");
+	argv[0] = "dlc";
+	argv[1] = "run";
+	for (int i = 1; i < line->argc; i++)
+		argv[i + 1] = line->argv[i];
+	if (beside(dlc))
+		execv(dlc, argv);
+	free(argv);
+	return runtime_fail(err, DLC_BAD_FILE,
+		"%s: not a bundle, and there is no dlc program beside dlc-run to compile it: "
+		"use dlc-compile first",
+		path);
+}
+
+/* A file opened while 0, 1 or 2 is closed would become a standard stream, and get what is printed. */
+static void fill_streams(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	fill_streams();
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes fails as on a full disk */
+	Line line = { argc, argv };
+	RunHost host = { "dlc-run", hand_over, &line };
+	return run_main(argc, argv, &host);
+}

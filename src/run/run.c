@@ -1,0 +1,160 @@
+/*
+ * See run.h: opens the model and does what the options ask, one of run, --bench, --profile,
+ * --check.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/model.h"
+#include "run/check.h"
+#include "run/tensor.h"
+#include "run/time.h"
+
+static int exit_code(DlcStatus s)
+{
+	return s == DLC_OK ? 0 : s == RUN_USAGE ? 2 : s == DLC_SYSTEM ? 5 : 1;
+}
+
+static int complain(const RunHost *host, DlcStatus s, const DlcError *err)
+{
+	fprintf(stderr, "%s: %s\n", host->program, err->text);
+	if (s == RUN_USAGE)
+		fprintf(stderr, "see %s --help\n", host->program);
+	return exit_code(s);
+}
+
+/*
+ * Whether the runtime or the host opens the path: a host gets zoo names, which look like no path,
+ * and files that are neither bundles nor called so.
+ */
+static bool is_hosts(const char *path)
+{
+	char magic[8] = "";
+	struct stat st;
+	const char *dot = strrchr(path, '.');
+	if (dot != NULL && strcmp(dot, ".dlcb") == 0)
+		return false;
+	if (stat(path, &st) != 0)
+		return errno == ENOENT && strchr(path, '/') == NULL;
+	if (!S_ISREG(st.st_mode))
+		return false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool bundle = read(fd, magic, sizeof magic) == sizeof magic &&
+	              memcmp(magic, BUNDLE_MAGIC, sizeof magic) == 0;
+	close(fd);
+	return !bundle;
+}
+
+static DlcStatus run_once(DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
+{
+	DlcStatus s = dlc_instance_run(i, err);
+	return s == DLC_OK && o->output.n == 0 ? print_outputs(i, m, o->json, err) : s;
+}
+
+enum { NOTE = 420 }; /* characters of a sentence for the user */
+
+/*
+ * What no --input gives is random if nothing is given at all, if --random says so, or if only time is
+ * asked for; a forgotten input is an error.  `note` is for the user, empty where there is none.
+ */
+static DlcStatus fill_forgotten(const Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+	char note[NOTE], DlcError *err)
+{
+	char list[NOTE - 60];
+	int n = feed_forgotten(f, i, m, list, sizeof list);
+	bool times = o->bench || o->profile;
+	note[0] = 0;
+	if (n == 0)
+		return DLC_OK;
+	if (o->input.n > 0 && !o->random && !times)
+		return runtime_fail(err, RUN_USAGE,
+			"no --input gives %s: give %s too, or --random for random numbers", list,
+			n > 1 ? "them" : "it");
+	if (o->input.n > 0)
+		snprintf(note, NOTE, "random from seed %lld: %s", (long long)o->seed, list);
+	else if (!times)
+		snprintf(note, NOTE, "all inputs were random, from seed %lld", (long long)o->seed);
+	return feed_random(f, i, m, (uint64_t)o->seed, err);
+}
+
+/* Runs or times the model on the inputs that the options name. */
+static DlcStatus run_fed(Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+	const char *program, DlcError *err)
+{
+	char note[NOTE];
+	DlcStatus s = feed_options(f, i, m, o, err);
+	if (s == DLC_OK)
+		s = fill_forgotten(f, i, m, o, note, err);
+	if (s != DLC_OK)
+		return s;
+	if (o->bench)
+		s = time_bench(i, m, o, err);
+	else if (o->profile)
+		s = time_profile(i, m, o, err);
+	else
+		s = run_once(i, m, o, err);
+	if (s == DLC_OK)
+		s = save_outputs(i, m, o, err);
+	char shown[NOTE]; /* it holds names of the bundle */
+	if (s == DLC_OK && note[0] != 0)
+		fprintf(stderr, "%s: %s\n", program, runtime_shown(shown, sizeof shown, note));
+	return s;
+}
+
+static DlcStatus run_model(
+	const DlcModel *m, const RunOptions *o, const char *program, DlcError *err)
+{
+	DlcInstance *i = NULL;
+	Feed f = { .n = 0 };
+	DlcStatus s = save_check(m, o, err);
+	if (s == DLC_OK && o->check)
+		s = dlc_model_verify(m, err);
+	if (s == DLC_OK)
+		s = dlc_instance_open(m, (int)o->threads, &i, err);
+	if (s == DLC_OK && !feed_init(&f, m))
+		s = runtime_fail(err, DLC_NO_MEMORY, "no memory");
+	if (s == DLC_OK)
+		s = o->check ? check_folder(&f, i, m, o, err) : run_fed(&f, i, m, o, program, err);
+	feed_free(&f);
+	dlc_instance_close(i);
+	return s;
+}
+
+int run_main(int argc, char **argv, const RunHost *host)
+{
+	RunOptions o;
+	DlcError err = { 0 };
+	DlcModel *m = NULL;
+	DlcStatus s = run_options_parse(argc, argv, &o, &err) ? DLC_OK : RUN_USAGE;
+	if (s == DLC_OK && (o.help || o.version)) {
+		if (o.help)
+			run_options_help(host->program);
+		else
+			printf("%s %s\n", host->program, dlc_runtime_version());
+	} else if (s == DLC_OK) {
+		bool hosts = is_hosts(o.model);
+		s = hosts ? host->open(host->arg, o.model, &m, &err)
+		          : dlc_model_open(o.model, &m, &err);
+		if (s == DLC_OK && !hosts && o.compiling != NULL)
+			s = runtime_fail(&err, RUN_USAGE,
+				"--%s: %s is a bundle, which is compiled already: leave the option out, or name "
+				"the model", o.compiling, o.model);
+		if (s == DLC_OK)
+			s = run_model(m, &o, host->program, &err);
+	}
+	if (s == DLC_OK && fflush(stdout) != 0)
+		s = runtime_fail(&err, DLC_SYSTEM, "standard output: %s", strerror(errno));
+	dlc_model_close(m);
+	run_options_free(&o);
+	if (s == RUN_REPORTED)
+		return -1;
+	return s == DLC_OK ? 0 : complain(host, s, &err);
+}

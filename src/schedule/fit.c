@@ -1,0 +1,72 @@
+/*
+ * A neighbour's trace, step by step on this task's naive set: a factor becomes the loop's extent where
+ * that is smaller, else the largest divisor of it in the upper half of what the factor was, else it
+ * stays and leaves a tail.  Steps that only say how loops are run (unroll, vectorize, parallel) are left
+ * out where they are refused: the estimate then judges what remains.  Any other refusal ends it.
+ */
+#include "schedule/fit.h"
+
+#include "schedule/nest.h"
+
+#include <string.h>
+
+static int64_t fit(int64_t factor, int64_t extent)
+{
+	if (factor >= extent)
+		return extent;
+	for (int64_t d = factor; d > factor / 2; d--)
+		if (extent % d == 0)
+			return d;
+	return factor;
+}
+
+/* Rows that cut a loop by a number: split and its like. */
+static bool cuts_loop(const Step *st)
+{
+	return strncmp(prim_row(st->prim)->args, "L I", 3) == 0;
+}
+
+static bool may_be_dropped(const Step *st)
+{
+	return st->prim == PRIM_unroll || st->prim == PRIM_vectorize || st->prim == PRIM_parallel;
+}
+
+static void fit_step(const KernelSet *ks, Step *st)
+{
+	Place at;
+	int64_t extent;
+	if (cuts_loop(st) && nest_find(ks, st->arg[0].word, &at) == FOUND_ONE && nest_extent(at.loop, &extent) && extent > 0)
+		st->arg[1].num = fit(st->arg[1].num, extent);
+}
+
+static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const Trace *from)
+{
+	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
+	Trace *fitted = arena_new_of(a, Trace);
+	fitted->name = from->name;
+	LimitCost cost = { 0 };
+	for (size_t i = 0; ks != NULL && i < from->step.n; i++) {
+		Trace one = { .name = from->name };
+		Step st = from->step.at[i];
+		fit_step(ks, &st);
+		vec_push(a, &one.step, st);
+		if (trace_apply_more(ks, &one, task->dag, target, &cost, NULL))
+			vec_push(a, &fitted->step, st);
+		else if (!may_be_dropped(&st))
+			return NULL;
+	}
+	return ks != NULL ? fitted : NULL;
+}
+
+const char *trace_fit(Arena *a, const Task *task, const Target *target, const char *trace)
+{
+	Arena *scratch = arena_new();
+	Text text = { .arena = a };
+	Trace *from = trace_parse(scratch, "near", trace, strlen(trace), NULL);
+	Trace *fitted = from != NULL ? fit_steps(scratch, task, target, from) : NULL;
+	bool ok = fitted != NULL && schedule_replay(ir_new(scratch), task, target, fitted, NULL) != NULL;
+	if (ok)
+		trace_print(&text, fitted);
+	arena_free(scratch);
+	return ok ? text_str(&text) : NULL;
+}

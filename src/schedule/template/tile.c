@@ -1,0 +1,369 @@
+/* See tile.h. */
+#include "schedule/template/tile.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+typedef struct Loops {
+	int n;
+	TileAxis at[2 * TILE_AXES];
+	const Stmt *block;
+} Loops;
+
+static bool read_loops(const Stmt *s, Loops *out)
+{
+	*out = (Loops){ 0 };
+	for (; s->kind == ST_FOR; s = s->loop.body) {
+		int64_t lo, hi;
+		if (out->n == 2 * TILE_AXES || (out->n > 0 && s->next != NULL) || s->loop.kind != LOOP_SERIAL ||
+			!ir_is_int(s->loop.lo, &lo) || !ir_is_int(s->loop.hi, &hi) || lo != 0 || hi < 1)
+			return false;
+		out->at[out->n++] = (TileAxis){ s->loop.var, hi };
+		if (s->loop.body == NULL)
+			return false;
+	}
+	if (out->n == 0 || s->kind != ST_BLOCK || s->next != NULL || s->block.n != out->n)
+		return false;
+	for (int k = 0; k < out->n; k++) /* iterator k is loop k */
+		if (s->block.iter[k].value->op != IR_VAR || strcmp(s->block.iter[k].value->name, out->at[k].name) != 0)
+			return false;
+	out->block = s;
+	return true;
+}
+
+static void note_select(const Expr *e, void *arg)
+{
+	*(bool *)arg |= e->op == IR_SELECT;
+}
+
+/* The reduction's loops: spatial ones first, as many reduce ones behind them, one statement. */
+static bool read_reduction(const Loops *l, Tiled *t)
+{
+	const Stmt *b = l->block, *r = b->block.body;
+	if (b->block.init == NULL || b->block.where != NULL || r->kind != ST_REDUCE || r->next != NULL || r->reduce.n != 1)
+		return false;
+	t->block = b->block.name;
+	for (int k = 0; k < l->n; k++) {
+		const Iter *it = &b->block.iter[k];
+		bool reduce = it->kind == ITER_REDUCE;
+		if (it->kind == ITER_SCAN || (!reduce && t->nreduce > 0) || t->n == TILE_AXES || t->nreduce == TILE_AXES)
+			return false;
+		if (reduce)
+			t->reduce[t->nreduce++] = l->at[k];
+		else
+			t->axis[t->n++] = l->at[k];
+	}
+	for (int k = 0; k < t->n; k++)
+		if (r->reduce.dst[0].n != t->n || r->reduce.dst[0].idx[k]->op != IR_VAR ||
+			strcmp(r->reduce.dst[0].idx[k]->name, b->block.iter[k].name) != 0)
+			return false;
+	ir_each_node(r->reduce.value[0], note_select, &t->selects);
+	return t->nreduce > 0;
+}
+
+static bool is_elementwise(const Loops *l, const Tiled *t)
+{
+	const Stmt *b = l->block;
+	if (l->n != t->n || b->block.init != NULL || b->block.where != NULL || b->block.body->kind != ST_STORE ||
+		b->block.body->next != NULL)
+		return false;
+	for (int k = 0; k < t->n; k++)
+		if (l->at[k].extent != t->axis[k].extent)
+			return false;
+	return true;
+}
+
+bool tiled_read(Arena *a, const KernelSet *naive, Tiled *t)
+{
+	Loops l;
+	*t = (Tiled){ 0 };
+	if (naive->n != 1 || naive->fn[0]->body == NULL || !read_loops(naive->fn[0]->body, &l) || !read_reduction(&l, t))
+		return false;
+	t->bare = true;
+	for (int k = 0; k < t->n; k++)
+		t->out[k] = (TileAxis){ arena_printf(a, "%s.w", t->axis[k].name), t->axis[k].extent };
+	const char *last = NULL;
+	for (const Stmt *s = naive->fn[0]->body->next; s != NULL; s = s->next) {
+		if (!read_loops(s, &l) || !is_elementwise(&l, t) || t->nmiddle == TILE_BLOCKS)
+			return false;
+		if (last != NULL)
+			t->middle[t->nmiddle++] = last;
+		last = l.block->block.name;
+		memcpy(t->out, l.at, sizeof *l.at * (size_t)t->n);
+		t->bare = false;
+	}
+	return true;
+}
+
+static const Buf *output_of(const KernelSet *naive)
+{
+	const Fn *fn = naive->fn[0];
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].buf != NULL && fn->param[k].buf->role == BUF_OUT)
+			return fn->param[k].buf;
+	return NULL;
+}
+
+int tile_side(const Buf *b)
+{
+	for (int k = b->map.n - 1; k >= 0; k--)
+		for (int v = 0; v < b->map.nvar; v++)
+			if (!ir_is_const(b->map.extent[k], 1) && ir_uses_var(b->map.at[k], b->map.var[v]))
+				return v;
+	for (int k = b->rank - 1; b->map.n == 0 && k >= 0; k--)
+		if (!ir_is_const(b->shape[k], 1))
+			return k;
+	return -1;
+}
+
+int tiled_contiguous(const Sketch *s, const Tiled *t)
+{
+	const Buf *b = output_of(s->naive);
+	return b != NULL && b->rank == t->n ? tile_side(b) : -1;
+}
+
+/* ---- choosing ---- */
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+int64_t tile_lanes(const Sketch *s, int64_t extent)
+{
+	int64_t lanes = s->target->vector_bits / 32 > 1 ? s->target->vector_bits / 32 : 4;
+	while (lanes > 4 && extent <= lanes / 2)
+		lanes /= 2;
+	return lanes;
+}
+
+/*
+ * What part of the machine's rate a tile may reach: the part of its work that is wanted, times what
+ * register tiles of such sizes reach on cores that start two FMAs and two loads a cycle. Fewer sums
+ * than 14 do not hide the latency of an FMA and the overhead of the loop; one vector needs a load for
+ * each FMA; four leave no registers for what is loaded ahead. More pixels read weights less often.
+ */
+static double promise(int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
+{
+	static const double rate[] = { 1, 0.95, 1, 0.98, 0.97 };
+	double used = (double)blocks / (double)(ceil_div(blocks, vectors) * vectors);
+	used *= (double)extent / (double)(ceil_div(extent, pixels) * pixels);
+	double sums = (double)(vectors * pixels), chains = sums < 14 ? sqrt(sums / 14) : 1;
+	return used * chains * rate[vectors] + 1e-3 * (double)pixels;
+}
+
+int tile_options(const Sketch *s, int64_t blocks, int64_t extent, int64_t *option, int *best)
+{
+	int regs = s->target->vector_regs > 0 ? s->target->vector_regs : 16, n = 0;
+	double top = -1;
+	for (int64_t f = 1; f <= 4 && f <= blocks; f++)
+		for (int64_t p = 1; p <= 30 && p <= extent && n < KNOB_OPTIONS; p++) {
+			bool divides = extent % p == 0 || (p == 6 || p == 8 || p == 14 || p == 28 || p == 7 || p == 10);
+			if (f * p + f + 1 > regs || !divides || (f * p < 4 && extent * blocks >= 4))
+				continue;
+			if (promise(blocks, extent, f, p) > top) {
+				top = promise(blocks, extent, f, p);
+				*best = n;
+			}
+			option[n++] = f * 1000 + p;
+		}
+	if (n == 0) {
+		*best = 0;
+		option[n++] = 1001;
+	}
+	return n;
+}
+
+/* ---- writing ---- */
+
+Tile tile_new(Sketch *s, const Tiled *t)
+{
+	Tile tile = { .vector = -1, .lanes = 1, .vectors = 1, .pixel = -1, .pixels = 1 };
+	tile.splits = tile.unrolls = (Text){ .arena = s->arena };
+	for (int k = 0; k < t->n; k++)
+		tile.outer[k] = k;
+	for (int k = 0; k < t->nreduce; k++)
+		tile.reduce[tile.nreduce++] = t->reduce[k].name;
+	return tile;
+}
+
+/* Names of what splits leave: "c.o.o", "c.o.i", "c.i"; NULL where there is nothing. */
+typedef struct Cut {
+	const char *outer, *vectors, *lanes;
+} Cut;
+
+static const char *child(Sketch *s, const char *name, const char *part)
+{
+	return arena_printf(s->arena, "%s.%s", name, part);
+}
+
+static Cut cut_vector(Sketch *s, const TileAxis *x, int64_t lanes, int64_t vectors, int64_t part)
+{
+	Cut c = { .lanes = x->name };
+	int64_t blocks = ceil_div(part, lanes);
+	if (part <= lanes)
+		return c;
+	sketch_step(s, "split %s %lld", x->name, (long long)lanes);
+	c.lanes = child(s, x->name, "i");
+	c.vectors = child(s, x->name, "o");
+	if (vectors >= blocks)
+		return c;
+	if (vectors > 1) {
+		sketch_step(s, "split %s %lld", c.vectors, (long long)vectors);
+		c.outer = child(s, c.vectors, "o");
+		c.vectors = child(s, c.vectors, "i");
+	} else {
+		c.outer = c.vectors;
+		c.vectors = NULL;
+	}
+	return c;
+}
+
+static Cut cut_pixels(Sketch *s, const TileAxis *x, int64_t pixels)
+{
+	Cut c = { .lanes = x->name };
+	if (pixels >= x->extent)
+		return c;
+	sketch_step(s, "split %s %lld", x->name, (long long)pixels);
+	return (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
+}
+
+static void add_name(Text *line, const char *name)
+{
+	if (name != NULL)
+		text_add(line, " %s", name);
+}
+
+static void step_if(Sketch *s, const char *what, const char *name)
+{
+	if (name != NULL)
+		sketch_step(s, "%s %s", what, name);
+}
+
+static void paste(Sketch *s, const Text *steps)
+{
+	Text copy = *steps;
+	text_add(&s->steps, "%s", text_str(&copy));
+}
+
+/* The loops around the tile, outermost first; the innermost one's name, NULL: there is none; and that of the
+   outermost with more than one iteration, for threads to share. */
+static const char *outer_loops(const Tiled *t, const Tile *tile, const Cut *vec, const Cut *pix, Text *line,
+	const char **shared)
+{
+	const char *last = NULL;
+	for (int k = 0; k < t->n; k++) {
+		int x = tile->outer[k];
+		const char *name = x == tile->vector ? vec->outer : x == tile->pixel ? pix->outer : t->out[x].name;
+		int64_t n = x == tile->vector ? ceil_div(t->out[x].extent, tile->lanes * tile->vectors)
+			: x == tile->pixel    ? ceil_div(t->out[x].extent, tile->pixels)
+					      : t->out[x].extent;
+		if (name == NULL)
+			continue;
+		add_name(line, name);
+		last = name;
+		if (n > 1 && *shared == NULL)
+			*shared = name;
+	}
+	return last;
+}
+
+static void reduction_steps(Sketch *s, const Tiled *t, const Tile *tile)
+{
+	const TileAxis *v = &t->axis[tile->vector];
+	int64_t part = tile->lanes * tile->vectors < v->extent ? tile->lanes * tile->vectors : v->extent;
+	if (t->selects)
+		sketch_step(s, "skip %s", t->block);
+	paste(s, &tile->splits);
+	Cut vec = cut_vector(s, v, tile->lanes, tile->vectors, part);
+	Text line = { .arena = s->arena };
+	for (int k = 0; k < t->n; k++)
+		if (k != tile->vector && k != tile->pixel)
+			add_name(&line, t->axis[k].name);
+	for (int k = 0; k < tile->nreduce; k++)
+		add_name(&line, tile->reduce[k]);
+	if (tile->pixel >= 0)
+		add_name(&line, t->axis[tile->pixel].name);
+	add_name(&line, vec.vectors);
+	add_name(&line, vec.lanes);
+	sketch_step(s, "reorder%s", text_str(&line));
+	paste(s, &tile->unrolls);
+	if (tile->pixel >= 0)
+		sketch_step(s, "unroll %s", t->axis[tile->pixel].name);
+	step_if(s, "unroll", vec.vectors);
+	sketch_step(s, "vectorize %s", vec.lanes);
+}
+
+/*
+ * Tiles at the ends of an axis are code of their own, so that those between them test nothing; a few
+ * tiles are all written out.
+ */
+static void edge_steps(Sketch *s, const TileAxis *x, int64_t part, const char *outer, bool both)
+{
+	int64_t n = ceil_div(x->extent, part);
+	if (outer == NULL || n < 2)
+		return;
+	if (n <= 3 && both) {
+		sketch_step(s, "unroll %s", outer);
+		return;
+	}
+	if (both) {
+		sketch_step(s, "cut %s 1", outer);
+		outer = child(s, outer, "2");
+		n--;
+	}
+	sketch_step(s, "cut %s %lld", outer, (long long)(n - 1));
+}
+
+/* Before anything is cut: copies of loops ask for themselves. */
+static void ahead_steps(Sketch *s, const Tiled *t, const Tile *tile, const char *tiles)
+{
+	if (tile->pack == NULL)
+		return;
+	if (tile->ahead == AHEAD_TILE && tiles != NULL)
+		sketch_step(s, "prefetch %s.p %s %s %s 1", tile->pack, t->block, tiles, tile->reduce[0]);
+	if (tile->ahead != AHEAD_STREAM || tile->stream == NULL)
+		return;
+	sketch_step(s, "prefetch %s.p %s %s %s %lld", tile->pack, t->block, tile->stream, tile->stream, (long long)tile->far);
+	sketch_step(s, "unroll %s.p.f", tile->pack);
+}
+
+void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
+{
+	Text line = { .arena = s->arena };
+	for (int k = 0; k < t->nmiddle; k++)
+		sketch_step(s, "inline %s", t->middle[k]);
+	if (t->bare)
+		sketch_step(s, "cache_write %s", t->block);
+	if (tile->pack != NULL)
+		sketch_step(s, "pack %s %s", tile->pack, tile->layout);
+	const TileAxis *v = &t->out[tile->vector];
+	Cut vec = cut_vector(s, v, tile->lanes, tile->vectors, v->extent), pix = { 0 };
+	if (tile->pixel >= 0)
+		pix = cut_pixels(s, &t->out[tile->pixel], tile->pixels);
+	const char *shared = NULL, *last = outer_loops(t, tile, &vec, &pix, &line, &shared);
+	add_name(&line, pix.lanes);
+	add_name(&line, vec.vectors);
+	add_name(&line, vec.lanes);
+	if (strchr(text_str(&line) + 1, ' ') != NULL)
+		sketch_step(s, "reorder%s", text_str(&line));
+	if (last != NULL) {
+		sketch_step(s, "compute_at %s %s", t->block, last);
+		reduction_steps(s, t, tile);
+		ahead_steps(s, t, tile, vec.outer);
+	}
+	step_if(s, "unroll", pix.lanes);
+	step_if(s, "unroll", vec.vectors);
+	sketch_step(s, "vectorize %s", vec.lanes);
+	if (s->target->threads > 1)
+		step_if(s, "parallel", shared);
+	if (tile->last)
+		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, tile->first);
+	if (v->extent % (tile->lanes * tile->vectors) != 0)
+		edge_steps(s, v, tile->lanes * tile->vectors, vec.outer, false);
+}

@@ -1,0 +1,308 @@
+/*
+ * See template/winograd.h. With blocks of rows of tiles, the trace makes
+ *
+ *	for y.th.o {                                     (parallel)
+ *		wino.v: for v.c.o { for v.th, v.tw { for v.c.i vector }}
+ *		wino.m: for m.i, m.j { for m.o.o { for tiles.o { for m.c { p tiles, f vectors: registers }}}}
+ *		wino.y: for y.o.o { for y.th.i, y.tw { for y.o.i vector: bias and what follows }}
+ *	}
+ *
+ * and without blocks the three nests one after the other. Counts that the register tile does not
+ * divide are cut off, so that no condition stands in the product.
+ */
+#include "schedule/template/winograd.h"
+
+#include "op/algo.h"
+#include "schedule/template/tile.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEAST_CHANNELS = 8, MANY_WEIGHTS = 1 << 14 };
+
+typedef struct Conv {
+	const Dag *d;
+	const OpCall *c;
+	int64_t channels, filters, height, width; /* of the output */
+	int64_t lanes;
+} Conv;
+
+static bool choose(const Task *task, int64_t m, AlgoChoice *out)
+{
+	return algo_choose(task->dag, "conv2d.winograd", &(AlgoArg){ "m", m }, 1, out, NULL);
+}
+
+static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *out)
+{
+	AlgoChoice choice;
+	if (!choose(task, m, &choice))
+		return false;
+	const Dag *d = task->dag;
+	const OpCall *c = &d->call.at[choice.call];
+	const Value *y = &d->value.at[c->out[0]];
+	*out = (Conv){ .d = d, .c = c,
+		.channels = d->value.at[c->in[1]].shape.dim[1],
+		.filters = d->value.at[c->in[1]].shape.dim[0],
+		.height = y->shape.dim[2],
+		.width = y->shape.dim[3],
+		.lanes = target->vector_bits / 32 > 0 ? target->vector_bits / 32 : 1 };
+	return true;
+}
+
+bool winograd_fits(const Task *task, const Target *target, int64_t m)
+{
+	Conv v;
+	if (target->kind != TARGET_CPU || !find_conv(task, target, m, &v))
+		return false;
+	const char *layout = v.d->value.at[v.c->in[0]].layout;
+	return layout != NULL && layout[strlen(layout) - 1] == 'c' && v.channels >= LEAST_CHANNELS &&
+		v.filters >= LEAST_CHANNELS;
+}
+
+int64_t winograd_guess(const Task *task, const Target *target)
+{
+	/* FMAs and bytes a nanosecond, of one core; only their ratio counts. */
+	const double fmas = 4.0 * (double)target->vector_bits / 16, bytes = 30;
+	double best = 0;
+	int64_t guess = 0;
+	for (int64_t m = 0; m <= 4; m += 2) {
+		Conv v;
+		if (!winograd_fits(task, target, m == 0 ? 2 : m) || !find_conv(task, target, m == 0 ? 2 : m, &v))
+			return 0;
+		double pairs = (double)v.channels * (double)v.filters, products = 9 * (double)v.height * (double)v.width;
+		double weights = 9, moved = 0;
+		if (m != 0) {
+			weights = (double)((m + 2) * (m + 2));
+			double tiles = (double)(((v.height + m - 1) / m) * ((v.width + m - 1) / m));
+			products = weights * tiles;
+			moved = products * (double)(v.channels + v.filters) * 2 * 4 / bytes / 2;
+		}
+		double reckon = pairs * products / fmas + moved, fetch = pairs * weights * 4 / bytes;
+		double ns = fmax(reckon, fetch) + fmin(reckon, fetch) / 2;
+		if (m == 0 || ns < best) {
+			best = ns;
+			guess = m;
+		}
+	}
+	return guess;
+}
+
+/* ---- knobs ---- */
+
+/* Accumulators, the weights of one step and one tile's value fit the registers. */
+static int product_options(const Target *target, int64_t *option)
+{
+	static const int64_t tiles[] = { 4, 6, 7, 8, 10, 12, 14, 16, 28 };
+	int regs = target->vector_regs > 0 ? target->vector_regs : 16, n = 0;
+	for (int f = 1; f <= 4; f++)
+		for (size_t k = 0; k < sizeof tiles / sizeof *tiles; k++)
+			if (tiles[k] * f >= 8 && tiles[k] * f + f < regs)
+				option[n++] = f * 1000 + tiles[k];
+	return n;
+}
+
+/* The largest divisor of n, at most `most`, at least 1. */
+static int64_t divisor(int64_t n, int64_t most)
+{
+	int64_t k = most < n ? most : n;
+	while (k > 1 && n % k != 0)
+		k--;
+	return k > 1 ? k : 1;
+}
+
+static int64_t block_rows(const Conv *v, int64_t m, int64_t tiles)
+{
+	int64_t th = (v->height + m - 1) / m, tw = (v->width + m - 1) / m;
+	return tiles != 0 ? divisor(th, tiles / tw) : th;
+}
+
+/*
+ * Time of a register tile's step, in FMAs: two of them a cycle want eight sums. A vector of weights comes from beyond
+ * the first cache, as three of them would take; each vector above two is a stream more.
+ */
+static double tile_time(int64_t p, int64_t f)
+{
+	double sums = (double)(p * f), streams = f > 2 ? 1 + 0.05 * (double)(f - 2) : 1;
+	return p * f == 0 ? 0 : (sums < 8 ? 8 : sums) * streams + 1.5 * (double)f + 0.02 * (double)p;
+}
+
+/* The one that multiplies the tiles of a block fastest, what is left over included. */
+static int first_tile(const int64_t *option, int n, int64_t tiles, int64_t vectors)
+{
+	double best = 0;
+	int first = 0;
+	for (int k = 0; k < n; k++) {
+		int64_t f = option[k] / 1000, p = option[k] % 1000;
+		double whole = (double)(tiles / p) * tile_time(p, f) + tile_time(tiles % p, f);
+		double rest = (double)(tiles / p) * tile_time(p, vectors % f) + tile_time(tiles % p, vectors % f);
+		double time = whole * (double)(vectors / f) + rest;
+		if (f <= vectors && (best == 0 || time < best)) {
+			best = time;
+			first = k;
+		}
+	}
+	return first;
+}
+
+WinogradKnobs winograd_knobs(Sketch *s)
+{
+	static const int64_t tiles[] = { 7, 14, 28, 56, 112, 0 }, unroll[] = { 1, 2, 4 }, flag[] = { 0, 1 };
+	enum { SOME = 3 };
+	int64_t tile[KNOB_OPTIONS], m = winograd_guess(s->task, s->target);
+	int n = product_options(s->target, tile), first = 0;
+	Conv v;
+	if (find_conv(s->task, s->target, m > 0 ? m : 2, &v)) {
+		m = m > 0 ? m : 2;
+		int64_t all = block_rows(&v, m, tiles[SOME]) * ((v.width + m - 1) / m);
+		first = first_tile(tile, n, all, (v.filters + v.lanes - 1) / v.lanes);
+	}
+	return (WinogradKnobs){
+		.tiles = sketch_knob(s, "wino.tiles", tiles, 6, SOME),
+		.tile = sketch_knob(s, "wino.tile", tile, n, first),
+		.unroll = sketch_knob(s, "wino.unroll", unroll, 3, 0),
+		.order = sketch_knob(s, "wino.order", flag, 2, 0),
+		.edges = sketch_knob(s, "wino.edges", flag, 2, 0),
+		.ahead = sketch_knob(s, "wino.ahead", flag, 2, 1),
+	};
+}
+
+/* ---- what follows the convolution ---- */
+
+/* The block that stores the set's output. */
+static const char *last_block(const KernelSet *naive)
+{
+	const Stmt *s = naive->fn[0]->body;
+	while (s->next != NULL)
+		s = s->next;
+	while (s->kind == ST_FOR)
+		s = s->loop.body;
+	return s->block.name;
+}
+
+/* All elementwise blocks become one, and that goes into the output's transformation. */
+static void take_epilogue(Sketch *s)
+{
+	Tiled t;
+	if (!tiled_read(s->arena, s->naive, &t) || t.bare)
+		return;
+	for (int k = 0; k < t.nmiddle; k++)
+		sketch_step(s, "inline %s", t.middle[k]);
+	sketch_step(s, "absorb wino.y %s", last_block(s->naive));
+}
+
+/* ---- the nests ---- */
+
+/* Channels as vectors: loop L becomes L.o and L.i, or a vector as it is. The vector's name. */
+static const char *split_lanes(Sketch *s, const char *loop, int64_t channels, int64_t lanes)
+{
+	if (channels <= lanes)
+		return loop;
+	sketch_step(s, "split %s %lld", loop, (long long)lanes);
+	return arena_printf(s->arena, "%s.i", loop);
+}
+
+/* Vectors of channels outside, tiles inside: row after row of one block of channels. */
+static void transform_nest(Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *rows, const char *cols)
+{
+	const char *vector = split_lanes(s, c, channels, lanes);
+	if (vector != c)
+		sketch_step(s, "reorder %s.o %s%s%s %s", c, rows, *rows != 0 ? " " : "", cols, vector);
+	sketch_step(s, "vectorize %s", vector);
+}
+
+/* In f64. Vectors take longer to compile than the weights of a small convolution to transform. */
+static void weights_nest(Sketch *s, const Conv *v)
+{
+	int64_t lanes = v->lanes / 2;
+	if (lanes < 2 || v->filters % lanes != 0 || v->filters <= lanes || v->channels * v->filters < MANY_WEIGHTS)
+		return;
+	sketch_step(s, "split u.o %lld", (long long)lanes);
+	sketch_step(s, "reorder u.o.o u.c u.o.i");
+	sketch_step(s, "vectorize u.o.i");
+}
+
+static void product_nest(Sketch *s, const Conv *v, WinogradKnobs k, int64_t tiles)
+{
+	int64_t p = k.tile % 1000, f = k.tile / 1000, vectors = (v->filters + v->lanes - 1) / v->lanes;
+	if (f > vectors)
+		f = vectors;
+	const char *t = "m.th_m.tw", *tile_o = NULL, *tile_i = t, *o = "m.o", *o_o = NULL, *c = "m.c", *c_i = NULL;
+	sketch_step(s, "fuse m.th m.tw");
+	if (p < tiles) {
+		sketch_step(s, "split %s %lld", t, (long long)p);
+		tile_o = "m.th_m.tw.o";
+		tile_i = "m.th_m.tw.i";
+	}
+	if (f < vectors) {
+		sketch_step(s, "split m.o %lld", (long long)(f * v->lanes));
+		o_o = "m.o.o";
+		o = "m.o.i";
+	}
+	const char *vector = f > 1 ? split_lanes(s, o, f * v->lanes, v->lanes) : o;
+	if (k.unroll > 1 && v->channels % k.unroll == 0 && v->channels > k.unroll) {
+		sketch_step(s, "split m.c %lld", (long long)k.unroll);
+		c = "m.c.o";
+		c_i = "m.c.i";
+	}
+	const char *outer[2] = { o_o, tile_o };
+	const char *order[] = { outer[k.order], outer[1 - k.order], c, c_i, tile_i,
+		vector != o ? arena_printf(s->arena, "%s.o", o) : NULL, vector };
+	Text line = { .arena = s->arena };
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		if (order[i] != NULL)
+			text_add(&line, " %s", order[i]);
+	sketch_step(s, "reorder%s", text_str(&line));
+	for (size_t i = 3; i < 6; i++)
+		if (order[i] != NULL)
+			sketch_step(s, "unroll %s", order[i]);
+	sketch_step(s, "vectorize %s", vector);
+	if (k.ahead != 0)
+		sketch_step(s, "prefetch %s.u wino.m %s %s 1", v->d->value.at[v->c->out[0]].name, o_o != NULL ? o_o : "m.j", c);
+	/* The inner one first: what is copied is then without conditions already. */
+	int64_t whole[2] = { v->filters / (f * v->lanes), tiles / p };
+	bool tail[2] = { o_o != NULL && v->filters % (f * v->lanes) != 0, tile_o != NULL && tiles % p != 0 };
+	for (int i = 1; i >= 0; i--) {
+		int which = i == 0 ? (int)k.order : 1 - (int)k.order;
+		if (tail[which])
+			sketch_step(s, "cut %s %lld", which == 0 ? o_o : tile_o, (long long)whole[which]);
+	}
+}
+
+void winograd_steps(Sketch *s, int64_t m, WinogradKnobs k)
+{
+	Conv v;
+	if (!find_conv(s->task, s->target, m, &v))
+		return;
+	int64_t th = (v.height + m - 1) / m, tw = (v.width + m - 1) / m;
+	int64_t rows = block_rows(&v, m, k.tiles);
+	bool blocks = rows < th;
+	const char *at = rows > 1 ? "y.th.o" : "y.th";
+	if (v.lanes == 16 || v.lanes == 1)
+		sketch_step(s, "compute conv2d.winograd m=%lld", (long long)m);
+	else
+		sketch_step(s, "compute conv2d.winograd m=%lld o=%lld", (long long)m, (long long)v.lanes);
+	take_epilogue(s);
+	if (blocks) {
+		if (rows > 1)
+			sketch_step(s, "split y.th %lld", (long long)rows);
+		sketch_step(s, "compute_at wino.m %s", at);
+		sketch_step(s, "compute_at wino.v %s", at);
+	}
+	weights_nest(s, &v);
+	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw");
+	if (k.edges != 0 && tw >= 3) {
+		sketch_step(s, "cut v.tw 1");
+		sketch_step(s, "cut v.tw.2 %lld", (long long)(tw - 2));
+	}
+	product_nest(s, &v, k, rows * tw);
+	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw");
+	if (s->target->threads <= 1)
+		return;
+	if (blocks) {
+		sketch_step(s, "parallel %s", at);
+		return;
+	}
+	sketch_step(s, "parallel %s", v.channels > v.lanes ? "v.c.o" : "v.th");
+	sketch_step(s, "parallel m.i");
+	sketch_step(s, "parallel %s", v.filters > v.lanes ? "y.o.o" : "y.th");
+}
