@@ -5,7 +5,7 @@
  */
 #include "frontend/format.h"
 
-#include "frontend/wire.h"
+#include "base/wire.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define FRONTEND_ONNX_PROTO_H
 
 #include "frontend/frontend.h"
-#include "frontend/wire.h"
+#include "base/wire.h"
 
 #define MESSAGE(S, schema, rows) \
 	typedef struct S { \

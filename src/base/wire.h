@@ -10,8 +10,8 @@
  *                                 WIRE_MSG    struct T *     VEC(struct T)
  * A message's struct begins with `uint64_t has`: bit k says that row k was there.
  */
-#ifndef FRONTEND_WIRE_H
-#define FRONTEND_WIRE_H
+#ifndef BASE_WIRE_H
+#define BASE_WIRE_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* The wire reader and writer by a small schema: each kind of member, each kind of damage. */
-#include "frontend/wire.h"
+#include "base/wire.h"
 #include "base/rng.h"
 #include "suite.h"
 

@@ -5,7 +5,7 @@
  * input can ask for a struct of three hundred. Left out: groups, and the merging of unknown
  * fields.
  */
-#include "frontend/wire.h"
+#include "base/wire.h"
 
 #include <assert.h>
 #include <string.h>
