@@ -4,6 +4,8 @@
  */
 #include "base/text.h"
 
+#include "base/map.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -70,74 +72,31 @@ char *arena_printf(Arena *a, const char *fmt, ...)
 	return s;
 }
 
-typedef struct Slot {
-	const char *s;
-	size_t n;
-	uint64_t hash;
-} Slot;
-
 struct Interner {
-	Arena *arena;
-	Slot *slot;
-	size_t used, cap;
+	Map names;
 };
 
 Interner *interner_new(Arena *a)
 {
 	Interner *in = arena_new_of(a, Interner);
-	in->arena = a;
-	in->cap = 64;
-	in->slot = arena_array(a, Slot, in->cap);
+	in->names = MAP_OF(a);
 	return in;
-}
-
-/* FNV-1a, 64 bits. */
-static uint64_t hash_bytes(const char *s, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-	return h;
-}
-
-static Slot *find_slot(Slot *slot, size_t cap, const char *s, size_t n, uint64_t hash)
-{
-	for (size_t i = (size_t)hash & (cap - 1);; i = (i + 1) & (cap - 1))
-		if (slot[i].s == NULL ||
-			(slot[i].hash == hash && slot[i].n == n && memcmp(slot[i].s, s, n) == 0))
-			return &slot[i];
 }
 
 const char *intern_n(Interner *in, const char *s, size_t n)
 {
-	uint64_t hash = hash_bytes(s, n);
-	Slot *at = find_slot(in->slot, in->cap, s, n, hash);
-	if (at->s != NULL)
-		return at->s;
-	char *copy = arena_alloc(in->arena, n + 1);
-	memcpy(copy, s, n);
-	*at = (Slot){ copy, n, hash };
-	if (++in->used * 2 > in->cap) {
-		Slot *wide = arena_array(in->arena, Slot, in->cap * 2);
-		for (size_t i = 0; i < in->cap; i++)
-			if (in->slot[i].s != NULL)
-				*find_slot(wide, in->cap * 2, in->slot[i].s, in->slot[i].n,
-					in->slot[i].hash) = in->slot[i];
-		in->slot = wide;
-		in->cap *= 2;
-	}
-	return copy;
+	return map_add_bytes(&in->names, s, n)->text;
 }
 
 const char *intern(Interner *in, const char *s)
 {
-	return intern_n(in, s, strlen(s));
+	return map_add_text(&in->names, s)->text;
 }
 
 const char *intern_find(const Interner *in, const char *s)
 {
-	size_t n = strlen(s);
-	return find_slot(in->slot, in->cap, s, n, hash_bytes(s, n))->s;
+	const MapEntry *e = map_find_text(&in->names, s);
+	return e != NULL ? e->text : NULL;
 }
 
 void text_double(char *out, size_t size, double v)

@@ -1,21 +1,17 @@
 /*
  * The context of a compilation: one arena, one set of names, one table of expressions in which
  * equal ones meet, and what looks things up in Fns and kernel sets. Nothing is ever freed but the
- * arena. The table is open addressing over a hash of node, type, payload and argument ids.
+ * arena. Expressions are found by a hash of node, type, payload and argument ids.
  */
 #include "ir/ir.h"
 #include "ir/build.h"
 #include "ir/cons.h"
 #include "ir/walk.h"
 
-#include <assert.h>
+#include "base/map.h"
+
 #include <math.h>
 #include <string.h>
-
-typedef struct Given {
-	const char *name;
-	uint32_t next; /* the number its next fresh name tries first */
-} Given;
 
 struct IrMemo {
 	Arena *arena;
@@ -27,13 +23,9 @@ struct IrMemo {
 
 struct Ir {
 	Arena *arena;
-	Interner *names;
-	Given *given; /* the names ever given, by pointer */
-	size_t ngiven, given_cap;
-	const Expr **table;
-	uint32_t *hash; /* of the entry beside it in the table */
-	uint32_t count;
-	size_t cap;
+	Map names; /* to the number in its last fresh name */
+	MapIndex known;
+	VEC(const Expr *) expr; /* by their ids, which are their numbers in the index */
 	IrMemo *idle;
 	VEC(const Monoid *) builtin; /* made so far */
 	KernelSet *intrin;           /* meanings parsed so far */
@@ -43,12 +35,8 @@ Ir *ir_new(Arena *a)
 {
 	Ir *ir = arena_new_of(a, Ir);
 	ir->arena = a;
-	ir->names = interner_new(a);
-	ir->given_cap = 64;
-	ir->given = arena_array(a, Given, ir->given_cap);
-	ir->cap = 256;
-	ir->table = arena_array(a, const Expr *, ir->cap);
-	ir->hash = arena_array(a, uint32_t, ir->cap);
+	ir->names = MAP_OF(a);
+	ir->known.arena = a;
 	return ir;
 }
 
@@ -62,49 +50,14 @@ KernelSet **ir_intrin_set(Ir *ir)
 	return &ir->intrin;
 }
 
-static size_t spread(uint64_t x)
-{
-	x *= 0x9e3779b97f4a7c15u;
-	return (size_t)(x ^ (x >> 29));
-}
-
-static Given *given_slot(Given *given, size_t cap, const char *name)
-{
-	for (size_t i = spread((uintptr_t)name) & (cap - 1);; i = (i + 1) & (cap - 1))
-		if (given[i].name == NULL || given[i].name == name)
-			return &given[i];
-}
-
-/* The entry of an interned name; *fresh tells whether it was made now. */
-static Given *give(Ir *ir, const char *name, bool *fresh)
-{
-	if (2 * ir->ngiven >= ir->given_cap) {
-		size_t cap = ir->given_cap * 2;
-		Given *wide = arena_array(ir->arena, Given, cap);
-		for (size_t i = 0; i < ir->given_cap; i++)
-			if (ir->given[i].name != NULL)
-				*given_slot(wide, cap, ir->given[i].name) = ir->given[i];
-		ir->given = wide;
-		ir->given_cap = cap;
-	}
-	Given *g = given_slot(ir->given, ir->given_cap, name);
-	*fresh = g->name == NULL;
-	if (*fresh) {
-		*g = (Given){ name, 1 };
-		ir->ngiven++;
-	}
-	return g;
-}
-
 const char *ir_name_n(Ir *ir, const char *s, size_t n)
 {
-	bool fresh;
-	return give(ir, intern_n(ir->names, s, n), &fresh)->name;
+	return map_add_bytes(&ir->names, s, n)->text;
 }
 
 const char *ir_name(Ir *ir, const char *s)
 {
-	return ir_name_n(ir, s, strlen(s));
+	return map_add_text(&ir->names, s)->text;
 }
 
 /* stem.1, stem.2, ...: a number that the stem ends with is replaced, not extended. */
@@ -115,14 +68,11 @@ const char *ir_fresh_name(Ir *ir, const char *stem)
 		digits--;
 	if (digits > 1 && digits < n && stem[digits - 1] == '.')
 		n = digits - 1;
-	bool fresh;
-	uint32_t next = give(ir, ir_name_n(ir, stem, n), &fresh)->next;
-	for (;; next++) {
-		const char *name = arena_printf(ir->arena, "%.*s.%u", (int)n, stem, next);
-		name = intern(ir->names, name);
-		give(ir, name, &fresh);
-		if (fresh) {
-			give(ir, ir_name_n(ir, stem, n), &fresh)->next = next + 1;
+	for (int64_t next = map_add_bytes(&ir->names, stem, n)->num + 1;; next++) {
+		uint32_t before = ir->names.index.n;
+		const char *name = ir_name(ir, arena_printf(ir->arena, "%.*s.%lld", (int)n, stem, (long long)next));
+		if (ir->names.index.n != before) {
+			map_add_bytes(&ir->names, stem, n)->num = next;
 			return name;
 		}
 	}
@@ -148,7 +98,7 @@ static uint32_t hash_expr(const Expr *e, const Expr *const *arg)
 	     e->type.lanes;
 	for (int i = 0; i < e->nargs; i++)
 		h = (h ^ (h >> 31) ^ arg[i]->id) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)spread(h);
+	return map_hash(h);
 }
 
 static bool same_expr(const Expr *a, const Expr *b, const Expr *const *arg)
@@ -162,38 +112,12 @@ static bool same_expr(const Expr *a, const Expr *b, const Expr *const *arg)
 	return true;
 }
 
-static size_t expr_slot(const Ir *ir, uint32_t hash, const Expr *e, const Expr *const *arg)
-{
-	for (size_t i = hash & (ir->cap - 1);; i = (i + 1) & (ir->cap - 1))
-		if (ir->table[i] == NULL || (ir->hash[i] == hash && same_expr(ir->table[i], e, arg)))
-			return i;
-}
-
-static void widen_table(Ir *ir)
-{
-	size_t cap = ir->cap * 2;
-	const Expr **wide = arena_array(ir->arena, const Expr *, cap);
-	uint32_t *hash = arena_array(ir->arena, uint32_t, cap);
-	for (size_t k = 0; k < ir->cap; k++) {
-		size_t i = ir->hash[k] & (cap - 1);
-		if (ir->table[k] == NULL)
-			continue;
-		while (wide[i] != NULL)
-			i = (i + 1) & (cap - 1);
-		wide[i] = ir->table[k];
-		hash[i] = ir->hash[k];
-	}
-	ir->table = wide;
-	ir->hash = hash;
-	ir->cap = cap;
-}
-
 const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg)
 {
 	uint32_t hash = hash_expr(e, arg);
-	size_t slot = expr_slot(ir, hash, e, arg);
-	if (ir->table[slot] != NULL)
-		return ir->table[slot];
+	for (uint32_t at = hash, k; (k = map_next(&ir->known, hash, &at)) != MAP_NONE;)
+		if (same_expr(ir->expr.at[k], e, arg))
+			return ir->expr.at[k];
 	size_t n = e->nargs;
 	Expr *own = arena_alloc(ir->arena, sizeof(Expr) + sizeof(Expr *) * n);
 	*own = *e;
@@ -207,12 +131,8 @@ const Expr *ir_cons(Ir *ir, const Expr *e, const Expr *const *arg)
 	}
 	own->depth = (uint16_t)(depth < UINT16_MAX ? depth + 1 : depth);
 	own->size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-	own->id = ir->count++;
-	assert(ir->count != UINT32_MAX);
-	ir->table[slot] = own;
-	ir->hash[slot] = hash;
-	if (2 * (size_t)ir->count > ir->cap)
-		widen_table(ir);
+	own->id = map_index_add(&ir->known, hash);
+	vec_push(ir->arena, &ir->expr, own);
 	return own;
 }
 
@@ -223,8 +143,8 @@ IrMemo *ir_memo_begin(Ir *ir)
 		m = arena_new_of(ir->arena, IrMemo);
 	else
 		ir->idle = m->idle;
-	if (m->cap < ir->count || m->now == UINT32_MAX) {
-		m->cap = ir->count + ir->count / 2 + 64;
+	if (m->cap < ir->known.n || m->now == UINT32_MAX) {
+		m->cap = ir->known.n + ir->known.n / 2 + 64;
 		m->stamp = arena_array(ir->arena, uint32_t, m->cap);
 		m->value = arena_array(ir->arena, const Expr *, m->cap);
 		m->now = 0;
