@@ -1,5 +1,5 @@
 /* dlc builder: the child of dlc tune that compiles candidates; not meant to be typed. */
-#include "cli/options.h"
+#include "cli/rows.h"
 #include "cli/folders.h"
 #include "measure/measure.h"
 

@@ -4,7 +4,7 @@
 #ifndef CLI_CMD_DB_H
 #define CLI_CMD_DB_H
 
-#include "cli/options.h"
+#include "cli/rows.h"
 #include "db/look.h"
 
 /* The database that the first operand names, or the default one where there is none. */

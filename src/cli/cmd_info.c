@@ -1,6 +1,6 @@
 /* dlc info: this machine, the targets, the zoo, what was built in, where files are looked for. */
 #include "base/json.h"
-#include "cli/options.h"
+#include "cli/rows.h"
 #include "cli/folders.h"
 #include "frontend/frontend.h"
 

@@ -2,7 +2,9 @@
  * The process around a verb: standard streams that exist, signals, which verb argv[0] or argv[1]
  * names, and how an Err becomes text on stderr and an exit code.
  */
-#include "cli/options.h"
+#include "cli/dlc.h"
+
+#include "base/args.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +25,10 @@ static const Verb *const verbs[] = {
 #undef VERB
 	NULL
 };
+static const Program dlc = { .name = "dlc",
+	.about = "Finds the fastest way to run a trained network on a machine, and compiles the network to one\n"
+		 "file that runs without dlc.",
+	.verbs = verbs };
 
 /* Whether little enough is left that LLVM, which answers that by aborting, found none. */
 static bool memory_is_short(void)
@@ -115,7 +121,7 @@ int cli_main(int argc, char **argv)
 	const char *called;
 	int n, status;
 	const char *const *words = words_of(arena, argc, argv, &n);
-	Args *args = args_parse(arena, verbs, n, words, &out, &called, &err);
+	Args *args = args_parse(arena, &dlc, n, words, &out, &called, &err);
 	bool ok = args != NULL ? args_run(args, &err) : err.code == ERR_NONE;
 	fputs(text_str(&out), stdout);
 	if (fflush(stdout) != 0 || ferror(stdout))

@@ -5,7 +5,7 @@
 #ifndef CLI_FOLDERS_H
 #define CLI_FOLDERS_H
 
-#include "cli/options.h"
+#include "cli/rows.h"
 #include "target/target.h"
 
 /* The folder of the running program, links resolved. */

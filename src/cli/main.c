@@ -1,5 +1,5 @@
 /* The program dlc; apart from the room's library so that tests can link that. */
-#include "cli/options.h"
+#include "cli/dlc.h"
 
 int main(int argc, char **argv)
 {

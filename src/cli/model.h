@@ -5,7 +5,7 @@
 #ifndef CLI_MODEL_H
 #define CLI_MODEL_H
 
-#include "cli/options.h"
+#include "cli/rows.h"
 #include "codegen/code_cache.h"
 #include "db/db.h"
 #include "frontend/frontend.h"

@@ -1,9 +1,18 @@
 /*
- * Rows of options that several verbs share, so that an option means the same everywhere. Others are
- * written the same way, with designated fields, in the table of their verb. Part of cli/options.h.
+ * Rows of options that several verbs share, so that an option means the same everywhere. Others are written the same
+ * way, with designated fields, in the table of their verb (base/args.h).
+ *
+ * To add a verb:
+ *  1. src/cli/cmd_NAME.c, which ends with const Verb cmd_NAME = { .name = "NAME", ... };
+ *  2. src/cli/verbs.def gets VERB(NAME); src/cli/meson.build the file and, if it is to be typed dlc-NAME, the name in
+ *     `links`; man/dlc-NAME.1 is its page.
+ *  3. run_NAME returns true, or fills err: its code is the exit code (base/err.def), its text is printed; ERR_USAGE
+ *     adds "see dlc NAME --help". Results go to stdout (printf; dlc.c checks that they got there), progress to stderr.
  */
 #ifndef CLI_ROWS_H
 #define CLI_ROWS_H
+
+#include "base/args.h"
 
 enum { OPTION_THREADS_MOST = 256 }; /* what the runtime runs: TEAM_MAX */
 

@@ -5,7 +5,7 @@
 #ifndef CLI_TUNE_SCREEN_H
 #define CLI_TUNE_SCREEN_H
 
-#include "cli/options.h"
+#include "cli/rows.h"
 #include "tuner/tuner.h"
 
 typedef struct Screen {

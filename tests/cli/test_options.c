@@ -1,5 +1,5 @@
-/* cli/options: which words a table of options takes, what they mean, and what is said otherwise. */
-#include "cli/options.h"
+/* base/args: which words a table of options takes, what they mean, and what is said otherwise. */
+#include "cli/rows.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -64,6 +64,21 @@ static const Verb list = { .name = "list", .summary = "List", .run = run_ok },
 static const Verb *const db_verbs[] = { &list, &best, NULL };
 static const Verb db = { .name = "db", .summary = "Databases", .sub = db_verbs };
 static const Verb *const verbs[] = { &make, &all, &db, NULL };
+static const Program program = { .name = "dlc", .about = "Makes things.", .verbs = verbs };
+
+/* A program that does one thing, with numbers and a heading. */
+static const Option single_options[] = {
+	{ .name = "input", .letter = 'i', .kind = OPT_TEXT, .arg = "FILE", .many = true, .help = "what to read" },
+	{ .name = "rtol", .kind = OPT_REAL, .arg = "X", .help = "tolerance" },
+	{ .name = "seconds", .kind = OPT_SECONDS, .arg = "S", .help = "how long" },
+	{ .name = "check", .kind = OPT_FOLDER, .arg = "[DIR]", .help = "compare" },
+	{ .name = "", .kind = OPT_HEAD, .help = "options of a model" },
+	{ .name = "batch", .kind = OPT_INT, .arg = "N", .lo = 1, .hi = 8, .help = "size" },
+	OPTION_END,
+};
+static const Verb single_verb = { .name = "one", .summary = "Do one thing", .operands = "MODEL", .least = 1, .most = 1,
+	.options = single_options, .run = run_ok };
+static const Program single = { .name = "dlc-one", .only = &single_verb };
 
 /* Words are separated by one blank; "_" is an empty word. */
 static const char **split(Arena *a, const char *line, int *n)
@@ -80,7 +95,14 @@ static Args *parse(Arena *a, const char *line, Text *out, const char **called, E
 {
 	int n;
 	const char **words = split(a, line, &n);
-	return args_parse(a, verbs, n, words, out, called, err);
+	return args_parse(a, &program, n, words, out, called, err);
+}
+
+static Args *parse_single(Arena *a, const char *line, Text *out, const char **called, Err *err)
+{
+	int n;
+	const char **words = split(a, line, &n);
+	return args_parse(a, &single, n, words, out, called, err);
 }
 
 static const struct {
@@ -273,6 +295,61 @@ START_TEST(help_and_version_are_printed_instead)
 }
 END_TEST
 
+static const struct {
+	const char *line, *says; /* NULL: accepted */
+} singles[] = {
+	{ "m --rtol=1e-3 --seconds=0.5 --batch=2", NULL },
+	{ "m --check", NULL },
+	{ "--input=a -ib m", NULL },
+	{ "", "MODEL is missing" },
+	{ "m n", "is one operand too many; wanted: MODEL" },
+	{ "m --rtol=-1", "wants a number of at least 0" },
+	{ "m --rtol=nan", "wants a number of at least 0" },
+	{ "m --rtol=1x", "wants a number of at least 0" },
+	{ "m --seconds=0", "wants seconds, from 0.001 to 1000000" },
+	{ "m --batch=9", "wants an integer from 1 to 8" },
+	{ "m --=3", "there is no such option" },
+	{ "m --btch=3", "there is no such option; did you mean --batch?" },
+};
+
+START_TEST(a_program_of_one_verb_takes_its_own_words)
+{
+	Arena *a = arena_new();
+	Text out = { .arena = a };
+	Err e = { 0 };
+	const char *called;
+	Args *args = parse_single(a, singles[_i].line, &out, &called, &e);
+	ck_assert_str_eq(called, "dlc-one");
+	ck_assert_int_eq(args != NULL, singles[_i].says == NULL);
+	if (args == NULL)
+		ck_assert_str_eq(e.text, singles[_i].says);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(numbers_and_headings_of_a_program_are_read)
+{
+	Arena *a = arena_new();
+	Text out = { .arena = a };
+	Err e = { 0 };
+	const char *called;
+	Args *args = parse_single(a, "m --rtol=1e-3 --rtol 0.25", &out, &called, &e);
+	ck_assert_ptr_nonnull(args);
+	ck_assert_double_eq(args_real(args, "rtol", 1), 0.25);
+	ck_assert_double_eq(args_real(args, "seconds", 2), 2);
+	ck_assert_ptr_null(args_given_below(args, "options of a model"));
+	args = parse_single(a, "m --batch=3", &out, &called, &e);
+	ck_assert_str_eq(args_given_below(args, "options of a model"), "batch");
+	ck_assert_ptr_null(parse_single(a, "--version", &out, &called, &e));
+	ck_assert_str_eq(text_str(&out), "dlc-one " DLC_VERSION "\n");
+	ck_assert_ptr_null(parse_single(a, "--help", &out, &called, &e));
+	ck_assert_ptr_nonnull(strstr(out.at, "usage: dlc-one MODEL [options]\n\nDo one thing.\n\noptions:\n  -i, --input=FILE "));
+	ck_assert_ptr_nonnull(strstr(out.at, "the version\n\noptions of a model:\n  --batch=N "));
+	ck_assert_int_eq(e.code, ERR_NONE);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("options");
@@ -280,5 +357,7 @@ int main(void)
 	tcase_add_loop_test(tc, values_are_what_was_typed, 0, LEN(values));
 	tcase_add_test(tc, repeated_options_pairs_and_operands_keep_their_order);
 	tcase_add_loop_test(tc, help_and_version_are_printed_instead, 0, LEN(helps));
+	tcase_add_loop_test(tc, a_program_of_one_verb_takes_its_own_words, 0, LEN(singles));
+	tcase_add_test(tc, numbers_and_headings_of_a_program_are_read);
 	return run_suite("options", tc);
 }

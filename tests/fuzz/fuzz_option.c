@@ -2,7 +2,7 @@
  * libFuzzer: a command line from a stranger, words ended by newlines, for a table with every kind of
  * option.  It is refused with a sentence, answered (--help), or taken with values of their ranges.
  */
-#include "cli/options.h"
+#include "cli/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +59,8 @@ static void read_values(const Args *args)
 		must((args_pair(args, "shape", shape[i], &name, &err) != NULL) == (err.code == ERR_NONE) || i > 0);
 }
 
+static const Program program = { .name = "dlc", .about = "Makes things.", .verbs = verbs };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { WORDS = 64 };
@@ -75,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (*p != 0)
 			*p++ = 0;
 	}
-	Args *args = args_parse(a, verbs, n, word, &out, &called, &err);
+	Args *args = args_parse(a, &program, n, word, &out, &called, &err);
 	must(args == NULL || err.code == ERR_NONE);
 	must(args != NULL || err.code == ERR_USAGE || out.n > 0);
 	if (args != NULL)

@@ -1,19 +1,13 @@
 /*
- * Verbs and options are data: one const Verb per file cmd_NAME.c, one row in verbs.def. The parser,
- * --help and the usage errors read the same tables.
+ * The command line of a program. Verbs and options are data: the parser, --help and the usage errors read the
+ * same tables. A program is a list of verbs (dlc) or one verb (dlc-run, dlc-worker).
  *
- * To add a verb:
- *  1. src/cli/cmd_NAME.c, which ends with const Verb cmd_NAME = { .name = "NAME", ... };
- *  2. src/cli/verbs.def gets VERB(NAME); src/cli/meson.build the file and, if it is to be typed
- *     dlc-NAME, the name in `links`; man/dlc-NAME.1 is its page.
- *  3. run_NAME returns true, or fills err: its code is the exit code (base/err.def), its text is
- *     printed; ERR_USAGE adds "see dlc NAME --help". Results go to stdout (printf; main checks that
- *     they got there), progress to stderr. Options were checked against their rows before.
- * --help, --version are everybody's and not listed. A verb with `sub` has verbs of its own (dlc db
- * list). "--opt v" and "--opt=v" are the same, "-o v" and "-ov" too; "--" ends options.
+ * --help and --version are everybody's and not listed. A verb with `sub` has verbs of its own (dlc db list).
+ * "--opt v" and "--opt=v" are the same, "-o v" and "-ov" too; "--" ends options. Values are checked against
+ * their rows before a verb sees them.
  */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef BASE_ARGS_H
+#define BASE_ARGS_H
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -29,6 +23,9 @@ typedef enum {
 	OPT_TRIALS, /* N, or +N for N more: args_plus; lo..hi */
 	OPT_TIME,   /* 500ms, 60s, 10m, 2h; as milliseconds; lo..hi of those */
 	OPT_CHOICE, /* one of the words of `arg`, "graph|onnx|ir"; its index */
+	OPT_REAL,   /* a decimal number of at least 0 */
+	OPT_SECONDS, /* a decimal number of seconds, 0.001..1000000 */
+	OPT_HEAD,   /* no option: `help` heads the rows below it in --help; `name` is "" */
 } OptKind;
 
 typedef struct Option {
@@ -42,7 +39,6 @@ typedef struct Option {
 } Option;
 
 #define OPTION_END { .name = NULL }
-#include "cli/rows.h"
 
 typedef struct Args Args;
 typedef struct Verb Verb;
@@ -57,33 +53,39 @@ struct Verb {
 	bool (*run)(const Args *args, Err *err);
 };
 
-/* ---- what run() is given; asking for an option that has no row is our bug */
+typedef struct Program {
+	const char *name;         /* as users type it: "dlc" */
+	const char *about;        /* what --help without a verb says; NULL where there are no verbs */
+	const Verb *const *verbs; /* ended by NULL */
+	const Verb *only;         /* instead of verbs: the program does one thing */
+} Program;
+
+/*
+ * What the argc words of argv (without the program's name) ask the program to do. NULL: err says why they do not, or
+ * what was asked for (--help, --version) is in `out`. *called is set to "dlc db best", as far as the words were
+ * understood, for "see ... --help".
+ */
+Args *args_parse(Arena *a, const Program *program, int argc, const char *const *argv, Text *out, const char **called,
+	Err *err);
+/* Calls the verb. */
+bool args_run(const Args *a, Err *err);
+
+/* ---- what a verb asks; an option that has no row is our bug */
 
 Arena *args_arena(const Args *a); /* the process's */
 int args_count(const Args *a);    /* operands */
 const char *args_operand(const Args *a, int i); /* NULL behind the last */
 bool args_given(const Args *a, const char *option);
 bool args_has(const Args *a, const char *option); /* whether the verb has such a row */
+/* The name of the first option below the OPT_HEAD of this heading that was given; NULL: none. */
+const char *args_given_below(const Args *a, const char *heading);
 const char *args_text(const Args *a, const char *option, const char *otherwise);
 int64_t args_int(const Args *a, const char *option, int64_t otherwise); /* INT TRIALS TIME CHOICE */
+double args_real(const Args *a, const char *option, double otherwise);  /* REAL SECONDS */
 bool args_plus(const Args *a, const char *option);
 /* Every value given to an option, in order; *n of them. */
 const char *const *args_all(const Args *a, const char *option, size_t *n);
 /* The part behind '=' of a value "NAME=VALUE", and a copy of NAME; else NULL and err. */
-const char *args_pair(
-	const Args *a, const char *option, const char *value, const char **name, Err *err);
-
-/* ---- for main and tests */
-
-/*
- * The verb that the argc words of argv (without the program's name) select among `verbs`, with its
- * arguments. NULL: err says why, or what was asked for (--help, --version) is in `out`. *called is
- * set to "dlc db best", as far as the words were understood, for "see ... --help".
- */
-Args *args_parse(Arena *a, const Verb *const *verbs, int argc, const char *const *argv, Text *out,
-	const char **called, Err *err);
-bool args_run(const Args *a, Err *err);
-/* The process: argv as main got it; returns the exit code. */
-int cli_main(int argc, char **argv);
+const char *args_pair(const Args *a, const char *option, const char *value, const char **name, Err *err);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * Turns the words of a command line into a verb and its checked arguments, by the rows of the
- * verb's tables, and the same rows into --help.  A value is checked where it is read, so a verb
- * starts with nothing but its own rules left to check.
+ * Turns the words of a command line into a verb and its checked arguments, by the rows of the verb's tables, and
+ * the same rows into --help.  A value is checked where it is read, so a verb starts with nothing but its own
+ * rules left to check.
  */
-#include "cli/options.h"
+#include "base/args.h"
 
 #include <assert.h>
-#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 typedef struct Given {
 	VEC(const char *) text; /* the values as typed, all of them */
 	int64_t number;
+	double real;
 	bool plus;
 } Given;
 
@@ -35,21 +36,32 @@ static int count_options(const Verb *v)
 	return n;
 }
 
+static void help_row(Text *out, const Option *o)
+{
+	char left[160], letter[8] = "";
+	if (o->letter != 0)
+		snprintf(letter, sizeof letter, "-%c, ", o->letter);
+	const char *arg = o->arg != NULL ? o->arg : "";
+	snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, arg[0] != 0 ? "=" : "", arg);
+	text_add(out, "  %-28s%s%s\n", left, strlen(left) >= 28 ? "\n                              " : "", o->help);
+}
+
+/* --help and --version end the rows that have no heading of their own. */
 static void help_options(Text *out, const Verb *v)
 {
-	int n = count_options(v);
+	static const Option common[] = { { .name = "help", .help = "this text" },
+		{ .name = "version", .help = "the version" } };
+	int n = count_options(v), i = 0;
 	text_add(out, "\noptions:\n");
-	for (int i = 0; i < n; i++) {
-		const Option *o = &v->options[i];
-		char left[160], letter[8] = "";
-		if (o->letter != 0)
-			snprintf(letter, sizeof letter, "-%c, ", o->letter);
-		snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name,
-			o->arg != NULL ? "=" : "", o->arg != NULL ? o->arg : "");
-		text_add(out, "  %-28s%s%s\n", left,
-			strlen(left) >= 28 ? "\n                              " : "", o->help);
-	}
-	text_add(out, "  %-28s%s\n  %-28s%s\n", "--help", "this text", "--version", "the version");
+	for (; i < n && v->options[i].kind != OPT_HEAD; i++)
+		help_row(out, &v->options[i]);
+	help_row(out, &common[0]);
+	help_row(out, &common[1]);
+	for (; i < n; i++)
+		if (v->options[i].kind == OPT_HEAD)
+			text_add(out, "\n%s:\n", v->options[i].help);
+		else
+			help_row(out, &v->options[i]);
 }
 
 static void help_verbs(Text *out, const Verb *const *verbs)
@@ -58,24 +70,18 @@ static void help_verbs(Text *out, const Verb *const *verbs)
 		text_add(out, "  %-10s %s\n", (*verbs)->name, (*verbs)->summary);
 }
 
-static void help_top(Text *out, const Verb *const *verbs)
+static void help_program(Text *out, const Program *p)
 {
-	text_add(out, "usage: dlc VERB [operands] [options]      dlc-VERB is the same\n\n"
-		      "Finds the fastest way to run a trained network on a machine, and compiles "
-	              "the network to one\n"
-		      "file that runs without dlc.\n\nverbs:\n");
-	help_verbs(out, verbs);
-	text_add(out, "\nsee dlc VERB --help\n");
+	text_add(out, "usage: %s VERB [operands] [options]      %s-VERB is the same\n\n%s\n\nverbs:\n", p->name,
+		p->name, p->about);
+	help_verbs(out, p->verbs);
+	text_add(out, "\nsee %s VERB --help\n", p->name);
 }
 
 static void help_verb(Text *out, const Verb *v, const char *called)
 {
-	text_add(out, "usage: %s%s%s [options]\n\n%s.\n", called,
-		v->operands != NULL || v->sub != NULL ? " " : "",
-		v->sub != NULL        ? "VERB [operands]"
-		: v->operands != NULL ? v->operands
-				      : "",
-		v->summary);
+	const char *operands = v->sub != NULL ? "VERB [operands]" : v->operands != NULL ? v->operands : "";
+	text_add(out, "usage: %s%s%s [options]\n\n%s.\n", called, operands[0] != 0 ? " " : "", operands, v->summary);
 	if (v->sub != NULL) {
 		text_add(out, "\nverbs:\n");
 		help_verbs(out, v->sub);
@@ -136,6 +142,14 @@ static bool set_time(Given *g, const Option *o, const char *value, Err *err)
 	return true;
 }
 
+/* A whole decimal number of at least 0. */
+static bool parse_real(const char *s, double *out)
+{
+	char *end;
+	*out = strtod(s, &end);
+	return end != s && *end == 0 && isfinite(*out) && *out >= 0;
+}
+
 /* The index of `value` among the words of "a|b|c", -1 if it is none. */
 static int find_choice(const char *words, const char *value)
 {
@@ -183,6 +197,11 @@ static bool set_value(Args *a, Given *g, const Option *o, const char *value, Err
 		       bad_range(err, o, value, "N or +N, N an integer");
 	case OPT_TIME: return set_time(g, o, value, err);
 	case OPT_CHOICE: return set_choice(g, o, value, err);
+	case OPT_REAL: return parse_real(value, &g->real) || bad_value(err, o, value, "a number of at least 0");
+	case OPT_SECONDS:
+		return (parse_real(value, &g->real) && g->real >= 1e-3 && g->real <= 1e6) ||
+			bad_value(err, o, value, "seconds, from 0.001 to 1000000");
+	case OPT_HEAD: break;
 	}
 	return false;
 }
@@ -193,11 +212,10 @@ static bool unknown_option(const Verb *v, const char *word, Err *err)
 {
 	const char *names[64];
 	char name[80];
-	int n = count_options(v);
-	if (n > 62)
-		n = 62;
-	for (int i = 0; i < n; i++)
-		names[i] = v->options[i].name;
+	int n = 0;
+	for (int i = 0; i < count_options(v) && n < 62; i++)
+		if (v->options[i].kind != OPT_HEAD)
+			names[n++] = v->options[i].name;
 	names[n] = "help";
 	names[n + 1] = "version";
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
@@ -211,7 +229,7 @@ static bool unknown_option(const Verb *v, const char *word, Err *err)
 static int find_long(const Verb *v, const char *name, size_t len)
 {
 	for (int i = 0; i < count_options(v); i++)
-		if (strlen(v->options[i].name) == len && memcmp(v->options[i].name, name, len) == 0)
+		if (len > 0 && strlen(v->options[i].name) == len && memcmp(v->options[i].name, name, len) == 0)
 			return i;
 	return -1;
 }
@@ -298,8 +316,8 @@ static bool is_word(const char *word, const char *name, char letter)
 }
 
 /* False: an error, or help or the version was printed. */
-static bool take_words(
-	Args *a, int argc, const char *const *argv, Text *out, const char *called, Err *err)
+static bool take_words(Args *a, const Program *p, int argc, const char *const *argv, Text *out, const char *called,
+	Err *err)
 {
 	bool options = true;
 	for (int at = 0; at < argc; at++) {
@@ -312,7 +330,7 @@ static bool take_words(
 			help_verb(out, a->verb, called);
 			return false;
 		} else if (strcmp(word, "--version") == 0) {
-			text_add(out, "dlc %s\n", DLC_VERSION);
+			text_add(out, "%s %s\n", p->name, DLC_VERSION);
 			return false;
 		} else if (!take_option(a, argc, argv, &at, err))
 			return false;
@@ -346,57 +364,59 @@ static const Verb *find_verb(const Verb *const *verbs, const char *word)
 	return NULL;
 }
 
-Args *args_parse(Arena *arena, const Verb *const *verbs, int argc, const char *const *argv,
-	Text *out, const char **called, Err *err)
+/* Takes the words that name a verb; NULL: what was asked for is in `out`, or err says what is wrong. */
+static const Verb *take_verb(Arena *arena, const Program *p, int *argc, const char *const **argv, Text *out,
+	const char **called, Err *err)
 {
-	const Verb *v = NULL;
+	const Verb *v = p->only;
 	bool help = false;
-	*called = "dlc";
-	for (; v == NULL || v->sub != NULL; argc--, argv++) {
-		const Verb *const *among = v != NULL ? v->sub : verbs;
-		if (argc == 0 && help)
+	for (; v == NULL || v->sub != NULL; --*argc, ++*argv) {
+		const Verb *const *among = v != NULL ? v->sub : p->verbs;
+		const char *word = *argc > 0 ? **argv : NULL;
+		if (word == NULL && help)
 			break;
-		if (argc == 0) {
-			unknown_verb(among, NULL, err);
-			return NULL;
-		}
-		if (strcmp(argv[0], "--version") == 0) {
-			text_add(out, "dlc %s\n", DLC_VERSION);
+		if (word != NULL && strcmp(word, "--version") == 0) {
+			text_add(out, "%s %s\n", p->name, DLC_VERSION);
 			return NULL;
 		}
 		/* dlc help db best = dlc db best --help */
-		if (is_word(argv[0], "--help", 'h') ||
-			(v == NULL && !help && strcmp(argv[0], "help") == 0)) {
+		if (word != NULL && (is_word(word, "--help", 'h') || (v == NULL && !help && strcmp(word, "help") == 0))) {
 			help = true;
 			continue;
 		}
-		const Verb *next = find_verb(among, argv[0]);
+		const Verb *next = word != NULL ? find_verb(among, word) : NULL;
 		if (next == NULL) {
-			if (argv[0][0] == '-' && argv[0][1] != 0)
-				fail(err, ERR_USAGE, argv[0],
-					"stands before the verb; options follow it");
+			if (word != NULL && word[0] == '-' && word[1] != 0)
+				fail(err, ERR_USAGE, word, "stands before the verb; options follow it");
 			else
-				unknown_verb(among, argv[0], err);
+				unknown_verb(among, word, err);
 			return NULL;
 		}
 		v = next;
 		*called = arena_printf(arena, "%s %s", *called, v->name);
 	}
-	if (help) {
-		if (v == NULL)
-			help_top(out, verbs);
-		else
-			help_verb(out, v, *called);
+	if (help && v == NULL)
+		help_program(out, p);
+	else if (help)
+		help_verb(out, v, *called);
+	return help ? NULL : v;
+}
+
+Args *args_parse(Arena *arena, const Program *p, int argc, const char *const *argv, Text *out, const char **called,
+	Err *err)
+{
+	*called = p->name;
+	const Verb *v = take_verb(arena, p, &argc, &argv, out, called, err);
+	if (v == NULL)
 		return NULL;
-	}
 	Args *a = arena_new_of(arena, Args);
 	a->arena = arena;
 	a->verb = v;
 	a->given = arena_array(arena, Given, count_options(v) + 1);
-	return take_words(a, argc, argv, out, *called, err) ? a : NULL;
+	return take_words(a, p, argc, argv, out, *called, err) ? a : NULL;
 }
 
-/* ---- what run() asks */
+/* ---- what a verb asks */
 
 static const Given *given(const Args *a, const char *option, const Option **row)
 {
@@ -442,8 +462,29 @@ int64_t args_int(const Args *a, const char *option, int64_t otherwise)
 {
 	const Option *o;
 	const Given *g = given(a, option, &o);
-	assert(o->kind != OPT_FLAG && o->kind != OPT_TEXT);
+	assert(o->kind >= OPT_INT && o->kind <= OPT_CHOICE);
 	return g->text.n != 0 ? g->number : otherwise;
+}
+
+double args_real(const Args *a, const char *option, double otherwise)
+{
+	const Option *o;
+	const Given *g = given(a, option, &o);
+	assert(o->kind == OPT_REAL || o->kind == OPT_SECONDS);
+	return g->text.n != 0 ? g->real : otherwise;
+}
+
+const char *args_given_below(const Args *a, const char *heading)
+{
+	const Option *o = a->verb->options;
+	bool below = false;
+	for (int i = 0; o[i].name != NULL; i++) {
+		if (o[i].kind == OPT_HEAD)
+			below = strcmp(o[i].help, heading) == 0;
+		else if (below && a->given[i].text.n != 0)
+			return o[i].name;
+	}
+	return NULL;
 }
 
 bool args_plus(const Args *a, const char *option)
@@ -458,8 +499,7 @@ const char *const *args_all(const Args *a, const char *option, size_t *n)
 	return g->text.at;
 }
 
-const char *args_pair(
-	const Args *a, const char *option, const char *value, const char **name, Err *err)
+const char *args_pair(const Args *a, const char *option, const char *value, const char **name, Err *err)
 {
 	const char *eq = strchr(value, '=');
 	if (eq == NULL || eq == value || eq[1] == 0) {
