@@ -33,8 +33,7 @@ static void try(const Space *s, Config c, Count *n)
 	Trace *t = space_trace(s, c, a, &err);
 	KernelSet *ks = t != NULL ? op_naive(ir_new(a), s->task->dag, "k", NAIVE_AS_TYPED, &err) : NULL;
 	uint64_t from = timing_thread_ns();
-	bool legal =
-		ks != NULL && trace_apply(ks, t, s->task->dag, s->target, &err) && ir_verify_set(ks, &err);
+	bool legal = ks != NULL && trace_apply(ks, t, s->task->dag, s->target, &err) && ir_verify_set(ks, &err);
 	uint64_t replayed = timing_thread_ns();
 	if (!legal) {
 		n->refused++;
@@ -83,7 +82,7 @@ int main(int argc, char **argv)
 		arena_free(own);
 	}
 	printf("%s %s t%s: %d tasks, %d schedules, %d not proved, %d configs refused; replay %.0f us, "
-	       "proof %.0f us\n",
+		   "proof %.0f us\n",
 		argv[1], argv[2], argv[3], p->ntask + p->nmore, n.schedules, n.unproved, n.refused,
 		n.replay_ns / n.schedules / 1e3, n.proof_ns / n.schedules / 1e3);
 	return n.unproved > 0;

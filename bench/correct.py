@@ -69,8 +69,10 @@ def errors(dlc, model, o, folder):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("model", nargs="*", metavar="MODEL")
-    a.add_argument("--build", default=rival.ROOT + "/build", metavar="DIR", help="where the programs are (default build)")
-    a.add_argument("--tuning-db", action="append", default=[], metavar="DB", help="also the best schedules of it; repeats")
+    a.add_argument("--build", default=rival.ROOT + "/build", metavar="DIR",
+                   help="where the programs are (default build)")
+    a.add_argument("--tuning-db", action="append", default=[], metavar="DB",
+                   help="also the best schedules of it; repeats")
     a.add_argument("--inputs", type=int, default=1, metavar="N", help="random inputs of each network (default 1)")
     o = a.parse_args()
     dlc = rival.Dlc(o.build)
@@ -88,7 +90,8 @@ def main():
                 continue
         ok = all(x <= TOLERANCE for x in e.values())
         bad += not ok
-        print(f"{os.path.basename(model):28} {', '.join(f'{k} {x:.1e}' for k, x in e.items())}{'' if ok else '  DIFFERS'}")
+        errors = ", ".join(f"{k} {x:.1e}" for k, x in e.items())
+        print(f"{os.path.basename(model):28} {errors}{'' if ok else '  DIFFERS'}")
     print(f"{len(models)} networks, {bad} differ or failed (allowed: {TOLERANCE:g} of the largest output)")
     return 1 if bad else 0
 

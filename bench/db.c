@@ -1,7 +1,7 @@
 /*
- * What the database takes: best look-ups a second, merging of new and of known records, runs put one by
- * one, a cold open with one look-up.  bench_db [RECORDS [FOLDER [LOG]]]; prints one line each.  Times are of the wall and
- * of this thread's CPU, which is less noisy where other work runs.
+ * bench_db [RECORDS [FOLDER [LOG]]] prints what the database takes, one line for each: best look-ups a second,
+ * merging of new and of known records, runs put one by one, a cold open with one look-up.  It prints the wall time
+ * and this thread's CPU time, which is less noisy where other work runs.
  */
 #include "base/file.h"
 #include "base/rng.h"
@@ -46,8 +46,10 @@ static Hash add_task(Text *log, int i)
 {
 	Hash id;
 	Err err = { 0 };
-	char *text = arena_printf(arena, "dag t\nin x: f32[1,%d,56,56]\nconst c: f32[64,%d,3,3]\n"
-			"y: f32[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nz: f32[1,64,56,56] = relu(y)\nout z\n", i + 1, i + 1);
+	char *text = arena_printf(arena,
+		"dag t\nin x: f32[1,%d,56,56]\nconst c: f32[64,%d,3,3]\n"
+		"y: f32[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nz: f32[1,64,56,56] = relu(y)\nout z\n",
+		i + 1, i + 1);
 	Task *t = task_new(arena, dag_parse(arena, "t", text, strlen(text), &err), &err);
 	must(t != NULL, &err);
 	text_add(log, "%s\n", task_record(arena, t));
@@ -92,15 +94,24 @@ static const char *make_log(int runs, Hash *task, Hash *target, size_t *n)
 		Arena *whole = arena;
 		arena = arena_new();
 		bool ok = rng_below(&rng, 50) != 0;
-		RunRecord r = { .workload = task[rng_below(&rng, TASKS)], .target = *target, .session = session[i * SESSIONS / runs],
-			.env = env, .status = ok ? RUN_OK : RUN_WRONG_RESULT, .samples = ok ? 9 : 0,
-			.median_ns = ok ? 100000 + (int64_t)rng_below(&rng, 900000) : 0, .max_err_e9 = ok ? 300 : -1, .detail = "",
-			.compile_ns = 9000000, .seq = i };
-		r.trace = arena_printf(arena, "pack c0 OIHW16i16o\nsplit c_2 %d\nsplit w_2 %d\nreorder n c_2.o h_2 w_2.o c_2.i "
-				"w_2.i\n"
-				"compute_at conv w_2.o\nsplit c 16\nreorder n o.o h w.o c.o kh kw c.i w.i o.i\nunroll kw\nunroll w.i\n"
-				"vectorize o.i\nsplit o %d\nunroll o.o\n# %d\n", (int)rng_below(&rng, 64) + 1, (int)rng_below(&rng, 28) + 1,
-				(int)rng_below(&rng, 64) + 1, (int)rng_below(&rng, (uint64_t)runs));
+		RunRecord r = { .workload = task[rng_below(&rng, TASKS)],
+			.target = *target,
+			.session = session[i * SESSIONS / runs],
+			.env = env,
+			.status = ok ? RUN_OK : RUN_WRONG_RESULT,
+			.samples = ok ? 9 : 0,
+			.median_ns = ok ? 100000 + (int64_t)rng_below(&rng, 900000) : 0,
+			.max_err_e9 = ok ? 300 : -1,
+			.detail = "",
+			.compile_ns = 9000000,
+			.seq = i };
+		r.trace = arena_printf(arena,
+			"pack c0 OIHW16i16o\nsplit c_2 %d\nsplit w_2 %d\nreorder n c_2.o h_2 w_2.o c_2.i "
+			"w_2.i\n"
+			"compute_at conv w_2.o\nsplit c 16\nreorder n o.o h w.o c.o kh kw c.i w.i o.i\nunroll kw\nunroll w.i\n"
+			"vectorize o.i\nsplit o %d\nunroll o.o\n# %d\n",
+			(int)rng_below(&rng, 64) + 1, (int)rng_below(&rng, 28) + 1, (int)rng_below(&rng, 64) + 1,
+			(int)rng_below(&rng, (uint64_t)runs));
 		Json *o = record_from_run(arena, &r);
 		Hash id;
 		const char *line;
@@ -171,8 +182,8 @@ static void look_up(Db *db, const char *what, const Hash *task, Hash target, int
 	}
 	report(what, from, (double)TIMES * AT_ONCE, "look-ups");
 	qsort(us, TIMES, sizeof *us, by_us);
-	printf("%-34s %8.2f us, median %.2f us, nine of ten below %.2f us\n", arena_printf(arena, "quickest hundred, %d at a time", most),
-		us[0], us[TIMES / 2], us[TIMES * 9 / 10]);
+	printf("%-34s %8.2f us, median %.2f us, nine of ten below %.2f us\n",
+		arena_printf(arena, "quickest hundred, %d at a time", most), us[0], us[TIMES / 2], us[TIMES * 9 / 10]);
 }
 
 /* As a tuner does, each in a transaction of its own. */

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""bench/db.py [--build=build[,OTHER]] [--rounds=5] [--records=100000] [--trials=300] [--tuning-db=FILE]: what databases take.
+"""Measures what databases take: the library's calls, then dlc as a whole.
 
-First bench_db (ninja -C BUILD tests/db/bench_db): look-ups, imports, a cold open; several builds in turns, so that they
-are compared on the same machine; wall seconds, median and range of the rounds.  Then dlc of the first build itself: a log of
-RECORDS runs is imported into the database, which dlc-tune has filled with TRIALS (0: not this part) of resnet18 unless
-it is there already, and resnet18 is compiled with it, with that database alone, and with none; five times each, in turns."""
+    bench/db.py [--build=build[,OTHER]] [--rounds=5] [--records=100000] [--trials=300] [--tuning-db=FILE]
+
+First part: bench_db (ninja -C BUILD tests/db/bench_db) times look-ups, imports and a cold open.  Several builds take
+turns on the same machine.  The figures are wall seconds: median and range of the rounds.
+Second part: dlc-tune fills the database with TRIALS trials of resnet18, unless the file is there already (0 leaves
+this part out).  A log of RECORDS runs is imported into a copy.  resnet18 is then compiled with the copy, with the
+database alone and with none, five times each, in turns."""
 import argparse, json, os, re, statistics, subprocess, sys, tempfile, time
 
 def rounds(builds, n, run, *args):
@@ -55,7 +58,8 @@ def main():
                 took[name].append(j["seconds"])
                 if len(took[name]) == 5:
                     print(f"dlc compile resnet18, {name} database: median {statistics.median(took[name]):.2f} s, "
-                          f"least {min(took[name]):.2f} s, {os.path.getsize(db) / 1e6 if db != 'none' else 0:.1f} MB, hits {j['hits']}")
+                          f"least {min(took[name]):.2f} s, {os.path.getsize(db) / 1e6 if db != 'none' else 0:.1f} MB, "
+                          f"hits {j['hits']}")
     return 0
 
 if __name__ == "__main__":

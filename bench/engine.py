@@ -137,7 +137,8 @@ class Engine:
         self.name = name
         self.words = tempfile.TemporaryFile()
         self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), name, path, str(threads)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.words, start_new_session=True)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.words,
+                                        start_new_session=True)
         self.folder = os.path.dirname(path)
         self.note = self.answer(START_SECONDS).get("note")
 

@@ -40,8 +40,7 @@ static KernelSet *parse(Job *j, const char *form)
 {
 	Err err = { 0 };
 	char *text = hand_kernel_text(j->arena, j->row->naive == NULL ? "." : KERNELS, form, j->row->params);
-	KernelSet *ks = text == NULL ? NULL
-	                             : ir_parse_set(ir_new(j->arena), form, text, strlen(text), &err);
+	KernelSet *ks = text == NULL ? NULL : ir_parse_set(ir_new(j->arena), form, text, strlen(text), &err);
 	if (text == NULL)
 		fail(&err, ERR_INPUT, KERNELS, "there is no text %s", form);
 	if (ks == NULL || !ir_verify_set(ks, &err))
@@ -118,16 +117,14 @@ static void check(Job *j, const Module *m, Tensors *got)
 	Err err = { 0 };
 	Mapped *p;
 	Module naive;
-	if (!codegen_compile(j->arena, j->naive, &j->target, NULL, &naive, &err) ||
-		!codegen_map(&naive, &p, &err) ||
+	if (!codegen_compile(j->arena, j->naive, &j->target, NULL, &naive, &err) || !codegen_map(&naive, &p, &err) ||
 		!codegen_call(j->naive, &naive, p, j->want.arg, j->want.n, &err))
 		die(j->row->name, &err);
 	codegen_unmap(p);
 	for (int k = 0; k < j->want.n; k++) {
 		void *other = tensor(got, j->want.arg[k].name);
 		if (other != NULL && j->want.buf[k]->role != BUF_OUT)
-			memcpy(other, j->want.arg[k].data,
-				(size_t)dtype_bytes(j->want.buf[k]->type, j->want.elements[k]));
+			memcpy(other, j->want.arg[k].data, (size_t)dtype_bytes(j->want.buf[k]->type, j->want.elements[k]));
 	}
 	if (!codegen_map(m, &p, &err) || !codegen_call(j->set, m, p, got->arg, got->n, &err))
 		die(j->row->name, &err);
@@ -173,8 +170,7 @@ static double time_run(Job *j, const Module *m, Tensors *got)
 		buf[k] = tensor(got, f->param[k].name);
 	r.kernel = codegen_kernel(p, m->image.nentry - 1);
 	for (int k = 0; k < j->threads; k++)
-		r.call[k] = (DlcCall){ buf, NULL,
-			arena_alloc_aligned(j->arena, e->work_bytes + 64, 64), (uint32_t)k,
+		r.call[k] = (DlcCall){ buf, NULL, arena_alloc_aligned(j->arena, e->work_bytes + 64, 64), (uint32_t)k,
 			(uint32_t)j->threads, team_barrier, team };
 	int n = 0;
 	for (uint64_t start = timing_wall_ns(); n < 400 && timing_wall_ns() - start < 400000000;) {
@@ -226,16 +222,14 @@ static void bench(const HandKernel *row, int threads, bool passes, unsigned text
 		tensors_make(&j.want, j.arena, j.naive, &rng);
 		check(&j, &m, &j.in);
 	}
-	double probe = probe_fma_gflops(threads), ms = time_run(&j, &m, &j.in),
-	       after = probe_fma_gflops(threads);
+	double probe = probe_fma_gflops(threads), ms = time_run(&j, &m, &j.in), after = probe_fma_gflops(threads);
 	const KernelReport *r = &m.report[m.image.nentry - 1];
 	probe = after > probe ? after : probe;
 	printf("%-18s %7.1f us %6.1f GF/s %5.1f %% of %5.1f  spills %3lld %s (%.2g inner) frame %5lld code %6lld  "
-	       "lower %5.1f llvm %5.1f ms\n",
-		row->name, ms * 1e3, row->flops / ms / 1e6, 100 * row->flops / ms / 1e6 / probe, probe,
-		(long long)r->spills, codegen_spills_hurt(r, &j.target) ? "HURT" : "ok",
-		r->inner_spills, (long long)r->frame_bytes, (long long)r->code_bytes, lower,
-		all - lower);
+		   "lower %5.1f llvm %5.1f ms\n",
+		row->name, ms * 1e3, row->flops / ms / 1e6, 100 * row->flops / ms / 1e6 / probe, probe, (long long)r->spills,
+		codegen_spills_hurt(r, &j.target) ? "HURT" : "ok", r->inner_spills, (long long)r->frame_bytes,
+		(long long)r->code_bytes, lower, all - lower);
 	fflush(stdout);
 	if (passes)
 		print_passes(&j);

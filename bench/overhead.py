@@ -28,9 +28,15 @@ def model():
     graph = nodes + field(2, "tiny") + field(11, tensor_info("data", [1, 2])) + field(12, tensor_info("out", [1, 2]))
     return field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(7, graph)
 
+def run(program, *args):
+    out = subprocess.run([BUILD + "/" + program, *args], stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(out)
+
 with tempfile.TemporaryDirectory() as folder:
     path = folder + "/tiny.onnx"
     open(path, "wb").write(model())
-    compiled = json.loads(subprocess.run([BUILD + "/dlc-compile", path, "--tuning-db=none", "-o", folder + "/tiny.dlcb", "--json"], stdout=subprocess.PIPE, check=True).stdout)
-    bench = json.loads(subprocess.run([BUILD + "/dlc-run", folder + "/tiny.dlcb", "--bench", "--runs=2000", "--json"], stdout=subprocess.PIPE, check=True).stdout)
-    print(f"{CALLS} calls, {compiled['tasks']} task(s): {bench['median_ms'] * 1000 / CALLS:.3f} us per call (median of {bench['runs']} runs)")
+    bundle = folder + "/tiny.dlcb"
+    compiled = run("dlc-compile", path, "--tuning-db=none", "-o", bundle, "--json")
+    bench = run("dlc-run", bundle, "--bench", "--runs=2000", "--json")
+    print(f"{CALLS} calls, {compiled['tasks']} task(s): {bench['median_ms'] * 1000 / CALLS:.3f} us per call "
+          f"(median of {bench['runs']} runs)")

@@ -290,8 +290,8 @@ def print_tuning(networks):
         for r in records:
             t = r["tune"]
             by = {None: "-", 0: "certificate"}.get(t.get("open"), f"budget, {t.get('open')} of {t['tasks']} tasks open")
-            rows.append([name, *map(str, (r["session"], t["trials"], t["failed"], t["pruned"])), f"{t['seconds']:.1f}", by,
-                         f"{t['candidates_per_s']:.1f}", number(t["network_ms"]), number(t["default_network_ms"])])
+            rows.append([name, *map(str, (r["session"], t["trials"], t["failed"], t["pruned"])), f"{t['seconds']:.1f}",
+                         by, f"{t['candidates_per_s']:.1f}", number(t["network_ms"]), number(t["default_network_ms"])])
     print_table(rows)
 
 
@@ -387,8 +387,8 @@ def append(path, record):
 def key_of(model, threads, session, build, o):
     """What makes two measurements the same one."""
     file = hashlib.sha256(open(model, "rb").read()).hexdigest()[:16] if os.path.isfile(model) else None
-    return {"cpu": cpu(), "programs": build, "model": model, "file": file, "shape": o.shape, "target": o.target, "threads": threads,
-            "budget": o.budget, "rounds": o.rounds, "seconds": o.seconds, "rivals": o.rivals,
+    return {"cpu": cpu(), "programs": build, "model": model, "file": file, "shape": o.shape, "target": o.target,
+            "threads": threads, "budget": o.budget, "rounds": o.rounds, "seconds": o.seconds, "rivals": o.rivals,
             "unscheduled": o.unscheduled, "session": session}
 
 

@@ -242,9 +242,10 @@ static void bench(const Task *task, const char *path, unsigned texts, bool block
 	Timing t = time_run(&j, ks, &m, p);
 	double probe = fmax(before, probe_fma_gflops(1));
 	const KernelReport *r = &m.report[m.image.nentry - 1];
-	printf("%-28s %7.1f us, least %7.1f  %6.1f GF/s of %5.1f  error %.1e  spills %lld frame %lld code %lld  compiled in %.1f ms\n",
-		path, t.median, t.min, task->flops / t.median / 1e3, probe, error, (long long)r->spills, (long long)r->frame_bytes,
-		(long long)r->code_bytes, ms);
+	printf("%-28s %7.1f us, least %7.1f  %6.1f GF/s of %5.1f  error %.1e  spills %lld frame %lld code %lld  compiled "
+	       "in %.1f ms\n",
+		path, t.median, t.min, task->flops / t.median / 1e3, probe, error, (long long)r->spills,
+		(long long)r->frame_bytes, (long long)r->code_bytes, ms);
 	for (int k = 1; blocks && k < 8; k++) {
 		double us = time_prefix(&j, path, k);
 		if (us == 0)

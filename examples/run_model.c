@@ -47,8 +47,8 @@ static void print_first(const char *name, const DlcTensor *t)
 	else if (t->dtype.code == INT && t->dtype.bits == 32)
 		printf("%s[0] = %" PRId32 "\n", name, ((int32_t *)t->data)[0]);
 	else
-		printf("%s has elements of %d bits and DLPack's type %d, which are not printed here\n", name,
-			t->dtype.bits, t->dtype.code);
+		printf("%s has elements of %d bits and DLPack's type %d, which are not printed here\n", name, t->dtype.bits,
+			t->dtype.code);
 }
 
 /* Fills the inputs, runs, prints the outputs; false with a sentence in err. */

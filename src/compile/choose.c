@@ -126,11 +126,9 @@ static KernelSet *take_first(Choice *c, const char *trace, const char *why, Err 
 {
 	KernelSet *ks = replay(c, trace, err);
 	if (ks != NULL)
-		*c->plan = (TaskPlan){ .task = c->task,
-			.hit = HIT_DEFAULT,
-			.trace = trace,
-			.estimated_ms = estimate_ms(c, ks),
-			.why = why };
+		*c->plan = (TaskPlan){
+			.task = c->task, .hit = HIT_DEFAULT, .trace = trace, .estimated_ms = estimate_ms(c, ks), .why = why
+		};
 	return ks;
 }
 
@@ -164,7 +162,9 @@ static KernelSet *given(Choice *c)
 	KernelSet *ks = trace != NULL ? replay(c, trace, NULL) : NULL;
 	if (ks == NULL)
 		return default_set(c, "given");
-	*c->plan = (TaskPlan){ .task = c->task, .hit = HIT_EXACT, .trace = trace, .estimated_ms = estimate_ms(c, ks), .why = "given" };
+	*c->plan = (TaskPlan){
+		.task = c->task, .hit = HIT_EXACT, .trace = trace, .estimated_ms = estimate_ms(c, ks), .why = "given"
+	};
 	return ks;
 }
 
@@ -218,7 +218,11 @@ static KernelSet *near(Choice *c, KernelSet *otherwise)
 		if (ks == NULL || ms >= c->plan->estimated_ms)
 			continue;
 		best = ks;
-		*c->plan = (TaskPlan){ .task = c->task, .hit = HIT_NEAR, .trace = trace, .estimated_ms = ms, .record = record,
+		*c->plan = (TaskPlan){ .task = c->task,
+			.hit = HIT_NEAR,
+			.trace = trace,
+			.estimated_ms = ms,
+			.record = record,
 			.why = whence(c, &from[i]) };
 	}
 	return best;
@@ -348,8 +352,7 @@ KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskP
 	return ks;
 }
 
-KernelSet *compile_default(
-	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err)
+KernelSet *compile_default(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err)
 {
 	Choice c = open_choice(ir, task, o, plan, err);
 	return default_set(&c, why);
@@ -369,7 +372,9 @@ bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whos
 	TaskPlan plan;
 	Choice c = open_choice(ir_new(a), task, o, &plan, &why);
 	c.key.alone = true; /* Tasks of two alternatives never ran in one network */
-	KernelSet *ks = o->ndb == 0 ? NULL : whose == DB_OWN ? first_that_replays(&c, CODEGEN_EPOCH, whose) : recorded(&c, CODEGEN_EPOCH);
+	KernelSet *ks = o->ndb == 0       ? NULL
+	                : whose == DB_OWN ? first_that_replays(&c, CODEGEN_EPOCH, whose)
+	                                  : recorded(&c, CODEGEN_EPOCH);
 	bool there = ks != NULL;
 	*ms = there ? plan.estimated_ms : -1;
 	arena_free(a);

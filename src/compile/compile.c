@@ -36,7 +36,7 @@ static bool eval_run(const Dag *d, const void *const *in, void *const *out, void
 		args[k] = (IrArg){ .name = ks->fn[0]->param[k].name,
 			.data = k < d->input.n ? (void *)(uintptr_t)in[k] : out[k - d->input.n] };
 	bool ok = ks != NULL && ir_verify_accesses(ks, err) && compile_here(a, NULL, ks, &m, err) &&
-		codegen_map(&m, &mapped, err) && codegen_call(ks, &m, mapped, args, (int)n, err);
+	          codegen_map(&m, &mapped, err) && codegen_call(ks, &m, mapped, args, (int)n, err);
 	codegen_unmap(mapped);
 	arena_free(a);
 	return ok;
@@ -143,8 +143,8 @@ static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant,
 		return bundle_slot(out, BUNDLE_OUTPUT, (uint32_t)at->index, (uint64_t)at->offset, (uint64_t)at->bytes);
 	case PLACE_CONST: return const_slot(out, plan, constant, at->index);
 	default:
-		return bundle_slot(out, BUNDLE_WORK, 0, (uint64_t)(plan->item.at[at->index].offset + at->offset),
-			(uint64_t)at->bytes);
+		return bundle_slot(
+			out, BUNDLE_WORK, 0, (uint64_t)(plan->item.at[at->index].offset + at->offset), (uint64_t)at->bytes);
 	}
 }
 
@@ -190,9 +190,9 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	put_tensors(out, c->dag);
 	put_code(out, b, first);
 	put_steps(out, b, plan, first, c);
-	BundleFacts facts = { .arch = bundle_arch(t->arch),
-		.threads = (uint32_t)t->threads,
-		.arena_bytes = (uint64_t)plan->work_bytes };
+	BundleFacts facts = {
+		.arch = bundle_arch(t->arch), .threads = (uint32_t)t->threads, .arena_bytes = (uint64_t)plan->work_bytes
+	};
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
 }
 
@@ -224,17 +224,17 @@ static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err 
 	for (size_t i = 0; i < plan->constant.n; i++)
 		need += (double)plan->constant.at[i].bytes;
 	return there == 0 || need <= there ||
-		fail(err, ERR_MEMORY, d->name,
-			"the network needs %.0f MiB of memory and %s has %.0f: take a smaller batch or shape",
-			need / (1 << 20), target_text(b->o->target, text), there / (1 << 20));
+	       fail(err, ERR_MEMORY, d->name,
+			   "the network needs %.0f MiB of memory and %s has %.0f: take a smaller batch or shape", need / (1 << 20),
+			   target_text(b->o->target, text), there / (1 << 20));
 }
 
 /* ---- the walk ---- */
 
 static bool build_code(Build *b, int k, Err *err)
 {
-	return codegen_compile_cached(b->o->cache, b->arena, ir_set_of_kind(b->arena, b->set[k], FN_RUN), b->o->target,
-		&b->module[k], err);
+	return codegen_compile_cached(
+		b->o->cache, b->arena, ir_set_of_kind(b->arena, b->set[k], FN_RUN), b->o->target, &b->module[k], err);
 }
 
 /*
@@ -251,8 +251,8 @@ static bool give_way(Build *b, int k, TaskPlan *plan, const char *what, Err *why
 	int64_t implausible = plan->implausible; /* of the Task, whatever it takes */
 	*why = (Err){ 0 };
 	b->set[k] = plan->hit == HIT_DEFAULT
-		? compile_naive(ir, task, b->o, plan, refused, why)
-		: compile_default(ir, task, b->o, plan, arena_printf(b->arena, "%s: %s", what, refused), why);
+	                ? compile_naive(ir, task, b->o, plan, refused, why)
+	                : compile_default(ir, task, b->o, plan, arena_printf(b->arena, "%s: %s", what, refused), why);
 	plan->implausible = implausible;
 	return b->set[k] != NULL;
 }
@@ -281,8 +281,8 @@ static bool check_required(const Build *b, const Compiled *c)
 		char hex[HASH_HEX];
 		hash_hex(c->task[k].task->id, hex);
 		if (!hit_fulfils(c->task[k].hit, b->o->require))
-			err_add_item(b->err, "  %.7s  %s: %s, %s", hex, c->task[k].task->label, hit_name(c->task[k].hit),
-				c->task[k].why);
+			err_add_item(
+				b->err, "  %.7s  %s: %s, %s", hex, c->task[k].task->label, hit_name(c->task[k].hit), c->task[k].why);
 	}
 	return false;
 }

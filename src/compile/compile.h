@@ -39,9 +39,9 @@ typedef struct CompileOptions {
 	Db *const *db; /* the best run that any of them knows is taken; their order does not matter */
 	int ndb;
 	const CodeCache *cache; /* NULL: everything is compiled */
-	const Lock *lock; /* takes what it says and nothing else; NULL: none */
-	const char *lock_name; /* in messages */
-	bool required;         /* fails where a task's evidence is less than ... */
+	const Lock *lock;       /* takes what it says and nothing else; NULL: none */
+	const char *lock_name;  /* in messages */
+	bool required;          /* fails where a task's evidence is less than ... */
 	HitClass require;
 	/*
 	 * Schedules that are given instead of looked up, of regions chosen by the databases: the trace of a Task, NULL for
@@ -49,9 +49,9 @@ typedef struct CompileOptions {
 	 */
 	const char *(*trace_of)(const Task *task, void *arg);
 	void *trace_arg;
-	int64_t prepare_ms; /* how long the prepare Fns of a schedule may run; 0: see compile/prepare.h */
+	int64_t prepare_ms;                /* how long the prepare Fns of a schedule may run; 0: see compile/prepare.h */
 	const volatile sig_atomic_t *stop; /* not 0: prepare Fns end, and the compile with ERR_INTERRUPTED; may be NULL */
-	bool unscheduled; /* the naive Fns as they are: the base line of tests and benchmarks */
+	bool unscheduled;                  /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *progress_arg;
 } CompileOptions;
@@ -59,14 +59,14 @@ typedef struct CompileOptions {
 typedef struct Compiled {
 	const Dag *dag; /* as compile_partition left it */
 	const Partition *partition;
-	TaskPlan *task;      /* partition->ntask of them */
-	int hits[HIT_COUNT]; /* tasks of each class */
+	TaskPlan *task;        /* partition->ntask of them */
+	int hits[HIT_COUNT];   /* tasks of each class */
 	unsigned char *bundle; /* the file's bytes, in the arena */
 	size_t bundle_bytes;
 	int64_t workspace_bytes, live_bytes; /* of the memory plan; its largest live set */
 	double estimated_ms;
 	int nstep;
-	const int *step_task; /* the partition's Task of each step of the bundle's plan, -1: a copy */
+	const int *step_task;  /* the partition's Task of each step of the bundle's plan, -1: a copy */
 	const char *plan_text; /* dlc-show --stage=plan */
 	const char *lock_text; /* the file that leads to this bundle again */
 } Compiled;

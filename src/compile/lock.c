@@ -39,8 +39,8 @@ static bool read_row(Arena *a, Lock *lock, const Line *l, const char *place, Err
 {
 	LockRow r = { .hit = HIT_DEFAULT };
 	bool known = l->n == 5 && strcmp(l->word[0], "task") == 0 && hash_parse(l->word[1], &r.task) &&
-		read_hit(l->word[2], &r.hit) && hash_parse(l->word[4], &r.trace) &&
-		(r.hit == HIT_DEFAULT ? strcmp(l->word[3], "-") == 0 : hash_parse(l->word[3], &r.record));
+	             read_hit(l->word[2], &r.hit) && hash_parse(l->word[4], &r.trace) &&
+	             (r.hit == HIT_DEFAULT ? strcmp(l->word[3], "-") == 0 : hash_parse(l->word[3], &r.record));
 	if (!known)
 		return fail(err, ERR_SYNTAX, place, "is no line of a lock: \"task ID exact|near|stale|default RECORD TRACE\"");
 	if (lock->row.n > 0 && memcmp(&lock->row.at[lock->row.n - 1].task, &r.task, sizeof(Hash)) >= 0)
@@ -54,7 +54,7 @@ static bool read_region(Arena *a, Lock *lock, const Line *l, const char *place, 
 {
 	LockRegion r;
 	bool known = l->n == 3 && hash_parse(l->word[1], &r.region) && strlen(l->word[2]) == 1 && l->word[2][0] >= '1' &&
-		l->word[2][0] <= '9';
+	             l->word[2][0] <= '9';
 	if (!known)
 		return fail(err, ERR_SYNTAX, place, "is no line of a lock: \"region HASH 1\", or 2 up to 9");
 	if (lock->region.n > 0 && memcmp(&lock->region.at[lock->region.n - 1].region, &r.region, sizeof(Hash)) >= 0)
@@ -80,10 +80,10 @@ Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *er
 		bool ok = true;
 		if (line == 1)
 			ok = (len == strlen(head) && memcmp(text, head, len) == 0) ||
-				fail(err, ERR_INPUT, name, "is no lock file of this version; one begins with \"%s\"", head);
+			     fail(err, ERR_INPUT, name, "is no lock file of this version; one begins with \"%s\"", head);
 		else if (line == 2)
 			ok = (l.n == 2 && strcmp(l.word[0], "target") == 0 && hash_parse(l.word[1], &lock->target)) ||
-				fail(err, ERR_SYNTAX, place, "\"target ID\" is missing");
+			     fail(err, ERR_SYNTAX, place, "\"target ID\" is missing");
 		else if (l.n > 0 && strcmp(l.word[0], "region") == 0)
 			ok = read_region(a, lock, &l, place, err);
 		else
@@ -185,7 +185,8 @@ void lock_print(Text *out, const Compiled *c, const Target *target)
 		hash_hex(row[k].task, task);
 		hash_hex(row[k].record, record);
 		hash_hex(row[k].trace, trace);
-		text_add(out, "task %s %s %s %s\n", task, hit_name(row[k].hit), row[k].hit == HIT_DEFAULT ? "-" : record, trace);
+		text_add(
+			out, "task %s %s %s %s\n", task, hit_name(row[k].hit), row[k].hit == HIT_DEFAULT ? "-" : record, trace);
 	}
 	print_regions(out, c->partition);
 }

@@ -31,7 +31,7 @@ typedef struct LockRegion {
 struct Lock {
 	Hash target;
 	VEC(LockRegion) region; /* by hash; of others the first alternative is taken */
-	VEC(LockRow) row; /* by task */
+	VEC(LockRow) row;       /* by task */
 };
 
 Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);

@@ -304,8 +304,8 @@ static bool add_copies(Planner *p)
 	return true;
 }
 
-NetPlan *plan_network(Arena *a, const Dag *d, const Partition *part, KernelSet *const *sets,
-	PrepareFn prepare, Err *err)
+NetPlan *plan_network(
+	Arena *a, const Dag *d, const Partition *part, KernelSet *const *sets, PrepareFn prepare, Err *err)
 {
 	NetPlan *plan = arena_new_of(a, NetPlan);
 	plan->arena = a;
@@ -313,7 +313,9 @@ NetPlan *plan_network(Arena *a, const Dag *d, const Partition *part, KernelSet *
 	plan->value = arena_array(a, Place, d->value.n);
 	for (size_t v = 0; v < d->value.n; v++)
 		plan->value[v].bytes = -1;
-	Planner p = { .plan = plan, .d = d, .part = part, .view = part->view, .sets = sets, .prepare = prepare, .err = err };
+	Planner p = {
+		.plan = plan, .d = d, .part = part, .view = part->view, .sets = sets, .prepare = prepare, .err = err
+	};
 	for (int g = 0; g < part->ngroup; g++)
 		if (!add_group(&p, &part->group[g]))
 			return NULL;
@@ -334,13 +336,13 @@ static void print_place(Text *out, const NetPlan *p, const Place *at)
 		text_add(out, "+%lld", (long long)(p->item.at[at->index].offset + at->offset));
 	else if (at->offset != 0)
 		text_add(out, "+%lld", (long long)at->offset);
-	text_add(out, "[%lld%s%s]", (long long)at->bytes, at->layout != NULL ? " " : "", at->layout != NULL ? at->layout : "");
+	text_add(
+		out, "[%lld%s%s]", (long long)at->bytes, at->layout != NULL ? " " : "", at->layout != NULL ? at->layout : "");
 }
 
 void plan_print(Text *out, const NetPlan *p)
 {
-	text_add(out, "workspace %lld bytes, largest live set %lld\n", (long long)p->work_bytes,
-		(long long)p->live_bytes);
+	text_add(out, "workspace %lld bytes, largest live set %lld\n", (long long)p->work_bytes, (long long)p->live_bytes);
 	for (size_t i = 0; i < p->step.n; i++) {
 		const PlanStep *s = &p->step.at[i];
 		text_add(out, "%zu %s", i, s->task < 0 ? "copy" : "call");

@@ -14,7 +14,7 @@ typedef enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_CONST, PLACE_WORK } PlaceKind;
 /* Where a value or a workspace lies. */
 typedef struct Place {
 	PlaceKind kind;
-	int index;    /* INPUT, OUTPUT: which; WORK: of its PlanItem; CONST: of the plan's constants */
+	int index;      /* INPUT, OUTPUT: which; WORK: of its PlanItem; CONST: of the plan's constants */
 	int64_t offset; /* from its start: a window; 0 for constants */
 	int64_t bytes;
 	const char *name, *layout; /* NULL: row-major */
@@ -40,7 +40,7 @@ typedef struct NetPlan {
 	VEC(PlanStep) step;
 	VEC(PlanItem) item;
 	VEC(PlanConst) constant;
-	Place *value;   /* of values with memory of their own; .bytes < 0: not placed */
+	Place *value; /* of values with memory of their own; .bytes < 0: not placed */
 	int64_t work_bytes, live_bytes;
 } NetPlan;
 
@@ -59,8 +59,7 @@ typedef struct PrepareFn {
 } PrepareFn;
 
 /* sets[k] is the kernel set of partition->task[k]. */
-NetPlan *plan_network(Arena *a, const Dag *d, const Partition *p, KernelSet *const *sets,
-	PrepareFn prepare, Err *err);
+NetPlan *plan_network(Arena *a, const Dag *d, const Partition *p, KernelSet *const *sets, PrepareFn prepare, Err *err);
 void plan_print(Text *out, const NetPlan *p);
 
 #endif

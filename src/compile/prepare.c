@@ -45,8 +45,8 @@ static bool is_given(const char *name, const Prepared *p, int n)
 }
 
 /* Workspace, and buffers that are neither given nor asked for. */
-static bool check_memory(const KernelSet *ks, const Module *m, const Prepared *given, int n,
-	const Prepared *out, int nout, Err *err)
+static bool check_memory(
+	const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out, int nout, Err *err)
 {
 	double want = 0, have = (double)sum_bytes(given, n) + (double)sum_bytes(out, nout);
 	double most = WORK_TIMES * have + WORK_MIB * 1048576.0;
@@ -56,12 +56,11 @@ static bool check_memory(const KernelSet *ks, const Module *m, const Prepared *g
 		for (int k = 0; k < ks->fn[i]->nparam; k++) {
 			const Buf *b = ks->fn[i]->kind == FN_PREPARE ? ks->fn[i]->param[k].buf : NULL;
 			if (b != NULL && !is_given(b->name, given, n) && !is_given(b->name, out, nout))
-				want += (double)ir_buf_elements(b, ks->fn[i], NULL, 0) *
-				        (b->type.bits + 7) / 8;
+				want += (double)ir_buf_elements(b, ks->fn[i], NULL, 0) * (b->type.bits + 7) / 8;
 		}
-	return want <= most || fail(err, ERR_INPUT, "",
-				       "they want %.0f MiB beside their constants, of which there are %.0f",
-				       want / 1048576, have / 1048576);
+	return want <= most ||
+	       fail(err, ERR_INPUT, "", "they want %.0f MiB beside their constants, of which there are %.0f",
+			   want / 1048576, have / 1048576);
 }
 
 /* ---- the child ---- */
@@ -150,20 +149,19 @@ static bool judge(int status, WaitEnd end, Answer *answer, int64_t deadline_ms, 
 	if (end == WAIT_STOPPED || (end == WAIT_ENDED && is_asked_to_end(status)))
 		return fail(err, ERR_INTERRUPTED, "", "interrupted while prepare Fns ran");
 	if (end == WAIT_LATE)
-		return fail(err, ERR_INPUT, "", "they did not end within %lld s",
-			(long long)(deadline_ms + 999) / 1000);
+		return fail(err, ERR_INPUT, "", "they did not end within %lld s", (long long)(deadline_ms + 999) / 1000);
 	if (answer->done)
 		return true;
 	if (WIFSIGNALED(status))
-		return fail(err, ERR_INPUT, "", "they ended with signal %d (%s)", WTERMSIG(status),
-			strsignal(WTERMSIG(status)));
+		return fail(
+			err, ERR_INPUT, "", "they ended with signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	answer->err.text[sizeof answer->err.text - 1] = 0;
 	return fail(err, code == ERR_MEMORY || code == ERR_DEVICE ? code : ERR_INPUT, "", "%s",
 		answer->err.text[0] != 0 ? answer->err.text : "their process ended without a result");
 }
 
-static bool fork_and_wait(const KernelSet *ks, const Module *m, IrArg *arg, int n, Answer *answer,
-	PrepareWait wait, Err *err)
+static bool fork_and_wait(
+	const KernelSet *ks, const Module *m, IrArg *arg, int n, Answer *answer, PrepareWait wait, Err *err)
 {
 	int end[2], status = 0;
 	pid_t parent = getpid();
@@ -190,8 +188,8 @@ static bool fork_and_wait(const KernelSet *ks, const Module *m, IrArg *arg, int 
 	return judge(got == child ? status : 0, ended, answer, wait.deadline_ms, err);
 }
 
-bool prepare_run(const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out,
-	int nout, PrepareWait wait, Err *err)
+bool prepare_run(const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out, int nout,
+	PrepareWait wait, Err *err)
 {
 	Arena *a = arena_new();
 	IrArg *arg = arena_array(a, IrArg, n + nout);

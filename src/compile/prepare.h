@@ -11,7 +11,7 @@
 
 /* How long to wait for the child. */
 typedef struct PrepareWait {
-	int64_t deadline_ms; /* of the whole call; 0: a minute, and more where there is much to make */
+	int64_t deadline_ms;               /* of the whole call; 0: a minute, and more where there is much to make */
 	const volatile sig_atomic_t *stop; /* ends the wait where it is not 0; NULL: nothing does */
 } PrepareWait;
 

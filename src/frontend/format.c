@@ -77,8 +77,7 @@ static Bytes head(Bytes b, size_t n)
 static const char *by_magic(Bytes b)
 {
 	for (size_t k = 0; k < sizeof magics / sizeof *magics; k++)
-		if (b.n >= magics[k].at + magics[k].n &&
-			memcmp(b.at + magics[k].at, magics[k].bytes, magics[k].n) == 0)
+		if (b.n >= magics[k].at + magics[k].n && memcmp(b.at + magics[k].at, magics[k].bytes, magics[k].n) == 0)
 			return magics[k].what;
 	return NULL;
 }
@@ -101,8 +100,7 @@ static bool is_text(Bytes b)
 {
 	size_t high = 0;
 	for (size_t k = 0; k < b.n; k++) {
-		if ((b.at[k] < 32 && b.at[k] != '\t' && b.at[k] != '\n' && b.at[k] != '\r') ||
-			b.at[k] == 127)
+		if ((b.at[k] < 32 && b.at[k] != '\t' && b.at[k] != '\n' && b.at[k] != '\r') || b.at[k] == 127)
 			return false;
 		high += b.at[k] > 127;
 	}
@@ -153,10 +151,8 @@ static const char *by_fields(Bytes b, bool *onnx)
 static bool refuse(const char *path, const char *what, Err *err)
 {
 	if (what[0] == '!')
-		return fail(err, ERR_INPUT, path,
-			"is %s, not a model; this version reads ONNX models", what + 1);
-	return fail(err, ERR_UNSUPPORTED, path,
-		"is %s; this version reads ONNX models: convert it to ONNX", what);
+		return fail(err, ERR_INPUT, path, "is %s, not a model; this version reads ONNX models", what + 1);
+	return fail(err, ERR_UNSUPPORTED, path, "is %s; this version reads ONNX models: convert it to ONNX", what);
 }
 
 bool format_is_onnx(const char *path, Bytes file, Err *err)
@@ -173,8 +169,7 @@ bool format_is_onnx(const char *path, Bytes file, Err *err)
 		what = by_fields(file, &onnx);
 	if (what != NULL && !onnx)
 		return refuse(path, what, err);
-	return onnx || fail(err, ERR_INPUT, path,
-			       "is no model that this version knows; it reads ONNX models");
+	return onnx || fail(err, ERR_INPUT, path, "is no model that this version knows; it reads ONNX models");
 }
 
 static bool has_file(const char *folder, const char *name)
@@ -192,7 +187,6 @@ bool format_refuse_folder(const char *path, Err *err)
 	if (has_file(path, "Manifest.json"))
 		return refuse(path, "a CoreML package", err);
 	if (has_file(path, "model.onnx"))
-		return fail(err, ERR_INPUT, path,
-			"is a folder; did you mean the file model.onnx in it?");
+		return fail(err, ERR_INPUT, path, "is a folder; did you mean the file model.onnx in it?");
 	return fail(err, ERR_INPUT, path, "is a folder, not a model file");
 }

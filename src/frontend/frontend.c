@@ -32,8 +32,7 @@ static bool refuse_name(const char *model, Err *err)
 	const char *near = zoo_nearest(model);
 	if (strpbrk(model, "/.") != NULL)
 		return fail(err, ERR_INPUT, model, "no such file");
-	return fail(err, ERR_INPUT, model,
-		"is no file and no network of the zoo%s%s; `dlc info` lists the zoo",
+	return fail(err, ERR_INPUT, model, "is no file and no network of the zoo%s%s; `dlc info` lists the zoo",
 		near != NULL ? "; did you mean " : "", near != NULL ? near : "");
 }
 

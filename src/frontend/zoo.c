@@ -27,8 +27,7 @@ typedef struct Act {
 	double square;
 } Act;
 
-static Act call(Net *net, const char *name, int op, const int *in, int nin, const Attr *attr,
-	int nattr, double square)
+static Act call(Net *net, const char *name, int op, const int *in, int nin, const Attr *attr, int nattr, double square)
 {
 	if (!net->ok)
 		return (Act){ 0, 1 };
@@ -85,13 +84,11 @@ static Act conv(Net *net, const char *name, Act x, ConvSpec c)
 	int64_t in_group = channels(net, x) / c.groups;
 	Shape w = { 4, { c.out, in_group, c.kernel, c.kernel } };
 	double fan_in = (double)(in_group * c.kernel * c.kernel);
-	int in[3] = { x.value, tensor(net, sub(net, name, "weight"), w, 0, sqrt(2 / fan_in)),
-		DAG_NONE };
+	int in[3] = { x.value, tensor(net, sub(net, name, "weight"), w, 0, sqrt(2 / fan_in)), DAG_NONE };
 	if (c.bias)
 		in[2] = tensor(net, sub(net, name, "bias"), shape_of(1, &c.out), 0, 0.1);
 	int64_t strides[] = { c.stride, c.stride }, pads[] = { c.pad, c.pad, c.pad, c.pad };
-	Attr attr[] = { attr_ints("strides", strides, 2), attr_ints("pads", pads, 4),
-		attr_int("groups", c.groups) };
+	Attr attr[] = { attr_ints("strides", strides, 2), attr_ints("pads", pads, 4), attr_int("groups", c.groups) };
 	return call(net, name, OP_conv, in, 3, attr, 3, 2 * x.square);
 }
 
@@ -127,8 +124,8 @@ static Act add(Net *net, const char *name, Act a, Act b)
 static Act max_pool(Net *net, const char *name, Act x, int64_t pad, bool ceil)
 {
 	int64_t kernel[] = { 3, 3 }, strides[] = { 2, 2 }, pads[] = { pad, pad, pad, pad };
-	Attr attr[] = { attr_ints("kernel", kernel, 2), attr_ints("strides", strides, 2),
-		attr_ints("pads", pads, 4), attr_int("ceil", ceil) };
+	Attr attr[] = { attr_ints("kernel", kernel, 2), attr_ints("strides", strides, 2), attr_ints("pads", pads, 4),
+		attr_int("ceil", ceil) };
 	return call(net, name, OP_max_pool, &x.value, 1, attr, 4, x.square);
 }
 
@@ -159,25 +156,22 @@ typedef struct ResNet {
 static const ResNet resnet18 = { { 2, 2, 2, 2 }, false }, resnet50 = { { 3, 4, 6, 3 }, true };
 
 /* The second branch's batch norm halves it, so that the sum of many blocks does not grow. */
-static Act residual_block(
-	Net *net, const char *name, Act x, int64_t width, int64_t stride, bool bottleneck)
+static Act residual_block(Net *net, const char *name, Act x, int64_t width, int64_t stride, bool bottleneck)
 {
 	int64_t out = bottleneck ? 4 * width : width;
 	Act y = x, skip = x;
 	int last = bottleneck ? 3 : 2;
 	for (int k = 1; k <= last; k++) {
 		bool wide = bottleneck && k != 2; /* 1x1; torchvision puts the stride on the 3x3 */
-		ConvSpec c = { k == last ? out : width, wide ? 1 : 3,
-			k == (bottleneck ? 2 : 1) ? stride : 1, wide ? 0 : 1, 1, false };
+		ConvSpec c = { k == last ? out : width, wide ? 1 : 3, k == (bottleneck ? 2 : 1) ? stride : 1, wide ? 0 : 1, 1,
+			false };
 		y = conv(net, arena_printf(net->arena, "%s.conv%d", name, k), y, c);
-		y = batch_norm(
-			net, arena_printf(net->arena, "%s.bn%d", name, k), y, k == last ? 0.5 : 1);
+		y = batch_norm(net, arena_printf(net->arena, "%s.bn%d", name, k), y, k == last ? 0.5 : 1);
 		if (k < last)
 			y = relu(net, arena_printf(net->arena, "%s.relu%d", name, k), y);
 	}
 	if (net->ok && (stride != 1 || channels(net, x) != out)) {
-		skip = conv(net, sub(net, name, "downsample.0"), x,
-			(ConvSpec){ out, 1, stride, 0, 1, false });
+		skip = conv(net, sub(net, name, "downsample.0"), x, (ConvSpec){ out, 1, stride, 0, 1, false });
 		skip = batch_norm(net, sub(net, name, "downsample.1"), skip, 1);
 	}
 	Act sum = add(net, sub(net, name, "add"), y, skip);
@@ -194,9 +188,8 @@ static Act build_resnet(Net *net, Act x, const void *plan)
 	x = max_pool(net, "maxpool", x, 1, false);
 	for (int stage = 0; stage < 4; stage++)
 		for (int k = 0; k < r->blocks[stage]; k++)
-			x = residual_block(net,
-				arena_printf(net->arena, "layer%d.%d", stage + 1, k), x,
-				(int64_t)64 << stage, stage > 0 && k == 0 ? 2 : 1, r->bottleneck);
+			x = residual_block(net, arena_printf(net->arena, "layer%d.%d", stage + 1, k), x, (int64_t)64 << stage,
+				stage > 0 && k == 0 ? 2 : 1, r->bottleneck);
 	return classifier(net, "fc", global_pool(net, "avgpool", x));
 }
 
@@ -220,22 +213,19 @@ static Act conv_bn_relu6(Net *net, const char *name, Act x, ConvSpec c)
 	return relu6(net, sub(net, name, "2"), batch_norm(net, sub(net, name, "1"), x, 1));
 }
 
-static Act inverted_residual(
-	Net *net, const char *name, Act x, int64_t out, int64_t stride, int64_t expand)
+static Act inverted_residual(Net *net, const char *name, Act x, int64_t out, int64_t stride, int64_t expand)
 {
 	int64_t in = channels(net, x), hidden = in * expand;
 	int k = 0;
 	Act y = x;
 	if (expand > 1)
-		y = conv_bn_relu6(net, arena_printf(net->arena, "%s.conv.%d", name, k++), y,
-			(ConvSpec){ hidden, 1, 1, 0, 1, false });
-	y = conv_bn_relu6(net, arena_printf(net->arena, "%s.conv.%d", name, k++), y,
-		(ConvSpec){ hidden, 3, stride, 1, hidden, false });
-	y = conv(net, arena_printf(net->arena, "%s.conv.%d", name, k), y,
-		(ConvSpec){ out, 1, 1, 0, 1, false });
+		y = conv_bn_relu6(
+			net, arena_printf(net->arena, "%s.conv.%d", name, k++), y, (ConvSpec){ hidden, 1, 1, 0, 1, false });
+	y = conv_bn_relu6(
+		net, arena_printf(net->arena, "%s.conv.%d", name, k++), y, (ConvSpec){ hidden, 3, stride, 1, hidden, false });
+	y = conv(net, arena_printf(net->arena, "%s.conv.%d", name, k), y, (ConvSpec){ out, 1, 1, 0, 1, false });
 	bool residual = stride == 1 && in == out;
-	y = batch_norm(
-		net, arena_printf(net->arena, "%s.conv.%d", name, k + 1), y, residual ? 0.5 : 1);
+	y = batch_norm(net, arena_printf(net->arena, "%s.conv.%d", name, k + 1), y, residual ? 0.5 : 1);
 	return residual ? add(net, sub(net, name, "add"), x, y) : y;
 }
 
@@ -246,11 +236,9 @@ static Act build_mobilenet(Net *net, Act x, const void *plan)
 	x = conv_bn_relu6(net, "features.0", x, (ConvSpec){ 32, 3, 2, 1, 1, false });
 	for (size_t row = 0; row < sizeof mobilenet_v2 / sizeof *mobilenet_v2; row++)
 		for (int k = 0; k < mobilenet_v2[row].blocks && net->ok; k++)
-			x = inverted_residual(net, arena_printf(net->arena, "features.%d", ++n), x,
-				mobilenet_v2[row].out, k == 0 ? mobilenet_v2[row].stride : 1,
-				mobilenet_v2[row].expand);
-	x = conv_bn_relu6(net, arena_printf(net->arena, "features.%d", ++n), x,
-		(ConvSpec){ 1280, 1, 1, 0, 1, false });
+			x = inverted_residual(net, arena_printf(net->arena, "features.%d", ++n), x, mobilenet_v2[row].out,
+				k == 0 ? mobilenet_v2[row].stride : 1, mobilenet_v2[row].expand);
+	x = conv_bn_relu6(net, arena_printf(net->arena, "features.%d", ++n), x, (ConvSpec){ 1280, 1, 1, 0, 1, false });
 	return classifier(net, "classifier.1", global_pool(net, "avgpool", x));
 }
 
@@ -281,14 +269,11 @@ static Act conv_relu(Net *net, const char *name, Act x, ConvSpec c)
 static Act fire(Net *net, const char *name, Act x, int64_t squeeze, int64_t expand)
 {
 	x = conv_relu(net, sub(net, name, "squeeze"), x, (ConvSpec){ squeeze, 1, 1, 0, 1, true });
-	Act a = conv_relu(
-		net, sub(net, name, "expand1x1"), x, (ConvSpec){ expand, 1, 1, 0, 1, true });
-	Act b = conv_relu(
-		net, sub(net, name, "expand3x3"), x, (ConvSpec){ expand, 3, 1, 1, 1, true });
+	Act a = conv_relu(net, sub(net, name, "expand1x1"), x, (ConvSpec){ expand, 1, 1, 0, 1, true });
+	Act b = conv_relu(net, sub(net, name, "expand3x3"), x, (ConvSpec){ expand, 3, 1, 1, 1, true });
 	int in[] = { a.value, b.value };
 	Attr attr = attr_int("axis", 1);
-	return call(net, sub(net, name, "concat"), OP_concat, in, 2, &attr, 1,
-		(a.square + b.square) / 2);
+	return call(net, sub(net, name, "concat"), OP_concat, in, 2, &attr, 1, (a.square + b.square) / 2);
 }
 
 static Act build_squeezenet(Net *net, Act x, const void *plan)
@@ -296,10 +281,8 @@ static Act build_squeezenet(Net *net, Act x, const void *plan)
 	(void)plan;
 	x = conv_relu(net, "features.0", x, (ConvSpec){ 64, 3, 2, 0, 1, true });
 	for (size_t row = 0; row < sizeof squeezenet1_1 / sizeof *squeezenet1_1 && net->ok; row++) {
-		const char *name =
-			arena_printf(net->arena, "features.%d", squeezenet1_1[row].feature);
-		x = squeezenet1_1[row].squeeze > 0 ? fire(net, name, x, squeezenet1_1[row].squeeze,
-							     squeezenet1_1[row].expand)
+		const char *name = arena_printf(net->arena, "features.%d", squeezenet1_1[row].feature);
+		x = squeezenet1_1[row].squeeze > 0 ? fire(net, name, x, squeezenet1_1[row].squeeze, squeezenet1_1[row].expand)
 		                                   : max_pool(net, name, x, 0, true);
 	}
 	x = conv_relu(net, "classifier.1", x, (ConvSpec){ CLASSES, 1, 1, 0, 1, true });
@@ -360,24 +343,19 @@ static bool input_shape(const char *name, const ModelArgs *args, Shape *out, Err
 	for (int k = 0; k < args->nshape; k++) {
 		const ShapeArg *s = &args->shape[k];
 		if (strcmp(s->name, "data") != 0)
-			return fail(err, ERR_USAGE, name,
-				"--shape: there is no input '%s', only 'data'", s->name);
+			return fail(err, ERR_USAGE, name, "--shape: there is no input '%s', only 'data'", s->name);
 		if (s->shape.rank != 4 || s->shape.dim[1] != 3)
-			return fail(err, ERR_USAGE, name,
-				"--shape data must be N,3,H,W: a batch of images");
+			return fail(err, ERR_USAGE, name, "--shape data must be N,3,H,W: a batch of images");
 		*out = s->shape;
 	}
 	if (args->batch > 0 && out->dim[0] != args->batch)
-		return fail(err, ERR_USAGE, name,
-			"--shape data has a batch of %lld and --batch is %lld: say one of them",
+		return fail(err, ERR_USAGE, name, "--shape data has a batch of %lld and --batch is %lld: say one of them",
 			(long long)out->dim[0], (long long)args->batch);
 	if (args->nbind > 0)
-		return fail(
-			err, ERR_USAGE, name, "--bind: a network of the zoo has no input to bind");
+		return fail(err, ERR_USAGE, name, "--bind: a network of the zoo has no input to bind");
 	for (int k = 0; k < 4; k++)
 		if (out->dim[k] < 1)
-			return fail(err, ERR_USAGE, name, "--shape data has the dimension %lld",
-				(long long)out->dim[k]);
+			return fail(err, ERR_USAGE, name, "--shape data has the dimension %lld", (long long)out->dim[k]);
 	return true;
 }
 
@@ -388,8 +366,7 @@ static bool check_sizes(const Dag *d, const char *name, Err *err)
 		const Value *v = &d->value.at[k];
 		int64_t n = value_bytes(v);
 		if (n < 0 || n > most_bytes)
-			return fail(err, ERR_MEMORY, name,
-				"value '%s' of shape %s needs more memory than there is", v->name,
+			return fail(err, ERR_MEMORY, name, "value '%s' of shape %s needs more memory than there is", v->name,
 				shape_str(v->shape, text));
 	}
 	return true;

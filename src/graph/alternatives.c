@@ -111,8 +111,7 @@ static int find_other(const Find *f, int g, int j)
 		int v = c->in[k], q = other_group(f, v, g);
 		const Group *to = q >= 0 ? &f->p->group[q] : NULL;
 		if (to != NULL && to->task != NULL && !f->claimed[q] && to->ncall + of->ncall - j <= LONGEST_GROUP &&
-			op_row(f->d->call.at[to->call[0]].op)->class == OP_ANCHOR &&
-			elements(f, v) == elements(f, c->out[0]) &&
+			op_row(f->d->call.at[to->call[0]].op)->class == OP_ANCHOR && elements(f, v) == elements(f, c->out[0]) &&
 			count_reads(f, of->call + j, of->ncall - j, v) == f->slots[v])
 			return q;
 	}

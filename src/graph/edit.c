@@ -48,15 +48,13 @@ bool edit_used_once(const Edit *e, int old)
 	return e->uses[old] == 1;
 }
 
-int edit_call(
-	Edit *e, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
+int edit_call(Edit *e, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
 {
 	int call = dag_add_call(e->to, op, name, in, nin, attr, nattr, e->err);
 	return call < 0 ? DAG_NONE : e->to->call.at[call].out[0];
 }
 
-bool edit_call_as(
-	Edit *e, const OpCall *c, int op, const int *in, int nin, const Attr *attr, int nattr)
+bool edit_call_as(Edit *e, const OpCall *c, int op, const int *in, int nin, const Attr *attr, int nattr)
 {
 	const char *out = e->from->value.at[c->out[0]].name;
 	int call = dag_add_call_as(e->to, op, c->name, &out, 1, in, nin, attr, nattr, e->err);
@@ -75,8 +73,7 @@ static bool copy_call(Edit *e, const OpCall *c)
 		in[k] = edit_value(e, c->in[k]);
 	for (int r = 0; r < c->nout; r++)
 		name[r] = e->from->value.at[c->out[r]].name;
-	int call = dag_add_call_as(
-		e->to, c->op, c->name, name, c->nout, in, c->nin, c->attr, c->nattr, e->err);
+	int call = dag_add_call_as(e->to, c->op, c->name, name, c->nout, in, c->nin, c->attr, c->nattr, e->err);
 	if (call < 0)
 		return false;
 	for (int r = 0; r < c->nout; r++) {

@@ -29,11 +29,9 @@ bool edit_dag(Dag *d, EvalFn eval, EditFn rewrite, void *arg, Err *err);
 int edit_value(Edit *e, int old);
 void edit_replace(Edit *e, int old, int by);
 /* Appends a call to the new Dag; its one result is new, named after `name`. DAG_NONE: err is set. */
-int edit_call(
-	Edit *e, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr);
+int edit_call(Edit *e, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr);
 /* The same, standing for the one result of old call c and named as that was. */
-bool edit_call_as(
-	Edit *e, const OpCall *c, int op, const int *in, int nin, const Attr *attr, int nattr);
+bool edit_call_as(Edit *e, const OpCall *c, int op, const int *in, int nin, const Attr *attr, int nattr);
 int edit_const(Edit *e, const char *name, DType t, Shape s, const void *data);
 
 /* The call of the new Dag that writes new value v; NULL if v is an input or a constant. */

@@ -23,8 +23,7 @@ static bool run_interp(const Dag *d, const void *const *in, void *const *out, vo
 		IrArg *args = arena_array(a, IrArg, n + 1);
 		for (size_t i = 0; i < n; i++) { /* parameters come in this order */
 			args[i].name = ks->fn[0]->param[i].name;
-			args[i].data =
-				i < d->input.n ? (void *)(uintptr_t)in[i] : out[i - d->input.n];
+			args[i].data = i < d->input.n ? (void *)(uintptr_t)in[i] : out[i - d->input.n];
 		}
 		IrRun how = { .seed = 1, .skip_races = true };
 		ok = ir_run_set(ks, args, (int)n, &how, err);
@@ -38,8 +37,7 @@ const EvalFn graph_eval_interp = { run_interp, NULL };
 void *fold_transpose(Arena *a, const Value *x, const int64_t *perm)
 {
 	int rank = x->shape.rank;
-	int64_t size = x->type.bits / 8, n = shape_elements(x->shape), stride[DAG_MAX_RANK],
-		step = size;
+	int64_t size = x->type.bits / 8, n = shape_elements(x->shape), stride[DAG_MAX_RANK], step = size;
 	if (size == 0 || n < 0)
 		return NULL;
 	for (int k = rank - 1; k >= 0; k--) {
@@ -109,8 +107,7 @@ static Dag *single_call(Arena *a, const Dag *d, const OpCall *c, Err *err)
 	const char **name = arena_array(a, const char *, c->nout + 1);
 	for (int r = 0; r < c->nout; r++)
 		name[r] = arena_printf(a, "y%d", r);
-	int call = dag_add_call_as(
-		one, c->op, c->name, name, c->nout, in, c->nin, c->attr, c->nattr, err);
+	int call = dag_add_call_as(one, c->op, c->name, name, c->nout, in, c->nin, c->attr, c->nattr, err);
 	if (call < 0)
 		return NULL;
 	for (int r = 0; r < c->nout; r++)
@@ -129,8 +126,7 @@ static bool evaluate(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, vo
 		if (c->in[k] != DAG_NONE)
 			in[n++] = data_of(d, c->in[k]);
 	for (int r = 0; r < c->nout; r++)
-		to[r] = arena_alloc_aligned(
-			keep, (size_t)value_bytes(&d->value.at[c->out[r]]) + 1, 64);
+		to[r] = arena_alloc_aligned(keep, (size_t)value_bytes(&d->value.at[c->out[r]]) + 1, 64);
 	bool ok = one != NULL && eval.run(one, in, to, eval.arg, err);
 	arena_free(a);
 	return ok;
@@ -220,8 +216,7 @@ const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err)
 	if (data_of(d, value) != NULL)
 		return data_of(d, value);
 	Arena *tmp = arena_new();
-	bool *needed = arena_array(tmp, bool, d->call.n + 1),
-	     ok = mark_behind(d, value, needed, tmp);
+	bool *needed = arena_array(tmp, bool, d->call.n + 1), ok = mark_behind(d, value, needed, tmp);
 	for (size_t i = 0; ok && i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
 		if (!needed[i] || data_of(d, c->out[0]) != NULL)

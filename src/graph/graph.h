@@ -10,8 +10,8 @@
 #include "op/task.h"
 
 /*
- * Runs the calls of a small Dag all of whose inputs are given: in[k] for d->input k, out[k] to be
- * filled for d->output k. Given by whoever can: the interpreter (graph_eval_interp) or codegen.
+ * Runs the calls of a small Dag: in[k] holds the data of d->input k, out[k] receives d->output k.
+ * The caller passes an evaluator: the interpreter (graph_eval_interp), or one that compiles.
  */
 typedef bool (*EvalRun)(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err);
 typedef struct EvalFn {
@@ -46,11 +46,10 @@ void graph_layouts(Dag *d, int block);
 /* Calls that are run as one: an anchor with what is fused to it. Topological order. */
 typedef struct Group {
 	int ncall;
-	int *call;        /* numbers in the model's Dag */
-	Task *task;       /* shared by equal groups, Task.weight counts them; NULL: see View */
-	int number;       /* of it in the partition, -1: there is none */
-	int nin,
-		nout; /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
+	int *call;     /* numbers in the model's Dag */
+	Task *task;    /* shared by equal groups, Task.weight counts them; NULL: see View */
+	int number;    /* of it in the partition, -1: there is none */
+	int nin, nout; /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
 	int *in, *out; /* value numbers of the model for (inputs then constants) and outputs */
 } Group;
 

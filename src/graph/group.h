@@ -13,8 +13,8 @@ enum { LONGEST_GROUP = 24 /* calls */ };
 typedef struct Cutter {
 	Arena *a;
 	const Dag *d;
-	int *map;     /* of each value: the one that a Dag being cut out has for it, DAG_NONE between cuts */
-	Names *known; /* texts of Tasks */
+	int *map;         /* of each value: the one that a Dag being cut out has for it, DAG_NONE between cuts */
+	Names *known;     /* texts of Tasks */
 	VEC(Task *) task; /* of no weight yet */
 } Cutter;
 

@@ -42,7 +42,7 @@ static bool is_image(const Value *v)
 {
 	const Dim *dim = v->shape.dim;
 	return v->kind == VALUE_CALL && dtype_eq(v->type, F32) && v->shape.rank == 4 && dim[1] > FEW_CHANNELS &&
-		(dim[2] > 1 || dim[3] > 1) && shape_elements(v->shape) > 0;
+	       (dim[2] > 1 || dim[3] > 1) && shape_elements(v->shape) > 0;
 }
 
 static void find_candidates(Lay *l)

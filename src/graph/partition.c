@@ -27,13 +27,13 @@ typedef struct Part {
 typedef struct Build {
 	Arena *a;
 	const Dag *d;
-	int *uses;  /* of each value, by calls; an output counts as two */
-	bool *outputs; /* of each value: it is one of the network's */
-	int *part;  /* of each call */
-	int *next;  /* the next call of the same part, -1 at its end */
-	bool *nothing; /* of each call: nothing is run for it */
+	int *uses;             /* of each value, by calls; an output counts as two */
+	bool *outputs;         /* of each value: it is one of the network's */
+	int *part;             /* of each call */
+	int *next;             /* the next call of the same part, -1 at its end */
+	bool *nothing;         /* of each call: nothing is run for it */
 	int *reader, *readers; /* the calls that read value v are reader[readers[v] .. readers[v + 1]) */
-	int *joins;    /* of each call: the part it will be of, -1: that is not known yet */
+	int *joins;            /* of each call: the part it will be of, -1: that is not known yet */
 	VEC(Part) parts;
 } Build;
 
@@ -79,7 +79,7 @@ static bool keeps_count(const Build *b, int call, int64_t elements)
 {
 	const OpCall *c = &b->d->call.at[call];
 	return op_row(c->op)->class == OP_ELEMENTWISE && !b->nothing[call] &&
-		shape_elements(b->d->value.at[c->out[0]].shape) == elements;
+	       shape_elements(b->d->value.at[c->out[0]].shape) == elements;
 }
 
 static int add_once(int *set, int n, int member)
@@ -149,8 +149,7 @@ static int part_to_join(const Build *b, const OpCall *c)
 		if (c->in[k] == DAG_NONE)
 			continue;
 		const Value *v = &b->d->value.at[c->in[k]];
-		if (v->kind != VALUE_CALL || b->uses[c->in[k]] != 1 ||
-			shape_elements(v->shape) != n)
+		if (v->kind != VALUE_CALL || b->uses[c->in[k]] != 1 || shape_elements(v->shape) != n)
 			continue;
 		int p = b->part[v->call]; /* the writer's, which is above: there is one */
 		assert(p >= 0 && (size_t)p < b->parts.n && b->parts.at != NULL);

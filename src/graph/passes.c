@@ -4,16 +4,13 @@
 const GraphPass graph_passes[] = {
 	{ "fold", "nothing", "nothing; calls of constants become constants", pass_fold },
 	{ "identity", "nothing", "nothing; calls that give their input go", pass_identity },
-	{ "moves", "identity, which removes what two moves in a row may leave", "nothing",
-		pass_moves },
+	{ "moves", "identity, which removes what two moves in a row may leave", "nothing", pass_moves },
 	{ "dense", "fold: weights are constants; moves: their transposes too",
 		"products with constant matrices are dense, no matmul", pass_dense },
 	{ "affine", "fold, dense: weights, scales and shifts are constants, products dense",
-		"batch_norm is gone where its parameters are constants; results change by rounding",
-		pass_affine },
+		"batch_norm is gone where its parameters are constants; results change by rounding", pass_affine },
 	{ "common", "the passes above, which write equal calls equally", "nothing", pass_common },
-	{ "dead", "nothing; last, since all others leave what they replaced", "numbers of values",
-		pass_dead },
+	{ "dead", "nothing; last, since all others leave what they replaced", "numbers of values", pass_dead },
 	{ NULL, NULL, NULL, NULL },
 };
 

@@ -41,15 +41,11 @@ static bool gives_input(const Edit *e, const OpCall *c)
 			if (v[k] != k && x->shape.dim[k] != 1)
 				return false;
 		return true;
-	case OP_slice: /* as many elements as there are: backwards, or all in order */
-		return all_are(c, "steps", 1);
+	case OP_slice: /* as many elements as there are: backwards, or all in order */ return all_are(c, "steps", 1);
 	case OP_pad: return all_are(c, "pads", 0);
-	case OP_clip:
-		return c->nin == 1 && op_float(c, "lo") == -INFINITY &&
-		       op_float(c, "hi") == INFINITY;
+	case OP_clip: return c->nin == 1 && op_float(c, "lo") == -INFINITY && op_float(c, "hi") == INFINITY;
 	case OP_max_pool:
-	case OP_avg_pool:
-		return all_are(c, "kernel", 1) && all_are(c, "pads", 0) && all_are(c, "strides", 1);
+	case OP_avg_pool: return all_are(c, "kernel", 1) && all_are(c, "pads", 0) && all_are(c, "strides", 1);
 	default: return false;
 	}
 }
@@ -166,8 +162,7 @@ static void share_const(Edit *e, int old, Common *cm)
 	char t[DTYPE_TEXT], s[160];
 	if (v->kind != VALUE_CONST || v->data == NULL || e->map[old] != DAG_NONE)
 		return;
-	const char *key = arena_printf(
-		cm->tmp, "%p %s %s", v->data, dtype_print(v->type, t), shape_str(v->shape, s));
+	const char *key = arena_printf(cm->tmp, "%p %s %s", v->data, dtype_print(v->type, t), shape_str(v->shape, s));
 	int other = names_find(cm->consts, key);
 	if (other == DAG_NONE)
 		names_bind(cm->consts, key, old);
@@ -213,8 +208,7 @@ static bool drop_dead(Edit *e, const OpCall *c, void *arg)
 bool pass_dead(Dag *d, EvalFn eval, Err *err)
 {
 	Arena *tmp = arena_new();
-	bool *needed = arena_array(tmp, bool, d->value.n + 1),
-	     *live = arena_array(tmp, bool, d->call.n + 1);
+	bool *needed = arena_array(tmp, bool, d->value.n + 1), *live = arena_array(tmp, bool, d->call.n + 1);
 	for (size_t i = 0; i < d->output.n; i++)
 		needed[d->output.at[i]] = true;
 	for (size_t i = d->call.n; i-- > 0;) {

@@ -1,11 +1,11 @@
 /*
- * Which calls nothing has to be run for, since their results may lie in memory that is there:
- * - a reshape or identity between row-major tensors, or of one layout, gives its input's memory a name;
- * - split and slice of one piece along an axis give windows of their input;
- * - concat is written by whoever writes its parts, each into its window. A part that cannot be written
- *   there (an input, a window already, the same part twice) is copied.
- * A piece along an axis is one run of bytes if no dimension outside of the axis has more than one index,
- * and if it is cut where blocks end. Kernels count on buffers being aligned, so windows are.
+ * Finds the calls that need no kernel, because their results lie in memory that another value has:
+ * - a reshape or identity between row-major tensors, or of one layout, names its input's memory;
+ * - split and slice of one piece along an axis are windows of their input;
+ * - concat is written by the calls that compute its parts, each into its window. A part that cannot be
+ *   written there (an input, a window, a part that occurs twice) is copied.
+ * A piece along an axis is one run of bytes if no dimension outside the axis has more than one index,
+ * and if the cuts are at the ends of blocks. Kernels assume aligned buffers, so windows are aligned.
  */
 #include "graph/edit.h"
 

@@ -23,8 +23,7 @@ static bool make_dense(Edit *e, const OpCall *c, void *arg)
 		return false;
 	int in[2] = { edit_value(e, c->in[0]), edit_value(e, c->in[1]) };
 	Value w = *edit_at(e, in[1]);
-	if (!is_known(&w) || w.shape.rank != 2 || edit_at(e, in[0])->shape.rank < 1 ||
-		is_known(edit_at(e, in[0])))
+	if (!is_known(&w) || w.shape.rank != 2 || edit_at(e, in[0])->shape.rank < 1 || is_known(edit_at(e, in[0])))
 		return false;
 	if (op_int(c, "tb") == 0) {
 		static const int64_t swap[] = { 1, 0 };
@@ -45,7 +44,7 @@ bool pass_dense(Dag *d, EvalFn eval, Err *err)
 /* ---- y = x * scale[c] + shift[c] */
 
 typedef struct Affine {
-	int64_t n;            /* channels */
+	int64_t n;             /* channels */
 	double *scale, *shift; /* NULL: 1, 0 */
 	bool only_shift;
 } Affine;
@@ -92,8 +91,7 @@ static bool read_batch_norm(const Edit *e, const OpCall *c, Affine *f, Arena *tm
 }
 
 /* add, sub, mul and div with a constant per channel; x tells which operand is the tensor. */
-static bool read_binary(
-	const Edit *e, const OpCall *c, int axis, int64_t channels, Affine *f, Arena *tmp)
+static bool read_binary(const Edit *e, const OpCall *c, int axis, int64_t channels, Affine *f, Arena *tmp)
 {
 	const Value *y = &e->from->value.at[c->out[0]], *v = &e->from->value.at[c->in[1]];
 	if (!is_known(v) || !varies_along(v, y->shape.rank, axis, channels))
@@ -132,8 +130,7 @@ static const void *shifted_bias(Edit *e, DType t, const Value *b, const Affine *
 {
 	void *data = arena_alloc_aligned(e->to->arena, (size_t)dtype_bytes(t, f->n) + 1, 64);
 	for (int64_t i = 0; i < f->n; i++)
-		element_set(t, data, i,
-			(b != NULL ? element_get(t, b->data, i) : 0) * f->scale[i] + f->shift[i]);
+		element_set(t, data, i, (b != NULL ? element_get(t, b->data, i) : 0) * f->scale[i] + f->shift[i]);
 	return data;
 }
 
@@ -153,16 +150,14 @@ static bool into_anchor(Edit *e, const OpCall *c, const OpCall *anchor, const Af
 	bool has_bias = anchor->nin > 2 && anchor->in[2] != DAG_NONE;
 	if (has_bias)
 		b = *edit_at(e, anchor->in[2]);
-	if (!is_known(&w) || (has_bias && !is_known(&b)) || !dtype_is_float(w.type) ||
-		!is_finite(f))
+	if (!is_known(&w) || (has_bias && !is_known(&b)) || !dtype_is_float(w.type) || !is_finite(f))
 		return false;
 	OpCall old = *anchor; /* adding calls may move it */
 	int in[3] = { old.in[0], old.in[1], 0 };
 	if (!f->only_shift)
 		in[1] = edit_const(e, w.name, w.type, w.shape, scaled_weights(e, &w, f));
 	const char *name = has_bias ? b.name : arena_printf(e->to->arena, "%s.bias", w.name);
-	in[2] = edit_const(e, name, w.type, shape_of(1, &f->n),
-		shifted_bias(e, w.type, has_bias ? &b : NULL, f));
+	in[2] = edit_const(e, name, w.type, shape_of(1, &f->n), shifted_bias(e, w.type, has_bias ? &b : NULL, f));
 	return edit_call_as(e, c, old.op, in, 3, old.attr, old.nattr);
 }
 
@@ -220,15 +215,14 @@ static bool absorb(Edit *e, const OpCall *c, void *arg)
 	if (anchor != NULL && shape_eq(x->shape, y->shape)) {
 		int axis = channel_axis(anchor, y->shape.rank);
 		int64_t channels = y->shape.dim[axis];
-		bool fits = norm ? axis == 1 && read_batch_norm(e, c, &f, tmp)
-		                 : read_binary(e, &turned, axis, channels, &f, tmp);
+		bool fits =
+			norm ? axis == 1 && read_batch_norm(e, c, &f, tmp) : read_binary(e, &turned, axis, channels, &f, tmp);
 		if (fits && into_anchor(e, c, anchor, &f))
 			return true;
 	}
 	if (!norm || e->err->code != ERR_NONE)
 		return false;
-	return (f.scale != NULL || read_batch_norm(e, c, &f, tmp)) && is_finite(&f) &&
-	       into_elementwise(e, c, &f);
+	return (f.scale != NULL || read_batch_norm(e, c, &f, tmp)) && is_finite(&f) && into_elementwise(e, c, &f);
 }
 
 bool pass_affine(Dag *d, EvalFn eval, Err *err)

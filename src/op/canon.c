@@ -17,7 +17,7 @@ enum { ROUNDS = 3, TIES = 256, WORK = 1 << 20 };
 typedef struct Canon {
 	const Dag *d;
 	Arena *tmp;
-	uint64_t *key;   /* of each value */
+	uint64_t *key; /* of each value */
 	uint64_t *down;
 	uint64_t *about; /* of each call: operator and attributes */
 	bool *live;      /* of each call: an output needs it */
@@ -102,8 +102,7 @@ static void refine_up(Canon *cn)
 		for (int k = 0; k < c->nin; k++)
 			sum += operand(cn, c, k);
 		for (int r = 0; r < c->nout; r++)
-			cn->key[c->out[r]] =
-				mix(mix(cn->about[i], sum), mix((uint64_t)r, cn->key[c->out[r]]));
+			cn->key[c->out[r]] = mix(mix(cn->about[i], sum), mix((uint64_t)r, cn->key[c->out[r]]));
 	}
 }
 
@@ -122,8 +121,7 @@ static void refine_down(Canon *cn)
 			use = mix(use, mix(cn->key[c->out[r]], cn->down[c->out[r]]));
 		for (int k = 0; k < c->nin; k++)
 			if (c->in[k] != DAG_NONE)
-				cn->down[c->in[k]] +=
-					mix(use, commutes(c->op) ? 0 : (uint64_t)k + 1);
+				cn->down[c->in[k]] += mix(use, commutes(c->op) ? 0 : (uint64_t)k + 1);
 	}
 	for (size_t i = 0; i < d->value.n; i++)
 		cn->key[i] = mix(cn->key[i], cn->down[i]);
@@ -215,11 +213,9 @@ static void use_value(Canon *cn, int v, ValueKind kind, int *count)
 	const Value *from = &cn->d->value.at[v];
 	if (from->kind != kind || cn->map[v] != DAG_NONE)
 		return;
-	const char *name =
-		arena_printf(cn->tmp, "%c%d", kind == VALUE_CONST ? 'c' : 'v', (*count)++);
-	cn->map[v] = kind == VALUE_CONST
-	                     ? dag_add_const(cn->to, name, from->type, from->shape, NULL)
-	                     : dag_add_input(cn->to, name, from->type, from->shape);
+	const char *name = arena_printf(cn->tmp, "%c%d", kind == VALUE_CONST ? 'c' : 'v', (*count)++);
+	cn->map[v] = kind == VALUE_CONST ? dag_add_const(cn->to, name, from->type, from->shape, NULL)
+	                                 : dag_add_input(cn->to, name, from->type, from->shape);
 	cn->to->value.at[cn->map[v]].layout = from->layout;
 }
 
@@ -240,13 +236,10 @@ static bool copy_calls(Canon *cn, int *count, Err *err)
 		int *in = arena_array(cn->tmp, int, c->nin + 1);
 		const char **name = arena_array(cn->tmp, const char *, c->nout + 1);
 		for (int k = 0; k < c->nin; k++)
-			in[k] = cn->arg[cn->order[i]][k] == DAG_NONE
-			                ? DAG_NONE
-			                : cn->map[cn->arg[cn->order[i]][k]];
+			in[k] = cn->arg[cn->order[i]][k] == DAG_NONE ? DAG_NONE : cn->map[cn->arg[cn->order[i]][k]];
 		for (int r = 0; r < c->nout; r++)
 			name[r] = arena_printf(cn->tmp, "v%d", (*count)++);
-		int call = dag_add_call_as(
-			cn->to, c->op, NULL, name, c->nout, in, c->nin, c->attr, c->nattr, err);
+		int call = dag_add_call_as(cn->to, c->op, NULL, name, c->nout, in, c->nin, c->attr, c->nattr, err);
 		if (call < 0)
 			return false;
 		for (int r = 0; r < c->nout; r++) {

@@ -1,7 +1,7 @@
 /*
- * Building a Dag.  Whatever is added is brought to its normal form first: attributes sorted,
- * those equal to their default dropped, axes counted from the front, shapes without -1.  So equal
- * calls are written equally, whoever wrote them, and texts can be compared.
+ * Builds a Dag. Each call is brought to its normal form when it is added: attributes sorted, those
+ * equal to their default dropped, axes counted from the front, shapes without -1. Equal calls of
+ * different front ends therefore have equal text.
  */
 #include "op/dag.h"
 
@@ -59,8 +59,7 @@ const char *shape_str(Shape s, char out[160])
 	for (int i = 0; i < s.rank; i++) {
 		const char *x = i == 0 ? "" : "x";
 		if (s.dim[i] >= 0)
-			at += snprintf(
-				out + at, 160 - (size_t)at, "%s%lld", x, (long long)s.dim[i]);
+			at += snprintf(out + at, 160 - (size_t)at, "%s%lld", x, (long long)s.dim[i]);
 		else
 			at += snprintf(out + at, 160 - (size_t)at, "%s?", x);
 	}
@@ -132,20 +131,15 @@ static int add_value(Dag *d, const char *name, Value v)
 
 int dag_add_input(Dag *d, const char *name, DType type, Shape shape)
 {
-	int n = add_value(d, name,
-		(Value){ .kind = VALUE_INPUT, .type = type, .shape = shape, .call = DAG_NONE });
+	int n = add_value(d, name, (Value){ .kind = VALUE_INPUT, .type = type, .shape = shape, .call = DAG_NONE });
 	vec_push(d->arena, &d->input, n);
 	return n;
 }
 
 int dag_add_const(Dag *d, const char *name, DType type, Shape shape, const void *data)
 {
-	return add_value(d, name,
-		(Value){ .kind = VALUE_CONST,
-			.type = type,
-			.shape = shape,
-			.data = data,
-			.call = DAG_NONE });
+	return add_value(
+		d, name, (Value){ .kind = VALUE_CONST, .type = type, .shape = shape, .data = data, .call = DAG_NONE });
 }
 
 void dag_add_output(Dag *d, int value)
@@ -167,12 +161,10 @@ static bool check_attrs(const OpCall *c, Err *err)
 	for (int i = 0; i < c->nattr; i++) {
 		const Attr *a = &c->attr[i];
 		if (!op_find_attr(c->op, a->name, &kind, &dflt))
-			return op_refuse(c, err, "there is no attribute \"%s\"; there are: %s",
-				a->name,
+			return op_refuse(c, err, "there is no attribute \"%s\"; there are: %s", a->name,
 				op_row(c->op)->attrs[0] != 0 ? op_row(c->op)->attrs : "none");
 		if (a->kind != kind)
-			return op_refuse(c, err, "attribute %s is of another kind; there are: %s",
-				a->name, op_row(c->op)->attrs);
+			return op_refuse(c, err, "attribute %s is of another kind; there are: %s", a->name, op_row(c->op)->attrs);
 		if (i > 0 && strcmp(a->name, c->attr[i - 1].name) == 0)
 			return op_refuse(c, err, "attribute %s is given twice", a->name);
 	}
@@ -196,14 +188,12 @@ static bool check_inputs(const Dag *d, const OpCall *c, Err *err)
 	int min, max;
 	op_arity(c->op, &min, &max);
 	if (c->nin < min || (max >= 0 && c->nin > max))
-		return op_refuse(c, err, "takes the inputs \"%s\", but %d are given",
-			op_row(c->op)->inputs, c->nin);
+		return op_refuse(c, err, "takes the inputs \"%s\", but %d are given", op_row(c->op)->inputs, c->nin);
 	for (int i = 0; i < c->nin; i++) {
 		if (c->in[i] == DAG_NONE && i >= min && max >= 0)
 			continue;
 		if (c->in[i] == DAG_NONE)
-			return op_refuse(c, err, "input %d of \"%s\" is not optional", i + 1,
-				op_row(c->op)->inputs);
+			return op_refuse(c, err, "input %d of \"%s\" is not optional", i + 1, op_row(c->op)->inputs);
 		if (c->in[i] < 0 || (size_t)c->in[i] >= d->value.n)
 			return op_refuse(c, err, "reads value %d, which does not exist", c->in[i]);
 	}
@@ -231,8 +221,7 @@ static bool check_size(const OpCall *c, const Value *v, Err *err)
 {
 	char s[160];
 	if (value_bytes(v) < 0)
-		return op_refuse(
-			c, err, "a result of %s elements overflows", shape_str(v->shape, s));
+		return op_refuse(c, err, "a result of %s elements overflows", shape_str(v->shape, s));
 	return true;
 }
 
@@ -258,14 +247,11 @@ static bool make_call(Dag *d, OpCall *c, const int *in, const Attr *attr, Value 
 	return true;
 }
 
-int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts,
-	const int *in, int nin, const Attr *attr, int nattr, Err *err)
+int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts, const int *in, int nin,
+	const Attr *attr, int nattr, Err *err)
 {
 	assert(op >= 0 && op < OP_COUNT && nin >= 0 && nattr >= 0);
-	OpCall c = { .op = op,
-		.name = copy_str(d->arena, name != NULL ? name : ""),
-		.nin = nin,
-		.nattr = nattr };
+	OpCall c = { .op = op, .name = copy_str(d->arena, name != NULL ? name : ""), .nin = nin, .nattr = nattr };
 	Value *out;
 	if (!make_call(d, &c, in, attr, &out, err))
 		return -1;
@@ -277,17 +263,14 @@ int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, i
 	for (int i = 0; i < c.nout; i++) {
 		out[i].kind = VALUE_CALL;
 		out[i].call = (int)d->call.n;
-		const char *wish = outs != NULL     ? outs[i]
-		                   : c.name[0] != 0 ? c.name
-		                                    : op_row(op)->name;
+		const char *wish = outs != NULL ? outs[i] : c.name[0] != 0 ? c.name : op_row(op)->name;
 		c.out[i] = add_value(d, wish, out[i]);
 	}
 	vec_push(d->arena, &d->call, c);
 	return (int)d->call.n - 1;
 }
 
-int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr,
-	int nattr, Err *err)
+int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr, Err *err)
 {
 	return dag_add_call_as(d, op, name, NULL, 0, in, nin, attr, nattr, err);
 }

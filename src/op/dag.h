@@ -31,8 +31,8 @@ typedef struct Value {
 	DType type;
 	Shape shape;
 	const char *layout; /* NULL: row-major; else as op/layout.h reads it, "NCHW16c" */
-	const void *data; /* VALUE_CONST of a model: dtype_bytes of it, little-endian; else NULL */
-	int call; /* VALUE_CALL: which writes it */
+	const void *data;   /* VALUE_CONST of a model: dtype_bytes of it, little-endian; else NULL */
+	int call;           /* VALUE_CALL: which writes it */
 } Value;
 
 typedef enum { ATTR_INT, ATTR_INTS, ATTR_FLOAT, ATTR_TEXT } AttrKind;
@@ -51,7 +51,7 @@ typedef struct Attr {
 } Attr;
 
 typedef struct OpCall {
-	int op; /* OP_..., see op/op.h */
+	int op;           /* OP_..., see op/op.h */
 	const char *name; /* where it comes from, for messages; not part of a workload */
 	int nin, nout, nattr;
 	int *in; /* value numbers; DAG_NONE for an optional input that is absent */
@@ -63,9 +63,9 @@ typedef struct Dag {
 	Arena *arena;
 	const char *name;
 	VEC(Value) value;
-	VEC(OpCall) call; /* topological order */
+	VEC(OpCall) call;       /* topological order */
 	VEC(int) input, output; /* value numbers; a constant is not an input */
-	struct Names *names; /* every name a value ever had, see op/names.h */
+	struct Names *names;    /* every name a value ever had, see op/names.h */
 } Dag;
 
 Dag *dag_new(Arena *a, const char *name);
@@ -76,11 +76,10 @@ int dag_add_const(Dag *d, const char *name, DType type, Shape shape, const void 
  * copied, sorted, checked against op.def; defaults are dropped. Returns the call's number or -1.
  * The first output is value dag->call.at[n].out[0].
  */
-int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr,
-	int nattr, Err *err);
+int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr, Err *err);
 /* The same with the results' names (model files have them); `nouts` must be what the operator gives. */
-int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts,
-	const int *in, int nin, const Attr *attr, int nattr, Err *err);
+int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts, const int *in, int nin,
+	const Attr *attr, int nattr, Err *err);
 void dag_add_output(Dag *d, int value);
 /* A value's name is unique: the wish itself, or the wish with a number behind it. */
 const char *dag_unique_name(const Dag *d, const char *wish);
@@ -104,7 +103,7 @@ Shape shape_of(int rank, const int64_t *dim);
 bool shape_eq(Shape a, Shape b);
 /* Product of the dimensions; -1 if it overflows 2^62. */
 int64_t shape_elements(Shape s);
-int64_t value_bytes(const Value *v); /* as its layout pads it; -1 on overflow */
+int64_t value_bytes(const Value *v);           /* as its layout pads it; -1 on overflow */
 const char *shape_str(Shape s, char out[160]); /* "1x3x224x224" */
 
 #endif

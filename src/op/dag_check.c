@@ -22,9 +22,7 @@ static bool check_values(const Dag *d, Err *err)
 		if (names_taken(seen, v->name))
 			ok = wrong(d, err, "two values have one name", v->name);
 		else if (v->shape.rank < 0 || v->shape.rank > DAG_MAX_RANK || value_bytes(v) < 0)
-			ok = wrong(d, err,
-				"a shape is not known or overflows, or is not its layout's",
-				v->name);
+			ok = wrong(d, err, "a shape is not known or overflows, or is not its layout's", v->name);
 		else if (v->kind == VALUE_CALL && (v->call < 0 || (size_t)v->call >= d->call.n))
 			ok = wrong(d, err, "a value is written by no call", v->name);
 		else
@@ -52,8 +50,7 @@ static bool check_results(const Dag *d, size_t call, Arena *tmp, Err *err)
 		if (v->kind != VALUE_CALL || v->call != (int)call)
 			return op_refuse(c, err, "writes %s, which is not its own", v->name);
 		if (!shape_eq(v->shape, out[i].shape) || !dtype_eq(v->type, out[i].type))
-			return op_refuse(
-				c, err, "%s does not have the type the operator gives", v->name);
+			return op_refuse(c, err, "%s does not have the type the operator gives", v->name);
 	}
 	return true;
 }

@@ -65,8 +65,7 @@ static bool expect(Parser *p, char c)
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
 static int hex_digit(char c)
@@ -78,16 +77,13 @@ static bool parse_quoted(Parser *p, const char **out)
 {
 	char name[LONGEST_NAME];
 	size_t n = 0;
-	for (p->at++; p->at < p->end && *p->at != '"' && *p->at != '\n' && n + 1 < sizeof name;
-		p->at++) {
+	for (p->at++; p->at < p->end && *p->at != '"' && *p->at != '\n' && n + 1 < sizeof name; p->at++) {
 		char c = *p->at;
 		if (c == '\\' && p->end - p->at >= 2 && (p->at[1] == '"' || p->at[1] == '\\')) {
 			c = *++p->at;
 		} else if (c == '\\') {
-			if (p->end - p->at < 4 || p->at[1] != 'x' || hex_digit(p->at[2]) < 0 ||
-				hex_digit(p->at[3]) < 0)
-				return refuse(
-					p, "a quoted name may hold \\\", \\\\ and \\xHH only");
+			if (p->end - p->at < 4 || p->at[1] != 'x' || hex_digit(p->at[2]) < 0 || hex_digit(p->at[3]) < 0)
+				return refuse(p, "a quoted name may hold \\\", \\\\ and \\xHH only");
 			c = (char)(hex_digit(p->at[2]) * 16 + hex_digit(p->at[3]));
 			p->at += 3;
 		}
@@ -137,8 +133,7 @@ static bool parse_int(Parser *p, int64_t *out)
 	char s[64];
 	if (!parse_token(p, s))
 		return false;
-	return text_to_int(s, INT64_MIN, INT64_MAX, out) ||
-	       refuse_name(p, "\"%s\" is no whole number", s);
+	return text_to_int(s, INT64_MIN, INT64_MAX, out) || refuse_name(p, "\"%s\" is no whole number", s);
 }
 
 static bool parse_float(Parser *p, double *out)
@@ -293,8 +288,7 @@ static bool parse_attr(Parser *p, int op, Attr *a)
 	if (!parse_name(p, &a->name))
 		return false;
 	if (!op_find_attr(op, a->name, &a->kind, &dflt))
-		return refuse(p, arena_printf(p->d->arena, "%s has no attribute %s",
-					 op_row(op)->name, a->name));
+		return refuse(p, arena_printf(p->d->arena, "%s has no attribute %s", op_row(op)->name, a->name));
 	if (!expect(p, '='))
 		return false;
 	switch (a->kind) {
@@ -324,10 +318,8 @@ static bool check_results(Parser *p, const ValueVec *out, int call)
 			continue;
 		if (!shape_eq(is->shape, said->shape) || !dtype_eq(is->type, said->type))
 			return refuse(
-				p, arena_printf(p->d->arena, "%s is %s of %s, not %s of %s",
-					   said->name, dtype_print(is->type, dt),
-					   shape_str(is->shape, s), dtype_print(said->type, du),
-					   shape_str(said->shape, t)));
+				p, arena_printf(p->d->arena, "%s is %s of %s, not %s of %s", said->name, dtype_print(is->type, dt),
+					   shape_str(is->shape, s), dtype_print(said->type, du), shape_str(said->shape, t)));
 		is->layout = said->layout;
 	}
 	return true;
@@ -362,8 +354,7 @@ static bool parse_call(Parser *p)
 			return false;
 		vec_push(a, &attr, next);
 	}
-	int call = dag_add_call_as(p->d, op, NULL, name.at, (int)name.n, in.at, (int)in.n, attr.at,
-		(int)attr.n, p->err);
+	int call = dag_add_call_as(p->d, op, NULL, name.at, (int)name.n, in.at, (int)in.n, attr.at, (int)attr.n, p->err);
 	if (call < 0) {
 		char place[160];
 		snprintf(place, sizeof place, "%s:%d", p->file, p->line);
@@ -443,8 +434,7 @@ static bool parse_all(Parser *p)
 		if (take_word(p, "out")) {
 			if (!parse_outputs(p) || !end_line(p))
 				return false;
-			return !skip_empty_lines(p) ||
-			       refuse(p, "something follows the line \"out\"");
+			return !skip_empty_lines(p) || refuse(p, "something follows the line \"out\"");
 		}
 		if (!parse_line(p) || !end_line(p))
 			return false;

@@ -19,8 +19,7 @@ static bool is_plain(const char *s)
 			return false;
 	if (s[0] == 0 || strchr("0123456789.", s[0]) != NULL)
 		return false;
-	return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] ==
-	       0;
+	return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] == 0;
 }
 
 static void print_name(Text *out, const char *s)

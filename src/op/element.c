@@ -92,13 +92,11 @@ static int64_t saturate(DType t, double v)
 		return 0;
 	v = trunc(v);
 	bool is_signed = t.kind == DT_INT;
-	double lo = is_signed ? -ldexp(1, t.bits - 1) : 0,
-	       end = ldexp(1, is_signed ? t.bits - 1 : t.bits);
+	double lo = is_signed ? -ldexp(1, t.bits - 1) : 0, end = ldexp(1, is_signed ? t.bits - 1 : t.bits);
 	if (v < lo)
 		v = lo;
 	if (v >= end)
-		return is_signed ? INT64_MAX >> (64 - t.bits)
-		                 : (int64_t)(UINT64_MAX >> (64 - t.bits));
+		return is_signed ? INT64_MAX >> (64 - t.bits) : (int64_t)(UINT64_MAX >> (64 - t.bits));
 	return is_signed || v < 0x1p63 ? (int64_t)v : (int64_t)(uint64_t)v;
 }
 

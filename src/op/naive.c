@@ -18,8 +18,8 @@ enum { LONGEST_NAME = 100 }; /* of a buffer, before what makes it unique */
 
 const char *axis_name(int rank, int k)
 {
-	static const char *const names[6][5] = { { 0 }, { "i" }, { "m", "n" }, { "n", "c", "w" },
-		{ "n", "c", "h", "w" }, { "n", "c", "d", "h", "w" } };
+	static const char *const names[6][5] = { { 0 }, { "i" }, { "m", "n" }, { "n", "c", "w" }, { "n", "c", "h", "w" },
+		{ "n", "c", "d", "h", "w" } };
 	static const char *const more[] = { "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7" };
 	return rank <= 5 ? names[rank][k] : more[k];
 }
@@ -32,8 +32,8 @@ const Expr *nest_axis(Nest *nest, const char *stem, IterKind kind, int64_t exten
 	const char *iter = names_give(nv->names, arena_printf(ir_arena(nv->ir), "v%s", loop));
 	nest->loop[nest->n] = ir_name(nv->ir, loop);
 	nest->extent[nest->n] = extent;
-	nest->iter[nest->n++] = (Iter){ ir_name(nv->ir, iter), kind, ir_int(nv->ir, 0),
-		ir_int(nv->ir, extent), ir_idx(nv->ir, loop) };
+	nest->iter[nest->n++] =
+		(Iter){ ir_name(nv->ir, iter), kind, ir_int(nv->ir, 0), ir_int(nv->ir, extent), ir_idx(nv->ir, loop) };
 	return ir_idx(nv->ir, iter);
 }
 
@@ -76,8 +76,7 @@ void nest_close(Nest *nest, const char *what, Stmt *init, Stmt *body)
 		name = arena_printf(ir_arena(nv->ir), "%s.%s", nv->block, what);
 	Stmt *s = ir_block(nv->ir, ir_name(nv->ir, name), nest->iter, nest->n, NULL, init, body);
 	for (int k = nest->n - 1; k >= 0; k--)
-		s = ir_for(nv->ir, nest->loop[k], ir_int(nv->ir, 0),
-			ir_int(nv->ir, nest->extent[k]), LOOP_SERIAL, s);
+		s = ir_for(nv->ir, nest->loop[k], ir_int(nv->ir, 0), ir_int(nv->ir, nest->extent[k]), LOOP_SERIAL, s);
 	if (nv->last == NULL)
 		nv->fn->body = s;
 	else
@@ -120,8 +119,7 @@ static const char *buffer_name(Naive *nv, const char *wish)
 	char *s = arena_printf(ir_arena(nv->ir), "%.*s", LONGEST_NAME, wish);
 	for (char *p = s; *p != 0; p++) {
 		unsigned char c = (unsigned char)*p;
-		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		            (c >= '0' && c <= '9') || c == '_';
+		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 		if (!word && (c != '.' || p == s || p[1] == 0))
 			*p = '_';
 	}
@@ -158,8 +156,7 @@ IndexMap naive_map(Ir *ir, const char *layout, Shape s)
 
 static Buf *add_buf(Naive *nv, const char *wish, BufRole role, DType t, Shape s)
 {
-	Buf *b = ir_buf(
-		nv->ir, buffer_name(nv, wish), role, t, ir_name(nv->ir, "global"), s.dim, s.rank);
+	Buf *b = ir_buf(nv->ir, buffer_name(nv, wish), role, t, ir_name(nv->ir, "global"), s.dim, s.rank);
 	ir_fn_add_buf(nv->ir, nv->fn, b);
 	return b;
 }
@@ -226,8 +223,7 @@ const Expr *naive_extreme(Naive *nv, DType t, bool least)
 	return ir_const_int(nv->ir, t, least ? -top - 1 : top);
 }
 
-const Expr *naive_inside(
-	Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also)
+const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also)
 {
 	if (lo < 0) {
 		const Expr *c = ir_le(nv->ir, ir_int(nv->ir, 0), at);
@@ -290,8 +286,7 @@ static void add_params(Naive *nv)
 static void add_results(Naive *nv)
 {
 	for (int i = 0; i < nv->c->nout; i++)
-		add_value_buf(nv, nv->c->out[i], BUF_WORK,
-			naive_type(nv, nv->d->value.at[nv->c->out[i]].type));
+		add_value_buf(nv, nv->c->out[i], BUF_WORK, naive_type(nv, nv->d->value.at[nv->c->out[i]].type));
 }
 
 /* "conv", "conv_1"; "sub_", since sub is a word of the language. */
@@ -311,15 +306,11 @@ static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind ki
 		for (size_t k = 0; k < i; k++)
 			again |= d->output.at[k] == d->output.at[i];
 		if (v->kind != VALUE_CALL || again) {
-			fail(err, ERR_TYPE, d->name,
-				"output %s is no result of its own; put identity before it",
-				v->name);
+			fail(err, ERR_TYPE, d->name, "output %s is no result of its own; put identity before it", v->name);
 			return NULL;
 		}
 	}
-	Naive nv = {
-		.ir = ir, .set = ir_set_new(ir), .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a)
-	};
+	Naive nv = { .ir = ir, .set = ir_set_new(ir), .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a) };
 	nv.fn = ir_fn(ir, ir_name(ir, name), FN_RUN);
 	nv.buf = arena_array(a, Buf *, d->value.n + 1);
 	add_params(&nv);

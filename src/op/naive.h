@@ -14,10 +14,10 @@ typedef struct Naive {
 	const Dag *d;
 	Fn *fn;
 	NaiveKind kind;
-	Names *names;  /* of loops, iterators and buffers */
+	Names *names; /* of loops, iterators and buffers */
 	Names *blocks;
-	Buf **buf;     /* of each value that a call has read or written */
-	Stmt *last;    /* of the Fn's body */
+	Buf **buf;  /* of each value that a call has read or written */
+	Stmt *last; /* of the Fn's body */
 	const OpCall *c;
 	const char *block; /* the call's own block name; further ones are this and ".what" */
 } Naive;
@@ -69,8 +69,7 @@ const Expr *naive_div(Naive *nv, const Expr *a, const Expr *b);
 const Expr *naive_extreme(Naive *nv, DType t, bool least);
 
 /* 0 <= at < n, left out where the range of `at` [lo, hi] shows it; NULL: always. */
-const Expr *naive_inside(
-	Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also);
+const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also);
 
 void naive_elementwise(Naive *nv);
 void naive_conv(Naive *nv);

@@ -48,8 +48,7 @@ static const Expr *batch_norm(Naive *nv, const Args *a)
 	v[0] = arg(nv, a, 0);
 	for (int k = 1; k < 5; k++)
 		v[k] = naive_load(nv, k, &a->idx[1], a->t);
-	const Expr *deviation =
-		ir_unary(nv->ir, IR_SQRT, ir_add(nv->ir, v[4], attr(nv, a, "epsilon")));
+	const Expr *deviation = ir_unary(nv->ir, IR_SQRT, ir_add(nv->ir, v[4], attr(nv, a, "epsilon")));
 	const Expr *unit = ir_div(nv->ir, ir_sub(nv->ir, v[0], v[3]), deviation);
 	return ir_add(nv->ir, ir_mul(nv->ir, unit, v[1]), v[2]);
 }
@@ -87,8 +86,7 @@ static const Expr *clip(Naive *nv, const Args *a)
 static const Expr *elu(Naive *nv, const Args *a)
 {
 	const Expr *e = ir_unary(nv->ir, IR_EXP, arg(nv, a, 0));
-	return bend(
-		nv, a, ir_mul(nv->ir, attr(nv, a, "alpha"), ir_sub(nv->ir, e, number(nv, a, 1))));
+	return bend(nv, a, ir_mul(nv->ir, attr(nv, a, "alpha"), ir_sub(nv->ir, e, number(nv, a, 1))));
 }
 
 /* In a's type; an integer to a floating power goes through f64 and is cut off. */
@@ -128,9 +126,7 @@ static const Expr *formula(Naive *nv, const Args *a)
 	case OP_leaky_relu: return bend(nv, a, ir_mul(ir, attr(nv, a, "alpha"), arg(nv, a, 0)));
 	case OP_elu: return elu(nv, a);
 	case OP_hard_sigmoid: return ramp_0_1(nv, a, attr(nv, a, "alpha"), attr(nv, a, "beta"));
-	case OP_hard_swish:
-		return ir_mul(ir, arg(nv, a, 0),
-			ramp_0_1(nv, a, number(nv, a, 1.0 / 6), number(nv, a, 0.5)));
+	case OP_hard_swish: return ir_mul(ir, arg(nv, a, 0), ramp_0_1(nv, a, number(nv, a, 1.0 / 6), number(nv, a, 0.5)));
 	case OP_sigmoid: return unary(nv, a, IR_SIGMOID);
 	case OP_tanh: return unary(nv, a, IR_TANH);
 	case OP_erf: return unary(nv, a, IR_ERF);
@@ -180,6 +176,5 @@ void naive_pow_int(Naive *nv)
 	const Expr *n = ir_select(ir, negative, ir_sub(ir, zero, b), b);
 	n = ir_select(ir, ir_lt(ir, limit, n), ir_add(ir, limit, ir_mod(ir, n, ir_int(ir, 2))), n);
 	factor = ir_select(ir, ir_lt(ir, k, n), factor, one);
-	nest_close(&nest, NULL, naive_store(nv, out, idx, one),
-		ir_reduce(ir, "prod", out, idx, out->rank, factor));
+	nest_close(&nest, NULL, naive_store(nv, out, idx, one), ir_reduce(ir, "prod", out, idx, out->rank, factor));
 }

@@ -3,19 +3,16 @@
 
 static const char *const batch_axes[] = { "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7" };
 
-static void finish(Naive *nv, Nest *nest, const Expr *const *at, Buf *acc, const Expr *start,
-	const Expr *product)
+static void finish(Naive *nv, Nest *nest, const Expr *const *at, Buf *acc, const Expr *start, const Expr *product)
 {
 	Buf *out = naive_buf(nv, nv->c->out[0]);
-	nest_close(nest, NULL, naive_store(nv, acc, at, start),
-		ir_reduce(nv->ir, "sum", acc, at, acc->rank, product));
+	nest_close(nest, NULL, naive_store(nv, acc, at, start), ir_reduce(nv->ir, "sum", acc, at, acc->rank, product));
 	if (acc == out)
 		return;
 	Nest last = { .nv = nv };
 	const Expr *idx[DAG_MAX_RANK];
 	nest_shape(&last, naive_out(nv, 0)->shape, idx);
-	nest_close(&last, "round", NULL,
-		naive_store(nv, out, idx, ir_load(nv->ir, acc, idx, acc->rank)));
+	nest_close(&last, "round", NULL, naive_store(nv, out, idx, ir_load(nv->ir, acc, idx, acc->rank)));
 }
 
 static Buf *accumulator(Naive *nv)
@@ -35,8 +32,7 @@ void naive_dense(Naive *nv)
 	Nest nest = { .nv = nv };
 	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *at_w[2];
 	for (int k = 0; k < lead; k++)
-		at_x[k] = at_y[k] = nest_axis(
-			&nest, k == lead - 1 ? "m" : batch_axes[k], ITER_SPATIAL, x->shape.dim[k]);
+		at_x[k] = at_y[k] = nest_axis(&nest, k == lead - 1 ? "m" : batch_axes[k], ITER_SPATIAL, x->shape.dim[k]);
 	at_w[0] = at_y[lead] = nest_axis(&nest, "n", ITER_SPATIAL, w->shape.dim[0]);
 	at_w[1] = at_x[lead] = nest_axis(&nest, "k", ITER_REDUCE, w->shape.dim[1]);
 	const Expr *product = ir_mul(ir, naive_load(nv, 0, at_x, t), naive_load(nv, 1, at_w, t));
@@ -55,8 +51,7 @@ void naive_matmul(Naive *nv)
 	Buf *acc = accumulator(nv);
 	DType t = acc->type;
 	Nest nest = { .nv = nv };
-	const Expr *at_y[DAG_MAX_RANK], *at_a[DAG_MAX_RANK], *at_b[DAG_MAX_RANK],
-		*zero = ir_int(ir, 0);
+	const Expr *at_y[DAG_MAX_RANK], *at_a[DAG_MAX_RANK], *at_b[DAG_MAX_RANK], *zero = ir_int(ir, 0);
 	const Expr *m = NULL, *n = NULL;
 	int batch = y->shape.rank - (ra > 1) - (rb > 1), at = batch;
 	for (int k = 0; k < batch; k++)
@@ -82,6 +77,6 @@ void naive_matmul(Naive *nv)
 	} else {
 		at_b[0] = k;
 	}
-	finish(nv, &nest, at_y, acc, ir_const(ir, t, 0),
-		ir_mul(ir, naive_load(nv, 0, at_a, t), naive_load(nv, 1, at_b, t)));
+	finish(
+		nv, &nest, at_y, acc, ir_const(ir, t, 0), ir_mul(ir, naive_load(nv, 0, at_a, t), naive_load(nv, 1, at_b, t)));
 }

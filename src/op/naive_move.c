@@ -35,8 +35,7 @@ static void reshape_index(Ir *ir, Shape out, const Expr *const *at, Shape in, co
 	}
 	while (i < out.rank || j < in.rank) {
 		int from_i = i, from_j = j;
-		int64_t have_i = i < out.rank ? out.dim[i++] : 1,
-			have_j = j < in.rank ? in.dim[j++] : 1;
+		int64_t have_i = i < out.rank ? out.dim[i++] : 1, have_j = j < in.rank ? in.dim[j++] : 1;
 		while (have_i != have_j)
 			if (have_i < have_j)
 				have_i *= out.dim[i++];
@@ -45,8 +44,7 @@ static void reshape_index(Ir *ir, Shape out, const Expr *const *at, Shape in, co
 		const Expr *linear = ir_int(ir, 0);
 		for (int k = from_i; k < i; k++)
 			if (out.dim[k] != 1)
-				linear = ir_add(
-					ir, ir_mul(ir, linear, ir_int(ir, out.dim[k])), at[k]);
+				linear = ir_add(ir, ir_mul(ir, linear, ir_int(ir, out.dim[k])), at[k]);
 		take_apart(ir, in, from_j, j, linear, idx);
 	}
 }
@@ -54,8 +52,7 @@ static void reshape_index(Ir *ir, Shape out, const Expr *const *at, Shape in, co
 static const Expr *slice_index(Naive *nv, int k, const Expr *at)
 {
 	int n, nsteps;
-	const int64_t *start = op_ints(nv->c, "starts", &n),
-		      *step = op_ints(nv->c, "steps", &nsteps);
+	const int64_t *start = op_ints(nv->c, "starts", &n), *step = op_ints(nv->c, "steps", &nsteps);
 	at = ir_mul(nv->ir, at, ir_int(nv->ir, step != NULL ? step[k] : 1));
 	return ir_add(nv->ir, at, ir_int(nv->ir, start != NULL ? start[k] : 0));
 }
@@ -137,11 +134,9 @@ static void move_part(Naive *nv, int k, Shape part, int axis, int64_t from)
 	memcpy(whole, idx, sizeof whole);
 	whole[axis] = ir_add(nv->ir, idx[axis], ir_int(nv->ir, from));
 	int in = concat ? k : 0;
-	const Expr *v =
-		naive_load(nv, in, concat ? idx : whole, naive_buf(nv, nv->c->in[in])->type);
+	const Expr *v = naive_load(nv, in, concat ? idx : whole, naive_buf(nv, nv->c->in[in])->type);
 	nest_close(&nest, k > 0 ? what : NULL, NULL,
-		naive_store(
-			nv, naive_buf(nv, nv->c->out[concat ? 0 : k]), concat ? whole : idx, v));
+		naive_store(nv, naive_buf(nv, nv->c->out[concat ? 0 : k]), concat ? whole : idx, v));
 }
 
 void naive_move(Naive *nv)
@@ -151,8 +146,7 @@ void naive_move(Naive *nv)
 	if (c->op == OP_concat || c->op == OP_split) {
 		int axis = (int)op_int(c, "axis");
 		for (int k = 0; k < (c->op == OP_concat ? c->nin : c->nout); k++) {
-			Shape part =
-				(c->op == OP_concat ? naive_in(nv, k) : naive_out(nv, k))->shape;
+			Shape part = (c->op == OP_concat ? naive_in(nv, k) : naive_out(nv, k))->shape;
 			move_part(nv, k, part, axis, from);
 			from += part.dim[axis];
 		}
@@ -161,6 +155,5 @@ void naive_move(Naive *nv)
 	Nest nest = { .nv = nv };
 	const Expr *idx[DAG_MAX_RANK];
 	nest_shape(&nest, naive_out(nv, 0)->shape, idx);
-	nest_close(
-		&nest, NULL, NULL, naive_store(nv, naive_buf(nv, c->out[0]), idx, moved(nv, idx)));
+	nest_close(&nest, NULL, NULL, naive_store(nv, naive_buf(nv, c->out[0]), idx, moved(nv, idx)));
 }

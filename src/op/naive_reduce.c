@@ -10,8 +10,7 @@
  * Axes of a reduction over x: at_x gets an iterator for each dimension; at_y those that are kept,
  * where reduced ones are 0 (keep) or missing. Returns the length of at_y.
  */
-static int reduce_axes(
-	Nest *nest, Shape s, const bool *over, bool keep, const Expr **at_x, const Expr **at_y)
+static int reduce_axes(Nest *nest, Shape s, const bool *over, bool keep, const Expr **at_x, const Expr **at_y)
 {
 	int n = 0;
 	for (int k = 0; k < s.rank; k++)
@@ -76,26 +75,22 @@ void naive_reduce(Naive *nv)
 		start = naive_extreme(nv, t, nv->c->op == OP_reduce_max);
 	if (nest.n > 0 && nest.iter[nest.n - 1].kind == ITER_REDUCE)
 		nest_close(&nest, NULL, naive_store(nv, acc, at_y, start),
-			ir_reduce(nv->ir, monoid_of(nv, t), acc, at_y, acc->rank,
-				naive_load(nv, 0, at_x, t)));
+			ir_reduce(nv->ir, monoid_of(nv, t), acc, at_y, acc->rank, naive_load(nv, 0, at_x, t)));
 	else /* a scalar: nothing is reduced */
-		nest_close(
-			&nest, NULL, NULL, naive_store(nv, acc, at_y, naive_load(nv, 0, at_x, t)));
+		nest_close(&nest, NULL, NULL, naive_store(nv, acc, at_y, naive_load(nv, 0, at_x, t)));
 	if (acc != out)
 		divide(nv, acc, out, count);
 }
 
 /* One of softmax's two reductions: from input 0 (src NULL) or a work buffer. */
-static void reduce_line(Naive *nv, const char *what, const char *monoid, Buf *src, Buf *dst,
-	const bool *over, const Expr *start)
+static void reduce_line(
+	Naive *nv, const char *what, const char *monoid, Buf *src, Buf *dst, const bool *over, const Expr *start)
 {
 	Nest nest = { .nv = nv };
 	const Expr *at_x[DAG_MAX_RANK], *at_y[DAG_MAX_RANK];
 	reduce_axes(&nest, naive_in(nv, 0)->shape, over, false, at_x, at_y);
-	const Expr *v = src != NULL ? ir_load(nv->ir, src, at_x, src->rank)
-	                            : naive_load(nv, 0, at_x, dst->type);
-	nest_close(&nest, what, naive_store(nv, dst, at_y, start),
-		ir_reduce(nv->ir, monoid, dst, at_y, dst->rank, v));
+	const Expr *v = src != NULL ? ir_load(nv->ir, src, at_x, src->rank) : naive_load(nv, 0, at_x, dst->type);
+	nest_close(&nest, what, naive_store(nv, dst, at_y, start), ir_reduce(nv->ir, monoid, dst, at_y, dst->rank, v));
 }
 
 /* The element of a buffer of one value per line. */
@@ -130,8 +125,7 @@ void naive_softmax(Naive *nv)
 	Nest nest = { .nv = nv };
 	const Expr *idx[DAG_MAX_RANK];
 	nest_shape(&nest, s, idx);
-	const Expr *above =
-		ir_sub(ir, naive_load(nv, 0, idx, t), of_line(nv, max, idx, s.rank, axis));
+	const Expr *above = ir_sub(ir, naive_load(nv, 0, idx, t), of_line(nv, max, idx, s.rank, axis));
 	nest_close(&nest, "exp", NULL, naive_store(nv, e, idx, ir_unary(ir, IR_EXP, above)));
 	reduce_line(nv, "sum", "sum", e, sum, over, ir_const(ir, t, 0));
 
@@ -139,8 +133,7 @@ void naive_softmax(Naive *nv)
 	nest_shape(&last, s, idx);
 	const Expr *total = of_line(nv, sum, idx, s.rank, axis), *v;
 	if (is_log)
-		v = ir_sub(ir,
-			ir_sub(ir, naive_load(nv, 0, idx, t), of_line(nv, max, idx, s.rank, axis)),
+		v = ir_sub(ir, ir_sub(ir, naive_load(nv, 0, idx, t), of_line(nv, max, idx, s.rank, axis)),
 			ir_unary(ir, IR_LOG, total));
 	else
 		v = ir_div(ir, ir_load(ir, e, idx, s.rank), total);

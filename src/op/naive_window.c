@@ -20,8 +20,7 @@ static Taps find_taps(Naive *nv, const Window *w, const Expr *const *out, const 
 		const Expr *at = ir_mul(ir, out[k], ir_int(ir, w->stride[k]));
 		at = ir_add(ir, at, ir_mul(ir, tap[k], ir_int(ir, w->dilation[k])));
 		t.at[k] = ir_sub(ir, at, ir_int(ir, w->lo[k]));
-		int64_t last = (w->out[k] - 1) * w->stride[k] +
-		               (w->kernel[k] - 1) * w->dilation[k] - w->lo[k];
+		int64_t last = (w->out[k] - 1) * w->stride[k] + (w->kernel[k] - 1) * w->dilation[k] - w->lo[k];
 		t.inside = naive_inside(nv, t.at[k], -w->lo[k], last, w->in[k], t.inside);
 	}
 	return t;
@@ -45,8 +44,7 @@ static void round_result(Naive *nv, Buf *acc, Buf *out)
 	Nest nest = { .nv = nv };
 	const Expr *idx[DAG_MAX_RANK];
 	nest_shape(&nest, naive_out(nv, 0)->shape, idx);
-	nest_close(&nest, "round", NULL,
-		naive_store(nv, out, idx, ir_load(nv->ir, acc, idx, acc->rank)));
+	nest_close(&nest, "round", NULL, naive_store(nv, out, idx, ir_load(nv->ir, acc, idx, acc->rank)));
 }
 
 /*
@@ -59,8 +57,7 @@ void naive_conv(Naive *nv)
 	Window win;
 	op_window(nv->d, nv->c, &win, NULL);
 	const Value *x = naive_in(nv, 0), *w = naive_in(nv, 1), *y = naive_out(nv, 0);
-	int64_t groups = op_int(nv->c, "groups"), filters = w->shape.dim[0],
-		depth = w->shape.dim[1];
+	int64_t groups = op_int(nv->c, "groups"), filters = w->shape.dim[0], depth = w->shape.dim[1];
 	bool depthwise = groups > 1 && depth == 1 && filters == groups;
 	DType acc_type = naive_acc(nv, y->type);
 	Buf *out = naive_buf(nv, nv->c->out[0]);
@@ -93,8 +90,7 @@ void naive_conv(Naive *nv)
 		v = ir_select(ir, t.inside, v, zero);
 	v = ir_mul(ir, v, naive_load(nv, 1, at_w, acc_type));
 	const Expr *bias = naive_in(nv, 2) != NULL ? naive_load(nv, 2, &at_y[1], acc_type) : zero;
-	nest_close(&nest, NULL, naive_store(nv, acc, at_y, bias),
-		ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
+	nest_close(&nest, NULL, naive_store(nv, acc, at_y, bias), ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
 	if (acc != out)
 		round_result(nv, acc, out);
 }
@@ -112,11 +108,9 @@ static const Expr *count_taps(Naive *nv, const Window *w, int k, const Expr *out
 	base = ir_sub(ir, base, ir_int(ir, w->lo[k]));
 	const Expr *by = ir_int(ir, step);
 	if (first_at < lo)
-		first = ir_max(
-			ir, first, ir_div(ir, ir_sub(ir, ir_int(ir, lo + step - 1), base), by));
+		first = ir_max(ir, first, ir_div(ir, ir_sub(ir, ir_int(ir, lo + step - 1), base), by));
 	if (last_at >= end)
-		stop = ir_min(
-			ir, stop, ir_div(ir, ir_sub(ir, ir_int(ir, end + step - 1), base), by));
+		stop = ir_min(ir, stop, ir_div(ir, ir_sub(ir, ir_int(ir, end + step - 1), base), by));
 	return ir_sub(ir, stop, first);
 }
 
@@ -134,8 +128,7 @@ static void divide_by_count(Naive *nv, const Window *w, Buf *acc, Buf *out)
 		count = ir_mul(ir, count, n);
 	}
 	const Expr *sum = ir_load(ir, acc, idx, acc->rank);
-	nest_close(&nest, "mean", NULL,
-		naive_store(nv, out, idx, naive_div(nv, sum, ir_cast(ir, acc->type, count))));
+	nest_close(&nest, "mean", NULL, naive_store(nv, out, idx, naive_div(nv, sum, ir_cast(ir, acc->type, count))));
 }
 
 void naive_pool(Naive *nv)
@@ -162,8 +155,8 @@ void naive_pool(Naive *nv)
 	const Expr *v = naive_load(nv, 0, at_x, t);
 	if (where.inside != NULL)
 		v = ir_select(ir, where.inside, v, nothing);
-	nest_close(&nest, NULL, naive_store(nv, acc, at_y, nothing),
-		ir_reduce(ir, max ? "max" : "sum", acc, at_y, acc->rank, v));
+	nest_close(
+		&nest, NULL, naive_store(nv, acc, at_y, nothing), ir_reduce(ir, max ? "max" : "sum", acc, at_y, acc->rank, v));
 	if (!max)
 		divide_by_count(nv, &win, acc, out);
 }
@@ -186,20 +179,17 @@ void naive_lrn(Naive *nv)
 		at[i] = idx[i];
 	at[1] = ir_sub(ir, ir_add(ir, idx[1], k), ir_int(ir, before));
 	const Expr *zero = ir_const(ir, t, 0), *v = naive_load(nv, 0, at, t);
-	const Expr *inside =
-		naive_inside(nv, at[1], -before, s.dim[1] - 1 + size - 1 - before, s.dim[1], NULL);
+	const Expr *inside = naive_inside(nv, at[1], -before, s.dim[1] - 1 + size - 1 - before, s.dim[1], NULL);
 	v = ir_mul(ir, v, v);
 	if (inside != NULL)
 		v = ir_select(ir, inside, v, zero);
-	nest_close(&nest, "sum", naive_store(nv, sum, idx, zero),
-		ir_reduce(ir, "sum", sum, idx, s.rank, v));
+	nest_close(&nest, "sum", naive_store(nv, sum, idx, zero), ir_reduce(ir, "sum", sum, idx, s.rank, v));
 
 	Nest last = { .nv = nv };
 	nest_shape(&last, s, idx);
 	const Expr *scale = ir_const(ir, t, op_float(nv->c, "alpha") / (double)size);
-	const Expr *of = ir_add(ir, ir_const(ir, t, op_float(nv->c, "bias")),
-		ir_mul(ir, scale, ir_load(ir, sum, idx, s.rank)));
+	const Expr *of =
+		ir_add(ir, ir_const(ir, t, op_float(nv->c, "bias")), ir_mul(ir, scale, ir_load(ir, sum, idx, s.rank)));
 	of = ir_binary(ir, IR_POW, of, ir_const(ir, t, op_float(nv->c, "beta")));
-	nest_close(&last, NULL, NULL,
-		naive_store(nv, out, idx, ir_div(ir, naive_load(nv, 0, idx, t), of)));
+	nest_close(&last, NULL, NULL, naive_store(nv, out, idx, ir_div(ir, naive_load(nv, 0, idx, t), of)));
 }

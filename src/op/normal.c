@@ -96,12 +96,10 @@ static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
 		return true;
 	int64_t *dim = arena_copy(arena, a->ints, sizeof *dim * (size_t)a->n);
 	dim[at] = 1;
-	int64_t rest = shape_elements(shape_of(a->n, dim)),
-		all = shape_elements(op_in(d, c, 0)->shape);
+	int64_t rest = shape_elements(shape_of(a->n, dim)), all = shape_elements(op_in(d, c, 0)->shape);
 	char s[160];
 	if (rest <= 0 || all % rest != 0)
-		return op_refuse(c, err, "no -1 makes shape have the elements of x, %s",
-			shape_str(op_in(d, c, 0)->shape, s));
+		return op_refuse(c, err, "no -1 makes shape have the elements of x, %s", shape_str(op_in(d, c, 0)->shape, s));
 	dim[at] = all / rest;
 	a->ints = dim;
 	return true;
@@ -154,8 +152,7 @@ static void drop_defaults(OpCall *c)
 		if (!op_find_attr(c->op, a->name, &kind, &dflt) || dflt == NULL)
 			continue;
 		if ((kind == ATTR_INT && a->i == strtoll(dflt, NULL, 10)) ||
-			(kind == ATTR_FLOAT && a->f == strtod(dflt, NULL)) ||
-			(kind == ATTR_TEXT && strcmp(a->text, dflt) == 0))
+			(kind == ATTR_FLOAT && a->f == strtod(dflt, NULL)) || (kind == ATTR_TEXT && strcmp(a->text, dflt) == 0))
 			drop(c, a);
 	}
 }

@@ -9,8 +9,7 @@
 #include <string.h>
 
 static const OpRow rows[OP_COUNT] = {
-#define OP(name, class, inputs, outputs, attrs, doc) \
-	{ #name, OP_##class, inputs, outputs, attrs, doc },
+#define OP(name, class, inputs, outputs, attrs, doc) { #name, OP_##class, inputs, outputs, attrs, doc },
 #include "op/op.def"
 #undef OP
 };
@@ -57,8 +56,7 @@ bool op_find_attr(int op, const char *name, AttrKind *kind, const char **dflt)
 			size_t k = strcspn(text, "= ");
 			*dflt = text[k] == '=' ? text + k + 1 : NULL;
 			for (int i = 0; i <= ATTR_TEXT; i++)
-				if (strlen(attr_kinds[i]) == k &&
-					memcmp(text, attr_kinds[i], k) == 0)
+				if (strlen(attr_kinds[i]) == k && memcmp(text, attr_kinds[i], k) == 0)
 					*kind = (AttrKind)i;
 			return true;
 		}

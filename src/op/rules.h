@@ -16,8 +16,8 @@ bool need_same_type(const OpCall *c, const Value *a, const Value *b, Err *err);
 bool need_rank(const OpCall *c, const Value *v, int lo, int hi, Err *err);
 bool need_broadcast(const OpCall *c, const Value *a, const Value *b, Shape *out, Err *err);
 /* Reads n numbers in [lo, hi]; where the attribute is absent, n times `absent`. */
-bool read_ints(const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent,
-	int64_t *out, Err *err);
+bool read_ints(
+	const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent, int64_t *out, Err *err);
 /* The type and shape of x, nothing else of it. */
 void set_like(Value *out, const Value *x);
 

@@ -29,8 +29,7 @@ bool need_float(const OpCall *c, const Value *v, Err *err)
 {
 	char t[DTYPE_TEXT];
 	if (!dtype_is_float(v->type))
-		return op_refuse(c, err, "%s is %s, but this operator is for floating types",
-			v->name, dtype_print(v->type, t));
+		return op_refuse(c, err, "%s is %s, but this operator is for floating types", v->name, dtype_print(v->type, t));
 	return true;
 }
 
@@ -45,8 +44,8 @@ bool need_same_type(const OpCall *c, const Value *a, const Value *b, Err *err)
 {
 	char s[DTYPE_TEXT], t[DTYPE_TEXT];
 	if (!dtype_eq(a->type, b->type))
-		return op_refuse(c, err, "%s is %s, but %s is %s", a->name, dtype_print(a->type, s),
-			b->name, dtype_print(b->type, t));
+		return op_refuse(
+			c, err, "%s is %s, but %s is %s", a->name, dtype_print(a->type, s), b->name, dtype_print(b->type, t));
 	return true;
 }
 
@@ -54,13 +53,12 @@ bool need_rank(const OpCall *c, const Value *v, int lo, int hi, Err *err)
 {
 	char s[160];
 	if (v->shape.rank < lo || v->shape.rank > hi)
-		return op_refuse(c, err, "%s has the shape %s, but %d to %d dimensions are needed",
-			v->name, shape_str(v->shape, s), lo, hi);
+		return op_refuse(
+			c, err, "%s has the shape %s, but %d to %d dimensions are needed", v->name, shape_str(v->shape, s), lo, hi);
 	return true;
 }
 
-bool read_ints(const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent,
-	int64_t *out, Err *err)
+bool read_ints(const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent, int64_t *out, Err *err)
 {
 	int have;
 	const int64_t *at = op_ints(c, name, &have);
@@ -73,8 +71,8 @@ bool read_ints(const OpCall *c, const char *name, int n, int64_t lo, int64_t hi,
 		return op_refuse(c, err, "%s has %d numbers, but %d are needed", name, have, n);
 	for (int i = 0; i < n; i++) {
 		if (at[i] < lo || at[i] > hi)
-			return op_refuse(c, err, "%s holds %lld, which is not within %lld and %lld",
-				name, (long long)at[i], (long long)lo, (long long)hi);
+			return op_refuse(c, err, "%s holds %lld, which is not within %lld and %lld", name, (long long)at[i],
+				(long long)lo, (long long)hi);
 		out[i] = at[i];
 	}
 	return true;
@@ -89,8 +87,7 @@ bool shape_broadcast(Shape a, Shape b, Shape *out)
 {
 	Shape r = { a.rank > b.rank ? a.rank : b.rank, { 0 } };
 	for (int i = 1; i <= r.rank; i++) {
-		int64_t x = i <= a.rank ? a.dim[a.rank - i] : 1,
-			y = i <= b.rank ? b.dim[b.rank - i] : 1;
+		int64_t x = i <= a.rank ? a.dim[a.rank - i] : 1, y = i <= b.rank ? b.dim[b.rank - i] : 1;
 		if (x != y && x != 1 && y != 1)
 			return false;
 		r.dim[r.rank - i] = x == 1 ? y : x;
@@ -103,8 +100,8 @@ bool need_broadcast(const OpCall *c, const Value *a, const Value *b, Shape *out,
 {
 	char s[160], t[160];
 	if (!shape_broadcast(a->shape, b->shape, out))
-		return op_refuse(c, err, "the shapes %s and %s do not broadcast",
-			shape_str(a->shape, s), shape_str(b->shape, t));
+		return op_refuse(
+			c, err, "the shapes %s and %s do not broadcast", shape_str(a->shape, s), shape_str(b->shape, t));
 	return true;
 }
 
@@ -163,12 +160,10 @@ bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err)
 		const Value *v = op_in(d, c, i);
 		for (int k = 0; v != NULL && k < v->shape.rank; k++) {
 			if (v->shape.dim[k] < 0)
-				return op_refuse(c, err,
-					"dimension %d of %s is not known; give it with --shape", k,
-					v->name);
+				return op_refuse(c, err, "dimension %d of %s is not known; give it with --shape", k, v->name);
 			if (v->shape.dim[k] > LARGEST_DIM)
-				return op_refuse(c, err, "dimension %d of %s, %lld, is too large",
-					k, v->name, (long long)v->shape.dim[k]);
+				return op_refuse(
+					c, err, "dimension %d of %s, %lld, is too large", k, v->name, (long long)v->shape.dim[k]);
 		}
 	}
 	assert(rules[c->op] != NULL);

@@ -7,17 +7,16 @@ bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
 	char s[160], t[160];
-	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) ||
-		!need_rank(c, x, 1, DAG_MAX_RANK, err) || !need_rank(c, w, 2, 2, err))
+	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err) ||
+		!need_rank(c, w, 2, 2, err))
 		return false;
 	int last = x->shape.rank - 1;
 	if (x->shape.dim[last] != w->shape.dim[1])
-		return op_refuse(c, err,
-			"x of shape %s and w of shape %s differ in their last dimension",
+		return op_refuse(c, err, "x of shape %s and w of shape %s differ in their last dimension",
 			shape_str(x->shape, s), shape_str(w->shape, t));
 	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != w->shape.dim[0]))
-		return op_refuse(c, err, "b has the shape %s, but w has %lld rows",
-			shape_str(b->shape, s), (long long)w->shape.dim[0]);
+		return op_refuse(
+			c, err, "b has the shape %s, but w has %lld rows", shape_str(b->shape, s), (long long)w->shape.dim[0]);
 	if (b != NULL && !need_same_type(c, x, b, err))
 		return false;
 	set_like(out, x);
@@ -31,8 +30,7 @@ bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err)
 	const Value *a = op_in(d, c, 0), *b = op_in(d, c, 1);
 	bool ta = op_int(c, "ta") != 0, tb = op_int(c, "tb") != 0;
 	char s[160], t[160];
-	if (!need_number(c, a, err) || !need_same_type(c, a, b, err) ||
-		!need_rank(c, a, ta ? 2 : 1, DAG_MAX_RANK, err) ||
+	if (!need_number(c, a, err) || !need_same_type(c, a, b, err) || !need_rank(c, a, ta ? 2 : 1, DAG_MAX_RANK, err) ||
 		!need_rank(c, b, tb ? 2 : 1, DAG_MAX_RANK, err))
 		return false;
 	int ra = a->shape.rank, rb = b->shape.rank;
@@ -42,8 +40,8 @@ bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err)
 	la.rank = ra > 2 ? ra - 2 : 0;
 	lb.rank = rb > 2 ? rb - 2 : 0;
 	if (ka != kb || !shape_broadcast(la, lb, &batch))
-		return op_refuse(c, err, "the shapes %s and %s do not multiply",
-			shape_str(a->shape, s), shape_str(b->shape, t));
+		return op_refuse(
+			c, err, "the shapes %s and %s do not multiply", shape_str(a->shape, s), shape_str(b->shape, t));
 	*out = (Value){ .type = a->type, .shape = batch };
 	if (ra > 1)
 		out->shape.dim[out->shape.rank++] = a->shape.dim[ra - 2 + (ta ? 1 : 0)];
@@ -63,8 +61,8 @@ bool infer_batch_norm(const Dag *d, const OpCall *c, Value *out, Err *err)
 		if (!need_float(c, v, err))
 			return false;
 		if (v->shape.rank != 1 || v->shape.dim[0] != x->shape.dim[1])
-			return op_refuse(c, err, "%s has the shape %s, but x has %lld channels",
-				v->name, shape_str(v->shape, s), (long long)x->shape.dim[1]);
+			return op_refuse(c, err, "%s has the shape %s, but x has %lld channels", v->name, shape_str(v->shape, s),
+				(long long)x->shape.dim[1]);
 	}
 	set_like(out, x);
 	return true;
@@ -73,8 +71,7 @@ bool infer_batch_norm(const Dag *d, const OpCall *c, Value *out, Err *err)
 bool infer_binary(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *a = op_in(d, c, 0), *b = op_in(d, c, 1);
-	if (!need_number(c, a, err) || !need_number(c, b, err) ||
-		(c->op != OP_pow && !need_same_type(c, a, b, err)))
+	if (!need_number(c, a, err) || !need_number(c, b, err) || (c->op != OP_pow && !need_same_type(c, a, b, err)))
 		return false;
 	set_like(out, a);
 	return need_broadcast(c, a, b, &out->shape, err);
@@ -85,12 +82,11 @@ bool infer_prelu(const Dag *d, const OpCall *c, Value *out, Err *err)
 	const Value *x = op_in(d, c, 0), *slope = op_in(d, c, 1);
 	char s[160], t[160];
 	Shape both;
-	if (!need_number(c, x, err) || !need_same_type(c, x, slope, err) ||
-		!need_broadcast(c, x, slope, &both, err))
+	if (!need_number(c, x, err) || !need_same_type(c, x, slope, err) || !need_broadcast(c, x, slope, &both, err))
 		return false;
 	if (!shape_eq(both, x->shape))
-		return op_refuse(c, err, "slope of shape %s does not broadcast to x of shape %s",
-			shape_str(slope->shape, s), shape_str(x->shape, t));
+		return op_refuse(c, err, "slope of shape %s does not broadcast to x of shape %s", shape_str(slope->shape, s),
+			shape_str(x->shape, t));
 	set_like(out, x);
 	return true;
 }
@@ -125,8 +121,7 @@ bool infer_clip(const Dag *d, const OpCall *c, Value *out, Err *err)
 		if (!need_same_type(c, x, v, err))
 			return false;
 		if (v->shape.rank > 1 || shape_elements(v->shape) != 1)
-			return op_refuse(c, err, "%s must be a scalar, but has the shape %s",
-				v->name, shape_str(v->shape, s));
+			return op_refuse(c, err, "%s must be a scalar, but has the shape %s", v->name, shape_str(v->shape, s));
 	}
 	return infer_unary_number(d, c, out, err);
 }
@@ -136,8 +131,7 @@ bool infer_cast(const Dag *d, const OpCall *c, Value *out, Err *err)
 	const char *to = op_text(c, "to");
 	set_like(out, op_in(d, c, 0));
 	if (!dtype_parse(to, strlen(to), &out->type) || out->type.lanes != 1)
-		return op_refuse(c, err,
-			"\"%s\" is no element type; write f32, i64, u8, bool or the like", to);
+		return op_refuse(c, err, "\"%s\" is no element type; write f32, i64, u8, bool or the like", to);
 	return true;
 }
 
@@ -148,8 +142,7 @@ bool infer_softmax(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (!need_float(c, x, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err))
 		return false;
 	if (axis < -1 || axis >= x->shape.rank)
-		return op_refuse(
-			c, err, "axis %lld of %d dimensions", (long long)axis, x->shape.rank);
+		return op_refuse(c, err, "axis %lld of %d dimensions", (long long)axis, x->shape.rank);
 	set_like(out, x);
 	return true;
 }
@@ -157,8 +150,7 @@ bool infer_softmax(const Dag *d, const OpCall *c, Value *out, Err *err)
 bool infer_reduce(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0);
-	bool extreme = c->op == OP_reduce_max || c->op == OP_reduce_min,
-	     keep = op_int(c, "keep") != 0;
+	bool extreme = c->op == OP_reduce_max || c->op == OP_reduce_min, keep = op_int(c, "keep") != 0;
 	int n, rank = x->shape.rank;
 	const int64_t *axes = op_ints(c, "axes", &n);
 	bool drop[DAG_MAX_RANK] = { 0 };
@@ -166,8 +158,7 @@ bool infer_reduce(const Dag *d, const OpCall *c, Value *out, Err *err)
 		return false;
 	for (int i = 0; i < n; i++) {
 		if (axes[i] < 0 || axes[i] >= rank)
-			return op_refuse(
-				c, err, "axis %lld of %d dimensions", (long long)axes[i], rank);
+			return op_refuse(c, err, "axis %lld of %d dimensions", (long long)axes[i], rank);
 		if (drop[axes[i]])
 			return op_refuse(c, err, "axis %lld is named twice", (long long)axes[i]);
 		drop[axes[i]] = true;

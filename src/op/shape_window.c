@@ -7,8 +7,7 @@ static bool window_out(const OpCall *c, Window *w, int k, bool ceil, Err *err)
 	int64_t span = (w->kernel[k] - 1) * w->dilation[k] + 1;
 	int64_t padded = w->in[k] + w->lo[k] + w->hi[k], room = padded - span;
 	if (room < 0)
-		return op_refuse(c, err,
-			"a window of %lld does not fit spatial dimension %d, %lld with padding",
+		return op_refuse(c, err, "a window of %lld does not fit spatial dimension %d, %lld with padding",
 			(long long)span, k, (long long)padded);
 	int64_t steps = (room + (ceil ? w->stride[k] - 1 : 0)) / w->stride[k];
 	if (ceil && steps > 0 && steps * w->stride[k] >= w->in[k] + w->lo[k])
@@ -38,9 +37,8 @@ bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err)
 		if (conv)
 			w->kernel[k] = op_in(d, c, 1)->shape.dim[2 + k];
 		if (w->kernel[k] < 1 || w->kernel[k] > LARGEST_STEP)
-			return op_refuse(c, err,
-				"the kernel has the size %lld in spatial dimension %d",
-				(long long)w->kernel[k], k);
+			return op_refuse(
+				c, err, "the kernel has the size %lld in spatial dimension %d", (long long)w->kernel[k], k);
 		if (!window_out(c, w, k, !conv && op_int(c, "ceil") != 0, err))
 			return false;
 	}
@@ -63,20 +61,17 @@ bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err))
 		return false;
 	if (w->shape.rank != x->shape.rank)
-		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s",
-			x->shape.rank, shape_str(w->shape, s));
+		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s", x->shape.rank, shape_str(w->shape, s));
 	int64_t channels = x->shape.dim[1], filters = w->shape.dim[0];
 	if (groups < 1 || groups > LARGEST_DIM || channels % groups != 0 || filters % groups != 0)
-		return op_refuse(c, err,
-			"%lld input and %lld output channels cannot be cut into %lld groups",
+		return op_refuse(c, err, "%lld input and %lld output channels cannot be cut into %lld groups",
 			(long long)channels, (long long)filters, (long long)groups);
 	if (w->shape.dim[1] != channels / groups)
-		return op_refuse(c, err,
-			"x has %lld channels in %lld groups, but w has the shape %s",
-			(long long)channels, (long long)groups, shape_str(w->shape, s));
+		return op_refuse(c, err, "x has %lld channels in %lld groups, but w has the shape %s", (long long)channels,
+			(long long)groups, shape_str(w->shape, s));
 	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != filters))
-		return op_refuse(c, err, "b has the shape %s, but there are %lld output channels",
-			shape_str(b->shape, s), (long long)filters);
+		return op_refuse(c, err, "b has the shape %s, but there are %lld output channels", shape_str(b->shape, s),
+			(long long)filters);
 	if (b != NULL && !need_same_type(c, x, b, err))
 		return false;
 	Window win;

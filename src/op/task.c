@@ -84,8 +84,7 @@ static void add_main(Text *t, const Dag *d, const OpCall *c)
 	case OP_avg_pool: add_window(t, d, c); break;
 	case OP_dense: {
 		const Shape *w = &op_in(d, c, 1)->shape;
-		double rows =
-			(double)shape_elements(x->shape) / (double)(w->dim[1] > 0 ? w->dim[1] : 1);
+		double rows = (double)shape_elements(x->shape) / (double)(w->dim[1] > 0 ? w->dim[1] : 1);
 		text_add(t, "dense %lld>%lld", (long long)w->dim[1], (long long)w->dim[0]);
 		if (rows != 1)
 			text_add(t, " m%.0f", rows);
@@ -96,8 +95,8 @@ static void add_main(Text *t, const Dag *d, const OpCall *c)
 		text_add(t, "%s", shape_str(op_in(d, c, 1)->shape, s));
 		break;
 	default:
-		text_add(t, "%s %s", op_row(c->op)->name,
-			shape_str(op_row(c->op)->class == OP_REDUCTION ? x->shape : y->shape, s));
+		text_add(
+			t, "%s %s", op_row(c->op)->name, shape_str(op_row(c->op)->class == OP_REDUCTION ? x->shape : y->shape, s));
 	}
 }
 
@@ -113,8 +112,7 @@ static const char *label_of(Arena *a, const Dag *d)
 		if ((int)i == at)
 			continue;
 		if (more++ < NAMED)
-			text_add(
-				&t, "%s%s", more == 1 ? " +" : "+", op_row(d->call.at[i].op)->name);
+			text_add(&t, "%s%s", more == 1 ? " +" : "+", op_row(d->call.at[i].op)->name);
 	}
 	if (more > NAMED)
 		text_add(&t, "+%d", more - NAMED);
@@ -175,8 +173,7 @@ Task *task_parse(Arena *a, const char *text, size_t n, Err *err)
 	Dag *d = dag_parse(a, "workload", text, n, err);
 	Task *t = d != NULL ? task_new(a, d, err) : NULL;
 	if (t != NULL && (strlen(t->text) != n || memcmp(t->text, text, n) != 0)) {
-		fail(err, ERR_INPUT, "workload",
-			"the text of the workload is not in canonical form");
+		fail(err, ERR_INPUT, "workload", "the text of the workload is not in canonical form");
 		return NULL;
 	}
 	return t;

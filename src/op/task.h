@@ -10,9 +10,9 @@
 #include "op/op.h"
 
 typedef struct Task {
-	const Dag *dag;   /* canonical, without data */
-	const char *text; /* its written form, one line per value and call */
-	Hash id;          /* hash_of("dlc/workload/v1", record line), see docs/records.md */
+	const Dag *dag;    /* canonical, without data */
+	const char *text;  /* its written form, one line per value and call */
+	Hash id;           /* hash_of("dlc/workload/v1", record line), see docs/records.md */
 	const char *label; /* "conv3x3 64>64 56 +relu", for people */
 	double flops, bytes;
 	int weight;

@@ -53,15 +53,13 @@ static void close_lab(Lab *lab)
 static Hash put_for(Lab *lab, const Task *task, const Target *target, int db, const char *trace, int64_t ns, int epoch)
 {
 	Err err = { 0 };
-	RunRecord r = { .workload = task->id,
-		.trace = trace,
-		.status = RUN_OK,
-		.median_ns = ns,
-		.samples = 5,
-		.detail = "" };
+	RunRecord r = {
+		.workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = ""
+	};
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db[db], task, &err) && db_put_target(lab->db[db], target, &r.target, &err) &&
-		db_put_env(lab->db[db], epoch, "test", &r.env, &err) && db_put_session(lab->db[db], &s, &r.session, &err));
+			  db_put_env(lab->db[db], epoch, "test", &r.env, &err) &&
+			  db_put_session(lab->db[db], &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db[db], &r, &err), "%s", err.text);
 	return r.id;
 }
@@ -75,7 +73,8 @@ static TaskPlan choose(Lab *lab)
 {
 	Err err = { 0 };
 	TaskPlan plan;
-	ck_assert_msg(compile_task(ir_new(lab->arena), lab->task, &lab->o, &plan, &err) != NULL, "%s: %s", err.place, err.text);
+	ck_assert_msg(
+		compile_task(ir_new(lab->arena), lab->task, &lab->o, &plan, &err) != NULL, "%s: %s", err.place, err.text);
 	return plan;
 }
 
@@ -273,7 +272,8 @@ static Lock *lock_of_plan(Lab *lab, const TaskPlan *plan)
 	hash_hex(plan->task->id, task);
 	hash_hex(plan->record, record);
 	hash_hex(lock_trace(plan->trace), trace);
-	return lock_of(lab, arena_printf(lab->arena, "dlc lock 1\ntarget %s\ntask %s near %s %s\n", target, task, record, trace));
+	return lock_of(
+		lab, arena_printf(lab->arena, "dlc lock 1\ntarget %s\ntask %s near %s %s\n", target, task, record, trace));
 }
 
 /* The neighbour's schedule counts where its estimate beats the default's, and nowhere else. */
@@ -370,7 +370,8 @@ START_TEST(a_lock_gives_the_same_bundle_again)
 	/* A record that is gone, or that turned out to be wrong. */
 	lab->o.lock = lock_of(lab, third->lock_text);
 	lab->o.ndb = 1;
-	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "no database has record") != NULL);
+	ck_assert(
+		compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "no database has record") != NULL);
 	lab->o.ndb = 2;
 	err = (Err){ 0 };
 	ck_assert(db_put_retraction(lab->db[1], later, "wrong", &err));
@@ -456,7 +457,7 @@ END_TEST
 #define UNSCHEDULED "unscheduled, since its default schedule is refused: "
 static const char *const limited[] = {
 	UNSCHEDULED "inline: the schedule would ", /* cubes of cubes: 3^11 products */
-	UNSCHEDULED "the code would ", /* powers behind a tile and its edges */
+	UNSCHEDULED "the code would ",             /* powers behind a tile and its edges */
 };
 
 static const char *limited_network(Arena *a, int which)
@@ -464,7 +465,7 @@ static const char *limited_network(Arena *a, int which)
 	Text t = { .arena = a };
 	if (which == 1)
 		return "dag p\nin x: f32[1,64,28,28]\nconst w: f32[64,64,7,7]\nin e: f32[1]\ny = conv(x, w) pads=[3,3,3,3]\n"
-		       "p = pow(y, e)\nq = pow(p, e)\nr = pow(q, e)\nout r\n";
+			   "p = pow(y, e)\nq = pow(p, e)\nr = pow(q, e)\nout r\n";
 	text_add(&t, "dag c\nin x: f32[1,32,8,8]\nconst w: f32[32,32,1,1]\ny0 = conv(x, w)\n");
 	for (int k = 1; k <= 11; k++)
 		text_add(&t, "x%d = mul(y%d, y%d)\ny%d = mul(x%d, y%d)\n", k, k - 1, k - 1, k, k, k - 1);

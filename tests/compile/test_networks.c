@@ -49,7 +49,8 @@ static int convolve(Dag *d, Rng *r, int x)
 	if (rng_below(r, 8) == 0)
 		strides[0] = strides[1] = 2;
 	int in[2] = { x, weights(d, r, out, depthwise ? 1 : dim[1], k) };
-	Attr attr[3] = { attr_ints("pads", pads, 4), attr_ints("strides", strides, 2), attr_int("groups", depthwise ? dim[1] : 1) };
+	Attr attr[3] = { attr_ints("pads", pads, 4), attr_ints("strides", strides, 2),
+		attr_int("groups", depthwise ? dim[1] : 1) };
 	return call(d, OP_conv, in, 2, attr, 3);
 }
 
@@ -139,7 +140,8 @@ static Dag *network(Arena *a, Rng *r)
 {
 	static const int64_t channels[] = { 3, 5, 8, 16, 24, 32 }, sides[] = { 2, 4, 4, 7 };
 	Dag *d = dag_new(a, "n");
-	int64_t dim[4] = { rng_below(r, 4) == 0 ? 2 : 1, channels[rng_below(r, LEN(channels))], sides[rng_below(r, LEN(sides))], sides[rng_below(r, LEN(sides))] };
+	int64_t dim[4] = { rng_below(r, 4) == 0 ? 2 : 1, channels[rng_below(r, LEN(channels))],
+		sides[rng_below(r, LEN(sides))], sides[rng_below(r, LEN(sides))] };
 	dag_add_input(d, "x", F32, shape_of(4, dim));
 	if (rng_below(r, 2) == 0)
 		dag_add_input(d, "z", F32, shape_of(4, dim));

@@ -53,22 +53,21 @@ END_TEST
 /* ---- prepare Fns ---- */
 
 static const char layer[] = "dag n\nin x: f32[4]\nconst w: f32[4] = {1, 2, 3, 4}\ny: f32[4] = mul(x, w)\n"
-			    "z: f32[4] = transpose(y) perm=[0]\nout z\n";
+							"z: f32[4] = transpose(y) perm=[0]\nout z\n";
 
 /* What a trace with a prepare step will make: weights doubled, doubled again, then two kernels. */
-static const char prepared[] =
-	"prepare fn twice(c0: const f32[4], p: out f32[4]) {\n"
-	"	for i in 0..4 { block a(vi: spatial 0..4 = i) { p[vi] = c0[vi] + c0[vi] } }\n"
-	"}\n"
-	"prepare fn again(p: const f32[4], q: out f32[4]) {\n"
-	"	for i in 0..4 { block a(vi: spatial 0..4 = i) { q[vi] = p[vi] + p[vi] } }\n"
-	"}\n"
-	"fn first(v0: in f32[4], q: const f32[4], t: work f32[4]) {\n"
-	"	for i in 0..4 { block a(vi: spatial 0..4 = i) { t[vi] = v0[vi] * q[vi] } }\n"
-	"}\n"
-	"fn second(t: work f32[4], v1: out f32[4]) {\n"
-	"	for i in 0..4 { block a(vi: spatial 0..4 = i) { v1[vi] = t[vi] } }\n"
-	"}\n";
+static const char prepared[] = "prepare fn twice(c0: const f32[4], p: out f32[4]) {\n"
+							   "	for i in 0..4 { block a(vi: spatial 0..4 = i) { p[vi] = c0[vi] + c0[vi] } }\n"
+							   "}\n"
+							   "prepare fn again(p: const f32[4], q: out f32[4]) {\n"
+							   "	for i in 0..4 { block a(vi: spatial 0..4 = i) { q[vi] = p[vi] + p[vi] } }\n"
+							   "}\n"
+							   "fn first(v0: in f32[4], q: const f32[4], t: work f32[4]) {\n"
+							   "	for i in 0..4 { block a(vi: spatial 0..4 = i) { t[vi] = v0[vi] * q[vi] } }\n"
+							   "}\n"
+							   "fn second(t: work f32[4], v1: out f32[4]) {\n"
+							   "	for i in 0..4 { block a(vi: spatial 0..4 = i) { v1[vi] = t[vi] } }\n"
+							   "}\n";
 
 /* Runs the prepare Fns in the interpreter. */
 static bool interpret(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
@@ -104,7 +103,7 @@ START_TEST(prepared_constants_are_made_once_and_stored)
 	for (int k = 0; k < p->ntask; k++) {
 		bool mul = strstr(p->task[k]->text, "mul(") != NULL;
 		set[k] = mul ? ir_parse_set(ir_new(a), "prepared", prepared, sizeof prepared - 1, &err)
-			     : op_naive(ir_new(a), p->task[k]->dag, "k", NAIVE_AS_TYPED, &err);
+		             : op_naive(ir_new(a), p->task[k]->dag, "k", NAIVE_AS_TYPED, &err);
 		ck_assert_msg(set[k] != NULL && ir_verify_set(set[k], &err), "%s: %s", err.place, err.text);
 	}
 	NetPlan *plan = plan_network(a, d, p, set, (PrepareFn){ interpret, set }, &err);
@@ -156,7 +155,8 @@ START_TEST(two_builds_are_one_file)
 		Compiled *y = compile_text(b, networks[_i], 1 + _i % 2, unscheduled != 0);
 		ck_assert_uint_eq(x->bundle_bytes, y->bundle_bytes);
 		ck_assert(memcmp(x->bundle, y->bundle, x->bundle_bytes) == 0);
-		ck_assert(x->live_bytes <= x->workspace_bytes && (double)x->workspace_bytes <= 1.1 * (double)x->live_bytes + 64);
+		ck_assert(
+			x->live_bytes <= x->workspace_bytes && (double)x->workspace_bytes <= 1.1 * (double)x->live_bytes + 64);
 		arena_free(a);
 		arena_free(b);
 	}

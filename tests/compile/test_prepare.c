@@ -93,10 +93,13 @@ static Compiled *compile(Lab *lab, bool unscheduled)
 static void put_time(Lab *lab, const Task *task, const char *trace, int64_t ns)
 {
 	Err err = { 0 };
-	RunRecord r = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = "" };
+	RunRecord r = {
+		.workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = ""
+	};
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &r.target, &err) &&
-		db_put_env(lab->db, CODEGEN_EPOCH, "test", &r.env, &err) && db_put_session(lab->db, &s, &r.session, &err));
+			  db_put_env(lab->db, CODEGEN_EPOCH, "test", &r.env, &err) &&
+			  db_put_session(lab->db, &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db, &r, &err), "%s", err.text);
 }
 
@@ -167,7 +170,8 @@ static const struct {
 	{ SIGNATURE "{ for i in 0..4 { u[i] = c[i] * 2 } }", "" },
 	{ SIGNATURE "{ for i in 0..4 { u[c[i] * 1099511627776] = 1 } }", "they ended with signal 11" },
 	{ SIGNATURE "{ " FOREVER " }", "they did not end within 1 s" },
-	{ SIGNATURE "{ alloc t: i64[1073741824] t[c[0]] = 1 u[0] = t[c[0]] }", "they want 8192 MiB beside their constants" },
+	{ SIGNATURE "{ alloc t: i64[1073741824] t[c[0]] = 1 u[0] = t[c[0]] }",
+		"they want 8192 MiB beside their constants" },
 };
 
 static bool call(const char *text, PrepareWait wait, int64_t u[4], Err *err)
@@ -199,7 +203,7 @@ START_TEST(prepare_fns_end_their_own_process_only)
 }
 END_TEST
 
-/* Whoever ignores SIGCHLD, or was started by somebody who does, hears of no exit status. */
+/* A process that ignores SIGCHLD, or whose parent does, gets no exit status of its children. */
 START_TEST(a_crash_is_seen_without_an_exit_status)
 {
 	Err err = { 0 };
@@ -315,8 +319,9 @@ START_TEST(what_the_machine_lacks_is_no_fault_of_a_record)
 	Err err = { 0 };
 	struct rlimit before;
 	put(lab, compile(lab, true)->task[0].task, cases[1].trace);
-	CompileOptions o = { .target = &lab->target, .db = &lab->db, .ndb = 1, .stop = &stop,
-		.progress = _i == 0 ? without_files : at_once };
+	CompileOptions o = {
+		.target = &lab->target, .db = &lab->db, .ndb = 1, .stop = &stop, .progress = _i == 0 ? without_files : at_once
+	};
 	Dag *d = dag_parse(lab->arena, "model", lab->dag, strlen(lab->dag), &err);
 	give_weights(lab->arena, d);
 	stop = 0;
@@ -348,14 +353,16 @@ static Compiled *compile_late(Lab *lab)
 /* The default packs none. What is known of the task's other records stays known. */
 START_TEST(a_record_whose_prepare_fns_fail_gives_way)
 {
-	Lab *lab = open_lab("dag add\nin x: f32[24,262144]\nconst c: f32[24,262144]\ny: f32[24,262144] = add(x, c)\nout y\n");
+	Lab *lab =
+		open_lab("dag add\nin x: f32[24,262144]\nconst c: f32[24,262144]\ny: f32[24,262144] = add(x, c)\nout y\n");
 	Compiled *c = compile_late(lab);
 	ck_assert_int_eq(c->hits[HIT_DEFAULT], 1);
 	put(lab, c->task[0].task, "pack c0 NC4n\n");
 	put_time(lab, c->task[0].task, "", 1);
 	c = compile_late(lab);
 	ck_assert_int_eq(c->hits[HIT_DEFAULT], 1);
-	ck_assert_msg(strstr(c->task[0].why, "its prepare Fns fail: they did not end within") != NULL, "%s", c->task[0].why);
+	ck_assert_msg(
+		strstr(c->task[0].why, "its prepare Fns fail: they did not end within") != NULL, "%s", c->task[0].why);
 	ck_assert_int_eq(c->task[0].implausible, 1);
 	ck_assert(strstr(c->lock_text, "exact") == NULL);
 	close_lab(lab);
@@ -366,10 +373,11 @@ END_TEST
 START_TEST(two_failures_end_all_prepare_fns_of_records)
 {
 	enum { TASKS = 4 };
-	Lab *lab = open_lab("dag adds\nin x: f32[24,65536]\nin p: f32[24,65540]\nin q: f32[24,65544]\nin r: f32[24,65548]\n"
-			    "const c: f32[24,65536]\nconst d: f32[24,65540]\nconst e: f32[24,65544]\nconst f: f32[24,65548]\n"
-			    "y: f32[24,65536] = add(x, c)\nz: f32[24,65540] = add(p, d)\nv: f32[24,65544] = add(q, e)\n"
-			    "w: f32[24,65548] = add(r, f)\nout y, z, v, w\n");
+	Lab *lab =
+		open_lab("dag adds\nin x: f32[24,65536]\nin p: f32[24,65540]\nin q: f32[24,65544]\nin r: f32[24,65548]\n"
+				 "const c: f32[24,65536]\nconst d: f32[24,65540]\nconst e: f32[24,65544]\nconst f: f32[24,65548]\n"
+				 "y: f32[24,65536] = add(x, c)\nz: f32[24,65540] = add(p, d)\nv: f32[24,65544] = add(q, e)\n"
+				 "w: f32[24,65548] = add(r, f)\nout y, z, v, w\n");
 	Compiled *c = compile_late(lab);
 	int own = 0, others = 0;
 	ck_assert_int_eq(c->partition->ntask, TASKS);

@@ -20,8 +20,8 @@ static const char network[] =
 	"e = relu(d)\nf = conv(e, w1) pads=[1,1,1,1]\ng = relu(f)\nh = conv(g, w1) pads=[1,1,1,1]\nq = conv(e, wp)\n"
 	"i = add(h, q)\ny = relu(i)\nm = reduce_mean(y) axes=[2,3] keep=0\nout m\n";
 
-static const char *const label[] = { "conv3x3 8>8 6 +add+relu", "conv1x1 8>8 6", "conv3x3 8>8 6", "conv1x1 8>8 6 +add+relu",
-	"add 1x8x6x6 +relu" };
+static const char *const label[] = { "conv3x3 8>8 6 +add+relu", "conv1x1 8>8 6", "conv3x3 8>8 6",
+	"conv1x1 8>8 6 +add+relu", "add 1x8x6x6 +relu" };
 enum { IN = 8 * 6 * 6, OUT = 8, MS = 1000000 };
 
 typedef struct Lab {
@@ -87,10 +87,13 @@ static Compiled *compile(Lab *lab)
 static void put(Lab *lab, const Task *task, const char *trace, int64_t ns)
 {
 	Err err = { 0 };
-	RunRecord r = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = "" };
+	RunRecord r = {
+		.workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = ""
+	};
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &r.target, &err) &&
-		db_put_env(lab->db, CODEGEN_EPOCH, "test", &r.env, &err) && db_put_session(lab->db, &s, &r.session, &err));
+			  db_put_env(lab->db, CODEGEN_EPOCH, "test", &r.env, &err) &&
+			  db_put_session(lab->db, &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db, &r, &err), "%s", err.text);
 }
 
@@ -128,8 +131,7 @@ static void know(Lab *lab, const double *ms)
 			if (strcmp(p->task[k]->label, label[i]) == 0) {
 				found++;
 				if (ms[i] != 0)
-					put(lab, p->task[k],
-						ms[i] > 0 ? new_schedule(lab, p->task[k]) : "unroll v9.9\n",
+					put(lab, p->task[k], ms[i] > 0 ? new_schedule(lab, p->task[k]) : "unroll v9.9\n",
 						(int64_t)(fabs(ms[i]) * MS));
 			}
 	ck_assert_int_eq(found, LEN(label));
@@ -208,7 +210,8 @@ START_TEST(a_lock_names_its_alternatives)
 	Lock *lock = lock_parse(lab->arena, "t.lock", c->lock_text, strlen(c->lock_text), &err);
 	ck_assert_msg(lock != NULL, "%s: %s", err.place, err.text);
 	for (int k = 0; k < 3; k++) {
-		static const double later[3][5] = { { .9, .2, .8, .4, .5 }, { .9, .2, .8, .1, .5 }, { .09, .02, .06, .04, .005 } };
+		static const double later[3][5] = { { .9, .2, .8, .4, .5 }, { .9, .2, .8, .1, .5 },
+			{ .09, .02, .06, .04, .005 } };
 		lab->o.lock = NULL;
 		know(lab, later[k]);
 		ck_assert_int_eq(compile(lab)->partition->region[0].taken, k);
@@ -221,8 +224,8 @@ START_TEST(a_lock_names_its_alternatives)
 END_TEST
 
 #define ID "00112233445566778899aabbccddeeff"
-static const char *const bad_locks[] = { "region " ID "\n", "region " ID " 0\n", "region " ID " 10\n", "region " ID " x\n",
-	"region " ID " 1 2\n", "region zz 1\n", "region " ID " 1\nregion " ID " 2\n" };
+static const char *const bad_locks[] = { "region " ID "\n", "region " ID " 0\n", "region " ID " 10\n",
+	"region " ID " x\n", "region " ID " 1 2\n", "region zz 1\n", "region " ID " 1\nregion " ID " 2\n" };
 
 START_TEST(bad_regions_are_refused)
 {
@@ -231,7 +234,8 @@ START_TEST(bad_regions_are_refused)
 	const char *text = arena_printf(a, "dlc lock 1\ntarget " ID "\n%s", bad_locks[_i]);
 	ck_assert(lock_parse(a, "t.lock", text, strlen(text), &err) == NULL);
 	ck_assert_int_eq(err.code, ERR_SYNTAX);
-	ck_assert_msg(strstr(err.text, "lock") != NULL && strstr(err.place, "t.lock:") != NULL, "%s: %s", err.place, err.text);
+	ck_assert_msg(
+		strstr(err.text, "lock") != NULL && strstr(err.place, "t.lock:") != NULL, "%s: %s", err.place, err.text);
 	arena_free(a);
 }
 END_TEST

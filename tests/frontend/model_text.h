@@ -68,8 +68,7 @@ static inline void mt_input(ModelText *t, const char **s)
 		char *w = mt_word(t, &dims, ",");
 		OnnxDim d = { 0 };
 		if (strspn(w, "-0123456789") == strlen(w))
-			d = (OnnxDim){ .has = 1 << OnnxDim_dim_value,
-				.dim_value = strtoll(w, NULL, 10) };
+			d = (OnnxDim){ .has = 1 << OnnxDim_dim_value, .dim_value = strtoll(w, NULL, 10) };
 		else if (strcmp(w, "?") != 0)
 			d.dim_param = w;
 		vec_push(t->arena, &shape->dim, d);
@@ -119,15 +118,9 @@ static inline OnnxAttr mt_attr(ModelText *t, const char *name, const char *v)
 		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)
 			vec_push(t->arena, &a.ints, (int64_t)strtoll(v, &end, 10));
 	} else if (strspn(v, "-0123456789") == strlen(v)) {
-		a = (OnnxAttr){ .has = 1 << OnnxAttr_i,
-			.name = name,
-			.type = ONNX_INT,
-			.i = strtoll(v, NULL, 10) };
+		a = (OnnxAttr){ .has = 1 << OnnxAttr_i, .name = name, .type = ONNX_INT, .i = strtoll(v, NULL, 10) };
 	} else if (strspn(v, "-+.e0123456789") == strlen(v)) {
-		a = (OnnxAttr){ .has = 1 << OnnxAttr_f,
-			.name = name,
-			.type = ONNX_FLOAT,
-			.f = strtof(v, NULL) };
+		a = (OnnxAttr){ .has = 1 << OnnxAttr_f, .name = name, .type = ONNX_FLOAT, .f = strtof(v, NULL) };
 	} else {
 		a.type = ONNX_STRING;
 		a.s = (Bytes){ (const unsigned char *)v, strlen(v) };

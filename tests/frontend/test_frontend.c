@@ -9,8 +9,7 @@ static const struct {
 	const char *want;
 } formats[] = {
 	{ "", 0, "is empty" },
-	{ "\x89HDF\r\n\x1a\n....", 12,
-		"is a Keras or other HDF5 model; this version reads ONNX models" },
+	{ "\x89HDF\r\n\x1a\n....", 12, "is a Keras or other HDF5 model; this version reads ONNX models" },
 	{ "\x1c\0\0\0TFL3....", 12, "is a TensorFlow Lite model" },
 	{ "PK\3\4....resnet/constants.pkl....", 33, "is a TorchScript model" },
 	{ "PK\3\4....m/archive_format....", 29, "is a PyTorch program (.pt2)" },
@@ -107,8 +106,7 @@ START_TEST(zoo_networks)
 	ck_assert_str_eq(in->name, "data");
 	ck_assert_str_eq(out->name, "out");
 	ck_assert(shape_eq(out->shape, (Shape){ 2, { 1, 1000 } }));
-	if (weights >
-		10000000) { /* drawing them takes a while, and the shapes are the architecture's */
+	if (weights > 10000000) { /* drawing them takes a while, and the shapes are the architecture's */
 		arena_free(a);
 		return;
 	}

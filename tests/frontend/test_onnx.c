@@ -13,14 +13,13 @@ START_TEST(models_become_dags)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Dag *d = load_text(a, become[_i].model, NULL, &err);
-	ck_assert_msg(
-		d != NULL, "%s\n%s: %s\n%s", become[_i].model, err.place, err.text, err.items);
+	ck_assert_msg(d != NULL, "%s\n%s: %s\n%s", become[_i].model, err.place, err.text, err.items);
 	const char *text = dag_str(a, d);
 	for (int k = 0; k < LEN(become[_i].want) && become[_i].want[k] != NULL; k++)
-		ck_assert_msg(strstr(text, become[_i].want[k]) != NULL, "%s\nlacks \"%s\":\n%s",
-			become[_i].model, become[_i].want[k], text);
-	ck_assert_msg(become[_i].lacks == NULL || strstr(text, become[_i].lacks) == NULL,
-		"%s\nhas \"%s\":\n%s", become[_i].model, become[_i].lacks, text);
+		ck_assert_msg(strstr(text, become[_i].want[k]) != NULL, "%s\nlacks \"%s\":\n%s", become[_i].model,
+			become[_i].want[k], text);
+	ck_assert_msg(become[_i].lacks == NULL || strstr(text, become[_i].lacks) == NULL, "%s\nhas \"%s\":\n%s",
+		become[_i].model, become[_i].lacks, text);
 	arena_free(a);
 }
 END_TEST
@@ -30,12 +29,11 @@ START_TEST(models_are_refused)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Dag *d = load_text(a, refused[_i].model, NULL, &err);
-	ck_assert_msg(
-		d == NULL, "%s\nis taken:\n%s", refused[_i].model, d != NULL ? dag_str(a, d) : "");
+	ck_assert_msg(d == NULL, "%s\nis taken:\n%s", refused[_i].model, d != NULL ? dag_str(a, d) : "");
 	char all[sizeof err.text + sizeof err.items + 300];
 	err_format(&err, all, sizeof all);
-	ck_assert_msg(strstr(all, refused[_i].want) != NULL, "%s\nsays: %slacks: %s",
-		refused[_i].model, all, refused[_i].want);
+	ck_assert_msg(
+		strstr(all, refused[_i].want) != NULL, "%s\nsays: %slacks: %s", refused[_i].model, all, refused[_i].want);
 	ck_assert_str_eq(err.place, in_folder(a, "m.onnx"));
 	ck_assert_int_eq(err_exit_code(err.code), 1);
 	arena_free(a);
@@ -45,7 +43,7 @@ END_TEST
 /* ---- the command line's part: --shape, --batch, --bind */
 
 static const char symbolic[] = "opset 13\nin x f32 N,3\nin z f32 N,L\nin w f32 L,3\nnode MatMul "
-			       "z,w -> a\nnode Add x,a -> y\nout y\n";
+							   "z,w -> a\nnode Add x,a -> y\nout y\n";
 
 static char noted[4][256];
 static int nnoted;
@@ -70,8 +68,7 @@ START_TEST(symbols_get_numbers)
 	ck_assert_int_eq(nnoted, 1);
 	ck_assert_str_eq(noted[0], "the symbolic batch N of input 'x' is taken as 1");
 	args.batch = 5;
-	d = load_text(a, "opset 13\nin x f32 N,3\nnode Relu x -> y\nout y\n",
-		&(ModelArgs){ .batch = 5 }, &err);
+	d = load_text(a, "opset 13\nin x f32 N,3\nnode Relu x -> y\nout y\n", &(ModelArgs){ .batch = 5 }, &err);
 	ck_assert_msg(d != NULL, "%s", err.text);
 	ck_assert(strstr(dag_str(a, d), "y: f32[5,3] = relu(x)") != NULL);
 	arena_free(a);
@@ -112,17 +109,14 @@ static const struct {
 	ErrCode code;
 	const char *want;
 } wrong_args[] = {
-	{ { "q", { 1, { 2 } } }, { 0 }, ERR_USAGE,
-		"--shape: the model has no input 'q'; it has: x, s" },
-	{ { "x", { 1, { 2 } } }, { 0 }, ERR_USAGE,
-		"--shape x has 1 dimensions where the model has 2" },
+	{ { "q", { 1, { 2 } } }, { 0 }, ERR_USAGE, "--shape: the model has no input 'q'; it has: x, s" },
+	{ { "x", { 1, { 2 } } }, { 0 }, ERR_USAGE, "--shape x has 1 dimensions where the model has 2" },
 	{ { "x", { 2, { -1, 3 } } }, { 0 }, ERR_INPUT, "input 'x' has the dimension -1" },
-	{ { 0 }, { .name = "q", .data = "" }, ERR_USAGE,
-		"--bind: the model has no input 'q'; it has: x, s" },
-	{ { 0 }, { .name = "s", .type = { DT_FLOAT, 32, 1 }, .shape = { 1, { 2 } }, .data = "" },
-		ERR_TYPE, "--bind s has elements of f32 where the model has i64" },
-	{ { 0 }, { .name = "s", .type = { DT_INT, 64, 1 }, .shape = { 1, { 3 } }, .data = "" },
-		ERR_TYPE, "--bind s of shape 3 is not what the model declares" },
+	{ { 0 }, { .name = "q", .data = "" }, ERR_USAGE, "--bind: the model has no input 'q'; it has: x, s" },
+	{ { 0 }, { .name = "s", .type = { DT_FLOAT, 32, 1 }, .shape = { 1, { 2 } }, .data = "" }, ERR_TYPE,
+		"--bind s has elements of f32 where the model has i64" },
+	{ { 0 }, { .name = "s", .type = { DT_INT, 64, 1 }, .shape = { 1, { 3 } }, .data = "" }, ERR_TYPE,
+		"--bind s of shape 3 is not what the model declares" },
 };
 
 START_TEST(wrong_arguments)
@@ -158,8 +152,7 @@ START_TEST(damaged_models)
 		Dag *d = frontend_load(a, path, NULL, &err);
 		ck_assert((d == NULL) == (err.code != ERR_NONE));
 		if (d == NULL)
-			ck_assert_msg(err_exit_code(err.code) == 1, "%s: %s", err_name(err.code),
-				err.text);
+			ck_assert_msg(err_exit_code(err.code) == 1, "%s: %s", err_name(err.code), err.text);
 		arena_free(a);
 	}
 }

@@ -20,17 +20,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char ops[] =
-	" Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Gemm MatMul "
-	"Add Sub Mul"
-	" Div Pow Max Min Abs Neg Exp Log Sqrt Erf Tanh Sigmoid Relu LeakyRelu PRelu Clip Elu "
-	"HardSigmoid"
-	" HardSwish Softmax LogSoftmax LRN ReduceMean ReduceSum ReduceMax ReduceMin Reshape "
-	"Flatten Transpose"
-	" Squeeze Unsqueeze Concat Slice Split Pad Identity Constant Shape Expand Dropout Cast ";
+static const char ops[] = " Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Gemm MatMul "
+						  "Add Sub Mul"
+						  " Div Pow Max Min Abs Neg Exp Log Sqrt Erf Tanh Sigmoid Relu LeakyRelu PRelu Clip Elu "
+						  "HardSigmoid"
+						  " HardSwish Softmax LogSoftmax LRN ReduceMean ReduceSum ReduceMax ReduceMin Reshape "
+						  "Flatten Transpose"
+						  " Squeeze Unsqueeze Concat Slice Split Pad Identity Constant Shape Expand Dropout Cast ";
 
 static const double tol_rel = 1e-3, tol_abs = 1e-7; /* the upstream runner's */
-static const double most_flops = 3e6;         /* of a model in the interpreter */
+static const double most_flops = 3e6;               /* of a model in the interpreter */
 enum { MOST_TENSORS = 64 };
 
 typedef struct Count {
@@ -66,8 +65,8 @@ static bool is_plain(const OnnxValueInfo *v, size_t n)
 {
 	for (size_t k = 0; k < n; k++) {
 		const OnnxTensorType *t = v[k].type != NULL ? v[k].type->tensor_type : NULL;
-		if (t == NULL || t->elem_type <= 0 || t->elem_type > 9 || t->elem_type == 8 ||
-			t->elem_type == 4 || t->elem_type == 5)
+		if (t == NULL || t->elem_type <= 0 || t->elem_type > 9 || t->elem_type == 8 || t->elem_type == 4 ||
+			t->elem_type == 5)
 			return false;
 	}
 	return true;
@@ -99,12 +98,8 @@ static bool load_inputs(Case *c, const OnnxModel *m)
 		if (is_initializer(m->graph, name))
 			continue;
 		if (c->ninput == MOST_TENSORS ||
-			!read_file(c->arena,
-				arena_printf(c->arena, "%s/test_data_set_0/input_%d.pb", c->dir,
-					c->ninput),
-				&file) ||
-			!frontend_read_tensor_pb(
-				c->arena, file.at, file.n, &c->data[c->ninput], NULL))
+			!read_file(c->arena, arena_printf(c->arena, "%s/test_data_set_0/input_%d.pb", c->dir, c->ninput), &file) ||
+			!frontend_read_tensor_pb(c->arena, file.at, file.n, &c->data[c->ninput], NULL))
 			return false;
 		c->input[c->ninput++] = name;
 	}
@@ -127,16 +122,14 @@ static const char *compare(Arena *a, const Value *v, const void *have, const Bin
 {
 	char x[160], y[160], s[DTYPE_TEXT], t[DTYPE_TEXT];
 	if (!dtype_eq(v->type, want->type) || !shape_eq(v->shape, want->shape))
-		return arena_printf(a, "%s is %s %s, not %s %s", v->name, dtype_print(v->type, s),
-			shape_str(v->shape, x), dtype_print(want->type, t),
-			shape_str(want->shape, y));
+		return arena_printf(a, "%s is %s %s, not %s %s", v->name, dtype_print(v->type, s), shape_str(v->shape, x),
+			dtype_print(want->type, t), shape_str(want->shape, y));
 	for (int64_t k = 0; have != NULL && k < shape_elements(v->shape); k++) {
 		double p = element_get(v->type, have, k), q = element_get(v->type, want->data, k);
 		if (p == q || (isnan(p) && isnan(q)))
 			continue;
 		if (!(fabs(p - q) <= tol_abs + tol_rel * fabs(q)))
-			return arena_printf(
-				a, "%s[%lld] is %g, not %g", v->name, (long long)k, p, q);
+			return arena_printf(a, "%s[%lld] is %g, not %g", v->name, (long long)k, p, q);
 	}
 	return "";
 }
@@ -167,13 +160,10 @@ static const char *check_results(Case *c, const Dag *d, Count *count)
 	for (size_t k = 0; k < d->output.n; k++) {
 		Bytes file;
 		BindArg want;
-		const char *path =
-			arena_printf(c->arena, "%s/test_data_set_0/output_%zu.pb", c->dir, k);
-		if (!read_file(c->arena, path, &file) ||
-			!frontend_read_tensor_pb(c->arena, file.at, file.n, &want, &err))
+		const char *path = arena_printf(c->arena, "%s/test_data_set_0/output_%zu.pb", c->dir, k);
+		if (!read_file(c->arena, path, &file) || !frontend_read_tensor_pb(c->arena, file.at, file.n, &want, &err))
 			return arena_printf(c->arena, "%s cannot be read: %s", path, err.text);
-		const char *wrong = compare(c->arena, &d->value.at[d->output.at[k]],
-			out != NULL ? out[k] : NULL, &want);
+		const char *wrong = compare(c->arena, &d->value.at[d->output.at[k]], out != NULL ? out[k] : NULL, &want);
 		if (wrong[0] != 0)
 			return wrong;
 	}
@@ -182,8 +172,8 @@ static const char *check_results(Case *c, const Dag *d, Count *count)
 
 static bool is_refusal_by_name(const Err *err)
 {
-	return err->code == ERR_UNSUPPORTED && (strstr(err->text, "training mode") != NULL ||
-						       strstr(err->text, "(Indices)") != NULL);
+	return err->code == ERR_UNSUPPORTED &&
+	       (strstr(err->text, "training mode") != NULL || strstr(err->text, "(Indices)") != NULL);
 }
 
 static void run_case(const char *dir, bool only_plain, Count *count)
@@ -193,8 +183,8 @@ static void run_case(const char *dir, bool only_plain, Count *count)
 	Case c = { .arena = a, .dir = dir };
 	Err err = { 0 };
 	if (m == NULL || !is_ours(m) ||
-		(only_plain && (!is_plain(m->graph->input.at, m->graph->input.n) ||
-				       !is_plain(m->graph->output.at, m->graph->output.n)))) {
+		(only_plain &&
+			(!is_plain(m->graph->input.at, m->graph->input.n) || !is_plain(m->graph->output.at, m->graph->output.n)))) {
 		arena_free(a);
 		return;
 	}
@@ -221,7 +211,7 @@ static void run_case(const char *dir, bool only_plain, Count *count)
 static void finish(const char *what, Count n, int least)
 {
 	printf("%s: %d passed, %d refused by name, %d failed, %d skipped; %d too long for the "
-	       "interpreter\n",
+		   "interpreter\n",
 		what, n.passed, n.refused, n.failed, n.skipped, n.unevaluated);
 	ck_assert_int_eq(n.failed, 0);
 	ck_assert_int_ge(n.passed + n.refused, least);
@@ -266,13 +256,11 @@ START_TEST(backend_tests_pass)
 		arena_free(a);
 		return;
 	}
-	for (const char *s = (const char *)index.at; *s != 0;
-		s += strcspn(s, "\n"), s += *s == '\n') {
+	for (const char *s = (const char *)index.at; *s != 0; s += strcspn(s, "\n"), s += *s == '\n') {
 		char path[128], expanded[128], tier[128];
 		field(s, 0, path);
 		if (strncmp(path, suites[_i].folder, strlen(suites[_i].folder)) == 0 &&
-			strcmp(field(s, 6, expanded), "0") == 0 &&
-			strcmp(field(s, 9, tier), "T1") == 0)
+			strcmp(field(s, 6, expanded), "0") == 0 && strcmp(field(s, 9, tier), "T1") == 0)
 			run_case(arena_printf(a, "%s/%s", root, path), false, &n);
 	}
 	finish(suites[_i].folder, n, suites[_i].least);
@@ -308,8 +296,7 @@ END_TEST
 
 START_TEST(debian_tests_pass)
 {
-	static const char *const folders[] = { "node", "simple", "pytorch-converted",
-		"pytorch-operator" };
+	static const char *const folders[] = { "node", "simple", "pytorch-converted", "pytorch-operator" };
 	const char *root = "/usr/share/libonnx-testdata/data";
 	Arena *a = arena_new();
 	const char *folder = arena_printf(a, "%s/%s", root, folders[_i]);
@@ -348,8 +335,7 @@ START_TEST(light_models_import)
 	Bytes file;
 	BindArg want;
 	const char *model = arena_printf(a, "%s/light/light_%s.onnx", data_root(a), models[_i]);
-	const char *result =
-		arena_printf(a, "%s/light/light_%s_output_0.pb", data_root(a), models[_i]);
+	const char *result = arena_printf(a, "%s/light/light_%s_output_0.pb", data_root(a), models[_i]);
 	if (!read_file(a, result, &file)) {
 		suite_skip(models[_i], arena_printf(a, "%s is not there", result));
 		arena_free(a);
@@ -384,8 +370,8 @@ START_TEST(exported_models_import)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	const char *env = getenv("DLC_TEST_DATA");
-	const char *model = arena_printf(
-		a, "%s/models/%s", env != NULL ? env : SOURCE_ROOT "/../shared", exported[_i].path);
+	const char *model =
+		arena_printf(a, "%s/models/%s", env != NULL ? env : SOURCE_ROOT "/../shared", exported[_i].path);
 	if (access(model, R_OK) != 0) {
 		suite_skip(exported[_i].path, arena_printf(a, "%s is not there", model));
 		arena_free(a);
@@ -421,15 +407,11 @@ START_TEST(rejected_models_name_the_operator)
 			continue;
 		Err err = { 0 };
 		OnnxModel *m = read_model(a, arena_printf(a, "%s/%s", folder, e->d_name));
-		Dag *d = frontend_load(
-			a, arena_printf(a, "%s/%s/model.onnx", folder, e->d_name), NULL, &err);
+		Dag *d = frontend_load(a, arena_printf(a, "%s/%s/model.onnx", folder, e->d_name), NULL, &err);
+		ck_assert_msg(d == NULL && err.code == ERR_UNSUPPORTED, "%s: %s", e->d_name, err.text);
 		ck_assert_msg(
-			d == NULL && err.code == ERR_UNSUPPORTED, "%s: %s", e->d_name, err.text);
-		ck_assert_msg(m == NULL || m->graph->node.n == 0 ||
-				      strstr(err.items, onnx_text(m->graph->node.at[0].op_type)) !=
-					      NULL ||
-				      strstr(err.text, "which dlc does not have") != NULL ||
-				      strstr(err.text, "tensors only") != NULL,
+			m == NULL || m->graph->node.n == 0 || strstr(err.items, onnx_text(m->graph->node.at[0].op_type)) != NULL ||
+				strstr(err.text, "which dlc does not have") != NULL || strstr(err.text, "tensors only") != NULL,
 			"%s: %s\n%s", e->d_name, err.text, err.items);
 		n++;
 	}

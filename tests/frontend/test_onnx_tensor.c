@@ -1,8 +1,7 @@
 /* Data of ONNX tensors: each place they may be in, each way they may be wrong. */
 #include "folder.h"
 
-static const char one_init[] =
-	"opset 13\nin x f32 2\ninit w f32 2 = 1 2\nnode Add x,w -> y\nout y\n";
+static const char one_init[] = "opset 13\nin x f32 2\ninit w f32 2 = 1 2\nnode Add x,w -> y\nout y\n";
 
 static Dag *load_model(Arena *a, const OnnxModel *m, Err *err)
 {
@@ -11,11 +10,9 @@ static Dag *load_model(Arena *a, const OnnxModel *m, Err *err)
 	return frontend_load(a, path, NULL, err);
 }
 
-static void external(
-	Arena *a, OnnxTensor *t, const char *location, const char *offset, const char *length)
+static void external(Arena *a, OnnxTensor *t, const char *location, const char *offset, const char *length)
 {
-	OnnxPair where = { .key = "location", .value = location },
-		 from = { .key = "offset", .value = offset };
+	OnnxPair where = { .key = "location", .value = location }, from = { .key = "offset", .value = offset };
 	OnnxPair size = { .key = "length", .value = length };
 	t->raw_data = (Bytes){ NULL, 0 };
 	t->data_location = 1;
@@ -45,8 +42,7 @@ static const struct {
 	{ "w.bin", "8", "8", "lie outside of 'w.bin', which has 12" },
 	{ "w.bin", "9223372036854775807", "8", "lie outside of" },
 	{ "w.bin", "-4", "8", "the offset '-4' of its external data is no number" },
-	{ "w.bin", "0", "99999999999999999999",
-		"the length '99999999999999999999' of its external data is no number" },
+	{ "w.bin", "0", "99999999999999999999", "the length '99999999999999999999' of its external data is no number" },
 	{ "w.bin", "0", "12", "its external data have 12 bytes where its shape needs 8" },
 };
 
@@ -61,14 +57,12 @@ START_TEST(external_data)
 	ck_assert_int_eq(symlink("w.bin", in_folder(a, "link.bin")), 0);
 	ck_assert_int_eq(symlink("sub", in_folder(a, "linked")), 0);
 	OnnxModel *m = model_text(a, one_init);
-	external(a, &m->graph->initializer.at[0], externals[_i].location, externals[_i].offset,
-		externals[_i].length);
+	external(a, &m->graph->initializer.at[0], externals[_i].location, externals[_i].offset, externals[_i].length);
 	Dag *d = load_model(a, m, &err);
 	if (externals[_i].want == NULL) {
 		ck_assert_msg(d != NULL, "%s", err.text);
 		const Value *w = &d->value.at[dag_find_value(d, "w")];
-		ck_assert(((const float *)w->data)[0] ==
-			  (strcmp(externals[_i].location, "w.bin") == 0 ? 6 : 5));
+		ck_assert(((const float *)w->data)[0] == (strcmp(externals[_i].location, "w.bin") == 0 ? 6 : 5));
 	} else {
 		ck_assert(d == NULL);
 		ck_assert_msg(strstr(err.text, externals[_i].want) != NULL, "%s", err.text);
@@ -80,7 +74,7 @@ END_TEST
 
 typedef struct Typed {
 	int64_t type;
-	int list; /* 0 int32_data, 1 int64_data, 2 uint64_data, 3 float_data, 4 double_data */
+	int list;        /* 0 int32_data, 1 int64_data, 2 uint64_data, 3 float_data, 4 double_data */
 	int64_t bits[2]; /* as stored in the list */
 	double want[2];
 } Typed;
@@ -125,8 +119,8 @@ START_TEST(typed_data)
 	wire_write(&out, &OnnxTensor_message, &t);
 	ck_assert_msg(frontend_read_tensor_pb(a, out.at, out.n, &b, &err), "%s", err.text);
 	for (int k = 0; k < 2; k++)
-		ck_assert_msg(element_get(b.type, b.data, k) == c->want[k], "type %d: %g",
-			(int)c->type, element_get(b.type, b.data, k));
+		ck_assert_msg(
+			element_get(b.type, b.data, k) == c->want[k], "type %d: %g", (int)c->type, element_get(b.type, b.data, k));
 	arena_free(a);
 }
 END_TEST

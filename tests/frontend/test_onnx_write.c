@@ -15,7 +15,7 @@ static void fill(Rng *r, const Value *v, void *data)
 		element_set(v->type, data, k,
 			v->type.kind == DT_BOOL   ? (double)rng_below(r, 2)
 			: dtype_is_float(v->type) ? rng_normal(r)
-						  : (double)rng_range(r, 1, 9));
+									  : (double)rng_range(r, 1, 9));
 }
 
 /* Values equal within rounding: batch norms and pads may come back as other calls. */
@@ -41,8 +41,7 @@ static void same_results(Arena *a, const Dag *d, const Dag *e)
 		ck_assert(dtype_eq(v->type, w->type) && shape_eq(v->shape, w->shape));
 		for (int64_t i = 0; i < shape_elements(v->shape); i++) {
 			double p = element_get(v->type, x[k], i), q = element_get(v->type, y[k], i);
-			ck_assert_msg(p == q || fabs(p - q) <= 1e-6 * (1 + fabs(p)) ||
-					      (isnan(p) && isnan(q)),
+			ck_assert_msg(p == q || fabs(p - q) <= 1e-6 * (1 + fabs(p)) || (isnan(p) && isnan(q)),
 				"%s[%lld]: %g and %g", v->name, (long long)i, p, q);
 		}
 	}

@@ -28,8 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (strcmp(text_str(&once), text_str(&twice)) != 0)
 			abort();
 		Err first = { 0 }, second = { 0 };
-		if (ir_verify_set(ks, &first) != ir_verify_set(again, &second) ||
-			strcmp(first.text, second.text) != 0)
+		if (ir_verify_set(ks, &first) != ir_verify_set(again, &second) || strcmp(first.text, second.text) != 0)
 			abort();
 		if (first.code == ERR_NONE) {
 			for (size_t i = 0; i < ks->n; i++)

@@ -51,8 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes, data + 1, n);
 	else
 		n = frame_pieces(bytes, data + 1, n);
-	for (MsgView v; msg_parse(bytes + at, n - at, &v, &need, why, sizeof why) == MSG_OK;
-		at += v.size) {
+	for (MsgView v; msg_parse(bytes + at, n - at, &v, &need, why, sizeof why) == MSG_OK; at += v.size) {
 		Msg out = { 0 };
 		if (is_served(&v) && worker_serve(w, &v, &out) && !msg_end(&out))
 			abort();

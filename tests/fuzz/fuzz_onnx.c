@@ -32,8 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		Bytes file = { NULL, 0 };
 		if (frontend_write_onnx(&out, d, &err))
 			file = (Bytes){ (const unsigned char *)text_str(&out), out.n };
-		if (file.n > 0 &&
-			onnx_import(a, "fuzz/nosuch/again.onnx", file, &args, &err) == NULL)
+		if (file.n > 0 && onnx_import(a, "fuzz/nosuch/again.onnx", file, &args, &err) == NULL)
 			give_up("what was written is not read", &err);
 	}
 	arena_free(a);

@@ -30,8 +30,13 @@ static const Option options[] = {
 	{ .name = "offset", .kind = OPT_INT, .arg = "N", .lo = -5, .hi = 5, .help = "signed" },
 	OPTION_END,
 };
-static const Verb make = { .name = "make", .summary = "Make", .operands = "MODEL [MORE]", .least = 1, .most = 2,
-	.options = options, .run = run_none };
+static const Verb make = { .name = "make",
+	.summary = "Make",
+	.operands = "MODEL [MORE]",
+	.least = 1,
+	.most = 2,
+	.options = options,
+	.run = run_none };
 static const Verb part = { .name = "part", .summary = "Part", .operands = "X...", .most = -1, .run = run_none };
 static const Verb *const subs[] = { &part, NULL };
 static const Verb many = { .name = "many", .summary = "Many", .sub = subs };
@@ -50,7 +55,8 @@ static void read_values(const Args *args)
 	Err err = { 0 };
 	if (!args_has(args, "trials"))
 		return;
-	int64_t trials = args_int(args, "trials", 0), budget = args_int(args, "budget", 1), offset = args_int(args, "offset", 0);
+	int64_t trials = args_int(args, "trials", 0), budget = args_int(args, "budget", 1),
+			offset = args_int(args, "offset", 0);
 	must(trials >= 0 && trials <= 1 << 20 && budget >= 1 && offset >= -5 && offset <= 5);
 	int64_t stage = args_int(args, "stage", 0);
 	must(stage >= 0 && stage < 3 && args_count(args) >= 1 && args_count(args) <= 2);

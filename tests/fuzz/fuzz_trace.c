@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * statements in no block, a tail, rows that windows have in common, two Fns.
  */
 static const char fns[] =
-	"fn f(x: in f32[7, 24], w: const f32[24, 13], m.y: work f32[7, 13], y: out f32[7, 13], h: inout f32[5, 13], z: out f32[8, 8],\n"
+	"fn f(x: in f32[7, 24], w: const f32[24, 13], m.y: work f32[7, 13], y: out f32[7, 13], h: inout f32[5, 13], z: out "
+    "f32[8, 8],\n"
 	"\tc: inout i64[1], t: work f32[64], b: work f32[9], y.t: out f32[7]) {\n"
 	"	for i in 0..7 { for j in 0..13 { for k in 0..24 {\n"
 	"		block m(vi: spatial 0..7 = i, vj: spatial 0..13 = j, vk: reduce 0..24 = k) {\n"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define BLOCK                                                                                      \
+#define BLOCK \
 	"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst wp: f32[8,8,1,1]\n" \
 	"p = conv(x, wp)\na = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\n" \
 	"d = add(c, p)\ny = relu(d)\n"
@@ -19,7 +19,7 @@ static const struct {
 } cases[] = {
 	/* a residual block with a projection; what another call reads, too, is no other anchor's to take */
 	{ BLOCK "out y\n", "conv3x3 8>8 6 +add+relu, conv1x1 8>8 6 | conv3x3 8>8 6, conv1x1 8>8 6 +add+relu | "
-			   "conv3x3 8>8 6, add 1x8x6x6 +relu, conv1x1 8>8 6\n" },
+					   "conv3x3 8>8 6, add 1x8x6x6 +relu, conv1x1 8>8 6\n" },
 	{ BLOCK "out y, p\n", "conv3x3 8>8 6 +add+relu | conv3x3 8>8 6, add 1x8x6x6 +relu\n" },
 	/* an identity shortcut; all readers of the convolution meet behind the cut */
 	{ CONV "b = add(a, x)\nc = relu(b)\nout c\n", "conv1x1 8>8 6 +add+relu | conv1x1 8>8 6, add 1x8x6x6 +relu\n" },
@@ -29,7 +29,8 @@ static const struct {
 	/* nothing but what is cheap and reads nothing; a gate of one number for each channel; no anchor */
 	{ CONV "r = relu(a)\nt = clip(r) lo=0 hi=6\nout t\n", "" },
 	{ CONV "r = add(a, k)\nout r\n", "" },
-	{ "dag\nin x: f32[1,8,6,6]\nin g: f32[1,8,1,1]\nconst w: f32[8,8,1,1]\na = conv(x, w)\nb = mul(a, g)\nout b\n", "" },
+	{ "dag\nin x: f32[1,8,6,6]\nin g: f32[1,8,1,1]\nconst w: f32[8,8,1,1]\na = conv(x, w)\nb = mul(a, g)\nout b\n",
+		"" },
 	{ "dag\nin x: f32[4,8]\nin z: f32[4,8]\na = exp(x)\nb = add(a, z)\nc = tanh(b)\nout c\n", "" },
 	/* behind the cut they still read what lies before it: the next call is cut off */
 	{ CONV "r = relu(a)\nt = tanh(r)\nu = mul(t, a)\nv = exp(u)\nout v\n",
@@ -58,7 +59,10 @@ START_TEST(regions_are_the_golden_text)
 	for (int r = 0; r < p->nregion; r++, text_add(&t, "\n"))
 		for (int k = 0; k < p->region[r].n; k++)
 			for (int i = 0; i < p->region[r].alternative[k].ngroup; i++)
-				text_add(&t, "%s%s", i > 0 ? ", " : k > 0 ? " | " : "",
+				text_add(&t, "%s%s",
+					i > 0   ? ", "
+					: k > 0 ? " | "
+							: "",
 					p->region[r].alternative[k].group[i].task->label);
 	ck_assert_str_eq(text_str(&t), cases[_i].regions);
 	arena_free(a);
@@ -71,14 +75,14 @@ static const struct {
 	int taken;
 } choices[] = {
 	{ { 9, 2, 8, 1, 1 }, 1 }, { { 9, 2, 8, 3, 1 }, 0 }, { { 9, 2, 8, 3, .5 }, 2 },
-	{ { 9, 2, 8, 2.5, .25 }, 2 },                /* both are faster */
-	{ { 9, 2, 8, -1, .5 }, 2 }, { { 9, 2, 8, 1, -1 }, 1 }, { { 9, 2, -1, 1, 1 }, 0 },
-	{ { 9, -1, 1, 1, 1 }, 0 }, { { -1, -1, -1, -1, -1 }, 0 }, /* the first one's cost is not known */
+	{ { 9, 2, 8, 2.5, .25 }, 2 }, /* both are faster */
+	{ { 9, 2, 8, -1, .5 }, 2 }, { { 9, 2, 8, 1, -1 }, 1 }, { { 9, 2, -1, 1, 1 }, 0 }, { { 9, -1, 1, 1, 1 }, 0 },
+	{ { -1, -1, -1, -1, -1 }, 0 }, /* the first one's cost is not known */
 	{ { 9, 2, 9, 2, 3 }, 0 }, { { 9, 2, 8, 2.7, 1 }, 0 }, { { 9, 2, 8, 2.6, 1 }, 1 }, /* by 2.7 and by 3.6 percent */
 };
 
-static const char *const order[] = { "conv3x3 8>8 6 +add+relu", "conv1x1 8>8 6", "conv3x3 8>8 6", "conv1x1 8>8 6 +add+relu",
-	"add 1x8x6x6 +relu" };
+static const char *const order[] = { "conv3x3 8>8 6 +add+relu", "conv1x1 8>8 6", "conv3x3 8>8 6",
+	"conv1x1 8>8 6 +add+relu", "add 1x8x6x6 +relu" };
 
 START_TEST(the_least_sum_is_taken)
 {

@@ -65,8 +65,7 @@ static int pick(Rng *r, const Dag *d, int rank)
 {
 	for (;;) {
 		int v = (int)rng_below(r, d->value.n);
-		if (d->value.at[v].kind != VALUE_CONST &&
-			(rank == 0 || d->value.at[v].shape.rank == rank))
+		if (d->value.at[v].kind != VALUE_CONST && (rank == 0 || d->value.at[v].shape.rank == rank))
 			return v;
 	}
 }
@@ -81,8 +80,7 @@ static int constant(Dag *d, Rng *r, int rank, const int64_t *dim, double least)
 }
 
 /* The result of a call that must be right. */
-static int call(
-	Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
+static int call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
 {
 	Err err = { 0 };
 	int n = dag_add_call(d, op, name, in, nin, attr, nattr, &err);
@@ -97,8 +95,7 @@ static void grow(Dag *d, Rng *r)
 	int x = pick(r, d, 4), in[5] = { x }, op = OP_identity, nin = 1, nattr = 0;
 	Shape s = d->value.at[x].shape;
 	Attr attr[2];
-	int64_t c = s.dim[1], one[4] = { 1, 1, 1, 1 }, pads[4] = { 1, 1, 1, 1 },
-		w[4] = { 0, c, 3, 3 };
+	int64_t c = s.dim[1], one[4] = { 1, 1, 1, 1 }, pads[4] = { 1, 1, 1, 1 }, w[4] = { 0, c, 3, 3 };
 	int64_t perm[4] = { 0, 1, 3, 2 }, flat[2] = { s.dim[0] * c, -1 }, back[4];
 	switch (rng_below(r, 9)) {
 	case 0: op = unary[rng_below(r, LEN(unary))]; break;
@@ -118,8 +115,7 @@ static void grow(Dag *d, Rng *r)
 	case 3:
 		op = binary[rng_below(r, LEN(binary))];
 		one[1] = rng_below(r, 2) == 0 ? c : 1;
-		in[nin++] = rng_below(r, 2) == 0 ? constant(d, r, 4, one, 0)
-		                                 : constant(d, r, 0, one, 0);
+		in[nin++] = rng_below(r, 2) == 0 ? constant(d, r, 4, one, 0) : constant(d, r, 0, one, 0);
 		if (rng_below(r, 2) == 0) {
 			in[1] = x;
 			in[0] = constant(d, r, 3, &one[1], 0);
@@ -161,13 +157,11 @@ static void grow(Dag *d, Rng *r)
 	call(d, op, NULL, in, nin, attr, nattr);
 }
 
-static void compare(
-	const Dag *x, const Tensor *vx, const Dag *y, const Tensor *vy, int seed, const char *text)
+static void compare(const Dag *x, const Tensor *vx, const Dag *y, const Tensor *vy, int seed, const char *text)
 {
 	for (size_t o = 0; o < x->output.n; o++) {
 		const Tensor *s = &vx[x->output.at[o]], *t = &vy[y->output.at[o]];
-		ck_assert_str_eq(
-			x->value.at[x->output.at[o]].name, y->value.at[y->output.at[o]].name);
+		ck_assert_str_eq(x->value.at[x->output.at[o]].name, y->value.at[y->output.at[o]].name);
 		ck_assert(shape_eq(s->shape, t->shape));
 		double most = 1, off = 0;
 		for (int64_t i = 0; i < s->n; i++) {
@@ -175,8 +169,8 @@ static void compare(
 			off = fmax(off, fabs(s->v[i] - t->v[i]));
 		}
 		/* Weights are rounded once more: some units in the last place of f32, through 12 calls. */
-		ck_assert_msg(off <= 1e-5 * most, "seed %d: off by %g of %g\n%s\n%s", seed, off,
-			most, text, dag_str(y->arena, y));
+		ck_assert_msg(
+			off <= 1e-5 * most, "seed %d: off by %g of %g\n%s\n%s", seed, off, most, text, dag_str(y->arena, y));
 	}
 }
 
@@ -184,8 +178,7 @@ static void compare(
 static Dag *random_model(Arena *a, Rng *r)
 {
 	Dag *d = dag_new(a, "random");
-	int64_t dim[4] = { rng_range(r, 1, 2), rng_range(r, 1, 3), rng_range(r, 1, 3),
-		rng_range(r, 1, 3) };
+	int64_t dim[4] = { rng_range(r, 1, 2), rng_range(r, 1, 3), rng_range(r, 1, 3), rng_range(r, 1, 3) };
 	int x = dag_add_input(d, "x", F32, shape_of(4, dim)), ncall = (int)rng_range(r, 1, 12);
 	for (int i = 0; i < ncall; i++)
 		grow(d, r);
@@ -350,35 +343,35 @@ static const struct {
 } parts[] = {
 	{ /* a residual block with a projection: the larger convolution takes the sum */
 		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
-	        "wp: f32[8,8,1,1]\n"
+		"wp: f32[8,8,1,1]\n"
 		"p = conv(x, wp)\na = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) "
-	        "pads=[1,1,1,1]\n"
+		"pads=[1,1,1,1]\n"
 		"d = add(c, p)\ny = relu(d)\nout y\n",
 		"conv1x1 8>8 6 *1; conv3x3 8>8 6 +relu *1; conv3x3 8>8 6 +add+relu *1; " },
 	{ /* the projection comes last, but does less */
 		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
-	        "wp: f32[8,8,1,1]\n"
+		"wp: f32[8,8,1,1]\n"
 		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\np = "
-	        "conv(x, wp)\n"
+		"conv(x, wp)\n"
 		"d = add(c, p)\ny = relu(d)\nout y\n",
 		"conv3x3 8>8 6 +relu *1; conv1x1 8>8 6 *1; conv3x3 8>8 6 +add+relu *1; " },
 	{ /* equal layers are one Task; an identity shortcut is an input */
 		"dag\nin x: f32[1,8,6,6]\nconst w1: f32[8,8,3,3]\nconst w2: f32[8,8,3,3]\nconst "
-	        "w3: f32[8,8,3,3]\n"
+		"w3: f32[8,8,3,3]\n"
 		"a = conv(x, w1) pads=[1,1,1,1]\nb = relu(a)\nc = conv(b, w2) pads=[1,1,1,1]\nd = "
-	        "add(x, c)\n"
+		"add(x, c)\n"
 		"e = relu(d)\nf = conv(e, w3) pads=[1,1,1,1]\ny = relu(f)\nout y\n",
 		"conv3x3 8>8 6 +relu *2; conv3x3 8>8 6 +add+relu *1; conv3x3 8>8 6 +relu *2; " },
 	{ /* squeeze and excite: the wide product does not follow the narrow sigmoid */
 		"dag\nin x: f32[1,4,5,5]\nconst w: f32[4,4]\nm = reduce_mean(x) axes=[2,3] "
-	        "keep=0\nd = dense(m, w)\n"
+		"keep=0\nd = dense(m, w)\n"
 		"s = sigmoid(d)\nr = reshape(s) shape=[1,4,1,1]\ny = mul(x, r)\nz = relu(y)\nout "
-	        "z\n",
+		"z\n",
 		"reduce_mean 1x4x5x5 *1; dense 4>4 +sigmoid *1; (reshape); mul 1x4x5x5 "
-	        "+relu *1; " },
+		"+relu *1; " },
 	{ /* an output in the middle is not fused away, nor is what two calls read */
 		"dag\nin x: f32[2,4]\nconst w: f32[4,4]\nd = dense(x, w)\nr = relu(d)\ns = "
-	        "exp(d)\nt = tanh(r)\nu = add(t, s)\n"
+		"exp(d)\nt = tanh(r)\nu = add(t, s)\n"
 		"out u, r\n",
 		"dense 4>4 m2 *1; relu 2x4 *1; exp 2x4 *1; tanh 2x4 +add *1; " },
 	{ "dag\nin x: f32[2,4]\na = exp(x)\nb = mul(a, a)\nc = softmax(b)\nd = neg(c)\ne = "
@@ -397,11 +390,13 @@ static const struct {
 		"conv1x1 8>8 6 *1; sigmoid 1x8x6x6 +mul *1; conv1x1 8>8 6 +add *1; " },
 	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = sigmoid(a)\nm = mul(a, s)\nout s, m\n",
 		"conv1x1 8>8 6 *1; sigmoid 1x8x6x6 *1; mul 1x8x6x6 *1; " },
-	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = reduce_max(a) axes=[1]\nm = sub(a, s)\nn = exp(m)\n"
+	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = reduce_max(a) axes=[1]\nm = sub(a, s)\nn = "
+	  "exp(m)\n"
 	  "o = tanh(m)\np = div(n, o)\nout p\n",
 		"conv1x1 8>8 6 *1; reduce_max 1x8x6x6 *1; sub 1x8x6x6 +exp+tanh+div *1; " },
 	/* Two that share a reader: the first one gets it. */
-	{ "dag\nin x: f32[4,8]\nconst w: f32[8,8]\na = dense(x, w)\nb = dense(x, w)\nc = exp(a)\nd = exp(b)\ne = add(a, b)\n"
+	{ "dag\nin x: f32[4,8]\nconst w: f32[8,8]\na = dense(x, w)\nb = dense(x, w)\nc = exp(a)\nd = exp(b)\ne = add(a, "
+	  "b)\n"
 	  "f = add(c, e)\ng = add(d, e)\nh = add(f, g)\nout h\n",
 		"dense 8>8 m4 *1; exp 4x8 *1; dense 8>8 m4 +add+add+exp+add+add *1; " },
 	/* Pieces that are one aligned run of bytes are views: blocks but for the last are full; one image; not 12 bytes. */
@@ -415,7 +410,8 @@ static const struct {
 		"neg 2x32x2x2 *1; concat 2x64x2x2 *1; (concat); concat 2x32x4x2 *1; concat 2x64x2x2 *1; " },
 	{ "dag\nin x: f32[1,16,2,2]\na: f32[1,16,2,2]:NCHW16c = neg(x)\nb: f32[1,16,2,2]:NCHW16c = identity(a)\n"
 	  "c: f32[1,16,2,2] = identity(a)\nd: f32[1,64] = reshape(a) shape=[1,64]\ne: f32[4,16] = reshape(c) shape=[4,16]\n"
-	  "f = slice(e) starts=[1,0] sizes=[2,16]\ng = slice(e) starts=[1,0] sizes=[2,8]\nh = slice(e) starts=[3,0] steps=[-1,1] sizes=[4,16]\n"
+	  "f = slice(e) starts=[1,0] sizes=[2,16]\ng = slice(e) starts=[1,0] sizes=[2,8]\nh = slice(e) starts=[3,0] "
+	  "steps=[-1,1] sizes=[4,16]\n"
 	  "i = concat(x, x) axis=1\nout b, d, f, g, h, i\n", /* nothing but inputs: a Task can share that work */
 		"neg 1x16x2x2 *1; (identity); identity 1x16x2x2 *1; reshape 1x64 *1; (reshape); (slice); slice 2x8 *1; "
 		"slice 4x16 *1; concat 1x32x2x2 *1; " },
@@ -445,10 +441,9 @@ START_TEST(const_value_sees_through_calls)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Dag *d = parse(a,
-		"dag\nin x: f32[2]\nconst s: i64[4] = {2, 3, 4, 5}\nconst k: i64[1] = {10}\n"
-		"a, b = split(s) sizes=[1,3]\nc = concat(b, k) axis=0\ne = reshape(c) shape=[2,2]\n"
-		"t = transpose(e)\nu = cast(x) to=i64\nw = add(u, k)\nout t, w\n");
+	Dag *d = parse(a, "dag\nin x: f32[2]\nconst s: i64[4] = {2, 3, 4, 5}\nconst k: i64[1] = {10}\n"
+					  "a, b = split(s) sizes=[1,3]\nc = concat(b, k) axis=0\ne = reshape(c) shape=[2,2]\n"
+					  "t = transpose(e)\nu = cast(x) to=i64\nw = add(u, k)\nout t, w\n");
 	const int64_t *v = graph_const_value(d, dag_find_value(d, "t"), graph_eval_interp, &err);
 	static const int64_t is[] = { 3, 5, 4, 10 };
 	ck_assert_ptr_nonnull(v);
@@ -477,8 +472,7 @@ START_TEST(large_models_take_no_time)
 		data[i] = 1;
 	int x = dag_add_input(d, "x", F32, shape_of(4, dim));
 	for (int i = 0; i < 2000; i++) {
-		int in[5] = { x,
-			dag_add_const(d, "w", F32, shape_of(4, w), arena_copy(a, data, 256)) };
+		int in[5] = { x, dag_add_const(d, "w", F32, shape_of(4, w), arena_copy(a, data, 256)) };
 		in[0] = call(d, OP_conv, "conv", in, 2, NULL, 0);
 		for (int k = 1; k < 5; k++)
 			in[k] = dag_add_const(d, "k", F32, shape_of(1, &c), data);

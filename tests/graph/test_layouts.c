@@ -17,37 +17,43 @@ static const struct {
 	{ 16,
 		"dag\nin x: f32[1,3,8,8]\nconst w: f32[64,3,3,3]\nconst u: f32[64,64,3,3]\nconst f: f32[10,64]\n"
 		"a = conv(x, w) pads=[1,1,1,1]\nb = max_pool(a) kernel=[2,2] strides=[2,2]\nc = conv(b, u) pads=[1,1,1,1]\n"
-		"d = add(c, b)\ne = relu(d)\nm = reduce_mean(e) axes=[2,3]\nn = reshape(m) shape=[1,64]\ny = dense(n, f)\nout y\n",
+		"d = add(c, b)\ne = relu(d)\nm = reduce_mean(e) axes=[2,3]\nn = reshape(m) shape=[1,64]\ny = dense(n, f)\nout "
+	    "y\n",
 		"a:NCHW16c b:NCHW16c c:NCHW16c d:NCHW16c e:NCHW16c m n y" },
 	/* The block is the target's; few channels take what they fill half of, fewer stay. */
 	{ 8,
 		"dag\nin x: f32[1,8,4,4]\nconst w: f32[24,8,1,1]\na = conv(x, w)\nb = relu(a)\nc = neg(b)\ny = exp(c)\nout y\n",
 		"a:NCHW8c b:NCHW8c c:NCHW8c y" },
 	{ 16,
-		"dag\nin x: f32[1,8,4,4]\nconst w: f32[9,8,1,1]\nconst v: f32[8,8,1,1]\nconst u: f32[5,8,1,1]\nconst t: f32[4,8,1,1]\n"
+		"dag\nin x: f32[1,8,4,4]\nconst w: f32[9,8,1,1]\nconst v: f32[8,8,1,1]\nconst u: f32[5,8,1,1]\nconst t: "
+	    "f32[4,8,1,1]\n"
 		"a = conv(x, w)\nb = conv(x, v)\nc = conv(x, u)\nd = conv(x, t)\n"
 		"e = neg(a)\nf = neg(b)\ng = neg(c)\nh = neg(d)\nout e, f, g, h\n",
 		"a:NCHW16c b:NCHW8c c:NCHW8c d e f g h" },
 	{ 1, "dag\nin x: f32[1,8,4,4]\nconst w: f32[24,8,1,1]\na = conv(x, w)\ny = neg(a)\nout y\n", "a y" },
 	/* Nothing here asks for blocks; nor does what is not f32 or has other than four dimensions. */
 	{ 16,
-		"dag\nin x: f32[1,32,4,4]\nin z: f16[1,32,4,4]\nin v: f32[1,32,9]\nconst w: f16[32,32,1,1]\nconst k: f32[32,32,3]\n"
+		"dag\nin x: f32[1,32,4,4]\nin z: f16[1,32,4,4]\nin v: f32[1,32,9]\nconst w: f16[32,32,1,1]\nconst k: "
+	    "f32[32,32,3]\n"
 		"a = exp(x)\nb = softmax(a)\nc = conv(z, w)\nd = conv(v, k)\ne = neg(b)\nf = neg(c)\ng = neg(d)\nout e, f, g\n",
 		"a b c d e f g" },
 	/* A region reaches through concat, split, slice and pad, forwards and backwards, not through transpose. */
 	{ 16,
 		"dag\nin x: f32[1,32,4,4]\nconst w: f32[64,32,3,3]\na = exp(x)\nb = neg(a)\nc = concat(a, b) axis=1\n"
-		"d, e = split(c) axis=1 sizes=[32,32]\nf = slice(d) starts=[0,0,1,1] sizes=[1,32,3,3]\ng = pad(f) pads=[0,0,1,0,0,0,0,0]\n"
+		"d, e = split(c) axis=1 sizes=[32,32]\nf = slice(d) starts=[0,0,1,1] sizes=[1,32,3,3]\ng = pad(f) "
+	    "pads=[0,0,1,0,0,0,0,0]\n"
 		"h = conv(g, w) pads=[1,1,1,1]\ni = transpose(h) perm=[0,2,3,1]\nj = exp(i)\nout j, e\n",
 		"a:NCHW16c b:NCHW16c c:NCHW16c d:NCHW16c e f:NCHW16c g:NCHW16c h:NCHW16c i j" },
 	/* What only reshapes read, and what they write, costs nothing where it is row-major. */
 	{ 16,
-		"dag\nin x: f32[1,32,4,4]\nconst w: f32[32,32,1,1]\nconst u: f32[32,32,1,1]\na = conv(x, w)\nb = reshape(a) shape=[1,512]\n"
+		"dag\nin x: f32[1,32,4,4]\nconst w: f32[32,32,1,1]\nconst u: f32[32,32,1,1]\na = conv(x, w)\nb = reshape(a) "
+	    "shape=[1,512]\n"
 		"c = conv(x, u)\nd = reshape(c) shape=[1,512]\ne = max_pool(c) kernel=[2,2]\nf = neg(e)\nout b, d, f\n",
 		"a b c:NCHW16c d e:NCHW16c f" },
 	/* Squeeze and excite: one pixel has no blocks. */
 	{ 16,
-		"dag\nin x: f32[1,32,4,4]\nconst w: f32[24,32,1,1]\nconst u: f32[24,24,1,1]\na = conv(x, w)\nm = reduce_mean(a) axes=[2,3]\n"
+		"dag\nin x: f32[1,32,4,4]\nconst w: f32[24,32,1,1]\nconst u: f32[24,24,1,1]\na = conv(x, w)\nm = "
+	    "reduce_mean(a) axes=[2,3]\n"
 		"s = conv(m, u)\nt = sigmoid(s)\ny = mul(a, t)\nz = max_pool(y) kernel=[2,2]\nr = neg(z)\nout r\n",
 		"a:NCHW16c m s t y:NCHW16c z:NCHW16c r" },
 	/* An empty image, and one that nothing asks blocks for. */
@@ -94,9 +100,10 @@ END_TEST
 /* Layouts are part of a workload; how values between its calls lie is none of it. */
 START_TEST(tasks_have_the_layouts_of_their_edges)
 {
-	static const char net[] = "dag\nin x: f32[1,24,5,5]\nconst w: f32[24,24,1,1]\nconst u: f32[24,24,1,1]\n"
-				  "a = conv(x, w)\nb = relu(a)\nc = conv(b, u)\nd = add(c, b)\ne = max_pool(d) kernel=[2,2]\n"
-				  "f = neg(e)\nout f\n";
+	static const char net[] =
+		"dag\nin x: f32[1,24,5,5]\nconst w: f32[24,24,1,1]\nconst u: f32[24,24,1,1]\n"
+		"a = conv(x, w)\nb = relu(a)\nc = conv(b, u)\nd = add(c, b)\ne = max_pool(d) kernel=[2,2]\n"
+		"f = neg(e)\nout f\n";
 	static const char *const want[] = {
 		"dag\nin v0: f32[1,24,5,5]\nconst c0: f32[24,24,1,1]\nv1: f32[1,24,5,5] = conv(v0, c0)\n"
 		"v2: f32[1,24,5,5]:NCHW16c = relu(v1)\nout v2\n",

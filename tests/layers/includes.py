@@ -74,7 +74,8 @@ def check(root):
     for path in sources(os.path.join(root, "include")):
         bad += [f"{os.path.relpath(path, root)} includes {name}: a public header stands alone"
                 for quote, name in includes(path) if quote == '"' and name not in PUBLIC]
-    bad += [f"LAYERS names {x}, but there is no src/{x}" for x in rows if "/" in x and not os.path.isdir(os.path.join(src, x))]
+    bad += [f"LAYERS names {x}, but there is no src/{x}" for x in rows
+            if "/" in x and not os.path.isdir(os.path.join(src, x))]
     return bad, n, len(rows.rooms())
 
 

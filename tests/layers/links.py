@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""links.py [--cc CC ...] [--flag=FLAG ...] [--without=LIBRARY ...] SRC .../libROOM.a ...: each room links with what its row grants.
+"""Each room links with what its row of src/LAYERS grants.
+
+    links.py [--cc CC ...] [--flag=FLAG ...] [--without=LIBRARY ...] SRC .../libROOM.a ...
 
 The whole of a room's archive, the archives of its row and, transitively, of what that names, and the
 libraries below become one shared object without undefined symbols.  A symbol that is missing is one
-the room uses and its row does not grant; a library that is missing is one it has no business with.
+the room uses and its row does not grant; a library that is missing is one that it must not use.
 No two archives define the same name."""
 import argparse
 import os

@@ -54,7 +54,8 @@ def operators(path):
         return None
 
 def folders():
-    data = os.environ.get("DLC_TEST_DATA") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../shared")
+    here = os.path.dirname(os.path.abspath(__file__))
+    data = os.environ.get("DLC_TEST_DATA") or os.path.join(here, "../../../shared")
     base = os.path.join(data, "onnx-backend")
     index = os.path.join(base, "index.tsv")
     if os.path.exists(index):
@@ -63,7 +64,8 @@ def folders():
             if f[9] == "T1" and f[6] in ("0", "-", ""):
                 yield os.path.join(base, f[0])
     try:
-        listed = subprocess.run(["dpkg", "-L", "libonnx-testdata"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        listed = subprocess.run(["dpkg", "-L", "libonnx-testdata"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                text=True).stdout
     except OSError:
         listed = ""
     for line in listed.splitlines():
@@ -77,8 +79,8 @@ def wanted(folder):
 def run(dlc, folder):
     model = os.path.join(folder, "model.onnx")
     try:
-        p = subprocess.run([dlc, "run", model, "--check=" + folder, "--tuning-db=none"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           timeout=120, text=True, errors="replace")
+        p = subprocess.run([dlc, "run", model, "--check=" + folder, "--tuning-db=none"], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, timeout=120, text=True, errors="replace")
         return folder, p.returncode, p.stdout.strip()
     except subprocess.TimeoutExpired:
         return folder, 124, "no answer within 120 s"
@@ -110,7 +112,8 @@ def main():
     for folder, code, text in failed:
         print(f"FAILED  {folder}: exit {code}: {text[-300:]}")
     print(f"{sum(passed.values())} of {len(chosen)} chosen folders (of {len(todo)}) passed: "
-          + ", ".join(f"{k} {v}" for k, v in sorted(passed.items())) + f"; refused by name {len(refused)}; outdated data {len(outdated)}; failed {len(failed)}")
+          + ", ".join(f"{k} {v}" for k, v in sorted(passed.items()))
+          + f"; refused by name {len(refused)}; outdated data {len(outdated)}; failed {len(failed)}")
     return 1 if failed or not passed else 0
 
 sys.exit(main())

@@ -32,8 +32,7 @@ Tensor tensor_random(Arena *a, DType t, Shape s, Rng *r)
 		if (dtype_is_float(t))
 			x.v[i] = round_to(t, rng_real(r) * 4 - 2);
 		else
-			x.v[i] = (double)rng_range(
-				r, t.kind == DT_INT ? -5 : 0, t.kind == DT_BOOL ? 1 : 5);
+			x.v[i] = (double)rng_range(r, t.kind == DT_INT ? -5 : 0, t.kind == DT_BOOL ? 1 : 5);
 	return x;
 }
 
@@ -128,8 +127,7 @@ static double conv(const Env *e)
 	int sp = x->shape.rank - 2;
 	Window win[DAG_MAX_RANK];
 	windows(e, sp, win);
-	int64_t per = w->shape.dim[1],
-		group = e->idx[1] / (w->shape.dim[0] / op_int(e->c, "groups"));
+	int64_t per = w->shape.dim[1], group = e->idx[1] / (w->shape.dim[0] / op_int(e->c, "groups"));
 	double sum = e->in[2] != NULL ? e->in[2]->v[e->idx[1]] : 0;
 	Shape taps = w->shape;
 	taps.dim[0] = 1;
@@ -156,11 +154,7 @@ static double pool(const Env *e)
 	Shape taps = { sp, { 0 } };
 	for (int s = 0; s < sp; s++)
 		taps.dim[s] = item(e->c, "kernel", s, 0);
-	double sum = 0,
-	       most = dtype_is_float(x->type)   ? -INFINITY
-	              : x->type.kind == DT_UINT ? 0
-	                                        : -128,
-	       count = 0;
+	double sum = 0, most = dtype_is_float(x->type) ? -INFINITY : x->type.kind == DT_UINT ? 0 : -128, count = 0;
 	for (int64_t i = 0, n = shape_elements(taps); i < n; i++) {
 		int64_t k[DAG_MAX_RANK], p[DAG_MAX_RANK] = { e->idx[0], e->idx[1] };
 		bool real = true, padding = true;
@@ -392,8 +386,7 @@ static double elementwise(const Env *e, double x, double y)
 		x = fmax(x, whole ? ceil(op_float(c, "lo")) : op_float(c, "lo"));
 		return fmin(x, whole ? floor(op_float(c, "hi")) : op_float(c, "hi"));
 	case OP_batch_norm:
-		alpha = e->in[1]->v[e->idx[1]] /
-		        sqrt(e->in[4]->v[e->idx[1]] + op_float(c, "epsilon"));
+		alpha = e->in[1]->v[e->idx[1]] / sqrt(e->in[4]->v[e->idx[1]] + op_float(c, "epsilon"));
 		return (x - e->in[3]->v[e->idx[1]]) * alpha + e->in[2]->v[e->idx[1]];
 	default: return x; /* identity, cast, expand */
 	}
@@ -423,8 +416,7 @@ static double element(const Env *e, Shape out, int result)
 	default: break;
 	}
 	bool two = e->in[1] != NULL && e->c->op != OP_clip && e->c->op != OP_batch_norm;
-	return elementwise(e, at_broadcast(e->in[0], e->idx, e->rank),
-		two ? at_broadcast(e->in[1], e->idx, e->rank) : 0);
+	return elementwise(e, at_broadcast(e->in[0], e->idx, e->rank), two ? at_broadcast(e->in[1], e->idx, e->rank) : 0);
 }
 
 static double store_as(const OpCall *c, DType t, double v)
@@ -440,8 +432,7 @@ void ref_eval(Arena *a, const Dag *d, Tensor *v)
 {
 	for (size_t i = 0; i < d->value.n; i++)
 		if (d->value.at[i].data != NULL)
-			v[i] = tensor_of(
-				a, d->value.at[i].type, d->value.at[i].shape, d->value.at[i].data);
+			v[i] = tensor_of(a, d->value.at[i].type, d->value.at[i].shape, d->value.at[i].data);
 	for (size_t i = 0; i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
 		Env e = { .c = c };

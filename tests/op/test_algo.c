@@ -115,7 +115,8 @@ static int make_tensors(Arena *a, const Fn *fn, IrDomain domain, uint64_t seed, 
 	return n;
 }
 
-static const void *out_of(Arena *a, const KernelSet *ks, const KernelSet *naive, IrDomain domain, uint64_t seed, int64_t *n)
+static const void *out_of(
+	Arena *a, const KernelSet *ks, const KernelSet *naive, IrDomain domain, uint64_t seed, int64_t *n)
 {
 	IrArg arg[TENSORS];
 	Err err = { 0 };
@@ -147,7 +148,8 @@ START_TEST(equal_to_the_bit_modulo_a_prime)
 	const uint64_t *got = out_of(a, ks, naive, IR_MODP, (uint64_t)_i, &again);
 	ck_assert_int_eq(n, again);
 	for (int64_t k = 0; k < n; k++)
-		ck_assert_msg(ir_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tiles[_i % LEN(tiles)], (long long)k, text);
+		ck_assert_msg(
+			ir_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tiles[_i % LEN(tiles)], (long long)k, text);
 	arena_free(a);
 }
 END_TEST
@@ -196,7 +198,8 @@ START_TEST(other_convolutions_are_refused)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	AlgoChoice choice;
-	Dag *d = dag_of(a, arena_printf(a, "dag t\nin x: f32[1,4,8,8]\n%s\ny = %s\nout y\n", refused[_i].weights, refused[_i].call));
+	Dag *d = dag_of(
+		a, arena_printf(a, "dag t\nin x: f32[1,4,8,8]\n%s\ny = %s\nout y\n", refused[_i].weights, refused[_i].call));
 	ck_assert(!algo_choose(d, "conv2d.winograd", &(AlgoArg){ "m", 2 }, 1, &choice, &err));
 	ck_assert_int_eq(err.code, ERR_ILLEGAL);
 	ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s", err.text);
@@ -232,7 +235,7 @@ END_TEST
 START_TEST(two_convolutions_are_not_chosen_from)
 {
 	static const char text[] = "dag t\nin x: f32[1,4,8,8]\nconst w: f32[4,4,3,3]\ny: f32[1,4,6,6] = conv(x, w)\n"
-				   "z: f32[1,4,4,4] = conv(y, w)\nout z\n";
+							   "z: f32[1,4,4,4] = conv(y, w)\nout z\n";
 	Arena *a = arena_new();
 	Err err = { 0 };
 	AlgoChoice choice;

@@ -77,45 +77,29 @@ static const struct {
 	{ "dag\nin x: f33[1]\nout x\n", "t.dag:2", "\"f33\" is no element type" },
 	{ "dag\nin x: f32x4[1]\nout x\n", "t.dag:2", "\"f32x4\" is no element type" },
 	{ "dag\nin x: f32[-1]\nout x\n", "t.dag:2", "a dimension is negative" },
-	{ "dag\nin x: f32[1,1,1,1,1,1,1,1,1]\nout x\n", "t.dag:2",
-		"a shape has at most 8 dimensions" },
-	{ "dag\nin x: f32[4611686018427387904,4]\nout x\n", "t.dag:2",
-		"the tensor's size overflows" },
-	{ "dag\nin x: f32[99999999999999999999]\nout x\n", "t.dag:2",
-		"\"99999999999999999999\" is no whole number" },
+	{ "dag\nin x: f32[1,1,1,1,1,1,1,1,1]\nout x\n", "t.dag:2", "a shape has at most 8 dimensions" },
+	{ "dag\nin x: f32[4611686018427387904,4]\nout x\n", "t.dag:2", "the tensor's size overflows" },
+	{ "dag\nin x: f32[99999999999999999999]\nout x\n", "t.dag:2", "\"99999999999999999999\" is no whole number" },
 	{ "dag\nin x: f32[1]\nin x: f32[1]\nout x\n", "t.dag:3", "the value x is defined twice" },
-	{ "dag\nin x: f32[4]\ny, y = split(x) sizes=[2,2]\nout y\n", "t.dag:3",
-		"the value y is defined twice" },
+	{ "dag\nin x: f32[4]\ny, y = split(x) sizes=[2,2]\nout y\n", "t.dag:3", "the value y is defined twice" },
 	{ "dag\nin x: f32[1]\ny = relo(x)\nout y\n", "t.dag:3", "there is no operator relo" },
-	{ "dag\nin x: f32[1]\ny = relu(z)\nout y\n", "t.dag:3",
-		"the value z is not defined above" },
-	{ "dag\nin x: f32[1]\ny = relu(y)\nout y\n", "t.dag:3",
-		"the value y is not defined above" },
-	{ "dag\nin x: f32[1]\ny = relu(x) alpha=1\nout y\n", "t.dag:3",
-		"relu has no attribute alpha" },
+	{ "dag\nin x: f32[1]\ny = relu(z)\nout y\n", "t.dag:3", "the value z is not defined above" },
+	{ "dag\nin x: f32[1]\ny = relu(y)\nout y\n", "t.dag:3", "the value y is not defined above" },
+	{ "dag\nin x: f32[1]\ny = relu(x) alpha=1\nout y\n", "t.dag:3", "relu has no attribute alpha" },
 	{ "dag\nin x: f32[1]\ny = elu(x) alpha=x\nout y\n", "t.dag:3", "\"x\" is no number" },
-	{ "dag\nin x: f32[1]\ny = elu(x) alpha=1 alpha=2\nout y\n", "t.dag:3",
-		"elu: attribute alpha is given twice" },
-	{ "dag\nin x: f32[1]\ny: f32[2] = relu(x)\nout y\n", "t.dag:3",
-		"y is f32 of 1, not f32 of 2" },
-	{ "dag\nin x: f32[1]\ny: f16[1] = relu(x)\nout y\n", "t.dag:3",
-		"y is f32 of 1, not f16 of 1" },
-	{ "dag\nin x: f32[1]\na, b = relu(x)\nout a\n", "t.dag:3",
-		"relu: gives 1 results, but 2 are named" },
+	{ "dag\nin x: f32[1]\ny = elu(x) alpha=1 alpha=2\nout y\n", "t.dag:3", "elu: attribute alpha is given twice" },
+	{ "dag\nin x: f32[1]\ny: f32[2] = relu(x)\nout y\n", "t.dag:3", "y is f32 of 1, not f32 of 2" },
+	{ "dag\nin x: f32[1]\ny: f16[1] = relu(x)\nout y\n", "t.dag:3", "y is f32 of 1, not f16 of 1" },
+	{ "dag\nin x: f32[1]\na, b = relu(x)\nout a\n", "t.dag:3", "relu: gives 1 results, but 2 are named" },
 	{ "dag\nin x: f32[1]\ny = relu(x) z\nout y\n", "t.dag:3", "relu has no attribute z" },
-	{ "dag\nin x: f32[1]\nout x\nin y: f32[1]\n", "t.dag:4",
-		"something follows the line \"out\"" },
+	{ "dag\nin x: f32[1]\nout x\nin y: f32[1]\n", "t.dag:4", "something follows the line \"out\"" },
 	{ "dag\nin x: f32[1] 5\nout x\n", "t.dag:2", "something is left at the end of the line" },
-	{ "dag\nconst c: f32[3] = {1, 2}\nout c\n", "t.dag:2",
-		"the numbers do not fill the shape" },
-	{ "dag\nconst c: f32[2] = {1, 2, 3}\nout c\n", "t.dag:2",
-		"there are more numbers than the shape has" },
-	{ "dag\nconst c: f32[1000000000000] = {1}\nout c\n", "t.dag:2",
-		"the numbers do not fill the shape" },
+	{ "dag\nconst c: f32[3] = {1, 2}\nout c\n", "t.dag:2", "the numbers do not fill the shape" },
+	{ "dag\nconst c: f32[2] = {1, 2, 3}\nout c\n", "t.dag:2", "there are more numbers than the shape has" },
+	{ "dag\nconst c: f32[1000000000000] = {1}\nout c\n", "t.dag:2", "the numbers do not fill the shape" },
 	{ "dag\nconst c: u8[1] = {1.5}\nout c\n", "t.dag:2", "\"1.5\" is no whole number" },
 	{ "dag\nin \"x: f32[1]\nout x\n", "t.dag:2", "the quoted name has no end, or is too long" },
-	{ "dag\nin \"\\q\": f32[1]\nout x\n", "t.dag:2",
-		"a quoted name may hold \\\", \\\\ and \\xHH only" },
+	{ "dag\nin \"\\q\": f32[1]\nout x\n", "t.dag:2", "a quoted name may hold \\\", \\\\ and \\xHH only" },
 	{ "dag\nin \"\\x00\": f32[1]\nout x\n", "t.dag:2", "a name cannot hold a zero byte" },
 	{ "dag\nin \"\": f32[1]\nout x\n", "t.dag:2", "an empty name" },
 	{ "dag\nout x\n", "t.dag:2", "the output x is not defined" },
@@ -187,8 +171,7 @@ START_TEST(layouts_are_read)
 {
 	for (int i = 0; i < LEN(layouts); i++) {
 		Layout l;
-		bool ok = layout_read(
-			layouts[i].layout, shape_of(layouts[i].rank, layouts[i].dim), &l);
+		bool ok = layout_read(layouts[i].layout, shape_of(layouts[i].rank, layouts[i].dim), &l);
 		ck_assert_msg(ok == (layouts[i].elements >= 0), "%s", layouts[i].layout);
 		if (ok)
 			ck_assert_int_eq(layout_elements(&l), layouts[i].elements);
@@ -267,15 +250,13 @@ START_TEST(documentation_is_true)
 	for (int op = 0; op < OP_COUNT; op++) {
 		const OpRow *r = op_row(op);
 		const char *q = r->attrs[0] != 0 ? "`" : "";
-		const char *row = arena_printf(a, "\n| `%s` | `%s` | %s%s%s | %s |\n", r->name,
-			r->inputs, q, r->attrs, q, r->doc);
-		ck_assert_msg(
-			strstr(text_str(&doc), row) != NULL, "docs/dag.md lacks the row%s", row);
+		const char *row =
+			arena_printf(a, "\n| `%s` | `%s` | %s%s%s | %s |\n", r->name, r->inputs, q, r->attrs, q, r->doc);
+		ck_assert_msg(strstr(text_str(&doc), row) != NULL, "docs/dag.md lacks the row%s", row);
 	}
 	char *at = strstr(doc.at, "    dag example\n"), *end = strstr(at, "\n\n");
 	const char *line = strstr(at, "    c: ");
-	const char *text = arena_printf(
-		a, "%.*sconst limit: f32[]\n%.*s", (int)(line - at), at, (int)(end - line), line);
+	const char *text = arena_printf(a, "%.*sconst limit: f32[]\n%.*s", (int)(line - at), at, (int)(end - line), line);
 	Err err = { 0 };
 	ck_assert_msg(parse(a, text, &err) != NULL, "%s: %s", err.place, err.text);
 	arena_free(a);

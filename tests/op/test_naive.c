@@ -44,9 +44,7 @@ static void make_fit(const Dag *d, Tensor *v)
 {
 	for (size_t i = 0; i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
-		int k = c->op == OP_batch_norm                              ? 4
-		        : c->op == OP_pow && dtype_is_int(v[c->in[0]].type) ? 1
-		                                                            : 0;
+		int k = c->op == OP_batch_norm ? 4 : c->op == OP_pow && dtype_is_int(v[c->in[0]].type) ? 1 : 0;
 		if (k > 0 || c->op == OP_log || c->op == OP_sqrt || c->op == OP_pow)
 			for (int64_t e = 0; e < v[c->in[k]].n; e++)
 				v[c->in[k]].v[e] = fabs(v[c->in[k]].v[e]) + (k == 1 ? 0 : 0.25);
@@ -82,21 +80,18 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 		if (d->value.at[i].kind == VALUE_CONST)
 			arg[n++].data = tensor_data(a, v[i]);
 	for (size_t i = 0; i < d->output.n; i++)
-		arg[n++].data =
-			arena_alloc(a, (size_t)value_bytes(&d->value.at[d->output.at[i]]) + 1);
+		arg[n++].data = arena_alloc(a, (size_t)value_bytes(&d->value.at[d->output.at[i]]) + 1);
 	for (int i = 0; i < n; i++)
 		arg[i].name = fn->param[i].name;
 	IrRun how = { .seed = seed };
-	ck_assert_msg(ir_run_fn(ks, fn, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text,
-		text);
+	ck_assert_msg(ir_run_fn(ks, fn, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
 	for (size_t k = 0; k < d->output.n; k++) {
 		int at = d->output.at[k];
 		const Value *val = &d->value.at[at];
-		Tensor y = tensor_of(
-			a, val->type, val->shape, arg[n - (int)d->output.n + (int)k].data);
+		Tensor y = tensor_of(a, val->type, val->shape, arg[n - (int)d->output.n + (int)k].data);
 		double off = difference(v[at], y);
-		ck_assert_msg(off <= tolerance(val->type), "%s differs by %g (seed %llu)\n%s",
-			val->name, off, (unsigned long long)seed, text);
+		ck_assert_msg(off <= tolerance(val->type), "%s differs by %g (seed %llu)\n%s", val->name, off,
+			(unsigned long long)seed, text);
 	}
 }
 
@@ -136,10 +131,8 @@ static void try_window(int seed)
 	Rng r = rng_seed(1000 + (uint64_t)seed);
 	Arena *a = arena_new();
 	Dag *d = dag_new(a, "random");
-	int sp = (int)rng_range(&r, 1, 3),
-	    op = (int[]){ OP_conv, OP_max_pool, OP_avg_pool }[seed % 3];
-	int64_t x[5], w[5], strides[3], dilations[3], pads[6], kernel[3],
-		groups = rng_range(&r, 1, 3);
+	int sp = (int)rng_range(&r, 1, 3), op = (int[]){ OP_conv, OP_max_pool, OP_avg_pool }[seed % 3];
+	int64_t x[5], w[5], strides[3], dilations[3], pads[6], kernel[3], groups = rng_range(&r, 1, 3);
 	int64_t per = rng_range(&r, 1, 2), filters = groups * rng_range(&r, 1, 2);
 	x[0] = rng_range(&r, 1, 2);
 	x[1] = groups * per;
@@ -210,8 +203,7 @@ static const char *all_named(Arena *a)
 	KernelSet *all = ir_set_new(ir);
 	for (int i = 0; i < LEN(named); i++) {
 		Err err = { 0 };
-		const char *text = arena_printf(a, "dag\n%s", named[i]),
-			   *name = arena_printf(a, "f%d", i);
+		const char *text = arena_printf(a, "dag\n%s", named[i]), *name = arena_printf(a, "f%d", i);
 		Dag *d = dag_parse(a, "named", text, strlen(text), &err);
 		KernelSet *ks = d != NULL ? op_naive(ir, d, name, NAIVE_AS_TYPED, &err) : NULL;
 		if (ks == NULL)
@@ -237,7 +229,7 @@ END_TEST
 START_TEST(layouts_place_elements)
 {
 	static const char text[] = "dag\nin x: i32[1,6,2,3]:NCHW4c\n"
-				   "y: i32[1,6,2,3]:NHWC = neg(x)\nout y\n";
+							   "y: i32[1,6,2,3]:NHWC = neg(x)\nout y\n";
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Dag *d = dag_parse(a, "t", text, sizeof text - 1, &err);
@@ -262,8 +254,7 @@ END_TEST
 
 START_TEST(outputs_that_are_no_results_are_refused)
 {
-	static const char *const texts[] = { "dag\nin x: f32[2]\nout x\n",
-		"dag\nin x: f32[2]\ny = relu(x)\nout y, y\n" };
+	static const char *const texts[] = { "dag\nin x: f32[2]\nout x\n", "dag\nin x: f32[2]\ny = relu(x)\nout y, y\n" };
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Dag *d = dag_parse(a, "t", texts[_i], strlen(texts[_i]), &err);

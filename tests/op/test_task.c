@@ -37,12 +37,10 @@ static const struct {
 	/* unused inputs, calls and constants are dropped */
 	{ "dag\nin u: i8[9]\nin x: f32[4]\nconst k: f32[7]\nq = exp(x)\nr = relu(x)\nout r\n",
 		"dag\nin x: f32[4]\nr = relu(x)\nout r\n", true },
-	{ "dag\nin x: f32[2,4]\nr = softmax(x) axis=-1\nout r\n",
-		"dag\nin x: f32[2,4]\nr = softmax(x) axis=1\nout r\n", true },
-	{ "dag\nin x: f32[2,4]\nr = elu(x) alpha=0.5\nout r\n",
-		"dag\nin x: f32[2,4]\nr = elu(x)\nout r\n", false },
-	{ "dag\nin x: f32[2,4]:NC4c\nr = relu(x)\nout r\n",
-		"dag\nin x: f32[2,4]\nr = relu(x)\nout r\n", false },
+	{ "dag\nin x: f32[2,4]\nr = softmax(x) axis=-1\nout r\n", "dag\nin x: f32[2,4]\nr = softmax(x) axis=1\nout r\n",
+		true },
+	{ "dag\nin x: f32[2,4]\nr = elu(x) alpha=0.5\nout r\n", "dag\nin x: f32[2,4]\nr = elu(x)\nout r\n", false },
+	{ "dag\nin x: f32[2,4]:NC4c\nr = relu(x)\nout r\n", "dag\nin x: f32[2,4]\nr = relu(x)\nout r\n", false },
 };
 
 static Task *task_of(Arena *a, const char *text)
@@ -59,8 +57,7 @@ START_TEST(one_computation_is_one_workload)
 {
 	Arena *a = arena_new();
 	Task *s = task_of(a, pairs[_i].a), *t = task_of(a, pairs[_i].b);
-	ck_assert_msg(
-		(strcmp(s->text, t->text) == 0) == pairs[_i].same, "%s\n%s", s->text, t->text);
+	ck_assert_msg((strcmp(s->text, t->text) == 0) == pairs[_i].same, "%s\n%s", s->text, t->text);
 	ck_assert_int_eq(memcmp(&s->id, &t->id, sizeof(Hash)) == 0, pairs[_i].same);
 	arena_free(a);
 }
@@ -71,10 +68,9 @@ START_TEST(text_and_id_are_fixed)
 	/* The id is what records are found by: it may change only together with every database. */
 	Arena *a = arena_new();
 	Task *t = task_of(a, pairs[0].a);
-	ck_assert_str_eq(t->text,
-		"dag\nin v0: f32[1,4,8,8]\nin v1: f32[1,4,8,8]\nconst c0: f32[4,4,3,3]\n"
-		"const c1: f32[4]\nv2: f32[1,4,8,8] = conv(v0, c0, c1) pads=[1,1,1,1]\n"
-		"v3: f32[1,4,8,8] = add(v2, v1)\nv4: f32[1,4,8,8] = relu(v3)\nout v4\n");
+	ck_assert_str_eq(t->text, "dag\nin v0: f32[1,4,8,8]\nin v1: f32[1,4,8,8]\nconst c0: f32[4,4,3,3]\n"
+							  "const c1: f32[4]\nv2: f32[1,4,8,8] = conv(v0, c0, c1) pads=[1,1,1,1]\n"
+							  "v3: f32[1,4,8,8] = add(v2, v1)\nv4: f32[1,4,8,8] = relu(v3)\nout v4\n");
 	/* python3: hashlib.blake2b(b"dlc/workload/v1\0" + line without id, digest_size=16).hexdigest() */
 	ck_assert_str_eq(task_record(a, task_of(a, "dag\nin x: f32[2]\ny = relu(x)\nout y\n")),
 		"{\"dag\":\"dag\\nin v0: f32[2]\\nv1: f32[2] = relu(v0)\\nout v1\\n\","
@@ -96,8 +92,7 @@ static Dag *random_dag(Arena *a, Rng *r)
 	for (int i = 0; i < ncall; i++) {
 		int in[2] = { (int)rng_below(r, d->value.n), (int)rng_below(r, d->value.n) };
 		int op = ops[rng_below(r, LEN(ops))];
-		n = dag_add_call(
-			d, op, NULL, in, op == OP_relu || op == OP_exp ? 1 : 2, NULL, 0, NULL);
+		n = dag_add_call(d, op, NULL, in, op == OP_relu || op == OP_exp ? 1 : 2, NULL, 0, NULL);
 		ck_assert_int_ge(n, 0);
 	}
 	dag_add_output(d, d->call.at[n].out[0]);
@@ -119,17 +114,15 @@ static Dag *shuffled(Arena *a, const Dag *d, Rng *r)
 		const Value *from = &d->value.at[v];
 		if (from->kind == VALUE_CALL || map[v] != DAG_NONE)
 			continue;
-		map[v] = from->kind == VALUE_INPUT
-		                 ? dag_add_input(s, "in", from->type, from->shape)
-		                 : dag_add_const(s, "in", from->type, from->shape, NULL);
+		map[v] = from->kind == VALUE_INPUT ? dag_add_input(s, "in", from->type, from->shape)
+		                                   : dag_add_const(s, "in", from->type, from->shape, NULL);
 		left--;
 	}
 	for (size_t n = 0; n < d->call.n;) {
 		int i = (int)rng_below(r, d->call.n), in[2];
 		const OpCall *c = &d->call.at[i];
 		bool ready = !done[i],
-		     swap = (c->op == OP_add || c->op == OP_mul || c->op == OP_maximum) &&
-		            rng_below(r, 2) == 0;
+			 swap = (c->op == OP_add || c->op == OP_mul || c->op == OP_maximum) && rng_below(r, 2) == 0;
 		for (int k = 0; k < c->nin; k++) {
 			in[swap ? 1 - k : k] = map[c->in[k]];
 			ready &= map[c->in[k]] != DAG_NONE;
@@ -155,8 +148,7 @@ static void try_shuffled(int seed)
 	Task *t = task_new(a, d, &err), *s = task_new(a, shuffled(a, d, &r), &err);
 	Text before = { .arena = a };
 	dag_print(&before, d);
-	ck_assert_msg(strcmp(t->text, s->text) == 0, "seed %d\n%s\n%s\n%s", seed, text_str(&before),
-		t->text, s->text);
+	ck_assert_msg(strcmp(t->text, s->text) == 0, "seed %d\n%s\n%s\n%s", seed, text_str(&before), t->text, s->text);
 	/* A canonical text is its own canonical form, and reads back. */
 	Task *again = task_parse(a, t->text, strlen(t->text), &err);
 	ck_assert_msg(again != NULL, "%s", err.text);
@@ -196,23 +188,21 @@ static const struct {
 	  "c = conv(x, w, b) pads=[1,1,1,1]\ny = relu(c)\n",
 		"conv3x3 64>64 56 +relu", 2.0 * 64 * 56 * 56 * 64 * 9 + 64 * 56 * 56,
 		4.0 * (2 * 64 * 56 * 56 + 64 * 64 * 9 + 64) },
-	{ "in x: f32[1,64,56,56]\nconst w: f32[128,64,1,1]\ny = conv(x, w) strides=[2,2]\n",
-		"conv1x1 64>128 28 /2", 2.0 * 128 * 28 * 28 * 64,
-		4.0 * (64 * 56 * 56 + 128 * 64 + 128 * 28 * 28) },
-	{ "in x: f32[2,8,6,7]\nconst w: f32[8,1,3,3]\ny = conv(x, w) groups=8 pads=[1,1,1,1]\n",
-		"dwconv3x3 8 6x7 b2", 2.0 * 2 * 8 * 42 * 9, 4.0 * (2 * 2 * 8 * 42 + 72) },
-	{ "in x: f32[1,8,6]\nconst w: f32[4,4,3]\ny = conv(x, w) groups=2\n", "conv3 8>4 4 g2",
-		2.0 * 16 * 12, 4.0 * (48 + 48 + 16) },
-	{ "in x: f32[1,512]\nconst w: f32[1000,512]\ny = dense(x, w)\n", "dense 512>1000",
-		2.0 * 512000, 4.0 * (512 + 512000 + 1000) },
-	{ "in x: f16[3,4,8]\nconst w: f16[2,8]\ny = dense(x, w)\n", "dense 8>2 m12 f16",
-		2.0 * 12 * 16, 2.0 * (96 + 16 + 24) },
+	{ "in x: f32[1,64,56,56]\nconst w: f32[128,64,1,1]\ny = conv(x, w) strides=[2,2]\n", "conv1x1 64>128 28 /2",
+		2.0 * 128 * 28 * 28 * 64, 4.0 * (64 * 56 * 56 + 128 * 64 + 128 * 28 * 28) },
+	{ "in x: f32[2,8,6,7]\nconst w: f32[8,1,3,3]\ny = conv(x, w) groups=8 pads=[1,1,1,1]\n", "dwconv3x3 8 6x7 b2",
+		2.0 * 2 * 8 * 42 * 9, 4.0 * (2 * 2 * 8 * 42 + 72) },
+	{ "in x: f32[1,8,6]\nconst w: f32[4,4,3]\ny = conv(x, w) groups=2\n", "conv3 8>4 4 g2", 2.0 * 16 * 12,
+		4.0 * (48 + 48 + 16) },
+	{ "in x: f32[1,512]\nconst w: f32[1000,512]\ny = dense(x, w)\n", "dense 512>1000", 2.0 * 512000,
+		4.0 * (512 + 512000 + 1000) },
+	{ "in x: f16[3,4,8]\nconst w: f16[2,8]\ny = dense(x, w)\n", "dense 8>2 m12 f16", 2.0 * 12 * 16,
+		2.0 * (96 + 16 + 24) },
 	{ "in x: f32[2,3]\nin z: f32[3,4]\ny = matmul(x, z)\n", "matmul 2x3 by 3x4", 48, 4.0 * 26 },
-	{ "in x: f32[1,64,112,112]\ny = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n",
-		"max_pool3x3 64 56 /2", 9.0 * 64 * 56 * 56, 4.0 * 64 * (112 * 112 + 56 * 56) },
+	{ "in x: f32[1,64,112,112]\ny = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n", "max_pool3x3 64 56 /2",
+		9.0 * 64 * 56 * 56, 4.0 * 64 * (112 * 112 + 56 * 56) },
 	{ "in x: f32[2,10]\ny = softmax(x)\n", "softmax 2x10", 100, 160 },
-	{ "in x: f32[2,10]\nin z: f32[2,10]\ns = add(x, z)\ny = relu(s)\n", "add 2x10 +relu", 40,
-		240 },
+	{ "in x: f32[2,10]\nin z: f32[2,10]\ns = add(x, z)\ny = relu(s)\n", "add 2x10 +relu", 40, 240 },
 	{ "in x: f32[2,10]\ny = reshape(x) shape=[20]\n", "reshape 20", 0, 160 },
 };
 

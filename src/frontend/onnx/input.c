@@ -14,13 +14,11 @@ bool onnx_check_size(Import *im, const char *what, const char *name, DType type,
 	char text[160];
 	for (int k = 0; k < s.rank; k++)
 		if (s.dim[k] < 0)
-			return onnx_refuse(im, ERR_INPUT, "%s '%s' has the dimension %lld", what,
-				name, (long long)s.dim[k]);
+			return onnx_refuse(im, ERR_INPUT, "%s '%s' has the dimension %lld", what, name, (long long)s.dim[k]);
 	int64_t n = shape_elements(s), bytes = n < 0 ? -1 : dtype_bytes(type, n);
 	if (bytes < 0 || bytes > most_bytes)
-		return onnx_refuse(im, ERR_MEMORY,
-			"%s '%s' of shape %s needs more memory than there is", what, name,
-			shape_str(s, text));
+		return onnx_refuse(
+			im, ERR_MEMORY, "%s '%s' of shape %s needs more memory than there is", what, name, shape_str(s, text));
 	return true;
 }
 
@@ -104,11 +102,10 @@ static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *s
 		return true;
 	} else if (k == 0) {
 		*out = 1;
-		onnx_note(im, "the symbolic batch%s%s of input '%s' is taken as 1",
-			symbol[0] != 0 ? " " : "", symbol, onnx_text(v->name));
+		onnx_note(im, "the symbolic batch%s%s of input '%s' is taken as 1", symbol[0] != 0 ? " " : "", symbol,
+			onnx_text(v->name));
 	} else {
-		return onnx_refuse(im, ERR_INPUT,
-			"dimension %zu of input '%s' is not known: give it with %s", k + 1,
+		return onnx_refuse(im, ERR_INPUT, "dimension %zu of input '%s' is not known: give it with %s", k + 1,
 			onnx_text(v->name), shape_to_type(im, v, s));
 	}
 	if (onnx_is_symbolic(d))
@@ -127,16 +124,13 @@ static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shap
 		return true;
 	}
 	if (given != NULL)
-		return onnx_refuse(im, ERR_USAGE,
-			"--shape %s has %d dimensions where the model has %zu", name,
-			given->shape.rank, s->dim.n);
+		return onnx_refuse(
+			im, ERR_USAGE, "--shape %s has %d dimensions where the model has %zu", name, given->shape.rank, s->dim.n);
 	if (s == NULL)
-		return onnx_refuse(im, ERR_INPUT,
-			"input '%s' has no shape: give it with --shape %s=...", name, name);
+		return onnx_refuse(im, ERR_INPUT, "input '%s' has no shape: give it with --shape %s=...", name, name);
 	if (s->dim.n > DAG_MAX_RANK)
-		return onnx_refuse(im, ERR_UNSUPPORTED,
-			"input '%s' has %zu dimensions, dlc takes at most %d", name, s->dim.n,
-			DAG_MAX_RANK);
+		return onnx_refuse(
+			im, ERR_UNSUPPORTED, "input '%s' has %zu dimensions, dlc takes at most %d", name, s->dim.n, DAG_MAX_RANK);
 	*out = shape_of(0, NULL);
 	out->rank = (int)s->dim.n;
 	for (size_t k = 0; k < s->dim.n; k++)
@@ -157,37 +151,30 @@ static bool input_type(Import *im, const OnnxValueInfo *v, DType *out)
 	                    : t->has >> OnnxType_sparse_tensor_type & 1 ? "a sparse tensor"
 	                                                                : NULL;
 	if (other != NULL)
-		return onnx_refuse(im, ERR_UNSUPPORTED, "input '%s' is %s; dlc takes tensors only",
-			name, other);
+		return onnx_refuse(im, ERR_UNSUPPORTED, "input '%s' is %s; dlc takes tensors only", name, other);
 	if (t->tensor_type == NULL || !onnx_type_from(t->tensor_type->elem_type, out))
-		return onnx_refuse(im, ERR_UNSUPPORTED,
-			"input '%s' has element type %s, which dlc does not have", name,
+		return onnx_refuse(im, ERR_UNSUPPORTED, "input '%s' has element type %s, which dlc does not have", name,
 			onnx_type_name(t->tensor_type != NULL ? t->tensor_type->elem_type : 0));
 	return true;
 }
 
 /* A given constant must be what the model declares, symbols aside. */
-static bool bind_input(
-	Import *im, const Frame *f, const OnnxValueInfo *v, DType type, const BindArg *b)
+static bool bind_input(Import *im, const Frame *f, const OnnxValueInfo *v, DType type, const BindArg *b)
 {
 	char want[DTYPE_TEXT], have[DTYPE_TEXT], text[160];
 	const char *name = onnx_text(v->name);
 	const OnnxShape *s = onnx_declared_shape(v);
 	if (!dtype_eq(type, b->type))
-		return onnx_refuse(im, ERR_TYPE,
-			"--bind %s has elements of %s where the model has %s", name,
+		return onnx_refuse(im, ERR_TYPE, "--bind %s has elements of %s where the model has %s", name,
 			dtype_print(b->type, have), dtype_print(type, want));
 	bool fits = s == NULL || s->dim.n == (size_t)b->shape.rank;
 	for (int k = 0; fits && s != NULL && k < b->shape.rank; k++)
 		fits = onnx_is_symbolic(&s->dim.at[k]) || s->dim.at[k].dim_value == b->shape.dim[k];
 	if (!fits)
-		return onnx_refuse(im, ERR_TYPE,
-			"--bind %s of shape %s is not what the model declares", name,
-			shape_str(b->shape, text));
+		return onnx_refuse(
+			im, ERR_TYPE, "--bind %s of shape %s is not what the model declares", name, shape_str(b->shape, text));
 	Item *it = arena_new_of(im->arena, Item);
-	*it = (Item){
-		.name = name, .type = type, .shape = b->shape, .data = b->data, .value = DAG_NONE
-	};
+	*it = (Item){ .name = name, .type = type, .shape = b->shape, .data = b->data, .value = DAG_NONE };
 	return onnx_define(im, f, name, it);
 }
 
@@ -199,8 +186,7 @@ static bool read_input(Import *im, const Frame *f, const OnnxValueInfo *v, Symbo
 	const BindArg *b = bind_arg(im, it.name);
 	if (b != NULL)
 		return bind_input(im, f, v, it.type, b);
-	if (!resolve_shape(im, v, sym, &it.shape) ||
-		!onnx_check_size(im, "input", it.name, it.type, it.shape))
+	if (!resolve_shape(im, v, sym, &it.shape) || !onnx_check_size(im, "input", it.name, it.type, it.shape))
 		return false;
 	it.value = dag_add_input(im->dag, it.name, it.type, it.shape);
 	return onnx_define(im, f, it.name, arena_copy(im->arena, &it, sizeof it));
@@ -233,7 +219,7 @@ static bool batch_counts(const Import *im, const OnnxGraph *g)
 		for (size_t i = 0; i < g->initializer.n && !weight; i++)
 			weight = strcmp(onnx_text(g->initializer.at[i].name), name) == 0;
 		if (given != NULL ? given->shape.rank > 0 && given->shape.dim[0] == im->args->batch
-				  : !weight && s != NULL && s->dim.n > 0)
+						  : !weight && s != NULL && s->dim.n > 0)
 			return true;
 	}
 	return false;
@@ -248,14 +234,12 @@ static bool check_args(Import *im, const OnnxGraph *g)
 			(long long)im->args->batch);
 	for (int k = 0; k < im->args->nshape; k++)
 		if (!is_input(g, im->args->shape[k].name))
-			return onnx_refuse(im, ERR_USAGE,
-				"--shape: the model has no input '%s'; it has: %s",
+			return onnx_refuse(im, ERR_USAGE, "--shape: the model has no input '%s'; it has: %s",
 				im->args->shape[k].name, input_names(im, g));
 	for (int k = 0; k < im->args->nbind; k++)
 		if (!is_input(g, im->args->bind[k].name))
-			return onnx_refuse(im, ERR_USAGE,
-				"--bind: the model has no input '%s'; it has: %s",
-				im->args->bind[k].name, input_names(im, g));
+			return onnx_refuse(im, ERR_USAGE, "--bind: the model has no input '%s'; it has: %s", im->args->bind[k].name,
+				input_names(im, g));
 	return true;
 }
 
@@ -268,16 +252,11 @@ static bool read_initializers(Import *im, const Frame *f, const OnnxGraph *g)
 		BindArg b;
 		if (bind_arg(im, onnx_text(t->name)) != NULL)
 			continue; /* the input of the same name was bound to something else */
-		const char *what =
-			arena_printf(im->arena, "initializer '%.100s'", onnx_text(t->name));
+		const char *what = arena_printf(im->arena, "initializer '%.100s'", onnx_text(t->name));
 		if (!onnx_tensor_read(im->arena, t, &im->files, what, &b, &im->err))
 			return false;
 		Item *it = arena_new_of(im->arena, Item);
-		*it = (Item){ .name = b.name,
-			.type = b.type,
-			.shape = b.shape,
-			.data = b.data,
-			.value = DAG_NONE };
+		*it = (Item){ .name = b.name, .type = b.type, .shape = b.shape, .data = b.data, .value = DAG_NONE };
 		if (!onnx_define(im, f, b.name, it))
 			return false;
 	}

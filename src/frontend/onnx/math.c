@@ -70,8 +70,7 @@ static int second_operand(Visit *v)
 	bool wide = node_attr_int(v, "broadcast", 0) != 0, placed = node_has(v, "axis");
 	int64_t axis = node_attr_int(v, "axis", 0);
 	if (!wide && node_ok(v) && !shape_eq(a->shape, b->shape))
-		node_fail(v, ERR_TYPE,
-			"its inputs have different shapes, and its attribute broadcast is not set");
+		node_fail(v, ERR_TYPE, "its inputs have different shapes, and its attribute broadcast is not set");
 	if (!wide || !placed || b->shape.rank == 0)
 		return y;
 	int at = node_axis(v, axis, a->shape.rank);
@@ -168,8 +167,7 @@ static void import_prelu(Visit *v)
 {
 	const Item *x = node_need(v, 0), *slope = node_need(v, 1);
 	int s = node_value(v, 1);
-	if (v->frame->opset < 7 && slope->shape.rank == 1 && x->shape.rank > 2 &&
-		slope->shape.dim[0] == x->shape.dim[1]) {
+	if (v->frame->opset < 7 && slope->shape.rank == 1 && x->shape.rank > 2 && slope->shape.dim[0] == x->shape.dim[1]) {
 		Shape wide = { .rank = x->shape.rank - 1, .dim = { slope->shape.dim[0] } };
 		for (int k = 1; k < wide.rank; k++)
 			wide.dim[k] = 1;
@@ -222,8 +220,7 @@ static void import_cast(Visit *v)
 	}
 	DType type = F32;
 	if (node_ok(v) && !onnx_type_from(to, &type))
-		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have",
-			onnx_type_name(to));
+		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have", onnx_type_name(to));
 	node_set(v, 0, node_cast(v, node_value(v, 0), type));
 }
 
@@ -260,8 +257,7 @@ static void import_softmax_kind(Visit *v, int op)
 			last = k;
 		}
 	if (longer > 1) {
-		Shape two = { .rank = 2,
-			.dim = { shape_product(&s, 0, axis), shape_product(&s, axis, s.rank) } };
+		Shape two = { .rank = 2, .dim = { shape_product(&s, 0, axis), shape_product(&s, axis, s.rank) } };
 		in = node_reshape(v, in, two);
 		last = 1;
 	}
@@ -283,8 +279,7 @@ static void import_log_softmax(Visit *v)
 static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 {
 	int rank = node_need(v, 0)->shape.rank, count;
-	bool noop =
-		v->frame->opset >= input_since && node_attr_int(v, "noop_with_empty_axes", 0) != 0;
+	bool noop = v->frame->opset >= input_since && node_attr_int(v, "noop_with_empty_axes", 0) != 0;
 	const int64_t *at = node_attr_or_input(v, "axes", input_since, 1, &count);
 	bool on[DAG_MAX_RANK] = { false };
 	if (count > rank)
@@ -297,8 +292,7 @@ static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 			axes[(*n)++] = k;
 }
 
-static void import_reduce(
-	Visit *v, int op, int input_since, int (*before)(Visit *, int), int (*after)(Visit *, int))
+static void import_reduce(Visit *v, int op, int input_since, int (*before)(Visit *, int), int (*after)(Visit *, int))
 {
 	int64_t axes[DAG_MAX_RANK];
 	int n;

@@ -40,8 +40,7 @@ static void import_constant(Visit *v)
 		set_ints(v, at->ints.at, at->ints.n);
 	} else if ((at = node_attr(v, "value_floats")) != NULL) {
 		int64_t n = (int64_t)at->floats.n;
-		node_set_known(
-			v, 0, F32, shape_of(1, &n), n > 0 ? (const void *)at->floats.at : "\0\0\0");
+		node_set_known(v, 0, F32, shape_of(1, &n), n > 0 ? (const void *)at->floats.at : "\0\0\0");
 	} else if (node_has(v, "value_string") || node_has(v, "value_strings")) {
 		node_fail(v, ERR_UNSUPPORTED, "constants of text are not supported");
 	} else if (node_has(v, "sparse_value")) {
@@ -59,8 +58,7 @@ static int64_t clamp(int64_t x, int64_t lo, int64_t hi)
 static void import_shape(Visit *v)
 {
 	const Item *x = node_need(v, 0);
-	int64_t rank = x->shape.rank, start = node_attr_int(v, "start", 0),
-		end = node_attr_int(v, "end", rank);
+	int64_t rank = x->shape.rank, start = node_attr_int(v, "start", 0), end = node_attr_int(v, "end", rank);
 	start = clamp(start < 0 ? start + rank : start, 0, rank);
 	end = clamp(end < 0 ? end + rank : end, start, rank);
 	set_ints(v, x->shape.dim + start, (size_t)(end - start));
@@ -76,12 +74,10 @@ static void import_size(Visit *v)
 static bool read_dims(Visit *v, const int64_t *at, int n, Shape *out)
 {
 	if (n > DAG_MAX_RANK)
-		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d",
-			n, DAG_MAX_RANK);
+		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d", n, DAG_MAX_RANK);
 	for (int k = 0; k < n && node_ok(v); k++)
 		if (at[k] < 0)
-			node_fail(v, ERR_INPUT, "its result has the dimension %lld",
-				(long long)at[k]);
+			node_fail(v, ERR_INPUT, "its result has the dimension %lld", (long long)at[k]);
 	if (!node_ok(v))
 		return false;
 	*out = shape_of(n, at);
@@ -130,22 +126,18 @@ static void import_reshape(Visit *v)
 	if (n < 0)
 		node_fail(v, ERR_INPUT, "it has no shape");
 	else if (n > DAG_MAX_RANK)
-		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d",
-			n, DAG_MAX_RANK);
+		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d", n, DAG_MAX_RANK);
 	if (!node_ok(v))
 		return;
 	Shape s = shape_of(n, at);
 	int open = -1;
 	for (int k = 0; k < n; k++) {
 		if (s.dim[k] == 0 && !zero && k >= x->shape.rank)
-			node_fail(v, ERR_TYPE,
-				"dimension %d of its shape is 0, but its input has only %d", k,
-				x->shape.rank);
+			node_fail(v, ERR_TYPE, "dimension %d of its shape is 0, but its input has only %d", k, x->shape.rank);
 		else if (s.dim[k] == 0 && !zero)
 			s.dim[k] = x->shape.dim[k];
 		else if (s.dim[k] < -1 || (s.dim[k] == -1 && open >= 0))
-			node_fail(v, ERR_TYPE, "its shape holds %lld%s", (long long)s.dim[k],
-				s.dim[k] == -1 ? " twice" : "");
+			node_fail(v, ERR_TYPE, "its shape holds %lld%s", (long long)s.dim[k], s.dim[k] == -1 ? " twice" : "");
 		else if (s.dim[k] == -1)
 			open = k;
 	}
@@ -158,8 +150,8 @@ static void import_reshape(Visit *v)
 	if (open >= 0 && given > 0 && have % given == 0)
 		s.dim[open] = have / given;
 	else if (given != have)
-		node_fail(v, ERR_TYPE, "its input of shape %s does not fit the shape %s",
-			shape_str(x->shape, from), shape_str(s, to));
+		node_fail(v, ERR_TYPE, "its input of shape %s does not fit the shape %s", shape_str(x->shape, from),
+			shape_str(s, to));
 	set_reshaped(v, s);
 }
 
@@ -168,9 +160,7 @@ static void import_flatten(Visit *v)
 	const Item *x = node_need(v, 0);
 	int64_t axis = node_attr_int(v, "axis", 1);
 	int at = axis == x->shape.rank ? x->shape.rank : node_axis(v, axis, x->shape.rank);
-	Shape s = { .rank = 2,
-		.dim = { shape_product(&x->shape, 0, at),
-			shape_product(&x->shape, at, x->shape.rank) } };
+	Shape s = { .rank = 2, .dim = { shape_product(&x->shape, 0, at), shape_product(&x->shape, at, x->shape.rank) } };
 	set_reshaped(v, s);
 }
 
@@ -195,8 +185,7 @@ static void import_squeeze(Visit *v)
 	Shape s = { 0 };
 	for (int k = 0; k < x->shape.rank; k++) {
 		if (n >= 0 && on[k] && x->shape.dim[k] != 1)
-			node_fail(v, ERR_TYPE, "dimension %d is %lld, not 1", k,
-				(long long)x->shape.dim[k]);
+			node_fail(v, ERR_TYPE, "dimension %d is %lld, not 1", k, (long long)x->shape.dim[k]);
 		if (n >= 0 ? !on[k] : x->shape.dim[k] != 1)
 			s.dim[s.rank++] = x->shape.dim[k];
 	}
@@ -211,8 +200,8 @@ static void import_unsqueeze(Visit *v)
 	if (n < 0)
 		node_fail(v, ERR_INPUT, "it has no axes");
 	if (n > DAG_MAX_RANK - x->shape.rank)
-		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d",
-			x->shape.rank + n, DAG_MAX_RANK);
+		node_fail(
+			v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d", x->shape.rank + n, DAG_MAX_RANK);
 	if (!node_ok(v))
 		return;
 	bool on[DAG_MAX_RANK] = { false };
@@ -232,8 +221,7 @@ static void import_transpose(Visit *v)
 	int64_t perm[DAG_MAX_RANK];
 	bool on[DAG_MAX_RANK] = { false };
 	if (n >= 0 && n != x->shape.rank)
-		node_fail(v, ERR_TYPE, "its attribute perm has %d numbers, its input %d dimensions",
-			n, x->shape.rank);
+		node_fail(v, ERR_TYPE, "its attribute perm has %d numbers, its input %d dimensions", n, x->shape.rank);
 	else
 		mark_axes(v, at, n, x->shape.rank, on);
 	if (!node_ok(v))
@@ -327,8 +315,7 @@ static void cut_axis(Cut *c, int axis, int64_t dim, int64_t start, int64_t end, 
 static bool cut_known(Visit *v, const Cut *c)
 {
 	const Item *x = node_need(v, 0);
-	if (x->data == NULL || !dtype_eq(x->type, I64) || x->shape.rank != 1 ||
-		c->size[0] > DAG_MAX_RANK)
+	if (x->data == NULL || !dtype_eq(x->type, I64) || x->shape.rank != 1 || c->size[0] > DAG_MAX_RANK)
 		return false;
 	int64_t at[DAG_MAX_RANK];
 	for (int64_t i = 0; i < c->size[0]; i++)
@@ -346,7 +333,7 @@ static void import_slice(Visit *v)
 	const int64_t *axes = node_attr_or_input(v, "axes", 10, 3, &naxes);
 	const int64_t *step = v->frame->opset >= 10 ? node_ints(v, 4, &nstep) : NULL;
 	if (node_ok(v) && (nstart < 0 || nend != nstart || (naxes >= 0 && naxes != nstart) ||
-				  (nstep >= 0 && nstep != nstart) || nstart > rank))
+						  (nstep >= 0 && nstep != nstart) || nstart > rank))
 		node_fail(v, ERR_TYPE, "its starts, ends, axes and steps do not belong together");
 	Cut c = { 0 };
 	bool on[DAG_MAX_RANK] = { false };
@@ -358,8 +345,7 @@ static void import_slice(Visit *v)
 		int axis = naxes < 0 ? k : node_axis(v, axes[k], rank);
 		int64_t by = nstep < 0 ? 1 : step[k];
 		if (by == 0 || by == INT64_MIN)
-			node_fail(
-				v, ERR_TYPE, "its step along axis %d is %lld", axis, (long long)by);
+			node_fail(v, ERR_TYPE, "its step along axis %d is %lld", axis, (long long)by);
 		else
 			cut_axis(&c, axis, x->shape.dim[axis], start[k], end[k], by);
 	}
@@ -377,11 +363,9 @@ static int64_t *equal_parts(Visit *v, int64_t dim, int n)
 	int64_t *sizes = arena_array(v->im->arena, int64_t, n + 1);
 	int64_t part = (dim + n - 1) / n;
 	if (v->frame->opset < 18 && dim % n != 0)
-		node_fail(v, ERR_TYPE, "%lld elements cannot be cut into %d equal parts",
-			(long long)dim, n);
+		node_fail(v, ERR_TYPE, "%lld elements cannot be cut into %d equal parts", (long long)dim, n);
 	if (part * (n - 1) > dim)
-		node_fail(v, ERR_TYPE, "%lld elements cannot be cut into %d parts", (long long)dim,
-			n);
+		node_fail(v, ERR_TYPE, "%lld elements cannot be cut into %d parts", (long long)dim, n);
 	for (int k = 0; k < n; k++)
 		sizes[k] = k < n - 1 ? part : dim - part * (n - 1);
 	return sizes;
@@ -394,10 +378,8 @@ static void import_split(Visit *v)
 	int n, nout = (int)v->proto->output.n;
 	bool by_input = v->frame->opset >= 13 || (v->frame->opset < 2 && node_in(v, 1) != NULL);
 	const int64_t *sizes = by_input ? node_ints(v, 1, &n) : node_attr_ints(v, "split", &n);
-	if (v->frame->opset >= 18 && node_has(v, "num_outputs") &&
-		node_attr_int(v, "num_outputs", 0) != nout)
-		node_fail(v, ERR_TYPE,
-			"its attribute num_outputs is not the number of its results, %d", nout);
+	if (v->frame->opset >= 18 && node_has(v, "num_outputs") && node_attr_int(v, "num_outputs", 0) != nout)
+		node_fail(v, ERR_TYPE, "its attribute num_outputs is not the number of its results, %d", nout);
 	if (node_ok(v) && n < 0) {
 		sizes = equal_parts(v, x->shape.dim[axis], nout);
 		n = nout;
@@ -434,8 +416,7 @@ static void import_pad(Visit *v)
 	int64_t pads[2 * DAG_MAX_RANK] = { 0 };
 	bool on[DAG_MAX_RANK] = { false };
 	if (node_ok(v) && n != 2 * (naxes < 0 ? rank : naxes))
-		node_fail(v, ERR_TYPE, "it has %d pads for %d dimensions", n,
-			naxes < 0 ? rank : naxes);
+		node_fail(v, ERR_TYPE, "it has %d pads for %d dimensions", n, naxes < 0 ? rank : naxes);
 	if (node_ok(v) && naxes >= 0)
 		mark_axes(v, axes, naxes, rank, on);
 	if (!node_ok(v))
@@ -445,8 +426,7 @@ static void import_pad(Visit *v)
 		pads[axis] = at[k];
 		pads[rank + axis] = at[n / 2 + k];
 	}
-	Attr attr[] = { attr_ints("pads", pads, 2 * rank), attr_text("mode", mode),
-		attr_float("value", value) };
+	Attr attr[] = { attr_ints("pads", pads, 2 * rank), attr_text("mode", mode), attr_float("value", value) };
 	int in = node_value(v, 0);
 	node_set(v, 0, node_call(v, OP_pad, &in, 1, attr, 3));
 }
@@ -463,15 +443,16 @@ static void import_gather(Visit *v)
 	if (which->input && which->data == NULL && !is_shape)
 		node_fail(v, ERR_UNSUPPORTED,
 			"its indices '%s' are an input of the model, and indices that are known only when the "
-			"model runs are not supported: cut this node off and feed what it gathers", which->name);
+			"model runs are not supported: cut this node off and feed what it gathers",
+			which->name);
 	const int64_t *at = node_ints(v, 1, &n);
 	if (!node_ok(v))
 		return;
 	int64_t dim = x->shape.dim[axis];
 	for (int k = 0; k < n; k++)
 		if (at[k] < -dim || at[k] >= dim) {
-			node_fail(v, ERR_INPUT, "its index %lld is outside of a dimension of %lld",
-				(long long)at[k], (long long)dim);
+			node_fail(
+				v, ERR_INPUT, "its index %lld is outside of a dimension of %lld", (long long)at[k], (long long)dim);
 			return;
 		}
 	if (is_shape) {
@@ -482,8 +463,7 @@ static void import_gather(Visit *v)
 		return;
 	}
 	if (n != 1) {
-		node_fail(v, ERR_UNSUPPORTED,
-			"it gathers %d elements of a tensor that is not a shape", n);
+		node_fail(v, ERR_UNSUPPORTED, "it gathers %d elements of a tensor that is not a shape", n);
 		return;
 	}
 	Cut c = { 0 };
@@ -491,8 +471,7 @@ static void import_gather(Visit *v)
 		cut_axis(&c, k, x->shape.dim[k], 0, INT64_MAX, 1);
 	c.start[axis] = at[0] < 0 ? at[0] + dim : at[0];
 	c.size[axis] = 1;
-	Attr attr[] = { attr_ints("starts", c.start, x->shape.rank),
-		attr_ints("steps", c.step, x->shape.rank),
+	Attr attr[] = { attr_ints("starts", c.start, x->shape.rank), attr_ints("steps", c.step, x->shape.rank),
 		attr_ints("sizes", c.size, x->shape.rank) };
 	int in = node_value(v, 0);
 	int y = node_call(v, OP_slice, &in, 1, attr, 3);

@@ -19,8 +19,7 @@ typedef struct Windows {
 } Windows;
 
 /* `n` numbers of an attribute that is given, else `otherwise` in each place. */
-static void read_list(
-	Visit *v, const char *name, int n, int64_t least, int64_t otherwise, int64_t *out)
+static void read_list(Visit *v, const char *name, int n, int64_t least, int64_t otherwise, int64_t *out)
 {
 	int count;
 	const int64_t *at = node_attr_ints(v, name, &count);
@@ -29,14 +28,12 @@ static void read_list(
 	if (count < 0 || !node_ok(v))
 		return;
 	if (count != n) {
-		node_fail(v, ERR_TYPE, "its attribute %s has %d numbers where its input needs %d",
-			name, count, n);
+		node_fail(v, ERR_TYPE, "its attribute %s has %d numbers where its input needs %d", name, count, n);
 		return;
 	}
 	for (int k = 0; k < n; k++) {
 		if (at[k] < least || at[k] > INT32_MAX)
-			node_fail(
-				v, ERR_TYPE, "its attribute %s holds %lld", name, (long long)at[k]);
+			node_fail(v, ERR_TYPE, "its attribute %s holds %lld", name, (long long)at[k]);
 		else
 			out[k] = at[k];
 	}
@@ -63,8 +60,7 @@ static Windows read_windows(Visit *v, const int64_t *kernel)
 	const Item *x = node_need(v, 0);
 	w.n = x->shape.rank - 2;
 	if (node_ok(v) && (w.n < 1 || w.n > MOST_SPATIAL))
-		node_fail(v, ERR_UNSUPPORTED,
-			"its input has %d dimensions; 3, 4 and 5 are supported", x->shape.rank);
+		node_fail(v, ERR_UNSUPPORTED, "its input has %d dimensions; 3, 4 and 5 are supported", x->shape.rank);
 	if (!node_ok(v)) {
 		w.n = 0;
 		return w;
@@ -74,8 +70,7 @@ static Windows read_windows(Visit *v, const int64_t *kernel)
 	read_list(v, "kernel_shape", w.n, 1, 1, w.kernel);
 	for (int k = 0; kernel != NULL && k < w.n; k++) {
 		if (node_has(v, "kernel_shape") && w.kernel[k] != kernel[k])
-			node_fail(v, ERR_TYPE,
-				"its attribute kernel_shape is not the shape of its weights");
+			node_fail(v, ERR_TYPE, "its attribute kernel_shape is not the shape of its weights");
 		w.kernel[k] = kernel[k];
 	}
 	read_list(v, "strides", w.n, 1, 1, w.stride);
@@ -95,8 +90,7 @@ static void import_conv(Visit *v)
 {
 	const Item *x = node_need(v, 0), *w = node_need(v, 1);
 	if (node_ok(v) && (w->shape.rank != x->shape.rank || x->shape.rank < 3))
-		node_fail(v, ERR_TYPE, "its input has %d dimensions and its weights have %d",
-			x->shape.rank, w->shape.rank);
+		node_fail(v, ERR_TYPE, "its input has %d dimensions and its weights have %d", x->shape.rank, w->shape.rank);
 	Windows win = read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
 	Attr attr[] = {
 		attr_ints("strides", win.stride, win.n),
@@ -113,8 +107,7 @@ static void pad_for_ceil(Windows *w, const Shape *x)
 {
 	for (int k = 0; k < w->n; k++) {
 		int64_t in = x->dim[k + 2] + w->pads[k], s = w->stride[k];
-		int64_t reach = (w->kernel[k] - 1) * w->dilation[k] + 1,
-			room = in + w->pads[k + w->n] - reach;
+		int64_t reach = (w->kernel[k] - 1) * w->dilation[k] + 1, room = in + w->pads[k + w->n] - reach;
 		if (room < 0)
 			continue; /* the operator refuses it */
 		int64_t last = (room + s - 1) / s * s;
@@ -132,8 +125,7 @@ static void import_pool(Visit *v, int op)
 	bool ceil = node_attr_int(v, "ceil_mode", 0) != 0;
 	bool count = op == OP_avg_pool && node_attr_int(v, "count_include_pad", 0) != 0;
 	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
-		pad_for_ceil(
-			&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted, too */
+		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted, too */
 		ceil = false;
 	}
 	Attr attr[6] = {
@@ -163,8 +155,7 @@ static void import_global(Visit *v, int op)
 {
 	const Item *x = node_need(v, 0);
 	if (node_ok(v) && x->shape.rank < 3)
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, it needs at least 3",
-			x->shape.rank);
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, it needs at least 3", x->shape.rank);
 	int64_t axes[DAG_MAX_RANK];
 	for (int k = 2; k < x->shape.rank; k++)
 		axes[k - 2] = k;
@@ -186,13 +177,12 @@ static void import_global_max_pool(Visit *v)
 static void import_batch_normalization(Visit *v)
 {
 	int opset = v->frame->opset;
-	bool trains = opset < 7 ? node_attr_int(v, "is_test", 0) == 0
-	                        : opset >= 14 && node_attr_int(v, "training_mode", 0) != 0;
+	bool trains =
+		opset < 7 ? node_attr_int(v, "is_test", 0) == 0 : opset >= 14 && node_attr_int(v, "training_mode", 0) != 0;
 	for (int k = 1; k < node_nout(v); k++)
 		trains |= node_used(v, k);
 	if (trains)
-		node_fail(v, ERR_UNSUPPORTED,
-			"training mode is not supported: export the model for inference");
+		node_fail(v, ERR_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	if (opset < 9 && node_attr_int(v, "spatial", 1) == 0)
 		node_fail(v, ERR_UNSUPPORTED, "its attribute spatial = 0 is not supported");
 	Attr attr = attr_float("epsilon", node_attr_float(v, "epsilon", 1e-5));
@@ -238,8 +228,7 @@ static void import_gemm(Visit *v)
 	double alpha = node_attr_float(v, "alpha", 1), beta = node_attr_float(v, "beta", 1);
 	int64_t columns = b->shape.dim[tb ? 0 : 1];
 	bool by_column = c != NULL && c->shape.rank >= 1 && c->shape.rank <= 2 &&
-	                 c->shape.dim[c->shape.rank - 1] == columns &&
-	                 (c->shape.rank == 1 || c->shape.dim[0] == 1);
+	                 c->shape.dim[c->shape.rank - 1] == columns && (c->shape.rank == 1 || c->shape.dim[0] == 1);
 	int in[] = { node_value(v, 0), node_value(v, 1), DAG_NONE };
 	if (!ta && tb && alpha == 1 && (c == NULL || (by_column && beta == 1))) {
 		if (c != NULL)
@@ -271,12 +260,10 @@ static void import_dropout(Visit *v)
 	bool trains = opset < 7 && node_attr_int(v, "is_test", 0) == 0;
 	if (opset >= 12 && node_in(v, 2) != NULL) {
 		const Item *mode = node_known(v, 2);
-		trains = node_ok(v) && shape_elements(mode->shape) > 0 &&
-		         element_get(mode->type, mode->data, 0) != 0;
+		trains = node_ok(v) && shape_elements(mode->shape) > 0 && element_get(mode->type, mode->data, 0) != 0;
 	}
 	if (trains)
-		node_fail(v, ERR_UNSUPPORTED,
-			"training mode is not supported: export the model for inference");
+		node_fail(v, ERR_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	node_set_alias(v, 0, x);
 	if (!node_used(v, 1) || !node_ok(v))
 		return;

@@ -41,8 +41,7 @@ bool onnx_refuse(Import *im, ErrCode code, const char *fmt, ...)
 bool onnx_define(Import *im, const Frame *f, const char *name, Item *it)
 {
 	if (name[0] == 0)
-		return onnx_refuse(
-			im, ERR_INPUT, "an input, an initializer or a result has no name");
+		return onnx_refuse(im, ERR_INPUT, "an input, an initializer or a result has no name");
 	if (names_find(f->names, name) >= 0)
 		return onnx_refuse(im, ERR_INPUT, "the name '%s' is given twice", name);
 	vec_push(im->arena, &im->item, it);
@@ -280,8 +279,7 @@ static const OnnxAttr *attr_of_kind(Visit *n, const char *name, int type, int ro
 		return NULL;
 	if (a->type == type || (a->type == 0 && (a->has >> row & 1)))
 		return a;
-	if (a->type == 0 && a->has >> OnnxAttr_f == 0 &&
-		(row == OnnxAttr_ints || row == OnnxAttr_floats))
+	if (a->type == 0 && a->has >> OnnxAttr_f == 0 && (row == OnnxAttr_ints || row == OnnxAttr_floats))
 		return a; /* an empty list leaves nothing in the file */
 	node_fail(n, ERR_TYPE, "its attribute %s must be %s", name, kind);
 	return NULL;
@@ -346,8 +344,7 @@ int64_t shape_product(const Shape *s, int lo, int hi)
 int node_axis(Visit *n, int64_t axis, int limit)
 {
 	if (axis < -(int64_t)limit || axis >= limit) {
-		node_fail(n, ERR_TYPE, "axis %lld is outside of -%d..%d", (long long)axis, limit,
-			limit - 1);
+		node_fail(n, ERR_TYPE, "axis %lld is outside of -%d..%d", (long long)axis, limit, limit - 1);
 		return 0;
 	}
 	return (int)(axis < 0 ? axis + limit : axis);
@@ -369,8 +366,7 @@ int node_call(Visit *n, int op, const int *in, int nin, const Attr *attr, int na
 {
 	if (!node_ok(n))
 		return DAG_NONE;
-	int call = dag_add_call(
-		n->im->dag, op, inner_name(n, op_row(op)->name), in, nin, attr, nattr, &n->im->err);
+	int call = dag_add_call(n->im->dag, op, inner_name(n, op_row(op)->name), in, nin, attr, nattr, &n->im->err);
 	if (call < 0) {
 		refused(n);
 		return DAG_NONE;
@@ -414,8 +410,7 @@ int node_cast(Visit *n, int x, DType type)
 
 int node_const(Visit *n, DType type, Shape shape, const void *data)
 {
-	return node_ok(n) ? dag_add_const(n->im->dag, inner_name(n, "const"), type, shape, data)
-	                  : DAG_NONE;
+	return node_ok(n) ? dag_add_const(n->im->dag, inner_name(n, "const"), type, shape, data) : DAG_NONE;
 }
 
 int node_number(Visit *n, DType type, double v)
@@ -457,11 +452,7 @@ void node_set(Visit *n, int k, int value)
 		return;
 	const Value *v = node_val(n, value);
 	Item *it = arena_new_of(n->im->arena, Item);
-	*it = (Item){ .name = output_name(n, k),
-		.type = v->type,
-		.shape = v->shape,
-		.data = v->data,
-		.value = value };
+	*it = (Item){ .name = output_name(n, k), .type = v->type, .shape = v->shape, .data = v->data, .value = value };
 	if (v->kind == VALUE_CALL && onnx_text(n->proto->output.at[k])[0] != 0)
 		dag_rename(n->im->dag, value, it->name);
 	bind_output(n, k, it);
@@ -476,10 +467,6 @@ void node_set_alias(Visit *n, int k, const Item *as)
 void node_set_known(Visit *n, int k, DType type, Shape shape, const void *data)
 {
 	Item *it = arena_new_of(n->im->arena, Item);
-	*it = (Item){ .name = output_name(n, k),
-		.type = type,
-		.shape = shape,
-		.data = data,
-		.value = DAG_NONE };
+	*it = (Item){ .name = output_name(n, k), .type = type, .shape = shape, .data = data, .value = DAG_NONE };
 	bind_output(n, k, it);
 }

@@ -15,8 +15,8 @@ typedef struct Visit {
 	Import *im;
 	const Frame *frame;
 	const OnnxNode *proto;
-	const char *name;           /* "node 'x' (Conv)" */
-	unsigned char *attr_seen;   /* by attribute: somebody asked for it */
+	const char *name;         /* "node 'x' (Conv)" */
+	unsigned char *attr_seen; /* by attribute: somebody asked for it */
 } Visit;
 
 typedef struct OnnxRow {
@@ -56,7 +56,7 @@ int64_t node_attr_int(Visit *n, const char *name, int64_t otherwise);
 double node_attr_float(Visit *n, const char *name, double otherwise);
 const char *node_attr_text(Visit *n, const char *name, const char *otherwise);
 const int64_t *node_attr_ints(Visit *n, const char *name, int *count); /* -1, NULL: absent */
-const OnnxAttr *node_attr(Visit *n, const char *name); /* NULL: absent */
+const OnnxAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
 bool node_attr_tensor(Visit *n, const char *name, BindArg *out);
 /* An attribute, or from `opset` on input k: what axes, shapes and pads became. */
 const int64_t *node_attr_or_input(Visit *n, const char *name, int opset, int k, int *count);
@@ -75,7 +75,7 @@ int node_reshape(Visit *n, int x, Shape shape); /* x itself if it has that shape
 int node_cast(Visit *n, int x, DType type);
 int node_const(Visit *n, DType type, Shape shape, const void *data);
 int node_number(Visit *n, DType type, double v); /* a scalar constant */
-const Value *node_val(Visit *n, int value); /* its type and shape; a scalar f32 after a failure */
+const Value *node_val(Visit *n, int value);      /* its type and shape; a scalar f32 after a failure */
 
 void node_set(Visit *n, int k, int value);
 void node_set_alias(Visit *n, int k, const Item *as);

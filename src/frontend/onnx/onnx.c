@@ -39,11 +39,9 @@ static const OnnxRow *find_row(const OnnxNode *node)
 }
 
 /* What a function is found by: its domain (the default one is ""), name and overload. */
-static const char *function_key(
-	Arena *a, const char *domain, const char *name, const char *overload)
+static const char *function_key(Arena *a, const char *domain, const char *name, const char *overload)
 {
-	return arena_printf(a, "%s\n%s\n%s", is_default_domain(domain) ? "" : domain,
-		onnx_text(name), onnx_text(overload));
+	return arena_printf(a, "%s\n%s\n%s", is_default_domain(domain) ? "" : domain, onnx_text(name), onnx_text(overload));
 }
 
 static void list_functions(Import *im, const OnnxModel *m)
@@ -51,8 +49,7 @@ static void list_functions(Import *im, const OnnxModel *m)
 	im->functions = names_new(im->arena);
 	for (size_t k = 0; k < m->functions.n; k++) {
 		const OnnxFunction *f = &m->functions.at[k];
-		names_bind(im->functions, function_key(im->arena, f->domain, f->name, f->overload),
-			(int)k);
+		names_bind(im->functions, function_key(im->arena, f->domain, f->name, f->overload), (int)k);
 	}
 }
 
@@ -60,8 +57,7 @@ static const OnnxFunction *find_function(const Import *im, const OnnxModel *m, c
 {
 	if (m->functions.n == 0)
 		return NULL;
-	int k = names_find(im->functions,
-		function_key(im->arena, node->domain, node->op_type, node->overload));
+	int k = names_find(im->functions, function_key(im->arena, node->domain, node->op_type, node->overload));
 	return k < 0 ? NULL : &m->functions.at[k];
 }
 
@@ -112,12 +108,12 @@ static void find_lacks(Lacks *l, const OnnxNode *node, size_t n, int64_t opset, 
 		const char *out = node[k].output.n > 0 ? onnx_text(node[k].output.at[0]) : "";
 		const char *name = onnx_text(node[k].name);
 		add_lack(l, (Lack){ .op = onnx_text(node[k].op_type),
-				    .domain = onnx_text(node[k].domain),
-				    .node = name[0] != 0 ? name : out,
-				    .inside = inside,
-				    .opset = opset,
-				    .since = row != NULL ? row->since : 0,
-				    .times = 1 });
+						.domain = onnx_text(node[k].domain),
+						.node = name[0] != 0 ? name : out,
+						.inside = inside,
+						.opset = opset,
+						.since = row != NULL ? row->since : 0,
+						.times = 1 });
 	}
 }
 
@@ -127,8 +123,8 @@ static bool check_supported(Import *im, const OnnxModel *m, int64_t opset)
 	find_lacks(&l, m->graph->node.at, m->graph->node.n, opset, NULL);
 	for (size_t k = 0; k < m->functions.n; k++) {
 		const OnnxFunction *f = &m->functions.at[k];
-		find_lacks(&l, f->node.at, f->node.n,
-			opset_of(f->opset_import.at, f->opset_import.n, opset), onnx_text(f->name));
+		find_lacks(
+			&l, f->node.at, f->node.n, opset_of(f->opset_import.at, f->opset_import.n, opset), onnx_text(f->name));
 	}
 	if (l.list.n == 0)
 		return true;
@@ -142,10 +138,9 @@ static bool check_supported(Import *im, const OnnxModel *m, int64_t opset)
 		if (x->since > 0)
 			snprintf(since, sizeof since, ", which exists from opset %d on", x->since);
 		err_add_item(&im->err, "%s%s%s (opset %lld, node '%.60s'%s%s%s%s)%s",
-			is_default_domain(x->domain) ? "" : x->domain,
-			is_default_domain(x->domain) ? "" : "::", x->op, (long long)x->opset,
-			x->node, x->inside != NULL ? " of function " : "",
-			x->inside != NULL ? x->inside : "", times, "", since);
+			is_default_domain(x->domain) ? "" : x->domain, is_default_domain(x->domain) ? "" : "::", x->op,
+			(long long)x->opset, x->node, x->inside != NULL ? " of function " : "", x->inside != NULL ? x->inside : "",
+			times, "", since);
 	}
 	return false;
 }
@@ -169,7 +164,7 @@ typedef struct Order {
 	Import *im;
 	const Frame *frame;
 	const OnnxNode *node;
-	Names *producer; /* result -> node */
+	Names *producer;      /* result -> node */
 	unsigned char *state; /* 0 not seen, 1 on the way, 2 done */
 	int *out, *stack;
 	int n, nstack;
@@ -183,8 +178,7 @@ static bool list_producers(Order *o, size_t n)
 			if (name[0] == 0)
 				continue;
 			if (is_defined(o->frame, name) || names_find(o->producer, name) >= 0)
-				return onnx_refuse(
-					o->im, ERR_INPUT, "the name '%s' is given twice", name);
+				return onnx_refuse(o->im, ERR_INPUT, "the name '%s' is given twice", name);
 			names_bind(o->producer, name, (int)k);
 		}
 	return true;
@@ -211,16 +205,14 @@ static int waits_for(Order *o, int k)
 		if (p < 0 && is_left_out(o->frame, name))
 			continue;
 		if (p < 0) {
-			onnx_refuse(o->im, ERR_INPUT,
-				"node '%s' (%s) reads '%s', which nothing in the model gives",
+			onnx_refuse(o->im, ERR_INPUT, "node '%s' (%s) reads '%s', which nothing in the model gives",
 				onnx_text(node->name), onnx_text(node->op_type), name);
 			return -2;
 		}
 		if (o->state[p] == 2)
 			continue;
 		if (o->state[p] == 1) {
-			onnx_refuse(o->im, ERR_INPUT,
-				"node '%s' (%s) reads '%s', which depends on the node itself",
+			onnx_refuse(o->im, ERR_INPUT, "node '%s' (%s) reads '%s', which depends on the node itself",
 				onnx_text(node->name), onnx_text(node->op_type), name);
 			return -2;
 		}
@@ -263,8 +255,7 @@ static bool check_attrs(Visit *v, const OnnxRow *row)
 		const char *name = onnx_text(v->proto->attribute.at[k].name);
 		size_t len = strlen(name);
 		bool known = v->attr_seen[k] != 0;
-		for (const char *s = row->ignored; !known && *s != 0;
-			s += strcspn(s, " "), s += *s == ' ')
+		for (const char *s = row->ignored; !known && *s != 0; s += strcspn(s, " "), s += *s == ' ')
 			known = len > 0 && strcspn(s, " ") == len && memcmp(s, name, len) == 0;
 		if (!known)
 			node_fail(v, ERR_UNSUPPORTED,
@@ -280,8 +271,7 @@ static bool run_function(Import *im, const OnnxModel *m, Visit *call, const Onnx
 {
 	const Frame *up = call->frame;
 	if (up->depth == MOST_DEPTH)
-		return onnx_refuse(im, ERR_INPUT, "%s: functions are nested more than %d deep",
-			call->name, MOST_DEPTH);
+		return onnx_refuse(im, ERR_INPUT, "%s: functions are nested more than %d deep", call->name, MOST_DEPTH);
 	const char *name = onnx_text(call->proto->name);
 	if (name[0] == 0)
 		name = onnx_text(fn->name);
@@ -294,13 +284,11 @@ static bool run_function(Import *im, const OnnxModel *m, Visit *call, const Onnx
 		.read = names_new(im->arena),
 		.opset = (int)opset_of(fn->opset_import.at, fn->opset_import.n, up->opset) };
 	if ((size_t)node_nin(call) > fn->input.n || (size_t)node_nout(call) > fn->output.n)
-		return onnx_refuse(im, ERR_INPUT,
-			"%s: it gives more inputs or results than the function '%s' has",
-			call->name, onnx_text(fn->name));
+		return onnx_refuse(im, ERR_INPUT, "%s: it gives more inputs or results than the function '%s' has", call->name,
+			onnx_text(fn->name));
 	for (int k = 0; k < node_nin(call); k++) {
 		const Item *it = node_in(call, k);
-		if (it != NULL &&
-			!onnx_define(im, &f, onnx_text(fn->input.at[k]), (Item *)(uintptr_t)it))
+		if (it != NULL && !onnx_define(im, &f, onnx_text(fn->input.at[k]), (Item *)(uintptr_t)it))
 			return false;
 	}
 	for (size_t k = 0; k < fn->output.n; k++)
@@ -310,8 +298,7 @@ static bool run_function(Import *im, const OnnxModel *m, Visit *call, const Onnx
 	for (int k = 0; k < node_nout(call); k++) {
 		Item *it = lookup(im, &f, onnx_text(fn->output.at[k]));
 		if (it == NULL)
-			return onnx_refuse(im, ERR_INPUT,
-				"%s: the function '%s' never gives its result '%s'", call->name,
+			return onnx_refuse(im, ERR_INPUT, "%s: the function '%s' never gives its result '%s'", call->name,
 				onnx_text(fn->name), onnx_text(fn->output.at[k]));
 		node_set_alias(call, k, it);
 	}
@@ -328,8 +315,7 @@ static bool run_node(Import *im, const OnnxModel *m, const Frame *f, const OnnxN
 	Visit v = { .im = im,
 		.frame = f,
 		.proto = node,
-		.name = arena_printf(im->arena, "node '%s%.100s' (%.60s)", f->prefix, name,
-			onnx_text(node->op_type)),
+		.name = arena_printf(im->arena, "node '%s%.100s' (%.60s)", f->prefix, name, onnx_text(node->op_type)),
 		.attr_seen = arena_alloc(im->arena, node->attribute.n + 1) };
 	const OnnxFunction *fn = find_function(im, m, node);
 	if (fn != NULL)
@@ -343,8 +329,7 @@ static bool run_node(Import *im, const OnnxModel *m, const Frame *f, const OnnxN
 	for (int k = 0; k < node_nout(&v); k++) {
 		const char *out = onnx_text(node->output.at[k]);
 		if (node_used(&v, k) && !is_defined(f, out))
-			return onnx_refuse(im, ERR_UNSUPPORTED,
-				"%s: its result %d, '%s', is not supported", v.name, k + 1, out);
+			return onnx_refuse(im, ERR_UNSUPPORTED, "%s: its result %d, '%s', is not supported", v.name, k + 1, out);
 	}
 	return true;
 }
@@ -374,21 +359,17 @@ static bool run_nodes(Import *im, const OnnxModel *m, Frame *f, const OnnxNode *
 /* ---- results */
 
 /* A result keeps its name: by renaming the value, or behind a call of identity. */
-static bool add_output(
-	Import *im, Item *it, const char *name, const Names *results, const Names *seen)
+static bool add_output(Import *im, Item *it, const char *name, const Names *results, const Names *seen)
 {
 	Dag *d = im->dag;
 	if (it->value == DAG_NONE)
 		it->value = dag_add_const(d,
-			names_taken(im->own, it->name) && !same(it->name, name)
-				? it->name
-				: arena_printf(im->arena, "%s.const", name),
+			names_taken(im->own, it->name) && !same(it->name, name) ? it->name
+																	: arena_printf(im->arena, "%s.const", name),
 			it->type, it->shape, it->data);
 	int value = it->value;
-	bool other = strcmp(d->value.at[value].name, name) != 0 &&
-	             names_taken(results, d->value.at[value].name);
-	if (d->value.at[value].kind != VALUE_CALL || names_taken(seen, d->value.at[value].name) ||
-		other) {
+	bool other = strcmp(d->value.at[value].name, name) != 0 && names_taken(results, d->value.at[value].name);
+	if (d->value.at[value].kind != VALUE_CALL || names_taken(seen, d->value.at[value].name) || other) {
 		int call = dag_add_call(d, OP_identity, name, &value, 1, NULL, 0, &im->err);
 		if (call < 0)
 			return false;
@@ -407,11 +388,10 @@ static void compare_output(Import *im, const OnnxValueInfo *v, const Item *it)
 	char text[160];
 	bool same_shape = s->dim.n == (size_t)it->shape.rank;
 	for (int k = 0; same_shape && k < it->shape.rank; k++)
-		same_shape = onnx_is_symbolic(&s->dim.at[k]) ||
-		             s->dim.at[k].dim_value == it->shape.dim[k];
+		same_shape = onnx_is_symbolic(&s->dim.at[k]) || s->dim.at[k].dim_value == it->shape.dim[k];
 	if (!same_shape)
-		onnx_note(im, "result '%s' has the shape %s, which is not what the file declares",
-			onnx_text(v->name), shape_str(it->shape, text));
+		onnx_note(im, "result '%s' has the shape %s, which is not what the file declares", onnx_text(v->name),
+			shape_str(it->shape, text));
 }
 
 static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
@@ -425,8 +405,7 @@ static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
 		const char *name = onnx_text(g->output.at[k].name);
 		Item *it = lookup(im, f, name);
 		if (it == NULL)
-			return onnx_refuse(
-				im, ERR_INPUT, "nothing in the model gives its result '%s'", name);
+			return onnx_refuse(im, ERR_INPUT, "nothing in the model gives its result '%s'", name);
 		if (names_find(seen, name) >= 0)
 			return onnx_refuse(im, ERR_INPUT, "the result '%s' is listed twice", name);
 		compare_output(im, &g->output.at[k], it);
@@ -450,23 +429,19 @@ static bool check_sizes(Import *im)
 static bool check_model(Import *im, const OnnxModel *m, int64_t *opset)
 {
 	if (m->graph == NULL)
-		return onnx_refuse(im, ERR_INPUT,
-			"it is not an ONNX model, or a damaged one: it has no graph");
-	*opset = opset_of(
-		m->opset_import.at, m->opset_import.n, m->opset_import.n == 0 ? 1 : ONNX_NEWEST);
+		return onnx_refuse(im, ERR_INPUT, "it is not an ONNX model, or a damaged one: it has no graph");
+	*opset = opset_of(m->opset_import.at, m->opset_import.n, m->opset_import.n == 0 ? 1 : ONNX_NEWEST);
 	if (*opset < 1 || *opset > 1000)
-		return onnx_refuse(im, ERR_INPUT,
-			"it wants the operators of opset %lld, which does not exist",
-			(long long)*opset);
+		return onnx_refuse(
+			im, ERR_INPUT, "it wants the operators of opset %lld, which does not exist", (long long)*opset);
 	if (*opset > ONNX_NEWEST)
-		onnx_note(im, "the model uses opset %lld, newer than %d, the newest known here",
-			(long long)*opset, ONNX_NEWEST);
+		onnx_note(
+			im, "the model uses opset %lld, newer than %d, the newest known here", (long long)*opset, ONNX_NEWEST);
 	for (size_t k = 0; k < m->functions.n; k++) {
 		const OnnxFunction *fn = &m->functions.at[k];
 		int64_t version = opset_of(fn->opset_import.at, fn->opset_import.n, *opset);
 		if (version < 1 || version > 1000)
-			return onnx_refuse(im, ERR_INPUT,
-				"function '%s' wants opset %lld, which does not exist",
+			return onnx_refuse(im, ERR_INPUT, "function '%s' wants opset %lld, which does not exist",
 				onnx_text(fn->name), (long long)version);
 	}
 	list_functions(im, m);
@@ -489,29 +464,24 @@ static bool import_graph(Import *im, const OnnxModel *m, int64_t opset)
 {
 	const OnnxGraph *g = m->graph;
 	im->dag = dag_new(im->arena, onnx_text(g->name));
-	Frame f = { .prefix = "",
-		.names = names_new(im->arena),
-		.read = names_new(im->arena),
-		.opset = (int)opset };
+	Frame f = { .prefix = "", .names = names_new(im->arena), .read = names_new(im->arena), .opset = (int)opset };
 	for (size_t k = 0; k < g->output.n; k++)
 		names_bind(f.read, onnx_text(g->output.at[k].name), 0);
 	list_own_names(im, g);
-	return onnx_read_inputs(im, &f, g) && run_nodes(im, m, &f, g->node.at, g->node.n) &&
-	       read_outputs(im, &f, g) && check_sizes(im) && dag_check(im->dag, &im->err);
+	return onnx_read_inputs(im, &f, g) && run_nodes(im, m, &f, g->node.at, g->node.n) && read_outputs(im, &f, g) &&
+	       check_sizes(im) && dag_check(im->dag, &im->err);
 }
 
 /* One walk; *wanted is the input that had to be known, if that is why it failed. */
-static Dag *import_once(Arena *a, const char *path, const OnnxModel *m, const ModelArgs *args,
-	const char **wanted, Err *err)
+static Dag *import_once(
+	Arena *a, const char *path, const OnnxModel *m, const ModelArgs *args, const char **wanted, Err *err)
 {
 	Import *im = arena_new_of(a, Import);
 	const char *slash = strrchr(path, '/');
 	im->arena = a;
 	im->args = args;
 	im->eval = args->eval.run != NULL ? args->eval : graph_eval_interp;
-	im->files.folder = slash == NULL   ? "."
-	                   : slash == path ? "/"
-	                                   : arena_printf(a, "%.*s", (int)(slash - path), path);
+	im->files.folder = slash == NULL ? "." : slash == path ? "/" : arena_printf(a, "%.*s", (int)(slash - path), path);
 	int64_t opset = 1;
 	bool ok = check_model(im, m, &opset) && import_graph(im, m, opset);
 	*wanted = im->wanted;
@@ -530,8 +500,7 @@ Dag *onnx_import(Arena *a, const char *path, Bytes file, const ModelArgs *args, 
 		const char *wanted;
 		d = import_once(a, path, m, &with, &wanted, &why);
 		BindArg b;
-		again = d == NULL && wanted != NULL && args->offer != NULL &&
-		        args->offer(wanted, &b, args->offer_arg);
+		again = d == NULL && wanted != NULL && args->offer != NULL && args->offer(wanted, &b, args->offer_arg);
 		if (again) {
 			BindArg *list = arena_array(a, BindArg, with.nbind + 1);
 			if (with.nbind > 0)

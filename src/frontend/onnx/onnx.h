@@ -27,22 +27,22 @@ typedef struct Import {
 	const ModelArgs *args;
 	EvalFn eval;
 	OnnxFiles files;
-	Err err;      /* the sticky failure */
-	Names *own;   /* names that the graph gives, which values in between must not take */
+	Err err;          /* the sticky failure */
+	Names *own;       /* names that the graph gives, which values in between must not take */
 	Names *functions; /* of the model, by domain, name and overload */
 	VEC(Item *) item;
 	const char *wanted; /* an input that had to be known and was not */
-	int64_t nodes; /* walked so far, inlined functions included */
+	int64_t nodes;      /* walked so far, inlined functions included */
 } Import;
 
 /* The graph, or the body of a function for one call of it. */
 typedef struct Frame {
-	const struct Frame *up;     /* of the call; NULL for the graph */
+	const struct Frame *up; /* of the call; NULL for the graph */
 	const OnnxNode *call;
 	const OnnxFunction *function;
-	const char *prefix;         /* before the names of values: "" or "layer1/" */
-	Names *names;               /* of values here -> im->item */
-	Names *read;                /* names that nodes read, or that are results */
+	const char *prefix; /* before the names of values: "" or "layer1/" */
+	Names *names;       /* of values here -> im->item */
+	Names *read;        /* names that nodes read, or that are results */
 	int opset, depth;
 } Frame;
 

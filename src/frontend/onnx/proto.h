@@ -86,7 +86,6 @@ typedef struct OnnxFiles {
  * Type, shape and little-endian data of a tensor: borrowed from the file if it is aligned there,
  * else copied. `what` names it in messages ("initializer 'w'").
  */
-bool onnx_tensor_read(
-	Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what, BindArg *out, Err *err);
+bool onnx_tensor_read(Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what, BindArg *out, Err *err);
 
 #endif

@@ -18,13 +18,11 @@
 static bool read_shape(const OnnxTensor *t, const char *what, Shape *out, Err *err)
 {
 	if (t->dims.n > DAG_MAX_RANK)
-		return fail(err, ERR_UNSUPPORTED, NULL,
-			"%s has %zu dimensions, dlc takes at most %d", what, t->dims.n,
-			DAG_MAX_RANK);
+		return fail(
+			err, ERR_UNSUPPORTED, NULL, "%s has %zu dimensions, dlc takes at most %d", what, t->dims.n, DAG_MAX_RANK);
 	for (size_t k = 0; k < t->dims.n; k++)
 		if (t->dims.at[k] < 0)
-			return fail(err, ERR_INPUT, NULL, "%s has the dimension %lld", what,
-				(long long)t->dims.at[k]);
+			return fail(err, ERR_INPUT, NULL, "%s has the dimension %lld", what, (long long)t->dims.at[k]);
 	*out = shape_of((int)t->dims.n, t->dims.at);
 	return true;
 }
@@ -71,28 +69,24 @@ static bool is_plain_path(const char *s)
 }
 
 /* The map stays until the process ends, as the model's does. */
-static bool map_below(
-	const char *folder, const char *location, const char *what, Bytes *out, Err *err)
+static bool map_below(const char *folder, const char *location, const char *what, Bytes *out, Err *err)
 {
 	int fd = open_below(folder, location);
 	if (fd < 0)
-		return fail(err, ERR_INPUT, NULL, "%s: its data file '%s' cannot be opened: %s",
-			what, location,
-			errno == ELOOP ? "it is a link, which could lead out of the model's folder"
+		return fail(err, ERR_INPUT, NULL, "%s: its data file '%s' cannot be opened: %s", what, location,
+			errno == ELOOP     ? "it is a link, which could lead out of the model's folder"
 			: errno == ENOTDIR ? "a part of its path is no folder of its own"
-					   : strerror(errno));
+							   : strerror(errno));
 	struct stat st;
 	*out = (Bytes){ 0 };
 	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	if (!ok)
-		fail(err, ERR_INPUT, NULL, "%s: its data file '%s' is not a regular file", what,
-			location);
+		fail(err, ERR_INPUT, NULL, "%s: its data file '%s' is not a regular file", what, location);
 	if (ok && st.st_size > 0) {
 		void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (p == MAP_FAILED)
-			ok = fail(err, ERR_DEVICE, NULL,
-				"%s: its data file '%s' cannot be read: %s", what, location,
-				strerror(errno));
+			ok = fail(
+				err, ERR_DEVICE, NULL, "%s: its data file '%s' cannot be read: %s", what, location, strerror(errno));
 		else
 			*out = (Bytes){ p, (size_t)st.st_size };
 	}
@@ -100,8 +94,7 @@ static bool map_below(
 	return ok;
 }
 
-static bool find_file(
-	Arena *a, OnnxFiles *files, const char *location, const char *what, Bytes *out, Err *err)
+static bool find_file(Arena *a, OnnxFiles *files, const char *location, const char *what, Bytes *out, Err *err)
 {
 	for (size_t k = 0; k < files->file.n; k++)
 		if (strcmp(files->file.at[k].location, location) == 0) {
@@ -116,23 +109,19 @@ static bool find_file(
 }
 
 /* The bytes that external_data names; a missing length means: up to the end. */
-static bool read_external(Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what,
-	int64_t need, Bytes *out, Err *err)
+static bool read_external(
+	Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what, int64_t need, Bytes *out, Err *err)
 {
 	const char *location = "";
 	int64_t offset = 0, length = -1;
 	for (size_t k = 0; k < t->external_data.n; k++) {
 		const char *key = onnx_text(t->external_data.at[k].key);
 		const char *value = onnx_text(t->external_data.at[k].value);
-		int64_t *number = strcmp(key, "offset") == 0   ? &offset
-		                  : strcmp(key, "length") == 0 ? &length
-		                                               : NULL;
+		int64_t *number = strcmp(key, "offset") == 0 ? &offset : strcmp(key, "length") == 0 ? &length : NULL;
 		if (strcmp(key, "location") == 0)
 			location = value;
 		else if (number != NULL && !text_to_int(value, 0, INT64_MAX, number))
-			return fail(err, ERR_INPUT, NULL,
-				"%s: the %s '%s' of its external data is no number", what, key,
-				value);
+			return fail(err, ERR_INPUT, NULL, "%s: the %s '%s' of its external data is no number", what, key, value);
 	}
 	if (files == NULL || files->folder == NULL)
 		return fail(err, ERR_INPUT, NULL,
@@ -173,17 +162,15 @@ static const WireInts *int_list(const OnnxTensor *t, DType type)
 
 static bool bad_count(const char *what, size_t have, int64_t need, Err *err)
 {
-	return fail(err, ERR_INPUT, NULL, "%s has %zu numbers where its shape needs %lld", what,
-		have, (long long)need);
+	return fail(err, ERR_INPUT, NULL, "%s has %zu numbers where its shape needs %lld", what, have, (long long)need);
 }
 
 /* From float_data and its siblings; `n` elements in `bytes` bytes. */
-static bool read_typed(Arena *a, const OnnxTensor *t, DType type, const char *what, int64_t n,
-	int64_t bytes, const void **out, Err *err)
+static bool read_typed(
+	Arena *a, const OnnxTensor *t, DType type, const char *what, int64_t n, int64_t bytes, const void **out, Err *err)
 {
 	if (type.kind == DT_FLOAT && type.bits >= 32) {
-		const void *at =
-			type.bits == 32 ? (const void *)t->float_data.at : t->double_data.at;
+		const void *at = type.bits == 32 ? (const void *)t->float_data.at : t->double_data.at;
 		size_t have = type.bits == 32 ? t->float_data.n : t->double_data.n;
 		*out = at;
 		return have == (size_t)n || bad_count(what, have, n, err);
@@ -214,13 +201,11 @@ static const void *tidy_bools(Arena *a, const unsigned char *p, size_t n)
 	return to;
 }
 
-bool onnx_tensor_read(
-	Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what, BindArg *out, Err *err)
+bool onnx_tensor_read(Arena *a, const OnnxTensor *t, OnnxFiles *files, const char *what, BindArg *out, Err *err)
 {
 	*out = (BindArg){ .name = onnx_text(t->name) };
 	if (!onnx_type_from(t->data_type, &out->type))
-		return fail(err, ERR_UNSUPPORTED, NULL,
-			"%s has element type %s, which dlc does not have", what,
+		return fail(err, ERR_UNSUPPORTED, NULL, "%s has element type %s, which dlc does not have", what,
 			onnx_type_name(t->data_type));
 	if (!read_shape(t, what, &out->shape, err))
 		return false;
@@ -229,8 +214,8 @@ bool onnx_tensor_read(
 	if (bytes < 0)
 		return fail(err, ERR_MEMORY, NULL, "%s has a shape whose size overflows", what);
 	bool external = t->data_location == 1;
-	size_t typed = t->float_data.n + t->int32_data.n + t->int64_data.n + t->double_data.n +
-	               t->uint64_data.n + t->string_data.n;
+	size_t typed =
+		t->float_data.n + t->int32_data.n + t->int64_data.n + t->double_data.n + t->uint64_data.n + t->string_data.n;
 	if ((external || t->raw_data.n > 0) + (typed > 0) > 1 || (external && t->raw_data.n > 0))
 		return fail(err, ERR_INPUT, NULL, "%s has its data twice", what);
 	Bytes raw = t->raw_data;
@@ -240,9 +225,8 @@ bool onnx_tensor_read(
 		if (!read_typed(a, t, out->type, what, n, bytes, &out->data, err))
 			return false;
 	} else if (raw.n != (size_t)bytes) {
-		return fail(err, ERR_INPUT, NULL,
-			"%s has %zu bytes of data where its shape needs %lld", what, raw.n,
-			(long long)bytes);
+		return fail(
+			err, ERR_INPUT, NULL, "%s has %zu bytes of data where its shape needs %lld", what, raw.n, (long long)bytes);
 	} else {
 		size_t size = out->type.bits < 8 ? 1 : out->type.bits / 8;
 		bool aligned = (uintptr_t)raw.at % size == 0 && raw.at != NULL;
@@ -261,6 +245,5 @@ bool frontend_read_tensor_pb(Arena *a, const void *bytes, size_t n, BindArg *out
 {
 	OnnxTensor *t = arena_new_of(a, OnnxTensor);
 	Bytes in = { bytes, n };
-	return wire_read(a, &OnnxTensor_message, in, t, err) &&
-	       onnx_tensor_read(a, t, NULL, "the tensor", out, err);
+	return wire_read(a, &OnnxTensor_message, in, t, err) && onnx_tensor_read(a, t, NULL, "the tensor", out, err);
 }

@@ -79,8 +79,7 @@ const char *out_const_ints(OnnxOut *o, const char *wish, const int64_t *v, int n
 {
 	int64_t count = n;
 	const char *name = out_name(o, wish);
-	add_initializer(
-		o, name, I64, shape_of(1, &count), arena_copy(o->arena, v, sizeof *v * (size_t)n));
+	add_initializer(o, name, I64, shape_of(1, &count), arena_copy(o->arena, v, sizeof *v * (size_t)n));
 	return name;
 }
 
@@ -111,14 +110,11 @@ static bool check_value(const OnnxOut *o, const Value *v)
 {
 	char t[DTYPE_TEXT];
 	if (v->layout != NULL)
-		return fail(o->err, ERR_UNSUPPORTED, v->name,
-			"the layout %s cannot be written as ONNX", v->layout);
+		return fail(o->err, ERR_UNSUPPORTED, v->name, "the layout %s cannot be written as ONNX", v->layout);
 	if (onnx_type_to(v->type) == 0)
-		return fail(o->err, ERR_UNSUPPORTED, v->name, "ONNX has no element type %s",
-			dtype_print(v->type, t));
+		return fail(o->err, ERR_UNSUPPORTED, v->name, "ONNX has no element type %s", dtype_print(v->type, t));
 	if (value_bytes(v) < 0)
-		return fail(o->err, ERR_UNSUPPORTED, v->name,
-			"a shape that is not known cannot be written");
+		return fail(o->err, ERR_UNSUPPORTED, v->name, "a shape that is not known cannot be written");
 	return true;
 }
 
@@ -197,9 +193,7 @@ bool frontend_write_onnx(Text *out, const Dag *d, Err *err)
 {
 	Arena *a = out->arena;
 	OnnxGraph *g = arena_new_of(a, OnnxGraph);
-	OnnxOut o = {
-		.arena = a, .dag = d, .graph = g, .names = names_new(a), .opset = OPSET, .err = err
-	};
+	OnnxOut o = { .arena = a, .dag = d, .graph = g, .names = names_new(a), .opset = OPSET, .err = err };
 	g->name = d->name[0] != 0 ? d->name : "dlc";
 	for (size_t k = 0; k < d->value.n; k++) {
 		if (!check_value(&o, &d->value.at[k]))
@@ -216,16 +210,15 @@ bool frontend_write_onnx(Text *out, const Dag *d, Err *err)
 	write_outputs(&o);
 	OnnxOpset opset = { .domain = "", .version = o.opset };
 	OnnxModel m = { .ir_version = o.opset >= 22   ? 10
-		                      : o.opset >= 19 ? 9
-		                                      : 8,
+		                          : o.opset >= 19 ? 9
+		                                          : 8,
 		.producer_name = "dlc",
 		.producer_version = DLC_VERSION,
 		.graph = g };
 	vec_push(a, &m.opset_import, opset);
 	size_t size = wire_size(&OnnxModel_message, &m);
 	if (size > INT32_MAX)
-		return fail(err, ERR_UNSUPPORTED, d->name,
-			"an ONNX file may have 2 GiB; this network needs %zu bytes", size);
+		return fail(err, ERR_UNSUPPORTED, d->name, "an ONNX file may have 2 GiB; this network needs %zu bytes", size);
 	reserve(out, out->n + size);
 	wire_write(out, &OnnxModel_message, &m);
 	return true;

@@ -14,7 +14,7 @@
 typedef struct Call {
 	OnnxOut *o;
 	const OpCall *c;
-	const char *type;       /* of the ONNX node */
+	const char *type; /* of the ONNX node */
 	const char *const *in;
 	const char *const *out;
 } Call;
@@ -132,10 +132,8 @@ static bool matmul(const Call *k)
 static bool ceil_pads(const Call *k, int64_t *pads)
 {
 	int n = arg(k, 0)->shape.rank - 2, count;
-	const int64_t *kernel = op_ints(k->c, "kernel", &count),
-		      *stride = op_ints(k->c, "strides", &count);
-	const int64_t *pad = op_ints(k->c, "pads", &count),
-		      *dilation = op_ints(k->c, "dilations", &count);
+	const int64_t *kernel = op_ints(k->c, "kernel", &count), *stride = op_ints(k->c, "strides", &count);
+	const int64_t *pad = op_ints(k->c, "pads", &count), *dilation = op_ints(k->c, "dilations", &count);
 	for (int i = 0; i < n; i++) {
 		int64_t begin = pad != NULL ? pad[i] : 0, in = arg(k, 0)->shape.dim[2 + i] + begin;
 		int64_t out = k->o->dag->value.at[k->c->out[0]].shape.dim[2 + i];
@@ -262,9 +260,7 @@ static bool reduce(const Call *k)
 	const int64_t *axes = op_ints(k->c, "axes", &count);
 	bool truth = arg(k, 0)->type.kind == DT_BOOL;
 	const char *y = truth ? out_name(k->o, k->out[0]) : k->out[0];
-	out_input(&n,
-		truth ? cast_to(k, k->in[0], onnx_type_to(DT(UINT, 8)), out_name(k->o, k->out[0]))
-		      : k->in[0]);
+	out_input(&n, truth ? cast_to(k, k->in[0], onnx_type_to(DT(UINT, 8)), out_name(k->o, k->out[0])) : k->in[0]);
 	if (count > 0 && (k->c->op == OP_reduce_sum || k->o->opset >= 18))
 		out_input(&n, out_const_ints(k->o, k->out[0], axes, count));
 	else if (count > 0)
@@ -321,8 +317,7 @@ static bool split(const Call *k)
 static bool slice(const Call *k)
 {
 	int rank = arg(k, 0)->shape.rank, count;
-	const int64_t *start = op_ints(k->c, "starts", &count),
-		      *size = op_ints(k->c, "sizes", &count);
+	const int64_t *start = op_ints(k->c, "starts", &count), *size = op_ints(k->c, "sizes", &count);
 	const int64_t *step = op_ints(k->c, "steps", &count);
 	int64_t axes[DAG_MAX_RANK], ends[DAG_MAX_RANK], steps[DAG_MAX_RANK];
 	for (int i = 0; i < rank; i++) {
@@ -349,8 +344,7 @@ static bool pad(const Call *k)
 	const int64_t *pads = op_ints(k->c, "pads", &count);
 	out_input(&n, out_const_ints(k->o, k->out[0], pads, count));
 	if (strcmp(op_text(k->c, "mode"), "constant") == 0)
-		out_input(&n, out_const_number(
-				      k->o, k->out[0], arg(k, 0)->type, op_float(k->c, "value")));
+		out_input(&n, out_const_number(k->o, k->out[0], arg(k, 0)->type, op_float(k->c, "value")));
 	out_text(&n, "mode", op_text(k->c, "mode"));
 	return end(k, &n);
 }
@@ -418,8 +412,7 @@ int onnx_write_opset(const OpCall *c)
 bool onnx_write_call(OnnxOut *o, const OpCall *c, const char *const *in, const char *const *out)
 {
 	if (rows[c->op].write == NULL)
-		return fail(o->err, ERR_UNSUPPORTED, out[0],
-			"the operator %s cannot be written as ONNX", op_row(c->op)->name);
+		return fail(o->err, ERR_UNSUPPORTED, out[0], "the operator %s cannot be written as ONNX", op_row(c->op)->name);
 	Call k = { .o = o, .c = c, .type = rows[c->op].type, .in = in, .out = out };
 	return rows[c->op].write(&k);
 }
