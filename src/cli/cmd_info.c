@@ -152,9 +152,8 @@ static void print_host(const Info *f)
 		t->cpus, t->cpus > 1 ? "s" : "",
 		t->scope[0].bytes > 0 ? size_text(f->arena, t->scope[0].bytes) : "an unknown size");
 	printf("          %d vector registers of %d bits", t->vector_regs, t->vector_bits);
-	if (t->fma_rate > 0)
-		printf(", %d FMA%s per cycle, latency %d", t->fma_rate, t->fma_rate > 1 ? "s" : "",
-			t->fma_latency);
+	printf(", %g FMA%s per cycle, latency %g", t->core.fma_rate, t->core.fma_rate > 1 ? "s" : "",
+		t->core.fma_latency);
 	printf("\n          caches:");
 	for (int level = 1; level <= TARGET_CACHES && target_cache(t, level) != 0; level++)
 		printf("%s L%d %s", level > 1 ? "," : "", level,

@@ -12,7 +12,7 @@ enum {
 /* The part of the rate of the host's own vectors that vectors of the target's width reach. */
 static double width_part(const Target *target, const Target *host)
 {
-	double widest = (double)host->vector_bits * (host->fma_rate > 0 ? host->fma_rate : NARROW_RATE);
+	double widest = (double)host->vector_bits * host->core.fma_rate;
 	double narrow = (double)target->vector_bits * NARROW_RATE;
 	return target->vector_bits < host->vector_bits && narrow < widest ? narrow / widest : 1;
 }
@@ -28,7 +28,7 @@ Roof roof_machine(const Target *target)
 	}
 	double lanes = target->vector_bits > 32 ? target->vector_bits / 32 : 1;
 	if (r.gflops <= 0)
-		r.gflops = 2 * lanes * (target->fma_rate > 0 ? target->fma_rate : 1) * GHZ * target->threads;
+		r.gflops = 2 * lanes * target->core.fma_rate * GHZ * target->threads;
 	if (r.gbps <= 0)
 		r.gbps = (double)GBPS * target->threads;
 	return r;

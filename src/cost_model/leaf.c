@@ -17,7 +17,7 @@
 
 #define SPILL 1.5 /* cycles that an accumulator too many costs in every body, beside the ports */
 enum { LOADS = 2, STORES = 1, DECODE = 6 };
-enum { LATENCY = 4, REGS = 16 /* where the target does not say */ };
+enum { REGS = 16 /* where the target does not say */ };
 
 typedef struct Reach {
 	const NestBuf *at;
@@ -243,7 +243,7 @@ static double operands(const Leaf *f)
 static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 {
 	const Target *t = f->w->target;
-	double rate = t->fma_rate > 0 ? t->fma_rate : 1, latency = t->fma_latency > 0 ? t->fma_latency : LATENCY;
+	double rate = t->core.fma_rate, latency = t->core.fma_latency;
 	double regs = t->vector_regs > 0 ? t->vector_regs : REGS;
 	double work = f->copies * f->vectors * f->ops, loads, stores = 0, wait = 0, spilled = 0;
 	if (reduces) {

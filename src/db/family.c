@@ -74,7 +74,7 @@ int64_t db_floor_ns(const Task *task, const Target *target)
 {
 	enum { GHZ = 6, LEAST_NS = 10, SAVED = 9, L1_BYTES = 128 };
 	double lanes = target->vector_bits > 32 ? target->vector_bits / 32 : 1;
-	double rate = target->fma_rate > 0 ? target->fma_rate : 4;
+	double rate = target->core.source[CORE_FMA_RATE] != CORE_DEFAULT ? target->core.fma_rate : 4;
 	double threads = target->threads > 0 ? target->threads : 1;
 	double compute = task->flops / (2 * lanes * rate * GHZ * threads * SAVED);
 	double traffic = task->bytes / ((double)L1_BYTES * GHZ * threads);

@@ -30,8 +30,10 @@ void facts_from_cpuinfo(CpuFacts *f, const char *text);
 
 /* Architecture, model class, features and all that follows from them. */
 void target_from_facts(Target *t, const CpuFacts *c);
-/* Fills vector, FMA, scope and LLVM fields from arch, model and features. */
+/* Fills vector, core, scope and LLVM fields from arch, model and features. */
 void target_derive(Target *t);
+/* Gives every figure of t->core that is not known (0) its default, from those that are. */
+void core_derive(Target *t);
 /* The features that may stay: one whose base is absent (avx512vnni without avx512f) is dropped. */
 uint64_t features_closed(uint64_t mask);
 uint64_t feature_needs(Feature f);

@@ -6,6 +6,7 @@
 #include "target/detect.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,18 +30,37 @@ static const struct {
 #undef FEATURE
 };
 
+#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory)
+#define CPUID(name, vendor, family, first, last, needs)
+
 static const struct Model {
 	const char *name;
 	Arch arch;
+	int vector_bits;
+	double figure[CORE_FIGURES]; /* 0: not known */
+} models[] = {
+#undef CORE
+#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory) \
+	{ name, ARCH_##arch, bits, { [CORE_GHZ] = ghz, [CORE_FMA_LATENCY] = latency, [CORE_FMA_RATE] = rate, \
+		[CORE_LOADS] = loads, [CORE_STORES] = stores, [CORE_DECODE] = decode, [CORE_L2] = l2, \
+		[CORE_L3] = l3, [CORE_MEMORY] = memory } },
+#include "target/model.def"
+#undef CORE
+#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory)
+};
+
+/* How a CPU names its design. */
+static const struct {
+	const char *model;
 	Vendor vendor;
 	uint32_t family, first, last;
 	Feature needs;
-	int vector_bits, fma_latency, fma_rate;
-} models[] = {
-#define MODEL(name, arch, vendor, family, first, last, needs, bits, latency, rate) \
-	{ name, ARCH_##arch, vendor, family, first, last, needs, bits, latency, rate },
+} cpuids[] = {
+#undef CPUID
+#define CPUID(name, vendor, family, first, last, needs) { name, vendor, family, first, last, needs },
 #include "target/model.def"
-#undef MODEL
+#undef CPUID
+#undef CORE
 };
 
 static const struct Level {
@@ -55,6 +75,7 @@ static const struct Level {
 
 enum {
 	MODELS = sizeof models / sizeof *models,
+	CPUIDS = sizeof cpuids / sizeof *cpuids,
 	LEVELS = sizeof levels / sizeof *levels,
 };
 
@@ -86,6 +107,12 @@ bool feature_find(const char *name, Arch arch, Feature *out)
 			return true;
 		}
 	return false;
+}
+
+int target_lanes(const Target *t, DType type)
+{
+	int lanes = type.bits > 0 ? t->vector_bits / type.bits : 1;
+	return lanes > 1 ? lanes : 1;
 }
 
 bool target_has_named(const Target *t, const char *feature)
@@ -167,10 +194,10 @@ static const struct Level *level_of(Arch arch, uint64_t mask)
 	return least;
 }
 
-static const struct Model *model_of(const Target *t)
+static const struct Model *model_named(const char *name, Arch arch)
 {
 	for (int i = 0; i < MODELS; i++)
-		if (models[i].arch == t->arch && strcmp(models[i].name, t->model) == 0)
+		if (models[i].arch == arch && strcmp(models[i].name, name) == 0)
 			return &models[i];
 	return NULL;
 }
@@ -184,13 +211,23 @@ static int vector_bits(const Target *t, const struct Model *m)
 	return m != NULL && m->vector_bits < bits ? m->vector_bits : bits;
 }
 
-static void derive_fma(Target *t, const struct Model *m)
+/*
+ * What the model's row knows, for vectors of the target's width. A path that takes two cycles for a wide vector
+ * takes one for half of it; every 512-bit design starts two 256-bit FMAs, joined for 512 bits or not.
+ */
+static void derive_model(Target *t, const struct Model *m)
 {
-	if (m == NULL || (t->arch == ARCH_X86_64 && !target_has(t, FEATURE_FMA)))
-		return;
-	t->fma_latency = m->fma_latency;
-	/* Every 512-bit design starts two 256-bit FMAs, joined for 512 bits or not. */
-	t->fma_rate = m->vector_bits == 512 && t->vector_bits == 256 ? 2 : m->fma_rate;
+	bool multiplies = t->arch != ARCH_X86_64 || target_has(t, FEATURE_FMA), halved = t->vector_bits < m->vector_bits;
+	for (int f = 0; f < CORE_FIGURES; f++) {
+		double v = m->figure[f];
+		if (v == 0 || ((f == CORE_FMA_RATE || f == CORE_FMA_LATENCY) && !multiplies))
+			continue;
+		if (halved && (f == CORE_LOADS || f == CORE_STORES))
+			v = fmax(v, 1);
+		if (halved && (f == CORE_LOADS || f == CORE_FMA_RATE) && m->vector_bits == 512)
+			v = fmax(v, 2);
+		core_set(&t->core, (CoreFigure)f, v, CORE_MODEL);
+	}
 }
 
 static void add_scope(Target *t, const char *name, int64_t bytes)
@@ -227,14 +264,17 @@ static void derive_llvm(Target *t)
 
 void target_derive(Target *t)
 {
-	const struct Model *m = model_of(t);
+	const struct Model *m = model_named(t->model, t->arch);
 	if (t->model[0] == 0)
 		snprintf(t->model, sizeof t->model, "%s", level_of(t->arch, t->features)->name);
 	if (t->threads < 1)
 		t->threads = 1;
 	t->vector_bits = vector_bits(t, m);
 	t->vector_regs = t->arch == ARCH_X86_64 && !target_has(t, FEATURE_AVX512F) ? 16 : 32;
-	derive_fma(t, m);
+	t->core = (Core){ 0 };
+	if (m != NULL)
+		derive_model(t, m);
+	core_derive(t);
 	t->nscope = 0;
 	add_scope(t, "global", 0);
 	add_scope(t, "local", 0);
@@ -243,13 +283,11 @@ void target_derive(Target *t)
 
 static const char *model_name(const CpuFacts *c, uint64_t mask)
 {
-	for (int i = 0; i < MODELS; i++) {
-		const struct Model *m = &models[i];
-		if (m->arch == c->arch && m->vendor == c->vendor && m->family == c->family &&
-			m->first <= c->model && c->model <= m->last &&
-			(m->needs == FEATURE_COUNT || (mask & FEATURE_BIT(m->needs)) != 0))
-			return m->name;
-	}
+	for (int i = 0; i < CPUIDS; i++)
+		if (model_named(cpuids[i].model, c->arch) != NULL && cpuids[i].vendor == c->vendor &&
+			cpuids[i].family == c->family && cpuids[i].first <= c->model && c->model <= cpuids[i].last &&
+			(cpuids[i].needs == FEATURE_COUNT || (mask & FEATURE_BIT(cpuids[i].needs)) != 0))
+			return cpuids[i].model;
 	return "";
 }
 

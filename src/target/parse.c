@@ -10,7 +10,11 @@
 #include <string.h>
 
 static const char *const keys[] = { "about", "kind", "arch", "model", "features", "vector_bits",
-	"fma_latency", "fma_rate", "cores", "cpus", "memory_bytes", "cache" };
+	"cores", "cpus", "memory_bytes", "cache",
+#define FIGURE(id, field, key, low, high, meaning) key,
+#include "target/core.def"
+#undef FIGURE
+};
 static const char *const cache_keys[] = { "bytes", "shared_by" };
 
 enum { NKEYS = sizeof keys / sizeof *keys };
@@ -140,6 +144,18 @@ static bool optional_int(
 	return true;
 }
 
+/* Defaults follow from what the file says: they are derived once more. */
+static bool parse_core(const Json *top, Target *t, Err *err)
+{
+	for (int f = 0; f < CORE_FIGURES; f++)
+		if (t->core.source[f] == CORE_DEFAULT)
+			core_set(&t->core, (CoreFigure)f, 0, CORE_DEFAULT);
+	if (!core_parse(&t->core, top, err))
+		return false;
+	core_derive(t);
+	return true;
+}
+
 /* What overrides what target_derive concluded. */
 static bool parse_numbers(const Json *top, Target *t, Err *err)
 {
@@ -154,8 +170,7 @@ static bool parse_numbers(const Json *top, Target *t, Err *err)
 	if (json_find(top, "memory_bytes") != NULL &&
 		!json_int(top, "memory_bytes", 1 << 20, (int64_t)1 << 50, &t->scope[0].bytes, err))
 		return false;
-	return optional_int(top, "fma_latency", 1, 100, &t->fma_latency, err) &&
-	       optional_int(top, "fma_rate", 1, 16, &t->fma_rate, err) &&
+	return parse_core(top, t, err) &&
 	       optional_int(top, "cores", 1, 4096, &t->cores, err) &&
 	       optional_int(top, "cpus", 1, 4096, &t->cpus, err) && parse_caches(top, t, err);
 }

@@ -3,8 +3,8 @@
  * own; copy it freely.
  *
  * Its identity is {kind, model class, the ISA features codegen may use, threads} and nothing else:
- * two machines with the same identity share every tuning record. Cores, caches, memory and FMA
- * facts describe the machine; they steer estimates and rank near hits.
+ * two machines with the same identity share every tuning record. Cores, caches, memory and what a
+ * core does in a cycle describe the machine; they steer estimates and rank near hits.
  */
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H
@@ -12,7 +12,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "ir/dtype.h"
+#include "target/core.h"
 
 #include <stdint.h>
 
@@ -45,7 +46,7 @@ typedef struct Cache {
 	int shared_by; /* logical CPUs that share one */
 } Cache;
 
-enum { TARGET_CACHES = 4, TARGET_SCOPES = 8, TARGET_THREADS = 1024 };
+enum { TARGET_SCOPES = 8, TARGET_THREADS = 1024 };
 
 /* A memory scope that a buffer may name; bytes == 0: no limit of its own. */
 typedef struct Scope {
@@ -62,8 +63,7 @@ typedef struct Target {
 
 	int vector_bits; /* of the widest vector register worth using */
 	int vector_regs;
-	int fma_latency; /* cycles; 0: not known */
-	int fma_rate;    /* full-width vector FMAs started per cycle; 0: not known */
+	Core core;
 	int cores;       /* physical ones this process may use */
 	int cpus;        /* logical ones */
 	Cache cache[TARGET_CACHES]; /* [0] is L1 data; bytes == 0 where there is none */
@@ -102,6 +102,8 @@ const char *target_text(const Target *t, char out[TARGET_TEXT]);
 char *target_record(Arena *a, const Target *t);
 Hash target_id(const Target *t);
 
+/* Elements of the type in one vector register, at least 1. */
+int target_lanes(const Target *t, DType type);
 bool target_has(const Target *t, Feature f);
 bool target_has_named(const Target *t, const char *feature); /* false for names that feature.def does not know */
 const char *feature_name(Feature f);

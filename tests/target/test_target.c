@@ -120,8 +120,11 @@ START_TEST(facts_become_a_target)
 	ck_assert_str_eq(target_text(&t, text), cpus[_i].text);
 	ck_assert_int_eq(t.vector_bits, cpus[_i].bits);
 	ck_assert_int_eq(t.vector_regs, cpus[_i].regs);
-	ck_assert_int_eq(t.fma_latency, cpus[_i].latency);
-	ck_assert_int_eq(t.fma_rate, cpus[_i].rate);
+	bool known = t.core.source[CORE_FMA_RATE] == CORE_MODEL;
+	ck_assert_int_eq(known ? (int)t.core.fma_latency : 0, cpus[_i].latency);
+	ck_assert_int_eq(known ? (int)t.core.fma_rate : 0, cpus[_i].rate);
+	for (int f = 0; f < CORE_FIGURES; f++)
+		ck_assert_msg(core_get(&t.core, (CoreFigure)f) > 0, "%s", core_key((CoreFigure)f));
 	ck_assert_str_eq(t.llvm_cpu, cpus[_i].cpu);
 	ck_assert_int_eq(t.threads, 1);
 	ck_assert_str_eq(t.scope[0].name, "global");
@@ -328,7 +331,7 @@ START_TEST(identity_is_kind_model_features_and_threads)
 	u.cache[0].bytes = 1;
 	u.scope[0].bytes = 7;
 	u.vector_bits = 128;
-	u.fma_rate = 9;
+	u.core.fma_rate = 9;
 	snprintf(u.brand, sizeof u.brand, "other");
 	ck_assert_int_eq(memcmp(id.byte, target_id(&u).byte, 16), 0);
 	/* What is part of it does. */

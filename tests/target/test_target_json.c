@@ -68,7 +68,10 @@ static const struct {
 		"/vector_bits must be a power of two, and at most the 256" },
 	{ V3 ",\"vector_bits\":96}", "t", "/vector_bits must be a power of two" },
 	{ V3 ",\"memory_bytes\":9223372036854775807}", "t", "/memory_bytes must be an integer" },
-	{ V3 ",\"fma_rate\":17}", "t", "/fma_rate must be an integer in 1..16" },
+	{ V3 ",\"fma_rate\":17}", "t", "/fma_rate must be a number in 0.1..16" },
+	{ V3 ",\"ghz\":2.5,\"loads\":0.5,\"l2_bytes_per_cycle\":20,\"memory_bytes_per_cycle\":1.25}", NULL, NULL },
+	{ V3 ",\"ghz\":0}", "t", "/ghz must be a number in 0.01..20" },
+	{ V3 ",\"loads\":\"2\"}", "t", "/loads must be a number in 0.1..16" },
 	{ V3 ",\"cache\":{}}", "t", "/cache must be an array" },
 	{ V3 ",\"cache\":[1]}", "t", "/cache/0 must be an object" },
 	{ V3 ",\"cache\":[{\"bytes\":0}]}", "t",
@@ -114,8 +117,8 @@ START_TEST(what_the_file_says_is_what_the_target_has)
 	ck_assert_int_eq(t.threads, 5);
 	ck_assert_int_eq(t.vector_bits, 256);
 	ck_assert_int_eq(t.vector_regs, 32);
-	ck_assert_int_eq(t.fma_latency, 3);
-	ck_assert_int_eq(t.fma_rate, 7);
+	ck_assert(t.core.fma_latency == 3 && t.core.source[CORE_FMA_LATENCY] == CORE_FILE);
+	ck_assert(t.core.fma_rate == 7);
 	ck_assert_int_eq(t.cores, 6);
 	ck_assert_int_eq(t.cpus, 12);
 	ck_assert_int_eq(t.scope[0].bytes, 4194304);
@@ -125,6 +128,37 @@ START_TEST(what_the_file_says_is_what_the_target_has)
 	ck_assert_int_eq(t.cache[1].shared_by, 1);
 	ck_assert_int_eq(t.cache[2].bytes, 0);
 	ck_assert_str_eq(t.llvm_cpu, "x86-64-v4");
+}
+END_TEST
+
+/* What the file does not say follows from what it says, its model's row, and the width of its vectors. */
+START_TEST(figures_of_a_core_follow_from_each_other)
+{
+	static const char own[] = CPU "\"model\":\"mine\",\"arch\":\"aarch64\",\"features\":[\"neon\"],\"loads\":1}";
+	static const char row[] = CPU "\"model\":\"znver5\",\"features\":[\"x86-64-v3\"],\"l2_bytes_per_cycle\":20}";
+	Target t;
+	Err e = { 0 };
+	ck_assert(target_parse(&t, "t", own, sizeof own - 1, 1, &e));
+	ck_assert(t.core.loads == 1 && t.core.source[CORE_LOADS] == CORE_FILE);
+	ck_assert(t.core.level[0] == 16 && t.core.source[CORE_L1] == CORE_DEFAULT);
+	ck_assert(t.core.level[0] > t.core.level[1] && t.core.level[1] > t.core.level[2] &&
+		  t.core.level[2] > t.core.level[TARGET_CACHES]);
+	ck_assert(target_parse(&t, "t", row, sizeof row - 1, 1, &e));
+	ck_assert(t.core.decode == 8 && t.core.source[CORE_DECODE] == CORE_MODEL);
+	ck_assert(t.core.level[1] == 20 && t.core.source[CORE_L2] == CORE_FILE);
+}
+END_TEST
+
+START_TEST(lanes_are_elements_of_a_register)
+{
+	Target t;
+	Err e = { 0 };
+	ck_assert(target_parse(&t, "t", V3 "}", sizeof V3, 1, &e));
+	ck_assert_int_eq(target_lanes(&t, F32), 8);
+	ck_assert_int_eq(target_lanes(&t, F64), 4);
+	ck_assert_int_eq(target_lanes(&t, DT(UINT, 4)), 64);
+	t.vector_bits = 0;
+	ck_assert_int_eq(target_lanes(&t, F32), 1);
 }
 END_TEST
 
@@ -160,6 +194,8 @@ int main(void)
 	TCase *tc = tcase_create("target_json");
 	tcase_add_loop_test(tc, target_files_are_taken_or_refused_with_a_path, 0, LEN(texts));
 	tcase_add_test(tc, what_the_file_says_is_what_the_target_has);
+	tcase_add_test(tc, figures_of_a_core_follow_from_each_other);
+	tcase_add_test(tc, lanes_are_elements_of_a_register);
 	tcase_add_test(tc, damaged_files_are_refused_or_taken_but_never_more);
 	return run_suite("target_json", tc);
 }

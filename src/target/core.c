@@ -1,0 +1,91 @@
+/*
+ * The figures of a core: by name, from a file, and what is taken for those that nobody knows.
+ */
+#include "target/core.h"
+
+#include "target/detect.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const struct {
+	size_t at;
+	const char *key;
+	double low, high;
+	const char *meaning;
+} figures[CORE_FIGURES] = {
+#define FIGURE(id, field, key, low, high, meaning) [CORE_##id] = { offsetof(Core, field), key, low, high, meaning },
+#include "target/core.def"
+#undef FIGURE
+};
+
+const char *core_key(CoreFigure f)
+{
+	return figures[f].key;
+}
+
+const char *core_meaning(CoreFigure f)
+{
+	return figures[f].meaning;
+}
+
+const char *core_source_name(CoreSource s)
+{
+	static const char *const names[] = { "default", "model", "file", "measured" };
+	return names[s];
+}
+
+double core_get(const Core *c, CoreFigure f)
+{
+	return *(const double *)((const char *)c + figures[f].at);
+}
+
+void core_set(Core *c, CoreFigure f, double value, CoreSource source)
+{
+	*(double *)((char *)c + figures[f].at) = value;
+	c->source[f] = (unsigned char)source;
+}
+
+bool core_parse(Core *c, const Json *object, Err *err)
+{
+	for (int f = 0; f < CORE_FIGURES; f++) {
+		const Json *v = json_find(object, figures[f].key);
+		if (v == NULL)
+			continue;
+		double number = v->kind == JV_INT ? (double)v->i : v->kind == JV_REAL ? v->real : -1;
+		if (number < figures[f].low || number > figures[f].high)
+			return json_fail(v, err, "must be a number in %g..%g", figures[f].low, figures[f].high);
+		core_set(c, (CoreFigure)f, number, CORE_FILE);
+	}
+	return true;
+}
+
+/*
+ * The one place for figures that are not known.  Rates of caches and memory are shares of what L1 gives, because
+ * a core with narrow vectors has narrow paths; the caps are what cores with 64-byte vectors sustain (Skylake-SP
+ * to Zen 5).
+ */
+static double fallback(const Target *t, CoreFigure f)
+{
+	const Core *c = &t->core;
+	switch (f) {
+	case CORE_GHZ: return t->arch == ARCH_AARCH64 ? 2 : 3; /* boards and phones; servers between 2.5 and 3.5 */
+	case CORE_FMA_LATENCY: return 4;                       /* of most designs since 2015 */
+	case CORE_FMA_RATE: return 1;  /* without FMA: one multiplication and one addition, which every design starts */
+	case CORE_LOADS: return 2;     /* of out-of-order x86-64 cores since 2011 and Arm's since Cortex-A73 */
+	case CORE_STORES: return 1;
+	case CORE_DECODE: return 6;    /* with a cache of decoded instructions: Zen 1 to 4, Golden Cove */
+	case CORE_L1: return c->loads * t->vector_bits / 8;
+	case CORE_L2: return fmin(c->level[0] * 3 / 4, 48);
+	case CORE_L3:
+	case CORE_L4: return fmin(c->level[0] * 3 / 8, 24);
+	default: return fmin(c->level[0] * 9 / 64, 9);
+	}
+}
+
+void core_derive(Target *t)
+{
+	for (int f = 0; f < CORE_FIGURES; f++)
+		if (core_get(&t->core, (CoreFigure)f) <= 0)
+			core_set(&t->core, (CoreFigure)f, fallback(t, (CoreFigure)f), CORE_DEFAULT);
+}

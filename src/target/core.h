@@ -1,0 +1,40 @@
+/*
+ * What one core does in a cycle: the figures that every estimate of time rests on.  They describe a machine and
+ * are no part of a Target's identity; code generation does not read them.  Rows of core.def.
+ */
+#ifndef TARGET_CORE_H
+#define TARGET_CORE_H
+
+#include "base/json.h"
+
+enum { TARGET_CACHES = 4 };
+
+typedef enum {
+#define FIGURE(id, field, key, low, high, meaning) CORE_##id,
+#include "target/core.def"
+#undef FIGURE
+	CORE_FIGURES
+} CoreFigure;
+
+/* Where a figure comes from: core.c's defaults, model.def, a target file, a measurement. */
+typedef enum { CORE_DEFAULT, CORE_MODEL, CORE_FILE, CORE_PROBE } CoreSource;
+
+/* All figures are positive once target_derive has run. */
+typedef struct Core {
+	double ghz;
+	double fma_latency;              /* cycles */
+	double fma_rate, loads, stores;  /* full-width vectors per cycle */
+	double decode;                   /* instructions per cycle */
+	double level[TARGET_CACHES + 1]; /* bytes per cycle from L1, L2, ...; the last: from memory */
+	unsigned char source[CORE_FIGURES]; /* CoreSource of each figure */
+} Core;
+
+const char *core_key(CoreFigure f);
+const char *core_meaning(CoreFigure f);
+const char *core_source_name(CoreSource s);
+double core_get(const Core *c, CoreFigure f);
+void core_set(Core *c, CoreFigure f, double value, CoreSource source);
+/* The keys of `object` that name figures; one that is no number within its bounds is refused. */
+bool core_parse(Core *c, const Json *object, Err *err);
+
+#endif
