@@ -3,7 +3,7 @@
  * the fastest by what databases have of their Tasks, the first where they do not have them, or a lock's.
  */
 #include "compile/choose.h"
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 #include "db/rank.h"
 
 /*

@@ -1,6 +1,6 @@
 /* See plan.h.  Order: places for inputs, outputs and constants; steps group by group; lifetimes from
  * the steps; memplan. */
-#include "compile/plan.h"
+#include "compile/net_plan.h"
 
 #include "interp/interp.h"
 

@@ -1,12 +1,13 @@
 /*
- * graph + database -> bundle, from top to bottom of the last function: optimize and partition, a
- * schedule (choose.c) and machine code for each Task, the plan, the file.
+ * Builds the bundle of a model: optimizes and partitions the graph, chooses a schedule (choose.c) and
+ * makes machine code for each Task, plans the network, fills the bundle. Read compile_model first, at
+ * the end of the file: it calls these stages in this order.
  */
 #include "compile/compile.h"
 
 #include "compile/bundle_write.h"
 #include "compile/choose.h"
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 #include "compile/prepare.h"
 #include "db/rank.h"
 #include "ir/verify/verify.h"
@@ -14,37 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- running on this machine: constant folding ---- */
-
-static bool compile_here(Arena *a, const CodeCache *cache, const KernelSet *ks, Module *m, Err *err)
-{
-	Target host;
-	target_host(&host, 1);
-	return codegen_compile_cached(cache, a, ks, &host, m, err);
-}
-
-static bool eval_run(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err)
-{
-	(void)arg;
-	Arena *a = arena_new();
-	Module m;
-	Mapped *mapped = NULL;
-	KernelSet *ks = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, err);
-	size_t n = d->input.n + d->output.n;
-	IrArg *args = arena_array(a, IrArg, n + 1);
-	for (size_t k = 0; ks != NULL && k < n; k++) /* parameters come in this order; their names may be rewritten */
-		args[k] = (IrArg){ .name = ks->fn[0]->param[k].name,
-			.data = k < d->input.n ? (void *)(uintptr_t)in[k] : out[k - d->input.n] };
-	bool ok = ks != NULL && ir_verify_accesses(ks, err) && compile_here(a, NULL, ks, &m, err) &&
-	          codegen_map(&m, &mapped, err) && codegen_call(ks, &m, mapped, args, (int)n, err);
-	codegen_unmap(mapped);
-	arena_free(a);
-	return ok;
-}
-
-const EvalFn compile_eval = { eval_run, NULL };
-
-/* ---- prepare Fns: constants of the target's layout, made on this machine ---- */
+/* ---- prepare Fns: they run on this machine and make constants in the target's layout ---- */
 
 typedef struct Build {
 	Arena *arena;
@@ -62,8 +33,10 @@ static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, i
 	Arena *a = arena_new();
 	Module m;
 	PrepareWait wait = { .deadline_ms = b->o->prepare_ms, .stop = b->o->stop };
+	Target host;
+	target_host(&host, 1);
 	const KernelSet *own = ir_set_of_kind(a, b->set[task], FN_PREPARE);
-	bool made = compile_here(a, b->o->cache, own, &m, err);
+	bool made = codegen_compile_cached(b->o->cache, a, own, &host, &m, err);
 	bool ok = made && prepare_run(own, &m, given, n, out, nout, wait, err);
 	b->unprepared = ok || (made && err->code != ERR_INPUT) ? -1 : task;
 	arena_free(a);
@@ -198,7 +171,7 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 
 /* ---- memory ---- */
 
-/* What the target's description says, and at least what there is where its code runs here. */
+/* Bytes of memory: the target's, or this machine's if it runs the target's code and has more; 0: not known. */
 static double memory_of(const Target *t)
 {
 	Target host;
@@ -225,8 +198,8 @@ static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err 
 		need += (double)plan->constant.at[i].bytes;
 	return there == 0 || need <= there ||
 	       fail(err, ERR_MEMORY, d->name,
-			   "the network needs %.0f MiB of memory and %s has %.0f: take a smaller batch or shape", need / (1 << 20),
-			   target_text(b->o->target, text), there / (1 << 20));
+			   "the network needs %.0f MiB of memory, but %s has %.0f MiB: take a smaller batch or shape",
+			   need / (1 << 20), target_text(b->o->target, text), there / (1 << 20));
 }
 
 /* ---- the walk ---- */
@@ -238,17 +211,17 @@ static bool build_code(Build *b, int k, Err *err)
 }
 
 /*
- * A schedule that turns out to be of no use, why->text, gives way: a record's to the default, the default to the naive
- * loops (a mistake of dlc's own stays one); but one that was asked for by a lock.
+ * Replaces the schedule of task k, which cannot be used because of `why`: a recorded schedule by the default,
+ * the default by the naive loops. Refuses if a lock named the schedule, or if the failure is a bug of dlc.
  */
-static bool give_way(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
+static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
 {
 	const Task *task = b->part->task[k];
 	Ir *ir = ir_new(b->arena);
 	if (b->o->lock != NULL || (plan->hit == HIT_DEFAULT && (plan->trace[0] == 0 || why->code == ERR_BUG)))
 		return false;
 	const char *refused = arena_printf(b->arena, "%s", why->text);
-	int64_t implausible = plan->implausible; /* of the Task, whatever it takes */
+	int64_t implausible = plan->implausible; /* counted for the Task: any schedule of it has the same */
 	*why = (Err){ 0 };
 	b->set[k] = plan->hit == HIT_DEFAULT
 	                ? compile_naive(ir, task, b->o, plan, refused, why)
@@ -261,7 +234,7 @@ static bool build_task(Build *b, int k, TaskPlan *plan)
 {
 	Err why = { 0 };
 	while (!build_code(b, k, &why))
-		if (!give_way(b, k, plan, "makes no code", &why)) {
+		if (!fall_back(b, k, plan, "makes no code", &why)) {
 			*b->err = why;
 			return err_at(b->err, b->part->task[k]->label);
 		}
@@ -287,23 +260,17 @@ static bool check_required(const Build *b, const Compiled *c)
 	return false;
 }
 
-static bool choose_each(Build *b, Compiled *c)
-{
-	for (int k = 0; k < b->part->ntask; k++) {
-		b->set[k] = compile_task(ir_new(b->arena), b->part->task[k], b->o, &c->task[k], b->err);
-		if (b->set[k] == NULL)
-			return err_at(b->err, b->part->task[k]->label);
-	}
-	return true;
-}
-
-/* All by the records of one moment. */
+/* Chooses the schedules of all Tasks from one state of the databases: none changes in between. */
 static bool choose_tasks(Build *b, Compiled *c)
 {
 	DbSet set = { b->o->db, b->o->ndb };
 	if (!db_hold(set, b->err))
 		return false;
-	bool ok = choose_each(b, c);
+	bool ok = true;
+	for (int k = 0; ok && k < b->part->ntask; k++) {
+		b->set[k] = compile_task(ir_new(b->arena), b->part->task[k], b->o, &c->task[k], b->err);
+		ok = b->set[k] != NULL || err_at(b->err, b->part->task[k]->label);
+	}
 	db_release(set);
 	return ok && check_required(b, c);
 }
@@ -324,7 +291,7 @@ static bool build_tasks(Build *b, Compiled *c)
 	return true;
 }
 
-/* Says which record a failure is of. */
+/* Names the record, or the default schedule, whose prepare Fns failed. */
 static bool refuse_prepared(Build *b, const TaskPlan *plan, const Err *why)
 {
 	char hex[HASH_HEX];
@@ -342,13 +309,13 @@ static bool has_prepare(const KernelSet *ks)
 }
 
 /*
- * The record of the task whose prepare Fns fail gives way. After the second one all do that have prepare Fns: each may
- * cost a minute, and each failure makes all prepared constants once more.
+ * Replaces the schedule whose prepare Fns failed. After a second failure it replaces all recorded schedules
+ * with prepare Fns: each may take a minute to fail, and each failure prepares all constants once more.
  */
 static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
 {
 	int failed = b->unprepared;
-	if (c->task[failed].hit == HIT_DEFAULT || !give_way(b, failed, &c->task[failed], "its prepare Fns fail", why))
+	if (c->task[failed].hit == HIT_DEFAULT || !fall_back(b, failed, &c->task[failed], "its prepare Fns fail", why))
 		return refuse_prepared(b, &c->task[failed], why);
 	if (!build_task(b, failed, &c->task[failed]))
 		return false;
@@ -357,8 +324,8 @@ static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
 		Err others = { 0 };
 		if (k == failed || plan->hit == HIT_DEFAULT || !has_prepare(b->set[k]))
 			continue;
-		fail(&others, ERR_INPUT, "", "those of two other records do");
-		if (!give_way(b, k, plan, "its prepare Fns may fail", &others)) {
+		fail(&others, ERR_INPUT, "", "the prepare Fns of two other records failed");
+		if (!fall_back(b, k, plan, "its prepare Fns may fail", &others)) {
 			*b->err = others;
 			return false;
 		}
@@ -368,7 +335,7 @@ static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
 	return true;
 }
 
-/* The plan, prepared constants included, in an arena of its own. */
+/* The plan in an arena of its own, with the prepared constants. */
 static NetPlan *plan_all(Build *b, Compiled *c, const Dag *dag)
 {
 	for (int failures = 1;; failures++) {
@@ -388,7 +355,7 @@ static NetPlan *plan_all(Build *b, Compiled *c, const Dag *dag)
 	}
 }
 
-/* What was taken in the end. */
+/* Counts and lock of the schedules that are compiled in the end. */
 static void sum_up(Compiled *c, const Build *b)
 {
 	for (int k = 0; k < b->part->ntask; k++) {
@@ -400,8 +367,8 @@ static void sum_up(Compiled *c, const Build *b)
 	c->lock_text = text_str(&text);
 }
 
-/* What the plan says, and the file. */
-static void take_plan(Compiled *c, const Build *b, const NetPlan *plan)
+/* Copies the results that callers see out of the plan, and makes the file. */
+static void finish(Compiled *c, const Build *b, const NetPlan *plan)
 {
 	Text text = { .arena = b->arena };
 	c->workspace_bytes = plan->work_bytes;
@@ -427,9 +394,9 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	if (plan == NULL)
 		return NULL;
 	sum_up(c, &b);
-	bool ok = check_required(&b, c) && check_memory(&b, dag, plan, err); /* again: some may have no code */
+	bool ok = check_required(&b, c) && check_memory(&b, dag, plan, err); /* again: some schedules may have been replaced */
 	if (ok)
-		take_plan(c, &b, plan);
+		finish(c, &b, plan);
 	arena_free(plan->arena);
 	return ok ? c : NULL;
 }

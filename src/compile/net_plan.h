@@ -2,8 +2,8 @@
  * The plan of a network: which steps run in which order, and where each value lies. Views (a reshape,
  * the parts of a concat) lie in others' places. Built from groups, then laid out by memplan.
  */
-#ifndef COMPILE_PLAN_H
-#define COMPILE_PLAN_H
+#ifndef COMPILE_NET_PLAN_H
+#define COMPILE_NET_PLAN_H
 
 #include "compile/memplan.h"
 #include "graph/graph.h"

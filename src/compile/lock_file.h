@@ -11,8 +11,8 @@
  * The last hash of a task is the trace's; the record is the run that it came from, "-" for a default. A region
  * whose calls are partitioned in another way than by default has a line with the number of its alternative.
  */
-#ifndef COMPILE_LOCK_H
-#define COMPILE_LOCK_H
+#ifndef COMPILE_LOCK_FILE_H
+#define COMPILE_LOCK_FILE_H
 
 #include "compile/compile.h"
 

@@ -1,5 +1,5 @@
 /* See lock.h. The file comes from strangers: every word is checked, rows are in order and unique. */
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 
 #include <stdlib.h>
 #include <string.h>
