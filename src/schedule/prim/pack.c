@@ -1,21 +1,13 @@
-/*
- * The primitives that choose how a tensor lies: constants in the order in which they are read, rearranged
- * once, when the model is compiled (pack); work buffers as they are written (layout).
- */
+/* pack: a constant is rearranged once, when the model is compiled, in the order in which it is read. */
 #include "schedule/producer.h"
 
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "op/layout.h"
-#include "op/op.h"
+#include "op/naive.h"
 
 #include <ctype.h>
 #include <string.h>
-
-/* Padding may not make a constant larger than this many times, plus a little. */
-enum { PACK_GROWTH = 8, PACK_MORE = 1 << 16 };
-
-/* ---- pack ---- */
 
 /* The buffer parameter of that name; NULL: none. */
 static Buf *find_param(const Fn *fn, const char *name)
@@ -79,33 +71,6 @@ static const Buf *find_constant(Sched *s, const char *name)
 	return r.found > 0 ? found : NULL;
 }
 
-/* The shape of a buffer as Dags have it. */
-static bool fixed_shape(const Buf *b, Shape *out)
-{
-	*out = (Shape){ .rank = b->rank };
-	if (b->rank > DAG_MAX_RANK)
-		return false;
-	for (int k = 0; k < b->rank; k++)
-		if (!ir_is_int(b->shape[k], &out->dim[k]))
-			return false;
-	return true;
-}
-
-static bool find_layout(Sched *s, const char *what, const Buf *b, const char *text, Shape *shape)
-{
-	Layout l;
-	if (!fixed_shape(b, shape))
-		return sched_refuse(s, what, b->name, "its shape is not constant");
-	if (!layout_read(text, *shape, &l))
-		return sched_refuse_for(s, what, b->name, "its shape does not fit the layout", text);
-	int64_t before = 1, after = layout_elements(&l);
-	for (int k = 0; k < shape->rank; k++)
-		before *= shape->dim[k];
-	if (after < 0 || after > before * PACK_GROWTH + PACK_MORE)
-		return sched_refuse_for(s, what, b->name, "most of it would be padding in layout", text);
-	return true;
-}
-
 static bool names_are_free(Sched *s, const char *name, const char *const *made, int n)
 {
 	for (size_t k = 0; k < s->ks->n; k++)
@@ -148,7 +113,7 @@ bool prim_pack(Sched *s, const Step *st)
 	Shape shape;
 	Layout l;
 	const Buf *from = find_constant(s, name);
-	if (from == NULL || !find_layout(s, "pack", from, text, &shape))
+	if (from == NULL || !sched_find_layout(s, "pack", from, text, &shape))
 		return false;
 	layout_read(text, shape, &l);
 	for (int k = 0; k < shape.rank; k++) /* capitals name the dimensions in physical order */
@@ -161,34 +126,5 @@ bool prim_pack(Sched *s, const Step *st)
 	to->map = naive_map(s->ir, text, shape);
 	add_prepare(s, made[shape.rank + 1], from, to, made);
 	read_instead(s, from, to);
-	return true;
-}
-
-/* ---- layout ---- */
-
-/* Where the Fn declares a work buffer of that name; NULL: nowhere. */
-static Buf *find_work(const Fn *fn, const char *name)
-{
-	Buf *b = fn->kind == FN_SUB ? NULL : ir_find_buf(fn, name);
-	return b != NULL && b->role == BUF_WORK ? b : NULL;
-}
-
-/* Needs: a work buffer.  Breaks: nothing. */
-bool prim_layout(Sched *s, const Step *st)
-{
-	const char *name = st->arg[0].word, *text = st->arg[1].word;
-	const Buf *any = NULL;
-	Shape shape;
-	for (size_t k = 0; k < s->ks->n && any == NULL; k++)
-		any = find_work(s->ks->fn[k], name);
-	if (any == NULL)
-		return sched_refuse(s, "layout", name, "there is no such work buffer");
-	if (!find_layout(s, "layout", any, text, &shape))
-		return false;
-	for (size_t k = 0; k < s->ks->n; k++) { /* Fns that share it agree on where its elements lie */
-		Buf *b = find_work(s->ks->fn[k], name);
-		if (b != NULL)
-			b->map = naive_map(s->ir, text, shape);
-	}
 	return true;
 }

@@ -1,9 +1,4 @@
-/*
- * The primitives that bring a producer to its consumer: inline puts the value in place of the load,
- * compute_at makes the part that one iteration of the consumer's loop needs, in that iteration;
- * cache_write gives a block a buffer of its own, so that compute_at may move it. See producer.h.
- */
-#include "schedule/nest.h"
+/* compute_at: each iteration of a loop makes the part of a buffer that it needs. See producer.h. */
 #include "schedule/producer.h"
 
 #include "ir/build.h"
@@ -11,60 +6,6 @@
 #include "ir/walk.h"
 
 #include <string.h>
-
-/* ---- inline ---- */
-
-typedef struct Inlining {
-	const Producer *p;
-	const Expr *value;
-	const Expr *const *at; /* indices of the load that is being replaced */
-} Inlining;
-
-static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
-{
-	const Inlining *x = arg;
-	(void)ir;
-	for (int k = 0; e->op == IR_VAR && k < x->p->buf->rank; k++)
-		if (x->p->at.block->block.iter[x->p->iter_of[k]].name == e->name)
-			return x->at[k];
-	return e;
-}
-
-static const Expr *put_value(Ir *ir, const Expr *e, void *arg)
-{
-	Inlining x = *(Inlining *)arg;
-	if (e->op != IR_LOAD || strcmp(e->name, x.p->buf->name) != 0)
-		return e;
-	x.at = e->arg;
-	return ir_map_expr(ir, x.value, put_index, &x);
-}
-
-/* Needs: a block that stores one value, alone in its loops.  Breaks: the block, its loops, its buffer. */
-bool prim_inline(Sched *s, const Step *st)
-{
-	Producer p;
-	const char *name = st->arg[0].word;
-	if (!producer_find(s, "inline", name, &p))
-		return false;
-	Stmt *body = p.at.block->block.body;
-	if (p.fixed || p.at.block->block.init != NULL || body->kind != ST_STORE || body->next != NULL || body->store.mask != NULL)
-		return sched_refuse(s, "inline", name, "it does more than store one value");
-	if (producer_touches(body, p.buf->name).loads > 0)
-		return sched_refuse(s, "inline", name, "it reads what it writes");
-	if (producer_touches((*p.top)->next, p.buf->name).loads != producer_touches(p.at.fn->body, p.buf->name).loads)
-		return sched_refuse_for(s, "inline", name, "not only what follows it reads", p.buf->name);
-	if (!producer_inputs_stay(s, "inline", name, &p))
-		return false;
-	if (nest_expr_depth((*p.top)->next) + body->store.value->depth > IR_MAX_DEPTH)
-		return sched_refuse(s, "inline", name, "expressions would be nested too deeply");
-	Inlining x = { .p = &p, .value = body->store.value };
-	ir_map_stmt(s->ir, (*p.top)->next, put_value, &x);
-	*p.top = (*p.top)->next;
-	producer_drop_buffer(&p);
-	return true;
-}
-
-/* ---- compute_at ---- */
 
 /* The part of the buffer that one iteration needs: extent[k] elements from lo[k]. */
 typedef struct Part {
@@ -215,68 +156,5 @@ bool prim_compute_at(Sched *s, const Step *st)
 	Stmt *body = ir_seq(nest, l.loop->loop.body);
 	producer_reindex(s->ir, body, p.buf->name, from_part, &part);
 	l.loop->loop.body = ir_seq(ir_alloc(s->ir, own), body);
-	return true;
-}
-
-/* ---- cache_write ---- */
-
-/* for o.w, for h.w ..: block b.write { t[..] = t.c[..] }; NULL: a name is taken. */
-static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from)
-{
-	Arena *a = ir_arena(s->ir);
-	const char *loop[IR_MAX_RANK + 1], *block = p->at.block->block.name;
-	for (int k = 0; k < p->buf->rank; k++) {
-		const char *stem = producer_stem(&p->at.block->block.iter[p->iter_of[k]]);
-		loop[k] = ir_name(s->ir, arena_printf(a, "%s.w", stem));
-		if (nest_has_name(p->at.fn, loop[k]) || nest_has_name(p->at.fn, arena_printf(a, "v%s", loop[k]))) {
-			sched_refuse_for(s, "cache_write", block, "there is already something called", loop[k]);
-			return NULL;
-		}
-	}
-	return producer_copy_nest(s->ir, ir_name(s->ir, arena_printf(a, "%s.write", block)), from, p->buf, loop);
-}
-
-/* A loop around the block's own ones that its iterators depend on; NULL: there is none. */
-static const char *piecewise(const Producer *p)
-{
-	for (int k = 0; k < p->at.naround && p->at.around[k] != *p->top; k++)
-		for (int i = 0; i < p->at.block->block.n; i++)
-			if (ir_uses_var(p->at.block->block.iter[i].value, p->at.around[k]->loop.var))
-				return p->at.around[k]->loop.var;
-	return NULL;
-}
-
-/* Needs: a block that alone makes all of a buffer.  Breaks: nothing that names loops. */
-bool prim_cache_write(Sched *s, const Step *st)
-{
-	Producer p;
-	BlockPlace none;
-	const char *name = st->arg[0].word;
-	Arena *a = ir_arena(s->ir);
-	if (!producer_find_maker(s, "cache_write", name, &p))
-		return false;
-	if (p.fixed)
-		return sched_refuse_for(s, "cache_write", name, "its iterators are not, one by one, the indices of", p.buf->name);
-	if (!producer_is_param(p.at.fn, p.buf->name))
-		return sched_refuse_for(s, "cache_write", name, "it has a buffer of its own,", p.buf->name);
-	const char *piece = piecewise(&p);
-	if (piece != NULL)
-		return sched_refuse_for(s, "cache_write", name, "its buffer is made in pieces, in loop", piece);
-	const char *own = ir_name(s->ir, arena_printf(a, "%s.c", p.buf->name));
-	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, arena_printf(a, "%s.write", name), &none) != FOUND_NONE)
-		return sched_refuse_for(s, "cache_write", name, "there is already something called", own);
-	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
-	c->name = own;
-	c->role = BUF_WORK;
-	Stmt *copy = write_nest(s, &p, c);
-	if (copy == NULL)
-		return false;
-	Stmt *b = p.at.block, *next = b->next;
-	b->next = NULL;
-	producer_rename(s->ir, b, p.buf->name, own);
-	b->next = next;
-	copy->next = (*p.top)->next;
-	(*p.top)->next = copy;
-	ir_fn_add_buf(s->ir, p.at.fn, c);
 	return true;
 }

@@ -1,46 +1,10 @@
 /*
- * The primitives that change the order and the kind of loops.  Each takes a legal kernel set and gives
- * a legal one, or refuses with the reason and leaves the set as it is; what is "legal to move" is read
- * off the blocks (nest.h).  A statement that stands in no block has no declared dependences and is not
- * moved.
+ * reorder: perfectly nested loops change places. What may move is read off the blocks (schedule/nest.h): a
+ * statement that stands in no block has no declared dependences and is not moved.
  */
-#include "schedule/producer.h"
+#include "schedule/sched.h"
 
-#include "ir/build.h"
-#include "ir/simplify/simplify.h"
 #include "ir/walk.h"
-
-#include <stdio.h>
-#include <string.h>
-
-enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 4096, VECTOR_LIMIT = 64 };
-
-static bool need_serial(Sched *s, const char *what, const Stmt *loop)
-{
-	if (loop->loop.kind != LOOP_SERIAL)
-		return sched_refuse(s, what, loop->loop.var, "it is not a serial loop any more");
-	return true;
-}
-
-/* Lanes and threads may only differ in what spatial iterators separate. */
-static bool need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses *u)
-{
-	int64_t n;
-	const char *why = u->reduce		       ? "a reduction depends on it"
-		: u->scan			       ? "a recurrence depends on it"
-		: u->bare			       ? "a statement below it stands in no block"
-		: u->bounds			       ? "bounds below depend on it"
-		: u->blocks == 0		       ? "there is no block below it"
-		: u->folds		       ? "tiles of a block below it overlap"
-		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
-						       : NULL;
-	const char *carried = why == NULL ? producer_carries(ir_arena(s->ir), loop) : NULL;
-	if (carried != NULL)
-		return sched_refuse_for(s, what, loop->loop.var, "iterations may hand on to each other what is in", carried);
-	return why == NULL || sched_refuse(s, what, loop->loop.var, why);
-}
-
-/* ---- reorder ---- */
 
 /* Perfectly nested loops, outermost first. */
 typedef struct Chain {
@@ -161,84 +125,5 @@ bool prim_reorder(Sched *s, const Step *st)
 	}
 	then[0]->next = after;
 	*c.link = then[0];
-	return true;
-}
-
-/* ---- loop kinds ---- */
-
-static bool is_call(Stmt *s, void *arg)
-{
-	if (s->kind == ST_CALL && !s->call.intrin)
-		*(const char **)arg = s->call.fn;
-	return true;
-}
-
-/* Needs: a serial loop of constant extent.  Breaks: nothing. */
-bool prim_unroll(Sched *s, const Step *st)
-{
-	Place p;
-	int64_t n, m;
-	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "unroll", p.loop))
-		return false;
-	if (!nest_extent(p.loop, &n) || n > UNROLL_LIMIT)
-		return sched_refuse(s, "unroll", p.loop->loop.var, "its extent must be a constant up to 64");
-	const char *callee = NULL;
-	ir_each_stmt(p.loop->loop.body, is_call, &callee);
-	if (callee != NULL)
-		return sched_refuse_for(s, "unroll", p.loop->loop.var, "below it is a call of", callee);
-	int64_t copies = nest_copies(p.loop->loop.body) * (n > 1 ? n : 1);
-	for (int k = 0; k < p.naround; k++)
-		if (p.around[k]->loop.kind == LOOP_UNROLLED && nest_extent(p.around[k], &m) && m > 1)
-			copies *= m;
-	if (copies > COPIES_LIMIT)
-		return fail(s->err, ERR_ILLEGAL, s->place, "unroll %s: the code would stand there %lld times, at most %d",
-			p.loop->loop.var, (long long)copies, COPIES_LIMIT);
-	if (!sched_may_write_out(s, "unroll", &p, LOOP_UNROLLED))
-		return false;
-	p.loop->loop.kind = LOOP_UNROLLED;
-	return true;
-}
-
-/* Needs: a serial loop of constant extent that only spatial iterators use.  Breaks: nothing. */
-bool prim_vectorize(Sched *s, const Step *st)
-{
-	Place p;
-	int64_t n;
-	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "vectorize", p.loop))
-		return false;
-	if (!nest_extent(p.loop, &n) || n > VECTOR_LIMIT || n < 1)
-		return sched_refuse(s, "vectorize", p.loop->loop.var, "its extent must be a constant from 1 to 64");
-	Uses u = nest_uses(p.loop);
-	if (!need_spatial(s, "vectorize", p.loop, &u))
-		return false;
-	if (u.lanes || u.threads)
-		return sched_refuse(s, "vectorize", p.loop->loop.var, "there is a vector or parallel loop below");
-	for (int k = 0; k < p.naround; k++)
-		if (p.around[k]->loop.kind == LOOP_VECTOR)
-			return sched_refuse_for(s, "vectorize", p.loop->loop.var, "it stands in vector loop", p.around[k]->loop.var);
-	if (!sched_may_write_out(s, "vectorize", &p, LOOP_VECTOR))
-		return false;
-	p.loop->loop.kind = LOOP_VECTOR;
-	return true;
-}
-
-/* Needs: a serial loop that only spatial iterators use, in serial loops.  Breaks: nothing. */
-bool prim_parallel(Sched *s, const Step *st)
-{
-	Place p;
-	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "parallel", p.loop))
-		return false;
-	Uses u = nest_uses(p.loop);
-	if (!need_spatial(s, "parallel", p.loop, &u))
-		return false;
-	if (p.fn->kind == FN_SUB)
-		return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in sub Fn", p.fn->name);
-	if (u.threads)
-		return sched_refuse(s, "parallel", p.loop->loop.var, "there is a parallel loop below");
-	for (int k = 0; k < p.naround; k++)
-		if (p.around[k]->loop.kind != LOOP_SERIAL)
-			return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in a loop that is not serial,",
-				p.around[k]->loop.var);
-	p.loop->loop.kind = LOOP_PARALLEL;
 	return true;
 }

@@ -1,7 +1,6 @@
-/*
- * The primitives that change a loop's range and not the order of its iterations: cut makes two loops of
- * one, so that what holds at an edge is decided in each; fuse makes one of two.
- */
+/* See tail.h. */
+#include "schedule/tail.h"
+
 #include "schedule/producer.h"
 
 #include "ir/build.h"
@@ -11,10 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CUT_NUMBERS = 64 };
-#define FUSED_EXTENT ((int64_t)1 << 40)
-
-/* ---- cut ---- */
+enum { NUMBERS = 64 }; /* copies of one name */
 
 /* The copy's names: those of the original and a number, one for all of them. */
 typedef struct Copy {
@@ -60,7 +56,7 @@ static void choose_number(Copy *c, const Place *p)
 	nest_names(p->fn, c->own);
 	for (size_t k = 0; k < c->s->ks->n; k++)
 		ir_each_stmt(c->s->ks->fn[k]->body, note_block, c);
-	for (c->number = 1, c->taken = true; c->taken && c->number < CUT_NUMBERS;) {
+	for (c->number = 1, c->taken = true; c->taken && c->number < NUMBERS;) {
 		c->number++;
 		c->taken = false;
 		look_for_name(p->loop, c);
@@ -133,7 +129,7 @@ static bool simplify_ends(Stmt *s, void *arg)
 	return true;
 }
 
-bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at)
+bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at)
 {
 	Copy c;
 	Stmt *l = p->loop;
@@ -150,81 +146,5 @@ bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at)
 	ir_each_stmt(twin->loop.body, drop_init, &late);
 	ir_each_stmt(l->loop.body, simplify_ends, &late);
 	ir_each_stmt(twin->loop.body, simplify_ends, &late);
-	return true;
-}
-
-/* Needs: a loop of constant extent that is no vector. Breaks: nothing; the second part's names are new. */
-bool prim_cut(Sched *s, const Step *st)
-{
-	Place p;
-	int64_t n, at = st->arg[1].num;
-	if (!sched_find_loop(s, st->arg[0].word, &p))
-		return false;
-	const Stmt *l = p.loop;
-	if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL && l->loop.kind != LOOP_UNROLLED)
-		return sched_refuse(s, "cut", l->loop.var, "it is a vector, a bound or a pipelined loop");
-	if (!nest_extent(l, &n))
-		return sched_refuse(s, "cut", l->loop.var, "its extent is not constant");
-	if (at >= n)
-		return fail(s->err, ERR_ILLEGAL, s->place, "cut: %lld iterations of loop %s, which has %lld",
-			(long long)at, l->loop.var, (long long)n);
-	return sched_cut(s, "cut", &p, at);
-}
-
-/* ---- fuse ---- */
-
-static bool simplify_iters(Stmt *s, void *arg)
-{
-	Ir *ir = arg;
-	for (int k = 0; s->kind == ST_BLOCK && k < s->block.n; k++)
-		s->block.iter[k].value = ir_simplify(ir, s->block.iter[k].value, NULL);
-	return true;
-}
-
-static bool may_fuse(Sched *s, const Place *p, const Stmt *inner, int64_t n, int64_t m, const char *name)
-{
-	const Stmt *outer = p->loop;
-	const Stmt *loop[2] = { outer, inner };
-	if (outer->loop.body != inner || inner->next != NULL)
-		return sched_refuse_for(s, "fuse", outer->loop.var, "it holds not just loop", inner->loop.var);
-	for (int k = 0; k < 2; k++)
-		if (loop[k]->loop.kind != LOOP_SERIAL)
-			return sched_refuse(s, "fuse", loop[k]->loop.var, "it is not a serial loop any more");
-	if (n < 1 || m < 1 || n > FUSED_EXTENT / m)
-		return sched_refuse_for(
-			s, "fuse", outer->loop.var, "the extents must be constants from 1, also of", inner->loop.var);
-	for (int k = 0; k < 2; k++)
-		if ((k == 0 ? n : m) > 1 && nest_uses(loop[k]).unused)
-			return sched_refuse(
-				s, "fuse", loop[k]->loop.var, "a block below it does the same in every iteration");
-	if (strlen(name) > TRACE_NAME || nest_has_name(p->fn, name))
-		return sched_refuse_for(s, "fuse", outer->loop.var, "too long or taken is the new name", name);
-	if (nest_expr_depth(inner->loop.body) + 8 > IR_MAX_DEPTH)
-		return sched_refuse(s, "fuse", outer->loop.var, "indices would be nested too deeply");
-	return true;
-}
-
-/* Needs: two serial loops, perfectly nested.  Breaks: their names. */
-bool prim_fuse(Sched *s, const Step *st)
-{
-	Place p, q;
-	int64_t n = 0, m = 0;
-	Ir *ir = s->ir;
-	if (!sched_find_loop(s, st->arg[0].word, &p) || !sched_find_loop(s, st->arg[1].word, &q))
-		return false;
-	Stmt *i = p.loop, *j = q.loop;
-	const char *name = ir_name(ir, arena_printf(ir_arena(ir), "%s_%s", i->loop.var, j->loop.var));
-	if (!nest_extent(i, &n) || !nest_extent(j, &m))
-		n = 0;
-	if (!may_fuse(s, &p, j, n, m, name))
-		return false;
-	const Expr *v = ir_idx(ir, name), *inner_n = ir_int(ir, m);
-	Stmt *body = j->loop.body;
-	ir_subst_stmt(ir, body, j->loop.var, ir_add(ir, j->loop.lo, ir_mod(ir, v, inner_n)));
-	ir_subst_stmt(ir, body, i->loop.var, ir_add(ir, i->loop.lo, ir_div(ir, v, inner_n)));
-	ir_each_stmt(body, simplify_iters, ir);
-	Stmt *fused = ir_for(ir, name, ir_int(ir, 0), ir_int(ir, n * m), LOOP_SERIAL, body);
-	fused->next = i->next;
-	*p.link = fused;
 	return true;
 }
