@@ -204,29 +204,34 @@ static inline void on_trial(const RunRecord *run, const Task *task, void *arg)
 		lab->stop = 1;
 }
 
-static inline TuneOptions options_of(Lab *lab)
+typedef struct Job {
+	TuneRequest ask;
+	TuneMeans with;
+} Job;
+
+static inline Job job_of(Lab *lab)
 {
-	return (TuneOptions){ .target = &lab->target,
-		.db = lab->db,
-		.measure = lab->measure,
-		.clock = { tick, lab },
-		.search = &search_random,
-		.effort = effort_find("normal"),
-		.model = "n",
-		.started_s = 1700000000,
-		.trials = -1,
-		.more_trials = -1,
-		.seed = 7,
-		.stop = &lab->stop,
-		.on_trial = on_trial,
-		.arg = lab };
+	return (Job){ { .target = &lab->target,
+			      .search = &search_random,
+			      .effort = effort_find("normal"),
+			      .model = "n",
+			      .started_s = 1700000000,
+			      .trials = -1,
+			      .more_trials = -1,
+			      .seed = 7 },
+		{ .db = lab->db,
+			.measure = lab->measure,
+			.clock = { tick, lab },
+			.stop = &lab->stop,
+			.on_trial = on_trial,
+			.arg = lab } };
 }
 
-static inline TuneState tune(Lab *lab, const TuneOptions *o)
+static inline TuneResult tune(Lab *lab, const Job *o)
 {
 	Err err = { 0 };
-	TuneState s;
-	ck_assert_msg(tune_model(lab->arena, lab->part, o, &s, &err), "%s: %s", err.place, err.text);
+	TuneResult s;
+	ck_assert_msg(tune_model(lab->arena, lab->part, &o->ask, &o->with, &s, &err), "%s: %s", err.place, err.text);
 	return s;
 }
 
