@@ -1,9 +1,10 @@
 /*
  * Any Dag as an ONNX model: values keep their names, constants become initialisers, each call one
- * node or a few (onnx/write_op.c). A constant without data becomes an input, as a workload's are.
+ * node or a few (onnx/export_op.c). A constant without data becomes an input, as a workload's are.
  * The file is what other runtimes read: opset 17 wherever possible, at most 2 GiB.
  */
-#include "frontend/onnx/write.h"
+#include "frontend/onnx/export.h"
+#include "frontend/onnx/onnx.h"
 
 #include "op/element.h"
 
@@ -189,7 +190,7 @@ static void reserve(Text *out, size_t n)
 	out->cap = n + 1;
 }
 
-bool frontend_write_onnx(Text *out, const Dag *d, Err *err)
+bool onnx_export(Text *out, const Dag *d, Err *err)
 {
 	Arena *a = out->arena;
 	OnnxGraph *g = arena_new_of(a, OnnxGraph);

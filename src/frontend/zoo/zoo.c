@@ -4,9 +4,8 @@
  * The builder carries the mean square of every activation and gives batch norms the statistics that
  * fit, as training would, so that values stay in range from the first to the last layer.
  */
-#include "frontend/zoo.h"
-
 #include "base/rng.h"
+#include "frontend/format.h"
 
 #include <math.h>
 #include <string.h>
@@ -291,51 +290,22 @@ static Act build_squeezenet(Net *net, Act x, const void *plan)
 
 /* ---- the table */
 
-static const ZooRow rows[] = {
-	{ "resnet18", "ResNet-18, 3x224x224, 11.7 M weights, 3.6 GFLOP" },
-	{ "resnet50", "ResNet-50, 3x224x224, 25.6 M weights, 8.2 GFLOP" },
-	{ "mobilenet_v2", "MobileNet v2, 3x224x224, 3.5 M weights, 0.6 GFLOP" },
-	{ "squeezenet1_1", "SqueezeNet 1.1, 3x224x224, 1.2 M weights, 0.7 GFLOP" },
+static const struct {
+	NamedModel model;
+	Act (*build)(Net *net, Act x, const void *plan);
+	const void *plan;
+} rows[] = {
+	{ { "resnet18", "ResNet-18, 3x224x224, 11.7 M weights, 3.6 GFLOP" }, build_resnet, &resnet18 },
+	{ { "resnet50", "ResNet-50, 3x224x224, 25.6 M weights, 8.2 GFLOP" }, build_resnet, &resnet50 },
+	{ { "mobilenet_v2", "MobileNet v2, 3x224x224, 3.5 M weights, 0.6 GFLOP" }, build_mobilenet, NULL },
+	{ { "squeezenet1_1", "SqueezeNet 1.1, 3x224x224, 1.2 M weights, 0.7 GFLOP" }, build_squeezenet, NULL },
 };
 enum { NROW = sizeof rows / sizeof *rows };
 
-static const struct {
-	Act (*build)(Net *net, Act x, const void *plan);
-	const void *plan;
-} builders[NROW] = {
-	{ build_resnet, &resnet18 },
-	{ build_resnet, &resnet50 },
-	{ build_mobilenet, NULL },
-	{ build_squeezenet, NULL },
-};
-
-const ZooRow *frontend_zoo(int *n)
+static const NamedModel *named(int k)
 {
-	*n = NROW;
-	return rows;
+	return k < NROW ? &rows[k].model : NULL;
 }
-
-static int find(const char *name)
-{
-	for (int k = 0; k < NROW; k++)
-		if (strcmp(rows[k].name, name) == 0)
-			return k;
-	return -1;
-}
-
-bool zoo_has(const char *name)
-{
-	return find(name) >= 0;
-}
-
-const char *zoo_nearest(const char *name)
-{
-	const char *names[NROW];
-	for (int k = 0; k < NROW; k++)
-		names[k] = rows[k].name;
-	return text_nearest(name, names, NROW);
-}
-
 /* 1,3,224,224 unless --batch or --shape data=N,3,H,W say otherwise. */
 static bool input_shape(const char *name, const ModelArgs *args, Shape *out, Err *err)
 {
@@ -372,20 +342,25 @@ static bool check_sizes(const Dag *d, const char *name, Err *err)
 	return true;
 }
 
-Dag *zoo_build(Arena *a, const char *name, const ModelArgs *args, Err *err)
+static Dag *load(Arena *a, const char *name, Bytes file, const ModelArgs *args, Err *err)
 {
+	(void)file;
 	Shape s;
-	int row = find(name);
+	int row = 0;
+	while (strcmp(rows[row].model.name, name) != 0)
+		row++;
 	if (!input_shape(name, args, &s, err))
 		return NULL;
 	Net net = { .arena = a, .dag = dag_new(a, name), .err = err, .ok = true };
 	Act x = { dag_add_input(net.dag, "data", F32, s), 1 };
 	if (!check_sizes(net.dag, name, err))
 		return NULL;
-	x = builders[row].build(&net, x, builders[row].plan);
+	x = rows[row].build(&net, x, rows[row].plan);
 	if (!net.ok || !check_sizes(net.dag, name, err))
 		return NULL;
 	dag_rename(net.dag, x.value, "out");
 	dag_add_output(net.dag, x.value);
 	return net.dag;
 }
+
+const Format format_zoo = { .name = "zoo", .doc = "networks of the zoo", .named = named, .load = load };

@@ -1,6 +1,6 @@
-/* Building an ONNX file: what the writers of single operators (onnx/write_op.c) use. */
-#ifndef FRONTEND_ONNX_WRITE_H
-#define FRONTEND_ONNX_WRITE_H
+/* Building an ONNX file: what the writers of single operators (onnx/export_op.c) use. */
+#ifndef FRONTEND_ONNX_EXPORT_H
+#define FRONTEND_ONNX_EXPORT_H
 
 #include "frontend/onnx/proto.h"
 #include "op/names.h"

@@ -3,7 +3,7 @@
  * known while importing; what only shuffles known shapes (Shape, Gather, ConstantOfShape) is done
  * here, so that the arithmetic exporters write around a Reshape disappears.
  */
-#include "frontend/onnx/node.h"
+#include "frontend/onnx/visit.h"
 
 #include "op/element.h"
 

@@ -4,6 +4,7 @@
  * dimensions say before it is used. External files are opened folder by folder without following
  * links, so that a model cannot read what lies outside its folder.
  */
+#include "frontend/onnx/onnx.h"
 #include "frontend/onnx/proto.h"
 
 #include <errno.h>
@@ -241,9 +242,8 @@ bool onnx_tensor_read(Arena *a, const OnnxTensor *t, OnnxFiles *files, const cha
 	return true;
 }
 
-bool frontend_read_tensor_pb(Arena *a, const void *bytes, size_t n, BindArg *out, Err *err)
+bool onnx_read_tensor(Arena *a, Bytes file, BindArg *out, Err *err)
 {
 	OnnxTensor *t = arena_new_of(a, OnnxTensor);
-	Bytes in = { bytes, n };
-	return wire_read(a, &OnnxTensor_message, in, t, err) && onnx_tensor_read(a, t, NULL, "the tensor", out, err);
+	return wire_read(a, &OnnxTensor_message, file, t, err) && onnx_tensor_read(a, t, NULL, "the tensor", out, err);
 }

@@ -5,10 +5,10 @@
  * A failure sticks: after the first one all functions below do nothing and return zeros or
  * DAG_NONE, and the walk ends at the node; so rows read straight on.
  */
-#ifndef FRONTEND_ONNX_NODE_H
-#define FRONTEND_ONNX_NODE_H
+#ifndef FRONTEND_ONNX_VISIT_H
+#define FRONTEND_ONNX_VISIT_H
 
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import.h"
 
 /* A node on its turn. */
 typedef struct Visit {

@@ -3,7 +3,7 @@
  * elements, or as integers; attributes (followed through function calls); calls of the Dag;
  * results. The first failure sticks in the Import, so nothing here returns one.
  */
-#include "frontend/onnx/node.h"
+#include "frontend/onnx/visit.h"
 
 #include "op/element.h"
 

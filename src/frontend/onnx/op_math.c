@@ -3,7 +3,7 @@
  * (reductions), and of casts. What ONNX once wrote as attributes (broadcast and axis, min and max,
  * axes) and what the Dag has no operator for (Sum, Softplus) becomes calls of what there is.
  */
-#include "frontend/onnx/node.h"
+#include "frontend/onnx/visit.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * newer one for what older ones cannot say: 19 dilated average pooling and padding by wrapping, 22
  * an average that counts padding but not what rounding up adds.
  */
-#include "frontend/onnx/write.h"
+#include "frontend/onnx/export.h"
 
 #include "op/element.h"
 

@@ -1,9 +1,8 @@
 /*
- * Recognises model formats by content: magic bytes, the names in a zip archive, the first fields of
- * a protobuf message, the first words of a text. The extension is never looked at. A file that
- * begins like an ONNX model is taken for one, so that a damaged one is called damaged.
+ * Names the formats that dlc does not read, by content: magic bytes, the names in a zip archive, the
+ * first words of a text, the first fields of a protobuf message. The extension is never looked at.
  */
-#include "frontend/format.h"
+#include "frontend/foreign.h"
 
 #include "base/wire.h"
 
@@ -13,7 +12,7 @@
 
 enum { LOOK = 1 << 16 };
 
-/* What is no model at all has a '!' before its name. */
+/* A file that is not a model has a '!' before its name. */
 static const struct {
 	const char *what;
 	size_t at, n;
@@ -118,58 +117,44 @@ static const char *by_text(Bytes b)
 	return "!a text";
 }
 
-/*
- * Top-level protobuf fields. ONNX: 1 ir_version (varint), 7 graph, 8 opset. CoreML: 1 (varint), 2
- * description, from 200 on the kind of model. SavedModel: 1 (the varint 1), 2 meta graphs.
- * GraphDef: 1 nodes. Caffe: 1 name, 100 layers. A cut file's last field counts, so that it is
- * called damaged.
- */
-static const char *by_fields(Bytes b, bool *onnx)
+static Foreign named(const char *what)
 {
-	bool message[9] = { false }, coreml = false, caffe = false;
-	uint64_t version = 0;
-	WireItem it;
-	for (int k = 0; k < 4096 && wire_next(&b, &it); k++) {
-		if (it.number == 1 && it.type == 0)
-			version = it.value;
-		else if (it.number < 9 && it.type == 2)
-			message[it.number] = true;
-		coreml |= it.number >= 200 && it.number < 3000 && it.type == 2;
-		caffe |= it.number == 100 && it.type == 2;
-	}
-	bool saved = version == 1 && message[2] && !message[8];
-	*onnx = message[7] || (version > 0 && version < 1000 && !coreml && !saved);
-	if (*onnx)
-		return NULL;
-	return coreml       ? "a CoreML model"
-	       : saved      ? "a TensorFlow SavedModel"
-	       : caffe      ? "a Caffe model"
-	       : message[1] ? "a TensorFlow graph or another protobuf model"
-	                    : NULL;
+	bool model = what != NULL && what[0] != '!';
+	return (Foreign){ what == NULL || model ? what : what + 1, model };
 }
 
-static bool refuse(const char *path, const char *what, Err *err)
+Foreign foreign_by_signature(Bytes file)
 {
-	if (what[0] == '!')
-		return fail(err, ERR_INPUT, path, "is %s, not a model; this version reads ONNX models", what + 1);
-	return fail(err, ERR_UNSUPPORTED, path, "is %s; this version reads ONNX models: convert it to ONNX", what);
-}
-
-bool format_is_onnx(const char *path, Bytes file, Err *err)
-{
-	if (file.n == 0)
-		return fail(err, ERR_INPUT, path, "is empty; an ONNX model is needed");
-	bool onnx = false;
 	const char *what = by_magic(file);
 	if (what == NULL)
 		what = by_archive(file);
-	if (what == NULL)
-		what = by_text(file);
-	if (what == NULL)
-		what = by_fields(file, &onnx);
-	if (what != NULL && !onnx)
-		return refuse(path, what, err);
-	return onnx || fail(err, ERR_INPUT, path, "is no model that this version knows; it reads ONNX models");
+	return named(what != NULL ? what : by_text(file));
+}
+
+/*
+ * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. SavedModel: 1 (the
+ * varint 1), 2 meta graphs. GraphDef: 1 nodes. Caffe: 1 name, 100 layers. The last field of a cut file counts.
+ */
+Foreign foreign_by_fields(Bytes file)
+{
+	bool nodes = false, graphs = false, coreml = false, caffe = false;
+	uint64_t version = 0;
+	WireItem it;
+	for (int k = 0; k < 4096 && wire_next(&file, &it); k++) {
+		if (it.number == 1 && it.type == 0)
+			version = it.value;
+		nodes |= it.number == 1 && it.type == 2;
+		graphs |= it.number == 2 && it.type == 2;
+		coreml |= it.number >= 200 && it.number < 3000 && it.type == 2;
+		caffe |= it.number == 100 && it.type == 2;
+	}
+	if (coreml)
+		return named("a CoreML model");
+	if (version == 1 && graphs)
+		return named("a TensorFlow SavedModel");
+	if (caffe)
+		return named("a Caffe model");
+	return named(nodes ? "a TensorFlow graph or another protobuf model" : NULL);
 }
 
 static bool has_file(const char *folder, const char *name)
@@ -180,13 +165,9 @@ static bool has_file(const char *folder, const char *name)
 	return n > 0 && (size_t)n < sizeof path && stat(path, &st) == 0;
 }
 
-bool format_refuse_folder(const char *path, Err *err)
+Foreign foreign_folder(const char *path)
 {
 	if (has_file(path, "saved_model.pb"))
-		return refuse(path, "a TensorFlow SavedModel", err);
-	if (has_file(path, "Manifest.json"))
-		return refuse(path, "a CoreML package", err);
-	if (has_file(path, "model.onnx"))
-		return fail(err, ERR_INPUT, path, "is a folder; did you mean the file model.onnx in it?");
-	return fail(err, ERR_INPUT, path, "is a folder, not a model file");
+		return named("a TensorFlow SavedModel");
+	return named(has_file(path, "Manifest.json") ? "a CoreML package" : NULL);
 }
