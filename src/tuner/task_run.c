@@ -4,7 +4,7 @@
 #include "codegen/lower/lower.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"
-#include "db/record.h"
+#include "record/record.h"
 #include "tuner/tuning.h"
 
 #include <math.h>

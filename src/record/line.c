@@ -4,7 +4,7 @@
  * ASCII.  What it does not take is read the other way, which also says what is wrong; what it takes,
  * record_read takes too and gives the same (a test compares).
  */
-#include "db/record.h"
+#include "record/record.h"
 
 #include "op/steps.h"
 
@@ -25,10 +25,8 @@ static bool skip(Reader *r, const char *text)
 }
 
 /* Canonical: no sign but -1's, no leading zeros; at most 15 digits, which 2^49 has. */
-static bool read_int(Reader *r, const char *key, int64_t lo, int64_t *out)
+static bool read_int(Reader *r, int64_t *out)
 {
-	if (!skip(r, key))
-		return false;
 	bool minus = r->at < r->end && *r->at == '-';
 	const char *from = r->at += minus;
 	int64_t v = 0;
@@ -38,13 +36,13 @@ static bool read_int(Reader *r, const char *key, int64_t lo, int64_t *out)
 	if (digits == 0 || digits > 15 || (digits > 1 && *from == '0') || (minus && v == 0))
 		return false;
 	*out = minus ? -v : v;
-	return *out >= lo;
+	return true;
 }
 
 /* Up to the closing quote; "\n", "\"" and "\\" are the escapes that traces and messages have. */
-static bool read_text(Reader *r, const char *key, const char **out)
+static bool read_text(Reader *r, const char **out)
 {
-	if (!skip(r, key))
+	if (!skip(r, "\""))
 		return false;
 	const char *close = r->at;
 	while (close < r->end && *close != '"')
@@ -74,9 +72,9 @@ static int digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool read_hash(Reader *r, const char *key, Hash *out)
+static bool read_hash(Reader *r, Hash *out)
 {
-	if (!skip(r, key) || r->end - r->at < 33)
+	if (!skip(r, "\"") || r->end - r->at < 33)
 		return false;
 	for (size_t i = 0; i < sizeof out->byte; i++) {
 		int hi = digit(r->at[2 * i]), lo = digit(r->at[2 * i + 1]);
@@ -98,49 +96,60 @@ static Hash seal_around(const char *line, size_t n, const char *id, size_t idlen
 	return hash_end(&s);
 }
 
-/* Whether the next field is this one; lines of older versions lack some. */
-static bool has(const Reader *r, const char *key)
+/* Steps over `,"KEY":`, or `{"KEY":` at the line's beginning; false: another field comes next. */
+static bool skip_key(Reader *r, const char *key, bool first)
 {
 	size_t n = strlen(key);
-	return (size_t)(r->end - r->at) >= n && memcmp(r->at, key, n) == 0;
+	if ((size_t)(r->end - r->at) < n + 4 || r->at[0] != (first ? '{' : ',') || r->at[1] != '"' ||
+		memcmp(r->at + 2, key, n) != 0 || r->at[n + 2] != '"' || r->at[n + 3] != ':')
+		return false;
+	r->at += n + 4;
+	return true;
 }
 
-static bool may_have_int(Reader *r, const char *key, int64_t *out)
+static bool read_field(Reader *r, const RecordField *f, void *member)
 {
-	*out = 0;
-	return !has(r, key) || read_int(r, key, 0, out);
-}
-
-static bool may_have_text(Reader *r, const char *key, const char **out)
-{
-	*out = "";
-	return !has(r, key) || read_text(r, key, out);
+	const char *text = "";
+	int64_t number;
+	switch (f->type) {
+	case FIELD_INT:
+		if (!read_int(r, &number) || number < f->least || number > f->most)
+			return false;
+		*(int64_t *)member = number;
+		return true;
+	case FIELD_TEXT:
+		if (!read_text(r, &text) || strlen(text) > (size_t)f->most)
+			return false;
+		*(const char **)member = text;
+		return true;
+	case FIELD_STATUS: return read_text(r, &text) && run_status_parse(text, member);
+	case FIELD_HASH: return read_hash(r, member);
+	}
+	return false;
 }
 
 bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
 {
-	enum { ID = sizeof "\"id\":\"\"," - 1 + 32 };
 	Reader r = { line, line + n, a };
-	const char *status, *id;
-	bool first = !has(&r, "{\"clock\":\"");
-	out->own = false;
-	if (n > RECORD_LINE || !may_have_text(&r, "{\"clock\":\"", &out->clock) ||
-		!read_int(&r, first ? "{\"compile_ns\":" : ",\"compile_ns\":", 0, &out->compile_ns) ||
-		!read_text(&r, ",\"detail\":\"", &out->detail) || !read_hash(&r, ",\"environment\":\"", &out->env))
+	const char *id = NULL, *behind = NULL; /* the field `id` with its comma */
+	*out = (RunRecord){ .clock = "", .stage = "" };
+	if (n > RECORD_LINE)
 		return false;
-	id = r.at + 1;
-	if (!read_hash(&r, ",\"id\":\"", &out->id) || !skip(&r, ",\"kind\":\"run\"") ||
-		!may_have_int(&r, ",\"lost\":", &out->lost) || !read_int(&r, ",\"mad_ns\":", 0, &out->mad_ns) ||
-		!read_int(&r, ",\"max_err_e9\":", -1, &out->max_err_e9) ||
-		!read_int(&r, ",\"median_ns\":", 0, &out->median_ns) || !read_int(&r, ",\"min_ns\":", 0, &out->min_ns) ||
-		!may_have_int(&r, ",\"probe_mflops\":", &out->probe_mflops) ||
-		!read_int(&r, ",\"samples\":", 0, &out->samples) || !read_int(&r, ",\"seq\":", 0, &out->seq) ||
-		!read_hash(&r, ",\"session\":\"", &out->session) || !may_have_text(&r, ",\"stage\":\"", &out->stage) ||
-		!read_text(&r, ",\"status\":\"", &status) ||
-		!read_hash(&r, ",\"target\":\"", &out->target) || !read_text(&r, ",\"trace\":\"", &out->trace) ||
-		!read_hash(&r, ",\"workload\":\"", &out->workload) || !skip(&r, "}") || r.at != r.end)
+	for (const RecordField *f = record_run_field; f->key != NULL; f++) {
+		if (id == NULL && strcmp(f->key, "id") > 0) { /* every record has id and kind, the first row is above them */
+			id = r.at;
+			if (!skip_key(&r, "id", false) || !read_hash(&r, &out->id))
+				return false;
+			behind = r.at;
+			if (!skip(&r, ",\"kind\":\"run\""))
+				return false;
+		}
+		if (skip_key(&r, f->key, r.at == line) ? !read_field(&r, f, (char *)out + f->offset) : f->when == FIELD_ALWAYS)
+			return false;
+	}
+	if (!skip(&r, "}") || r.at != r.end)
 		return false;
-	Hash h = seal_around(line, n, id, ID);
+	Hash h = seal_around(line, n, id + 1, (size_t)(behind - id));
 	out->trace = steps_canonical(a, out->trace);
-	return memcmp(&h, &out->id, sizeof h) == 0 && run_status_parse(status, &out->status) && record_run_fits(out);
+	return memcmp(&h, &out->id, sizeof h) == 0 && record_run_fits(out);
 }
