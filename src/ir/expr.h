@@ -37,6 +37,7 @@ Ir *ir_new(Arena *a);
 Arena *ir_arena(const Ir *ir);
 const char *ir_name(Ir *ir, const char *s);          /* interned */
 const char *ir_name_n(Ir *ir, const char *s, size_t n);
+bool ir_has_name(const Ir *ir, const char *s);       /* whether it was ever given */
 const char *ir_fresh_name(Ir *ir, const char *stem); /* a name never given before in this Ir */
 
 #endif

@@ -60,6 +60,11 @@ const char *ir_name(Ir *ir, const char *s)
 	return map_add_text(&ir->names, s)->text;
 }
 
+bool ir_has_name(const Ir *ir, const char *s)
+{
+	return map_find_text(&ir->names, s) != NULL;
+}
+
 /* stem.1, stem.2, ...: a number that the stem ends with is replaced, not extended. */
 const char *ir_fresh_name(Ir *ir, const char *stem)
 {

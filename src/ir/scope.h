@@ -7,8 +7,6 @@
 
 #include "ir/ir.h"
 
-#include "base/map.h"
-
 typedef enum {
 	DECL_SYMBOL,
 	DECL_SCALAR, /* a parameter */
@@ -38,7 +36,8 @@ struct Decl {
 
 typedef struct Scope {
 	Arena *arena;
-	Map innermost; /* declaration of a name; NULL when it is gone */
+	Decl **slot;
+	size_t cap, used;
 	Decl *last;
 	int depth;
 } Scope;
