@@ -8,7 +8,7 @@
  * The rate is that of the fastest of many calls in thread CPU time (several threads: wall time), the
  * probe's rate measured beside it. A text asked for is printed to standard output instead.
  */
-#include "codegen/lower/lower.h"
+#include "codegen/backend.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 #include "kernels.h"
@@ -76,9 +76,9 @@ static void print_passes(Job *j)
 	KernelSet *out;
 	if (!codegen_lower(j->arena, j->set, &j->target, NULL, lap, &c, &out, &err))
 		die(j->row->name, &err);
-	printf("  %-12s %6.2f ms\n", "text", c.ms[0]);
+	printf("  %-12s %6.2f ms\n", "clone", c.ms[0]);
 	for (int k = 1; k < c.n; k++)
-		printf("  %-12s %6.2f ms\n", lower_passes[k - 1].name, c.ms[k]);
+		printf("  %-12s %6.2f ms\n", backend_for(&j->target)->pass[k - 1]->name, c.ms[k]);
 }
 
 /* Milliseconds of the lowering and of all, the fastest of some. */
@@ -194,12 +194,9 @@ static void print_texts(Job *j, unsigned texts)
 	Module m;
 	if (!codegen_compile(j->arena, j->set, &j->target, &o, &m, &err))
 		die(j->row->name, &err);
-	if (m.lowered_text != NULL)
-		puts(m.lowered_text);
-	if (m.llvm_text != NULL)
-		puts(m.llvm_text);
-	if (m.asm_text != NULL)
-		puts(m.asm_text);
+	for (int k = 0; k < CODEGEN_TEXTS; k++)
+		if (m.text[k] != NULL)
+			puts(m.text[k]);
 }
 
 static void bench(const HandKernel *row, int threads, bool passes, unsigned texts)
@@ -236,6 +233,15 @@ static void bench(const HandKernel *row, int threads, bool passes, unsigned text
 	arena_free(j.arena);
 }
 
+/* --lowered, --llvm, ...: the bit of a text of this machine's back end; 0 for another option. */
+static unsigned text_option(const char *word)
+{
+	Target host;
+	target_host(&host, 1);
+	int k = strncmp(word, "--", 2) == 0 ? backend_text(backend_for(&host), word + 2) : -1;
+	return k >= 0 ? 1u << k : 0;
+}
+
 int main(int argc, char **argv)
 {
 	int threads = 1, names = 0;
@@ -245,9 +251,7 @@ int main(int argc, char **argv)
 		if (strncmp(argv[k], "--threads=", 10) == 0)
 			threads = atoi(argv[k] + 10);
 		passes = passes || strcmp(argv[k], "--passes") == 0;
-		texts |= strcmp(argv[k], "--lowered") == 0 ? CODEGEN_LOWERED : 0u;
-		texts |= strcmp(argv[k], "--llvm") == 0 ? CODEGEN_LLVM : 0u;
-		texts |= strcmp(argv[k], "--asm") == 0 ? CODEGEN_ASM : 0u;
+		texts |= text_option(argv[k]);
 		names += argv[k][0] != '-';
 	}
 	if (threads < 1 || threads > TEAM_MAX) {

@@ -11,7 +11,7 @@
  */
 #include "base/file.h"
 #include "base/rng.h"
-#include "codegen/codegen.h"
+#include "codegen/backend.h"
 #include "ir/walk.h"
 #include "runtime/probe.h"
 #include "runtime/timing.h"
@@ -230,7 +230,9 @@ static void bench(const Task *task, const char *path, unsigned texts, bool block
 	if (texts != 0) {
 		if (!codegen_compile(j.arena, ks, &j.target, &o, &m, &err))
 			die(&err);
-		puts(m.lowered_text != NULL ? m.lowered_text : m.llvm_text != NULL ? m.llvm_text : m.asm_text);
+		for (int k = 0; k < CODEGEN_TEXTS; k++)
+			if (m.text[k] != NULL)
+				puts(m.text[k]);
 		return;
 	}
 	uint64_t t0 = timing_thread_ns();
@@ -259,6 +261,15 @@ static void bench(const Task *task, const char *path, unsigned texts, bool block
 	arena_free(naive.arena);
 }
 
+/* --lowered, --llvm, ...: the bit of a text of this machine's back end; 0 for another option. */
+static unsigned text_option(const char *word)
+{
+	Target host;
+	target_host(&host, 1);
+	int k = strncmp(word, "--", 2) == 0 ? backend_text(backend_for(&host), word + 2) : -1;
+	return k >= 0 ? 1u << k : 0;
+}
+
 int main(int argc, char **argv)
 {
 	Arena *a = arena_new();
@@ -271,9 +282,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (int k = 2; k < argc; k++) {
-		texts |= strcmp(argv[k], "--lowered") == 0 ? CODEGEN_LOWERED : 0u;
-		texts |= strcmp(argv[k], "--llvm") == 0 ? CODEGEN_LLVM : 0u;
-		texts |= strcmp(argv[k], "--asm") == 0 ? CODEGEN_ASM : 0u;
+		texts |= text_option(argv[k]);
 		blocks |= strcmp(argv[k], "--blocks") == 0;
 	}
 	if (!file_read(a, argv[1], 1 << 20, &file, &err))

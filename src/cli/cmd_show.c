@@ -4,6 +4,7 @@
 #include "cli/model.h"
 #include "cli/folders.h"
 #include "cli/roof.h"
+#include "codegen/backend.h"
 #include "compile/compile.h"
 #include "ir/text/text.h"
 #include "schedule/space.h"
@@ -12,25 +13,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The order is that of the words in the option's row. */
-typedef enum {
-	STAGE_GRAPH,
-	STAGE_ONNX,
-	STAGE_TASKS,
-	STAGE_SPACE,
-	STAGE_IR,
-	STAGE_TRACE,
-	STAGE_LOWERED,
-	STAGE_LLVM,
-	STAGE_ASM,
-	STAGE_PLAN,
-	STAGE_RESOURCES,
-} Stage;
+typedef enum { STAGE_GRAPH, STAGE_ONNX, STAGE_TASKS, STAGE_SPACE, STAGE_IR, STAGE_TRACE, STAGE_PLAN, STAGE_RESOURCES, STAGE_CODE } Stage;
+
+/* Every other stage is a text of the target's back end, STAGE_CODE. */
+static const char *const stage_names[] = {
+	[STAGE_GRAPH] = "graph",
+	[STAGE_ONNX] = "onnx",
+	[STAGE_TASKS] = "tasks",
+	[STAGE_SPACE] = "space",
+	[STAGE_IR] = "ir",
+	[STAGE_TRACE] = "trace",
+	[STAGE_PLAN] = "plan",
+	[STAGE_RESOURCES] = "resources",
+};
 
 typedef struct Show {
 	const Args *args;
 	Arena *arena;
 	Stage stage;
+	int text; /* STAGE_CODE: which of the back end's */
 	const Target *target;
 	const char *prefix; /* of the ids of the tasks that are asked for */
 	const Trace *trace; /* of --apply; NULL: the one that dlc compile would take */
@@ -129,14 +130,10 @@ static bool read_trace(Show *s, Err *err)
 static bool show_code(Show *s, const KernelSet *ks, Err *err)
 {
 	Module m;
-	CodegenOptions o = { .texts = s->stage == STAGE_LOWERED ? CODEGEN_LOWERED
-			: s->stage == STAGE_LLVM	       ? CODEGEN_LLVM
-							       : CODEGEN_ASM,
-		.no_image = true };
+	CodegenOptions o = { .texts = 1u << s->text, .no_image = true };
 	if (!codegen_compile(s->arena, ks, s->target, &o, &m, err))
 		return false;
-	const char *text = s->stage == STAGE_LOWERED ? m.lowered_text : s->stage == STAGE_LLVM ? m.llvm_text : m.asm_text;
-	text_put(&s->out, text, strlen(text));
+	text_put(&s->out, m.text[s->text], strlen(m.text[s->text]));
 	return true;
 }
 
@@ -164,7 +161,7 @@ static bool show_task(Show *s, const Task *t, Err *err)
 	if (ks == NULL)
 		return false;
 	hash_hex(t->id, hex);
-	const char *comment = s->stage == STAGE_LLVM ? ";" : "#";
+	const char *comment = s->stage == STAGE_CODE ? backend_for(s->target)->text[s->text].comment : "#";
 	text_add(&s->out, "%s task %.7s %s\n", comment, hex, t->label);
 	if (s->stage == STAGE_TRACE) {
 		text_add(&s->out, "task %.12s\n%s", hex, plan.trace);
@@ -198,7 +195,7 @@ static bool show_each_task(Show *s, const Partition *p, Err *err)
 static bool show(Show *s, Dag *dag, Err *err)
 {
 	if (s->stage == STAGE_ONNX)
-		return frontend_write("onnx", &s->out, dag, err);
+		return frontend_write_onnx(&s->out, dag, err);
 	if (s->stage == STAGE_PLAN) {
 		Compiled *c = compile_model(s->arena, dag, &s->o, err);
 		if (c != NULL)
@@ -238,7 +235,7 @@ static bool write_out(Show *s, Err *err)
 }
 
 /* What a stage would not look at is a mistake. */
-static bool options_fit(const Args *args, int stage, Err *err)
+static bool options_fit(const Args *args, Stage stage, Err *err)
 {
 	bool whole = stage == STAGE_GRAPH || stage == STAGE_ONNX || stage == STAGE_PLAN;
 	if (args_given(args, "json") && stage != STAGE_TASKS && stage != STAGE_SPACE)
@@ -255,22 +252,42 @@ static bool options_fit(const Args *args, int stage, Err *err)
 	return true;
 }
 
+/* The stage of --stage; a text of the target's back end is STAGE_CODE and *text. */
+static bool find_stage(const Args *args, const Target *t, Stage *stage, int *text, Err *err)
+{
+	const char *name = args_text(args, "stage", stage_names[STAGE_GRAPH]);
+	const Backend *b = backend_for(t);
+	Text have = { .arena = args_arena(args) };
+	for (int k = 0; k < STAGE_CODE; k++) {
+		*stage = (Stage)k;
+		if (strcmp(stage_names[k], name) == 0)
+			return true;
+		text_add(&have, "%s%s", k > 0 ? "|" : "", stage_names[k]);
+	}
+	*stage = STAGE_CODE;
+	*text = b != NULL ? backend_text(b, name) : -1;
+	for (int k = 0; b != NULL && b->text[k].name != NULL; k++)
+		text_add(&have, "|%s", b->text[k].name);
+	return *text >= 0 || fail(err, ERR_USAGE, arena_printf(args_arena(args), "--stage=%s", name), "wants one of %s", text_str(&have));
+}
+
 static bool run_show(const Args *args, Err *err)
 {
 	Target t;
 	Databases d;
-	int stage = (int)args_int(args, "stage", STAGE_GRAPH);
+	Stage stage;
+	int text = 0;
 	const char *path = args_text(args, "output", "-");
 	if (strcmp(path, "-") != 0 && !output_is_apart(args, path, err))
 		return false;
-	if (!options_fit(args, stage, err))
-		return false;
-	if (!place_target(args, &t, err) || !databases_open(args, false, &d, err))
+	if (!place_target(args, &t, err) || !find_stage(args, &t, &stage, &text, err) || !options_fit(args, stage, err) ||
+		!databases_open(args, false, &d, err))
 		return false;
 	Arena *a = args_arena(args);
 	Show s = { .args = args,
 		.arena = a,
-		.stage = (Stage)stage,
+		.stage = stage,
+		.text = text,
 		.target = &t,
 		.o = { .target = &t, .db = d.db, .ndb = (int)d.n, .unscheduled = args_given(args, "unscheduled") },
 		.out = { .arena = a } };
@@ -281,8 +298,8 @@ static bool run_show(const Args *args, Err *err)
 }
 
 static const Option options[] = {
-	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|onnx|tasks|space|ir|trace|lowered|llvm|asm|plan|resources",
-		.help = "what to show (default graph)" },
+	{ .name = "stage", .kind = OPT_TEXT, .arg = "STAGE",
+		.help = "graph (default), onnx, tasks, space, ir, trace, plan, resources, or a form of the code: lowered, asm, ..." },
 	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
 	{ .name = "apply", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "schedule with this trace" },
 	{ .name = "imported", .kind = OPT_FLAG, .help = "graph: as imported, before any pass" },

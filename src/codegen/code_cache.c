@@ -19,6 +19,8 @@ typedef struct Head {
 	char magic[8];
 	Hash sum; /* of the key and what follows in the file */
 	uint32_t nentry, entry_bytes;
+	int32_t device;
+	uint32_t zero;
 	uint64_t image_bytes;
 } Head;
 
@@ -27,7 +29,7 @@ typedef struct Numbers {
 	double inner_spills;
 } Numbers;
 
-static const char magic[8] = "dlccode2";
+static const char magic[8] = "dlccode3";
 
 static Hash key_of(Arena *a, const KernelSet *ks, const Target *t)
 {
@@ -35,7 +37,7 @@ static Hash key_of(Arena *a, const KernelSet *ks, const Target *t)
 	HashState s;
 	ir_print_set(&text, ks);
 	hash_begin(&s, "dlc/code/v1");
-	const char *head = arena_printf(a, "%s\nepoch %d\n%s %s %s\n%d bits %d registers arch %d\n", codegen_compiler(),
+	const char *head = arena_printf(a, "%s\nepoch %d\n%s %s %s\n%d bits %d registers arch %d\n", codegen_compiler(t),
 		CODEGEN_EPOCH, t->triple, t->llvm_cpu, t->llvm_features, t->vector_bits, t->vector_regs, (int)t->arch);
 	hash_add(&s, head, strlen(head));
 	hash_add(&s, text_str(&text), text.n);
@@ -100,7 +102,7 @@ static bool find(Arena *a, const char *path, Hash key, Module *m)
 	from += sizeof *number * h.nentry;
 	unsigned char *image = arena_alloc_aligned(a, (size_t)h.image_bytes + 1, 64);
 	memcpy(image, from, (size_t)h.image_bytes);
-	*m = (Module){ .image = { image, h.image_bytes, entry, h.nentry } };
+	*m = (Module){ .image = { image, h.image_bytes, entry, h.nentry, h.device } };
 	take_reports(a, m, number);
 	return true;
 }
@@ -123,7 +125,10 @@ static bool write_all(int fd, const unsigned char *bytes, size_t n)
 static void store(Arena *a, const char *path, Hash key, const Module *m)
 {
 	Text out = { .arena = a };
-	Head h = { .nentry = m->image.nentry, .entry_bytes = sizeof(DlcEntry), .image_bytes = m->image.size };
+	Head h = { .nentry = m->image.nentry,
+		.entry_bytes = sizeof(DlcEntry),
+		.device = m->image.device,
+		.image_bytes = m->image.size };
 	memcpy(h.magic, magic, sizeof magic);
 	if (h.nentry > MOST_ENTRIES || h.image_bytes > MOST_IMAGE)
 		return;

@@ -1,10 +1,7 @@
 /*
- * Scheduled Fns to machine code: lowering (lower.h) as one list of passes over the loop language,
- * then LLVM through its C API, then our own linker, which makes one position-independent image of
- * the object file. docs/codegen.md has the passes, the ABI, and the errors of the vector math.
- *
- * Each call has its own Ir and its own LLVM context, so calls may run in several threads, and a process
- * may compile for ever. LLVM's target machines are kept for the next call of any thread.
+ * Scheduled Fns to code of a target: the back end of the target's kind (backend.h) lowers a copy of the set by its
+ * passes over the loop language (lower.h) and emits code of the rest. docs/codegen.md has the passes, the ABI,
+ * and the errors of the vector math. Calls may run in several threads, and a process may compile for ever.
  */
 #ifndef CODEGEN_CODEGEN_H
 #define CODEGEN_CODEGEN_H
@@ -21,27 +18,27 @@
  */
 enum { CODEGEN_EPOCH = 3 };
 
-/* "llvm 19.1.7": what machine code depends on beside the epoch; for environment records. */
-const char *codegen_compiler(void);
+/* "llvm 19.1.7": what code for the target depends on beside the epoch; for environment records. */
+const char *codegen_compiler(const Target *t);
 
-/* What a Module holds beside its image. */
-enum { CODEGEN_LOWERED = 1, CODEGEN_LLVM = 2, CODEGEN_ASM = 4 };
+enum { CODEGEN_TEXTS = 8 }; /* texts of a back end at most */
 
 typedef struct CodegenOptions {
-	unsigned texts; /* CODEGEN_LOWERED | ... : texts wanted, each costs time */
+	const struct Backend *backend; /* NULL: the one of the target's kind */
+	unsigned texts; /* bit backend_text(): a text that the Module shall have; each costs time */
 	bool no_image;  /* texts only; an image is not made */
 	bool exact; /* never turn a product and a sum into one fma (the interpreter's rounding) */
-	bool unchecked; /* without LLVM's verifier, the same code sooner: for a process that may crash */
+	bool unchecked; /* the same code sooner, without checks of our own work: for a process that may crash */
 } CodegenOptions;
 
 /* What one kernel came to. */
 typedef struct KernelReport {
 	const char *name;
-	int64_t spills; /* registers saved to the frame and folded ones, as LLVM counts them */
+	int64_t spills; /* registers saved to the frame, and operands read from there */
 	int64_t frame_bytes; /* of the stack */
 	int64_t code_bytes;
 	int depth; /* of the deepest loop */
-	/* Spills and reloads for each iteration of that loop, by LLVM's estimate of frequencies. */
+	/* Spills and reloads for each iteration of that loop, as the back end estimates frequencies. */
 	double inner_spills;
 } KernelReport;
 
@@ -49,12 +46,12 @@ typedef struct KernelReport {
 typedef struct Module {
 	DlcImage image; /* entries: prepare Fns and run Fns in the set's order */
 	KernelReport *report; /* one for each entry */
-	const char *lowered_text, *llvm_text, *asm_text; /* NULL unless asked for */
+	const char *text[CODEGEN_TEXTS]; /* by backend_text(); NULL unless asked for */
 } Module;
 
 /*
  * Compiles the prepare and run Fns of a set, which must verify. `o` may be NULL. ERR_UNSUPPORTED
- * names what CPU code cannot express; ERR_MEMORY a workspace that is too large.
+ * names what the target's code cannot express; ERR_MEMORY a workspace that is too large.
  */
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
 	Module *m, Err *err);

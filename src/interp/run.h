@@ -11,7 +11,6 @@
 #ifndef INTERP_RUN_H
 #define INTERP_RUN_H
 
-#include "base/map.h"
 #include "base/rng.h"
 #include "interp/store.h"
 
@@ -58,6 +57,14 @@ typedef struct Info {
 	uint32_t parent, depth;
 } Info;
 
+typedef struct ScanTable {
+	struct ScanSlot {
+		uint64_t key;
+		int64_t last;
+	} *slot;
+	size_t n, cap;
+} ScanTable;
+
 enum { POOLS = 48 };
 
 typedef struct Run {
@@ -80,7 +87,7 @@ typedef struct Run {
 	Thread *idle;
 	Fork *idle_fork;
 	View *idle_view;
-	Map *scan; /* of each scan: a spatial point to the steps it has taken */
+	ScanTable *scan;
 } Run;
 
 #endif

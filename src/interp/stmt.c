@@ -356,12 +356,12 @@ bool cx_sequence(Cx *c, const Stmt *s)
 	for (; s != NULL && ok; s = s->next) {
 		uint32_t keep = c->top;
 		c->at.stmt = s;
-		map_truncate(&c->cached, 0);
+		cx_forget(c, 0);
 		ok = statement(c, s);
 		if (!names_follow(s))
 			c->top = keep;
 	}
-	map_truncate(&c->cached, 0);
+	cx_forget(c, 0);
 	if (c->forks != forks)
 		for (size_t k = first_alloc; k < c->alloc.n; k++)
 			c->alloc.at[k].shared = true;
@@ -412,8 +412,7 @@ Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Bindi
 		.sym = sym,
 		.nsym = nsym,
 		.domain = domain,
-		.err = err,
-		.cached = MAP_OF(a) };
+		.err = err };
 	p->ks = ks;
 	p->fn = fn;
 	c.at.fn = fn;

@@ -40,6 +40,9 @@ typedef struct DlcImage {
 	uint64_t size;
 	const DlcEntry *entry;
 	uint32_t nentry;
+	int32_t device; /* DLPack's code */
 } DlcImage;
+
+enum { DLC_DEVICE_CPU = 1 }; /* DLPack's code */
 
 #endif

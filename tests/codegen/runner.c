@@ -122,3 +122,13 @@ void runner_run(Arena *a, const Target *target, const KernelSet *ks, const Modul
 	ck_assert_msg(codegen_call(ks, m, code, t->arg, t->n, &err), "%s: %s", err.place, err.text);
 	codegen_unmap(code);
 }
+
+unsigned runner_text_bit(const char *name)
+{
+	return 1u << backend_text(&backend_llvm, name);
+}
+
+const char *runner_text(const Module *m, const char *name)
+{
+	return m->text[backend_text(&backend_llvm, name)];
+}

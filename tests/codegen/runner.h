@@ -5,7 +5,7 @@
 #ifndef TESTS_CODEGEN_RUNNER_H
 #define TESTS_CODEGEN_RUNNER_H
 
-#include "codegen/codegen.h"
+#include "codegen/backend.h"
 #include "tensors.h"
 
 /*
@@ -16,5 +16,8 @@ extern const char *const runner_levels[];
 bool runner_target(Target *t, const char *level);
 /* Fails the test if it cannot. Buffers of the set that `t` lacks are not allowed. */
 void runner_run(Arena *a, const Target *target, const KernelSet *ks, const Module *m, Tensors *t);
+/* A text of LLVM's back end: the bit that asks for it, and what came. */
+unsigned runner_text_bit(const char *name);
+const char *runner_text(const Module *m, const char *name);
 
 #endif

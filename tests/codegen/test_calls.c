@@ -2,7 +2,7 @@
  * Sub Fns as functions of their own: which ones stay, that every pass leaves a legal set that means the same,
  * that machine code of each level calls them rightly, and what reports say.
  */
-#include "codegen/lower/lower.h"
+#include "codegen/lower.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
@@ -175,7 +175,7 @@ START_TEST(reports_see_through_calls)
 	Module m;
 	Target t;
 	Text text = { .arena = a };
-	CodegenOptions o = { .texts = CODEGEN_LLVM };
+	CodegenOptions o = { .texts = runner_text_bit("llvm") };
 	text_add(&text, "fn f(x: in f32[320], y: out f32[320]) {\n\talloc own: f32[10]\n\town[i64(x[0])] = 1.0\n"
 			"\tcall g(0, x[0:320], y[0:320])\n\tcall g(1, x[0:320], y[0:320])\n\ty[1] = own[i64(x[0])]\n}\n"
 			"sub fn g(n: i64, x: in f32[320], y: inout f32[320]) {\n\talloc big: f32[1000]\n\tbig[i64(x[n])] = 2.0\n");
@@ -193,8 +193,8 @@ START_TEST(reports_see_through_calls)
 	ck_assert_int_gt(m.report[0].frame_bytes, 320);
 	ck_assert_int_gt(m.report[0].code_bytes, 500);
 	ck_assert_int_eq((int)m.image.entry[0].work_bytes, 64 + 4032);
-	ck_assert(strstr(m.llvm_text, "define internal void @kernel.g(") != NULL);
-	ck_assert(strstr(m.llvm_text, "call void @kernel.g(") != NULL);
+	ck_assert(strstr(runner_text(&m, "llvm"), "define internal void @kernel.g(") != NULL);
+	ck_assert(strstr(runner_text(&m, "llvm"), "call void @kernel.g(") != NULL);
 	arena_free(a);
 }
 END_TEST

@@ -6,7 +6,7 @@
  */
 #include "base/hash.h"
 #include "codegen/llvm/link.h"
-#include "codegen/lower/lower.h"
+#include "codegen/lower.h"
 #include "ir/text/text.h"
 #include "runner.h"
 #include "suite.h"
@@ -116,7 +116,7 @@ START_TEST(same_bytes)
 	Arena *a = arena_new(), *b = arena_new();
 	char *text = read_text(a, arena_printf(a, "%s.ir", golden[_i]));
 	Target t = level("x86-64-v4");
-	CodegenOptions all = { .texts = CODEGEN_LOWERED | CODEGEN_LLVM | CODEGEN_ASM };
+	CodegenOptions all = { .texts = runner_text_bit("lowered") | runner_text_bit("llvm") | runner_text_bit("asm") };
 	Module x = compile(a, text, &t, NULL);
 	compile(b, read_text(a, "math.ir"), &t, NULL);
 	/* Another Ir, in which other things were named before, and texts asked for. */
@@ -128,12 +128,12 @@ START_TEST(same_bytes)
 	ck_assert(codegen_compile(b, ks, &t, &all, &y, &err));
 	ck_assert_uint_eq(x.image.size, y.image.size);
 	ck_assert(memcmp(x.image.bytes, y.image.bytes, x.image.size) == 0);
-	ck_assert_str_eq(y.llvm_text, z.llvm_text);
-	ck_assert_str_eq(y.asm_text, z.asm_text);
-	ck_assert_str_eq(y.lowered_text, z.lowered_text);
-	ck_assert(strstr(z.llvm_text, "define i32 @kernel.f(") != NULL);
-	ck_assert(strstr(z.asm_text, "kernel.f:") != NULL);
-	ck_assert(strstr(z.lowered_text, "fn f[") != NULL);
+	ck_assert_str_eq(runner_text(&y, "llvm"), runner_text(&z, "llvm"));
+	ck_assert_str_eq(runner_text(&y, "asm"), runner_text(&z, "asm"));
+	ck_assert_str_eq(runner_text(&y, "lowered"), runner_text(&z, "lowered"));
+	ck_assert(strstr(runner_text(&z, "llvm"), "define i32 @kernel.f(") != NULL);
+	ck_assert(strstr(runner_text(&z, "asm"), "kernel.f:") != NULL);
+	ck_assert(strstr(runner_text(&z, "lowered"), "fn f[") != NULL);
 	arena_free(a);
 	arena_free(b);
 }
@@ -150,10 +150,10 @@ START_TEST(prefetches_are_code)
 				   "\t\tprefetch n[i]\n\t\ty[i] = x[i]\n\t}\n}\n";
 	Arena *a = arena_new();
 	Target t = level(prefetching[_i].level);
-	CodegenOptions all = { .texts = CODEGEN_ASM };
+	CodegenOptions all = { .texts = runner_text_bit("asm") };
 	Module m = compile(a, text, &t, &all);
-	const char *first = strstr(m.asm_text, prefetching[_i].code);
-	ck_assert_msg(first != NULL && strstr(first + 1, prefetching[_i].code) == NULL, "%s", m.asm_text);
+	const char *first = strstr(runner_text(&m, "asm"), prefetching[_i].code);
+	ck_assert_msg(first != NULL && strstr(first + 1, prefetching[_i].code) == NULL, "%s", runner_text(&m, "asm"));
 	arena_free(a);
 }
 END_TEST
@@ -234,7 +234,7 @@ static const struct {
 	  "{\n\t\tatomic sum h[i % 2] <- i4(1)\n\t}\n}\n",
 		"less than a byte in h", ERR_UNSUPPORTED },
 	{ "fn f(y: out f32[1]) {\n\tfor dlc.thread in 0..1 {\n\t\ty[dlc.thread] = 1.0\n\t}\n}\n",
-		"the code generator's own", ERR_UNSUPPORTED },
+		"belong to the code generator", ERR_UNSUPPORTED },
 };
 
 START_TEST(refusals)

@@ -80,11 +80,11 @@ static int count_of(const char *text, const char *what)
 
 static char *asm_of(Arena *a, const Target *t, const char *text)
 {
-	CodegenOptions o = { .texts = CODEGEN_ASM, .no_image = true };
+	CodegenOptions o = { .texts = runner_text_bit("asm"), .no_image = true };
 	Module m;
 	Err err = { 0 };
 	ck_assert_msg(codegen_compile(a, parse(a, text), t, &o, &m, &err), "%s: %s", err.place, err.text);
-	return arena_printf(a, "%s", m.asm_text);
+	return arena_printf(a, "%s", runner_text(&m, "asm"));
 }
 
 START_TEST(the_instruction_is_in_the_code)

@@ -308,7 +308,7 @@ static const struct {
 		"fn f(x: in f32[32], y: out f32[32]) {\n\tfor i in 0..4 {\n\t\tfor j in 0..8 vector {\n"
 		"\t\t\tprefetch x[i * 8 + j + 8]\n\t\t\tprefetch y[i]\n\t\t\ty[i * 8 + j] = x[i * 8 + j]\n\t\t}\n\t}\n}\n",
 		"\tfor i in 0..4 {\n\t\tprefetch x[lane(" },
-	{ "lower_async",
+	{ "async",
 		"fn f(x: in f32[8], y: out f32[8]) {\n\talloc t: f32[8] @local\n\tfor i in 0..8 {\n\t\tprefetch t[i]\n\t\tt[i] = x[i]\n"
 		"\t\ty[i] = t[i]\n\t}\n}\n",
 		"\tfor i in 0..8 {\n\t\tt[i] = x[i]\n" },

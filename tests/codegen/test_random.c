@@ -2,7 +2,7 @@
  * Random kernel sets: what is compiled agrees with the interpreter, and the set verifies and means
  * the same after every pass. Exact: no fma that the set did not ask for, no libm.
  */
-#include "codegen/lower/lower.h"
+#include "codegen/lower.h"
 #include "ir/random.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"

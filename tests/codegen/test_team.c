@@ -2,7 +2,7 @@
  * Kernels entered by a team of threads: random sets and the texts of tests/hard give what the
  * interpreter gives, whatever the number of threads.
  */
-#include "codegen/lower/lower.h"
+#include "codegen/lower.h"
 #include "ir/random.h"
 #include "ir/text/text.h"
 #include "runner.h"

@@ -119,6 +119,6 @@ const DlcImage *test_image(void)
 	TEST_KERNELS(K)
 #undef K
 	image = (DlcImage){ __start_dlc_kernels,
-		(uint64_t)(__stop_dlc_kernels - __start_dlc_kernels), entry, KERNEL_COUNT };
+		(uint64_t)(__stop_dlc_kernels - __start_dlc_kernels), entry, KERNEL_COUNT, DLC_DEVICE_CPU };
 	return &image;
 }

@@ -8,7 +8,7 @@
 #include "suite.h"
 
 #include "base/file.h"
-#include "codegen/lower/lower.h"
+#include "codegen/lower.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 #include "op/steps.h"

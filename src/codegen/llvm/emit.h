@@ -10,7 +10,7 @@
 #ifndef CODEGEN_LLVM_EMIT_H
 #define CODEGEN_LLVM_EMIT_H
 
-#include "codegen/lower/lower.h"
+#include "codegen/lower.h"
 #include "ir/analysis/bounds.h"
 
 #include <llvm-c/Core.h>

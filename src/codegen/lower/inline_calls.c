@@ -1,5 +1,5 @@
 /*
- * Calls to statements, but those of sub Fns that are functions of their own (calls.c): a sub-Fn's body, or
+ * Calls to statements, but those of sub Fns that are functions of their own (shared_calls.c): a sub-Fn's body, or
  * the meaning of an intrinsic, stands where the call was, its names fresh, its buffers being windows of the
  * caller's. An intrinsic that the target has an instruction for is the store of one expression instead
  * (inline_intrin.c).
@@ -91,5 +91,17 @@ static bool expand(Lower *l, Stmt *s, int depth, Stmt **out)
 
 bool pass_inline_calls(Lower *l)
 {
-	return expand_list(l, &l->fn->body, 0);
+	size_t n = 0;
+	lower_find_shared(l);
+	for (size_t k = 0; k < l->ks->n; k++) {
+		l->fn = l->ks->fn[k];
+		bool stays = l->fn->kind != FN_SUB || lower_shared(l, l->fn->name) != NULL;
+		if (stays && !expand_list(l, &l->fn->body, 0))
+			return false;
+	}
+	for (size_t k = 0; k < l->ks->n; k++)
+		if (l->ks->fn[k]->kind != FN_SUB || lower_shared(l, l->ks->fn[k]->name) != NULL)
+			l->ks->fn[n++] = l->ks->fn[k];
+	l->ks->n = n;
+	return true;
 }

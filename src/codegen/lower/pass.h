@@ -1,52 +1,18 @@
 /*
- * Inside of the room: the passes of lowering, what they work on, and what several of them need.
+ * Inside of the room: the passes of lowering and what several of them need. A pass rewrites one Fn of a set
+ * that has an Ir of its own, or the whole set.
  */
 #ifndef CODEGEN_LOWER_PASS_H
 #define CODEGEN_LOWER_PASS_H
 
-#include "codegen/lower/lower.h"
+#include "codegen/lower.h"
 #include "ir/simplify/simplify.h"
 
-typedef struct LowerBufs LowerBufs;
-
-/* A sub Fn that stays a function of its own (calls.c). */
-typedef struct LowerShared {
-	Fn *fn;
-	IndexMap *map; /* where the callers' buffer lies, for each buffer parameter */
-} LowerShared;
-
-struct Lower {
-	Ir *ir;
-	Arena *arena;
-	KernelSet *ks; /* of an Ir of its own */
-	Fn *fn;        /* the pass works on this one */
-	LowerShared *shared;
-	int nshared;
-	LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
-	int64_t weight; /* of the Fns that pass_weigh has seen */
-	const Target *target;
-	CodegenOptions options;
-	Err *err;
-};
-
-/* The passes, each in its file. */
-bool pass_inline_calls(Lower *l);
-bool pass_hoist_init(Lower *l);
-bool pass_lower_blocks(Lower *l);
-bool pass_conditions(Lower *l);
-bool pass_lower_reduce(Lower *l);
-bool pass_lower_async(Lower *l);
-bool pass_vectorize(Lower *l);
-bool pass_unroll(Lower *l);
-bool pass_flatten(Lower *l);
-bool pass_lanes(Lower *l);
-bool pass_accumulate(Lower *l);
-bool pass_registers(Lower *l);
-bool pass_masks(Lower *l);
-bool pass_share(Lower *l);
-bool pass_divide(Lower *l);
-bool pass_simplify(Lower *l);
-bool pass_weigh(Lower *l);
+/* The functions and their rows; a back end's array (codegen/backend.h) points to rows. */
+#define PASS(name, scope, needs, breaks) \
+	bool pass_##name(Lower *l);      \
+	extern const Pass row_##name;
+#include "codegen/lower/pass.def"
 
 /* Finds the sub Fns of l->ks that stay; what their callers know of scalars goes into them. */
 void lower_find_shared(Lower *l);

@@ -250,7 +250,7 @@ static bool reduce(Lower *l, Stmt *s, Stmt **out)
 	return true;
 }
 
-bool pass_lower_reduce(Lower *l)
+bool pass_reduce(Lower *l)
 {
 	l->bufs = lower_bufs(l);
 	return lower_rewrite(l, &l->fn->body, reduce);

@@ -281,7 +281,7 @@ static bool to_serial(Stmt *s, void *arg)
 	return true;
 }
 
-bool pass_share(Lower *l)
+bool pass_threads(Lower *l)
 {
 	if (l->fn->kind == FN_SUB) /* whoever calls it shares its work */
 		return true;

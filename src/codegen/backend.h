@@ -1,0 +1,54 @@
+/*
+ * Back ends: each makes code of lowered sets for some kinds of targets. A back end is one row in a folder of its
+ * own; backend.def names them all. Nothing outside that folder names anything else of it.
+ */
+#ifndef CODEGEN_BACKEND_H
+#define CODEGEN_BACKEND_H
+
+#include "codegen/lower.h"
+
+/* A written form of what is compiled, which `dlc show --stage=NAME` prints. */
+typedef struct BackendText {
+	const char *name;
+	const char *comment; /* begins a line of comment in it */
+} BackendText;
+
+/* Every back end's first text: the set after its passes, which codegen_compile writes. */
+enum { BACKEND_LOWERED };
+#define BACKEND_TEXT_LOWERED { "lowered", "#" }
+
+/* One call of emit. */
+typedef struct BackendJob {
+	Arena *arena; /* for the call */
+	Arena *keep;  /* of what `out` points to */
+	const Target *target;
+	const CodegenOptions *options;
+	KernelSet *ks; /* lowered */
+	DlcEntry *entry; /* of out: all but what the code decides is filled in */
+	Module *out; /* reports for all Fns of ks have their names: entries, then sub Fns in the set's order */
+	Err *err;
+} BackendJob;
+
+typedef struct Backend {
+	const char *name;
+	unsigned kinds; /* bit TARGET_x: targets of this kind are its */
+	int device; /* DLPack's code of the device that runs its code */
+	const Pass *const *pass; /* ends with NULL; rows of codegen/lower/pass.def or its own */
+	const BackendText *text; /* lowered first, then its own; ends with name == NULL */
+	/* "llvm 19.1.7": what code depends on beside CODEGEN_EPOCH. */
+	const char *compiler;
+	/* Fills in out's image, reports and the texts asked for. */
+	bool (*emit)(const BackendJob *job);
+	/* Whether such a kernel need not be run: see codegen_spills_hurt. */
+	bool (*spills_hurt)(const KernelReport *r, const Target *t);
+} Backend;
+
+#define BACKEND(name) extern const Backend backend_##name;
+#include "codegen/backend.def"
+
+/* The back end of a target's kind; NULL if this build has none. */
+const Backend *backend_for(const Target *t);
+/* The number of a text of the row, for CodegenOptions.texts and Module.text; -1 if there is none of that name. */
+int backend_text(const Backend *b, const char *name);
+
+#endif

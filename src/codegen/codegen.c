@@ -1,0 +1,87 @@
+/* codegen_compile, whatever the back end: lower, make the entries, let the back end emit. */
+#include "codegen/backend.h"
+#include "ir/text/text.h"
+
+#include <string.h>
+
+static const Backend *const backends[] = {
+#define BACKEND(name) &backend_##name,
+#include "codegen/backend.def"
+};
+
+const Backend *backend_for(const Target *t)
+{
+	for (size_t k = 0; k < sizeof backends / sizeof *backends; k++)
+		if (backends[k]->kinds >> t->kind & 1)
+			return backends[k];
+	return NULL;
+}
+
+int backend_text(const Backend *b, const char *name)
+{
+	for (int k = 0; b->text[k].name != NULL; k++)
+		if (strcmp(b->text[k].name, name) == 0)
+			return k;
+	return -1;
+}
+
+const char *codegen_compiler(const Target *t)
+{
+	const Backend *b = backend_for(t);
+	return b != NULL ? b->compiler : "none";
+}
+
+bool codegen_spills_hurt(const KernelReport *r, const Target *t)
+{
+	const Backend *b = backend_for(t);
+	return b != NULL && b->spills_hurt(r, t);
+}
+
+/* Entries: prepare Fns, then run Fns. Reports: theirs, then sub Fns'. */
+static bool make_entries(BackendJob *job)
+{
+	Module *m = job->out;
+	const KernelSet *ks = job->ks;
+	job->entry = arena_array(job->keep, DlcEntry, ks->n + 1);
+	m->report = arena_array(job->keep, KernelReport, ks->n + 1);
+	m->image.entry = job->entry;
+	for (int kind = 0; kind < 2; kind++)
+		for (size_t k = 0; k < ks->n; k++) {
+			const Fn *f = ks->fn[k];
+			DlcEntry *e = &job->entry[m->image.nentry];
+			if (f->kind != (kind == 0 ? FN_PREPARE : FN_RUN))
+				continue;
+			if (strlen(f->name) >= sizeof e->name)
+				return fail(job->err, ERR_UNSUPPORTED, f->name, "the name of a kernel may have at most 63 characters");
+			memcpy(e->name, f->name, strlen(f->name) + 1);
+			for (int j = 0; j < f->nparam; j++) {
+				e->nbuf += f->param[j].buf != NULL;
+				e->nsym += f->param[j].buf == NULL;
+			}
+			for (int j = 0; j < f->nsym; j++)
+				e->nsym += strcmp(f->sym[j].name, LOWER_THREADS) != 0;
+			m->report[m->image.nentry++].name = e->name;
+		}
+	for (size_t k = 0, n = m->image.nentry; k < ks->n; k++)
+		if (ks->fn[k]->kind == FN_SUB)
+			m->report[n++].name = ks->fn[k]->name;
+	return true;
+}
+
+bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
+	Module *m, Err *err)
+{
+	static const CodegenOptions plain = { 0 };
+	BackendJob job = { .arena = arena_new(), .keep = a, .target = t, .options = o != NULL ? o : &plain, .out = m, .err = err };
+	memset(m, 0, sizeof *m);
+	bool ok = codegen_lower(job.arena, ks, t, job.options, NULL, NULL, &job.ks, err) && make_entries(&job);
+	if (ok) {
+		const Backend *b = job.options->backend != NULL ? job.options->backend : backend_for(t);
+		m->image.device = b->device;
+		if (job.options->texts >> BACKEND_LOWERED & 1)
+			m->text[BACKEND_LOWERED] = ir_set_str(a, job.ks);
+		ok = b->emit(&job);
+	}
+	arena_free(job.arena);
+	return ok;
+}

@@ -1,0 +1,62 @@
+/*
+ * Lowering: the loop language down to what an emitter takes, as the array of passes of a back end. After every
+ * pass the set is legal IR that means the same. Tests verify and interpret the set there, `dlc show
+ * --stage=lowered` prints it at the end, and bench/kernel.c stops the clock between passes.
+ *
+ * After the passes of CPUs are left: serial loops and one loop over the threads of the team (bound to grid.x,
+ * 0..threads, outermost, where the work is shared), ifs, stores, lets, atomics, barriers, allocs, calls
+ * of sub Fns that pass whole buffers, buffers of one dimension. `threads` is a symbol added to every run Fn,
+ * which the ABI fills in.
+ */
+#ifndef CODEGEN_LOWER_H
+#define CODEGEN_LOWER_H
+
+#include "codegen/codegen.h"
+
+/* The symbol's name: how many threads the team has. The loop variable's: which of them this is. */
+#define LOWER_THREADS "dlc.threads"
+#define LOWER_THREAD "dlc.thread"
+
+typedef struct LowerBufs LowerBufs; /* codegen/lower/pass.h */
+
+/* A sub Fn that stays a function of its own (codegen/lower/shared_calls.c). */
+typedef struct LowerShared {
+	Fn *fn;
+	IndexMap *map; /* where the callers' buffer lies, for each buffer parameter */
+} LowerShared;
+
+/* What passes work on. */
+typedef struct Lower {
+	Ir *ir;
+	Arena *arena;
+	KernelSet *ks; /* of an Ir of its own */
+	Fn *fn;        /* the one at work */
+	LowerShared *shared;
+	int nshared;
+	LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
+	int64_t weight;  /* of the Fns that pass_weigh has seen */
+	const Target *target;
+	CodegenOptions options;
+	Err *err;
+} Lower;
+
+typedef enum { PASS_EACH_FN, PASS_WHOLE_SET } PassScope;
+
+/* A row of codegen/lower/pass.def. `needs` and `breaks` are for readers. */
+typedef struct Pass {
+	const char *name, *needs, *breaks;
+	bool (*run)(Lower *l);
+	PassScope scope;
+} Pass;
+
+/* Called with "input" first, then after each pass; false (err filled in) stops the lowering. */
+typedef bool (*LowerHook)(const char *pass, const KernelSet *ks, void *arg, Err *err);
+
+/*
+ * Lowers a copy of the set, which lives in `a` with an Ir of its own; *out has only those sub Fns that
+ * are functions of their own. The names it gives depend on the text of `ks` alone. o and hook may be NULL.
+ */
+bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
+	LowerHook hook, void *arg, KernelSet **out, Err *err);
+
+#endif

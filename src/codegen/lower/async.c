@@ -1,0 +1,65 @@
+/*
+ * What a CPU has no notion of: async copies become plain ones, done at once, so that commit and wait do
+ * nothing; pipelined loops become serial; loops bound to GPU axes become parallel (grid) or serial ones.
+ *
+ * A barrier inside a parallel or bound loop would need that loop cut into phases. That is refused.
+ */
+#include "codegen/lower/pass.h"
+
+#include <string.h>
+
+static bool is_barrier(const Stmt *s)
+{
+	return s->kind == ST_BARRIER;
+}
+
+static bool is_param(const Fn *fn, const char *buf)
+{
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].name == buf)
+			return true;
+	return false;
+}
+
+static bool async(Lower *l, Stmt *s, Stmt **out)
+{
+	*out = s;
+	switch (s->kind) {
+	case ST_ASYNC: *out = s->async; break;
+	case ST_COMMIT:
+	case ST_WAIT: *out = NULL; break;
+	case ST_PREFETCH: /* what an alloc holds was written a moment ago */
+		if (!is_param(l->fn, s->prefetch.buf))
+			*out = NULL;
+		break;
+	case ST_FOR:
+		if (s->loop.kind == LOOP_PIPELINED)
+			s->loop.kind = LOOP_SERIAL;
+		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED &&
+			lower_any(s->loop.body, is_barrier))
+			return lower_refuse(l, s,
+				"a barrier inside loop %s: on a CPU, end the loop at the barrier "
+				"and begin another",
+				s->loop.var);
+		if (s->loop.kind == LOOP_BOUND)
+			s->loop.kind =
+				strncmp(s->loop.axis, "grid", 4) == 0 ? LOOP_PARALLEL : LOOP_SERIAL;
+		break;
+	default: break;
+	}
+	return true;
+}
+
+/* A barrier among the instances of no loop: there is one instance. */
+static bool drop_barrier(Lower *l, Stmt *s, Stmt **out)
+{
+	(void)l;
+	*out = is_barrier(s) ? NULL : s;
+	return true;
+}
+
+bool pass_async(Lower *l)
+{
+	return lower_rewrite(l, &l->fn->body, async) &&
+	       lower_rewrite(l, &l->fn->body, drop_barrier);
+}

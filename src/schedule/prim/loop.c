@@ -1,0 +1,244 @@
+/*
+ * The primitives that change the order and the kind of loops.  Each takes a legal kernel set and gives
+ * a legal one, or refuses with the reason and leaves the set as it is; what is "legal to move" is read
+ * off the blocks (nest.h).  A statement that stands in no block has no declared dependences and is not
+ * moved.
+ */
+#include "schedule/producer.h"
+
+#include "ir/build.h"
+#include "ir/simplify/simplify.h"
+#include "ir/walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { UNROLL_LIMIT = 64, COPIES_LIMIT = 4096, VECTOR_LIMIT = 64 };
+
+static bool need_serial(Sched *s, const char *what, const Stmt *loop)
+{
+	if (loop->loop.kind != LOOP_SERIAL)
+		return sched_refuse(s, what, loop->loop.var, "it is not a serial loop any more");
+	return true;
+}
+
+/* Lanes and threads may only differ in what spatial iterators separate. */
+static bool need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses *u)
+{
+	int64_t n;
+	const char *why = u->reduce		       ? "a reduction depends on it"
+		: u->scan			       ? "a recurrence depends on it"
+		: u->bare			       ? "a statement below it stands in no block"
+		: u->bounds			       ? "bounds below depend on it"
+		: u->blocks == 0		       ? "there is no block below it"
+		: u->folds		       ? "tiles of a block below it overlap"
+		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
+						       : NULL;
+	const char *carried = why == NULL ? producer_carries(ir_arena(s->ir), loop) : NULL;
+	if (carried != NULL)
+		return sched_refuse_for(s, what, loop->loop.var, "iterations may hand on to each other what is in", carried);
+	return why == NULL || sched_refuse(s, what, loop->loop.var, why);
+}
+
+/* ---- reorder ---- */
+
+/* Perfectly nested loops, outermost first. */
+typedef struct Chain {
+	Stmt **link; /* where the first one hangs */
+	int n;
+	Stmt *loop[IR_MAX_DEPTH + 1];
+} Chain;
+
+static int position(Stmt *const *list, int n, const Stmt *loop)
+{
+	for (int k = 0; k < n; k++)
+		if (list[k] == loop)
+			return k;
+	return -1;
+}
+
+/* From the outermost to the innermost of the named loops; all of these stand in it. */
+static bool find_chain(Sched *s, const Step *st, Chain *c, Stmt **named)
+{
+	Place p = { 0 }, inner = { 0 };
+	c->link = NULL;
+	c->n = 0;
+	for (int k = 0; k < st->n; k++) {
+		if (!sched_find_loop(s, st->arg[k].word, &p))
+			return false;
+		if (position(named, k, p.loop) >= 0)
+			return sched_refuse(s, "reorder", st->arg[k].word, "it is named twice");
+		named[k] = p.loop;
+		if (k == 0 || p.naround < c->n) {
+			c->n = p.naround;
+			c->link = p.link;
+		}
+		if (k == 0 || p.naround > inner.naround)
+			inner = p;
+	}
+	int from = c->n, n = 0;
+	for (int k = from; k < inner.naround; k++)
+		c->loop[n++] = inner.around[k];
+	c->loop[n++] = inner.loop;
+	c->n = n;
+	for (int k = 0; k < st->n; k++)
+		if (position(c->loop, n, named[k]) < 0)
+			return sched_refuse_for(s, "reorder", st->arg[k].word, "it is not nested with", inner.loop->loop.var);
+	for (int k = 0; k + 1 < n; k++)
+		if (c->loop[k]->loop.body != c->loop[k + 1] || c->loop[k + 1]->next != NULL)
+			return sched_refuse(s, "reorder", c->loop[k]->loop.var, "the loops are not perfectly nested");
+	return true;
+}
+
+/* Some iterator depends on both. */
+static bool share_iterator(const Stmt *block, const char *a, const char *b)
+{
+	for (int k = 0; k < block->block.n; k++)
+		if (ir_uses_var(block->block.iter[k].value, a) && ir_uses_var(block->block.iter[k].value, b))
+			return true;
+	return false;
+}
+
+/* Whether loops a and b, of which a was outside, may change places over the block. */
+static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
+{
+	Uses of[2] = { nest_uses(a), nest_uses(b) };
+	if (ir_uses_var(b->loop.lo, a->loop.var) || ir_uses_var(b->loop.hi, a->loop.var))
+		return sched_refuse_for(s, "reorder", a->loop.var, "its loop variable bounds loop", b->loop.var);
+	for (int k = 0; k < 2; k++)
+		if (of[k].scan && (of[1 - k].scan || !nest_apart(block, of[1 - k].var)))
+			return sched_refuse_for(s, "reorder", of[k].var, "a recurrence keeps its order to loop", of[1 - k].var);
+	if (((of[0].reduce && of[0].spatial) || (of[1].reduce && of[1].spatial)) && share_iterator(block, of[0].var, of[1].var))
+		return sched_refuse_for(s, "reorder", a->loop.var, "where a reduction begins depends on the order to loop",
+			b->loop.var);
+	for (int k = 0; k < 2; k++)
+		if (nest_folds(block, of[k].var) && (of[1 - k].reduce || share_iterator(block, of[0].var, of[1].var)))
+			return sched_refuse_for(s, "reorder", of[k].var, "its tiles overlap: it stays around loop", of[1 - k].var);
+	if (of[0].reduce && of[1].reduce && nest_ordered(s->ks, block))
+		return sched_refuse_for(s, "reorder", a->loop.var, "its reduction is not associative: it stays around loop",
+			b->loop.var);
+	return true;
+}
+
+static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
+{
+	Uses all = nest_uses(c->loop[0]), inside = nest_uses(c->loop[c->n - 1]);
+	if (all.blocks != 1 || all.bare)
+		return sched_refuse(s, "reorder", c->loop[0]->loop.var, "below must stand one block, and nothing else");
+	for (int k = 0; k < c->n; k++) {
+		bool lanes = inside.lanes, threads = inside.threads;
+		for (int j = k + 1; j < c->n; j++) {
+			lanes |= then[j]->loop.kind == LOOP_VECTOR;
+			threads |= then[j]->loop.kind == LOOP_PARALLEL || then[j]->loop.kind == LOOP_BOUND;
+			if (position(c->loop, c->n, then[j]) < position(c->loop, c->n, then[k]) &&
+				!may_swap(s, then[j], then[k], all.block))
+				return false;
+		}
+		if (then[k]->loop.kind == LOOP_VECTOR && (lanes || threads))
+			return sched_refuse(s, "reorder", then[k]->loop.var, "a vector or parallel loop would stand in this vector loop");
+		if (then[k]->loop.kind == LOOP_PARALLEL && threads)
+			return sched_refuse(s, "reorder", then[k]->loop.var, "a parallel loop would stand in another");
+	}
+	return true;
+}
+
+/* Needs: perfectly nested loops over one block.  Breaks: nothing that names loops. */
+bool prim_reorder(Sched *s, const Step *st)
+{
+	Chain c;
+	Stmt *named[STEP_ARGS] = { 0 }, *then[IR_MAX_DEPTH + 1];
+	int next = 0;
+	if (!find_chain(s, st, &c, named))
+		return false;
+	for (int k = 0; k < c.n; k++)
+		then[k] = position(named, st->n, c.loop[k]) < 0 ? c.loop[k] : named[next++];
+	if (!may_reorder(s, &c, then))
+		return false;
+	Stmt *after = c.loop[0]->next, *body = c.loop[c.n - 1]->loop.body;
+	for (int k = 0; k < c.n; k++) {
+		then[k]->next = NULL;
+		then[k]->loop.body = k + 1 < c.n ? then[k + 1] : body;
+	}
+	then[0]->next = after;
+	*c.link = then[0];
+	return true;
+}
+
+/* ---- loop kinds ---- */
+
+static bool is_call(Stmt *s, void *arg)
+{
+	if (s->kind == ST_CALL && !s->call.intrin)
+		*(const char **)arg = s->call.fn;
+	return true;
+}
+
+/* Needs: a serial loop of constant extent.  Breaks: nothing. */
+bool prim_unroll(Sched *s, const Step *st)
+{
+	Place p;
+	int64_t n, m;
+	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "unroll", p.loop))
+		return false;
+	if (!nest_extent(p.loop, &n) || n > UNROLL_LIMIT)
+		return sched_refuse(s, "unroll", p.loop->loop.var, "its extent must be a constant up to 64");
+	const char *callee = NULL;
+	ir_each_stmt(p.loop->loop.body, is_call, &callee);
+	if (callee != NULL)
+		return sched_refuse_for(s, "unroll", p.loop->loop.var, "below it is a call of", callee);
+	int64_t copies = nest_copies(p.loop->loop.body) * (n > 1 ? n : 1);
+	for (int k = 0; k < p.naround; k++)
+		if (p.around[k]->loop.kind == LOOP_UNROLLED && nest_extent(p.around[k], &m) && m > 1)
+			copies *= m;
+	if (copies > COPIES_LIMIT)
+		return fail(s->err, ERR_ILLEGAL, s->place, "unroll %s: the code would stand there %lld times, at most %d",
+			p.loop->loop.var, (long long)copies, COPIES_LIMIT);
+	if (!sched_may_write_out(s, "unroll", &p, LOOP_UNROLLED))
+		return false;
+	p.loop->loop.kind = LOOP_UNROLLED;
+	return true;
+}
+
+/* Needs: a serial loop of constant extent that only spatial iterators use.  Breaks: nothing. */
+bool prim_vectorize(Sched *s, const Step *st)
+{
+	Place p;
+	int64_t n;
+	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "vectorize", p.loop))
+		return false;
+	if (!nest_extent(p.loop, &n) || n > VECTOR_LIMIT || n < 1)
+		return sched_refuse(s, "vectorize", p.loop->loop.var, "its extent must be a constant from 1 to 64");
+	Uses u = nest_uses(p.loop);
+	if (!need_spatial(s, "vectorize", p.loop, &u))
+		return false;
+	if (u.lanes || u.threads)
+		return sched_refuse(s, "vectorize", p.loop->loop.var, "there is a vector or parallel loop below");
+	for (int k = 0; k < p.naround; k++)
+		if (p.around[k]->loop.kind == LOOP_VECTOR)
+			return sched_refuse_for(s, "vectorize", p.loop->loop.var, "it stands in vector loop", p.around[k]->loop.var);
+	if (!sched_may_write_out(s, "vectorize", &p, LOOP_VECTOR))
+		return false;
+	p.loop->loop.kind = LOOP_VECTOR;
+	return true;
+}
+
+/* Needs: a serial loop that only spatial iterators use, in serial loops.  Breaks: nothing. */
+bool prim_parallel(Sched *s, const Step *st)
+{
+	Place p;
+	if (!sched_find_loop(s, st->arg[0].word, &p) || !need_serial(s, "parallel", p.loop))
+		return false;
+	Uses u = nest_uses(p.loop);
+	if (!need_spatial(s, "parallel", p.loop, &u))
+		return false;
+	if (p.fn->kind == FN_SUB)
+		return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in sub Fn", p.fn->name);
+	if (u.threads)
+		return sched_refuse(s, "parallel", p.loop->loop.var, "there is a parallel loop below");
+	for (int k = 0; k < p.naround; k++)
+		if (p.around[k]->loop.kind != LOOP_SERIAL)
+			return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in a loop that is not serial,",
+				p.around[k]->loop.var);
+	p.loop->loop.kind = LOOP_PARALLEL;
+	return true;
+}
