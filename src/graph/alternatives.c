@@ -26,21 +26,6 @@ typedef struct Find {
 	Err *err;
 } Find;
 
-/* Tens of operations for an element. */
-static bool is_dear(int op)
-{
-	switch (op) {
-	case OP_sigmoid:
-	case OP_tanh:
-	case OP_erf:
-	case OP_exp:
-	case OP_log:
-	case OP_pow:
-	case OP_elu: return true;
-	default: return false;
-	}
-}
-
 static int64_t elements(const Find *f, int v)
 {
 	return shape_elements(f->d->value.at[v].shape);
@@ -87,7 +72,7 @@ static int find_tail(const Find *f, int g)
 		return 0;
 	for (int j = 1; j < of->ncall; j++) {
 		const OpCall *c = &f->d->call.at[of->call[j]];
-		if ((is_dear(c->op) || reads_another_image(f, c, g)) && parts_before(f, g, j))
+		if (((op_row(c->op)->traits & OP_SLOW) || reads_another_image(f, c, g)) && parts_before(f, g, j))
 			return j;
 	}
 	return 0;

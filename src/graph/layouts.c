@@ -20,22 +20,10 @@ typedef struct Lay {
 	bool *wanted; /* of each region's first value: a convolution or pool reads or writes in it */
 } Lay;
 
-static bool wants_blocks(int op)
+/* The result takes the layout of the operands: no element moves. */
+static bool follows(int op)
 {
-	return op == OP_conv || op == OP_max_pool || op == OP_avg_pool;
-}
-
-/* Results lie best as what they are made of does. */
-static bool keeps_places(int op)
-{
-	switch (op) {
-	case OP_concat:
-	case OP_split:
-	case OP_slice:
-	case OP_pad:
-	case OP_lrn: return true;
-	default: return op_row(op)->class == OP_ELEMENTWISE;
-	}
+	return op_row(op)->class == OP_ELEMENTWISE || (op_row(op)->traits & OP_FOLLOWS);
 }
 
 static bool is_image(const Value *v)
@@ -93,11 +81,11 @@ static void find_regions(Lay *l)
 	for (size_t v = 0; v < d->value.n; v++)
 		l->region[v] = (int)v;
 	for (size_t i = 0; i < d->call.n; i++)
-		if (keeps_places(d->call.at[i].op))
+		if (follows(d->call.at[i].op))
 			join_values(l, &d->call.at[i]);
 	for (size_t i = 0; i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
-		if (!wants_blocks(c->op))
+		if (!(op_row(c->op)->traits & OP_BLOCKED))
 			continue;
 		l->wanted[first_of(l, c->in[0])] = true;
 		l->wanted[first_of(l, c->out[0])] = true;

@@ -81,7 +81,7 @@ static uint64_t of_call(const OpCall *c)
 
 static bool commutes(int op)
 {
-	return op == OP_add || op == OP_mul || op == OP_maximum || op == OP_minimum;
+	return op_row(op)->traits & OP_COMMUTES;
 }
 
 /* What a call contributes to a result: position matters unless the operator commutes. */

@@ -1,7 +1,7 @@
 /*
- * What a call costs at least: floating (or integer) operations and bytes.
- * A multiply-add counts 2, padding taps included, as everybody's GFLOPS do; a comparison, an
- * addition, an exponential or a square root count 1 each; moving elements costs none.
+ * The least cost of a call: floating (or integer) operations, and bytes. A multiply-add counts 2, and taps in
+ * the padding count too, as in the GFLOPS that papers give. A comparison, an addition, an exponential or a
+ * square root count 1 each. Moving elements costs no operation.
  */
 #include "op/shape.h"
 
@@ -13,55 +13,62 @@ static double elements(const Value *v)
 	return n;
 }
 
-/* Operations of an elementwise operator per element of its result. */
-static double per_element(int op)
+/* The functions that op.def names: `each` operations for an element of what is counted. */
+
+static double flops_each(const Dag *d, const OpCall *c, double each)
 {
-	switch (op) {
-	case OP_identity:
-	case OP_cast: return 0;
-	case OP_prelu:
-	case OP_leaky_relu:
-	case OP_clip: return 2;
-	case OP_elu:
-	case OP_sigmoid:
-	case OP_hard_sigmoid: return 4;
-	case OP_hard_swish:
-	case OP_batch_norm: return 5;
-	default: return 1;
-	}
+	return each * elements(&d->value.at[c->out[0]]);
 }
+
+static double flops_reduce(const Dag *d, const OpCall *c, double each)
+{
+	return each * elements(op_in(d, c, 0));
+}
+
+/* A kernel's taps for each element of the result. */
+static double flops_conv(const Dag *d, const OpCall *c, double each)
+{
+	const Value *w = op_in(d, c, 1);
+	for (int k = 1; k < w->shape.rank; k++)
+		each *= (double)w->shape.dim[k];
+	return flops_each(d, c, each);
+}
+
+static double flops_dense(const Dag *d, const OpCall *c, double each)
+{
+	return flops_each(d, c, each * (double)op_in(d, c, 1)->shape.dim[1]);
+}
+
+static double flops_matmul(const Dag *d, const OpCall *c, double each)
+{
+	const Shape *x = &op_in(d, c, 0)->shape;
+	return flops_each(d, c, each * (double)x->dim[x->rank - 1 - (op_int(c, "ta") != 0)]);
+}
+
+static double flops_window(const Dag *d, const OpCall *c, double each)
+{
+	int n;
+	const int64_t *kernel = op_ints(c, "kernel", &n);
+	for (int k = 0; k < n; k++)
+		each *= (double)kernel[k];
+	return flops_each(d, c, each);
+}
+
+/* A square and a sum for each channel of the window beside the rest. */
+static double flops_lrn(const Dag *d, const OpCall *c, double each)
+{
+	return flops_each(d, c, each + 2 * (double)op_int(c, "size"));
+}
+
+#define OP(name, class, inputs, outputs, attrs, shape, naive, flops, ...) [OP_##name] = flops_##flops,
+static double (*const count[OP_COUNT])(const Dag *d, const OpCall *c, double each) = {
+#include "op/op.def"
+};
+#undef OP
 
 double op_flops(const Dag *d, const OpCall *c)
 {
-	const Value *x = op_in(d, c, 0), *y = &d->value.at[c->out[0]];
-	double each = 1;
-	switch (c->op) {
-	case OP_conv:
-		for (int k = 1; k < op_in(d, c, 1)->shape.rank; k++)
-			each *= (double)op_in(d, c, 1)->shape.dim[k];
-		return 2 * each * elements(y);
-	case OP_dense: return 2 * elements(y) * (double)op_in(d, c, 1)->shape.dim[1];
-	case OP_matmul:
-		each = (double)x->shape.dim[x->shape.rank - 1 - (op_int(c, "ta") != 0)];
-		return 2 * elements(y) * each;
-	case OP_max_pool:
-	case OP_avg_pool: {
-		int n;
-		const int64_t *kernel = op_ints(c, "kernel", &n);
-		for (int k = 0; k < n; k++)
-			each *= (double)kernel[k];
-		return each * elements(y);
-	}
-	case OP_lrn: return elements(y) * (2 * (double)op_int(c, "size") + 4);
-	case OP_softmax:
-	case OP_log_softmax: return 5 * elements(y);
-	case OP_reduce_sum:
-	case OP_reduce_mean:
-	case OP_reduce_max:
-	case OP_reduce_min: return elements(x);
-	default: break;
-	}
-	return op_row(c->op)->class == OP_MOVE ? 0 : per_element(c->op) * elements(y);
+	return count[c->op](d, c, op_row(c->op)->each);
 }
 
 double dag_flops(const Dag *d)

@@ -238,28 +238,11 @@ const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int6
 
 typedef void (*Builder)(Naive *nv);
 
-static Builder builder_of(const Dag *d, const OpCall *c)
-{
-	switch (c->op) {
-	case OP_conv: return naive_conv;
-	case OP_dense: return naive_dense;
-	case OP_matmul: return naive_matmul;
-	case OP_max_pool:
-	case OP_avg_pool: return naive_pool;
-	case OP_lrn: return naive_lrn;
-	case OP_softmax:
-	case OP_log_softmax: return naive_softmax;
-	case OP_reduce_sum:
-	case OP_reduce_mean:
-	case OP_reduce_max:
-	case OP_reduce_min: return naive_reduce;
-	case OP_pow:
-		if (dtype_is_int(op_in(d, c, 0)->type) && dtype_is_int(op_in(d, c, 1)->type))
-			return naive_pow_int;
-		return naive_elementwise;
-	default: return op_row(c->op)->class == OP_MOVE ? naive_move : naive_elementwise;
-	}
-}
+#define OP(name, class, inputs, outputs, attrs, shape, naive, ...) [OP_##name] = naive_##naive,
+static const Builder builders[OP_COUNT] = {
+#include "op/op.def"
+};
+#undef OP
 
 static void add_value_buf(Naive *nv, int value, BufRole role, DType t)
 {
@@ -321,7 +304,7 @@ static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind ki
 		if (choice != NULL && choice->call == (int)i)
 			choice->algo->build(&nv, choice->param);
 		else
-			builder_of(d, nv.c)(&nv);
+			builders[nv.c->op](&nv);
 	}
 	ir_set_add(nv.set, nv.fn);
 	return nv.set;

@@ -79,7 +79,7 @@ void naive_dense(Naive *nv);
 void naive_matmul(Naive *nv);
 void naive_softmax(Naive *nv);
 void naive_reduce(Naive *nv);
-void naive_pow_int(Naive *nv);
+void naive_pow(Naive *nv);
 void naive_move(Naive *nv);
 
 #endif

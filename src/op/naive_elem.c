@@ -158,7 +158,7 @@ void naive_elementwise(Naive *nv)
  * factors, as many of them `a` as b says. Beyond 64 only 1, 0 and -1 have a value that fits, so
  * such a b counts as 64 or 65, whichever has its parity. a to a negative power is 0 but for these.
  */
-void naive_pow_int(Naive *nv)
+static void pow_int(Naive *nv)
 {
 	Ir *ir = nv->ir;
 	Nest nest = { .nv = nv };
@@ -177,4 +177,10 @@ void naive_pow_int(Naive *nv)
 	n = ir_select(ir, ir_lt(ir, limit, n), ir_add(ir, limit, ir_mod(ir, n, ir_int(ir, 2))), n);
 	factor = ir_select(ir, ir_lt(ir, k, n), factor, one);
 	nest_close(&nest, NULL, naive_store(nv, out, idx, one), ir_reduce(ir, "prod", out, idx, out->rank, factor));
+}
+
+void naive_pow(Naive *nv)
+{
+	bool whole = dtype_is_int(naive_in(nv, 0)->type) && dtype_is_int(naive_in(nv, 1)->type);
+	(whole ? pow_int : naive_elementwise)(nv);
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const OpRow rows[OP_COUNT] = {
-#define OP(name, class, inputs, outputs, attrs, doc) { #name, OP_##class, inputs, outputs, attrs, doc },
+#define OP(name, class, inputs, outputs, attrs, shape, naive, flops, each, traits, doc) \
+	{ #name, OP_##class, inputs, outputs, attrs, each, traits, doc },
 #include "op/op.def"
 #undef OP
 };

@@ -9,7 +9,7 @@
 #include "op/dag.h"
 
 typedef enum {
-#define OP(name, class, inputs, outputs, attrs, doc) OP_##name,
+#define OP(name, ...) OP_##name,
 #include "op/op.def"
 #undef OP
 	OP_COUNT
@@ -23,12 +23,17 @@ typedef enum {
 	OP_MOVE,        /* reshape, transpose, concat, slice, ...: moves elements */
 } OpClass;
 
+/* What passes ask of an operator; see op.def. */
+enum { OP_COMMUTES = 1, OP_SLOW = 2, OP_BLOCKED = 4, OP_FOLLOWS = 8 };
+
 typedef struct OpRow {
 	const char *name;
 	OpClass class;
 	const char *inputs; /* "x w b?" */
 	int outputs;        /* < 0: as many as the call's attributes say */
 	const char *attrs;  /* "strides:ints pads:ints groups:int=1" */
+	int each;           /* operations for an element, see op_flops */
+	int traits;         /* OP_COMMUTES | ... */
 	const char *doc;
 } OpRow;
 

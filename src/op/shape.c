@@ -5,7 +5,6 @@
  */
 #include "op/rules.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -107,52 +106,11 @@ bool need_broadcast(const OpCall *c, const Value *a, const Value *b, Shape *out,
 
 typedef bool (*Rule)(const Dag *d, const OpCall *c, Value *out, Err *err);
 
+#define OP(name, class, inputs, outputs, attrs, shape, ...) [OP_##name] = infer_##shape,
 static const Rule rules[OP_COUNT] = {
-	[OP_conv] = infer_conv,
-	[OP_dense] = infer_dense,
-	[OP_matmul] = infer_matmul,
-	[OP_max_pool] = infer_pool,
-	[OP_avg_pool] = infer_pool,
-	[OP_batch_norm] = infer_batch_norm,
-	[OP_lrn] = infer_lrn,
-	[OP_add] = infer_binary,
-	[OP_sub] = infer_binary,
-	[OP_mul] = infer_binary,
-	[OP_div] = infer_binary,
-	[OP_pow] = infer_binary,
-	[OP_maximum] = infer_binary,
-	[OP_minimum] = infer_binary,
-	[OP_prelu] = infer_prelu,
-	[OP_relu] = infer_unary_number,
-	[OP_leaky_relu] = infer_unary_float,
-	[OP_elu] = infer_unary_float,
-	[OP_hard_sigmoid] = infer_unary_float,
-	[OP_hard_swish] = infer_unary_float,
-	[OP_sigmoid] = infer_unary_float,
-	[OP_tanh] = infer_unary_float,
-	[OP_erf] = infer_unary_float,
-	[OP_exp] = infer_unary_float,
-	[OP_log] = infer_unary_float,
-	[OP_sqrt] = infer_unary_float,
-	[OP_abs] = infer_unary_number,
-	[OP_neg] = infer_unary_number,
-	[OP_clip] = infer_clip,
-	[OP_cast] = infer_cast,
-	[OP_identity] = infer_identity,
-	[OP_softmax] = infer_softmax,
-	[OP_log_softmax] = infer_softmax,
-	[OP_reduce_sum] = infer_reduce,
-	[OP_reduce_mean] = infer_reduce,
-	[OP_reduce_max] = infer_reduce,
-	[OP_reduce_min] = infer_reduce,
-	[OP_reshape] = infer_reshape,
-	[OP_transpose] = infer_transpose,
-	[OP_expand] = infer_expand,
-	[OP_concat] = infer_concat,
-	[OP_split] = infer_split,
-	[OP_slice] = infer_slice,
-	[OP_pad] = infer_pad,
+#include "op/op.def"
 };
+#undef OP
 
 bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
@@ -166,6 +124,5 @@ bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err)
 					c, err, "dimension %d of %s, %lld, is too large", k, v->name, (long long)v->shape.dim[k]);
 		}
 	}
-	assert(rules[c->op] != NULL);
 	return rules[c->op](d, c, out, err);
 }
