@@ -1,17 +1,16 @@
 /*
- * dlc-run's command line.
+ * The command line of dlc-run and of `dlc run`: rows of run/option.def, which base/args.h reads.
  */
 #ifndef RUN_OPTION_H
 #define RUN_OPTION_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/args.h"
 
-#include "run/run.h"
+extern const Option run_option[];
 
-/* What was given to an option that repeats, as typed; an array of argc. */
+/* What was given to an option that repeats, as typed. */
 typedef struct RunList {
-	const char **at;
+	const char *const *at;
 	int n;
 } RunList;
 
@@ -24,16 +23,10 @@ typedef struct RunOptions {
 	double rtol, atol;
 	const char *check_dir; /* of --check; NULL: it has none */
 	const char *compiling; /* an option that says how to compile, without "--"; NULL: none is given */
-	bool random, bench, profile, check, json, version, help;
+	bool random, bench, profile, check, json;
 } RunOptions;
 
-/*
- * False with a sentence if the line is wrong: exit code 2.  --help and --version end it.  The memory
- * is released with run_options_free in any case.
- */
-bool run_options_parse(int argc, char **argv, RunOptions *o, DlcError *err);
-void run_options_free(RunOptions *o);
-/* The text of --help. */
-void run_options_help(const char *program);
+/* The texts belong to args. False: options exclude each other. */
+bool run_options_read(const Args *args, RunOptions *o, Err *err);
 
 #endif

@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/model.h"
+#include "run/option.h"
 #include "run/run.h"
+#include "runtime/model.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -66,11 +67,40 @@ static void fill_streams(void)
 		close(fd);
 }
 
+static const Verb run = { .name = "dlc-run",
+	.summary = "Runs a compiled network.  If no input is given, all are seeded random; without --output\n"
+		   "it prints shape, range and largest values of what comes out",
+	.operands = "MODEL",
+	.least = 1,
+	.most = 1,
+	.options = run_option,
+	.notes = "exit codes: 0 done, 1 cannot be done or differs, 2 the command line is wrong,\n"
+		 "5 permission, disk or device." };
+static const Program program = { .name = "dlc-run", .only = &run };
+
 int main(int argc, char **argv)
 {
 	fill_streams();
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes fails as on a full disk */
 	Line line = { argc, argv };
 	RunHost host = { "dlc-run", hand_over, &line };
-	return run_main(argc, argv, &host);
+	Arena *a = arena_new();
+	Text out = { .arena = a };
+	Err err = { 0 };
+	const char *called;
+	int code = 0;
+	const char *const *word = (const char *const *)argv + 1;
+	const Args *args = argc > 0 ? args_parse(a, &program, argc - 1, word, &out, &called, &err) : NULL;
+	if (args != NULL)
+		code = run_main(args, &host);
+	else if (err.code == ERR_NONE)
+		code = fputs(text_str(&out), stdout) >= 0 && fflush(stdout) == 0 ? 0 : 5;
+	else {
+		char text[sizeof err];
+		err_format(&err, text, sizeof text);
+		fprintf(stderr, "dlc-run: %ssee dlc-run --help\n", text);
+		code = 2;
+	}
+	arena_free(a);
+	return code;
 }

@@ -128,32 +128,30 @@ static DlcStatus run_model(
 	return s;
 }
 
-int run_main(int argc, char **argv, const RunHost *host)
+static DlcStatus run_options(const RunOptions *o, const RunHost *host, DlcError *err)
+{
+	DlcModel *m = NULL;
+	bool hosts = is_hosts(o->model);
+	DlcStatus s = hosts ? host->open(host->arg, o->model, &m, err) : dlc_model_open(o->model, &m, err);
+	if (s == DLC_OK && !hosts && o->compiling != NULL)
+		s = runtime_fail(err, RUN_USAGE,
+			"--%s: %s is a bundle, which is compiled already: leave the option out, or name the model",
+			o->compiling, o->model);
+	if (s == DLC_OK)
+		s = run_model(m, o, host->program, err);
+	dlc_model_close(m);
+	return s;
+}
+
+int run_main(const Args *args, const RunHost *host)
 {
 	RunOptions o;
 	DlcError err = { 0 };
-	DlcModel *m = NULL;
-	DlcStatus s = run_options_parse(argc, argv, &o, &err) ? DLC_OK : RUN_USAGE;
-	if (s == DLC_OK && (o.help || o.version)) {
-		if (o.help)
-			run_options_help(host->program);
-		else
-			printf("%s %s\n", host->program, dlc_runtime_version());
-	} else if (s == DLC_OK) {
-		bool hosts = is_hosts(o.model);
-		s = hosts ? host->open(host->arg, o.model, &m, &err)
-		          : dlc_model_open(o.model, &m, &err);
-		if (s == DLC_OK && !hosts && o.compiling != NULL)
-			s = runtime_fail(&err, RUN_USAGE,
-				"--%s: %s is a bundle, which is compiled already: leave the option out, or name "
-				"the model", o.compiling, o.model);
-		if (s == DLC_OK)
-			s = run_model(m, &o, host->program, &err);
-	}
+	Err why = { 0 };
+	DlcStatus s = run_options_read(args, &o, &why) ? run_options(&o, host, &err)
+						       : runtime_fail(&err, RUN_USAGE, "%s", why.text);
 	if (s == DLC_OK && fflush(stdout) != 0)
 		s = runtime_fail(&err, DLC_SYSTEM, "standard output: %s", strerror(errno));
-	dlc_model_close(m);
-	run_options_free(&o);
 	if (s == RUN_REPORTED)
 		return -1;
 	return s == DLC_OK ? 0 : complain(host, s, &err);

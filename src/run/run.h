@@ -1,11 +1,11 @@
 /*
  * What `dlc-run` does, as a function: `dlc run` calls it too, with a way to open models that are no
- * bundles.  The run_*.c files, array, npy, npz, tensor_pb, element and probe surround the runtime;
- * libdlc_runtime has none of them.  They are a program, so they print; nothing of them exits.
+ * bundles.  The files of this room are a program around the runtime, so they print; none of them exits.
  */
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include "base/args.h"
 #include "dlc/dlc_runtime.h"
 
 /* A host's status: it reports the failure itself. */
@@ -18,7 +18,10 @@ typedef struct RunHost {
 	void *arg;
 } RunHost;
 
-/* Results to stdout, the rest to stderr; returns the exit code (dlc-run(1)), -1 for RUN_REPORTED. */
-int run_main(int argc, char **argv, const RunHost *host);
+/*
+ * Does what args, which have the rows of run/option.h, ask for. Results go to stdout, the rest to stderr; returns the
+ * exit code (dlc-run(1)), -1 for RUN_REPORTED.
+ */
+int run_main(const Args *args, const RunHost *host);
 
 #endif

@@ -146,7 +146,8 @@ DlcStatus tensor_pb_parse(const unsigned char *bytes, size_t size, Array *out, D
 	*out = (Array){ .ndim = 0 };
 	DlcStatus s = wire_read(a, &MESSAGE, (Bytes){ bytes, size }, &p, &why)
 		? take(&p, out, err)
-		: runtime_fail(err, why.code == ERR_MEMORY ? DLC_NO_MEMORY : DLC_BAD_FILE, "is no ONNX tensor: %s", why.text);
+		: runtime_fail(err, why.code == ERR_MEMORY ? DLC_NO_MEMORY : DLC_BAD_FILE, "is no ONNX tensor: %s",
+				why.text);
 	arena_free(a);
 	return s;
 }

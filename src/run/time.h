@@ -4,6 +4,7 @@
 #ifndef RUN_TIME_H
 #define RUN_TIME_H
 
+#include "dlc/dlc_runtime.h"
 #include "run/option.h"
 
 /* Runs back to back, prints the statistics and the FMA probe beside them. */

@@ -138,7 +138,7 @@ static void forget_pages(const Worker *w)
 	mprotect(w->rights, w->rights_bytes, PROT_READ | PROT_WRITE);
 }
 
-static void flush_code(const Worker *w, const Program *p)
+static void flush_code(const Worker *w, const LoadedProgram *p)
 {
 	for (uint32_t i = 0; i < p->ncall; i++) {
 		Module *m = w->module[p->call[i].module];
@@ -147,7 +147,7 @@ static void flush_code(const Worker *w, const Program *p)
 	}
 }
 
-void worker_cold(const Worker *w, const Program *p)
+void worker_cold(const Worker *w, const LoadedProgram *p)
 {
 	/* Reading data pushes no code out of the first cache: it goes to memory, and comes back as data. */
 	if (w->can_flush && !w->flushes) {

@@ -12,7 +12,7 @@
 
 typedef struct Execution {
 	Worker *w;
-	Program *p;
+	LoadedProgram *p;
 	uint32_t repeat;
 	_Atomic uint64_t
 		failed[2]; /* call << 32 | status, of even and odd calls: see runtime/plan.c */
@@ -21,7 +21,7 @@ typedef struct Execution {
 
 static void call_kernel(Execution *x, uint32_t number, uint32_t turn, int thread)
 {
-	const Program *p = x->p;
+	const LoadedProgram *p = x->p;
 	const MsgCall *c = &p->call[number];
 	const Module *m = x->w->module[c->module];
 	const DlcCall call = {
@@ -95,7 +95,7 @@ static DlcStatus sample_calls(Execution *x, DlcError *err)
 }
 
 DlcStatus program_sample(
-	Worker *w, Program *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err)
+	Worker *w, LoadedProgram *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err)
 {
 	Execution x = { .w = w, .p = p, .repeat = repeat };
 	DlcStatus s = p->instance != NULL ? sample_instance(&x, err) : sample_calls(&x, err);
@@ -112,7 +112,7 @@ DlcStatus program_sample(
 
 DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err)
 {
-	Program *p;
+	LoadedProgram *p;
 	MsgSample sample;
 	DlcStatus s = program_ready(w, m->program, &p, err);
 	if (s != DLC_OK)

@@ -10,17 +10,18 @@
 
 enum { RUNS = 100000, VALUES = 1 << 22 };
 
-static DlcStatus profile_check(const MsgProfile *m, const Program *p, DlcError *err)
+static DlcStatus profile_check(const MsgProfile *m, const LoadedProgram *p, DlcError *err)
 {
 	if (p->instance == NULL)
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "program %llu is no bundle", (unsigned long long)m->program);
 	uint64_t row = PROFILE_STEPS + (uint64_t)dlc_model_steps(p->model);
 	if (m->runs < 1 || m->runs > RUNS || m->runs * row > VALUES)
-		return runtime_fail(err, DLC_BAD_ARGUMENT, "cannot take %u runs of %d steps", m->runs, dlc_model_steps(p->model));
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "cannot take %u runs of %d steps", m->runs,
+			dlc_model_steps(p->model));
 	return DLC_OK;
 }
 
-static DlcStatus profile_run(Worker *w, const Program *p, uint64_t *row, DlcError *err)
+static DlcStatus profile_run(Worker *w, const LoadedProgram *p, uint64_t *row, DlcError *err)
 {
 	uint64_t cpu_ns;
 	lost_begin(&w->lost, p->threads);
@@ -34,7 +35,7 @@ static DlcStatus profile_run(Worker *w, const Program *p, uint64_t *row, DlcErro
 DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgProfiled *out, DlcError *err)
 {
 	static const uint64_t patience_ns = 1000000000u;
-	Program *p;
+	LoadedProgram *p;
 	*value = NULL;
 	*out = (MsgProfiled){ 0 };
 	DlcStatus s = program_ready(w, m->program, &p, err);

@@ -15,7 +15,7 @@ enum { SAMPLES = 1000000 };
  * is; the best of these and their sum.
  */
 typedef struct Entrant {
-	Program *p;
+	LoadedProgram *p;
 	uint32_t good, all, seen;
 	uint64_t best_ns, sum_ns;
 	bool out;

@@ -48,7 +48,7 @@ static void buffer_free(Worker *w, Buffer *b)
 	free(b);
 }
 
-static void program_free(Program *p)
+static void program_free(LoadedProgram *p)
 {
 	if (p == NULL)
 		return;
@@ -216,7 +216,7 @@ DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcEr
 	return DLC_OK;
 }
 
-static DlcStatus open_bundle(Program *p, const MsgBundle *m, const void *file, DlcError *err)
+static DlcStatus open_bundle(LoadedProgram *p, const MsgBundle *m, const void *file, DlcError *err)
 {
 	unsigned char *copy;
 	DlcStatus s = worker_alloc((size_t)m->nfile, &copy, err);
@@ -244,7 +244,7 @@ DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcErro
 {
 	if (m->program >= MSG_TABLE || m->threads > TEAM_MAX)
 		return refuse(err, "no number of a program or of threads:", m->program);
-	Program *p = calloc(1, sizeof *p);
+	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
 	p->threads = (int)m->threads;
@@ -279,7 +279,7 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 		if (!rows_lie(call[i].arg, call[i].narg, m->narg) ||
 			!rows_lie(call[i].sym, call[i].nsym, m->nsym))
 			return refuse(err, "arguments outside the program has call", i);
-	Program *p = calloc(1, sizeof *p);
+	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
 	p->threads = (int)m->threads;
@@ -301,7 +301,7 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	return DLC_OK;
 }
 
-static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcError *err)
+static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c, DlcError *err)
 {
 	const Module *m = c->module < MSG_TABLE ? w->module[c->module] : NULL;
 	if (m == NULL || c->entry >= m->nentry)
@@ -329,9 +329,9 @@ static DlcStatus ready_call(const Worker *w, Program *p, const MsgCall *c, DlcEr
 	return DLC_OK;
 }
 
-DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err)
+DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcError *err)
 {
-	Program *p = number < MSG_TABLE ? w->program[number] : NULL;
+	LoadedProgram *p = number < MSG_TABLE ? w->program[number] : NULL;
 	*out = p;
 	if (p == NULL)
 		return refuse(err, "there is no program", number);

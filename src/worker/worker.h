@@ -32,7 +32,7 @@ typedef struct Buffer {
 } Buffer;
 
 /* A list of calls, or a bundle with one instance. */
-typedef struct Program {
+typedef struct LoadedProgram {
 	int threads;
 	MsgCall *call;
 	MsgArg *arg;
@@ -44,12 +44,12 @@ typedef struct Program {
 	size_t nfile;
 	DlcModel *model;
 	DlcInstance *instance;
-} Program;
+} LoadedProgram;
 
 typedef struct Worker {
 	Module *module[MSG_TABLE];
 	Buffer *buffer[MSG_TABLE];
-	Program *program[MSG_TABLE];
+	LoadedProgram *program[MSG_TABLE];
 	uint32_t end; /* above every number in use */
 	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
 	int nkept;
@@ -89,10 +89,10 @@ void worker_reset(Worker *w);
 
 /* `repeat` runs as one sample; *out is filled in either way. */
 DlcStatus program_sample(
-	Worker *w, Program *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err);
+	Worker *w, LoadedProgram *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err);
 /* Prepares for a network of so many bytes (0: nothing is made cold); then, per sample. */
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err);
-void worker_cold(const Worker *w, const Program *p);
+void worker_cold(const Worker *w, const LoadedProgram *p);
 /* Bytes of the data cache of level 1 to 3; 0: not known. */
 uint64_t worker_cache_bytes(int level);
 
@@ -104,7 +104,7 @@ void worker_unlock(int fd, uint64_t held_ns);
 
 const Buffer *worker_find(const Worker *w, uint64_t number); /* NULL: there is none */
 /* A program as its RUN or TIME needs it: addresses found, team and workspaces there. */
-DlcStatus program_ready(Worker *w, uint64_t number, Program **out, DlcError *err);
+DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcError *err);
 /* Memory for a buffer, with what lay there; the caller's until it leaves it. */
 DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err);
 void area_leave(Worker *w, Area a);

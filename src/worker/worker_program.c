@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base/args.h"
 #include "runtime/cpu.h"
 #include "runtime/device.h"
 #include "worker/worker.h"
@@ -134,34 +135,45 @@ static int serve_stdio(Worker *w)
 	return code;
 }
 
-static const char HELP[] =
-	"usage: dlc-worker --stdio\n\n"
-	"Loads, checks and times machine code that a tuner sends over standard input and output;\n"
-	"started by dlc-tune, here or through ssh, and of no use by hand.\n\n"
-	"  --stdio     serve standard input and output until they end\n"
-	"  --version   print the version\n"
-	"  --help      print this\n\n"
-	"exit codes: 0 the other side ended, 1 it sent nonsense, 2 the command line is wrong,\n"
-	"5 the stream broke.\n";
+static const Option OPTION[] = { { .name = "stdio",
+					 .kind = OPT_FLAG,
+					 .help = "serve standard input and output until they end" },
+	OPTION_END };
+static const Verb WORKER = { .name = "dlc-worker",
+	.summary = "Loads, checks and times machine code that a tuner sends over standard input and output;\n"
+		   "started by dlc-tune, here or through ssh, and of no use by hand",
+	.options = OPTION,
+	.notes = "exit codes: 0 the other side ended, 1 it sent nonsense, 2 the command line is wrong,\n"
+		 "5 the stream broke." };
+static const Program PROGRAM = { .name = "dlc-worker", .only = &WORKER };
 
-static int print(const char *text)
+/* False: the program ends with *code. */
+static bool read_line(int argc, char **argv, int *code)
 {
-	bool ok = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
-	return ok ? 0 : complain(EXIT_SYSTEM, "standard output cannot be written");
+	Arena *a = arena_new();
+	Text out = { .arena = a };
+	Err err = { 0 };
+	const char *called;
+	const char *const *word = (const char *const *)argv + 1;
+	const Args *args = argc > 0 ? args_parse(a, &PROGRAM, argc - 1, word, &out, &called, &err) : NULL;
+	bool serve = args != NULL && args_given(args, "stdio");
+	if (args != NULL && !serve)
+		fail(&err, ERR_USAGE, "", "--stdio is missing, the only thing it does");
+	if (err.code != ERR_NONE)
+		fprintf(stderr, "dlc-worker: %s%s%s\nsee dlc-worker --help\n", err.place,
+			err.place[0] != 0 ? ": " : "", err.text);
+	*code = err.code != ERR_NONE ? EXIT_USAGE : 0;
+	if (*code == 0 && !serve && (fputs(text_str(&out), stdout) < 0 || fflush(stdout) != 0))
+		*code = complain(EXIT_SYSTEM, "standard output cannot be written");
+	arena_free(a);
+	return serve;
 }
 
 int main(int argc, char **argv)
 {
-	const char *option = argc == 2 ? argv[1] : "";
-	if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
-		return print(HELP);
-	if (strcmp(option, "--version") == 0)
-		return print("dlc-worker " DLC_VERSION "\n");
-	if (strcmp(option, "--stdio") != 0) {
-		fprintf(stderr,
-			"dlc-worker: it takes one option, --stdio\nsee dlc-worker --help\n");
-		return EXIT_USAGE;
-	}
+	int code;
+	if (!read_line(argc, argv, &code))
+		return code;
 	signal(SIGPIPE, SIG_IGN);
 	limit_resources();
 #if defined(__linux__)
@@ -171,7 +183,7 @@ int main(int argc, char **argv)
 	if (w == NULL)
 		return complain(EXIT_SYSTEM, "no memory");
 	w->lock = worker_lock_open(getenv("XDG_RUNTIME_DIR"), device_cpu.name);
-	int code = serve_stdio(w);
+	code = serve_stdio(w);
 	worker_reset(w);
 	if (w->lock >= 0)
 		close(w->lock);

@@ -152,7 +152,7 @@ START_TEST(cold)
 			.use = i == 0 ? MSG_USE_CONST : i == 1 ? MSG_USE_INPUT : MSG_USE_OUTPUT,
 			.bytes = 16 * MIB };
 	}
-	Program p = { .narg = 3, .arg = arg, .address = address };
+	LoadedProgram p = { .narg = 3, .arg = arg, .address = address };
 	unsigned char *before = malloc(48 * MIB);
 	for (size_t i = 0; i < 3; i++)
 		memcpy(before + i * 16 * MIB, address[i], 16 * MIB);
