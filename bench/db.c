@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "db/rank.h"
-#include "db/record.h"
+#include "db/db.h"
 #include "runtime/timing.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "cli/model.h"
 #include "cli/folders.h"
 #include "cli/roof.h"
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 #include "runtime/timing.h"
 
 #include <stdio.h>

@@ -29,7 +29,7 @@ typedef struct Info {
 	Target host;
 	const char *const *target;
 	size_t ntarget;
-	const ZooRow *zoo;
+	const NamedModel *zoo;
 	int nzoo;
 	Place place[8];
 	int nplace;
@@ -47,7 +47,7 @@ static void collect(Info *f)
 	target_host(&f->host, 1);
 	const char *const *dirs = place_targets(f->arena, &n);
 	f->target = target_list(f->arena, dirs, n, &f->ntarget);
-	f->zoo = frontend_zoo(&f->nzoo);
+	f->zoo = frontend_models(f->arena, &f->nzoo);
 	add_place(f, "programs", place_programs(f->arena));
 	for (size_t i = 0; i < n; i++)
 		add_place(f, "targets", dirs[i]);

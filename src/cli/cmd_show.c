@@ -195,7 +195,7 @@ static bool show_each_task(Show *s, const Partition *p, Err *err)
 static bool show(Show *s, Dag *dag, Err *err)
 {
 	if (s->stage == STAGE_ONNX)
-		return frontend_write_onnx(&s->out, dag, err);
+		return frontend_write("onnx", &s->out, dag, err);
 	if (s->stage == STAGE_PLAN) {
 		Compiled *c = compile_model(s->arena, dag, &s->o, err);
 		if (c != NULL)

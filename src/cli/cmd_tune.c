@@ -7,13 +7,14 @@
 #include "cli/roof.h"
 #include "cli/tune_screen.h"
 #include "runtime/cpu.h"
+#include "tuner/tuning.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BUDGET_MS = 600000 /* without --trials and --budget */, FINALISTS = 3 };
+enum { BUDGET_MS = 600000 /* without --trials and --budget */ };
 
 static volatile sig_atomic_t stopped;
 
@@ -53,7 +54,8 @@ typedef struct Tuning {
 	const Target *target;
 	Databases *d;
 	Partition *part;
-	TuneOptions o;
+	TuneRequest ask;
+	TuneMeans with;
 	Screen screen;
 	bool dry;
 } Tuning;
@@ -84,45 +86,45 @@ static const Task *named_task(const Tuning *x, const char *prefix, const char *p
 	return found;
 }
 
-static bool try_trace(Tuning *x, const char *path, TuneState *state, Err *err)
+static bool try_trace(Tuning *x, const char *path, TuneResult *result, Err *err)
 {
 	Trace *trace = trace_load(args_arena(x->args), path, err);
 	if (trace == NULL)
 		return false;
-	const Task *task = named_task(x, x->o.ntasks > 0 ? x->o.tasks[0] : trace->task, path, err);
+	const Task *task = named_task(x, x->ask.ntasks > 0 ? x->ask.tasks[0] : trace->task, path, err);
 	if (task == NULL)
 		return false;
 	trace->task = NULL;
-	x->o.ntasks = 0;
-	bool ok = tune_try(args_arena(x->args), task, trace, &x->o, state, err);
+	x->ask.ntasks = 0;
+	bool ok = tune_try(args_arena(x->args), task, trace, &x->ask, &x->with, result, err);
 	if (ok && x->screen.json)
-		screen_end(&x->screen, state);
+		screen_end(&x->screen, result);
 	else if (ok)
-		printf("%s %.3f ms\n", task->label, state->task[0].best_ms);
+		printf("%s %.3f ms\n", task->label, result->end.task[0].best_ms);
 	return ok;
 }
 
 /* ---- the search ---- */
 
-static bool search(Tuning *x, TuneState *state, Err *err)
+static bool search(Tuning *x, TuneResult *result, Err *err)
 {
 	const char *path = args_text(x->args, "try", NULL);
 	if (path != NULL)
-		return try_trace(x, path, state, err);
-	if (!tune_model(args_arena(x->args), x->part, &x->o, state, err))
+		return try_trace(x, path, result, err);
+	if (!tune_model(args_arena(x->args), x->part, &x->ask, &x->with, result, err))
 		return false;
-	screen_end(&x->screen, state);
+	screen_end(&x->screen, result);
 	return true;
 }
 
-static bool finish(const Tuning *x, const TuneState *state, Err *err)
+static bool finish(const Tuning *x, const TuneResult *result, Err *err)
 {
 	if (ferror(stdout))
 		return fail(err, ERR_DEVICE, "standard output", "cannot be written; all %lld trials are kept",
-			(long long)state->trials);
+			(long long)result->end.trials);
 	if (stopped != 0)
 		return fail(err, ERR_INTERRUPTED, x->d->path,
-			"interrupted after %lld trials, all kept; the same command goes on", (long long)state->trials);
+			"interrupted after %lld trials, all kept; the same command goes on", (long long)result->end.trials);
 	return true;
 }
 
@@ -144,14 +146,18 @@ static void set_options(Tuning *x, Dag *dag)
 	int64_t trials = args_int(args, "trials", -1);
 	size_t ntasks = 0;
 	const char *const *tasks = args_all(args, "tasks", &ntasks);
-	x->o = (TuneOptions){ .target = x->target,
-		.db = x->dry ? NULL : x->d->db[0],
+	x->with = (TuneMeans){ .db = x->dry ? NULL : x->d->db[0],
 		.more = x->d->db + !x->dry,
 		.nmore = (int)x->d->n - !x->dry,
 		.clock = { screen_now_ms, NULL },
-		.dag = dag,
 		.cache = x->dry ? NULL : code_cache_open(args_arena(args)),
-		.finalists = FINALISTS,
+		.stop = &stopped,
+		.on_trial = screen_trial,
+		.on_progress = x->dry ? NULL : screen_progress,
+		.arg = &x->screen };
+	x->ask = (TuneRequest){ .target = x->target,
+		.dag = dag,
+		.finalists = TUNE_FINALISTS,
 		.search = search_find(args_text(args, "search", searches[0]->name)),
 		.effort = &efforts[args_int(args, "preset", EFFORT_normal)],
 		.model = args_operand(args, 0),
@@ -162,17 +168,13 @@ static void set_options(Tuning *x, Dag *dag)
 		.trials = counted && !plus ? trials : -1,
 		.more_trials = plus ? trials : -1,
 		.budget_ms = (double)args_int(args, "budget", counted ? 0 : BUDGET_MS),
-		.seed = (uint64_t)args_int(args, "seed", 1),
-		.stop = &stopped,
-		.on_trial = screen_trial,
-		.on_progress = x->dry ? NULL : screen_progress,
-		.arg = &x->screen };
+		.seed = (uint64_t)args_int(args, "seed", 1) };
 	x->screen = (Screen){ .arena = args_arena(args),
-		.model = x->o.model,
+		.model = x->ask.model,
 		.db = x->d->path,
 		.target = x->target,
 		.json = args_given(args, "json"),
-		.budget_ms = x->o.budget_ms,
+		.budget_ms = x->ask.budget_ms,
 		.stop = &stopped };
 }
 
@@ -198,7 +200,7 @@ static void stop_on_signals(void)
 static bool tune(Tuning *x, Err *err)
 {
 	Arena *a = args_arena(x->args);
-	TuneState state = { 0 };
+	TuneResult result = { 0 };
 	if (!x->dry)
 		stop_on_signals();
 	Dag *dag = model_load(x->args, args_operand(x->args, 0), err);
@@ -208,17 +210,17 @@ static bool tune(Tuning *x, Err *err)
 	set_options(x, dag);
 	screen_open(&x->screen);
 	if (x->dry) {
-		bool planned = tune_plan(a, x->part, &x->o, &state, err);
+		bool planned = tune_plan(a, x->part, &x->ask, &x->with, &result, err);
 		if (planned)
-			screen_plan(&x->screen, &state);
+			screen_plan(&x->screen, &result);
 		return planned;
 	}
-	x->o.roof = roof_machine(x->target);
+	x->with.roof = roof_machine(x->target);
 	Measure *m = open_measure(x->args, x->target, &x->screen, err);
-	x->o.measure = m;
-	bool ok = m != NULL && search(x, &state, err);
+	x->with.measure = m;
+	bool ok = m != NULL && search(x, &result, err);
 	measure_close(m);
-	return ok && finish(x, &state, err);
+	return ok && finish(x, &result, err);
 }
 
 static bool run_tune(const Args *args, Err *err)

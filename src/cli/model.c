@@ -123,7 +123,7 @@ static bool offer_check(const char *input, BindArg *out, void *arg)
 		Bytes file;
 		if (access(path, F_OK) != 0)
 			return false;
-		if (!file_read(a, path, (size_t)1 << 31, &file, &err) || !frontend_read_tensor_pb(a, file.at, file.n, &b, &err))
+		if (!file_read(a, path, (size_t)1 << 31, &file, &err) || !frontend_read_tensor("onnx", a, file, &b, &err))
 			continue;
 		if (b.name != NULL && strcmp(b.name, input) == 0) {
 			*out = b;

@@ -50,7 +50,7 @@ static void add_time(Text *out, double seconds)
  * Until the budget or the trials are used up, whichever is first, and what comes behind the search is done; < 0: it
  * cannot be told.
  */
-static double seconds_left(const Screen *s, const TuneState *t, double seconds)
+static double seconds_left(const Screen *s, const TuneProgress *t, double seconds)
 {
 	double left = s->budget_ms > 0 ? fmax(s->budget_ms / 1000 - seconds, 0) : -1, rest = t->rest_ms / 1000;
 	double known = -1;
@@ -61,7 +61,7 @@ static double seconds_left(const Screen *s, const TuneState *t, double seconds)
 	return left < 0 || (known >= 0 && known < left) ? known : left;
 }
 
-static void add_failures(Text *out, const TuneState *t)
+static void add_failures(Text *out, const TuneProgress *t)
 {
 	text_add(out, " | failed %lld", (long long)t->failed);
 	const char *before = ": ";
@@ -80,7 +80,7 @@ static const char *ms_text(char out[32], int decimals, double ms)
 }
 
 /* What goes on where it is no search; since the last line samples of other tuners were waited for. */
-static void add_phase(Text *out, const Screen *s, const TuneState *t)
+static void add_phase(Text *out, const Screen *s, const TuneProgress *t)
 {
 	static const char *const name[TUNE_PHASES] = { [TUNE_OPEN] = "reading records, compiling the defaults",
 		[TUNE_RACE] = "racing the best",
@@ -91,7 +91,7 @@ static void add_phase(Text *out, const Screen *s, const TuneState *t)
 		text_add(out, " | waited %.1f s for another tuner on this device", (double)(t->waited_ms - s->waited_ms) / 1000);
 }
 
-static void add_line(Text *out, const Screen *s, const TuneState *t)
+static void add_line(Text *out, const Screen *s, const TuneProgress *t)
 {
 	double seconds = (screen_now_ms(NULL) - s->start_ms) / 1000, left = seconds_left(s, t, seconds);
 	int64_t had = t->trials + t->reused;
@@ -114,7 +114,7 @@ static void add_line(Text *out, const Screen *s, const TuneState *t)
 
 /* ---- the table ---- */
 
-static void add_head(Text *out, const Screen *s, const TuneState *t, int op)
+static void add_head(Text *out, const Screen *s, const TuneProgress *t, int op)
 {
 	char target[TARGET_TEXT];
 	text_add(out, "dlc-tune %s  %s  db %s (%lld trials reused)\n", s->model, target_text(s->target, target),
@@ -122,7 +122,7 @@ static void add_head(Text *out, const Screen *s, const TuneState *t, int op)
 	text_add(out, "%-9s%-*s%3s%7s%9s%9s%6s\n", "task", op, "op", "x", "trials", "best ms", "default", "roof");
 }
 
-static void add_row(Text *out, const TuneState *t, const TaskState *x, int op)
+static void add_row(Text *out, const TuneProgress *t, const TaskProgress *x, int op)
 {
 	char hex[HASH_HEX], roof[24] = "", best[32], before[32];
 	hash_hex(x->task->id, hex);
@@ -151,13 +151,13 @@ static int width_of_op(const Screen *s)
 	return op < LEAST_OP ? LEAST_OP : op < MOST_OP ? op : MOST_OP;
 }
 
-static double time_of(const TaskState *x)
+static double time_of(const TaskProgress *x)
 {
 	return x->best_ms * x->weight;
 }
 
 /* The n tasks that take most of the network, in their order. */
-static void add_rows(Text *out, const TuneState *t, int n, int op)
+static void add_rows(Text *out, const TuneProgress *t, int n, int op)
 {
 	int left_out = 0;
 	for (int k = 0; k < t->ntask; k++) {
@@ -190,7 +190,7 @@ static void put_lines(Screen *s, const char *text)
 	}
 }
 
-static void draw(Screen *s, const TuneState *t, int rows)
+static void draw(Screen *s, const TuneProgress *t, int rows)
 {
 	Arena *a = arena_new();
 	Text out = { .arena = a };
@@ -204,11 +204,11 @@ static void draw(Screen *s, const TuneState *t, int rows)
 	arena_free(a);
 }
 
-void screen_progress(const TuneState *t, void *arg)
+void screen_progress(const TuneProgress *t, void *arg)
 {
 	Screen *s = arg;
 	double now = screen_now_ms(NULL);
-	s->state = t;
+	s->progress = t;
 	if (now - s->shown_ms < (s->terminal ? TERMINAL_MS : EVERY_MS))
 		return;
 	s->shown_ms = now;
@@ -229,8 +229,8 @@ void screen_progress(const TuneState *t, void *arg)
 void screen_tick(void *arg)
 {
 	Screen *s = arg;
-	if (s->state != NULL)
-		screen_progress(s->state, s);
+	if (s->progress != NULL)
+		screen_progress(s->progress, s);
 }
 
 /* ---- the end ---- */
@@ -241,7 +241,7 @@ static Json *number(Arena *a, double v)
 }
 
 /* The tasks that the network runs. */
-static int count_run(const TuneState *t)
+static int count_run(const TuneProgress *t)
 {
 	int n = 0;
 	for (int k = 0; k < t->ntask; k++)
@@ -250,7 +250,7 @@ static int count_run(const TuneState *t)
 }
 
 /* Those of them whose search is not over; none: the run has its certificate. */
-static int count_open(const TuneState *t)
+static int count_open(const TuneProgress *t)
 {
 	int n = 0;
 	for (int k = 0; k < t->ntask; k++)
@@ -258,8 +258,9 @@ static int count_open(const TuneState *t)
 	return n;
 }
 
-static void print_json(const Screen *s, const TuneState *t)
+static void print_json(const Screen *s, const TuneResult *r)
 {
+	const TuneProgress *t = &r->end;
 	Arena *a = s->arena;
 	char text[TARGET_TEXT];
 	Text out = { .arena = a };
@@ -274,65 +275,66 @@ static void print_json(const Screen *s, const TuneState *t)
 	json_set(a, v, "pruned", json_new_int(a, t->pruned));
 	json_set(a, v, "seconds", json_new_real(a, t->seconds));
 	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
-	json_set(a, v, "network_ms", number(a, t->network_ms));
+	json_set(a, v, "network_ms", number(a, r->network_ms));
 	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
-	json_set(a, v, "alone_ms", number(a, t->alone_ms));
-	json_set(a, v, "default_network_ms", number(a, t->default_network_ms));
-	json_set(a, v, "gain_least", number(a, t->gain[0]));
-	json_set(a, v, "gain_most", number(a, t->gain[1]));
-	json_set(a, v, "fma_probe_gflops_least", number(a, t->probe_gflops[0]));
-	json_set(a, v, "fma_probe_gflops_most", number(a, t->probe_gflops[1]));
+	json_set(a, v, "alone_ms", number(a, r->alone_ms));
+	json_set(a, v, "default_network_ms", number(a, r->default_network_ms));
+	json_set(a, v, "gain_least", number(a, r->gain[0]));
+	json_set(a, v, "gain_most", number(a, r->gain[1]));
+	json_set(a, v, "fma_probe_gflops_least", number(a, r->probe_gflops[0]));
+	json_set(a, v, "fma_probe_gflops_most", number(a, r->probe_gflops[1]));
 	json_write(&out, v);
 	puts(text_str(&out));
 }
 
 /* Times of a machine whose speed changes are compared as they are: only races meet its moods alike. */
-static void report_drift(const TuneState *t)
+static void report_drift(const TuneResult *r)
 {
-	if (t->probe_gflops[0] * DRIFT < t->probe_gflops[1])
+	if (r->probe_gflops[0] * DRIFT < r->probe_gflops[1])
 		fprintf(stderr, "dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to %.0f GFLOP/s\n",
-			t->probe_gflops[0], t->probe_gflops[1]);
+			r->probe_gflops[0], r->probe_gflops[1]);
 }
 
 /* Records that cannot be true, or whose schedules are none. */
-static void report_left_out(const TuneState *t)
+static void report_left_out(const TuneResult *r)
 {
 	const char *const are[] = { "s are", " is" };
-	if (t->implausible > 0)
+	if (r->implausible > 0)
 		fprintf(stderr, "dlc: %lld record%s left out: no core is as fast as they say; dlc db verify tries them\n",
-			(long long)t->implausible, are[t->implausible == 1]);
-	if (t->refused > 0)
+			(long long)r->implausible, are[r->implausible == 1]);
+	if (r->refused > 0)
 		fprintf(stderr, "dlc: %lld record%s left out: their schedules are refused; dlc db verify says why\n",
-			(long long)t->refused, are[t->refused == 1]);
+			(long long)r->refused, are[r->refused == 1]);
 }
 
 /* What both networks took in turn; a difference that other rounds might not show is none. */
-static void print_gain(const TuneState *t)
+static void print_gain(const TuneResult *r)
 {
-	printf("network %.3f ms with the best schedules, %.3f ms with the default ones", t->network_ms, t->default_network_ms);
-	if (t->gain[0] > 1)
-		printf(": %.2f to %.2f times as fast\n", t->gain[0], t->gain[1]);
-	else if (t->gain[0] > 0)
-		printf(": no gain beyond noise (%.2f to %.2f times as fast)\n", t->gain[0], t->gain[1]);
+	printf("network %.3f ms with the best schedules, %.3f ms with the default ones", r->network_ms, r->default_network_ms);
+	if (r->gain[0] > 1)
+		printf(": %.2f to %.2f times as fast\n", r->gain[0], r->gain[1]);
+	else if (r->gain[0] > 0)
+		printf(": no gain beyond noise (%.2f to %.2f times as fast)\n", r->gain[0], r->gain[1]);
 	else
 		putchar('\n');
 }
 
-void screen_end(Screen *s, const TuneState *t)
+void screen_end(Screen *s, const TuneResult *r)
 {
+	const TuneProgress *t = &r->end;
 	if (!s->json)
 		draw(s, t, t->ntask);
-	report_left_out(t);
-	report_drift(t);
-	if (t->network_why[0] != 0)
-		fprintf(stderr, "dlc: the network was not measured: %s", t->network_why);
+	report_left_out(r);
+	report_drift(r);
+	if (r->network_why[0] != 0)
+		fprintf(stderr, "dlc: the network was not measured: %s", r->network_why);
 	if (s->json)
-		print_json(s, t);
-	else if (t->network_ms > 0)
-		print_gain(t);
+		print_json(s, r);
+	else if (r->network_ms > 0)
+		print_gain(r);
 }
 
-static void plan_json(const Screen *s, const TaskState *x)
+static void plan_json(const Screen *s, const TaskProgress *x)
 {
 	Arena *a = s->arena;
 	char hex[HASH_HEX];
@@ -352,15 +354,16 @@ static void plan_json(const Screen *s, const TaskState *x)
 	puts(text_str(&out));
 }
 
-void screen_plan(Screen *s, const TuneState *t)
+void screen_plan(Screen *s, const TuneResult *r)
 {
+	const TuneProgress *t = &r->end;
 	double space = 0;
 	int fresh = 0;
-	report_left_out(t);
+	report_left_out(r);
 	if (!s->json)
 		printf("%-9s%-38s%3s %12s %7s %6s %9s\n", "task", "op", "x", "space", "reused", "seeds", "best ms");
 	for (int k = 0; k < t->ntask; k++) {
-		const TaskState *x = &t->task[k];
+		const TaskProgress *x = &t->task[k];
 		char hex[HASH_HEX], best[32];
 		hash_hex(x->task->id, hex);
 		space += x->space;
@@ -372,7 +375,7 @@ void screen_plan(Screen *s, const TuneState *t)
 				x->space, (long long)x->reused, x->seeds, ms_text(best, 3, x->best_ms));
 	}
 	if (s->json)
-		print_json(s, t);
+		print_json(s, r);
 	else
 		printf("%d tasks, %d without a time, and %d of alternatives (x 0), %.0f configs; %lld trials reused; "
 		       "nothing was measured\n", count_run(t), fresh, t->ntask - count_run(t),

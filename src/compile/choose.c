@@ -7,7 +7,7 @@
  */
 #include "compile/choose.h"
 
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 #include "schedule/fit.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"

@@ -32,7 +32,7 @@ typedef struct TaskPlan {
 	int64_t implausible; /* records of the task left out because no core could be so fast */
 } TaskPlan;
 
-typedef struct Lock Lock; /* compile/lock.h */
+typedef struct Lock Lock; /* compile/lock_file.h */
 
 typedef struct CompileOptions {
 	const Target *target;

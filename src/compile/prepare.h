@@ -5,7 +5,7 @@
 #define COMPILE_PREPARE_H
 
 #include "codegen/codegen.h"
-#include "compile/plan.h"
+#include "compile/net_plan.h"
 
 #include <signal.h>
 

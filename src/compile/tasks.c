@@ -3,7 +3,7 @@
  * the fastest by what databases have of their Tasks, the first where they do not have them, or a lock's.
  */
 #include "compile/choose.h"
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 #include "db/rank.h"
 
 /*
@@ -12,7 +12,7 @@
  */
 static int block_of(const Target *t)
 {
-	return t->vector_bits / 32 >= 16 ? 16 : 8;
+	return target_lanes(t, F32) >= 16 ? 16 : 8;
 }
 
 Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)

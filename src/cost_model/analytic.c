@@ -3,8 +3,8 @@
  * store and reduction adds what it costs there (leaf.c).  Beside the cycles stands the traffic between
  * the caches (traffic.c), most of which is hidden behind them.
  *
- * Figures are those of a current x86 core, Zen 5's where they differ; what matters is the order that
- * they put schedules in.  Left out: translation misses, what several statements share.
+ * The core's figures are the Target's; what matters is the order that they put schedules in.  Left out:
+ * translation misses, what several statements share.
  */
 #include "cost_model/cost_model.h"
 
@@ -13,9 +13,6 @@
 
 #include <math.h>
 
-#define GHZ 4.0
-/* Bytes a cycle from beyond L1, L2, L3 and what may be a fourth level. */
-static const double bytes_per_cycle[TARGET_CACHES] = { 48, 24, 9, 9 };
 enum { CALL = 40, ENTER = 3 /* a loop: set up, and leave unforeseen */ };
 enum { CALLS = 64 /* one within another */ };
 enum { CODE = 6000 /* instructions that a core keeps decoded */ };
@@ -210,12 +207,19 @@ static void walk(Walk *w, const Stmt *s)
 	w->nest.now++;
 }
 
+/* Bytes per cycle of what comes from beyond cache [k]: from the next one, or from memory. */
+static double rate_beyond(const Target *t, int k)
+{
+	bool last = k + 1 == TARGET_CACHES || t->cache[k + 1].bytes == 0;
+	return t->core.level[last ? TARGET_CACHES : k + 1];
+}
+
 /* The largest of arithmetic and each level's traffic, and some of the rest. */
-static double together(const Sum *s)
+static double together(const Sum *s, const Target *t)
 {
 	double code = s->code > CODE ? s->cycles * 0.15 : 0, most = s->cycles + code, sum = most;
 	for (int k = 0; k < TARGET_CACHES; k++) {
-		double cycles = s->bytes[k] / bytes_per_cycle[k];
+		double cycles = s->bytes[k] / rate_beyond(t, k);
 		most = fmax(most, cycles);
 		sum += cycles;
 	}
@@ -249,9 +253,9 @@ static double estimate(const KernelSet *ks, const Task *task, const Target *targ
 				add_buf(&w.nest, fn->param[k].buf, -1);
 		walk(&w, fn->body);
 		add_constants(&w, fn);
-		cycles += CALL + together(&w.sum);
+		cycles += CALL + together(&w.sum, target);
 	}
-	return cycles / GHZ;
+	return cycles / target->core.ghz;
 }
 
 const CostModel cost_analytic = { "analytic", "arithmetic, registers, accesses and traffic of a scheduled Fn",

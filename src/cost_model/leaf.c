@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define SPILL 1.5 /* cycles that an accumulator too many costs in every body, beside the ports */
-enum { LOADS = 2, STORES = 1, DECODE = 6 };
 enum { REGS = 16 /* where the target does not say */ };
 
 typedef struct Reach {
@@ -265,8 +264,9 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 	*instructions = work + loads - folded / 2 + stores + f->w->tests * f->copies + 2;
 	if (f->w->masked)
 		*instructions += f->copies * f->vectors;
-	double most = fmax(fmax(work / rate, loads / LOADS), fmax(stores / STORES, *instructions / DECODE));
-	double sum = work / rate + loads / LOADS + stores / STORES;
+	double load = loads / t->core.loads, store = stores / t->core.stores;
+	double most = fmax(fmax(work / rate, load), fmax(store, *instructions / t->core.decode));
+	double sum = work / rate + load + store;
 	return fmax(most, wait) + SPILL * spilled + HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
 }
 

@@ -7,7 +7,6 @@
 #include "cost_model/address.h"
 #include "target/target.h"
 
-/* Figures are those of a current x86 core, Zen 5's where they differ. */
 #define HIDDEN 0.12 /* of the lesser costs shows through */
 
 typedef struct Sum {

@@ -75,7 +75,7 @@ static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash tar
 	return !*gone || !out->own || db_retracted((DbSet){ &db, 1 }, out->id, true, gone, err);
 }
 
-bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn f, void *arg, Err *err)
+bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, RunFn f, void *arg, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_RUNS, err);
 	if (st == NULL)

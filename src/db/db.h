@@ -11,8 +11,8 @@
 #ifndef DB_DB_H
 #define DB_DB_H
 
-#include "db/run.h"
 #include "op/task.h"
+#include "record/record.h"
 #include "target/target.h"
 
 typedef struct Db Db;
@@ -44,16 +44,6 @@ int64_t db_lost(const Db *db);
 /* Whose db is asked and filled from now on. Before, it is somebody's who is forgotten with it. */
 void db_own(Db *db, const DbOwner *owner);
 
-typedef struct SessionInfo {
-	const char *tool;   /* "dlc 0.1.0" */
-	const char *search; /* name of the strategy */
-	const char *model;
-	int64_t seed, started_s; /* seconds since 1970 */
-	const char *method; /* measure_method; NULL: not known */
-	int64_t mark; /* random: tells apart what began in the same second; 0: none */
-	int64_t cold_bytes; /* measure_cold: what the network passes through the caches; 0: not known */
-} SessionInfo;
-
 /* Each stores the record if it is new, and gives its id; what a run names must be there. */
 bool db_put_task(Db *db, const Task *task, Err *err);
 bool db_put_target(Db *db, const Target *target, Hash *id, Err *err);
@@ -73,8 +63,7 @@ const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, 
  * Calls f for each run of workload x target of this codegen epoch that is not retracted, best first, failures last; f
  * returns false to stop.
  */
-typedef bool (*DbRunFn)(const RunRecord *run, void *arg);
-bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, DbRunFn f, void *arg, Err *err);
+bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, RunFn f, void *arg, Err *err);
 /* Prints all records as lines, what a line names before it. */
 typedef bool (*DbLineFn)(const char *line, size_t n, void *arg);
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err);

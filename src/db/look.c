@@ -124,7 +124,7 @@ bool db_find(Db *db, const char *prefix, RecordKind kind, RecordName *out, int m
 	return ok;
 }
 
-bool db_each_verified(Db *db, Hash workload, Hash target, DbRunFn f, void *arg, Err *err)
+bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_VERIFIED, err);
 	bool row, ok;

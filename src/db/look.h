@@ -6,7 +6,6 @@
 #define DB_LOOK_H
 
 #include "db/rank.h"
-#include "db/record.h"
 
 /* A workload and what ran of it on one target. */
 typedef struct DbTask {
@@ -18,7 +17,7 @@ typedef bool (*DbTaskFn)(const DbTask *t, void *arg);
 bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err);
 
 /* All verified runs of a workload on a target that are not retracted, of any epoch. */
-bool db_each_verified(Db *db, Hash workload, Hash target, DbRunFn f, void *arg, Err *err);
+bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Err *err);
 /* The lines that have to do with one workload, as db_export prints them. */
 bool db_export_task(Db *db, Hash workload, DbLineFn f, void *arg, Err *err);
 

@@ -69,20 +69,10 @@ bool db_put_env(Db *db, int codegen_epoch, const char *compiler, Hash *id, Err *
 bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err)
 {
 	Arena *a = arena_new();
-	Json *o = json_new(a, JV_OBJECT);
+	SessionInfo fit = *s;
 	int64_t started = s->started_s; /* by a clock that may be anywhere */
-	json_set(a, o, "tool", json_new_plain(a, s->tool, RECORD_WORD));
-	json_set(a, o, "search", json_new_plain(a, s->search, RECORD_WORD));
-	json_set(a, o, "model", json_new_plain(a, s->model, RECORD_TEXT));
-	if (s->method != NULL)
-		json_set(a, o, "method", json_new_plain(a, s->method, RECORD_TEXT));
-	if (s->mark != 0)
-		json_set(a, o, "mark", json_new_int(a, s->mark));
-	if (s->cold_bytes > 0)
-		json_set(a, o, "cold_bytes", json_new_int(a, s->cold_bytes));
-	json_set(a, o, "seed", json_new_int(a, s->seed));
-	json_set(a, o, "started_s", json_new_int(a, started < 0 ? 0 : started < RECORD_SECONDS ? started : RECORD_SECONDS));
-	bool ok = put_object(db, a, RECORD_SESSION, o, id, err);
+	fit.started_s = started < 0 ? 0 : started < RECORD_SECONDS ? started : RECORD_SECONDS;
+	bool ok = put_object(db, a, RECORD_SESSION, record_from_session(a, &fit), id, err);
 	arena_free(a);
 	return ok;
 }

@@ -5,7 +5,7 @@
 #ifndef DB_SQL_H
 #define DB_SQL_H
 
-#include "db/record.h"
+#include "db/db.h"
 
 #include <sqlite3.h>
 

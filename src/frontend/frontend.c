@@ -1,22 +1,92 @@
 /*
- * MODEL as users type it: a zoo name, or else a file whose content tells what it is.
+ * Finds the front end of MODEL as users type it: the name of a model that a format has without a file, or
+ * else a file whose content tells its format. What no format reads is refused by its name (foreign.h).
  */
-#include "frontend/frontend.h"
-
+#include "frontend/foreign.h"
 #include "frontend/format.h"
-#include "frontend/onnx/onnx.h"
-#include "frontend/zoo.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SMALL_FILE = 1 << 20 };
+#define FORMAT(name) &format_##name,
+static const Format *const formats[] = {
+#include "frontend/format.def"
+};
+#undef FORMAT
+enum { NFORMAT = sizeof formats / sizeof *formats, SMALL_FILE = 1 << 20 };
+
 static const size_t most_file = (size_t)1 << 40;
 
+const NamedModel *frontend_models(Arena *a, int *n)
+{
+	VEC(NamedModel) list = { 0 };
+	const NamedModel *m;
+	for (int k = 0; k < NFORMAT; k++)
+		for (int i = 0; formats[k]->named != NULL && (m = formats[k]->named(i)) != NULL; i++)
+			vec_push(a, &list, *m);
+	*n = (int)list.n;
+	return list.at;
+}
+
+static const Format *format_of_name(const char *model)
+{
+	const NamedModel *m;
+	for (int k = 0; k < NFORMAT; k++)
+		for (int i = 0; formats[k]->named != NULL && (m = formats[k]->named(i)) != NULL; i++)
+			if (strcmp(m->name, model) == 0)
+				return formats[k];
+	return NULL;
+}
+
+/* "ONNX models and GGUF models": the formats that are read from files. */
+static const char *readable(Arena *a)
+{
+	Text t = { .arena = a };
+	for (int k = 0; k < NFORMAT; k++)
+		if (formats[k]->recognise != NULL)
+			text_add(&t, "%s%s", t.n > 0 ? " and " : "", formats[k]->doc);
+	return text_str(&t);
+}
+
+static bool refuse_foreign(Arena *a, const char *path, const Foreign *what, Err *err)
+{
+	if (!what->model)
+		return fail(err, ERR_INPUT, path, "is %s, not a model; this version reads %s", what->name, readable(a));
+	return fail(
+		err, ERR_UNSUPPORTED, path, "is %s; this version reads %s: convert it to one of them", what->name, readable(a));
+}
+
+/* A sure format first, then the formats that dlc does not read and that have a signature, then a likely one. */
+static const Format *format_of_content(Arena *a, const char *path, Bytes file, Err *err)
+{
+	const Format *likely = NULL;
+	if (file.n == 0) {
+		fail(err, ERR_INPUT, path, "is empty; it should be one of: %s", readable(a));
+		return NULL;
+	}
+	for (int k = 0; k < NFORMAT; k++) {
+		FormatMatch match = formats[k]->recognise != NULL ? formats[k]->recognise(file) : FORMAT_NO;
+		if (match == FORMAT_SURE)
+			return formats[k];
+		if (match == FORMAT_LIKELY && likely == NULL)
+			likely = formats[k];
+	}
+	Foreign what = foreign_by_signature(file);
+	if (what.name == NULL && likely != NULL)
+		return likely;
+	if (what.name == NULL)
+		what = foreign_by_fields(file);
+	if (what.name != NULL)
+		refuse_foreign(a, path, &what, err);
+	else
+		fail(err, ERR_INPUT, path, "is not a model that this version knows; it reads %s", readable(a));
+	return NULL;
+}
+
 /*
- * Small files are copied; a large one stays mapped until the process ends, because weights are
- * borrowed from it for as long as the Dag lives.
+ * Small files are copied; a large one stays mapped until the process ends, because weights are borrowed
+ * from it for as long as the Dag lives.
  */
 static bool read_model(Arena *a, const char *path, Bytes *out, Err *err)
 {
@@ -27,33 +97,67 @@ static bool read_model(Arena *a, const char *path, Bytes *out, Err *err)
 }
 
 /* A name without a folder or an extension was meant for the zoo. */
-static bool refuse_name(const char *model, Err *err)
+static bool refuse_name(Arena *a, const char *model, Err *err)
 {
-	const char *near = zoo_nearest(model);
 	if (strpbrk(model, "/.") != NULL)
 		return fail(err, ERR_INPUT, model, "no such file");
-	return fail(err, ERR_INPUT, model, "is no file and no network of the zoo%s%s; `dlc info` lists the zoo",
-		near != NULL ? "; did you mean " : "", near != NULL ? near : "");
+	int n;
+	const NamedModel *all = frontend_models(a, &n);
+	const char **names = arena_array(a, const char *, n + 1);
+	for (int k = 0; k < n; k++)
+		names[k] = all[k].name;
+	const char *close = text_nearest(model, names, n);
+	return fail(err, ERR_INPUT, model, "is neither a file nor a network of the zoo%s%s; `dlc info` lists the zoo",
+		close != NULL ? "; did you mean " : "", close != NULL ? close : "");
 }
 
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
 {
 	static const ModelArgs none = { 0 };
-	Bytes file;
+	Bytes file = { NULL, 0 };
 	struct stat st;
-	if (args == NULL)
-		args = &none;
-	if (zoo_has(model))
-		return zoo_build(a, model, args, err);
-	if (stat(model, &st) != 0 && errno == ENOENT) {
-		refuse_name(model, err);
-		return NULL;
+	const Format *format = format_of_name(model);
+	if (format == NULL) {
+		bool there = stat(model, &st) == 0;
+		if (!there && errno == ENOENT) {
+			refuse_name(a, model, err);
+			return NULL;
+		}
+		if (there && S_ISDIR(st.st_mode)) {
+			Foreign what = foreign_folder(model);
+			if (what.name != NULL)
+				refuse_foreign(a, model, &what, err);
+			else
+				fail(err, ERR_INPUT, model, "is a folder; name a model file in it");
+			return NULL;
+		}
+		if (!read_model(a, model, &file, err))
+			return NULL;
+		format = format_of_content(a, model, file, err);
 	}
-	if (stat(model, &st) == 0 && S_ISDIR(st.st_mode)) {
-		format_refuse_folder(model, err);
-		return NULL;
-	}
-	if (!read_model(a, model, &file, err) || !format_is_onnx(model, file, err))
-		return NULL;
-	return onnx_import(a, model, file, args, err);
+	return format == NULL ? NULL : format->load(a, model, file, args != NULL ? args : &none, err);
+}
+
+static const Format *find(const char *name)
+{
+	for (int k = 0; k < NFORMAT; k++)
+		if (strcmp(formats[k]->name, name) == 0)
+			return formats[k];
+	return NULL;
+}
+
+bool frontend_write(const char *format, Text *out, const Dag *d, Err *err)
+{
+	const Format *f = find(format);
+	if (f == NULL || f->write == NULL)
+		return fail(err, ERR_UNSUPPORTED, d->name, "the format %s cannot be written", format);
+	return f->write(out, d, err);
+}
+
+bool frontend_read_tensor(const char *format, Arena *a, Bytes file, BindArg *out, Err *err)
+{
+	const Format *f = find(format);
+	if (f == NULL || f->read_tensor == NULL)
+		return fail(err, ERR_UNSUPPORTED, "", "the format %s has no files of tensors", format);
+	return f->read_tensor(a, file, out, err);
 }

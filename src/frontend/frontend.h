@@ -1,11 +1,12 @@
 /*
- * A model file or a zoo name becomes a Dag with constants. The format is recognised by content.
- * Nothing is trusted: sizes are checked before they are used, external data cannot leave the
- * model's folder, and every unsupported operator is listed at once.
+ * Turns a model file or a zoo name into a Dag with constants. The format of a file is recognised by its
+ * content; each format is a row (frontend/format.h). Files are not trusted: sizes are checked before they
+ * are used, external data cannot leave the model's folder. A refusal lists all unsupported operators.
  */
 #ifndef FRONTEND_FRONTEND_H
 #define FRONTEND_FRONTEND_H
 
+#include "base/file.h"
 #include "graph/graph.h"
 
 /* --shape NAME=1,3,224,224 */
@@ -30,10 +31,7 @@ typedef struct ModelArgs {
 	EvalFn eval;
 	void (*note)(const char *sentence, void *arg); /* "the symbolic batch N is taken as 1"; may be NULL */
 	void *note_arg;
-	/*
-	 * Asked for an input that must be known while compiling and is not bound (test data); may
-	 * be NULL.
-	 */
+	/* Asked for an input that must be known while compiling and is not bound (test data); may be NULL. */
 	bool (*offer)(const char *input, BindArg *out, void *arg);
 	void *offer_arg;
 } ModelArgs;
@@ -41,17 +39,15 @@ typedef struct ModelArgs {
 /* `model` is a zoo name or a path. The Dag and its data live in the arena. */
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err);
 
-typedef struct ZooRow {
+/* A model that needs no file: a network of the zoo. */
+typedef struct NamedModel {
 	const char *name, *doc;
-} ZooRow;
-const ZooRow *frontend_zoo(int *n);
+} NamedModel;
+const NamedModel *frontend_models(Arena *a, int *n);
 
-/*
- * Any Dag as an ONNX file (opset 17 where possible, weights inside), so that rivals run the same.
- */
-bool frontend_write_onnx(Text *out, const Dag *d, Err *err);
-
-/* The dimensions and data of a serialized TensorProto (ONNX test data); bytes are borrowed. */
-bool frontend_read_tensor_pb(Arena *a, const void *bytes, size_t n, BindArg *out, Err *err);
+/* The Dag as a file of the format, weights inside; ERR_UNSUPPORTED if the format is not written or lacks an operator. */
+bool frontend_write(const char *format, Text *out, const Dag *d, Err *err);
+/* The dimensions and data of a file with one tensor (ONNX test data); bytes are borrowed. */
+bool frontend_read_tensor(const char *format, Arena *a, Bytes file, BindArg *out, Err *err);
 
 #endif

@@ -98,7 +98,7 @@ bool cx_call(Cx *c, const Stmt *s)
 	Origin at = c->at;
 	c->name_base = names;
 	c->buf_base = bufs;
-	cx_forget(c, 0);
+	map_truncate(&c->cached, 0);
 	for (int k = 0; k < f->nparam; k++) {
 		const Param *p = &f->param[k];
 		if (p->buf == NULL)

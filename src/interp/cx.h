@@ -8,6 +8,8 @@
 
 #include "interp/code.h"
 
+#include "base/map.h"
+
 enum { CODE_LIMIT = 1 << 20, CALL_DEPTH = 64, NEST = 1000, EXPR_DEPTH = 1000 };
 
 /* A variable, or an `old`: a slot for each lane. */
@@ -24,11 +26,6 @@ typedef struct Bound {
 	int rank;
 	bool readonly;
 } Bound;
-
-typedef struct Cached {
-	uint64_t key; /* expression and lane, plus 1; 0: free */
-	uint32_t slot;
-} Cached;
 
 typedef struct Cx {
 	Arena *arena;
@@ -52,9 +49,7 @@ typedef struct Cx {
 	uint32_t statements; /* expanded so far */
 	uint32_t forks; /* instructions that make instances, so far */
 	bool async;
-	Cached *cache; /* what this statement has computed already */
-	size_t cache_cap;
-	VEC(uint32_t) cached; /* occupied places, in order */
+	Map cached; /* expression and lane to a slot: what is known to be computed; truncated where it may not be */
 } Cx;
 
 bool cx_fail(Cx *c, ErrCode code, const char *what, const char *name);
@@ -63,8 +58,6 @@ uint32_t cx_slots(Cx *c, uint32_t n);
 uint32_t cx_int(Cx *c, int64_t v);
 void cx_name(Cx *c, const char *name, uint32_t slot, DType t);
 const Bound *cx_find_buf(const Cx *c, const char *name);
-/* Forgets what was computed after `mark`: it is not known to have been executed. */
-void cx_forget(Cx *c, size_t mark);
 
 /* The slot that holds lane `lane` of e. */
 bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot);

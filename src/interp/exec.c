@@ -166,25 +166,7 @@ static bool spin_next(Run *r, Thread *t, Val *v, bool *more)
 	return interp_race_child(r, parent, &t->tid);
 }
 
-static bool scan_grow(Run *r, ScanTable *t)
-{
-	size_t cap = t->cap ? t->cap * 2 : 64;
-	struct ScanSlot *wide = interp_get(r, sizeof *wide * cap, true);
-	if (wide == NULL)
-		return false;
-	for (size_t k = 0; k < t->cap; k++) {
-		if (t->slot[k].key == 0)
-			continue;
-		size_t at = t->slot[k].key & (cap - 1);
-		while (wide[at].key != 0)
-			at = (at + 1) & (cap - 1);
-		wide[at] = t->slot[k];
-	}
-	interp_put(r, t->slot, sizeof *wide * t->cap);
-	t->slot = wide;
-	t->cap = cap;
-	return true;
-}
+enum { SCAN_POINT = 128 }; /* bytes that an entry of a map costs at most: entry and slots, of which half may be free */
 
 /* The steps of a scan must come one after the other, from the first, for each spatial point. */
 static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
@@ -201,20 +183,14 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 	uint64_t key = 1;
 	for (uint32_t k = 0; k < i->d; k++)
 		key = (key ^ s[list[k]].m ^ key >> 29) * 0x9e3779b97f4a7c15u + 1;
-	key |= (uint64_t)1 << 63;
-	ScanTable *t = &r->scan[i->c];
-	if (2 * t->n >= t->cap && !scan_grow(r, t))
+	uint32_t known = r->scan[i->c].index.n;
+	MapEntry *taken = map_add(&r->scan[i->c], key);
+	if (r->scan[i->c].index.n > known && !interp_count_memory(r, SCAN_POINT))
 		return false;
-	size_t at = key & (t->cap - 1);
-	while (t->slot[at].key != 0 && t->slot[at].key != key)
-		at = (at + 1) & (t->cap - 1);
-	bool first = t->slot[at].key == 0;
-	if (step != 0 && (first || t->slot[at].last != step - 1))
+	if (step != 0 && step != taken->num)
 		return interp_fail(r, pc, ERR_INPUT, "the scan",
-			arena_printf(r->arena, "takes step %lld after step %lld", (long long)step,
-				(long long)(first ? -1 : t->slot[at].last)));
-	t->n += first;
-	t->slot[at] = (struct ScanSlot){ key, step };
+			arena_printf(r->arena, "takes step %lld after step %lld", (long long)step, (long long)taken->num - 1));
+	taken->num = step + 1;
 	return true;
 }
 

@@ -59,48 +59,6 @@ const Bound *cx_find_buf(const Cx *c, const char *name)
 	return NULL;
 }
 
-static Cached *cache_place(Cached *cache, size_t cap, uint64_t key)
-{
-	for (size_t k = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (cap - 1);;
-		k = (k + 1) & (cap - 1))
-		if (cache[k].key == 0 || cache[k].key == key)
-			return &cache[k];
-}
-
-static uint64_t cache_key(const Expr *e, int lane)
-{
-	return ((uint64_t)e->id << 16 | (uint64_t)lane) + 1;
-}
-
-static void cache_grow(Cx *c)
-{
-	size_t cap = c->cache_cap ? c->cache_cap * 2 : 256;
-	Cached *wide = arena_array(c->arena, Cached, cap);
-	for (size_t k = 0; k < c->cached.n; k++) { /* in order, so that the last can go first */
-		Cached was = c->cache[c->cached.at[k]];
-		Cached *place = cache_place(wide, cap, was.key);
-		*place = was;
-		c->cached.at[k] = (uint32_t)(place - wide);
-	}
-	c->cache = wide;
-	c->cache_cap = cap;
-}
-
-static void remember(Cx *c, const Expr *e, int lane, uint32_t slot)
-{
-	if (2 * c->cached.n >= c->cache_cap)
-		cache_grow(c);
-	Cached *place = cache_place(c->cache, c->cache_cap, cache_key(e, lane));
-	*place = (Cached){ cache_key(e, lane), slot };
-	vec_push(c->arena, &c->cached, (uint32_t)(place - c->cache));
-}
-
-void cx_forget(Cx *c, size_t mark)
-{
-	while (c->cached.n > mark)
-		c->cache[c->cached.at[--c->cached.n]].key = 0;
-}
-
 static bool variable(Cx *c, const Expr *e, int lane, uint32_t *slot)
 {
 	for (size_t k = c->name.n; k > c->name_base; k--) {
@@ -156,19 +114,19 @@ static bool select_lazy(Cx *c, const Expr *e, int lane, uint32_t d)
 	uint32_t cond, value;
 	if (!cx_expr(c, e->arg[0], lane, &cond))
 		return false;
-	size_t mark = c->cached.n;
+	uint32_t mark = c->cached.index.n;
 	size_t to_other = c->ins.n;
 	if (!cx_emit(c, (Ins){ .op = OP_JUMPZ, .a = cond }) ||
 		!cx_expr(c, e->arg[1], lane, &value) || !cx_move(c, d, value))
 		return false;
-	cx_forget(c, mark);
+	map_truncate(&c->cached, mark);
 	size_t to_end = c->ins.n;
 	if (!cx_emit(c, (Ins){ .op = OP_JUMP }))
 		return false;
 	c->ins.at[to_other].c = (uint32_t)c->ins.n;
 	if (!cx_expr(c, e->arg[2], lane, &value) || !cx_move(c, d, value))
 		return false;
-	cx_forget(c, mark);
+	map_truncate(&c->cached, mark);
 	c->ins.at[to_end].c = (uint32_t)c->ins.n;
 	return true;
 }
@@ -341,12 +299,11 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		return cx_expr(c, e->arg[0], (int)e->arg[1]->i, slot);
 	default: break;
 	}
-	if (c->cache_cap != 0) {
-		const Cached *known = cache_place(c->cache, c->cache_cap, cache_key(e, lane));
-		if (known->key != 0) {
-			*slot = known->slot;
-			return true;
-		}
+	uint64_t key = (uint64_t)e->id << 16 | (uint64_t)lane;
+	const MapEntry *known = map_find(&c->cached, key);
+	if (known != NULL) {
+		*slot = (uint32_t)known->num;
+		return true;
 	}
 	bool ok;
 	if (e->op == IR_RAMP) {
@@ -360,6 +317,6 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		                           : operation(c, e, lane, *slot);
 	}
 	if (ok)
-		remember(c, e, lane, *slot);
+		map_add(&c->cached, key)->num = *slot;
 	return ok;
 }

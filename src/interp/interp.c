@@ -247,7 +247,9 @@ static bool run_in(Session *s, Run *r, const Fn *fn)
 	r->p = interp_compile(r->arena, s->ks, fn, sym, nsym, s->how->domain, s->err);
 	if (r->p == NULL || !interp_race_start(r))
 		return false;
-	r->scan = arena_array(r->arena, ScanTable, r->p->nscan + 1);
+	r->scan = arena_array(r->arena, Map, r->p->nscan + 1);
+	for (uint32_t k = 0; k < r->p->nscan; k++)
+		r->scan[k] = MAP_OF(r->arena);
 	Thread *t = interp_thread(r, NULL);
 	if (t == NULL || !parameters(s, r, fn, sym, nsym, t))
 		return false;

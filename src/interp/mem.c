@@ -15,6 +15,15 @@ static int size_class(size_t bytes)
 	return k;
 }
 
+bool interp_count_memory(Run *r, size_t bytes)
+{
+	if (bytes > r->limit || r->used > r->limit - bytes)
+		return fail(r->err, ERR_MEMORY, r->p != NULL ? r->p->fn->name : "", "interpreting needs more than %zu MB",
+			r->limit >> 20);
+	r->used += bytes;
+	return true;
+}
+
 void *interp_get(Run *r, size_t bytes, bool zero)
 {
 	int k = bytes < (size_t)1 << 46 ? size_class(bytes) : POOLS;
@@ -23,13 +32,7 @@ void *interp_get(Run *r, size_t bytes, bool zero)
 	if (p != NULL) {
 		memcpy(&r->pool[k], p, sizeof(void *));
 	} else {
-		if (k >= POOLS || whole > r->limit || r->used > r->limit - whole) {
-			fail(r->err, ERR_MEMORY, r->p != NULL ? r->p->fn->name : "",
-				"interpreting needs more than %zu MB", r->limit >> 20);
-			return NULL;
-		}
-		r->used += whole;
-		return arena_alloc(r->arena, whole);
+		return interp_count_memory(r, k < POOLS ? whole : SIZE_MAX) ? arena_alloc(r->arena, whole) : NULL;
 	}
 	if (zero)
 		memset(p, 0, bytes);

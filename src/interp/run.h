@@ -11,6 +11,7 @@
 #ifndef INTERP_RUN_H
 #define INTERP_RUN_H
 
+#include "base/map.h"
 #include "base/rng.h"
 #include "interp/store.h"
 
@@ -57,14 +58,6 @@ typedef struct Info {
 	uint32_t parent, depth;
 } Info;
 
-typedef struct ScanTable {
-	struct ScanSlot {
-		uint64_t key;
-		int64_t last;
-	} *slot;
-	size_t n, cap;
-} ScanTable;
-
 enum { POOLS = 48 };
 
 typedef struct Run {
@@ -87,7 +80,7 @@ typedef struct Run {
 	Thread *idle;
 	Fork *idle_fork;
 	View *idle_view;
-	ScanTable *scan;
+	Map *scan; /* of each scan: a spatial point to the steps it has taken */
 } Run;
 
 #endif

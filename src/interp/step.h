@@ -7,6 +7,8 @@
 
 #include "interp/run.h"
 
+/* Counts bytes against the limit, which fails the run beyond it. */
+bool interp_count_memory(Run *r, size_t bytes);
 /* Memory, counted against the limit: NULL (and the run has failed) beyond it. Zeroed if asked. */
 void *interp_get(Run *r, size_t bytes, bool zero);
 void interp_put(Run *r, void *p, size_t bytes);

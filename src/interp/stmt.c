@@ -356,12 +356,12 @@ bool cx_sequence(Cx *c, const Stmt *s)
 	for (; s != NULL && ok; s = s->next) {
 		uint32_t keep = c->top;
 		c->at.stmt = s;
-		cx_forget(c, 0);
+		map_truncate(&c->cached, 0);
 		ok = statement(c, s);
 		if (!names_follow(s))
 			c->top = keep;
 	}
-	cx_forget(c, 0);
+	map_truncate(&c->cached, 0);
 	if (c->forks != forks)
 		for (size_t k = first_alloc; k < c->alloc.n; k++)
 			c->alloc.at[k].shared = true;
@@ -412,7 +412,8 @@ Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Bindi
 		.sym = sym,
 		.nsym = nsym,
 		.domain = domain,
-		.err = err };
+		.err = err,
+		.cached = MAP_OF(a) };
 	p->ks = ks;
 	p->fn = fn;
 	c.at.fn = fn;

@@ -46,7 +46,7 @@ static void mask_end(Cx *c, size_t jump, size_t mark)
 	if (jump == SIZE_MAX)
 		return;
 	c->ins.at[jump].c = (uint32_t)c->ins.n;
-	cx_forget(c, mark);
+	map_truncate(&c->cached, mark);
 }
 
 /* All lanes are read before the first is written. */
@@ -63,7 +63,7 @@ bool cx_store(Cx *c, const Stmt *s)
 	for (int k = 0; k < lanes; k++) {
 		if (!mask_begin(c, s->store.mask, k, &mask[k], &jump))
 			return false;
-		size_t mark = c->cached.n;
+		uint32_t mark = c->cached.index.n;
 		if (!cx_expr(c, s->store.value, k, &value[k]) ||
 			!cx_list(c, s->store.dst.idx, s->store.dst.n, k, &list[k]))
 			return false;
@@ -91,7 +91,7 @@ static bool reduce_operands(Cx *c, const Stmt *s, int k, Lane *l)
 	size_t jump;
 	if (!mask_begin(c, s->reduce.mask, k, &l->mask, &jump))
 		return false;
-	size_t mark = c->cached.n;
+	uint32_t mark = c->cached.index.n;
 	for (int j = 0; j < s->reduce.n; j++) {
 		const Access *dst = &s->reduce.dst[j];
 		const Bound *b = target(c, dst);
@@ -120,10 +120,10 @@ static bool combine(Cx *c, const Monoid *m, uint32_t left, const uint32_t *right
 		cx_name(c, m->left[j], left + (uint32_t)j, m->type[j]);
 		cx_name(c, m->right[j], right[j], m->type[j]);
 	}
-	cx_forget(c, 0); /* another lane's left and right have the same names */
+	map_truncate(&c->cached, 0); /* another lane's left and right have the same names */
 	for (int j = 0; j < m->n && ok; j++)
 		ok = cx_expr(c, m->combine[j], 0, &new[j]);
-	cx_forget(c, 0);
+	map_truncate(&c->cached, 0);
 	c->name.n = names;
 	c->name_base = base;
 	return ok;

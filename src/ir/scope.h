@@ -7,6 +7,8 @@
 
 #include "ir/ir.h"
 
+#include "base/map.h"
+
 typedef enum {
 	DECL_SYMBOL,
 	DECL_SCALAR, /* a parameter */
@@ -36,8 +38,7 @@ struct Decl {
 
 typedef struct Scope {
 	Arena *arena;
-	Decl **slot;
-	size_t cap, used;
+	Map innermost; /* declaration of a name; NULL when it is gone */
 	Decl *last;
 	int depth;
 } Scope;

@@ -8,8 +8,10 @@
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
 
-#include "db/db.h"
 #include "ir/ir.h"
+#include "op/task.h"
+#include "record/run.h"
+#include "target/target.h"
 
 #include <signal.h>
 
@@ -85,11 +87,13 @@ const char *measure_method(const Measure *m);
 
 /* The options' texts are borrowed until measure_close. SIGPIPE is ignored meanwhile. */
 Measure *measure_open(const MeasureOptions *o, Err *err);
+/* Calls f for each recorded run of a workload, best first. */
+typedef bool (*MeasureRunsFn)(void *from, Hash workload, RunFn f, void *arg, Err *err);
 /*
- * Answers with what `db` (borrowed) holds for the target and codegen epoch: the best run of a trace
- * where there are several. A candidate that it does not hold is RUN_DEVICE_LOST; it has no networks.
+ * Answers from records: the first run of a candidate's trace that `runs` hands over. A candidate without a record is
+ * RUN_DEVICE_LOST; there are no networks. `from` is borrowed.
  */
-Measure *measure_replay(Db *db, Hash target, int codegen_epoch);
+Measure *measure_replay(MeasureRunsFn runs, void *from);
 /* Ends the children; at most a second. NULL is allowed. */
 void measure_close(Measure *m);
 

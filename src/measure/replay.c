@@ -21,9 +21,8 @@ typedef struct ReplayRef {
 typedef struct Replay {
 	Measure base;
 	Arena *arena;
-	Db *db;
-	Hash target;
-	int epoch;
+	MeasureRunsFn runs;
+	void *from;
 	VEC(MeasureResult) answer;
 	size_t next; /* of answer: what wait gives */
 } Replay;
@@ -66,7 +65,7 @@ static MeasureRef *reference(Measure *base, const Task *task, uint64_t seed, Err
 	ReplayRef *r = arena_new_of(p->arena, ReplayRef);
 	Reading x = { p, r };
 	(void)seed; /* the inputs were those of the recorded session */
-	if (!db_each_run(p->db, task->id, p->target, p->epoch, take_run, &x, err))
+	if (!p->runs(p->from, task->id, take_run, &x, err))
 		return NULL;
 	if (r->run.n > 0)
 		qsort(r->run.at, r->run.n, sizeof *r->run.at, by_trace);
@@ -167,10 +166,10 @@ static void close_replay(Measure *base)
 
 static const MeasureWay way = { "a recording", reference, submit, wait, race, turn, pending, cancel, networks, cold, close_replay };
 
-Measure *measure_replay(Db *db, Hash target, int codegen_epoch)
+Measure *measure_replay(MeasureRunsFn runs, void *from)
 {
 	Arena *a = arena_new();
 	Replay *p = arena_new_of(a, Replay);
-	*p = (Replay){ .base = { &way }, .arena = a, .db = db, .target = target, .epoch = codegen_epoch };
+	*p = (Replay){ .base = { &way }, .arena = a, .runs = runs, .from = from };
 	return &p->base;
 }

@@ -1,8 +1,8 @@
 /*
- * A neighbour's trace, step by step on this task's naive set: a factor becomes the loop's extent where
- * that is smaller, else the largest divisor of it in the upper half of what the factor was, else it
- * stays and leaves a tail.  Steps that only say how loops are run (unroll, vectorize, parallel) are left
- * out where they are refused: the estimate then judges what remains.  Any other refusal ends it.
+ * A trace that was found for one shape is applied to another shape of the same family, step by step on that
+ * task's naive set. The factor of a TILE step becomes the loop's extent where that is smaller, else the largest
+ * divisor of the extent in the upper half of what the factor was, else it stays and leaves a tail. RUN steps are
+ * left out where they are refused: the estimate judges what remains. Any other refusal ends it.
  */
 #include "schedule/fit.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int64_t fit(int64_t factor, int64_t extent)
+static int64_t fit_factor(int64_t factor, int64_t extent)
 {
 	if (factor >= extent)
 		return extent;
@@ -20,23 +20,13 @@ static int64_t fit(int64_t factor, int64_t extent)
 	return factor;
 }
 
-/* Rows that cut a loop by a number: split and its like. */
-static bool cuts_loop(const Step *st)
-{
-	return strncmp(prim_row(st->prim)->args, "L I", 3) == 0;
-}
-
-static bool may_be_dropped(const Step *st)
-{
-	return st->prim == PRIM_unroll || st->prim == PRIM_vectorize || st->prim == PRIM_parallel;
-}
-
 static void fit_step(const KernelSet *ks, Step *st)
 {
 	Place at;
 	int64_t extent;
-	if (cuts_loop(st) && nest_find(ks, st->arg[0].word, &at) == FOUND_ONE && nest_extent(at.loop, &extent) && extent > 0)
-		st->arg[1].num = fit(st->arg[1].num, extent);
+	if (prim_row(st->prim)->kind == PRIM_TILE && nest_find(ks, st->arg[0].word, &at) == FOUND_ONE &&
+		nest_extent(at.loop, &extent) && extent > 0)
+		st->arg[1].num = fit_factor(st->arg[1].num, extent);
 }
 
 static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const Trace *from)
@@ -52,7 +42,7 @@ static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const 
 		vec_push(a, &one.step, st);
 		if (trace_apply_more(ks, &one, task->dag, target, &cost, NULL))
 			vec_push(a, &fitted->step, st);
-		else if (!may_be_dropped(&st))
+		else if (prim_row(st.prim)->kind != PRIM_RUN)
 			return NULL;
 	}
 	return ks != NULL ? fitted : NULL;
@@ -62,7 +52,7 @@ const char *trace_fit(Arena *a, const Task *task, const Target *target, const ch
 {
 	Arena *scratch = arena_new();
 	Text text = { .arena = a };
-	Trace *from = trace_parse(scratch, "near", trace, strlen(trace), NULL);
+	Trace *from = trace_parse(scratch, "fitted", trace, strlen(trace), NULL);
 	Trace *fitted = from != NULL ? fit_steps(scratch, task, target, from) : NULL;
 	bool ok = fitted != NULL && schedule_replay(ir_new(scratch), task, target, fitted, NULL) != NULL;
 	if (ok)

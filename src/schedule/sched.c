@@ -1,6 +1,10 @@
 /* See sched.h; and the walk over a trace's steps. */
 #include "schedule/sched.h"
 
+#include "ir/build.h"
+#include "op/layout.h"
+#include "schedule/accesses.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -67,8 +71,63 @@ bool sched_may_name(Sched *s, const Fn *fn, const char *what, const char *name, 
 	return true;
 }
 
+bool sched_need_serial(Sched *s, const char *what, const Stmt *loop)
+{
+	if (loop->loop.kind != LOOP_SERIAL)
+		return sched_refuse(s, what, loop->loop.var, "it is not a serial loop any more");
+	return true;
+}
+
+/* Lanes and threads may only differ in what spatial iterators separate. */
+bool sched_need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses *u)
+{
+	int64_t n;
+	const char *why = u->reduce		       ? "a reduction depends on it"
+		: u->scan			       ? "a recurrence depends on it"
+		: u->bare			       ? "a statement below it stands in no block"
+		: u->bounds			       ? "bounds below depend on it"
+		: u->blocks == 0		       ? "there is no block below it"
+		: u->folds		       ? "tiles of a block below it overlap"
+		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
+						       : NULL;
+	const char *carried = why == NULL ? producer_carries(ir_arena(s->ir), loop) : NULL;
+	if (carried != NULL)
+		return sched_refuse_for(s, what, loop->loop.var, "iterations may hand on to each other what is in", carried);
+	return why == NULL || sched_refuse(s, what, loop->loop.var, why);
+}
+
+/* Padding may not make a constant larger than this many times, plus so many elements. */
+enum { PADDING_FACTOR = 8, PADDING = 1 << 16 };
+
+/* The shape of a buffer as Dags have it. */
+static bool fixed_shape(const Buf *b, Shape *out)
+{
+	*out = (Shape){ .rank = b->rank };
+	if (b->rank > DAG_MAX_RANK)
+		return false;
+	for (int k = 0; k < b->rank; k++)
+		if (!ir_is_int(b->shape[k], &out->dim[k]))
+			return false;
+	return true;
+}
+
+bool sched_find_layout(Sched *s, const char *what, const Buf *b, const char *text, Shape *shape)
+{
+	Layout l;
+	if (!fixed_shape(b, shape))
+		return sched_refuse(s, what, b->name, "its shape is not constant");
+	if (!layout_read(text, *shape, &l))
+		return sched_refuse_for(s, what, b->name, "its shape does not fit the layout", text);
+	int64_t before = 1, after = layout_elements(&l);
+	for (int k = 0; k < shape->rank; k++)
+		before *= shape->dim[k];
+	if (after < 0 || after > before * PADDING_FACTOR + PADDING)
+		return sched_refuse_for(s, what, b->name, "most of it would be padding in layout", text);
+	return true;
+}
+
 static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
-#define PRIM(name, args, law, needs) [PRIM_##name] = prim_##name,
+#define PRIM(name, args, kind, law, needs) [PRIM_##name] = prim_##name,
 #include "schedule/prim.def"
 #undef PRIM
 };

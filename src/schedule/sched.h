@@ -32,10 +32,14 @@ bool sched_find_loop(Sched *s, const char *name, Place *out);
 bool sched_find_block(Sched *s, const char *name, BlockPlace *out);
 /* Nothing of the Fn and no block of the set is called one of these, nor an iterator "v" and that; or a refusal. */
 bool sched_may_name(Sched *s, const Fn *fn, const char *what, const char *name, const char *const *made, int n);
-/* The loop, of constant extent, ends after its first `at` iterations; a copy with new names goes on behind it. */
-bool sched_cut(Sched *s, const char *what, const Place *p, int64_t at);
+/* The loop is serial, or a refusal. */
+bool sched_need_serial(Sched *s, const char *what, const Stmt *loop);
+/* Its iterations are independent of each other, as lanes and threads need it; or a refusal. */
+bool sched_need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses *u);
+/* The layout fits the buffer, whose shape is constant, without much padding; or a refusal. */
+bool sched_find_layout(Sched *s, const char *what, const Buf *b, const char *text, Shape *shape);
 
-#define PRIM(name, args, law, needs) bool prim_##name(Sched *s, const Step *st);
+#define PRIM(name, args, kind, law, needs) bool prim_##name(Sched *s, const Step *st);
 #include "schedule/prim.def"
 #undef PRIM
 

@@ -1,13 +1,13 @@
 /*
  * Text <-> Trace.  One step a line: a primitive's name and its arguments, as its row in prim.def
- * says.  The reader is bounded and reports the line; what a step does is prim/loop.c's business.
+ * says.  The reader is bounded and reports the line. What a step does is in prim/, a file for each row.
  */
 #include "schedule/trace.h"
 
 #include <string.h>
 
 static const PrimRow rows[PRIM_COUNT] = {
-#define PRIM(name, args, law, needs) [PRIM_##name] = { #name, args, law, needs },
+#define PRIM(name, args, kind, law, needs) [PRIM_##name] = { #name, args, PRIM_##kind, law, needs },
 #include "schedule/prim.def"
 #undef PRIM
 };

@@ -12,7 +12,7 @@
 #include "target/target.h"
 
 typedef enum {
-#define PRIM(name, args, law, needs) PRIM_##name,
+#define PRIM(name, args, kind, law, needs) PRIM_##name,
 #include "schedule/prim.def"
 #undef PRIM
 	PRIM_COUNT
@@ -38,9 +38,14 @@ typedef struct Trace {
 	VEC(Step) step;
 } Trace;
 
-/* "split", its argument string, its law and what it needs; for docs, help and messages. */
+/* What a step changes; prim.def says more. */
+typedef enum { PRIM_NEST, PRIM_TILE, PRIM_RUN, PRIM_FNS } PrimKind;
+
+/* "split", its argument string, its kind, its law and what it needs. */
 typedef struct PrimRow {
-	const char *name, *args, *law, *needs;
+	const char *name, *args;
+	PrimKind kind;
+	const char *law, *needs;
 } PrimRow;
 const PrimRow *prim_row(Prim p);
 

@@ -1,7 +1,7 @@
 /*
  * The choice confirmed inside the network.  Alone a kernel finds other caches, and other neighbours on a second
- * thread, than between its neighbours: what is faster alone need not be faster there.  So the network is compiled several
- * times, with the default schedules, with those that were fastest alone, with the second ones, and with what databases
+ * thread, than between its neighbours: what is faster alone need not be faster there.  So the network is compiled
+ * several times, with the default schedules, with those that were fastest alone, with the second ones, and with what databases
  * held before; all are timed in turn, step by step.  Of each task the schedule that took least counts, by records of
  * the stage `network`; the network made of these is timed in turn with the default one, and both figures are told.
  *
@@ -14,10 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIRMED 1.02 /* times the least: a second one says the same */
-#define TRAIN_MS 200.0 /* runs of one network in a row, at most; then it is the turn of the next */
-enum { PLAIN, ALONE, SECOND, HELD, VARIANTS, CHOSEN = ALONE /* from the second pass on */ };
-enum { FIRST_ROUNDS = 3, ROUNDS = 5, MOST_ROUNDS = 12, START_MS = 30, TRAIN = 16 /* runs, the first to get warm */ };
+/* Networks that are timed in turn: all defaults, what is fastest alone, the second alone, what was recorded. */
+enum { PLAIN, ALONE, SECOND, RECORDED, VARIANTS, CHOSEN = ALONE /* from the second pass on */ };
 
 /* One schedule of a task inside the network: nanoseconds of a call, by rounds of any variant that had it. */
 typedef struct Figure {
@@ -39,7 +37,7 @@ typedef struct Confirm {
 	Figures *of; /* of each task that is tuned */
 	int variant; /* that is being compiled */
 	Compiled *net[VARIANTS]; /* NULL: like another one */
-	double ms[VARIANTS][MOST_ROUNDS];
+	double ms[VARIANTS][TUNE_MOST_ROUNDS];
 	int rounds; /* that have been told */
 } Confirm;
 
@@ -51,43 +49,45 @@ static void on_progress(int done, int all, const char *label, void *arg)
 	(void)done;
 	(void)all;
 	(void)label;
-	tuner_say(t, t->state->phase, confirm_ms(t));
+	tuner_say(t, t->progress->phase, confirm_ms(t));
 }
 
 Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, void *arg), void *arg)
 {
-	DbSet set = task_run_databases(t->o, t->arena);
-	CompileOptions o = { .target = t->o->target,
-		.cache = t->o->cache,
+	DbSet set = task_run_databases(t->means, t->arena);
+	CompileOptions o = { .target = t->ask->target,
+		.cache = t->means->cache,
 		.db = set.db,
 		.ndb = trace_of != NULL ? set.n : 0,
 		.trace_of = trace_of,
 		.trace_arg = arg,
-		.stop = t->o->stop,
+		.stop = t->means->stop,
 		.progress = on_progress,
 		.progress_arg = t };
 	Err err = { 0 };
-	Compiled *c = compile_model(t->arena, t->o->dag, &o, &err);
+	Compiled *c = compile_model(t->arena, t->ask->dag, &o, &err);
 	if (c == NULL && err.code != ERR_INTERRUPTED)
-		err_format(&err, t->state->network_why, sizeof t->state->network_why);
+		err_format(&err, t->result->network_why, sizeof t->result->network_why);
 	return c;
 }
 
 static double round_ms(const Tuner *t, int networks)
 {
-	double ms = fmax(t->state->tasks_ms, t->state->default_tasks_ms);
-	return networks * fmin(TRAIN * ms, TRAIN_MS + 2 * ms) + START_MS;
+	double ms = fmax(t->progress->tasks_ms, t->progress->default_tasks_ms);
+	return networks * fmin(TUNE_TRAIN * ms, TUNE_TRAIN_MS + 2 * ms) + TUNE_START_MS;
 }
 
 double confirm_ms(const Tuner *t)
 {
-	double compile = fmax(tuner_trial_ms(t) * t->state->ntask, t->compile_ms); /* no kernel's code takes longer than its trial did */
-	return t->plain != NULL ? 3 * compile + FIRST_ROUNDS * round_ms(t, CONFIRMED_EACH) + ROUNDS * round_ms(t, 2) : 0;
+	/* No kernel's code takes longer than its trial did. */
+	double compile = fmax(tuner_trial_ms(t) * t->progress->ntask, t->compile_ms);
+	double rounds = TUNE_FIRST_ROUNDS * round_ms(t, TUNE_CONFIRMED_EACH) + TUNE_ROUNDS * round_ms(t, 2);
+	return t->plain != NULL ? 3 * compile + rounds : 0;
 }
 
 static Figures *figures_of(const Confirm *x, const Task *task)
 {
-	for (int i = 0; i < x->t->state->ntask; i++)
+	for (int i = 0; i < x->t->progress->ntask; i++)
 		if (memcmp(&x->of[i].run->task->id, &task->id, sizeof(Hash)) == 0)
 			return &x->of[i];
 	return NULL;
@@ -96,11 +96,11 @@ static Figures *figures_of(const Confirm *x, const Task *task)
 /* What the databases have for a task, times inside networks first. False: nothing. */
 static bool held(const Confirm *x, const Task *task, DbWhose whose, DbChoice *out)
 {
-	DbSet set = task_run_databases(x->t->o, x->arena);
+	DbSet set = task_run_databases(x->t->means, x->arena);
 	DbKey key = { .workload = task->id,
 		.target = x->t->target,
 		.epoch = CODEGEN_EPOCH,
-		.floor_ns = db_floor_ns(task, x->t->o->target),
+		.floor_ns = db_floor_ns(task, x->t->ask->target),
 		.whose = whose };
 	int n;
 	return db_rank(set, &key, out, 1, &n, x->arena, NULL) && n > 0;
@@ -118,10 +118,10 @@ static const char *wanted_trace(const Task *task, void *arg)
 static void want(const Confirm *x, Figures *f)
 {
 	for (size_t i = 0; i < f->run->doubt.n; i++) /* there was no time to measure them again */
-		known_find(&f->run->known, f->run->doubt.at[i])->ns = -1;
+		outcome_find(&f->run->known, f->run->doubt.at[i])->ns = -1;
 	f->run->doubt.n = 0;
-	Known **ranked;
-	int n = 0, all = known_ranked(&f->run->known, x->arena, &ranked);
+	Outcome **ranked;
+	int n = 0, all = outcome_ranked(&f->run->known, x->arena, &ranked);
 	const char *first[2] = { NULL, NULL };
 	for (int i = 0; i < all && n < 2; i++)
 		if (i == 0 || strcmp(ranked[i]->trace, f->run->default_trace) != 0)
@@ -130,7 +130,7 @@ static void want(const Confirm *x, Figures *f)
 	f->want[SECOND] = n > 1 && strcmp(first[0], f->run->default_trace) != 0 ? first[1] : first[0];
 	DbChoice c;
 	bool there = held(x, f->run->task, DB_OWN, &c);
-	f->want[HELD] = there ? c.run.trace : first[0];
+	f->want[RECORDED] = there ? c.run.trace : first[0];
 	f->confirmed = there && c.stage == STAGE_NETWORK;
 }
 
@@ -146,7 +146,7 @@ static bool is_trace(const Figures *f, const char *a, const char *b)
  */
 static bool is_like_default(const Tuner *t)
 {
-	if (t->o->ntasks > 0)
+	if (t->ask->ntasks > 0)
 		return false;
 	for (int r = 0; r < t->part->nregion; r++)
 		if (t->choice[r] != 0)
@@ -159,7 +159,7 @@ static bool is_new(const Confirm *x, int variant)
 {
 	for (int v = PLAIN; v < variant; v++) {
 		bool same = v != PLAIN || is_like_default(x->t);
-		for (int i = 0; i < x->t->state->ntask && same; i++)
+		for (int i = 0; i < x->t->progress->ntask && same; i++)
 			same = x->of[i].run->state->weight == 0 || is_trace(&x->of[i], x->of[i].want[v], x->of[i].want[variant]);
 		if (same && (v == PLAIN || x->net[v] != NULL))
 			return false;
@@ -215,7 +215,7 @@ static bool time_round(Confirm *x, int round, Err *err)
 				.step_ns = arena_array(x->arena, int64_t, x->net[v]->nstep + 1) };
 			of[n++] = v;
 		}
-	if (!measure_networks(x->t->o->measure, net, n, (int)TRAIN_MS, err))
+	if (!measure_networks(x->t->means->measure, net, n, (int)TUNE_TRAIN_MS, err))
 		return false;
 	for (int i = 0; i < n; i++) {
 		x->ms[of[i]][round] = (double)net[i].median_ns / 1e6;
@@ -227,7 +227,8 @@ static bool time_round(Confirm *x, int round, Err *err)
 static bool is_time(const Confirm *x, int round, int rounds, int networks)
 {
 	const Tuner *t = x->t;
-	return round < rounds && !tuner_stopped(t) && (round == 0 || tuner_now(t) + round_ms(t, networks) < tuner_deadline(t));
+	return round < rounds && !tuner_stopped(t) &&
+		(round == 0 || tuner_now(t) + round_ms(t, networks) < tuner_deadline(t));
 }
 
 /* Other work on the machine only adds: of several medians the least is nearest to the truth. */
@@ -243,7 +244,7 @@ static bool seen_twice(const double *v, int n)
 {
 	int near = 0;
 	for (int i = 0; i < n; i++)
-		near += v[i] <= least(v, n) * CONFIRMED;
+		near += v[i] <= least(v, n) * TUNE_CONFIRMED;
 	return near > 1;
 }
 
@@ -266,7 +267,7 @@ static const Figure *fastest(const Confirm *x, const Figures *f, double *ns)
 {
 	const Figure *best = NULL;
 	for (size_t i = 0; i < f->at.n; i++) {
-		const Known *k = known_find(&f->run->known, f->at.at[i].trace);
+		const Outcome *k = outcome_find(&f->run->known, f->at.at[i].trace);
 		double m = median(x->arena, f->at.at[i].ns.at, f->at.at[i].ns.n);
 		if (k != NULL && k->ns < 0)
 			continue; /* it failed alone */
@@ -284,7 +285,7 @@ static bool choose(Confirm *x)
 	bool like[VARIANTS] = { false };
 	for (int v = PLAIN; v < VARIANTS; v++)
 		like[v] = x->net[v] != NULL && (v != PLAIN || is_like_default(x->t));
-	for (int i = 0; i < x->t->state->ntask; i++) {
+	for (int i = 0; i < x->t->progress->ntask; i++) {
 		Figures *f = &x->of[i];
 		double ns;
 		const Figure *best = fastest(x, f, &ns);
@@ -306,7 +307,7 @@ static bool choose(Confirm *x)
 static bool store(Confirm *x, Figures *f, const Figure *one, Err *err)
 {
 	TaskRun *r = f->run;
-	const Known *k = known_find(&r->known, one->trace);
+	const Outcome *k = outcome_find(&r->known, one->trace);
 	double m = median(x->arena, one->ns.at, one->ns.n);
 	double *apart = arena_copy(x->arena, one->ns.at, sizeof *one->ns.at * one->ns.n);
 	MeasureResult result = { .status = RUN_OK,
@@ -328,8 +329,8 @@ static bool store(Confirm *x, Figures *f, const Figure *one, Err *err)
 /* 95 % of what the mean of the logarithms may be: Student's t. */
 static void note_gain(const Confirm *x)
 {
-	static const double t95[MOST_ROUNDS] = { 0, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20 };
-	TuneState *s = x->t->state;
+	static const double t95[TUNE_MOST_ROUNDS] = { 0, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20 };
+	TuneResult *s = x->t->result;
 	double sum = 0, square = 0, n = x->rounds;
 	for (int i = 0; i < x->rounds; i++) {
 		double g = log(x->ms[PLAIN][i] / x->ms[CHOSEN][i]);
@@ -346,14 +347,14 @@ static void note_gain(const Confirm *x)
 /* The rows of the table: one figure for one schedule, the default's and the best one's of the same rounds. */
 static void note_tasks(const Confirm *x)
 {
-	for (int i = 0; i < x->t->state->ntask; i++) {
+	for (int i = 0; i < x->t->progress->ntask; i++) {
 		Figures *f = &x->of[i];
-		TaskState *s = f->run->state;
+		TaskProgress *s = f->run->state;
 		double ns;
 		const Figure *best = fastest(x, f, &ns);
 		if (best == NULL)
 			continue;
-		const Known *alone = known_find(&f->run->known, best->trace);
+		const Outcome *alone = outcome_find(&f->run->known, best->trace);
 		s->alone_ms = alone != NULL && alone->ns > 0 ? alone->ns / 1e6 : 0;
 		task_run_confirm(f->run, best->trace, ns);
 		for (size_t k = 0; k < f->at.n; k++)
@@ -381,8 +382,8 @@ static bool store_task(Confirm *x, Figures *f, Err *err)
 /* What is new is stored, also where the second pass came to nothing. */
 static bool store_all(Confirm *x, Err *err)
 {
-	bool fresh = x->t->state->trials > 0, ok = true;
-	for (int i = 0; ok && i < x->t->state->ntask; i++)
+	bool fresh = x->t->progress->trials > 0, ok = true;
+	for (int i = 0; ok && i < x->t->progress->ntask; i++)
 		ok = (!fresh && x->of[i].confirmed) || store_task(x, &x->of[i], err);
 	return ok;
 }
@@ -391,8 +392,8 @@ static void tell(Confirm *x)
 {
 	note_tasks(x);
 	regions_settle(x->t, x->net[CHOSEN]->partition);
-	x->t->state->network_ms = least(x->ms[CHOSEN], x->rounds);
-	x->t->state->default_network_ms = least(x->ms[PLAIN], x->rounds);
+	x->t->result->network_ms = least(x->ms[CHOSEN], x->rounds);
+	x->t->result->default_network_ms = least(x->ms[PLAIN], x->rounds);
 	note_gain(x);
 }
 
@@ -407,8 +408,8 @@ static bool first_pass(Confirm *x, Err *err)
 	int n = 0;
 	for (int v = PLAIN; v < VARIANTS; v++)
 		n += x->net[v] != NULL;
-	for (int round = 0; n > 1 && is_time(x, round, FIRST_ROUNDS, n); round++) {
-		tuner_say(t, TUNE_NETWORK, (FIRST_ROUNDS - round) * round_ms(t, n) + ROUNDS * round_ms(t, 2));
+	for (int round = 0; n > 1 && is_time(x, round, TUNE_FIRST_ROUNDS, n); round++) {
+		tuner_say(t, TUNE_NETWORK, (TUNE_FIRST_ROUNDS - round) * round_ms(t, n) + TUNE_ROUNDS * round_ms(t, 2));
 		if (!time_round(x, round, err))
 			return false;
 	}
@@ -422,9 +423,9 @@ static bool second_pass(Confirm *x, Err *err)
 		return false;
 	for (int v = CHOSEN + 1; v < VARIANTS; v++)
 		x->net[v] = NULL;
-	for (; is_time(x, x->rounds, MOST_ROUNDS, 2); x->rounds++) {
-		tuner_say(t, TUNE_NETWORK, (x->rounds < ROUNDS ? ROUNDS - x->rounds : 1) * round_ms(t, 2));
-		if (x->rounds >= ROUNDS && seen_twice(x->ms[PLAIN], x->rounds) && seen_twice(x->ms[CHOSEN], x->rounds))
+	for (; is_time(x, x->rounds, TUNE_MOST_ROUNDS, 2); x->rounds++) {
+		tuner_say(t, TUNE_NETWORK, (x->rounds < TUNE_ROUNDS ? TUNE_ROUNDS - x->rounds : 1) * round_ms(t, 2));
+		if (x->rounds >= TUNE_ROUNDS && seen_twice(x->ms[PLAIN], x->rounds) && seen_twice(x->ms[CHOSEN], x->rounds))
 			break;
 		if (!time_round(x, x->rounds, err))
 			return false;
@@ -436,19 +437,19 @@ bool confirm_run(Tuner *t, Err *err)
 {
 	Err why = { 0 };
 	if (tuner_now(t) + t->compile_ms >= tuner_deadline(t)) {
-		snprintf(t->state->network_why, sizeof t->state->network_why, "no time was left of the budget\n");
+		snprintf(t->result->network_why, sizeof t->result->network_why, "no time was left of the budget\n");
 		return true;
 	}
 	tuner_say(t, TUNE_NETWORK, confirm_ms(t));
-	Confirm x = { .t = t, .arena = t->arena, .of = arena_array(t->arena, Figures, t->state->ntask + 1) };
-	for (int i = 0; i < t->state->ntask; i++) {
+	Confirm x = { .t = t, .arena = t->arena, .of = arena_array(t->arena, Figures, t->progress->ntask + 1) };
+	for (int i = 0; i < t->progress->ntask; i++) {
 		x.of[i].run = &t->run[i];
 		want(&x, &x.of[i]);
 	}
 	x.net[PLAIN] = t->plain;
 	bool timed = first_pass(&x, &why) && !tuner_stopped(t) && second_pass(&x, &why) && x.rounds > 0;
 	if (why.code != ERR_NONE && why.code != ERR_INTERRUPTED)
-		err_format(&why, t->state->network_why, sizeof t->state->network_why);
+		err_format(&why, t->result->network_why, sizeof t->result->network_why);
 	if (tuner_stopped(t))
 		return true;
 	if (timed)

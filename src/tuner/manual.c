@@ -9,8 +9,8 @@
 /* The tried one, then those it is timed beside. */
 static int racers(TaskRun *r, const char *trace, const KernelSet *ks, MeasureJob job[MEASURE_RACERS], Arena *a)
 {
-	Known **ranked;
-	int n = 0, all = known_ranked(&r->known, a, &ranked);
+	Outcome **ranked;
+	int n = 0, all = outcome_ranked(&r->known, a, &ranked);
 	const char *beside[] = { all > 0 ? ranked[0]->trace : r->default_trace, r->default_trace };
 	job[n++] = (MeasureJob){ .ks = ks, .trace = trace, .ref = r->ref, .keep = true };
 	for (int i = 0; i < 2; i++) {
@@ -29,7 +29,7 @@ static bool measure_one(Tuner *t, TaskRun *r, const char *trace, const KernelSet
 	if (!tuner_reference(t, r, err))
 		return false;
 	int n = racers(r, trace, ks, job, t->arena);
-	if (!measure_race(t->o->measure, job, n, result, err))
+	if (!measure_race(t->means->measure, job, n, result, err))
 		return false;
 	*m = result[0];
 	for (int i = 1; i < n; i++) /* those it ran beside may have shown that it was wrong where nobody had looked */
@@ -38,17 +38,18 @@ static bool measure_one(Tuner *t, TaskRun *r, const char *trace, const KernelSet
 	return true;
 }
 
-bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneOptions *o, TuneState *out, Err *err)
+bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest *ask, const TuneMeans *with,
+	TuneResult *out, Err *err)
 {
 	Task *one = arena_copy(a, task, sizeof *task);
 	Partition p = { .ntask = 1, .task = &one };
 	MeasureResult m = { 0 };
 	Tuner t;
 	Text text = { .arena = a };
-	if (!tuner_open(&t, a, &p, o, out, err))
+	if (!tuner_open(&t, a, &p, ask, with, out, err))
 		return false;
 	TaskRun *r = &t.run[0];
-	const KernelSet *ks = schedule_replay(ir_new(a), task, o->target, trace, err);
+	const KernelSet *ks = schedule_replay(ir_new(a), task, ask->target, trace, err);
 	if (ks == NULL)
 		return false;
 	final_open(&t);
@@ -56,7 +57,7 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneOptions 
 	t.first_build_ms = tuner_now(&t);
 	if (!tuner_session(&t, "by hand", err) || !measure_one(&t, r, text_str(&text), ks, &m, err))
 		return false;
-	if (!tuner_store(&t, r, text_str(&text), &m, err) || !db_put_closing(o->db, t.session, t.runs.at, t.runs.n, err))
+	if (!tuner_store(&t, r, text_str(&text), &m, err) || !db_put_closing(with->db, t.session, t.runs.at, t.runs.n, err))
 		return false;
 	r->state->best_ms = m.status == RUN_OK ? (double)m.median_ns / 1e6 : 0;
 	tuner_sum_up(&t);

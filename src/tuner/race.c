@@ -9,43 +9,38 @@
 #include <math.h>
 #include <string.h>
 
-#define NEAR_BEST 1.1  /* times the best: slower ones do not race */
-#define MOST_RESERVE 0.4 /* of the budget */
-#define CARE 1.15        /* what is foreseen takes longer on a busy machine */
-enum { RACES = 3, TRIAL_MS = 30 /* until trials have shown */ };
-
 double tuner_deadline(const Tuner *t)
 {
-	return t->o->budget_ms > 0 ? t->start_ms + t->o->budget_ms : INFINITY;
+	return t->ask->budget_ms > 0 ? t->start_ms + t->ask->budget_ms : INFINITY;
 }
 
 double tuner_trial_ms(const Tuner *t)
 {
-	double n = (double)t->state->trials;
-	return n > 0 ? (t->last_done_ms - t->first_build_ms) / n : TRIAL_MS;
+	double n = (double)t->progress->trials;
+	return n > 0 ? (t->last_done_ms - t->first_build_ms) / n : TUNE_TRIAL_MS;
 }
 
 static double races_ms(const Tuner *t)
 {
 	int n = 0;
-	for (int i = 0; i < t->state->ntask; i++)
+	for (int i = 0; i < t->progress->ntask; i++)
 		n += t->run[i].state->trials > 0 && regions_close(t, &t->run[i]);
-	return t->o->finalists > 1 ? tuner_trial_ms(t) * n * (t->o->finalists + 1) : 0;
+	return t->ask->finalists > 1 ? tuner_trial_ms(t) * n * (t->ask->finalists + 1) : 0;
 }
 
 double final_reserve_ms(const Tuner *t)
 {
-	double need = (races_ms(t) + confirm_ms(t)) * CARE;
-	return t->o->budget_ms > 0 ? fmin(need, MOST_RESERVE * t->o->budget_ms) : need;
+	double need = (races_ms(t) + confirm_ms(t)) * TUNE_CARE;
+	return t->ask->budget_ms > 0 ? fmin(need, TUNE_MOST_RESERVE * t->ask->budget_ms) : need;
 }
 
 int64_t final_reserve_trials(const Tuner *t)
 {
-	enum { PART = 4 };
-	int64_t need = 0, limit = t->state->limit;
-	for (int i = 0; i < t->state->ntask; i++)
-		need += t->run[i].state->trials > 0 || t->run[i].in_flight > 0 ? t->o->finalists + 1 + CONFIRMED_EACH : 0;
-	return t->o->finalists < 2 || limit < 0 ? 0 : need < limit / PART ? need : limit / PART;
+	int64_t need = 0, limit = t->progress->limit;
+	for (int i = 0; i < t->progress->ntask; i++)
+		if (t->run[i].state->trials > 0 || t->run[i].in_flight > 0)
+			need += t->ask->finalists + 1 + TUNE_CONFIRMED_EACH;
+	return t->ask->finalists < 2 || limit < 0 ? 0 : need < limit / TUNE_RESERVE_PART ? need : limit / TUNE_RESERVE_PART;
 }
 
 /*
@@ -54,7 +49,7 @@ int64_t final_reserve_trials(const Tuner *t)
  */
 static int64_t network_bytes(const Tuner *t)
 {
-	const Dag *dag = t->o->dag;
+	const Dag *dag = t->ask->dag;
 	int64_t sum = t->plain != NULL ? (int64_t)t->plain->bundle_bytes + t->plain->workspace_bytes : 0;
 	for (size_t v = 0; t->plain == NULL && v < dag->value.n; v++)
 		if (dag->value.at[v].kind == VALUE_CONST)
@@ -64,24 +59,24 @@ static int64_t network_bytes(const Tuner *t)
 
 void final_open(Tuner *t)
 {
-	if (t->o->dag == NULL || tuner_stopped(t))
+	if (t->ask->dag == NULL || tuner_stopped(t))
 		return;
 	double start = tuner_now(t);
 	t->plain = confirm_compile(t, NULL, NULL);
 	t->compile_ms = tuner_now(t) - start;
-	t->state->phase = TUNE_SEARCH;
+	t->progress->phase = TUNE_SEARCH;
 	t->cold_bytes = network_bytes(t);
-	measure_cold(t->o->measure, t->cold_bytes);
+	measure_cold(t->means->measure, t->cold_bytes);
 }
 
 /* ---- races ---- */
 
-static bool is_default(const TaskRun *r, const Known *k)
+static bool is_default(const TaskRun *r, const Outcome *k)
 {
 	return strcmp(k->trace, r->default_trace) == 0;
 }
 
-static bool enter(TaskRun *r, Known *k, Known *out[MEASURE_RACERS], MeasureJob *job, int *n, Arena *scratch)
+static bool enter(TaskRun *r, Outcome *k, Outcome *out[MEASURE_RACERS], MeasureJob *job, int *n, Arena *scratch)
 {
 	const KernelSet *ks = task_run_replay(r, k->trace, scratch, NULL);
 	if (ks == NULL) {
@@ -97,10 +92,10 @@ static bool enter(TaskRun *r, Known *k, Known *out[MEASURE_RACERS], MeasureJob *
  * The fastest of a task, at most `most`, not far behind the best, and the default whatever it takes: an outlier shall
  * not put another one before it. One whose schedule is refused is left out. *fresh: some have not raced yet.
  */
-static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], MeasureJob *job, int most, bool *fresh, Arena *scratch)
+static int finalists(TaskRun *r, Outcome *out[MEASURE_RACERS], MeasureJob *job, int most, bool *fresh, Arena *scratch)
 {
-	Known **ranked, *plain = known_find(&r->known, r->default_trace);
-	int n = 0, all = known_ranked(&r->known, scratch, &ranked);
+	Outcome **ranked, *plain = outcome_find(&r->known, r->default_trace);
+	int n = 0, all = outcome_ranked(&r->known, scratch, &ranked);
 	double within = INFINITY; /* of the first that is one */
 	*fresh = false;
 	for (int i = 0; i < all && n < most && ranked[i]->ns <= within; i++) {
@@ -108,7 +103,7 @@ static int finalists(TaskRun *r, Known *out[MEASURE_RACERS], MeasureJob *job, in
 		if (other && !enter(r, ranked[i], out, job, &n, scratch))
 			continue;
 		*fresh |= other && !ranked[i]->raced;
-		within = fmin(within, ranked[i]->ns * NEAR_BEST);
+		within = fmin(within, ranked[i]->ns * TUNE_NEAR_BEST);
 	}
 	if (n > 0 && plain != NULL && plain->ns > 0)
 		enter(r, plain, out, job, &n, scratch);
@@ -121,13 +116,13 @@ static bool race(Tuner *t, TaskRun *r, MeasureJob *job, int n, MeasureResult *ou
 		return false;
 	for (int i = 0; i < n; i++)
 		job[i].ref = r->ref;
-	return measure_race(t->o->measure, job, n, out, err);
+	return measure_race(t->means->measure, job, n, out, err);
 }
 
 /* What the race says replaces what was known of its candidates. */
-static bool take_race(Tuner *t, TaskRun *r, Known *const *known, const MeasureResult *m, int n, Err *err)
+static bool take_race(Tuner *t, TaskRun *r, Outcome *const *known, const MeasureResult *m, int n, Err *err)
 {
-	TaskState *s = r->state;
+	TaskProgress *s = r->state;
 	double best = 0;
 	bool wrong[MEASURE_RACERS] = { false };
 	for (int i = 0; i < n * n; i++)
@@ -156,11 +151,11 @@ static bool take_race(Tuner *t, TaskRun *r, Known *const *known, const MeasureRe
 /* A candidate that was set aside may be ahead of those that have raced and are slower than they seemed. */
 static bool race_task(Tuner *t, TaskRun *r, Err *err)
 {
-	int most = t->o->finalists < MEASURE_RACERS ? t->o->finalists : MEASURE_RACERS - 1;
+	int most = t->ask->finalists < MEASURE_RACERS ? t->ask->finalists : MEASURE_RACERS - 1;
 	bool ok = true, more = true;
-	for (int round = 0; ok && more && round < RACES; round++) {
+	for (int round = 0; ok && more && round < TUNE_RACES; round++) {
 		Arena *scratch = arena_new();
-		Known *known[MEASURE_RACERS];
+		Outcome *known[MEASURE_RACERS];
 		MeasureJob job[MEASURE_RACERS];
 		MeasureResult m[MEASURE_RACERS];
 		int n = finalists(r, known, job, most, &more, scratch);
@@ -171,7 +166,7 @@ static bool race_task(Tuner *t, TaskRun *r, Err *err)
 	return ok;
 }
 
-static double time_of(const TaskState *s)
+static double time_of(const TaskProgress *s)
 {
 	return s->best_ms * s->task->weight;
 }
@@ -180,11 +175,11 @@ static double time_of(const TaskState *s)
 static bool race_tasks(Tuner *t, Err *err)
 {
 	double end = tuner_deadline(t) - confirm_ms(t);
-	bool *done = arena_array(t->arena, bool, t->state->ntask);
-	for (int k = 0; k < t->state->ntask && !tuner_stopped(t) && tuner_now(t) < end; k++) {
+	bool *done = arena_array(t->arena, bool, t->progress->ntask);
+	for (int k = 0; k < t->progress->ntask && !tuner_stopped(t) && tuner_now(t) < end; k++) {
 		int most = -1;
-		for (int i = 0; i < t->state->ntask; i++) {
-			const TaskState *s = t->run[i].state;
+		for (int i = 0; i < t->progress->ntask; i++) {
+			const TaskProgress *s = t->run[i].state;
 			if (!done[i] && s->trials > 0 && regions_close(t, &t->run[i]) &&
 				(most < 0 || time_of(s) > time_of(t->run[most].state)))
 				most = i;
@@ -192,7 +187,7 @@ static bool race_tasks(Tuner *t, Err *err)
 		if (most < 0)
 			break;
 		done[most] = true;
-		tuner_say(t, TUNE_RACE, races_ms(t) * (t->state->ntask - k) / t->state->ntask + confirm_ms(t));
+		tuner_say(t, TUNE_RACE, races_ms(t) * (t->progress->ntask - k) / t->progress->ntask + confirm_ms(t));
 		if (!race_task(t, &t->run[most], err))
 			return false;
 	}
@@ -201,7 +196,7 @@ static bool race_tasks(Tuner *t, Err *err)
 
 bool final_run(Tuner *t, Err *err)
 {
-	if (tuner_stopped(t) || (t->o->finalists > 1 && !race_tasks(t, err)))
+	if (tuner_stopped(t) || (t->ask->finalists > 1 && !race_tasks(t, err)))
 		return tuner_stopped(t);
 	return t->plain == NULL || tuner_stopped(t) || confirm_run(t, err);
 }

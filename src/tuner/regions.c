@@ -2,16 +2,12 @@
  * Regions of the network that have alternatives (graph/alternatives.c), while their Tasks are tuned. The
  * partition's own Tasks come first; those of an alternative once enough is known of what they would
  * replace, and only for as long as it may still win: the time below which it cannot come (roofs, and what
- * its trials leave to be hoped for) must be less than what the region takes now.
+ * its trials leave to gain) must be less than what the region takes now.
  */
 #include "tuner/run.h"
 
 #include <math.h>
 #include <string.h>
-
-#define MOST_FEWER 4.0 /* multiplications that another algorithm saves at most: Winograd, m=4 */
-#define CLOSE 1.05     /* times what is taken now: it races, too */
-enum { KNOWN = 4 /* times the first picks of a search: enough to be compared with */ };
 
 void regions_open(Tuner *t, const Partition *p)
 {
@@ -41,11 +37,11 @@ void regions_choose(Tuner *t)
 void regions_settle(Tuner *t, const Partition *compiled)
 {
 	t->settled = true;
-	for (int i = 0; i < t->state->ntask; i++) {
-		t->state->task[i].weight = 0;
+	for (int i = 0; i < t->progress->ntask; i++) {
+		t->progress->task[i].weight = 0;
 		for (int k = 0; k < compiled->ntask; k++)
-			if (memcmp(&compiled->task[k]->id, &t->state->task[i].task->id, sizeof(Hash)) == 0)
-				t->state->task[i].weight = compiled->task[k]->weight;
+			if (memcmp(&compiled->task[k]->id, &t->progress->task[i].task->id, sizeof(Hash)) == 0)
+				t->progress->task[i].weight = compiled->task[k]->weight;
 	}
 }
 
@@ -54,8 +50,8 @@ static double least_ms(const TaskRun *r)
 {
 	if (r == NULL)
 		return INFINITY; /* it is not tuned */
-	const TaskState *s = r->state;
-	double n = (double)(s->trials + s->reused), roof = r->algorithms ? s->roof_ms / MOST_FEWER : s->roof_ms;
+	const TaskProgress *s = r->state;
+	double n = (double)(s->trials + s->reused), roof = r->algorithms ? s->roof_ms / TUNE_MOST_FEWER : s->roof_ms;
 	if (s->end != TASK_OPEN && s->best_ms > 0)
 		return s->best_ms;
 	return n > 0 && s->best_ms > 0 ? fmax(roof, s->best_ms * (1 - 1 / n)) : roof;
@@ -75,18 +71,18 @@ static bool known_well(const Tuner *t, const Alternative *x, double *ms)
 	*ms = 0;
 	for (int i = 0; i < x->ngroup; i++) {
 		const TaskRun *r = t->of[x->group[i].number];
-		const TaskState *s = r != NULL ? r->state : NULL;
+		const TaskProgress *s = r != NULL ? r->state : NULL;
 		if (s == NULL || s->best_ms <= 0 ||
-			(s->end == TASK_OPEN && s->trials + s->reused < KNOWN * t->o->effort->picks))
+			(s->end == TASK_OPEN && s->trials + s->reused < TUNE_PICKS_BEFORE * t->ask->effort->picks))
 			return false;
 		*ms += s->best_ms;
 	}
 	return true;
 }
 
-double regions_hope(const Tuner *t, const TaskRun *r)
+double regions_gain(const Tuner *t, const TaskRun *r)
 {
-	const TaskState *s = r->state;
+	const TaskProgress *s = r->state;
 	double most = 0, now;
 	for (int g = 0; g < t->part->nregion; g++) {
 		const Region *x = &t->part->region[g];
@@ -102,19 +98,19 @@ double regions_hope(const Tuner *t, const TaskRun *r)
 	}
 	if (most <= 0)
 		return -1;
-	double own = task_run_share(r, s->best_ms > 0 ? fmin(most, s->best_ms - least_ms(r)) : most);
-	return fmin(task_run_hope(r), own);
+	double own = task_run_gain_rate(r, s->best_ms > 0 ? fmin(most, s->best_ms - least_ms(r)) : most);
+	return fmin(task_run_gain(r), own);
 }
 
 bool regions_close(const Tuner *t, const TaskRun *r)
 {
-	bool close = r->state->weight > 0 || t->o->ntasks > 0;
+	bool close = r->state->weight > 0 || t->ask->ntasks > 0;
 	for (int g = 0; g < t->part->nregion; g++) {
 		const Region *x = &t->part->region[g];
 		double now = graph_cost(&x->alternative[t->choice[g]], t->ms);
 		for (int k = 0; k < x->n && !close; k++) {
 			double ms = graph_cost(&x->alternative[k], t->ms);
-			close = has(&x->alternative[k], t, r) && ms >= 0 && ms <= now * CLOSE;
+			close = has(&x->alternative[k], t, r) && ms >= 0 && ms <= now * TUNE_CLOSE;
 		}
 	}
 	return close;

@@ -5,21 +5,22 @@
 #define TUNER_RUN_H
 
 #include "tuner/task_run.h"
-
-enum { IN_FLIGHT = 4 };
+#include "tuner/tuning.h"
 
 typedef struct Tuner {
 	Arena *arena;
-	const TuneOptions *o;
-	TuneState *state;
-	TaskRun *run; /* state->ntask of them */
+	const TuneRequest *ask;
+	const TuneMeans *means;
+	TuneResult *result;
+	TuneProgress *progress; /* of the result */
+	TaskRun *run; /* progress->ntask of them */
 	Hash target, env, session;
 	VEC(Hash) runs; /* that were stored, for the session's end */
 	int64_t submitted, seq;
 	int64_t cold_bytes; /* measure_cold */
 	double compile_ms;  /* what compiling the network took */
 	int lost; /* candidates in a row whose child could not be started */
-	Candidate *flying[IN_FLIGHT]; /* handed to measure, not yet back */
+	Candidate *flying[TUNE_IN_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */
 	const Partition *part;
@@ -31,15 +32,16 @@ typedef struct Tuner {
 } Tuner;
 
 /* The chosen tasks, and what is known of them; writes nothing. */
-bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
+bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out,
+	Err *err);
 /* Regions with alternatives (regions.c); Tasks are put into t->of as they are opened. */
 void regions_open(Tuner *t, const Partition *p);
 /* Takes the alternatives that are fastest by what is known, and tells the tasks their weights. */
 void regions_choose(Tuner *t);
 /* From now on weights are those of the partition that was compiled. */
 void regions_settle(Tuner *t, const Partition *compiled);
-/* task_run_hope of a task that the network does not run now; < 0: no region can become faster by it. */
-double regions_hope(const Tuner *t, const TaskRun *r);
+/* task_run_gain of a task that the network does not run now; < 0: no region can become faster by it. */
+double regions_gain(const Tuner *t, const TaskRun *r);
 /* Whether the network runs the task, or would if an alternative were a little faster. */
 bool regions_close(const Tuner *t, const TaskRun *r);
 /* Tasks, target, environment and session become records; who has proposed the candidates: `search`. */
@@ -72,7 +74,6 @@ int64_t final_reserve_trials(const Tuner *t);
 bool final_run(Tuner *t, Err *err);
 
 /* confirm.c */
-enum { CONFIRMED_EACH = 4 /* schedules of a task that are timed inside the network at most, the default among them */ };
 /* The network with the schedules that `trace_of` gives; NULL: all defaults. NULL, and network_why says why not. */
 Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, void *arg), void *arg);
 double confirm_ms(const Tuner *t);

@@ -7,19 +7,15 @@
  * fruitless; after effort.restarts of them the search is done, and that is the task's certificate: all
  * neighbours of the best are measured, and so are the descents from elsewhere.
  *
- * A step must be faster by MARGIN, so that noise is no progress.  Configs of the same schedule are one
+ * A step must be faster by TUNE_MARGIN, so that noise is no progress.  Configs of the same schedule are one
  * point.  Left out: learning from what was measured; annealing.
  */
 #include "tuner/configs.h"
 #include "tuner/search.h"
+#include "tuner/tuning.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#define MARGIN 0.005 /* of the time: less is noise */
-#define GAIN 0.01    /* a round that brings less is fruitless */
-#define DOUBT 4.0    /* by how much an estimate may be wrong: slower ones are not measured */
-enum { BEAM = 8, BEAM_ROUNDS = 3, FEW = 6 /* options: all of them are neighbours */, FAR = 2 };
 
 typedef struct Point {
 	uint64_t same;
@@ -144,7 +140,7 @@ static int moves(const Knob *k, int at, uint8_t out[KNOB_OPTIONS])
 {
 	int n = 0;
 	for (int o = 0; o < k->n; o++)
-		if (o != at && (k->n <= FEW || abs(o - at) <= FAR))
+		if (o != at && (k->n <= TUNE_FEW || abs(o - at) <= TUNE_FAR))
 			out[n++] = (uint8_t)o;
 	return n;
 }
@@ -219,9 +215,9 @@ static void rank_space(Rank *r)
 	draw(r);
 	vec_push(r->arena, &r->ranked, point_of(r, &r->space->first));
 	tidy(r, &r->ranked);
-	for (int round = 0; round < BEAM_ROUNDS && space_size(r->space) > r->effort->sample; round++) {
-		size_t n = r->ranked.n < BEAM ? r->ranked.n : BEAM;
-		uint32_t top[BEAM];
+	for (int round = 0; round < TUNE_BEAM_ROUNDS && space_size(r->space) > r->effort->sample; round++) {
+		size_t n = r->ranked.n < TUNE_BEAM ? r->ranked.n : TUNE_BEAM;
+		uint32_t top[TUNE_BEAM];
 		for (size_t i = 0; i < n; i++)
 			top[i] = r->ranked.at[i];
 		for (size_t i = 0; i < n; i++)
@@ -242,7 +238,7 @@ static void enqueue(Rank *r, uint32_t i)
 static bool promises(const Rank *r, uint32_t i, uint32_t best)
 {
 	double est = estimate_at(r, i);
-	return est < INFINITY && est <= DOUBT * estimate_at(r, best);
+	return est < INFINITY && est <= TUNE_DOUBT * estimate_at(r, best);
 }
 
 /* The best estimates of what lies around i, `most` of those not asked. */
@@ -357,7 +353,7 @@ static bool go_on(Rank *r)
 static bool restart(Rank *r)
 {
 	double now = r->best != NONE ? r->point.at[r->best].ns : INFINITY;
-	r->fruitless = now < r->mark * (1 - GAIN) ? 0 : r->fruitless + 1;
+	r->fruitless = now < r->mark * (1 - TUNE_FRUITFUL) ? 0 : r->fruitless + 1;
 	r->mark = now;
 	if (r->fruitless >= r->effort->restarts || !enqueue_picks(r))
 		return over(r);
@@ -444,7 +440,7 @@ static void tell_rank(void *state, Config c, double ns)
 		return;
 	if (r->best == NONE || ns < r->point.at[r->best].ns)
 		r->best = i;
-	if (r->walker != NONE && r->stage > STAGE_PICKS && ns < r->point.at[r->walker].ns * (1 - MARGIN))
+	if (r->walker != NONE && r->stage > STAGE_PICKS && ns < r->point.at[r->walker].ns * (1 - TUNE_MARGIN))
 		step_to(r, i);
 }
 

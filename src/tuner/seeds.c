@@ -7,27 +7,26 @@
  * or retraction keeps a schedule from being tried here.
  */
 #include "tuner/task_run.h"
+#include "tuner/tuning.h"
 
 #include "schedule/fit.h"
 #include "db/rank.h"
 
 #include <string.h>
 
-enum { HINTS = 4, CLAIMS = 2, EPOCHS = 2, OLD = 3, NEIGHBOURS = 3, BEST = 1 };
-
 static void add_seed(TaskRun *r, const char *trace)
 {
 	for (size_t i = 0; i < r->seed.n; i++)
 		if (strcmp(r->seed.at[i], trace) == 0)
 			return;
-	if (known_find(&r->known, trace) == NULL)
+	if (outcome_find(&r->known, trace) == NULL)
 		vec_push(r->arena, &r->seed, arena_printf(r->arena, "%s", trace));
 }
 
 static bool hints(TaskRun *r, DbSet set, DbWhose whose, int most, Arena *scratch, Err *err)
 {
 	DbKey key = task_run_key(r);
-	DbChoice choice[HINTS + CLAIMS];
+	DbChoice choice[TUNE_HINTS + TUNE_CLAIMS];
 	int count;
 	key.whose = whose;
 	if (!db_rank(set, &key, choice, most, &count, scratch, err))
@@ -40,14 +39,14 @@ static bool hints(TaskRun *r, DbSet set, DbWhose whose, int most, Arena *scratch
 
 static bool old_ones(TaskRun *r, DbSet set, Hash target, Arena *scratch, Err *err)
 {
-	int epoch[EPOCHS], n;
-	if (!db_epochs(set, r->task->id, target, CODEGEN_EPOCH, epoch, EPOCHS, &n, err))
+	int epoch[TUNE_EPOCHS], n;
+	if (!db_epochs(set, r->task->id, target, CODEGEN_EPOCH, epoch, TUNE_EPOCHS, &n, err))
 		return false;
 	for (int i = 0; i < n; i++) {
 		DbKey key = { .workload = r->task->id, .target = target, .epoch = epoch[i] };
-		DbChoice choice[OLD];
+		DbChoice choice[TUNE_OLD];
 		int count;
-		if (!db_rank(set, &key, choice, OLD, &count, scratch, err))
+		if (!db_rank(set, &key, choice, TUNE_OLD, &count, scratch, err))
 			return false;
 		for (int k = 0; k < count; k++)
 			add_seed(r, choice[k].run.trace);
@@ -57,17 +56,17 @@ static bool old_ones(TaskRun *r, DbSet set, Hash target, Arena *scratch, Err *er
 
 static bool near_ones(TaskRun *r, DbSet set, Arena *scratch, Err *err)
 {
-	DbNear near[NEIGHBOURS];
+	DbNear near[TUNE_NEIGHBOURS];
 	int n;
-	if (!db_nearest(set, r->task, r->o->target, near, NEIGHBOURS, &n, scratch, err))
+	if (!db_nearest(set, r->task, r->ask->target, near, TUNE_NEIGHBOURS, &n, scratch, err))
 		return false;
 	for (int i = 0; i < n; i++) {
 		DbKey key = { .workload = near[i].workload, .target = near[i].target, .epoch = CODEGEN_EPOCH };
-		DbChoice choice[BEST];
+		DbChoice choice[TUNE_NEIGHBOUR_BEST];
 		int count;
-		if (!db_rank(set, &key, choice, BEST, &count, scratch, err))
+		if (!db_rank(set, &key, choice, TUNE_NEIGHBOUR_BEST, &count, scratch, err))
 			return false;
-		const char *fitted = count > 0 ? trace_fit(scratch, r->task, r->o->target, choice[0].run.trace) : NULL;
+		const char *fitted = count > 0 ? trace_fit(scratch, r->task, r->ask->target, choice[0].run.trace) : NULL;
 		if (fitted != NULL)
 			add_seed(r, fitted);
 	}
@@ -77,11 +76,12 @@ static bool near_ones(TaskRun *r, DbSet set, Arena *scratch, Err *err)
 bool task_run_seeds(TaskRun *r, Err *err)
 {
 	Arena *scratch = arena_new();
-	DbSet set = task_run_databases(r->o, scratch);
+	DbSet set = task_run_databases(r->means, scratch);
 	bool ok = db_hold(set, err);
 	if (ok) {
-		ok = hints(r, set, DB_HINTS, HINTS, scratch, err) && hints(r, set, DB_CLAIMS, HINTS + CLAIMS, scratch, err) &&
-			old_ones(r, set, target_id(r->o->target), scratch, err) &&
+		ok = hints(r, set, DB_HINTS, TUNE_HINTS, scratch, err) &&
+			hints(r, set, DB_CLAIMS, TUNE_HINTS + TUNE_CLAIMS, scratch, err) &&
+			old_ones(r, set, target_id(r->ask->target), scratch, err) &&
 			(r->state->reused > 0 || r->hints > 0 || near_ones(r, set, scratch, err));
 		db_release(set);
 	}

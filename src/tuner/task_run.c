@@ -4,18 +4,13 @@
 #include "codegen/lower.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"
-#include "db/record.h"
+#include "record/record.h"
+#include "tuner/tuning.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define AT_ROOF 1.03 /* times the roof: nothing is left to find */
-#define FEWER 2.25   /* multiplications that another algorithm may save */
-#define GAIN 0.99    /* times the best: a trial that helped */
-#define FIRST_AID 1e30 /* gain of a task none of whose schedules has run yet, or whose hints are not all tried */
-enum { ASK_TRIES = 100000, PATIENCE = 6, NOTHING_RAN = 8, ADVICE = 2 };
 
 /* ---- estimates ---- */
 
@@ -27,7 +22,7 @@ static Trace *parse(const TaskRun *r, const char *trace, Arena *a, Err *err)
 KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err)
 {
 	Trace *t = parse(r, trace, a, err);
-	return t != NULL ? schedule_replay(ir_new(a), r->task, r->o->target, t, err) : NULL;
+	return t != NULL ? schedule_replay(ir_new(a), r->task, r->ask->target, t, err) : NULL;
 }
 
 static const char *trace_text(const TaskRun *r, Config c, Arena *a)
@@ -46,26 +41,26 @@ static double estimate_config(void *arg, const Config *c, uint64_t *same)
 	TaskRun *r = arg;
 	Arena *a = arena_new();
 	const char *trace = trace_text(r, *c, a);
-	const Known *before = trace != NULL ? known_find(&r->estimates, trace) : NULL;
+	const Outcome *before = trace != NULL ? outcome_find(&r->estimates, trace) : NULL;
 	double ns = before != NULL ? before->ns : -1;
 	if (trace != NULL && before == NULL) {
 		Trace *t = parse(r, trace, a, NULL);
-		const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->task, r->o->target, t, NULL) : NULL;
+		const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->task, r->ask->target, t, NULL) : NULL;
 		if (ks != NULL)
-			ns = cost_analytic.estimate(ks, r->task, r->o->target);
-		known_add(&r->estimates, trace, ns, false);
+			ns = cost_analytic.estimate(ks, r->task, r->ask->target);
+		outcome_add(&r->estimates, trace, ns, false);
 	}
-	*same = trace != NULL ? known_hash(trace) : 0;
+	*same = trace != NULL ? map_hash_bytes(trace, strlen(trace)) : 0;
 	arena_free(a);
-	if (r->o->measure != NULL)
-		measure_turn(r->o->measure);
+	if (r->means->measure != NULL)
+		measure_turn(r->means->measure);
 	return ns;
 }
 
 /* ---- what is known already ---- */
 
 /* "compute conv2d.winograd m=2": "wino". */
-static void note_algorithm(TaskState *s, const char *trace)
+static void note_algorithm(TaskProgress *s, const char *trace)
 {
 	const char *dot = strncmp(trace, "compute ", 8) == 0 ? strchr(trace, '.') : NULL;
 	snprintf(s->algorithm, sizeof s->algorithm, "%.4s", dot != NULL ? dot + 1 : "");
@@ -73,7 +68,7 @@ static void note_algorithm(TaskState *s, const char *trace)
 
 static void note_time(TaskRun *r, const char *trace, double ns)
 {
-	TaskState *s = r->state;
+	TaskProgress *s = r->state;
 	double ms = ns / 1e6;
 	if (r->confirmed)
 		return;
@@ -85,23 +80,23 @@ static void note_time(TaskRun *r, const char *trace, double ns)
 		s->default_ms = ms;
 }
 
-DbSet task_run_databases(const TuneOptions *o, Arena *a)
+DbSet task_run_databases(const TuneMeans *with, Arena *a)
 {
-	Db **db = arena_array(a, Db *, o->nmore + 1);
+	Db **db = arena_array(a, Db *, with->nmore + 1);
 	DbSet set = { db, 0 };
-	if (o->db != NULL)
-		db[set.n++] = o->db;
-	for (int i = 0; i < o->nmore; i++)
-		db[set.n++] = o->more[i];
+	if (with->db != NULL)
+		db[set.n++] = with->db;
+	for (int i = 0; i < with->nmore; i++)
+		db[set.n++] = with->more[i];
 	return set;
 }
 
 DbKey task_run_key(const TaskRun *r)
 {
 	return (DbKey){ .workload = r->task->id,
-		.target = target_id(r->o->target),
+		.target = target_id(r->ask->target),
 		.epoch = CODEGEN_EPOCH,
-		.floor_ns = db_floor_ns(r->task, r->o->target),
+		.floor_ns = db_floor_ns(r->task, r->ask->target),
 		.alone = true };
 }
 
@@ -123,16 +118,17 @@ static bool reuse_run(const RunRecord *run, void *arg)
 	char id[HASH_HEX];
 	bool gone = false; /* a database leaves out what it knows to be retracted; another one may know more */
 	hash_hex(run->id, id);
-	if (!run->own || run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST || known_find(&r->records, id) != NULL)
+	if (!run->own || run->status == RUN_CANCELLED || run->status == RUN_DEVICE_LOST ||
+		outcome_find(&r->records, id) != NULL)
 		return true; /* says nothing of the candidate; or was read before */
 	if (x->set.n > 1 && !db_retracted(x->set, run->id, true, &gone, &x->err))
 		return false;
 	if (gone || (run->status == RUN_OK && run->median_ns < x->key.floor_ns))
 		return true; /* no core is so fast: as if it were not there, so that it is measured like any other */
-	known_add(&r->records, id, 0, true);
+	outcome_add(&r->records, id, 0, true);
 	r->state->reused++;
-	if (known_find(&r->known, run->trace) == NULL)
-		known_add(&r->known, run->trace, -1, true);
+	if (outcome_find(&r->known, run->trace) == NULL)
+		outcome_add(&r->known, run->trace, -1, true);
 	return true;
 }
 
@@ -142,7 +138,7 @@ static bool ask_figures(Reading *x)
 	TaskRun *r = x->r;
 	for (size_t i = 0; i < r->known.at.n; i++) {
 		Arena *scratch = arena_new();
-		Known *k = &r->known.at.at[i];
+		Outcome *k = &r->known.at.at[i];
 		DbChoice c;
 		bool there, ok = db_of_trace(x->set, &x->key, k->trace, &c, &there, scratch, &x->err);
 		k->ns = ok && there ? (double)c.ns : -1;
@@ -156,10 +152,10 @@ static bool ask_figures(Reading *x)
 
 static bool is_stopped(const TaskRun *r)
 {
-	return r->o->stop != NULL && *r->o->stop != 0;
+	return r->means->stop != NULL && *r->means->stop != 0;
 }
 
-void task_run_refused(TaskRun *r, Known *k)
+void task_run_refused(TaskRun *r, Outcome *k)
 {
 	k->ns = -1;
 	r->state->reused--;
@@ -170,8 +166,8 @@ void task_run_refused(TaskRun *r, Known *k)
 static void note_known(TaskRun *r)
 {
 	Arena *scratch = arena_new();
-	Known **ranked, *first = known_find(&r->known, r->default_trace);
-	int n = known_ranked(&r->known, scratch, &ranked);
+	Outcome **ranked, *first = outcome_find(&r->known, r->default_trace);
+	int n = outcome_ranked(&r->known, scratch, &ranked);
 	for (int i = 0; i < n && r->state->best_ms == 0 && !is_stopped(r); i++) {
 		Arena *own = arena_new(); /* a refused one may leave much */
 		if (task_run_replay(r, ranked[i]->trace, own, NULL) != NULL)
@@ -197,7 +193,7 @@ static bool read_held(Reading *x)
 static bool read_known(TaskRun *r, Err *err)
 {
 	Arena *scratch = arena_new();
-	Reading x = { .r = r, .set = task_run_databases(r->o, scratch), .key = task_run_key(r) };
+	Reading x = { .r = r, .set = task_run_databases(r->means, scratch), .key = task_run_key(r) };
 	x.key.whose = DB_OWN;
 	if (db_hold(x.set, &x.err)) {
 		read_held(&x);
@@ -218,7 +214,7 @@ static bool read_known(TaskRun *r, Err *err)
 static bool makes_code(const TaskRun *r, const KernelSet *ks, Arena *a)
 {
 	KernelSet *lowered;
-	return codegen_lower(a, ir_set_of_kind(a, ks, FN_RUN), r->o->target, NULL, NULL, NULL, &lowered, NULL);
+	return codegen_lower(a, ir_set_of_kind(a, ks, FN_RUN), r->ask->target, NULL, NULL, NULL, &lowered, NULL);
 }
 
 /* As compile/ takes it: the template's choice, or the naive loops where that is refused; and its estimate. */
@@ -232,7 +228,7 @@ static void open_default(TaskRun *r)
 	if (!takes)
 		ks = task_run_replay(r, "", scratch, NULL);
 	if (ks != NULL)
-		r->guess_ms = cost_analytic.estimate(ks, r->task, r->o->target) / 1e6;
+		r->guess_ms = cost_analytic.estimate(ks, r->task, r->ask->target) / 1e6;
 	arena_free(scratch);
 }
 
@@ -245,24 +241,25 @@ static bool has_algorithms(const Space *s)
 	return false;
 }
 
-bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err)
+bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, const TuneRequest *ask,
+	const TuneMeans *with, Err *err)
 {
 	char hex[HASH_HEX];
-	*r = (TaskRun){ .o = o, .arena = a, .state = state, .task = task };
-	r->known.arena = r->records.arena = r->estimates.arena = a;
+	*r = (TaskRun){ .ask = ask, .means = with, .arena = a, .state = state, .task = task };
+	r->known.index.arena = r->records.index.arena = r->estimates.index.arena = a;
 	state->task = task;
-	r->space = space_new(a, task, o->target, err);
+	r->space = space_new(a, task, ask->target, err);
 	if (r->space == NULL)
 		return false;
 	open_default(r);
 	if (!read_known(r, err))
 		return false;
 	state->space = space_size(r->space);
-	state->roof_ms = roof_ns(task, &o->roof) / 1e6;
+	state->roof_ms = roof_ns(task, &with->roof) / 1e6;
 	r->algorithms = has_algorithms(r->space);
-	Rng seed = rng_seed(o->seed);
+	Rng seed = rng_seed(ask->seed);
 	hash_hex(task->id, hex);
-	r->search = o->search->open(a, r->space, (SearchCost){ estimate_config, r }, o->effort, rng_fork(&seed, hex));
+	r->search = ask->search->open(a, r->space, (SearchCost){ estimate_config, r }, ask->effort, rng_fork(&seed, hex));
 	return true;
 }
 
@@ -274,14 +271,14 @@ static void tell(TaskRun *r, Config c, double ns)
 		r->best = c;
 		r->best_ns = ns;
 	}
-	r->o->search->tell(r->search, c, ns);
+	r->ask->search->tell(r->search, c, ns);
 }
 
 /* Replays a trace that nothing is known of; NULL: it is refused, which is known from now on. */
 static Candidate *candidate_new(TaskRun *r, Arena *a, const char *trace)
 {
 	const KernelSet *ks = task_run_replay(r, trace, a, NULL);
-	const Known *k = known_add(&r->known, trace, ks != NULL ? 0 : -1, false);
+	const Outcome *k = outcome_add(&r->known, trace, ks != NULL ? 0 : -1, false);
 	if (ks == NULL) {
 		r->state->pruned++;
 		return NULL;
@@ -295,7 +292,7 @@ static Candidate *candidate_new(TaskRun *r, Arena *a, const char *trace)
 static Candidate *next_doubt(TaskRun *r)
 {
 	while (r->doubt.n > 0) {
-		Known *k = known_find(&r->known, r->doubt.at[--r->doubt.n]);
+		Outcome *k = outcome_find(&r->known, r->doubt.at[--r->doubt.n]);
 		Arena *a = arena_new();
 		const KernelSet *ks = k->ns > 0 ? task_run_replay(r, k->trace, a, NULL) : NULL;
 		if (ks != NULL) {
@@ -323,7 +320,7 @@ static Candidate *next_seed(TaskRun *r)
 {
 	while (r->seed_head < r->seed.n && !is_stopped(r)) {
 		const char *trace = r->seed.at[r->seed_head++];
-		if (known_find(&r->known, trace) != NULL)
+		if (outcome_find(&r->known, trace) != NULL)
 			continue;
 		Arena *a = arena_new();
 		Candidate *x = candidate_new(r, a, trace);
@@ -335,7 +332,7 @@ static Candidate *next_seed(TaskRun *r)
 }
 
 /* The config is measured already, or about to be: no new candidate. */
-static void answer(TaskRun *r, Config c, const Known *k, Candidate *const *flying, int n)
+static void answer(TaskRun *r, Config c, const Outcome *k, Candidate *const *flying, int n)
 {
 	if (k->ns != 0) {
 		tell(r, c, k->ns);
@@ -352,7 +349,7 @@ static void answer(TaskRun *r, Config c, const Known *k, Candidate *const *flyin
 static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, bool *again)
 {
 	Config c;
-	int got = r->o->search->ask(r->search, &c, 1);
+	int got = r->ask->search->ask(r->search, &c, 1);
 	*again = got > 0;
 	if (got <= 0) {
 		r->waits = got == SEARCH_WAITS;
@@ -362,7 +359,7 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 	}
 	Arena *a = arena_new();
 	const char *trace = trace_text(r, c, a);
-	const Known *k = trace != NULL ? known_find(&r->known, trace) : NULL;
+	const Outcome *k = trace != NULL ? outcome_find(&r->known, trace) : NULL;
 	Candidate *x = trace != NULL && k == NULL ? candidate_new(r, a, trace) : NULL;
 	if (x != NULL) {
 		x->config = c;
@@ -379,14 +376,14 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 
 Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 {
-	bool again = true, begun = known_find(&r->known, r->default_trace) != NULL;
+	bool again = true, begun = outcome_find(&r->known, r->default_trace) != NULL;
 	Candidate *x = next_doubt(r);
 	if (x == NULL)
 		x = begun ? next_seed(r) : r->default_trace[0] == 0 ? next_naive(r) : NULL;
 	r->waits = false;
 	for (int i = 0; x == NULL && again; i++) {
 		x = next_searched(r, flying, n, &again);
-		if (i == ASK_TRIES)
+		if (i == TUNE_ASK_TRIES)
 			r->state->end = TASK_SEARCHED;
 		if (r->state->end != TASK_OPEN)
 			break;
@@ -396,15 +393,15 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 
 static void look_at_roof(TaskRun *r)
 {
-	const TaskState *s = r->state;
-	if (s->end == TASK_OPEN && !r->algorithms && s->best_ms > 0 && s->best_ms <= s->roof_ms * AT_ROOF)
+	const TaskProgress *s = r->state;
+	if (s->end == TASK_OPEN && !r->algorithms && s->best_ms > 0 && s->best_ms <= s->roof_ms * TUNE_AT_ROOF)
 		r->state->end = TASK_AT_ROOF;
 }
 
 void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 {
-	Known *k = known_find(&r->known, x->trace);
-	bool gain = ns > 0 && (r->state->best_ms == 0 || ns / 1e6 < r->state->best_ms * GAIN);
+	Outcome *k = outcome_find(&r->known, x->trace);
+	bool gain = ns > 0 && (r->state->best_ms == 0 || ns / 1e6 < r->state->best_ms * TUNE_IMPROVED);
 	k->ns = ns > 0 ? ns : -1;
 	k->err_e9 = err_e9;
 	r->waits = false;
@@ -419,8 +416,8 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 static void note_best(TaskRun *r)
 {
 	Arena *scratch = arena_new();
-	Known **ranked, *first = known_find(&r->known, r->default_trace);
-	int n = known_ranked(&r->known, scratch, &ranked);
+	Outcome **ranked, *first = outcome_find(&r->known, r->default_trace);
+	int n = outcome_ranked(&r->known, scratch, &ranked);
 	r->state->best_ms = r->state->default_ms = 0;
 	if (n > 0)
 		note_time(r, ranked[0]->trace, ranked[0]->ns);
@@ -431,7 +428,7 @@ static void note_best(TaskRun *r)
 
 void task_run_expose(TaskRun *r, const char *trace)
 {
-	Known *k = known_find(&r->known, trace);
+	Outcome *k = outcome_find(&r->known, trace);
 	if (k == NULL || k->ns == 0)
 		return;
 	k->ns = -1;
@@ -440,7 +437,7 @@ void task_run_expose(TaskRun *r, const char *trace)
 
 void task_run_doubt(TaskRun *r, const char *trace)
 {
-	const Known *k = known_find(&r->known, trace);
+	const Outcome *k = outcome_find(&r->known, trace);
 	if (k == NULL || k->ns <= 0)
 		return;
 	vec_push(r->arena, &r->doubt, k->trace);
@@ -454,24 +451,24 @@ void task_run_confirm(TaskRun *r, const char *trace, double ns)
 	note_algorithm(r->state, trace);
 }
 
-double task_run_share(const TaskRun *r, double save)
+double task_run_gain_rate(const TaskRun *r, double save)
 {
-	return r->task->weight * save / (double)(PATIENCE + r->since_gain + r->in_flight);
+	return r->task->weight * save / (double)(TUNE_PATIENCE + r->since_gain + r->in_flight);
 }
 
-double task_run_hope(const TaskRun *r)
+double task_run_gain(const TaskRun *r)
 {
-	const TaskState *s = r->state;
+	const TaskProgress *s = r->state;
 	int64_t had = s->trials + s->reused + r->in_flight;
 	if (had == 0 || (r->seed_head == 0 && r->hints > 0))
 		return INFINITY;
 	if (r->seed_head < r->hints || r->doubt.n > 0)
-		return FIRST_AID;
-	if (s->failed > 0 && s->best_ms == 0 && had < NOTHING_RAN)
-		return FIRST_AID;
-	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / FEWER : s->roof_ms;
-	double save = fmax(now - roof, now * (AT_ROOF - 1));
-	return task_run_share(r, save);
+		return TUNE_URGENT;
+	if (s->failed > 0 && s->best_ms == 0 && had < TUNE_NOTHING_RAN)
+		return TUNE_URGENT;
+	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / TUNE_FEWER : s->roof_ms;
+	double save = fmax(now - roof, now * (TUNE_AT_ROOF - 1));
+	return task_run_gain_rate(r, save);
 }
 
 /* ---- advice ---- */
@@ -503,9 +500,9 @@ static double unlikeness(const Task *a, const Task *b)
 void task_run_advise(TaskRun *r, const TaskRun *const *others, int n)
 {
 	double after = -1;
-	if (r->o->search->hint == NULL)
+	if (r->ask->search->hint == NULL)
 		return;
-	for (int given = 0; given < ADVICE; given++) {
+	for (int given = 0; given < TUNE_ADVICE; given++) {
 		const TaskRun *next = NULL;
 		double nearest = INFINITY;
 		for (int i = 0; i < n; i++) {
@@ -521,7 +518,7 @@ void task_run_advise(TaskRun *r, const TaskRun *const *others, int n)
 			return;
 		Config c;
 		alike(r->space, next->space, next->best, &c);
-		r->o->search->hint(r->search, c);
+		r->ask->search->hint(r->search, c);
 		after = nearest;
 	}
 }

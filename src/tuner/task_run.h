@@ -1,26 +1,27 @@
 /*
- * One task while it is tuned: its space, its search, what is known of it, and the hope that more
- * trials make the network faster. Gives the next candidate and takes what became of it; knows neither
+ * One task while it is tuned: its space, its search, what is known of it, and what the network may gain by
+ * more trials. Gives the next candidate and takes what became of it; knows neither
  * clocks nor budgets.
  */
 #ifndef TUNER_TASK_RUN_H
 #define TUNER_TASK_RUN_H
 
 #include "db/rank.h"
-#include "tuner/reuse.h"
+#include "tuner/outcome.h"
 #include "tuner/tuner.h"
 
 typedef struct TaskRun {
-	const TuneOptions *o;
+	const TuneRequest *ask;
+	const TuneMeans *means;
 	Arena *arena;
-	TaskState *state;
+	TaskProgress *state;
 	const Task *task;
 	Space *space;
 	void *search;
 	MeasureRef *ref; /* NULL until the first candidate */
-	KnownSet known;
-	KnownSet records; /* ids of the runs that were reused: a run may be in several databases */
-	KnownSet estimates; /* ns of the cost model; configs of one schedule are estimated once */
+	OutcomeSet known; /* by trace */
+	OutcomeSet records; /* ids of the runs that were reused: a run may be in several databases */
+	OutcomeSet estimates; /* ns of the cost model; configs of one schedule are estimated once */
 	const char *default_trace;
 	double guess_ms; /* estimate of the default */
 	VEC(const char *) seed; /* traces from elsewhere, to be measured after the default */
@@ -48,9 +49,10 @@ typedef struct Candidate {
 /* The trace of a candidate, scheduled; NULL: it is refused. */
 KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err);
 /* Space, default, and what the databases hold; writes nothing. */
-bool task_run_open(TaskRun *r, TaskState *state, Arena *a, const Task *task, const TuneOptions *o, Err *err);
+bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, const TuneRequest *ask,
+	const TuneMeans *with, Err *err);
 /* All databases of a run, the one that is written first. */
-DbSet task_run_databases(const TuneOptions *o, Arena *a);
+DbSet task_run_databases(const TuneMeans *with, Arena *a);
 /* What is asked of the task here; figures of it alone. */
 DbKey task_run_key(const TaskRun *r);
 /* Traces from elsewhere that are worth a trial. */
@@ -61,7 +63,7 @@ bool task_run_seeds(TaskRun *r, Err *err);
  */
 Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n);
 /* A record's schedule is refused, whatever time it claims: it fails, and is counted. */
-void task_run_refused(TaskRun *r, Known *k);
+void task_run_refused(TaskRun *r, Outcome *k);
 /* What a trial took; ns <= 0: it failed. err_e9: as in RunRecord. */
 void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9);
 /* What was taken for right was not: it counts as failed, or as not seen yet (doubt), and the best is another one. */
@@ -70,9 +72,9 @@ void task_run_doubt(TaskRun *r, const char *trace);
 /* The schedule that was fastest inside the network, and its time there. */
 void task_run_confirm(TaskRun *r, const char *trace, double ns);
 /* Milliseconds of the network that a trial may save, in the end; infinite: nothing of it was tried. */
-double task_run_hope(const TaskRun *r);
-/* The same where all trials together may save so many milliseconds of one call. */
-double task_run_share(const TaskRun *r, double save);
+double task_run_gain(const TaskRun *r);
+/* The same where all trials together may save so many milliseconds of one call, for the next trial alone. */
+double task_run_gain_rate(const TaskRun *r, double save);
 /* What was fast for other tasks of the template is asked soon. */
 void task_run_advise(TaskRun *r, const TaskRun *const *others, int n);
 

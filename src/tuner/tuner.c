@@ -9,85 +9,82 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW 2.0  /* times the best: set aside after a first look */
-#define GOOD 1.05 /* times the best: above it, sampled a few times */
-enum { WAIT_MS = 200, LAND_MS = 300, LOST = 10 /* children in a row that could not be started: none will be */ };
-
 double tuner_now(const Tuner *t)
 {
-	return t->o->clock.now_ms(t->o->clock.arg);
+	return t->means->clock.now_ms(t->means->clock.arg);
 }
 
 bool tuner_stopped(const Tuner *t)
 {
-	return t->o->stop != NULL && *t->o->stop != 0;
+	return t->means->stop != NULL && *t->means->stop != 0;
 }
 
 void tuner_say(Tuner *t, TunePhase phase, double rest_ms)
 {
-	t->state->phase = phase;
-	t->state->rest_ms = rest_ms;
-	t->state->seconds = (tuner_now(t) - t->start_ms) / 1000;
-	if (t->o->on_progress != NULL)
-		t->o->on_progress(t->state, t->o->arg);
+	t->progress->phase = phase;
+	t->progress->rest_ms = rest_ms;
+	t->progress->seconds = (tuner_now(t) - t->start_ms) / 1000;
+	if (t->means->on_progress != NULL)
+		t->means->on_progress(t->progress, t->means->arg);
 }
 
 bool tuner_may(const Tuner *t, int64_t trials)
 {
-	return t->state->limit < 0 || t->submitted + trials <= t->state->limit;
+	return t->progress->limit < 0 || t->submitted + trials <= t->progress->limit;
 }
 
 /* ---- opening ---- */
 
-static bool wanted(const TuneOptions *o, const Task *task)
+static bool wanted(const TuneRequest *ask, const Task *task)
 {
 	char hex[HASH_HEX];
 	hash_hex(task->id, hex);
-	for (int i = 0; i < o->ntasks; i++)
-		if (strncmp(hex, o->tasks[i], strlen(o->tasks[i])) == 0)
+	for (int i = 0; i < ask->ntasks; i++)
+		if (strncmp(hex, ask->tasks[i], strlen(ask->tasks[i])) == 0)
 			return true;
-	return o->ntasks == 0;
+	return ask->ntasks == 0;
 }
 
 /* A prefix that names nothing is a mistake, also beside others that do. */
-static bool all_name_tasks(const TuneOptions *o, const Partition *p, Err *err)
+static bool all_name_tasks(const TuneRequest *ask, const Partition *p, Err *err)
 {
-	for (int i = 0; i < o->ntasks; i++) {
-		TuneOptions one = { .tasks = &o->tasks[i], .ntasks = 1 };
+	for (int i = 0; i < ask->ntasks; i++) {
+		TuneRequest one = { .tasks = &ask->tasks[i], .ntasks = 1 };
 		int k = 0, all = p->ntask + p->nmore;
 		while (k < all && !wanted(&one, p->task[k]))
 			k++;
 		if (k == all)
 			return fail(err, ERR_MISSING, "--tasks", "no task of the model has an id that begins with \"%.32s\"",
-				o->tasks[i]);
+				ask->tasks[i]);
 	}
 	return true;
 }
 
 static bool open_tasks(Tuner *t, const Partition *p, Err *err)
 {
-	TuneState *s = t->state;
+	TuneProgress *s = t->progress;
 	int all = p->ntask + p->nmore;
-	s->task = arena_array(t->arena, TaskState, all);
+	s->task = arena_array(t->arena, TaskProgress, all);
 	t->run = arena_array(t->arena, TaskRun, all);
 	regions_open(t, p);
-	if (!all_name_tasks(t->o, p, err))
+	if (!all_name_tasks(t->ask, p, err))
 		return false;
 	for (int i = 0; i < all; i++) {
-		if (!wanted(t->o, p->task[i]))
+		if (!wanted(t->ask, p->task[i]))
 			continue;
 		TaskRun *r = t->of[i] = &t->run[s->ntask];
 		s->task[s->ntask].default_weight = i < p->ntask ? p->task[i]->weight : 0;
-		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->o, err) || !task_run_seeds(r, err))
+		if (!task_run_open(r, &s->task[s->ntask++], t->arena, p->task[i], t->ask, t->means, err) ||
+			!task_run_seeds(r, err))
 			return false;
 		s->reused += r->state->reused;
 		tuner_say(t, TUNE_OPEN, 0);
 	}
 	s->limit = -1;
-	if (t->o->trials >= 0)
-		s->limit = t->o->trials > s->reused ? t->o->trials - s->reused : 0;
-	if (t->o->more_trials >= 0)
-		s->limit = t->o->more_trials;
+	if (t->ask->trials >= 0)
+		s->limit = t->ask->trials > s->reused ? t->ask->trials - s->reused : 0;
+	if (t->ask->more_trials >= 0)
+		s->limit = t->ask->more_trials;
 	return true;
 }
 
@@ -95,26 +92,26 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 {
 	SessionInfo s = { .tool = "dlc " DLC_VERSION,
 		.search = search,
-		.model = t->o->model,
-		.seed = (int64_t)(t->o->seed & INT64_MAX),
-		.started_s = t->o->started_s,
-		.method = measure_method(t->o->measure),
-		.mark = t->o->mark,
+		.model = t->ask->model,
+		.seed = (int64_t)(t->ask->seed & INT64_MAX),
+		.started_s = t->ask->started_s,
+		.method = measure_method(t->means->measure),
+		.mark = t->ask->mark,
 		.cold_bytes = t->cold_bytes };
-	for (int i = 0; i < t->state->ntask; i++)
-		if (!db_put_task(t->o->db, t->run[i].task, err))
+	for (int i = 0; i < t->progress->ntask; i++)
+		if (!db_put_task(t->means->db, t->run[i].task, err))
 			return false;
-	return db_put_target(t->o->db, t->o->target, &t->target, err) &&
-		db_put_env(t->o->db, CODEGEN_EPOCH, codegen_compiler(t->o->target), &t->env, err) &&
-		db_put_session(t->o->db, &s, &t->session, err);
+	return db_put_target(t->means->db, t->ask->target, &t->target, err) &&
+		db_put_env(t->means->db, CODEGEN_EPOCH, codegen_compiler(t->ask->target), &t->env, err) &&
+		db_put_session(t->means->db, &s, &t->session, err);
 }
 
 /* ---- candidates ---- */
 
 /* Whoever names tasks wants just those, of alternatives or not. */
-static double hope_of(const Tuner *t, const TaskRun *r)
+static double gain_of(const Tuner *t, const TaskRun *r)
 {
-	return r->state->weight > 0 || t->o->ntasks > 0 ? task_run_hope(r) : regions_hope(t, r);
+	return r->state->weight > 0 || t->ask->ntasks > 0 ? task_run_gain(r) : regions_gain(t, r);
 }
 
 static double guessed(const TaskRun *r)
@@ -122,19 +119,19 @@ static double guessed(const TaskRun *r)
 	return r->guess_ms * r->task->weight;
 }
 
-/* All defaults before anything else, the largest first; then the largest hope. */
+/* All defaults before anything else, the largest first; then the largest gain. */
 static TaskRun *choose_task(Tuner *t)
 {
 	TaskRun *best = NULL;
-	double hope = -1;
-	for (int i = 0; i < t->state->ntask; i++) {
+	double gain = -1;
+	for (int i = 0; i < t->progress->ntask; i++) {
 		TaskRun *r = &t->run[i];
-		double h = hope_of(t, r);
+		double g = gain_of(t, r);
 		if (r->state->end != TASK_OPEN || r->waits)
 			continue;
-		if (h > hope || (h == INFINITY && hope == INFINITY && guessed(r) > guessed(best))) {
+		if (g > gain || (g == INFINITY && gain == INFINITY && guessed(r) > guessed(best))) {
 			best = r;
-			hope = h;
+			gain = g;
 		}
 	}
 	return best;
@@ -145,10 +142,10 @@ static void advise(Tuner *t, TaskRun *r)
 {
 	if (r->advised || r->state->trials + r->state->reused == 0)
 		return;
-	const TaskRun **others = arena_array(t->arena, const TaskRun *, t->state->ntask);
+	const TaskRun **others = arena_array(t->arena, const TaskRun *, t->progress->ntask);
 	int n = 0;
-	for (int i = 0; i < t->state->ntask; i++)
-		if (t->run[i].state->trials > t->o->effort->picks)
+	for (int i = 0; i < t->progress->ntask; i++)
+		if (t->run[i].state->trials > t->ask->effort->picks)
 			others[n++] = &t->run[i];
 	task_run_advise(r, others, n);
 	r->advised = true;
@@ -157,7 +154,7 @@ static void advise(Tuner *t, TaskRun *r)
 bool tuner_reference(Tuner *t, TaskRun *r, Err *err)
 {
 	if (r->ref == NULL)
-		r->ref = measure_reference(t->o->measure, r->task, t->o->seed, err);
+		r->ref = measure_reference(t->means->measure, r->task, t->ask->seed, err);
 	return r->ref != NULL;
 }
 
@@ -170,13 +167,13 @@ static bool submit(Tuner *t, Candidate *x, Err *err)
 	MeasureJob job = { .ks = x->ks,
 		.trace = x->trace,
 		.ref = r->ref,
-		.slow_ns = (int64_t)(best_ns * SLOW),
-		.good_ns = (int64_t)(best_ns * GOOD),
+		.slow_ns = (int64_t)(best_ns * TUNE_SLOW),
+		.good_ns = (int64_t)(best_ns * TUNE_GOOD),
 		.keep = strcmp(x->trace, r->default_trace) == 0,
 		.user = x };
 	if (t->first_build_ms < 0)
 		t->first_build_ms = tuner_now(t);
-	if (!measure_submit(t->o->measure, &job, err))
+	if (!measure_submit(t->means->measure, &job, err))
 		return false;
 	int free_slot = 0;
 	while (t->flying[free_slot] != NULL)
@@ -184,7 +181,7 @@ static bool submit(Tuner *t, Candidate *x, Err *err)
 	t->flying[free_slot] = x;
 	r->in_flight++;
 	t->submitted++;
-	t->state->now = r->state;
+	t->progress->now = r->state;
 	return true;
 }
 
@@ -192,17 +189,17 @@ static bool over(const Tuner *t)
 {
 	if (tuner_stopped(t))
 		return true;
-	return t->o->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->o->budget_ms - final_reserve_ms(t);
+	return t->ask->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->ask->budget_ms - final_reserve_ms(t);
 }
 
 static bool fill(Tuner *t, int64_t reserve, Err *err)
 {
-	while (measure_pending(t->o->measure) < IN_FLIGHT && tuner_may(t, 1 + reserve) && !over(t)) {
+	while (measure_pending(t->means->measure) < TUNE_IN_FLIGHT && tuner_may(t, 1 + reserve) && !over(t)) {
 		TaskRun *r = choose_task(t);
 		if (r == NULL)
 			return true;
 		advise(t, r);
-		Candidate *x = task_run_next(r, t->flying, IN_FLIGHT);
+		Candidate *x = task_run_next(r, t->flying, TUNE_IN_FLIGHT);
 		if (x != NULL && !submit(t, x, err)) {
 			arena_free(x->arena);
 			return false;
@@ -213,7 +210,7 @@ static bool fill(Tuner *t, int64_t reserve, Err *err)
 
 /* ---- results ---- */
 
-static void note_probe(TuneState *s, double gflops)
+static void note_probe(TuneResult *s, double gflops)
 {
 	if (gflops <= 0)
 		return;
@@ -259,20 +256,20 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 		.clock = m->clock,
 		.lost = m->lost,
 		.stage = m->stage };
-	bool ok = m->status == RUN_OK, stored = db_put_run(t->o->db, &run, err);
+	bool ok = m->status == RUN_OK, stored = db_put_run(t->means->db, &run, err);
 	if (stored)
 		vec_push(t->arena, &t->runs, run.id);
 	r->state->trials++;
-	t->state->trials++;
+	t->progress->trials++;
 	r->state->failed += !ok;
-	t->state->failed += !ok;
-	t->state->status[m->status]++;
-	if (t->state->phase < TUNE_NETWORK)
+	t->progress->failed += !ok;
+	t->progress->status[m->status]++;
+	if (t->progress->phase < TUNE_NETWORK)
 		t->last_done_ms = tuner_now(t);
-	note_probe(t->state, (double)m->probe_mflops / 1000);
-	t->state->waited_ms += m->waited_ms;
-	if (stored && t->o->on_trial != NULL)
-		t->o->on_trial(&run, r->task, t->o->arg);
+	note_probe(t->result, (double)m->probe_mflops / 1000);
+	t->progress->waited_ms += m->waited_ms;
+	if (stored && t->means->on_trial != NULL)
+		t->means->on_trial(&run, r->task, t->means->arg);
 	return stored;
 }
 
@@ -285,11 +282,11 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	r->state->pruned += m->pruned;
 	bool stored = m->pruned || tuner_store(t, r, x->trace, m, err);
 	t->lost = m->status == RUN_DEVICE_LOST ? t->lost + 1 : 0;
-	if (stored && t->lost == LOST)
-		stored = fail(err, ERR_DEVICE, "measure", "%d candidates in a row could not be run: %s", LOST, m->detail);
+	if (stored && t->lost == TUNE_LOST)
+		stored = fail(err, ERR_DEVICE, "measure", "%d candidates in a row could not be run: %s", TUNE_LOST, m->detail);
 	stored = stored && tuner_expose(t, r, m, err);
 	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1, m->max_err_e9);
-	for (int i = 0; i < IN_FLIGHT; i++)
+	for (int i = 0; i < TUNE_IN_FLIGHT; i++)
 		if (t->flying[i] == x)
 			t->flying[i] = NULL;
 	arena_free(x->arena);
@@ -298,25 +295,25 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 
 void tuner_sum_up(Tuner *t)
 {
-	TuneState *s = t->state;
+	TuneProgress *s = t->progress;
 	s->seconds = (tuner_now(t) - t->start_ms) / 1000;
 	double span = s->trials > 0 ? (t->last_done_ms - t->first_build_ms) / 1000 : 0;
 	if (s->phase < TUNE_NETWORK) /* which times what was measured before */
 		s->candidates_per_s = span > 0 ? (double)s->trials / span : 0;
-	s->tasks_ms = s->default_tasks_ms = s->alone_ms = 0;
+	s->tasks_ms = s->default_tasks_ms = t->result->alone_ms = 0;
 	s->unmeasured = s->default_unmeasured = 0;
-	s->reused = s->pruned = s->implausible = s->refused = 0;
+	s->reused = s->pruned = t->result->implausible = t->result->refused = 0;
 	regions_choose(t);
 	for (int i = 0; i < s->ntask; i++) {
 		s->unmeasured += s->task[i].best_ms == 0 && s->task[i].weight > 0;
 		s->default_unmeasured += s->task[i].default_ms == 0 && s->task[i].default_weight > 0;
 		s->tasks_ms += s->task[i].best_ms * s->task[i].weight;
 		s->default_tasks_ms += s->task[i].default_ms * s->task[i].default_weight;
-		s->alone_ms += s->task[i].alone_ms * s->task[i].weight;
+		t->result->alone_ms += s->task[i].alone_ms * s->task[i].weight;
 		s->reused += s->task[i].reused;
 		s->pruned += s->task[i].pruned;
-		s->implausible += s->task[i].implausible;
-		s->refused += s->task[i].refused;
+		t->result->implausible += s->task[i].implausible;
+		t->result->refused += s->task[i].refused;
 	}
 }
 
@@ -326,10 +323,10 @@ static bool search_all(Tuner *t, bool end, Err *err)
 	while (!over(t)) {
 		if (!fill(t, end ? final_reserve_trials(t) : 0, err))
 			return false;
-		if (measure_pending(t->o->measure) == 0)
+		if (measure_pending(t->means->measure) == 0)
 			return true;
 		MeasureResult m;
-		if (measure_wait(t->o->measure, WAIT_MS, &m) && !take(t, &m, err))
+		if (measure_wait(t->means->measure, TUNE_WAIT_MS, &m) && !take(t, &m, err))
 			return false;
 		tuner_sum_up(t);
 		tuner_say(t, TUNE_SEARCH, final_reserve_ms(t));
@@ -340,14 +337,14 @@ static bool search_all(Tuner *t, bool end, Err *err)
 /* What is under way lands, if that does not take long. */
 static bool land(Tuner *t, Err *err)
 {
-	double end = tuner_now(t) + LAND_MS;
+	double end = tuner_now(t) + TUNE_LAND_MS;
 	bool ok = true;
 	MeasureResult m;
-	while (ok && measure_pending(t->o->measure) > 0 && !tuner_stopped(t) && tuner_now(t) < end)
-		if (measure_wait(t->o->measure, WAIT_MS, &m))
+	while (ok && measure_pending(t->means->measure) > 0 && !tuner_stopped(t) && tuner_now(t) < end)
+		if (measure_wait(t->means->measure, TUNE_WAIT_MS, &m))
 			ok = take(t, &m, err);
-	measure_cancel(t->o->measure);
-	for (int i = 0; i < IN_FLIGHT; i++) {
+	measure_cancel(t->means->measure);
+	for (int i = 0; i < TUNE_IN_FLIGHT; i++) {
 		if (t->flying[i] != NULL)
 			arena_free(t->flying[i]->arena);
 		t->flying[i] = NULL;
@@ -355,10 +352,11 @@ static bool land(Tuner *t, Err *err)
 	return ok;
 }
 
-bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
+bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out,
+	Err *err)
 {
-	*out = (TuneState){ 0 };
-	*t = (Tuner){ .arena = a, .o = o, .state = out, .first_build_ms = -1 };
+	*out = (TuneResult){ 0 };
+	*t = (Tuner){ .arena = a, .ask = ask, .means = with, .result = out, .progress = &out->end, .first_build_ms = -1 };
 	t->start_ms = tuner_now(t);
 	if (!open_tasks(t, p, err))
 		return false;
@@ -366,27 +364,27 @@ bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneOptions *o, Tu
 	return true;
 }
 
-bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
+bool tune_plan(Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out, Err *err)
 {
 	Tuner t;
-	bool ok = tuner_open(&t, a, p, o, out, err);
+	bool ok = tuner_open(&t, a, p, ask, with, out, err);
 	tuner_sum_up(&t);
 	return ok;
 }
 
-bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err)
+bool tune_model(Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out, Err *err)
 {
 	Tuner t;
-	if (!tuner_open(&t, a, p, o, out, err))
+	if (!tuner_open(&t, a, p, ask, with, out, err))
 		return false;
 	final_open(&t);
-	if (!tuner_session(&t, o->search->name, err))
+	if (!tuner_session(&t, ask->search->name, err))
 		return false;
 	bool ok = search_all(&t, true, err);
 	ok = land(&t, ok ? err : NULL) && ok;
 	tuner_sum_up(&t);
 	ok = ok && final_run(&t, err);
-	if (ok && out->limit >= 0 && !tuner_stopped(&t)) { /* what the end has left of the trials */
+	if (ok && out->end.limit >= 0 && !tuner_stopped(&t)) { /* what the end has left of the trials */
 		ok = search_all(&t, false, err);
 		ok = land(&t, ok ? err : NULL) && ok;
 	}
@@ -396,7 +394,7 @@ bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *o
 		ok = true;
 	}
 	tuner_sum_up(&t);
-	out->phase = TUNE_DONE;
-	out->rest_ms = 0;
-	return db_put_closing(o->db, t.session, t.runs.at, t.runs.n, ok ? err : NULL) && ok;
+	out->end.phase = TUNE_DONE;
+	out->end.rest_ms = 0;
+	return db_put_closing(with->db, t.session, t.runs.at, t.runs.n, ok ? err : NULL) && ok;
 }

@@ -1,7 +1,7 @@
 /*
  * Tasks and a budget become records. The only place where schedule, cost_model, measure and db meet
  * while searching. A candidate is hash(workload, target, trace); which one is next says a search
- * (tuner/search.h), for which task says the hope in it (tuner/task_run.h).
+ * (tuner/search.h); for which task, what the network may gain by it (tuner/task_run.h).
  */
 #ifndef TUNER_TUNER_H
 #define TUNER_TUNER_H
@@ -19,36 +19,41 @@ typedef struct Clock {
 	void *arg;
 } Clock;
 
-struct TuneState;
+struct TuneProgress;
 
-typedef struct TuneOptions {
+/* What is asked for. */
+typedef struct TuneRequest {
 	const Target *target;
-	Db *db;              /* written */
-	Db *const *more;     /* read */
-	int nmore;
-	Measure *measure; /* children, or a recording */
-	Clock clock;
 	Dag *dag;         /* the whole network: how cold its tasks are measured, and timed at the end; NULL: neither */
-	const CodeCache *cache; /* of its code; may be NULL */
-	int finalists;    /* candidates of a task that race at the end; below 2: none */
-	const Search *search;
-	const Effort *effort;
-	Roof roof;           /* what the machine gives; zeros: no roofs */
-	const char *model;   /* for the session record */
-	int64_t started_s;   /* seconds since 1970 */
-	int64_t mark;        /* of the session: SessionInfo */
-	const char *const *tasks; /* --tasks prefixes; NULL: all */
+	const char *model;   /* for the session record, with ... */
+	int64_t started_s;   /* ... seconds since 1970 and ... */
+	int64_t mark;        /* ... SessionInfo.mark */
+	const char *const *tasks; /* prefixes of ids; NULL: all */
 	int ntasks;
 	int64_t trials;      /* over the whole model, reused ones included; -1: not limited */
 	int64_t more_trials; /* +N: N more than the database holds; -1: not given */
 	double budget_ms;    /* <= 0: not limited */
+	int finalists;       /* candidates of a task that race at the end; below 2: none */
+	const Search *search;
+	const Effort *effort;
 	uint64_t seed;
-	const volatile sig_atomic_t *stop; /* set by Ctrl-C; may be NULL */
-	/* After each commit; status text and ids for the screen and --json. */
+} TuneRequest;
+
+/* What a run works with; all of it is the caller's. */
+typedef struct TuneMeans {
+	Db *db;          /* written */
+	Db *const *more; /* read */
+	int nmore;
+	Measure *measure; /* children, or a recording */
+	Clock clock;
+	const CodeCache *cache; /* of the network's code; may be NULL */
+	Roof roof;              /* what the machine gives; zeros: no roofs */
+	const volatile sig_atomic_t *stop; /* not 0: the run ends, with all that is stored; may be NULL */
+	/* After each commit, and whenever there is something to show; may be NULL. */
 	void (*on_trial)(const RunRecord *run, const Task *task, void *arg);
-	void (*on_progress)(const struct TuneState *s, void *arg);
+	void (*on_progress)(const struct TuneProgress *p, void *arg);
 	void *arg;
-} TuneOptions;
+} TuneMeans;
 
 /* What a run is doing. */
 typedef enum { TUNE_OPEN, TUNE_SEARCH, TUNE_RACE, TUNE_NETWORK, TUNE_DONE, TUNE_PHASES } TunePhase;
@@ -56,7 +61,7 @@ typedef enum { TUNE_OPEN, TUNE_SEARCH, TUNE_RACE, TUNE_NETWORK, TUNE_DONE, TUNE_
 /* Why nothing more is looked for. */
 typedef enum { TASK_OPEN, TASK_SEARCHED, TASK_AT_ROOF } TaskEnd;
 
-typedef struct TaskState {
+typedef struct TaskProgress {
 	const Task *task;
 	int weight;         /* how often the network runs it, as partitioned by what is known; 0: an alternative's */
 	int default_weight; /* the same without records */
@@ -70,40 +75,48 @@ typedef struct TaskState {
 	int seeds;         /* schedules from elsewhere that are tried */
 	char algorithm[8]; /* of the best schedule: "wino"; "": the operator's own */
 	bool raced; /* the best few were timed side by side */
-} TaskState;
+} TaskProgress;
 
-typedef struct TuneState {
+/* What a screen shows while a run goes on. */
+typedef struct TuneProgress {
 	int ntask;
-	TaskState *task;
-	const TaskState *now; /* the one that was given the last trial; NULL: none was */
-	int64_t trials, reused, failed, pruned, implausible, refused;
+	TaskProgress *task;
+	const TaskProgress *now; /* the one that was given the last trial; NULL: none was */
+	int64_t trials, reused, failed, pruned;
 	int64_t status[RUN_STATUS_COUNT]; /* of this run's trials */
 	int64_t limit; /* trials of this run; -1: not limited */
-	double probe_gflops[2]; /* the least and most that the FMA probe reached meanwhile; 0: none */
 	double seconds, candidates_per_s;
 	double tasks_ms, default_tasks_ms; /* weighted sums of best and default over the tasks that run, of ... */
 	int unmeasured, default_unmeasured; /* ... all but so many, which have none */
-	double alone_ms; /* weighted sum of what the confirmed tasks take alone; 0: none were */
-	double gain[2];  /* default over best network: 95 % of what it may be; 0: not known */
 	TunePhase phase;
-	double rest_ms;     /* what comes behind the search, or is left of it, about */
-	int64_t waited_ms;  /* for other tuners' samples on this device */
+	double rest_ms;    /* what comes behind the search, or is left of it, about */
+	int64_t waited_ms; /* for other tuners' samples on this device */
+} TuneProgress;
+
+/* What came out. */
+typedef struct TuneResult {
+	TuneProgress end; /* the last progress */
+	int64_t implausible, refused; /* records left out, over all tasks */
 	double network_ms, default_network_ms; /* 0: not measured, and ... */
 	char network_why[512];                 /* ... why not, "" where nobody asked */
+	double gain[2];         /* default over best network: 95 % of what it may be; 0: not known */
+	double alone_ms;        /* weighted sum of what the confirmed tasks take alone; 0: none were */
+	double probe_gflops[2]; /* the least and most that the FMA probe reached meanwhile; 0: none */
 	bool interrupted;
-} TuneState;
+} TuneResult;
 
-/* What tune_model would begin with: tasks, spaces, what is known. Measures and writes nothing; o->db may be NULL. */
-bool tune_plan(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
+/* What tune_model would begin with: tasks, spaces, what is known. Measures and writes nothing; with->db may be NULL. */
+bool tune_plan(Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out, Err *err);
 /*
- * Measures one schedule of a task and stores what became of it. Fails with the reason where it is refused,
- * fails or is wrong; `out` has one task.
+ * Measures one schedule of a task and stores what became of it. Fails with the reason where it is refused, fails or is
+ * wrong; `out` has one task.
  */
-bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneOptions *o, TuneState *out, Err *err);
+bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest *ask, const TuneMeans *with,
+	TuneResult *out, Err *err);
 /*
- * Fails where a record cannot be stored, an oracle not be computed, no task be chosen; what was
- * measured before that is in the database. `out` is filled in either way.
+ * Fails where a record cannot be stored, an oracle not be computed, no task be chosen; what was measured before that
+ * is in the database. `out` is filled in either way.
  */
-bool tune_model(Arena *a, const Partition *p, const TuneOptions *o, TuneState *out, Err *err);
+bool tune_model(Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out, Err *err);
 
 #endif

@@ -17,15 +17,15 @@ $ dlc compile squeezenet1_1 --batch=1000000 --tuning-db=none -o x.dlcb
 [exit 1]
 
 $ dlc compile squeezenet1_1 --batch=2000 --target=rpi3b --tuning-db=none -o x.dlcb
-! dlc: squeezenet1_1: the network needs ... MiB of memory and cpu:cortex-a53 t1 has 1024: take a smaller batch or shape
+! dlc: squeezenet1_1: the network needs ... MiB of memory, but cpu:cortex-a53 t1 has 1024 MiB: take a smaller batch or shape
 [exit 1]
 
 $ dlc compile squeezenet1_1 --shape=data=1,3,60000,60000 --tuning-db=none -o x.dlcb
-! dlc: squeezenet1_1: the network needs ... MiB of memory and ... has ...: take a smaller batch or shape
+! dlc: squeezenet1_1: the network needs ... MiB of memory, but ... has ... MiB: take a smaller batch or shape
 [exit 1]
 
 $ dlc run squeezenet1_1 --shape=data=1,3,60000,60000 --tuning-db=none
-! dlc: squeezenet1_1: the network needs ... MiB of memory and ... has ...: take a smaller batch or shape
+! dlc: squeezenet1_1: the network needs ... MiB of memory, but ... has ... MiB: take a smaller batch or shape
 [exit 1]
 
 $ ls *.dlcb 2> /dev/null || echo none

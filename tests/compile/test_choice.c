@@ -5,7 +5,7 @@
 #include "suite.h"
 
 #include "compile/compile.h"
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 #include "schedule/fit.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"

@@ -7,7 +7,7 @@
 
 #include "compile/bundle_write.h"
 #include "compile/compile.h"
-#include "compile/plan.h"
+#include "compile/net_plan.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 #include "dlc/dlc_runtime.h"

@@ -387,7 +387,7 @@ START_TEST(two_failures_end_all_prepare_fns_of_records)
 	ck_assert_int_eq(c->hits[HIT_DEFAULT], TASKS);
 	for (int k = 0; k < TASKS; k++) {
 		own += strstr(c->task[k].why, "its prepare Fns fail: they did not end within") != NULL;
-		others += strcmp(c->task[k].why, "its prepare Fns may fail: those of two other records do") == 0;
+		others += strcmp(c->task[k].why, "its prepare Fns may fail: the prepare Fns of two other records failed") == 0;
 	}
 	ck_assert(own == 2 && others == TASKS - 2);
 	close_lab(lab);

@@ -142,7 +142,7 @@ static double tile_ns(Arena *a, const Tile *x)
 {
 	Err err = { 0 };
 	const char *text = tile_text(a, x);
-	static const char target[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"fma_rate\":2,\"fma_latency\":4,\"cache\":["
+	static const char target[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"ghz\":4,\"fma_rate\":2,\"fma_latency\":4,\"cache\":["
 				     "{\"bytes\":49152},{\"bytes\":1048576},{\"bytes\":33554432}]}";
 	Target t;
 	ck_assert_msg(target_parse(&t, "t", target, sizeof target - 1, 1, &err), "%s", err.text);

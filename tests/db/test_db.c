@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "db/record.h"
+#include "db/db.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "world.h"
 
 #include "base/rng.h"
-#include "db/record.h"
+#include "db/db.h"
 
 #include <fcntl.h>
 #include <signal.h>

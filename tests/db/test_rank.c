@@ -6,7 +6,7 @@
 #include "world.h"
 
 #include "base/rng.h"
-#include "db/record.h"
+#include "db/db.h"
 
 #include <math.h>
 

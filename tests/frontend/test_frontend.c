@@ -30,7 +30,7 @@ static const struct {
 	{ "\x08\x01\x12\x00\xa2\x1f\x00", 7, "is a CoreML model" },
 	{ "\x08\x08\x12\x07pyt", 7, "damaged at byte 2, in ModelProto" },
 	{ "\x08\x08\x3a\x00\x42\x02\x10\x0d", 8, "the model has no results" },
-	{ "\xff\xfe\xfd\xfc", 4, "is no model that this version knows" },
+	{ "\xff\xfe\xfd\xfc", 4, "is not a model that this version knows" },
 };
 
 START_TEST(formats_by_content)
@@ -52,9 +52,9 @@ START_TEST(names_and_folders)
 	static const struct {
 		const char *model, *want;
 	} rows[] = {
-		{ "resnet81", "is no file and no network of the zoo; did you mean resnet18" },
+		{ "resnet81", "is neither a file nor a network of the zoo; did you mean resnet18" },
 		{ "/nonexistent/x.onnx", "no such file" },
-		{ "/", "is a folder, not a model file" },
+		{ "/", "is a folder; name a model file in it" },
 		{ "/dev/null", "/dev/null" },
 	};
 	for (int k = 0; k < LEN(rows); k++) {
@@ -90,7 +90,7 @@ START_TEST(zoo_networks)
 	Arena *a = arena_new();
 	Err err = { 0 };
 	int n;
-	const ZooRow *rows = frontend_zoo(&n);
+	const NamedModel *rows = frontend_models(a, &n);
 	ck_assert_int_eq(n, LEN(zoo));
 	ck_assert_str_eq(rows[_i].name, zoo[_i].name);
 	Dag *d = frontend_load(a, zoo[_i].name, NULL, &err);

@@ -99,7 +99,7 @@ static bool load_inputs(Case *c, const OnnxModel *m)
 			continue;
 		if (c->ninput == MOST_TENSORS ||
 			!read_file(c->arena, arena_printf(c->arena, "%s/test_data_set_0/input_%d.pb", c->dir, c->ninput), &file) ||
-			!frontend_read_tensor_pb(c->arena, file.at, file.n, &c->data[c->ninput], NULL))
+			!frontend_read_tensor("onnx", c->arena, file, &c->data[c->ninput], NULL))
 			return false;
 		c->input[c->ninput++] = name;
 	}
@@ -161,7 +161,7 @@ static const char *check_results(Case *c, const Dag *d, Count *count)
 		Bytes file;
 		BindArg want;
 		const char *path = arena_printf(c->arena, "%s/test_data_set_0/output_%zu.pb", c->dir, k);
-		if (!read_file(c->arena, path, &file) || !frontend_read_tensor_pb(c->arena, file.at, file.n, &want, &err))
+		if (!read_file(c->arena, path, &file) || !frontend_read_tensor("onnx", c->arena, file, &want, &err))
 			return arena_printf(c->arena, "%s cannot be read: %s", path, err.text);
 		const char *wrong = compare(c->arena, &d->value.at[d->output.at[k]], out != NULL ? out[k] : NULL, &want);
 		if (wrong[0] != 0)
@@ -343,7 +343,7 @@ START_TEST(light_models_import)
 	}
 	Dag *d = frontend_load(a, model, NULL, &err);
 	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
-	ck_assert(frontend_read_tensor_pb(a, file.at, file.n, &want, &err));
+	ck_assert(frontend_read_tensor("onnx", a, file, &want, &err));
 	const char *wrong = compare(a, &d->value.at[d->output.at[0]], NULL, &want);
 	ck_assert_msg(wrong[0] == 0, "%s: %s", model, wrong);
 	arena_free(a);

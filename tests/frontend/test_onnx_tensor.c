@@ -117,7 +117,8 @@ START_TEST(typed_data)
 		}
 	}
 	wire_write(&out, &OnnxTensor_message, &t);
-	ck_assert_msg(frontend_read_tensor_pb(a, out.at, out.n, &b, &err), "%s", err.text);
+	ck_assert_msg(
+		frontend_read_tensor("onnx", a, (Bytes){ (const unsigned char *)out.at, out.n }, &b, &err), "%s", err.text);
 	for (int k = 0; k < 2; k++)
 		ck_assert_msg(
 			element_get(b.type, b.data, k) == c->want[k], "type %d: %g", (int)c->type, element_get(b.type, b.data, k));

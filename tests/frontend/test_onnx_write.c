@@ -51,7 +51,7 @@ static Dag *written_and_read(Arena *a, const Dag *d, Err *err)
 {
 	Text out = { .arena = a };
 	const char *path = in_folder(a, "written.onnx");
-	if (!frontend_write_onnx(&out, d, err))
+	if (!frontend_write("onnx", &out, d, err))
 		return NULL;
 	save_bytes(path, text_str(&out), out.n);
 	return frontend_load(a, path, NULL, err);
@@ -122,7 +122,7 @@ START_TEST(a_layout_is_not_written)
 	Dag *d = load_text(a, become[0].model, NULL, &err);
 	d->value.at[0].layout = "NCHW16c";
 	Text out = { .arena = a };
-	ck_assert(!frontend_write_onnx(&out, d, &err));
+	ck_assert(!frontend_write("onnx", &out, d, &err));
 	ck_assert_msg(strstr(err.text, "NCHW16c") != NULL, "%s", err.text);
 	arena_free(a);
 }

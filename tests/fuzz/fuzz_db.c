@@ -3,7 +3,7 @@
  * asked for runs; and it is as it was afterwards.
  */
 #include "db/look.h"
-#include "db/record.h"
+#include "db/db.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * libFuzzer: a lock file from a stranger. It is refused with a sentence, or each of its rows is found by
  * the id of its task.
  */
-#include "compile/lock.h"
+#include "compile/lock_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!dag_check(d, &err))
 			give_up("an illegal Dag", &err);
 		Bytes file = { NULL, 0 };
-		if (frontend_write_onnx(&out, d, &err))
+		if (frontend_write("onnx", &out, d, &err))
 			file = (Bytes){ (const unsigned char *)text_str(&out), out.n };
 		if (file.n > 0 && onnx_import(a, "fuzz/nosuch/again.onnx", file, &args, &err) == NULL)
 			give_up("what was written is not read", &err);

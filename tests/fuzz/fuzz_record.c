@@ -3,7 +3,7 @@
  * a hash, a record that is sealed first: then what record_read takes is stored, found, exported as it
  * was, and leaves the database sound.
  */
-#include "db/record.h"
+#include "db/db.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "suite.h"
 
-#include "db/record.h"
+#include "record/record.h"
 #include "tuner/tuner.h"
 
 #include <stdio.h>
@@ -80,6 +80,7 @@ typedef struct Lab {
 	Target target;
 	Partition *part;
 	Db *recording, *db;
+	Hash recorded_on; /* id of the target */
 	Measure *measure;
 	const char *first[8]; /* default traces, by task */
 	int64_t all;          /* candidates recorded */
@@ -140,6 +141,12 @@ static inline void record_task(Lab *lab, const Task *task, FateFn fate, int k, R
 	}
 }
 
+static inline bool recorded_runs(void *from, Hash workload, RunFn f, void *arg, Err *err)
+{
+	const Lab *lab = from;
+	return db_each_run(lab->recording, workload, lab->recorded_on, CODEGEN_EPOCH, f, arg, err);
+}
+
 static inline Lab *open_lab_of(const char *text, FateFn fate)
 {
 	Err err = { 0 };
@@ -169,7 +176,8 @@ static inline Lab *open_lab_of(const char *text, FateFn fate)
 	}
 	ck_assert_msg(db_import(lab->recording, "log", text_str(&log), log.n, &count, &err), "%s", err.text);
 	ck_assert_int_eq(count.taken, lab->all);
-	lab->measure = measure_replay(lab->recording, run.target, CODEGEN_EPOCH);
+	lab->recorded_on = run.target;
+	lab->measure = measure_replay(recorded_runs, lab);
 	return lab;
 }
 
@@ -204,29 +212,34 @@ static inline void on_trial(const RunRecord *run, const Task *task, void *arg)
 		lab->stop = 1;
 }
 
-static inline TuneOptions options_of(Lab *lab)
+typedef struct Job {
+	TuneRequest ask;
+	TuneMeans with;
+} Job;
+
+static inline Job job_of(Lab *lab)
 {
-	return (TuneOptions){ .target = &lab->target,
-		.db = lab->db,
-		.measure = lab->measure,
-		.clock = { tick, lab },
-		.search = &search_random,
-		.effort = effort_find("normal"),
-		.model = "n",
-		.started_s = 1700000000,
-		.trials = -1,
-		.more_trials = -1,
-		.seed = 7,
-		.stop = &lab->stop,
-		.on_trial = on_trial,
-		.arg = lab };
+	return (Job){ { .target = &lab->target,
+			      .search = &search_random,
+			      .effort = effort_find("normal"),
+			      .model = "n",
+			      .started_s = 1700000000,
+			      .trials = -1,
+			      .more_trials = -1,
+			      .seed = 7 },
+		{ .db = lab->db,
+			.measure = lab->measure,
+			.clock = { tick, lab },
+			.stop = &lab->stop,
+			.on_trial = on_trial,
+			.arg = lab } };
 }
 
-static inline TuneState tune(Lab *lab, const TuneOptions *o)
+static inline TuneResult tune(Lab *lab, const Job *o)
 {
 	Err err = { 0 };
-	TuneState s;
-	ck_assert_msg(tune_model(lab->arena, lab->part, o, &s, &err), "%s: %s", err.place, err.text);
+	TuneResult s;
+	ck_assert_msg(tune_model(lab->arena, lab->part, &o->ask, &o->with, &s, &err), "%s: %s", err.place, err.text);
 	return s;
 }
 

@@ -35,16 +35,17 @@ START_TEST(a_refused_default_is_naive)
 	Arena *a = arena_new();
 	Target target;
 	Tuner t;
-	TuneState state;
+	TuneResult result;
 	target_host(&target, 1);
 	target.vector_bits = 256;
-	TuneOptions o = { .target = &target, .clock = { now_ms, NULL }, .search = &search_random,
+	TuneMeans with = { .clock = { now_ms, NULL } };
+	TuneRequest ask = { .target = &target, .search = &search_random,
 		.effort = effort_find("quick"), .model = "m", .trials = -1, .more_trials = -1, .seed = 1 };
 	const char *text = network(a, _i);
 	Dag *d = dag_parse(a, "m", text, strlen(text), &err);
 	Partition *p = d != NULL ? compile_tasks(a, d, &target, &err) : NULL;
 	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
-	ck_assert_msg(tuner_open(&t, a, p, &o, &state, &err), "%s: %s", err.place, err.text);
+	ck_assert_msg(tuner_open(&t, a, p, &ask, &with, &result, &err), "%s: %s", err.place, err.text);
 	ck_assert_int_eq(p->ntask, 1);
 	TaskRun *r = t.run;
 	while (r->task != p->task[0]) /* others are of alternatives */
@@ -52,7 +53,7 @@ START_TEST(a_refused_default_is_naive)
 	ck_assert_str_eq(r->default_trace, "");
 	ck_assert(r->guess_ms > 0);
 	for (int i = 0; i < TRIALS && r->state->end == TASK_OPEN; i++) {
-		Candidate *x = task_run_next(r, t.flying, IN_FLIGHT);
+		Candidate *x = task_run_next(r, t.flying, TUNE_IN_FLIGHT);
 		ck_assert(x != NULL || r->state->end == TASK_SEARCHED);
 		if (x == NULL)
 			break;

@@ -29,15 +29,15 @@ START_TEST(refused_schedules_win_nothing)
 	static const char *const wrong[] = { "illegal step\n", "split x 0\n", "unroll nosuch\n", "split nosuch 4\n",
 		"compute conv2d.winograd m=99999999999999999999\n" };
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	for (int i = 0; i < LEN(wrong); i++)
 		claim(lab, wrong[i], 800 + i, 10);
-	o.finalists = 3;
-	o.on_trial = NULL; /* racers are measured twice */
-	TuneState s = tune(lab, &o);
+	o.ask.finalists = 3;
+	o.with.on_trial = NULL; /* racers are measured twice */
+	TuneResult s = tune(lab, &o);
 	ck_assert_int_eq(s.refused, LEN(wrong));
-	ck_assert_int_eq(s.reused, 0);
-	ck_assert(s.task[0].raced && s.task[0].best_ms == best_recorded_ms(lab));
+	ck_assert_int_eq(s.end.reused, 0);
+	ck_assert(s.end.task[0].raced && s.end.task[0].best_ms == best_recorded_ms(lab));
 	close_lab(lab);
 }
 END_TEST
@@ -46,14 +46,14 @@ END_TEST
 START_TEST(refused_schedules_do_not_race)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	claim(lab, lab->first[0], 800, 10);
 	claim(lab, "illegal step\n", 801, 10);
-	o.finalists = 3;
-	o.on_trial = NULL;
-	TuneState s = tune(lab, &o);
+	o.ask.finalists = 3;
+	o.with.on_trial = NULL;
+	TuneResult s = tune(lab, &o);
 	ck_assert_int_eq(s.refused, 1);
-	ck_assert_int_eq(s.reused, 1);
+	ck_assert_int_eq(s.end.reused, 1);
 	close_lab(lab);
 }
 END_TEST
@@ -61,13 +61,13 @@ END_TEST
 START_TEST(impossible_times_are_measured)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	claim(lab, lab->first[0], 1, 10);
-	o.trials = 20;
-	TuneState s = tune(lab, &o);
+	o.ask.trials = 20;
+	TuneResult s = tune(lab, &o);
 	ck_assert_int_eq(s.implausible, 1);
-	ck_assert(s.reused == 0 && s.trials == 20);
-	ck_assert(s.task[0].default_ms == 0.9);
+	ck_assert(s.end.reused == 0 && s.end.trials == 20);
+	ck_assert(s.end.task[0].default_ms == 0.9);
 	close_lab(lab);
 }
 END_TEST
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(what_another_database_retracts_is_measured)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	Err err = { 0 };
 	Db *own = lab->db, *other = open_db(lab, "other.sqlite", DB_WRITE);
 	claim(lab, lab->first[0], 800, 10);
@@ -86,11 +86,11 @@ START_TEST(what_another_database_retracts_is_measured)
 	Hash target = target_id(&lab->target);
 	const RunRecord *run = db_best(other, lab->part->task[0]->id, target, CODEGEN_EPOCH, lab->arena, &err);
 	ck_assert(run != NULL && db_put_retraction(other, run->id, "a clock that lied", &err));
-	o.more = &other;
-	o.nmore = 1;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.reused, 0);
-	ck_assert(s.task[0].default_ms == 0.9);
+	o.with.more = &other;
+	o.with.nmore = 1;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.reused, 0);
+	ck_assert(s.end.task[0].default_ms == 0.9);
 	db_close(other);
 	close_lab(lab);
 }
@@ -100,10 +100,10 @@ END_TEST
 START_TEST(unverified_times_win_nothing)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	claim(lab, lab->first[0], 800, 2000000);
-	TuneState s = tune(lab, &o);
-	ck_assert(s.reused == 1 && s.task[0].best_ms == best_recorded_ms(lab));
+	TuneResult s = tune(lab, &o);
+	ck_assert(s.end.reused == 1 && s.end.task[0].best_ms == best_recorded_ms(lab));
 	close_lab(lab);
 }
 END_TEST

@@ -21,8 +21,9 @@ static const char *const label[ALL] = { "conv2x2 8>8 6 +add+relu", "conv1x1 8>8 
 typedef struct Lab {
 	Arena *arena;
 	Target target;
-	TuneOptions o;
-	TuneState state;
+	TuneRequest ask;
+	TuneMeans with;
+	TuneResult result;
 	Tuner t;
 	TaskRun *run[ALL];
 } Lab;
@@ -40,13 +41,14 @@ static Lab *open_lab(void)
 	Lab *lab = arena_new_of(a, Lab);
 	lab->arena = a;
 	target_host(&lab->target, 1);
-	lab->o = (TuneOptions){ .target = &lab->target, .clock = { now_ms, NULL }, .search = &search_random,
+	lab->with = (TuneMeans){ .clock = { now_ms, NULL } };
+	lab->ask = (TuneRequest){ .target = &lab->target, .search = &search_random,
 		.effort = effort_find("normal"), .model = "m", .trials = -1, .more_trials = -1, .seed = 1 };
 	Dag *d = dag_parse(a, "m", network, sizeof network - 1, &err);
 	Partition *p = d != NULL ? graph_partition(a, d, &err) : NULL;
 	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
-	ck_assert_msg(tuner_open(&lab->t, a, p, &lab->o, &lab->state, &err), "%s: %s", err.place, err.text);
-	ck_assert_int_eq(lab->state.ntask, ALL);
+	ck_assert_msg(tuner_open(&lab->t, a, p, &lab->ask, &lab->with, &lab->result, &err), "%s: %s", err.place, err.text);
+	ck_assert_int_eq(lab->result.end.ntask, ALL);
 	tuner_sum_up(&lab->t);
 	for (int i = 0; i < ALL; i++)
 		for (int k = 0; k < ALL; k++)
@@ -59,16 +61,16 @@ static Lab *open_lab(void)
 
 static void set(Lab *lab, int task, int64_t trials, double ms)
 {
-	TaskState *s = lab->run[task]->state;
+	TaskProgress *s = lab->run[task]->state;
 	s->trials = trials;
 	s->best_ms = ms;
 	s->default_ms = ms * 2;
 	tuner_sum_up(&lab->t);
 }
 
-static double hope(const Lab *lab, int task)
+static double gain(const Lab *lab, int task)
 {
-	return regions_hope(&lab->t, lab->run[task]);
+	return regions_gain(&lab->t, lab->run[task]);
 }
 
 static void check_weights(const Lab *lab, const int *weight)
@@ -81,18 +83,18 @@ START_TEST(the_partition_comes_first)
 {
 	Lab *lab = open_lab();
 	check_weights(lab, (int[]){ 1, 1, 0, 0, 0 });
-	ck_assert_int_eq(lab->state.unmeasured, 2);
+	ck_assert_int_eq(lab->result.end.unmeasured, 2);
 	for (int i = WIDE; i < ALL; i++)
-		ck_assert(hope(lab, i) < 0);
+		ck_assert(gain(lab, i) < 0);
 	set(lab, WIDE_TAIL, 39, 9);
 	set(lab, THIN, 40, 2);
-	ck_assert_int_eq(lab->state.unmeasured, 0);
-	ck_assert(hope(lab, WIDE) < 0 && hope(lab, THIN_TAIL) < 0 && hope(lab, TAIL) < 0);
+	ck_assert_int_eq(lab->result.end.unmeasured, 0);
+	ck_assert(gain(lab, WIDE) < 0 && gain(lab, THIN_TAIL) < 0 && gain(lab, TAIL) < 0);
 	set(lab, WIDE_TAIL, 40, 9);
-	ck_assert(hope(lab, WIDE) > 0 && hope(lab, THIN_TAIL) > 0 && hope(lab, TAIL) > 0 && isfinite(hope(lab, TAIL)));
+	ck_assert(gain(lab, WIDE) > 0 && gain(lab, THIN_TAIL) > 0 && gain(lab, TAIL) > 0 && isfinite(gain(lab, TAIL)));
 	set(lab, WIDE_TAIL, 39, 9);
 	lab->run[WIDE_TAIL]->state->end = TASK_SEARCHED; /* no more will be known of it */
-	ck_assert(hope(lab, WIDE) > 0);
+	ck_assert(gain(lab, WIDE) > 0);
 	arena_free(lab->arena);
 }
 END_TEST
@@ -105,13 +107,13 @@ START_TEST(roofs_spare_trials)
 	set(lab, THIN, 40, 2);
 	lab->run[WIDE]->state->roof_ms = 8.5;
 	lab->run[THIN_TAIL]->state->roof_ms = 2.1; /* 10.6 of 11 would do, 10.7 not */
-	ck_assert(hope(lab, WIDE) > 0 && hope(lab, THIN_TAIL) > 0 && hope(lab, TAIL) > 0);
+	ck_assert(gain(lab, WIDE) > 0 && gain(lab, THIN_TAIL) > 0 && gain(lab, TAIL) > 0);
 	lab->run[THIN_TAIL]->state->roof_ms = 2.3;
-	ck_assert(hope(lab, WIDE) > 0 && hope(lab, THIN_TAIL) < 0 && hope(lab, TAIL) > 0);
+	ck_assert(gain(lab, WIDE) > 0 && gain(lab, THIN_TAIL) < 0 && gain(lab, TAIL) > 0);
 	lab->run[TAIL]->state->roof_ms = 0.3; /* 8.5 + 0.3, and the projection as it is */
-	ck_assert(hope(lab, WIDE) < 0 && hope(lab, TAIL) < 0);
+	ck_assert(gain(lab, WIDE) < 0 && gain(lab, TAIL) < 0);
 	lab->run[WIDE]->algorithms = true; /* Winograd may take a quarter of the roof */
-	ck_assert(hope(lab, WIDE) > 0 && hope(lab, THIN_TAIL) > 0);
+	ck_assert(gain(lab, WIDE) > 0 && gain(lab, THIN_TAIL) > 0);
 	arena_free(lab->arena);
 }
 END_TEST
@@ -124,13 +126,13 @@ START_TEST(what_stays_slower_is_given_up)
 	lab->run[THIN_TAIL]->state->roof_ms = 9; /* of the alternative with the lone tail alone */
 	set(lab, TAIL, 2, 1);
 	double before = INFINITY;
-	for (int n = 1; n <= 12; n++) { /* 9 + 2 + 1 of 11: the more trials, the less hope */
+	for (int n = 1; n <= 12; n++) { /* 9 + 2 + 1 of 11: the more trials, the less gain */
 		set(lab, WIDE, n, 9);
-		ck_assert((hope(lab, WIDE) > 0) == (n < 12));
-		ck_assert(hope(lab, WIDE) < before);
-		before = hope(lab, WIDE);
+		ck_assert((gain(lab, WIDE) > 0) == (n < 12));
+		ck_assert(gain(lab, WIDE) < before);
+		before = gain(lab, WIDE);
 	}
-	ck_assert(hope(lab, TAIL) < 0 && hope(lab, THIN_TAIL) < 0);
+	ck_assert(gain(lab, TAIL) < 0 && gain(lab, THIN_TAIL) < 0);
 	ck_assert(!regions_close(&lab->t, lab->run[WIDE]) && regions_close(&lab->t, lab->run[THIN]));
 	set(lab, WIDE, 12, 8.5); /* 11.5: within 5 percent, it may race */
 	ck_assert(regions_close(&lab->t, lab->run[WIDE]) && !regions_close(&lab->t, lab->run[THIN_TAIL]));
@@ -144,23 +146,23 @@ START_TEST(the_sum_is_of_what_runs)
 	set(lab, WIDE_TAIL, 40, 9);
 	set(lab, THIN, 40, 2);
 	set(lab, WIDE, 40, 7);
-	ck_assert(lab->state.tasks_ms == 11 && lab->state.default_tasks_ms == 22);
+	ck_assert(lab->result.end.tasks_ms == 11 && lab->result.end.default_tasks_ms == 22);
 	set(lab, THIN_TAIL, 40, 3);
 	check_weights(lab, (int[]){ 0, 0, 1, 1, 0 });
-	ck_assert(lab->state.tasks_ms == 10 && lab->state.default_tasks_ms == 22);
-	ck_assert_int_eq(lab->state.unmeasured, 0);
-	ck_assert_int_eq(lab->state.default_unmeasured, 0);
-	ck_assert(hope(lab, WIDE_TAIL) < 0); /* after 40 trials it will hardly come below 8 */
+	ck_assert(lab->result.end.tasks_ms == 10 && lab->result.end.default_tasks_ms == 22);
+	ck_assert_int_eq(lab->result.end.unmeasured, 0);
+	ck_assert_int_eq(lab->result.end.default_unmeasured, 0);
+	ck_assert(gain(lab, WIDE_TAIL) < 0); /* after 40 trials it will hardly come below 8 */
 	set(lab, WIDE_TAIL, 7, 9);
-	ck_assert(hope(lab, WIDE_TAIL) > 0); /* after 7 it may */
+	ck_assert(gain(lab, WIDE_TAIL) > 0); /* after 7 it may */
 	set(lab, TAIL, 40, 0.1);
 	check_weights(lab, (int[]){ 0, 1, 1, 0, 1 });
-	ck_assert(fabs(lab->state.tasks_ms - 9.1) < 1e-9);
+	ck_assert(fabs(lab->result.end.tasks_ms - 9.1) < 1e-9);
 	/* What was compiled counts from now on, whatever else is learnt. */
 	regions_settle(&lab->t, graph_take(lab->arena, lab->t.part, (int[]){ 1 }));
 	set(lab, THIN_TAIL, 41, 4);
 	check_weights(lab, (int[]){ 0, 0, 1, 1, 0 });
-	ck_assert(lab->state.tasks_ms == 11);
+	ck_assert(lab->result.end.tasks_ms == 11);
 	arena_free(lab->arena);
 }
 END_TEST

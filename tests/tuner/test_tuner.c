@@ -4,19 +4,19 @@
 START_TEST(each_default_is_measured_first)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
-	o.trials = 10;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.ntask, 2);
+	Job o = job_of(lab);
+	o.ask.trials = 10;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.ntask, 2);
 	ck_assert_int_eq((int)lab->seen.n, 10);
 	for (int k = 0; k < 2; k++) {
 		int at = lab->seen.at[0].task == lab->part->task[k] ? 0 : 1;
 		ck_assert(lab->seen.at[at].task == lab->part->task[k]);
 		ck_assert_str_eq(lab->seen.at[at].trace, lab->first[k]);
-		ck_assert(s.task[k].default_ms == 0.9 && s.task[k].best_ms <= 0.9);
+		ck_assert(s.end.task[k].default_ms == 0.9 && s.end.task[k].best_ms <= 0.9);
 	}
-	ck_assert_int_eq(s.default_unmeasured, 0);
-	ck_assert(s.default_tasks_ms > 1.79 && s.default_tasks_ms < 1.81);
+	ck_assert_int_eq(s.end.default_unmeasured, 0);
+	ck_assert(s.end.default_tasks_ms > 1.79 && s.end.default_tasks_ms < 1.81);
 	close_lab(lab);
 }
 END_TEST
@@ -37,12 +37,12 @@ START_TEST(trials_count_what_is_known)
 	Lab *lab = open_lab(all_good);
 	int64_t all = 0;
 	for (int i = 0; i < LEN(runs); i++) {
-		TuneOptions o = options_of(lab);
-		o.trials = runs[i].trials;
-		o.more_trials = runs[i].more;
-		TuneState s = tune(lab, &o);
-		ck_assert_int_eq(s.trials, runs[i].want);
-		ck_assert_int_eq(s.reused, runs[i].reused);
+		Job o = job_of(lab);
+		o.ask.trials = runs[i].trials;
+		o.ask.more_trials = runs[i].more;
+		TuneResult s = tune(lab, &o);
+		ck_assert_int_eq(s.end.trials, runs[i].want);
+		ck_assert_int_eq(s.end.reused, runs[i].reused);
 		ck_assert_int_eq(stored(lab, lab->db), all += runs[i].want);
 	}
 	close_lab(lab);
@@ -53,16 +53,16 @@ END_TEST
 START_TEST(resuming_goes_on_where_it_was)
 {
 	Lab *lab = open_lab_of(large, all_good);
-	TuneOptions o = options_of(lab);
-	TuneState s;
+	Job o = job_of(lab);
+	TuneResult s;
 	Err err = { 0 };
 	int rounds = 0;
 	ck_assert_int_gt((int)lab->all, 400);
 	do {
-		o.more_trials = 60;
+		o.ask.more_trials = 60;
 		s = tune(lab, &o);
 		ck_assert_int_lt(++rounds, 200);
-	} while (s.trials > 0);
+	} while (s.end.trials > 0);
 	ck_assert_int_eq(stored(lab, lab->db), lab->all);
 	for (int k = 0; k < 2; k++) {
 		const Task *t = lab->part->task[k];
@@ -70,7 +70,7 @@ START_TEST(resuming_goes_on_where_it_was)
 		const RunRecord *found = db_best(lab->db, t->id, target_id(&lab->target), CODEGEN_EPOCH, lab->arena, &err);
 		ck_assert(best != NULL && found != NULL);
 		ck_assert_str_eq(best->trace, found->trace);
-		ck_assert(s.task[k].end == TASK_SEARCHED && s.task[k].best_ms == (double)best->median_ns / 1e6);
+		ck_assert(s.end.task[k].end == TASK_SEARCHED && s.end.task[k].best_ms == (double)best->median_ns / 1e6);
 	}
 	close_lab(lab);
 }
@@ -79,12 +79,12 @@ END_TEST
 START_TEST(a_space_comes_to_its_end)
 {
 	Lab *lab = open_lab(_i == 0 ? all_good : most_fail);
-	TuneOptions o = options_of(lab);
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.trials + s.pruned, lab->all);
-	ck_assert_int_eq(s.pruned, 0);
-	ck_assert((s.failed == 0) == (_i == 0));
-	ck_assert(s.task[0].end == TASK_SEARCHED && s.task[1].end == TASK_SEARCHED);
+	Job o = job_of(lab);
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.trials + s.end.pruned, lab->all);
+	ck_assert_int_eq(s.end.pruned, 0);
+	ck_assert((s.end.failed == 0) == (_i == 0));
+	ck_assert(s.end.task[0].end == TASK_SEARCHED && s.end.task[1].end == TASK_SEARCHED);
 	close_lab(lab);
 }
 END_TEST
@@ -92,14 +92,14 @@ END_TEST
 START_TEST(a_budget_ends_the_run)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
-	o.budget_ms = 100;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_gt(s.trials, 2);
-	ck_assert_int_lt(s.trials, lab->all);
-	ck_assert(s.seconds >= 0.1 && s.seconds < 0.2);
-	ck_assert(s.candidates_per_s > 0 && !s.interrupted);
-	ck_assert_int_eq(stored(lab, lab->db), s.trials);
+	Job o = job_of(lab);
+	o.ask.budget_ms = 100;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_gt(s.end.trials, 2);
+	ck_assert_int_lt(s.end.trials, lab->all);
+	ck_assert(s.end.seconds >= 0.1 && s.end.seconds < 0.2);
+	ck_assert(s.end.candidates_per_s > 0 && !s.interrupted);
+	ck_assert_int_eq(stored(lab, lab->db), s.end.trials);
 	close_lab(lab);
 }
 END_TEST
@@ -107,17 +107,17 @@ END_TEST
 START_TEST(ctrl_c_keeps_what_was_measured)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	lab->stop_after = 9;
-	TuneState s = tune(lab, &o);
+	TuneResult s = tune(lab, &o);
 	ck_assert(s.interrupted);
-	ck_assert_int_eq(s.trials, 9);
+	ck_assert_int_eq(s.end.trials, 9);
 	ck_assert_int_eq(stored(lab, lab->db), 9);
 	lab->stop = 0;
 	lab->stop_after = 0;
-	o.trials = 11;
+	o.ask.trials = 11;
 	s = tune(lab, &o);
-	ck_assert(!s.interrupted && s.trials == 2 && s.reused == 9);
+	ck_assert(!s.interrupted && s.end.trials == 2 && s.end.reused == 9);
 	close_lab(lab);
 }
 END_TEST
@@ -126,29 +126,29 @@ START_TEST(prefixes_choose_tasks)
 {
 	char hex[HASH_HEX];
 	Err err = { 0 };
-	TuneState s;
+	TuneResult s;
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	hash_hex(lab->part->task[1]->id, hex);
 	hex[7] = 0;
-	o.tasks = (const char *const[]){ hex };
-	o.ntasks = 1;
-	o.trials = 5;
+	o.ask.tasks = (const char *const[]){ hex };
+	o.ask.ntasks = 1;
+	o.ask.trials = 5;
 	s = tune(lab, &o);
-	ck_assert(s.ntask == 1 && s.task[0].task == lab->part->task[1] && s.trials == 5);
+	ck_assert(s.end.ntask == 1 && s.end.task[0].task == lab->part->task[1] && s.end.trials == 5);
 	for (size_t i = 0; i < lab->seen.n; i++)
 		ck_assert(lab->seen.at[i].task == lab->part->task[1]);
-	o.tasks = (const char *const[]){ hex, "zz" };
-	for (o.ntasks = 2; o.ntasks > 0; o.tasks++, o.ntasks--) {
+	o.ask.tasks = (const char *const[]){ hex, "zz" };
+	for (o.ask.ntasks = 2; o.ask.ntasks > 0; o.ask.tasks++, o.ask.ntasks--) {
 		err = (Err){ 0 };
-		ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+		ck_assert(!tune_model(lab->arena, lab->part, &o.ask, &o.with, &s, &err));
 		ck_assert_int_eq(err.code, ERR_MISSING);
 		ck_assert_msg(strstr(err.text, "\"zz\"") != NULL, "%s", err.text);
 	}
 	lab->part->ntask = 0; /* a network of views has none, and nothing is left to do */
-	o.ntasks = 0;
+	o.ask.ntasks = 0;
 	s = tune(lab, &o);
-	ck_assert(s.ntask == 0 && s.trials == 0);
+	ck_assert(s.end.ntask == 0 && s.end.trials == 0);
 	close_lab(lab);
 }
 END_TEST
@@ -157,15 +157,15 @@ END_TEST
 START_TEST(failures_are_results)
 {
 	Lab *lab = open_lab(defaults_crash);
-	TuneOptions o = options_of(lab);
-	o.trials = 40;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.trials, 40);
-	ck_assert_int_eq(s.failed, 2);
-	ck_assert_int_eq(s.default_unmeasured, 2);
+	Job o = job_of(lab);
+	o.ask.trials = 40;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.trials, 40);
+	ck_assert_int_eq(s.end.failed, 2);
+	ck_assert_int_eq(s.end.default_unmeasured, 2);
 	for (int k = 0; k < 2; k++) {
-		ck_assert_int_gt(s.task[k].trials, 3);
-		ck_assert(s.task[k].best_ms > 0 && s.task[k].default_ms == 0);
+		ck_assert_int_gt(s.end.task[k].trials, 3);
+		ck_assert(s.end.task[k].best_ms > 0 && s.end.task[k].default_ms == 0);
 	}
 	close_lab(lab);
 }
@@ -174,11 +174,11 @@ END_TEST
 START_TEST(ties_are_no_trouble)
 {
 	Lab *lab = open_lab(all_same);
-	TuneOptions o = options_of(lab);
-	o.trials = 30;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.trials, 30);
-	ck_assert(s.tasks_ms == s.default_tasks_ms && s.tasks_ms == 0.01);
+	Job o = job_of(lab);
+	o.ask.trials = 30;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.trials, 30);
+	ck_assert(s.end.tasks_ms == s.end.default_tasks_ms && s.end.tasks_ms == 0.01);
 	close_lab(lab);
 }
 END_TEST
@@ -187,16 +187,16 @@ END_TEST
 START_TEST(more_databases_are_read)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
-	TuneState first = tune(lab, &o);
+	Job o = job_of(lab);
+	TuneResult first = tune(lab, &o);
 	Db *own = lab->db;
-	o.db = lab->db = open_db(lab, "other.sqlite", DB_WRITE);
-	o.more = &own;
-	o.nmore = 1;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.trials, 0);
-	ck_assert_int_eq(s.reused, first.trials);
-	ck_assert_int_eq(s.unmeasured, 0);
+	o.with.db = lab->db = open_db(lab, "other.sqlite", DB_WRITE);
+	o.with.more = &own;
+	o.with.nmore = 1;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.trials, 0);
+	ck_assert_int_eq(s.end.reused, first.end.trials);
+	ck_assert_int_eq(s.end.unmeasured, 0);
 	ck_assert_int_eq(stored(lab, lab->db), 0);
 	db_close(own);
 	close_lab(lab);
@@ -207,14 +207,14 @@ END_TEST
 START_TEST(hints_are_measured_first)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	Err err = { 0 };
 	Hash target = target_id(&lab->target);
-	o.more = &lab->recording;
-	o.nmore = 1;
-	o.trials = 4; /* of each task the default and one hint */
-	TuneState s = tune(lab, &o);
-	ck_assert(s.reused == 0 && s.trials == 4);
+	o.with.more = &lab->recording;
+	o.with.nmore = 1;
+	o.ask.trials = 4; /* of each task the default and one hint */
+	TuneResult s = tune(lab, &o);
+	ck_assert(s.end.reused == 0 && s.end.trials == 4);
 	for (int k = 0; k < 2; k++) {
 		const Task *t = lab->part->task[k];
 		const char *best = db_best(lab->recording, t->id, target, CODEGEN_EPOCH, lab->arena, &err)->trace;
@@ -231,14 +231,14 @@ END_TEST
 START_TEST(lost_devices_say_nothing_of_candidates)
 {
 	Lab *lab = open_lab(none_recorded);
-	TuneOptions o = options_of(lab);
-	o.trials = 6;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.failed, 6);
-	ck_assert_int_eq(s.unmeasured, 2);
+	Job o = job_of(lab);
+	o.ask.trials = 6;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.failed, 6);
+	ck_assert_int_eq(s.end.unmeasured, 2);
 	lab->seen.n = 0;
 	s = tune(lab, &o);
-	ck_assert(s.reused == 0 && s.trials == 6);
+	ck_assert(s.end.reused == 0 && s.end.trials == 6);
 	close_lab(lab);
 }
 END_TEST
@@ -246,12 +246,12 @@ END_TEST
 START_TEST(a_device_that_stays_lost_ends_the_run)
 {
 	Lab *lab = open_lab(none_recorded);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	Err err = { 0 };
-	TuneState s;
-	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+	TuneResult s;
+	ck_assert(!tune_model(lab->arena, lab->part, &o.ask, &o.with, &s, &err));
 	ck_assert_int_eq(err.code, ERR_DEVICE);
-	ck_assert(s.trials >= 10 && s.trials < 20);
+	ck_assert(s.end.trials >= 10 && s.end.trials < 20);
 	close_lab(lab);
 }
 END_TEST
@@ -259,12 +259,12 @@ END_TEST
 START_TEST(what_cannot_be_stored_ends_the_run)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	Err err = { 0 };
-	TuneState s;
+	TuneResult s;
 	Db *closed = open_db(lab, "db.sqlite", DB_READ);
-	o.db = closed;
-	ck_assert(!tune_model(lab->arena, lab->part, &o, &s, &err));
+	o.with.db = closed;
+	ck_assert(!tune_model(lab->arena, lab->part, &o.ask, &o.with, &s, &err));
 	ck_assert_int_eq(err.code, ERR_DEVICE);
 	ck_assert_int_eq((int)lab->seen.n, 0);
 	db_close(closed);
@@ -276,8 +276,8 @@ START_TEST(a_seed_is_a_run)
 {
 	Lab *lab[2] = { open_lab(all_good), open_lab(all_good) };
 	for (int i = 0; i < 2; i++) {
-		TuneOptions o = options_of(lab[i]);
-		o.trials = 60;
+		Job o = job_of(lab[i]);
+		o.ask.trials = 60;
 		tune(lab[i], &o);
 	}
 	ck_assert_int_eq((int)lab[0]->seen.n, (int)lab[1]->seen.n);
@@ -292,14 +292,14 @@ END_TEST
 START_TEST(a_roof_ends_a_task)
 {
 	Lab *lab = open_lab(all_same);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	double bytes = lab->part->task[0]->bytes;
-	o.search = &search_rank;
-	o.roof.gbps = bytes / 4900; /* of the 5000 ns that every candidate takes */
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.task[0].end, TASK_AT_ROOF);
-	ck_assert_int_le(s.task[0].trials, 4); /* those that were under way */
-	ck_assert_int_eq(s.task[1].end, lab->part->task[1]->bytes >= bytes * 0.98 ? TASK_AT_ROOF : TASK_SEARCHED);
+	o.ask.search = &search_rank;
+	o.with.roof.gbps = bytes / 4900; /* of the 5000 ns that every candidate takes */
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.task[0].end, TASK_AT_ROOF);
+	ck_assert_int_le(s.end.task[0].trials, 4); /* those that were under way */
+	ck_assert_int_eq(s.end.task[1].end, lab->part->task[1]->bytes >= bytes * 0.98 ? TASK_AT_ROOF : TASK_SEARCHED);
 	close_lab(lab);
 }
 END_TEST
@@ -308,17 +308,17 @@ END_TEST
 START_TEST(a_ranked_search_ends)
 {
 	Lab *lab = open_lab_of(large, all_good);
-	TuneOptions o = options_of(lab);
-	o.search = &search_rank;
-	TuneState s = tune(lab, &o);
+	Job o = job_of(lab);
+	o.ask.search = &search_rank;
+	TuneResult s = tune(lab, &o);
 	for (int k = 0; k < 2; k++)
-		ck_assert(s.task[k].end == TASK_SEARCHED && s.task[k].best_ms > 0);
-	ck_assert_int_lt(s.trials, lab->all);
-	int64_t first = s.trials;
+		ck_assert(s.end.task[k].end == TASK_SEARCHED && s.end.task[k].best_ms > 0);
+	ck_assert_int_lt(s.end.trials, lab->all);
+	int64_t first = s.end.trials;
 	s = tune(lab, &o); /* all of it is known: the same way once more, without a trial */
-	ck_assert_int_eq(s.trials, 0);
-	ck_assert_int_eq(s.reused, first);
-	ck_assert(s.task[0].end == TASK_SEARCHED && s.task[1].end == TASK_SEARCHED);
+	ck_assert_int_eq(s.end.trials, 0);
+	ck_assert_int_eq(s.end.reused, first);
+	ck_assert(s.end.task[0].end == TASK_SEARCHED && s.end.task[1].end == TASK_SEARCHED);
 	close_lab(lab);
 }
 END_TEST
@@ -327,17 +327,17 @@ END_TEST
 START_TEST(a_ranked_search_goes_on)
 {
 	Lab *whole = open_lab_of(large, all_good), *parts = open_lab_of(large, all_good);
-	TuneOptions o = options_of(whole), p = options_of(parts);
-	o.search = p.search = &search_rank;
-	o.measure = whole->measure;
-	TuneState s = tune(whole, &o);
-	p.more_trials = 17;
-	for (int i = 0; i < 100 && tune(parts, &p).trials > 0; i++)
+	Job o = job_of(whole), p = job_of(parts);
+	o.ask.search = p.ask.search = &search_rank;
+	o.with.measure = whole->measure;
+	TuneResult s = tune(whole, &o);
+	p.ask.more_trials = 17;
+	for (int i = 0; i < 100 && tune(parts, &p).end.trials > 0; i++)
 		;
-	TuneState t = tune(parts, &p);
-	ck_assert_int_eq(t.reused, (int64_t)parts->seen.n);
+	TuneResult t = tune(parts, &p);
+	ck_assert_int_eq(t.end.reused, (int64_t)parts->seen.n);
 	for (int k = 0; k < 2; k++)
-		ck_assert(t.task[k].end == TASK_SEARCHED && t.task[k].best_ms <= s.task[k].best_ms * 1.5);
+		ck_assert(t.end.task[k].end == TASK_SEARCHED && t.end.task[k].best_ms <= s.end.task[k].best_ms * 1.5);
 	close_lab(whole);
 	close_lab(parts);
 }
@@ -346,17 +346,17 @@ END_TEST
 START_TEST(finalists_race)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
-	o.finalists = 3;
-	o.trials = 60;
-	o.on_trial = NULL; /* racers are measured twice */
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.trials, 60); /* races, for which some were kept, included */
-	ck_assert(s.task[0].raced && s.task[1].raced);
-	o.trials = -1;
+	Job o = job_of(lab);
+	o.ask.finalists = 3;
+	o.ask.trials = 60;
+	o.with.on_trial = NULL; /* racers are measured twice */
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.trials, 60); /* races, for which some were kept, included */
+	ck_assert(s.end.task[0].raced && s.end.task[1].raced);
+	o.ask.trials = -1;
 	s = tune(lab, &o);
-	ck_assert(s.task[0].raced || s.task[1].raced);
-	ck_assert_int_le(stored(lab, lab->db), s.trials + s.reused); /* a run that equals another is one record */
+	ck_assert(s.end.task[0].raced || s.end.task[1].raced);
+	ck_assert_int_le(stored(lab, lab->db), s.end.trials + s.end.reused); /* a run that equals another is one record */
 	close_lab(lab);
 }
 END_TEST
@@ -379,11 +379,11 @@ static void count_defaults(const RunRecord *run, const Task *task, void *arg)
 START_TEST(a_default_that_is_near_races)
 {
 	Lab *lab = open_lab(default_close_behind);
-	TuneOptions o = options_of(lab);
-	o.finalists = 2;
-	o.on_trial = count_defaults;
-	TuneState s = tune(lab, &o);
-	ck_assert(s.task[0].raced && s.task[1].raced);
+	Job o = job_of(lab);
+	o.ask.finalists = 2;
+	o.with.on_trial = count_defaults;
+	TuneResult s = tune(lab, &o);
+	ck_assert(s.end.task[0].raced && s.end.task[1].raced);
 	ck_assert_int_eq(lab->seen.n, 4); /* of both tasks: a first look and a race */
 	close_lab(lab);
 }
@@ -392,23 +392,23 @@ END_TEST
 START_TEST(a_plan_writes_nothing)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	Err err = { 0 };
-	TuneState s;
-	o.db = NULL;
-	o.measure = NULL;
-	ck_assert(tune_plan(lab->arena, lab->part, &o, &s, &err));
-	ck_assert(s.ntask == 2 && s.reused == 0 && s.trials == 0 && s.unmeasured == 2);
-	ck_assert(s.task[0].space > 2 && s.task[1].space > 2);
-	o.more = &lab->recording;
-	o.nmore = 1;
-	ck_assert(tune_plan(lab->arena, lab->part, &o, &s, &err));
-	ck_assert(s.reused == 0 && s.unmeasured == 2 && s.task[0].seeds > 1); /* somebody else's */
+	TuneResult s;
+	o.with.db = NULL;
+	o.with.measure = NULL;
+	ck_assert(tune_plan(lab->arena, lab->part, &o.ask, &o.with, &s, &err));
+	ck_assert(s.end.ntask == 2 && s.end.reused == 0 && s.end.trials == 0 && s.end.unmeasured == 2);
+	ck_assert(s.end.task[0].space > 2 && s.end.task[1].space > 2);
+	o.with.more = &lab->recording;
+	o.with.nmore = 1;
+	ck_assert(tune_plan(lab->arena, lab->part, &o.ask, &o.with, &s, &err));
+	ck_assert(s.end.reused == 0 && s.end.unmeasured == 2 && s.end.task[0].seeds > 1); /* somebody else's */
 	ck_assert_int_eq(stored(lab, lab->db), 0);
-	o = options_of(lab);
-	int64_t trials = tune(lab, &o).trials;
-	ck_assert(tune_plan(lab->arena, lab->part, &o, &s, &err));
-	ck_assert(s.reused == trials && s.unmeasured == 0 && s.trials == 0);
+	o = job_of(lab);
+	int64_t trials = tune(lab, &o).end.trials;
+	ck_assert(tune_plan(lab->arena, lab->part, &o.ask, &o.with, &s, &err));
+	ck_assert(s.end.reused == trials && s.end.unmeasured == 0 && s.end.trials == 0);
 	close_lab(lab);
 }
 END_TEST
@@ -417,17 +417,17 @@ END_TEST
 START_TEST(a_schedule_is_tried)
 {
 	Lab *lab = open_lab(_i == 0 ? all_good : defaults_crash);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	Err err = { 0 };
-	TuneState s;
+	TuneResult s;
 	const Task *task = lab->part->task[0];
 	Trace *first = trace_parse(lab->arena, "first", lab->first[0], strlen(lab->first[0]), &err);
-	ck_assert(tune_try(lab->arena, task, first, &o, &s, &err) == (_i == 0));
-	ck_assert(_i == 0 ? s.task[0].best_ms == 0.9 : err.code == ERR_ILLEGAL && strstr(err.text, "crash") != NULL);
+	ck_assert(tune_try(lab->arena, task, first, &o.ask, &o.with, &s, &err) == (_i == 0));
+	ck_assert(_i == 0 ? s.end.task[0].best_ms == 0.9 : err.code == ERR_ILLEGAL && strstr(err.text, "crash") != NULL);
 	ck_assert_int_eq(stored(lab, lab->db), 1);
 	err = (Err){ 0 };
 	Trace *wrong = trace_parse(lab->arena, "wrong", "unroll nosuch\n", 14, &err);
-	ck_assert(!tune_try(lab->arena, task, wrong, &o, &s, &err));
+	ck_assert(!tune_try(lab->arena, task, wrong, &o.ask, &o.with, &s, &err));
 	ck_assert_int_eq(stored(lab, lab->db), 1);
 	close_lab(lab);
 }
@@ -437,7 +437,7 @@ END_TEST
 START_TEST(old_records_are_seeds)
 {
 	Lab *lab = open_lab(all_good);
-	TuneOptions o = options_of(lab);
+	Job o = job_of(lab);
 	Err err = { 0 };
 	Config c = { 0 };
 	const Task *task = lab->part->task[0];
@@ -453,10 +453,10 @@ START_TEST(old_records_are_seeds)
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &run.target, &err) &&
 		db_put_env(lab->db, CODEGEN_EPOCH - 1, "test", &run.env, &err) &&
 		db_put_session(lab->db, &before, &run.session, &err) && db_put_run(lab->db, &run, &err));
-	o.trials = 6;
-	TuneState s = tune(lab, &o);
-	ck_assert_int_eq(s.reused, 0);
-	ck_assert_int_eq(s.task[0].seeds, 1);
+	o.ask.trials = 6;
+	TuneResult s = tune(lab, &o);
+	ck_assert_int_eq(s.end.reused, 0);
+	ck_assert_int_eq(s.end.task[0].seeds, 1);
 	int at = 0;
 	while (lab->seen.at[at].task != task || strcmp(lab->seen.at[at].trace, old) != 0)
 		ck_assert_int_lt(++at, 6);

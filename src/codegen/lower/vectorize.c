@@ -312,7 +312,7 @@ static bool step(Lower *l, const Stmt *s, const Expr *base, int lanes, const Exp
 static bool long_loop(Lower *l, const Stmt *s, const Expr *extent, const Range *env, Stmt **out)
 {
 	Ir *ir = l->ir;
-	int width = l->target->vector_bits / 32 > 4 ? l->target->vector_bits / 32 : 4;
+	int width = target_lanes(l->target, F32) > 4 ? target_lanes(l->target, F32) : 4; /* whatever the types are: records */
 	const char *var = ir_fresh_name(ir, s->loop.var);
 	const Expr *n = ir_int(ir, width), *steps = ir_simplify(ir, ir_div(ir, extent, n), env);
 	Stmt *body, *tail;

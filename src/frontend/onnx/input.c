@@ -3,7 +3,7 @@
  * Symbolic dimensions get their numbers here, from --shape and --batch or by being a batch; what is
  * left open is refused with the --shape to type.
  */
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import.h"
 
 #include <string.h>
 

@@ -8,41 +8,15 @@
 #include "ir/build.h"
 #include "ir/simplify/simplify_rules.h"
 
-#include <string.h>
+#include "base/map.h"
 
-/* A set of interned names with a count, in the Ir's arena. */
-typedef struct Names {
-	size_t cap, used;
-	const char **name;
-	int *count;
-} Names;
+#include <string.h>
 
 typedef struct Walk {
 	Simp s;
-	Names declared; /* lets and olds, how often each */
-	Names read;
+	Map declared; /* names of lets and olds to how often each is declared */
+	Map read;     /* names of variables that are read */
 } Walk;
-
-static int *name_count(Arena *a, Names *set, const char *name)
-{
-	if (2 * set->used >= set->cap) {
-		Names old = *set;
-		set->cap = old.cap == 0 ? 32 : old.cap * 2;
-		set->name = arena_array(a, const char *, set->cap);
-		set->count = arena_array(a, int, set->cap);
-		set->used = 0;
-		for (size_t i = 0; i < old.cap; i++)
-			if (old.name[i] != NULL)
-				*name_count(a, set, old.name[i]) = old.count[i];
-	}
-	size_t i = ((uintptr_t)name >> 3) * 0x9e3779b97f4a7c15u >> 20;
-	for (i &= set->cap - 1; set->name[i] != NULL && set->name[i] != name;
-		i = (i + 1) & (set->cap - 1))
-		;
-	set->used += set->name[i] == NULL;
-	set->name[i] = name;
-	return &set->count[i];
-}
 
 static Stmt *walk_body(Walk *w, Stmt *list, const Range *env);
 
@@ -91,12 +65,12 @@ static Stmt *hoisted(Walk *w, Stmt *list)
 	Ir *ir = w->s.ir;
 	for (Stmt *s = list; s != NULL; s = s->next) {
 		const char **name = declared_name(s);
-		int *count = name == NULL ? NULL : name_count(ir_arena(ir), &w->declared, *name);
-		if (count == NULL || *count < 2)
+		MapEntry *count = name == NULL ? NULL : map_add_ptr(&w->declared, *name);
+		if (count == NULL || count->num < 2)
 			continue;
-		--*count;
+		count->num--;
 		const char *fresh = ir_fresh_name(ir, *name);
-		++*name_count(ir_arena(ir), &w->declared, fresh);
+		map_add_ptr(&w->declared, fresh)->num++;
 		if (s->next != NULL)
 			ir_subst_stmt(ir, s->next, *name, ir_var(ir, fresh, declared_type(s)));
 		*name = fresh;
@@ -289,7 +263,7 @@ static bool count_declared(Stmt *s, void *arg)
 	Walk *w = arg;
 	const char **name = declared_name(s);
 	if (name != NULL)
-		++*name_count(ir_arena(w->s.ir), &w->declared, *name);
+		map_add_ptr(&w->declared, *name)->num++;
 	return true;
 }
 
@@ -297,7 +271,7 @@ static void count_var(const Expr *e, void *arg)
 {
 	Walk *w = arg;
 	if (e->op == IR_VAR)
-		++*name_count(ir_arena(w->s.ir), &w->read, e->name);
+		map_add_ptr(&w->read, e->name);
 }
 
 static void count_vars(const Expr *e, void *arg)
@@ -335,8 +309,7 @@ static Stmt *without_dead(Walk *w, Stmt *list, bool *dropped)
 {
 	for (Stmt **at = &list; *at != NULL;) {
 		Stmt *s = *at;
-		if (s->kind == ST_LET &&
-			*name_count(ir_arena(w->s.ir), &w->read, s->let.var) == 0) {
+		if (s->kind == ST_LET && map_find_ptr(&w->read, s->let.var) == NULL) {
 			*at = s->next;
 			*dropped = true;
 			continue;
@@ -351,14 +324,14 @@ void ir_simplify_fn(const KernelSet *ks, Fn *fn)
 {
 	IntervalCache cache;
 	memset(cache.e, 0, sizeof cache.e);
-	Walk w = { .s = { .ir = ks->ir, .cache = &cache } };
+	Walk w = { .s = { .ir = ks->ir, .cache = &cache }, .declared = MAP_OF(ir_arena(ks->ir)) };
 	ir_each_stmt(fn->body, count_declared, &w);
 	w.s.memo = ir_memo_begin(ks->ir);
 	fn->body = walk_body(&w, fn->body, ir_range_fn(ks->ir, fn));
 	ir_memo_end(ks->ir, w.s.memo);
-	for (bool dropped = w.declared.used > 0; dropped;) {
+	for (bool dropped = w.declared.index.n > 0; dropped;) {
 		dropped = false;
-		memset(&w.read, 0, sizeof w.read);
+		w.read = MAP_OF(ir_arena(ks->ir));
 		ir_each_stmt(fn->body, count_read, &w);
 		fn->body = without_dead(&w, fn->body, &dropped);
 	}

@@ -4,6 +4,7 @@
  * iterations again (overlap), which must change nothing.
  */
 #include "schedule/producer.h"
+#include "schedule/tail.h"
 
 #include "ir/build.h"
 #include "ir/simplify/simplify.h"
@@ -225,7 +226,7 @@ static bool may_leave(Sched *s, const Place *p, Tail tail, int64_t f)
 	if (n % f == 0)
 		return sched_refuse_for(s, "split", p->loop->loop.var, "the factor divides, there is nothing for tail",
 			tail_name[tail]);
-	return tail == TAIL_PEEL ? sched_cut(s, "split", p, n - n % f) : may_overlap(s, p);
+	return tail == TAIL_PEEL ? tail_cut(s, "split", p, n - n % f) : may_overlap(s, p);
 }
 
 /* Needs: a serial loop.  Breaks: the name of the old loop; what is guarded; what overlaps is done twice. */

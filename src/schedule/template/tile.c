@@ -136,25 +136,32 @@ static int64_t ceil_div(int64_t a, int64_t b)
 
 int64_t tile_lanes(const Sketch *s, int64_t extent)
 {
-	int64_t lanes = s->target->vector_bits / 32 > 1 ? s->target->vector_bits / 32 : 4;
+	const Buf *out = output_of(s->naive);
+	int64_t lanes = target_lanes(s->target, out != NULL ? out->type : F32);
+	lanes = lanes > 1 ? lanes : 4;
 	while (lanes > 4 && extent <= lanes / 2)
 		lanes /= 2;
 	return lanes;
 }
 
+/* FMAs that hide their latency and the overhead of the loop, times those in flight: measured on Zen 5 (14 for 8). */
+#define HIDES 1.75
+
 /*
- * What part of the machine's rate a tile may reach: the part of its work that is wanted, times what
- * register tiles of such sizes reach on cores that start two FMAs and two loads a cycle. Fewer sums
- * than 14 do not hide the latency of an FMA and the overhead of the loop; one vector needs a load for
- * each FMA; four leave no registers for what is loaded ahead. More pixels read weights less often.
+ * The part of the core's FMA rate that a register tile may reach: the part of its work that is wanted, times what
+ * tiles of such sizes reach. Too few sums do not hide the latency of an FMA and the overhead of the loop. A step
+ * loads each vector of weights once and each pixel as an operand; one vector needs a load for each FMA; four leave
+ * no registers for what is loaded ahead. More pixels read weights less often.
  */
-static double promise(int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
+static double promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
 {
 	static const double rate[] = { 1, 0.95, 1, 0.98, 0.97 };
+	double want = HIDES * core->fma_latency * core->fma_rate;
 	double used = (double)blocks / (double)(ceil_div(blocks, vectors) * vectors);
 	used *= (double)extent / (double)(ceil_div(extent, pixels) * pixels);
-	double sums = (double)(vectors * pixels), chains = sums < 14 ? sqrt(sums / 14) : 1;
-	return used * chains * rate[vectors] + 1e-3 * (double)pixels;
+	double sums = (double)(vectors * pixels), chains = sums < want ? sqrt(sums / want) : 1;
+	double fed = fmin(1, core->loads * (double)vectors / core->fma_rate);
+	return used * chains * fed * rate[vectors] + 1e-3 * (double)pixels;
 }
 
 int tile_options(const Sketch *s, int64_t blocks, int64_t extent, int64_t *option, int *best)
@@ -166,8 +173,9 @@ int tile_options(const Sketch *s, int64_t blocks, int64_t extent, int64_t *optio
 			bool divides = extent % p == 0 || (p == 6 || p == 8 || p == 14 || p == 28 || p == 7 || p == 10);
 			if (f * p + f + 1 > regs || !divides || (f * p < 4 && extent * blocks >= 4))
 				continue;
-			if (promise(blocks, extent, f, p) > top) {
-				top = promise(blocks, extent, f, p);
+			double part = promise(&s->target->core, blocks, extent, f, p);
+			if (part > top) {
+				top = part;
 				*best = n;
 			}
 			option[n++] = f * 1000 + p;

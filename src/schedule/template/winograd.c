@@ -25,6 +25,7 @@ typedef struct Conv {
 	const OpCall *c;
 	int64_t channels, filters, height, width; /* of the output */
 	int64_t lanes;
+	double bytes; /* of an element */
 } Conv;
 
 static bool choose(const Task *task, int64_t m, AlgoChoice *out)
@@ -45,7 +46,8 @@ static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *o
 		.filters = d->value.at[c->in[1]].shape.dim[0],
 		.height = y->shape.dim[2],
 		.width = y->shape.dim[3],
-		.lanes = target->vector_bits / 32 > 0 ? target->vector_bits / 32 : 1 };
+		.lanes = target_lanes(target, y->type),
+		.bytes = y->type.bits / 8.0 };
 	return true;
 }
 
@@ -61,26 +63,27 @@ bool winograd_fits(const Task *task, const Target *target, int64_t m)
 
 int64_t winograd_guess(const Task *task, const Target *target)
 {
-	/* FMAs and bytes a nanosecond, of one core; only their ratio counts. */
-	const double fmas = 4.0 * (double)target->vector_bits / 16, bytes = 30;
+	/* Per cycle of one core: products, and bytes of what passes through memory. */
+	const double bytes = target->core.level[TARGET_CACHES];
 	double best = 0;
 	int64_t guess = 0;
 	for (int64_t m = 0; m <= 4; m += 2) {
 		Conv v;
 		if (!winograd_fits(task, target, m == 0 ? 2 : m) || !find_conv(task, target, m == 0 ? 2 : m, &v))
 			return 0;
+		double fmas = target->core.fma_rate * (double)v.lanes, fill = v.bytes / bytes; /* cycles an element */
 		double pairs = (double)v.channels * (double)v.filters, products = 9 * (double)v.height * (double)v.width;
 		double weights = 9, moved = 0;
 		if (m != 0) {
 			weights = (double)((m + 2) * (m + 2));
 			double tiles = (double)(((v.height + m - 1) / m) * ((v.width + m - 1) / m));
 			products = weights * tiles;
-			moved = products * (double)(v.channels + v.filters) * 2 * 4 / bytes / 2;
+			moved = products * (double)(v.channels + v.filters) * fill;
 		}
-		double reckon = pairs * products / fmas + moved, fetch = pairs * weights * 4 / bytes;
-		double ns = fmax(reckon, fetch) + fmin(reckon, fetch) / 2;
-		if (m == 0 || ns < best) {
-			best = ns;
+		double reckon = pairs * products / fmas + moved, fetch = pairs * weights * fill;
+		double cycles = fmax(reckon, fetch) + fmin(reckon, fetch) / 2;
+		if (m == 0 || cycles < best) {
+			best = cycles;
 			guess = m;
 		}
 	}
@@ -117,24 +120,25 @@ static int64_t block_rows(const Conv *v, int64_t m, int64_t tiles)
 }
 
 /*
- * Time of a register tile's step, in FMAs: two of them a cycle want eight sums. A vector of weights comes from beyond
- * the first cache, as three of them would take; each vector above two is a stream more.
+ * Time of a register tile's step, in FMAs: fewer sums than are in flight wait for each other. A vector of weights
+ * comes from beyond the first cache and takes as long as 1.5 FMAs; each vector above two is a stream more.
  */
-static double tile_time(int64_t p, int64_t f)
+static double tile_time(const Core *core, int64_t p, int64_t f)
 {
 	double sums = (double)(p * f), streams = f > 2 ? 1 + 0.05 * (double)(f - 2) : 1;
-	return p * f == 0 ? 0 : (sums < 8 ? 8 : sums) * streams + 1.5 * (double)f + 0.02 * (double)p;
+	double in_flight = core->fma_latency * core->fma_rate;
+	return p * f == 0 ? 0 : fmax(sums, in_flight) * streams + 1.5 * (double)f + 0.02 * (double)p;
 }
 
 /* The one that multiplies the tiles of a block fastest, what is left over included. */
-static int first_tile(const int64_t *option, int n, int64_t tiles, int64_t vectors)
+static int first_tile(const Core *core, const int64_t *option, int n, int64_t tiles, int64_t vectors)
 {
 	double best = 0;
 	int first = 0;
 	for (int k = 0; k < n; k++) {
 		int64_t f = option[k] / 1000, p = option[k] % 1000;
-		double whole = (double)(tiles / p) * tile_time(p, f) + tile_time(tiles % p, f);
-		double rest = (double)(tiles / p) * tile_time(p, vectors % f) + tile_time(tiles % p, vectors % f);
+		double whole = (double)(tiles / p) * tile_time(core, p, f) + tile_time(core, tiles % p, f);
+		double rest = (double)(tiles / p) * tile_time(core, p, vectors % f) + tile_time(core, tiles % p, vectors % f);
 		double time = whole * (double)(vectors / f) + rest;
 		if (f <= vectors && (best == 0 || time < best)) {
 			best = time;
@@ -154,7 +158,7 @@ WinogradKnobs winograd_knobs(Sketch *s)
 	if (find_conv(s->task, s->target, m > 0 ? m : 2, &v)) {
 		m = m > 0 ? m : 2;
 		int64_t all = block_rows(&v, m, tiles[SOME]) * ((v.width + m - 1) / m);
-		first = first_tile(tile, n, all, (v.filters + v.lanes - 1) / v.lanes);
+		first = first_tile(&s->target->core, tile, n, all, (v.filters + v.lanes - 1) / v.lanes);
 	}
 	return (WinogradKnobs){
 		.tiles = sketch_knob(s, "wino.tiles", tiles, 6, SOME),

@@ -1,0 +1,402 @@
+/*
+ * Builds the bundle of a model: optimizes and partitions the graph, chooses a schedule (choose.c) and
+ * makes machine code for each Task, plans the network, fills the bundle. Read compile_model first, at
+ * the end of the file: it calls these stages in this order.
+ */
+#include "compile/compile.h"
+
+#include "compile/bundle_write.h"
+#include "compile/choose.h"
+#include "compile/lock_file.h"
+#include "compile/prepare.h"
+#include "db/rank.h"
+#include "ir/verify/verify.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- prepare Fns: they run on this machine and make constants in the target's layout ---- */
+
+typedef struct Build {
+	Arena *arena;
+	const CompileOptions *o;
+	const Partition *part;
+	KernelSet **set;
+	Module *module;
+	int unprepared; /* the task whose prepare Fns have failed by their own fault; -1: none */
+	Err *err;
+} Build;
+
+static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err)
+{
+	Build *b = arg;
+	Arena *a = arena_new();
+	Module m;
+	PrepareWait wait = { .deadline_ms = b->o->prepare_ms, .stop = b->o->stop };
+	Target host;
+	target_host(&host, 1);
+	const KernelSet *own = ir_set_of_kind(a, b->set[task], FN_PREPARE);
+	bool made = codegen_compile_cached(b->o->cache, a, own, &host, &m, err);
+	bool ok = made && prepare_run(own, &m, given, n, out, nout, wait, err);
+	b->unprepared = ok || (made && err->code != ERR_INPUT) ? -1 : task;
+	arena_free(a);
+	return ok || err_at(err, b->part->task[task]->label);
+}
+
+/* ---- the file ---- */
+
+static uint32_t bundle_arch(Arch arch)
+{
+	return arch == ARCH_X86_64 ? BUNDLE_X86_64 : arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
+}
+
+static void put_tensors(BundleOut *out, const Dag *d)
+{
+	for (int output = 0; output < 2; output++) {
+		size_t n = output ? d->output.n : d->input.n;
+		for (size_t k = 0; k < n; k++) {
+			const Value *v = &d->value.at[output ? d->output.at[k] : d->input.at[k]];
+			BundleTensor t = { .name = bundle_text(out, v->name),
+				.code = v->type.kind,
+				.bits = v->type.bits,
+				.output = (uint8_t)output,
+				.ndim = (uint32_t)v->shape.rank,
+				.dim = bundle_dims(out, v->shape.dim, v->shape.rank) };
+			vec_push(out->arena, &out->tensor, t);
+		}
+	}
+}
+
+/* One entry for each kernel of each task; first[k] is the first one of task k. */
+static void put_code(BundleOut *out, const Build *b, uint32_t *first)
+{
+	uint64_t align = b->o->target->arch == ARCH_X86_64 ? 64 : 4096;
+	for (int k = 0; k < b->part->ntask; k++) {
+		const DlcImage *image = &b->module[k].image;
+		uint64_t at = bundle_code(out, image->bytes, image->size, align);
+		first[k] = (uint32_t)out->entry.n;
+		for (uint32_t i = 0; i < image->nentry; i++) {
+			const DlcEntry *e = &image->entry[i];
+			BundleEntry row = { .name = bundle_text(out, arena_printf(out->arena, "t%d.%s", k, e->name)),
+				.nbuf = e->nbuf,
+				.nsym = e->nsym,
+				.offset = at + e->offset,
+				.work_bytes = e->work_bytes };
+			vec_push(out->arena, &out->entry, row);
+		}
+	}
+}
+
+static uint32_t entry_of(const Build *b, const uint32_t *first, int task, const char *fn)
+{
+	const DlcImage *image = &b->module[task].image;
+	uint32_t i = 0;
+	while (i < image->nentry && strcmp(image->entry[i].name, fn) != 0)
+		i++;
+	assert(i < image->nentry && "every run Fn has an entry");
+	return first[task] + i;
+}
+
+/* Constants that no kernel reads (those that prepare Fns made others of) are left out. */
+static uint32_t const_slot(BundleOut *out, const NetPlan *plan, uint32_t *slot, int k)
+{
+	enum { UNPLACED = 0 }; /* slot numbers are kept one higher */
+	const PlanConst *c = &plan->constant.at[k];
+	if (slot[k] == UNPLACED)
+		slot[k] = bundle_const(out, c->data, (uint64_t)c->bytes) + 1;
+	return slot[k] - 1;
+}
+
+static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant, const Place *at)
+{
+	switch (at->kind) {
+	case PLACE_INPUT:
+		return bundle_slot(out, BUNDLE_INPUT, (uint32_t)at->index, (uint64_t)at->offset, (uint64_t)at->bytes);
+	case PLACE_OUTPUT:
+		return bundle_slot(out, BUNDLE_OUTPUT, (uint32_t)at->index, (uint64_t)at->offset, (uint64_t)at->bytes);
+	case PLACE_CONST: return const_slot(out, plan, constant, at->index);
+	default:
+		return bundle_slot(
+			out, BUNDLE_WORK, 0, (uint64_t)(plan->item.at[at->index].offset + at->offset), (uint64_t)at->bytes);
+	}
+}
+
+static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const uint32_t *first, Compiled *c)
+{
+	int *task = arena_array(out->arena, int, plan->step.n + 1);
+	uint32_t *constant = arena_array(out->arena, uint32_t, plan->constant.n + 1);
+	for (size_t i = 0; i < plan->step.n; i++) {
+		const PlanStep *s = &plan->step.at[i];
+		task[i] = s->task;
+		BundleOp op = { .kind = s->task >= 0 ? BUNDLE_CALL : BUNDLE_COPY,
+			.name = bundle_text(out, s->label),
+			.arg = (uint32_t)out->arg.n,
+			.narg = (uint32_t)s->n };
+		for (int k = 0; k < s->n; k++)
+			vec_push(out->arena, &out->arg, slot_of(out, plan, constant, &s->place[k]));
+		if (s->task >= 0) {
+			op.entry = entry_of(b, first, s->task, s->fn);
+		} else {
+			op.dim = bundle_dim(out, s->place[0].bytes);
+			op.ndim = 1;
+		}
+		vec_push(out->arena, &out->op, op);
+	}
+	c->nstep = (int)plan->step.n;
+	c->step_task = task;
+}
+
+static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
+{
+	const Target *t = b->o->target;
+	char text[TARGET_TEXT], lock[HASH_HEX];
+	BundleOut *out = bundle_out_new(b->arena);
+	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1);
+	bundle_info(out, "model", c->dag->name);
+	bundle_info(out, "target", target_text(t, text));
+	bundle_info(out, "compiler", "dlc " DLC_VERSION);
+	hash_hex(hash_of("dlc/lock/v1", c->lock_text, strlen(c->lock_text)), lock);
+	bundle_info(out, "lock", lock);
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (target_has(t, (Feature)f))
+			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
+	put_tensors(out, c->dag);
+	put_code(out, b, first);
+	put_steps(out, b, plan, first, c);
+	BundleFacts facts = {
+		.arch = bundle_arch(t->arch), .threads = (uint32_t)t->threads, .arena_bytes = (uint64_t)plan->work_bytes
+	};
+	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
+}
+
+/* ---- memory ---- */
+
+/* Bytes of memory: the target's, or this machine's if it runs the target's code and has more; 0: not known. */
+static double memory_of(const Target *t)
+{
+	Target host;
+	target_host(&host, 1);
+	int64_t own = t->scope[0].bytes, here = target_runs_on(t, &host, NULL) ? host.scope[0].bytes : 0;
+	return (double)(own > here ? own : here);
+}
+
+static double tensor_bytes(const Dag *d)
+{
+	double sum = 0;
+	for (size_t k = 0; k < d->input.n; k++)
+		sum += (double)value_bytes(&d->value.at[d->input.at[k]]);
+	for (size_t k = 0; k < d->output.n; k++)
+		sum += (double)value_bytes(&d->value.at[d->output.at[k]]);
+	return sum;
+}
+
+static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err *err)
+{
+	char text[TARGET_TEXT];
+	double there = memory_of(b->o->target), need = (double)plan->work_bytes + tensor_bytes(d);
+	for (size_t i = 0; i < plan->constant.n; i++)
+		need += (double)plan->constant.at[i].bytes;
+	return there == 0 || need <= there ||
+	       fail(err, ERR_MEMORY, d->name,
+			   "the network needs %.0f MiB of memory, but %s has %.0f MiB: take a smaller batch or shape",
+			   need / (1 << 20), target_text(b->o->target, text), there / (1 << 20));
+}
+
+/* ---- the walk ---- */
+
+static bool build_code(Build *b, int k, Err *err)
+{
+	return codegen_compile_cached(
+		b->o->cache, b->arena, ir_set_of_kind(b->arena, b->set[k], FN_RUN), b->o->target, &b->module[k], err);
+}
+
+/*
+ * Replaces the schedule of task k, which cannot be used because of `why`: a recorded schedule by the default,
+ * the default by the naive loops. Refuses if a lock named the schedule, or if the failure is a bug of dlc.
+ */
+static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
+{
+	const Task *task = b->part->task[k];
+	Ir *ir = ir_new(b->arena);
+	if (b->o->lock != NULL || (plan->hit == HIT_DEFAULT && (plan->trace[0] == 0 || why->code == ERR_BUG)))
+		return false;
+	const char *refused = arena_printf(b->arena, "%s", why->text);
+	int64_t implausible = plan->implausible; /* counted for the Task: any schedule of it has the same */
+	*why = (Err){ 0 };
+	b->set[k] = plan->hit == HIT_DEFAULT
+	                ? compile_naive(ir, task, b->o, plan, refused, why)
+	                : compile_default(ir, task, b->o, plan, arena_printf(b->arena, "%s: %s", what, refused), why);
+	plan->implausible = implausible;
+	return b->set[k] != NULL;
+}
+
+static bool build_task(Build *b, int k, TaskPlan *plan)
+{
+	Err why = { 0 };
+	while (!build_code(b, k, &why))
+		if (!fall_back(b, k, plan, "makes no code", &why)) {
+			*b->err = why;
+			return err_at(b->err, b->part->task[k]->label);
+		}
+	return true;
+}
+
+static bool check_required(const Build *b, const Compiled *c)
+{
+	int missing = 0;
+	for (int k = 0; b->o->required && k < b->part->ntask; k++)
+		missing += !hit_fulfils(c->task[k].hit, b->o->require);
+	if (missing == 0)
+		return true;
+	fail(b->err, ERR_MISSING, c->dag->name, "%d of %d tasks have no %s schedule:", missing, b->part->ntask,
+		hit_name(b->o->require));
+	for (int k = 0; k < b->part->ntask; k++) {
+		char hex[HASH_HEX];
+		hash_hex(c->task[k].task->id, hex);
+		if (!hit_fulfils(c->task[k].hit, b->o->require))
+			err_add_item(
+				b->err, "  %.7s  %s: %s, %s", hex, c->task[k].task->label, hit_name(c->task[k].hit), c->task[k].why);
+	}
+	return false;
+}
+
+/* Chooses the schedules of all Tasks from one state of the databases: none changes in between. */
+static bool choose_tasks(Build *b, Compiled *c)
+{
+	DbSet set = { b->o->db, b->o->ndb };
+	if (!db_hold(set, b->err))
+		return false;
+	bool ok = true;
+	for (int k = 0; ok && k < b->part->ntask; k++) {
+		b->set[k] = compile_task(ir_new(b->arena), b->part->task[k], b->o, &c->task[k], b->err);
+		ok = b->set[k] != NULL || err_at(b->err, b->part->task[k]->label);
+	}
+	db_release(set);
+	return ok && check_required(b, c);
+}
+
+static bool build_tasks(Build *b, Compiled *c)
+{
+	int n = b->part->ntask;
+	b->set = arena_array(b->arena, KernelSet *, n);
+	b->module = arena_array(b->arena, Module, n);
+	if (!choose_tasks(b, c))
+		return false;
+	for (int k = 0; k < n; k++) {
+		if (b->o->progress != NULL)
+			b->o->progress(k, n, b->part->task[k]->label, b->o->progress_arg);
+		if (!build_task(b, k, &c->task[k]))
+			return false;
+	}
+	return true;
+}
+
+/* Names the record, or the default schedule, whose prepare Fns failed. */
+static bool refuse_prepared(Build *b, const TaskPlan *plan, const Err *why)
+{
+	char hex[HASH_HEX];
+	hash_hex(plan->record, hex);
+	const char *of = plan->hit == HIT_DEFAULT ? "default schedule" : arena_printf(b->arena, "record %.12s", hex);
+	return fail(b->err, why->code, plan->task->label, "the prepare Fns of its %s failed: %s", of, why->text);
+}
+
+static bool has_prepare(const KernelSet *ks)
+{
+	for (size_t i = 0; i < ks->n; i++)
+		if (ks->fn[i]->kind == FN_PREPARE)
+			return true;
+	return false;
+}
+
+/*
+ * Replaces the schedule whose prepare Fns failed. After a second failure it replaces all recorded schedules
+ * with prepare Fns: each may take a minute to fail, and each failure prepares all constants once more.
+ */
+static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
+{
+	int failed = b->unprepared;
+	if (c->task[failed].hit == HIT_DEFAULT || !fall_back(b, failed, &c->task[failed], "its prepare Fns fail", why))
+		return refuse_prepared(b, &c->task[failed], why);
+	if (!build_task(b, failed, &c->task[failed]))
+		return false;
+	for (int k = 0; failures > 1 && k < b->part->ntask; k++) {
+		TaskPlan *plan = &c->task[k];
+		Err others = { 0 };
+		if (k == failed || plan->hit == HIT_DEFAULT || !has_prepare(b->set[k]))
+			continue;
+		fail(&others, ERR_INPUT, "", "the prepare Fns of two other records failed");
+		if (!fall_back(b, k, plan, "its prepare Fns may fail", &others)) {
+			*b->err = others;
+			return false;
+		}
+		if (!build_task(b, k, plan))
+			return false;
+	}
+	return true;
+}
+
+/* The plan in an arena of its own, with the prepared constants. */
+static NetPlan *plan_all(Build *b, Compiled *c, const Dag *dag)
+{
+	for (int failures = 1;; failures++) {
+		Err why = { 0 };
+		Arena *own = arena_new();
+		b->unprepared = -1;
+		NetPlan *plan = plan_network(own, dag, b->part, b->set, (PrepareFn){ run_prepare, b }, &why);
+		if (plan != NULL)
+			return plan;
+		arena_free(own);
+		if (b->unprepared < 0) {
+			*b->err = why;
+			return NULL;
+		}
+		if (!drop_prepared(b, c, failures, &why))
+			return NULL;
+	}
+}
+
+/* Counts and lock of the schedules that are compiled in the end. */
+static void sum_up(Compiled *c, const Build *b)
+{
+	for (int k = 0; k < b->part->ntask; k++) {
+		c->hits[c->task[k].hit]++;
+		c->estimated_ms += c->task[k].estimated_ms * b->part->task[k]->weight;
+	}
+	Text text = { .arena = b->arena };
+	lock_print(&text, c, b->o->target);
+	c->lock_text = text_str(&text);
+}
+
+/* Copies the results that callers see out of the plan, and makes the file. */
+static void finish(Compiled *c, const Build *b, const NetPlan *plan)
+{
+	Text text = { .arena = b->arena };
+	c->workspace_bytes = plan->work_bytes;
+	c->live_bytes = plan->live_bytes;
+	compile_print_regions(&text, c->partition);
+	plan_print(&text, plan);
+	c->plan_text = text_str(&text);
+	write_bundle(c, b, plan);
+}
+
+Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
+{
+	Compiled *c = arena_new_of(a, Compiled);
+	c->dag = dag;
+	c->partition = compile_partition(a, dag, o, err);
+	if (c->partition == NULL)
+		return NULL;
+	c->task = arena_array(a, TaskPlan, c->partition->ntask);
+	Build b = { .arena = a, .o = o, .part = c->partition, .err = err };
+	if (!build_tasks(&b, c))
+		return NULL;
+	NetPlan *plan = plan_all(&b, c, dag);
+	if (plan == NULL)
+		return NULL;
+	sum_up(c, &b);
+	bool ok = check_required(&b, c) && check_memory(&b, dag, plan, err); /* again: some schedules may have been replaced */
+	if (ok)
+		finish(c, &b, plan);
+	arena_free(plan->arena);
+	return ok ? c : NULL;
+}

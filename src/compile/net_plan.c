@@ -1,0 +1,357 @@
+/* See plan.h.  Order: places for inputs, outputs and constants; steps group by group; lifetimes from
+ * the steps; memplan. */
+#include "compile/net_plan.h"
+
+#include "interp/interp.h"
+
+#include <string.h>
+
+typedef struct Planner {
+	NetPlan *plan;
+	const Dag *d;
+	const Partition *part;
+	KernelSet *const *sets;
+	PrepareFn prepare;
+	const View *view; /* of each value: in whose memory it lies */
+	Err *err;
+} Planner;
+
+/* An empty tensor in the arena still needs an address. */
+static int64_t work_bytes(int64_t bytes)
+{
+	return bytes > 0 ? bytes : 1;
+}
+
+/* ---- places ---- */
+
+_Static_assert(VIEW_ALIGN % PLAN_ALIGN == 0, "windows of aligned memory are aligned");
+
+/* 16 TiB: sums of sizes up to here do not overflow. */
+#define MOST_BYTES ((int64_t)1 << 44)
+
+static bool add_work(Planner *p, const char *name, int64_t bytes, int step, Place *out)
+{
+	NetPlan *plan = p->plan;
+	if (bytes < 0 || bytes > MOST_BYTES)
+		return fail(p->err, ERR_MEMORY, name, "its size is beyond the memory of any machine");
+	PlanItem item = { .bytes = work_bytes(bytes), .first = step, .last = step };
+	vec_push(plan->arena, &plan->item, item);
+	*out = (Place){ .kind = PLACE_WORK, .index = (int)plan->item.n - 1, .bytes = bytes, .name = name };
+	return true;
+}
+
+static void use_place(NetPlan *plan, const Place *at, int step)
+{
+	if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
+		plan->item.at[at->index].last = step;
+}
+
+static Place const_place(NetPlan *plan, const char *name, const void *data, int64_t bytes)
+{
+	PlanConst c = { data, bytes };
+	vec_push(plan->arena, &plan->constant, c);
+	return (Place){ .kind = PLACE_CONST, .index = (int)plan->constant.n - 1, .bytes = bytes, .name = name };
+}
+
+/*
+ * The first output that is all of this value's memory gets it written in place; others are copied at
+ * the end.
+ */
+static int output_of(const Planner *p, int v)
+{
+	for (size_t k = 0; k < p->d->output.n; k++) {
+		int o = p->d->output.at[k];
+		if (p->view[o].of == v && p->view[o].at == 0 &&
+			value_bytes(&p->d->value.at[o]) == value_bytes(&p->d->value.at[v]))
+			return (int)k;
+	}
+	return -1;
+}
+
+/* Places a value that has memory of its own, as what it is. */
+static bool place_own(Planner *p, int v, int step, Place *at)
+{
+	NetPlan *plan = p->plan;
+	const Value *value = &p->d->value.at[v];
+	int64_t bytes = value_bytes(value);
+	int output = output_of(p, v);
+	if (value->kind == VALUE_CONST) {
+		if (value->data == NULL)
+			return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
+		*at = const_place(plan, value->name, value->data, bytes);
+	} else if (value->kind == VALUE_INPUT) {
+		int k = 0;
+		while (p->d->input.at[k] != v)
+			k++;
+		*at = (Place){ .kind = PLACE_INPUT, .index = k, .bytes = bytes };
+	} else if (output >= 0) {
+		*at = (Place){ .kind = PLACE_OUTPUT, .index = output, .bytes = bytes };
+	} else {
+		return add_work(p, value->name, bytes, step, at);
+	}
+	return true;
+}
+
+/* Places a value at its first use. */
+static bool place_value(Planner *p, int v, int step, Place *out)
+{
+	const Value *value = &p->d->value.at[v];
+	Place *at = &p->plan->value[p->view[v].of];
+	if (at->bytes < 0 && !place_own(p, p->view[v].of, step, at))
+		return false;
+	use_place(p->plan, at, step);
+	*out = *at;
+	out->offset = p->view[v].at;
+	out->bytes = value_bytes(value);
+	out->name = value->name;
+	out->layout = value->layout;
+	return true;
+}
+
+/* ---- one group ---- */
+
+typedef struct Named {
+	const char *name; /* of a buffer of the set */
+	Place place;
+} Named;
+
+typedef struct Bound {
+	VEC(Named) at;
+} Bound;
+
+static const Place *find_bound(const Bound *b, const char *name)
+{
+	for (size_t i = 0; i < b->at.n; i++)
+		if (strcmp(b->at.at[i].name, name) == 0)
+			return &b->at.at[i].place;
+	return NULL;
+}
+
+static void bind(Planner *p, Bound *b, const char *name, Place place)
+{
+	Named n = { name, place };
+	vec_push(p->plan->arena, &b->at, n);
+}
+
+static int nth_value(const Dag *d, ValueKind kind, int n)
+{
+	for (size_t v = 0; v < d->value.n; v++)
+		if (d->value.at[v].kind == kind && n-- == 0)
+			return (int)v;
+	return -1;
+}
+
+/* The task's parameter names -> where the group's values lie. */
+static bool bind_values(Planner *p, const Group *g, int step, Bound *b)
+{
+	const Dag *t = g->task->dag;
+	for (int k = 0; k < g->nin; k++) {
+		int v = k < (int)t->input.n ? t->input.at[k] : nth_value(t, VALUE_CONST, k - (int)t->input.n);
+		Place place;
+		if (!place_value(p, g->in[k], step, &place))
+			return false;
+		bind(p, b, t->value.at[v].name, place);
+	}
+	for (int k = 0; k < g->nout; k++) {
+		Place place;
+		if (!place_value(p, g->out[k], step, &place))
+			return false;
+		bind(p, b, t->value.at[t->output.at[k]].name, place);
+	}
+	return true;
+}
+
+/* -1: it overflows. */
+static int64_t buf_bytes(const Buf *buf, const Fn *fn)
+{
+	int64_t n = ir_buf_elements(buf, fn, NULL, 0);
+	return n < 0 ? -1 : dtype_bytes(buf->type, n);
+}
+
+/* Constants that the prepare Fns make of the group's own weights. */
+static bool bind_prepared(Planner *p, int task, Bound *b)
+{
+	const KernelSet *ks = p->sets[task];
+	Arena *a = p->plan->arena;
+	VEC(Prepared) given = { 0 }, made = { 0 };
+	for (size_t i = 0; i < ks->n; i++) {
+		const Fn *fn = ks->fn[i];
+		for (int k = 0; fn->kind == FN_PREPARE && k < fn->nparam; k++) {
+			const Buf *buf = fn->param[k].buf;
+			if (buf == NULL)
+				continue;
+			const Place *place = find_bound(b, buf->name);
+			int64_t bytes = buf_bytes(buf, fn);
+			if (bytes < 0 || bytes > MOST_BYTES)
+				return fail(p->err, ERR_MEMORY, buf->name, "its size is beyond the memory of any machine");
+			Prepared row = { buf->name, NULL, bytes };
+			if (place != NULL && place->kind == PLACE_CONST) {
+				row.data = (void *)(uintptr_t)p->plan->constant.at[place->index].data;
+				vec_push(a, &given, row);
+			} else if (buf->role == BUF_OUT) {
+				row.data = arena_alloc_aligned(a, (size_t)bytes + 64, 64);
+				vec_push(a, &made, row);
+			}
+		}
+	}
+	if (made.n == 0)
+		return true;
+	if (!p->prepare.run(task, given.at, (int)given.n, made.at, (int)made.n, p->prepare.arg, p->err))
+		return false;
+	for (size_t i = 0; i < made.n; i++)
+		bind(p, b, made.at[i].name, const_place(p->plan, made.at[i].name, made.at[i].data, made.at[i].bytes));
+	return true;
+}
+
+/* Work buffers that several run Fns of the set name live from the first call to the last. */
+static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
+{
+	const KernelSet *ks = p->sets[task];
+	NetPlan *plan = p->plan;
+	for (size_t i = 0; i < ks->n; i++) {
+		const Fn *fn = ks->fn[i];
+		if (fn->kind != FN_RUN)
+			continue;
+		int step = (int)plan->step.n;
+		PlanStep s = { .task = task, .fn = fn->name, .label = g->task->label };
+		s.place = arena_array(plan->arena, Place, fn->nparam);
+		for (int k = 0; k < fn->nparam; k++) {
+			const Buf *buf = fn->param[k].buf;
+			if (buf == NULL)
+				continue;
+			if (find_bound(b, buf->name) == NULL) {
+				Place own;
+				if (!add_work(p, buf->name, buf_bytes(buf, fn), step, &own))
+					return false;
+				bind(p, b, buf->name, own);
+			}
+			const Place *at = find_bound(b, buf->name);
+			use_place(plan, at, step);
+			s.place[s.n++] = *at;
+		}
+		vec_push(plan->arena, &plan->step, s);
+	}
+	return true;
+}
+
+static int task_number(const Partition *p, const Task *t)
+{
+	for (int k = 0; k < p->ntask; k++)
+		if (p->task[k] == t)
+			return k;
+	return -1;
+}
+
+static bool add_copy(Planner *p, Place to, Place from)
+{
+	NetPlan *plan = p->plan;
+	PlanStep s = { .task = -1, .fn = "copy", .label = "copy", .n = 2 };
+	s.place = arena_array(plan->arena, Place, 2);
+	s.place[0] = to;
+	s.place[1] = from;
+	vec_push(plan->arena, &plan->step, s);
+	return true;
+}
+
+/* Parts of a concat that are not written where they belong. */
+static bool add_parts(Planner *p, const OpCall *c)
+{
+	int y = c->out[0];
+	int64_t at = p->view[y].at;
+	for (int k = 0; k < c->nin; k++) {
+		const View *v = &p->view[c->in[k]];
+		int64_t bytes = value_bytes(&p->d->value.at[c->in[k]]);
+		if ((v->of != p->view[y].of || v->at != at) && bytes > 0) {
+			Place from, to;
+			int step = (int)p->plan->step.n;
+			if (!place_value(p, y, step, &to) || !place_value(p, c->in[k], step, &from))
+				return false;
+			to.offset = at;
+			to.bytes = bytes;
+			add_copy(p, to, from);
+		}
+		at += bytes;
+	}
+	return true;
+}
+
+static bool add_group(Planner *p, const Group *g)
+{
+	const OpCall *first = &p->d->call.at[g->call[0]];
+	if (g->task == NULL)
+		return first->op != OP_concat || add_parts(p, first);
+	Bound b = { 0 };
+	int task = task_number(p->part, g->task);
+	return bind_values(p, g, (int)p->plan->step.n, &b) && bind_prepared(p, task, &b) && add_calls(p, g, task, &b);
+}
+
+/* Outputs that no kernel writes where they are wanted. */
+static bool add_copies(Planner *p)
+{
+	for (size_t k = 0; k < p->d->output.n; k++) {
+		int v = p->d->output.at[k];
+		Place from, to;
+		if (!place_value(p, v, (int)p->plan->step.n, &from))
+			return false;
+		if (from.kind == PLACE_OUTPUT && from.index == (int)k && from.offset == 0)
+			continue;
+		to = from;
+		to.kind = PLACE_OUTPUT;
+		to.index = (int)k;
+		to.offset = 0;
+		add_copy(p, to, from);
+	}
+	return true;
+}
+
+NetPlan *plan_network(
+	Arena *a, const Dag *d, const Partition *part, KernelSet *const *sets, PrepareFn prepare, Err *err)
+{
+	NetPlan *plan = arena_new_of(a, NetPlan);
+	plan->arena = a;
+	plan->dag = d;
+	plan->value = arena_array(a, Place, d->value.n);
+	for (size_t v = 0; v < d->value.n; v++)
+		plan->value[v].bytes = -1;
+	Planner p = {
+		.plan = plan, .d = d, .part = part, .view = part->view, .sets = sets, .prepare = prepare, .err = err
+	};
+	for (int g = 0; g < part->ngroup; g++)
+		if (!add_group(&p, &part->group[g]))
+			return NULL;
+	if (!add_copies(&p))
+		return NULL;
+	plan->work_bytes = memplan(plan->item.at, (int)plan->item.n, a);
+	plan->live_bytes = memplan_live(plan->item.at, (int)plan->item.n, a);
+	return plan;
+}
+
+static void print_place(Text *out, const NetPlan *p, const Place *at)
+{
+	static const char *const kind[] = { "input", "output", "const", "work" };
+	text_add(out, "%s:%s", at->name, kind[at->kind]);
+	if (at->kind == PLACE_INPUT || at->kind == PLACE_OUTPUT)
+		text_add(out, "%d", at->index);
+	if (at->kind == PLACE_WORK)
+		text_add(out, "+%lld", (long long)(p->item.at[at->index].offset + at->offset));
+	else if (at->offset != 0)
+		text_add(out, "+%lld", (long long)at->offset);
+	text_add(
+		out, "[%lld%s%s]", (long long)at->bytes, at->layout != NULL ? " " : "", at->layout != NULL ? at->layout : "");
+}
+
+void plan_print(Text *out, const NetPlan *p)
+{
+	text_add(out, "workspace %lld bytes, largest live set %lld\n", (long long)p->work_bytes, (long long)p->live_bytes);
+	for (size_t i = 0; i < p->step.n; i++) {
+		const PlanStep *s = &p->step.at[i];
+		text_add(out, "%zu %s", i, s->task < 0 ? "copy" : "call");
+		if (s->task >= 0)
+			text_add(out, " task %d %s (%s)", s->task, s->fn, s->label);
+		for (int k = 0; k < s->n; k++) {
+			text_add(out, " ");
+			print_place(out, p, &s->place[k]);
+		}
+		text_add(out, "\n");
+	}
+}

@@ -1,0 +1,65 @@
+/*
+ * The plan of a network: which steps run in which order, and where each value lies. Views (a reshape,
+ * the parts of a concat) lie in others' places. Built from groups, then laid out by memplan.
+ */
+#ifndef COMPILE_NET_PLAN_H
+#define COMPILE_NET_PLAN_H
+
+#include "compile/memplan.h"
+#include "graph/graph.h"
+#include "ir/ir.h"
+
+typedef enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_CONST, PLACE_WORK } PlaceKind;
+
+/* Where a value or a workspace lies. */
+typedef struct Place {
+	PlaceKind kind;
+	int index;      /* INPUT, OUTPUT: which; WORK: of its PlanItem; CONST: of the plan's constants */
+	int64_t offset; /* from its start: a window; 0 for constants */
+	int64_t bytes;
+	const char *name, *layout; /* NULL: row-major */
+} Place;
+
+typedef struct PlanConst {
+	const void *data;
+	int64_t bytes;
+} PlanConst;
+
+/* A kernel call (task >= 0), or a copy of place[0] <- place[1]. */
+typedef struct PlanStep {
+	int task;       /* number of the partition's task, -1: copy */
+	const char *fn; /* of its kernel set */
+	const char *label;
+	int n;
+	Place *place;
+} PlanStep;
+
+typedef struct NetPlan {
+	Arena *arena;
+	const Dag *dag;
+	VEC(PlanStep) step;
+	VEC(PlanItem) item;
+	VEC(PlanConst) constant;
+	Place *value; /* of values with memory of their own; .bytes < 0: not placed */
+	int64_t work_bytes, live_bytes;
+} NetPlan;
+
+/*
+ * Runs the prepare Fns of a set for one group: in[] are the constants' bytes by parameter name.
+ * Fills *data of the buffer `name`; made by compile.c, which knows codegen.
+ */
+typedef struct Prepared {
+	const char *name;
+	void *data;
+	int64_t bytes;
+} Prepared;
+typedef struct PrepareFn {
+	bool (*run)(int task, const Prepared *given, int n, Prepared *out, int nout, void *arg, Err *err);
+	void *arg;
+} PrepareFn;
+
+/* sets[k] is the kernel set of partition->task[k]. */
+NetPlan *plan_network(Arena *a, const Dag *d, const Partition *p, KernelSet *const *sets, PrepareFn prepare, Err *err);
+void plan_print(Text *out, const NetPlan *p);
+
+#endif

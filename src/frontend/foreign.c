@@ -1,0 +1,173 @@
+/*
+ * Names the formats that dlc does not read, by content: magic bytes, the names in a zip archive, the
+ * first words of a text, the first fields of a protobuf message. The extension is never looked at.
+ */
+#include "frontend/foreign.h"
+
+#include "base/wire.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LOOK = 1 << 16 };
+
+/* A file that is not a model has a '!' before its name. */
+static const struct {
+	const char *what;
+	size_t at, n;
+	const char *bytes;
+} magics[] = {
+	{ "a Keras or other HDF5 model", 0, 8, "\x89HDF\r\n\x1a\n" },
+	{ "a TensorFlow Lite model", 4, 4, "TFL3" },
+	{ "an ONNX Runtime (.ort) model", 4, 4, "ORTM" },
+	{ "an MXNet parameter file", 0, 8, "\x12\x01\0\0\0\0\0\0" },
+	{ "a GGUF model", 0, 4, "GGUF" },
+	{ "!a NumPy array", 0, 6, "\x93NUMPY" },
+	{ "!a compiled bundle, which dlc-run runs", 1, 4, "DLCB" },
+	{ "a Python pickle", 0, 2, "\x80\x02" },
+	{ "a Python pickle", 0, 2, "\x80\x04" },
+	{ "!a gzip archive", 0, 2, "\x1f\x8b" },
+	{ "!a program", 0, 4,
+		"\x7f"
+		"ELF" },
+};
+
+/* Names that an archive's first entries hold. */
+static const struct {
+	const char *what, *name;
+} archives[] = {
+	{ "a PyTorch program (.pt2)", "archive_format" },
+	{ "a PyTorch program (.pt2)", "serialized_exported_program.json" },
+	{ "a TorchScript model", "/code/" },
+	{ "a TorchScript model", "constants.pkl" },
+	{ "a PyTorch checkpoint", "data.pkl" },
+	{ "a Keras model", "model.weights.h5" },
+	{ "!a NumPy archive", ".npy" },
+};
+
+/* Texts, by a word in their beginning. */
+static const struct {
+	const char *what, *word;
+} texts[] = {
+	{ "a Darknet configuration", "[net]" },
+	{ "a Darknet configuration", "[network]" },
+	{ "an MXNet symbol", "\"arg_nodes\"" },
+	{ "an MXNet symbol", "\"op\": \"null\"" },
+	{ "a Caffe prototxt", "bottom:" },
+	{ "a Caffe prototxt", "layer {" },
+	{ "a Caffe prototxt", "input_dim:" },
+	{ "a TensorFlow graph in text form", "node {" },
+	{ "!a Git LFS pointer, to be replaced by git lfs pull", "version https://git-lfs" },
+	{ "!an HTML page", "<html" },
+	{ "!an HTML page", "<!DOCTYPE" },
+};
+
+static bool holds(Bytes b, const char *word)
+{
+	return memmem(b.at, b.n, word, strlen(word)) != NULL;
+}
+
+static Bytes head(Bytes b, size_t n)
+{
+	return (Bytes){ b.at, b.n < n ? b.n : n };
+}
+
+static const char *by_magic(Bytes b)
+{
+	for (size_t k = 0; k < sizeof magics / sizeof *magics; k++)
+		if (b.n >= magics[k].at + magics[k].n && memcmp(b.at + magics[k].at, magics[k].bytes, magics[k].n) == 0)
+			return magics[k].what;
+	return NULL;
+}
+
+static const char *by_archive(Bytes b)
+{
+	if (b.n < 4 || memcmp(b.at, "PK\3\4", 4) != 0)
+		return NULL;
+	Bytes tail = b; /* the directory of names is at the end */
+	if (b.n > LOOK)
+		tail = (Bytes){ b.at + b.n - LOOK, LOOK };
+	for (size_t k = 0; k < sizeof archives / sizeof *archives; k++)
+		if (holds(head(b, LOOK), archives[k].name) || holds(tail, archives[k].name))
+			return archives[k].what;
+	return "!a zip archive";
+}
+
+/* No control characters, and mostly ASCII. */
+static bool is_text(Bytes b)
+{
+	size_t high = 0;
+	for (size_t k = 0; k < b.n; k++) {
+		if ((b.at[k] < 32 && b.at[k] != '\t' && b.at[k] != '\n' && b.at[k] != '\r') || b.at[k] == 127)
+			return false;
+		high += b.at[k] > 127;
+	}
+	return b.n > 0 && high <= b.n / 4;
+}
+
+static const char *by_text(Bytes b)
+{
+	b = head(b, LOOK);
+	if (!is_text(b))
+		return NULL;
+	for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+		if (holds(b, texts[k].word))
+			return texts[k].what;
+	return "!a text";
+}
+
+static Foreign named(const char *what)
+{
+	bool model = what != NULL && what[0] != '!';
+	return (Foreign){ what == NULL || model ? what : what + 1, model };
+}
+
+Foreign foreign_by_signature(Bytes file)
+{
+	const char *what = by_magic(file);
+	if (what == NULL)
+		what = by_archive(file);
+	return named(what != NULL ? what : by_text(file));
+}
+
+/*
+ * Top-level fields. CoreML: 1 (varint), 2 description, from 200 on the kind of model. SavedModel: 1 (the
+ * varint 1), 2 meta graphs. GraphDef: 1 nodes. Caffe: 1 name, 100 layers. The last field of a cut file counts.
+ */
+Foreign foreign_by_fields(Bytes file)
+{
+	bool nodes = false, graphs = false, coreml = false, caffe = false;
+	uint64_t version = 0;
+	WireItem it;
+	for (int k = 0; k < 4096 && wire_next(&file, &it); k++) {
+		if (it.number == 1 && it.type == 0)
+			version = it.value;
+		nodes |= it.number == 1 && it.type == 2;
+		graphs |= it.number == 2 && it.type == 2;
+		coreml |= it.number >= 200 && it.number < 3000 && it.type == 2;
+		caffe |= it.number == 100 && it.type == 2;
+	}
+	if (coreml)
+		return named("a CoreML model");
+	if (version == 1 && graphs)
+		return named("a TensorFlow SavedModel");
+	if (caffe)
+		return named("a Caffe model");
+	return named(nodes ? "a TensorFlow graph or another protobuf model" : NULL);
+}
+
+static bool has_file(const char *folder, const char *name)
+{
+	char path[4096];
+	struct stat st;
+	int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+	return n > 0 && (size_t)n < sizeof path && stat(path, &st) == 0;
+}
+
+Foreign foreign_folder(const char *path)
+{
+	if (has_file(path, "saved_model.pb"))
+		return named("a TensorFlow SavedModel");
+	return named(has_file(path, "Manifest.json") ? "a CoreML package" : NULL);
+}

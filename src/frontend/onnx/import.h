@@ -1,0 +1,63 @@
+/*
+ * What is known of a model while it is imported. import.c walks its graph and functions node by node; a
+ * row of the operator table turns one node into calls of the Dag (onnx/visit.h).
+ */
+#ifndef FRONTEND_ONNX_IMPORT_H
+#define FRONTEND_ONNX_IMPORT_H
+
+#include "frontend/onnx/proto.h"
+#include "op/names.h"
+
+enum { ONNX_NEWEST = 27 }; /* the newest opset whose operators were looked at */
+
+/* What a name stands for. Known elements come into the Dag when something reads them. */
+typedef struct Item {
+	const char *name;
+	DType type;
+	Shape shape;
+	const void *data; /* NULL: not known while importing */
+	int value;        /* in the Dag, or DAG_NONE */
+	bool input;       /* a graph input: --bind would make it known */
+} Item;
+
+/* A model while it is read. */
+typedef struct Import {
+	Arena *arena;
+	Dag *dag;
+	const ModelArgs *args;
+	EvalFn eval;
+	OnnxFiles files;
+	Err err;          /* the sticky failure */
+	Names *own;       /* names that the graph gives, which values in between must not take */
+	Names *functions; /* of the model, by domain, name and overload */
+	VEC(Item *) item;
+	const char *wanted; /* an input that had to be known and was not */
+	int64_t nodes;      /* walked so far, inlined functions included */
+} Import;
+
+/* The graph, or the body of a function for one call of it. */
+typedef struct Frame {
+	const struct Frame *up; /* of the call; NULL for the graph */
+	const OnnxNode *call;
+	const OnnxFunction *function;
+	const char *prefix; /* before the names of values: "" or "layer1/" */
+	Names *names;       /* of values here -> im->item */
+	Names *read;        /* names that nodes read, or that are results */
+	int opset, depth;
+} Frame;
+
+void onnx_note(Import *im, const char *fmt, ...) PRINTF_LIKE(2, 3);
+bool onnx_refuse(Import *im, ErrCode code, const char *fmt, ...) PRINTF_LIKE(3, 4); /* false */
+/* Makes `name` stand for an Item; refuses a name that is there already. */
+bool onnx_define(Import *im, const Frame *f, const char *name, Item *it);
+/* Refuses a tensor whose size overflows or is beyond any machine's. */
+bool onnx_check_size(Import *im, const char *what, const char *name, DType type, Shape s);
+const OnnxShape *onnx_declared_shape(const OnnxValueInfo *v); /* NULL: none */
+bool onnx_is_symbolic(const OnnxDim *d);
+/* The graph's inputs and initialisers become Items. */
+bool onnx_read_inputs(Import *im, const Frame *f, const OnnxGraph *g);
+
+/* A number as a person wrote it: an f32 by its shortest decimal, 1e-05 and not 9.99999974e-06. */
+double onnx_number(DType type, const void *data);
+
+#endif

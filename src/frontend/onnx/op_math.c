@@ -1,0 +1,425 @@
+/*
+ * Rows of the operators that compute element by element, along an axis (softmax) or over axes
+ * (reductions), and of casts. What ONNX once wrote as attributes (broadcast and axis, min and max,
+ * axes) and what the Dag has no operator for (Sum, Softplus) becomes calls of what there is.
+ */
+#include "frontend/onnx/visit.h"
+
+#include <math.h>
+#include <string.h>
+
+static void import_unary(Visit *v, int op)
+{
+	node_need(v, 0);
+	node_set(v, 0, node_call1(v, op, node_value(v, 0)));
+}
+
+#define UNARY(name, op) \
+	static void import_##name(Visit *v) \
+	{ \
+		import_unary(v, op); \
+	}
+UNARY(abs, OP_abs)
+UNARY(neg, OP_neg)
+UNARY(exp, OP_exp)
+UNARY(log, OP_log)
+UNARY(sqrt, OP_sqrt)
+UNARY(erf, OP_erf)
+UNARY(tanh, OP_tanh)
+UNARY(sigmoid, OP_sigmoid)
+UNARY(relu, OP_relu)
+UNARY(hard_swish, OP_hard_swish)
+
+static void import_with_alpha(Visit *v, int op, double otherwise)
+{
+	node_need(v, 0);
+	Attr attr = attr_float("alpha", node_attr_float(v, "alpha", otherwise));
+	int x = node_value(v, 0);
+	node_set(v, 0, node_call(v, op, &x, 1, &attr, 1));
+}
+
+static void import_leaky_relu(Visit *v)
+{
+	import_with_alpha(v, OP_leaky_relu, 0.01);
+}
+
+static void import_elu(Visit *v)
+{
+	import_with_alpha(v, OP_elu, 1);
+}
+
+static void import_hard_sigmoid(Visit *v)
+{
+	node_need(v, 0);
+	Attr attr[] = { attr_float("alpha", node_attr_float(v, "alpha", 0.2)),
+		attr_float("beta", node_attr_float(v, "beta", 0.5)) };
+	int x = node_value(v, 0);
+	node_set(v, 0, node_call(v, OP_hard_sigmoid, &x, 1, attr, 2));
+}
+
+/*
+ * Input 1 as the Dag's broadcasting wants it. Before opset 7 its dimensions were placed from `axis`
+ * on; without an axis they are the last ones, which is NumPy's rule.
+ */
+static int second_operand(Visit *v)
+{
+	const Item *a = node_need(v, 0), *b = node_need(v, 1);
+	int y = node_value(v, 1);
+	if (v->frame->opset >= 7)
+		return y;
+	bool wide = node_attr_int(v, "broadcast", 0) != 0, placed = node_has(v, "axis");
+	int64_t axis = node_attr_int(v, "axis", 0);
+	if (!wide && node_ok(v) && !shape_eq(a->shape, b->shape))
+		node_fail(v, ERR_TYPE, "its inputs have different shapes, and its attribute broadcast is not set");
+	if (!wide || !placed || b->shape.rank == 0)
+		return y;
+	int at = node_axis(v, axis, a->shape.rank);
+	if (at + b->shape.rank > a->shape.rank)
+		node_fail(v, ERR_TYPE, "its second input does not fit at axis %d", at);
+	if (!node_ok(v))
+		return y;
+	Shape s = b->shape;
+	s.rank = a->shape.rank - at;
+	for (int k = b->shape.rank; k < s.rank; k++)
+		s.dim[k] = 1;
+	return node_reshape(v, y, s);
+}
+
+static void import_binary(Visit *v, int op)
+{
+	int y = second_operand(v);
+	node_set(v, 0, node_call2(v, op, node_value(v, 0), y));
+}
+
+#define BINARY(name, op) \
+	static void import_##name(Visit *v) \
+	{ \
+		import_binary(v, op); \
+	}
+BINARY(add, OP_add)
+BINARY(sub, OP_sub)
+BINARY(mul, OP_mul)
+BINARY(div, OP_div)
+
+/*
+ * The result has the first input's type; an integer to a fractional power is taken in floating
+ * point.
+ */
+static void import_pow(Visit *v)
+{
+	const Item *a = node_need(v, 0), *b = node_need(v, 1);
+	int y = second_operand(v), x = node_value(v, 0);
+	if (!dtype_is_float(a->type) && dtype_is_float(b->type)) {
+		x = node_cast(v, x, b->type);
+		node_set(v, 0, node_cast(v, node_call2(v, OP_pow, x, y), a->type));
+		return;
+	}
+	node_set(v, 0, node_call2(v, OP_pow, x, node_cast(v, y, a->type)));
+}
+
+/* All inputs, two at a time. */
+static int fold_inputs(Visit *v, int op)
+{
+	node_need(v, 0);
+	int y = node_value(v, 0);
+	for (int k = 1; k < node_nin(v); k++) {
+		node_need(v, k);
+		y = node_call2(v, op, y, node_value(v, k));
+	}
+	return y;
+}
+
+static void import_variadic(Visit *v, int op)
+{
+	if (node_nin(v) == 1)
+		node_set_alias(v, 0, node_need(v, 0));
+	else
+		node_set(v, 0, fold_inputs(v, op));
+}
+
+static void import_max(Visit *v)
+{
+	import_variadic(v, OP_maximum);
+}
+
+static void import_min(Visit *v)
+{
+	import_variadic(v, OP_minimum);
+}
+
+static void import_sum(Visit *v)
+{
+	import_variadic(v, OP_add);
+}
+
+static void import_mean(Visit *v)
+{
+	int y = fold_inputs(v, OP_add);
+	if (node_nin(v) > 1)
+		y = node_call2(v, OP_div, y, node_number(v, node_val(v, y)->type, node_nin(v)));
+	else
+		y = node_call1(v, OP_identity, y);
+	node_set(v, 0, y);
+}
+
+/* A slope for each channel was written [C] before opset 7. */
+static void import_prelu(Visit *v)
+{
+	const Item *x = node_need(v, 0), *slope = node_need(v, 1);
+	int s = node_value(v, 1);
+	if (v->frame->opset < 7 && slope->shape.rank == 1 && x->shape.rank > 2 && slope->shape.dim[0] == x->shape.dim[1]) {
+		Shape wide = { .rank = x->shape.rank - 1, .dim = { slope->shape.dim[0] } };
+		for (int k = 1; k < wide.rank; k++)
+			wide.dim[k] = 1;
+		s = node_reshape(v, s, wide);
+	}
+	node_set(v, 0, node_call2(v, OP_prelu, node_value(v, 0), s));
+}
+
+/* A bound that is known and floating becomes an attribute, any other a scalar input. */
+static void clip_bound(Visit *v, int k, double *number, int *value)
+{
+	const Item *it = node_in(v, k);
+	if (it == NULL)
+		return;
+	if (shape_elements(it->shape) != 1)
+		node_fail(v, ERR_TYPE, "its input '%s' must be a number", it->name);
+	else if (it->data != NULL && dtype_is_float(it->type))
+		*number = onnx_number(it->type, it->data);
+	else
+		*value = node_reshape(v, node_value(v, k), shape_of(0, NULL));
+}
+
+static void import_clip(Visit *v)
+{
+	node_need(v, 0);
+	double lo = -INFINITY, hi = INFINITY;
+	int in[] = { node_value(v, 0), DAG_NONE, DAG_NONE };
+	if (v->frame->opset < 11) {
+		lo = node_attr_float(v, "min", lo);
+		hi = node_attr_float(v, "max", hi);
+	} else {
+		clip_bound(v, 1, &lo, &in[1]);
+		clip_bound(v, 2, &hi, &in[2]);
+	}
+	if (isnan(lo) || isnan(hi))
+		node_fail(v, ERR_INPUT, "one of its bounds is not a number");
+	Attr attr[] = { attr_float("lo", lo), attr_float("hi", hi) };
+	node_set(v, 0, node_call(v, OP_clip, in, 3, attr, 2));
+}
+
+static void import_cast(Visit *v)
+{
+	node_need(v, 0);
+	int64_t to;
+	if (v->frame->opset < 6) {
+		const char *name = node_attr_text(v, "to", "");
+		to = onnx_type_code(name);
+	} else {
+		to = node_attr_int(v, "to", 0);
+	}
+	DType type = F32;
+	if (node_ok(v) && !onnx_type_from(to, &type))
+		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have", onnx_type_name(to));
+	node_set(v, 0, node_cast(v, node_value(v, 0), type));
+}
+
+static void import_cast_like(Visit *v)
+{
+	node_need(v, 0);
+	node_set(v, 0, node_cast(v, node_value(v, 0), node_need(v, 1)->type));
+}
+
+/*
+ * From opset 13 on along one axis. Before, over all dimensions from the axis on as if they were
+ * one, which is the same where only one of them is longer than 1.
+ */
+static void import_softmax_kind(Visit *v, int op)
+{
+	const Item *x = node_need(v, 0);
+	Shape s = x->shape;
+	bool flat = v->frame->opset < 13;
+	int axis = (int)node_attr_int(v, "axis", flat ? 1 : -1), in = node_value(v, 0);
+	if (flat && axis == s.rank && s.rank > 0) {
+		Shape column = s; /* each element alone */
+		column.rank = s.rank < DAG_MAX_RANK ? s.rank + 1 : s.rank;
+		column.dim[column.rank - 1] = 1;
+		in = node_reshape(v, in, column);
+		axis = column.rank - 1;
+		flat = false;
+	} else {
+		axis = s.rank == 0 ? 0 : node_axis(v, axis, s.rank);
+	}
+	int longer = 0, last = axis;
+	for (int k = axis; flat && k < s.rank; k++)
+		if (s.dim[k] != 1) {
+			longer++;
+			last = k;
+		}
+	if (longer > 1) {
+		Shape two = { .rank = 2, .dim = { shape_product(&s, 0, axis), shape_product(&s, axis, s.rank) } };
+		in = node_reshape(v, in, two);
+		last = 1;
+	}
+	Attr attr = attr_int("axis", last);
+	node_set(v, 0, node_reshape(v, node_call(v, op, &in, 1, &attr, 1), s));
+}
+
+static void import_softmax(Visit *v)
+{
+	import_softmax_kind(v, OP_softmax);
+}
+
+static void import_log_softmax(Visit *v)
+{
+	import_softmax_kind(v, OP_log_softmax);
+}
+
+/* Which axes a reduction is over, in order; *n < 0: none, it does nothing. */
+static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
+{
+	int rank = node_need(v, 0)->shape.rank, count;
+	bool noop = v->frame->opset >= input_since && node_attr_int(v, "noop_with_empty_axes", 0) != 0;
+	const int64_t *at = node_attr_or_input(v, "axes", input_since, 1, &count);
+	bool on[DAG_MAX_RANK] = { false };
+	if (count > rank)
+		node_fail(v, ERR_TYPE, "it reduces %d axes of %d", count, rank);
+	for (int k = 0; k < count && node_ok(v); k++)
+		on[node_axis(v, at[k], rank)] = true;
+	*n = count <= 0 && noop ? -1 : 0;
+	for (int k = 0; k < rank && *n >= 0; k++)
+		if (on[k] || count <= 0)
+			axes[(*n)++] = k;
+}
+
+static void import_reduce(Visit *v, int op, int input_since, int (*before)(Visit *, int), int (*after)(Visit *, int))
+{
+	int64_t axes[DAG_MAX_RANK];
+	int n;
+	reduced_axes(v, input_since, axes, &n);
+	int64_t keep = node_attr_int(v, "keepdims", 1) != 0;
+	int x = node_value(v, 0);
+	if (before != NULL)
+		x = before(v, x);
+	if (n < 0) {
+		x = after != NULL || before != NULL ? x : node_call1(v, OP_identity, x);
+	} else {
+		Attr attr[] = { attr_ints("axes", axes, n), attr_int("keep", keep) };
+		x = node_call(v, op, &x, 1, attr, 2);
+	}
+	node_set(v, 0, after != NULL ? after(v, x) : x);
+}
+
+static int square(Visit *v, int x)
+{
+	return node_call2(v, OP_mul, x, x);
+}
+
+static int absolute(Visit *v, int x)
+{
+	return node_call1(v, OP_abs, x);
+}
+
+static int root(Visit *v, int x)
+{
+	return node_call1(v, OP_sqrt, x);
+}
+
+static int logarithm(Visit *v, int x)
+{
+	return node_call1(v, OP_log, x);
+}
+
+#define REDUCE(name, op, since, before, after) \
+	static void import_##name(Visit *v) \
+	{ \
+		import_reduce(v, op, since, before, after); \
+	}
+REDUCE(reduce_sum, OP_reduce_sum, 13, NULL, NULL)
+REDUCE(reduce_mean, OP_reduce_mean, 18, NULL, NULL)
+REDUCE(reduce_max, OP_reduce_max, 18, NULL, NULL)
+REDUCE(reduce_min, OP_reduce_min, 18, NULL, NULL)
+REDUCE(reduce_sum_square, OP_reduce_sum, 18, square, NULL)
+REDUCE(reduce_l1, OP_reduce_sum, 18, absolute, NULL)
+REDUCE(reduce_l2, OP_reduce_sum, 18, square, root)
+REDUCE(reduce_log_sum, OP_reduce_sum, 18, NULL, logarithm)
+
+static void import_reciprocal(Visit *v)
+{
+	const Item *x = node_need(v, 0);
+	node_set(v, 0, node_call2(v, OP_div, node_number(v, x->type, 1), node_value(v, 0)));
+}
+
+/* x / (1 + |x|) */
+static void import_softsign(Visit *v)
+{
+	const Item *it = node_need(v, 0);
+	int x = node_value(v, 0);
+	int under = node_call2(v, OP_add, node_call1(v, OP_abs, x), node_number(v, it->type, 1));
+	node_set(v, 0, node_call2(v, OP_div, x, under));
+}
+
+/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which does not overflow */
+static void import_softplus(Visit *v)
+{
+	const Item *it = node_need(v, 0);
+	int x = node_value(v, 0);
+	int small = node_call1(v, OP_exp, node_call1(v, OP_neg, node_call1(v, OP_abs, x)));
+	int tail = node_call1(v, OP_log, node_call2(v, OP_add, small, node_number(v, it->type, 1)));
+	node_set(v, 0, node_call2(v, OP_add, node_call1(v, OP_relu, x), tail));
+}
+
+/* gamma * elu(x) */
+static void import_selu(Visit *v)
+{
+	const Item *it = node_need(v, 0);
+	Attr attr = attr_float("alpha", node_attr_float(v, "alpha", 1.6732632));
+	double gamma = node_attr_float(v, "gamma", 1.050701);
+	int x = node_value(v, 0);
+	int y = node_call(v, OP_elu, &x, 1, &attr, 1);
+	node_set(v, 0, node_call2(v, OP_mul, y, node_number(v, it->type, gamma)));
+}
+
+const OnnxRow onnx_math_rows[] = {
+	{ "Abs", 1, "consumed_inputs", import_abs },
+	{ "Neg", 1, "consumed_inputs", import_neg },
+	{ "Exp", 1, "consumed_inputs", import_exp },
+	{ "Log", 1, "consumed_inputs", import_log },
+	{ "Sqrt", 1, "consumed_inputs", import_sqrt },
+	{ "Erf", 9, "", import_erf },
+	{ "Tanh", 1, "consumed_inputs", import_tanh },
+	{ "Sigmoid", 1, "consumed_inputs", import_sigmoid },
+	{ "Relu", 1, "consumed_inputs", import_relu },
+	{ "LeakyRelu", 1, "consumed_inputs", import_leaky_relu },
+	{ "PRelu", 1, "consumed_inputs", import_prelu },
+	{ "Clip", 1, "consumed_inputs", import_clip },
+	{ "Elu", 1, "consumed_inputs", import_elu },
+	{ "Selu", 1, "consumed_inputs", import_selu },
+	{ "HardSigmoid", 1, "consumed_inputs", import_hard_sigmoid },
+	{ "HardSwish", 14, "", import_hard_swish },
+	{ "Softplus", 1, "", import_softplus },
+	{ "Softsign", 1, "", import_softsign },
+	{ "Reciprocal", 1, "consumed_inputs", import_reciprocal },
+	{ "Add", 1, "consumed_inputs", import_add },
+	{ "Sub", 1, "consumed_inputs", import_sub },
+	{ "Mul", 1, "consumed_inputs", import_mul },
+	{ "Div", 1, "consumed_inputs", import_div },
+	{ "Pow", 1, "", import_pow },
+	{ "Max", 1, "consumed_inputs", import_max },
+	{ "Min", 1, "consumed_inputs", import_min },
+	{ "Sum", 1, "consumed_inputs", import_sum },
+	{ "Mean", 1, "consumed_inputs", import_mean },
+	{ "Cast", 1, "saturate round_mode", import_cast },
+	{ "CastLike", 15, "saturate round_mode", import_cast_like },
+	{ "Softmax", 1, "", import_softmax },
+	{ "LogSoftmax", 1, "", import_log_softmax },
+	{ "ReduceSum", 1, "", import_reduce_sum },
+	{ "ReduceMean", 1, "", import_reduce_mean },
+	{ "ReduceMax", 1, "", import_reduce_max },
+	{ "ReduceMin", 1, "", import_reduce_min },
+	{ "ReduceSumSquare", 1, "", import_reduce_sum_square },
+	{ "ReduceL1", 1, "", import_reduce_l1 },
+	{ "ReduceL2", 1, "", import_reduce_l2 },
+	{ "ReduceLogSum", 1, "", import_reduce_log_sum },
+	{ NULL, 0, NULL, NULL },
+};

@@ -1,0 +1,472 @@
+/*
+ * What a row of the operator table asks of its node and does with it: inputs as values, as known
+ * elements, or as integers; attributes (followed through function calls); calls of the Dag;
+ * results. The first failure sticks in the Import, so nothing here returns one.
+ */
+#include "frontend/onnx/visit.h"
+
+#include "op/element.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Elements that an import evaluates, and operations it takes for them: shapes and axes are small.
+ */
+enum { MOST_KNOWN = 1 << 20, MOST_WORK = 1 << 22 };
+
+void onnx_note(Import *im, const char *fmt, ...)
+{
+	if (im->args->note == NULL)
+		return;
+	char text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	im->args->note(text, im->args->note_arg);
+}
+
+bool onnx_refuse(Import *im, ErrCode code, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return fail(&im->err, code, NULL, "%s", text);
+}
+
+bool onnx_define(Import *im, const Frame *f, const char *name, Item *it)
+{
+	if (name[0] == 0)
+		return onnx_refuse(im, ERR_INPUT, "an input, an initializer or a result has no name");
+	if (names_find(f->names, name) >= 0)
+		return onnx_refuse(im, ERR_INPUT, "the name '%s' is given twice", name);
+	vec_push(im->arena, &im->item, it);
+	names_bind(f->names, name, (int)im->item.n - 1);
+	return true;
+}
+
+bool node_ok(const Visit *n)
+{
+	return n->im->err.code == ERR_NONE;
+}
+
+void node_fail(Visit *n, ErrCode code, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	fail(&n->im->err, code, NULL, "%s: %s", n->name, text);
+}
+
+/* A call's failure, with the node's name instead of the place that op knows. */
+static void refused(Visit *n)
+{
+	Err inner = n->im->err;
+	n->im->err = (Err){ 0 };
+	node_fail(n, inner.code, "%s", inner.text);
+}
+
+int node_nin(const Visit *n)
+{
+	size_t k = n->proto->input.n;
+	while (k > 0 && onnx_text(n->proto->input.at[k - 1])[0] == 0)
+		k--;
+	return (int)k;
+}
+
+int node_nout(const Visit *n)
+{
+	size_t k = n->proto->output.n;
+	while (k > 0 && onnx_text(n->proto->output.at[k - 1])[0] == 0)
+		k--;
+	return (int)k;
+}
+
+bool node_used(const Visit *n, int k)
+{
+	if (k >= node_nout(n))
+		return false;
+	return names_find(n->frame->read, onnx_text(n->proto->output.at[k])) >= 0;
+}
+
+static Item *find_item(const Visit *n, int k)
+{
+	if (k >= node_nin(n))
+		return NULL;
+	const char *name = onnx_text(n->proto->input.at[k]);
+	int i = name[0] == 0 ? -1 : names_find(n->frame->names, name);
+	return i < 0 ? NULL : n->im->item.at[i];
+}
+
+const Item *node_in(Visit *n, int k)
+{
+	return find_item(n, k);
+}
+
+static Item *need(Visit *n, int k)
+{
+	Item *it = find_item(n, k);
+	if (it != NULL)
+		return it;
+	node_fail(n, ERR_INPUT, "its input %d is missing", k + 1);
+	it = arena_new_of(n->im->arena, Item);
+	*it = (Item){ .name = "", .type = F32, .data = "\0\0\0", .value = DAG_NONE };
+	return it;
+}
+
+const Item *node_need(Visit *n, int k)
+{
+	return need(n, k);
+}
+
+static int item_value(Import *im, Item *it)
+{
+	if (it->value == DAG_NONE)
+		it->value = dag_add_const(im->dag, it->name, it->type, it->shape, it->data);
+	return it->value;
+}
+
+int node_value(Visit *n, int k)
+{
+	Item *it = find_item(n, k);
+	return it == NULL || !node_ok(n) ? DAG_NONE : item_value(n->im, it);
+}
+
+/* Whether what lies behind a value is little enough to be computed while importing. */
+static bool is_cheap(Import *im, int value)
+{
+	const Dag *d = im->dag;
+	bool *seen = arena_array(im->arena, bool, d->value.n);
+	int *stack = arena_array(im->arena, int, d->value.n), n = 0;
+	double work = 0;
+	seen[value] = true;
+	stack[n++] = value;
+	while (n > 0) {
+		const Value *v = &d->value.at[stack[--n]];
+		int64_t many = shape_elements(v->shape);
+		work += (double)many;
+		if (v->kind == VALUE_INPUT || many < 0 || work > MOST_WORK)
+			return false;
+		if (v->kind == VALUE_CONST)
+			continue;
+		const OpCall *c = &d->call.at[v->call];
+		work += op_flops(d, c);
+		for (int i = 0; i < c->nin; i++)
+			if (c->in[i] != DAG_NONE && !seen[c->in[i]]) {
+				seen[c->in[i]] = true;
+				stack[n++] = c->in[i];
+			}
+	}
+	return true;
+}
+
+const Item *node_known(Visit *n, int k)
+{
+	Item *it = need(n, k);
+	if (it->data != NULL || !node_ok(n))
+		return it;
+	int64_t many = shape_elements(it->shape);
+	if (!it->input && many >= 0 && many <= MOST_KNOWN && is_cheap(n->im, it->value)) {
+		it->data = graph_const_value(n->im->dag, it->value, n->im->eval, &n->im->err);
+		if (!node_ok(n))
+			refused(n);
+	}
+	if (it->data == NULL && it->input)
+		n->im->wanted = it->name;
+	if (it->data == NULL && it->input)
+		node_fail(n, ERR_INPUT,
+			"its input '%s' must be known when the model is compiled: give it with "
+			"--bind %s=FILE.npy",
+			it->name, it->name);
+	else if (it->data == NULL)
+		node_fail(n, ERR_UNSUPPORTED,
+			"its input '%s' must be known when the model is compiled, but "
+			"depends on the model's inputs",
+			it->name);
+	return it;
+}
+
+const int64_t *node_ints(Visit *n, int k, int *count)
+{
+	*count = -1;
+	if (node_in(n, k) == NULL)
+		return NULL;
+	const Item *it = node_known(n, k);
+	if (!node_ok(n))
+		return NULL;
+	int64_t many = shape_elements(it->shape);
+	if (!dtype_is_int(it->type) || it->shape.rank > 1 || many > MOST_KNOWN) {
+		node_fail(n, ERR_TYPE, "its input '%s' must be a list of integers", it->name);
+		return NULL;
+	}
+	int64_t *v = arena_array(n->im->arena, int64_t, many + 1);
+	for (int64_t i = 0; i < many; i++)
+		v[i] = element_get_int(it->type, it->data, i);
+	*count = (int)many;
+	return v;
+}
+
+double onnx_number(DType type, const void *data)
+{
+	char s[32];
+	double v = element_get(type, data, 0);
+	if (!dtype_eq(type, F32))
+		return v;
+	text_float(s, sizeof s, (float)v);
+	return strtod(s, NULL);
+}
+
+static const OnnxAttr *attr_in(const OnnxNode *node, const char *name, size_t *at)
+{
+	for (size_t k = 0; k < node->attribute.n; k++)
+		if (strcmp(onnx_text(node->attribute.at[k].name), name) == 0) {
+			*at = k;
+			return &node->attribute.at[k];
+		}
+	return NULL;
+}
+
+static const OnnxAttr *default_in(const OnnxFunction *f, const char *name)
+{
+	for (size_t k = 0; k < f->attribute_proto.n; k++)
+		if (strcmp(onnx_text(f->attribute_proto.at[k].name), name) == 0)
+			return &f->attribute_proto.at[k];
+	return NULL;
+}
+
+/* An attribute that refers to one of the function's becomes that of the call, and so on upwards. */
+static const OnnxAttr *follow(const Frame *frame, const OnnxAttr *at)
+{
+	size_t ignored;
+	while (at != NULL && onnx_text(at->ref_attr_name)[0] != 0) {
+		if (frame == NULL || frame->call == NULL)
+			return NULL;
+		const char *name = at->ref_attr_name;
+		at = attr_in(frame->call, name, &ignored);
+		if (at == NULL)
+			return default_in(frame->function, name);
+		frame = frame->up;
+	}
+	return at;
+}
+
+const OnnxAttr *node_attr(Visit *n, const char *name)
+{
+	size_t at = 0;
+	const OnnxAttr *a = attr_in(n->proto, name, &at);
+	if (a == NULL)
+		return NULL;
+	n->attr_seen[at] = 1;
+	return follow(n->frame, a);
+}
+
+bool node_has(Visit *n, const char *name)
+{
+	return node_attr(n, name) != NULL;
+}
+
+/* Old files leave `type` out; the member that is there tells. */
+static const OnnxAttr *attr_of_kind(Visit *n, const char *name, int type, int row, const char *kind)
+{
+	const OnnxAttr *a = node_attr(n, name);
+	if (a == NULL)
+		return NULL;
+	if (a->type == type || (a->type == 0 && (a->has >> row & 1)))
+		return a;
+	if (a->type == 0 && a->has >> OnnxAttr_f == 0 && (row == OnnxAttr_ints || row == OnnxAttr_floats))
+		return a; /* an empty list leaves nothing in the file */
+	node_fail(n, ERR_TYPE, "its attribute %s must be %s", name, kind);
+	return NULL;
+}
+
+int64_t node_attr_int(Visit *n, const char *name, int64_t otherwise)
+{
+	const OnnxAttr *a = attr_of_kind(n, name, ONNX_INT, OnnxAttr_i, "an integer");
+	return a != NULL ? a->i : otherwise;
+}
+
+double node_attr_float(Visit *n, const char *name, double otherwise)
+{
+	const OnnxAttr *a = attr_of_kind(n, name, ONNX_FLOAT, OnnxAttr_f, "a number");
+	return a != NULL ? onnx_number(F32, &a->f) : otherwise;
+}
+
+const char *node_attr_text(Visit *n, const char *name, const char *otherwise)
+{
+	const OnnxAttr *a = attr_of_kind(n, name, ONNX_STRING, OnnxAttr_s, "a text");
+	if (a == NULL)
+		return otherwise;
+	char *s = arena_alloc(n->im->arena, a->s.n + 1);
+	if (a->s.n > 0)
+		memcpy(s, a->s.at, a->s.n);
+	return s;
+}
+
+const int64_t *node_attr_ints(Visit *n, const char *name, int *count)
+{
+	const OnnxAttr *a = attr_of_kind(n, name, ONNX_INTS, OnnxAttr_ints, "a list of integers");
+	*count = a == NULL ? -1 : (int)a->ints.n;
+	return a == NULL ? NULL : a->ints.at;
+}
+
+bool node_attr_tensor(Visit *n, const char *name, BindArg *out)
+{
+	const OnnxAttr *a = attr_of_kind(n, name, ONNX_TENSOR, OnnxAttr_t, "a tensor");
+	if (a == NULL || a->t == NULL)
+		return false;
+	const char *what = arena_printf(n->im->arena, "%s: its attribute %s", n->name, name);
+	return onnx_tensor_read(n->im->arena, a->t, &n->im->files, what, out, &n->im->err);
+}
+
+const int64_t *node_attr_or_input(Visit *n, const char *name, int opset, int k, int *count)
+{
+	return n->frame->opset < opset ? node_attr_ints(n, name, count) : node_ints(n, k, count);
+}
+
+int64_t shape_product(const Shape *s, int lo, int hi)
+{
+	const int64_t most = (int64_t)1 << 62;
+	int64_t n = 1;
+	for (int k = lo; k < hi; k++) {
+		if (s->dim[k] > 0 && n > most / s->dim[k])
+			return most;
+		n *= s->dim[k];
+	}
+	return n;
+}
+
+int node_axis(Visit *n, int64_t axis, int limit)
+{
+	if (axis < -(int64_t)limit || axis >= limit) {
+		node_fail(n, ERR_TYPE, "axis %lld is outside of -%d..%d", (long long)axis, limit, limit - 1);
+		return 0;
+	}
+	return (int)(axis < 0 ? axis + limit : axis);
+}
+
+/*
+ * What a value in between is called: its node's result and what it is, and not as the graph's own.
+ */
+static const char *inner_name(Visit *n, const char *what)
+{
+	const char *out = n->proto->output.n > 0 ? onnx_text(n->proto->output.at[0]) : "";
+	const char *name = arena_printf(n->im->arena, "%s%s.%s", n->frame->prefix, out, what);
+	while (names_taken(n->im->own, name))
+		name = arena_printf(n->im->arena, "%s_", name);
+	return name;
+}
+
+int node_call(Visit *n, int op, const int *in, int nin, const Attr *attr, int nattr)
+{
+	if (!node_ok(n))
+		return DAG_NONE;
+	int call = dag_add_call(n->im->dag, op, inner_name(n, op_row(op)->name), in, nin, attr, nattr, &n->im->err);
+	if (call < 0) {
+		refused(n);
+		return DAG_NONE;
+	}
+	return n->im->dag->call.at[call].out[0];
+}
+
+int node_call1(Visit *n, int op, int x)
+{
+	return node_call(n, op, &x, 1, NULL, 0);
+}
+
+int node_call2(Visit *n, int op, int a, int b)
+{
+	int in[] = { a, b };
+	return node_call(n, op, in, 2, NULL, 0);
+}
+
+const Value *node_val(Visit *n, int value)
+{
+	static const Value none = { .name = "", .type = { DT_FLOAT, 32, 1 } };
+	return value == DAG_NONE ? &none : &n->im->dag->value.at[value];
+}
+
+int node_reshape(Visit *n, int x, Shape shape)
+{
+	if (!node_ok(n) || shape_eq(node_val(n, x)->shape, shape))
+		return x;
+	Attr attr = attr_ints("shape", shape.dim, shape.rank);
+	return node_call(n, OP_reshape, &x, 1, &attr, 1);
+}
+
+int node_cast(Visit *n, int x, DType type)
+{
+	if (!node_ok(n) || dtype_eq(node_val(n, x)->type, type))
+		return x;
+	char name[DTYPE_TEXT];
+	Attr attr = attr_text("to", dtype_print(type, name));
+	return node_call(n, OP_cast, &x, 1, &attr, 1);
+}
+
+int node_const(Visit *n, DType type, Shape shape, const void *data)
+{
+	return node_ok(n) ? dag_add_const(n->im->dag, inner_name(n, "const"), type, shape, data) : DAG_NONE;
+}
+
+int node_number(Visit *n, DType type, double v)
+{
+	if (!node_ok(n))
+		return DAG_NONE;
+	void *data = arena_alloc(n->im->arena, 8);
+	element_set(type, data, 0, v);
+	return node_const(n, type, shape_of(0, NULL), data);
+}
+
+/* Binds output k of the node to an Item; the walk has made sure that the name is new. */
+static void bind_output(Visit *n, int k, Item *it)
+{
+	if (!node_ok(n) || k >= node_nout(n))
+		return;
+	const char *name = onnx_text(n->proto->output.at[k]);
+	if (name[0] == 0)
+		return;
+	vec_push(n->im->arena, &n->im->item, it);
+	names_bind(n->frame->names, name, (int)n->im->item.n - 1);
+}
+
+/* In a function the result gets the call's name before it. */
+static const char *output_name(Visit *n, int k)
+{
+	const char *name = k < node_nout(n) ? onnx_text(n->proto->output.at[k]) : "";
+	if (n->frame->up == NULL)
+		return name;
+	name = arena_printf(n->im->arena, "%s%s", n->frame->prefix, name);
+	while (names_taken(n->im->own, name))
+		name = arena_printf(n->im->arena, "%s_", name);
+	return name;
+}
+
+void node_set(Visit *n, int k, int value)
+{
+	if (!node_ok(n) || k >= node_nout(n))
+		return;
+	const Value *v = node_val(n, value);
+	Item *it = arena_new_of(n->im->arena, Item);
+	*it = (Item){ .name = output_name(n, k), .type = v->type, .shape = v->shape, .data = v->data, .value = value };
+	if (v->kind == VALUE_CALL && onnx_text(n->proto->output.at[k])[0] != 0)
+		dag_rename(n->im->dag, value, it->name);
+	bind_output(n, k, it);
+}
+
+void node_set_alias(Visit *n, int k, const Item *as)
+{
+	if (node_ok(n))
+		bind_output(n, k, (Item *)(uintptr_t)as);
+}
+
+void node_set_known(Visit *n, int k, DType type, Shape shape, const void *data)
+{
+	Item *it = arena_new_of(n->im->arena, Item);
+	*it = (Item){ .name = output_name(n, k), .type = type, .shape = shape, .data = data, .value = DAG_NONE };
+	bind_output(n, k, it);
+}

@@ -1,0 +1,84 @@
+/*
+ * What the rows of the operator table are written in: the node at hand, its inputs and attributes, calls
+ * of the Dag, results.
+ *
+ * A failure sticks: after the first one all functions below do nothing and return zeros or
+ * DAG_NONE, and the walk ends at the node; so rows read straight on.
+ */
+#ifndef FRONTEND_ONNX_VISIT_H
+#define FRONTEND_ONNX_VISIT_H
+
+#include "frontend/onnx/import.h"
+
+/* A node on its turn. */
+typedef struct Visit {
+	Import *im;
+	const Frame *frame;
+	const OnnxNode *proto;
+	const char *name;         /* "node 'x' (Conv)" */
+	unsigned char *attr_seen; /* by attribute: somebody asked for it */
+} Visit;
+
+typedef struct OnnxRow {
+	const char *name;
+	int since;           /* the first opset that has it */
+	const char *ignored; /* attributes that change nothing here: "consumed_inputs momentum" */
+	void (*import)(Visit *n);
+} OnnxRow;
+
+extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_move_rows[]; /* end with name NULL */
+
+bool node_ok(const Visit *n);
+/* "node 'x' (Conv): ..." */
+void node_fail(Visit *n, ErrCode code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+int node_nin(const Visit *n); /* given inputs, trailing absent ones not counted */
+int node_nout(const Visit *n);
+/*
+ * Input k; NULL if it is absent. node_need refuses an absent one and gives an Item to go on with.
+ */
+const Item *node_in(Visit *n, int k);
+const Item *node_need(Visit *n, int k);
+/* Input k as a value of the Dag; DAG_NONE if absent. */
+int node_value(Visit *n, int k);
+/* Whether output k is read by anybody. */
+bool node_used(const Visit *n, int k);
+
+/* The elements of input k, which must be known now (through the Dag's constants if need be). */
+const Item *node_known(Visit *n, int k);
+/* Integers of input k, a scalar or a list; *count = -1 and NULL if the input is absent. */
+const int64_t *node_ints(Visit *n, int k, int *count);
+
+/* ---- attributes; a wrong kind is refused */
+
+bool node_has(Visit *n, const char *name);
+int64_t node_attr_int(Visit *n, const char *name, int64_t otherwise);
+double node_attr_float(Visit *n, const char *name, double otherwise);
+const char *node_attr_text(Visit *n, const char *name, const char *otherwise);
+const int64_t *node_attr_ints(Visit *n, const char *name, int *count); /* -1, NULL: absent */
+const OnnxAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
+bool node_attr_tensor(Visit *n, const char *name, BindArg *out);
+/* An attribute, or from `opset` on input k: what axes, shapes and pads became. */
+const int64_t *node_attr_or_input(Visit *n, const char *name, int opset, int k, int *count);
+/* The product of dimensions lo .. hi-1; one that overflows becomes 2^62, which no shape takes. */
+int64_t shape_product(const Shape *s, int lo, int hi);
+/* 0 <= axis < limit, counted from the end when negative. */
+int node_axis(Visit *n, int64_t axis, int limit);
+
+/* ---- results */
+
+/* A call; returns its first output. Absent optional inputs are DAG_NONE. */
+int node_call(Visit *n, int op, const int *in, int nin, const Attr *attr, int nattr);
+int node_call1(Visit *n, int op, int x);
+int node_call2(Visit *n, int op, int a, int b);
+int node_reshape(Visit *n, int x, Shape shape); /* x itself if it has that shape */
+int node_cast(Visit *n, int x, DType type);
+int node_const(Visit *n, DType type, Shape shape, const void *data);
+int node_number(Visit *n, DType type, double v); /* a scalar constant */
+const Value *node_val(Visit *n, int value);      /* its type and shape; a scalar f32 after a failure */
+
+void node_set(Visit *n, int k, int value);
+void node_set_alias(Visit *n, int k, const Item *as);
+void node_set_known(Visit *n, int k, DType type, Shape shape, const void *data);
+
+#endif

@@ -1,0 +1,68 @@
+/* cache_write: a block makes a buffer of its own, which is copied; compute_at may then move the block. */
+#include "schedule/producer.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+/* for o.w, for h.w ..: block b.write { t[..] = t.c[..] }; NULL: a name is taken. */
+static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from)
+{
+	Arena *a = ir_arena(s->ir);
+	const char *loop[IR_MAX_RANK + 1], *block = p->at.block->block.name;
+	for (int k = 0; k < p->buf->rank; k++) {
+		const char *stem = producer_stem(&p->at.block->block.iter[p->iter_of[k]]);
+		loop[k] = ir_name(s->ir, arena_printf(a, "%s.w", stem));
+		if (nest_has_name(p->at.fn, loop[k]) || nest_has_name(p->at.fn, arena_printf(a, "v%s", loop[k]))) {
+			sched_refuse_for(s, "cache_write", block, "there is already something called", loop[k]);
+			return NULL;
+		}
+	}
+	return producer_copy_nest(s->ir, ir_name(s->ir, arena_printf(a, "%s.write", block)), from, p->buf, loop);
+}
+
+/* A loop around the block's own ones that its iterators depend on; NULL: there is none. */
+static const char *piecewise(const Producer *p)
+{
+	for (int k = 0; k < p->at.naround && p->at.around[k] != *p->top; k++)
+		for (int i = 0; i < p->at.block->block.n; i++)
+			if (ir_uses_var(p->at.block->block.iter[i].value, p->at.around[k]->loop.var))
+				return p->at.around[k]->loop.var;
+	return NULL;
+}
+
+/* Needs: a block that alone makes all of a buffer.  Breaks: nothing that names loops. */
+bool prim_cache_write(Sched *s, const Step *st)
+{
+	Producer p;
+	BlockPlace none;
+	const char *name = st->arg[0].word;
+	Arena *a = ir_arena(s->ir);
+	if (!producer_find_maker(s, "cache_write", name, &p))
+		return false;
+	if (p.fixed)
+		return sched_refuse_for(s, "cache_write", name, "its iterators are not, one by one, the indices of", p.buf->name);
+	if (!producer_is_param(p.at.fn, p.buf->name))
+		return sched_refuse_for(s, "cache_write", name, "it has a buffer of its own,", p.buf->name);
+	const char *piece = piecewise(&p);
+	if (piece != NULL)
+		return sched_refuse_for(s, "cache_write", name, "its buffer is made in pieces, in loop", piece);
+	const char *own = ir_name(s->ir, arena_printf(a, "%s.c", p.buf->name));
+	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, arena_printf(a, "%s.write", name), &none) != FOUND_NONE)
+		return sched_refuse_for(s, "cache_write", name, "there is already something called", own);
+	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
+	c->name = own;
+	c->role = BUF_WORK;
+	Stmt *copy = write_nest(s, &p, c);
+	if (copy == NULL)
+		return false;
+	Stmt *b = p.at.block, *next = b->next;
+	b->next = NULL;
+	producer_rename(s->ir, b, p.buf->name, own);
+	b->next = next;
+	copy->next = (*p.top)->next;
+	(*p.top)->next = copy;
+	ir_fn_add_buf(s->ir, p.at.fn, c);
+	return true;
+}

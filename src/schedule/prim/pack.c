@@ -1,0 +1,130 @@
+/* pack: a constant is rearranged once, when the model is compiled, in the order in which it is read. */
+#include "schedule/producer.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "op/layout.h"
+#include "op/naive.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The buffer parameter of that name; NULL: none. */
+static Buf *find_param(const Fn *fn, const char *name)
+{
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].buf != NULL && strcmp(fn->param[k].buf->name, name) == 0)
+			return fn->param[k].buf;
+	return NULL;
+}
+
+typedef struct Reads {
+	const char *buf;
+	int found;
+} Reads;
+
+static void count_load(const Expr *e, void *arg)
+{
+	Reads *r = arg;
+	r->found += e->op == IR_LOAD && strcmp(e->name, r->buf) == 0;
+}
+
+static void count_loads(const Expr *e, void *arg)
+{
+	ir_each_node(e, count_load, arg);
+}
+
+static bool count_reads(Stmt *s, void *arg)
+{
+	Reads *r = arg;
+	ir_each_expr(s, count_loads, r);
+	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
+		r->found += s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, r->buf) == 0;
+	return true;
+}
+
+/* The constant that run Fns read under that name, or a refusal. */
+static const Buf *find_constant(Sched *s, const char *name)
+{
+	const Buf *found = NULL;
+	Reads r = { name, 0 };
+	for (size_t k = 0; k < s->ks->n; k++) {
+		const Fn *fn = s->ks->fn[k];
+		const Buf *b = find_param(fn, name);
+		if (b == NULL || fn->kind == FN_SUB)
+			continue;
+		if (b->role != BUF_CONST) {
+			sched_refuse(s, "pack", name,
+				fn->kind == FN_PREPARE ? "a prepare Fn makes it: it is packed already"
+						       : "it is not a constant");
+			return NULL;
+		}
+		if (fn->kind == FN_RUN) {
+			found = b;
+			ir_each_stmt(fn->body, count_reads, &r);
+		}
+	}
+	if (found == NULL)
+		sched_refuse(s, "pack", name, "no run Fn has such a constant");
+	else if (r.found == 0)
+		sched_refuse(s, "pack", name, "nothing reads it");
+	return r.found > 0 ? found : NULL;
+}
+
+static bool names_are_free(Sched *s, const char *name, const char *const *made, int n)
+{
+	for (size_t k = 0; k < s->ks->n; k++)
+		for (int i = 0; i < n; i++)
+			if (nest_has_name(s->ks->fn[k], made[i]) || strcmp(s->ks->fn[k]->name, made[i]) == 0)
+				return sched_refuse_for(s, "pack", name, "there is already something called", made[i]);
+	return true;
+}
+
+static void add_prepare(Sched *s, const char *fn_name, const Buf *from, const Buf *to, const char *const *loop)
+{
+	Fn *fn = ir_fn(s->ir, fn_name, FN_PREPARE);
+	Buf *out = arena_copy(ir_arena(s->ir), to, sizeof *to);
+	out->role = BUF_OUT;
+	ir_fn_add_buf(s->ir, fn, arena_copy(ir_arena(s->ir), from, sizeof *from));
+	ir_fn_add_buf(s->ir, fn, out);
+	fn->body = producer_copy_nest(s->ir, fn_name, from, out, loop);
+	ir_set_add(s->ks, fn);
+}
+
+static void read_instead(Sched *s, const Buf *from, Buf *to)
+{
+	for (size_t k = 0; k < s->ks->n; k++) {
+		Fn *fn = s->ks->fn[k];
+		for (int i = 0; fn->kind == FN_RUN && i < fn->nparam; i++) {
+			if (fn->param[i].buf == NULL || strcmp(fn->param[i].buf->name, from->name) != 0)
+				continue;
+			fn->param[i] = (Param){ to, to->name, to->type };
+			producer_rename(s->ir, fn->body, from->name, to->name);
+		}
+	}
+}
+
+/* Needs: a constant of a run Fn.  Breaks: its name in the run Fns, where T.p is read instead. */
+bool prim_pack(Sched *s, const Step *st)
+{
+	const char *name = st->arg[0].word, *text = st->arg[1].word;
+	const char *made[DAG_MAX_RANK + 2];
+	Arena *a = ir_arena(s->ir);
+	Shape shape;
+	Layout l;
+	const Buf *from = find_constant(s, name);
+	if (from == NULL || !sched_find_layout(s, "pack", from, text, &shape))
+		return false;
+	layout_read(text, shape, &l);
+	for (int k = 0; k < shape.rank; k++) /* capitals name the dimensions in physical order */
+		made[l.of[k]] = ir_name(s->ir, arena_printf(a, "%s.%c", name, tolower(text[k])));
+	made[shape.rank] = ir_name(s->ir, arena_printf(a, "%s.p", name));
+	made[shape.rank + 1] = ir_name(s->ir, arena_printf(a, "pack.%s", name));
+	if (!names_are_free(s, name, made, shape.rank + 2))
+		return false;
+	Buf *to = ir_buf(s->ir, made[shape.rank], BUF_CONST, from->type, "global", shape.dim, shape.rank);
+	to->map = naive_map(s->ir, text, shape);
+	add_prepare(s, made[shape.rank + 1], from, to, made);
+	read_instead(s, from, to);
+	return true;
+}
