@@ -238,6 +238,7 @@ static bool run_compile(const Args *args, Err *err)
 {
 	Target t;
 	Databases d;
+	Cost cost;
 	const char *path = args_text(args, "output", NULL);
 	bool text = args_given(args, "json") || args_given(args, "explain");
 	if (path != NULL && strcmp(path, "-") == 0)
@@ -246,8 +247,13 @@ static bool run_compile(const Args *args, Err *err)
 		return fail(err, ERR_USAGE, "--output", "say where the bundle goes: -o FILE.dlcb");
 	if (path != NULL && !output_is_apart(args, path, err))
 		return false;
-	if (!place_target(args, &t, err) || !databases_open(args, false, &d, err))
+	if (!place_target(args, &t, err) ||
+		!cost_open(&cost, args_arena(args), args_text(args, "cost-model", NULL), &t, err))
 		return false;
+	if (!databases_open(args, false, &d, err)) {
+		cost_close(&cost);
+		return false;
+	}
 	/* The option's words are in the order of HitClass. */
 	Job j = { .args = args,
 		.target = &t,
@@ -257,6 +263,7 @@ static bool run_compile(const Args *args, Err *err)
 		.o = { .target = &t,
 			.db = d.db,
 			.ndb = (int)d.n,
+			.cost = &cost,
 			.cache = code_cache_open(args_arena(args)),
 			.required = args_given(args, "require"),
 			.require = (HitClass)args_int(args, "require", HIT_DEFAULT),
@@ -264,6 +271,7 @@ static bool run_compile(const Args *args, Err *err)
 			.progress = isatty(STDERR_FILENO) ? progress : NULL } };
 	bool ok = compile_job(&j, err);
 	databases_close(&d);
+	cost_close(&cost);
 	return ok;
 }
 
@@ -272,6 +280,7 @@ static const Option options[] = {
 	OPTION_TARGET,
 	OPTION_THREADS,
 	OPTION_DB,
+	OPTION_COST_MODEL,
 	OPTIONS_MODEL,
 	{ .name = "explain", .kind = OPT_FLAG, .help = "print where each task's schedule came from" },
 	{ .name = "require", .kind = OPT_CHOICE, .arg = "exact|near|stale|default",

@@ -52,6 +52,7 @@ static Measure *open_measure(const Args *args, const Target *t, Screen *screen, 
 typedef struct Tuning {
 	const Args *args;
 	const Target *target;
+	const Cost *cost;
 	Databases *d;
 	Partition *part;
 	TuneRequest ask;
@@ -150,6 +151,7 @@ static void set_options(Tuning *x, Dag *dag)
 		.more = x->d->db + !x->dry,
 		.nmore = (int)x->d->n - !x->dry,
 		.clock = { screen_now_ms, NULL },
+		.cost = x->cost,
 		.cache = x->dry ? NULL : code_cache_open(args_arena(args)),
 		.stop = &stopped,
 		.on_trial = screen_trial,
@@ -227,14 +229,20 @@ static bool run_tune(const Args *args, Err *err)
 {
 	Target t, host;
 	Databases d;
+	Cost cost;
 	target_host(&host, 1);
 	bool dry = args_given(args, "dry-run");
 	if (!options_fit(args, err) || !place_target(args, &t, err) || (!dry && !target_runs_on(&t, &host, err)) ||
-		!databases_open(args, !dry, &d, err))
+		!cost_open(&cost, args_arena(args), args_text(args, "cost-model", NULL), &t, err))
 		return false;
-	Tuning x = { .args = args, .target = &t, .d = &d, .dry = dry };
+	if (!databases_open(args, !dry, &d, err)) {
+		cost_close(&cost);
+		return false;
+	}
+	Tuning x = { .args = args, .target = &t, .cost = &cost, .d = &d, .dry = dry };
 	bool ok = tune(&x, err);
 	databases_close(&d);
+	cost_close(&cost);
 	return ok;
 }
 
@@ -242,6 +250,7 @@ static const Option options[] = {
 	OPTION_TARGET,
 	OPTION_THREADS,
 	OPTION_DB_WRITTEN,
+	OPTION_COST_MODEL,
 	{ .name = "trials", .kind = OPT_TRIALS, .arg = "N", .lo = 0, .hi = INT64_C(1) << 40,
 		.help = "candidates over the whole model, those in the database included; +N: N more" },
 	{ .name = "budget", .kind = OPT_TIME, .arg = "TIME", .lo = 1, .hi = INT64_C(1) << 40,

@@ -28,6 +28,11 @@ enum { OPTION_THREADS_MOST = 256 }; /* what the runtime runs: TEAM_MAX */
 		.lo = 1, \
 		.hi = OPTION_THREADS_MOST, \
 		.help = "threads the code is made for (default 1)" }
+#define OPTION_COST_MODEL \
+	{ .name = "cost-model", \
+		.kind = OPT_TEXT, \
+		.arg = "NAME[:FILE]", \
+		.help = "what ranks schedules that were not measured: analytic (default)" }
 #define OPTION_DB \
 	{ .name = "tuning-db", \
 		.kind = OPT_TEXT, \

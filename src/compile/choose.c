@@ -9,7 +9,6 @@
 
 #include "compile/lock_file.h"
 #include "schedule/fit.h"
-#include "cost_model/cost_model.h"
 #include "db/rank.h"
 
 #include <assert.h>
@@ -35,6 +34,7 @@ typedef struct Choice {
 	Arena *arena; /* the Ir's */
 	const Task *task;
 	const CompileOptions *o;
+	Cost cost;
 	DbSet set;
 	DbKey key;
 	TaskPlan *plan;
@@ -59,7 +59,7 @@ static KernelSet *replay(Choice *c, const char *trace, Err *err)
 
 static double estimate_ms(const Choice *c, const KernelSet *ks)
 {
-	return cost_analytic.estimate(ks, c->task, c->o->target) / 1e6;
+	return cost_estimate_one(&c->cost, ks, c->task) / 1e6;
 }
 
 /* ---- records of the task itself ---- */
@@ -332,6 +332,7 @@ static Choice open_choice(Ir *ir, const Task *task, const CompileOptions *o, Tas
 		.arena = ir_arena(ir),
 		.task = task,
 		.o = o,
+		.cost = cost_or_first(o->cost, ir_arena(ir), o->target),
 		.set = { o->db, o->ndb },
 		.key = { .workload = task->id,
 			.target = target_id(o->target),

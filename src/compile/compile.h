@@ -7,6 +7,7 @@
 #define COMPILE_COMPILE_H
 
 #include "codegen/code_cache.h"
+#include "cost_model/cost_model.h"
 #include "db/db.h"
 #include "graph/graph.h"
 #include "schedule/space.h"
@@ -38,6 +39,7 @@ typedef struct CompileOptions {
 	const Target *target;
 	Db *const *db; /* the best run that any of them knows is taken; their order does not matter */
 	int ndb;
+	const Cost *cost;       /* ranks schedules that were not measured; NULL: the first cost model */
 	const CodeCache *cache; /* NULL: everything is compiled */
 	const Lock *lock;       /* takes what it says and nothing else; NULL: none */
 	const char *lock_name;  /* in messages */

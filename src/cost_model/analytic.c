@@ -237,10 +237,9 @@ static void add_constants(Walk *w, const Fn *fn)
 		w->sum.bytes[level] = fmax(w->sum.bytes[level], bytes);
 }
 
-static double estimate(const KernelSet *ks, const Task *task, const Target *target)
+static double set_ns(const KernelSet *ks, const Target *target)
 {
 	double cycles = 1;
-	(void)task;
 	for (size_t i = 0; i < ks->n; i++) {
 		const Fn *fn = ks->fn[i];
 		if (fn->kind != FN_RUN)
@@ -258,7 +257,24 @@ static double estimate(const KernelSet *ks, const Task *task, const Target *targ
 	return cycles / target->core.ghz;
 }
 
-const CostModel cost_analytic = { "analytic", "arithmetic, registers, accesses and traffic of a scheduled Fn",
-	estimate };
+/* ---- the row: its state is the Target ---- */
 
-const CostModel *const cost_models[] = { &cost_analytic, NULL };
+static void *open_analytic(Arena *a, const Target *target, const char *path, Err *err)
+{
+	if (path != NULL)
+		return fail(err, ERR_USAGE, path, "the cost model analytic reads no file"), NULL;
+	Target *t = arena_new_of(a, Target);
+	*t = *target;
+	return t;
+}
+
+static void estimate_analytic(const void *state, const CostCandidate *x, int n, double *ns)
+{
+	for (int i = 0; i < n; i++)
+		ns[i] = set_ns(x[i].ks, state);
+}
+
+const CostModel cost_analytic = { .name = "analytic",
+	.doc = "arithmetic, registers, accesses and traffic of a scheduled Fn",
+	.open = open_analytic,
+	.estimate = estimate_analytic };

@@ -1,7 +1,7 @@
 /*
- * A scheduled kernel set becomes a score before anything is run. Cost models are rows; the analytic
- * one needs no data: arithmetic over the vector width and ports, accesses by their stride, the latency
- * of the innermost dependence, and the task's compulsory traffic.
+ * Scheduled kernel sets become times before anything is run. Cost models are rows, which are called through a Cost:
+ * a row and what it keeps for one target. The analytic row needs no data; a row that learns reads a file when it is
+ * opened and is told what was measured.
  */
 #ifndef COST_MODEL_COST_MODEL_H
 #define COST_MODEL_COST_MODEL_H
@@ -9,13 +9,37 @@
 #include "op/task.h"
 #include "target/target.h"
 
+typedef struct CostCandidate {
+	const KernelSet *ks;
+	const Task *task; /* what the set computes */
+} CostCandidate;
+
 typedef struct CostModel {
 	const char *name, *doc;
-	/* Estimated nanoseconds of one call of the set's run Fns; > 0. */
-	double (*estimate)(const KernelSet *ks, const Task *task, const Target *target);
+	/* A state for one target, in the arena; path: a file of what was learned, NULL: nothing was. NULL and err: refused. */
+	void *(*open)(Arena *a, const Target *target, const char *path, Err *err);
+	/* Nanoseconds of one call of each candidate's run Fns; > 0. Several threads may ask one state. */
+	void (*estimate)(const void *state, const CostCandidate *x, int n, double *ns);
+	/* Nanoseconds that were measured. Nobody may ask or tell meanwhile. NULL: the row does not learn. */
+	void (*observe)(void *state, const CostCandidate *x, int n, const double *ns);
+	void (*close)(void *state); /* NULL: the state is the arena's alone */
 } CostModel;
 
 extern const CostModel cost_analytic;
-extern const CostModel *const cost_models[]; /* ends with NULL */
+extern const CostModel *const cost_models[]; /* the first is taken where none is named; ends with NULL */
+
+typedef struct Cost {
+	const CostModel *row;
+	void *state;
+} Cost;
+
+/* What the user named: NAME or NAME:FILE, NULL: the first row. ERR_USAGE with the rows where there is no such name. */
+bool cost_open(Cost *c, Arena *a, const char *name, const Target *target, Err *err);
+/* `given`, or where it is NULL the first row, opened in the arena. */
+Cost cost_or_first(const Cost *given, Arena *a, const Target *target);
+void cost_estimate(const Cost *c, const CostCandidate *x, int n, double *ns);
+double cost_estimate_one(const Cost *c, const KernelSet *ks, const Task *task);
+void cost_observe(const Cost *c, const CostCandidate *x, int n, const double *ns);
+void cost_close(const Cost *c);
 
 #endif

@@ -9,11 +9,11 @@
 #include "schedule/space.h"
 
 /*
- * Estimated nanoseconds of a config; <= 0: it has no legal schedule. *same is equal for configs that
+ * Estimated nanoseconds of each of n configs; <= 0: it has no legal schedule. same[i] is equal for configs that
  * mean the same schedule.
  */
 typedef struct SearchCost {
-	double (*ns)(void *arg, const Config *c, uint64_t *same);
+	void (*estimate)(void *arg, const Config *c, int n, double *ns, uint64_t *same);
 	void *arg;
 } SearchCost;
 

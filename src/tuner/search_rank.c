@@ -72,24 +72,49 @@ static void grow_slots(Rank *r)
 	}
 }
 
-/* The point of a config, estimated when it is seen first. */
+/* Estimates the configs that the set has and that have no point yet: its last ones. */
+static void estimate_fresh(Rank *r)
+{
+	Arena *scratch = arena_new();
+	size_t first = r->point.n, n = r->set.at.n - first;
+	double *ns = arena_array(scratch, double, n + 1);
+	uint64_t *same = arena_array(scratch, uint64_t, n + 1);
+	if (n > 0)
+		r->cost.estimate(r->cost.arg, r->set.at.at + first, (int)n, ns, same);
+	for (size_t k = 0; k < n; k++) {
+		uint32_t i = (uint32_t)(first + k);
+		Point p = { .same = same[k], .est = ns[k], .twin = i };
+		if (r->point.n * 2 >= r->cap)
+			grow_slots(r);
+		uint32_t *at = same_slot(r, p.same);
+		if (*at == 0)
+			*at = i + 1;
+		else
+			p.twin = *at - 1;
+		vec_push(r->arena, &r->point, p);
+	}
+	arena_free(scratch);
+}
+
+/* The points of n configs, behind those in `out`; estimated together where they are seen first. */
+static void add_points(Rank *r, const Config *c, size_t n, Numbers *out)
+{
+	bool fresh;
+	size_t from = out->n;
+	for (size_t i = 0; i < n; i++)
+		vec_push(r->arena, out, config_set_add(&r->set, &c[i], &fresh));
+	estimate_fresh(r);
+	for (size_t i = from; i < out->n; i++)
+		out->at[i] = r->point.at[out->at[i]].twin;
+}
+
 static uint32_t point_of(Rank *r, const Config *c)
 {
 	bool fresh;
 	uint32_t i = config_set_add(&r->set, c, &fresh);
-	if (!fresh)
-		return r->point.at[i].twin;
-	Point p = { .twin = i };
-	p.est = r->cost.ns(r->cost.arg, c, &p.same);
-	if (r->point.n * 2 >= r->cap)
-		grow_slots(r);
-	uint32_t *at = same_slot(r, p.same);
-	if (*at == 0)
-		*at = i + 1;
-	else
-		p.twin = *at - 1;
-	vec_push(r->arena, &r->point, p);
-	return p.twin;
+	if (fresh)
+		estimate_fresh(r);
+	return r->point.at[i].twin;
 }
 
 static const Config *config_at(const Rank *r, uint32_t i)
@@ -149,20 +174,26 @@ static int moves(const Knob *k, int at, uint8_t out[KNOB_OPTIONS])
 static void add_neighbours(Rank *r, uint32_t i, Numbers *out)
 {
 	uint8_t to[KNOB_OPTIONS];
+	Arena *scratch = arena_new();
+	VEC(Config) around = { 0 };
 	for (int k = 0; k < r->space->n; k++) {
 		int n = moves(&r->space->knob[k], config_at(r, i)->pick[k], to);
 		for (int m = 0; m < n; m++) {
 			Config c = *config_at(r, i);
 			c.pick[k] = to[m];
-			vec_push(r->arena, out, point_of(r, &c));
+			vec_push(scratch, &around, c);
 		}
 	}
+	add_points(r, around.at, around.n, out);
+	arena_free(scratch);
 }
 
 /* All configs that moves of two knobs to next options make of i. */
 static void add_pairs(Rank *r, uint32_t i, Numbers *out)
 {
 	const Space *s = r->space;
+	Arena *scratch = arena_new();
+	VEC(Config) around = { 0 };
 	for (int k = 0; k < s->n; k++)
 		for (int l = k + 1; l < s->n; l++)
 			for (int way = 0; way < 4; way++) {
@@ -173,8 +204,10 @@ static void add_pairs(Rank *r, uint32_t i, Numbers *out)
 					continue;
 				c.pick[k] = (uint8_t)a;
 				c.pick[l] = (uint8_t)b;
-				vec_push(r->arena, out, point_of(r, &c));
+				vec_push(scratch, &around, c);
 			}
+	add_points(r, around.at, around.n, out);
+	arena_free(scratch);
 }
 
 /* ---- the order of the space ---- */
@@ -191,29 +224,28 @@ static void tidy(Rank *r, Numbers *list)
 	list->n = n;
 }
 
+/* All configs of a small space, else a sample; and the default. */
 static void draw(Rank *r)
 {
 	double size = space_size(r->space);
-	if (size <= r->effort->sample) {
-		Config c = { 0 };
-		for (int64_t i = 0; i < (int64_t)size; i++) {
-			vec_push(r->arena, &r->ranked, point_of(r, &c));
-			for (int k = 0; k < r->space->n && ++c.pick[k] == r->space->knob[k].n; k++)
-				c.pick[k] = 0;
-		}
-		return;
+	bool all = size <= r->effort->sample;
+	size_t n = all ? (size_t)size : (size_t)r->effort->sample;
+	Arena *scratch = arena_new();
+	Config *drawn = arena_array(scratch, Config, n + 1), c = { 0 };
+	for (size_t i = 0; i < n; i++) {
+		drawn[i] = all ? c : space_sample(r->space, &r->rng);
+		for (int k = 0; k < r->space->n && ++c.pick[k] == r->space->knob[k].n; k++)
+			c.pick[k] = 0;
 	}
-	for (int i = 0; i < r->effort->sample; i++) {
-		Config c = space_sample(r->space, &r->rng);
-		vec_push(r->arena, &r->ranked, point_of(r, &c));
-	}
+	drawn[n] = r->space->first;
+	add_points(r, drawn, n + 1, &r->ranked);
+	arena_free(scratch);
 }
 
 /* What lies around the best estimates is better yet, mostly. */
 static void rank_space(Rank *r)
 {
 	draw(r);
-	vec_push(r->arena, &r->ranked, point_of(r, &r->space->first));
 	tidy(r, &r->ranked);
 	for (int round = 0; round < TUNE_BEAM_ROUNDS && space_size(r->space) > r->effort->sample; round++) {
 		size_t n = r->ranked.n < TUNE_BEAM ? r->ranked.n : TUNE_BEAM;

@@ -2,7 +2,6 @@
 #include "tuner/task_run.h"
 
 #include "codegen/lower.h"
-#include "cost_model/cost_model.h"
 #include "db/rank.h"
 #include "record/record.h"
 #include "tuner/tuning.h"
@@ -35,26 +34,44 @@ static const char *trace_text(const TaskRun *r, Config c, Arena *a)
 	return text_str(&text);
 }
 
-/* SearchCost: through the cost model. */
-static double estimate_config(void *arg, const Config *c, uint64_t *same)
+enum { BATCH = 16 /* candidates estimated together: each is a scheduled set, which takes memory */ };
+
+/* Configs of a schedule that was estimated before, or stands earlier in the batch, cost nothing. */
+static void estimate_batch(TaskRun *r, const Config *c, int n, double *ns, uint64_t *same)
 {
-	TaskRun *r = arg;
 	Arena *a = arena_new();
-	const char *trace = trace_text(r, *c, a);
-	const Outcome *before = trace != NULL ? outcome_find(&r->estimates, trace) : NULL;
-	double ns = before != NULL ? before->ns : -1;
-	if (trace != NULL && before == NULL) {
-		Trace *t = parse(r, trace, a, NULL);
-		const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->task, r->ask->target, t, NULL) : NULL;
-		if (ks != NULL)
-			ns = cost_analytic.estimate(ks, r->task, r->ask->target);
-		outcome_add(&r->estimates, trace, ns, false);
+	const char *trace[BATCH], *fresh[BATCH];
+	CostCandidate x[BATCH];
+	double est[BATCH];
+	int m = 0;
+	for (int i = 0; i < n; i++) {
+		trace[i] = trace_text(r, c[i], a);
+		if (trace[i] != NULL && outcome_find(&r->estimates, trace[i]) == NULL) {
+			Trace *t = parse(r, trace[i], a, NULL);
+			const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->task, r->ask->target, t, NULL) : NULL;
+			outcome_add(&r->estimates, trace[i], -1, false);
+			fresh[m] = trace[i];
+			x[m] = (CostCandidate){ ks, r->task };
+			m += ks != NULL;
+		}
+		if (r->means->measure != NULL)
+			measure_turn(r->means->measure);
 	}
-	*same = trace != NULL ? map_hash_bytes(trace, strlen(trace)) : 0;
+	cost_estimate(&r->cost, x, m, est);
+	for (int k = 0; k < m; k++)
+		outcome_find(&r->estimates, fresh[k])->ns = est[k];
+	for (int i = 0; i < n; i++) {
+		ns[i] = trace[i] != NULL ? outcome_find(&r->estimates, trace[i])->ns : -1;
+		same[i] = trace[i] != NULL ? map_hash_bytes(trace[i], strlen(trace[i])) : 0;
+	}
 	arena_free(a);
-	if (r->means->measure != NULL)
-		measure_turn(r->means->measure);
-	return ns;
+}
+
+/* SearchCost: through the cost model. */
+static void estimate_configs(void *arg, const Config *c, int n, double *ns, uint64_t *same)
+{
+	for (int i = 0; i < n; i += BATCH)
+		estimate_batch(arg, c + i, n - i < BATCH ? n - i : BATCH, ns + i, same + i);
 }
 
 /* ---- what is known already ---- */
@@ -228,7 +245,7 @@ static void open_default(TaskRun *r)
 	if (!takes)
 		ks = task_run_replay(r, "", scratch, NULL);
 	if (ks != NULL)
-		r->guess_ms = cost_analytic.estimate(ks, r->task, r->ask->target) / 1e6;
+		r->guess_ms = cost_estimate_one(&r->cost, ks, r->task) / 1e6;
 	arena_free(scratch);
 }
 
@@ -246,6 +263,7 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 {
 	char hex[HASH_HEX];
 	*r = (TaskRun){ .ask = ask, .means = with, .arena = a, .state = state, .task = task };
+	r->cost = cost_or_first(with->cost, a, ask->target);
 	r->known.index.arena = r->records.index.arena = r->estimates.index.arena = a;
 	state->task = task;
 	r->space = space_new(a, task, ask->target, err);
@@ -259,7 +277,7 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	r->algorithms = has_algorithms(r->space);
 	Rng seed = rng_seed(ask->seed);
 	hash_hex(task->id, hex);
-	r->search = ask->search->open(a, r->space, (SearchCost){ estimate_config, r }, ask->effort, rng_fork(&seed, hex));
+	r->search = ask->search->open(a, r->space, (SearchCost){ estimate_configs, r }, ask->effort, rng_fork(&seed, hex));
 	return true;
 }
 
@@ -406,8 +424,10 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 	k->err_e9 = err_e9;
 	r->waits = false;
 	r->since_gain = gain ? 0 : r->since_gain + 1;
-	if (ns > 0)
+	if (ns > 0) {
 		note_time(r, x->trace, ns);
+		cost_observe(&r->cost, &(CostCandidate){ x->ks, r->task }, 1, &ns);
+	}
 	if (x->searched)
 		tell(r, x->config, ns);
 	look_at_roof(r);

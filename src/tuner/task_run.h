@@ -19,6 +19,7 @@ typedef struct TaskRun {
 	Space *space;
 	void *search;
 	MeasureRef *ref; /* NULL until the first candidate */
+	Cost cost;
 	OutcomeSet known; /* by trace */
 	OutcomeSet records; /* ids of the runs that were reused: a run may be in several databases */
 	OutcomeSet estimates; /* ns of the cost model; configs of one schedule are estimated once */

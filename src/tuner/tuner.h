@@ -46,6 +46,7 @@ typedef struct TuneMeans {
 	int nmore;
 	Measure *measure; /* children, or a recording */
 	Clock clock;
+	const Cost *cost;       /* ranks what was not measured, and is told what was; NULL: the first cost model */
 	const CodeCache *cache; /* of the network's code; may be NULL */
 	Roof roof;              /* what the machine gives; zeros: no roofs */
 	const volatile sig_atomic_t *stop; /* not 0: the run ends, with all that is stored; may be NULL */

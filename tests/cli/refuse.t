@@ -177,6 +177,16 @@ $ dlc tune squeezenet1_1 --search=frobnicate --tuning-db=new.sqlite
 ! see dlc tune --help
 [exit 2]
 
+$ dlc tune squeezenet1_1 --cost-model=frobnicate --tuning-db=new.sqlite
+! dlc: frobnicate: there is no such cost model; there are: analytic
+! see dlc tune --help
+[exit 2]
+
+$ dlc compile squeezenet1_1 -o x.dlcb --cost-model=analytic:x --tuning-db=none
+! dlc: x: the cost model analytic reads no file
+! see dlc compile --help
+[exit 2]
+
 $ dlc tune squeezenet1_1 --try=x.trace --dry-run --tuning-db=new.sqlite
 ! dlc: --try: excludes --dry-run
 ! see dlc tune --help

@@ -222,7 +222,8 @@ static double fitted_ns(Lab *lab, const char *trace)
 	const char *fitted = trace_fit(lab->arena, lab->task, &lab->target, trace);
 	Trace *t = fitted != NULL ? trace_parse(lab->arena, "t", fitted, strlen(fitted), NULL) : NULL;
 	KernelSet *ks = t != NULL ? schedule_replay(ir_new(lab->arena), lab->task, &lab->target, t, NULL) : NULL;
-	return ks != NULL ? cost_analytic.estimate(ks, lab->task, &lab->target) : INFINITY;
+	Cost cost = cost_or_first(NULL, lab->arena, &lab->target);
+	return ks != NULL ? cost_estimate_one(&cost, ks, lab->task) : INFINITY;
 }
 
 typedef struct Extremes {

@@ -42,7 +42,8 @@ static double estimate(Arena *a, const Task *task, const Target *target, const c
 	Trace *t = trace_parse(a, "trace", trace, strlen(trace), &err);
 	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, target, t, &err) : NULL;
 	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
-	return cost_models[0]->estimate(ks, task, target);
+	Cost cost = cost_or_first(NULL, a, target);
+	return cost_estimate_one(&cost, ks, task);
 }
 
 static Target cpu(int threads)
@@ -148,7 +149,8 @@ static double tile_ns(Arena *a, const Tile *x)
 	ck_assert_msg(target_parse(&t, "t", target, sizeof target - 1, 1, &err), "%s", err.text);
 	KernelSet *ks = ir_parse_set(ir_new(a), "tile", text, strlen(text), &err);
 	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text);
-	return cost_analytic.estimate(ks, NULL, &t);
+	Cost cost = cost_or_first(NULL, a, &t);
+	return cost_estimate_one(&cost, ks, NULL);
 }
 
 /* What was measured on a core with 512-bit vectors (one thread): the first of each row is the faster one. */
@@ -252,11 +254,38 @@ START_TEST(roofs_are_below_times)
 }
 END_TEST
 
+static const struct {
+	const char *name, *says; /* says NULL: it is opened */
+} names[] = {
+	{ NULL, NULL },
+	{ "analytic", NULL },
+	{ "analyti", "there is no such cost model; there are: analytic" },
+	{ "", "there is no such cost model; there are: analytic" },
+	{ "analytic:x", "the cost model analytic reads no file" },
+};
+
+START_TEST(cost_models_are_opened_by_name)
+{
+	Arena *a = arena_new();
+	Target target = cpu(1);
+	Cost cost;
+	Err err = { 0 };
+	bool opened = cost_open(&cost, a, names[_i].name, &target, &err);
+	ck_assert_int_eq(opened, names[_i].says == NULL);
+	if (opened)
+		ck_assert_str_eq(cost.row->name, "analytic");
+	else
+		ck_assert(err.code == ERR_USAGE && strcmp(err.text, names[_i].says) == 0);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
 	tcase_add_test(tc, estimates_see_through_calls);
+	tcase_add_loop_test(tc, cost_models_are_opened_by_name, 0, LEN(names));
 	tcase_add_loop_test(tc, tiles_rank_as_measured, 0, LEN(tiles));
 	tcase_add_test(tc, times_are_near);
 	tcase_add_loop_test(tc, estimates_are_times, 0, 3);

@@ -49,9 +49,8 @@ static double true_ns(const Land *l, const Config *c)
 	return ns;
 }
 
-static double estimate(void *arg, const Config *c, uint64_t *same)
+static double estimate_one(Land *l, const Config *c, uint64_t *same)
 {
-	Land *l = arg;
 	uint64_t h = 7;
 	for (int k = 0; k < l->space.n - l->twins; k++)
 		h = (h + c->pick[k] + 1) * 0x9e3779b97f4a7c15u;
@@ -60,6 +59,12 @@ static double estimate(void *arg, const Config *c, uint64_t *same)
 	if (l->refused >= 0 && c->pick[l->refused] % 2 != 0)
 		return -1;
 	return l->est == EST_RIGHT ? true_ns(l, c) : l->est == EST_CONSTANT ? 1000 : 1e6 / true_ns(l, c);
+}
+
+static void estimate(void *arg, const Config *c, int n, double *ns, uint64_t *same)
+{
+	for (int i = 0; i < n; i++)
+		ns[i] = estimate_one(arg, &c[i], &same[i]);
 }
 
 static double measured(Land *l, const Config *c)

@@ -324,6 +324,43 @@ START_TEST(a_ranked_search_ends)
 END_TEST
 
 /* Interrupted ranked runs come to the same candidates as one that was not. */
+/* A cost model of our own: everything takes as long; what it was asked and told. */
+typedef struct Student {
+	int64_t asked, told;
+} Student;
+
+static void guess(const void *state, const CostCandidate *x, int n, double *ns)
+{
+	for (int i = 0; i < n; i++) {
+		ck_assert(x[i].ks != NULL && x[i].task != NULL);
+		ns[i] = 1000;
+	}
+	((Student *)(uintptr_t)state)->asked += n;
+}
+
+static void learn(void *state, const CostCandidate *x, int n, const double *ns)
+{
+	for (int i = 0; i < n; i++)
+		ck_assert(x[i].ks != NULL && x[i].task != NULL && ns[i] > 0);
+	((Student *)state)->told += n;
+}
+
+START_TEST(a_cost_model_is_told_what_was_measured)
+{
+	static const CostModel row = { .name = "student", .estimate = guess, .observe = learn };
+	Student student = { 0 };
+	Lab *lab = open_lab(most_fail);
+	Job o = job_of(lab);
+	o.ask.search = &search_rank;
+	o.with.cost = &(Cost){ &row, &student };
+	TuneResult s = tune(lab, &o);
+	ck_assert(s.end.failed > 0 && s.end.trials > s.end.failed);
+	ck_assert_int_ge(student.told, s.end.trials - s.end.failed);
+	ck_assert_int_gt(student.asked, student.told);
+	close_lab(lab);
+}
+END_TEST
+
 START_TEST(a_ranked_search_goes_on)
 {
 	Lab *whole = open_lab_of(large, all_good), *parts = open_lab_of(large, all_good);
@@ -485,6 +522,7 @@ int main(void)
 	tcase_add_test(tc, a_roof_ends_a_task);
 	tcase_add_test(tc, a_ranked_search_ends);
 	tcase_add_test(tc, a_ranked_search_goes_on);
+	tcase_add_test(tc, a_cost_model_is_told_what_was_measured);
 	tcase_add_test(tc, finalists_race);
 	tcase_add_test(tc, a_default_that_is_near_races);
 	tcase_add_test(tc, a_plan_writes_nothing);
