@@ -51,7 +51,7 @@ static Tensor *find(Job *j, const Fn *fn, const Buf *b)
 		if (strcmp(j->tensor[k].buf->name, b->name) == 0)
 			return &j->tensor[k];
 	Tensor *t = &j->tensor[j->n++];
-	*t = (Tensor){ .buf = b, .fn = fn, .bytes = ir_buf_elements(b, fn, NULL, 0) * dtype_bytes(b->type, 1) };
+	*t = (Tensor){ .buf = b, .fn = fn, .bytes = ir_buf_elements(b, NULL, 0) * dtype_bytes(b->type, 1) };
 	t->at[0] = arena_alloc_aligned(j->arena, (size_t)t->bytes, 64);
 	memset(t->at[0], 0, (size_t)t->bytes);
 	return t;

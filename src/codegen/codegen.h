@@ -6,7 +6,7 @@
 #ifndef CODEGEN_CODEGEN_H
 #define CODEGEN_CODEGEN_H
 
-#include "interp/interp.h"
+#include "ir/arg.h"
 #include "ir/ir.h"
 #include "runtime/kernel.h"
 #include "target/target.h"
@@ -75,7 +75,7 @@ void codegen_unmap(Mapped *p);
 DlcKernel codegen_kernel(const Mapped *p, uint32_t k);
 
 /*
- * Runs prepare and then run Fns of the set on one thread, as ir_run_set does: the same arguments,
+ * Runs prepare and then run Fns of the set on one thread, as interp_run_set does: the same arguments,
  * the same rule for buffers that no argument gives. Does not check the tensors.
  */
 bool codegen_call(

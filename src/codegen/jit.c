@@ -94,7 +94,7 @@ static bool bind(Call *c, const Fn *f, void **buf, int64_t *sym)
 		}
 		if (a == NULL) {
 			int64_t bytes =
-				dtype_bytes(p->buf->type, ir_buf_elements(p->buf, f, c->arg, c->n));
+				dtype_bytes(p->buf->type, ir_buf_elements(p->buf, c->arg, c->n));
 			c->own[c->nown] = (IrArg){ .name = p->name, .data = zeroed(bytes) };
 			a = &c->own[c->nown++];
 			if (a->data == NULL)

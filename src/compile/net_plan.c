@@ -2,7 +2,7 @@
  * the steps; memplan. */
 #include "compile/net_plan.h"
 
-#include "interp/interp.h"
+#include "ir/arg.h"
 
 #include <string.h>
 
@@ -162,9 +162,9 @@ static bool bind_values(Planner *p, const Group *g, int step, Bound *b)
 }
 
 /* -1: it overflows. */
-static int64_t buf_bytes(const Buf *buf, const Fn *fn)
+static int64_t buf_bytes(const Buf *buf)
 {
-	int64_t n = ir_buf_elements(buf, fn, NULL, 0);
+	int64_t n = ir_buf_elements(buf, NULL, 0);
 	return n < 0 ? -1 : dtype_bytes(buf->type, n);
 }
 
@@ -181,7 +181,7 @@ static bool bind_prepared(Planner *p, int task, Bound *b)
 			if (buf == NULL)
 				continue;
 			const Place *place = find_bound(b, buf->name);
-			int64_t bytes = buf_bytes(buf, fn);
+			int64_t bytes = buf_bytes(buf);
 			if (bytes < 0 || bytes > MOST_BYTES)
 				return fail(p->err, ERR_MEMORY, buf->name, "its size is beyond the memory of any machine");
 			Prepared row = { buf->name, NULL, bytes };
@@ -221,7 +221,7 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 				continue;
 			if (find_bound(b, buf->name) == NULL) {
 				Place own;
-				if (!add_work(p, buf->name, buf_bytes(buf, fn), step, &own))
+				if (!add_work(p, buf->name, buf_bytes(buf), step, &own))
 					return false;
 				bind(p, b, buf->name, own);
 			}

@@ -56,7 +56,7 @@ static bool check_memory(
 		for (int k = 0; k < ks->fn[i]->nparam; k++) {
 			const Buf *b = ks->fn[i]->kind == FN_PREPARE ? ks->fn[i]->param[k].buf : NULL;
 			if (b != NULL && !is_given(b->name, given, n) && !is_given(b->name, out, nout))
-				want += (double)ir_buf_elements(b, ks->fn[i], NULL, 0) * (b->type.bits + 7) / 8;
+				want += (double)ir_buf_elements(b, NULL, 0) * (b->type.bits + 7) / 8;
 		}
 	return want <= most ||
 	       fail(err, ERR_INPUT, "", "they want %.0f MiB beside their constants, of which there are %.0f",

@@ -25,8 +25,8 @@ static bool run_interp(const Dag *d, const void *const *in, void *const *out, vo
 			args[i].name = ks->fn[0]->param[i].name;
 			args[i].data = i < d->input.n ? (void *)(uintptr_t)in[i] : out[i - d->input.n];
 		}
-		IrRun how = { .seed = 1, .skip_races = true };
-		ok = ir_run_set(ks, args, (int)n, &how, err);
+		InterpRun how = { .seed = 1, .skip_races = true };
+		ok = interp_run_set(ks, args, (int)n, &how, err);
 	}
 	arena_free(a);
 	return ok;

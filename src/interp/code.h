@@ -10,7 +10,7 @@
 #include "interp/interp.h"
 #include "interp/num.h"
 
-enum { RANK = IR_MAX_RANK, MAP_OPS = 192 };
+enum { RANK = IR_MAX_RANK };
 
 /* Slots while compiling: constants carry a flag until their place is known. */
 #define NOSLOT UINT32_MAX
@@ -33,21 +33,9 @@ typedef struct Origin {
 	const Stmt *stmt;
 } Origin;
 
-/* An index map as a straight program: physical index k is reg[at[k]]; indices come first. */
-typedef struct MapCode {
-	int n, nop;
-	int at[RANK];
-	struct MapOp {
-		Node op;
-		DType type; /* of the arguments */
-		int n, arg[3];
-		int64_t value; /* IR_INT */
-	} code[MAP_OPS];
-} MapCode;
-
 typedef struct Alloc {
 	const Buf *buf;
-	const MapCode *map; /* NULL: identity */
+	const MapProgram *map; /* NULL: identity */
 	bool shared; /* a fork follows while it is live: accesses may race */
 } Alloc;
 
@@ -63,23 +51,9 @@ typedef struct Program {
 	bool forks, threads; /* any parallel loop; one with synchronisation in it */
 } Program;
 
-/* What a Fn's symbols stand for. */
-typedef struct Binding {
-	const char *name;
-	DType type;
-	Val value;
-} Binding;
-
-/* View k < nparam of the program is parameter k. */
-Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Binding *sym, int nsym,
-	IrDomain domain, Err *err);
-
-/* An integer expression of constants, the bindings and index variables: shapes and index maps. */
-bool interp_eval(const Expr *e, const Binding *sym, int nsym, int64_t *v);
-const MapCode *interp_map(
-	Arena *a, const Buf *b, const Binding *sym, int nsym, const Fn *fn, Err *err);
-/* The physical index k of logical idx; false if a divisor is zero. */
-bool interp_map_at(const MapCode *m, const int64_t *idx, int rank, int64_t *phys);
+/* View k < nparam of the program is parameter k. sym: values of symbols and scalar parameters, as the bits of a Val. */
+Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const IrArg *sym, int nsym,
+	InterpDomain domain, Err *err);
 
 /* "f:12" of an instruction's statement. */
 const char *interp_place(Arena *a, Origin o);

@@ -1,6 +1,6 @@
 /*
  * The state of one compilation to interpreter code, shared by interp/expr.c (expressions),
- * interp/stmt.c, interp/write.c and interp/call.c (statements). Slots are given out as a stack: named
+ * interp/stmt.c, interp/assign.c and interp/expand.c (statements). Slots are given out as a stack: named
  * variables and what a loop keeps live below, temporaries of the current statement on top.
  */
 #ifndef INTERP_CX_H
@@ -31,9 +31,9 @@ typedef struct Cx {
 	Arena *arena;
 	const KernelSet *ks;
 	Program *prog;
-	const Binding *sym;
+	const IrArg *sym;
 	int nsym;
-	IrDomain domain;
+	InterpDomain domain;
 	Err *err;
 	VEC(Ins) ins;
 	VEC(Origin) origin;

@@ -70,7 +70,7 @@ static bool variable(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	}
 	for (int k = 0; k < c->nsym; k++)
 		if (strcmp(c->sym[k].name, e->name) == 0) {
-			*slot = constant(c, c->sym[k].value);
+			*slot = cx_int(c, c->sym[k].value);
 			return true;
 		}
 	return cx_fail(c, ERR_INPUT, "there is no variable", e->name);
@@ -157,7 +157,7 @@ static const struct {
 static bool binary(Cx *c, Node op, DType t, uint32_t d, uint32_t a, uint32_t b)
 {
 	Ins i = { OP_GEN2, (uint8_t)op, t.kind, t.bits, d, a, b, 0 };
-	if (c->domain == IR_MODP && dtype_is_float(t)) {
+	if (c->domain == INTERP_MODP && dtype_is_float(t)) {
 		i.op = OP_MOD2;
 		return cx_emit(c, i);
 	}
@@ -197,7 +197,7 @@ static bool bitcast(Cx *c, const Expr *e, int lane, uint32_t d)
 {
 	DType to = e->type, from = e->arg[0]->type, whole = { DT_UINT, to.bits, 1 };
 	uint32_t arg;
-	if (c->domain == IR_MODP && (dtype_is_float(from) || dtype_is_float(to)))
+	if (c->domain == INTERP_MODP && (dtype_is_float(from) || dtype_is_float(to)))
 		return cx_fail(c, ERR_UNSUPPORTED, "the bits of a float modulo a prime, in",
 			c->at.fn->name);
 	if (to.bits > from.bits) {
@@ -245,7 +245,7 @@ static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 		if (!cx_expr(c, e->arg[k], lane, &s[k]))
 			return false;
 	DType t = e->arg[0]->type;
-	bool modp = c->domain == IR_MODP && (dtype_is_float(t) || dtype_is_float(e->type));
+	bool modp = c->domain == INTERP_MODP && (dtype_is_float(t) || dtype_is_float(e->type));
 	if (e->nargs == 2)
 		return binary(c, e->op, t, d, s[0], s[1]);
 	Ins i = { OP_GEN1, (uint8_t)e->op, t.kind, t.bits, d, s[0], s[1], s[2] };
@@ -271,7 +271,7 @@ static bool ramp(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	*slot = lane == 0 ? base : cx_slots(c, 1);
 	Val k = { .i = lane };
 	if (dtype_is_float(t))
-		k = c->domain == IR_MODP ? (Val){ .m = modp_of_int(lane, false) }
+		k = c->domain == INTERP_MODP ? (Val){ .m = modp_of_int(lane, false) }
 		                         : (Val){ .f = lane };
 	return lane == 0 || (binary(c, IR_MUL, t, step, stride, constant(c, k)) &&
 				    binary(c, IR_ADD, t, *slot, base, step));
@@ -288,7 +288,7 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	case IR_INT: *slot = cx_int(c, e->i); return true;
 	case IR_FLOAT:
 		*slot = constant(c,
-			c->domain == IR_MODP ? (Val){ .m = ir_modp_of(e->f) } : (Val){ .f = e->f });
+			c->domain == INTERP_MODP ? (Val){ .m = interp_modp_of(e->f) } : (Val){ .f = e->f });
 		return true;
 	case IR_VAR: return variable(c, e, lane, slot);
 	case IR_SPLAT: return cx_expr(c, e->arg[0], 0, slot);

@@ -12,23 +12,15 @@ typedef struct Session {
 	const KernelSet *ks;
 	const IrArg *arg;
 	int n;
-	const IrRun *how;
+	const InterpRun *how;
 	Err *err;
 	Run *store; /* only its memory and limits are used */
 	VEC(Store *) tensor;
 } Session;
 
-static const IrArg *find_arg(const IrArg *arg, int n, const char *name)
+static bool bind_symbol(const Session *s, const Fn *fn, const Sym *sym, IrArg *out)
 {
-	for (int k = 0; k < n; k++)
-		if (strcmp(arg[k].name, name) == 0)
-			return &arg[k];
-	return NULL;
-}
-
-static bool bind_symbol(const Session *s, const Fn *fn, const Sym *sym, Binding *out)
-{
-	const IrArg *arg = find_arg(s->arg, s->n, sym->name);
+	const IrArg *arg = ir_find_arg(s->arg, s->n, sym->name);
 	if (arg == NULL || arg->data != NULL)
 		return fail(s->err, ERR_TYPE, fn->name, "symbol %s has no value", sym->name);
 	if (arg->value < sym->lo || arg->value > sym->hi ||
@@ -37,28 +29,28 @@ static bool bind_symbol(const Session *s, const Fn *fn, const Sym *sym, Binding 
 			"symbol %s is %lld, but must be in [%lld, %lld] and a multiple of %lld",
 			sym->name, (long long)arg->value, (long long)sym->lo, (long long)sym->hi,
 			(long long)sym->div);
-	*out = (Binding){ sym->name, I64, { .i = arg->value } };
+	*out = (IrArg){ .name = sym->name, .value = arg->value };
 	return true;
 }
 
-static bool bind_scalar(const Session *s, const Fn *fn, const Param *p, Binding *out)
+static bool bind_scalar(const Session *s, const Fn *fn, const Param *p, IrArg *out)
 {
-	const IrArg *arg = find_arg(s->arg, s->n, p->name);
+	const IrArg *arg = ir_find_arg(s->arg, s->n, p->name);
 	if (arg == NULL || arg->data != NULL)
 		return fail(s->err, ERR_TYPE, fn->name, "parameter %s has no value", p->name);
 	Val v = { .i = arg->value };
 	if (!dtype_is_float(p->type))
 		v.i = dtype_wrap(p->type, v.i);
-	else if (s->how->domain == IR_MODP)
-		v.m = ir_modp_of(v.f);
+	else if (s->how->domain == INTERP_MODP)
+		v.m = interp_modp_of(v.f);
 	else
 		v.f = dtype_round(p->type, v.f);
-	*out = (Binding){ p->name, p->type, v };
+	*out = (IrArg){ .name = p->name, .value = v.i };
 	return true;
 }
 
 /* Symbols and scalar parameters; room for all of them. */
-static bool bind(const Session *s, const Fn *fn, Binding *out, int *n)
+static bool bind(const Session *s, const Fn *fn, IrArg *out, int *n)
 {
 	*n = 0;
 	for (int k = 0; k < fn->nsym; k++)
@@ -68,17 +60,6 @@ static bool bind(const Session *s, const Fn *fn, Binding *out, int *n)
 		if (fn->param[k].buf == NULL && !bind_scalar(s, fn, &fn->param[k], &out[(*n)++]))
 			return false;
 	return true;
-}
-
-static bool sizes(
-	const Expr *const *e, int n, const Binding *sym, int nsym, int64_t *out, int64_t *count)
-{
-	if (n > RANK)
-		return false;
-	for (int k = 0; k < n; k++)
-		if (!interp_eval(e[k], sym, nsym, &out[k]))
-			return false;
-	return interp_count(out, n, count);
 }
 
 /* Calls f on the physical offset of every logical element; false if the map leads outside. */
@@ -92,7 +73,7 @@ static bool each_element(
 	interp_whole(&v, (Store *)(uintptr_t)s);
 	for (int k = 0; k < s->rank; k++)
 		list[k] = (uint32_t)k;
-	if (!interp_count(s->shape, s->rank, &count))
+	if (!ir_count_elements(s->shape, s->rank, &count))
 		return false;
 	for (int64_t e = 0; e < count; e++) {
 		int64_t at = interp_at(&v, list, idx, &logical);
@@ -118,7 +99,7 @@ static bool padding(Session *s, const Fn *fn, Store *t, bool given)
 	if (t->map == NULL)
 		return true;
 	int64_t count;
-	if (!interp_count(t->shape, t->rank, &count) || (s->store->steps -= count) < 0)
+	if (!ir_count_elements(t->shape, t->rank, &count) || (s->store->steps -= count) < 0)
 		return fail(s->err, ERR_MEMORY, fn->name,
 			"%s has more elements than steps are allowed", t->name);
 	uint8_t *reached = interp_get(s->store, (size_t)t->n + 1, true);
@@ -149,29 +130,29 @@ static Store *find_tensor(const Session *s, const char *name)
 	return NULL;
 }
 
-static bool describe(Session *s, const Fn *fn, const Buf *b, const Binding *sym, int nsym, Store *t)
+static bool describe(Session *s, const Fn *fn, const Buf *b, const IrArg *sym, int nsym, Store *t)
 {
 	int64_t count;
 	t->name = b->name;
 	t->type = dtype_scalar(b->type);
-	t->residues = s->how->domain == IR_MODP && dtype_is_float(t->type);
+	t->residues = s->how->domain == INTERP_MODP && dtype_is_float(t->type);
 	t->rank = b->rank;
 	t->nphys = b->map.n;
-	if (!sizes(b->shape, b->rank, sym, nsym, t->shape, &t->n) ||
-		(b->map.n > 0 && !sizes(b->map.extent, b->map.n, sym, nsym, t->extent, &count)))
+	if (!ir_eval_extents(b->shape, b->rank, sym, nsym, t->shape, &t->n) ||
+		(b->map.n > 0 && !ir_eval_extents(b->map.extent, b->map.n, sym, nsym, t->extent, &count)))
 		return fail(s->err, ERR_TYPE, fn->name,
 			"the shape of %s overflows or is not an expression of symbols", b->name);
 	if (b->map.n == 0)
 		return true;
 	t->n = count;
-	t->map = interp_map(s->store->arena, b, sym, nsym, fn, s->err);
+	t->map = ir_map_program(s->store->arena, b, sym, nsym, fn->name, s->err);
 	return t->map != NULL;
 }
 
 /* The tensor of a buffer that no Fn before has named. */
 static Store *new_tensor(Session *s, const Fn *fn, const Buf *b, const Store *like)
 {
-	const IrArg *arg = find_arg(s->arg, s->n, b->name);
+	const IrArg *arg = ir_find_arg(s->arg, s->n, b->name);
 	Store *t = interp_get(s->store, sizeof *t, true);
 	if (t == NULL)
 		return NULL;
@@ -193,7 +174,7 @@ static Store *new_tensor(Session *s, const Fn *fn, const Buf *b, const Store *li
 	return t;
 }
 
-static Store *tensor(Session *s, const Fn *fn, const Buf *b, const Binding *sym, int nsym)
+static Store *tensor(Session *s, const Fn *fn, const Buf *b, const IrArg *sym, int nsym)
 {
 	Store like = { 0 };
 	if (!describe(s, fn, b, sym, nsym, &like))
@@ -217,7 +198,7 @@ static Store *tensor(Session *s, const Fn *fn, const Buf *b, const Binding *sym,
 }
 
 /* Parameters become the first views of the first thread. */
-static bool parameters(Session *s, Run *r, const Fn *fn, const Binding *sym, int nsym, Thread *t)
+static bool parameters(Session *s, Run *r, const Fn *fn, const IrArg *sym, int nsym, Thread *t)
 {
 	for (int k = 0; k < fn->nparam; k++) {
 		const Buf *b = fn->param[k].buf;
@@ -240,7 +221,7 @@ static bool parameters(Session *s, Run *r, const Fn *fn, const Binding *sym, int
 
 static bool run_in(Session *s, Run *r, const Fn *fn)
 {
-	Binding *sym = arena_array(r->arena, Binding, fn->nsym + fn->nparam + 1);
+	IrArg *sym = arena_array(r->arena, IrArg, fn->nsym + fn->nparam + 1);
 	int nsym;
 	if (!bind(s, fn, sym, &nsym))
 		return false;
@@ -287,7 +268,7 @@ static bool complete(Session *s)
 {
 	for (size_t k = 0; k < s->tensor.n; k++) {
 		const Store *t = s->tensor.at[k];
-		const IrArg *arg = find_arg(s->arg, s->n, t->name);
+		const IrArg *arg = ir_find_arg(s->arg, s->n, t->name);
 		Hole h = { false, 0 };
 		if (arg == NULL || arg->data == NULL || !t->result)
 			continue;
@@ -310,7 +291,7 @@ static bool run_kind(Session *s, FnKind kind, uint64_t *number)
 }
 
 static bool with_session(
-	const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const IrRun *how, Err *err)
+	const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const InterpRun *how, Err *err)
 {
 	Run memory = { .arena = arena_new(), .how = how, .err = err };
 	memory.limit = how->memory > 0 ? (size_t)how->memory : (size_t)2 << 30;
@@ -324,58 +305,13 @@ static bool with_session(
 	return ok;
 }
 
-bool ir_run_set(const KernelSet *ks, const IrArg *arg, int n, const IrRun *how, Err *err)
+bool interp_run_set(const KernelSet *ks, const IrArg *arg, int n, const InterpRun *how, Err *err)
 {
 	return with_session(ks, NULL, arg, n, how, err);
 }
 
-bool ir_run_fn(
-	const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const IrRun *how, Err *err)
+bool interp_run_fn(
+	const KernelSet *ks, const Fn *fn, const IrArg *arg, int n, const InterpRun *how, Err *err)
 {
 	return with_session(ks, fn, arg, n, how, err);
-}
-
-int64_t ir_buf_elements(const Buf *b, const Fn *fn, const IrArg *arg, int n)
-{
-	Binding sym[64];
-	int nsym = 0;
-	int64_t extent[RANK], count;
-	for (int k = 0; fn != NULL && k < fn->nsym && nsym < 64; k++) {
-		const IrArg *a = find_arg(arg, n, fn->sym[k].name);
-		if (a != NULL)
-			sym[nsym++] = (Binding){ fn->sym[k].name, I64, { .i = a->value } };
-	}
-	const Expr *const *e = b->map.n > 0 ? b->map.extent : b->shape;
-	return sizes(e, b->map.n > 0 ? b->map.n : b->rank, sym, nsym, extent, &count) ? count : -1;
-}
-
-int64_t ir_buf_offset(const Buf *b, const int64_t *idx)
-{
-	int64_t shape[RANK], extent[RANK], count, phys[RANK], at = 0;
-	const int64_t *place = idx;
-	int n = b->rank;
-	if (!sizes(b->shape, b->rank, NULL, 0, shape, &count))
-		return -1;
-	for (int k = 0; k < b->rank; k++)
-		if (idx[k] < 0 || idx[k] >= shape[k])
-			return -1;
-	if (b->map.n > 0) {
-		Arena *a = arena_new();
-		static const Fn nameless = { .name = "" };
-		const MapCode *m = interp_map(a, b, NULL, 0, &nameless, NULL);
-		bool ok = m != NULL && sizes(b->map.extent, b->map.n, NULL, 0, extent, &count) &&
-		          interp_map_at(m, idx, b->map.n, phys);
-		arena_free(a);
-		if (!ok)
-			return -1;
-		place = phys;
-		n = b->map.n;
-	}
-	const int64_t *size = b->map.n > 0 ? extent : shape;
-	for (int k = 0; k < n; k++) {
-		if (place[k] < 0 || place[k] >= size[k])
-			return -1;
-		at = at * size[k] + place[k];
-	}
-	return at;
 }

@@ -48,20 +48,11 @@ void interp_put(Run *r, void *p, size_t bytes)
 	r->pool[k] = p;
 }
 
-bool interp_count(const int64_t *extent, int n, int64_t *count)
-{
-	*count = 1;
-	for (int k = 0; k < n; k++)
-		if (extent[k] < 0 || __builtin_mul_overflow(*count, extent[k], count))
-			return false;
-	return *count < (int64_t)1 << 46;
-}
-
 /* Elements a mapped tensor has at a logical index of the tensor; -1 if the map leads outside. */
 static int64_t mapped(const Store *s, const int64_t *idx)
 {
 	int64_t phys[RANK], at = 0;
-	if (!interp_map_at(s->map, idx, s->nphys, phys))
+	if (!ir_map_index(s->map, idx, s->nphys, phys))
 		return -1;
 	for (int k = 0; k < s->nphys; k++) {
 		if ((uint64_t)phys[k] >= (uint64_t)s->extent[k])
@@ -188,7 +179,7 @@ static bool extents(Run *r, const Thread *t, const uint32_t *list, int n, int64_
 {
 	for (int k = 0; k < n; k++)
 		out[k] = t->slot[list[k]].i;
-	return interp_count(out, n, count) ||
+	return ir_count_elements(out, n, count) ||
 	       interp_fail(r, pc, ERR_MEMORY, name, "has a size that is negative or overflows");
 }
 
@@ -250,7 +241,7 @@ bool interp_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc)
 			return false;
 		s->name = row->buf->name;
 		s->type = dtype_scalar(row->buf->type);
-		s->residues = r->how->domain == IR_MODP && dtype_is_float(s->type);
+		s->residues = r->how->domain == INTERP_MODP && dtype_is_float(s->type);
 		s->map = row->map;
 		s->n = row->map != NULL ? all : count;
 		s->rank = rank;

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-static const uint64_t P = IR_MODP_P, Q = IR_MODP_Q;
+static const uint64_t P = INTERP_MODP_P, Q = INTERP_MODP_Q;
 static const uint64_t G = 182605862; /* 48271 squared: a square other than 1 has order q */
 static const uint64_t UNDEF = 0xffffffff; /* the residue modulo q of what exp gave */
 
@@ -138,7 +138,7 @@ static uint64_t raise(uint64_t a, uint64_t b)
 }
 
 /* A double is m * 2^e exactly; the infinities are the ends of the order. */
-uint64_t ir_modp_of(double v)
+uint64_t interp_modp_of(double v)
 {
 	if (isnan(v))
 		return hashed(IR_ISNAN, 0, 0);
@@ -153,7 +153,7 @@ uint64_t ir_modp_of(double v)
 	return mul(r, e < 0 ? inverse(two) : two);
 }
 
-bool ir_modp_same(uint64_t a, uint64_t b)
+bool interp_modp_same(uint64_t a, uint64_t b)
 {
 	return lo(modp_norm(a)) == lo(modp_norm(b));
 }

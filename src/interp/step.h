@@ -5,7 +5,7 @@
 #ifndef INTERP_STEP_H
 #define INTERP_STEP_H
 
-#include "interp/run.h"
+#include "interp/machine.h"
 
 /* Counts bytes against the limit, which fails the run beyond it. */
 bool interp_count_memory(Run *r, size_t bytes);
@@ -25,12 +25,11 @@ bool interp_shape(Run *r, Thread *t, const Ins *i, uint32_t pc);
 /* The arrays of a tensor whose type, map and n are set; outside: data is somebody else's. */
 bool interp_fill(Run *r, Store *s, bool shadow, bool outside);
 void interp_release(Run *r, Thread *t);
-bool interp_count(const int64_t *extent, int n, int64_t *count);
 void interp_whole(View *v, Store *s);
 Val interp_load(const Store *s, int64_t at);
 void interp_save(Store *s, int64_t at, Val v);
 
-/* interp/race.c */
+/* interp/clocks.c */
 bool interp_race_start(Run *r);
 bool interp_race_child(Run *r, uint32_t parent, uint32_t *tid);
 void interp_race_fork(Run *r, uint32_t tid);   /* what tid did so far is before its children */

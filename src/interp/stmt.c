@@ -240,7 +240,7 @@ static bool alloc(Cx *c, const Stmt *s)
 	Alloc row = { b, NULL, false };
 	uint32_t list, more;
 	if (b->map.n > 0 &&
-		(row.map = interp_map(c->arena, b, c->sym, c->nsym, c->at.fn, c->err)) == NULL)
+		(row.map = ir_map_program(c->arena, b, c->sym, c->nsym, c->at.fn->name, c->err)) == NULL)
 		return false;
 	/* Two lists behind each other: evaluating the second pushes none of its own in between. */
 	const Expr **all = arena_array(c->arena, const Expr *, b->rank + b->map.n + 1);
@@ -402,8 +402,15 @@ static void place_constants(Cx *c)
 		c->pool.at[k] = settle(c->pool.at[k], n);
 }
 
-Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const Binding *sym, int nsym,
-	IrDomain domain, Err *err)
+const char *interp_place(Arena *a, Origin o)
+{
+	if (o.stmt == NULL || o.stmt->line == 0)
+		return o.fn->name;
+	return arena_printf(a, "%s:%d", o.fn->name, o.stmt->line);
+}
+
+Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const IrArg *sym, int nsym,
+	InterpDomain domain, Err *err)
 {
 	Program *p = arena_new_of(a, Program);
 	Cx c = { .arena = a,

@@ -51,6 +51,8 @@ const Expr *ir_lane(Ir *ir, const Expr *a, int lane);
  * constant, the result is an error (a zero divisor), or libm's rounding would decide (exp, pow).
  */
 const Expr *ir_fold(Ir *ir, Node op, DType type, const Expr *const *arg, int n);
+/* The same on integers or bools of type t, b being a where there is one argument; false: an error or no such node. */
+bool ir_fold_int(Node op, DType t, int64_t a, int64_t b, int64_t *out);
 /* The type ir_unary and ir_binary give to a node of this kind with such a first argument. */
 DType ir_result_type(Node op, DType arg);
 

@@ -48,35 +48,38 @@ static bool shift(Node op, DType t, int64_t a, int64_t b, int64_t *out)
 	return true;
 }
 
-/* One integer or bool operation on values of type t; comparisons give 0 or 1. Wraps nothing. */
-static bool int_op(Node op, DType t, int64_t a, int64_t b, int64_t *out)
+bool ir_fold_int(Node op, DType t, int64_t a, int64_t b, int64_t *out)
 {
-	bool less = is_unsigned(t) ? (uint64_t)a < (uint64_t)b : a < b;
+	bool less = is_unsigned(t) ? (uint64_t)a < (uint64_t)b : a < b, ok = true;
 	uint64_t x = (uint64_t)a, y = (uint64_t)b;
+	int64_t v;
 	switch (op) {
-	case IR_OR: *out = a | b; return true;
-	case IR_XOR: *out = a ^ b; return true;
-	case IR_AND: *out = a & b; return true;
 	case IR_EQ: *out = a == b; return true;
 	case IR_NE: *out = a != b; return true;
 	case IR_LT: *out = less; return true;
 	case IR_LE: *out = less || a == b; return true;
-	case IR_ADD: *out = (int64_t)(x + y); return true;
-	case IR_SUB: *out = (int64_t)(x - y); return true;
-	case IR_MUL: *out = (int64_t)(x * y); return true;
-	case IR_MIN: *out = less ? a : b; return true;
-	case IR_MAX: *out = less ? b : a; return true;
-	case IR_NEG: *out = (int64_t)-x; return true;
-	case IR_NOT: *out = t.kind == DT_BOOL ? !a : ~a; return true;
-	case IR_ABS: *out = !is_unsigned(t) && a < 0 ? (int64_t)-x : a; return true;
+	case IR_OR: v = a | b; break;
+	case IR_XOR: v = a ^ b; break;
+	case IR_AND: v = a & b; break;
+	case IR_ADD: v = (int64_t)(x + y); break;
+	case IR_SUB: v = (int64_t)(x - y); break;
+	case IR_MUL: v = (int64_t)(x * y); break;
+	case IR_MIN: v = less ? a : b; break;
+	case IR_MAX: v = less ? b : a; break;
+	case IR_NEG: v = (int64_t)-x; break;
+	case IR_NOT: v = t.kind == DT_BOOL ? !a : ~a; break;
+	case IR_ABS: v = !is_unsigned(t) && a < 0 ? (int64_t)-x : a; break;
 	case IR_SHL:
-	case IR_SHR: return shift(op, t, a, b, out);
+	case IR_SHR: ok = shift(op, t, a, b, &v); break;
 	case IR_DIV:
 	case IR_MOD:
 	case IR_TDIV:
-	case IR_TMOD: return divide(op, t, a, b, out);
+	case IR_TMOD: ok = divide(op, t, a, b, &v); break;
 	default: return false;
 	}
+	if (ok)
+		*out = dtype_wrap(t, v);
+	return ok;
 }
 
 /* Floating comparisons. */
@@ -165,7 +168,7 @@ const Expr *ir_fold(Ir *ir, Node op, DType type, const Expr *const *arg, int n)
 		return arg[0]->op == IR_FLOAT ? fold_fma(ir, type, arg) : NULL;
 	const Expr *a = arg[0], *b = arg[n - 1];
 	if (a->op == IR_INT)
-		return int_op(op, a->type, a->i, b->i, &v) ? ir_const_int(ir, type, v) : NULL;
+		return ir_fold_int(op, a->type, a->i, b->i, &v) ? ir_const_int(ir, type, v) : NULL;
 	if (type.kind == DT_BOOL)
 		return float_test(op, a->f, b->f, &v) ? ir_const_int(ir, type, v) : NULL;
 	return float_op(op, a->f, b->f, &f) ? ir_const_float(ir, type, f) : NULL;

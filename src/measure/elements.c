@@ -6,7 +6,7 @@
 #include "measure/elements.h"
 
 #include "ir/build.h"
-#include "interp/interp.h"
+#include "ir/arg.h"
 
 #include <string.h>
 
@@ -65,7 +65,7 @@ bool places_of(Arena *a, const Buf *buf, Places *out)
 			return false;
 		out->elements *= out->shape[k];
 	}
-	out->physical = ir_buf_elements(buf, NULL, NULL, 0);
+	out->physical = ir_buf_elements(buf, NULL, 0);
 	if (out->elements > 0)
 		find_axes(a, out);
 	return out->physical >= 0;

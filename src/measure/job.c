@@ -1,7 +1,7 @@
 /* A kernel set as a job: its text for the builder, its buffers and calls for the runner. */
 #include "measure/job.h"
 
-#include "interp/interp.h"
+#include "ir/arg.h"
 #include "ir/text/text.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool add_buf(Job *j, const Fn *fn, const Buf *b, int *at, Err *err)
 			j->buf.at[*at].role = BUF_OUT;
 		return true;
 	}
-	int64_t n = ir_buf_elements(b, fn, NULL, 0), bytes = n < 0 ? -1 : dtype_bytes(b->type, n);
+	int64_t n = ir_buf_elements(b, NULL, 0), bytes = n < 0 ? -1 : dtype_bytes(b->type, n);
 	if (bytes < 0)
 		return fail(err, ERR_MEMORY, b->name, "the buffer's size overflows");
 	if (j->buf.n == LANE_BUFFERS)

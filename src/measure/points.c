@@ -8,7 +8,7 @@
 #include "measure/points.h"
 
 #include "ir/analysis/bounds.h"
-#include "interp/interp.h"
+#include "ir/arg.h"
 #include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 

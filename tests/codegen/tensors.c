@@ -95,7 +95,7 @@ void tensors_make(Tensors *t, Arena *a, const KernelSet *ks, Rng *rng)
 			const Buf *b = f->param[k].buf;
 			if (b == NULL || find(t, b->name) != NULL)
 				continue;
-			int64_t n = ir_buf_elements(b, f, t->arg, t->n),
+			int64_t n = ir_buf_elements(b, t->arg, t->n),
 				bytes = dtype_bytes(b->type, n);
 			unsigned char *data = arena_alloc_aligned(a, (size_t)bytes + 64, 64);
 			if (b->role == BUF_OUT || b->role == BUF_WORK)

@@ -118,12 +118,12 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	Check *c = arg;
 	Err e = { 0 };
 	Tensors t;
-	IrRun how = { .seed = 3 };
+	InterpRun how = { .seed = 3 };
 	(void)err;
 	const char *text = ir_set_str(c->arena, ks);
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, c->threads };
-	ck_assert_msg(ir_verify_set(ks, &e) && ir_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", pass, e.place, e.text,
+	ck_assert_msg(ir_verify_set(ks, &e) && interp_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", pass, e.place, e.text,
 		text);
 	t.n--;
 	char *wrong = tensors_differ(c->arena, c->want, &t, 0);
@@ -139,11 +139,11 @@ START_TEST(calls_mean_what_bodies_do)
 	KernelSet *ks = parse(a, sets[_i].text), *lowered;
 	Tensors in, want, got;
 	Target t;
-	IrRun how = { .seed = 1 };
+	InterpRun how = { .seed = 1 };
 	CodegenOptions o = { .exact = true };
 	tensors_make(&in, a, ks, &rng);
 	tensors_copy(&want, a, &in);
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", sets[_i].name, err.place, err.text);
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", sets[_i].name, err.place, err.text);
 	target_host(&t, 1);
 	for (int threads = 1; threads <= 3; threads++) {
 		Check c = { a, &in, &want, threads };

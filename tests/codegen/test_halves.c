@@ -70,8 +70,8 @@ START_TEST(the_interpreter)
 {
 	Err err = { 0 };
 	Lab lab = open_lab(_i);
-	IrRun how = { .seed = 1 };
-	ck_assert_msg(ir_run_set(lab.ks, lab.tensors.arg, lab.tensors.n, &how, &err), "%s: %s", err.place, err.text);
+	InterpRun how = { .seed = 1 };
+	ck_assert_msg(interp_run_set(lab.ks, lab.tensors.arg, lab.tensors.n, &how, &err), "%s: %s", err.place, err.text);
 	check_all(&lab, _i, "interpreter");
 	arena_free(lab.arena);
 }

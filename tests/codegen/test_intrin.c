@@ -109,11 +109,11 @@ static void agrees(const Target *t, const char *text, uint64_t seed)
 	Tensors in, want, got;
 	Module m;
 	Err err = { 0 };
-	IrRun how = { .seed = seed };
+	InterpRun how = { .seed = seed };
 	tensors_make(&in, a, ks, &rng);
 	tensors_copy(&want, a, &in);
 	tensors_copy(&got, a, &in);
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
 	ck_assert_msg(codegen_compile(a, ks, t, NULL, &m, &err), "%s: %s\n%s", err.place, err.text, text);
 	runner_run(a, t, ks, &m, &got);
 	char *wrong = tensors_differ(a, &want, &got, 0);

@@ -74,13 +74,13 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	Check *c = arg;
 	Err e = { 0 };
 	Tensors t;
-	IrRun how = { .seed = 3 };
+	InterpRun how = { .seed = 3 };
 	const char *name = arena_printf(c->arena, "%s after %s", c->name, pass);
 	ck_assert_msg(ir_verify_set(ks, &e), "%s: %s: %s\n%s", name, e.place, e.text,
 		ir_set_str(c->arena, ks));
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, 2 };
-	ck_assert_msg(ir_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", name, e.place, e.text,
+	ck_assert_msg(interp_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", name, e.place, e.text,
 		ir_set_str(c->arena, ks));
 	t.n--;
 	agree(c->arena, name, &t, c->want);
@@ -93,10 +93,10 @@ static void run_small(Arena *a, const HandKernel *row)
 	KernelSet *ks = form(a, row, false), *naive = form(a, row, true), *lowered;
 	Tensors in, want, got;
 	Err err = { 0 };
-	IrRun how = { .seed = 1 };
+	InterpRun how = { .seed = 1 };
 	Target t;
 	both_tensors(a, ks, naive, &in, &want);
-	ck_assert_msg(ir_run_set(naive, want.arg, want.n, &how, &err), "%s", err.text);
+	ck_assert_msg(interp_run_set(naive, want.arg, want.n, &how, &err), "%s", err.text);
 	Check c = { a, &in, &want, row->name };
 	target_host(&t, 2);
 	ck_assert_msg(codegen_lower(a, ks, &t, NULL, after_pass, &c, &lowered, &err), "%s", err.text);
@@ -408,12 +408,12 @@ START_TEST(rewrites)
 	ck_assert_msg(strstr(seen.text, rewritten[_i].after) != NULL, "%s\nwhere there should be\n%s",
 		seen.text, rewritten[_i].after);
 	Tensors in, want;
-	IrRun how = { .seed = 1 };
+	InterpRun how = { .seed = 1 };
 	Rng rng = rng_seed(5);
 	Check c = { a, &in, &want, "text" };
 	tensors_make(&in, a, ks, &rng);
 	tensors_copy(&want, a, &in);
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s", err.text);
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s", err.text);
 	ck_assert_msg(codegen_lower(a, ks, &t, NULL, after_pass, &c, &out, &err), "%s", err.text);
 	arena_free(a);
 }

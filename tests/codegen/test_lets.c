@@ -41,14 +41,14 @@ START_TEST(each_place_sees_its_own)
 	Module m;
 	Tensors in, want, got;
 	Rng rng = rng_seed((uint64_t)_i);
-	IrRun how = { 0 };
+	InterpRun how = { 0 };
 	target_host(&target, 1);
 	KernelSet *ks = ir_parse_set(ir_new(a), "lets", texts[_i], strlen(texts[_i]), &err);
 	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", err.place, err.text);
 	tensors_make(&in, a, ks, &rng);
 	tensors_copy(&want, a, &in);
 	tensors_copy(&got, a, &in);
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s", err.text);
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s", err.text);
 	ck_assert_msg(codegen_compile(a, ks, &target, NULL, &m, &err), "%s", err.text);
 	runner_run(a, &target, ks, &m, &got);
 	char *wrong = tensors_differ(a, &want, &got, 1e-6);

@@ -229,8 +229,8 @@ static void run_case(const Target *target, const char *type, const char *loop, u
 		}
 	tensors_copy(&want, a, &in);
 	tensors_copy(&got, a, &in);
-	IrRun how = { .seed = seed, .skip_races = true }; /* packed elements share bytes */
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place,
+	InterpRun how = { .seed = seed, .skip_races = true }; /* packed elements share bytes */
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place,
 		err.text, text);
 	Module m;
 	CodegenOptions o = { .exact = true };

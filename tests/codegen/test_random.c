@@ -44,8 +44,8 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 		failed(c->seed, pass, sentence(c->arena, &e), now, c->last);
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, c->threads };
-	IrRun how = { .seed = c->seed };
-	if (!ir_run_set(ks, t.arg, t.n, &how, &e))
+	InterpRun how = { .seed = c->seed };
+	if (!interp_run_set(ks, t.arg, t.n, &how, &e))
 		failed(c->seed, pass, sentence(c->arena, &e), now, c->last);
 	t.n--;
 	char *wrong = tensors_differ(c->arena, c->want, &t, 0);
@@ -69,8 +69,8 @@ static void run_case(uint64_t seed, const Target *target)
 	tensors_copy(&want, a, &in);
 	tensors_copy(&got, a, &in);
 	const char *text = ir_set_str(a, ks);
-	IrRun how = { .seed = seed };
-	if (!ir_run_set(ks, want.arg, want.n, &how, &err))
+	InterpRun how = { .seed = seed };
+	if (!interp_run_set(ks, want.arg, want.n, &how, &err))
 		failed(seed, "interpreted", sentence(a, &err), text, "");
 	CodegenOptions o = { .exact = true };
 	Check c = { a, &in, &want, seed, 1 + (int)rng_below(&rng, 3), text };

@@ -92,8 +92,8 @@ static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double 
 	tensors_make(&in, a, ks, rng);
 	tensors_copy(&want, a, &in);
 	ir_print_set(&text, ks);
-	IrRun how = { .seed = 1, .skip_races = true };
-	ck_assert_msg(ir_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", name, err.place,
+	InterpRun how = { .seed = 1, .skip_races = true };
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", name, err.place,
 		err.text);
 	CodegenOptions o = { .exact = tolerance == 0 };
 	if (!codegen_compile(a, ks, &host, &o, &m, &err)) {

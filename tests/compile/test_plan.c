@@ -7,6 +7,7 @@
 
 #include "compile/bundle_write.h"
 #include "compile/compile.h"
+#include "interp/interp.h"
 #include "compile/net_plan.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
@@ -85,8 +86,8 @@ static bool interpret(int task, const Prepared *given, int n, Prepared *out, int
 		const Prepared *p = k < n ? &given[k] : &out[k - n];
 		args[k] = (IrArg){ .name = p->name, .data = p->data };
 	}
-	IrRun how = { .seed = 1 };
-	bool ok = ir_run_set(&only, args, n + nout, &how, err);
+	InterpRun how = { .seed = 1 };
+	bool ok = interp_run_set(&only, args, n + nout, &how, err);
 	arena_free(a);
 	return ok;
 }

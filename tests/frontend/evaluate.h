@@ -28,8 +28,8 @@ static inline void **evaluate(Arena *a, const Dag *d, const void *const *in, Err
 	}
 	for (int k = 0; k < n; k++)
 		arg[k].name = fn->param[k].name;
-	IrRun how = { .seed = 1, .skip_races = true };
-	return ir_run_set(ks, arg, n, &how, err) ? out : NULL;
+	InterpRun how = { .seed = 1, .skip_races = true };
+	return interp_run_set(ks, arg, n, &how, err) ? out : NULL;
 }
 
 #endif

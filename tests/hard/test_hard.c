@@ -142,15 +142,6 @@ static const Buf *interface_buf(const KernelSet *ks, const char *name)
 	return NULL;
 }
 
-static const Fn *fn_of(const KernelSet *ks, const char *name)
-{
-	for (size_t k = 0; k < ks->n; k++)
-		for (int p = 0; ks->fn[k]->kind != FN_SUB && p < ks->fn[k]->nparam; p++)
-			if (strcmp(ks->fn[k]->param[p].name, name) == 0)
-				return ks->fn[k];
-	return NULL;
-}
-
 /* The tensor of a buffer as one set lays it out. */
 typedef struct Tensor {
 	const char *name;
@@ -224,7 +215,7 @@ static Tensor tensor(
 	Tensor t = { .name = name, .buf = interface_buf(ks, name) };
 	ck_assert_msg(t.buf != NULL, "%s is not a parameter of both", name);
 	t.residues = modp && dtype_is_float(t.buf->type);
-	t.n = ir_buf_elements(t.buf, fn_of(ks, name), sym, 1);
+	t.n = ir_buf_elements(t.buf, sym, 1);
 	ck_assert_int_ge(t.n, 0);
 	t.data = arena_alloc(a, (size_t)t.n * 8 + 8);
 	shape_of(&t, sym);
@@ -242,7 +233,7 @@ enum { TENSORS = 16 };
 
 /* Runs a set on the interface of `naive`; returns the number of tensors. */
 static int run_set(Arena *a, const KernelSet *ks, const KernelSet *naive, const IrArg *sym,
-	const IrRun *how, uint64_t data, Tensor *t, Err *err)
+	const InterpRun *how, uint64_t data, Tensor *t, Err *err)
 {
 	IrArg arg[TENSORS + 1];
 	int n = 0;
@@ -250,12 +241,12 @@ static int run_set(Arena *a, const KernelSet *ks, const KernelSet *naive, const 
 	for (int p = 0; p < fn->nparam; p++) {
 		if (fn->param[p].buf->role == BUF_WORK)
 			continue;
-		t[n] = tensor(a, ks, fn->param[p].name, sym, data, how->domain == IR_MODP);
+		t[n] = tensor(a, ks, fn->param[p].name, sym, data, how->domain == INTERP_MODP);
 		arg[n] = (IrArg){ t[n].name, t[n].data, 0 };
 		n++;
 	}
 	arg[n] = *sym;
-	return ir_run_set(ks, arg, n + 1, how, err) ? n : -1;
+	return interp_run_set(ks, arg, n + 1, how, err) ? n : -1;
 }
 
 static bool padding_is_zero(const Tensor *t)
@@ -280,7 +271,7 @@ static const char *difference(Arena *a, const Pair *p, const Tensor *want, const
 			uint64_t x, y;
 			memcpy(&x, want->data + 8 * place(want, e), 8);
 			memcpy(&y, got->data + 8 * place(got, e), 8);
-			if (!ir_modp_same(x, y))
+			if (!interp_modp_same(x, y))
 				return arena_printf(
 					a, "%s differs at %lld modulo p", want->name, (long long)e);
 			continue;
@@ -297,11 +288,11 @@ static const char *difference(Arena *a, const Pair *p, const Tensor *want, const
 
 /* NULL, or what was wrong with ks on the inputs of `seed`. */
 static const char *run_pair(Arena *a, const Pair *p, const KernelSet *naive, const KernelSet *ks,
-	int64_t value, IrDomain domain, uint64_t seed)
+	int64_t value, InterpDomain domain, uint64_t seed)
 {
 	Tensor want[TENSORS], got[TENSORS];
 	IrArg sym = { p->sym ? p->sym : "", NULL, value };
-	IrRun how = { .seed = seed, .domain = domain, .steps = 50000000 };
+	InterpRun how = { .seed = seed, .domain = domain, .steps = 50000000 };
 	Err err = { 0 };
 	int n = run_set(a, naive, naive, &sym, &how, seed, want, &err);
 	ck_assert_msg(n > 0, "%s, naive: %s: %s", p->name, err.place, err.text);
@@ -325,7 +316,7 @@ static const char *run_domains(
 		for (int d = 0; d < (p->ints ? 1 : 2) && wrong == NULL; d++) {
 			Arena *a = arena_new();
 			wrong = run_pair(
-				a, p, naive, ks, p->value[v], d ? IR_MODP : IR_EXACT, seed);
+				a, p, naive, ks, p->value[v], d ? INTERP_MODP : INTERP_EXACT, seed);
 			wrong = wrong ? arena_printf(out, "%s", wrong) : NULL;
 			arena_free(a);
 		}
@@ -399,7 +390,7 @@ START_TEST(fault_is_found)
 	for (uint64_t seed = 1; seed <= 20; seed++) { /* whatever the order */
 		Tensor t[TENSORS];
 		IrArg sym = { "", NULL, 0 };
-		IrRun how = { .seed = seed, .steps = 1000000 };
+		InterpRun how = { .seed = seed, .steps = 1000000 };
 		Err err = { 0 };
 		int n = run_set(a, ks, ks, &sym, &how, seed, t, &err);
 		ck_assert_msg(n < 0, "%s: nothing was found, seed %d", faults[_i].name, (int)seed);
@@ -454,7 +445,7 @@ START_TEST(mutants_do_no_harm)
 		if (whole) {
 			Tensor t[TENSORS];
 			IrArg sym = { pairs[_i].sym ? pairs[_i].sym : "", NULL, 3 };
-			IrRun how = { .seed = rng_next(&r),
+			InterpRun how = { .seed = rng_next(&r),
 				.domain = rng_next(&r) & 1,
 				.steps = 300000,
 				.memory = 1 << 26,

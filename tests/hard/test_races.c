@@ -89,9 +89,9 @@ START_TEST(races_are_found_and_not_invented)
 		ck_assert_ptr_nonnull(ks);
 		double x[ELEMENTS] = { 0 };
 		IrArg arg[] = { { "e", p.element, 0 }, { "w", p.write, 0 }, { "x", x, 0 } };
-		IrRun how = { .seed = rng_next(&r) };
+		InterpRun how = { .seed = rng_next(&r) };
 		Err err = { 0 };
-		bool ok = ir_run_set(ks, arg, 3, &how, &err), bad = races(&p);
+		bool ok = interp_run_set(ks, arg, 3, &how, &err), bad = races(&p);
 		ck_assert_msg(ok != bad, "round %d: %s %s\n%s", round, err.place, err.text, text);
 		ck_assert(ok || err.code == ERR_RACE);
 		yes += bad;

@@ -275,12 +275,12 @@ START_TEST(what_is_proved_stays_inside)
 		Err err = { 0 };
 		float y[32] = { 0 };
 		const IrArg arg = { .name = "y", .data = y };
-		const IrRun how = { .seed = 1, .steps = 1000000 };
+		const InterpRun how = { .seed = 1, .steps = 1000000 };
 		const char *text = random_nest(a, &rng);
 		KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), &err);
 		ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text);
 		if (ir_verify_set(ks, NULL)) {
-			bool proved_it = ir_verify_accesses(ks, NULL), ran = ir_run_set(ks, &arg, 1, &how, &err);
+			bool proved_it = ir_verify_accesses(ks, NULL), ran = interp_run_set(ks, &arg, 1, &how, &err);
 			ck_assert_msg(ran || !proved_it, "%s: %s\n%s", err.place, err.text, text);
 			proofs += proved_it;
 			sound += ran;

@@ -50,12 +50,12 @@ START_TEST(case_means_what_it_says)
 		int8_t n[1] = { 1 };
 		double y[8] = { 0 };
 		IrArg arg[] = { { "x", x, 0 }, { "y", y, 0 }, { "n", n, 0 } };
-		IrRun how = { .seed = seed,
+		InterpRun how = { .seed = seed,
 			.steps = 100000,
 			.memory = 1 << 24,
 			.skip_races = seed % 4 == 3 && c->raises == NULL };
 		Err err = { 0 };
-		bool ok = ir_run_set(ks, arg, 3, &how, &err);
+		bool ok = interp_run_set(ks, arg, 3, &how, &err);
 		if (c->raises != NULL) {
 			ck_assert_msg(!ok && strstr(err.text, c->raises) != NULL, "%s: %s: %s",
 				c->name, err.place, err.text);
@@ -143,7 +143,7 @@ static void regroup(DType from, DType to, int bits, Rng *r)
 		num_store(from, x, k, e);
 	}
 	IrArg arg[] = { { "x", x, 0 }, { "y", y, 0 } };
-	bool ok = ir_run_set(ks, arg, 2, &(IrRun){ .seed = 1, .skip_races = true }, &err);
+	bool ok = interp_run_set(ks, arg, 2, &(InterpRun){ .seed = 1, .skip_races = true }, &err);
 	ck_assert_msg(ok, "%s: %s: %s", text, err.place, err.text);
 	for (int k = 0; k < m; k++) {
 		Val want = num_load(to, x, k), got = num_load(to, y, k);
@@ -174,7 +174,7 @@ END_TEST
 START_TEST(residues_obey_the_laws)
 {
 	Rng r = rng_seed(5);
-	uint64_t one = ir_modp_of(1), zero = ir_modp_of(0);
+	uint64_t one = interp_modp_of(1), zero = interp_modp_of(0);
 	for (int k = 0; k < 3000; k++) {
 		uint64_t a = modp_norm(rng_next(&r)), b = modp_norm(rng_next(&r)),
 			 c = modp_norm(rng_next(&r));
@@ -184,24 +184,24 @@ START_TEST(residues_obey_the_laws)
 		ck_assert_uint_eq(mod2(IR_SUB, a, a), zero);
 		ck_assert_uint_eq(mod2(IR_MAX, a, mod2(IR_MIN, b, c)),
 			mod2(IR_MIN, mod2(IR_MAX, a, b), mod2(IR_MAX, a, c)));
-		ck_assert(ir_modp_same(mod1(IR_EXP, mod2(IR_ADD, a, b)),
+		ck_assert(interp_modp_same(mod1(IR_EXP, mod2(IR_ADD, a, b)),
 			mod2(IR_MUL, mod1(IR_EXP, a), mod1(IR_EXP, b))));
-		ck_assert(ir_modp_same(mod1(IR_SIGMOID, a),
+		ck_assert(interp_modp_same(mod1(IR_SIGMOID, a),
 			mod2(IR_DIV, one, mod2(IR_ADD, one, mod1(IR_EXP, mod1(IR_NEG, a))))));
-		ck_assert(ir_modp_same(mod1(IR_TANH, a),
+		ck_assert(interp_modp_same(mod1(IR_TANH, a),
 			mod2(IR_SUB,
-				mod2(IR_MUL, ir_modp_of(2), mod1(IR_SIGMOID, mod2(IR_ADD, a, a))),
+				mod2(IR_MUL, interp_modp_of(2), mod1(IR_SIGMOID, mod2(IR_ADD, a, a))),
 				one)));
-		ck_assert(!ir_modp_same(mod1(IR_SQRT, a), mod1(IR_ERF, a)));
+		ck_assert(!interp_modp_same(mod1(IR_SQRT, a), mod1(IR_ERF, a)));
 		double x = rng_normal(&r), y = (double)(float)rng_normal(&r);
 		if (x + y - x == y && x + y - y == x)
 			ck_assert_uint_eq(
-				mod2(IR_ADD, ir_modp_of(x), ir_modp_of(y)), ir_modp_of(x + y));
+				mod2(IR_ADD, interp_modp_of(x), interp_modp_of(y)), interp_modp_of(x + y));
 	}
-	ck_assert_uint_eq(mod2(IR_MUL, ir_modp_of(0.125), ir_modp_of(8)), one);
-	ck_assert_uint_eq(mod2(IR_POW, ir_modp_of(3), ir_modp_of(4)), ir_modp_of(81));
-	ck_assert_uint_eq(mod2(IR_MAX, ir_modp_of(-INFINITY), ir_modp_of(-5)), ir_modp_of(-5));
-	ck_assert_uint_eq(mod2(IR_MAX, ir_modp_of(-3), zero), zero);
+	ck_assert_uint_eq(mod2(IR_MUL, interp_modp_of(0.125), interp_modp_of(8)), one);
+	ck_assert_uint_eq(mod2(IR_POW, interp_modp_of(3), interp_modp_of(4)), interp_modp_of(81));
+	ck_assert_uint_eq(mod2(IR_MAX, interp_modp_of(-INFINITY), interp_modp_of(-5)), interp_modp_of(-5));
+	ck_assert_uint_eq(mod2(IR_MAX, interp_modp_of(-3), zero), zero);
 }
 END_TEST
 
@@ -231,8 +231,8 @@ START_TEST(order_is_random)
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		double y = -1;
 		IrArg arg = { "y", &y, 0 };
-		IrRun how = { .seed = seed, .skip_races = true };
-		ck_assert(ir_run_set(ks, &arg, 1, &how, NULL));
+		InterpRun how = { .seed = seed, .skip_races = true };
+		ck_assert(interp_run_set(ks, &arg, 1, &how, NULL));
 		seen[(int)y] = true;
 	}
 	for (int k = 0; k < 8; k++)
@@ -259,9 +259,9 @@ START_TEST(arguments_are_checked)
 	for (int k = 0; k < LEN(bad); k++) {
 		double y[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
 		IrArg arg[] = { { "y", y, 0 }, { "M", NULL, bad[k].m } };
-		IrRun how = { 0 };
+		InterpRun how = { 0 };
 		Err err = { 0 };
-		ck_assert(!ir_run_set(parse(a, "bad", bad[k].text), arg, 2, &how, &err));
+		ck_assert(!interp_run_set(parse(a, "bad", bad[k].text), arg, 2, &how, &err));
 		ck_assert_msg(strstr(err.text, bad[k].says) != NULL, "%s", err.text);
 	}
 	arena_free(a);
@@ -276,9 +276,9 @@ START_TEST(places_follow_the_map)
 	        "y: in f32[3, 4], z: in f32[M, 2]) { }");
 	const Fn *fn = ks->fn[0];
 	IrArg m = { "M", NULL, 7 };
-	ck_assert_int_eq(ir_buf_elements(fn->param[0].buf, fn, NULL, 0), 160);
-	ck_assert_int_eq(ir_buf_elements(fn->param[2].buf, fn, &m, 1), 14);
-	ck_assert_int_eq(ir_buf_elements(fn->param[2].buf, fn, NULL, 0), -1);
+	ck_assert_int_eq(ir_buf_elements(fn->param[0].buf, NULL, 0), 160);
+	ck_assert_int_eq(ir_buf_elements(fn->param[2].buf, &m, 1), 14);
+	ck_assert_int_eq(ir_buf_elements(fn->param[2].buf, NULL, 0), -1);
 	ck_assert_int_eq(
 		ir_buf_offset(fn->param[0].buf, (int64_t[]){ 17, 3 }), 1 * 80 + 3 * 16 + 1);
 	ck_assert_int_eq(ir_buf_offset(fn->param[1].buf, (int64_t[]){ 2, 1 }), 9);
@@ -301,9 +301,9 @@ START_TEST(speed_allows_oracles)
 	        "w[vk, vj] } } } } }");
 	IrArg arg[] = { { "x", x, 0 }, { "w", w, 0 }, { "y", y, 0 } };
 	for (int skip = 0; skip < 2; skip++) {
-		IrRun how = { .skip_races = skip };
+		InterpRun how = { .skip_races = skip };
 		clock_t begin = clock();
-		ck_assert(ir_run_set(ks, arg, 3, &how, NULL));
+		ck_assert(interp_run_set(ks, arg, 3, &how, NULL));
 		double s = (double)(clock() - begin) / CLOCKS_PER_SEC;
 		printf("interpreter: %.1f M multiply-adds/s%s\n", N * N * N / s * 1e-6,
 			skip ? " without the race check" : "");

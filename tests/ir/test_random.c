@@ -63,7 +63,7 @@ static void add_fn(Rng *rng, Arena *a, const Fn *fn, Args *args)
 	}
 	for (int i = 0; i < fn->nparam; i++) {
 		const Buf *b = fn->param[i].buf;
-		int64_t n = ir_buf_elements(b, fn, args->arg, args->n);
+		int64_t n = ir_buf_elements(b, args->arg, args->n);
 		size_t bytes = (size_t)dtype_bytes(b->type, n);
 		bool known = false;
 		for (int k = 0; k < args->n; k++)
@@ -122,8 +122,8 @@ static void assert_same(const Args *x, const Args *y, const char *what, const ch
 static void run(Rng *rng, const KernelSet *ks, Args *args, const char *text)
 {
 	Err err = { 0 };
-	IrRun how = { .seed = rng_next(rng), .steps = 10000000 };
-	ck_assert_msg(ir_run_set(ks, args->arg, args->n, &how, &err), "%s %s\n%.3000s", err.place,
+	InterpRun how = { .seed = rng_next(rng), .steps = 10000000 };
+	ck_assert_msg(interp_run_set(ks, args->arg, args->n, &how, &err), "%s %s\n%.3000s", err.place,
 		err.text, text);
 }
 

@@ -85,7 +85,7 @@ static const Fn *run_fn(const KernelSet *ks)
 }
 
 /* The tensors of naive's parameters, random where they are read; the padding of blocks is zero. */
-static int make_tensors(Arena *a, const Fn *fn, IrDomain domain, uint64_t seed, IrArg *arg)
+static int make_tensors(Arena *a, const Fn *fn, InterpDomain domain, uint64_t seed, IrArg *arg)
 {
 	Rng rng = rng_seed(seed);
 	int n = 0;
@@ -93,7 +93,7 @@ static int make_tensors(Arena *a, const Fn *fn, IrDomain domain, uint64_t seed, 
 		const Buf *b = fn->param[k].buf;
 		if (b->role == BUF_WORK)
 			continue;
-		int64_t idx[8] = { 0 }, shape[8], all = ir_buf_elements(b, fn, NULL, 0), left = 1;
+		int64_t idx[8] = { 0 }, shape[8], all = ir_buf_elements(b, NULL, 0), left = 1;
 		uint64_t *v = arena_array(a, uint64_t, all);
 		memset(v, 0, sizeof *v * (size_t)all);
 		for (int i = 0; i < b->rank; i++) {
@@ -102,8 +102,8 @@ static int make_tensors(Arena *a, const Fn *fn, IrDomain domain, uint64_t seed, 
 		}
 		for (; left > 0; left--) {
 			int64_t at = ir_buf_offset(b, idx);
-			if (domain == IR_MODP)
-				v[at] = ir_modp_of((double)rng_below(&rng, 100000) - 50000);
+			if (domain == INTERP_MODP)
+				v[at] = interp_modp_of((double)rng_below(&rng, 100000) - 50000);
 			else
 				((float *)v)[at] = (float)(rng_real(&rng) * 2 - 1);
 			for (int i = b->rank - 1; i >= 0 && ++idx[i] == shape[i]; i--)
@@ -116,17 +116,17 @@ static int make_tensors(Arena *a, const Fn *fn, IrDomain domain, uint64_t seed, 
 }
 
 static const void *out_of(
-	Arena *a, const KernelSet *ks, const KernelSet *naive, IrDomain domain, uint64_t seed, int64_t *n)
+	Arena *a, const KernelSet *ks, const KernelSet *naive, InterpDomain domain, uint64_t seed, int64_t *n)
 {
 	IrArg arg[TENSORS];
 	Err err = { 0 };
 	const Fn *fn = run_fn(naive);
-	IrRun how = { .seed = seed, .domain = domain, .skip_races = domain == IR_EXACT };
+	InterpRun how = { .seed = seed, .domain = domain, .skip_races = domain == INTERP_EXACT };
 	int count = make_tensors(a, fn, domain, seed, arg);
-	ck_assert_msg(ir_run_set(ks, arg, count, &how, &err), "%s: %s", err.place, err.text);
+	ck_assert_msg(interp_run_set(ks, arg, count, &how, &err), "%s: %s", err.place, err.text);
 	for (int k = 0; k < fn->nparam; k++)
 		if (fn->param[k].buf->role == BUF_OUT) {
-			*n = ir_buf_elements(fn->param[k].buf, fn, NULL, 0);
+			*n = ir_buf_elements(fn->param[k].buf, NULL, 0);
 			for (int i = 0; i < count; i++)
 				if (strcmp(arg[i].name, fn->param[k].buf->name) == 0)
 					return arg[i].data;
@@ -144,12 +144,12 @@ START_TEST(equal_to_the_bit_modulo_a_prime)
 	Dag *d = dag_of(a, text);
 	KernelSet *naive = op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, &err);
 	KernelSet *ks = winograd(a, d, tiles[_i % LEN(tiles)], _i % 2 != 0 ? 16 : 4);
-	const uint64_t *want = out_of(a, naive, naive, IR_MODP, (uint64_t)_i, &n);
-	const uint64_t *got = out_of(a, ks, naive, IR_MODP, (uint64_t)_i, &again);
+	const uint64_t *want = out_of(a, naive, naive, INTERP_MODP, (uint64_t)_i, &n);
+	const uint64_t *got = out_of(a, ks, naive, INTERP_MODP, (uint64_t)_i, &again);
 	ck_assert_int_eq(n, again);
 	for (int64_t k = 0; k < n; k++)
 		ck_assert_msg(
-			ir_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tiles[_i % LEN(tiles)], (long long)k, text);
+			interp_modp_same(want[k], got[k]), "m=%d, element %lld of\n%s", tiles[_i % LEN(tiles)], (long long)k, text);
 	arena_free(a);
 }
 END_TEST
@@ -165,7 +165,7 @@ START_TEST(the_error_is_within_what_is_stated)
 	Dag *d = dag_of(a, workload(a, &wide));
 	AlgoChoice choice;
 	KernelSet *exact = op_naive(ir_new(a), d, "k", NAIVE_F64, &err), *ks = winograd(a, d, m, 16);
-	const float *want = out_of(a, exact, exact, IR_EXACT, 5, &n), *got = out_of(a, ks, exact, IR_EXACT, 5, &n);
+	const float *want = out_of(a, exact, exact, INTERP_EXACT, 5, &n), *got = out_of(a, ks, exact, INTERP_EXACT, 5, &n);
 	double off = 0, most = 0;
 	for (int64_t k = 0; k < n; k++) {
 		off = fmax(off, fabs((double)want[k] - (double)got[k]));

@@ -83,8 +83,8 @@ static void run_and_compare(Arena *a, const Dag *d, NaiveKind kind, uint64_t see
 		arg[n++].data = arena_alloc(a, (size_t)value_bytes(&d->value.at[d->output.at[i]]) + 1);
 	for (int i = 0; i < n; i++)
 		arg[i].name = fn->param[i].name;
-	IrRun how = { .seed = seed };
-	ck_assert_msg(ir_run_fn(ks, fn, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
+	InterpRun how = { .seed = seed };
+	ck_assert_msg(interp_run_fn(ks, fn, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
 	for (size_t k = 0; k < d->output.n; k++) {
 		int at = d->output.at[k];
 		const Value *val = &d->value.at[at];
@@ -242,9 +242,9 @@ START_TEST(layouts_place_elements)
 		for (int i = 0; i < 6; i++)
 			x[c / 4][i / 3][i % 3][c % 4] = c * 6 + i;
 	IrArg arg[2] = { { .name = "x", .data = x }, { .name = "y", .data = y } };
-	IrRun how = { .seed = 1 };
+	InterpRun how = { .seed = 1 };
 	ck_assert_msg(ir_verify_set(ks, &err), "%s", err.text);
-	ck_assert_msg(ir_run_set(ks, arg, 2, &how, &err), "%s: %s", err.place, err.text);
+	ck_assert_msg(interp_run_set(ks, arg, 2, &how, &err), "%s: %s", err.place, err.text);
 	for (int c = 0; c < 6; c++)
 		for (int i = 0; i < 6; i++)
 			ck_assert_int_eq(y[i / 3][i % 3][c], -(c * 6 + i));

@@ -56,14 +56,14 @@ static bool *reached(Arena *a, const Buf *b, int64_t count)
 	return yes;
 }
 
-int draw_args(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed, IrArg *arg)
+int draw_args(Arena *a, const KernelSet *naive, InterpDomain domain, uint64_t seed, IrArg *arg)
 {
 	Rng rng = rng_seed(seed);
 	int n = 0;
 	const Fn *fn = naive->fn[0];
 	for (int k = 0; k < fn->nparam; k++) {
 		const Buf *b = fn->param[k].buf;
-		int64_t count = ir_buf_elements(b, fn, NULL, 0);
+		int64_t count = ir_buf_elements(b, NULL, 0);
 		if (b->role == BUF_WORK)
 			continue;
 		ck_assert_int_lt(n, EQUAL_TENSORS);
@@ -79,7 +79,7 @@ int draw_args(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed, 
 				continue;
 			}
 			float v = (float)(rng_real(&rng) * 2 - 1);
-			if (domain == IR_MODP)
+			if (domain == INTERP_MODP)
 				residue[i] = rng_below(&rng, 1000000);
 			else
 				memcpy((float *)residue + i, &v, sizeof v);
@@ -95,15 +95,15 @@ static double tolerance(const char *trace)
 	return strstr(trace, "compute ") != NULL ? 1e-4 : 1e-5;
 }
 
-static void compare(const Buf *b, int64_t count, const void *x, const void *y, IrDomain domain, const char *trace)
+static void compare(const Buf *b, int64_t count, const void *x, const void *y, InterpDomain domain, const char *trace)
 {
 	if (!dtype_is_float(b->type)) {
 		ck_assert_msg(memcmp(x, y, (size_t)dtype_bytes(b->type, count)) == 0, "%s differs:\n%s", b->name, trace);
 		return;
 	}
 	for (int64_t i = 0; i < count; i++) {
-		if (domain == IR_MODP) {
-			ck_assert_msg(ir_modp_same(((const uint64_t *)x)[i], ((const uint64_t *)y)[i]),
+		if (domain == INTERP_MODP) {
+			ck_assert_msg(interp_modp_same(((const uint64_t *)x)[i], ((const uint64_t *)y)[i]),
 				"%s[%lld] differs:\n%s", b->name, (long long)i, trace);
 			continue;
 		}
@@ -113,22 +113,22 @@ static void compare(const Buf *b, int64_t count, const void *x, const void *y, I
 	}
 }
 
-void must_agree(const KernelSet *naive, const IrArg *x, const IrArg *y, int n, IrDomain domain, const char *trace)
+void must_agree(const KernelSet *naive, const IrArg *x, const IrArg *y, int n, InterpDomain domain, const char *trace)
 {
 	for (int k = 0; k < n; k++) {
 		const Buf *b = ir_find_buf(naive->fn[0], x[k].name);
-		compare(b, ir_buf_elements(b, naive->fn[0], NULL, 0), x[k].data, y[k].data, domain, trace);
+		compare(b, ir_buf_elements(b, NULL, 0), x[k].data, y[k].data, domain, trace);
 	}
 }
 
-void must_run(const KernelSet *ks, IrArg *arg, int n, IrDomain domain, uint64_t seed, const char *trace)
+void must_run(const KernelSet *ks, IrArg *arg, int n, InterpDomain domain, uint64_t seed, const char *trace)
 {
 	Err err = { 0 };
-	IrRun how = { .seed = seed, .domain = domain };
-	ck_assert_msg(ir_run_set(ks, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text, trace);
+	InterpRun how = { .seed = seed, .domain = domain };
+	ck_assert_msg(interp_run_set(ks, arg, n, &how, &err), "%s: %s\n%s", err.place, err.text, trace);
 }
 
-Want want_of(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed)
+Want want_of(Arena *a, const KernelSet *naive, InterpDomain domain, uint64_t seed)
 {
 	Want w = { .naive = naive, .domain = domain, .seed = seed };
 	w.n = draw_args(a, naive, domain, seed, w.arg);
@@ -146,7 +146,7 @@ void must_give(const Want *w, const KernelSet *ks, uint64_t order, const char *t
 	arena_free(a);
 }
 
-void must_equal(const KernelSet *naive, const KernelSet *ks, IrDomain domain, uint64_t seed, const char *trace)
+void must_equal(const KernelSet *naive, const KernelSet *ks, InterpDomain domain, uint64_t seed, const char *trace)
 {
 	Arena *a = arena_new();
 	Want w = want_of(a, naive, domain, seed);

@@ -12,22 +12,22 @@
 Task *task_of(Arena *a, const char *text);
 enum { EQUAL_TENSORS = 64 };
 /* Random inputs, by the parameters of the naive set; how many. Aligned as kernels want it. */
-int draw_args(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed, IrArg *arg);
-void must_run(const KernelSet *ks, IrArg *arg, int n, IrDomain domain, uint64_t seed, const char *trace);
-void must_agree(const KernelSet *naive, const IrArg *x, const IrArg *y, int n, IrDomain domain, const char *trace);
+int draw_args(Arena *a, const KernelSet *naive, InterpDomain domain, uint64_t seed, IrArg *arg);
+void must_run(const KernelSet *ks, IrArg *arg, int n, InterpDomain domain, uint64_t seed, const char *trace);
+void must_agree(const KernelSet *naive, const IrArg *x, const IrArg *y, int n, InterpDomain domain, const char *trace);
 /* What the naive set computes of inputs drawn by a seed: run once for all schedules of a Task. Of the arena. */
 typedef struct Want {
 	const KernelSet *naive;
-	IrDomain domain;
+	InterpDomain domain;
 	uint64_t seed;
 	int n;
 	IrArg arg[EQUAL_TENSORS];
 } Want;
 
-Want want_of(Arena *a, const KernelSet *naive, IrDomain domain, uint64_t seed);
+Want want_of(Arena *a, const KernelSet *naive, InterpDomain domain, uint64_t seed);
 /* The set computes that, its threads run in an order of that seed. */
 void must_give(const Want *w, const KernelSet *ks, uint64_t order, const char *trace);
 /* All of that, for one schedule. */
-void must_equal(const KernelSet *naive, const KernelSet *ks, IrDomain domain, uint64_t seed, const char *trace);
+void must_equal(const KernelSet *naive, const KernelSet *ks, InterpDomain domain, uint64_t seed, const char *trace);
 
 #endif

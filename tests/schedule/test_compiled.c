@@ -45,11 +45,11 @@ static void random_trace(const Task *task, uint64_t seed)
 		if (trace_apply(ks, t, NULL, &target, &err))
 			text_add(&steps, "%s", step);
 	}
-	int n = draw_args(a, naive, IR_EXACT, seed, x);
-	draw_args(a, naive, IR_EXACT, seed, y);
-	must_run(naive, x, n, IR_EXACT, seed, text_str(&steps));
+	int n = draw_args(a, naive, INTERP_EXACT, seed, x);
+	draw_args(a, naive, INTERP_EXACT, seed, y);
+	must_run(naive, x, n, INTERP_EXACT, seed, text_str(&steps));
 	call(ks, &target, y, n, text_str(&steps));
-	must_agree(naive, x, y, n, IR_EXACT, text_str(&steps));
+	must_agree(naive, x, y, n, INTERP_EXACT, text_str(&steps));
 	arena_free(a);
 }
 
@@ -93,12 +93,12 @@ START_TEST(fixed_traces_equal_the_naive_fn)
 	Trace *t = trace_parse(a, "found", fixed[_i].trace, strlen(fixed[_i].trace), &err);
 	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, &target, t, &err) : NULL;
 	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
-	must_equal(naive, ks, IR_MODP, 1, fixed[_i].trace);
-	int n = draw_args(a, naive, IR_EXACT, 1, x);
-	draw_args(a, naive, IR_EXACT, 1, y);
-	must_run(naive, x, n, IR_EXACT, 1, fixed[_i].trace);
+	must_equal(naive, ks, INTERP_MODP, 1, fixed[_i].trace);
+	int n = draw_args(a, naive, INTERP_EXACT, 1, x);
+	draw_args(a, naive, INTERP_EXACT, 1, y);
+	must_run(naive, x, n, INTERP_EXACT, 1, fixed[_i].trace);
 	call(ks, &target, y, n, fixed[_i].trace);
-	must_agree(naive, x, y, n, IR_EXACT, fixed[_i].trace);
+	must_agree(naive, x, y, n, INTERP_EXACT, fixed[_i].trace);
 	arena_free(a);
 }
 END_TEST

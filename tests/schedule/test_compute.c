@@ -96,7 +96,7 @@ START_TEST(schedules_of_winograd_equal_the_naive_convolution)
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
 	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, &target, t, &err) : NULL;
 	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
-	must_equal(naive, ks, IR_MODP, (uint64_t)_i + 3, steps);
+	must_equal(naive, ks, INTERP_MODP, (uint64_t)_i + 3, steps);
 	Text text = { .arena = a };
 	trace_print(&text, t);
 	ck_assert_int_eq(strncmp(text_str(&text), steps, strlen(steps)), 0);
@@ -133,7 +133,7 @@ START_TEST(every_sampled_winograd_equals_the_naive_convolution)
 	Space *space = space_new(a, task, &target, &err);
 	ck_assert_msg(space != NULL && space_size(space) > 100, "%s", err.text);
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
-	Want want = want_of(a, naive, IR_MODP, (uint64_t)_i);
+	Want want = want_of(a, naive, INTERP_MODP, (uint64_t)_i);
 	Rng rng = rng_seed((uint64_t)_i);
 	for (int k = 0; k < samples; k++) {
 		Arena *own = arena_new();

@@ -121,7 +121,7 @@ START_TEST(random_steps_are_legal_or_refused)
 	Task *task = task_of(a, step_workloads[_i]);
 	Err err = { 0 };
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
-	Want want[] = { want_of(a, naive, IR_EXACT, 1), want_of(a, naive, IR_MODP, 2) };
+	Want want[] = { want_of(a, naive, INTERP_EXACT, 1), want_of(a, naive, INTERP_MODP, 2) };
 	for (int k = 0; k < count; k++)
 		taken += random_trace(task, seed_of(_i, k), &want[k % 4 != 0], &refused);
 	ck_assert_int_gt(taken, count);

@@ -63,8 +63,8 @@ static void apply_same(Arena *a, const char *before, const char *what, Text *out
 	KernelSet *plain = ir_parse_set(ir_new(a), "golden", before, strlen(before), &err);
 	KernelSet *ks = ir_parse_set(ir_new(a), "after", text_str(out), out->n, &err);
 	ck_assert_msg(plain != NULL && ks != NULL, "%s: %s", err.place, err.text);
-	must_equal(plain, ks, IR_MODP, 5, what);
-	must_equal(plain, ks, IR_EXACT, 6, what);
+	must_equal(plain, ks, INTERP_MODP, 5, what);
+	must_equal(plain, ks, INTERP_EXACT, 6, what);
 }
 
 static const struct {
@@ -226,7 +226,7 @@ START_TEST(every_sampled_schedule_equals_the_naive_fn)
 	ck_assert_msg(space != NULL, "%s", err.text);
 	ck_assert_msg(space_size(space) > 1, "the space of %s has one point", task->label);
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
-	Want want[] = { want_of(a, naive, IR_EXACT, 1), want_of(a, naive, IR_MODP, 2) };
+	Want want[] = { want_of(a, naive, INTERP_EXACT, 1), want_of(a, naive, INTERP_MODP, 2) };
 	Rng rng = rng_seed(11);
 	for (int i = 0; i < samples; i++) {
 		Config c = i == 0 ? space->first : space_sample(space, &rng);
@@ -385,7 +385,7 @@ START_TEST(the_examples_of_the_page_are_right)
 	Trace *t = trace_parse(a, "schedule.md", steps, strlen(steps), &err);
 	ck_assert_msg(t != NULL && t->step.n > 14, "%s: %s", err.place, err.text);
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err);
-	Want want = want_of(a, naive, _i % 2 == 0 ? IR_MODP : IR_EXACT, 1);
+	Want want = want_of(a, naive, _i % 2 == 0 ? INTERP_MODP : INTERP_EXACT, 1);
 	check_trace(task, &target, t, &want, 1);
 	arena_free(a);
 }

@@ -90,7 +90,7 @@ static void compiled_agrees(const Lab *l, const KernelSet *naive, const IrArg *w
 		"%s: %s\n%s", err.place, err.text, text_str(&l->taken));
 	ck_assert_msg(codegen_call(l->ks, &m, code, got, n, &err), "%s\n%s", err.text, text_str(&l->taken));
 	codegen_unmap(code);
-	must_agree(naive, want, got, n, IR_EXACT, text_str(&l->taken));
+	must_agree(naive, want, got, n, INTERP_EXACT, text_str(&l->taken));
 }
 
 /* Targets: this machine, and one that has what the interpreter alone may run. */
@@ -110,11 +110,11 @@ static bool try_one(const char *dag, const char *plan, uint64_t seed)
 	l.target.features |= FEATURE_BIT(FEATURE_AVX512VNNI);
 	text_add(&l.taken, "# seed %llu, %s\n", (unsigned long long)seed, task->label);
 	bool tensorized = follow(&l, plan, seed % 2 != 0, &rng);
-	must_equal(naive, l.ks, IR_EXACT, seed, text_str(&l.taken));
+	must_equal(naive, l.ks, INTERP_EXACT, seed, text_str(&l.taken));
 	l.target = host;
-	int n = draw_args(a, naive, IR_EXACT, seed, want);
-	draw_args(a, naive, IR_EXACT, seed, got);
-	must_run(naive, want, n, IR_EXACT, seed, text_str(&l.taken));
+	int n = draw_args(a, naive, INTERP_EXACT, seed, want);
+	draw_args(a, naive, INTERP_EXACT, seed, got);
+	must_run(naive, want, n, INTERP_EXACT, seed, text_str(&l.taken));
 	compiled_agrees(&l, naive, want, got, n);
 	arena_free(a);
 	return tensorized;

@@ -2,7 +2,7 @@
 #include "schedule/source.h"
 
 #include "ir/build.h"
-#include "interp/interp.h"
+#include "ir/arg.h"
 #include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 

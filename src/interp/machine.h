@@ -6,14 +6,14 @@
  * time when everything done in its subtree so far came to be before whatever its subtree does next:
  * its last fork, or the last barrier that it was the root of. So (T, t) is before the present of U
  * if T is an ancestor or a descendant of U, or if t <= sync of one of their common ancestors. Only
- * atomics order anything else: they carry along a list of (subtree, time), see interp/race.c.
+ * atomics order anything else: they carry along a list of (subtree, time), see interp/clocks.c.
  */
-#ifndef INTERP_RUN_H
-#define INTERP_RUN_H
+#ifndef INTERP_MACHINE_H
+#define INTERP_MACHINE_H
 
 #include "base/map.h"
 #include "base/rng.h"
-#include "interp/store.h"
+#include "interp/mem.h"
 
 typedef struct Pending {
 	Store *store;
@@ -63,7 +63,7 @@ enum { POOLS = 48 };
 typedef struct Run {
 	Arena *arena;
 	const Program *p;
-	const IrRun *how;
+	const InterpRun *how;
 	Err *err;
 	Rng rng;
 	bool races;

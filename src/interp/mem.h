@@ -1,9 +1,9 @@
 /*
- * Tensors of a run, windows of them, and who touched each element last (interp/run.h says how
+ * Tensors of a run, windows of them, and who touched each element last (interp/machine.h says how
  * accesses are ordered).
  */
-#ifndef INTERP_STORE_H
-#define INTERP_STORE_H
+#ifndef INTERP_MEM_H
+#define INTERP_MEM_H
 
 #include "interp/code.h"
 
@@ -52,7 +52,7 @@ typedef struct Store {
 	int64_t n;
 	int rank, nphys;
 	int64_t shape[RANK], extent[RANK];
-	const MapCode *map; /* NULL: identity */
+	const MapProgram *map; /* NULL: identity */
 	unsigned char *block; /* of `held` bytes: what of the arrays above is its own */
 	size_t held;
 	uint64_t born;      /* tells executions of one alloc apart */
