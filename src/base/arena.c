@@ -3,7 +3,7 @@
  * opens a block of at least twice the size of the last one, up to a limit. Nothing is returned
  * before the arena itself is.
  */
-#include "base/arena.h"
+#include "base/guard.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -20,29 +20,106 @@ struct Block {
 	_Alignas(16) unsigned char bytes[];
 };
 
+typedef struct End End;
+struct End {
+	End *older;
+	void (*f)(void *arg);
+	void *arg;
+};
+
 struct Arena {
 	Block *newest;
 	size_t used;
+	End *end; /* arena_at_end, the last one first */
+	Arena *next, **at; /* in the list of a guard; at == NULL: in none */
 };
 
-static void *must(void *p)
+static _Thread_local Guard *guard;      /* the innermost one */
+static _Thread_local int64_t fail_after; /* guard_fail_at */
+
+/* ---- guards */
+
+void guard_enter(Guard *g)
 {
-	if (p == NULL) {
+	g->outer = guard;
+	g->opened = NULL;
+	guard = g;
+}
+
+static void link_arena(Arena *a, Guard *g)
+{
+	a->next = g->opened;
+	a->at = &g->opened;
+	if (a->next != NULL)
+		a->next->at = &a->next;
+	g->opened = a;
+}
+
+static void unlink_arena(Arena *a)
+{
+	if (a->at == NULL)
+		return;
+	*a->at = a->next;
+	if (a->next != NULL)
+		a->next->at = a->at;
+	a->at = NULL;
+}
+
+void guard_leave(Guard *g)
+{
+	assert(guard == g);
+	guard = g->outer;
+	while (g->opened != NULL) {
+		Arena *a = g->opened;
+		unlink_arena(a);
+		if (guard != NULL)
+			link_arena(a, guard);
+	}
+}
+
+_Noreturn void guard_out_of_memory(void)
+{
+	Guard *g = guard;
+	if (g == NULL) {
 		fputs("dlc: out of memory\n", stderr);
 		exit(1);
 	}
+	guard = g->outer;
+	while (g->opened != NULL)
+		arena_free(g->opened);
+	longjmp(g->back, 1);
+}
+
+void guard_fail_at(int64_t n)
+{
+	fail_after = n;
+}
+
+/* ---- arenas */
+
+static void *zeroed(size_t n)
+{
+	void *p = fail_after > 0 && --fail_after == 0 ? NULL : calloc(1, n);
+	if (p == NULL)
+		guard_out_of_memory();
 	return p;
 }
 
 Arena *arena_new(void)
 {
-	return must(calloc(1, sizeof(Arena)));
+	Arena *a = zeroed(sizeof *a);
+	if (guard != NULL)
+		link_arena(a, guard);
+	return a;
 }
 
 void arena_free(Arena *a)
 {
 	if (a == NULL)
 		return;
+	unlink_arena(a);
+	for (End *e = a->end; e != NULL; e = e->older)
+		e->f(e->arg);
 	for (Block *b = a->newest, *older; b != NULL; b = older) {
 		older = b->older;
 		free(b);
@@ -57,7 +134,7 @@ static void open_block(Arena *a, size_t need)
 		size = LARGEST_STEP;
 	if (size < need)
 		size = need;
-	Block *b = must(calloc(1, sizeof(Block) + size));
+	Block *b = zeroed(sizeof(Block) + size);
 	b->older = a->newest;
 	b->size = size;
 	a->newest = b;
@@ -67,7 +144,7 @@ void *arena_alloc_aligned(Arena *a, size_t n, size_t align)
 {
 	assert(align != 0 && (align & (align - 1)) == 0);
 	if (n > SIZE_MAX / 4)
-		must(NULL);
+		guard_out_of_memory();
 	for (;;) {
 		Block *b = a->newest;
 		if (b != NULL) {
@@ -95,6 +172,13 @@ void *arena_copy(Arena *a, const void *p, size_t n)
 	if (n != 0)
 		memcpy(q, p, n);
 	return q;
+}
+
+void arena_at_end(Arena *a, void (*f)(void *arg), void *arg)
+{
+	End *e = arena_new_of(a, End);
+	*e = (End){ a->end, f, arg };
+	a->end = e;
 }
 
 size_t arena_used(const Arena *a)

@@ -1,7 +1,7 @@
 /*
  * Lifetimes. Choose one (process, task, candidate), take its arena, never free a node.
- * An arena is used by one thread at a time. Memory is zeroed. Running out of memory ends the
- * process in arena.c, and only there: sizes that come from a file are checked before they arrive.
+ * An arena is used by one thread at a time. Memory is zeroed. Out of memory never comes back to the caller: it ends the
+ * work below a guard (base/guard.h), or the process. Sizes that come from a file are checked before they arrive.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -18,6 +18,9 @@ void *arena_alloc(Arena *a, size_t n);
 /* n zeroed bytes, aligned to `align`, a power of two. */
 void *arena_alloc_aligned(Arena *a, size_t n, size_t align);
 void *arena_copy(Arena *a, const void *p, size_t n);
+
+/* Calls f(arg) when the arena is freed, before its memory goes; the last one asked for first. */
+void arena_at_end(Arena *a, void (*f)(void *arg), void *arg);
 
 /* Bytes handed out since arena_new, for tests and limits. */
 size_t arena_used(const Arena *a);

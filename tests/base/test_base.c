@@ -1,5 +1,5 @@
 /* The room base: lifetimes, text, numbers, hashes, errors. */
-#include "base/arena.h"
+#include "base/guard.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/rng.h"
@@ -22,6 +22,42 @@ START_TEST(arena_gives_zeroed_aligned_memory)
 		memset(p, 0xff, n);
 	}
 	arena_free(a);
+}
+END_TEST
+
+static void count_end(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* Memory that runs out comes back to the guard, and the arenas opened since then are gone, but no others. */
+START_TEST(a_guard_catches_what_no_memory_is_for)
+{
+	Guard outer, inner;
+	int ends = 0;
+	volatile int caught = 0;
+	Arena *before = arena_new();
+	ck_assert(!GUARD_ENTER(&outer));
+	Arena *kept = arena_new();
+	if (GUARD_ENTER(&inner)) {
+		caught = 1;
+	} else {
+		arena_at_end(arena_new(), count_end, &ends);
+		arena_at_end(kept, count_end, &ends);
+		arena_at_end(before, count_end, &ends);
+		arena_free(arena_new());
+		if (_i == 0)
+			guard_fail_at(2);
+		arena_alloc(arena_new(), _i == 0 ? 10 : (size_t)1 << 62);
+		ck_abort_msg("memory came from nowhere");
+	}
+	ck_assert_int_eq(caught, 1);
+	ck_assert_int_eq(ends, 1);
+	guard_leave(&outer);
+	arena_alloc(kept, 1 << 20); /* nobody's now */
+	arena_free(kept);
+	arena_free(before);
+	ck_assert_int_eq(ends, 3);
 }
 END_TEST
 
@@ -184,6 +220,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("base");
 	tcase_add_test(tc, arena_gives_zeroed_aligned_memory);
+	tcase_add_loop_test(tc, a_guard_catches_what_no_memory_is_for, 0, 2);
 	tcase_add_test(tc, vec_keeps_what_was_pushed);
 	tcase_add_test(tc, interned_names_are_equal_pointers);
 	tcase_add_test(tc, numbers_read_back_the_same);
