@@ -6,6 +6,7 @@
 #include "cli/model.h"
 #include "cli/folders.h"
 #include "codegen/codegen.h"
+#include "cost_model/roof.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -87,9 +88,9 @@ const char *db_target_name(Db *db, Hash target, Arena *a)
 
 bool db_best_any(Db *db, const DbTask *t, DbChoice *out, int *epoch, Arena *a, Err *err)
 {
-	enum { LEAST_NS = 10, EPOCHS = 8 }; /* no call takes less; what the target could do is not asked here */
+	enum { EPOCHS = 8 };
 	int known[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
-	DbKey key = { .workload = t->workload, .target = t->target, .floor_ns = LEAST_NS };
+	DbKey key = { .workload = t->workload, .target = t->target, .floor_ns = ROOF_LEAST_NS /* what the target could do is not asked here */ };
 	DbSet set = { &db, 1 };
 	if (!db_epochs(set, t->workload, t->target, CODEGEN_EPOCH, known + 1, EPOCHS, &n, err))
 		return false;

@@ -7,6 +7,7 @@
 #include "cli/model.h"
 #include "cli/folders.h"
 #include "codegen/codegen.h"
+#include "cost_model/roof.h"
 #include "measure/measure.h"
 #include "schedule/space.h"
 
@@ -262,7 +263,7 @@ static bool time_fits(const Verify *v, const Tried *t, MeasureResult *m)
 {
 	enum { APART = 2, SLACK_NS = 2000 };
 	bool near = m->median_ns <= t->ns * APART && t->ns <= m->median_ns * APART;
-	if (near || (llabs((long long)(m->median_ns - t->ns)) <= SLACK_NS && t->ns >= db_floor_ns(v->task_now, &v->target)))
+	if (near || (llabs((long long)(m->median_ns - t->ns)) <= SLACK_NS && t->ns >= roof_floor_ns(v->task_now, &v->target)))
 		return true;
 	snprintf(m->detail, sizeof m->detail, "takes %.6f ms, recorded were %.6f",
 		(double)m->median_ns / 1e6, (double)t->ns / 1e6);

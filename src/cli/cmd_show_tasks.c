@@ -2,6 +2,7 @@
 #include "cli/cmd_show.h"
 
 #include "base/json.h"
+#include "cost_model/roof.h"
 #include "db/rank.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static const char *trace_text(const Space *space, Arena *a, Err *err)
 static bool recorded_ms(const Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best,
 	double *plain, Err *err)
 {
-	DbKey key = { .workload = t->id, .target = target_id(o->target), .epoch = CODEGEN_EPOCH, .floor_ns = db_floor_ns(t, o->target) };
+	DbKey key = { .workload = t->id, .target = target_id(o->target), .epoch = CODEGEN_EPOCH, .floor_ns = roof_floor_ns(t, o->target) };
 	DbSet set = { o->db, o->ndb };
 	DbChoice c;
 	const char *trace = trace_text(space, a, err);

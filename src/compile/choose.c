@@ -9,6 +9,7 @@
 
 #include "compile/lock_file.h"
 #include "schedule/fit.h"
+#include "cost_model/roof.h"
 #include "db/rank.h"
 
 #include <assert.h>
@@ -186,7 +187,7 @@ static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 {
 	DbChoice best;
 	int epoch[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
-	DbKey key = { .workload = from->workload, .target = from->target, .floor_ns = c->key.floor_ns > 0 ? 10 : 0 };
+	DbKey key = { .workload = from->workload, .target = from->target, .floor_ns = c->key.floor_ns > 0 ? ROOF_LEAST_NS : 0 };
 	if (!db_epochs(c->set, from->workload, from->target, CODEGEN_EPOCH, epoch + 1, EPOCHS, &n, c->err))
 		return NULL;
 	for (int i = 0; i <= n && found == 0; i++) {
@@ -337,7 +338,7 @@ static Choice open_choice(Ir *ir, const Task *task, const CompileOptions *o, Tas
 		.key = { .workload = task->id,
 			.target = target_id(o->target),
 			.epoch = CODEGEN_EPOCH,
-			.floor_ns = db_floor_ns(task, o->target) },
+			.floor_ns = roof_floor_ns(task, o->target) },
 		.plan = plan,
 		.err = err };
 }

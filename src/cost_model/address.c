@@ -1,11 +1,10 @@
 /* See address.h. */
 #include "cost_model/address.h"
 
+#include "cost_model/cost.h"
 #include "ir/dtype.h"
 
 #include <string.h>
-
-enum { EVAL_DEPTH = 200, MOST_POINTS = 200, SAMPLES = 60 };
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number)
 {
@@ -99,7 +98,7 @@ static bool eval(CostNest *n, const Expr *e, int depth, int64_t *out)
 /* False where it depends on data, or is no integer. */
 static bool number_of(CostNest *n, const Expr *e, int64_t *out)
 {
-	return eval(n, e, EVAL_DEPTH, out);
+	return eval(n, e, COST_DEPTH, out);
 }
 
 static bool depends(const CostNest *n, const Expr *e, const char *var, int depth)
@@ -120,7 +119,7 @@ static bool depends(const CostNest *n, const Expr *e, const char *var, int depth
 
 bool nest_depends(const CostNest *n, const Expr *e, int l)
 {
-	return depends(n, e, n->loop[l].var, EVAL_DEPTH);
+	return depends(n, e, n->loop[l].var, COST_DEPTH);
 }
 
 /* Puts loop l at its iteration k. */
@@ -181,8 +180,8 @@ double nest_share(CostNest *n, const Given *cond)
 		loops |= (n->given[i].loops & cond->loops) != 0 ? n->given[i].loops : 0;
 	for (int l = 0; l < n->nloop; l++)
 		points *= (loops >> l & 1) != 0 ? (double)n->loop[l].n : 1;
-	bool all = points <= MOST_POINTS;
-	for (int s = 0; s < (all ? (int)points : SAMPLES); s++) {
+	bool all = points <= COST_POINTS;
+	for (int s = 0; s < (all ? (int)points : COST_SAMPLES); s++) {
 		int64_t v, rest = s;
 		for (int l = 0; l < n->nloop; l++) {
 			if ((loops >> l & 1) == 0)
@@ -198,7 +197,7 @@ double nest_share(CostNest *n, const Given *cond)
 	for (int l = 0; l < n->nloop; l++)
 		if ((loops >> l & 1) != 0)
 			set_loop(n, l, 0);
-	return tried == 0 ? 1 : holds > 0 || all ? holds / tried : 0.25 / tried;
+	return tried == 0 ? 1 : holds > 0 || all ? holds / tried : COST_RARE / tried;
 }
 
 /* Row-major over the physical dimensions. */

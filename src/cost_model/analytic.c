@@ -8,14 +8,11 @@
  */
 #include "cost_model/cost_model.h"
 
+#include "cost_model/cost.h"
 #include "cost_model/leaf.h"
 #include "ir/walk.h"
 
 #include <math.h>
-
-enum { CALL = 40, ENTER = 3 /* a loop: set up, and leave unforeseen */ };
-enum { CALLS = 64 /* one within another */ };
-enum { CODE = 6000 /* instructions that a core keeps decoded */ };
 
 static void walk(Walk *w, const Stmt *s);
 
@@ -51,14 +48,13 @@ static void walk_iterations(Walk *w, const Stmt *s, int64_t lo, int64_t n)
 
 static void walk_loop(Walk *w, const Stmt *s)
 {
-	enum { UNKNOWN = 64, APART = 8 };
 	CostNest *n = &w->nest;
-	int64_t lo = 0, hi = UNKNOWN;
+	int64_t lo = 0, hi = COST_UNKNOWN;
 	if (!nest_ends(n, s, &lo, &hi))
-		hi = lo + UNKNOWN;
+		hi = lo + COST_UNKNOWN;
 	if (hi <= lo || n->nloop == NEST_LOOPS)
 		return;
-	if (s->loop.kind == LOOP_UNROLLED && hi - lo <= APART && has_serial(s->loop.body)) {
+	if (s->loop.kind == LOOP_UNROLLED && hi - lo <= COST_APART && has_serial(s->loop.body)) {
 		/* Each copy has loops of its own, with what is constant in it: the first and last tile of a row. */
 		for (int64_t k = lo; k < hi; k++)
 			walk_iterations(w, s, k, 1);
@@ -69,7 +65,7 @@ static void walk_loop(Walk *w, const Stmt *s)
 		if (n->loop[l].kind != LOOP_VECTOR)
 			outer *= (double)n->loop[l].n;
 	if (!leaf_is_straight(s->loop.kind))
-		w->sum.cycles += outer * ENTER;
+		w->sum.cycles += outer * COST_ENTER;
 	walk_iterations(w, s, lo, hi - lo);
 }
 
@@ -167,8 +163,8 @@ static void add_buf(CostNest *n, const Buf *b, int depth)
 static void walk_call(Walk *w, const Stmt *s)
 {
 	const Fn *fn = s->call.intrin ? NULL : ir_find_fn(w->ks, s->call.fn);
-	if (fn == NULL || w->calls == CALLS) {
-		w->sum.cycles += CALL * w->share;
+	if (fn == NULL || w->calls == COST_CALLS) {
+		w->sum.cycles += COST_CALL * w->share;
 		return;
 	}
 	Stmt *body = ir_clone_stmt(w->ks->ir, fn->body);
@@ -199,7 +195,7 @@ static void walk(Walk *w, const Stmt *s)
 		case ST_ALLOC: add_buf(&w->nest, s->alloc, w->nest.nloop); break;
 		case ST_ASYNC: walk(w, s->async); break;
 		case ST_CALL: walk_call(w, s); break;
-		case ST_BARRIER: w->sum.cycles += CALL * w->share; break;
+		case ST_BARRIER: w->sum.cycles += COST_CALL * w->share; break;
 		default: break;
 		}
 	w->nest.nbind = binds;
@@ -217,13 +213,13 @@ static double rate_beyond(const Target *t, int k)
 /* The largest of arithmetic and each level's traffic, and some of the rest. */
 static double together(const Sum *s, const Target *t)
 {
-	double code = s->code > CODE ? s->cycles * 0.15 : 0, most = s->cycles + code, sum = most;
+	double code = s->code > COST_CODE ? s->cycles * COST_UNCACHED : 0, most = s->cycles + code, sum = most;
 	for (int k = 0; k < TARGET_CACHES; k++) {
 		double cycles = s->bytes[k] / rate_beyond(t, k);
 		most = fmax(most, cycles);
 		sum += cycles;
 	}
-	return most + HIDDEN * (sum - most);
+	return most + COST_HIDDEN * (sum - most);
 }
 
 /* Constants come from beyond all caches in every run: the rest of the network has passed meanwhile. */
@@ -252,7 +248,7 @@ static double set_ns(const KernelSet *ks, const Target *target)
 				add_buf(&w.nest, fn->param[k].buf, -1);
 		walk(&w, fn->body);
 		add_constants(&w, fn);
-		cycles += CALL + together(&w.sum, target);
+		cycles += COST_CALL + together(&w.sum, target);
 	}
 	return cycles / target->core.ghz;
 }

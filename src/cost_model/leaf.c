@@ -10,13 +10,11 @@
  */
 #include "cost_model/leaf.h"
 
+#include "cost_model/cost.h"
 #include "cost_model/traffic.h"
 
 #include <math.h>
 #include <string.h>
-
-#define SPILL 1.5 /* cycles that an accumulator too many costs in every body, beside the ports */
-enum { REGS = 16 /* where the target does not say */ };
 
 typedef struct Reach {
 	const NestBuf *at;
@@ -93,14 +91,14 @@ static Reach reach(Leaf *f, const Access *a)
 		memset(r.stride, 0, sizeof r.stride);
 		for (int l = 0; l < n->nloop; l++)
 			r.stride[l] = 1;
-		r.lanes = f->vector >= 0 ? (double)n->loop[f->vector].n * 1.5 : 1;
+		r.lanes = f->vector >= 0 ? (double)n->loop[f->vector].n * COST_GATHER : 1;
 		return r;
 	}
 	r.registers = in_registers(n, r.at, r.stride);
 	r.distinct = distinct(f, r.stride);
 	if (f->vector >= 0) {
 		int64_t s = r.stride[f->vector];
-		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : (double)n->loop[f->vector].n * 1.5;
+		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : (double)n->loop[f->vector].n * COST_GATHER;
 	}
 	return r;
 }
@@ -116,7 +114,7 @@ static double node_ops(const Expr *e)
 	case IR_SPLAT:
 	case IR_RAMP: return 0;
 	case IR_DIV:
-	case IR_SQRT: return dtype_is_float(e->type) ? 8 : 0;
+	case IR_SQRT: return dtype_is_float(e->type) ? COST_DIVIDE : 0;
 	case IR_EXP:
 	case IR_LOG:
 	case IR_TANH:
@@ -124,8 +122,8 @@ static double node_ops(const Expr *e)
 	case IR_SIGMOID:
 	case IR_POW:
 	case IR_SIN:
-	case IR_COS: return 16;
-	default: return dtype_is_float(e->type) ? 1 : 0.1;
+	case IR_COS: return COST_SERIES;
+	default: return dtype_is_float(e->type) ? 1 : COST_INTEGER;
 	}
 }
 
@@ -243,7 +241,7 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 {
 	const Target *t = f->w->target;
 	double rate = t->core.fma_rate, latency = t->core.fma_latency;
-	double regs = t->vector_regs > 0 ? t->vector_regs : REGS;
+	double regs = t->vector_regs;
 	double work = f->copies * f->vectors * f->ops, loads, stores = 0, wait = 0, spilled = 0;
 	if (reduces) {
 		Held h = held(f);
@@ -261,13 +259,13 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 		stores = f->dst.registers ? 0 : f->copies * f->dst.lanes;
 	}
 	double folded = fmin(loads, work); /* a memory operand is no instruction of its own */
-	*instructions = work + loads - folded / 2 + stores + f->w->tests * f->copies + 2;
+	*instructions = work + loads - folded / 2 + stores + f->w->tests * f->copies + COST_BODY;
 	if (f->w->masked)
 		*instructions += f->copies * f->vectors;
 	double load = loads / t->core.loads, store = stores / t->core.stores;
 	double most = fmax(fmax(work / rate, load), fmax(store, *instructions / t->core.decode));
 	double sum = work / rate + load + store;
-	return fmax(most, wait) + SPILL * spilled + HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
+	return fmax(most, wait) + COST_SPILL * spilled + COST_HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
 }
 
 /* A buffer's part of a leaf's traffic. */

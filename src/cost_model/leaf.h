@@ -7,8 +7,6 @@
 #include "cost_model/address.h"
 #include "target/target.h"
 
-#define HIDDEN 0.12 /* of the lesser costs shows through */
-
 typedef struct Sum {
 	double cycles;
 	double bytes[TARGET_CACHES];

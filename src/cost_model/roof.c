@@ -1,7 +1,10 @@
 /* See roof.h. */
 #include "cost_model/roof.h"
 
+#include "cost_model/cost.h"
 #include "op/shape.h"
+
+#include <math.h>
 
 /* Which part of a convolution's taps lies in its input, all dimensions together. */
 static double taps_inside(const Dag *d, const OpCall *c)
@@ -47,4 +50,14 @@ double roof_ns(const Task *task, const Roof *machine)
 {
 	RoofTime t = roof_of(task, machine);
 	return t.flops_ns > t.bytes_ns ? t.flops_ns : t.bytes_ns;
+}
+
+int64_t roof_floor_ns(const Task *task, const Target *target)
+{
+	const Core *c = &target->core;
+	double cycles = c->ghz * COST_FLOOR_CLOCK * (target->threads > 0 ? target->threads : 1); /* a nanosecond */
+	double rate = c->source[CORE_FMA_RATE] == CORE_DEFAULT ? COST_FLOOR_RATE : c->fma_rate;
+	double compute = task->flops / (2 * target_lanes(target, F32) * rate * cycles * COST_FLOOR_SAVED);
+	double traffic = task->bytes / (c->level[0] * cycles);
+	return (int64_t)fmin(fmax(fmax(compute, traffic), ROOF_LEAST_NS), 1e18);
 }

@@ -7,6 +7,7 @@
 #define COST_MODEL_ROOF_H
 
 #include "op/task.h"
+#include "target/target.h"
 
 /* What the machine was measured to give; 0: not measured. */
 typedef struct Roof {
@@ -21,6 +22,12 @@ typedef struct RoofTime {
 RoofTime roof_of(const Task *task, const Roof *machine);
 /* The larger of both, 0 where neither is known. */
 double roof_ns(const Task *task, const Roof *machine);
+enum { ROOF_LEAST_NS = 10 /* nothing that is called takes less, on any machine */ };
+/*
+ * The physical floor: nanoseconds below which no run of the Task can lie on any machine of the target, whatever the
+ * algorithm. A time below it is an error of whoever measured.
+ */
+int64_t roof_floor_ns(const Task *task, const Target *target);
 /* Floating operations that no schedule of the naive form can leave out. */
 double roof_flops(const Task *task);
 

@@ -6,10 +6,9 @@
  */
 #include "cost_model/traffic.h"
 
-#include <stdlib.h>
+#include "cost_model/cost.h"
 
-enum { LINE = 64 };
-#define FITS 0.75 /* of a cache: others need some of it too */
+#include <stdlib.h>
 
 typedef struct Run {
 	int64_t stride, n;
@@ -35,14 +34,14 @@ static double footprint(const CostNest *n, const Moved *m, int from)
 	qsort(run, (size_t)count, sizeof *run, by_stride);
 	double length = 1, copies = 1;
 	for (int i = 0; i < count; i++) {
-		if (copies == 1 && (double)run[i].stride * m->bytes <= length * m->bytes + LINE)
+		if (copies == 1 && (double)run[i].stride * m->bytes <= length * m->bytes + COST_LINE)
 			length += (double)run[i].stride * (double)(run[i].n - 1);
 		else
 			copies *= (double)run[i].n;
 	}
 	double bytes = length * m->bytes, all = (double)m->elements * m->bytes;
-	bytes = copies * (bytes < LINE ? LINE : bytes);
-	return bytes < all + LINE ? bytes : all + LINE;
+	bytes = copies * (bytes < COST_LINE ? COST_LINE : bytes);
+	return bytes < all + COST_LINE ? bytes : all + COST_LINE;
 }
 
 static double footprints(const CostNest *n, const Moved *m, int count, int from)
@@ -56,7 +55,7 @@ static double footprints(const CostNest *n, const Moved *m, int count, int from)
 void traffic_of(const CostNest *n, const Moved *m, int count, const Target *t, double out[TARGET_CACHES])
 {
 	for (int level = 0; level < TARGET_CACHES; level++) {
-		double room = (double)t->cache[level].bytes * FITS;
+		double room = (double)t->cache[level].bytes * COST_FITS;
 		int from = n->nloop;
 		out[level] = 0;
 		if (t->cache[level].bytes == 0)

@@ -1,7 +1,6 @@
 /*
- * What can be said of a workload and a time without running anything: which workloads are of one
- * family (the same text but for its integers: shapes, strides, paddings), how far apart two of them
- * are, and below which time no run of a workload can lie.
+ * What can be said of a workload without running anything: which workloads are of one family (the same text but for
+ * its integers: shapes, strides, paddings), and how far apart two of them are.
  */
 #include "db/rank.h"
 
@@ -63,21 +62,4 @@ double db_distance(const char *a, const char *b)
 			sum += fabs(log2((x + 1) / (y + 1)));
 	}
 	return *a == *b ? sum : INFINITY;
-}
-
-/*
- * Twice what today's cores do: 6 GHz, every FMA port busy, operands out of L1 at 128 bytes a cycle; an
- * algorithm may save up to 8 of 9 multiplications (Winograd's 6x6 tiles save 4 of 5). And nothing that
- * is called takes less than 10 ns.
- */
-int64_t db_floor_ns(const Task *task, const Target *target)
-{
-	enum { GHZ = 6, LEAST_NS = 10, SAVED = 9, L1_BYTES = 128 };
-	double lanes = target->vector_bits > 32 ? target->vector_bits / 32 : 1;
-	double rate = target->core.source[CORE_FMA_RATE] != CORE_DEFAULT ? target->core.fma_rate : 4;
-	double threads = target->threads > 0 ? target->threads : 1;
-	double compute = task->flops / (2 * lanes * rate * GHZ * threads * SAVED);
-	double traffic = task->bytes / ((double)L1_BYTES * GHZ * threads);
-	double most = compute > traffic ? compute : traffic;
-	return most > LEAST_NS ? (most < 1e18 ? (int64_t)most : INT64_C(1000000000000000000)) : LEAST_NS;
 }

@@ -31,7 +31,7 @@ typedef enum {
 	DB_DISPUTED, /* all schedules by all runs that are not retracted, whatever speaks against them */
 } DbWhose;
 
-/* Of which runs; those faster than floor_ns are left out. */
+/* Of which runs; those faster than floor_ns (roof_floor_ns of cost_model) are left out. */
 typedef struct DbKey {
 	Hash workload, target;
 	int epoch;
@@ -87,8 +87,5 @@ typedef struct DbNear {
  * family and 64 targets, those with the smallest ids.
  */
 bool db_nearest(DbSet set, const Task *task, const Target *target, DbNear *out, int most, int *n, Arena *a, Err *err);
-
-/* No run of the task can be faster than this: far above what the target's cores can do. */
-int64_t db_floor_ns(const Task *task, const Target *target);
 
 #endif

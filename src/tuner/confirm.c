@@ -101,7 +101,7 @@ static bool held(const Confirm *x, const Task *task, DbWhose whose, DbChoice *ou
 	DbKey key = { .workload = task->id,
 		.target = x->t->target,
 		.epoch = CODEGEN_EPOCH,
-		.floor_ns = db_floor_ns(task, x->t->ask->target),
+		.floor_ns = roof_floor_ns(task, x->t->ask->target),
 		.whose = whose };
 	int n;
 	return db_rank(set, &key, out, 1, &n, x->arena, NULL) && n > 0;

@@ -113,7 +113,7 @@ DbKey task_run_key(const TaskRun *r)
 	return (DbKey){ .workload = r->task->id,
 		.target = target_id(r->ask->target),
 		.epoch = CODEGEN_EPOCH,
-		.floor_ns = db_floor_ns(r->task, r->ask->target),
+		.floor_ns = roof_floor_ns(r->task, r->ask->target),
 		.alone = true };
 }
 

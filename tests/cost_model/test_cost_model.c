@@ -254,6 +254,26 @@ START_TEST(roofs_are_below_times)
 }
 END_TEST
 
+/* No honest time is below it, whatever the algorithm and the part; it scales with threads and vectors. */
+START_TEST(floors_are_below_all_times)
+{
+	static const char layer[] = "dag t\nin x: f32[1,64,56,56]\nconst c: f32[64,64,3,3]\n"
+				    "y: f32[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nout y\n";
+	Arena *a = arena_new();
+	const Task *task = task_of(a, layer);
+	Target one = cpu(1), four = cpu(4), narrow = one;
+	narrow.vector_bits = 128;
+	double peak = 2 * target_lanes(&one, F32) * one.core.fma_rate * one.core.ghz; /* flops a nanosecond */
+	int64_t least = roof_floor_ns(task, &one);
+	ck_assert_double_lt((double)least, task->flops / peak / 5); /* Winograd's tiles of 6 at the full rate */
+	ck_assert_double_gt((double)least, task->flops / peak / 50);
+	ck_assert_int_le(roof_floor_ns(task, &four), least / 4 + 1);
+	ck_assert_int_ge(roof_floor_ns(task, &narrow), least * 2 - 1);
+	ck_assert_int_eq(roof_floor_ns(task_of(a, "dag t\nin x: f32[2]\ny: f32[2] = relu(x)\nout y\n"), &one), ROOF_LEAST_NS);
+	arena_free(a);
+}
+END_TEST
+
 static const struct {
 	const char *name, *says; /* says NULL: it is opened */
 } names[] = {
@@ -285,6 +305,7 @@ int main(void)
 	TCase *tc = tcase_create("cost_model");
 	tcase_add_loop_test(tc, what_is_plainly_better_ranks_first, 0, LEN(order));
 	tcase_add_test(tc, estimates_see_through_calls);
+	tcase_add_test(tc, floors_are_below_all_times);
 	tcase_add_loop_test(tc, cost_models_are_opened_by_name, 0, LEN(names));
 	tcase_add_loop_test(tc, tiles_rank_as_measured, 0, LEN(tiles));
 	tcase_add_test(tc, times_are_near);

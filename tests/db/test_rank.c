@@ -239,27 +239,6 @@ START_TEST(the_nearest_come_first)
 }
 END_TEST
 
-START_TEST(floors)
-{
-	World *w = world_open();
-	Err err = { 0 };
-	static const char conv[] = "dag t\nin x: f32[1,64,56,56]\nconst c: f32[64,64,3,3]\n"
-				   "y: f32[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nout y\n";
-	Task *t = task_new(w->arena, dag_parse(w->arena, "t", conv, sizeof conv - 1, &err), &err);
-	ck_assert_msg(t != NULL, "%s", err.text);
-	Target v4;
-	static const char json[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"fma_rate\":2}";
-	ck_assert(target_parse(&v4, "t", json, sizeof json - 1, 1, &err));
-	int64_t one = db_floor_ns(t, &v4);
-	v4.threads = 4;
-	ck_assert_int_gt(one, 20000);  /* 231 MFLOP at 384 GFLOP/s, a ninth of them */
-	ck_assert_int_lt(one, 300000); /* Winograd at 260 GFLOP/s is not refused */
-	ck_assert_int_le(db_floor_ns(t, &v4), one / 4 + 1);
-	ck_assert_int_eq(db_floor_ns(world_task(w, 8), &v4), 10);
-	world_close(w);
-}
-END_TEST
-
 /* ---- the quick reader ---- */
 
 static bool same_run(const RunRecord *a, const RunRecord *b)
@@ -340,7 +319,6 @@ int main(void)
 	tcase_add_test(tc, a_retraction_travels);
 	tcase_add_test(tc, families_and_distances);
 	tcase_add_test(tc, the_nearest_come_first);
-	tcase_add_test(tc, floors);
 	tcase_add_loop_test(tc, the_quick_reader_takes_no_more_than_the_other, 0, 5);
 	return run_suite("rank", tc);
 }
