@@ -15,15 +15,12 @@
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 #include "runtime/timing.h"
-#include "worker/frame.h"
+#include "worker/pipe.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { READ_STEP = 64 << 10, KEPT = 32, PAGE = 4096 };
+enum { KEPT = 32, PAGE = 4096 };
 
 /* The prepare Fns of a candidate before this one. */
 typedef struct Kept {
@@ -36,32 +33,12 @@ typedef struct Kept {
 typedef struct Builder {
 	int out;
 	const Target *target;
+	bool nonsense;  /* a request was no BUILD */
 	uint64_t clock; /* candidates */
 	Kept kept[KEPT];
 } Builder;
 
 static const CodegenOptions options = { .unchecked = true };
-
-static bool write_all(int out, const unsigned char *bytes, size_t n)
-{
-	while (n > 0) {
-		ssize_t w = write(out, bytes, n);
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w <= 0)
-			return false;
-		bytes += w;
-		n -= (size_t)w;
-	}
-	return true;
-}
-
-static bool send(int out, Msg *msg)
-{
-	bool ok = msg_end(msg) && write_all(out, msg->bytes, msg->size);
-	msg_free(msg);
-	return ok;
-}
 
 static bool answer_text(int out, MsgKind kind, uint64_t serial, DlcStatus status, const char *text)
 {
@@ -69,7 +46,7 @@ static bool answer_text(int out, MsgKind kind, uint64_t serial, DlcStatus status
 	MsgRefused f = { .status = (uint32_t)status, .ntext = strlen(text) };
 	msg_begin(&msg, kind, serial, &f);
 	msg_add(&msg, text, f.ntext);
-	return send(out, &msg);
+	return pipe_send(out, &msg);
 }
 
 static bool refuse(int out, uint64_t serial, const Err *err)
@@ -86,7 +63,7 @@ static bool answer_built(int out, uint64_t serial, const DlcImage *image, uint64
 	msg_begin(&msg, MSG_BUILT, serial, &built);
 	msg_add(&msg, image->entry, sizeof *image->entry * image->nentry);
 	msg_add(&msg, image->bytes, image->size);
-	return send(out, &msg);
+	return pipe_send(out, &msg);
 }
 
 /* The first kernel that is run often and keeps its accumulators in memory; NULL: none does. */
@@ -159,10 +136,15 @@ static DlcImage join(Arena *a, const Module *run, const Module *prepare)
 	return (DlcImage){ .bytes = bytes, .size = at + p->size, .entry = entry, .nentry = r->nentry + p->nentry };
 }
 
-/* False: the other side is gone. */
-static bool build(Builder *b, const MsgView *in)
+/* False: the other side is gone, or asks for something else. */
+static bool build(const MsgView *in, void *arg)
 {
+	Builder *b = arg;
 	const MsgBuild *f = in->fixed;
+	if (in->kind != MSG_BUILD) {
+		b->nonsense = true;
+		return false;
+	}
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Module m;
@@ -193,48 +175,14 @@ static bool build(Builder *b, const MsgView *in)
 int measure_builder(int in, int out, const Target *target)
 {
 	Builder b = { .out = out, .target = target };
-	unsigned char *bytes = NULL;
-	size_t have = 0, cap = 0;
-	int code = 0;
 	Msg hello = { 0 };
 	MsgHello here = { .version = MSG_VERSION };
+	char why[MSG_WHY];
 	msg_begin(&hello, MSG_HELLO, 0, &here);
-	if (!send(out, &hello))
+	if (!pipe_send(out, &hello))
 		return 0; /* nobody listens */
-	for (;;) {
-		MsgView msg;
-		size_t need = 0;
-		char why[160];
-		MsgParse p = have >= sizeof(MsgHead) ? msg_parse(bytes, have, &msg, &need, why, sizeof why) : MSG_SHORT;
-		if (p == MSG_BAD || (p == MSG_OK && msg.kind != MSG_BUILD)) {
-			code = 1;
-			break;
-		}
-		if (p == MSG_OK) {
-			if (!build(&b, &msg))
-				break;
-			memmove(bytes, bytes + msg.size, have - msg.size);
-			have -= msg.size;
-			continue;
-		}
-		if (cap - have < READ_STEP) {
-			cap = cap * 2 + READ_STEP;
-			unsigned char *more = realloc(bytes, cap);
-			if (more == NULL) {
-				code = 1;
-				break;
-			}
-			bytes = more;
-		}
-		ssize_t n = read(in, bytes + have, cap - have);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		have += (size_t)n;
-	}
+	PipeEnd end = pipe_serve(in, build, &b, why);
 	for (int k = 0; k < KEPT; k++)
 		arena_free(b.kept[k].arena);
-	free(bytes);
-	return code;
+	return end == PIPE_NONSENSE || end == PIPE_BROKEN || b.nonsense;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_READ = 64 << 10, AWAY_MS = 500 /* so long behind time: it was us who did not run */ };
+enum { AWAY_MS = 500 /* so long behind time: it was us who did not run */ };
 
 struct ChildIo {
 	Child *child; /* NULL: closed, nobody is to be told */
@@ -23,9 +23,7 @@ struct ChildIo {
 	bool spoke, paused; /* it has sent a frame; it shall stand still */
 	int64_t status;
 	int signal;
-	unsigned char *in; /* received, 8-byte aligned; frames are read in place */
-	size_t have, cap;
-	char why[160];
+	MsgStream in;
 };
 
 typedef struct Write {
@@ -38,7 +36,7 @@ static void on_closed(uv_handle_t *h)
 	ChildIo *io = h->data;
 	if (--io->open > 0)
 		return;
-	free(io->in);
+	stream_free(&io->in);
 	free(io);
 }
 
@@ -59,7 +57,7 @@ static void maybe_end(ChildIo *io)
 	Child *c = io->child;
 	ChildEnd e = { .status = io->status, .signal = io->signal, .late = io->killed_late, .nonsense = io->nonsense };
 	if (io->nonsense)
-		snprintf(e.text, sizeof e.text, "it answered nonsense: %s", io->why);
+		snprintf(e.text, sizeof e.text, "it answered nonsense: %s", io->in.why);
 	else if (io->killed_late)
 		snprintf(e.text, sizeof e.text, "it did not answer in time and was ended");
 	else if (io->signal != 0)
@@ -109,45 +107,28 @@ static void stop_or_go(const ChildIo *io)
 	uv_kill(-io->process.pid, io->paused ? SIGSTOP : SIGCONT);
 }
 
-/* Hands over every whole frame; what is left moves to the front. */
+/* Hands over every whole frame. */
 static void take_frames(ChildIo *io)
 {
-	size_t at = 0;
-	while (io->child != NULL && io->have - at >= sizeof(MsgHead)) {
-		MsgView m;
-		size_t need = 0;
-		MsgParse p = msg_parse(io->in + at, io->have - at, &m, &need, io->why, sizeof io->why);
-		if (p == MSG_BAD) {
-			give_up(io);
-			return;
-		}
-		if (p == MSG_SHORT)
-			break;
+	MsgView m;
+	MsgParse p = MSG_SHORT;
+	while (io->child != NULL && (p = stream_next(&io->in, &m)) == MSG_OK) {
 		if (!io->spoke && io->paused)
 			stop_or_go(io);
 		io->spoke = true;
 		io->child->hooks->frame(io->child, &m);
-		at += m.size;
 	}
-	memmove(io->in, io->in + at, io->have - at);
-	io->have -= at;
+	if (io->child != NULL && p == MSG_BAD)
+		give_up(io);
 }
 
 static void on_alloc(uv_handle_t *h, size_t wish, uv_buf_t *out)
 {
 	ChildIo *io = h->data;
+	size_t n = 0;
 	(void)wish;
-	if (io->cap - io->have < FIRST_READ) {
-		size_t cap = io->cap != 0 ? io->cap * 2 : 2 * FIRST_READ;
-		unsigned char *in = realloc(io->in, cap); /* malloc's alignment is at least 8 */
-		if (in == NULL) {
-			*out = uv_buf_init(NULL, 0); /* libuv answers UV_ENOBUFS */
-			return;
-		}
-		io->in = in;
-		io->cap = cap;
-	}
-	*out = uv_buf_init((char *)io->in + io->have, (unsigned)(io->cap - io->have));
+	unsigned char *room = stream_room(&io->in, &n); /* NULL: libuv answers UV_ENOBUFS */
+	*out = uv_buf_init((char *)room, (unsigned)(n < INT32_MAX ? n : INT32_MAX));
 }
 
 static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
@@ -155,7 +136,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	ChildIo *io = s->data;
 	(void)buf;
 	if (n > 0) {
-		io->have += (size_t)n;
+		stream_add(&io->in, (size_t)n);
 		take_frames(io);
 	} else if (n < 0) {
 		stop_reading(io);

@@ -1,6 +1,6 @@
 /*
- * See frame.h.  What follows the fixed part of a message is a row of ARRAYS: for each array the
- * size of an element and where in the fixed part its 64-bit count stands.
+ * See frame.h. A row of ARRAYS says what follows the fixed part of a message: for each array the size of an element and
+ * where in the fixed part its 64-bit count stands.
  */
 #include "worker/frame.h"
 
@@ -104,9 +104,8 @@ bool msg_end(Msg *msg)
 	MsgHead *head = (MsgHead *)(msg->bytes + msg->start);
 	head->bytes = msg->size - msg->start - sizeof *head;
 	MsgView view;
-	size_t need;
-	char why[160];
-	return msg_parse(head, msg->size - msg->start, &view, &need, why, sizeof why) == MSG_OK;
+	char why[MSG_WHY];
+	return msg_parse(head, msg->size - msg->start, &view, why) == MSG_OK;
 }
 
 void msg_free(Msg *msg)
@@ -134,39 +133,76 @@ static bool find_arrays(MsgView *v, uint64_t bytes)
 	return at == bytes;
 }
 
-MsgParse msg_parse(
-	const void *bytes, size_t have, MsgView *out, size_t *need, char *why, size_t nwhy)
+MsgParse msg_parse(const void *bytes, size_t have, MsgView *out, char why[MSG_WHY])
 {
 	const MsgHead *head = bytes;
-	*need = sizeof *head;
 	if (have < sizeof *head)
 		return MSG_SHORT;
 	*out = (MsgView){ .kind = MSG_NONE, .serial = head->serial };
 	if (memcmp(head->magic, MAGIC, sizeof head->magic) != 0) {
-		snprintf(why, nwhy, "the stream does not carry dlc's messages");
+		snprintf(why, MSG_WHY, "the stream does not carry dlc's messages");
 		return MSG_BAD;
 	}
 	if (head->kind == MSG_NONE || head->kind >= MSG_KINDS) {
-		snprintf(why, nwhy, "a message of kind %u, which this version does not know",
+		snprintf(why, MSG_WHY, "a message of kind %u, which this version does not know",
 			head->kind);
 		return MSG_BAD;
 	}
 	out->kind = (MsgKind)head->kind;
 	if (head->bytes > MSG_MAX || head->bytes > SIZE_MAX / 2 ||
 		head->bytes < KIND[out->kind].fixed) {
-		snprintf(why, nwhy, "a message %s of %llu bytes", msg_name(head->kind),
+		snprintf(why, MSG_WHY, "a message %s of %llu bytes", msg_name(head->kind),
 			(unsigned long long)head->bytes);
 		return MSG_BAD;
 	}
 	out->size = sizeof *head + (size_t)head->bytes;
-	*need = out->size;
 	if (have < out->size)
 		return MSG_SHORT;
 	out->fixed = head + 1;
 	if (!find_arrays(out, head->bytes)) {
-		snprintf(why, nwhy, "a message %s whose parts do not add up to its %llu bytes",
+		snprintf(why, MSG_WHY, "a message %s whose parts do not add up to its %llu bytes",
 			msg_name(head->kind), (unsigned long long)head->bytes);
 		return MSG_BAD;
 	}
 	return MSG_OK;
+}
+
+unsigned char *stream_room(MsgStream *s, size_t *n)
+{
+	enum { LEAST = 64 << 10 };
+	if (s->at > 0) /* frames are multiples of 8 bytes: what is left stays aligned */
+		memmove(s->bytes, s->bytes + s->at, s->have - s->at);
+	s->have -= s->at;
+	s->at = 0;
+	if (s->cap - s->have < LEAST) {
+		size_t cap = s->cap * 2 + LEAST;
+		unsigned char *more = realloc(s->bytes, cap); /* aligned to 8 at least */
+		if (more == NULL)
+			return NULL;
+		s->bytes = more;
+		s->cap = cap;
+	}
+	*n = s->cap - s->have;
+	return s->bytes + s->have;
+}
+
+void stream_add(MsgStream *s, size_t n)
+{
+	s->have += n;
+}
+
+MsgParse stream_next(MsgStream *s, MsgView *out)
+{
+	if (s->have == s->at)
+		return MSG_SHORT;
+	MsgParse p = msg_parse(s->bytes + s->at, s->have - s->at, out, s->why);
+	if (p == MSG_OK)
+		s->at += out->size;
+	return p;
+}
+
+void stream_free(MsgStream *s)
+{
+	free(s->bytes);
+	*s = (MsgStream){ 0 };
 }

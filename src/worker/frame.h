@@ -1,14 +1,16 @@
 /*
- * Frames: writing and checking the messages of message.h as bytes.  Both sides use it; it depends
- * on libc alone.  Nothing here reads or writes a descriptor: the parent has libuv, the worker
- * read().
+ * Frames: writing the messages of message.h as bytes, and finding and checking them in bytes that come piece by piece.
+ * Both sides use it; it depends on libc alone. Nothing here reads or writes a descriptor: the parent has libuv, and
+ * children have worker/pipe.h.
  */
 #ifndef WORKER_FRAME_H
 #define WORKER_FRAME_H
 
 #include <stdbool.h>
 
-#include "worker/message.h"
+#include "worker/builder_message.h"
+#include "worker/runner_message.h"
+#include "worker/timing_message.h"
 
 typedef struct MsgHead {
 	char magic[4]; /* "DLCM" */
@@ -42,12 +44,25 @@ typedef struct MsgView {
 } MsgView;
 
 typedef enum { MSG_OK, MSG_SHORT, MSG_BAD } MsgParse;
-/*
- * Looks at the first `have` bytes of a stream, 8-byte aligned.  OK: a whole frame.  SHORT: *need
- * bytes are wanted before it is worth calling again.  BAD: `why` has the sentence.
- */
-MsgParse msg_parse(
-	const void *bytes, size_t have, MsgView *out, size_t *need, char *why, size_t nwhy);
+enum { MSG_WHY = 160 };
+/* Looks at the first `have` bytes of a stream, 8-byte aligned. BAD: `why` has the sentence. */
+MsgParse msg_parse(const void *bytes, size_t have, MsgView *out, char why[MSG_WHY]);
+
+/* The bytes of a stream that have come and are not yet taken: {0} is empty, released by stream_free. */
+typedef struct MsgStream {
+	unsigned char *bytes;
+	size_t at, have, cap; /* taken; come; the room */
+	char why[MSG_WHY];
+} MsgStream;
+
+/* Room for more bytes, *n of them; it grows with the bytes that have come, not with a size that was announced. */
+unsigned char *stream_room(MsgStream *s, size_t *n); /* NULL: no memory */
+/* So many bytes were put into the room. */
+void stream_add(MsgStream *s, size_t n);
+/* The next whole frame, valid until stream_room. SHORT: more bytes are needed. BAD: s->why has the sentence. */
+MsgParse stream_next(MsgStream *s, MsgView *out);
+void stream_free(MsgStream *s);
+
 const char *msg_name(uint32_t kind);
 
 #endif

@@ -3,7 +3,6 @@
  * requests from standard input and answers on standard output (message.h); it links the runtime
  * and nothing of the compiler, statically, so that it runs on a board as it is.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +16,10 @@
 #include "base/args.h"
 #include "runtime/cpu.h"
 #include "runtime/device.h"
+#include "worker/pipe.h"
 #include "worker/worker.h"
 
-enum { FIRST_READ = 1 << 16 };
 enum { EXIT_NONSENSE = 1, EXIT_USAGE = 2, EXIT_SYSTEM = 5 };
-
-/* What has been read and not yet been answered. */
-typedef struct Input {
-	unsigned char *bytes;
-	size_t have, cap;
-} Input;
 
 static int complain(int code, const char *text)
 {
@@ -34,66 +27,24 @@ static int complain(int code, const char *text)
 	return code;
 }
 
-static bool send_all(Msg *msg)
-{
-	bool good = msg_end(msg);
-	for (size_t at = 0; good && at < msg->size;) {
-		ssize_t n = write(STDOUT_FILENO, msg->bytes + at, msg->size - at);
-		if (n < 0 && errno != EINTR)
-			good = false;
-		else if (n > 0)
-			at += (size_t)n;
-	}
-	msg_free(msg);
-	return good;
-}
+/* What ends the serving where a request cannot be answered. */
+typedef struct Service {
+	Worker *worker;
+	int code;
+} Service;
 
-/* Reads more; room grows with what has come, not with what was announced.  1, 0 at the end, -1. */
-static int read_more(Input *in)
+static bool answer(const MsgView *request, void *arg)
 {
-	if (in->have == in->cap) {
-		size_t cap = in->cap > 0 ? 2 * in->cap : FIRST_READ;
-		unsigned char *more = realloc(in->bytes, cap);
-		if (more == NULL)
-			return -1;
-		in->bytes = more;
-		in->cap = cap;
+	Service *s = arg;
+	Msg out = { 0 };
+	char why[MSG_WHY];
+	if (!worker_serve(s->worker, request, &out)) {
+		snprintf(why, sizeof why, "a message %s, which no parent sends", msg_name(request->kind));
+		s->code = complain(EXIT_NONSENSE, why);
+	} else if (!pipe_send(STDOUT_FILENO, &out)) {
+		s->code = complain(EXIT_SYSTEM, "standard output takes no answer");
 	}
-	for (;;) {
-		ssize_t n = read(STDIN_FILENO, in->bytes + in->have, in->cap - in->have);
-		if (n > 0)
-			in->have += (size_t)n;
-		if (n >= 0 || errno != EINTR)
-			return n < 0 ? -1 : n > 0;
-	}
-}
-
-/* Answers every whole frame that was read; an exit code, or 0 to go on. */
-static int answer_all(Worker *w, Input *in)
-{
-	char why[160];
-	size_t need, at = 0;
-	MsgView view;
-	while (in->have - at > 0) {
-		MsgParse p =
-			msg_parse(in->bytes + at, in->have - at, &view, &need, why, sizeof why);
-		if (p == MSG_BAD)
-			return complain(EXIT_NONSENSE, why);
-		if (p == MSG_SHORT)
-			break;
-		Msg out = { 0 };
-		if (!worker_serve(w, &view, &out)) {
-			snprintf(why, sizeof why, "a message %s, which no parent sends",
-				msg_name(view.kind));
-			return complain(EXIT_NONSENSE, why);
-		}
-		if (!send_all(&out))
-			return complain(EXIT_SYSTEM, "standard output takes no answer");
-		at += view.size;
-	}
-	memmove(in->bytes, in->bytes + at, in->have - at);
-	in->have -= at;
-	return 0;
+	return s->code == 0;
 }
 
 /*
@@ -116,23 +67,19 @@ static void limit_resources(void)
 
 static int serve_stdio(Worker *w)
 {
-	Input in = { NULL, 0, 0 };
+	Service s = { w, 0 };
 	Msg hello = { 0 };
+	char why[MSG_WHY];
 	worker_hello(&hello);
-	int code = send_all(&hello) ? 0 : complain(EXIT_SYSTEM, "standard output takes no answer");
-	while (code == 0) {
-		int got = read_more(&in);
-		if (got < 0)
-			code = complain(EXIT_SYSTEM, "standard input cannot be read");
-		else if (got == 0 && in.have > 0)
-			code = complain(EXIT_NONSENSE, "standard input ends inside a message");
-		else if (got > 0)
-			code = answer_all(w, &in);
-		if (got == 0)
-			break;
+	if (!pipe_send(STDOUT_FILENO, &hello))
+		return complain(EXIT_SYSTEM, "standard output takes no answer");
+	switch (pipe_serve(STDIN_FILENO, answer, &s, why)) {
+	case PIPE_NONSENSE: return complain(EXIT_NONSENSE, why);
+	case PIPE_BROKEN: return complain(EXIT_SYSTEM, why);
+	case PIPE_STOPPED: return s.code;
+	case PIPE_END: break;
 	}
-	free(in.bytes);
-	return code;
+	return 0;
 }
 
 static const Option OPTION[] = { { .name = "stdio",

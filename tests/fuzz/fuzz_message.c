@@ -45,13 +45,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	unsigned char *bytes = malloc(size * 20 + 64); /* aligned, as a stream's are */
-	char why[160];
-	size_t at = 0, need, n = size - 1;
+	char why[MSG_WHY];
+	size_t at = 0, n = size - 1;
 	if (data[0] & 1)
 		memcpy(bytes, data + 1, n);
 	else
 		n = frame_pieces(bytes, data + 1, n);
-	for (MsgView v; msg_parse(bytes + at, n - at, &v, &need, why, sizeof why) == MSG_OK; at += v.size) {
+	for (MsgView v; msg_parse(bytes + at, n - at, &v, why) == MSG_OK; at += v.size) {
 		Msg out = { 0 };
 		if (is_served(&v) && worker_serve(w, &v, &out) && !msg_end(&out))
 			abort();

@@ -69,16 +69,16 @@ static Answer *answers(Arena *a, const Candidate *c, int n)
 	msg_free(&msg);
 	ck_assert(lseek(fileno(in), 0, SEEK_SET) == 0);
 	ck_assert_int_eq(measure_builder(fileno(in), fileno(out), &host), 0);
-	size_t size = (size_t)lseek(fileno(out), 0, SEEK_END), at = 0, need;
+	size_t size = (size_t)lseek(fileno(out), 0, SEEK_END), at = 0;
 	unsigned char *bytes = arena_alloc(a, size);
-	char why[160];
+	char why[MSG_WHY];
 	ck_assert(lseek(fileno(out), 0, SEEK_SET) == 0 && read(fileno(out), bytes, size) == (ssize_t)size);
 	Answer *r = arena_array(a, Answer, n);
 	MsgView hello;
-	ck_assert(msg_parse(bytes, size, &hello, &need, why, sizeof why) == MSG_OK && hello.kind == MSG_HELLO);
+	ck_assert(msg_parse(bytes, size, &hello, why) == MSG_OK && hello.kind == MSG_HELLO);
 	at += hello.size;
 	for (int k = 0; k < n; k++) {
-		ck_assert(msg_parse(bytes + at, size - at, &r[k].view, &need, why, sizeof why) == MSG_OK);
+		ck_assert(msg_parse(bytes + at, size - at, &r[k].view, why) == MSG_OK);
 		ck_assert_uint_eq(r[k].view.kind, MSG_BUILT);
 		ck_assert_uint_eq(r[k].view.serial, (uint64_t)k);
 		const MsgBuilt *f = r[k].view.fixed;

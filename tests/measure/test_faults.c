@@ -134,33 +134,18 @@ static int fault_of(const char *text, size_t n, Where where)
 	return -1;
 }
 
-/* Messages that have come and not been answered. */
-typedef struct In {
-	unsigned char *bytes; /* malloc's: aligned */
-	size_t have, cap;
-} In;
-
 /* The next whole message of standard input; false: it has ended. */
-static bool next_message(In *in, MsgView *v)
+static bool next_message(MsgStream *in, MsgView *v)
 {
-	char why[160];
-	size_t need;
-	while (in->have < sizeof(MsgHead) ||
-		msg_parse(in->bytes, in->have, v, &need, why, sizeof why) != MSG_OK) {
-		if (in->cap - in->have < 1 << 16)
-			in->bytes = realloc(in->bytes, in->cap = in->cap * 2 + (1 << 17));
-		ssize_t n = read(STDIN_FILENO, in->bytes + in->have, in->cap - in->have);
+	while (stream_next(in, v) != MSG_OK) {
+		size_t room;
+		unsigned char *to = stream_room(in, &room);
+		ssize_t n = to != NULL ? read(STDIN_FILENO, to, room) : 0;
 		if (n <= 0)
 			return false;
-		in->have += (size_t)n;
+		stream_add(in, (size_t)n);
 	}
 	return true;
-}
-
-static void drop_message(In *in, const MsgView *v)
-{
-	memmove(in->bytes, in->bytes + v->size, in->have - v->size);
-	in->have -= v->size;
 }
 
 static int send_message(Msg *out)
@@ -175,7 +160,7 @@ static int send_message(Msg *out)
 static int be_runner(void)
 {
 	Worker *w = calloc(1, sizeof *w);
-	In in = { 0 };
+	MsgStream in = { 0 };
 	MsgView v;
 	Msg hello = { 0 };
 	int code, asked = -1;
@@ -183,7 +168,7 @@ static int be_runner(void)
 	if (LIMITED)
 		setrlimit(RLIMIT_DATA, &(struct rlimit){ 512 << 20, 512 << 20 });
 	worker_hello(&hello);
-	for (code = send_message(&hello); code == 0 && next_message(&in, &v); drop_message(&in, &v)) {
+	for (code = send_message(&hello); code == 0 && next_message(&in, &v);) {
 		Msg out = { 0 };
 		if (v.kind == MSG_IMAGE) {
 			const MsgImage *m = v.fixed;
@@ -197,14 +182,14 @@ static int be_runner(void)
 	}
 	worker_reset(w);
 	free(w);
-	free(in.bytes);
+	stream_free(&in);
 	return code;
 }
 
 /* As `dlc builder`: one BUILD after the other goes through the real builder. */
 static int be_builder(void)
 {
-	In in = { 0 };
+	MsgStream in = { 0 };
 	MsgView v;
 	Target t;
 	target_host(&t, 1);
@@ -215,16 +200,15 @@ static int be_builder(void)
 		msg_begin(&dummy, MSG_RUN, v.serial, &(MsgRun){ 0 });
 		if (asked >= 0 && msg_end(&dummy))
 			faults[asked].fault(&dummy);
-		if (pipe(pipes) != 0 || write(pipes[1], in.bytes, v.size) != (ssize_t)v.size) /* texts are short */
+		if (pipe(pipes) != 0 || write(pipes[1], (const MsgHead *)v.fixed - 1, v.size) != (ssize_t)v.size) /* texts are short */
 			return 5;
 		close(pipes[1]);
 		if (measure_builder(pipes[0], STDOUT_FILENO, &t) != 0)
 			return 1;
 		close(pipes[0]);
 		msg_free(&dummy);
-		drop_message(&in, &v);
 	}
-	free(in.bytes);
+	stream_free(&in);
 	return 0;
 }
 
