@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/timing.h"
-#include "worker/worker.h"
+#include "worker/lock.h"
 
 enum { POLL_US = 200, LONG_MS = 5 };
 

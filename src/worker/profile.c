@@ -6,6 +6,7 @@
 
 #include "runtime/model.h"
 #include "runtime/timing.h"
+#include "worker/lock.h"
 #include "worker/worker.h"
 
 enum { RUNS = 100000, VALUES = 1 << 22 };

@@ -6,6 +6,7 @@
 
 #include "runtime/model.h"
 #include "runtime/timing.h"
+#include "worker/lock.h"
 #include "worker/worker.h"
 
 enum { SAMPLES = 1000000 };
@@ -61,8 +62,8 @@ static DlcStatus time_one(Worker *w, const MsgTime *m, Entrant *e, uint32_t numb
 	if (m->cold_bytes > 0 && e->p->instance == NULL)
 		worker_cold(w, e->p);
 	uint64_t start = timing_wall_ns();
-	bool locked = !w->impatient && worker_lock(w->lock, patience_ns);
-	w->impatient = !locked;
+	bool locked = !w->lock_late && worker_lock(w->lock, patience_ns);
+	w->lock_late = !locked;
 	w->waited_ns += timing_wall_ns() - start; /* not of the budget: it was others' time */
 	DlcStatus s = program_sample(w, e->p, number, m->repeat, out, err);
 	if (locked)
@@ -122,7 +123,7 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 	*sample = calloc(2 * (size_t)m->nprogram * m->samples, sizeof **sample);
 	if (*sample == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u samples", m->samples);
-	w->impatient = false;
+	w->lock_late = false;
 	w->waited_ns = 0;
 	uint64_t start = timing_wall_ns();
 	s = warm_up(w, m, program, entrant, err);

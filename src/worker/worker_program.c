@@ -16,6 +16,7 @@
 #include "base/args.h"
 #include "runtime/cpu.h"
 #include "runtime/device.h"
+#include "worker/lock.h"
 #include "worker/pipe.h"
 #include "worker/worker.h"
 

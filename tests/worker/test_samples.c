@@ -7,7 +7,7 @@
 #include "peer.h"
 
 #include "runtime/timing.h"
-#include "worker/worker.h"
+#include "worker/lock.h"
 
 /* Times two programs; what each took, in the order taken. */
 static void samples_of(Peer *p, MsgTime m, const uint32_t *programs, double time[2][14], int n[2])
