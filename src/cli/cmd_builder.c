@@ -3,7 +3,7 @@
 #include "cli/folders.h"
 #include "measure/measure.h"
 
-#include "runtime/cpu.h"
+#include "runtime/host.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,7 +14,7 @@
 static void limit_memory(void)
 {
 #if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
-	uint64_t bytes = cpu_memory() / 2;
+	uint64_t bytes = host_memory(NULL, NULL) / 2;
 	struct rlimit l;
 	if (bytes == 0 || getrlimit(RLIMIT_DATA, &l) != 0)
 		return;

@@ -4,11 +4,9 @@
  */
 #include "runtime/cpu.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -146,33 +144,6 @@ int cpu_count(void)
 #endif
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 	return n > 0 && n < INT_MAX ? (int)n : 1;
-}
-
-/* A container's limit: of the second kind of cgroups, or the first; 0: there is none. */
-static uint64_t memory_limit(void)
-{
-	static const char *const path[] = { "/sys/fs/cgroup/memory.max",
-		"/sys/fs/cgroup/memory/memory.limit_in_bytes" };
-	char text[32];
-	for (int i = 0; i < 2; i++) {
-		int fd = open(path[i], O_RDONLY | O_CLOEXEC);
-		ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-		if (fd >= 0)
-			close(fd);
-		if (n > 0) {
-			text[n] = 0;
-			return strtoull(text, NULL, 10); /* "max" is 0 */
-		}
-	}
-	return 0;
-}
-
-uint64_t cpu_memory(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	uint64_t all = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
-	uint64_t limit = memory_limit();
-	return limit > 0 && (all == 0 || limit < all) ? limit : all;
 }
 
 size_t dlc_cpu_features(char *out, size_t size)

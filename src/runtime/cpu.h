@@ -26,7 +26,5 @@ bool cpu_has(const char *feature); /* of this CPU, asked now */
 const char *cpu_feature_name(int i);
 /* CPUs this process may use at once. */
 int cpu_count(void);
-/* Memory this process may use at most, in bytes: physical, or its container's; 0: not known. */
-uint64_t cpu_memory(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cpu.h"
+#include "runtime/host.h"
 #include "runtime/tensor.h"
 
 enum { WORK_ALIGN = 4096 }; /* workspaces of two threads share no page */
@@ -41,7 +41,7 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	int64_t first = end;
 	for (uint32_t t = 0; t < ntensor(m) && works >= 0 && io >= 0; t++)
 		io = part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
-	uint64_t there = cpu_memory();
+	uint64_t there = host_memory(NULL, NULL);
 	if (works < 0 || io < 0 || (there != 0 && (uint64_t)end > there))
 		return runtime_fail(err, DLC_NO_MEMORY,
 			"an instance needs %lld MiB of memory and there are %llu: take a smaller "

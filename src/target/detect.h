@@ -1,7 +1,6 @@
 /*
  * What a CPU says about itself, kept apart from what is concluded, so that a test can be any CPU.
- * facts_* read this machine; target_from_facts is pure; target_read_* take the roots of /sys and
- * /proc, so that a test can hand them a folder.
+ * facts_* read this machine; target_from_facts is pure.
  */
 #ifndef TARGET_DETECT_H
 #define TARGET_DETECT_H
@@ -51,13 +50,7 @@ bool target_kind_find(const char *s, size_t n, TargetKind *out);
 bool target_kind_supported(TargetKind k);
 bool target_refuse_kind(TargetKind k, const char *place, ErrCode code, Err *err);
 
-/* Caches of CPU 0 (on hybrids a performance core) from SYS/devices/system/cpu. */
-void target_read_caches(Target *t, const char *sys);
-/* Physical cores among the logical CPUs of `mask` (bit i of word i/64), ncpu of them possible. */
-int target_count_cores(const uint64_t *mask, int ncpu, const char *sys);
-/* Logical CPUs a cgroup grants, at least 1; INT_MAX where it sets no limit. */
-int target_cgroup_cpus(const char *sys);
-/* Bytes of memory this process may have: the machine's, or less where a cgroup says so. */
-int64_t target_memory(const char *sys, const char *proc);
+/* Caches, cores and memory of this machine; roots as in runtime/host.h. */
+void target_read_host(Target *t, const char *sys, const char *proc);
 
 #endif

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "runtime/device.h"
+#include "runtime/host.h"
 #include "worker/worker.h"
 
 enum { LINE = 64 };
@@ -116,7 +117,7 @@ static DlcStatus open_rights(Worker *w, DlcError *err)
 
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
-	uint64_t own = worker_cache_bytes(2), last = worker_cache_bytes(3);
+	uint64_t own = host_cache(2, NULL, NULL), last = host_cache(3, NULL, NULL);
 	own = OWN_TIMES * (own > 0 ? own : OWN_CACHE);
 	last = last > 0 ? last : LAST_CACHE;
 	w->can_flush = can_flush();

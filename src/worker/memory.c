@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/cpu.h"
 #include "runtime/device.h"
+#include "runtime/host.h"
 #include "runtime/model.h"
 #include "worker/worker.h"
 
@@ -16,7 +16,7 @@ enum { HUGE_PAGE = 2 << 20 }; /* below it all memory has small pages: runtime/de
 
 DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err)
 {
-	uint64_t there = cpu_memory();
+	uint64_t there = host_memory(NULL, NULL);
 	*out = there == 0 || n < there ? device_cpu.alloc(n) : NULL;
 	if (*out == NULL)
 		return runtime_fail(
@@ -94,7 +94,7 @@ DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err)
 
 void area_leave(Worker *w, Area a)
 {
-	uint64_t part = w->keep == 0 ? cpu_memory() / 8 : 0;
+	uint64_t part = w->keep == 0 ? host_memory(NULL, NULL) / 8 : 0;
 	if (w->keep == 0)
 		w->keep = part > 0 && part < KEPT_BYTES ? part : KEPT_BYTES;
 	if (a.bytes > w->keep) {

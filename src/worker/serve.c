@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/cpu.h"
+#include "runtime/host.h"
 #include "runtime/probe.h"
 #include "runtime/timing.h"
 #include "worker/worker.h"
@@ -17,10 +18,10 @@ void worker_hello(Msg *out)
 	const char *version = dlc_runtime_version();
 	MsgHello h = { .version = MSG_VERSION, .cores = (uint32_t)cpu_count() };
 	dlc_cpu_features(features, sizeof features);
-	h.memory_bytes = cpu_memory();
+	h.memory_bytes = host_memory(NULL, NULL);
 	h.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	for (int i = 0; i < 3; i++)
-		h.cache_bytes[i] = worker_cache_bytes(i + 1);
+		h.cache_bytes[i] = host_cache(i + 1, NULL, NULL);
 	h.nfeatures = strlen(features);
 	h.nprogram = strlen(version);
 	msg_begin(out, MSG_HELLO, 0, &h);

@@ -34,8 +34,6 @@ DlcStatus program_sample(
 /* Prepares for a network of so many bytes (0: nothing is made cold); then, per sample. */
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err);
 void worker_cold(const Worker *w, const LoadedProgram *p);
-/* Bytes of the data cache of level 1 to 3; 0: not known. */
-uint64_t worker_cache_bytes(int level);
 
 /* Answers a request, or returns false where `in` is none: then the stream makes no sense. */
 bool worker_serve(Worker *w, const MsgView *in, Msg *out);

@@ -14,7 +14,7 @@
 #endif
 
 #include "base/args.h"
-#include "runtime/cpu.h"
+#include "runtime/host.h"
 #include "runtime/device.h"
 #include "worker/lock.h"
 #include "worker/pipe.h"
@@ -56,7 +56,7 @@ static void limit_resources(void)
 {
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 #if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
-	uint64_t bytes = cpu_memory() / 4 * 3;
+	uint64_t bytes = host_memory(NULL, NULL) / 4 * 3;
 	struct rlimit l;
 	if (bytes == 0 || getrlimit(RLIMIT_DATA, &l) != 0)
 		return;

@@ -1,5 +1,6 @@
 /* The room target: CPUs by their facts, fake machines by their /sys, names, identities. */
 #include "runtime/cpu.h"
+#include "runtime/host.h"
 #include "suite.h"
 #include "target/detect.h"
 
@@ -231,7 +232,7 @@ START_TEST(a_fake_machine_is_read)
 	char root[] = "/tmp/dlc-sys.XXXXXX";
 	ck_assert_ptr_nonnull(mkdtemp(root));
 	Target t = { .cpus = 0 };
-	target_read_caches(&t, root);
+	target_read_host(&t, root, root);
 	ck_assert_int_eq(target_cache(&t, 1), 0);
 	put_cache(root, 0, "1", "Data", "48K", "0,4");
 	put_cache(root, 1, "1", "Instruction", "32K", "0,4");
@@ -239,7 +240,7 @@ START_TEST(a_fake_machine_is_read)
 	put_cache(root, 3, "3", "Unified", "33554432", "0-7");
 	put_cache(root, 4, "9", "Unified", "1K", "0");
 	put_cache(root, 5, "4", "Unified", "-5", "x");
-	target_read_caches(&t, root);
+	target_read_host(&t, root, root);
 	ck_assert_int_eq(target_cache(&t, 1), 48 << 10);
 	ck_assert_int_eq(target_cache(&t, 2), 1 << 20);
 	ck_assert_int_eq(target_cache(&t, 3), 32 << 20);
@@ -251,15 +252,15 @@ START_TEST(a_fake_machine_is_read)
 
 	/* Eight CPUs, siblings i and i+4; without topology each CPU is a core. */
 	uint64_t all[16] = { 0xff }, half[16] = { 0x0f }, pair[16] = { 0x11 };
-	ck_assert_int_eq(target_count_cores(all, 64, root), 8);
+	ck_assert_int_eq(host_cores(all, 64, root), 8);
 	for (int i = 0; i < 8; i++)
 		put(root,
 			arena_printf(
 				a, "devices/system/cpu/cpu%d/topology/thread_siblings_list", i),
 			arena_printf(a, "%d,%d", i % 4, i % 4 + 4));
-	ck_assert_int_eq(target_count_cores(all, 64, root), 4);
-	ck_assert_int_eq(target_count_cores(half, 64, root), 4);
-	ck_assert_int_eq(target_count_cores(pair, 64, root), 1);
+	ck_assert_int_eq(host_cores(all, 64, root), 4);
+	ck_assert_int_eq(host_cores(half, 64, root), 4);
+	ck_assert_int_eq(host_cores(pair, 64, root), 1);
 
 	static const struct {
 		const char *text;
@@ -267,17 +268,20 @@ START_TEST(a_fake_machine_is_read)
 	} quotas[] = { { "max 100000", INT_MAX }, { "150000 100000", 2 }, { "50000 100000", 1 },
 		{ "400000 100000", 4 }, { "nonsense", INT_MAX }, { "-1 100000", INT_MAX },
 		{ "5 0", INT_MAX } };
-	ck_assert_int_eq(target_cgroup_cpus(root), INT_MAX);
+	ck_assert_int_eq(host_granted_cpus(root), INT_MAX);
 	for (int i = 0; i < LEN(quotas); i++) {
 		put(root, "fs/cgroup/cpu.max", quotas[i].text);
-		ck_assert_int_eq(target_cgroup_cpus(root), quotas[i].cpus);
+		ck_assert_int_eq(host_granted_cpus(root), quotas[i].cpus);
 	}
 	put(root, "meminfo", "MemTotal:       2048 kB\nMemFree: 1 kB");
-	ck_assert_int_eq(target_memory(root, root), 2048 << 10);
+	ck_assert_uint_eq(host_memory(root, root), 2048 << 10);
 	put(root, "fs/cgroup/memory.max", "max");
-	ck_assert_int_eq(target_memory(root, root), 2048 << 10);
+	ck_assert_uint_eq(host_memory(root, root), 2048 << 10);
 	put(root, "fs/cgroup/memory.max", "1048576");
-	ck_assert_int_eq(target_memory(root, root), 1 << 20);
+	ck_assert_uint_eq(host_memory(root, root), 1 << 20);
+	target_read_host(&t, root, root);
+	ck_assert_int_eq(t.scope[0].bytes, 1 << 20);
+	ck_assert(t.cpus >= 1 && t.cores >= 1 && t.cores <= t.cpus);
 	ck_assert_int_eq(system(arena_printf(a, "rm -r %s", root)), 0);
 }
 END_TEST
