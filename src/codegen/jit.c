@@ -18,7 +18,7 @@ bool codegen_map(const Module *m, Mapped **out, Err *err)
 	*out = malloc(sizeof **out);
 	if (*out == NULL)
 		return fail(err, ERR_MEMORY, "", "no memory");
-	**out = (Mapped){ device_cpu.code_load(m->image.bytes, m->image.size, false), &m->image };
+	**out = (Mapped){ device_cpu.code_load(NULL, m->image.bytes, m->image.size, false), &m->image };
 	if ((*out)->code != NULL)
 		return true;
 	free(*out);
@@ -32,7 +32,7 @@ void codegen_unmap(Mapped *p)
 {
 	if (p == NULL)
 		return;
-	device_cpu.code_release(p->image->bytes, p->code, p->image->size);
+	device_cpu.code_release(NULL, p->image->bytes, p->code, p->image->size);
 	free(p);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "compile/compile.h"
 
+#include "codegen/backend.h"
 #include "compile/bundle_write.h"
 #include "compile/choose.h"
 #include "compile/lock_file.h"
@@ -71,20 +72,8 @@ static void put_tensors(BundleOut *out, const Dag *d)
 static void put_code(BundleOut *out, const Build *b, uint32_t *first)
 {
 	uint64_t align = b->o->target->arch == ARCH_X86_64 ? 64 : 4096;
-	for (int k = 0; k < b->part->ntask; k++) {
-		const DlcImage *image = &b->module[k].image;
-		uint64_t at = bundle_code(out, image->bytes, image->size, align);
-		first[k] = (uint32_t)out->entry.n;
-		for (uint32_t i = 0; i < image->nentry; i++) {
-			const DlcEntry *e = &image->entry[i];
-			BundleEntry row = { .name = bundle_text(out, arena_printf(out->arena, "t%d.%s", k, e->name)),
-				.nbuf = e->nbuf,
-				.nsym = e->nsym,
-				.offset = at + e->offset,
-				.work_bytes = e->work_bytes };
-			vec_push(out->arena, &out->entry, row);
-		}
-	}
+	for (int k = 0; k < b->part->ntask; k++)
+		first[k] = bundle_code(out, &b->module[k].image, align);
 }
 
 static uint32_t entry_of(const Build *b, const uint32_t *first, int task, const char *fn)
@@ -163,9 +152,10 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	put_tensors(out, c->dag);
 	put_code(out, b, first);
 	put_steps(out, b, plan, first, c);
-	BundleFacts facts = {
-		.arch = bundle_arch(t->arch), .threads = (uint32_t)t->threads, .arena_bytes = (uint64_t)plan->work_bytes
-	};
+	BundleFacts facts = { .arch = bundle_arch(t->arch),
+		.device = (uint32_t)backend_for(t)->device,
+		.threads = (uint32_t)t->threads,
+		.arena_bytes = (uint64_t)plan->work_bytes };
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
 }
 

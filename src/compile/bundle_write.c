@@ -150,14 +150,41 @@ uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
 	return bundle_slot(b, BUNDLE_CONST, 0, at, bytes);
 }
 
-uint64_t bundle_code(BundleOut *b, const void *image, uint64_t bytes, uint64_t align)
+static uint32_t put_launch(BundleOut *b, const DlcLaunch *l)
+{
+	if (l->dim[DLC_BLOCK].div == 0)
+		return 0; /* all 0: a team enters the kernel */
+	vec_push(b->arena, &b->launch, *l);
+	return (uint32_t)b->launch.n;
+}
+
+uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 {
 	while (b->code.n % align != 0)
 		vec_push(b->arena, &b->code, 0);
-	uint64_t at = b->code.n;
-	for (uint64_t i = 0; i < bytes; i++)
-		vec_push(b->arena, &b->code, ((const unsigned char *)image)[i]);
-	return at;
+	uint64_t at = b->code.n, from = at;
+	uint32_t first = (uint32_t)b->entry.n;
+	for (uint64_t i = 0; i < image->size; i++)
+		vec_push(b->arena, &b->code, image->bytes[i]);
+	if (image->device == DLC_DEVICE_CPU && b->image.n == 1) {
+		b->image.at[0].bytes = b->code.n;
+		from = 0;
+	} else {
+		BundleImage row = { .offset = at, .bytes = image->size };
+		vec_push(b->arena, &b->image, row);
+	}
+	for (uint32_t i = 0; i < image->nentry; i++) {
+		const DlcEntry *e = &image->entry[i];
+		BundleEntry row = { .name = bundle_text(b, e->name),
+			.nbuf = e->nbuf,
+			.nsym = e->nsym,
+			.image = (uint32_t)b->image.n - 1,
+			.offset = at - from + e->offset,
+			.work_bytes = e->work_bytes,
+			.launch = put_launch(b, &e->launch) };
+		vec_push(b->arena, &b->entry, row);
+	}
+	return first;
 }
 
 static void put_table(unsigned char *head, BundleTable *row, uint64_t *at, const void *rows, size_t item,
@@ -181,7 +208,9 @@ static uint64_t put_tables(const BundleOut *b, BundleHeader *h, unsigned char *h
 	put_table(head, &h->sym, &at, NULL, 0, 0);
 	PUT(dim);
 	PUT(tensor);
+	PUT(image);
 	PUT(entry);
+	PUT(launch);
 	PUT(slot);
 	PUT(arg);
 	PUT(op);
@@ -196,7 +225,7 @@ unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *siz
 		.header_bytes = sizeof h,
 		.arena_bytes = facts->arena_bytes,
 		.arch = facts->arch,
-		.device = 1,
+		.device = facts->device,
 		.threads = facts->threads };
 	memcpy(h.magic, BUNDLE_MAGIC, sizeof h.magic);
 	h.head_bytes = put_tables(b, &h, NULL);

@@ -29,11 +29,13 @@ typedef struct BundleOut {
 	VEC(uint32_t) feature;
 	VEC(BundleDim) dim;
 	VEC(BundleTensor) tensor;
+	VEC(BundleImage) image;
 	VEC(BundleEntry) entry;
+	VEC(DlcLaunch) launch;
 	VEC(BundleSlot) slot;
 	VEC(uint32_t) arg;
 	VEC(BundleOp) op;
-	VEC(unsigned char) code; /* images, each at a multiple of code_align */
+	VEC(unsigned char) code;
 	uint64_t const_bytes;
 	VEC(BundleConst) constant;
 } BundleOut;
@@ -48,11 +50,14 @@ void bundle_info(BundleOut *b, const char *key, const char *value);
 uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offset, uint64_t bytes);
 /* Puts data (borrowed until finish) into the constants and gives its slot. */
 uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes);
-/* Appends an image; its place in the code section. */
-uint64_t bundle_code(BundleOut *b, const void *image, uint64_t bytes, uint64_t align);
+/*
+ * Appends an image, at a multiple of `align`, and its entries; the first one's index. Images of machine code
+ * become one, as a reader maps them.
+ */
+uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align);
 
 typedef struct BundleFacts {
-	uint32_t arch, threads;
+	uint32_t arch, device, threads;
 	uint64_t arena_bytes;
 } BundleFacts;
 

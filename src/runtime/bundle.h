@@ -2,14 +2,13 @@
  * The bundle file (.dlcb): a compiled network that is mapped, checked and run, never parsed.
  *
  *     head       at 0: BundleHeader, then its tables and texts        checksum at every load
- *     code       at a multiple of BUNDLE_ALIGN: one image (kernel.h)  checksum at every load
+ *     code       at a multiple of BUNDLE_ALIGN: images (kernel.h)     checksum at every load
  *     constants  at a multiple of BUNDLE_ALIGN                        checksum when asked for
  *
- * Everything is little-endian and fixed in width.  A table is an array inside the head, its offset
- * a multiple of 8 from the start of the file.  Rows name rows of other tables by index, texts by
- * their offset in the text table, which ends with a 0.  bundle_check() refuses every index, offset
- * and count that leads outside, so that what runs afterwards need not look again.  The gaps are
- * zero.
+ * Everything is little-endian and fixed in width.  A table is an array inside the head, its offset a multiple of 8
+ * from the start of the file.  Rows name rows of other tables by index, texts by their offset in the text table,
+ * which ends with a 0.  bundle_check() refuses every index, offset and count that leads outside, so that what runs
+ * afterwards need not look again.  The gaps are zero.
  *
  * A writer fills the tables, lays the sections out, sums code and constants, and the head last.
  */
@@ -19,12 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUNDLE_MAGIC \
-	"\x89" \
-	"DLCB\r\n\x1a" /* 8 bytes; a transfer in text mode breaks it */
+#include "runtime/kernel.h"
+
+#define BUNDLE_MAGIC "\x89" "DLCB\r\n\x1a" /* 8 bytes; a transfer in text mode breaks it */
 
 enum {
-	BUNDLE_VERSION = 1,
+	BUNDLE_VERSION = 2,
 	BUNDLE_ALIGN = 65536, /* of code and constants in the file: the largest page in use */
 	BUNDLE_BUFFER = 64,   /* of every buffer that a kernel sees */
 	BUNDLE_RANK = 16,     /* dimensions of a tensor, at most */
@@ -32,7 +31,7 @@ enum {
 	BUNDLE_SUM_FROM = 16, /* head_sum covers the head from this offset (version) on */
 };
 
-enum { BUNDLE_X86_64 = 1, BUNDLE_AARCH64 = 2, BUNDLE_ARM = 3 }; /* BundleHeader.arch */
+enum { BUNDLE_ANY = 0, BUNDLE_X86_64 = 1, BUNDLE_AARCH64 = 2, BUNDLE_ARM = 3 }; /* BundleHeader.arch */
 
 typedef struct BundleTable {
 	uint32_t offset, count; /* of rows; of bytes in the text table */
@@ -47,16 +46,17 @@ typedef struct BundleHeader {
 	uint64_t const_offset, const_bytes, const_sum;
 	uint64_t arena_bytes; /* workspace of one instance, reused between steps */
 	uint64_t state_bytes; /* zeroed when an instance opens, kept from run to run */
-	uint32_t arch, device; /* device: DLPack's code, 1 for the CPU */
-	uint32_t threads;      /* it was tuned for, at least 1 */
-	uint32_t zero;
+	uint32_t arch, device; /* the host's, ANY where the code is another device's; DLPack's code */
+	uint32_t threads, zero; /* it was tuned for, at least 1 */
 	BundleTable text;    /* char */
 	BundleTable info;    /* BundleInfo */
-	BundleTable feature; /* uint32_t: names of CPU features that must be there ("avx512f") */
+	BundleTable feature; /* uint32_t: names of the device's features that must be there ("avx512f") */
 	BundleTable sym;     /* BundleSym */
 	BundleTable dim;     /* BundleDim */
 	BundleTable tensor;  /* BundleTensor: inputs first, then outputs */
+	BundleTable image;   /* BundleImage */
 	BundleTable entry;   /* BundleEntry */
+	BundleTable launch;  /* DlcLaunch */
 	BundleTable slot;    /* BundleSlot */
 	BundleTable arg;     /* uint32_t: slots */
 	BundleTable op;      /* BundleOp */
@@ -65,41 +65,38 @@ typedef struct BundleHeader {
 typedef struct BundleInfo {
 	uint32_t key, value; /* texts: model, target, lock, ... */
 } BundleInfo;
-
-/* floor((mul * sym[0] * sym[1] + add) / div): a dimension, size, offset or kernel argument. */
-typedef struct BundleDim {
-	int32_t sym[2]; /* -1: 1 instead of a symbol, so {-1, -1} with mul 0 is the constant add */
-	int64_t mul, add, div; /* mul >= 0, div >= 1; the value at all minima is >= 0 */
-} BundleDim;
+typedef DlcDim BundleDim; /* a dimension, size, offset or kernel argument; symbols are rows of sym */
 
 /* Values of the symbols' range decide every size: memory is planned at their maxima. */
 enum { BUNDLE_SYM_INPUT, BUNDLE_SYM_DERIVED, BUNDLE_SYM_LOOP };
 typedef struct BundleSym {
 	uint32_t name, kind;
-	int64_t min,
-		max; /* 0 <= min <= max; INPUT: a tensor's dim that is just this symbol binds it */
-	uint32_t dim; /* DERIVED: its value, of earlier symbols only */
-	uint32_t zero;
+	int64_t min, max; /* 0 <= min <= max; INPUT: a tensor's dim that is just this symbol binds it */
+	uint32_t dim, zero; /* DERIVED: its value, of earlier symbols only */
 } BundleSym;
 
 typedef struct BundleTensor {
 	uint32_t name;
-	uint8_t code, bits; /* DLPack */
-	uint8_t output, zero;
+	uint8_t code, bits, output, zero; /* DLPack */
 	uint32_t ndim, dim; /* shape: dim[dim .. dim + ndim) */
 } BundleTensor;
 
+/* A CPU's code is one image, which is all of the code. */
+typedef struct BundleImage {
+	uint64_t offset, bytes; /* offset: in the code, a multiple of BUNDLE_BUFFER */
+} BundleImage;
+
 typedef struct BundleEntry {
-	uint32_t name, nbuf, nsym, zero;
-	uint64_t offset; /* in the code */
-	uint64_t work_bytes; /* per thread */
+	uint32_t name, nbuf, nsym, image; /* name: of the kernel in its image */
+	uint64_t offset, work_bytes; /* in the image; per thread */
+	uint32_t launch; /* 1 + its row, whose symbols are numbers of arguments < nsym; 0: a team enters the kernel */
+	uint32_t zero;
 } BundleEntry;
 
 enum { BUNDLE_INPUT, BUNDLE_OUTPUT, BUNDLE_CONST, BUNDLE_WORK, BUNDLE_STATE };
 typedef struct BundleSlot {
-	uint32_t kind, index; /* index: among the inputs or outputs; else 0 */
-	uint32_t offset; /* a dim: bytes into the tensor, constants, arena or state */
-	uint32_t zero;
+	uint32_t kind, index;  /* index: among the inputs or outputs; else 0 */
+	uint32_t offset, zero; /* a dim: bytes into the tensor, constants, arena or state */
 	uint64_t bytes; /* at the symbols' maxima */
 } BundleSlot;
 
@@ -114,9 +111,7 @@ typedef struct BundleSlot {
 enum { BUNDLE_CALL, BUNDLE_COPY, BUNDLE_LOOP, BUNDLE_IF };
 typedef struct BundleOp {
 	uint32_t kind, name; /* name: what a profile shows */
-	uint32_t entry, sym;
-	uint32_t arg, narg, dim, ndim;
-	uint32_t body, other;
+	uint32_t entry, sym, arg, narg, dim, ndim, body, other;
 } BundleOp;
 
 /* XXH64 with seed 0 of n bytes (Yann Collet; BSD): about 10 GB/s, finds damage, not malice. */

@@ -173,7 +173,9 @@ static DlcStatus set_tables(DlcModel *m, DlcError *err)
 	m->sym = table(m, h->sym, sizeof *m->sym, &ok);
 	m->dim = table(m, h->dim, sizeof *m->dim, &ok);
 	m->tensor = table(m, h->tensor, sizeof *m->tensor, &ok);
+	m->image = table(m, h->image, sizeof *m->image, &ok);
 	m->entry = table(m, h->entry, sizeof *m->entry, &ok);
+	m->launch = table(m, h->launch, sizeof *m->launch, &ok);
 	m->slot = table(m, h->slot, sizeof *m->slot, &ok);
 	m->arg = table(m, h->arg, sizeof *m->arg, &ok);
 	m->op = table(m, h->op, sizeof *m->op, &ok);
@@ -202,32 +204,38 @@ static DlcStatus check_texts(const DlcModel *m, DlcError *err)
 	return ok ? DLC_OK : damaged(err, "a name lies outside its texts");
 }
 
-static DlcStatus check_machine(DlcModel *m, DlcError *err)
+static DlcStatus check_device(DlcModel *m, DlcError *err)
 {
 	const BundleHeader *h = m->h;
+	const char *type = device_type_name(h->device);
+	if (m->device == NULL || (uint32_t)m->device->type != h->device)
+		m->device = h->device <= INT32_MAX ? device_find((int32_t)h->device) : NULL;
+	if (m->device == NULL && type == NULL)
+		return runtime_fail(err, DLC_BAD_TARGET, "the bundle is for device type %u, which this runtime does not know",
+			h->device);
+	if (m->device == NULL)
+		return runtime_fail(err, DLC_BAD_TARGET,
+			"the bundle is for %s, which this runtime cannot use: compile it with --target=host", type);
 	const char *want = cpu_arch_name(h->arch), *have = cpu_arch_name(cpu_arch());
-	if (h->arch != cpu_arch())
+	if (h->arch != cpu_arch() && (m->device->on_host || h->arch != BUNDLE_ANY))
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle is for %s, this CPU is %s: compile it with --target=host here",
 			want != NULL ? want : "an unknown architecture",
 			have != NULL ? have : "another");
-	m->device = h->device <= INT32_MAX ? device_find((int32_t)h->device) : NULL;
-	if (m->device == NULL)
-		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle is for device type %u, which this runtime does not have",
-			h->device);
+	DlcStatus s = m->device->open(0, &m->context, err);
+	if (s != DLC_OK)
+		return s;
 	char missing[200] = "";
-	const Cpu cpu = cpu_read();
 	size_t at = 0;
 	for (uint32_t i = 0; i < h->feature.count && at < sizeof missing; i++)
-		if (!cpu_lists(&cpu, m->text + m->feature[i]))
+		if (!m->device->has(m->context, m->text + m->feature[i]))
 			at += (size_t)snprintf(missing + at, sizeof missing - at, "%s%s",
 				at > 0 ? ", " : "", m->text + m->feature[i]);
 	if (at > 0)
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle needs %s, which this CPU does not have: compile it with "
+			"the bundle needs %s, which this %s does not have: compile it with "
 			"--target=host here",
-			missing);
+			missing, m->device->on_host ? "CPU" : "device");
 	return DLC_OK;
 }
 
@@ -323,18 +331,81 @@ static DlcStatus check_slots(const DlcModel *m, DlcError *err)
 	return DLC_OK;
 }
 
+static DlcStatus check_images(const DlcModel *m, DlcError *err)
+{
+	for (uint32_t i = 0; i < m->h->image.count; i++) {
+		const BundleImage *c = &m->image[i];
+		if (c->offset % BUNDLE_BUFFER != 0 || c->offset > m->h->code_bytes || c->bytes == 0 ||
+			c->bytes > m->h->code_bytes - c->offset)
+			return damaged(err, "an image lies outside the code");
+	}
+	return DLC_OK;
+}
+
+/* The dims of a launch name arguments of their kernel, nsym of them. */
+static bool launch_fits(const DlcLaunch *l, uint32_t nsym)
+{
+	for (int k = 0; k < DLC_LAUNCH_DIMS; k++) {
+		const DlcDim *d = &l->dim[k];
+		for (int s = 0; s < 2; s++)
+			if (d->sym[s] < -1 || d->sym[s] >= (int64_t)nsym)
+				return false;
+		if (d->mul < 0 || d->div < 1)
+			return false;
+	}
+	return true;
+}
+
 static DlcStatus check_entries(DlcModel *m, DlcError *err)
 {
+	for (uint32_t i = 0; i < m->h->launch.count; i++)
+		if (!launch_fits(&m->launch[i], UINT32_MAX))
+			return damaged(err, "a launch is impossible");
 	for (uint32_t i = 0; i < m->h->entry.count; i++) {
 		const BundleEntry *e = &m->entry[i];
-		if (e->offset >= m->h->code_bytes)
+		if (e->image >= m->h->image.count || e->offset >= m->image[e->image].bytes)
 			return damaged(err, "a kernel lies outside the code");
 		if (e->work_bytes > LIMIT)
 			return damaged(err, "a kernel's workspace has an impossible size");
+		if (e->launch > m->h->launch.count || (e->launch == 0) != m->device->on_host ||
+			(e->launch > 0 && !launch_fits(&m->launch[e->launch - 1], e->nsym)))
+			return damaged(err, "a kernel's launch does not fit its device or its arguments");
 		if (e->work_bytes > m->work_bytes)
 			m->work_bytes = e->work_bytes;
 	}
 	return DLC_OK;
+}
+
+bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *out)
+{
+	for (int k = 0; k < DLC_LAUNCH_DIMS; k++) {
+		const DlcDim *d = &l->dim[k];
+		int64_t v, least = k == DLC_SHARED ? 0 : 1;
+		if (!dim_at(d, d->sym[0] < 0 ? 1 : sym[d->sym[0]], d->sym[1] < 0 ? 1 : sym[d->sym[1]], &v) || v < least ||
+			v > INT32_MAX)
+			return false;
+		out->dim[k] = (uint32_t)v;
+	}
+	return true;
+}
+
+/* A call's arguments are those of its kernel, and no values of theirs make an impossible launch. */
+static bool call_fits(const DlcModel *m, const BundleOp *o)
+{
+	if (o->entry >= m->h->entry.count || m->entry[o->entry].nbuf != o->narg || m->entry[o->entry].nsym != o->ndim)
+		return false;
+	const BundleEntry *e = &m->entry[o->entry];
+	for (int k = 0; k < DLC_LAUNCH_DIMS && e->launch > 0; k++) {
+		const DlcDim *d = &m->launch[e->launch - 1].dim[k];
+		int64_t lo[2] = { 1, 1 }, hi[2] = { 1, 1 }, least, most;
+		for (int s = 0; s < 2; s++)
+			if (d->sym[s] >= 0 && !bundle_dim_range(m, &m->dim[o->dim + (uint32_t)d->sym[s]], &lo[s], &hi[s]))
+				return false;
+		if (!dim_at(d, lo[0], lo[1], &least) || !dim_at(d, hi[0], hi[1], &most) || most > INT32_MAX ||
+			least < (k == DLC_SHARED ? 0 : 1))
+			return false;
+	}
+	return true;
 }
 
 static bool copy_fits(const DlcModel *m, const BundleOp *o)
@@ -366,9 +437,7 @@ static bool op_fits(const DlcModel *m, const BundleOp *o)
 	if (o->kind >= BUNDLE_LOOP && o->narg == 1 && m->slot[m->arg[o->arg]].bytes == 0)
 		return false;
 	switch (o->kind) {
-	case BUNDLE_CALL:
-		return o->entry < h->entry.count && m->entry[o->entry].nbuf == o->narg &&
-		       m->entry[o->entry].nsym == o->ndim;
+	case BUNDLE_CALL: return call_fits(m, o);
 	case BUNDLE_COPY: return copy_fits(m, o);
 	case BUNDLE_LOOP: return loop_fits(m, o);
 	case BUNDLE_IF: return o->narg == 1 && o->ndim == 0;
@@ -417,13 +486,15 @@ DlcStatus bundle_check(DlcModel *m, DlcError *err)
 	if (s == DLC_OK)
 		s = check_texts(m, err);
 	if (s == DLC_OK)
-		s = check_machine(m, err);
+		s = check_device(m, err);
 	if (s == DLC_OK)
 		s = check_dims(m, err);
 	if (s == DLC_OK)
 		s = check_tensors(m, err);
 	if (s == DLC_OK)
 		s = check_slots(m, err);
+	if (s == DLC_OK)
+		s = check_images(m, err);
 	if (s == DLC_OK)
 		s = check_entries(m, err);
 	return s == DLC_OK ? check_plan(m, err) : s;

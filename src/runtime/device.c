@@ -1,5 +1,5 @@
 /*
- * See device.h.  The CPU's memory comes in whole pages, large ones on request, so that a kernel's
+ * See device.h; the CPU's row.  Its memory comes in whole pages, large ones on request, so that a kernel's
  * walk over an arena misses the TLB less.  Code becomes executable in place where the file system
  * allows it; on one mounted noexec it is copied, to anonymous memory or, where that may not change
  * its protection, to a file in memory.
@@ -11,7 +11,45 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/cpu.h"
+#include "runtime/host.h"
+#include "runtime/model.h"
+#include "runtime/timing.h"
+
 enum { HUGE_PAGE = 2 << 20 };
+
+struct DeviceContext {
+	Cpu cpu;
+};
+
+struct DeviceStream {
+	uint64_t mark[DEVICE_MARKS];
+};
+
+static DlcStatus cpu_open(int32_t id, DeviceContext **out, DlcError *err)
+{
+	*out = malloc(sizeof **out);
+	if (*out == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for device %d", id);
+	(*out)->cpu = cpu_read();
+	return DLC_OK;
+}
+
+static void cpu_close(DeviceContext *c)
+{
+	free(c);
+}
+
+static uint64_t cpu_room(const DeviceContext *c)
+{
+	(void)c;
+	return host_memory(NULL, NULL);
+}
+
+static bool cpu_feature(const DeviceContext *c, const char *feature)
+{
+	return cpu_lists(&c->cpu, feature);
+}
 
 static size_t page_up(size_t bytes)
 {
@@ -25,8 +63,9 @@ static void *map_pages(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void *cpu_alloc(size_t bytes)
+static void *cpu_alloc(DeviceContext *c, size_t bytes)
 {
+	(void)c;
 	if (bytes > SIZE_MAX / 2)
 		return NULL;
 	bytes = page_up(bytes);
@@ -46,8 +85,9 @@ static void *cpu_alloc(size_t bytes)
 	return p;
 }
 
-static void cpu_release(void *memory, size_t bytes)
+static void cpu_release(DeviceContext *c, void *memory, size_t bytes)
 {
+	(void)c;
 	munmap(memory, page_up(bytes));
 }
 
@@ -87,8 +127,9 @@ static void *copy_to_file(const void *image, size_t bytes)
 #endif
 }
 
-static void *cpu_code_load(const void *image, size_t bytes, bool in_place)
+static void *cpu_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place)
 {
+	(void)c;
 	void *p = (void *)(uintptr_t)image;
 	if (!in_place || mprotect(p, page_up(bytes), PROT_READ | PROT_EXEC) != 0)
 		p = copy_anonymous(image, bytes);
@@ -99,13 +140,84 @@ static void *cpu_code_load(const void *image, size_t bytes, bool in_place)
 	return p;
 }
 
-static void cpu_code_release(const void *image, void *code, size_t bytes)
+static void cpu_code_release(DeviceContext *c, const void *image, void *code, size_t bytes)
 {
+	(void)c;
 	if (code != image)
 		munmap(code, page_up(bytes));
 }
 
-const Device device_cpu = { "cpu", 1, cpu_alloc, cpu_release, cpu_code_load, cpu_code_release };
+static void *cpu_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset)
+{
+	(void)c, (void)name;
+	return (unsigned char *)code + offset;
+}
+
+static DeviceStream *cpu_stream_open(DeviceContext *c)
+{
+	(void)c;
+	return calloc(1, sizeof(DeviceStream));
+}
+
+static void cpu_stream_close(DeviceStream *s)
+{
+	free(s);
+}
+
+static int cpu_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way)
+{
+	(void)s, (void)way;
+	memmove(to, from, bytes);
+	return 0;
+}
+
+static int cpu_launch(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how)
+{
+	union {
+		void *code;
+		DlcKernel kernel;
+	} at = { .code = kernel };
+	(void)s, (void)how;
+	return at.kernel(call);
+}
+
+static int cpu_synchronize(DeviceStream *s)
+{
+	(void)s;
+	return 0;
+}
+
+static void cpu_mark(DeviceStream *s, uint32_t k)
+{
+	s->mark[k] = timing_wall_ns();
+}
+
+static uint64_t cpu_time(DeviceStream *s, uint32_t from, uint32_t to)
+{
+	return s->mark[to] - s->mark[from];
+}
+
+const Device device_cpu = {
+	.name = "cpu",
+	.type = DLC_DEVICE_CPU,
+	.on_host = true,
+	.open = cpu_open,
+	.close = cpu_close,
+	.memory = cpu_room,
+	.has = cpu_feature,
+	.alloc = cpu_alloc,
+	.release = cpu_release,
+	.code_load = cpu_code_load,
+	.code_release = cpu_code_release,
+	.kernel = cpu_kernel,
+	.stream_open = cpu_stream_open,
+	.stream_close = cpu_stream_close,
+	.copy = cpu_copy,
+	.launch = cpu_launch,
+	.synchronize = cpu_synchronize,
+	.mark = cpu_mark,
+	.time = cpu_time,
+};
 
 static const Device *const DEVICE[] = { &device_cpu };
 
@@ -115,4 +227,15 @@ const Device *device_find(int32_t type)
 		if (DEVICE[i]->type == type)
 			return DEVICE[i];
 	return NULL;
+}
+
+const char *device_type_name(uint32_t type)
+{
+	switch (type) {
+	case DLC_DEVICE_CPU: return "CPU";
+	case DLC_DEVICE_CUDA: return "CUDA";
+	case DLC_DEVICE_OPENCL: return "OpenCL";
+	case DLC_DEVICE_METAL: return "Metal";
+	default: return NULL;
+	}
 }

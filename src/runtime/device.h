@@ -1,6 +1,14 @@
 /*
- * Devices: where buffers lie and how code gets there.  One row each; a row for a driver that is
- * opened at run time answers NULL where the driver is not there.
+ * Devices: where buffers lie, how code gets there, how a kernel runs. One row each. The row of a driver that is
+ * opened at run time fails to open where the driver is not there.
+ *
+ * A context is an opened device, which a model and its instances share; calls that take one may come from several
+ * threads. A stream is an instance's queue of work: what is put on it happens in order, at the latest when
+ * synchronize returns. Only one thread at a time uses a stream, except that on the host every thread of a team
+ * enters launch and copy. A failure of what was put on a stream may show only later, at the latest in synchronize.
+ *
+ * A buffer's address is a pointer that only its device may follow, unless on_host. A row whose driver has handles
+ * instead of addresses (OpenCL) gives addresses of a range that it reserves, and finds the handle again.
  */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
@@ -9,22 +17,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dlc/dlc_runtime.h"
+#include "runtime/kernel.h"
+
+typedef struct DeviceContext DeviceContext; /* each row defines its own */
+typedef struct DeviceStream DeviceStream;
+
+typedef enum { DEVICE_UP, DEVICE_DOWN, DEVICE_WITHIN } DeviceWay; /* host to device, device to host, device to device */
+
+/* The values of a DlcLaunch in one call, and how many arguments the kernel has. */
+typedef struct DeviceLaunch {
+	uint32_t dim[DLC_LAUNCH_DIMS];
+	uint32_t nbuf, nsym;
+} DeviceLaunch;
+
+enum { DEVICE_MARKS = 64 };
+
 typedef struct Device {
 	const char *name;
 	int32_t type; /* DLPack's code */
+	bool on_host; /* its memory is the host's; a team of threads enters each kernel, without a DlcLaunch */
+
+	DlcStatus (*open)(int32_t id, DeviceContext **out, DlcError *err);
+	void (*close)(DeviceContext *c);
+	uint64_t (*memory)(const DeviceContext *c); /* bytes there may be at most; 0: not known */
+	bool (*has)(const DeviceContext *c, const char *feature);
+
 	/* Zeroed, at least 64-byte aligned; NULL if there is none left. */
-	void *(*alloc)(size_t bytes);
-	void (*release)(void *memory, size_t bytes);
+	void *(*alloc)(DeviceContext *c, size_t bytes);
+	void (*release)(DeviceContext *c, void *memory, size_t bytes);
 	/*
-	 * Makes an image callable; returns where, or NULL.  in_place: `image` is a private mapping
+	 * Makes an image callable; returns its handle, or NULL.  in_place: `image` is a private mapping
 	 * of whole pages of a file, which may become the code itself.
 	 */
-	void *(*code_load)(const void *image, size_t bytes, bool in_place);
-	void (*code_release)(const void *image, void *code, size_t bytes);
+	void *(*code_load)(DeviceContext *c, const void *image, size_t bytes, bool in_place);
+	void (*code_release)(DeviceContext *c, const void *image, void *code, size_t bytes);
+	/* The kernel `name` of loaded code, at `offset` of machine code; NULL if there is none. Ends with the code. */
+	void *(*kernel)(DeviceContext *c, void *code, const char *name, uint64_t offset);
+
+	DeviceStream *(*stream_open)(DeviceContext *c); /* NULL: no memory or no more streams */
+	void (*stream_close)(DeviceStream *s);
+	/* 0, or a number of the driver's. The host's memory stays as it is until synchronize. */
+	int (*copy)(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way);
+	/* 0, or what went wrong. how is NULL on the host; the arguments are read before launch returns. */
+	int (*launch)(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how);
+	int (*synchronize)(DeviceStream *s);
+	/* Notes the time when the stream comes to mark k < DEVICE_MARKS; then nanoseconds between two, after waiting. */
+	void (*mark)(DeviceStream *s, uint32_t k);
+	uint64_t (*time)(DeviceStream *s, uint32_t from, uint32_t to);
 } Device;
 
+/* The CPU's context holds what the CPU answered; its memory and code need none, so NULL will do there. */
 extern const Device device_cpu;
 /* The row of a DLPack code, NULL if this runtime has none. */
 const Device *device_find(int32_t type);
+/* "CUDA"; NULL for a code that dlc never writes. */
+const char *device_type_name(uint32_t type);
 
 #endif

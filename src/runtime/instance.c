@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/host.h"
 #include "runtime/tensor.h"
 
 enum { WORK_ALIGN = 4096 }; /* workspaces of two threads share no page */
@@ -41,7 +40,7 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	int64_t first = end;
 	for (uint32_t t = 0; t < ntensor(m) && works >= 0 && io >= 0; t++)
 		io = part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
-	uint64_t there = host_memory(NULL, NULL);
+	uint64_t there = m->device->memory(m->context);
 	if (works < 0 || io < 0 || (there != 0 && (uint64_t)end > there))
 		return runtime_fail(err, DLC_NO_MEMORY,
 			"an instance needs %lld MiB of memory and there are %llu: take a smaller "
@@ -49,7 +48,7 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 			works < 0 || io < 0 ? -1LL : (long long)(end >> 20),
 			(unsigned long long)(there >> 20));
 	i->memory_bytes = (size_t)end;
-	i->memory = m->device->alloc(i->memory_bytes);
+	i->memory = m->device->alloc(m->context, i->memory_bytes);
 	if (i->memory == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY,
 			"no %lld MiB of memory for an instance: take a smaller batch",
@@ -73,7 +72,10 @@ static DlcStatus instance_init(DlcInstance *i, DlcError *err)
 	i->sym = calloc(h->sym.count + (size_t)1, sizeof *i->sym);
 	i->dim = calloc(h->dim.count + (size_t)1, sizeof *i->dim);
 	i->arg = calloc(h->arg.count + (size_t)1, sizeof *i->arg);
-	if (i->bound == NULL || i->sym == NULL || i->dim == NULL || i->arg == NULL)
+	i->launch = i->m->device->on_host ? NULL : calloc(h->op.count + (size_t)1, sizeof *i->launch);
+	i->stream = i->m->device->stream_open(i->m->context);
+	if (i->bound == NULL || i->sym == NULL || i->dim == NULL || i->arg == NULL || i->stream == NULL ||
+		(i->launch == NULL && !i->m->device->on_host))
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
 	DlcStatus s = take_memory(i, err);
 	if (s != DLC_OK)
@@ -94,7 +96,7 @@ DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, D
 	if (i == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
 	i->m = m;
-	i->threads = threads > 0 ? (uint32_t)threads : m->h->threads;
+	i->threads = !m->device->on_host ? 1 : threads > 0 ? (uint32_t)threads : m->h->threads;
 	DlcStatus s = instance_init(i, err);
 	if (s == DLC_OK)
 		*out = i;
@@ -109,11 +111,14 @@ void dlc_instance_close(DlcInstance *i)
 		return;
 	team_close(i->team);
 	if (i->memory != NULL)
-		i->m->device->release(i->memory, i->memory_bytes);
+		i->m->device->release(i->m->context, i->memory, i->memory_bytes);
+	if (i->stream != NULL)
+		i->m->device->stream_close(i->stream);
 	free(i->bound);
 	free(i->sym);
 	free(i->dim);
 	free(i->arg);
+	free(i->launch);
 	free(i);
 }
 
@@ -121,7 +126,7 @@ static unsigned char *slot_base(const DlcInstance *i, const BundleSlot *s)
 {
 	uint32_t t = s->index + (s->kind == BUNDLE_OUTPUT ? i->m->ninput : 0);
 	switch (s->kind) {
-	case BUNDLE_CONST: return (unsigned char *)(uintptr_t)(i->m->base + i->m->h->const_offset);
+	case BUNDLE_CONST: return i->m->constants;
 	case BUNDLE_WORK: return i->arena;
 	case BUNDLE_STATE: return i->state;
 	default: return i->bound[t].direct ? i->bound[t].user : i->bound[t].own;
@@ -150,6 +155,20 @@ static void resolve_dims(DlcInstance *i, uint32_t first, uint32_t n)
 		i->dim[d] = bundle_dim_value(&i->m->dim[d], i->sym);
 }
 
+/* After the dims of the steps; bundle_check has seen that the values are possible. */
+static void resolve_launches(DlcInstance *i, uint32_t from, uint32_t to)
+{
+	for (uint32_t s = from; i->launch != NULL && s < to; s++) {
+		const BundleOp *o = &i->m->op[s];
+		const BundleEntry *e = &i->m->entry[o->entry];
+		if (o->kind != BUNDLE_CALL)
+			continue;
+		i->launch[s].nbuf = e->nbuf;
+		i->launch[s].nsym = e->nsym;
+		bundle_launch_values(&i->m->launch[e->launch - 1], i->dim + o->dim, &i->launch[s]);
+	}
+}
+
 void instance_resolve_steps(DlcInstance *i, uint32_t from, uint32_t to)
 {
 	resolve_derived(i);
@@ -158,6 +177,7 @@ void instance_resolve_steps(DlcInstance *i, uint32_t from, uint32_t to)
 		resolve_args(i, o->arg, o->narg);
 		resolve_dims(i, o->dim, o->ndim);
 	}
+	resolve_launches(i, from, to);
 }
 
 /* The symbols that the shape of bound input t binds; *who gets the first input of each. */
@@ -216,6 +236,7 @@ DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
 	if (s != DLC_OK)
 		return s;
 	resolve_args(i, 0, m->h->arg.count);
+	resolve_launches(i, 0, m->h->op.count);
 	i->stale = false;
 	return DLC_OK;
 }
@@ -264,14 +285,15 @@ DlcStatus dlc_instance_bind(
 	}
 	if (!tensor_fits(i, row, &want, t))
 		return misfit(&want, t, role, name, err);
-	if (!tensor_is_compact(t) || t->device.type != i->m->device->type)
+	b->away = t->device.type == DLC_DEVICE_CPU && !i->m->device->on_host;
+	if (!tensor_is_compact(t) || (t->device.type != i->m->device->type && !b->away))
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
 			"%s: the tensor must lie row by row, without gaps, in the memory of the %s",
 			name, i->m->device->name);
 	if (t->data == NULL && tensor_count(t) > 0)
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor has no data", name);
 	b->user = t->data != NULL ? (unsigned char *)t->data + t->byte_offset : b->own;
-	b->direct = (uintptr_t)b->user % BUNDLE_BUFFER == 0;
+	b->direct = !b->away && (uintptr_t)b->user % BUNDLE_BUFFER == 0;
 	for (int k = 0; k < t->ndim; k++)
 		b->shape[k] = t->shape[k];
 	return DLC_OK;
@@ -293,10 +315,11 @@ DlcStatus dlc_instance_tensor(
 	return DLC_OK;
 }
 
-/* Copies what is bound and not aligned into the instance's buffers, or out of them. */
-static void copy_bound(DlcInstance *i, DlcRole role)
+/* Copies what is bound and kernels cannot use as it is into the instance's buffers, or out of them. */
+static int copy_bound(DlcInstance *i, DlcRole role)
 {
-	for (int k = 0; k < dlc_model_count(i->m, role); k++) {
+	int status = 0;
+	for (int k = 0; k < dlc_model_count(i->m, role) && status == 0; k++) {
 		uint32_t row = (uint32_t)k + (role == DLC_OUTPUT ? i->m->ninput : 0);
 		const Bound *b = &i->bound[row];
 		if (b->user == NULL || b->direct)
@@ -304,10 +327,12 @@ static void copy_bound(DlcInstance *i, DlcRole role)
 		DlcTensor t;
 		dlc_model_tensor(i->m, role, k, &t);
 		t.shape = i->dim + i->m->tensor[row].dim;
-		size_t bytes = (size_t)tensor_bytes(&t);
-		memcpy(role == DLC_INPUT ? b->own : b->user, role == DLC_INPUT ? b->user : b->own,
-			bytes);
+		bool in = role == DLC_INPUT;
+		DeviceWay way = !b->away ? DEVICE_WITHIN : in ? DEVICE_UP : DEVICE_DOWN;
+		status = i->m->device->copy(
+			i->stream, in ? b->own : b->user, in ? b->user : b->own, (size_t)tensor_bytes(&t), way);
 	}
+	return status;
 }
 
 DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
@@ -317,13 +342,17 @@ DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
 		if (s != DLC_OK)
 			return s;
 	}
-	copy_bound(i, DLC_INPUT);
-	uint64_t failed = plan_run(i);
+	int status = copy_bound(i, DLC_INPUT);
+	uint64_t failed = status == 0 ? plan_run(i) : 0;
+	if (status == 0 && failed == 0)
+		status = copy_bound(i, DLC_OUTPUT);
+	int late = i->m->device->synchronize(i->stream);
 	if (failed != 0)
 		return runtime_fail(err, DLC_KERNEL, "step %u (%s) failed with status %u",
 			(unsigned)(failed >> 32), dlc_model_step(i->m, (int)(failed >> 32)),
 			(unsigned)failed);
-	copy_bound(i, DLC_OUTPUT);
+	if (status != 0 || late != 0)
+		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name, status != 0 ? status : late);
 	return DLC_OK;
 }
 

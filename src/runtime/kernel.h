@@ -1,6 +1,6 @@
 /*
  * The kernel ABI: what codegen emits and the runtime, the worker and the tests call.
- * A kernel is entered by every thread of the team at once (SPMD): loops declared parallel share
+ * A CPU's kernel is entered by every thread of the team at once (SPMD): loops declared parallel share
  * their iterations by thread/threads, everything else outside them is done by thread 0, and the
  * kernel itself calls barrier between the two. It returns 0, or a DlcStatus it could not avoid.
  * Kernels keep no state, allocate nothing and call nothing but barrier.
@@ -22,27 +22,44 @@ typedef struct DlcCall {
 
 typedef int (*DlcKernel)(const DlcCall *call);
 
+/* floor((mul * sym[0] * sym[1] + add) / div), of symbols by their numbers. */
+typedef struct DlcDim {
+	int32_t sym[2]; /* -1: 1 instead of a symbol, so {-1, -1} with mul 0 is the constant add */
+	int64_t mul, add, div; /* mul >= 0, div >= 1; the value at all minima is >= 0 */
+} DlcDim;
+
+/*
+ * How a device starts a kernel: blocks of the grid and threads of a block (x, y, z), bytes of shared memory that
+ * a block gets beside what its code declares. Symbols are numbers in DlcCall.sym.
+ */
+enum { DLC_GRID = 0, DLC_BLOCK = 3, DLC_SHARED = 6, DLC_LAUNCH_DIMS };
+typedef struct DlcLaunch {
+	DlcDim dim[DLC_LAUNCH_DIMS];
+} DlcLaunch;
+
 /* One kernel of a module: where its code starts, and what a call needs. */
 typedef struct DlcEntry {
-	char name[64];
-	uint64_t offset;     /* from the start of the image */
+	char name[64];       /* of the Fn; a device finds the kernel in its image by this name */
+	uint64_t offset;     /* of machine code: from the start of the image; else 0 */
 	uint64_t work_bytes; /* per thread */
 	uint32_t nbuf, nsym;
+	DlcLaunch launch; /* all 0 where a team of threads enters the kernel, on the CPU */
 } DlcEntry;
 
 /*
- * Machine code of one target as one position-independent image: code and its constants together,
+ * Code of one target. For a CPU: machine code as one position-independent image, code and its constants together,
  * all references inside it resolved, none outside. It may be mapped read-only and executable at any
  * 64-byte aligned address (4096 for code that addresses by pages, as AArch64 does) and then called.
+ * For another device: what its driver loads, PTX or source text, which ends with a 0.
  */
 typedef struct DlcImage {
 	const unsigned char *bytes;
 	uint64_t size;
 	const DlcEntry *entry;
 	uint32_t nentry;
-	int32_t device; /* DLPack's code */
+	int32_t device; /* whose code it is: DLPack's code */
 } DlcImage;
 
-enum { DLC_DEVICE_CPU = 1 }; /* DLPack's code */
+enum { DLC_DEVICE_CPU = 1, DLC_DEVICE_CUDA = 2, DLC_DEVICE_OPENCL = 4, DLC_DEVICE_METAL = 8 }; /* DLPack's codes */
 
 #endif

@@ -29,25 +29,56 @@ static void set_shapes(DlcModel *m)
 static DlcStatus load_code(DlcModel *m, DlcError *err)
 {
 	const BundleHeader *h = m->h;
-	const unsigned char *image = m->base + h->code_offset;
-	if (h->code_bytes == 0)
-		return DLC_OK;
-	if (bundle_sum(image, h->code_bytes) != h->code_sum)
+	const unsigned char *code = m->base + h->code_offset;
+	if (bundle_sum(code, h->code_bytes) != h->code_sum)
 		return runtime_fail(err, DLC_BAD_FILE,
 			"damaged bundle: the checksum of its code does not match; compile it "
 			"again");
-	m->code = m->device->code_load(image, h->code_bytes, m->mapped);
-	if (m->code == NULL)
-		return runtime_fail(err, DLC_SYSTEM,
-			"the bundle's code cannot be made executable: %s; let this program have executable "
-			"memory (PROT_EXEC), which a hardened system forbids",
-			strerror(errno));
+	for (uint32_t k = 0; k < h->image.count; k++) {
+		const BundleImage *image = &m->image[k];
+		bool in_place = m->mapped && image->offset == 0 && h->image.count == 1;
+		m->code[k] = m->device->code_load(m->context, code + image->offset, image->bytes, in_place);
+		if (m->code[k] == NULL && m->device->on_host)
+			return runtime_fail(err, DLC_SYSTEM,
+				"the bundle's code cannot be made executable: %s; let this program have executable "
+				"memory (PROT_EXEC), which a hardened system forbids",
+				strerror(errno));
+		if (m->code[k] == NULL)
+			return runtime_fail(err, DLC_BAD_TARGET,
+				"the %s does not take the bundle's code: compile it for this device", m->device->name);
+	}
+	for (uint32_t k = 0; k < h->entry.count; k++) {
+		const BundleEntry *e = &m->entry[k];
+		m->kernel[k] = m->device->kernel(m->context, m->code[e->image], m->text + e->name, e->offset);
+		if (m->kernel[k] == NULL)
+			return runtime_fail(err, DLC_BAD_FILE, "the bundle's code has no kernel %s; compile it again", m->text + e->name);
+	}
 	return DLC_OK;
+}
+
+/* On the host they are read from the bundle; to another device they are copied. */
+static DlcStatus load_constants(DlcModel *m, DlcError *err)
+{
+	const unsigned char *here = m->base + m->h->const_offset;
+	size_t bytes = (size_t)m->h->const_bytes;
+	if (m->device->on_host) {
+		m->constants = (unsigned char *)(uintptr_t)here;
+		return DLC_OK;
+	}
+	DeviceStream *s = m->device->stream_open(m->context);
+	m->constants = s != NULL ? m->device->alloc(m->context, bytes) : NULL;
+	bool ok = m->constants != NULL && m->device->copy(s, m->constants, here, bytes, DEVICE_UP) == 0 &&
+		m->device->synchronize(s) == 0;
+	if (s != NULL)
+		m->device->stream_close(s);
+	return ok ? DLC_OK
+		: runtime_fail(err, DLC_NO_MEMORY, "the %s takes no %llu bytes of constants", m->device->name,
+			(unsigned long long)bytes);
 }
 
 /* Takes over the mapping, also where it fails. */
 static DlcStatus model_open(
-	const void *bytes, size_t size, bool mapped, DlcModel **out, DlcError *err)
+	const Device *device, const void *bytes, size_t size, bool mapped, DlcModel **out, DlcError *err)
 {
 	DlcModel *m = calloc(1, sizeof *m);
 	if (m == NULL) {
@@ -55,17 +86,21 @@ static DlcStatus model_open(
 			munmap((void *)(uintptr_t)bytes, size);
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a model");
 	}
-	*m = (DlcModel){ .base = bytes, .size = size, .mapped = mapped };
+	*m = (DlcModel){ .base = bytes, .size = size, .mapped = mapped, .device = device };
 	DlcStatus s = bundle_check(m, err);
 	if (s == DLC_OK) {
 		m->shape = calloc(m->h->dim.count + (size_t)1, sizeof *m->shape);
-		if (m->shape == NULL)
+		m->code = calloc(m->h->image.count + (size_t)1, sizeof *m->code);
+		m->kernel = calloc(m->h->entry.count + (size_t)1, sizeof *m->kernel);
+		if (m->shape == NULL || m->code == NULL || m->kernel == NULL)
 			s = runtime_fail(err, DLC_NO_MEMORY, "no memory for a model");
 	}
 	if (s == DLC_OK) {
 		set_shapes(m);
 		s = load_code(m, err);
 	}
+	if (s == DLC_OK)
+		s = load_constants(m, err);
 	if (s != DLC_OK) {
 		dlc_model_close(m);
 		return s;
@@ -74,13 +109,18 @@ static DlcStatus model_open(
 	return DLC_OK;
 }
 
-DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, DlcError *err)
+DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, DlcModel **out, DlcError *err)
 {
 	*out = NULL;
 	if (bytes == NULL || (uintptr_t)bytes % BUNDLE_BUFFER != 0)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
 			"a bundle in memory must start at a multiple of %d bytes", BUNDLE_BUFFER);
-	return model_open(bytes, size, false, out, err);
+	return model_open(device, bytes, size, false, out, err);
+}
+
+DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, DlcError *err)
+{
+	return model_open_on(NULL, bytes, size, out, err);
 }
 
 static DlcStatus system_error(DlcError *err, int code)
@@ -124,7 +164,7 @@ DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err)
 	*out = NULL;
 	DlcStatus s = map_file(path, &bytes, &size, &why);
 	if (s == DLC_OK)
-		s = model_open(bytes, size, true, out, &why);
+		s = model_open(NULL, bytes, size, true, out, &why);
 	return s == DLC_OK ? s : runtime_fail(err, s, "%s: %s", path, why.text);
 }
 
@@ -132,10 +172,18 @@ void dlc_model_close(DlcModel *m)
 {
 	if (m == NULL)
 		return;
-	if (m->code != NULL)
-		m->device->code_release(m->base + m->h->code_offset, m->code, m->h->code_bytes);
+	for (uint32_t k = 0; m->code != NULL && k < m->h->image.count; k++)
+		if (m->code[k] != NULL)
+			m->device->code_release(m->context, m->base + m->h->code_offset + m->image[k].offset, m->code[k],
+				m->image[k].bytes);
+	if (m->constants != NULL && !m->device->on_host)
+		m->device->release(m->context, m->constants, m->h->const_bytes);
+	if (m->context != NULL)
+		m->device->close(m->context);
 	if (m->mapped)
 		munmap((void *)(uintptr_t)m->base, m->size);
+	free(m->code);
+	free(m->kernel);
 	free(m->shape);
 	free(m);
 }

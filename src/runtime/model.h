@@ -21,12 +21,17 @@ struct DlcModel {
 	const BundleSym *sym;
 	const BundleDim *dim;
 	const BundleTensor *tensor;
+	const BundleImage *image;
 	const BundleEntry *entry;
+	const DlcLaunch *launch;
 	const BundleSlot *slot;
 	const uint32_t *arg;
 	const BundleOp *op;
 	const Device *device;
-	unsigned char *code;
+	DeviceContext *context;
+	void **code;   /* of each image */
+	void **kernel; /* of each entry */
+	unsigned char *constants; /* where the device has them */
 	uint32_t ninput;
 	uint64_t work_bytes; /* of one thread: the largest entry's */
 	int64_t *shape;      /* the value of each dim, -1 where symbols decide */
@@ -41,8 +46,15 @@ const char *runtime_shown(char *out, size_t size, const char *text);
 DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Sets m's tables from base and size and checks all but the code and the constants. */
+/* dlc_model_open_memory on a device of the caller's, if the bundle is for its type. */
+DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, DlcModel **out, DlcError *err);
+/*
+ * Sets m's tables from base and size, opens the device (m->device if it has the bundle's type), and checks all but
+ * the code and the constants.
+ */
 DlcStatus bundle_check(DlcModel *m, DlcError *err);
+/* The values of a launch for the arguments sym; false if they are none that a device could take. */
+bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *out);
 /* A dim's smallest and largest value over its symbols' ranges; false if it leaves [0, 2^62]. */
 bool bundle_dim_range(const DlcModel *m, const BundleDim *d, int64_t *lo, int64_t *hi);
 /* Its value for these symbols' values, which lie in their ranges. */

@@ -10,14 +10,15 @@
 #include <string.h>
 
 #include "runtime/instance.h"
-#include "runtime/kernel.h"
-#include "runtime/timing.h"
 
 typedef struct Walk {
 	DlcInstance *i;
 	uint32_t thread;
 	uint32_t turn; /* barriers passed */
+	uint32_t depth; /* steps inside each other, each of which has two marks of the stream */
 } Walk;
+
+_Static_assert(2 * (BUNDLE_DEPTH + 1) <= DEVICE_MARKS, "a profile marks each nested step");
 
 static void meet(const Walk *w)
 {
@@ -32,6 +33,13 @@ static bool step_end(Walk *w)
 	return atomic_load_explicit(&w->i->failed[w->turn++ & 1], memory_order_relaxed) == 0;
 }
 
+/* Notes that step o failed; step_end tells all threads. */
+static void step_failed(const Walk *w, const BundleOp *o, uint32_t status)
+{
+	uint64_t step = (uint64_t)(o - w->i->m->op);
+	atomic_store(&w->i->failed[w->turn & 1], (step << 32) | status);
+}
+
 static void step_call(Walk *w, const BundleOp *o)
 {
 	DlcInstance *i = w->i;
@@ -44,15 +52,10 @@ static void step_call(Walk *w, const BundleOp *o)
 		.barrier = i->threads > 1 ? team_barrier : NULL,
 		.team = i->team,
 	};
-	union {
-		unsigned char *code;
-		DlcKernel kernel;
-	} at = { .code = i->m->code + i->m->entry[o->entry].offset };
-	uint32_t status = (uint32_t)at.kernel(&call);
-	if (status != 0) {
-		uint64_t step = (uint64_t)(o - i->m->op);
-		atomic_store(&i->failed[w->turn & 1], (step << 32) | status);
-	}
+	const DeviceLaunch *how = i->launch != NULL ? &i->launch[o - i->m->op] : NULL;
+	int status = i->m->device->launch(i->stream, i->m->kernel[o->entry], &call, how);
+	if (status != 0)
+		step_failed(w, o, (uint32_t)status);
 }
 
 /* Each thread copies its share, in whole cache lines. */
@@ -65,14 +68,28 @@ static void step_copy(const Walk *w, const BundleOp *o)
 		return;
 	unsigned char *to = i->arg[o->arg];
 	const unsigned char *source = i->arg[o->arg + 1];
-	memmove(to + from, source + from, bytes - from < share ? bytes - from : share);
+	int status = i->m->device->copy(
+		i->stream, to + from, source + from, bytes - from < share ? bytes - from : share, DEVICE_WITHIN);
+	if (status != 0)
+		step_failed(w, o, (uint32_t)status);
 }
 
 static bool walk(Walk *w, uint32_t at, uint32_t end);
 
-static bool first_byte(const DlcInstance *i, const BundleOp *o)
+/* Whether the first byte of the step's buffer is not 0; a device's must come to the host first. */
+static bool first_byte(const Walk *w, const BundleOp *o)
 {
-	return *(const unsigned char *)i->arg[o->arg] != 0;
+	const DlcInstance *i = w->i;
+	const Device *d = i->m->device;
+	unsigned char byte = 0;
+	if (d->on_host)
+		return *(const unsigned char *)i->arg[o->arg] != 0;
+	int status = d->copy(i->stream, &byte, i->arg[o->arg], 1, DEVICE_DOWN);
+	if (status == 0)
+		status = d->synchronize(i->stream);
+	if (status != 0)
+		step_failed(w, o, (uint32_t)status);
+	return status == 0 && byte != 0;
 }
 
 static bool step_loop(Walk *w, const BundleOp *o, uint32_t body)
@@ -80,7 +97,7 @@ static bool step_loop(Walk *w, const BundleOp *o, uint32_t body)
 	DlcInstance *i = w->i;
 	int64_t end = i->dim[o->dim + 1];
 	for (int64_t v = i->dim[o->dim]; v < end; v++) {
-		if (o->narg == 1 && !first_byte(i, o))
+		if (o->narg == 1 && !first_byte(w, o))
 			break;
 		meet(w); /* all have read the condition and the loop's ends */
 		if (w->thread == 0) {
@@ -95,7 +112,7 @@ static bool step_loop(Walk *w, const BundleOp *o, uint32_t body)
 
 static bool step_if(Walk *w, const BundleOp *o, uint32_t body)
 {
-	bool yes = first_byte(w->i, o);
+	bool yes = first_byte(w, o);
 	if (!step_end(w)) /* before a branch may change the condition */
 		return false;
 	uint32_t other = body + o->body;
@@ -109,7 +126,9 @@ static bool walk(Walk *w, uint32_t at, uint32_t end)
 	while (at < end) {
 		const BundleOp *o = &i->m->op[at++];
 		bool clocked = i->ns != NULL && w->thread == 0, fine = true;
-		uint64_t start = clocked ? timing_wall_ns() : 0;
+		uint32_t mark = 2 * w->depth++;
+		if (clocked)
+			i->m->device->mark(i->stream, mark);
 		switch (o->kind) {
 		case BUNDLE_CALL:
 			step_call(w, o);
@@ -122,8 +141,11 @@ static bool walk(Walk *w, uint32_t at, uint32_t end)
 		case BUNDLE_LOOP: fine = step_loop(w, o, at); break;
 		case BUNDLE_IF: fine = step_if(w, o, at); break;
 		}
-		if (clocked)
-			i->ns[o - i->m->op] += timing_wall_ns() - start;
+		if (clocked) {
+			i->m->device->mark(i->stream, mark + 1);
+			i->ns[o - i->m->op] += i->m->device->time(i->stream, mark, mark + 1);
+		}
+		w->depth--;
 		if (!fine)
 			return false;
 		if (o->kind >= BUNDLE_LOOP)

@@ -98,7 +98,7 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 		return s;
 	memset(more, 1, bytes);
 	if (w->other != NULL)
-		device_cpu.release(w->other, w->other_bytes);
+		device_cpu.release(NULL, w->other, w->other_bytes);
 	w->other = more;
 	w->other_bytes = bytes;
 	return DLC_OK;

@@ -17,7 +17,7 @@ enum { HUGE_PAGE = 2 << 20 }; /* below it all memory has small pages: runtime/de
 DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err)
 {
 	uint64_t there = host_memory(NULL, NULL);
-	*out = there == 0 || n < there ? device_cpu.alloc(n) : NULL;
+	*out = there == 0 || n < there ? device_cpu.alloc(NULL, n) : NULL;
 	if (*out == NULL)
 		return runtime_fail(
 			err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
@@ -51,7 +51,7 @@ static Area take_out(Worker *w, int i)
 static void forget_oldest(Worker *w)
 {
 	Area a = take_out(w, 0);
-	device_cpu.release(a.data, a.bytes);
+	device_cpu.release(NULL, a.data, a.bytes);
 }
 
 void area_forget_all(Worker *w)
@@ -98,7 +98,7 @@ void area_leave(Worker *w, Area a)
 	if (w->keep == 0)
 		w->keep = part > 0 && part < KEPT_BYTES ? part : KEPT_BYTES;
 	if (a.bytes > w->keep) {
-		device_cpu.release(a.data, a.bytes);
+		device_cpu.release(NULL, a.data, a.bytes);
 		return;
 	}
 	while (w->nkept == WORKER_KEPT || w->kept_bytes + a.bytes > w->keep)

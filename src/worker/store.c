@@ -35,7 +35,7 @@ static void module_free(Module *m)
 {
 	if (m == NULL)
 		return;
-	device_cpu.code_release(NULL, m->code, m->bytes);
+	device_cpu.code_release(NULL, NULL, m->code, m->bytes);
 	free(m->entry);
 	free(m);
 }
@@ -55,7 +55,7 @@ static void program_free(LoadedProgram *p)
 	dlc_instance_close(p->instance);
 	dlc_model_close(p->model);
 	if (p->file != NULL)
-		device_cpu.release(p->file, p->nfile);
+		device_cpu.release(NULL, p->file, p->nfile);
 	free(p->call);
 	free(p->arg);
 	free(p->sym);
@@ -79,11 +79,11 @@ void worker_reset(Worker *w)
 	team_close(w->team);
 	w->team = NULL;
 	if (w->work != NULL)
-		device_cpu.release(w->work, w->work_bytes);
+		device_cpu.release(NULL, w->work, w->work_bytes);
 	if (w->other != NULL)
-		device_cpu.release(w->other, w->other_bytes);
+		device_cpu.release(NULL, w->other, w->other_bytes);
 	if (w->rights != NULL)
-		device_cpu.release(w->rights, w->rights_bytes);
+		device_cpu.release(NULL, w->rights, w->rights_bytes);
 	w->work = w->other = w->rights = NULL;
 	w->work_bytes = w->other_bytes = w->rights_bytes = 0;
 }
@@ -114,7 +114,7 @@ DlcStatus worker_image(
 	Module *new = calloc(1, sizeof *new);
 	DlcEntry *copy = copy_rows(entry, m->nentry, sizeof *entry);
 	void *code =
-		new != NULL &&copy != NULL ? device_cpu.code_load(image, m->nimage, false) : NULL;
+		new != NULL &&copy != NULL ? device_cpu.code_load(NULL, image, m->nimage, false) : NULL;
 	if (code == NULL) {
 		free(copy);
 		free(new);
@@ -354,7 +354,7 @@ DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcErro
 		if (s != DLC_OK)
 			return s;
 		if (w->work != NULL)
-			device_cpu.release(w->work, w->work_bytes);
+			device_cpu.release(NULL, w->work, w->work_bytes);
 		w->work = more;
 		w->work_bytes = work;
 	}

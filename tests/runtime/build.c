@@ -18,6 +18,7 @@ Build *build_new(void)
 	b->info[0] = (BundleInfo){ build_text(b, "model"), build_text(b, "test") };
 	b->info[1] = (BundleInfo){ build_text(b, "target"), build_text(b, "cpu:test t1") };
 	b->h.info.count = 2;
+	b->image[b->h.image.count++] = (BundleImage){ 0, image->size };
 	for (uint32_t i = 0; i < image->nentry; i++)
 		b->entry[b->h.entry.count++] = (BundleEntry){
 			.name = build_text(b, image->entry[i].name),
@@ -125,7 +126,9 @@ unsigned char *build_finish(Build *b, size_t *size)
 	lay(bytes, &at, &h->sym, b->sym, sizeof *b->sym);
 	lay(bytes, &at, &h->dim, b->dim, sizeof *b->dim);
 	lay(bytes, &at, &h->tensor, b->tensor, sizeof *b->tensor);
+	lay(bytes, &at, &h->image, b->image, sizeof *b->image);
 	lay(bytes, &at, &h->entry, b->entry, sizeof *b->entry);
+	lay(bytes, &at, &h->launch, b->launch, sizeof *b->launch);
 	lay(bytes, &at, &h->slot, b->slot, sizeof *b->slot);
 	lay(bytes, &at, &h->arg, b->arg, sizeof *b->arg);
 	lay(bytes, &at, &h->op, b->op, sizeof *b->op);

@@ -16,7 +16,9 @@ typedef struct Build {
 	BundleSym sym[16];
 	BundleDim dim[BUILD_ROWS];
 	BundleTensor tensor[16];
+	BundleImage image[4];
 	BundleEntry entry[16];
+	DlcLaunch launch[16];
 	BundleSlot slot[64];
 	uint32_t arg[BUILD_ROWS];
 	BundleOp op[BUILD_ROWS];

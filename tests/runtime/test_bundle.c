@@ -53,6 +53,30 @@ static void no_device(Build *b)
 {
 	b->h.device = 2;
 }
+static void unknown_device(Build *b)
+{
+	b->h.device = 99;
+}
+static void image_outside(Build *b)
+{
+	b->image[0].bytes += 1;
+}
+static void image_unaligned(Build *b)
+{
+	b->image[0].offset = 32;
+	b->image[0].bytes -= 32;
+}
+static void entry_image(Build *b)
+{
+	b->entry[3].image = 1;
+}
+static void entry_launch(Build *b)
+{
+	b->h.launch.count = 1;
+	for (int k = 0; k < DLC_LAUNCH_DIMS; k++)
+		b->launch[0].dim[k] = (DlcDim){ { -1, -1 }, 0, 1, 1 };
+	b->entry[3].launch = 1; /* on a CPU a team enters it */
+}
 static void zero_threads(Build *b)
 {
 	b->h.threads = 0;
@@ -209,7 +233,12 @@ static const struct Refusal {
 	{ change_nothing, DLC_OK, "" },
 	{ wrong_arch, DLC_BAD_TARGET, "compile it with --target=host" },
 	{ no_feature, DLC_BAD_TARGET, "needs avx9000f, which this CPU does not have" },
-	{ no_device, DLC_BAD_TARGET, "device type 2" },
+	{ no_device, DLC_BAD_TARGET, "for CUDA, which this runtime cannot use" },
+	{ unknown_device, DLC_BAD_TARGET, "device type 99, which this runtime does not know" },
+	{ image_outside, DLC_BAD_FILE, "image lies outside" },
+	{ image_unaligned, DLC_BAD_FILE, "image lies outside" },
+	{ entry_image, DLC_BAD_FILE, "kernel lies outside" },
+	{ entry_launch, DLC_BAD_FILE, "launch does not fit" },
 	{ zero_threads, DLC_BAD_FILE, "number of threads" },
 	{ huge_arena, DLC_BAD_FILE, "workspace" },
 	{ text_outside, DLC_BAD_FILE, "name lies outside" },

@@ -1,0 +1,407 @@
+/*
+ * The plan on a device that is not the host: a row of this test. Nobody else may follow its addresses, which
+ * finds kernels by their names, starts them with the launch that the bundle gives, and does nothing before it must
+ * (copies to the host and synchronize). Its kernels are the test kernels, one call for each thread of the grid.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "suite.h"
+
+#include "kernels.h"
+#include "net.h"
+#include "runtime/model.h"
+
+#define FAR ((uintptr_t)1 << 62) /* no address of this machine */
+
+enum { QUEUE = 4096, ARGS = 8 };
+
+typedef struct Command {
+	DlcKernel kernel; /* NULL: a copy */
+	void *buf[ARGS];
+	int64_t sym[ARGS];
+	uint64_t *mark; /* a mark instead */
+	uint32_t threads;
+	void *to;
+	const void *from;
+	size_t bytes;
+} Command;
+
+struct DeviceContext {
+	int id;
+};
+
+struct DeviceStream {
+	Command queue[QUEUE];
+	int n, failed;
+	uint64_t clock, mark[DEVICE_MARKS];
+};
+
+static int held;              /* allocations, contexts, streams, code */
+static uint32_t launched[16]; /* threads of the launches, in order */
+static int nlaunched;
+
+static DlcStatus far_open(int32_t id, DeviceContext **out, DlcError *err)
+{
+	(void)err;
+	*out = calloc(1, sizeof **out);
+	(*out)->id = id;
+	held++;
+	return DLC_OK;
+}
+
+static void far_close(DeviceContext *c)
+{
+	held--;
+	free(c);
+}
+
+static uint64_t far_memory(const DeviceContext *c)
+{
+	(void)c;
+	return 1 << 30;
+}
+
+static bool far_has(const DeviceContext *c, const char *feature)
+{
+	(void)c;
+	return strcmp(feature, "far1") == 0;
+}
+
+static void *far_alloc(DeviceContext *c, size_t bytes)
+{
+	(void)c;
+	void *p = aligned_alloc(64, (bytes + 127) / 64 * 64);
+	memset(p, 0, bytes);
+	held++;
+	return (void *)((uintptr_t)p ^ FAR);
+}
+
+static void far_release(DeviceContext *c, void *memory, size_t bytes)
+{
+	(void)c, (void)bytes;
+	held--;
+	free((void *)((uintptr_t)memory ^ FAR));
+}
+
+static void *far_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place)
+{
+	(void)c;
+	ck_assert(!in_place);
+	held++;
+	return device_cpu.code_load(NULL, image, bytes, false);
+}
+
+static void far_code_release(DeviceContext *c, const void *image, void *code, size_t bytes)
+{
+	(void)c;
+	held--;
+	device_cpu.code_release(NULL, image, code, bytes);
+}
+
+static void *far_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset)
+{
+	const DlcImage *image = test_image();
+	(void)c;
+	ck_assert_uint_eq(offset, 0);
+	for (uint32_t k = 0; k < image->nentry; k++)
+		if (strcmp(image->entry[k].name, name) == 0)
+			return (unsigned char *)code + image->entry[k].offset;
+	return NULL;
+}
+
+static DeviceStream *far_stream_open(DeviceContext *c)
+{
+	(void)c;
+	held++;
+	return calloc(1, sizeof(DeviceStream));
+}
+
+static void far_stream_close(DeviceStream *s)
+{
+	held--;
+	free(s);
+}
+
+static Command *far_put(DeviceStream *s)
+{
+	ck_assert_int_lt(s->n, QUEUE);
+	return &s->queue[s->n++];
+}
+
+static int far_synchronize(DeviceStream *s)
+{
+	for (int k = 0; k < s->n; k++) {
+		const Command *c = &s->queue[k];
+		s->clock += 10;
+		if (c->mark != NULL)
+			*c->mark = s->clock;
+		else if (c->kernel == NULL)
+			memmove(c->to, c->from, c->bytes);
+		for (uint32_t t = 0; c->kernel != NULL && t < c->threads && s->failed == 0; t++) {
+			const DlcCall call = { .buf = c->buf, .sym = c->sym, .thread = t, .threads = c->threads };
+			s->failed = c->kernel(&call);
+		}
+	}
+	s->n = 0;
+	int failed = s->failed;
+	s->failed = 0;
+	return failed;
+}
+
+static int far_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way)
+{
+	Command *c = far_put(s);
+	*c = (Command){ .to = way == DEVICE_DOWN ? to : (void *)((uintptr_t)to ^ FAR),
+		.from = way == DEVICE_UP ? from : (const void *)((uintptr_t)from ^ FAR),
+		.bytes = bytes };
+	return 0;
+}
+
+static int far_launch(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how)
+{
+	Command *c = far_put(s);
+	*c = (Command){ .threads = 1 };
+	memcpy(&c->kernel, &kernel, sizeof c->kernel);
+	for (int k = DLC_GRID; k < DLC_SHARED; k++)
+		c->threads *= how->dim[k];
+	for (uint32_t k = 0; k < how->nbuf; k++)
+		c->buf[k] = (void *)((uintptr_t)call->buf[k] ^ FAR);
+	memcpy(c->sym, call->sym, sizeof *c->sym * how->nsym);
+	if (nlaunched < LEN(launched))
+		launched[nlaunched++] = c->threads + 1000000 * how->dim[DLC_SHARED];
+	return 0;
+}
+
+static void far_mark(DeviceStream *s, uint32_t k)
+{
+	*far_put(s) = (Command){ .mark = &s->mark[k] };
+}
+
+static uint64_t far_time(DeviceStream *s, uint32_t from, uint32_t to)
+{
+	s->failed = far_synchronize(s);
+	return s->mark[to] - s->mark[from];
+}
+
+static const Device far = { "far", DLC_DEVICE_CUDA, false, far_open, far_close, far_memory, far_has, far_alloc, far_release,
+	far_code_load, far_code_release, far_kernel, far_stream_open, far_stream_close, far_copy, far_launch, far_synchronize,
+	far_mark, far_time };
+
+/* Every kernel of the bundle with this launch; CPUs have offsets, devices names. */
+static void set_launch(Build *b, DlcLaunch l)
+{
+	b->h.device = DLC_DEVICE_CUDA;
+	b->h.arch = BUNDLE_ANY;
+	for (uint32_t k = 0; k < b->h.entry.count; k++) {
+		b->launch[b->h.launch.count++] = l;
+		if (b->entry[k].nsym == 0)
+			for (int d = 0; d < DLC_LAUNCH_DIMS; d++)
+				b->launch[k].dim[d].sym[0] = -1;
+		b->entry[k].launch = b->h.launch.count;
+		b->entry[k].offset = 0;
+	}
+}
+
+/* ceil(sym[0] / 8) blocks of 4 threads, 16 bytes of shared memory. */
+static DlcLaunch some_launch(void)
+{
+	DlcLaunch l;
+	for (int k = 0; k < DLC_LAUNCH_DIMS; k++)
+		l.dim[k] = (DlcDim){ { -1, -1 }, 0, 1, 1 };
+	l.dim[DLC_GRID] = (DlcDim){ { 0, -1 }, 1, 8, 8 };
+	l.dim[DLC_BLOCK].add = 4;
+	l.dim[DLC_SHARED].add = 16;
+	return l;
+}
+
+static DlcStatus open_far(Build *b, Net *n, DlcError *err)
+{
+	size_t size;
+	*n = (Net){ .b = b, .bytes = build_finish(b, &size) };
+	nlaunched = 0;
+	DlcStatus s = model_open_on(&far, n->bytes, size, &n->m, err);
+	return s == DLC_OK ? dlc_instance_open(n->m, 0, &n->i, err) : s;
+}
+
+static void bind(Net *n, DlcRole role, int index, float *data, int64_t *shape)
+{
+	DlcError err = { 0 };
+	DlcTensor t = tensor(data, shape);
+	ck_assert_msg(dlc_instance_bind(n->i, role, index, &t, &err) == DLC_OK, "%s", err.text);
+}
+
+START_TEST(adds)
+{
+	static _Alignas(64) float a[N], b[N], out[N];
+	int64_t shape[] = { 1, N };
+	Net n;
+	DlcError err = { 0 };
+	Build *build = build_add(N);
+	set_launch(build, some_launch());
+	build->feature[build->h.feature.count++] = build_text(build, "far1");
+	ck_assert_msg(open_far(build, &n, &err) == DLC_OK, "%s", err.text);
+	bind(&n, DLC_INPUT, 0, a, shape);
+	bind(&n, DLC_INPUT, 1, b, shape);
+	bind(&n, DLC_OUTPUT, 0, out, shape);
+	for (int round = 0; round < 3; round++) {
+		uint64_t ns[2] = { 0 };
+		for (int k = 0; k < N; k++) {
+			a[k] = (float)(k + round);
+			b[k] = 2 * (float)k;
+			out[k] = -1;
+		}
+		ck_assert(dlc_instance_profile(n.i, ns, &err) == DLC_OK);
+		for (int k = 0; k < N; k++)
+			ck_assert_float_eq(out[k], a[k] + b[k] + 1);
+		ck_assert(ns[0] == 20 && ns[1] == 20);
+	}
+	ck_assert(nlaunched == 6 && launched[0] == (N + 8) / 8 * 4 + 16000000);
+	DlcTensor own;
+	ck_assert(dlc_instance_bind(n.i, DLC_OUTPUT, 0, NULL, NULL) == DLC_OK &&
+		dlc_instance_tensor(n.i, DLC_OUTPUT, 0, &own, NULL) == DLC_OK);
+	ck_assert(own.device.type == DLC_DEVICE_CUDA && ((uintptr_t)own.data & FAR) != 0);
+	net_close(&n);
+	ck_assert_int_eq(held, 0);
+}
+END_TEST
+
+/* A loop that ends when a kernel has cleared its flag, which lies on the device; then an if. */
+START_TEST(conditions)
+{
+	Build *b = build_add(N);
+	int32_t count[16] = { 0 };
+	uint32_t i = build_sym(b, "i", BUNDLE_SYM_LOOP, 0, 8, 0);
+	b->h.state_bytes = 64;
+	uint32_t flag = build_slot(b, BUNDLE_STATE, 0, 0, 64), to = build_slot(b, BUNDLE_OUTPUT, 0, 0, 64);
+	build_call(b, KERNEL_step, &flag, (int64_t[]){ 1 });
+	BundleOp *loop = build_op(b, BUNDLE_LOOP, "while");
+	loop->sym = i;
+	loop->body = 1;
+	build_arg(b, loop, flag);
+	build_const(b, 0);
+	build_const(b, 8);
+	loop->ndim = 2;
+	BundleOp *step = build_op(b, BUNDLE_CALL, "step"); /* clears the flag when i has come to 3 */
+	step->entry = KERNEL_step;
+	build_arg(b, step, flag);
+	build_dim(b, (int)i, 0, 1, 1);
+	step->ndim = 1;
+	BundleOp *branch = build_op(b, BUNDLE_IF, "if");
+	build_arg(b, branch, flag);
+	branch->body = 1;
+	build_call(b, KERNEL_step, &flag, (int64_t[]){ 0 });
+	BundleOp *copy = build_op(b, BUNDLE_COPY, "copy");
+	build_arg(b, copy, to);
+	build_arg(b, copy, flag);
+	build_const(b, 64);
+	copy->ndim = 1;
+	set_launch(b, some_launch());
+	static _Alignas(64) float out[N];
+	int64_t shape[] = { 1, N };
+	Net n;
+	DlcError err = { 0 };
+	ck_assert_msg(open_far(b, &n, &err) == DLC_OK, "%s", err.text);
+	bind(&n, DLC_OUTPUT, 0, out, shape);
+	net_run(&n);
+	memcpy(count, out, sizeof count);
+	ck_assert_int_eq(count[1], 1 + 8 + 1); /* before the loop, in it, in the branch */
+	ck_assert_int_eq(((unsigned char *)count)[0], 0);
+	net_close(&n);
+	ck_assert_int_eq(held, 0);
+}
+END_TEST
+
+/* A kernel's failure shows when the stream is waited for. */
+START_TEST(failures)
+{
+	Build *b = build_add(N);
+	build_call(b, KERNEL_refuse, NULL, (int64_t[]){ 7 });
+	set_launch(b, some_launch());
+	Net n;
+	DlcError err = { 0 };
+	ck_assert_msg(open_far(b, &n, &err) == DLC_OK, "%s", err.text);
+	ck_assert_int_eq(dlc_instance_run(n.i, &err), DLC_KERNEL);
+	ck_assert_msg(strstr(err.text, "the far failed with status 7") != NULL, "%s", err.text);
+	net_close(&n);
+}
+END_TEST
+
+static void no_row(Build *b)
+{
+	b->h.device = DLC_DEVICE_OPENCL;
+}
+static void no_feature(Build *b)
+{
+	b->feature[b->h.feature.count++] = build_text(b, "far2");
+}
+static void no_kernel(Build *b)
+{
+	b->entry[2].name = build_text(b, "nosuch");
+}
+static void no_launch(Build *b)
+{
+	b->entry[2].launch = 0;
+}
+static void launch_outside(Build *b)
+{
+	b->entry[2].launch = b->h.launch.count + 1;
+}
+static void launch_symbol(Build *b)
+{
+	b->launch[0].dim[DLC_BLOCK].sym[1] = 1; /* add has one */
+}
+static void launch_row(Build *b)
+{
+	b->launch[b->h.launch.count++].dim[DLC_GRID].div = 0;
+}
+static void launch_empty(Build *b)
+{
+	b->launch[0].dim[DLC_GRID].add = -N;
+}
+static void launch_huge(Build *b)
+{
+	b->launch[0].dim[DLC_GRID].mul = INT64_C(1) << 40;
+}
+
+static const struct Refusal {
+	void (*change)(Build *b);
+	DlcStatus status;
+	const char *says;
+} refused[] = {
+	{ no_row, DLC_BAD_TARGET, "for OpenCL, which this runtime cannot use" },
+	{ no_feature, DLC_BAD_TARGET, "needs far2, which this device does not have" },
+	{ no_kernel, DLC_BAD_FILE, "has no kernel nosuch" },
+	{ no_launch, DLC_BAD_FILE, "launch does not fit" },
+	{ launch_outside, DLC_BAD_FILE, "launch does not fit" },
+	{ launch_symbol, DLC_BAD_FILE, "launch does not fit" },
+	{ launch_row, DLC_BAD_FILE, "a launch is impossible" },
+	{ launch_empty, DLC_BAD_FILE, "step of its plan" },
+	{ launch_huge, DLC_BAD_FILE, "step of its plan" },
+};
+
+START_TEST(refusals)
+{
+	const struct Refusal *r = &refused[_i];
+	Build *b = build_add(N);
+	Net n;
+	DlcError err = { 0 };
+	set_launch(b, some_launch());
+	r->change(b);
+	DlcStatus s = open_far(b, &n, &err);
+	ck_assert_msg(s == r->status && strstr(err.text, r->says) != NULL, "status %d: %s", (int)s, err.text);
+	ck_assert(n.m == NULL);
+	ck_assert_int_eq(held, 0);
+	net_close(&n);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("device");
+	tcase_add_test(tc, adds);
+	tcase_add_test(tc, conditions);
+	tcase_add_test(tc, failures);
+	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
+	return run_suite("device", tc);
+}
