@@ -1,9 +1,10 @@
 /*
- * The canonical form of a Dag.  Every value gets a number that depends on structure alone: what
- * lies behind it (up) and what is made of it (down), refined a few rounds as in Weisfeiler and
- * Leman's colouring. These numbers order what a Dag leaves open. Where two are equal, the values
- * are as good as always interchangeable: one is marked, and what hangs on it told apart by another
- * refinement. A rare tie that is none costs a second name for one workload, never a wrong one.
+ * The canonical form of a Dag. Every value gets a hash that depends on structure alone: on what it is
+ * computed from (up) and on what is computed from it (down). A few rounds refine the hashes, as in
+ * Weisfeiler and Leman's colouring. They order whatever the text of a Dag leaves open.
+ * Two values of equal hash are nearly always interchangeable. Then one of them is marked, and another
+ * refinement tells apart what depends on it. In the rare other case one workload gets two names, which costs
+ * a second tuning and never a wrong result.
  */
 #include "op/names.h"
 #include "op/shape.h"
@@ -84,7 +85,7 @@ static bool commutes(int op)
 	return op_row(op)->traits & OP_COMMUTES;
 }
 
-/* What a call contributes to a result: position matters unless the operator commutes. */
+/* The contribution of an operand to a result: its position matters unless the operator commutes. */
 static uint64_t operand(const Canon *cn, const OpCall *c, int k)
 {
 	if (c->in[k] == DAG_NONE)
@@ -127,7 +128,7 @@ static void refine_down(Canon *cn)
 		cn->key[i] = mix(cn->key[i], cn->down[i]);
 }
 
-/* Results before inputs before constants, then by structure, then as given. */
+/* Orders results before inputs before constants, then by structure, then as given. */
 typedef struct Place {
 	int rank, value, at;
 	uint64_t key;
@@ -164,7 +165,7 @@ static void order_operands(Canon *cn)
 	}
 }
 
-/* Depth-first from one output, operands first; a stack of its own, since texts may be deep. */
+/* Visits the calls of one output depth-first, operands first. The stack is explicit, since texts may be deep. */
 static void order_calls(Canon *cn, int value)
 {
 	typedef struct Frame {
@@ -207,7 +208,7 @@ static int *order_outputs(Canon *cn)
 	return out;
 }
 
-/* Numbers v if this is its first use. Constants keep the letter c, all else is v. */
+/* Numbers v at its first use. Constants get the letter c, all other values v. */
 static void use_value(Canon *cn, int v, ValueKind kind, int *count)
 {
 	const Value *from = &cn->d->value.at[v];
@@ -267,12 +268,12 @@ static int by_key(const void *x, const void *y)
 	return a->at - b->at;
 }
 
-/* Some value that another one, of no smaller number, looks the same as; DAG_NONE: all differ. */
+/* A value that has the same hash as one with a smaller number; DAG_NONE: all differ. */
 static int find_tie(Canon *cn, Place *place)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < cn->d->value.n; i++)
-		if (cn->down[i] != 0) /* what nothing uses is not ordered */
+		if (cn->down[i] != 0) /* unused values are not ordered */
 			place[n++] = place_of(cn, (int)i, (int)i);
 	qsort(place, n, sizeof(Place), by_key);
 	for (size_t i = 1; i < n; i++)
@@ -290,7 +291,7 @@ static void colour(Canon *cn)
 	for (size_t i = 0; i < d->call.n; i++)
 		cn->about[i] = of_call(&d->call.at[i]);
 	refine(cn);
-	/* A Task has few ties; a hostile text may have a million, and gets no canonical form. */
+	/* A Task has few ties. A hostile text may have a million; it gets no canonical form. */
 	size_t limit = WORK / (d->value.n + 1);
 	for (size_t tie = 0; tie < TIES && tie < limit; tie++) {
 		int v = find_tie(cn, place);

@@ -153,7 +153,10 @@ static int by_name(const void *x, const void *y)
 	return strcmp(((const Attr *)x)->name, ((const Attr *)y)->name);
 }
 
-/* Every attribute is one of op.def's, of its kind, and given once; scalars without default are. */
+/*
+ * Checks that each attribute is in op.def, has its kind and occurs once, and that scalars without a default
+ * are given.
+ */
 static bool check_attrs(const OpCall *c, Err *err)
 {
 	const char *dflt;
@@ -216,7 +219,7 @@ static Attr copy_attr(Arena *a, const Attr *from)
 	return to;
 }
 
-/* An output's shape has dimensions that can be counted: no overflow, none symbolic. */
+/* Refuses a result whose number of elements overflows or is symbolic. */
 static bool check_size(const OpCall *c, const Value *v, Err *err)
 {
 	char s[160];
@@ -225,7 +228,7 @@ static bool check_size(const OpCall *c, const Value *v, Err *err)
 	return true;
 }
 
-/* The normal form of a call with its results' types; out[0 .. c->nout). */
+/* Brings a call to its normal form and computes the types of its results, out[0 .. c->nout). */
 static bool make_call(Dag *d, OpCall *c, const int *in, const Attr *attr, Value **out, Err *err)
 {
 	Arena *a = d->arena;

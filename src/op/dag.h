@@ -1,9 +1,9 @@
 /*
- * Dag: a list of operator calls in topological order, over values. It is a model (with constants'
- * data), and it is a workload (without). One written form (docs/dag.md) that reads back the same.
+ * Dag: a list of operator calls in topological order, over values. With the data of its constants it is a
+ * model, without it a workload. It has one written form (docs/dag.md), which reads back to the same Dag.
  *
- * Values are numbered; a call lists the values it reads and writes. Everything lives in one arena;
- * constants' data is borrowed (a mapped model file) or in the arena.
+ * Values are numbered; a call lists the values that it reads and writes. Everything lives in one arena. The
+ * data of constants is borrowed (from a mapped model file) or lives in the arena.
  */
 #ifndef OP_DAG_H
 #define OP_DAG_H
@@ -32,7 +32,7 @@ typedef struct Value {
 	Shape shape;
 	const char *layout; /* NULL: row-major; else as op/layout.h reads it, "NCHW16c" */
 	const void *data;   /* VALUE_CONST of a model: dtype_bytes of it, little-endian; else NULL */
-	int call;           /* VALUE_CALL: which writes it */
+	int call;           /* VALUE_CALL: the call that writes it */
 } Value;
 
 typedef enum { ATTR_INT, ATTR_INTS, ATTR_FLOAT, ATTR_TEXT } AttrKind;
@@ -77,13 +77,13 @@ int dag_add_const(Dag *d, const char *name, DType type, Shape shape, const void 
  * The first output is value dag->call.at[n].out[0].
  */
 int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr, Err *err);
-/* The same with the results' names (model files have them); `nouts` must be what the operator gives. */
+/* The same with names for the results, as model files have them; `nouts` must be the operator's number of results. */
 int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts, const int *in, int nin,
 	const Attr *attr, int nattr, Err *err);
 void dag_add_output(Dag *d, int value);
-/* A value's name is unique: the wish itself, or the wish with a number behind it. */
+/* A name for a new value: `wish`, or `wish` with a number if that is taken. */
 const char *dag_unique_name(const Dag *d, const char *wish);
-/* Gives a value another name, made unique (frontends: the model's own names for results). */
+/* Renames a value, to `wish` or to `wish` with a number. Front ends keep the model's names of results so. */
 void dag_rename(Dag *d, int value, const char *wish);
 int dag_find_value(const Dag *d, const char *name); /* DAG_NONE: there is none */
 
@@ -96,14 +96,14 @@ void dag_print(Text *out, const Dag *d);
 const char *dag_str(Arena *a, const Dag *d);
 /* Refuses with "name:line". Constants that are not written out have data == NULL. */
 Dag *dag_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);
-/* Structure, names, shapes against the operators' rules; what the parser and frontends end with. */
+/* Checks structure, names and shapes against the operators' rules. The parser and the front ends end with it. */
 bool dag_check(const Dag *d, Err *err);
 
 Shape shape_of(int rank, const int64_t *dim);
 bool shape_eq(Shape a, Shape b);
 /* Product of the dimensions; -1 if it overflows 2^62. */
 int64_t shape_elements(Shape s);
-int64_t value_bytes(const Value *v);           /* as its layout pads it; -1 on overflow */
+int64_t value_bytes(const Value *v);           /* with the padding of its layout; -1 on overflow */
 const char *shape_str(Shape s, char out[160]); /* "1x3x224x224" */
 
 #endif

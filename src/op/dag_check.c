@@ -1,6 +1,6 @@
 /*
- * Is this a Dag?  Run on whatever a frontend, a parser or a pass made: numbers within range,
- * every value written once and above its use, names unique, shapes what the rules say.
+ * Checks a Dag that a front end, a parser or a pass made: numbers are in range, every value is written once
+ * and above its uses, names are unique, shapes obey the rules.
  */
 #include "op/names.h"
 #include "op/shape.h"
@@ -55,7 +55,7 @@ static bool check_results(const Dag *d, size_t call, Arena *tmp, Err *err)
 	return true;
 }
 
-/* The results a call should have: split's as many as it has sizes. */
+/* The number of results of a call: a split has one for each of its sizes. */
 static bool check_count(const OpCall *c, Err *err)
 {
 	int n = op_row(c->op)->outputs;

@@ -1,6 +1,6 @@
 /*
- * Text to Dag, a line at a time.  The parser knows no operator: the attributes' kinds come from
- * op.def and what a call gives from its shape rule, against which written types are checked.
+ * Parses the text of a Dag, one line at a time. The parser knows no operator: op.def gives the kinds of
+ * attributes, the shape rule the types of results. Types that the text gives are compared with them.
  */
 #include "op/dag.h"
 #include "op/element.h"
@@ -304,7 +304,7 @@ static bool parse_attr(Parser *p, int op, Attr *a)
 	}
 }
 
-/* Types written behind results must be what the shape rule says. */
+/* Compares the types that the text gives for the results with those of the shape rule. */
 static bool check_results(Parser *p, const ValueVec *out, int call)
 {
 	char s[160], t[160], dt[DTYPE_TEXT], du[DTYPE_TEXT];
@@ -379,7 +379,7 @@ static bool parse_outputs(Parser *p)
 	return true;
 }
 
-/* The line's keyword, if it begins with this one followed by a blank or its end. */
+/* Takes the keyword if the line begins with it and a blank or the line's end follows. */
 static bool take_word(Parser *p, const char *word)
 {
 	size_t n = strlen(word);
@@ -401,7 +401,7 @@ static bool parse_line(Parser *p)
 	return parse_call(p);
 }
 
-/* Steps behind the line's end; false if something is left on it. */
+/* Moves to the next line; false if this one has more text. */
 static bool end_line(Parser *p)
 {
 	if (peek(p) != '\n')

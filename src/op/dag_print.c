@@ -1,7 +1,7 @@
 /*
- * A Dag as text: inputs, constants, calls in order, outputs, a line each; docs/dag.md has the
- * grammar. Names that are no plain words are quoted. Small constants are written out, others
- * only declared: the text is for people, tests and identities, not for carrying weights.
+ * Prints a Dag, one line each: inputs, constants, calls in order, outputs; docs/dag.md has the grammar.
+ * Names that are not plain words are quoted. Only small constants are printed with their data: the text
+ * serves people, tests and identities and does not carry weights.
  */
 #include "op/dag.h"
 #include "op/element.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { WRITTEN_OUT = 16 }; /* constants of at most so many elements are */
+enum { WRITTEN_OUT = 16 }; /* larger constants are printed without their data */
 
 static bool is_plain(const char *s)
 {

@@ -35,8 +35,8 @@ static void add(Layout *l, int of, int64_t step, int64_t mod, int64_t extent)
 }
 
 /*
- * Blocks are read first: a capital's step is the product of all blocks of its dimension. Within one
- * dimension the first block written is the outer one: NC4c2c cuts 8 into 4 times 2.
+ * Reads the blocks first: the step of a capital is the product of all blocks of its dimension. Within one
+ * dimension the block that is written first is the outer one: NC4c2c cuts 8 into 4 times 2.
  */
 bool layout_read(const char *text, Shape s, Layout *out)
 {
@@ -59,7 +59,7 @@ bool layout_read(const char *text, Shape s, Layout *out)
 		int k = dimension_of((char)(*at - 'a' + 'A'), s.rank);
 		if (k < 0 || block[k] * n > LARGEST_BLOCK)
 			return false;
-		for (int i = 0; i < out->n; i++) /* what was written before lies outside of this */
+		for (int i = 0; i < out->n; i++) /* letters written before are outer */
 			if (out->of[i] == k) {
 				out->step[i] *= n;
 				out->mod[i] *= n;

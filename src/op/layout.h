@@ -1,8 +1,8 @@
 /*
- * Layouts: how a tensor lies in memory, in text. Capital letters name the dimensions in physical
- * order, a number with a small letter behind them cuts blocks off one: NCHW, NHWC, NCHW16c,
- * OIHW16i16o. N or O is dimension 0, C or I is 1, then D, H, W as far as the tensor has them.
- * A blocked dimension is rounded up to whole blocks; what is added is padding.
+ * Layouts: how a tensor lies in memory, as a text. Capital letters name the dimensions in physical order. A
+ * number and a small letter after them cut blocks off a dimension: NCHW, NHWC, NCHW16c, OIHW16i16o. N or O
+ * is dimension 0, C or I is 1, then D, H, W as far as the tensor has them. A blocked dimension is rounded up
+ * to whole blocks; the added elements are padding.
  */
 #ifndef OP_LAYOUT_H
 #define OP_LAYOUT_H

@@ -1,8 +1,7 @@
 /*
- * A Dag as one run Fn in the loop language: the meaning of every operator, written as plainly as
- * its formula. Parameters first (inputs, constants, outputs), then each call's nests in order,
- * with work parameters for what lies between. Nothing is scheduled here and nothing is clever:
- * this is what everything faster is compared with.
+ * Writes a Dag as one run Fn in the loop language: the meaning of every operator, as plain as its formula.
+ * Parameters come first (inputs, constants, outputs), then the nests of each call in order, with work
+ * buffers for the values between. Nothing is scheduled here: faster forms are compared with this one.
  */
 #include "op/algo.h"
 #include "op/naive.h"
@@ -14,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 100 }; /* of a buffer, before what makes it unique */
+enum { LONGEST_NAME = 100 }; /* of a buffer's name, without the number that makes it unique */
 
 const char *axis_name(int rank, int k)
 {
@@ -113,7 +112,7 @@ Buf *naive_buf(const Naive *nv, int value)
 	return nv->buf[value];
 }
 
-/* A value's name as the loop language writes names; "data" and "conv1.w" stay as they are. */
+/* Turns a value's name into a name of the loop language; "data" and "conv1.w" stay as they are. */
 static const char *buffer_name(Naive *nv, const char *wish)
 {
 	char *s = arena_printf(ir_arena(nv->ir), "%.*s", LONGEST_NAME, wish);
@@ -182,7 +181,7 @@ const Expr *naive_load(Naive *nv, int k, const Expr *const *idx, DType t)
 	return naive_cast(nv, t, ir_load(nv->ir, b, idx, b->rank));
 }
 
-/* A 1 that is no broadcast keeps its iterator: what writes it and what reads it then look alike. */
+/* A dimension of 1 that is not broadcast keeps its iterator: so its writer and its reader have the same form. */
 const Expr *naive_load_broadcast(Naive *nv, int k, const Expr *const *idx, int rank, DType t)
 {
 	const Shape *s = &naive_in(nv, k)->shape, *y = &naive_out(nv, 0)->shape;
@@ -272,7 +271,7 @@ static void add_results(Naive *nv)
 		add_value_buf(nv, nv->c->out[i], BUF_WORK, naive_type(nv, nv->d->value.at[nv->c->out[i]].type));
 }
 
-/* "conv", "conv_1"; "sub_", since sub is a word of the language. */
+/* "conv", "conv_1"; "sub_", since sub is a keyword of the language. */
 static const char *block_name(Naive *nv, const char *op)
 {
 	if (!ir_is_name(op))

@@ -1,6 +1,6 @@
 /*
- * Inside the room: what the builders of naive Fns share. A builder turns one call into one or more
- * nests: loops named after axes, around one block whose iterators are those names with a "v".
+ * Inside the room: the functions that builders of naive Fns share. A builder turns one call into one or more
+ * nests: loops named after axes around one block, whose iterators are named after the loops with a "v".
  */
 #ifndef OP_NAIVE_H
 #define OP_NAIVE_H
@@ -10,7 +10,7 @@
 
 typedef struct Naive {
 	Ir *ir;
-	KernelSet *set; /* where fn will go; algorithms put prepare Fns before it */
+	KernelSet *set; /* fn is added to it; algorithms put prepare Fns before fn */
 	const Dag *d;
 	Fn *fn;
 	NaiveKind kind;
@@ -60,15 +60,15 @@ const Expr *naive_load(Naive *nv, int k, const Expr *const *idx, DType t);
 /* The same where idx indexes result 0, of `rank` dimensions, to which input k is broadcast. */
 const Expr *naive_load_broadcast(Naive *nv, int k, const Expr *const *idx, int rank, DType t);
 Stmt *naive_store(Naive *nv, Buf *b, const Expr *const *idx, const Expr *value);
-/* A cast that a formula means: to bool is "not zero". */
+/* The cast that a formula means: to bool it is "not zero". */
 const Expr *naive_cast(Naive *nv, DType t, const Expr *e);
 /* a / b; integers towards zero; a zero divisor gives 0 instead of a trap. */
 const Expr *naive_div(Naive *nv, const Expr *a, const Expr *b);
 
-/* What a value below all others is: -inf or the least integer; `least` false: above all others. */
+/* The neutral element of max: -inf or the least integer; with `least` false that of min. */
 const Expr *naive_extreme(Naive *nv, DType t, bool least);
 
-/* 0 <= at < n, left out where the range of `at` [lo, hi] shows it; NULL: always. */
+/* The condition 0 <= at < n (and `also`). NULL: it always holds, since the range [lo, hi] of `at` shows so. */
 const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int64_t n, const Expr *also);
 
 void naive_elementwise(Naive *nv);

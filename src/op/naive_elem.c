@@ -35,7 +35,7 @@ static const Expr *ramp_0_1(Naive *nv, const Args *a, const Expr *alpha, const E
 	return ir_max(nv->ir, number(nv, a, 0), ir_min(nv->ir, number(nv, a, 1), line));
 }
 
-/* Negative x bent; others as they are. */
+/* x where it is not negative, else the given value. */
 static const Expr *bend(Naive *nv, const Args *a, const Expr *below)
 {
 	const Expr *x = arg(nv, a, 0);
@@ -53,7 +53,7 @@ static const Expr *batch_norm(Naive *nv, const Args *a)
 	return ir_add(nv->ir, ir_mul(nv->ir, unit, v[1]), v[2]);
 }
 
-/* A bound that is no number of an integer type is moved to one that means the same. */
+/* An integer type may not have the bound: the nearest number with the same effect takes its place. */
 static const Expr *bound(Naive *nv, const Args *a, double v, bool low)
 {
 	if (dtype_is_float(a->t))
@@ -89,7 +89,7 @@ static const Expr *elu(Naive *nv, const Args *a)
 	return bend(nv, a, ir_mul(nv->ir, attr(nv, a, "alpha"), ir_sub(nv->ir, e, number(nv, a, 1))));
 }
 
-/* In a's type; an integer to a floating power goes through f64 and is cut off. */
+/* Computes in a's type; an integer to a floating power goes through f64 and is truncated. */
 static const Expr *power(Naive *nv, const Args *a)
 {
 	if (dtype_is_float(a->t))
@@ -148,15 +148,15 @@ void naive_elementwise(Naive *nv)
 	Buf *out = naive_buf(nv, nv->c->out[0]);
 	nest_shape(&nest, naive_out(nv, 0)->shape, idx);
 	Args a = { idx, naive_out(nv, 0)->shape.rank, naive_type(nv, naive_in(nv, 0)->type) };
-	if (nv->c->op == OP_identity || nv->c->op == OP_cast) /* straight from type to type */
+	if (nv->c->op == OP_identity || nv->c->op == OP_cast) /* no conversion by way of the computing type */
 		a.t = naive_buf(nv, nv->c->in[0])->type;
 	nest_close(&nest, NULL, NULL, naive_store(nv, out, idx, formula(nv, &a)));
 }
 
 /*
- * Integer to an integer power, exact and without a loop that depends on data: the product of 65
- * factors, as many of them `a` as b says. Beyond 64 only 1, 0 and -1 have a value that fits, so
- * such a b counts as 64 or 65, whichever has its parity. a to a negative power is 0 but for these.
+ * An integer to an integer power, exact and without a loop that depends on data: a product of 65 factors, b
+ * of which are `a` and the others 1. If b is larger than 64, only 1, 0 and -1 have a power that fits, so b
+ * counts as 64 or 65, whichever has its parity. A negative power of any other number is 0.
  */
 static void pow_int(Naive *nv)
 {

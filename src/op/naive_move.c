@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Digits of one group of dimensions: the index `at` written in base dim[from .. to). */
+/* The digits of the index `at` in base dim[from .. to). */
 static void take_apart(Ir *ir, Shape s, int from, int to, const Expr *at, const Expr **idx)
 {
 	int first = from;
@@ -22,8 +22,8 @@ static void take_apart(Ir *ir, Shape s, int from, int to, const Expr *at, const 
 }
 
 /*
- * Row-major order is kept, so dimensions fall into groups of equal products; within a group the
- * index is put together and taken apart again. [1,512,1,1] to [1,512] needs no division at all.
+ * Reshaping keeps the row-major order. So the dimensions fall into groups of equal products, and only within
+ * a group the index is computed and split again: [1,512,1,1] to [1,512] needs no division.
  */
 static void reshape_index(Ir *ir, Shape out, const Expr *const *at, Shape in, const Expr **idx)
 {
@@ -57,7 +57,7 @@ static const Expr *slice_index(Naive *nv, int k, const Expr *at)
 	return ir_add(nv->ir, at, ir_int(nv->ir, start != NULL ? start[k] : 0));
 }
 
-/* Where in [0, n) the element at `at`, which may lie outside, comes from. */
+/* The index in [0, n) from which element `at` is taken, where `at` may lie outside. */
 static const Expr *repeat_index(Ir *ir, const char *mode, const Expr *at, int64_t n)
 {
 	if (strcmp(mode, "wrap") == 0)
@@ -122,7 +122,7 @@ static const Expr *moved(Naive *nv, const Expr *const *at)
 	return naive_load(nv, 0, idx, t);
 }
 
-/* Elements [from, from + size) of the longer side's axis are those of the shorter side. */
+/* Elements [from, from + size) along the axis of the longer side are those of the shorter side. */
 static void move_part(Naive *nv, int k, Shape part, int axis, int64_t from)
 {
 	bool concat = nv->c->op == OP_concat;

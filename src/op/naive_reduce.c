@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Axes of a reduction over x: at_x gets an iterator for each dimension; at_y those that are kept,
- * where reduced ones are 0 (keep) or missing. Returns the length of at_y.
+ * The axes of a reduction over x. at_x gets an iterator for each dimension; at_y those of the dimensions
+ * that are kept. Reduced ones are 0 in at_y (keep) or missing. Returns the length of at_y.
  */
 static int reduce_axes(Nest *nest, Shape s, const bool *over, bool keep, const Expr **at_x, const Expr **at_y)
 {
@@ -64,7 +64,7 @@ void naive_reduce(Naive *nv)
 	Buf *out = naive_buf(nv, nv->c->out[0]);
 	DType t = extreme ? out->type : naive_acc(nv, y->type);
 	if (mean && t.kind == DT_INT)
-		t = I64; /* a sum of i32 may leave i32 where its mean does not */
+		t = I64; /* a sum of i32 may overflow where the mean does not */
 	Buf *acc = !mean && dtype_eq(t, out->type) ? out : naive_work(nv, "sum", t, y->shape);
 
 	Nest nest = { .nv = nv };
@@ -82,7 +82,7 @@ void naive_reduce(Naive *nv)
 		divide(nv, acc, out, count);
 }
 
-/* One of softmax's two reductions: from input 0 (src NULL) or a work buffer. */
+/* One of the two reductions of softmax: over input 0 (src NULL) or over a work buffer. */
 static void reduce_line(
 	Naive *nv, const char *what, const char *monoid, Buf *src, Buf *dst, const bool *over, const Expr *start)
 {
@@ -93,7 +93,7 @@ static void reduce_line(
 	nest_close(&nest, what, naive_store(nv, dst, at_y, start), ir_reduce(nv->ir, monoid, dst, at_y, dst->rank, v));
 }
 
-/* The element of a buffer of one value per line. */
+/* The element of a buffer that has one value for each line. */
 static const Expr *of_line(Naive *nv, const Buf *b, const Expr *const *idx, int rank, int axis)
 {
 	const Expr *at[DAG_MAX_RANK];

@@ -5,7 +5,7 @@
 #include "op/naive.h"
 
 typedef struct Taps {
-	const Expr *at[WINDOW_MAX]; /* where in the input */
+	const Expr *at[WINDOW_MAX]; /* index into the input */
 	const Expr *inside;         /* NULL: always */
 } Taps;
 
@@ -38,7 +38,7 @@ static void tap_axes(Nest *nest, const Window *w, const Expr **tap)
 		tap[k] = nest_axis(nest, taps[WINDOW_MAX - w->n + k], ITER_REDUCE, w->kernel[k]);
 }
 
-/* From the accumulator to the result, where they are not one buffer. */
+/* Stores the accumulator into the result, unless they are one buffer. */
 static void round_result(Naive *nv, Buf *acc, Buf *out)
 {
 	Nest nest = { .nv = nv };
@@ -95,7 +95,7 @@ void naive_conv(Naive *nv)
 		round_result(nv, acc, out);
 }
 
-/* How many taps of a window lie at [-lo, n + hi) of one dimension, as an expression of its place. */
+/* The number of taps of a window that lie in [-lo, n + hi) of one dimension, as an expression of its position. */
 static const Expr *count_taps(Naive *nv, const Window *w, int k, const Expr *out, bool count_pad)
 {
 	Ir *ir = nv->ir;
@@ -161,7 +161,7 @@ void naive_pool(Naive *nv)
 		divide_by_count(nv, &win, acc, out);
 }
 
-/* Channels c - (size - 1) / 2 .. c + size / 2, those there are. */
+/* Channels c - (size - 1) / 2 .. c + size / 2, as far as they exist. */
 void naive_lrn(Naive *nv)
 {
 	Ir *ir = nv->ir;

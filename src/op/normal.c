@@ -1,9 +1,8 @@
 /*
- * The one normal form of a call's attributes, so that equal calls are equal texts and equal
- * Tasks: axes counted from the front and sorted, reshape's -1 resolved, transpose's permutation
- * written out, ceil turned into padding; strides of ones, pads of zeros and whatever equals op.def's
- * default left out.
- * Nothing is refused here that a shape rule refuses better.
+ * Brings a call's attributes to one normal form, so that equal calls have equal texts and are equal Tasks.
+ * Axes are counted from the front and sorted, reshape's -1 is resolved, transpose's permutation written out,
+ * ceil turned into padding. Left out: strides of ones, pads of zeros, and values equal to op.def's default.
+ * An illegal call passes unchanged if the shape rule has the better refusal.
  */
 #include "op/shape.h"
 
@@ -25,7 +24,7 @@ static void drop(OpCall *c, const Attr *a)
 	c->nattr--;
 }
 
-/* Leaves out an attribute of n numbers all of which are `usual`. */
+/* Drops an attribute of n numbers if all of them are `usual`. */
 static void drop_if_all(OpCall *c, const char *name, int n, int64_t usual)
 {
 	Attr *a = find(c, name);
@@ -63,7 +62,7 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* All axes are written as none. A double one stays, for the shape rule to refuse. */
+/* A list of all axes is dropped. A repeated axis stays for the shape rule to refuse. */
 static void sort_axes(Arena *arena, const Dag *d, OpCall *c)
 {
 	Attr *a = find(c, "axes");
@@ -106,8 +105,8 @@ static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
 }
 
 /*
- * ceil as the padding behind that it stands for, where padding counts for nothing: the last window
- * of each dimension ends where the padding does. A window that does not fit is the shape rule's.
+ * Turns ceil into padding at the end, where padding does not count: each dimension is padded up to the end
+ * of its last window. A window that does not fit is left to the shape rule.
  */
 static void ceil_as_pads(Arena *arena, const Dag *d, OpCall *c)
 {
@@ -167,7 +166,7 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 		drop_if_all(c, "strides", rank_of(d, c) - 2, 1);
 		drop_if_all(c, "dilations", rank_of(d, c) - 2, 1);
 		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
-		ceil_as_pads(a, d, c); /* an empty list would keep it from reading the window */
+		ceil_as_pads(a, d, c); /* an empty list would keep the rule from reading the window */
 		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
 		break;
 	case OP_softmax:

@@ -1,6 +1,6 @@
 /*
- * The operators' rows from op.def, and attributes of calls: a call stores only what differs from
- * op.def's defaults, so asking reads the call first and then the row's text, "name:kind=default".
+ * The rows of op.def, and the attributes of calls. A call stores only the attributes that differ from their
+ * defaults, so a query looks into the call first and then into the row's text, "name:kind=default".
  */
 #include "op/op.h"
 
@@ -66,7 +66,7 @@ bool op_find_attr(int op, const char *name, AttrKind *kind, const char **dflt)
 	return false;
 }
 
-/* The call's own attribute, or NULL and the default's text. */
+/* The call's attribute, or NULL and the text of the default. */
 static const Attr *attr_of(const OpCall *c, const char *name, AttrKind kind, const char **dflt)
 {
 	AttrKind known = kind;
@@ -109,6 +109,6 @@ const char *op_text(const OpCall *c, const char *name)
 	const Attr *a = attr_of(c, name, ATTR_TEXT, &dflt);
 	if (a != NULL)
 		return a->text;
-	/* A text's default ends its row's attributes (tests/op checks), so it ends with a 0. */
+	/* A default that is a text stands last in its row (tests/op checks it), so it ends with a 0. */
 	return dflt != NULL ? dflt : "";
 }

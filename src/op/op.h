@@ -53,7 +53,7 @@ const char *op_text(const OpCall *c, const char *name);
 /* Types and shapes of the call's outputs from its inputs'; fills out[0 .. nout). */
 bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err);
 
-/* 2 for a multiply-add; what counts for each operator is said in its file. */
+/* Operations of a call; a multiply-add counts 2. op.def and flops.c say what each operator counts. */
 double op_flops(const Dag *d, const OpCall *c);
 double dag_flops(const Dag *d);
 /* Compulsory traffic: inputs, constants and outputs once. */
@@ -72,7 +72,10 @@ typedef enum {
  */
 KernelSet *op_naive(Ir *ir, const Dag *d, const char *name, NaiveKind kind, Err *err);
 
-/* Where a layout (op/layout.h) puts element (i0, i1, ...); NULL, or one that does not fit: the identity. */
+/*
+ * The index map of a layout (op/layout.h) for tensors of shape s. NULL, or a layout that does not fit: the
+ * identity.
+ */
 IndexMap naive_map(Ir *ir, const char *layout, Shape s);
 
 #endif

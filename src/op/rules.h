@@ -1,6 +1,6 @@
 /*
- * Inside the room: what shape rules share, and the rules, a function per family of operators.
- * A rule fills out[0 .. c->nout) with types and shapes or refuses with what does not fit.
+ * Inside the room: the functions that shape rules share, and the rules, one for each family of operators. A
+ * rule fills out[0 .. c->nout) with types and shapes, or refuses and names what does not fit.
  */
 #ifndef OP_RULES_H
 #define OP_RULES_H
@@ -18,7 +18,7 @@ bool need_broadcast(const OpCall *c, const Value *a, const Value *b, Shape *out,
 /* Reads n numbers in [lo, hi]; where the attribute is absent, n times `absent`. */
 bool read_ints(
 	const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent, int64_t *out, Err *err);
-/* The type and shape of x, nothing else of it. */
+/* Copies the type and shape of x and nothing else. */
 void set_like(Value *out, const Value *x);
 
 bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err);

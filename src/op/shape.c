@@ -1,7 +1,6 @@
 /*
- * Shape rules: types and shapes of a call's results from those of its inputs. The table of rules,
- * and what they share. Formulas are ONNX's (newest opset). A refusal names the operator, what does
- * not fit, and the numbers.
+ * Shape rules: the types and shapes of a call's results, from those of its inputs. Here are the functions
+ * that rules share; op.def says which rule an operator has. Formulas are those of ONNX's newest opset.
  */
 #include "op/rules.h"
 

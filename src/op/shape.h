@@ -23,7 +23,7 @@ typedef struct Window {
 	int64_t stride[WINDOW_MAX], dilation[WINDOW_MAX], lo[WINDOW_MAX], hi[WINDOW_MAX];
 } Window;
 
-/* Of conv, max_pool or avg_pool; fails with the sentence the shape rule prints. */
+/* The window of conv, max_pool or avg_pool; fails with the refusal of the shape rule. */
 bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err);
 
 /* NumPy's rule for two shapes; false if they do not fit. */
@@ -32,7 +32,7 @@ bool shape_broadcast(Shape a, Shape b, Shape *out);
 /* The value a call reads, NULL for an optional input that is absent. */
 const Value *op_in(const Dag *d, const OpCall *c, int i);
 
-/* Fails with the call's name as place and the operator's before the sentence. */
+/* Fails with the call's name as place and the operator's name before the sentence. */
 bool op_refuse(const OpCall *c, Err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 #endif

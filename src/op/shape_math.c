@@ -24,7 +24,7 @@ bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err)
 	return true;
 }
 
-/* A one-dimensional side is a row (left) or a column (right) whose 1 the result drops. */
+/* A one-dimensional operand is a row (left) or a column (right); the result drops its dimension of 1. */
 bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *a = op_in(d, c, 0), *b = op_in(d, c, 1);

@@ -9,7 +9,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The words of the line to `to`; behind them, and *line behind the line's end. */
+/* Prints the words of the line to `to`, one blank between them; *line moves to the next line. */
 static char *put_line(char *to, const char **line)
 {
 	const char *p = *line;
@@ -35,7 +35,7 @@ static char *put_line(char *to, const char **line)
 const char *steps_canonical(Arena *a, const char *text)
 {
 	size_t n = strlen(text);
-	char *out = arena_alloc(a, n + 2), *to = out; /* a last line may lack its end */
+	char *out = arena_alloc(a, n + 2), *to = out; /* the last line may have no newline */
 	bool named = false;
 	while (*text != 0) {
 		to = put_line(to, &text);

@@ -1,6 +1,6 @@
 /*
- * The text of a schedule, as rooms see it that know no steps: a schedule is its canonical text. Of two texts with
- * one canonical text neither says more than the other: comments, blanks and the name of a task are not part of it.
+ * The canonical text of a schedule, for rooms that know no primitives. Two texts with the same canonical
+ * text are the same schedule: comments, blanks and the name of the task do not count.
  */
 #ifndef OP_STEPS_H
 #define OP_STEPS_H
@@ -8,8 +8,8 @@
 #include "base/arena.h"
 
 /*
- * One step a line, ended by '\n', its words with one blank between them: what trace_print prints of a trace that
- * names no task.
+ * Each step is a line ended by '\n', its words separated by one blank. trace_print prints the same for a
+ * trace that names no task.
  */
 const char *steps_canonical(Arena *a, const char *text);
 

@@ -59,7 +59,7 @@ static void add_window(Text *t, const Dag *d, const OpCall *c)
 		text_add(t, " b%lld", (long long)x->shape.dim[0]);
 }
 
-/* What a Task is named after: its anchor, else its first reduction, else its first call. */
+/* The call that a Task is named after: its anchor, else its first reduction, else its first call. */
 static int main_call(const Dag *d)
 {
 	int at = -1, best = -1;
@@ -123,7 +123,7 @@ static const char *label_of(Arena *a, const Dag *d)
 	return text_str(&t);
 }
 
-/* The record's line; with id where that is given. A canonical text is ASCII: this cannot fail. */
+/* The record's line, with the id if it is given. A canonical text is ASCII, so this cannot fail. */
 static const char *record_line(Arena *a, const char *text, const char *id)
 {
 	Text line = { .arena = a };

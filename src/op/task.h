@@ -19,9 +19,9 @@ typedef struct Task {
 } Task;
 
 /*
- * The canonical form of a Dag: what no output needs is dropped, outputs, operands of commutative
- * operators and calls are ordered by structure, values are numbered by first use. map (d->value.n
- * entries, may be NULL) gives the new number of each old value or DAG_NONE.
+ * The canonical form of a Dag: calls that no output needs are dropped; outputs, calls and the operands of
+ * commutative operators are ordered by structure; values are numbered by first use. map (d->value.n entries,
+ * may be NULL) gives the new number of each old value, or DAG_NONE.
  */
 Dag *dag_canonical(Arena *a, const Dag *d, int *map, Err *err);
 
@@ -30,7 +30,7 @@ const char *task_record(Arena *a, const Task *t);
 
 /* Canonicalises `d` (a workload: constants as roles). Lives in arena `a`. */
 Task *task_new(Arena *a, const Dag *d, Err *err);
-/* The same, and where d's values went, as dag_canonical says. */
+/* The same; map receives the new number of each value of d, see dag_canonical. */
 Task *task_new_map(Arena *a, const Dag *d, int *map, Err *err);
 /* From the canonical text of a record; refuses a text that is not canonical. */
 Task *task_parse(Arena *a, const char *text, size_t n, Err *err);
