@@ -24,7 +24,7 @@ typedef struct Build {
 	const Partition *part;
 	KernelSet **set;
 	Module *module;
-	int unprepared; /* the task whose prepare Fns have failed by their own fault; -1: none */
+	int unprepared; /* the task whose prepare Fns failed by themselves; -1: none */
 	Err *err;
 } Build;
 
@@ -384,7 +384,8 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	if (plan == NULL)
 		return NULL;
 	sum_up(c, &b);
-	bool ok = check_required(&b, c) && check_memory(&b, dag, plan, err); /* again: some schedules may have been replaced */
+	bool ok =
+		check_required(&b, c) && check_memory(&b, dag, plan, err); /* again: some schedules may have been replaced */
 	if (ok)
 		finish(c, &b, plan);
 	arena_free(plan->arena);

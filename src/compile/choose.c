@@ -1,9 +1,10 @@
 /*
- * Which schedule a task gets.  From the strongest evidence to none: a record of this task on this
- * target, made by this code generator (exact) or by an older or newer one (stale); a record of the
- * task on a like target or of its family's nearest workloads, fitted, if its estimate beats the default's
- * (near); the template's own choice (default), and the naive loops where a limit refuses that.  A record
- * that does not replay costs nothing but itself; one that claims a time no core could reach is never looked at.
+ * Chooses the schedule of a task, from the strongest evidence to none. exact: a record of this task on this
+ * target, made with this code generator. stale: one made with an older or newer code generator. near: a
+ * record of the task on a similar target, or of the nearest workloads of its family, fitted; it is taken if
+ * its estimate beats the default's. default: the template's first choice, or the naive loops if a limit
+ * refuses that.
+ * A record that does not replay is skipped. A record that claims a time no core can reach is not considered.
  */
 #include "compile/choose.h"
 
@@ -39,7 +40,7 @@ typedef struct Choice {
 	DbSet set;
 	DbKey key;
 	TaskPlan *plan;
-	const char *refused; /* why the best record of this task was not taken; NULL */
+	const char *refused; /* the reason why the best record of this task was not taken; NULL: none */
 	Err *err;
 } Choice;
 
@@ -49,7 +50,7 @@ static KernelSet *replay_in(Choice *c, Ir *ir, const char *trace, Err *err)
 	return t != NULL ? schedule_replay(ir, c->task, c->o->target, t, err) : NULL;
 }
 
-/* Elsewhere at first: what a refused trace has made is gone then. */
+/* Replays in an Ir of its own first: the nodes of a refused trace are freed with it. */
 static KernelSet *replay(Choice *c, const char *trace, Err *err)
 {
 	Arena *scratch = arena_new();
@@ -73,7 +74,7 @@ static const char *evidence(Choice *c, const DbChoice *x, int epoch)
 	return arena_printf(c->arena, "%d session%s%s, verified", x->sessions, many, whose);
 }
 
-/* The first of the best schedules that replays; NULL without an error: none does. */
+/* The best schedule that replays; NULL without an error: none does. */
 static KernelSet *first_that_replays(Choice *c, int epoch, DbWhose whose)
 {
 	DbChoice *x = arena_array(c->arena, DbChoice, TRIED);
@@ -101,7 +102,7 @@ static KernelSet *first_that_replays(Choice *c, int epoch, DbWhose whose)
 	return NULL;
 }
 
-/* What was measured here decides; what others say counts where nothing was. */
+/* Own measurements decide. Records of others are used if there are no own ones. */
 static KernelSet *recorded(Choice *c, int epoch)
 {
 	KernelSet *ks = first_that_replays(c, epoch, DB_OWN);
@@ -133,7 +134,7 @@ static KernelSet *take_first(Choice *c, const char *trace, const char *why, Err 
 	return ks;
 }
 
-/* The loops as the operators say, which no limit of schedules refuses. */
+/* The naive loops, which no limit of schedules refuses. */
 static KernelSet *naive_set(Choice *c, const char *refused)
 {
 	static const char text[] = "unscheduled, since its default schedule is refused: %s";
@@ -156,7 +157,7 @@ static KernelSet *default_set(Choice *c, const char *why)
 	return ks != NULL ? ks : naive_set(c, refused.text);
 }
 
-/* What the caller says; the default where that is nothing, or refused. */
+/* The schedule that the caller gives; the default if it gives none or its schedule is refused. */
 static KernelSet *given(Choice *c)
 {
 	const char *trace = c->o->trace_of(c->task, c->o->trace_arg);
@@ -201,7 +202,7 @@ static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 	return trace_fit(c->arena, c->task, c->o->target, best.run.trace);
 }
 
-/* c->plan is the default's: a neighbour that is estimated to be quicker replaces it. */
+/* A neighbour's schedule replaces the default in c->plan if its estimate is faster. */
 static KernelSet *near(Choice *c, KernelSet *otherwise)
 {
 	DbNear from[NEIGHBOURS];
@@ -254,7 +255,7 @@ static const char *locked_trace(Choice *c, const LockRow *row)
 		not_locked(c, ERR_MISSING, arena_printf(c->arena, "record %.12s has been retracted", hex));
 		return NULL;
 	}
-	c->plan->estimated_ms = (double)run->median_ns / 1e6; /* of near: another task's */
+	c->plan->estimated_ms = (double)run->median_ns / 1e6; /* for HIT_NEAR this is the time of another task */
 	return row->hit == HIT_NEAR ? trace_fit(c->arena, c->task, c->o->target, run->trace) : run->trace;
 }
 
@@ -263,7 +264,7 @@ static KernelSet *locked(Choice *c)
 	const LockRow *row = lock_find(c->o->lock, c->task->id);
 	KernelSet *ks;
 	if (row == NULL) {
-		not_locked(c, ERR_MISSING, "the lock has no such task");
+		not_locked(c, ERR_MISSING, "the lock does not name this task");
 		return NULL;
 	}
 	if (row->hit == HIT_DEFAULT) {
@@ -281,13 +282,13 @@ static KernelSet *locked(Choice *c)
 		return not_locked(c, ERR_INPUT, "its locked schedule cannot be made"), NULL;
 	Hash trace = lock_trace(c->plan->trace);
 	if (memcmp(&trace, &row->trace, sizeof trace) != 0)
-		return not_locked(c, ERR_INPUT, "this dlc makes another schedule of it than the lock says"), NULL;
+		return not_locked(c, ERR_INPUT, "this version of dlc makes another schedule of it than the lock names"), NULL;
 	return ks;
 }
 
 /* ---- together ---- */
 
-/* NULL: the databases failed. */
+/* Why there is no better schedule than the default; NULL: the databases failed. */
 static const char *why_default(Choice *c, int64_t below)
 {
 	int64_t runs = 0;
@@ -373,7 +374,7 @@ bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whos
 	Err why = { 0 };
 	TaskPlan plan;
 	Choice c = open_choice(ir_new(a), task, o, &plan, &why);
-	c.key.alone = true; /* Tasks of two alternatives never ran in one network */
+	c.key.alone = true; /* Tasks of two alternatives were never measured in one network */
 	KernelSet *ks = o->ndb == 0       ? NULL
 	                : whose == DB_OWN ? first_that_replays(&c, CODEGEN_EPOCH, whose)
 	                                  : recorded(&c, CODEGEN_EPOCH);

@@ -1,6 +1,6 @@
 /*
- * Which schedule a task gets, and the kernel set that makes of it, ready for codegen. Inside the room;
- * compile_task is everybody's.
+ * Inside the room: chooses the schedule of a task and makes its kernel set, ready for codegen. Other rooms
+ * call compile_task.
  */
 #ifndef COMPILE_CHOOSE_H
 #define COMPILE_CHOOSE_H
@@ -16,7 +16,7 @@ KernelSet *compile_naive(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err);
 
 /*
- * What the best schedule that is recorded of the task with this code epoch, and replays, takes; < 0: none is. whose:
+ * The time of the task's best recorded schedule of this code epoch that replays; < 0: there is none. whose:
  * DB_DECIDED or DB_OWN.
  */
 bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err);

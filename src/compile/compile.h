@@ -1,7 +1,7 @@
 /*
- * graph + database -> bundle: for each Task the best recorded trace (or the default), replayed and
- * compiled; prepare Fns run; buffers planned; written as one file. Same inputs, same database, same
- * bundle, byte for byte. The only place where graph, db, schedule and codegen meet while building.
+ * Compiles a model to a bundle. Each Task gets the best recorded trace, or the default, and machine code;
+ * prepare Fns run; buffers are planned; the result is one file. The same inputs and databases give the same
+ * bundle, byte for byte. Only this room brings graph, db, schedule and codegen together while building.
  */
 #ifndef COMPILE_COMPILE_H
 #define COMPILE_COMPILE_H
@@ -15,12 +15,13 @@
 #include <signal.h>
 
 /*
- * How a Task came by its schedule: by a record of it on this target and of this codegen epoch; by one
- * of another shape or a like target, fitted; by one of another epoch; by none.
+ * The origin of a Task's schedule. exact: a record of it on this target and of this codegen epoch; near: a
+ * record of another shape or of a similar target, fitted; stale: a record of another epoch; default: no
+ * record.
  */
 typedef enum { HIT_EXACT, HIT_NEAR, HIT_STALE, HIT_DEFAULT, HIT_COUNT } HitClass;
 const char *hit_name(HitClass h);
-/* Whether h is at least as good evidence: exact, then stale, near, default. */
+/* True if h is at least as good evidence as `least`. The order is exact, stale, near, default. */
 bool hit_fulfils(HitClass h, HitClass least);
 
 typedef struct TaskPlan {
@@ -37,17 +38,17 @@ typedef struct Lock Lock; /* compile/lock_file.h */
 
 typedef struct CompileOptions {
 	const Target *target;
-	Db *const *db; /* the best run that any of them knows is taken; their order does not matter */
+	Db *const *db; /* the best run in any of them is taken; their order does not matter */
 	int ndb;
 	const Cost *cost;       /* ranks schedules that were not measured; NULL: the first cost model */
 	const CodeCache *cache; /* NULL: everything is compiled */
-	const Lock *lock;       /* takes what it says and nothing else; NULL: none */
+	const Lock *lock;       /* only its choices are taken; NULL: there is no lock */
 	const char *lock_name;  /* in messages */
-	bool required;          /* fails where a task's evidence is less than ... */
+	bool required;          /* fails if a task's evidence is less than `require` */
 	HitClass require;
 	/*
-	 * Schedules that are given instead of looked up, of regions chosen by the databases: the trace of a Task, NULL for
-	 * its default. NULL: the databases say.
+	 * Schedules from the caller: the trace of a Task, NULL for its default. The databases still choose the
+	 * alternatives of regions. NULL: the databases choose the schedules too.
 	 */
 	const char *(*trace_of)(const Task *task, void *arg);
 	void *trace_arg;
@@ -74,13 +75,14 @@ typedef struct Compiled {
 } Compiled;
 
 /*
- * `dag` optimized in place, its values in the target's layouts, and its Tasks: what every verb that
- * knows Tasks of a model goes through, so that all know the same ones.
+ * Optimizes `dag` in place, gives its values the target's layouts, and cuts it into Tasks. Every verb that
+ * knows the Tasks of a model calls this, so all of them see the same Tasks.
  */
 Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err);
 /*
- * The same, each region with the alternative that is compiled: the fastest by what the databases have of this
- * code epoch; the first where they have not all of its Tasks, or nothing is to be looked up; or what the lock says.
+ * The same, with the alternative of each region that is compiled: the one that the lock names; else the
+ * fastest by the databases' records of this code epoch; else the first, if the records do not cover its
+ * Tasks.
  */
 Partition *compile_partition(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 /* A line for each region: its alternatives, and which one is taken. */
@@ -89,7 +91,7 @@ void compile_print_regions(Text *out, const Partition *p);
 /* `dag` is optimized in place, and may be compiled again. Everything lives in the arena. */
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 
-/* Which schedule a task gets, and the kernel set that makes of it, ready for codegen. */
+/* Chooses the schedule of a task and makes its kernel set, ready for codegen. */
 KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err);
 
 /* EvalFn through codegen, on this machine: constant folding at full size. arg is unused. */

@@ -1,4 +1,4 @@
-/* See lock.h. The file comes from strangers: every word is checked, rows are in order and unique. */
+/* See lock_file.h. The file is not trusted: every word is checked, rows are in order and unique. */
 #include "compile/lock_file.h"
 
 #include <stdlib.h>
@@ -42,23 +42,25 @@ static bool read_row(Arena *a, Lock *lock, const Line *l, const char *place, Err
 	             read_hit(l->word[2], &r.hit) && hash_parse(l->word[4], &r.trace) &&
 	             (r.hit == HIT_DEFAULT ? strcmp(l->word[3], "-") == 0 : hash_parse(l->word[3], &r.record));
 	if (!known)
-		return fail(err, ERR_SYNTAX, place, "is no line of a lock: \"task ID exact|near|stale|default RECORD TRACE\"");
+		return fail(
+			err, ERR_SYNTAX, place, "is not a line of a lock file: \"task ID exact|near|stale|default RECORD TRACE\"");
 	if (lock->row.n > 0 && memcmp(&lock->row.at[lock->row.n - 1].task, &r.task, sizeof(Hash)) >= 0)
-		return fail(err, ERR_SYNTAX, place, "the tasks of a lock are in the order of their ids, each once");
+		return fail(err, ERR_SYNTAX, place, "the tasks of a lock file must stand once each, in the order of their ids");
 	vec_push(a, &lock->row, r);
 	return true;
 }
 
-/* "region HASH 1": what is not taken by default. */
+/* "region HASH 1": the alternative of a region that does not take its first one. */
 static bool read_region(Arena *a, Lock *lock, const Line *l, const char *place, Err *err)
 {
 	LockRegion r;
 	bool known = l->n == 3 && hash_parse(l->word[1], &r.region) && strlen(l->word[2]) == 1 && l->word[2][0] >= '1' &&
 	             l->word[2][0] <= '9';
 	if (!known)
-		return fail(err, ERR_SYNTAX, place, "is no line of a lock: \"region HASH 1\", or 2 up to 9");
+		return fail(err, ERR_SYNTAX, place, "is not a line of a lock file: \"region HASH 1\" (or 2 to 9)");
 	if (lock->region.n > 0 && memcmp(&lock->region.at[lock->region.n - 1].region, &r.region, sizeof(Hash)) >= 0)
-		return fail(err, ERR_SYNTAX, place, "the regions of a lock are in the order of their hashes, each once");
+		return fail(
+			err, ERR_SYNTAX, place, "the regions of a lock file must stand once each, in the order of their hashes");
 	r.taken = l->word[2][0] - '0';
 	vec_push(a, &lock->region, r);
 	return true;
@@ -73,14 +75,14 @@ Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *er
 		size_t len = end != NULL ? (size_t)(end - text) - at : n - at;
 		char *place = arena_printf(a, "%s:%d", name, line);
 		if (len > 200) {
-			fail(err, ERR_SYNTAX, place, "is no line of a lock: it has %zu bytes", len);
+			fail(err, ERR_SYNTAX, place, "is not a line of a lock file: it has %zu bytes", len);
 			return NULL;
 		}
 		Line l = cut(a, text + at, len);
 		bool ok = true;
 		if (line == 1)
 			ok = (len == strlen(head) && memcmp(text, head, len) == 0) ||
-			     fail(err, ERR_INPUT, name, "is no lock file of this version; one begins with \"%s\"", head);
+			     fail(err, ERR_INPUT, name, "is not a lock file of this version, which begins with \"%s\"", head);
 		else if (line == 2)
 			ok = (l.n == 2 && strcmp(l.word[0], "target") == 0 && hash_parse(l.word[1], &lock->target)) ||
 			     fail(err, ERR_SYNTAX, place, "\"target ID\" is missing");
@@ -93,7 +95,7 @@ Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *er
 		at += len + 1;
 	}
 	if (line < 3) {
-		fail(err, ERR_INPUT, name, "is no lock file: it ends before its target");
+		fail(err, ERR_INPUT, name, "is not a lock file: it ends before its target");
 		return NULL;
 	}
 	return lock;
@@ -154,7 +156,7 @@ static int by_region(const void *a, const void *b)
 	return memcmp(&((const LockRegion *)a)->region, &((const LockRegion *)b)->region, sizeof(Hash));
 }
 
-/* Those that take another alternative than the first. */
+/* The regions that do not take their first alternative. */
 static void print_regions(Text *out, const Partition *p)
 {
 	char hex[HASH_HEX];

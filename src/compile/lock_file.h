@@ -36,9 +36,9 @@ struct Lock {
 
 Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);
 const LockRow *lock_find(const Lock *l, Hash task);
-/* Which alternative of the region the lock takes. */
+/* The alternative of the region that the lock takes. */
 int lock_taken(const Lock *l, const Region *r);
-/* What was chosen for a model; the same choices give the same text. */
+/* Prints the choices made for a model; equal choices give equal text. */
 void lock_print(Text *out, const Compiled *c, const Target *target);
 /* The hash by which a lock names a trace. */
 Hash lock_trace(const char *trace);

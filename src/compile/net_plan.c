@@ -1,5 +1,7 @@
-/* See plan.h.  Order: places for inputs, outputs and constants; steps group by group; lifetimes from
- * the steps; memplan. */
+/*
+ * See net_plan.h. The order: places for inputs, outputs and constants; the steps, group by group; lifetimes
+ * from the steps; then memplan lays the values out.
+ */
 #include "compile/net_plan.h"
 
 #include "ir/arg.h"
@@ -33,7 +35,7 @@ static bool add_work(Planner *p, const char *name, int64_t bytes, int step, Plac
 {
 	NetPlan *plan = p->plan;
 	if (bytes < 0 || bytes > MOST_BYTES)
-		return fail(p->err, ERR_MEMORY, name, "its size is beyond the memory of any machine");
+		return fail(p->err, ERR_MEMORY, name, "it is larger than the memory of any machine");
 	PlanItem item = { .bytes = work_bytes(bytes), .first = step, .last = step };
 	vec_push(plan->arena, &plan->item, item);
 	*out = (Place){ .kind = PLACE_WORK, .index = (int)plan->item.n - 1, .bytes = bytes, .name = name };
@@ -54,7 +56,7 @@ static Place const_place(NetPlan *plan, const char *name, const void *data, int6
 }
 
 /*
- * The first output that is all of this value's memory gets it written in place; others are copied at
+ * The first output that covers this value's whole memory is written in place; other outputs are copied at
  * the end.
  */
 static int output_of(const Planner *p, int v)
@@ -68,7 +70,7 @@ static int output_of(const Planner *p, int v)
 	return -1;
 }
 
-/* Places a value that has memory of its own, as what it is. */
+/* Places a value that has memory of its own, by its kind. */
 static bool place_own(Planner *p, int v, int step, Place *at)
 {
 	NetPlan *plan = p->plan;
@@ -141,7 +143,7 @@ static int nth_value(const Dag *d, ValueKind kind, int n)
 	return -1;
 }
 
-/* The task's parameter names -> where the group's values lie. */
+/* Maps the names of the task's parameters to the places of the group's values. */
 static bool bind_values(Planner *p, const Group *g, int step, Bound *b)
 {
 	const Dag *t = g->task->dag;
@@ -183,7 +185,7 @@ static bool bind_prepared(Planner *p, int task, Bound *b)
 			const Place *place = find_bound(b, buf->name);
 			int64_t bytes = buf_bytes(buf);
 			if (bytes < 0 || bytes > MOST_BYTES)
-				return fail(p->err, ERR_MEMORY, buf->name, "its size is beyond the memory of any machine");
+				return fail(p->err, ERR_MEMORY, buf->name, "it is larger than the memory of any machine");
 			Prepared row = { buf->name, NULL, bytes };
 			if (place != NULL && place->kind == PLACE_CONST) {
 				row.data = (void *)(uintptr_t)p->plan->constant.at[place->index].data;
@@ -253,7 +255,7 @@ static bool add_copy(Planner *p, Place to, Place from)
 	return true;
 }
 
-/* Parts of a concat that are not written where they belong. */
+/* Copies the parts of a concat that are not written in place. */
 static bool add_parts(Planner *p, const OpCall *c)
 {
 	int y = c->out[0];
@@ -285,7 +287,7 @@ static bool add_group(Planner *p, const Group *g)
 	return bind_values(p, g, (int)p->plan->step.n, &b) && bind_prepared(p, task, &b) && add_calls(p, g, task, &b);
 }
 
-/* Outputs that no kernel writes where they are wanted. */
+/* Copies the outputs that no kernel writes in place. */
 static bool add_copies(Planner *p)
 {
 	for (size_t k = 0; k < p->d->output.n; k++) {

@@ -1,6 +1,6 @@
 /*
- * The plan of a network: which steps run in which order, and where each value lies. Views (a reshape,
- * the parts of a concat) lie in others' places. Built from groups, then laid out by memplan.
+ * The plan of a network: its steps in order, and the place of each value. Views (a reshape, the parts of a
+ * concat) lie in the memory of other values. memplan computes the offsets.
  */
 #ifndef COMPILE_NET_PLAN_H
 #define COMPILE_NET_PLAN_H
@@ -45,8 +45,8 @@ typedef struct NetPlan {
 } NetPlan;
 
 /*
- * Runs the prepare Fns of a set for one group: in[] are the constants' bytes by parameter name.
- * Fills *data of the buffer `name`; made by compile.c, which knows codegen.
+ * Runs the prepare Fns of a set for one group. in[] are the bytes of constants by parameter name; fills
+ * *data of each buffer of out[]. bundle_build.c passes this function, since it knows codegen.
  */
 typedef struct Prepared {
 	const char *name;

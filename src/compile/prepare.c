@@ -1,7 +1,7 @@
 /*
- * See prepare.h. The child has a copy of this process's memory, and of what it writes only one mapping is
- * shared: the results, and behind them whether they are complete, or the error. A pipe that nobody writes to
- * says when the child has ended, so that the wait has a deadline.
+ * See prepare.h. The child has a copy of this process's memory. One mapping is shared: the results, and
+ * after them whether they are complete, or the error. A pipe without a writer tells the parent that the
+ * child has ended, so that the wait can have a deadline.
  */
 #include "compile/prepare.h"
 
@@ -20,7 +20,10 @@
 
 /* A minute, and a second for each MB: Winograd's weights of a large layer take 0.1 s. */
 enum { LEAST_MS = 60000, BYTES_PER_MS = 1000 };
-/* What prepare Fns may want beyond what they are given and make: some times as much, and at least this. */
+/*
+ * The memory that prepare Fns may need beyond their inputs and results: a multiple of these, and at least
+ * this much.
+ */
 enum { WORK_TIMES = 8, WORK_MIB = 256 };
 
 static int64_t round_up(int64_t bytes)
@@ -59,13 +62,13 @@ static bool check_memory(
 				want += (double)ir_buf_elements(b, NULL, 0) * (b->type.bits + 7) / 8;
 		}
 	return want <= most ||
-	       fail(err, ERR_INPUT, "", "they want %.0f MiB beside their constants, of which there are %.0f",
+	       fail(err, ERR_INPUT, "", "they need %.0f MiB of work memory, too much for %.0f MiB of constants",
 			   want / 1048576, have / 1048576);
 }
 
 /* ---- the child ---- */
 
-/* What the child says. Its exit status may be lost: where SIGCHLD is ignored, nobody can ask for it. */
+/* The child's answer. Its exit status may be lost: if SIGCHLD is ignored, nobody can ask for it. */
 typedef struct Answer {
 	bool done; /* the results are complete */
 	Err err;
@@ -77,7 +80,7 @@ typedef struct Shared {
 	Answer *answer; /* behind the results */
 } Shared;
 
-/* What this process catches or blocks, the child does not; what it shall not hear (nohup), nor does the child. */
+/* The child resets the signals that this process catches or blocks. Ignored ones (nohup) stay ignored. */
 static void take_signals(void)
 {
 	static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPIPE, SIGXFSZ };
@@ -93,7 +96,7 @@ static void take_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The child does not outlive its parent: Linux sees to it, elsewhere an alarm does. */
+/* The child does not outlive its parent: on Linux the kernel ends it, elsewhere an alarm does. */
 static void end_with(pid_t parent, int64_t deadline_ms)
 {
 #ifdef __linux__
@@ -118,7 +121,7 @@ static void run_child(const KernelSet *ks, const Module *m, IrArg *arg, int n, A
 
 typedef enum { WAIT_ENDED, WAIT_LATE, WAIT_STOPPED } WaitEnd;
 
-/* In short steps: a signal that sets `stop` may come just before poll. */
+/* Waits in short steps: a signal that sets `stop` may come just before poll. */
 static WaitEnd wait_for_end(int pipe_end, PrepareWait wait)
 {
 	enum { STEP_MS = 50 };
@@ -135,7 +138,7 @@ static WaitEnd wait_for_end(int pipe_end, PrepareWait wait)
 	}
 }
 
-/* Nothing that generated code does sends these: somebody wants the work to end. */
+/* Generated code cannot cause these signals: a person or a program wants the work to end. */
 static bool is_asked_to_end(int status)
 {
 	return WIFSIGNALED(status) &&
@@ -166,7 +169,7 @@ static bool fork_and_wait(
 	int end[2], status = 0;
 	pid_t parent = getpid();
 	if (pipe(end) != 0)
-		return fail(err, ERR_DEVICE, "", "no pipe for the prepare Fns: %s", strerror(errno));
+		return fail(err, ERR_DEVICE, "", "cannot make a pipe for the prepare Fns: %s", strerror(errno));
 	pid_t child = fork();
 	int failed = errno;
 	if (child == 0) {
@@ -179,7 +182,7 @@ static bool fork_and_wait(
 	WaitEnd ended = child > 0 ? wait_for_end(end[0], wait) : WAIT_ENDED;
 	close(end[0]);
 	if (child < 0)
-		return fail(err, ERR_DEVICE, "", "no process for the prepare Fns: %s", strerror(failed));
+		return fail(err, ERR_DEVICE, "", "cannot start a process for the prepare Fns: %s", strerror(failed));
 	if (ended != WAIT_ENDED)
 		kill(child, SIGKILL);
 	pid_t got;
@@ -201,7 +204,7 @@ bool prepare_run(const KernelSet *ks, const Module *m, const Prepared *given, in
 	if (ok) {
 		s.at = mmap(NULL, s.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		ok = s.at != MAP_FAILED ||
-		     fail(err, ERR_MEMORY, "", "no memory for %lld bytes that prepare Fns make", (long long)bytes);
+		     fail(err, ERR_MEMORY, "", "cannot map %lld bytes for the results of the prepare Fns", (long long)bytes);
 	}
 	if (ok) {
 		s.answer = (Answer *)(void *)(s.at + bytes);

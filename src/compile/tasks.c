@@ -1,13 +1,14 @@
 /*
- * A model's Tasks on a target: passes, layouts, partition, and which of a region's alternatives is taken:
- * the fastest by what databases have of their Tasks, the first where they do not have them, or a lock's.
+ * The Tasks of a model on a target: passes, layouts, partition, and the alternative of each region. A lock
+ * names it, or else the fastest by the databases' times of its Tasks is taken; if they lack times, the first
+ * one.
  */
 #include "compile/choose.h"
 #include "compile/lock_file.h"
 #include "db/rank.h"
 
 /*
- * Channels of a block: a vector of f32, at least 8 (shorter vectors take two or more of them) and at
+ * The channels of a block: a vector of f32, at least 8 (shorter vectors need two or more of them) and at
  * most 16, which is a cache line.
  */
 static int block_of(const Target *t)
@@ -31,7 +32,7 @@ static bool as_locked(const Partition *p, const CompileOptions *o, int *choice, 
 		choice[r] = lock_taken(o->lock, &p->region[r]);
 		if (choice[r] >= p->region[r].n)
 			return fail(err, ERR_INPUT, o->lock_name,
-				"alternative %d of %s: there are %d; delete the file to choose anew", choice[r],
+				"names alternative %d of %s, which has only %d; delete the file to choose anew", choice[r],
 				p->region[r].alternative[0].group[0].task->label, p->region[r].n);
 	}
 	return true;
@@ -39,7 +40,7 @@ static bool as_locked(const Partition *p, const CompileOptions *o, int *choice, 
 
 enum { UNASKED = -2 };
 
-/* Times of the Tasks of the partition, by whose word; UNASKED until one is needed. */
+/* The times of the partition's Tasks, from the runs that `whose` admits; UNASKED until one is needed. */
 typedef struct Costs {
 	const CompileOptions *o;
 	DbWhose whose;
@@ -54,7 +55,7 @@ static Costs costs_of(Arena *a, int tasks, const CompileOptions *o, DbWhose whos
 	return c;
 }
 
-/* Those of one alternative; stops at a Task of which nothing is known. */
+/* Looks up the times of one alternative; stops at a Task without a time. */
 static bool ask_costs(const Alternative *x, const Costs *c, Err *err)
 {
 	for (int i = 0; i < x->ngroup; i++) {
@@ -67,7 +68,7 @@ static bool ask_costs(const Alternative *x, const Costs *c, Err *err)
 	return true;
 }
 
-/* *choice < 0: nothing is known of the first alternative, without which the others' costs are of no use. */
+/* *choice < 0: the first alternative has no time, so the others cannot be compared with it. */
 static bool choose_region(const Region *x, const Costs *c, int *choice, Err *err)
 {
 	*choice = -1;
@@ -81,7 +82,7 @@ static bool choose_region(const Region *x, const Costs *c, int *choice, Err *err
 	return true;
 }
 
-/* A hint is not compared with an own figure. */
+/* Times of others are not compared with own ones. */
 static bool by_cost_held(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
 {
 	int all = p->ntask + p->nmore;

@@ -33,7 +33,7 @@ static const struct {
 		"ELF" },
 };
 
-/* Names that an archive's first entries hold. */
+/* Names of entries in an archive. */
 static const struct {
 	const char *what, *name;
 } archives[] = {
@@ -46,7 +46,7 @@ static const struct {
 	{ "!a NumPy archive", ".npy" },
 };
 
-/* Texts, by a word in their beginning. */
+/* Words in the beginning of a text. */
 static const struct {
 	const char *what, *word;
 } texts[] = {
@@ -85,7 +85,7 @@ static const char *by_archive(Bytes b)
 {
 	if (b.n < 4 || memcmp(b.at, "PK\3\4", 4) != 0)
 		return NULL;
-	Bytes tail = b; /* the directory of names is at the end */
+	Bytes tail = b; /* the directory of the archive is */
 	if (b.n > LOOK)
 		tail = (Bytes){ b.at + b.n - LOOK, LOOK };
 	for (size_t k = 0; k < sizeof archives / sizeof *archives; k++)

@@ -45,7 +45,10 @@ typedef struct NamedModel {
 } NamedModel;
 const NamedModel *frontend_models(Arena *a, int *n);
 
-/* The Dag as a file of the format, weights inside; ERR_UNSUPPORTED if the format is not written or lacks an operator. */
+/*
+ * The Dag as a file of the format, weights inside. ERR_UNSUPPORTED: dlc does not write the format, or the
+ * format lacks an operator.
+ */
 bool frontend_write(const char *format, Text *out, const Dag *d, Err *err);
 /* The dimensions and data of a file with one tensor (ONNX test data); bytes are borrowed. */
 bool frontend_read_tensor(const char *format, Arena *a, Bytes file, BindArg *out, Err *err);

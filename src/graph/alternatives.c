@@ -1,14 +1,14 @@
 /*
- * What else a model's partition could be. A region is an anchor's group, cut before the first call that
- * costs something of its own (a residual sum, which reads an image more; an activation of many
- * operations): such a tail may stay where it is, be a Task, or join the other anchor that it reads
- * (the projection of a residual block, where it alone reads that). Which one is fastest, measurements say:
- * alternatives are compared by the sum of what their Tasks take.
+ * Alternatives of a model's partition. A region is the group of an anchor whose tail has a cost of its own:
+ * a residual sum, which reads one more image, or an activation of many operations. The tail may stay in the
+ * group, be a Task of its own, or join the other anchor that it reads (the projection of a residual block,
+ * if only the tail reads that). Measurements decide: alternatives are compared by the sum of the times of
+ * their Tasks.
  *
- *	conv3x3 +add+relu, conv1x1  |  conv3x3, conv1x1 +add+relu  |  conv3x3, conv1x1, add +relu
+ *         conv3x3 +add+relu, conv1x1  |  conv3x3, conv1x1 +add+relu  |  conv3x3, conv1x1, add +relu
  *
- * A group is in one region at most, so the least sum over the model is the least one of each region. Not
- * offered: cuts at several calls of one tail, tails of pools and reductions, groups of several anchors.
+ * A group is in one region at most, so the least sum over the model is the sum of the least of each region.
+ * Not offered: cuts at several calls of one tail, tails of pools and reductions, groups of several anchors.
  */
 #include "graph/group.h"
 
@@ -48,7 +48,7 @@ static bool reads_another_image(const Find *f, const OpCall *c, int g)
 	return false;
 }
 
-/* Calls from `j` on read nothing of those before but the result of the last one. */
+/* True if the calls from `j` on read, of the group's earlier results, only that of call j - 1. */
 static bool parts_before(const Find *f, int g, int j)
 {
 	const Group *of = &f->p->group[g];
@@ -64,7 +64,7 @@ static bool parts_before(const Find *f, int g, int j)
 	return true;
 }
 
-/* The first call of the tail that may be cut off, 0: there is none. */
+/* The first call of the tail that may be cut off; 0: there is none. */
 static int find_tail(const Find *f, int g)
 {
 	const Group *of = &f->p->group[g];
@@ -87,7 +87,7 @@ static int count_reads(const Find *f, const int *call, int n, int v)
 	return count;
 }
 
-/* The other anchor's group that g's tail from `j` on may join, -1: there is none. */
+/* The group of another anchor that the tail of g from `j` on may join; -1: there is none. */
 static int find_other(const Find *f, int g, int j)
 {
 	const Group *of = &f->p->group[g];
@@ -117,7 +117,10 @@ static void keep_group(Alternative *x, const Group *g)
 	x->group[x->ngroup++] = *g;
 }
 
-/* g with its tail from `j` on, and q, which may be NULL: as they are; the tail behind q; the tail alone. */
+/*
+ * The alternatives of g, whose tail begins at `j`, and of q, which may be NULL: both as they are; the tail
+ * in q; the tail alone.
+ */
 static bool make_region(Find *f, Region *r, const Group *g, int j, const Group *q)
 {
 	enum { MOST_GROUPS = 3 };
@@ -165,7 +168,10 @@ static bool in_earlier(const Region *r, int alternative, int number)
 	return false;
 }
 
-/* Weights of Tasks that run, and of those that could instead: of how many places each is a choice. */
+/*
+ * The weights of the Tasks that run, and of those that other alternatives would run: the number of regions
+ * that have the Task.
+ */
 static void weigh(Partition *p)
 {
 	for (int k = 0; k < p->ntask + p->nmore; k++)
@@ -263,7 +269,7 @@ static int by_last(const void *a, const void *b)
 	return last_call(a) - last_call(b);
 }
 
-/* The groups of the choices, in order of their last calls, which say which one a group is. */
+/* The groups of the chosen alternatives, in the order of their last calls. A group is identified by its last call. */
 static void take_groups(Arena *a, Partition *to, const Partition *p, const int *choice)
 {
 	int most = p->ngroup;
@@ -294,7 +300,7 @@ static void renumber(const Partition *p, const int *as, Group *g)
 	g->task = p->task[g->number];
 }
 
-/* Copies of p's Tasks, those that `to` runs first; as[k] is the new number of Task k. */
+/* Copies the Tasks of p, those first that `to` runs; as[k] is the new number of Task k. */
 static void take_tasks(Arena *a, Partition *to, const Partition *p, int *as)
 {
 	int all = p->ntask + p->nmore;

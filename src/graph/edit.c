@@ -1,6 +1,6 @@
 /*
- * See edit.h. Writing a Dag anew costs as much as reading it, and spares every pass the care for
- * numbers that shift; what the old Dag took stays in its arena until the model goes.
+ * See edit.h. Writing a Dag anew costs as much as reading it, and no pass has to care for numbers that
+ * change. The memory of the old Dag stays in its arena until the model is freed.
  */
 #include "graph/edit.h"
 
@@ -80,13 +80,13 @@ static bool copy_call(Edit *e, const OpCall *c)
 		const Value *old = &e->from->value.at[c->out[r]];
 		Value *v = &e->to->value.at[e->to->call.at[call].out[r]];
 		v->layout = old->layout;
-		v->data = old->data; /* what graph_const_value found */
+		v->data = old->data; /* computed by graph_const_value */
 		e->map[c->out[r]] = e->to->call.at[call].out[r];
 	}
 	return true;
 }
 
-/* Outputs keep their names, whatever a pass made in the meantime has taken them. */
+/* Gives the outputs their names back, which values of the pass may have taken meanwhile. */
 static void claim_name(Dag *d, int v, const char *name)
 {
 	int other = dag_find_value(d, name);
@@ -127,7 +127,7 @@ static void count_uses(Edit *e)
 			if (d->call.at[i].in[k] != DAG_NONE)
 				e->uses[d->call.at[i].in[k]]++;
 	for (size_t i = 0; i < d->output.n; i++)
-		e->uses[d->output.at[i]] += 2; /* never "once" */
+		e->uses[d->output.at[i]] += 2; /* an output is never read "once" */
 }
 
 static bool has_failed(const Err *err)

@@ -1,7 +1,7 @@
 /*
- * How passes change a Dag: they write it anew, call by call in order, into a second Dag; map says
- * which new value stands for which old one. Calls that a pass does not care for are copied.
- * What nothing uses is copied too (the pass "dead" drops it), constants only when they are read.
+ * Passes write a Dag anew, call by call in order, into a second Dag; `map` says which new value stands for
+ * an old one. Calls that a pass does not handle are copied. Unused calls are copied too, and the pass "dead"
+ * drops them; constants are copied when a call reads them.
  */
 #ifndef GRAPH_EDIT_H
 #define GRAPH_EDIT_H
@@ -12,15 +12,15 @@ typedef struct Edit {
 	const Dag *from;
 	Dag *to;
 	int *map;  /* old value to new one, DAG_NONE before it is made */
-	int *uses; /* of each old value: by calls and as output */
+	int *uses; /* reads of each old value, by calls and as an output */
 	EvalFn eval;
 	Err *err;
 } Edit;
 
 /*
- * Writes d anew: for every call, `rewrite` returns true if it took care of it (edit_replace or
- * edit_call_as for every result), false to have it copied, or false with err set. Outputs keep
- * their names and stay distinct results of calls: identity is put before those that would not be.
+ * Writes d anew. For every call `rewrite` returns true if it handled it (with edit_replace or edit_call_as
+ * for every result), and false to have it copied, or with err set. Outputs keep their names and stay
+ * distinct results of calls: identity is put before those that would not be.
  */
 typedef bool (*EditFn)(Edit *e, const OpCall *c, void *arg);
 bool edit_dag(Dag *d, EvalFn eval, EditFn rewrite, void *arg, Err *err);
@@ -30,7 +30,7 @@ int edit_value(Edit *e, int old);
 void edit_replace(Edit *e, int old, int by);
 /* Appends a call to the new Dag; its one result is new, named after `name`. DAG_NONE: err is set. */
 int edit_call(Edit *e, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr);
-/* The same, standing for the one result of old call c and named as that was. */
+/* The same; the result stands for the one result of the old call c and keeps its name. */
 bool edit_call_as(Edit *e, const OpCall *c, int op, const int *in, int nin, const Attr *attr, int nattr);
 int edit_const(Edit *e, const char *name, DType t, Shape s, const void *data);
 
@@ -49,7 +49,7 @@ bool pass_affine(Dag *d, EvalFn eval, Err *err);
 bool pass_common(Dag *d, EvalFn eval, Err *err);
 bool pass_dead(Dag *d, EvalFn eval, Err *err);
 
-/* x with its dimensions permuted, of elements of whole bytes; NULL if they are not. */
+/* x with its dimensions permuted; NULL if its elements are not whole bytes. */
 void *fold_transpose(Arena *a, const Value *x, const int64_t *perm);
 
 /* Views of all values (see graph.h); nothing[i]: call i needs no step but a concat's copies. */

@@ -1,7 +1,7 @@
 /*
- * Constant folding. Reshapes cost nothing and transposes are done here; all else is evaluated
- * through an EvalFn, small work always by the interpreter: building code takes longer.
- * Work and size are bounded: a constant that is far larger than what it is made of stays a call.
+ * Constant folding. Reshapes cost nothing, and transposes are computed here. All other calls are evaluated
+ * through an EvalFn, small ones always by the interpreter, since making machine code takes longer. Work and
+ * size are bounded: a constant stays a call if it is far larger than what it is computed from.
  */
 #include "graph/edit.h"
 #include "interp/interp.h"
@@ -49,7 +49,7 @@ void *fold_transpose(Arena *a, const Value *x, const int64_t *perm)
 	const char *from = x->data;
 	for (int64_t i = 0; i < n; i++, to += size) {
 		memcpy(to, from, (size_t)size);
-		for (int k = rank - 1; k >= 0; k--) { /* an odometer over the result's dimensions */
+		for (int k = rank - 1; k >= 0; k--) { /* counts through the indices of the result */
 			from += stride[perm[k]];
 			if (++idx[k] < x->shape.dim[perm[k]])
 				break;
@@ -60,7 +60,7 @@ void *fold_transpose(Arena *a, const Value *x, const int64_t *perm)
 	return out;
 }
 
-/* Data of values by number: constants and whatever was found before. */
+/* The data of values by number: of constants, and of results that are known. */
 static const void *data_of(const Dag *d, int v)
 {
 	return d->value.at[v].data;
@@ -74,7 +74,7 @@ static bool all_known(const Dag *d, const OpCall *c)
 	return true;
 }
 
-/* May this call be evaluated at compile time? Work in operations or elements, whichever is more. */
+/* True if the call may be evaluated at compile time. Its work is the larger of its operations and elements. */
 static bool is_cheap(const Dag *d, const OpCall *c, EvalFn eval, bool *small)
 {
 	double in = 0, out = 0, elements = 0, work = op_flops(d, c);
@@ -115,7 +115,7 @@ static Dag *single_call(Arena *a, const Dag *d, const OpCall *c, Err *err)
 	return one;
 }
 
-/* The call's results in `to`; buffers live in `keep`. */
+/* Evaluates the call into `to`; its buffers live in `keep`. */
 static bool evaluate(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, void **to, Err *err)
 {
 	Arena *a = arena_new();
@@ -133,8 +133,8 @@ static bool evaluate(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, vo
 }
 
 /*
- * Results of a call all of whose inputs are known; to[0] stays NULL where it is too much work.
- * False: evaluation failed.
+ * Evaluates a call whose inputs are all known. to[0] stays NULL if it is too much work. False: the
+ * evaluation failed.
  */
 static bool fold_call(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, void **to, Err *err)
 {
@@ -167,7 +167,7 @@ static bool fold(Edit *e, const OpCall *c, void *arg)
 	if (data_of(d, c->out[0]) == NULL && !fold_call(d->arena, d, c, e->eval, to, e->err))
 		return false;
 	for (int r = 0; r < c->nout; r++) {
-		Value *v = &d->value.at[c->out[r]]; /* known to the calls below */
+		Value *v = &d->value.at[c->out[r]]; /* later calls find it known */
 		if (v->data == NULL)
 			v->data = to[r];
 		if (v->data == NULL)
@@ -186,8 +186,8 @@ bool pass_fold(Dag *d, EvalFn eval, Err *err)
 }
 
 /*
- * Marks the calls behind `value`; false if something there is not known. A stack of its own, since
- * models may be deep; what is known already is not gone behind.
+ * Marks the calls that `value` is computed from; false if one depends on something unknown. The stack is
+ * explicit, since models may be deep. The walk stops at known values.
  */
 static bool mark_behind(const Dag *d, int value, bool *needed, Arena *tmp)
 {

@@ -1,7 +1,6 @@
 /*
- * A model as a Dag with constants, made smaller: passes in one list (graph_passes) with what each
- * needs and breaks; then layouts of its values, and its partition into groups of calls, each of
- * which is one Task.
+ * Makes a model, a Dag with constants, smaller: graph_passes lists the passes, with what each needs and
+ * breaks. Then chooses the layouts of its values and cuts it into groups of calls; each group is a Task.
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
@@ -32,31 +31,32 @@ extern const GraphPass graph_passes[]; /* ends with name == NULL */
 bool graph_optimize(Dag *d, EvalFn eval, Err *err);
 
 /*
- * The bytes of `value` if only constants lie behind it (evaluated through `eval`, the result kept
- * as a constant of the Dag), else NULL without an error. For frontends: shapes, axes, pads.
+ * The bytes of `value` if it is computed from constants only, else NULL without an error. It is evaluated
+ * through `eval` and kept as a constant of the Dag. Front ends use it for shapes, axes and pads.
  */
 const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err);
 
 /*
- * Gives the results of calls layouts: images in blocks of `block` channels (a vector's length; 1:
- * all are row-major). Whatever they had is forgotten, so that it may be done again.
+ * Gives the results of calls layouts: images get blocks of `block` channels, a vector's length (1: all are
+ * row-major). Earlier layouts are forgotten, so the call may be repeated.
  */
 void graph_layouts(Dag *d, int block);
 
-/* Calls that are run as one: an anchor with what is fused to it. Topological order. */
+/* A group: calls that run as one, an anchor with what is fused to it. In topological order. */
 typedef struct Group {
 	int ncall;
 	int *call;     /* numbers in the model's Dag */
 	Task *task;    /* shared by equal groups, Task.weight counts them; NULL: see View */
-	int number;    /* of it in the partition, -1: there is none */
+	int number;    /* the Task's number in the partition, -1: there is no Task */
 	int nin, nout; /* Task's parameters in the order of task->dag's inputs, constants, outputs: */
 	int *in, *out; /* value numbers of the model for (inputs then constants) and outputs */
 } Group;
 
 /*
- * Where a value lies: `at` bytes from the start of value `of`, which is itself where it has memory of
- * its own. A group of one reshape, identity, split, slice or concat may have no Task: its result lies
- * in its input's memory, or (concat) the inputs in its result's; those that do not are to be copied.
+ * Where a value lies: `at` bytes from the start of value `of`, which is the value itself if it has memory of
+ * its own. A group of one reshape, identity, split, slice or concat may have no Task: its result lies in its
+ * input's memory, or (concat) its inputs lie in its result's. Inputs of a concat that lie elsewhere are
+ * copied.
  */
 typedef struct View {
 	int of;
@@ -65,8 +65,8 @@ typedef struct View {
 enum { VIEW_ALIGN = 64 };
 
 /*
- * Some calls of a model that may be cut into groups in more ways than one. Regions share no group, so
- * each may be chosen for itself.
+ * A region: calls of a model that may be cut into groups in several ways. Regions share no group, so each is
+ * chosen independently.
  */
 typedef struct Alternative {
 	int ngroup;
@@ -74,14 +74,14 @@ typedef struct Alternative {
 } Alternative;
 typedef struct Region {
 	int n;
-	Alternative *alternative; /* the first one is taken where nothing is known */
+	Alternative *alternative; /* the first one is the default */
 	int taken;
 } Region;
 
 typedef struct Partition {
 	int ngroup, ntask;
 	Group *group;
-	Task **task; /* unique, in order of first use; behind these ntask the nmore of other alternatives */
+	Task **task; /* unique, in order of first use; the nmore Tasks of other alternatives follow these ntask */
 	int nmore;   /* their weights count the regions that could run them */
 	View *view;  /* of each value of the model */
 	int nregion;
@@ -89,24 +89,24 @@ typedef struct Partition {
 } Partition;
 
 /*
- * Anchor + elementwise + residual add; a value used outside its group is an output of it. Tasks have
- * the layouts of what goes in and out; how what lies between is kept is the schedule's business.
- * Every region takes its first alternative.
+ * Cuts a model into groups: an anchor, elementwise calls and a residual add. A value that is used outside
+ * its group is an output of it. A Task has the layouts of its inputs and outputs; the schedule decides how
+ * the values between lie. Every region takes its first alternative.
  */
 Partition *graph_partition(Arena *a, const Dag *d, Err *err);
 
 /*
- * The alternative of least cost: ms[k] is that of Task k, < 0: not known. Without the costs of its
- * first alternative a region takes that; of the others those whose costs are known compete, and must be
- * less by more than Tasks timed at different moments differ for no reason.
+ * The alternative of least cost; ms[k] is the time of Task k, < 0: not known. If the first alternative's
+ * cost is not known, it is taken. Others compete if their cost is known; they must be faster by more than
+ * the noise between Tasks that are timed at different moments.
  */
-#define GRAPH_FASTER 0.97 /* times the first alternative */
+#define GRAPH_FASTER 0.97 /* factor on the cost of the first alternative */
 int graph_choose(const Region *r, const double *ms);
 /* Milliseconds of an alternative; < 0: not known. */
 double graph_cost(const Alternative *x, const double *ms);
 /* How often the model runs each Task if each region takes choice[]: p->ntask + p->nmore numbers. */
 void graph_weights(const Partition *p, const int *choice, int *weight);
-/* p with other alternatives taken: a new partition, whose Tasks are copies with their new weights. */
+/* p with the chosen alternatives: a new partition, whose Tasks are copies with new weights. */
 Partition *graph_take(Arena *a, const Partition *p, const int *choice);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* A value as the sub-Dag has it, added as input or constant where it comes from outside. */
+/* The value in the sub-Dag; it is added as an input or a constant if it comes from outside. */
 static int sub_value(Cutter *c, Dag *sub, int v)
 {
 	if (v == DAG_NONE || c->map[v] != DAG_NONE)

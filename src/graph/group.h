@@ -1,5 +1,5 @@
 /*
- * Inside the room: calls of a model, cut out as a group with its Task. Equal workloads are one Task,
+ * Inside the room: cuts calls out of a model, as a group with its Task. Equal workloads are one Task,
  * numbered by its first group.
  */
 #ifndef GRAPH_GROUP_H
@@ -19,12 +19,12 @@ typedef struct Cutter {
 } Cutter;
 
 void cutter_open(Cutter *c, Arena *a, const Dag *d);
-/* The n calls in their order, which it keeps; of the last one's results alone others may know. */
+/* Cuts the n calls out, in this order. Only the results of the last call may be read outside. */
 bool cut_group(Cutter *c, const int *call, int n, Group *g, Err *err);
 
 /*
- * The regions of a partition whose groups are made, and the Tasks of all alternatives (alternatives.c); fills
- * the rest of p, and the Tasks' weights.
+ * Finds the regions of a partition whose groups exist, and the Tasks of all alternatives (alternatives.c).
+ * Fills the rest of p, and the weights of the Tasks.
  */
 bool find_regions(Cutter *c, Partition *p, Err *err);
 

@@ -1,12 +1,12 @@
 /*
- * Layouts: f32 tensors that convolutions and pools read or write get their channels in blocks of a
- * vector's length (NCHW16c), and with them all that is computed from them element by element, so
- * that nothing is converted inside a region. A call works on whatever layouts its values have, so
- * an edge of a region costs no call of its own: the stem reads the plain input, a transpose reads blocks.
+ * Chooses layouts. f32 tensors that convolutions and pools read or write get their channels in blocks of a
+ * vector's length (NCHW16c). So do the tensors that are computed from them element by element: nothing is
+ * converted inside a region. A call works with the layouts of its values, so the edge of a region costs no
+ * call: the stem reads the plain input, a transpose reads blocks.
  *
- * Row-major stay: inputs, outputs and constants of the network; tensors of few channels, or of one
- * pixel (where blocks would change nothing but padding); and what reshapes write, or alone read,
- * since they cost nothing between row-major tensors.
+ * Row-major stay: inputs, outputs and constants of the network; tensors of few channels, or of one pixel
+ * (where blocks would only add padding); the results of reshapes, and what only reshapes read, since a
+ * reshape costs nothing between row-major tensors.
  */
 #include "graph/graph.h"
 
@@ -16,7 +16,7 @@ typedef struct Lay {
 	const Dag *d;
 	int block;
 	bool *may;    /* of each value: it may be blocked */
-	int *region;  /* of each value: another one of its region, itself if it is the first one */
+	int *region;  /* of each value: another value of its region, itself for the first one */
 	bool *wanted; /* of each region's first value: a convolution or pool reads or writes in it */
 } Lay;
 
@@ -60,7 +60,7 @@ static int first_of(Lay *l, int v)
 	return v;
 }
 
-/* Joins the values of one call; those that stay row-major join nothing. */
+/* Joins the values of one call to one region; values that stay row-major join none. */
 static void join_values(Lay *l, const OpCall *c)
 {
 	int to = DAG_NONE;

@@ -1,12 +1,13 @@
 /*
- * From a Dag to groups of calls, each of which is run as one Task.
- * An anchor or reduction starts a group; an elementwise call joins the group that ends in one of
- * its operands, if nobody else reads that and the element count stays; of two such groups the one of
- * more work, then the later one (the add of a residual block joins its second convolution and not the
- * projection, so that all blocks of a size end in one Task). Where several calls read the end of a
- * group, they join with what they make of it up to one value (x * sigmoid(x)). Since only the end of
- * a group is ever read outside, groups in order of their last calls are in topological order.
- * A call that needs nothing but a view of memory is a group of its own without a Task (views.c).
+ * Cuts a Dag into groups of calls, each of which runs as one Task.
+ * An anchor or a reduction starts a group. An elementwise call joins the group whose last result is one of
+ * its operands, if no other call reads that result and the number of elements stays. Of two such groups it
+ * joins the one with more work, then the later one. So the add of a residual block joins its second
+ * convolution and not the projection, and all blocks of a size are one Task.
+ * If several calls read the last result of a group, they join together with the calls up to the value in
+ * which they meet again (x * sigmoid(x)). Only the last result of a group is read outside, so groups in the
+ * order of their last calls are in topological order. A call that needs only a view of memory is a group
+ * without a Task (views.c).
  */
 #include "graph/edit.h"
 #include "graph/group.h"
@@ -27,13 +28,13 @@ typedef struct Part {
 typedef struct Build {
 	Arena *a;
 	const Dag *d;
-	int *uses;             /* of each value, by calls; an output counts as two */
+	int *uses;             /* reads of each value by calls; an output counts as two */
 	bool *outputs;         /* of each value: it is one of the network's */
 	int *part;             /* of each call */
 	int *next;             /* the next call of the same part, -1 at its end */
 	bool *nothing;         /* of each call: nothing is run for it */
 	int *reader, *readers; /* the calls that read value v are reader[readers[v] .. readers[v + 1]) */
-	int *joins;            /* of each call: the part it will be of, -1: that is not known yet */
+	int *joins;            /* of each call: the part that it will join, -1: not known yet */
 	VEC(Part) parts;
 } Build;
 
@@ -92,14 +93,14 @@ static int add_once(int *set, int n, int member)
 }
 
 /*
- * The calls between `value` and the one value that all of them meet in and that alone is read by others;
- * 0: there are none, or too many. `from` is the first call not yet in a part.
+ * Finds the calls between `value` and the value in which all of them meet, the only one that others read. 0:
+ * there are none, or too many. `from` is the first call that is not in a part yet.
  */
 static int find_meeting(const Build *b, int value, int from, int call[LONGEST_MEETING + 1])
 {
 	const Dag *d = b->d;
 	int64_t elements = shape_elements(d->value.at[value].shape);
-	int n = 0, at = 0, open = value; /* calls [0, at) are followed, the others' results are open */
+	int n = 0, at = 0, open = value; /* calls [0, at) are visited, the results of the others are not */
 	while (b->uses[open] <= LONGEST_MEETING) {
 		for (int k = b->readers[open]; k < b->readers[open + 1]; k++) {
 			int c = b->reader[k];
@@ -124,7 +125,7 @@ static int find_meeting(const Build *b, int value, int from, int call[LONGEST_ME
 	return 0;
 }
 
-/* Where all readers of a part's end meet again, they join it. */
+/* If all readers of a part's last result meet again in one value, they join the part. */
 static void join_readers(Build *b, int value, int from)
 {
 	int call[LONGEST_MEETING + 1];

@@ -1,6 +1,6 @@
 /*
- * Calls that do nothing, chains of moves, equal calls, calls nothing needs. Each rule keeps every
- * element's bits.
+ * Removes calls without effect, chains of moves, equal calls and unused calls. Each rule keeps every bit of
+ * every element.
  */
 #include "graph/edit.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* True where the attribute is not given, too: then it has its default. */
+/* True also if the attribute is not given: then it has its default. */
 static bool all_are(const OpCall *c, const char *name, int64_t to)
 {
 	int n;
@@ -20,7 +20,7 @@ static bool all_are(const OpCall *c, const char *name, int64_t to)
 	return true;
 }
 
-/* Does the call give its input 0, element for element and in the same shape and type? */
+/* True if the result is input 0, with the same elements, shape and type. */
 static bool gives_input(const Edit *e, const OpCall *c)
 {
 	const Value *x = &e->from->value.at[c->in[0]], *y = &e->from->value.at[c->out[0]];
@@ -89,7 +89,7 @@ static bool write_reshape(Edit *e, const OpCall *c, int x)
 	return edit_call_as(e, c, OP_reshape, &x, 1, &shape, 1);
 }
 
-/* reshape(reshape(x)) and transpose(transpose(x)) are one, and may be none. */
+/* Merges reshape(reshape(x)) and transpose(transpose(x)) into one call, or none. */
 static bool join_moves(Edit *e, const OpCall *c, void *arg)
 {
 	(void)arg;
@@ -202,7 +202,7 @@ bool pass_common(Dag *d, EvalFn eval, Err *err)
 static bool drop_dead(Edit *e, const OpCall *c, void *arg)
 {
 	const bool *live = arg;
-	return !live[c - e->from->call.at]; /* nobody will ask for its results */
+	return !live[c - e->from->call.at]; /* nothing uses its results */
 }
 
 bool pass_dead(Dag *d, EvalFn eval, Err *err)

@@ -18,7 +18,7 @@ static bool same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Its memory and place in it, at the end of a chain that gets shorter by the way. */
+/* The value whose memory v lies in, and where. The walk shortens the chain of views. */
 static View view_of(View *view, int v)
 {
 	while (view[v].of != v) {
@@ -30,15 +30,15 @@ static View view_of(View *view, int v)
 	return (View){ v, 0 };
 }
 
-/* Each element of y lies where x has it. */
+/* True if each element of y lies where the same element of x lies. */
 static bool renames(const Value *x, const Value *y)
 {
 	return same_text(x->layout, y->layout) && (x->layout == NULL || shape_eq(x->shape, y->shape));
 }
 
 /*
- * The bytes before the elements that begin at `from` of the whole's axis, if the part is one run behind
- * them; -1: it is none.
+ * The bytes of the whole before a part that begins at index `from` of the axis; -1: the part is not one run
+ * of bytes.
  */
 static int64_t window_at(const Value *whole, const Value *part, int axis, int64_t from)
 {
@@ -61,7 +61,7 @@ static int64_t window_at(const Value *whole, const Value *part, int axis, int64_
 	return at;
 }
 
-/* The one axis along which a slice takes less than there is, from *from on; -1: it is no piece. */
+/* The only axis along which a slice takes less than there is, from index *from on; -1: it is not one piece. */
 static int slice_axis(const Dag *d, const OpCall *c, int64_t *from)
 {
 	const Value *x = &d->value.at[c->in[0]], *y = &d->value.at[c->out[0]];
@@ -101,7 +101,7 @@ static bool cut(const Dag *d, const OpCall *c, View *view)
 	return true;
 }
 
-/* Its writer may be given other memory: it lies alone in its own. */
+/* True if the call that writes v may write elsewhere: v lies alone in memory of its own. */
 static bool is_whole(const Dag *d, View *view, int v, int *root)
 {
 	View at = view_of(view, v);
@@ -111,8 +111,9 @@ static bool is_whole(const Dag *d, View *view, int v, int *root)
 }
 
 /*
- * How many parts, from the first one on, lie together already, being all parts of another concat: that one
- * becomes a window, and a dense block of growing concats is written without a copy. 0: they do not.
+ * The number of parts, from the first one on, that already are all the parts of another concat. That concat
+ * becomes a window of this one, so a dense block of growing concats is written without a copy. 0: there are
+ * none.
  */
 static int find_beginning(const Dag *d, const OpCall *c, View *view, int *root)
 {

@@ -1,7 +1,7 @@
 /*
- * Rewrites that change weights: products with constant matrices become dense, and what follows a
- * convolution or dense as a scale and a shift per channel goes into its weights and bias.
- * Each step computes weights in f64 and rounds them once; so results change by rounding only.
+ * Rewrites that change weights. A product with a constant matrix becomes dense. A scale and a shift for each
+ * channel after a convolution or dense go into its weights and bias. Each step computes weights in f64 and
+ * rounds once, so results change only by rounding.
  */
 #include "graph/edit.h"
 #include "op/element.h"
@@ -108,7 +108,7 @@ static bool read_binary(const Edit *e, const OpCall *c, int axis, int64_t channe
 	return true;
 }
 
-/* f32 in a loop of its own: networks have tens of millions of such weights. */
+/* f32 has its own loop: networks have tens of millions of such weights. */
 static const void *scaled_weights(Edit *e, const Value *w, const Affine *f)
 {
 	int64_t n = shape_elements(w->shape), per = f->n > 0 ? n / f->n : 0;
@@ -134,7 +134,7 @@ static const void *shifted_bias(Edit *e, DType t, const Value *b, const Affine *
 	return data;
 }
 
-/* A variance of -epsilon or less gives no number; such a model is left as it is. */
+/* A variance of -epsilon or less has no square root; such a model stays unchanged. */
 static bool is_finite(const Affine *f)
 {
 	for (int64_t i = 0; i < f->n; i++)
@@ -143,7 +143,7 @@ static bool is_finite(const Affine *f)
 	return true;
 }
 
-/* The anchor anew with f in its weights, standing for call c. */
+/* A new anchor with f in its weights, in place of call c. */
 static bool into_anchor(Edit *e, const OpCall *c, const OpCall *anchor, const Affine *f)
 {
 	Value w = *edit_at(e, anchor->in[1]), b = { 0 };
@@ -161,7 +161,7 @@ static bool into_anchor(Edit *e, const OpCall *c, const OpCall *anchor, const Af
 	return edit_call_as(e, c, old.op, in, 3, old.attr, old.nattr);
 }
 
-/* batch_norm that follows no anchor: one product and one sum with constants [C,1,1]. */
+/* A batch_norm without an anchor before it: one product and one sum with constants [C,1,1]. */
 static bool into_elementwise(Edit *e, const OpCall *c, const Affine *f)
 {
 	const Value *y = &e->from->value.at[c->out[0]];
@@ -186,7 +186,7 @@ static bool into_elementwise(Edit *e, const OpCall *c, const Affine *f)
 	return edit_call_as(e, c, OP_add, in, 2, NULL, 0);
 }
 
-/* The convolution or dense whose only reader the call is, as the new Dag has it. */
+/* The convolution or dense call, in the new Dag, that only call c reads. */
 static const OpCall *anchor_before(Edit *e, int old)
 {
 	if (!edit_used_once(e, old))

@@ -164,10 +164,11 @@ static bool check_attrs(const OpCall *c, Err *err)
 	for (int i = 0; i < c->nattr; i++) {
 		const Attr *a = &c->attr[i];
 		if (!op_find_attr(c->op, a->name, &kind, &dflt))
-			return op_refuse(c, err, "there is no attribute \"%s\"; there are: %s", a->name,
+			return op_refuse(c, err, "has no attribute \"%s\"; its attributes are: %s", a->name,
 				op_row(c->op)->attrs[0] != 0 ? op_row(c->op)->attrs : "none");
 		if (a->kind != kind)
-			return op_refuse(c, err, "attribute %s is of another kind; there are: %s", a->name, op_row(c->op)->attrs);
+			return op_refuse(
+				c, err, "attribute %s has the wrong kind; the attributes are: %s", a->name, op_row(c->op)->attrs);
 		if (i > 0 && strcmp(a->name, c->attr[i - 1].name) == 0)
 			return op_refuse(c, err, "attribute %s is given twice", a->name);
 	}
@@ -224,7 +225,7 @@ static bool check_size(const OpCall *c, const Value *v, Err *err)
 {
 	char s[160];
 	if (value_bytes(v) < 0)
-		return op_refuse(c, err, "a result of %s elements overflows", shape_str(v->shape, s));
+		return op_refuse(c, err, "a result of shape %s has too many elements", shape_str(v->shape, s));
 	return true;
 }
 

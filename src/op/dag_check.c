@@ -48,9 +48,9 @@ static bool check_results(const Dag *d, size_t call, Arena *tmp, Err *err)
 			return op_refuse(c, err, "writes a value that does not exist");
 		const Value *v = &d->value.at[c->out[i]];
 		if (v->kind != VALUE_CALL || v->call != (int)call)
-			return op_refuse(c, err, "writes %s, which is not its own", v->name);
+			return op_refuse(c, err, "writes %s, which is a value of another call", v->name);
 		if (!shape_eq(v->shape, out[i].shape) || !dtype_eq(v->type, out[i].type))
-			return op_refuse(c, err, "%s does not have the type the operator gives", v->name);
+			return op_refuse(c, err, "%s has another type or shape than the operator computes", v->name);
 	}
 	return true;
 }

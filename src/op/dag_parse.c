@@ -95,7 +95,7 @@ static bool parse_quoted(Parser *p, const char **out)
 		return refuse(p, "the quoted name has no end, or is too long");
 	p->at++;
 	if (n == 0)
-		return refuse(p, "an empty name");
+		return refuse(p, "a name is empty");
 	name[n] = 0;
 	*out = arena_copy(p->d->arena, name, n + 1);
 	return true;
@@ -133,7 +133,7 @@ static bool parse_int(Parser *p, int64_t *out)
 	char s[64];
 	if (!parse_token(p, s))
 		return false;
-	return text_to_int(s, INT64_MIN, INT64_MAX, out) || refuse_name(p, "\"%s\" is no whole number", s);
+	return text_to_int(s, INT64_MIN, INT64_MAX, out) || refuse_name(p, "\"%s\" is not a whole number", s);
 }
 
 static bool parse_float(Parser *p, double *out)
@@ -142,7 +142,7 @@ static bool parse_float(Parser *p, double *out)
 	if (!parse_token(p, s))
 		return false;
 	*out = strtod(s, &end);
-	return *end == 0 || refuse_name(p, "\"%s\" is no number", s);
+	return *end == 0 || refuse_name(p, "\"%s\" is not a number", s);
 }
 
 static bool parse_ints(Parser *p, NumVec *out)
@@ -168,7 +168,7 @@ static bool parse_type(Parser *p, Value *v)
 	if (!parse_name(p, &type))
 		return false;
 	if (!dtype_parse(type, strlen(type), &v->type) || v->type.lanes != 1)
-		return refuse_name(p, "\"%s\" is no element type", type);
+		return refuse_name(p, "\"%s\" is not an element type", type);
 	if (!parse_ints(p, &dim))
 		return false;
 	if (dim.n > DAG_MAX_RANK)
@@ -185,7 +185,7 @@ static bool parse_type(Parser *p, Value *v)
 		return false;
 	Layout l;
 	if (!layout_read(v->layout, v->shape, &l))
-		return refuse_name(p, "\"%s\" is no layout of such a shape", v->layout);
+		return refuse_name(p, "\"%s\" is not a layout of this shape", v->layout);
 	return value_bytes(v) >= 0 || refuse(p, "the tensor's size overflows");
 }
 
@@ -221,7 +221,7 @@ static bool parse_element(Parser *p, DType t, void *data, int64_t i)
 	else if (!text_to_int(s, INT64_MIN, INT64_MAX, &n))
 		end = s;
 	if (*end != 0)
-		return refuse_name(p, "\"%s\" is no whole number", s);
+		return refuse_name(p, "\"%s\" is not a whole number", s);
 	element_set_int(t, data, i, n);
 	return true;
 }
@@ -317,9 +317,9 @@ static bool check_results(Parser *p, const ValueVec *out, int call)
 		if (said->type.bits == 0)
 			continue;
 		if (!shape_eq(is->shape, said->shape) || !dtype_eq(is->type, said->type))
-			return refuse(
-				p, arena_printf(p->d->arena, "%s is %s of %s, not %s of %s", said->name, dtype_print(is->type, dt),
-					   shape_str(is->shape, s), dtype_print(said->type, du), shape_str(said->shape, t)));
+			return refuse(p, arena_printf(p->d->arena, "%s is %s of shape %s, but the text says %s of shape %s",
+								 said->name, dtype_print(is->type, dt), shape_str(is->shape, s),
+								 dtype_print(said->type, du), shape_str(said->shape, t)));
 		is->layout = said->layout;
 	}
 	return true;
@@ -405,7 +405,7 @@ static bool parse_line(Parser *p)
 static bool end_line(Parser *p)
 {
 	if (peek(p) != '\n')
-		return refuse(p, "something is left at the end of the line");
+		return refuse(p, "the line has more text than its statement");
 	if (p->at < p->end) {
 		p->at++;
 		p->line++;
@@ -434,7 +434,7 @@ static bool parse_all(Parser *p)
 		if (take_word(p, "out")) {
 			if (!parse_outputs(p) || !end_line(p))
 				return false;
-			return !skip_empty_lines(p) || refuse(p, "something follows the line \"out\"");
+			return !skip_empty_lines(p) || refuse(p, "text follows the line \"out\"");
 		}
 		if (!parse_line(p) || !end_line(p))
 			return false;

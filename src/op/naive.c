@@ -288,7 +288,8 @@ static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind ki
 		for (size_t k = 0; k < i; k++)
 			again |= d->output.at[k] == d->output.at[i];
 		if (v->kind != VALUE_CALL || again) {
-			fail(err, ERR_TYPE, d->name, "output %s is no result of its own; put identity before it", v->name);
+			fail(err, ERR_TYPE, d->name, "output %s is an input, a constant or listed twice; copy it with identity",
+				v->name);
 			return NULL;
 		}
 	}

@@ -98,7 +98,8 @@ static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
 	int64_t rest = shape_elements(shape_of(a->n, dim)), all = shape_elements(op_in(d, c, 0)->shape);
 	char s[160];
 	if (rest <= 0 || all % rest != 0)
-		return op_refuse(c, err, "no -1 makes shape have the elements of x, %s", shape_str(op_in(d, c, 0)->shape, s));
+		return op_refuse(c, err, "shape cannot have as many elements as x, %s, with any number in place of -1",
+			shape_str(op_in(d, c, 0)->shape, s));
 	dim[at] = all / rest;
 	a->ints = dim;
 	return true;

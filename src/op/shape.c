@@ -69,7 +69,7 @@ bool read_ints(const OpCall *c, const char *name, int n, int64_t lo, int64_t hi,
 		return op_refuse(c, err, "%s has %d numbers, but %d are needed", name, have, n);
 	for (int i = 0; i < n; i++) {
 		if (at[i] < lo || at[i] > hi)
-			return op_refuse(c, err, "%s holds %lld, which is not within %lld and %lld", name, (long long)at[i],
+			return op_refuse(c, err, "%s holds %lld, which is not between %lld and %lld", name, (long long)at[i],
 				(long long)lo, (long long)hi);
 		out[i] = at[i];
 	}

@@ -131,7 +131,7 @@ bool infer_cast(const Dag *d, const OpCall *c, Value *out, Err *err)
 	const char *to = op_text(c, "to");
 	set_like(out, op_in(d, c, 0));
 	if (!dtype_parse(to, strlen(to), &out->type) || out->type.lanes != 1)
-		return op_refuse(c, err, "\"%s\" is no element type; write f32, i64, u8, bool or the like", to);
+		return op_refuse(c, err, "\"%s\" is not an element type; write f32, i64, u8, bool or another one", to);
 	return true;
 }
 
@@ -142,7 +142,7 @@ bool infer_softmax(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (!need_float(c, x, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err))
 		return false;
 	if (axis < -1 || axis >= x->shape.rank)
-		return op_refuse(c, err, "axis %lld of %d dimensions", (long long)axis, x->shape.rank);
+		return op_refuse(c, err, "axis %lld does not exist: x has %d dimensions", (long long)axis, x->shape.rank);
 	set_like(out, x);
 	return true;
 }
@@ -158,7 +158,7 @@ bool infer_reduce(const Dag *d, const OpCall *c, Value *out, Err *err)
 		return false;
 	for (int i = 0; i < n; i++) {
 		if (axes[i] < 0 || axes[i] >= rank)
-			return op_refuse(c, err, "axis %lld of %d dimensions", (long long)axes[i], rank);
+			return op_refuse(c, err, "axis %lld does not exist: x has %d dimensions", (long long)axes[i], rank);
 		if (drop[axes[i]])
 			return op_refuse(c, err, "axis %lld is named twice", (long long)axes[i]);
 		drop[axes[i]] = true;

@@ -59,7 +59,7 @@ bool infer_concat(const Dag *d, const OpCall *c, Value *out, Err *err)
 	int64_t axis = op_int(c, "axis"), sum = 0;
 	char s[160], t[160];
 	if (axis < 0 || axis >= x->shape.rank)
-		return op_refuse(c, err, "axis %lld of %d dimensions", (long long)axis, x->shape.rank);
+		return op_refuse(c, err, "axis %lld does not exist: x has %d dimensions", (long long)axis, x->shape.rank);
 	for (int i = 0; i < c->nin; i++) {
 		const Value *v = op_in(d, c, i);
 		Shape same = v->shape;
@@ -67,7 +67,7 @@ bool infer_concat(const Dag *d, const OpCall *c, Value *out, Err *err)
 			return false;
 		same.dim[axis] = x->shape.dim[axis];
 		if (!shape_eq(same, x->shape))
-			return op_refuse(c, err, "the shapes %s and %s differ beside axis %lld", shape_str(x->shape, s),
+			return op_refuse(c, err, "the shapes %s and %s differ in another axis than %lld", shape_str(x->shape, s),
 				shape_str(v->shape, t), (long long)axis);
 		sum += v->shape.dim[axis];
 		if (sum > LARGEST_DIM)
@@ -85,11 +85,11 @@ bool infer_split(const Dag *d, const OpCall *c, Value *out, Err *err)
 	int n;
 	const int64_t *sizes = op_ints(c, "sizes", &n);
 	if (axis < 0 || axis >= x->shape.rank)
-		return op_refuse(c, err, "axis %lld of %d dimensions", (long long)axis, x->shape.rank);
+		return op_refuse(c, err, "axis %lld does not exist: x has %d dimensions", (long long)axis, x->shape.rank);
 	for (int i = 0; i < n; i++) {
 		if (sizes[i] < 0 || sizes[i] > x->shape.dim[axis])
-			return op_refuse(
-				c, err, "a part of %lld of %lld elements", (long long)sizes[i], (long long)x->shape.dim[axis]);
+			return op_refuse(c, err, "a part has %lld elements, but the axis has %lld", (long long)sizes[i],
+				(long long)x->shape.dim[axis]);
 		if (sum <= x->shape.dim[axis])
 			sum += sizes[i];
 		set_like(&out[i], x);
@@ -116,7 +116,7 @@ bool infer_slice(const Dag *d, const OpCall *c, Value *out, Err *err)
 		double last = (double)start[i] + (double)(size[i] - 1) * (double)step[i];
 		double end = (double)x->shape.dim[i];
 		if (step[i] == 0 || (size[i] > 0 && ((double)start[i] >= end || last < 0 || last >= end)))
-			return op_refuse(c, err, "%lld elements from %lld in steps of %lld leave dimension %d, %lld",
+			return op_refuse(c, err, "%lld elements from %lld in steps of %lld do not fit dimension %d, which has %lld",
 				(long long)size[i], (long long)start[i], (long long)step[i], i, (long long)x->shape.dim[i]);
 		out->shape.dim[i] = size[i];
 	}
@@ -141,7 +141,8 @@ bool infer_pad(const Dag *d, const OpCall *c, Value *out, Err *err)
 	for (int i = 0; i < rank; i++) {
 		int64_t n = x->shape.dim[i] + pads[i] + pads[rank + i];
 		if (n < 0)
-			return op_refuse(c, err, "dimension %d has %lld elements, more are cut off", i, (long long)x->shape.dim[i]);
+			return op_refuse(
+				c, err, "dimension %d has %lld elements, but the pads cut off more", i, (long long)x->shape.dim[i]);
 		if (n > 0 && x->shape.dim[i] == 0 && strcmp(mode, "constant") != 0)
 			return op_refuse(c, err, "mode %s has nothing to repeat in dimension %d", mode, i);
 		out->shape.dim[i] = n;

@@ -7,8 +7,9 @@ static bool window_out(const OpCall *c, Window *w, int k, bool ceil, Err *err)
 	int64_t span = (w->kernel[k] - 1) * w->dilation[k] + 1;
 	int64_t padded = w->in[k] + w->lo[k] + w->hi[k], room = padded - span;
 	if (room < 0)
-		return op_refuse(c, err, "a window of %lld does not fit spatial dimension %d, %lld with padding",
-			(long long)span, k, (long long)padded);
+		return op_refuse(c, err,
+			"a window of %lld does not fit spatial dimension %d, which has %lld elements with padding", (long long)span,
+			k, (long long)padded);
 	int64_t steps = (room + (ceil ? w->stride[k] - 1 : 0)) / w->stride[k];
 	if (ceil && steps > 0 && steps * w->stride[k] >= w->in[k] + w->lo[k])
 		steps--;
@@ -97,7 +98,7 @@ bool infer_lrn(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (!need_float(c, x, err) || !need_rank(c, x, 2, DAG_MAX_RANK, err))
 		return false;
 	if (op_int(c, "size") < 1 || op_int(c, "size") > LARGEST_STEP)
-		return op_refuse(c, err, "a window of size %lld", (long long)op_int(c, "size"));
+		return op_refuse(c, err, "size is %lld, but must be between 1 and 1048576", (long long)op_int(c, "size"));
 	set_like(out, x);
 	return true;
 }

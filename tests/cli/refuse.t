@@ -39,7 +39,7 @@ $ dlc compile squeezenet1_1 --shape=data=1,3,35,35 --shape data=1,3,37,37 -o x.d
 [exit 2]
 
 $ dlc run squeezenet1_1 --shape=data=2,3,35,35 --batch=3
-! dlc: squeezenet1_1: --shape data has a batch of 2 and --batch is 3: say one of them
+! dlc: squeezenet1_1: --shape data has a batch of 2, but --batch is 3: give only one of them
 ! see dlc run --help
 [exit 2]
 

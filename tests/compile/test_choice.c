@@ -396,7 +396,8 @@ START_TEST(a_lock_without_the_task_or_with_another_trace)
 	*line = 0;
 	err = (Err){ 0 };
 	lab->o.lock = lock_of(lab, text);
-	ck_assert(compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "no such task") != NULL);
+	ck_assert(
+		compile(lab, &err) == NULL && err.code == ERR_MISSING && strstr(err.text, "does not name this task") != NULL);
 	ck_assert_str_eq(err.place, "t.lock");
 	close_lab(lab);
 }
@@ -407,15 +408,16 @@ static const struct {
 	const char *text, *says;
 } bad_locks[] = {
 	{ "", "ends before" },
-	{ "dlc lock 2\ntarget " ID "\n", "no lock file of this version" },
+	{ "dlc lock 2\ntarget " ID "\n", "not a lock file of this version" },
 	{ "dlc lock 1\n", "ends before" },
 	{ "dlc lock 1\ntarget x\n", "target ID" },
-	{ "dlc lock 1\ntarget " ID "\ntask " ID " exact - " ID "\n", "no line of a lock" },
-	{ "dlc lock 1\ntarget " ID "\ntask " ID " default " ID " " ID "\n", "no line of a lock" },
-	{ "dlc lock 1\ntarget " ID "\ntask " ID " maybe " ID " " ID "\n", "no line of a lock" },
-	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID " more\n", "no line of a lock" },
-	{ "dlc lock 1\ntarget " ID "\n\n", "no line of a lock" },
-	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID "\ntask " ID " default - " ID "\n", "each once" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " exact - " ID "\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " default " ID " " ID "\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " maybe " ID " " ID "\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID " more\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\n\n", "not a line of a lock file" },
+	{ "dlc lock 1\ntarget " ID "\ntask " ID " default - " ID "\ntask " ID " default - " ID "\n",
+		"must stand once each" },
 };
 
 START_TEST(bad_locks_are_refused)

@@ -171,7 +171,7 @@ static const struct {
 	{ SIGNATURE "{ for i in 0..4 { u[c[i] * 1099511627776] = 1 } }", "they ended with signal 11" },
 	{ SIGNATURE "{ " FOREVER " }", "they did not end within 1 s" },
 	{ SIGNATURE "{ alloc t: i64[1073741824] t[c[0]] = 1 u[0] = t[c[0]] }",
-		"they want 8192 MiB beside their constants" },
+		"they need 8192 MiB of work memory" },
 };
 
 static bool call(const char *text, PrepareWait wait, int64_t u[4], Err *err)

@@ -111,7 +111,7 @@ static const struct {
 } wrong_args[] = {
 	{ { "q", { 1, { 2 } } }, { 0 }, ERR_USAGE, "--shape: the model has no input 'q'; it has: x, s" },
 	{ { "x", { 1, { 2 } } }, { 0 }, ERR_USAGE, "--shape x has 1 dimensions where the model has 2" },
-	{ { "x", { 2, { -1, 3 } } }, { 0 }, ERR_INPUT, "input 'x' has the dimension -1" },
+	{ { "x", { 2, { -1, 3 } } }, { 0 }, ERR_INPUT, "input 'x' has a dimension of -1" },
 	{ { 0 }, { .name = "q", .data = "" }, ERR_USAGE, "--bind: the model has no input 'q'; it has: x, s" },
 	{ { 0 }, { .name = "s", .type = { DT_FLOAT, 32, 1 }, .shape = { 1, { 2 } }, .data = "" }, ERR_TYPE,
 		"--bind s has elements of f32 where the model has i64" },

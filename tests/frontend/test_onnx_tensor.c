@@ -41,8 +41,8 @@ static const struct {
 	{ "sub", "0", "8", "is not a regular file" },
 	{ "w.bin", "8", "8", "lie outside of 'w.bin', which has 12" },
 	{ "w.bin", "9223372036854775807", "8", "lie outside of" },
-	{ "w.bin", "-4", "8", "the offset '-4' of its external data is no number" },
-	{ "w.bin", "0", "99999999999999999999", "the length '99999999999999999999' of its external data is no number" },
+	{ "w.bin", "-4", "8", "the offset '-4' of its external data is not a number" },
+	{ "w.bin", "0", "99999999999999999999", "the length '99999999999999999999' of its external data is not a number" },
 	{ "w.bin", "0", "12", "its external data have 12 bytes where its shape needs 8" },
 };
 
@@ -182,8 +182,8 @@ static const struct {
 	{ break_twice, "initializer 'w' has its data twice" },
 	{ break_length, "initializer 'w' has 7 bytes of data where its shape needs 8" },
 	{ break_dims, "initializer 'w' has a shape whose size overflows" },
-	{ break_negative, "initializer 'w' has the dimension -2" },
-	{ break_rank, "initializer 'w' has 10 dimensions, dlc takes at most 8" },
+	{ break_negative, "initializer 'w' has a dimension of -2" },
+	{ break_rank, "initializer 'w' has 10 dimensions; dlc takes at most 8" },
 	{ break_type, "initializer 'w' has element type STRING, which dlc does not have" },
 	{ break_large, "initializer 'w' has 8 bytes of data where its shape needs 4398046511104" },
 };

@@ -1,7 +1,7 @@
 /*
- * Any Dag as an ONNX model: values keep their names, constants become initialisers, each call one
- * node or a few (onnx/export_op.c). A constant without data becomes an input, as a workload's are.
- * The file is what other runtimes read: opset 17 wherever possible, at most 2 GiB.
+ * Writes a Dag as an ONNX model. Values keep their names, constants become initialisers, each call becomes
+ * one node or a few (onnx/export_op.c). A constant without data becomes an input, as in a workload. Other
+ * runtimes read the file, so it has opset 17 if possible, and at most 2 GiB.
  */
 #include "frontend/onnx/export.h"
 #include "frontend/onnx/onnx.h"
@@ -119,7 +119,7 @@ static bool check_value(const OnnxOut *o, const Value *v)
 	return true;
 }
 
-/* Constants that calls or results read, and the inputs. */
+/* Writes the constants that calls or results read, and the inputs. */
 static void write_sources(OnnxOut *o)
 {
 	const Dag *d = o->dag;
@@ -162,7 +162,7 @@ static bool write_calls(OnnxOut *o)
 	return true;
 }
 
-/* A result that is an input, a constant or listed before gets a node and a name of its own. */
+/* A result that is an input, a constant or an earlier result gets a node and a name of its own. */
 static void write_outputs(OnnxOut *o)
 {
 	const Dag *d = o->dag;

@@ -1,4 +1,4 @@
-/* Building an ONNX file: what the writers of single operators (onnx/export_op.c) use. */
+/* Builds an ONNX file: the functions that the writers of single operators (onnx/export_op.c) use. */
 #ifndef FRONTEND_ONNX_EXPORT_H
 #define FRONTEND_ONNX_EXPORT_H
 

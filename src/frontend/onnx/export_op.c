@@ -1,8 +1,8 @@
 /*
- * One row for each operator: the ONNX node of the same meaning, and a function where attributes,
- * constants or several nodes are needed. Formulas are those of op.def; ONNX at opset 17, and a
- * newer one for what older ones cannot say: 19 dilated average pooling and padding by wrapping, 22
- * an average that counts padding but not what rounding up adds.
+ * One row for each operator: the ONNX node with the same meaning, and a function if it needs attributes,
+ * constants or several nodes. Formulas are those of op.def. ONNX is opset 17, or the newer one that an
+ * operator needs: 19 for dilated average pooling and padding by wrapping, 22 for an average that counts
+ * padding but not what rounding up adds.
  */
 #include "frontend/onnx/export.h"
 
@@ -128,7 +128,7 @@ static bool matmul(const Call *k)
 	return end(k, &n);
 }
 
-/* What rounding up adds to the end, as pads: what other runtimes make of ceil_mode differs. */
+/* Writes what rounding up adds at the end as pads, because other runtimes read ceil_mode differently. */
 static bool ceil_pads(const Call *k, int64_t *pads)
 {
 	int n = arg(k, 0)->shape.rank - 2, count;
@@ -142,7 +142,7 @@ static bool ceil_pads(const Call *k, int64_t *pads)
 		pads[i] = begin;
 		pads[n + i] = last > in ? last - in : 0;
 		if (pads[n + i] >= kernel[i])
-			return false; /* more than others take */
+			return false; /* more than other runtimes accept */
 	}
 	return true;
 }

@@ -1,8 +1,7 @@
 /*
- * The walk through an ONNX model: inputs and initialisers become Items, nodes are brought into
- * topological order and given to their rows, calls of the model's own functions are walked in
- * place, and the results get their names. What no row can do is listed at once, before anything is
- * built.
+ * Walks through an ONNX model. Inputs and initialisers become Items; nodes are ordered topologically and
+ * given to their rows; calls of the model's own functions are walked in place; results get their names. All
+ * unsupported operators are listed at once, before anything is built.
  */
 #include "frontend/onnx/onnx.h"
 #include "frontend/onnx/visit.h"
@@ -39,7 +38,7 @@ static const OnnxRow *find_row(const OnnxNode *node)
 	return NULL;
 }
 
-/* What a function is found by: its domain (the default one is ""), name and overload. */
+/* The key of a function: its domain (the default one is ""), name and overload. */
 static const char *function_key(Arena *a, const char *domain, const char *name, const char *overload)
 {
 	return arena_printf(a, "%s\n%s\n%s", is_default_domain(domain) ? "" : domain, onnx_text(name), onnx_text(overload));
@@ -179,7 +178,7 @@ static bool list_producers(Order *o, size_t n)
 			if (name[0] == 0)
 				continue;
 			if (is_defined(o->frame, name) || names_find(o->producer, name) >= 0)
-				return onnx_refuse(o->im, ERR_INPUT, "the name '%s' is given twice", name);
+				return onnx_refuse(o->im, ERR_INPUT, "two results have the name '%s'", name);
 			names_bind(o->producer, name, (int)k);
 		}
 	return true;
@@ -194,7 +193,7 @@ static bool is_left_out(const Frame *f, const char *name)
 	return false;
 }
 
-/* The next node that node k waits for; DAG_NONE if there is none, -2 after a failure. */
+/* The next node that node k depends on and that is not done; DAG_NONE: there is none, -2: a failure. */
 static int waits_for(Order *o, int k)
 {
 	const OnnxNode *node = &o->node[k];
@@ -206,8 +205,8 @@ static int waits_for(Order *o, int k)
 		if (p < 0 && is_left_out(o->frame, name))
 			continue;
 		if (p < 0) {
-			onnx_refuse(o->im, ERR_INPUT, "node '%s' (%s) reads '%s', which nothing in the model gives",
-				onnx_text(node->name), onnx_text(node->op_type), name);
+			onnx_refuse(o->im, ERR_INPUT, "node '%s' (%s) reads '%s', which no node computes", onnx_text(node->name),
+				onnx_text(node->op_type), name);
 			return -2;
 		}
 		if (o->state[p] == 2)
@@ -285,7 +284,7 @@ static bool run_function(Import *im, const OnnxModel *m, Visit *call, const Onnx
 		.read = names_new(im->arena),
 		.opset = (int)opset_of(fn->opset_import.at, fn->opset_import.n, up->opset) };
 	if ((size_t)node_nin(call) > fn->input.n || (size_t)node_nout(call) > fn->output.n)
-		return onnx_refuse(im, ERR_INPUT, "%s: it gives more inputs or results than the function '%s' has", call->name,
+		return onnx_refuse(im, ERR_INPUT, "%s: it has more inputs or results than the function '%s' has", call->name,
 			onnx_text(fn->name));
 	for (int k = 0; k < node_nin(call); k++) {
 		const Item *it = node_in(call, k);
@@ -299,7 +298,7 @@ static bool run_function(Import *im, const OnnxModel *m, Visit *call, const Onnx
 	for (int k = 0; k < node_nout(call); k++) {
 		Item *it = lookup(im, &f, onnx_text(fn->output.at[k]));
 		if (it == NULL)
-			return onnx_refuse(im, ERR_INPUT, "%s: the function '%s' never gives its result '%s'", call->name,
+			return onnx_refuse(im, ERR_INPUT, "%s: the function '%s' does not compute its result '%s'", call->name,
 				onnx_text(fn->name), onnx_text(fn->output.at[k]));
 		node_set_alias(call, k, it);
 	}
@@ -406,7 +405,7 @@ static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
 		const char *name = onnx_text(g->output.at[k].name);
 		Item *it = lookup(im, f, name);
 		if (it == NULL)
-			return onnx_refuse(im, ERR_INPUT, "nothing in the model gives its result '%s'", name);
+			return onnx_refuse(im, ERR_INPUT, "no node computes the model's result '%s'", name);
 		if (names_find(seen, name) >= 0)
 			return onnx_refuse(im, ERR_INPUT, "the result '%s' is listed twice", name);
 		compare_output(im, &g->output.at[k], it);
@@ -433,8 +432,7 @@ static bool check_model(Import *im, const OnnxModel *m, int64_t *opset)
 		return onnx_refuse(im, ERR_INPUT, "it is not an ONNX model, or a damaged one: it has no graph");
 	*opset = opset_of(m->opset_import.at, m->opset_import.n, m->opset_import.n == 0 ? 1 : ONNX_NEWEST);
 	if (*opset < 1 || *opset > 1000)
-		return onnx_refuse(
-			im, ERR_INPUT, "it wants the operators of opset %lld, which does not exist", (long long)*opset);
+		return onnx_refuse(im, ERR_INPUT, "it uses opset %lld, which does not exist", (long long)*opset);
 	if (*opset > ONNX_NEWEST)
 		onnx_note(
 			im, "the model uses opset %lld, newer than %d, the newest known here", (long long)*opset, ONNX_NEWEST);
@@ -442,7 +440,7 @@ static bool check_model(Import *im, const OnnxModel *m, int64_t *opset)
 		const OnnxFunction *fn = &m->functions.at[k];
 		int64_t version = opset_of(fn->opset_import.at, fn->opset_import.n, *opset);
 		if (version < 1 || version > 1000)
-			return onnx_refuse(im, ERR_INPUT, "function '%s' wants opset %lld, which does not exist",
+			return onnx_refuse(im, ERR_INPUT, "function '%s' uses opset %lld, which does not exist",
 				onnx_text(fn->name), (long long)version);
 	}
 	list_functions(im, m);
@@ -473,7 +471,7 @@ static bool import_graph(Import *im, const OnnxModel *m, int64_t opset)
 	       check_sizes(im) && dag_check(im->dag, &im->err);
 }
 
-/* One walk; *wanted is the input that had to be known, if that is why it failed. */
+/* Imports once. If it fails because an input had to be known, *wanted is that input. */
 static Dag *import_once(
 	Arena *a, const char *path, const OnnxModel *m, const ModelArgs *args, const char **wanted, Err *err)
 {
@@ -493,7 +491,7 @@ static Dag *import_once(
 Dag *onnx_import(Arena *a, const char *path, Bytes file, const ModelArgs *args, Err *err)
 {
 	OnnxModel *m = arena_new_of(a, OnnxModel);
-	ModelArgs with = *args; /* and what is offered */
+	ModelArgs with = *args; /* with the inputs that were offered */
 	Dag *d = NULL;
 	Err why = { 0 };
 	bool again = wire_read(a, &OnnxModel_message, file, m, &why);

@@ -1,6 +1,6 @@
 /*
- * What is known of a model while it is imported. import.c walks its graph and functions node by node; a
- * row of the operator table turns one node into calls of the Dag (onnx/visit.h).
+ * The state of an import. import.c walks the graph and functions node by node; a row of the operator table
+ * turns one node into calls of the Dag (onnx/visit.h).
  */
 #ifndef FRONTEND_ONNX_IMPORT_H
 #define FRONTEND_ONNX_IMPORT_H
@@ -10,7 +10,7 @@
 
 enum { ONNX_NEWEST = 27 }; /* the newest opset whose operators were looked at */
 
-/* What a name stands for. Known elements come into the Dag when something reads them. */
+/* The meaning of a name. Known elements are added to the Dag when a call reads them. */
 typedef struct Item {
 	const char *name;
 	DType type;
@@ -20,14 +20,14 @@ typedef struct Item {
 	bool input;       /* a graph input: --bind would make it known */
 } Item;
 
-/* A model while it is read. */
+/* One import of a model. */
 typedef struct Import {
 	Arena *arena;
 	Dag *dag;
 	const ModelArgs *args;
 	EvalFn eval;
 	OnnxFiles files;
-	Err err;          /* the sticky failure */
+	Err err;          /* the first failure, which stays */
 	Names *own;       /* names that the graph gives, which values in between must not take */
 	Names *functions; /* of the model, by domain, name and overload */
 	VEC(Item *) item;

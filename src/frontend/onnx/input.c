@@ -1,7 +1,7 @@
 /*
- * The inputs of an ONNX graph: tensors of the Dag, constants given with --bind, or initialisers.
- * Symbolic dimensions get their numbers here, from --shape and --batch or by being a batch; what is
- * left open is refused with the --shape to type.
+ * Turns the inputs of an ONNX graph into tensors of the Dag, into constants given with --bind, or into
+ * initialisers. Symbolic dimensions get their numbers here, from --shape and --batch; a symbolic batch
+ * becomes 1. Any other open dimension is refused, with the --shape to type.
  */
 #include "frontend/onnx/import.h"
 
@@ -14,7 +14,7 @@ bool onnx_check_size(Import *im, const char *what, const char *name, DType type,
 	char text[160];
 	for (int k = 0; k < s.rank; k++)
 		if (s.dim[k] < 0)
-			return onnx_refuse(im, ERR_INPUT, "%s '%s' has the dimension %lld", what, name, (long long)s.dim[k]);
+			return onnx_refuse(im, ERR_INPUT, "%s '%s' has a dimension of %lld", what, name, (long long)s.dim[k]);
 	int64_t n = shape_elements(s), bytes = n < 0 ? -1 : dtype_bytes(type, n);
 	if (bytes < 0 || bytes > most_bytes)
 		return onnx_refuse(
@@ -38,7 +38,7 @@ static const BindArg *bind_arg(const Import *im, const char *name)
 	return NULL;
 }
 
-/* Symbols that --shape or --batch gave a number: dim_param -> its place in `bound`. */
+/* Symbols to which --shape or --batch gave a number: dim_param -> its index in `bound`. */
 typedef struct Symbols {
 	Names *names;
 	VEC(int64_t) bound;
@@ -113,7 +113,7 @@ static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *s
 	return true;
 }
 
-/* The declared dimensions, symbols by what is bound, a symbolic batch as --batch or 1. */
+/* The declared dimensions. Symbols get their bound number, a symbolic batch the one of --batch or 1. */
 static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shape *out)
 {
 	const char *name = onnx_text(v->name);
@@ -130,7 +130,7 @@ static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shap
 		return onnx_refuse(im, ERR_INPUT, "input '%s' has no shape: give it with --shape %s=...", name, name);
 	if (s->dim.n > DAG_MAX_RANK)
 		return onnx_refuse(
-			im, ERR_UNSUPPORTED, "input '%s' has %zu dimensions, dlc takes at most %d", name, s->dim.n, DAG_MAX_RANK);
+			im, ERR_UNSUPPORTED, "input '%s' has %zu dimensions; dlc takes at most %d", name, s->dim.n, DAG_MAX_RANK);
 	*out = shape_of(0, NULL);
 	out->rank = (int)s->dim.n;
 	for (size_t k = 0; k < s->dim.n; k++)
@@ -208,7 +208,7 @@ static const char *input_names(Import *im, const OnnxGraph *g)
 	return text_str(&t);
 }
 
-/* Whether --batch has an input whose batch it is: one that has dimensions, and no --shape that says otherwise. */
+/* True if --batch applies to the input: it has dimensions, and no --shape sets its batch. */
 static bool batch_counts(const Import *im, const OnnxGraph *g)
 {
 	for (size_t k = 0; k < g->input.n; k++) {
@@ -225,7 +225,7 @@ static bool batch_counts(const Import *im, const OnnxGraph *g)
 	return false;
 }
 
-/* What the command line names must be there. */
+/* Checks that the inputs which the command line names exist. */
 static bool check_args(Import *im, const OnnxGraph *g)
 {
 	if (im->args->batch > 0 && !batch_counts(im, g))

@@ -1,7 +1,7 @@
 /*
- * Rows of the operators that compute element by element, along an axis (softmax) or over axes
- * (reductions), and of casts. What ONNX once wrote as attributes (broadcast and axis, min and max,
- * axes) and what the Dag has no operator for (Sum, Softplus) becomes calls of what there is.
+ * Rows of operators that compute element by element, along an axis (softmax) or over axes (reductions), and
+ * of casts. Old spellings (broadcast and axis, min and max, axes as attributes) become today's. Operators
+ * that the Dag lacks (Sum, Softplus) become several calls.
  */
 #include "frontend/onnx/visit.h"
 
@@ -75,7 +75,7 @@ static int second_operand(Visit *v)
 		return y;
 	int at = node_axis(v, axis, a->shape.rank);
 	if (at + b->shape.rank > a->shape.rank)
-		node_fail(v, ERR_TYPE, "its second input does not fit at axis %d", at);
+		node_fail(v, ERR_TYPE, "its second input has too many dimensions for axis %d of the first one", at);
 	if (!node_ok(v))
 		return y;
 	Shape s = b->shape;
@@ -275,7 +275,7 @@ static void import_log_softmax(Visit *v)
 	import_softmax_kind(v, OP_log_softmax);
 }
 
-/* Which axes a reduction is over, in order; *n < 0: none, it does nothing. */
+/* The axes of a reduction, in order; *n < 0: it does nothing. */
 static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 {
 	int rank = node_need(v, 0)->shape.rank, count;
@@ -283,7 +283,7 @@ static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 	const int64_t *at = node_attr_or_input(v, "axes", input_since, 1, &count);
 	bool on[DAG_MAX_RANK] = { false };
 	if (count > rank)
-		node_fail(v, ERR_TYPE, "it reduces %d axes of %d", count, rank);
+		node_fail(v, ERR_TYPE, "it reduces %d axes, but its input has %d dimensions", count, rank);
 	for (int k = 0; k < count && node_ok(v); k++)
 		on[node_axis(v, at[k], rank)] = true;
 	*n = count <= 0 && noop ? -1 : 0;

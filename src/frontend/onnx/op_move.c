@@ -1,7 +1,7 @@
 /*
- * Rows of the operators that move elements or tell of shapes. Shapes, axes, starts and pads must be
- * known while importing; what only shuffles known shapes (Shape, Gather, ConstantOfShape) is done
- * here, so that the arithmetic exporters write around a Reshape disappears.
+ * Rows of operators that move elements or read shapes. Shapes, axes, starts and pads must be known while
+ * importing. Operators on known shapes (Shape, Gather, ConstantOfShape) are evaluated here, so the
+ * arithmetic that exporters write around a Reshape disappears.
  */
 #include "frontend/onnx/visit.h"
 
@@ -74,10 +74,10 @@ static void import_size(Visit *v)
 static bool read_dims(Visit *v, const int64_t *at, int n, Shape *out)
 {
 	if (n > DAG_MAX_RANK)
-		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d", n, DAG_MAX_RANK);
+		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions; dlc takes at most %d", n, DAG_MAX_RANK);
 	for (int k = 0; k < n && node_ok(v); k++)
 		if (at[k] < 0)
-			node_fail(v, ERR_INPUT, "its result has the dimension %lld", (long long)at[k]);
+			node_fail(v, ERR_INPUT, "its result has a dimension of %lld", (long long)at[k]);
 	if (!node_ok(v))
 		return false;
 	*out = shape_of(n, at);
@@ -126,7 +126,7 @@ static void import_reshape(Visit *v)
 	if (n < 0)
 		node_fail(v, ERR_INPUT, "it has no shape");
 	else if (n > DAG_MAX_RANK)
-		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d", n, DAG_MAX_RANK);
+		node_fail(v, ERR_UNSUPPORTED, "its result has %d dimensions; dlc takes at most %d", n, DAG_MAX_RANK);
 	if (!node_ok(v))
 		return;
 	Shape s = shape_of(n, at);
@@ -201,7 +201,7 @@ static void import_unsqueeze(Visit *v)
 		node_fail(v, ERR_INPUT, "it has no axes");
 	if (n > DAG_MAX_RANK - x->shape.rank)
 		node_fail(
-			v, ERR_UNSUPPORTED, "its result has %d dimensions, dlc takes at most %d", x->shape.rank + n, DAG_MAX_RANK);
+			v, ERR_UNSUPPORTED, "its result has %d dimensions; dlc takes at most %d", x->shape.rank + n, DAG_MAX_RANK);
 	if (!node_ok(v))
 		return;
 	bool on[DAG_MAX_RANK] = { false };
@@ -221,7 +221,7 @@ static void import_transpose(Visit *v)
 	int64_t perm[DAG_MAX_RANK];
 	bool on[DAG_MAX_RANK] = { false };
 	if (n >= 0 && n != x->shape.rank)
-		node_fail(v, ERR_TYPE, "its attribute perm has %d numbers, its input %d dimensions", n, x->shape.rank);
+		node_fail(v, ERR_TYPE, "its attribute perm has %d numbers, but its input has %d dimensions", n, x->shape.rank);
 	else
 		mark_axes(v, at, n, x->shape.rank, on);
 	if (!node_ok(v))
@@ -334,7 +334,8 @@ static void import_slice(Visit *v)
 	const int64_t *step = v->frame->opset >= 10 ? node_ints(v, 4, &nstep) : NULL;
 	if (node_ok(v) && (nstart < 0 || nend != nstart || (naxes >= 0 && naxes != nstart) ||
 						  (nstep >= 0 && nstep != nstart) || nstart > rank))
-		node_fail(v, ERR_TYPE, "its starts, ends, axes and steps do not belong together");
+		node_fail(v, ERR_TYPE,
+			"its starts, ends, axes and steps have different lengths, or more than its input has dimensions");
 	Cut c = { 0 };
 	bool on[DAG_MAX_RANK] = { false };
 	for (int k = 0; k < rank; k++)
@@ -345,7 +346,7 @@ static void import_slice(Visit *v)
 		int axis = naxes < 0 ? k : node_axis(v, axes[k], rank);
 		int64_t by = nstep < 0 ? 1 : step[k];
 		if (by == 0 || by == INT64_MIN)
-			node_fail(v, ERR_TYPE, "its step along axis %d is %lld", axis, (long long)by);
+			node_fail(v, ERR_TYPE, "its step along axis %d is %lld, which is not allowed", axis, (long long)by);
 		else
 			cut_axis(&c, axis, x->shape.dim[axis], start[k], end[k], by);
 	}
@@ -357,7 +358,7 @@ static void import_slice(Visit *v)
 	node_set(v, 0, node_call(v, OP_slice, &in, 1, attr, 3));
 }
 
-/* Where no sizes are given: as many parts as results (or num_outputs), the last may be shorter. */
+/* Without sizes: as many parts as results (or num_outputs); the last part may be shorter. */
 static int64_t *equal_parts(Visit *v, int64_t dim, int n)
 {
 	int64_t *sizes = arena_array(v->im->arena, int64_t, n + 1);
@@ -379,13 +380,13 @@ static void import_split(Visit *v)
 	bool by_input = v->frame->opset >= 13 || (v->frame->opset < 2 && node_in(v, 1) != NULL);
 	const int64_t *sizes = by_input ? node_ints(v, 1, &n) : node_attr_ints(v, "split", &n);
 	if (v->frame->opset >= 18 && node_has(v, "num_outputs") && node_attr_int(v, "num_outputs", 0) != nout)
-		node_fail(v, ERR_TYPE, "its attribute num_outputs is not the number of its results, %d", nout);
+		node_fail(v, ERR_TYPE, "its attribute num_outputs differs from the number of its results, %d", nout);
 	if (node_ok(v) && n < 0) {
 		sizes = equal_parts(v, x->shape.dim[axis], nout);
 		n = nout;
 	}
 	if (node_ok(v) && n != nout)
-		node_fail(v, ERR_TYPE, "it has %d sizes and %d results", n, nout);
+		node_fail(v, ERR_TYPE, "it has %d sizes, but %d results", n, nout);
 	Attr attr[] = { attr_int("axis", axis), attr_ints("sizes", sizes, n) };
 	int in = node_value(v, 0);
 	int first = node_call(v, OP_split, &in, 1, attr, 2);
@@ -393,7 +394,7 @@ static void import_split(Visit *v)
 		node_set(v, k, v->im->dag->call.at[node_val(v, first)->call].out[k]);
 }
 
-/* The number that fills; NaN and infinities pass, another kind of input does not. */
+/* The number that fills; NaN and infinities are accepted, another type of input is not. */
 static double pad_value(Visit *v)
 {
 	if (v->frame->opset < 11)
@@ -432,8 +433,8 @@ static void import_pad(Visit *v)
 }
 
 /*
- * One index along an axis is a slice; a known list of integers (a shape) is gathered here. Indices into
- * anything else that are an input of the model are the user's data: binding them would compile them in.
+ * One index along an axis is a slice. A known list of integers (a shape) is gathered here. Other indices, if
+ * they are an input of the model, are the user's data: binding them would compile them in.
  */
 static void import_gather(Visit *v)
 {

@@ -33,7 +33,7 @@ static void read_list(Visit *v, const char *name, int n, int64_t least, int64_t 
 	}
 	for (int k = 0; k < n; k++) {
 		if (at[k] < least || at[k] > INT32_MAX)
-			node_fail(v, ERR_TYPE, "its attribute %s holds %lld", name, (long long)at[k]);
+			node_fail(v, ERR_TYPE, "its attribute %s holds %lld, which is out of range", name, (long long)at[k]);
 		else
 			out[k] = at[k];
 	}
@@ -53,7 +53,7 @@ static void pad_same(Windows *w, const Shape *x, bool upper)
 	}
 }
 
-/* `kernel`: what it is without the attribute, NULL if it must be given. */
+/* `kernel`: the value without the attribute, NULL if the attribute is required. */
 static Windows read_windows(Visit *v, const int64_t *kernel)
 {
 	Windows w = { 0 };
@@ -70,7 +70,7 @@ static Windows read_windows(Visit *v, const int64_t *kernel)
 	read_list(v, "kernel_shape", w.n, 1, 1, w.kernel);
 	for (int k = 0; kernel != NULL && k < w.n; k++) {
 		if (node_has(v, "kernel_shape") && w.kernel[k] != kernel[k])
-			node_fail(v, ERR_TYPE, "its attribute kernel_shape is not the shape of its weights");
+			node_fail(v, ERR_TYPE, "its attribute kernel_shape differs from the shape of its weights");
 		w.kernel[k] = kernel[k];
 	}
 	read_list(v, "strides", w.n, 1, 1, w.stride);
@@ -82,7 +82,7 @@ static Windows read_windows(Visit *v, const int64_t *kernel)
 	else if (strcmp(how, "VALID") == 0)
 		memset(w.pads, 0, sizeof w.pads);
 	else if (strcmp(how, "NOTSET") != 0 && how[0] != 0)
-		node_fail(v, ERR_INPUT, "its attribute auto_pad is '%s'", how);
+		node_fail(v, ERR_INPUT, "its attribute auto_pad is '%s', which is not supported", how);
 	return w;
 }
 
@@ -90,7 +90,7 @@ static void import_conv(Visit *v)
 {
 	const Item *x = node_need(v, 0), *w = node_need(v, 1);
 	if (node_ok(v) && (w->shape.rank != x->shape.rank || x->shape.rank < 3))
-		node_fail(v, ERR_TYPE, "its input has %d dimensions and its weights have %d", x->shape.rank, w->shape.rank);
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but its weights have %d", x->shape.rank, w->shape.rank);
 	Windows win = read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
 	Attr attr[] = {
 		attr_ints("strides", win.stride, win.n),
@@ -102,7 +102,7 @@ static void import_conv(Visit *v)
 	node_set(v, 0, node_call(v, OP_conv, in, 3, attr, 4));
 }
 
-/* The pads with which rounding up is rounding down: as far as the last window reaches. */
+/* The pads that make rounding down equal to rounding up: they extend to the end of the last window. */
 static void pad_for_ceil(Windows *w, const Shape *x)
 {
 	for (int k = 0; k < w->n; k++) {
@@ -125,7 +125,7 @@ static void import_pool(Visit *v, int op)
 	bool ceil = node_attr_int(v, "ceil_mode", 0) != 0;
 	bool count = op == OP_avg_pool && node_attr_int(v, "count_include_pad", 0) != 0;
 	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
-		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted, too */
+		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted too */
 		ceil = false;
 	}
 	Attr attr[6] = {
@@ -155,7 +155,7 @@ static void import_global(Visit *v, int op)
 {
 	const Item *x = node_need(v, 0);
 	if (node_ok(v) && x->shape.rank < 3)
-		node_fail(v, ERR_TYPE, "its input has %d dimensions, it needs at least 3", x->shape.rank);
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs at least 3", x->shape.rank);
 	int64_t axes[DAG_MAX_RANK];
 	for (int k = 2; k < x->shape.rank; k++)
 		axes[k - 2] = k;
@@ -216,14 +216,14 @@ static int times(Visit *v, int x, double factor)
 	return node_call2(v, OP_mul, x, node_number(v, node_val(v, x)->type, factor));
 }
 
-/* alpha * A' * B' + beta * C; dense where it is x * w' + b with a bias for each column. */
+/* alpha * A' * B' + beta * C; it becomes dense if it is x * w' + b with a bias for each column. */
 static void import_gemm(Visit *v)
 {
 	const Item *a = node_need(v, 0), *b = node_need(v, 1), *c = node_in(v, 2);
 	if (node_ok(v) && (a->shape.rank != 2 || b->shape.rank != 2))
 		node_fail(v, ERR_TYPE, "its inputs A and B must be matrices");
 	if (v->frame->opset < 7)
-		node_attr_int(v, "broadcast", 0); /* what it allows is NumPy's rule */
+		node_attr_int(v, "broadcast", 0); /* NumPy's rule applies */
 	bool ta = node_attr_int(v, "transA", 0) != 0, tb = node_attr_int(v, "transB", 0) != 0;
 	double alpha = node_attr_float(v, "alpha", 1), beta = node_attr_float(v, "beta", 1);
 	int64_t columns = b->shape.dim[tb ? 0 : 1];
@@ -241,7 +241,7 @@ static void import_gemm(Visit *v)
 	if (c != NULL && beta != 0)
 		y = node_call2(v, OP_add, y, times(v, node_value(v, 2), beta));
 	if (node_ok(v) && node_val(v, y)->shape.rank != 2)
-		node_fail(v, ERR_TYPE, "its input C does not fit");
+		node_fail(v, ERR_TYPE, "its input C does not broadcast to the product");
 	node_set(v, 0, y);
 }
 
@@ -252,7 +252,7 @@ static void import_matmul(Visit *v)
 	node_set(v, 0, node_call2(v, OP_matmul, node_value(v, 0), node_value(v, 1)));
 }
 
-/* Nothing happens at inference; the mask, if somebody reads it, is all ones. */
+/* At inference it copies its input; the mask, if it is used, is all ones. */
 static void import_dropout(Visit *v)
 {
 	int opset = v->frame->opset;

@@ -1,6 +1,6 @@
 /*
- * The ONNX messages as C structs and their field tables, both made from onnx/proto.def. Absent
- * texts are NULL; onnx_text() makes them "". Subgraphs of If and Loop stay bytes that nobody reads.
+ * The ONNX messages as C structs and their field tables, both made from onnx/proto.def. Absent texts are
+ * NULL; onnx_text() makes them "". Subgraphs of If and Loop stay bytes, which nothing reads.
  */
 #ifndef FRONTEND_ONNX_PROTO_H
 #define FRONTEND_ONNX_PROTO_H
@@ -72,7 +72,7 @@ static inline const char *onnx_text(const char *s)
 	return s != NULL ? s : "";
 }
 
-/* Where a model's external data may be: its folder, held open, and the files mapped so far. */
+/* The place of a model's external data: its folder, held open, and the files mapped so far. */
 typedef struct OnnxFiles {
 	const char *folder; /* NULL: there is none (a tensor of its own) */
 	VEC(struct OnnxFile {

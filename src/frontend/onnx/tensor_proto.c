@@ -1,8 +1,8 @@
 /*
- * A TensorProto becomes type, shape and little-endian bytes. Its data are in raw_data, in one of
- * the typed lists, or in another file of the model's folder; each is compared with what the
- * dimensions say before it is used. External files are opened folder by folder without following
- * links, so that a model cannot read what lies outside its folder.
+ * Turns a TensorProto into type, shape and little-endian bytes. Its data are in raw_data, in one of the
+ * typed lists, or in another file of the model's folder. Each size is compared with the dimensions before it
+ * is used. External files are opened folder by folder without following links, so that a model cannot read
+ * files outside its folder.
  */
 #include "frontend/onnx/onnx.h"
 #include "frontend/onnx/proto.h"
@@ -20,10 +20,10 @@ static bool read_shape(const OnnxTensor *t, const char *what, Shape *out, Err *e
 {
 	if (t->dims.n > DAG_MAX_RANK)
 		return fail(
-			err, ERR_UNSUPPORTED, NULL, "%s has %zu dimensions, dlc takes at most %d", what, t->dims.n, DAG_MAX_RANK);
+			err, ERR_UNSUPPORTED, NULL, "%s has %zu dimensions; dlc takes at most %d", what, t->dims.n, DAG_MAX_RANK);
 	for (size_t k = 0; k < t->dims.n; k++)
 		if (t->dims.at[k] < 0)
-			return fail(err, ERR_INPUT, NULL, "%s has the dimension %lld", what, (long long)t->dims.at[k]);
+			return fail(err, ERR_INPUT, NULL, "%s has a dimension of %lld", what, (long long)t->dims.at[k]);
 	*out = shape_of((int)t->dims.n, t->dims.at);
 	return true;
 }
@@ -122,7 +122,7 @@ static bool read_external(
 		if (strcmp(key, "location") == 0)
 			location = value;
 		else if (number != NULL && !text_to_int(value, 0, INT64_MAX, number))
-			return fail(err, ERR_INPUT, NULL, "%s: the %s '%s' of its external data is no number", what, key, value);
+			return fail(err, ERR_INPUT, NULL, "%s: the %s '%s' of its external data is not a number", what, key, value);
 	}
 	if (files == NULL || files->folder == NULL)
 		return fail(err, ERR_INPUT, NULL,
@@ -153,7 +153,7 @@ static bool read_external(
 	return true;
 }
 
-/* Which typed list holds elements of a type. */
+/* The typed list that holds elements of a type. */
 static const WireInts *int_list(const OnnxTensor *t, DType type)
 {
 	if (type.kind == DT_INT && type.bits == 64)
@@ -166,7 +166,7 @@ static bool bad_count(const char *what, size_t have, int64_t need, Err *err)
 	return fail(err, ERR_INPUT, NULL, "%s has %zu numbers where its shape needs %lld", what, have, (long long)need);
 }
 
-/* From float_data and its siblings; `n` elements in `bytes` bytes. */
+/* Copies `n` elements from float_data or one of its siblings into `bytes` bytes. */
 static bool read_typed(
 	Arena *a, const OnnxTensor *t, DType type, const char *what, int64_t n, int64_t bytes, const void **out, Err *err)
 {
@@ -178,7 +178,7 @@ static bool read_typed(
 	}
 	const WireInts *list = int_list(t, type);
 	size_t size = type.bits < 8 ? 1 : type.bits / 8;
-	size_t need = (size_t)bytes / size; /* packed nibbles come a byte per number */
+	size_t need = (size_t)bytes / size; /* packed nibbles come as one byte for each number */
 	if (list->n != need)
 		return bad_count(what, list->n, (int64_t)need, err);
 	unsigned char *to = arena_alloc(a, (size_t)bytes);
@@ -188,7 +188,7 @@ static bool read_typed(
 	return true;
 }
 
-/* A bool is the byte 0 or 1 for everything behind; some writers store others. */
+/* Later code expects the byte 0 or 1 for a bool; some writers store others. */
 static const void *tidy_bools(Arena *a, const unsigned char *p, size_t n)
 {
 	size_t k = 0;

@@ -1,7 +1,7 @@
 /*
- * What a row of the operator table asks of its node and does with it: inputs as values, as known
- * elements, or as integers; attributes (followed through function calls); calls of the Dag;
- * results. The first failure sticks in the Import, so nothing here returns one.
+ * The functions with which rows of the operator table read their node and write its results: inputs as
+ * values, as known elements or as integers; attributes (followed through function calls); calls of the Dag;
+ * results. The first failure stays in the Import, so nothing here returns one.
  */
 #include "frontend/onnx/visit.h"
 
@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Elements that an import evaluates, and operations it takes for them: shapes and axes are small.
- */
+/* Limits on elements and operations that an import evaluates: shapes and axes are small. */
 enum { MOST_KNOWN = 1 << 20, MOST_WORK = 1 << 22 };
 
 void onnx_note(Import *im, const char *fmt, ...)
@@ -43,7 +41,7 @@ bool onnx_define(Import *im, const Frame *f, const char *name, Item *it)
 	if (name[0] == 0)
 		return onnx_refuse(im, ERR_INPUT, "an input, an initializer or a result has no name");
 	if (names_find(f->names, name) >= 0)
-		return onnx_refuse(im, ERR_INPUT, "the name '%s' is given twice", name);
+		return onnx_refuse(im, ERR_INPUT, "two values have the name '%s'", name);
 	vec_push(im->arena, &im->item, it);
 	names_bind(f->names, name, (int)im->item.n - 1);
 	return true;
@@ -64,7 +62,7 @@ void node_fail(Visit *n, ErrCode code, const char *fmt, ...)
 	fail(&n->im->err, code, NULL, "%s: %s", n->name, text);
 }
 
-/* A call's failure, with the node's name instead of the place that op knows. */
+/* Adds a call's failure, with the node's name in place of op's. */
 static void refused(Visit *n)
 {
 	Err inner = n->im->err;
@@ -138,7 +136,7 @@ int node_value(Visit *n, int k)
 	return it == NULL || !node_ok(n) ? DAG_NONE : item_value(n->im, it);
 }
 
-/* Whether what lies behind a value is little enough to be computed while importing. */
+/* True if a value takes little enough work to be computed while importing. */
 static bool is_cheap(Import *im, int value)
 {
 	const Dag *d = im->dag;
@@ -271,7 +269,7 @@ bool node_has(Visit *n, const char *name)
 	return node_attr(n, name) != NULL;
 }
 
-/* Old files leave `type` out; the member that is there tells. */
+/* Old files leave `type` out; then the member that is present tells it. */
 static const OnnxAttr *attr_of_kind(Visit *n, const char *name, int type, int row, const char *kind)
 {
 	const OnnxAttr *a = node_attr(n, name);
@@ -351,7 +349,7 @@ int node_axis(Visit *n, int64_t axis, int limit)
 }
 
 /*
- * What a value in between is called: its node's result and what it is, and not as the graph's own.
+ * The name of a value inside a node: the node's result and the operator. It must not be a name of the graph.
  */
 static const char *inner_name(Visit *n, const char *what)
 {

@@ -1,22 +1,22 @@
 /*
- * What the rows of the operator table are written in: the node at hand, its inputs and attributes, calls
- * of the Dag, results.
+ * The functions in which rows of the operator table are written: the current node, its inputs and
+ * attributes, calls of the Dag, results.
  *
- * A failure sticks: after the first one all functions below do nothing and return zeros or
- * DAG_NONE, and the walk ends at the node; so rows read straight on.
+ * A failure stays: after the first one all functions below do nothing and return zeros or DAG_NONE, and the
+ * walk ends at the node. So a row needs no checks between its calls.
  */
 #ifndef FRONTEND_ONNX_VISIT_H
 #define FRONTEND_ONNX_VISIT_H
 
 #include "frontend/onnx/import.h"
 
-/* A node on its turn. */
+/* The node that is being imported. */
 typedef struct Visit {
 	Import *im;
 	const Frame *frame;
 	const OnnxNode *proto;
 	const char *name;         /* "node 'x' (Conv)" */
-	unsigned char *attr_seen; /* by attribute: somebody asked for it */
+	unsigned char *attr_seen; /* by attribute: the row has read it */
 } Visit;
 
 typedef struct OnnxRow {
@@ -41,7 +41,7 @@ const Item *node_in(Visit *n, int k);
 const Item *node_need(Visit *n, int k);
 /* Input k as a value of the Dag; DAG_NONE if absent. */
 int node_value(Visit *n, int k);
-/* Whether output k is read by anybody. */
+/* True if output k is used. */
 bool node_used(const Visit *n, int k);
 
 /* The elements of input k, which must be known now (through the Dag's constants if need be). */
@@ -58,7 +58,7 @@ const char *node_attr_text(Visit *n, const char *name, const char *otherwise);
 const int64_t *node_attr_ints(Visit *n, const char *name, int *count); /* -1, NULL: absent */
 const OnnxAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
 bool node_attr_tensor(Visit *n, const char *name, BindArg *out);
-/* An attribute, or from `opset` on input k: what axes, shapes and pads became. */
+/* An attribute, which from `opset` on is input k: axes, shapes and pads changed so. */
 const int64_t *node_attr_or_input(Visit *n, const char *name, int opset, int k, int *count);
 /* The product of dimensions lo .. hi-1; one that overflows becomes 2^62, which no shape takes. */
 int64_t shape_product(const Shape *s, int lo, int hi);

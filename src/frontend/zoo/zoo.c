@@ -20,7 +20,7 @@ typedef struct Net {
 	bool ok;
 } Net;
 
-/* A value and what is known of it: its mean square, for the weights behind it. */
+/* A value and its mean square, which sets the scale of the weights that follow. */
 typedef struct Act {
 	int value;
 	double square;
@@ -91,7 +91,7 @@ static Act conv(Net *net, const char *name, Act x, ConvSpec c)
 	return call(net, name, OP_conv, in, 3, attr, 3, 2 * x.square);
 }
 
-/* The result has about the variance scale^2. */
+/* The result has the variance scale^2, approximately. */
 static Act batch_norm(Net *net, const char *name, Act x, double scale)
 {
 	int64_t n = channels(net, x);
@@ -313,19 +313,20 @@ static bool input_shape(const char *name, const ModelArgs *args, Shape *out, Err
 	for (int k = 0; k < args->nshape; k++) {
 		const ShapeArg *s = &args->shape[k];
 		if (strcmp(s->name, "data") != 0)
-			return fail(err, ERR_USAGE, name, "--shape: there is no input '%s', only 'data'", s->name);
+			return fail(err, ERR_USAGE, name, "--shape: the network has no input '%s', only 'data'", s->name);
 		if (s->shape.rank != 4 || s->shape.dim[1] != 3)
 			return fail(err, ERR_USAGE, name, "--shape data must be N,3,H,W: a batch of images");
 		*out = s->shape;
 	}
 	if (args->batch > 0 && out->dim[0] != args->batch)
-		return fail(err, ERR_USAGE, name, "--shape data has a batch of %lld and --batch is %lld: say one of them",
-			(long long)out->dim[0], (long long)args->batch);
+		return fail(err, ERR_USAGE, name,
+			"--shape data has a batch of %lld, but --batch is %lld: give only one of them", (long long)out->dim[0],
+			(long long)args->batch);
 	if (args->nbind > 0)
 		return fail(err, ERR_USAGE, name, "--bind: a network of the zoo has no input to bind");
 	for (int k = 0; k < 4; k++)
 		if (out->dim[k] < 1)
-			return fail(err, ERR_USAGE, name, "--shape data has the dimension %lld", (long long)out->dim[k]);
+			return fail(err, ERR_USAGE, name, "--shape data has a dimension of %lld", (long long)out->dim[k]);
 	return true;
 }
 

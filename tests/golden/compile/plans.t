@@ -99,7 +99,7 @@ a: f32[8,1048576,1048576] = transpose(x) perm=[2,1,0]
 b: f32[8,1048576,1048576] = softmax(a)
 out b
 --- naive
-! a: its size is beyond the memory of any machine
+! a: it is larger than the memory of any machine
 ===
 dag expand
 in x: f32[1,16,4,4]
