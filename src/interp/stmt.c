@@ -4,6 +4,7 @@
  * identity (SPIN), which is the same to everybody who looks and much cheaper.
  */
 #include "interp/cx.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ static bool synchronises(const Cx *c, const Stmt *s, int *budget)
 {
 	for (; s != NULL; s = s->next) {
 		const Fn *f;
+		Stmt **list[IR_CHILDREN];
 		if (--*budget < 0)
 			return true;
 		switch (s->kind) {
@@ -39,20 +41,6 @@ static bool synchronises(const Cx *c, const Stmt *s, int *budget)
 			if (s->reduce.atomic)
 				return true;
 			break;
-		case ST_FOR:
-			if (synchronises(c, s->loop.body, budget))
-				return true;
-			break;
-		case ST_BLOCK:
-			if (synchronises(c, s->block.body, budget) ||
-				synchronises(c, s->block.init, budget))
-				return true;
-			break;
-		case ST_IF:
-			if (synchronises(c, s->branch.then, budget) ||
-				synchronises(c, s->branch.other, budget))
-				return true;
-			break;
 		case ST_CALL:
 			f = cx_callee(c, s);
 			if (f != NULL && synchronises(c, f->body, budget))
@@ -60,6 +48,9 @@ static bool synchronises(const Cx *c, const Stmt *s, int *budget)
 			break;
 		default: break;
 		}
+		for (int k = 0, n = ir_children(s, list); k < n; k++)
+			if (synchronises(c, *list[k], budget))
+				return true;
 	}
 	return false;
 }

@@ -44,30 +44,25 @@ static void clone_call(Arena *a, Stmt *s)
 static Stmt *clone_one(Ir *ir, const Stmt *old)
 {
 	Arena *a = ir_arena(ir);
-	Stmt *s = arena_copy(a, old, sizeof *old);
+	Stmt *s = arena_copy(a, old, sizeof *old), **list[IR_CHILDREN];
 	s->next = NULL;
 	switch (s->kind) {
-	case ST_FOR: s->loop.body = ir_clone_stmt(ir, s->loop.body); break;
-	case ST_BLOCK:
-		s->block.iter = COPY(a, s->block.iter, s->block.n);
-		s->block.init = ir_clone_stmt(ir, s->block.init);
-		s->block.body = ir_clone_stmt(ir, s->block.body);
-		break;
+	case ST_BLOCK: s->block.iter = COPY(a, s->block.iter, s->block.n); break;
 	case ST_STORE: clone_access(a, &s->store.dst); break;
 	case ST_REDUCE: clone_reduce(a, s); break;
 	case ST_ALLOC: s->alloc = clone_buf(a, s->alloc); break;
-	case ST_IF:
-		s->branch.then = ir_clone_stmt(ir, s->branch.then);
-		s->branch.other = ir_clone_stmt(ir, s->branch.other);
-		break;
 	case ST_CALL: clone_call(a, s); break;
-	case ST_ASYNC: s->async = ir_clone_stmt(ir, s->async); break;
 	case ST_PREFETCH: clone_access(a, &s->prefetch); break;
+	case ST_FOR:
 	case ST_LET:
+	case ST_IF:
+	case ST_ASYNC:
 	case ST_COMMIT:
 	case ST_WAIT:
-	case ST_BARRIER: break;
+	case ST_BARRIER: break; /* nothing of its own but children */
 	}
+	for (int k = 0, n = ir_children(s, list); k < n; k++)
+		*list[k] = ir_clone_stmt(ir, *list[k]);
 	return s;
 }
 

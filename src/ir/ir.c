@@ -6,7 +6,7 @@
 #include "ir/ir.h"
 #include "ir/build.h"
 #include "ir/cons.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include "base/map.h"
 
@@ -318,25 +318,11 @@ bool ir_is_builtin_monoid(const char *name)
 	return false;
 }
 
-typedef struct Search {
-	const char *name;
-	Buf *found;
-} Search;
-
-static bool is_alloc_of(Stmt *s, void *arg)
-{
-	Search *f = arg;
-	if (s->kind == ST_ALLOC && f->found == NULL && strcmp(s->alloc->name, f->name) == 0)
-		f->found = s->alloc;
-	return f->found == NULL;
-}
-
 Buf *ir_find_buf(const Fn *fn, const char *name)
 {
 	for (int i = 0; i < fn->nparam; i++)
 		if (fn->param[i].buf != NULL && strcmp(fn->param[i].buf->name, name) == 0)
 			return fn->param[i].buf;
-	Search f = { name, NULL };
-	ir_each_stmt(fn->body, is_alloc_of, &f);
-	return f.found;
+	Stmt *body = fn->body, **link = ir_find_alloc(&body, name);
+	return link != NULL ? (*link)->alloc : NULL;
 }

@@ -149,22 +149,12 @@ const char *ir_type_error(const Expr *e)
 	return ir_node_row[e->op].type == TYPE_OWN ? own_error(e) : uniform_error(e);
 }
 
-typedef struct First {
-	const Expr *at;
-	const char *why;
-} First;
-
-static void check_node(const Expr *e, void *arg)
+static bool has_type_error(const Expr *e, void *why)
 {
-	First *f = arg;
-	if (f->at == NULL && (f->why = ir_type_error(e)) != NULL)
-		f->at = e;
+	return (*(const char **)why = ir_type_error(e)) != NULL;
 }
 
 const Expr *ir_find_type_error(const Expr *e, const char **why)
 {
-	First f = { NULL, NULL };
-	ir_each_node(e, check_node, &f);
-	*why = f.why;
-	return f.at;
+	return ir_find_node(e, has_type_error, why);
 }

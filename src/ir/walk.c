@@ -6,26 +6,36 @@
 #include "ir/build.h"
 #include "ir/cons.h"
 
+#include <stddef.h>
 #include <string.h>
+
+/* Where the lists of statements stand that a statement holds, in the order of the text: the only place that says so. */
+static const struct {
+	int n;
+	size_t at[IR_CHILDREN];
+} children[] = {
+	[ST_FOR] = { 1, { offsetof(Stmt, loop.body) } },
+	[ST_BLOCK] = { 2, { offsetof(Stmt, block.init), offsetof(Stmt, block.body) } },
+	[ST_IF] = { 2, { offsetof(Stmt, branch.then), offsetof(Stmt, branch.other) } },
+	[ST_ASYNC] = { 1, { offsetof(Stmt, async) } },
+	[ST_PREFETCH] = { 0 }, /* the last kind: the others hold none */
+};
+
+int ir_children(const Stmt *s, Stmt **list[IR_CHILDREN])
+{
+	for (int k = 0; k < children[s->kind].n; k++)
+		list[k] = (Stmt **)((uintptr_t)s + children[s->kind].at[k]);
+	return children[s->kind].n;
+}
 
 void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg)
 {
 	for (; s != NULL; s = s->next) {
+		Stmt **list[IR_CHILDREN];
 		if (!f(s, arg))
 			continue;
-		switch (s->kind) {
-		case ST_FOR: ir_each_stmt(s->loop.body, f, arg); break;
-		case ST_BLOCK:
-			ir_each_stmt(s->block.init, f, arg);
-			ir_each_stmt(s->block.body, f, arg);
-			break;
-		case ST_IF:
-			ir_each_stmt(s->branch.then, f, arg);
-			ir_each_stmt(s->branch.other, f, arg);
-			break;
-		case ST_ASYNC: ir_each_stmt(s->async, f, arg); break;
-		default: break;
-		}
+		for (int k = 0, n = ir_children(s, list); k < n; k++)
+			ir_each_stmt(*list[k], f, arg);
 	}
 }
 
@@ -162,27 +172,43 @@ void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg)
 	arena_free(seen.arena);
 }
 
-static bool find_var(Seen *seen, const Expr *e, const char *name)
+typedef struct Search {
+	bool (*is)(const Expr *e, void *arg);
+	void *arg;
+	Seen seen;
+} Search;
+
+static const Expr *find_node(Search *x, const Expr *e)
 {
-	if (e->op == IR_VAR)
-		return strcmp(e->name, name) == 0;
-	if (e->nargs == 0 || !seen_add(seen, e))
-		return false;
-	for (int i = 0; i < e->nargs; i++)
-		if (find_var(seen, e->arg[i], name))
-			return true;
-	return false;
+	if (e->nargs != 0 && !seen_add(&x->seen, e))
+		return NULL;
+	const Expr *found = NULL;
+	for (int i = 0; i < e->nargs && found == NULL; i++)
+		found = find_node(x, e->arg[i]);
+	return found != NULL || !x->is(e, x->arg) ? found : e;
+}
+
+const Expr *ir_find_node(const Expr *e, bool (*is)(const Expr *e, void *arg), void *arg)
+{
+	if (e->nargs == 0)
+		return is(e, arg) ? e : NULL;
+	Search x;
+	x.is = is;
+	x.arg = arg;
+	seen_init(&x.seen);
+	const Expr *found = find_node(&x, e);
+	arena_free(x.seen.arena);
+	return found;
+}
+
+static bool is_var(const Expr *e, void *name)
+{
+	return e->op == IR_VAR && strcmp(e->name, name) == 0;
 }
 
 bool ir_uses_var(const Expr *e, const char *name)
 {
-	if (e->nargs == 0)
-		return e->op == IR_VAR && strcmp(e->name, name) == 0;
-	Seen seen;
-	seen_init(&seen);
-	bool found = find_var(&seen, e, name);
-	arena_free(seen.arena);
-	return found;
+	return ir_find_node(e, is_var, (void *)(uintptr_t)name) != NULL;
 }
 
 const Expr *ir_with_args(Ir *ir, const Expr *e, const Expr *const *arg)

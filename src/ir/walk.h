@@ -17,6 +17,9 @@ IrMemo *ir_memo_begin(Ir *ir);
 const Expr **ir_memo_at(IrMemo *m, const Expr *e);
 void ir_memo_end(Ir *ir, IrMemo *m);
 
+/* The places of the lists of statements that s itself holds, in the order of the text; returns how many. */
+enum { IR_CHILDREN = 2 };
+int ir_children(const Stmt *s, Stmt **list[IR_CHILDREN]);
 /*
  * Calls f on every statement: s, its siblings, their children; parents first. f returns false to
  * skip the children.
@@ -28,6 +31,8 @@ void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg)
 void ir_each_place(Stmt *s, void (*f)(const Expr **e, void *arg), void *arg);
 /* Calls f on e and every sub-expression, each once, arguments first. */
 void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg);
+/* The first that is so, arguments first; NULL: there is none. */
+const Expr *ir_find_node(const Expr *e, bool (*is)(const Expr *e, void *arg), void *arg);
 
 /*
  * Rebuilds e: f is given each node with its arguments already rebuilt and returns its replacement

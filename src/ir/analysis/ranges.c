@@ -4,6 +4,7 @@
  */
 #include "ir/analysis/affine.h"
 #include "ir/build.h"
+#include "ir/query.h"
 
 const Range *ir_range_find(const Range *env, const char *name)
 {
@@ -101,26 +102,9 @@ const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env)
 	return block->block.where == NULL ? env : ir_range_if(ir, block->block.where, true, env);
 }
 
-/* Whether the target is in the list or below. */
-static bool holds(const Stmt *list, const Stmt *target);
-
-static bool is_below(const Stmt *s, const Stmt *target)
+static bool is_it(const Stmt *s, void *target)
 {
-	switch (s->kind) {
-	case ST_FOR: return holds(s->loop.body, target);
-	case ST_BLOCK: return holds(s->block.init, target) || holds(s->block.body, target);
-	case ST_IF: return holds(s->branch.then, target) || holds(s->branch.other, target);
-	case ST_ASYNC: return holds(s->async, target);
-	default: return false;
-	}
-}
-
-static bool holds(const Stmt *list, const Stmt *target)
-{
-	for (const Stmt *s = list; s != NULL; s = s->next)
-		if (s == target || is_below(s, target))
-			return true;
-	return false;
+	return s == target;
 }
 
 static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env, const Range **out);
@@ -154,7 +138,7 @@ static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env,
 			*out = env;
 			return true;
 		}
-		if (is_below(s, target))
+		if (ir_find_below(s, is_it, (void *)(uintptr_t)target) != NULL)
 			return find_below(ir, s, target, env, out);
 		if (s->kind == ST_LET)
 			env = ir_range_let(ir, s->let.var, s->let.value, env);

@@ -10,7 +10,7 @@
 #include "ir/analysis/affine.h"
 #include "ir/build.h"
 #include "ir/simplify/simplify_rules.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 typedef enum { DOWN, UP } Side;
 
@@ -160,12 +160,6 @@ static const Expr *bound_of(Ir *ir, const Expr *e, const Bound *v, Side side, co
 	return ir_affine_of(r, &f) && ir_affine_exact(&f, env, NULL) ? r : NULL;
 }
 
-static void find_load(const Expr *e, void *arg)
-{
-	if (e->op == IR_LOAD)
-		*(bool *)arg = true;
-}
-
 /*
  * Free of everything bound inside, innermost first, and of loads, which the statement may change.
  * The sum must be exact outside, too, where less is known.
@@ -175,11 +169,8 @@ static const Expr *eliminate(const Inside *in, const Expr *e, Side side)
 	for (const Bound *b = in->bound; b != NULL && e != NULL; b = b->outer)
 		if (b->value == NULL)
 			e = bound_of(in->ir, e, b, side, in->env);
-	bool loads = false;
 	Affine f;
-	if (e != NULL)
-		ir_each_node(e, find_load, &loads);
-	if (e == NULL || loads || !ir_affine_of(e, &f) || !ir_affine_exact(&f, in->outer, NULL))
+	if (e == NULL || ir_has_load(e) || !ir_affine_of(e, &f) || !ir_affine_exact(&f, in->outer, NULL))
 		return NULL;
 	return e;
 }

@@ -6,6 +6,7 @@
  * the values they store stay the same.
  */
 #include "ir/build.h"
+#include "ir/query.h"
 #include "ir/simplify/simplify_rules.h"
 
 #include "base/map.h"
@@ -267,54 +268,25 @@ static bool count_declared(Stmt *s, void *arg)
 	return true;
 }
 
-static void count_var(const Expr *e, void *arg)
+static void note_read(const Expr *e, void *arg)
 {
 	Walk *w = arg;
 	if (e->op == IR_VAR)
 		map_add_ptr(&w->read, e->name);
 }
 
-static void count_vars(const Expr *e, void *arg)
-{
-	ir_each_node(e, count_var, arg);
-}
-
-static bool count_read(Stmt *s, void *arg)
-{
-	ir_each_expr(s, count_vars, arg);
-	return true;
-}
-
-static Stmt *without_dead(Walk *w, Stmt *list, bool *dropped);
-
-static void drop_in_children(Walk *w, Stmt *s, bool *dropped)
-{
-	switch (s->kind) {
-	case ST_FOR: s->loop.body = without_dead(w, s->loop.body, dropped); break;
-	case ST_BLOCK:
-		s->block.init = without_dead(w, s->block.init, dropped);
-		s->block.body = without_dead(w, s->block.body, dropped);
-		break;
-	case ST_IF:
-		s->branch.then = without_dead(w, s->branch.then, dropped);
-		s->branch.other = without_dead(w, s->branch.other, dropped);
-		break;
-	case ST_ASYNC: s->async = without_dead(w, s->async, dropped); break;
-	default: break;
-	}
-}
-
 /* The list without lets whose name nothing reads. */
 static Stmt *without_dead(Walk *w, Stmt *list, bool *dropped)
 {
 	for (Stmt **at = &list; *at != NULL;) {
-		Stmt *s = *at;
+		Stmt *s = *at, **below[IR_CHILDREN];
 		if (s->kind == ST_LET && map_find_ptr(&w->read, s->let.var) == NULL) {
 			*at = s->next;
 			*dropped = true;
 			continue;
 		}
-		drop_in_children(w, s, dropped);
+		for (int k = 0, n = ir_children(s, below); k < n; k++)
+			*below[k] = without_dead(w, *below[k], dropped);
 		at = &s->next;
 	}
 	return list;
@@ -332,7 +304,7 @@ void ir_simplify_fn(const KernelSet *ks, Fn *fn)
 	for (bool dropped = w.declared.index.n > 0; dropped;) {
 		dropped = false;
 		w.read = MAP_OF(ir_arena(ks->ir));
-		ir_each_stmt(fn->body, count_read, &w);
+		ir_each_node_in(fn->body, note_read, &w);
 		fn->body = without_dead(&w, fn->body, &dropped);
 	}
 }

@@ -87,25 +87,11 @@ static bool verify_names_of_set(Verifier *v)
 	return true;
 }
 
-typedef struct Combine {
-	Verifier *v;
-	const Monoid *m;
-	const Scope *operands;
-	bool ok;
-} Combine;
-
-static void check_operand(const Expr *e, void *arg)
+/* A name that is none of the operands (a Scope), or has another type than its operand. */
+static bool is_foreign(const Expr *e, void *operands)
 {
-	Combine *c = arg;
-	if (!c->ok || (e->op != IR_VAR && e->op != IR_LOAD))
-		return;
-	const Decl *d = e->op == IR_VAR ? scope_find(c->operands, e->name) : NULL;
-	if (d == NULL)
-		c->ok = broke(c->v, RULE_MONOID_CLOSED, "%s uses %s, which is no operand",
-			c->m->name, e->name);
-	else if (!dtype_eq(d->type, e->type))
-		c->ok = broke(
-			c->v, RULE_MONOID_TYPES, "%s has another type in %s", e->name, c->m->name);
+	const Decl *d = e->op == IR_VAR ? scope_find(operands, e->name) : NULL;
+	return e->op == IR_LOAD || (e->op == IR_VAR && (d == NULL || !dtype_eq(d->type, e->type)));
 }
 
 static bool verify_operands(Verifier *v, const Monoid *m, Scope *operands)
@@ -134,12 +120,14 @@ static bool verify_monoid(Verifier *v, const Monoid *m)
 	for (int i = 0; i < 2 * m->n; i++) {
 		bool identity = i < m->n;
 		const Expr *e = identity ? m->identity[i] : m->combine[i - m->n];
-		Combine c = { v, m, identity ? &none : &operands, true };
+		Scope *known = identity ? &none : &operands;
 		if (e->depth > IR_MAX_DEPTH)
 			return broke(v, RULE_DEPTH, "%s is too deep", m->name);
-		ir_each_node(e, check_operand, &c);
-		if (!c.ok)
-			return false;
+		const Expr *foreign = ir_find_node(e, is_foreign, known);
+		if (foreign != NULL && (foreign->op == IR_LOAD || scope_find(known, foreign->name) == NULL))
+			return broke(v, RULE_MONOID_CLOSED, "%s uses %s, which is no operand", m->name, foreign->name);
+		if (foreign != NULL)
+			return broke(v, RULE_MONOID_TYPES, "%s has another type in %s", foreign->name, m->name);
 		const Expr *at = ir_find_type_error(e, &why);
 		if (at != NULL)
 			return broke(v, RULE_MONOID_TYPES, "%s in %s: %s", ir_node_row[at->op].name,

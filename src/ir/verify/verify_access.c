@@ -14,7 +14,7 @@
 #include "ir/text/intrin.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <stdio.h>
 
@@ -364,17 +364,17 @@ typedef struct Clash {
 	bool found;
 } Clash;
 
-static bool find_clash(Stmt *s, void *arg)
+static void note_clash(const char **name, void *arg)
 {
 	Clash *c = arg;
-	const char *name = s->kind == ST_FOR      ? s->loop.var
-	                   : s->kind == ST_LET    ? s->let.var
-	                   : s->kind == ST_REDUCE ? s->reduce.old
-	                                          : NULL;
-	c->found |= name != NULL && ir_range_find(c->env, name) != NULL;
-	for (int i = 0; s->kind == ST_BLOCK && i < s->block.n; i++)
-		c->found |= ir_range_find(c->env, s->block.iter[i].name) != NULL;
-	return !c->found;
+	c->found |= ir_range_find(c->env, *name) != NULL;
+}
+
+static bool find_clash(Stmt *s, void *arg)
+{
+	if (s->kind != ST_ALLOC) /* which no Range is of */
+		ir_each_declared(s, note_clash, arg);
+	return !((const Clash *)arg)->found;
 }
 
 /* The callee declares a name that means something else here. */

@@ -3,7 +3,7 @@
  * or a scan means one thing in every order that the loops allow.
  */
 #include "ir/verify/verifier.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -90,28 +90,19 @@ static bool rises_over(Verifier *v, const Expr *value, const Stmt *loop, int64_t
 	return true;
 }
 
-typedef struct LetSearch {
-	const Verifier *v;
-	const char *found;
-} LetSearch;
-
-static void find_let(const Expr *e, void *arg)
+static bool is_let(const Expr *e, void *scope)
 {
-	LetSearch *f = arg;
-	const Decl *d = e->op == IR_VAR ? scope_find(&f->v->scope, e->name) : NULL;
-	if (d != NULL && d->kind == DECL_LET)
-		f->found = d->name;
+	const Decl *d = e->op == IR_VAR ? scope_find(scope, e->name) : NULL;
+	return d != NULL && d->kind == DECL_LET;
 }
 
 static bool verify_scan(Verifier *v, const Iter *it)
 {
 	int64_t sweep = 0;
 	bool inner = false;
-	LetSearch let = { v, NULL };
-	ir_each_node(it->value, find_let, &let);
-	if (let.found != NULL)
-		return broke(
-			v, RULE_SCAN, "%s is bound to let %s: name the loops", it->name, let.found);
+	const Expr *let = ir_find_node(it->value, is_let, &v->scope);
+	if (let != NULL)
+		return broke(v, RULE_SCAN, "%s is bound to let %s: name the loops", it->name, let->name);
 	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer) {
 		const char *name = in->decl->name;
 		if (!ir_uses_var(it->value, name))
@@ -171,18 +162,11 @@ typedef struct InitCheck {
 	bool ok;
 } InitCheck;
 
-static void check_init_node(const Expr *e, void *arg)
+static bool is_reduce_iter(const Expr *e, void *arg)
 {
-	InitCheck *c = arg;
+	const InitCheck *c = arg;
 	const Decl *d = e->op == IR_VAR ? scope_find(&c->v->scope, e->name) : NULL;
-	if (c->ok && d != NULL && d->kind == DECL_ITER && d->stmt == c->block &&
-		d->iter->kind == ITER_REDUCE)
-		c->ok = broke(c->v, RULE_INIT, "init of %s uses %s", c->block->block.name, e->name);
-}
-
-static void check_init_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, check_init_node, arg);
+	return d != NULL && d->kind == DECL_ITER && d->stmt == c->block && d->iter->kind == ITER_REDUCE;
 }
 
 static bool check_init(Stmt *s, void *arg)
@@ -193,8 +177,9 @@ static bool check_init(Stmt *s, void *arg)
 	c->v->line = s->line;
 	if (s->kind != ST_STORE && s->kind != ST_FOR && s->kind != ST_IF && s->kind != ST_LET)
 		c->ok = broke(c->v, RULE_INIT, "init of %s is more", c->block->block.name);
-	if (c->ok)
-		ir_each_expr(s, check_init_expr, c);
+	const Expr *iter = c->ok ? ir_find_node_of(s, is_reduce_iter, c) : NULL;
+	if (iter != NULL)
+		c->ok = broke(c->v, RULE_INIT, "init of %s uses %s", c->block->block.name, iter->name);
 	return c->ok;
 }
 

@@ -31,32 +31,30 @@ bool verify_declare(Verifier *v, DeclKind kind, const char *name, DType type, De
 typedef struct Closed {
 	const Verifier *v;
 	const IndexMap *map;
-	const char *alien; /* the first other name */
 } Closed;
 
-static void check_closed(const Expr *e, void *arg)
+static bool is_alien(const Expr *e, void *arg)
 {
-	Closed *c = arg;
-	if (c->alien != NULL || (e->op != IR_VAR && e->op != IR_LOAD))
-		return;
+	const Closed *c = arg;
+	if (e->op != IR_VAR)
+		return e->op == IR_LOAD;
 	for (int i = 0; c->map != NULL && i < c->map->nvar; i++)
 		if (c->map->var[i] == e->name)
-			return;
+			return false;
 	const Decl *d = scope_find(&c->v->scope, e->name);
-	if (e->op == IR_LOAD || d == NULL || (d->kind != DECL_SYMBOL && d->kind != DECL_SCALAR))
-		c->alien = e->name;
+	return d == NULL || (d->kind != DECL_SYMBOL && d->kind != DECL_SCALAR);
 }
 
 static bool verify_closed(
 	Verifier *v, Rule rule, const char *buf, const Expr *e, const IndexMap *map)
 {
-	Closed c = { v, map, NULL };
+	Closed c = { v, map };
 	const char *why;
 	if (e->depth > IR_MAX_DEPTH)
 		return broke(v, RULE_DEPTH, "an extent of %s is too deep", buf);
-	ir_each_node(e, check_closed, &c);
-	if (c.alien != NULL)
-		return broke(v, rule, "%s of buffer %s is not to be used there", c.alien, buf);
+	const Expr *alien = ir_find_node(e, is_alien, &c);
+	if (alien != NULL)
+		return broke(v, rule, "%s of buffer %s is not to be used there", alien->name, buf);
 	if (ir_find_type_error(e, &why) != NULL)
 		return broke(v, rule, "in the extents of %s: %s", buf, why);
 	if (!dtype_eq(e->type, I64))

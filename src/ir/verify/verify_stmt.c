@@ -5,7 +5,7 @@
 #include "ir/build.h"
 #include "ir/simplify/simplify.h"
 #include "ir/verify/verifier.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -90,21 +90,17 @@ bool verify_condition(Verifier *v, const Expr *e)
 	return dtype_eq(e->type, BOOL) || broke(v, RULE_CONDITION, "this one has another type");
 }
 
-typedef struct WriteCheck {
-	Verifier *v;
+typedef struct Write {
+	const Scope *scope;
 	const Decl *buf;
-	bool ok;
-} WriteCheck;
+} Write;
 
-static void check_write_index(const Expr *e, void *arg)
+/* A reduce iterator, unless the buffer is one that the block itself allocates. */
+static bool is_reduced(const Expr *e, void *arg)
 {
-	WriteCheck *c = arg;
-	if (e->op != IR_VAR || !c->ok)
-		return;
-	const Decl *d = scope_find(&c->v->scope, e->name);
-	bool own = c->buf->depth > d->depth; /* a buffer that the block itself allocates */
-	if (d->kind == DECL_ITER && d->iter->kind == ITER_REDUCE && !own)
-		c->ok = broke(c->v, RULE_REDUCE_INDEX, "%s indexes %s", e->name, c->buf->name);
+	const Write *w = arg;
+	const Decl *d = e->op == IR_VAR ? scope_find(w->scope, e->name) : NULL;
+	return d != NULL && d->kind == DECL_ITER && d->iter->kind == ITER_REDUCE && w->buf->depth <= d->depth;
 }
 
 /* A write by store or reduction: declared, writable, rank, and not indexed by a reduce iterator. */
@@ -121,10 +117,15 @@ static const Decl *verify_write(Verifier *v, const Access *a, bool atomic, int *
 			d->buf->role == BUF_IN ? "in" : "const");
 		return NULL;
 	}
-	WriteCheck c = { v, d, true };
-	for (int i = 0; i < a->n && !atomic; i++)
-		ir_each_node(a->idx[i], check_write_index, &c);
-	return c.ok ? d : NULL;
+	Write w = { &v->scope, d };
+	for (int i = 0; i < a->n && !atomic; i++) {
+		const Expr *it = ir_find_node(a->idx[i], is_reduced, &w);
+		if (it != NULL) {
+			broke(v, RULE_REDUCE_INDEX, "%s indexes %s", it->name, d->name);
+			return NULL;
+		}
+	}
+	return d;
 }
 
 static bool verify_mask(Verifier *v, const Expr *mask, int lanes)
@@ -257,21 +258,14 @@ static bool verify_barrier(Verifier *v, const Stmt *s)
 	return known || broke(v, RULE_BARRIER, "%s is no such scope", s->barrier);
 }
 
-static void check_load(const Expr *e, void *arg)
-{
-	*(bool *)arg |= e->op == IR_LOAD;
-}
-
 /* An access that does not happen: any place, but computed without one. */
 static bool verify_prefetch(Verifier *v, const Stmt *s)
 {
 	const Access *a = &s->prefetch;
 	for (int k = 0; k < a->n; k++) {
-		bool loads = false;
 		if (!verify_expr(v, a->idx[k]))
 			return false;
-		ir_each_node(a->idx[k], check_load, &loads);
-		if (loads || !is_index(a->idx[k]))
+		if (ir_has_load(a->idx[k]) || !is_index(a->idx[k]))
 			return broke(v, RULE_PREFETCH, "index %d of %s is not such a one", k, a->buf);
 	}
 	const Decl *d = verify_buf(v, a->buf);

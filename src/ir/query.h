@@ -1,0 +1,44 @@
+/*
+ * Questions about statements. A list is a statement, its siblings and all that is below them; walks go in the order
+ * of the text, parents before children. Cost: at most one visit of each statement and of each expression in it.
+ */
+#ifndef IR_QUERY_H
+#define IR_QUERY_H
+
+#include "ir/walk.h"
+
+/* The first statement that is so, or the link to it; NULL: there is none. */
+Stmt *ir_find_stmt(Stmt *list, bool (*is)(const Stmt *s, void *arg), void *arg);
+Stmt **ir_find_link(Stmt **list, bool (*is)(const Stmt *s, void *arg), void *arg);
+Stmt *ir_find_below(const Stmt *s, bool (*is)(const Stmt *s, void *arg), void *arg); /* in the lists of s itself */
+/* The first expression that is so of a statement itself, and in a list; NULL: there is none. */
+const Expr *ir_find_node_of(const Stmt *s, bool (*is)(const Expr *e, void *arg), void *arg);
+const Expr *ir_find_node_in(Stmt *list, bool (*is)(const Expr *e, void *arg), void *arg);
+/* Every expression in a list, once for each place of a statement where it stands. */
+void ir_each_node_in(Stmt *list, void (*f)(const Expr *e, void *arg), void *arg);
+
+bool ir_has_load(const Expr *e); /* NULL has none */
+bool ir_is_load(const Expr *e, void *buf); /* for ir_find_node: a load, from `buf` unless that is NULL */
+
+/* Where a statement uses a buffer. A load in one of its expressions is met once. */
+typedef enum { USE_LOAD, USE_STORE, USE_REDUCE, USE_WINDOW, USE_PREFETCH } IrUseKind;
+typedef struct IrUse {
+	IrUseKind kind;
+	Stmt *stmt;
+	const char *buf;
+	const Expr *const *idx; /* of a window: its start */
+	int n;
+} IrUse;
+void ir_each_use(Stmt *list, void (*f)(const IrUse *use, void *arg), void *arg);
+
+/* What the list does with a buffer: loads; stores and reductions; any use, windows of calls and prefetches among them. */
+bool ir_loads_from(Stmt *list, const char *buf);
+bool ir_writes_to(Stmt *list, const char *buf);
+bool ir_uses_buf(Stmt *list, const char *buf);
+
+/* The names a statement declares itself, but for a block's: loop variables, iterators, lets, olds, allocs. */
+void ir_each_declared(Stmt *s, void (*f)(const char **name, void *arg), void *arg);
+bool ir_declares(Stmt *list, const char *name);
+Stmt **ir_find_alloc(Stmt **list, const char *buf); /* the link to it */
+
+#endif
