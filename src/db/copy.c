@@ -7,6 +7,7 @@
  * over it is one moment of the database, if the log's header is the same before and after.  A shared lock on the
  * file keeps the last writer from removing the log meanwhile.  https://sqlite.org/fileformat2.html#walformat
  */
+#include "db/bound.h"
 #include "db/open.h"
 
 #include <errno.h>
@@ -19,8 +20,6 @@
 enum {
 	HEAD = 32, /* bytes of the log's header, and of a frame's below */
 	FRAME_HEAD = 24,
-	TRIES = 400, /* a writer starts its log anew after some megabytes */
-	RETRY_MS = 5,
 	PIECE = 1 << 20, /* bytes read at once */
 	MOST = INT32_MAX - 65536, /* bytes of a copy: what SQLite gives at once */
 };
@@ -187,9 +186,9 @@ static int read_image(Db *db, Image *im)
 		return rc != SQLITE_OK ? rc : SQLITE_CANTOPEN;
 	im->log_name = sqlite3_filename_wal(name);
 	rc = SQLITE_BUSY;
-	for (int i = 0; i < TRIES && rc == SQLITE_BUSY; i++) {
+	for (int i = 0; i < BOUND_COPY_TRIES && rc == SQLITE_BUSY; i++) {
 		if (i > 0)
-			sqlite3_sleep(RETRY_MS);
+			sqlite3_sleep(BOUND_RETRY_MS);
 		rc = f->pMethods->xLock(f, SQLITE_LOCK_SHARED);
 		if (rc == SQLITE_OK)
 			rc = read_moment(f, name, im);

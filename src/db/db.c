@@ -72,7 +72,7 @@ static const char *const text[SQL_COUNT] = {
 	[SQL_COUNT_RUNS] = "SELECT count(*) FROM " RUNS_OF " WHERE s.workload=?1 AND s.target=?2" NOT_RETRACTED,
 	[SQL_FAMILY] = "SELECT r.line,t.id FROM task t JOIN record r USING(id) WHERE t.family=?1 AND t.id<>?2 AND"
 		       " EXISTS(SELECT 1 FROM " RUNS_OF " WHERE s.workload=t.id AND s.target=?3 AND run.status=0 AND"
-		       " run.verified=1) ORDER BY t.id LIMIT 1000",
+		       " run.verified=1) ORDER BY t.id LIMIT ?4",
 	[SQL_NEXT_TARGET] = "SELECT min(target) FROM subject WHERE workload=?1 AND target>?2",
 	[SQL_ALL] = "SELECT id,kind,line,n FROM record ORDER BY kind,id",
 	[SQL_INDEXED] = "SELECT s.workload,s.target,s.epoch,run.status,run.verified,run.median_ns,run.trace,run.id,run.session,"

@@ -6,6 +6,7 @@
  * runs in the order of their ids, so that the index of ids is filled from one end to the other.  Tuners can write
  * between two batches, and a kill costs the batch that was not committed.
  */
+#include "db/bound.h"
 #include "db/rank.h"
 #include "db/sql.h"
 
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BATCH = 8 << 20 /* bytes of lines; tuners wait that long, a tenth of a second or two */ };
 
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err)
 {
@@ -105,7 +104,7 @@ static bool next_line(const char *text, size_t n, size_t *at, Line *out)
 /* The next lines of the text, from *at on. */
 static void read_batch(const Import *in, Arena *a, const char *text, size_t n, size_t *at, int *number, Lines *out)
 {
-	for (size_t from = *at; *at < n && *at - from < BATCH; ++*number) {
+	for (size_t from = *at; *at < n && *at - from < BOUND_BATCH_MIB << 20; ++*number) {
 		Line l = { .number = *number };
 		if (!next_line(text, n, at, &l))
 			continue;
@@ -246,13 +245,12 @@ static bool try_again(const Import *in, const Line *line, size_t n)
 /* Again and again; when a round has brought nothing, the next one refuses what is left. */
 static bool import_early(Import *in, Lines early)
 {
-	enum { LINES = 10000 };
 	bool ok = true, more = true;
 	while (ok && early.n > 0) {
 		Lines left = { 0 };
 		in->early = more ? &left : NULL;
-		for (size_t i = 0; ok && i < early.n; i += LINES)
-			ok = try_again(in, early.at + i, early.n - i < LINES ? early.n - i : LINES);
+		for (size_t i = 0; ok && i < early.n; i += BOUND_EARLY_LINES)
+			ok = try_again(in, early.at + i, early.n - i < BOUND_EARLY_LINES ? early.n - i : BOUND_EARLY_LINES);
 		more = left.n < early.n;
 		early = left;
 	}

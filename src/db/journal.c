@@ -1,16 +1,12 @@
 /*
  * The journal of a file: a write-ahead log where the file system permits it (db/fs.c), else a rollback journal with
- * SQLite's locks.  Leaving the log needs the file for oneself, since whoever has it open in WAL mode goes on to use it.
+ * SQLite's locks.  Leaving the log needs the file for oneself, since other programs that have it open in WAL mode go on to use it.
  */
+#include "db/bound.h"
 #include "db/open.h"
 
 #include <string.h>
 #include <unistd.h>
-
-/* What a writer keeps, at most: an index page that does not stay is written again for each row that falls into it. */
-#define CACHE_KIB "65536"
-
-enum { PATIENCE_MS = 10000, RETRY_MS = 5 }; /* with a lock that somebody else holds */
 
 /* Through SQLite's own file: to close another descriptor of the file would end this process's locks on it. */
 bool journal_is_wal(sqlite3 *sql)
@@ -55,9 +51,9 @@ bool journal_avoid_shm(Db *db, FsFact fs, Err *err)
 static int set_mode(Db *db, const char *pragma)
 {
 	int rc = SQLITE_BUSY;
-	for (int waited = 0; is_busy(rc) && waited < PATIENCE_MS; waited += RETRY_MS) {
+	for (int waited = 0; is_busy(rc) && waited < BOUND_WAIT_MS; waited += BOUND_RETRY_MS) {
 		if (waited > 0)
-			sqlite3_sleep(RETRY_MS);
+			sqlite3_sleep(BOUND_RETRY_MS);
 		rc = sqlite3_exec(db->sql, pragma, NULL, NULL, NULL);
 	}
 	return rc;
@@ -89,8 +85,9 @@ static bool set_rollback(Db *db, Err *err)
 
 bool journal_set(Db *db, FsFact fs, Err *err)
 {
+	const char *cache = arena_printf(db->arena, "PRAGMA cache_size=-%d", BOUND_CACHE_KIB);
 	if (!fs.wal)
-		return set_rollback(db, err) && open_exec(db, "PRAGMA cache_size=-" CACHE_KIB, err);
+		return set_rollback(db, err) && open_exec(db, cache, err);
 	int rc = set_mode(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL");
-	return rc == SQLITE_OK ? open_exec(db, "PRAGMA cache_size=-" CACHE_KIB, err) : sql_fail(db, rc, err);
+	return rc == SQLITE_OK ? open_exec(db, cache, err) : sql_fail(db, rc, err);
 }

@@ -2,6 +2,7 @@
  * What a database knows beside a task's own runs of this epoch: other epochs, other targets, and the
  * workloads of its family, nearest first.
  */
+#include "db/bound.h"
 #include "db/rank.h"
 #include "db/sql.h"
 
@@ -118,6 +119,7 @@ static bool add_family(Db *db, const Task *task, Hash target, List *l, Arena *a,
 	sql_bind_hash(st, 1, db_family(task->text));
 	sql_bind_hash(st, 2, task->id);
 	sql_bind_hash(st, 3, target);
+	sqlite3_bind_int(st, 4, BOUND_FAMILY);
 	while ((ok = sql_next(db, st, &row, err)) && row) {
 		Record r;
 		DbNear x = { .target = target };
@@ -151,10 +153,9 @@ static const char *type_of(Db *db, Hash target, Arena *a)
 
 static bool add_targets(Db *db, const Task *task, Hash target, const char *type, List *l, Arena *a, Err *err)
 {
-	enum { MOST = 64 };
 	DbNear x = { .workload = task->id, .text = task->text };
 	Hash at = { { 0 } };
-	for (int i = 0; i < MOST; i++) {
+	for (int i = 0; i < BOUND_TARGETS; i++) {
 		sqlite3_stmt *st = sql_get(db, SQL_NEXT_TARGET, err);
 		bool row;
 		if (st == NULL)

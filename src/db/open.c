@@ -3,6 +3,7 @@
  * that is not exactly ours is refused, so that a file from somebody else brings no triggers or views.
  * WAL with synchronous=NORMAL where the file system permits it: a committed record survives the process.
  */
+#include "db/bound.h"
 #include "db/open.h"
 
 #include "base/file.h"
@@ -14,10 +15,6 @@
 #include <unistd.h>
 
 #define APPLICATION_ID "1145848660" /* "DLCT" */
-/* Lines are about 600 bytes; an import into pages of 4 KiB takes a quarter longer. */
-#define PAGE_SIZE "16384"
-
-enum { PATIENCE_MS = 10000 }; /* with a lock that somebody else holds */
 
 bool open_exec(Db *db, const char *sql, Err *err)
 {
@@ -81,7 +78,7 @@ static bool create_schema(Db *db, Err *err)
 {
 	/* Two tuners may start on one new file: the second finds the first one's tables. */
 	int64_t objects = 0;
-	return open_exec(db, "PRAGMA page_size=" PAGE_SIZE, err) && open_exec(db, "BEGIN IMMEDIATE", err) &&
+	return open_exec(db, arena_printf(db->arena, "PRAGMA page_size=%d", BOUND_PAGE), err) && open_exec(db, "BEGIN IMMEDIATE", err) &&
 	       open_pragma(db, "SELECT count(*) FROM sqlite_master", &objects, err) &&
 	       (objects != 0 || open_tables(db, err)) && open_exec(db, "COMMIT", err);
 }
@@ -103,7 +100,7 @@ int open_connection(const char *name, int flags, sqlite3 **out)
 	sqlite3_db_config(*out, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_limit(*out, SQLITE_LIMIT_LENGTH, 64 << 20);
-	sqlite3_busy_timeout(*out, PATIENCE_MS);
+	sqlite3_busy_timeout(*out, BOUND_WAIT_MS);
 	return SQLITE_OK;
 }
 

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { SAMPLES = 15, FEW = 3, LOOK_US = 500, RACE_SAMPLES = 21, SCREEN_MS = 10, RACE_MS = 200 };
-
 void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
 {
 	msg_begin(msg, kind, ++m->serial, fixed);
@@ -334,13 +332,13 @@ void ask_times(Local *m, Job *j, Msg *msg)
 	for (int i = 0; i < j->nracer; i++)
 		program[i] = program_of(j->racer[i]->lane, false);
 	MsgTime f = { .nprogram = race ? (uint64_t)j->nracer : 1,
-		.samples = race ? RACE_SAMPLES : SAMPLES,
+		.samples = race ? METHOD_RACE_SAMPLES : METHOD_SAMPLES,
 		.warmup = 0, /* the checked run was a candidate's */
 		.repeat = 1,
-		.few = FEW,
+		.few = METHOD_FEW,
 		.cold_bytes = (uint64_t)m->cold_bytes,
-		.budget_ns = (race ? RACE_MS : SCREEN_MS) * 1000000u,
-		.look_ns = LOOK_US * 1000u,
+		.budget_ns = (race ? METHOD_RACE_MS : METHOD_SCREEN_MS) * 1000000u,
+		.look_ns = METHOD_LOOK_US * 1000u,
 		.slow_ns = (uint64_t)j->slow_ns,
 		.good_ns = (uint64_t)j->good_ns };
 	ask(m, j, msg, MSG_TIME, &f, program, f.nprogram * sizeof *program);

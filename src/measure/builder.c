@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEPT = 32, PAGE = 4096 };
+enum { PAGE = 4096 };
 
 /* The prepare Fns of a candidate before this one. */
 typedef struct Kept {
@@ -35,7 +35,7 @@ typedef struct Builder {
 	const Target *target;
 	bool nonsense;  /* a request was no BUILD */
 	uint64_t clock; /* candidates */
-	Kept kept[KEPT];
+	Kept kept[METHOD_PREPARE_KEPT];
 } Builder;
 
 static const CodegenOptions options = { .unchecked = true };
@@ -89,7 +89,7 @@ static bool has_kind(const KernelSet *ks, FnKind kind)
 static Kept *kept_place(Builder *b, Hash text)
 {
 	Kept *place = &b->kept[0];
-	for (int k = 0; k < KEPT; k++) {
+	for (int k = 0; k < METHOD_PREPARE_KEPT; k++) {
 		Kept *at = &b->kept[k];
 		if (at->arena != NULL && memcmp(&at->text, &text, sizeof text) == 0)
 			return at;
@@ -182,7 +182,7 @@ int measure_builder(int in, int out, const Target *target)
 	if (!pipe_send(out, &hello))
 		return 0; /* nobody listens */
 	PipeEnd end = pipe_serve(in, build, &b, why);
-	for (int k = 0; k < KEPT; k++)
+	for (int k = 0; k < METHOD_PREPARE_KEPT; k++)
 		arena_free(b.kept[k].arena);
 	return end == PIPE_NONSENSE || end == PIPE_BROKEN || b.nonsense;
 }

@@ -4,13 +4,12 @@
  * opened again at once.
  */
 #include "measure/child.h"
+#include "measure/method.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { AWAY_MS = 500 /* so long behind time: it was us who did not run */ };
 
 struct ChildIo {
 	Child *child; /* NULL: closed, nobody is to be told */
@@ -154,7 +153,7 @@ static void start_deadline(ChildIo *io, uint64_t ms);
 static void on_late(uv_timer_t *t)
 {
 	ChildIo *io = t->data;
-	if (uv_now(t->loop) > io->due + AWAY_MS) {
+	if (uv_now(t->loop) > io->due + METHOD_AWAY_MS) {
 		start_deadline(io, io->allowed);
 		return;
 	}

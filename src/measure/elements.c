@@ -4,13 +4,12 @@
  * does not hold (swizzles) the map itself is evaluated, element by element.
  */
 #include "measure/elements.h"
+#include "measure/method.h"
 
 #include "ir/build.h"
 #include "ir/arg.h"
 
 #include <string.h>
-
-enum { TRIES = 100 };
 
 int64_t places_offset(const Places *p, const int64_t *index)
 {
@@ -46,7 +45,7 @@ static void find_axes(Arena *a, Places *p)
 	}
 	p->axis = axis;
 	Rng rng = rng_seed(1);
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < METHOD_AXIS_TRIES; i++) {
 		for (int k = 0; k < p->rank; k++)
 			index[k] = (int64_t)rng_below(&rng, (uint64_t)p->shape[k]);
 		if (places_offset(p, index) != ir_buf_offset(p->buf, index)) {
@@ -112,7 +111,7 @@ static int64_t draw_edge(Rng *rng, int64_t extent)
 
 void places_draw(Rng *rng, const Places *p, int n, int64_t *index)
 {
-	int corners = p->rank < 6 ? 1 << p->rank : 64;
+	int corners = p->rank < 6 ? 1 << p->rank : METHOD_CORNERS;
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < p->rank; k++) {
 			int64_t *at = &index[i * p->rank + k], last = p->shape[k] - 1;

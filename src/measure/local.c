@@ -18,8 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REFERENCE_MS = 120000, SHUT_MS = 1000, LOOK_MS = 200 };
-
 /* ---- jobs ---- */
 
 static void push(Queue *q, Job *j)
@@ -123,7 +121,7 @@ static void start_build(Local *m, Builder *b, Job *j)
 	if (m->paused && b - m->builder >= first_paused(m))
 		child_pause(&b->child, true);
 	child_send(&b->child, &msg);
-	child_deadline(&b->child, j->kind == JOB_REFERENCE ? REFERENCE_MS : m->o.build_ms);
+	child_deadline(&b->child, j->kind == JOB_REFERENCE ? METHOD_REFERENCE_MS : m->o.build_ms);
 }
 
 /* ---- the loop ---- */
@@ -198,7 +196,7 @@ bool local_wait_for(Local *m, const Job *j)
 	Queue others = { 0 };
 	const Job *d = NULL;
 	while (d != j && (m->o.stop == NULL || *m->o.stop == 0)) {
-		Job *any = wait_done(m, LOOK_MS);
+		Job *any = wait_done(m, METHOD_LOOK_MS);
 		if (m->o.tick != NULL)
 			m->o.tick(m->o.tick_arg);
 		if (any != NULL && any != j)
@@ -220,7 +218,7 @@ static void close_all(Measure *base)
 	for (size_t i = 0; i < m->oracles.n; i++)
 		job_free(m->oracles.at[i]);
 	uv_close((uv_handle_t *)&m->timer, NULL);
-	for (uint64_t end = uv_hrtime() + SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
+	for (uint64_t end = uv_hrtime() + METHOD_SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
 		uv_run(&m->loop, UV_RUN_ONCE);
 	uv_loop_close(&m->loop);
 	sigaction(SIGPIPE, &m->sigpipe, NULL);

@@ -9,6 +9,7 @@
 #define MEASURE_MEASURE_H
 
 #include "ir/ir.h"
+#include "measure/method.h"
 #include "op/task.h"
 #include "record/run.h"
 #include "target/target.h"
@@ -30,7 +31,7 @@ typedef struct MeasureOptions {
 	void *tick_arg;
 } MeasureOptions;
 
-enum { MEASURE_BUILDERS = 8, MEASURE_RACERS = 4, MEASURE_NETWORKS = 4 };
+enum { MEASURE_BUILDERS = METHOD_BUILDERS, MEASURE_RACERS = METHOD_RACERS, MEASURE_NETWORKS = METHOD_NETWORKS };
 
 /* One candidate: a scheduled set (printed at once, not kept) of the task that `ref` is of. */
 typedef struct MeasureJob {

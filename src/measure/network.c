@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum { RUNS = 15, WARMUP = 1 };
-
 /* The runner's number of a bundle; *loaded: it is there. Those of this turn are not given away. */
 static uint32_t slot_of(Local *m, const MeasureNetwork *net, int n, int at, bool *loaded)
 {
@@ -40,8 +38,8 @@ void ask_networks(Local *m, Job *j, Msg *msg)
 		MsgBundle f = { .program = program, .threads = (uint32_t)m->o.threads, .seed = 1, .nfile = j->net[i].bytes };
 		MsgProfile p = { .program = program,
 			.budget_ns = (uint64_t)j->turn_ms * 1000000u,
-			.runs = RUNS,
-			.warmup = WARMUP };
+			.runs = METHOD_NETWORK_RUNS,
+			.warmup = METHOD_NETWORK_WARMUP };
 		if (!loaded) {
 			ask(m, j, msg, MSG_BUNDLE, &f, j->net[i].bundle, j->net[i].bytes);
 			m->loaded_bytes += (int64_t)j->net[i].bytes;
@@ -79,7 +77,7 @@ void network_take(Job *j, const MsgProfiled *p, const uint64_t *value)
 		if (value[r * p->row + PROFILE_LOST] == 0)
 			kept[n++] = r;
 	net->lost = (int64_t)(rows - n);
-	if (n * 3 < rows)
+	if (n * METHOD_KEPT_PART < rows)
 		for (n = 0; n < rows; n++)
 			kept[n] = n;
 	net->samples = (int64_t)n;

@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum { NESTS = 512, BUFS = 512, WRITES = 16 };
-#define SMALL 1e6 /* iterations: so little is computed completely */
 
 /* The box [lo, hi) that is needed of a buffer. */
 typedef struct Need {
@@ -270,7 +269,7 @@ static Fn *point_fn(Ir *ir, const Dag *dag, int output, Err *err)
 		return NULL;
 	Stmt *last = take_point(x, need_of(x, out[output]->name));
 	last = last != NULL ? narrow(x, last) : NULL;
-	if (last == NULL || x->all <= SMALL || 2 * POINTS * x->some > x->all)
+	if (last == NULL || x->all <= METHOD_WHOLE || 2 * POINTS * x->some > x->all)
 		return NULL;
 	x->fn->body = last;
 	return x->fn;

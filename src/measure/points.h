@@ -6,9 +6,10 @@
 #define MEASURE_POINTS_H
 
 #include "measure/elements.h"
+#include "measure/method.h"
 #include "op/op.h"
 
-enum { POINTS = 256 /* of an output */ };
+enum { POINTS = METHOD_POINTS /* of an output */ };
 
 /*
  * A set of one run Fn "k0", "k1", ... for each output, in f64, with one buffer "point" of POINTS

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { ATTEMPTS = 3 };
-
 typedef struct Race {
 	Local *m;
 	Job *entrant[MEASURE_RACERS];
@@ -96,7 +94,7 @@ bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out,
 	}
 	if (ok && !build_all(&r, err))
 		return false;
-	for (int k = 0; ok && !done && k < ATTEMPTS; k++)
+	for (int k = 0; ok && !done && k < METHOD_RACE_ATTEMPTS; k++)
 		if (!reload_lost(&r, err) || !run(&r, &done, err))
 			return false;
 	for (int i = 0; i < r.n; i++) {

@@ -13,13 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NETWORK_MS = 120000 };
-#define LOADED_BYTES ((int64_t)2 << 30)
-#define PROBE_EVERY_NS 5000000000u
-#define FIRST_NS 1000000 /* a shorter first run is mostly pages and code that come for the first time */
-#define FIRST 1.25 /* what else a first run may take longer */
-#define SPARE 1.8 /* two teams together reach so much of what one does: there is a core for each */
-
 static void finish(Local *m, RunStatus status, const char *detail)
 {
 	Job *j = m->running;
@@ -72,13 +65,13 @@ static void take_samples(Job *j, uint32_t program, const MsgSample *s, size_t n)
 	}
 	j->result.lost = all - kept;
 	j->result.clock = "wall";
-	if (kept * 3 < all) {
+	if (kept * METHOD_KEPT_PART < all) {
 		kept = 0;
 		for (size_t i = 0; i < n; i++)
 			if (s[i].program == program)
 				v[kept++] = (int64_t)(alone ? s[i].cpu_ns : s[i].ns);
 		qsort(v, (size_t)kept, sizeof *v, by_value);
-		kept = alone ? kept : (kept + 3) / 4;
+		kept = alone ? kept : (kept + METHOD_FASTEST_PART - 1) / METHOD_FASTEST_PART;
 		j->result.clock = alone ? "cpu" : "wall";
 	}
 	if (kept == 0)
@@ -145,7 +138,8 @@ static void passed(Local *m, Job *j)
 	j->generation = m->generation;
 	if (j->kind == JOB_ENTRANT) {
 		finish(m, RUN_OK, "");
-	} else if (j->slow_ns > 0 && j->run_ns >= FIRST_NS && (double)j->run_ns > FIRST * (double)j->slow_ns) {
+	} else if (j->slow_ns > 0 && j->run_ns >= METHOD_FIRST_US * 1000 &&
+		(double)j->run_ns > METHOD_FIRST * (double)j->slow_ns) {
 		j->result.median_ns = j->result.min_ns = j->run_ns;
 		j->result.samples = 1;
 		j->result.lost = j->run_lost;
@@ -196,7 +190,7 @@ static void take_probe(Local *m, double gflops)
 {
 	double threads = m->o.threads;
 	m->gflops[m->probes++ % 2] = gflops;
-	m->spare = m->probes == 2 && m->gflops[1] * 2 >= SPARE * m->gflops[0] * (threads + 1) / threads;
+	m->spare = m->probes == 2 && m->gflops[1] * 2 >= METHOD_SPARE * m->gflops[0] * (threads + 1) / threads;
 }
 
 static void take_answer(Local *m, Job *j, const MsgView *msg)
@@ -296,7 +290,7 @@ static const ChildHooks hooks = { on_frame, on_end };
 static bool open_runner(Local *m, Job *j)
 {
 	Err err = { 0 };
-	if (m->runner.io != NULL && (m->loaded_bytes > LOADED_BYTES || !ask_task_fits(m, j->ref)))
+	if (m->runner.io != NULL && (m->loaded_bytes > (int64_t)METHOD_LOADED_MIB << 20 || !ask_task_fits(m, j->ref)))
 		child_close(&m->runner);
 	if (m->runner.io != NULL)
 		return true;
@@ -312,7 +306,7 @@ static bool open_runner(Local *m, Job *j)
 /* How fast the machine is, and whether there is a core for builders, changes with what else it does. */
 static bool probe_is_old(const Local *m)
 {
-	return m->probed_ns == 0 || uv_hrtime() - m->probed_ns > PROBE_EVERY_NS;
+	return m->probed_ns == 0 || uv_hrtime() - m->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
 }
 
 void runner_start(Local *m, Job *j)
@@ -342,7 +336,7 @@ void runner_start(Local *m, Job *j)
 	case JOB_REFERENCE: ask_reference(m, j, &msg); break;
 	default: ask_check(m, j, &msg);
 	}
-	send_phase(m, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : NETWORK_MS);
+	send_phase(m, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : METHOD_NETWORK_MS);
 }
 
 void runner_close(Local *m)

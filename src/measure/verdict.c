@@ -18,10 +18,11 @@ static double relative(const MsgCompared *c)
 	return c->max_want > 0 ? c->max_error / c->max_want : c->max_error;
 }
 
-/* Of a few roundings to a half, for what is in the task between its calls is rounded too: f16 has 11 digits, bf16 has 8. */
+/* Outputs of 16 bits are allowed some roundings: the values between a Task's calls are rounded too. */
 static double tolerance_of(const Local *m, const RefOut *o)
 {
-	double halves = o->buf.type.bits != 16 ? 0 : o->buf.type.kind == DT_FLOAT ? 0x1p-9 : o->buf.type.kind == DT_BFLOAT ? 0x1p-6 : 0;
+	DTypeKind kind = o->buf.type.bits == 16 ? o->buf.type.kind : DT_INT;
+	double halves = kind == DT_FLOAT ? METHOD_F16_TOLERANCE : kind == DT_BFLOAT ? METHOD_BF16_TOLERANCE : 0;
 	return fmax(m->o.tolerance, halves);
 }
 

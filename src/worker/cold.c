@@ -1,20 +1,19 @@
 /*
- * The state of the caches before a sample, as the kernel finds it inside of its network, where since
- * its last turn all other layers have run and the one before it has just written its inputs:
+ * Makes the caches before a sample as a kernel finds them in its network. There all other layers have run since its
+ * last turn, and the layer before it has just written its inputs:
  *
  *   constants and code  as far out as the network's constants and workspace push them; constants in
- *                       small pages, as those of a bundle, whose addresses have to be looked up
- *   outputs, workspace  out of a core's own caches at least: the layers between have used these
- *   inputs              where they lie after they have been written from front to back
+ *                       small pages, like those of a bundle's file, whose addresses must be looked up
+ *   outputs, workspace  out of a core's own caches at least, since the layers between use these
+ *   inputs              where they are after they were written from front to back
  *
- * A core's own caches are emptied by reading as much other memory as they hold four times, or as the
- * network has: all that lay there goes to the last cache, where the network finds it too. Twice is not
- * enough, since they do not push out the oldest line exactly; more costs milliseconds a sample, which the
- * few milliseconds of a candidate do not have. So measured, the tasks' times add up to their networks'. Of a
- * network that fills a quarter of the last cache or more, lines of constants and code are sent to memory one by
- * one (clflushopt, dc civac): the cache is shared, with other programs and other
- * machines, and constants are the first to go, as each is read once.  Where an architecture has no such
- * instruction for programs, as much other memory is read as the network has, or twice the last cache.
+ * A core's own caches are emptied by reading other memory, as much as they hold four times, or as the network has:
+ * all that lay there goes to the last cache, where the network finds it too. More would cost milliseconds a sample,
+ * which the few milliseconds of a candidate do not have. A network that fills a quarter of the last cache or more finds
+ * its constants in memory: other programs and virtual machines share that cache, and constants are read once a run. So
+ * their lines, and those of code, are sent to memory one by one (clflushopt, dc civac). Where an architecture has no
+ * such instruction for programs, as much other memory is read as the network has, or twice the last cache.
+ * The test of the method: the tasks' times add up to their network's. The numbers are rows of worker/sampling.def.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -22,6 +21,7 @@
 
 #include "runtime/device.h"
 #include "runtime/host.h"
+#include "worker/sampling.h"
 #include "worker/worker.h"
 
 enum { LINE = 64 };
@@ -30,9 +30,6 @@ enum { FORGOTTEN = 64 }; /* Linux flushes up to 33 pages one by one */
 #else
 enum { FORGOTTEN = 1024 }; /* 512 on AArch64 */
 #endif
-#define OWN_CACHE ((uint64_t)2 << 20) /* where the system does not tell sizes: as most cores' own, or more */
-#define OWN_TIMES 4
-#define LAST_CACHE ((uint64_t)32 << 20)
 
 static void touch(const void *bytes, size_t n)
 {
@@ -118,11 +115,12 @@ static DlcStatus open_rights(Worker *w, DlcError *err)
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
 	uint64_t own = host_cache(2, NULL, NULL), last = host_cache(3, NULL, NULL);
-	own = OWN_TIMES * (own > 0 ? own : OWN_CACHE);
-	last = last > 0 ? last : LAST_CACHE;
+	own = SAMPLING_OWN_TIMES * (own > 0 ? own : (uint64_t)SAMPLING_OWN_CACHE_KIB << 10);
+	last = last > 0 ? last : (uint64_t)SAMPLING_LAST_CACHE_KIB << 10;
 	w->can_flush = can_flush();
-	w->flushes = network > last / 4 && w->can_flush;
-	w->touched = network <= last / 4 || w->flushes ? own : network <= last ? network : 2 * last;
+	bool fits = network <= last / SAMPLING_LAST_PART;
+	w->flushes = !fits && w->can_flush;
+	w->touched = fits || w->flushes ? own : network <= last ? network : SAMPLING_LAST_TIMES * last;
 	w->touched = network < w->touched ? network : w->touched;
 	DlcStatus s = w->flushes ? open_rights(w, err) : DLC_OK;
 	return s == DLC_OK ? open_other(w, (size_t)w->touched, err) : s;

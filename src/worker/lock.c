@@ -1,8 +1,7 @@
 /*
- * One process at a time takes samples on a device, so that two tuners' samples stay apart; between
- * samples the lock is free.  It is an flock on a file of the user, which the system takes back when
- * its holder ends.  Who has waited long enough goes on without it: a holder that was stopped must
- * not stop everybody.
+ * One process at a time takes samples on a device, so that samples of two tuners do not disturb each other; between
+ * samples the lock is free. It is an flock on a file of the user, which the system releases when its holder ends. A
+ * process that has waited for a second goes on without it: a holder that was stopped must not stop everybody.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +13,7 @@
 
 #include "runtime/timing.h"
 #include "worker/lock.h"
-
-enum { POLL_US = 200, LONG_MS = 5 };
+#include "worker/sampling.h"
 
 static void sleep_us(long us)
 {
@@ -43,23 +41,23 @@ int worker_lock_open(const char *runtime_dir, const char *device)
 	return open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-bool worker_lock(int fd, uint64_t patience_ns)
+bool worker_lock(int fd, int timeout_ms)
 {
 	if (fd < 0)
 		return false;
 	uint64_t start = timing_wall_ns();
 	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		if ((errno != EWOULDBLOCK && errno != EINTR) || timing_wall_ns() - start > patience_ns)
+		if ((errno != EWOULDBLOCK && errno != EINTR) || timing_wall_ns() - start > (uint64_t)timeout_ms * 1000000u)
 			return false;
-		sleep_us(POLL_US);
+		sleep_us(SAMPLING_POLL_US);
 	}
 	return true;
 }
 
-/* Whoever held it long lets the others have a look: flock itself has no queue. */
+/* A process that held the lock for long lets others take it: flock itself has no queue. */
 void worker_unlock(int fd, uint64_t held_ns)
 {
 	flock(fd, LOCK_UN);
-	if (held_ns > LONG_MS * 1000000ull)
-		sleep_us(2 * POLL_US);
+	if (held_ns > SAMPLING_LONG_MS * 1000000ull)
+		sleep_us(2 * SAMPLING_POLL_US);
 }

@@ -9,8 +9,8 @@
 
 /* The lock of a device of this user's; runtime_dir may be NULL; -1: there is none to be had. */
 int worker_lock_open(const char *runtime_dir, const char *device);
-/* False: not locked, after so much patience. */
-bool worker_lock(int fd, uint64_t patience_ns);
+/* False: somebody else held it all that time. */
+bool worker_lock(int fd, int timeout_ms);
 void worker_unlock(int fd, uint64_t held_ns);
 
 #endif

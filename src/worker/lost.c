@@ -15,14 +15,7 @@
 
 #include "runtime/timing.h"
 #include "worker/lost.h"
-
-/*
- * A thread may lack such a share of the wall's time. An idle core takes up to WAKE_NS to begin with a thread that was
- * woken, which is the team's own doing; but more than a part of the time it cannot be, since a thread spins first.
- */
-#define LACK 0.03
-#define WAKE_NS 50000.0
-#define WAKE 0.25
+#include "worker/sampling.h"
 
 /* So long was it ready to run, so often did it begin; false: it cannot be told. */
 static bool read_thread(int fd, uint64_t *waited_ns, uint64_t *times)
@@ -79,7 +72,7 @@ bool lost_end(const Lost *l, int threads, uint64_t wall_ns, uint64_t *cpu_ns)
 	double wall = (double)wall_ns;
 	*cpu_ns = threads == 1 ? timing_thread_ns() - l->cpu_ns : 0;
 	if (threads == 1)
-		return (double)*cpu_ns < (1 - LACK) * wall;
+		return (double)*cpu_ns < (1 - SAMPLING_LACK) * wall;
 	uint64_t waited_ns, times;
 	int known = 0;
 	for (int i = 0; i < l->n; i++) {
@@ -87,8 +80,8 @@ bool lost_end(const Lost *l, int threads, uint64_t wall_ns, uint64_t *cpu_ns)
 		if (!t->known || !read_thread(t->fd, &waited_ns, &times))
 			continue;
 		known++;
-		double woken = fmin((double)(times - t->times) * WAKE_NS, WAKE * wall);
-		if ((double)(waited_ns - t->waited_ns) > LACK * wall + woken)
+		double woken = fmin((double)(times - t->times) * SAMPLING_WAKE_NS, SAMPLING_WAKE * wall);
+		if ((double)(waited_ns - t->waited_ns) > SAMPLING_LACK * wall + woken)
 			return true;
 	}
 	return known < threads && switches() != l->switches;

@@ -7,6 +7,7 @@
 #include "runtime/model.h"
 #include "runtime/timing.h"
 #include "worker/lock.h"
+#include "worker/sampling.h"
 #include "worker/worker.h"
 
 enum { RUNS = 100000, VALUES = 1 << 22 };
@@ -35,7 +36,6 @@ static DlcStatus profile_run(Worker *w, const LoadedProgram *p, uint64_t *row, D
 
 DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgProfiled *out, DlcError *err)
 {
-	static const uint64_t patience_ns = 1000000000u;
 	LoadedProgram *p;
 	*value = NULL;
 	*out = (MsgProfiled){ 0 };
@@ -48,7 +48,7 @@ DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgPr
 	*value = calloc(m->runs * row, sizeof **value);
 	if (*value == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u runs", m->runs);
-	bool locked = worker_lock(w->lock, patience_ns);
+	bool locked = worker_lock(w->lock, SAMPLING_LOCK_MS);
 	out->waited_ns = timing_wall_ns() - asked;
 	for (uint32_t r = 0; r < m->warmup && s == DLC_OK; r++)
 		s = dlc_instance_run(p->instance, err);

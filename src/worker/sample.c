@@ -7,6 +7,7 @@
 #include "runtime/model.h"
 #include "runtime/timing.h"
 #include "worker/lock.h"
+#include "worker/sampling.h"
 #include "worker/worker.h"
 
 enum { SAMPLES = 1000000 };
@@ -32,7 +33,10 @@ static DlcStatus time_check(const MsgTime *m, DlcError *err)
 	return DLC_OK;
 }
 
-/* Whether its samples, as they scatter, leave no hope for one of limit_ns; 0: no limit. */
+/*
+ * Whether the program is slower than limit_ns (0: no limit), noise allowed for: its best sample is, even after it is
+ * lowered by its distance from the mean.
+ */
 static bool slower(const Entrant *e, uint64_t limit_ns)
 {
 	return limit_ns > 0 && 2 * e->best_ns > limit_ns + e->sum_ns / e->seen;
@@ -51,18 +55,17 @@ static void judge(Entrant *e, const MsgTime *m, MsgSample *s)
 	bool looked = e->seen > 0 && e->sum_ns >= m->look_ns;
 	bool slow = looked && slower(e, m->slow_ns);
 	bool poor = looked && m->few > 0 && e->seen >= m->few && slower(e, m->good_ns);
-	bool all = e->good == m->samples || e->all == 2 * m->samples;
+	bool all = e->good == m->samples || e->all == SAMPLING_RETAKEN * m->samples;
 	s->aside = (slow || poor) && !all;
 	e->out = s->aside || all;
 }
 
 static DlcStatus time_one(Worker *w, const MsgTime *m, Entrant *e, uint32_t number, MsgSample *out, DlcError *err)
 {
-	static const uint64_t patience_ns = 1000000000u; /* once for a TIME */
 	if (m->cold_bytes > 0 && e->p->instance == NULL)
 		worker_cold(w, e->p);
 	uint64_t start = timing_wall_ns();
-	bool locked = !w->lock_late && worker_lock(w->lock, patience_ns);
+	bool locked = !w->lock_late && worker_lock(w->lock, SAMPLING_LOCK_MS);
 	w->lock_late = !locked;
 	w->waited_ns += timing_wall_ns() - start; /* not of the budget: it was others' time */
 	DlcStatus s = program_sample(w, e->p, number, m->repeat, out, err);
@@ -120,7 +123,7 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 		s = worker_cold_open(w, m->cold_bytes, err);
 	if (s != DLC_OK)
 		return s;
-	*sample = calloc(2 * (size_t)m->nprogram * m->samples, sizeof **sample);
+	*sample = calloc(SAMPLING_RETAKEN * (size_t)m->nprogram * m->samples, sizeof **sample);
 	if (*sample == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u samples", m->samples);
 	w->lock_late = false;

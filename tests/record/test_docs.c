@@ -1,4 +1,4 @@
-/* The tables of docs/records.md are those of the rows of src/record. */
+/* The tables of docs/records.md are the rows of src/record and of src/db/bound.def. */
 #include "doc_table.h"
 #include "record/record.h"
 
@@ -86,11 +86,25 @@ START_TEST(stages)
 }
 END_TEST
 
+START_TEST(bounds)
+{
+	Arena *a = arena_new();
+	Text t = { .arena = a };
+	text_add(&t, "| name | value | reason |\n|---|---|---|\n");
+#define COUNT(name, value, unit, reason) text_add(&t, "| %s | %s %s | %s |\n", #name, #value, unit, reason);
+#include "db/bound.def"
+#undef COUNT
+	doc_table("docs/records.md", &t);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("docs");
 	tcase_add_test(tc, fields);
 	tcase_add_test(tc, statuses);
 	tcase_add_test(tc, stages);
+	tcase_add_test(tc, bounds);
 	return run_suite("docs", tc);
 }
