@@ -81,17 +81,12 @@ static inline bool readable(Run *r, Thread *t, Store *s, int64_t at, int64_t log
 	return s->shadow == NULL || interp_race_read(r, t, s, at, pc);
 }
 
-static bool in_flight(Run *r, const Thread *t, uint32_t pc)
-{
-	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
-		"is written while an async copy to it is under way");
-}
-
 /* A plain (or async) store is about to happen. */
 static inline bool writable(Run *r, Thread *t, Store *s, int64_t at, int64_t logical, uint32_t pc)
 {
 	if (s->def != NULL && s->def[at] == PENDING)
-		return in_flight(r, t, pc);
+		return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
+			"is written while an async copy to it is under way");
 	if (s->shadow != NULL && !interp_race_write(r, t, s, at, pc, false))
 		return false;
 	if (s->tag != NULL)
@@ -99,12 +94,6 @@ static inline bool writable(Run *r, Thread *t, Store *s, int64_t at, int64_t log
 	if (s->def != NULL)
 		s->def[at] = DEFINED;
 	return true;
-}
-
-static void issue(Run *r, Thread *t, Store *s, int64_t at)
-{
-	s->def[at] = PENDING;
-	vec_push(r->arena, &t->pending, ((Pending){ s, s->born, at, t->committed }));
 }
 
 /* Groups before `until` arrive. */
@@ -194,11 +183,6 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 	return true;
 }
 
-static bool wrong_math(Run *r, uint32_t pc, const char *wrong)
-{
-	return interp_fail(r, pc, ERR_INPUT, "this statement computes a", wrong);
-}
-
 static bool out_of_range(Run *r, const Ins *i, const Val *s, uint32_t pc)
 {
 	const Stmt *b = r->p->origin[pc].stmt;
@@ -255,8 +239,10 @@ static bool do_store(Run *r, Thread *t, const Ins *i, const Val *s, uint32_t pc)
 	if (!writable(r, t, v->store, at, logical, pc))
 		return false;
 	save(v->store, at, s[i->d]);
-	if (i->node)
-		issue(r, t, v->store, at);
+	if (i->node) { /* async: it is under way from now on */
+		v->store->def[at] = PENDING;
+		vec_push(r->arena, &t->pending, ((Pending){ v->store, v->store->born, at, t->committed }));
+	}
 	return true;
 }
 
@@ -318,7 +304,7 @@ static bool arithmetic(Run *r, const Ins *i, Val *s, uint32_t pc)
 	case OP_IMOD: wrong = num_binary(IR_MOD, I64, s[i->a], s[i->b], d); break;
 	default: break;
 	}
-	return wrong == NULL || wrong_math(r, pc, wrong);
+	return wrong == NULL || interp_fail(r, pc, ERR_INPUT, "this statement computes a", wrong);
 }
 
 #define STEP() \

@@ -183,17 +183,12 @@ static bool extents(Run *r, const Thread *t, const uint32_t *list, int n, int64_
 	       interp_fail(r, pc, ERR_MEMORY, name, "has a size that is negative or overflows");
 }
 
-static size_t align8(size_t n)
-{
-	return (n + 7) & ~(size_t)7;
-}
-
 bool interp_fill(Run *r, Store *s, bool shadow, bool outside)
 {
 	size_t n = (size_t)s->n, at_tag = shadow ? sizeof(Shadow) * n : 0;
 	size_t at_data = at_tag + (s->map != NULL ? sizeof(int64_t) * n : 0);
 	size_t data = s->residues ? 8 * n : (size_t)dtype_bytes(s->type, s->n);
-	size_t at_def = at_data + (outside ? 0 : align8(data));
+	size_t at_def = at_data + (outside ? 0 : (data + 7) & ~(size_t)7);
 	s->held = at_def + n + 1;
 	s->block = interp_get(r, s->held, true);
 	if (s->block == NULL)

@@ -19,11 +19,6 @@ static const CallArg *arg_of(const Params *p, const char *buf)
 	return NULL;
 }
 
-static const Expr *shifted(Ir *ir, const Expr *base, const Expr *i)
-{
-	return ir_add(ir, ir_splat(ir, base, i->type.lanes), i);
-}
-
 /* The indices in the caller's buffer of indices `idx` in the window. */
 static const Expr **window_index(Params *p, const CallArg *a, const Expr *const *idx, int n, int *out)
 {
@@ -33,12 +28,14 @@ static const Expr **window_index(Params *p, const CallArg *a, const Expr *const 
 	*out = a->n > 0 ? a->n : n;
 	const Expr **r = arena_array(ir_arena(p->ir), const Expr *, *out + 1);
 	for (int k = 0; k < *out; k++) {
-		if (a->n == 0)
+		if (a->n == 0) {
 			r[k] = idx[k];
-		else if (a->len[k] == NULL)
+		} else if (a->len[k] == NULL) {
 			r[k] = ir_splat(p->ir, a->idx[k], lanes);
-		else
-			r[k] = shifted(p->ir, a->idx[k], idx[used++]);
+		} else {
+			const Expr *i = idx[used++];
+			r[k] = ir_add(p->ir, ir_splat(p->ir, a->idx[k], i->type.lanes), i);
+		}
 	}
 	return r;
 }

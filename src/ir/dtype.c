@@ -52,14 +52,6 @@ DType dtype_vector(DType t, int lanes)
 	return t;
 }
 
-static bool has_bits(const Kind *k, unsigned bits)
-{
-	for (int i = 0; k->bits[i] != 0; i++)
-		if (k->bits[i] == bits)
-			return true;
-	return false;
-}
-
 bool dtype_known(DType t)
 {
 	if (t.lanes < 1 || t.lanes > DTYPE_LANES)
@@ -67,8 +59,9 @@ bool dtype_known(DType t)
 	if (t.kind == DT_BOOL)
 		return t.bits == 8;
 	for (int i = 0; i < KINDS; i++)
-		if (kinds[i].kind == (DTypeKind)t.kind)
-			return has_bits(&kinds[i], t.bits);
+		for (int k = 0; kinds[i].kind == (DTypeKind)t.kind && kinds[i].bits[k] != 0; k++)
+			if (kinds[i].bits[k] == t.bits)
+				return true;
 	return false;
 }
 

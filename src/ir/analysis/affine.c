@@ -21,11 +21,6 @@ static int64_t to_ring(uint64_t v, DType t)
 	return (int64_t)(v << drop) >> drop;
 }
 
-static bool same_term(const Term *t, const Expr *a, const Expr *b)
-{
-	return t->a == a && t->b == b;
-}
-
 void ir_affine_drop(Affine *f, int i)
 {
 	memmove(&f->t[i], &f->t[i + 1], sizeof *f->t * (size_t)(f->n - i - 1));
@@ -41,7 +36,7 @@ static int term_at(Affine *f, const Expr *a, const Expr *b)
 		b = t;
 	}
 	for (int i = 0; i < f->n; i++)
-		if (same_term(&f->t[i], a, b))
+		if (f->t[i].a == a && f->t[i].b == b)
 			return i;
 	if (f->n == AFFINE_TERMS)
 		return -1;

@@ -285,14 +285,6 @@ static Span span_minmax(Span a, Span b, bool max)
 	return u;
 }
 
-static wide ones_above(wide v)
-{
-	wide m = 0;
-	while (m < v)
-		m = 2 * m + 1;
-	return m;
-}
-
 static Span span_and(Span a, Span b, DType t)
 {
 	Span s = of_type(t);
@@ -308,9 +300,12 @@ static Span span_and(Span a, Span b, DType t)
 
 static Span span_or(Span a, Span b, bool exclusive, DType t)
 {
+	wide ones = 0; /* a mask that covers both */
 	if (a.lo < 0 || b.lo < 0)
 		return of_type(t);
-	return span(exclusive ? 0 : wmax(a.lo, b.lo), ones_above(wmax(a.hi, b.hi)));
+	while (ones < wmax(a.hi, b.hi))
+		ones = 2 * ones + 1;
+	return span(exclusive ? 0 : wmax(a.lo, b.lo), ones);
 }
 
 static Span span_shift(Span a, Span b, bool left, DType t)

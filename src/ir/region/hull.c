@@ -19,18 +19,13 @@ static Side flip(Side s)
 	return s == UP ? DOWN : UP;
 }
 
-static const Bound *find_bound(const Bound *b, const char *name)
-{
-	while (b != NULL && b->name != name)
-		b = b->outer;
-	return b;
-}
-
 /* Values of lets and iterators are free of such names already, so that one pass does. */
 static const Expr *resolve_node(Ir *ir, const Expr *e, void *arg)
 {
 	(void)ir;
-	const Bound *b = e->op == IR_VAR ? find_bound(arg, e->name) : NULL;
+	const Bound *b = e->op == IR_VAR ? arg : NULL;
+	while (b != NULL && b->name != e->name)
+		b = b->outer;
 	return b != NULL && b->value != NULL ? b->value : e;
 }
 

@@ -62,15 +62,6 @@ static void add_access(Collect *c, const char *buf, const Expr *const *idx, int 
 		grow(c, r, k, hull_of(in, idx[k]));
 }
 
-static Inside under(Collect *c, const Inside *in, const Expr *cond, bool holds)
-{
-	Inside out = *in;
-	if (cond == NULL || cond->type.lanes != 1)
-		return out;
-	out.env = ir_range_if(c->ir, cond, holds, in->env);
-	return out;
-}
-
 /* A chain of the parts of the condition, each free of lets and iterators. */
 static const Cond *conditions(
 	Collect *c, const Expr *e, bool holds, const Inside *in, const Cond *outer)
@@ -89,9 +80,11 @@ static const Cond *conditions(
 /* conditions() first: simplified under facts that include it, a condition would say nothing. */
 static Inside where(Collect *c, const Inside *in, const Expr *cond, bool holds)
 {
-	Inside out = under(c, in, cond, holds);
-	if (cond != NULL && cond->type.lanes == 1)
+	Inside out = *in;
+	if (cond != NULL && cond->type.lanes == 1) {
+		out.env = ir_range_if(c->ir, cond, holds, in->env);
 		out.cond = conditions(c, cond, holds, in, in->cond);
+	}
 	return out;
 }
 

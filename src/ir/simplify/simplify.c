@@ -33,16 +33,10 @@ static const IrRewrite rows[] = {
 
 enum { FUEL = 2000, MOST_ARGS = 32 };
 
-static bool is_constant(const Expr *e)
-{
-	e = e->op == IR_SPLAT ? e->arg[0] : e;
-	return e->op == IR_INT || e->op == IR_FLOAT;
-}
-
 /* An integer or bool that can only have one value. */
 static const Expr *only_value(Simp *s, const Expr *e)
 {
-	if (dtype_is_float(e->type) || is_constant(e))
+	if (dtype_is_float(e->type) || (e->op == IR_SPLAT ? e->arg[0] : e)->op == IR_INT)
 		return NULL;
 	Interval v = ir_interval_cached(e, s->env, s->cache);
 	return v.mod == 0 ? ir_const_int(s->ir, e->type, v.rem) : NULL;

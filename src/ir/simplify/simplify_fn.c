@@ -55,11 +55,6 @@ static const char **declared_name(Stmt *s)
 	return s->kind == ST_REDUCE && s->reduce.old != NULL ? &s->reduce.old : NULL;
 }
 
-static DType declared_type(const Stmt *s)
-{
-	return s->kind == ST_LET ? s->let.value->type : s->reduce.value[0]->type;
-}
-
 /* The list is to stand among other statements: names that something else declares too change. */
 static Stmt *hoisted(Walk *w, Stmt *list)
 {
@@ -72,8 +67,9 @@ static Stmt *hoisted(Walk *w, Stmt *list)
 		count->num--;
 		const char *fresh = ir_fresh_name(ir, *name);
 		map_add_ptr(&w->declared, fresh)->num++;
+		DType type = s->kind == ST_LET ? s->let.value->type : s->reduce.value[0]->type;
 		if (s->next != NULL)
-			ir_subst_stmt(ir, s->next, *name, ir_var(ir, fresh, declared_type(s)));
+			ir_subst_stmt(ir, s->next, *name, ir_var(ir, fresh, type));
 		*name = fresh;
 	}
 	return list;

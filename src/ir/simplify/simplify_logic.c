@@ -34,22 +34,16 @@ const Expr *simplify_chain_build(Ir *ir, Node op, const Expr **x, int n)
 	return e;
 }
 
-static bool is_beaten(Simp *s, Node op, const Expr *x, const Expr *by)
-{
-	if (op == IR_MIN)
-		return ir_is_ordered(by, x, 0, s->env, s->cache);
-	return ir_is_ordered(x, by, 0, s->env, s->cache);
-}
-
 const Expr *rule_extreme(Simp *s, const Expr *e)
 {
 	const Expr *x[SIMPLIFY_CHAIN];
 	int n = 0;
 	if (!dtype_is_int(e->type) || !simplify_chain(e, e->op, x, &n))
 		return NULL;
+	bool min = e->op == IR_MIN;
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
-			if (i != j && is_beaten(s, e->op, x[j], x[i])) {
+			if (i != j && ir_is_ordered(x[min ? i : j], x[min ? j : i], 0, s->env, s->cache)) {
 				for (int k = j; k + 1 < n; k++)
 					x[k] = x[k + 1];
 				n--;

@@ -338,15 +338,6 @@ static Stmt *parse_store(Parser *p, Stmt *s)
 	return s;
 }
 
-/* What the first word does not tell: a store if `[` follows it, else a reduction. */
-static Stmt *store_or_reduce(Parser *p, Stmt *s)
-{
-	Lexer ahead = p->lex;
-	if (lex_next(&ahead).kind == '[')
-		return parse_store(p, s);
-	return parse_reduce(p, s);
-}
-
 static Stmt *statement(Parser *p)
 {
 	static const char *const word[] = { "for", "block", "let", "alloc", "if", "call", "intrin",
@@ -383,8 +374,11 @@ static Stmt *statement(Parser *p)
 		s->kind = ST_PREFETCH;
 		s->prefetch = access_to(p);
 		return s;
-	default: return store_or_reduce(p, s);
+	default: break;
 	}
+	/* A store if `[` follows the first word, else a reduction. */
+	Lexer ahead = p->lex;
+	return lex_next(&ahead).kind == '[' ? parse_store(p, s) : parse_reduce(p, s);
 }
 
 static Stmt *statements(Parser *p)

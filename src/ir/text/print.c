@@ -76,17 +76,12 @@ static void print_other(Text *out, const Expr *e)
 	put(out, e->op == IR_LOAD ? "]" : ")");
 }
 
-/* A minus in front of a literal would be read as its sign. */
-static bool is_plain_literal(const Expr *e)
-{
-	return (e->op == IR_INT && dtype_eq(e->type, I64)) ||
-	       (e->op == IR_FLOAT && dtype_eq(e->type, F32));
-}
-
+/* A minus in front of a plain literal would be read as its sign. */
 static void print_prefix(Text *out, const Expr *e)
 {
 	const Expr *a = e->arg[0];
-	bool wrap = e->op == IR_NEG && is_plain_literal(a);
+	bool plain = (a->op == IR_INT && dtype_eq(a->type, I64)) || (a->op == IR_FLOAT && dtype_eq(a->type, F32));
+	bool wrap = e->op == IR_NEG && plain;
 	text_add(out, wrap ? "%s(" : "%s", ir_node_row[e->op].text);
 	print_prec(out, a, FORM_PREFIX);
 	put(out, wrap ? ")" : "");

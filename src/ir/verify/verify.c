@@ -44,15 +44,6 @@ bool broke(const Verifier *v, Rule rule, const char *fmt, ...)
 		rules[rule].demands);
 }
 
-static void open_verifier(Verifier *v, const KernelSet *ks, Err *err)
-{
-	*v = (Verifier){ .ks = ks, .ir = ks->ir, .arena = arena_new(), .err = err };
-	scope_init(&v->fns, v->arena);
-	for (size_t i = 0; i < ks->n; i++)
-		if (scope_find(&v->fns, ks->fn[i]->name) == NULL)
-			scope_add(&v->fns, DECL_FN, ks->fn[i]->name, I64)->fn = ks->fn[i];
-}
-
 static bool verify_one(Verifier *v, const Fn *fn)
 {
 	v->fn = fn;
@@ -178,21 +169,15 @@ static bool same_renamed(const Expr *x, const IndexMap *a, const Expr *y, const 
 	return true;
 }
 
-static bool same_map(const IndexMap *a, const IndexMap *b)
-{
-	if (a->n != b->n || a->nvar != b->nvar || !same_exprs(a->extent, b->extent, a->n))
-		return false;
-	for (int k = 0; k < a->n; k++)
-		if (!same_renamed(a->at[k], a, b->at[k], b))
-			return false;
-	return true;
-}
-
 static bool same_layout(const Buf *a, const Buf *b)
 {
-	return dtype_eq(a->type, b->type) && a->rank == b->rank &&
-	       strcmp(a->scope, b->scope) == 0 && same_exprs(a->shape, b->shape, a->rank) &&
-	       same_map(&a->map, &b->map);
+	const IndexMap *m = &a->map, *w = &b->map;
+	bool same = dtype_eq(a->type, b->type) && a->rank == b->rank && strcmp(a->scope, b->scope) == 0 &&
+	            same_exprs(a->shape, b->shape, a->rank) && m->n == w->n && m->nvar == w->nvar &&
+	            same_exprs(m->extent, w->extent, m->n);
+	for (int k = 0; same && k < m->n; k++)
+		same = same_renamed(m->at[k], m, w->at[k], w);
+	return same;
 }
 
 static bool verify_shared(Verifier *v)
@@ -265,8 +250,11 @@ static bool verify_recursion(Verifier *v)
 
 bool ir_verify_set(const KernelSet *ks, Err *err)
 {
-	Verifier v;
-	open_verifier(&v, ks, err);
+	Verifier v = { .ks = ks, .ir = ks->ir, .arena = arena_new(), .err = err };
+	scope_init(&v.fns, v.arena);
+	for (size_t i = 0; i < ks->n; i++)
+		if (scope_find(&v.fns, ks->fn[i]->name) == NULL)
+			scope_add(&v.fns, DECL_FN, ks->fn[i]->name, I64)->fn = ks->fn[i];
 	bool ok = verify_names_of_set(&v);
 	for (size_t i = 0; i < ks->nmonoid && ok; i++)
 		ok = verify_monoid(&v, ks->monoid[i]);

@@ -18,15 +18,8 @@ static bool has_no_order(const Stmt *loop)
 	       loop->loop.kind == LOOP_BOUND;
 }
 
-/* How e moves with loop variable `name`: not at all, never down, or unknown. */
+/* How e moves with loop variable `name`: not at all, never down, or unknown. Of two, the greater holds for a sum. */
 typedef enum { STILL, RISING, UNKNOWN } Slope;
-
-static Slope both(Slope a, Slope b)
-{
-	if (a == UNKNOWN || b == UNKNOWN)
-		return UNKNOWN;
-	return a == RISING ? a : b;
-}
 
 static Slope slope_of(const Expr *e, const char *name)
 {
@@ -35,10 +28,14 @@ static Slope slope_of(const Expr *e, const char *name)
 	if (e->nargs != 2)
 		return e->op == IR_VAR ? RISING : UNKNOWN;
 	const Expr *a = e->arg[0], *b = e->arg[1];
+	Slope x, y;
 	switch (e->op) {
 	case IR_ADD:
 	case IR_MIN:
-	case IR_MAX: return both(slope_of(a, name), slope_of(b, name));
+	case IR_MAX:
+		x = slope_of(a, name);
+		y = slope_of(b, name);
+		return x > y ? x : y;
 	case IR_SUB: return ir_uses_var(b, name) ? UNKNOWN : slope_of(a, name);
 	case IR_MUL:
 		if (a->op == IR_INT && a->i > 0)
@@ -128,21 +125,6 @@ static void find_unordered(const Expr *e, void *arg)
 		v->unordered = d;
 }
 
-/* The range has a value; false if that is not known. */
-static bool has_range(const Verifier *v, const Iter *it)
-{
-	return ir_interval(it->lo, v->env).hi < ir_interval(it->hi, v->env).lo;
-}
-
-/* Where the block runs whenever the Fn does, its iterators have values of their ranges. */
-static bool verify_iter_range(Verifier *v, const Iter *it)
-{
-	Interval value = ir_interval(it->value, v->env);
-	if (value.hi < ir_interval(it->lo, v->env).lo || value.lo >= ir_interval(it->hi, v->env).hi)
-		return broke(v, RULE_BOUNDS, "the value of %s is never in its range", it->name);
-	return true;
-}
-
 static bool verify_iter(Verifier *v, const Iter *it)
 {
 	if (!verify_expr(v, it->lo) || !verify_expr(v, it->hi) || !verify_expr(v, it->value))
@@ -151,8 +133,11 @@ static bool verify_iter(Verifier *v, const Iter *it)
 		return broke(v, RULE_ITERATOR, "one of %s is not", it->name);
 	if (it->kind == ITER_REDUCE)
 		ir_each_node(it->value, find_unordered, v);
-	if (v->certain && !verify_iter_range(v, it))
-		return false;
+	if (v->certain) { /* the block runs whenever the Fn does: its iterators have values of their ranges */
+		Interval value = ir_interval(it->value, v->env);
+		if (value.hi < ir_interval(it->lo, v->env).lo || value.lo >= ir_interval(it->hi, v->env).hi)
+			return broke(v, RULE_BOUNDS, "the value of %s is never in its range", it->name);
+	}
 	return it->kind != ITER_SCAN || verify_scan(v, it);
 }
 
@@ -202,7 +187,7 @@ static bool verify_block_inside(Verifier *v, const Stmt *s)
 	for (int i = 0; i < s->block.n; i++) {
 		const Iter *it = &s->block.iter[i];
 		Decl *d;
-		certain = certain && has_range(v, it);
+		certain = certain && ir_interval(it->lo, v->env).hi < ir_interval(it->hi, v->env).lo; /* it has a value */
 		if (!verify_declare(v, DECL_ITER, it->name, I64, &d))
 			return false;
 		d->iter = it;

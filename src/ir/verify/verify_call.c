@@ -59,13 +59,6 @@ static bool verify_extents(Verifier *v, const Buf *param, const CallArg *a)
 	return true;
 }
 
-/* A sub Fn is compiled for a scope; an intrinsic's @global stands for whatever holds values. */
-static bool same_scope(const Buf *b, const Buf *param, bool intrin)
-{
-	return strcmp(b->scope, param->scope) == 0 ||
-	       (intrin && strcmp(param->scope, "global") == 0);
-}
-
 static bool verify_buffer_arg(Verifier *v, const Buf *param, const CallArg *a, bool intrin)
 {
 	const Decl *d = verify_buf(v, a->buf);
@@ -75,7 +68,9 @@ static bool verify_buffer_arg(Verifier *v, const Buf *param, const CallArg *a, b
 	if (a->n != b->rank)
 		return broke(
 			v, RULE_INDEX_RANK, "%s has %d dimensions, not %d", b->name, b->rank, a->n);
-	if (!dtype_eq(b->type, param->type) || !same_scope(b, param, intrin))
+	/* A sub Fn is compiled for a scope; an intrinsic's @global stands for any memory that holds values. */
+	bool in_scope = strcmp(b->scope, param->scope) == 0 || (intrin && strcmp(param->scope, "global") == 0);
+	if (!dtype_eq(b->type, param->type) || !in_scope)
 		return broke(v, RULE_CALL_ARGS, "%s and parameter %s differ in type or scope",
 			b->name, param->name);
 	if (writes(param->role) && !writes(b->role))

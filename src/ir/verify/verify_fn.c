@@ -203,17 +203,6 @@ const Decl *verify_buf(Verifier *v, const char *name)
 	return NULL;
 }
 
-/* Refuses an index that lies outside for all values. */
-static bool verify_bounds(Verifier *v, const Buf *b, int k, const Expr *idx)
-{
-	if (!v->certain)
-		return true;
-	Interval i = ir_interval(idx, v->env), n = ir_interval(b->shape[k], v->env);
-	if (i.hi < 0 || i.lo >= n.hi)
-		return broke(v, RULE_BOUNDS, "index %d of %s is never within it", k, b->name);
-	return true;
-}
-
 bool verify_index(Verifier *v, const Buf *b, const Expr *const *idx, int n, int *lanes)
 {
 	*lanes = 1;
@@ -229,8 +218,11 @@ bool verify_index(Verifier *v, const Buf *b, const Expr *const *idx, int n, int 
 				v, RULE_INDEX_RANK, "the indices of %s differ in lanes", b->name);
 		if (t.lanes != 1)
 			*lanes = t.lanes;
-		if (!verify_bounds(v, b, k, idx[k]))
-			return false;
+		if (!v->certain)
+			continue;
+		Interval i = ir_interval(idx[k], v->env);
+		if (i.hi < 0 || i.lo >= ir_interval(b->shape[k], v->env).hi)
+			return broke(v, RULE_BOUNDS, "index %d of %s is never within it", k, b->name);
 	}
 	return true;
 }
