@@ -1,7 +1,7 @@
 /* dlc builder: the child of dlc tune that compiles candidates; not meant to be typed. */
 #include "cli/rows.h"
 #include "cli/folders.h"
-#include "measure/measure.h"
+#include "measure/builder.h"
 
 #include "runtime/host.h"
 

@@ -31,75 +31,10 @@ const char *const sql_schema[] = {
 	NULL,
 };
 
-#define IS_RETRACTED "EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.n)"
-#define NOT_RETRACTED " AND NOT EXISTS(SELECT 1 FROM retraction t WHERE t.run=run.n)"
-/* The runs of a workload and a target, of any epoch. */
-#define RUNS_OF "subject s CROSS JOIN run INDEXED BY run_best ON run.subject=s.n"
-/* Those of a subject in the order of the index; asked once for sealed ones and once for others, side by side. */
-#define FASTEST "SELECT median_ns,trace,stage FROM run INDEXED BY run_best WHERE subject=?1 AND status=0 AND verified=1 AND" \
-	" sealed=?3 AND stage<=?4 AND median_ns>=?2 ORDER BY stage DESC,median_ns"
-#define SUBJECT "(SELECT n FROM subject WHERE workload=?1 AND target=?2 AND epoch=?3)"
-
 static const char *const text[SQL_COUNT] = {
-	[SQL_BEGIN] = "BEGIN IMMEDIATE",
-	[SQL_HOLD] = "BEGIN",
-	[SQL_COMMIT] = "COMMIT",
-	[SQL_ROLLBACK] = "ROLLBACK",
-	[SQL_PUT_RECORD] = "INSERT OR IGNORE INTO record(id,kind,line) VALUES(?1,?2,?3)",
-	[SQL_KIND] = "SELECT kind,n FROM record WHERE id=?1",
-	[SQL_GET_RECORD] = "SELECT line,id FROM record WHERE id=?1",
-	[SQL_GET_RUN] = "SELECT r.line,r.id,ifnull((SELECT seal FROM run WHERE n=r.n),0) FROM record r WHERE r.id=?1",
-	[SQL_GET_NUMBER] = "SELECT line,id FROM record WHERE n=?1",
-	[SQL_PUT_RUN] = "INSERT INTO run(n,subject,status,verified,sealed,stage,median_ns,trace,id,session,samples,seal)"
-			" VALUES(?1,?2,?3,?4,0,?10,?5,?6,?7,?8,?9,0)",
-	[SQL_SUBJECT] = "SELECT n FROM subject WHERE workload=?1 AND target=?2 AND epoch=?3",
-	[SQL_PUT_SUBJECT] = "INSERT INTO subject(workload,target,epoch) VALUES(?1,?2,?3)",
-	[SQL_PUT_RETRACTION] = "INSERT INTO retraction(n,run,seal) VALUES(?1,?2,0)",
-	[SQL_PUT_CLOSING] = "INSERT INTO closing(n,session) VALUES(?1,?2)",
-	[SQL_CLOSING] = "SELECT session FROM closing WHERE n=?1",
-	[SQL_CLOSINGS_OF] = "SELECT r.line FROM closing c JOIN record r USING(n) WHERE c.session=?1",
-	[SQL_PUT_FAMILY] = "INSERT OR IGNORE INTO task(id,family) VALUES(?1,?2)",
-	[SQL_RUNS] = "SELECT r.line,run.id,run.seal," IS_RETRACTED " FROM run INDEXED BY run_best JOIN record r USING(n)"
-		     " WHERE run.subject=" SUBJECT " ORDER BY run.status,run.median_ns,run.id",
-	[SQL_FASTEST] = FASTEST,
-	[SQL_FASTEST_SEALED] = FASTEST,
-	[SQL_OF_TRACE] = "SELECT n,median_ns,id,session,samples,status,verified,stage,seal," IS_RETRACTED
-			 " FROM run INDEXED BY run_trace WHERE trace=?2 AND subject=?1",
-	[SQL_EPOCH_BELOW] = "SELECT epoch FROM subject s WHERE workload=?1 AND target=?2 AND epoch<?3 AND EXISTS(SELECT 1"
-			    " FROM run WHERE subject=s.n AND status=0 AND verified=1) ORDER BY epoch DESC LIMIT 1",
-	[SQL_COUNT_BELOW] = "SELECT count(*) FROM " RUNS_OF " WHERE s.workload=?1 AND s.target=?2 AND run.status=0 AND"
-			    " run.verified=1 AND run.median_ns<?3" NOT_RETRACTED,
-	[SQL_COUNT_RUNS] = "SELECT count(*) FROM " RUNS_OF " WHERE s.workload=?1 AND s.target=?2" NOT_RETRACTED,
-	[SQL_FAMILY] = "SELECT r.line,t.id FROM task t JOIN record r USING(id) WHERE t.family=?1 AND t.id<>?2 AND"
-		       " EXISTS(SELECT 1 FROM " RUNS_OF " WHERE s.workload=t.id AND s.target=?3 AND run.status=0 AND"
-		       " run.verified=1) ORDER BY t.id LIMIT ?4",
-	[SQL_NEXT_TARGET] = "SELECT min(target) FROM subject WHERE workload=?1 AND target>?2",
-	[SQL_ALL] = "SELECT id,kind,line,n FROM record ORDER BY kind,id",
-	[SQL_INDEXED] = "SELECT s.workload,s.target,s.epoch,run.status,run.verified,run.median_ns,run.trace,run.id,run.session,"
-			"run.samples,run.sealed,run.seal,run.stage"
-			" FROM run JOIN subject s ON s.n=run.subject WHERE run.n=?1",
-	[SQL_COUNT_INDEXED] = "SELECT (SELECT count(*) FROM run)+(SELECT count(*) FROM task)+(SELECT count(*) FROM closing)+"
-			      "(SELECT count(*) FROM retraction)+(SELECT count(*) FROM subject s WHERE"
-			      " NOT EXISTS(SELECT 1 FROM run WHERE subject=s.n))",
-	[SQL_RETRACTION] = "SELECT 1 FROM retraction t JOIN record r ON r.n=t.run WHERE t.n=?1 AND r.id=?2",
-	[SQL_IS_RETRACTED] = "SELECT t.seal,r.id FROM retraction t JOIN record r USING(n) WHERE t.run=(SELECT n FROM record"
-			     " WHERE id=?1)",
-	[SQL_SEAL_RUN] = "UPDATE run SET sealed=1,seal=?2 WHERE n=(SELECT n FROM record WHERE id=?1)",
-	[SQL_SEAL_RETRACTION] = "UPDATE retraction SET seal=?2 WHERE n=(SELECT n FROM record WHERE id=?1)",
-	[SQL_EACH_TASK] = "SELECT t.id,s.target,count(r.n),total(r.status=0),count(DISTINCT r.session),"
-			  "ifnull(max(CASE WHEN r.status=0 THEN s.epoch END),-1)"
-			  " FROM task t LEFT JOIN subject s ON s.workload=t.id LEFT JOIN run r ON r.subject=s.n"
-			  " GROUP BY t.id,s.target ORDER BY t.id,s.target",
-	[SQL_EACH_SESSION] = "SELECT session,count(*),total(status=0) FROM run GROUP BY session ORDER BY session",
-	[SQL_COUNT_KINDS] = "SELECT kind,count(*) FROM record GROUP BY kind",
-	[SQL_COUNT_STATUS] = "SELECT status,count(*) FROM run GROUP BY status",
-	[SQL_SIZES] = "SELECT ifnull((SELECT sum(length(line)) FROM record),0),"
-		      "(SELECT page_count FROM pragma_page_count())*(SELECT page_size FROM pragma_page_size())",
-	[SQL_VERIFIED] = "SELECT r.line,run.id FROM " RUNS_OF " JOIN record r ON r.n=run.n WHERE s.workload=?1 AND s.target=?2"
-			 " AND run.status=0 AND run.verified=1" NOT_RETRACTED " ORDER BY run.median_ns,run.id",
-	[SQL_OF_WORKLOAD] = "SELECT r.line,run.id FROM " RUNS_OF " JOIN record r ON r.n=run.n WHERE s.workload=?1",
-	[SQL_FIND] = "SELECT id,kind FROM record WHERE id>=?1 AND id<=?2 AND (?3<0 OR kind=?3) ORDER BY id",
-	[SQL_FAMILY_OF] = "SELECT family FROM task WHERE id=?1",
+#define SQL(name, text) [SQL_##name] = text,
+#include "db/sql.def"
+#undef SQL
 };
 
 const char sql_index_lies[] = "the database is damaged: its index says other things than its runs";

@@ -7,7 +7,8 @@
  * bundle gets.  Candidates of a task often have the same prepare Fns (Winograd's make a quarter of the
  * compile time), so their images are kept: the same text is the same code.
  */
-#include "measure/measure.h"
+#include "measure/builder.h"
+#include "measure/method.h"
 
 #include "base/hash.h"
 #include "codegen/codegen.h"

@@ -116,9 +116,9 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	for (size_t k = 0; k < j->ref->out.n; k++) /* the one before was wrong where nobody had looked */
 		if (j->ref->out.at[k].points > 0)
 			j->ref->out.at[k].whole = NULL;
-	j->result.exposed = j->ref->first;
-	j->result.doubtful = j->ref->passed.at;
-	j->result.ndoubtful = (int)j->ref->passed.n;
+	j->result.refuted = j->ref->first;
+	j->result.unproven = j->ref->passed.at;
+	j->result.nunproven = (int)j->ref->passed.n;
 	j->ref->first = NULL;
 	j->ref->passed = (Traces){ 0 };
 	return VERDICT_AGAIN; /* checked as the first, this one may become what others are compared with */

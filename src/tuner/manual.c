@@ -33,7 +33,7 @@ static bool measure_one(Tuner *t, TaskRun *r, const char *trace, const KernelSet
 		return false;
 	*m = result[0];
 	for (int i = 1; i < n; i++) /* those it ran beside may have shown that it was wrong where nobody had looked */
-		if (result[i].exposed != NULL && strcmp(result[i].exposed, trace) == 0)
+		if (result[i].refuted != NULL && strcmp(result[i].refuted, trace) == 0)
 			*m = tuner_exposed();
 	return true;
 }

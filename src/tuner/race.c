@@ -126,7 +126,7 @@ static bool take_race(Tuner *t, TaskRun *r, Outcome *const *known, const Measure
 	double best = 0;
 	bool wrong[MEASURE_RACERS] = { false };
 	for (int i = 0; i < n * n; i++)
-		wrong[i / n] |= m[i % n].exposed != NULL && strcmp(m[i % n].exposed, known[i / n]->trace) == 0;
+		wrong[i / n] |= m[i % n].refuted != NULL && strcmp(m[i % n].refuted, known[i / n]->trace) == 0;
 	for (int i = 0; i < n; i++) {
 		bool ok = m[i].status == RUN_OK && !m[i].pruned && !wrong[i];
 		if (!m[i].pruned && m[i].status != RUN_CANCELLED) {

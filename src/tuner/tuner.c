@@ -227,13 +227,13 @@ MeasureResult tuner_exposed(void)
 bool tuner_expose(Tuner *t, TaskRun *r, const MeasureResult *m, Err *err)
 {
 	MeasureResult wrong = tuner_exposed();
-	for (int i = 0; i < m->ndoubtful; i++)
-		task_run_doubt(r, m->doubtful[i]);
-	if (m->exposed == NULL || m->exposed[0] == 0)
+	for (int i = 0; i < m->nunproven; i++)
+		task_run_doubt(r, m->unproven[i]);
+	if (m->refuted == NULL || m->refuted[0] == 0)
 		return true;
-	task_run_expose(r, m->exposed);
+	task_run_expose(r, m->refuted);
 	t->submitted++;
-	return tuner_store(t, r, m->exposed, &wrong, err);
+	return tuner_store(t, r, m->refuted, &wrong, err);
 }
 
 bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m, Err *err)

@@ -8,7 +8,7 @@
 #include "codegen/codegen.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
-#include "measure/measure.h"
+#include "measure/builder.h"
 #include "worker/frame.h"
 
 #include <stdio.h>

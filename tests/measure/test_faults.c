@@ -8,6 +8,7 @@
 
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
+#include "measure/builder.h"
 #include "measure/measure.h"
 #include "worker/worker.h"
 

@@ -120,21 +120,21 @@ START_TEST(who_was_wrong_is_named)
 	MeasureRef *ref = reference_of(&lab, BIG);
 	static const char wrong[] = BIG_FN BIG_RELU "v1[0, 13, 77, 101] = 0.5\n}\n";
 	static const char right[] = BIG_FN BIG_RELU "}\n";
-	ck_assert_ptr_null(timed(&lab, ref, wrong, "a\n", 0, 0).exposed);
+	ck_assert_ptr_null(timed(&lab, ref, wrong, "a\n", 0, 0).refuted);
 	for (int i = 0; i < 2; i++) /* the same one twice is one */
-		ck_assert_ptr_null(timed(&lab, ref, wrong, "b\n", 0, 0).exposed);
+		ck_assert_ptr_null(timed(&lab, ref, wrong, "b\n", 0, 0).refuted);
 	MeasureResult r = timed(&lab, ref, right, "c\n", 0, 0);
-	ck_assert_str_eq(r.exposed, "a\n");
-	ck_assert_int_eq(r.ndoubtful, 1);
-	ck_assert_str_eq(r.doubtful[0], "b\n");
+	ck_assert_str_eq(r.refuted, "a\n");
+	ck_assert_int_eq(r.nunproven, 1);
+	ck_assert_str_eq(r.unproven[0], "b\n");
 	r = timed(&lab, ref, right, "d\n", 0, 0);
-	ck_assert(r.exposed == NULL && r.ndoubtful == 0);
+	ck_assert(r.refuted == NULL && r.nunproven == 0);
 	Err err = { 0 };
 	KernelSet *ks = ir_parse_set(ir_new(lab.arena), "k", wrong, strlen(wrong), &err);
 	MeasureJob job = { .ks = ks, .ref = ref, .trace = "a\n" };
 	ck_assert_msg(ks != NULL && measure_submit(lab.m, &job, &err), "%s", err.text);
 	r = result_of(&lab);
-	ck_assert(r.status == RUN_WRONG_RESULT && r.exposed == NULL);
+	ck_assert(r.status == RUN_WRONG_RESULT && r.refuted == NULL);
 	close_lab(&lab);
 }
 END_TEST
