@@ -85,12 +85,6 @@ int ir_affine_facts(
 	const Expr *cond, bool holds, const Range *env, IntervalCache *cache, Affine f[2]);
 /* a + gap <= b for all values, gap 0 or 1; integers. */
 bool ir_is_ordered(const Expr *a, const Expr *b, int gap, const Range *env, IntervalCache *cache);
-/*
- * The same of scalars with more effort, some hundred microseconds: lets and iterators replaced by their values,
- * cases told apart. New expressions are the Ir's.
- */
-bool ir_is_ordered_resolved(
-	Ir *ir, const Expr *a, const Expr *b, int gap, const Range *env, IntervalCache *cache);
 bool ir_always_cached(const Expr *cond, const Range *env, IntervalCache *cache);
 bool ir_never_cached(const Expr *cond, const Range *env, IntervalCache *cache);
 

@@ -1,6 +1,5 @@
 /*
- * Integer facts: intervals and divisibility of expressions under ranges of their variables, and
- * the regions of buffers that a statement touches. Regions are always derived, never declared.
+ * Integer facts: intervals and divisibility of expressions under ranges of their variables.
  * Nothing here assumes that arithmetic does not wrap: a fact is used only where it cannot.
  */
 #ifndef IR_ANALYSIS_BOUNDS_H
@@ -54,21 +53,5 @@ const Range *ir_range_at(Ir *ir, const Fn *fn, const Stmt *s);
  */
 bool ir_always(const Expr *cond, const Range *env);
 bool ir_never(const Expr *cond, const Range *env);
-
-/* What a statement (with its children) reads and writes of one buffer, outer variables free. */
-typedef struct Region {
-	const char *buf;
-	bool read, write;
-	int n;
-	const Expr **lo, **hi; /* [lo, hi) per logical dimension; a hull, clipped to nothing */
-} Region;
-
-/*
- * All regions of s (its siblings not included), one per buffer, in order of first use. Variables
- * bound inside s are eliminated by their ranges; those outside stay free. Conditions around an
- * access tighten its hull; where nothing is known of an index the whole dimension is the hull.
- * s may lie anywhere in fn; the facts around it are found from there.
- */
-Region *ir_regions(Ir *ir, const Fn *fn, const KernelSet *ks, const Stmt *s, int *n);
 
 #endif

@@ -4,6 +4,8 @@
  * not known, the whole dimension is the answer, which is right because no access lies outside of its
  * buffer.
  */
+#include "ir/region/regions.h"
+
 #include "ir/analysis/affine.h"
 #include "ir/build.h"
 #include "ir/region/hull.h"

@@ -9,10 +9,10 @@
  * its own expression only.
  * Left out: prefetches, which name an address and access nothing, so that none can fault.
  */
-#include "ir/analysis/affine.h"
 #include "ir/build.h"
 #include "ir/text/intrin.h"
 #include "ir/text/text.h"
+#include "ir/verify/proof_resolved.h"
 #include "ir/verify/verify.h"
 #include "ir/query.h"
 

@@ -5,6 +5,8 @@
  * v / 3 - i / 3 is 0 where v is i. Then one condition is enough, or each case of a min, max or select
  * has one. Remainders are quotients in a last try, since nested quotients have one form.
  */
+#include "ir/verify/proof_resolved.h"
+
 #include "ir/build.h"
 #include "ir/simplify/simplify_rules.h"
 
