@@ -238,7 +238,7 @@ static bool run_compile(const Args *args, Err *err)
 {
 	Target t;
 	Databases d;
-	Cost cost;
+	Cost cost = { 0 };
 	const char *path = args_text(args, "output", NULL);
 	bool text = args_given(args, "json") || args_given(args, "explain");
 	if (path != NULL && strcmp(path, "-") == 0)
@@ -247,13 +247,8 @@ static bool run_compile(const Args *args, Err *err)
 		return fail(err, ERR_USAGE, "--output", "say where the bundle goes: -o FILE.dlcb");
 	if (path != NULL && !output_is_apart(args, path, err))
 		return false;
-	if (!place_target(args, &t, err) ||
-		!cost_open(&cost, args_arena(args), args_text(args, "cost-model", NULL), &t, err))
+	if (!place_target(args, &t, err) || !databases_open_for(args, false, &t, &d, err))
 		return false;
-	if (!databases_open(args, false, &d, err)) {
-		cost_close(&cost);
-		return false;
-	}
 	/* The option's words are in the order of HitClass. */
 	Job j = { .args = args,
 		.target = &t,
@@ -269,9 +264,9 @@ static bool run_compile(const Args *args, Err *err)
 			.require = (HitClass)args_int(args, "require", HIT_DEFAULT),
 			.unscheduled = args_given(args, "unscheduled"),
 			.progress = isatty(STDERR_FILENO) ? progress : NULL } };
-	bool ok = compile_job(&j, err);
-	databases_close(&d);
+	bool ok = cost_open(&cost, args_arena(args), args_text(args, "cost-model", NULL), &t, err) && compile_job(&j, err);
 	cost_close(&cost);
+	databases_close(&d);
 	return ok;
 }
 

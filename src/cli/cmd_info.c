@@ -3,6 +3,7 @@
 #include "cli/rows.h"
 #include "cli/folders.h"
 #include "frontend/frontend.h"
+#include "runtime/probe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,8 @@ typedef struct Place {
 typedef struct Info {
 	Arena *arena;
 	Target host;
+	bool probed;
+	Core measured;
 	const char *const *target;
 	size_t ntarget;
 	const NamedModel *zoo;
@@ -55,10 +58,38 @@ static void collect(Info *f)
 	add_place(f, "cache", place_cache(f->arena));
 }
 
+static void probe_host(Info *f)
+{
+	ProbeCore p;
+	uint64_t cache[TARGET_CACHES];
+	for (int k = 0; k < TARGET_CACHES; k++)
+		cache[k] = (uint64_t)f->host.cache[k].bytes;
+	f->probed = probe_core(&p, f->host.vector_bits, cache);
+	if (f->probed)
+		f->measured = core_from_probe(&p);
+}
+
+/* Whether the machine has what the figure is of: rates of caches that are not there say nothing. */
+static bool has_level(const Target *t, CoreFigure f)
+{
+	return f < CORE_L1 || f > CORE_L4 || t->cache[f - CORE_L1].bytes > 0;
+}
+
 /* ---- JSON */
 
-static Json *host_json(Arena *a, const Target *t)
+/* The figures that are known; the same keys as in a target file. */
+static Json *core_json(Arena *a, const Target *t, const Core *c)
 {
+	Json *v = json_new(a, JV_OBJECT);
+	for (int f = 0; f < CORE_FIGURES; f++)
+		if (has_level(t, (CoreFigure)f) && core_get(c, (CoreFigure)f) > 0)
+			json_set(a, v, core_key((CoreFigure)f), json_new_real(a, core_get(c, (CoreFigure)f)));
+	return v;
+}
+
+static Json *host_json(Arena *a, const Info *f)
+{
+	const Target *t = &f->host;
 	char text[TARGET_TEXT], hex[HASH_HEX];
 	Json *v = json_new(a, JV_OBJECT);
 	hash_hex(target_id(t), hex);
@@ -77,6 +108,9 @@ static Json *host_json(Arena *a, const Target *t)
 	json_set(a, v, "memory_bytes", json_new_int(a, t->scope[0].bytes));
 	json_set(a, v, "vector_bits", json_new_int(a, t->vector_bits));
 	json_set(a, v, "vector_registers", json_new_int(a, t->vector_regs));
+	json_set(a, v, "core", core_json(a, t, &t->core));
+	if (f->probed)
+		json_set(a, v, "measured", core_json(a, t, &f->measured));
 	Json *caches = json_set(a, v, "cache", json_new(a, JV_ARRAY));
 	for (int level = 1; level <= TARGET_CACHES && target_cache(t, level) != 0; level++) {
 		Json *row = json_push(a, caches, json_new(a, JV_OBJECT));
@@ -91,7 +125,7 @@ static void print_json(const Info *f)
 	Arena *a = f->arena;
 	Json *v = json_new(a, JV_OBJECT);
 	json_set(a, v, "version", json_new_text(a, DLC_VERSION));
-	json_push(a, json_set(a, v, "devices", json_new(a, JV_ARRAY)), host_json(a, &f->host));
+	json_push(a, json_set(a, v, "devices", json_new(a, JV_ARRAY)), host_json(a, f));
 	Json *targets = json_set(a, v, "targets", json_new(a, JV_ARRAY));
 	for (size_t i = 0; i < f->ntarget; i++)
 		json_push(a, targets, json_new_text(a, f->target[i]));
@@ -162,6 +196,24 @@ static void print_host(const Info *f)
 	print_words(target_feature_list(f->arena, t->features));
 }
 
+/* What was measured beside what the target says, and where it has that from. */
+static void print_probe(const Info *f)
+{
+	const Target *t = &f->host;
+	printf("\ncore      measured   taken  from\n");
+	for (int i = 0; i < CORE_FIGURES; i++) {
+		CoreFigure k = (CoreFigure)i;
+		if (!has_level(t, k))
+			continue;
+		double v = core_get(&f->measured, k);
+		char text[32] = "-";
+		if (v > 0)
+			snprintf(text, sizeof text, "%.2f", v);
+		printf("          %8s  %6g  %-8s %s\n", text, core_get(&t->core, k),
+			core_source_name((CoreSource)t->core.source[k]), core_meaning(k));
+	}
+}
+
 static void print_built(bool there, const char *title)
 {
 	bool any = false;
@@ -177,6 +229,8 @@ static void print_text(const Info *f)
 {
 	printf("dlc %s\n\n", DLC_VERSION);
 	print_host(f);
+	if (f->probed)
+		print_probe(f);
 	printf("\ntargets   host");
 	for (size_t i = 0; i < f->ntarget; i++)
 		if (strcmp(f->target[i], "host") != 0)
@@ -196,8 +250,11 @@ static void print_text(const Info *f)
 static bool run_info(const Args *args, Err *err)
 {
 	Info f = { .arena = args_arena(args) };
-	(void)err;
 	collect(&f);
+	if (args_given(args, "probe"))
+		probe_host(&f);
+	if (args_given(args, "probe") && !f.probed)
+		return fail(err, ERR_DEVICE, "--probe", "there is no memory to measure with");
 	if (args_given(args, "json"))
 		print_json(&f);
 	else
@@ -205,7 +262,11 @@ static bool run_info(const Args *args, Err *err)
 	return true;
 }
 
-static const Option options[] = { OPTION_JSON, OPTION_END };
+static const Option options[] = {
+	{ .name = "probe", .kind = OPT_FLAG, .help = "measure what a core does in a cycle; takes about half a second" },
+	OPTION_JSON,
+	OPTION_END,
+};
 
 const Verb cmd_info = {
 	.name = "info",

@@ -29,7 +29,7 @@ static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcErro
 	*out = NULL;
 	target_host(&host, 1);
 	if (!place_target(h->args, &t, h->err) || !target_runs_on(&t, &host, h->err) ||
-		!databases_open(h->args, false, &d, h->err))
+		!databases_open_for(h->args, false, &t, &d, h->err))
 		return RUN_REPORTED;
 	CompileOptions o = { .target = &t, .db = d.db, .ndb = (int)d.n,
 		.cache = code_cache_open(args_arena(h->args)) };

@@ -281,7 +281,7 @@ static bool run_show(const Args *args, Err *err)
 	if (strcmp(path, "-") != 0 && !output_is_apart(args, path, err))
 		return false;
 	if (!place_target(args, &t, err) || !find_stage(args, &t, &stage, &text, err) || !options_fit(args, stage, err) ||
-		!databases_open(args, false, &d, err))
+		!databases_open_for(args, false, &t, &d, err))
 		return false;
 	Arena *a = args_arena(args);
 	Show s = { .args = args,

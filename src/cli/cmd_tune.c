@@ -189,6 +189,8 @@ static bool options_fit(const Args *args, Err *err)
 		text_add(&there, "%s%s", s > searches ? ", " : "", (*s)->name);
 	if (search_find(name) == NULL)
 		return fail(err, ERR_USAGE, "--search", "there is no search \"%.40s\"; there are: %s", name, text_str(&there));
+	if (cost_model_find(args_text(args, "cost-model", NULL), err) == NULL)
+		return false;
 	return !args_given(args, "try") || !args_given(args, "dry-run") || fail(err, ERR_USAGE, "--try", "excludes --dry-run");
 }
 
@@ -229,20 +231,16 @@ static bool run_tune(const Args *args, Err *err)
 {
 	Target t, host;
 	Databases d;
-	Cost cost;
+	Cost cost = { 0 };
 	target_host(&host, 1);
 	bool dry = args_given(args, "dry-run");
 	if (!options_fit(args, err) || !place_target(args, &t, err) || (!dry && !target_runs_on(&t, &host, err)) ||
-		!cost_open(&cost, args_arena(args), args_text(args, "cost-model", NULL), &t, err))
+		!databases_open_for(args, !dry, &t, &d, err))
 		return false;
-	if (!databases_open(args, !dry, &d, err)) {
-		cost_close(&cost);
-		return false;
-	}
 	Tuning x = { .args = args, .target = &t, .cost = &cost, .d = &d, .dry = dry };
-	bool ok = tune(&x, err);
-	databases_close(&d);
+	bool ok = cost_open(&cost, args_arena(args), args_text(args, "cost-model", NULL), &t, err) && tune(&x, err);
 	cost_close(&cost);
+	databases_close(&d);
 	return ok;
 }
 

@@ -276,3 +276,13 @@ void databases_close(Databases *d)
 		db_close(d->db[i]);
 	d->n = 0;
 }
+
+bool databases_open_for(const Args *args, bool write, Target *t, Databases *out, Err *err)
+{
+	if (!databases_open(args, write, out, err))
+		return false;
+	if (compile_core(t, (DbSet){ out->db, (int)out->n }, write, err))
+		return true;
+	databases_close(out);
+	return false;
+}

@@ -37,6 +37,11 @@ typedef struct Databases {
  * DLC_TUNING_DB names may be missing, or have no place (no HOME).
  */
 bool databases_open(const Args *args, bool write, Databases *out, Err *err);
+/*
+ * The same for work on a target, whose core takes the figures that were measured of it, where model.def has none; a
+ * run that writes measures what no database has.
+ */
+bool databases_open_for(const Args *args, bool write, Target *t, Databases *out, Err *err);
 void databases_close(Databases *d);
 
 /* Where compiled code is kept between calls; NULL: nowhere, which is no error. */

@@ -10,7 +10,7 @@
 
 /*
  * This machine, probed (20 ms) with vectors of the target's width, where the target's code runs on it; else what
- * the target's description promises at 3 GHz.
+ * the target's description promises.
  */
 Roof roof_machine(const Target *target);
 

@@ -8,7 +8,7 @@
 
 #include "codegen/code_cache.h"
 #include "cost_model/cost_model.h"
-#include "db/db.h"
+#include "db/rank.h"
 #include "graph/graph.h"
 #include "schedule/space.h"
 
@@ -74,6 +74,11 @@ typedef struct Compiled {
 	const char *lock_text; /* the file that leads to this bundle again */
 } Compiled;
 
+/*
+ * Gives a host without a row in model.def the figures of its core: those that a database has, else, with `measure`,
+ * measured ones (about half a second). Other targets stay as they are.
+ */
+bool compile_core(Target *t, DbSet set, bool measure, Err *err);
 /*
  * Optimizes `dag` in place, gives its values the target's layouts, and cuts it into Tasks. Every verb that
  * knows the Tasks of a model calls this, so all of them see the same Tasks.

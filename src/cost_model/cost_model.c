@@ -2,24 +2,34 @@
 #include "cost_model/cost_model.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 const CostModel *const cost_models[] = { &cost_analytic, NULL };
 
+const CostModel *cost_model_find(const char *name, Err *err)
+{
+	char there[200] = "";
+	size_t n = name != NULL ? strcspn(name, ":") : 0;
+	if (name == NULL)
+		return cost_models[0];
+	for (const CostModel *const *row = cost_models; *row != NULL; row++) {
+		if (strlen((*row)->name) == n && memcmp((*row)->name, name, n) == 0)
+			return *row;
+		size_t at = strlen(there);
+		snprintf(there + at, sizeof there - at, "%s%s", at > 0 ? ", " : "", (*row)->name);
+	}
+	fail(err, ERR_USAGE, name, "there is no such cost model; there are: %s", there);
+	return NULL;
+}
+
 bool cost_open(Cost *c, Arena *a, const char *name, const Target *target, Err *err)
 {
 	const char *file = name != NULL ? strchr(name, ':') : NULL;
-	size_t n = file != NULL ? (size_t)(file - name) : name != NULL ? strlen(name) : 0;
-	const CostModel *const *row = cost_models;
-	Text there = { .arena = a };
-	for (; name != NULL && *row != NULL; row++) {
-		if (strlen((*row)->name) == n && memcmp((*row)->name, name, n) == 0)
-			break;
-		text_add(&there, "%s%s", row > cost_models ? ", " : "", (*row)->name);
-	}
-	if (*row == NULL)
-		return fail(err, ERR_USAGE, name, "there is no such cost model; there are: %s", text_str(&there));
-	*c = (Cost){ *row, (*row)->open(a, target, file != NULL ? file + 1 : NULL, err) };
+	const CostModel *row = cost_model_find(name, err);
+	if (row == NULL)
+		return false;
+	*c = (Cost){ row, row->open(a, target, file != NULL ? file + 1 : NULL, err) };
 	return c->state != NULL;
 }
 

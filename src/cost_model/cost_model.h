@@ -33,7 +33,9 @@ typedef struct Cost {
 	void *state;
 } Cost;
 
-/* What the user named: NAME or NAME:FILE, NULL: the first row. ERR_USAGE with the rows where there is no such name. */
+/* The row that the user named, NAME or NAME:FILE; NULL: the first row. ERR_USAGE with the rows: there is no such name. */
+const CostModel *cost_model_find(const char *name, Err *err);
+/* The same, opened. */
 bool cost_open(Cost *c, Arena *a, const char *name, const Target *target, Err *err);
 /* `given`, or where it is NULL the first row, opened in the arena. */
 Cost cost_or_first(const Cost *given, Arena *a, const Target *target);

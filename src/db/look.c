@@ -124,6 +124,38 @@ bool db_find(Db *db, const char *prefix, RecordKind kind, RecordName *out, int m
 	return ok;
 }
 
+/* The figures that one environment record has of a CPU; false: none. */
+static bool read_core(Db *db, Hash id, const char *cpu, Core *out, Err *err)
+{
+	Arena *a = arena_new();
+	const char *whose;
+	const Record *r = db_record(db, id, NULL, a, err);
+	const Json *core = r != NULL ? json_find(r->json, "core") : NULL;
+	bool is = core != NULL && json_str(r->json, "cpu", &whose, NULL) && strcmp(whose, cpu) == 0 &&
+		core_read_record(out, core, NULL); /* another one's may be out of bounds */
+	arena_free(a);
+	return is;
+}
+
+bool db_core(DbSet set, const char *cpu, Core *out, bool *there, Err *err)
+{
+	enum { ENVIRONMENTS = 1000 };
+	static const char digits[] = "0123456789abcdef";
+	RecordName name[ENVIRONMENTS];
+	*there = false;
+	for (int i = 0; i < set.n && !*there; i++)
+		for (int k = 0; k < 16 && !*there; k++) { /* all ids begin with one of them */
+			int n;
+			if (!db_find(set.db[i], (char[]){ digits[k], 0 }, RECORD_ENVIRONMENT, name, ENVIRONMENTS, &n, err))
+				return false;
+			for (int j = 0; j < n && !*there; j++)
+				*there = read_core(set.db[i], name[j].id, cpu, out, err);
+			if (err != NULL && err->code != ERR_NONE)
+				return false;
+		}
+	return true;
+}
+
 bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_VERIFIED, err);

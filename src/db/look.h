@@ -38,6 +38,9 @@ bool db_stats(Db *db, DbStats *out, Err *err);
 /* The record of an id, checked; NULL without an error: there is none. *line: as it is stored. */
 const Record *db_record(Db *db, Hash id, const char **line, Arena *a, Err *err);
 
+/* The figures of a CPU (core_owner) that an environment record of one of the databases has; *there: one has. */
+bool db_core(DbSet set, const char *cpu, Core *out, bool *there, Err *err);
+
 /*
  * Records whose id begins with the prefix (1 to 32 digits 0-9a-f; anything else is ERR_MISSING), of `kind`
  * or, where that is RECORD_KINDS, of any: at most `most` of them, *n.

@@ -55,12 +55,18 @@ bool db_put_target(Db *db, const Target *target, Hash *id, Err *err)
 	return ok;
 }
 
-bool db_put_env(Db *db, int codegen_epoch, const char *compiler, Hash *id, Err *err)
+bool db_put_env(Db *db, int codegen_epoch, const char *compiler, const Target *on, Hash *id, Err *err)
 {
 	Arena *a = arena_new();
 	Json *o = json_new(a, JV_OBJECT);
 	json_set(a, o, "codegen_epoch", json_new_int(a, codegen_epoch));
 	json_set(a, o, "compiler", json_new_text(a, compiler));
+	char owner[TARGET_TEXT];
+	Json *core = on != NULL && on->cpu[0] != 0 ? core_record(a, &on->core) : NULL;
+	if (core != NULL && core->list.n > 0) {
+		json_set(a, o, "core", core);
+		json_set(a, o, "cpu", json_new_text(a, core_owner(on, owner)));
+	}
 	bool ok = put_object(db, a, RECORD_ENVIRONMENT, o, id, err);
 	arena_free(a);
 	return ok;

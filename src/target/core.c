@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 static const struct {
 	size_t at;
@@ -59,6 +60,67 @@ bool core_parse(Core *c, const Json *object, Err *err)
 	}
 	return true;
 }
+
+/* ---- measured ones ---- */
+
+Core core_from_probe(const ProbeCore *p)
+{
+	Core c = { .ghz = p->ghz, .fma_latency = p->fma_latency, .fma_rate = p->fma_rate, .loads = p->loads,
+		.stores = p->stores, .decode = p->decode };
+	for (int k = 0; k <= TARGET_CACHES; k++)
+		c.level[k] = p->level[k];
+	for (int f = 0; f < CORE_FIGURES; f++) {
+		double v = core_get(&c, (CoreFigure)f); /* what no core does is not measured */
+		core_set(&c, (CoreFigure)f, v >= figures[f].low && v <= figures[f].high ? v : 0, CORE_PROBE);
+	}
+	return c;
+}
+
+enum { PARTS = 1000 /* records hold integers */ };
+
+Json *core_record(Arena *a, const Core *c)
+{
+	Json *o = json_new(a, JV_OBJECT);
+	for (int f = 0; f < CORE_FIGURES; f++)
+		if (c->source[f] == CORE_PROBE && core_get(c, (CoreFigure)f) > 0)
+			json_set(a, o, figures[f].key, json_new_int(a, llround(core_get(c, (CoreFigure)f) * PARTS)));
+	return o;
+}
+
+bool core_read_record(Core *c, const Json *object, Err *err)
+{
+	*c = (Core){ 0 };
+	for (int f = 0; f < CORE_FIGURES; f++) {
+		int64_t v;
+		if (json_find(object, figures[f].key) == NULL)
+			continue;
+		if (!json_int(object, figures[f].key, llround(figures[f].low * PARTS), llround(figures[f].high * PARTS), &v, err))
+			return false;
+		core_set(c, (CoreFigure)f, (double)v / PARTS, CORE_PROBE);
+	}
+	return true;
+}
+
+void core_adopt(Target *t, const Core *measured)
+{
+	for (int f = 0; f < CORE_FIGURES; f++)
+		if (t->core.source[f] == CORE_DEFAULT)
+			core_set(&t->core, (CoreFigure)f, core_get(measured, (CoreFigure)f), CORE_PROBE);
+	core_derive(t);
+}
+
+const char *core_owner(const Target *t, char out[TARGET_TEXT])
+{
+	snprintf(out, TARGET_TEXT, "%s, %d bits", t->cpu, t->vector_bits);
+	return out;
+}
+
+bool core_wants_probe(const Target *t)
+{
+	return t->cpu[0] != 0 && t->core.source[CORE_GHZ] == CORE_DEFAULT;
+}
+
+/* ---- defaults ---- */
 
 /*
  * The one place for figures that are not known.  Rates of caches and memory are shares of what L1 gives, because

@@ -6,8 +6,9 @@
 #define TARGET_CORE_H
 
 #include "base/json.h"
+#include "runtime/probe.h"
 
-enum { TARGET_CACHES = 4 };
+enum { TARGET_CACHES = PROBE_CACHES };
 
 typedef enum {
 #define FIGURE(id, field, key, low, high, meaning) CORE_##id,
@@ -34,6 +35,11 @@ const char *core_meaning(CoreFigure f);
 const char *core_source_name(CoreSource s);
 double core_get(const Core *c, CoreFigure f);
 void core_set(Core *c, CoreFigure f, double value, CoreSource source);
+/* What was measured; what was not stays 0. */
+Core core_from_probe(const ProbeCore *p);
+/* Measured figures as an object of an environment record, in thousandths, and back; the rest is 0. */
+Json *core_record(Arena *a, const Core *c);
+bool core_read_record(Core *c, const Json *object, Err *err);
 /* The keys of `object` that name figures; one that is no number within its bounds is refused. */
 bool core_parse(Core *c, const Json *object, Err *err);
 

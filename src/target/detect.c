@@ -51,6 +51,7 @@ static void read_model(CpuFacts *f)
 		memcpy(id + 8, &c, 4);
 	}
 	f->vendor = vendor_of(id);
+	snprintf(f->maker, sizeof f->maker, "%.12s", id);
 	if (__get_cpuid(1, &a, &b, &c, &d)) {
 		f->family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);
 		f->model = (a >> 4 & 15) | (a >> 12 & 0xf0);

@@ -21,6 +21,7 @@ typedef struct CpuFacts {
 	Vendor vendor;
 	uint32_t family, model; /* displayed ones; AArch64: 0 and the MIDR part number */
 	uint64_t features;      /* as the CPU tells them */
+	char maker[16];         /* "GenuineIntel"; AArch64: "0x41" */
 	char brand[64];
 } CpuFacts;
 

@@ -115,6 +115,12 @@ int target_lanes(const Target *t, DType type)
 	return lanes > 1 ? lanes : 1;
 }
 
+double target_fma_rate(const Target *t, int bits)
+{
+	/* Designs that start one for their widest vectors join two narrower units for it. */
+	return bits < t->vector_bits ? fmax(t->core.fma_rate, 2) : t->core.fma_rate;
+}
+
 bool target_has_named(const Target *t, const char *feature)
 {
 	Feature f;
@@ -299,6 +305,7 @@ void target_from_facts(Target *t, const CpuFacts *c)
 	snprintf(t->model, sizeof t->model, "%s", model_name(c, t->features));
 	snprintf(t->brand, sizeof t->brand, "%s", c->brand);
 	target_derive(t);
+	snprintf(t->cpu, sizeof t->cpu, "%s %.12s %u %u", arch_name(t->arch), c->maker, c->family, c->model);
 }
 
 /* The number after "KEY   : " on the line at s; cpuinfo writes it decimal or with 0x. */
@@ -342,6 +349,7 @@ void facts_from_cpuinfo(CpuFacts *f, const char *text)
 	f->vendor = seen[best].who == 0x41   ? VENDOR_ARM
 	            : seen[best].who == 0x61 ? VENDOR_APPLE
 	                                     : VENDOR_OTHER;
+	snprintf(f->maker, sizeof f->maker, "0x%x", seen[best].who);
 	f->family = 0;
 	f->model = seen[best].part;
 }

@@ -74,6 +74,7 @@ typedef struct Target {
 	const char *triple;
 	const char *llvm_cpu; /* "x86-64-v4"; static */
 	char llvm_features[512];
+	char cpu[48];   /* "x86-64 GenuineIntel 6 207": whose core it is; only this machine has one */
 	char brand[64]; /* "AMD EPYC 9B45"; only this machine has one; not part of anything */
 } Target;
 
@@ -102,6 +103,14 @@ const char *target_text(const Target *t, char out[TARGET_TEXT]);
 char *target_record(Arena *a, const Target *t);
 Hash target_id(const Target *t);
 
+/* Whose figures a record holds: t->cpu and the width of the vectors; out needs TARGET_TEXT bytes. */
+const char *core_owner(const Target *t, char out[TARGET_TEXT]);
+/* Whether this is the machine's own CPU and model.def has no row for it: its figures are worth measuring. */
+bool core_wants_probe(const Target *t);
+/* Figures that were defaults become the measured ones, and what follows from them. */
+void core_adopt(Target *t, const Core *measured);
+/* Multiply-adds started per cycle with vectors of `bits` bits, the target's own width or less. */
+double target_fma_rate(const Target *t, int bits);
 /* Elements of the type in one vector register, at least 1. */
 int target_lanes(const Target *t, DType type);
 bool target_has(const Target *t, Feature f);

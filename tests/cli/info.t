@@ -20,6 +20,15 @@ $ dlc-info --json | python3 -c 'import json, sys; lines = sys.stdin.read().split
 $ dlc info --json | python3 -c 'import json, sys; v = json.load(sys.stdin); print(v["devices"][0]["kind"], "znver5" in v["targets"])'
 cpu True
 
+# What a core does in a cycle, measured beside what the target says.
+
+$ dlc info --probe | grep -E 'GHz|from memory'
+... clock while vectors multiply, GHz
+... bytes per cycle that one core reads from memory
+
+$ dlc info --probe --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["devices"][0]; print(set(d["measured"]) <= set(d["core"]), all(v > 0 for v in d["measured"].values()))'
+True True
+
 # The environment's places come first; a folder of one's own adds targets.
 
 $ mkdir -p mine/targets; echo '{"kind":"cpu","model":"x86-64-v3"}' > mine/targets/toaster.json

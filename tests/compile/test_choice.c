@@ -4,6 +4,8 @@
  */
 #include "suite.h"
 
+#include "target/detect.h"
+
 #include "compile/compile.h"
 #include "compile/lock_file.h"
 #include "schedule/fit.h"
@@ -58,7 +60,7 @@ static Hash put_for(Lab *lab, const Task *task, const Target *target, int db, co
 	};
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db[db], task, &err) && db_put_target(lab->db[db], target, &r.target, &err) &&
-			  db_put_env(lab->db[db], epoch, "test", &r.env, &err) &&
+			  db_put_env(lab->db[db], epoch, "test", NULL, &r.env, &err) &&
 			  db_put_session(lab->db[db], &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db[db], &r, &err), "%s", err.text);
 	return r.id;
@@ -68,6 +70,39 @@ static Hash put(Lab *lab, int db, const char *trace, int64_t ns, int epoch)
 {
 	return put_for(lab, lab->task, &lab->target, db, trace, ns, epoch);
 }
+
+/* A core that model.def does not know is measured once: the next run finds it in the environment's record. */
+START_TEST(a_core_is_measured_once)
+{
+	Lab *lab = open_lab();
+	Err err = { 0 };
+	Hash env, again;
+	DbSet set = { lab->db, 2 };
+	Target t = lab->target, known = t;
+	snprintf(t.cpu, sizeof t.cpu, "x86-64 Nobody 7 1");
+	for (int f = 0; f < CORE_FIGURES; f++)
+		core_set(&t.core, (CoreFigure)f, 0, CORE_DEFAULT);
+	core_derive(&t);
+	Target later = t, other = t, reader = t;
+	ck_assert(core_wants_probe(&t));
+	ck_assert(compile_core(&reader, set, false, &err) && core_wants_probe(&reader)); /* a reader measures nothing */
+	ck_assert(compile_core(&t, set, true, &err) && !core_wants_probe(&t));
+	ck_assert_int_eq(t.core.source[CORE_FMA_RATE], CORE_PROBE);
+	ck_assert(db_put_env(lab->db[1], 7, "test", &t, &env, &err));
+
+	ck_assert(compile_core(&later, set, false, &err));
+	ck_assert(later.core.source[CORE_GHZ] == CORE_PROBE && fabs(later.core.ghz - t.core.ghz) < 0.001);
+	ck_assert(db_put_env(lab->db[1], 7, "test", &later, &again, &err));
+	ck_assert(memcmp(&env, &again, sizeof env) == 0);
+	snprintf(other.cpu, sizeof other.cpu, "x86-64 Nobody 7 2");
+	ck_assert(compile_core(&other, set, false, &err) && core_wants_probe(&other));
+
+	Hash plain, same;
+	ck_assert(db_put_env(lab->db[1], 7, "test", NULL, &plain, &err) && db_put_env(lab->db[1], 7, "test", &known, &same, &err));
+	ck_assert(core_wants_probe(&known) || memcmp(&plain, &same, sizeof plain) == 0);
+	close_lab(lab);
+}
+END_TEST
 
 static TaskPlan choose(Lab *lab)
 {
@@ -529,6 +564,7 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("choice");
+	tcase_add_test(tc, a_core_is_measured_once);
 	tcase_add_loop_test(tc, the_fastest_run_is_taken_wherever_it_is, 0, 2);
 	tcase_add_loop_test(tc, equal_runs_are_told_apart_by_their_ids, 0, 2);
 	tcase_add_loop_test(tc, a_record_that_does_not_replay_is_the_default, 0, LEN(broken));

@@ -92,7 +92,7 @@ static void put(Lab *lab, const Task *task, const char *trace, int64_t ns)
 	};
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &r.target, &err) &&
-			  db_put_env(lab->db, CODEGEN_EPOCH, "test", &r.env, &err) &&
+			  db_put_env(lab->db, CODEGEN_EPOCH, "test", NULL, &r.env, &err) &&
 			  db_put_session(lab->db, &s, &r.session, &err));
 	ck_assert_msg(db_put_run(lab->db, &r, &err), "%s", err.text);
 }

@@ -1,6 +1,7 @@
 /* The room target: CPUs by their facts, fake machines by their /sys, names, identities. */
 #include "runtime/cpu.h"
 #include "runtime/host.h"
+#include "runtime/probe.h"
 #include "suite.h"
 #include "target/detect.h"
 
@@ -427,6 +428,68 @@ START_TEST(host_and_cpu_are_this_machine)
 }
 END_TEST
 
+/* What a core does in a cycle is measured within what cores do, with and without assembly. */
+START_TEST(a_core_is_measured)
+{
+	Target host;
+	ProbeCore p;
+	uint64_t cache[TARGET_CACHES];
+	target_host(&host, 1);
+	for (int k = 0; k < TARGET_CACHES; k++)
+		cache[k] = (uint64_t)host.cache[k].bytes;
+	ck_assert(probe_core(&p, _i == 0 ? host.vector_bits : 0, cache));
+	ck_assert_msg(p.ghz > 0.1 && p.ghz < 10, "%g GHz", p.ghz);
+	ck_assert_msg(p.fma_latency > 1.5 && p.fma_latency < 40, "latency %g", p.fma_latency);
+	ck_assert_msg(p.fma_rate > 0.05 && p.fma_rate < 8, "%g FMAs", p.fma_rate);
+	ck_assert_msg(p.loads > 0.1 && p.loads < 8 && p.stores > 0.1 && p.stores < 8, "%g loads, %g stores", p.loads, p.stores);
+	ck_assert_msg(p.decode > 0.5 && p.decode < 20, "%g instructions", p.decode);
+	ck_assert_msg(p.level[TARGET_CACHES] > 0.05 && p.level[TARGET_CACHES] < p.level[0], "%g of %g bytes",
+		p.level[TARGET_CACHES], p.level[0]);
+}
+END_TEST
+
+/* Measured figures replace defaults and nothing else, and come back from a record as they were. */
+START_TEST(measured_figures_are_adopted)
+{
+	CpuFacts facts = { .arch = ARCH_X86_64, .maker = "Nobody", .family = 7, .model = 1,
+		.features = mask_of("x86-64-v3", ARCH_X86_64) };
+	Target t;
+	Err err = { 0 };
+	char owner[TARGET_TEXT];
+	Core p = core_from_probe(&(ProbeCore){ .ghz = 2.5, .fma_latency = 5, .fma_rate = 1.25, .loads = 2, .stores = 1,
+		.decode = 99 /* no core does */, .level = { 64, 20, 0, 0, 3 } });
+	target_from_facts(&t, &facts);
+	Hash before = target_id(&t);
+	ck_assert(core_wants_probe(&t));
+	ck_assert_str_eq(core_owner(&t, owner), "x86-64 Nobody 7 1, 256 bits");
+	t.core.source[CORE_LOADS] = CORE_FILE;
+	t.core.loads = 3;
+	core_adopt(&t, &p);
+	ck_assert(!core_wants_probe(&t));
+	ck_assert(t.core.ghz == 2.5 && t.core.fma_rate == 1.25 && t.core.level[1] == 20 && t.core.level[TARGET_CACHES] == 3);
+	ck_assert(t.core.loads == 3 && t.core.source[CORE_LOADS] == CORE_FILE);
+	ck_assert(t.core.decode > 0 && t.core.source[CORE_DECODE] == CORE_DEFAULT);
+	ck_assert(t.core.level[2] > 0 && t.core.source[CORE_L3] == CORE_DEFAULT);
+	Hash after = target_id(&t);
+	ck_assert(memcmp(&before, &after, sizeof before) == 0);
+
+	Core back;
+	ck_assert(core_read_record(&back, core_record(a, &t.core), &err));
+	for (int f = 0; f < CORE_FIGURES; f++)
+		ck_assert(core_get(&back, (CoreFigure)f) ==
+			(t.core.source[f] == CORE_PROBE ? core_get(&t.core, (CoreFigure)f) : 0));
+	Json *bad = json_new(a, JV_OBJECT);
+	json_set(a, bad, "ghz", json_new_int(a, 99000));
+	ck_assert(!core_read_record(&back, bad, &err));
+
+	facts.vendor = VENDOR_AMD;
+	facts.family = 0x19;
+	facts.model = 0x21;
+	target_from_facts(&t, &facts);
+	ck_assert(!core_wants_probe(&t)); /* model.def has a row */
+}
+END_TEST
+
 START_TEST(every_shipped_file_is_a_target)
 {
 	size_t n;
@@ -458,6 +521,8 @@ int main(void)
 	tcase_add_test(tc, code_runs_where_nothing_is_lacking);
 	tcase_add_loop_test(tc, names_are_resolved_or_refused, 0, LEN(names));
 	tcase_add_test(tc, host_and_cpu_are_this_machine);
+	tcase_add_loop_test(tc, a_core_is_measured, 0, 2);
+	tcase_add_test(tc, measured_figures_are_adopted);
 	tcase_add_test(tc, every_shipped_file_is_a_target);
 	return run_suite("target", tc);
 }
