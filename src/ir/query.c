@@ -141,6 +141,24 @@ void ir_each_use(Stmt *list, void (*f)(const IrUse *use, void *arg), void *arg)
 	ir_each_stmt(list, use_stmt, &(Uses){ f, arg, NULL });
 }
 
+void ir_each_use_below(const Stmt *s, void (*f)(const IrUse *use, void *arg), void *arg)
+{
+	ir_each_below(s, use_stmt, &(Uses){ f, arg, NULL });
+}
+
+void ir_each_buf_name(Stmt *s, void (*f)(const char **buf, void *arg), void *arg)
+{
+	if (s->kind == ST_STORE)
+		f(&s->store.dst.buf, arg);
+	if (s->kind == ST_PREFETCH)
+		f(&s->prefetch.buf, arg);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		f(&s->reduce.dst[k].buf, arg);
+	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
+		if (s->call.arg[k].buf != NULL)
+			f(&s->call.arg[k].buf, arg);
+}
+
 typedef struct BufSearch {
 	const char *buf;
 	bool used[USE_PREFETCH + 1];

@@ -30,6 +30,10 @@ typedef struct IrUse {
 	int n;
 } IrUse;
 void ir_each_use(Stmt *list, void (*f)(const IrUse *use, void *arg), void *arg);
+void ir_each_use_below(const Stmt *s, void (*f)(const IrUse *use, void *arg), void *arg); /* in the lists of s itself */
+
+/* The places of the buffers' names that a statement itself holds, loads not among them; they may be filled anew. */
+void ir_each_buf_name(Stmt *s, void (*f)(const char **buf, void *arg), void *arg);
 
 /* What the list does with a buffer: loads; stores and reductions; any use, windows of calls and prefetches among them. */
 bool ir_loads_from(Stmt *list, const char *buf);

@@ -30,13 +30,16 @@ int ir_children(const Stmt *s, Stmt **list[IR_CHILDREN])
 
 void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg)
 {
-	for (; s != NULL; s = s->next) {
-		Stmt **list[IR_CHILDREN];
-		if (!f(s, arg))
-			continue;
-		for (int k = 0, n = ir_children(s, list); k < n; k++)
-			ir_each_stmt(*list[k], f, arg);
-	}
+	for (; s != NULL; s = s->next)
+		if (f(s, arg))
+			ir_each_below(s, f, arg);
+}
+
+void ir_each_below(const Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg)
+{
+	Stmt **list[IR_CHILDREN];
+	for (int k = 0, n = ir_children(s, list); k < n; k++)
+		ir_each_stmt(*list[k], f, arg);
 }
 
 /* The places of a statement that hold an expression, in the order of the text. */

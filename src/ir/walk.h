@@ -25,6 +25,8 @@ int ir_children(const Stmt *s, Stmt **list[IR_CHILDREN]);
  * skip the children.
  */
 void ir_each_stmt(Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg);
+/* The same on what is below s alone. */
+void ir_each_below(const Stmt *s, bool (*f)(Stmt *s, void *arg), void *arg);
 /* Calls f on the expressions a statement itself holds (not its children's). */
 void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg);
 /* The same with the places where they stand, which f may fill anew. */

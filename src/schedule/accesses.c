@@ -2,46 +2,28 @@
 #include "schedule/accesses.h"
 
 #include "ir/build.h"
+#include "ir/query.h"
 #include "ir/region/regions.h"
-#include "ir/walk.h"
 
 #include <string.h>
 
 /* ---- who reads and writes a buffer ---- */
 
-static void touch_load(const Expr *e, void *arg)
+static void touch(const IrUse *use, void *arg)
 {
 	Touch *t = arg;
-	t->loads += e->op == IR_LOAD && strcmp(e->name, t->buf) == 0;
-}
-
-static void touch_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, touch_load, arg);
-}
-
-static bool touch_stmt(Stmt *s, void *arg)
-{
-	Touch *t = arg;
-	ir_each_expr(s, touch_expr, t);
-	if (s->kind == ST_STORE)
-		t->writes += strcmp(s->store.dst.buf, t->buf) == 0;
-	if (s->kind == ST_PREFETCH)
-		t->hints += strcmp(s->prefetch.buf, t->buf) == 0;
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
-		bool own = strcmp(s->reduce.dst[k].buf, t->buf) == 0;
-		t->writes += own;
-		t->strange |= own && s->reduce.atomic;
-	}
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		t->strange |= s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, t->buf) == 0;
-	return true;
+	if (strcmp(use->buf, t->buf) != 0)
+		return;
+	t->loads += use->kind == USE_LOAD;
+	t->writes += use->kind == USE_STORE || use->kind == USE_REDUCE;
+	t->hints += use->kind == USE_PREFETCH;
+	t->strange |= use->kind == USE_WINDOW || (use->kind == USE_REDUCE && use->stmt->reduce.atomic);
 }
 
 Touch producer_touches(Stmt *list, const char *buf)
 {
 	Touch t = { .buf = buf };
-	ir_each_stmt(list, touch_stmt, &t);
+	ir_each_use(list, touch, &t);
 	return t;
 }
 
@@ -90,8 +72,7 @@ static bool find_writes(Stmt *s, void *arg)
 const char *producer_writes(const Stmt *block, const char **why)
 {
 	Writes w = { 0 };
-	ir_each_stmt(block->block.init, find_writes, &w);
-	ir_each_stmt(block->block.body, find_writes, &w);
+	ir_each_below(block, find_writes, &w);
 	*why = w.why != NULL || w.buf != NULL ? w.why : "it writes nothing";
 	return *why == NULL ? w.buf : NULL;
 }
@@ -117,8 +98,7 @@ static bool see_places(Stmt *s, void *arg)
 bool producer_each_write(const Stmt *block, const char *buf, bool (*f)(const Access *, void *), void *arg)
 {
 	Places w = { buf, f, arg, true };
-	ir_each_stmt(block->block.init, see_places, &w);
-	ir_each_stmt(block->block.body, see_places, &w);
+	ir_each_below(block, see_places, &w);
 	return w.good;
 }
 
@@ -141,30 +121,21 @@ bool producer_hull(const Sched *s, const Fn *fn, const Stmt *list, const char *b
 	return any;
 }
 
-typedef struct Names {
-	const Place *l;
-	bool outer;
-} Names;
-
-static bool is_around(const Place *l, const char *var)
+/* A load, or a variable that is none of the loop and those around it. */
+static bool is_inner(const Expr *e, void *arg)
 {
+	const Place *l = arg;
+	if (e->op != IR_VAR)
+		return e->op == IR_LOAD;
 	for (int k = 0; k < l->naround; k++)
-		if (strcmp(l->around[k]->loop.var, var) == 0)
-			return true;
-	return strcmp(l->loop->loop.var, var) == 0;
-}
-
-static void see_name(const Expr *e, void *arg)
-{
-	Names *n = arg;
-	n->outer &= e->op != IR_LOAD && (e->op != IR_VAR || is_around(n->l, e->name));
+		if (strcmp(l->around[k]->loop.var, e->name) == 0)
+			return false;
+	return strcmp(l->loop->loop.var, e->name) != 0;
 }
 
 bool producer_is_outer(const Place *l, const Expr *e)
 {
-	Names n = { l, true };
-	ir_each_node(e, see_name, &n);
-	return n.outer;
+	return ir_find_node(e, is_inner, (void *)(uintptr_t)l) == NULL;
 }
 
 /* ---- what iterations hand on ---- */
@@ -204,17 +175,14 @@ static bool note_writes(Stmt *s, void *arg)
 	return true;
 }
 
-static void note_read(const Expr *e, void *arg)
+/* A load of what another block writes. */
+static bool is_carried(const Expr *e, void *arg)
 {
-	Carry *c = arg;
+	const Carry *c = arg;
 	for (size_t k = 0; e->op == IR_LOAD && k < c->write.n; k++)
 		if (c->write.at[k].block != c->block && strcmp(c->write.at[k].buf, e->name) == 0)
-			c->found = e->name;
-}
-
-static void note_reads(const Expr *e, void *arg)
-{
-	ir_each_node(e, note_read, arg);
+			return true;
+	return false;
 }
 
 static bool look_for_reads(Stmt *s, void *arg)
@@ -222,7 +190,9 @@ static bool look_for_reads(Stmt *s, void *arg)
 	Carry *c = arg;
 	if (s->kind == ST_BLOCK)
 		c->block = s;
-	ir_each_expr(s, note_reads, c);
+	const Expr *load = ir_find_node_of(s, is_carried, c);
+	if (load != NULL)
+		c->found = load->name;
 	return c->found == NULL;
 }
 
@@ -249,22 +219,16 @@ static const Expr *rename_load(Ir *ir, const Expr *e, void *arg)
 	return ir_load_named(ir, r->to, dtype_scalar(e->type), e->arg, e->nargs);
 }
 
-static void rename_access(const Rename *r, const char **buf)
+static void rename_access(const char **buf, void *arg)
 {
-	if (*buf != NULL && strcmp(*buf, r->from) == 0)
+	const Rename *r = arg;
+	if (strcmp(*buf, r->from) == 0)
 		*buf = r->to;
 }
 
 static bool rename_stmt(Stmt *s, void *arg)
 {
-	if (s->kind == ST_STORE)
-		rename_access(arg, &s->store.dst.buf);
-	if (s->kind == ST_PREFETCH)
-		rename_access(arg, &s->prefetch.buf);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		rename_access(arg, &s->reduce.dst[k].buf);
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		rename_access(arg, &s->call.arg[k].buf);
+	ir_each_buf_name(s, rename_access, arg);
 	return true;
 }
 

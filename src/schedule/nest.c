@@ -2,34 +2,22 @@
 #include "schedule/nest.h"
 
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
 /* ---- finding ---- */
 
-/* The lists of statements that a statement holds. */
-static int children(Stmt *s, Stmt ***out)
-{
-	switch (s->kind) {
-	case ST_FOR: out[0] = &s->loop.body; return 1;
-	case ST_BLOCK: out[0] = &s->block.init; out[1] = &s->block.body; return 2;
-	case ST_IF: out[0] = &s->branch.then; out[1] = &s->branch.other; return 2;
-	case ST_ASYNC: out[0] = &s->async; return 1;
-	default: return 0;
-	}
-}
-
 /* The link to the loop or block of that name, NULL if there is none; the loops that it stands in. */
 static Stmt **find_in(Stmt **link, StmtKind kind, const char *name, Stmt **around, int *naround)
 {
 	for (; *link != NULL; link = &(*link)->next) {
-		Stmt *s = *link, **list[2];
+		Stmt *s = *link, **list[IR_CHILDREN];
 		if (s->kind == kind && strcmp(kind == ST_FOR ? s->loop.var : s->block.name, name) == 0)
 			return link;
 		if (s->kind == ST_FOR && *naround < IR_MAX_DEPTH)
 			around[(*naround)++] = s;
-		for (int i = 0, n = children(s, list); i < n; i++) {
+		for (int i = 0, n = ir_children(s, list); i < n; i++) {
 			Stmt **found = find_in(list[i], kind, name, around, naround);
 			if (found != NULL)
 				return found;
@@ -94,67 +82,33 @@ bool nest_extent(const Stmt *loop, int64_t *n)
 
 /* ---- what is below ---- */
 
-typedef struct Alloc {
-	const char *buf;
-	bool found;
-} Alloc;
-
-static bool is_alloc(Stmt *s, void *arg)
-{
-	Alloc *a = arg;
-	a->found |= s->kind == ST_ALLOC && strcmp(s->alloc->name, a->buf) == 0;
-	return !a->found;
-}
-
 bool nest_outlives(Stmt *body, const char *buf)
 {
-	Alloc a = { buf, false };
-	ir_each_stmt(body, is_alloc, &a);
-	return !a.found;
+	return ir_find_alloc(&body, buf) == NULL;
 }
 
-typedef struct Folding {
-	const char *var;
-	bool found;
-} Folding;
-
-static void look_at_fold(const Expr *e, void *arg)
+static bool folds(const Expr *e, void *var)
 {
-	Folding *f = arg;
-	f->found |= (e->op == IR_MIN || e->op == IR_MAX) && ir_uses_var(e, f->var);
+	return (e->op == IR_MIN || e->op == IR_MAX) && ir_uses_var(e, var);
 }
 
 bool nest_folds(const Stmt *block, const char *var)
 {
-	Folding f = { var, false };
 	for (int k = 0; k < block->block.n; k++)
-		ir_each_node(block->block.iter[k].value, look_at_fold, &f);
-	return f.found;
+		if (ir_find_node(block->block.iter[k].value, folds, (void *)(uintptr_t)var) != NULL)
+			return true;
+	return false;
 }
 
-typedef struct Shown {
-	Stmt *within;
-	bool shows;
-} Shown;
-
-static bool look_at_writes(Stmt *s, void *arg)
+/* Whether s writes a buffer that lives longer than an iteration of the loop with this body. */
+static bool shows_outside(const Stmt *s, void *body)
 {
-	Shown *v = arg;
 	if (s->kind == ST_STORE)
-		v->shows |= nest_outlives(v->within, s->store.dst.buf);
+		return nest_outlives(body, s->store.dst.buf);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		v->shows |= nest_outlives(v->within, s->reduce.dst[k].buf);
-	v->shows |= s->kind == ST_CALL || s->kind == ST_ASYNC;
-	return !v->shows;
-}
-
-/* Whether the block writes a buffer that lives longer than an iteration of the loop with this body. */
-static bool shows_outside(const Stmt *block, Stmt *body)
-{
-	Shown v = { body, false };
-	ir_each_stmt(block->block.init, look_at_writes, &v);
-	ir_each_stmt(block->block.body, look_at_writes, &v);
-	return v.shows;
+		if (nest_outlives(body, s->reduce.dst[k].buf))
+			return true;
+	return s->kind == ST_CALL || s->kind == ST_ASYNC;
 }
 
 static void look_at_block(const Stmt *s, Uses *u)
@@ -173,7 +127,7 @@ static void look_at_block(const Stmt *s, Uses *u)
 		u->scan |= it->kind == ITER_SCAN;
 	}
 	u->spatial |= spatial;
-	bool shows = shows_outside(s, u->body);
+	bool shows = ir_find_below(s, shows_outside, u->body) != NULL;
 	u->idle |= !spatial && shows;
 	u->unused |= !used && shows;
 	u->folds |= shows && nest_folds(s, u->var);
@@ -213,35 +167,25 @@ Uses nest_uses(const Stmt *loop)
 
 /* ---- what a block reads and writes ---- */
 
-typedef struct OrderCheck {
-	const KernelSet *ks;
-	bool ordered;
-} OrderCheck;
-
-static bool check_order(Stmt *s, void *arg)
+/* Whether the order of what the statement does shows. */
+static bool is_ordered(const Stmt *s, void *arg)
 {
-	OrderCheck *c = arg;
-	if (s->kind == ST_REDUCE) {
-		const Monoid *own = NULL;
-		for (size_t i = 0; i < c->ks->nmonoid; i++)
-			if (strcmp(c->ks->monoid[i]->name, s->reduce.monoid) == 0)
-				own = c->ks->monoid[i];
-		c->ordered |= own != NULL && !own->associative; /* the built-in ones are */
-	} else if (s->kind != ST_FOR && s->kind != ST_LET && s->kind != ST_IF) {
-		c->ordered = true;
-	}
-	return true;
+	const KernelSet *ks = arg;
+	if (s->kind != ST_REDUCE)
+		return s->kind != ST_FOR && s->kind != ST_LET && s->kind != ST_IF;
+	const Monoid *own = NULL;
+	for (size_t i = 0; i < ks->nmonoid; i++)
+		if (strcmp(ks->monoid[i]->name, s->reduce.monoid) == 0)
+			own = ks->monoid[i];
+	return own != NULL && !own->associative; /* the built-in ones are */
 }
 
 bool nest_ordered(const KernelSet *ks, const Stmt *block)
 {
-	OrderCheck c = { ks, false };
 	bool reduces = false;
 	for (int i = 0; i < block->block.n; i++)
 		reduces |= block->block.iter[i].kind == ITER_REDUCE;
-	if (reduces)
-		ir_each_stmt(block->block.body, check_order, &c);
-	return c.ordered;
+	return reduces && ir_find_stmt(block->block.body, is_ordered, (void *)(uintptr_t)ks) != NULL;
 }
 
 /*
@@ -254,33 +198,13 @@ typedef struct ApartCheck {
 	bool apart;
 } ApartCheck;
 
-static void check_access(ApartCheck *c, const char *buf, const Expr *const *idx, int n)
-{
-	if (strcmp(buf, c->buf) == 0 &&
-		(c->dim >= n || idx[c->dim]->op != IR_VAR || strcmp(idx[c->dim]->name, c->it) != 0))
-		c->apart = false;
-}
-
-static void check_load(const Expr *e, void *arg)
-{
-	if (e->op == IR_LOAD)
-		check_access(arg, e->name, e->arg, e->nargs);
-}
-
-static void check_loads(const Expr *e, void *arg)
-{
-	ir_each_node(e, check_load, arg);
-}
-
-static bool check_apart(Stmt *s, void *arg)
+static void check_use(const IrUse *use, void *arg)
 {
 	ApartCheck *c = arg;
-	ir_each_expr(s, check_loads, c);
-	if (s->kind == ST_STORE)
-		check_access(c, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		check_access(c, s->reduce.dst[k].buf, s->reduce.dst[k].idx, s->reduce.dst[k].n);
-	return c->apart;
+	bool access = use->kind == USE_LOAD || use->kind == USE_STORE || use->kind == USE_REDUCE;
+	if (access && strcmp(use->buf, c->buf) == 0 &&
+		(c->dim >= use->n || use->idx[c->dim]->op != IR_VAR || strcmp(use->idx[c->dim]->name, c->it) != 0))
+		c->apart = false;
 }
 
 /* k * var + what ignores var: it takes another value in every iteration. */
@@ -306,8 +230,7 @@ static bool buffer_apart(const Stmt *block, const char *var, const Access *dst)
 			ApartCheck c = { dst->buf, it->name, d, true };
 			if (it->kind != ITER_SPATIAL || !steps_with(it->value, var))
 				continue;
-			ir_each_stmt(block->block.init, check_apart, &c);
-			ir_each_stmt(block->block.body, check_apart, &c);
+			ir_each_use_below(block, check_use, &c);
 			if (c.apart)
 				return true;
 		}
@@ -317,28 +240,24 @@ static bool buffer_apart(const Stmt *block, const char *var, const Access *dst)
 typedef struct WriteCheck {
 	const Stmt *block;
 	const char *var;
-	bool apart;
 } WriteCheck;
 
-static bool check_writes(Stmt *s, void *arg)
+/* Whether instances of the block may meet in what the statement writes. */
+static bool may_meet(const Stmt *s, void *arg)
 {
-	WriteCheck *c = arg;
+	const WriteCheck *c = arg;
 	if (s->kind == ST_STORE)
-		c->apart = c->apart && buffer_apart(c->block, c->var, &s->store.dst);
-	else if (s->kind == ST_REDUCE)
-		for (int k = 0; k < s->reduce.n; k++)
-			c->apart = c->apart && buffer_apart(c->block, c->var, &s->reduce.dst[k]);
-	else if (s->kind != ST_FOR && s->kind != ST_LET && s->kind != ST_IF)
-		c->apart = false; /* what it writes is not seen from here */
-	return c->apart;
+		return !buffer_apart(c->block, c->var, &s->store.dst);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		if (!buffer_apart(c->block, c->var, &s->reduce.dst[k]))
+			return true;
+	return s->kind != ST_REDUCE && s->kind != ST_FOR && s->kind != ST_LET && s->kind != ST_IF;
 }
 
 bool nest_apart(const Stmt *block, const char *var)
 {
-	WriteCheck c = { block, var, true };
-	ir_each_stmt(block->block.init, check_writes, &c);
-	ir_each_stmt(block->block.body, check_writes, &c);
-	return c.apart;
+	WriteCheck c = { block, var };
+	return ir_find_below(block, may_meet, &c) == NULL;
 }
 
 /* ---- limits and names ---- */
@@ -347,8 +266,8 @@ int nest_depth(const Stmt *s)
 {
 	int most = 0;
 	for (; s != NULL; s = s->next) {
-		Stmt **list[2];
-		for (int i = 0, n = children((Stmt *)(uintptr_t)s, list); i < n; i++) {
+		Stmt **list[IR_CHILDREN];
+		for (int i = 0, n = ir_children(s, list); i < n; i++) {
 			int below = nest_depth(*list[i]);
 			most = below > most ? below : most;
 		}
@@ -360,9 +279,9 @@ int64_t nest_copies(const Stmt *s)
 {
 	int64_t most = 1, n;
 	for (; s != NULL; s = s->next) {
-		Stmt **list[2];
+		Stmt **list[IR_CHILDREN];
 		int64_t copies = s->kind == ST_FOR && s->loop.kind == LOOP_UNROLLED && nest_extent(s, &n) && n > 1 ? n : 1;
-		for (int i = 0, many = children((Stmt *)(uintptr_t)s, list); i < many; i++) {
+		for (int i = 0, many = ir_children(s, list); i < many; i++) {
 			int64_t below = copies * nest_copies(*list[i]);
 			most = below > most ? below : most;
 		}
@@ -390,23 +309,14 @@ int nest_expr_depth(Stmt *s)
 	return most;
 }
 
-static const char *own_name(const Stmt *s)
+static void add_name(const char **name, void *out)
 {
-	switch (s->kind) {
-	case ST_FOR: return s->loop.var;
-	case ST_LET: return s->let.var;
-	case ST_ALLOC: return s->alloc->name;
-	case ST_REDUCE: return s->reduce.old;
-	default: return NULL;
-	}
+	intern(out, *name);
 }
 
-static bool add_names(Stmt *s, void *arg)
+static bool add_names(Stmt *s, void *out)
 {
-	if (own_name(s) != NULL)
-		intern(arg, own_name(s));
-	for (int i = 0; s->kind == ST_BLOCK && i < s->block.n; i++)
-		intern(arg, s->block.iter[i].name);
+	ir_each_declared(s, add_name, out);
 	return true;
 }
 
@@ -419,27 +329,12 @@ void nest_names(const Fn *fn, Interner *out)
 	ir_each_stmt(fn->body, add_names, out);
 }
 
-typedef struct NameSearch {
-	const char *name;
-	bool found;
-} NameSearch;
-
-static bool look_for_name(Stmt *s, void *arg)
-{
-	NameSearch *f = arg;
-	f->found |= own_name(s) != NULL && strcmp(own_name(s), f->name) == 0;
-	for (int i = 0; s->kind == ST_BLOCK && i < s->block.n; i++)
-		f->found |= strcmp(s->block.iter[i].name, f->name) == 0;
-	return !f->found;
-}
-
 bool nest_has_name(const Fn *fn, const char *name)
 {
-	NameSearch f = { name, false };
+	bool found = false;
 	for (int i = 0; i < fn->nparam; i++)
-		f.found |= strcmp(fn->param[i].buf != NULL ? fn->param[i].buf->name : fn->param[i].name, name) == 0;
+		found |= strcmp(fn->param[i].buf != NULL ? fn->param[i].buf->name : fn->param[i].name, name) == 0;
 	for (int i = 0; i < fn->nsym; i++)
-		f.found |= strcmp(fn->sym[i].name, name) == 0;
-	ir_each_stmt(fn->body, look_for_name, &f);
-	return f.found;
+		found |= strcmp(fn->sym[i].name, name) == 0;
+	return found || ir_declares(fn->body, name);
 }

@@ -2,8 +2,8 @@
 #include "schedule/producer.h"
 
 #include "ir/build.h"
+#include "ir/query.h"
 #include "ir/simplify/simplify.h"
-#include "ir/walk.h"
 
 #include <string.h>
 
@@ -65,22 +65,6 @@ int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env)
 
 /* ---- the producer ---- */
 
-static Stmt **find_alloc(Stmt **list, const char *buf)
-{
-	for (; *list != NULL; list = &(*list)->next) {
-		Stmt *s = *list, **below = NULL;
-		if (s->kind == ST_ALLOC && strcmp(s->alloc->name, buf) == 0)
-			return list;
-		if (s->kind == ST_FOR)
-			below = find_alloc(&s->loop.body, buf);
-		if (s->kind == ST_IF && (below = find_alloc(&s->branch.then, buf)) == NULL)
-			below = find_alloc(&s->branch.other, buf);
-		if (below != NULL)
-			return below;
-	}
-	return NULL;
-}
-
 static int iter_named(const Stmt *block, const Expr *e)
 {
 	for (int k = 0; e->op == IR_VAR && k < block->block.n; k++)
@@ -94,39 +78,20 @@ typedef struct Indexing {
 	bool plain, first;
 } Indexing;
 
-static void see_access(Indexing *x, const char *buf, const Expr *const *idx, int n)
+static void see_use(const IrUse *use, void *arg)
 {
-	if (strcmp(buf, x->p->buf->name) != 0)
+	Indexing *x = arg;
+	bool access = use->kind == USE_LOAD || use->kind == USE_STORE || use->kind == USE_REDUCE;
+	if (!access || strcmp(use->buf, x->p->buf->name) != 0)
 		return;
-	for (int k = 0; k < n; k++) {
-		int it = iter_named(x->p->at.block, idx[k]);
+	for (int k = 0; k < use->n; k++) {
+		int it = iter_named(x->p->at.block, use->idx[k]);
 		int64_t constant;
-		if ((it < 0 && !ir_is_int(idx[k], &constant)) || (!x->first && it != x->p->iter_of[k]))
+		if ((it < 0 && !ir_is_int(use->idx[k], &constant)) || (!x->first && it != x->p->iter_of[k]))
 			x->plain = false;
 		x->p->iter_of[k] = it;
 	}
 	x->first = false;
-}
-
-static void see_load(const Expr *e, void *arg)
-{
-	if (e->op == IR_LOAD)
-		see_access(arg, e->name, e->arg, e->nargs);
-}
-
-static void see_loads(const Expr *e, void *arg)
-{
-	ir_each_node(e, see_load, arg);
-}
-
-static bool see_stmt(Stmt *s, void *arg)
-{
-	if (s->kind == ST_STORE)
-		see_access(arg, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		see_access(arg, s->reduce.dst[k].buf, s->reduce.dst[k].idx, s->reduce.dst[k].n);
-	ir_each_expr(s, see_loads, arg);
-	return true;
 }
 
 /*
@@ -138,8 +103,7 @@ static bool covers(Producer *p)
 	Stmt *b = p->at.block;
 	Indexing x = { p, true, true };
 	int moving = 0;
-	ir_each_stmt(b->block.init, see_stmt, &x);
-	ir_each_stmt(b->block.body, see_stmt, &x);
+	ir_each_use_below(b, see_use, &x);
 	for (int k = 0; k < p->buf->rank; k++)
 		moving += p->iter_of[k] >= 0;
 	p->fixed = moving < p->buf->rank;
@@ -158,20 +122,9 @@ static bool covers(Producer *p)
 	return x.plain;
 }
 
-static Stmt **link_of(Stmt **list, const Stmt *s)
+static bool is_it(const Stmt *s, void *wanted)
 {
-	for (; *list != NULL; list = &(*list)->next) {
-		Stmt *c = *list, **found = NULL;
-		if (c == s)
-			return list;
-		if (c->kind == ST_FOR)
-			found = link_of(&c->loop.body, s);
-		else if (c->kind == ST_IF && (found = link_of(&c->branch.then, s)) == NULL)
-			found = link_of(&c->branch.other, s);
-		if (found != NULL)
-			return found;
-	}
-	return NULL;
+	return s == wanted;
 }
 
 /* The loops around the block that hold nothing else. */
@@ -182,7 +135,7 @@ static void find_top(Producer *p)
 	p->top = at->link;
 	for (int k = at->naround - 1; k >= 0 && at->around[k]->loop.body == inner && inner->next == NULL; k--) {
 		inner = at->around[k];
-		p->top = link_of(&at->fn->body, inner);
+		p->top = ir_find_link(&at->fn->body, is_it, inner);
 	}
 }
 
@@ -242,7 +195,7 @@ bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 		return false;
 	if (p->buf->role != BUF_WORK || other_fn_touches(s, p))
 		return sched_refuse_for(s, what, name, "others see the buffer that it writes,", p->buf->name);
-	p->alloc = producer_is_param(p->at.fn, p->buf->name) ? NULL : find_alloc(&p->at.fn->body, p->buf->name);
+	p->alloc = producer_is_param(p->at.fn, p->buf->name) ? NULL : ir_find_alloc(&p->at.fn->body, p->buf->name);
 	return true;
 }
 
@@ -251,36 +204,25 @@ bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 typedef struct Changes {
 	Stmt *behind; /* what comes after the producer, in its list */
 	const char *own;
-	const char *changed;
 } Changes;
 
-static void check_read(const Expr *e, void *arg)
+/* A load of another buffer that is written behind the producer. */
+static bool changes(const Expr *e, void *arg)
 {
-	Changes *c = arg;
-	if (e->op != IR_LOAD || c->changed != NULL || strcmp(e->name, c->own) == 0)
-		return;
+	const Changes *c = arg;
+	if (e->op != IR_LOAD || strcmp(e->name, c->own) == 0)
+		return false;
 	Touch t = producer_touches(c->behind, e->name);
-	if (t.writes > 0 || t.strange)
-		c->changed = e->name;
-}
-
-static void check_reads(const Expr *e, void *arg)
-{
-	ir_each_node(e, check_read, arg);
-}
-
-static bool check_stmt(Stmt *s, void *arg)
-{
-	ir_each_expr(s, check_reads, arg);
-	return true;
+	return t.writes > 0 || t.strange;
 }
 
 bool producer_inputs_stay(Sched *s, const char *what, const char *name, const Producer *p)
 {
 	Changes c = { .behind = (*p->top)->next, .own = p->buf->name };
-	ir_each_stmt(p->at.block->block.init, check_stmt, &c);
-	ir_each_stmt(p->at.block->block.body, check_stmt, &c);
-	return c.changed == NULL || sched_refuse_for(s, what, name, "what it reads is written again behind it:", c.changed);
+	const Expr *load = ir_find_node_in(p->at.block->block.init, changes, &c);
+	if (load == NULL)
+		load = ir_find_node_in(p->at.block->block.body, changes, &c);
+	return load == NULL || sched_refuse_for(s, what, name, "what it reads is written again behind it:", load->name);
 }
 
 void producer_drop_buffer(Producer *p)
@@ -288,7 +230,7 @@ void producer_drop_buffer(Producer *p)
 	Fn *fn = p->at.fn;
 	int n = 0;
 	if (p->alloc != NULL) {
-		Stmt **link = find_alloc(&fn->body, p->buf->name);
+		Stmt **link = ir_find_alloc(&fn->body, p->buf->name);
 		*link = (*link)->next;
 		return;
 	}
