@@ -26,11 +26,11 @@ static int die(const Err *e)
 	return 1;
 }
 
-static void try(const Space *s, Config c, Count *n)
+static void try(Space *s, Config c, Count *n)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Trace *t = space_trace(s, c, a, &err);
+	Trace *t = space_trace(s, &c, a, &err);
 	KernelSet *ks = t != NULL ? op_naive(ir_new(a), s->task->dag, "k", NAIVE_AS_TYPED, &err) : NULL;
 	uint64_t from = timing_thread_ns();
 	bool legal = ks != NULL && trace_apply(ks, t, s->task->dag, s->target, &err) && ir_verify_set(ks, &err);

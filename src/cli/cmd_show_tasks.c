@@ -10,24 +10,24 @@
 enum { SAMPLES = 32 };
 
 /* Percent of a space's configs whose traces replay, of a sample. */
-static double valid_percent(const Space *space, const Task *t, const Target *target)
+static double valid_percent(Space *space, const Task *t, const Target *target)
 {
 	Rng rng = rng_seed(1);
 	int valid = 0;
 	for (int i = 0; i < SAMPLES; i++) {
 		Arena *a = arena_new();
 		Config c = i == 0 ? space->first : space_sample(space, &rng);
-		Trace *trace = space_trace(space, c, a, NULL);
+		Trace *trace = space_trace(space, &c, a, NULL);
 		valid += trace != NULL && schedule_replay(ir_new(a), t, target, trace, NULL) != NULL;
 		arena_free(a);
 	}
 	return 100.0 * valid / SAMPLES;
 }
 
-static const char *trace_text(const Space *space, Arena *a, Err *err)
+static const char *trace_text(Space *space, Arena *a, Err *err)
 {
 	Text text = { .arena = a };
-	Trace *first = space_trace(space, space->first, a, err);
+	Trace *first = space_trace(space, &space->first, a, err);
 	if (first == NULL)
 		return NULL;
 	trace_print(&text, first);
@@ -35,7 +35,7 @@ static const char *trace_text(const Space *space, Arena *a, Err *err)
 }
 
 /* Recorded milliseconds of the best schedule and of the default one; 0: none. */
-static bool recorded_ms(const Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best,
+static bool recorded_ms(Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best,
 	double *plain, Err *err)
 {
 	DbKey key = { .workload = t->id, .target = target_id(o->target), .epoch = CODEGEN_EPOCH, .floor_ns = roof_floor_ns(t, o->target) };
@@ -92,35 +92,69 @@ bool show_task_row(Text *out, const Task *t, bool alternative, const CompileOpti
 
 /* ---- the space */
 
-static void space_json(Text *out, Arena *a, const Space *s, const char *id)
+static const char *option_text(Arena *a, const KnobOption *o)
+{
+	Text text = { .arena = a };
+	knob_print_option(&text, o);
+	return text_str(&text);
+}
+
+static Json *option_json(Arena *a, const KnobOption *o)
+{
+	return o->kind == KNOB_NUMBER ? json_new_int(a, o->number) : json_new_text(a, option_text(a, o));
+}
+
+/* Whether the default config has the knob; *option: which one. */
+static bool default_has(const Space *s, const Knob *k, int *option)
+{
+	for (int at = 0; at < s->first.n; at++)
+		if (space_knob(s, &s->first, at) == k) {
+			*option = s->first.pick[at];
+			return true;
+		}
+	return false;
+}
+
+static void space_json(Text *out, Arena *a, Space *s, const char *id)
 {
 	Json *v = json_new(a, JV_OBJECT);
 	json_set(a, v, "key", json_new_text(a, id));
 	json_set(a, v, "op", json_new_text(a, s->task->label));
 	json_set(a, v, "template", json_new_text(a, s->tmpl->name));
 	json_set(a, v, "space", json_new_count(a, space_size(s)));
-	Json *knobs = json_set(a, v, "knobs", json_new(a, JV_OBJECT));
+	Json *knobs = json_set(a, v, "knobs", json_new(a, JV_ARRAY));
 	Json *first = json_set(a, v, "default", json_new(a, JV_OBJECT));
-	for (int k = 0; k < s->n; k++) {
-		const Knob *knob = &s->knob[k];
-		Json *list = json_set(a, knobs, knob->name, json_new(a, JV_ARRAY));
+	for (size_t k = 0; k < s->knob.n; k++) {
+		const Knob *knob = &s->knob.at[k];
+		int picked;
+		Json *row = json_new(a, JV_OBJECT);
+		json_set(a, row, "name", json_new_text(a, knob->name));
+		if (knob->under != NULL)
+			json_set(a, row, "under", json_new_text(a, knob->under));
+		Json *list = json_set(a, row, "options", json_new(a, JV_ARRAY));
 		for (int i = 0; i < knob->n; i++)
-			json_push(a, list, json_new_int(a, knob->option[i]));
-		json_set(a, first, knob->name, json_new_int(a, knob->option[s->first.pick[k]]));
+			json_push(a, list, option_json(a, &knob->option[i]));
+		json_push(a, knobs, row);
+		if (default_has(s, knob, &picked))
+			json_set(a, first, knob->name, option_json(a, &knob->option[picked]));
 	}
 	json_write(out, v);
 	text_add(out, "\n");
 }
 
-static void space_text(Text *out, const Space *s, const char *id)
+static void space_text(Text *out, Arena *a, Space *s, const char *id)
 {
+	double size = space_size(s);
 	text_add(out, "# task %.7s %s\ntemplate %s: %s\n%d knobs, %.0f configs; the default's options in brackets\n", id,
-		s->task->label, s->tmpl->name, s->tmpl->doc, s->n, space_size(s));
-	for (int k = 0; k < s->n; k++) {
-		text_add(out, "%-20s", s->knob[k].name);
-		for (int i = 0; i < s->knob[k].n; i++)
-			text_add(out, i == s->first.pick[k] ? " [%lld]" : " %lld", (long long)s->knob[k].option[i]);
-		text_add(out, "\n");
+		s->task->label, s->tmpl->name, s->tmpl->doc, (int)s->knob.n, size);
+	for (size_t k = 0; k < s->knob.n; k++) {
+		const Knob *knob = &s->knob.at[k];
+		int picked = -1;
+		default_has(s, knob, &picked);
+		text_add(out, "%-20s", knob->name);
+		for (int i = 0; i < knob->n; i++)
+			text_add(out, i == picked ? " [%s]" : " %s", option_text(a, &knob->option[i]));
+		text_add(out, knob->under != NULL ? "  (under %s)\n" : "\n", knob->under);
 	}
 }
 
@@ -133,7 +167,7 @@ bool show_space(Text *out, const Task *t, const Target *target, bool json, Err *
 	if (s != NULL && json)
 		space_json(out, a, s, hex);
 	else if (s != NULL)
-		space_text(out, s, hex);
+		space_text(out, a, s, hex);
 	arena_free(a);
 	return s != NULL;
 }

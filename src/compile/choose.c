@@ -150,7 +150,7 @@ static KernelSet *default_set(Choice *c, const char *why)
 	Space *space = space_new(c->arena, c->task, c->o->target, c->err);
 	if (space == NULL)
 		return NULL;
-	Trace *first = space_trace(space, space->first, c->arena, &refused);
+	Trace *first = space_trace(space, &space->first, c->arena, &refused);
 	if (first != NULL)
 		trace_print(&text, first);
 	KernelSet *ks = first != NULL ? take_first(c, text_str(&text), why, &refused) : NULL;

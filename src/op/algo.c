@@ -6,7 +6,7 @@
 extern const Algo algo_winograd;
 const Algo *const algos[] = { &algo_winograd, NULL };
 
-static const Algo *find_algo(const char *name)
+const Algo *algo_find(const char *name)
 {
 	for (const Algo *const *a = algos; *a != NULL; a++)
 		if (strcmp((*a)->name, name) == 0)
@@ -40,7 +40,7 @@ static bool read_param(const Algo *a, const AlgoArg *arg, int64_t *param, Err *e
 bool algo_choose(const Dag *d, const char *name, const AlgoArg *arg, int n, AlgoChoice *out, Err *err)
 {
 	const char *why = "no call is of its kind";
-	*out = (AlgoChoice){ .algo = find_algo(name), .call = -1 };
+	*out = (AlgoChoice){ .algo = algo_find(name), .call = -1 };
 	if (out->algo == NULL)
 		return fail(err, ERR_MISSING, name, "there is no algorithm of that name; there is %s", algos[0]->name);
 	for (int k = 0; k < n; k++)

@@ -20,6 +20,7 @@ typedef struct AlgoParam {
 struct Naive;
 typedef struct Algo {
 	const char *name; /* "conv2d.winograd" */
+	const char *label; /* "wino", for tables */
 	const char *doc;
 	AlgoParam param[ALGO_PARAMS]; /* ends with key == NULL */
 	/* NULL: takes the call; else why it does not. */
@@ -28,8 +29,11 @@ typedef struct Algo {
 	void (*build)(struct Naive *nv, const int64_t *param);
 	/* Bound of max|a - b| / max|b| against the exact result, with inputs of about one size. */
 	double (*error)(const int64_t *param);
+	/* Multiplications of the naive form for each one of the algorithm's. */
+	double (*saves)(const int64_t *param);
 } Algo;
 extern const Algo *const algos[]; /* ends with NULL */
+const Algo *algo_find(const char *name); /* NULL: there is none */
 
 /* One argument as written: "m=4". */
 typedef struct AlgoArg {

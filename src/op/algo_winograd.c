@@ -419,12 +419,21 @@ static double error(const int64_t *param)
 	return scheme_of(param[0])->error;
 }
 
+/* Of 9 m^2 products for m x m outputs. */
+static double saves(const int64_t *param)
+{
+	double m = (double)param[0];
+	return TAPS * TAPS * m * m / ((m + TAPS - 1) * (m + TAPS - 1));
+}
+
 const Algo algo_winograd = {
 	"conv2d.winograd",
+	"wino",
 	"3x3, stride 1, constant f32 weights: (m+2)^2 products for m x m outputs",
 	{ { "m", 2, 6, 0, "outputs of a tile in each direction: 2, 4 or 6" },
 		{ "o", 2, 64, 16, "output channels that lie together in the transformed weights" } },
 	refuses,
 	build,
 	error,
+	saves,
 };

@@ -2,8 +2,10 @@
 #include "schedule/sched.h"
 
 #include "ir/build.h"
+#include "ir/verify/verify.h"
 #include "op/layout.h"
 #include "schedule/accesses.h"
+#include "schedule/space.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -166,4 +168,21 @@ bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *ta
 {
 	LimitCost cost = { 0 };
 	return trace_apply_more(ks, t, dag, target, &cost, err);
+}
+
+static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+{
+	KernelSet *ks = op_naive(ir, task->dag, "k", NAIVE_AS_TYPED, err);
+	return ks != NULL && trace_apply(ks, t, task->dag, target, err) && ir_verify_set(ks, err) ? ks : NULL;
+}
+
+const KernelSet *schedule_draft(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+{
+	return replay(ir, task, target, t, err);
+}
+
+KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+{
+	KernelSet *ks = replay(ir, task, target, t, err);
+	return ks != NULL && ir_verify_accesses(ks, err) ? ks : NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * What a template function talks to: it asks for knobs and writes steps, in one go, without knowing
- * whether it is declaring the space or building the trace of a config.
+ * What a template function talks to: it asks for knobs and writes steps, in one go. It always gets an answer, and
+ * does not know whether its run counts the space, draws a config or writes the trace of one.
  */
 #ifndef SCHEDULE_SKETCH_H
 #define SCHEDULE_SKETCH_H
@@ -12,18 +12,30 @@ struct Sketch {
 	const Task *task;
 	const Target *target;
 	const KernelSet *naive; /* to look at; not to be changed */
-	Space *declare;         /* where knobs go; NULL when building */
-	const Space *space;     /* building: the knobs, and ... */
-	const Config *config;   /* ... what is picked */
 	Text steps;
+	struct SketchRun *run; /* space.c's */
 };
 
 /*
- * The value of a knob: the picked option, or option[first] while declaring. Options may not depend
- * on the values of other knobs, so that the space is a product. Asking for a knob beyond the
- * space's limits, or with no option, returns option[first] and adds nothing.
+ * Asks for a knob; which option was picked. With one option nothing is asked. A knob asked twice in a run, more
+ * than KNOBS knobs or KNOB_OPTIONS options fail the run with ERR_BUG; the answer is then `first`.
  */
-int64_t sketch_knob(Sketch *s, const char *name, const int64_t *option, int n, int first);
+int sketch_knob(Sketch *s, const char *name, const KnobOption *option, int n, int first);
+/* The same where options are numbers; the number. */
+int64_t sketch_number(Sketch *s, const char *name, const int64_t *option, int n, int first);
+/* The same where options are words. */
+int sketch_word(Sketch *s, const char *name, const char *const *word, int n, int first);
+/* Options "no" and "yes". */
+bool sketch_flag(Sketch *s, const char *name, bool first);
+
+/* Knobs asked from here on may depend on the option of the last one. */
+void sketch_opens(Sketch *s);
+/* What is asked between these depends on nothing inside of other groups; nothing behind it depends on it. */
+void sketch_group(Sketch *s);
+void sketch_group_end(Sketch *s);
+/* How many knobs may still be asked. */
+int sketch_room(const Sketch *s);
+
 /* Appends one step of the trace. */
 void sketch_step(Sketch *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

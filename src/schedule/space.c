@@ -1,35 +1,249 @@
 /*
- * Spaces: a template run in declare mode yields knobs, run with a config it yields a trace.  The
- * trace is made as text and parsed, so that what a template writes is what a record holds.
+ * Spaces: runs of a template. Each run follows the picks that it is given and chooses further ones in one of four
+ * ways; the knobs that it meets are noted in the Space. The trace is made as text and parsed, so that what a
+ * template writes is what a record holds.
  */
 #include "schedule/sketch.h"
 
-#include "ir/verify/verify.h"
-
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-int64_t sketch_knob(Sketch *s, const char *name, const int64_t *option, int n, int first)
+enum { GROUP_DEPTH = 4 };
+#define UNLIKE 1e6 /* of options that have nothing in common */
+
+/* How a run picks where nothing is given: the default, the first option, any, what another config has. */
+typedef enum { PICK_DEFAULT, PICK_LOWEST, PICK_DRAWN, PICK_ALIKE } Picking;
+
+typedef struct SketchRun {
+	Space *space;
+	const Config *given; /* the picks of its n knobs */
+	Picking picking;
+	Rng *rng;                 /* PICK_DRAWN */
+	const Space *other;       /* PICK_ALIKE: the space of ... */
+	const Config *like;       /* ... this config */
+	bool strange;             /* a knob that it lacks was asked for */
+	Config config;            /* the path */
+	int depth, ngroup, group[GROUP_DEPTH + 1]; /* open groups, outermost first: their numbers; 0: all */
+	int at_depth[KNOBS], in_group[KNOBS][GROUP_DEPTH + 1]; /* where each knob was asked */
+	bool last; /* the knob asked last is the path's last: it has more than one option */
+	bool failed;
+	Err *err;
+} SketchRun;
+
+/* ---- options ---- */
+
+void knob_print_option(Text *out, const KnobOption *o)
 {
-	if (n > KNOB_OPTIONS)
-		n = KNOB_OPTIONS;
-	if (first >= n)
-		first = 0;
-	if (s->declare != NULL) {
-		Space *space = s->declare;
-		if (n >= 2 && space->n < KNOBS) {
-			Knob *k = &space->knob[space->n];
-			k->name = arena_printf(s->arena, "%s", name);
-			k->n = n;
-			memcpy(k->option, option, sizeof *option * (size_t)n);
-			space->first.pick[space->n++] = (uint8_t)first;
-		}
-		return option[first];
+	switch (o->kind) {
+	case KNOB_NUMBER: text_add(out, "%lld", (long long)o->number); break;
+	case KNOB_WORD: text_add(out, "%s", o->word); break;
+	case KNOB_TILE: text_add(out, "%lldx%lld", (long long)o->tile.vectors, (long long)o->tile.pixels); break;
+	case KNOB_PART: text_add(out, "%s:%lld", o->part.axis, (long long)o->part.size); break;
+	case KNOB_ALGO: text_add(out, "%s:%lld", o->algo.algo->name, (long long)o->algo.param); break;
 	}
-	for (int k = 0; k < s->space->n; k++)
-		if (strcmp(s->space->knob[k].name, name) == 0)
-			return s->space->knob[k].option[s->config->pick[k]];
-	return option[first];
+}
+
+/* 0: they are the same; UNLIKE and more: they have nothing in common. */
+static double difference(const KnobOption *a, const KnobOption *b)
+{
+	if (a->kind != b->kind)
+		return UNLIKE;
+	switch (a->kind) {
+	case KNOB_NUMBER: return fabs((double)(a->number - b->number));
+	case KNOB_WORD: return strcmp(a->word, b->word) == 0 ? 0 : UNLIKE;
+	case KNOB_TILE:
+		return 1000 * fabs((double)(a->tile.vectors - b->tile.vectors)) + fabs((double)(a->tile.pixels - b->tile.pixels));
+	case KNOB_PART:
+		return strcmp(a->part.axis, b->part.axis) == 0 ? fabs((double)(a->part.size - b->part.size)) : UNLIKE;
+	default: return a->algo.algo == b->algo.algo && a->algo.param == b->algo.param ? 0 : UNLIKE;
+	}
+}
+
+static int most_alike(const KnobOption *to, const KnobOption *option, int n, int first)
+{
+	int best = first;
+	double least = UNLIKE;
+	for (int k = 0; k < n; k++)
+		if (difference(to, &option[k]) < least) {
+			least = difference(to, &option[k]);
+			best = k;
+		}
+	return best;
+}
+
+/* ---- knobs ---- */
+
+const Knob *space_knob(const Space *s, const Config *c, int at)
+{
+	return &s->knob.at[c->knob[at]];
+}
+
+static const KnobOption *picked(const Space *s, const Config *c, int at)
+{
+	return &space_knob(s, c, at)->option[c->pick[at]];
+}
+
+static bool is_knob(const Knob *k, const char *name, const KnobOption *option, int n, int first)
+{
+	if (k->n != n || k->first != first || strcmp(k->name, name) != 0)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (difference(&k->option[i], &option[i]) != 0)
+			return false;
+	return true;
+}
+
+static KnobOption keep_option(Arena *a, const KnobOption *o)
+{
+	KnobOption kept = *o;
+	if (o->kind == KNOB_WORD)
+		kept.word = arena_printf(a, "%s", o->word);
+	if (o->kind == KNOB_PART)
+		kept.part.axis = arena_printf(a, "%s", o->part.axis);
+	return kept;
+}
+
+/* "algorithm=direct", of the last knob whose option the next one may depend on; NULL: there is none. */
+static const char *condition(const SketchRun *r)
+{
+	const Config *c = &r->config;
+	for (int at = c->n - 1; at >= 0; at--)
+		if (space_knob(r->space, c, at)->opens && r->at_depth[at] <= r->depth &&
+			r->in_group[at][r->at_depth[at]] == r->group[r->at_depth[at]]) {
+			Text text = { .arena = r->space->arena };
+			text_add(&text, "%s=", space_knob(r->space, c, at)->name);
+			knob_print_option(&text, picked(r->space, c, at));
+			return text_str(&text);
+		}
+	return NULL;
+}
+
+/* The knob's number in the Space, which has it now. */
+static int meet(SketchRun *r, const char *name, const KnobOption *option, int n, int first)
+{
+	Space *s = r->space;
+	size_t guess = r->config.n > 0 ? (size_t)r->config.knob[r->config.n - 1] + 1 : 0; /* it came next before, too */
+	for (size_t i = 0; i < s->knob.n; i++) {
+		size_t k = (guess + i) % s->knob.n;
+		if (is_knob(&s->knob.at[k], name, option, n, first))
+			return (int)k;
+	}
+	KnobOption *kept = arena_array(s->arena, KnobOption, n);
+	Knob knob = { .name = NULL, .under = condition(r), .n = n, .first = first, .option = kept };
+	for (int k = 0; k < n; k++)
+		kept[k] = keep_option(s->arena, &option[k]);
+	for (size_t k = 0; k < s->knob.n && knob.name == NULL; k++)
+		knob.name = strcmp(s->knob.at[k].name, name) == 0 ? s->knob.at[k].name : NULL;
+	if (knob.name == NULL)
+		knob.name = arena_printf(s->arena, "%s", name);
+	vec_push(s->arena, &s->knob, knob);
+	return (int)s->knob.n - 1;
+}
+
+static int pick(SketchRun *r, const char *name, const KnobOption *option, int n, int first)
+{
+	if (r->given != NULL && r->config.n < r->given->n)
+		return r->given->pick[r->config.n] < n ? r->given->pick[r->config.n] : first;
+	switch (r->picking) {
+	case PICK_LOWEST: return 0;
+	case PICK_DRAWN: return (int)rng_below(r->rng, (uint64_t)n);
+	case PICK_ALIKE:
+		for (int at = 0; at < r->like->n; at++)
+			if (strcmp(space_knob(r->other, r->like, at)->name, name) == 0)
+				return most_alike(picked(r->other, r->like, at), option, n, first);
+		r->strange = true;
+		return first;
+	default: return first;
+	}
+}
+
+/* ---- what templates call ---- */
+
+/* A mistake of the template; its first one is told. */
+static void refuse(SketchRun *r, const char *knob, const char *why, int most)
+{
+	if (!r->failed)
+		fail(r->err, ERR_BUG, r->space->tmpl->name, "knob %s: the template %s %d", knob, why, most);
+	r->failed = true;
+}
+
+int sketch_knob(Sketch *s, const char *name, const KnobOption *option, int n, int first)
+{
+	SketchRun *r = s->run;
+	Config *c = &r->config;
+	r->last = false;
+	if (first < 0 || first >= n)
+		first = 0;
+	if (n < 2)
+		return 0;
+	if (n > KNOB_OPTIONS || c->n == KNOBS) {
+		refuse(r, name, n > KNOB_OPTIONS ? "gives it too many options; a knob has at most"
+			: "asks for too many knobs; a config has at most", n > KNOB_OPTIONS ? KNOB_OPTIONS : KNOBS);
+		return first;
+	}
+	for (int at = 0; at < c->n; at++)
+		if (strcmp(space_knob(r->space, c, at)->name, name) == 0) {
+			refuse(r, name, "asks for it again; it is already knob number", at + 1);
+			return first;
+		}
+	int k = meet(r, name, option, n, first), o = pick(r, name, option, n, first);
+	c->knob[c->n] = (uint16_t)k;
+	c->pick[c->n] = (uint8_t)o;
+	r->at_depth[c->n] = r->depth;
+	memcpy(r->in_group[c->n], r->group, sizeof r->group);
+	c->n++;
+	r->last = true;
+	return o;
+}
+
+int64_t sketch_number(Sketch *s, const char *name, const int64_t *option, int n, int first)
+{
+	KnobOption o[KNOB_OPTIONS];
+	for (int k = 0; k < n && k < KNOB_OPTIONS; k++)
+		o[k] = (KnobOption){ .kind = KNOB_NUMBER, .number = option[k] };
+	return option[sketch_knob(s, name, o, n, first)];
+}
+
+int sketch_word(Sketch *s, const char *name, const char *const *word, int n, int first)
+{
+	KnobOption o[KNOB_OPTIONS];
+	for (int k = 0; k < n && k < KNOB_OPTIONS; k++)
+		o[k] = (KnobOption){ .kind = KNOB_WORD, .word = word[k] };
+	return sketch_knob(s, name, o, n, first);
+}
+
+bool sketch_flag(Sketch *s, const char *name, bool first)
+{
+	static const char *const word[] = { "no", "yes" };
+	return sketch_word(s, name, word, 2, first) == 1;
+}
+
+void sketch_opens(Sketch *s)
+{
+	if (s->run->last)
+		s->run->space->knob.at[s->run->config.knob[s->run->config.n - 1]].opens = true;
+}
+
+void sketch_group(Sketch *s)
+{
+	SketchRun *r = s->run;
+	if (++r->depth <= GROUP_DEPTH)
+		r->group[r->depth] = ++r->ngroup;
+	else
+		refuse(r, "(none)", "nests too many groups; the limit is", GROUP_DEPTH);
+	r->last = false;
+}
+
+void sketch_group_end(Sketch *s)
+{
+	s->run->depth--;
+	s->run->last = false;
+}
+
+int sketch_room(const Sketch *s)
+{
+	return KNOBS - s->run->config.n;
 }
 
 void sketch_step(Sketch *s, const char *fmt, ...)
@@ -45,75 +259,197 @@ void sketch_step(Sketch *s, const char *fmt, ...)
 	text_add(&s->steps, "%s\n", line);
 }
 
+/* ---- runs ---- */
+
+/* Runs the template; its steps are made in the arena. */
+static bool run(SketchRun *r, Arena *a, Text *steps)
+{
+	const Space *s = r->space;
+	Sketch sketch = { .arena = a, .task = s->task, .target = s->target, .naive = s->naive, .steps = { .arena = a }, .run = r };
+	bool ok = s->tmpl->run(&sketch, r->err) && !r->failed;
+	*steps = sketch.steps;
+	return ok;
+}
+
+/* Runs it for the path alone. */
+static bool walk(SketchRun *r)
+{
+	Text steps;
+	Arena *scratch = arena_new();
+	bool ok = run(r, scratch, &steps);
+	arena_free(scratch);
+	return ok;
+}
+
 Space *space_new(Arena *a, const Task *task, const Target *target, Err *err)
 {
-	Space *space = arena_new_of(a, Space);
-	*space = (Space){ .arena = a, .task = task, .target = target };
-	for (const Template *const *t = templates; *t != NULL; t++)
-		if ((*t)->applies(task, target)) {
-			space->tmpl = *t;
-			break;
-		}
-	if (space->tmpl == NULL) {
+	Space *s = arena_new_of(a, Space);
+	*s = (Space){ .arena = a, .task = task, .target = target };
+	for (const Template *const *t = templates; *t != NULL && s->tmpl == NULL; t++)
+		s->tmpl = (*t)->applies(task, target) ? *t : NULL;
+	if (s->tmpl == NULL) {
 		fail(err, ERR_UNSUPPORTED, task->label, "there are no schedules for targets of kind %s yet",
 			target_kind_name(target->kind));
 		return NULL;
 	}
-	space->naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, err);
-	if (space->naive == NULL)
+	s->naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, err);
+	SketchRun r = { .space = s, .picking = PICK_DEFAULT, .err = err };
+	if (s->naive == NULL || !walk(&r))
 		return NULL;
-	Sketch s = { .arena = a,
-		.task = task,
-		.target = target,
-		.naive = space->naive,
-		.declare = space,
-		.steps = { .arena = a } };
-	return space->tmpl->run(&s, err) ? space : NULL;
+	s->first = r.config;
+	return s;
 }
 
-double space_size(const Space *s)
+Config space_sample(Space *s, Rng *rng)
 {
-	double size = 1;
-	for (int k = 0; k < s->n; k++)
-		size *= s->knob[k].n;
-	return size;
+	SketchRun r = { .space = s, .picking = PICK_DRAWN, .rng = rng };
+	walk(&r);
+	return r.config;
 }
 
-Config space_sample(const Space *s, Rng *rng)
+static Config begins_with(Space *s, const Config *c)
 {
-	Config c = { 0 };
-	for (int k = 0; k < s->n; k++)
-		c.pick[k] = (uint8_t)rng_below(rng, (uint64_t)s->knob[k].n);
-	return c;
+	SketchRun r = { .space = s, .given = c, .picking = PICK_LOWEST };
+	walk(&r);
+	return r.config;
 }
 
-Trace *space_trace(const Space *s, Config c, Arena *a, Err *err)
+Config space_begin(Space *s)
 {
-	Sketch sk = { .arena = a,
-		.task = s->task,
-		.target = s->target,
-		.naive = s->naive,
-		.space = s,
-		.config = &c,
-		.steps = { .arena = a } };
-	if (!s->tmpl->run(&sk, err))
-		return NULL;
-	return trace_parse(a, s->tmpl->name, text_str(&sk.steps), sk.steps.n, err);
+	return begins_with(s, NULL);
 }
 
-static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+bool space_next(Space *s, Config *c)
 {
-	KernelSet *ks = op_naive(ir, task->dag, "k", NAIVE_AS_TYPED, err);
-	return ks != NULL && trace_apply(ks, t, task->dag, target, err) && ir_verify_set(ks, err) ? ks : NULL;
+	bool opens = false;
+	int at = c->n;
+	for (bool full = true; full && at > 0;) {
+		const Knob *k = space_knob(s, c, --at);
+		full = c->pick[at] + 1 == k->n;
+		opens |= k->opens;
+		c->pick[at] = full ? 0 : (uint8_t)(c->pick[at] + 1);
+		if (!full) {
+			if (opens) {
+				Config given = *c;
+				given.n = (uint8_t)(at + 1);
+				*c = begins_with(s, &given);
+			}
+			return true;
+		}
+	}
+	*c = space_begin(s);
+	return false;
 }
 
-const KernelSet *schedule_draft(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+Config space_move(Space *s, const Config *c, int at, int option)
 {
-	return replay(ir, task, target, t, err);
+	Config moved = *c;
+	moved.pick[at] = (uint8_t)option;
+	if (!space_knob(s, c, at)->opens)
+		return moved;
+	moved.n = (uint8_t)(at + 1);
+	SketchRun r = { .space = s, .given = &moved, .picking = PICK_ALIKE, .other = s, .like = c };
+	walk(&r);
+	return r.config;
 }
 
-KernelSet *schedule_replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
+bool space_alike(Space *to, const Space *from, const Config *c, Config *out)
 {
-	KernelSet *ks = replay(ir, task, target, t, err);
-	return ks != NULL && ir_verify_accesses(ks, err) ? ks : NULL;
+	SketchRun r = { .space = to, .picking = PICK_ALIKE, .other = from, .like = c };
+	bool ok = to->tmpl == from->tmpl && walk(&r);
+	*out = r.config;
+	return ok && !r.strange && r.config.n == c->n;
+}
+
+Trace *space_trace(Space *s, const Config *c, Arena *a, Err *err)
+{
+	SketchRun r = { .space = s, .given = c, .picking = PICK_DEFAULT, .err = err };
+	Text steps;
+	return run(&r, a, &steps) ? trace_parse(a, s->tmpl->name, text_str(&steps), steps.n, err) : NULL;
+}
+
+/* ---- looking at configs ---- */
+
+int space_distance(const Space *s, const Config *a, const Config *b)
+{
+	int n = 0, both = 0;
+	for (int i = 0; i < a->n; i++) {
+		const Knob *k = space_knob(s, a, i);
+		int j = i < b->n && b->knob[i] == a->knob[i] ? i : 0;
+		while (j < b->n && space_knob(s, b, j)->name != k->name)
+			j++;
+		both += j < b->n;
+		n += j == b->n || (a->knob[i] == b->knob[j] ? a->pick[i] != b->pick[j]
+			: difference(picked(s, a, i), picked(s, b, j)) != 0);
+	}
+	return n + b->n - both;
+}
+
+void space_print_config(Text *out, const Space *s, const Config *c)
+{
+	for (int at = 0; at < c->n; at++) {
+		text_add(out, "%s%s=", at > 0 ? " " : "", space_knob(s, c, at)->name);
+		knob_print_option(out, picked(s, c, at));
+	}
+}
+
+void space_saves(const Space *s, double *least, double *most)
+{
+	*least = *most = 1;
+	for (size_t i = 0; i < s->knob.n; i++)
+		for (int k = 0; k < s->knob.at[i].n; k++) {
+			const KnobOption *o = &s->knob.at[i].option[k];
+			if (o->kind != KNOB_ALGO)
+				continue;
+			double saves = o->algo.algo->saves(&o->algo.param);
+			*least = *least == 1 || saves < *least ? saves : *least;
+			*most = saves > *most ? saves : *most;
+		}
+}
+
+/* Whether knob `at` was asked in that group, or in a group within it. */
+static bool is_in(const SketchRun *r, int at, int depth, int group)
+{
+	return at < r->config.n && r->at_depth[at] >= depth && r->in_group[at][depth] == group;
+}
+
+/* The number of paths that begin with c, as far as its group goes; knobs behind it have their defaults. */
+static double count(Space *s, const Config *c, int depth, int group)
+{
+	SketchRun r = { .space = s, .given = c, .picking = PICK_DEFAULT };
+	double paths = 1;
+	if (!walk(&r))
+		return 0;
+	for (int at = c->n; is_in(&r, at, depth, group);) {
+		Config begin = r.config;
+		const Knob *k = space_knob(s, &begin, at);
+		if (r.at_depth[at] > depth) {
+			int inner = r.in_group[at][depth + 1];
+			begin.n = (uint8_t)at;
+			paths *= count(s, &begin, depth + 1, inner);
+			while (is_in(&r, at, depth + 1, inner))
+				at++;
+			continue;
+		}
+		at++;
+		if (!k->opens) {
+			paths *= k->n;
+			continue;
+		}
+		double sum = 0;
+		begin.n = (uint8_t)at;
+		for (int o = 0, n = k->n; o < n; o++) {
+			begin.pick[at - 1] = (uint8_t)o;
+			sum += count(s, &begin, depth, group);
+		}
+		return paths * sum;
+	}
+	return paths;
+}
+
+double space_size(Space *s)
+{
+	if (s->size == 0)
+		s->size = count(s, &(Config){ 0 }, 0, 0);
+	return s->size;
 }

@@ -4,6 +4,7 @@
  */
 #include "schedule/trace.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const PrimRow rows[PRIM_COUNT] = {
@@ -129,19 +130,26 @@ static bool read_args(Arena *a, Step *st, const Word *w, int n, const char *plac
 	return true;
 }
 
+/* NULL: there is no such primitive. */
+static const PrimRow *find_row(Word name)
+{
+	for (int p = 0; p < PRIM_COUNT; p++)
+		if (word_is(name, rows[p].name))
+			return &rows[p];
+	return NULL;
+}
+
 static bool read_step(Arena *a, Trace *t, const Word *w, int n, int line, const char *place, Err *err)
 {
-	for (int p = 0; p < PRIM_COUNT; p++) {
-		if (!word_is(w[0], rows[p].name))
-			continue;
-		Step st = { .prim = (Prim)p, .line = line };
-		if (!read_args(a, &st, w + 1, n - 1, place, err))
-			return false;
-		vec_push(a, &t->step, st);
-		return true;
-	}
-	return fail(err, ERR_SYNTAX, place, "\"%.*s\" is no scheduling step; there are %s, %s, %s, ...",
-		(int)(w[0].n < 40 ? w[0].n : 40), w[0].at, rows[0].name, rows[1].name, rows[2].name);
+	const PrimRow *row = find_row(w[0]);
+	if (row == NULL)
+		return fail(err, ERR_SYNTAX, place, "\"%.*s\" is no scheduling step; there are %s, %s, %s, ...",
+			(int)(w[0].n < 40 ? w[0].n : 40), w[0].at, rows[0].name, rows[1].name, rows[2].name);
+	Step st = { .prim = (Prim)(row - rows), .line = line };
+	if (!read_args(a, &st, w + 1, n - 1, place, err))
+		return false;
+	vec_push(a, &t->step, st);
+	return true;
 }
 
 Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *err)
@@ -202,4 +210,16 @@ void trace_print(Text *out, const Trace *t)
 				text_add(out, " %lld", (long long)st->arg[k].num);
 		text_add(out, "\n");
 	}
+}
+
+const Algo *trace_algo(const char *text)
+{
+	Word w[STEP_ARGS + 1];
+	char name[TRACE_NAME + 1];
+	int n = cut_words(text, strcspn(text, "\n"), w, STEP_ARGS + 1);
+	const PrimRow *row = n >= 2 ? find_row(w[0]) : NULL;
+	if (row == NULL || row->args[0] != 'A' || w[1].n > TRACE_NAME)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s", (int)w[1].n, w[1].at);
+	return algo_find(name);
 }

@@ -7,7 +7,7 @@
 #define SCHEDULE_TRACE_H
 
 #include "ir/ir.h"
-#include "op/dag.h"
+#include "op/algo.h"
 #include "schedule/limit.h"
 #include "target/target.h"
 
@@ -52,6 +52,8 @@ const PrimRow *prim_row(Prim p);
 /* NULL and ERR_SYNTAX with the line. `name` stands in messages, those of trace_apply included. */
 Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *err);
 void trace_print(Text *out, const Trace *t);
+/* The algorithm that the first step of a trace's text chooses; NULL: the operators' own formulas. */
+const Algo *trace_algo(const char *text);
 
 /*
  * Rewrites the set step by step. A step that its law refuses fails with ERR_ILLEGAL, the step's

@@ -51,7 +51,7 @@ static double least_ms(const TaskRun *r)
 	if (r == NULL)
 		return INFINITY; /* it is not tuned */
 	const TaskProgress *s = r->state;
-	double n = (double)(s->trials + s->reused), roof = r->algorithms ? s->roof_ms / TUNE_MOST_FEWER : s->roof_ms;
+	double n = (double)(s->trials + s->reused), roof = s->roof_ms / r->most_saved;
 	if (s->end != TASK_OPEN && s->best_ms > 0)
 		return s->best_ms;
 	return n > 0 && s->best_ms > 0 ? fmax(roof, s->best_ms * (1 - 1 / n)) : roof;

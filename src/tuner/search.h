@@ -38,7 +38,7 @@ enum { SEARCH_DONE = 0, SEARCH_WAITS = -1 };
 
 typedef struct Search {
 	const char *name, *doc;
-	void *(*open)(Arena *a, const Space *s, SearchCost cost, const Effort *effort, Rng rng);
+	void *(*open)(Arena *a, Space *s, SearchCost cost, const Effort *effort, Rng rng);
 	/*
 	 * Fills up to n configs not asked before, the default first. SEARCH_WAITS: the next one depends on
 	 * what is asked and not told yet. SEARCH_DONE: it is certain, or the space at its end.

@@ -8,17 +8,17 @@
 #include <string.h>
 
 typedef struct Random {
-	const Space *space;
+	Space *space;
 	ConfigSet asked;
 	Rng rng;
 } Random;
 
-static void *open_random(Arena *a, const Space *space, SearchCost cost, const Effort *effort, Rng rng)
+static void *open_random(Arena *a, Space *space, SearchCost cost, const Effort *effort, Rng rng)
 {
 	Random *s = arena_new_of(a, Random);
 	(void)cost;
 	(void)effort;
-	*s = (Random){ .space = space, .asked = { .arena = a }, .rng = rng };
+	*s = (Random){ .space = space, .asked = CONFIGS_OF(a), .rng = rng };
 	return s;
 }
 
@@ -29,13 +29,11 @@ static bool note(Random *s, const Config *c)
 	return fresh;
 }
 
-/* After many draws in a row that were all known, the next unknown config in mixed-radix order. */
+/* After many draws in a row that were all known, the next unknown config behind the last. */
 static bool next_unknown(Random *s, Config *c)
 {
 	for (double tried = 0; tried < space_size(s->space); tried++) {
-		int k = 0;
-		while (k < s->space->n && ++c->pick[k] == s->space->knob[k].n)
-			c->pick[k++] = 0;
+		space_next(s->space, c);
 		if (note(s, c))
 			return true;
 	}

@@ -32,14 +32,13 @@ enum { NONE = -1 };
 
 typedef struct Rank {
 	Arena *arena;
-	const Space *space;
+	Space *space;
 	SearchCost cost;
 	const Effort *effort;
 	Rng rng;
 	ConfigSet set;
 	VEC(Point) point; /* of each config of the set */
-	uint32_t *slot;   /* hash table over point[].same: number + 1 */
-	size_t cap;
+	Map same;         /* from point[].same to the first such point */
 	Numbers ranked; /* by estimate */
 	Numbers hints, queue, batch; /* batch: what this round began with */
 	size_t hint_head, queue_head;
@@ -54,24 +53,6 @@ typedef struct Rank {
 
 /* ---- points ---- */
 
-static uint32_t *same_slot(Rank *r, uint64_t same)
-{
-	for (size_t i = (size_t)same & (r->cap - 1);; i = (i + 1) & (r->cap - 1))
-		if (r->slot[i] == 0 || r->point.at[r->slot[i] - 1].same == same)
-			return &r->slot[i];
-}
-
-static void grow_slots(Rank *r)
-{
-	r->cap = r->cap == 0 ? 256 : r->cap * 2;
-	r->slot = arena_array(r->arena, uint32_t, r->cap);
-	for (size_t i = 0; i < r->point.n; i++) {
-		uint32_t *at = same_slot(r, r->point.at[i].same);
-		if (*at == 0)
-			*at = (uint32_t)i + 1;
-	}
-}
-
 /* Estimates the configs that the set has and that have no point yet: its last ones. */
 static void estimate_fresh(Rank *r)
 {
@@ -84,13 +65,11 @@ static void estimate_fresh(Rank *r)
 	for (size_t k = 0; k < n; k++) {
 		uint32_t i = (uint32_t)(first + k);
 		Point p = { .same = same[k], .est = ns[k], .twin = i };
-		if (r->point.n * 2 >= r->cap)
-			grow_slots(r);
-		uint32_t *at = same_slot(r, p.same);
-		if (*at == 0)
-			*at = i + 1;
-		else
-			p.twin = *at - 1;
+		uint32_t before = r->same.index.n;
+		MapEntry *e = map_add(&r->same, p.same);
+		if (r->same.index.n > before)
+			e->num = i;
+		p.twin = (uint32_t)e->num;
 		vec_push(r->arena, &r->point, p);
 	}
 	arena_free(scratch);
@@ -129,10 +108,7 @@ static double estimate_at(const Rank *r, uint32_t i)
 
 static int distance(const Rank *r, uint32_t i, uint32_t j)
 {
-	int n = 0;
-	for (int k = 0; k < r->space->n; k++)
-		n += config_at(r, i)->pick[k] != config_at(r, j)->pick[k];
-	return n;
+	return space_distance(r->space, config_at(r, i), config_at(r, j));
 }
 
 typedef struct Keyed {
@@ -176,11 +152,11 @@ static void add_neighbours(Rank *r, uint32_t i, Numbers *out)
 	uint8_t to[KNOB_OPTIONS];
 	Arena *scratch = arena_new();
 	VEC(Config) around = { 0 };
-	for (int k = 0; k < r->space->n; k++) {
-		int n = moves(&r->space->knob[k], config_at(r, i)->pick[k], to);
+	Config from = *config_at(r, i);
+	for (int k = 0; k < from.n; k++) {
+		int n = moves(space_knob(r->space, &from, k), from.pick[k], to);
 		for (int m = 0; m < n; m++) {
-			Config c = *config_at(r, i);
-			c.pick[k] = to[m];
+			Config c = space_move(r->space, &from, k, to[m]);
 			vec_push(scratch, &around, c);
 		}
 	}
@@ -188,23 +164,39 @@ static void add_neighbours(Rank *r, uint32_t i, Numbers *out)
 	arena_free(scratch);
 }
 
+/* The config in which knob `at` has the next option in that direction; false: there is none. */
+static bool step(const Rank *r, const Config *from, int at, int way, Config *to)
+{
+	int option = from->pick[at] + way;
+	if (option < 0 || option >= space_knob(r->space, from, at)->n)
+		return false;
+	*to = space_move(r->space, from, at, option);
+	return true;
+}
+
+/* Where the second config has the first one's knob `at`; -1: nowhere. */
+static int same_knob(const Rank *r, const Config *of, int at, const Config *in)
+{
+	for (int k = 0; k < in->n; k++)
+		if (space_knob(r->space, in, k)->name == space_knob(r->space, of, at)->name)
+			return k;
+	return -1;
+}
+
 /* All configs that moves of two knobs to next options make of i. */
 static void add_pairs(Rank *r, uint32_t i, Numbers *out)
 {
-	const Space *s = r->space;
 	Arena *scratch = arena_new();
 	VEC(Config) around = { 0 };
-	for (int k = 0; k < s->n; k++)
-		for (int l = k + 1; l < s->n; l++)
+	Config from = *config_at(r, i), one, both;
+	for (int k = 0; k < from.n; k++)
+		for (int l = k + 1; l < from.n; l++)
 			for (int way = 0; way < 4; way++) {
-				Config c = *config_at(r, i);
-				int a = c.pick[k] + ((way & 1) != 0 ? 1 : -1);
-				int b = c.pick[l] + ((way & 2) != 0 ? 1 : -1);
-				if (a < 0 || b < 0 || a >= s->knob[k].n || b >= s->knob[l].n)
+				if (!step(r, &from, k, (way & 1) != 0 ? 1 : -1, &one))
 					continue;
-				c.pick[k] = (uint8_t)a;
-				c.pick[l] = (uint8_t)b;
-				vec_push(scratch, &around, c);
+				int at = same_knob(r, &from, l, &one);
+				if (at >= 0 && step(r, &one, at, (way & 2) != 0 ? 1 : -1, &both))
+					vec_push(scratch, &around, both);
 			}
 	add_points(r, around.at, around.n, out);
 	arena_free(scratch);
@@ -231,11 +223,11 @@ static void draw(Rank *r)
 	bool all = size <= r->effort->sample;
 	size_t n = all ? (size_t)size : (size_t)r->effort->sample;
 	Arena *scratch = arena_new();
-	Config *drawn = arena_array(scratch, Config, n + 1), c = { 0 };
+	Config *drawn = arena_array(scratch, Config, n + 1), c = space_begin(r->space);
 	for (size_t i = 0; i < n; i++) {
 		drawn[i] = all ? c : space_sample(r->space, &r->rng);
-		for (int k = 0; k < r->space->n && ++c.pick[k] == r->space->knob[k].n; k++)
-			c.pick[k] = 0;
+		if (all)
+			space_next(r->space, &c);
 	}
 	drawn[n] = r->space->first;
 	add_points(r, drawn, n + 1, &r->ranked);
@@ -317,17 +309,19 @@ static bool enqueue_picks(Rank *r)
 static void enqueue_neighbours(Rank *r, uint32_t i)
 {
 	Numbers around = { 0 };
-	if (r->came_from != NONE && distance(r, i, (uint32_t)r->came_from) == 1)
-		for (int k = 0; k < r->space->n; k++) {
-			Config c = *config_at(r, i);
-			int next = 2 * c.pick[k] - config_at(r, (uint32_t)r->came_from)->pick[k];
-			if (next == c.pick[k] || next < 0 || next >= r->space->knob[k].n)
+	Config at = *config_at(r, i), further;
+	if (r->came_from != NONE && distance(r, i, (uint32_t)r->came_from) == 1) {
+		Config before = *config_at(r, (uint32_t)r->came_from);
+		for (int k = 0; k < at.n; k++) {
+			int was = same_knob(r, &at, k, &before);
+			if (was < 0 || before.knob[was] != at.knob[k] || before.pick[was] == at.pick[k] ||
+				!step(r, &at, k, at.pick[k] - before.pick[was], &further))
 				continue;
-			c.pick[k] = (uint8_t)next;
-			uint32_t on = point_of(r, &c);
+			uint32_t on = point_of(r, &further);
 			if (r->point.at[on].est > 0)
 				enqueue(r, on);
 		}
+	}
 	add_neighbours(r, i, &around);
 	enqueue_best(r, i, &around, around.n);
 }
@@ -476,7 +470,7 @@ static void tell_rank(void *state, Config c, double ns)
 		step_to(r, i);
 }
 
-static void *open_rank(Arena *a, const Space *space, SearchCost cost, const Effort *effort, Rng rng)
+static void *open_rank(Arena *a, Space *space, SearchCost cost, const Effort *effort, Rng rng)
 {
 	Rank *r = arena_new_of(a, Rank);
 	*r = (Rank){ .arena = a,
@@ -484,7 +478,8 @@ static void *open_rank(Arena *a, const Space *space, SearchCost cost, const Effo
 		.cost = cost,
 		.effort = effort,
 		.rng = rng,
-		.set = { .arena = a },
+		.set = CONFIGS_OF(a),
+		.same = MAP_OF(a),
 		.best = NONE,
 		.walker = NONE,
 		.came_from = NONE,

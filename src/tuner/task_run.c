@@ -24,7 +24,7 @@ KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *e
 	return t != NULL ? schedule_replay(ir_new(a), r->task, r->ask->target, t, err) : NULL;
 }
 
-static const char *trace_text(const TaskRun *r, Config c, Arena *a)
+static const char *trace_text(const TaskRun *r, const Config *c, Arena *a)
 {
 	Text text = { .arena = a };
 	Trace *t = space_trace(r->space, c, a, NULL);
@@ -45,7 +45,7 @@ static void estimate_batch(TaskRun *r, const Config *c, int n, double *ns, uint6
 	double est[BATCH];
 	int m = 0;
 	for (int i = 0; i < n; i++) {
-		trace[i] = trace_text(r, c[i], a);
+		trace[i] = trace_text(r, &c[i], a);
 		if (trace[i] != NULL && outcome_find(&r->estimates, trace[i]) == NULL) {
 			Trace *t = parse(r, trace[i], a, NULL);
 			const KernelSet *ks = t != NULL ? schedule_draft(ir_new(a), r->task, r->ask->target, t, NULL) : NULL;
@@ -76,11 +76,10 @@ static void estimate_configs(void *arg, const Config *c, int n, double *ns, uint
 
 /* ---- what is known already ---- */
 
-/* "compute conv2d.winograd m=2": "wino". */
 static void note_algorithm(TaskProgress *s, const char *trace)
 {
-	const char *dot = strncmp(trace, "compute ", 8) == 0 ? strchr(trace, '.') : NULL;
-	snprintf(s->algorithm, sizeof s->algorithm, "%.4s", dot != NULL ? dot + 1 : "");
+	const Algo *algo = trace_algo(trace);
+	snprintf(s->algorithm, sizeof s->algorithm, "%s", algo != NULL ? algo->label : "");
 }
 
 static void note_time(TaskRun *r, const char *trace, double ns)
@@ -237,7 +236,7 @@ static bool makes_code(const TaskRun *r, const KernelSet *ks, Arena *a)
 /* As compile/ takes it: the template's choice, or the naive loops where that is refused; and its estimate. */
 static void open_default(TaskRun *r)
 {
-	const char *first = trace_text(r, r->space->first, r->arena);
+	const char *first = trace_text(r, &r->space->first, r->arena);
 	Arena *scratch = arena_new();
 	const KernelSet *ks = first != NULL ? task_run_replay(r, first, scratch, NULL) : NULL;
 	bool takes = ks != NULL && makes_code(r, ks, scratch);
@@ -247,15 +246,6 @@ static void open_default(TaskRun *r)
 	if (ks != NULL)
 		r->guess_ms = cost_estimate_one(&r->cost, ks, r->task) / 1e6;
 	arena_free(scratch);
-}
-
-/* Templates name the knob that chooses an algorithm after the algorithm. */
-static bool has_algorithms(const Space *s)
-{
-	for (int k = 0; k < s->n; k++)
-		if (strcmp(s->knob[k].name, "winograd") == 0)
-			return true;
-	return false;
 }
 
 bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, const TuneRequest *ask,
@@ -274,7 +264,7 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 		return false;
 	state->space = space_size(r->space);
 	state->roof_ms = roof_ns(task, &with->roof) / 1e6;
-	r->algorithms = has_algorithms(r->space);
+	space_saves(r->space, &r->least_saved, &r->most_saved);
 	Rng seed = rng_seed(ask->seed);
 	hash_hex(task->id, hex);
 	r->search = ask->search->open(a, r->space, (SearchCost){ estimate_configs, r }, ask->effort, rng_fork(&seed, hex));
@@ -376,7 +366,7 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 		return NULL;
 	}
 	Arena *a = arena_new();
-	const char *trace = trace_text(r, c, a);
+	const char *trace = trace_text(r, &c, a);
 	const Outcome *k = trace != NULL ? outcome_find(&r->known, trace) : NULL;
 	Candidate *x = trace != NULL && k == NULL ? candidate_new(r, a, trace) : NULL;
 	if (x != NULL) {
@@ -412,7 +402,7 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 static void look_at_roof(TaskRun *r)
 {
 	const TaskProgress *s = r->state;
-	if (s->end == TASK_OPEN && !r->algorithms && s->best_ms > 0 && s->best_ms <= s->roof_ms * TUNE_AT_ROOF)
+	if (s->end == TASK_OPEN && r->most_saved == 1 && s->best_ms > 0 && s->best_ms <= s->roof_ms * TUNE_AT_ROOF)
 		r->state->end = TASK_AT_ROOF;
 }
 
@@ -486,31 +476,12 @@ double task_run_gain(const TaskRun *r)
 		return TUNE_URGENT;
 	if (s->failed > 0 && s->best_ms == 0 && had < TUNE_NOTHING_RAN)
 		return TUNE_URGENT;
-	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = r->algorithms ? s->roof_ms / TUNE_FEWER : s->roof_ms;
+	double now = s->best_ms > 0 ? s->best_ms : r->guess_ms, roof = s->roof_ms / r->least_saved;
 	double save = fmax(now - roof, now * (TUNE_AT_ROOF - 1));
 	return task_run_gain_rate(r, save);
 }
 
 /* ---- advice ---- */
-
-/* The config of `to` that is most like c of `from`; false: they have different knobs. */
-static bool alike(const Space *to, const Space *from, Config c, Config *out)
-{
-	*out = to->first;
-	if (to->tmpl != from->tmpl || to->n != from->n)
-		return false;
-	for (int k = 0; k < to->n; k++) {
-		if (strcmp(to->knob[k].name, from->knob[k].name) != 0)
-			return false;
-		int64_t want = from->knob[k].option[c.pick[k]];
-		int best = 0;
-		for (int o = 1; o < to->knob[k].n; o++)
-			if (llabs(to->knob[k].option[o] - want) < llabs(to->knob[k].option[best] - want))
-				best = o;
-		out->pick[k] = (uint8_t)best;
-	}
-	return true;
-}
 
 static double unlikeness(const Task *a, const Task *b)
 {
@@ -529,7 +500,7 @@ void task_run_advise(TaskRun *r, const TaskRun *const *others, int n)
 			double d = unlikeness(r->task, others[i]->task);
 			Config c;
 			if (others[i] == r || others[i]->best_ns == 0 || d <= after || d >= nearest ||
-				!alike(r->space, others[i]->space, others[i]->best, &c))
+				!space_alike(r->space, others[i]->space, &others[i]->best, &c))
 				continue;
 			next = others[i];
 			nearest = d;
@@ -537,7 +508,7 @@ void task_run_advise(TaskRun *r, const TaskRun *const *others, int n)
 		if (next == NULL)
 			return;
 		Config c;
-		alike(r->space, next->space, next->best, &c);
+		space_alike(r->space, next->space, &next->best, &c);
 		r->ask->search->hint(r->search, c);
 		after = nearest;
 	}

@@ -33,7 +33,7 @@ typedef struct TaskRun {
 	bool advised; /* other tasks have given their hints */
 	bool waits;   /* nothing to ask until something is told */
 	bool confirmed; /* best_ms is inside the network: times alone are not compared with it any more */
-	bool algorithms; /* the space has other algorithms, which may beat the roof */
+	double least_saved, most_saved; /* multiplications that the space's algorithms save, as space_saves has it; 1: it has none */
 	int in_flight;
 	int64_t since_gain; /* trials since the last one that was 1 % faster */
 } TaskRun;

@@ -275,7 +275,8 @@ static Extremes extremes(Lab *lab, const Task *from)
 	Extremes x = { .good = "", .bad = "" };
 	x.good_ns = x.bad_ns = fitted_ns(lab, "");
 	for (int i = 0; i < 200; i++) {
-		Trace *trace = space_trace(space, space_sample(space, &rng), lab->arena, &err);
+		Config c = space_sample(space, &rng);
+		Trace *trace = space_trace(space, &c, lab->arena, &err);
 		Text text = { .arena = lab->arena };
 		ck_assert(trace != NULL);
 		trace_print(&text, trace);

@@ -106,7 +106,7 @@ static const char *new_schedule(Lab *lab, const Task *task)
 	Config c = space->first;
 	for (Rng rng = rng_seed(1);; c = space_sample(space, &rng)) {
 		Text steps = { .arena = lab->arena };
-		Trace *t = space_trace(space, c, lab->arena, &err);
+		Trace *t = space_trace(space, &c, lab->arena, &err);
 		ck_assert_msg(t != NULL, "%s", err.text);
 		text_add(&steps, "# %s\n", task->label);
 		trace_print(&steps, t);

@@ -217,7 +217,8 @@ START_TEST(estimates_are_times)
 	int slower = 0, n = 60;
 	for (int i = 0; i < n; i++) {
 		Text text = { .arena = a };
-		trace_print(&text, space_trace(space, i == 0 ? space->first : space_sample(space, &rng), a, &err));
+		Config c = i == 0 ? space->first : space_sample(space, &rng);
+		trace_print(&text, space_trace(space, &c, a, &err));
 		double ns = estimate(a, task, &target, text_str(&text));
 		ck_assert_msg(isfinite(ns) && ns > 0 && ns < 1e12, "%g ns: %s", ns, text_str(&text));
 		first = i == 0 ? ns : first;

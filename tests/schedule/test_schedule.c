@@ -230,7 +230,7 @@ START_TEST(every_sampled_schedule_equals_the_naive_fn)
 	Rng rng = rng_seed(11);
 	for (int i = 0; i < samples; i++) {
 		Config c = i == 0 ? space->first : space_sample(space, &rng);
-		Trace *t = space_trace(space, c, a, &err);
+		Trace *t = space_trace(space, &c, a, &err);
 		ck_assert_msg(t != NULL, "%s", err.text);
 		check_trace(task, &target, t, &want[i % 2], (uint64_t)i);
 	}
@@ -264,7 +264,7 @@ static const char *default_trace(Arena *a, const char *dag)
 	Target target = cpu(1);
 	Text out = { .arena = a };
 	Space *space = space_new(a, task, &target, &err);
-	Trace *t = space != NULL ? space_trace(space, space->first, a, &err) : NULL;
+	Trace *t = space != NULL ? space_trace(space, &space->first, a, &err) : NULL;
 	ck_assert_msg(t != NULL, "%s", err.text);
 	trace_print(&out, t);
 	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text, text_str(&out));
@@ -315,7 +315,7 @@ START_TEST(narrow_machines_have_spaces)
 	target.vector_bits = 128 * _i;
 	Space *space = space_new(a, task, &target, &err);
 	ck_assert_msg(space != NULL, "%s", err.text);
-	Trace *t = space_trace(space, space->first, a, &err);
+	Trace *t = space_trace(space, &space->first, a, &err);
 	Text out = { .arena = a };
 	ck_assert_msg(t != NULL, "%s", err.text);
 	trace_print(&out, t);

@@ -99,11 +99,11 @@ static inline Db *open_db(const Lab *lab, const char *name, DbMode mode)
 	return db;
 }
 
-static const char *trace_of(Arena *a, const Space *space, Config c)
+static const char *trace_of(Arena *a, Space *space, Config c)
 {
 	Err err = { 0 };
 	Text t = { .arena = a };
-	Trace *trace = space_trace(space, c, a, &err);
+	Trace *trace = space_trace(space, &c, a, &err);
 	ck_assert_msg(trace != NULL, "%s", err.text);
 	trace_print(&t, trace);
 	return text_str(&t);

@@ -5,6 +5,7 @@
  */
 #include "suite.h"
 
+#include "schedule/sketch.h"
 #include "tuner/search.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@
 /* A landscape: time is 1000 times the product of what each knob's option costs. */
 typedef struct Land {
 	Space space;
+	int knobs, options;
 	double factor[KNOBS][KNOB_OPTIONS];
 	int best[KNOBS];
 	enum { EST_RIGHT, EST_CONSTANT, EST_WRONG } est;
@@ -24,19 +26,35 @@ typedef struct Land {
 	int64_t estimates;
 } Land;
 
+static const Land *land; /* what the template asks for */
+
+static bool run(Sketch *s, Err *err)
+{
+	int64_t option[KNOB_OPTIONS];
+	(void)err;
+	for (int o = 0; o < land->options; o++)
+		option[o] = o;
+	for (int k = 0; k < land->knobs; k++)
+		sketch_number(s, arena_printf(s->arena, "k%d", k), option, land->options, 0);
+	return true;
+}
+
+static const Template land_template = { "land", "", NULL, run };
+
 static Land *land_new(Arena *a, int knobs, int options, uint64_t seed)
 {
 	Land *l = arena_new_of(a, Land);
 	l->rng = rng_seed(seed);
 	l->refused = -1;
-	l->space.n = knobs;
+	l->knobs = knobs;
+	l->options = options;
+	l->space = (Space){ .arena = a, .tmpl = &land_template };
+	land = l;
+	l->space.first = space_begin(&l->space);
 	for (int k = 0; k < knobs; k++) {
-		l->space.knob[k] = (Knob){ .name = arena_printf(a, "k%d", k), .n = options };
 		l->best[k] = (int)rng_below(&l->rng, (uint64_t)options);
-		for (int o = 0; o < options; o++) {
-			l->space.knob[k].option[o] = o;
+		for (int o = 0; o < options; o++)
 			l->factor[k][o] = 1 + 0.08 * abs(o - l->best[k]); /* one valley a knob */
-		}
 	}
 	return l;
 }
@@ -44,7 +62,7 @@ static Land *land_new(Arena *a, int knobs, int options, uint64_t seed)
 static double true_ns(const Land *l, const Config *c)
 {
 	double ns = 1000;
-	for (int k = 0; k < l->space.n - l->twins; k++)
+	for (int k = 0; k < l->knobs - l->twins; k++)
 		ns *= l->factor[k][c->pick[k]];
 	return ns;
 }
@@ -52,7 +70,7 @@ static double true_ns(const Land *l, const Config *c)
 static double estimate_one(Land *l, const Config *c, uint64_t *same)
 {
 	uint64_t h = 7;
-	for (int k = 0; k < l->space.n - l->twins; k++)
+	for (int k = 0; k < l->knobs - l->twins; k++)
 		h = (h + c->pick[k] + 1) * 0x9e3779b97f4a7c15u;
 	*same = h;
 	l->estimates++;
@@ -75,7 +93,7 @@ static double measured(Land *l, const Config *c)
 static double optimum(const Land *l)
 {
 	Config c = { 0 };
-	for (int k = 0; k < l->space.n; k++) {
+	for (int k = 0; k < l->knobs; k++) {
 		c.pick[k] = (uint8_t)l->best[k];
 		if (k == l->refused && l->best[k] % 2 != 0)
 			c.pick[k]--; /* both neighbours are as good */
@@ -188,15 +206,15 @@ START_TEST(the_end_is_a_certificate)
 	l->est = EST_CONSTANT;
 	Found f = hunt(a, l, &search_rank, "normal", 3, 0, 5000);
 	ck_assert(f.ended);
-	Config best = { 0 };
+	Config best = f.asked.at[0];
 	for (size_t i = 0; i < f.asked.n; i++)
 		if (i == 0 || true_ns(l, &f.asked.at[i]) < true_ns(l, &best))
 			best = f.asked.at[i];
-	for (int k = 0; k < l->space.n; k++)
+	for (int k = 0; k < l->knobs; k++)
 		for (int way = -1; way <= 1; way += 2) {
 			Config c = best;
 			c.pick[k] = (uint8_t)(c.pick[k] + way);
-			bool there = c.pick[k] >= l->space.knob[k].n;
+			bool there = c.pick[k] >= l->options;
 			for (size_t i = 0; i < f.asked.n; i++)
 				there |= memcmp(&c, &f.asked.at[i], sizeof c) == 0;
 			ck_assert(there);
@@ -256,7 +274,9 @@ START_TEST(a_hint_is_asked_next)
 	Arena *a = arena_new();
 	Land *l = land_new(a, 6, 8, 8);
 	void *s = search_rank.open(a, &l->space, (SearchCost){ estimate, l }, effort_find("normal"), rng_seed(3));
-	Config c, hint = { .pick = { 1, 2, 3, 4, 5, 6 } };
+	Config c, hint = l->space.first;
+	for (int k = 0; k < 6; k++)
+		hint.pick[k] = (uint8_t)(k + 1);
 	search_rank.hint(s, hint);
 	ck_assert_int_eq(search_rank.ask(s, &c, 1), 1);
 	ck_assert(memcmp(&c, &l->space.first, sizeof c) == 0);

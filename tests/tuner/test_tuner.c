@@ -476,12 +476,12 @@ START_TEST(old_records_are_seeds)
 	Lab *lab = open_lab(all_good);
 	Job o = job_of(lab);
 	Err err = { 0 };
-	Config c = { 0 };
 	const Task *task = lab->part->task[0];
 	Space *space = space_new(lab->arena, task, &lab->target, &err);
+	Config c = space_begin(space);
 	const char *old = NULL;
 	while (old == NULL || strcmp(old, lab->first[0]) == 0) {
-		c.pick[0]++;
+		space_next(space, &c);
 		old = trace_of(lab->arena, space, c);
 	}
 	RunRecord run = { .workload = task->id, .trace = old, .status = RUN_OK, .median_ns = 70000, .min_ns = 70000, .samples = 3,

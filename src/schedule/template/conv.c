@@ -15,11 +15,11 @@
 static bool applies(const Task *task, const Target *target)
 {
 	const Dag *d = task->dag;
-	if (target->kind != TARGET_CPU || d->call.n == 0 || d->call.at[0].op != OP_conv)
+	const OpCall *c = tile_anchor(d);
+	if (target->kind != TARGET_CPU || c == NULL || c->op != OP_conv)
 		return false;
-	const OpCall *c = &d->call.at[0];
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
-	return y->type.kind == DT_FLOAT && y->type.bits == 32 && w->kind == VALUE_CONST && y->shape.rank >= 3;
+	return dtype_eq(y->type, F32) && w->kind == VALUE_CONST && y->shape.rank >= 3;
 }
 
 /* Channels from which weights come where channels lie in no blocks; the pixels up to which cold weights are felt;
@@ -88,7 +88,7 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block
  * channels at hand, where the hardware does not look; 1x1 convolutions from the next tile, while they
  * work on this one. What was measured: docs/benchmarks.md.
  */
-static int guess_ahead(const Value *w, const Value *y)
+static Ahead guess_ahead(const Value *w, const Value *y)
 {
 	int64_t taps = 1, pixels = 1;
 	for (int k = 2; k < w->shape.rank; k++)
@@ -109,19 +109,57 @@ static const char *weight_layout(Sketch *s, int rank, int64_t lanes, int64_t blo
 	return arena_printf(s->arena, "O%sI%lldo", spatial[rank - 2], (long long)lanes);
 }
 
-static void order_outer(const Tiled *t, Tile *tile, int64_t order)
+/* What stays in the caches while the rest passes: weights of a tile of channels, a row, some pixels. */
+typedef enum { STAY_WEIGHTS, STAY_ROW, STAY_PIXELS, STAY_COUNT } Stay;
+static const char *const stay_name[STAY_COUNT] = { "weights", "row", "pixels" };
+
+/* n o h w, n h o w, n h w o. */
+static void order_outer(const Tiled *t, Tile *tile, Stay stay)
 {
 	int n = 0, last = t->n - 1;
-	if (order == 0) /* n o h w: weights of one tile of channels serve the whole image */
-		return;
 	tile->outer[n++] = 0;
+	if (stay == STAY_WEIGHTS)
+		tile->outer[n++] = 1;
 	for (int k = 2; k < last; k++)
 		tile->outer[n++] = k;
-	if (order == 1) /* n h o w: a row serves all channels */
+	if (stay == STAY_ROW)
 		tile->outer[n++] = 1;
 	tile->outer[n++] = last;
-	if (order == 2) /* n h w o: so do a few pixels */
+	if (stay == STAY_PIXELS)
 		tile->outer[n++] = 1;
+}
+
+/* Orders that differ: an axis that the tile covers has no loop to be put anywhere. */
+static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
+{
+	int axis[STAY_COUNT][TILE_AXES], n[STAY_COUNT], count = 0;
+	Stay stay[STAY_COUNT];
+	const char *name[STAY_COUNT];
+	for (int k = 0; k < STAY_COUNT; k++) {
+		bool same = false;
+		order_outer(t, tile, (Stay)k);
+		n[k] = tile_outer(t, tile, axis[k]);
+		for (int j = 0; j < k; j++)
+			same |= n[j] == n[k] && memcmp(axis[j], axis[k], sizeof *axis[k] * (size_t)n[k]) == 0;
+		if (!same) {
+			stay[count] = (Stay)k;
+			name[count++] = stay_name[k];
+		}
+	}
+	order_outer(t, tile, stay[sketch_word(s, "order", name, count, 0)]);
+}
+
+/* Input channels that are written out at a time: powers of two, or all; each is code of its own for each tap. */
+static int64_t choose_unroll(Sketch *s, int64_t channels)
+{
+	enum { MOST = 8 };
+	int64_t option[MOST];
+	int n = 0;
+	for (int64_t u = 1; u <= MOST && u < channels; u *= 2)
+		option[n++] = u;
+	if (channels <= MOST)
+		option[n++] = channels;
+	return sketch_number(s, "unroll", option, n, 0);
 }
 
 /*
@@ -137,24 +175,48 @@ static bool guess_rows(const Value *w, bool depthwise)
 }
 
 /* All lanes of a vector read the same input, so they are of one group; 0: it has too few channels. */
-static int64_t group_lanes(const Sketch *s, int64_t filters)
+static int64_t group_lanes(const Sketch *s, const Tiled *t, int64_t filters)
 {
-	int64_t lanes = tile_lanes(s, filters);
+	int64_t lanes = tile_lanes(s, t, filters);
 	while (lanes > 1 && filters % lanes != 0)
 		lanes /= 2;
 	return lanes >= 4 ? lanes : 0;
 }
 
-/* 0: direct; else the outputs of one of Winograd's tiles each way, with knobs of its own. */
-static int64_t choose_algorithm(Sketch *s)
+/* The weights to prefetch: of those whose loops there are. */
+static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
 {
-	static const int64_t m[] = { 0, 2, 4 };
-	if (!winograd_fits(s->task, s->target, 4))
-		return 0;
-	int64_t pick = sketch_knob(s, "winograd", m, 3, (int)winograd_guess(s->task, s->target) / 2);
-	if (s->declare != NULL)
-		winograd_knobs(s);
-	return pick;
+	static const char *const name[] = { "none", "stream", "tile" };
+	const char *word[3] = { name[AHEAD_NONE] };
+	Ahead ahead[3] = { AHEAD_NONE };
+	int n = 1, first = 0;
+	if (tile->stream != NULL) {
+		first = guess == AHEAD_STREAM ? n : first;
+		word[n] = name[AHEAD_STREAM];
+		ahead[n++] = AHEAD_STREAM;
+	}
+	if (t->out[tile->vector].extent > tile->lanes * tile->vectors) {
+		first = guess == AHEAD_TILE ? n : first;
+		word[n] = name[AHEAD_TILE];
+		ahead[n++] = AHEAD_TILE;
+	}
+	tile->ahead = ahead[sketch_word(s, "ahead", word, n, first)];
+}
+
+/* Direct; or the outputs of one of Winograd's tiles each way. */
+static int64_t choose_algorithm(Sketch *s, const Tiled *t)
+{
+	enum { LEAST = 2, MOST = 4 };
+	KnobOption option[MOST] = { { .kind = KNOB_WORD, .word = "direct" } };
+	int n = 1, first = 0;
+	int64_t guess = winograd_guess(s->task, s->target);
+	for (int64_t m = LEAST; m <= MOST && t->ends && winograd_fits(s->task, s->target, m); m += 2) {
+		first = guess == m ? n : first;
+		option[n++] = (KnobOption){ .kind = KNOB_ALGO, .algo = { winograd_algo(), m } };
+	}
+	int k = sketch_knob(s, "algorithm", option, n, first);
+	sketch_opens(s);
+	return k == 0 ? 0 : option[k].algo.param;
 }
 
 /*
@@ -163,61 +225,67 @@ static int64_t choose_algorithm(Sketch *s)
  */
 enum { FEW_TAPS = 3 };
 
-static bool run(Sketch *s, Err *err)
+static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 {
-	static const int64_t orders[] = { 0, 1, 2 }, unrolls[] = { 1, 2, 4, 8 }, flag[] = { 0, 1 },
-		aheads[] = { AHEAD_NONE, AHEAD_STREAM, AHEAD_TILE };
 	const Dag *d = s->task->dag;
-	const OpCall *c = &d->call.at[0];
-	const Value *w = &d->value.at[c->in[1]];
-	Tiled t;
-	(void)err;
-	if (!tiled_read(s->arena, s->naive, &t) || t.n < 3)
-		return sketch_loops(s);
-	int last = t.n - 1, best = 0, side = tiled_contiguous(s, &t);
-	bool depthwise = reduce_named(&t, "c") < 0;
-	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t.axis[1].extent / groups;
-	int64_t lanes = groups > 1 ? group_lanes(s, filters) : tile_lanes(s, filters);
-	if (side < 0 || lanes == 0)
-		return sketch_loops(s);
-	bool rows = side != 1 && channel_block(&d->value.at[c->in[0]]) == 1;
-	if (rows && sketch_knob(s, "rows", flag, 2, guess_rows(w, depthwise)) != 0 && s->declare == NULL)
-		return sketch_loops(s);
-	int64_t m = choose_algorithm(s);
-	if (m > 0 && s->declare == NULL) {
-		winograd_steps(s, m, winograd_knobs(s));
-		return true;
-	}
-	Tile tile = tile_new(s, &t);
-	int64_t option[KNOB_OPTIONS];
-	int n = tile_options(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t.axis[last].extent, option, &best);
-	int64_t shape = sketch_knob(s, "tile", option, n, best);
-	int64_t order = sketch_knob(s, "order", orders, 3, 0);
-	int64_t taps = sketch_knob(s, "taps", flag, 2, 1);
+	const Value *x = &d->value.at[c->in[0]], *w = &d->value.at[c->in[1]];
+	int last = t->n - 1;
+	bool depthwise = reduce_named(t, "c") < 0;
+	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t->axis[1].extent / groups, block = 1;
+	Tile tile = tile_new(s, t);
 	tile.vector = 1;
 	tile.lanes = lanes;
-	tile.vectors = shape / 1000;
 	tile.pixel = last;
-	tile.pixels = shape % 1000;
 	tile.pack = w->name;
-	int64_t block = 1;
+	sketch_group(s);
+	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
+	choose_order(s, t, &tile);
+	const TileAxis *kw = &t->reduce[t->nreduce - 1];
+	bool taps = kw->extent > 1 && sketch_flag(s, "taps", true);
 	if (!depthwise) {
-		int64_t unroll = sketch_knob(s, "unroll", unrolls, 4, 0);
-		tile.ahead = sketch_knob(s, "ahead", aheads, 3, guess_ahead(w, &d->value.at[c->out[0]]));
-		block = channel_block(&d->value.at[c->in[0]]);
+		block = channel_block(x);
 		if (w->shape.dim[1] < block || (groups > 1 && w->shape.dim[1] % block != 0))
 			block = 1;
-		order_reduction(s, &t, &tile, block, unroll);
+		int64_t channels = t->reduce[reduce_named(t, "c")].extent;
+		int64_t unroll = choose_unroll(s, block > 1 && channels > block ? block : channels);
+		order_reduction(s, t, &tile, block, unroll);
+		choose_ahead(s, t, &tile, guess_ahead(w, &d->value.at[c->out[0]]));
 	}
+	sketch_group_end(s);
 	tile.layout = weight_layout(s, w->shape.rank, lanes, block);
-	order_outer(&t, &tile, order);
-	const TileAxis *kw = &t.reduce[t.nreduce - 1];
-	if (taps != 0 && kw->extent > 1)
+	if (taps)
 		text_add(&tile.unrolls, "unroll %s\n", kw->name);
-	tile.first = t.selects && kw->extent > FEW_TAPS;
-	tile.last = tile.first || t.axis[last].extent % tile.pixels != 0;
-	tile_steps(s, &t, &tile);
-	return s->declare == NULL || !rows || sketch_loops(s); /* its knobs, behind those of the tile */
+	tile.first = t->selects && kw->extent > FEW_TAPS;
+	tile.last = tile.first || t->axis[last].extent % tile.pixels != 0;
+	tile_steps(s, t, &tile);
+}
+
+static bool run(Sketch *s, Err *err)
+{
+	const Dag *d = s->task->dag;
+	const OpCall *c = tile_anchor(d);
+	Tiled t;
+	(void)err;
+	if (!tiled_read(s, c, &t) || t.n < 3)
+		return sketch_loops(s);
+	bool depthwise = reduce_named(&t, "c") < 0;
+	int side = tiled_contiguous(&t);
+	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t.axis[1].extent / groups;
+	int64_t lanes = groups > 1 ? group_lanes(s, &t, filters) : tile_lanes(s, &t, filters);
+	if (side < 0 || lanes == 0)
+		return sketch_loops(s);
+	if (side != 1 && channel_block(&d->value.at[c->in[0]]) == 1) {
+		bool rows = sketch_flag(s, "rows", guess_rows(&d->value.at[c->in[1]], depthwise));
+		sketch_opens(s);
+		if (rows)
+			return sketch_loops(s);
+	}
+	int64_t m = choose_algorithm(s, &t);
+	if (m > 0)
+		winograd_steps(s, &t, m);
+	else
+		direct(s, c, &t, lanes);
+	return true;
 }
 
 const Template tmpl_conv = { "conv", "register tiles of pixels and vectors of channels", applies, run };

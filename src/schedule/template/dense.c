@@ -9,53 +9,67 @@
 
 static bool applies(const Task *task, const Target *target)
 {
-	const Dag *d = task->dag;
-	if (target->kind != TARGET_CPU || d->call.n == 0)
-		return false;
-	const OpCall *c = &d->call.at[0];
-	const Value *y = &d->value.at[c->out[0]];
-	return (c->op == OP_dense || c->op == OP_matmul) && y->type.kind == DT_FLOAT && y->type.bits == 32;
+	const OpCall *c = tile_anchor(task->dag);
+	return target->kind == TARGET_CPU && c != NULL && (c->op == OP_dense || c->op == OP_matmul) &&
+		dtype_eq(task->dag->value.at[c->out[0]].type, F32);
+}
+
+/* Columns outside, so that a panel of weights serves all rows; or rows. */
+static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
+{
+	static const char *const name[] = { "weights", "row" };
+	int axis[TILE_AXES], loops = tile_outer(t, tile, axis), rows = tile->pixel, columns = tile->vector, both = 0;
+	for (int k = 0; k < loops; k++)
+		both += axis[k] == rows || axis[k] == columns;
+	if (sketch_word(s, "order", name, both == 2 ? 2 : 1, 0) == 0) {
+		tile->outer[rows] = columns;
+		tile->outer[columns] = rows;
+	}
+}
+
+/* The inner dimension, some steps of it written out. */
+static void choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
+{
+	enum { MOST = 16, FIRST = 2 };
+	int64_t option[MOST], k = t->reduce[0].extent;
+	int n = 0;
+	for (int64_t u = 1; u <= MOST && (u == 1 || u < k); u *= 2)
+		option[n++] = u;
+	int64_t unroll = sketch_number(s, "unroll", option, n, n > FIRST ? FIRST : 0);
+	if (unroll == 1)
+		return;
+	const char *name = t->reduce[0].name;
+	text_add(&tile->splits, "split %s %lld\n", name, (long long)unroll);
+	text_add(&tile->unrolls, "unroll %s.i\n", name);
+	tile->reduce[0] = arena_printf(s->arena, "%s.o", name);
+	tile->reduce[tile->nreduce++] = arena_printf(s->arena, "%s.i", name);
 }
 
 static bool run(Sketch *s, Err *err)
 {
-	static const int64_t unrolls[] = { 1, 2, 4, 8, 16 }, orders[] = { 0, 1 };
 	const Dag *d = s->task->dag;
-	const OpCall *c = &d->call.at[0];
+	const OpCall *c = tile_anchor(d);
 	const Value *w = &d->value.at[c->in[1]];
 	Tiled t;
 	(void)err;
-	if (!tiled_read(s->arena, s->naive, &t) || t.n < 2 || t.nreduce != 1 || tiled_contiguous(s, &t) != t.n - 1)
+	if (!tiled_read(s, c, &t) || t.n < 2 || t.nreduce != 1 || tiled_contiguous(&t) != t.n - 1)
 		return sketch_loops(s);
 	Tile tile = tile_new(s, &t);
-	int columns = t.n - 1, rows = t.n - 2, best = 0;
-	int64_t option[KNOB_OPTIONS], lanes = tile_lanes(s, t.axis[columns].extent);
-	int n = tile_options(s, (t.axis[columns].extent + lanes - 1) / lanes, t.axis[rows].extent, option, &best);
-	int64_t shape = sketch_knob(s, "tile", option, n, best);
-	int64_t order = sketch_knob(s, "order", orders, 2, 0);
-	int64_t unroll = sketch_knob(s, "unroll", unrolls, 5, 2);
-	tile.vector = columns;
-	tile.lanes = lanes;
-	tile.vectors = shape / 1000;
-	tile.pixel = rows;
-	tile.pixels = shape % 1000;
-	if (order == 0) { /* columns outside: a panel of weights serves all rows */
-		tile.outer[rows] = columns;
-		tile.outer[columns] = rows;
-	}
+	tile.vector = t.n - 1;
+	tile.pixel = t.n - 2;
+	int64_t columns = t.axis[tile.vector].extent, rows = t.axis[tile.pixel].extent;
+	tile.lanes = tile_lanes(s, &t, columns);
+	sketch_group(s);
+	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
+	choose_order(s, &t, &tile);
+	choose_unroll(s, &t, &tile);
+	sketch_group_end(s);
 	if (c->op == OP_dense && w->kind == VALUE_CONST) {
 		tile.pack = w->name;
-		tile.layout = arena_printf(s->arena, "OI%lldo", (long long)lanes);
-	}
-	const char *k = t.reduce[0].name;
-	if (unroll > 1 && t.reduce[0].extent > unroll) {
-		text_add(&tile.splits, "split %s %lld\n", k, (long long)unroll);
-		text_add(&tile.unrolls, "unroll %s.i\n", k);
-		tile.reduce[0] = arena_printf(s->arena, "%s.o", k);
-		tile.reduce[tile.nreduce++] = arena_printf(s->arena, "%s.i", k);
+		tile.layout = arena_printf(s->arena, "OI%lldo", (long long)tile.lanes);
 	}
 	tile.first = t.selects;
-	tile.last = t.axis[rows].extent % tile.pixels != 0;
+	tile.last = rows % tile.pixels != 0;
 	tile_steps(s, &t, &tile);
 	return true;
 }

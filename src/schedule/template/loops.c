@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOPS = 12, CODE = 1000, LANES = 64 };
+enum { LOOPS = 12, LANES = 64, NEST_KNOBS = 4 };
 
 typedef struct Axis {
 	const char *name;
@@ -30,6 +30,7 @@ typedef struct Nest {
 	Axis axis[LOOPS];
 	int bits; /* of the widest element it stores */
 	int side; /* the axis along which these lie side by side; -1: none */
+	bool asks; /* for knobs; else it has the defaults */
 } Nest;
 
 static int widest_store(const Fn *fn, const Stmt *s)
@@ -98,59 +99,90 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 	return true;
 }
 
-/* An option is an axis and a number: axis * CODE + number; 0 is "none". */
-static int64_t knob(Sketch *s, const Nest *n, const char *what, const int64_t *option, int count, int first)
+/* Whether knobs are asked for; all have their defaults otherwise. */
+static int ask(Sketch *s, const Nest *n, const char *what, const KnobOption *option, int count, int first)
 {
-	return sketch_knob(s, arena_printf(s->arena, "%s.%s", n->block, what), option, count, first);
+	return n->asks ? sketch_knob(s, arena_printf(s->arena, "%s.%s", n->block, what), option, count, first) : first;
+}
+
+static bool ask_flag(Sketch *s, const Nest *n, const char *what, bool first)
+{
+	return n->asks ? sketch_flag(s, arena_printf(s->arena, "%s.%s", n->block, what), first) : first;
+}
+
+/* Some iterations of an axis; axis -1: none. */
+typedef struct Part {
+	int axis;
+	int64_t size;
+} Part;
+
+static KnobOption part_option(const Nest *n, Part p)
+{
+	if (p.axis < 0)
+		return (KnobOption){ .kind = KNOB_WORD, .word = "none" };
+	return (KnobOption){ .kind = KNOB_PART, .part = { n->axis[p.axis].name, p.size } };
 }
 
 /*
- * How good a vector of `part` lanes along an axis looks before anything is known: that along which
- * results lie side by side is best, then the later ones; a part that divides the extent needs no masks (whose stores are not forwarded to the
- * next load), and a full register beats a part of one.
+ * How good a vector of `part` lanes along an axis looks before anything is known: that along which results lie side
+ * by side is best, then the later ones. A part that divides the extent needs no masks (whose stores are not forwarded
+ * to the next load), and a full register beats a part of one. That it divides outweighs any number of lanes.
  */
 static int64_t vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
 {
+	enum { DIVIDES = 1000 };
 	const Axis *x = &n->axis[k];
 	if (part > lanes || (part < 4 && part < lanes))
 		return 0;
-	return (k == n->side ? LOOPS + 1 : k + 1) * CODE * 2 + (x->extent % part == 0 ? CODE : 0) + part;
+	return (k == n->side ? LOOPS + 1 : k + 1) * DIVIDES * 2 + (x->extent % part == 0 ? DIVIDES : 0) + part;
 }
 
-static int64_t choose_vector(Sketch *s, const Nest *n)
+static Part choose_vector(Sketch *s, const Nest *n)
 {
-	int64_t option[KNOB_OPTIONS] = { 0 }, best = 0;
+	Part part[KNOB_OPTIONS] = { { -1, 0 } };
+	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
 	int count = 1, first = 0;
-	int64_t lanes = s->target->vector_bits / n->bits, least = lanes < 8 ? 2 : lanes / 4;
+	int64_t best = 0, lanes = s->target->vector_bits / n->bits, least = lanes < 8 ? 2 : lanes / 4;
 	for (int k = 0; k < n->n; k++) {
 		const Axis *x = &n->axis[k];
 		if (x->reduce || x->extent < 2)
 			continue;
 		for (int64_t l = least; l <= lanes * 2 && l <= LANES; l *= 2) {
-			int64_t part = l < x->extent ? l : x->extent;
-			if (count == KNOB_OPTIONS || option[count - 1] == k * CODE + part)
+			Part p = { k, l < x->extent ? l : x->extent };
+			if (count == KNOB_OPTIONS || (part[count - 1].axis == k && part[count - 1].size == p.size))
 				continue;
-			option[count] = k * CODE + part;
-			if (vector_promise(n, k, part, lanes) > best) {
-				best = vector_promise(n, k, part, lanes);
+			if (vector_promise(n, k, p.size, lanes) > best) {
+				best = vector_promise(n, k, p.size, lanes);
 				first = count;
 			}
-			count++;
+			part[count] = p;
+			option[count++] = part_option(n, p);
 		}
 	}
-	return knob(s, n, "vector", option, count, first);
+	int picked = ask(s, n, "vector", option, count, first);
+	if (n->asks)
+		sketch_opens(s);
+	return part[picked];
 }
 
-static int64_t choose_tile(Sketch *s, const Nest *n)
+/* A few iterations of another axis than the vector's. */
+static Part choose_tile(Sketch *s, const Nest *n, int vector)
 {
 	static const int64_t size[] = { 2, 4, 6, 8 };
-	int64_t option[KNOB_OPTIONS] = { 0 };
+	Part part[KNOB_OPTIONS] = { { -1, 0 } };
+	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
 	int count = 1;
 	for (int k = 0; k < n->n; k++)
 		for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-			if (!n->axis[k].reduce && size[i] <= n->axis[k].extent && count < KNOB_OPTIONS)
-				option[count++] = k * CODE + size[i];
-	return knob(s, n, "tile", option, count, 0);
+			if (!n->axis[k].reduce && k != vector && size[i] <= n->axis[k].extent && count < KNOB_OPTIONS) {
+				part[count] = (Part){ k, size[i] };
+				option[count] = part_option(n, part[count]);
+				count++;
+			}
+	int picked = ask(s, n, "tile", option, count, 0);
+	if (n->asks)
+		sketch_opens(s);
+	return part[picked];
 }
 
 /* Splits an axis unless the part is all of it; gives the name of the inner loop. */
@@ -162,30 +194,39 @@ static const char *take_part(Sketch *s, const Axis *x, int64_t part)
 	return arena_printf(s->arena, "%s.i", x->name);
 }
 
+/* The last short reduction loop: it may be written out. NULL: there is none. */
+static const char *short_reduction(const Nest *n)
+{
+	enum { SHORT = 8 };
+	const char *name = NULL;
+	for (int k = 0; k < n->n; k++)
+		if (n->axis[k].reduce && n->axis[k].extent <= SHORT)
+			name = n->axis[k].name;
+	return name;
+}
+
 static void schedule_nest(Sketch *s, const Nest *n)
 {
-	static const int64_t flag[] = { 0, 1 };
-	int64_t vec = choose_vector(s, n), tile = choose_tile(s, n);
-	bool tile_outside = knob(s, n, "order", flag, 2, 0) != 0, unroll = knob(s, n, "unroll", flag, 2, 1) != 0;
-	int v = vec != 0 ? (int)(vec / CODE) : -1, t = tile != 0 ? (int)(tile / CODE) : -1;
-	if (t == v)
-		t = -1;
-	const char *vector = v >= 0 ? take_part(s, &n->axis[v], vec % CODE) : NULL;
-	const char *tiled = t >= 0 ? take_part(s, &n->axis[t], tile % CODE) : NULL;
-	const char *order[LOOPS + 4], *last_reduce = NULL, *outer = NULL;
-	int count = 0, reduces = 0;
+	bool reduces = false;
+	for (int k = 0; k < n->n; k++)
+		reduces |= n->axis[k].reduce;
+	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
+	const char *last_reduce = short_reduction(n), *outer = NULL;
+	bool tile_outside = tile.axis >= 0 && reduces && ask_flag(s, n, "outside", false);
+	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
+	const char *vector = vec.axis >= 0 ? take_part(s, &n->axis[vec.axis], vec.size) : NULL;
+	const char *tiled = tile.axis >= 0 ? take_part(s, &n->axis[tile.axis], tile.size) : NULL;
+	const char *order[LOOPS + 4];
+	int count = 0;
 	for (int pass = 0; pass < 2; pass++) {
 		for (int k = 0; k < n->n; k++) {
 			const Axis *x = &n->axis[k];
-			int64_t part = k == v ? vec % CODE : k == t ? tile % CODE : 0;
+			int64_t part = k == vec.axis ? vec.size : k == tile.axis ? tile.size : 0;
 			if (x->reduce != (pass == 1) || (part != 0 && part >= x->extent))
 				continue;
 			order[count++] = part != 0 ? arena_printf(s->arena, "%s.o", x->name) : x->name;
 			if (!x->reduce && outer == NULL && x->extent > 1)
 				outer = order[count - 1];
-			if (x->reduce && x->extent <= 8)
-				last_reduce = x->name;
-			reduces += x->reduce;
 		}
 		if (tiled != NULL && (pass == 0) == tile_outside)
 			order[count++] = tiled;
@@ -200,7 +241,7 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	}
 	if (unroll && tiled != NULL)
 		sketch_step(s, "unroll %s", tiled);
-	if (unroll && last_reduce != NULL && reduces != 0)
+	if (unroll && last_reduce != NULL)
 		sketch_step(s, "unroll %s", last_reduce);
 	if (vector != NULL)
 		sketch_step(s, "vectorize %s", vector);
@@ -208,16 +249,33 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		sketch_step(s, "parallel %s", outer);
 }
 
-/* A nest that cannot be scheduled stays as it is: that is legal. */
-bool sketch_loops(Sketch *s)
+static bool is_part(const Tiled *t, const char *block)
+{
+	bool part = strcmp(t->block, block) == 0 || (t->last != NULL && strcmp(t->last, block) == 0);
+	for (int k = 0; k < t->nmiddle; k++)
+		part |= strcmp(t->middle[k], block) == 0;
+	return part;
+}
+
+/* A nest that cannot be scheduled stays as it is: that is legal. Nests behind the last that has room for knobs have defaults. */
+bool sketch_loops_but(Sketch *s, const Tiled *t)
 {
 	for (size_t i = 0; i < s->naive->n; i++)
 		for (const Stmt *top = s->naive->fn[i]->body; top != NULL; top = top->next) {
 			Nest n;
-			if (s->naive->fn[i]->kind == FN_RUN && read_nest(s->naive->fn[i], top, &n))
-				schedule_nest(s, &n);
+			if (s->naive->fn[i]->kind != FN_RUN || !read_nest(s->naive->fn[i], top, &n) || (t != NULL && is_part(t, n.block)))
+				continue;
+			n.asks = sketch_room(s) >= NEST_KNOBS;
+			sketch_group(s);
+			schedule_nest(s, &n);
+			sketch_group_end(s);
 		}
 	return true;
+}
+
+bool sketch_loops(Sketch *s)
+{
+	return sketch_loops_but(s, NULL);
 }
 
 static bool run(Sketch *s, Err *err)

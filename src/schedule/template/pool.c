@@ -8,10 +8,10 @@
 
 static bool applies(const Task *task, const Target *target)
 {
-	const Dag *d = task->dag;
-	if (target->kind != TARGET_CPU || d->call.n == 0)
+	const OpCall *c = tile_anchor(task->dag);
+	if (target->kind != TARGET_CPU || c == NULL)
 		return false;
-	switch (d->call.at[0].op) {
+	switch (c->op) {
 	case OP_max_pool:
 	case OP_avg_pool:
 	case OP_reduce_sum:
@@ -23,9 +23,8 @@ static bool applies(const Task *task, const Target *target)
 }
 
 /* Lanes along the result would read a row-major input column by column. */
-static bool reduces_rows(const Dag *d)
+static bool reduces_rows(const Dag *d, const OpCall *c)
 {
-	const OpCall *c = &d->call.at[0];
 	const Value *x = &d->value.at[c->in[0]];
 	int n = 0;
 	if (c->op == OP_max_pool || c->op == OP_avg_pool || x->layout != NULL)
@@ -46,33 +45,41 @@ static int pixel_axis(const Tiled *t, int vector)
 	return -1;
 }
 
+/* As many pixels as registers hold, and by default no tile that is left over. */
+static void choose_pixels(Sketch *s, const Tiled *t, Tile *tile)
+{
+	enum { REST = 2 /* registers for what is read */, MOST = 14 };
+	int64_t option[KNOB_OPTIONS], extent = t->axis[tile->pixel].extent;
+	int n = 0, first = 0;
+	for (int64_t p = 1; p <= extent && p <= tile_registers(s) - REST && p <= MOST; p++)
+		if (tile_wastes_little(extent, p)) {
+			if (extent % p == 0)
+				first = n;
+			option[n++] = p;
+		}
+	tile->pixels = sketch_number(s, "pixels", option, n, first);
+}
+
 static bool run(Sketch *s, Err *err)
 {
-	static const int64_t pixels[] = { 1, 2, 4, 7, 8, 14 }, flag[] = { 0, 1 };
+	enum { FEW_TAPS = 8 };
+	const Dag *d = s->task->dag;
+	const OpCall *c = tile_anchor(d);
 	Tiled t;
 	(void)err;
-	if (reduces_rows(s->task->dag) || !tiled_read(s->arena, s->naive, &t) || t.n < 2)
+	if (reduces_rows(d, c) || !tiled_read(s, c, &t) || t.n < 2)
 		return sketch_loops(s);
-	int v = tiled_contiguous(s, &t);
+	int v = tiled_contiguous(&t);
 	if (v < 1)
 		return sketch_loops(s);
 	Tile tile = tile_new(s, &t);
 	tile.vector = v;
-	tile.lanes = tile_lanes(s, t.axis[v].extent);
+	tile.lanes = tile_lanes(s, &t, t.axis[v].extent);
 	tile.pixel = pixel_axis(&t, v);
-	if (tile.pixel >= 0) {
-		int64_t option[6];
-		int n = 0, first = 0;
-		for (int k = 0; k < 6; k++)
-			if (pixels[k] <= t.axis[tile.pixel].extent) {
-				if (t.axis[tile.pixel].extent % pixels[k] == 0)
-					first = n;
-				option[n++] = pixels[k];
-			}
-		tile.pixels = sketch_knob(s, "pixels", option, n, first);
-	}
+	if (tile.pixel >= 0)
+		choose_pixels(s, &t, &tile);
 	const TileAxis *tap = &t.reduce[t.nreduce - 1];
-	if (tap->extent > 1 && tap->extent <= 8 && sketch_knob(s, "taps", flag, 2, 1) != 0)
+	if (tap->extent > 1 && tap->extent <= FEW_TAPS && sketch_flag(s, "taps", true))
 		text_add(&tile.unrolls, "unroll %s\n", tap->name);
 	tile.first = t.selects;
 	tile.last = tile.pixel >= 0 && (t.selects || t.axis[tile.pixel].extent % tile.pixels != 0);

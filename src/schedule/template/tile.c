@@ -3,6 +3,8 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "op/op.h"
+#include "schedule/accesses.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,35 +80,109 @@ static bool is_elementwise(const Loops *l, const Tiled *t)
 	return true;
 }
 
-bool tiled_read(Arena *a, const KernelSet *naive, Tiled *t)
+static const Buf *stored_by(const Fn *fn, const Stmt *block)
 {
-	Loops l;
-	*t = (Tiled){ 0 };
-	if (naive->n != 1 || naive->fn[0]->body == NULL || !read_loops(naive->fn[0]->body, &l) || !read_reduction(&l, t))
-		return false;
-	t->bare = true;
-	for (int k = 0; k < t->n; k++)
-		t->out[k] = (TileAxis){ arena_printf(a, "%s.w", t->axis[k].name), t->axis[k].extent };
-	const char *last = NULL;
-	for (const Stmt *s = naive->fn[0]->body->next; s != NULL; s = s->next) {
-		if (!read_loops(s, &l) || !is_elementwise(&l, t) || t->nmiddle == TILE_BLOCKS)
-			return false;
-		if (last != NULL)
-			t->middle[t->nmiddle++] = last;
-		last = l.block->block.name;
-		memcpy(t->out, l.at, sizeof *l.at * (size_t)t->n);
-		t->bare = false;
-	}
-	return true;
+	const Stmt *s = block->block.body;
+	return ir_find_buf(fn, s->kind == ST_STORE ? s->store.dst.buf : s->reduce.dst[0].buf);
 }
 
-static const Buf *output_of(const KernelSet *naive)
+/* Whether nothing behind `last` reads what the nest's block stores. */
+static bool ends_with(const Fn *fn, const Stmt *block, const Stmt *last)
 {
-	const Fn *fn = naive->fn[0];
-	for (int k = 0; k < fn->nparam; k++)
-		if (fn->param[k].buf != NULL && fn->param[k].buf->role == BUF_OUT)
-			return fn->param[k].buf;
-	return NULL;
+	const Buf *b = stored_by(fn, block);
+	return b->role == BUF_WORK && producer_touches(last->next, b->name).loads == 0;
+}
+
+typedef struct Taking {
+	const Fn *fn;
+	const Stmt *const *block; /* those read so far */
+	int n;
+	const Stmt *by; /* this block */
+	bool plain;
+} Taking;
+
+/* What the blocks before make is taken element by element, each iterator the index of its dimension. */
+static void see_load(const Expr *e, void *arg)
+{
+	Taking *t = arg;
+	for (int k = 0; e->op == IR_LOAD && k < t->n; k++) {
+		if (strcmp(stored_by(t->fn, t->block[k])->name, e->name) != 0)
+			continue;
+		for (int d = 0; d < e->nargs; d++)
+			t->plain &= e->arg[d]->op == IR_VAR && strcmp(e->arg[d]->name, t->by->block.iter[d].name) == 0;
+	}
+}
+
+/*
+ * As many of the nests behind the reduction as are elementwise and keep to themselves what they and the reduction
+ * make, up to the last one's result.
+ */
+static void read_epilogue(Arena *a, const Fn *fn, const Stmt *nest, const Stmt *reduction, Tiled *t)
+{
+	const Stmt *block[TILE_BLOCKS + 1] = { reduction };
+	Loops l;
+	int n = 1, taken = 1;
+	for (const Stmt *s = nest->next; s != NULL && n <= TILE_BLOCKS && read_loops(s, &l) && is_elementwise(&l, t); s = s->next) {
+		bool own = true;
+		for (int k = 0; k < n; k++)
+			own &= ends_with(fn, block[k], s);
+		Taking taking = { fn, block, n, l.block, true };
+		ir_each_node(l.block->block.body->store.value, see_load, &taking);
+		if (!taking.plain)
+			break;
+		block[n++] = l.block;
+		if (!own)
+			continue;
+		taken = n;
+		t->ends = s->next == NULL;
+		memcpy(t->out, l.at, sizeof *l.at * (size_t)t->n);
+	}
+	t->bare = taken == 1;
+	t->result = stored_by(fn, block[taken - 1]);
+	t->last = t->bare ? NULL : block[taken - 1]->block.name;
+	for (int k = 1; k < taken - 1; k++)
+		t->middle[t->nmiddle++] = block[k]->block.name;
+	for (int k = 0; t->bare && k < t->n; k++)
+		t->out[k] = (TileAxis){ arena_printf(a, "%s.w", t->axis[k].name), t->axis[k].extent };
+}
+
+/* The buffer is the call's result, v3, or a work buffer of the call, v3.acc. */
+static bool is_of_call(const char *buf, const Dag *d, const OpCall *call)
+{
+	const char *name = d->value.at[call->out[0]].name;
+	size_t n = strlen(name);
+	return strncmp(buf, name, n) == 0 && (buf[n] == 0 || buf[n] == '.');
+}
+
+bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
+{
+	Loops l;
+	if (s->naive->n != 1)
+		return false;
+	const Fn *fn = s->naive->fn[0];
+	for (const Stmt *nest = fn->body; nest != NULL; nest = nest->next) {
+		*t = (Tiled){ .ends = nest->next == NULL };
+		if (!read_loops(nest, &l) || !read_reduction(&l, t) ||
+			!is_of_call(l.block->block.body->reduce.dst[0].buf, s->task->dag, call))
+			continue;
+		read_epilogue(s->arena, fn, nest, l.block, t);
+		return true;
+	}
+	return false;
+}
+
+const OpCall *tile_anchor(const Dag *d)
+{
+	const OpCall *best = NULL;
+	for (size_t k = 0; k < d->call.n; k++) {
+		const OpCall *c = &d->call.at[k];
+		OpClass class = op_row(c->op)->class, before = best != NULL ? op_row(best->op)->class : OP_ELEMENTWISE;
+		if (class != OP_ANCHOR && class != OP_REDUCTION)
+			continue;
+		if (best == NULL || (class == before ? op_flops(d, c) > op_flops(d, best) : class == OP_ANCHOR))
+			best = c;
+	}
+	return best;
 }
 
 int tile_side(const Buf *b)
@@ -121,10 +197,9 @@ int tile_side(const Buf *b)
 	return -1;
 }
 
-int tiled_contiguous(const Sketch *s, const Tiled *t)
+int tiled_contiguous(const Tiled *t)
 {
-	const Buf *b = output_of(s->naive);
-	return b != NULL && b->rank == t->n ? tile_side(b) : -1;
+	return t->result->rank == t->n ? tile_side(t->result) : -1;
 }
 
 /* ---- choosing ---- */
@@ -134,14 +209,29 @@ static int64_t ceil_div(int64_t a, int64_t b)
 	return (a + b - 1) / b;
 }
 
-int64_t tile_lanes(const Sketch *s, int64_t extent)
+int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent)
 {
-	const Buf *out = output_of(s->naive);
-	int64_t lanes = target_lanes(s->target, out != NULL ? out->type : F32);
+	int64_t lanes = target_lanes(s->target, t->result->type);
 	lanes = lanes > 1 ? lanes : 4;
 	while (lanes > 4 && extent <= lanes / 2)
 		lanes /= 2;
 	return lanes;
+}
+
+int64_t tile_registers(const Sketch *s)
+{
+	return s->target->vector_regs > 0 ? s->target->vector_regs : 16;
+}
+
+/* A quarter of what tiles cover may be empty; along a short axis any width is an option: there are few. */
+enum { WASTE = 4, SHORT = 16 };
+/* By default a tenth at most: code for the rest of an axis costs more than the emptiness that promise() counts. */
+enum { FIRST_WASTE = 10 };
+
+bool tile_wastes_little(int64_t extent, int64_t width)
+{
+	int64_t covered = ceil_div(extent, width) * width;
+	return extent <= SHORT || (covered - extent) * WASTE <= covered;
 }
 
 /* FMAs that hide their latency and the overhead of the loop, times those in flight: measured on Zen 5 (14 for 8). */
@@ -164,27 +254,30 @@ static double promise(const Core *core, int64_t blocks, int64_t extent, int64_t 
 	return used * chains * fed * rate[vectors] + 1e-3 * (double)pixels;
 }
 
-int tile_options(const Sketch *s, int64_t blocks, int64_t extent, int64_t *option, int *best)
+/* Streams of weights above that many, and sums below that many, never were the best. */
+enum { MOST_VECTORS = 4, LEAST_SUMS = 4 };
+
+void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 {
-	int regs = s->target->vector_regs > 0 ? s->target->vector_regs : 16, n = 0;
+	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
+	int n = 0, best = 0;
 	double top = -1;
-	for (int64_t f = 1; f <= 4 && f <= blocks; f++)
-		for (int64_t p = 1; p <= 30 && p <= extent && n < KNOB_OPTIONS; p++) {
-			bool divides = extent % p == 0 || (p == 6 || p == 8 || p == 14 || p == 28 || p == 7 || p == 10);
-			if (f * p + f + 1 > regs || !divides || (f * p < 4 && extent * blocks >= 4))
+	for (int64_t f = 1; f <= MOST_VECTORS && f <= vectors; f++)
+		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= tile_registers(s) && n < KNOB_OPTIONS; p++) {
+			if (!tile_wastes_little(pixels, p) || (f * p < LEAST_SUMS && pixels * vectors >= LEAST_SUMS))
 				continue;
-			double part = promise(&s->target->core, blocks, extent, f, p);
-			if (part > top) {
+			double part = promise(&s->target->core, vectors, pixels, f, p);
+			int64_t covered = ceil_div(pixels, p) * p;
+			if (part > top && (covered - pixels) * FIRST_WASTE <= covered) {
 				top = part;
-				*best = n;
+				best = n;
 			}
-			option[n++] = f * 1000 + p;
+			option[n++] = (KnobOption){ .kind = KNOB_TILE, .tile = { f, p } };
 		}
-	if (n == 0) {
-		*best = 0;
-		option[n++] = 1001;
-	}
-	return n;
+	int k = sketch_knob(s, "tile", option, n, best);
+	sketch_opens(s);
+	out->vectors = option[k].tile.vectors;
+	out->pixels = option[k].tile.pixels;
 }
 
 /* ---- writing ---- */
@@ -257,6 +350,19 @@ static void paste(Sketch *s, const Text *steps)
 {
 	Text copy = *steps;
 	text_add(&s->steps, "%s", text_str(&copy));
+}
+
+int tile_outer(const Tiled *t, const Tile *tile, int *axis)
+{
+	int n = 0;
+	for (int k = 0; k < t->n; k++) {
+		int x = tile->outer[k];
+		int64_t extent = t->out[x].extent;
+		if ((x == tile->vector && extent <= tile->lanes * tile->vectors) || (x == tile->pixel && extent <= tile->pixels))
+			continue;
+		axis[n++] = x;
+	}
+	return n;
 }
 
 /* The loops around the tile, outermost first; the innermost one's name, NULL: there is none; and that of the
@@ -374,4 +480,5 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, tile->first);
 	if (v->extent % (tile->lanes * tile->vectors) != 0)
 		edge_steps(s, v, tile->lanes * tile->vectors, vec.outer, false);
+	sketch_loops_but(s, t);
 }

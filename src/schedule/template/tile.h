@@ -1,6 +1,6 @@
 /*
- * Register tiles: what the templates of reductions share. A Tiled is a naive set read as "one
- * reduction, then elementwise blocks"; a Tile says how it is cut; tile_steps writes the trace:
+ * Register tiles: what the templates of reductions share. A Tiled is a reduction of a naive set and the elementwise
+ * blocks that follow; a Tile says how it is cut; tile_steps writes the trace:
  *
  *	for outer.. { for reduce.. { for pixel unrolled { for vectors unrolled { for lane vector { reduction }}}}
  *	              for pixel unrolled { for vectors unrolled { for lane vector { epilogue }}}}
@@ -21,6 +21,9 @@ typedef struct TileAxis {
 
 typedef struct Tiled {
 	const char *block; /* the reduction */
+	const char *last;  /* the block that stores the result; NULL: the reduction does */
+	const Buf *result; /* what is stored */
+	bool ends;         /* no nest stands behind these in the Fn */
 	int n, nreduce;
 	TileAxis axis[TILE_AXES];   /* spatial loops of the reduction, as compute_at names them */
 	TileAxis reduce[TILE_AXES]; /* its reduce loops */
@@ -31,11 +34,16 @@ typedef struct Tiled {
 	bool bare;               /* the reduction itself stores it: out are the loops of cache_write */
 } Tiled;
 
-/* False: the set is not of that form. */
-bool tiled_read(Arena *a, const KernelSet *naive, Tiled *out);
+/*
+ * Reads the reduction that computes the call's result, wherever it stands in the set, and the elementwise nests
+ * behind it that take it up. False: the call is not of that form.
+ */
+bool tiled_read(const Sketch *s, const OpCall *call, Tiled *out);
+/* The call of the Task that has most to compute, of convolutions and products; else of reductions; NULL: none. */
+const OpCall *tile_anchor(const Dag *d);
 
-/* Which packed weights are asked for in time. */
-enum { AHEAD_NONE, AHEAD_STREAM /* those `far` iterations of loop `stream` on */, AHEAD_TILE /* of the next tile of lanes */ };
+/* The packed weights to prefetch: none; those `far` iterations of loop `stream` on; those of the next tile of lanes. */
+typedef enum { AHEAD_NONE, AHEAD_STREAM, AHEAD_TILE } Ahead;
 
 typedef struct Tile {
 	int vector;          /* the axis of lanes */
@@ -44,7 +52,7 @@ typedef struct Tile {
 	int64_t pixels;
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
-	int64_t ahead;
+	Ahead ahead;
 	const char *stream; /* NULL: none */
 	int64_t far;
 	int nreduce;
@@ -57,17 +65,27 @@ typedef struct Tile {
 
 /* A tile with axes in order and reduce loops as they are. */
 Tile tile_new(Sketch *s, const Tiled *t);
+/* Steps of the tile, and of the nests that are not part of it. */
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile);
 /* The dimension along which elements of a buffer lie side by side; -1: it has one element. */
 int tile_side(const Buf *b);
-/* The axis along which elements of the set's output lie side by side; -1: none. */
-int tiled_contiguous(const Sketch *s, const Tiled *t);
-/* Lanes of an f32 vector along an axis: a full register, or a part that wastes less of it. */
-int64_t tile_lanes(const Sketch *s, int64_t extent);
+/* The axis along which elements of the result lie side by side; -1: none. */
+int tiled_contiguous(const Tiled *t);
+/* Lanes of a vector of the result's type along an axis: a full register, or a part that wastes less of it. */
+int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent);
+/* Whether tiles of that width leave little of the last one empty. */
+bool tile_wastes_little(int64_t extent, int64_t width);
+/* Vector registers of the target. */
+int64_t tile_registers(const Sketch *s);
 /*
- * Fills option[] with vectors * 1000 + pixels, for tiles that fit the registers: accumulators, a
- * weight for each vector and one input. Returns how many; *best is the one that wastes least.
+ * Asks for "tile": the vectors and pixels of a tile that fits the registers, with its sums, a weight for each vector
+ * and one input. There are that many vectors and pixels in all. Knobs behind it may depend on it.
  */
-int tile_options(const Sketch *s, int64_t blocks, int64_t extent, int64_t *option, int *best);
+void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
+/* Which axes have a loop around the tile, outermost first; how many. */
+int tile_outer(const Tiled *t, const Tile *tile, int *axis);
+
+/* Nests of the set that are not read are scheduled as the generated space does; t NULL: all of them. */
+bool sketch_loops_but(Sketch *s, const Tiled *t);
 
 #endif

@@ -12,11 +12,11 @@
  */
 #include "schedule/template/winograd.h"
 
-#include "op/algo.h"
-#include "schedule/template/tile.h"
 
 #include <math.h>
 #include <string.h>
+
+static const char algo_name[] = "conv2d.winograd";
 
 enum { LEAST_CHANNELS = 8, MANY_WEIGHTS = 1 << 14 };
 
@@ -28,17 +28,27 @@ typedef struct Conv {
 	double bytes; /* of an element */
 } Conv;
 
-static bool choose(const Task *task, int64_t m, AlgoChoice *out)
+/* What is picked. */
+typedef struct Knobs {
+	int64_t rows;            /* of tiles in a block */
+	int64_t vectors, pixels; /* the product's register tile: vectors of output channels, tiles */
+	int64_t unroll;          /* input channels at a time */
+	bool edges;              /* the first and last tiles of a row are code of their own */
+	bool ahead;              /* the next weights are requested while these are used */
+	bool tiles_stay;         /* while weights pass */
+} Knobs;
+
+const Algo *winograd_algo(void)
 {
-	return algo_choose(task->dag, "conv2d.winograd", &(AlgoArg){ "m", m }, 1, out, NULL);
+	return algo_find(algo_name);
 }
 
 static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *out)
 {
 	AlgoChoice choice;
-	if (!choose(task, m, &choice))
-		return false;
 	const Dag *d = task->dag;
+	if (!algo_choose(d, algo_name, &(AlgoArg){ "m", m }, 1, &choice, NULL) || &d->call.at[choice.call] != tile_anchor(d))
+		return false;
 	const OpCall *c = &d->call.at[choice.call];
 	const Value *y = &d->value.at[c->out[0]];
 	*out = (Conv){ .d = d, .c = c,
@@ -92,31 +102,24 @@ int64_t winograd_guess(const Task *task, const Target *target)
 
 /* ---- knobs ---- */
 
-/* Accumulators, the weights of one step and one tile's value fit the registers. */
-static int product_options(const Target *target, int64_t *option)
-{
-	static const int64_t tiles[] = { 4, 6, 7, 8, 10, 12, 14, 16, 28 };
-	int regs = target->vector_regs > 0 ? target->vector_regs : 16, n = 0;
-	for (int f = 1; f <= 4; f++)
-		for (size_t k = 0; k < sizeof tiles / sizeof *tiles; k++)
-			if (tiles[k] * f >= 8 && tiles[k] * f + f < regs)
-				option[n++] = f * 1000 + tiles[k];
-	return n;
-}
+/* Tiles of a block, about: V and M of so many stay in the caches, and the product has whole register tiles. */
+enum { BLOCK_TILES = 64 };
 
-/* The largest divisor of n, at most `most`, at least 1. */
-static int64_t divisor(int64_t n, int64_t most)
+/* Rows of tiles in a block divide all of them. */
+static int64_t choose_rows(Sketch *s, int64_t th, int64_t tw)
 {
-	int64_t k = most < n ? most : n;
-	while (k > 1 && n % k != 0)
-		k--;
-	return k > 1 ? k : 1;
-}
-
-static int64_t block_rows(const Conv *v, int64_t m, int64_t tiles)
-{
-	int64_t th = (v->height + m - 1) / m, tw = (v->width + m - 1) / m;
-	return tiles != 0 ? divisor(th, tiles / tw) : th;
+	int64_t option[KNOB_OPTIONS];
+	int n = 0, first = 0;
+	for (int64_t r = 1; r <= th; r++) {
+		if (th % r != 0 || n == KNOB_OPTIONS)
+			continue;
+		if (r * tw <= BLOCK_TILES)
+			first = n;
+		option[n++] = r;
+	}
+	int64_t rows = sketch_number(s, "wino.rows", option, n, first);
+	sketch_opens(s);
+	return rows;
 }
 
 /*
@@ -130,68 +133,75 @@ static double tile_time(const Core *core, int64_t p, int64_t f)
 	return p * f == 0 ? 0 : fmax(sums, in_flight) * streams + 1.5 * (double)f + 0.02 * (double)p;
 }
 
-/* The one that multiplies the tiles of a block fastest, what is left over included. */
-static int first_tile(const Core *core, const int64_t *option, int n, int64_t tiles, int64_t vectors)
+/* A block of p tiles and f vectors at a time multiplies so many of both, what is left over included. */
+static double product_time(const Core *core, int64_t p, int64_t f, int64_t tiles, int64_t vectors)
 {
+	double whole = (double)(tiles / p) * tile_time(core, p, f) + tile_time(core, tiles % p, f);
+	double rest = (double)(tiles / p) * tile_time(core, p, vectors % f) + tile_time(core, tiles % p, vectors % f);
+	return whole * (double)(vectors / f) + rest;
+}
+
+/* A tile that begins or ends within a row of tiles reads V from one row more; the time of those that do. */
+#define PART_OF_ROW 1.03
+
+/* Accumulators, the weights of one step and one tile's value fit the registers. Tiles lie tw in a row. */
+static void choose_product(Sketch *s, const Conv *v, int64_t tiles, int64_t tw, Knobs *k)
+{
+	enum { MOST_VECTORS = 4, LEAST_SUMS = 8 };
+	int64_t vectors = (v->filters + v->lanes - 1) / v->lanes, regs = tile_registers(s);
+	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
+	int n = 0, first = 0;
 	double best = 0;
-	int first = 0;
-	for (int k = 0; k < n; k++) {
-		int64_t f = option[k] / 1000, p = option[k] % 1000;
-		double whole = (double)(tiles / p) * tile_time(core, p, f) + tile_time(core, tiles % p, f);
-		double rest = (double)(tiles / p) * tile_time(core, p, vectors % f) + tile_time(core, tiles % p, vectors % f);
-		double time = whole * (double)(vectors / f) + rest;
-		if (f <= vectors && (best == 0 || time < best)) {
-			best = time;
-			first = k;
+	for (int64_t f = 1; f <= MOST_VECTORS && f <= vectors; f++)
+		for (int64_t p = 1; p <= tiles && p * f + f < regs && n < KNOB_OPTIONS; p++) {
+			if (p < tiles && (p * f < LEAST_SUMS || !tile_wastes_little(tiles, p)))
+				continue;
+			bool rows = p % tw == 0 || tw % p == 0;
+			double time = product_time(&s->target->core, p, f, tiles, vectors) * (rows ? 1 : PART_OF_ROW);
+			if (n == 0 || time < best) {
+				best = time;
+				first = n;
+			}
+			option[n++] = (KnobOption){ .kind = KNOB_TILE, .tile = { f, p } };
 		}
-	}
-	return first;
+	int picked = sketch_knob(s, "wino.tile", option, n, first);
+	sketch_opens(s);
+	k->vectors = option[picked].tile.vectors;
+	k->pixels = option[picked].tile.pixels;
 }
 
-WinogradKnobs winograd_knobs(Sketch *s)
+static int64_t choose_unroll(Sketch *s, int64_t channels)
 {
-	static const int64_t tiles[] = { 7, 14, 28, 56, 112, 0 }, unroll[] = { 1, 2, 4 }, flag[] = { 0, 1 };
-	enum { SOME = 3 };
-	int64_t tile[KNOB_OPTIONS], m = winograd_guess(s->task, s->target);
-	int n = product_options(s->target, tile), first = 0;
-	Conv v;
-	if (find_conv(s->task, s->target, m > 0 ? m : 2, &v)) {
-		m = m > 0 ? m : 2;
-		int64_t all = block_rows(&v, m, tiles[SOME]) * ((v.width + m - 1) / m);
-		first = first_tile(&s->target->core, tile, n, all, (v.filters + v.lanes - 1) / v.lanes);
-	}
-	return (WinogradKnobs){
-		.tiles = sketch_knob(s, "wino.tiles", tiles, 6, SOME),
-		.tile = sketch_knob(s, "wino.tile", tile, n, first),
-		.unroll = sketch_knob(s, "wino.unroll", unroll, 3, 0),
-		.order = sketch_knob(s, "wino.order", flag, 2, 0),
-		.edges = sketch_knob(s, "wino.edges", flag, 2, 0),
-		.ahead = sketch_knob(s, "wino.ahead", flag, 2, 1),
-	};
+	enum { MOST = 4 };
+	int64_t option[MOST];
+	int n = 0;
+	for (int64_t u = 1; u <= MOST; u *= 2)
+		if (u == 1 || (channels % u == 0 && channels > u))
+			option[n++] = u;
+	return sketch_number(s, "wino.unroll", option, n, 0);
 }
 
-/* ---- what follows the convolution ---- */
-
-/* The block that stores the set's output. */
-static const char *last_block(const KernelSet *naive)
+static Knobs ask_knobs(Sketch *s, const Conv *v, int64_t th, int64_t tw)
 {
-	const Stmt *s = naive->fn[0]->body;
-	while (s->next != NULL)
-		s = s->next;
-	while (s->kind == ST_FOR)
-		s = s->loop.body;
-	return s->block.name;
+	static const char *const stay[] = { "weights", "tiles" };
+	Knobs k = { .rows = choose_rows(s, th, tw) };
+	int64_t tiles = k.rows * tw;
+	choose_product(s, v, tiles, tw, &k);
+	bool both = k.pixels < tiles && k.vectors * v->lanes < v->filters;
+	k.tiles_stay = sketch_word(s, "wino.order", stay, both ? 2 : 1, 0) == 1;
+	k.unroll = choose_unroll(s, v->channels);
+	k.edges = tw >= 3 && sketch_flag(s, "wino.edges", false);
+	k.ahead = sketch_flag(s, "wino.ahead", true);
+	return k;
 }
 
-/* All elementwise blocks become one, and that goes into the output's transformation. */
-static void take_epilogue(Sketch *s)
+/* All elementwise blocks behind the convolution become one, and that goes into the output's transformation. */
+static void take_epilogue(Sketch *s, const Tiled *t)
 {
-	Tiled t;
-	if (!tiled_read(s->arena, s->naive, &t) || t.bare)
-		return;
-	for (int k = 0; k < t.nmiddle; k++)
-		sketch_step(s, "inline %s", t.middle[k]);
-	sketch_step(s, "absorb wino.y %s", last_block(s->naive));
+	for (int k = 0; k < t->nmiddle; k++)
+		sketch_step(s, "inline %s", t->middle[k]);
+	if (!t->bare)
+		sketch_step(s, "absorb wino.y %s", t->last);
 }
 
 /* ---- the nests ---- */
@@ -225,11 +235,9 @@ static void weights_nest(Sketch *s, const Conv *v)
 	sketch_step(s, "vectorize u.o.i");
 }
 
-static void product_nest(Sketch *s, const Conv *v, WinogradKnobs k, int64_t tiles)
+static void product_nest(Sketch *s, const Conv *v, Knobs k, int64_t tiles)
 {
-	int64_t p = k.tile % 1000, f = k.tile / 1000, vectors = (v->filters + v->lanes - 1) / v->lanes;
-	if (f > vectors)
-		f = vectors;
+	int64_t p = k.pixels, f = k.vectors, vectors = (v->filters + v->lanes - 1) / v->lanes;
 	const char *t = "m.th_m.tw", *tile_o = NULL, *tile_i = t, *o = "m.o", *o_o = NULL, *c = "m.c", *c_i = NULL;
 	sketch_step(s, "fuse m.th m.tw");
 	if (p < tiles) {
@@ -249,7 +257,7 @@ static void product_nest(Sketch *s, const Conv *v, WinogradKnobs k, int64_t tile
 		c_i = "m.c.i";
 	}
 	const char *outer[2] = { o_o, tile_o };
-	const char *order[] = { outer[k.order], outer[1 - k.order], c, c_i, tile_i,
+	const char *order[] = { outer[k.tiles_stay], outer[!k.tiles_stay], c, c_i, tile_i,
 		vector != o ? arena_printf(s->arena, "%s.o", o) : NULL, vector };
 	Text line = { .arena = s->arena };
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -260,32 +268,35 @@ static void product_nest(Sketch *s, const Conv *v, WinogradKnobs k, int64_t tile
 		if (order[i] != NULL)
 			sketch_step(s, "unroll %s", order[i]);
 	sketch_step(s, "vectorize %s", vector);
-	if (k.ahead != 0)
+	if (k.ahead)
 		sketch_step(s, "prefetch %s.u wino.m %s %s 1", v->d->value.at[v->c->out[0]].name, o_o != NULL ? o_o : "m.j", c);
 	/* The inner one first: what is copied is then without conditions already. */
 	int64_t whole[2] = { v->filters / (f * v->lanes), tiles / p };
 	bool tail[2] = { o_o != NULL && v->filters % (f * v->lanes) != 0, tile_o != NULL && tiles % p != 0 };
 	for (int i = 1; i >= 0; i--) {
-		int which = i == 0 ? (int)k.order : 1 - (int)k.order;
+		int which = i == 0 ? k.tiles_stay : !k.tiles_stay;
 		if (tail[which])
 			sketch_step(s, "cut %s %lld", which == 0 ? o_o : tile_o, (long long)whole[which]);
 	}
 }
 
-void winograd_steps(Sketch *s, int64_t m, WinogradKnobs k)
+void winograd_steps(Sketch *s, const Tiled *t, int64_t m)
 {
 	Conv v;
 	if (!find_conv(s->task, s->target, m, &v))
 		return;
 	int64_t th = (v.height + m - 1) / m, tw = (v.width + m - 1) / m;
-	int64_t rows = block_rows(&v, m, k.tiles);
+	sketch_group(s);
+	Knobs k = ask_knobs(s, &v, th, tw);
+	sketch_group_end(s);
+	int64_t rows = k.rows;
 	bool blocks = rows < th;
 	const char *at = rows > 1 ? "y.th.o" : "y.th";
 	if (v.lanes == 16 || v.lanes == 1)
 		sketch_step(s, "compute conv2d.winograd m=%lld", (long long)m);
 	else
 		sketch_step(s, "compute conv2d.winograd m=%lld o=%lld", (long long)m, (long long)v.lanes);
-	take_epilogue(s);
+	take_epilogue(s, t);
 	if (blocks) {
 		if (rows > 1)
 			sketch_step(s, "split y.th %lld", (long long)rows);
@@ -294,19 +305,18 @@ void winograd_steps(Sketch *s, int64_t m, WinogradKnobs k)
 	}
 	weights_nest(s, &v);
 	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw");
-	if (k.edges != 0 && tw >= 3) {
+	if (k.edges) {
 		sketch_step(s, "cut v.tw 1");
 		sketch_step(s, "cut v.tw.2 %lld", (long long)(tw - 2));
 	}
 	product_nest(s, &v, k, rows * tw);
 	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw");
-	if (s->target->threads <= 1)
-		return;
-	if (blocks) {
+	if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
-		return;
+	} else if (s->target->threads > 1) {
+		sketch_step(s, "parallel %s", v.channels > v.lanes ? "v.c.o" : "v.th");
+		sketch_step(s, "parallel m.i");
+		sketch_step(s, "parallel %s", v.filters > v.lanes ? "y.o.o" : "y.th");
 	}
-	sketch_step(s, "parallel %s", v.channels > v.lanes ? "v.c.o" : "v.th");
-	sketch_step(s, "parallel m.i");
-	sketch_step(s, "parallel %s", v.filters > v.lanes ? "y.o.o" : "y.th");
+	sketch_loops_but(s, t);
 }

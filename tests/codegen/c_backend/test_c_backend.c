@@ -125,7 +125,7 @@ static void add_schedules(void)
 		Dag *d = dag_parse(arena, "workload", text, strlen(text), &err);
 		Task *task = d != NULL ? task_new(arena, d, &err) : NULL;
 		Space *space = task != NULL ? space_new(arena, task, &target, &err) : NULL;
-		Trace *t = space != NULL ? space_trace(space, space->first, arena, &err) : NULL;
+		Trace *t = space != NULL ? space_trace(space, &space->first, arena, &err) : NULL;
 		KernelSet *ks = t != NULL ? schedule_replay(ir_new(arena), task, &target, t, &err) : NULL;
 		if (ks == NULL)
 			die(&err, text);
