@@ -8,7 +8,7 @@
 #include "compile/compile.h"
 #include "dlc/dlc_runtime.h"
 #include "run/option.h"
-#include "run/run.h"
+#include "run/program.h"
 #include "runtime/team.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
- * A file in WAL mode -> its committed pages in memory, for who may not take part in the log: a user without write
- * access, or a host whose memory nobody else sees.
+ * A file in WAL mode -> its committed pages in memory. This is for a reader that cannot take part in the log: a user
+ * without write access, or a host that does not share memory with the writers.
  *
- * While the log keeps its header (its salts), every page that changes has its newest committed form in it; a
- * checkpoint only copies pages from it into the file.  So the file, read at whatever pace, with the log's pages
- * over it is one moment of the database, if the log's header is the same before and after.  A shared lock on the
- * file keeps the last writer from removing the log meanwhile.  https://sqlite.org/fileformat2.html#walformat
+ * While the log keeps its header (its salts), it has the newest committed form of every page that changed; a checkpoint
+ * only copies pages from the log into the file. So the file with the log's pages over it is one moment of the
+ * database, if the log's header is the same before and after the file is read. A shared lock on the file keeps the last
+ * writer from removing the log meanwhile. https://sqlite.org/fileformat2.html#walformat
  */
 #include "db/bound.h"
 #include "db/open.h"
@@ -221,6 +221,7 @@ bool copy_to_memory(Db *db, Err *err)
 	if (rc != SQLITE_OK)
 		sqlite3_close_v2(memory);
 	if (rc == SQLITE_NOMEM)
-		return fail(err, ERR_MEMORY, db->path, "the database is too large for a copy in memory; export it on a host that may write it");
+		return fail(err, ERR_MEMORY, db->path, "the database is too large for a copy in memory; export it on a host that "
+			"can write to it");
 	return rc == SQLITE_OK || sql_fail(db, rc, err);
 }

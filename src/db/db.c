@@ -1,7 +1,7 @@
 /*
- * The index: every record is stored as its line under its id; runs and retractions have index rows
- * beside it, which could be rebuilt from the lines.  Here stand the schema, the statements, and what
- * a row is read into; db/open.c opens the file.
+ * The index: every record is stored as its line under its id; runs and retractions have index rows beside it, which
+ * can be rebuilt from the lines.  This file has the schema, the statements, the sentences for SQLite's failures, and
+ * the functions that read a row; db/open.c opens the file.
  */
 #include "db/sql.h"
 
@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * What the index says of records it says of their numbers, n, which grow: most insertions go to the end of a
- * table, and the two indexes that they scatter over are a few bytes wide.  A subject is what a look-up asks
- * for; there are few, each with runs.  An index over all that a run says by hashes took twice as long to fill.
+ * Index rows name records by their numbers, n, which grow. So most insertions go to the end of a table, and the two
+ * indexes that they scatter over are a few bytes wide. A subject is the workload, target and epoch that a look-up asks
+ * for; there are few. An index of runs by these hashes took twice as long to fill.
  */
 const char *const sql_schema[] = {
 	"CREATE TABLE record(n INTEGER PRIMARY KEY,id BLOB NOT NULL UNIQUE,kind INTEGER NOT NULL,line TEXT NOT NULL)",
@@ -37,7 +37,7 @@ static const char *const text[SQL_COUNT] = {
 #undef SQL
 };
 
-const char sql_index_lies[] = "the database is damaged: its index says other things than its runs";
+const char sql_index_lies[] = "the database is damaged: its index differs from its runs";
 
 bool sql_fail(const Db *db, int rc, Err *err)
 {
@@ -52,13 +52,13 @@ bool sql_fail(const Db *db, int rc, Err *err)
 	case SQLITE_ERROR:
 	case SQLITE_TOOBIG:
 	case SQLITE_MISMATCH:
-		return fail(err, ERR_INPUT, db->path, "the database is damaged or none of dlc's (%s)", what);
+		return fail(err, ERR_INPUT, db->path, "the file is damaged, or is no tuning database of dlc (%s)", what);
 	case SQLITE_READONLY:
 		if (rc == SQLITE_READONLY_DBMOVED)
 			return fail(err, ERR_DEVICE, db->path, "the database was deleted or replaced while it was in use");
 		if (rc == SQLITE_READONLY_ROLLBACK || rc == SQLITE_READONLY_RECOVERY || rc == SQLITE_READONLY_CANTINIT)
-			return fail(err, ERR_DEVICE, db->path, "a program that wrote to the database was killed, and this user may not "
-				"clean up; open it once as a user who may write to it");
+			return fail(err, ERR_DEVICE, db->path, "a program that wrote to the database was killed, and this user "
+				"cannot clean up; open the database once as a user who can write to it");
 		return fail(err, ERR_DEVICE, db->path, "the database cannot be written: it or its folder is read-only");
 	case SQLITE_FULL:
 		return fail(err, ERR_DEVICE, db->path, "the disk is full; what was stored before is kept");
@@ -66,8 +66,8 @@ bool sql_fail(const Db *db, int rc, Err *err)
 		return fail(err, ERR_DEVICE, db->path, "the database cannot be opened: %s", why != 0 ? strerror(why) : what);
 	case SQLITE_IOERR:
 		if (why == ENOLCK || why == ENOSYS || why == EOPNOTSUPP)
-			return fail(err, ERR_DEVICE, db->path, "its file system has no locks (%s); keep the database on a local disk, and "
-				"pass records on with dlc db export and import", strerror(why));
+			return fail(err, ERR_DEVICE, db->path, "its file system has no locks (%s); keep the database on a local "
+				"disk, and pass records on with dlc db export and import", strerror(why));
 		return fail(err, ERR_DEVICE, db->path, "the database cannot be used: %s", why != 0 ? strerror(why) : what);
 	case SQLITE_NOMEM: return fail(err, ERR_MEMORY, db->path, "out of memory");
 	case SQLITE_BUSY:
@@ -125,7 +125,7 @@ bool sql_read_record(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, Recor
 	if (!record_read(a, db->path, arena_copy(a, bytes, n + 1), n, out, err))
 		return false;
 	if (sqlite3_column_bytes(st, id) != (int)sizeof out->id.byte || memcmp(key, out->id.byte, sizeof out->id.byte) != 0)
-		return fail(err, ERR_INPUT, db->path, "the database is damaged: a record is stored under an id that is not its own");
+		return fail(err, ERR_INPUT, db->path, "the database is damaged: a record is stored under the id of another one");
 	return true;
 }
 

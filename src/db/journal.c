@@ -1,6 +1,7 @@
 /*
  * The journal of a file: a write-ahead log where the file system permits it (db/fs.c), else a rollback journal with
- * SQLite's locks.  Leaving the log needs the file for oneself, since other programs that have it open in WAL mode go on to use it.
+ * SQLite's locks.  To leave the log, a program must be the only one that has the file open: others would go on to use
+ * the log.
  */
 #include "db/bound.h"
 #include "db/open.h"

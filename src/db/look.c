@@ -1,4 +1,4 @@
-/* See look.h. */
+/* See look.h: counts and lines for people, read from the index. */
 #include "db/look.h"
 #include "db/sql.h"
 
@@ -16,7 +16,10 @@ bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err)
 	if (st == NULL)
 		return false;
 	while ((ok = sql_next(db, st, &row, err)) && row) {
-		DbTask t = { .runs = column(st, 2), .ok = column(st, 3), .sessions = column(st, 4), .epoch = (int)column(st, 5) };
+		DbTask t = { .runs = column(st, 2),
+			.ok = column(st, 3),
+			.sessions = column(st, 4),
+			.epoch = (int)column(st, 5) };
 		if (!sql_hash(st, 0, &t.workload))
 			continue;
 		sql_hash(st, 1, &t.target);
@@ -107,7 +110,7 @@ bool db_find(Db *db, const char *prefix, RecordKind kind, RecordName *out, int m
 	Hash lo, hi;
 	*n = 0;
 	if (!range(prefix, &lo, &hi))
-		return fail(err, ERR_MISSING, prefix, "is no beginning of an id: 1 to 32 digits 0-9a-f");
+		return fail(err, ERR_MISSING, prefix, "cannot begin an id: an id has 1 to 32 digits 0-9a-f");
 	sqlite3_stmt *st = sql_get(db, SQL_FIND, err);
 	bool row, ok;
 	if (st == NULL)

@@ -1,7 +1,7 @@
 /*
- * Opening a database: what the file is, its schema, its journal.  SQLite's defensive settings; a schema
- * that is not exactly ours is refused, so that a file from somebody else brings no triggers or views.
- * WAL with synchronous=NORMAL where the file system permits it: a committed record survives the process.
+ * A path -> an open database: finds out what the file is, checks its schema, sets its journal.  A schema that is not
+ * exactly ours is refused, so that a stranger's file brings no triggers or views; SQLite's defensive settings are on.
+ * The journal is WAL with synchronous=NORMAL where the file system permits it: a committed record survives the process.
  */
 #include "db/bound.h"
 #include "db/open.h"
@@ -78,7 +78,8 @@ static bool create_schema(Db *db, Err *err)
 {
 	/* Two tuners may start on one new file: the second finds the first one's tables. */
 	int64_t objects = 0;
-	return open_exec(db, arena_printf(db->arena, "PRAGMA page_size=%d", BOUND_PAGE), err) && open_exec(db, "BEGIN IMMEDIATE", err) &&
+	const char *page = arena_printf(db->arena, "PRAGMA page_size=%d", BOUND_PAGE);
+	return open_exec(db, page, err) && open_exec(db, "BEGIN IMMEDIATE", err) &&
 	       open_pragma(db, "SELECT count(*) FROM sqlite_master", &objects, err) &&
 	       (objects != 0 || open_tables(db, err)) && open_exec(db, "COMMIT", err);
 }
@@ -183,8 +184,8 @@ static bool is_kept_out(int rc)
 }
 
 /*
- * With SQLite where it can take part in what writers do: always in rollback mode, whose locks a reader may take; in
- * WAL mode where the memory is shared, and no file is made that the database's owner could not write to.  Else from
+ * SQLite reads the file where it can cooperate with writers: always in rollback mode, whose locks a reader may take; in
+ * WAL mode where memory is shared, and where no file is made that the database's owner cannot write to.  Else it reads
  * a copy.
  */
 static bool open_to_read(Db *db, Err *err)
@@ -217,7 +218,7 @@ static bool open_to_read(Db *db, Err *err)
 
 /* ---- to write */
 
-/* What SQLite cannot say: in the end it has tried to read. */
+/* Reasons that SQLite does not tell: when it fails, its last attempt was to read. */
 static bool check_places(Db *db, Err *err)
 {
 	static const char *const beside[] = { "-wal", "-shm" };
@@ -238,8 +239,8 @@ static bool check_places(Db *db, Err *err)
 }
 
 /*
- * What a database is comes first: one of another program, or of a newer version, is left as it is, journal mode
- * included.
+ * The file's identity is checked first: a database of another program, or of a newer version, is left as it is, with its
+ * journal mode.
  */
 static bool open_to_write(Db *db, Err *err)
 {
@@ -279,8 +280,9 @@ static bool is_whole(const char *path, Err *err)
 Db *db_open(const char *path, DbMode mode, Err *err)
 {
 	Db *db = new_db(path);
-	bool named = path[0] != 0 || fail(err, ERR_INPUT, "database", "its file has no name");
-	if (named && file_is_plain(path, err) && is_whole(path, err) && (mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
+	bool named = path[0] != 0 || fail(err, ERR_INPUT, "database", "the path is empty; name a file");
+	if (named && file_is_plain(path, err) && is_whole(path, err) &&
+		(mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
 		return db;
 	db_close(db);
 	return NULL;

@@ -1,7 +1,7 @@
 /*
- * A user's secret, and the seals made with it.  A seal is a keyed hash of a record's id and of what the index says of it,
- * in the index beside it: it cannot be copied to another row, and nobody makes one without the secret.  Lines carry none, so what is
- * exported and imported again is a hint like everybody's.
+ * A user's secret, and the seals made with it.  A seal is a keyed hash of a record's id and its index row, and is stored
+ * in that row.  It is valid for no other row, and only the secret can make one.  Lines carry no seals: a record that is
+ * exported and imported again is a hint, like the records of other users.
  */
 #include "db/sql.h"
 
@@ -19,9 +19,10 @@ static bool parse(const char *path, const char *text, size_t n, DbOwner *out, Er
 {
 	size_t got = 0;
 	n -= n > 0 && text[n - 1] == '\n';
-	return (n == DIGITS && sodium_hex2bin(out->key, sizeof out->key, text, n, NULL, &got, NULL) == 0 && got == sizeof out->key) ||
-		fail(err, ERR_INPUT, path, "is no key of dlc: it must hold %d hexadecimal digits; remove it, and records measured "
-			"before count as somebody else's", DIGITS);
+	bool ok = n == DIGITS && sodium_hex2bin(out->key, sizeof out->key, text, n, NULL, &got, NULL) == 0;
+	return (ok && got == sizeof out->key) ||
+		fail(err, ERR_INPUT, path, "is no key of dlc: a key has %d hexadecimal digits; remove the file, and dlc makes a "
+			"new key; your earlier records then count as those of others", DIGITS);
 }
 
 /* *there: false where the file is not. */
@@ -34,10 +35,11 @@ static bool read_key(const char *path, DbOwner *out, bool *there, Err *err)
 		return fail(err, ERR_DEVICE, path, "the key of this user's records cannot be read: %s", strerror(errno));
 	ssize_t n = read(fd, text, sizeof text);
 	close(fd);
-	return n >= 0 ? parse(path, text, (size_t)n, out, err) : fail(err, ERR_DEVICE, path, "the key cannot be read: %s", strerror(errno));
+	return n >= 0 ? parse(path, text, (size_t)n, out, err)
+		      : fail(err, ERR_DEVICE, path, "the key of this user's records cannot be read: %s", strerror(errno));
 }
 
-/* Under a name of its own first: of several tuners that begin at once one wins, and all read its key. */
+/* The file gets another name first: if several tuners begin at once, one renames its file, and all read that key. */
 static bool make_key(const char *path, Err *err)
 {
 	Arena *a = arena_new();

@@ -1,6 +1,6 @@
 /*
- * Putting records one by one.  What is put stands in a transaction of its own, so that it survives the
- * process once the call has returned, and is the owner's own: owner.c.
+ * Stores records one by one.  Each has a transaction of its own, so that it survives the process once the call has
+ * returned.  Such a record is the owner's own, since its process has observed it: it gets a seal (owner.c).
  */
 #include "db/sql.h"
 
@@ -14,14 +14,14 @@ static bool put_own(Db *db, const Record *r, const char *line, Err *err)
 	assert(db->held == 0);
 	if (!sql_run(db, SQL_BEGIN, err))
 		return false;
-	if (sql_in_place(db, err) && db_names_known(db, r, db->path, err, err) && db_put_line(db, r, line, strlen(line), &fresh, err) &&
-		db_seal(db, r, err) && sql_run(db, SQL_COMMIT, err)) /* who puts it has seen it happen */
+	if (sql_in_place(db, err) && db_names_known(db, r, db->path, err, err) &&
+		db_put_line(db, r, line, strlen(line), &fresh, err) && db_seal(db, r, err) && sql_run(db, SQL_COMMIT, err))
 		return true;
 	sql_forget(db);
 	return false;
 }
 
-/* What is put is what any database takes. */
+/* The record is checked like one from a stranger: other databases must take it too. */
 static bool put_object(Db *db, Arena *a, RecordKind kind, Json *o, Hash *id, Err *err)
 {
 	const char *line;

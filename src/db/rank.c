@@ -1,9 +1,9 @@
 /*
- * The best schedules of several databases.  The rules are in docs/records.md; here they are as code: gather the runs of
- * a schedule, sift out what is retracted, judge what remains, and keep the best of all judged.
+ * Runs of several databases -> the best schedules.  docs/records.md has the rules.  For each schedule this file gathers
+ * its runs, drops those that are retracted, judges the rest, and keeps the best schedules.
  *
- * Runs are walked in the order of the index, the best supported and fastest first, so that a look-up ends as soon as
- * no later schedule can be better: a schedule's estimate is never below its fastest run of that stage.
+ * Runs are walked in the order of the index, the latest stage and the fastest first.  A look-up ends as soon as no later
+ * schedule can be better, since the time of a schedule is never below its fastest run of that stage.
  */
 #include "db/rank.h"
 #include "db/sql.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* One of a schedule's runs, as the index has it. */
-typedef struct Seen {
+typedef struct IndexedRun {
 	Hash id, session;
 	int64_t ns, samples, number;
 	RunStatus status;
@@ -20,8 +20,8 @@ typedef struct Seen {
 	bool counts; /* it ran, was verified, and is not faster than its floor */
 	bool own, gone;
 	Db *db; /* that has it, under this number */
-} Seen;
-typedef VEC(Seen) Runs;
+} IndexedRun;
+typedef VEC(IndexedRun) Runs;
 
 /* A choice whose record is not read yet. */
 typedef struct Ranked {
@@ -32,13 +32,13 @@ typedef struct Ranked {
 
 static int by_id(const void *a, const void *b)
 {
-	return memcmp(&((const Seen *)a)->id, &((const Seen *)b)->id, sizeof(Hash));
+	return memcmp(&((const IndexedRun *)a)->id, &((const IndexedRun *)b)->id, sizeof(Hash));
 }
 
-/* Of a session the figures that count first: the latest stage, with the most samples. */
+/* Within a session the runs that count come first: those of the latest stage, with the most samples. */
 static int by_session(const void *pa, const void *pb)
 {
-	const Seen *a = pa, *b = pb;
+	const IndexedRun *a = pa, *b = pb;
 	int c = memcmp(&a->session, &b->session, sizeof a->session);
 	if (c == 0)
 		c = b->counts - a->counts;
@@ -87,10 +87,10 @@ static bool gather_one(Db *db, int64_t subject, const DbKey *key, int64_t trace,
 			.samples = sqlite3_column_int64(st, 4),
 			.trace = trace };
 		int64_t seal = sqlite3_column_int64(st, 8);
-		if (!sql_hash(st, 2, &row.id) || !sql_hash(st, 3, &row.session) || row.status < 0 || row.status >= RUN_STATUS_COUNT ||
-			row.stage < 0 || row.stage >= STAGE_COUNT)
-			continue; /* check says so */
-		Seen x = { .id = row.id,
+		if (!sql_hash(st, 2, &row.id) || !sql_hash(st, 3, &row.session) || row.status < 0 ||
+			row.status >= RUN_STATUS_COUNT || row.stage < 0 || row.stage >= STAGE_COUNT)
+			continue; /* db_check reports it */
+		IndexedRun x = { .id = row.id,
 			.session = row.session,
 			.number = sqlite3_column_int64(st, 0),
 			.ns = row.ns,
@@ -121,8 +121,8 @@ static bool lists(const char *line, Hash run)
 	return false;
 }
 
-/* Whether somebody else's run is of the session that it names: one that has ended has the runs that it lists. */
-static bool is_of_session(DbSet set, const Seen *run, bool *is, Err *err)
+/* Whether a hint belongs to the session that it names: a session that has ended has the runs that its closing lists. */
+static bool is_of_session(DbSet set, const IndexedRun *run, bool *is, Err *err)
 {
 	bool closed = false, listed = false;
 	for (int i = 0; i < set.n && !listed; i++) {
@@ -143,8 +143,8 @@ static bool is_of_session(DbSet set, const Seen *run, bool *is, Err *err)
 	return true;
 }
 
-/* Each run once, an own one as such; those that are retracted, or under a session's name that is not theirs, not at all. */
-static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
+/* Keeps each run once, its own copy first. Drops runs that are retracted, or that their session does not list. */
+static bool sift(DbSet set, IndexedRun *run, size_t *n, Err *err)
 {
 	size_t kept = 0, once = 0;
 	if (*n > 1 && set.n > 1) {
@@ -152,7 +152,7 @@ static bool sift(DbSet set, Seen *run, size_t *n, Err *err)
 		for (size_t i = 0; i < *n; i++)
 			if (once == 0 || by_id(&run[i], &run[once - 1]) != 0)
 				run[once++] = run[i];
-			else if (run[i].own) /* what another index says of the same line may be forged */
+			else if (run[i].own) /* another index may say something false about the same line */
 				run[once - 1] = run[i];
 		*n = once;
 	}
@@ -182,8 +182,8 @@ static bool gather(DbSet set, const int64_t *subject, const DbKey *key, int64_t 
 
 /* ---- judging one schedule ---- */
 
-/* Those who are asked: own runs, or those of others of a schedule that was never timed here. *n becomes 0: none. */
-static void ask_whose(DbWhose whose, Seen *run, size_t *n)
+/* Keeps the runs that may judge: own ones; for hints, the runs of others of a schedule that was never timed here. */
+static void ask_whose(DbWhose whose, IndexedRun *run, size_t *n)
 {
 	bool timed = false, failed = false;
 	size_t kept = 0;
@@ -200,17 +200,17 @@ static void ask_whose(DbWhose whose, Seen *run, size_t *n)
 	*n = own || !(timed || failed) ? kept : 0;
 }
 
-/* The sessions for and against a schedule, and the figure of each that is for it; runs sorted by_session. */
+/* The sessions for and against a schedule, and the time of each session that is for it; runs sorted by_session. */
 typedef struct Votes {
 	int for_it, against;
-	bool wrong; /* somebody saw wrong results */
+	bool wrong; /* a run had wrong results */
 	RunStage stage; /* the latest of any */
-	int64_t *ns;    /* of the sessions that have reached it, ... */
-	size_t n;       /* ... so many */
+	int64_t *ns;    /* of the n sessions that have reached it */
+	size_t n;
 } Votes;
 
-/* The middle of the session's runs of the stage of its first, of those with the most samples. */
-static int64_t figure(const Seen *run, size_t n)
+/* The median of a session: of its runs at the stage of the first, those with the most samples. */
+static int64_t figure(const IndexedRun *run, size_t n)
 {
 	size_t k = 1;
 	while (k < n && run[k].counts && run[k].stage == run[0].stage && run[k].samples == run[0].samples)
@@ -218,7 +218,7 @@ static int64_t figure(const Seen *run, size_t n)
 	return middle(run[(k - 1) / 2].ns, run[k / 2].ns);
 }
 
-static Votes count_votes(Arena *a, const Seen *run, size_t n)
+static Votes count_votes(Arena *a, const IndexedRun *run, size_t n)
 {
 	Votes v = { .ns = arena_array(a, int64_t, n + 1) };
 	for (size_t i = 0; i < n; i++)
@@ -239,10 +239,10 @@ static Votes count_votes(Arena *a, const Seen *run, size_t n)
 	return v;
 }
 
-/* False: nothing speaks for it, or more against it. */
-static bool judge(Arena *a, const DbKey *key, Seen *run, size_t n, Ranked *out)
+/* False: no run counts, or at least as many sessions are against it. */
+static bool judge(Arena *a, const DbKey *key, IndexedRun *run, size_t n, Ranked *out)
 {
-	const Seen *first = NULL;
+	const IndexedRun *first = NULL;
 	if (n > 1)
 		qsort(run, n, sizeof *run, by_session);
 	Votes v = count_votes(a, run, n);
@@ -300,7 +300,7 @@ static bool open_cursor(Cursor *c, Db *db, SqlId id, int64_t subject, const DbKe
 	return advance(c, err);
 }
 
-/* A run that is sealed may be anybody's, so hints are looked for in both. */
+/* A sealed run may be of another owner, so hints are looked for among sealed runs too. */
 static bool open_cursors(DbSet set, const int64_t *subject, const DbKey *key, Cursor *c, Err *err)
 {
 	for (int i = 0; i < set.n; i++)
@@ -316,7 +316,7 @@ static bool before(RunStage stage, int64_t ns, RunStage than, int64_t than_ns)
 	return stage != than ? stage > than : ns < than_ns;
 }
 
-/* Of equal ones any: the list is sorted by what is known of their schedules. */
+/* Of equal ones any: the list is sorted by the times of their schedules. */
 static Cursor *next_of(Cursor *c, int n)
 {
 	Cursor *best = NULL;

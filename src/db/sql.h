@@ -1,6 +1,6 @@
 /*
- * The room's own view of an open database: the connection, its prepared statements, and one place
- * that turns SQLite's results into failures.
+ * Inside the room: an open database, that is a connection and its prepared statements, and functions that turn SQLite's
+ * results into failures.
  */
 #ifndef DB_SQL_H
 #define DB_SQL_H
@@ -31,7 +31,7 @@ struct Db {
 	const char *note; /* db_note */
 	int64_t lost;     /* db_lost */
 	int held;     /* how often db_hold was called */
-	Hash env; /* the environment asked for last, and its epoch; -1: none yet */
+	Hash env; /* the environment read last, and its epoch; -1: none yet */
 	int64_t env_epoch;
 	Hash session; /* the session named last, known to be there */
 	bool session_known;
@@ -41,8 +41,8 @@ struct Db {
 
 #define SQL_VERSION "5" /* of the schema */
 /*
- * Its objects, in the order in which they are made; NULL ends them.  Whoever changes one counts SQL_VERSION up; where
- * it is the table `record`, or a table goes, upgrade.c has to know the old one.
+ * Its objects, in the order in which they are made; NULL ends them.  A change of one needs a new SQL_VERSION; upgrade.c
+ * must know the old table `record` if that changes, and a table that is dropped.
  */
 extern const char *const sql_schema[];
 
@@ -69,10 +69,10 @@ bool sql_run(Db *db, SqlId id, Err *err);
 /* fail() with what SQLite says: damage is ERR_INPUT; permission, disk, locks are ERR_DEVICE. */
 bool sql_fail(const Db *db, int rc, Err *err);
 
-/* With the lock held: the file has its name still. What is put into one that was deleted or replaced goes with it. */
+/* With the lock held: the file still has its name. A record put into a deleted or replaced file would be lost. */
 bool sql_in_place(const Db *db, Err *err);
 
-/* The record in columns `line` and `id` of a row, checked as one from a stranger. */
+/* The record in columns `line` and `id` of a row, checked like one from a stranger. */
 bool sql_read_record(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, Record *out, Err *err);
 /* The same for a row that must hold a run. */
 bool sql_read_run(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, RunRecord *out, Err *err);
@@ -90,7 +90,7 @@ bool sql_subject(Db *db, Hash workload, Hash target, int64_t epoch, int64_t *n, 
 
 /* Rolls back, and forgets what was known to be there. */
 void sql_forget(Db *db);
-/* What the record names is there and of the right kind; else `why` says what is not. With err: the database failed. */
+/* The records that it names are there and of the right kind; else `why` says which is not. err: the database failed. */
 bool db_names_known(Db *db, const Record *r, const char *place, Err *why, Err *err);
 bool db_run_names_known(Db *db, const RunRecord *run, const char *place, Err *why, Err *err);
 /* Stores a line of n bytes, whose names are known, and its index rows unless it is there; *fresh says which. */

@@ -1,11 +1,11 @@
 /*
- * The builder's side of BUILD: a process that compiles kernel sets for one target, one after the
- * other, until its input ends.  It is a child because LLVM may crash, hang or run out of memory on
- * a candidate: whoever started it sets the deadline and starts another.
+ * The builder's side of BUILD: a process that compiles kernel sets for one target, one after the other, until its input
+ * ends.  It is a child because LLVM may crash, hang or run out of memory on a candidate: the parent sets a deadline and
+ * starts another child.
  *
- * Run Fns and prepare Fns are compiled apart, as `dlc compile` does, so that what is measured is what a
- * bundle gets.  Candidates of a task often have the same prepare Fns (Winograd's make a quarter of the
- * compile time), so their images are kept: the same text is the same code.
+ * Run Fns and prepare Fns are compiled apart, as `dlc compile` does, so that a bundle gets the code that was measured.
+ * Candidates of a Task often have the same prepare Fns (Winograd's make a quarter of the compile time), so their images
+ * are kept: the same text is the same code.
  */
 #include "measure/builder.h"
 #include "measure/method.h"

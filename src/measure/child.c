@@ -56,7 +56,7 @@ static void maybe_end(ChildIo *io)
 	Child *c = io->child;
 	ChildEnd e = { .status = io->status, .signal = io->signal, .late = io->killed_late, .nonsense = io->nonsense };
 	if (io->nonsense)
-		snprintf(e.text, sizeof e.text, "it answered nonsense: %s", io->in.why);
+		snprintf(e.text, sizeof e.text, "it sent bytes that are no message: %s", io->in.why);
 	else if (io->killed_late)
 		snprintf(e.text, sizeof e.text, "it did not answer in time and was ended");
 	else if (io->signal != 0)
@@ -147,8 +147,8 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 static void start_deadline(ChildIo *io, uint64_t ms);
 
 /*
- * Whoever was stopped himself (Ctrl-Z, a busy machine) finds all deadlines passed, and answers that nobody
- * has read: they begin anew.
+ * A parent that was stopped itself (Ctrl-Z, a busy machine) finds all deadlines passed, and answers that it has not
+ * read yet.  So a deadline that is noticed too late begins anew.
  */
 static void on_late(uv_timer_t *t)
 {

@@ -1,7 +1,7 @@
 /*
- * A child process that speaks frames (worker/frame.h) on its standard input and output, under
- * libuv. One owner thread, one loop. The owner embeds a Child in whatever it belongs to. A frame
- * that makes no sense ends the child like a crash does; the owner hears of every end exactly once.
+ * A child process that speaks frames (worker/frame.h) on its standard input and output, under libuv. One thread owns it,
+ * with one loop. The owner embeds a Child in a struct of its own. A child that sends bytes that are no frame is killed;
+ * the owner hears of every end exactly once.
  */
 #ifndef MEASURE_CHILD_H
 #define MEASURE_CHILD_H
@@ -17,7 +17,7 @@ typedef struct ChildEnd {
 	int64_t status; /* exit code */
 	int signal;     /* 0: it exited */
 	bool late;      /* child_deadline passed and it was killed */
-	bool nonsense;  /* it sent what is no frame and was killed */
+	bool nonsense;  /* it sent bytes that are no frame and was killed */
 	char text[200]; /* a sentence: what became of it */
 } ChildEnd;
 
@@ -41,8 +41,8 @@ void child_send(Child *c, Msg *msg);
 /* Kills it unless cleared (ms < 0) within ms, of which only those count in which the loop runs. */
 void child_deadline(Child *c, int ms);
 /*
- * Stops it where it stands, or lets it go on. Not before its first frame: until then it may not have asked the system to end it
- * with this process, and one that is stopped would stay for ever.
+ * Stops the child where it is, or lets it go on. It is not stopped before its first frame: until then it may not yet
+ * have asked the system to end it together with this process, and a stopped child would stay for ever.
  */
 void child_pause(Child *c, bool pause);
 /* Ends it now; hooks are not called any more, memory is released as the loop runs. */

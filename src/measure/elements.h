@@ -1,5 +1,5 @@
 /*
- * Where the elements of a tensor lie, which are padding, and which of them are worth a look.
+ * Where the elements of a tensor lie, which are padding, and which of them to compare.
  */
 #ifndef MEASURE_ELEMENTS_H
 #define MEASURE_ELEMENTS_H
@@ -23,8 +23,8 @@ bool places_find(const Places *p, int64_t offset, int64_t *index);
 int64_t places_offset(const Places *p, const int64_t *index);
 
 /*
- * index[rank] of so many elements: all corners, then half of them with a liking for the first and
- * last places of each dimension and for the ends of blocks of 8 and 16, half of them anywhere.
+ * index[rank] of n elements: all corners; of the others, half prefer the ends of each dimension and of blocks of 8 and
+ * 16, and half are anywhere.
  */
 void places_draw(Rng *rng, const Places *p, int n, int64_t *index);
 

@@ -1,6 +1,5 @@
 /*
- * One thing for children to do: what a kernel set is made of as the runner needs it, and how far the
- * job is.
+ * A job for the children: the parts of a kernel set that the runner needs, and how far the job is.
  */
 #ifndef MEASURE_JOB_H
 #define MEASURE_JOB_H
@@ -8,17 +7,22 @@
 #include "measure/measure.h"
 #include "worker/frame.h"
 
-/* An entrant is built and checked and stays loaded; then a race times what it is given. */
+/* An entrant is built and checked and stays loaded; then a race times the entrants. */
 typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK } JobKind;
-/* CHECK: run and compare.  JUDGE: an oracle's word on the one element where two disagree. */
+/* CHECK: run and compare.  JUDGE: the reference value of one element, in which two candidates disagree. */
 typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
 
 /*
- * Numbers in the runner.  Each lane has a module, two programs and some buffers of its own, so that
- * programs of several lanes are loaded at once; tasks' buffers lie below those of the lanes.
+ * Numbers in the runner.  Each lane has a module, two programs and some buffers of its own, so that programs of several
+ * lanes are loaded at once.  Buffers of Tasks have numbers below those of the lanes.
  */
 enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS, LANES };
-enum { LANE_BUFFERS = 4096, FIRST_OWN = MSG_TABLE - LANES * LANE_BUFFERS, PROGRAM_NETWORK = 1000, NETWORKS_LOADED = 2 * MEASURE_NETWORKS };
+enum {
+	LANE_BUFFERS = 4096,
+	FIRST_OWN = MSG_TABLE - LANES * LANE_BUFFERS, /* number of the first lane's first buffer */
+	PROGRAM_NETWORK = 1000,
+	NETWORKS_LOADED = 2 * MEASURE_NETWORKS,
+};
 
 /* A buffer parameter of a kernel set, by name: what the runner allocates. */
 typedef struct JobBuf {

@@ -3,10 +3,9 @@
  *
  *	QUEUED -> BUILDING -> BUILT -> CHECKING -> TIMING -> a result
  *
- * and leaves early with a status whatever becomes of the child that holds it.  Only the answers of
- * the message under way are looked at, so that a job never waits for more than one child, and every
- * wait has a deadline.  The runner keeps the inputs and the expected outputs of the tasks it has
- * seen; when it is lost, they are sent anew.
+ * and leaves early with a status if the child that holds it ends.  A job waits for one child at a time, and every wait
+ * has a deadline.  The runner keeps the inputs and the reference values of the Tasks it has seen; a new runner gets
+ * them again.
  */
 #include "measure/runner.h"
 
@@ -74,7 +73,7 @@ static void on_builder_frame(Child *c, const MsgView *msg)
 		job_done(b->m, j, RUN_CONSTRAINT,
 			arena_printf(j->arena, "%.*s", (int)f->ntext, (const char *)msg->array[0]));
 	} else {
-		job_done(b->m, j, RUN_COMPILE_ERROR, "the builder answered something else");
+		job_done(b->m, j, RUN_COMPILE_ERROR, "the builder sent a message that answers no BUILD");
 	}
 	local_step(b->m);
 }
@@ -281,7 +280,7 @@ static const MeasureWay way = {
 	"quarter of several; constants and code cold, inputs warm; median of calls, of finalists' in turns",
 	local_reference, submit, wait, local_race, turn, pending, cancel, local_networks, cold, close_all };
 
-/* libuv takes this many for its loop, and aborts where it gets none for its first pipe. */
+/* libuv needs this many for its loop, and aborts if it gets none for its first pipe. */
 static bool descriptors_left(void)
 {
 	enum { LOOP = 8 };
@@ -311,7 +310,7 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 		return NULL;
 	}
 	uv_timer_init(&m->loop, &m->timer);
-	/* A child that is gone is told by its end, not by a signal to whoever writes to it. */
+	/* A write to a child that has ended fails; SIGPIPE would end this process. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &m->sigpipe);
 	for (int i = 0; i < MEASURE_BUILDERS; i++)
 		m->builder[i].m = m;

@@ -1,6 +1,5 @@
 /*
- * The Measure that measures here, as its own files see it: builders, the runner, and the jobs that wait
- * for them.
+ * Inside the room: the Measure that measures on this machine, with its builders, its runner and their jobs.
  */
 #ifndef MEASURE_LOCAL_H
 #define MEASURE_LOCAL_H
@@ -34,11 +33,11 @@ struct Local {
 	Job *running;
 	int generation; /* of the runner */
 	int64_t cold_bytes; /* measure_cold */
-	uint32_t given; /* numbers of the runner's buffers given to tasks */
+	uint32_t numbered; /* of the runner's buffers, those that belong to Tasks: numbers below this */
 	int64_t loaded_bytes;
-	bool spare;         /* the last probe showed a core to spare for builders */
+	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */
 	uint64_t probed_ns; /* when; 0: never */
-	bool stranger;      /* the runner is of another version */
+	bool other_version; /* the runner's; it cannot be used */
 	uint32_t cores;     /* the runner's */
 	double gflops[2];   /* of threads, of one more: the last probe */
 	int probes;         /* of it that have come */
@@ -58,7 +57,7 @@ void local_queue(Local *m, Job *j); /* to be built */
 void local_ready(Local *m, Job *j); /* built: to be run */
 /* Waits for this job alone; others that get done meanwhile are kept. False: interrupted, all is cancelled. */
 bool local_wait_for(Local *m, const Job *j);
-/* Starts whatever can be started. */
+/* Starts the builds and runs that can start now. */
 void local_step(Local *m);
 /* Stops the builders that would run beside a sample without a core of their own; lets all go on. */
 void local_pause(Local *m, bool pause);

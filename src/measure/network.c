@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The runner's number of a bundle; *loaded: it is there. Those of this turn are not given away. */
+/* The runner's number of a bundle; *loaded: it is there. A number that this turn needs is not reused. */
 static uint32_t slot_of(Local *m, const MeasureNetwork *net, int n, int at, bool *loaded)
 {
 	if (m->network_generation != m->generation)
@@ -64,7 +64,7 @@ static int64_t median_of(Arena *a, const uint64_t *value, uint64_t row, const ui
 	return (int64_t)v[n / 2];
 }
 
-/* Of runs that kept their CPUs; of all where hardly any did: other networks of the turn met the same. */
+/* Medians of the runs that kept their CPUs; of all runs where too few did, as for the other networks of the turn. */
 void network_take(Job *j, const MsgProfiled *p, const uint64_t *value)
 {
 	MeasureNetwork *net = j->profiled < j->nnet ? &j->net[j->profiled++] : NULL;
@@ -102,7 +102,8 @@ bool local_networks(Measure *base, MeasureNetwork *net, int n, int turn_ms, Err 
 		fail(err, ERR_DEVICE, "network", "it could not be timed (%s): %s",
 			run_status_text(j->result.status), j->result.detail);
 	for (int i = 0; i < n && ok; i++)
-		ok = net[i].samples > 0 || fail(err, ERR_DEVICE, "network", "the runner answered with other steps than the plan has");
+		ok = net[i].samples > 0 ||
+			fail(err, ERR_DEVICE, "network", "the runner timed another number of steps than the plan has");
 	job_free(j);
 	return ok;
 }

@@ -1,8 +1,7 @@
 /*
- * The final few against each other.  Each entrant is built and checked like any candidate and stays
- * loaded in a lane of its own; then one message times them all, round after round.  When the child
- * was lost between (an entrant, or another candidate, has crashed it) those that had passed are
- * loaded into the next one.
+ * A race: the finalists of a Task are timed in turn.  Each entrant is built and checked like any candidate and stays
+ * loaded in a lane of its own; then one message times them all, round after round.  If the child ends in between,
+ * because an entrant or another candidate has crashed it, the entrants that had passed are loaded into the next child.
  */
 #include "measure/runner.h"
 

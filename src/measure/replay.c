@@ -164,7 +164,8 @@ static void close_replay(Measure *base)
 	arena_free(((Replay *)base)->arena);
 }
 
-static const MeasureWay way = { "a recording", reference, submit, wait, race, turn, pending, cancel, networks, cold, close_replay };
+static const MeasureWay way = { "a recording", reference, submit, wait, race, turn, pending, cancel, networks, cold,
+	close_replay };
 
 Measure *measure_replay(MeasureRunsFn runs, void *from)
 {

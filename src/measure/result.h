@@ -4,7 +4,7 @@
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
 
-#include "record/run.h"
+#include "record/run_record.h"
 
 /*
  * Times are in nanoseconds, by the wall clock of the slowest thread, of the samples during which all threads kept their

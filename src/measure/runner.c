@@ -46,9 +46,9 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Median of the samples in which a program's threads kept their CPUs. When hardly any did, on a machine that is
- * busy all the time, a thread alone has its CPU time, which says what a quiet machine would. Threads of a team sleep
- * while they wait: of these it is the fastest quarter, which has lost least.
+ * The median of the samples in which a program's threads kept their CPUs. On a machine that is busy all the time hardly
+ * any do. Then a single thread's CPU time counts, which equals the wall time of a quiet machine. Threads of a team sleep
+ * while they wait, so their CPU time says little: the fastest quarter of their samples counts, which lost least.
  */
 static void take_samples(Job *j, uint32_t program, const MsgSample *s, size_t n)
 {
@@ -88,7 +88,7 @@ static void take_samples(Job *j, uint32_t program, const MsgSample *s, size_t n)
 	j->result.mad_ns = v[kept / 2];
 }
 
-/* The samples of all that were timed; the first one's program is the job's where it is no race. */
+/* The samples of all programs that were timed; without a race all are of the job's program. */
 static void take_times(Job *j, const MsgTimes *t, const MsgSample *s)
 {
 	size_t n = (size_t)t->nsample;
@@ -180,7 +180,7 @@ static void next_phase(Local *m, Job *j)
 static void take_refusal(Job *j, RunStatus status, const char *text, size_t n)
 {
 	if (j->refused)
-		return; /* the first says what was wrong; the others follow from it */
+		return; /* the first refusal has the reason; the others follow from it */
 	j->refused = true;
 	j->result.status = status;
 	snprintf(j->result.detail, sizeof j->result.detail, "%.*s", (int)n, text);
@@ -248,7 +248,7 @@ static bool complete(const Job *j)
 	return j->compared.n == compared && j->data.n == data;
 }
 
-static const char stranger[] = "dlc-worker is of another version than dlc";
+static const char other_version[] = "dlc-worker is of another version than dlc";
 
 static void on_frame(Child *c, const MsgView *msg)
 {
@@ -257,9 +257,9 @@ static void on_frame(Child *c, const MsgView *msg)
 	if (msg->kind == MSG_HELLO) {
 		const MsgHello *f = msg->fixed;
 		m->cores = f->cores;
-		m->stranger = f->version != MSG_VERSION;
-		if (m->stranger && j != NULL)
-			finish(m, RUN_DEVICE_LOST, stranger);
+		m->other_version = f->version != MSG_VERSION;
+		if (m->other_version && j != NULL)
+			finish(m, RUN_DEVICE_LOST, other_version);
 	}
 	if (msg->kind == MSG_HELLO || j == NULL)
 		return;
@@ -269,7 +269,7 @@ static void on_frame(Child *c, const MsgView *msg)
 	if (!j->refused && !complete(j))
 		take_refusal(j, RUN_LAUNCH_ERROR, "the runner sent other answers than were asked for", 50);
 	if (j->refused && j->ref != NULL)
-		j->ref->loaded = j->ref->whole_loaded = 0; /* it may have been one of the task's own buffers */
+		j->ref->loaded = j->ref->whole_loaded = 0; /* perhaps a buffer of the Task was refused: send them again */
 	if (j->refused)
 		finish(m, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
 	else
@@ -296,14 +296,14 @@ static bool open_runner(Local *m, Job *j)
 		return true;
 	m->generation++;
 	m->loaded_bytes = 0;
-	m->given = 0;
+	m->numbered = 0;
 	if (child_open(&m->runner, &m->loop, &hooks, m, m->o.runner, &err))
 		return true;
 	job_done(m, j, RUN_DEVICE_LOST, arena_printf(j->arena, "%s: %s", err.place, err.text));
 	return false;
 }
 
-/* How fast the machine is, and whether there is a core for builders, changes with what else it does. */
+/* The speed of the machine, and whether it has a spare core, change with its other work. */
 static bool probe_is_old(const Local *m)
 {
 	return m->probed_ns == 0 || uv_hrtime() - m->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
@@ -313,8 +313,8 @@ void runner_start(Local *m, Job *j)
 {
 	if (!open_runner(m, j))
 		return;
-	if (m->stranger) {
-		job_done(m, j, RUN_DEVICE_LOST, stranger);
+	if (m->other_version) {
+		job_done(m, j, RUN_DEVICE_LOST, other_version);
 		return;
 	}
 	Msg msg = { 0 };

@@ -1,5 +1,5 @@
 /*
- * The one child that runs candidates: what a job says to it, and what its answers mean.
+ * Inside the room: the one child that runs candidates, the requests of a job and the meaning of its answers.
  */
 #ifndef MEASURE_RUNNER_H
 #define MEASURE_RUNNER_H
@@ -10,7 +10,7 @@
 void runner_start(Local *m, Job *j);
 void runner_close(Local *m);
 
-/* ask.c: what a job says to the runner; each adds to j->answers */
+/* request.c: what a job says to the runner; each adds to j->answers */
 void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes);
 bool ask_task_fits(const Local *m, const LocalRef *r);
 void ask_check(Local *m, Job *j, Msg *msg);

@@ -1,9 +1,9 @@
 /*
- * Whether outputs are right.  The oracle (the naive form in f64) speaks first, of all elements where
- * that is cheap, else of some hundred, of the padding, and of whether anything was left unwritten.
- * A candidate that has passed becomes the whole that the next ones are compared with: two schedules
- * that agree everywhere, and with the oracle where it was asked, are right.  Where they do not
- * agree, the oracle is asked for the element where they differ most, and whoever is wrong there is.
+ * Decides whether outputs are right.  First they are compared with reference values (the naive form in f64): all elements
+ * where that is cheap, else some hundred, the padding, and whether anything was left unwritten.  The outputs of a
+ * candidate that has passed become the whole that later ones are compared with: two schedules that agree everywhere, and
+ * with all reference values, are right.  Where two disagree, the reference computes the element in which they differ
+ * most, and shows which of them is wrong.
  */
 #include "measure/runner.h"
 
@@ -44,10 +44,11 @@ static Verdict wrong(Job *j, const MsgCompared *c, const RefOut *o)
 		snprintf(j->result.detail, sizeof j->result.detail, "%llu elements of output %s were not written",
 			(unsigned long long)c->nleft, o->buf.name);
 	else if (c->nbad > 0)
-		snprintf(j->result.detail, sizeof j->result.detail, "%llu elements of output %s are not finite, or should not be",
+		snprintf(j->result.detail, sizeof j->result.detail,
+			"%llu elements of output %s are infinite or NaN where the reference is not, or the reverse",
 			(unsigned long long)c->nbad, o->buf.name);
 	else
-		snprintf(j->result.detail, sizeof j->result.detail, "error %.3g of the largest element of output %s",
+		snprintf(j->result.detail, sizeof j->result.detail, "the error is %.3g of the largest element of output %s",
 			relative(c), o->buf.name);
 	return VERDICT_WRONG;
 }
@@ -62,7 +63,7 @@ Verdict verdict_of_check(const Local *m, Job *j)
 		note_error(j, relative(asked));
 		if (!agrees(m, asked, o))
 			return wrong(j, asked, o);
-		if (all->nleft > 0) /* whatever it is compared with */
+		if (all->nleft > 0)
 			return wrong(j, all, o);
 		if (o->whole != NULL && !agrees(m, all, o) && v == VERDICT_GOOD) {
 			v = VERDICT_DISPUTED;
@@ -113,7 +114,7 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	}
 	if (close_to(tolerance_of(m, o), whole, oracle, size))
 		return VERDICT_GOOD; /* each half a tolerance off */
-	for (size_t k = 0; k < j->ref->out.n; k++) /* the one before was wrong where nobody had looked */
+	for (size_t k = 0; k < j->ref->out.n; k++) /* the first candidate was wrong in an element without a reference value */
 		if (j->ref->out.at[k].points > 0)
 			j->ref->out.at[k].whole = NULL;
 	j->result.refuted = j->ref->first;

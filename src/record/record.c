@@ -262,13 +262,14 @@ static Json *write_fields(Arena *a, RecordKind kind, const void *from)
 		const void *member = (const char *)from + f->offset;
 		int64_t number = f->type == FIELD_INT ? *(const int64_t *)member : 0;
 		const char *text = f->type == FIELD_TEXT ? *(const char *const *)member : NULL;
+		size_t most = f->most < RECORD_TEXT ? (size_t)f->most : RECORD_TEXT;
 		text = text != NULL ? text : "";
 		if ((f->when == FIELD_KNOWN && number <= 0 && text[0] == 0) || (f->when == FIELD_CLOCK && !clock))
 			continue;
 		clock |= strcmp(f->key, "clock") == 0;
 		switch (f->type) {
 		case FIELD_INT: json_set(a, o, f->key, json_new_int(a, number)); break;
-		case FIELD_TEXT: json_set(a, o, f->key, json_new_plain(a, text, f->most < RECORD_TEXT ? (size_t)f->most : RECORD_TEXT)); break;
+		case FIELD_TEXT: json_set(a, o, f->key, json_new_plain(a, text, most)); break;
 		case FIELD_STATUS: json_set(a, o, f->key, json_new_text(a, run_status_text(*(const RunStatus *)member))); break;
 		case FIELD_HASH:
 			hash_hex(*(const Hash *)member, hex);

@@ -7,7 +7,7 @@
 #define RECORD_RECORD_H
 
 #include "base/json.h"
-#include "record/run.h"
+#include "record/run_record.h"
 
 typedef enum {
 	RECORD_WORKLOAD,
@@ -65,7 +65,7 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err);
 /* The quick way for a run's line; false: record_read must judge the line. */
 bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out);
 
-/* It ran, and its outputs were compared with the reference values and are close enough. Only such runs may be chosen. */
+/* It ran, and its outputs are close enough to the reference values. Only such runs may be chosen. */
 enum { RECORD_WORST_E9 = 1000000 /* the widest class of errors, `fast`: 1e-3 */ };
 bool record_verified(const RunRecord *run);
 

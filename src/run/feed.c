@@ -5,7 +5,7 @@
 
 #include "runtime/element.h"
 #include "runtime/model.h"
-#include "run/tensor.h"
+#include "run/feed.h"
 #include "runtime/tensor.h"
 
 bool feed_init(Feed *f, const DlcModel *m)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "run/option.h"
-#include "run/run.h"
+#include "run/program.h"
 #include "runtime/model.h"
 
 enum { PATH_BYTES = 4096 };

@@ -13,8 +13,8 @@
 #include "runtime/element.h"
 #include "runtime/model.h"
 #include "run/npz.h"
-#include "run/json.h"
-#include "run/tensor.h"
+#include "run/print_json.h"
+#include "run/feed.h"
 #include "runtime/tensor.h"
 
 enum { TOP = 5, PATH_BYTES = 4096 };

@@ -129,7 +129,8 @@ static DlcStatus take(const Proto *p, Array *a, DlcError *err)
 		return runtime_fail(err, DLC_BAD_FILE, "a tensor of %s, which dlc-run does not read",
 			has(p, STRINGS) ? "strings" : "data kept in another file");
 	if (p->type < 0 || p->type >= NTYPE || TYPE[p->type].bits == 0 || !element_known(TYPE[p->type]))
-		return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor of type %lld, which dlc does not have", (long long)p->type);
+		return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor of type %lld, which dlc does not have",
+			(long long)p->type);
 	a->dtype = TYPE[p->type];
 	size_t n = p->name.n < sizeof a->name ? p->name.n : sizeof a->name - 1;
 	if (n > 0)

@@ -9,7 +9,7 @@
 
 #include "runtime/model.h"
 #include "runtime/probe.h"
-#include "run/json.h"
+#include "run/print_json.h"
 #include "runtime/timing.h"
 
 enum { MAX_RUNS = 1000000, LEAST_RUNS = 3, WARM_RUNS = 3 };

@@ -1,5 +1,5 @@
 /*
- * Whether a sample's threads had their CPUs.  A thread of a team sleeps while it waits for the others, so CPU
+ * Tells whether a sample's threads had their CPUs.  A thread of a team sleeps while it waits for the others, so CPU
  * time says nothing about it.  Linux counts for each thread how long it was ready to run and did not, and how
  * often it began to run (/proc/self/task/N/schedstat).  Where that file is missing, the process's involuntary
  * context switches say that a CPU was lost, but not for how long.  A thread alone never sleeps: its CPU time is

@@ -101,15 +101,15 @@ DlcStatus worker_image(
 	Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image, DlcError *err)
 {
 	if (m->module >= MSG_TABLE)
-		return refuse(err, "no module has the number", m->module);
+		return refuse(err, "the number is beyond the table of modules:", m->module);
 	if (m->nimage == 0 || m->nentry > UINT16_MAX)
 		return refuse(
-			err, "an image without code, or with kernels beyond counting:", m->nentry);
+			err, "an image without code, or with too many kernels:", m->nentry);
 	for (uint64_t i = 0; i < m->nentry; i++) {
 		if (entry[i].offset >= m->nimage)
-			return refuse(err, "outside the image lies kernel", i);
+			return refuse(err, "the code lies outside the image, of kernel", i);
 		if (memchr(entry[i].name, 0, sizeof entry[i].name) == NULL)
-			return refuse(err, "without an end is the name of kernel", i);
+			return refuse(err, "the name has no end, of kernel", i);
 	}
 	Module *new = calloc(1, sizeof *new);
 	DlcEntry *copy = copy_rows(entry, m->nentry, sizeof *entry);
@@ -136,12 +136,12 @@ static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 {
 	DlcDataType t = { m->code, m->bits, 1 };
 	if (m->buffer >= MSG_TABLE)
-		return refuse(err, "no buffer has the number", m->buffer);
+		return refuse(err, "the number is beyond the table of buffers:", m->buffer);
 	if (m->fill > MSG_FILL_NONE || (m->fill == MSG_FILL_DATA) != (m->ndata > 0) ||
 		(m->ndata > 0 && m->ndata != m->bytes))
-		return refuse(err, "fill and data do not fit each other in buffer", m->buffer);
+		return refuse(err, "fill and data contradict each other, of buffer", m->buffer);
 	if (m->fill == MSG_FILL_RANDOM && (!element_known(t) || !(m->lo <= m->hi)))
-		return refuse(err, "nothing random can be made of the type or range of buffer",
+		return refuse(err, "the type or range allows no random numbers, of buffer",
 			m->buffer);
 	return DLC_OK;
 }
@@ -243,7 +243,7 @@ static DlcStatus open_bundle(LoadedProgram *p, const MsgBundle *m, const void *f
 DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err)
 {
 	if (m->program >= MSG_TABLE || m->threads > TEAM_MAX)
-		return refuse(err, "no number of a program or of threads:", m->program);
+		return refuse(err, "the number of the program or of threads is out of range:", m->program);
 	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
@@ -269,16 +269,16 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	const int64_t *sym, DlcError *err)
 {
 	if (m->program >= MSG_TABLE || m->threads < 1 || m->threads > TEAM_MAX)
-		return refuse(err, "no number of a program or of threads:", m->program);
+		return refuse(err, "the number of the program or of threads is out of range:", m->program);
 	if (m->ncall > CALLS || m->narg > 64 * (uint64_t)CALLS || m->nsym > 64 * (uint64_t)CALLS)
-		return refuse(err, "more calls than a program may have:", m->ncall);
+		return refuse(err, "a program has too many calls:", m->ncall);
 	for (uint64_t i = 0; i < m->narg; i++)
 		if (arg[i].use >= MSG_USES)
-			return refuse(err, "of no known use is argument", i);
+			return refuse(err, "the use is unknown, of argument", i);
 	for (uint64_t i = 0; i < m->ncall; i++)
 		if (!rows_lie(call[i].arg, call[i].narg, m->narg) ||
 			!rows_lie(call[i].sym, call[i].nsym, m->nsym))
-			return refuse(err, "arguments outside the program has call", i);
+			return refuse(err, "the arguments lie outside the program, of call", i);
 	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
@@ -305,7 +305,7 @@ static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c,
 {
 	const Module *m = c->module < MSG_TABLE ? w->module[c->module] : NULL;
 	if (m == NULL || c->entry >= m->nentry)
-		return refuse(err, "there is no kernel like the one called in module", c->module);
+		return refuse(err, "the called kernel is not in module", c->module);
 	const DlcEntry *e = &m->entry[c->entry];
 	if (e->nbuf != c->narg || e->nsym != c->nsym)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,

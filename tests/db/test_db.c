@@ -317,7 +317,8 @@ static const struct {
 	{ "UPDATE subject SET target=randomblob(16)", false },
 	{ "UPDATE record SET kind=3 WHERE kind=2", false },
 	{ "DELETE FROM run WHERE status=0", false },
-	{ "INSERT INTO run SELECT n+100,subject,status,verified,sealed,stage,median_ns,samples,trace,id,session,seal FROM run LIMIT 1",
+	{ "INSERT INTO run SELECT n+100,subject,status,verified,sealed,stage,median_ns,samples,trace,id,session,seal"
+	  " FROM run LIMIT 1",
 		false },
 	{ "INSERT INTO subject(workload,target,epoch) SELECT workload,target,epoch+1 FROM subject LIMIT 1", false },
 	{ "UPDATE run SET trace=trace+1", false },
@@ -540,7 +541,7 @@ END_TEST
 /* SQLite would take the shortest for an empty database. */
 START_TEST(a_short_file_is_left_alone)
 {
-	static const char text[] = "notes of somebody, which are no database, and shorter than the header that one begins with";
+	static const char text[] = "notes of somebody: no database, and shorter than the header of one";
 	static const int size[] = { 1, 2, 16, sizeof text - 1 };
 	const char *path = path_of("notes.txt");
 	FILE *f = fopen(path, "w");

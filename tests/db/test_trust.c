@@ -204,7 +204,8 @@ START_TEST(a_seal_is_of_one_record_and_one_owner)
 	db_close(x.mine);
 	const char *path = arena_printf(x.w->arena, "%s/mine", x.w->folder);
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(sql, "UPDATE run SET sealed=1,seal=(SELECT max(seal) FROM run)", NULL, NULL, NULL), SQLITE_OK);
+	static const char forge[] = "UPDATE run SET sealed=1,seal=(SELECT max(seal) FROM run)";
+	ck_assert_int_eq(sqlite3_exec(sql, forge, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sql);
 	x.mine = world_db(x.w, "mine");
 	DbSet mine = { &x.mine, 1 };
@@ -233,7 +234,8 @@ static const char *const forged[] = {
 	"UPDATE run SET stage=3 WHERE median_ns=600",
 	"UPDATE run SET trace=(SELECT trace FROM run WHERE median_ns=500) WHERE median_ns=600",
 	"UPDATE run SET samples=99 WHERE median_ns=600",
-	"INSERT INTO retraction SELECT max(n)+1,(SELECT n FROM run WHERE median_ns=500),(SELECT max(seal) FROM retraction) FROM record",
+	"INSERT INTO retraction SELECT max(n)+1,(SELECT n FROM run WHERE median_ns=500),(SELECT max(seal) FROM retraction)"
+	" FROM record",
 	"UPDATE record SET line=replace(line,'\"runs\":\"','\"runs\":\"0') WHERE kind=6",
 };
 
@@ -273,14 +275,16 @@ START_TEST(tuners_that_begin_at_once_share_a_key)
 	ck_assert_int_eq(pipe(pipes), 0);
 	for (int i = 0; i < CHILDREN; i++)
 		if (fork() == 0) {
-			bool ok = db_owner_load(path, true, &first, NULL) && write(pipes[1], &first, sizeof first) == (ssize_t)sizeof first;
+			bool ok = db_owner_load(path, true, &first, NULL) &&
+				write(pipes[1], &first, sizeof first) == (ssize_t)sizeof first;
 			_exit(!ok);
 		}
 	for (int i = 0, status; i < CHILDREN; i++)
 		ck_assert(wait(&status) > 0 && status == 0);
 	ck_assert(db_owner_load(path, false, &first, NULL));
 	for (int i = 0; i < CHILDREN; i++)
-		ck_assert(read(pipes[0], &again, sizeof again) == (ssize_t)sizeof again && memcmp(&first, &again, sizeof first) == 0);
+		ck_assert(read(pipes[0], &again, sizeof again) == (ssize_t)sizeof again &&
+			memcmp(&first, &again, sizeof first) == 0);
 	close(pipes[0]);
 	close(pipes[1]);
 	ck_assert(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);

@@ -37,7 +37,8 @@ typedef struct Answer {
 static const char *text_of(Arena *a, Candidate c)
 {
 	if (c.factor == 0)
-		return arena_printf(a, "fn k(x: in f32[64], y: out f32[64]) {\n\tfor i in 0..64 vector {\n\t\ty[i] = x[i] + %d.0\n\t}\n}\n",
+		return arena_printf(a,
+			"fn k(x: in f32[64], y: out f32[64]) {\n\tfor i in 0..64 vector {\n\t\ty[i] = x[i] + %d.0\n\t}\n}\n",
 			c.shift);
 	return arena_printf(a, set, c.factor, c.shift);
 }

@@ -201,7 +201,8 @@ static int be_builder(void)
 		msg_begin(&dummy, MSG_RUN, v.serial, &(MsgRun){ 0 });
 		if (asked >= 0 && msg_end(&dummy))
 			faults[asked].fault(&dummy);
-		if (pipe(pipes) != 0 || write(pipes[1], (const MsgHead *)v.fixed - 1, v.size) != (ssize_t)v.size) /* texts are short */
+		const void *frame = (const MsgHead *)v.fixed - 1; /* short enough for a pipe */
+		if (pipe(pipes) != 0 || write(pipes[1], frame, v.size) != (ssize_t)v.size)
 			return 5;
 		close(pipes[1]);
 		if (measure_builder(pipes[0], STDOUT_FILENO, &t) != 0)

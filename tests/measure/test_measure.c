@@ -1,6 +1,6 @@
 /*
  * Measurement with children that behave, and with children that do not: every candidate gets a
- * status, whatever becomes of the process that holds it, and the next one is measured as usual.
+ * status, even if its process ends, and the next one is measured as usual.
  */
 #include "lab.h"
 
@@ -286,7 +286,8 @@ static const struct {
 	{ "dag t\nin a: f32[2,64,64,64]\nin b: f32[2,32,64,64]\nc: f32[2,96,64,64] = concat(a, b) axis=1\n"
 	  "d: f32[2,64,64,96] = transpose(c) perm=[0,2,3,1]\ne: f32[2,64,64,96] = relu(d)\nout e\n", true },
 	/* A quotient and a power that have poles, were it not for their scalars. */
-	{ "dag t\nin x: f32[1,32,24,24]\nin s: f32[1,32,1,1]\nconst c: f32[]\nconst k: f32[]\nv: f32[1,32,24,24] = mul(x, s)\n"
+	{ "dag t\nin x: f32[1,32,24,24]\nin s: f32[1,32,1,1]\nconst c: f32[]\nconst k: f32[]\n"
+	  "v: f32[1,32,24,24] = mul(x, s)\n"
 	  "a: f32[1,32,24,24] = abs(v)\nb: f32[1,32,24,24] = add(a, c)\nd: f32[1,32,24,24] = div(v, b)\n"
 	  "e: f32[1,32,24,24] = add(a, k)\nf: f32[1,32,24,24] = div(d, e)\nout f\n", false },
 	{ "dag t\nin x: f32[40,64]\nconst w: f32[64,64]\nconst c: f32[1]\ny: f32[40,64] = dense(x, w)\n"
@@ -354,7 +355,7 @@ static const struct {
 	{ "padding written as zero", PLAIN_FN PLAIN("v1[0, c, h, w, l] = max(v0[0, c, h, w, l], 0.0)\n") "}\n", RUN_OK },
 };
 
-/* Whoever comes first: the right ones are right and the wrong ones wrong. */
+/* In any order, right candidates are right and wrong ones wrong. */
 START_TEST(errors_are_found_where_no_point_is)
 {
 	Lab lab = open_lab();
@@ -417,8 +418,8 @@ START_TEST(threads_share_a_candidate)
 	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
 	for (int i = 0; i < 2; i++) {
 		MeasureResult r = measure_text(&lab, ref,
-			BIG_FN "for c in 0..24 parallel {\n" OVER(240, h, OVER(240, w, "v1[0, c, h, w] = max(v0[0, c, h, w], 0.0)\n"))
-			"}\n}\n");
+			BIG_FN "for c in 0..24 parallel {\n"
+			OVER(240, h, OVER(240, w, "v1[0, c, h, w] = max(v0[0, c, h, w], 0.0)\n")) "}\n}\n");
 		ck_assert_msg(r.status == RUN_OK, "%s: %s", run_status_text(r.status), r.detail);
 	}
 	close_lab(&lab);

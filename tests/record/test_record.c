@@ -45,8 +45,8 @@ START_TEST(golden_lines)
 	Err err = { 0 };
 	Bytes file;
 	int seen[RECORD_KINDS] = { 0 };
-	ck_assert_msg(file_read(arena, arena_printf(arena, "%s/tests/record/golden/lines.jsonl", getenv("DLC_SOURCE_ROOT")), 1 << 20,
-		&file, &err), "%s", err.text);
+	const char *path = arena_printf(arena, "%s/tests/record/golden/lines.jsonl", getenv("DLC_SOURCE_ROOT"));
+	ck_assert_msg(file_read(arena, path, 1 << 20, &file, &err), "%s", err.text);
 	for (const char *at = (const char *)file.at; *at != 0;) {
 		size_t n = strcspn(at, "\n");
 		const char *line = arena_printf(arena, "%.*s", (int)n, at);
@@ -66,8 +66,10 @@ START_TEST(sessions)
 {
 	SessionInfo s = { "dlc 0.1.0", "rank", "resnet50", 1, 1795357048, "2: wall", 16143165180929, 166314400 };
 	SessionInfo bare = { "dlc 0.1.0", "random", "a \"b\"", -3, 0, NULL, 0, 0 };
-	ck_assert_ptr_nonnull(strstr(line_of(record_from_session(arena, &s)), "\"id\":\"046333847117a3119f748072549934e2\""));
-	ck_assert_ptr_nonnull(strstr(line_of(record_from_session(arena, &bare)), "\"id\":\"e453334b8ba867f6838cd30b2cdfa51c\""));
+	const char *line = line_of(record_from_session(arena, &s));
+	ck_assert_ptr_nonnull(strstr(line, "\"id\":\"046333847117a3119f748072549934e2\""));
+	line = line_of(record_from_session(arena, &bare));
+	ck_assert_ptr_nonnull(strstr(line, "\"id\":\"e453334b8ba867f6838cd30b2cdfa51c\""));
 }
 END_TEST
 
@@ -94,7 +96,7 @@ static const struct Refusal {
 START_TEST(refusals)
 {
 	const struct Refusal *x = &refusal[_i];
-	RunRecord run = { .trace = "split i 4\n", .status = RUN_OK, .median_ns = 5, .min_ns = 5, .samples = 1, .clock = "wall" };
+	RunRecord run = { .trace = "split i 4\n", .status = RUN_OK, .median_ns = 5, .samples = 1, .clock = "wall" };
 	SessionInfo s = { "dlc", "rank", "m", 1, 1, NULL, 0, 0 };
 	Json *o = x->kind == RECORD_RUN ? record_from_run(arena, &run) : record_from_session(arena, &s);
 	json_set(arena, o, x->key, x->text != NULL ? json_new_text(arena, x->text) : json_new_int(arena, x->number));

@@ -1,13 +1,13 @@
 /*
- * Checking a database: the file's structure, every line's hash, what lines name, and that the index says of them
- * what they say and nothing else.  It trusts nothing.
+ * Checks a whole database and trusts nothing: the file's structure, the hash of every line, that the records are there
+ * which a line names, and that the index rows say what the lines say and nothing else.
  */
 #include "db/rank.h"
 #include "db/sql.h"
 
 #include <string.h>
 
-static const char index_differs[] = "the index says other things than the records; export them and import them anew";
+static const char index_differs[] = "the index differs from the records; export the records and import them into a new database";
 
 static bool check_file(Db *db, Err *err)
 {
@@ -19,7 +19,7 @@ static bool check_file(Db *db, Err *err)
 	bool sound = answer != NULL && strcmp(answer, "ok") == 0;
 	sqlite3_finalize(st);
 	return sound ||
-		fail(err, ERR_INPUT, db->path, "the database is damaged; export what is left and import it anew");
+		fail(err, ERR_INPUT, db->path, "the database is damaged; export what is left and import it into a new database");
 }
 
 static bool same_hash(sqlite3_stmt *st, int column, Hash h)
@@ -43,9 +43,11 @@ static bool check_run(Db *db, const Record *r, int64_t n, Err *err)
 	bool same = rc == SQLITE_ROW && same_hash(st, 0, run.workload) && same_hash(st, 1, run.target) &&
 		sqlite3_column_int64(st, 2) == epoch && sqlite3_column_int64(st, 3) == (int64_t)run.status &&
 		sqlite3_column_int64(st, 4) == record_verified(&run) && sqlite3_column_int64(st, 5) == run.median_ns &&
-		sqlite3_column_int64(st, 6) == sql_trace(run.trace) && same_hash(st, 7, run.id) && same_hash(st, 8, run.session) &&
+		sqlite3_column_int64(st, 6) == sql_trace(run.trace) && same_hash(st, 7, run.id) &&
+		same_hash(st, 8, run.session) &&
 		sqlite3_column_int64(st, 9) == run.samples &&
-		sqlite3_column_int64(st, 10) == (sqlite3_column_int64(st, 11) != 0) && sqlite3_column_int64(st, 12) == (int64_t)run_stage(&run);
+		sqlite3_column_int64(st, 10) == (sqlite3_column_int64(st, 11) != 0) &&
+		sqlite3_column_int64(st, 12) == (int64_t)run_stage(&run);
 	sqlite3_reset(st);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return sql_fail(db, rc, err);
@@ -144,7 +146,8 @@ static bool check_held(Db *db, int64_t *records, Err *err)
 		}
 		Arena *a = arena_new();
 		Record r;
-		ok = sql_read_record(db, a, st, 2, 0, &r, err) && check_record(db, &r, sqlite3_column_int(st, 1), sqlite3_column_int64(st, 3), err);
+		ok = sql_read_record(db, a, st, 2, 0, &r, err) &&
+			check_record(db, &r, sqlite3_column_int(st, 1), sqlite3_column_int64(st, 3), err);
 		*records += ok;
 		indexed += ok && is_indexed(r.kind);
 		arena_free(a);

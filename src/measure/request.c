@@ -1,5 +1,5 @@
 /*
- * What a job says to a dlc-worker, as messages.
+ * A job -> the messages that ask dlc-worker for it.
  *
  * A candidate: its task's buffers (unless this runner has them), IMAGE, its own buffers, PROGRAM,
  * RUN, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
@@ -19,15 +19,15 @@ void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void
 	j->answers++;
 }
 
-/* What the runner takes elements for: it knows none of less than a byte, which lie side by side in bytes. */
+/* The element type for the runner: types of less than a byte, which share bytes, go as bytes. */
 static DType runner_type(DType t)
 {
 	return t.bits < 8 ? DT(UINT, 8) : t;
 }
 
 /*
- * Random data. A constant of one element is 0.5 at least: it is added to a divisor or is an exponent, and beside
- * a pole no f32 has the digits that the oracle asks for.
+ * Random data. A constant of one element is 0.5 at least: it is added to a divisor or is an exponent, and near a pole
+ * f32 has too few digits to agree with the reference value.
  */
 static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill, uint64_t seed, const void *data)
 {
@@ -61,7 +61,7 @@ static size_t numbers_of(const LocalRef *r)
 
 bool ask_task_fits(const Local *m, const LocalRef *r)
 {
-	return r == NULL || r->numbered == m->generation || numbers_of(r) <= FIRST_OWN - m->given;
+	return r == NULL || r->numbered == m->generation || numbers_of(r) <= FIRST_OWN - m->numbered;
 }
 
 static void number_task(Local *m, LocalRef *r)
@@ -69,13 +69,13 @@ static void number_task(Local *m, LocalRef *r)
 	if (r->numbered == m->generation)
 		return;
 	for (size_t k = 0; k < r->in.n; k++) {
-		r->in.at[k].id = m->given++;
-		r->in.at[k].padding_id = m->given++;
+		r->in.at[k].id = m->numbered++;
+		r->in.at[k].padding_id = m->numbered++;
 	}
 	for (size_t k = 0; k < r->out.n; k++) {
-		r->out.at[k].buf.id = m->given++;
-		r->out.at[k].at_id = m->given++;
-		r->out.at[k].value_id = m->given++;
+		r->out.at[k].buf.id = m->numbered++;
+		r->out.at[k].at_id = m->numbered++;
+		r->out.at[k].value_id = m->numbered++;
 	}
 	r->numbered = m->generation;
 }
@@ -104,7 +104,7 @@ static void ask_listed(Local *m, Job *j, Msg *msg, const RefOut *o)
 	m->loaded_bytes += at.bytes + value.bytes;
 }
 
-/* The task's inputs and what is known of its outputs, as far as the runner lacks them. */
+/* The Task's inputs and reference values, where the runner lacks them. */
 static void ask_task(Local *m, Job *j, Msg *msg)
 {
 	LocalRef *r = j->ref;
@@ -127,10 +127,10 @@ static void ask_task(Local *m, Job *j, Msg *msg)
 		}
 }
 
-/* ---- what the job brings ---- */
+/* ---- the job's own buffers and programs ---- */
 
 /* The task's input of this name; NULL: it has none. */
-static const JobBuf *given(const LocalRef *r, const JobBuf *b)
+static const JobBuf *task_input(const LocalRef *r, const JobBuf *b)
 {
 	for (size_t k = 0; k < r->in.n && b->role != BUF_WORK && b->role != BUF_OUT; k++)
 		if (strcmp(r->in.at[k].name, b->name) == 0)
@@ -139,14 +139,14 @@ static const JobBuf *given(const LocalRef *r, const JobBuf *b)
 }
 
 /*
- * Numbers for the set's buffers.  What is written before it is read starts as poison or as it
- * comes: outputs are poisoned by RUN, and a reference's work is much more than it touches.
+ * Numbers for the set's buffers.  A buffer that is written before it is read begins poisoned, or with old data: RUN
+ * poisons outputs, and a reference touches little of its workspace.
  */
 static void ask_own_buffers(Local *m, Job *j, Msg *msg, uint32_t first)
 {
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf *b = &j->buf.at[i];
-		const JobBuf *in = given(j->ref, b);
+		const JobBuf *in = task_input(j->ref, b);
 		b->id = in != NULL ? in->id : first + (uint32_t)i;
 		if (in == NULL)
 			ask_buffer(m, j, msg, b,

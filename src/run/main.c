@@ -1,8 +1,8 @@
 /*
- * See run.h: opens the model and does what the options ask, one of run, --bench, --profile,
+ * See program.h: opens the model and does what the options ask, one of run, --bench, --profile,
  * --check.
  */
-#include "run/run.h"
+#include "run/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "runtime/model.h"
-#include "run/check.h"
-#include "run/tensor.h"
+#include "run/test_data.h"
+#include "run/feed.h"
 #include "run/time.h"
 
 static int exit_code(DlcStatus s)

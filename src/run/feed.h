@@ -1,8 +1,8 @@
 /*
  * dlc-run's tensors: files to inputs, outputs to files and to the screen.
  */
-#ifndef RUN_TENSOR_H
-#define RUN_TENSOR_H
+#ifndef RUN_FEED_H
+#define RUN_FEED_H
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /*
  * The pieces of a line of JSON, as dlc-run prints it.
  */
-#ifndef RUN_JSON_H
-#define RUN_JSON_H
+#ifndef RUN_PRINT_JSON_H
+#define RUN_PRINT_JSON_H
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * What `dlc-run` does, as a function: `dlc run` calls it too, with a way to open models that are no
  * bundles.  The files of this room are a program around the runtime, so they print; none of them exits.
  */
-#ifndef RUN_RUN_H
-#define RUN_RUN_H
+#ifndef RUN_PROGRAM_H
+#define RUN_PROGRAM_H
 
 #include "base/args.h"
 #include "dlc/dlc_runtime.h"

@@ -2,8 +2,8 @@
  * A run: what was observed of one candidate. The fields are rows of record/run.def, and docs/records.md says what each
  * means. Rooms that only measure or show runs need this header and no database.
  */
-#ifndef RECORD_RUN_H
-#define RECORD_RUN_H
+#ifndef RECORD_RUN_RECORD_H
+#define RECORD_RUN_RECORD_H
 
 #include "base/hash.h"
 

@@ -1,9 +1,9 @@
 /*
- * See run/check.h.  A tensor of the data belongs to the input whose name it carries; where it
+ * See run/test_data.h.  A tensor of the data belongs to the input whose name it carries; where it
  * carries none that the model has, its number counts, unless the model has fewer inputs: then it
  * was bound as a constant when the model was compiled.
  */
-#include "run/check.h"
+#include "run/test_data.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "runtime/element.h"
 #include "runtime/model.h"
-#include "run/json.h"
+#include "run/print_json.h"
 #include "runtime/tensor.h"
 
 enum { SETS = 10000, FILES = 4096, PATH_BYTES = 4096 };

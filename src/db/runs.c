@@ -1,6 +1,6 @@
 /*
- * Asking for single runs and for all of a task's.  Several statements that belong together are asked in one
- * transaction, or each would take and give back the file's locks.
+ * Reads single runs, and all runs of a Task.  Statements that belong together run in one transaction: else each would
+ * take and release the file's locks.
  */
 #include "db/rank.h"
 #include "db/sql.h"
@@ -63,7 +63,8 @@ static bool is_own(const Db *db, const RunRecord *run, int64_t seal)
 }
 
 /* A row of SQL_RUNS: the record, which must be what the index says it is; *gone: it is retracted. */
-static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash target, RunRecord *out, bool *gone, Err *err)
+static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash target, RunRecord *out, bool *gone,
+	Err *err)
 {
 	if (!sql_read_run(db, a, st, 0, 1, out, err))
 		return false;
