@@ -29,6 +29,21 @@ Stmt *ir_find_below(const Stmt *s, bool (*is)(const Stmt *s, void *arg), void *a
 	return found;
 }
 
+static bool is_it(const Stmt *s, void *wanted)
+{
+	return s == wanted;
+}
+
+Stmt **ir_link_to(Stmt **list, const Stmt *s)
+{
+	return ir_find_link(list, is_it, (void *)(uintptr_t)s);
+}
+
+bool ir_is_below(const Stmt *s, const Stmt *below)
+{
+	return ir_find_below(s, is_it, (void *)(uintptr_t)below) != NULL;
+}
+
 typedef struct NodeSearch {
 	bool (*is)(const Expr *e, void *arg);
 	void *arg;
@@ -71,6 +86,11 @@ static void each_part(const Expr *e, void *arg)
 {
 	const Nodes *x = arg;
 	ir_each_node(e, x->f, x->arg);
+}
+
+void ir_each_node_of(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg)
+{
+	ir_each_expr(s, each_part, &(Nodes){ f, arg });
 }
 
 static bool each_expr_of(Stmt *s, void *arg)

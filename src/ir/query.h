@@ -11,10 +11,14 @@
 Stmt *ir_find_stmt(Stmt *list, bool (*is)(const Stmt *s, void *arg), void *arg);
 Stmt **ir_find_link(Stmt **list, bool (*is)(const Stmt *s, void *arg), void *arg);
 Stmt *ir_find_below(const Stmt *s, bool (*is)(const Stmt *s, void *arg), void *arg); /* in the lists of s itself */
+/* Where one statement hangs; whether it is below another. */
+Stmt **ir_link_to(Stmt **list, const Stmt *s); /* NULL: it is not in the list */
+bool ir_is_below(const Stmt *s, const Stmt *below);
 /* The first expression that is so of a statement itself, and in a list; NULL: there is none. */
 const Expr *ir_find_node_of(const Stmt *s, bool (*is)(const Expr *e, void *arg), void *arg);
 const Expr *ir_find_node_in(Stmt *list, bool (*is)(const Expr *e, void *arg), void *arg);
-/* Every expression in a list, once for each place of a statement where it stands. */
+/* Every expression of a statement itself, and in a list, once for each place of a statement where it stands. */
+void ir_each_node_of(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg);
 void ir_each_node_in(Stmt *list, void (*f)(const Expr *e, void *arg), void *arg);
 
 bool ir_has_load(const Expr *e); /* NULL has none */

@@ -122,11 +122,6 @@ static bool covers(Producer *p)
 	return x.plain;
 }
 
-static bool is_it(const Stmt *s, void *wanted)
-{
-	return s == wanted;
-}
-
 /* The loops around the block that hold nothing else. */
 static void find_top(Producer *p)
 {
@@ -135,7 +130,7 @@ static void find_top(Producer *p)
 	p->top = at->link;
 	for (int k = at->naround - 1; k >= 0 && at->around[k]->loop.body == inner && inner->next == NULL; k--) {
 		inner = at->around[k];
-		p->top = ir_find_link(&at->fn->body, is_it, inner);
+		p->top = ir_link_to(&at->fn->body, inner);
 	}
 }
 

@@ -10,7 +10,7 @@
 #include "schedule/producer.h"
 
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -64,7 +64,6 @@ static bool note_names(Stmt *s, void *arg)
 typedef struct Clash {
 	const Unify *u;
 	VEC(const char *) own; /* what the list declares itself */
-	const char *name;
 } Clash;
 
 static bool note_own(Stmt *s, void *arg)
@@ -77,23 +76,11 @@ static bool note_own(Stmt *s, void *arg)
 	return true;
 }
 
-static void find_clash(const Expr *e, void *arg)
+static bool is_clash(const Expr *e, void *arg)
 {
-	Clash *c = arg;
-	if ((e->op == IR_VAR || e->op == IR_LOAD) && unify_is_declared(c->u, e->name) &&
-		!has(c->own.at, c->own.n, e->name))
-		c->name = e->name;
-}
-
-static void find_clashes(const Expr *e, void *arg)
-{
-	ir_each_node(e, find_clash, arg);
-}
-
-static bool find_clashes_in(Stmt *s, void *arg)
-{
-	ir_each_expr(s, find_clashes, arg);
-	return true;
+	const Clash *c = arg;
+	return (e->op == IR_VAR || e->op == IR_LOAD) && unify_is_declared(c->u, e->name) &&
+		!has(c->own.at, c->own.n, e->name);
 }
 
 /* What the list uses from outside is not called what the first one declares. */
@@ -101,8 +88,8 @@ static bool names_are_free(Unify *u, Stmt *list)
 {
 	Clash c = { .u = u };
 	ir_each_stmt(list, note_own, &c);
-	ir_each_stmt(list, find_clashes_in, &c);
-	return c.name == NULL || differ(u, "one uses from outside what is inside of another,", c.name);
+	const Expr *clash = ir_find_node_in(list, is_clash, &c);
+	return clash == NULL || differ(u, "one uses from outside what is inside of another,", clash->name);
 }
 
 static const Expr *renamed(Ir *ir, const Expr *e, const char *from, const Expr *to)
@@ -186,23 +173,14 @@ static void rename_as(Ir *ir, Stmt *list, const Stmt *first)
 
 /* ---- expressions ---- */
 
-typedef struct Outside {
-	const Unify *u;
-	bool yes;
-} Outside;
-
-static void look_inside(const Expr *e, void *arg)
+static bool is_inside(const Expr *e, void *u)
 {
-	Outside *o = arg;
-	if (e->op == IR_LOAD || (e->op == IR_VAR && unify_is_inside(o->u, e->name)))
-		o->yes = false;
+	return e->op == IR_LOAD || (e->op == IR_VAR && unify_is_inside(u, e->name));
 }
 
 static bool is_outside(const Unify *u, const Expr *e)
 {
-	Outside o = { u, dtype_eq(e->type, I64) };
-	ir_each_node(e, look_inside, &o);
-	return o.yes;
+	return dtype_eq(e->type, I64) && ir_find_node(e, is_inside, (void *)(uintptr_t)u) == NULL;
 }
 
 /* The scalar of these values. */

@@ -102,11 +102,6 @@ const Range *ir_range_block(Ir *ir, const Stmt *block, const Range *env)
 	return block->block.where == NULL ? env : ir_range_if(ir, block->block.where, true, env);
 }
 
-static bool is_it(const Stmt *s, void *target)
-{
-	return s == target;
-}
-
 static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env, const Range **out);
 
 static bool find_below(
@@ -138,7 +133,7 @@ static bool find(Ir *ir, const Stmt *list, const Stmt *target, const Range *env,
 			*out = env;
 			return true;
 		}
-		if (ir_find_below(s, is_it, (void *)(uintptr_t)target) != NULL)
+		if (ir_is_below(s, target))
 			return find_below(ir, s, target, env, out);
 		if (s->kind == ST_LET)
 			env = ir_range_let(ir, s->let.var, s->let.value, env);

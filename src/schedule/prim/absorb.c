@@ -6,7 +6,7 @@
 #include "schedule/producer.h"
 
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -103,51 +103,29 @@ static bool find_consumer(Sched *s, const char *name, Pair *p)
 
 /* ---- what lies between ---- */
 
-typedef struct Search {
-	const Stmt *want;
-	bool found;
-} Search;
-
-static bool see_stmt(Stmt *s, void *arg)
-{
-	Search *x = arg;
-	x->found |= s == x->want;
-	return !x->found;
-}
-
-static bool holds(Stmt *s, const Stmt *want)
-{
-	Search x = { want, false };
-	Stmt *next = s->next;
-	s->next = NULL;
-	ir_each_stmt(s, see_stmt, &x);
-	s->next = next;
-	return x.found;
-}
-
 typedef struct Reads {
 	const Pair *p;
 	Stmt *from; /* from here to b's nest, nothing that b reads is written */
-	const char *changed;
 } Reads;
 
-static void see_read(const Expr *e, void *arg)
+static bool is_changed(const Expr *e, void *arg)
 {
-	Reads *r = arg;
+	const Reads *r = arg;
 	if (e->op != IR_LOAD || strcmp(e->name, r->p->t->name) == 0)
-		return;
+		return false;
 	for (Stmt *c = r->from; c != *r->p->b.top; c = c->next) {
 		Touch t = producer_touches_one(c, e->name);
 		if (t.writes > 0 || t.strange)
-			r->changed = e->name;
+			return true;
 	}
+	return false;
 }
 
 /* b may run where `into` does: what it reads is there already, and nobody looks at y before. */
 static bool may_move(Sched *s, const char *name, const Pair *p)
 {
 	Stmt *from = p->into.fn->body, *to = from;
-	while (from != NULL && !holds(from, p->into.block))
+	while (from != NULL && from != p->into.block && !ir_is_below(from, p->into.block))
 		from = from->next;
 	for (to = from; to != NULL && to != *p->b.top;)
 		to = to->next;
@@ -162,9 +140,8 @@ static bool may_move(Sched *s, const char *name, const Pair *p)
 		if (t.loads > 0 || t.writes > 0 || t.strange)
 			return sched_refuse_for(s, "absorb", name, "something between the two uses", p->b.buf->name);
 	}
-	Reads r = { p, from, NULL };
-	ir_each_node(p->store->store.value, see_read, &r);
-	return r.changed == NULL || sched_refuse_for(s, "absorb", name, "something between the two writes", r.changed);
+	const Expr *changed = ir_find_node(p->store->store.value, is_changed, &(Reads){ p, from });
+	return changed == NULL || sched_refuse_for(s, "absorb", name, "something between the two writes", changed->name);
 }
 
 /* ---- the rewriting ---- */

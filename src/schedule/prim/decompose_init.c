@@ -4,7 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/simplify/simplify.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -60,15 +60,10 @@ static void check_init_load(const Expr *e, void *arg)
 			c->s, c->p->what, c->p->block->block.name, "in those loops is written", e->name);
 }
 
-static void check_init_loads(const Expr *e, void *arg)
-{
-	ir_each_node(e, check_init_load, arg);
-}
-
 static bool check_init(Stmt *s, void *arg)
 {
 	InitCheck *c = arg;
-	ir_each_expr(s, check_init_loads, c);
+	ir_each_node_of(s, check_init_load, c);
 	if (s->kind != ST_STORE || c->refused)
 		return true;
 	if (producer_touches(c->p->block->block.body, s->store.dst.buf).loads > 0)

@@ -11,7 +11,7 @@
 #include "schedule/unify.h"
 
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -143,25 +143,10 @@ static void take_buffer(Outline *o, const char *name)
 	ir_fn_add_buf(o->s->ir, o->sub, own);
 }
 
-static void take_load(const Expr *e, void *arg)
+static void take_used(const IrUse *use, void *arg)
 {
-	if (e->op == IR_LOAD)
-		take_buffer(arg, e->name);
-}
-
-static void take_loads(const Expr *e, void *arg)
-{
-	ir_each_node(e, take_load, arg);
-}
-
-static bool take_buffers(Stmt *s, void *arg)
-{
-	ir_each_expr(s, take_loads, arg);
-	if (s->kind == ST_STORE || s->kind == ST_PREFETCH)
-		take_buffer(arg, s->kind == ST_STORE ? s->store.dst.buf : s->prefetch.buf);
-	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		take_buffer(arg, s->reduce.dst[k].buf);
-	return true;
+	if (use->kind != USE_WINDOW) /* check_stmt refuses calls */
+		take_buffer(arg, use->buf);
 }
 
 static void take_var(const Expr *e, void *arg)
@@ -172,17 +157,6 @@ static void take_var(const Expr *e, void *arg)
 	if (e->type.lanes != 1)
 		refuse(o, "a vector is what comes from outside as", e->name);
 	ir_fn_add_scalar(o->s->ir, o->sub, e->name, e->type);
-}
-
-static void take_vars(const Expr *e, void *arg)
-{
-	ir_each_node(e, take_var, arg);
-}
-
-static bool take_scalars(Stmt *s, void *arg)
-{
-	ir_each_expr(s, take_vars, arg);
-	return true;
 }
 
 typedef struct Reduces {
@@ -220,8 +194,8 @@ static bool make_sub(Outline *o)
 	o->sub = ir_fn(ir, name, FN_SUB);
 	o->sub->body = o->copy[0];
 	ir_each_stmt(o->sub->body, check_reduces, o);
-	ir_each_stmt(o->sub->body, take_buffers, o);
-	ir_each_stmt(o->sub->body, take_scalars, o);
+	ir_each_use(o->sub->body, take_used, o);
+	ir_each_node_in(o->sub->body, take_var, o);
 	return !o->refused;
 }
 

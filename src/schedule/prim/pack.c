@@ -2,7 +2,7 @@
 #include "schedule/producer.h"
 
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 #include "op/layout.h"
 #include "op/naive.h"
 
@@ -23,24 +23,10 @@ typedef struct Reads {
 	int found;
 } Reads;
 
-static void count_load(const Expr *e, void *arg)
+static void count_read(const IrUse *use, void *arg)
 {
 	Reads *r = arg;
-	r->found += e->op == IR_LOAD && strcmp(e->name, r->buf) == 0;
-}
-
-static void count_loads(const Expr *e, void *arg)
-{
-	ir_each_node(e, count_load, arg);
-}
-
-static bool count_reads(Stmt *s, void *arg)
-{
-	Reads *r = arg;
-	ir_each_expr(s, count_loads, r);
-	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
-		r->found += s->call.arg[k].buf != NULL && strcmp(s->call.arg[k].buf, r->buf) == 0;
-	return true;
+	r->found += (use->kind == USE_LOAD || use->kind == USE_WINDOW) && strcmp(use->buf, r->buf) == 0;
 }
 
 /* The constant that run Fns read under that name, or a refusal. */
@@ -61,7 +47,7 @@ static const Buf *find_constant(Sched *s, const char *name)
 		}
 		if (fn->kind == FN_RUN) {
 			found = b;
-			ir_each_stmt(fn->body, count_reads, &r);
+			ir_each_use(fn->body, count_read, &r);
 		}
 	}
 	if (found == NULL)
