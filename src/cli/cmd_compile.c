@@ -2,15 +2,14 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/model.h"
-#include "cli/folders.h"
-#include "cli/roof.h"
-#include "compile/lock_file.h"
-#include "runtime/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { LOCK_BYTES = 16 << 20 };
 
 static void progress(int done, int all, const char *label, void *arg)
 {
@@ -20,36 +19,24 @@ static void progress(int done, int all, const char *label, void *arg)
 
 /* ---- what is told */
 
-/* Milliseconds of the network that no schedule of this task can be shown to need. */
-static double could_save(const TaskPlan *p, const Roof *machine)
-{
-	double over = p->estimated_ms - roof_ns(p->task, machine) / 1e6;
-	return over > 0 ? over * p->task->weight : 0;
-}
-
-typedef struct Saving {
-	const TaskPlan *plan;
-	double ms;
-} Saving;
-
 static int by_saving(const void *pa, const void *pb)
 {
-	const Saving *a = pa, *b = pb;
-	if (a->ms != b->ms)
-		return a->ms > b->ms ? -1 : 1;
-	return memcmp(&a->plan->task->id, &b->plan->task->id, sizeof(Hash));
+	const DlcChoice *a = *(const DlcChoice *const *)pa, *b = *(const DlcChoice *const *)pb;
+	if (a->could_save_ms != b->could_save_ms)
+		return a->could_save_ms > b->could_save_ms ? -1 : 1;
+	return strcmp(a->task.id, b->task.id);
 }
 
 /* The command that looks for what is missing: the tasks without a record of their own, the dearest first. */
-static void print_next(const Args *args, const Compiled *c, const Roof *machine)
+static void print_next(const Args *args, const DlcBundleInfo *c)
 {
 	enum { NAMED = 5, SECONDS = 4 /* about 120 trials */ };
 	static const char *const same[] = { "target", "threads", "tuning-db", "batch", "shape", "bind" };
-	Saving *s = arena_array(args_arena(args), Saving, c->partition->ntask + 1);
+	const DlcChoice **s = arena_array(args_arena(args), const DlcChoice *, c->ntask + 1);
 	int n = 0;
-	for (int k = 0; k < c->partition->ntask; k++)
-		if (c->task[k].hit != HIT_EXACT)
-			s[n++] = (Saving){ &c->task[k], could_save(&c->task[k], machine) };
+	for (int k = 0; k < c->ntask; k++)
+		if (c->task[k].hit != DLC_EXACT)
+			s[n++] = &c->task[k];
 	if (n == 0)
 		return;
 	qsort(s, (size_t)n, sizeof *s, by_saving);
@@ -61,68 +48,58 @@ static void print_next(const Args *args, const Compiled *c, const Roof *machine)
 			if (strcmp(value[k], "none") != 0) /* it must have a database */
 				printf(" --%s=%s", same[i], value[k]);
 	}
-	for (int k = 0; k < n && k < NAMED && n < c->partition->ntask; k++) {
-		char hex[HASH_HEX];
-		hash_hex(s[k].plan->task->id, hex);
-		printf(" --tasks=%.7s", hex);
-	}
-	int named = n < c->partition->ntask && n > NAMED ? NAMED : n;
+	for (int k = 0; k < n && k < NAMED && n < c->ntask; k++)
+		printf(" --tasks=%.7s", s[k]->task.id);
+	int named = n < c->ntask && n > NAMED ? NAMED : n;
 	printf("  (~%d s)", named * SECONDS);
 }
 
-static void print_explain(const Args *args, const Compiled *c, const Target *t)
+static void print_explain(const Args *args, const DlcBundleInfo *c)
 {
-	Roof machine = roof_machine(t);
 	printf("%-9s%-38s%3s  %-9s%-34s%9s  %s\n", "task", "op", "x", "source", "why", "ms", "could save");
-	for (int k = 0; k < c->partition->ntask; k++) {
-		const TaskPlan *p = &c->task[k];
-		char hex[HASH_HEX];
-		hash_hex(p->task->id, hex);
-		printf("%.7s  %-38.38s%3d  %-9s%-34.34s%9.3f  %10.3f\n", hex, p->task->label, p->task->weight, hit_name(p->hit),
-			p->why, p->estimated_ms, could_save(p, &machine));
+	for (int k = 0; k < c->ntask; k++) {
+		const DlcChoice *p = &c->task[k];
+		printf("%.7s  %-38.38s%3d  %-9s%-34.34s%9.3f  %10.3f\n", p->task.id, p->task.label, p->task.weight,
+			dlc_hit_name(p->hit), p->why, p->estimated_ms, p->could_save_ms);
 	}
-	for (int h = 0; h < HIT_COUNT; h++)
-		printf("%s%s %d", h > 0 ? ", " : "", hit_name((HitClass)h), c->hits[h]);
+	for (int h = 0; h < DLC_HITS; h++)
+		printf("%s%s %d", h > 0 ? ", " : "", dlc_hit_name((DlcHit)h), c->hits[h]);
 	printf("; estimated %.3f ms", c->estimated_ms);
-	print_next(args, c, &machine);
+	print_next(args, c);
 	printf("\n");
 }
 
 /* --explain --json: an object for each task. */
-static void print_tasks(Arena *a, const Compiled *c, const Target *t)
+static void print_tasks(Arena *a, const DlcBundleInfo *c)
 {
-	Roof machine = roof_machine(t);
-	for (int k = 0; k < c->partition->ntask; k++) {
-		const TaskPlan *p = &c->task[k];
-		char hex[HASH_HEX];
+	for (int k = 0; k < c->ntask; k++) {
+		const DlcChoice *p = &c->task[k];
 		Text out = { .arena = a };
 		Json *v = json_new(a, JV_OBJECT);
-		hash_hex(p->task->id, hex);
-		json_set(a, v, "task", json_new_text(a, hex));
-		json_set(a, v, "op", json_new_text(a, p->task->label));
-		json_set(a, v, "weight", json_new_int(a, p->task->weight));
-		json_set(a, v, "source", json_new_text(a, hit_name(p->hit)));
+		json_set(a, v, "task", json_new_text(a, p->task.id));
+		json_set(a, v, "op", json_new_text(a, p->task.label));
+		json_set(a, v, "weight", json_new_int(a, p->task.weight));
+		json_set(a, v, "source", json_new_text(a, dlc_hit_name(p->hit)));
 		json_set(a, v, "why", json_new_text(a, p->why));
 		json_set(a, v, "ms", json_new_real(a, p->estimated_ms));
-		json_set(a, v, "could_save_ms", json_new_real(a, could_save(p, &machine)));
+		json_set(a, v, "could_save_ms", json_new_real(a, p->could_save_ms));
 		json_write(&out, v);
 		puts(text_str(&out));
 	}
 }
 
-static void print_json(Arena *a, const Compiled *c, const char *model, const Target *t, double seconds)
+static void print_json(Arena *a, const DlcBundleInfo *c, const char *model, size_t bytes, double seconds)
 {
-	char text[TARGET_TEXT];
 	Text out = { .arena = a };
 	Json *v = json_new(a, JV_OBJECT);
 	json_set(a, v, "model", json_new_text(a, model));
-	json_set(a, v, "target", json_new_text(a, target_text(t, text)));
-	json_set(a, v, "tasks", json_new_int(a, c->partition->ntask));
+	json_set(a, v, "target", json_new_text(a, c->target));
+	json_set(a, v, "tasks", json_new_int(a, c->ntask));
 	Json *hits = json_set(a, v, "hits", json_new(a, JV_OBJECT));
-	for (int h = 0; h < HIT_COUNT; h++)
-		json_set(a, hits, hit_name((HitClass)h), json_new_int(a, c->hits[h]));
+	for (int h = 0; h < DLC_HITS; h++)
+		json_set(a, hits, dlc_hit_name((DlcHit)h), json_new_int(a, c->hits[h]));
 	json_set(a, v, "estimated_ms", json_new_real(a, c->estimated_ms));
-	json_set(a, v, "bytes", json_new_int(a, (int64_t)c->bundle_bytes));
+	json_set(a, v, "bytes", json_new_int(a, (int64_t)bytes));
 	json_set(a, v, "workspace_bytes", json_new_int(a, c->workspace_bytes));
 	json_set(a, v, "live_bytes", json_new_int(a, c->live_bytes));
 	json_set(a, v, "seconds", json_new_real(a, seconds));
@@ -131,142 +108,141 @@ static void print_json(Arena *a, const Compiled *c, const char *model, const Tar
 }
 
 /* Records that cannot be true, once for all tasks. */
-static void report_implausible(const Compiled *c)
+static void report_implausible(const DlcBundleInfo *c)
 {
-	const TaskPlan *first = NULL;
-	int64_t n = 0;
-	for (int k = 0; k < c->partition->ntask; k++) {
-		n += c->task[k].implausible;
-		if (first == NULL && c->task[k].implausible > 0)
-			first = &c->task[k];
-	}
-	if (first != NULL)
+	if (c->implausible > 0)
 		fprintf(stderr, "dlc: %lld record%s left out: no core is as fast as they say (%s); dlc db verify tries them\n",
-			(long long)n, n == 1 ? " is" : "s are", first->task->label);
+			(long long)c->implausible, c->implausible == 1 ? " is" : "s are", c->implausible_task);
 }
 
 /* ---- the files */
 
 typedef struct Job {
 	const Args *args;
-	const Target *target;
-	const char *model, *path; /* path NULL: stdout */
-	uint64_t from;
-	bool lock_new; /* --lock names a file that is not there yet */
-	CompileOptions o;
+	DlcSession *session;
+	const char *path; /* NULL: stdout */
+	bool lock_new;    /* --lock names a file that is not there yet */
+	DlcCompileOptions o;
 } Job;
 
 /* A lock that is there is obeyed; one that is not is written. */
 static bool read_lock(Job *j, Err *err)
 {
 	Bytes file;
-	Arena *a = args_arena(j->args);
-	Hash target = target_id(j->target);
-	const char *name = args_text(j->args, "lock", NULL);
+	const char *name = j->o.lock_name;
 	if (name != NULL && j->path != NULL && strcmp(name, j->path) == 0)
 		return fail(err, ERR_USAGE, name, "cannot be the lock and the bundle");
 	if (name != NULL && j->o.unscheduled)
 		return fail(err, ERR_USAGE, "--lock", "excludes --unscheduled");
-	j->o.lock_name = name;
 	j->lock_new = name != NULL && access(name, F_OK) != 0;
 	if (name == NULL || j->lock_new)
 		return true;
-	if (!file_read(a, name, LOCK_BYTES, &file, err))
+	if (!file_read(args_arena(j->args), name, LOCK_BYTES, &file, err))
 		return false;
-	Lock *lock = lock_parse(a, name, (const char *)file.at, file.n, err);
-	j->o.lock = lock;
-	return lock != NULL && (memcmp(&lock->target, &target, sizeof target) == 0 ||
-				       fail(err, ERR_INPUT, name, "is a lock for another target than this one"));
+	j->o.lock = (const char *)file.at;
+	return strlen(j->o.lock) == file.n || fail(err, ERR_SYNTAX, name, "holds a zero byte; it should be a text");
 }
 
-static bool write_lock(const Job *j, const Compiled *c, Err *err)
+static DlcBundle *compile(const Job *j, Err *err)
 {
-	return !j->lock_new || file_write(j->o.lock_name, c->lock_text, strlen(c->lock_text), err);
-}
-
-static Compiled *compile(const Job *j, Err *err)
-{
-	Dag *dag = model_load(j->args, j->model, err);
-	Compiled *c = dag != NULL ? compile_model(args_arena(j->args), dag, &j->o, err) : NULL;
+	DlcBundle *b = NULL;
+	DlcNetwork *n = network_load(j->args, j->session, args_operand(j->args, 0), err);
+	if (n != NULL)
+		dlc_compile(n, &j->o, &b, failure_of(err));
 	if (j->o.progress != NULL)
 		fputs("\r\033[K", stderr); /* before what is printed next, a message or a table */
-	return c;
+	dlc_network_close(n);
+	if (b != NULL && j->lock_new && !file_write(j->o.lock_name, dlc_bundle_lock(b), strlen(dlc_bundle_lock(b)), err)) {
+		dlc_bundle_close(b);
+		return NULL;
+	}
+	return b;
 }
 
 /* A folder that is missing or not to be written is told before the work, not after it. */
-static bool compile_to_file(const Job *j, Compiled **out, Err *err)
+static bool compile_to_file(const Job *j, DlcBundle **out, Err *err)
 {
 	FileOut f;
+	size_t size;
 	if (!file_create(&f, j->path, err))
 		return false;
-	Compiled *c = compile(j, err);
-	if (c == NULL || !file_put(&f, c->bundle, c->bundle_bytes, err) || !write_lock(j, c, err)) {
+	*out = compile(j, err);
+	const void *bytes = *out != NULL ? dlc_bundle_bytes(*out, &size) : NULL;
+	if (bytes == NULL || !file_put(&f, bytes, size, err)) {
 		file_abandon(&f);
 		return false;
 	}
-	*out = c;
 	return file_commit(&f, err);
 }
 
-static bool compile_to_stdout(const Job *j, Compiled **out, Err *err)
+static bool compile_to_stdout(const Job *j, DlcBundle **out, Err *err)
 {
-	Compiled *c = compile(j, err);
-	if (c == NULL || !write_lock(j, c, err))
-		return false;
-	*out = c;
-	return fwrite(c->bundle, 1, c->bundle_bytes, stdout) == c->bundle_bytes ||
-		fail(err, ERR_DEVICE, "standard output", "cannot be written");
+	size_t size;
+	*out = compile(j, err);
+	const void *bytes = *out != NULL ? dlc_bundle_bytes(*out, &size) : NULL;
+	return bytes != NULL &&
+		(fwrite(bytes, 1, size, stdout) == size || fail(err, ERR_DEVICE, "standard output", "cannot be written"));
 }
 
-static bool compile_job(Job *j, Err *err)
+static double now_s(void)
 {
-	Compiled *c = NULL;
-	if (!read_lock(j, err) || !(j->path != NULL ? compile_to_file(j, &c, err) : compile_to_stdout(j, &c, err)))
-		return false;
-	report_implausible(c);
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool compile_job(Job *j, double from, Err *err)
+{
+	DlcBundle *b = NULL;
 	bool explain = args_given(j->args, "explain"), json = args_given(j->args, "json");
-	if (explain && json)
-		print_tasks(args_arena(j->args), c, j->target);
-	else if (explain)
-		print_explain(j->args, c, j->target);
-	if (json)
-		print_json(args_arena(j->args), c, j->model, j->target, (double)(timing_wall_ns() - j->from) / 1e9);
-	return true;
+	bool ok = read_lock(j, err) && (j->path != NULL ? compile_to_file(j, &b, err) : compile_to_stdout(j, &b, err));
+	if (ok) {
+		Arena *a = args_arena(j->args);
+		size_t size;
+		double seconds = now_s() - from;
+		const DlcBundleInfo *info = dlc_bundle_info(b);
+		dlc_bundle_bytes(b, &size);
+		report_implausible(info);
+		if (explain && json)
+			print_tasks(a, info);
+		else if (explain)
+			print_explain(j->args, info);
+		if (json)
+			print_json(a, info, args_operand(j->args, 0), size, seconds);
+	}
+	dlc_bundle_close(b);
+	return ok;
 }
 
 static bool run_compile(const Args *args, Err *err)
 {
-	Target t;
-	Databases d;
-	Cost cost = { 0 };
+	char text[DLC_TARGET_TEXT];
+	Databases d = { 0 };
 	const char *path = args_text(args, "output", NULL);
-	bool text = args_given(args, "json") || args_given(args, "explain");
+	bool words = args_given(args, "json") || args_given(args, "explain");
+	double from = now_s();
 	if (path != NULL && strcmp(path, "-") == 0)
 		path = NULL;
-	if (path == NULL && (text || isatty(STDOUT_FILENO)))
+	if (path == NULL && (words || isatty(STDOUT_FILENO)))
 		return fail(err, ERR_USAGE, "--output", "say where the bundle goes: -o FILE.dlcb");
-	if (path != NULL && !output_is_apart(args, path, err))
-		return false;
-	if (!place_target(args, &t, err) || !databases_open_for(args, false, &t, &d, err))
-		return false;
-	/* The option's words are in the order of HitClass. */
-	Job j = { .args = args,
-		.target = &t,
-		.model = args_operand(args, 0),
-		.path = path,
-		.from = timing_wall_ns(),
-		.o = { .target = &t,
-			.db = d.db,
-			.ndb = (int)d.n,
-			.cost = &cost,
-			.cache = code_cache_open(args_arena(args)),
+	DlcSession *s = session_open(err);
+	/* The option's words are in the order of DlcHit. */
+	Job j = { .args = args, .session = s, .path = path,
+		.o = { .target = target_of(args),
+			.cost_model = args_text(args, "cost-model", NULL),
 			.required = args_given(args, "require"),
-			.require = (HitClass)args_int(args, "require", HIT_DEFAULT),
+			.require = (DlcHit)args_int(args, "require", DLC_DEFAULT),
 			.unscheduled = args_given(args, "unscheduled"),
+			.lock_name = args_text(args, "lock", NULL),
 			.progress = isatty(STDERR_FILENO) ? progress : NULL } };
-	bool ok = cost_open(&cost, args_arena(args), args_text(args, "cost-model", NULL), &t, err) && compile_job(&j, err);
-	cost_close(&cost);
+	bool ok = s != NULL && (path == NULL || output_is_apart(args, s, path, err)) &&
+		dlc_target_text(s, &j.o.target, 0, text, failure_of(err)) == DLC_FAULT_NONE &&
+		databases_open(args, s, false, &d, err);
+	j.o.database = d.at;
+	j.o.ndatabase = d.n;
+	ok = ok && compile_job(&j, from, err);
 	databases_close(&d);
+	dlc_session_close(s);
 	return ok;
 }
 

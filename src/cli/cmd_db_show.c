@@ -1,6 +1,5 @@
 /* dlc db show: one record, whatever it is, named by the beginning of its id. */
 #include "cli/cmd_db.h"
-#include "cli/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,83 +21,57 @@ static void print_field(Arena *a, const Json *v)
 	printf("%-14s%s\n", db_printable(a, v->key), db_printable(a, text_str(&text)));
 }
 
-typedef struct Shown {
-	Db *db;
-	Arena *arena;
-	Hash id;
-	Err *err;
-} Shown;
-
-static bool print_task(const DbTask *t, void *arg)
+static int print_task(const DlcTaskRow *t, void *arg)
 {
-	Shown *s = arg;
-	DbChoice c;
-	int epoch;
-	if (memcmp(&t->workload, &s->id, sizeof s->id) != 0 || t->runs == 0)
-		return true;
-	printf("on %s: %lld runs in %lld sessions, %lld ok", db_target_name(s->db, t->target, s->arena), (long long)t->runs,
-		(long long)t->sessions, (long long)t->ok);
-	if (db_best_any(s->db, t, &c, &epoch, s->arena, s->err)) {
-		char hex[HASH_HEX];
-		hash_hex(c.run.id, hex);
-		printf("; best %.6f ms, record %.12s", (double)c.ns / 1e6, hex);
-	}
+	(void)arg;
+	if (t->runs == 0)
+		return 0;
+	printf("on %s: %lld runs in %lld sessions, %lld ok", t->target, (long long)t->runs, (long long)t->sessions,
+		(long long)t->ok);
+	if (t->best != NULL)
+		printf("; best %.6f ms, record %.12s", (double)t->best->ns / 1e6, t->best->record);
 	printf("\n");
-	return s->err->code == ERR_NONE;
-}
-
-static bool print_session(const DbSession *x, void *arg)
-{
-	const Shown *s = arg;
-	if (memcmp(&x->id, &s->id, sizeof s->id) == 0)
-		printf("%lld runs, %lld ok\n", (long long)x->runs, (long long)x->ok);
-	return true;
+	return 0;
 }
 
 /* What the database knows beside the record. */
-static bool print_more(Shown *s, const Record *r, Err *err)
+static bool print_more(DlcDatabase *db, const DlcRecord *r, Err *err)
 {
-	bool gone = false;
-	const RunRecord *run;
-	DbSet set = { &s->db, 1 };
-	switch (r->kind) {
-	case RECORD_WORKLOAD:
-		printf("op            %s\n", db_label(s->db, r->id, s->arena, NULL));
-		return db_each_task(s->db, print_task, s, err) && err->code == ERR_NONE;
-	case RECORD_SESSION: return db_each_session(s->db, print_session, s, err);
-	case RECORD_RUN:
-		run = db_run(set, r->id, s->arena, err);
-		if (run == NULL || !db_retracted(set, r->id, run->own, &gone, err))
-			return false;
-		printf("measured      %s\n", run->own ? "here" : "elsewhere");
-		if (gone)
-			printf("retracted\n");
-		return true;
-	default: return true;
+	if (strcmp(r->kind, "workload") == 0) {
+		printf("op            %s\n", r->label);
+		return dlc_database_tasks(db, r->id, print_task, NULL, failure_of(err)) == DLC_FAULT_NONE;
 	}
+	if (strcmp(r->kind, "session") == 0 && r->runs > 0)
+		printf("%lld runs, %lld ok\n", (long long)r->runs, (long long)r->ok);
+	if (strcmp(r->kind, "run") == 0)
+		printf("measured      %s\n%s", r->own ? "here" : "elsewhere", r->retracted ? "retracted\n" : "");
+	return true;
+}
+
+static bool print_record(Arena *a, DlcDatabase *db, const DlcRecord *r, Err *err)
+{
+	const Json *o = json_parse(a, "record", r->line, strlen(r->line), err);
+	if (o == NULL)
+		return false;
+	print_field(a, json_find(o, "kind"));
+	print_field(a, json_find(o, "id"));
+	for (size_t i = 0; i < o->list.n; i++)
+		if (strcmp(o->list.at[i]->key, "kind") != 0 && strcmp(o->list.at[i]->key, "id") != 0)
+			print_field(a, o->list.at[i]);
+	return print_more(db, r, err);
 }
 
 static bool run_show(const Args *args, Err *err)
 {
-	Arena *a = args_arena(args);
-	const char *line;
-	RecordName name;
-	Db *db = db_operand(args, DB_READ, err);
-	bool ok = db != NULL && db_find_one(db, args_operand(args, 1), RECORD_KINDS, &name, err);
-	const Record *r = ok ? db_record(db, name.id, &line, a, err) : NULL;
-	ok = r != NULL;
-	if (ok && args_given(args, "json")) {
-		puts(line);
-	} else if (ok) {
-		Shown s = { db, a, r->id, err };
-		print_field(a, json_find(r->json, "kind"));
-		print_field(a, json_find(r->json, "id"));
-		for (size_t i = 0; i < r->json->list.n; i++)
-			if (strcmp(r->json->list.at[i]->key, "kind") != 0 && strcmp(r->json->list.at[i]->key, "id") != 0)
-				print_field(a, r->json->list.at[i]);
-		ok = print_more(&s, r, err);
-	}
-	db_close(db);
+	Opened o;
+	DlcRecord r;
+	bool ok = db_open_operand(args, DLC_READ, &o, err) &&
+		dlc_database_record(o.db, args_operand(args, 1), &r, failure_of(err)) == DLC_FAULT_NONE;
+	if (ok && args_given(args, "json"))
+		puts(r.line);
+	else if (ok)
+		ok = print_record(args_arena(args), o.db, &r, err);
+	db_close_operand(&o);
 	return ok;
 }
 

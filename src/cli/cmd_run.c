@@ -4,46 +4,58 @@
  * shape or an axis are bound from the test data.
  */
 #include "cli/model.h"
-#include "cli/folders.h"
-#include "compile/compile.h"
-#include "dlc/dlc_runtime.h"
 #include "run/option.h"
 #include "run/program.h"
-#include "runtime/team.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-_Static_assert((int)OPTION_THREADS_MOST == (int)TEAM_MAX, "what is compiled must run");
-
 typedef struct Host {
 	const Args *args;
+	DlcSession *session;
+	DlcBundle *bundle;
 	Err *err;
 } Host;
+
+static DlcBundle *compile(const Host *h, const char *path)
+{
+	char text[DLC_TARGET_TEXT];
+	DlcCompileOptions o = { .target = target_of(h->args) };
+	DlcBundle *b = NULL;
+	DlcNetwork *n = NULL;
+	Databases d = { 0 };
+	if (dlc_target_text(h->session, &o.target, 1, text, failure_of(h->err)) == DLC_FAULT_NONE &&
+		databases_open(h->args, h->session, false, &d, h->err))
+		n = network_load(h->args, h->session, path, h->err);
+	o.database = d.at;
+	o.ndatabase = d.n;
+	if (n != NULL)
+		dlc_compile(n, &o, &b, failure_of(h->err));
+	dlc_network_close(n);
+	databases_close(&d);
+	return b;
+}
 
 static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcError *why)
 {
 	Host *h = arg;
-	Target t, host;
-	Databases d;
+	size_t size;
 	*out = NULL;
-	target_host(&host, 1);
-	if (!place_target(h->args, &t, h->err) || !target_runs_on(&t, &host, h->err) ||
-		!databases_open_for(h->args, false, &t, &d, h->err))
+	h->session = session_open(h->err);
+	h->bundle = h->session != NULL ? compile(h, path) : NULL;
+	if (h->bundle == NULL)
 		return RUN_REPORTED;
-	CompileOptions o = { .target = &t, .db = d.db, .ndb = (int)d.n,
-		.cache = code_cache_open(args_arena(h->args)) };
-	Dag *dag = model_load(h->args, path, h->err);
-	Compiled *c = dag != NULL ? compile_model(args_arena(h->args), dag, &o, h->err) : NULL;
-	databases_close(&d);
-	return c != NULL ? dlc_model_open_memory(c->bundle, c->bundle_bytes, out, why) : RUN_REPORTED;
+	const void *bytes = dlc_bundle_bytes(h->bundle, &size);
+	return dlc_model_open_memory(bytes, size, out, why);
 }
 
 static bool run_run(const Args *args, Err *err)
 {
-	Host h = { args, err };
+	Host h = { .args = args, .err = err };
 	RunHost host = { "dlc run", open_model, &h };
 	int code = run_main(args, &host);
+	dlc_bundle_close(h.bundle);
+	dlc_session_close(h.session);
 	if (code < 0)
 		return false;
 	fflush(stdout);

@@ -1,299 +1,61 @@
 /* dlc show: a model at any stage of its way, as text (or as an ONNX file) on stdout. */
 #include "base/file.h"
-#include "cli/cmd_show.h"
 #include "cli/model.h"
-#include "cli/folders.h"
-#include "cli/roof.h"
-#include "codegen/backend.h"
-#include "compile/compile.h"
-#include "ir/text/text.h"
-#include "schedule/space.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef enum { STAGE_GRAPH, STAGE_ONNX, STAGE_TASKS, STAGE_SPACE, STAGE_IR, STAGE_TRACE, STAGE_PLAN, STAGE_RESOURCES, STAGE_CODE } Stage;
-
-/* Every other stage is a text of the target's back end, STAGE_CODE. */
-static const char *const stage_names[] = {
-	[STAGE_GRAPH] = "graph",
-	[STAGE_ONNX] = "onnx",
-	[STAGE_TASKS] = "tasks",
-	[STAGE_SPACE] = "space",
-	[STAGE_IR] = "ir",
-	[STAGE_TRACE] = "trace",
-	[STAGE_PLAN] = "plan",
-	[STAGE_RESOURCES] = "resources",
-};
-
-typedef struct Show {
-	const Args *args;
-	Arena *arena;
-	Stage stage;
-	int text; /* STAGE_CODE: which of the back end's */
-	const Target *target;
-	const char *prefix; /* of the ids of the tasks that are asked for */
-	const Trace *trace; /* of --apply; NULL: the one that dlc compile would take */
-	const char *trace_text;
-	CompileOptions o;
-	Text out;
-} Show;
-
-/* A trace that names its task chooses that one; --task does otherwise. */
-static bool wanted(const Show *s, const Task *t)
+static int keep(const char *bytes, size_t n, void *arg)
 {
-	char hex[HASH_HEX];
-	hash_hex(t->id, hex);
-	return strncmp(hex, s->prefix, strlen(s->prefix)) == 0;
+	text_put(arg, bytes, n);
+	return 0;
 }
 
-/*
- * How many of the partition's Tasks are looked at: those of alternatives are what there is to tune, too, and
- * may be asked for by their ids.
- */
-static int count_looked(const Show *s, const Partition *p)
+static bool write_out(const Args *args, Text *out, bool binary, Err *err)
 {
-	return p->ntask + (s->stage == STAGE_TASKS || s->stage == STAGE_SPACE || s->prefix[0] != 0 ? p->nmore : 0);
-}
-
-/* A network of views (a reshape) has no task at all; then there is nothing to show. */
-static bool no_task(const Show *s, Err *err)
-{
-	return (s->prefix[0] == 0 && s->trace == NULL) ||
-		fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"", s->prefix);
-}
-
-/* The stages that are about the tasks' spaces, one after the other. */
-static bool show_rows(Show *s, const Partition *p, Err *err)
-{
-	bool json = args_given(s->args, "json");
-	Roof machine = s->stage == STAGE_TASKS ? roof_machine(s->target) : (Roof){ 0 };
-	for (int k = 0; k < count_looked(s, p); k++) {
-		const Task *t = p->task[k];
-		if (!wanted(s, t))
-			continue;
-		if (s->stage == STAGE_SPACE ? !show_space(&s->out, t, s->target, json, err)
-					    : !show_task_row(&s->out, t, k >= p->ntask, &s->o, &machine, err))
-			return false;
-	}
-	return s->out.n > 0 || no_task(s, err);
-}
-
-static bool show_tasks(Show *s, const Partition *p, Err *err)
-{
-	if (args_given(s->args, "json"))
-		return show_rows(s, p, err);
-	for (int k = 0; k < count_looked(s, p); k++) {
-		const Task *t = p->task[k];
-		char hex[HASH_HEX];
-		hash_hex(t->id, hex);
-		if (wanted(s, t))
-			text_add(&s->out, "task %s x%d %s: %.1f MFLOP, %.2f MB%s\n%s\n", hex, t->weight, t->label,
-				t->flops / 1e6, t->bytes / 1e6, k < p->ntask ? "" : ", of an alternative", t->text);
-	}
-	if (s->out.n > 0 && s->prefix[0] == 0)
-		compile_print_regions(&s->out, p);
-	return s->out.n > 0 || no_task(s, err);
-}
-
-/* The kernel set of a task: with --apply's trace, else as dlc compile would choose. */
-static KernelSet *set_of(Show *s, const Task *t, TaskPlan *plan, Err *err)
-{
-	Ir *ir = ir_new(s->arena);
-	if (s->trace == NULL)
-		return compile_task(ir, t, &s->o, plan, err);
-	plan->trace = s->trace_text;
-	return schedule_replay(ir, t, s->target, s->trace, err);
-}
-
-/* Reads --apply's trace, which is for one task. */
-static bool read_trace(Show *s, Err *err)
-{
-	Text text = { .arena = s->arena };
-	const char *path = args_text(s->args, "apply", NULL);
-	s->prefix = args_text(s->args, "task", "");
-	if (path == NULL)
-		return true;
-	Trace *t = trace_load(s->arena, path, err);
-	if (t == NULL)
-		return false;
-	if (s->prefix[0] == 0)
-		s->prefix = t->task != NULL ? t->task : "";
-	t->task = NULL; /* show_task prints the whole one */
-	trace_print(&text, t);
-	s->trace = t;
-	s->trace_text = text_str(&text);
-	return true;
-}
-
-static bool show_code(Show *s, const KernelSet *ks, Err *err)
-{
-	Module m;
-	CodegenOptions o = { .texts = 1u << s->text, .no_image = true };
-	if (!codegen_compile(s->arena, ks, s->target, &o, &m, err))
-		return false;
-	text_put(&s->out, m.text[s->text], strlen(m.text[s->text]));
-	return true;
-}
-
-/* A row for each kernel: what its code takes, and what a candidate would be judged by. */
-static bool show_resources(Show *s, const KernelSet *ks, Err *err)
-{
-	Module m;
-	if (!codegen_compile(s->arena, ks, s->target, NULL, &m, err))
-		return false;
-	text_add(&s->out, "%-16s %10s %10s %10s %8s %14s\n", "kernel", "code B", "frame B", "work B", "spills", "in inner loop");
-	for (uint32_t k = 0; k < m.image.nentry; k++) {
-		const KernelReport *r = &m.report[k];
-		text_add(&s->out, "%-16s %10lld %10lld %10llu %8lld %14.2f%s\n", r->name, (long long)r->code_bytes,
-			(long long)r->frame_bytes, (unsigned long long)m.image.entry[k].work_bytes, (long long)r->spills,
-			r->inner_spills, codegen_spills_hurt(r, s->target) ? "  hurts" : "");
-	}
-	return true;
-}
-
-static bool show_task(Show *s, const Task *t, Err *err)
-{
-	char hex[HASH_HEX];
-	TaskPlan plan = { 0 };
-	KernelSet *ks = set_of(s, t, &plan, err);
-	if (ks == NULL)
-		return false;
-	hash_hex(t->id, hex);
-	const char *comment = s->stage == STAGE_CODE ? backend_for(s->target)->text[s->text].comment : "#";
-	text_add(&s->out, "%s task %.7s %s\n", comment, hex, t->label);
-	if (s->stage == STAGE_TRACE) {
-		text_add(&s->out, "task %.12s\n%s", hex, plan.trace);
-		return true;
-	}
-	if (s->stage == STAGE_RESOURCES)
-		return show_resources(s, ks, err);
-	if (s->stage != STAGE_IR)
-		return show_code(s, ks, err);
-	ir_print_set(&s->out, ks);
-	return true;
-}
-
-static bool show_each_task(Show *s, const Partition *p, Err *err)
-{
-	int n = 0;
-	for (int k = 0; k < count_looked(s, p); k++)
-		n += wanted(s, p->task[k]);
-	if (n == 0)
-		return no_task(s, err);
-	if (s->trace != NULL && n > 1)
-		return fail(err, ERR_USAGE, "--apply",
-			"a trace is for one task, and the ids of %d begin with \"%s\": say --task=ID, or begin the file "
-			"with \"task ID\"", n, s->prefix);
-	for (int k = 0; k < count_looked(s, p); k++)
-		if (wanted(s, p->task[k]) && !show_task(s, p->task[k], err))
-			return false;
-	return true;
-}
-
-static bool show(Show *s, Dag *dag, Err *err)
-{
-	if (s->stage == STAGE_ONNX)
-		return frontend_write("onnx", &s->out, dag, err);
-	if (s->stage == STAGE_PLAN) {
-		Compiled *c = compile_model(s->arena, dag, &s->o, err);
-		if (c != NULL)
-			text_put(&s->out, c->plan_text, strlen(c->plan_text));
-		return c != NULL;
-	}
-	if (s->stage == STAGE_GRAPH && args_given(s->args, "imported")) {
-		dag_print(&s->out, dag);
-		return true;
-	}
-	Partition *p = compile_partition(s->arena, dag, &s->o, err);
-	if (p == NULL)
-		return false;
-	if (s->stage == STAGE_GRAPH) {
-		dag_print(&s->out, dag);
-		return true;
-	}
-	if (s->stage == STAGE_SPACE)
-		return show_rows(s, p, err);
-	return s->stage == STAGE_TASKS ? show_tasks(s, p, err) : show_each_task(s, p, err);
-}
-
-static bool write_out(Show *s, Err *err)
-{
-	const char *path = args_text(s->args, "output", "-");
+	const char *path = args_text(args, "output", "-");
 	if (strcmp(path, "-") != 0)
-		return file_write(path, text_str(&s->out), s->out.n, err);
-	if (s->stage == STAGE_ONNX && isatty(STDOUT_FILENO))
+		return file_write(path, text_str(out), out->n, err);
+	if (binary && isatty(STDOUT_FILENO))
 		return fail(err, ERR_USAGE, "--output", "an ONNX file is no text: say -o FILE.onnx");
-	if (s->stage != STAGE_ONNX && s->out.n > 0) { /* a file keeps what the model says */
-		text_make_printable(s->out.at, "\n\t");
-		fputs(s->out.at, stdout);
-		return true; /* main checks that it got there */
-	}
-	fwrite(text_str(&s->out), 1, s->out.n, stdout);
+	if (!binary && out->n > 0) /* a file keeps what the model says */
+		text_make_printable(out->at, "\n\t");
+	fwrite(text_str(out), 1, binary ? out->n : strlen(text_str(out)), stdout); /* main checks that it got there */
 	return true;
 }
 
-/* What a stage would not look at is a mistake. */
-static bool options_fit(const Args *args, Stage stage, Err *err)
+static bool show(const Args *args, DlcSession *s, const DlcShowOptions *o, Err *err)
 {
-	bool whole = stage == STAGE_GRAPH || stage == STAGE_ONNX || stage == STAGE_PLAN;
-	if (args_given(args, "json") && stage != STAGE_TASKS && stage != STAGE_SPACE)
-		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
-	if (args_given(args, "imported") && stage != STAGE_GRAPH)
-		return fail(err, ERR_USAGE, "--imported", "is of the stage graph");
-	if (args_given(args, "unscheduled") && (stage == STAGE_ONNX || stage == STAGE_SPACE))
-		return fail(err, ERR_USAGE, "--unscheduled", "the stages onnx and space have no schedule");
-	if (args_given(args, "apply") && args_given(args, "unscheduled"))
-		return fail(err, ERR_USAGE, "--apply", "excludes --unscheduled");
-	if (whole && (args_given(args, "task") || args_given(args, "apply")))
-		return fail(err, ERR_USAGE, args_given(args, "task") ? "--task" : "--apply",
-			"the stages graph, onnx and plan are of the whole network");
-	return true;
-}
-
-/* The stage of --stage; a text of the target's back end is STAGE_CODE and *text. */
-static bool find_stage(const Args *args, const Target *t, Stage *stage, int *text, Err *err)
-{
-	const char *name = args_text(args, "stage", stage_names[STAGE_GRAPH]);
-	const Backend *b = backend_for(t);
-	Text have = { .arena = args_arena(args) };
-	for (int k = 0; k < STAGE_CODE; k++) {
-		*stage = (Stage)k;
-		if (strcmp(stage_names[k], name) == 0)
-			return true;
-		text_add(&have, "%s%s", k > 0 ? "|" : "", stage_names[k]);
-	}
-	*stage = STAGE_CODE;
-	*text = b != NULL ? backend_text(b, name) : -1;
-	for (int k = 0; b != NULL && b->text[k].name != NULL; k++)
-		text_add(&have, "|%s", b->text[k].name);
-	return *text >= 0 || fail(err, ERR_USAGE, arena_printf(args_arena(args), "--stage=%s", name), "wants one of %s", text_str(&have));
+	Text out = { .arena = args_arena(args) };
+	DlcNetwork *n = network_load(args, s, args_operand(args, 0), err);
+	bool ok = n != NULL && dlc_network_show(n, o, keep, &out, failure_of(err)) == DLC_FAULT_NONE &&
+		write_out(args, &out, strcmp(o->stage, "onnx") == 0, err);
+	dlc_network_close(n);
+	return ok;
 }
 
 static bool run_show(const Args *args, Err *err)
 {
-	Target t;
-	Databases d;
-	Stage stage;
-	int text = 0;
+	Databases d = { 0 };
 	const char *path = args_text(args, "output", "-");
-	if (strcmp(path, "-") != 0 && !output_is_apart(args, path, err))
-		return false;
-	if (!place_target(args, &t, err) || !find_stage(args, &t, &stage, &text, err) || !options_fit(args, stage, err) ||
-		!databases_open_for(args, false, &t, &d, err))
-		return false;
-	Arena *a = args_arena(args);
-	Show s = { .args = args,
-		.arena = a,
-		.stage = stage,
-		.text = text,
-		.target = &t,
-		.o = { .target = &t, .db = d.db, .ndb = (int)d.n, .unscheduled = args_given(args, "unscheduled") },
-		.out = { .arena = a } };
-	Dag *dag = read_trace(&s, err) ? model_load(args, args_operand(args, 0), err) : NULL;
-	bool ok = dag != NULL && show(&s, dag, err) && write_out(&s, err);
+	DlcShowOptions o = { .target = target_of(args),
+		.stage = args_text(args, "stage", "graph"),
+		.task = args_text(args, "task", NULL),
+		.schedule_name = args_text(args, "apply", NULL),
+		.json = args_given(args, "json"),
+		.imported = args_given(args, "imported"),
+		.unscheduled = args_given(args, "unscheduled") };
+	DlcSession *s = session_open(err);
+	bool ok = s != NULL && (strcmp(path, "-") == 0 || output_is_apart(args, s, path, err)) &&
+		dlc_show_check(s, &o, failure_of(err)) == DLC_FAULT_NONE && databases_open(args, s, false, &d, err);
+	if (ok && o.schedule_name != NULL)
+		ok = (o.schedule = text_load(args_arena(args), &o.schedule_name, err)) != NULL;
+	o.database = d.at;
+	o.ndatabase = d.n;
+	ok = ok && show(args, s, &o, err);
 	databases_close(&d);
+	dlc_session_close(s);
 	return ok;
 }
 

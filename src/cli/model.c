@@ -2,36 +2,44 @@
 #include "cli/model.h"
 
 #include "base/file.h"
-#include "cli/folders.h"
-#include "compile/compile.h"
 #include "run/array.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#define BIND_BYTES ((size_t)1 << 31)
 
 static void note(const char *sentence, void *arg)
 {
-	Arena *a = arena_new();
-	char *text = arena_printf(a, "%s", sentence); /* it has names of the model's */
 	(void)arg;
-	text_make_printable(text, "");
-	fprintf(stderr, "dlc: %s\n", text);
-	arena_free(a);
+	fprintf(stderr, "dlc: %s\n", sentence);
 }
 
-/* "1,3,224,224" */
-static bool read_shape(const char *text, Shape *out)
+DlcSession *session_open(Err *err)
 {
-	*out = (Shape){ 0 };
+	DlcSession *s;
+	DlcSessionOptions o = { .note = note };
+	dlc_session_open_user(&o, &s, failure_of(err));
+	return s;
+}
+
+DlcTarget target_of(const Args *args)
+{
+	return (DlcTarget){ args_text(args, "target", "host"), (int)args_int(args, "threads", 1) };
+}
+
+/* ---- the model ---- */
+
+/* "1,3,224,224" */
+static bool read_shape(const char *text, DlcShape *out)
+{
+	out->rank = 0;
 	for (const char *p = text;;) {
 		char number[24];
 		int64_t v;
 		size_t n = strcspn(p, ",");
-		if (n == 0 || n >= sizeof number || out->rank == DAG_MAX_RANK)
+		if (n == 0 || n >= sizeof number || out->rank == DLC_RANK)
 			return false;
 		memcpy(number, p, n);
 		number[n] = 0;
@@ -44,225 +52,186 @@ static bool read_shape(const char *text, Shape *out)
 	}
 }
 
-static bool read_shapes(const Args *args, ModelArgs *m, Err *err)
+static bool read_shapes(const Args *args, DlcLoadOptions *o, Err *err)
 {
 	size_t n;
 	const char *const *given = args_all(args, "shape", &n);
-	ShapeArg *shape = arena_array(args_arena(args), ShapeArg, n + 1);
+	DlcShape *shape = arena_array(args_arena(args), DlcShape, n + 1);
 	for (size_t i = 0; i < n; i++) {
 		const char *value = args_pair(args, "shape", given[i], &shape[i].name, err);
 		if (value == NULL)
 			return false;
-		if (!read_shape(value, &shape[i].shape))
+		if (!read_shape(value, &shape[i]))
 			return fail(err, ERR_USAGE, "--shape", "\"%s\" is no shape such as data=1,3,224,224", given[i]);
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(shape[k].name, shape[i].name) == 0)
 				return fail(err, ERR_USAGE, "--shape", "input '%s' is given twice", shape[i].name);
 	}
-	m->shape = shape;
-	m->nshape = (int)n;
+	o->shape = shape;
+	o->nshape = (int)n;
 	return true;
 }
 
-/* A .npy file, or a TensorProto of ONNX test data. */
-static bool bind_file(Arena *a, const char *path, BindArg *out, Err *err)
+/* A .npy file, or a TensorProto of ONNX test data; the name in it, if it has one. */
+static bool tensor_load(Arena *a, const char *path, DlcTensor *out, const char **name, Err *err)
 {
 	Bytes file;
 	Array array;
 	DlcError why;
-	if (!file_read(a, path, (size_t)1 << 31, &file, err))
+	if (!file_read(a, path, BIND_BYTES, &file, err))
 		return false;
 	bool numpy = file.n > 6 && memcmp(file.at, "\x93NUMPY", 6) == 0;
 	DlcStatus s = numpy ? npy_parse(file.at, file.n, &array, &why) : tensor_pb_parse(file.at, file.n, &array, &why);
 	if (s != DLC_OK)
 		return fail(err, ERR_INPUT, path, "%s", why.text);
-	bool fits = array.ndim <= DAG_MAX_RANK;
-	if (fits) {
-		void *data = arena_alloc(a, (size_t)array.bytes + 1);
-		array_copy(&array, data);
-		*out = (BindArg){ .type = { array.dtype.code, array.dtype.bits, 1 },
-			.shape = shape_of(array.ndim, array.shape),
-			.data = data };
-	}
+	void *data = arena_alloc(a, (size_t)array.bytes + 1);
+	array_copy(&array, data);
+	*out = (DlcTensor){ .data = data, .ndim = array.ndim, .dtype = array.dtype,
+		.shape = arena_copy(a, array.shape, sizeof *array.shape * (size_t)array.ndim) };
+	if (name != NULL)
+		*name = array.name[0] != 0 ? arena_printf(a, "%s", array.name) : NULL;
 	array_free(&array);
-	return fits || fail(err, ERR_INPUT, path, "%d dimensions; a tensor has at most %d", array.ndim, DAG_MAX_RANK);
+	return true;
 }
 
-static bool read_binds(const Args *args, ModelArgs *m, Err *err)
+static bool read_binds(const Args *args, DlcLoadOptions *o, Err *err)
 {
 	size_t n;
 	Arena *a = args_arena(args);
 	const char *const *given = args_all(args, "bind", &n);
-	BindArg *bind = arena_array(a, BindArg, n + 1);
+	DlcBinding *bind = arena_array(a, DlcBinding, n + 1);
 	for (size_t i = 0; i < n; i++) {
-		const char *name, *path = args_pair(args, "bind", given[i], &name, err);
-		if (path == NULL || !bind_file(a, path, &bind[i], err))
+		const char *path = args_pair(args, "bind", given[i], &bind[i].name, err);
+		if (path == NULL || !tensor_load(a, path, &bind[i].tensor, NULL, err))
 			return false;
-		bind[i].name = name;
 		for (size_t k = 0; k < i; k++)
-			if (strcmp(bind[k].name, name) == 0)
-				return fail(err, ERR_USAGE, "--bind", "input '%s' is given twice", name);
+			if (strcmp(bind[k].name, bind[i].name) == 0)
+				return fail(err, ERR_USAGE, "--bind", "input '%s' is given twice", bind[i].name);
 	}
-	m->bind = bind;
-	m->nbind = (int)n;
+	o->bind = bind;
+	o->nbind = (int)n;
 	return true;
 }
 
-/*
- * An input that must be known while compiling, from the first set of test data: the tensor of that
- * name.
- */
-static bool offer_check(const char *input, BindArg *out, void *arg)
+/* An input that must be known while compiling, from the first set of test data: the tensor of that name. */
+static int offer_check(const char *input, DlcTensor *out, void *arg)
 {
 	const Args *args = arg;
 	Arena *a = args_arena(args);
 	for (int k = 0; k < 4096; k++) {
-		char *path = arena_printf(a, "%s/test_data_set_0/input_%d.pb", args_text(args, "check", ""), k);
-		BindArg b;
-		Err err = { 0 };
-		Bytes file;
+		const char *path = arena_printf(a, "%s/test_data_set_0/input_%d.pb", args_text(args, "check", ""), k), *name = NULL;
 		if (access(path, F_OK) != 0)
-			return false;
-		if (!file_read(a, path, (size_t)1 << 31, &file, &err) || !frontend_read_tensor("onnx", a, file, &b, &err))
-			continue;
-		if (b.name != NULL && strcmp(b.name, input) == 0) {
-			*out = b;
-			return true;
-		}
+			return 0;
+		if (tensor_load(a, path, out, &name, NULL) && name != NULL && strcmp(name, input) == 0)
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
-Dag *model_load(const Args *args, const char *model, Err *err)
+DlcNetwork *network_load(const Args *args, DlcSession *s, const char *model, Err *err)
 {
-	ModelArgs m = { .batch = args_int(args, "batch", 0), .eval = compile_eval, .note = note };
-	if (!read_shapes(args, &m, err) || !read_binds(args, &m, err))
+	DlcNetwork *n = NULL;
+	DlcLoadOptions o = { .batch = args_int(args, "batch", 0) };
+	if (!read_shapes(args, &o, err) || !read_binds(args, &o, err))
 		return NULL;
 	if (args_has(args, "check") && args_text(args, "check", "")[0] != 0) {
-		m.offer = offer_check;
-		m.offer_arg = (void *)(uintptr_t)args;
+		o.offer = offer_check;
+		o.offer_arg = (void *)(uintptr_t)args;
 	}
-	return frontend_load(args_arena(args), model, &m, err);
+	dlc_network_load(s, model, &o, &n, failure_of(err));
+	return n;
 }
 
-Trace *trace_load(Arena *a, const char *path, Err *err)
+const char *text_load(Arena *a, const char **name, Err *err)
 {
-	enum { TRACE_BYTES = 1 << 20 };
+	enum { TEXT_BYTES = 1 << 20 };
 	Bytes file;
-	bool in = strcmp(path, "-") == 0;
-	const char *name = in ? "standard input" : path;
-	if (in ? !file_read_fd(a, STDIN_FILENO, name, TRACE_BYTES, &file, err) : !file_read(a, path, TRACE_BYTES, &file, err))
+	bool in = strcmp(*name, "-") == 0;
+	if (in)
+		*name = "standard input";
+	if (in ? !file_read_fd(a, STDIN_FILENO, *name, TEXT_BYTES, &file, err) : !file_read(a, *name, TEXT_BYTES, &file, err))
 		return NULL;
-	return trace_parse(a, name, (const char *)file.at, file.n, err);
+	if (strlen((const char *)file.at) != file.n) {
+		fail(err, ERR_SYNTAX, *name, "holds a zero byte; it should be a text");
+		return NULL;
+	}
+	return (const char *)file.at;
 }
 
-/* ---- outputs ---- */
+/* ---- databases ---- */
 
-bool output_is_apart(const Args *args, const char *path, Err *err)
+/* The values of --tuning-db, or the default one; *n == 0 for "none". *named: it was said that it must be there. */
+static bool named_databases(const Args *args, DlcSession *s, const char *const **out, size_t *n, bool *named, Err *err)
+{
+	int must = 0;
+	const char **one = arena_array(args_arena(args), const char *, 1);
+	const char *const *given = args_all(args, "tuning-db", n);
+	*named = *n > 0;
+	*out = given;
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(given[i], "none") == 0) {
+			bool alone = *n == 1;
+			*n = 0;
+			return alone || fail(err, ERR_USAGE, "--tuning-db=none", "excludes every other --tuning-db");
+		}
+	if (*n != 0)
+		return true;
+	one[0] = dlc_session_database(s, &must);
+	*named = must != 0;
+	*out = one;
+	*n = one[0] != NULL;
+	return true;
+}
+
+bool output_is_apart(const Args *args, DlcSession *s, const char *path, Err *err)
 {
 	size_t n;
-	const char *const *db = place_databases(args, &n, NULL);
-	bool apart = !file_is_same(path, args_operand(args, 0));
+	bool named, apart = !file_is_same(path, args_operand(args, 0));
+	const char *const *db;
+	named_databases(args, s, &db, &n, &named, NULL);
 	for (size_t i = 0; i < n; i++)
 		apart = apart && !file_is_same(path, db[i]);
 	return apart || fail(err, ERR_USAGE, path, "is an input of this command, which would be overwritten; name another output");
 }
 
-/* ---- databases ---- */
-
-static bool make_folders(Arena *a, const char *path, Err *err)
+/* Adds the database; false: it cannot be opened. */
+static bool open_one(const Args *args, DlcSession *s, const char *path, bool write, DlcDatabase **out, Err *err)
 {
-	char *p = arena_printf(a, "%s", path);
-	for (char *slash = strchr(p + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		if (mkdir(p, 0700) != 0 && errno != EEXIST)
-			return fail(err, ERR_DEVICE, p, "the folder cannot be made: %s", strerror(errno));
-		*slash = '/';
-	}
-	return true;
+	/* The folder of the default one is made. */
+	const char *name = write && !args_given(args, "tuning-db") ? NULL : path;
+	return dlc_database_open(s, name, write ? DLC_WRITE : DLC_READ, out, failure_of(err)) == DLC_FAULT_NONE;
 }
 
-/* ---- the code cache ---- */
-
-enum { CODE_CACHE_BYTES = 64 << 20 };
-
-/* Code that others may write is not run. */
-static bool is_private(const char *path)
+bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out, Err *err)
 {
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 022) == 0;
-}
-
-const CodeCache *code_cache_open(Arena *a)
-{
-	const char *path = place_code_cache(a);
-	Err ignored = { 0 };
-	if (path == NULL || !make_folders(a, arena_printf(a, "%s/", path), &ignored) || !is_private(path))
-		return NULL;
-	CodeCache *c = arena_new_of(a, CodeCache);
-	*c = (CodeCache){ path, CODE_CACHE_BYTES };
-	return c;
-}
-
-/* As this user's, by the key of place_key; `make`: something will be stored, so it is made where there is none. */
-static void own(Arena *a, Db *db, bool make)
-{
-	DbOwner owner;
-	Err err = { 0 };
-	const char *path = place_key(a);
-	bool there = path != NULL ? (!make || make_folders(a, path, &err)) && db_owner_load(path, make, &owner, &err)
-				  : fail(&err, ERR_DEVICE, "HOME", "is not set, so there is no place for this user's key");
-	if (there)
-		db_own(db, &owner);
-	else if (make)
-		fprintf(stderr, "dlc: later commands will treat the records of this one as another user's, since this user has no key: %s: %s\n", err.place, err.text);
-}
-
-Db *database_open(Arena *a, const char *path, DbMode mode, Err *err)
-{
-	Db *db = db_open(path, mode, err);
-	if (db == NULL)
-		return NULL;
-	own(a, db, mode == DB_WRITE);
-	if (db_note(db) != NULL)
-		fprintf(stderr, "dlc: %s\n", db_note(db));
-	return db;
-}
-
-bool databases_open(const Args *args, bool write, Databases *out, Err *err)
-{
-	*out = (Databases){ 0 };
-	Arena *a = args_arena(args);
 	size_t n;
-	bool asked = args_given(args, "tuning-db"), named = asked || place_db_is_named();
+	bool asked = args_given(args, "tuning-db"), named;
 	bool dry = args_has(args, "dry-run") && args_given(args, "dry-run"); /* for a run that makes it */
-	Err why = { 0 };
-	const char *const *path = place_databases(args, &n, &why);
-	if (why.code != ERR_NONE && (asked || write)) {
-		*err = why;
+	const char *const *path;
+	*out = (Databases){ 0 };
+	if (!named_databases(args, s, &path, &n, &named, err))
 		return false;
-	}
+	if (write && n == 0 && !asked && !named) /* says why there is none */
+		return dlc_database_open(s, NULL, DLC_WRITE, &(DlcDatabase *){ NULL }, failure_of(err)) == DLC_FAULT_NONE;
 	if (write && n == 0)
 		return fail(err, ERR_USAGE, "--tuning-db", "tuning needs a database to write to");
-	if (write && !asked && !make_folders(a, path[0], err))
-		return false;
-	out->db = arena_array(a, Db *, n + 1);
+	out->at = arena_array(args_arena(args), DlcDatabase *, n + 1);
 	/* The one that is written comes last, so that none is made where another cannot be read. */
 	for (size_t k = 0; k < n; k++) {
 		size_t i = write ? (k + 1) % n : k;
-		bool there = access(path[i], F_OK) == 0;
+		bool writes = write && i == 0, there = access(path[i], F_OK) == 0;
 		if (!there && !write && (!named || dry))
 			continue;
 		if (!there && !write && !asked)
 			return fail(err, ERR_INPUT, path[i], "there is no such file, and DLC_TUNING_DB names it");
-		Db *db = database_open(a, path[i], write && i == 0 ? DB_WRITE : DB_READ, err);
-		if (db == NULL) {
+		DlcDatabase *db;
+		if (!open_one(args, s, path[i], writes, &db, err)) {
 			databases_close(out);
 			return false;
 		}
-		if (write && i == 0)
-			memmove(out->db + 1, out->db, out->n * sizeof *out->db);
-		out->db[write && i == 0 ? 0 : out->n] = db;
+		if (writes)
+			memmove(out->at + 1, out->at, (size_t)out->n * sizeof *out->at);
+		out->at[writes ? 0 : out->n] = db;
 		out->n++;
 		if (out->path == NULL || i == 0)
 			out->path = path[i];
@@ -272,17 +241,7 @@ bool databases_open(const Args *args, bool write, Databases *out, Err *err)
 
 void databases_close(Databases *d)
 {
-	for (size_t i = 0; i < d->n; i++)
-		db_close(d->db[i]);
+	for (int i = 0; i < d->n; i++)
+		dlc_database_close(d->at[i]);
 	d->n = 0;
-}
-
-bool databases_open_for(const Args *args, bool write, Target *t, Databases *out, Err *err)
-{
-	if (!databases_open(args, write, out, err))
-		return false;
-	if (compile_core(t, (DbSet){ out->db, (int)out->n }, write, err))
-		return true;
-	databases_close(out);
-	return false;
 }

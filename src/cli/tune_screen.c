@@ -2,11 +2,11 @@
 #include "cli/tune_screen.h"
 
 #include "base/json.h"
-#include "runtime/timing.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,29 +14,26 @@
 enum { HEAD = 5 /* lines that are no tasks */, EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24, COLUMNS = 80 /* of a terminal that does not say */,
 	BESIDE = 54 /* columns of a row beside its op */, LEAST_OP = 12, MOST_OP = 38 };
 
-double screen_now_ms(void *arg)
+static double now_ms(void)
 {
-	(void)arg;
-	return (double)timing_wall_ns() / 1e6;
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 void screen_open(Screen *s)
 {
 	s->terminal = !s->json && isatty(STDERR_FILENO);
-	s->start_ms = s->shown_ms = screen_now_ms(NULL);
+	s->start_ms = s->shown_ms = now_ms();
 }
 
-void screen_trial(const RunRecord *run, const Task *task, void *arg)
+int screen_trial(const char *record, void *arg)
 {
-	Screen *s = arg;
-	char hex[HASH_HEX];
-	(void)task;
+	const Screen *s = arg;
 	if (!s->json)
-		return;
-	hash_hex(run->id, hex);
-	printf("{\"trial\":\"%s\"}\n", hex);
-	if (fflush(stdout) != 0)
-		*s->stop = 1; /* nobody reads on */
+		return 0;
+	printf("{\"trial\":\"%s\"}\n", record);
+	return fflush(stdout) != 0; /* nobody reads on */
 }
 
 /* ---- the last line ---- */
@@ -50,24 +47,24 @@ static void add_time(Text *out, double seconds)
  * Until the budget or the trials are used up, whichever is first, and what comes behind the search is done; < 0: it
  * cannot be told.
  */
-static double seconds_left(const Screen *s, const TuneProgress *t, double seconds)
+static double seconds_left(const Screen *s, const DlcTuneProgress *t, double seconds)
 {
-	double left = s->budget_ms > 0 ? fmax(s->budget_ms / 1000 - seconds, 0) : -1, rest = t->rest_ms / 1000;
+	double left = s->budget_s > 0 ? fmax(s->budget_s - seconds, 0) : -1, rest = t->rest_ms / 1000;
 	double known = -1;
-	if (t->phase > TUNE_SEARCH)
+	if (t->phase > DLC_SEARCHING)
 		known = rest;
 	else if (t->limit >= 0 && t->candidates_per_s > 0)
 		known = (double)(t->limit - t->trials) / t->candidates_per_s + rest;
 	return left < 0 || (known >= 0 && known < left) ? known : left;
 }
 
-static void add_failures(Text *out, const TuneProgress *t)
+static void add_failures(Text *out, const DlcTuneProgress *t)
 {
 	text_add(out, " | failed %lld", (long long)t->failed);
 	const char *before = ": ";
-	for (int i = 0; i < RUN_STATUS_COUNT; i++)
-		if (i != RUN_OK && t->status[i] != 0) {
-			text_add(out, "%s%s %lld", before, run_status_text((RunStatus)i), (long long)t->status[i]);
+	for (int i = 0; dlc_trial_status(i) != NULL; i++)
+		if (strcmp(dlc_trial_status(i), "ok") != 0 && t->status[i] != 0) {
+			text_add(out, "%s%s %lld", before, dlc_trial_status(i), (long long)t->status[i]);
 			before = ", ";
 		}
 }
@@ -80,25 +77,25 @@ static const char *ms_text(char out[32], int decimals, double ms)
 }
 
 /* What goes on where it is no search; since the last line samples of other tuners were waited for. */
-static void add_phase(Text *out, const Screen *s, const TuneProgress *t)
+static void add_phase(Text *out, const Screen *s, const DlcTuneProgress *t)
 {
-	static const char *const name[TUNE_PHASES] = { [TUNE_OPEN] = "reading records, compiling the defaults",
-		[TUNE_RACE] = "racing the best",
-		[TUNE_NETWORK] = "timing inside the network" };
+	static const char *const name[DLC_PHASES] = { [DLC_OPENING] = "reading records, compiling the defaults",
+		[DLC_RACING] = "racing the best",
+		[DLC_CONFIRMING] = "timing inside the network" };
 	if (name[t->phase] != NULL)
 		text_add(out, " | %s", name[t->phase]);
 	if (t->waited_ms >= s->waited_ms + 100)
 		text_add(out, " | waited %.1f s for another tuner on this device", (double)(t->waited_ms - s->waited_ms) / 1000);
 }
 
-static void add_line(Text *out, const Screen *s, const TuneProgress *t)
+static void add_line(Text *out, const Screen *s, const DlcTuneProgress *t)
 {
-	double seconds = (screen_now_ms(NULL) - s->start_ms) / 1000, left = seconds_left(s, t, seconds);
+	double seconds = (now_ms() - s->start_ms) / 1000, left = seconds_left(s, t, seconds);
 	int64_t had = t->trials + t->reused;
 	char before[32], now[32];
 	text_add(out, "network  %s -> %s ms (sum of tasks)   %lld",
-		ms_text(before, 2, t->default_unmeasured == 0 ? t->default_tasks_ms : 0),
-		ms_text(now, 2, t->unmeasured == 0 ? t->tasks_ms : 0), (long long)had);
+		ms_text(before, 2, t->default_tasks_ms),
+		ms_text(now, 2, t->tasks_ms), (long long)had);
 	if (t->limit >= 0)
 		text_add(out, "/%lld", (long long)(t->limit + t->reused));
 	text_add(out, " | %.0f/s | ", t->candidates_per_s);
@@ -114,24 +111,22 @@ static void add_line(Text *out, const Screen *s, const TuneProgress *t)
 
 /* ---- the table ---- */
 
-static void add_head(Text *out, const Screen *s, const TuneProgress *t, int op)
+static void add_head(Text *out, const Screen *s, const DlcTuneProgress *t, int op)
 {
-	char target[TARGET_TEXT];
-	text_add(out, "dlc-tune %s  %s  db %s (%lld trials reused)\n", s->model, target_text(s->target, target),
+	text_add(out, "dlc-tune %s  %s  db %s (%lld trials reused)\n", s->model, s->target,
 		s->db != NULL ? s->db : "none", (long long)t->reused);
 	text_add(out, "%-9s%-*s%3s%7s%9s%9s%6s\n", "task", op, "op", "x", "trials", "best ms", "default", "roof");
 }
 
-static void add_row(Text *out, const TuneProgress *t, const TaskProgress *x, int op)
+static void add_row(Text *out, const DlcTaskProgress *x, int op)
 {
-	char hex[HASH_HEX], roof[24] = "", best[32], before[32];
-	hash_hex(x->task->id, hex);
+	char roof[24] = "", best[32], before[32];
 	if (x->best_ms > 0 && x->roof_ms > 0)
 		snprintf(roof, sizeof roof, "%.0f%%", 100 * x->roof_ms / x->best_ms);
-	text_add(out, "%.7s  %-*.*s%3d%7lld%9s%9s%6s%s%s%s%s\n", hex, op, op, x->task->label, x->weight,
+	text_add(out, "%.7s  %-*.*s%3d%7lld%9s%9s%6s%s%s%s%s\n", x->task.id, op, op, x->task.label, x->task.weight,
 		(long long)(x->trials + x->reused), ms_text(best, 3, x->best_ms), ms_text(before, 3, x->default_ms), roof, x->algorithm[0] != 0 ? " " : "",
 		x->algorithm,
-		x->end != TASK_OPEN ? " done" : "", t->now == x && x->end == TASK_OPEN ? " *" : "");
+		x->end != DLC_OPEN ? " done" : "", x->now && x->end == DLC_OPEN ? " *" : "");
 }
 
 static void size_of_terminal(int *rows, int *columns)
@@ -151,13 +146,13 @@ static int width_of_op(const Screen *s)
 	return op < LEAST_OP ? LEAST_OP : op < MOST_OP ? op : MOST_OP;
 }
 
-static double time_of(const TaskProgress *x)
+static double time_of(const DlcTaskProgress *x)
 {
-	return x->best_ms * x->weight;
+	return x->best_ms * x->task.weight;
 }
 
 /* The n tasks that take most of the network, in their order. */
-static void add_rows(Text *out, const TuneProgress *t, int n, int op)
+static void add_rows(Text *out, const DlcTuneProgress *t, int n, int op)
 {
 	int left_out = 0;
 	for (int k = 0; k < t->ntask; k++) {
@@ -167,7 +162,7 @@ static void add_rows(Text *out, const TuneProgress *t, int n, int op)
 			longer += a > b || (a == b && i < k);
 		}
 		if (longer < n)
-			add_row(out, t, &t->task[k], op);
+			add_row(out, &t->task[k], op);
 		else
 			left_out++;
 	}
@@ -190,7 +185,7 @@ static void put_lines(Screen *s, const char *text)
 	}
 }
 
-static void draw(Screen *s, const TuneProgress *t, int rows)
+static void draw(Screen *s, const DlcTuneProgress *t, int rows)
 {
 	Arena *a = arena_new();
 	Text out = { .arena = a };
@@ -204,19 +199,18 @@ static void draw(Screen *s, const TuneProgress *t, int rows)
 	arena_free(a);
 }
 
-void screen_progress(const TuneProgress *t, void *arg)
+int screen_progress(const DlcTuneProgress *t, void *arg)
 {
 	Screen *s = arg;
-	double now = screen_now_ms(NULL);
-	s->progress = t;
+	double now = now_ms();
 	if (now - s->shown_ms < (s->terminal ? TERMINAL_MS : EVERY_MS))
-		return;
+		return 0;
 	s->shown_ms = now;
 	if (s->terminal) {
 		int rows, columns;
 		size_of_terminal(&rows, &columns);
 		draw(s, t, rows > HEAD + 1 ? rows - HEAD : 1);
-		return;
+		return 0;
 	}
 	Arena *a = arena_new();
 	Text out = { .arena = a };
@@ -224,13 +218,7 @@ void screen_progress(const TuneProgress *t, void *arg)
 	fputs(text_str(&out), stderr);
 	s->waited_ms = t->waited_ms;
 	arena_free(a);
-}
-
-void screen_tick(void *arg)
-{
-	Screen *s = arg;
-	if (s->progress != NULL)
-		screen_progress(s->progress, s);
+	return 0;
 }
 
 /* ---- the end ---- */
@@ -241,32 +229,31 @@ static Json *number(Arena *a, double v)
 }
 
 /* The tasks that the network runs. */
-static int count_run(const TuneProgress *t)
+static int count_run(const DlcTuneProgress *t)
 {
 	int n = 0;
 	for (int k = 0; k < t->ntask; k++)
-		n += t->task[k].weight > 0;
+		n += t->task[k].task.weight > 0;
 	return n;
 }
 
 /* Those of them whose search is not over; none: the run has its certificate. */
-static int count_open(const TuneProgress *t)
+static int count_open(const DlcTuneProgress *t)
 {
 	int n = 0;
 	for (int k = 0; k < t->ntask; k++)
-		n += t->task[k].weight > 0 && t->task[k].end == TASK_OPEN;
+		n += t->task[k].task.weight > 0 && t->task[k].end == DLC_OPEN;
 	return n;
 }
 
-static void print_json(const Screen *s, const TuneResult *r)
+static void print_json(const DlcTuneResult *r)
 {
-	const TuneProgress *t = &r->end;
-	Arena *a = s->arena;
-	char text[TARGET_TEXT];
+	const DlcTuneProgress *t = &r->end;
+	Arena *a = arena_new();
 	Text out = { .arena = a };
 	Json *v = json_new(a, JV_OBJECT);
-	json_set(a, v, "model", json_new_text(a, s->model));
-	json_set(a, v, "target", json_new_text(a, target_text(s->target, text)));
+	json_set(a, v, "model", json_new_text(a, r->model));
+	json_set(a, v, "target", json_new_text(a, r->target));
 	json_set(a, v, "tasks", json_new_int(a, count_run(t)));
 	json_set(a, v, "open", json_new_int(a, count_open(t)));
 	json_set(a, v, "trials", json_new_int(a, t->trials));
@@ -276,27 +263,28 @@ static void print_json(const Screen *s, const TuneResult *r)
 	json_set(a, v, "seconds", json_new_real(a, t->seconds));
 	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
 	json_set(a, v, "network_ms", number(a, r->network_ms));
-	json_set(a, v, "tasks_ms", number(a, t->unmeasured == 0 ? t->tasks_ms : -1));
+	json_set(a, v, "tasks_ms", number(a, t->tasks_ms));
 	json_set(a, v, "alone_ms", number(a, r->alone_ms));
 	json_set(a, v, "default_network_ms", number(a, r->default_network_ms));
-	json_set(a, v, "gain_least", number(a, r->gain[0]));
-	json_set(a, v, "gain_most", number(a, r->gain[1]));
-	json_set(a, v, "fma_probe_gflops_least", number(a, r->probe_gflops[0]));
-	json_set(a, v, "fma_probe_gflops_most", number(a, r->probe_gflops[1]));
+	json_set(a, v, "gain_least", number(a, r->gain_least));
+	json_set(a, v, "gain_most", number(a, r->gain_most));
+	json_set(a, v, "fma_probe_gflops_least", number(a, r->probe_gflops_least));
+	json_set(a, v, "fma_probe_gflops_most", number(a, r->probe_gflops_most));
 	json_write(&out, v);
 	puts(text_str(&out));
+	arena_free(a);
 }
 
 /* Times of a machine whose speed changes are compared as they are: only races meet its moods alike. */
-static void report_drift(const TuneResult *r)
+static void report_drift(const DlcTuneResult *r)
 {
-	if (r->probe_gflops[0] * DRIFT < r->probe_gflops[1])
+	if (r->probe_gflops_least * DRIFT < r->probe_gflops_most)
 		fprintf(stderr, "dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to %.0f GFLOP/s\n",
-			r->probe_gflops[0], r->probe_gflops[1]);
+			r->probe_gflops_least, r->probe_gflops_most);
 }
 
 /* Records that cannot be true, or whose schedules are none. */
-static void report_left_out(const TuneResult *r)
+static void report_left_out(const DlcTuneResult *r)
 {
 	const char *const are[] = { "s are", " is" };
 	if (r->implausible > 0)
@@ -308,43 +296,45 @@ static void report_left_out(const TuneResult *r)
 }
 
 /* What both networks took in turn; a difference that other rounds might not show is none. */
-static void print_gain(const TuneResult *r)
+static void print_gain(const DlcTuneResult *r)
 {
 	printf("network %.3f ms with the best schedules, %.3f ms with the default ones", r->network_ms, r->default_network_ms);
-	if (r->gain[0] > 1)
-		printf(": %.2f to %.2f times as fast\n", r->gain[0], r->gain[1]);
-	else if (r->gain[0] > 0)
-		printf(": no gain beyond noise (%.2f to %.2f times as fast)\n", r->gain[0], r->gain[1]);
+	if (r->gain_least > 1)
+		printf(": %.2f to %.2f times as fast\n", r->gain_least, r->gain_most);
+	else if (r->gain_least > 0)
+		printf(": no gain beyond noise (%.2f to %.2f times as fast)\n", r->gain_least, r->gain_most);
 	else
 		putchar('\n');
 }
 
-void screen_end(Screen *s, const TuneResult *r)
+void screen_end(Screen *s, const DlcTuneResult *r)
 {
-	const TuneProgress *t = &r->end;
+	const DlcTuneProgress *t = &r->end;
+	if (s->tried && !s->json) {
+		printf("%s %.3f ms\n", t->task[0].task.label, t->task[0].best_ms);
+		return;
+	}
 	if (!s->json)
 		draw(s, t, t->ntask);
 	report_left_out(r);
 	report_drift(r);
 	if (r->network_why[0] != 0)
-		fprintf(stderr, "dlc: the network was not measured: %s", r->network_why);
+		fprintf(stderr, "dlc: the network was not measured: %s\n", r->network_why);
 	if (s->json)
-		print_json(s, r);
+		print_json(r);
 	else if (r->network_ms > 0)
 		print_gain(r);
 }
 
-static void plan_json(const Screen *s, const TaskProgress *x)
+static void plan_json(const DlcTaskProgress *x)
 {
-	Arena *a = s->arena;
-	char hex[HASH_HEX];
+	Arena *a = arena_new();
 	Text out = { .arena = a };
 	Json *v = json_new(a, JV_OBJECT);
-	hash_hex(x->task->id, hex);
-	json_set(a, v, "key", json_new_text(a, hex));
-	json_set(a, v, "op", json_new_text(a, x->task->label));
-	json_set(a, v, "weight", json_new_int(a, x->task->weight));
-	json_set(a, v, "alternative", json_new_bool(a, x->weight == 0));
+	json_set(a, v, "key", json_new_text(a, x->task.id));
+	json_set(a, v, "op", json_new_text(a, x->task.label));
+	json_set(a, v, "weight", json_new_int(a, x->task.weight));
+	json_set(a, v, "alternative", json_new_bool(a, x->task.alternative));
 	json_set(a, v, "space", json_new_count(a, x->space));
 	json_set(a, v, "reused", json_new_int(a, x->reused));
 	json_set(a, v, "seeds", json_new_int(a, x->seeds));
@@ -352,30 +342,30 @@ static void plan_json(const Screen *s, const TaskProgress *x)
 	json_set(a, v, "default_ms", number(a, x->default_ms));
 	json_write(&out, v);
 	puts(text_str(&out));
+	arena_free(a);
 }
 
-void screen_plan(Screen *s, const TuneResult *r)
+void screen_plan(Screen *s, const DlcTuneResult *r)
 {
-	const TuneProgress *t = &r->end;
+	const DlcTuneProgress *t = &r->end;
 	double space = 0;
 	int fresh = 0;
 	report_left_out(r);
 	if (!s->json)
 		printf("%-9s%-38s%3s %12s %7s %6s %9s\n", "task", "op", "x", "space", "reused", "seeds", "best ms");
 	for (int k = 0; k < t->ntask; k++) {
-		const TaskProgress *x = &t->task[k];
-		char hex[HASH_HEX], best[32];
-		hash_hex(x->task->id, hex);
+		const DlcTaskProgress *x = &t->task[k];
+		char best[32];
 		space += x->space;
-		fresh += x->best_ms == 0 && x->weight > 0;
+		fresh += x->best_ms == 0 && x->task.weight > 0;
 		if (s->json)
-			plan_json(s, x);
+			plan_json(x);
 		else
-			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9s\n", hex, x->task->label, x->weight,
+			printf("%.7s  %-38.38s%3d %12.0f %7lld %6d %9s\n", x->task.id, x->task.label, x->task.weight,
 				x->space, (long long)x->reused, x->seeds, ms_text(best, 3, x->best_ms));
 	}
 	if (s->json)
-		print_json(s, r);
+		print_json(r);
 	else
 		printf("%d tasks, %d without a time, and %d of alternatives (x 0), %.0f configs; %lld trials reused; "
 		       "nothing was measured\n", count_run(t), fresh, t->ntask - count_run(t),

@@ -84,16 +84,22 @@ static const Format *format_of_content(Arena *a, const char *path, Bytes file, E
 	return NULL;
 }
 
-/*
- * Small files are copied; a large one stays mapped until the process ends, because weights are borrowed
- * from it for as long as the Dag lives.
- */
+static void unmap(void *map)
+{
+	file_unmap(map);
+}
+
+/* Small files are copied; a large one stays mapped as long as the arena, because the Dag borrows weights from it. */
 static bool read_model(Arena *a, const char *path, Bytes *out, Err *err)
 {
 	struct stat st;
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > SMALL_FILE)
-		return file_map(path, most_file, out, err);
-	return file_read(a, path, most_file, out, err);
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= SMALL_FILE)
+		return file_read(a, path, most_file, out, err);
+	Bytes *map = arena_new_of(a, Bytes);
+	arena_at_end(a, unmap, map);
+	bool ok = file_map(path, most_file, map, err);
+	*out = *map;
+	return ok;
 }
 
 /* A name without a folder or an extension was meant for the zoo. */
@@ -136,6 +142,13 @@ Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err)
 		format = format_of_content(a, model, file, err);
 	}
 	return format == NULL ? NULL : format->load(a, model, file, args != NULL ? args : &none, err);
+}
+
+Dag *frontend_load_bytes(Arena *a, const char *name, Bytes file, const ModelArgs *args, Err *err)
+{
+	static const ModelArgs none = { 0 };
+	const Format *format = format_of_content(a, name, file, err);
+	return format == NULL ? NULL : format->load(a, name, file, args != NULL ? args : &none, err);
 }
 
 static const Format *find(const char *name)

@@ -38,6 +38,8 @@ typedef struct ModelArgs {
 
 /* `model` is a zoo name or a path. The Dag and its data live in the arena. */
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err);
+/* A file's content, borrowed for as long as the Dag lives; `name` stands in messages, its folder holds external data. */
+Dag *frontend_load_bytes(Arena *a, const char *name, Bytes file, const ModelArgs *args, Err *err);
 
 /* A model that needs no file: a network of the zoo. */
 typedef struct NamedModel {

@@ -6,8 +6,10 @@
 #include "measure/child.h"
 #include "measure/method.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,4 +262,16 @@ void child_close(Child *c)
 		stop_reading(io);
 		maybe_end(io);
 	}
+}
+
+void child_abandon(Child *c)
+{
+	ChildIo *io = c->io;
+	if (io == NULL)
+		return;
+	c->io = NULL;
+	kill_group(io);
+	if (!io->exited)
+		while (waitpid((pid_t)uv_process_get_pid(&io->process), NULL, 0) < 0 && errno == EINTR)
+			;
 }

@@ -47,5 +47,7 @@ void child_deadline(Child *c, int ms);
 void child_pause(Child *c, bool pause);
 /* Ends it now; hooks are not called any more, memory is released as the loop runs. */
 void child_close(Child *c);
+/* Ends it now, when its loop will never run again. */
+void child_abandon(Child *c);
 
 #endif

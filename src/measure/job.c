@@ -1,6 +1,7 @@
 /* A kernel set as a job: its text for the builder, its buffers and calls for the runner. */
 #include "measure/job.h"
 
+#include "base/guard.h"
 #include "ir/arg.h"
 #include "ir/text/text.h"
 
@@ -11,7 +12,7 @@ Job *job_new(JobKind kind, LocalRef *ref, void *user)
 {
 	Job *j = calloc(1, sizeof *j);
 	if (j == NULL)
-		abort();
+		guard_out_of_memory();
 	j->arena = arena_new();
 	j->kind = kind;
 	j->ref = ref;

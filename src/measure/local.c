@@ -12,6 +12,7 @@
 #include "dlc/dlc_runtime.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,29 @@ bool local_wait_for(Local *m, const Job *j)
 	return d == j;
 }
 
+/* A write to a child that has ended fails; SIGPIPE would end this process. Ignored while any Measure is open. */
+static void ignore_broken_pipes(bool on)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct sigaction before;
+	static int users;
+	pthread_mutex_lock(&lock);
+	if (on && users++ == 0)
+		sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &before);
+	else if (!on && --users == 0)
+		sigaction(SIGPIPE, &before, NULL);
+	pthread_mutex_unlock(&lock);
+}
+
+static void abandon(Measure *base)
+{
+	Local *m = local_of(base);
+	for (int i = 0; i < MEASURE_BUILDERS; i++)
+		child_abandon(&m->builder[i].child);
+	child_abandon(&m->runner);
+	ignore_broken_pipes(false);
+}
+
 static void close_all(Measure *base)
 {
 	Local *m = local_of(base);
@@ -220,7 +244,7 @@ static void close_all(Measure *base)
 	for (uint64_t end = uv_hrtime() + METHOD_SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
 		uv_run(&m->loop, UV_RUN_ONCE);
 	uv_loop_close(&m->loop);
-	sigaction(SIGPIPE, &m->sigpipe, NULL);
+	ignore_broken_pipes(false);
 	arena_free(m->arena);
 	free(m);
 }
@@ -278,7 +302,7 @@ static void cold(Measure *base, int64_t bytes)
 static const MeasureWay way = {
 	"2: wall clock of the slowest thread, of samples that kept their processors, else CPU time of one thread, fastest "
 	"quarter of several; constants and code cold, inputs warm; median of calls, of finalists' in turns",
-	local_reference, submit, wait, local_race, turn, pending, cancel, local_networks, cold, close_all };
+	local_reference, submit, wait, local_race, turn, pending, cancel, local_networks, cold, close_all, abandon };
 
 /* libuv needs this many for its loop, and aborts if it gets none for its first pipe. */
 static bool descriptors_left(void)
@@ -310,8 +334,7 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 		return NULL;
 	}
 	uv_timer_init(&m->loop, &m->timer);
-	/* A write to a child that has ended fails; SIGPIPE would end this process. */
-	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &m->sigpipe);
+	ignore_broken_pipes(true);
 	for (int i = 0; i < MEASURE_BUILDERS; i++)
 		m->builder[i].m = m;
 	return &m->base;

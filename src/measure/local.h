@@ -48,7 +48,6 @@ struct Local {
 	const void *network[NETWORKS_LOADED]; /* bundles that the runner of ... */
 	int network_generation;               /* ... this generation has */
 	VEC(Job *) oracles; /* of references: kept to be asked again */
-	struct sigaction sigpipe; /* as it was; ignored while one is open */
 };
 
 /* Ends the job with a status: it goes to m->done. */

@@ -51,6 +51,11 @@ void measure_cold(Measure *m, int64_t bytes)
 	m->way->cold(m, bytes);
 }
 
+void measure_abandon(Measure *m)
+{
+	m->way->abandon(m);
+}
+
 void measure_close(Measure *m)
 {
 	if (m != NULL)

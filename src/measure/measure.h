@@ -49,7 +49,7 @@ typedef struct MeasureJob {
 /* How it measures, for the record: another text means that the times are not comparable. */
 const char *measure_method(const Measure *m);
 
-/* The options' texts are borrowed until measure_close. SIGPIPE is ignored meanwhile. */
+/* The options' texts are borrowed until measure_close. SIGPIPE is ignored while any is open. */
 Measure *measure_open(const MeasureOptions *o, Err *err);
 /* Calls f for each recorded run of a workload, best first. */
 typedef bool (*MeasureRunsFn)(void *from, Hash workload, RunFn f, void *arg, Err *err);
@@ -60,6 +60,11 @@ typedef bool (*MeasureRunsFn)(void *from, Hash workload, RunFn f, void *arg, Err
 Measure *measure_replay(MeasureRunsFn runs, void *from);
 /* Ends the children; at most a second. NULL is allowed. */
 void measure_close(Measure *m);
+/*
+ * Where memory ran out in the middle of a call (base/guard.h): ends the children and forgets the Measure, whose memory
+ * and descriptors stay behind.
+ */
+void measure_abandon(Measure *m);
 
 /*
  * From now on candidates belong to a network whose run passes so many bytes of constants and workspace through the

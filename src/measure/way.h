@@ -19,6 +19,7 @@ typedef struct MeasureWay {
 	bool (*networks)(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err);
 	void (*cold)(Measure *m, int64_t bytes);
 	void (*close)(Measure *m);
+	void (*abandon)(Measure *m);
 } MeasureWay;
 
 struct Measure {

@@ -40,6 +40,7 @@ usage: dlc info [options]
 Show this machine, ...
 
 options:
+  --probe                     measure what a core does in a cycle; takes about half a second
   --json                      one JSON object on each line, the result last
   --help                      this text
   --version                   the version

@@ -1,5 +1,5 @@
-/* See cmd_show.h. */
-#include "cli/cmd_show.h"
+/* See show_space.h. */
+#include "api/show_space.h"
 
 #include "base/json.h"
 #include "cost_model/roof.h"

@@ -1,5 +1,5 @@
-/* See roof.h. */
-#include "cli/roof.h"
+/* See machine.h. */
+#include "api/machine.h"
 
 #include "runtime/probe.h"
 
@@ -13,7 +13,7 @@ static double width_part(const Target *target, const Target *host)
 	return target->vector_bits < host->vector_bits && narrow < widest ? narrow / widest : 1;
 }
 
-Roof roof_machine(const Target *target)
+Roof machine_roof(const Target *target)
 {
 	Target host;
 	Roof r = { 0 };

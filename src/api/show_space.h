@@ -1,6 +1,6 @@
-/* Stages of dlc show that say what there is to tune. */
-#ifndef CLI_CMD_SHOW_H
-#define CLI_CMD_SHOW_H
+/* The stages that say what there is to tune. */
+#ifndef API_SHOW_SPACE_H
+#define API_SHOW_SPACE_H
 
 #include "cost_model/roof.h"
 #include "compile/compile.h"

@@ -2,8 +2,8 @@
  * How far a time is from what a machine gives: where dlc tune stops, and a column of its table and of those of
  * dlc compile and dlc show.
  */
-#ifndef CLI_ROOF_H
-#define CLI_ROOF_H
+#ifndef API_MACHINE_H
+#define API_MACHINE_H
 
 #include "cost_model/roof.h"
 #include "target/target.h"
@@ -12,6 +12,6 @@
  * This machine, probed (20 ms) with vectors of the target's width, where the target's code runs on it; else what
  * the target's description promises.
  */
-Roof roof_machine(const Target *target);
+Roof machine_roof(const Target *target);
 
 #endif

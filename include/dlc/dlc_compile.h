@@ -1,0 +1,61 @@
+/* Part of dlc.h: a network and what databases know of it become a bundle. */
+#ifndef DLC_COMPILE_H
+#define DLC_COMPILE_H
+
+#ifndef DLC_DLC_H
+#error "include dlc/dlc.h"
+#endif
+
+/* How a task came by its schedule; as evidence the order is exact, stale, near, default. */
+typedef enum DlcHit { DLC_EXACT, DLC_NEAR, DLC_STALE, DLC_DEFAULT, DLC_HITS } DlcHit;
+DLC_API const char *dlc_hit_name(DlcHit h); /* "exact" */
+
+typedef struct DlcCompileOptions {
+	DlcTarget target;
+	DlcDatabase *const *database; /* their order does not matter */
+	int ndatabase;
+	const char *cost_model; /* NAME or NAME:FILE, ranks schedules that were not measured; NULL: analytic */
+	int required;   /* 1: fails where a task has less than ... */
+	DlcHit require; /* ... this */
+	int unscheduled; /* the naive loops: the base line of comparisons */
+	const char *lock; /* the text of a lock, which is obeyed; NULL: none */
+	const char *lock_name; /* in messages */
+	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
+	void *arg;
+} DlcCompileOptions;
+
+/* options may be NULL: for this machine, without records. */
+DLC_API DlcFault dlc_compile(DlcNetwork *n, const DlcCompileOptions *options, DlcBundle **out, DlcFailure *why);
+DLC_API void dlc_bundle_close(DlcBundle *b); /* NULL is allowed */
+
+/* What dlc_model_open_memory takes; the bundle's, 64-byte aligned. */
+DLC_API const void *dlc_bundle_bytes(const DlcBundle *b, size_t *size);
+/* A file that is complete when its name appears. */
+DLC_API DlcFault dlc_bundle_write(const DlcBundle *b, const char *path, DlcFailure *why);
+/* The lock that leads to this bundle again. */
+DLC_API const char *dlc_bundle_lock(const DlcBundle *b);
+
+typedef struct DlcChoice {
+	DlcTask task;
+	DlcHit hit;
+	const char *trace; /* the schedule's text; "": the naive loops */
+	const char *why;   /* "3 sessions, verified" */
+	double estimated_ms;  /* of one call: recorded, or the cost model's */
+	double could_save_ms; /* of the network: above what no schedule of the task can be shown to need */
+} DlcChoice;
+
+typedef struct DlcBundleInfo {
+	const char *target; /* "cpu:znver5 t1" */
+	int hits[DLC_HITS];
+	int ntask;
+	const DlcChoice *task;
+	double estimated_ms;
+	int64_t workspace_bytes, live_bytes;
+	int64_t implausible; /* records left out because no core is so fast; those of ... */
+	const char *implausible_task; /* ... this label and others; NULL: none */
+} DlcBundleInfo;
+
+/* The bundle's; probes the machine for 20 ms when it is asked first. */
+DLC_API const DlcBundleInfo *dlc_bundle_info(DlcBundle *b);
+
+#endif

@@ -1,0 +1,127 @@
+/* Part of dlc.h: tuning databases. docs/records.md says what a record is. Rows are views, valid during the callback. */
+#ifndef DLC_DATABASE_H
+#define DLC_DATABASE_H
+
+#ifndef DLC_DLC_H
+#error "include dlc/dlc.h"
+#endif
+
+typedef enum DlcMode { DLC_READ, DLC_WRITE } DlcMode;
+
+/* path NULL: the session's. DLC_WRITE makes the file. */
+DLC_API DlcFault dlc_database_open(DlcSession *s, const char *path, DlcMode mode, DlcDatabase **out, DlcFailure *why);
+DLC_API void dlc_database_close(DlcDatabase *d); /* NULL is allowed */
+DLC_API const char *dlc_database_path(const DlcDatabase *d);
+/* The lines of an older version that were damaged, and are left out. */
+DLC_API int64_t dlc_database_lost(const DlcDatabase *d);
+/* The session's database where none is named; NULL: none. *named: DLC_TUNING_DB says so, or "none"; may be NULL. */
+DLC_API const char *dlc_session_database(const DlcSession *s, int *named);
+
+/* The best schedule of a task on a target, with the runs that say so. */
+typedef struct DlcBest {
+	const char *trace;
+	int64_t ns;       /* of one call: the median over sessions */
+	int runs, sessions;
+	char record[DLC_ID], session[DLC_ID]; /* of its fastest run */
+	int64_t samples;
+	const char *status;
+	int verified, own; /* its outputs were compared; it was measured by this user */
+	int epoch, stale;  /* of the code generator; 1: another one than this library's */
+} DlcBest;
+
+typedef struct DlcTaskRow {
+	char id[DLC_ID];
+	const char *label;  /* "?": this version cannot read the workload */
+	const char *target; /* "cpu:znver5 t1"; NULL: nothing ran */
+	int64_t runs, ok, sessions;
+	const DlcBest *best; /* NULL: no run of it is verified */
+} DlcTaskRow;
+
+typedef struct DlcRunRow {
+	char record[DLC_ID];
+	const char *trace, *status, *detail;
+	int64_t median_ns; /* 0 where status is not "ok" */
+	int own;
+} DlcRunRow;
+
+typedef struct DlcSessionRow {
+	char id[DLC_ID];
+	const char *tool, *search, *model; /* NULL: not said */
+	int64_t seed, started_s, runs, ok;
+} DlcSessionRow;
+
+/* Callbacks return 0 to go on. */
+typedef int (*DlcTaskEach)(const DlcTaskRow *row, void *arg);
+typedef int (*DlcRunEach)(const DlcRunRow *row, void *arg);
+typedef int (*DlcSessionEach)(const DlcSessionRow *row, void *arg);
+typedef int (*DlcLineEach)(const char *line, size_t n, void *arg); /* without its end */
+
+/* task: the beginning of one id, which must be there; NULL: all. */
+DLC_API DlcFault dlc_database_tasks(DlcDatabase *d, const char *task, DlcTaskEach each, void *arg, DlcFailure *why);
+/* The runs of a task on a target with this library's code, best first, failures last. */
+DLC_API DlcFault dlc_database_runs(DlcDatabase *d, const char *task, const DlcTarget *target, DlcRunEach each, void *arg,
+	DlcFailure *why);
+DLC_API DlcFault dlc_database_sessions(DlcDatabase *d, DlcSessionEach each, void *arg, DlcFailure *why);
+/* All records as lines, or those of one task. */
+DLC_API DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, DlcFailure *why);
+
+typedef struct DlcImport {
+	int64_t added, present, skipped;
+	char first[200]; /* why the first was skipped */
+} DlcImport;
+/* Takes lines; bad ones are skipped and counted, on top of what `count` has. `name` stands in messages. */
+DLC_API DlcFault dlc_database_import(DlcDatabase *d, const char *name, const char *text, size_t n, DlcImport *count,
+	DlcFailure *why);
+/* Whether any line is a record; what an import would say of them, without a database. */
+DLC_API int dlc_database_is_log(const char *text, size_t n);
+DLC_API DlcFault dlc_database_judge(DlcSession *s, const char *name, const char *text, size_t n, DlcImport *count,
+	DlcFailure *why);
+/* Structure and the hash of every record. */
+DLC_API DlcFault dlc_database_check(DlcDatabase *d, int64_t *records, DlcFailure *why);
+/* The run shall not count any more; `run` is the beginning of its id, `out` all of it. */
+DLC_API DlcFault dlc_database_retract(DlcDatabase *d, const char *run, const char *reason, char out[DLC_ID], DlcFailure *why);
+
+typedef struct DlcCount {
+	const char *name;
+	int64_t n, ok; /* ok: of runs */
+} DlcCount;
+enum { DLC_COUNTS = 24 };
+typedef struct DlcStats {
+	DlcCount kind[DLC_COUNTS], status[DLC_COUNTS]; /* records by kind, runs by status; name NULL behind the last */
+	const DlcCount *target; /* runs by target; the database's until the next call */
+	int ntarget;
+	int64_t tasks, sessions; /* with runs */
+	int64_t line_bytes, file_bytes;
+} DlcStats;
+DLC_API DlcFault dlc_database_stats(DlcDatabase *d, DlcStats *out, DlcFailure *why);
+
+/* A record of any kind, by the beginning of its id. */
+typedef struct DlcRecord {
+	char id[DLC_ID];
+	const char *kind, *line; /* line: as it is stored, JSON; both the database's until the next call */
+	const char *label;       /* of a workload; NULL */
+	int64_t runs, ok;        /* of a session */
+	int own, retracted;      /* of a run */
+} DlcRecord;
+DLC_API DlcFault dlc_database_record(DlcDatabase *d, const char *id, DlcRecord *out, DlcFailure *why);
+
+/* What became of trying a recorded run on this machine. */
+typedef struct DlcTried {
+	char record[DLC_ID], task[DLC_ID];
+	const char *label, *status, *detail;
+	int good;
+	int64_t recorded_ns, median_ns, max_err_e9;
+	int against; /* sessions that saw it fail */
+} DlcTried;
+typedef struct DlcVerify {
+	const char *target; /* NULL: host */
+	const char *task;   /* the beginning of one id; NULL: all */
+	int all;            /* every verified run, not only the best of each task */
+	int retract;        /* what is wrong is retracted */
+	int (*each)(const DlcTried *row, void *arg); /* not 0: ends it */
+	void *arg;
+	int64_t good, bad, retracted, elsewhere; /* filled: elsewhere counts those for other targets */
+} DlcVerify;
+DLC_API DlcFault dlc_database_verify(DlcDatabase *d, DlcVerify *v, DlcFailure *why);
+
+#endif

@@ -1,0 +1,85 @@
+/* Part of dlc.h: networks, their tasks, and what they look like at each stage. */
+#ifndef DLC_NETWORK_H
+#define DLC_NETWORK_H
+
+#ifndef DLC_DLC_H
+#error "include dlc/dlc.h"
+#endif
+
+enum { DLC_RANK = 8, DLC_ID = 33 /* characters of an id and its end: 32 hexadecimal digits */ };
+
+/* The shape of an input, where the model leaves it open or another one is wanted. */
+typedef struct DlcShape {
+	const char *name;
+	int rank;
+	int64_t dim[DLC_RANK];
+} DlcShape;
+
+/* An input that is really a constant: its name and its compact, row-major elements. */
+typedef struct DlcBinding {
+	const char *name;
+	DlcTensor tensor;
+} DlcBinding;
+
+/* All of it is copied or read during the call. */
+typedef struct DlcLoadOptions {
+	int64_t batch; /* 0: as the model says, a symbolic one becomes 1 */
+	const DlcShape *shape;
+	int nshape;
+	const DlcBinding *bind;
+	int nbind;
+	/* Asked for an input that must be known and is not bound: fills out and returns 1, or 0. May be NULL. */
+	int (*offer)(const char *input, DlcTensor *out, void *arg);
+	void *offer_arg;
+} DlcLoadOptions;
+
+/* A zoo name or a file, recognised by its content. options may be NULL. */
+DLC_API DlcFault dlc_network_load(DlcSession *s, const char *model, const DlcLoadOptions *options, DlcNetwork **out,
+	DlcFailure *why);
+/* A file's content, which must outlive the network; `name` stands in messages, its folder holds external data. */
+DLC_API DlcFault dlc_network_load_memory(DlcSession *s, const char *name, const void *bytes, size_t size,
+	const DlcLoadOptions *options, DlcNetwork **out, DlcFailure *why);
+DLC_API void dlc_network_close(DlcNetwork *n); /* NULL is allowed */
+
+/* A machine to compile for. */
+typedef struct DlcTarget {
+	const char *name; /* "host", a name of the folders of targets, a .json file; NULL: host */
+	int threads;      /* that the code is made for; 0: 1 */
+} DlcTarget;
+
+/* "cpu:znver5 t1", how the target is called; here: refused unless its code runs on this machine. */
+enum { DLC_TARGET_TEXT = 64 };
+DLC_API DlcFault dlc_target_text(DlcSession *s, const DlcTarget *target, int here, char out[DLC_TARGET_TEXT], DlcFailure *why);
+
+/* What is tuned: a group of operators with its shapes. A view. */
+typedef struct DlcTask {
+	char id[DLC_ID];
+	const char *label; /* "conv3x3 64>64 56 +relu" */
+	const char *text;  /* the workload itself */
+	int weight;        /* how often the network runs it; of an alternative: in how many places it could */
+	int alternative;   /* 1: the network does not run it, but might */
+	double flops, bytes;
+} DlcTask;
+
+/* The tasks of a network on a target; valid until the next call that is given the network. */
+DLC_API DlcFault dlc_network_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, DlcFailure *why);
+
+
+typedef struct DlcShowOptions {
+	DlcTarget target;
+	DlcDatabase *const *database; /* whose schedules are shown */
+	int ndatabase;
+	const char *stage;    /* graph onnx tasks space ir trace plan resources, or a text of the back end: asm ...; NULL: graph */
+	const char *task;     /* prefix of ids; NULL: all */
+	const char *schedule; /* the text of a trace for the one task; NULL: what dlc_compile takes */
+	const char *schedule_name; /* in messages */
+	int json, imported, unscheduled; /* tasks, space: as JSON; graph: before any pass; the naive loops */
+} DlcShowOptions;
+
+/* Gives the text (onnx: the bytes) to `put`, which returns 0 to go on. */
+typedef int (*DlcPut)(const char *bytes, size_t n, void *arg);
+/* Whether the options fit each other, before anything is read for them. */
+DLC_API DlcFault dlc_show_check(DlcSession *s, const DlcShowOptions *options, DlcFailure *why);
+DLC_API DlcFault dlc_network_show(DlcNetwork *n, const DlcShowOptions *options, DlcPut put, void *arg, DlcFailure *why);
+
+#endif

@@ -1,0 +1,149 @@
+/* Compiling: a network and what databases know of it become a bundle. See dlc/dlc_compile.h. */
+#include "api/session.h"
+
+#include "base/file.h"
+#include "compile/compile.h"
+#include "compile/lock_file.h"
+#include "api/machine.h"
+
+#include <string.h>
+
+struct DlcBundle {
+	DlcSession *session;
+	Arena *arena;
+	Target target;
+	char target_text[TARGET_TEXT];
+	const Compiled *compiled;
+	DlcBundleInfo *info; /* NULL: nobody asked */
+};
+
+#define HIT(name) _Static_assert((int)DLC_##name == (int)HIT_##name, #name)
+HIT(EXACT);
+HIT(NEAR);
+HIT(STALE);
+HIT(DEFAULT);
+_Static_assert((int)DLC_HITS == (int)HIT_COUNT, "all hit classes");
+
+const char *dlc_hit_name(DlcHit h)
+{
+	return h < DLC_HITS ? hit_name((HitClass)h) : NULL;
+}
+
+static const Lock *read_lock(Arena *a, const DlcCompileOptions *o, const Target *t, Err *err)
+{
+	const char *name = o->lock_name != NULL ? o->lock_name : "lock";
+	Hash target = target_id(t);
+	Lock *lock = lock_parse(a, name, o->lock, strlen(o->lock), err);
+	if (lock == NULL || memcmp(&lock->target, &target, sizeof target) == 0)
+		return lock;
+	fail(err, ERR_INPUT, name, "is a lock for another target than this one");
+	return NULL;
+}
+
+static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcBundle **out, Err *err)
+{
+	DlcSession *s = n->session;
+	DlcBundle *b = arena_new_of(a, DlcBundle);
+	Cost cost;
+	*b = (DlcBundle){ .session = s, .arena = a };
+	DbSet set = { session_databases(o->database, o->ndatabase, a), o->ndatabase };
+	if (!session_target(s, &o->target, false, &b->target, err) || !compile_core(&b->target, set, false, err))
+		return false;
+	target_text(&b->target, b->target_text);
+	CompileOptions c = { .target = &b->target,
+		.db = set.db,
+		.ndb = set.n,
+		.cost = &cost,
+		.cache = session_cache(s, a),
+		.lock_name = o->lock_name,
+		.required = o->required != 0,
+		.require = (HitClass)o->require,
+		.unscheduled = o->unscheduled != 0,
+		.stop = &s->stop,
+		.progress = o->progress,
+		.progress_arg = o->arg };
+	if (o->lock != NULL && (c.lock = read_lock(a, o, &b->target, err)) == NULL)
+		return false;
+	if (!cost_open(&cost, a, o->cost_model, &b->target, err))
+		return false;
+	b->compiled = compile_model(a, n->dag, &c, err);
+	cost_close(&cost);
+	*out = b;
+	return b->compiled != NULL;
+}
+
+static bool compile(DlcNetwork *n, const DlcCompileOptions *o, DlcBundle **out, Err *err)
+{
+	static const DlcCompileOptions none;
+	Arena *a = arena_new();
+	bool ok = compile_in(a, n, o != NULL ? o : &none, out, err);
+	if (!ok) {
+		*out = NULL;
+		arena_free(a);
+	}
+	return ok;
+}
+
+DlcFault dlc_compile(DlcNetwork *n, const DlcCompileOptions *options, DlcBundle **out, DlcFailure *why)
+{
+	*out = NULL;
+	API_CALL(n->session, why, compile(n, options, out, err));
+}
+
+void dlc_bundle_close(DlcBundle *b)
+{
+	if (b != NULL)
+		arena_free(b->arena);
+}
+
+const void *dlc_bundle_bytes(const DlcBundle *b, size_t *size)
+{
+	*size = b->compiled->bundle_bytes;
+	return b->compiled->bundle;
+}
+
+DlcFault dlc_bundle_write(const DlcBundle *b, const char *path, DlcFailure *why)
+{
+	API_CALL(NULL, why, file_write(path, b->compiled->bundle, b->compiled->bundle_bytes, err));
+}
+
+const char *dlc_bundle_lock(const DlcBundle *b)
+{
+	return b->compiled->lock_text;
+}
+
+static bool describe(DlcBundle *b)
+{
+	const Compiled *c = b->compiled;
+	Roof machine = machine_roof(&b->target);
+	DlcBundleInfo *i = arena_new_of(b->arena, DlcBundleInfo);
+	DlcChoice *task = arena_array(b->arena, DlcChoice, c->partition->ntask + 1);
+	*i = (DlcBundleInfo){ .target = b->target_text, .ntask = c->partition->ntask, .task = task,
+		.estimated_ms = c->estimated_ms, .workspace_bytes = c->workspace_bytes, .live_bytes = c->live_bytes };
+	for (int h = 0; h < HIT_COUNT; h++)
+		i->hits[h] = c->hits[h];
+	for (int k = 0; k < i->ntask; k++) {
+		const TaskPlan *p = &c->task[k];
+		double over = p->estimated_ms - roof_ns(p->task, &machine) / 1e6;
+		task[k] = (DlcChoice){ .task = session_task(p->task, p->task->weight, false), .hit = (DlcHit)p->hit,
+			.trace = p->trace, .why = p->why, .estimated_ms = p->estimated_ms,
+			.could_save_ms = over > 0 ? over * p->task->weight : 0 };
+		if (p->implausible > 0 && i->implausible_task == NULL)
+			i->implausible_task = p->task->label;
+		i->implausible += p->implausible;
+	}
+	b->info = i;
+	return true;
+}
+
+static DlcFault describe_guarded(DlcBundle *b)
+{
+	API_CALL(NULL, NULL, describe(b));
+}
+
+const DlcBundleInfo *dlc_bundle_info(DlcBundle *b)
+{
+	if (b->info == NULL)
+		describe_guarded(b);
+	return b->info;
+}

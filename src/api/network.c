@@ -1,0 +1,134 @@
+/* Networks: loaded with what the program gives of shapes and constants, and their tasks. See dlc/dlc_network.h. */
+#include "api/session.h"
+
+#include "compile/compile.h"
+#include "frontend/frontend.h"
+
+#include <string.h>
+
+/* A tensor of a caller as a constant of the network: compact, copied. */
+static bool read_tensor(Arena *a, const char *name, const DlcTensor *t, BindArg *out, Err *err)
+{
+	_Static_assert((int)DLC_RANK == (int)DAG_MAX_RANK, "a shape is a Shape");
+	int64_t compact = 1;
+	if (t->ndim < 0 || t->ndim > DAG_MAX_RANK)
+		return fail(err, ERR_INPUT, name, "it has %d dimensions; a tensor has at most %d", t->ndim, DAG_MAX_RANK);
+	for (int i = t->ndim - 1; i >= 0; i--) {
+		if (t->strides != NULL && t->shape[i] != 1 && t->strides[i] != compact)
+			return fail(err, ERR_INPUT, name, "its elements are not compact in row-major order");
+		if (t->shape[i] < 0 || (t->shape[i] > 0 && compact > INT64_MAX / 16 / t->shape[i]))
+			return fail(err, ERR_INPUT, name, "its shape is impossible");
+		compact *= t->shape[i];
+	}
+	DType type = { t->dtype.code, t->dtype.bits, 1 };
+	int64_t bytes = dtype_bytes(type, compact);
+	if (bytes < 0 || (bytes > 0 && t->data == NULL))
+		return fail(err, ERR_INPUT, name, "it has no elements, or of an impossible type");
+	*out = (BindArg){ .name = arena_printf(a, "%s", name), .type = type, .shape = shape_of(t->ndim, t->shape),
+		.data = bytes > 0 ? arena_copy(a, (const char *)t->data + t->byte_offset, (size_t)bytes) : arena_alloc(a, 1) };
+	return true;
+}
+
+typedef struct Loading {
+	Arena *arena;
+	const DlcLoadOptions *o;
+} Loading;
+
+static bool offer(const char *input, BindArg *out, void *arg)
+{
+	const Loading *x = arg;
+	DlcTensor t = { 0 };
+	return x->o->offer(input, &t, x->o->offer_arg) != 0 && read_tensor(x->arena, input, &t, out, NULL);
+}
+
+static bool read_options(const Loading *x, ModelArgs *m, Err *err)
+{
+	const DlcLoadOptions *o = x->o;
+	ShapeArg *shape = arena_array(x->arena, ShapeArg, o->nshape + 1);
+	BindArg *bind = arena_array(x->arena, BindArg, o->nbind + 1);
+	for (int i = 0; i < o->nshape; i++) {
+		if (o->shape[i].rank < 0 || o->shape[i].rank > DLC_RANK)
+			return fail(err, ERR_USAGE, o->shape[i].name, "a shape has at most %d dimensions", DLC_RANK);
+		shape[i] = (ShapeArg){ arena_printf(x->arena, "%s", o->shape[i].name), shape_of(o->shape[i].rank, o->shape[i].dim) };
+	}
+	for (int i = 0; i < o->nbind; i++)
+		if (!read_tensor(x->arena, o->bind[i].name, &o->bind[i].tensor, &bind[i], err))
+			return false;
+	m->shape = shape;
+	m->nshape = o->nshape;
+	m->bind = bind;
+	m->nbind = o->nbind;
+	m->batch = o->batch;
+	return true;
+}
+
+/* bytes NULL: model is a name of the zoo or a path. */
+static bool load(DlcSession *s, const char *model, const void *bytes, size_t size, const DlcLoadOptions *o, DlcNetwork **out,
+	Err *err)
+{
+	static const DlcLoadOptions none;
+	Arena *a = arena_new();
+	Loading x = { a, o != NULL ? o : &none };
+	ModelArgs m = { .eval = compile_eval, .note = session_note, .note_arg = s };
+	if (x.o->offer != NULL) {
+		m.offer = offer;
+		m.offer_arg = &x;
+	}
+	Dag *dag = NULL;
+	if (read_options(&x, &m, err))
+		dag = bytes == NULL ? frontend_load(a, model, &m, err)
+				    : frontend_load_bytes(a, model, (Bytes){ bytes, size }, &m, err);
+	if (dag == NULL) {
+		arena_free(a);
+		return false;
+	}
+	DlcNetwork *n = arena_new_of(a, DlcNetwork);
+	*n = (DlcNetwork){ .session = s, .arena = a, .name = arena_printf(a, "%s", model), .dag = dag };
+	*out = n;
+	return true;
+}
+
+DlcFault dlc_network_load(DlcSession *s, const char *model, const DlcLoadOptions *options, DlcNetwork **out, DlcFailure *why)
+{
+	*out = NULL;
+	API_CALL(s, why, load(s, model, NULL, 0, options, out, err));
+}
+
+DlcFault dlc_network_load_memory(DlcSession *s, const char *name, const void *bytes, size_t size,
+	const DlcLoadOptions *options, DlcNetwork **out, DlcFailure *why)
+{
+	*out = NULL;
+	API_CALL(s, why, load(s, name, bytes, size, options, out, err));
+}
+
+void dlc_network_close(DlcNetwork *n)
+{
+	if (n == NULL)
+		return;
+	arena_free(n->view);
+	arena_free(n->arena);
+}
+
+static bool list_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, Err *err)
+{
+	Target t;
+	Arena *a = session_view(&n->view);
+	if (!session_target(n->session, target, false, &t, err))
+		return false;
+	Partition *p = compile_tasks(a, n->dag, &t, err);
+	if (p == NULL)
+		return false;
+	DlcTask *list = arena_array(a, DlcTask, p->ntask + p->nmore + 1);
+	for (int i = 0; i < p->ntask + p->nmore; i++)
+		list[i] = session_task(p->task[i], p->task[i]->weight, i >= p->ntask);
+	*out = list;
+	*count = p->ntask + p->nmore;
+	return true;
+}
+
+DlcFault dlc_network_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, DlcFailure *why)
+{
+	*out = NULL;
+	*count = 0;
+	API_CALL(n->session, why, list_tasks(n, target, out, count, err));
+}

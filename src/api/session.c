@@ -1,0 +1,280 @@
+/*
+ * Sessions: where files lie, what the user is told, cancelling, the children of one call; and how failures and memory
+ * that runs out become a DlcFault.
+ */
+#include "api/session.h"
+
+#include "db/look.h"
+#include "runtime/cpu.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SAME(member) (offsetof(DlcFailure, member) == offsetof(Err, member))
+_Static_assert(sizeof(DlcFailure) == sizeof(Err) && SAME(code) && SAME(place) && SAME(text) && SAME(items) && SAME(nitems),
+	"a DlcFailure is an Err");
+#define ERR(name, exit_code, meaning) _Static_assert((int)DLC_FAULT_##name == (int)ERR_##name, #name);
+#include "base/err.def"
+#undef ERR
+
+enum {
+	CODE_CACHE_BYTES = 64 << 20,
+	BUILD_MS = 20000,     /* one candidate's compile at most: limits of schedules and of code keep it below a second */
+	BUILDERS = 2          /* where a core is to spare: one compiles while the other's result is timed */
+};
+#define TOLERANCE 1e-4 /* of a candidate's outputs, as dlc(1) promises: strict */
+
+/* ---- failures ---- */
+
+DlcFault session_end(bool ok, Err *err)
+{
+	if (ok)
+		return DLC_FAULT_NONE;
+	if (err->code == ERR_NONE)
+		fail(err, ERR_BUG, "libdlc", "a call failed without saying why");
+	return (DlcFault)err->code;
+}
+
+DlcFault session_out_of_memory(DlcSession *s, Err *err)
+{
+	if (s != NULL && s->measure != NULL) {
+		measure_abandon(s->measure);
+		s->measure = NULL;
+	}
+	*err = (Err){ 0 };
+	fail(err, ERR_MEMORY, "", "out of memory");
+	return DLC_FAULT_MEMORY;
+}
+
+size_t dlc_failure_text(const DlcFailure *why, char *out, size_t size)
+{
+	int n = err_format((const Err *)why, out, size);
+	if (n > 0 && (size_t)n < size && out[n - 1] == '\n')
+		out[--n] = 0;
+	return n > 0 ? (size_t)n : 0;
+}
+
+const char *dlc_version(void)
+{
+	return DLC_VERSION;
+}
+
+void session_note(const char *sentence, void *session)
+{
+	const DlcSession *s = session;
+	if (s->note == NULL)
+		return;
+	Arena *a = arena_new();
+	char *text = arena_printf(a, "%s", sentence);
+	text_make_printable(text, "");
+	s->note(text, s->note_arg);
+	arena_free(a);
+}
+
+/* ---- opening ---- */
+
+static const char *copy_of(Arena *a, const char *text, const char *otherwise)
+{
+	return text != NULL ? arena_printf(a, "%s", text) : otherwise;
+}
+
+static bool open_session(const DlcSessionOptions *o, bool user, DlcSession **out)
+{
+	static const DlcSessionOptions none;
+	Arena *a = arena_new();
+	DlcSession *s = arena_new_of(a, DlcSession);
+	Folders *f = &s->folders;
+	o = o != NULL ? o : &none;
+	folders_around(f, a);
+	if (user)
+		folders_environment(f, a);
+	f->programs = copy_of(a, o->programs, f->programs);
+	f->code = copy_of(a, o->code, f->code);
+	f->key = copy_of(a, o->key, f->key);
+	f->database = copy_of(a, o->database, f->database);
+	if (o->ntargets > 0)
+		folders_add_targets(f, a, o->targets, (size_t)o->ntargets);
+	s->arena = a;
+	s->note = o->note;
+	s->note_arg = o->note_arg;
+	*out = s;
+	return true;
+}
+
+DlcFault dlc_session_open(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why)
+{
+	*out = NULL;
+	API_CALL(NULL, why, open_session(options, false, out));
+}
+
+DlcFault dlc_session_open_user(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why)
+{
+	*out = NULL;
+	API_CALL(NULL, why, open_session(options, true, out));
+}
+
+void dlc_session_close(DlcSession *s)
+{
+	if (s != NULL)
+		arena_free(s->arena);
+}
+
+void dlc_session_cancel(DlcSession *s, int on)
+{
+	s->stop = on != 0;
+}
+
+Arena *session_view(Arena **view)
+{
+	Arena *old = *view;
+	*view = NULL;
+	arena_free(old);
+	return *view = arena_new();
+}
+
+/* ---- targets ---- */
+
+static int threads_of(const DlcTarget *t)
+{
+	return t != NULL && t->threads != 0 ? t->threads : 1;
+}
+
+static const char *name_of(const DlcTarget *t)
+{
+	return t != NULL && t->name != NULL ? t->name : "host";
+}
+
+bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err)
+{
+	Target host;
+	target_host(&host, 1);
+	return target_resolve(out, name_of(t), threads_of(t), s->folders.targets, s->folders.ntargets, err) &&
+		(!runs_here || target_runs_on(out, &host, err));
+}
+
+static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char *out, Err *err)
+{
+	Target target;
+	_Static_assert((int)DLC_TARGET_TEXT == (int)TARGET_TEXT, "room for a target's text");
+	if (!session_target(s, t, here, &target, err))
+		return false;
+	target_text(&target, out);
+	return true;
+}
+
+DlcFault dlc_target_text(DlcSession *s, const DlcTarget *target, int here, char out[DLC_TARGET_TEXT], DlcFailure *why)
+{
+	API_CALL(s, why, tell_target(s, target, here != 0, out, err));
+}
+
+/* The target as a child is told, which may look into other folders: the file where the name is that of one. */
+static const char *target_word(const DlcSession *s, const DlcTarget *t, Arena *a)
+{
+	const char *name = name_of(t), *base = strncmp(name, "cpu:", 4) == 0 ? name + 4 : name;
+	for (size_t i = 0; strchr(name, '/') == NULL && i < s->folders.ntargets; i++) {
+		const char *file = arena_printf(a, "%s/%s.json", s->folders.targets[i], base);
+		if (strcmp(name, "host") != 0 && strcmp(name, "cpu") != 0 && access(file, R_OK) == 0)
+			return file;
+	}
+	return name;
+}
+
+/* ---- the code cache ---- */
+
+/* Code that others may write is not run. */
+static bool is_private(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 022) == 0;
+}
+
+const CodeCache *session_cache(const DlcSession *s, Arena *a)
+{
+	const char *path = s->folders.code;
+	if (path == NULL || !folders_make(a, arena_printf(a, "%s/", path), NULL) || !is_private(path))
+		return NULL;
+	CodeCache *c = arena_new_of(a, CodeCache);
+	*c = (CodeCache){ path, CODE_CACHE_BYTES };
+	return c;
+}
+
+/* ---- children ---- */
+
+bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
+{
+	Arena *a = s->arena;
+	int threads = o->target->threads;
+	char **builder = arena_array(a, char *, 5), **runner = arena_array(a, char *, 3);
+	builder[0] = arena_printf(a, "%s/dlc", s->folders.programs);
+	builder[1] = arena_printf(a, "builder");
+	builder[2] = arena_printf(a, "--target=%s", target_word(s, o->name, a));
+	builder[3] = arena_printf(a, "--threads=%d", threads);
+	runner[0] = arena_printf(a, "%s/dlc-worker", s->folders.programs);
+	runner[1] = arena_printf(a, "--stdio");
+	MeasureOptions m = { .builder = builder,
+		.runner = runner,
+		.builders = o->jobs > 0 ? o->jobs : cpu_count() > threads ? BUILDERS : 1,
+		.threads = threads,
+		.build_ms = BUILD_MS,
+		.run_ms = o->run_ms,
+		.tolerance = TOLERANCE,
+		.stop = &s->stop,
+		.tick = o->tick,
+		.tick_arg = o->tick_arg };
+	_Static_assert((int)DLC_JOBS == (int)MEASURE_BUILDERS, "jobs at most");
+	if (o->jobs < 0 || o->jobs > MEASURE_BUILDERS)
+		return fail(err, ERR_USAGE, "jobs", "wants an integer from 1 to %d", MEASURE_BUILDERS);
+	session_close_children(s);
+	s->measure = measure_open(&m, err);
+	return s->measure != NULL;
+}
+
+void session_close_children(DlcSession *s)
+{
+	Measure *m = s->measure;
+	s->measure = NULL;
+	measure_close(m);
+}
+
+/* ---- records and tasks ---- */
+
+Db *const *session_databases(DlcDatabase *const *database, int n, Arena *a)
+{
+	Db **db = arena_array(a, Db *, n + 1);
+	for (int i = 0; i < n; i++)
+		db[i] = database[i]->db;
+	return db;
+}
+
+bool session_find_record(Db *db, const char *prefix, RecordKind kind, RecordName *out, Err *err)
+{
+	enum { NAMED = 20 };
+	RecordName found[NAMED];
+	int n;
+	const char *what = kind == RECORD_KINDS ? "record" : record_kind_name(kind);
+	if (!db_find(db, prefix, kind, found, NAMED, &n, err))
+		return false;
+	if (n == 1) {
+		*out = found[0];
+		return true;
+	}
+	if (n == 0)
+		return fail(err, ERR_MISSING, prefix, "no %s has an id that begins so", what);
+	fail(err, ERR_MISSING, prefix, "the ids of %s%d %ss begin so:", n == NAMED ? "at least " : "", n, what);
+	for (int i = 0; i < n; i++) {
+		char hex[HASH_HEX];
+		hash_hex(found[i].id, hex);
+		err_add_item(err, "  %.12s  %s", hex, record_kind_name(found[i].kind));
+	}
+	return false;
+}
+
+DlcTask session_task(const Task *t, int weight, bool alternative)
+{
+	_Static_assert((int)DLC_ID == (int)HASH_HEX, "an id is a hash");
+	DlcTask out = { .label = t->label, .text = t->text, .weight = weight, .alternative = alternative,
+		.flops = t->flops, .bytes = t->bytes };
+	hash_hex(t->id, out.id);
+	return out;
+}

@@ -1,0 +1,82 @@
+/*
+ * Inside the room: what a session has, and how a public function begins and ends. Public functions take a DlcFailure
+ * and guard their work (base/guard.h); what they call takes an Err, as everywhere.
+ */
+#ifndef API_SESSION_H
+#define API_SESSION_H
+
+#include "api/failure.h"
+#include "api/folders.h"
+#include "base/guard.h"
+#include "codegen/code_cache.h"
+#include "measure/measure.h"
+#include "db/db.h"
+
+struct DlcSession {
+	Arena *arena;
+	Folders folders;
+	void (*note)(const char *sentence, void *arg);
+	void *note_arg;
+	volatile sig_atomic_t stop;
+	Measure *measure; /* of the call under way; left behind where memory ran out */
+};
+
+/* The arenas of views hold what the last call gave. */
+struct DlcNetwork {
+	DlcSession *session;
+	Arena *arena, *view;
+	const char *name;
+	Dag *dag;
+};
+
+struct DlcDatabase {
+	DlcSession *session;
+	Arena *arena, *view;
+	const char *path;
+	Db *db;
+};
+
+/* A public function's body: `work` gives a bool and fills `err` below a guard. `session` may be NULL. */
+#define API_CALL(session, why, work)                                          \
+	do {                                                                  \
+		Guard guard_;                                                 \
+		Err own_, *const err = (why) != NULL ? err_of(why) : &own_;   \
+		*err = (Err){ 0 };                                            \
+		if (GUARD_ENTER(&guard_))                                     \
+			return session_out_of_memory((session), err);         \
+		bool ok_ = (work);                                            \
+		guard_leave(&guard_);                                         \
+		return session_end(ok_, err);                                 \
+	} while (0)
+
+DlcFault session_out_of_memory(DlcSession *s, Err *err);
+DlcFault session_end(bool ok, Err *err);
+/* Tells the user; names of strangers are made printable. `session` is a DlcSession. */
+void session_note(const char *sentence, void *session);
+/* An empty arena in place of the last one. */
+Arena *session_view(Arena **view);
+
+/* The target that is named; runs_here: refused unless its code runs on this machine. t may be NULL: host. */
+bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err);
+/* NULL: nothing is kept, which is no error. */
+const CodeCache *session_cache(const DlcSession *s, Arena *a);
+
+typedef struct ChildOptions {
+	const DlcTarget *name;
+	const Target *target;
+	int jobs, run_ms;
+	void (*tick)(void *arg);
+	void *tick_arg;
+} ChildOptions;
+/* Builders and a runner, until session_close_children. */
+bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err);
+void session_close_children(DlcSession *s);
+
+/* The databases as the rooms below take them. */
+Db *const *session_databases(DlcDatabase *const *database, int n, Arena *a);
+/* The one record of the kind (RECORD_KINDS: of any) whose id begins so. None, or several, which are named: ERR_MISSING. */
+bool session_find_record(Db *db, const char *prefix, RecordKind kind, RecordName *out, Err *err);
+/* A public view of a Task; texts are the Task's. */
+DlcTask session_task(const Task *t, int weight, bool alternative);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * Tuning: a request becomes what the tuner takes, its progress what programs see. See dlc/dlc_tune.h. Candidates are
+ * built and run in children, which live as long as the call.
+ */
+#include "api/session.h"
+
+#include "api/machine.h"
+#include "compile/compile.h"
+#include "runtime/timing.h"
+#include "tuner/tuner.h"
+#include "tuner/tuning.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RUN_MS = 10000 /* one candidate's check and timing at most */ };
+
+_Static_assert((int)DLC_DONE == (int)TUNE_DONE && (int)DLC_PHASES == (int)TUNE_PHASES, "phases");
+_Static_assert((int)DLC_AT_ROOF == (int)TASK_AT_ROOF, "ends");
+_Static_assert((int)RUN_STATUS_COUNT <= (int)DLC_STATUSES, "statuses");
+
+const char *dlc_trial_status(int index)
+{
+	return index >= 0 && index < RUN_STATUS_COUNT ? run_status_text((RunStatus)index) : NULL;
+}
+
+const char *dlc_search_name(int index)
+{
+	for (int i = 0; i <= index; i++)
+		if (searches[i] == NULL)
+			return NULL;
+	return index >= 0 ? searches[index]->name : NULL;
+}
+
+typedef struct Tuning {
+	DlcSession *session;
+	DlcNetwork *network;
+	const DlcTuneRequest *r;
+	Arena *arena; /* of the view */
+	Target target;
+	Cost cost;
+	Partition *part;
+	TuneRequest ask;
+	TuneMeans with;
+	DlcTuneProgress progress; /* as it was told last */
+	bool told, ended;         /* a callback has said that the run ends */
+} Tuning;
+
+/* ---- what programs see ---- */
+
+static void show_task(DlcTaskProgress *out, const TaskProgress *x, bool now)
+{
+	*out = (DlcTaskProgress){ .task = session_task(x->task, x->weight, x->weight == 0),
+		.trials = x->trials,
+		.reused = x->reused,
+		.best_ms = x->best_ms,
+		.default_ms = x->default_ms,
+		.roof_ms = x->roof_ms,
+		.space = x->space,
+		.seeds = x->seeds,
+		.end = (DlcEnd)x->end,
+		.now = now };
+	snprintf(out->algorithm, sizeof out->algorithm, "%s", x->algorithm);
+}
+
+static void show_progress(Tuning *x, const TuneProgress *p)
+{
+	DlcTaskProgress *task = (DlcTaskProgress *)(uintptr_t)x->progress.task;
+	if (task == NULL)
+		task = arena_array(x->arena, DlcTaskProgress, x->part->ntask + x->part->nmore + 1);
+	for (int i = 0; i < p->ntask; i++)
+		show_task(&task[i], &p->task[i], p->now == &p->task[i]);
+	x->progress = (DlcTuneProgress){ .ntask = p->ntask,
+		.task = task,
+		.trials = p->trials,
+		.reused = p->reused,
+		.failed = p->failed,
+		.pruned = p->pruned,
+		.limit = p->limit,
+		.seconds = p->seconds,
+		.candidates_per_s = p->candidates_per_s,
+		.tasks_ms = p->unmeasured == 0 ? p->tasks_ms : 0,
+		.default_tasks_ms = p->default_unmeasured == 0 ? p->default_tasks_ms : 0,
+		.phase = (DlcPhase)p->phase,
+		.rest_ms = p->rest_ms,
+		.waited_ms = p->waited_ms };
+	for (int i = 0; i < RUN_STATUS_COUNT; i++)
+		x->progress.status[i] = p->status[i];
+}
+
+static void show_result(Tuning *x, const TuneResult *r, DlcTuneResult *out)
+{
+	show_progress(x, &r->end);
+	*out = (DlcTuneResult){ .end = x->progress,
+		.model = x->network->name,
+		.network_ms = r->network_ms,
+		.default_network_ms = r->default_network_ms,
+		.gain_least = r->gain[0],
+		.gain_most = r->gain[1],
+		.alone_ms = r->alone_ms,
+		.probe_gflops_least = r->probe_gflops[0],
+		.probe_gflops_most = r->probe_gflops[1],
+		.implausible = r->implausible,
+		.refused = r->refused,
+		.interrupted = x->session->stop != 0 };
+	target_text(&x->target, out->target);
+	snprintf(out->network_why, sizeof out->network_why, "%.*s", (int)strcspn(r->network_why, "\n"), r->network_why);
+}
+
+/* ---- callbacks of the tuner ---- */
+
+static void end_run(Tuning *x)
+{
+	x->ended = true;
+	x->session->stop = 1;
+}
+
+static void tell(Tuning *x)
+{
+	if (x->r->on_progress != NULL && x->r->on_progress(&x->progress, x->r->arg) != 0)
+		end_run(x);
+}
+
+static void on_progress(const TuneProgress *p, void *arg)
+{
+	Tuning *x = arg;
+	show_progress(x, p);
+	x->told = true;
+	tell(x);
+}
+
+static void on_trial(const RunRecord *run, const Task *task, void *arg)
+{
+	Tuning *x = arg;
+	char hex[HASH_HEX];
+	(void)task;
+	hash_hex(run->id, hex);
+	if (x->r->on_trial != NULL && x->r->on_trial(hex, x->r->arg) != 0)
+		end_run(x);
+}
+
+/* A long wait does not stop the screen. */
+static void tick(void *arg)
+{
+	Tuning *x = arg;
+	if (x->told)
+		tell(x);
+}
+
+static double now_ms(void *arg)
+{
+	(void)arg;
+	return (double)timing_wall_ns() / 1e6;
+}
+
+/* ---- the request ---- */
+
+/* 48 random bits; none where the system has none to give. */
+static int64_t session_mark(void)
+{
+	unsigned char b[6];
+	int64_t mark = 0;
+	if (getentropy(b, sizeof b) == 0)
+		for (size_t k = 0; k < sizeof b; k++)
+			mark = mark << 8 | b[k];
+	return mark;
+}
+
+static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *err)
+{
+	Text there = { .arena = a };
+	for (const Search *const *s = searches; *s != NULL; s++)
+		text_add(&there, "%s%s", s > searches ? ", " : "", (*s)->name);
+	ask->search = r->search != NULL ? search_find(r->search) : searches[0];
+	ask->effort = r->preset != NULL ? effort_find(r->preset) : &efforts[EFFORT_normal];
+	if (ask->search == NULL)
+		return fail(err, ERR_USAGE, "--search", "there is no search \"%.40s\"; there are: %s", r->search, text_str(&there));
+	if (ask->effort == NULL)
+		return fail(err, ERR_USAGE, "--preset", "there is no preset \"%.40s\"", r->preset);
+	return r->schedule_name == NULL || !r->dry_run || fail(err, ERR_USAGE, "--try", "excludes --dry-run");
+}
+
+static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)
+{
+	TuneRequest ask;
+	Target t;
+	Arena *a = arena_new();
+	bool ok = find_rows(r, &ask, a, err) && cost_model_find(r->cost_model, err) != NULL &&
+		session_target(s, &r->target, !r->dry_run, &t, err);
+	arena_free(a);
+	return ok;
+}
+
+DlcFault dlc_tune_check(DlcSession *s, const DlcTuneRequest *request, DlcFailure *why)
+{
+	API_CALL(s, why, check(s, request, err));
+}
+
+static void fill(Tuning *x, Db *const *db)
+{
+	const DlcTuneRequest *r = x->r;
+	bool dry = r->dry_run != 0;
+	x->with = (TuneMeans){ .db = dry ? NULL : db[0],
+		.more = db + !dry,
+		.nmore = r->ndatabase - !dry,
+		.clock = { now_ms, NULL },
+		.cost = &x->cost,
+		.cache = dry ? NULL : session_cache(x->session, x->arena),
+		.stop = &x->session->stop,
+		.on_trial = on_trial,
+		.on_progress = dry ? NULL : on_progress,
+		.arg = x };
+	x->ask.target = &x->target;
+	x->ask.dag = x->network->dag;
+	x->ask.finalists = TUNE_FINALISTS;
+	x->ask.model = x->network->name;
+	x->ask.started_s = (int64_t)time(NULL);
+	x->ask.mark = session_mark();
+	x->ask.tasks = r->task;
+	x->ask.ntasks = r->ntask;
+	x->ask.trials = r->limit == DLC_TRIALS_ALL ? r->trials : -1;
+	x->ask.more_trials = r->limit == DLC_TRIALS_MORE ? r->trials : -1;
+	x->ask.budget_ms = r->budget_s * 1000;
+	x->ask.seed = r->seed;
+}
+
+/* ---- one schedule by hand ---- */
+
+/* The task that the request or the schedule names, the only one of its prefix. */
+static const Task *named_task(const Tuning *x, const char *prefix, const char *place, Err *err)
+{
+	const Task *found = NULL;
+	if (prefix == NULL) {
+		fail(err, ERR_SYNTAX, place, "names no task: begin it with \"task ID\", or say --tasks=ID");
+		return NULL;
+	}
+	for (int k = 0; k < x->part->ntask + x->part->nmore; k++) {
+		char hex[HASH_HEX];
+		hash_hex(x->part->task[k]->id, hex);
+		if (strncmp(hex, prefix, strlen(prefix)) != 0)
+			continue;
+		if (found != NULL) {
+			fail(err, ERR_USAGE, place, "the ids of several tasks begin with \"%s\"", prefix);
+			return NULL;
+		}
+		found = x->part->task[k];
+	}
+	if (found == NULL)
+		fail(err, ERR_MISSING, place, "no task of the model has an id that begins with \"%.32s\"", prefix);
+	return found;
+}
+
+static bool try_schedule(Tuning *x, TuneResult *result, Err *err)
+{
+	const char *name = x->r->schedule_name != NULL ? x->r->schedule_name : "schedule";
+	Trace *trace = trace_parse(x->arena, name, x->r->schedule, strlen(x->r->schedule), err);
+	const Task *task = trace != NULL ? named_task(x, x->ask.ntasks > 0 ? x->ask.tasks[0] : trace->task, name, err) : NULL;
+	if (task == NULL)
+		return false;
+	trace->task = NULL;
+	x->ask.ntasks = 0;
+	return tune_try(x->arena, task, trace, &x->ask, &x->with, result, err);
+}
+
+/* ---- together ---- */
+
+static bool measure_all(Tuning *x, TuneResult *result, Err *err)
+{
+	ChildOptions o = { .name = &x->r->target,
+		.target = &x->target,
+		.jobs = x->r->jobs,
+		.run_ms = RUN_MS,
+		.tick = tick,
+		.tick_arg = x };
+	if (!session_open_children(x->session, &o, err))
+		return false;
+	x->with.measure = x->session->measure;
+	x->with.roof = machine_roof(&x->target);
+	bool ok = x->r->schedule != NULL ? try_schedule(x, result, err)
+					 : tune_model(x->arena, x->part, &x->ask, &x->with, result, err);
+	session_close_children(x->session);
+	return ok;
+}
+
+static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
+{
+	TuneResult result = { 0 };
+	Db *const *db = session_databases(x->r->database, x->r->ndatabase, x->arena);
+	if (!compile_core(&x->target, (DbSet){ db, x->r->ndatabase }, !x->r->dry_run, err))
+		return false;
+	x->part = compile_tasks(x->arena, x->network->dag, &x->target, err);
+	if (x->part == NULL || !cost_open(&x->cost, x->arena, x->r->cost_model, &x->target, err))
+		return false;
+	fill(x, db);
+	bool ok = x->r->dry_run ? tune_plan(x->arena, x->part, &x->ask, &x->with, &result, err)
+				: measure_all(x, &result, err);
+	cost_close(&x->cost);
+	if (ok || result.end.ntask > 0)
+		show_result(x, &result, out);
+	if (x->ended)
+		x->session->stop = 0;
+	return ok;
+}
+
+static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult *out, Err *err)
+{
+	Arena *a = session_view(&n->view);
+	Tuning *x = arena_new_of(a, Tuning);
+	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a };
+	if (!r->dry_run && r->ndatabase == 0)
+		return fail(err, ERR_USAGE, "--tuning-db", "tuning needs a database to write to");
+	return find_rows(r, &x->ask, a, err) && session_target(n->session, &r->target, !r->dry_run, &x->target, err) &&
+		tune(x, out, err);
+}
+
+DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *out, DlcFailure *why)
+{
+	DlcTuneResult unseen;
+	out = out != NULL ? out : &unseen;
+	*out = (DlcTuneResult){ 0 };
+	API_CALL(n->session, why, open_and_tune(n, request, out, err));
+}

@@ -1,0 +1,297 @@
+/*
+ * Records are claims; this tries them. The best run of each task (or every run) is replayed from its trace, compiled, run
+ * in children and compared with the oracle, as while tuning. Another machine's runs cannot be tried here and are counted.
+ */
+#include "api/database.h"
+
+#include "codegen/codegen.h"
+#include "cost_model/roof.h"
+#include "schedule/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	RUN_MS = 20000,  /* one run's check and timing: twice what tuning allows, for it is tried once */
+	TRIES = 3,       /* what other work on the machine does to one measurement it does not do to each of three */
+	APART = 2,       /* of two states of one machine neither is so many times as fast as the other */
+	SLACK_NS = 2000, /* below it cold caches and the clock weigh more than the kernel */
+	DISPUTED = 16    /* schedules of a task at most */
+};
+
+/* A run to be tried: what is needed of it, read before the children start. */
+typedef struct Claim {
+	Hash id, workload, target;
+	int64_t cold_bytes; /* of the session */
+	const char *trace;
+	int64_t ns;
+	int against; /* sessions in which it failed */
+} Claim;
+
+typedef struct Verify {
+	DlcSession *session;
+	DlcVerify *v;
+	Db *db;
+	Arena *arena;
+	char task[DLC_ID]; /* "": all */
+	VEC(Claim) run;
+	bool left;   /* the callback has said so */
+	Hash opened; /* the target that the session's children are for */
+	Target target;
+	Hash ref_of; /* the workload that ref and task_now are of */
+	MeasureRef *ref;
+	Task *task_now;
+	Err *err;
+} Verify;
+
+/* ---- which runs */
+
+/* As cold as its session has found the caches. */
+static int64_t cold_bytes(Verify *v, Hash session)
+{
+	int64_t bytes = 0;
+	const Record *r = db_record(v->db, session, NULL, v->arena, NULL);
+	return r != NULL && json_find(r->json, "cold_bytes") != NULL && json_int(r->json, "cold_bytes", 0, RECORD_COLD, &bytes, NULL) ? bytes : 0;
+}
+
+static void take(Verify *v, const RunRecord *run, int64_t ns, int against)
+{
+	if (record_verified(run)) {
+		Claim t = { run->id, run->workload, run->target, cold_bytes(v, run->session), arena_printf(v->arena, "%s", run->trace), ns, against };
+		vec_push(v->arena, &v->run, t);
+	}
+}
+
+/* Times inside a network are not those of a schedule alone, which is how it is tried. */
+static bool take_run(const RunRecord *run, void *arg)
+{
+	if (run_stage(run) != STAGE_NETWORK)
+		take(arg, run, run->median_ns, 0);
+	return true;
+}
+
+/* What ran in one session and failed in another cannot be true in both: it is tried whether it would be chosen or not. */
+static bool take_disputed(Verify *v, const DbTask *t, const DbChoice *best, int n)
+{
+	DbKey key = { .workload = t->workload, .target = t->target, .epoch = CODEGEN_EPOCH, .whose = DB_DISPUTED };
+	DbChoice c[DISPUTED];
+	int found;
+	if (!db_rank((DbSet){ &v->db, 1 }, &key, c, DISPUTED, &found, v->arena, v->err))
+		return false;
+	for (int i = 0; i < found; i++)
+		if (c[i].against > 0 && (n == 0 || strcmp(c[i].run.trace, best->run.trace) != 0))
+			take(v, &c[i].run, c[i].ns, c[i].against);
+	return true;
+}
+
+static bool take_task(const DbTask *t, void *arg)
+{
+	Verify *v = arg;
+	char hex[HASH_HEX];
+	DbChoice best;
+	int epoch;
+	hash_hex(t->workload, hex);
+	if (strncmp(hex, v->task, strlen(v->task)) != 0 || !database_ran(t))
+		return true;
+	if (v->v->all)
+		return db_each_verified(v->db, t->workload, t->target, take_run, v, v->err);
+	/* A claim of 1 ns is no hit for anybody, but the best there is: it is tried as well. */
+	DbKey key = { .workload = t->workload, .target = t->target, .epoch = CODEGEN_EPOCH };
+	int n = 0;
+	if (!db_rank((DbSet){ &v->db, 1 }, &key, &best, 1, &n, v->arena, v->err))
+		return false;
+	if (!take_disputed(v, t, &best, n))
+		return false;
+	if (n == 0 && !database_best(v->db, t, &best, &epoch, v->arena, v->err))
+		return v->err->code == ERR_NONE;
+	DbChoice alone;
+	bool there;
+	key.epoch = n > 0 ? CODEGEN_EPOCH : epoch;
+	key.alone = true;
+	if (!db_of_trace((DbSet){ &v->db, 1 }, &key, best.run.trace, &alone, &there, v->arena, v->err))
+		return false;
+	best = there ? alone : best;
+	take(v, &best.run, best.ns, best.against);
+	return true;
+}
+
+/* ---- children */
+
+/* The named target with so many threads, if its code runs here. */
+static bool open_target(Verify *v, int threads, Err *err)
+{
+	return session_target(v->session, &(DlcTarget){ v->v->target, threads }, true, &v->target, err);
+}
+
+/* Whether a record's target is the named one with the threads of the record. */
+static bool target_here(Verify *v, Hash id)
+{
+	int threads = database_threads(v->db, id, v->arena);
+	if (threads < 1 || !open_target(v, threads, NULL))
+		return false;
+	Hash mine = target_id(&v->target);
+	return memcmp(&mine, &id, sizeof id) == 0;
+}
+
+static bool open_children(Verify *v)
+{
+	DlcTarget name = { v->v->target, v->target.threads };
+	ChildOptions o = { .name = &name, .target = &v->target, .jobs = 1, .run_ms = RUN_MS };
+	v->ref = NULL;
+	return session_open_children(v->session, &o, v->err);
+}
+
+/* The children for a run's target and the reference of its task; false: v->err, or *why. */
+static bool prepare(Verify *v, const Claim *t, const char **why)
+{
+	*why = NULL;
+	if (v->session->measure == NULL || memcmp(&v->opened, &t->target, sizeof t->target) != 0) {
+		if (!open_children(v))
+			return false;
+		v->opened = t->target;
+	}
+	if (v->ref != NULL && memcmp(&v->ref_of, &t->workload, sizeof t->workload) == 0)
+		return true;
+	database_label(v->db, t->workload, v->arena, &v->task_now);
+	v->ref = NULL;
+	v->ref_of = t->workload;
+	if (v->task_now == NULL)
+		*why = "its workload cannot be read by this version";
+	else
+		v->ref = measure_reference(v->session->measure, v->task_now, 1, v->err);
+	return v->ref != NULL;
+}
+
+/* ---- trying */
+
+/* What became of a run: RUN_OK, or *detail says why not. False: v->err. */
+static bool try_run(Verify *v, const Claim *t, Arena *a, MeasureResult *out)
+{
+	Err why = { 0 };
+	const char *refused;
+	*out = (MeasureResult){ .status = RUN_CONSTRAINT, .max_err_e9 = -1 };
+	if (!prepare(v, t, &refused)) {
+		if (refused != NULL)
+			snprintf(out->detail, sizeof out->detail, "%s", refused);
+		return refused != NULL;
+	}
+	Trace *trace = trace_parse(a, "trace", t->trace, strlen(t->trace), &why);
+	KernelSet *ks = trace != NULL ? schedule_replay(ir_new(a), v->task_now, &v->target, trace, &why) : NULL;
+	if (ks == NULL) {
+		snprintf(out->detail, sizeof out->detail, "%.40s: %.110s", why.place, why.text);
+		return true;
+	}
+	MeasureJob job = { .ks = ks, .trace = t->trace, .ref = v->ref, .keep = true };
+	measure_cold(v->session->measure, t->cold_bytes);
+	if (!measure_submit(v->session->measure, &job, v->err))
+		return false;
+	while (!measure_wait(v->session->measure, 200, out))
+		if (v->session->stop != 0)
+			return fail(v->err, ERR_INTERRUPTED, "dlc db verify", "interrupted after %lld of %lld runs",
+				(long long)(v->v->good + v->v->bad), (long long)v->run.n);
+	return true;
+}
+
+static bool give(Verify *v, const Claim *t, const MeasureResult *m, bool fits)
+{
+	DlcTried row = { .label = v->task_now != NULL ? v->task_now->label : "?",
+		.status = run_status_text(m->status),
+		.detail = m->detail,
+		.good = fits,
+		.recorded_ns = t->ns,
+		.median_ns = m->median_ns,
+		.max_err_e9 = m->max_err_e9,
+		.against = t->against };
+	hash_hex(t->id, row.record);
+	hash_hex(t->workload, row.task);
+	v->left = v->v->each != NULL && v->v->each(&row, v->v->arg) != 0;
+	return !v->left;
+}
+
+/* A time is a claim like the rest. */
+static bool time_fits(const Verify *v, const Claim *t, MeasureResult *m)
+{
+	bool close = m->median_ns <= t->ns * APART && t->ns <= m->median_ns * APART;
+	if (close || (llabs((long long)(m->median_ns - t->ns)) <= SLACK_NS && t->ns >= roof_floor_ns(v->task_now, &v->target)))
+		return true;
+	snprintf(m->detail, sizeof m->detail, "takes %.6f ms, recorded were %.6f",
+		(double)m->median_ns / 1e6, (double)t->ns / 1e6);
+	return false;
+}
+
+static bool try_until_it_fits(Verify *v, const Claim *t, MeasureResult *m, bool *fits)
+{
+	*fits = false;
+	for (int i = 0; i < TRIES && !*fits && (i == 0 || m->status == RUN_OK); i++) {
+		Arena *a = arena_new();
+		bool ok = try_run(v, t, a, m);
+		arena_free(a);
+		if (!ok)
+			return false;
+		*fits = m->status == RUN_OK && time_fits(v, t, m);
+	}
+	return true;
+}
+
+static bool verify_run(Verify *v, const Claim *t)
+{
+	MeasureResult m;
+	bool fits, ok;
+	if (!try_until_it_fits(v, t, &m, &fits))
+		return false;
+	if (m.status == RUN_DEVICE_LOST || m.status == RUN_CANCELLED)
+		return fail(v->err, ERR_DEVICE, "dlc db verify", "the children cannot run: %s", m.detail);
+	bool more = give(v, t, &m, fits);
+	v->v->good += fits;
+	v->v->bad += !fits;
+	if (fits || !v->v->retract)
+		return more;
+	Arena *reason = arena_new();
+	const char *text = arena_printf(reason, "verify: %s: %.200s", run_status_text(m.status), m.detail);
+	ok = db_put_retraction(v->db, t->id, text, v->err);
+	arena_free(reason);
+	v->v->retracted += ok;
+	return ok && more;
+}
+
+static bool verify_all(Verify *v)
+{
+	Hash last = { { 0 } };
+	bool here = false;
+	for (size_t i = 0; i < v->run.n; i++) {
+		const Claim *t = &v->run.at[i];
+		if (i == 0 || memcmp(&last, &t->target, sizeof last) != 0)
+			here = target_here(v, t->target);
+		last = t->target;
+		if (!here)
+			v->v->elsewhere++;
+		else if (!verify_run(v, t))
+			return false;
+	}
+	return true;
+}
+
+static bool verify(DlcDatabase *d, DlcVerify *o, Err *err)
+{
+	RecordName found;
+	Arena *a = session_view(&d->view);
+	Verify *v = arena_new_of(a, Verify);
+	*v = (Verify){ .session = d->session, .v = o, .db = d->db, .arena = a, .err = err };
+	if (!open_target(v, 1, err))
+		return false;
+	if (o->task != NULL) {
+		if (!session_find_record(d->db, o->task, RECORD_WORKLOAD, &found, err))
+			return false;
+		hash_hex(found.id, v->task);
+	}
+	bool ok = db_each_task(d->db, take_task, v, err) && err->code == ERR_NONE && verify_all(v);
+	session_close_children(d->session);
+	return ok || (v->left && err->code == ERR_NONE);
+}
+
+DlcFault dlc_database_verify(DlcDatabase *d, DlcVerify *v, DlcFailure *why)
+{
+	v->good = v->bad = v->retracted = v->elsewhere = 0;
+	API_CALL(d->session, why, verify(d, v, err));
+}
