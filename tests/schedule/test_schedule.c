@@ -199,6 +199,23 @@ static const char *const workloads[] = {
 	"y: f32[1,48,3,5] = conv(x, w, b) groups=2 pads=[1,1,1,1]\nz: f32[1,48,3,5]:NCHW8c = relu(y)\nout z\n",
 	"dag w\nin x: f32[1,12,5,9]:NCHW8c\nconst w: f32[24,6,1,1]\ny: f32[1,24,5,9]:NCHW8c = conv(x, w) groups=2\nout y\n",
 	"dag x\nin x: f32[1,6,5,9]\nconst w: f32[9,2,3,3]\ny: f32[1,9,3,7] = conv(x, w) groups=3\nout y\n",
+	"dag y\nin x: f32[1,34,3,5]:NCHW8c\nconst w: f32[34,17,1,1]\nconst b: f32[34]\n"
+	"y: f32[1,34,3,5] = conv(x, w, b) groups=2\nz: f32[1,34,3,5]:NCHW8c = relu(y)\nout z\n",
+	"dag z\nin x: f32[1,30,5,6]:NCHW8c\nconst w: f32[30,10,3,3]\ny: f32[1,30,5,6]:NCHW8c = conv(x, w) groups=3 "
+	"pads=[1,1,1,1]\nout y\n",
+	/* Nests before the anchor, several anchors, reductions among elementwise nests. */
+	"dag aa\nin x: f32[1,16,7,9]:NCHW8c\nconst w: f32[16,16,3,3]\nr: f32[1,16,7,9] = relu(x)\n"
+	"y: f32[1,16,7,9] = conv(r, w) pads=[1,1,1,1]\nz: f32[1,16,7,9]:NCHW8c = relu(y)\nout z\n",
+	"dag ab\nin x: f32[1,8,6,9]:NCHW8c\nconst c0: f32[16,8,1,1]\nconst c1: f32[12,16,3,3]\n"
+	"v1: f32[1,16,6,9] = conv(x, c0)\nv2: f32[1,16,6,9] = relu(v1)\n"
+	"v3: f32[1,12,6,9] = conv(v2, c1) pads=[1,1,1,1]\nv4: f32[1,12,6,9]:NCHW8c = relu(v3)\nout v4\n",
+	"dag ac\nin x: f32[5,24]\nin y: f32[5,24]\nconst w: f32[20,24]\ns: f32[5,24] = add(x, y)\n"
+	"z: f32[5,20] = dense(s, w)\nt: f32[5,20] = softmax(z)\nout t\n",
+	"dag ad\nin x: f32[4,16]\nin y: f32[16,24]\nin z: f32[24,8]\na: f32[4,24] = matmul(x, y)\n"
+	"b: f32[4,24] = softmax(a)\nc: f32[4,8] = matmul(b, z)\nout c\n",
+	/* The convolution's result is needed twice: its epilogue ends before. */
+	"dag ae\nin x: f32[1,8,5,9]:NCHW8c\nconst w: f32[8,8,3,3]\ny: f32[1,8,5,9] = conv(x, w) pads=[1,1,1,1]\n"
+	"r: f32[1,8,5,9] = relu(y)\nm: f32[1,8,1,1] = reduce_mean(r) axes=[2,3]\nz: f32[1,8,5,9]:NCHW8c = mul(r, m)\nout z\n",
 	"dag q\nin x: f32[1,12,13]:NCW8c\nconst w: f32[8,12,3]\ny: f32[1,8,13]:NCW8c = conv(x, w) pads=[1,1]\nout y\n",
 };
 
@@ -291,7 +308,7 @@ static const struct {
 	{ "dag c\nin x: f32[1,6,7,9]\nconst w: f32[2,6,3,3]\ny: f32[1,2,5,7] = conv(x, w)\nout y\n", true },
 	{ "dag d\nin x: f32[1,6,7,9]\nconst w: f32[6,1,3,3]\ny: f32[1,6,5,7] = conv(x, w) groups=6\nout y\n", false },
 	{ "dag f\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,16,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=2\nout y\n", true },
-	{ "dag g\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,8,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=4\nout y\n", false },
+	{ "dag g\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,8,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=4\nout y\n", true },
 	{ "dag e\nin x: f32[1,6,7,9]\nconst w: f32[2,6,1,1]\ny: f32[1,2,7,9] = conv(x, w)\nout y\n", false },
 };
 
@@ -300,6 +317,35 @@ START_TEST(results_in_rows_come_from_lanes_of_channels)
 	Arena *a = arena_new();
 	const char *trace = default_trace(a, sides[_i].dag);
 	ck_assert_msg((strstr(trace, "pack c0 ") != NULL) == sides[_i].channels, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
+/* The anchor is tiled wherever it stands; a Task without one has the generated space. */
+static const struct {
+	const char *dag, *step;
+} anchors[] = {
+	{ "dag a\nin x: f32[1,32,9,9]:NCHW8c\nconst w: f32[32,32,3,3]\nr: f32[1,32,9,9] = relu(x)\n"
+	  "y: f32[1,32,9,9]:NCHW8c = conv(r, w) pads=[1,1,1,1]\nout y\n",
+		"compute_at conv " },
+	{ "dag b\nin x: f32[1,8,9,9]:NCHW8c\nconst v: f32[16,8,1,1]\nconst w: f32[32,16,3,3]\ny: f32[1,16,9,9] = conv(x, v)\n"
+	  "z: f32[1,32,4,4] = conv(y, w) strides=[2,2]\nout z\n",
+		"pack c1 " },
+	{ "dag c\nin x: f32[1,8,9,9]\nconst v: f32[32,8,3,3]\nconst w: f32[16,32,1,1]\ny: f32[1,32,7,7] = conv(x, v)\n"
+	  "z: f32[1,16,4,4] = conv(y, w) strides=[2,2]\nout z\n",
+		"pack c0 " },
+	{ "dag d\nin x: f32[8,64]\nin y: f32[8,64]\nconst w: f32[48,64]\ns: f32[8,64] = add(x, y)\nz: f32[8,48] = dense(s, w)\n"
+	  "t: f32[8,48] = softmax(z)\nout t\n",
+		"compute_at dense " },
+	{ "dag e\nin x: f32[1,8,12,16]\nm: f32[1,8,1,1] = reduce_mean(x) axes=[2,3]\nd: f32[1,8,12,16] = sub(x, m)\nout d\n",
+		"vectorize " },
+};
+
+START_TEST(an_anchor_is_tiled_wherever_it_stands)
+{
+	Arena *a = arena_new();
+	const char *trace = default_trace(a, anchors[_i].dag);
+	ck_assert_msg(strstr(trace, anchors[_i].step) != NULL, "%s", trace);
 	arena_free(a);
 }
 END_TEST
@@ -401,6 +447,7 @@ int main(void)
 	tcase_add_test(tc, a_long_text_is_refused);
 	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_fn, 0, LEN(workloads));
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));
+	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	tcase_add_loop_test(tc, narrow_machines_have_spaces, 0, 3);
 	tcase_add_test(tc, a_target_without_schedules_is_refused);

@@ -26,10 +26,11 @@ static bool applies(const Task *task, const Target *target)
  * the channels up to which lanes of rows were faster. */
 enum { FAR = 16, FEW_PIXELS = 256, FEW_CHANNELS = 8 };
 
-static int reduce_named(const Tiled *t, const char *name)
+/* The reduce loop of the input channels, "c" or "c_1"; -1: there is none in a depthwise convolution. */
+static int channel_loop(const Tiled *t)
 {
 	for (int k = 0; k < t->nreduce; k++)
-		if (strcmp(t->reduce[k].name, name) == 0)
+		if (t->reduce[k].name[0] == 'c' && strcspn(t->reduce[k].name, "_") == 1)
 			return k;
 	return -1;
 }
@@ -48,14 +49,14 @@ static int64_t channel_block(const Value *v)
  */
 static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block, int64_t unroll)
 {
-	int c = reduce_named(t, "c"), n = 0;
+	int c = channel_loop(t), n = 0;
 	const char *inner = NULL, *innermost = NULL;
 	if (c >= 0) {
 		inner = t->reduce[c].name;
 		if (block > 1 && t->reduce[c].extent > block) {
-			text_add(&tile->splits, "split c %lld\n", (long long)block);
-			tile->reduce[n++] = "c.o";
-			inner = "c.i";
+			text_add(&tile->splits, "split %s %lld\n", inner, (long long)block);
+			tile->reduce[n++] = arena_printf(s->arena, "%s.o", inner);
+			inner = arena_printf(s->arena, "%s.i", inner);
 		}
 		int64_t extent = block > 1 && t->reduce[c].extent > block ? block : t->reduce[c].extent;
 		if (unroll > 1 && extent > unroll) {
@@ -174,13 +175,17 @@ static bool guess_rows(const Value *w, bool depthwise)
 	return depthwise || (taps == 1 && w->shape.dim[0] <= FEW_CHANNELS);
 }
 
-/* All lanes of a vector read the same input, so they are of one group; 0: it has too few channels. */
+/*
+ * All lanes of a vector read the same input, so they are of one group: of a vector that divides the group's channels
+ * and full ones, the last not full, those that leave fewer lanes of a register empty. 0: it has too few channels.
+ */
 static int64_t group_lanes(const Sketch *s, const Tiled *t, int64_t filters)
 {
-	int64_t lanes = tile_lanes(s, t, filters);
+	enum { LEAST = 4 };
+	int64_t full = tile_lanes(s, t, filters), lanes = full, registers = (filters + full - 1) / full;
 	while (lanes > 1 && filters % lanes != 0)
 		lanes /= 2;
-	return lanes >= 4 ? lanes : 0;
+	return filters < LEAST ? 0 : lanes * registers >= filters ? lanes : full;
 }
 
 /* The weights to prefetch: of those whose loops there are. */
@@ -195,7 +200,7 @@ static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
 		word[n] = name[AHEAD_STREAM];
 		ahead[n++] = AHEAD_STREAM;
 	}
-	if (t->out[tile->vector].extent > tile->lanes * tile->vectors) {
+	if (tile->group == 0 && t->out[tile->vector].extent > tile->lanes * tile->vectors) {
 		first = guess == AHEAD_TILE ? n : first;
 		word[n] = name[AHEAD_TILE];
 		ahead[n++] = AHEAD_TILE;
@@ -230,11 +235,12 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 	const Dag *d = s->task->dag;
 	const Value *x = &d->value.at[c->in[0]], *w = &d->value.at[c->in[1]];
 	int last = t->n - 1;
-	bool depthwise = reduce_named(t, "c") < 0;
+	bool depthwise = channel_loop(t) < 0;
 	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t->axis[1].extent / groups, block = 1;
 	Tile tile = tile_new(s, t);
 	tile.vector = 1;
 	tile.lanes = lanes;
+	tile.group = filters % lanes != 0 && groups > 1 ? filters : 0;
 	tile.pixel = last;
 	tile.pack = w->name;
 	sketch_group(s);
@@ -246,13 +252,13 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 		block = channel_block(x);
 		if (w->shape.dim[1] < block || (groups > 1 && w->shape.dim[1] % block != 0))
 			block = 1;
-		int64_t channels = t->reduce[reduce_named(t, "c")].extent;
+		int64_t channels = t->reduce[channel_loop(t)].extent;
 		int64_t unroll = choose_unroll(s, block > 1 && channels > block ? block : channels);
 		order_reduction(s, t, &tile, block, unroll);
 		choose_ahead(s, t, &tile, guess_ahead(w, &d->value.at[c->out[0]]));
 	}
 	sketch_group_end(s);
-	tile.layout = weight_layout(s, w->shape.rank, lanes, block);
+	tile.layout = weight_layout(s, w->shape.rank, tile.group != 0 ? tile.group : lanes, block);
 	if (taps)
 		text_add(&tile.unrolls, "unroll %s\n", kw->name);
 	tile.first = t->selects && kw->extent > FEW_TAPS;
@@ -268,7 +274,7 @@ static bool run(Sketch *s, Err *err)
 	(void)err;
 	if (!tiled_read(s, c, &t) || t.n < 3)
 		return sketch_loops(s);
-	bool depthwise = reduce_named(&t, "c") < 0;
+	bool depthwise = channel_loop(&t) < 0;
 	int side = tiled_contiguous(&t);
 	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t.axis[1].extent / groups;
 	int64_t lanes = groups > 1 ? group_lanes(s, &t, filters) : tile_lanes(s, &t, filters);

@@ -358,7 +358,7 @@ int tile_outer(const Tiled *t, const Tile *tile, int *axis)
 	for (int k = 0; k < t->n; k++) {
 		int x = tile->outer[k];
 		int64_t extent = t->out[x].extent;
-		if ((x == tile->vector && extent <= tile->lanes * tile->vectors) || (x == tile->pixel && extent <= tile->pixels))
+		if ((x == tile->vector && tile->group == 0 && extent <= tile->lanes * tile->vectors) || (x == tile->pixel && extent <= tile->pixels))
 			continue;
 		axis[n++] = x;
 	}
@@ -367,8 +367,8 @@ int tile_outer(const Tiled *t, const Tile *tile, int *axis)
 
 /* The loops around the tile, outermost first; the innermost one's name, NULL: there is none; and that of the
    outermost with more than one iteration, for threads to share. */
-static const char *outer_loops(const Tiled *t, const Tile *tile, const Cut *vec, const Cut *pix, Text *line,
-	const char **shared)
+static const char *outer_loops(const Tiled *t, const Tile *tile, const char *groups, const Cut *vec, const Cut *pix,
+	Text *line, const char **shared)
 {
 	const char *last = NULL;
 	for (int k = 0; k < t->n; k++) {
@@ -377,6 +377,11 @@ static const char *outer_loops(const Tiled *t, const Tile *tile, const Cut *vec,
 		int64_t n = x == tile->vector ? ceil_div(t->out[x].extent, tile->lanes * tile->vectors)
 			: x == tile->pixel    ? ceil_div(t->out[x].extent, tile->pixels)
 					      : t->out[x].extent;
+		if (x == tile->vector && groups != NULL) {
+			add_name(line, groups);
+			last = groups;
+			*shared = *shared == NULL ? groups : *shared;
+		}
 		if (name == NULL)
 			continue;
 		add_name(line, name);
@@ -390,7 +395,8 @@ static const char *outer_loops(const Tiled *t, const Tile *tile, const Cut *vec,
 static void reduction_steps(Sketch *s, const Tiled *t, const Tile *tile)
 {
 	const TileAxis *v = &t->axis[tile->vector];
-	int64_t part = tile->lanes * tile->vectors < v->extent ? tile->lanes * tile->vectors : v->extent;
+	int64_t all = tile->group != 0 ? tile->group : v->extent;
+	int64_t part = tile->lanes * tile->vectors < all ? tile->lanes * tile->vectors : all;
 	if (t->selects)
 		sketch_step(s, "skip %s", t->block);
 	paste(s, &tile->splits);
@@ -456,11 +462,17 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		sketch_step(s, "cache_write %s", t->block);
 	if (tile->pack != NULL)
 		sketch_step(s, "pack %s %s", tile->pack, tile->layout);
-	const TileAxis *v = &t->out[tile->vector];
-	Cut vec = cut_vector(s, v, tile->lanes, tile->vectors, v->extent), pix = { 0 };
+	TileAxis v = t->out[tile->vector];
+	const char *groups = NULL;
+	if (tile->group != 0) {
+		sketch_step(s, "split %s %lld", v.name, (long long)tile->group);
+		groups = child(s, v.name, "o");
+		v = (TileAxis){ child(s, v.name, "i"), tile->group };
+	}
+	Cut vec = cut_vector(s, &v, tile->lanes, tile->vectors, v.extent), pix = { 0 };
 	if (tile->pixel >= 0)
 		pix = cut_pixels(s, &t->out[tile->pixel], tile->pixels);
-	const char *shared = NULL, *last = outer_loops(t, tile, &vec, &pix, &line, &shared);
+	const char *shared = NULL, *last = outer_loops(t, tile, groups, &vec, &pix, &line, &shared);
 	add_name(&line, pix.lanes);
 	add_name(&line, vec.vectors);
 	add_name(&line, vec.lanes);
@@ -478,7 +490,7 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		step_if(s, "parallel", shared);
 	if (tile->last)
 		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, tile->first);
-	if (v->extent % (tile->lanes * tile->vectors) != 0)
-		edge_steps(s, v, tile->lanes * tile->vectors, vec.outer, false);
+	if (v.extent % (tile->lanes * tile->vectors) != 0)
+		edge_steps(s, &v, tile->lanes * tile->vectors, vec.outer, false);
 	sketch_loops_but(s, t);
 }
