@@ -352,6 +352,7 @@ static bool pad(const Call *k)
 static const struct {
 	const char *type;
 	bool (*write)(const Call *k);
+	int since; /* the first opset that has the node, if 17 lacks it; 0: 17 has it */
 } rows[OP_COUNT] = {
 	[OP_conv] = { "Conv", conv },
 	[OP_dense] = { "Gemm", dense },
@@ -406,7 +407,9 @@ int onnx_write_opset(const OpCall *c)
 		return 22;
 	if (c->op == OP_avg_pool && op_ints(c, "dilations", &count) != NULL)
 		return 19;
-	return c->op == OP_pad && strcmp(op_text(c, "mode"), "wrap") == 0 ? 19 : 17;
+	if (c->op == OP_pad && strcmp(op_text(c, "mode"), "wrap") == 0)
+		return 19;
+	return rows[c->op].since > 17 ? rows[c->op].since : 17;
 }
 
 bool onnx_write_call(OnnxOut *o, const OpCall *c, const char *const *in, const char *const *out)
