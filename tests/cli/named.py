@@ -17,7 +17,7 @@ OTHERS = {
     "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db keep out unscheduled",
     "quickstart": "yes compare",
     "./check": "yes all",
-    "tests/": "bless all set",
+    "tests/": "bless all set refresh each",
 }
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z]|[a-z])\b")
 PATH = re.compile(r"(?<![\w/.-])((?:src|docs|tests|bench|scripts|examples|configs|man|include)/[\w./-]*\w)")
