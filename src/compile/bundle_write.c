@@ -11,77 +11,27 @@ static uint64_t align_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* ---- rows that are shared ---- */
-
-static uint64_t hash_bytes(const void *p, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ ((const unsigned char *)p)[i]) * 0x100000001b3u;
-	return h;
-}
-
-/* How the rows of a table are found: the hash of a row, and whether it is the one of `key`. */
-typedef struct RowKind {
-	uint64_t (*hash_of)(const BundleOut *b, uint32_t row);
-	bool (*same)(const BundleOut *b, uint32_t row, const void *key);
-} RowKind;
-
-static uint32_t *index_at(const BundleOut *b, const BundleIndex *x, const RowKind *kind, uint64_t hash, const void *key)
-{
-	size_t i = (size_t)hash & (x->cap - 1);
-	while (x->slot[i] != 0 && (key == NULL || !kind->same(b, x->slot[i] - 1, key)))
-		i = (i + 1) & (x->cap - 1);
-	return &x->slot[i];
-}
-
-/* The place of the row of `key`, 0 where there is none yet: there its number + 1 belongs. */
-static uint32_t *find_row(BundleOut *b, BundleIndex *x, const RowKind *kind, uint64_t hash, const void *key)
-{
-	if ((x->used + 1) * 2 > x->cap) {
-		BundleIndex wide = { .cap = x->cap != 0 ? x->cap * 2 : 64, .used = x->used };
-		wide.slot = arena_array(b->arena, uint32_t, wide.cap);
-		for (size_t i = 0; i < x->cap; i++)
-			if (x->slot[i] != 0)
-				*index_at(b, &wide, kind, kind->hash_of(b, x->slot[i] - 1), NULL) = x->slot[i];
-		*x = wide;
-	}
-	uint32_t *at = index_at(b, x, kind, hash, key);
-	x->used += *at == 0;
-	return at;
-}
-
 BundleOut *bundle_out_new(Arena *a)
 {
 	BundleOut *b = arena_new_of(a, BundleOut);
 	b->arena = a;
+	b->texts = b->dims = b->slots = MAP_OF(a);
 	vec_push(a, &b->text, 0); /* offset 0 is the empty text */
 	return b;
 }
 
-static uint64_t hash_text(const BundleOut *b, uint32_t at)
-{
-	return hash_bytes(b->text.at + at, strlen(b->text.at + at));
-}
-
-static bool same_text(const BundleOut *b, uint32_t at, const void *key)
-{
-	return strcmp(b->text.at + at, key) == 0;
-}
-
 uint32_t bundle_text(BundleOut *b, const char *s)
 {
-	static const RowKind kind = { hash_text, same_text };
-	size_t n = strlen(s) + 1;
-	if (n == 1)
+	if (*s == 0)
 		return 0;
-	uint32_t *row = find_row(b, &b->texts, &kind, hash_bytes(s, n - 1), s);
-	if (*row == 0) {
-		*row = (uint32_t)b->text.n + 1;
-		for (size_t i = 0; i < n; i++)
+	uint32_t before = b->texts.index.n;
+	MapEntry *e = map_add_text(&b->texts, s);
+	if (b->texts.index.n != before) {
+		e->num = (int64_t)b->text.n;
+		for (size_t i = 0; i < strlen(s) + 1; i++)
 			vec_push(b->arena, &b->text, s[i]);
 	}
-	return *row - 1;
+	return (uint32_t)e->num;
 }
 
 uint32_t bundle_dims(BundleOut *b, const int64_t *value, int n)
@@ -94,23 +44,13 @@ uint32_t bundle_dims(BundleOut *b, const int64_t *value, int n)
 	return at;
 }
 
-static uint64_t hash_dim(const BundleOut *b, uint32_t row)
-{
-	return hash_bytes(&b->dim.at[row].add, sizeof b->dim.at[row].add);
-}
-
-static bool same_dim(const BundleOut *b, uint32_t row, const void *key)
-{
-	return b->dim.at[row].add == *(const int64_t *)key;
-}
-
 uint32_t bundle_dim(BundleOut *b, int64_t value)
 {
-	static const RowKind kind = { hash_dim, same_dim };
-	uint32_t *row = find_row(b, &b->dims, &kind, hash_bytes(&value, sizeof value), &value);
-	if (*row == 0)
-		*row = bundle_dims(b, &value, 1) + 1;
-	return *row - 1;
+	uint32_t before = b->dims.index.n;
+	MapEntry *e = map_add(&b->dims, (uint64_t)value);
+	if (b->dims.index.n != before)
+		e->num = bundle_dims(b, &value, 1);
+	return (uint32_t)e->num;
 }
 
 void bundle_info(BundleOut *b, const char *key, const char *value)
@@ -119,26 +59,16 @@ void bundle_info(BundleOut *b, const char *key, const char *value)
 	vec_push(b->arena, &b->info, row);
 }
 
-static uint64_t hash_slot(const BundleOut *b, uint32_t row)
-{
-	return hash_bytes(&b->slot.at[row], sizeof b->slot.at[row]);
-}
-
-static bool same_slot(const BundleOut *b, uint32_t row, const void *key)
-{
-	return memcmp(&b->slot.at[row], key, sizeof b->slot.at[row]) == 0;
-}
-
 uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offset, uint64_t bytes)
 {
-	static const RowKind rows = { hash_slot, same_slot };
 	BundleSlot slot = { .kind = kind, .index = index, .offset = bundle_dim(b, (int64_t)offset), .bytes = bytes };
-	uint32_t *row = find_row(b, &b->slots, &rows, hash_bytes(&slot, sizeof slot), &slot);
-	if (*row == 0) {
-		*row = (uint32_t)b->slot.n + 1;
+	uint32_t before = b->slots.index.n;
+	MapEntry *e = map_add_bytes(&b->slots, &slot, sizeof slot);
+	if (b->slots.index.n != before) {
+		e->num = (int64_t)b->slot.n;
 		vec_push(b->arena, &b->slot, slot);
 	}
-	return *row - 1;
+	return (uint32_t)e->num;
 }
 
 uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)

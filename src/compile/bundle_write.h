@@ -6,7 +6,7 @@
 #ifndef COMPILE_BUNDLE_WRITE_H
 #define COMPILE_BUNDLE_WRITE_H
 
-#include "base/arena.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "runtime/bundle.h"
 
@@ -15,15 +15,9 @@ typedef struct BundleConst {
 	uint64_t offset, bytes;
 } BundleConst;
 
-/* What a table holds already, by hash: row + 1, 0 is empty. */
-typedef struct BundleIndex {
-	uint32_t *slot;
-	size_t cap, used;
-} BundleIndex;
-
 typedef struct BundleOut {
 	Arena *arena;
-	BundleIndex texts, dims, slots;
+	Map texts, dims, slots; /* rows that are shared: a text's offset, the dim of a value, the slot of its bytes */
 	VEC(char) text;
 	VEC(BundleInfo) info;
 	VEC(uint32_t) feature;
