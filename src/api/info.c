@@ -3,6 +3,7 @@
 
 #include "api/session.h"
 #include "base/json.h"
+#include "codegen/backend.h"
 #include "frontend/frontend.h"
 #include "runtime/probe.h"
 
@@ -139,6 +140,8 @@ static void print_json(const Info *f)
 	for (int i = 0; i < f->nzoo; i++)
 		json_push(a, zoo, json_new_text(a, f->zoo[i].name));
 	Json *features = json_set(a, v, "features", json_new(a, JV_OBJECT));
+	for (const Backend *const *b = backends; *b != NULL; b++)
+		json_set(a, features, (*b)->name, json_new_bool(a, true));
 	for (int i = 0; i < NBUILT; i++)
 		json_set(a, features, built[i].name, json_new_bool(a, built[i].there));
 	Json *places = json_set(a, v, "places", json_new(a, JV_ARRAY));
@@ -223,6 +226,10 @@ static void print_probe(const Info *f)
 static void print_built(const Info *f, bool there, const char *title)
 {
 	bool any = false;
+	for (const Backend *const *b = backends; there && *b != NULL; b++) {
+		text_add(f->out, "%-10s%-8s  %s\n", any ? "" : title, (*b)->name, (*b)->use);
+		any = true;
+	}
 	for (int i = 0; i < NBUILT; i++)
 		if (built[i].there == there) {
 			text_add(f->out, "%-10s%-8s  %s", any ? "" : title, built[i].name, built[i].use);

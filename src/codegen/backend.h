@@ -31,7 +31,8 @@ typedef struct BackendJob {
 
 typedef struct Backend {
 	const char *name;
-	unsigned kinds; /* bit TARGET_x: targets of this kind are its */
+	const char *use; /* "machine code for x86-64 and AArch64" */
+	unsigned kinds;  /* bit TARGET_x: targets of this kind are its */
 	int device; /* DLPack's code of the device that runs its code */
 	const Pass *const *pass; /* ends with NULL; rows of codegen/lower/pass.def or its own */
 	const BackendText *text; /* lowered first, then its own; ends with name == NULL */
@@ -46,6 +47,7 @@ typedef struct Backend {
 #define BACKEND(name) extern const Backend backend_##name;
 #include "codegen/backend.def"
 
+extern const Backend *const backends[]; /* the rows of backend.def; ends with NULL */
 /* The back end of a target's kind; NULL if this build has none. */
 const Backend *backend_for(const Target *t);
 /* The number of a text of the row, for CodegenOptions.texts and Module.text; -1 if there is none of that name. */

@@ -4,17 +4,18 @@
 
 #include <string.h>
 
-static const Backend *const backends[] = {
+const Backend *const backends[] = {
 #define BACKEND(name) &backend_##name,
 #include "codegen/backend.def"
+	NULL,
 };
 
 const Backend *backend_for(const Target *t)
 {
-	for (size_t k = 0; k < sizeof backends / sizeof *backends; k++)
-		if (backends[k]->kinds >> t->kind & 1)
-			return backends[k];
-	return NULL;
+	const Backend *const *b = backends;
+	while (*b != NULL && ((*b)->kinds >> t->kind & 1) == 0)
+		b++;
+	return *b;
 }
 
 int backend_text(const Backend *b, const char *name)
@@ -52,7 +53,8 @@ static bool make_entries(BackendJob *job)
 			if (f->kind != (kind == 0 ? FN_PREPARE : FN_RUN))
 				continue;
 			if (strlen(f->name) >= sizeof e->name)
-				return fail(job->err, ERR_UNSUPPORTED, f->name, "the name of a kernel may have at most 63 characters");
+				return fail(job->err, ERR_UNSUPPORTED, f->name,
+					"the name of a kernel may have at most 63 characters");
 			memcpy(e->name, f->name, strlen(f->name) + 1);
 			for (int j = 0; j < f->nparam; j++) {
 				e->nbuf += f->param[j].buf != NULL;
@@ -72,7 +74,8 @@ bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const Codeg
 	Module *m, Err *err)
 {
 	static const CodegenOptions plain = { 0 };
-	BackendJob job = { .arena = arena_new(), .keep = a, .target = t, .options = o != NULL ? o : &plain, .out = m, .err = err };
+	BackendJob job = { .arena = arena_new(), .keep = a, .target = t, .out = m, .err = err };
+	job.options = o != NULL ? o : &plain;
 	memset(m, 0, sizeof *m);
 	bool ok = codegen_lower(job.arena, ks, t, job.options, NULL, NULL, &job.ks, err) && make_entries(&job);
 	if (ok) {

@@ -1,9 +1,9 @@
 /*
- * LLVM as a back end: our passes for CPUs, emission through LLVM's C API, LLVM's choice of instructions and
- * registers, our own linker.  Each call has its own LLVM context.
+ * LLVM as a back end: passes for CPUs, emission through LLVM's C API, LLVM's choice of instructions and registers,
+ * our own linker.  Each call has its own LLVM context.
  *
- * Of LLVM's IR passes only mem2reg is run: the others cost 7 to 190 ms and undo the order of loads
- * that the schedule chose.
+ * mem2reg is the only pass on LLVM's IR: the others cost 7 to 190 ms and undo the order of loads that the schedule
+ * chose.
  */
 #include "codegen/backend.h"
 #include "codegen/llvm/emit.h"
@@ -35,7 +35,7 @@ typedef struct Compile {
 	char message[512];
 } Compile;
 
-/* Behind those of the entries stand reports of sub Fns. */
+/* Reports of sub Fns follow those of the entries. */
 static KernelReport *report_of(Compile *c, const char *name, size_t n)
 {
 	for (size_t k = 0; k < c->job->ks->n; k++)
@@ -178,7 +178,7 @@ static bool emit_all(Compile *c)
 	return false;
 }
 
-/* Selecting instructions changes the module: a copy, if it is needed once more. */
+/* Selecting instructions changes the module, so a copy is used if the module is needed again. */
 static bool machine_code(Compile *c, LLVMCodeGenFileType kind, bool copy, LLVMMemoryBufferRef *out)
 {
 	LLVMModuleRef m = copy ? LLVMCloneModule(c->emit.mod) : c->emit.mod;
@@ -337,6 +337,7 @@ static const BackendText texts[] = {
 
 const Backend backend_llvm = {
 	.name = "llvm",
+	.use = "machine code for x86-64 and AArch64",
 	.kinds = 1u << TARGET_CPU,
 	.device = DLC_DEVICE_CPU,
 	.pass = passes,

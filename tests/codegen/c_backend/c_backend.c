@@ -62,6 +62,7 @@ static const BackendText texts[] = { BACKEND_TEXT_LOWERED, { "c", "//" }, { NULL
 
 const Backend backend_c = {
 	.name = "c",
+	.use = "C for tests",
 	.kinds = 1u << TARGET_CPU,
 	.device = DLC_DEVICE_CPU,
 	.pass = passes,
