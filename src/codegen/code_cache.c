@@ -154,15 +154,15 @@ static void store(Arena *a, const char *path, Hash key, const Module *m)
 
 /* ---- trimming ---- */
 
-typedef struct Kept {
+typedef struct CachedFile {
 	char *name;
 	int64_t bytes;
 	struct timespec used;
-} Kept;
+} CachedFile;
 
 static int by_use(const void *x, const void *y)
 {
-	const Kept *a = x, *b = y;
+	const CachedFile *a = x, *b = y;
 	if (a->used.tv_sec != b->used.tv_sec)
 		return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
 	if (a->used.tv_nsec != b->used.tv_nsec)
@@ -179,22 +179,22 @@ static bool is_ours(const char *name)
 void code_cache_trim(const CodeCache *c)
 {
 	Arena *a = arena_new();
-	VEC(Kept) kept = { 0 };
+	VEC(CachedFile) file = { 0 };
 	int64_t all = 0;
 	DIR *d = opendir(c->folder);
 	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
 		struct stat st;
 		if (!is_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 			continue;
-		Kept k = { arena_printf(a, "%s", e->d_name), (st.st_size + BLOCK - 1) / BLOCK * BLOCK, st.st_mtim };
-		vec_push(a, &kept, k);
+		CachedFile k = { arena_printf(a, "%s", e->d_name), (st.st_size + BLOCK - 1) / BLOCK * BLOCK, st.st_mtim };
+		vec_push(a, &file, k);
 		all += k.bytes;
 	}
-	if (all > c->most_bytes && kept.n > 0) {
-		qsort(kept.at, kept.n, sizeof *kept.at, by_use);
-		for (size_t k = 0; k < kept.n && all > c->most_bytes / 4 * 3; k++)
-			if (unlinkat(dirfd(d), kept.at[k].name, 0) == 0)
-				all -= kept.at[k].bytes;
+	if (all > c->most_bytes && file.n > 0) {
+		qsort(file.at, file.n, sizeof *file.at, by_use);
+		for (size_t k = 0; k < file.n && all > c->most_bytes / 4 * 3; k++)
+			if (unlinkat(dirfd(d), file.at[k].name, 0) == 0)
+				all -= file.at[k].bytes;
 	}
 	if (d != NULL)
 		closedir(d);

@@ -1,9 +1,8 @@
 /*
- * Images kept in a folder of the user's, so that what was compiled before is not compiled again. A
- * file is named by the hash of everything its code depends on: the set's text, the target, the
- * epoch and the compiler. What is damaged or cannot be read is compiled anew, what cannot be
- * written is not kept: a cache never fails. It holds code that this process may run, so the
- * folder must be writable for its owner alone.
+ * Images kept in a folder of the user's, so that nothing is compiled twice. A file is named by the hash of
+ * everything that its code depends on: the set's text, the target, the epoch and the compiler. A file that is
+ * damaged or cannot be read is compiled anew, and a file that cannot be written is left out: a cache never fails.
+ * It holds code that this process may run, so the folder must be writable for its owner alone.
  */
 #ifndef CODEGEN_CODE_CACHE_H
 #define CODEGEN_CODE_CACHE_H
@@ -12,7 +11,7 @@
 
 typedef struct CodeCache {
 	const char *folder; /* exists */
-	int64_t most_bytes; /* beyond that, what was not used for longest goes; files count as blocks of 4 KiB */
+	int64_t most_bytes; /* beyond it the files used least recently go; files count as blocks of 4 KiB */
 } CodeCache;
 
 /* codegen_compile without options through the cache; c may be NULL. */

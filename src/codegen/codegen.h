@@ -12,9 +12,9 @@
 #include "target/target.h"
 
 /*
- * Counts changes of generated code: whoever changes what any input compiles to (a pass, the
- * emitter, the math, options given to LLVM) adds one. Records of another epoch are stale. A golden
- * test in tests/codegen fails when code changes and this does not.
+ * Counts changes of generated code. A change of what any input compiles to (a pass, an emitter, the math, options
+ * of a compiler) adds one. Records of another epoch are stale. A golden test in tests/codegen fails when code
+ * changes and the epoch does not.
  */
 enum { CODEGEN_EPOCH = 3 };
 
@@ -31,7 +31,7 @@ typedef struct CodegenOptions {
 	bool unchecked; /* the same code sooner, without checks of our own work: for a process that may crash */
 } CodegenOptions;
 
-/* What one kernel came to. */
+/* What the code of one kernel takes. */
 typedef struct KernelReport {
 	const char *name;
 	int64_t spills; /* registers saved to the frame, and operands read from there */
@@ -57,10 +57,9 @@ bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const Codeg
 	Module *m, Err *err);
 
 /*
- * Whether the kernel saves and reloads vectors in its innermost loop, as a tile of more accumulators
- * than there are registers does: such a candidate is two to six times slower than its neighbours and
- * need not run. Scalars spilled in outer loops are harmless. A rule of thumb from counts, sizes and
- * estimates; it knows nothing of a kernel's other loops if they are less deep.
+ * Whether the kernel saves and reloads vectors in its innermost loop, as a tile of more accumulators than there
+ * are registers does. Such a candidate is two to six times slower than its neighbours and need not run. Scalars
+ * spilled in outer loops are harmless. The rule uses counts, sizes and estimates of the deepest loop alone.
  */
 bool codegen_spills_hurt(const KernelReport *r, const Target *t);
 

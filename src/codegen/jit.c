@@ -1,5 +1,5 @@
 /*
- * A module in this process: made executable by the runtime's way of doing so, called. Heap memory
+ * A module in this process: the runtime's CPU row makes its code executable, codegen_call calls it. Heap memory
  * lives from codegen_map to codegen_unmap, and during a call.
  */
 #include "codegen/codegen.h"
@@ -24,7 +24,7 @@ bool codegen_map(const Module *m, Mapped **out, Err *err)
 	free(*out);
 	*out = NULL;
 	return fail(err, ERR_DEVICE, "",
-		"this process may not execute code that it makes (%llu bytes)",
+		"this process may not execute the %llu bytes of code that it compiled: let it have PROT_EXEC",
 		(unsigned long long)m->image.size);
 }
 
@@ -143,7 +143,7 @@ bool codegen_call(
 		const Fn *f = ir_find_fn(ks, e->name);
 		ok = f != NULL
 		             ? call_one(&c, f, e, codegen_kernel(p, k))
-		             : fail(err, ERR_BUG, e->name, "the module is not of this kernel set");
+		             : fail(err, ERR_BUG, e->name, "the kernel set has no such Fn: the module is of another set");
 	}
 	for (int k = 0; k < c.nown; k++)
 		free(c.own[k].data);

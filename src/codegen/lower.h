@@ -11,13 +11,12 @@
 #ifndef CODEGEN_LOWER_H
 #define CODEGEN_LOWER_H
 
+#include "base/map.h"
 #include "codegen/codegen.h"
 
 /* The symbol's name: how many threads the team has. The loop variable's: which of them this is. */
 #define LOWER_THREADS "dlc.threads"
 #define LOWER_THREAD "dlc.thread"
-
-typedef struct LowerBufs LowerBufs; /* codegen/lower/pass.h */
 
 /* A sub Fn that stays a function of its own (codegen/lower/shared_calls.c). */
 typedef struct LowerShared {
@@ -33,7 +32,7 @@ typedef struct Lower {
 	Fn *fn;        /* the one at work */
 	LowerShared *shared;
 	int nshared;
-	LowerBufs *bufs; /* for passes that rewrite lists, during which the Fn is in pieces */
+	Map *bufs; /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */
 	int64_t weight;  /* of the Fns that pass_weigh has seen */
 	const Target *target;
 	CodegenOptions options;

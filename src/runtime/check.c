@@ -26,7 +26,8 @@ static size_t shown_bytes(const unsigned char *p)
 	bool control = code < 32 || (code >= 127 && code < 160);
 	bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
 		(code >= 0x2066 && code <= 0x2069); /* the direction of writing */
-	bool none = (n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10ffff)) || (code >= 0xd800 && code < 0xe000);
+	bool none = (n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+		(code >= 0xd800 && code < 0xe000);
 	return control || turns || none ? 0 : n;
 }
 

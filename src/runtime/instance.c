@@ -352,7 +352,8 @@ DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
 			(unsigned)(failed >> 32), dlc_model_step(i->m, (int)(failed >> 32)),
 			(unsigned)failed);
 	if (status != 0 || late != 0)
-		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name, status != 0 ? status : late);
+		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name,
+			status != 0 ? status : late);
 	return DLC_OK;
 }
 

@@ -51,7 +51,8 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 		const BundleEntry *e = &m->entry[k];
 		m->kernel[k] = m->device->kernel(m->context, m->code[e->image], m->text + e->name, e->offset);
 		if (m->kernel[k] == NULL)
-			return runtime_fail(err, DLC_BAD_FILE, "the bundle's code has no kernel %s; compile it again", m->text + e->name);
+			return runtime_fail(err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again",
+				m->text + e->name);
 	}
 	return DLC_OK;
 }

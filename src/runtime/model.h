@@ -38,8 +38,8 @@ struct DlcModel {
 };
 
 /*
- * A copy for a terminal of what a bundle says, cut to size: what controls a terminal, turns the direction of writing or is no UTF-8
- * becomes '?'. Returns out.
+ * A copy of a bundle's text for a terminal, cut to size. Characters that control a terminal or turn the direction of
+ * writing, and bytes that are no UTF-8, become '?'. Returns out.
  */
 const char *runtime_shown(char *out, size_t size, const char *text);
 /* Fills err if it is not NULL and returns s. */

@@ -49,7 +49,7 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Two lists of one text: whoever of two came first in one Ir came first in the other. */
+/* Two lists of one text: of two expressions, the one made first in one Ir was made first in the other. */
 static void same_order(Arena *a, Exprs *x, Exprs *y)
 {
 	ck_assert_uint_eq(x->all.n, y->all.n);
@@ -68,7 +68,8 @@ static void check(Arena *a, const KernelSet *ks, const Target *t)
 {
 	const char *text = ir_set_str(a, ks);
 	Err err = { 0 }, also = { 0 };
-	KernelSet *clone = ir_clone_set_into(ir_new(a), ks), *parsed = ir_parse_set(ir_new(a), "set", text, strlen(text), &err);
+	KernelSet *clone = ir_clone_set_into(ir_new(a), ks);
+	KernelSet *parsed = ir_parse_set(ir_new(a), "set", text, strlen(text), &err);
 	ck_assert_msg(parsed != NULL, "%s: %s\n%s", err.place, err.text, text);
 	ck_assert_str_eq(ir_set_str(a, clone), text);
 	Exprs x = exprs_of(a, clone), y = exprs_of(a, parsed);

@@ -223,16 +223,16 @@ static const struct {
 } refused[] = {
 	{ "fn f(y: out f32[4]) {\n\tfor i in 0..4 bound(block.x) {\n\t\ty[i] = 1.0\n\t\tbarrier "
 	  "block\n\t}\n}\n",
-		"a barrier inside loop i", ERR_UNSUPPORTED },
+		"a barrier stands inside loop i", ERR_UNSUPPORTED },
 	{ "fn f[N in 1..9000000000](y: out f32[N]) {\n\talloc big: f32[N, 8]\n\tfor i in 0..N "
 	  "{\n\t\tbig[i, 0] = 1.0\n\t\ty[i] = big[i, 0]\n\t}\n}\n",
-		"more workspace than 64 GiB for big", ERR_MEMORY },
+		"alloc big takes more than 64 GiB of workspace", ERR_MEMORY },
 	{ "fn a234567890123456789012345678901234567890123456789012345678901234567890(y: out "
 	  "f32[1]) {\n\ty[0] = 1.0\n}\n",
 		"at most 63 characters", ERR_UNSUPPORTED },
 	{ "fn f(h: inout i4[8], y: out f32[1]) {\n\ty[0] = 1.0\n\tfor i in 0..8 parallel "
 	  "{\n\t\tatomic sum h[i % 2] <- i4(1)\n\t}\n}\n",
-		"less than a byte in h", ERR_UNSUPPORTED },
+		"changes h, whose elements are less than a byte", ERR_UNSUPPORTED },
 	{ "fn f(y: out f32[1]) {\n\tfor dlc.thread in 0..1 {\n\t\ty[dlc.thread] = 1.0\n\t}\n}\n",
 		"belong to the code generator", ERR_UNSUPPORTED },
 };

@@ -184,9 +184,9 @@ static uint64_t far_time(DeviceStream *s, uint32_t from, uint32_t to)
 	return s->mark[to] - s->mark[from];
 }
 
-static const Device far = { "far", DLC_DEVICE_CUDA, false, far_open, far_close, far_memory, far_has, far_alloc, far_release,
-	far_code_load, far_code_release, far_kernel, far_stream_open, far_stream_close, far_copy, far_launch, far_synchronize,
-	far_mark, far_time };
+static const Device far = { "far", DLC_DEVICE_CUDA, false, far_open, far_close, far_memory, far_has, far_alloc,
+	far_release, far_code_load, far_code_release, far_kernel, far_stream_open, far_stream_close, far_copy, far_launch,
+	far_synchronize, far_mark, far_time };
 
 /* Every kernel of the bundle with this launch; CPUs have offsets, devices names. */
 static void set_launch(Build *b, DlcLaunch l)

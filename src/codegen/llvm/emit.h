@@ -1,11 +1,9 @@
 /*
- * Inside of the room: a lowered Fn to LLVM IR, `int name(const DlcCall *)`; a sub Fn to an internal one.
+ * Inside of the room: a lowered Fn to LLVM IR, `int name(const DlcCall *)`, and a sub Fn to an internal function.
  *
- * Expressions without loads are pure: each is emitted once, where the innermost variable it depends
- * on becomes known ("its level"), so what is invariant in a loop stands before it by construction;
- * almost no IR pass of LLVM is run. Loads are emitted where they are needed, under the mask of the
- * lanes that are on; no expression makes a basic block. What is computed of values that are already
- * in registers stands in codegen/llvm/emit_num.h.
+ * An expression without loads is pure. It is emitted once, where the innermost variable that it depends on becomes
+ * known ("its level"), so what is invariant in a loop stands before the loop by construction. Loads are emitted
+ * where they are needed, under the mask of the lanes that are on. No expression makes a basic block.
  */
 #ifndef CODEGEN_LLVM_EMIT_H
 #define CODEGEN_LLVM_EMIT_H
@@ -19,16 +17,16 @@ typedef struct Val {
 	LLVMValueRef v; /* NULL: not known */
 	int level;
 	bool pure;
-	bool reg; /* read from an alloc that is a register: another one after the next store */
+	bool reg; /* read from an alloc that is a register: its next store changes it */
 	uint32_t fence; /* a load: Emit.fence when it was emitted last */
 } Val;
 
-/* What a load gave, kept for later statements of the basic block. */
-typedef struct Kept {
+/* The value of a load, for later statements of the basic block. */
+typedef struct Loaded {
 	const Expr *e;
 	uint32_t used; /* when last */
 	int regs;      /* vector registers it takes */
-} Kept;
+} Loaded;
 
 /* A scope: entry, loop body, let. Pure code of this level goes before the marker. */
 typedef struct Level {
@@ -71,28 +69,27 @@ typedef struct Emit {
 	/* of the Fn at work */
 	LLVMValueRef func, call, work, threads;
 	const Range *env;     /* what is known of the variables here */
-	LLVMBasicBlockRef at; /* the builder is at its end, unless pure code is being placed */
+	LLVMBasicBlockRef at; /* the builder stands at its end, except while pure code is placed */
 	Val *memo;            /* by Expr.id */
 	size_t nmemo;
 	VEC(Level) level;
 	VEC(uint32_t) temp;  /* memo entries of the statement at work */
-	VEC(Kept) kept;      /* and those of the basic block, until memory is stored to */
-	int kept_regs, kept_most;
+	VEC(Loaded) loaded;  /* and those of the basic block, until memory is stored to */
+	int loaded_regs, loaded_most;
 	uint32_t lists; /* of statements, counted */
 	uint32_t clock, fence; /* of uses; of fences and basic blocks, from 1 */
 	LLVMValueRef mask;  /* lanes that are on: i1 or a vector of them; NULL: all */
 	LLVMValueRef some;  /* whether any of them is; NULL: to be computed */
-	size_t nplace;
-	Place *place; /* open addressing by name */
+	Map place; /* of each buffer, by the address of its name */
 	int64_t work_at, work_bytes;
 	int depth, deepest; /* of loops */
 } Emit;
 
 /* emit_fn.c: false where CPU code cannot do what a statement asks for. */
 bool emit_fn(Emit *e, const Fn *fn);
-char *emit_symbol(Arena *a, const Fn *fn); /* the name in the object: no Fn can meet LLVM's own */
+char *emit_symbol(Arena *a, const Fn *fn); /* the name in the object, which no name of LLVM's equals */
 
-/* emit_call.c: a sub Fn's function, its parameters, what its callers have to know; a call of it. */
+/* emit_call.c: a sub Fn's function, its parameters, the facts its callers need; a call. */
 LLVMValueRef emit_sub_function(Emit *e, const Fn *fn);
 void emit_sub_parameters(Emit *e);
 void emit_sub_done(Emit *e);
@@ -112,7 +109,7 @@ LLVMBasicBlockRef emit_block(Emit *e, const char *name);
 LLVMValueRef emit_some(Emit *e, const Expr *mask); /* any lane on; NULL: the mask must say */
 
 /* emit_mem.c: addresses, loads and stores. */
-Place *emit_place(const Emit *e, const char *buf);
+Place *emit_place(const Emit *e, const char *buf); /* one of the Fn's buffers */
 LLVMValueRef emit_load(Emit *e, const Expr *x);
 void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask);
 LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */

@@ -1,7 +1,7 @@
 /*
- * Sub Fns as functions within the module: the call structure and free workspace, then buffers as pointers
- * and scalars as they are in registers. Pointers are no `noalias`, as a kernel's are none: a plan may
- * put one tensor where another was.
+ * Sub Fns as functions within the module. Arguments: the call structure, free workspace, buffers as pointers, and
+ * scalars in their register form. Pointers are not `noalias`, nor are a kernel's: a plan may put one tensor where
+ * another was.
  */
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"

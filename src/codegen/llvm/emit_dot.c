@@ -1,7 +1,6 @@
 /*
- * dot4: sums of four products of bytes. AVX512-VNNI has an instruction for sixteen sums of products of
- * unsigned by signed bytes; anything else is widened, multiplied and added, in which LLVM finds what the
- * target has for it.
+ * dot4: sums of four products of bytes. AVX512-VNNI has an instruction for sixteen sums of products of unsigned by
+ * signed bytes. Anything else is widened, multiplied and added, for which LLVM finds the target's instructions.
  */
 #include "codegen/llvm/emit_num.h"
 

@@ -1,11 +1,11 @@
 /*
- * Expressions: pure ones to the place of their level, the others to the end of the current block.
- * The memo has a value for each expression known here; entries end with the level, basic block,
- * statement, or mask that they belong to. What was read from memory is good until a store to memory.
+ * Expressions: pure ones at the place of their level, the others at the end of the current block. The memo has a
+ * value for each expression known here. An entry ends with the level, basic block, statement, or mask that it
+ * belongs to. A value read from memory is good until a store to memory.
  *
- * Of what was loaded as many values are kept as there are registers beside the block's accumulators,
- * the last used ones. The others are loaded again, which costs nothing beside an fma; a fence, of
- * which no instruction comes, keeps LLVM from finding that they are the same and spilling them.
+ * The emitter keeps the loaded values used last, as many as there are registers beside the block's accumulators.
+ * The others are loaded again, which costs nothing beside an fma. A fence, which makes no instruction, hides from
+ * LLVM that both loads are the same, since LLVM would then spill the value.
  */
 #include "codegen/llvm/emit_num.h"
 #include "codegen/lower/pass.h"
@@ -30,40 +30,40 @@ static Val *memo_at(Emit *e, const Expr *x)
 	return &e->memo[x->id];
 }
 
-static void forget_kept(Emit *e, size_t k)
+static void forget_loaded(Emit *e, size_t k)
 {
-	const Expr *x = e->kept.at[k].e;
+	const Expr *x = e->loaded.at[k].e;
 	memo_at(e, x)->v = NULL;
 	if (x->op == IR_SPLAT && x->arg[0]->op == IR_LOAD) /* else the scalar lives on */
 		memo_at(e, x->arg[0])->v = NULL;
-	e->kept_regs -= e->kept.at[k].regs;
-	e->kept.at[k] = e->kept.at[--e->kept.n];
+	e->loaded_regs -= e->loaded.at[k].regs;
+	e->loaded.at[k] = e->loaded.at[--e->loaded.n];
 }
 
 static void keep(Emit *e, const Expr *x)
 {
 	int bits = x->type.lanes > 1 ? x->type.lanes * x->type.bits : 0;
-	Kept now = { x, ++e->clock, (bits + e->target->vector_bits - 1) / e->target->vector_bits };
-	while (now.regs > 0 && e->kept_regs > 0 && e->kept_regs + now.regs > e->kept_most) {
-		size_t oldest = e->kept.n;
-		for (size_t k = 0; k < e->kept.n; k++)
-			if (e->kept.at[k].regs > 0 &&
-				(oldest == e->kept.n || e->kept.at[k].used < e->kept.at[oldest].used))
+	Loaded now = { x, ++e->clock, (bits + e->target->vector_bits - 1) / e->target->vector_bits };
+	while (now.regs > 0 && e->loaded_regs > 0 && e->loaded_regs + now.regs > e->loaded_most) {
+		size_t oldest = e->loaded.n;
+		for (size_t k = 0; k < e->loaded.n; k++)
+			if (e->loaded.at[k].regs > 0 &&
+				(oldest == e->loaded.n || e->loaded.at[k].used < e->loaded.at[oldest].used))
 				oldest = k;
-		forget_kept(e, oldest);
+		forget_loaded(e, oldest);
 	}
-	vec_push(e->arena, &e->kept, now);
-	e->kept_regs += now.regs;
+	vec_push(e->arena, &e->loaded, now);
+	e->loaded_regs += now.regs;
 }
 
-static void use_kept(Emit *e, const Expr *x)
+static void use_loaded(Emit *e, const Expr *x)
 {
-	for (size_t k = 0; k < e->kept.n; k++)
-		if (e->kept.at[k].e == x)
-			e->kept.at[k].used = ++e->clock;
+	for (size_t k = 0; k < e->loaded.n; k++)
+		if (e->loaded.at[k].e == x)
+			e->loaded.at[k].used = ++e->clock;
 }
 
-/* Before a load that was made in this block and not kept. */
+/* Before a load that this block made before and whose value was dropped. */
 static void fence_again(Emit *e, const Expr *x)
 {
 	Val *v = memo_at(e, x);
@@ -94,8 +94,8 @@ void emit_forget(Emit *e, size_t mark)
 
 void emit_forget_loads(Emit *e)
 {
-	while (e->kept.n > 0)
-		forget_kept(e, e->kept.n - 1);
+	while (e->loaded.n > 0)
+		forget_loaded(e, e->loaded.n - 1);
 	e->fence++;
 }
 
@@ -261,7 +261,7 @@ static Val eval(Emit *e, const Expr *x)
 	Val v = *memo_at(e, x);
 	if (v.v != NULL) {
 		if (!v.pure && !v.reg)
-			use_kept(e, x);
+			use_loaded(e, x);
 		return v;
 	}
 	assert(x->op != IR_VAR); /* the verifier: every variable is bound */

@@ -1,6 +1,6 @@
 /*
- * The remainder of floats, exact in every type: a function of our own, written as LLVM IR, that is
- * linked into modules that need it; lanes one by one.
+ * The remainder of floats, exact in every type: a function of our own as LLVM IR, linked into modules that need it.
+ * It takes lanes one by one.
  */
 #include "codegen/llvm/emit_num.h"
 

@@ -1,24 +1,29 @@
 /*
- * A lowered Fn's statements. Allocs that are only accessed as a whole become values (allocas that
- * mem2reg removes); the others lie in the thread's workspace, those of disjoint scopes in the same
- * place.
+ * A lowered Fn's statements. Allocs that are only accessed as a whole become values (allocas that mem2reg removes).
+ * The others lie in the thread's workspace, where allocs of disjoint scopes share a place.
  */
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WORK_ALIGN = 64 };
 #define WORK_MAX ((int64_t)1 << 36)
 
-static bool refuse(Emit *e, const Stmt *s, ErrCode code, const char *what, const char *name)
+PRINTF_LIKE(4, 5) static bool refuse(Emit *e, const Stmt *s, ErrCode code, const char *fmt, ...)
 {
-	char *place = s->line > 0 ? arena_printf(e->arena, "%s:%d", e->fn->name, s->line)
-	                          : arena_printf(e->arena, "%s", e->fn->name);
-	return fail(e->err, code, place, "%s %s", what, name);
+	char text[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	const char *line = s->line > 0 ? arena_printf(e->arena, ":%d", s->line) : "";
+	return fail(e->err, code, arena_printf(e->arena, "%s%s", e->fn->name, line), "%s", text);
 }
 
 static bool list(Emit *e, const Stmt *s);
@@ -62,33 +67,27 @@ static bool check_stmt(Stmt *s, void *arg)
 	return true;
 }
 
-static bool count_alloc(Stmt *s, void *arg)
+static void add_place(Emit *e, const Buf *buf, bool reg)
 {
-	((Emit *)arg)->nplace += s->kind == ST_ALLOC;
-	return true;
+	Place *p = arena_new_of(e->arena, Place);
+	*p = (Place){ .buf = buf, .reg = reg };
+	map_add_ptr(&e->place, buf->name)->ptr = p;
 }
 
 static bool add_alloc(Stmt *s, void *arg)
 {
 	if (s->kind == ST_ALLOC)
-		*emit_place(arg, s->alloc->name) = (Place){ s->alloc, NULL, true, 0 };
+		add_place(arg, s->alloc, true);
 	return true;
 }
 
 static void find_places(Emit *e)
 {
-	size_t cap = 16;
-	e->nplace = (size_t)e->fn->nparam;
-	ir_each_stmt(e->fn->body, count_alloc, e);
-	while (cap < 2 * e->nplace + 2)
-		cap *= 2;
-	e->nplace = cap;
-	e->place = arena_array(e->arena, Place, cap);
+	e->place = MAP_OF(e->arena);
 	ir_each_stmt(e->fn->body, add_alloc, e);
 	for (int k = 0; k < e->fn->nparam; k++)
 		if (e->fn->param[k].buf != NULL)
-			*emit_place(e, e->fn->param[k].name) =
-				(Place){ e->fn->param[k].buf, NULL, false, 0 };
+			add_place(e, e->fn->param[k].buf, false);
 	ir_each_stmt(e->fn->body, check_stmt, e);
 }
 
@@ -146,7 +145,7 @@ static void parameters(Emit *e)
 	emit_bind(e, ir_name(e->ir, LOWER_THREAD), I64, thread);
 }
 
-/* A list where more is known. */
+/* A list under the facts `env`. */
 static bool list_under(Emit *e, const Range *env, const Stmt *s)
 {
 	const Range *outer = e->env;
@@ -268,7 +267,7 @@ static bool alloc(Emit *e, const Stmt *s)
 			e->b, emit_type(e, dtype_vector(s->alloc->type, (int)n.hi)), "reg");
 		e->regs = true;
 	} else if (bytes < 0 || bytes > WORK_MAX || e->work_at + bytes > WORK_MAX) {
-		return refuse(e, s, ERR_MEMORY, "more workspace than 64 GiB for", s->alloc->name);
+		return refuse(e, s, ERR_MEMORY, "alloc %s takes more than 64 GiB of workspace", s->alloc->name);
 	} else {
 		LLVMValueRef at = emit_int(e->i64, e->work_at);
 		p->ptr = LLVMBuildGEP2(e->b, e->i8, e->work, &at, 1, "");
@@ -301,7 +300,7 @@ static void combine(Emit *e, const Monoid *m, LLVMValueRef const *left, LLVMValu
 	emit_level_pop(e);
 }
 
-/* One value: compare and exchange until nobody came between. Gives the value before. */
+/* One value: compare and exchange until no other thread changed it in between. Gives the value before. */
 static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMValueRef value)
 {
 	DType t = m->type[0];
@@ -328,7 +327,7 @@ static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMVal
 	return left;
 }
 
-/* Several values at once: thread 0 alone runs such code (lower/threads.c), so nobody comes between. */
+/* Several values at once: thread 0 alone runs such code (lower/threads.c). */
 static LLVMValueRef tuple(Emit *e, const Stmt *s, const Monoid *m)
 {
 	LLVMValueRef left[16] = { NULL }, right[16] = { NULL }, new[16] = { NULL };
@@ -352,13 +351,13 @@ static bool atomic(Emit *e, const Stmt *s)
 	DType t = m->type[0];
 	if (m->n > 16)
 		return refuse(e, s, ERR_UNSUPPORTED,
-			"an atomic reduction of more than 16 values:", m->name);
+			"the atomic reduction %s has more than 16 values", m->name);
 	if (m->n == 1 && t.bits < 8)
 		return refuse(e, s, ERR_UNSUPPORTED,
-			"an atomic reduction of elements of less than a byte in", d->buf);
+			"an atomic reduction changes %s, whose elements are less than a byte", d->buf);
 	if (s->reduce.mask != NULL && s->reduce.old != NULL)
 		return refuse(e, s, ERR_UNSUPPORTED,
-			"an atomic reduction both masked and asked for its old value in", d->buf);
+			"an atomic reduction of %s has a mask and gives its old value: one of both", d->buf);
 	LLVMBasicBlockRef done = mask_begin(e, s->reduce.mask);
 	LLVMValueRef old;
 	if (m->n > 1)
@@ -416,17 +415,14 @@ static bool statement(Emit *e, const Stmt *s)
 	return false;
 }
 
-/* What was loaded before it is the same behind it. */
+/* Values loaded before the statement are still right after it. */
 static bool is_quiet(Emit *e, const Stmt *s)
 {
 	return s->kind == ST_LET || s->kind == ST_ALLOC || s->kind == ST_PREFETCH ||
 	       (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);
 }
 
-/*
- * Registers beside those that the list's own statements store to, and one more, since a value that
- * is kept but not used again takes none.
- */
+/* Registers that the list's own statements do not store to, and one more: a kept value's last use frees its own. */
 static int registers_left(Emit *e, const Stmt *s)
 {
 	int width = e->target->vector_bits, used = 0;
@@ -444,13 +440,13 @@ static int registers_left(Emit *e, const Stmt *s)
 static bool list(Emit *e, const Stmt *s)
 {
 	size_t levels = e->level.n;
-	int most = e->kept_most;
+	int most = e->loaded_most;
 	const Range *env = e->env;
 	int64_t work = e->work_at;
 	bool ok = true;
 	emit_forget_loads(e);
 	e->lists++;
-	e->kept_most = registers_left(e, s);
+	e->loaded_most = registers_left(e, s);
 	for (; s != NULL && ok; s = s->next) {
 		emit_forget(e, 0);
 		ok = statement(e, s);
@@ -462,7 +458,7 @@ static bool list(Emit *e, const Stmt *s)
 	while (e->level.n > levels)
 		emit_level_pop(e);
 	e->env = env;
-	e->kept_most = most;
+	e->loaded_most = most;
 	e->work_at = work;
 	return ok;
 }
@@ -496,8 +492,8 @@ char *emit_symbol(Arena *a, const Fn *fn)
 bool emit_fn(Emit *e, const Fn *fn)
 {
 	e->fn = fn;
-	e->level.n = e->temp.n = e->kept.n = 0;
-	e->kept_regs = 0;
+	e->level.n = e->temp.n = e->loaded.n = 0;
+	e->loaded_regs = 0;
 	e->mask = e->some = NULL;
 	e->env = ir_range_fn(e->ir, fn);
 	e->work_at = e->work_bytes = 0;

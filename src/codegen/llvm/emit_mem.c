@@ -1,11 +1,10 @@
 /*
- * Addresses, loads and stores. An index is taken apart into terms, the outermost loop's first, so
- * that what is invariant is computed outside and constants become displacements. Vectors of
- * consecutive elements are one access; others gather and scatter. Elements of less than a byte are
- * packed and accessed one by one.
+ * Addresses, loads and stores. An index is a sum of terms, those of the outermost loops first, so that invariant
+ * parts are computed outside and constants become displacements. Vectors of consecutive elements are one access,
+ * others gather or scatter. Elements of less than a byte are packed and accessed one by one.
  *
- * A scalar load under a mask (the arm of a select) reads, when the mask is off, from the call
- * structure, which is there and long enough; so no branch is needed.
+ * Where the mask of a scalar load is off (the arm of a select), the load reads the call structure instead, which is
+ * there and long enough. So no branch is needed.
  */
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"
@@ -29,15 +28,10 @@ typedef struct Sum {
 
 Place *emit_place(const Emit *e, const char *buf)
 {
-	size_t h = (size_t)((uintptr_t)buf * 0x9e3779b97f4a7c15u >> 20);
-	for (;; h++) {
-		Place *p = &e->place[h & (e->nplace - 1)];
-		if (p->buf == NULL || p->buf->name == buf)
-			return p;
-	}
+	return map_find_ptr(&e->place, buf)->ptr;
 }
 
-/* Sums wrap: those of a prefetch may be any. */
+/* Sums wrap: the index of a prefetch may be any number. */
 static int64_t minus(int64_t v)
 {
 	return (int64_t)(0 - (uint64_t)v);
@@ -317,7 +311,7 @@ static void store_at(Emit *e, LLVMValueRef v, LLVMValueRef ptr, unsigned align)
 	LLVMSetAlignment(LLVMBuildStore(e->b, v, ptr), align);
 }
 
-/* Read, change, write: such a buffer is never stored to by two threads at once (lower/threads.c). */
+/* Read, change, write: two threads never store to such a buffer at once (lower/threads.c). */
 static void store_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef v)
 {
 	LLVMValueRef shift, ptr = packed(e, p, i, &shift);

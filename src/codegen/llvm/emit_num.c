@@ -1,7 +1,7 @@
 /*
- * Arithmetic, as the language has it and not as C: floor division, min and max that keep NaN,
- * wrapping integers, f16 and bf16 rounded after each operation. Nothing here becomes a call of
- * libc: where a target lacks an instruction (fma, rounding) its effect is computed.
+ * Arithmetic as the language defines it, which is not as C does: floor division, min and max that keep NaN, wrapping
+ * integers, f16 and bf16 rounded after each operation. Nothing here becomes a call of libc: where a target lacks
+ * an instruction (fma, rounding), its effect is computed.
  */
 #include "codegen/llvm/emit_num.h"
 

@@ -1,6 +1,6 @@
 /*
  * Inside of the room: operations on values in registers, of any number of lanes. They place
- * instructions where the builder stands and know nothing of statements, buffers or masks.
+ * instructions where the builder stands and know no statements, buffers or masks.
  *
  * In registers f16 and bf16 are floats that hold a value of their type, bool is i1, i2 and i4 are
  * LLVM's; in memory f16 and bf16 are i16, bool is a byte.

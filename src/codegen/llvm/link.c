@@ -1,12 +1,14 @@
 /*
- * The linker. It reads what LLVM's object writer wrote a moment ago, yet checks every offset: a
- * mistake here would otherwise be a wild write. Formats: ELF-64 (gABI 4.1), x86-64 psABI 1.0
- * section 4.4, ELF for the Arm 64-bit Architecture (2023Q3) section 5.7.
+ * The linker. It checks every offset of the object that LLVM wrote, because a mistake would otherwise be a wild
+ * write. Formats: ELF-64 (gABI 4.1), x86-64 psABI 1.0 section 4.4, ELF for the Arm 64-bit Architecture (2023Q3)
+ * section 5.7.
  */
 #include "codegen/llvm/link.h"
 #include "base/text.h"
 
 #include <elf.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LINK_ALIGN = 64 };
@@ -26,9 +28,14 @@ typedef struct Link {
 	Err *err;
 } Link;
 
-static bool bug(Link *l, const char *what, const char *name, unsigned number)
+PRINTF_LIKE(2, 3) static bool bug(Link *l, const char *fmt, ...)
 {
-	return fail(l->err, ERR_BUG, "linker", "%s %s (%u)", what, name, number);
+	char text[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return fail(l->err, ERR_BUG, "linker", "%s", text);
 }
 
 static bool inside(const Link *l, uint64_t offset, uint64_t size)
@@ -49,22 +56,22 @@ static bool read_tables(Link *l)
 		h->e_type != ET_REL || h->e_shentsize != sizeof(Elf64_Shdr) ||
 		!inside(l, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)) ||
 		h->e_shoff % 8 != 0)
-		return bug(l, "the object file is no", "ELF-64 object", 0);
+		return bug(l, "this is no ELF-64 object");
 	l->section = (const Elf64_Shdr *)(l->in + h->e_shoff);
 	l->nsection = h->e_shnum;
 	for (size_t k = 0; k < l->nsection; k++) {
 		const Elf64_Shdr *s = &l->section[k];
 		if (s->sh_type != SHT_NOBITS && !inside(l, s->sh_offset, s->sh_size))
-			return bug(l, "a section outside of", "the object file", (unsigned)k);
+			return bug(l, "section %zu lies outside the object file", k);
 		if (s->sh_type == SHT_RELA && s->sh_offset % 8 != 0)
-			return bug(l, "relocations that are not", "aligned", (unsigned)k);
+			return bug(l, "the relocations of section %zu are not aligned", k);
 		if (s->sh_type != SHT_SYMTAB)
 			continue;
 		const Elf64_Shdr *t = s->sh_link < l->nsection ? &l->section[s->sh_link] : NULL;
 		if (t == NULL || s->sh_offset % 8 != 0 || t->sh_size == 0 ||
 			!inside(l, t->sh_offset, t->sh_size) ||
 			l->in[t->sh_offset + t->sh_size - 1] != 0)
-			return bug(l, "a symbol table without", "its texts", (unsigned)k);
+			return bug(l, "the symbol table in section %zu has no texts", k);
 		l->symbol = (const Elf64_Sym *)(l->in + s->sh_offset);
 		l->nsymbol = s->sh_size / sizeof(Elf64_Sym);
 		l->strings = (const char *)l->in + t->sh_offset;
@@ -87,13 +94,10 @@ static bool lay_out(Link *l)
 			if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0 || code != (pass == 0))
 				continue;
 			if ((s->sh_flags & SHF_WRITE) || s->sh_type != SHT_PROGBITS)
-				return bug(l,
-					"a section of a kind that an image cannot hold:", "number",
-					(unsigned)k);
+				return bug(l, "an image cannot hold section %zu: it is writable or of another kind", k);
 			uint64_t align = s->sh_addralign < 1 ? 1 : s->sh_addralign;
 			if (align > LINK_ALIGN || (align & (align - 1)) != 0)
-				return bug(l, "a section aligned to more than", "64 bytes",
-					(unsigned)align);
+				return bug(l, "section %zu is aligned to %llu bytes, more than 64", k, (unsigned long long)align);
 			at = (at + align - 1) & ~(align - 1);
 			l->base[k] = at;
 			at += s->sh_size;
@@ -117,8 +121,7 @@ static bool find_functions(Link *l)
 			continue;
 		const Elf64_Shdr *in = &l->section[s->st_shndx];
 		if (s->st_value > in->sh_size || s->st_size > in->sh_size - s->st_value)
-			return bug(
-				l, "a function outside of its section:", text_at(l, s->st_name), 0);
+			return bug(l, "function %s lies outside its section", text_at(l, s->st_name));
 		l->out->symbol[l->out->nsymbol++] =
 			(LinkSymbol){ arena_printf(l->arena, "%s", text_at(l, s->st_name)),
 				l->base[s->st_shndx] + s->st_value, s->st_size };
@@ -152,7 +155,7 @@ static bool relocate_x86(
 		return true;
 	default: break;
 	}
-	return bug(l, "a relocation that images cannot have, to", name, type);
+	return bug(l, "an image cannot have a relocation of type %u, which %s needs", type, name);
 }
 
 static bool relocate_aarch64(
@@ -190,7 +193,7 @@ static bool relocate_aarch64(
 		return true;
 	default: break;
 	}
-	return bug(l, "a relocation that images cannot have, to", name, type);
+	return bug(l, "an image cannot have a relocation of type %u, which %s needs", type, name);
 }
 
 static bool relocate(Link *l, Arch arch, size_t section, const Elf64_Rela *r)
@@ -199,17 +202,17 @@ static bool relocate(Link *l, Arch arch, size_t section, const Elf64_Rela *r)
 	unsigned type = ELF64_R_TYPE(r->r_info);
 	if (s >= l->nsymbol || r->r_offset > l->section[section].sh_size ||
 		l->section[section].sh_size - r->r_offset < 4)
-		return bug(l, "a relocation outside of", "its section", type);
+		return bug(l, "a relocation of type %u lies outside its section", type);
 	const Elf64_Sym *sym = &l->symbol[s];
 	const char *name = text_at(l, sym->st_name);
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= l->nsection ||
 		l->base[sym->st_shndx] == UINT64_MAX)
-		return bug(l, "code calls what is not in the image:", name, type);
+		return bug(l, "the code uses %s, which is not in the image", name);
 	int64_t value = (int64_t)(l->base[sym->st_shndx] + sym->st_value) + r->r_addend;
 	int64_t place = (int64_t)(l->base[section] + r->r_offset);
 	unsigned char *p = l->out->bytes + place;
 	if (value < -4096 || value > (int64_t)l->out->size + 4096)
-		return bug(l, "a relocation beyond the image, to", name, type);
+		return bug(l, "a relocation to %s leads out of the image", name);
 	return arch == ARCH_AARCH64 ? relocate_aarch64(l, type, p, value, place, name)
 	                            : relocate_x86(l, type, p, value, place, name);
 }

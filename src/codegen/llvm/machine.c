@@ -1,8 +1,8 @@
 /*
- * See machine.h. LLVM's options are the process's, so they are set once and are the same for everybody.
+ * See machine.h. LLVM's options are the process's: they are set once, for every caller.
  *
  * Loop strength reduction is off because it makes a pointer of every displacement and spills them. The
- * other passes that are off cost a twentieth of the time and change nothing in what is made here: the
+ * other passes that are off cost a twentieth of the time and change nothing in our code: the
  * bytes of 192 kernel sets, for AVX-512, AVX2 and NEON, are the same without them. (Constant hoisting,
  * the conversion of cmov, and the two passes behind register allocation do change some.)
  */

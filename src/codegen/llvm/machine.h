@@ -1,6 +1,6 @@
 /*
- * Inside of the room: LLVM set up for the process, and its target machines. To make one and its first
- * subtarget costs 0.3 ms, so those that nobody uses are kept for the next taker.
+ * Inside of the room: LLVM set up for the process, and its target machines. Making one with its first subtarget
+ * costs 0.3 ms, so idle ones are kept for the next call.
  */
 #ifndef CODEGEN_LLVM_MACHINE_H
 #define CODEGEN_LLVM_MACHINE_H

@@ -1,12 +1,12 @@
 /*
- * Accumulators to registers. In a serial loop that reads and writes elements of a buffer at the
- * same places in every iteration, the elements live in allocs of their own for the time of the
- * loop, read before it and written after it. From the inside out, so that in the end they are read
- * and written outside of all loops that do not move them.
+ * Accumulators to registers. Where a serial loop reads and writes the same elements of a buffer in every
+ * iteration, the elements live in allocs of their own while the loop runs: read before the loop, written after
+ * it. The pass works from the inside out, so at the end they are read and written outside all loops that do not
+ * move them.
  *
- * Law: the loop, and each loop below that touches the elements, runs at least once; none of the
- * accesses is conditional or atomic; two of the places are the same or do not overlap. An element
- * that the first iteration writes before it reads it is not read before the loop.
+ * Law: the loop, and each loop below that touches the elements, runs at least once; no access is conditional or
+ * atomic; any two of the places are the same or do not overlap. An element that the first iteration writes
+ * before it reads it is not read before the loop.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -25,7 +25,7 @@ typedef struct Cell {
 
 typedef struct Loop {
 	Lower *l;
-	const LowerBufs *bufs;
+	const Map *bufs;
 	int n;
 	Cell cell[CELLS];
 	VEC(const char *) lost;  /* buffers that must stay in memory */
@@ -95,7 +95,7 @@ static void touch_load(const Expr *e, void *arg)
 		touch(arg, e->name, e->arg[0], false);
 }
 
-/* A load in an arm of a select is conditional; those in its condition are taken for such, too. */
+/* A load in an arm of a select is conditional; those in its condition count as conditional as well. */
 static void touch_expr(Loop *p, const Expr *e)
 {
 	if (e->op == IR_SELECT && lower_has_load(e)) {
@@ -164,7 +164,7 @@ static const Expr *base_of(const Expr *idx)
 	return idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1) ? idx->arg[0] : NULL;
 }
 
-/* e = what is returned + *k, as the simplifier writes sums: the constant is the last term. */
+/* e is the result + *k. The simplifier writes the constant of a sum last. */
 static const Expr *without_constant(const Expr *e, int64_t *k)
 {
 	*k = 0;
@@ -193,7 +193,7 @@ static int registers_of(const Loop *p, const Cell *c)
 	return wide > 0 ? (bits + wide - 1) / wide : 1;
 }
 
-/* Keeps the cells worth it: of buffers that are written, apart from each other, few enough. */
+/* Keeps the cells that are worth an alloc: their buffer is written, they do not overlap, they are few. */
 static bool choose(Loop *p)
 {
 	int used = 0, n = 0;
@@ -314,7 +314,7 @@ static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 		int64_t shape = c->type.lanes;
 		c->reg = ir_fresh_name(l->ir, c->buf);
 		Buf *own = ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type), "local", &shape, 1);
-		lower_bufs_add(l, l->bufs, own);
+		map_add_ptr(l->bufs, own->name)->ptr = own;
 		before = ir_seq(before, ir_alloc(l->ir, own));
 		const Expr *first = c->load_first ? take_init(p, run, s, c) : NULL;
 		if (c->load_first && first == NULL)

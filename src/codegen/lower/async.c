@@ -38,8 +38,7 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED &&
 			lower_any(s->loop.body, is_barrier))
 			return lower_refuse(l, s,
-				"a barrier inside loop %s: on a CPU, end the loop at the barrier "
-				"and begin another",
+				"a barrier stands inside loop %s: end the loop at the barrier and begin another",
 				s->loop.var);
 		if (s->loop.kind == LOOP_BOUND)
 			s->loop.kind =

@@ -1,14 +1,15 @@
 /*
- * Conditions outwards. Where a loop's body is one `if`, what the condition says without the loop's
- * variable is asked once, around the loop; what it says as a bound of a serial loop's variable becomes
- * the loop's bound. Neighbours with one condition become one `if`. So a convolution's taps in the
- * padding cost a loop over fewer taps, and no test in the innermost loop.
+ * Conditions outwards. Where a loop's body is one `if`, the part of the condition that does not use the loop's
+ * variable is asked once, around the loop. A part that bounds the variable of a serial loop becomes the loop's
+ * bound. Neighbours with one condition become one `if`. So the taps of a convolution in the padding cost a loop
+ * over fewer taps, and the innermost loop tests nothing.
  *
- * Laws: `if p & q { b }` = `if p { if q { b } }`, since neither loads or fails; `for v { if p { b } }` =
- * `if p { for v { b } }` where p does not use v; `for v in lo..hi { if e <= v { b } }` =
- * `for v in max(lo, e)..hi { b }`, and alike for the end; `if p { a } if p { b }` = `if p { a b }`, since p
- * loads nothing that a could store; hints before an `if` change nothing, and go where it goes. A parallel loop keeps its conditions: it would no longer be one
- * phase of all threads.
+ * Laws: `if p & q { b }` = `if p { if q { b } }`, since neither loads or fails;
+ * `for v { if p { b } }` = `if p { for v { b } }` where p does not use v;
+ * `for v in lo..hi { if e <= v { b } }` = `for v in max(lo, e)..hi { b }`, and alike for the end;
+ * `if p { a } if p { b }` = `if p { a b }`, since p loads nothing that a could store.
+ * Hints before an `if` change nothing and go where it goes. A parallel loop keeps its conditions: otherwise it
+ * would no longer be one phase of all threads.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"

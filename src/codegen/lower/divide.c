@@ -1,8 +1,8 @@
 /*
- * Floor division is several instructions where shifts or truncation are one or two. Laws:
- * x / 2^k = x >> k and x % 2^k = x & 2^k - 1 for all x; x / y = tdiv(x, y) and x % y = tmod(x, y)
- * where x >= 0 and y > 0, which the ranges must show. (The simplifier goes the other way, since
- * floor division has more laws; so this comes last.)
+ * Floor division takes several instructions, a shift or a truncating division one or two. Laws:
+ * x / 2^k = x >> k and x % 2^k = x & 2^k - 1 for all x;
+ * x / y = tdiv(x, y) and x % y = tmod(x, y) where the ranges show x >= 0 and y > 0.
+ * The simplifier goes the other way, because floor division has more laws. So this pass comes last.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"

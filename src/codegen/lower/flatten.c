@@ -1,7 +1,6 @@
 /*
- * Buffers of one dimension: every logical index becomes the physical offset that the buffer's index
- * map, row-major over its physical dimensions, gives. The first Fn of the set that writes an out
- * buffer sees to its padding (padding.c).
+ * Buffers of one dimension. Every logical index becomes a physical offset: the buffer's index map, row-major over
+ * its physical dimensions. The first Fn of the set that writes an out buffer zeroes its padding (padding.c).
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -11,7 +10,7 @@
 
 typedef struct Flat {
 	Lower *l;
-	const LowerBufs *bufs;
+	const Map *bufs;
 } Flat;
 
 typedef struct Indices {

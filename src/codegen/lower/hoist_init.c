@@ -1,11 +1,11 @@
 /*
- * A reduction's init before its loops instead of in them: where the block lies in loops of which
- * some are for its reduce iterators only, the init goes, inside copies of the others, before the
- * outermost of those. Left where it is, it would be a condition in the innermost loop.
+ * A reduction's init before its loops. Where some of the loops around a block serve its reduce iterators only,
+ * the init goes before the outermost of those, inside copies of the other loops. Otherwise it would be a condition
+ * in the innermost loop.
  *
- * Law: the first instance of each element is the one where the reduce loops have their first
- * values; the reduce loops run at least once; nothing else below the outermost reduce loop touches
- * what the init writes, or writes what it reads. Where that is not seen, the init stays.
+ * Law: the first instance of each element is the one where the reduce loops have their first values; the reduce
+ * loops run at least once; nothing else below the outermost reduce loop touches what the init writes, or writes
+ * what the init reads. Where the pass cannot show that, the init stays.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"

@@ -1,11 +1,11 @@
 /*
- * Calls to statements, but those of sub Fns that are functions of their own (shared_calls.c): a sub-Fn's body, or
- * the meaning of an intrinsic, stands where the call was, its names fresh, its buffers being windows of the
- * caller's. An intrinsic that the target has an instruction for is the store of one expression instead
- * (inline_intrin.c).
+ * Calls to statements. The body of a sub Fn, or the meaning of an intrinsic, stands where the call was; its names
+ * are fresh, its buffers are windows of the caller's. Two kinds of calls differ: a sub Fn that is shared stays a
+ * function (shared_calls.c), and an intrinsic that the target has an instruction for is the store of one
+ * expression (inline_intrin.c). Sub Fns that nobody calls any more leave the set.
  *
- * Scalar arguments, and where a window starts, are values at the time of the call: what loads from
- * memory is bound by a let first.
+ * Scalar arguments, and where a window starts, are values at the time of the call: a let binds what loads from
+ * memory first.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -65,7 +65,7 @@ static bool expand(Lower *l, Stmt *s, int depth, Stmt **out)
 {
 	const Fn *f = s->call.intrin ? ir_intrin(l->ir, s->call.fn) : ir_find_fn(l->ks, s->call.fn);
 	if (f == NULL || f->nparam != s->call.n)
-		return lower_refuse(l, s, "there is no %s of that form", s->call.fn);
+		return lower_refuse(l, s, "there is no sub Fn or intrinsic %s with %d parameters", s->call.fn, s->call.n);
 	if (depth > INLINE_DEPTH)
 		return lower_refuse(l, s, "calls nest deeper than %d", INLINE_DEPTH);
 	Stmt *lets = NULL;

@@ -1,7 +1,7 @@
 /*
- * Intrinsics that an instruction of the target stands for: one store of one vector expression, so that all
- * passes behind this one see loads, arithmetic and a store, and sums stay in registers over a loop as others
- * do. A row without the target's feature, or that is not here, is its meaning.
+ * Intrinsics that the target has an instruction for. Each is one store of one vector expression, so that the later
+ * passes see loads, arithmetic and a store, and sums stay in registers over a loop. Any other intrinsic is replaced
+ * by its meaning.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"

@@ -1,8 +1,7 @@
 /*
- * Vector indices to ramps. Lane i of an index is an expression of i; where that is base + i * stride, the
- * lanes are neighbours (or at one place) and no gather is needed: a window of an instruction's operand, the
- * elements of a fused loop. Lane by lane the simplifier sees what it does not see in whole vectors:
- * (i / 4) * 4 + i % 4 is i.
+ * Vector indices to ramps. Lane i of an index is an expression of i. Where that is base + i * stride, the lanes are
+ * neighbours or one place, and no gather is needed: a window of an instruction's operand, the elements of a fused
+ * loop. The simplifier sees more in one lane than in a whole vector: (i / 4) * 4 + i % 4 is i.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"

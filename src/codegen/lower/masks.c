@@ -1,11 +1,11 @@
 /*
- * Masks off what nobody reads. A tile of 16 lanes of which 8 are on (24 channels in two vectors) would
- * blend every sum with lanes that no statement has a use for. Where all stores to a register have one
- * mask, they store all lanes; only what they load from memory keeps the mask, since there may be nothing.
+ * Masks that nothing needs. A tile of 16 lanes of which 8 are on (24 channels in two vectors) would blend every sum
+ * with lanes that no statement uses. Where all stores to a register have one mask, they store all lanes instead.
+ * Only loads from memory keep the mask, because there may be nothing behind the last element.
  *
- * Law: the mask is the same as long as the alloc lives (its variables are bound around it, and it loads
- * nothing). Lanes that it turns off are then never stored, so undefined, so not used: any value will
- * do. What is evaluated for them cannot fail.
+ * Law: the mask is the same as long as the alloc lives (its variables are bound around the alloc, and it loads
+ * nothing). So the lanes that it turns off are never stored, are undefined, and are not used: any value will do.
+ * Evaluating them cannot fail.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -19,8 +19,7 @@ typedef struct Reg {
 
 typedef struct Masks {
 	Lower *l;
-	size_t n, cap;
-	Reg **slot;
+	Map reg; /* by the names of allocs */
 	VEC(const char *) inside; /* variables bound behind the alloc at work */
 	const Range *env;
 	const Expr *mask; /* of the store at work */
@@ -56,20 +55,10 @@ const Expr *lower_any_lane(Ir *ir, const Expr *mask)
 	return compares || mask->op == IR_SPLAT ? first_lane(ir, mask, false) : NULL;
 }
 
-static Reg **slot_of(const Masks *m, const char *name)
+static Reg *reg_of(const Masks *m, const char *name)
 {
-	size_t h = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20);
-	for (;; h++) {
-		Reg **r = &m->slot[h & (m->cap - 1)];
-		if (*r == NULL || (*r)->buf->name == name)
-			return r;
-	}
-}
-
-static bool count_alloc(Stmt *s, void *arg)
-{
-	((Masks *)arg)->n += s->kind == ST_ALLOC;
-	return true;
+	const MapEntry *e = map_find_ptr(&m->reg, name);
+	return e == NULL ? NULL : e->ptr;
 }
 
 static bool add_alloc(Stmt *s, void *arg)
@@ -78,7 +67,7 @@ static bool add_alloc(Stmt *s, void *arg)
 	if (s->kind == ST_ALLOC) {
 		Reg *r = arena_new_of(m->l->arena, Reg);
 		r->buf = s->alloc;
-		*slot_of(m, s->alloc->name) = r;
+		map_add_ptr(&m->reg, s->alloc->name)->ptr = r;
 	}
 	return true;
 }
@@ -91,7 +80,7 @@ static bool is_whole(const Buf *b, const Expr *i)
 
 static void check_load(const Expr *e, void *arg)
 {
-	Reg *r = e->op == IR_LOAD ? *slot_of(arg, e->name) : NULL;
+	Reg *r = e->op == IR_LOAD ? reg_of(arg, e->name) : NULL;
 	if (r != NULL && !is_whole(r->buf, e->arg[0]))
 		r->bad = true;
 }
@@ -117,11 +106,11 @@ static bool check_stmt(Stmt *s, void *arg)
 	Masks *m = arg;
 	ir_each_expr(s, check_expr, m);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
-		Reg *r = *slot_of(m, s->reduce.dst[k].buf);
+		Reg *r = reg_of(m, s->reduce.dst[k].buf);
 		if (r != NULL)
 			r->bad = true;
 	}
-	Reg *r = s->kind == ST_STORE ? *slot_of(m, s->store.dst.buf) : NULL;
+	Reg *r = s->kind == ST_STORE ? reg_of(m, s->store.dst.buf) : NULL;
 	if (r == NULL)
 		return true;
 	m->mask = s->store.mask;
@@ -149,7 +138,7 @@ static bool add_bound(Stmt *s, void *arg)
 static bool check_scope(Stmt *s, void *arg)
 {
 	Masks *m = arg;
-	Reg *r = s->kind == ST_ALLOC ? *slot_of(m, s->alloc->name) : NULL;
+	Reg *r = s->kind == ST_ALLOC ? reg_of(m, s->alloc->name) : NULL;
 	if (r == NULL || r->bad || r->mask == NULL)
 		return true;
 	m->inside.n = 0;
@@ -162,7 +151,7 @@ static bool check_scope(Stmt *s, void *arg)
 static const Expr *guard_load(Ir *ir, const Expr *e, void *arg)
 {
 	const Masks *m = arg;
-	if (e->op != IR_LOAD || *slot_of(m, e->name) != NULL)
+	if (e->op != IR_LOAD || reg_of(m, e->name) != NULL)
 		return e;
 	const Expr *on = m->mask;
 	if (e->type.lanes == 1) {
@@ -176,7 +165,7 @@ static const Expr *guard_load(Ir *ir, const Expr *e, void *arg)
 static void walk(Masks *m, Stmt *s, const Range *env)
 {
 	for (; s != NULL; s = s->next) {
-		Reg *r = s->kind == ST_STORE ? *slot_of(m, s->store.dst.buf) : NULL;
+		Reg *r = s->kind == ST_STORE ? reg_of(m, s->store.dst.buf) : NULL;
 		if (s->kind == ST_FOR) {
 			walk(m, s->loop.body, lower_range(m->l, s, false, env));
 		} else if (s->kind == ST_IF) {
@@ -195,14 +184,10 @@ static void walk(Masks *m, Stmt *s, const Range *env)
 
 bool pass_masks(Lower *l)
 {
-	Masks m = { .l = l };
-	ir_each_stmt(l->fn->body, count_alloc, &m);
-	if (m.n == 0)
-		return true;
-	for (m.cap = 16; m.cap < 2 * m.n + 2;)
-		m.cap *= 2;
-	m.slot = arena_array(l->arena, Reg *, m.cap);
+	Masks m = { .l = l, .reg = MAP_OF(l->arena) };
 	ir_each_stmt(l->fn->body, add_alloc, &m);
+	if (m.reg.index.n == 0)
+		return true;
 	ir_each_stmt(l->fn->body, check_stmt, &m);
 	ir_each_stmt(l->fn->body, check_scope, &m);
 	walk(&m, l->fn->body, ir_range_fn(l->ir, l->fn));

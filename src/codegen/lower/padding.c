@@ -1,12 +1,11 @@
 /*
- * Padding of what a set gives away: 24 channels in blocks of 16 leave 8 lanes that no logical index
- * reaches, and they are zero when a tensor leaves the set. Where a kernel writes the last block with
- * vectors of a whole block, masked to the lanes there are, it stores zeros in the others instead and
- * nothing else is done. Otherwise the padding is zeroed first: of one blocked dimension only the
- * lanes, of any other map the whole buffer.
+ * Padding of the set's out buffers. 24 channels in blocks of 16 leave 8 lanes that no logical index reaches; they
+ * must be zero when a tensor leaves the set. Where a kernel writes the last block with vectors of a whole block,
+ * masked to the lanes there are, it stores zeros in the other lanes, and nothing else is done. Otherwise the
+ * padding is zeroed first: the lanes alone where one dimension is blocked, the whole buffer for any other map.
  *
- * Law of the first: every logical element is written, so is the last of the blocked dimension at each
- * place; if every store that may write it is such a vector, every lane behind it is written, too.
+ * Law of the first way: every logical element is written, so the last one of the blocked dimension is written at
+ * each place. If every store that may write it is such a vector, every lane behind it is written as well.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -17,7 +16,7 @@ typedef struct Blocked {
 	const Buf *buf;
 	int dim, outer, inner; /* logical; physical ones of block and lane */
 	int64_t n, block;
-	bool vectors;          /* every store seen so far is as the law asks */
+	bool vectors;          /* every store seen so far fits the law */
 	int whole;             /* stores that zero what is behind the last element */
 } Blocked;
 

@@ -63,10 +63,12 @@ void lower_rename(Lower *l, Stmt *list);
  * body, the only iteration of a loop), where a name would be declared twice.
  */
 void lower_separate_lets(Lower *l);
-/* All buffers of the Fn by name: parameters and allocs. Later changes of the Fn are not seen, but for what is added. */
-LowerBufs *lower_bufs(Lower *l);
-void lower_bufs_add(Lower *l, LowerBufs *b, Buf *buf);
-Buf *lower_buf(const LowerBufs *b, const char *name); /* NULL if there is none */
+/*
+ * All buffers of the Fn by the addresses of their names: parameters and allocs. Later changes of the Fn are not
+ * seen; a pass may add to the map.
+ */
+Map *lower_bufs(Lower *l);
+Buf *lower_buf(const Map *bufs, const char *name); /* NULL if there is none */
 /* The facts inside a statement's body (loop), its then or its else branch, or after it (let). */
 const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env);
 /* ERR_UNSUPPORTED at the Fn and, if there is one, the line of s. */

@@ -1,8 +1,7 @@
 /*
- * Reductions to stores: dst = combine(dst, value). A floating sum of products becomes an fma where
- * the target has one (rounding once instead of twice; CodegenOptions.exact forbids it). Lanes that
- * may meet in one element are combined one after the other, as the language says. Atomic reductions
- * stay, one lane each.
+ * Reductions to stores: dst = combine(dst, value). A floating sum of products becomes an fma where the target has
+ * one (rounding once instead of twice; CodegenOptions.exact forbids it). Lanes that may meet in one element are
+ * combined one after the other. Atomic reductions stay, one for each lane.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -227,7 +226,7 @@ static bool reduce(Lower *l, Stmt *s, Stmt **out)
 	r.m = b != NULL ? ir_find_monoid(l->ks, s->reduce.monoid, dtype_scalar(b->type)) : NULL;
 	if (r.m == NULL || r.m->n != s->reduce.n)
 		return lower_refuse(
-			l, s, "there is no monoid %s for its buffers", s->reduce.monoid);
+			l, s, "there is no monoid %s of its buffers' types", s->reduce.monoid);
 	if (s->reduce.atomic && r.lanes > 1 && s->reduce.old != NULL)
 		return lower_refuse(
 			l, s, "an atomic reduction of several lanes cannot give its old values");

@@ -1,10 +1,9 @@
 /*
- * Allocs to registers. An alloc that is only ever read and written at constant places, any two vector
- * accesses at the same elements in the same order or at different ones, becomes an alloc for each
- * such piece, whatever the stride between its elements: the emitter keeps such a one, accessed as a
- * whole, as a named value, never in memory. A scalar read of a vector piece is a lane of it. Lanes
- * that lie outside of the alloc are off (the program would be wrong otherwise): the piece has them, and
- * nobody asks for them. All other allocs go to the thread's workspace.
+ * Allocs to registers. The pass takes allocs that are read and written at constant places only, and where any two
+ * vector accesses are the same elements in the same order or share none. Each such piece becomes an alloc, whatever
+ * the stride between its elements. The emitter keeps an alloc that is always accessed as a whole as a value, never
+ * in memory. A scalar read of a vector piece is a lane of it. Lanes outside the alloc are off in a program that is
+ * right: the piece has them, and nothing uses them. All other allocs go to the thread's workspace.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -32,24 +31,14 @@ typedef struct Alloc {
 
 typedef struct Registers {
 	Lower *l;
-	size_t n, cap;
-	Alloc **slot;
+	Map alloc; /* by name */
 	bool vectors; /* this round notes vector accesses, the other scalar ones */
 } Registers;
 
-static Alloc **slot_of(const Registers *r, const char *name)
-{
-	size_t h = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20);
-	for (;; h++) {
-		Alloc **a = &r->slot[h & (r->cap - 1)];
-		if (*a == NULL || (*a)->buf->name == name)
-			return a;
-	}
-}
-
 static Alloc *find(const Registers *r, const char *name)
 {
-	return *slot_of(r, name);
+	const MapEntry *e = map_find_ptr(&r->alloc, name);
+	return e == NULL ? NULL : e->ptr;
 }
 
 /* Constant places: lane k at *at + k * *stride. */
@@ -129,12 +118,6 @@ static bool note_stmt(Stmt *s, void *arg)
 	return true;
 }
 
-static bool count_alloc(Stmt *s, void *arg)
-{
-	((Registers *)arg)->n += s->kind == ST_ALLOC;
-	return true;
-}
-
 static bool add_alloc(Stmt *s, void *arg)
 {
 	Registers *r = arg;
@@ -142,7 +125,7 @@ static bool add_alloc(Stmt *s, void *arg)
 		return true;
 	Alloc *a = arena_new_of(r->l->arena, Alloc);
 	a->buf = s->alloc;
-	*slot_of(r, s->alloc->name) = a;
+	map_add_ptr(&r->alloc, s->alloc->name)->ptr = a;
 	if (!ir_is_int(s->alloc->shape[0], &a->n) || s->alloc->type.bits < 8 || a->n > ELEMENTS)
 		a->n = -1;
 	else
@@ -237,14 +220,10 @@ static void split_list(Registers *r, Stmt **list)
 
 bool pass_registers(Lower *l)
 {
-	Registers r = { .l = l };
-	ir_each_stmt(l->fn->body, count_alloc, &r);
-	if (r.n == 0)
-		return true;
-	for (r.cap = 16; r.cap < 2 * r.n + 2;)
-		r.cap *= 2;
-	r.slot = arena_array(l->arena, Alloc *, r.cap);
+	Registers r = { .l = l, .alloc = MAP_OF(l->arena) };
 	ir_each_stmt(l->fn->body, add_alloc, &r);
+	if (r.alloc.index.n == 0)
+		return true;
 	for (int round = 0; round < 2; round++) {
 		r.vectors = round == 0;
 		ir_each_stmt(l->fn->body, note_stmt, &r);

@@ -130,59 +130,29 @@ Stmt *lower_copy_node(Lower *l, const Stmt *s)
 	return c;
 }
 
-/* Old and new names, found by the old one's address: names are interned. */
+/* New names by the old ones' addresses: names are interned. */
 typedef struct Names {
 	Lower *l;
-	size_t n, cap;
-	struct Renamed {
-		const char *old, *now;
-	} *slot;
+	Map now;
 } Names;
-
-static struct Renamed *names_slot(const Names *m, const char *name)
-{
-	size_t h = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20);
-	for (;; h++) {
-		struct Renamed *r = &m->slot[h & (m->cap - 1)];
-		if (r->old == NULL || r->old == name)
-			return r;
-	}
-}
 
 static const char *names_now(const Names *m, const char *name)
 {
-	const struct Renamed *r = names_slot(m, name);
-	return r->old == NULL ? name : r->now;
+	const MapEntry *e = map_find_ptr(&m->now, name);
+	return e == NULL ? name : e->read;
 }
 
 static const char *names_add(Names *m, const char *name)
 {
-	struct Renamed *r = names_slot(m, name);
-	if (r->old == NULL) {
-		*r = (struct Renamed){ name, ir_fresh_name(m->l->ir, name) };
-		m->n++;
-	}
-	return r->now;
-}
-
-/* Room for what one statement declares. */
-static void names_room(Names *m)
-{
-	if (2 * (m->n + 8) <= m->cap)
-		return;
-	struct Renamed *was = m->slot;
-	size_t cap = m->cap;
-	m->cap = cap * 4;
-	m->slot = arena_array(m->l->arena, struct Renamed, m->cap);
-	for (size_t k = 0; k < cap; k++)
-		if (was[k].old != NULL)
-			*names_slot(m, was[k].old) = was[k];
+	MapEntry *e = map_add_ptr(&m->now, name);
+	if (e->read == NULL)
+		e->read = ir_fresh_name(m->l->ir, name);
+	return e->read;
 }
 
 static bool declare(Stmt *s, void *arg)
 {
 	Names *m = arg;
-	names_room(m);
 	switch (s->kind) {
 	case ST_FOR: s->loop.var = names_add(m, s->loop.var); break;
 	case ST_BLOCK:
@@ -231,32 +201,28 @@ static bool rename_accesses(Stmt *s, void *arg)
 
 void lower_rename(Lower *l, Stmt *list)
 {
-	Names m = { .l = l, .cap = 64 };
-	m.slot = arena_array(l->arena, struct Renamed, m.cap);
+	Names m = { .l = l, .now = MAP_OF(l->arena) };
 	ir_each_stmt(list, declare, &m);
-	if (m.n == 0)
+	if (m.now.index.n == 0)
 		return;
 	ir_each_stmt(list, rename_accesses, &m);
 	ir_map_stmt(l->ir, list, renamed, &m);
 }
 
-typedef struct Twins {
-	Names seen;
-	bool any;
-} Twins;
+/* The lets of a Fn, and whether two share a name. */
+typedef struct Lets {
+	Map seen;
+	bool twice;
+} Lets;
 
 static bool see_let(Stmt *s, void *arg)
 {
-	Twins *t = arg;
+	Lets *t = arg;
 	if (s->kind != ST_LET)
 		return true;
-	names_room(&t->seen);
-	struct Renamed *r = names_slot(&t->seen, s->let.var);
-	t->any = t->any || r->old != NULL;
-	if (r->old == NULL) {
-		*r = (struct Renamed){ s->let.var, s->let.var };
-		t->seen.n++;
-	}
+	uint32_t before = t->seen.index.n;
+	map_add_ptr(&t->seen, s->let.var);
+	t->twice = t->twice || t->seen.index.n == before;
 	return true;
 }
 
@@ -281,65 +247,34 @@ static void rename_lists(Lower *l, Stmt *list)
 
 void lower_separate_lets(Lower *l)
 {
-	Twins t = { .seen = { .l = l, .cap = 64 } };
-	t.seen.slot = arena_array(l->arena, struct Renamed, t.seen.cap);
+	Lets t = { .seen = MAP_OF(l->arena) };
 	ir_each_stmt(l->fn->body, see_let, &t);
-	if (t.any)
+	if (t.twice)
 		rename_lists(l, l->fn->body);
-}
-
-struct LowerBufs {
-	size_t n, cap;
-	Buf **slot;
-};
-
-static Buf **bufs_slot(const LowerBufs *b, const char *name)
-{
-	size_t h = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20);
-	for (;; h++) {
-		Buf **at = &b->slot[h & (b->cap - 1)];
-		if (*at == NULL || (*at)->name == name)
-			return at;
-	}
-}
-
-void lower_bufs_add(Lower *l, LowerBufs *b, Buf *buf)
-{
-	if (2 * (b->n + 1) > b->cap) {
-		const LowerBufs was = *b;
-		b->cap = was.cap == 0 ? 16 : was.cap * 2;
-		b->slot = arena_array(l->arena, Buf *, b->cap);
-		for (size_t k = 0; k < was.cap; k++)
-			if (was.slot[k] != NULL)
-				*bufs_slot(b, was.slot[k]->name) = was.slot[k];
-	}
-	Buf **at = bufs_slot(b, buf->name);
-	b->n += *at == NULL;
-	*at = buf;
 }
 
 static bool add_alloc(Stmt *s, void *arg)
 {
-	Lower *l = arg;
 	if (s->kind == ST_ALLOC)
-		lower_bufs_add(l, l->bufs, s->alloc);
+		map_add_ptr(arg, s->alloc->name)->ptr = s->alloc;
 	return true;
 }
 
-LowerBufs *lower_bufs(Lower *l)
+Map *lower_bufs(Lower *l)
 {
-	LowerBufs *around = l->bufs, *b = l->bufs = arena_new_of(l->arena, LowerBufs);
+	Map *b = arena_new_of(l->arena, Map);
+	*b = MAP_OF(l->arena);
 	for (int k = 0; k < l->fn->nparam; k++)
 		if (l->fn->param[k].buf != NULL)
-			lower_bufs_add(l, b, l->fn->param[k].buf);
-	ir_each_stmt(l->fn->body, add_alloc, l);
-	l->bufs = around;
+			map_add_ptr(b, l->fn->param[k].buf->name)->ptr = l->fn->param[k].buf;
+	ir_each_stmt(l->fn->body, add_alloc, b);
 	return b;
 }
 
-Buf *lower_buf(const LowerBufs *b, const char *name)
+Buf *lower_buf(const Map *bufs, const char *name)
 {
-	return *bufs_slot(b, name);
+	const MapEntry *e = map_find_ptr(bufs, name);
+	return e == NULL ? NULL : e->ptr;
 }
 
 const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env)

@@ -1,11 +1,11 @@
 /*
- * Which calls stay calls. A sub Fn that stands for several pieces of code (interior and edge of a convolution)
- * is lowered, emitted and let through LLVM once, if all its calls pass the same whole buffers: then it
- * knows where their elements lie as well as its callers do. Any other call becomes what it does.
+ * Which calls stay calls. A sub Fn may stand for several pieces of code, such as the interior and the edge of a
+ * convolution. If all its calls pass the same whole buffers, it knows where their elements lie as well as its
+ * callers do. Then it is lowered, emitted and compiled by LLVM once. Any other call is replaced by the body.
  *
- * Law: the sub Fn is called from two statements at least, which stand in loops and conditions of run and prepare
- * Fns; each buffer it is given is all of a parameter, every time the same, and none of them twice; their
- * extents are constants; it neither calls, shares work, synchronises nor does what is atomic.
+ * Law: two statements or more call the sub Fn, in loops and conditions of run and prepare Fns; each buffer argument
+ * is the whole of a parameter, the same in every call, and none is passed twice; the buffers' extents are constants;
+ * the sub Fn does not call, share work, synchronise, or do atomic work.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -137,10 +137,7 @@ static void look(Calls *c, const Stmt *s, bool other)
 		}
 }
 
-/*
- * What all callers know of a scalar, for the passes: its value, or that it lies in a range, as `if` that always
- * holds around the body.
- */
+/* Tells the passes what all callers know of a scalar: its value, or its range as an `if` around the body. */
 static void tell_range(Calls *c, const char *name, Interval v)
 {
 	Ir *ir = c->l->ir;

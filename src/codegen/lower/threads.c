@@ -1,14 +1,12 @@
 /*
- * Parallel loops to SPMD. The Fn's body goes into one loop over the threads of the team. Loops
- * around a parallel loop are run by every thread, each parallel loop is cut into one run of
- * iterations per thread, and what is left is done by thread 0; a barrier stands between two phases
- * that may touch the same memory. Lets and conditions that a phase needs are evaluated by every
- * thread, with barriers around them if they load.
+ * Parallel loops to SPMD. The Fn's body goes into one loop over the threads of the team. Every thread runs the
+ * loops around a parallel loop; a parallel loop is cut into one run of iterations for each thread; thread 0 does the
+ * rest. A barrier stands between two phases that may touch the same memory. Every thread evaluates the lets and
+ * conditions that a phase needs, with barriers around those that load.
  *
- * A prepare Fn, which has no symbols, is run by thread 0. An alloc is private to a thread, so a
- * parallel loop that uses an alloc from outside of it is run by thread 0 alone; make the buffer a
- * work parameter to share it. So are loops with atomic reductions of tuples, and loops that store
- * elements of less than a byte.
+ * Thread 0 alone runs a prepare Fn, which has no symbols. It also runs a parallel loop that uses an alloc from
+ * outside the loop, since an alloc is private to a thread (make the buffer a work parameter to share it), loops with
+ * atomic reductions of tuples, and loops that store elements of less than a byte.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -18,9 +16,9 @@
 
 typedef struct Share {
 	Lower *l;
-	const LowerBufs *bufs;
+	const Map *bufs;
 	bool dirty;  /* memory was touched since the last barrier */
-	bool failed; /* every thread would have to know what only thread 0 does */
+	bool failed; /* every thread would need a value that thread 0 alone has */
 } Share;
 
 static bool is_parallel(const Stmt *s)
@@ -37,7 +35,7 @@ static bool has_parallel(const Stmt *s)
 
 typedef struct Uses {
 	const Lower *l;
-	const LowerBufs *bufs;
+	const Map *bufs;
 	bool alone;
 	VEC(const char *) alloc; /* declared inside */
 } Uses;
@@ -283,7 +281,7 @@ static bool to_serial(Stmt *s, void *arg)
 
 bool pass_threads(Lower *l)
 {
-	if (l->fn->kind == FN_SUB) /* whoever calls it shares its work */
+	if (l->fn->kind == FN_SUB) /* its callers share its work */
 		return true;
 	if (l->fn->kind == FN_PREPARE) { /* at compile time: thread 0 does it all (emit_fn.c) */
 		ir_each_stmt(l->fn->body, to_serial, NULL);

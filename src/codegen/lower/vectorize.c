@@ -1,11 +1,11 @@
 /*
- * Vector loops to vector expressions. A loop of up to LANES iterations becomes one step of as many
- * lanes, under a mask where its extent is only bounded; a longer one a serial loop of steps of the
- * target's width and a masked step for what is left. Conditions that differ from lane to lane
- * become masks of the stores and lets inside, allocs get a lane dimension.
+ * Vector loops to vector expressions. A loop of up to LANES iterations becomes one step of as many lanes, under a
+ * mask where its extent is only bounded. A longer one becomes a serial loop of steps of the target's width and a
+ * masked step for the rest. Conditions that differ from lane to lane become masks of the stores and lets inside.
+ * Allocs get a lane dimension.
  *
- * What has no vector form (an inner loop whose bounds differ from lane to lane, atomics, a vector
- * loop within) makes the loop a serial one: its instances are unordered, so any order is legal.
+ * A loop with something that has no vector form becomes serial: an inner loop whose bounds differ from lane to lane,
+ * atomics, a vector loop within. Its instances are unordered, so any order is legal.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -159,7 +159,7 @@ static bool vector_store(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	return true;
 }
 
-/* What is not the same for all lanes is asked for as the first one says: there are others in its line. */
+/* Where lanes differ, the first one's element is prefetched: the others are mostly in its cache line. */
 static bool vector_prefetch(Widen *w, const Stmt *s, Stmt **out)
 {
 	const Access *p = &s->prefetch;
@@ -312,7 +312,8 @@ static bool step(Lower *l, const Stmt *s, const Expr *base, int lanes, const Exp
 static bool long_loop(Lower *l, const Stmt *s, const Expr *extent, const Range *env, Stmt **out)
 {
 	Ir *ir = l->ir;
-	int width = target_lanes(l->target, F32) > 4 ? target_lanes(l->target, F32) : 4; /* whatever the types are: records */
+	/* Of f32 for every type: the schedules of stored records were measured so. */
+	int width = target_lanes(l->target, F32) > 4 ? target_lanes(l->target, F32) : 4;
 	const char *var = ir_fresh_name(ir, s->loop.var);
 	const Expr *n = ir_int(ir, width), *steps = ir_simplify(ir, ir_div(ir, extent, n), env);
 	Stmt *body, *tail;

@@ -1,9 +1,9 @@
 /*
- * What LLVM is given, weighed before it is given: a set that would take more than some seconds or some
- * hundred megabytes to compile is refused. Weights are counts, no times, so that a set is refused
- * everywhere or nowhere: about the instructions of a node, for each register of its vector, times how
- * much slower than an addition's LLVM was over a thousand of them (a block of 256 vectors of pow takes
- * ten seconds). Schedules of templates weigh a quarter of the limit at most (docs/codegen.md).
+ * Weighs a set before LLVM gets it. A set that would take more than some seconds or some hundred megabytes to
+ * compile is refused. Weights are counts and not times, so that a set is refused everywhere or nowhere: about
+ * the instructions of a node, for each register of its vector, times how much longer LLVM takes for a thousand of
+ * them than for a thousand additions (256 vectors of pow take ten seconds). Schedules of templates weigh a
+ * quarter of the limit at most (docs/codegen.md).
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -25,7 +25,7 @@ static const uint16_t weights[IR_NODE_COUNT] = {
 	[IR_CAST] = 4,
 };
 
-/* mem2reg looks at each pair of a register and a basic block; a loop or an if makes some blocks. */
+/* mem2reg looks at each pair of a register and a basic block. A loop or an if makes BLOCKS of them. */
 enum { CROSSINGS = 300, BLOCKS = 3 };
 /* Of one lane, where instructions work on one at a time. */
 enum { DIVISION = 40, REMAINDER = 400 /* of floats, a loop */, ACCESS = 20 /* gathered or scattered */, BRANCH = 30 };
@@ -96,7 +96,7 @@ bool pass_weigh(Lower *l)
 	ir_each_stmt(l->fn->body, weigh_stmt, &w);
 	l->weight += w.sum + w.registers * w.blocks / CROSSINGS;
 	if (l->weight > MOST)
-		return lower_refuse(l, NULL, "the code would weigh %lld, at most %lld; a schedule that copies less weighs less",
+		return lower_refuse(l, NULL, "the code weighs %lld, more than %lld: use a schedule that copies less",
 			(long long)l->weight, (long long)MOST);
 	return true;
 }
