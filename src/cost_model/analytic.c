@@ -203,19 +203,12 @@ static void walk(Walk *w, const Stmt *s)
 	w->nest.now++;
 }
 
-/* Bytes per cycle of what comes from beyond cache [k]: from the next one, or from memory. */
-static double rate_beyond(const Target *t, int k)
-{
-	bool last = k + 1 == TARGET_CACHES || t->cache[k + 1].bytes == 0;
-	return t->core.level[last ? TARGET_CACHES : k + 1];
-}
-
 /* The largest of arithmetic and each level's traffic, and some of the rest. */
 static double together(const Sum *s, const Target *t)
 {
 	double code = s->code > COST_CODE ? s->cycles * COST_UNCACHED : 0, most = s->cycles + code, sum = most;
 	for (int k = 0; k < TARGET_CACHES; k++) {
-		double cycles = s->bytes[k] / rate_beyond(t, k);
+		double cycles = s->bytes[k] / target_rate_beyond(t, k + 1);
 		most = fmax(most, cycles);
 		sum += cycles;
 	}

@@ -115,6 +115,11 @@ int target_lanes(const Target *t, DType type)
 	return lanes > 1 ? lanes : 1;
 }
 
+double target_rate_beyond(const Target *t, int level)
+{
+	return t->core.level[target_cache(t, level + 1) == 0 ? TARGET_CACHES : level];
+}
+
 double target_fma_rate(const Target *t, int bits)
 {
 	/* Designs that start one for their widest vectors join two narrower units for it. */

@@ -111,6 +111,8 @@ bool core_wants_probe(const Target *t);
 void core_adopt(Target *t, const Core *measured);
 /* Multiply-adds started per cycle with vectors of `bits` bits, the target's own width or less. */
 double target_fma_rate(const Target *t, int bits);
+/* Bytes per cycle that come from beyond the cache of a level, from 1: from the next one, or from memory. */
+double target_rate_beyond(const Target *t, int level);
 /* Elements of the type in one vector register, at least 1. */
 int target_lanes(const Target *t, DType type);
 bool target_has(const Target *t, Feature f);
