@@ -2,98 +2,7 @@
  * The database: what is put is found, best is a function of the records, merging is a union in any
  * order, and whatever is damaged, foreign or newer is refused with a sentence and left as it was.
  */
-#include "suite.h"
-
-#include "base/file.h"
-#include "base/rng.h"
-#include "db/db.h"
-
-#include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/dlc-test-db.XXXXXX";
-static Arena *arena;
-
-static const char *path_of(const char *name)
-{
-	return arena_printf(arena, "%s/%s", folder, name);
-}
-
-static void setup(void)
-{
-	arena = arena_new();
-	strcpy(folder, "/tmp/dlc-test-db.XXXXXX");
-	ck_assert(mkdtemp(folder) != NULL);
-}
-
-static void teardown(void)
-{
-	char *rm = arena_printf(arena, "rm -rf %s", folder);
-	ck_assert_int_eq(system(rm), 0);
-	arena_free(arena);
-}
-
-static Db *open_or_die(const char *path, DbMode mode)
-{
-	Err err = { 0 };
-	Db *db = db_open(path, mode, &err);
-	ck_assert_msg(db != NULL, "%s: %s", err.place, err.text);
-	return db;
-}
-
-static const Task *task_of(int width)
-{
-	Err err = { 0 };
-	char *text = arena_printf(arena, "dag t\nin x: f32[2,%d]\ny: f32[2,%d] = relu(x)\nout y\n", width, width);
-	Dag *d = dag_parse(arena, "t", text, strlen(text), &err);
-	Task *t = d != NULL ? task_new(arena, d, &err) : NULL;
-	ck_assert_msg(t != NULL, "%s: %s", err.place, err.text);
-	return t;
-}
-
-typedef struct World {
-	const Task *task;
-	Hash target, env, session;
-} World;
-
-static World fill_world(Db *db, int width)
-{
-	Err err = { 0 };
-	Target t;
-	World w = { .task = task_of(width) };
-	SessionInfo s = { "dlc test", "random", "model", 1, 1700000000, "by hand", 77, 100 };
-	target_host(&t, 1);
-	ck_assert(db_put_task(db, w.task, &err) && db_put_target(db, &t, &w.target, &err) &&
-		db_put_env(db, 7, "llvm", NULL, &w.env, &err) && db_put_session(db, &s, &w.session, &err));
-	Hash id = target_id(&t);
-	ck_assert_mem_eq(&id, &w.target, sizeof id);
-	return w;
-}
-
-static Hash put_run(Db *db, const World *w, const char *trace, RunStatus status, int64_t ns, int64_t max_err)
-{
-	Err err = { 0 };
-	static int64_t seq;
-	RunRecord r = { .workload = w->task->id,
-		.target = w->target,
-		.session = w->session,
-		.env = w->env,
-		.trace = trace,
-		.status = status,
-		.median_ns = ns,
-		.min_ns = ns,
-		.samples = ns > 0 ? 5 : 0,
-		.max_err_e9 = max_err,
-		.detail = "",
-		.seq = seq++,
-		.probe_mflops = seq % 2 * 250000 };
-	ck_assert_msg(db_put_run(db, &r, &err), "%s", err.text);
-	return r.id;
-}
+#include "folder.h"
 
 static bool count_run(const RunRecord *run, void *arg)
 {
@@ -127,41 +36,6 @@ START_TEST(best_is_the_fastest_verified_run)
 	db_close(db);
 }
 END_TEST
-
-static bool gather(const char *line, size_t n, void *arg)
-{
-	text_put(arg, line, n);
-	text_put(arg, "\n", 1);
-	return true;
-}
-
-static const char *export_of(Db *db)
-{
-	Err err = { 0 };
-	Text t = { .arena = arena };
-	ck_assert_msg(db_export(db, gather, &t, &err), "%s", err.text);
-	return text_str(&t);
-}
-
-static ImportCount import_into(Db *db, const char *text)
-{
-	Err err = { 0 };
-	ImportCount c = { 0 };
-	ck_assert_msg(db_import(db, "log", text, strlen(text), &c, &err), "%s", err.text);
-	return c;
-}
-
-static const char *filled(const char *name)
-{
-	Db *db = open_or_die(path_of(name), DB_WRITE);
-	World w = fill_world(db, 8);
-	for (int i = 0; i < 20; i++)
-		put_run(db, &w, arena_printf(arena, "split i %d\n", i + 2), i % 5 == 4 ? RUN_CRASH : RUN_OK,
-			i % 5 == 4 ? 0 : 1000 - i, 5);
-	const char *text = export_of(db);
-	db_close(db);
-	return text;
-}
 
 START_TEST(import_of_an_export_gives_the_same_export)
 {
@@ -501,100 +375,6 @@ START_TEST(what_is_put_is_taken)
 }
 END_TEST
 
-START_TEST(a_database_that_is_gone_takes_nothing)
-{
-	Err err = { 0 };
-	const char *path = path_of("a.sqlite");
-	Db *db = open_or_die(path, DB_WRITE);
-	World w = fill_world(db, 8);
-	put_run(db, &w, "", RUN_OK, 1000, 5);
-	if (_i == 0) {
-		ck_assert_int_eq(unlink(path), 0);
-	} else {
-		filled("b.sqlite");
-		ck_assert_int_eq(rename(path_of("b.sqlite"), path), 0);
-	}
-	ck_assert(!db_put_task(db, task_of(9), &err));
-	ck_assert_int_eq(err.code, ERR_DEVICE);
-	ck_assert_msg(strstr(err.text, "deleted or replaced") != NULL, "%s", err.text);
-	db_close(db);
-}
-END_TEST
-
-/* What a tuner leaves that had no room for its tables, or was ended before. */
-START_TEST(an_empty_file_holds_no_records)
-{
-	Err err = { 0 };
-	Bytes after;
-	int64_t records = -1;
-	ck_assert(file_write(path_of("empty"), "", 0, &err));
-	Db *db = open_or_die(path_of("empty"), DB_READ);
-	ck_assert(db_check(db, &records, &err) && records == 0);
-	ck_assert_str_eq(export_of(db), "");
-	db_close(db);
-	ck_assert(file_read(arena, path_of("empty"), 1 << 20, &after, &err) && after.n == 0);
-	db_close(open_or_die(path_of("empty"), DB_WRITE));
-	ck_assert(file_read(arena, path_of("empty"), 1 << 20, &after, &err) && after.n > 0);
-}
-END_TEST
-
-/* SQLite would take the shortest for an empty database. */
-START_TEST(a_short_file_is_left_alone)
-{
-	static const char text[] = "notes of somebody: no database, and shorter than the header of one";
-	static const int size[] = { 1, 2, 16, sizeof text - 1 };
-	const char *path = path_of("notes.txt");
-	FILE *f = fopen(path, "w");
-	ck_assert(f != NULL && fwrite(text, 1, (size_t)size[_i], f) == (size_t)size[_i] && fclose(f) == 0);
-	for (int mode = DB_READ; mode <= DB_WRITE; mode++) {
-		Err err = { 0 };
-		Bytes now;
-		ck_assert(db_open(path, (DbMode)mode, &err) == NULL && err.code == ERR_INPUT);
-		ck_assert_msg(strstr(err.text, "no tuning database") != NULL, "%s", err.text);
-		err = (Err){ 0 };
-		ck_assert(file_read(arena, path, 1 << 20, &now, &err));
-		ck_assert(now.n == (size_t)size[_i] && memcmp(now.at, text, now.n) == 0);
-	}
-}
-END_TEST
-
-/* SQLite knows names that are no files, and what is stored there is lost. */
-START_TEST(a_name_is_a_file)
-{
-	static const char *const names[] = { ":memory:", "file:x?mode=memory", "file:y", "-z", "a b%20?c#d", "\303\274" };
-	ck_assert_int_eq(chdir(folder), 0);
-	for (int i = 0; i < LEN(names); i++) {
-		Db *db = open_or_die(names[i], DB_WRITE);
-		fill_world(db, 8);
-		db_close(db);
-		ck_assert_int_eq(access(names[i], F_OK), 0);
-		db = open_or_die(names[i], DB_READ);
-		ck_assert_int_gt((int)strlen(export_of(db)), 100);
-		db_close(db);
-	}
-	ck_assert_int_eq(chdir("/"), 0);
-}
-END_TEST
-
-START_TEST(a_read_only_folder_is_read)
-{
-	enum { NOBODY = 65534 };
-	/* Root may write everywhere; nobody may not. */
-	if (geteuid() == 0 && (chown(folder, NOBODY, (gid_t)-1) != 0 || setresuid(NOBODY, NOBODY, 0) != 0)) {
-		suite_skip("a read-only folder", "root cannot become another user");
-		return;
-	}
-	filled("a.sqlite");
-	chmod(path_of("a.sqlite"), 0400);
-	chmod(folder, 0500);
-	Db *db = open_or_die(path_of("a.sqlite"), DB_READ);
-	ck_assert_int_gt((int)strlen(export_of(db)), 1000);
-	db_close(db);
-	chmod(folder, 0700);
-	(void)!setresuid(0, 0, (uid_t)-1); /* as setup found it */
-}
-END_TEST
-
 int main(void)
 {
 	TCase *tc = tcase_create("db");
@@ -613,10 +393,5 @@ int main(void)
 	tcase_add_test(tc, many_may_make_one_database);
 	tcase_add_test(tc, missing_folders_and_permissions_are_told);
 	tcase_add_test(tc, what_is_put_is_taken);
-	tcase_add_loop_test(tc, a_database_that_is_gone_takes_nothing, 0, 2);
-	tcase_add_test(tc, an_empty_file_holds_no_records);
-	tcase_add_loop_test(tc, a_short_file_is_left_alone, 0, 4);
-	tcase_add_test(tc, a_name_is_a_file);
-	tcase_add_test(tc, a_read_only_folder_is_read);
 	return run_suite("db", tc);
 }
