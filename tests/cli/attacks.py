@@ -5,39 +5,22 @@ A small model is tuned honestly. Each attack starts from a copy of that database
 a second database, or the file itself is changed. Then the user tunes a little more and compiles. Whatever was done: every
 program ends with an exit code of its own, the honest lines are all still there, and the schedule that is compiled is not
 slower than the honest one, both timed here (1.3 times is noise)."""
-import hashlib, json, os, shutil, sqlite3, subprocess, sys, tempfile, time
+import json, os, shutil, sqlite3, subprocess, sys, time
 
-sys.dont_write_bytecode = True
+import world
+from world import BUILD, ENV, TMP, canon, end, lines, seal
 import onnx_bytes
 
-BUILD = os.path.abspath(sys.argv[1])
 ONLY = sys.argv[2:]
-TMP = tempfile.mkdtemp(prefix="dlc-attacks.")
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
-ENV.pop("DLC_TUNING_DB", None)
 MODEL, BASE = TMP + "/conv.onnx", TMP + "/honest.sqlite"
 NOISE = 1.3
 SLOW = "# slow\n"  # the naive loops: legal, right, and many times slower
 CLEAN = range(6)  # exit codes that dlc has
 
-def run(program, *args, want=(0,), **how):
-    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", env=ENV,
-                       timeout=60, **how)
-    assert p.returncode in want, f"{program} {' '.join(args)}: exit {p.returncode}: {p.stderr[-300:]}"
+def run(program, *args, **how):
+    p = world.run(program, *args, errors="replace", timeout=60, **how)
     assert "Sanitizer" not in p.stderr and "runtime error" not in p.stderr, p.stderr[-600:]
     return p
-
-def canon(o):
-    return json.dumps(o, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-def seal(record):
-    """A record's line with the id that its content has."""
-    r = {k: v for k, v in record.items() if k != "id"}
-    h = hashlib.blake2b(f"dlc/{r['kind']}/v1\0".encode() + canon(r).encode(), digest_size=16)
-    return canon(dict(r, id=h.hexdigest()))
-
-def lines(db):
-    return run("dlc-db", "export", db).stdout.splitlines()
 
 def trace_of(*dbs):
     shown = run("dlc-show", MODEL, "--stage=trace", *("--tuning-db=" + d for d in dbs)).stdout
@@ -278,24 +261,16 @@ def attacks(honest):
     for change in FILES:
         yield "file: " + change.__name__, tampered, change
 
-def main():
-    honest, held, failed = Honest(), 0, 0
+def wanted(honest):
     for name, function, argument in attacks(honest):
-        if ONLY and not any(o in name for o in ONLY):
-            continue
-        start = time.time()
-        try:
-            function(honest, argument)
-            held += 1
-            print(f"ok      {name} ({time.time() - start:.1f} s)", flush=True)
-        except Exception as e:
-            failed += 1
-            print(f"FAILED  {name}: {type(e).__name__}: {str(e)[:400]}", flush=True)
-    print(f"{held} attacks held, {failed} won")
-    return 1 if failed or not held else 0
+        if not ONLY or any(o in name for o in ONLY):
+            yield name, lambda function=function, argument=argument: function(honest, argument)
 
 try:
-    code = main()
-finally:
+    failed, n = world.check_all(wanted(Honest()))
+    print(f"{n - failed} attacks held, {failed} won")
+    failed += n == failed
+except BaseException:
     subprocess.run(["rm", "-rf", TMP])
-sys.exit(code)
+    raise
+end(failed)

@@ -2,19 +2,13 @@
 """The end of a tuning run: what is chosen was timed inside the network beside the default, and the screen says so.
 
     confirm.py BUILD"""
-import fcntl, json, os, re, subprocess, sys, tempfile, threading, time
+import fcntl, json, os, re, subprocess, threading, time
 
-BUILD = os.path.abspath(sys.argv[1])
-TMP = tempfile.mkdtemp(prefix="dlc-confirm.")
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache", XDG_RUNTIME_DIR=TMP + "/run")
-ENV.pop("DLC_TUNING_DB", None)
+from world import BUILD, ENV, TMP, lines, main, run
+
+ENV["XDG_RUNTIME_DIR"] = TMP + "/run"
 MODEL = ["squeezenet1_1", "--shape=data=1,3,63,63"]
 EVERY = 10  # seconds: what the manual promises where stderr is no terminal
-
-def run(program, *args):
-    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, timeout=240)
-    assert p.returncode == 0, f"{program} {' '.join(args)}: exit {p.returncode}: {p.stderr[-300:]}"
-    return p.stdout
 
 def tuned(db, *args):
     """Of a run: stdout, and of each line of stderr when it came."""
@@ -29,14 +23,14 @@ def tuned(db, *args):
     return out, said, time.monotonic() - start
 
 def rows(db):
-    return [json.loads(l) for l in run("dlc-db", "best", db, "--json").splitlines()]
+    return [json.loads(l) for l in run("dlc-db", "best", db, "--json").stdout.splitlines()]
 
 def the_choice_is_of_the_network():
     """With two threads: each Task's best is this user's, timed in the network, and no slower there than the default."""
     db = TMP + "/two.sqlite"
     out, _, _ = tuned(db, "--threads=2", "--budget=8s", "--json")
     j = json.loads(out.splitlines()[-1])
-    runs = [r for r in map(json.loads, run("dlc-db", "export", db).splitlines()) if r["kind"] == "run"]
+    runs = [r for r in map(json.loads, lines(db)) if r["kind"] == "run"]
     confirmed = {r["workload"] for r in runs if r.get("stage") == "network"}
     assert len(runs) == j["trials"] and len(confirmed) >= j["tasks"] > 5, (len(runs), j)
     assert j["alone_ms"] > 0 and (j["gain_least"] is None or 0 < j["gain_least"] <= j["gain_most"]), j # None: time for one round
@@ -46,10 +40,10 @@ def the_choice_is_of_the_network():
         assert best[w]["own"] and best[w]["median_ns"] == min(r["median_ns"] for r in mine), best[w]
         assert all(r["clock"] == "wall" and r["max_err_e9"] >= 0 for r in mine)
     shown = sum(best[t["key"]]["median_ns"] * t["weight"] for t in map(json.loads, run("dlc-show", *MODEL, "--threads=2", "--stage=tasks",
-                "--tuning-db=" + db, "--json").splitlines())) / 1e6
+                "--tuning-db=" + db, "--json").stdout.splitlines())) / 1e6
     assert abs(shown / j["tasks_ms"] - 1) < 1e-4, (shown, j["tasks_ms"])
     p = run("dlc-compile", *MODEL, "--threads=2", "--tuning-db=" + db, "-o", TMP + "/m.dlcb", "--json", "--require=exact")
-    assert json.loads(p)["hits"]["exact"] == j["tasks"], p
+    assert json.loads(p.stdout)["hits"]["exact"] == j["tasks"], p
 
 def the_screen_goes_on():
     """A line at least every ten seconds until the end, and both networks' times with what their difference is worth."""
@@ -66,14 +60,4 @@ def others_are_waited_for():
     assert re.search(r"waited [\d.]+ s for another tuner on this device", "".join(l for _, l in said)), said[-2:]
 
 os.mkdir(TMP + "/run", 0o700)
-failed = 0
-for check in (the_choice_is_of_the_network, the_screen_goes_on, others_are_waited_for):
-    start = time.time()
-    try:
-        check()
-        print(f"ok      {check.__name__} ({time.time() - start:.1f} s)")
-    except Exception as e:
-        failed += 1
-        print(f"FAILED  {check.__name__}: {type(e).__name__}: {str(e)[:600]}")
-subprocess.run(["rm", "-rf", TMP])
-sys.exit(1 if failed else 0)
+main(the_choice_is_of_the_network, the_screen_goes_on, others_are_waited_for)

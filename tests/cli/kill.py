@@ -3,12 +3,10 @@
 
 Killed with SIGKILL, at any moment from its start on: every trial that it announced is in the database, the database is
 sound, no child is left (a busy machine has some seconds to end them), and the next run goes on.  6 times, 50 with DLC_TEST_ALL=1."""
-import json, os, random, signal, sqlite3, subprocess, sys, tempfile, time
+import json, os, random, signal, sqlite3, subprocess, time
 
-BUILD = os.path.abspath(sys.argv[1])
-TMP = tempfile.mkdtemp(prefix="dlc-kill.")
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
-ENV.pop("DLC_TUNING_DB", None)
+from world import BUILD, ENV, TMP, check_all, end, lines, run
+
 ROUNDS, SEED = (50, int(time.time())) if os.environ.get("DLC_TEST_ALL") else (6, 1)
 SHAPE = "--shape=data=1,3,35,35"
 
@@ -29,13 +27,10 @@ def children():
     return out
 
 def runs(db):
-    p = subprocess.run([BUILD + "/dlc-db", "export", db], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, timeout=120)
-    assert p.returncode == 0, p.stderr
-    return {r["id"] for r in map(json.loads, p.stdout.splitlines()) if r["kind"] == "run"}
+    return {r["id"] for r in map(json.loads, lines(db)) if r["kind"] == "run"}
 
 def sound(db):
-    p = subprocess.run([BUILD + "/dlc-db", "check", db], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, timeout=120)
-    assert p.returncode == 0, p.stderr
+    run("dlc-db", "check", db)
     c = sqlite3.connect(db)
     try:
         assert c.execute("pragma integrity_check").fetchone()[0] == "ok"
@@ -78,15 +73,7 @@ def three_at_once():
     sound(db)
     return f"trials {n}"
 
-failed = 0
-for check in (killed, three_at_once):
-    began = time.time()
-    try:
-        print(f"ok      {check.__name__}: {check()} ({time.time() - began:.1f} s)")
-    except Exception as e:
-        failed += 1
-        print(f"FAILED  {check.__name__}: {type(e).__name__}: {str(e)[:600]}")
+failed, _ = check_all((c.__name__, c) for c in (killed, three_at_once))
 for pid in children():
     os.kill(pid, signal.SIGKILL)
-subprocess.run(["rm", "-rf", TMP])
-sys.exit(1 if failed else 0)
+end(failed)

@@ -5,15 +5,12 @@ A max pool has no record, but another shape of it has one, or the same pool on a
 schedule is fitted and taken, says so, computes what the unscheduled loops do, and is not exact.
 The models are compiled for plain x86-64, whatever this machine is: estimates decide, and they are then the same
 everywhere."""
-import hashlib, json, os, subprocess, sys, tempfile
+import json, os
 
-sys.dont_write_bytecode = True
+import world
+from world import TMP, canon, end
 import onnx_bytes
 
-BUILD = os.path.abspath(sys.argv[1])
-TMP = tempfile.mkdtemp(prefix="dlc-near.")
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
-ENV.pop("DLC_TUNING_DB", None)
 TARGET = TMP + "/plain.json"
 
 # Quicker than the default by the cost model, and cut by factors that must be fitted: 8 columns in fours, 9 in threes.
@@ -28,16 +25,12 @@ unroll h.w
 vectorize w.w.i
 """
 
-def run(program, *args, want=0, **how):
-    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, timeout=120, **how)
-    assert p.returncode == want, f"{program} {' '.join(args)}: exit {p.returncode}, wanted {want}: {p.stderr[-300:]}"
-    return p.stdout
+def run(program, *args, **how):
+    return world.run(program, *args, **how).stdout
 
 def seal(kind, **fields):
-    r = dict(fields, kind=kind)
-    canon = lambda o: json.dumps(o, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    r["id"] = hashlib.blake2b(f"dlc/{kind}/v1\0".encode() + canon(r).encode(), digest_size=16).hexdigest()
-    return r["id"], canon(r)
+    line = world.seal(dict(fields, kind=kind))
+    return json.loads(line)["id"], line
 
 def dag(model):
     text = run("dlc-show", model, "--stage=tasks", "--target=" + TARGET)
@@ -91,7 +84,4 @@ def main():
     other = database("other", TMP + "/19.onnx", "x86-64-v3", ["avx2"], TRACE)
     check(TMP + "/19.onnx", other, "of target ", TRACE.replace("w.w 4", "w.w 3"))
 
-try:
-    main()
-finally:
-    subprocess.run(["rm", "-rf", TMP])
+end(world.check_all([("near", main)])[0])

@@ -4,36 +4,19 @@
     records.py BUILD
 
 Every check is a function; its first line says what a user may rely on."""
-import hashlib, json, os, random, re, shutil, sqlite3, struct, subprocess, sys, tempfile, time
+import json, os, random, re, shutil, sqlite3, struct, subprocess, sys, tempfile, time
 
-BUILD = os.path.abspath(sys.argv[1])
-TMP = tempfile.mkdtemp(prefix="dlc-records.")
+from world import BUILD, ENV, TMP, array, lines, main, run, seal
+
 MODEL = ["squeezenet1_1", "--shape=data=1,3,35,35"]
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
-ENV.pop("DLC_TUNING_DB", None)
 DB = TMP + "/a.sqlite"
 STAGES = ["look", "full", "race", "network"]
-
-def run(program, *args, want=0, **how):
-    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV, timeout=240, **how)
-    assert p.returncode == want, f"{program} {' '.join(args)}: exit {p.returncode}, wanted {want}: {p.stderr[-300:]}"
-    return p
 
 def db(verb, *args, **how):
     return run("dlc-db", verb, *args, **how)
 
 def rows(verb, *args, **how):
     return [json.loads(l) for l in db(verb, *args, "--json", **how).stdout.splitlines()]
-
-def lines(path, *args):
-    return db("export", path, *args).stdout.splitlines()
-
-def seal(record):
-    """A record's line with the id that its content has."""
-    r = {k: v for k, v in record.items() if k != "id"}
-    canon = lambda o: json.dumps(o, sort_keys=True, separators=(",", ":"), ensure_ascii=False).replace("\x7f", "\\u007f")
-    h = hashlib.blake2b(f"dlc/{r['kind']}/v1\0".encode() + canon(r).encode(), digest_size=16)
-    return canon(dict(r, id=h.hexdigest()))
 
 def merged(name, *extra):
     """A new database with the records of DB and more lines."""
@@ -44,11 +27,6 @@ def merged(name, *extra):
 def compiled(path, *args, want=0):
     p = run("dlc-compile", *MODEL, "--tuning-db=" + path, "-o", TMP + "/m.dlcb", "--json", *args, want=want)
     return (json.loads(p.stdout) if want == 0 else None), p.stderr
-
-def array(path):
-    data = bytes_of(path)
-    n = struct.unpack("<H", data[8:10])[0]
-    return struct.unpack(f"<{(len(data) - 10 - n) // 4}f", data[10 + n:])
 
 def bytes_of(path):
     return open(path, "rb").read()
@@ -455,14 +433,6 @@ def damage():
     open(TMP + "/hash.jsonl", "w").write("\n".join(text) + "\n")
     assert ", 1 skipped" in db("import", TMP + "/hash.sqlite", TMP + "/hash.jsonl").stdout
 
-failed = 0
-for check in (the_verbs, prefixes, empty_databases, any_order, what_there_is_to_tune, folders_of_logs, databases_are_imported, older_databases, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, disputes, hostile, terminals, garbage, damage):
-    start = time.time()
-    try:
-        check()
-        print(f"ok      {check.__name__} ({time.time() - start:.1f} s)")
-    except Exception as e:
-        failed += 1
-        print(f"FAILED  {check.__name__}: {type(e).__name__}: {str(e)[:600]}")
-subprocess.run(["rm", "-rf", TMP])
-sys.exit(1 if failed else 0)
+main(the_verbs, prefixes, empty_databases, any_order, what_there_is_to_tune, folders_of_logs, databases_are_imported,
+     older_databases, hits, renamed_models_hit, by_hand, who_may_only_read, locks, claims, disputes, hostile,
+     terminals, garbage, damage)

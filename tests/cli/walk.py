@@ -4,33 +4,21 @@
     walk.py BUILD
 
 Every check is a function; its first line says what a user may rely on."""
-import json, os, signal, struct, subprocess, sys, tempfile, time
+import json, os, signal, subprocess, sys, time
 
-BUILD = os.path.abspath(sys.argv[1])
-TMP = tempfile.mkdtemp(prefix="dlc-walk.")
+from world import BUILD, ENV, TMP, array, lines, main, run
+
 MODEL = ["squeezenet1_1", "--shape=data=1,3,35,35"]
-ENV = dict(os.environ, XDG_DATA_HOME=TMP + "/data", XDG_CACHE_HOME=TMP + "/cache")
-ENV.pop("DLC_TUNING_DB", None)
-
-def run(program, *args, want=0, **how):
-    p = subprocess.run([f"{BUILD}/{program}", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=how.pop("text", True), env=ENV, timeout=240, **how)
-    assert p.returncode == want, f"{program} {' '.join(args)}: exit {p.returncode}, wanted {want}: {p.stderr[-300:]}"
-    return p
 
 def tune(db, *args, **how):
     lines = run("dlc-tune", *MODEL, "--tuning-db=" + db, "--json", *args, **how).stdout.splitlines()
     return [json.loads(l) for l in lines]
 
 def exported(db):
-    return [json.loads(l) for l in run("dlc", "db", "export", db).stdout.splitlines()]
+    return [json.loads(l) for l in lines(db)]
 
 def runs(db):
     return {r["id"] for r in exported(db) if r["kind"] == "run"}
-
-def array(path):
-    data = open(path, "rb").read()
-    n = struct.unpack("<H", data[8:10])[0]
-    return struct.unpack(f"<{(len(data) - 10 - n) // 4}f", data[10 + n:])
 
 def children_of(group):
     out = []
@@ -202,15 +190,5 @@ def memory_plans():
         j = json.loads(run("dlc-compile", net, "--shape=data=1,3,96,96", "--unscheduled", "--tuning-db=none", "-o", TMP + "/z.dlcb", "--json").stdout)
         assert j["live_bytes"] > 0 and j["workspace_bytes"] <= 1.1 * j["live_bytes"], (net, j)
 
-failed = 0
-for check in (every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, merging_is_a_union, refusals, traces, the_screen_fits, what_was_not_measured, homeless,
-              stages, models_run_in_memory, memory_plans):
-    start = time.time()
-    try:
-        check()
-        print(f"ok      {check.__name__} ({time.time() - start:.1f} s)")
-    except Exception as e:
-        failed += 1
-        print(f"FAILED  {check.__name__}: {type(e).__name__}: {str(e)[:600]}")
-subprocess.run(["rm", "-rf", TMP])
-sys.exit(1 if failed else 0)
+main(every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, merging_is_a_union, refusals, traces,
+     the_screen_fits, what_was_not_measured, homeless, stages, models_run_in_memory, memory_plans)
