@@ -130,7 +130,9 @@ Arena *session_view(Arena **view)
 	Arena *old = *view;
 	*view = NULL;
 	arena_free(old);
-	return *view = arena_new();
+	*view = arena_new();
+	guard_keep(*view);
+	return *view;
 }
 
 /* ---- targets ---- */

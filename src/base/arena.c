@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 20 };
 
@@ -65,6 +66,11 @@ static void unlink_arena(Arena *a)
 	a->at = NULL;
 }
 
+void guard_keep(Arena *a)
+{
+	unlink_arena(a);
+}
+
 void guard_leave(Guard *g)
 {
 	assert(guard == g);
@@ -90,9 +96,19 @@ _Noreturn void guard_out_of_memory(void)
 	longjmp(g->back, 1);
 }
 
-void guard_fail_at(int64_t n)
+bool guard_memory_left(size_t bytes)
 {
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p != MAP_FAILED)
+		munmap(p, bytes);
+	return p != MAP_FAILED;
+}
+
+int64_t guard_fail_at(int64_t n)
+{
+	int64_t left = fail_after;
 	fail_after = n;
+	return left;
 }
 
 /* ---- arenas */

@@ -35,10 +35,22 @@ void guard_enter(Guard *g);
 /* The arenas still open belong to the outer guard, or to nobody. */
 void guard_leave(Guard *g);
 
+/* The arena stays when memory runs out: it can be reached from what lives longer than the work. */
+void guard_keep(Arena *a);
+
 /* What an arena does that gets no memory; for memory that is taken otherwise. */
 _Noreturn void guard_out_of_memory(void);
 
-/* For tests: the n-th arena or block from now on gets no memory; 0: all do. Of the calling thread. */
-void guard_fail_at(int64_t n);
+/*
+ * Whether the system gives so many bytes at once; two system calls. For code of others that ends the process where it gets
+ * no memory: it is asked before. Safe in a signal handler.
+ */
+bool guard_memory_left(size_t bytes);
+
+/*
+ * For tests: the n-th arena or block of this thread from now on gets no memory; 0: all do. Returns how many were left
+ * of the last such call; 0: it has come to that.
+ */
+int64_t guard_fail_at(int64_t n);
 
 #endif

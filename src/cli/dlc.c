@@ -5,6 +5,7 @@
 #include "cli/dlc.h"
 
 #include "base/args.h"
+#include "base/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define VERB(name) extern const Verb cmd_##name;
@@ -30,25 +30,16 @@ static const Program dlc = { .name = "dlc",
 		 "file that runs without dlc.",
 	.verbs = verbs };
 
-/* Whether little enough is left that LLVM, which answers that by aborting, found none. */
-static bool memory_is_short(void)
-{
-	enum { LITTLE = 32 << 20 };
-	void *p = mmap(NULL, LITTLE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p != MAP_FAILED)
-		munmap(p, LITTLE);
-	return p == MAP_FAILED;
-}
-
 /* assert() has printed what was wrong; a failed assert and LLVM's fatal errors end here. */
 static void on_abort(int sig)
 {
+	enum { LITTLE = 32 << 20 }; /* so little is left where LLVM, which answers that by aborting, found none */
 	static const char bug[] =
 		"dlc: this is a bug of dlc, not of your input; please report the command and the "
 		"line above\n";
 	static const char memory[] = "dlc: out of memory\n";
 	(void)sig;
-	bool is_short = memory_is_short();
+	bool is_short = !guard_memory_left(LITTLE);
 	ssize_t n = is_short ? write(STDERR_FILENO, memory, sizeof memory - 1)
 	                     : write(STDERR_FILENO, bug, sizeof bug - 1);
 	(void)n;

@@ -1,5 +1,7 @@
 /* codegen_compile, whatever the back end: lower, make the entries, let the back end emit. */
 #include "codegen/backend.h"
+
+#include "base/guard.h"
 #include "ir/text/text.h"
 
 #include <string.h>
@@ -73,7 +75,11 @@ static bool make_entries(BackendJob *job)
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
 	Module *m, Err *err)
 {
+	enum { ROOM_BYTES = 64 << 20 };
 	static const CodegenOptions plain = { 0 };
+	/* LLVM ends the process where it gets no memory. Of our largest sets it takes some tens of megabytes. */
+	if (!guard_memory_left(ROOM_BYTES))
+		return fail(err, ERR_MEMORY, "codegen", "less than %d MB of memory are left for compiling", ROOM_BYTES >> 20);
 	BackendJob job = { .arena = arena_new(), .keep = a, .target = t, .out = m, .err = err };
 	job.options = o != NULL ? o : &plain;
 	memset(m, 0, sizeof *m);
