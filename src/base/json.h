@@ -61,7 +61,7 @@ Json *json_new_int(Arena *a, int64_t i);
 Json *json_new_real(Arena *a, double v); /* inf and nan become null */
 Json *json_new_count(Arena *a, double v); /* a whole number as one where it is exact */
 Json *json_new_text(Arena *a, const char *s);
-/* What comes from outside (a path, a message): bytes that are no UTF-8 become U+FFFD, what is behind `limit` bytes is cut. */
+/* Text from outside (a path, a message): bytes that are not UTF-8 become U+FFFD; the text ends at `limit` bytes. */
 Json *json_new_plain(Arena *a, const char *s, size_t limit);
 Json *json_new_bool(Arena *a, bool truth);
 /* Appends to an array, sets in an object (replacing); v belongs to one parent. Both return v. */

@@ -1,6 +1,6 @@
 /*
  * Random numbers: xoshiro256** (Blackman and Vigna, public domain), seeded through splitmix64.
- * Everything that draws takes an Rng as an argument; the seed is logged by whoever made it.
+ * Every function that draws takes an Rng as an argument; its maker logs the seed.
  */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H

@@ -157,7 +157,8 @@ static int read_utf8(const unsigned char *s, uint32_t *code)
 static bool is_printable(uint32_t c)
 {
 	bool control = c < 32 || (c >= 127 && c < 160);
-	bool turns = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	bool mark = c == 0x61c || c == 0x200e || c == 0x200f; /* of a direction, as are those of two ranges */
+	bool turns = mark || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 	return !control && !turns;
 }
 

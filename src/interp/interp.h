@@ -1,10 +1,10 @@
 /*
- * The interpreter: slow, obvious, and the oracle of everything else.
- * What is declared parallel runs in an order drawn from `seed`; logical threads (instances of
- * parallel, vector and bound loops) are interleaved at barriers, atomics and waits; accesses are
- * checked with vector clocks, so that a race, a divergent barrier, an index outside its buffer, or
- * the use of an undefined element (fresh alloc, async data not waited for, out never written) is an
- * error that names the statement. Tensors are physical: as the buffer's index map lays them out.
+ * The interpreter: slow, obvious, and the oracle of every test.
+ * The order of parallel instances is drawn from `seed`. Logical threads (instances of parallel, vector and
+ * bound loops) are interleaved at barriers, atomics and waits. Accesses are checked with vector clocks. A
+ * race, a divergent barrier, an index outside its buffer, and the use of an undefined element (a fresh alloc,
+ * async data before the wait, an out that was never written) are errors that name the statement.
+ * Tensors are physical: their elements lie where the buffer's index map puts them.
  */
 #ifndef INTERP_INTERP_H
 #define INTERP_INTERP_H
@@ -26,10 +26,11 @@ typedef struct InterpRun {
 } InterpRun;
 
 /*
- * Runs prepare and then run Fns of the set, which must be legal (ir/verify/verify.h), in order. Buffers
- * that several Fns name and no argument gives are allocated for the call. Padding of in, inout and
- * const tensors must be zero; that of outs is zeroed. ERR_RACE for races and divergent barriers, ERR_INPUT for the other mistakes of
- * the program, ERR_MEMORY, ERR_TYPE for arguments that are missing or outside their symbol's range.
+ * Runs the prepare Fns and then the run Fns of a legal set (ir/verify/verify.h), in order. Buffers that
+ * several Fns name and no argument gives are allocated for the call. The padding of in, inout and const
+ * tensors must be zero; that of outs becomes zero. Errors: ERR_RACE for races and divergent barriers,
+ * ERR_INPUT for other mistakes of the program, ERR_MEMORY, and ERR_TYPE for arguments that are missing
+ * or outside their symbol's range.
  */
 bool interp_run_set(const KernelSet *ks, const IrArg *arg, int n, const InterpRun *how, Err *err);
 bool interp_run_fn(

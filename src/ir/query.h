@@ -39,7 +39,7 @@ void ir_each_use_below(const Stmt *s, void (*f)(const IrUse *use, void *arg), vo
 /* The places of the buffers' names that a statement itself holds, loads not among them; they may be filled anew. */
 void ir_each_buf_name(Stmt *s, void (*f)(const char **buf, void *arg), void *arg);
 
-/* What the list does with a buffer: loads; stores and reductions; any use, windows of calls and prefetches among them. */
+/* What a list does with a buffer: loads; stores and reductions; any use, also windows of calls and prefetches. */
 bool ir_loads_from(Stmt *list, const char *buf);
 bool ir_writes_to(Stmt *list, const char *buf);
 bool ir_uses_buf(Stmt *list, const char *buf);

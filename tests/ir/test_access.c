@@ -144,7 +144,8 @@ static const struct {
 	/* memory that is not clamped; checked once and read again; checked, written, read */
 	{ "fn f(x: in f32[9], at: in i64[4], y: out f32[4]) { for i in 0..4 { y[i] = x[at[i]] } }", "index 0"
 	  " of x is at[i]" },
-	{ "fn f(x: in f32[9], at: in i64[4], y: out f32[4]) { for i in 0..4 { y[i] = x[min(at[i], 8)] } }", "index 0 of x" },
+	{ "fn f(x: in f32[9], at: in i64[4], y: out f32[4]) { for i in 0..4 { y[i] = x[min(at[i], 8)] } }",
+		"index 0 of x" },
 	{ "fn f(x: in f32[9], at: work i64[1], y: out f32[4]) { at[0] = 1 if at[0] < 9 & 0 <= at[0] { at[0] ="
 	  " 100 y[0] = x[at[0]] } }",
 		"index 0 of x is at[0]" },
@@ -237,7 +238,8 @@ static const char *random_nest(Arena *a, Rng *rng)
 	add_condition(&t, rng);
 	text_add(&t, " { y[");
 	add_index(&t, rng, 1);
-	text_add(&t, "] = 1.0 } } } }\nfn f(y: inout f32[%lld]) { for a in 0..%d { for b in 0..%d { for c in ", (long long)n,
+	text_add(&t, "] = 1.0 } } } }\nfn f(y: inout f32[%lld]) { for a in 0..%d { for b in 0..%d { for c in ",
+		(long long)n,
 		1 + (int)rng_below(rng, 6), 1 + (int)rng_below(rng, 6));
 	text_add(&t, rng_below(rng, 2) ? "0..4" : "a..min(b + 2, 5)");
 	text_add(&t, " { let p: i64 = ");

@@ -88,7 +88,8 @@ START_TEST(uses_name_kind_and_statement)
 	Text t = { .arena = a };
 	ir_each_use(parse(a)->body, note_use, &t);
 	ck_assert_str_eq(text_str(&t),
-		" 5:store:s 6:load:x 7:reduce:s 10:prefetch:z 11:load:x 11:store:s 14:load:s 14:reduce:z 17:window:y 17:window:x");
+		" 5:store:s 6:load:x 7:reduce:s 10:prefetch:z 11:load:x 11:store:s 14:load:s 14:reduce:z 17:window:y "
+		"17:window:x");
 	arena_free(a);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /*
- * Inside of the room: the ends of an index between a statement's own names and those outside of it.
- * Whoever walks down from the statement keeps an Inside; all of it lives in the Ir's arena.
+ * For ir/region alone: the ends of an index, free of the names that a statement binds itself.
+ * A walk down from the statement keeps an Inside; all of it lives in the Ir's arena.
  */
 #ifndef IR_REGION_HULL_H
 #define IR_REGION_HULL_H

@@ -12,9 +12,9 @@ const Fn *ir_intrin(Ir *ir, const char *name);
 
 typedef struct IrIntrin {
 	const char *name;
-	const char *feature; /* of target/feature.def, or of a target that there is not yet: what has it has the instruction */
+	const char *feature; /* a target with this feature has the instruction: target/feature.def, or a target to come */
 	const char *where;   /* the targets that have it, for people */
-	const char *text;  /* a kernel set of one sub-Fn of the same name */
+	const char *text;    /* a kernel set of one sub-Fn of the same name */
 } IrIntrin;
 /* NULL if there is none of that name. */
 const IrIntrin *ir_find_intrin(const char *name);

@@ -68,11 +68,11 @@ static bool verify_names_of_set(Verifier *v)
 	scope_init(&seen, v->arena);
 	for (size_t i = 0; i < ks->n; i++)
 		if (scope_find(&v->fns, ks->fn[i]->name)->fn != ks->fn[i])
-			return broke(v, RULE_FN_UNIQUE, "there are two Fns %s", ks->fn[i]->name);
+			return broke(v, RULE_FN_UNIQUE, "two Fns have the name %s", ks->fn[i]->name);
 	for (size_t i = 0; i < ks->nmonoid; i++) {
 		const char *name = ks->monoid[i]->name;
 		if (ir_is_builtin_monoid(name) || scope_find(&seen, name) != NULL)
-			return broke(v, RULE_MONOID_UNIQUE, "there is a monoid %s already", name);
+			return broke(v, RULE_MONOID_UNIQUE, "monoid %s is already defined", name);
 		scope_add(&seen, DECL_OPERAND, name, I64);
 	}
 	return true;
@@ -116,7 +116,7 @@ static bool verify_monoid(Verifier *v, const Monoid *m)
 			return broke(v, RULE_DEPTH, "%s is too deep", m->name);
 		const Expr *foreign = ir_find_node(e, is_foreign, known);
 		if (foreign != NULL && (foreign->op == IR_LOAD || scope_find(known, foreign->name) == NULL))
-			return broke(v, RULE_MONOID_CLOSED, "%s uses %s, which is no operand", m->name, foreign->name);
+			return broke(v, RULE_MONOID_CLOSED, "%s uses %s, which is not an operand", m->name, foreign->name);
 		if (foreign != NULL)
 			return broke(v, RULE_MONOID_TYPES, "%s has another type in %s", foreign->name, m->name);
 		const Expr *at = ir_find_type_error(e, &why);
@@ -125,7 +125,7 @@ static bool verify_monoid(Verifier *v, const Monoid *m)
 				m->name, why);
 		if (!dtype_eq(e->type, m->type[i % m->n]))
 			return broke(v, RULE_MONOID_TYPES,
-				"%s of %s has not the type of operand %s",
+				"the %s of %s differs in type from operand %s",
 				identity ? "identity" : "combine", m->name, m->left[i % m->n]);
 	}
 	return true;
@@ -199,11 +199,11 @@ static bool verify_shared(Verifier *v)
 			}
 			if (!same_layout(d->buf, b))
 				return broke(v, RULE_SHARED_BUFFER,
-					"%s is another buffer in %s than in %s", b->name, fn->name,
+					"%s is one buffer in %s and another in %s", b->name, fn->name,
 					d->fn->name);
 			if (use_of(fn, b) != use_of(d->fn, d->buf))
 				return broke(v, RULE_SHARED_ROLE,
-					"the roles of %s in %s and %s do not go together", b->name,
+					"the roles of %s in %s and in %s contradict each other", b->name,
 					fn->name, d->fn->name);
 		}
 	}

@@ -130,7 +130,7 @@ static bool verify_iter(Verifier *v, const Iter *it)
 	if (!verify_expr(v, it->lo) || !verify_expr(v, it->hi) || !verify_expr(v, it->value))
 		return false;
 	if (!is_index(it->lo) || !is_index(it->hi) || !is_index(it->value))
-		return broke(v, RULE_ITERATOR, "one of %s is not", it->name);
+		return broke(v, RULE_ITERATOR, "an end or the value of %s is not an i64 scalar", it->name);
 	if (it->kind == ITER_REDUCE)
 		ir_each_node(it->value, find_unordered, v);
 	if (v->certain) { /* the block runs whenever the Fn does: its iterators have values of their ranges */
@@ -161,10 +161,10 @@ static bool check_init(Stmt *s, void *arg)
 		return false;
 	c->v->line = s->line;
 	if (s->kind != ST_STORE && s->kind != ST_FOR && s->kind != ST_IF && s->kind != ST_LET)
-		c->ok = broke(c->v, RULE_INIT, "init of %s is more", c->block->block.name);
+		c->ok = broke(c->v, RULE_INIT, "the init of block %s holds another statement", c->block->block.name);
 	const Expr *iter = c->ok ? ir_find_node_of(s, is_reduce_iter, c) : NULL;
 	if (iter != NULL)
-		c->ok = broke(c->v, RULE_INIT, "init of %s uses %s", c->block->block.name, iter->name);
+		c->ok = broke(c->v, RULE_INIT, "the init of block %s uses %s", c->block->block.name, iter->name);
 	return c->ok;
 }
 
@@ -208,7 +208,7 @@ bool verify_block(Verifier *v, const Stmt *s)
 {
 	const Decl *unordered = v->unordered;
 	if (scope_find(&v->blocks, s->block.name) != NULL)
-		return broke(v, RULE_BLOCK_UNIQUE, "there is another block %s", s->block.name);
+		return broke(v, RULE_BLOCK_UNIQUE, "two blocks have the name %s", s->block.name);
 	scope_add(&v->blocks, DECL_LOOP, s->block.name, I64);
 	bool was = v->certain;
 	v->certain = was && s->block.where == NULL;

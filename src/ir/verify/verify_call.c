@@ -37,7 +37,7 @@ static bool verify_window(Verifier *v, const Buf *b, const CallArg *a)
 		               __builtin_add_overflow(i.lo, len.lo, &end) || end > n.hi;
 		if (outside)
 			return broke(v, RULE_BOUNDS,
-				"the window of %s is never within it in dimension %d", b->name, k);
+				"the window of %s is always outside of it in dimension %d", b->name, k);
 	}
 	return true;
 }

@@ -13,12 +13,12 @@
 bool verify_declare(Verifier *v, DeclKind kind, const char *name, DType type, Decl **decl)
 {
 	if (!ir_is_name(name))
-		return broke(v, RULE_NAMES, "'%s' is no name", name);
+		return broke(v, RULE_NAMES, "'%s' is not a name", name);
 	if (scope_find(&v->scope, name) != NULL)
-		return broke(v, RULE_SHADOWING, "%s is declared already", name);
+		return broke(v, RULE_SHADOWING, "%s is already declared", name);
 	if (kind == DECL_LOOP || kind == DECL_BUF) {
 		if (scope_find(&v->ever, name) != NULL)
-			return broke(v, RULE_UNIQUE, "there is another %s in this Fn", name);
+			return broke(v, RULE_UNIQUE, "%s is declared twice in this Fn", name);
 		scope_add(&v->ever, kind, name, type);
 	}
 	Decl *d = scope_add(&v->scope, kind, name, type);
@@ -54,7 +54,7 @@ static bool verify_closed(
 		return broke(v, RULE_DEPTH, "an extent of %s is too deep", buf);
 	const Expr *alien = ir_find_node(e, is_alien, &c);
 	if (alien != NULL)
-		return broke(v, rule, "%s of buffer %s is not to be used there", alien->name, buf);
+		return broke(v, rule, "the extents or the map of buffer %s use %s", buf, alien->name);
 	if (ir_find_type_error(e, &why) != NULL)
 		return broke(v, rule, "in the extents of %s: %s", buf, why);
 	if (!dtype_eq(e->type, I64))
@@ -75,7 +75,7 @@ static bool multiply_extent(
 	if (v->fn->kind == FN_SUB && extent->op != IR_INT)
 		return true;
 	if (__builtin_mul_overflow(*total, at.hi, total) || dtype_bytes(b->type, *total) < 0)
-		return broke(v, RULE_SIZE, "%s has more bytes than 64 bits count", b->name);
+		return broke(v, RULE_SIZE, "%s needs more bytes than 64 bits can count", b->name);
 	return true;
 }
 
@@ -119,11 +119,11 @@ bool verify_layout(Verifier *v, const Buf *b)
 {
 	int64_t total = 1;
 	if (b->type.lanes != 1 || !dtype_known(b->type))
-		return broke(v, RULE_BUFFER_TYPE, "the elements of %s are no scalars", b->name);
+		return broke(v, RULE_BUFFER_TYPE, "the elements of %s are not scalars", b->name);
 	if (b->rank > IR_MAX_RANK)
 		return broke(v, RULE_RANK, "%s has %d dimensions", b->name, b->rank);
 	if (!is_scope(b->scope))
-		return broke(v, RULE_SCOPE, "%s of %s is no memory scope", b->scope, b->name);
+		return broke(v, RULE_SCOPE, "scope %s of buffer %s is not a memory scope", b->scope, b->name);
 	for (int k = 0; k < b->rank; k++)
 		if (!verify_closed(v, RULE_SHAPE, b->name, b->shape[k], NULL) ||
 			!multiply_extent(v, RULE_SHAPE, b, b->shape[k], &total))
@@ -134,11 +134,11 @@ bool verify_layout(Verifier *v, const Buf *b)
 static bool verify_symbol(Verifier *v, const Sym *s)
 {
 	if (v->fn->kind == FN_SUB)
-		return broke(v, RULE_SUB_SYMBOL, "sub Fn with symbol %s", s->name);
+		return broke(v, RULE_SUB_SYMBOL, "this sub Fn has symbol %s", s->name);
 	if (v->fn->kind == FN_PREPARE)
-		return broke(v, RULE_PREPARE, "prepare Fn with symbol %s", s->name);
+		return broke(v, RULE_PREPARE, "this prepare Fn has symbol %s", s->name);
 	if (s->lo < 1 || s->hi < s->lo || s->div < 1 || s->hi / s->div * s->div < s->lo)
-		return broke(v, RULE_SYMBOL, "%s in %lld..%lld step %lld", s->name,
+		return broke(v, RULE_SYMBOL, "symbol %s is in %lld..%lld step %lld", s->name,
 			(long long)s->lo, (long long)s->hi, (long long)s->div);
 	return verify_declare(v, DECL_SYMBOL, s->name, I64, NULL);
 }
@@ -148,11 +148,11 @@ static bool verify_role(Verifier *v, const Buf *b)
 {
 	if (v->fn->kind == FN_SUB) {
 		if (b->role == BUF_WORK || b->map.n > 0)
-			return broke(v, RULE_SUB_PARAM, "%s is work or has a map", b->name);
+			return broke(v, RULE_SUB_PARAM, "buffer %s is work or has a map", b->name);
 		return true;
 	}
 	if (strcmp(b->scope, "global") != 0)
-		return broke(v, RULE_PARAM_SCOPE, "%s is @%s", b->name, b->scope);
+		return broke(v, RULE_PARAM_SCOPE, "%s lies in @%s", b->name, b->scope);
 	if (v->fn->kind == FN_PREPARE && (b->role == BUF_IN || b->role == BUF_INOUT))
 		return broke(v, RULE_PREPARE, "%s is neither const, out nor work", b->name);
 	return true;
@@ -162,7 +162,7 @@ bool verify_signature(Verifier *v)
 {
 	const Fn *fn = v->fn;
 	if (!ir_is_name(fn->name))
-		return broke(v, RULE_NAMES, "'%s' is no name", fn->name);
+		return broke(v, RULE_NAMES, "'%s' is not a name", fn->name);
 	for (int i = 0; i < fn->nsym; i++)
 		if (!verify_symbol(v, &fn->sym[i]))
 			return false;
@@ -197,7 +197,7 @@ const Decl *verify_buf(Verifier *v, const char *name)
 	if (d != NULL && d->kind == DECL_BUF)
 		return d;
 	if (d == NULL)
-		broke(v, RULE_DECLARED, "there is no buffer %s here", name);
+		broke(v, RULE_DECLARED, "buffer %s is not declared here", name);
 	else
 		broke(v, RULE_DECLARED, "%s is not a buffer", name);
 	return NULL;
@@ -222,7 +222,7 @@ bool verify_index(Verifier *v, const Buf *b, const Expr *const *idx, int n, int 
 			continue;
 		Interval i = ir_interval(idx[k], v->env);
 		if (i.hi < 0 || i.lo >= ir_interval(b->shape[k], v->env).hi)
-			return broke(v, RULE_BOUNDS, "index %d of %s is never within it", k, b->name);
+			return broke(v, RULE_BOUNDS, "index %d of %s is always outside of it", k, b->name);
 	}
 	return true;
 }
@@ -239,7 +239,7 @@ static bool verify_node(Verifier *v, const Expr *e)
 		return true;
 	const Decl *d = scope_find(&v->scope, e->name);
 	if (d == NULL)
-		return broke(v, RULE_DECLARED, "there is no %s here", e->name);
+		return broke(v, RULE_DECLARED, "%s is not declared here", e->name);
 	if (d->kind == DECL_BUF)
 		return broke(v, RULE_DECLARED, "%s is a buffer: index it", e->name);
 	if (!dtype_eq(d->type, e->type))
@@ -255,7 +255,7 @@ static bool verify_load(Verifier *v, const Expr *e)
 	if (d == NULL || !verify_index(v, d->buf, e->arg, e->nargs, &lanes))
 		return false;
 	if (!dtype_eq(dtype_scalar(e->type), d->buf->type))
-		return broke(v, RULE_TYPES, "a load of %s has not its element type", e->name);
+		return broke(v, RULE_TYPES, "a load of %s differs in type from its elements", e->name);
 	return true;
 }
 
@@ -280,7 +280,7 @@ static bool verify_tree(Verifier *v, const Expr *e, IrMemo *seen)
 bool verify_expr(Verifier *v, const Expr *e)
 {
 	if (e->depth > IR_MAX_DEPTH)
-		return broke(v, RULE_DEPTH, "an expression of depth %d", e->depth);
+		return broke(v, RULE_DEPTH, "an expression is nested %d deep", e->depth);
 	IrMemo *seen = ir_memo_begin(v->ir);
 	bool ok = verify_tree(v, e, seen);
 	ir_memo_end(v->ir, seen);

@@ -36,7 +36,7 @@ static bool verify_axis(Verifier *v, const Stmt *s)
 	for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
 		known = known || (s->loop.axis != NULL && strcmp(axes[i], s->loop.axis) == 0);
 	if (!known)
-		return broke(v, RULE_AXIS, "%s is no axis",
+		return broke(v, RULE_AXIS, "%s is not an axis",
 			s->loop.axis != NULL ? s->loop.axis : "nothing");
 	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer)
 		if (in->loop->loop.kind == LOOP_BOUND &&
@@ -52,10 +52,10 @@ static bool verify_loop_kind(Verifier *v, const Stmt *s)
 		const Expr *n = ir_simplify(v->ir, ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
 		if (n->op != IR_INT)
 			return broke(
-				v, RULE_VECTOR_EXTENT, "that of %s depends on more", s->loop.var);
+				v, RULE_VECTOR_EXTENT, "the extent of loop %s is not a constant", s->loop.var);
 	}
 	if (s->loop.kind == LOOP_PIPELINED && s->loop.stages < 1)
-		return broke(v, RULE_STAGES, "loop %s has %d", s->loop.var, s->loop.stages);
+		return broke(v, RULE_STAGES, "loop %s has %d stages", s->loop.var, s->loop.stages);
 	return s->loop.kind != LOOP_BOUND || verify_axis(v, s);
 }
 
@@ -64,7 +64,7 @@ static bool verify_for(Verifier *v, const Stmt *s)
 	if (!verify_expr(v, s->loop.lo) || !verify_expr(v, s->loop.hi))
 		return false;
 	if (!is_index(s->loop.lo) || !is_index(s->loop.hi))
-		return broke(v, RULE_LOOP_BOUNDS, "one of %s is not", s->loop.var);
+		return broke(v, RULE_LOOP_BOUNDS, "an end of loop %s is not an i64 scalar", s->loop.var);
 	if (!verify_loop_kind(v, s))
 		return false;
 	Interval lo = ir_interval(s->loop.lo, v->env), hi = ir_interval(s->loop.hi, v->env);
@@ -87,7 +87,7 @@ bool verify_condition(Verifier *v, const Expr *e)
 {
 	if (!verify_expr(v, e))
 		return false;
-	return dtype_eq(e->type, BOOL) || broke(v, RULE_CONDITION, "this one has another type");
+	return dtype_eq(e->type, BOOL) || broke(v, RULE_CONDITION, "the condition has another type");
 }
 
 typedef struct Write {
@@ -113,7 +113,7 @@ static const Decl *verify_write(Verifier *v, const Access *a, bool atomic, int *
 	if (d == NULL || !verify_index(v, d->buf, a->idx, a->n, lanes))
 		return NULL;
 	if (d->buf->role == BUF_IN || d->buf->role == BUF_CONST) {
-		broke(v, RULE_READ_ONLY, "%s is %s", a->buf,
+		broke(v, RULE_READ_ONLY, "%s has the role %s", a->buf,
 			d->buf->role == BUF_IN ? "in" : "const");
 		return NULL;
 	}
@@ -121,7 +121,7 @@ static const Decl *verify_write(Verifier *v, const Access *a, bool atomic, int *
 	for (int i = 0; i < a->n && !atomic; i++) {
 		const Expr *it = ir_find_node(a->idx[i], is_reduced, &w);
 		if (it != NULL) {
-			broke(v, RULE_REDUCE_INDEX, "%s indexes %s", it->name, d->name);
+			broke(v, RULE_REDUCE_INDEX, "reduce iterator %s indexes %s", it->name, d->name);
 			return NULL;
 		}
 	}
@@ -135,7 +135,7 @@ static bool verify_mask(Verifier *v, const Expr *mask, int lanes)
 	if (!verify_expr(v, mask))
 		return false;
 	return dtype_eq(mask->type, dtype_vector(BOOL, lanes)) ||
-	       broke(v, RULE_MASK, "this one has another type");
+	       broke(v, RULE_MASK, "the mask has another type");
 }
 
 /* What is masked may not happen: its accesses are not certain. */
@@ -155,7 +155,7 @@ static bool verify_store(Verifier *v, const Stmt *s)
 		return false;
 	v->certain = was;
 	if (!dtype_eq(s->store.value->type, dtype_vector(d->buf->type, lanes)))
-		return broke(v, RULE_STORE_TYPE, "what is stored in %s has another type", d->name);
+		return broke(v, RULE_STORE_TYPE, "the value stored in %s has another type", d->name);
 	return verify_mask(v, s->store.mask, lanes);
 }
 
@@ -177,11 +177,11 @@ static bool verify_target(Verifier *v, const Stmt *s, const Monoid *m, int k, in
 static bool verify_atomic(Verifier *v, const Stmt *s, int lanes)
 {
 	if (s->reduce.atomic && s->reduce.n != 1)
-		return broke(v, RULE_ATOMIC, "this one has %d targets", s->reduce.n);
+		return broke(v, RULE_ATOMIC, "this atomic reduction has %d targets", s->reduce.n);
 	if (s->reduce.old == NULL)
 		return true;
 	if (!s->reduce.atomic || lanes != 1)
-		return broke(v, RULE_ATOMIC, "%s would name the old value of what is not",
+		return broke(v, RULE_ATOMIC, "%s names the old value, but the reduction is not both atomic and scalar",
 			s->reduce.old);
 	return verify_declare(v, DECL_LET, s->reduce.old, s->reduce.value[0]->type, NULL);
 }
@@ -255,7 +255,7 @@ static bool verify_barrier(Verifier *v, const Stmt *s)
 {
 	bool known = strcmp(s->barrier, "warp") == 0 || strcmp(s->barrier, "block") == 0 ||
 	             strcmp(s->barrier, "grid") == 0;
-	return known || broke(v, RULE_BARRIER, "%s is no such scope", s->barrier);
+	return known || broke(v, RULE_BARRIER, "%s is not a barrier scope", s->barrier);
 }
 
 /* An access that does not happen: any place, but computed without one. */
@@ -266,7 +266,7 @@ static bool verify_prefetch(Verifier *v, const Stmt *s)
 		if (!verify_expr(v, a->idx[k]))
 			return false;
 		if (ir_has_load(a->idx[k]) || !is_index(a->idx[k]))
-			return broke(v, RULE_PREFETCH, "index %d of %s is not such a one", k, a->buf);
+			return broke(v, RULE_PREFETCH, "index %d of %s is not an i64 scalar, or it loads", k, a->buf);
 	}
 	const Decl *d = verify_buf(v, a->buf);
 	return d != NULL && (a->n == d->buf->rank ||
@@ -291,7 +291,7 @@ static bool verify_one_stmt(Verifier *v, const Stmt *s)
 {
 	v->line = s->line;
 	if (v->in_async && !fits_async(s))
-		return broke(v, RULE_ASYNC, "this statement does not belong there");
+		return broke(v, RULE_ASYNC, "this statement is not a copy");
 	switch (s->kind) {
 	case ST_FOR: return verify_for(v, s);
 	case ST_BLOCK: return verify_block(v, s);
@@ -303,7 +303,7 @@ static bool verify_one_stmt(Verifier *v, const Stmt *s)
 	case ST_CALL: return verify_call(v, s);
 	case ST_ASYNC: return verify_async(v, s);
 	case ST_COMMIT: return true;
-	case ST_WAIT: return s->pending >= 0 || broke(v, RULE_ASYNC, "wait counts from 0");
+	case ST_WAIT: return s->pending >= 0 || broke(v, RULE_ASYNC, "wait takes a count of 0 or more");
 	case ST_BARRIER: return verify_barrier(v, s);
 	case ST_PREFETCH: return verify_prefetch(v, s);
 	}
