@@ -61,7 +61,7 @@ const char *path_name(Sched *s, const char *name, const char *suffix)
 bool path_may_name(Sched *s, const Path *p, const Fn *fn, const char *suffix)
 {
 	BlockPlace at;
-	const char *block = p->block->block.name, *twin = path_name(s, block, suffix);
+	const char *block = p->block->block.name, *twin = p->made;
 	if (nest_find_block(s->ks, twin, &at) != FOUND_NONE || strlen(twin) > TRACE_NAME)
 		return sched_refuse_for(s, p->what, block, "too long or taken is the new name", twin);
 	for (int k = 0; k < p->n; k++) {

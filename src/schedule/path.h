@@ -13,6 +13,7 @@
 typedef struct Path {
 	const char *what; /* the primitive */
 	Stmt *block;
+	const char *made; /* the name of the block that is made beside it */
 	int n;
 	Stmt *loop[IR_MAX_DEPTH];
 	bool kept[IR_MAX_DEPTH];

@@ -128,8 +128,35 @@ bool sched_find_layout(Sched *s, const char *what, const Buf *b, const char *tex
 	return true;
 }
 
+const char *sched_name(Sched *s, const Step *st, int k, const char *fmt, ...)
+{
+	char derived[2 * TRACE_NAME + 64];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(derived, sizeof derived, fmt, ap);
+	va_end(ap);
+	return ir_name(s->ir, k < st->nas ? st->as[k] : derived);
+}
+
+/* Names behind "as" are free in all of the set, and none stands there twice. */
+static bool may_take_names(Sched *s, const Step *st)
+{
+	const char *what = prim_row(st->prim)->name;
+	for (int k = 0; k < st->nas; k++) {
+		for (int j = 0; j < k; j++)
+			if (strcmp(st->as[j], st->as[k]) == 0)
+				return sched_refuse_for(s, what, st->arg[0].word, "two results have the name", st->as[k]);
+		if (ir_find_fn(s->ks, st->as[k]) != NULL)
+			return sched_refuse_for(s, what, st->arg[0].word, "there is already something called", st->as[k]);
+		for (size_t i = 0; i < s->ks->n; i++)
+			if (!sched_may_name(s, s->ks->fn[i], what, st->arg[0].word, &st->as[k], 1))
+				return false;
+	}
+	return true;
+}
+
 static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
-#define PRIM(name, args, kind, law, needs) [PRIM_##name] = prim_##name,
+#define PRIM(name, args, makes, kind, law, needs) [PRIM_##name] = prim_##name,
 #include "schedule/prim.def"
 #undef PRIM
 };
@@ -141,7 +168,7 @@ static bool apply_one(Sched *s, const Step *st, LimitCost *cost)
 	size_t used = arena_used(ir_arena(s->ir));
 	cost->steps++;
 	cost->work += s->size.statements + s->size.nodes;
-	if (!limit_check_cost(cost, s->place, name, s->err) || !apply[st->prim](s, st))
+	if (!limit_check_cost(cost, s->place, name, s->err) || !may_take_names(s, st) || !apply[st->prim](s, st))
 		return false;
 	LimitSize then = limit_size(s->ks);
 	cost->memory += (int64_t)(arena_used(ir_arena(s->ir)) - used);

@@ -32,6 +32,8 @@ bool sched_find_loop(Sched *s, const char *name, Place *out);
 bool sched_find_block(Sched *s, const char *name, BlockPlace *out);
 /* Nothing of the Fn and no block of the set is called one of these, nor an iterator "v" and that; or a refusal. */
 bool sched_may_name(Sched *s, const Fn *fn, const char *what, const char *name, const char *const *made, int n);
+/* The name of the step's result k: the one behind "as", else this. */
+const char *sched_name(Sched *s, const Step *st, int k, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* The loop is serial, or a refusal. */
 bool sched_need_serial(Sched *s, const char *what, const Stmt *loop);
 /* Its iterations are independent of each other, as lanes and threads need it; or a refusal. */
@@ -39,7 +41,7 @@ bool sched_need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses
 /* The layout fits the buffer, whose shape is constant, without much padding; or a refusal. */
 bool sched_find_layout(Sched *s, const char *what, const Buf *b, const char *text, Shape *shape);
 
-#define PRIM(name, args, kind, law, needs) bool prim_##name(Sched *s, const Step *st);
+#define PRIM(name, args, makes, kind, law, needs) bool prim_##name(Sched *s, const Step *st);
 #include "schedule/prim.def"
 #undef PRIM
 

@@ -129,7 +129,7 @@ static bool simplify_ends(Stmt *s, void *arg)
 	return true;
 }
 
-bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at)
+bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at, const char *name)
 {
 	Copy c;
 	Stmt *l = p->loop;
@@ -139,6 +139,10 @@ bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at)
 	l->next = NULL;
 	Stmt *twin = ir_clone_stmt(s->ir, l);
 	ir_each_stmt(twin, rename_copy, &c);
+	if (name != NULL) {
+		ir_subst_stmt(s->ir, twin->loop.body, twin->loop.var, ir_idx(s->ir, name));
+		twin->loop.var = name;
+	}
 	twin->loop.lo = l->loop.hi = ir_add(s->ir, l->loop.lo, ir_int(s->ir, at));
 	twin->next = behind;
 	l->next = twin;

@@ -6,7 +6,10 @@
 
 #include "schedule/sched.h"
 
-/* The loop, of constant extent, ends after its first `at` iterations; a copy with new names goes on behind it. */
-bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at);
+/*
+ * The loop, of constant extent, ends after its first `at` iterations. A copy goes on behind it; what it declares has
+ * new names, the loop itself that one where it is not NULL.
+ */
+bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at, const char *name);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const PrimRow rows[PRIM_COUNT] = {
-#define PRIM(name, args, kind, law, needs) [PRIM_##name] = { #name, args, PRIM_##kind, law, needs },
+#define PRIM(name, args, makes, kind, law, needs) [PRIM_##name] = { #name, args, makes, PRIM_##kind, law, needs },
 #include "schedule/prim.def"
 #undef PRIM
 };
@@ -17,6 +17,8 @@ const PrimRow *prim_row(Prim p)
 {
 	return &rows[p];
 }
+
+enum { STEP_WORDS = 2 * STEP_ARGS + 2 }; /* name, arguments, "as", names */
 
 typedef struct Word {
 	const char *at;
@@ -139,6 +141,34 @@ static const PrimRow *find_row(Word name)
 	return NULL;
 }
 
+/* Where the word "as" stands, behind an argument; n: nowhere. */
+static int find_as(const Word *w, int n)
+{
+	int at = 2;
+	while (at < n && !word_is(w[at], "as"))
+		at++;
+	return at < n ? at : n;
+}
+
+/* The names behind "as". */
+static bool read_names(Arena *a, Step *st, const Word *w, int n, const char *place, Err *err)
+{
+	const PrimRow *row = &rows[st->prim];
+	int want = (int)(strlen(row->makes) + 1) / 2; /* letters and blanks */
+	bool any = strchr(row->makes, '*') != NULL;
+	if (want == 0)
+		return fail(err, ERR_SYNTAX, place, "%s makes nothing that has a name", row->name);
+	if (n == 0 || n > STEP_ARGS || (!any && n != want))
+		return fail(err, ERR_SYNTAX, place, "%s makes %s; as many names must follow \"as\"", row->name, row->makes);
+	for (int k = 0; k < n; k++) {
+		if (!is_name(w[k]) || word_is(w[k], "as"))
+			return fail(err, ERR_SYNTAX, place, "%s: \"%.*s\" is no name", row->name,
+				(int)(w[k].n < 40 ? w[k].n : 40), w[k].at);
+		st->as[st->nas++] = word_copy(a, w[k]);
+	}
+	return true;
+}
+
 static bool read_step(Arena *a, Trace *t, const Word *w, int n, int line, const char *place, Err *err)
 {
 	const PrimRow *row = find_row(w[0]);
@@ -146,7 +176,11 @@ static bool read_step(Arena *a, Trace *t, const Word *w, int n, int line, const 
 		return fail(err, ERR_SYNTAX, place, "\"%.*s\" is no scheduling step; there are %s, %s, %s, ...",
 			(int)(w[0].n < 40 ? w[0].n : 40), w[0].at, rows[0].name, rows[1].name, rows[2].name);
 	Step st = { .prim = (Prim)(row - rows), .line = line };
-	if (!read_args(a, &st, w + 1, n - 1, place, err))
+	int as = find_as(w, n);
+	if (as - 1 > STEP_ARGS)
+		return fail(err, ERR_SYNTAX, place, "%s has %d arguments; a step has at most %d", row->name, as - 1, STEP_ARGS);
+	if (!read_args(a, &st, w + 1, as - 1, place, err) ||
+		(as < n && !read_names(a, &st, w + as + 1, n - as - 1, place, err)))
 		return false;
 	vec_push(a, &t->step, st);
 	return true;
@@ -166,14 +200,13 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 		const char *end = memchr(text + at, '\n', n - at);
 		size_t len = end != NULL ? (size_t)(end - text) - at : n - at;
 		char *place = arena_printf(a, "%s:%d", name, line);
-		Word w[STEP_ARGS + 1];
-		int k = cut_words(text + at, len, w, STEP_ARGS + 1);
+		Word w[STEP_WORDS];
+		int k = cut_words(text + at, len, w, STEP_WORDS);
 		at += len + 1;
 		if (k == 0)
 			continue;
 		if (k < 0 || t->step.n == (size_t)steps) {
-			fail(err, ERR_SYNTAX, place, "a trace has at most %lld steps of at most %d arguments",
-				(long long)steps, STEP_ARGS);
+			fail(err, ERR_SYNTAX, place, "a trace has at most %lld steps of at most %d words", (long long)steps, STEP_WORDS);
 			return NULL;
 		}
 		if (word_is(w[0], "task")) {
@@ -208,15 +241,17 @@ void trace_print(Text *out, const Trace *t)
 				text_add(out, " %s", st->arg[k].word);
 			else
 				text_add(out, " %lld", (long long)st->arg[k].num);
+		for (int k = 0; k < st->nas; k++)
+			text_add(out, "%s %s", k == 0 ? " as" : "", st->as[k]);
 		text_add(out, "\n");
 	}
 }
 
 const Algo *trace_algo(const char *text)
 {
-	Word w[STEP_ARGS + 1];
+	Word w[STEP_WORDS];
 	char name[TRACE_NAME + 1];
-	int n = cut_words(text, strcspn(text, "\n"), w, STEP_ARGS + 1);
+	int n = cut_words(text, strcspn(text, "\n"), w, STEP_WORDS);
 	const PrimRow *row = n >= 2 ? find_row(w[0]) : NULL;
 	if (row == NULL || row->args[0] != 'A' || w[1].n > TRACE_NAME)
 		return NULL;

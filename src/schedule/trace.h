@@ -12,7 +12,7 @@
 #include "target/target.h"
 
 typedef enum {
-#define PRIM(name, args, kind, law, needs) PRIM_##name,
+#define PRIM(name, args, makes, kind, law, needs) PRIM_##name,
 #include "schedule/prim.def"
 #undef PRIM
 	PRIM_COUNT
@@ -28,8 +28,9 @@ typedef struct StepArg {
 typedef struct Step {
 	Prim prim;
 	int line; /* in the text, for messages */
-	int n;
+	int n, nas;
 	StepArg arg[STEP_ARGS];
+	const char *as[STEP_ARGS]; /* names of what it makes; nas == 0: derived ones */
 } Step;
 
 typedef struct Trace {
@@ -41,9 +42,9 @@ typedef struct Trace {
 /* What a step changes; prim.def says more. */
 typedef enum { PRIM_NEST, PRIM_TILE, PRIM_RUN, PRIM_FNS } PrimKind;
 
-/* "split", its argument string, its kind, its law and what it needs. */
+/* "split", its argument string, what it makes, its kind, its law and what it needs. */
 typedef struct PrimRow {
-	const char *name, *args;
+	const char *name, *args, *makes;
 	PrimKind kind;
 	const char *law, *needs;
 } PrimRow;

@@ -144,6 +144,20 @@ static const char *any_word(Prim p, Rng *rng)
 	return p == PRIM_split ? tail[rng_below(rng, LEN(tail))] : layout[rng_below(rng, LEN(layout))];
 }
 
+/* Names of the results: new ones, of which a few are in use already. */
+static void add_results(Text *line, const PrimRow *row, const Loops *l, Rng *rng)
+{
+	int n = ((int)strlen(row->makes) + 1) / 2;
+	if (row->makes[1] == '*')
+		n = 1 + (int)rng_below(rng, 4);
+	text_add(line, " as");
+	for (int k = 0; k < n; k++)
+		if (rng_below(rng, 16) == 0)
+			text_add(line, " %s", any_loop(l, rng));
+		else
+			text_add(line, " r%d", (int)rng_below(rng, 1000));
+}
+
 const char *random_step(Arena *a, const KernelSet *ks, Rng *rng)
 {
 	return random_step_of(a, ks, (Prim)rng_below(rng, PRIM_COUNT), rng);
@@ -187,6 +201,8 @@ const char *random_step_of(Arena *a, const KernelSet *ks, Prim prim, Rng *rng)
 		for (int k = 0; p[0] == 'L' && k < many; k++)
 			text_add(&line, " %s", p[1] == '*' ? any_loop(&l, rng) : next_loop(&l, &last, rng));
 	}
+	if (row->makes[0] != 0 && rng_below(rng, 4) == 0)
+		add_results(&line, row, &l, rng);
 	text_add(&line, "\n");
 	return text_str(&line);
 }

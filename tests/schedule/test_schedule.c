@@ -76,6 +76,7 @@ static const struct {
 	{ "tests/golden/schedule/data.t", 17 },
 	{ "tests/golden/schedule/prefetch.t", 17 },
 	{ "tests/golden/schedule/shape.t", 14 },
+	{ "tests/golden/schedule/names.t", 21 },
 	{ "tests/golden/schedule/tails.t", 36 },
 	{ "tests/golden/schedule/tensor.t", 37 },
 	{ "tests/golden/schedule/outline.t", 59 },
@@ -102,6 +103,8 @@ static const char *const good[] = {
 	"split i 4\n",
 	"split a.o.i 1099511627776 guard\nreorder a b c\nunroll x\nvectorize y_1\nparallel z\n",
 	"task 4f1c2a9\nsplit i 2\n",
+	"split i 4 as o.2 i.2\nsplit i 4 peel as a b\nfuse a b as c\ncompute_at b l as n o h w\noutline i j as f\n",
+	"reorder as b\nsplit as 4 as a as_2\n",
 };
 
 START_TEST(traces_print_what_was_parsed)
@@ -133,6 +136,13 @@ static const struct {
 	{ "task xyz", "t:1" },
 	{ "task 0123456789abcdef0123456789abcdef0", "t:1" },
 	{ "reorder", "t:1" },
+	{ "split i 4 as", "t:1" },
+	{ "split i 4 as a", "t:1" },
+	{ "split i 4 as a b c", "t:1" },
+	{ "split i 4 as a 7", "t:1" },
+	{ "split i 4 as a as", "t:1" },
+	{ "unroll i as a", "t:1" },
+	{ "split as a b", "t:1" },
 	{ "{", "t:1" },
 	{ "reorder a b c d e f g h i j k l m n o p q", "t:1" },
 };
@@ -400,7 +410,7 @@ START_TEST(the_page_has_the_table_of_primitives)
 	Text rows = { .arena = a };
 	for (int p = 0; p < PRIM_COUNT; p++) {
 		const PrimRow *r = prim_row((Prim)p);
-		text_add(&rows, "| %s | %s | %s | %s |\n", r->name, r->args, r->law, r->needs);
+		text_add(&rows, "| %s | %s | %s | %s | %s |\n", r->name, r->args, r->makes, r->law, r->needs);
 	}
 	ck_assert_msg(strstr(read_page(a), text_str(&rows)) != NULL, "docs/schedule.md lacks\n%s", text_str(&rows));
 	arena_free(a);

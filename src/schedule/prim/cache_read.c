@@ -64,9 +64,9 @@ bool prim_cache_read(Sched *s, const Step *st)
 	const Fn *fn = p.block.fn;
 	if (fn->kind == FN_SUB && t->role == BUF_INOUT) /* calls pass any buffer: nobody may have written the part */
 		return sched_refuse(s, "cache_read", name, "the sub Fn may write it, so that not all of it may be there");
-	made[t->rank] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.c", name));
+	const char *own = made[t->rank] = sched_name(s, st, 0, "%s.c", name);
 	for (int k = 0; k < t->rank; k++) {
-		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.c.%d", name, k));
+		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.%d", own, k));
 		elements *= p.n[k];
 	}
 	if (elements > ELEMENTS)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* for o.w, for h.w ..: block b.write { t[..] = t.c[..] }; NULL: a name is taken. */
-static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from)
+static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from, const char *name)
 {
 	Arena *a = ir_arena(s->ir);
 	const char *loop[IR_MAX_RANK + 1], *block = p->at.block->block.name;
@@ -19,7 +19,7 @@ static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from)
 			return NULL;
 		}
 	}
-	return producer_copy_nest(s->ir, ir_name(s->ir, arena_printf(a, "%s.write", block)), from, p->buf, loop);
+	return producer_copy_nest(s->ir, name, from, p->buf, loop);
 }
 
 /* A loop around the block's own ones that its iterators depend on; NULL: there is none. */
@@ -48,13 +48,13 @@ bool prim_cache_write(Sched *s, const Step *st)
 	const char *piece = piecewise(&p);
 	if (piece != NULL)
 		return sched_refuse_for(s, "cache_write", name, "its buffer is made in pieces, in loop", piece);
-	const char *own = ir_name(s->ir, arena_printf(a, "%s.c", p.buf->name));
-	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, arena_printf(a, "%s.write", name), &none) != FOUND_NONE)
+	const char *own = sched_name(s, st, 0, "%s.c", p.buf->name), *write = sched_name(s, st, 1, "%s.write", name);
+	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, write, &none) != FOUND_NONE)
 		return sched_refuse_for(s, "cache_write", name, "there is already something called", own);
 	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
 	c->name = own;
 	c->role = BUF_WORK;
-	Stmt *copy = write_nest(s, &p, c);
+	Stmt *copy = write_nest(s, &p, c, write);
 	if (copy == NULL)
 		return false;
 	Stmt *b = p.at.block, *next = b->next;

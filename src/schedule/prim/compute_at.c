@@ -43,12 +43,15 @@ static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 }
 
 /* Names of the loops made anew, from the block's iterators; a refusal where one is taken. */
-static bool name_loops(Sched *s, const Producer *p, const char **var)
+static bool name_loops(Sched *s, const Step *st, const Producer *p, const char **var)
 {
 	const Stmt *b = p->at.block;
+	if (st->nas > 0 && st->nas != b->block.n)
+		return fail(s->err, ERR_ILLEGAL, s->place, "compute_at %s: it makes %d loops, and %d names follow \"as\"",
+			b->block.name, b->block.n, st->nas);
 	for (int k = 0; k < b->block.n; k++) {
 		const Iter *it = &b->block.iter[k];
-		const char *stem = producer_stem(it);
+		const char *stem = sched_name(s, st, k, "%s", producer_stem(it));
 		bool free = !nest_has_name(p->at.fn, stem);
 		for (int j = 0; j < k; j++)
 			free = free && var[j] != ir_name(s->ir, stem);
@@ -66,7 +69,7 @@ static bool name_loops(Sched *s, const Producer *p, const char **var)
 }
 
 /* The block's own loops, made anew for the part; NULL and a refusal where a name is taken. */
-static Stmt *make_nest(Sched *s, Producer *p, const Place *l, const Part *part)
+static Stmt *make_nest(Sched *s, const Step *st, Producer *p, const Place *l, const Part *part)
 {
 	Ir *ir = s->ir;
 	Stmt *b = p->at.block, *nest = b;
@@ -78,7 +81,7 @@ static Stmt *make_nest(Sched *s, Producer *p, const Place *l, const Part *part)
 		sched_refuse(s, "compute_at", b->block.name, "loops would be nested too deeply");
 		return NULL;
 	}
-	if (!name_loops(s, p, var))
+	if (!name_loops(s, st, p, var))
 		return NULL;
 	for (int k = 0; k < b->block.n; k++) {
 		lo[k] = b->block.iter[k].lo;
@@ -147,7 +150,7 @@ bool prim_compute_at(Sched *s, const Step *st)
 	if (!producer_find(s, "compute_at", st->arg[0].word, &p) || !sched_find_loop(s, st->arg[1].word, &l) ||
 		!may_compute_at(s, &p, &l) || !find_part(s, &p, &l, &part))
 		return false;
-	Stmt *old = *p.top, *nest = make_nest(s, &p, &l, &part);
+	Stmt *old = *p.top, *nest = make_nest(s, st, &p, &l, &part);
 	if (nest == NULL)
 		return false;
 	*p.top = old->next;

@@ -16,5 +16,5 @@ bool prim_cut(Sched *s, const Step *st)
 	if (at >= n)
 		return fail(s->err, ERR_ILLEGAL, s->place, "cut: %lld iterations of loop %s, which has %lld",
 			(long long)at, l->loop.var, (long long)n);
-	return tail_cut(s, "cut", &p, at);
+	return tail_cut(s, "cut", &p, at, st->nas > 0 ? ir_name(s->ir, st->as[0]) : NULL);
 }

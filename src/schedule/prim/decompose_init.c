@@ -113,6 +113,7 @@ bool prim_decompose_init(Sched *s, const Step *st)
 	if (!sched_find_block(s, st->arg[0].word, &b) || !sched_find_loop(s, st->arg[1].word, &l) ||
 		!path_find(s, "decompose_init", &b, l.loop, &p))
 		return false;
+	p.made = sched_name(s, st, 0, "%s.init", b.block->block.name);
 	if (b.block->block.n > IR_MAX_RANK * 2)
 		return sched_refuse(s, p.what, b.block->block.name, "it has too many iterators");
 	const Range *env = ir_range_at(s->ir, b.fn, l.loop);
@@ -125,7 +126,7 @@ bool prim_decompose_init(Sched *s, const Step *st)
 	for (int k = 0; k < p.n; k++) /* what it says of loops itself */
 		ir_subst_stmt(s->ir, init, p.loop[k]->loop.var,
 			path_at_begin(s, &p, ir_idx(s->ir, p.loop[k]->loop.var), "init"));
-	Stmt *block = ir_block(s->ir, path_name(s, b.block->block.name, "init"), iter, n, where, NULL, init);
+	Stmt *block = ir_block(s->ir, p.made, iter, n, where, NULL, init);
 	Stmt *nest = path_kept_loops(s, &p, block, "init");
 	nest->next = l.loop;
 	*l.link = nest;

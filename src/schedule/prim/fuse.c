@@ -49,7 +49,7 @@ bool prim_fuse(Sched *s, const Step *st)
 	if (!sched_find_loop(s, st->arg[0].word, &p) || !sched_find_loop(s, st->arg[1].word, &q))
 		return false;
 	Stmt *i = p.loop, *j = q.loop;
-	const char *name = ir_name(ir, arena_printf(ir_arena(ir), "%s_%s", i->loop.var, j->loop.var));
+	const char *name = sched_name(s, st, 0, "%s_%s", i->loop.var, j->loop.var);
 	if (!nest_extent(i, &n) || !nest_extent(j, &m))
 		n = 0;
 	if (!may_fuse(s, &p, j, n, m, name))

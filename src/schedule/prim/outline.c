@@ -180,10 +180,9 @@ static bool check_reduces(Stmt *s, void *arg)
 	return true;
 }
 
-static bool make_sub(Outline *o)
+static bool make_sub(Outline *o, const char *name)
 {
 	Ir *ir = o->s->ir;
-	const char *name = ir_name(ir, arena_printf(ir_arena(ir), "%s.fn", o->name));
 	o->u = (Unify){ .ir = ir, .fn = o->fn, .stem = o->name, .n = o->n };
 	if (ir_find_fn(o->s->ks, name) != NULL || strlen(name) > TRACE_NAME)
 		refuse(o, "too long or taken is the new name", name);
@@ -239,7 +238,7 @@ static void call_instead(Outline *o, int loop)
 bool prim_outline(Sched *s, const Step *st)
 {
 	Outline o = { .s = s, .name = ir_name(s->ir, st->arg[0].word) };
-	if (!find_loops(&o, st) || !make_sub(&o))
+	if (!find_loops(&o, st) || !make_sub(&o, sched_name(s, st, 0, "%s.fn", o.name)))
 		return false;
 	for (int k = 0; k < o.n; k++)
 		call_instead(&o, k);

@@ -104,7 +104,7 @@ bool prim_pack(Sched *s, const Step *st)
 	layout_read(text, shape, &l);
 	for (int k = 0; k < shape.rank; k++) /* capitals name the dimensions in physical order */
 		made[l.of[k]] = ir_name(s->ir, arena_printf(a, "%s.%c", name, tolower(text[k])));
-	made[shape.rank] = ir_name(s->ir, arena_printf(a, "%s.p", name));
+	made[shape.rank] = sched_name(s, st, 0, "%s.p", name);
 	made[shape.rank + 1] = ir_name(s->ir, arena_printf(a, "pack.%s", name));
 	if (!names_are_free(s, name, made, shape.rank + 2))
 		return false;

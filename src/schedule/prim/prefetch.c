@@ -112,7 +112,7 @@ bool prim_prefetch(Sched *s, const Step *st)
 	Ir *ir = s->ir;
 	Source p;
 	Place m;
-	const char *name = st->arg[0].word, *loop = ir_name(ir, arena_printf(ir_arena(ir), "%s.f", name));
+	const char *name = st->arg[0].word, *loop = sched_name(s, st, 0, "%s.f", name);
 	const Expr *at[IR_MAX_RANK];
 	bool moves = false;
 	int64_t shares;

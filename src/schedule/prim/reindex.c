@@ -210,9 +210,9 @@ bool prim_reindex(Sched *s, const Step *st)
 	Touch in = producer_touches_one(*link, name);
 	if (in.writes > 0 || in.strange)
 		return sched_refuse(s, "reindex", name, "around that block it is written, or a call uses it");
+	made[r.rank] = sched_name(s, st, 0, "%s.r", name);
 	for (int k = 0; k < r.rank; k++)
-		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.r.%d", name, k));
-	made[r.rank] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.r", name));
+		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.%d", made[r.rank], k));
 	for (size_t k = 0; k < s->ks->n; k++) /* a work buffer of that name elsewhere would be the same one */
 		if (!sched_may_name(s, s->ks->fn[k], "reindex", name, made, r.rank + 1))
 			return false;

@@ -89,9 +89,8 @@ static bool may_factor(Sched *s, const Factor *f)
 			s, "rfactor", name, "nothing else is left to reduce but by loop", f->loop->loop.var);
 	if (elements > FACTOR_ELEMENTS)
 		return sched_refuse(s, "rfactor", name, "the partial results would be more than 65536");
-	const char *buf = path_name(s, name, "rf");
-	if (nest_has_name(f->top.fn, buf))
-		return sched_refuse_for(s, "rfactor", name, "there is already something called", buf);
+	if (nest_has_name(f->top.fn, f->p.made))
+		return sched_refuse_for(s, "rfactor", name, "there is already something called", f->p.made);
 	return path_may_name(s, &f->p, f->top.fn, "rf") && path_begins_at_first(s, &f->p, NULL);
 }
 
@@ -147,7 +146,7 @@ static void make_partial(Sched *s, Factor *f)
 	for (int k = 0; k < f->p.n; k++)
 		if (f->p.kept[k])
 			nest_extent(f->p.loop[k], &shape[n++]);
-	f->partial = ir_buf(s->ir, path_name(s, f->p.block->block.name, "rf"), BUF_WORK,
+	f->partial = ir_buf(s->ir, f->p.made, BUF_WORK,
 		dtype_scalar(f->reduce->reduce.value[0]->type), "local", shape, n);
 }
 
@@ -210,7 +209,7 @@ static void first_block(Sched *s, const Factor *f)
 	Stmt *init = ir_store(s->ir, f->partial, idx, rank, m->identity[0]);
 	f->reduce->reduce.dst[0] = init->store.dst;
 	Stmt *made = ir_block(
-		s->ir, path_name(s, b->block.name, "rf"), iter, n, f->outside, ir_clone_stmt(s->ir, init), body);
+		s->ir, f->p.made, iter, n, f->outside, ir_clone_stmt(s->ir, init), body);
 	made->next = b->next;
 	*b = *made;
 }
@@ -224,7 +223,10 @@ bool prim_rfactor(Sched *s, const Step *st)
 	if (!sched_find_block(s, st->arg[0].word, &b) || !sched_find_loop(s, st->arg[1].word, &l))
 		return false;
 	f.loop = l.loop;
-	if (!find_factor(s, &b, &f) || !may_factor(s, &f))
+	if (!find_factor(s, &b, &f))
+		return false;
+	f.p.made = sched_name(s, st, 0, "%s.rf", b.block->block.name);
+	if (!may_factor(s, &f))
 		return false;
 	f.iter = iter_of_loop(s, f.loop);
 	if (b.block->block.where != NULL)

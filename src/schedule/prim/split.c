@@ -10,7 +10,6 @@
 #include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { NAME_LIMIT = TRACE_NAME - 2 };
@@ -42,17 +41,13 @@ static Stmt *guard(Ir *ir, Stmt *s, const Expr *cond)
 /* ---- names ---- */
 
 /* The names and the depth that a split makes are legal too. */
-static bool may_split(Sched *s, const Place *p, const Stmt *loop)
+static bool may_split(Sched *s, const Place *p, const Stmt *loop, const char *const *made)
 {
-	static const char *const part[] = { ".o", ".i" };
-	char name[TRACE_NAME + 1];
 	if (strlen(loop->loop.var) > NAME_LIMIT)
 		return sched_refuse(s, "split", loop->loop.var, "its name is too long to be split again");
-	for (int i = 0; i < 2; i++) {
-		snprintf(name, sizeof name, "%s%s", loop->loop.var, part[i]);
-		if (nest_has_name(p->fn, name))
-			return sched_refuse_for(s, "split", loop->loop.var, "there is already something called", name);
-	}
+	for (int i = 0; i < 2; i++)
+		if (nest_has_name(p->fn, made[i]))
+			return sched_refuse_for(s, "split", loop->loop.var, "there is already something called", made[i]);
 	if (nest_depth(p->fn->body) + 2 > IR_MAX_DEPTH ||
 		nest_expr_depth(loop->loop.body) + loop->loop.lo->depth + loop->loop.hi->depth + 8 > IR_MAX_DEPTH)
 		return sched_refuse(s, "split", loop->loop.var, "loops and indices would be nested too deeply");
@@ -226,7 +221,7 @@ static bool may_leave(Sched *s, const Place *p, Tail tail, int64_t f)
 	if (n % f == 0)
 		return sched_refuse_for(s, "split", p->loop->loop.var, "the factor divides, there is nothing for tail",
 			tail_name[tail]);
-	return tail == TAIL_PEEL ? tail_cut(s, "split", p, n - n % f) : may_overlap(s, p);
+	return tail == TAIL_PEEL ? tail_cut(s, "split", p, n - n % f, NULL) : may_overlap(s, p);
 }
 
 /* Needs: a serial loop.  Breaks: the name of the old loop; what is guarded; what overlaps is done twice. */
@@ -244,14 +239,14 @@ bool prim_split(Sched *s, const Step *st)
 	if (nest_extent(old, &n) && f > n)
 		return fail(s->err, ERR_ILLEGAL, s->place, "split: factor %lld of loop %s, which has %lld",
 			(long long)f, old->loop.var, (long long)n);
-	if (!may_split(s, &p, old) || !may_leave(s, &p, tail, f))
+	const char *made[2] = { sched_name(s, st, 0, "%s.o", old->loop.var), sched_name(s, st, 1, "%s.i", old->loop.var) };
+	if (!may_split(s, &p, old, made) || !may_leave(s, &p, tail, f))
 		return false;
 	const Range *env = ir_range_fn(ir, p.fn);
 	const Expr *extent = ir_simplify(ir, ir_sub(ir, old->loop.hi, old->loop.lo), env);
 	const Expr *factor = ir_int(ir, f);
 	const Expr *outer_n = ir_simplify(ir, ir_div(ir, ir_add(ir, extent, ir_int(ir, f - 1)), factor), env);
-	const char *o = ir_name(ir, arena_printf(ir_arena(ir), "%s.o", old->loop.var));
-	const char *i = ir_name(ir, arena_printf(ir_arena(ir), "%s.i", old->loop.var));
+	const char *o = made[0], *i = made[1];
 	const Expr *tile = ir_mul(ir, ir_idx(ir, o), factor);
 	if (tail == TAIL_OVERLAP)
 		tile = ir_min(ir, tile, ir_int(ir, n - f));
