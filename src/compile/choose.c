@@ -12,6 +12,7 @@
 #include "schedule/fit.h"
 #include "cost_model/roof.h"
 #include "db/rank.h"
+#include "op/steps.h"
 
 #include <assert.h>
 #include <string.h>
@@ -268,7 +269,7 @@ static KernelSet *locked(Choice *c)
 		return NULL;
 	}
 	if (row->hit == HIT_DEFAULT) {
-		Hash naive = lock_trace("");
+		Hash naive = steps_hash("");
 		bool is_naive = memcmp(&naive, &row->trace, sizeof naive) == 0;
 		ks = is_naive ? take_first(c, "", "locked", c->err) : default_set(c, "locked");
 	} else {
@@ -280,7 +281,7 @@ static KernelSet *locked(Choice *c)
 	}
 	if (ks == NULL)
 		return not_locked(c, ERR_INPUT, "its locked schedule cannot be made"), NULL;
-	Hash trace = lock_trace(c->plan->trace);
+	Hash trace = steps_hash(c->plan->trace);
 	if (memcmp(&trace, &row->trace, sizeof trace) != 0)
 		return not_locked(c, ERR_INPUT, "this version of dlc makes another schedule of it than the lock names"), NULL;
 	return ks;

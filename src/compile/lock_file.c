@@ -1,6 +1,8 @@
 /* See lock_file.h. The file is not trusted: every word is checked, rows are in order and unique. */
 #include "compile/lock_file.h"
 
+#include "op/steps.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,11 +143,6 @@ int lock_taken(const Lock *l, const Region *r)
 	return 0;
 }
 
-Hash lock_trace(const char *trace)
-{
-	return hash_of("dlc/trace/v1", trace, strlen(trace));
-}
-
 static int by_task(const void *a, const void *b)
 {
 	return memcmp(&((const LockRow *)a)->task, &((const LockRow *)b)->task, sizeof(Hash));
@@ -179,7 +176,7 @@ void lock_print(Text *out, const Compiled *c, const Target *target)
 	int n = c->partition->ntask;
 	LockRow *row = arena_array(out->arena, LockRow, n + 1);
 	for (int k = 0; k < n; k++)
-		row[k] = (LockRow){ c->task[k].task->id, c->task[k].record, lock_trace(c->task[k].trace), c->task[k].hit };
+		row[k] = (LockRow){ c->task[k].task->id, c->task[k].record, steps_hash(c->task[k].trace), c->task[k].hit };
 	qsort(row, (size_t)n, sizeof *row, by_task);
 	hash_hex(target_id(target), task);
 	text_add(out, "%s\ntarget %s\n", head, task);

@@ -40,7 +40,5 @@ const LockRow *lock_find(const Lock *l, Hash task);
 int lock_taken(const Lock *l, const Region *r);
 /* Prints the choices made for a model; equal choices give equal text. */
 void lock_print(Text *out, const Compiled *c, const Target *target);
-/* The hash by which a lock names a trace. */
-Hash lock_trace(const char *trace);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "db/rank.h"
 #include "db/sql.h"
+#include "op/steps.h"
 
 #include <string.h>
 
@@ -36,7 +37,7 @@ bool sql_epoch(Db *db, Hash env, int64_t *epoch, Err *err)
 
 int64_t sql_trace(const char *trace)
 {
-	Hash h = hash_of("dlc/trace/v1", trace, strlen(trace));
+	Hash h = steps_hash(trace);
 	uint64_t x = 0;
 	for (int i = 0; i < 8; i++)
 		x = x << 8 | h.byte[i];

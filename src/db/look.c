@@ -1,5 +1,7 @@
 /* See look.h: counts and lines for people, read from the index. */
 #include "db/look.h"
+
+#include "base/map.h"
 #include "db/sql.h"
 
 #include <string.h>
@@ -182,21 +184,14 @@ bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Er
 
 /* ---- the lines of one task ---- */
 
-static const char *intern_hash(Interner *ids, Hash h)
-{
-	char hex[HASH_HEX];
-	hash_hex(h, hex);
-	return intern(ids, hex);
-}
-
 /* The task's runs and what they name. */
-static bool mark_runs(Db *db, Hash workload, Interner *ids, Err *err)
+static bool mark_runs(Db *db, Hash workload, Map *ids, Err *err)
 {
 	sqlite3_stmt *st = sql_get(db, SQL_OF_WORKLOAD, err);
 	bool row, ok;
 	if (st == NULL)
 		return false;
-	intern_hash(ids, workload);
+	map_add_bytes(ids, &workload, sizeof workload);
 	sql_bind_hash(st, 1, workload);
 	while ((ok = sql_next(db, st, &row, err)) && row) {
 		Arena *a = arena_new();
@@ -204,7 +199,7 @@ static bool mark_runs(Db *db, Hash workload, Interner *ids, Err *err)
 		ok = sql_read_run(db, a, st, 0, 1, &run, err);
 		const Hash named[] = { run.id, run.target, run.env, run.session };
 		for (int i = 0; ok && i < 4; i++)
-			intern_hash(ids, named[i]);
+			map_add_bytes(ids, &named[i], sizeof named[i]);
 		arena_free(a);
 		if (!ok)
 			break;
@@ -215,7 +210,7 @@ static bool mark_runs(Db *db, Hash workload, Interner *ids, Err *err)
 
 typedef struct Part {
 	Db *db;
-	const Interner *ids;
+	const Map *ids; /* of marked records */
 	DbLineFn f;
 	void *arg;
 } Part;
@@ -227,11 +222,10 @@ static bool put_marked(const char *line, size_t n, void *arg)
 	Arena *a = arena_new();
 	Record r;
 	RecordName named[RECORD_NAMES];
-	char hex[HASH_HEX];
 	bool wanted = record_read(a, p->db->path, line, n, &r, NULL);
 	if (wanted) {
-		hash_hex(r.kind == RECORD_RETRACTION && record_names(&r, named) == 1 ? named[0].id : r.id, hex);
-		wanted = intern_find(p->ids, hex) != NULL;
+		Hash id = r.kind == RECORD_RETRACTION && record_names(&r, named) == 1 ? named[0].id : r.id;
+		wanted = map_find_bytes(p->ids, &id, sizeof id) != NULL;
 	}
 	arena_free(a);
 	return !wanted || p->f(line, n, p->arg);
@@ -240,9 +234,9 @@ static bool put_marked(const char *line, size_t n, void *arg)
 bool db_export_task(Db *db, Hash workload, DbLineFn f, void *arg, Err *err)
 {
 	Arena *a = arena_new();
-	Interner *ids = interner_new(a);
-	Part p = { db, ids, f, arg };
-	bool ok = mark_runs(db, workload, ids, err) && db_export(db, put_marked, &p, err);
+	Map ids = MAP_OF(a);
+	Part p = { db, &ids, f, arg };
+	bool ok = mark_runs(db, workload, &ids, err) && db_export(db, put_marked, &p, err);
 	arena_free(a);
 	return ok;
 }

@@ -6,6 +6,8 @@
  * schedule can be better, since the time of a schedule is never below its fastest run of that stage.
  */
 #include "db/rank.h"
+
+#include "base/map.h"
 #include "db/sql.h"
 
 #include <stdlib.h>
@@ -356,18 +358,15 @@ typedef struct Ranking {
 
 static bool walk(DbSet set, const DbKey *key, Ranking *k, int *n, Arena *a, Err *err)
 {
-	VEC(int64_t) seen = { 0 };
+	Map seen = MAP_OF(a); /* schedules */
 	for (Cursor *next; (next = next_of(k->cursor, 2 * set.n)) != NULL;) {
 		const DbChoice *last = &k->list[k->most - 1].c;
 		if (*n == k->most && before(last->stage, last->ns, next->stage, next->ns))
 			break;
-		bool known = false;
-		for (size_t i = 0; i < seen.n && !known; i++)
-			known = seen.at[i] == next->trace;
-		if (!known) {
+		if (map_find(&seen, (uint64_t)next->trace) == NULL) {
 			Ranked x;
 			Runs run;
-			vec_push(a, &seen, next->trace);
+			map_add(&seen, (uint64_t)next->trace);
 			if (!gather(set, k->subject, key, next->trace, a, &run, err))
 				return false;
 			ask_whose(key->whose, run.at, &run.n);

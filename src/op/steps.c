@@ -47,3 +47,8 @@ const char *steps_canonical(Arena *a, const char *text)
 	*to = 0;
 	return out;
 }
+
+Hash steps_hash(const char *canonical)
+{
+	return hash_of("dlc/trace/v1", canonical, strlen(canonical));
+}

@@ -6,11 +6,14 @@
 #define OP_STEPS_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 /*
  * Each step is a line ended by '\n', its words separated by one blank. trace_print prints the same for a
  * trace that names no task.
  */
 const char *steps_canonical(Arena *a, const char *text);
+/* What names a schedule in indexes and lock files: the hash of its canonical text. */
+Hash steps_hash(const char *canonical);
 
 #endif

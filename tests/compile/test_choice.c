@@ -11,6 +11,7 @@
 #include "schedule/fit.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"
+#include "op/steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -308,7 +309,7 @@ static Lock *lock_of_plan(Lab *lab, const TaskPlan *plan)
 	hash_hex(target_id(&lab->target), target);
 	hash_hex(plan->task->id, task);
 	hash_hex(plan->record, record);
-	hash_hex(lock_trace(plan->trace), trace);
+	hash_hex(steps_hash(plan->trace), trace);
 	return lock_of(
 		lab, arena_printf(lab->arena, "dlc lock 1\ntarget %s\ntask %s near %s %s\n", target, task, record, trace));
 }
