@@ -9,7 +9,7 @@
  * probe's rate measured beside it. A text asked for is printed to standard output instead.
  */
 #include "codegen/backend.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "kernels.h"
 #include "runtime/probe.h"

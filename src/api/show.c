@@ -6,7 +6,7 @@
 #include "codegen/backend.h"
 #include "compile/compile.h"
 #include "frontend/frontend.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <string.h>
 

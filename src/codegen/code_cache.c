@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <dirent.h>
 #include <fcntl.h>

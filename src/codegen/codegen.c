@@ -2,7 +2,7 @@
 #include "codegen/backend.h"
 
 #include "base/guard.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
  * Races: two accesses to one element, at least one of them a write, that nothing orders. Forks,
- * joins and barriers are the tree of threads with a time each (interp/machine.h). An atomic acquires
+ * joins and barriers are the tree of threads with a time each (interp/thread.h). An atomic acquires
  * what earlier atomics on its element released: for every ancestor of the releasing thread
  * (subtree, time), and what the thread had acquired itself. Exact: no race is invented and none is missed in
  * the order of events that happened to run.

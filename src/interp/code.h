@@ -18,7 +18,7 @@ enum { RANK = IR_MAX_RANK };
 
 typedef enum {
 #define OP(name, slots, meaning) OP_##name,
-#include "interp/op.def"
+#include "interp/ins.def"
 #undef OP
 } Op;
 

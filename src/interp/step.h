@@ -5,7 +5,7 @@
 #ifndef INTERP_STEP_H
 #define INTERP_STEP_H
 
-#include "interp/machine.h"
+#include "interp/thread.h"
 
 /* Counts bytes against the limit, which fails the run beyond it. */
 bool interp_count_memory(Run *r, size_t bytes);

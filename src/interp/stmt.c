@@ -374,7 +374,7 @@ static void place_constants(Cx *c)
 {
 	static const char *const slots[] = {
 #define OP(name, s, meaning) s,
-#include "interp/op.def"
+#include "interp/ins.def"
 #undef OP
 	};
 	uint32_t n = c->prog->nslot;

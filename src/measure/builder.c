@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "codegen/codegen.h"
 #include "dlc/dlc_runtime.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runtime/timing.h"
 #include "worker/pipe.h"

@@ -3,7 +3,7 @@
 
 #include "base/guard.h"
 #include "ir/arg.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <stdlib.h>
 #include <string.h>

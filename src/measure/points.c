@@ -9,7 +9,7 @@
 
 #include "ir/analysis/bounds.h"
 #include "ir/arg.h"
-#include "ir/region/regions.h"
+#include "ir/region/region.h"
 #include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 

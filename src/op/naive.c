@@ -6,7 +6,7 @@
 #include "op/algo.h"
 #include "op/naive.h"
 
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "op/layout.h"
 
 #include <assert.h>

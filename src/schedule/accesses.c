@@ -3,7 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/query.h"
-#include "ir/region/regions.h"
+#include "ir/region/region.h"
 
 #include <string.h>
 

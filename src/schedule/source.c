@@ -2,7 +2,7 @@
 #include "schedule/source.h"
 
 #include "ir/build.h"
-#include "ir/region/regions.h"
+#include "ir/region/region.h"
 #include "ir/walk.h"
 
 #include <string.h>

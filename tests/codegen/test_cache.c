@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "codegen/code_cache.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <dirent.h>
 #include <fcntl.h>

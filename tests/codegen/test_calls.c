@@ -3,7 +3,7 @@
  * that machine code of each level calls them rightly, and what reports say.
  */
 #include "codegen/lower.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
 #include "suite.h"

@@ -3,7 +3,7 @@
  * the same order, the same lowering and the same machine code, whatever the first Ir held before.
  */
 #include "ir/random.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/walk.h"
 #include "kernels.h"
 #include "runner.h"

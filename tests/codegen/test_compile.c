@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "codegen/llvm/link.h"
 #include "codegen/lower.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "runner.h"
 #include "suite.h"
 

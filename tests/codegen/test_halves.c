@@ -4,7 +4,7 @@
  */
 #include "codegen/codegen.h"
 #include "half.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "runner.h"
 #include "suite.h"
 

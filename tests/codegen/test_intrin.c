@@ -4,7 +4,7 @@
  * the instruction, it is in the code.
  */
 #include "codegen/codegen.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
 #include "suite.h"

@@ -5,7 +5,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "kernels.h"

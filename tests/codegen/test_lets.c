@@ -3,7 +3,7 @@
  * its own.
  */
 #include "codegen/codegen.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
 #include "suite.h"

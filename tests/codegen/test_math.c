@@ -5,7 +5,7 @@
  * level of x86-64 that this machine has: with and without fma the errors differ.
  */
 #include "codegen/codegen.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "suite.h"
 #include "tensors.h"
 

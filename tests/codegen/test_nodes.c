@@ -3,7 +3,7 @@
  * form and for several levels of x86-64: compiled code agrees with the interpreter.
  */
 #include "codegen/codegen.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "runner.h"
 #include "suite.h"
 

@@ -4,7 +4,7 @@
  */
 #include "codegen/lower.h"
 #include "ir/random.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "runner.h"
 #include "suite.h"

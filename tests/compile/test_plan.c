@@ -9,7 +9,7 @@
 #include "compile/compile.h"
 #include "interp/interp.h"
 #include "compile/net_plan.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "dlc/dlc_runtime.h"
 

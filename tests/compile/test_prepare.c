@@ -9,7 +9,7 @@
 #include "compile/compile.h"
 #include "compile/prepare.h"
 #include "dlc/dlc_runtime.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 
 #include <poll.h>

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "cost_model/cost_model.h"
 #include "cost_model/roof.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "schedule/space.h"
 
 #include <math.h>

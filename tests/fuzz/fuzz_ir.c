@@ -4,7 +4,7 @@
  * is legal so.
  */
 #include "ir/simplify/simplify.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 
 #include <stdlib.h>

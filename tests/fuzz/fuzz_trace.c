@@ -2,7 +2,7 @@
  * libFuzzer: a trace from a stranger, applied to nests of every kind.  What parses prints to a text
  * that reads back the same; whatever it is, the set stays legal, and a refusal is ERR_ILLEGAL.
  */
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "schedule/trace.h"
 

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "ir/build.h"
 #include "interp/interp.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "suite.h"
 

@@ -5,7 +5,7 @@
  */
 #include "base/rng.h"
 #include "interp/interp.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "suite.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "ir/build.h"
 #include "ir/node.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/walk.h"
 #include "base/rng.h"
 #include "suite.h"

@@ -3,7 +3,7 @@
  * parse, verify and are printed as they stand there.
  */
 #include "ir/node.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "suite.h"
 

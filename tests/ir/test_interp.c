@@ -7,7 +7,7 @@
 #include "interp/interp.h"
 #include "interp/num.h"
 #include "ir/text/intrin.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "suite.h"
 

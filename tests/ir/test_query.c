@@ -1,6 +1,6 @@
 /* Questions about statements: each on one Fn that has every kind of statement with children. */
 #include "ir/query.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "suite.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "interp/interp.h"
 #include "ir/random.h"
 #include "ir/simplify/simplify.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "suite.h"

@@ -2,7 +2,7 @@
  * Regions: golden hulls, and random nests in which every access that running them makes must lie
  * in the region of each statement around it.
  */
-#include "ir/region/regions.h"
+#include "ir/region/region.h"
 #include "suite.h"
 #include "trace.h"
 

@@ -4,7 +4,7 @@
  */
 #include "ir/build.h"
 #include "ir/random.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "suite.h"

@@ -3,7 +3,7 @@
  * programs that no text can hold are refused too.
  */
 #include "ir/build.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "suite.h"
 

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "ir/analysis/bounds.h"
 #include "ir/build.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <math.h>
 #include <stdio.h>

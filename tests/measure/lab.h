@@ -7,7 +7,7 @@
 
 #include "suite.h"
 
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "measure/measure.h"
 
 #include <stdio.h>

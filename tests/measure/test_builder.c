@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "codegen/codegen.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "measure/builder.h"
 #include "worker/frame.h"

@@ -6,7 +6,7 @@
  */
 #include "suite.h"
 
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "measure/builder.h"
 #include "measure/measure.h"

@@ -4,7 +4,7 @@
  */
 #include "base/file.h"
 #include "interp/interp.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "ref.h"
 #include "suite.h"

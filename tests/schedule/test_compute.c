@@ -6,7 +6,7 @@
 #include "golden.h"
 #include "suite.h"
 
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "schedule/template/winograd.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "codegen/lower.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "op/steps.h"
 #include "schedule/nest.h"

@@ -7,7 +7,7 @@
 #include "steps.h"
 #include "suite.h"
 
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "schedule/space.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "schedule/space.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "suite.h"
 
 #include "base/file.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "schedule/space.h"
 

@@ -8,7 +8,7 @@
 #include "suite.h"
 
 #include "codegen/codegen.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "op/op.h"
 

@@ -3,7 +3,7 @@
  * the Ir keeps.
  */
 #include "ir/text/intrin.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "ir/text/parser.h"
 #include "ir/build.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "ir/text/parser.h"
 #include "ir/build.h"
 #include "ir/node.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * The written form. One statement a line, tabs for depth, parentheses only where precedence asks
  * for them: what comes out reads back to the same pointers (docs/ir.md has the grammar).
  */
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/node.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
  */
 #include "ir/build.h"
 #include "ir/text/intrin.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/proof_resolved.h"
 #include "ir/verify/verify.h"
 #include "ir/query.h"

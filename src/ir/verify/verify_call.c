@@ -2,7 +2,7 @@
  * Calls: arguments against parameters, of a sub Fn or of an intrinsic's meaning.
  */
 #include "ir/text/intrin.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verifier.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "ir/build.h"
 #include "ir/node.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "ir/verify/verifier.h"
 #include "ir/walk.h"
 

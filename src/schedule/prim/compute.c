@@ -5,7 +5,7 @@
  */
 #include "schedule/sched.h"
 
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "op/algo.h"
 
 #include <string.h>

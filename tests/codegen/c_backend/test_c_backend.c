@@ -6,7 +6,7 @@
 #include "c_backend.h"
 
 #include "ir/random.h"
-#include "ir/text/text.h"
+#include "ir/text/ir_text.h"
 #include "kernels.h"
 #include "runtime/team.h"
 #include "schedule/space.h"

@@ -4,7 +4,7 @@
  * not known, the whole dimension is the answer, which is right because no access lies outside of its
  * buffer.
  */
-#include "ir/region/regions.h"
+#include "ir/region/region.h"
 
 #include "ir/analysis/affine.h"
 #include "ir/build.h"

@@ -1,6 +1,6 @@
 /* The regions of buffers that a statement touches: always derived from the statement, never declared. */
-#ifndef IR_REGION_REGIONS_H
-#define IR_REGION_REGIONS_H
+#ifndef IR_REGION_REGION_H
+#define IR_REGION_REGION_H
 
 #include "ir/ir.h"
 

@@ -8,8 +8,8 @@
  * if T is an ancestor or a descendant of U, or if t <= sync of one of their common ancestors. Only
  * atomics order anything else: they carry along a list of (subtree, time), see interp/clocks.c.
  */
-#ifndef INTERP_MACHINE_H
-#define INTERP_MACHINE_H
+#ifndef INTERP_THREAD_H
+#define INTERP_THREAD_H
 
 #include "base/map.h"
 #include "base/rng.h"

@@ -3,8 +3,8 @@
  * Parsing is bounded (64 MiB of text, nesting depth 256) and never trusts its input; it checks
  * syntax, the verifier (verify.h) the rest.
  */
-#ifndef IR_TEXT_TEXT_H
-#define IR_TEXT_TEXT_H
+#ifndef IR_TEXT_IR_TEXT_H
+#define IR_TEXT_IR_TEXT_H
 
 #include "ir/ir.h"
 
