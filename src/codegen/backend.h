@@ -15,7 +15,10 @@ typedef struct BackendText {
 
 /* Every back end's first text: the set after its passes, which codegen_compile writes. */
 enum { BACKEND_LOWERED };
-#define BACKEND_TEXT_LOWERED { "lowered", "#" }
+#define BACKEND_TEXT_LOWERED \
+	{ \
+		"lowered", "#" \
+	}
 
 /* One call of emit. */
 typedef struct BackendJob {
@@ -23,17 +26,17 @@ typedef struct BackendJob {
 	Arena *keep;  /* of what `out` points to */
 	const Target *target;
 	const CodegenOptions *options;
-	KernelSet *ks; /* lowered */
+	KernelSet *ks;   /* lowered */
 	DlcEntry *entry; /* of out: all but what the code decides is filled in */
-	Module *out; /* reports for all Fns of ks have their names: entries, then sub Fns in the set's order */
+	Module *out;     /* reports for all Fns of ks have their names: entries, then sub Fns in the set's order */
 	Err *err;
 } BackendJob;
 
 typedef struct Backend {
 	const char *name;
-	const char *use; /* "machine code for x86-64 and AArch64" */
-	unsigned kinds;  /* bit TARGET_x: targets of this kind are its */
-	int device; /* DLPack's code of the device that runs its code */
+	const char *use;         /* "machine code for x86-64 and AArch64" */
+	unsigned kinds;          /* bit TARGET_x: targets of this kind are its */
+	int device;              /* DLPack's code of the device that runs its code */
 	const Pass *const *pass; /* ends with NULL; rows of codegen/lower/pass.def or its own */
 	const BackendText *text; /* lowered first, then its own; ends with name == NULL */
 	/* "llvm 19.1.7": what code depends on beside CODEGEN_EPOCH. */

@@ -55,8 +55,7 @@ static bool make_entries(BackendJob *job)
 			if (f->kind != (kind == 0 ? FN_PREPARE : FN_RUN))
 				continue;
 			if (strlen(f->name) >= sizeof e->name)
-				return fail(job->err, ERR_UNSUPPORTED, f->name,
-					"the name of a kernel may have at most 63 characters");
+				return fail(job->err, ERR_UNSUPPORTED, f->name, "the name of a kernel may have at most 63 characters");
 			memcpy(e->name, f->name, strlen(f->name) + 1);
 			for (int j = 0; j < f->nparam; j++) {
 				e->nbuf += f->param[j].buf != NULL;
@@ -72,8 +71,7 @@ static bool make_entries(BackendJob *job)
 	return true;
 }
 
-bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
-	Module *m, Err *err)
+bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m, Err *err)
 {
 	enum { ROOM_BYTES = 64 << 20 };
 	static const CodegenOptions plain = { 0 };

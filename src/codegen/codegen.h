@@ -25,16 +25,16 @@ enum { CODEGEN_TEXTS = 8 }; /* texts of a back end at most */
 
 typedef struct CodegenOptions {
 	const struct Backend *backend; /* NULL: the one of the target's kind */
-	unsigned texts; /* bit backend_text(): a text that the Module shall have; each costs time */
-	bool no_image;  /* texts only; an image is not made */
-	bool exact; /* never turn a product and a sum into one fma (the interpreter's rounding) */
+	unsigned texts;                /* bit backend_text(): a text that the Module shall have; each costs time */
+	bool no_image;                 /* texts only; an image is not made */
+	bool exact;                    /* never turn a product and a sum into one fma (the interpreter's rounding) */
 	bool unchecked; /* the same code sooner, without checks of our own work: for a process that may crash */
 } CodegenOptions;
 
 /* What the code of one kernel takes. */
 typedef struct KernelReport {
 	const char *name;
-	int64_t spills; /* registers saved to the frame, and operands read from there */
+	int64_t spills;      /* registers saved to the frame, and operands read from there */
 	int64_t frame_bytes; /* of the stack */
 	int64_t code_bytes;
 	int depth; /* of the deepest loop */
@@ -44,8 +44,8 @@ typedef struct KernelReport {
 
 /* Everything in the arena given to codegen_compile. */
 typedef struct Module {
-	DlcImage image; /* entries: prepare Fns and run Fns in the set's order */
-	KernelReport *report; /* one for each entry */
+	DlcImage image;                  /* entries: prepare Fns and run Fns in the set's order */
+	KernelReport *report;            /* one for each entry */
 	const char *text[CODEGEN_TEXTS]; /* by backend_text(); NULL unless asked for */
 } Module;
 
@@ -53,8 +53,7 @@ typedef struct Module {
  * Compiles the prepare and run Fns of a set, which must verify. `o` may be NULL. ERR_UNSUPPORTED
  * names what the target's code cannot express; ERR_MEMORY a workspace that is too large.
  */
-bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
-	Module *m, Err *err);
+bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m, Err *err);
 
 /*
  * Whether the kernel saves and reloads vectors in its innermost loop, as a tile of more accumulators than there
@@ -77,7 +76,6 @@ DlcKernel codegen_kernel(const Mapped *p, uint32_t k);
  * Runs prepare and then run Fns of the set on one thread, as interp_run_set does: the same arguments,
  * the same rule for buffers that no argument gives. Does not check the tensors.
  */
-bool codegen_call(
-	const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err);
+bool codegen_call(const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err);
 
 #endif

@@ -78,28 +78,24 @@ static bool bind(Call *c, const Fn *f, void **buf, int64_t *sym)
 	for (int k = 0; k < f->nsym; k++) {
 		const IrArg *a = find_arg(c, f->sym[k].name);
 		if (a == NULL)
-			return fail(c->err, ERR_TYPE, f->name, "no value was given for symbol %s",
-				f->sym[k].name);
+			return fail(c->err, ERR_TYPE, f->name, "no value was given for symbol %s", f->sym[k].name);
 		sym[nsym++] = a->value;
 	}
 	for (int k = 0; k < f->nparam; k++) {
 		const Param *p = &f->param[k];
 		const IrArg *a = find_arg(c, p->name);
 		if (a == NULL && p->buf == NULL)
-			return fail(
-				c->err, ERR_TYPE, f->name, "no value was given for %s", p->name);
+			return fail(c->err, ERR_TYPE, f->name, "no value was given for %s", p->name);
 		if (p->buf == NULL) {
 			sym[nsym++] = a->value;
 			continue;
 		}
 		if (a == NULL) {
-			int64_t bytes =
-				dtype_bytes(p->buf->type, ir_buf_elements(p->buf, c->arg, c->n));
+			int64_t bytes = dtype_bytes(p->buf->type, ir_buf_elements(p->buf, c->arg, c->n));
 			c->own[c->nown] = (IrArg){ .name = p->name, .data = zeroed(bytes) };
 			a = &c->own[c->nown++];
 			if (a->data == NULL)
-				return fail(c->err, ERR_MEMORY, f->name, "no memory for buffer %s",
-					p->name);
+				return fail(c->err, ERR_MEMORY, f->name, "no memory for buffer %s", p->name);
 		}
 		buf[nbuf++] = a->data;
 	}
@@ -128,8 +124,7 @@ static bool call_one(Call *c, const Fn *f, const DlcEntry *e, DlcKernel kernel)
 	return ok;
 }
 
-bool codegen_call(
-	const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err)
+bool codegen_call(const KernelSet *ks, const Module *m, const Mapped *p, const IrArg *arg, int n, Err *err)
 {
 	size_t most = 1;
 	for (uint32_t k = 0; k < m->image.nentry; k++)
@@ -141,9 +136,8 @@ bool codegen_call(
 	for (uint32_t k = 0; ok && k < m->image.nentry; k++) {
 		const DlcEntry *e = &m->image.entry[k];
 		const Fn *f = ir_find_fn(ks, e->name);
-		ok = f != NULL
-		             ? call_one(&c, f, e, codegen_kernel(p, k))
-		             : fail(err, ERR_BUG, e->name, "the kernel set has no such Fn: the module is of another set");
+		ok = f != NULL ? call_one(&c, f, e, codegen_kernel(p, k))
+		               : fail(err, ERR_BUG, e->name, "the kernel set has no such Fn: the module is of another set");
 	}
 	for (int k = 0; k < c.nown; k++)
 		free(c.own[k].data);

@@ -2,8 +2,8 @@
 #include "codegen/backend.h"
 #include "ir/walk.h"
 
-bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
-	LowerHook hook, void *arg, KernelSet **out, Err *err)
+bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, LowerHook hook, void *arg,
+	KernelSet **out, Err *err)
 {
 	const Backend *b = o != NULL && o->backend != NULL ? o->backend : backend_for(t);
 	if (b == NULL)

@@ -32,8 +32,8 @@ typedef struct Lower {
 	Fn *fn;        /* the one at work */
 	LowerShared *shared;
 	int nshared;
-	Map *bufs; /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */
-	int64_t weight;  /* of the Fns that pass_weigh has seen */
+	Map *bufs;      /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */
+	int64_t weight; /* of the Fns that pass_weigh has seen */
 	const Target *target;
 	CodegenOptions options;
 	Err *err;
@@ -55,7 +55,7 @@ typedef bool (*LowerHook)(const char *pass, const KernelSet *ks, void *arg, Err 
  * Lowers a copy of the set, which lives in `a` with an Ir of its own; *out has only those sub Fns that
  * are functions of their own. The names it gives depend on the text of `ks` alone. o and hook may be NULL.
  */
-bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o,
-	LowerHook hook, void *arg, KernelSet **out, Err *err);
+bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, LowerHook hook, void *arg,
+	KernelSet **out, Err *err);
 
 #endif

@@ -117,8 +117,7 @@ uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 	return first;
 }
 
-static void put_table(unsigned char *head, BundleTable *row, uint64_t *at, const void *rows, size_t item,
-	size_t n)
+static void put_table(unsigned char *head, BundleTable *row, uint64_t *at, const void *rows, size_t item, size_t n)
 {
 	*at = align_up(*at, 8);
 	row->offset = (uint32_t)*at;
@@ -169,8 +168,7 @@ unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *siz
 	if (b->code.n != 0)
 		memcpy(file + h.code_offset, b->code.at, b->code.n);
 	for (size_t i = 0; i < b->constant.n; i++)
-		memcpy(file + h.const_offset + b->constant.at[i].offset, b->constant.at[i].data,
-			b->constant.at[i].bytes);
+		memcpy(file + h.const_offset + b->constant.at[i].offset, b->constant.at[i].data, b->constant.at[i].bytes);
 	h.code_sum = bundle_sum(file + h.code_offset, h.code_bytes);
 	h.const_sum = bundle_sum(file + h.const_offset, h.const_bytes);
 	memcpy(file, &h, sizeof h);

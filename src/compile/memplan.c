@@ -66,10 +66,10 @@ static int by_from(const void *pa, const void *pb)
  * below it.
  */
 typedef struct Alive {
-	int leaves;  /* a power of two */
-	int *item;   /* in the order of their first step */
-	int *at;     /* where an item stands in that order */
-	int *last;   /* of the tree's nodes; the root is 1; -1: nothing is placed below */
+	int leaves;   /* a power of two */
+	int *item;    /* in the order of their first step */
+	int *at;      /* where an item stands in that order */
+	int *last;    /* of the tree's nodes; the root is 1; -1: nothing is placed below */
 	Placed *busy; /* room for what is found */
 	int64_t work; /* found so far, of all searches */
 } Alive;

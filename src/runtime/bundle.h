@@ -20,7 +20,7 @@
 
 #include "runtime/kernel.h"
 
-#define BUNDLE_MAGIC "\x89" "DLCB\r\n\x1a" /* 8 bytes; a transfer in text mode breaks it */
+#define BUNDLE_MAGIC "\211DLCB\r\n\032" /* 8 bytes; a transfer in text mode breaks it */
 
 enum {
 	BUNDLE_VERSION = 2,
@@ -44,22 +44,22 @@ typedef struct BundleHeader {
 	uint64_t head_bytes, file_bytes; /* file_bytes: the exact size of the file */
 	uint64_t code_offset, code_bytes, code_sum;
 	uint64_t const_offset, const_bytes, const_sum;
-	uint64_t arena_bytes; /* workspace of one instance, reused between steps */
-	uint64_t state_bytes; /* zeroed when an instance opens, kept from run to run */
-	uint32_t arch, device; /* the host's, ANY where the code is another device's; DLPack's code */
+	uint64_t arena_bytes;   /* workspace of one instance, reused between steps */
+	uint64_t state_bytes;   /* zeroed when an instance opens, kept from run to run */
+	uint32_t arch, device;  /* the host's, ANY where the code is another device's; DLPack's code */
 	uint32_t threads, zero; /* it was tuned for, at least 1 */
-	BundleTable text;    /* char */
-	BundleTable info;    /* BundleInfo */
-	BundleTable feature; /* uint32_t: names of the device's features that must be there ("avx512f") */
-	BundleTable sym;     /* BundleSym */
-	BundleTable dim;     /* BundleDim */
-	BundleTable tensor;  /* BundleTensor: inputs first, then outputs */
-	BundleTable image;   /* BundleImage */
-	BundleTable entry;   /* BundleEntry */
-	BundleTable launch;  /* DlcLaunch */
-	BundleTable slot;    /* BundleSlot */
-	BundleTable arg;     /* uint32_t: slots */
-	BundleTable op;      /* BundleOp */
+	BundleTable text;       /* char */
+	BundleTable info;       /* BundleInfo */
+	BundleTable feature;    /* uint32_t: names of the device's features that must be there ("avx512f") */
+	BundleTable sym;        /* BundleSym */
+	BundleTable dim;        /* BundleDim */
+	BundleTable tensor;     /* BundleTensor: inputs first, then outputs */
+	BundleTable image;      /* BundleImage */
+	BundleTable entry;      /* BundleEntry */
+	BundleTable launch;     /* DlcLaunch */
+	BundleTable slot;       /* BundleSlot */
+	BundleTable arg;        /* uint32_t: slots */
+	BundleTable op;         /* BundleOp */
 } BundleHeader;
 
 typedef struct BundleInfo {
@@ -71,14 +71,14 @@ typedef DlcDim BundleDim; /* a dimension, size, offset or kernel argument; symbo
 enum { BUNDLE_SYM_INPUT, BUNDLE_SYM_DERIVED, BUNDLE_SYM_LOOP };
 typedef struct BundleSym {
 	uint32_t name, kind;
-	int64_t min, max; /* 0 <= min <= max; INPUT: a tensor's dim that is just this symbol binds it */
+	int64_t min, max;   /* 0 <= min <= max; INPUT: a tensor's dim that is just this symbol binds it */
 	uint32_t dim, zero; /* DERIVED: its value, of earlier symbols only */
 } BundleSym;
 
 typedef struct BundleTensor {
 	uint32_t name;
 	uint8_t code, bits, output, zero; /* DLPack */
-	uint32_t ndim, dim; /* shape: dim[dim .. dim + ndim) */
+	uint32_t ndim, dim;               /* shape: dim[dim .. dim + ndim) */
 } BundleTensor;
 
 /* A CPU's code is one image, which is all of the code. */
@@ -88,7 +88,7 @@ typedef struct BundleImage {
 
 typedef struct BundleEntry {
 	uint32_t name, nbuf, nsym, image; /* name: of the kernel in its image */
-	uint64_t offset, work_bytes; /* in the image; per thread */
+	uint64_t offset, work_bytes;      /* in the image; per thread */
 	uint32_t launch; /* 1 + its row, whose symbols are numbers of arguments < nsym; 0: a team enters the kernel */
 	uint32_t zero;
 } BundleEntry;
@@ -97,7 +97,7 @@ enum { BUNDLE_INPUT, BUNDLE_OUTPUT, BUNDLE_CONST, BUNDLE_WORK, BUNDLE_STATE };
 typedef struct BundleSlot {
 	uint32_t kind, index;  /* index: among the inputs or outputs; else 0 */
 	uint32_t offset, zero; /* a dim: bytes into the tensor, constants, arena or state */
-	uint64_t bytes; /* at the symbols' maxima */
+	uint64_t bytes;        /* at the symbols' maxima */
 } BundleSlot;
 
 /*

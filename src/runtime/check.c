@@ -25,9 +25,9 @@ static size_t shown_bytes(const unsigned char *p)
 	}
 	bool control = code < 32 || (code >= 127 && code < 160);
 	bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
-		(code >= 0x2066 && code <= 0x2069); /* the direction of writing */
+	             (code >= 0x2066 && code <= 0x2069); /* the direction of writing */
 	bool none = (n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10ffff)) ||
-		(code >= 0xd800 && code < 0xe000);
+	            (code >= 0xd800 && code < 0xe000);
 	return control || turns || none ? 0 : n;
 }
 
@@ -102,8 +102,7 @@ int64_t bundle_tensor_bytes(const DlcModel *m, const BundleTensor *t)
 {
 	int64_t n = t->bits, lo, hi;
 	for (uint32_t i = 0; i < t->ndim; i++)
-		if (!bundle_dim_range(m, &m->dim[t->dim + i], &lo, &hi) ||
-			__builtin_mul_overflow(n, hi, &n))
+		if (!bundle_dim_range(m, &m->dim[t->dim + i], &lo, &hi) || __builtin_mul_overflow(n, hi, &n))
 			return -1;
 	return n / 8 + (n % 8 != 0);
 }
@@ -118,15 +117,12 @@ static DlcStatus check_frame(const DlcModel *m, DlcError *err)
 {
 	const BundleHeader *h = m->h;
 	if (m->size < sizeof *h || memcmp(h->magic, BUNDLE_MAGIC, sizeof h->magic) != 0)
-		return runtime_fail(err, DLC_BAD_FILE,
-			"not a bundle: the file does not start as dlc-compile's do");
+		return runtime_fail(err, DLC_BAD_FILE, "not a bundle: the file does not start as dlc-compile's do");
 	if (h->version != BUNDLE_VERSION || h->header_bytes != sizeof *h)
-		return runtime_fail(err, DLC_BAD_FILE,
-			"bundle of version %u, this runtime reads version %d: compile it again",
+		return runtime_fail(err, DLC_BAD_FILE, "bundle of version %u, this runtime reads version %d: compile it again",
 			h->version, BUNDLE_VERSION);
 	if (h->file_bytes != m->size)
-		return runtime_fail(err, DLC_BAD_FILE,
-			"damaged bundle: %llu bytes instead of %llu; copy or compile it again",
+		return runtime_fail(err, DLC_BAD_FILE, "damaged bundle: %llu bytes instead of %llu; copy or compile it again",
 			(unsigned long long)m->size, (unsigned long long)h->file_bytes);
 	if (h->head_bytes < sizeof *h || h->head_bytes > m->size)
 		return damaged(err, "its head is longer than the file");
@@ -140,8 +136,7 @@ static DlcStatus check_sections(const DlcModel *m, DlcError *err)
 	const BundleHeader *h = m->h;
 	if (h->code_offset % BUNDLE_ALIGN != 0 || h->const_offset % BUNDLE_ALIGN != 0)
 		return damaged(err, "a section is not aligned");
-	if (h->code_offset < h->head_bytes || h->code_offset > m->size ||
-		h->code_bytes > m->size - h->code_offset)
+	if (h->code_offset < h->head_bytes || h->code_offset > m->size || h->code_bytes > m->size - h->code_offset)
 		return damaged(err, "its code lies outside the file");
 	if (h->const_offset < h->code_offset + h->code_bytes || h->const_offset > m->size ||
 		h->const_bytes > m->size - h->const_offset)
@@ -212,8 +207,8 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 	if (m->device == NULL || (uint32_t)m->device->type != h->device)
 		m->device = h->device <= INT32_MAX ? device_find((int32_t)h->device) : NULL;
 	if (m->device == NULL && type == NULL)
-		return runtime_fail(err, DLC_BAD_TARGET, "the bundle is for device type %u, which this runtime does not know",
-			h->device);
+		return runtime_fail(
+			err, DLC_BAD_TARGET, "the bundle is for device type %u, which this runtime does not know", h->device);
 	if (m->device == NULL)
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle is for %s, which this runtime cannot use: compile it with --target=host", type);
@@ -221,8 +216,7 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 	if (h->arch != cpu_arch() && (m->device->on_host || h->arch != BUNDLE_ANY))
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle is for %s, this CPU is %s: compile it with --target=host here",
-			want != NULL ? want : "an unknown architecture",
-			have != NULL ? have : "another");
+			want != NULL ? want : "an unknown architecture", have != NULL ? have : "another");
 	DlcStatus s = m->device->open(0, &m->context, err);
 	if (s != DLC_OK)
 		return s;
@@ -230,8 +224,8 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 	size_t at = 0;
 	for (uint32_t i = 0; i < h->feature.count && at < sizeof missing; i++)
 		if (!m->device->has(m->context, m->text + m->feature[i]))
-			at += (size_t)snprintf(missing + at, sizeof missing - at, "%s%s",
-				at > 0 ? ", " : "", m->text + m->feature[i]);
+			at += (size_t)snprintf(
+				missing + at, sizeof missing - at, "%s%s", at > 0 ? ", " : "", m->text + m->feature[i]);
 	if (at > 0)
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle needs %s, which this %s does not have: compile it with "
@@ -266,8 +260,8 @@ static DlcStatus check_dims(const DlcModel *m, DlcError *err)
 			continue;
 		const BundleDim *d = &m->dim[s->dim];
 		int64_t lo, hi;
-		if (d->sym[0] >= (int64_t)i || d->sym[1] >= (int64_t)i ||
-			!bundle_dim_range(m, d, &lo, &hi) || lo < s->min || hi > s->max)
+		if (d->sym[0] >= (int64_t)i || d->sym[1] >= (int64_t)i || !bundle_dim_range(m, d, &lo, &hi) || lo < s->min ||
+			hi > s->max)
 			return damaged(err, "a derived symbol leaves its range");
 	}
 	return DLC_OK;
@@ -278,8 +272,7 @@ static DlcStatus check_tensors(DlcModel *m, DlcError *err)
 	const BundleHeader *h = m->h;
 	for (uint32_t i = 0; i < h->tensor.count; i++) {
 		const BundleTensor *t = &m->tensor[i];
-		bool known = t->code <= 6 && t->code != 3 && t->code != 5 && t->bits > 0 &&
-		             t->bits <= 64;
+		bool known = t->code <= 6 && t->code != 3 && t->code != 5 && t->bits > 0 && t->bits <= 64;
 		if (!known || t->output > 1 || t->ndim > BUNDLE_RANK || t->dim > h->dim.count ||
 			t->ndim > h->dim.count - t->dim)
 			return damaged(err, "a tensor's type or shape is impossible");
@@ -302,12 +295,10 @@ static DlcStatus check_tensors(DlcModel *m, DlcError *err)
 static int64_t slot_room(const DlcModel *m, const BundleSlot *s)
 {
 	switch (s->kind) {
-	case BUNDLE_INPUT:
-		return s->index < m->ninput ? bundle_tensor_bytes(m, &m->tensor[s->index]) : -1;
+	case BUNDLE_INPUT: return s->index < m->ninput ? bundle_tensor_bytes(m, &m->tensor[s->index]) : -1;
 	case BUNDLE_OUTPUT:
-		return s->index < m->h->tensor.count - m->ninput
-		               ? bundle_tensor_bytes(m, &m->tensor[m->ninput + s->index])
-		               : -1;
+		return s->index < m->h->tensor.count - m->ninput ? bundle_tensor_bytes(m, &m->tensor[m->ninput + s->index])
+		                                                 : -1;
 	case BUNDLE_CONST: return (int64_t)m->h->const_bytes;
 	case BUNDLE_WORK: return (int64_t)m->h->arena_bytes;
 	case BUNDLE_STATE: return (int64_t)m->h->state_bytes;
@@ -323,8 +314,7 @@ static DlcStatus check_slots(const DlcModel *m, DlcError *err)
 		if (room < 0 || s->offset >= m->h->dim.count)
 			return damaged(err, "a buffer names nothing");
 		const BundleDim *d = &m->dim[s->offset];
-		if (!bundle_dim_range(m, d, &lo, &hi) || hi > room ||
-			s->bytes > (uint64_t)(room - hi))
+		if (!bundle_dim_range(m, d, &lo, &hi) || hi > room || s->bytes > (uint64_t)(room - hi))
 			return damaged(err, "a buffer lies outside its memory");
 		if (d->div != 1 || d->mul % BUNDLE_BUFFER != 0 || d->add % BUNDLE_BUFFER != 0)
 			return damaged(err, "a buffer is not aligned");
@@ -414,8 +404,7 @@ static bool copy_fits(const DlcModel *m, const BundleOp *o)
 	int64_t lo, hi;
 	if (o->narg != 2 || o->ndim != 1 || !bundle_dim_range(m, &m->dim[o->dim], &lo, &hi))
 		return false;
-	return (uint64_t)hi <= m->slot[m->arg[o->arg]].bytes &&
-	       (uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
+	return (uint64_t)hi <= m->slot[m->arg[o->arg]].bytes && (uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
 }
 
 static bool loop_fits(const DlcModel *m, const BundleOp *o)
@@ -425,8 +414,7 @@ static bool loop_fits(const DlcModel *m, const BundleOp *o)
 		return false;
 	const BundleSym *s = &m->sym[o->sym];
 	return s->kind == BUNDLE_SYM_LOOP && bundle_dim_range(m, &m->dim[o->dim], &from, &hi) &&
-	       bundle_dim_range(m, &m->dim[o->dim + 1], &lo, &to) && from >= s->min &&
-	       to <= s->max + 1;
+	       bundle_dim_range(m, &m->dim[o->dim + 1], &lo, &to) && from >= s->min && to <= s->max + 1;
 }
 
 static bool op_fits(const DlcModel *m, const BundleOp *o)
@@ -455,8 +443,7 @@ static bool nests(const DlcModel *m, uint32_t at, uint32_t end, int depth)
 			continue;
 		if (depth == 0 || o->body > end - at || o->other > end - at - o->body)
 			return false;
-		if (!nests(m, at, at + o->body, depth - 1) ||
-			!nests(m, at + o->body, at + o->body + o->other, depth - 1))
+		if (!nests(m, at, at + o->body, depth - 1) || !nests(m, at + o->body, at + o->body + o->other, depth - 1))
 			return false;
 		at += o->body + o->other;
 	}

@@ -20,8 +20,7 @@ static uint32_t ntensor(const DlcModel *m)
 static int64_t part(int64_t *end, uint64_t bytes, int64_t align)
 {
 	int64_t at = (*end + align - 1) / align * align;
-	if (bytes > (uint64_t)INT64_MAX / 4 || __builtin_add_overflow(at, (int64_t)bytes, end) ||
-		*end > INT64_MAX / 4)
+	if (bytes > (uint64_t)INT64_MAX / 4 || __builtin_add_overflow(at, (int64_t)bytes, end) || *end > INT64_MAX / 4)
 		return -1;
 	return at;
 }
@@ -31,8 +30,7 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	const DlcModel *m = i->m;
 	uint64_t per_thread = (m->work_bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN, work;
 	if (__builtin_mul_overflow(per_thread, (uint64_t)i->threads, &work))
-		return runtime_fail(
-			err, DLC_NO_MEMORY, "the workspaces of %u threads overflow", i->threads);
+		return runtime_fail(err, DLC_NO_MEMORY, "the workspaces of %u threads overflow", i->threads);
 	int64_t end = 0, io = 0;
 	int64_t arena = part(&end, m->h->arena_bytes, WORK_ALIGN);
 	int64_t state = arena < 0 ? -1 : part(&end, m->h->state_bytes, WORK_ALIGN);
@@ -45,23 +43,19 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 		return runtime_fail(err, DLC_NO_MEMORY,
 			"an instance needs %lld MiB of memory and there are %llu: take a smaller "
 			"batch",
-			works < 0 || io < 0 ? -1LL : (long long)(end >> 20),
-			(unsigned long long)(there >> 20));
+			works < 0 || io < 0 ? -1LL : (long long)(end >> 20), (unsigned long long)(there >> 20));
 	i->memory_bytes = (size_t)end;
 	i->memory = m->device->alloc(m->context, i->memory_bytes);
 	if (i->memory == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY,
-			"no %lld MiB of memory for an instance: take a smaller batch",
-			(long long)(end >> 20));
+		return runtime_fail(
+			err, DLC_NO_MEMORY, "no %lld MiB of memory for an instance: take a smaller batch", (long long)(end >> 20));
 	i->arena = i->memory + arena;
 	i->state = i->memory + state;
 	i->work = i->memory + works;
 	i->work_stride = (size_t)per_thread;
 	end = first;
 	for (uint32_t t = 0; t < ntensor(m); t++)
-		i->bound[t].own =
-			i->memory +
-			part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
+		i->bound[t].own = i->memory + part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
 	return DLC_OK;
 }
 
@@ -90,8 +84,7 @@ DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, D
 {
 	*out = NULL;
 	if (threads < 0 || threads > TEAM_MAX)
-		return runtime_fail(
-			err, DLC_BAD_ARGUMENT, "%d threads: take 1 to %d", threads, TEAM_MAX);
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%d threads: take 1 to %d", threads, TEAM_MAX);
 	DlcInstance *i = calloc(1, sizeof *i);
 	if (i == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
@@ -192,10 +185,8 @@ static DlcStatus bind_symbols(DlcInstance *i, uint32_t t, DlcError *err)
 			continue;
 		int64_t *value = &i->sym[d->sym[0]];
 		if (*value >= 0 && *value != given)
-			return runtime_fail(err, DLC_BAD_ARGUMENT,
-				"input %s: dimension %u is %lld, another input makes %s %lld",
-				m->text + row->name, k, (long long)given,
-				m->text + m->sym[d->sym[0]].name, (long long)*value);
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "input %s: dimension %u is %lld, another input makes %s %lld",
+				m->text + row->name, k, (long long)given, m->text + m->sym[d->sym[0]].name, (long long)*value);
 		*value = given;
 	}
 	return DLC_OK;
@@ -208,10 +199,9 @@ static DlcStatus check_bound(const DlcInstance *i, uint32_t t, DlcError *err)
 	const BundleTensor *row = &m->tensor[t];
 	for (uint32_t k = 0; k < row->ndim; k++)
 		if (i->bound[t].shape[k] != i->dim[row->dim + k])
-			return runtime_fail(err, DLC_BAD_ARGUMENT,
-				"%s %s: dimension %u is %lld, the inputs make it %lld",
-				t < m->ninput ? "input" : "output", m->text + row->name, k,
-				(long long)i->bound[t].shape[k], (long long)i->dim[row->dim + k]);
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s: dimension %u is %lld, the inputs make it %lld",
+				t < m->ninput ? "input" : "output", m->text + row->name, k, (long long)i->bound[t].shape[k],
+				(long long)i->dim[row->dim + k]);
 	return DLC_OK;
 }
 
@@ -241,21 +231,18 @@ DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
 	return DLC_OK;
 }
 
-static DlcStatus misfit(const DlcTensor *want, const DlcTensor *given, DlcRole role,
-	const char *name, DlcError *err)
+static DlcStatus misfit(const DlcTensor *want, const DlcTensor *given, DlcRole role, const char *name, DlcError *err)
 {
 	char a[TENSOR_TEXT], b[TENSOR_TEXT];
-	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s, it cannot be %s",
-		role == DLC_INPUT ? "input" : "output", name, tensor_print(want, a),
-		tensor_print(given, b));
+	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s, it cannot be %s", role == DLC_INPUT ? "input" : "output",
+		name, tensor_print(want, a), tensor_print(given, b));
 }
 
 /* Type and shape, as far as they are known before the symbols are. */
-static bool tensor_fits(
-	const DlcInstance *i, uint32_t row, const DlcTensor *want, const DlcTensor *t)
+static bool tensor_fits(const DlcInstance *i, uint32_t row, const DlcTensor *want, const DlcTensor *t)
 {
-	if (t->dtype.code != want->dtype.code || t->dtype.bits != want->dtype.bits ||
-		t->dtype.lanes != 1 || t->ndim != want->ndim || (t->ndim > 0 && t->shape == NULL))
+	if (t->dtype.code != want->dtype.code || t->dtype.bits != want->dtype.bits || t->dtype.lanes != 1 ||
+		t->ndim != want->ndim || (t->ndim > 0 && t->shape == NULL))
 		return false;
 	for (int k = 0; k < t->ndim; k++) {
 		const BundleDim *d = &i->m->dim[i->m->tensor[row].dim + (uint32_t)k];
@@ -267,13 +254,12 @@ static bool tensor_fits(
 	return true;
 }
 
-DlcStatus dlc_instance_bind(
-	DlcInstance *i, DlcRole role, int index, const DlcTensor *t, DlcError *err)
+DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTensor *t, DlcError *err)
 {
 	DlcTensor want;
 	if (dlc_model_tensor(i->m, role, index, &want) != DLC_OK)
-		return runtime_fail(err, DLC_BAD_ARGUMENT, "the model has no %s %d",
-			role == DLC_INPUT ? "input" : "output", index);
+		return runtime_fail(
+			err, DLC_BAD_ARGUMENT, "the model has no %s %d", role == DLC_INPUT ? "input" : "output", index);
 	uint32_t row = (uint32_t)index + (role == DLC_OUTPUT ? i->m->ninput : 0);
 	Bound *b = &i->bound[row];
 	const char *name = i->m->text + i->m->tensor[row].name;
@@ -288,8 +274,7 @@ DlcStatus dlc_instance_bind(
 	b->away = t->device.type == DLC_DEVICE_CPU && !i->m->device->on_host;
 	if (!tensor_is_compact(t) || (t->device.type != i->m->device->type && !b->away))
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"%s: the tensor must lie row by row, without gaps, in the memory of the %s",
-			name, i->m->device->name);
+			"%s: the tensor must lie row by row, without gaps, in the memory of the %s", name, i->m->device->name);
 	if (t->data == NULL && tensor_count(t) > 0)
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor has no data", name);
 	b->user = t->data != NULL ? (unsigned char *)t->data + t->byte_offset : b->own;
@@ -299,13 +284,11 @@ DlcStatus dlc_instance_bind(
 	return DLC_OK;
 }
 
-DlcStatus dlc_instance_tensor(
-	DlcInstance *i, DlcRole role, int index, DlcTensor *out, DlcError *err)
+DlcStatus dlc_instance_tensor(DlcInstance *i, DlcRole role, int index, DlcTensor *out, DlcError *err)
 {
 	DlcStatus s = dlc_model_tensor(i->m, role, index, out);
 	if (s != DLC_OK)
-		return runtime_fail(err, s, "the model has no %s %d",
-			role == DLC_INPUT ? "input" : "output", index);
+		return runtime_fail(err, s, "the model has no %s %d", role == DLC_INPUT ? "input" : "output", index);
 	if (i->stale && (s = instance_resolve(i, err)) != DLC_OK)
 		return s;
 	uint32_t row = (uint32_t)index + (role == DLC_OUTPUT ? i->m->ninput : 0);
@@ -329,8 +312,8 @@ static int copy_bound(DlcInstance *i, DlcRole role)
 		t.shape = i->dim + i->m->tensor[row].dim;
 		bool in = role == DLC_INPUT;
 		DeviceWay way = !b->away ? DEVICE_WITHIN : in ? DEVICE_UP : DEVICE_DOWN;
-		status = i->m->device->copy(
-			i->stream, in ? b->own : b->user, in ? b->user : b->own, (size_t)tensor_bytes(&t), way);
+		status =
+			i->m->device->copy(i->stream, in ? b->own : b->user, in ? b->user : b->own, (size_t)tensor_bytes(&t), way);
 	}
 	return status;
 }
@@ -348,12 +331,11 @@ DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
 		status = copy_bound(i, DLC_OUTPUT);
 	int late = i->m->device->synchronize(i->stream);
 	if (failed != 0)
-		return runtime_fail(err, DLC_KERNEL, "step %u (%s) failed with status %u",
-			(unsigned)(failed >> 32), dlc_model_step(i->m, (int)(failed >> 32)),
-			(unsigned)failed);
+		return runtime_fail(err, DLC_KERNEL, "step %u (%s) failed with status %u", (unsigned)(failed >> 32),
+			dlc_model_step(i->m, (int)(failed >> 32)), (unsigned)failed);
 	if (status != 0 || late != 0)
-		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name,
-			status != 0 ? status : late);
+		return runtime_fail(
+			err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name, status != 0 ? status : late);
 	return DLC_OK;
 }
 

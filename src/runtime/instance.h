@@ -12,10 +12,10 @@
 
 /* What a tensor of the model is, in this instance. */
 typedef struct Bound {
-	unsigned char *own;  /* the instance's buffer, for the symbols' maxima */
-	unsigned char *user; /* the caller's, or NULL */
-	bool direct;         /* the caller's is aligned and the device's: kernels use it as it is */
-	bool away;           /* the caller's lies on the host, the instance's own does not */
+	unsigned char *own;         /* the instance's buffer, for the symbols' maxima */
+	unsigned char *user;        /* the caller's, or NULL */
+	bool direct;                /* the caller's is aligned and the device's: kernels use it as it is */
+	bool away;                  /* the caller's lies on the host, the instance's own does not */
 	int64_t shape[BUNDLE_RANK]; /* the caller's */
 } Bound;
 
@@ -26,13 +26,13 @@ struct DlcInstance {
 	uint32_t threads;
 	size_t memory_bytes, work_stride;
 	unsigned char *memory, *arena, *state, *work;
-	Bound *bound; /* of each tensor */
-	bool stale;   /* a bind came after sym, dim and arg were set */
-	int64_t *sym; /* value of each symbol */
-	int64_t *dim; /* value of each dim: shapes, sizes, kernel arguments */
-	void **arg;   /* address of each arg */
+	Bound *bound;         /* of each tensor */
+	bool stale;           /* a bind came after sym, dim and arg were set */
+	int64_t *sym;         /* value of each symbol */
+	int64_t *dim;         /* value of each dim: shapes, sizes, kernel arguments */
+	void **arg;           /* address of each arg */
 	DeviceLaunch *launch; /* of each step; NULL where a team enters the kernels */
-	uint64_t *ns; /* of a profiled run, else NULL */
+	uint64_t *ns;         /* of a profiled run, else NULL */
 	/* A failed step (its number << 32 | its status); two, so that all threads see the same. */
 	_Atomic uint64_t failed[2];
 };

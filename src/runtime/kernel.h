@@ -24,7 +24,7 @@ typedef int (*DlcKernel)(const DlcCall *call);
 
 /* floor((mul * sym[0] * sym[1] + add) / div), of symbols by their numbers. */
 typedef struct DlcDim {
-	int32_t sym[2]; /* -1: 1 instead of a symbol, so {-1, -1} with mul 0 is the constant add */
+	int32_t sym[2];        /* -1: 1 instead of a symbol, so {-1, -1} with mul 0 is the constant add */
 	int64_t mul, add, div; /* mul >= 0, div >= 1; the value at all minima is >= 0 */
 } DlcDim;
 

@@ -51,8 +51,8 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 		const BundleEntry *e = &m->entry[k];
 		m->kernel[k] = m->device->kernel(m->context, m->code[e->image], m->text + e->name, e->offset);
 		if (m->kernel[k] == NULL)
-			return runtime_fail(err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again",
-				m->text + e->name);
+			return runtime_fail(
+				err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again", m->text + e->name);
 	}
 	return DLC_OK;
 }
@@ -69,12 +69,12 @@ static DlcStatus load_constants(DlcModel *m, DlcError *err)
 	DeviceStream *s = m->device->stream_open(m->context);
 	m->constants = s != NULL ? m->device->alloc(m->context, bytes) : NULL;
 	bool ok = m->constants != NULL && m->device->copy(s, m->constants, here, bytes, DEVICE_UP) == 0 &&
-		m->device->synchronize(s) == 0;
+	          m->device->synchronize(s) == 0;
 	if (s != NULL)
 		m->device->stream_close(s);
 	return ok ? DLC_OK
-		: runtime_fail(err, DLC_NO_MEMORY, "the %s takes no %llu bytes of constants", m->device->name,
-			(unsigned long long)bytes);
+	          : runtime_fail(err, DLC_NO_MEMORY, "the %s takes no %llu bytes of constants", m->device->name,
+					(unsigned long long)bytes);
 }
 
 /* Takes over the mapping, also where it fails. */
@@ -114,8 +114,8 @@ DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, Dl
 {
 	*out = NULL;
 	if (bytes == NULL || (uintptr_t)bytes % BUNDLE_BUFFER != 0)
-		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"a bundle in memory must start at a multiple of %d bytes", BUNDLE_BUFFER);
+		return runtime_fail(
+			err, DLC_BAD_ARGUMENT, "a bundle in memory must start at a multiple of %d bytes", BUNDLE_BUFFER);
 	return model_open(device, bytes, size, false, out, err);
 }
 
@@ -126,8 +126,7 @@ DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, 
 
 static DlcStatus system_error(DlcError *err, int code)
 {
-	bool missing = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ELOOP ||
-	               code == ENAMETOOLONG;
+	bool missing = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ELOOP || code == ENAMETOOLONG;
 	DlcStatus s = missing ? DLC_BAD_FILE : code == ENOMEM ? DLC_NO_MEMORY : DLC_SYSTEM;
 	return runtime_fail(err, s, "%s", strerror(code));
 }
@@ -145,8 +144,7 @@ static DlcStatus map_file(const char *path, void **bytes, size_t *size, DlcError
 	else if (!S_ISREG(st.st_mode))
 		s = runtime_fail(err, DLC_BAD_FILE, "not a regular file, so it cannot be mapped");
 	else if (st.st_size < (off_t)sizeof(BundleHeader) || (uint64_t)st.st_size > SIZE_MAX / 2)
-		s = runtime_fail(
-			err, DLC_BAD_FILE, "not a bundle: %lld bytes", (long long)st.st_size);
+		s = runtime_fail(err, DLC_BAD_FILE, "not a bundle: %lld bytes", (long long)st.st_size);
 	else {
 		*size = (size_t)st.st_size;
 		*bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -175,8 +173,8 @@ void dlc_model_close(DlcModel *m)
 		return;
 	for (uint32_t k = 0; m->code != NULL && k < m->h->image.count; k++)
 		if (m->code[k] != NULL)
-			m->device->code_release(m->context, m->base + m->h->code_offset + m->image[k].offset, m->code[k],
-				m->image[k].bytes);
+			m->device->code_release(
+				m->context, m->base + m->h->code_offset + m->image[k].offset, m->code[k], m->image[k].bytes);
 	if (m->constants != NULL && !m->device->on_host)
 		m->device->release(m->context, m->constants, m->h->const_bytes);
 	if (m->context != NULL)

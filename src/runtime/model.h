@@ -29,8 +29,8 @@ struct DlcModel {
 	const BundleOp *op;
 	const Device *device;
 	DeviceContext *context;
-	void **code;   /* of each image */
-	void **kernel; /* of each entry */
+	void **code;              /* of each image */
+	void **kernel;            /* of each entry */
 	unsigned char *constants; /* where the device has them */
 	uint32_t ninput;
 	uint64_t work_bytes; /* of one thread: the largest entry's */
@@ -43,8 +43,7 @@ struct DlcModel {
  */
 const char *runtime_shown(char *out, size_t size, const char *text);
 /* Fills err if it is not NULL and returns s. */
-DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* dlc_model_open_memory on a device of the caller's, if the bundle is for its type. */
 DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, DlcModel **out, DlcError *err);

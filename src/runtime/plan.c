@@ -14,7 +14,7 @@
 typedef struct Walk {
 	DlcInstance *i;
 	uint32_t thread;
-	uint32_t turn; /* barriers passed */
+	uint32_t turn;  /* barriers passed */
 	uint32_t depth; /* steps inside each other, each of which has two marks of the stream */
 } Walk;
 

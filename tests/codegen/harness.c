@@ -33,8 +33,7 @@ static void *block(int64_t bytes)
 static void call(char *code, void *const *buffers)
 {
 	int64_t offset = number(), work = number(), nbuf = number(), nsym = number(), sym[MOST];
-	void *buf[MOST], *entry = code + offset,
-			 *space = aligned_alloc(64, ((size_t)work + 127) / 64 * 64);
+	void *buf[MOST], *entry = code + offset, *space = aligned_alloc(64, ((size_t)work + 127) / 64 * 64);
 	DlcKernel kernel;
 	if (nbuf > MOST || nsym > MOST || space == NULL)
 		exit(3);
@@ -53,10 +52,8 @@ int main(void)
 {
 	int64_t size = number(), nbuffer = number(), ncall = number(), bytes[MOST];
 	void *buffers[MOST];
-	char *code = mmap(
-		NULL, (size_t)size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (nbuffer > MOST || code == MAP_FAILED ||
-		(size > 0 && fread(code, (size_t)size, 1, stdin) != 1))
+	char *code = mmap(NULL, (size_t)size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (nbuffer > MOST || code == MAP_FAILED || (size > 0 && fread(code, (size_t)size, 1, stdin) != 1))
 		return 3;
 	if (mprotect(code, (size_t)size + 1, PROT_READ | PROT_EXEC) != 0)
 		return 3;

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *const runner_levels[] = { "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "armv8-a",
-	NULL };
+const char *const runner_levels[] = { "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "armv8-a", NULL };
 
 static bool emulated(const Target *t)
 {
@@ -100,14 +99,13 @@ static void emulate(Arena *a, const KernelSet *ks, const Module *m, Tensors *t)
 	f = fdopen(od, "rb");
 	ck_assert(f != NULL);
 	for (int k = 0; k < t->n && status == 0; k++)
-		ck_assert_msg(bytes_of(t, k) == 0 ||
-				      fread(t->arg[k].data, (size_t)bytes_of(t, k), 1, f) == 1,
+		ck_assert_msg(bytes_of(t, k) == 0 || fread(t->arg[k].data, (size_t)bytes_of(t, k), 1, f) == 1,
 			"the harness wrote too little");
 	fclose(f);
 	unlink(in);
 	unlink(out);
-	ck_assert_msg(status == 0, "the harness ended with %d",
-		WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+	ck_assert_msg(
+		status == 0, "the harness ended with %d", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
 }
 
 void runner_run(Arena *a, const Target *target, const KernelSet *ks, const Module *m, Tensors *t)

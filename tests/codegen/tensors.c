@@ -12,8 +12,7 @@ static uint16_t half_bits(DType t, Rng *rng)
 	uint16_t sign = (uint16_t)(rng_below(rng, 2) << 15);
 	if (t.kind == DT_BFLOAT)
 		return sign | (uint16_t)rng_range(rng, 0x3d80, 0x4100);
-	return sign | (uint16_t)(rng_below(rng, 8) == 0 ? rng_below(rng, 0x400)
-							: (uint64_t)rng_range(rng, 0x3000, 0x4800));
+	return sign | (uint16_t)(rng_below(rng, 8) == 0 ? rng_below(rng, 0x400) : (uint64_t)rng_range(rng, 0x3000, 0x4800));
 }
 
 static void put_value(DType t, unsigned char *data, int64_t i, Rng *rng)
@@ -33,8 +32,7 @@ static void put_value(DType t, unsigned char *data, int64_t i, Rng *rng)
 	else if (t.bits >= 8)
 		memcpy(data + t.bits / 8 * i, &bits, t.bits / 8u);
 	else
-		data[i * t.bits / 8] |=
-			(unsigned char)((bits & ((1u << t.bits) - 1)) << i * t.bits % 8);
+		data[i * t.bits / 8] |= (unsigned char)((bits & ((1u << t.bits) - 1)) << i * t.bits % 8);
 }
 
 static bool is_constant(const Buf *b)
@@ -86,8 +84,7 @@ void tensors_make(Tensors *t, Arena *a, const KernelSet *ks, Rng *rng)
 			continue;
 		for (int k = 0; k < f->nsym && t->n < TENSORS; k++) {
 			const Sym *s = &f->sym[k];
-			int64_t v = s->div *
-			            rng_range(rng, (s->lo + s->div - 1) / s->div, s->hi / s->div);
+			int64_t v = s->div * rng_range(rng, (s->lo + s->div - 1) / s->div, s->hi / s->div);
 			if (find(t, s->name) == NULL)
 				t->arg[t->n++] = (IrArg){ s->name, NULL, v };
 		}
@@ -95,8 +92,7 @@ void tensors_make(Tensors *t, Arena *a, const KernelSet *ks, Rng *rng)
 			const Buf *b = f->param[k].buf;
 			if (b == NULL || find(t, b->name) != NULL)
 				continue;
-			int64_t n = ir_buf_elements(b, t->arg, t->n),
-				bytes = dtype_bytes(b->type, n);
+			int64_t n = ir_buf_elements(b, t->arg, t->n), bytes = dtype_bytes(b->type, n);
 			unsigned char *data = arena_alloc_aligned(a, (size_t)bytes + 64, 64);
 			if (b->role == BUF_OUT || b->role == BUF_WORK)
 				memset(data, b->role == BUF_OUT ? 0xa5 : 0, (size_t)bytes);
@@ -129,9 +125,7 @@ static double half_value(DType t, uint16_t h)
 	if (t.kind == DT_BFLOAT)
 		return (double)f;
 	int e = h >> 10 & 31, m = h & 0x3ff;
-	double v = e == 0    ? ldexp(m, -24)
-	           : e == 31 ? (m ? NAN : INFINITY)
-	                     : ldexp(m + 1024, e - 25);
+	double v = e == 0 ? ldexp(m, -24) : e == 31 ? (m ? NAN : INFINITY) : ldexp(m + 1024, e - 25);
 	return h & 0x8000 ? -v : v;
 }
 
@@ -179,10 +173,8 @@ char *tensors_differ(Arena *a, const Tensors *x, const Tensors *y, double tolera
 		DType t = x->buf[k]->type;
 		for (int64_t i = 0; i < x->elements[k]; i++)
 			if (!same(t, x->arg[k].data, y->arg[k].data, i, tolerance))
-				return arena_printf(a, "%s, element %lld: %.17g and %.17g",
-					x->arg[k].name, (long long)i,
-					tensors_value(t, x->arg[k].data, i),
-					tensors_value(t, y->arg[k].data, i));
+				return arena_printf(a, "%s, element %lld: %.17g and %.17g", x->arg[k].name, (long long)i,
+					tensors_value(t, x->arg[k].data, i), tensors_value(t, y->arg[k].data, i));
 	}
 	return NULL;
 }

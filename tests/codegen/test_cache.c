@@ -48,7 +48,8 @@ static void remove_folder(void)
 static KernelSet *set_of(Arena *a, int n)
 {
 	Err err = { 0 };
-	const char *text = arena_printf(a, "fn f(x: in f32[%d], y: out f32[%d]) { for i in 0..%d { y[i] = x[i] * 2.0 } }", n, n, n);
+	const char *text =
+		arena_printf(a, "fn f(x: in f32[%d], y: out f32[%d]) { for i in 0..%d { y[i] = x[i] * 2.0 } }", n, n, n);
 	KernelSet *ks = ir_parse_set(ir_new(a), "t", text, strlen(text), &err);
 	ck_assert_msg(ks != NULL, "%s", err.text);
 	return ks;

@@ -10,7 +10,9 @@
 
 #include <string.h>
 
-#define BODY "sub fn g(n: i64, x: in f32[8, 6], y: inout f32[8, 6]) {\n\tfor j in 0..6 {\n\t\ty[n, j] = x[n, j] * 2.0\n\t}\n}\n"
+#define BODY \
+	"sub fn g(n: i64, x: in f32[8, 6], y: inout f32[8, 6]) {\n\tfor j in 0..6 {\n\t\ty[n, j] = x[n, j] * " \
+	"2.0\n\t}\n}\n"
 
 static const struct {
 	const char *name;
@@ -58,13 +60,15 @@ static const struct {
 		"\tfor k in 0..8 parallel {\n\t\tz[k] = y[7 - k, 3]\n\t}\n}\n" BODY },
 	{ "work shared below", false,
 		"fn f(x: in f32[8], y: out f32[8]) {\n\tcall h(0, x[0:8], y[0:8])\n\tcall h(4, x[0:8], y[0:8])\n}\n"
-		"sub fn h(n: i64, x: in f32[8], y: inout f32[8]) {\n\tfor j in 0..4 parallel {\n\t\ty[n + j] = x[n + j]\n\t}\n}\n" },
+		"sub fn h(n: i64, x: in f32[8], y: inout f32[8]) {\n\tfor j in 0..4 parallel {\n\t\ty[n + j] = x[n + "
+	    "j]\n\t}\n}\n" },
 	/* What a loop adds up stays in memory where a call sees it. */
 	{ "sums around calls", true,
 		"fn f(x: in f32[8], y: out f32[2], z: out f32[8]) {\n\ty[0] = 0.0\n\ty[1] = 0.0\n"
 		"\tfor i in 0..8 {\n\t\tsum y[0] <- x[i]\n\t\tcall h(i, y[0:2], z[0:8])\n\t}\n"
 		"\tcall h(0, y[0:2], z[0:8])\n}\n"
-		"sub fn h(n: i64, y: inout f32[2], z: inout f32[8]) {\n\tz[n] = y[0]\n\ty[1] = y[1] + y[0]\n\ty[0] = y[0] * 0.5\n}\n" },
+		"sub fn h(n: i64, y: inout f32[2], z: inout f32[8]) {\n\tz[n] = y[0]\n\ty[1] = y[1] + y[0]\n\ty[0] = y[0] * "
+	    "0.5\n}\n" },
 	/* Index maps; an alloc in the workspace; float and narrow scalars; unrolled and vector loops. */
 	{ "layouts and scalars", true,
 		"fn f(x: in f32[24, 4] map (c, w) -> [c / 16 : 2, w : 4, c % 16 : 16], k: in i64[2],\n"
@@ -73,7 +77,8 @@ static const struct {
 		"\tfor i2 in 2..4 unrolled {\n\t\tcall h(i2, 2.0, i32(7), true, x[0:24, 0:4], y[0:24, 0:4])\n\t}\n}\n"
 		"sub fn h(w: i64, s: f32, t: i32, u: bool, x: in f32[24, 4], y: inout f32[24, 4]) {\n"
 		"\talloc m: f32[24]\n\tfor c in 0..24 {\n\t\tm[(c * 5 + 3) % 24] = x[c, w] * s\n\t}\n"
-		"\tfor o in 0..3 {\n\t\tfor v in 0..8 vector {\n\t\t\ty[o * 8 + v, w] = select(u, m[o * 8 + v], f32(t & i32(15)))\n\t\t}\n\t}\n}\n" },
+		"\tfor o in 0..3 {\n\t\tfor v in 0..8 vector {\n\t\t\ty[o * 8 + v, w] = select(u, m[o * 8 + v], f32(t & "
+	    "i32(15)))\n\t\t}\n\t}\n}\n" },
 	/* Constants that a prepare Fn makes; names of a block and of a buffer are two things. */
 	{ "prepare", true,
 		"prepare fn p(c: const f32[6], d: out f32[6]) {\n\tcall q(0, c[0:6], d[0:6])\n\tcall q(3, c[0:6], d[0:6])\n}\n"
@@ -94,7 +99,8 @@ static const struct {
 		"fn f(x: in f32[8, 6], y: out f32[8, 6]) {\n"
 		"\tcall h(0, x[0:8, 0:6], y[0:8, 0:6])\n\tcall g(3, x[0:8, 0:6], y[0:8, 0:6])\n"
 		"\tfor i in 4..8 {\n\t\tcall k(i, x[0:8, 0:6], y[0:8, 0:6])\n\t}\n\tcall k(3, x[0:8, 0:6], y[0:8, 0:6])\n}\n"
-		"sub fn k(n: i64, x: in f32[8, 6], y: inout f32[8, 6]) {\n\tfor j in 0..6 {\n\t\ty[n, j] = x[n, j] * 2.0\n\t}\n}\n"
+		"sub fn k(n: i64, x: in f32[8, 6], y: inout f32[8, 6]) {\n\tfor j in 0..6 {\n\t\ty[n, j] = x[n, j] * "
+	    "2.0\n\t}\n}\n"
 		"sub fn h(n: i64, x: in f32[8, 6], y: inout f32[8, 6]) {\n\tfor i in 0..3 {\n"
 		"\t\tcall g(n + i, x[0:8, 0:6], y[0:8, 0:6])\n\t}\n}\n" BODY },
 };
@@ -123,8 +129,8 @@ static bool after_pass(const char *pass, const KernelSet *ks, void *arg, Err *er
 	const char *text = ir_set_str(c->arena, ks);
 	tensors_copy(&t, c->arena, c->in);
 	t.arg[t.n++] = (IrArg){ LOWER_THREADS, NULL, c->threads };
-	ck_assert_msg(ir_verify_set(ks, &e) && interp_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", pass, e.place, e.text,
-		text);
+	ck_assert_msg(ir_verify_set(ks, &e) && interp_run_set(ks, t.arg, t.n, &how, &e), "%s: %s: %s\n%s", pass, e.place,
+		e.text, text);
 	t.n--;
 	char *wrong = tensors_differ(c->arena, c->want, &t, 0);
 	ck_assert_msg(wrong == NULL, "%s: %s\n%s", pass, wrong, text);
@@ -176,9 +182,10 @@ START_TEST(reports_see_through_calls)
 	Target t;
 	Text text = { .arena = a };
 	CodegenOptions o = { .texts = runner_text_bit("llvm") };
-	text_add(&text, "fn f(x: in f32[320], y: out f32[320]) {\n\talloc own: f32[10]\n\town[i64(x[0])] = 1.0\n"
-			"\tcall g(0, x[0:320], y[0:320])\n\tcall g(1, x[0:320], y[0:320])\n\ty[1] = own[i64(x[0])]\n}\n"
-			"sub fn g(n: i64, x: in f32[320], y: inout f32[320]) {\n\talloc big: f32[1000]\n\tbig[i64(x[n])] = 2.0\n");
+	text_add(&text,
+		"fn f(x: in f32[320], y: out f32[320]) {\n\talloc own: f32[10]\n\town[i64(x[0])] = 1.0\n"
+		"\tcall g(0, x[0:320], y[0:320])\n\tcall g(1, x[0:320], y[0:320])\n\ty[1] = own[i64(x[0])]\n}\n"
+		"sub fn g(n: i64, x: in f32[320], y: inout f32[320]) {\n\talloc big: f32[1000]\n\tbig[i64(x[n])] = 2.0\n");
 	for (int k = 0; k < 40; k++)
 		text_add(&text, "\tlet a%d: f32x8 = x[ramp(%d, 1, 8)]\n", k, 8 * k);
 	for (int k = 0; k < 40; k++)

@@ -59,8 +59,8 @@ static void same_order(Arena *a, Exprs *x, Exprs *y)
 	qsort(order, x->all.n, sizeof *order, by_id);
 	for (size_t k = 1; k < x->all.n; k++) {
 		const Expr *p = y->all.at[order[k - 1] - x->all.at], *q = y->all.at[order[k] - x->all.at];
-		ck_assert_msg((*order[k - 1] == *order[k]) == (p == q) && p->id <= q->id, "%s and %s",
-			ir_expr_str(a, p), ir_expr_str(a, q));
+		ck_assert_msg((*order[k - 1] == *order[k]) == (p == q) && p->id <= q->id, "%s and %s", ir_expr_str(a, p),
+			ir_expr_str(a, q));
 	}
 }
 

@@ -54,8 +54,7 @@ static Module compile(Arena *a, const char *text, const Target *t, const Codegen
 {
 	Module m;
 	Err err = { 0 };
-	ck_assert_msg(
-		codegen_compile(a, parse(a, text), t, o, &m, &err), "%s: %s", err.place, err.text);
+	ck_assert_msg(codegen_compile(a, parse(a, text), t, o, &m, &err), "%s: %s", err.place, err.text);
 	return m;
 }
 
@@ -100,8 +99,7 @@ START_TEST(golden_hashes)
 	} else if (!comparable) {
 		suite_skip("golden hashes", arena_printf(a, "they are those of %.*s", (int)strcspn(was, "\n"), was));
 	} else {
-		ck_assert_msg(strstr(was, epoch) != NULL,
-			"CODEGEN_EPOCH changed: run test_codegen_compile --bless");
+		ck_assert_msg(strstr(was, epoch) != NULL, "CODEGEN_EPOCH changed: run test_codegen_compile --bless");
 		ck_assert_msg(strcmp(now, was) == 0,
 			"generated code changed: add 1 to CODEGEN_EPOCH, then run "
 			"test_codegen_compile --bless\n%s\nwas\n%s",
@@ -146,8 +144,9 @@ static const struct {
 /* Far outside, too; of bytes that elements share nothing is asked for. */
 START_TEST(prefetches_are_code)
 {
-	static const char text[] = "fn f(x: in f32[64], n: in i4[8], y: out f32[64]) {\n\tfor i in 0..64 {\n\t\tprefetch x[i * 9223372036854775807 + 16]\n"
-				   "\t\tprefetch n[i]\n\t\ty[i] = x[i]\n\t}\n}\n";
+	static const char text[] = "fn f(x: in f32[64], n: in i4[8], y: out f32[64]) {\n\tfor i in 0..64 {\n\t\tprefetch "
+	                           "x[i * 9223372036854775807 + 16]\n"
+							   "\t\tprefetch n[i]\n\t\ty[i] = x[i]\n\t}\n}\n";
 	Arena *a = arena_new();
 	Target t = level(prefetching[_i].level);
 	CodegenOptions all = { .texts = runner_text_bit("asm") };
@@ -165,8 +164,7 @@ static void *compile_often(void *arg)
 	for (int k = 0; k < 5; k++) {
 		Arena *a = arena_new();
 		Module n = compile(a, read_text(a, "softmax.ir"), &t, NULL);
-		ck_assert(n.image.size == m->image.size &&
-			  memcmp(n.image.bytes, m->image.bytes, n.image.size) == 0);
+		ck_assert(n.image.size == m->image.size && memcmp(n.image.bytes, m->image.bytes, n.image.size) == 0);
 		arena_free(a);
 	}
 	return NULL;
@@ -192,15 +190,14 @@ START_TEST(reports)
 	Arena *a = arena_new();
 	Text text = { .arena = a };
 	text_add(&text, "fn few(x: in f32[320], y: out f32[320]) {\n\tfor i in 0..8 vector "
-			"{\n\t\ty[i] = x[i] + 1.0\n\t}\n"
-			"\tfor j in 8..320 {\n\t\ty[j] = 0.0\n\t}\n}\n\n"
-			"fn many(x: in f32[320], y: out f32[320]) {\n\talloc big: "
-			"f32[1000]\n\tbig[i64(x[0])] = 2.0\n");
+					"{\n\t\ty[i] = x[i] + 1.0\n\t}\n"
+					"\tfor j in 8..320 {\n\t\ty[j] = 0.0\n\t}\n}\n\n"
+					"fn many(x: in f32[320], y: out f32[320]) {\n\talloc big: "
+					"f32[1000]\n\tbig[i64(x[0])] = 2.0\n");
 	for (int k = 0; k < 40; k++)
 		text_add(&text, "\tlet a%d: f32x8 = x[ramp(%d, 1, 8)]\n", k, 8 * k);
 	for (int k = 0; k < 40; k++)
-		text_add(&text, "\ty[ramp(%d, 1, 8)] = a%d * a%d + a%d\n", 8 * k, k, (k + 13) % 40,
-			(k + 29) % 40);
+		text_add(&text, "\ty[ramp(%d, 1, 8)] = a%d * a%d + a%d\n", 8 * k, k, (k + 13) % 40, (k + 29) % 40);
 	text_add(&text, "\ty[0] = big[i64(x[0])]\n}\n");
 	Target t = level("x86-64-v3");
 	Module m = compile(a, text.at, &t, NULL);
@@ -256,14 +253,14 @@ START_TEST(no_calls)
 	Arena *a = arena_new();
 	Text text = { .arena = a };
 	text_add(&text, "fn f(x: in f64[9], h: in f16[9], b: in bf16[9], n: in i64[9], u: in "
-			"u64[9], y: out f64[9], z: out i64[9], q: out u64[9], g: out f16[9]) {\n"
-			"\tfor i in 0..9 {\n"
-			"\t\ty[i] = fma(x[i], f64(n[i]), tmod(f64(h[i]), round(x[i]))) + "
-			"ceil(f64(u[i])) + trunc(x[i]) + floor(f64(b[i])) + sqrt(x[i])\n"
-			"\t\tz[i] = n[i] / (n[i] * n[i] + 1) + i64(x[i]) %% (n[i] | 1)\n"
-			"\t\tq[i] = u64(x[i]) / (u[i] | u64(1))\n"
-			"\t\tg[i] = f16(x[i]) * h[i]\n"
-			"\t}\n}\n");
+					"u64[9], y: out f64[9], z: out i64[9], q: out u64[9], g: out f16[9]) {\n"
+					"\tfor i in 0..9 {\n"
+					"\t\ty[i] = fma(x[i], f64(n[i]), tmod(f64(h[i]), round(x[i]))) + "
+					"ceil(f64(u[i])) + trunc(x[i]) + floor(f64(b[i])) + sqrt(x[i])\n"
+					"\t\tz[i] = n[i] / (n[i] * n[i] + 1) + i64(x[i]) %% (n[i] | 1)\n"
+					"\t\tq[i] = u64(x[i]) / (u[i] | u64(1))\n"
+					"\t\tg[i] = f16(x[i]) * h[i]\n"
+					"\t}\n}\n");
 	Target t = level(golden_levels[_i]);
 	compile(a, text.at, &t, NULL);
 	arena_free(a);
@@ -279,8 +276,7 @@ START_TEST(damaged_objects)
 	Arena *a = arena_new();
 	Linked out;
 	Err err = { 0 };
-	ck_assert_msg(
-		link_object(a, ARCH_X86_64, object, sizeof object, &out, &err), "%s", err.text);
+	ck_assert_msg(link_object(a, ARCH_X86_64, object, sizeof object, &out, &err), "%s", err.text);
 	ck_assert_int_ge((int)out.nsymbol, 1);
 	Rng rng = rng_seed(0x0b1ec7);
 	for (int round = 0; round < 20000; round++) {

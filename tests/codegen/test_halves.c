@@ -34,9 +34,11 @@ static Lab open_lab(int type)
 		text_add(&t, ", y%d: out %s[%d]", k, to, lab.n);
 	text_add(&t, ") {\n");
 	for (int k = 0; k < OUTPUTS; k += INPUTS)
-		text_add(&t, "for i%d in 0..%d {\nfor l%d in 0..%d%s {\ny%d[i%d * %d + l%d] = %s(x[i%d * %d + l%d])\n"
-			"y%d[i%d * %d + l%d] = %s(w[i%d * %d + l%d])\n}\n}\n", k, lab.n / LANES, k, LANES, k > 0 ? " vector" : "",
-			k, k, LANES, k, to, k, LANES, k, k + 1, k, LANES, k, to, k, LANES, k);
+		text_add(&t,
+			"for i%d in 0..%d {\nfor l%d in 0..%d%s {\ny%d[i%d * %d + l%d] = %s(x[i%d * %d + l%d])\n"
+			"y%d[i%d * %d + l%d] = %s(w[i%d * %d + l%d])\n}\n}\n",
+			k, lab.n / LANES, k, LANES, k > 0 ? " vector" : "", k, k, LANES, k, to, k, LANES, k, k + 1, k, LANES, k, to,
+			k, LANES, k);
 	text_add(&t, "}\n");
 	lab.ks = ir_parse_set(ir_new(lab.arena), "f", text_str(&t), t.n, &err);
 	ck_assert_msg(lab.ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&t));

@@ -16,7 +16,7 @@
 typedef struct Func {
 	const char *name;
 	long double (*want)(long double x);
-	double lo, hi;     /* of |x| for f32, where the error is stated */
+	double lo, hi; /* of |x| for f32, where the error is stated */
 	double ulps32, ulps64;
 } Func;
 
@@ -58,13 +58,10 @@ static void open_kernel(Kernel *k, const Target *t, const char *expr)
 		"= %s\n"
 		"\t\tlet ad: f64 = xd[i]\n\t\tlet bd: f64 = zd[i]\n\t\tyd[i] = %s\n\t}\n}\n",
 		N, N, N, N, N, N, N, expr,
-		strchr(expr, ',') != NULL
-			? "pow(ad, bd)"
-			: arena_printf(k->arena, "%.*s(ad)", (int)strcspn(expr, "("), expr));
+		strchr(expr, ',') != NULL ? "pow(ad, bd)" : arena_printf(k->arena, "%.*s(ad)", (int)strcspn(expr, "("), expr));
 	k->ks = ir_parse_set(ir_new(k->arena), "f", text, strlen(text), &err);
 	ck_assert_msg(k->ks != NULL, "%s: %s\n%s", err.place, err.text, text);
-	ck_assert_msg(codegen_compile(k->arena, k->ks, t, NULL, &k->m, &err), "%s: %s", err.place,
-		err.text);
+	ck_assert_msg(codegen_compile(k->arena, k->ks, t, NULL, &k->m, &err), "%s: %s", err.place, err.text);
 	ck_assert_msg(codegen_map(&k->m, &k->code, &err), "%s", err.text);
 	k->x32 = arena_array(k->arena, float, N);
 	k->y32 = arena_array(k->arena, float, N);
@@ -77,8 +74,8 @@ static void open_kernel(Kernel *k, const Target *t, const char *expr)
 static void run_kernel(Kernel *k)
 {
 	Err err = { 0 };
-	IrArg arg[] = { { "x", k->x32, 0 }, { "z", k->z32, 0 }, { "y", k->y32, 0 },
-		{ "xd", k->x64, 0 }, { "zd", k->z64, 0 }, { "yd", k->y64, 0 } };
+	IrArg arg[] = { { "x", k->x32, 0 }, { "z", k->z32, 0 }, { "y", k->y32, 0 }, { "xd", k->x64, 0 },
+		{ "zd", k->z64, 0 }, { "yd", k->y64, 0 } };
 	ck_assert_msg(codegen_call(k->ks, &k->m, k->code, arg, LEN(arg), &err), "%s", err.text);
 }
 
@@ -130,8 +127,7 @@ START_TEST(errors)
 			double s = log(f->lo) + rng_real(&rng) * (log(f->hi) - log(f->lo));
 			double x = exp(s) * (rng_below(&rng, 2) ? 1 : -1);
 			if (round % 2 == 1) /* evenly, where most of the change is */
-				x = (rng_real(&rng) * 2 - 1) *
-				    (f->hi > 100 && f->want != logl ? 100 : 8);
+				x = (rng_real(&rng) * 2 - 1) * (f->hi > 100 && f->want != logl ? 100 : 8);
 			if (f->want == logl)
 				x = round % 2 == 1 ? 0.5 + fabs(x) / 8 : fabs(x);
 			k.x32[i] = (float)x;
@@ -148,8 +144,7 @@ START_TEST(errors)
 		}
 	}
 	close_kernel(&k);
-	printf("%-8s %-10s f32 %.2f ulp at %a, f64 %.2f ulp at %a\n", f->name, t.model, worst32,
-		at32, worst64, at64);
+	printf("%-8s %-10s f32 %.2f ulp at %a, f64 %.2f ulp at %a\n", f->name, t.model, worst32, at32, worst64, at64);
 	ck_assert_msg(worst32 <= f->ulps32, "%s of f32: %.2f ulp at %a", f->name, worst32, at32);
 	ck_assert_msg(worst64 <= f->ulps64, "%s of f64: %.2f ulp at %a", f->name, worst64, at64);
 }
@@ -166,8 +161,7 @@ START_TEST(powers)
 	open_kernel(&k, &t, "pow(a, b)");
 	for (int round = 0; round < (getenv("DLC_TEST_ALL") != NULL ? 2000 : 60); round++) {
 		for (int i = 0; i < N; i++) {
-			double x = exp(rng_normal(&rng) * (round % 2 ? 0.5 : 20)),
-			       y = rng_normal(&rng) * (round % 2 ? 50 : 3);
+			double x = exp(rng_normal(&rng) * (round % 2 ? 0.5 : 20)), y = rng_normal(&rng) * (round % 2 ? 50 : 3);
 			if (rng_below(&rng, 4) == 0)
 				x = -x, y = rint(y);
 			k.x32[i] = (float)x;
@@ -177,10 +171,8 @@ START_TEST(powers)
 		}
 		run_kernel(&k);
 		for (int i = 0; i < N; i++) {
-			double u = ulps(powl((long double)k.x32[i], (long double)k.z32[i]),
-				(double)k.y32[i], 24, -149);
-			double v = ulps(powl((long double)k.x64[i], (long double)k.z64[i]),
-				k.y64[i], 53, -1074);
+			double u = ulps(powl((long double)k.x32[i], (long double)k.z32[i]), (double)k.y32[i], 24, -149);
+			double v = ulps(powl((long double)k.x64[i], (long double)k.z64[i]), k.y64[i], 53, -1074);
 			worst32 = u > worst32 ? u : worst32;
 			worst64 = v > worst64 ? v : worst64;
 		}
@@ -195,10 +187,9 @@ END_TEST
 /* Where C says what a function is, so do we; the sign of zero included. */
 START_TEST(specials)
 {
-	static const double x[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 4, 1e30, -1e30,
-		HUGE_VAL, -HUGE_VAL, NAN };
-	static const char *const exprs[] = { "exp(a)", "log(a)", "tanh(a)", "erf(a)", "sigmoid(a)",
-		"sin(a)", "cos(a)", "pow(a, b)" };
+	static const double x[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 4, 1e30, -1e30, HUGE_VAL, -HUGE_VAL, NAN };
+	static const char *const exprs[] = { "exp(a)", "log(a)", "tanh(a)", "erf(a)", "sigmoid(a)", "sin(a)", "cos(a)",
+		"pow(a, b)" };
 	long double (*const want[])(long double) = { expl, logl, tanhl, erfl, sigmoid, sinl, cosl };
 	Target t;
 	Kernel k;
@@ -214,18 +205,12 @@ START_TEST(specials)
 	for (int i = 0; i < LEN(x) * LEN(x); i++) {
 		if (wave && isfinite(k.x64[i]) && fabs(k.x64[i]) > 1e6)
 			continue;
-		long double w = pow ? powl((long double)k.x64[i], (long double)k.z64[i])
-		                    : want[_i / 2]((long double)k.x64[i]);
-		ck_assert_msg(ulps(w, k.y64[i], 53, -1074) <= 4 &&
-				      (isnan(w) || !signbit(w) == !signbit(k.y64[i])),
-			"f64 %s, %g, %g: %g, not %Lg", exprs[_i / 2], k.x64[i], k.z64[i], k.y64[i],
-			w);
-		w = pow ? powl((long double)k.x32[i], (long double)k.z32[i])
-		        : want[_i / 2]((long double)k.x32[i]);
-		ck_assert_msg(ulps(w, (double)k.y32[i], 24, -149) <= 4 &&
-				      (isnan(w) || !signbit(w) == !signbit(k.y32[i])),
-			"f32 %s, %g, %g: %g, not %Lg", exprs[_i / 2], k.x64[i], k.z64[i],
-			(double)k.y32[i], w);
+		long double w = pow ? powl((long double)k.x64[i], (long double)k.z64[i]) : want[_i / 2]((long double)k.x64[i]);
+		ck_assert_msg(ulps(w, k.y64[i], 53, -1074) <= 4 && (isnan(w) || !signbit(w) == !signbit(k.y64[i])),
+			"f64 %s, %g, %g: %g, not %Lg", exprs[_i / 2], k.x64[i], k.z64[i], k.y64[i], w);
+		w = pow ? powl((long double)k.x32[i], (long double)k.z32[i]) : want[_i / 2]((long double)k.x32[i]);
+		ck_assert_msg(ulps(w, (double)k.y32[i], 24, -149) <= 4 && (isnan(w) || !signbit(w) == !signbit(k.y32[i])),
+			"f32 %s, %g, %g: %g, not %Lg", exprs[_i / 2], k.x64[i], k.z64[i], (double)k.y32[i], w);
 	}
 	close_kernel(&k);
 }

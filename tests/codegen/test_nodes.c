@@ -87,8 +87,8 @@ static const Column columns[] = {
 	{ "bits.T(bits.B(a[i]))", FLOATS, NULL, 0 },
 };
 
-static const char *const types[] = { "bool", "i2", "u2", "i4", "u4", "i8", "u8", "i16", "u16",
-	"i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64" };
+static const char *const types[] = { "bool", "i2", "u2", "i4", "u4", "i8", "u8", "i16", "u16", "i32", "u32", "i64",
+	"u64", "f16", "bf16", "f32", "f64" };
 
 enum { N = 97 };
 
@@ -100,13 +100,11 @@ static int kind_of(DType t)
 static void put_column(Text *out, const char *text, const char *type, DType t)
 {
 	for (const char *p = text; *p != 0; p++) {
-		bool alone = p == text ||
-		             !((p[-1] >= 'a' && p[-1] <= 'z') || (p[-1] >= 'A' && p[-1] <= 'Z'));
+		bool alone = p == text || !((p[-1] >= 'a' && p[-1] <= 'z') || (p[-1] >= 'A' && p[-1] <= 'Z'));
 		if (*p == 'T' && alone && p > text && p[-1] == '.')
 			text_add(out, "%s", type); /* bits.T */
 		else if (*p == 'T' && alone && dtype_is_float(t) && p[1] == '(')
-			text_add(out, "%s(%.*s.0)", type, (int)strcspn(p + 2, ")"), p + 2),
-				p = strchr(p, ')');
+			text_add(out, "%s(%.*s.0)", type, (int)strcspn(p + 2, ")"), p + 2), p = strchr(p, ')');
 		else if (*p == 'T' && alone && t.bits == 2 && p[1] == '(' && p[2] != 'N')
 			text_add(out, "%s(1)", type), p = strchr(p, ')'); /* the greatest i2 */
 		else if (*p == 'T' && alone)
@@ -146,11 +144,10 @@ static char *make_fn(Arena *a, const char *type, DType t, const char *loop)
 	return out.at;
 }
 
-static const double edges[] = { 0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 1.5, 2.5, -2.5, 3, 7, 100, -100,
-	0.1, 1e-3, HUGE_VAL, -HUGE_VAL, NAN, 0x1p-149, 0x1p-126, -0x1p-140, 0x1p-24, 65504, 65520,
-	1e5, 3e9, -3e9, 1e19, -1e19, 3.4e38, 3.5e38, 1e300, 1e-300, 5e-324, 88.7, 89.5, -104.5,
-	709.5, 710, -746, 0.625, 0.921875, 1.0000001, 0.99999994, 127.5, 128, 255.5, 256, 32767.5,
-	65535.5, 2147483647.5, 9.2233720368547758e18 };
+static const double edges[] = { 0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 1.5, 2.5, -2.5, 3, 7, 100, -100, 0.1, 1e-3,
+	HUGE_VAL, -HUGE_VAL, NAN, 0x1p-149, 0x1p-126, -0x1p-140, 0x1p-24, 65504, 65520, 1e5, 3e9, -3e9, 1e19, -1e19, 3.4e38,
+	3.5e38, 1e300, 1e-300, 5e-324, 88.7, 89.5, -104.5, 709.5, 710, -746, 0.625, 0.921875, 1.0000001, 0.99999994, 127.5,
+	128, 255.5, 256, 32767.5, 65535.5, 2147483647.5, 9.2233720368547758e18 };
 
 static void put_edge(DType t, unsigned char *data, int64_t i, Rng *rng)
 {
@@ -176,15 +173,13 @@ static void put_edge(DType t, unsigned char *data, int64_t i, Rng *rng)
 		else if (rng_below(rng, 4) != 0) /* any f16 but NaN with a payload */
 			bits = (bits & 0x7c00) == 0x7c00 ? bits & 0xfc00 : bits & 0xffff;
 	} else if (rng_below(rng, 2) == 0) {
-		uint64_t near[] = { 0, 1, 2, 3, top - 1, top, top + 1, ~(uint64_t)0, ~(uint64_t)1,
-			7 };
+		uint64_t near[] = { 0, 1, 2, 3, top - 1, top, top + 1, ~(uint64_t)0, ~(uint64_t)1, 7 };
 		bits = near[rng_below(rng, LEN(near))];
 	}
 	if (t.bits >= 8)
 		memcpy(data + t.bits / 8 * i, &bits, t.bits / 8u);
 	else
-		data[i * t.bits / 8] |=
-			(unsigned char)((bits & ((1u << t.bits) - 1)) << i * t.bits % 8);
+		data[i * t.bits / 8] |= (unsigned char)((bits & ((1u << t.bits) - 1)) << i * t.bits % 8);
 }
 
 static double unit_of(DType t, double v)
@@ -202,8 +197,7 @@ static bool close_enough(DType t, double want, double got, double ulps)
 		return isnan(want) && isnan(got);
 	if (want == got)
 		return true;
-	if (ulps == 0 || isinf(want) ||
-		isinf(got)) /* infinity beside the greatest value is close, too */
+	if (ulps == 0 || isinf(want) || isinf(got)) /* infinity beside the greatest value is close, too */
 		return ulps > 0 && fabs(isinf(want) ? got : want) > 0x1.ffp127 && t.bits == 64;
 	return fabs(want - got) <= ulps * unit_of(t, want);
 }
@@ -230,28 +224,25 @@ static void run_case(const Target *target, const char *type, const char *loop, u
 	tensors_copy(&want, a, &in);
 	tensors_copy(&got, a, &in);
 	InterpRun how = { .seed = seed, .skip_races = true }; /* packed elements share bytes */
-	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place,
-		err.text, text);
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s\n%s", err.place, err.text, text);
 	Module m;
 	CodegenOptions o = { .exact = true };
-	ck_assert_msg(codegen_compile(a, ks, target, &o, &m, &err), "%s, %s: %s: %s", type,
-		target->model, err.place, err.text);
+	ck_assert_msg(
+		codegen_compile(a, ks, target, &o, &m, &err), "%s, %s: %s: %s", type, target->model, err.place, err.text);
 	runner_run(a, target, ks, &m, &got);
 	for (int k = 3; k < in.n; k++) {
 		const Column *c = &columns[atoi(in.arg[k].name + 1)];
 		DType r = in.buf[k]->type;
 		for (int64_t i = 0; i < N; i++) {
-			double w = tensors_value(r, want.arg[k].data, i),
-			       g = tensors_value(r, got.arg[k].data, i);
+			double w = tensors_value(r, want.arg[k].data, i), g = tensors_value(r, got.arg[k].data, i);
 			/*
 			 * f16 and bf16 round twice: half a unit more; both NaN and zeros are alike.
 			 */
 			ck_assert_msg(close_enough(r, w, g, c->ulps),
 				"%s %s%s, seed %llx: %s with a %.17g b %.17g c %.17g: %.17g, "
 				"interpreted %.17g",
-				target_text(target, name), type, loop, (unsigned long long)seed,
-				c->text, tensors_value(t, in.arg[0].data, i),
-				tensors_value(t, in.arg[1].data, i),
+				target_text(target, name), type, loop, (unsigned long long)seed, c->text,
+				tensors_value(t, in.arg[0].data, i), tensors_value(t, in.arg[1].data, i),
 				tensors_value(t, in.arg[2].data, i), g, w);
 		}
 	}
@@ -264,15 +255,14 @@ START_TEST(nodes)
 	Target t;
 	bool first = strcmp(runner_levels[_i], "x86-64") == 0, between = strcmp(runner_levels[_i], "x86-64-v2") == 0;
 	if (getenv("DLC_TEST_ALL") == NULL && (between || (SANITIZED && first)))
-		return; /* between two that are run; sanitizers see the emitter, not the code, and test_random.c has all levels */
+		return; /* sanitizers see the emitter and not the code, and test_random.c has all levels */
 	if (!runner_target(&t, runner_levels[_i]))
 		return;
 	int rounds = getenv("DLC_TEST_ALL") != NULL ? 10 : 1;
 	for (int k = 0; k < LEN(types); k++)
 		for (int j = 0; j < LEN(loops); j++)
 			for (int round = 0; round < rounds; round++)
-				run_case(&t, types[k], loops[j],
-					0x0de5000u + (uint64_t)(k * 100 + round));
+				run_case(&t, types[k], loops[j], 0x0de5000u + (uint64_t)(k * 100 + round));
 }
 END_TEST
 

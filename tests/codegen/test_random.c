@@ -21,8 +21,7 @@ typedef struct Check {
 } Check;
 
 /* Texts go to stdout: a message of Check has its limits. */
-static void failed(
-	uint64_t seed, const char *where, const char *why, const char *now, const char *before)
+static void failed(uint64_t seed, const char *where, const char *why, const char *now, const char *before)
 {
 	printf("%s\n--- before:\n%s\n", now, before);
 	ck_abort_msg("seed %llx, %s: %s", (unsigned long long)seed, where, why);
@@ -62,8 +61,7 @@ static void run_case(uint64_t seed, const Target *target)
 	Arena *a = arena_new();
 	Ir *ir = ir_new(a);
 	Err err = { 0 };
-	KernelSet *ks =
-		random_set(&rng, ir, RANDOM_ALL & ~RANDOM_LIBM, 1 + (int)rng_below(&rng, 4));
+	KernelSet *ks = random_set(&rng, ir, RANDOM_ALL & ~RANDOM_LIBM, 1 + (int)rng_below(&rng, 4));
 	Tensors in, want, got;
 	tensors_make(&in, a, ks, &rng);
 	tensors_copy(&want, a, &in);

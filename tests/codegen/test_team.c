@@ -43,8 +43,7 @@ static void *run_member(void *arg)
 	return NULL;
 }
 
-static void run_team(
-	const Mapped *code, const Module *m, const KernelSet *ks, const Tensors *t, int threads)
+static void run_team(const Mapped *code, const Module *m, const KernelSet *ks, const Tensors *t, int threads)
 {
 	for (uint32_t k = 0; k < m->image.nentry; k++) {
 		const Fn *f = ir_find_fn(ks, m->image.entry[k].name);
@@ -58,13 +57,10 @@ static void run_team(
 			for (int i = 0; i < t->n; i++)
 				if (strcmp(t->arg[i].name, f->sym[j].name) == 0)
 					sym[j] = t->arg[i].value;
-		Team team = { .kernel = codegen_kernel(code, k),
-			.work_bytes = m->image.entry[k].work_bytes };
-		team.call = (DlcCall){ .buf = buf,
-			.sym = sym,
-			.threads = (uint32_t)threads,
-			.barrier = threads > 1 ? meet : NULL,
-			.team = &team };
+		Team team = { .kernel = codegen_kernel(code, k), .work_bytes = m->image.entry[k].work_bytes };
+		team.call = (DlcCall){
+			.buf = buf, .sym = sym, .threads = (uint32_t)threads, .barrier = threads > 1 ? meet : NULL, .team = &team
+		};
 		pthread_barrier_init(&team.barrier, NULL, (unsigned)threads);
 		pthread_t id[8];
 		Member member[8];
@@ -93,8 +89,7 @@ static void compare(const char *name, KernelSet *ks, Arena *a, Rng *rng, double 
 	tensors_copy(&want, a, &in);
 	ir_print_set(&text, ks);
 	InterpRun how = { .seed = 1, .skip_races = true };
-	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", name, err.place,
-		err.text);
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", name, err.place, err.text);
 	CodegenOptions o = { .exact = tolerance == 0 };
 	if (!codegen_compile(a, ks, &host, &o, &m, &err)) {
 		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s: %s", name, err.place, err.text);
@@ -120,8 +115,7 @@ START_TEST(random_teams)
 		uint64_t seed = 0x7ea40000u + (uint64_t)(_i * rounds + k);
 		Rng rng = rng_seed(seed);
 		Arena *a = arena_new();
-		KernelSet *ks = random_set(
-			&rng, ir_new(a), RANDOM_ALL & ~(RANDOM_LIBM | RANDOM_SPECIAL), 4);
+		KernelSet *ks = random_set(&rng, ir_new(a), RANDOM_ALL & ~(RANDOM_LIBM | RANDOM_SPECIAL), 4);
 		compare(arena_printf(a, "seed %llx", (unsigned long long)seed), ks, a, &rng, 0);
 		arena_free(a);
 	}

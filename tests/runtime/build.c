@@ -51,15 +51,13 @@ uint32_t build_const(Build *b, int64_t value)
 
 uint32_t build_sym(Build *b, const char *name, int kind, int64_t min, int64_t max, uint32_t dim)
 {
-	b->sym[b->h.sym.count] =
-		(BundleSym){ build_text(b, name), (uint32_t)kind, min, max, dim, 0 };
+	b->sym[b->h.sym.count] = (BundleSym){ build_text(b, name), (uint32_t)kind, min, max, dim, 0 };
 	return b->h.sym.count++;
 }
 
 uint32_t build_tensor(Build *b, const char *name, int output, uint32_t ndim, uint32_t dim)
 {
-	b->tensor[b->h.tensor.count] =
-		(BundleTensor){ build_text(b, name), 2, 32, (uint8_t)output, 0, ndim, dim };
+	b->tensor[b->h.tensor.count] = (BundleTensor){ build_text(b, name), 2, 32, (uint8_t)output, 0, ndim, dim };
 	return b->h.tensor.count++;
 }
 
@@ -72,10 +70,7 @@ uint32_t build_slot(Build *b, uint32_t kind, uint32_t index, int64_t offset, uin
 BundleOp *build_op(Build *b, uint32_t kind, const char *name)
 {
 	BundleOp *o = &b->op[b->h.op.count++];
-	*o = (BundleOp){ .kind = kind,
-		.name = build_text(b, name),
-		.arg = b->h.arg.count,
-		.dim = b->h.dim.count };
+	*o = (BundleOp){ .kind = kind, .name = build_text(b, name), .arg = b->h.arg.count, .dim = b->h.dim.count };
 	return o;
 }
 
@@ -115,8 +110,7 @@ static uint64_t section(size_t at)
 unsigned char *build_finish(Build *b, size_t *size)
 {
 	const DlcImage *image = test_image();
-	size_t room = section(sizeof *b) + section(image->size) + section(sizeof b->constant) +
-	              BUNDLE_ALIGN;
+	size_t room = section(sizeof *b) + section(image->size) + section(sizeof b->constant) + BUNDLE_ALIGN;
 	unsigned char *bytes = aligned_alloc(BUNDLE_ALIGN, room);
 	BundleHeader *h = &b->h;
 	memset(bytes, 0, room);

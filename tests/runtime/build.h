@@ -28,7 +28,7 @@ typedef struct Build {
 /* An empty one for this machine, with the test kernels as entries; freed with free(). */
 Build *build_new(void);
 uint32_t build_text(Build *b, const char *text);
-uint32_t build_const(Build *b, int64_t value);                     /* a dim */
+uint32_t build_const(Build *b, int64_t value); /* a dim */
 uint32_t build_dim(Build *b, int sym, int64_t mul, int64_t add, int64_t div);
 uint32_t build_sym(Build *b, const char *name, int kind, int64_t min, int64_t max, uint32_t dim);
 /* An f32 tensor of ndim dims, the first of which is row `dim`. */

@@ -109,8 +109,7 @@ const DlcImage *test_image(void)
 	};
 	int n = 0;
 #define K(label, buffers, syms, work) \
-	entry[n] = (DlcEntry){ .offset = (uint64_t)((uintptr_t)kernel[n] - \
-						    (uintptr_t)__start_dlc_kernels), \
+	entry[n] = (DlcEntry){ .offset = (uint64_t)((uintptr_t)kernel[n] - (uintptr_t)__start_dlc_kernels), \
 		.work_bytes = work, \
 		.nbuf = buffers, \
 		.nsym = syms }; \
@@ -118,7 +117,7 @@ const DlcImage *test_image(void)
 	n++;
 	TEST_KERNELS(K)
 #undef K
-	image = (DlcImage){ __start_dlc_kernels,
-		(uint64_t)(__stop_dlc_kernels - __start_dlc_kernels), entry, KERNEL_COUNT, DLC_DEVICE_CPU };
+	image = (DlcImage){ __start_dlc_kernels, (uint64_t)(__stop_dlc_kernels - __start_dlc_kernels), entry, KERNEL_COUNT,
+		DLC_DEVICE_CPU };
 	return &image;
 }

@@ -48,9 +48,7 @@ static inline void net_run(Net *n)
 
 static inline DlcTensor tensor(void *data, int64_t *shape)
 {
-	return (DlcTensor){
-		.data = data, .device = { 1, 0 }, .ndim = 2, .dtype = { 2, 32, 1 }, .shape = shape
-	};
+	return (DlcTensor){ .data = data, .device = { 1, 0 }, .ndim = 2, .dtype = { 2, 32, 1 }, .shape = shape };
 }
 
 #endif

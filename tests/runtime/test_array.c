@@ -15,8 +15,7 @@
 #include "runtime/timing.h"
 
 /* A .npy file as NumPy lays it out; the length. */
-static size_t write_npy(
-	unsigned char *out, int version, const char *header, const void *data, size_t n)
+static size_t write_npy(unsigned char *out, int version, const char *header, const void *data, size_t n)
 {
 	size_t from = version == 1 ? 10 : 12, all = (from + strlen(header) + 64) / 64 * 64;
 	memcpy(out, "\x93NUMPY", 6);
@@ -40,12 +39,10 @@ static const struct Good {
 	int64_t shape[3];
 	size_t bytes;
 } GOOD[] = {
-	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", { 2, 32, 1 }, 2, { 2, 3 },
-		24 },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", { 2, 32, 1 }, 2, { 2, 3 }, 24 },
 	{ "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }", { 2, 64, 1 }, 1, { 4 }, 32 },
 	{ "{'descr': '<f2', 'fortran_order': False, 'shape': (), }", { 2, 16, 1 }, 0, { 0 }, 2 },
-	{ "{'descr': '|b1', 'fortran_order': False, 'shape': (1, 1, 5), }", { 6, 8, 1 }, 3,
-		{ 1, 1, 5 }, 5 },
+	{ "{'descr': '|b1', 'fortran_order': False, 'shape': (1, 1, 5), }", { 6, 8, 1 }, 3, { 1, 1, 5 }, 5 },
 	{ "{'descr': '|i1', 'fortran_order': False, 'shape': (3,), }", { 0, 8, 1 }, 1, { 3 }, 3 },
 	{ "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", { 1, 8, 1 }, 1, { 3 }, 3 },
 	{ "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }", { 0, 16, 1 }, 1, { 3 }, 6 },
@@ -55,10 +52,8 @@ static const struct Good {
 	{ "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", { 0, 64, 1 }, 1, { 3 }, 24 },
 	{ "{'descr': '<u8', 'fortran_order': False, 'shape': (3,), }", { 1, 64, 1 }, 1, { 3 }, 24 },
 	{ "{'descr': '|V2', 'fortran_order': False, 'shape': (3,), }", { 4, 16, 1 }, 1, { 3 }, 6 },
-	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9), }", { 2, 32, 1 }, 2, { 0, 9 },
-		0 },
-	{ "{\"shape\":(2L,3L),\"descr\":\"<f4\",\"fortran_order\":False}", { 2, 32, 1 }, 2,
-		{ 2, 3 }, 24 },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9), }", { 2, 32, 1 }, 2, { 0, 9 }, 0 },
+	{ "{\"shape\":(2L,3L),\"descr\":\"<f4\",\"fortran_order\":False}", { 2, 32, 1 }, 2, { 2, 3 }, 24 },
 };
 
 START_TEST(npy_good)
@@ -94,8 +89,7 @@ START_TEST(npy_good)
 		ck_assert_int_eq(b.dtype.bits, a.dtype.bits);
 		/* One byte too few or too many. */
 		if (g->bytes > 0)
-			ck_assert_int_eq(
-				npy_parse(file, head + g->bytes - 1, &b, NULL), DLC_BAD_FILE);
+			ck_assert_int_eq(npy_parse(file, head + g->bytes - 1, &b, NULL), DLC_BAD_FILE);
 		ck_assert_int_eq(npy_parse(file, head + g->bytes + 1, &b, NULL), DLC_BAD_FILE);
 	}
 }
@@ -141,14 +135,12 @@ START_TEST(npy_orders)
 	const unsigned char big[8] = { 0x3f, 0x80, 0, 0, 0xc0, 0x20, 0, 0 };
 	const float columns[6] = { 0, 3, 1, 4, 2, 5 };
 	Array a;
-	size_t n = write_npy(
-		file, 1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", big, 8);
+	size_t n = write_npy(file, 1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", big, 8);
 	ck_assert_int_eq(npy_parse(file, n, &a, NULL), DLC_OK);
 	array_copy(&a, got);
 	ck_assert_float_eq(got[0], 1);
 	ck_assert_float_eq(got[1], -2.5f);
-	n = write_npy(
-		file, 1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", columns, 24);
+	n = write_npy(file, 1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", columns, 24);
 	ck_assert_int_eq(npy_parse(file, n, &a, NULL), DLC_OK);
 	array_copy(&a, got);
 	for (int i = 0; i < 6; i++)
@@ -165,9 +157,7 @@ static size_t write_npz(unsigned char *out, const char *first, const char *secon
 	for (int i = 0; i < 2; i++) {
 		unsigned char member[256], piece[NPZ_HEADER];
 		const float data[2] = { (float)i, 7 };
-		size_t n = write_npy(member, 1,
-			"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", data,
-			sizeof data);
+		size_t n = write_npy(member, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", data, sizeof data);
 		snprintf(e[i].name, sizeof e[i].name, "%s.npy", name[i]);
 		e[i].bytes = (uint32_t)n;
 		e[i].local = (uint32_t)at;
@@ -211,12 +201,11 @@ END_TEST
 /* A member as numpy.savez_compressed(x=ones(64, 'f4')) makes it. */
 START_TEST(npz_deflated)
 {
-	static const unsigned char packed[] = { 0x9b, 0xec, 0x17, 0xea, 0x1b, 0x10, 0xc9, 0xc8,
-		0x50, 0xc6, 0x50, 0xad, 0x9e, 0x92, 0x5a, 0x9c, 0x5c, 0xa4, 0x6e, 0xa5, 0xa0, 0x6e,
-		0x93, 0x66, 0xa2, 0xae, 0xa3, 0xa0, 0x9e, 0x96, 0x5f, 0x54, 0x52, 0x94, 0x98, 0x17,
-		0x9f, 0x5f, 0x94, 0x92, 0x0a, 0x12, 0x77, 0x4b, 0xcc, 0x29, 0x4e, 0x05, 0x8a, 0x17,
-		0x67, 0x24, 0x16, 0xa4, 0x02, 0xf9, 0x1a, 0x66, 0x26, 0x3a, 0x9a, 0x3a, 0x0a, 0xb5,
-		0x0a, 0xe4, 0x03, 0x2e, 0x06, 0x86, 0x06, 0xfb, 0x91, 0x8c, 0x01 };
+	static const unsigned char packed[] = { 0x9b, 0xec, 0x17, 0xea, 0x1b, 0x10, 0xc9, 0xc8, 0x50, 0xc6, 0x50, 0xad,
+		0x9e, 0x92, 0x5a, 0x9c, 0x5c, 0xa4, 0x6e, 0xa5, 0xa0, 0x6e, 0x93, 0x66, 0xa2, 0xae, 0xa3, 0xa0, 0x9e, 0x96,
+		0x5f, 0x54, 0x52, 0x94, 0x98, 0x17, 0x9f, 0x5f, 0x94, 0x92, 0x0a, 0x12, 0x77, 0x4b, 0xcc, 0x29, 0x4e, 0x05,
+		0x8a, 0x17, 0x67, 0x24, 0x16, 0xa4, 0x02, 0xf9, 0x1a, 0x66, 0x26, 0x3a, 0x9a, 0x3a, 0x0a, 0xb5, 0x0a, 0xe4,
+		0x03, 0x2e, 0x06, 0x86, 0x06, 0xfb, 0x91, 0x8c, 0x01 };
 	unsigned char file[1024] = { 0 };
 	NpzEntry e = { "x.npy", 0x04766cb5, 384, 0 };
 	size_t at = npz_local(&e, file);
@@ -260,35 +249,28 @@ static const struct Proto {
 	int count;
 	double value[4];
 } PROTO[] = {
-	{ "\x08\x02\x10\x01\x4a\x08\0\0\x80\x3f\0\0\0\xc0", 14, { 2, 32, 1 }, 2,
-		{ 1, -2 } }, /* raw */
-	{ "\x0a\x02\x01\x02\x10\x01\x22\x08\0\0\x80\x3f\0\0\0\xc0", 16, { 2, 32, 1 }, 2,
-		{ 1, -2 } }, /* packed */
-	{ "\x08\x02\x10\x01\x25\0\0\x80\x3f\x25\0\0\0\xc0", 14, { 2, 32, 1 }, 2,
-		{ 1, -2 } }, /* unpacked */
-	{ "\x08\x03\x10\x07\x3a\x0c\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x80", 18,
-		{ 0, 64, 1 }, -1, { 0 } },
-	{ "\x08\x02\x10\x07\x3a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 17, { 0, 64, 1 },
-		2, { 5, -1 } },
-	{ "\x08\x02\x10\x03\x2a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 17, { 0, 8, 1 },
-		2, { 5, -1 } },
+	{ "\x08\x02\x10\x01\x4a\x08\0\0\x80\x3f\0\0\0\xc0", 14, { 2, 32, 1 }, 2, { 1, -2 } },         /* raw */
+	{ "\x0a\x02\x01\x02\x10\x01\x22\x08\0\0\x80\x3f\0\0\0\xc0", 16, { 2, 32, 1 }, 2, { 1, -2 } }, /* packed */
+	{ "\x08\x02\x10\x01\x25\0\0\x80\x3f\x25\0\0\0\xc0", 14, { 2, 32, 1 }, 2, { 1, -2 } },         /* unpacked */
+	{ "\x08\x03\x10\x07\x3a\x0c\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x80", 18, { 0, 64, 1 }, -1, { 0 } },
+	{ "\x08\x02\x10\x07\x3a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 17, { 0, 64, 1 }, 2, { 5, -1 } },
+	{ "\x08\x02\x10\x03\x2a\x0b\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 17, { 0, 8, 1 }, 2, { 5, -1 } },
 	{ "\x08\x02\x10\x09\x2a\x02\x01\x00", 8, { 6, 8, 1 }, 2, { 1, 0 } }, /* bool */
-	{ "\x08\x01\x10\x0a\x2a\x02\x80\x78", 8, { 2, 16, 1 }, 1, { 1 } }, /* half 3c00 */
+	{ "\x08\x01\x10\x0a\x2a\x02\x80\x78", 8, { 2, 16, 1 }, 1, { 1 } },   /* half 3c00 */
 	{ "\x08\x01\x10\x10\x2a\x03\x80\xff\x01", 9, { 4, 16, 1 }, 1, { INFINITY } },
 	{ "\x08\x01\x10\x0b\x52\x08\0\0\0\0\0\0\xf0\x3f", 14, { 2, 64, 1 }, 1, { 1 } },
 	{ "\x08\x01\x10\x0d\x5a\x01\x07", 7, { 1, 64, 1 }, 1, { 7 } },
-	{ "\x10\x01\x4a\x04\0\0\x80\x3f\x42\x01x\x62\x02hi", 15, { 2, 32, 1 }, 1,
-		{ 1 } }, /* scalar, name, doc */
-	{ "\x08\x02\x10\x01\x4a\x04\0\0\x80\x3f", 10, { 0, 0, 0 }, -1, { 0 } }, /* too little */
-	{ "\x08\x01\x10\x08\x32\x01x", 7, { 0, 0, 0 }, -1, { 0 } }, /* strings */
-	{ "\x08\x01\x10\x01\x6a\x00", 6, { 0, 0, 0 }, -1, { 0 } }, /* external */
-	{ "\x08\x01\x10\x0e\x4a\x00", 6, { 0, 0, 0 }, -1, { 0 } }, /* complex */
-	{ "\x08\x01\x10\x01\x25\0\0\x80\x3f\x3a\x01\x05", 12, { 0, 0, 0 }, -1, { 0 } }, /* two lists */
+	{ "\x10\x01\x4a\x04\0\0\x80\x3f\x42\x01x\x62\x02hi", 15, { 2, 32, 1 }, 1, { 1 } },      /* scalar, name, doc */
+	{ "\x08\x02\x10\x01\x4a\x04\0\0\x80\x3f", 10, { 0, 0, 0 }, -1, { 0 } },                 /* too little */
+	{ "\x08\x01\x10\x08\x32\x01x", 7, { 0, 0, 0 }, -1, { 0 } },                             /* strings */
+	{ "\x08\x01\x10\x01\x6a\x00", 6, { 0, 0, 0 }, -1, { 0 } },                              /* external */
+	{ "\x08\x01\x10\x0e\x4a\x00", 6, { 0, 0, 0 }, -1, { 0 } },                              /* complex */
+	{ "\x08\x01\x10\x01\x25\0\0\x80\x3f\x3a\x01\x05", 12, { 0, 0, 0 }, -1, { 0 } },         /* two lists */
 	{ "\x08\x01\x10\x01\x25\0\0\x80\x3f\x4a\x04\0\0\x80\x3f", 15, { 0, 0, 0 }, -1, { 0 } }, /* a list and raw */
-	{ "\x08\x01\x10\x01\x3a\x01\x05", 7, { 0, 0, 0 }, -1, { 0 } }, /* int64 data of f32 */
+	{ "\x08\x01\x10\x01\x3a\x01\x05", 7, { 0, 0, 0 }, -1, { 0 } },                          /* int64 data of f32 */
 	{ "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x10"
 	  "\x01",
-		22, { 0, 0, 0 }, -1, { 0 } }, /* overflow */
+		22, { 0, 0, 0 }, -1, { 0 } },                          /* overflow */
 	{ "\x4a\xff\xff\xff\xff\x0f", 6, { 0, 0, 0 }, -1, { 0 } }, /* a length outside */
 	{ "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11, { 0, 0, 0 }, -1, { 0 } },
 	{ "\x0b", 1, { 0, 0, 0 }, -1, { 0 } }, /* a group */
@@ -377,8 +359,8 @@ END_TEST
 
 START_TEST(filling)
 {
-	const DlcDataType type[] = { { 2, 32, 1 }, { 2, 64, 1 }, { 2, 16, 1 }, { 0, 8, 1 },
-		{ 1, 16, 1 }, { 0, 64, 1 }, { 6, 8, 1 } };
+	const DlcDataType type[] = { { 2, 32, 1 }, { 2, 64, 1 }, { 2, 16, 1 }, { 0, 8, 1 }, { 1, 16, 1 }, { 0, 64, 1 },
+		{ 6, 8, 1 } };
 	for (int k = 0; k < LEN(type); k++) {
 		enum { COUNT = 4000 };
 		static double a[COUNT], b[COUNT];

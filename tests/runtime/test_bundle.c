@@ -31,8 +31,7 @@ START_TEST(sum_is_xxh64)
 	ck_assert_uint_eq(bundle_sum("", 0), 0xef46db3751d8e999u);
 	ck_assert_uint_eq(bundle_sum("a", 1), 0xd24ec4f1a98c6e5bu);
 	ck_assert_uint_eq(bundle_sum("abc", 3), 0x44bc2cf5ad770999u);
-	ck_assert_uint_eq(
-		bundle_sum("Nobody inspects the spammish repetition", 39), 0xfbcea83c8a378bf1u);
+	ck_assert_uint_eq(bundle_sum("Nobody inspects the spammish repetition", 39), 0xfbcea83c8a378bf1u);
 	ck_assert_uint_ne(bundle_sum(ramp, 100), bundle_sum(ramp, 101));
 }
 END_TEST
@@ -300,8 +299,7 @@ START_TEST(damage_is_found)
 	unsigned seed = (unsigned)timing_wall_ns();
 	printf("damage: seed %u\n", seed);
 	srand(seed);
-	const uint64_t part[][2] = { { 0, b->h.head_bytes },
-		{ b->h.code_offset, b->h.code_bytes } };
+	const uint64_t part[][2] = { { 0, b->h.head_bytes }, { b->h.code_offset, b->h.code_bytes } };
 	for (int i = 0; i < 2000; i++) {
 		const uint64_t *p = part[i & 1];
 		size_t at = p[0] + (size_t)rand() % p[1];
@@ -342,8 +340,7 @@ START_TEST(wild_rows)
 		memcpy(copy, bytes, size);
 		for (int k = rand() % 4; k >= 0; k--) {
 			size_t at = (size_t)rand() % (b->h.head_bytes / 4) * 4;
-			const uint32_t values[] = { 0, 1, 0xffffffffu, 0x7fffffffu,
-				(uint32_t)rand() % 64, (uint32_t)rand() };
+			const uint32_t values[] = { 0, 1, 0xffffffffu, 0x7fffffffu, (uint32_t)rand() % 64, (uint32_t)rand() };
 			memcpy(copy + at, &values[rand() % LEN(values)], 4);
 		}
 		build_resum(copy, size);
@@ -354,9 +351,7 @@ START_TEST(wild_rows)
 			DlcTensor t;
 			if (m != NULL && dlc_instance_open(m, 1, &in, NULL) == DLC_OK)
 				for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++)
-					ck_assert_int_eq(
-						dlc_instance_tensor(in, DLC_OUTPUT, k, &t, NULL),
-						DLC_OK);
+					ck_assert_int_eq(dlc_instance_tensor(in, DLC_OUTPUT, k, &t, NULL), DLC_OK);
 		}
 		dlc_instance_close(in);
 		dlc_model_close(m);

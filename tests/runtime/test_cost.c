@@ -86,7 +86,7 @@ START_TEST(nothing_is_allocated)
 	ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 0, &t, NULL), DLC_OK);
 	int before = atomic_load(&allocations);
 	ck_assert_int_gt(before, 0); /* they are counted */
-	int good = 0; /* Check's own macros allocate */
+	int good = 0;                /* Check's own macros allocate */
 	before = atomic_load(&allocations);
 	for (int k = 0; k < 100; k++)
 		good += dlc_instance_run(n.i, NULL) == DLC_OK;

@@ -259,7 +259,7 @@ START_TEST(adds)
 	ck_assert(nlaunched == 6 && launched[0] == (N + 8) / 8 * 4 + 16000000);
 	DlcTensor own;
 	ck_assert(dlc_instance_bind(n.i, DLC_OUTPUT, 0, NULL, NULL) == DLC_OK &&
-		dlc_instance_tensor(n.i, DLC_OUTPUT, 0, &own, NULL) == DLC_OK);
+			  dlc_instance_tensor(n.i, DLC_OUTPUT, 0, &own, NULL) == DLC_OK);
 	ck_assert(own.device.type == DLC_DEVICE_CUDA && ((uintptr_t)own.data & FAR) != 0);
 	net_close(&n);
 	ck_assert_int_eq(held, 0);

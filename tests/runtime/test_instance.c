@@ -95,8 +95,7 @@ START_TEST(refused_binds)
 		DlcTensor t;
 		const char *says;
 	} row[] = {
-		{ DLC_INPUT, 0, tensor(memory, bad),
-			"input a is f32[1,100], it cannot be f32[1,101]" },
+		{ DLC_INPUT, 0, tensor(memory, bad), "input a is f32[1,100], it cannot be f32[1,101]" },
 		{ DLC_OUTPUT, 0, tensor(memory, bad), "output out is f32[1,100]" },
 		{ DLC_INPUT, 2, ok, "no input 2" },
 		{ DLC_INPUT, -1, ok, "no input -1" },
@@ -138,8 +137,7 @@ static Build *build_symbolic(void)
 	build_tensor(b, "a", 0, 1, shape);
 	build_tensor(b, "b", 0, 1, shape);
 	build_tensor(b, "out", 1, 1, out_shape);
-	uint32_t a = build_slot(b, BUNDLE_INPUT, 0, 0, N * 4),
-		 c = build_slot(b, BUNDLE_INPUT, 1, 0, N * 4);
+	uint32_t a = build_slot(b, BUNDLE_INPUT, 0, 0, N * 4), c = build_slot(b, BUNDLE_INPUT, 1, 0, N * 4);
 	uint32_t out = build_slot(b, BUNDLE_OUTPUT, 0, 0, 2 * N * 4);
 	BundleOp *o = build_call(b, KERNEL_add, (uint32_t[]){ a, c, out }, (int64_t[]){ 0 });
 	b->dim[o->dim] = b->dim[shape];
@@ -185,9 +183,7 @@ START_TEST(symbols)
 	out.ndim = 1;
 	ck_assert_int_eq(dlc_instance_bind(n.i, DLC_OUTPUT, 0, &out, NULL), DLC_OK);
 	ck_assert_int_eq(dlc_instance_run(n.i, &err), DLC_BAD_ARGUMENT);
-	ck_assert_msg(
-		strstr(err.text, "output out: dimension 0 is 5, the inputs make it 10") != NULL,
-		"%s", err.text);
+	ck_assert_msg(strstr(err.text, "output out: dimension 0 is 5, the inputs make it 10") != NULL, "%s", err.text);
 	in.shape = &zero;
 	ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 0, &in, &err), DLC_BAD_ARGUMENT);
 	net_close(&n);
@@ -198,8 +194,7 @@ END_TEST
 static Build *build_loops(void)
 {
 	Build *b = build_new();
-	uint32_t i = build_sym(b, "i", BUNDLE_SYM_LOOP, 0, 5, 0),
-		 j = build_sym(b, "j", BUNDLE_SYM_LOOP, 0, 2, 0);
+	uint32_t i = build_sym(b, "i", BUNDLE_SYM_LOOP, 0, 5, 0), j = build_sym(b, "j", BUNDLE_SYM_LOOP, 0, 2, 0);
 	uint32_t row = build_dim(b, (int)i, 3, 0, 1);
 	uint32_t base = build_sym(b, "base", BUNDLE_SYM_DERIVED, 0, 15, row);
 	uint32_t shape = build_const(b, 512);
@@ -306,8 +301,7 @@ START_TEST(barriers)
 	uint32_t shape = build_const(b, 16);
 	build_tensor(b, "in", 0, 1, shape);
 	build_tensor(b, "out", 1, 1, shape);
-	uint32_t slot[] = { build_slot(b, BUNDLE_INPUT, 0, 0, 64),
-		build_slot(b, BUNDLE_OUTPUT, 0, 0, 64) };
+	uint32_t slot[] = { build_slot(b, BUNDLE_INPUT, 0, 0, 64), build_slot(b, BUNDLE_OUTPUT, 0, 0, 64) };
 	for (int k = 0; k < 20; k++)
 		build_call(b, KERNEL_team, slot, NULL);
 	Net n = net_open(b, THREADS[_i]);
@@ -340,8 +334,7 @@ START_TEST(failures)
 			DlcError err = { 0 };
 			ck_assert_int_eq(dlc_instance_run(n.i, &err), DLC_KERNEL);
 			char want[64];
-			snprintf(want, sizeof want, "step %d (refuse) failed with status 42",
-				(int)before[row]);
+			snprintf(want, sizeof want, "step %d (refuse) failed with status 42", (int)before[row]);
 			ck_assert_str_eq(err.text, want);
 		}
 		net_close(&n);

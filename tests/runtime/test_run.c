@@ -145,8 +145,8 @@ static void set_up(void)
 	t.shape = shape;
 	t.dtype.code = 0;
 	write_tensor("int.npy", t, sizeof b);
-	static const char *const set[] = { "good", "good/test_data_set_0", "good/test_data_set_1",
-		"wrong", "wrong/test_data_set_0", "few", "few/test_data_set_0", "empty" };
+	static const char *const set[] = { "good", "good/test_data_set_0", "good/test_data_set_1", "wrong",
+		"wrong/test_data_set_0", "few", "few/test_data_set_0", "empty" };
 	for (int i = 0; i < LEN(set); i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, set[i]);
 		ck_assert_int_eq(mkdir(path, 0777), 0);
@@ -154,8 +154,7 @@ static void set_up(void)
 	write_proto("good/test_data_set_0/input_0.pb", "a", a);
 	write_proto("good/test_data_set_0/input_1.pb", "b", b);
 	write_proto("good/test_data_set_0/output_0.pb", "out", sum);
-	write_proto(
-		"good/test_data_set_1/input_0.pb", "b", b); /* the name counts, not the number */
+	write_proto("good/test_data_set_1/input_0.pb", "b", b); /* the name counts, not the number */
 	write_proto("good/test_data_set_1/input_1.pb", "a", a);
 	write_proto("good/test_data_set_1/output_0.pb", "", sum);
 	sum[7] += 1;
@@ -177,8 +176,7 @@ static void tear_down(void)
 static int run(const char *args, char *out, char *err)
 {
 	char command[2000];
-	snprintf(command, sizeof command, "cd %s && '%s' </dev/null >stdout 2>stderr %s", folder,
-		program, args);
+	snprintf(command, sizeof command, "cd %s && '%s' </dev/null >stdout 2>stderr %s", folder, program, args);
 	int status = system(command);
 	ck_assert_msg(WIFEXITED(status), "%s: ended by a signal", args);
 	read_file("stdout", out, TEXT);
@@ -203,14 +201,12 @@ static const struct Line {
 	{ "--help", 0, "--input" },
 	{ "--version", 0, "dlc-run " DLC_VERSION },
 	{ "add.dlcb", 0, "out f32[1,100]  min " },
-	{ "add.dlcb --input a=a.npy --input=b=b.npy", 0,
-		"min 1.5  max 100.5  mean 51\n  100.5        [0,99]\n" },
+	{ "add.dlcb --input a=a.npy --input=b=b.npy", 0, "min 1.5  max 100.5  mean 51\n  100.5        [0,99]\n" },
 	{ "add.dlcb --threads=3 --input a=a.npy --input b=b.npy", 0, "max 100.5" },
 	{ "-- add.dlcb", 0, "out f32" },
 	{ "add.dlcb --json", 0, "{\"name\":\"out\",\"dtype\":\"f32\",\"shape\":[1,100],\"min\":" },
 	{ "add.dlcb --check", 0, "checksums of plan, code and constants: ok" },
-	{ "add.dlcb --check=good", 0,
-		"test_data_set_0: ok, largest error 0 of 100\ntest_data_set_1: ok" },
+	{ "add.dlcb --check=good", 0, "test_data_set_0: ok, largest error 0 of 100\ntest_data_set_1: ok" },
 	{ "add.dlcb --check good/test_data_set_0", 0, "good/test_data_set_0: ok" },
 	{ "add.dlcb --check=wrong --rtol 0.2", 0, "ok" },
 	{ "add.dlcb --check=wrong", 1, "outputs differ from wrong at rtol 0.001" },
@@ -239,8 +235,7 @@ static const struct Line {
 	{ "add.dlcb --bench --seconds nan", 2, "--seconds" },
 	{ "add.dlcb --check --input a=a.npy", 2, "no --input" },
 	{ "add.dlcb --check --random", 2, "or --random beside it" },
-	{ "add.dlcb --input a=a.npy", 2,
-		"no --input gives b f32[1,100]: give it too, or --random for random numbers" },
+	{ "add.dlcb --input a=a.npy", 2, "no --input gives b f32[1,100]: give it too, or --random for random numbers" },
 	{ "add.dlcb --input a=a.npy -o left.npy", 2, "no --input gives b f32[1,100]" },
 	{ "nine.dlcb --input a=a.npy", 2, "gives b f32[1,100], c_is_read_by_nobody f32[1,100], d_" },
 	{ "nine.dlcb --input a=a.npy", 2, "give them too, or --random for random numbers" },
@@ -254,13 +249,10 @@ static const struct Line {
 	{ "add.dlcb --input a=text", 1, "text: not a .npy file" },
 	{ "add.dlcb --input a=/dev/null", 1, "/dev/null: not a .npy" },
 	{ "add.dlcb --input a=/", 1, "/: " },
-	{ "add.dlcb --input a=short.npy", 1,
-		"short.npy: input a is f32[1,100], it cannot be f32[1,99]" },
-	{ "add.dlcb --input a=int.npy", 1,
-		"int.npy: input a is f32[1,100], it cannot be i32[1,100]" },
+	{ "add.dlcb --input a=short.npy", 1, "short.npy: input a is f32[1,100], it cannot be f32[1,99]" },
+	{ "add.dlcb --input a=int.npy", 1, "int.npy: input a is f32[1,100], it cannot be i32[1,100]" },
 	{ "fails.dlcb", 1, "step 2 (refuse) failed with status 5" },
-	{ "feature.dlcb", 1,
-		"feature.dlcb: the bundle needs avx9000f, which this CPU does not have" },
+	{ "feature.dlcb", 1, "feature.dlcb: the bundle needs avx9000f, which this CPU does not have" },
 	{ "text.dlcb", 1, "text.dlcb: not a bundle" },
 	{ "/nonexistent", 1, "No such file" },
 	{ "/", 1, "not a regular file" },
@@ -276,14 +268,10 @@ START_TEST(command_lines)
 	const struct Line *l = &LINE[_i];
 	int code = run(l->args, out, err);
 	ck_assert_msg(code == l->code, "dlc-run %s: exit %d: %s", l->args, code, err);
-	ck_assert_msg(strstr(code == 0 ? out : err, l->says) != NULL, "dlc-run %s: %s%s", l->args,
-		out, err);
+	ck_assert_msg(strstr(code == 0 ? out : err, l->says) != NULL, "dlc-run %s: %s%s", l->args, out, err);
 	int said = lines(err);
 	bool random = strstr(err, "dlc-run: all inputs were random, from seed ") == err;
-	ck_assert_msg(code == 0   ? said == random
-		      : code == 2 ? said == 2
-				  : said == 1,
-		"dlc-run %s: %s", l->args, err);
+	ck_assert_msg(code == 0 ? said == random : code == 2 ? said == 2 : said == 1, "dlc-run %s: %s", l->args, err);
 	if (code == 2)
 		ck_assert_ptr_nonnull(strstr(err, "see dlc-run --help\n"));
 }
@@ -313,8 +301,7 @@ END_TEST
 START_TEST(tensors)
 {
 	static char out[TEXT], err[TEXT], direct[TEXT], again[TEXT];
-	ck_assert_int_eq(
-		run("add.dlcb --input a=a.npy --input b=b.npy --output o.npy", out, err), 0);
+	ck_assert_int_eq(run("add.dlcb --input a=a.npy --input b=b.npy --output o.npy", out, err), 0);
 	ck_assert_str_eq(out, "");
 	size_t n = read_file("o.npy", direct, TEXT);
 	Array a;
@@ -324,14 +311,10 @@ START_TEST(tensors)
 		memcpy(&v, a.data + i * 4, 4);
 		ck_assert_float_eq(v, (float)i + 1.5f);
 	}
-	ck_assert_int_eq(
-		run("add.dlcb --input a=a.npy --input b=b.npy --output out=-", out, err), 0);
+	ck_assert_int_eq(run("add.dlcb --input a=a.npy --input b=b.npy --output out=-", out, err), 0);
 	ck_assert_uint_eq(read_file("stdout", again, TEXT), n);
 	ck_assert_mem_eq(again, direct, n);
-	ck_assert_int_eq(
-		run("add.dlcb --input a=a.npy --input b=b.npy --output o.npz --output q.npy", out,
-			err),
-		0);
+	ck_assert_int_eq(run("add.dlcb --input a=a.npy --input b=b.npy --output o.npz --output q.npy", out, err), 0);
 	ck_assert_uint_eq(read_file("q.npy", again, TEXT), n);
 	ck_assert_mem_eq(again, direct, n);
 	size_t zip = read_file("o.npz", again, TEXT);
@@ -342,8 +325,7 @@ START_TEST(tensors)
 	ck_assert_int_eq(run("add.dlcb --input a=o.npz --input b=b.npy", out, err), 0);
 	ck_assert_ptr_nonnull(strstr(out, "max 102"));
 	ck_assert_int_eq(run("add.dlcb --input o.npz", out, err), 2);
-	ck_assert_int_eq(
-		run("add.dlcb --input a=- --input b=b.npy", out, err), 1); /* stdin is empty */
+	ck_assert_int_eq(run("add.dlcb --input a=- --input b=b.npy", out, err), 1); /* stdin is empty */
 	ck_assert_int_eq(run("add.dlcb --input a=- --input b=b.npy <a.npy", out, err), 0);
 	ck_assert_ptr_nonnull(strstr(out, "max 100.5"));
 	ck_assert_int_eq(run("add.dlcb --seed 7 --output s.npy", out, err), 0);
@@ -356,8 +338,8 @@ START_TEST(tensors)
 }
 END_TEST
 
-static const char *const KEYS[] = { "model", "target", "device", "threads", "batch", "runs",
-	"median_ms", "min_ms", "mean_ms", "p95_ms", "p99_ms", "fma_probe_gflops" };
+static const char *const KEYS[] = { "model", "target", "device", "threads", "batch", "runs", "median_ms", "min_ms",
+	"mean_ms", "p95_ms", "p99_ms", "fma_probe_gflops" };
 
 START_TEST(bench)
 {
@@ -451,7 +433,7 @@ START_TEST(outputs_that_are_there)
 	enum { NOBODY = 65534 };
 	/* To root nothing is read-only; nobody must be able to run the program. */
 	if (geteuid() == 0 && (!succeeds("rm -f stdout stderr") || chown(folder, NOBODY, (gid_t)-1) != 0 ||
-				      setresuid(NOBODY, NOBODY, 0) != 0 || run("--version", out, err) != 0)) {
+							  setresuid(NOBODY, NOBODY, 0) != 0 || run("--version", out, err) != 0)) {
 		(void)!setresuid(0, 0, (uid_t)-1);
 		suite_skip("a protected output", "root cannot run dlc-run as another user");
 		return;

@@ -39,8 +39,7 @@ typedef struct Compile {
 static KernelReport *report_of(Compile *c, const char *name, size_t n)
 {
 	for (size_t k = 0; k < c->job->ks->n; k++)
-		if (strlen(c->job->out->report[k].name) == n &&
-			memcmp(c->job->out->report[k].name, name, n) == 0)
+		if (strlen(c->job->out->report[k].name) == n && memcmp(c->job->out->report[k].name, name, n) == 0)
 			return &c->job->out->report[k];
 	return NULL;
 }
@@ -66,12 +65,9 @@ static void note_remark(Compile *c, const char *text)
 {
 	const char *p = strstr(text, "stack bytes in function 'kernel."), *end;
 	if (p == NULL && strstr(text, "generated in function") != NULL) {
-		c->spills = (int64_t)(numbers_before(text, " spills ") +
-				      numbers_before(text, " folded spills "));
-		c->moved = numbers_before(text, " total spills cost") +
-		           numbers_before(text, " total folded spills cost") +
-		           numbers_before(text, " total reloads cost") +
-		           numbers_before(text, " total folded reloads cost");
+		c->spills = (int64_t)(numbers_before(text, " spills ") + numbers_before(text, " folded spills "));
+		c->moved = numbers_before(text, " total spills cost") + numbers_before(text, " total folded spills cost") +
+		           numbers_before(text, " total reloads cost") + numbers_before(text, " total folded reloads cost");
 	}
 	if (p == NULL)
 		return;
@@ -260,8 +256,8 @@ static bool make_image(Compile *c)
 	Linked linked;
 	if (!machine_code(c, LLVMObjectFile, false, &b))
 		return false;
-	bool ok = link_object(c->job->keep, c->job->target->arch, LLVMGetBufferStart(b), LLVMGetBufferSize(b),
-		&linked, c->job->err);
+	bool ok = link_object(
+		c->job->keep, c->job->target->arch, LLVMGetBufferStart(b), LLVMGetBufferSize(b), &linked, c->job->err);
 	LLVMDisposeMemoryBuffer(b);
 	if (!ok)
 		return false;

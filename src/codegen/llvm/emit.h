@@ -17,7 +17,7 @@ typedef struct Val {
 	LLVMValueRef v; /* NULL: not known */
 	int level;
 	bool pure;
-	bool reg; /* read from an alloc that is a register: its next store changes it */
+	bool reg;       /* read from an alloc that is a register: its next store changes it */
 	uint32_t fence; /* a load: Emit.fence when it was emitted last */
 } Val;
 
@@ -37,7 +37,7 @@ typedef struct Level {
 typedef struct Place { /* where a buffer lies */
 	const Buf *buf;
 	LLVMValueRef ptr;
-	bool reg; /* an alloca accessed as a whole, which mem2reg makes a value */
+	bool reg;      /* an alloca accessed as a whole, which mem2reg makes a value */
 	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
 } Place;
 
@@ -73,14 +73,14 @@ typedef struct Emit {
 	Val *memo;            /* by Expr.id */
 	size_t nmemo;
 	VEC(Level) level;
-	VEC(uint32_t) temp;  /* memo entries of the statement at work */
-	VEC(Loaded) loaded;  /* and those of the basic block, until memory is stored to */
+	VEC(uint32_t) temp; /* memo entries of the statement at work */
+	VEC(Loaded) loaded; /* and those of the basic block, until memory is stored to */
 	int loaded_regs, loaded_most;
-	uint32_t lists; /* of statements, counted */
+	uint32_t lists;        /* of statements, counted */
 	uint32_t clock, fence; /* of uses; of fences and basic blocks, from 1 */
-	LLVMValueRef mask;  /* lanes that are on: i1 or a vector of them; NULL: all */
-	LLVMValueRef some;  /* whether any of them is; NULL: to be computed */
-	Map place; /* of each buffer, by the address of its name */
+	LLVMValueRef mask;     /* lanes that are on: i1 or a vector of them; NULL: all */
+	LLVMValueRef some;     /* whether any of them is; NULL: to be computed */
+	Map place;             /* of each buffer, by the address of its name */
 	int64_t work_at, work_bytes;
 	int depth, deepest; /* of loops */
 } Emit;
@@ -101,7 +101,7 @@ void emit_bind(Emit *e, const char *name, DType t, LLVMValueRef v); /* at the in
 void emit_level_push(Emit *e);
 void emit_level_pop(Emit *e);
 void emit_forget(Emit *e, size_t mark); /* what the statement read since temp.n was `mark`; 0: all */
-void emit_forget_loads(Emit *e); /* another basic block, or memory has changed */
+void emit_forget_loads(Emit *e);        /* another basic block, or memory has changed */
 /* Element `outer` + `inner` (or NULL) of a buffer. */
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */

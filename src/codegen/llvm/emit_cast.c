@@ -36,8 +36,7 @@ static LLVMValueRef bf16_bits(Emit *e, LLVMValueRef a)
 	LLVMTypeRef it = ints(e, e->i32, a);
 	LLVMValueRef x = LLVMBuildBitCast(e->b, a, it, "");
 	LLVMValueRef odd = bit_and(e, shift_right(e, x, 16), 1);
-	LLVMValueRef up =
-		LLVMBuildAdd(e->b, LLVMBuildAdd(e->b, x, emit_int(it, 0x7fff), ""), odd, "");
+	LLVMValueRef up = LLVMBuildAdd(e->b, LLVMBuildAdd(e->b, x, emit_int(it, 0x7fff), ""), odd, "");
 	LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, a, a, "");
 	return LLVMBuildSelect(e->b, nan, emit_int(it, 0x7fc0), shift_right(e, up, 16), "");
 }
@@ -59,8 +58,7 @@ static LLVMValueRef f16_bits(Emit *e, LLVMValueRef a)
 	LLVMValueRef mid = LLVMBuildAdd(e->b, m, emit_int(it, (int32_t)0xc8000fff), "");
 	mid = shift_right(e, LLVMBuildAdd(e->b, mid, odd, ""), 13);
 	LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, a, a, "");
-	LLVMValueRef high =
-		LLVMBuildSelect(e->b, nan, emit_int(it, 0x7e00), emit_int(it, 0x7c00), "");
+	LLVMValueRef high = LLVMBuildSelect(e->b, nan, emit_int(it, 0x7e00), emit_int(it, 0x7c00), "");
 	LLVMValueRef r = LLVMBuildSelect(e->b, at_least(e, m, 0x38800000), mid, low, "");
 	r = LLVMBuildSelect(e->b, at_least(e, m, 0x47800000), high, r, "");
 	return LLVMBuildOr(e->b, r, sign, "");
@@ -70,10 +68,8 @@ static LLVMValueRef f16_bits(Emit *e, LLVMValueRef a)
 static LLVMValueRef f16_value(Emit *e, LLVMValueRef h)
 {
 	LLVMTypeRef it = ints(e, e->i32, h), ft = ints(e, e->f32, h);
-	LLVMValueRef x = LLVMBuildZExt(e->b, h, it, ""),
-		     m = shift_left(e, bit_and(e, x, 0x7fff), 13);
-	LLVMValueRef v =
-		LLVMBuildFMul(e->b, LLVMBuildBitCast(e->b, m, ft, ""), emit_real(ft, 0x1p112), "");
+	LLVMValueRef x = LLVMBuildZExt(e->b, h, it, ""), m = shift_left(e, bit_and(e, x, 0x7fff), 13);
+	LLVMValueRef v = LLVMBuildFMul(e->b, LLVMBuildBitCast(e->b, m, ft, ""), emit_real(ft, 0x1p112), "");
 	LLVMValueRef bits = LLVMBuildBitCast(e->b, v, it, "");
 	LLVMValueRef big = LLVMBuildOr(e->b, m, emit_int(it, 0x7f800000), "");
 	bits = LLVMBuildSelect(e->b, at_least(e, m, 0x7c00 << 13), big, bits, "");
@@ -94,8 +90,7 @@ LLVMValueRef emit_to_memory(Emit *e, DType t, LLVMValueRef a)
 		return a;
 	if (t.kind == DT_FLOAT && native_f16(e)) {
 		LLVMTypeRef half = ints(e, LLVMHalfTypeInContext(e->cx), a);
-		return LLVMBuildBitCast(
-			e->b, LLVMBuildFPTrunc(e->b, a, half, ""), ints(e, e->i16, a), "");
+		return LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, a, half, ""), ints(e, e->i16, a), "");
 	}
 	LLVMValueRef bits = t.kind == DT_FLOAT ? f16_bits(e, a) : bf16_bits(e, a);
 	return LLVMBuildTrunc(e->b, bits, ints(e, e->i16, a), "");
@@ -108,8 +103,7 @@ LLVMValueRef emit_from_memory(Emit *e, DType t, LLVMValueRef a)
 	if (!dtype_is_float(t) || t.bits != 16)
 		return a;
 	if (t.kind == DT_FLOAT && native_f16(e)) {
-		LLVMValueRef half =
-			LLVMBuildBitCast(e->b, a, ints(e, LLVMHalfTypeInContext(e->cx), a), "");
+		LLVMValueRef half = LLVMBuildBitCast(e->b, a, ints(e, LLVMHalfTypeInContext(e->cx), a), "");
 		return LLVMBuildFPExt(e->b, half, ints(e, e->f32, a), "");
 	}
 	if (t.kind == DT_FLOAT)
@@ -134,12 +128,10 @@ LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a)
 	/* To odd first: see add_odd in emit_num.c. */
 	LLVMValueRef lost = LLVMBuildFSub(e->b, a, LLVMBuildFPExt(e->b, f, wide, ""), "");
 	LLVMValueRef bits = LLVMBuildBitCast(e->b, f, it, ""), zero = LLVMConstNull(wide);
-	LLVMValueRef even =
-		LLVMBuildICmp(e->b, LLVMIntEQ, bit_and(e, bits, 1), LLVMConstNull(it), "");
+	LLVMValueRef even = LLVMBuildICmp(e->b, LLVMIntEQ, bit_and(e, bits, 1), LLVMConstNull(it), "");
 	LLVMValueRef some = LLVMBuildFCmp(e->b, LLVMRealONE, lost, zero, "");
 	LLVMValueRef negative = LLVMBuildICmp(e->b, LLVMIntSLT, bits, LLVMConstNull(it), "");
-	LLVMValueRef away =
-		LLVMBuildXor(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, lost, zero, ""), negative, "");
+	LLVMValueRef away = LLVMBuildXor(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, lost, zero, ""), negative, "");
 	LLVMValueRef step = LLVMBuildSelect(e->b, away, emit_int(it, -1), emit_int(it, 1), "");
 	LLVMValueRef odd = LLVMBuildAdd(e->b, bits, step, "");
 	bits = LLVMBuildSelect(e->b, LLVMBuildAnd(e->b, even, some, ""), odd, bits, "");
@@ -149,18 +141,15 @@ LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a)
 static LLVMValueRef float_to_int(Emit *e, DType to, LLVMValueRef a)
 {
 	LLVMTypeRef over[2] = { emit_type(e, to), LLVMTypeOf(a) };
-	return emit_intrinsic(
-		e, to.kind == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &a, 1);
+	return emit_intrinsic(e, to.kind == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &a, 1);
 }
 
 /* Magnitudes beyond 2^53 to odd at 53 bits, so that the rounding to the type is the only one. */
 static LLVMValueRef long_to_narrow(Emit *e, DType to, bool sign, LLVMValueRef a)
 {
 	LLVMTypeRef it = LLVMTypeOf(a), wide = ints(e, e->f64, a);
-	LLVMValueRef zero = LLVMConstNull(it),
-		     negative = LLVMBuildICmp(e->b, LLVMIntSLT, a, zero, "");
-	LLVMValueRef m =
-		sign ? LLVMBuildSelect(e->b, negative, LLVMBuildNeg(e->b, a, ""), a, "") : a;
+	LLVMValueRef zero = LLVMConstNull(it), negative = LLVMBuildICmp(e->b, LLVMIntSLT, a, zero, "");
+	LLVMValueRef m = sign ? LLVMBuildSelect(e->b, negative, LLVMBuildNeg(e->b, a, ""), a, "") : a;
 	LLVMValueRef low = LLVMBuildICmp(e->b, LLVMIntNE, bit_and(e, m, 0x7ff), zero, "");
 	LLVMValueRef sticky = LLVMBuildSelect(e->b, low, emit_int(it, 0x800), zero, "");
 	LLVMValueRef odd = LLVMBuildOr(e->b, bit_and(e, m, ~(int64_t)0x7ff), sticky, "");
@@ -199,16 +188,13 @@ LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a)
 		if (dtype_is_float(to))
 			return float_to_float(e, to, from, a);
 		if (to.kind == DT_BOOL)
-			return LLVMBuildFCmp(
-				e->b, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
+			return LLVMBuildFCmp(e->b, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
 		return float_to_int(e, to, a);
 	}
 	if (dtype_is_float(to))
 		return int_to_float(e, to, from, a);
 	if (to.kind == DT_BOOL)
-		return from.kind == DT_BOOL ? a
-		                            : LLVMBuildICmp(e->b, LLVMIntNE, a,
-						      LLVMConstNull(LLVMTypeOf(a)), "");
+		return from.kind == DT_BOOL ? a : LLVMBuildICmp(e->b, LLVMIntNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
 	unsigned have = from.kind == DT_BOOL ? 1 : from.bits;
 	if (to.bits == have)
 		return a;

@@ -47,8 +47,7 @@ static void keep(Emit *e, const Expr *x)
 	while (now.regs > 0 && e->loaded_regs > 0 && e->loaded_regs + now.regs > e->loaded_most) {
 		size_t oldest = e->loaded.n;
 		for (size_t k = 0; k < e->loaded.n; k++)
-			if (e->loaded.at[k].regs > 0 &&
-				(oldest == e->loaded.n || e->loaded.at[k].used < e->loaded.at[oldest].used))
+			if (e->loaded.at[k].regs > 0 && (oldest == e->loaded.n || e->loaded.at[k].used < e->loaded.at[oldest].used))
 				oldest = k;
 		forget_loaded(e, oldest);
 	}
@@ -144,8 +143,7 @@ static LLVMValueRef ramp(Emit *e, DType t, LLVMValueRef base, LLVMValueRef strid
 	LLVMValueRef *k = arena_array(e->arena, LLVMValueRef, t.lanes);
 	for (int i = 0; i < t.lanes; i++)
 		k[i] = dtype_is_float(t) ? emit_real(type, dtype_round(one, i)) : emit_int(type, i);
-	LLVMValueRef step = emit_binary(
-		e, IR_MUL, t, emit_splat(e, stride, t.lanes), LLVMConstVector(k, t.lanes));
+	LLVMValueRef step = emit_binary(e, IR_MUL, t, emit_splat(e, stride, t.lanes), LLVMConstVector(k, t.lanes));
 	return emit_binary(e, IR_ADD, t, emit_splat(e, base, t.lanes), step);
 }
 
@@ -155,16 +153,13 @@ static LLVMValueRef node(Emit *e, const Expr *x, LLVMValueRef const *a)
 	switch (x->op) {
 	case IR_SPLAT: return emit_splat(e, a[0], x->type.lanes);
 	case IR_RAMP: return ramp(e, x->type, a[0], a[1]);
-	case IR_LANE:
-		return LLVMBuildExtractElement(e->b, a[0], emit_int(e->i32, x->arg[1]->i), "");
+	case IR_LANE: return LLVMBuildExtractElement(e->b, a[0], emit_int(e->i32, x->arg[1]->i), "");
 	case IR_SELECT: return LLVMBuildSelect(e->b, a[0], a[1], a[2], "");
 	case IR_CAST: return emit_cast(e, x->type, t, a[0]);
 	case IR_BITCAST: return emit_bitcast(e, x->type, t, a[0]);
 	case IR_FMA: return emit_fma(e, t, a[0], a[1], a[2]);
 	case IR_DOT4: return emit_dot4(e, a[0], a[1], x->arg[1]->type, a[2], x->arg[2]->type);
-	default:
-		return x->nargs == 1 ? emit_unary(e, x->op, t, a[0])
-		                     : emit_binary(e, x->op, t, a[0], a[1]);
+	default: return x->nargs == 1 ? emit_unary(e, x->op, t, a[0]) : emit_binary(e, x->op, t, a[0], a[1]);
 	}
 }
 
@@ -186,15 +181,13 @@ LLVMValueRef emit_some(Emit *e, const Expr *mask)
 /* A load of neighbours, which gives zeros in the lanes that are off. */
 static bool is_row(const Expr *x)
 {
-	return x->op == IR_LOAD && x->type.bits >= 8 && x->arg[0]->op == IR_RAMP &&
-	       ir_is_const(x->arg[0]->arg[1], 1);
+	return x->op == IR_LOAD && x->type.bits >= 8 && x->arg[0]->op == IR_RAMP && ir_is_const(x->arg[0]->arg[1], 1);
 }
 
 static bool is_zero(const Expr *x)
 {
 	return x->op == IR_SPLAT ? is_zero(x->arg[0])
-	                         : ir_is_const(x, 0) ||
-	                                   (x->op == IR_FLOAT && x->f == 0 && !signbit(x->f));
+	                         : ir_is_const(x, 0) || (x->op == IR_FLOAT && x->f == 0 && !signbit(x->f));
 }
 
 /* Each arm under its mask: a lane's load happens only where the lane takes that arm. */
@@ -210,8 +203,7 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 		e->some = some;
 		emit_forget(e, mark);
 	}
-	if (outer == NULL && is_zero(x->arg[2]) && is_row(x->arg[1]) &&
-		!emit_place(e, x->arg[1]->name)->reg)
+	if (outer == NULL && is_zero(x->arg[2]) && is_row(x->arg[1]) && !emit_place(e, x->arg[1]->name)->reg)
 		return arm[0];
 	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");
 }
@@ -318,8 +310,7 @@ static Val pointer(Emit *e, const Place *p, Val from, const Expr *key, const Exp
 	if (v.v != NULL)
 		return v;
 	i = eval(e, idx);
-	v = (Val){ NULL, i.level > from.level ? i.level : from.level, i.pure && from.pure,
-		i.reg || from.reg, 0 };
+	v = (Val){ NULL, i.level > from.level ? i.level : from.level, i.pure && from.pure, i.reg || from.reg, 0 };
 	if (v.pure)
 		LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
 	v.v = advance(e, p, from.v, idx);

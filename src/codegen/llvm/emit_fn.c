@@ -140,8 +140,7 @@ static void parameters(Emit *e)
 		emit_bind(e, e->fn->sym[k].name, I64, value[k] != NULL ? value[k] : e->threads);
 	for (int k = 0; k < e->fn->nparam; k++)
 		if (e->fn->param[k].buf == NULL)
-			emit_bind(e, e->fn->param[k].name, e->fn->param[k].type,
-				value[e->fn->nsym + k]);
+			emit_bind(e, e->fn->param[k].name, e->fn->param[k].type, value[e->fn->nsym + k]);
 	emit_bind(e, ir_name(e->ir, LOWER_THREAD), I64, thread);
 }
 
@@ -157,13 +156,11 @@ static bool list_under(Emit *e, const Range *env, const Stmt *s)
 
 static bool loop(Emit *e, const Stmt *s)
 {
-	const Range *inside =
-		ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, e->env);
+	const Range *inside = ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, e->env);
 	if (s->loop.kind == LOOP_BOUND) /* over the threads: this is one of them */
 		return list_under(e, inside, s->loop.body);
 	LLVMValueRef from = emit_expr(e, s->loop.lo), to = emit_expr(e, s->loop.hi);
-	LLVMBasicBlockRef before = e->at, body = emit_block(e, s->loop.var),
-			  done = emit_block(e, "done");
+	LLVMBasicBlockRef before = e->at, body = emit_block(e, s->loop.var), done = emit_block(e, "done");
 	if (ir_always(ir_lt(e->ir, s->loop.lo, s->loop.hi), e->env))
 		LLVMBuildBr(e->b, body);
 	else
@@ -199,8 +196,7 @@ static bool branch(Emit *e, const Stmt *s)
 	LLVMBuildBr(e->b, done);
 	if (s->branch.other != NULL) {
 		emit_move(e, other);
-		if (!list_under(e, ir_range_if(e->ir, s->branch.cond, false, e->env),
-			    s->branch.other))
+		if (!list_under(e, ir_range_if(e->ir, s->branch.cond, false, e->env), s->branch.other))
 			return false;
 		LLVMBuildBr(e->b, done);
 	}
@@ -263,8 +259,7 @@ static bool alloc(Emit *e, const Stmt *s)
 	int64_t bytes = n.hi < 0 ? 0 : dtype_bytes(s->alloc->type, n.hi);
 	LLVMPositionBuilderBefore(e->b, e->level.at[0].marker);
 	if (p->reg) {
-		p->ptr = LLVMBuildAlloca(
-			e->b, emit_type(e, dtype_vector(s->alloc->type, (int)n.hi)), "reg");
+		p->ptr = LLVMBuildAlloca(e->b, emit_type(e, dtype_vector(s->alloc->type, (int)n.hi)), "reg");
 		e->regs = true;
 	} else if (bytes < 0 || bytes > WORK_MAX || e->work_at + bytes > WORK_MAX) {
 		return refuse(e, s, ERR_MEMORY, "alloc %s takes more than 64 GiB of workspace", s->alloc->name);
@@ -279,8 +274,7 @@ static bool alloc(Emit *e, const Stmt *s)
 	return true;
 }
 
-static void combine(Emit *e, const Monoid *m, LLVMValueRef const *left, LLVMValueRef const *right,
-	LLVMValueRef *out)
+static void combine(Emit *e, const Monoid *m, LLVMValueRef const *left, LLVMValueRef const *right, LLVMValueRef *out)
 {
 	const char *l[16], *r[16];
 	assert(m->n <= 16);
@@ -308,17 +302,15 @@ static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMVal
 	LLVMValueRef first = LLVMBuildLoad2(e->b, bits, ptr, ""), left, new = NULL;
 	LLVMSetAlignment(first, t.bits / 8u);
 	LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
-	LLVMBasicBlockRef before = e->at, again = emit_block(e, "again"),
-			  done = emit_block(e, "done");
+	LLVMBasicBlockRef before = e->at, again = emit_block(e, "again"), done = emit_block(e, "done");
 	LLVMBuildBr(e->b, again);
 	emit_move(e, again);
 	LLVMValueRef seen = LLVMBuildPhi(e->b, bits, "");
 	left = emit_from_memory(e, t, LLVMBuildBitCast(e->b, seen, mem, ""));
 	combine(e, m, &left, &value, &new);
 	new = LLVMBuildBitCast(e->b, emit_to_memory(e, t, new), bits, "");
-	LLVMValueRef r = LLVMBuildAtomicCmpXchg(e->b, ptr, seen, new,
-		LLVMAtomicOrderingSequentiallyConsistent, LLVMAtomicOrderingSequentiallyConsistent,
-		0);
+	LLVMValueRef r = LLVMBuildAtomicCmpXchg(
+		e->b, ptr, seen, new, LLVMAtomicOrderingSequentiallyConsistent, LLVMAtomicOrderingSequentiallyConsistent, 0);
 	LLVMValueRef now = LLVMBuildExtractValue(e->b, r, 0, "");
 	LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, r, 1, ""), done, again);
 	LLVMAddIncoming(seen, &first, &before, 1);
@@ -350,21 +342,19 @@ static bool atomic(Emit *e, const Stmt *s)
 	const Monoid *m = ir_find_monoid(e->ks, s->reduce.monoid, dtype_scalar(p->buf->type));
 	DType t = m->type[0];
 	if (m->n > 16)
-		return refuse(e, s, ERR_UNSUPPORTED,
-			"the atomic reduction %s has more than 16 values", m->name);
+		return refuse(e, s, ERR_UNSUPPORTED, "the atomic reduction %s has more than 16 values", m->name);
 	if (m->n == 1 && t.bits < 8)
-		return refuse(e, s, ERR_UNSUPPORTED,
-			"an atomic reduction changes %s, whose elements are less than a byte", d->buf);
+		return refuse(
+			e, s, ERR_UNSUPPORTED, "an atomic reduction changes %s, whose elements are less than a byte", d->buf);
 	if (s->reduce.mask != NULL && s->reduce.old != NULL)
-		return refuse(e, s, ERR_UNSUPPORTED,
-			"an atomic reduction of %s has a mask and gives its old value: one of both", d->buf);
+		return refuse(
+			e, s, ERR_UNSUPPORTED, "an atomic reduction of %s has a mask and gives its old value: one of both", d->buf);
 	LLVMBasicBlockRef done = mask_begin(e, s->reduce.mask);
 	LLVMValueRef old;
 	if (m->n > 1)
 		old = tuple(e, s, m);
 	else
-		old = exchange(
-			e, m, emit_address(e, p, d->idx[0]), emit_expr(e, s->reduce.value[0]));
+		old = exchange(e, m, emit_address(e, p, d->idx[0]), emit_expr(e, s->reduce.value[0]));
 	mask_end(e, done);
 	if (s->reduce.old != NULL) {
 		emit_level_push(e);
@@ -466,15 +456,14 @@ static bool list(Emit *e, const Stmt *s)
 static void attribute(Emit *e, const char *name, const char *value)
 {
 	LLVMAddAttributeAtIndex(e->func, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMCreateStringAttribute(
-			e->cx, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+		LLVMCreateStringAttribute(e->cx, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
 static void attributes(Emit *e)
 {
 	unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-	LLVMAddAttributeAtIndex(e->func, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-		LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+	LLVMAddAttributeAtIndex(
+		e->func, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->cx, nounwind, 0));
 	attribute(e, "no-builtins", "");
 	attribute(e, "no-jump-tables", "true");
 	if (e->x86) { /* else 512-bit vectors are cut in two */
@@ -511,9 +500,7 @@ bool emit_fn(Emit *e, const Fn *fn)
 	if (fn->kind == FN_PREPARE) { /* the one thread that does it all */
 		LLVMBasicBlockRef first = emit_block(e, "first"), rest = emit_block(e, "rest");
 		LLVMValueRef thread = emit_expr(e, ir_idx(e->ir, LOWER_THREAD));
-		LLVMBuildCondBr(e->b,
-			LLVMBuildICmp(e->b, LLVMIntEQ, thread, emit_int(e->i64, 0), ""), first,
-			rest);
+		LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, thread, emit_int(e->i64, 0), ""), first, rest);
 		emit_move(e, rest);
 		LLVMBuildRet(e->b, emit_int(e->i32, 0));
 		emit_move(e, first);

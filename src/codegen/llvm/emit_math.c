@@ -42,8 +42,7 @@ static LLVMValueRef exp_sum(const Math *m, LLVMValueRef a, LLVMValueRef low)
 	r = math_fma(m, n, math_real(m, -(m->wide ? LN2_LO64 : LN2_LO32)), r);
 	if (low != NULL)
 		r = math_add(m, r, low);
-	LLVMValueRef p =
-		m->wide ? math_poly(m, r, p64, MATH_LEN(p64)) : math_poly(m, r, p32, MATH_LEN(p32));
+	LLVMValueRef p = m->wide ? math_poly(m, r, p64, MATH_LEN(p64)) : math_poly(m, r, p32, MATH_LEN(p32));
 	p = math_fma(m, math_mul(m, r, r), p, r);
 	p = math_add(m, p, math_real(m, 1));
 	LLVMValueRef half = LLVMBuildAShr(m->e->b, k, emit_int(m->it, 1), "");
@@ -59,12 +58,10 @@ static LLVMValueRef fraction(const Math *m, LLVMValueRef a, LLVMValueRef *e)
 	double least = m->wide ? 0x1p-1022 : 0x1p-126, up = m->wide ? 0x1p54 : 0x1p25;
 	LLVMValueRef small = math_less(m, a, math_real(m, least));
 	a = math_select(m, small, math_mul(m, a, math_real(m, up)), a);
-	LLVMValueRef adjust =
-		math_select(m, small, math_real(m, m->wide ? -54 : -25), math_real(m, 0));
+	LLVMValueRef adjust = math_select(m, small, math_real(m, m->wide ? -54 : -25), math_real(m, 0));
 	LLVMValueRef bits = LLVMBuildBitCast(b, a, m->it, "");
 	LLVMValueRef root = emit_int(m->it, m->wide ? 0x3fe6a09e667f3bcd : 0x3f3504f3);
-	LLVMValueRef k =
-		LLVMBuildAShr(b, LLVMBuildSub(b, bits, root, ""), emit_int(m->it, digits), "");
+	LLVMValueRef k = LLVMBuildAShr(b, LLVMBuildSub(b, bits, root, ""), emit_int(m->it, digits), "");
 	bits = LLVMBuildSub(b, bits, LLVMBuildShl(b, k, emit_int(m->it, digits), ""), "");
 	/* k to a float without a conversion of i64, which few targets have: |k| < 2^12. */
 	LLVMValueRef magic = math_real(m, m->wide ? 0x1.8p52 : 0x1.8p23);
@@ -107,8 +104,7 @@ static LLVMValueRef log64(const Math *m, LLVMValueRef a)
 	LLVMValueRef z, e, f = fraction(m, a, &e);
 	LLVMValueRef s = math_div(m, f, math_add(m, math_real(m, 2), f)), r = log_rest(m, s, &z);
 	LLVMValueRef half = math_mul(m, math_mul(m, f, f), math_real(m, 0.5));
-	LLVMValueRef low =
-		math_fma(m, s, math_add(m, half, r), math_mul(m, e, math_real(m, LN2_LO64)));
+	LLVMValueRef low = math_fma(m, s, math_add(m, half, r), math_mul(m, e, math_real(m, LN2_LO64)));
 	LLVMValueRef rest = math_sub(m, math_sub(m, half, low), f);
 	return math_sub(m, math_mul(m, e, math_real(m, LN2_HI64)), rest);
 }
@@ -123,8 +119,7 @@ static LLVMValueRef tanh_of(const Math *m, LLVMValueRef a)
 {
 	static const double p32[] = { MATH_TANH32 }, p64[] = { MATH_TANH64 };
 	LLVMValueRef t = math_abs(m, a), z = math_mul(m, a, a), one = math_real(m, 1);
-	LLVMValueRef p =
-		m->wide ? math_poly(m, z, p64, MATH_LEN(p64)) : math_poly(m, z, p32, MATH_LEN(p32));
+	LLVMValueRef p = m->wide ? math_poly(m, z, p64, MATH_LEN(p64)) : math_poly(m, z, p32, MATH_LEN(p32));
 	LLVMValueRef small = math_fma(m, math_mul(m, t, z), p, t);
 	LLVMValueRef x = exp_sum(m, math_add(m, t, t), NULL);
 	LLVMValueRef big = math_sub(m, one, math_div(m, math_real(m, 2), math_add(m, x, one)));
@@ -147,8 +142,7 @@ static LLVMValueRef erf_of(const Math *m, LLVMValueRef a)
 	static const double s32[] = { MATH_ERF_SMALL32 }, s64[] = { MATH_ERF_SMALL64 };
 	static const double b32[] = { MATH_ERF_BIG32 }, b64[] = { MATH_ERF_BIG64 };
 	LLVMValueRef t = math_abs(m, a), z = math_mul(m, a, a), q;
-	LLVMValueRef p =
-		m->wide ? math_poly(m, z, s64, MATH_LEN(s64)) : math_poly(m, z, s32, MATH_LEN(s32));
+	LLVMValueRef p = m->wide ? math_poly(m, z, s64, MATH_LEN(s64)) : math_poly(m, z, s32, MATH_LEN(s32));
 	LLVMValueRef small = math_fma(m, t, p, t), end = math_real(m, m->wide ? 6.0 : 3.9375);
 	LLVMValueRef u = math_select(m, math_less(m, end, t), end, t);
 	if (m->wide)
@@ -185,8 +179,7 @@ static LLVMValueRef sine64(const Math *m, Node op, LLVMValueRef a)
 		k = LLVMBuildAdd(b, k, emit_int(m->it, 1), "");
 	LLVMValueRef one = emit_int(m->it, 1), zero = LLVMConstNull(m->it);
 	LLVMValueRef odd = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, k, one, ""), zero, "");
-	LLVMValueRef minus =
-		LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, k, emit_int(m->it, 2), ""), zero, "");
+	LLVMValueRef minus = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, k, emit_int(m->it, 2), ""), zero, "");
 	LLVMValueRef v = math_select(m, odd, c, s);
 	v = math_select(m, minus, math_neg(m, v), v);
 	if (op == IR_COS)
@@ -247,8 +240,7 @@ static LLVMValueRef pow64(const Math *m, LLVMValueRef a, LLVMValueRef b)
 {
 	LLVMBuilderRef bld = m->e->b;
 	LLVMValueRef one = math_real(m, 1), zero = math_real(m, 0), t = math_abs(m, a);
-	LLVMValueRef r = pow_positive(m, t, b), inf = math_real(m, 1.0 / 0.0),
-		     nan = math_real(m, 0.0 / 0.0);
+	LLVMValueRef r = pow_positive(m, t, b), inf = math_real(m, 1.0 / 0.0), nan = math_real(m, 0.0 / 0.0);
 	LLVMValueRef half = math_mul(m, b, math_real(m, 0.5));
 	LLVMValueRef whole = math_equal(m, emit_round_to_int(m->e, IR_TRUNC, b), b);
 	LLVMValueRef even = math_equal(m, emit_round_to_int(m->e, IR_TRUNC, half), half);
@@ -258,12 +250,10 @@ static LLVMValueRef pow64(const Math *m, LLVMValueRef a, LLVMValueRef b)
 	 * only.
 	 */
 	r = math_select(m, odd, math_sign(m, r, a), r);
-	LLVMValueRef none =
-		LLVMBuildAnd(bld, math_less(m, a, zero), LLVMBuildNot(bld, whole, ""), "");
+	LLVMValueRef none = LLVMBuildAnd(bld, math_less(m, a, zero), LLVMBuildNot(bld, whole, ""), "");
 	none = LLVMBuildAnd(bld, none, math_less(m, t, inf), "");
 	r = math_select(m, none, nan, r);
-	LLVMValueRef still =
-		LLVMBuildAnd(bld, math_equal(m, t, one), math_equal(m, math_abs(m, b), inf), "");
+	LLVMValueRef still = LLVMBuildAnd(bld, math_equal(m, t, one), math_equal(m, math_abs(m, b), inf), "");
 	still = LLVMBuildOr(bld, still, math_equal(m, a, one), "");
 	still = LLVMBuildOr(bld, still, math_equal(m, b, zero), "");
 	return math_select(m, still, one, r);
@@ -274,8 +264,7 @@ static bool is_constant(LLVMValueRef b, double v)
 	LLVMBool loses;
 	if (LLVMIsAConstantDataVector(b)) {
 		for (int k = 0; k < emit_lanes(b); k++)
-			if (LLVMConstRealGetDouble(
-				    LLVMGetAggregateElement(b, (unsigned)k), &loses) != v)
+			if (LLVMConstRealGetDouble(LLVMGetAggregateElement(b, (unsigned)k), &loses) != v)
 				return false;
 		return true;
 	}

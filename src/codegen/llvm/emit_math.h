@@ -25,11 +25,11 @@ LLVMValueRef math_neg(const Math *m, LLVMValueRef a);
 LLVMValueRef math_abs(const Math *m, LLVMValueRef a);
 LLVMValueRef math_fma(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c); /* a*b + c */
 LLVMValueRef math_sign(const Math *m, LLVMValueRef v, LLVMValueRef sign);
-LLVMValueRef math_less(const Math *m, LLVMValueRef a, LLVMValueRef b); /* false for NaN */
+LLVMValueRef math_less(const Math *m, LLVMValueRef a, LLVMValueRef b);  /* false for NaN */
 LLVMValueRef math_equal(const Math *m, LLVMValueRef a, LLVMValueRef b); /* false for NaN */
 LLVMValueRef math_select(const Math *m, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef math_poly(const Math *m, LLVMValueRef x, const double *c, int n);
-LLVMValueRef math_widen(const Math *m, LLVMValueRef a); /* f32 to f64 */
+LLVMValueRef math_widen(const Math *m, LLVMValueRef a);  /* f32 to f64 */
 LLVMValueRef math_narrow(const Math *m, LLVMValueRef a); /* f64 to m's f32 */
 /* Exact: what is returned + *lost. */
 LLVMValueRef math_sum(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *lost);
@@ -46,60 +46,49 @@ LLVMValueRef math_product(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMVal
 #define PIO2_3 0x1.3198a2e037073p-69
 
 /* (e^r - 1 - r) / r^2, |r| <= ln2 / 2: 2^-34 and 2^-64 of e^r */
-#define MATH_EXP32 \
-	0x1p-1, 0x1.555554p-3, 0x1.55548ep-5, 0x1.111272p-7, 0x1.6d8db2p-10, 0x1.9f080ap-13
+#define MATH_EXP32 0x1p-1, 0x1.555554p-3, 0x1.55548ep-5, 0x1.111272p-7, 0x1.6d8db2p-10, 0x1.9f080ap-13
 #define MATH_EXP64 \
-	0x1p-1, 0x1.555555555555bp-3, 0x1.5555555555502p-5, 0x1.111111110ec1ap-7, \
-		0x1.6c16c16c3077ep-10, 0x1.a01a01b398ff2p-13, 0x1.a01a0135fe4c8p-16, \
-		0x1.71ddefdc797c6p-19, 0x1.27e5b4edbf331p-22, 0x1.af6c61417384cp-26, \
-		0x1.1e3ce159a26e3p-29
+	0x1p-1, 0x1.555555555555bp-3, 0x1.5555555555502p-5, 0x1.111111110ec1ap-7, 0x1.6c16c16c3077ep-10, \
+		0x1.a01a01b398ff2p-13, 0x1.a01a0135fe4c8p-16, 0x1.71ddefdc797c6p-19, 0x1.27e5b4edbf331p-22, \
+		0x1.af6c61417384cp-26, 0x1.1e3ce159a26e3p-29
 /* (log(1+f) - f + f^2/2) / f^3, 1+f in [sqrt(1/2), sqrt(2)]: 2^-30 */
 #define MATH_LOG32 \
-	0x1.555548p-2, -0x1.000006p-2, 0x1.99a4b6p-3, -0x1.555c4ep-3, 0x1.233768p-3, \
-		-0x1.fc220ap-4, 0x1.e6f06cp-4, -0x1.de3c12p-4, 0x1.1457ap-4
+	0x1.555548p-2, -0x1.000006p-2, 0x1.99a4b6p-3, -0x1.555c4ep-3, 0x1.233768p-3, -0x1.fc220ap-4, 0x1.e6f06cp-4, \
+		-0x1.de3c12p-4, 0x1.1457ap-4
 /* (2 atanh(s)/s - 2) / s^2 in s^2, the same range: 2^-66 */
 #define MATH_LOG64 \
-	0x1.5555555555555p-1, 0x1.9999999999e06p-2, 0x1.249249242aaf9p-2, 0x1.c71c7259aa2b7p-3, \
-		0x1.745cddff654bbp-3, 0x1.3b20b4df84a65p-3, 0x1.0f5bf5ec8476cp-3, \
-		0x1.0f6a9b6762442p-3
+	0x1.5555555555555p-1, 0x1.9999999999e06p-2, 0x1.249249242aaf9p-2, 0x1.c71c7259aa2b7p-3, 0x1.745cddff654bbp-3, \
+		0x1.3b20b4df84a65p-3, 0x1.0f5bf5ec8476cp-3, 0x1.0f6a9b6762442p-3
 /* (tanh(x)/x - 1) / x^2 in x^2, |x| <= 0.625: 2^-32 and 2^-66 */
-#define MATH_TANH32 \
-	-0x1.555554p-2, 0x1.111066p-3, -0x1.b9ee9p-5, 0x1.638b5cp-6, -0x1.0bf50cp-7, 0x1.18e20ep-9
+#define MATH_TANH32 -0x1.555554p-2, 0x1.111066p-3, -0x1.b9ee9p-5, 0x1.638b5cp-6, -0x1.0bf50cp-7, 0x1.18e20ep-9
 #define MATH_TANH64 \
-	-0x1.5555555555555p-2, 0x1.11111111110d1p-3, -0x1.ba1ba1ba1735cp-5, 0x1.664f488183d29p-6, \
-		-0x1.226e3529dedafp-7, 0x1.d6d3c5a98bfbbp-9, -0x1.7da294893b63fp-10, \
-		0x1.354da5157c567p-11, -0x1.f4bd1cbfd1a64p-13, 0x1.919bf13a1af1ep-14, \
-		-0x1.333cb4b72c14p-15, 0x1.8bc2a08ba53ffp-17, -0x1.30e926ff67bp-19
+	-0x1.5555555555555p-2, 0x1.11111111110d1p-3, -0x1.ba1ba1ba1735cp-5, 0x1.664f488183d29p-6, -0x1.226e3529dedafp-7, \
+		0x1.d6d3c5a98bfbbp-9, -0x1.7da294893b63fp-10, 0x1.354da5157c567p-11, -0x1.f4bd1cbfd1a64p-13, \
+		0x1.919bf13a1af1ep-14, -0x1.333cb4b72c14p-15, 0x1.8bc2a08ba53ffp-17, -0x1.30e926ff67bp-19
 /* erf(x)/x - 1 in x^2, |x| <= 0.921875 and 1: 2^-31 and 2^-62 */
 #define MATH_ERF_SMALL32 \
-	0x1.06eba8p-3, -0x1.812744p-2, 0x1.ce2e2p-4, -0x1.b8107cp-6, 0x1.54dad8p-8, \
-		-0x1.aae984p-11, 0x1.5f1134p-14
+	0x1.06eba8p-3, -0x1.812744p-2, 0x1.ce2e2p-4, -0x1.b8107cp-6, 0x1.54dad8p-8, -0x1.aae984p-11, 0x1.5f1134p-14
 #define MATH_ERF_SMALL64 \
-	0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b2p-4, -0x1.b82ce3128499dp-6, \
-		0x1.565bcd0db02f2p-8, -0x1.c02db3d8ed3a7p-11, 0x1.f9a321a11f048p-14, \
-		-0x1.f4d1df39513fcp-17, 0x1.b9def19da475p-20, -0x1.5f1d36bbf42cbp-23, \
-		0x1.f7a411cc961fdp-27, -0x1.386abf50591abp-30, 0x1.0579a62fae6b2p-34
+	0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b2p-4, -0x1.b82ce3128499dp-6, 0x1.565bcd0db02f2p-8, \
+		-0x1.c02db3d8ed3a7p-11, 0x1.f9a321a11f048p-14, -0x1.f4d1df39513fcp-17, 0x1.b9def19da475p-20, \
+		-0x1.5f1d36bbf42cbp-23, 0x1.f7a411cc961fdp-27, -0x1.386abf50591abp-30, 0x1.0579a62fae6b2p-34
 /* log(erfc(x)) in x, 0.921875..3.9375, and in x - 3, 1..6: 2^-34 and 2^-68 of erf */
 #define MATH_ERF_BIG32 \
-	0x1.6f62cap-13, -0x1.21280cp+0, -0x1.444568p-1, -0x1.bb898p-4, 0x1.9b9cfep-6, \
-		-0x1.1170d2p-8, 0x1.c7d9dp-12, -0x1.624f1ap-16
+	0x1.6f62cap-13, -0x1.21280cp+0, -0x1.444568p-1, -0x1.bb898p-4, 0x1.9b9cfep-6, -0x1.1170d2p-8, 0x1.c7d9dp-12, \
+		-0x1.624f1ap-16
 #define MATH_ERF_BIG64 \
-	-0x1.570d36cb51ca6p+3, -0x1.9370b35013ba3p+2, -0x1.ea2f933642f32p-1, \
-		-0x1.e5bee8dd11a09p-8, 0x1.62c3204985bb9p-10, -0x1.01a07ae39e15dp-12, \
-		0x1.6965719228fbcp-15, -0x1.dd82ba5169c6fp-18, 0x1.1f0fe1a1a9e85p-20, \
-		-0x1.247204f1672bcp-23, 0x1.899ec7c5a4ccdp-27, 0x1.5ccb916d97452p-31, \
-		-0x1.4d07d1a8f9dffp-31, 0x1.a58780aa3f56ep-33, -0x1.8ce157b984db4p-35, \
-		0x1.d966160dbe2c8p-38, -0x1.02108b5f59e05p-39, 0x1.0d5d187ad61acp-41, \
-		0x1.d7ac9ba9771ddp-43, 0x1.483c253b30feap-46, -0x1.35fb140931c6p-46, \
+	-0x1.570d36cb51ca6p+3, -0x1.9370b35013ba3p+2, -0x1.ea2f933642f32p-1, -0x1.e5bee8dd11a09p-8, 0x1.62c3204985bb9p-10, \
+		-0x1.01a07ae39e15dp-12, 0x1.6965719228fbcp-15, -0x1.dd82ba5169c6fp-18, 0x1.1f0fe1a1a9e85p-20, \
+		-0x1.247204f1672bcp-23, 0x1.899ec7c5a4ccdp-27, 0x1.5ccb916d97452p-31, -0x1.4d07d1a8f9dffp-31, \
+		0x1.a58780aa3f56ep-33, -0x1.8ce157b984db4p-35, 0x1.d966160dbe2c8p-38, -0x1.02108b5f59e05p-39, \
+		0x1.0d5d187ad61acp-41, 0x1.d7ac9ba9771ddp-43, 0x1.483c253b30feap-46, -0x1.35fb140931c6p-46, \
 		-0x1.01b456c1cb4c7p-47, -0x1.1d6a2c2a67e3fp-51
 /* (sin(r)/r - 1) / r^2 and (cos(r) - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4: 2^-68 and 2^-75 */
 #define MATH_SIN64 \
-	-0x1.5555555555555p-3, 0x1.111111111110bp-7, -0x1.a01a01a018ab3p-13, \
-		0x1.71de3a533564ap-19, -0x1.ae645292e275p-26, 0x1.61208f348d858p-33, \
-		-0x1.aaa38189354e1p-41
+	-0x1.5555555555555p-3, 0x1.111111111110bp-7, -0x1.a01a01a018ab3p-13, 0x1.71de3a533564ap-19, -0x1.ae645292e275p-26, \
+		0x1.61208f348d858p-33, -0x1.aaa38189354e1p-41
 #define MATH_COS64 \
-	0x1.5555555555555p-5, -0x1.6c16c16c16c1p-10, 0x1.a01a01a018dbfp-16, \
-		-0x1.27e4fb75fa94fp-22, 0x1.1eed8ca061bbp-29, -0x1.9393347d4dec3p-37, \
-		0x1.aac3f53265beap-45
+	0x1.5555555555555p-5, -0x1.6c16c16c16c1p-10, 0x1.a01a01a018dbfp-16, -0x1.27e4fb75fa94fp-22, 0x1.1eed8ca061bbp-29, \
+		-0x1.9393347d4dec3p-37, 0x1.aac3f53265beap-45
 
 #endif

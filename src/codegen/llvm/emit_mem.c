@@ -47,8 +47,7 @@ static bool add_terms(Sum *s, const Expr *e, int64_t coef)
 	case IR_INT: s->k += (int64_t)((uint64_t)coef * (uint64_t)e->i); return true;
 	case IR_MUL:
 		if (ir_is_int(e->arg[1], &v) || ir_is_int(e->arg[0], &v))
-			return add_terms(s, e->arg[ir_is_int(e->arg[1], &v) ? 0 : 1],
-				(int64_t)((uint64_t)coef * (uint64_t)v));
+			return add_terms(s, e->arg[ir_is_int(e->arg[1], &v) ? 0 : 1], (int64_t)((uint64_t)coef * (uint64_t)v));
 		break;
 	default: break;
 	}
@@ -81,8 +80,7 @@ static const Expr *add_term(Emit *e, const Expr *sum, const Term *t)
  * idx = *outer + *inner + *k, where inner is what is known last (in the innermost loop, say), so that
  * outer is the same pointer for many accesses. NULL for 0.
  */
-static void take_apart(
-	Emit *e, const Expr *idx, const Expr **outer, const Expr **inner, int64_t *k)
+static void take_apart(Emit *e, const Expr *idx, const Expr **outer, const Expr **inner, int64_t *k)
 {
 	Sum s = { 0 };
 	*k = 0;
@@ -122,8 +120,7 @@ LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx)
 static LLVMValueRef any_lane(Emit *e, LLVMValueRef mask)
 {
 	LLVMTypeRef t = LLVMTypeOf(mask);
-	return emit_lanes(mask) == 1 ? mask
-	                             : emit_intrinsic(e, "llvm.vector.reduce.or", &t, 1, &mask, 1);
+	return emit_lanes(mask) == 1 ? mask : emit_intrinsic(e, "llvm.vector.reduce.or", &t, 1, &mask, 1);
 }
 
 LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes)
@@ -206,8 +203,7 @@ static LLVMValueRef load_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMVal
 	if (on != NULL)
 		ptr = LLVMBuildSelect(e->b, on, ptr, e->call, "");
 	LLVMValueRef byte = load_at(e, e->i8, ptr, 1);
-	return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, byte, shift, ""),
-		emit_type(e, dtype_scalar(p->buf->type)), "");
+	return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, byte, shift, ""), emit_type(e, dtype_scalar(p->buf->type)), "");
 }
 
 static LLVMValueRef load_packed_lanes(Emit *e, const Place *p, const Expr *x)
@@ -274,8 +270,8 @@ static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lane
 	if (e->mask == NULL)
 		return load_at(e, t, ptr, alignment(p->buf->type));
 	LLVMTypeRef over[2] = { t, e->ptr };
-	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)),
-		emit_mask_lanes(e, e->mask, lanes), LLVMConstNull(t) };
+	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)), emit_mask_lanes(e, e->mask, lanes),
+		LLVMConstNull(t) };
 	return emit_intrinsic(e, "llvm.masked.load", over, 2, arg, 4);
 }
 
@@ -316,16 +312,13 @@ static void store_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef v
 {
 	LLVMValueRef shift, ptr = packed(e, p, i, &shift);
 	LLVMValueRef byte = LLVMBuildZExt(e->b, v, e->i8, "");
-	LLVMValueRef hole =
-		LLVMBuildShl(e->b, emit_int(e->i8, (1 << p->buf->type.bits) - 1), shift, "");
+	LLVMValueRef hole = LLVMBuildShl(e->b, emit_int(e->i8, (1 << p->buf->type.bits) - 1), shift, "");
 	byte = LLVMBuildAnd(e->b, LLVMBuildShl(e->b, byte, shift, ""), hole, "");
-	LLVMValueRef old =
-		LLVMBuildAnd(e->b, load_at(e, e->i8, ptr, 1), LLVMBuildNot(e->b, hole, ""), "");
+	LLVMValueRef old = LLVMBuildAnd(e->b, load_at(e, e->i8, ptr, 1), LLVMBuildNot(e->b, hole, ""), "");
 	store_at(e, LLVMBuildOr(e->b, old, byte, ""), ptr, 1);
 }
 
-static void store_packed_lanes(
-	Emit *e, const Place *p, const Expr *idx, LLVMValueRef v, LLVMValueRef mask)
+static void store_packed_lanes(Emit *e, const Place *p, const Expr *idx, LLVMValueRef v, LLVMValueRef mask)
 {
 	LLVMValueRef i = emit_expr(e, idx);
 	int lanes = idx->type.lanes;
@@ -339,12 +332,10 @@ static void store_packed_lanes(
 		if (mask != NULL) { /* the place of a lane that is off may lie outside */
 			LLVMBasicBlockRef yes = emit_block(e, "lane");
 			done = emit_block(e, "next");
-			LLVMBuildCondBr(
-				e->b, LLVMBuildExtractElement(e->b, mask, n, ""), yes, done);
+			LLVMBuildCondBr(e->b, LLVMBuildExtractElement(e->b, mask, n, ""), yes, done);
 			emit_move(e, yes);
 		}
-		store_packed(e, p, LLVMBuildExtractElement(e->b, i, n, ""),
-			LLVMBuildExtractElement(e->b, v, n, ""));
+		store_packed(e, p, LLVMBuildExtractElement(e->b, i, n, ""), LLVMBuildExtractElement(e->b, v, n, ""));
 		if (done != NULL) {
 			LLVMBuildBr(e->b, done);
 			emit_move(e, done);
@@ -371,8 +362,7 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 	assert(p->buf != NULL);
 	if (p->reg) {
 		if (mask != NULL)
-			value = LLVMBuildSelect(e->b, mask, value,
-				LLVMBuildLoad2(e->b, LLVMTypeOf(value), p->ptr, ""), "");
+			value = LLVMBuildSelect(e->b, mask, value, LLVMBuildLoad2(e->b, LLVMTypeOf(value), p->ptr, ""), "");
 		LLVMBuildStore(e->b, value, p->ptr);
 		return;
 	}
@@ -389,8 +379,7 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 		store_at(e, value, emit_address(e, p, base), alignment(t));
 	} else {
 		LLVMTypeRef over[2] = { LLVMTypeOf(value), e->ptr };
-		LLVMValueRef arg[4] = { value, emit_address(e, p, base),
-			emit_int(e->i32, alignment(t)), mask };
+		LLVMValueRef arg[4] = { value, emit_address(e, p, base), emit_int(e->i32, alignment(t)), mask };
 		emit_intrinsic(e, "llvm.masked.store", over, 2, arg, 4);
 	}
 }

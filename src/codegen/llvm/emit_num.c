@@ -71,12 +71,10 @@ LLVMValueRef emit_splat(Emit *e, LLVMValueRef v, int lanes)
 	if (LLVMIsAConstantInt(v) || LLVMIsAConstantFP(v))
 		return constant_splat(t, v);
 	v = LLVMBuildInsertElement(e->b, LLVMGetPoison(t), v, emit_int(e->i32, 0), "");
-	return LLVMBuildShuffleVector(
-		e->b, v, LLVMGetPoison(t), LLVMConstNull(emit_vector(e->i32, lanes)), "");
+	return LLVMBuildShuffleVector(e->b, v, LLVMGetPoison(t), LLVMConstNull(emit_vector(e->i32, lanes)), "");
 }
 
-LLVMValueRef emit_intrinsic(
-	Emit *e, const char *name, LLVMTypeRef *over, int nover, LLVMValueRef *arg, int narg)
+LLVMValueRef emit_intrinsic(Emit *e, const char *name, LLVMTypeRef *over, int nover, LLVMValueRef *arg, int narg)
 {
 	unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
 	assert(id != 0);
@@ -124,8 +122,7 @@ LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a)
 		                                    : "llvm.roundeven";
 		return intrinsic1(e, name, a);
 	}
-	LLVMValueRef r = round_by_sum(e, a), one = emit_real(LLVMTypeOf(a), 1),
-		     zero = emit_real(LLVMTypeOf(a), 0);
+	LLVMValueRef r = round_by_sum(e, a), one = emit_real(LLVMTypeOf(a), 1), zero = emit_real(LLVMTypeOf(a), 0);
 	LLVMValueRef above = LLVMBuildFCmp(e->b, LLVMRealOGT, r, a, "");
 	LLVMValueRef below = LLVMBuildFCmp(e->b, LLVMRealOLT, r, a, "");
 	LLVMValueRef down = LLVMBuildSelect(e->b, above, LLVMBuildFSub(e->b, r, one, ""), r, "");
@@ -135,8 +132,7 @@ LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a)
 	else if (op == IR_CEIL)
 		r = up;
 	else if (op == IR_TRUNC)
-		r = LLVMBuildSelect(
-			e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, a, zero, ""), up, down, "");
+		r = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, a, zero, ""), up, down, "");
 	return with_sign(e, r, a);
 }
 
@@ -199,8 +195,7 @@ static LLVMValueRef udiv(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
 		LLVMValueRef zero = LLVMBuildICmp(e->b, LLVMIntEQ, b, LLVMConstNull(t), "");
 		b = LLVMBuildSelect(e->b, zero, emit_int(t, 1), b, "");
 	}
-	return op == IR_DIV || op == IR_TDIV ? LLVMBuildUDiv(e->b, a, b, "")
-	                                     : LLVMBuildURem(e->b, a, b, "");
+	return op == IR_DIV || op == IR_TDIV ? LLVMBuildUDiv(e->b, a, b, "") : LLVMBuildURem(e->b, a, b, "");
 }
 
 /* Never traps: a zero divisor, an error of the program, gives some number. */
@@ -216,8 +211,7 @@ static LLVMValueRef sdiv(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
 	LLVMValueRef q = LLVMBuildSDiv(e->b, a, d, "");
 	LLVMValueRef r = LLVMBuildSub(e->b, a, LLVMBuildMul(e->b, q, d, ""), "");
 	if (op == IR_DIV || op == IR_MOD) {
-		LLVMValueRef sign =
-			LLVMBuildICmp(e->b, LLVMIntSLT, LLVMBuildXor(e->b, r, d, ""), zero, "");
+		LLVMValueRef sign = LLVMBuildICmp(e->b, LLVMIntSLT, LLVMBuildXor(e->b, r, d, ""), zero, "");
 		LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, r, zero, "");
 		LLVMValueRef fix = LLVMBuildAnd(e->b, sign, some, "");
 		q = LLVMBuildSelect(e->b, fix, LLVMBuildSub(e->b, q, one, ""), q, "");
@@ -269,8 +263,7 @@ static LLVMValueRef int_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMVa
 /* (a > b ? a : b) gives b where one is NaN, so only NaN in a is left to see to. */
 static LLVMValueRef float_extreme(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
 {
-	if (LLVMIsAConstant(
-		    b)) { /* x86: one maxps with x as its second operand, where a is no NaN */
+	if (LLVMIsAConstant(b)) { /* x86: one maxps with x as its second operand, where a is no NaN */
 		LLVMValueRef swap = a;
 		a = b;
 		b = swap;
@@ -345,12 +338,11 @@ static LLVMValueRef add_odd(Emit *e, LLVMValueRef a, LLVMValueRef b)
 	LLVMTypeRef t = LLVMTypeOf(a), it = emit_vector(e->i64, emit_lanes(a));
 	LLVMValueRef lost, s = emit_two_sum(e, a, b, &lost), zero = LLVMConstNull(t);
 	LLVMValueRef bits = LLVMBuildBitCast(e->b, s, it, "");
-	LLVMValueRef even = LLVMBuildICmp(e->b, LLVMIntEQ,
-		LLVMBuildAnd(e->b, bits, emit_int(it, 1), ""), LLVMConstNull(it), "");
-	LLVMValueRef some =
-		LLVMBuildFCmp(e->b, LLVMRealONE, lost, zero, ""); /* no NaN: s is finite */
-	LLVMValueRef away = LLVMBuildXor(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, lost, zero, ""),
-		LLVMBuildFCmp(e->b, LLVMRealOLT, s, zero, ""), "");
+	LLVMValueRef even =
+		LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildAnd(e->b, bits, emit_int(it, 1), ""), LLVMConstNull(it), "");
+	LLVMValueRef some = LLVMBuildFCmp(e->b, LLVMRealONE, lost, zero, ""); /* no NaN: s is finite */
+	LLVMValueRef away = LLVMBuildXor(
+		e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, lost, zero, ""), LLVMBuildFCmp(e->b, LLVMRealOLT, s, zero, ""), "");
 	LLVMValueRef step = LLVMBuildSelect(e->b, away, emit_int(it, -1), emit_int(it, 1), "");
 	LLVMValueRef odd = LLVMBuildBitCast(e->b, LLVMBuildAdd(e->b, bits, step, ""), t, "");
 	return LLVMBuildSelect(e->b, LLVMBuildAnd(e->b, even, some, ""), odd, s, "");

@@ -11,15 +11,14 @@
 #include "codegen/llvm/emit.h"
 
 /* emit_num.c: types, constants and arithmetic. */
-LLVMTypeRef emit_type(Emit *e, DType t);     /* in registers */
-LLVMTypeRef emit_mem_type(Emit *e, DType t); /* in memory, of 8 bits or more */
+LLVMTypeRef emit_type(Emit *e, DType t);           /* in registers */
+LLVMTypeRef emit_mem_type(Emit *e, DType t);       /* in memory, of 8 bits or more */
 LLVMTypeRef emit_vector(LLVMTypeRef t, int lanes); /* lanes == 1: t */
 int emit_lanes(LLVMValueRef v);
 LLVMValueRef emit_splat(Emit *e, LLVMValueRef v, int lanes);
-LLVMValueRef emit_int(LLVMTypeRef t, int64_t v);   /* of a scalar or vector type */
+LLVMValueRef emit_int(LLVMTypeRef t, int64_t v); /* of a scalar or vector type */
 LLVMValueRef emit_real(LLVMTypeRef t, double v);
-LLVMValueRef emit_intrinsic(
-	Emit *e, const char *name, LLVMTypeRef *over, int nover, LLVMValueRef *arg, int narg);
+LLVMValueRef emit_intrinsic(Emit *e, const char *name, LLVMTypeRef *over, int nover, LLVMValueRef *arg, int narg);
 LLVMValueRef emit_unary(Emit *e, Node op, DType t, LLVMValueRef a);
 LLVMValueRef emit_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef emit_fma(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);

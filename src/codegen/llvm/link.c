@@ -51,11 +51,9 @@ static const char *text_at(const Link *l, uint32_t offset)
 static bool read_tables(Link *l)
 {
 	const Elf64_Ehdr *h = (const Elf64_Ehdr *)l->in;
-	if (l->n < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 ||
-		h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
-		h->e_type != ET_REL || h->e_shentsize != sizeof(Elf64_Shdr) ||
-		!inside(l, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)) ||
-		h->e_shoff % 8 != 0)
+	if (l->n < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+		h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_type != ET_REL || h->e_shentsize != sizeof(Elf64_Shdr) ||
+		!inside(l, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)) || h->e_shoff % 8 != 0)
 		return bug(l, "this is no ELF-64 object");
 	l->section = (const Elf64_Shdr *)(l->in + h->e_shoff);
 	l->nsection = h->e_shnum;
@@ -68,8 +66,7 @@ static bool read_tables(Link *l)
 		if (s->sh_type != SHT_SYMTAB)
 			continue;
 		const Elf64_Shdr *t = s->sh_link < l->nsection ? &l->section[s->sh_link] : NULL;
-		if (t == NULL || s->sh_offset % 8 != 0 || t->sh_size == 0 ||
-			!inside(l, t->sh_offset, t->sh_size) ||
+		if (t == NULL || s->sh_offset % 8 != 0 || t->sh_size == 0 || !inside(l, t->sh_offset, t->sh_size) ||
 			l->in[t->sh_offset + t->sh_size - 1] != 0)
 			return bug(l, "the symbol table in section %zu has no texts", k);
 		l->symbol = (const Elf64_Sym *)(l->in + s->sh_offset);
@@ -106,8 +103,7 @@ static bool lay_out(Link *l)
 	l->out->bytes = arena_alloc_aligned(l->arena, l->out->size + 1, LINK_ALIGN);
 	for (size_t k = 0; k < l->nsection; k++)
 		if (l->base[k] != UINT64_MAX)
-			memcpy(l->out->bytes + l->base[k], l->in + l->section[k].sh_offset,
-				l->section[k].sh_size);
+			memcpy(l->out->bytes + l->base[k], l->in + l->section[k].sh_offset, l->section[k].sh_size);
 	return true;
 }
 
@@ -116,15 +112,13 @@ static bool find_functions(Link *l)
 	l->out->symbol = arena_array(l->arena, LinkSymbol, l->nsymbol + 1);
 	for (size_t k = 0; k < l->nsymbol; k++) {
 		const Elf64_Sym *s = &l->symbol[k];
-		if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx >= l->nsection ||
-			l->base[s->st_shndx] == UINT64_MAX)
+		if (ELF64_ST_TYPE(s->st_info) != STT_FUNC || s->st_shndx >= l->nsection || l->base[s->st_shndx] == UINT64_MAX)
 			continue;
 		const Elf64_Shdr *in = &l->section[s->st_shndx];
 		if (s->st_value > in->sh_size || s->st_size > in->sh_size - s->st_value)
 			return bug(l, "function %s lies outside its section", text_at(l, s->st_name));
-		l->out->symbol[l->out->nsymbol++] =
-			(LinkSymbol){ arena_printf(l->arena, "%s", text_at(l, s->st_name)),
-				l->base[s->st_shndx] + s->st_value, s->st_size };
+		l->out->symbol[l->out->nsymbol++] = (LinkSymbol){ arena_printf(l->arena, "%s", text_at(l, s->st_name)),
+			l->base[s->st_shndx] + s->st_value, s->st_size };
 	}
 	return true;
 }
@@ -142,8 +136,7 @@ static void store32(unsigned char *p, uint32_t v)
 }
 
 /* S + A - P fits 32 signed bits, or the image would be larger than 2 GiB. */
-static bool relocate_x86(
-	Link *l, unsigned type, unsigned char *p, int64_t value, int64_t place, const char *name)
+static bool relocate_x86(Link *l, unsigned type, unsigned char *p, int64_t value, int64_t place, const char *name)
 {
 	int64_t d = value - place;
 	switch (type) {
@@ -158,8 +151,7 @@ static bool relocate_x86(
 	return bug(l, "an image cannot have a relocation of type %u, which %s needs", type, name);
 }
 
-static bool relocate_aarch64(
-	Link *l, unsigned type, unsigned char *p, int64_t value, int64_t place, const char *name)
+static bool relocate_aarch64(Link *l, unsigned type, unsigned char *p, int64_t value, int64_t place, const char *name)
 {
 	uint32_t op = load32(p), low = (uint32_t)value & 4095, scale = 0;
 	int64_t d = value - place, pages = (value >> 12) - (place >> 12);
@@ -167,13 +159,12 @@ static bool relocate_aarch64(
 	case R_AARCH64_ADR_PREL_PG_HI21:
 		if (pages < -(1 << 20) || pages >= 1 << 20)
 			break;
-		store32(p, (op & 0x9f00001f) | ((uint32_t)pages & 3) << 29 |
-				   ((uint32_t)(pages >> 2) & 0x7ffff) << 5);
+		store32(p, (op & 0x9f00001f) | ((uint32_t)pages & 3) << 29 | ((uint32_t)(pages >> 2) & 0x7ffff) << 5);
 		return true;
 	case R_AARCH64_LDST128_ABS_LO12_NC: scale++; /* fall through */
-	case R_AARCH64_LDST64_ABS_LO12_NC: scale++; /* fall through */
-	case R_AARCH64_LDST32_ABS_LO12_NC: scale++; /* fall through */
-	case R_AARCH64_LDST16_ABS_LO12_NC: scale++; /* fall through */
+	case R_AARCH64_LDST64_ABS_LO12_NC: scale++;  /* fall through */
+	case R_AARCH64_LDST32_ABS_LO12_NC: scale++;  /* fall through */
+	case R_AARCH64_LDST16_ABS_LO12_NC: scale++;  /* fall through */
 	case R_AARCH64_LDST8_ABS_LO12_NC:
 	case R_AARCH64_ADD_ABS_LO12_NC:
 		if ((low & ((1u << scale) - 1)) != 0)
@@ -200,13 +191,11 @@ static bool relocate(Link *l, Arch arch, size_t section, const Elf64_Rela *r)
 {
 	size_t s = ELF64_R_SYM(r->r_info);
 	unsigned type = ELF64_R_TYPE(r->r_info);
-	if (s >= l->nsymbol || r->r_offset > l->section[section].sh_size ||
-		l->section[section].sh_size - r->r_offset < 4)
+	if (s >= l->nsymbol || r->r_offset > l->section[section].sh_size || l->section[section].sh_size - r->r_offset < 4)
 		return bug(l, "a relocation of type %u lies outside its section", type);
 	const Elf64_Sym *sym = &l->symbol[s];
 	const char *name = text_at(l, sym->st_name);
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= l->nsection ||
-		l->base[sym->st_shndx] == UINT64_MAX)
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= l->nsection || l->base[sym->st_shndx] == UINT64_MAX)
 		return bug(l, "the code uses %s, which is not in the image", name);
 	int64_t value = (int64_t)(l->base[sym->st_shndx] + sym->st_value) + r->r_addend;
 	int64_t place = (int64_t)(l->base[section] + r->r_offset);
@@ -225,8 +214,7 @@ bool link_object(Arena *a, Arch arch, const void *object, size_t n, Linked *out,
 		return false;
 	for (size_t k = 0; k < l.nsection; k++) {
 		const Elf64_Shdr *s = &l.section[k];
-		if (s->sh_type != SHT_RELA || s->sh_info >= l.nsection ||
-			l.base[s->sh_info] == UINT64_MAX)
+		if (s->sh_type != SHT_RELA || s->sh_info >= l.nsection || l.base[s->sh_info] == UINT64_MAX)
 			continue;
 		const Elf64_Rela *r = (const Elf64_Rela *)(l.in + s->sh_offset);
 		for (size_t j = 0; j < s->sh_size / sizeof *r; j++)

@@ -30,12 +30,11 @@ static Machine *idle;
 
 static void start_llvm(void)
 {
-	static const char *const option[] = { "dlc", "-disable-lsr",
-		"-pass-remarks-missed=regalloc", "-pass-remarks-analysis=prologepilog",
-		"-disable-cfi-fixup", "-disable-early-ifcvt", "-disable-mergeicmps",
-		"-disable-partial-libcall-inlining", "-disable-replace-with-vec-lib",
-		"-disable-tail-duplicate", "-disable-x86-domain-reassignment", "-disable-x86-lea-opt",
-		"-lower-interleaved-accesses=false", "-x86-disable-avoid-SFB" };
+	static const char *const option[] = { "dlc", "-disable-lsr", "-pass-remarks-missed=regalloc",
+		"-pass-remarks-analysis=prologepilog", "-disable-cfi-fixup", "-disable-early-ifcvt", "-disable-mergeicmps",
+		"-disable-partial-libcall-inlining", "-disable-replace-with-vec-lib", "-disable-tail-duplicate",
+		"-disable-x86-domain-reassignment", "-disable-x86-lea-opt", "-lower-interleaved-accesses=false",
+		"-x86-disable-avoid-SFB" };
 	LLVMParseCommandLineOptions(sizeof option / sizeof *option, option, "");
 	LLVMInitializeX86TargetInfo();
 	LLVMInitializeX86Target();
@@ -81,8 +80,8 @@ static Machine *make(const Target *t, Err *err)
 	if (m == NULL || m->triple == NULL || m->cpu == NULL || m->features == NULL) {
 		fail(err, ERR_MEMORY, "llvm", "no memory for a target machine");
 	} else {
-		m->tm = LLVMCreateTargetMachine(row, m->triple, m->cpu, m->features, LLVMCodeGenLevelDefault,
-			LLVMRelocPIC, LLVMCodeModelSmall);
+		m->tm = LLVMCreateTargetMachine(
+			row, m->triple, m->cpu, m->features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
 		if (m->tm != NULL)
 			return m;
 		fail(err, ERR_BUG, "llvm", "no target machine for: %s", m->cpu);

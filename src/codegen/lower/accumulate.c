@@ -85,8 +85,7 @@ static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 		return;
 	}
 	DType t = dtype_vector(lower_buf(p->bufs, buf)->type, idx->type.lanes);
-	p->cell[p->n++] =
-		(Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store, .stored = store };
+	p->cell[p->n++] = (Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store, .stored = store };
 }
 
 static void touch_load(const Expr *e, void *arg)
@@ -145,8 +144,7 @@ static void scan(Loop *p, const Stmt *s, const Range *env)
 			break;
 		case ST_FOR:
 			vec_push(p->l->arena, &p->inner, s->loop.var);
-			if (s->loop.kind != LOOP_SERIAL ||
-				!ir_always(ir_lt(p->l->ir, s->loop.lo, s->loop.hi), env))
+			if (s->loop.kind != LOOP_SERIAL || !ir_always(ir_lt(p->l->ir, s->loop.lo, s->loop.hi), env))
 				p->conditional = true;
 			scan(p, s->loop.body, lower_range(p->l, s, false, env));
 			break;
@@ -203,8 +201,7 @@ static bool choose(Loop *p)
 				lose(p, p->cell[k].buf);
 	for (int k = 0; k < p->n; k++) {
 		Cell *c = &p->cell[k];
-		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL ||
-			has(p->lost.at, p->lost.n, c->buf))
+		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL || has(p->lost.at, p->lost.n, c->buf))
 			continue;
 		used += registers_of(p, c);
 		p->cell[n++] = *c;
@@ -321,8 +318,7 @@ static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 			first = ir_load_named(l->ir, c->buf, c->type, &c->idx, 1);
 		if (first != NULL)
 			before = ir_seq(before, store(l, c->reg, i, first));
-		after = ir_seq(after,
-			store(l, c->buf, c->idx, ir_load_named(l->ir, c->reg, c->type, &i, 1)));
+		after = ir_seq(after, store(l, c->buf, c->idx, ir_load_named(l->ir, c->reg, c->type, &i, 1)));
 	}
 	ir_map_stmt(l->ir, s->loop.body, in_register, p);
 	ir_each_stmt(s->loop.body, store_register, p);

@@ -35,14 +35,11 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 	case ST_FOR:
 		if (s->loop.kind == LOOP_PIPELINED)
 			s->loop.kind = LOOP_SERIAL;
-		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED &&
-			lower_any(s->loop.body, is_barrier))
-			return lower_refuse(l, s,
-				"a barrier stands inside loop %s: end the loop at the barrier and begin another",
-				s->loop.var);
+		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED && lower_any(s->loop.body, is_barrier))
+			return lower_refuse(
+				l, s, "a barrier stands inside loop %s: end the loop at the barrier and begin another", s->loop.var);
 		if (s->loop.kind == LOOP_BOUND)
-			s->loop.kind =
-				strncmp(s->loop.axis, "grid", 4) == 0 ? LOOP_PARALLEL : LOOP_SERIAL;
+			s->loop.kind = strncmp(s->loop.axis, "grid", 4) == 0 ? LOOP_PARALLEL : LOOP_SERIAL;
 		break;
 	default: break;
 	}
@@ -59,6 +56,5 @@ static bool drop_barrier(Lower *l, Stmt *s, Stmt **out)
 
 bool pass_async(Lower *l)
 {
-	return lower_rewrite(l, &l->fn->body, async) &&
-	       lower_rewrite(l, &l->fn->body, drop_barrier);
+	return lower_rewrite(l, &l->fn->body, async) && lower_rewrite(l, &l->fn->body, drop_barrier);
 }

@@ -41,15 +41,12 @@ static bool block(Lower *l, Stmt *s, Stmt **out)
 	const Expr *first = ir_bool(l->ir, true), *where = s->block.where;
 	for (int k = 0; k < s->block.n; k++)
 		if (s->block.iter[k].kind == ITER_REDUCE)
-			first = ir_and(l->ir, first,
-				ir_eq(l->ir, s->block.iter[k].value, s->block.iter[k].lo));
+			first = ir_and(l->ir, first, ir_eq(l->ir, s->block.iter[k].value, s->block.iter[k].lo));
 	ir_map_stmt(l->ir, s->block.init, lower_put_iterators, s);
 	ir_map_stmt(l->ir, s->block.body, lower_put_iterators, s);
 	Stmt *body = s->block.body;
 	if (s->block.init != NULL)
-		body = ir_seq(ir_is_const(first, 1) ? s->block.init
-						    : ir_if(l->ir, first, s->block.init, NULL),
-			body);
+		body = ir_seq(ir_is_const(first, 1) ? s->block.init : ir_if(l->ir, first, s->block.init, NULL), body);
 	if (where != NULL) {
 		where = ir_map_expr(l->ir, where, lower_put_iterators, s);
 		body = ir_if(l->ir, where, body, NULL);

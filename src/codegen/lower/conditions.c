@@ -67,14 +67,12 @@ static bool is_near(const Expr *e, const Range *env)
 }
 
 /* e = *rest + *coef * var, for all values. */
-static bool linear(Lower *l, const Expr *e, const char *var, const Range *env, int64_t *coef,
-	const Expr **rest)
+static bool linear(Lower *l, const Expr *e, const char *var, const Range *env, int64_t *coef, const Expr **rest)
 {
 	Ir *ir = l->ir;
 	const Expr *v = ir_idx(ir, var);
 	*rest = ir_simplify(ir, ir_subst(ir, e, var, ir_int(ir, 0)), env);
-	const Expr *step =
-		ir_simplify(ir, ir_sub(ir, ir_subst(ir, e, var, ir_int(ir, 1)), *rest), env);
+	const Expr *step = ir_simplify(ir, ir_sub(ir, ir_subst(ir, e, var, ir_int(ir, 1)), *rest), env);
 	if (!ir_is_int(step, coef))
 		return false;
 	const Expr *same = ir_add(ir, *rest, ir_mul(ir, ir_int(ir, *coef), v));
@@ -87,20 +85,17 @@ static bool clip(Lower *l, Stmt *s, const Expr *cond, const Range *env, const Ra
 	Ir *ir = l->ir;
 	int64_t coef;
 	const Expr *rest;
-	if (s->loop.kind != LOOP_SERIAL || (cond->op != IR_LT && cond->op != IR_LE) ||
-		!is_near(cond->arg[0], inside) || !is_near(cond->arg[1], inside))
+	if (s->loop.kind != LOOP_SERIAL || (cond->op != IR_LT && cond->op != IR_LE) || !is_near(cond->arg[0], inside) ||
+		!is_near(cond->arg[1], inside))
 		return false;
 	/* a < b: 0 <= b - a - 1; a <= b: 0 <= b - a. */
-	const Expr *slack = ir_sub(ir, ir_sub(ir, cond->arg[1], cond->arg[0]),
-		ir_int(ir, cond->op == IR_LT));
+	const Expr *slack = ir_sub(ir, ir_sub(ir, cond->arg[1], cond->arg[0]), ir_int(ir, cond->op == IR_LT));
 	if (!linear(l, slack, s->loop.var, env, &coef, &rest) || (coef != 1 && coef != -1))
 		return false;
 	if (coef == 1) /* 0 <= rest + v */
-		s->loop.lo = ir_simplify(ir,
-			ir_max(ir, s->loop.lo, ir_sub(ir, ir_int(ir, 0), rest)), env);
+		s->loop.lo = ir_simplify(ir, ir_max(ir, s->loop.lo, ir_sub(ir, ir_int(ir, 0), rest)), env);
 	else
-		s->loop.hi = ir_simplify(
-			ir, ir_min(ir, s->loop.hi, ir_add(ir, rest, ir_int(ir, 1))), env);
+		s->loop.hi = ir_simplify(ir, ir_min(ir, s->loop.hi, ir_add(ir, rest, ir_int(ir, 1))), env);
 	return true;
 }
 
@@ -128,8 +123,8 @@ static Stmt *lift(Lower *l, Stmt *s, const Range *env)
 {
 	Parts all = { 0 }, out = { 0 }, in = { 0 };
 	Stmt **link = only_if(&s->loop.body);
-	if (s->loop.kind == LOOP_PARALLEL || s->loop.kind == LOOP_BOUND || link == NULL ||
-		!is_movable(s->loop.lo) || !is_movable(s->loop.hi))
+	if (s->loop.kind == LOOP_PARALLEL || s->loop.kind == LOOP_BOUND || link == NULL || !is_movable(s->loop.lo) ||
+		!is_movable(s->loop.hi))
 		return s;
 	Stmt *test = *link;
 	if (!add_parts(&all, test->branch.cond))
@@ -163,9 +158,8 @@ static void join(Lower *l, Stmt *s)
 {
 	while (s != NULL && s->next != NULL) {
 		Stmt *t = s->next;
-		if (s->kind != ST_IF || t->kind != ST_IF || s->branch.cond != t->branch.cond ||
-			s->branch.other != NULL || t->branch.other != NULL ||
-			!is_movable(s->branch.cond)) {
+		if (s->kind != ST_IF || t->kind != ST_IF || s->branch.cond != t->branch.cond || s->branch.other != NULL ||
+			t->branch.other != NULL || !is_movable(s->branch.cond)) {
 			s = t;
 			continue;
 		}

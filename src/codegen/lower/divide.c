@@ -39,8 +39,7 @@ static const Expr *divide(Ir *ir, const Expr *e, void *arg)
 		return ir_binary(ir, IR_SHR, x, ir_const_int(ir, e->type, k));
 	if (k >= 0)
 		return ir_binary(ir, IR_AND, x, ir_const_int(ir, e->type, ((int64_t)1 << k) - 1));
-	if (e->type.kind == DT_INT &&
-		(ir_interval(x, d->env).lo < 0 || ir_interval(y, d->env).lo <= 0))
+	if (e->type.kind == DT_INT && (ir_interval(x, d->env).lo < 0 || ir_interval(y, d->env).lo <= 0))
 		return e;
 	const Expr *two[2] = { x, y };
 	return ir_node(ir, quotient ? IR_TDIV : IR_TMOD, e->type, two, 2);

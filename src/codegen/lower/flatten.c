@@ -114,8 +114,7 @@ static void flat_whole(Flat *f, CallArg *a)
 	a->idx = arena_array(f->l->arena, const Expr *, 1);
 	a->len = arena_array(f->l->arena, const Expr *, 1);
 	a->idx[0] = ir_int(f->l->ir, 0);
-	a->len[0] = b->map.n > 0 ? elements(f->l->ir, b->map.extent, b->map.n)
-	                         : elements(f->l->ir, b->shape, b->rank);
+	a->len[0] = b->map.n > 0 ? elements(f->l->ir, b->map.extent, b->map.n) : elements(f->l->ir, b->shape, b->rank);
 }
 
 static bool flat_stmt(Stmt *s, void *arg)
@@ -141,8 +140,7 @@ static bool is_full(Lower *l, const Buf *b)
 	if (b->map.n == 0)
 		return true;
 	const Range *env = ir_range_fn(l->ir, l->fn);
-	const Expr *same = ir_eq(l->ir, elements(l->ir, b->shape, b->rank),
-		elements(l->ir, b->map.extent, b->map.n));
+	const Expr *same = ir_eq(l->ir, elements(l->ir, b->shape, b->rank), elements(l->ir, b->map.extent, b->map.n));
 	return ir_always(ir_simplify(l->ir, same, env), env);
 }
 
@@ -160,8 +158,7 @@ static bool is_first_writer(const Lower *l, const char *buf)
 static void make_flat(Lower *l, Buf *b)
 {
 	const Expr **one = arena_array(l->arena, const Expr *, 1);
-	one[0] = b->map.n > 0 ? elements(l->ir, b->map.extent, b->map.n)
-	                      : elements(l->ir, b->shape, b->rank);
+	one[0] = b->map.n > 0 ? elements(l->ir, b->map.extent, b->map.n) : elements(l->ir, b->shape, b->rank);
 	one[0] = ir_simplify(l->ir, one[0], ir_range_fn(l->ir, l->fn));
 	b->shape = one;
 	b->rank = 1;

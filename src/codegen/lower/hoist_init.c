@@ -17,9 +17,9 @@ enum { DEPTH = 32 };
 typedef struct Path {
 	int n;
 	Stmt *loop[DEPTH];
-	Stmt **at[DEPTH]; /* the link that points to the loop */
+	Stmt **at[DEPTH];            /* the link that points to the loop */
 	const Range *env[DEPTH + 1]; /* outside of loop[k]; [n]: inside of all */
-	bool drop[DEPTH]; /* of the reduce iterators only */
+	bool drop[DEPTH];            /* of the reduce iterators only */
 } Path;
 
 typedef struct Names {
@@ -121,8 +121,7 @@ static int sort_loops(Lower *l, Path *p, const Stmt *b)
 			return -1;
 		for (int j = first; j < k; j++)
 			if (!r && p->drop[j] &&
-				(ir_uses_var(f->loop.lo, p->loop[j]->loop.var) ||
-					ir_uses_var(f->loop.hi, p->loop[j]->loop.var)))
+				(ir_uses_var(f->loop.lo, p->loop[j]->loop.var) || ir_uses_var(f->loop.hi, p->loop[j]->loop.var)))
 				return -1;
 	}
 	return first;
@@ -152,8 +151,7 @@ static bool starts_there(Lower *l, const Path *p, int first, const Stmt *b)
 
 static bool is_free(Lower *l, const Path *p, int first, Stmt *b)
 {
-	Names other = names_of(l, p->loop[first], false, b),
-	      init = names_of(l, b->block.init, true, NULL);
+	Names other = names_of(l, p->loop[first], false, b), init = names_of(l, b->block.init, true, NULL);
 	Names body = names_of(l, b->block.body, true, NULL);
 	if (other.strange || init.strange || body.strange)
 		return false;
@@ -168,14 +166,12 @@ static bool is_free(Lower *l, const Path *p, int first, Stmt *b)
 	for (size_t k = 0; k < init.written.n; k++) {
 		const char *w = init.written.at[k];
 		if (has(init.read.at, init.read.n, w) || has(other.read.at, other.read.n, w) ||
-			has(other.written.at, other.written.n, w) ||
-			has(other.bound.at, other.bound.n, w))
+			has(other.written.at, other.written.n, w) || has(other.bound.at, other.bound.n, w))
 			return false;
 	}
 	for (size_t k = 0; k < init.read.n; k++) {
 		const char *r = init.read.at[k];
-		if (has(other.written.at, other.written.n, r) ||
-			has(other.bound.at, other.bound.n, r) ||
+		if (has(other.written.at, other.written.n, r) || has(other.bound.at, other.bound.n, r) ||
 			has(body.written.at, body.written.n, r))
 			return false;
 	}
@@ -187,8 +183,7 @@ static Stmt *init_nest(Lower *l, const Path *p, int first, const Stmt *b)
 	Stmt *init = ir_clone_stmt(l->ir, b->block.init);
 	ir_map_stmt(l->ir, init, lower_put_iterators, (void *)b);
 	if (b->block.where != NULL)
-		init = ir_if(l->ir, ir_map_expr(l->ir, b->block.where, lower_put_iterators, (void *)b),
-			init, NULL);
+		init = ir_if(l->ir, ir_map_expr(l->ir, b->block.where, lower_put_iterators, (void *)b), init, NULL);
 	for (int k = p->n - 1; k >= first; k--) {
 		const Stmt *f = p->loop[k];
 		if (p->drop[k]) {

@@ -36,14 +36,8 @@ static bool expand_list(Lower *l, Stmt **list, int depth)
 		bool ok = true;
 		switch (s->kind) {
 		case ST_FOR: ok = expand_list(l, &s->loop.body, depth); break;
-		case ST_BLOCK:
-			ok = expand_list(l, &s->block.init, depth) &&
-			     expand_list(l, &s->block.body, depth);
-			break;
-		case ST_IF:
-			ok = expand_list(l, &s->branch.then, depth) &&
-			     expand_list(l, &s->branch.other, depth);
-			break;
+		case ST_BLOCK: ok = expand_list(l, &s->block.init, depth) && expand_list(l, &s->block.body, depth); break;
+		case ST_IF: ok = expand_list(l, &s->branch.then, depth) && expand_list(l, &s->branch.other, depth); break;
 		case ST_ASYNC: ok = expand_list(l, &s->async, depth); break;
 		case ST_CALL:
 			if (s->call.intrin || lower_shared(l, s->call.fn) == NULL)

@@ -19,7 +19,7 @@ typedef struct Reg {
 
 typedef struct Masks {
 	Lower *l;
-	Map reg; /* by the names of allocs */
+	Map reg;                  /* by the names of allocs */
 	VEC(const char *) inside; /* variables bound behind the alloc at work */
 	const Range *env;
 	const Expr *mask; /* of the store at work */
@@ -94,8 +94,8 @@ static void check_expr(const Expr *e, void *arg)
 static void check_value(const Expr *e, void *arg)
 {
 	Masks *m = arg;
-	bool divides = e->op == IR_DIV || e->op == IR_MOD || e->op == IR_TDIV || e->op == IR_TMOD ||
-	               e->op == IR_SHL || e->op == IR_SHR;
+	bool divides = e->op == IR_DIV || e->op == IR_MOD || e->op == IR_TDIV || e->op == IR_TMOD || e->op == IR_SHL ||
+	               e->op == IR_SHR;
 	if ((divides && !dtype_is_float(e->type)) ||
 		(e->op == IR_LOAD && e->type.lanes != 1 && e->type.lanes != m->mask->type.lanes))
 		m->failed = true;
@@ -114,9 +114,8 @@ static bool check_stmt(Stmt *s, void *arg)
 	if (r == NULL)
 		return true;
 	m->mask = s->store.mask;
-	m->failed = m->mask == NULL || !is_whole(r->buf, s->store.dst.idx[0]) ||
-	            (r->mask != NULL && r->mask != m->mask) || lower_has_load(m->mask) ||
-	            lower_any_lane(m->l->ir, m->mask) == NULL;
+	m->failed = m->mask == NULL || !is_whole(r->buf, s->store.dst.idx[0]) || (r->mask != NULL && r->mask != m->mask) ||
+	            lower_has_load(m->mask) || lower_any_lane(m->l->ir, m->mask) == NULL;
 	if (!m->failed)
 		ir_each_node(s->store.value, check_value, m);
 	r->bad = r->bad || m->failed;

@@ -16,10 +16,9 @@ typedef struct Blocked {
 	const Buf *buf;
 	int dim, outer, inner; /* logical; physical ones of block and lane */
 	int64_t n, block;
-	bool vectors;          /* every store seen so far fits the law */
-	int whole;             /* stores that zero what is behind the last element */
+	bool vectors; /* every store seen so far fits the law */
+	int whole;    /* stores that zero what is behind the last element */
 } Blocked;
-
 
 static int variable_of(const Buf *b, const Expr *e)
 {
@@ -53,8 +52,8 @@ static bool find_blocks(Lower *l, const Buf *b, Blocked *out)
 		return false;
 	return ir_is_int(ir_simplify(l->ir, b->shape[out->dim], NULL), &out->n) &&
 	       ir_is_int(ir_simplify(l->ir, b->map.extent[out->inner], NULL), &lanes) &&
-	       ir_is_int(ir_simplify(l->ir, b->map.extent[out->outer], NULL), &blocks) &&
-	       lanes == out->block && blocks == (out->n + out->block - 1) / out->block && out->n % out->block != 0;
+	       ir_is_int(ir_simplify(l->ir, b->map.extent[out->outer], NULL), &blocks) && lanes == out->block &&
+	       blocks == (out->n + out->block - 1) / out->block && out->n % out->block != 0;
 }
 
 /* A vector of a whole block of the blocked dimension, at one place of the others. */
@@ -67,8 +66,7 @@ static bool is_block(const Blocked *b, const Access *d, const Range *env)
 		if (k != b->dim && d->idx[k]->type.lanes != 1 && d->idx[k]->op != IR_SPLAT)
 			return false;
 	Interval at = ir_interval(i->arg[0], env);
-	return at.mod == 0 ? at.rem % b->block == 0
-	                   : at.mod % b->block == 0 && at.rem % b->block == 0;
+	return at.mod == 0 ? at.rem % b->block == 0 : at.mod % b->block == 0 && at.rem % b->block == 0;
 }
 
 static bool zeroes_rest(Lower *l, const Blocked *b, const Stmt *s, const Range *env)
@@ -160,8 +158,8 @@ static Stmt *zero_lanes(Lower *l, const Blocked *b)
 	Stmt *s = zero_at(l, b->buf, ir_ramp(ir, at, lane, lanes));
 	for (int k = b->buf->map.n - 1; k >= 0; k--)
 		if (var[k] != NULL)
-			s = ir_for(ir, var[k], ir_int(ir, 0), b->buf->map.extent[k],
-				k == outermost ? LOOP_PARALLEL : LOOP_SERIAL, s);
+			s = ir_for(
+				ir, var[k], ir_int(ir, 0), b->buf->map.extent[k], k == outermost ? LOOP_PARALLEL : LOOP_SERIAL, s);
 	return s;
 }
 

@@ -10,7 +10,7 @@
 
 /* The functions and their rows; a back end's array (codegen/backend.h) points to rows. */
 #define PASS(name, scope, needs, breaks) \
-	bool pass_##name(Lower *l);      \
+	bool pass_##name(Lower *l); \
 	extern const Pass row_##name;
 #include "codegen/lower/pass.def"
 

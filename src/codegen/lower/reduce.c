@@ -18,8 +18,7 @@ typedef struct Reduce {
 
 static bool has_fma(const Lower *l)
 {
-	return !l->options.exact &&
-	       (l->target->arch == ARCH_AARCH64 || target_has(l->target, FEATURE_FMA));
+	return !l->options.exact && (l->target->arch == ARCH_AARCH64 || target_has(l->target, FEATURE_FMA));
 }
 
 static int lanes_of(const Stmt *s)
@@ -51,8 +50,7 @@ static bool lanes_differ(const Expr *e)
 		return (lanes_differ(e->arg[0]) && e->arg[1]->op == IR_SPLAT) ||
 		       (lanes_differ(e->arg[1]) && e->arg[0]->op == IR_SPLAT);
 	case IR_MUL:
-		return lanes_differ(e->arg[0]) && e->arg[1]->op == IR_SPLAT &&
-		       ir_is_int(e->arg[1]->arg[0], &v) && v != 0;
+		return lanes_differ(e->arg[0]) && e->arg[1]->op == IR_SPLAT && ir_is_int(e->arg[1]->arg[0], &v) && v != 0;
 	default: return false;
 	}
 }
@@ -91,8 +89,7 @@ static const Expr *combined(Reduce *r, int j, const Expr *const *left, const Exp
 			const char *name = side == 0 ? r->m->left[k] : r->m->right[k];
 			fresh[side] = ir_fresh_name(l->ir, name);
 			e = ir_subst(l->ir, e, name, ir_var(l->ir, fresh[side], r->m->type[k]));
-			vec_push(l->arena, &w.var,
-				((struct WidenVar){ fresh[side], side == 0 ? left[k] : right[k] }));
+			vec_push(l->arena, &w.var, ((struct WidenVar){ fresh[side], side == 0 ? left[k] : right[k] }));
 		}
 	for (size_t k = 0; k < w.var.n; k++)
 		e = ir_subst(l->ir, e, w.var.at[k].name, w.var.at[k].by);
@@ -126,8 +123,7 @@ static Stmt *at_once(Reduce *r, const Access *dst, const Expr *const *value, con
 {
 	int n = r->m->n;
 	Arena *a = r->l->arena;
-	const Expr **left = arena_array(a, const Expr *, n),
-		   **new = arena_array(a, const Expr *, n);
+	const Expr **left = arena_array(a, const Expr *, n), **new = arena_array(a, const Expr *, n);
 	Stmt *out = NULL;
 	for (int j = 0; j < n; j++)
 		left[j] = load_from(r, &dst[j], r->m->type[j]);
@@ -185,8 +181,7 @@ static Stmt *one_by_one(Reduce *r)
 	if (mask != NULL)
 		mask = let_value(r, "mask", to_lanes(l, mask, r->lanes), &out);
 	Access *dst = arena_array(l->arena, Access, n), *one = arena_array(l->arena, Access, n);
-	const Expr **value = arena_array(l->arena, const Expr *, n),
-		   **v = arena_array(l->arena, const Expr *, n);
+	const Expr **value = arena_array(l->arena, const Expr *, n), **v = arena_array(l->arena, const Expr *, n);
 	for (int j = 0; j < n; j++) {
 		const Access *d = &r->s->reduce.dst[j];
 		const Expr *e = r->s->reduce.value[j];
@@ -225,11 +220,9 @@ static bool reduce(Lower *l, Stmt *s, Stmt **out)
 	Reduce r = { .l = l, .s = s, .lanes = lanes_of(s) };
 	r.m = b != NULL ? ir_find_monoid(l->ks, s->reduce.monoid, dtype_scalar(b->type)) : NULL;
 	if (r.m == NULL || r.m->n != s->reduce.n)
-		return lower_refuse(
-			l, s, "there is no monoid %s of its buffers' types", s->reduce.monoid);
+		return lower_refuse(l, s, "there is no monoid %s of its buffers' types", s->reduce.monoid);
 	if (s->reduce.atomic && r.lanes > 1 && s->reduce.old != NULL)
-		return lower_refuse(
-			l, s, "an atomic reduction of several lanes cannot give its old values");
+		return lower_refuse(l, s, "an atomic reduction of several lanes cannot give its old values");
 	if (s->reduce.atomic && r.lanes == 1)
 		return true;
 	bool together = true;

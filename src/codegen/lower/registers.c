@@ -31,7 +31,7 @@ typedef struct Alloc {
 
 typedef struct Registers {
 	Lower *l;
-	Map alloc; /* by name */
+	Map alloc;    /* by name */
 	bool vectors; /* this round notes vector accesses, the other scalar ones */
 } Registers;
 

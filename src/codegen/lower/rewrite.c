@@ -27,11 +27,8 @@ static bool rewrite_children(Lower *l, Stmt *s, LowerFn f)
 {
 	switch (s->kind) {
 	case ST_FOR: return lower_rewrite(l, &s->loop.body, f);
-	case ST_BLOCK:
-		return lower_rewrite(l, &s->block.init, f) && lower_rewrite(l, &s->block.body, f);
-	case ST_IF:
-		return lower_rewrite(l, &s->branch.then, f) &&
-		       lower_rewrite(l, &s->branch.other, f);
+	case ST_BLOCK: return lower_rewrite(l, &s->block.init, f) && lower_rewrite(l, &s->block.body, f);
+	case ST_IF: return lower_rewrite(l, &s->branch.then, f) && lower_rewrite(l, &s->branch.other, f);
 	case ST_ASYNC: return lower_rewrite(l, &s->async, f);
 	default: return true;
 	}
@@ -178,8 +175,7 @@ static const Expr *renamed(Ir *ir, const Expr *e, void *arg)
 	const char *now = names_now(arg, e->name);
 	if (now == e->name)
 		return e;
-	return e->op == IR_VAR ? ir_var(ir, now, e->type)
-	                       : ir_load_named(ir, now, dtype_scalar(e->type), e->arg, e->nargs);
+	return e->op == IR_VAR ? ir_var(ir, now, e->type) : ir_load_named(ir, now, dtype_scalar(e->type), e->arg, e->nargs);
 }
 
 static bool rename_accesses(Stmt *s, void *arg)

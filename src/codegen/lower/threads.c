@@ -159,8 +159,7 @@ static void flush(Share *sh, Out *o)
 		return;
 	if (lower_any(o->serial, touches)) {
 		barrier(sh, o);
-		put(o, ir_if(sh->l->ir, ir_eq(sh->l->ir, thread(sh), ir_int(sh->l->ir, 0)),
-			       o->serial, NULL));
+		put(o, ir_if(sh->l->ir, ir_eq(sh->l->ir, thread(sh), ir_int(sh->l->ir, 0)), o->serial, NULL));
 		sh->dirty = true;
 	}
 	o->serial = NULL;
@@ -261,8 +260,7 @@ static Stmt *share_list(Share *sh, Stmt *s)
 			flush(sh, &o);
 			put(&o, s);
 		} else {
-			sh->failed = sh->failed ||
-			             (later && s->kind == ST_REDUCE && s->reduce.old != NULL);
+			sh->failed = sh->failed || (later && s->kind == ST_REDUCE && s->reduce.old != NULL);
 			*o.serial_end = s;
 			o.serial_end = &s->next;
 		}
@@ -302,8 +300,7 @@ bool pass_threads(Lower *l)
 		memcpy(sym, l->fn->sym, sizeof *sym * (size_t)l->fn->nsym);
 	sym[l->fn->nsym++] = (Sym){ ir_name(l->ir, LOWER_THREADS), 1, TARGET_THREADS, 1 };
 	l->fn->sym = sym;
-	Stmt *all = ir_for(l->ir, LOWER_THREAD, ir_int(l->ir, 0), ir_idx(l->ir, LOWER_THREADS),
-		LOOP_BOUND, body);
+	Stmt *all = ir_for(l->ir, LOWER_THREAD, ir_int(l->ir, 0), ir_idx(l->ir, LOWER_THREADS), LOOP_BOUND, body);
 	all->loop.axis = ir_name(l->ir, "grid.x");
 	l->fn->body = body != NULL ? all : NULL;
 	return true;

@@ -33,8 +33,7 @@ static bool unroll(Lower *l, Stmt *s, Stmt **out)
 		Stmt *one = lo + 1 < hi ? ir_clone_stmt(l->ir, s->loop.body) : s->loop.body;
 		if (hi > 1)
 			lower_rename(l, one);
-		ir_subst_stmt(
-			l->ir, one, s->loop.var, ir_add(l->ir, s->loop.lo, ir_int(l->ir, lo)));
+		ir_subst_stmt(l->ir, one, s->loop.var, ir_add(l->ir, s->loop.lo, ir_int(l->ir, lo)));
 		*end = one;
 		while (*end != NULL)
 			end = &(*end)->next;

@@ -36,8 +36,7 @@ static const Expr *widen_load(Widening *z, const Expr *e, const Expr *const *arg
 	for (int k = 0; k < e->nargs; k++)
 		idx[k] = arg[k]->type.lanes == 1 ? ir_splat(w->l->ir, arg[k], w->lanes) : arg[k];
 	if (own)
-		idx[e->nargs] =
-			ir_ramp(w->l->ir, ir_int(w->l->ir, 0), ir_int(w->l->ir, 1), w->lanes);
+		idx[e->nargs] = ir_ramp(w->l->ir, ir_int(w->l->ir, 0), ir_int(w->l->ir, 1), w->lanes);
 	return ir_load_named(w->l->ir, e->name, e->type, idx, e->nargs + own);
 }
 
@@ -149,8 +148,7 @@ static bool vector_store(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	for (int k = 0; k < d->n; k++)
 		idx[k] = to_lanes(w, idx[k]);
 	if (own)
-		idx[r->store.dst.n++] =
-			ir_ramp(w->l->ir, ir_int(w->l->ir, 0), ir_int(w->l->ir, 1), w->lanes);
+		idx[r->store.dst.n++] = ir_ramp(w->l->ir, ir_int(w->l->ir, 0), ir_int(w->l->ir, 1), w->lanes);
 	r->store.value = to_lanes(w, r->store.value);
 	r->store.mask = under(w, own_mask, mask);
 	if (r->store.mask != NULL)
@@ -186,10 +184,8 @@ static bool vector_let(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 			return false;
 		v = to_lanes(w, v);
 		if (masked)
-			v = ir_select(
-				w->l->ir, to_lanes(w, mask), v, ir_const(w->l->ir, v->type, 0));
-		vec_push(w->l->arena, &w->var,
-			((struct WidenVar){ s->let.var, ir_var(w->l->ir, s->let.var, v->type) }));
+			v = ir_select(w->l->ir, to_lanes(w, mask), v, ir_const(w->l->ir, v->type, 0));
+		vec_push(w->l->arena, &w->var, ((struct WidenVar){ s->let.var, ir_var(w->l->ir, s->let.var, v->type) }));
 	}
 	*out = lower_copy_node(w->l, s);
 	(*out)->let.value = v;
@@ -209,10 +205,8 @@ static bool vector_alloc(Widen *w, const Stmt *s, Stmt **out)
 	shape[b->rank++] = ir_int(ir, w->lanes);
 	b->shape = shape;
 	if (b->map.n > 0) {
-		IndexMap m = { b->map.nvar + 1, b->map.n + 1,
-			arena_array(a, const char *, b->map.nvar + 1),
-			arena_array(a, const Expr *, b->map.n + 1),
-			arena_array(a, const Expr *, b->map.n + 1) };
+		IndexMap m = { b->map.nvar + 1, b->map.n + 1, arena_array(a, const char *, b->map.nvar + 1),
+			arena_array(a, const Expr *, b->map.n + 1), arena_array(a, const Expr *, b->map.n + 1) };
 		memcpy(m.var, b->map.var, sizeof *m.var * (size_t)b->map.nvar);
 		memcpy(m.at, b->map.at, sizeof *m.at * (size_t)b->map.n);
 		memcpy(m.extent, b->map.extent, sizeof *m.extent * (size_t)b->map.n);
@@ -233,8 +227,7 @@ static bool vector_if(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	if (cond == NULL)
 		return false;
 	if (cond == s->branch.cond && (mask == NULL || !lower_has_load(cond))) {
-		if (!vector_list(w, s->branch.then, mask, &then) ||
-			!vector_list(w, s->branch.other, mask, &other))
+		if (!vector_list(w, s->branch.then, mask, &then) || !vector_list(w, s->branch.other, mask, &other))
 			return false;
 		*out = ir_if(ir, cond, then, other);
 		return true;
@@ -375,8 +368,7 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 			walk(l, &s->branch.then, lower_range(l, s, false, env));
 			walk(l, &s->branch.other, lower_range(l, s, true, env));
 		}
-		env = lower_range(
-			l, s->kind == ST_LET ? s : &(Stmt){ .kind = ST_COMMIT }, false, env);
+		env = lower_range(l, s->kind == ST_LET ? s : &(Stmt){ .kind = ST_COMMIT }, false, env);
 		*end = now;
 		while (*end != NULL)
 			end = &(*end)->next;

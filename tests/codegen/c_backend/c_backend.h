@@ -17,10 +17,10 @@ extern const Backend backend_c;
 typedef struct CDialect {
 	const char *name;
 	const char *const *prelude; /* the functions that printed code calls, in parts that C99 can hold; ends with NULL */
-	const char *kernel;  /* head of a kernel, with its name as %s */
-	const char *sub;     /* head of a sub Fn up to its parameters */
-	const char *buffers; /* of buffer parameter %d, as a void pointer */
-	const char *symbols; /* of symbol %d, as an int64_t */
+	const char *kernel;         /* head of a kernel, with its name as %s */
+	const char *sub;            /* head of a sub Fn up to its parameters */
+	const char *buffers;        /* of buffer parameter %d, as a void pointer */
+	const char *symbols;        /* of symbol %d, as an int64_t */
 	const char *thread, *threads, *work; /* of the call */
 	const char *barrier;                 /* a statement */
 	const char *global;                  /* qualifies pointers to buffers */

@@ -14,11 +14,13 @@ static const char head[] =
 	/* halves: rounded to so many digits, multiples of 2^least, up to most */
 	"static inline double half_of(double v, int digits, int least, double most) {\n"
 	"    if (v == 0 || v != v || fabs(v) == INFINITY) return v;\n"
-	"    int e; frexp(v, &e); double unit = ldexp(1, e - digits > least ? e - digits : least), r = rint(v / unit) * unit;\n"
+	"    int e; frexp(v, &e); double unit = ldexp(1, e - digits > least ? e - digits : least);\n"
+	"    double r = rint(v / unit) * unit;\n"
 	"    return fabs(r) > most ? copysign(INFINITY, v) : r; }\n"
 	"static inline float round_f16(double v) { return (float)half_of(v, 11, -24, 65504); }\n"
 	"static inline float round_bf16(double v) { return (float)half_of(v, 8, -133, 0x1.fep127); }\n"
-	"static inline uint16_t bits_f16(float x) { uint32_t u = bits_f32(x); uint16_t s = u >> 16 & 0x8000; float a = fabsf(x);\n"
+	"static inline uint16_t bits_f16(float x) {\n"
+	"    uint32_t u = bits_f32(x); uint16_t s = u >> 16 & 0x8000; float a = fabsf(x);\n"
 	"    if (x != x) return 0x7e00; if (a > 65504) return s | 0x7c00;\n"
 	"    if (a < 0x1p-14f) return s | (uint16_t)(a * 0x1p24f);\n"
 	"    return s | (uint16_t)(((u >> 23 & 255) - 112) << 10 | (u >> 13 & 1023)); }\n"
@@ -31,8 +33,10 @@ static const char head[] =
 static const char integers[] =
 	"static inline int64_t tdiv_s(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }\n"
 	"static inline int64_t tmod_s(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }\n"
-	"static inline int64_t div_s(int64_t a, int64_t b) { return tdiv_s(a, b) - (tmod_s(a, b) != 0 && (a < 0) != (b < 0)); }\n"
-	"static inline int64_t mod_s(int64_t a, int64_t b) { int64_t r = tmod_s(a, b); return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"
+	"static inline int64_t div_s(int64_t a, int64_t b) {\n"
+	"    return tdiv_s(a, b) - (tmod_s(a, b) != 0 && (a < 0) != (b < 0)); }\n"
+	"static inline int64_t mod_s(int64_t a, int64_t b) {\n"
+	"    int64_t r = tmod_s(a, b); return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"
 	"static inline uint64_t div_u(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }\n"
 	"static inline uint64_t mod_u(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }\n"
 	"#define tdiv_u div_u\n#define tmod_u mod_u\n"
@@ -43,8 +47,9 @@ static const char integers[] =
 	"static inline int64_t abs_s(int64_t a) { return a < 0 ? -a : a; }\n"
 	"static inline uint64_t abs_u(uint64_t a) { return a; }\n"
 	/* casts */
-	"static inline int64_t saturate_s(int bits, double v) { double end = ldexp(1, bits - 1);\n"
-	"    return v != v ? 0 : v >= end ? (int64_t)((UINT64_C(1) << (bits - 1)) - 1) : v <= -end ? -1 - (int64_t)((UINT64_C(1) << (bits - 1)) - 1) : (int64_t)v; }\n"
+	"static inline int64_t saturate_s(int bits, double v) {\n"
+	"    double end = ldexp(1, bits - 1); int64_t most = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);\n"
+	"    return v != v ? 0 : v >= end ? most : v <= -end ? -1 - most : (int64_t)v; }\n"
 	"static inline uint64_t saturate_u(int bits, double v) {\n"
 	"    return !(v > 0) ? 0 : v >= ldexp(1, bits) ? UINT64_MAX >> (64 - bits) : (uint64_t)v; }\n";
 

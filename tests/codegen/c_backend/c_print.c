@@ -97,7 +97,8 @@ static void number(Print *p, const Expr *e)
 {
 	DType t = e->type;
 	if (!dtype_is_float(t))
-		text_add(p->out, t.kind == DT_UINT ? "((%s)UINT64_C(%llu))" : "((%s)(int64_t)UINT64_C(%llu))", type(p, t), (unsigned long long)e->i);
+		text_add(p->out, t.kind == DT_UINT ? "((%s)UINT64_C(%llu))" : "((%s)(int64_t)UINT64_C(%llu))", type(p, t),
+			(unsigned long long)e->i);
 	else if (isnan(e->f))
 		text_add(p->out, "((%s)%s)", type(p, t), p->d->nan);
 	else if (isinf(e->f))
@@ -107,14 +108,41 @@ static void number(Print *p, const Expr *e)
 }
 
 /* Operators of C that mean the same on our types, up to the cast of the result. */
-static const char *const infix[IR_NODE_COUNT] = { [IR_OR] = "|", [IR_XOR] = "^", [IR_AND] = "&", [IR_EQ] = "==", [IR_NE] = "!=",
-	[IR_LT] = "<", [IR_LE] = "<=", [IR_SHL] = "<<", [IR_SHR] = ">>", [IR_ADD] = "+", [IR_SUB] = "-", [IR_MUL] = "*" };
+static const char *const infix[IR_NODE_COUNT] = { [IR_OR] = "|",
+	[IR_XOR] = "^",
+	[IR_AND] = "&",
+	[IR_EQ] = "==",
+	[IR_NE] = "!=",
+	[IR_LT] = "<",
+	[IR_LE] = "<=",
+	[IR_SHL] = "<<",
+	[IR_SHR] = ">>",
+	[IR_ADD] = "+",
+	[IR_SUB] = "-",
+	[IR_MUL] = "*" };
 
 /* Functions of the prelude, whose names end with the type. */
-static const char *const function[IR_NODE_COUNT] = { [IR_DIV] = "div", [IR_MOD] = "mod", [IR_TDIV] = "tdiv", [IR_TMOD] = "tmod",
-	[IR_MIN] = "min", [IR_MAX] = "max", [IR_FMA] = "fma", [IR_POW] = "pow", [IR_ABS] = "abs", [IR_EXP] = "exp", [IR_LOG] = "log",
-	[IR_SQRT] = "sqrt", [IR_TANH] = "tanh", [IR_ERF] = "erf", [IR_SIGMOID] = "sigmoid", [IR_SIN] = "sin", [IR_COS] = "cos",
-	[IR_FLOOR] = "floor", [IR_CEIL] = "ceil", [IR_ROUND] = "round", [IR_TRUNC] = "trunc" };
+static const char *const function[IR_NODE_COUNT] = { [IR_DIV] = "div",
+	[IR_MOD] = "mod",
+	[IR_TDIV] = "tdiv",
+	[IR_TMOD] = "tmod",
+	[IR_MIN] = "min",
+	[IR_MAX] = "max",
+	[IR_FMA] = "fma",
+	[IR_POW] = "pow",
+	[IR_ABS] = "abs",
+	[IR_EXP] = "exp",
+	[IR_LOG] = "log",
+	[IR_SQRT] = "sqrt",
+	[IR_TANH] = "tanh",
+	[IR_ERF] = "erf",
+	[IR_SIGMOID] = "sigmoid",
+	[IR_SIN] = "sin",
+	[IR_COS] = "cos",
+	[IR_FLOOR] = "floor",
+	[IR_CEIL] = "ceil",
+	[IR_ROUND] = "round",
+	[IR_TRUNC] = "trunc" };
 
 static void cast(Print *p, const Expr *e, const char *lane)
 {
@@ -139,14 +167,16 @@ static void bitcast(Print *p, const Expr *e, const char *lane)
 	if (to.bits != from.bits)
 		refuse(p, "bits as a type of another width");
 	text_add(p->out, dtype_is_float(to) ? "from_bits_%s(" : "((%s)", dtype_is_float(to) ? suffix(to) : type(p, to));
-	text_add(p->out, dtype_is_float(from) ? "bits_%s(" : "(uint%s_t)(", dtype_is_float(from) ? suffix(from) : arena_printf(p->job->arena, "%d", from.bits));
+	text_add(p->out, dtype_is_float(from) ? "bits_%s(" : "(uint%s_t)(",
+		dtype_is_float(from) ? suffix(from) : arena_printf(p->job->arena, "%d", from.bits));
 	expr(p, e->arg[0], lane);
 	text_add(p->out, "))");
 }
 
 static void load(Print *p, const Expr *e, const char *lane)
 {
-	text_add(p->out, is_half(e->type) ? "from_bits_%s(%s[" : "(%s%s[", is_half(e->type) ? suffix(e->type) : "", name(p, e->name));
+	text_add(p->out, is_half(e->type) ? "from_bits_%s(%s[" : "(%s%s[", is_half(e->type) ? suffix(e->type) : "",
+		name(p, e->name));
 	expr(p, e->arg[0], lane);
 	text_add(p->out, "])");
 }
@@ -306,7 +336,8 @@ static void store(Print *p, const Stmt *s)
 	lanes(p, n, s->store.mask);
 	text_add(p->out, "%s[", name(p, s->store.dst.buf));
 	whole(p, idx, lane);
-	text_add(p->out, is_half(v->type) ? "] = bits_%s(temp%d%s);" : "] = %stemp%d%s;", is_half(v->type) ? suffix(v->type) : "", temp, at);
+	text_add(p->out, is_half(v->type) ? "] = bits_%s(temp%d%s);" : "] = %stemp%d%s;",
+		is_half(v->type) ? suffix(v->type) : "", temp, at);
 }
 
 static void let(Print *p, const Stmt *s)

@@ -110,7 +110,8 @@ static void add_random(void)
 		uint64_t seed = 0xcbac0000u + (uint64_t)k;
 		Rng rng = rng_seed(seed);
 		/* Elements of less than a byte are among the narrow types. */
-		unsigned allow = k % 4 == 0 ? RANDOM_ALL : RANDOM_ALL & ~(RANDOM_THREADS | RANDOM_LIBM | (k % 4 < 3 ? RANDOM_NARROW : 0u));
+		unsigned allow =
+			k % 4 == 0 ? RANDOM_ALL : RANDOM_ALL & ~(RANDOM_THREADS | RANDOM_LIBM | (k % 4 < 3 ? RANDOM_NARROW : 0u));
 		KernelSet *ks = random_set(&rng, ir_new(arena), allow, 1 + k % 4);
 		random_tried++;
 		random_printed += add(arena_printf(arena, "random set %#llx", (unsigned long long)seed), ks, seed, true);
@@ -157,7 +158,8 @@ static void build(void)
 		ok = fputs(*part, f) >= 0;
 	if (!ok || fputs(text_str(&source), f) < 0 || fclose(f) != 0)
 		exit(1);
-	if (system(arena_printf(arena, CC " -std=gnu11 -shared -fPIC -O0 -w -fwrapv -ffp-contract=off -o %s %s -lm", so, c)) != 0) {
+	if (system(arena_printf(
+			arena, CC " -std=gnu11 -shared -fPIC -O0 -w -fwrapv -ffp-contract=off -o %s %s -lm", so, c)) != 0) {
 		fprintf(stderr, "the compiler does not take %s\n", c);
 		exit(1);
 	}
@@ -230,7 +232,9 @@ static void run_module(Arena *a, size_t k, int threads, Tensors *t)
 			else
 				sym[nsym++] = argument(t, fn->param[j].name)->value;
 		ck_assert(nbuf == (int)e->nbuf && nsym == (int)e->nsym);
-		Run r = { .call = { .buf = buf, .sym = sym, .threads = (uint32_t)threads }, .work_bytes = (size_t)(e->work_bytes + 64), .team = team };
+		Run r = { .call = { .buf = buf, .sym = sym, .threads = (uint32_t)threads },
+			.work_bytes = (size_t)(e->work_bytes + 64),
+			.team = team };
 		r.work = arena_alloc_aligned(a, r.work_bytes * (size_t)threads, 64);
 		void *code = dlsym(library, symbol_of(a, k, e->name));
 		ck_assert_msg(code != NULL, "%s: no kernel %s", c->label, e->name);
@@ -286,7 +290,8 @@ START_TEST(the_row_is_its_own)
 		own += !both;
 	}
 	ck_assert(shared > 5 && own == 1);
-	ck_assert(backend_text(&backend_c, "c") == 1 && backend_text(&backend_c, "llvm") < 0 && backend_text(&backend_llvm, "c") < 0);
+	ck_assert(backend_text(&backend_c, "c") == 1 && backend_text(&backend_c, "llvm") < 0 &&
+			  backend_text(&backend_llvm, "c") < 0);
 	ck_assert_ptr_eq(backend_for(&target), &backend_llvm);
 }
 END_TEST
