@@ -497,7 +497,7 @@ END_TEST
 #define UNSCHEDULED "unscheduled, since its default schedule is refused: "
 static const char *const limited[] = {
 	UNSCHEDULED "inline: the schedule would ", /* cubes of cubes: 3^11 products */
-	UNSCHEDULED "the code would ",             /* powers behind a tile and its edges */
+	UNSCHEDULED "the code weighs ",            /* powers behind a tile and its edges */
 };
 
 static const char *limited_network(Arena *a, int which)
