@@ -27,7 +27,8 @@ def last_object(words, home):
 
 def compiled(build, model, o, home):
     bundle = f"{home}/{os.path.basename(model)}.dlcb"
-    j = last_object([f"{build}/dlc", "compile", model, f"--threads={o.threads}", "--tuning-db=none", "-o", bundle, "--json"],
+    j = last_object([f"{build}/dlc", "compile", model, f"--threads={o.threads}", "--tuning-db=none", "-o", bundle,
+                     "--json"],
                     home)
     return bundle, j["seconds"]
 

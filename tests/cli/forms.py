@@ -13,32 +13,51 @@ import zipfile
 FORMS = (("dlc-run", "m.dlcb"), ("dlc run", "m.onnx"), ("dlc-run", "m.onnx"))
 BUILD = os.path.abspath(sys.argv[1])
 ROWS = [
-    ("M", 0), ("-- M", 0), ("M --json", 0), ("M --seed=3", 0), ("M --seed 3", 0), ("--seed 3 M", 0), ("M --seed 3 --seed 4", 0),
+    ("M", 0), ("-- M", 0), ("M --json", 0), ("M --seed=3", 0), ("M --seed 3", 0), ("--seed 3 M", 0),
+    ("M --seed 3 --seed 4", 0),
     ("M --threads 1", 0), ("M --threads=2 --seed=2", 0), ("M --random", 0),
-    ("M --input x=x.npy", 0), ("M --input=x=x.npy", 0), ("M --input=x.npy", 0), ("M --input x=- <x.npy", 0), ("M --input x.npz", 0),
+    ("M --input x=x.npy", 0), ("M --input=x=x.npy", 0), ("M --input=x.npy", 0), ("M --input x=- <x.npy", 0),
+    ("M --input x.npz", 0),
     ("M --input x=x.npy -o y.npy && cat y.npy", 0), ("M --input x=x.npy -oy.npy && cat y.npy", 0),
     ("M --input x=x.npy --output=y.npy && cat y.npy", 0), ("M --input x=x.npy --output y=y.npy && cat y.npy", 0),
-    ("M --input x=x.npy -o - | cat", 0), ("M -o y.npz && cat y.npz", 0), ("M --input x=x.npy -o y.npy --output z.npy && cmp y.npy z.npy", 0),
-    ("M --check", 0), ("--check M", 0), ("M --check=good", 0), ("M --check good", 0), ("--check good M", 0), ("--check=good M", 0),
-    ("M --check good --json", 0), ("M --check --json", 0), ("--check good/test_data_set_0 M", 0), ("M --check=good --rtol 0 --atol=0", 0),
-    ("M --check=bad", 1), ("M --check bad", 1), ("M --check bad --atol 100", 0), ("M --check=nosuch", 1), ("M --check nosuch", 1),
-    ("M --check=", 2), ("M --check good good", 2), ("M --check --input x=x.npy", 2), ("M --check --random", 2), ("M --check --bench", 2),
-    ("", 2), ("''", 2), ("M M", 2), ("M ''", 2), ("M -- --json", 2), ("M --nosuch", 2), ("M --nosuch=3", 2), ("M -x", 2), ("M -xyz", 2),
-    ("M --bench=yes", 2), ("M --bench=", 2), ("M --json=1", 2), ("M --random=1", 2), ("M --bench --profile", 2), ("M --runs 5", 2),
+    ("M --input x=x.npy -o - | cat", 0), ("M -o y.npz && cat y.npz", 0),
+    ("M --input x=x.npy -o y.npy --output z.npy && cmp y.npy z.npy", 0),
+    ("M --check", 0), ("--check M", 0), ("M --check=good", 0), ("M --check good", 0), ("--check good M", 0),
+    ("--check=good M", 0),
+    ("M --check good --json", 0), ("M --check --json", 0), ("--check good/test_data_set_0 M", 0),
+    ("M --check=good --rtol 0 --atol=0", 0),
+    ("M --check=bad", 1), ("M --check bad", 1), ("M --check bad --atol 100", 0), ("M --check=nosuch", 1),
+    ("M --check nosuch", 1),
+    ("M --check=", 2), ("M --check good good", 2), ("M --check --input x=x.npy", 2), ("M --check --random", 2),
+    ("M --check --bench", 2),
+    ("", 2), ("''", 2), ("M M", 2), ("M ''", 2), ("M -- --json", 2), ("M --nosuch", 2), ("M --nosuch=3", 2),
+    ("M -x", 2), ("M -xyz", 2),
+    ("M --bench=yes", 2), ("M --bench=", 2), ("M --json=1", 2), ("M --random=1", 2), ("M --bench --profile", 2),
+    ("M --runs 5", 2),
     ("M --seconds=1", 2), ("M --bench --runs=0", 2), ("M --bench --runs=x", 2), ("M --bench --runs 1 --seconds 1", 2),
     ("M --bench --seconds=0", 2), ("M --bench --seconds=nan", 2), ("M --bench --seconds=", 2),
-    ("M --seed", 2), ("M --seed=", 2), ("M --seed=-1", 2), ("M --seed=1e3", 2), ("M --seed=9223372036854775807", 0), ("M --seed=9223372036854775808", 2),
-    ("M --threads", 2), ("M --threads=0", 2), ("M --threads=257", 2), ("M --threads=two", 2), ("M --rtol=-1 --check=good", 2), ("M --atol=x", 2),
-    ("M --input", 2), ("M --input=", 2), ("M --input ''", 2), ("M --input nosuch=x.npy", 2), ("M --input x=x.npy --input x=x.npy", 2),
-    ("M --input nosuch.npy", 1), ("M --input x=nosuch.npy", 1), ("M --input x=bad/test_data_set_0/input_0.pb", 1), ("M --input x=good", 1),
-    ("M --input x=ints.npy", 1), ("M --input x=long.npy", 1), ("M --input x=other.npz", 2), ("M --input other.npz", 2), ("M --input x=cut.npy", 1),
-    ("M --input x=column.npy", 0), ("M --input x=big.npy", 0), ("M --input x=nan.npy", 0), ("M --input x=empty.npy", 1), ("M --input x=complex.npy", 1),
-    ("M -o", 2), ("M -o ''", 2), ("M --output nosuch=y.npy", 2), ("M -o /nonexistent/y.npy", 5), ("M -o good", 5), ("M -o /dev/full", 5),
-    ("M -o y.npy -o y.npy", 2), ("M -o M", 2), ("M --input x=x.npy -o x.npy", 2), ("M -o /dev/null -o /dev/null", 0), ("M > /dev/full", 5), ("M >&-", 5), ("M --json > /dev/full", 5), ("M --bench --runs=1 >&-", 5), ("M -o - > /dev/full", 5),
+    ("M --seed", 2), ("M --seed=", 2), ("M --seed=-1", 2), ("M --seed=1e3", 2), ("M --seed=9223372036854775807", 0),
+    ("M --seed=9223372036854775808", 2),
+    ("M --threads", 2), ("M --threads=0", 2), ("M --threads=257", 2), ("M --threads=two", 2),
+    ("M --rtol=-1 --check=good", 2), ("M --atol=x", 2),
+    ("M --input", 2), ("M --input=", 2), ("M --input ''", 2), ("M --input nosuch=x.npy", 2),
+    ("M --input x=x.npy --input x=x.npy", 2),
+    ("M --input nosuch.npy", 1), ("M --input x=nosuch.npy", 1), ("M --input x=bad/test_data_set_0/input_0.pb", 1),
+    ("M --input x=good", 1),
+    ("M --input x=ints.npy", 1), ("M --input x=long.npy", 1), ("M --input x=other.npz", 2), ("M --input other.npz", 2),
+    ("M --input x=cut.npy", 1),
+    ("M --input x=column.npy", 0), ("M --input x=big.npy", 0), ("M --input x=nan.npy", 0),
+    ("M --input x=empty.npy", 1), ("M --input x=complex.npy", 1),
+    ("M -o", 2), ("M -o ''", 2), ("M --output nosuch=y.npy", 2), ("M -o /nonexistent/y.npy", 5), ("M -o good", 5),
+    ("M -o /dev/full", 5),
+    ("M -o y.npy -o y.npy", 2), ("M -o M", 2), ("M --input x=x.npy -o x.npy", 2), ("M -o /dev/null -o /dev/null", 0),
+    ("M > /dev/full", 5), ("M >&-", 5), ("M --json > /dev/full", 5), ("M --bench --runs=1 >&-", 5),
+    ("M -o - > /dev/full", 5),
     ("M --input x=x.npy -o y.npy >&- && cat y.npy", 0), ("M --input x=x.npy -o y.npy 2>&- && cat y.npy", 0),
     ("--help --nosuch >/dev/null", 0), ("-h > /dev/null", 0), ("--version --nosuch >/dev/null", 0),
     # Options that say how to compile: what is wrong with a value is said before a model is looked at.
-    ("M --batch", 2), ("M --batch=0", 2), ("M --batch=x", 2), ("M --target=", 2), ("M --tuning-db", 2), ("M --shape=", 2),
+    ("M --batch", 2), ("M --batch=0", 2), ("M --batch=x", 2), ("M --target=", 2), ("M --tuning-db", 2),
+    ("M --shape=", 2),
 ]
 
 # x: f32[2,3] -> y = x + x
@@ -64,7 +83,8 @@ def tensor(name, values):
 
 def npy(values, order="<", kind="f4", code="6f", fortran=False, shape="(2, 3)"):
     head = f"{{'descr': '{order}{kind}', 'fortran_order': {fortran}, 'shape': {shape}, }}".ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(order.replace("|", "<") + code, *values)
+    data = struct.pack(order.replace("|", "<") + code, *values)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data
 
 def npz(path, name):
     with zipfile.ZipFile(path, "w") as z:
@@ -73,8 +93,10 @@ def npz(path, name):
 X = [1, 2, 3, 4, 5, 6.5]
 
 def files():
-    put = {"m.onnx": onnx(), "x.npy": npy(X), "ints.npy": npy([1] * 6, kind="i4", code="6i"), "long.npy": npy(X + X, code="12f", shape="(2, 6)"),
-           "column.npy": npy([1, 4, 2, 5, 3, 6], fortran=True), "big.npy": npy(X, order=">"), "nan.npy": npy([float("nan")] * 6),
+    put = {"m.onnx": onnx(), "x.npy": npy(X), "ints.npy": npy([1] * 6, kind="i4", code="6i"),
+           "long.npy": npy(X + X, code="12f", shape="(2, 6)"),
+           "column.npy": npy([1, 4, 2, 5, 3, 6], fortran=True), "big.npy": npy(X, order=">"),
+           "nan.npy": npy([float("nan")] * 6),
            "cut.npy": npy(X)[:-3], "empty.npy": b"", "complex.npy": npy([1, 0] * 6, kind="c8", code="12f")}
     for name, last in (("good", 13), ("bad", 14)):
         os.makedirs(name + "/test_data_set_0")
@@ -93,7 +115,8 @@ def play(program, line, model):
     for left in ("y.npy", "y.npz", "z.npy"):
         if os.path.exists(left):
             os.unlink(left)
-    p = subprocess.run(["sh", "-c", f"{BUILD}/{program} {words}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+    p = subprocess.run(["sh", "-c", f"{BUILD}/{program} {words}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=100)
     said = p.stderr.decode(errors="replace").replace(model, "M")
     said = re.sub(r"^(dlc-run|dlc run|dlc): ", "PROGRAM: ", said, flags=re.M)
     said = re.sub(r"^see (dlc-run|dlc run) --help", "see PROGRAM --help", said, flags=re.M)

@@ -14,7 +14,8 @@ import sys
 OTHERS = {
     "meson": "buildtype suite num-processes timeout-multiplier print-errorlogs no-rebuild",
     "llvm-config": "link-shared libs ldflags includedir",
-    "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db keep out unscheduled",
+    "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db keep out "
+             "unscheduled",
     "quickstart": "yes compare",
     "./check": "yes all",
     "tests/": "bless all set refresh each",
@@ -61,13 +62,15 @@ def main():
     programs = verbs | {"worker"}
     os.chdir(source)
     paths = [p for p in call(["git", "ls-files"]).split() or glob.glob("**", recursive=True)
-             if re.match(r"(src|examples|man|docs)/|README.md|CONTRIBUTING.md", p) and p.endswith((".c", ".h", ".def", ".1", ".md"))]
+             if re.match(r"(src|examples|man|docs)/|README.md|CONTRIBUTING.md",
+                         p) and p.endswith((".c", ".h", ".def", ".1", ".md"))]
     bad, n = [], 0
     for path in paths:
         for line, text in paragraphs(path):
             if text.lstrip().startswith("Not yet"):
                 continue
-            foreign = {x for program, list in OTHERS.items() if program in text or program in path for x in list.split()}
+            foreign = {x for program, list in OTHERS.items() if program in text or program in path
+                       for x in list.split()}
             for name in OPTION.findall(text):
                 n += 1
                 if name not in rows | foreign:

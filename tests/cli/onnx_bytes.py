@@ -30,7 +30,8 @@ def weights(name, shape, seed=1):
 
 def model(path, nodes, tensors, x, y):
     """Nodes: (inputs, output, type, attributes); x and y: shapes of the model's input and output."""
-    graph = b"".join(data(1, b"".join(data(1, i) for i in ins) + data(2, out) + data(4, op) + attrs) for ins, out, op, attrs in nodes)
+    graph = b"".join(data(1, b"".join(data(1, i) for i in ins) + data(2, out) + data(4, op) + attrs) for ins, out, op,
+                     attrs in nodes)
     graph += data(2, "g") + b"".join(data(5, t) for t in tensors) + data(11, value("x", x)) + data(12, value("y", y))
     with open(path, "wb") as f:
         f.write(number(1, 8) + data(7, graph) + data(8, number(2, 13)))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """install.py BUILD SOURCE [--sanitized]: what meson installs works from wherever it is moved to.
 
-The build is installed into a DESTDIR, the tree is moved, and from there: dlc info finds the targets, a short tuning its
-children, dlc-compile and dlc-run their work, and a C program is built against the installed headers and pkg-config
-files alone, which tunes, compiles and runs a network. The man pages are there. libdlc.so shows the names that its headers
-declare and no others."""
+The build is installed into a DESTDIR, the tree is moved, and from there: dlc info finds the targets, a short tuning
+its children, dlc-compile and dlc-run their work, and a C program is built against the installed headers and
+pkg-config files alone, which tunes, compiles and runs a network. The man pages are there. libdlc.so shows the names
+that its headers declare and no others."""
 import os
 import re
 import shutil
@@ -19,7 +19,8 @@ MODEL = f"{TMP}/net.onnx"
 
 
 def call(*cmd, env=None):
-    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=280, cwd=TMP,
+    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=280,
+                       cwd=TMP,
                        env=env)
     assert p.returncode == 0, f"{' '.join(cmd)}: exit {p.returncode}: {p.stdout[-800:]}"
     return p.stdout
@@ -41,7 +42,8 @@ def find(prefix, name):
 
 
 def check_exports(prefix):
-    shown = {x.split()[-1].split("@")[0] for x in call("nm", "-D", "--defined-only", find(prefix, "libdlc.so.1")).splitlines()
+    shown = {x.split()[-1].split("@")[0] for x in call("nm", "-D", "--defined-only",
+                                                       find(prefix, "libdlc.so.1")).splitlines()
              if " T " in x or " D " in x or " R " in x}
     declared = set()
     for name in os.listdir(f"{prefix}/include/dlc"):
@@ -70,12 +72,14 @@ def main():
     pc = os.path.dirname(find(prefix, "dlc.pc"))
     # A build folder that was set up without pkgconfig.relocatable has files for one place.
     moved = [] if "${pcfiledir}" in open(f"{pc}/dlc.pc").read() else [f"--define-variable=prefix={prefix}"]
-    flags = call("pkg-config", *moved, "--cflags", "--libs", "dlc", "dlc_runtime", env=dict(env, PKG_CONFIG_PATH=pc)).split()
+    flags = call("pkg-config", *moved, "--cflags", "--libs", "dlc", "dlc_runtime",
+                 env=dict(env, PKG_CONFIG_PATH=pc)).split()
     assert SOURCE not in " ".join(flags) and BUILD not in " ".join(flags), flags
     call("cc", "-std=c11", "-Wall", "-Werror", f"{SOURCE}/examples/tune_model.c", *flags, "-o", f"{TMP}/tune_model",
          env=dict(env, PATH=os.environ["PATH"]))
     # No HOME, no PATH: the library finds its children and targets by its own place.
-    print(call(f"{TMP}/tune_model", MODEL, "lib.sqlite", env={"LD_LIBRARY_PATH": os.path.dirname(find(prefix, "libdlc.so.1"))}))
+    print(call(f"{TMP}/tune_model", MODEL, "lib.sqlite",
+               env={"LD_LIBRARY_PATH": os.path.dirname(find(prefix, "libdlc.so.1"))}))
 
 
 try:

@@ -36,7 +36,8 @@ RUNTIME_BYTES, WORKER_BYTES = 100_000, 1_000_000
 
 
 def call(*cmd, want=0):
-    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=ENV, timeout=300)
+    p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=ENV,
+                       timeout=300)
     assert p.returncode == want, f"{' '.join(cmd)}: exit {p.returncode}, wanted {want}: {p.stdout[-600:]}"
     return p.stdout
 
@@ -71,7 +72,8 @@ def gap(a, b):
 def here(level):
     """Whether this CPU has the level, as its own list of features says."""
     flags = open("/proc/cpuinfo").read().split("flags", 1)[1].split("\n", 1)[0].split()
-    need = {"x86-64": "", "x86-64-v2": "ssse3 sse4_1 sse4_2 popcnt cx16 lahf_lm", "x86-64-v3": "avx avx2 bmi1 bmi2 f16c fma abm movbe",
+    need = {"x86-64": "", "x86-64-v2": "ssse3 sse4_1 sse4_2 popcnt cx16 lahf_lm",
+            "x86-64-v3": "avx avx2 bmi1 bmi2 f16c fma abm movbe",
             "x86-64-v4": "avx512f avx512bw avx512cd avx512dq avx512vl"}
     return all(set(need[x].split()) <= set(flags) for x in LEVELS[:LEVELS.index(level) + 1])
 
@@ -91,7 +93,8 @@ def cross():
         print(f"skipped: AArch64: {why} (see scripts/packages)")
         return None
     path = f"{TMP}/arm64"
-    call("meson", "setup", path, SOURCE, f"--cross-file={SOURCE}/configs/cross/aarch64-linux-gnu.ini", "-Dcompiler=disabled",
+    call("meson", "setup", path, SOURCE, f"--cross-file={SOURCE}/configs/cross/aarch64-linux-gnu.ini",
+         "-Dcompiler=disabled",
          "--buildtype=release")
     call("ninja", "-C", path)
     for name, most in (("libdlc_runtime.so.1", RUNTIME_BYTES), ("dlc-worker", WORKER_BYTES)):
