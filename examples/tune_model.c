@@ -21,7 +21,8 @@ static int run(DlcSession *s, const char *model, const char *path, DlcFailure *w
 	DlcInstance *i = NULL;
 	DlcError err = { 0 };
 	size_t size = 0;
-	DlcTuneRequest ask = { .database = &db, .ndatabase = 1, .limit = DLC_TRIALS_MORE, .trials = 8, .on_progress = on_progress };
+	DlcTuneRequest ask = { .database = &db, .ndatabase = 1, .limit = DLC_TRIALS_MORE, .trials = 8,
+		.on_progress = on_progress };
 	DlcCompileOptions how = { .database = &db, .ndatabase = 1 };
 	int ok = !dlc_network_load(s, model, NULL, &n, why) && !dlc_database_open(s, path, DLC_WRITE, &db, why) &&
 		 !dlc_tune(n, &ask, NULL, why) && !dlc_compile(n, &how, &b, why);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """attacks.py BUILD [NAME...]: records that lie, and files that are none, against a user's own tuning.
 
-A small model is tuned honestly. Each attack starts from a copy of that database: lines are forged and imported, or read from
-a second database, or the file itself is changed. Then the user tunes a little more and compiles. Whatever was done: every
-program ends with an exit code of its own, the honest lines are all still there, and the schedule that is compiled is not
-slower than the honest one, both timed here (1.3 times is noise)."""
+A small model is tuned honestly. Each attack starts from a copy of that database: lines are forged and imported, or
+read from a second database, or the file itself is changed. Then the user tunes a little more and compiles. Whatever
+was done: every program ends with an exit code of its own, the honest lines are all still there, and the schedule
+that is compiled is not slower than the honest one, both timed here (1.3 times is noise)."""
 import json, os, shutil, sqlite3, subprocess, sys, time
 
 import world
@@ -78,7 +78,8 @@ def judge(honest, db, others=(), tuned=True):
     lock = TMP + "/lock"
     if os.path.exists(lock):
         os.unlink(lock)
-    run("dlc-compile", MODEL, *("--tuning-db=" + d for d in dbs), "-o", TMP + "/now.dlcb", "--lock=" + lock, "--explain")
+    run("dlc-compile", MODEL, *("--tuning-db=" + d for d in dbs), "-o", TMP + "/now.dlcb", "--lock=" + lock,
+        "--explain")
     if trace_of(*dbs) != honest.trace:
         before, now = milliseconds([TMP + "/honest.dlcb", TMP + "/now.dlcb"])
         assert now <= NOISE * before, f"the schedule takes {now:.4f} ms, the honest one {before:.4f} ms"
@@ -100,18 +101,24 @@ def forgeries(h):
         yield f"claim {factor}x", h.claim(factor)
     yield "claim 2x, a million samples", h.claim(2, samples=10**6)
     yield "claim 2x, fifty sessions", h.claim(2, n=50)
-    yield "claim 3x, under the honest session", [seal(dict(h.best, trace=SLOW, median_ns=h.best["median_ns"] // 3, min_ns=1000, seq=10**6))]
-    yield "claim 1.5x of twenty slow schedules", [l for i in range(20) for l in h.claim(1.5, trace=f"# slow {i}\n", n=1)]
+    yield "claim 3x, under the honest session", [seal(dict(h.best, trace=SLOW, median_ns=h.best["median_ns"] // 3,
+            min_ns=1000, seq=10**6))]
+    yield "claim 1.5x of twenty slow schedules", [l for i in range(20) for l in h.claim(1.5, trace=f"# slow {i}\n",
+            n=1)]
     yield "claim 2x of the slowest that was measured", h.claim(2, trace=max(
         (r for r in h.kind("run") if r["status"] == "ok"), key=lambda r: r["median_ns"])["trace"], n=9)
-    yield "best called 3x slower by three sessions", h.forged(3, median_ns=3 * h.best["median_ns"], min_ns=3 * h.best["min_ns"], samples=10**6)
-    yield "best called 100x slower by fifty sessions", h.forged(50, median_ns=100 * h.best["median_ns"], min_ns=100 * h.best["min_ns"])
+    yield "best called 3x slower by three sessions", h.forged(3, median_ns=3 * h.best["median_ns"],
+            min_ns=3 * h.best["min_ns"], samples=10**6)
+    yield "best called 100x slower by fifty sessions", h.forged(50, median_ns=100 * h.best["median_ns"],
+            min_ns=100 * h.best["min_ns"])
     for status in ("wrong_result", "crash", "run_timeout", "compile_error"):
         yield f"best fails with {status} in five sessions", h.forged(5, status=status, detail="so it is said", **wrong)
     yield "every schedule crashes in five sessions", [l for r in h.kind("run") for l in h.forged(
         5, status="crash", detail="x", trace=r["trace"], **wrong)]
-    yield "retractions of all honest runs", [seal({"kind": "retraction", "run": r["id"], "reason": "a draught"}) for r in h.kind("run")]
-    yield "retractions of the best, thrice", [seal({"kind": "retraction", "run": h.best["id"], "reason": r}) for r in ("a", "b", "c")]
+    yield "retractions of all honest runs", [seal({"kind": "retraction", "run": r["id"],
+                                                   "reason": "a draught"}) for r in h.kind("run")]
+    yield "retractions of the best, thrice", [seal({"kind": "retraction", "run": h.best["id"],
+            "reason": r}) for r in ("a", "b", "c")]
     yield "out-of-bounds trace", h.claim(5, trace="split o.w 1099511627776 overlap\n" + h.trace)
     yield "unknown steps", h.claim(5, trace="frobnicate n 4\n", n=3)
     yield "a trace of another task", h.claim(5, trace="task 00000000000000000000000000000000\n" + h.trace)
@@ -140,11 +147,16 @@ def nonsense(h):
     good = h.claim(2)
     run_line = json.loads(good[-1])
     for field in ("trace", "detail", "status"):
-        yield f"control characters in {field}", text([*good[:-1], seal(dict(run_line, **{field: "split\x1b[2J\x07\n\x00"}))])
-    for kind, field in (("session", "tool"), ("session", "model"), ("environment", "compiler"), ("target", "model"), ("workload", "dag")):
-        yield f"control characters in {kind}.{field}", text([seal(dict(h.kind(kind)[0], **{field: "\x1b]0;owned\x07\x00"}))])
-    for what, number in (("negative", -1), ("huge", 2**63 - 1), ("too large", 2**64), ("a fraction", 0.5), ("a text", "7"), ("null", None)):
-        yield f"{what} times", text([*good[:-1], seal(dict(run_line, median_ns=number, min_ns=number, samples=number, seq=number))])
+        yield f"control characters in {field}", text([*good[:-1],
+                seal(dict(run_line, **{field: "split\x1b[2J\x07\n\x00"}))])
+    for kind, field in (("session", "tool"), ("session", "model"), ("environment", "compiler"), ("target", "model"),
+                        ("workload", "dag")):
+        yield f"control characters in {kind}.{field}", text([seal(dict(h.kind(kind)[0],
+                **{field: "\x1b]0;owned\x07\x00"}))])
+    for what, number in (("negative", -1), ("huge", 2**63 - 1), ("too large", 2**64), ("a fraction", 0.5),
+                         ("a text", "7"), ("null", None)):
+        yield f"{what} times", text([*good[:-1], seal(dict(run_line, median_ns=number, min_ns=number, samples=number,
+                seq=number))])
     yield "zero times", text([*good[:-1], seal(dict(run_line, median_ns=0, min_ns=0, samples=0))])
     yield "a line of 8 MB", text([*good, seal(dict(run_line, detail="x" * (8 << 20)))])
     yield "brackets, a million", "[" * 10**6 + "\n" + text(good)
@@ -239,9 +251,11 @@ def unseen(honest, log):
 
 def refused(honest, log):
     db = copy()
-    p = subprocess.run([BUILD + "/dlc-db", "import", db, "-"], input=log.encode(errors="surrogateescape"), stdout=subprocess.PIPE,
+    p = subprocess.run([BUILD + "/dlc-db", "import", db, "-"], input=log.encode(errors="surrogateescape"),
+                       stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE, env=ENV, timeout=60)
-    assert p.returncode in (0, 1) and not any(c < 32 and c not in (9, 10) for c in p.stdout + p.stderr), (p.returncode, p.stderr[-300:])
+    assert p.returncode in (0, 1) and not any(c < 32 and c not in (9, 10) for c in p.stdout + p.stderr), (p.returncode,
+            p.stderr[-300:])
     shown = run("dlc-db", "list", db).stdout + run("dlc-db", "log", db).stdout + run("dlc-db", "best", db).stdout
     assert "\x1b" not in shown and "\x07" not in shown, "control characters reach the terminal"
     judge(honest, db, tuned=False)
@@ -251,7 +265,8 @@ def attacks(honest):
     log = dict(forgeries(honest))
     for name in log:
         yield name, imported, log[name]
-    for name in ("claim 3x", "claim 10x", "best called 3x slower by three sessions", "best fails with wrong_result in five sessions",
+    for name in ("claim 3x", "claim 10x", "best called 3x slower by three sessions",
+                 "best fails with wrong_result in five sessions",
                  "every schedule crashes in five sessions", "retractions of all honest runs"):
         yield "beside: " + name, beside, log[name]
     for name in ("claim 2x, fifty sessions", "claim 10x", "comments that make a schedule another"):

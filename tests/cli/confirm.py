@@ -13,7 +13,8 @@ EVERY = 10  # seconds: what the manual promises where stderr is no terminal
 def tuned(db, *args):
     """Of a run: stdout, and of each line of stderr when it came."""
     start = time.monotonic()
-    p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV)
+    p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, *args], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True, env=ENV)
     said = []
     reader = threading.Thread(target=lambda: said.extend((time.monotonic() - start, l) for l in p.stderr))
     reader.start()
@@ -33,16 +34,19 @@ def the_choice_is_of_the_network():
     runs = [r for r in map(json.loads, lines(db)) if r["kind"] == "run"]
     confirmed = {r["workload"] for r in runs if r.get("stage") == "network"}
     assert len(runs) == j["trials"] and len(confirmed) >= j["tasks"] > 5, (len(runs), j)
-    assert j["alone_ms"] > 0 and (j["gain_least"] is None or 0 < j["gain_least"] <= j["gain_most"]), j # None: time for one round
+    assert j["alone_ms"] > 0 and (j["gain_least"] is None
+                                  or 0 < j["gain_least"] <= j["gain_most"]), j # None: time for one round
     best = {b["workload"]: b for b in rows(db)}
     for w in confirmed:
         mine = [r for r in runs if r["workload"] == w and r.get("stage") == "network"]
         assert best[w]["own"] and best[w]["median_ns"] == min(r["median_ns"] for r in mine), best[w]
         assert all(r["clock"] == "wall" and r["max_err_e9"] >= 0 for r in mine)
-    shown = sum(best[t["key"]]["median_ns"] * t["weight"] for t in map(json.loads, run("dlc-show", *MODEL, "--threads=2", "--stage=tasks",
+    shown = sum(best[t["key"]]["median_ns"] * t["weight"] for t in map(json.loads,
+            run("dlc-show", *MODEL, "--threads=2", "--stage=tasks",
                 "--tuning-db=" + db, "--json").stdout.splitlines())) / 1e6
     assert abs(shown / j["tasks_ms"] - 1) < 1e-4, (shown, j["tasks_ms"])
-    p = run("dlc-compile", *MODEL, "--threads=2", "--tuning-db=" + db, "-o", TMP + "/m.dlcb", "--json", "--require=exact")
+    p = run("dlc-compile", *MODEL, "--threads=2", "--tuning-db=" + db, "-o", TMP + "/m.dlcb", "--json",
+            "--require=exact")
     assert json.loads(p.stdout)["hits"]["exact"] == j["tasks"], p
 
 def the_screen_goes_on():
@@ -50,7 +54,8 @@ def the_screen_goes_on():
     out, said, end = tuned(TMP + "/one.sqlite", "--budget=13s")
     at = [0] + [t for t, _ in said] + [end]
     assert max(b - a for a, b in zip(at, at[1:])) < EVERY + 1, at
-    assert re.search(r"network [\d.]+ ms with the best schedules, [\d.]+ ms with the default ones: (no gain beyond noise|[\d.]+ to [\d.]+ times as fast)", out), out
+    assert re.search(r"network [\d.]+ ms with the best schedules, [\d.]+ ms with the default ones: "
+                     r"(no gain beyond noise|[\d.]+ to [\d.]+ times as fast)", out), out
 
 def others_are_waited_for():
     """While another tuner holds the device's lock, the screen says so."""

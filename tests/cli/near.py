@@ -42,7 +42,8 @@ def database(name, model, cpu, features, trace):
     target, t = seal("target", type="cpu", model=cpu, features=features, threads=1)
     env, e = seal("environment", codegen_epoch=1, compiler="llvm") # a near record may be of any epoch
     session, s = seal("session", tool="dlc", search="test", model="pool", seed=1, started_s=1700000000)
-    _, r = seal("run", workload=work, target=target, environment=env, session=session, trace=trace, status="ok", detail="", seq=1,
+    _, r = seal("run", workload=work, target=target, environment=env, session=session, trace=trace, status="ok",
+                detail="", seq=1,
                 median_ns=50000, min_ns=49000, mad_ns=10, samples=9, max_err_e9=0, compile_ns=1000)
     path = f"{TMP}/{name}.sqlite"
     said = run("dlc-db", "import", path, "-", input="\n".join([w, t, e, s, r]) + "\n")
@@ -50,7 +51,8 @@ def database(name, model, cpu, features, trace):
     return path
 
 def taken(model, db, *args):
-    out = run("dlc-compile", model, "--target=" + TARGET, "--tuning-db=" + db, "-o", TMP + "/near.dlcb", "--json", *args)
+    out = run("dlc-compile", model, "--target=" + TARGET, "--tuning-db=" + db, "-o", TMP + "/near.dlcb", "--json",
+              *args)
     return json.loads(out.splitlines()[-1])["hits"]
 
 def check(model, db, whence, steps):
@@ -63,7 +65,8 @@ def check(model, db, whence, steps):
     assert [l for l in shown.splitlines() if not l.startswith(("#", "task")) and l] == steps.splitlines(), shown
     for least, code in (("exact", 3), ("stale", 3), ("near", 0)):
         made = TMP + "/" + least
-        run("dlc-compile", model, "--target=" + TARGET, "--tuning-db=" + db, "-o", made, "--require=" + least, want=code)
+        run("dlc-compile", model, "--target=" + TARGET, "--tuning-db=" + db, "-o", made, "--require=" + least,
+            want=code)
         assert os.path.exists(made) == (code == 0), least
     os.unlink(made)
     if os.uname().machine != "x86_64":

@@ -343,7 +343,8 @@ START_TEST(numbers_and_headings_of_a_program_are_read)
 	ck_assert_ptr_null(parse_single(a, "--version", &out, &called, &e));
 	ck_assert_str_eq(text_str(&out), "dlc-one " DLC_VERSION "\n");
 	ck_assert_ptr_null(parse_single(a, "--help", &out, &called, &e));
-	ck_assert_ptr_nonnull(strstr(out.at, "usage: dlc-one MODEL [options]\n\nDo one thing.\n\noptions:\n  -i, --input=FILE "));
+	ck_assert_ptr_nonnull(strstr(out.at,
+		"usage: dlc-one MODEL [options]\n\nDo one thing.\n\noptions:\n  -i, --input=FILE "));
 	ck_assert_ptr_nonnull(strstr(out.at, "the version\n\noptions of a model:\n  --batch=N "));
 	ck_assert_int_eq(e.code, ERR_NONE);
 	arena_free(a);

@@ -73,7 +73,8 @@ def best_schedules_are_compiled():
 def interrupt_keeps_all():
     """Ctrl-C: exit 130, what was announced is kept, no child is left."""
     db = TMP + "/b.sqlite"
-    p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, "--trials=100000", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    p = subprocess.Popen([BUILD + "/dlc-tune", *MODEL, "--tuning-db=" + db, "--trials=100000", "--json"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, env=ENV, start_new_session=True)
     told = {json.loads(p.stdout.readline())["trial"] for _ in range(5)}
     os.killpg(p.pid, signal.SIGINT)
@@ -146,16 +147,18 @@ def the_screen_fits():
     assert all(len(l) < 80 for l in lines), lines
 
 def what_was_not_measured():
-    """A time that was not measured is no number: - in the table, null in JSON; counts are integers. The end of a run times
-    the default of each Task inside the network, but what was compared with no oracle is no record."""
+    """A time that was not measured is no number: - in the table, null in JSON; counts are integers. The end of a
+    run times the default of each Task inside the network, but what was compared with no oracle is no record."""
     shown = run("dlc-tune", *MODEL, f"--tuning-db={TMP}/one.sqlite", "--trials=1").stderr
     rows = [l for l in shown.splitlines() if " conv" in l]
     assert len(rows) > 10 and not any(" - " in l for l in rows), shown
     shown = run("dlc-tune", *MODEL, f"--tuning-db={TMP}/one.sqlite", "--dry-run").stdout
     rows = [l for l in shown.splitlines() if " conv" in l]
     assert len(rows) > 10 and sum(l.endswith(" -") for l in rows) >= len(rows) - 1, shown
-    plan = [json.loads(l) for l in run("dlc-tune", *MODEL, f"--tuning-db={TMP}/one.sqlite", "--dry-run", "--json").stdout.splitlines()]
-    assert sum(x["best_ms"] is None for x in plan[:-1]) >= 20 and all(isinstance(x["space"], int) for x in plan[:-1]), plan
+    plan = [json.loads(l) for l in run("dlc-tune", *MODEL, f"--tuning-db={TMP}/one.sqlite", "--dry-run",
+                                       "--json").stdout.splitlines()]
+    assert sum(x["best_ms"] is None for x in plan[:-1]) >= 20, plan
+    assert all(isinstance(x["space"], int) for x in plan[:-1]), plan
     assert plan[-1]["tasks_ms"] is None and plan[-1]["network_ms"] is None, plan[-1]
 
 def homeless():
@@ -187,7 +190,8 @@ def models_run_in_memory():
 def memory_plans():
     """The workspace of every zoo network is within a tenth of its largest live set."""
     for net in "resnet18 resnet50 mobilenet_v2 squeezenet1_1".split():
-        j = json.loads(run("dlc-compile", net, "--shape=data=1,3,96,96", "--unscheduled", "--tuning-db=none", "-o", TMP + "/z.dlcb", "--json").stdout)
+        j = json.loads(run("dlc-compile", net, "--shape=data=1,3,96,96", "--unscheduled", "--tuning-db=none", "-o",
+                           TMP + "/z.dlcb", "--json").stdout)
         assert j["live_bytes"] > 0 and j["workspace_bytes"] <= 1.1 * j["live_bytes"], (net, j)
 
 main(every_trial_is_a_record, best_schedules_are_compiled, interrupt_keeps_all, merging_is_a_union, refusals, traces,

@@ -99,7 +99,8 @@ START_TEST(a_core_is_measured_once)
 	ck_assert(compile_core(&other, set, false, &err) && core_wants_probe(&other));
 
 	Hash plain, same;
-	ck_assert(db_put_env(lab->db[1], 7, "test", NULL, &plain, &err) && db_put_env(lab->db[1], 7, "test", &known, &same, &err));
+	ck_assert(db_put_env(lab->db[1], 7, "test", NULL, &plain, &err) && db_put_env(lab->db[1], 7, "test", &known, &same,
+		&err));
 	ck_assert(core_wants_probe(&known) || memcmp(&plain, &same, sizeof plain) == 0);
 	close_lab(lab);
 }

@@ -91,7 +91,7 @@ static Records *read_records(void)
 	return r;
 }
 
-/* The part of the pairs, of one layer or of two, whose times are `apart` times each other that estimates put in order. */
+/* The part of the pairs, of one layer or of two, whose times differ by the factor `apart` and that estimates order. */
 static double in_order(const Records *r, bool one_layer, double apart)
 {
 	double right = 0, pairs = 0;

@@ -1,5 +1,6 @@
 /*
- * A folder for databases, one Task with a target, an environment and a session, and runs of it: for tests of one database.
+ * A folder for databases, one Task with a target, an environment and a session, and runs of it: for tests of one
+ * database.
  */
 #ifndef TESTS_DB_FOLDER_H
 #define TESTS_DB_FOLDER_H

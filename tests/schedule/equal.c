@@ -108,7 +108,8 @@ static void compare(const Buf *b, int64_t count, const void *x, const void *y, I
 			continue;
 		}
 		double p = ((const float *)x)[i], q = ((const float *)y)[i];
-		ck_assert_msg(p - q <= tolerance(trace) && q - p <= tolerance(trace), "%s[%lld]: %g and %g:\n%s", b->name, (long long)i, p, q,
+		ck_assert_msg(p - q <= tolerance(trace) && q - p <= tolerance(trace), "%s[%lld]: %g and %g:\n%s", b->name,
+			(long long)i, p, q,
 			trace);
 	}
 }

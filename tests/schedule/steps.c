@@ -189,7 +189,8 @@ const char *random_step_of(Arena *a, const KernelSet *ks, Prim prim, Rng *rng)
 		if (p[0] == 'W')
 			text_add(&line, "%s%s", p[1] == 0 || rng_below(rng, 4) != 0 ? " " : " #", any_word(prim, rng));
 		else if (p[0] == 'I')
-			text_add(&line, "%s%lld", p[1] != '?' || rng_below(rng, 2) != 0 ? " " : " #", (long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
+			text_add(&line, "%s%lld", p[1] != '?' || rng_below(rng, 2) != 0 ? " " : " #",
+				(long long)factor[rng_below(rng, sizeof factor / sizeof *factor)]);
 		else if (p[0] == 'A')
 			text_add(&line, " conv2d.winograd");
 		else if (p[0] == 'K')

@@ -84,7 +84,8 @@ static const struct {
 	       "split m.o 4;split m.tw 2;reorder m.i m.j m.th m.tw.o m.o.o m.c m.tw.i m.o.i;unroll m.tw.i;"
 	       "vectorize m.o.i;vectorize y.o" },
 	{ SQUARE, "compute conv2d.winograd m=4;absorb wino.y add;absorb wino.y relu;split y.th 2;"
-		  "compute_at wino.m y.th.o;compute_at wino.v y.th.o;reorder v.c v.th v.tw;cut v.tw 1;cut v.tw.2 2;vectorize y.o" },
+		  "compute_at wino.m y.th.o;compute_at wino.v y.th.o;reorder v.c v.th v.tw;cut v.tw 1;cut v.tw.2 2;vectorize "
+		  "y.o" },
 	{ SQUARE, "compute conv2d.winograd m=4;absorb wino.y add;absorb wino.y relu;split y.th 2;"
 		  "compute_at wino.m y.th.o;compute_at wino.v y.th.o;vectorize v.c;unroll m.tw;vectorize y.o;parallel y.th.o" },
 };

@@ -63,7 +63,8 @@ static bool cut_all(Lab *l, Stmt *s)
 			continue;
 		if (!cut_all(l, s->loop.body))
 			return false;
-		if (nest_extent(s, &n) && n > 1 && !take(l, arena_printf(l->arena, "cut %s %lld\n", s->loop.var, (long long)n / 2)))
+		if (nest_extent(s, &n) && n > 1 && !take(l, arena_printf(l->arena, "cut %s %lld\n", s->loop.var,
+			(long long)n / 2)))
 			return strstr(l->err.text, "64 copies") != NULL && (l->err = (Err){ 0 }, true);
 	}
 	return true;
@@ -76,7 +77,8 @@ START_TEST(cuts_end_at_a_limit)
 		continue;
 	LimitSize size = limit_size(l.ks);
 	ck_assert_int_eq(l.err.code, ERR_ILLEGAL);
-	ck_assert_msg(strstr(l.err.text, ": the schedule would have ") != NULL && strstr(l.err.text, "; one has at most ") != NULL,
+	ck_assert_msg(strstr(l.err.text, ": the schedule would have ") != NULL && strstr(l.err.text,
+		"; one has at most ") != NULL,
 		"%s", l.err.text);
 	ck_assert_int_le(size.statements, limit_row(LIMIT_statements)->most);
 	ck_assert_int_le(size.nodes, limit_row(LIMIT_nodes)->most);
@@ -106,7 +108,8 @@ START_TEST(copies_of_unrolled_loops_are_counted_before_they_are_made)
 		}
 	}
 	ck_assert(!taken);
-	ck_assert_msg(strncmp(l.err.text, "cut o.2", 7) == 0 && strstr(l.err.text, "statements and nodes once unrolled") != NULL,
+	ck_assert_msg(strncmp(l.err.text, "cut o.2", 7) == 0 && strstr(l.err.text,
+		"statements and nodes once unrolled") != NULL,
 		"%s", l.err.text);
 	arena_free(l.arena);
 }
@@ -202,7 +205,8 @@ END_TEST
 /* Blanks, comments, empty lines and the end of the last line, at random; a task's name may come first. */
 static const char *disguised(Arena *a, const char *steps, Rng *rng)
 {
-	static const char *const blank[] = { " ", "\t", "   ", " \t " }, *const end[] = { "\n", " # note\n", "\r\n", "\n\n \t\n#\n" };
+	static const char *const blank[] = { " ", "\t", "   ", " \t " }, *const end[] = { "\n", " # note\n", "\r\n",
+		"\n\n \t\n#\n" };
 	Text out = { .arena = a };
 	if (rng_below(rng, 2) == 0)
 		text_add(&out, "# a file\n task%s4f1c2a9\n", blank[rng_below(rng, LEN(blank))]);

@@ -50,7 +50,8 @@ static uint64_t seed_of(int workload, int k)
 /* How traces begin: one with splits, one with what keeps rows, one in any way. */
 static const char *first_step(Arena *a, const KernelSet *ks, uint64_t seed, int i, Rng *rng)
 {
-	static const Prim rows[] = { PRIM_compute_at, PRIM_compute_at, PRIM_compute_at, PRIM_store_at, PRIM_ring, PRIM_ring };
+	static const Prim rows[] = { PRIM_compute_at, PRIM_compute_at, PRIM_compute_at, PRIM_store_at, PRIM_ring,
+		PRIM_ring };
 	if (seed % 3 == 1 && i < SPLITS)
 		return random_step_of(a, ks, PRIM_split, rng);
 	if (seed % 3 == 2 && i < ROWS)

@@ -191,7 +191,8 @@ static const char *const workloads[] = {
 	"y: f32[1,16,7,7] = conv(x, w, b) pads=[2,2,2,2] strides=[2,2]\nz: f32[1,16,7,7]:NCHW8c = relu(y)\nout z\n",
 	"dag k\nin x: f32[1,20,7,13]:NCHW8c\nconst w: f32[20,1,3,3]\nconst b: f32[20]\n"
 	"y: f32[1,20,7,13] = conv(x, w, b) groups=20 pads=[1,1,1,1]\nz: f32[1,20,7,13]:NCHW8c = clip(y) lo=0 hi=6\nout z\n",
-	"dag l\nin x: f32[1,12,7,24]:NCHW8c\ny: f32[1,12,4,12]:NCHW8c = max_pool(x) kernel=[3,3] pads=[1,1,1,1] strides=[2,2]\nout y\n",
+	"dag l\nin x: f32[1,12,7,24]:NCHW8c\n"
+	"y: f32[1,12,4,12]:NCHW8c = max_pool(x) kernel=[3,3] pads=[1,1,1,1] strides=[2,2]\nout y\n",
 	"dag m\nin x: f32[1,12,7,7]:NCHW8c\ny: f32[1,12,7,7]:NCHW8c = avg_pool(x) kernel=[3,3] pads=[1,1,1,1]\nout y\n",
 	"dag n\nin x: f32[1,20,5,7]:NCHW8c\ny: f32[1,20,1,1] = reduce_mean(x) axes=[2,3]\nout y\n",
 	"dag o\nin x: f32[1,49]\nconst w: f32[20,49]\nconst b: f32[20]\ny: f32[1,20] = dense(x, w, b)\nout y\n",
@@ -203,7 +204,8 @@ static const char *const workloads[] = {
 	"y: f32[1,20,7,13] = conv(x, w) groups=20 pads=[2,2,2,2]\nout y\n",
 	"dag t\nin x: f32[1,6,7,13]\nconst w: f32[6,1,3,3]\nconst b: f32[6]\n"
 	"y: f32[1,6,7,13] = conv(x, w, b) groups=6 pads=[1,1,1,1]\nout y\n",
-	"dag u\nin x: f32[2,5,6,1]\nconst w: f32[3,5,2,1]\ny: f32[2,3,5,1] = conv(x, w)\nz: f32[2,3,5,1] = relu(y)\nout z\n",
+	"dag u\nin x: f32[2,5,6,1]\nconst w: f32[3,5,2,1]\ny: f32[2,3,5,1] = conv(x, w)\nz: f32[2,3,5,1] = relu(y)\nout z\n"
+	"",
 	/* Groups: of whole blocks of channels; of less; of so few that no vector is of one. */
 	"dag v\nin x: f32[1,32,3,5]:NCHW8c\nconst w: f32[48,16,3,3]\nconst b: f32[48]\n"
 	"y: f32[1,48,3,5] = conv(x, w, b) groups=2 pads=[1,1,1,1]\nz: f32[1,48,3,5]:NCHW8c = relu(y)\nout z\n",
@@ -225,7 +227,8 @@ static const char *const workloads[] = {
 	"b: f32[4,24] = softmax(a)\nc: f32[4,8] = matmul(b, z)\nout c\n",
 	/* The convolution's result is needed twice: its epilogue ends before. */
 	"dag ae\nin x: f32[1,8,5,9]:NCHW8c\nconst w: f32[8,8,3,3]\ny: f32[1,8,5,9] = conv(x, w) pads=[1,1,1,1]\n"
-	"r: f32[1,8,5,9] = relu(y)\nm: f32[1,8,1,1] = reduce_mean(r) axes=[2,3]\nz: f32[1,8,5,9]:NCHW8c = mul(r, m)\nout z\n",
+	"r: f32[1,8,5,9] = relu(y)\nm: f32[1,8,1,1] = reduce_mean(r) axes=[2,3]\nz: f32[1,8,5,9]:NCHW8c = mul(r, m)\n"
+	"out z\n",
 	"dag q\nin x: f32[1,12,13]:NCW8c\nconst w: f32[8,12,3]\ny: f32[1,8,13]:NCW8c = conv(x, w) pads=[1,1]\nout y\n",
 };
 
@@ -269,7 +272,8 @@ END_TEST
 static const struct {
 	const char *dag, *step;
 } asked[] = {
-	{ "dag a\nin x: f32[1,32,17,17]:NCHW8c\nconst w: f32[64,32,1,1]\ny: f32[1,64,17,17]:NCHW8c = conv(x, w)\nout y\n", NULL },
+	{ "dag a\nin x: f32[1,32,17,17]:NCHW8c\nconst w: f32[64,32,1,1]\ny: f32[1,64,17,17]:NCHW8c = conv(x, w)\nout y\n",
+		NULL },
 	{ "dag b\nin x: f32[1,32,7,7]:NCHW8c\nconst w: f32[64,32,1,1]\ny: f32[1,64,7,7]:NCHW8c = conv(x, w)\nout y\n",
 		"prefetch c0.p conv o.w.o.o c.o 1\n" },
 	{ "dag c\nin x: f32[1,32,7,7]:NCHW8c\nconst w: f32[64,32,3,3]\ny: f32[1,64,4,4]:NCHW8c = conv(x, w) strides=[2,2] "
@@ -294,7 +298,8 @@ static const char *default_trace(Arena *a, const char *dag)
 	Trace *t = space != NULL ? space_trace(space, &space->first, a, &err) : NULL;
 	ck_assert_msg(t != NULL, "%s", err.text);
 	trace_print(&out, t);
-	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text, text_str(&out));
+	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text,
+		text_str(&out));
 	return text_str(&out);
 }
 
@@ -314,11 +319,14 @@ static const struct {
 	bool channels;
 } sides[] = {
 	{ "dag a\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[21,32,1,1]\ny: f32[1,21,7,9] = conv(x, w)\nout y\n", true },
-	{ "dag b\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[32,1,3,3]\ny: f32[1,32,5,7] = conv(x, w) groups=32\nout y\n", true },
+	{ "dag b\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[32,1,3,3]\ny: f32[1,32,5,7] = conv(x, w) groups=32\nout y\n",
+		true },
 	{ "dag c\nin x: f32[1,6,7,9]\nconst w: f32[2,6,3,3]\ny: f32[1,2,5,7] = conv(x, w)\nout y\n", true },
 	{ "dag d\nin x: f32[1,6,7,9]\nconst w: f32[6,1,3,3]\ny: f32[1,6,5,7] = conv(x, w) groups=6\nout y\n", false },
-	{ "dag f\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,16,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=2\nout y\n", true },
-	{ "dag g\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,8,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=4\nout y\n", true },
+	{ "dag f\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,16,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=2\n"
+		"out y\n", true },
+	{ "dag g\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,8,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=4\n"
+		"out y\n", true },
 	{ "dag e\nin x: f32[1,6,7,9]\nconst w: f32[2,6,1,1]\ny: f32[1,2,7,9] = conv(x, w)\nout y\n", false },
 };
 
@@ -338,16 +346,19 @@ static const struct {
 	{ "dag a\nin x: f32[1,32,9,9]:NCHW8c\nconst w: f32[32,32,3,3]\nr: f32[1,32,9,9] = relu(x)\n"
 	  "y: f32[1,32,9,9]:NCHW8c = conv(r, w) pads=[1,1,1,1]\nout y\n",
 		"compute_at conv " },
-	{ "dag b\nin x: f32[1,8,9,9]:NCHW8c\nconst v: f32[16,8,1,1]\nconst w: f32[32,16,3,3]\ny: f32[1,16,9,9] = conv(x, v)\n"
+	{ "dag b\nin x: f32[1,8,9,9]:NCHW8c\nconst v: f32[16,8,1,1]\nconst w: f32[32,16,3,3]\n"
+		"y: f32[1,16,9,9] = conv(x, v)\n"
 	  "z: f32[1,32,4,4] = conv(y, w) strides=[2,2]\nout z\n",
 		"pack c1 " },
 	{ "dag c\nin x: f32[1,8,9,9]\nconst v: f32[32,8,3,3]\nconst w: f32[16,32,1,1]\ny: f32[1,32,7,7] = conv(x, v)\n"
 	  "z: f32[1,16,4,4] = conv(y, w) strides=[2,2]\nout z\n",
 		"pack c0 " },
-	{ "dag d\nin x: f32[8,64]\nin y: f32[8,64]\nconst w: f32[48,64]\ns: f32[8,64] = add(x, y)\nz: f32[8,48] = dense(s, w)\n"
+	{ "dag d\nin x: f32[8,64]\nin y: f32[8,64]\nconst w: f32[48,64]\ns: f32[8,64] = add(x, y)\n"
+		"z: f32[8,48] = dense(s, w)\n"
 	  "t: f32[8,48] = softmax(z)\nout t\n",
 		"compute_at dense " },
-	{ "dag e\nin x: f32[1,8,12,16]\nm: f32[1,8,1,1] = reduce_mean(x) axes=[2,3]\nd: f32[1,8,12,16] = sub(x, m)\nout d\n",
+	{ "dag e\nin x: f32[1,8,12,16]\nm: f32[1,8,1,1] = reduce_mean(x) axes=[2,3]\nd: f32[1,8,12,16] = sub(x, m)\nout d\n"
+		"",
 		"vectorize " },
 };
 

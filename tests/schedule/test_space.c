@@ -206,7 +206,8 @@ static bool wider(Sketch *s)
 
 static bool tiles(Sketch *s)
 {
-	static const KnobOption option[] = { { .kind = KNOB_TILE, .tile = { 1, 14 } }, { .kind = KNOB_TILE, .tile = { 2, 7 } },
+	static const KnobOption option[] = { { .kind = KNOB_TILE, .tile = { 1, 14 } }, { .kind = KNOB_TILE, .tile = { 2,
+		7 } },
 		{ .kind = KNOB_TILE, .tile = { 2, 12 } }, { .kind = KNOB_PART, .part = { "w", 16 } } };
 	sketch_knob(s, "tile", option, 4, 3);
 	return true;

@@ -24,7 +24,8 @@ static const struct {
 		"reorder n_2.o m_2.o k.o m_2.i n_2.i k.i\ndecompose_init dense k.o\ntensorize n_2.i dpbusd_bcast_i32x16\n"
 		"unroll m_2.i\nvectorize n_2.i.init\n" },
 	/* neither operand has a plain index: an explicit im2col, made for a row */
-	{ "dag conv\nin x: u8[1,K,5,R]\nconst w: i8[C,K,3,1]\na: i32[1,K,5,R] = cast(x) to=i32\nb: i32[C,K,3,1] = cast(w) to=i32\n"
+	{ "dag conv\nin x: u8[1,K,5,R]\nconst w: i8[C,K,3,1]\na: i32[1,K,5,R] = cast(x) to=i32\n"
+		"b: i32[C,K,3,1] = cast(w) to=i32\n"
 	  "y: i32[1,C,3,R] = conv(a, b)\nout y\n",
 		"inline cast\ninline cast_1\nreindex v0 conv\npack c0 OIHW16o4i\nsplit o 16\nsplit c_2 4\n"
 		"reorder n_2 h_2 w_2 o.o c_2.o kh kw o.i c_2.i\ncompute_at v0.r h_2\ndecompose_init conv c_2.o\n"

@@ -441,7 +441,8 @@ START_TEST(a_core_is_measured)
 	ck_assert_msg(p.ghz > 0.1 && p.ghz < 10, "%g GHz", p.ghz);
 	ck_assert_msg(p.fma_latency > 1.5 && p.fma_latency < 40, "latency %g", p.fma_latency);
 	ck_assert_msg(p.fma_rate > 0.05 && p.fma_rate < 8, "%g FMAs", p.fma_rate);
-	ck_assert_msg(p.loads > 0.1 && p.loads < 8 && p.stores > 0.1 && p.stores < 8, "%g loads, %g stores", p.loads, p.stores);
+	ck_assert_msg(p.loads > 0.1 && p.loads < 8 && p.stores > 0.1 && p.stores < 8, "%g loads, %g stores", p.loads,
+		p.stores);
 	ck_assert_msg(p.decode > 0.5 && p.decode < 20, "%g instructions", p.decode);
 	ck_assert_msg(p.level[TARGET_CACHES] > 0.05 && p.level[TARGET_CACHES] < p.level[0], "%g of %g bytes",
 		p.level[TARGET_CACHES], p.level[0]);
@@ -466,7 +467,8 @@ START_TEST(measured_figures_are_adopted)
 	t.core.loads = 3;
 	core_adopt(&t, &p);
 	ck_assert(!core_wants_probe(&t));
-	ck_assert(t.core.ghz == 2.5 && t.core.fma_rate == 1.25 && t.core.level[1] == 20 && t.core.level[TARGET_CACHES] == 3);
+	ck_assert(t.core.ghz == 2.5 && t.core.fma_rate == 1.25);
+	ck_assert(t.core.level[1] == 20 && t.core.level[TARGET_CACHES] == 3);
 	ck_assert(t.core.loads == 3 && t.core.source[CORE_LOADS] == CORE_FILE);
 	ck_assert(t.core.decode > 0 && t.core.source[CORE_DECODE] == CORE_DEFAULT);
 	ck_assert(t.core.level[2] > 0 && t.core.source[CORE_L3] == CORE_DEFAULT);

@@ -206,7 +206,8 @@ static inline void on_trial(const RunRecord *run, const Task *task, void *arg)
 	Lab *lab = arg;
 	Seen s = { task, arena_printf(lab->arena, "%s", run->trace) };
 	for (size_t i = 0; i < lab->seen.n; i++)
-		ck_assert_msg(lab->seen.at[i].task != task || strcmp(lab->seen.at[i].trace, s.trace) != 0, "twice: %s", s.trace);
+		ck_assert_msg(lab->seen.at[i].task != task || strcmp(lab->seen.at[i].trace, s.trace) != 0, "twice: %s",
+			s.trace);
 	vec_push(lab->arena, &lab->seen, s);
 	if (lab->stop_after != 0 && (int64_t)lab->seen.n >= lab->stop_after)
 		lab->stop = 1;

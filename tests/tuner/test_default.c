@@ -14,7 +14,7 @@ static double now_ms(void *arg)
 	return 0;
 }
 
-/* Cubes of cubes behind a convolution, which inlining writes out as 3^11 products; powers behind its tile and its edges. */
+/* Cubes of cubes behind a convolution, which inlining writes out as 3^11 products; powers behind its tile and edges. */
 static const char *network(Arena *a, int which)
 {
 	Text t = { .arena = a };

@@ -6,7 +6,8 @@ static void claim(Lab *lab, const char *trace, int64_t ns, int64_t err_e9)
 {
 	Err err = { 0 };
 	const Task *task = lab->part->task[0];
-	RunRecord run = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .min_ns = ns, .samples = 3,
+	RunRecord run = { .workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .min_ns = ns,
+		.samples = 3,
 		.max_err_e9 = err_e9, .detail = "" };
 	SessionInfo s = { "test", "claims", "n", 1, 1600000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &run.target, &err) &&

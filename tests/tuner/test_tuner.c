@@ -66,7 +66,8 @@ START_TEST(resuming_goes_on_where_it_was)
 	ck_assert_int_eq(stored(lab, lab->db), lab->all);
 	for (int k = 0; k < 2; k++) {
 		const Task *t = lab->part->task[k];
-		const RunRecord *best = db_best(lab->recording, t->id, target_id(&lab->target), CODEGEN_EPOCH, lab->arena, &err);
+		const RunRecord *best = db_best(lab->recording, t->id, target_id(&lab->target), CODEGEN_EPOCH, lab->arena,
+			&err);
 		const RunRecord *found = db_best(lab->db, t->id, target_id(&lab->target), CODEGEN_EPOCH, lab->arena, &err);
 		ck_assert(best != NULL && found != NULL);
 		ck_assert_str_eq(best->trace, found->trace);
@@ -203,7 +204,7 @@ START_TEST(more_databases_are_read)
 }
 END_TEST
 
-/* What others say, imported or beside: a few of their best are measured behind the default, before anything is searched. */
+/* Records of others, imported or in a second database: a few of the best come after the default, before the search. */
 START_TEST(hints_are_measured_first)
 {
 	Lab *lab = open_lab(all_good);
@@ -484,7 +485,8 @@ START_TEST(old_records_are_seeds)
 		space_next(space, &c);
 		old = trace_of(lab->arena, space, c);
 	}
-	RunRecord run = { .workload = task->id, .trace = old, .status = RUN_OK, .median_ns = 70000, .min_ns = 70000, .samples = 3,
+	RunRecord run = { .workload = task->id, .trace = old, .status = RUN_OK, .median_ns = 70000, .min_ns = 70000,
+		.samples = 3,
 		.max_err_e9 = 1, .detail = "" };
 	SessionInfo before = { "test", "old", "n", 1, 1600000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &run.target, &err) &&
