@@ -100,7 +100,7 @@ static double spearman(const Points *p, Arena *a)
 {
 	size_t n = p->n;
 	double *x = arena_array(a, double, n), *y = arena_array(a, double, n), *rx = arena_array(a, double, n),
-	       *ry = arena_array(a, double, n), xy = 0, xx = 0, yy = 0, mean = (double)(n - 1) / 2;
+		   *ry = arena_array(a, double, n), xy = 0, xx = 0, yy = 0, mean = (double)(n - 1) / 2;
 	for (size_t i = 0; i < n; i++) {
 		x[i] = p->at[i].estimate;
 		y[i] = p->at[i].time;

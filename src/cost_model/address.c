@@ -85,13 +85,12 @@ static bool eval(CostNest *n, const Expr *e, int depth, int64_t *out)
 	case IR_CAST: return !dtype_is_float(e->type) && eval(n, e->arg[0], depth - 1, out);
 	case IR_NEG: return eval(n, e->arg[0], depth - 1, &a) && a != INT64_MIN && (*out = -a, true);
 	case IR_NOT: return eval(n, e->arg[0], depth - 1, &a) && (*out = !a, true);
-	case IR_SELECT:
-		return eval(n, e->arg[0], depth - 1, &a) && eval(n, e->arg[a != 0 ? 1 : 2], depth - 1, out);
+	case IR_SELECT: return eval(n, e->arg[0], depth - 1, &a) && eval(n, e->arg[a != 0 ? 1 : 2], depth - 1, out);
 	case IR_FLOAT:
 	case IR_LOAD: return false;
 	default:
 		return e->nargs == 2 && eval(n, e->arg[0], depth - 1, &a) && eval(n, e->arg[1], depth - 1, &b) &&
-			apply(e->op, a, b, out);
+		       apply(e->op, a, b, out);
 	}
 }
 
@@ -155,11 +154,11 @@ bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi)
 }
 
 /* Whether the conditions around that have loops in common with `loops` hold, as far as they can be evaluated. */
-static bool given(CostNest *n, uint64_t loops)
+static bool conditions_hold(CostNest *n, uint64_t loops)
 {
 	int64_t v;
-	for (int i = 0; i < n->ngiven; i++)
-		if ((n->given[i].loops & loops) != 0 && number_of(n, n->given[i].cond, &v) && v == 0)
+	for (int i = 0; i < n->nconditions; i++)
+		if ((n->condition[i].loops & loops) != 0 && number_of(n, n->condition[i].cond, &v) && v == 0)
 			return false;
 	return true;
 }
@@ -172,12 +171,12 @@ static int64_t at_random(uint64_t *draw, int64_t n)
 	return (int64_t)(*draw % (uint64_t)n);
 }
 
-double nest_share(CostNest *n, const Given *cond)
+double nest_share(CostNest *n, const Condition *cond)
 {
 	uint64_t draw = 88172645463325252u, loops = cond->loops; /* the same points every time */
 	double holds = 0, tried = 0, points = 1;
-	for (int i = 0; i < n->ngiven; i++)
-		loops |= (n->given[i].loops & cond->loops) != 0 ? n->given[i].loops : 0;
+	for (int i = 0; i < n->nconditions; i++)
+		loops |= (n->condition[i].loops & cond->loops) != 0 ? n->condition[i].loops : 0;
 	for (int l = 0; l < n->nloop; l++)
 		points *= (loops >> l & 1) != 0 ? (double)n->loop[l].n : 1;
 	bool all = points <= COST_POINTS;
@@ -189,7 +188,7 @@ double nest_share(CostNest *n, const Given *cond)
 			set_loop(n, l, all ? rest % n->loop[l].n : at_random(&draw, n->loop[l].n));
 			rest /= n->loop[l].n;
 		}
-		if (given(n, cond->loops) && number_of(n, cond->cond, &v)) {
+		if (conditions_hold(n, cond->loops) && number_of(n, cond->cond, &v)) {
 			tried++;
 			holds += v != 0;
 		}
@@ -214,8 +213,8 @@ static bool address(CostNest *n, const Access *a, const Buf *b, int64_t *out)
 	for (int k = 0; k < dims; k++) {
 		const Expr *index = b->map.n != 0 ? b->map.at[k] : a->idx[k];
 		const Expr *end = b->map.n != 0 ? b->map.extent[k] : b->shape[k];
-		if (!number_of(n, index, &part) || !number_of(n, end, &extent) ||
-			__builtin_mul_overflow(at, extent, &at) || __builtin_add_overflow(at, part, &at))
+		if (!number_of(n, index, &part) || !number_of(n, end, &extent) || __builtin_mul_overflow(at, extent, &at) ||
+			__builtin_add_overflow(at, part, &at))
 			goto no;
 	}
 	n->nbind = before;

@@ -9,7 +9,7 @@
 
 #include "ir/ir.h"
 
-enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96, NEST_GIVEN = 32 };
+enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96, NEST_CONDITIONS = 32 };
 
 typedef struct NestLoop {
 	const char *var;
@@ -31,10 +31,10 @@ typedef struct NestBuf {
 } NestBuf;
 
 /* A condition and the loops with more than one iteration that it depends on, a bit each. */
-typedef struct Given {
+typedef struct Condition {
 	const Expr *cond;
 	uint64_t loops;
-} Given;
+} Condition;
 
 typedef struct CostNest {
 	int nloop, nbind, nbuf;
@@ -42,9 +42,9 @@ typedef struct CostNest {
 	Bind bind[NEST_BINDS];
 	NestBuf buf[NEST_BUFS];
 	uint32_t now; /* grows when a number changes */
-	int ngiven;   /* conditions around, which hold */
-	Given given[NEST_GIVEN];
-	bool full;    /* something did not fit: what follows is guessed */
+	int nconditions;   /* conditions around, which hold */
+	Condition condition[NEST_CONDITIONS];
+	bool full; /* something did not fit: what follows is guessed */
 } CostNest;
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number);
@@ -61,7 +61,7 @@ bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi);
  * In which part of those iterations in which the conditions around hold this one does too: tried at all of
  * the loops that it depends on, or at some where they are many.
  */
-double nest_share(CostNest *n, const Given *cond);
+double nest_share(CostNest *n, const Condition *cond);
 /*
  * Elements of the buffer by which the address moves from the first to the second iteration of each loop;
  * false: it cannot be said.

@@ -81,7 +81,7 @@ static void weigh(Walk *w, const Expr *cond)
 		weigh(w, cond->arg[1]);
 		return;
 	}
-	Given g = { cond, nest_loops(n, cond) };
+	Condition g = { cond, nest_loops(n, cond) };
 	double share = nest_share(n, &g);
 	int serial = innermost_serial(n);
 	bool lanes = false, outside = false, inside = false;
@@ -91,8 +91,8 @@ static void weigh(Walk *w, const Expr *cond)
 			outside |= l <= serial;
 			inside |= l > serial;
 		}
-	if (n->ngiven < NEST_GIVEN)
-		n->given[n->ngiven++] = g;
+	if (n->nconditions < NEST_CONDITIONS)
+		n->condition[n->nconditions++] = g;
 	if (share == 1)
 		return;
 	if (lanes)
@@ -109,7 +109,7 @@ static void walk_where(Walk *w, const Expr *cond, const Stmt *s)
 {
 	double share = w->share, live = w->live, tests = w->tests;
 	bool masked = w->masked;
-	int givens = w->nest.ngiven;
+	int conditions = w->nest.nconditions;
 	weigh(w, cond);
 	if (w->share > 0 && w->live > 0)
 		walk(w, s);
@@ -117,7 +117,7 @@ static void walk_where(Walk *w, const Expr *cond, const Stmt *s)
 	w->live = live;
 	w->tests = tests;
 	w->masked = masked;
-	w->nest.ngiven = givens;
+	w->nest.nconditions = conditions;
 }
 
 /* The init runs once for each element: loops of reduce iterators do not count. */
@@ -204,7 +204,7 @@ static void walk(Walk *w, const Stmt *s)
 }
 
 /* The largest of arithmetic and each level's traffic, and some of the rest. */
-static double together(const Sum *s, const Target *t)
+static double together(const CostSum *s, const Target *t)
 {
 	double code = s->code > COST_CODE ? s->cycles * COST_UNCACHED : 0, most = s->cycles + code, sum = most;
 	for (int k = 0; k < TARGET_CACHES; k++) {

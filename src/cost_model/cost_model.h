@@ -16,7 +16,10 @@ typedef struct CostCandidate {
 
 typedef struct CostModel {
 	const char *name, *doc;
-	/* A state for one target, in the arena; path: a file of what was learned, NULL: nothing was. NULL and err: refused. */
+	/*
+	 * A state for one target, in the arena; path: a file of what was learned, NULL: nothing was. NULL and err where the
+	 * row refuses.
+	 */
 	void *(*open)(Arena *a, const Target *target, const char *path, Err *err);
 	/* Nanoseconds of one call of each candidate's run Fns; > 0. Several threads may ask one state. */
 	void (*estimate)(const void *state, const CostCandidate *x, int n, double *ns);
@@ -33,7 +36,7 @@ typedef struct Cost {
 	void *state;
 } Cost;
 
-/* The row that the user named, NAME or NAME:FILE; NULL: the first row. ERR_USAGE with the rows: there is no such name. */
+/* The row that the user named, NAME or NAME:FILE; NULL: the first row. ERR_USAGE with all rows: none has the name. */
 const CostModel *cost_model_find(const char *name, Err *err);
 /* The same, opened. */
 bool cost_open(Cost *c, Arena *a, const char *name, const Target *target, Err *err);

@@ -138,7 +138,7 @@ static void look_at(Leaf *f, const Expr *e)
 		bool known = false;
 		for (int i = 0; i < f->nload; i++)
 			known |= f->load[i].at != NULL && f->load[i].at->buf->name == e->name && f->load[i].known &&
-				f->copies == 1; /* of a body without copies: a window's taps differ otherwise */
+			         f->copies == 1; /* of a body without copies: a window's taps differ otherwise */
 		if (f->nload < ACCESSES && (!known || f->copies > 1))
 			f->load[f->nload++] = reach(f, &a);
 		return;
@@ -175,17 +175,17 @@ static void find_loops(Leaf *f)
 }
 
 /* How long the accumulators of a reduction stay in registers, and how many they are. */
-typedef struct Held {
+typedef struct Accumulators {
 	double count;  /* registers */
 	double bodies; /* for so many bodies; 0: they are in memory */
-} Held;
+} Accumulators;
 
-static Held held(const Leaf *f)
+static Accumulators accumulators(const Leaf *f)
 {
 	const CostNest *n = &f->w->nest;
-	Held h = { f->vectors * f->w->live, 1 };
+	Accumulators h = { f->vectors * f->w->live, 1 };
 	if (!f->dst.known)
-		return (Held){ f->vectors, 0 };
+		return (Accumulators){ f->vectors, 0 };
 	if (f->serial >= 0 && f->dst.stride[f->serial] != 0 && n->loop[f->serial].n > 1)
 		h.bodies = 0;
 	for (int l = n->nloop - 1; l >= 0; l--) {
@@ -244,7 +244,7 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 	double regs = t->vector_regs;
 	double work = f->copies * f->vectors * f->ops, loads, stores = 0, wait = 0, spilled = 0;
 	if (reduces) {
-		Held h = held(f);
+		Accumulators h = accumulators(f);
 		double memory = h.bodies == 0 ? h.count : 0, need = h.count + operands(f);
 		loads = count_loads(f, regs - h.count);
 		if (need > regs && h.bodies != 0)
@@ -269,19 +269,19 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 }
 
 /* A buffer's part of a leaf's traffic. */
-static void add_moved(const Reach *r, bool writes, Moved *m, int *count, CostNest *n)
+static void add_stream(const Reach *r, bool writes, Stream *m, int *count, CostNest *n)
 {
 	if (r->at == NULL || r->registers || *count == ACCESSES)
 		return;
 	const Buf *b = r->at->buf;
-	Moved *x = &m[(*count)++];
-	*x = (Moved){ .elements = nest_elements(n, b), .bytes = (b->type.bits + 7) / 8, .writes = writes };
+	Stream *x = &m[(*count)++];
+	*x = (Stream){ .elements = nest_elements(n, b), .bytes = (b->type.bits + 7) / 8, .writes = writes };
 	memcpy(x->stride, r->stride, sizeof x->stride);
 }
 
 static void add_traffic(Leaf *f)
 {
-	Moved m[ACCESSES];
+	Stream m[ACCESSES];
 	double bytes[TARGET_CACHES];
 	int count = 0;
 	for (int i = 0; i < f->nload; i++) {
@@ -289,9 +289,9 @@ static void add_traffic(Leaf *f)
 		for (int k = 0; k < i; k++)
 			twice |= f->load[k].at == f->load[i].at;
 		if (!twice)
-			add_moved(&f->load[i], false, m, &count, &f->w->nest);
+			add_stream(&f->load[i], false, m, &count, &f->w->nest);
 	}
-	add_moved(&f->dst, true, m, &count, &f->w->nest);
+	add_stream(&f->dst, true, m, &count, &f->w->nest);
 	traffic_of(&f->w->nest, m, count, f->w->target, bytes);
 	for (int k = 0; k < TARGET_CACHES; k++)
 		f->w->sum.bytes[k] += bytes[k] * f->w->share;

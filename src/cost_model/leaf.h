@@ -11,7 +11,7 @@ typedef struct Sum {
 	double cycles;
 	double bytes[TARGET_CACHES];
 	double code; /* instructions written out */
-} Sum;
+} CostSum;
 
 /* Where the walk over a Fn stands, and what came together so far. */
 typedef struct Walk {
@@ -19,7 +19,7 @@ typedef struct Walk {
 	const KernelSet *ks;
 	int calls; /* around */
 	const Target *target;
-	Sum sum;
+	CostSum sum;
 	double share; /* of the iterations around in which the statement runs */
 	double live;  /* of the copies of straight-line code, those that a constant condition leaves */
 	bool masked;  /* a condition depends on the lane */

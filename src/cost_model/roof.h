@@ -25,7 +25,7 @@ double roof_ns(const Task *task, const Roof *machine);
 enum { ROOF_LEAST_NS = 10 /* nothing that is called takes less, on any machine */ };
 /*
  * The physical floor: nanoseconds below which no run of the Task can lie on any machine of the target, whatever the
- * algorithm. A time below it is an error of whoever measured.
+ * algorithm. A time below it was measured wrong.
  */
 int64_t roof_floor_ns(const Task *task, const Target *target);
 /* Floating operations that no schedule of the naive form can leave out. */

@@ -1,5 +1,5 @@
 /*
- * What a statement touches was touched just before, by whoever wrote it, as far as it fits into a cache.
+ * What a statement touches was touched just before, by the statement that wrote it, as far as it fits into a cache.
  * For each cache: the outermost loop whose accesses all fit into it; what they touch has to come from
  * beyond the cache once for each iteration of the loops outside, except that what does not move along
  * the loop next to it stays.
@@ -24,7 +24,7 @@ static int by_stride(const void *pa, const void *pb)
  * Bytes of the lines touched by loops [from, nloop): strides from small to large, a stride within what is
  * contiguous so far lengthens it, a larger one makes copies of it.
  */
-static double footprint(const CostNest *n, const Moved *m, int from)
+static double footprint(const CostNest *n, const Stream *m, int from)
 {
 	Run run[NEST_LOOPS];
 	int count = 0;
@@ -44,7 +44,7 @@ static double footprint(const CostNest *n, const Moved *m, int from)
 	return bytes < all + COST_LINE ? bytes : all + COST_LINE;
 }
 
-static double footprints(const CostNest *n, const Moved *m, int count, int from)
+static double footprints(const CostNest *n, const Stream *m, int count, int from)
 {
 	double sum = 0;
 	for (int i = 0; i < count; i++)
@@ -52,7 +52,7 @@ static double footprints(const CostNest *n, const Moved *m, int count, int from)
 	return sum;
 }
 
-void traffic_of(const CostNest *n, const Moved *m, int count, const Target *t, double out[TARGET_CACHES])
+void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, double out[TARGET_CACHES])
 {
 	for (int level = 0; level < TARGET_CACHES; level++) {
 		double room = (double)t->cache[level].bytes * COST_FITS;

@@ -10,14 +10,14 @@
 
 enum { ACCESSES = 16 };
 
-typedef struct Moved {
+typedef struct Stream {
 	int64_t stride[NEST_LOOPS]; /* elements, along each loop */
 	int64_t elements;           /* of the buffer */
 	int bytes;                  /* of one element */
 	bool writes;
-} Moved;
+} Stream;
 
 /* Bytes that come from beyond each cache level; out[TARGET_CACHES]. */
-void traffic_of(const CostNest *n, const Moved *m, int count, const Target *t, double out[TARGET_CACHES]);
+void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, double out[TARGET_CACHES]);
 
 #endif

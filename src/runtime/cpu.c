@@ -155,8 +155,7 @@ size_t dlc_cpu_features(char *out, size_t size)
 		if (i >= 0 && !feature_there(&c, &FEATURE[i]))
 			continue;
 		const char *word = i >= 0 ? FEATURE[i].name : arch != NULL ? arch : "unknown";
-		int n = snprintf(at < size ? out + at : NULL, at < size ? size - at : 0, "%s%s",
-			at > 0 ? " " : "", word);
+		int n = snprintf(at < size ? out + at : NULL, at < size ? size - at : 0, "%s%s", at > 0 ? " " : "", word);
 		at += (size_t)n;
 	}
 	return at;

@@ -109,8 +109,7 @@ int host_cores(const uint64_t *mask, int ncpu, const char *sys)
 		char list[4096] = "";
 		if ((mask[cpu / 64] >> (cpu % 64) & 1) == 0)
 			continue;
-		read_at(list, sizeof list, or_root(sys, "/sys"),
-			"devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+		read_at(list, sizeof list, or_root(sys, "/sys"), "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
 		cores += !names_earlier(list, mask, cpu); /* a core counts at its first CPU that we may use */
 	}
 	return cores > 0 ? cores : 1;
@@ -124,8 +123,10 @@ int host_granted_cpus(const char *sys)
 	if (read_at(text, sizeof text, sys, "fs/cgroup/cpu.max")) {
 		if (sscanf(text, "%lld %lld", &quota, &period) != 2)
 			return INT_MAX; /* "max 100000" */
-	} else if (!read_at(text, sizeof text, sys, "fs/cgroup/cpu/cpu.cfs_quota_us") || sscanf(text, "%lld", &quota) != 1 ||
-		!read_at(text, sizeof text, sys, "fs/cgroup/cpu/cpu.cfs_period_us") || sscanf(text, "%lld", &period) != 1) {
+	} else if (!read_at(text, sizeof text, sys, "fs/cgroup/cpu/cpu.cfs_quota_us") ||
+			   sscanf(text, "%lld", &quota) != 1 ||
+			   !read_at(text, sizeof text, sys, "fs/cgroup/cpu/cpu.cfs_period_us") ||
+			   sscanf(text, "%lld", &period) != 1) {
 		return INT_MAX;
 	}
 	if (quota <= 0 || period <= 0 || quota / period >= HOST_CPUS)
@@ -147,8 +148,8 @@ uint64_t host_memory(const char *sys, const char *proc)
 		bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 	}
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-		if (read_at(text, sizeof text, or_root(sys, "/sys"), "%s", limits[i]) && sscanf(text, "%lld", &v) == 1 && v > 0 &&
-			(bytes == 0 || (uint64_t)v < bytes))
+		if (read_at(text, sizeof text, or_root(sys, "/sys"), "%s", limits[i]) && sscanf(text, "%lld", &v) == 1 &&
+			v > 0 && (bytes == 0 || (uint64_t)v < bytes))
 			bytes = (uint64_t)v;
 	return bytes;
 }

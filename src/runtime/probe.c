@@ -27,10 +27,9 @@ enum { CHAINS = 12, ROUNDS = 200000, PIECES = 15 }; /* a piece takes about 0.4 m
 		Vec a8 = a0, a9 = a0, a10 = a0, a11 = a0, m = a0 + 0.999f, add = a0 + 0.001f; \
 		for (int r = 0; r < ROUNDS; r++) \
 			__asm__ volatile(code \
-				: "+" REG(a0), "+" REG(a1), "+" REG(a2), "+" REG(a3), "+" REG(a4), \
-				"+" REG(a5), "+" REG(a6), "+" REG(a7), "+" REG(a8), "+" REG(a9), \
-				"+" REG(a10), "+" REG(a11) \
-				: REG(m), REG(add)); \
+							 : "+" REG(a0), "+" REG(a1), "+" REG(a2), "+" REG(a3), "+" REG(a4), "+" REG(a5), \
+							 "+" REG(a6), "+" REG(a7), "+" REG(a8), "+" REG(a9), "+" REG(a10), "+" REG(a11) \
+							 : REG(m), REG(add)); \
 		return (bytes) / (int)sizeof(float); \
 	}
 

@@ -14,15 +14,16 @@
 #include "runtime/cpu.h"
 #include "runtime/timing.h"
 
-enum { UNROLL = 16 /* operations of a turn of each loop */, SUMS = 12 /* that wait for no other: AVX2 has 16 registers */ };
+enum { UNROLL = 16 /* operations of a turn of each loop */ };
+enum { SUMS = 12 /* that wait for no other: AVX2 has 16 registers */ };
 enum { TURNS = 1500, ROUNDS = 150 };
 
 /* How one kind of vectors is worked with. A block is UNROLL vectors. */
 typedef struct Isa {
-	int bytes; /* of a vector */
-	int sums;  /* of a turn of `fma` */
-	void (*chain)(long turns); /* multiply-adds, each of which needs the sum before it */
-	void (*fma)(long turns);   /* independent ones */
+	int bytes;                                        /* of a vector */
+	int sums;                                         /* of a turn of `fma` */
+	void (*chain)(long turns);                        /* multiply-adds, each of which needs the sum before it */
+	void (*fma)(long turns);                          /* independent ones */
 	void (*load)(char *from, long blocks, long step); /* step: bytes from one block to the next, or 0 */
 	void (*store)(char *to, long blocks, long step);
 } Isa;
@@ -30,8 +31,9 @@ typedef struct Isa {
 #if defined(__x86_64__)
 
 #define LOOP(body) "1:\n\t" body "dec %[n]\n\tjnz 1b\n\t"
-#define VECTORS "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
-	"xmm12", "xmm13", "xmm14", "xmm15"
+#define VECTORS \
+	"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", \
+		"xmm13", "xmm14", "xmm15"
 #define EACH12(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 #define EACH16(X) EACH12(X) X(12) X(13) X(14) X(15)
 #define EACH24(X) EACH16(X) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
@@ -42,25 +44,33 @@ typedef struct Isa {
 	{ \
 		const float one = 1, small = 1e-6f; \
 		__asm__ volatile("vbroadcastss %[a], %%" reg f "\n\tvbroadcastss %[b], %%" reg g \
-				 "\n\tvxorps %%xmm0, %%xmm0, %%xmm0\n\t" LOOP(EACH16(name##_WAIT)) \
-				 : [n] "+r"(n) : [a] "m"(one), [b] "m"(small) : "cc", __VA_ARGS__); \
+						 "\n\tvxorps %%xmm0, %%xmm0, %%xmm0\n\t" LOOP(EACH16(name##_WAIT)) \
+						 : [n] "+r"(n) \
+						 : [a] "m"(one), [b] "m"(small) \
+						 : "cc", __VA_ARGS__); \
 	} \
 	attribute static void name##_fma(long n) \
 	{ \
 		const float one = 1, small = 1e-6f; \
 		__asm__ volatile("vbroadcastss %[a], %%" reg f "\n\tvbroadcastss %[b], %%" reg g "\n\t" each(name##_ZERO) \
-				 LOOP(each(name##_FMA)) \
-				 : [n] "+r"(n) : [a] "m"(one), [b] "m"(small) : "cc", __VA_ARGS__); \
+							 LOOP(each(name##_FMA)) \
+						 : [n] "+r"(n) \
+						 : [a] "m"(one), [b] "m"(small) \
+						 : "cc", __VA_ARGS__); \
 	} \
 	attribute static void name##_load(char *p, long n, long step) \
 	{ \
 		__asm__ volatile(LOOP(EACH16(name##_LOAD) "add %[s], %[p]\n\t") \
-				 : [n] "+r"(n), [p] "+r"(p) : [s] "r"(step) : "cc", "memory", __VA_ARGS__); \
+						 : [n] "+r"(n), [p] "+r"(p) \
+						 : [s] "r"(step) \
+						 : "cc", "memory", __VA_ARGS__); \
 	} \
 	attribute static void name##_store(char *p, long n, long step) \
 	{ \
 		__asm__ volatile("vxorps %%xmm0, %%xmm0, %%xmm0\n\t" LOOP(EACH16(name##_STORE) "add %[s], %[p]\n\t") \
-				 : [n] "+r"(n), [p] "+r"(p) : [s] "r"(step) : "cc", "memory", __VA_ARGS__); \
+						 : [n] "+r"(n), [p] "+r"(p) \
+						 : [s] "r"(step) \
+						 : "cc", "memory", __VA_ARGS__); \
 	}
 
 #define z_WAIT(i) "vfmadd231ps %%zmm31, %%zmm30, %%zmm0\n\t"
@@ -104,8 +114,9 @@ static void flush(char *p, size_t bytes)
 #define EACH8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define EACH16(X) EACH8(X) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define EACH24(X) EACH16(X) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
-#define VECTORS "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", \
-	"v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v30", "v31"
+#define VECTORS \
+	"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", \
+		"v17", "v18", "v19", "v20", "v21", "v22", "v23", "v30", "v31"
 #define FACTORS "fmov v30.4s, #1.0\n\tfmov v31.4s, #0.125\n\t"
 #define WAIT(i) "fmla v0.4s, v30.4s, v31.4s\n\t"
 #define ZERO(i) "movi v" #i ".4s, #0\n\t"
@@ -125,13 +136,18 @@ static void q_fma(long n)
 
 static void q_load(char *p, long n, long step)
 {
-	__asm__ volatile(LOOP(EACH16(LOAD) "add %[p], %[p], %[s]\n\t") : [n] "+r"(n), [p] "+r"(p) : [s] "r"(step) : "cc", "memory", VECTORS);
+	__asm__ volatile(LOOP(EACH16(LOAD) "add %[p], %[p], %[s]\n\t")
+					 : [n] "+r"(n), [p] "+r"(p)
+					 : [s] "r"(step)
+					 : "cc", "memory", VECTORS);
 }
 
 static void q_store(char *p, long n, long step)
 {
 	__asm__ volatile(ZERO(0) LOOP(EACH16(STORE) "add %[p], %[p], %[s]\n\t")
-			 : [n] "+r"(n), [p] "+r"(p) : [s] "r"(step) : "cc", "memory", VECTORS);
+					 : [n] "+r"(n), [p] "+r"(p)
+					 : [s] "r"(step)
+					 : "cc", "memory", VECTORS);
 }
 
 static void add_chain(long n)
@@ -310,7 +326,7 @@ bool probe_core(ProbeCore *out, int vector_bits, const uint64_t cache[PROBE_CACH
 	if (buffer == NULL)
 		return false;
 	memset(buffer, 0, MEMORY);
-	shortest(&(Round){ .turns = isa.fma }, 1); /* raises the clock, wakes the wide vectors */
+	shortest(&(Round){ .turns = isa.fma }, 1);                    /* raises the clock, wakes the wide vectors */
 	double ns = shortest(&(Round){ .turns = add_chain }, UNROLL); /* of a cycle */
 	out->ghz = 1 / ns;
 	out->fma_latency = shortest(&(Round){ .turns = isa.chain }, UNROLL) / ns;

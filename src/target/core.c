@@ -65,8 +65,12 @@ bool core_parse(Core *c, const Json *object, Err *err)
 
 Core core_from_probe(const ProbeCore *p)
 {
-	Core c = { .ghz = p->ghz, .fma_latency = p->fma_latency, .fma_rate = p->fma_rate, .loads = p->loads,
-		.stores = p->stores, .decode = p->decode };
+	Core c = { .ghz = p->ghz,
+		.fma_latency = p->fma_latency,
+		.fma_rate = p->fma_rate,
+		.loads = p->loads,
+		.stores = p->stores,
+		.decode = p->decode };
 	for (int k = 0; k <= TARGET_CACHES; k++)
 		c.level[k] = p->level[k];
 	for (int f = 0; f < CORE_FIGURES; f++) {
@@ -94,7 +98,8 @@ bool core_read_record(Core *c, const Json *object, Err *err)
 		int64_t v;
 		if (json_find(object, figures[f].key) == NULL)
 			continue;
-		if (!json_int(object, figures[f].key, llround(figures[f].low * PARTS), llround(figures[f].high * PARTS), &v, err))
+		if (!json_int(
+				object, figures[f].key, llround(figures[f].low * PARTS), llround(figures[f].high * PARTS), &v, err))
 			return false;
 		core_set(c, (CoreFigure)f, (double)v / PARTS, CORE_PROBE);
 	}
@@ -133,10 +138,10 @@ static double fallback(const Target *t, CoreFigure f)
 	switch (f) {
 	case CORE_GHZ: return t->arch == ARCH_AARCH64 ? 2 : 3; /* boards and phones; servers between 2.5 and 3.5 */
 	case CORE_FMA_LATENCY: return 4;                       /* of most designs since 2015 */
-	case CORE_FMA_RATE: return 1;  /* without FMA: one multiplication and one addition, which every design starts */
-	case CORE_LOADS: return 2;     /* of out-of-order x86-64 cores since 2011 and Arm's since Cortex-A73 */
+	case CORE_FMA_RATE: return 1; /* without FMA: one multiplication and one addition, which every design starts */
+	case CORE_LOADS: return 2;    /* of out-of-order x86-64 cores since 2011 and Arm's since Cortex-A73 */
 	case CORE_STORES: return 1;
-	case CORE_DECODE: return 6;    /* with a cache of decoded instructions: Zen 1 to 4, Golden Cove */
+	case CORE_DECODE: return 6; /* with a cache of decoded instructions: Zen 1 to 4, Golden Cove */
 	case CORE_L1: return c->loads * t->vector_bits / 8;
 	case CORE_L2: return fmin(c->level[0] * 3 / 4, 48);
 	case CORE_L3:

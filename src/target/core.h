@@ -23,10 +23,10 @@ typedef enum { CORE_DEFAULT, CORE_MODEL, CORE_FILE, CORE_PROBE } CoreSource;
 /* All figures are positive once target_derive has run. */
 typedef struct Core {
 	double ghz;
-	double fma_latency;              /* cycles */
-	double fma_rate, loads, stores;  /* full-width vectors per cycle */
-	double decode;                   /* instructions per cycle */
-	double level[TARGET_CACHES + 1]; /* bytes per cycle from L1, L2, ...; the last: from memory */
+	double fma_latency;                 /* cycles */
+	double fma_rate, loads, stores;     /* full-width vectors per cycle */
+	double decode;                      /* instructions per cycle */
+	double level[TARGET_CACHES + 1];    /* bytes per cycle from L1, L2, ...; the last: from memory */
 	unsigned char source[CORE_FIGURES]; /* CoreSource of each figure */
 } Core;
 

@@ -34,17 +34,8 @@ void target_from_facts(Target *t, const CpuFacts *c);
 void target_derive(Target *t);
 /* Gives every figure of t->core that is not known (0) its default, from those that are. */
 void core_derive(Target *t);
-/* The features that may stay: one whose base is absent (avx512vnni without avx512f) is dropped. */
-uint64_t features_closed(uint64_t mask);
-uint64_t feature_needs(Feature f);
-Arch feature_arch(Feature f);
-
-/* The row of level.def or model.def of this name. */
-bool level_find(const char *name, Arch *arch, uint64_t *mask);
+/* The row of model.def of this name. */
 bool model_find(const char *name, Arch *arch);
-bool feature_find(const char *name, Arch arch, Feature *out);
-/* Every name the tables know for an architecture, for "did you mean"; *n of them. */
-const char *const *feature_names(Arena *a, Arch arch, size_t *n);
 
 /* Rows of kind.def: by name, whether there is a code generator, the refusal where there is none. */
 bool target_kind_find(const char *s, size_t n, TargetKind *out);

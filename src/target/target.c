@@ -1,7 +1,7 @@
 /*
  * Names and identities of targets: what a user typed becomes a Target, a Target becomes the short
- * text people read and the canonical record the database keys on.  target/facts.c knows CPUs,
- * target/parse.c the file form.
+ * text people read and the canonical record the database keys on.  target/cpu_model.c knows CPUs,
+ * target/target_file.c the file form.
  */
 #include "target/target.h"
 
@@ -51,10 +51,9 @@ bool target_refuse_kind(TargetKind k, const char *place, ErrCode code, Err *err)
 	char have[64] = "";
 	for (int i = 0; i < TARGET_KINDS; i++)
 		if (kinds[i].supported)
-			snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s",
-				have[0] != 0 ? ", " : "", kinds[i].text);
-	return fail(err, code, place, "this build has no code generator for %s (%s); it has: %s",
-		kinds[k].text, kinds[k].meaning, have);
+			snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", have[0] != 0 ? ", " : "", kinds[i].text);
+	return fail(err, code, place, "this build has no code generator for %s (%s); it has: %s", kinds[k].text,
+		kinds[k].meaning, have);
 }
 
 const char *target_text(const Target *t, char out[TARGET_TEXT])
@@ -108,14 +107,13 @@ bool target_runs_on(const Target *t, const Target *machine, Err *err)
 	char text[TARGET_TEXT];
 	target_text(t, text);
 	if (t->kind != machine->kind || t->arch != machine->arch)
-		return fail(err, ERR_MISSING, text, "is %s %s code, this machine is %s %s",
-			arch_name(t->arch), kinds[t->kind].text, arch_name(machine->arch),
-			kinds[machine->kind].text);
+		return fail(err, ERR_MISSING, text, "the target is %s (%s), this machine is %s (%s)", arch_name(t->arch),
+			kinds[t->kind].text, arch_name(machine->arch), kinds[machine->kind].text);
 	uint64_t lacking = t->features & ~machine->features;
 	if (lacking == 0)
 		return true;
 	Arena *a = arena_new();
-	fail(err, ERR_MISSING, text, "needs what this machine (%s) lacks: %s", machine->model,
+	fail(err, ERR_MISSING, text, "the target needs features that this machine (%s) lacks: %s", machine->model,
 		target_feature_list(a, lacking));
 	arena_free(a);
 	return false;
@@ -130,10 +128,8 @@ const char *const *target_list(Arena *a, const char *const *dirs, size_t ndirs, 
 		DIR *d = opendir(dirs[i]);
 		for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
 			size_t len = strlen(e->d_name);
-			if (len > 5 && len < NAME_LIMIT &&
-				strcmp(e->d_name + len - 5, ".json") == 0)
-				vec_push(
-					a, &list, arena_printf(a, "%.*s", (int)len - 5, e->d_name));
+			if (len > 5 && len < NAME_LIMIT && strcmp(e->d_name + len - 5, ".json") == 0)
+				vec_push(a, &list, arena_printf(a, "%.*s", (int)len - 5, e->d_name));
 		}
 		if (d != NULL)
 			closedir(d);
@@ -167,10 +163,8 @@ static bool refuse_name(const char *name, const char *const *dirs, size_t ndirs,
 		text_add(&list, "%s%s", i > 0 ? ", " : "", all.at[i]);
 	const char *tail = strncmp(name, "cpu:", 4) == 0 ? name + 4 : name;
 	const char *near = text_nearest(tail, all.at, all.n);
-	fail(err, ERR_USAGE, name,
-		"there is no such target%s%s%s; there are: %s; or name a .json file",
-		near != NULL ? " (did you mean " : "", near != NULL ? near : "",
-		near != NULL ? "?)" : "", text_str(&list));
+	fail(err, ERR_USAGE, name, "there is no such target%s%s%s; there are: %s; or name a .json file",
+		near != NULL ? " (did you mean " : "", near != NULL ? near : "", near != NULL ? "?)" : "", text_str(&list));
 	arena_free(a);
 	return false;
 }
@@ -179,18 +173,15 @@ static bool resolve_file(Target *t, const char *path, int threads, Err *err)
 {
 	Arena *a = arena_new();
 	Bytes b;
-	bool ok = file_read(a, path, FILE_LIMIT, &b, err) &&
-	          target_parse(t, path, (const char *)b.at, b.n, threads, err);
+	bool ok = file_read(a, path, FILE_LIMIT, &b, err) && target_parse(t, path, (const char *)b.at, b.n, threads, err);
 	arena_free(a);
 	return ok;
 }
 
 /* DIR/NAME.json of the first folder that has it; false without an error if none has. */
-static bool find_file(
-	char *path, size_t size, const char *name, const char *const *dirs, size_t ndirs)
+static bool find_file(char *path, size_t size, const char *name, const char *const *dirs, size_t ndirs)
 {
-	if (strlen(name) >= NAME_LIMIT || name[0] == 0 || name[0] == '.' ||
-		strchr(name, '/') != NULL)
+	if (strlen(name) >= NAME_LIMIT || name[0] == 0 || name[0] == '.' || strchr(name, '/') != NULL)
 		return false;
 	for (size_t i = 0; i < ndirs; i++) {
 		int n = snprintf(path, size, "%s/%s.json", dirs[i], name);
@@ -206,17 +197,14 @@ static bool is_path(const char *name)
 	return strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0);
 }
 
-bool target_resolve(
-	Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err)
+bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err)
 {
 	char path[4096];
 	TargetKind kind = TARGET_CPU;
 	size_t head = strcspn(name, ":");
 	bool prefixed = target_kind_find(name, head, &kind);
 	if (threads < 1 || threads > TARGET_THREADS)
-		return fail(err, ERR_USAGE, name,
-			"cannot have %d threads; 1 to %d can be asked for", threads,
-			TARGET_THREADS);
+		return fail(err, ERR_USAGE, name, "a target has 1 to %d threads, not %d", TARGET_THREADS, threads);
 	if (prefixed && !kinds[kind].supported)
 		return target_refuse_kind(kind, name, ERR_USAGE, err);
 	const char *tail = prefixed ? name + head + (name[head] == ':') : name;

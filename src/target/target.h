@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "ir/dtype.h"
 #include "target/core.h"
+#include "target/feature.h"
 
 #include <stdint.h>
 
@@ -23,23 +24,6 @@ typedef enum {
 #undef KIND
 	TARGET_KINDS
 } TargetKind;
-
-typedef enum {
-#define ARCH(name, text, triple, llvm_cpu) ARCH_##name,
-#include "target/arch.def"
-#undef ARCH
-	ARCH_COUNT
-} Arch;
-
-/* ISA features: bit FEATURE_x of a mask; rows of target/feature.def. */
-typedef enum {
-#define FEATURE(name, arch, text, needs) FEATURE_##name,
-#include "target/feature.def"
-#undef FEATURE
-	FEATURE_COUNT
-} Feature;
-
-#define FEATURE_BIT(f) ((uint64_t)1 << (f))
 
 typedef struct Cache {
 	int64_t bytes;
@@ -64,8 +48,8 @@ typedef struct Target {
 	int vector_bits; /* of the widest vector register worth using */
 	int vector_regs;
 	Core core;
-	int cores;       /* physical ones this process may use */
-	int cpus;        /* logical ones */
+	int cores;                  /* physical ones this process may use */
+	int cpus;                   /* logical ones */
 	Cache cache[TARGET_CACHES]; /* [0] is L1 data; bytes == 0 where there is none */
 	Scope scope[TARGET_SCOPES];
 	int nscope;
@@ -82,13 +66,11 @@ typedef struct Target {
 void target_host(Target *t, int threads);
 
 /*
- * The target a user named: `host`, `cpu` (both: this machine), NAME or cpu:NAME (DIR/NAME.json of
- * the first folder that has it), or a file (a path with a '/' or ending in .json).
- * An unknown name, or a kind this build has no code generator for, is ERR_USAGE with what there is;
- * a bad file is ERR_INPUT. threads: 1..TARGET_THREADS.
+ * The target that a user named: `host`, `cpu` (both: this machine), NAME or cpu:NAME (DIR/NAME.json of the first
+ * folder that has it), or a file (a path with a '/' or ending in .json). An unknown name, or a kind without a code
+ * generator in this build, is ERR_USAGE with what there is; a bad file is ERR_INPUT. threads: 1..TARGET_THREADS.
  */
-bool target_resolve(
-	Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err);
+bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err);
 
 /* The target a JSON text describes; `name` stands in messages. docs/targets.md has the form. */
 bool target_parse(Target *t, const char *name, const char *text, size_t n, int threads, Err *err);
@@ -117,9 +99,6 @@ double target_rate_beyond(const Target *t, int level);
 int target_lanes(const Target *t, DType type);
 bool target_has(const Target *t, Feature f);
 bool target_has_named(const Target *t, const char *feature); /* false for names that feature.def does not know */
-const char *feature_name(Feature f);
-/* "avx avx2 fma", in the order of feature.def; in the arena. */
-char *target_feature_list(Arena *a, uint64_t mask);
 /* Whether code for t may run on `machine`: same architecture, no feature it lacks. */
 bool target_runs_on(const Target *t, const Target *machine, Err *err);
 /* Bytes of the data cache of a level 1..TARGET_CACHES, 0 if there is none. */

@@ -14,9 +14,9 @@
 #include <string.h>
 
 static const char conv[] = "dag t\nin v0: f32[1,16,16,16]\nconst c0: f32[16,16,3,3]\n"
-			   "v1: f32[1,16,16,16] = conv(v0, c0) pads=[1,1,1,1]\nout v1\n";
-static const char dense[] = "dag t\nin v0: f32[4,256]\nconst c0: f32[256,256]\n"
-							"v1: f32[4,256] = dense(v0, c0)\nout v1\n";
+						   "v1: f32[1,16,16,16] = conv(v0, c0) pads=[1,1,1,1]\nout v1\n";
+static const char dense[] =
+	"dag t\nin v0: f32[4,256]\nconst c0: f32[256,256]\nv1: f32[4,256] = dense(v0, c0)\nout v1\n";
 static const char relu[] = "dag t\nin v0: f32[64,64]\nv1: f32[64,64] = relu(v0)\nout v1\n";
 
 static const struct {
@@ -80,7 +80,7 @@ END_TEST
 START_TEST(estimates_see_through_calls)
 {
 	static const char tiled[] = "split w 8\nsplit o 4\nreorder n o.o h w.o c kh kw o.i w.i\nunroll o.i\nvectorize w.i\n"
-				    "cut h 3\n";
+								"cut h 3\n";
 	Arena *a = arena_new();
 	Target target = cpu(1);
 	const Task *task = task_of(a, conv);
@@ -106,14 +106,15 @@ typedef struct Tile {
 
 static void tile_params(Text *t, const Tile *x)
 {
-	text_add(t, "fn k(x: in f32[1,%d,%d,%d] map (n, c, h, w) -> [n : 1, c / 16 : %d, h : %d, w : %d, c %% 16 : 16],\n"
-		    "w: const f32[%d,%d,%d,%d]", x->C, x->H, x->H, x->C / 16, x->H, x->H, x->O, x->C, x->K, x->K);
+	text_add(t,
+		"fn k(x: in f32[1,%d,%d,%d] map (n, c, h, w) -> [n : 1, c / 16 : %d, h : %d, w : %d, c %% 16 : 16],\n"
+		"w: const f32[%d,%d,%d,%d]",
+		x->C, x->H, x->H, x->C / 16, x->H, x->H, x->O, x->C, x->K, x->K);
 	if (!x->strided)
 		text_add(t, " map (o, c, y, x) -> [o / 16 : %d, c / 16 : %d, y : %d, x : %d, c %% 16 : 16, o %% 16 : 16]",
 			x->O / 16, x->C / 16, x->K, x->K);
 	text_add(t, ",\ny: out f32[1,%d,%d,%d] map (n, c, h, w) -> [n : 1, c / 16 : %d, h : %d, w : %d, c %% 16 : 16]) {\n",
-		x->O,
-		x->H, x->H, x->O / 16, x->H, x->H);
+		x->O, x->H, x->H, x->O / 16, x->H, x->H);
 }
 
 static const char *tile_text(Arena *a, const Tile *x)
@@ -123,24 +124,25 @@ static const char *tile_text(Arena *a, const Tile *x)
 	const char *ob = arena_printf(a, "for ob in 0..%d {\n", x->O / width);
 	tile_params(&t, x);
 	text_add(&t, "%sfor h in 0..%d {\nfor wo in 0..%d {\n%s", x->pixels_inside ? ob : "", x->H,
-		(x->H + x->P - 1) / x->P,
-		x->pixels_inside ? "" : ob);
+		(x->H + x->P - 1) / x->P, x->pixels_inside ? "" : ob);
 	text_add(&t, "alloc t: f32[1,%d,1,%d] @local\n", width, x->P);
-	text_add(&t, "for co in 0..%d {\nfor kh in 0..%d {\nfor kw in 0..%d unrolled {\nfor ci in 0..%d {\n"
-		"for cj in 0..%d unrolled {\n",
+	text_add(&t,
+		"for co in 0..%d {\nfor kh in 0..%d {\nfor kw in 0..%d unrolled {\nfor ci in 0..%d {\nfor cj in 0..%d unrolled "
+	    "{\n",
 		x->C / 16, x->K, x->K, 16 / x->split, x->split);
 	text_add(&t, "for p in 0..%d unrolled {\nfor oo in 0..%d unrolled {\nfor oi in 0..16 vector {\n", x->P, x->F);
-	text_add(&t, "block conv(vo: spatial 0..%d = ob*%d+oo*16+oi, vh: spatial 0..%d = h, vw: spatial 0..%d = wo*%d+p, "
-		     "vc: reduce 0..%d = co*16+ci*%d+cj, vy: reduce 0..%d=kh, vx: reduce 0..%d=kw) {\n",
+	text_add(&t,
+		"block conv(vo: spatial 0..%d = ob*%d+oo*16+oi, vh: spatial 0..%d = h, vw: spatial 0..%d = wo*%d+p, "
+		"vc: reduce 0..%d = co*16+ci*%d+cj, vy: reduce 0..%d=kh, vx: reduce 0..%d=kw) {\n",
 		x->O, width, x->H, x->H, x->P, x->C, x->split, x->K, x->K);
-	text_add(&t, "init { t[0,vo-ob*%d,0,vw-wo*%d] = 0.0 }\n"
-		"if 0 <= vh+vy-%d & vh+vy-%d < %d & 0 <= vw+vx-%d & vw+vx-%d < %d {\n",
+	text_add(&t,
+		"init { t[0,vo-ob*%d,0,vw-wo*%d] = 0.0 }\nif 0 <= vh+vy-%d & vh+vy-%d < %d & 0 <= vw+vx-%d & vw+vx-%d < %d {\n",
 		width, x->P, pad, pad, x->H, pad, pad, x->H);
 	text_add(&t, "sum t[0,vo-ob*%d,0,vw-wo*%d] <- x[0,vc,vh+vy-%d,vw+vx-%d]*w[vo,vc,vy,vx]\n}}}}}}}}}}\n", width, x->P,
 		pad, pad);
 	text_add(&t, "for p2 in 0..%d unrolled {\nfor o2 in 0..%d unrolled {\nfor o3 in 0..16 vector {\n", x->P, x->F);
-	text_add(&t, "block relu(vo: spatial 0..%d = ob*%d+o2*16+o3, vh: spatial 0..%d = h, vw: spatial 0..%d = wo*%d+p2) "
-		"{\n", x->O,
+	text_add(&t,
+		"block relu(vo: spatial 0..%d = ob*%d+o2*16+o3, vh: spatial 0..%d = h, vw: spatial 0..%d = wo*%d+p2) {\n", x->O,
 		width, x->H, x->H, x->P);
 	text_add(&t, "y[0,vo,vh,vw] = max(t[0,vo-ob*%d,0,vw-wo*%d], 0.0)\n}}}}\n}}}}\n", width, x->P);
 	return text_str(&t);
@@ -150,9 +152,9 @@ static double tile_ns(Arena *a, const Tile *x)
 {
 	Err err = { 0 };
 	const char *text = tile_text(a, x);
-	static const char target[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"ghz\":4,\"fma_rate\":2,"
-		"\"fma_latency\":4,\"cache\":["
-				     "{\"bytes\":49152},{\"bytes\":1048576},{\"bytes\":33554432}]}";
+	static const char target[] =
+		"{\"kind\":\"cpu\",\"model\":\"x86-64-v4\",\"ghz\":4,\"fma_rate\":2,\"fma_latency\":4,\"cache\":["
+		"{\"bytes\":49152},{\"bytes\":1048576},{\"bytes\":33554432}]}";
 	Target t;
 	ck_assert_msg(target_parse(&t, "t", target, sizeof target - 1, 1, &err), "%s", err.text);
 	KernelSet *ks = ir_parse_set(ir_new(a), "tile", text, strlen(text), &err);
@@ -245,7 +247,7 @@ END_TEST
 START_TEST(floors_are_below_all_times)
 {
 	static const char layer[] = "dag t\nin x: f32[1,64,56,56]\nconst c: f32[64,64,3,3]\n"
-				    "y: f32[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nout y\n";
+								"y: f32[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nout y\n";
 	Arena *a = arena_new();
 	const Task *task = task_of(a, layer);
 	Target one = cpu(1), four = cpu(4), narrow = one;
@@ -256,8 +258,8 @@ START_TEST(floors_are_below_all_times)
 	ck_assert_double_gt((double)least, task->flops / peak / 50);
 	ck_assert_int_le(roof_floor_ns(task, &four), least / 4 + 1);
 	ck_assert_int_ge(roof_floor_ns(task, &narrow), least * 2 - 1);
-	ck_assert_int_eq(roof_floor_ns(task_of(a, "dag t\nin x: f32[2]\ny: f32[2] = relu(x)\nout y\n"), &one),
-		ROOF_LEAST_NS);
+	ck_assert_int_eq(
+		roof_floor_ns(task_of(a, "dag t\nin x: f32[2]\ny: f32[2] = relu(x)\nout y\n"), &one), ROOF_LEAST_NS);
 	arena_free(a);
 }
 END_TEST

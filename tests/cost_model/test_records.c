@@ -15,9 +15,8 @@
 #include <string.h>
 
 /* The machine that the records are of. */
-static const char machine[] =
-	"{\"kind\":\"cpu\",\"model\":\"sapphirerapids\",\"features\":[\"x86-64-v4\"],"
-	"\"cache\":[{\"bytes\":49152},{\"bytes\":2097152},{\"bytes\":272629760}]}";
+static const char machine[] = "{\"kind\":\"cpu\",\"model\":\"sapphirerapids\",\"features\":[\"x86-64-v4\"],"
+							  "\"cache\":[{\"bytes\":49152},{\"bytes\":2097152},{\"bytes\":272629760}]}";
 
 enum { TASKS = 16, RUNS = 32 };
 
@@ -91,7 +90,7 @@ static Records *read_records(void)
 	return r;
 }
 
-/* The part of the pairs, of one layer or of two, whose times differ by the factor `apart` and that estimates order. */
+/* Of the pairs, of one layer or of two, whose times are a factor `apart` from each other: the part in order. */
 static double in_order(const Records *r, bool one_layer, double apart)
 {
 	double right = 0, pairs = 0;

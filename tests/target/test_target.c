@@ -60,53 +60,36 @@ static const struct {
 	const char *cpu;
 } cpus[] = {
 	/* Zen 5: EPYC 9005 is family 1Ah, model 02h; what host must be called there. */
-	{ ARCH_X86_64, VENDOR_AMD, 0x1a, 0x02, ZEN4 " avx512vp2intersect avxvnni", "cpu:znver5 t1",
-		512, 32, 4, 2, "x86-64-v4" },
+	{ ARCH_X86_64, VENDOR_AMD, 0x1a, 0x02, ZEN4 " avx512vp2intersect avxvnni", "cpu:znver5 t1", 512, 32, 4, 2,
+		"x86-64-v4" },
 	{ ARCH_X86_64, VENDOR_AMD, 0x1a, 0x44, ZEN4, "cpu:znver5 t1", 512, 32, 4, 2, "x86-64-v4" },
 	/* A hypervisor that hides AVX-512: the same cores, other features. */
-	{ ARCH_X86_64, VENDOR_AMD, 0x1a, 0x02, "x86-64-v3", "cpu:znver5 t1", 256, 16, 4, 2,
-		"x86-64-v3" },
+	{ ARCH_X86_64, VENDOR_AMD, 0x1a, 0x02, "x86-64-v3", "cpu:znver5 t1", 256, 16, 4, 2, "x86-64-v3" },
 	{ ARCH_X86_64, VENDOR_AMD, 0x19, 0x11, ZEN4, "cpu:znver4 t1", 512, 32, 4, 1, "x86-64-v4" },
-	{ ARCH_X86_64, VENDOR_AMD, 0x19, 0x11, "x86-64-v3", "cpu:znver4 t1", 256, 16, 4, 2,
-		"x86-64-v3" },
-	{ ARCH_X86_64, VENDOR_AMD, 0x19, 0x21, "x86-64-v3", "cpu:znver3 t1", 256, 16, 4, 2,
-		"x86-64-v3" },
-	{ ARCH_X86_64, VENDOR_AMD, 0x17, 0x31, "x86-64-v3", "cpu:znver2 t1", 256, 16, 5, 2,
-		"x86-64-v3" },
-	{ ARCH_X86_64, VENDOR_AMD, 0x17, 0x01, "x86-64-v3", "cpu:znver1 t1", 256, 16, 5, 1,
-		"x86-64-v3" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x55, "x86-64-v4", "cpu:skylake-avx512 t1", 512, 32, 4, 2,
+	{ ARCH_X86_64, VENDOR_AMD, 0x19, 0x11, "x86-64-v3", "cpu:znver4 t1", 256, 16, 4, 2, "x86-64-v3" },
+	{ ARCH_X86_64, VENDOR_AMD, 0x19, 0x21, "x86-64-v3", "cpu:znver3 t1", 256, 16, 4, 2, "x86-64-v3" },
+	{ ARCH_X86_64, VENDOR_AMD, 0x17, 0x31, "x86-64-v3", "cpu:znver2 t1", 256, 16, 5, 2, "x86-64-v3" },
+	{ ARCH_X86_64, VENDOR_AMD, 0x17, 0x01, "x86-64-v3", "cpu:znver1 t1", 256, 16, 5, 1, "x86-64-v3" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x55, "x86-64-v4", "cpu:skylake-avx512 t1", 512, 32, 4, 2, "x86-64-v4" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x55, "x86-64-v4 avx512vnni", "cpu:cascadelake t1", 512, 32, 4, 2, "x86-64-v4" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x55, "x86-64-v4 avx512vnni avx512bf16", "cpu:cooperlake t1", 512, 32, 4, 2,
 		"x86-64-v4" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x55, "x86-64-v4 avx512vnni", "cpu:cascadelake t1", 512, 32,
-		4, 2, "x86-64-v4" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x55, "x86-64-v4 avx512vnni avx512bf16",
-		"cpu:cooperlake t1", 512, 32, 4, 2, "x86-64-v4" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x6a, "x86-64-v4", "cpu:icelake-server t1", 512, 32, 4, 2,
-		"x86-64-v4" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xcf, "x86-64-v4", "cpu:sapphirerapids t1", 512, 32, 4, 2,
-		"x86-64-v4" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xb7, "x86-64-v3 avxvnni", "cpu:alderlake t1", 256, 16, 4,
-		2, "x86-64-v3" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x3f, "x86-64-v3", "cpu:haswell t1", 256, 16, 5, 2,
-		"x86-64-v3" },
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x2d, "x86-64-v2 avx", "cpu:sandybridge t1", 256, 16, 0, 0,
-		"x86-64-v2" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x6a, "x86-64-v4", "cpu:icelake-server t1", 512, 32, 4, 2, "x86-64-v4" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xcf, "x86-64-v4", "cpu:sapphirerapids t1", 512, 32, 4, 2, "x86-64-v4" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xb7, "x86-64-v3 avxvnni", "cpu:alderlake t1", 256, 16, 4, 2, "x86-64-v3" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x3f, "x86-64-v3", "cpu:haswell t1", 256, 16, 5, 2, "x86-64-v3" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0x2d, "x86-64-v2 avx", "cpu:sandybridge t1", 256, 16, 0, 0, "x86-64-v2" },
 	/* Designs nobody has told us of get the level of their features. */
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xfe, "x86-64-v4 avxvnni", "cpu:x86-64-v4 t1", 512, 32, 0,
-		0, "x86-64-v4" },
-	{ ARCH_X86_64, VENDOR_OTHER, 7, 0x3b, "x86-64-v2", "cpu:x86-64-v2 t1", 128, 16, 0, 0,
-		"x86-64-v2" },
-	{ ARCH_X86_64, VENDOR_AMD, 0x10, 0x02, "sse3 popcnt", "cpu:x86-64 t1", 128, 16, 0, 0,
-		"x86-64" },
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xfe, "x86-64-v4 avxvnni", "cpu:x86-64-v4 t1", 512, 32, 0, 0, "x86-64-v4" },
+	{ ARCH_X86_64, VENDOR_OTHER, 7, 0x3b, "x86-64-v2", "cpu:x86-64-v2 t1", 128, 16, 0, 0, "x86-64-v2" },
+	{ ARCH_X86_64, VENDOR_AMD, 0x10, 0x02, "sse3 popcnt", "cpu:x86-64 t1", 128, 16, 0, 0, "x86-64" },
 	/* AVX-512 whose base a hypervisor hides is none. */
-	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xfe, "x86-64-v2 avx512f avx512vnni", "cpu:x86-64-v2 t1",
-		128, 16, 0, 0, "x86-64-v2" },
-	{ ARCH_AARCH64, VENDOR_ARM, 0, 0xd08, "neon", "cpu:cortex-a72 t1", 128, 32, 7, 1,
+	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xfe, "x86-64-v2 avx512f avx512vnni", "cpu:x86-64-v2 t1", 128, 16, 0, 0,
+		"x86-64-v2" },
+	{ ARCH_AARCH64, VENDOR_ARM, 0, 0xd08, "neon", "cpu:cortex-a72 t1", 128, 32, 7, 1, "generic" },
+	{ ARCH_AARCH64, VENDOR_ARM, 0, 0xd0c, "neon lse dotprod fullfp16 rdm", "cpu:neoverse-n1 t1", 128, 32, 4, 2,
 		"generic" },
-	{ ARCH_AARCH64, VENDOR_ARM, 0, 0xd0c, "neon lse dotprod fullfp16 rdm", "cpu:neoverse-n1 t1",
-		128, 32, 4, 2, "generic" },
-	{ ARCH_AARCH64, VENDOR_OTHER, 0, 0x123, "neon", "cpu:armv8-a t1", 128, 32, 0, 0,
-		"generic" },
+	{ ARCH_AARCH64, VENDOR_OTHER, 0, 0x123, "neon", "cpu:armv8-a t1", 128, 32, 0, 0, "generic" },
 };
 
 START_TEST(facts_become_a_target)
@@ -144,8 +127,7 @@ START_TEST(llvm_gets_the_level_and_what_is_beyond_it)
 	target_from_facts(&t, &facts);
 	ck_assert_str_eq(t.llvm_features, "+avx512vnni,+avxvnni,-prefer-256-bit");
 	ck_assert_str_eq(t.triple, "x86_64-unknown-linux-gnu");
-	facts = (CpuFacts){ .arch = ARCH_AARCH64,
-		.features = mask_of("neon dotprod", ARCH_AARCH64) };
+	facts = (CpuFacts){ .arch = ARCH_AARCH64, .features = mask_of("neon dotprod", ARCH_AARCH64) };
 	target_from_facts(&t, &facts);
 	ck_assert_str_eq(t.llvm_features, "+neon,+dotprod");
 	ck_assert_str_eq(t.triple, "aarch64-unknown-linux-gnu");
@@ -158,8 +140,7 @@ START_TEST(every_feature_has_a_base_and_a_test_in_the_runtime)
 		uint64_t alone = FEATURE_BIT(f), needs = feature_needs((Feature)f);
 		ck_assert(features_closed(alone) == (needs == 0 ? alone : 0));
 		for (int g = 0; g < FEATURE_COUNT; g++)
-			ck_assert((needs & FEATURE_BIT(g)) == 0 ||
-				  feature_arch((Feature)g) == feature_arch((Feature)f));
+			ck_assert((needs & FEATURE_BIT(g)) == 0 || feature_arch((Feature)g) == feature_arch((Feature)f));
 		/* A bundle names features; the runtime of its architecture must know every one. */
 		if (strcmp(arch_name(feature_arch((Feature)f)), cpu_arch_name(cpu_arch())) != 0)
 			continue;
@@ -171,13 +152,12 @@ START_TEST(every_feature_has_a_base_and_a_test_in_the_runtime)
 }
 END_TEST
 
-static const char pi3[] =
-	"processor\t: 0\nBogoMIPS\t: 38.40\nFeatures\t: fp asimd evtstrm crc32 cpuid\n"
-	"CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd03\n"
-	"CPU revision\t: 4\n\n";
+static const char pi3[] = "processor\t: 0\nBogoMIPS\t: 38.40\nFeatures\t: fp asimd evtstrm crc32 cpuid\n"
+						  "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd03\n"
+						  "CPU revision\t: 4\n\n";
 static const char little[] = "CPU implementer\t: 0x41\nCPU part\t: 0xd05\n",
-		  big[] = "CPU implementer : 0x41\nCPU part : 0xd0b\n",
-		  m1[] = "CPU implementer\t: 0x61\nCPU part\t: 0x023\n";
+				  big[] = "CPU implementer : 0x41\nCPU part : 0xd0b\n",
+				  m1[] = "CPU implementer\t: 0x61\nCPU part\t: 0x023\n";
 
 static const struct {
 	const char *text[3];
@@ -195,8 +175,7 @@ static const struct {
 START_TEST(the_most_frequent_core_of_cpuinfo_is_taken)
 {
 	CpuFacts f = { .arch = ARCH_AARCH64 };
-	facts_from_cpuinfo(&f, arena_printf(a, "%s%s%s", cpuinfos[_i].text[0], cpuinfos[_i].text[1],
-				       cpuinfos[_i].text[2]));
+	facts_from_cpuinfo(&f, arena_printf(a, "%s%s%s", cpuinfos[_i].text[0], cpuinfos[_i].text[1], cpuinfos[_i].text[2]));
 	ck_assert_int_eq(f.vendor, cpuinfos[_i].vendor);
 	ck_assert_uint_eq(f.model, cpuinfos[_i].part);
 }
@@ -218,8 +197,8 @@ static void put(const char *root, const char *path, const char *text)
 	fclose(f);
 }
 
-static void put_cache(const char *root, int index, const char *level, const char *type,
-	const char *size, const char *shared)
+static void put_cache(
+	const char *root, int index, const char *level, const char *type, const char *size, const char *shared)
 {
 	const char *dir = arena_printf(a, "devices/system/cpu/cpu0/cache/index%d", index);
 	put(root, arena_printf(a, "%s/level", dir), level);
@@ -255,9 +234,7 @@ START_TEST(a_fake_machine_is_read)
 	uint64_t all[16] = { 0xff }, half[16] = { 0x0f }, pair[16] = { 0x11 };
 	ck_assert_int_eq(host_cores(all, 64, root), 8);
 	for (int i = 0; i < 8; i++)
-		put(root,
-			arena_printf(
-				a, "devices/system/cpu/cpu%d/topology/thread_siblings_list", i),
+		put(root, arena_printf(a, "devices/system/cpu/cpu%d/topology/thread_siblings_list", i),
 			arena_printf(a, "%d,%d", i % 4, i % 4 + 4));
 	ck_assert_int_eq(host_cores(all, 64, root), 4);
 	ck_assert_int_eq(host_cores(half, 64, root), 4);
@@ -266,9 +243,8 @@ START_TEST(a_fake_machine_is_read)
 	static const struct {
 		const char *text;
 		int cpus;
-	} quotas[] = { { "max 100000", INT_MAX }, { "150000 100000", 2 }, { "50000 100000", 1 },
-		{ "400000 100000", 4 }, { "nonsense", INT_MAX }, { "-1 100000", INT_MAX },
-		{ "5 0", INT_MAX } };
+	} quotas[] = { { "max 100000", INT_MAX }, { "150000 100000", 2 }, { "50000 100000", 1 }, { "400000 100000", 4 },
+		{ "nonsense", INT_MAX }, { "-1 100000", INT_MAX }, { "5 0", INT_MAX } };
 	ck_assert_int_eq(host_granted_cpus(root), INT_MAX);
 	for (int i = 0; i < LEN(quotas); i++) {
 		put(root, "fs/cgroup/cpu.max", quotas[i].text);
@@ -317,12 +293,12 @@ static Target parsed(const char *text)
 START_TEST(identity_is_kind_model_features_and_threads)
 {
 	Target t = parsed("{\"kind\":\"cpu\",\"model\":\"haswell\",\"features\":[\"fma\",\"f16c\","
-	                  "\"avx2\",\"avx\",\"sse4.2\",\"sse4.1\","
-			  "\"ssse3\",\"sse3\"]}");
+					  "\"avx2\",\"avx\",\"sse4.2\",\"sse4.1\","
+					  "\"ssse3\",\"sse3\"]}");
 	t.threads = 2;
 	ck_assert_str_eq(target_record(a, &t),
 		"{\"features\":[\"avx\",\"avx2\",\"f16c\",\"fma\",\"sse3\",\"sse4.1\",\"sse4.2\","
-	        "\"ssse3\"],"
+		"\"ssse3\"],"
 		"\"kind\":\"target\",\"model\":\"haswell\",\"threads\":2,\"type\":\"cpu\"}");
 	Hash id = target_id(&t);
 	char hex[HASH_HEX];
@@ -356,12 +332,12 @@ START_TEST(code_runs_where_nothing_is_lacking)
 {
 	Err e = { 0 };
 	Target v3 = parsed("{\"kind\":\"cpu\",\"model\":\"x86-64-v3\"}"),
-	       v4 = parsed("{\"kind\":\"cpu\",\"model\":\"x86-64-v4\"}"),
-	       arm = parsed("{\"kind\":\"cpu\",\"model\":\"armv8-a\"}");
+		   v4 = parsed("{\"kind\":\"cpu\",\"model\":\"x86-64-v4\"}"),
+		   arm = parsed("{\"kind\":\"cpu\",\"model\":\"armv8-a\"}");
 	ck_assert(target_runs_on(&v3, &v4, &e));
 	ck_assert(!target_runs_on(&v4, &v3, &e));
-	ck_assert_str_eq(e.text, "needs what this machine (x86-64-v3) lacks: avx512f avx512dq "
-	                         "avx512cd avx512bw avx512vl");
+	ck_assert_str_eq(e.text, "the target needs features that this machine (x86-64-v3) lacks: avx512f avx512dq "
+							 "avx512cd avx512bw avx512vl");
 	e = (Err){ 0 };
 	ck_assert(!target_runs_on(&arm, &v4, &e));
 	ck_assert_int_eq(err_exit_code(e.code), 3);
@@ -441,8 +417,8 @@ START_TEST(a_core_is_measured)
 	ck_assert_msg(p.ghz > 0.1 && p.ghz < 10, "%g GHz", p.ghz);
 	ck_assert_msg(p.fma_latency > 1.5 && p.fma_latency < 40, "latency %g", p.fma_latency);
 	ck_assert_msg(p.fma_rate > 0.05 && p.fma_rate < 8, "%g FMAs", p.fma_rate);
-	ck_assert_msg(p.loads > 0.1 && p.loads < 8 && p.stores > 0.1 && p.stores < 8, "%g loads, %g stores", p.loads,
-		p.stores);
+	ck_assert_msg(
+		p.loads > 0.1 && p.loads < 8 && p.stores > 0.1 && p.stores < 8, "%g loads, %g stores", p.loads, p.stores);
 	ck_assert_msg(p.decode > 0.5 && p.decode < 20, "%g instructions", p.decode);
 	ck_assert_msg(p.level[TARGET_CACHES] > 0.05 && p.level[TARGET_CACHES] < p.level[0], "%g of %g bytes",
 		p.level[TARGET_CACHES], p.level[0]);
@@ -452,13 +428,19 @@ END_TEST
 /* Measured figures replace defaults and nothing else, and come back from a record as they were. */
 START_TEST(measured_figures_are_adopted)
 {
-	CpuFacts facts = { .arch = ARCH_X86_64, .maker = "Nobody", .family = 7, .model = 1,
-		.features = mask_of("x86-64-v3", ARCH_X86_64) };
+	CpuFacts facts = {
+		.arch = ARCH_X86_64, .maker = "Nobody", .family = 7, .model = 1, .features = mask_of("x86-64-v3", ARCH_X86_64)
+	};
 	Target t;
 	Err err = { 0 };
 	char owner[TARGET_TEXT];
-	Core p = core_from_probe(&(ProbeCore){ .ghz = 2.5, .fma_latency = 5, .fma_rate = 1.25, .loads = 2, .stores = 1,
-		.decode = 99 /* no core does */, .level = { 64, 20, 0, 0, 3 } });
+	Core p = core_from_probe(&(ProbeCore){ .ghz = 2.5,
+		.fma_latency = 5,
+		.fma_rate = 1.25,
+		.loads = 2,
+		.stores = 1,
+		.decode = 99 /* no core does */,
+		.level = { 64, 20, 0, 0, 3 } });
 	target_from_facts(&t, &facts);
 	Hash before = target_id(&t);
 	ck_assert(core_wants_probe(&t));
@@ -467,8 +449,8 @@ START_TEST(measured_figures_are_adopted)
 	t.core.loads = 3;
 	core_adopt(&t, &p);
 	ck_assert(!core_wants_probe(&t));
-	ck_assert(t.core.ghz == 2.5 && t.core.fma_rate == 1.25);
-	ck_assert(t.core.level[1] == 20 && t.core.level[TARGET_CACHES] == 3);
+	ck_assert(
+		t.core.ghz == 2.5 && t.core.fma_rate == 1.25 && t.core.level[1] == 20 && t.core.level[TARGET_CACHES] == 3);
 	ck_assert(t.core.loads == 3 && t.core.source[CORE_LOADS] == CORE_FILE);
 	ck_assert(t.core.decode > 0 && t.core.source[CORE_DECODE] == CORE_DEFAULT);
 	ck_assert(t.core.level[2] > 0 && t.core.source[CORE_L3] == CORE_DEFAULT);
@@ -478,8 +460,8 @@ START_TEST(measured_figures_are_adopted)
 	Core back;
 	ck_assert(core_read_record(&back, core_record(a, &t.core), &err));
 	for (int f = 0; f < CORE_FIGURES; f++)
-		ck_assert(core_get(&back, (CoreFigure)f) ==
-			(t.core.source[f] == CORE_PROBE ? core_get(&t.core, (CoreFigure)f) : 0));
+		ck_assert(
+			core_get(&back, (CoreFigure)f) == (t.core.source[f] == CORE_PROBE ? core_get(&t.core, (CoreFigure)f) : 0));
 	Json *bad = json_new(a, JV_OBJECT);
 	json_set(a, bad, "ghz", json_new_int(a, 99000));
 	ck_assert(!core_read_record(&back, bad, &err));

@@ -17,10 +17,9 @@ static const struct {
 	{ CPU "\"model\":\"host\"}", NULL, NULL },
 	{ CPU "\"model\":\"host\",\"cores\":3,\"cpus\":5,\"about\":\"mine\"}", NULL, NULL },
 	{ CPU "\"model\":\"znver5\",\"features\":[\"x86-64-v4\",\"avxvnni\"]}", NULL, NULL },
-	{ CPU "\"model\":\"my-own.cpu_2\",\"arch\":\"aarch64\",\"features\":[\"neon\"]}", NULL,
-		NULL },
+	{ CPU "\"model\":\"my-own.cpu_2\",\"arch\":\"aarch64\",\"features\":[\"neon\"]}", NULL, NULL },
 	{ V3 ",\"vector_bits\":128,\"fma_latency\":5,\"fma_rate\":1,\"memory_bytes\":1073741824,"
-	     "\"cache\":[{\"bytes\":1}]}",
+		 "\"cache\":[{\"bytes\":1}]}",
 		NULL, NULL },
 	/* What contract tests and fuzzers send. */
 	{ "", "t:1", "not JSON" },
@@ -30,43 +29,34 @@ static const struct {
 	{ "{}", "t", "lacks the key \"kind\"" },
 	{ "{\"isa\":1e999}", "t:1", "not JSON: real number overflow" },
 	{ "{\"isa\":1}", "t", "/isa is not a key that may stand here" },
-	{ V3 ",\"core\":1}", "t",
-		"/core is not a key that may stand here; did you mean \"cores\"?" },
+	{ V3 ",\"core\":1}", "t", "/core is not a key that may stand here; did you mean \"cores\"?" },
 	{ "{\"kind\":1}", "t", "/kind must be a text" },
-	{ "{\"kind\":\"toaster\"}", "t", "/kind is \"toaster\", which is no kind of target" },
-	{ "{\"kind\":\"cuda\",\"model\":\"k80\"}", "t",
-		"this build has no code generator for cuda" },
+	{ "{\"kind\":\"toaster\"}", "t", "/kind must be a kind of target such as \"cpu\", not \"toaster\"" },
+	{ "{\"kind\":\"cuda\",\"model\":\"k80\"}", "t", "this build has no code generator for cuda" },
 	{ CPU "\"cores\":1}", "t", "lacks the key \"model\"" },
 	{ CPU "\"model\":\"\"}", "t", "/model must be 1 to 31 of the characters" },
 	{ CPU "\"model\":\"a/../b\"}", "t", "/model must be 1 to 31 of the characters" },
 	{ CPU "\"model\":\"Znver5\"}", "t", "/model must be 1 to 31 of the characters" },
-	{ CPU "\"model\":\"a123456789b123456789c123456789d123456789\"}", "t",
-		"/model must be 1 to 31" },
+	{ CPU "\"model\":\"a123456789b123456789c123456789d123456789\"}", "t", "/model must be 1 to 31" },
 	{ CPU "\"model\":\"unknown\"}", "t", "lacks the key \"arch\"" },
-	{ CPU "\"model\":\"unknown\",\"arch\":\"vax\"}", "t",
-		"/arch is \"vax\"; dlc knows x86-64 and aarch64" },
-	{ CPU "\"model\":\"znver5\",\"arch\":\"aarch64\"}", "t",
-		"/arch is aarch64, but znver5 is x86-64" },
+	{ CPU "\"model\":\"unknown\",\"arch\":\"vax\"}", "t", "/arch is \"vax\"; dlc knows x86-64 and aarch64" },
+	{ CPU "\"model\":\"znver5\",\"arch\":\"aarch64\"}", "t", "/arch is aarch64, but znver5 is x86-64" },
 	{ CPU "\"model\":\"unknown\",\"arch\":\"x86-64\"}", "t", "lacks the key \"features\"" },
 	{ CPU "\"model\":\"znver5\"}", "t", "lacks the key \"features\"" },
 	{ V3 ",\"features\":\"avx\"}", "t", "/features must be an array" },
 	{ V3 ",\"features\":[1]}", "t", "/features/0 must be a text" },
-	{ V3 ",\"features\":[\"sse3\",\"neon\"]}", "t",
-		"/features/1 is \"neon\", which is no feature of x86-64" },
-	{ V3 ",\"features\":[\"armv8-a\"]}", "t",
-		"/features/0 is \"armv8-a\", which is no feature of x86-64" },
+	{ V3 ",\"features\":[\"sse3\",\"neon\"]}", "t", "/features/1 is \"neon\", which is no feature of x86-64" },
+	{ V3 ",\"features\":[\"armv8-a\"]}", "t", "/features/0 is \"armv8-a\", which is no feature of x86-64" },
 	{ V3 ",\"features\":[\"avx512vnn\"]}", "t",
 		"/features/0 is \"avx512vnn\", which is no feature of x86-64 that dlc knows; did "
-	        "you mean \"avx512vnni\"?" },
-	{ V3 ",\"features\":[\"x86-64-v3\",\"avx512vnni\"]}", "t",
-		"/features has avx512vnni without avx512f" },
+		"you mean \"avx512vnni\"?" },
+	{ V3 ",\"features\":[\"x86-64-v3\",\"avx512vnni\"]}", "t", "/features has avx512vnni without avx512f" },
 	{ V3 ",\"cores\":0}", "t", "/cores must be an integer in 1..4096" },
 	{ V3 ",\"cores\":1.5}", "t", "/cores must be an integer in 1..4096" },
 	{ V3 ",\"cores\":99999999999}", "t", "/cores must be an integer in 1..4096" },
 	{ V3 ",\"cpus\":-1}", "t", "/cpus must be an integer" },
-	{ V3 ",\"vector_bits\":512}", "t",
-		"/vector_bits must be a power of two, and at most the 256" },
-	{ V3 ",\"vector_bits\":96}", "t", "/vector_bits must be a power of two" },
+	{ V3 ",\"vector_bits\":512}", "t", "/vector_bits must be a power of two and at most 256" },
+	{ V3 ",\"vector_bits\":96}", "t", "/vector_bits must be a power of two and" },
 	{ V3 ",\"memory_bytes\":9223372036854775807}", "t", "/memory_bytes must be an integer" },
 	{ V3 ",\"fma_rate\":17}", "t", "/fma_rate must be a number in 0.1..16" },
 	{ V3 ",\"ghz\":2.5,\"loads\":0.5,\"l2_bytes_per_cycle\":20,\"memory_bytes_per_cycle\":1.25}", NULL, NULL },
@@ -74,17 +64,13 @@ static const struct {
 	{ V3 ",\"loads\":\"2\"}", "t", "/loads must be a number in 0.1..16" },
 	{ V3 ",\"cache\":{}}", "t", "/cache must be an array" },
 	{ V3 ",\"cache\":[1]}", "t", "/cache/0 must be an object" },
-	{ V3 ",\"cache\":[{\"bytes\":0}]}", "t",
-		"/cache/0/bytes must be an integer in 1..1099511627776" },
-	{ V3 ",\"cache\":[{\"bytes\":1},{\"bytes\":1099511627777}]}", "t",
-		"/cache/1/bytes must be an integer" },
+	{ V3 ",\"cache\":[{\"bytes\":0}]}", "t", "/cache/0/bytes must be an integer in 1..1099511627776" },
+	{ V3 ",\"cache\":[{\"bytes\":1},{\"bytes\":1099511627777}]}", "t", "/cache/1/bytes must be an integer" },
 	{ V3 ",\"cache\":[{\"shared_by\":1}]}", "t", "/cache/0 lacks the key \"bytes\"" },
-	{ V3 ",\"cache\":[{\"bytes\":1,\"shared_by\":0}]}", "t",
-		"/cache/0/shared_by must be an integer" },
-	{ V3 ",\"cache\":[{\"bytes\":1,\"ways\":8}]}", "t",
-		"/cache/0/ways is not a key that may stand here" },
-	{ V3 ",\"cache\":[{\"bytes\":1},{\"bytes\":1},{\"bytes\":1},{\"bytes\":1},{\"bytes\":1}]}",
-		"t", "/cache has 5 levels; at most 4" },
+	{ V3 ",\"cache\":[{\"bytes\":1,\"shared_by\":0}]}", "t", "/cache/0/shared_by must be an integer" },
+	{ V3 ",\"cache\":[{\"bytes\":1,\"ways\":8}]}", "t", "/cache/0/ways is not a key that may stand here" },
+	{ V3 ",\"cache\":[{\"bytes\":1},{\"bytes\":1},{\"bytes\":1},{\"bytes\":1},{\"bytes\":1}]}", "t",
+		"/cache has 5 levels; at most 4" },
 };
 
 START_TEST(target_files_are_taken_or_refused_with_a_path)
@@ -105,11 +91,10 @@ END_TEST
 
 START_TEST(what_the_file_says_is_what_the_target_has)
 {
-	static const char text[] =
-		CPU "\"model\":\"znver5\",\"features\":[\"x86-64-v4\"],\"vector_bits\":256,\"fma_"
-	            "latency\":3,"
-		    "\"fma_rate\":7,\"cores\":6,\"cpus\":12,\"memory_bytes\":4194304,"
-		    "\"cache\":[{\"bytes\":1000,\"shared_by\":2},{\"bytes\":2000}]}";
+	static const char text[] = CPU "\"model\":\"znver5\",\"features\":[\"x86-64-v4\"],\"vector_bits\":256,\"fma_"
+								   "latency\":3,"
+								   "\"fma_rate\":7,\"cores\":6,\"cpus\":12,\"memory_bytes\":4194304,"
+								   "\"cache\":[{\"bytes\":1000,\"shared_by\":2},{\"bytes\":2000}]}";
 	Target t;
 	Err e = { 0 };
 	ck_assert(target_parse(&t, "t", text, sizeof text - 1, 5, &e));
@@ -142,7 +127,7 @@ START_TEST(figures_of_a_core_follow_from_each_other)
 	ck_assert(t.core.loads == 1 && t.core.source[CORE_LOADS] == CORE_FILE);
 	ck_assert(t.core.level[0] == 16 && t.core.source[CORE_L1] == CORE_DEFAULT);
 	ck_assert(t.core.level[0] > t.core.level[1] && t.core.level[1] > t.core.level[2] &&
-		  t.core.level[2] > t.core.level[TARGET_CACHES]);
+			  t.core.level[2] > t.core.level[TARGET_CACHES]);
 	ck_assert(target_parse(&t, "t", row, sizeof row - 1, 1, &e));
 	ck_assert(t.core.decode == 8 && t.core.source[CORE_DECODE] == CORE_MODEL);
 	ck_assert(t.core.level[1] == 20 && t.core.source[CORE_L2] == CORE_FILE);
@@ -180,8 +165,7 @@ START_TEST(damaged_files_are_refused_or_taken_but_never_more)
 		Err e = { 0 };
 		if (target_parse(&t, "t", text, n, 1, &e)) {
 			taken++;
-			ck_assert(t.vector_bits > 0 && t.vector_regs > 0 && t.cores > 0 &&
-				  t.cpus >= t.cores);
+			ck_assert(t.vector_bits > 0 && t.vector_regs > 0 && t.cores > 0 && t.cpus >= t.cores);
 		} else
 			ck_assert(e.code != ERR_NONE && e.code != ERR_BUG && e.text[0] != 0);
 	}

@@ -1,6 +1,6 @@
 /*
- * The figures of a core that model.def has no row for: what a database has of this CPU, else a measurement. Whoever
- * writes records stores them with the environment (db_put_env), so that they are measured once.
+ * The figures of a core that model.def has no row for: what a database has of this CPU, else a measurement.
+ * db_put_env stores them with the environment of the first records, so that they are measured once.
  */
 #include "compile/compile.h"
 #include "db/look.h"

@@ -1,7 +1,7 @@
 /*
- * Turns what a CPU says about itself into a Target: features, the model class by its row in
- * model.def (else the feature level), and from these the vector shape, FMA facts and LLVM's names.
- * Pure, so that tests can be every CPU.  Reading the machine is detect.c.
+ * Turns what a CPU says about itself into a Target: features, the model class by its row in model.def (else the
+ * feature level), and from these the vectors, the figures of the core and LLVM's names.  Pure, so that tests can be
+ * every CPU.  Reading the machine is detect.c.
  */
 #include "target/detect.h"
 
@@ -10,24 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert(FEATURE_COUNT <= 64, "features are bits of a uint64_t");
-
 static const struct {
 	const char *text, *triple, *llvm_cpu;
 } archs[ARCH_COUNT] = {
 #define ARCH(name, text, triple, llvm_cpu) [ARCH_##name] = { text, triple, llvm_cpu },
 #include "target/arch.def"
 #undef ARCH
-};
-
-static const struct {
-	Arch arch;
-	const char *text;
-	uint64_t needs;
-} features[FEATURE_COUNT] = {
-#define FEATURE(name, arch, text, needs) [FEATURE_##name] = { ARCH_##arch, text, needs },
-#include "target/feature.def"
-#undef FEATURE
 };
 
 #define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory)
@@ -41,9 +29,16 @@ static const struct Model {
 } models[] = {
 #undef CORE
 #define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory) \
-	{ name, ARCH_##arch, bits, { [CORE_GHZ] = ghz, [CORE_FMA_LATENCY] = latency, [CORE_FMA_RATE] = rate, \
-		[CORE_LOADS] = loads, [CORE_STORES] = stores, [CORE_DECODE] = decode, [CORE_L2] = l2, \
-		[CORE_L3] = l3, [CORE_MEMORY] = memory } },
+	{ name, ARCH_##arch, bits, \
+		{ [CORE_GHZ] = ghz, \
+			[CORE_FMA_LATENCY] = latency, \
+			[CORE_FMA_RATE] = rate, \
+			[CORE_LOADS] = loads, \
+			[CORE_STORES] = stores, \
+			[CORE_DECODE] = decode, \
+			[CORE_L2] = l2, \
+			[CORE_L3] = l3, \
+			[CORE_MEMORY] = memory } },
 #include "target/model.def"
 #undef CORE
 #define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory)
@@ -63,20 +58,9 @@ static const struct {
 #undef CORE
 };
 
-static const struct Level {
-	const char *name;
-	Arch arch;
-	uint64_t features;
-} levels[] = {
-#define LEVEL(name, arch, features) { name, ARCH_##arch, features },
-#include "target/level.def"
-#undef LEVEL
-};
-
 enum {
 	MODELS = sizeof models / sizeof *models,
 	CPUIDS = sizeof cpuids / sizeof *cpuids,
-	LEVELS = sizeof levels / sizeof *levels,
 };
 
 const char *arch_name(Arch a)
@@ -84,35 +68,21 @@ const char *arch_name(Arch a)
 	return archs[a].text;
 }
 
-const char *feature_name(Feature f)
-{
-	return features[f].text;
-}
-
-Arch feature_arch(Feature f)
-{
-	return features[f].arch;
-}
-
 bool target_has(const Target *t, Feature f)
 {
 	return (t->features & FEATURE_BIT(f)) != 0;
-}
-
-bool feature_find(const char *name, Arch arch, Feature *out)
-{
-	for (int f = 0; f < FEATURE_COUNT; f++)
-		if (features[f].arch == arch && strcmp(features[f].text, name) == 0) {
-			*out = (Feature)f;
-			return true;
-		}
-	return false;
 }
 
 int target_lanes(const Target *t, DType type)
 {
 	int lanes = type.bits > 0 ? t->vector_bits / type.bits : 1;
 	return lanes > 1 ? lanes : 1;
+}
+
+bool target_has_named(const Target *t, const char *feature)
+{
+	Feature f;
+	return feature_find(feature, t->arch, &f) && target_has(t, f);
 }
 
 double target_rate_beyond(const Target *t, int level)
@@ -126,23 +96,6 @@ double target_fma_rate(const Target *t, int bits)
 	return bits < t->vector_bits ? fmax(t->core.fma_rate, 2) : t->core.fma_rate;
 }
 
-bool target_has_named(const Target *t, const char *feature)
-{
-	Feature f;
-	return feature_find(feature, t->arch, &f) && target_has(t, f);
-}
-
-bool level_find(const char *name, Arch *arch, uint64_t *mask)
-{
-	for (int i = 0; i < LEVELS; i++)
-		if (strcmp(levels[i].name, name) == 0) {
-			*arch = levels[i].arch;
-			*mask = levels[i].features;
-			return true;
-		}
-	return false;
-}
-
 bool model_find(const char *name, Arch *arch)
 {
 	for (int i = 0; i < MODELS; i++)
@@ -151,58 +104,6 @@ bool model_find(const char *name, Arch *arch)
 			return true;
 		}
 	return false;
-}
-
-const char *const *feature_names(Arena *a, Arch arch, size_t *n)
-{
-	VEC(const char *) list = { 0 };
-	for (int i = 0; i < LEVELS; i++)
-		if (levels[i].arch == arch)
-			vec_push(a, &list, levels[i].name);
-	for (int f = 0; f < FEATURE_COUNT; f++)
-		if (features[f].arch == arch)
-			vec_push(a, &list, features[f].text);
-	*n = list.n;
-	return list.at;
-}
-
-char *target_feature_list(Arena *a, uint64_t mask)
-{
-	Text t = { .arena = a };
-	for (int f = 0; f < FEATURE_COUNT; f++)
-		if ((mask & FEATURE_BIT(f)) != 0)
-			text_add(&t, "%s%s", t.n != 0 ? " " : "", features[f].text);
-	return arena_printf(a, "%s", text_str(&t));
-}
-
-uint64_t features_closed(uint64_t mask)
-{
-	for (uint64_t before = 0; before != mask;) {
-		before = mask;
-		for (int f = 0; f < FEATURE_COUNT; f++)
-			if ((features[f].needs & ~mask) != 0)
-				mask &= ~FEATURE_BIT(f);
-	}
-	return mask;
-}
-
-uint64_t feature_needs(Feature f)
-{
-	return features[f].needs;
-}
-
-/* The highest level whose features are all there, else the lowest of the architecture. */
-static const struct Level *level_of(Arch arch, uint64_t mask)
-{
-	const struct Level *least = NULL;
-	for (int i = 0; i < LEVELS; i++)
-		if (levels[i].arch == arch) {
-			least = &levels[i];
-			if ((levels[i].features & ~mask) == 0)
-				return least;
-		}
-	assert(least != NULL);
-	return least;
 }
 
 static const struct Model *model_named(const char *name, Arch arch)
@@ -252,32 +153,32 @@ static void add_scope(Target *t, const char *name, int64_t bytes)
 /* The level's features are the CPU's; the string names what is there beyond them. */
 static void derive_llvm(Target *t)
 {
-	const struct Level *level = level_of(t->arch, t->features);
-	uint64_t beyond = t->features;
+	uint64_t own, beyond = t->features;
+	const char *level = level_of(t->arch, t->features, &own);
 	t->triple = archs[t->arch].triple;
 	t->llvm_cpu = archs[t->arch].llvm_cpu;
 	if (t->arch == ARCH_X86_64) {
-		t->llvm_cpu = level->name;
-		beyond &= ~level->features;
+		t->llvm_cpu = level;
+		beyond &= ~own;
 	}
 	size_t n = 0;
 	for (int f = 0; f < FEATURE_COUNT; f++)
 		if ((beyond & FEATURE_BIT(f)) != 0) {
-			n += (size_t)snprintf(t->llvm_features + n, sizeof t->llvm_features - n,
-				"%s+%s", n != 0 ? "," : "", features[f].text);
+			n += (size_t)snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s+%s", n != 0 ? "," : "",
+				feature_name((Feature)f));
 			assert(n < sizeof t->llvm_features);
 		}
 	/* LLVM's x86-64-v4 row prefers 256 bits where nothing says otherwise. */
 	if (t->vector_bits == 512)
-		snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s-prefer-256-bit",
-			n != 0 ? "," : "");
+		snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s-prefer-256-bit", n != 0 ? "," : "");
 }
 
 void target_derive(Target *t)
 {
+	uint64_t own;
 	const struct Model *m = model_named(t->model, t->arch);
 	if (t->model[0] == 0)
-		snprintf(t->model, sizeof t->model, "%s", level_of(t->arch, t->features)->name);
+		snprintf(t->model, sizeof t->model, "%s", level_of(t->arch, t->features, &own));
 	if (t->threads < 1)
 		t->threads = 1;
 	t->vector_bits = vector_bits(t, m);
@@ -304,9 +205,7 @@ static const char *model_name(const CpuFacts *c, uint64_t mask)
 
 void target_from_facts(Target *t, const CpuFacts *c)
 {
-	*t = (Target){
-		.kind = TARGET_CPU, .arch = c->arch, .features = features_closed(c->features)
-	};
+	*t = (Target){ .kind = TARGET_CPU, .arch = c->arch, .features = features_closed(c->features) };
 	snprintf(t->model, sizeof t->model, "%s", model_name(c, t->features));
 	snprintf(t->brand, sizeof t->brand, "%s", c->brand);
 	target_derive(t);
@@ -351,9 +250,7 @@ void facts_from_cpuinfo(CpuFacts *f, const char *text)
 	}
 	if (best < 0)
 		return;
-	f->vendor = seen[best].who == 0x41   ? VENDOR_ARM
-	            : seen[best].who == 0x61 ? VENDOR_APPLE
-	                                     : VENDOR_OTHER;
+	f->vendor = seen[best].who == 0x41 ? VENDOR_ARM : seen[best].who == 0x61 ? VENDOR_APPLE : VENDOR_OTHER;
 	snprintf(f->maker, sizeof f->maker, "0x%x", seen[best].who);
 	f->family = 0;
 	f->model = seen[best].part;

@@ -9,8 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const keys[] = { "about", "kind", "arch", "model", "features", "vector_bits",
-	"cores", "cpus", "memory_bytes", "cache",
+static const char *const keys[] = {
+	"about",
+	"kind",
+	"arch",
+	"model",
+	"features",
+	"vector_bits",
+	"cores",
+	"cpus",
+	"memory_bytes",
+	"cache",
 #define FIGURE(id, field, key, low, high, meaning) key,
 #include "target/core.def"
 #undef FIGURE
@@ -22,10 +31,8 @@ enum { NKEYS = sizeof keys / sizeof *keys };
 /* Names end up in texts, file names and records: lower-case letters, digits, '-', '_' and '.'. */
 static bool check_name(const Json *v, const char *name, size_t room, Err *err)
 {
-	if (name[0] == 0 || strlen(name) >= room ||
-		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(name))
-		return json_fail(
-			v, err, "must be 1 to %zu of the characters a-z 0-9 - _ .", room - 1);
+	if (name[0] == 0 || strlen(name) >= room || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(name))
+		return json_fail(v, err, "must be 1 to %zu of the characters a-z 0-9 - _ .", room - 1);
 	return true;
 }
 
@@ -35,8 +42,7 @@ static bool parse_kind(const Json *top, Target *t, Err *err)
 	if (!json_str(top, "kind", &text, err))
 		return false;
 	if (!target_kind_find(text, strlen(text), &t->kind))
-		return json_fail(json_find(top, "kind"), err,
-			"is \"%.40s\", which is no kind of target; \"cpu\" is one", text);
+		return json_fail(json_find(top, "kind"), err, "must be a kind of target such as \"cpu\", not \"%.40s\"", text);
 	if (!target_kind_supported(t->kind))
 		return target_refuse_kind(t->kind, top->place, ERR_INPUT, err);
 	return true;
@@ -53,8 +59,7 @@ static bool parse_arch(const Json *top, Target *t, bool known, Err *err)
 	for (int i = 0; i < ARCH_COUNT; i++)
 		if (strcmp(arch_name((Arch)i), text) == 0) {
 			if (known && (Arch)i != t->arch)
-				return json_fail(v, err, "is %s, but %s is %s", text, t->model,
-					arch_name(t->arch));
+				return json_fail(v, err, "is %s, but %s is %s", text, t->model, arch_name(t->arch));
 			t->arch = (Arch)i;
 			return true;
 		}
@@ -67,9 +72,8 @@ static bool unknown_feature(const Json *v, const char *name, Arch arch, Err *err
 	size_t n;
 	const char *const *names = feature_names(a, arch, &n);
 	const char *near = text_nearest(name, names, n);
-	json_fail(v, err, "is \"%.40s\", which is no feature of %s that dlc knows%s%s%s", name,
-		arch_name(arch), near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
-		near != NULL ? "\"?" : "");
+	json_fail(v, err, "is \"%.40s\", which is no feature of %s that dlc knows%s%s%s", name, arch_name(arch),
+		near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
 	arena_free(a);
 	return false;
 }
@@ -98,8 +102,7 @@ static bool parse_features(const Json *top, Target *t, Err *err)
 	for (int f = 0; f < FEATURE_COUNT; f++)
 		if (target_has(t, (Feature)f) && (feature_needs((Feature)f) & ~t->features) != 0) {
 			Arena *a = arena_new();
-			json_fail(list, err, "has %s without %s, which it builds on",
-				feature_name((Feature)f),
+			json_fail(list, err, "has %s without %s, which it builds on", feature_name((Feature)f),
 				target_feature_list(a, feature_needs((Feature)f) & ~t->features));
 			arena_free(a);
 			return false;
@@ -115,8 +118,7 @@ static bool parse_caches(const Json *top, Target *t, Err *err)
 	if (list == NULL)
 		return false;
 	if (list->list.n > TARGET_CACHES)
-		return json_fail(list, err, "has %zu levels; at most %d can be described",
-			list->list.n, TARGET_CACHES);
+		return json_fail(list, err, "has %zu levels; at most %d can be described", list->list.n, TARGET_CACHES);
 	memset(t->cache, 0, sizeof t->cache);
 	for (size_t i = 0; i < list->list.n; i++) {
 		const Json *row = list->list.at[i];
@@ -124,16 +126,14 @@ static bool parse_caches(const Json *top, Target *t, Err *err)
 		if (!json_only(row, cache_keys, 2, err) ||
 			!json_int(row, "bytes", 1, (int64_t)1 << 40, &t->cache[i].bytes, err))
 			return false;
-		if (json_find(row, "shared_by") != NULL &&
-			!json_int(row, "shared_by", 1, 4096, &shared, err))
+		if (json_find(row, "shared_by") != NULL && !json_int(row, "shared_by", 1, 4096, &shared, err))
 			return false;
 		t->cache[i].shared_by = (int)shared;
 	}
 	return true;
 }
 
-static bool optional_int(
-	const Json *top, const char *key, int64_t lo, int64_t hi, int *out, Err *err)
+static bool optional_int(const Json *top, const char *key, int64_t lo, int64_t hi, int *out, Err *err)
 {
 	int64_t v;
 	if (json_find(top, key) == NULL)
@@ -164,14 +164,12 @@ static bool parse_numbers(const Json *top, Target *t, Err *err)
 		return false;
 	if (bits > t->vector_bits || (bits & (bits - 1)) != 0)
 		return json_fail(json_find(top, "vector_bits"), err,
-			"must be a power of two, and at most the %d of its features",
-			t->vector_bits);
+			"must be a power of two and at most %d, the width that its features have", t->vector_bits);
 	t->vector_bits = bits;
 	if (json_find(top, "memory_bytes") != NULL &&
 		!json_int(top, "memory_bytes", 1 << 20, (int64_t)1 << 50, &t->scope[0].bytes, err))
 		return false;
-	return parse_core(top, t, err) &&
-	       optional_int(top, "cores", 1, 4096, &t->cores, err) &&
+	return parse_core(top, t, err) && optional_int(top, "cores", 1, 4096, &t->cores, err) &&
 	       optional_int(top, "cpus", 1, 4096, &t->cpus, err) && parse_caches(top, t, err);
 }
 
@@ -198,8 +196,7 @@ static bool parse_model(const Json *top, Target *t, Err *err)
 
 static bool parse_tree(const Json *top, Target *t, Err *err)
 {
-	if (!json_only(top, keys, NKEYS, err) || !parse_kind(top, t, err) ||
-		!parse_model(top, t, err))
+	if (!json_only(top, keys, NKEYS, err) || !parse_kind(top, t, err) || !parse_model(top, t, err))
 		return false;
 	int64_t memory = t->nscope > 0 ? t->scope[0].bytes : 0;
 	target_derive(t);
