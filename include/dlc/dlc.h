@@ -6,9 +6,9 @@
  * A session knows where things lie; networks, databases and bundles are made in one and closed before it. One thread at
  * a time uses a session and what was made in it; several sessions work at once. dlc_session_cancel is for any thread.
  *
- * What can fail returns a DlcFault and, where `why` is not NULL, fills it. The library prints nothing, ends nothing, and
- * reads no environment but in dlc_session_open_user. Structs of options are zeroed first: zeros are the defaults.
- * Out of memory is DLC_FAULT_MEMORY: a database that took part in that call can only be closed.
+ * A function that can fail returns a DlcFault and, where `why` is not NULL, fills it. The library does not print and
+ * does not end the process. It reads the environment in dlc_session_open_user alone. Zero structs of options first:
+ * zeros are the defaults. After DLC_FAULT_MEMORY a database that took part in the call can only be closed.
  */
 #ifndef DLC_DLC_H
 #define DLC_DLC_H
@@ -55,7 +55,7 @@ typedef struct DlcBundle DlcBundle;
 
 /* Texts are copied. */
 typedef struct DlcSessionOptions {
-	const char *programs; /* folder of dlc and dlc-worker, the children of dlc_tune; NULL: found from libdlc's own place */
+	const char *programs; /* folder of dlc and dlc-worker, the children of dlc_tune; NULL: found around libdlc */
 	const char *const *targets; /* folders of target files, before those found from libdlc's place */
 	int ntargets;
 	const char *code;     /* folder that keeps compiled code between calls; NULL: none */
@@ -81,6 +81,7 @@ DLC_API void dlc_session_cancel(DlcSession *s, int on);
 
 #include <dlc/dlc_network.h>
 #include <dlc/dlc_database.h>
+#include <dlc/dlc_records.h>
 #include <dlc/dlc_compile.h>
 #include <dlc/dlc_tune.h>
 

@@ -1,4 +1,4 @@
-/* Part of dlc.h: tuning databases. docs/records.md says what a record is. Rows are views, valid during the callback. */
+/* Part of dlc.h: tuning databases, and rows of what they hold. A row is a view, valid during its callback. */
 #ifndef DLC_DATABASE_H
 #define DLC_DATABASE_H
 
@@ -54,32 +54,13 @@ typedef struct DlcSessionRow {
 typedef int (*DlcTaskEach)(const DlcTaskRow *row, void *arg);
 typedef int (*DlcRunEach)(const DlcRunRow *row, void *arg);
 typedef int (*DlcSessionEach)(const DlcSessionRow *row, void *arg);
-typedef int (*DlcLineEach)(const char *line, size_t n, void *arg); /* without its end */
 
 /* task: the beginning of one id, which must be there; NULL: all. */
 DLC_API DlcFault dlc_database_tasks(DlcDatabase *d, const char *task, DlcTaskEach each, void *arg, DlcFailure *why);
 /* The runs of a task on a target with this library's code, best first, failures last. */
-DLC_API DlcFault dlc_database_runs(DlcDatabase *d, const char *task, const DlcTarget *target, DlcRunEach each, void *arg,
-	DlcFailure *why);
+DLC_API DlcFault dlc_database_runs(
+	DlcDatabase *d, const char *task, const DlcTarget *target, DlcRunEach each, void *arg, DlcFailure *why);
 DLC_API DlcFault dlc_database_sessions(DlcDatabase *d, DlcSessionEach each, void *arg, DlcFailure *why);
-/* All records as lines, or those of one task. */
-DLC_API DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, DlcFailure *why);
-
-typedef struct DlcImport {
-	int64_t added, present, skipped;
-	char first[200]; /* why the first was skipped */
-} DlcImport;
-/* Takes lines; bad ones are skipped and counted, on top of what `count` has. `name` stands in messages. */
-DLC_API DlcFault dlc_database_import(DlcDatabase *d, const char *name, const char *text, size_t n, DlcImport *count,
-	DlcFailure *why);
-/* Whether any line is a record; what an import would say of them, without a database. */
-DLC_API int dlc_database_is_log(const char *text, size_t n);
-DLC_API DlcFault dlc_database_judge(DlcSession *s, const char *name, const char *text, size_t n, DlcImport *count,
-	DlcFailure *why);
-/* Structure and the hash of every record. */
-DLC_API DlcFault dlc_database_check(DlcDatabase *d, int64_t *records, DlcFailure *why);
-/* The run shall not count any more; `run` is the beginning of its id, `out` all of it. */
-DLC_API DlcFault dlc_database_retract(DlcDatabase *d, const char *run, const char *reason, char out[DLC_ID], DlcFailure *why);
 
 typedef struct DlcCount {
 	const char *name;
@@ -94,34 +75,5 @@ typedef struct DlcStats {
 	int64_t line_bytes, file_bytes;
 } DlcStats;
 DLC_API DlcFault dlc_database_stats(DlcDatabase *d, DlcStats *out, DlcFailure *why);
-
-/* A record of any kind, by the beginning of its id. */
-typedef struct DlcRecord {
-	char id[DLC_ID];
-	const char *kind, *line; /* line: as it is stored, JSON; both the database's until the next call */
-	const char *label;       /* of a workload; NULL */
-	int64_t runs, ok;        /* of a session */
-	int own, retracted;      /* of a run */
-} DlcRecord;
-DLC_API DlcFault dlc_database_record(DlcDatabase *d, const char *id, DlcRecord *out, DlcFailure *why);
-
-/* What became of trying a recorded run on this machine. */
-typedef struct DlcTried {
-	char record[DLC_ID], task[DLC_ID];
-	const char *label, *status, *detail;
-	int good;
-	int64_t recorded_ns, median_ns, max_err_e9;
-	int against; /* sessions that saw it fail */
-} DlcTried;
-typedef struct DlcVerify {
-	const char *target; /* NULL: host */
-	const char *task;   /* the beginning of one id; NULL: all */
-	int all;            /* every verified run, not only the best of each task */
-	int retract;        /* what is wrong is retracted */
-	int (*each)(const DlcTried *row, void *arg); /* not 0: ends it */
-	void *arg;
-	int64_t good, bad, retracted, elsewhere; /* filled: elsewhere counts those for other targets */
-} DlcVerify;
-DLC_API DlcFault dlc_database_verify(DlcDatabase *d, DlcVerify *v, DlcFailure *why);
 
 #endif

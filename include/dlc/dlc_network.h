@@ -49,7 +49,8 @@ typedef struct DlcTarget {
 
 /* "cpu:znver5 t1", how the target is called; here: refused unless its code runs on this machine. */
 enum { DLC_TARGET_TEXT = 64 };
-DLC_API DlcFault dlc_target_text(DlcSession *s, const DlcTarget *target, int here, char out[DLC_TARGET_TEXT], DlcFailure *why);
+DLC_API DlcFault dlc_target_text(
+	DlcSession *s, const DlcTarget *target, int here, char out[DLC_TARGET_TEXT], DlcFailure *why);
 
 /* What is tuned: a group of operators with its shapes. A view. */
 typedef struct DlcTask {
@@ -62,14 +63,14 @@ typedef struct DlcTask {
 } DlcTask;
 
 /* The tasks of a network on a target; valid until the next call that is given the network. */
-DLC_API DlcFault dlc_network_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, DlcFailure *why);
-
+DLC_API DlcFault dlc_network_tasks(
+	DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, DlcFailure *why);
 
 typedef struct DlcShowOptions {
 	DlcTarget target;
 	DlcDatabase *const *database; /* whose schedules are shown */
 	int ndatabase;
-	const char *stage;    /* graph onnx tasks space ir trace plan resources, or a text of the back end: asm ...; NULL: graph */
+	const char *stage;    /* graph (NULL), onnx, tasks, space, ir, trace, plan, resources, or a back end's: asm ... */
 	const char *task;     /* prefix of ids; NULL: all */
 	const char *schedule; /* the text of a trace for the one task; NULL: what dlc_compile takes */
 	const char *schedule_name; /* in messages */

@@ -79,8 +79,8 @@ typedef struct DlcTuneResult {
 } DlcTuneResult;
 
 /*
- * Measures in children, dlc and dlc-worker of the session's folder of programs. A cancelled run is no fault: `out` says so
- * and has all until then. out may be NULL.
+ * Measures in children: dlc and dlc-worker of the session's folder of programs. A cancelled run is no fault: `out` says
+ * so, and has all until then. out may be NULL.
  */
 DLC_API DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *out, DlcFailure *why);
 

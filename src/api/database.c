@@ -165,8 +165,15 @@ typedef struct Walk {
 
 static DlcBest best_of(const DbChoice *c, int epoch)
 {
-	DlcBest b = { .trace = c->run.trace, .ns = c->ns, .runs = c->runs, .sessions = c->sessions, .samples = c->run.samples,
-		.status = run_status_text(c->run.status), .verified = record_verified(&c->run), .own = c->own, .epoch = epoch,
+	DlcBest b = { .trace = c->run.trace,
+		.ns = c->ns,
+		.runs = c->runs,
+		.sessions = c->sessions,
+		.samples = c->run.samples,
+		.status = run_status_text(c->run.status),
+		.verified = record_verified(&c->run),
+		.own = c->own,
+		.epoch = epoch,
 		.stale = epoch != CODEGEN_EPOCH };
 	put_id(b.record, c->run.id);
 	put_id(b.session, c->run.session);
@@ -331,7 +338,8 @@ static bool import_nowhere(const char *name, const char *text, size_t n, DlcImpo
 	return ok;
 }
 
-DlcFault dlc_database_judge(DlcSession *s, const char *name, const char *text, size_t n, DlcImport *count, DlcFailure *why)
+DlcFault dlc_database_judge(
+	DlcSession *s, const char *name, const char *text, size_t n, DlcImport *count, DlcFailure *why)
 {
 	API_CALL(s, why, import_nowhere(name, text, n, count, err));
 }
@@ -445,7 +453,8 @@ static bool count_session(const DbSession *s, void *arg)
 
 static bool count(DlcDatabase *d, DlcStats *out, Err *err)
 {
-	_Static_assert((int)RECORD_KINDS < (int)DLC_COUNTS && (int)RUN_STATUS_COUNT < (int)DLC_COUNTS, "room for the counts");
+	_Static_assert(
+		(int)RECORD_KINDS < (int)DLC_COUNTS && (int)RUN_STATUS_COUNT < (int)DLC_COUNTS, "room for the counts");
 	DbStats s;
 	Targets t = { .arena = session_view(&d->view) };
 	if (!db_stats(d->db, &s, err) || !db_each_task(d->db, add_target, &t, err) ||

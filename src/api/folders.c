@@ -1,6 +1,7 @@
 /*
- * See folders.h. The same layout is found from the build folder (dlc, dlc-worker and libdlc.so at its top, the targets in
- * ../configs) and from an installed tree that was moved (bin/dlc, lib/libdlc.so or lib/TRIPLE/libdlc.so, share/dlc).
+ * See folders.h. The same layout is found from the build folder (dlc, dlc-worker and libdlc.so at its top, the
+ * targets in ../configs) and from an installed tree that was moved (bin/dlc, lib/libdlc.so or lib/TRIPLE/libdlc.so,
+ * share/dlc).
  */
 #include "api/folders.h"
 
@@ -39,7 +40,8 @@ static const char *find_programs(Arena *a, const char *here)
 	static const char *const way[] = { "", "/../bin", "/../../bin" };
 	for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
 		const char *dir = arena_printf(a, "%s%s", here, way[i]);
-		if (access(arena_printf(a, "%s/dlc", dir), X_OK) == 0 && access(arena_printf(a, "%s/dlc-worker", dir), X_OK) == 0)
+		if (access(arena_printf(a, "%s/dlc", dir), X_OK) == 0 &&
+			access(arena_printf(a, "%s/dlc-worker", dir), X_OK) == 0)
 			return dir;
 	}
 	return here;

@@ -22,9 +22,9 @@ typedef struct Folders {
 /* What lies around the file that this code is in, a program or libdlc.so: the children and the target files. */
 void folders_around(Folders *f, Arena *a);
 /*
- * What the environment says beside that. DLC_CONFIGS/targets; DLC_TUNING_DB, else $XDG_DATA_HOME/dlc/tuning.sqlite, else
- * ~/.local/share/dlc/tuning.sqlite; the key beside that; DLC_CODE_CACHE ("none"), else code in $XDG_CACHE_HOME/dlc, else
- * in ~/.cache/dlc.
+ * Adds what the environment says: DLC_CONFIGS/targets; DLC_TUNING_DB, else $XDG_DATA_HOME/dlc/tuning.sqlite, else
+ * ~/.local/share/dlc/tuning.sqlite; the key beside that; DLC_CODE_CACHE ("none"), else code in $XDG_CACHE_HOME/dlc,
+ * else in ~/.cache/dlc.
  */
 void folders_environment(Folders *f, Arena *a);
 /* More folders of target files, before the others. */

@@ -49,7 +49,8 @@ static bool read_options(const Loading *x, ModelArgs *m, Err *err)
 	for (int i = 0; i < o->nshape; i++) {
 		if (o->shape[i].rank < 0 || o->shape[i].rank > DLC_RANK)
 			return fail(err, ERR_USAGE, o->shape[i].name, "a shape has at most %d dimensions", DLC_RANK);
-		shape[i] = (ShapeArg){ arena_printf(x->arena, "%s", o->shape[i].name), shape_of(o->shape[i].rank, o->shape[i].dim) };
+		shape[i] =
+			(ShapeArg){ arena_printf(x->arena, "%s", o->shape[i].name), shape_of(o->shape[i].rank, o->shape[i].dim) };
 	}
 	for (int i = 0; i < o->nbind; i++)
 		if (!read_tensor(x->arena, o->bind[i].name, &o->bind[i].tensor, &bind[i], err))
@@ -63,8 +64,8 @@ static bool read_options(const Loading *x, ModelArgs *m, Err *err)
 }
 
 /* bytes NULL: model is a name of the zoo or a path. */
-static bool load(DlcSession *s, const char *model, const void *bytes, size_t size, const DlcLoadOptions *o, DlcNetwork **out,
-	Err *err)
+static bool load(DlcSession *s, const char *model, const void *bytes, size_t size, const DlcLoadOptions *o,
+	DlcNetwork **out, Err *err)
 {
 	static const DlcLoadOptions none;
 	Arena *a = arena_new();
@@ -88,7 +89,8 @@ static bool load(DlcSession *s, const char *model, const void *bytes, size_t siz
 	return true;
 }
 
-DlcFault dlc_network_load(DlcSession *s, const char *model, const DlcLoadOptions *options, DlcNetwork **out, DlcFailure *why)
+DlcFault dlc_network_load(
+	DlcSession *s, const char *model, const DlcLoadOptions *options, DlcNetwork **out, DlcFailure *why)
 {
 	*out = NULL;
 	API_CALL(s, why, load(s, model, NULL, 0, options, out, err));

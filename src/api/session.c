@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define SAME(member) (offsetof(DlcFailure, member) == offsetof(Err, member))
-_Static_assert(sizeof(DlcFailure) == sizeof(Err) && SAME(code) && SAME(place) && SAME(text) && SAME(items) && SAME(nitems),
+_Static_assert(
+	sizeof(DlcFailure) == sizeof(Err) && SAME(code) && SAME(place) && SAME(text) && SAME(items) && SAME(nitems),
 	"a DlcFailure is an Err");
 #define ERR(name, exit_code, meaning) _Static_assert((int)DLC_FAULT_##name == (int)ERR_##name, #name);
 #include "base/err.def"

@@ -74,7 +74,7 @@ void session_close_children(DlcSession *s);
 
 /* The databases as the rooms below take them. */
 Db *const *session_databases(DlcDatabase *const *database, int n, Arena *a);
-/* The one record of the kind (RECORD_KINDS: of any) whose id begins so. None, or several, which are named: ERR_MISSING. */
+/* The one record of the kind (RECORD_KINDS: any) whose id begins so. ERR_MISSING: none, or several, which it names. */
 bool session_find_record(Db *db, const char *prefix, RecordKind kind, RecordName *out, Err *err);
 /* A public view of a Task; texts are the Task's. */
 DlcTask session_task(const Task *t, int weight, bool alternative);

@@ -150,7 +150,8 @@ static bool show_resources(Show *s, const KernelSet *ks, Err *err)
 	Module m;
 	if (!codegen_compile(s->arena, ks, s->target, NULL, &m, err))
 		return false;
-	text_add(&s->out, "%-16s %10s %10s %10s %8s %14s\n", "kernel", "code B", "frame B", "work B", "spills", "in inner loop");
+	text_add(
+		&s->out, "%-16s %10s %10s %10s %8s %14s\n", "kernel", "code B", "frame B", "work B", "spills", "in inner loop");
 	for (uint32_t k = 0; k < m.image.nentry; k++) {
 		const KernelReport *r = &m.report[k];
 		text_add(&s->out, "%-16s %10lld %10lld %10llu %8lld %14.2f%s\n", r->name, (long long)r->code_bytes,

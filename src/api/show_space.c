@@ -38,7 +38,10 @@ static const char *trace_text(Space *space, Arena *a, Err *err)
 static bool recorded_ms(Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best,
 	double *plain, Err *err)
 {
-	DbKey key = { .workload = t->id, .target = target_id(o->target), .epoch = CODEGEN_EPOCH, .floor_ns = roof_floor_ns(t, o->target) };
+	DbKey key = { .workload = t->id,
+		.target = target_id(o->target),
+		.epoch = CODEGEN_EPOCH,
+		.floor_ns = roof_floor_ns(t, o->target) };
 	DbSet set = { o->db, o->ndb };
 	DbChoice c;
 	const char *trace = trace_text(space, a, err);

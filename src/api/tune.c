@@ -177,7 +177,8 @@ static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *
 	ask->search = r->search != NULL ? search_find(r->search) : searches[0];
 	ask->effort = r->preset != NULL ? effort_find(r->preset) : &efforts[EFFORT_normal];
 	if (ask->search == NULL)
-		return fail(err, ERR_USAGE, "--search", "there is no search \"%.40s\"; there are: %s", r->search, text_str(&there));
+		return fail(
+			err, ERR_USAGE, "--search", "there is no search \"%.40s\"; there are: %s", r->search, text_str(&there));
 	if (ask->effort == NULL)
 		return fail(err, ERR_USAGE, "--preset", "there is no preset \"%.40s\"", r->preset);
 	return r->schedule_name == NULL || !r->dry_run || fail(err, ERR_USAGE, "--try", "excludes --dry-run");
@@ -257,7 +258,8 @@ static bool try_schedule(Tuning *x, TuneResult *result, Err *err)
 {
 	const char *name = x->r->schedule_name != NULL ? x->r->schedule_name : "schedule";
 	Trace *trace = trace_parse(x->arena, name, x->r->schedule, strlen(x->r->schedule), err);
-	const Task *task = trace != NULL ? named_task(x, x->ask.ntasks > 0 ? x->ask.tasks[0] : trace->task, name, err) : NULL;
+	const Task *task =
+		trace != NULL ? named_task(x, x->ask.ntasks > 0 ? x->ask.tasks[0] : trace->task, name, err) : NULL;
 	if (task == NULL)
 		return false;
 	trace->task = NULL;

@@ -1,6 +1,6 @@
 /*
- * Records are claims; this tries them. The best run of each task (or every run) is replayed from its trace, compiled, run
- * in children and compared with the oracle, as while tuning. Another machine's runs cannot be tried here and are counted.
+ * Records are claims, and this file tries them. The best run of each task (or every run) is replayed from its trace,
+ * compiled, run in children and compared with the oracle, as while tuning. Runs of other machines are only counted.
  */
 #include "api/database.h"
 
@@ -52,13 +52,17 @@ static int64_t cold_bytes(Verify *v, Hash session)
 {
 	int64_t bytes = 0;
 	const Record *r = db_record(v->db, session, NULL, v->arena, NULL);
-	return r != NULL && json_find(r->json, "cold_bytes") != NULL && json_int(r->json, "cold_bytes", 0, RECORD_COLD, &bytes, NULL) ? bytes : 0;
+	return r != NULL && json_find(r->json, "cold_bytes") != NULL &&
+	               json_int(r->json, "cold_bytes", 0, RECORD_COLD, &bytes, NULL)
+	           ? bytes
+	           : 0;
 }
 
 static void take(Verify *v, const RunRecord *run, int64_t ns, int against)
 {
 	if (record_verified(run)) {
-		Claim t = { run->id, run->workload, run->target, cold_bytes(v, run->session), arena_printf(v->arena, "%s", run->trace), ns, against };
+		Claim t = { run->id, run->workload, run->target, cold_bytes(v, run->session),
+			arena_printf(v->arena, "%s", run->trace), ns, against };
 		vec_push(v->arena, &v->run, t);
 	}
 }
@@ -71,7 +75,7 @@ static bool take_run(const RunRecord *run, void *arg)
 	return true;
 }
 
-/* What ran in one session and failed in another cannot be true in both: it is tried whether it would be chosen or not. */
+/* A schedule that ran in one session and failed in another is tried, whether it would be chosen or not. */
 static bool take_disputed(Verify *v, const DbTask *t, const DbChoice *best, int n)
 {
 	DbKey key = { .workload = t->workload, .target = t->target, .epoch = CODEGEN_EPOCH, .whose = DB_DISPUTED };
@@ -213,7 +217,8 @@ static bool give(Verify *v, const Claim *t, const MeasureResult *m, bool fits)
 static bool time_fits(const Verify *v, const Claim *t, MeasureResult *m)
 {
 	bool close = m->median_ns <= t->ns * APART && t->ns <= m->median_ns * APART;
-	if (close || (llabs((long long)(m->median_ns - t->ns)) <= SLACK_NS && t->ns >= roof_floor_ns(v->task_now, &v->target)))
+	if (close ||
+		(llabs((long long)(m->median_ns - t->ns)) <= SLACK_NS && t->ns >= roof_floor_ns(v->task_now, &v->target)))
 		return true;
 	snprintf(m->detail, sizeof m->detail, "takes %.6f ms, recorded were %.6f",
 		(double)m->median_ns / 1e6, (double)t->ns / 1e6);

@@ -27,7 +27,7 @@ static int by_saving(const void *pa, const void *pb)
 	return strcmp(a->task.id, b->task.id);
 }
 
-/* The command that looks for what is missing: the tasks without a record of their own, the dearest first. */
+/* The command that tunes the tasks without a record of their own, the most expensive first. */
 static void print_next(const Args *args, const DlcBundleInfo *c)
 {
 	enum { NAMED = 5, SECONDS = 4 /* about 120 trials */ };

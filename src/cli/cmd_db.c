@@ -67,10 +67,15 @@ static const Option retract_options[] = {
 
 static const Verb db_check_verb = { .name = "check", .summary = "Check structure and the hash of every record",
 	.operands = "[DB]", .least = 0, .most = 1, .options = no_options, .run = run_check };
-static const Verb db_retract_verb = { .name = "retract", .summary = "Say that a run shall not count; it stays, with the reason",
-	.operands = "DB RUN", .least = 2, .most = 2, .options = retract_options, .run = run_retract };
+static const Verb db_retract_verb = { .name = "retract",
+	.summary = "Say that a run shall not count; it stays, with the reason",
+	.operands = "DB RUN",
+	.least = 2,
+	.most = 2,
+	.options = retract_options,
+	.run = run_retract };
 
-static const Verb *const subs[] = { &db_list_verb, &db_show_verb, &db_best_verb, &db_stats_verb, &db_log_verb, &db_check_verb,
-	&db_verify_verb, &db_retract_verb, &db_export_verb, &db_import_verb, NULL };
+static const Verb *const subs[] = { &db_list_verb, &db_show_verb, &db_best_verb, &db_stats_verb, &db_log_verb,
+	&db_check_verb, &db_verify_verb, &db_retract_verb, &db_export_verb, &db_import_verb, NULL };
 
 const Verb cmd_db = { .name = "db", .summary = "Look into a tuning database, take records out and in", .sub = subs };

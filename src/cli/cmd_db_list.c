@@ -214,7 +214,8 @@ static void print_stats(Arena *a, const DlcStats *s)
 		if (s->status[k].n != 0)
 			printf("runs %-24s%10lld\n", s->status[k].name, (long long)s->status[k].n);
 	for (int i = 0; i < s->ntarget; i++)
-		printf("runs on %-21s%10lld, %lld ok\n", s->target[i].name, (long long)s->target[i].n, (long long)s->target[i].ok);
+		printf(
+			"runs on %-21s%10lld, %lld ok\n", s->target[i].name, (long long)s->target[i].n, (long long)s->target[i].ok);
 	printf("%lld tasks and %lld sessions have runs; %.1f MB of lines in %.1f MB\n", (long long)s->tasks,
 		(long long)s->sessions, (double)s->line_bytes / 1e6, (double)s->file_bytes / 1e6);
 }
@@ -223,7 +224,8 @@ static bool run_stats(const Args *args, Err *err)
 {
 	DlcStats s;
 	Opened o;
-	bool ok = db_open_operand(args, DLC_READ, &o, err) && dlc_database_stats(o.db, &s, failure_of(err)) == DLC_FAULT_NONE;
+	bool ok =
+		db_open_operand(args, DLC_READ, &o, err) && dlc_database_stats(o.db, &s, failure_of(err)) == DLC_FAULT_NONE;
 	if (ok)
 		(args_given(args, "json") ? print_stats_json : print_stats)(args_arena(args), &s);
 	db_close_operand(&o);

@@ -52,8 +52,12 @@ static bool run_verify(const Args *args, Err *err)
 	char text[DLC_TARGET_TEXT];
 	bool json = args_given(args, "json"), retract = args_given(args, "retract");
 	Opened o = { 0 };
-	DlcVerify v = { .target = args_text(args, "target", "host"), .task = args_operand(args, 1), .all = args_given(args, "all"),
-		.retract = retract, .each = print_row, .arg = &json };
+	DlcVerify v = { .target = args_text(args, "target", "host"),
+		.task = args_operand(args, 1),
+		.all = args_given(args, "all"),
+		.retract = retract,
+		.each = print_row,
+		.arg = &json };
 	o.session = session_open(err);
 	bool ok = o.session != NULL &&
 		dlc_target_text(o.session, &(DlcTarget){ v.target, 1 }, 1, text, failure_of(err)) == DLC_FAULT_NONE &&
@@ -71,8 +75,8 @@ static bool run_verify(const Args *args, Err *err)
 		dlc_session_close(o.session);
 	if (!ok)
 		return false;
-	fprintf(json ? stderr : stdout, "%lld good, %lld wrong, %lld retracted, %lld for other targets\n", (long long)v.good,
-		(long long)v.bad, (long long)v.retracted, (long long)v.elsewhere);
+	fprintf(json ? stderr : stdout, "%lld good, %lld wrong, %lld retracted, %lld for other targets\n",
+		(long long)v.good, (long long)v.bad, (long long)v.retracted, (long long)v.elsewhere);
 	return v.bad == v.retracted ||
 		fail(err, ERR_INPUT, "", "%lld run%s not what the database says; --retract takes them out", (long long)v.bad,
 			v.bad == 1 ? " is" : "s are");

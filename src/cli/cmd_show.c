@@ -60,8 +60,11 @@ static bool run_show(const Args *args, Err *err)
 }
 
 static const Option options[] = {
-	{ .name = "stage", .kind = OPT_TEXT, .arg = "STAGE",
-		.help = "graph (default), onnx, tasks, space, ir, trace, plan, resources, or a form of the code: lowered, asm, ..." },
+	{ .name = "stage",
+		.kind = OPT_TEXT,
+		.arg = "STAGE",
+		.help = "graph (default), onnx, tasks, space, ir, trace, plan, resources, or a form of the code: lowered, asm, "
+	            "..." },
 	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
 	{ .name = "apply", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "schedule with this trace" },
 	{ .name = "imported", .kind = OPT_FLAG, .help = "graph: as imported, before any pass" },

@@ -119,7 +119,8 @@ static int offer_check(const char *input, DlcTensor *out, void *arg)
 	const Args *args = arg;
 	Arena *a = args_arena(args);
 	for (int k = 0; k < 4096; k++) {
-		const char *path = arena_printf(a, "%s/test_data_set_0/input_%d.pb", args_text(args, "check", ""), k), *name = NULL;
+		const char *path = arena_printf(a, "%s/test_data_set_0/input_%d.pb", args_text(args, "check", ""), k),
+				   *name = NULL;
 		if (access(path, F_OK) != 0)
 			return 0;
 		if (tensor_load(a, path, out, &name, NULL) && name != NULL && strcmp(name, input) == 0)
@@ -149,7 +150,8 @@ const char *text_load(Arena *a, const char **name, Err *err)
 	bool in = strcmp(*name, "-") == 0;
 	if (in)
 		*name = "standard input";
-	if (in ? !file_read_fd(a, STDIN_FILENO, *name, TEXT_BYTES, &file, err) : !file_read(a, *name, TEXT_BYTES, &file, err))
+	if (in ? !file_read_fd(a, STDIN_FILENO, *name, TEXT_BYTES, &file, err)
+		   : !file_read(a, *name, TEXT_BYTES, &file, err))
 		return NULL;
 	if (strlen((const char *)file.at) != file.n) {
 		fail(err, ERR_SYNTAX, *name, "holds a zero byte; it should be a text");
@@ -191,7 +193,8 @@ bool output_is_apart(const Args *args, DlcSession *s, const char *path, Err *err
 	named_databases(args, s, &db, &n, &named, NULL);
 	for (size_t i = 0; i < n; i++)
 		apart = apart && !file_is_same(path, db[i]);
-	return apart || fail(err, ERR_USAGE, path, "is an input of this command, which would be overwritten; name another output");
+	return apart ||
+	       fail(err, ERR_USAGE, path, "is an input of this command, which would be overwritten; name another output");
 }
 
 /* Adds the database; false: it cannot be opened. */

@@ -11,8 +11,16 @@
 #include <unistd.h>
 
 #define DRIFT 1.15 /* times: less is the probe's own scatter */
-enum { HEAD = 5 /* lines that are no tasks */, EVERY_MS = 10000, TERMINAL_MS = 250, ROWS = 24, COLUMNS = 80 /* of a terminal that does not say */,
-	BESIDE = 54 /* columns of a row beside its op */, LEAST_OP = 12, MOST_OP = 38 };
+enum {
+	HEAD = 5 /* lines that are no tasks */,
+	EVERY_MS = 10000,
+	TERMINAL_MS = 250,
+	ROWS = 24,
+	COLUMNS = 80 /* of a terminal that does not say */,
+	BESIDE = 54 /* columns of a row beside its op */,
+	LEAST_OP = 12,
+	MOST_OP = 38
+};
 
 static double now_ms(void)
 {
@@ -85,7 +93,8 @@ static void add_phase(Text *out, const Screen *s, const DlcTuneProgress *t)
 	if (name[t->phase] != NULL)
 		text_add(out, " | %s", name[t->phase]);
 	if (t->waited_ms >= s->waited_ms + 100)
-		text_add(out, " | waited %.1f s for another tuner on this device", (double)(t->waited_ms - s->waited_ms) / 1000);
+		text_add(
+			out, " | waited %.1f s for another tuner on this device", (double)(t->waited_ms - s->waited_ms) / 1000);
 }
 
 static void add_line(Text *out, const Screen *s, const DlcTuneProgress *t)
@@ -124,9 +133,9 @@ static void add_row(Text *out, const DlcTaskProgress *x, int op)
 	if (x->best_ms > 0 && x->roof_ms > 0)
 		snprintf(roof, sizeof roof, "%.0f%%", 100 * x->roof_ms / x->best_ms);
 	text_add(out, "%.7s  %-*.*s%3d%7lld%9s%9s%6s%s%s%s%s\n", x->task.id, op, op, x->task.label, x->task.weight,
-		(long long)(x->trials + x->reused), ms_text(best, 3, x->best_ms), ms_text(before, 3, x->default_ms), roof, x->algorithm[0] != 0 ? " " : "",
-		x->algorithm,
-		x->end != DLC_OPEN ? " done" : "", x->now && x->end == DLC_OPEN ? " *" : "");
+		(long long)(x->trials + x->reused), ms_text(best, 3, x->best_ms), ms_text(before, 3, x->default_ms), roof,
+		x->algorithm[0] != 0 ? " " : "", x->algorithm, x->end != DLC_OPEN ? " done" : "",
+		x->now && x->end == DLC_OPEN ? " *" : "");
 }
 
 static void size_of_terminal(int *rows, int *columns)
@@ -279,7 +288,9 @@ static void print_json(const DlcTuneResult *r)
 static void report_drift(const DlcTuneResult *r)
 {
 	if (r->probe_gflops_least * DRIFT < r->probe_gflops_most)
-		fprintf(stderr, "dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to %.0f GFLOP/s\n",
+		fprintf(stderr,
+			"dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to "
+		    "%.0f GFLOP/s\n",
 			r->probe_gflops_least, r->probe_gflops_most);
 }
 
@@ -298,7 +309,8 @@ static void report_left_out(const DlcTuneResult *r)
 /* What both networks took in turn; a difference that other rounds might not show is none. */
 static void print_gain(const DlcTuneResult *r)
 {
-	printf("network %.3f ms with the best schedules, %.3f ms with the default ones", r->network_ms, r->default_network_ms);
+	printf(
+		"network %.3f ms with the best schedules, %.3f ms with the default ones", r->network_ms, r->default_network_ms);
 	if (r->gain_least > 1)
 		printf(": %.2f to %.2f times as fast\n", r->gain_least, r->gain_most);
 	else if (r->gain_least > 0)

@@ -1,9 +1,10 @@
 /*
  * The choice confirmed inside the network.  Alone a kernel finds other caches, and other neighbours on a second
  * thread, than between its neighbours: what is faster alone need not be faster there.  So the network is compiled
- * several times, with the default schedules, with those that were fastest alone, with the second ones, and with what databases
- * held before; all are timed in turn, step by step.  Of each task the schedule that took least counts, by records of
- * the stage `network`; the network made of these is timed in turn with the default one, and both figures are told.
+ * several times: with the default schedules, with those that were fastest alone, with the second ones, and with
+ * what databases held before; all are timed in turn, step by step.  Of each task the schedule that took least counts,
+ * by records of the stage `network`; the network made of these is timed in turn with the default one, and both
+ * figures are told.
  *
  * Steps of one network are timed in the same runs, so that one pass compares candidates of all tasks.
  */

@@ -1,6 +1,6 @@
 /*
- * One schedule written by hand: measured in turn with the best that is known and the default, and stored like any other
- * finalist, whatever becomes of it.
+ * One schedule written by hand. It is measured in turn with the best one known and the default, and stored even if it
+ * fails.
  */
 #include "tuner/run.h"
 

@@ -89,8 +89,8 @@ static bool enter(TaskRun *r, Outcome *k, Outcome *out[MEASURE_RACERS], MeasureJ
 }
 
 /*
- * The fastest of a task, at most `most`, not far behind the best, and the default whatever it takes: an outlier shall
- * not put another one before it. One whose schedule is refused is left out. *fresh: some have not raced yet.
+ * The fastest of a task, at most `most`, not far behind the best; and the default however slow it is, so that an
+ * outlier puts no other one before it. One whose schedule is refused is left out. *fresh: some have not raced yet.
  */
 static int finalists(TaskRun *r, Outcome *out[MEASURE_RACERS], MeasureJob *job, int most, bool *fresh, Arena *scratch)
 {

@@ -33,7 +33,8 @@ typedef struct TaskRun {
 	bool advised; /* other tasks have given their hints */
 	bool waits;   /* nothing to ask until something is told */
 	bool confirmed; /* best_ms is inside the network: times alone are not compared with it any more */
-	double least_saved, most_saved; /* multiplications that the space's algorithms save, as space_saves has it; 1: it has none */
+	/* Multiplications that the space's algorithms save, as space_saves has it; 1: it has none. */
+	double least_saved, most_saved;
 	int in_flight;
 	int64_t since_gain; /* trials since the last one that was 1 % faster */
 } TaskRun;

@@ -108,7 +108,7 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 
 /* ---- candidates ---- */
 
-/* Whoever names tasks wants just those, of alternatives or not. */
+/* A request that names tasks wants just those, of alternatives or not. */
 static double gain_of(const Tuner *t, const TaskRun *r)
 {
 	return r->state->weight > 0 || t->ask->ntasks > 0 ? task_run_gain(r) : regions_gain(t, r);

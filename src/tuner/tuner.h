@@ -108,10 +108,7 @@ typedef struct TuneResult {
 
 /* What tune_model would begin with: tasks, spaces, what is known. Measures and writes nothing; with->db may be NULL. */
 bool tune_plan(Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out, Err *err);
-/*
- * Measures one schedule of a task and stores what became of it. Fails with the reason where it is refused, fails or is
- * wrong; `out` has one task.
- */
+/* Measures one schedule of a task and stores the result. Fails where that is no time; `out` has one task. */
 bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest *ask, const TuneMeans *with,
 	TuneResult *out, Err *err);
 /*

@@ -251,8 +251,14 @@ START_TEST(tuning_fills_a_database_that_can_be_asked)
 	ok(dlc_database_open(s, file(a, "t.sqlite"), DLC_WRITE, &d, &why), why);
 	Seen seen = { .session = s };
 	DlcTuneResult r;
-	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 6, .on_progress = on_progress,
-		.on_trial = on_trial, .arg = &seen, .seed = 1 };
+	DlcTuneRequest q = { .database = &d,
+		.ndatabase = 1,
+		.limit = DLC_TRIALS_ALL,
+		.trials = 6,
+		.on_progress = on_progress,
+		.on_trial = on_trial,
+		.arg = &seen,
+		.seed = 1 };
 	ok(dlc_tune(n, &q, &r, &why), why);
 	ck_assert_int_eq(r.end.trials, 6);
 	ck_assert(seen.trials == 6 && seen.calls > 0 && !r.interrupted && r.end.phase == DLC_DONE && r.target[0] != 0);

@@ -12,6 +12,7 @@ import sys
 
 # Options of programs that are not ours, and of our own scripts, which have no --help.
 OTHERS = {
+    "pkg-config": "cflags libs",
     "meson": "buildtype suite num-processes timeout-multiplier print-errorlogs no-rebuild",
     "llvm-config": "link-shared libs ldflags includedir",
     "bench": "build rounds inputs records sessions budget threads seconds rivals target shape tuning-db keep out "
