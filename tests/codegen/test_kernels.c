@@ -7,7 +7,7 @@
 #include "ir/build.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 #include "kernels.h"
 #include "runner.h"
 #include "suite.h"
@@ -159,20 +159,16 @@ START_TEST(large_forms)
 }
 END_TEST
 
-static bool find_if(const Stmt *s)
+static bool is_kind(const Stmt *s, void *kind)
 {
-	return s->kind == ST_IF;
-}
-
-static bool find_loop(const Stmt *s)
-{
-	return s->kind == ST_FOR;
+	return s->kind == *(StmtKind *)kind;
 }
 
 /* No condition within loops over input channels, the innermost ones. */
 static bool asked_inside(Stmt *s, void *arg)
 {
-	if (s->kind == ST_FOR && !lower_any(s->loop.body, find_loop) && lower_any(s->loop.body, find_if))
+	StmtKind loop = ST_FOR, branch = ST_IF;
+	if (s->kind == ST_FOR && ir_find_below(s, is_kind, &loop) == NULL && ir_find_below(s, is_kind, &branch) != NULL)
 		*(bool *)arg = true;
 	return true;
 }

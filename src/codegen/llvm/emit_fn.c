@@ -4,7 +4,7 @@
  */
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -51,15 +51,10 @@ static void check_load(const Expr *x, void *arg)
 		check_access(arg, x->name, x->arg[0]);
 }
 
-static void check_expr(const Expr *x, void *arg)
-{
-	ir_each_node(x, check_load, arg);
-}
-
 static bool check_stmt(Stmt *s, void *arg)
 {
 	Emit *e = arg;
-	ir_each_expr(s, check_expr, e);
+	ir_each_node_of(s, check_load, e);
 	if (s->kind == ST_STORE)
 		check_access(e, s->store.dst.buf, s->store.dst.idx[0]);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)

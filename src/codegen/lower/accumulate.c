@@ -10,7 +10,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 enum { CELLS = 64 };
 
@@ -97,7 +97,7 @@ static void touch_load(const Expr *e, void *arg)
 /* A load in an arm of a select is conditional; those in its condition count as conditional as well. */
 static void touch_expr(Loop *p, const Expr *e)
 {
-	if (e->op == IR_SELECT && lower_has_load(e)) {
+	if (e->op == IR_SELECT && ir_has_load(e)) {
 		bool outer = p->conditional;
 		p->conditional = true;
 		ir_each_node(e, touch_load, p);
@@ -260,15 +260,10 @@ static void check_use(const Expr *e, void *arg)
 		*buf = NULL;
 }
 
-static void check_uses(const Expr *e, void *arg)
-{
-	ir_each_node(e, check_use, arg);
-}
-
 static bool reads(const Stmt *s, const char *buf)
 {
 	const char *found = buf;
-	ir_each_expr(s, check_uses, &found);
+	ir_each_node_of(s, check_use, &found);
 	return found == NULL;
 }
 

@@ -5,11 +5,13 @@
  * A barrier inside a parallel or bound loop would need that loop cut into phases. That is refused.
  */
 #include "codegen/lower/pass.h"
+#include "ir/query.h"
 
 #include <string.h>
 
-static bool is_barrier(const Stmt *s)
+static bool is_barrier(const Stmt *s, void *arg)
 {
+	(void)arg;
 	return s->kind == ST_BARRIER;
 }
 
@@ -35,7 +37,8 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 	case ST_FOR:
 		if (s->loop.kind == LOOP_PIPELINED)
 			s->loop.kind = LOOP_SERIAL;
-		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED && lower_any(s->loop.body, is_barrier))
+		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED &&
+			ir_find_stmt(s->loop.body, is_barrier, NULL) != NULL)
 			return lower_refuse(
 				l, s, "a barrier stands inside loop %s: end the loop at the barrier and begin another", s->loop.var);
 		if (s->loop.kind == LOOP_BOUND)
@@ -50,7 +53,7 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 static bool drop_barrier(Lower *l, Stmt *s, Stmt **out)
 {
 	(void)l;
-	*out = is_barrier(s) ? NULL : s;
+	*out = is_barrier(s, NULL) ? NULL : s;
 	return true;
 }
 

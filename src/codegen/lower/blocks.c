@@ -4,7 +4,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 const Expr *lower_put_iterators(Ir *ir, const Expr *e, void *arg)
 {
@@ -23,7 +23,7 @@ static Stmt *bind_loads(Lower *l, Stmt *s)
 	Stmt *lets = NULL;
 	for (int k = 0; k < s->block.n; k++) {
 		Iter *it = &s->block.iter[k];
-		if (!lower_has_load(it->value))
+		if (!ir_has_load(it->value))
 			continue;
 		const char *name = ir_fresh_name(l->ir, it->name);
 		lets = ir_seq(lets, ir_let(l->ir, name, it->value));

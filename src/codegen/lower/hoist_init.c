@@ -9,7 +9,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 enum { DEPTH = 32 };
 
@@ -115,7 +115,7 @@ static int sort_loops(Lower *l, Path *p, const Stmt *b)
 			first = k;
 		if (first < 0)
 			continue;
-		if (s == r || lower_has_load(f->loop.lo) || lower_has_load(f->loop.hi))
+		if (s == r || ir_has_load(f->loop.lo) || ir_has_load(f->loop.hi))
 			return -1;
 		if (r && !ir_always(ir_lt(l->ir, f->loop.lo, f->loop.hi), p->env[k]))
 			return -1;

@@ -10,14 +10,14 @@
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
 #include "ir/text/intrin.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 enum { INLINE_DEPTH = 64 };
 
 /* e itself, or a new variable that holds it. */
 static const Expr *bound(Lower *l, const Expr *e, Stmt **lets)
 {
-	if (e == NULL || !lower_has_load(e))
+	if (e == NULL || !ir_has_load(e))
 		return e;
 	const char *name = ir_fresh_name(l->ir, "arg");
 	*lets = ir_seq(*lets, ir_let(l->ir, name, e));

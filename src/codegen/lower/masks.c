@@ -9,7 +9,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 typedef struct Reg {
 	const Buf *buf;
@@ -85,11 +85,6 @@ static void check_load(const Expr *e, void *arg)
 		r->bad = true;
 }
 
-static void check_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, check_load, arg);
-}
-
 /* What may stand in lanes that are off: arithmetic that cannot fail, loads as wide as the mask. */
 static void check_value(const Expr *e, void *arg)
 {
@@ -104,7 +99,7 @@ static void check_value(const Expr *e, void *arg)
 static bool check_stmt(Stmt *s, void *arg)
 {
 	Masks *m = arg;
-	ir_each_expr(s, check_expr, m);
+	ir_each_node_of(s, check_load, m);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {
 		Reg *r = reg_of(m, s->reduce.dst[k].buf);
 		if (r != NULL)
@@ -115,7 +110,7 @@ static bool check_stmt(Stmt *s, void *arg)
 		return true;
 	m->mask = s->store.mask;
 	m->failed = m->mask == NULL || !is_whole(r->buf, s->store.dst.idx[0]) || (r->mask != NULL && r->mask != m->mask) ||
-	            lower_has_load(m->mask) || lower_any_lane(m->l->ir, m->mask) == NULL;
+	            ir_has_load(m->mask) || lower_any_lane(m->l->ir, m->mask) == NULL;
 	if (!m->failed)
 		ir_each_node(s->store.value, check_value, m);
 	r->bad = r->bad || m->failed;

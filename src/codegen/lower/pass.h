@@ -46,9 +46,6 @@ Stmt *lower_padding(Lower *l, const Buf *b);
 /* f on each statement of a list without blocks and on those below, alone, without siblings and children; env:
    what is known before it runs. */
 void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Range *env), const Range *env);
-/* True if f says so for a statement of the list or below. */
-bool lower_any(const Stmt *s, bool (*f)(const Stmt *s));
-bool lower_has_load(const Expr *e);
 /* Whether any lane of a mask is on, as a scalar; NULL if it is no mask whose lanes are on from the first. */
 const Expr *lower_any_lane(Ir *ir, const Expr *mask);
 Stmt *lower_copy_node(Lower *l, const Stmt *s); /* a statement alone, without its children */

@@ -5,7 +5,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <assert.h>
 
@@ -165,7 +165,7 @@ static const Expr *to_lanes(Lower *l, const Expr *e, int lanes)
 /* e where the mask holds; what loads from memory must not where it does not. */
 static const Expr *guarded(Lower *l, const Expr *mask, const Expr *e)
 {
-	if (mask == NULL || !lower_has_load(e))
+	if (mask == NULL || !ir_has_load(e))
 		return e;
 	e = to_lanes(l, e, mask->type.lanes);
 	return ir_select(l->ir, mask, e, ir_const(l->ir, e->type, 0));
@@ -189,7 +189,7 @@ static Stmt *one_by_one(Reduce *r)
 		dst[j] = (Access){ d->buf, d->n, arena_array(l->arena, const Expr *, d->n + 1) };
 		for (int k = 0; k < d->n; k++) {
 			const Expr *i = guarded(l, mask, d->idx[k]);
-			dst[j].idx[k] = lower_has_load(i) ? let_value(r, "index", i, &out) : i;
+			dst[j].idx[k] = ir_has_load(i) ? let_value(r, "index", i, &out) : i;
 		}
 	}
 	for (int lane = 0; lane < r->lanes; lane++) {

@@ -7,7 +7,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -99,15 +99,10 @@ static void note_load(const Expr *e, void *arg)
 		note(arg, e->name, e->arg[0], false);
 }
 
-static void note_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, note_load, arg);
-}
-
 static bool note_stmt(Stmt *s, void *arg)
 {
 	Registers *r = arg;
-	ir_each_expr(s, note_expr, r);
+	ir_each_node_of(s, note_load, r);
 	if (s->kind == ST_STORE)
 		note(r, s->store.dst.buf, s->store.dst.idx[0], true);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++) {

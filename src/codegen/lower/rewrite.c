@@ -3,7 +3,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,25 +23,17 @@ bool lower_refuse(Lower *l, const Stmt *s, const char *fmt, ...)
 	return fail(l->err, ERR_UNSUPPORTED, place, "%s", text);
 }
 
-static bool rewrite_children(Lower *l, Stmt *s, LowerFn f)
-{
-	switch (s->kind) {
-	case ST_FOR: return lower_rewrite(l, &s->loop.body, f);
-	case ST_BLOCK: return lower_rewrite(l, &s->block.init, f) && lower_rewrite(l, &s->block.body, f);
-	case ST_IF: return lower_rewrite(l, &s->branch.then, f) && lower_rewrite(l, &s->branch.other, f);
-	case ST_ASYNC: return lower_rewrite(l, &s->async, f);
-	default: return true;
-	}
-}
-
 bool lower_rewrite(Lower *l, Stmt **list, LowerFn f)
 {
 	Stmt *s = *list, **end = list;
 	*list = NULL;
 	while (s != NULL) {
-		Stmt *next = s->next, *out = NULL;
+		Stmt *next = s->next, *out = NULL, **below[IR_CHILDREN];
 		s->next = NULL;
-		if (!rewrite_children(l, s, f) || !f(l, s, &out))
+		for (int k = 0, n = ir_children(s, below); k < n; k++)
+			if (!lower_rewrite(l, below[k], f))
+				return false;
+		if (!f(l, s, &out))
 			return false;
 		*end = out;
 		while (*end != NULL)
@@ -78,48 +70,6 @@ void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Rang
 	}
 }
 
-bool lower_any(const Stmt *s, bool (*f)(const Stmt *s))
-{
-	for (; s != NULL; s = s->next) {
-		if (f(s))
-			return true;
-		switch (s->kind) {
-		case ST_FOR:
-			if (lower_any(s->loop.body, f))
-				return true;
-			break;
-		case ST_BLOCK:
-			if (lower_any(s->block.init, f) || lower_any(s->block.body, f))
-				return true;
-			break;
-		case ST_IF:
-			if (lower_any(s->branch.then, f) || lower_any(s->branch.other, f))
-				return true;
-			break;
-		case ST_ASYNC:
-			if (lower_any(s->async, f))
-				return true;
-			break;
-		default: break;
-		}
-	}
-	return false;
-}
-
-static void note_load(const Expr *e, void *arg)
-{
-	if (e->op == IR_LOAD)
-		*(bool *)arg = true;
-}
-
-bool lower_has_load(const Expr *e)
-{
-	bool found = false;
-	if (e != NULL)
-		ir_each_node(e, note_load, &found);
-	return found;
-}
-
 Stmt *lower_copy_node(Lower *l, const Stmt *s)
 {
 	Stmt *c = arena_copy(l->arena, s, sizeof *s);
@@ -129,7 +79,7 @@ Stmt *lower_copy_node(Lower *l, const Stmt *s)
 
 /* New names by the old ones' addresses: names are interned. */
 typedef struct Names {
-	Lower *l;
+	Ir *ir;
 	Map now;
 } Names;
 
@@ -139,32 +89,20 @@ static const char *names_now(const Names *m, const char *name)
 	return e == NULL ? name : e->read;
 }
 
-static const char *names_add(Names *m, const char *name)
+static void rename_declared(const char **name, void *arg)
 {
-	MapEntry *e = map_add_ptr(&m->now, name);
+	Names *m = arg;
+	MapEntry *e = map_add_ptr(&m->now, *name);
 	if (e->read == NULL)
-		e->read = ir_fresh_name(m->l->ir, name);
-	return e->read;
+		e->read = ir_fresh_name(m->ir, *name);
+	*name = e->read;
 }
 
 static bool declare(Stmt *s, void *arg)
 {
-	Names *m = arg;
-	switch (s->kind) {
-	case ST_FOR: s->loop.var = names_add(m, s->loop.var); break;
-	case ST_BLOCK:
-		s->block.name = ir_fresh_name(m->l->ir, s->block.name); /* a buffer may be called the same */
-		for (int k = 0; k < s->block.n; k++)
-			s->block.iter[k].name = names_add(m, s->block.iter[k].name);
-		break;
-	case ST_LET: s->let.var = names_add(m, s->let.var); break;
-	case ST_ALLOC: s->alloc->name = names_add(m, s->alloc->name); break;
-	case ST_REDUCE:
-		if (s->reduce.old != NULL)
-			s->reduce.old = names_add(m, s->reduce.old);
-		break;
-	default: break;
-	}
+	if (s->kind == ST_BLOCK) /* a buffer may be called the same */
+		s->block.name = ir_fresh_name(((const Names *)arg)->ir, s->block.name);
+	ir_each_declared(s, rename_declared, arg);
 	return true;
 }
 
@@ -178,26 +116,20 @@ static const Expr *renamed(Ir *ir, const Expr *e, void *arg)
 	return e->op == IR_VAR ? ir_var(ir, now, e->type) : ir_load_named(ir, now, dtype_scalar(e->type), e->arg, e->nargs);
 }
 
+static void rename_buf(const char **buf, void *arg)
+{
+	*buf = names_now(arg, *buf);
+}
+
 static bool rename_accesses(Stmt *s, void *arg)
 {
-	const Names *m = arg;
-	if (s->kind == ST_STORE)
-		s->store.dst.buf = names_now(m, s->store.dst.buf);
-	if (s->kind == ST_PREFETCH)
-		s->prefetch.buf = names_now(m, s->prefetch.buf);
-	if (s->kind == ST_REDUCE)
-		for (int k = 0; k < s->reduce.n; k++)
-			s->reduce.dst[k].buf = names_now(m, s->reduce.dst[k].buf);
-	if (s->kind == ST_CALL)
-		for (int k = 0; k < s->call.n; k++)
-			if (s->call.arg[k].buf != NULL)
-				s->call.arg[k].buf = names_now(m, s->call.arg[k].buf);
+	ir_each_buf_name(s, rename_buf, arg);
 	return true;
 }
 
 void lower_rename(Lower *l, Stmt *list)
 {
-	Names m = { .l = l, .now = MAP_OF(l->arena) };
+	Names m = { l->ir, MAP_OF(l->arena) };
 	ir_each_stmt(list, declare, &m);
 	if (m.now.index.n == 0)
 		return;
@@ -205,21 +137,9 @@ void lower_rename(Lower *l, Stmt *list)
 	ir_map_stmt(l->ir, list, renamed, &m);
 }
 
-/* The lets of a Fn, and whether two share a name. */
-typedef struct Lets {
-	Map seen;
-	bool twice;
-} Lets;
-
-static bool see_let(Stmt *s, void *arg)
+static bool is_second_let(const Stmt *s, void *seen)
 {
-	Lets *t = arg;
-	if (s->kind != ST_LET)
-		return true;
-	uint32_t before = t->seen.index.n;
-	map_add_ptr(&t->seen, s->let.var);
-	t->twice = t->twice || t->seen.index.n == before;
-	return true;
+	return s->kind == ST_LET && map_add_ptr(seen, s->let.var)->num++ > 0;
 }
 
 static void rename_lists(Lower *l, Stmt *list)
@@ -230,22 +150,17 @@ static void rename_lists(Lower *l, Stmt *list)
 			break;
 		}
 	for (Stmt *s = list; s != NULL; s = s->next) {
-		if (s->kind == ST_FOR)
-			rename_lists(l, s->loop.body);
-		if (s->kind == ST_IF)
-			rename_lists(l, s->branch.then);
-		if (s->kind == ST_IF)
-			rename_lists(l, s->branch.other);
-		if (s->kind == ST_BLOCK)
-			rename_lists(l, s->block.body);
+		Stmt **below[IR_CHILDREN];
+		for (int k = 0, n = ir_children(s, below); k < n; k++)
+			if (s->kind != ST_BLOCK || below[k] == &s->block.body)
+				rename_lists(l, *below[k]);
 	}
 }
 
 void lower_separate_lets(Lower *l)
 {
-	Lets t = { .seen = MAP_OF(l->arena) };
-	ir_each_stmt(l->fn->body, see_let, &t);
-	if (t.twice)
+	Map seen = MAP_OF(l->arena);
+	if (ir_find_stmt(l->fn->body, is_second_let, &seen) != NULL)
 		rename_lists(l, l->fn->body);
 }
 

@@ -10,7 +10,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -21,16 +21,15 @@ typedef struct Share {
 	bool failed; /* every thread would need a value that thread 0 alone has */
 } Share;
 
-static bool is_parallel(const Stmt *s)
+static bool is_parallel(const Stmt *s, void *arg)
 {
+	(void)arg;
 	return s->kind == ST_FOR && s->loop.kind == LOOP_PARALLEL;
 }
 
 static bool has_parallel(const Stmt *s)
 {
-	Stmt one = *s;
-	one.next = NULL;
-	return lower_any(&one, is_parallel);
+	return is_parallel(s, NULL) || ir_find_below(s, is_parallel, NULL) != NULL;
 }
 
 typedef struct Uses {
@@ -69,17 +68,12 @@ static void use_load(const Expr *e, void *arg)
 		use(arg, e->name, false);
 }
 
-static void use_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, use_load, arg);
-}
-
 static bool use_stmt(Stmt *s, void *arg)
 {
 	Uses *u = arg;
 	if (s->kind == ST_ALLOC)
 		vec_push(u->l->arena, &u->alloc, s->alloc->name);
-	ir_each_expr(s, use_expr, u);
+	ir_each_node_of(s, use_load, u);
 	if (s->kind == ST_STORE)
 		use(u, s->store.dst.buf, true);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
@@ -93,7 +87,7 @@ static void choose(Share *sh, Stmt *s, bool inside)
 {
 	for (; s != NULL; s = s->next) {
 		bool shared = inside;
-		if (is_parallel(s)) {
+		if (is_parallel(s, NULL)) {
 			Uses u = { .l = sh->l, .bufs = sh->bufs };
 			ir_each_stmt(s->loop.body, use_stmt, &u);
 			if (inside || u.alone)
@@ -143,21 +137,17 @@ static const Expr *thread(Share *sh)
 	return ir_idx(sh->l->ir, LOWER_THREAD);
 }
 
-static bool is_quiet(const Stmt *s)
+static bool touches(const Stmt *s, void *arg)
 {
-	return s->kind != ST_STORE && s->kind != ST_REDUCE && s->kind != ST_CALL;
-}
-
-static bool touches(const Stmt *s)
-{
-	return !is_quiet(s);
+	(void)arg;
+	return s->kind == ST_STORE || s->kind == ST_REDUCE || s->kind == ST_CALL;
 }
 
 static void flush(Share *sh, Out *o)
 {
 	if (o->serial == NULL)
 		return;
-	if (lower_any(o->serial, touches)) {
+	if (ir_find_stmt(o->serial, touches, NULL) != NULL) {
 		barrier(sh, o);
 		put(o, ir_if(sh->l->ir, ir_eq(sh->l->ir, thread(sh), ir_int(sh->l->ir, 0)), o->serial, NULL));
 		sh->dirty = true;
@@ -176,7 +166,7 @@ static void find_alloc(const Expr *e, void *arg)
 /* Every thread evaluates e here. */
 static void uniform(Share *sh, Out *o, const Expr *e)
 {
-	if (!lower_has_load(e))
+	if (!ir_has_load(e))
 		return;
 	ir_each_node(e, find_alloc, sh);
 	barrier(sh, o);
@@ -202,7 +192,7 @@ static void fix_bounds(Share *sh, Out *o, Stmt *s)
 {
 	const Expr **end[2] = { &s->loop.lo, &s->loop.hi };
 	for (int k = 0; k < 2; k++) {
-		if (!lower_has_load(*end[k]))
+		if (!ir_has_load(*end[k]))
 			continue;
 		uniform(sh, o, *end[k]);
 		const char *name = ir_fresh_name(sh->l->ir, "bound");
@@ -215,7 +205,7 @@ static void share_one(Share *sh, Out *o, Stmt *s)
 {
 	if (s->kind == ST_FOR)
 		fix_bounds(sh, o, s);
-	if (is_parallel(s)) {
+	if (is_parallel(s, NULL)) {
 		barrier(sh, o);
 		cut(sh, s);
 		put(o, s);
@@ -272,7 +262,7 @@ static Stmt *share_list(Share *sh, Stmt *s)
 static bool to_serial(Stmt *s, void *arg)
 {
 	(void)arg;
-	if (is_parallel(s))
+	if (is_parallel(s, NULL))
 		s->loop.kind = LOOP_SERIAL;
 	return true;
 }

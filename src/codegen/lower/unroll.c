@@ -4,7 +4,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 enum { LIMIT = 1 << 16 };
 
@@ -23,7 +23,7 @@ static bool unroll(Lower *l, Stmt *s, Stmt **out)
 		return true;
 	s->loop.kind = LOOP_SERIAL;
 	const Expr *n = ir_simplify(l->ir, ir_sub(l->ir, s->loop.hi, s->loop.lo), NULL);
-	if (!ir_is_int(n, &hi) || lower_has_load(s->loop.lo))
+	if (!ir_is_int(n, &hi) || ir_has_load(s->loop.lo))
 		return true;
 	ir_each_stmt(s->loop.body, count, &size);
 	if (hi > LIMIT || hi * (size + 1) > LIMIT)

@@ -9,7 +9,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #include <string.h>
 
@@ -110,7 +110,7 @@ static const Expr *both(Widen *w, const Expr *a, const Expr *b)
 /* A store's own mask in lanes under another: what it loads is loaded where that one is true. */
 static const Expr *under(Widen *w, const Expr *own, const Expr *mask)
 {
-	if (own == NULL || mask == NULL || !lower_has_load(own))
+	if (own == NULL || mask == NULL || !ir_has_load(own))
 		return both(w, own, mask);
 	own = to_lanes(w, own);
 	return ir_select(w->l->ir, to_lanes(w, mask), own, ir_const(w->l->ir, own->type, 0));
@@ -178,7 +178,7 @@ static bool vector_let(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	const Expr *v = lower_widen(w, s->let.value);
 	if (v == NULL)
 		return false;
-	bool masked = mask != NULL && lower_has_load(v);
+	bool masked = mask != NULL && ir_has_load(v);
 	if (v != s->let.value || masked) {
 		if (v->type.lanes > 1 && v->type.lanes != w->lanes)
 			return false;
@@ -226,14 +226,14 @@ static bool vector_if(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	Stmt *then, *other, *lets = NULL;
 	if (cond == NULL)
 		return false;
-	if (cond == s->branch.cond && (mask == NULL || !lower_has_load(cond))) {
+	if (cond == s->branch.cond && (mask == NULL || !ir_has_load(cond))) {
 		if (!vector_list(w, s->branch.then, mask, &then) || !vector_list(w, s->branch.other, mask, &other))
 			return false;
 		*out = ir_if(ir, cond, then, other);
 		return true;
 	}
 	cond = to_lanes(w, cond);
-	if (lower_has_load(cond)) { /* the branches may store what it read */
+	if (ir_has_load(cond)) { /* the branches may store what it read */
 		if (mask != NULL)
 			cond = ir_select(ir, to_lanes(w, mask), cond, ir_const(ir, cond->type, 0));
 		const char *name = ir_fresh_name(ir, "mask");
@@ -252,7 +252,7 @@ static bool vector_for(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	const Expr *lo = lower_widen(w, s->loop.lo), *hi = lower_widen(w, s->loop.hi);
 	if (lo != s->loop.lo || hi != s->loop.hi)
 		return false;
-	if (mask != NULL && (lower_has_load(lo) || lower_has_load(hi)))
+	if (mask != NULL && (ir_has_load(lo) || ir_has_load(hi)))
 		return false;
 	Stmt *r = lower_copy_node(w->l, s);
 	if (r->loop.kind != LOOP_UNROLLED)
@@ -338,7 +338,7 @@ static Stmt *vector_loop(Lower *l, Stmt *s, const Range *env)
 	Stmt *out = NULL;
 	const Expr *extent = ir_simplify(l->ir, ir_sub(l->ir, s->loop.hi, s->loop.lo), env);
 	Interval i = ir_interval(extent, env);
-	bool loads = lower_has_load(s->loop.lo) || lower_has_load(s->loop.hi);
+	bool loads = ir_has_load(s->loop.lo) || ir_has_load(s->loop.hi);
 	bool known = i.lo == i.hi, ok = !loads;
 	if (i.hi <= 0 && ok)
 		return NULL;

@@ -7,7 +7,7 @@
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
-#include "ir/walk.h"
+#include "ir/query.h"
 
 #define MOST INT64_C(300000)
 
@@ -59,7 +59,7 @@ static void weigh_node(const Expr *e, void *arg)
 {
 	Weigh *w = arg;
 	bool divides = e->op == IR_DIV || e->op == IR_MOD || e->op == IR_TDIV || e->op == IR_TMOD;
-	bool branches = e->op == IR_SELECT && lower_has_load(e); /* it is lazy */
+	bool branches = e->op == IR_SELECT && ir_has_load(e); /* it is lazy */
 	int64_t each = weights[e->op] > 0 && !is_short_power(e) ? weights[e->op] : 1;
 	if (divides && dtype_is_int(e->type) && (e->arg[1]->op != IR_INT || e->type.lanes > 1))
 		w->sum += (int64_t)e->type.lanes * DIVISION;
@@ -73,18 +73,13 @@ static void weigh_node(const Expr *e, void *arg)
 	w->blocks += branches ? BLOCKS : 0;
 }
 
-static void weigh_expr(const Expr *e, void *arg)
-{
-	ir_each_node(e, weigh_node, arg);
-}
-
 static bool weigh_stmt(Stmt *s, void *arg)
 {
 	Weigh *w = arg;
 	w->sum++;
 	w->registers += s->kind == ST_ALLOC;
 	w->blocks += s->kind == ST_FOR || s->kind == ST_IF ? BLOCKS : 0;
-	ir_each_expr(s, weigh_expr, arg);
+	ir_each_node_of(s, weigh_node, arg);
 	if (s->kind == ST_STORE && s->store.dst.n == 1 && !is_row(s->store.dst.idx[0]))
 		w->sum += (int64_t)s->store.dst.idx[0]->type.lanes * ACCESS;
 	return true;
