@@ -38,19 +38,19 @@ typedef struct DlcRecord {
 DLC_API DlcFault dlc_database_record(DlcDatabase *d, const char *id, DlcRecord *out, DlcFailure *why);
 
 /* What became of trying a recorded run on this machine. */
-typedef struct DlcTried {
+typedef struct DlcVerdict {
 	char record[DLC_ID], task[DLC_ID];
 	const char *label, *status, *detail;
 	int good;
 	int64_t recorded_ns, median_ns, max_err_e9;
 	int against; /* sessions that saw it fail */
-} DlcTried;
+} DlcVerdict;
 typedef struct DlcVerify {
 	const char *target; /* NULL: host */
 	const char *task;   /* the beginning of one id; NULL: all */
 	int all;            /* every verified run, not only the best of each task */
 	int retract;        /* what is wrong is retracted */
-	int (*each)(const DlcTried *row, void *arg); /* not 0: ends it */
+	int (*each)(const DlcVerdict *row, void *arg); /* not 0: ends it */
 	void *arg;
 	int64_t good, bad, retracted, elsewhere; /* filled: elsewhere counts those for other targets */
 } DlcVerify;

@@ -199,7 +199,7 @@ static bool try_run(Verify *v, const Claim *t, Arena *a, MeasureResult *out)
 
 static bool give(Verify *v, const Claim *t, const MeasureResult *m, bool fits)
 {
-	DlcTried row = { .label = v->task_now != NULL ? v->task_now->label : "?",
+	DlcVerdict row = { .label = v->task_now != NULL ? v->task_now->label : "?",
 		.status = run_status_text(m->status),
 		.detail = m->detail,
 		.good = fits,

@@ -12,18 +12,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef struct Given {
+typedef struct OptionValue {
 	VEC(const char *) text; /* the values as typed, all of them */
 	int64_t number;
 	double real;
 	bool plus;
-} Given;
+} OptionValue;
 
 struct Args {
 	Arena *arena;
 	const Verb *verb;
 	VEC(const char *) operand;
-	Given *given; /* one for each row of verb->options */
+	OptionValue *given; /* one for each row of verb->options */
 };
 
 /* ---- help */
@@ -131,7 +131,7 @@ static bool parse_time(const char *s, double *ms)
 	return false;
 }
 
-static bool set_time(Given *g, const Option *o, const char *value, Err *err)
+static bool set_time(OptionValue *g, const Option *o, const char *value, Err *err)
 {
 	double ms;
 	if (!parse_time(value, &ms))
@@ -163,7 +163,7 @@ static int find_choice(const char *words, const char *value)
 	return -1;
 }
 
-static bool set_choice(Given *g, const Option *o, const char *value, Err *err)
+static bool set_choice(OptionValue *g, const Option *o, const char *value, Err *err)
 {
 	int i = find_choice(o->arg, value);
 	if (i < 0) {
@@ -178,7 +178,7 @@ static bool set_choice(Given *g, const Option *o, const char *value, Err *err)
 /* What a flag, or an OPT_FOLDER without a folder, has as its value. */
 static const char no_value[] = "";
 
-static bool set_value(Args *a, Given *g, const Option *o, const char *value, Err *err)
+static bool set_value(Args *a, OptionValue *g, const Option *o, const char *value, Err *err)
 {
 	vec_push(a->arena, &g->text, value);
 	switch (o->kind) {
@@ -412,13 +412,13 @@ Args *args_parse(Arena *arena, const Program *p, int argc, const char *const *ar
 	Args *a = arena_new_of(arena, Args);
 	a->arena = arena;
 	a->verb = v;
-	a->given = arena_array(arena, Given, count_options(v) + 1);
+	a->given = arena_array(arena, OptionValue, count_options(v) + 1);
 	return take_words(a, p, argc, argv, out, *called, err) ? a : NULL;
 }
 
 /* ---- what a verb asks */
 
-static const Given *given(const Args *a, const char *option, const Option **row)
+static const OptionValue *given(const Args *a, const char *option, const Option **row)
 {
 	int i = find_long(a->verb, option, strlen(option));
 	assert(i >= 0 && "a verb asked for an option it has no row for");
@@ -454,14 +454,14 @@ bool args_given(const Args *a, const char *option)
 
 const char *args_text(const Args *a, const char *option, const char *otherwise)
 {
-	const Given *g = given(a, option, NULL);
+	const OptionValue *g = given(a, option, NULL);
 	return g->text.n != 0 ? g->text.at[g->text.n - 1] : otherwise;
 }
 
 int64_t args_int(const Args *a, const char *option, int64_t otherwise)
 {
 	const Option *o;
-	const Given *g = given(a, option, &o);
+	const OptionValue *g = given(a, option, &o);
 	assert(o->kind >= OPT_INT && o->kind <= OPT_CHOICE);
 	return g->text.n != 0 ? g->number : otherwise;
 }
@@ -469,7 +469,7 @@ int64_t args_int(const Args *a, const char *option, int64_t otherwise)
 double args_real(const Args *a, const char *option, double otherwise)
 {
 	const Option *o;
-	const Given *g = given(a, option, &o);
+	const OptionValue *g = given(a, option, &o);
 	assert(o->kind == OPT_REAL || o->kind == OPT_SECONDS);
 	return g->text.n != 0 ? g->real : otherwise;
 }
@@ -494,7 +494,7 @@ bool args_plus(const Args *a, const char *option)
 
 const char *const *args_all(const Args *a, const char *option, size_t *n)
 {
-	const Given *g = given(a, option, NULL);
+	const OptionValue *g = given(a, option, NULL);
 	*n = g->text.n;
 	return g->text.at;
 }

@@ -12,7 +12,7 @@ static void on_stop(int sig)
 	dlc_session_cancel(running, 1);
 }
 
-static void print_json(const DlcTried *t)
+static void print_json(const DlcVerdict *t)
 {
 	Arena *a = arena_new();
 	Json *o = json_new(a, JV_OBJECT);
@@ -29,7 +29,7 @@ static void print_json(const DlcTried *t)
 	arena_free(a);
 }
 
-static int print_row(const DlcTried *t, void *arg)
+static int print_row(const DlcVerdict *t, void *arg)
 {
 	const bool *json = arg;
 	if (*json) {

@@ -58,7 +58,7 @@ def main():
     env = {"PATH": f"{bin_}:{os.environ['PATH']}", "HOME": TMP, "LANG": "C"}
     text = call("dlc", "info", env=env)
     assert "cortex-a72" in text and f"programs  {bin_}\n" in text, text
-    for page in ("dlc.1", "dlc-tune.1", "dlc-run.1", "dlc-worker.1"):
+    for page in ("dlc.1", "dlc-tune.1", "dlc-run.1", "dlc-worker.1", "libdlc.3"):
         find(f"{prefix}/share/man", page)
     check_exports(prefix)
     call("dlc", "show", "squeezenet1_1", "--shape=data=1,3,35,35", "--stage=onnx", "-o", MODEL, env=env)

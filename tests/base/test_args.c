@@ -353,12 +353,12 @@ END_TEST
 
 int main(void)
 {
-	TCase *tc = tcase_create("options");
+	TCase *tc = tcase_create("args");
 	tcase_add_loop_test(tc, lines_are_taken_or_refused, 0, LEN(lines));
 	tcase_add_loop_test(tc, values_are_what_was_typed, 0, LEN(values));
 	tcase_add_test(tc, repeated_options_pairs_and_operands_keep_their_order);
 	tcase_add_loop_test(tc, help_and_version_are_printed_instead, 0, LEN(helps));
 	tcase_add_loop_test(tc, a_program_of_one_verb_takes_its_own_words, 0, LEN(singles));
 	tcase_add_test(tc, numbers_and_headings_of_a_program_are_read);
-	return run_suite("options", tc);
+	return run_suite("args", tc);
 }
