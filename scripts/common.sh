@@ -28,7 +28,8 @@ require() {
 	for l in $libraries; do
 		! command -v pkg-config >/dev/null || pkg-config --exists "$l" || lack="$lack $l (library)"
 	done
-	[ -z "$lack" ] || die "not found:$lack; on Debian 12 or later and Ubuntu 24.04 or later the packages of scripts/packages provide them"
+	[ -z "$lack" ] || die "not found:$lack;" \
+		"on Debian 12 or later and Ubuntu 24.04 or later the packages of scripts/packages provide them"
 }
 
 # install_packages all|build yes|no
@@ -87,7 +88,8 @@ build() {
 		meson configure "$dir" "$@" >/dev/null || die "meson could not configure $dir; delete it and try again"
 	else
 		meson setup "$dir" "$@" >"${TMPDIR:-/tmp}/dlc-setup.$$" 2>&1 ||
-			{ cat "${TMPDIR:-/tmp}/dlc-setup.$$" >&2; rm -f "${TMPDIR:-/tmp}/dlc-setup.$$"; die "meson could not set up $dir"; }
+			{ cat "${TMPDIR:-/tmp}/dlc-setup.$$" >&2; rm -f "${TMPDIR:-/tmp}/dlc-setup.$$"
+			die "meson could not set up $dir"; }
 		rm -f "${TMPDIR:-/tmp}/dlc-setup.$$"
 	fi
 	ninja -C "$dir" -j "$(jobs)" >&2 || die "the build in $dir failed"

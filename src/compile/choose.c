@@ -189,7 +189,9 @@ static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 {
 	DbChoice best;
 	int epoch[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
-	DbKey key = { .workload = from->workload, .target = from->target, .floor_ns = c->key.floor_ns > 0 ? ROOF_LEAST_NS : 0 };
+	DbKey key = { .workload = from->workload,
+		.target = from->target,
+		.floor_ns = c->key.floor_ns > 0 ? ROOF_LEAST_NS : 0 };
 	if (!db_epochs(c->set, from->workload, from->target, CODEGEN_EPOCH, epoch + 1, EPOCHS, &n, c->err))
 		return NULL;
 	for (int i = 0; i <= n && found == 0; i++) {

@@ -38,7 +38,10 @@ typedef struct ModelArgs {
 
 /* `model` is a zoo name or a path. The Dag and its data live in the arena. */
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err);
-/* A file's content, borrowed for as long as the Dag lives; `name` stands in messages, its folder holds external data. */
+/*
+ * The same from a file's content, which is borrowed for as long as the Dag lives. `name` is for messages; external
+ * data lies in its folder.
+ */
 Dag *frontend_load_bytes(Arena *a, const char *name, Bytes file, const ModelArgs *args, Err *err);
 
 /* A model that needs no file: a network of the zoo. */

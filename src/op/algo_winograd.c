@@ -9,8 +9,8 @@
  * and infinity, for m = 4 also 2 and -2, for m = 6 also 1/2 and -1/2. B and A hold dyadic numbers
  * only; what G divides by is written as a division, so that calculation modulo a prime is exact.
  *
- * Blocks wino.u, wino.v, wino.m, wino.y, their loops u.o, v.th, m.c, .. A transformation is written out within its block, as lets,
- * columns first. V and M have the channels last: row-major they are the operands of a batch of
+ * The blocks are wino.u, wino.v, wino.m, wino.y, their loops u.o, v.th, m.c and so on. A transformation is written
+ * out in its block as lets, columns first. V and M have the channels last: row-major they are the operands of a batch of
  * matrix products. Places of a tile beyond the input read as zero, outputs beyond the edge are not
  * stored.
  */
