@@ -10,9 +10,8 @@
  * only; what G divides by is written as a division, so that calculation modulo a prime is exact.
  *
  * The blocks are wino.u, wino.v, wino.m, wino.y, their loops u.o, v.th, m.c and so on. A transformation is written
- * out in its block as lets, columns first. V and M have the channels last: row-major they are the operands of a batch of
- * matrix products. Places of a tile beyond the input read as zero, outputs beyond the edge are not
- * stored.
+ * out in its block as lets, columns first. V and M have the channels last: row-major they are the operands of a
+ * batch of matrix products. Places of a tile beyond the input read as zero; outputs beyond the edge are not stored.
  */
 #include "op/algo.h"
 #include "op/naive.h"
