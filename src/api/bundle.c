@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "compile/compile.h"
 #include "compile/lock_file.h"
-#include "api/machine.h"
+#include "api/headroom.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* A network at a stage of its way, as text or as an ONNX file. See dlc_network_show. */
 #include "api/session.h"
 
-#include "api/machine.h"
+#include "api/headroom.h"
 #include "api/show_space.h"
 #include "codegen/backend.h"
 #include "compile/compile.h"

@@ -4,7 +4,7 @@
  */
 #include "api/session.h"
 
-#include "api/machine.h"
+#include "api/headroom.h"
 #include "compile/compile.h"
 #include "runtime/timing.h"
 #include "tuner/tuner.h"

@@ -1,6 +1,6 @@
 /* dlc builder: the child of dlc tune that compiles candidates; not meant to be typed. */
 #include "api/builder.h"
-#include "cli/model.h"
+#include "cli/operands.h"
 
 static bool run_builder(const Args *args, Err *err)
 {

@@ -1,7 +1,7 @@
 /* dlc compile: a model and what databases know of it become a bundle. */
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/model.h"
+#include "cli/operands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

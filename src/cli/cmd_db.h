@@ -3,7 +3,7 @@
 #define CLI_CMD_DB_H
 
 #include "base/json.h"
-#include "cli/model.h"
+#include "cli/operands.h"
 
 /* The database that the first operand names, or the default one, and its session; NULL and err. */
 typedef struct Opened {

@@ -3,7 +3,7 @@
  * there; dlc-run hands over to this where it is given a model.  With --check=DIR, inputs that fix a
  * shape or an axis are bound from the test data.
  */
-#include "cli/model.h"
+#include "cli/operands.h"
 #include "run/option.h"
 #include "run/program.h"
 

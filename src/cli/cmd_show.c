@@ -1,6 +1,6 @@
 /* dlc show: a model at any stage of its way, as text (or as an ONNX file) on stdout. */
 #include "base/file.h"
-#include "cli/model.h"
+#include "cli/operands.h"
 
 #include <stdio.h>
 #include <string.h>

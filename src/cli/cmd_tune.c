@@ -2,7 +2,7 @@
  * dlc tune: searches schedules for the tasks of a model, measures them on this machine, and keeps
  * what it found in the first database. Ctrl-C keeps all; the same command goes on from there.
  */
-#include "cli/model.h"
+#include "cli/operands.h"
 #include "cli/tune_screen.h"
 
 #include <stdio.h>

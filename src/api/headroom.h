@@ -2,8 +2,8 @@
  * How far a time is from what a machine gives: where dlc tune stops, and a column of its table and of those of
  * dlc compile and dlc show.
  */
-#ifndef API_MACHINE_H
-#define API_MACHINE_H
+#ifndef API_HEADROOM_H
+#define API_HEADROOM_H
 
 #include "cost_model/roof.h"
 #include "target/target.h"

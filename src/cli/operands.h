@@ -2,8 +2,8 @@
  * What verbs do with their operands: a session of this user, MODEL with --batch, --shape and --bind as a network,
  * FILE.trace as text, --tuning-db as open databases. Notes of the library go to stderr.
  */
-#ifndef CLI_MODEL_H
-#define CLI_MODEL_H
+#ifndef CLI_OPERANDS_H
+#define CLI_OPERANDS_H
 
 #include "api/failure.h"
 #include "cli/rows.h"

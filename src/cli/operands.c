@@ -1,5 +1,5 @@
 /* See model.h. */
-#include "cli/model.h"
+#include "cli/operands.h"
 
 #include "base/file.h"
 #include "run/array.h"

@@ -1,5 +1,5 @@
 /* See machine.h. */
-#include "api/machine.h"
+#include "api/headroom.h"
 
 #include "runtime/probe.h"
 
