@@ -38,12 +38,12 @@ void guard_leave(Guard *g);
 /* The arena stays when memory runs out: it can be reached from what lives longer than the work. */
 void guard_keep(Arena *a);
 
-/* What an arena does that gets no memory; for memory that is taken otherwise. */
+/* What an arena calls when it gets no memory; also for memory that is taken otherwise. */
 _Noreturn void guard_out_of_memory(void);
 
 /*
- * Whether the system gives so many bytes at once; two system calls. For code of others that ends the process where it gets
- * no memory: it is asked before. Safe in a signal handler.
+ * Whether the system gives so many bytes at once; two system calls. Ask it before a call of foreign code that ends the
+ * process when it gets no memory. Safe in a signal handler.
  */
 bool guard_memory_left(size_t bytes);
 
