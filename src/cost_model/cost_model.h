@@ -16,6 +16,7 @@ typedef struct CostCandidate {
 
 typedef struct CostModel {
 	const char *name, *doc;
+	int batch; /* candidates that it likes at a time; 0 or 1 where a batch, held in memory at once, gains nothing */
 	/*
 	 * A state for one target, in the arena; path: a file of what was learned, NULL: nothing was. NULL and err where the
 	 * row refuses.

@@ -34,7 +34,7 @@ static const char *trace_text(const TaskRun *r, const Config *c, Arena *a)
 	return text_str(&text);
 }
 
-enum { BATCH = 16 /* candidates estimated together: each is a scheduled set, which takes memory */ };
+enum { BATCH = 64 /* candidates estimated together, at most: each is a scheduled set, which takes memory */ };
 
 /* Configs of a schedule that was estimated before, or stands earlier in the batch, cost nothing. */
 static void estimate_batch(TaskRun *r, const Config *c, int n, double *ns, uint64_t *same)
@@ -70,8 +70,10 @@ static void estimate_batch(TaskRun *r, const Config *c, int n, double *ns, uint6
 /* SearchCost: through the cost model. */
 static void estimate_configs(void *arg, const Config *c, int n, double *ns, uint64_t *same)
 {
-	for (int i = 0; i < n; i += BATCH)
-		estimate_batch(arg, c + i, n - i < BATCH ? n - i : BATCH, ns + i, same + i);
+	TaskRun *r = arg;
+	int want = r->cost.row->batch, batch = want < 1 ? 1 : want < BATCH ? want : BATCH;
+	for (int i = 0; i < n; i += batch)
+		estimate_batch(r, c + i, n - i < batch ? n - i : batch, ns + i, same + i);
 }
 
 /* ---- what is known already ---- */

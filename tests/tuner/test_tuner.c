@@ -348,7 +348,7 @@ static void learn(void *state, const CostCandidate *x, int n, const double *ns)
 
 START_TEST(a_cost_model_is_told_what_was_measured)
 {
-	static const CostModel row = { .name = "student", .estimate = guess, .observe = learn };
+	static const CostModel row = { .name = "student", .batch = 7, .estimate = guess, .observe = learn };
 	Student student = { 0 };
 	Lab *lab = open_lab(most_fail);
 	Job o = job_of(lab);
