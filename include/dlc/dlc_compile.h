@@ -55,7 +55,7 @@ typedef struct DlcBundleInfo {
 	const char *implausible_task; /* ... this label and others; NULL: none */
 } DlcBundleInfo;
 
-/* The bundle's; probes the machine for 20 ms when it is asked first. */
+/* The bundle's; probes the machine for 20 ms when it is asked first. NULL: out of memory. */
 DLC_API const DlcBundleInfo *dlc_bundle_info(DlcBundle *b);
 
 #endif

@@ -202,6 +202,10 @@ static bool compile_job(Job *j, double from, Err *err)
 		double seconds = now_s() - from;
 		const DlcBundleInfo *info = dlc_bundle_info(b);
 		dlc_bundle_bytes(b, &size);
+		if (info == NULL) {
+			dlc_bundle_close(b);
+			return fail(err, ERR_MEMORY, "", "out of memory");
+		}
 		report_implausible(info);
 		if (explain && json)
 			print_tasks(a, info);

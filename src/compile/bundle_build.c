@@ -275,6 +275,8 @@ static bool build_tasks(Build *b, Compiled *c)
 	for (int k = 0; k < n; k++) {
 		if (b->o->progress != NULL)
 			b->o->progress(k, n, b->part->task[k]->label, b->o->progress_arg);
+		if (b->o->stop != NULL && *b->o->stop != 0)
+			return fail(b->err, ERR_INTERRUPTED, "compile", "interrupted after %d of %d tasks", k, n);
 		if (!build_task(b, k, &c->task[k]))
 			return false;
 	}

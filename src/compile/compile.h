@@ -53,7 +53,7 @@ typedef struct CompileOptions {
 	const char *(*trace_of)(const Task *task, void *arg);
 	void *trace_arg;
 	int64_t prepare_ms;                /* how long the prepare Fns of a schedule may run; 0: see compile/prepare.h */
-	const volatile sig_atomic_t *stop; /* not 0: prepare Fns end, and the compile with ERR_INTERRUPTED; may be NULL */
+	const volatile sig_atomic_t *stop; /* not 0: the compile ends with ERR_INTERRUPTED; may be NULL */
 	bool unscheduled;                  /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *progress_arg;

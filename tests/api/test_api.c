@@ -349,6 +349,8 @@ START_TEST(a_tuning_is_cancelled_and_keeps_its_trials)
 	ck_assert_int_eq(runs, r.end.trials);
 	/* A callback ends one run, a cancelled session stays cancelled until it is told otherwise. */
 	DlcBundle *b = NULL;
+	dlc_session_cancel(s, 1);
+	ck_assert_int_eq(dlc_compile(n, NULL, &b, &why), DLC_FAULT_INTERRUPTED);
 	dlc_session_cancel(s, 0);
 	ok(dlc_compile(n, NULL, &b, &why), why);
 	dlc_bundle_close(b);
