@@ -2,7 +2,7 @@
 #include "api/builder.h"
 
 #include "api/session.h"
-#include "measure/builder.h"
+#include "measure/builder_child.h"
 #include "runtime/host.h"
 
 #include <signal.h>

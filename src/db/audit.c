@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static const char index_differs[] = "the index differs from the records; export the records and import them into a new database";
+static const char index_differs[] =
+	"the index differs from the records; export the records and import them into a new database";
 
 static bool check_file(Db *db, Err *err)
 {
@@ -19,7 +20,8 @@ static bool check_file(Db *db, Err *err)
 	bool sound = answer != NULL && strcmp(answer, "ok") == 0;
 	sqlite3_finalize(st);
 	return sound ||
-		fail(err, ERR_INPUT, db->path, "the database is damaged; export what is left and import it into a new database");
+		fail(err, ERR_INPUT, db->path,
+			"the database is damaged; export what is left and import it into a new database");
 }
 
 static bool same_hash(sqlite3_stmt *st, int column, Hash h)
@@ -97,11 +99,6 @@ static bool check_closing(Db *db, const Record *r, int64_t n, Err *err)
 	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
 }
 
-static bool is_indexed(RecordKind kind)
-{
-	return kind == RECORD_RUN || kind == RECORD_WORKLOAD || kind == RECORD_RETRACTION || kind == RECORD_CLOSING;
-}
-
 /* As many index rows as there are records that have one, and no subject without runs. */
 static bool check_count(Db *db, int64_t indexed, Err *err)
 {
@@ -149,7 +146,8 @@ static bool check_held(Db *db, int64_t *records, Err *err)
 		ok = sql_read_record(db, a, st, 2, 0, &r, err) &&
 			check_record(db, &r, sqlite3_column_int(st, 1), sqlite3_column_int64(st, 3), err);
 		*records += ok;
-		indexed += ok && is_indexed(r.kind);
+		indexed += ok && (r.kind == RECORD_RUN || r.kind == RECORD_WORKLOAD || r.kind == RECORD_RETRACTION ||
+					 r.kind == RECORD_CLOSING);
 		arena_free(a);
 	}
 	sqlite3_reset(st);

@@ -221,7 +221,7 @@ bool copy_to_memory(Db *db, Err *err)
 	if (rc != SQLITE_OK)
 		sqlite3_close_v2(memory);
 	if (rc == SQLITE_NOMEM)
-		return fail(err, ERR_MEMORY, db->path, "the database is too large for a copy in memory; export it on a host that "
-			"can write to it");
+		return fail(err, ERR_MEMORY, db->path,
+			"the database is too large for a copy in memory; export it on a host that can write to it");
 	return rc == SQLITE_OK || sql_fail(db, rc, err);
 }

@@ -125,7 +125,7 @@ bool sql_read_record(Db *db, Arena *a, sqlite3_stmt *st, int line, int id, Recor
 	if (!record_read(a, db->path, arena_copy(a, bytes, n + 1), n, out, err))
 		return false;
 	if (sqlite3_column_bytes(st, id) != (int)sizeof out->id.byte || memcmp(key, out->id.byte, sizeof out->id.byte) != 0)
-		return fail(err, ERR_INPUT, db->path, "the database is damaged: a record is stored under the id of another one");
+		return fail(err, ERR_INPUT, db->path, "the database is damaged: a record has the id of another one");
 	return true;
 }
 

@@ -1,12 +1,10 @@
 /*
- * The tuning database: an index over immutable records. A record is one canonical JSON line (keys
- * sorted, no spaces, integers and strings) with `kind` and `id`; id = BLAKE2b-128 of
- * "dlc/<kind>/v1\0" and the line without its id. The database can be rebuilt from its lines; best is
- * a pure function of them. docs/records.md has the fields.
+ * The tuning database: an index over immutable records (record/record.h). It can be rebuilt from its lines, and the
+ * best schedule is a pure function of them. docs/records.md has the rules.
  *
- * SQLite, WAL where the file system allows it; opened with its defensive settings, foreign files
- * read-only. One Db per thread. What was put survives the process once the call has
- * returned (a power cut may take the last of it).
+ * SQLite, WAL where the file system allows it; opened with its defensive settings, foreign files read-only. One Db
+ * per thread. A record that was put survives the process once the call has returned; a power cut may take the last
+ * ones.
  */
 #ifndef DB_DB_H
 #define DB_DB_H
@@ -19,13 +17,13 @@ typedef struct Db Db;
 typedef enum { DB_READ, DB_WRITE } DbMode;
 
 /*
- * A user's secret. The index marks what is put with the owner's seal; what is imported has none. A record is one's own
- * where the seal is that of the owner who asks: an index that a colleague has filled, or forged, holds none of ours.
+ * A user's secret. A record that is put gets the owner's seal; an imported record has none. A record is own if its seal
+ * is that of the owner who asks: an index that a colleague has filled, or forged, holds none of ours.
  */
 typedef struct DbOwner {
 	uint8_t key[HASH_KEY];
 } DbOwner;
-/* Reads the secret in a file; `make`: draws one and writes it (mode 0600) where there is none. */
+/* Reads the secret from a file; `make`: draws one and writes it (mode 0600) if there is no file. */
 bool db_owner_load(const char *path, bool make, DbOwner *out, Err *err);
 
 /*
@@ -35,16 +33,16 @@ bool db_owner_load(const char *path, bool make, DbOwner *out, Err *err);
  */
 Db *db_open(const char *path, DbMode mode, Err *err);
 void db_close(Db *db);
-/* Holds nothing yet, and is gone once it is closed. */
+/* An empty database in memory, gone once it is closed. */
 Db *db_open_memory(Err *err);
-/* A sentence for the user about what opening had to do; NULL: nothing. */
+/* A sentence for the user, if opening had to upgrade or rebuild the file; else NULL. */
 const char *db_note(const Db *db);
-/* The lines of an older version that were damaged, and are left out. */
+/* How many damaged lines of an older version are left out. */
 int64_t db_lost(const Db *db);
-/* Whose db is asked and filled from now on. Before, it is somebody's who is forgotten with it. */
+/* Sets the owner who asks and puts from now on. Before, a random secret is the owner, which is forgotten at the end. */
 void db_own(Db *db, const DbOwner *owner);
 
-/* Each stores the record if it is new, and gives its id; what a run names must be there. */
+/* Each stores the record if it is new, and gives its id; the records that a run names must be there. */
 bool db_put_task(Db *db, const Task *task, Err *err);
 bool db_put_target(Db *db, const Target *target, Hash *id, Err *err);
 /* `on`: whose measured figures go with it, where it has some; may be NULL. */
@@ -55,7 +53,7 @@ bool db_put_run(Db *db, RunRecord *run, Err *err); /* fills run->id */
 /* The run must be there. */
 bool db_put_retraction(Db *db, Hash run, const char *reason, Err *err);
 
-/* The session ends, with these runs: where it is somebody else's, others under its name do not count. */
+/* Ends the session with these runs: to others, no other run under its name counts. */
 bool db_put_closing(Db *db, Hash session, const Hash *run, size_t n, Err *err);
 
 /* The fastest run of the best schedule (db/rank.h) of this epoch. NULL without an error: none. */
@@ -65,7 +63,7 @@ const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, 
  * returns false to stop.
  */
 bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, RunFn f, void *arg, Err *err);
-/* Prints all records as lines, what a line names before it. */
+/* Hands over all records as lines; the records that a line names come before it. */
 typedef bool (*DbLineFn)(const char *line, size_t n, void *arg);
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err);
 
@@ -74,15 +72,15 @@ typedef struct ImportCount {
 	char first[200]; /* why the first refused line was */
 } ImportCount;
 /*
- * Takes lines in batches of a transaction each (docs/records.md): on failure what was stored before stays. A line
- * counts once those that it names are there; lines that are not are counted as refused.
+ * Takes lines in batches of a transaction each (docs/records.md): on failure the batches stored before stay. A line is
+ * taken once the records that it names are there; other lines are counted as refused.
  */
 bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount *count, Err *err);
 
 /* Whether any line of the text is a record. */
 bool db_is_log(const char *text, size_t n);
 
-/* Structure, the hash of every record, what it names, and the index; *records of them. */
+/* Checks structure, the hash of every record, the records it names, and the index; *records: how many there are. */
 bool db_check(Db *db, int64_t *records, Err *err);
 
 #endif

@@ -239,8 +239,8 @@ static bool check_places(Db *db, Err *err)
 }
 
 /*
- * The file's identity is checked first: a database of another program, or of a newer version, is left as it is, with its
- * journal mode.
+ * The file's identity is checked first: a database of another program, or of a newer version, is left as it is, with
+ * its journal mode.
  */
 static bool open_to_write(Db *db, Err *err)
 {

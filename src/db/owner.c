@@ -1,7 +1,7 @@
 /*
- * A user's secret, and the seals made with it.  A seal is a keyed hash of a record's id and its index row, and is stored
- * in that row.  It is valid for no other row, and only the secret can make one.  Lines carry no seals: a record that is
- * exported and imported again is a hint, like the records of other users.
+ * A user's secret, and the seals made with it.  A seal is a keyed hash of a record's id and its index row, and is
+ * stored in that row.  It is valid for no other row, and only the secret can make one.  Lines carry no seals: a
+ * record that is exported and imported again is a hint, like the records of other users.
  */
 #include "db/sql.h"
 
@@ -21,8 +21,8 @@ static bool parse(const char *path, const char *text, size_t n, DbOwner *out, Er
 	n -= n > 0 && text[n - 1] == '\n';
 	bool ok = n == DIGITS && sodium_hex2bin(out->key, sizeof out->key, text, n, NULL, &got, NULL) == 0;
 	return (ok && got == sizeof out->key) ||
-		fail(err, ERR_INPUT, path, "is no key of dlc: a key has %d hexadecimal digits; remove the file, and dlc makes a "
-			"new key; your earlier records then count as those of others", DIGITS);
+		fail(err, ERR_INPUT, path, "is no key of dlc: a key has %d hexadecimal digits; remove the file, and dlc "
+			"makes a new key; your earlier records then count as those of others", DIGITS);
 }
 
 /* *there: false where the file is not. */

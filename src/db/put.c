@@ -31,11 +31,6 @@ static bool put_object(Db *db, Arena *a, RecordKind kind, Json *o, Hash *id, Err
 		put_own(db, &r, line, err);
 }
 
-static Json *object_of(Arena *a, const char *line, Err *err)
-{
-	return json_parse(a, "record", line, strlen(line), err);
-}
-
 bool db_put_task(Db *db, const Task *task, Err *err)
 {
 	Arena *a = arena_new();
@@ -49,7 +44,8 @@ bool db_put_task(Db *db, const Task *task, Err *err)
 bool db_put_target(Db *db, const Target *target, Hash *id, Err *err)
 {
 	Arena *a = arena_new();
-	Json *o = object_of(a, target_record(a, target), err);
+	const char *line = target_record(a, target);
+	Json *o = json_parse(a, "record", line, strlen(line), err);
 	bool ok = o != NULL && put_object(db, a, RECORD_TARGET, o, id, err);
 	arena_free(a);
 	return ok;

@@ -1,9 +1,9 @@
 /*
- * Runs of several databases -> the best schedules.  docs/records.md has the rules.  For each schedule this file gathers
- * its runs, drops those that are retracted, judges the rest, and keeps the best schedules.
+ * Runs of several databases -> the best schedules.  docs/records.md has the rules.  For each schedule this file
+ * gathers its runs, drops those that are retracted, judges the rest, and keeps the best schedules.
  *
- * Runs are walked in the order of the index, the latest stage and the fastest first.  A look-up ends as soon as no later
- * schedule can be better, since the time of a schedule is never below its fastest run of that stage.
+ * Runs are walked in the order of the index, the latest stage and the fastest first.  A look-up ends as soon as no
+ * later schedule can be better, since the time of a schedule is never below its fastest run of that stage.
  */
 #include "db/rank.h"
 

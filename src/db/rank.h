@@ -1,8 +1,8 @@
 /*
- * Choosing among records; docs/records.md has the rules in plain words. A schedule (a trace) is judged by its runs in
- * all databases: own ones if there are any, else those of others; of these the best supported figure of each session,
- * and the median over sessions. Pure functions of the set of records and of who asks: the order of databases and
- * lines does not matter.
+ * Chooses among records; docs/records.md has the rules. A schedule (a trace) is judged by its runs in all databases:
+ * own runs if there are any, else those of others. Each session gives the median of its best supported runs, and the
+ * time of the schedule is the median over sessions. Pure functions of the set of records and of the owner: the order
+ * of databases and lines does not matter.
  */
 #ifndef DB_RANK_H
 #define DB_RANK_H
@@ -16,19 +16,19 @@ typedef struct DbSet {
 } DbSet;
 
 /*
- * Look-ups between these two see the databases as they were at one moment, and take no locks, which are most of
- * what a look-up costs.  May be nested.  Nothing is put meanwhile, and nothing that takes long is done: what others
- * write cannot be moved out of the write-ahead log until the release.
+ * Look-ups between these two see the databases as they were at one moment. They take no locks, which are most of the
+ * cost of a look-up. May be nested. Nothing is put meanwhile. Hold for a short time only: until the release, records of
+ * other programs stay in the write-ahead log.
  */
 bool db_hold(DbSet set, Err *err);
 void db_release(DbSet set);
 
 typedef enum {
-	DB_DECIDED, /* own figures; where the Task has none, those of others */
+	DB_DECIDED, /* own runs; if the Task has none, those of others */
 	DB_OWN,
-	DB_HINTS,  /* schedules without own figures, by what others say */
-	DB_CLAIMS, /* the same by the fastest session of each, whatever others say against it */
-	DB_DISPUTED, /* all schedules by all runs that are not retracted, whatever speaks against them */
+	DB_HINTS,  /* schedules without own runs, by the runs of others */
+	DB_CLAIMS, /* the same, by the fastest session of each, even if other sessions are against it */
+	DB_DISPUTED, /* all schedules by all runs that are not retracted, even if sessions are against them */
 } DbWhose;
 
 /* Of which runs; those faster than floor_ns (roof_floor_ns of cost_model) are left out. */
@@ -44,7 +44,7 @@ typedef struct DbKey {
 typedef struct DbChoice {
 	RunRecord run; /* its fastest run at that stage; the smaller id where two are */
 	int64_t ns;    /* the estimate */
-	RunStage stage; /* what the estimate rests on: later stages outweigh earlier ones */
+	RunStage stage; /* of the runs that the estimate is of: later stages outweigh earlier ones */
 	bool own;       /* measured by who asks */
 	int runs, sessions, against; /* sessions in which it failed */
 } DbChoice;
@@ -52,7 +52,7 @@ typedef struct DbChoice {
 /* The best schedules, at most `most`, best first; *n of them. Equally good: the smaller id of its run. */
 bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err);
 
-/* What is known of one schedule. */
+/* The judgement of one schedule; *there: some run of it counts. */
 bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, bool *there, Arena *a, Err *err);
 
 /* The epochs of verified runs other than `epoch`, newest first, at most `most`. */
@@ -69,7 +69,7 @@ bool db_retracted(DbSet set, Hash run, bool own, bool *is, Err *err);
 
 /* ---- near ones */
 
-/* The text of a workload with its integers hashed away. */
+/* The hash of a workload's text without its integers: equal in a family. */
 Hash db_family(const char *workload);
 /* Sum over a family's integers of |log2| of their ratio; infinite between families. */
 double db_distance(const char *a, const char *b);

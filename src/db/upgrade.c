@@ -1,6 +1,6 @@
 /*
- * A file of an older schema -> one of this version, from its own lines: the schema is only an index over them, so
- * that an old file is a log, and every line is checked as one.  For a reader the new one lies in memory.
+ * A file of an older schema -> one of this version, from its own lines.  The schema is only an index over the lines, so
+ * an old file is a log, and every line is checked like one of a log.  For a reader the new tables are in memory.
  *
  * For a writer the tables are made anew in the file, in one transaction: SQLite's locks let one tuner do it while
  * others wait, and a kill leaves the old tables.  (A new file that is renamed over the old one would need a lock on
@@ -149,13 +149,7 @@ static bool copy_file(Db *db, const char *to, Err *err)
 	return ok || fail_file(err, to, rc != SQLITE_OK ? sqlite3_errstr(rc) : strerror(why));
 }
 
-static bool is_taken(const char *name)
-{
-	struct stat st;
-	return lstat(name, &st) == 0;
-}
-
-/* The first name that nothing has: FILE.v3.bak, FILE.v3.bak2. */
+/* The first name that no file has: FILE.v3.bak, FILE.v3.bak2. */
 static bool name_backup(Db *db, const char *temp, int64_t version, const char **name, Err *err)
 {
 	const char *file = sqlite3_db_filename(db->sql, "main"); /* what a link names */
@@ -164,7 +158,8 @@ static bool name_backup(Db *db, const char *temp, int64_t version, const char **
 		*name = arena_printf(db->arena, "%s.v%lld.bak", file, (long long)version);
 		if (i > 1)
 			*name = arena_printf(db->arena, "%s%d", *name, i);
-		if (is_taken(*name))
+		struct stat st;
+		if (lstat(*name, &st) == 0)
 			continue;
 		named = link(temp, *name) == 0;
 		if (!named && errno != EEXIST) { /* a file system without second names */

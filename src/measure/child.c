@@ -95,20 +95,12 @@ static void stop_reading(ChildIo *io)
 	io->eof = true;
 }
 
-static void give_up(ChildIo *io)
-{
-	io->nonsense = true;
-	stop_reading(io);
-	kill_group(io);
-	maybe_end(io);
-}
-
 static void stop_or_go(const ChildIo *io)
 {
 	uv_kill(-io->process.pid, io->paused ? SIGSTOP : SIGCONT);
 }
 
-/* Hands over every whole frame. */
+/* Hands over every whole frame; bytes that are none end the child. */
 static void take_frames(ChildIo *io)
 {
 	MsgView m;
@@ -119,8 +111,12 @@ static void take_frames(ChildIo *io)
 		io->spoke = true;
 		io->child->hooks->frame(io->child, &m);
 	}
-	if (io->child != NULL && p == MSG_BAD)
-		give_up(io);
+	if (io->child == NULL || p != MSG_BAD)
+		return;
+	io->nonsense = true;
+	stop_reading(io);
+	kill_group(io);
+	maybe_end(io);
 }
 
 static void on_alloc(uv_handle_t *h, size_t wish, uv_buf_t *out)

@@ -1,7 +1,7 @@
 /*
- * A child process that speaks frames (worker/frame.h) on its standard input and output, under libuv. One thread owns it,
- * with one loop. The owner embeds a Child in a struct of its own. A child that sends bytes that are no frame is killed;
- * the owner hears of every end exactly once.
+ * A child process that speaks frames (worker/frame.h) on its standard input and output, under libuv. One thread owns
+ * it, with one loop. The owner embeds a Child in a struct of its own. A child that sends bytes that are no frame is
+ * killed; the owner hears of every end exactly once.
  */
 #ifndef MEASURE_CHILD_H
 #define MEASURE_CHILD_H

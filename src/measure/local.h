@@ -64,7 +64,7 @@ void local_pause(Local *m, bool pause);
 /* race.c */
 bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out, Err *err);
 
-/* network.c */
+/* network_turns.c */
 bool local_networks(Measure *base, MeasureNetwork *net, int n, int turn_ms, Err *err);
 
 #endif

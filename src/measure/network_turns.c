@@ -1,6 +1,6 @@
 /*
- * Whole networks in turn.  Their bundles stay loaded in the runner from one turn to the next, as long as they are the
- * same; a turn is some runs of each in a row, whose steps are clocked.
+ * Times whole networks in turn.  Their bundles stay loaded in the runner from one turn to the next, as long as they are
+ * the same; a turn is some runs of each in a row, timed step by step.
  */
 #include "measure/runner.h"
 

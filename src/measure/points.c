@@ -251,7 +251,7 @@ static Stmt *narrow(Narrow *x, Stmt *last)
 	return last;
 }
 
-/* NULL without an error: not to be had, or not worth it. */
+/* NULL without an error: the form cannot be restricted, or this would not be cheaper. */
 static Fn *point_fn(Ir *ir, const Dag *dag, int output, Err *err)
 {
 	KernelSet *ks = op_naive(ir, dag, ir_name(ir, arena_printf(ir_arena(ir), "k%d", output)), NAIVE_F64, err);

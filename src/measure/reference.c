@@ -1,7 +1,7 @@
 /*
- * A task becomes its inputs (by seed) and what is known of its outputs: the oracle's values at some
- * hundred elements of each (points.h), which takes milliseconds where all of them would take
- * seconds; of all elements where that is cheap, or where the points are not to be had.
+ * A Task -> its inputs (by seed) and reference values of its outputs: of some hundred elements of each (points.h),
+ * which takes milliseconds where all elements would take seconds; of all elements where that is cheap, or where the
+ * naive form cannot be restricted to points.
  */
 #include "measure/runner.h"
 
@@ -39,7 +39,7 @@ static bool read_params(Local *m, LocalRef *r, Ir *ir, Err *err)
 	return ok;
 }
 
-/* Which elements of an output are asked for, and what stands behind them: its padding. */
+/* The elements of an output that get reference values, and behind them its padding. */
 static void list_points(Local *m, RefOut *o, Rng *rng)
 {
 	int64_t npad = 0;
@@ -153,7 +153,7 @@ static bool fill(Local *m, LocalRef *r, Arena *scratch, Err *err)
 		return true;
 	}
 	job_free(j);
-	*err = (Err){ 0 }; /* what kept the points from being computed may not keep the whole */
+	*err = (Err){ 0 }; /* where the points failed, the whole may still succeed */
 	j = whole_job(r, ir_new(scratch), err);
 	if (j != NULL && !compute(m, r, j, &ok, err))
 		return false;

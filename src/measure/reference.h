@@ -1,5 +1,5 @@
 /*
- * What a Measure knows of a task: its inputs, and what its outputs must be.
+ * Inside the room: a Task's inputs, and what its outputs must be.
  */
 #ifndef MEASURE_REFERENCE_H
 #define MEASURE_REFERENCE_H
@@ -8,8 +8,8 @@
 #include "measure/points.h"
 
 /*
- * What is expected of an output: the oracle's values at some elements (0, where these are padding),
- * and all of it, by the oracle or by the first candidate that has passed these elements.
+ * What an output must be: reference values of some elements (0 for padding), and the whole, which the reference or the
+ * first candidate that has passed these elements computed.
  */
 typedef struct RefOut {
 	JobBuf buf; /* its id is that of the whole in the runner */

@@ -3,7 +3,7 @@
  *
  * A candidate: its task's buffers (unless this runner has them), IMAGE, its own buffers, PROGRAM,
  * RUN, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
- * Networks are in network.c.  A race: TIME of programs that are there.
+ * Networks are in network_turns.c.  A race: TIME of programs that are there.
  */
 #include "measure/runner.h"
 
@@ -54,14 +54,10 @@ static uint64_t seed_of(const LocalRef *r, size_t k)
 	return r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
 }
 
-static size_t numbers_of(const LocalRef *r)
-{
-	return 2 * r->in.n + 3 * r->out.n;
-}
-
 bool ask_task_fits(const Local *m, const LocalRef *r)
 {
-	return r == NULL || r->numbered == m->generation || numbers_of(r) <= FIRST_OWN - m->numbered;
+	return r == NULL || r->numbered == m->generation ||
+		2 * r->in.n + 3 * r->out.n <= FIRST_OWN - m->numbered; /* as number_task numbers them */
 }
 
 static void number_task(Local *m, LocalRef *r)

@@ -46,9 +46,10 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * The median of the samples in which a program's threads kept their CPUs. On a machine that is busy all the time hardly
- * any do. Then a single thread's CPU time counts, which equals the wall time of a quiet machine. Threads of a team sleep
- * while they wait, so their CPU time says little: the fastest quarter of their samples counts, which lost least.
+ * The median of the samples in which a program's threads kept their CPUs. On a machine that is busy all the time
+ * hardly any do. Then a single thread's CPU time counts, which equals the wall time of a quiet machine. Threads of a
+ * team sleep while they wait, so their CPU time says little: the fastest quarter of their samples counts, which lost
+ * least.
  */
 static void take_samples(Job *j, uint32_t program, const MsgSample *s, size_t n)
 {
@@ -115,24 +116,6 @@ static void begin_times(Local *m, Job *j)
 	send_phase(m, &msg, m->o.run_ms);
 }
 
-static void begin_judge(Local *m, Job *j)
-{
-	Msg msg = { 0 };
-	j->phase = PHASE_JUDGE;
-	j->data.n = 0;
-	ask_judge(m, j, &msg);
-	send_phase(m, &msg, m->o.run_ms);
-}
-
-static void begin_check(Local *m, Job *j)
-{
-	Msg msg = { 0 };
-	j->phase = PHASE_CHECK;
-	j->compared.n = j->data.n = 0;
-	ask_check(m, j, &msg);
-	send_phase(m, &msg, m->o.run_ms);
-}
-
 static void passed(Local *m, Job *j)
 {
 	j->generation = m->generation;
@@ -153,13 +136,24 @@ static void passed(Local *m, Job *j)
 
 static void judged(Local *m, Job *j, Verdict v)
 {
+	Msg msg = { 0 };
 	switch (v) {
 	case VERDICT_GOOD:
 		verdict_adopt(m, j);
 		passed(m, j);
 		break;
-	case VERDICT_DISPUTED: begin_judge(m, j); break;
-	case VERDICT_AGAIN: begin_check(m, j); break;
+	case VERDICT_DISPUTED:
+		j->phase = PHASE_JUDGE;
+		j->data.n = 0;
+		ask_judge(m, j, &msg);
+		send_phase(m, &msg, m->o.run_ms);
+		break;
+	case VERDICT_AGAIN:
+		j->phase = PHASE_CHECK;
+		j->compared.n = j->data.n = 0;
+		ask_check(m, j, &msg);
+		send_phase(m, &msg, m->o.run_ms);
+		break;
 	case VERDICT_WRONG: finish(m, RUN_WRONG_RESULT, arena_printf(j->arena, "%s", j->result.detail)); break;
 	}
 }
@@ -303,12 +297,6 @@ static bool open_runner(Local *m, Job *j)
 	return false;
 }
 
-/* The speed of the machine, and whether it has a spare core, change with its other work. */
-static bool probe_is_old(const Local *m)
-{
-	return m->probed_ns == 0 || uv_hrtime() - m->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
-}
-
 void runner_start(Local *m, Job *j)
 {
 	if (!open_runner(m, j))
@@ -319,7 +307,9 @@ void runner_start(Local *m, Job *j)
 	}
 	Msg msg = { 0 };
 	m->running = j;
-	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && probe_is_old(m)) {
+	/* The speed of the machine, and whether it has a spare core, change with its other work. */
+	bool old = m->probed_ns == 0 || uv_hrtime() - m->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
+	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && old) {
 		m->probed_ns = uv_hrtime();
 		m->probes = 0;
 		m->spare = false; /* nothing runs beside the probe */

@@ -20,7 +20,7 @@ void ask_judge(Local *m, Job *j, Msg *msg);
 void ask_times(Local *m, Job *j, Msg *msg);
 void ask_probe(Local *m, Job *j, Msg *msg);
 
-/* network.c: a turn of each of the job's networks; the next one's answer */
+/* network_turns.c: a turn of each of the job's networks; the next one's answer */
 void ask_networks(Local *m, Job *j, Msg *msg);
 void network_take(Job *j, const MsgProfiled *p, const uint64_t *value);
 

@@ -1,9 +1,9 @@
 /*
- * Decides whether outputs are right.  First they are compared with reference values (the naive form in f64): all elements
- * where that is cheap, else some hundred, the padding, and whether anything was left unwritten.  The outputs of a
- * candidate that has passed become the whole that later ones are compared with: two schedules that agree everywhere, and
- * with all reference values, are right.  Where two disagree, the reference computes the element in which they differ
- * most, and shows which of them is wrong.
+ * Decides whether outputs are right.  First they are compared with reference values (the naive form in f64): all
+ * elements where that is cheap, else some hundred, the padding, and whether anything was left unwritten.  The outputs
+ * of a candidate that has passed become the whole that later ones are compared with: two schedules that agree
+ * everywhere, and with all reference values, are right.  Where two disagree, the reference computes the element in
+ * which they differ most, and shows which of them is wrong.
  */
 #include "measure/runner.h"
 
@@ -114,7 +114,8 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	}
 	if (close_to(tolerance_of(m, o), whole, oracle, size))
 		return VERDICT_GOOD; /* each half a tolerance off */
-	for (size_t k = 0; k < j->ref->out.n; k++) /* the first candidate was wrong in an element without a reference value */
+	/* The first candidate was wrong in an element without a reference value. */
+	for (size_t k = 0; k < j->ref->out.n; k++)
 		if (j->ref->out.at[k].points > 0)
 			j->ref->out.at[k].whole = NULL;
 	j->result.refuted = j->ref->first;

@@ -1,5 +1,6 @@
 /*
- * Inside the room: the ways to measure, children of this machine (local.c) or a recording (replay.c), as rows of functions.
+ * Inside the room: the ways to measure, children of this machine (local.c) or a recording (replay.c), as rows of
+ * functions.
  */
 #ifndef MEASURE_WAY_H
 #define MEASURE_WAY_H

@@ -1,8 +1,8 @@
 /*
- * A run's canonical line -> RunRecord in one pass, for look-ups and imports, which read many.  It takes
- * a subset of what record_read takes: exactly the fields of a run in their order, texts of plain
- * ASCII.  What it does not take is read the other way, which also says what is wrong; what it takes,
- * record_read takes too and gives the same (a test compares).
+ * A run's canonical line -> RunRecord in one pass, for look-ups and imports, which read many lines.  It takes fewer
+ * lines than record_read: exactly the fields of a run in the order of their keys, texts of plain ASCII.  record_read
+ * reads the other lines and says what is wrong with them.  A line that is taken here reads the same there (a test
+ * compares).
  */
 #include "record/record.h"
 

@@ -20,11 +20,6 @@ typedef struct Pair {
 	const uint64_t *at;
 } Pair;
 
-static uint64_t place(const Pair *p, uint64_t i)
-{
-	return p->at != NULL ? p->at[i] : i;
-}
-
 static void note(MsgCompared *c, double got, double want, uint64_t i)
 {
 	if (!isfinite(got) || !isfinite(want)) {
@@ -48,7 +43,7 @@ static void compare_each(const Pair *p, uint64_t from, uint64_t to, MsgCompared 
 	bool real = p->type.code == 2 || p->type.code == 4; /* others have no value to spare */
 	worker_poison(poison, sizeof poison);
 	for (uint64_t i = from; i < to; i++) {
-		uint64_t k = place(p, i);
+		uint64_t k = p->at != NULL ? p->at[i] : i;
 		c->nleft += real && memcmp(p->got + k * p->element, poison, p->element) == 0;
 		note(c, element_value(p->type, p->got, (int64_t)k), element_value(p->type, p->want, (int64_t)i), i);
 	}

@@ -1,6 +1,6 @@
 /*
- * Running a program once, or some times in a row as a sample.  That is done by all threads of the
- * team together, and lasts from the moment all may begin until the slowest has ended, by the wall clock.
+ * Runs a program once, or some times in a row as a sample.  All threads of the team run it together.  A sample lasts
+ * from the moment all may begin until the slowest has ended, by the wall clock.
  */
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /*
- * Memory of a worker's buffers. What one leaves behind is kept for the next: a page that is there costs no
- * fault, and candidates of a task want much the same. Constants lie in small pages, as those of a bundle,
- * which are mapped from its file: each page costs a walk through tables there, and so it shall here.
+ * Memory of a worker's buffers. A buffer's memory is kept for the next one: a page that is there costs no fault, and
+ * candidates of a Task need buffers of the same sizes. Constants lie in small pages, like those of a bundle, which are
+ * mapped from its file: there each page costs a walk through tables, so it must cost one here.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /*
- * Timing programs: rounds of samples, one of each program that is still of interest, each with the
- * caches as in a network (cold.c) and the device's lock held.
+ * Times programs: rounds of samples, one of each program that is not set aside yet, each with the caches as in a
+ * network (cold.c) and the device's lock held.
  */
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
 enum { SAMPLES = 1000000 };
 
 /*
- * What is known of a program under way: samples that kept the CPU, in all, and such as tell how slow it
- * is; the best of these and their sum.
+ * A program that is being timed: how many samples kept the CPU, how many there were, and how many tell how slow it is;
+ * of these the best and the sum.
  */
 typedef struct Entrant {
 	LoadedProgram *p;

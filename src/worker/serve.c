@@ -1,6 +1,4 @@
-/*
- * From a request to its answer.
- */
+/* A request -> its answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

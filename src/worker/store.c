@@ -1,6 +1,6 @@
 /*
- * What a worker keeps: code, buffers, programs, by the parent's numbers.  Everything a message says
- * is checked here once; addresses that depend on other numbers are found again before each run.
+ * Keeps code, buffers and programs under the parent's numbers.  Every field of a message is checked here once;
+ * addresses that depend on other numbers are found again before each run.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * The program dlc-worker: loads, checks and times machine code for somebody else.  It reads
- * requests from standard input and answers on standard output (message.h); it links the runtime
- * and nothing of the compiler, statically, so that it runs on a board as it is.
+ * The program dlc-worker: loads, checks and times machine code for a tuner.  It reads requests from standard input
+ * and answers on standard output (message.h).  It links the runtime and nothing of the compiler, statically, so that
+ * it runs on a board as it is.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -49,8 +49,8 @@ static bool answer(const MsgView *request, void *arg)
 }
 
 /*
- * A candidate that asks for more is refused (out of memory) before the machine begins to swap; one
- * that crashes is a status, whose core nobody will look at.
+ * A candidate that needs more is refused (out of memory) before the machine begins to swap.  A candidate that crashes
+ * becomes a status; nobody reads its core file.
  */
 static void limit_resources(void)
 {

@@ -8,7 +8,7 @@
 #include "codegen/codegen.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
-#include "measure/builder.h"
+#include "measure/builder_child.h"
 #include "worker/frame.h"
 
 #include <stdio.h>

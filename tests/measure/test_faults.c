@@ -8,7 +8,7 @@
 
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
-#include "measure/builder.h"
+#include "measure/builder_child.h"
 #include "measure/measure.h"
 #include "worker/worker.h"
 

@@ -16,22 +16,18 @@
 #include "run/feed.h"
 #include "run/time.h"
 
-static int exit_code(DlcStatus s)
-{
-	return s == DLC_OK ? 0 : s == RUN_USAGE ? 2 : s == DLC_SYSTEM ? 5 : 1;
-}
-
+/* Prints the sentence; the exit code. */
 static int complain(const RunHost *host, DlcStatus s, const DlcError *err)
 {
 	fprintf(stderr, "%s: %s\n", host->program, err->text);
 	if (s == RUN_USAGE)
 		fprintf(stderr, "see %s --help\n", host->program);
-	return exit_code(s);
+	return s == RUN_USAGE ? 2 : s == DLC_SYSTEM ? 5 : 1;
 }
 
 /*
- * Whether the runtime or the host opens the path: a host gets zoo names, which look like no path,
- * and files that are neither bundles nor called so.
+ * Whether the host opens the model, and not the runtime. The host gets zoo names, which contain no slash, and files
+ * that neither are bundles nor have the name of one.
  */
 static bool is_hosts(const char *path)
 {
@@ -62,8 +58,8 @@ static DlcStatus run_once(DlcInstance *i, const DlcModel *m, const RunOptions *o
 enum { NOTE = 420 }; /* characters of a sentence for the user */
 
 /*
- * What no --input gives is random if nothing is given at all, if --random says so, or if only time is
- * asked for; a forgotten input is an error.  `note` is for the user, empty where there is none.
+ * Inputs that no --input gives are random if none is given at all, if --random is given, or if only times are wanted.
+ * Otherwise a missing input is an error.  `note` is a sentence for the user, or empty.
  */
 static DlcStatus fill_forgotten(const Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o,
 	char note[NOTE], DlcError *err)

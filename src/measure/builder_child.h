@@ -1,8 +1,8 @@
 /*
  * The builder's side of measurement: what the program `dlc builder` does.
  */
-#ifndef MEASURE_BUILDER_H
-#define MEASURE_BUILDER_H
+#ifndef MEASURE_BUILDER_CHILD_H
+#define MEASURE_BUILDER_CHILD_H
 
 #include "target/target.h"
 

@@ -7,7 +7,7 @@
  * Candidates of a Task often have the same prepare Fns (Winograd's make a quarter of the compile time), so their images
  * are kept: the same text is the same code.
  */
-#include "measure/builder.h"
+#include "measure/builder_child.h"
 #include "measure/method.h"
 
 #include "base/hash.h"
