@@ -64,7 +64,7 @@ static bool find_writes(Stmt *s, void *arg)
 	case ST_FOR:
 	case ST_IF:
 	case ST_LET: break;
-	default: w->why = "it is not of stores and reductions alone";
+	default: w->why = "it contains more than stores and reductions";
 	}
 	return true;
 }
@@ -102,7 +102,8 @@ bool producer_each_write(const Stmt *block, const char *buf, bool (*f)(const Acc
 	return w.good;
 }
 
-bool producer_hull(const Sched *s, const Fn *fn, const Stmt *list, const char *buf, int rank, const Expr **lo, const Expr **hi)
+bool producer_hull(
+	const Sched *s, const Fn *fn, const Stmt *list, const char *buf, int rank, const Expr **lo, const Expr **hi)
 {
 	bool any = false;
 	for (const Stmt *c = list; c != NULL; c = c->next) {

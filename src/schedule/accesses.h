@@ -25,7 +25,8 @@ const char *producer_carries(Arena *a, const Stmt *loop);
 /* The one buffer that stores and reductions of the block write; NULL and *why: there is none. */
 const char *producer_writes(const Stmt *block, const char **why);
 /* The hull [lo, hi) of what the list accesses of a buffer of that rank; false: nothing. */
-bool producer_hull(const Sched *s, const Fn *fn, const Stmt *list, const char *buf, int rank, const Expr **lo, const Expr **hi);
+bool producer_hull(
+	const Sched *s, const Fn *fn, const Stmt *list, const char *buf, int rank, const Expr **lo, const Expr **hi);
 
 /* Whether f is true of each place at which the block writes the buffer. */
 bool producer_each_write(const Stmt *block, const char *buf, bool (*f)(const Access *at, void *arg), void *arg);

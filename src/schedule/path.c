@@ -31,21 +31,22 @@ bool path_find(Sched *s, const char *what, const BlockPlace *b, const Stmt *from
 	while (first < b->naround && b->around[first] != from)
 		first++;
 	if (first == b->naround)
-		return sched_refuse_for(s, what, name, "it does not stand in loop", from->loop.var);
+		return sched_refuse_for(s, what, name, "it does not stand in loop %s", from->loop.var);
 	for (int k = first; k < b->naround; k++) {
 		Stmt *l = b->around[k];
 		const char *var = l->loop.var;
 		int64_t n;
 		bool spatial = path_drives(b->block, ITER_SPATIAL, var), reduce = path_drives(b->block, ITER_REDUCE, var);
 		if (!in_list(l->loop.body, k + 1 < b->naround ? b->around[k + 1] : b->block))
-			return sched_refuse_for(s, what, name, "there is a condition around it in loop", var);
+			return sched_refuse_for(s, what, name, "a condition stands around it in loop %s", var);
 		if ((spatial && reduce) || path_drives(b->block, ITER_SCAN, var))
 			return sched_refuse_for(
-				s, what, name, "several kinds of iterators, or a recurrence, depend on loop", var);
+				s, what, name, "several kinds of iterators, or a recurrence, depend on loop %s", var);
 		if (!nest_extent(l, &n) || n < 1 || (n > 1 && !spatial && !reduce))
-			return sched_refuse_for(s, what, name, "not constant, or of no use to it, is loop", var);
+			return sched_refuse_for(
+				s, what, name, "the extent of loop %s is not constant, or no iterator of the block depends on it", var);
 		if (l->loop.kind == LOOP_BOUND || l->loop.kind == LOOP_PIPELINED)
-			return sched_refuse_for(s, what, name, "bound or pipelined is loop", var);
+			return sched_refuse_for(s, what, name, "loop %s is bound or pipelined", var);
 		out->loop[out->n] = l;
 		out->kept[out->n++] = !reduce;
 	}
@@ -63,11 +64,11 @@ bool path_may_name(Sched *s, const Path *p, const Fn *fn, const char *suffix)
 	BlockPlace at;
 	const char *block = p->block->block.name, *twin = p->made;
 	if (nest_find_block(s->ks, twin, &at) != FOUND_NONE || strlen(twin) > TRACE_NAME)
-		return sched_refuse_for(s, p->what, block, "too long or taken is the new name", twin);
+		return sched_refuse_for(s, p->what, block, "the new name %s is too long or already in use", twin);
 	for (int k = 0; k < p->n; k++) {
 		twin = path_name(s, p->loop[k]->loop.var, suffix);
 		if (nest_has_name(fn, twin) || strlen(twin) > TRACE_NAME)
-			return sched_refuse_for(s, p->what, block, "too long or taken is the new name", twin);
+			return sched_refuse_for(s, p->what, block, "the new name %s is too long or already in use", twin);
 	}
 	return true;
 }
@@ -115,7 +116,7 @@ bool path_begins_at_first(Sched *s, const Path *p, const Range *env)
 		const Iter *it = &p->block->block.iter[k];
 		if (it->kind == ITER_REDUCE && !ir_always(ir_eq(s->ir, path_at_begin(s, p, it->value, "init"), it->lo), env))
 			return sched_refuse_for(s, p->what, p->block->block.name,
-				"with those loops does not begin iterator", it->name);
+				"iterator %s does not have its first value where those loops begin", it->name);
 	}
 	return true;
 }

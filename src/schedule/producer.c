@@ -168,19 +168,19 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 		return sched_refuse(s, what, name, why);
 	p->buf = ir_find_buf(p->at.fn, buf);
 	if (p->at.fn->kind == FN_SUB && producer_is_param(p->at.fn, buf))
-		return sched_refuse_for(s, what, name, "it stands in a sub Fn, which may not make all of", buf);
+		return sched_refuse_for(s, what, name, "it stands in a sub Fn, which may not make all of %s", buf);
 	if (b->block.where != NULL)
-		return sched_refuse(s, what, name, "it has a predicate: do this before its loops are split");
+		return sched_refuse(s, what, name, "it has a predicate: apply this before its loops are split");
 	if (!covers(p))
-		return sched_refuse_for(s, what, name, "its iterators are not, one by one, the indices of", buf);
+		return sched_refuse_for(s, what, name, "its iterators must be the indices of %s, one each", buf);
 	Touch all = producer_touches(p->at.fn->body, buf);
 	if (all.strange || all.hints > 0)
-		return sched_refuse_for(s, what, name, "a call, a prefetch or an atomic statement uses", buf);
+		return sched_refuse_for(s, what, name, "a call, a prefetch or an atomic statement uses %s", buf);
 	if (producer_touches(p->at.fn->body, buf).writes != producer_touches_one(b, buf).writes)
-		return sched_refuse_for(s, what, name, "another block writes", buf);
+		return sched_refuse_for(s, what, name, "another block writes %s", buf);
 	find_top(p);
 	const char *outer = bounded_by(p);
-	return outer == NULL || sched_refuse_for(s, what, name, "which part it makes is bounded by loop", outer);
+	return outer == NULL || sched_refuse_for(s, what, name, "loop %s bounds the part that it makes", outer);
 }
 
 /* And nobody outside of the Fn sees the buffer. */
@@ -189,7 +189,7 @@ bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 	if (!producer_find_maker(s, what, name, p))
 		return false;
 	if (p->buf->role != BUF_WORK || other_fn_touches(s, p))
-		return sched_refuse_for(s, what, name, "others see the buffer that it writes,", p->buf->name);
+		return sched_refuse_for(s, what, name, "its buffer %s is visible outside of the Fn", p->buf->name);
 	p->alloc = producer_is_param(p->at.fn, p->buf->name) ? NULL : ir_find_alloc(&p->at.fn->body, p->buf->name);
 	return true;
 }
@@ -217,7 +217,8 @@ bool producer_inputs_stay(Sched *s, const char *what, const char *name, const Pr
 	const Expr *load = ir_find_node_in(p->at.block->block.init, changes, &c);
 	if (load == NULL)
 		load = ir_find_node_in(p->at.block->block.body, changes, &c);
-	return load == NULL || sched_refuse_for(s, what, name, "what it reads is written again behind it:", load->name);
+	return load == NULL ||
+	       sched_refuse_for(s, what, name, "a statement behind it writes %s, which it reads", load->name);
 }
 
 void producer_drop_buffer(Producer *p)

@@ -17,7 +17,9 @@ bool sched_refuse(Sched *s, const char *what, const char *name, const char *why)
 
 bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *why, const char *other)
 {
-	return fail(s->err, ERR_ILLEGAL, s->place, "%s %s: %s %s", what, name, why, other);
+	char sentence[512];
+	snprintf(sentence, sizeof sentence, why, other);
+	return sched_refuse(s, what, name, sentence);
 }
 
 static bool grows_to(Sched *s, const char *what, const char *name, LimitSize then)
@@ -69,14 +71,14 @@ bool sched_may_name(Sched *s, const Fn *fn, const char *what, const char *name, 
 	for (int i = 0; i < n; i++)
 		if (nest_has_name(fn, made[i]) || nest_has_name(fn, arena_printf(ir_arena(s->ir), "v%s", made[i])) ||
 			nest_find_block(s->ks, made[i], &none) != FOUND_NONE || strlen(made[i]) > TRACE_NAME)
-			return sched_refuse_for(s, what, name, "there is already something called", made[i]);
+			return sched_refuse_for(s, what, name, "the name %s is already in use", made[i]);
 	return true;
 }
 
 bool sched_need_serial(Sched *s, const char *what, const Stmt *loop)
 {
 	if (loop->loop.kind != LOOP_SERIAL)
-		return sched_refuse(s, what, loop->loop.var, "it is not a serial loop any more");
+		return sched_refuse(s, what, loop->loop.var, "it is no longer a serial loop");
 	return true;
 }
 
@@ -94,7 +96,8 @@ bool sched_need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses
 						       : NULL;
 	const char *carried = why == NULL ? producer_carries(ir_arena(s->ir), loop) : NULL;
 	if (carried != NULL)
-		return sched_refuse_for(s, what, loop->loop.var, "iterations may hand on to each other what is in", carried);
+		return sched_refuse_for(
+			s, what, loop->loop.var, "an iteration may read what another one has written to %s", carried);
 	return why == NULL || sched_refuse(s, what, loop->loop.var, why);
 }
 
@@ -119,12 +122,12 @@ bool sched_find_layout(Sched *s, const char *what, const Buf *b, const char *tex
 	if (!fixed_shape(b, shape))
 		return sched_refuse(s, what, b->name, "its shape is not constant");
 	if (!layout_read(text, *shape, &l))
-		return sched_refuse_for(s, what, b->name, "its shape does not fit the layout", text);
+		return sched_refuse_for(s, what, b->name, "its shape does not fit layout %s", text);
 	int64_t before = 1, after = layout_elements(&l);
 	for (int k = 0; k < shape->rank; k++)
 		before *= shape->dim[k];
 	if (after < 0 || after > before * PADDING_FACTOR + PADDING)
-		return sched_refuse_for(s, what, b->name, "most of it would be padding in layout", text);
+		return sched_refuse_for(s, what, b->name, "in layout %s most of it would be padding", text);
 	return true;
 }
 
@@ -145,9 +148,9 @@ static bool may_take_names(Sched *s, const Step *st)
 	for (int k = 0; k < st->nas; k++) {
 		for (int j = 0; j < k; j++)
 			if (strcmp(st->as[j], st->as[k]) == 0)
-				return sched_refuse_for(s, what, st->arg[0].word, "two results have the name", st->as[k]);
+				return sched_refuse_for(s, what, st->arg[0].word, "two results have the name %s", st->as[k]);
 		if (ir_find_fn(s->ks, st->as[k]) != NULL)
-			return sched_refuse_for(s, what, st->arg[0].word, "there is already something called", st->as[k]);
+			return sched_refuse_for(s, what, st->arg[0].word, "the name %s is already in use", st->as[k]);
 		for (size_t i = 0; i < s->ks->n; i++)
 			if (!sched_may_name(s, s->ks->fn[i], what, st->arg[0].word, &st->as[k], 1))
 				return false;

@@ -20,7 +20,7 @@ typedef struct Sched {
 
 /* "WHAT NAME: WHY", ERR_ILLEGAL; always false. */
 bool sched_refuse(Sched *s, const char *what, const char *name, const char *why);
-/* The same with "WHY OTHER". */
+/* The same where `why` has one %s, for `other`. */
 bool sched_refuse_for(Sched *s, const char *what, const char *name, const char *why, const char *other);
 /* Whether the limits hold with one more copy of the loop; or a refusal. */
 bool sched_may_copy(Sched *s, const char *what, const Place *p);

@@ -37,13 +37,13 @@ static const Buf *find_buf(Sched *s, const char *what, const char *name, const B
 	const Buf *t = producer_is_param(b->fn, name) ? ir_find_buf(b->fn, name) : NULL;
 	const char *why = t == NULL ? "it is not a parameter of the block's Fn"
 	                  : t->role == BUF_OUT || t->role == BUF_WORK
-	                          ? "it is not an input or a constant: not all of it may be there"
+	                          ? "it is no input or constant, so it may be incomplete"
 	                  : t->rank == 0 ? "it has one element"
 	                                 : NULL;
 	if (why == NULL) {
 		Touch in = producer_touches(l->loop->loop.body, name);
 		if (in.writes > 0 || in.strange)
-			why = "in that loop it is written, or a call uses it";
+			why = "that loop writes it, or a call uses it";
 		else if (producer_touches_one(b->block, name).loads == 0)
 			why = "that block does not read it";
 	}
@@ -58,12 +58,12 @@ bool source_may_put(Sched *s, const char *what, const char *name, const BlockPla
 	for (int k = 0; k < b->naround; k++)
 		around |= b->around[k] == l->loop;
 	if (!around)
-		return sched_refuse_for(s, what, name, "the block does not stand in loop", l->loop->loop.var);
+		return sched_refuse_for(s, what, name, "the block does not stand in loop %s", l->loop->loop.var);
 	for (int k = 0; k <= l->naround; k++) {
 		const Stmt *loop = k < l->naround ? l->around[k] : l->loop;
 		if (loop->loop.kind == LOOP_VECTOR || loop->loop.kind == LOOP_BOUND)
 			return sched_refuse_for(
-				s, what, name, "no work is put into a vector or bound loop,", loop->loop.var);
+				s, what, name, "loop %s is a vector or bound loop, which takes no further statements", loop->loop.var);
 	}
 	if (nest_depth(b->fn->body) + IR_MAX_RANK > IR_MAX_DEPTH || nest_expr_depth(b->fn->body) + 16 > IR_MAX_DEPTH)
 		return sched_refuse(s, what, name, "loops or indices would be nested too deeply");
@@ -82,6 +82,7 @@ bool source_find(Sched *s, const Step *st, const char *what, Source *out)
 		return false;
 	out->link = nest_link_to(&out->loop.loop->loop.body, b->block);
 	if (out->link == NULL)
-		return sched_refuse_for(s, what, name, "not only loops and conditions are around block", b->block->block.name);
+		return sched_refuse_for(
+			s, what, name, "block %s stands in something else than loops and conditions", b->block->block.name);
 	return find_region(s, what, out);
 }

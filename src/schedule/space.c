@@ -53,7 +53,8 @@ static double difference(const KnobOption *a, const KnobOption *b)
 	case KNOB_NUMBER: return fabs((double)(a->number - b->number));
 	case KNOB_WORD: return strcmp(a->word, b->word) == 0 ? 0 : UNLIKE;
 	case KNOB_TILE:
-		return 1000 * fabs((double)(a->tile.vectors - b->tile.vectors)) + fabs((double)(a->tile.pixels - b->tile.pixels));
+		return 1000 * fabs((double)(a->tile.vectors - b->tile.vectors)) +
+		       fabs((double)(a->tile.pixels - b->tile.pixels));
 	case KNOB_PART:
 		return strcmp(a->part.axis, b->part.axis) == 0 ? fabs((double)(a->part.size - b->part.size)) : UNLIKE;
 	default: return a->algo.algo == b->algo.algo && a->algo.param == b->algo.param ? 0 : UNLIKE;
@@ -265,7 +266,9 @@ void sketch_step(Sketch *s, const char *fmt, ...)
 static bool run(SketchRun *r, Arena *a, Text *steps)
 {
 	const Space *s = r->space;
-	Sketch sketch = { .arena = a, .task = s->task, .target = s->target, .naive = s->naive, .steps = { .arena = a }, .run = r };
+	Sketch sketch = {
+		.arena = a, .task = s->task, .target = s->target, .naive = s->naive, .steps = { .arena = a }, .run = r
+	};
 	bool ok = s->tmpl->run(&sketch, r->err) && !r->failed;
 	*steps = sketch.steps;
 	return ok;

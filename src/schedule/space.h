@@ -79,7 +79,7 @@ double space_size(Space *s);
 const Knob *space_knob(const Space *s, const Config *c, int at);
 /* Each knob of the path is drawn in turn, so options of one knob are equally likely. */
 Config space_sample(Space *s, Rng *rng);
-/* All configs in a fixed order: first options first, the last knob fastest. False: *c was the last, and is the first again. */
+/* All configs in a fixed order: the last knob changes fastest. False: *c was the last one and is the first again. */
 Config space_begin(Space *s);
 bool space_next(Space *s, Config *c);
 /* c with another option of one knob. Knobs that it opens keep the picks of those of the same name. */

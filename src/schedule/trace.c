@@ -206,7 +206,8 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 		if (k == 0)
 			continue;
 		if (k < 0 || t->step.n == (size_t)steps) {
-			fail(err, ERR_SYNTAX, place, "a trace has at most %lld steps of at most %d words", (long long)steps, STEP_WORDS);
+			fail(err, ERR_SYNTAX, place, "a trace has at most %lld steps of at most %d words", (long long)steps,
+				STEP_WORDS);
 			return NULL;
 		}
 		if (word_is(w[0], "task")) {

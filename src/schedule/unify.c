@@ -89,7 +89,7 @@ static bool names_are_free(Unify *u, Stmt *list)
 	Clash c = { .u = u };
 	ir_each_stmt(list, note_own, &c);
 	const Expr *clash = ir_find_node_in(list, is_clash, &c);
-	return clash == NULL || differ(u, "one uses from outside what is inside of another,", clash->name);
+	return clash == NULL || differ(u, "one of them uses %s from outside, which another one declares", clash->name);
 }
 
 static const Expr *renamed(Ir *ir, const Expr *e, const char *from, const Expr *to)
@@ -190,7 +190,7 @@ static const Expr *scalar(Unify *u, const Expr *const *e)
 		if (memcmp(u->value[j], e, sizeof *e * (size_t)u->n) == 0)
 			return ir_idx(u->ir, u->scalar[j]);
 	if (u->nscalar == UNIFY_SCALARS) {
-		differ(u, "they differ in more than 64 integers,", u->stem);
+		differ(u, "they differ in more than 64 integers: %s", u->stem);
 		return e[0];
 	}
 	const char *name = NULL;
@@ -220,7 +220,7 @@ static const Expr *unify_expr(Unify *u, const Expr *const *e, const char *in)
 	if (outside)
 		return scalar(u, e);
 	if (!alike || e[0]->nargs == 0 || e[0]->type.lanes != 1) {
-		differ(u, "they are not alike in", in);
+		differ(u, "they differ in %s", in);
 		return e[0];
 	}
 	const Expr **with = arena_array(ir_arena(u->ir), const Expr *, e[0]->nargs), *arg[STEP_ARGS];
@@ -252,7 +252,7 @@ static bool unify_places(Unify *u, Stmt *const *s, const char *in)
 		p[k] = (Places){ .arena = ir_arena(u->ir) };
 		ir_each_place(s[k], note_place, &p[k]);
 		if (p[k].at.n != p[0].at.n)
-			return differ(u, "they are not alike in", in);
+			return differ(u, "they differ in %s", in);
 	}
 	for (size_t i = 0; i < p[0].at.n && u->why == NULL; i++) {
 		for (int k = 0; k < u->n; k++)
@@ -325,7 +325,7 @@ static bool unify_bounds(Unify *u, Stmt *const *s)
 		return true;
 	for (int k = 0; k < u->n; k++)
 		if (!nest_extent(s[k], k == 0 ? &n : &other) || (k > 0 && other != n))
-			return differ(u, "they have different extents in loop", var);
+			return differ(u, "their extents of loop %s differ", var);
 	const Expr *at = ir_add(u->ir, ir_idx(u->ir, var), scalar(u, lo));
 	for (int k = 0; k < u->n; k++) {
 		ir_subst_stmt(u->ir, s[k]->loop.body, var, at);
@@ -359,7 +359,7 @@ static bool unify_lists(Unify *u, Stmt *const *code, const char *in)
 		const char *name = name_of(s[0], in);
 		for (int k = 1; k < u->n; k++)
 			if (s[k] == NULL || !same_stmt(s[0], s[k]))
-				return differ(u, "they are not alike in", name);
+				return differ(u, "they differ in %s", name);
 		if ((s[0]->kind == ST_FOR && !unify_bounds(u, s)) || !unify_places(u, s, name) || !unify_children(u, s, name))
 			return false;
 		for (int k = 0; k < u->n; k++)
@@ -367,7 +367,7 @@ static bool unify_lists(Unify *u, Stmt *const *code, const char *in)
 	}
 	for (int k = 1; k < u->n; k++)
 		if (s[k] != NULL)
-			return differ(u, "they are not alike in", in);
+			return differ(u, "they differ in %s", in);
 	return true;
 }
 

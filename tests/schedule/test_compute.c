@@ -183,8 +183,8 @@ static const struct {
 	const char *steps, *why;
 	ErrCode code;
 } refused[] = {
-	{ "split h 2;compute conv2d.winograd m=2", "it comes before all other steps", ERR_ILLEGAL },
-	{ "compute conv2d.winograd m=2;compute conv2d.winograd m=2", "it comes before all other steps", ERR_ILLEGAL },
+	{ "split h 2;compute conv2d.winograd m=2", "it must be the first step", ERR_ILLEGAL },
+	{ "compute conv2d.winograd m=2;compute conv2d.winograd m=2", "it must be the first step", ERR_ILLEGAL },
 	{ "compute conv2d.winograd m=5", "m is 2, 4 or 6", ERR_ILLEGAL },
 	{ "compute conv2d.winograd o=16", "m= must be given", ERR_ILLEGAL },
 	{ "compute fft m=2", "there is no algorithm", ERR_ILLEGAL },

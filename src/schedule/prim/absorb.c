@@ -45,13 +45,13 @@ static bool find_maker(Sched *s, const char *name, Pair *p)
 		m.plain &= b->block.iter[k].kind == ITER_SPATIAL;
 	ir_each_stmt(b->block.body, see_made, &m);
 	if (!m.plain || m.buf == NULL || b->block.init != NULL)
-		return sched_refuse(s, "absorb", name, "it is not of stores to one buffer alone");
+		return sched_refuse(s, "absorb", name, "it contains more than stores to one buffer");
 	p->t = ir_find_buf(p->into.fn, m.buf);
 	if (p->t->role != BUF_WORK || !producer_is_param(p->into.fn, m.buf))
-		return sched_refuse_for(s, "absorb", name, "it does not store to a work parameter, but to", m.buf);
+		return sched_refuse_for(s, "absorb", name, "it stores to %s, which is no work parameter", m.buf);
 	for (size_t k = 0; k < s->ks->n; k++)
 		if (s->ks->fn[k] != p->into.fn && producer_is_param(s->ks->fn[k], m.buf))
-			return sched_refuse_for(s, "absorb", name, "another Fn sees", m.buf);
+			return sched_refuse_for(s, "absorb", name, "another Fn has the buffer %s", m.buf);
 	return true;
 }
 
@@ -89,7 +89,7 @@ static bool find_consumer(Sched *s, const char *name, Pair *p)
 	if (p->b.fixed || b->block.init != NULL || body->kind != ST_STORE || body->next != NULL || body->store.mask != NULL)
 		return sched_refuse(s, "absorb", name, "it does more than store one value");
 	if (producer_touches(p->b.at.block->block.body, p->b.buf->name).loads > 0)
-		return sched_refuse_for(s, "absorb", name, "it reads what it writes,", p->b.buf->name);
+		return sched_refuse_for(s, "absorb", name, "it reads %s, which it writes", p->b.buf->name);
 	p->store = body;
 	for (int k = 0; k < b->block.n; k++)
 		p->dim_of[k] = -1;
@@ -97,7 +97,7 @@ static bool find_consumer(Sched *s, const char *name, Pair *p)
 	for (int k = 0; o.plain && k < b->block.n; k++)
 		o.plain = p->dim_of[k] >= 0 && b->block.iter[k].hi == p->t->shape[p->dim_of[k]];
 	if (!o.plain || b->block.n != p->t->rank)
-		return sched_refuse_for(s, "absorb", name, "its iterators are not, one by one, the indices of", p->t->name);
+		return sched_refuse_for(s, "absorb", name, "its iterators must be the indices of %s, one each", p->t->name);
 	return true;
 }
 
@@ -130,18 +130,20 @@ static bool may_move(Sched *s, const char *name, const Pair *p)
 	for (to = from; to != NULL && to != *p->b.top;)
 		to = to->next;
 	if (from == NULL || to == NULL || p->into.fn != p->b.at.fn || from == to)
-		return sched_refuse_for(s, "absorb", name, "it does not stand behind, alone in its loops, block", p->into.block->block.name);
+		return sched_refuse_for(
+			s, "absorb", name, "it must stand behind block %s, alone in its loops", p->into.block->block.name);
 	Touch all = producer_touches(p->into.fn->body, p->t->name), own = producer_touches_one(p->into.block, p->t->name);
 	if (all.strange || own.loads > 0 || all.writes != own.writes ||
 		all.loads != producer_touches_one(to, p->t->name).loads)
-		return sched_refuse_for(s, "absorb", name, "others read or write", p->t->name);
+		return sched_refuse_for(s, "absorb", name, "other blocks read or write %s", p->t->name);
 	for (Stmt *c = from; c != to; c = c->next) {
 		Touch t = producer_touches_one(c, p->b.buf->name);
 		if (t.loads > 0 || t.writes > 0 || t.strange)
-			return sched_refuse_for(s, "absorb", name, "something between the two uses", p->b.buf->name);
+			return sched_refuse_for(s, "absorb", name, "a statement between the two blocks uses %s", p->b.buf->name);
 	}
 	const Expr *changed = ir_find_node(p->store->store.value, is_changed, &(Reads){ p, from });
-	return changed == NULL || sched_refuse_for(s, "absorb", name, "something between the two writes", changed->name);
+	return changed == NULL ||
+	       sched_refuse_for(s, "absorb", name, "a statement between the two blocks writes %s", changed->name);
 }
 
 /* ---- the rewriting ---- */

@@ -63,14 +63,14 @@ bool prim_cache_read(Sched *s, const Step *st)
 	const Buf *t = p.buf;
 	const Fn *fn = p.block.fn;
 	if (fn->kind == FN_SUB && t->role == BUF_INOUT) /* calls pass any buffer: nobody may have written the part */
-		return sched_refuse(s, "cache_read", name, "the sub Fn may write it, so that not all of it may be there");
+		return sched_refuse(s, "cache_read", name, "the sub Fn may write it, so it may be incomplete");
 	const char *own = made[t->rank] = sched_name(s, st, 0, "%s.c", name);
 	for (int k = 0; k < t->rank; k++) {
 		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.%d", own, k));
 		elements *= p.n[k];
 	}
 	if (elements > ELEMENTS)
-		return sched_refuse(s, "cache_read", name, "what is read there has more than 65536 elements");
+		return sched_refuse(s, "cache_read", name, "the part to be copied has more than 65536 elements");
 	if (!sched_may_name(s, fn, "cache_read", name, made, t->rank + 1))
 		return false;
 	Buf *copy = ir_buf(s->ir, made[t->rank], BUF_WORK, t->type, "local", p.n, t->rank);

@@ -15,7 +15,7 @@ static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from, const char
 		const char *stem = producer_stem(&p->at.block->block.iter[p->iter_of[k]]);
 		loop[k] = ir_name(s->ir, arena_printf(a, "%s.w", stem));
 		if (nest_has_name(p->at.fn, loop[k]) || nest_has_name(p->at.fn, arena_printf(a, "v%s", loop[k]))) {
-			sched_refuse_for(s, "cache_write", block, "there is already something called", loop[k]);
+			sched_refuse_for(s, "cache_write", block, "the name %s is already in use", loop[k]);
 			return NULL;
 		}
 	}
@@ -42,15 +42,16 @@ bool prim_cache_write(Sched *s, const Step *st)
 	if (!producer_find_maker(s, "cache_write", name, &p))
 		return false;
 	if (p.fixed)
-		return sched_refuse_for(s, "cache_write", name, "its iterators are not, one by one, the indices of", p.buf->name);
+		return sched_refuse_for(
+			s, "cache_write", name, "its iterators must be the indices of %s, one each", p.buf->name);
 	if (!producer_is_param(p.at.fn, p.buf->name))
-		return sched_refuse_for(s, "cache_write", name, "it has a buffer of its own,", p.buf->name);
+		return sched_refuse_for(s, "cache_write", name, "it already has a buffer of its own, %s", p.buf->name);
 	const char *piece = piecewise(&p);
 	if (piece != NULL)
-		return sched_refuse_for(s, "cache_write", name, "its buffer is made in pieces, in loop", piece);
+		return sched_refuse_for(s, "cache_write", name, "loop %s makes its buffer in pieces", piece);
 	const char *own = sched_name(s, st, 0, "%s.c", p.buf->name), *write = sched_name(s, st, 1, "%s.write", name);
 	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, write, &none) != FOUND_NONE)
-		return sched_refuse_for(s, "cache_write", name, "there is already something called", own);
+		return sched_refuse_for(s, "cache_write", name, "the name %s is already in use", own);
 	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
 	c->name = own;
 	c->role = BUF_WORK;

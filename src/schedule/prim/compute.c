@@ -28,13 +28,13 @@ bool prim_compute(Sched *s, const Step *st)
 	Err err = { 0 };
 	const char *name = st->arg[0].word;
 	if (s->dag == NULL)
-		return sched_refuse(s, "compute", name, "it is not known what the Fns compute");
+		return sched_refuse(s, "compute", name, "the operators behind the Fns are not known");
 	for (int k = 1; k < st->n; k++)
 		arg[k - 1] = (AlgoArg){ st->arg[k].word, st->arg[k].num };
 	if (!algo_choose(s->dag, name, arg, st->n - 1, &choice, &err))
 		return sched_refuse(s, "compute", name, err.text);
 	if (!is_naive(s))
-		return sched_refuse(s, "compute", name, "it comes before all other steps");
+		return sched_refuse(s, "compute", name, "it must be the first step");
 	KernelSet *ks = op_compute(s->ir, s->dag, s->ks->fn[0]->name, &choice, &err);
 	if (ks == NULL)
 		return sched_refuse(s, "compute", name, err.text);

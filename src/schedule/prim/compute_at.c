@@ -29,11 +29,13 @@ static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 	const Expr *lo[IR_MAX_RANK], *hi[IR_MAX_RANK];
 	const Range *env = ir_range_at(s->ir, l->fn, l->loop->loop.body);
 	if (!producer_hull(s, l->fn, l->loop->loop.body, p->buf->name, p->buf->rank, lo, hi))
-		return sched_refuse_for(s, "compute_at", p->at.block->block.name, "nothing there reads", p->buf->name);
+		return sched_refuse_for(
+			s, "compute_at", p->at.block->block.name, "no statement in the loop reads %s", p->buf->name);
 	for (int k = 0; k < p->buf->rank; k++) {
 		int64_t all;
 		if (!ir_is_int(p->buf->shape[k], &all))
-			return sched_refuse_for(s, "compute_at", p->at.block->block.name, "an extent is not constant of", p->buf->name);
+			return sched_refuse_for(
+				s, "compute_at", p->at.block->block.name, "an extent of %s is not constant", p->buf->name);
 		int64_t most = producer_most(s->ir, hi[k], lo[k], env);
 		bool whole = p->iter_of[k] < 0 || most < 1 || most >= all;
 		out->lo[k] = whole ? ir_int(s->ir, 0) : ir_simplify(s->ir, lo[k], env);
@@ -58,12 +60,12 @@ static bool name_loops(Sched *s, const Step *st, const Producer *p, const char *
 		for (Stmt *old = *p->top; !free && old != b; old = old->loop.body)
 			free = strcmp(old->loop.var, stem) == 0; /* that loop goes */
 		if (!free)
-			return sched_refuse_for(s, "compute_at", b->block.name, "there is already something called", stem);
+			return sched_refuse_for(s, "compute_at", b->block.name, "the name %s is already in use", stem);
 		var[k] = ir_name(s->ir, stem);
 		for (int j = 0; j < b->block.n; j++)
 			if (ir_uses_var(it->lo, b->block.iter[j].name) || ir_uses_var(it->hi, b->block.iter[j].name))
-				return sched_refuse_for(s, "compute_at", b->block.name, "a range depends on iterator",
-					b->block.iter[j].name);
+				return sched_refuse_for(s, "compute_at", b->block.name,
+					"the range of an iterator depends on iterator %s", b->block.iter[j].name);
 	}
 	return true;
 }
@@ -124,16 +126,18 @@ static bool may_compute_at(Sched *s, const Producer *p, const Place *l)
 	while (c != NULL && (p->at.fn != l->fn || !stands_in(c, l->loop)))
 		c = c->next;
 	if (c == NULL)
-		return sched_refuse_for(s, "compute_at", name, "it does not stand before, in one body with, loop",
+		return sched_refuse_for(s, "compute_at", name, "it must precede loop %s in the same body",
 			l->loop->loop.var);
 	for (int k = 0; k <= l->naround; k++) {
 		const Stmt *loop = k < l->naround ? l->around[k] : l->loop;
 		if (loop->loop.kind == LOOP_VECTOR || loop->loop.kind == LOOP_BOUND)
-			return sched_refuse_for(s, "compute_at", name, "no work is put into a vector or bound loop,", loop->loop.var);
+			return sched_refuse_for(s, "compute_at", name,
+				"loop %s is a vector or bound loop, which takes no further statements", loop->loop.var);
 	}
 	int own = producer_touches_one(*p->top, p->buf->name).loads;
-	if (producer_touches(l->loop->loop.body, p->buf->name).loads + own != producer_touches(p->at.fn->body, p->buf->name).loads)
-		return sched_refuse_for(s, "compute_at", name, "outside of that loop, too, is read", p->buf->name);
+	if (producer_touches(l->loop->loop.body, p->buf->name).loads + own !=
+		producer_touches(p->at.fn->body, p->buf->name).loads)
+		return sched_refuse_for(s, "compute_at", name, "%s is also read outside that loop", p->buf->name);
 	return producer_inputs_stay(s, "compute_at", name, p);
 }
 

@@ -10,7 +10,7 @@ bool prim_cut(Sched *s, const Step *st)
 		return false;
 	const Stmt *l = p.loop;
 	if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL && l->loop.kind != LOOP_UNROLLED)
-		return sched_refuse(s, "cut", l->loop.var, "it is a vector, a bound or a pipelined loop");
+		return sched_refuse(s, "cut", l->loop.var, "it is a vector, bound or pipelined loop");
 	if (!nest_extent(l, &n))
 		return sched_refuse(s, "cut", l->loop.var, "its extent is not constant");
 	if (at >= n)

@@ -33,10 +33,10 @@ static bool begins_with(Sched *s, const Path *p, const char *buf)
 				behind = true;
 			else if (concerns(c, buf) && (!behind || p->kept[k]))
 				return sched_refuse_for(
-					s, p->what, p->block->block.name, "something else there uses or makes", buf);
+					s, p->what, p->block->block.name, "another statement in those loops uses or declares %s", buf);
 			else if (!behind && c->kind == ST_LET)
 				return sched_refuse_for(
-					s, p->what, p->block->block.name, "before it stands let", c->let.var);
+					s, p->what, p->block->block.name, "let %s precedes it in those loops", c->let.var);
 		}
 	}
 	return true;
@@ -57,7 +57,7 @@ static void check_init_load(const Expr *e, void *arg)
 	Touch t = producer_touches(c->p->loop[0]->loop.body, e->name);
 	if (t.writes > 0 || t.strange)
 		c->refused = !sched_refuse_for(
-			c->s, c->p->what, c->p->block->block.name, "in those loops is written", e->name);
+			c->s, c->p->what, c->p->block->block.name, "those loops write %s, which its init reads", e->name);
 }
 
 static bool check_init(Stmt *s, void *arg)
@@ -68,7 +68,7 @@ static bool check_init(Stmt *s, void *arg)
 		return true;
 	if (producer_touches(c->p->block->block.body, s->store.dst.buf).loads > 0)
 		c->refused = !sched_refuse_for(c->s, c->p->what, c->p->block->block.name,
-			"it reads, not only reduces into,", s->store.dst.buf);
+			"it reads %s, into which it reduces", s->store.dst.buf);
 	else
 		c->refused = !begins_with(c->s, c->p, s->store.dst.buf);
 	return true;
@@ -81,13 +81,13 @@ static bool may_decompose(Sched *s, const Path *p, const Fn *fn, const Range *en
 		for (int j = 0; j < p->n; j++)
 			if (!p->kept[k] && (ir_uses_var(p->loop[j]->loop.lo, p->loop[k]->loop.var) ||
 					ir_uses_var(p->loop[j]->loop.hi, p->loop[k]->loop.var)))
-				return sched_refuse_for(s, p->what, p->block->block.name, "bounds depend on loop",
+				return sched_refuse_for(s, p->what, p->block->block.name, "bounds of those loops depend on loop %s",
 					p->loop[k]->loop.var);
 	if (p->block->block.init == NULL)
 		return sched_refuse(s, p->what, p->block->block.name, "it has no init");
 	for (int k = 0; k < p->n; k++)
 		if (nest_folds(p->block, p->loop[k]->loop.var))
-			return sched_refuse_for(s, p->what, p->block->block.name, "tiles overlap of loop", p->loop[k]->loop.var);
+			return sched_refuse_for(s, p->what, p->block->block.name, "tiles of loop %s overlap", p->loop[k]->loop.var);
 	if (!path_may_name(s, p, fn, "init") || !path_begins_at_first(s, p, env))
 		return false;
 	ir_each_stmt(p->block->block.init, check_init, &c);

@@ -22,19 +22,19 @@ static bool may_fuse(Sched *s, const Place *p, const Stmt *inner, int64_t n, int
 	const Stmt *outer = p->loop;
 	const Stmt *loop[2] = { outer, inner };
 	if (outer->loop.body != inner || inner->next != NULL)
-		return sched_refuse_for(s, "fuse", outer->loop.var, "it holds not just loop", inner->loop.var);
+		return sched_refuse_for(s, "fuse", outer->loop.var, "its body is not loop %s alone", inner->loop.var);
 	for (int k = 0; k < 2; k++)
 		if (loop[k]->loop.kind != LOOP_SERIAL)
-			return sched_refuse(s, "fuse", loop[k]->loop.var, "it is not a serial loop any more");
+			return sched_refuse(s, "fuse", loop[k]->loop.var, "it is no longer a serial loop");
 	if (n < 1 || m < 1 || n > FUSED_EXTENT / m)
 		return sched_refuse_for(
-			s, "fuse", outer->loop.var, "the extents must be constants from 1, also of", inner->loop.var);
+			s, "fuse", outer->loop.var, "its extent and that of loop %s must be positive constants", inner->loop.var);
 	for (int k = 0; k < 2; k++)
 		if ((k == 0 ? n : m) > 1 && nest_uses(loop[k]).unused)
 			return sched_refuse(
 				s, "fuse", loop[k]->loop.var, "a block below it does the same in every iteration");
 	if (strlen(name) > TRACE_NAME || nest_has_name(p->fn, name))
-		return sched_refuse_for(s, "fuse", outer->loop.var, "too long or taken is the new name", name);
+		return sched_refuse_for(s, "fuse", outer->loop.var, "the new name %s is too long or already in use", name);
 	if (nest_expr_depth(inner->loop.body) + 8 > IR_MAX_DEPTH)
 		return sched_refuse(s, "fuse", outer->loop.var, "indices would be nested too deeply");
 	return true;

@@ -38,12 +38,13 @@ bool prim_inline(Sched *s, const Step *st)
 	if (!producer_find(s, "inline", name, &p))
 		return false;
 	Stmt *body = p.at.block->block.body;
-	if (p.fixed || p.at.block->block.init != NULL || body->kind != ST_STORE || body->next != NULL || body->store.mask != NULL)
+	if (p.fixed || p.at.block->block.init != NULL || body->kind != ST_STORE || body->next != NULL ||
+		body->store.mask != NULL)
 		return sched_refuse(s, "inline", name, "it does more than store one value");
 	if (producer_touches(body, p.buf->name).loads > 0)
 		return sched_refuse(s, "inline", name, "it reads what it writes");
 	if (producer_touches((*p.top)->next, p.buf->name).loads != producer_touches(p.at.fn->body, p.buf->name).loads)
-		return sched_refuse_for(s, "inline", name, "not only what follows it reads", p.buf->name);
+		return sched_refuse_for(s, "inline", name, "%s is also read before it", p.buf->name);
 	if (!producer_inputs_stay(s, "inline", name, &p))
 		return false;
 	if (nest_expr_depth((*p.top)->next) + body->store.value->depth > IR_MAX_DEPTH)

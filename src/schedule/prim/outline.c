@@ -40,28 +40,28 @@ static bool check_stmt(Stmt *s, void *arg)
 	switch (s->kind) {
 	case ST_FOR:
 		if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_VECTOR && s->loop.kind != LOOP_UNROLLED)
-			refuse(o, "parallel, bound or pipelined is loop", s->loop.var);
+			refuse(o, "loop %s is parallel, bound or pipelined", s->loop.var);
 		break;
 	case ST_BLOCK:
 		for (int k = 0; k < s->block.n; k++)
 			if (s->block.iter[k].kind == ITER_SCAN)
-				refuse(o, "a recurrence is block", s->block.name);
+				refuse(o, "block %s is a recurrence", s->block.name);
 		break;
 	case ST_REDUCE:
 		if (s->reduce.atomic)
-			refuse(o, "atomic is the reduction into", s->reduce.dst[0].buf);
+			refuse(o, "the reduction into %s is atomic", s->reduce.dst[0].buf);
 		break;
 	case ST_ALLOC:
 		for (int k = 0; k < s->alloc->rank; k++)
 			if (s->alloc->shape[k]->op != IR_INT)
-				refuse(o, "an extent is not constant of", s->alloc->name);
+				refuse(o, "an extent of %s is not constant", s->alloc->name);
 		break;
-	case ST_CALL: refuse(o, "below it is a call of", s->call.fn); break;
+	case ST_CALL: refuse(o, "it contains a call of %s", s->call.fn); break;
 	case ST_STORE:
 	case ST_PREFETCH:
 	case ST_LET:
 	case ST_IF: break;
-	default: refuse(o, "something asynchronous, or a barrier, is below it in", o->fn->name);
+	default: refuse(o, "it contains an asynchronous statement or a barrier, in %s", o->fn->name);
 	}
 	return !o->refused;
 }
@@ -69,13 +69,13 @@ static bool check_stmt(Stmt *s, void *arg)
 static void check_place(Outline *o, const Place *p)
 {
 	if (p->fn->kind == FN_SUB || p->fn != o->fn)
-		refuse(o, "in a sub Fn, or not in one Fn with the others, is loop", p->loop->loop.var);
+		refuse(o, "loop %s stands in a sub Fn, or in another Fn than the others", p->loop->loop.var);
 	if (p->loop->loop.kind == LOOP_VECTOR)
-		refuse(o, "a vector is loop", p->loop->loop.var);
+		refuse(o, "loop %s is a vector loop", p->loop->loop.var);
 	for (int j = 0; j < p->naround; j++) {
 		const Stmt *l = p->around[j];
 		if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL)
-			refuse(o, "around it is, neither serial nor parallel, loop", l->loop.var);
+			refuse(o, "loop %s around it is neither serial nor parallel", l->loop.var);
 	}
 }
 
@@ -99,7 +99,7 @@ static bool find_loops(Outline *o, const Step *st)
 	for (int k = 0; k < st->n; k++)
 		for (int j = 0; j < st->n; j++)
 			if (j != k && is_around(&at[k], at[j].loop))
-				refuse(o, "named twice, or in another of them, is loop", at[k].loop->loop.var);
+				refuse(o, "loop %s is named twice, or stands in another one of them", at[k].loop->loop.var);
 	for (int k = 0; k < st->n && !o->refused; k++) {
 		Stmt *next = at[k].loop->next;
 		at[k].loop->next = NULL;
@@ -110,7 +110,7 @@ static bool find_loops(Outline *o, const Step *st)
 	}
 	o->n = st->n;
 	if (nest_expr_depth(at[0].loop->loop.body) + 2 > IR_MAX_DEPTH)
-		refuse(o, "indices would be nested too deeply in", o->fn->name);
+		refuse(o, "indices would be nested too deeply in %s", o->fn->name);
 	return !o->refused;
 }
 
@@ -134,7 +134,7 @@ static void take_buffer(Outline *o, const char *name)
 	for (int k = 0; fixed && k < b->rank; k++)
 		fixed = b->shape[k]->op == IR_INT;
 	if (!fixed) {
-		refuse(o, "it has no dimensions, or an extent that is not constant:", name);
+		refuse(o, "buffer %s has no dimensions, or an extent that is not constant", name);
 		return;
 	}
 	Buf *own = arena_copy(ir_arena(o->s->ir), b, sizeof *b);
@@ -155,7 +155,7 @@ static void take_var(const Expr *e, void *arg)
 	if (e->op != IR_VAR || unify_is_inside(&o->u, e->name) || has_param(o->sub, e->name))
 		return;
 	if (e->type.lanes != 1)
-		refuse(o, "a vector is what comes from outside as", e->name);
+		refuse(o, "variable %s comes from outside and is a vector", e->name);
 	ir_fn_add_scalar(o->s->ir, o->sub, e->name, e->type);
 }
 
@@ -168,7 +168,7 @@ static void check_var(const Expr *e, void *arg)
 {
 	const Reduces *r = arg;
 	if (e->op == IR_VAR && !unify_is_inside(&r->o->u, e->name))
-		refuse(r->o, "outside of it goes on the reduction of block", r->block);
+		refuse(r->o, "the reduction of block %s goes on outside of it", r->block);
 }
 
 static bool check_reduces(Stmt *s, void *arg)
@@ -185,7 +185,7 @@ static bool make_sub(Outline *o, const char *name)
 	Ir *ir = o->s->ir;
 	o->u = (Unify){ .ir = ir, .fn = o->fn, .stem = o->name, .n = o->n };
 	if (ir_find_fn(o->s->ks, name) != NULL || strlen(name) > TRACE_NAME)
-		refuse(o, "too long or taken is the new name", name);
+		refuse(o, "the new name %s is too long or already in use", name);
 	if (!o->refused && !unify(&o->u, o->copy))
 		refuse(o, o->u.why, o->u.what);
 	if (o->refused)

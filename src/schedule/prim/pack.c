@@ -41,7 +41,7 @@ static const Buf *find_constant(Sched *s, const char *name)
 			continue;
 		if (b->role != BUF_CONST) {
 			sched_refuse(s, "pack", name,
-				fn->kind == FN_PREPARE ? "a prepare Fn makes it: it is packed already"
+				fn->kind == FN_PREPARE ? "a prepare Fn makes it, so it is packed already"
 						       : "it is not a constant");
 			return NULL;
 		}
@@ -62,7 +62,7 @@ static bool names_are_free(Sched *s, const char *name, const char *const *made, 
 	for (size_t k = 0; k < s->ks->n; k++)
 		for (int i = 0; i < n; i++)
 			if (nest_has_name(s->ks->fn[k], made[i]) || strcmp(s->ks->fn[k]->name, made[i]) == 0)
-				return sched_refuse_for(s, "pack", name, "there is already something called", made[i]);
+				return sched_refuse_for(s, "pack", name, "the name %s is already in use", made[i]);
 	return true;
 }
 

@@ -11,12 +11,12 @@ bool prim_parallel(Sched *s, const Step *st)
 	if (!sched_need_spatial(s, "parallel", p.loop, &u))
 		return false;
 	if (p.fn->kind == FN_SUB)
-		return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in sub Fn", p.fn->name);
+		return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in sub Fn %s", p.fn->name);
 	if (u.threads)
-		return sched_refuse(s, "parallel", p.loop->loop.var, "there is a parallel loop below");
+		return sched_refuse(s, "parallel", p.loop->loop.var, "it contains a parallel loop");
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind != LOOP_SERIAL)
-			return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in a loop that is not serial,",
+			return sched_refuse_for(s, "parallel", p.loop->loop.var, "it stands in loop %s, which is not serial",
 				p.around[k]->loop.var);
 	p.loop->loop.kind = LOOP_PARALLEL;
 	return true;

@@ -80,7 +80,8 @@ static void find_line(Ir *ir, const Buf *t, const Lines *l, const Expr *q, const
  * The number, in an iteration of l, of an iteration of m, which is l or a loop below it around the block;
  * how many there are. NULL, refused: they cannot be counted.
  */
-static const Expr *count_iterations(Sched *s, const char *name, const BlockPlace *b, const Stmt *l, const Stmt *m, int64_t *n)
+static const Expr *count_iterations(
+	Sched *s, const char *name, const BlockPlace *b, const Stmt *l, const Stmt *m, int64_t *n)
 {
 	Ir *ir = s->ir;
 	const Expr *number = ir_int(ir, 0);
@@ -92,14 +93,15 @@ static const Expr *count_iterations(Sched *s, const char *name, const BlockPlace
 		const Stmt *f = b->around[k + 1 < b->naround ? k + 1 : k];
 		int64_t extent;
 		if (!nest_extent(f, &extent) || extent < 1 || *n > ITERATIONS / extent) {
-			sched_refuse_for(s, "prefetch", name, "how often it runs is not constant, or too large a number: loop", f->loop.var);
+			sched_refuse_for(s, "prefetch", name,
+				"the extent of loop %s is not constant, or there are too many iterations", f->loop.var);
 			return NULL;
 		}
 		*n *= extent;
 		number = ir_add(ir, ir_mul(ir, number, ir_int(ir, extent)), ir_sub(ir, ir_idx(ir, f->loop.var), f->loop.lo));
 	}
 	if (k == b->naround)
-		sched_refuse_for(s, "prefetch", name, "the block does not stand, within the first loop, in loop", m->loop.var);
+		sched_refuse_for(s, "prefetch", name, "loop %s must stand in the first loop and around the block", m->loop.var);
 	return k < b->naround ? number : NULL;
 }
 
@@ -117,7 +119,8 @@ bool prim_prefetch(Sched *s, const Step *st)
 	bool moves = false;
 	int64_t shares;
 	if (!source_find(s, st, "prefetch", &p) || !sched_find_loop(s, st->arg[3].word, &m) ||
-		!source_may_put(s, "prefetch", name, &p.block, &m) || !sched_may_name(s, p.block.fn, "prefetch", name, &loop, 1))
+		!source_may_put(s, "prefetch", name, &p.block, &m) ||
+		!sched_may_name(s, p.block.fn, "prefetch", name, &loop, 1))
 		return false;
 	const Buf *t = p.buf;
 	const Expr *q = count_iterations(s, name, &p.block, p.loop.loop, m.loop, &shares);
@@ -132,9 +135,9 @@ bool prim_prefetch(Sched *s, const Step *st)
 	Lines lines = find_lines(&p);
 	int64_t each = (lines.n + shares - 1) / shares; /* from line number * lines / shares on */
 	if (!moves)
-		return sched_refuse_for(s, "prefetch", name, "the same is read in all iterations of", var);
+		return sched_refuse_for(s, "prefetch", name, "all iterations of %s read the same elements", var);
 	if (each > REQUESTS)
-		return sched_refuse_for(s, "prefetch", name, "more than 4096 lines would be asked for in an iteration of",
+		return sched_refuse_for(s, "prefetch", name, "an iteration of %s would prefetch more than 4096 lines",
 			m.loop->loop.var);
 	Stmt **link = nest_link_to(&m.loop->loop.body, p.block.block);
 	q = ir_div(ir, ir_mul(ir, q, ir_int(ir, lines.n)), ir_int(ir, shares));

@@ -62,7 +62,7 @@ static void find_value(const Expr *e, void *arg)
 	if (r->value != NULL && r->value != e)
 		r->why = "that block reads it in several ways";
 	if (e->op == IR_LOAD && l.other)
-		r->why = "its index is read from another buffer";
+		r->why = "its index comes from another buffer";
 	if (e->type.lanes != 1)
 		r->why = "that block reads vectors of it";
 	r->value = e;
@@ -81,7 +81,7 @@ static void check_var(const Expr *e, void *arg)
 	for (int k = 0; k < r->block->block.n; k++)
 		found |= e->op == IR_VAR && strcmp(r->block->block.iter[k].name, e->name) == 0;
 	if (!found)
-		r->why = "not only iterators of that block say where it is read";
+		r->why = "its index depends on more than iterators of that block";
 }
 
 /* The iterators that the value depends on, and what they index. */
@@ -94,7 +94,7 @@ static void find_iters(Reindex *r)
 		if (!ir_uses_var(r->value, it->name))
 			continue;
 		if (r->rank == IR_MAX_RANK || !ir_is_int(it->lo, &lo) || !ir_is_int(it->hi, &hi) || hi <= lo)
-			r->why = "a range is not constant, or there are too many of them";
+			r->why = "an iterator's range is not constant, or there are too many iterators";
 		else if (hi - lo > REINDEX_ELEMENTS / elements)
 			r->why = "the copy would have more than 16777216 elements";
 		else {
@@ -104,7 +104,7 @@ static void find_iters(Reindex *r)
 		}
 	}
 	if (r->why == NULL && r->rank == 0)
-		r->why = "one element of it is read";
+		r->why = "the block reads one element of it only";
 }
 
 static bool find_copied(Sched *s, const char *name, const BlockPlace *b, Reindex *r)
@@ -115,7 +115,7 @@ static bool find_copied(Sched *s, const char *name, const BlockPlace *b, Reindex
 	if (r->buf == NULL || b->fn->kind == FN_SUB)
 		return sched_refuse(s, "reindex", name, "it is not a parameter of the block's run or prepare Fn");
 	if (r->buf->role == BUF_OUT || r->buf->role == BUF_WORK)
-		return sched_refuse(s, "reindex", name, "it is not an input or a constant: not all of it may be there");
+		return sched_refuse(s, "reindex", name, "it is no input or constant, so it may be incomplete");
 	Stmt *next = b->block->next;
 	b->block->next = NULL;
 	r->seen = ir_memo_begin(s->ir);
@@ -206,10 +206,10 @@ bool prim_reindex(Sched *s, const Step *st)
 		return false;
 	Stmt **link = nest_link_to(&b.fn->body, b.block);
 	if (link == NULL)
-		return sched_refuse(s, "reindex", name, "not only loops and conditions are around that block");
+		return sched_refuse(s, "reindex", name, "that block stands in something else than loops and conditions");
 	Touch in = producer_touches_one(*link, name);
 	if (in.writes > 0 || in.strange)
-		return sched_refuse(s, "reindex", name, "around that block it is written, or a call uses it");
+		return sched_refuse(s, "reindex", name, "the loops around that block write it, or a call uses it");
 	made[r.rank] = sched_name(s, st, 0, "%s.r", name);
 	for (int k = 0; k < r.rank; k++)
 		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.%d", made[r.rank], k));
@@ -221,7 +221,7 @@ bool prim_reindex(Sched *s, const Step *st)
 	r.copy = ir_buf(s->ir, made[r.rank], BUF_WORK, r.value->type, "global", r.extent, r.rank);
 	Stmt *nest = copy_nest(s, b.fn, &r, made), *next = b.block->next;
 	if (nest == NULL)
-		return sched_refuse(s, "reindex", name, "for some values of the iterators it would be read outside");
+		return sched_refuse(s, "reindex", name, "for some values of the iterators it would be read out of bounds");
 	b.block->next = NULL;
 	ir_map_stmt(s->ir, b.block, read_copy, &r);
 	b.block->next = next;

@@ -47,7 +47,8 @@ static bool find_chain(Sched *s, const Step *st, Chain *c, Stmt **named)
 	c->n = n;
 	for (int k = 0; k < st->n; k++)
 		if (position(c->loop, n, named[k]) < 0)
-			return sched_refuse_for(s, "reorder", st->arg[k].word, "it is not nested with", inner.loop->loop.var);
+			return sched_refuse_for(
+				s, "reorder", st->arg[k].word, "it is not nested with loop %s", inner.loop->loop.var);
 	for (int k = 0; k + 1 < n; k++)
 		if (c->loop[k]->loop.body != c->loop[k + 1] || c->loop[k + 1]->next != NULL)
 			return sched_refuse(s, "reorder", c->loop[k]->loop.var, "the loops are not perfectly nested");
@@ -68,19 +69,22 @@ static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 {
 	Uses of[2] = { nest_uses(a), nest_uses(b) };
 	if (ir_uses_var(b->loop.lo, a->loop.var) || ir_uses_var(b->loop.hi, a->loop.var))
-		return sched_refuse_for(s, "reorder", a->loop.var, "its loop variable bounds loop", b->loop.var);
+		return sched_refuse_for(s, "reorder", a->loop.var, "its variable bounds loop %s", b->loop.var);
 	for (int k = 0; k < 2; k++)
 		if (of[k].scan && (of[1 - k].scan || !nest_apart(block, of[1 - k].var)))
-			return sched_refuse_for(s, "reorder", of[k].var, "a recurrence keeps its order to loop", of[1 - k].var);
-	if (((of[0].reduce && of[0].spatial) || (of[1].reduce && of[1].spatial)) && share_iterator(block, of[0].var, of[1].var))
-		return sched_refuse_for(s, "reorder", a->loop.var, "where a reduction begins depends on the order to loop",
-			b->loop.var);
+			return sched_refuse_for(
+				s, "reorder", of[k].var, "a recurrence fixes its order relative to loop %s", of[1 - k].var);
+	if (((of[0].reduce && of[0].spatial) || (of[1].reduce && of[1].spatial)) &&
+		share_iterator(block, of[0].var, of[1].var))
+		return sched_refuse_for(s, "reorder", a->loop.var,
+			"where a reduction begins depends on its order relative to loop %s", b->loop.var);
 	for (int k = 0; k < 2; k++)
 		if (nest_folds(block, of[k].var) && (of[1 - k].reduce || share_iterator(block, of[0].var, of[1].var)))
-			return sched_refuse_for(s, "reorder", of[k].var, "its tiles overlap: it stays around loop", of[1 - k].var);
+			return sched_refuse_for(
+				s, "reorder", of[k].var, "its tiles overlap, so it must stay around loop %s", of[1 - k].var);
 	if (of[0].reduce && of[1].reduce && nest_ordered(s->ks, block))
-		return sched_refuse_for(s, "reorder", a->loop.var, "its reduction is not associative: it stays around loop",
-			b->loop.var);
+		return sched_refuse_for(
+			s, "reorder", a->loop.var, "its reduction is not associative, so it must stay around loop %s", b->loop.var);
 	return true;
 }
 
@@ -88,7 +92,7 @@ static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
 {
 	Uses all = nest_uses(c->loop[0]), inside = nest_uses(c->loop[c->n - 1]);
 	if (all.blocks != 1 || all.bare)
-		return sched_refuse(s, "reorder", c->loop[0]->loop.var, "below must stand one block, and nothing else");
+		return sched_refuse(s, "reorder", c->loop[0]->loop.var, "its body must be one block and nothing else");
 	for (int k = 0; k < c->n; k++) {
 		bool lanes = inside.lanes, threads = inside.threads;
 		for (int j = k + 1; j < c->n; j++) {
@@ -99,9 +103,10 @@ static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
 				return false;
 		}
 		if (then[k]->loop.kind == LOOP_VECTOR && (lanes || threads))
-			return sched_refuse(s, "reorder", then[k]->loop.var, "a vector or parallel loop would stand in this vector loop");
+			return sched_refuse(
+				s, "reorder", then[k]->loop.var, "it is a vector loop and would contain a vector or parallel loop");
 		if (then[k]->loop.kind == LOOP_PARALLEL && threads)
-			return sched_refuse(s, "reorder", then[k]->loop.var, "a parallel loop would stand in another");
+			return sched_refuse(s, "reorder", then[k]->loop.var, "it would be a parallel loop around another one");
 	}
 	return true;
 }

@@ -53,13 +53,13 @@ static bool find_factor(Sched *s, const BlockPlace *b, Factor *f)
 	f->reduce = only_reduction(b->block);
 	if (top == NULL || f->reduce == NULL || !reduces_one(b->block, f->reduce) || nest_ordered(s->ks, b->block))
 		return sched_refuse(
-			s, "rfactor", name, "it is not an init of one element and one associative reduction into it");
+			s, "rfactor", name, "it must have an init of one element and one associative reduction into it");
 	if (!sched_find_loop(s, top->loop.var, &f->top) || !path_find(s, "rfactor", b, top, &f->p))
 		return false;
 	for (int k = 0; k < f->top.naround; k++)
 		if (f->top.around[k]->loop.kind == LOOP_VECTOR)
 			return sched_refuse_for(
-				s, "rfactor", name, "around it stands vector loop", f->top.around[k]->loop.var);
+				s, "rfactor", name, "it stands in vector loop %s", f->top.around[k]->loop.var);
 	return b->block->block.n + f->p.n <= ITERS || sched_refuse(s, "rfactor", name, "it has too many iterators");
 }
 
@@ -73,9 +73,10 @@ static bool may_factor(Sched *s, const Factor *f)
 		const Stmt *l = f->p.loop[k], *inner = k + 1 < f->p.n ? f->p.loop[k + 1] : f->p.block;
 		int64_t lo;
 		if (l->loop.body != inner || inner->next != NULL)
-			return sched_refuse_for(s, "rfactor", name, "something else stands in loop", l->loop.var);
+			return sched_refuse_for(s, "rfactor", name, "loop %s contains another statement", l->loop.var);
 		if (!ir_is_int(l->loop.lo, &lo) || l->loop.kind == LOOP_PARALLEL)
-			return sched_refuse_for(s, "rfactor", name, "parallel is loop", l->loop.var);
+			return sched_refuse_for(
+				s, "rfactor", name, "loop %s is parallel, or its first value is not constant", l->loop.var);
 		own |= l == f->loop && !f->p.kept[k];
 		reduces += !f->p.kept[k];
 		nest_extent(l, &n);
@@ -83,14 +84,14 @@ static bool may_factor(Sched *s, const Factor *f)
 			elements = n > FACTOR_ELEMENTS / elements ? FACTOR_ELEMENTS + 1 : elements * n;
 	}
 	if (!own)
-		return sched_refuse_for(s, "rfactor", name, "it is not reduced by loop", f->loop->loop.var);
+		return sched_refuse_for(s, "rfactor", name, "loop %s is none of its reduce loops", f->loop->loop.var);
 	if (reduces < 2)
 		return sched_refuse_for(
-			s, "rfactor", name, "nothing else is left to reduce but by loop", f->loop->loop.var);
+			s, "rfactor", name, "loop %s is its only reduce loop", f->loop->loop.var);
 	if (elements > FACTOR_ELEMENTS)
-		return sched_refuse(s, "rfactor", name, "the partial results would be more than 65536");
+		return sched_refuse(s, "rfactor", name, "there would be more than 65536 partial results");
 	if (nest_has_name(f->top.fn, f->p.made))
-		return sched_refuse_for(s, "rfactor", name, "there is already something called", f->p.made);
+		return sched_refuse_for(s, "rfactor", name, "the name %s is already in use", f->p.made);
 	return path_may_name(s, &f->p, f->top.fn, "rf") && path_begins_at_first(s, &f->p, NULL);
 }
 

@@ -45,7 +45,7 @@ static bool find_nest(Sched *s, Ring *r)
 	while (r->own < b->naround && b->around[r->own] != r->l.loop)
 		r->own++;
 	if (r->own++ == b->naround)
-		return refuse_for(s, r, "it does not stand in loop", var);
+		return refuse_for(s, r, "it does not stand in loop %s", var);
 	r->nest = r->own < b->naround ? b->around[r->own] : b->block;
 	const Stmt *c = r->l.loop->loop.body;
 	while (c != NULL && c != r->nest)
@@ -56,8 +56,8 @@ static bool find_nest(Sched *s, Ring *r)
 			c = NULL;
 	}
 	if (c == NULL)
-		return refuse_for(s, r, "it is not alone in loops of its own in loop", var);
-	return r->l.loop->loop.kind == LOOP_SERIAL || refuse_for(s, r, "not serial is loop", var);
+		return refuse_for(s, r, "loop %s does not contain it alone in loops of its own", var);
+	return r->l.loop->loop.kind == LOOP_SERIAL || refuse_for(s, r, "loop %s is not serial", var);
 }
 
 /* What the block makes is kept outside of the loop, and seen only behind it in the same iteration. */
@@ -70,16 +70,17 @@ static bool find_buffer(Sched *s, Ring *r)
 		return refuse(s, r, why);
 	r->buf = ir_find_buf(fn, name);
 	if (producer_is_param(fn, name) || !nest_outlives(body, name))
-		return refuse_for(s, r, "not stored around that loop (see store_at) is", name);
+		return refuse_for(s, r, "%s is not stored around that loop: apply store_at first", name);
 	for (int k = 0; k < r->l.naround; k++) {
 		const Stmt *loop = r->l.around[k];
 		if (nest_outlives(loop->loop.body, name) && loop->loop.kind != LOOP_SERIAL && loop->loop.kind != LOOP_UNROLLED)
-			return refuse_for(s, r, "not serial, between buffer and block, is loop", loop->loop.var);
+			return refuse_for(s, r, "loop %s, between buffer and block, is not serial", loop->loop.var);
 	}
 	Touch all = producer_touches(fn->body, name), in = producer_touches(body, name);
 	Touch own = producer_touches_one(r->nest, name), behind = producer_touches(r->nest->next, name);
-	if (all.strange || all.hints > 0 || own.loads > 0 || all.writes != own.writes || all.loads != in.loads || in.loads != behind.loads)
-		return refuse_for(s, r, "not made by it alone, and read behind it in that loop alone, is", name);
+	if (all.strange || all.hints > 0 || own.loads > 0 || all.writes != own.writes || all.loads != in.loads ||
+		in.loads != behind.loads)
+		return refuse_for(s, r, "%s must be written by it alone and read only behind it in that loop", name);
 	return true;
 }
 
@@ -112,23 +113,23 @@ static bool find_rows(Sched *s, Ring *r)
 		if (!ir_uses_var(it->value, var))
 			continue;
 		if (r->it != NULL || it->kind != ITER_SPATIAL)
-			return refuse_for(s, r, "not one spatial iterator alone moves with loop", var);
+			return refuse_for(s, r, "exactly one spatial iterator must move with loop %s", var);
 		r->it = it;
 	}
 	r->dim = -1;
 	if (r->it == NULL || !producer_each_write(b, r->buf->name, same_rows, r))
-		return refuse_for(s, r, "no iterator that moves with that loop is one index of", r->buf->name);
+		return refuse_for(s, r, "the iterator that moves with that loop must be one index of %s", r->buf->name);
 	for (int k = r->own; k < r->b.naround; k++)
 		if (ir_uses_var(r->it->value, r->b.around[k]->loop.var)) {
 			if (r->rows != NULL)
-				return refuse_for(s, r, "several loops count iterator", r->it->name);
+				return refuse_for(s, r, "several loops count iterator %s", r->it->name);
 			r->rows = r->b.around[k];
 		}
 	if (r->rows == NULL || r->rows->loop.kind != LOOP_SERIAL)
-		return refuse_for(s, r, "no serial loop counts iterator", r->it->name);
+		return refuse_for(s, r, "no serial loop counts iterator %s", r->it->name);
 	r->base = ir_simplify(s->ir, ir_sub(s->ir, r->it->value, ir_idx(s->ir, r->rows->loop.var)), NULL);
 	if (!producer_is_outer(&r->l, r->base))
-		return refuse_for(s, r, "that loop does not count one by one iterator", r->it->name);
+		return refuse_for(s, r, "its loop does not count iterator %s one by one", r->it->name);
 	return true;
 }
 
@@ -142,7 +143,8 @@ static void see_use(const Expr *e, void *arg)
 {
 	RowUses *u = arg;
 	const Ring *r = u->r;
-	u->direct |= e->op == IR_VAR && (strcmp(e->name, r->l.loop->loop.var) == 0 || strcmp(e->name, r->rows->loop.var) == 0);
+	u->direct |=
+		e->op == IR_VAR && (strcmp(e->name, r->l.loop->loop.var) == 0 || strcmp(e->name, r->rows->loop.var) == 0);
 	if (e->op == IR_LOAD && u->moves == NULL) {
 		Touch t = producer_touches(r->l.loop->loop.body, e->name);
 		u->moves = t.writes > 0 || t.strange ? e->name : NULL;
@@ -179,7 +181,7 @@ static bool rows_are_equal(Sched *s, const Ring *r)
 		see_uses(r->b.around[k]->loop.hi, &u);
 	}
 	if (u.moves != NULL)
-		return refuse_for(s, r, "the loop writes what it reads:", u.moves);
+		return refuse_for(s, r, "the loop writes %s, which it reads", u.moves);
 	return !u.direct || refuse_for(s, r, "more than one iterator depends on loops", r->rows->loop.var);
 }
 
@@ -203,7 +205,8 @@ static bool rises(Sched *s, const Ring *r, const Expr *e)
 	case IR_DIV: return ir_is_int(e->arg[1], &k) && k > 0 && rises(s, r, e->arg[0]);
 	case IR_SELECT: { /* as ring leaves it: the first iteration is another one */
 		const Expr *first = l->loop.lo, *second = ir_add(s->ir, first, ir_int(s->ir, 1));
-		const Expr *a = ir_subst(s->ir, e->arg[2], l->loop.var, first), *b = ir_subst(s->ir, e->arg[1], l->loop.var, second);
+		const Expr *a = ir_subst(s->ir, e->arg[2], l->loop.var, first),
+				   *b = ir_subst(s->ir, e->arg[1], l->loop.var, second);
 		const Range *env = ir_range_at(s->ir, r->b.fn, l);
 		return e->arg[0] == ir_lt(s->ir, first, ir_idx(s->ir, l->loop.var)) && rises(s, r, e->arg[1]) &&
 			ir_always(ir_simplify(s->ir, ir_le(s->ir, a, b), env), env);
@@ -215,7 +218,8 @@ static bool rises(Sched *s, const Ring *r, const Expr *e)
 /* a <= b, in the first iteration and in later ones, where a ring of the consumer reads other rows. */
 static bool never_above(Sched *s, const Ring *r, const Expr *a, const Expr *b, const Range *env)
 {
-	const Expr *no_more = ir_le(s->ir, a, b), *later = ir_lt(s->ir, r->l.loop->loop.lo, ir_idx(s->ir, r->l.loop->loop.var));
+	const Expr *no_more = ir_le(s->ir, a, b),
+			   *later = ir_lt(s->ir, r->l.loop->loop.lo, ir_idx(s->ir, r->l.loop->loop.var));
 	bool always = true;
 	for (int k = 0; k < 2; k++) {
 		const Range *in = ir_range_if(s->ir, later, k == 0, env);
@@ -230,7 +234,7 @@ static bool find_read(Sched *s, Ring *r, const Range *env)
 	Ir *ir = s->ir;
 	const Expr *lo[IR_MAX_RANK], *hi[IR_MAX_RANK], *all = r->buf->shape[r->dim];
 	if (!producer_hull(s, r->b.fn, r->nest->next, r->buf->name, r->buf->rank, lo, hi))
-		return refuse_for(s, r, "nothing behind it reads", r->buf->name);
+		return refuse_for(s, r, "no statement behind it reads %s", r->buf->name);
 	const Expr *from[3] = { lo[r->dim], ir_int(ir, 0), ir_add(ir, r->base, r->rows->loop.lo) };
 	const Expr *to[3] = { hi[r->dim], all, ir_add(ir, r->base, r->rows->loop.hi) };
 	r->lo = from[0];
@@ -243,8 +247,10 @@ static bool find_read(Sched *s, Ring *r, const Range *env)
 	}
 	r->lo = ir_simplify(ir, r->lo, env);
 	r->hi = ir_simplify(ir, r->hi, env);
-	if (!producer_is_outer(&r->l, r->lo) || !producer_is_outer(&r->l, r->hi) || !rises(s, r, r->lo) || !rises(s, r, r->hi))
-		return refuse_for(s, r, "what is read is not seen to begin and end no earlier in each next iteration of loop",
+	if (!producer_is_outer(&r->l, r->lo) || !producer_is_outer(&r->l, r->hi) || !rises(s, r, r->lo) ||
+		!rises(s, r, r->hi))
+		return refuse_for(s, r,
+			"it cannot be shown that each iteration of loop %s reads rows that begin and end no earlier than before",
 			r->l.loop->loop.var);
 	return true;
 }
@@ -258,7 +264,7 @@ static bool find_new(Sched *s, Ring *r, const Range *env)
 	const Range *in = ir_range_if(ir, later, true, env);
 	const Expr *made = ir_simplify(ir, ir_subst(ir, r->hi, l->loop.var, ir_sub(ir, i, ir_int(ir, 1))), in);
 	if (ir_always(ir_le(ir, made, r->lo), in))
-		return refuse_for(s, r, "no iteration reads what the one before it has made, in loop", l->loop.var);
+		return refuse_for(s, r, "no iteration of loop %s reads what the one before has made", l->loop.var);
 	if (!ir_always(ir_le(ir, r->lo, made), in))
 		made = ir_simplify(ir, ir_max(ir, r->lo, made), in);
 	r->begin = ir_select(ir, later, made, ir_simplify(ir, r->lo, ir_range_if(ir, later, false, env)));
@@ -278,7 +284,7 @@ static bool find_where(Sched *s, Ring *r, const Expr *e, const Range *env)
 	if (ir_always(e, env))
 		return true;
 	if (ir_uses_var(e, r->l.loop->loop.var))
-		return refuse_for(s, r, "its predicate depends on loop", r->l.loop->loop.var);
+		return refuse_for(s, r, "its predicate depends on loop %s", r->l.loop->loop.var);
 	r->where = r->where == NULL ? e : ir_and(ir, r->where, e);
 	return true;
 }
@@ -289,7 +295,7 @@ static bool find_kept(Sched *s, Ring *r, const Step *st, const Range *env)
 {
 	int64_t all, need = producer_most(s->ir, r->hi, r->lo, env);
 	if (!ir_is_int(r->buf->shape[r->dim], &all))
-		return refuse_for(s, r, "not constant is an extent of", r->buf->name);
+		return refuse_for(s, r, "an extent of %s is not constant", r->buf->name);
 	if (need < 1 || need > all)
 		need = all;
 	if (st->n > 2 && st->arg[2].num < need)
@@ -300,7 +306,7 @@ static bool find_kept(Sched *s, Ring *r, const Step *st, const Range *env)
 	for (int k = 0; k < r->buf->map.n; k++) {
 		const Expr *at = r->buf->map.at[k];
 		if (ir_uses_var(at, r->buf->map.var[r->dim]) && at->op != IR_VAR)
-			return refuse_for(s, r, "its layout, or a ring already, takes the rows apart of", r->buf->name);
+			return refuse_for(s, r, "%s has a layout that splits its rows, or is a ring already", r->buf->name);
 	}
 	r->kept = r->kept < all ? r->kept : 0; /* 0: all of them */
 	return true;
@@ -335,8 +341,8 @@ static void turn(Ir *ir, Buf *b, int dim, int64_t kept)
 bool prim_ring(Sched *s, const Step *st)
 {
 	Ring r = { 0 };
-	if (!sched_find_block(s, st->arg[0].word, &r.b) || !sched_find_loop(s, st->arg[1].word, &r.l) || !find_nest(s, &r) ||
-		!find_buffer(s, &r) || !find_rows(s, &r) || !rows_are_equal(s, &r))
+	if (!sched_find_block(s, st->arg[0].word, &r.b) || !sched_find_loop(s, st->arg[1].word, &r.l) ||
+		!find_nest(s, &r) || !find_buffer(s, &r) || !find_rows(s, &r) || !rows_are_equal(s, &r))
 		return false;
 	const Range *env = ir_range_at(s->ir, r.b.fn, r.l.loop->loop.body);
 	if (!find_read(s, &r, env) || !find_new(s, &r, env) || !find_kept(s, &r, st, env))

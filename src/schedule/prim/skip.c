@@ -100,7 +100,7 @@ bool prim_skip(Sched *s, const Step *st)
 		return sched_refuse(s, "skip", p.block->block.name, "it reduces nothing");
 	if (k.plain)
 		return sched_refuse(s, "skip", p.block->block.name,
-			"a value that it reduces is not a select, or a product with one, whose other arm changes nothing");
+			"each value that it reduces must be a select, or a product with one, whose other arm changes nothing");
 	ir_each_stmt(p.block->block.body, do_skip, &k);
 	return true;
 }

@@ -47,7 +47,7 @@ static bool may_split(Sched *s, const Place *p, const Stmt *loop, const char *co
 		return sched_refuse(s, "split", loop->loop.var, "its name is too long to be split again");
 	for (int i = 0; i < 2; i++)
 		if (nest_has_name(p->fn, made[i]))
-			return sched_refuse_for(s, "split", loop->loop.var, "there is already something called", made[i]);
+			return sched_refuse_for(s, "split", loop->loop.var, "the name %s is already in use", made[i]);
 	if (nest_depth(p->fn->body) + 2 > IR_MAX_DEPTH ||
 		nest_expr_depth(loop->loop.body) + loop->loop.lo->depth + loop->loop.hi->depth + 8 > IR_MAX_DEPTH)
 		return sched_refuse(s, "split", loop->loop.var, "loops and indices would be nested too deeply");
@@ -125,11 +125,12 @@ static void check_write(Again *g, const Access *dst, bool reduces)
 		return; /* every iteration has its own */
 	Touch all = producer_touches(body, dst->buf), own = producer_touches_one(g->at.block, dst->buf);
 	if (all.strange || all.loads > 0)
-		refuse_again(g, "tiles must not overlap: in the loop is read, too,", dst->buf);
+		refuse_again(g, "its tiles may not overlap: the loop also reads %s", dst->buf);
 	if (reduces && (!init_sets(g->at.block, dst) || !begins_inside(g) || all.writes != own.writes))
-		refuse_again(g, "tiles must not overlap: within an iteration is not all of the reduction of block", name);
+		refuse_again(
+			g, "its tiles may not overlap: an iteration does not contain the whole reduction of block %s", name);
 	if (!reduces && !g->in_init && !g->spatial)
-		refuse_again(g, "tiles must not overlap: not all iterators are spatial of block", name);
+		refuse_again(g, "its tiles may not overlap: block %s has iterators that are not spatial", name);
 }
 
 static bool check_again(Stmt *s, void *arg)
@@ -149,7 +150,8 @@ static bool check_again(Stmt *s, void *arg)
 	case ST_COMMIT:
 	case ST_WAIT:
 	case ST_BARRIER:
-		refuse_again(g, "tiles must not overlap: not of stores and reductions alone is block", g->at.block->block.name);
+		refuse_again(
+			g, "its tiles may not overlap: block %s contains more than stores and reductions", g->at.block->block.name);
 		break;
 	default: break;
 	}
@@ -169,7 +171,7 @@ static bool check_block(Stmt *s, void *arg)
 		scans |= s->block.iter[k].kind == ITER_SCAN;
 	}
 	if (scans)
-		refuse_again(g, "tiles must not overlap: a recurrence is block", s->block.name);
+		refuse_again(g, "its tiles may not overlap: block %s is a recurrence", s->block.name);
 	g->in_init = true;
 	ir_each_stmt(s->block.init, check_again, g);
 	g->in_init = false;
@@ -190,7 +192,7 @@ static bool may_overlap(Sched *s, const Place *p)
 		: u.scan         ? "a recurrence depends on it"
 				 : NULL;
 	if (why != NULL)
-		return sched_refuse_for(s, "split", p->loop->loop.var, "tiles must not overlap:", why);
+		return sched_refuse_for(s, "split", p->loop->loop.var, "its tiles may not overlap: %s", why);
 	ir_each_stmt(p->loop->loop.body, check_block, &g);
 	return !g.refused;
 }
@@ -216,11 +218,11 @@ static bool may_leave(Sched *s, const Place *p, Tail tail, int64_t f)
 	if (tail == TAIL_GUARD)
 		return true;
 	if (!nest_extent(p->loop, &n))
-		return sched_refuse_for(s, "split", p->loop->loop.var, "its extent is not constant, which needs tail",
+		return sched_refuse_for(s, "split", p->loop->loop.var, "its extent is not constant, as tail \"%s\" requires",
 			tail_name[tail]);
 	if (n % f == 0)
-		return sched_refuse_for(s, "split", p->loop->loop.var, "the factor divides, there is nothing for tail",
-			tail_name[tail]);
+		return sched_refuse_for(s, "split", p->loop->loop.var,
+			"the factor divides the extent, so tail \"%s\" has nothing to do", tail_name[tail]);
 	return tail == TAIL_PEEL ? tail_cut(s, "split", p, n - n % f, NULL) : may_overlap(s, p);
 }
 
@@ -235,7 +237,7 @@ bool prim_split(Sched *s, const Step *st)
 	Stmt *old = p.loop;
 	int64_t f = st->arg[1].num, n;
 	if (old->loop.kind != LOOP_SERIAL)
-		return sched_refuse(s, "split", old->loop.var, "it is not a serial loop any more");
+		return sched_refuse(s, "split", old->loop.var, "it is no longer a serial loop");
 	if (nest_extent(old, &n) && f > n)
 		return fail(s->err, ERR_ILLEGAL, s->place, "split: factor %lld of loop %s, which has %lld",
 			(long long)f, old->loop.var, (long long)n);

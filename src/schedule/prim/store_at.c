@@ -92,10 +92,10 @@ static bool find_parts(Sched *s, const Buf *b, Maker *m)
 		if (!ir_is_int(m->shape[k], &n))
 			return sched_refuse(s, "store_at", b->name, "its shape is not constant");
 		if (n > 0 && elements > STORE_ELEMENTS / n)
-			return sched_refuse(s, "store_at", b->name, "all of it has more than 2^31 elements");
+			return sched_refuse(s, "store_at", b->name, "it has more than 2^31 elements in all");
 		elements *= n > 0 ? n : 1;
 	}
-	return moves || sched_refuse_for(s, "store_at", b->name, "no part of it moves with loop", m->l->loop->loop.var);
+	return moves || sched_refuse_for(s, "store_at", b->name, "no part of it moves with loop %s", m->l->loop->loop.var);
 }
 
 /* Needs: a buffer declared in the loop, made by one block.  Breaks: its indices, which are those of all of it. */
@@ -107,19 +107,21 @@ bool prim_store_at(Sched *s, const Step *st)
 		return false;
 	Stmt *loop = l.loop, **link = find_alloc(&l, name);
 	if (link == NULL)
-		return sched_refuse_for(s, "store_at", name, "it is not declared in loop", loop->loop.var);
+		return sched_refuse_for(s, "store_at", name, "it is not declared in loop %s", loop->loop.var);
 	if (loop->loop.kind != LOOP_SERIAL && loop->loop.kind != LOOP_UNROLLED)
-		return sched_refuse_for(s, "store_at", name, "nothing is kept from one iteration to the next of loop", loop->loop.var);
+		return sched_refuse_for(
+			s, "store_at", name, "loop %s keeps nothing from one iteration to the next", loop->loop.var);
 	Stmt *alloc = *link;
 	const Buf *old = alloc->alloc;
 	Maker m = { .ir = s->ir, .l = &l, .buf = name };
 	Touch all = producer_touches(loop->loop.body, name);
 	ir_each_stmt(loop->loop.body, find_maker, &m);
 	if (old->map.n > 0)
-		return sched_refuse(s, "store_at", name, "it has a layout: choose that later");
-	if (m.blocks != 1 || all.strange || all.hints > 0 || all.writes != producer_touches_one((Stmt *)(uintptr_t)m.block, name).writes ||
+		return sched_refuse(s, "store_at", name, "it has a layout already: apply layout later");
+	if (m.blocks != 1 || all.strange || all.hints > 0 ||
+		all.writes != producer_touches_one((Stmt *)(uintptr_t)m.block, name).writes ||
 		!producer_each_write(m.block, name, same_place, &m))
-		return sched_refuse(s, "store_at", name, "not one block, at one place, makes it");
+		return sched_refuse(s, "store_at", name, "exactly one block must write it, at one place");
 	if (nest_expr_depth(loop->loop.body) + 16 > IR_MAX_DEPTH)
 		return sched_refuse(s, "store_at", name, "indices would be nested too deeply");
 	if (!find_parts(s, old, &m))

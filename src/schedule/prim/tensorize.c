@@ -72,7 +72,8 @@ static bool match_dimension(Match *m, const Expr *e, const Expr *want, const Exp
 	if (k < 0 || want == NULL || want->op != IR_VAR || strcmp(want->name, m->want[k]->loop.var) != 0)
 		return false;
 	const Stmt *l = m->have[k];
-	const Expr *first = ir_subst(ir, e, l->loop.var, l->loop.lo), *step = ir_sub(ir, ir_idx(ir, l->loop.var), l->loop.lo);
+	const Expr *first = ir_subst(ir, e, l->loop.var, l->loop.lo),
+			   *step = ir_sub(ir, ir_idx(ir, l->loop.var), l->loop.lo);
 	*base = ir_simplify(ir, first, m->env);
 	return ir_is_const(ir_simplify(ir, ir_sub(ir, e, ir_add(ir, first, step)), m->env), 0);
 }
@@ -99,10 +100,10 @@ static bool match_window(Match *m, int p, const Expr *const *want, const char *b
 	CallArg x = { buf, n, arena_array(a, const Expr *, n + 1), arena_array(a, const Expr *, n + 1), NULL };
 	int dim = 0;
 	m->buf = buf;
-	m->why = "its type or scope is not that of the instruction's operand:";
+	m->why = "%s does not have the type or scope of the instruction's operand";
 	if (b == NULL || !fits(b, param))
 		return false;
-	m->why = "its dimensions are not, one by one and with stride 1, those of the instruction's operand:";
+	m->why = "the dimensions of %s must be those of the instruction's operand, each with stride 1";
 	for (int k = 0; k < n; k++) {
 		bool open;
 		if (!match_dimension(m, in_loops(m, idx[k]), dim < param->rank ? want[dim] : NULL, &x.idx[k], &open))
@@ -126,8 +127,8 @@ static int param_of(const Match *m, const char *name)
 
 static bool commutes(Node op)
 {
-	return op == IR_ADD || op == IR_MUL || op == IR_MIN || op == IR_MAX || op == IR_AND || op == IR_OR || op == IR_XOR ||
-		op == IR_EQ || op == IR_NE;
+	return op == IR_ADD || op == IR_MUL || op == IR_MIN || op == IR_MAX || op == IR_AND || op == IR_OR ||
+	       op == IR_XOR || op == IR_EQ || op == IR_NE;
 }
 
 static bool match_expr(Match *m, const Expr *want, const Expr *have);
@@ -198,7 +199,7 @@ static const Stmt *match_loops(Match *m, Stmt *nest, const Stmt **want)
 	const Stmt *w = m->meaning->body;
 	Stmt *h = nest;
 	int64_t x, y;
-	m->why = "its loops are not, one in the other, those of the instruction";
+	m->why = "its loops must be those of instruction %s, nested alike";
 	for (;; h = h->kind == ST_FOR ? h->loop.body : h->block.body) {
 		if (h == NULL || (h != nest && h->next != NULL))
 			return NULL;
@@ -243,12 +244,13 @@ static bool match_nest(Match *m, const Place *l, const char *word)
 	if (have == NULL)
 		return sched_refuse_for(s, "tensorize", name, m->why, word);
 	if (m->block != NULL && m->block->block.init != NULL)
-		return sched_refuse_for(s, "tensorize", name, "first its init must be taken out (decompose_init) of block",
+		return sched_refuse_for(s, "tensorize", name, "block %s still has its init: apply decompose_init first",
 			m->block->block.name);
 	if (!match_stmt(m, want, have))
 		return sched_refuse_for(s, "tensorize", name,
-			m->why != NULL ? m->why : "what stands in its loops is not the one statement of", m->buf != NULL ? m->buf : word);
-	return operands_apart(m) || sched_refuse_for(s, "tensorize", name, "an operand is missing, or written and read, of", word);
+			m->why != NULL ? m->why : "the statement in its loops is not that of %s", m->buf != NULL ? m->buf : word);
+	return operands_apart(m) ||
+	       sched_refuse_for(s, "tensorize", name, "an operand of %s is missing, or both read and written", word);
 }
 
 /* ---- what takes its place ---- */
@@ -289,13 +291,13 @@ static int outer_iters(Match *m, const Place *l, Iter *out)
 		if (kind == -1)
 			continue;
 		if (kind == -2 || kind == ITER_SCAN)
-			why = "several kinds of iterators, or a recurrence, depend on loop";
+			why = "several kinds of iterators, or a recurrence, depend on loop %s";
 		else if (nest_folds(m->block, o->loop.var))
-			why = "tiles overlap of loop";
+			why = "tiles of loop %s overlap";
 		else if (!nest_extent(o, &extent))
-			why = "not constant is loop";
+			why = "the extent of loop %s is not constant";
 		else if (iter == NULL)
-			why = "there is already an iterator named after loop";
+			why = "an iterator is already named after loop %s";
 		if (why != NULL) {
 			sched_refuse_for(s, "tensorize", name, why, o->loop.var);
 			return -1;
@@ -314,7 +316,7 @@ static bool outer_where(Match *m, const char *name, const Expr **where)
 		return true;
 	*where = ir_simplify(m->s->ir, w, m->env);
 	return loop_of(m, *where) == -1 ||
-		sched_refuse_for(m->s, "tensorize", name, "not all of its iterations happen: a predicate says which of block",
+		sched_refuse_for(m->s, "tensorize", name, "a predicate of block %s leaves out some of its iterations",
 			m->block->block.name);
 }
 
@@ -348,12 +350,14 @@ static bool may_tensorize(Sched *s, const Place *l, const char *word)
 	const char *name = l->loop->loop.var;
 	const IrIntrin *row = ir_find_intrin(word);
 	if (row == NULL)
-		return sched_refuse_for(s, "tensorize", name, "there is no intrinsic", word);
+		return sched_refuse_for(s, "tensorize", name, "there is no intrinsic %s", word);
 	if (!target_has_named(s->target, row->feature))
-		return sched_refuse_for(s, "tensorize", name, "the target lacks the feature of the instruction,", row->feature);
+		return sched_refuse_for(
+			s, "tensorize", name, "the target lacks feature %s, which the instruction requires", row->feature);
 	for (int k = 0; k < l->naround; k++)
 		if (l->around[k]->loop.kind == LOOP_VECTOR || l->around[k]->loop.kind == LOOP_BOUND)
-			return sched_refuse_for(s, "tensorize", name, "it stands in a vector or bound loop,", l->around[k]->loop.var);
+			return sched_refuse_for(
+				s, "tensorize", name, "it stands in loop %s, which is a vector or bound loop", l->around[k]->loop.var);
 	return true;
 }
 
@@ -367,7 +371,7 @@ bool prim_tensorize(Sched *s, const Step *st)
 	Match m = { .s = s, .fn = l.fn, .meaning = ir_intrin(s->ir, word), .env = ir_range_at(s->ir, l.fn, l.loop) };
 	m.nparam = m.meaning->nparam;
 	if (m.nparam > PARAMS)
-		return sched_refuse_for(s, "tensorize", l.loop->loop.var, "too many operands has", word);
+		return sched_refuse_for(s, "tensorize", l.loop->loop.var, "%s has too many operands", word);
 	if (!match_nest(&m, &l, word))
 		return false;
 	Stmt *call = m.block != NULL ? block_of(&m, &l) : call_of(&m);

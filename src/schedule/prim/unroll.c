@@ -24,7 +24,7 @@ bool prim_unroll(Sched *s, const Step *st)
 	const char *callee = NULL;
 	ir_each_stmt(p.loop->loop.body, is_call, &callee);
 	if (callee != NULL)
-		return sched_refuse_for(s, "unroll", p.loop->loop.var, "below it is a call of", callee);
+		return sched_refuse_for(s, "unroll", p.loop->loop.var, "it contains a call of %s", callee);
 	int64_t copies = nest_copies(p.loop->loop.body) * (n > 1 ? n : 1);
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind == LOOP_UNROLLED && nest_extent(p.around[k], &m) && m > 1)

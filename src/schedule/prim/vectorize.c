@@ -16,10 +16,11 @@ bool prim_vectorize(Sched *s, const Step *st)
 	if (!sched_need_spatial(s, "vectorize", p.loop, &u))
 		return false;
 	if (u.lanes || u.threads)
-		return sched_refuse(s, "vectorize", p.loop->loop.var, "there is a vector or parallel loop below");
+		return sched_refuse(s, "vectorize", p.loop->loop.var, "it contains a vector or parallel loop");
 	for (int k = 0; k < p.naround; k++)
 		if (p.around[k]->loop.kind == LOOP_VECTOR)
-			return sched_refuse_for(s, "vectorize", p.loop->loop.var, "it stands in vector loop", p.around[k]->loop.var);
+			return sched_refuse_for(
+				s, "vectorize", p.loop->loop.var, "it stands in vector loop %s", p.around[k]->loop.var);
 	if (!sched_may_write_out(s, "vectorize", &p, LOOP_VECTOR))
 		return false;
 	p.loop->loop.kind = LOOP_VECTOR;

@@ -257,13 +257,14 @@ static bool is_part(const Tiled *t, const char *block)
 	return part;
 }
 
-/* A nest that cannot be scheduled stays as it is: that is legal. Nests behind the last that has room for knobs have defaults. */
+/* A nest that cannot be scheduled stays as it is, which is legal. Where no room for knobs is left, nests have defaults. */
 bool sketch_loops_but(Sketch *s, const Tiled *t)
 {
 	for (size_t i = 0; i < s->naive->n; i++)
 		for (const Stmt *top = s->naive->fn[i]->body; top != NULL; top = top->next) {
 			Nest n;
-			if (s->naive->fn[i]->kind != FN_RUN || !read_nest(s->naive->fn[i], top, &n) || (t != NULL && is_part(t, n.block)))
+			if (s->naive->fn[i]->kind != FN_RUN || !read_nest(s->naive->fn[i], top, &n) ||
+				(t != NULL && is_part(t, n.block)))
 				continue;
 			n.asks = sketch_room(s) >= NEST_KNOBS;
 			sketch_group(s);

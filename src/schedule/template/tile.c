@@ -122,7 +122,8 @@ static void read_epilogue(Arena *a, const Fn *fn, const Stmt *nest, const Stmt *
 	const Stmt *block[TILE_BLOCKS + 1] = { reduction };
 	Loops l;
 	int n = 1, taken = 1;
-	for (const Stmt *s = nest->next; s != NULL && n <= TILE_BLOCKS && read_loops(s, &l) && is_elementwise(&l, t); s = s->next) {
+	for (const Stmt *s = nest->next; s != NULL && n <= TILE_BLOCKS && read_loops(s, &l) && is_elementwise(&l, t);
+		 s = s->next) {
 		bool own = true;
 		for (int k = 0; k < n; k++)
 			own &= ends_with(fn, block[k], s);
@@ -358,7 +359,8 @@ int tile_outer(const Tiled *t, const Tile *tile, int *axis)
 	for (int k = 0; k < t->n; k++) {
 		int x = tile->outer[k];
 		int64_t extent = t->out[x].extent;
-		if ((x == tile->vector && tile->group == 0 && extent <= tile->lanes * tile->vectors) || (x == tile->pixel && extent <= tile->pixels))
+		if ((x == tile->vector && tile->group == 0 && extent <= tile->lanes * tile->vectors) ||
+			(x == tile->pixel && extent <= tile->pixels))
 			continue;
 		axis[n++] = x;
 	}
@@ -449,7 +451,8 @@ static void ahead_steps(Sketch *s, const Tiled *t, const Tile *tile, const char 
 		sketch_step(s, "prefetch %s.p %s %s %s 1", tile->pack, t->block, tiles, tile->reduce[0]);
 	if (tile->ahead != AHEAD_STREAM || tile->stream == NULL)
 		return;
-	sketch_step(s, "prefetch %s.p %s %s %s %lld", tile->pack, t->block, tile->stream, tile->stream, (long long)tile->far);
+	sketch_step(
+		s, "prefetch %s.p %s %s %s %lld", tile->pack, t->block, tile->stream, tile->stream, (long long)tile->far);
 	sketch_step(s, "unroll %s.p.f", tile->pack);
 }
 

@@ -47,7 +47,8 @@ static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *o
 {
 	AlgoChoice choice;
 	const Dag *d = task->dag;
-	if (!algo_choose(d, algo_name, &(AlgoArg){ "m", m }, 1, &choice, NULL) || &d->call.at[choice.call] != tile_anchor(d))
+	if (!algo_choose(d, algo_name, &(AlgoArg){ "m", m }, 1, &choice, NULL) ||
+		&d->call.at[choice.call] != tile_anchor(d))
 		return false;
 	const OpCall *c = &d->call.at[choice.call];
 	const Value *y = &d->value.at[c->out[0]];
@@ -216,7 +217,8 @@ static const char *split_lanes(Sketch *s, const char *loop, int64_t channels, in
 }
 
 /* Vectors of channels outside, tiles inside: row after row of one block of channels. */
-static void transform_nest(Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *rows, const char *cols)
+static void transform_nest(
+	Sketch *s, const char *c, int64_t channels, int64_t lanes, const char *rows, const char *cols)
 {
 	const char *vector = split_lanes(s, c, channels, lanes);
 	if (vector != c)

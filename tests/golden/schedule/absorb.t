@@ -64,7 +64,7 @@ fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- absorb a b
-! trace:1: absorb b: its iterators are not, one by one, the indices of t
+! trace:1: absorb b: its iterators must be the indices of t, one each
 ===
 fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	for i in 0..4 {
@@ -80,7 +80,7 @@ fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- absorb a b
-! trace:1: absorb b: its iterators are not, one by one, the indices of t
+! trace:1: absorb b: its iterators must be the indices of t, one each
 ===
 fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	for i in 0..4 {
@@ -96,7 +96,7 @@ fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- split j 3; absorb a b
-! trace:2: absorb b: it has a predicate: do this before its loops are split
+! trace:2: absorb b: it has a predicate: apply this before its loops are split
 ===
 fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	for i in 0..4 {
@@ -112,7 +112,7 @@ fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- absorb b a
-! trace:1: absorb b: it does not store to a work parameter, but to y
+! trace:1: absorb b: it stores to y, which is no work parameter
 ===
 fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	for i in 0..4 {
@@ -144,7 +144,7 @@ fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- absorb a b
-! trace:1: absorb a: it is not of stores to one buffer alone
+! trace:1: absorb a: it contains more than stores to one buffer
 ===
 fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8], z: out f32[8]) {
 	for i in 0..4 {
@@ -165,7 +165,7 @@ fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8], z: out f32[8]) {
 	}
 }
 --- absorb a b
-! trace:1: absorb b: others read or write t
+! trace:1: absorb b: other blocks read or write t
 ===
 fn f(x: in f32[4], r: work f32[8], y: out f32[8], t: work f32[8]) {
 	for i in 0..4 {
@@ -186,7 +186,7 @@ fn f(x: in f32[4], r: work f32[8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- absorb a b
-! trace:1: absorb b: something between the two writes r
+! trace:1: absorb b: a statement between the two blocks writes r
 ===
 fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	for i in 0..4 {
@@ -227,7 +227,7 @@ fn f(x: in f32[4, 8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- absorb a b
-! trace:1: absorb a: it is not of stores to one buffer alone
+! trace:1: absorb a: it contains more than stores to one buffer
 ===
 fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	for i in 0..4 {
@@ -243,5 +243,5 @@ fn f(x: in f32[4], r: in f32[8], y: out f32[8], t: work f32[8]) {
 	}
 }
 --- compute conv2d.winograd m=4
-! trace:1: compute conv2d.winograd: it is not known what the Fns compute
+! trace:1: compute conv2d.winograd: the operators behind the Fns are not known
 ===

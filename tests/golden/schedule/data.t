@@ -99,7 +99,7 @@ fn f(w: const f32[8], y: out f32[8]) {
 	}
 }
 --- pack w O4o; pack w.p O8o
-! trace:2: pack w.p: a prepare Fn makes it: it is packed already
+! trace:2: pack w.p: a prepare Fn makes it, so it is packed already
 ===
 fn f(w: const f32[8], y: out f32[8]) {
 	for i in 0..8 {
@@ -107,7 +107,7 @@ fn f(w: const f32[8], y: out f32[8]) {
 	}
 }
 --- pack w OI4o
-! trace:1: pack w: its shape does not fit the layout OI4o
+! trace:1: pack w: its shape does not fit layout OI4o
 ===
 fn f(w: const f32[8], y: out f32[8]) {
 	for i in 0..8 {
@@ -131,7 +131,7 @@ fn f(w: const f32[5, 3], y: out f32[1]) {
 	}
 }
 --- pack w IO1024o1024i
-! trace:1: pack w: most of it would be padding in layout IO1024o1024i
+! trace:1: pack w: in layout IO1024o1024i most of it would be padding
 ===
 fn f[n in 1..8](w: const f32[n], y: out f32[1]) {
 	for i in 0..1 {
@@ -148,7 +148,7 @@ fn f(w: const f32[8], y: out f32[8], w.p: out f32[8]) {
 	}
 }
 --- pack w O4o
-! trace:1: pack w: there is already something called w.p
+! trace:1: pack w: the name w.p is already in use
 ===
 fn f(x: in f32[8, 26], y: out f32[8, 24]) {
 	for i in 0..8 {
@@ -240,7 +240,7 @@ fn f(x: in f32[24], y: out f32[24]) {
 	}
 }
 --- cache_read y b j
-! trace:1: cache_read y: it is not an input or a constant: not all of it may be there
+! trace:1: cache_read y: it is no input or constant, so it may be incomplete
 ===
 fn f(x: in f32[24], y: inout f32[24]) {
 	for j in 0..24 {
@@ -250,7 +250,7 @@ fn f(x: in f32[24], y: inout f32[24]) {
 	}
 }
 --- cache_read y b j
-! trace:1: cache_read y: in that loop it is written, or a call uses it
+! trace:1: cache_read y: that loop writes it, or a call uses it
 ===
 fn f(x: in f32[24], y: out f32[24]) {
 	for j in 0..24 {
@@ -260,7 +260,7 @@ fn f(x: in f32[24], y: out f32[24]) {
 	}
 }
 --- vectorize j; cache_read x b j
-! trace:2: cache_read x: no work is put into a vector or bound loop, j
+! trace:2: cache_read x: loop j is a vector or bound loop, which takes no further statements
 ===
 fn f(x: in f32[24], w: in f32[3], y: out f32[24]) {
 	for j in 0..24 {
@@ -294,7 +294,7 @@ fn f(x: in f32[300, 300], y: out f32[300]) {
 	}
 }
 --- cache_read x b i
-! trace:1: cache_read x: what is read there has more than 65536 elements
+! trace:1: cache_read x: the part to be copied has more than 65536 elements
 ===
 fn f(x: in f32[300], y: out f32[300]) {
 	for i in 0..10 {

@@ -69,7 +69,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	}
 }
 --- split j 4 as i lane
-! trace:1: split j: there is already something called i
+! trace:1: split j: the name i is already in use
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -81,7 +81,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	}
 }
 --- split j 4 as vi lane
-! trace:1: split j: there is already something called vi
+! trace:1: split j: the name vi is already in use
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -93,7 +93,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	}
 }
 --- split j 4 as b lane
-! trace:1: split j: there is already something called b
+! trace:1: split j: the name b is already in use
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -105,7 +105,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	}
 }
 --- split j 4 as f lane
-! trace:1: split j: there is already something called f
+! trace:1: split j: the name f is already in use
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -117,7 +117,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	}
 }
 --- split j 4 as w lane
-! trace:1: split j: there is already something called w
+! trace:1: split j: the name w is already in use
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -233,7 +233,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	}
 }
 --- cache_read x b i as w
-! trace:1: cache_read x: there is already something called w
+! trace:1: cache_read x: the name w is already in use
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
 	for i in 0..4 {

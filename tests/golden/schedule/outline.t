@@ -111,7 +111,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- cut j 2; outline j j.2
-! trace:2: outline j: they have different extents in loop j
+! trace:2: outline j: their extents of loop j differ
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -123,7 +123,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- outline j; outline j
-! trace:2: outline j: in a sub Fn, or not in one Fn with the others, is loop j
+! trace:2: outline j: loop j stands in a sub Fn, or in another Fn than the others
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -135,7 +135,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- outline i j
-! trace:1: outline i: named twice, or in another of them, is loop j
+! trace:1: outline i: loop j is named twice, or stands in another one of them
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -147,7 +147,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- outline j j
-! trace:1: outline j: named twice, or in another of them, is loop j
+! trace:1: outline j: loop j is named twice, or stands in another one of them
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -183,7 +183,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- cut j 3; outline j j.2; unroll i
-! trace:3: unroll i: below it is a call of j.fn
+! trace:3: unroll i: it contains a call of j.fn
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -230,7 +230,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- vectorize j; outline j
-! trace:2: outline j: a vector is loop j
+! trace:2: outline j: loop j is a vector loop
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -266,7 +266,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- unroll i; outline j
-! trace:2: outline j: around it is, neither serial nor parallel, loop i
+! trace:2: outline j: loop i around it is neither serial nor parallel
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -278,7 +278,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- parallel j; outline i
-! trace:2: outline i: parallel, bound or pipelined is loop j
+! trace:2: outline i: loop j is parallel, bound or pipelined
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -429,7 +429,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4]) {
 	}
 }
 --- cut j 2; outline j j.2
-! trace:2: outline j: they have different extents in loop j
+! trace:2: outline j: their extents of loop j differ
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4]) {
 	for i in 0..4 parallel {
@@ -444,7 +444,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4]) {
 	}
 }
 --- cut i 2; outline i i.2
-! trace:2: outline i: parallel, bound or pipelined is loop i
+! trace:2: outline i: loop i is parallel, bound or pipelined
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4]) {
 	for i in 0..4 parallel {
@@ -459,7 +459,7 @@ fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4]) {
 	}
 }
 --- cut i 2; outline j j.2; decompose_init b j; rfactor b j
-! trace:4: rfactor b: it is not an init of one element and one associative reduction into it
+! trace:4: rfactor b: it must have an init of one element and one associative reduction into it
 ===
 fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4]) {
 	for i in 0..4 parallel {
@@ -654,7 +654,7 @@ fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32
 	}
 }
 --- cut t 1; cut t.2 3; outline t t.2
-! trace:3: outline t: they have different extents in loop t
+! trace:3: outline t: their extents of loop t differ
 ===
 fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32[3, 8], y: out f32[10]) {
 	for t in 0..5 {
@@ -681,7 +681,7 @@ fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32
 	}
 }
 --- cut t 1; outline k k.2; split c 4
-! trace:2: outline k: they are not alike in sum
+! trace:2: outline k: they differ in sum
 ===
 fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32[3, 8], y: out f32[10]) {
 	for t in 0..5 {
@@ -708,7 +708,7 @@ fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32
 	}
 }
 --- cut t 1; outline v
-! trace:2: outline v: outside of it goes on the reduction of block sum
+! trace:2: outline v: the reduction of block sum goes on outside of it
 ===
 fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32[3, 8], y: out f32[10]) {
 	for t in 0..5 {
@@ -735,7 +735,7 @@ fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32
 	}
 }
 --- cut t 1; unroll k.2; outline k k.2
-! trace:3: outline k: they are not alike in k
+! trace:3: outline k: they differ in k
 ===
 fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32[3, 8], y: out f32[10]) {
 	for t in 0..5 {
@@ -762,7 +762,7 @@ fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32
 	}
 }
 --- cut t 1; split c.2 4; outline k k.2
-! trace:3: outline k: they have different extents in loop c
+! trace:3: outline k: their extents of loop c differ
 ===
 fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32[3, 8], y: out f32[10]) {
 	for t in 0..5 {
@@ -789,7 +789,7 @@ fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32
 	}
 }
 --- cut t 1; outline u z.2
-! trace:2: outline u: they are not alike in zero
+! trace:2: outline u: they differ in zero
 ===
 fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32[3, 8], y: out f32[10]) {
 	for t in 0..5 {
@@ -816,7 +816,7 @@ fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32
 	}
 }
 --- cut t 1; outline u z
-! trace:2: outline u: they are not alike in zero
+! trace:2: outline u: they differ in zero
 ===
 fn f(x: in f32[12, 8] map (h, c) -> [h : 12, c / 4 : 2, c % 4 : 4], w: const f32[3, 8], y: out f32[10]) {
 	for t in 0..5 {
@@ -925,7 +925,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline i j
-! trace:1: outline i: they are not alike in a
+! trace:1: outline i: they differ in a
 ===
 fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	for i in 0..4 {
@@ -977,7 +977,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline i k
-! trace:1: outline i: they are not alike in a
+! trace:1: outline i: they differ in a
 ===
 fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	for i in 0..4 {
@@ -1029,7 +1029,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline i l
-! trace:1: outline i: they are not alike in a
+! trace:1: outline i: they differ in a
 ===
 fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	for i in 0..4 {
@@ -1081,7 +1081,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline i m
-! trace:1: outline i: they are not alike in a
+! trace:1: outline i: they differ in a
 ===
 fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	for i in 0..4 {
@@ -1133,7 +1133,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline i2
-! trace:1: outline i2: a recurrence is block g
+! trace:1: outline i2: block g is a recurrence
 ===
 fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	for i in 0..4 {
@@ -1185,7 +1185,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline p
-! trace:1: outline p: it has no dimensions, or an extent that is not constant: n
+! trace:1: outline p: buffer n has no dimensions, or an extent that is not constant
 ===
 fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	for i in 0..4 {
@@ -1237,7 +1237,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline r s
-! trace:1: outline r: they are not alike in r
+! trace:1: outline r: they differ in r
 ===
 fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	for i in 0..4 {
@@ -1289,7 +1289,7 @@ fn f(x: in f32[8], y: out f32[8], z: out f32[8], n: out f32[]) {
 	}
 }
 --- outline i r
-! trace:1: outline i: they are not alike in a
+! trace:1: outline i: they differ in a
 ===
 fn f(x: in f32[8, 8], y: out f32[16, 8], j.fn: out f32[2]) {
 	for i in 0..8 {
@@ -1370,7 +1370,7 @@ fn f(x: in f32[8, 8], y: out f32[16, 8], j.fn: out f32[2]) {
 sub fn k(x: in f32[8]) {
 }
 --- outline a g
-! trace:1: outline a: one uses from outside what is inside of another, b
+! trace:1: outline a: one of them uses b from outside, which another one declares
 ===
 fn f(x: in f32[8, 8], y: out f32[16, 8], j.fn: out f32[2]) {
 	for i in 0..8 {
@@ -1454,7 +1454,7 @@ fn f(x: in f32[8, 8], y: out f32[16, 8], j.fn: out f32[2]) {
 sub fn k(x: in f32[8]) {
 }
 --- outline a; cut i 4; outline i.2
-! trace:3: outline i.2: below it is a call of a.fn
+! trace:3: outline i.2: it contains a call of a.fn
 ===
 fn f(x: in f32[8, 8], y: out f32[16, 8], j.fn: out f32[2]) {
 	for i in 0..8 {
@@ -1543,7 +1543,7 @@ sub fn g(x: in f32[8], y: inout f32[8]) {
 	}
 }
 --- outline i
-! trace:1: outline i: something asynchronous, or a barrier, is below it in f
+! trace:1: outline i: it contains an asynchronous statement or a barrier, in f
 ===
 fn f[m in 1..8](x: in f32[8], y: out f32[8], z: out f32[m]) {
 	for i in 0..2 {
@@ -1576,7 +1576,7 @@ sub fn g(x: in f32[8], y: inout f32[8]) {
 	}
 }
 --- outline k
-! trace:1: outline k: below it is a call of g
+! trace:1: outline k: it contains a call of g
 ===
 fn f[m in 1..8](x: in f32[8], y: out f32[8], z: out f32[m]) {
 	for i in 0..2 {
@@ -1609,7 +1609,7 @@ sub fn g(x: in f32[8], y: inout f32[8]) {
 	}
 }
 --- outline l
-! trace:1: outline l: atomic is the reduction into y
+! trace:1: outline l: the reduction into y is atomic
 ===
 fn f[m in 1..8](x: in f32[8], y: out f32[8], z: out f32[m]) {
 	for i in 0..2 {
@@ -1642,7 +1642,7 @@ sub fn g(x: in f32[8], y: inout f32[8]) {
 	}
 }
 --- outline o
-! trace:1: outline o: an extent is not constant of t
+! trace:1: outline o: an extent of t is not constant
 ===
 fn f[m in 1..8](x: in f32[8], y: out f32[8], z: out f32[m]) {
 	for i in 0..2 {
@@ -1675,7 +1675,7 @@ sub fn g(x: in f32[8], y: inout f32[8]) {
 	}
 }
 --- outline n
-! trace:1: outline n: in a sub Fn, or not in one Fn with the others, is loop n
+! trace:1: outline n: loop n stands in a sub Fn, or in another Fn than the others
 ===
 fn f[m in 1..8](x: in f32[8], y: out f32[8], z: out f32[m]) {
 	for i in 0..2 {
@@ -1708,7 +1708,7 @@ sub fn g(x: in f32[8], y: inout f32[8]) {
 	}
 }
 --- outline j n
-! trace:1: outline j: in a sub Fn, or not in one Fn with the others, is loop n
+! trace:1: outline j: loop n stands in a sub Fn, or in another Fn than the others
 ===
 fn f[m in 1..8](x: in f32[8], y: out f32[8], z: out f32[m]) {
 	for i in 0..2 {
@@ -1741,7 +1741,7 @@ sub fn g(x: in f32[8], y: inout f32[8]) {
 	}
 }
 --- outline p
-! trace:1: outline p: it has no dimensions, or an extent that is not constant: z
+! trace:1: outline p: buffer z has no dimensions, or an extent that is not constant
 ===
 fn f[m in 1..8](x: in f32[8], y: out f32[8], z: out f32[m]) {
 	for i in 0..2 {
@@ -1889,5 +1889,5 @@ fn f(x: in f32[8], t: work f32[8], y: out f32[2, 4]) {
 	}
 }
 --- outline k; cache_read t b k
-! trace:2: cache_read t: the sub Fn may write it, so that not all of it may be there
+! trace:2: cache_read t: the sub Fn may write it, so it may be incomplete
 ===

@@ -243,7 +243,7 @@ fn f(x: in f32[24], y: out f32[24]) {
 	}
 }
 --- prefetch x b i i 1; prefetch x b j j 1
-! trace:2: prefetch x: there is already something called x.f
+! trace:2: prefetch x: the name x.f is already in use
 ===
 fn f(x: in f32[24], y: out f32[24]) {
 	for i in 0..4 {
@@ -258,7 +258,7 @@ fn f(x: in f32[24], y: out f32[24]) {
 	}
 }
 --- prefetch x b i i 1
-! trace:1: prefetch x: the same is read in all iterations of i
+! trace:1: prefetch x: all iterations of i read the same elements
 ===
 fn f(x: in f32[24], y: out f32[24]) {
 	for i in 0..4 {
@@ -275,7 +275,7 @@ fn f(x: in f32[24], y: out f32[24]) {
 	}
 }
 --- prefetch x b j i 1
-! trace:1: prefetch x: the block does not stand, within the first loop, in loop i
+! trace:1: prefetch x: loop i must stand in the first loop and around the block
 ===
 fn f(x: in f32[24], y: out f32[24]) {
 	for i in 0..4 {
@@ -304,7 +304,7 @@ fn f(x: in f32[24], y: out f32[24]) {
 	}
 }
 --- prefetch y b i j 1
-! trace:1: prefetch y: it is not an input or a constant: not all of it may be there
+! trace:1: prefetch y: it is no input or constant, so it may be incomplete
 ===
 fn f[M in 1..9](x: in f32[16, 24], y: out f32[16, 24]) {
 	for i in 0..16 {
@@ -318,7 +318,7 @@ fn f[M in 1..9](x: in f32[16, 24], y: out f32[16, 24]) {
 	}
 }
 --- prefetch x b i k 1
-! trace:1: prefetch x: how often it runs is not constant, or too large a number: loop j
+! trace:1: prefetch x: the extent of loop j is not constant, or there are too many iterations
 ===
 fn f[M in 1..9](x: in f32[M], y: out f32[M]) {
 	for i in 0..M {
@@ -340,7 +340,7 @@ fn f(x: in f32[2, 80000], y: out f32[2, 80000]) {
 	}
 }
 --- prefetch x b i i 1
-! trace:1: prefetch x: more than 4096 lines would be asked for in an iteration of i
+! trace:1: prefetch x: an iteration of i would prefetch more than 4096 lines
 ===
 fn f(x: in f32[2, 80000], y: out f32[2, 80000]) {
 	for i in 0..2 {
@@ -375,5 +375,5 @@ fn f(x: in f32[32], y: out f32[32]) {
 	}
 }
 --- prefetch x b i j 1
-! trace:1: prefetch x: no work is put into a vector or bound loop, j
+! trace:1: prefetch x: loop j is a vector or bound loop, which takes no further statements
 ===

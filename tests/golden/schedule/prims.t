@@ -183,7 +183,7 @@ fn f(x: in f32[8, 8], y: out f32[8, 8]) {
 	}
 }
 --- reorder j i
-! trace:1: reorder i: its loop variable bounds loop j
+! trace:1: reorder i: its variable bounds loop j
 ===
 fn f(x: in f32[8], y: out f32[8]) {
 	for i in 0..8 {
@@ -193,7 +193,7 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- unroll i; split i 2
-! trace:2: split i: it is not a serial loop any more
+! trace:2: split i: it is no longer a serial loop
 ===
 fn f(x: in f32[4, 6], y: out f32[4]) {
 	for i in 0..4 {
@@ -266,7 +266,7 @@ fn f(x: in f32[4], y: out f32[4], z: out f32[4]) {
 	}
 }
 --- reorder i j
-! trace:1: reorder j: it is not nested with i
+! trace:1: reorder j: it is not nested with loop i
 ===
 fn f(x: in f32[4, 4], y: out f32[4, 4], z: out f32[4, 4]) {
 	for i in 0..4 {
@@ -281,7 +281,7 @@ fn f(x: in f32[4, 4], y: out f32[4, 4], z: out f32[4, 4]) {
 	}
 }
 --- reorder j i
-! trace:1: reorder i: below must stand one block, and nothing else
+! trace:1: reorder i: its body must be one block and nothing else
 ===
 fn f(x: in f32[4, 4], y: out f32[4, 4], z: out f32[4, 4]) {
 	for i in 0..4 {
@@ -315,7 +315,7 @@ fn f(x: in f32[4, 4], w: in f32[4, 4], h: inout f32[5, 4]) {
 	}
 }
 --- reorder k j; reorder j t
-! trace:2: reorder t: a recurrence keeps its order to loop j
+! trace:2: reorder t: a recurrence fixes its order relative to loop j
 ===
 monoid last(a: f32; b: f32) {
 	identity (0.0)
@@ -336,7 +336,7 @@ fn f(x: in f32[4, 4, 4], y: out f32[4]) {
 	}
 }
 --- reorder j i; reorder k j
-! trace:2: reorder j: its reduction is not associative: it stays around loop k
+! trace:2: reorder j: its reduction is not associative, so it must stay around loop k
 ===
 fn f(x: in f32[8], y: work f32[8]) {
 	for i in 0..8 {
@@ -362,7 +362,7 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- split i 2
-! trace:1: split i: there is already something called i.o
+! trace:1: split i: the name i.o is already in use
 ===
 fn f(x: in f32[7], y: out f32[7], n: inout i64[1]) {
 	for i in 0..7 {
@@ -418,7 +418,7 @@ fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	}
 }
 --- vectorize j; vectorize i
-! trace:2: vectorize i: there is a vector or parallel loop below
+! trace:2: vectorize i: it contains a vector or parallel loop
 ===
 fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	for i in 0..64 {
@@ -442,7 +442,7 @@ fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	}
 }
 --- vectorize i; parallel j
-! trace:2: parallel j: it stands in a loop that is not serial, i
+! trace:2: parallel j: it stands in loop i, which is not serial
 ===
 fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	for i in 0..64 {
@@ -494,7 +494,7 @@ fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	}
 }
 --- parallel i; vectorize j; reorder j i
-! trace:3: reorder j: a vector or parallel loop would stand in this vector loop
+! trace:3: reorder j: it is a vector loop and would contain a vector or parallel loop
 ===
 fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	for i in 0..64 {
@@ -506,7 +506,7 @@ fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	}
 }
 --- parallel j; parallel i
-! trace:2: parallel i: there is a parallel loop below
+! trace:2: parallel i: it contains a parallel loop
 ===
 fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	for i in 0..64 {
@@ -518,7 +518,7 @@ fn f(x: in f32[64, 64], y: out f32[64, 64]) {
 	}
 }
 --- parallel i; parallel j
-! trace:2: parallel j: it stands in a loop that is not serial, i
+! trace:2: parallel j: it stands in loop i, which is not serial
 ===
 fn f(x: in f32[4], y: out f32[4]) {
 	for r in 0..3 {

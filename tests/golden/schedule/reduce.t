@@ -71,7 +71,7 @@ fn f(x: in f32[6], y: out f32[1]) {
 	}
 }
 --- skip total
-! trace:1: skip total: a value that it reduces is not a select, or a product with one, whose other arm changes nothing
+! trace:1: skip total: each value that it reduces must be a select, or a product with one, whose other arm changes nothing
 ===
 fn f(x: in f32[6], y: out f32[1]) {
 	for k in 0..6 {
@@ -84,7 +84,7 @@ fn f(x: in f32[6], y: out f32[1]) {
 	}
 }
 --- skip most
-! trace:1: skip most: a value that it reduces is not a select, or a product with one, whose other arm changes nothing
+! trace:1: skip most: each value that it reduces must be a select, or a product with one, whose other arm changes nothing
 ===
 fn f(x: in f32[6], y: out f32[6]) {
 	for k in 0..6 {
@@ -149,7 +149,7 @@ fn f(x: in f32[13, 6], y: out f32[6]) {
 	}
 }
 --- split i 4; split j 4; reorder i.o j.o j.i i.i; decompose_init b j.i
-! trace:4: decompose_init b: with those loops does not begin iterator vj
+! trace:4: decompose_init b: iterator vj does not have its first value where those loops begin
 ===
 fn f(x: in f32[13, 6], y: out f32[6]) {
 	for i in 0..6 {
@@ -200,7 +200,7 @@ fn f(x: in f32[13, 6], y: out f32[6]) {
 	}
 }
 --- cut j 4; decompose_init b i
-! trace:2: decompose_init b: something else there uses or makes y
+! trace:2: decompose_init b: another statement in those loops uses or declares y
 ===
 fn f(x: in f32[13, 6], y: out f32[6]) {
 	for i in 0..6 {
@@ -257,7 +257,7 @@ fn f(x: in f32[6, 6], y: out f32[6]) {
 	}
 }
 --- decompose_init b i
-! trace:1: decompose_init b: there is a condition around it in loop i
+! trace:1: decompose_init b: a condition stands around it in loop i
 ===
 fn f(x: in f32[6, 6], b: work f32[1], y: out f32[6]) {
 	for i in 0..6 {
@@ -273,7 +273,7 @@ fn f(x: in f32[6, 6], b: work f32[1], y: out f32[6]) {
 	}
 }
 --- decompose_init b i
-! trace:1: decompose_init b: in those loops is written b
+! trace:1: decompose_init b: those loops write b, which its init reads
 ===
 fn f(x: in f32[13, 6], y: out f32[6]) {
 	for i in 0..6 {
@@ -368,7 +368,7 @@ fn f(x: in f32[13, 6], y: out f32[6]) {
 	}
 }
 --- rfactor b j
-! trace:1: rfactor b: nothing else is left to reduce but by loop j
+! trace:1: rfactor b: loop j is its only reduce loop
 ===
 fn f(x: in f32[13, 6], y: out f32[6]) {
 	for i in 0..6 {
@@ -383,7 +383,7 @@ fn f(x: in f32[13, 6], y: out f32[6]) {
 	}
 }
 --- rfactor b i
-! trace:1: rfactor b: it is not reduced by loop i
+! trace:1: rfactor b: loop i is none of its reduce loops
 ===
 fn f(x: in f32[13, 6], y: out f32[6], z: out f32[6]) {
 	for i in 0..6 {
@@ -399,7 +399,7 @@ fn f(x: in f32[13, 6], y: out f32[6], z: out f32[6]) {
 	}
 }
 --- rfactor b j
-! trace:1: rfactor b: it is not an init of one element and one associative reduction into it
+! trace:1: rfactor b: it must have an init of one element and one associative reduction into it
 ===
 fn f(x: in f32[13, 6, 7], y: out f32[6]) {
 	for i in 0..6 {
@@ -416,5 +416,5 @@ fn f(x: in f32[13, 6, 7], y: out f32[6]) {
 	}
 }
 --- cut k 3; rfactor b k
-! trace:2: rfactor b: something else stands in loop j
+! trace:2: rfactor b: loop j contains another statement
 ===

@@ -184,7 +184,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; ring a j
-! trace:2: ring a: not stored around that loop (see store_at) is t
+! trace:2: ring a: t is not stored around that loop: apply store_at first
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -204,7 +204,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a k; store_at t k; ring a k
-! trace:3: ring a: no iteration reads what the one before it has made, in loop k
+! trace:3: ring a: no iteration of loop k reads what the one before has made
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -264,7 +264,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring a j; ring a j
-! trace:4: ring a: no iterator that moves with that loop is one index of t
+! trace:4: ring a: the iterator that moves with that loop must be one index of t
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -284,7 +284,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring b j
-! trace:3: ring b: not stored around that loop (see store_at) is y
+! trace:3: ring b: y is not stored around that loop: apply store_at first
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -324,7 +324,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring a j; inline a
-! trace:4: inline a: which part it makes is bounded by loop j
+! trace:4: inline a: loop j bounds the part that it makes
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -344,7 +344,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring a j; compute_at a k
-! trace:4: compute_at a: which part it makes is bounded by loop j
+! trace:4: compute_at a: loop j bounds the part that it makes
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -364,7 +364,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring a j; cache_write a
-! trace:4: cache_write a: which part it makes is bounded by loop j
+! trace:4: cache_write a: loop j bounds the part that it makes
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -384,7 +384,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; parallel j
-! trace:3: parallel j: iterations may hand on to each other what is in t
+! trace:3: parallel j: an iteration may read what another one has written to t
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -483,7 +483,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring a j; split j 5 overlap
-! trace:4: split j: tiles must not overlap: in the loop is read, too, t
+! trace:4: split j: its tiles may not overlap: the loop also reads t
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -640,7 +640,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; layout t N2n; store_at t j
-! trace:3: store_at t: it has a layout: choose that later
+! trace:3: store_at t: it has a layout already: apply layout later
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -660,7 +660,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; layout t N2n; ring a j
-! trace:4: ring a: its layout, or a ring already, takes the rows apart of t
+! trace:4: ring a: t has a layout that splits its rows, or is a ring already
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -720,7 +720,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- parallel j; compute_at a j; store_at t j
-! trace:3: store_at t: nothing is kept from one iteration to the next of loop j
+! trace:3: store_at t: loop j keeps nothing from one iteration to the next
 ===
 fn f(x: in f32[9, 4], v: in f32[4], w: in f32[5], y: out f32[5], t: work f32[9]) {
 	for i in 0..9 {
@@ -792,7 +792,7 @@ fn f(x: in f32[9, 4], v: in f32[4], w: in f32[5], y: out f32[5], t: work f32[9])
 	}
 }
 --- compute_at a j; store_at t j; ring a j; decompose_init a j
-! trace:4: decompose_init a: not constant, or of no use to it, is loop j
+! trace:4: decompose_init a: the extent of loop j is not constant, or no iterator of the block depends on it
 ===
 fn f(x: in f32[9, 4], v: in f32[4], w: in f32[5], y: out f32[5], t: work f32[9]) {
 	for i in 0..9 {
@@ -899,7 +899,7 @@ fn f(x: in f32[16], y: out f32[10], s: work f32[14], t: work f32[12]) {
 	}
 }
 --- compute_at b k; store_at t k; compute_at a k; ring b k
-! trace:4: ring b: the loop writes what it reads: s
+! trace:4: ring b: the loop writes s, which it reads
 ===
 fn f(x: in f32[16], y: out f32[10], s: work f32[14], t: work f32[12]) {
 	for i in 0..14 {
@@ -919,7 +919,7 @@ fn f(x: in f32[16], y: out f32[10], s: work f32[14], t: work f32[12]) {
 	}
 }
 --- compute_at b k; store_at t k; compute_at a k; store_at s k; ring a k; ring b k
-! trace:6: ring b: the loop writes what it reads: s
+! trace:6: ring b: the loop writes s, which it reads
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -939,7 +939,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring a j
-! trace:3: ring a: what is read is not seen to begin and end no earlier in each next iteration of loop j
+! trace:3: ring a: it cannot be shown that each iteration of loop j reads rows that begin and end no earlier than before
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
@@ -1101,7 +1101,7 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- store_at t l; ring a l
-! trace:2: ring a: more than one iterator depends on loops i
+! trace:2: ring a: more than one iterator depends on loops
 ===
 fn f(x: in f32[8], y: out f32[8]) {
 	for l in 0..8 {
@@ -1117,7 +1117,7 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- store_at t l; ring a l
-! trace:2: ring a: more than one iterator depends on loops i
+! trace:2: ring a: more than one iterator depends on loops
 ===
 fn f(x: in f32[8], y: out f32[8]) {
 	alloc t: f32[9]
@@ -1135,5 +1135,5 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- ring a l
-! trace:1: ring a: not serial, between buffer and block, is loop p
+! trace:1: ring a: loop p, between buffer and block, is not serial
 ===

@@ -59,7 +59,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- fuse j i
-! trace:1: fuse j: it holds not just loop i
+! trace:1: fuse j: its body is not loop i alone
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -71,7 +71,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- parallel i; fuse i j
-! trace:2: fuse i: it is not a serial loop any more
+! trace:2: fuse i: it is no longer a serial loop
 ===
 fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	for i in 0..4 {
@@ -83,7 +83,7 @@ fn f(x: in f32[4, 6], y: out f32[4, 6]) {
 	}
 }
 --- fuse i j
-! trace:1: fuse i: the extents must be constants from 1, also of j
+! trace:1: fuse i: its extent and that of loop j must be positive constants
 ===
 fn f(x: in f32[4], y: out f32[4], i_j: out f32[4]) {
 	for i in 0..2 {
@@ -96,7 +96,7 @@ fn f(x: in f32[4], y: out f32[4], i_j: out f32[4]) {
 	}
 }
 --- fuse i j
-! trace:1: fuse i: too long or taken is the new name i_j
+! trace:1: fuse i: the new name i_j is too long or already in use
 ===
 fn f(x: in f32[4], y: out f32[4]) {
 	for i in 0..2 {
@@ -120,7 +120,7 @@ fn f(h: inout f32[5, 7]) {
 	}
 }
 --- fuse s a; split s_a 7; reorder s_a.i s_a.o
-! trace:3: reorder s_a.o: a recurrence keeps its order to loop s_a.i
+! trace:3: reorder s_a.o: a recurrence fixes its order relative to loop s_a.i
 ===
 fn f(x: in f32[8], y: out f32[8]) {
 	for i in 0..8 {
@@ -258,7 +258,7 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- vectorize i; cut i 4
-! trace:2: cut i: it is a vector, a bound or a pipelined loop
+! trace:2: cut i: it is a vector, bound or pipelined loop
 ===
 fn f[n in 2..8](x: in f32[8], y: out f32[8]) {
 	for i in 0..n {
@@ -342,5 +342,5 @@ fn f(x: in f32[4, 6], y: out f32[4]) {
 	}
 }
 --- fuse i j; split i_j 5; reorder i_j.i i_j.o
-! trace:3: reorder i_j.o: where a reduction begins depends on the order to loop i_j.i
+! trace:3: reorder i_j.o: where a reduction begins depends on its order relative to loop i_j.i
 ===

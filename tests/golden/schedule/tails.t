@@ -201,7 +201,7 @@ fn f(x: in f32[7, 5], w: in f32[5], t: work f32[7], y: out f32[7]) {
 	}
 }
 --- split j 3 peel; compute_at a j.o
-! trace:2: compute_at a: outside of that loop, too, is read t
+! trace:2: compute_at a: t is also read outside that loop
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for i in 0..7 {
@@ -263,7 +263,7 @@ fn f(x: in f32[7], y: out f32[7]) {
 	}
 }
 --- split i 7 peel
-! trace:1: split i: the factor divides, there is nothing for tail peel
+! trace:1: split i: the factor divides the extent, so tail "peel" has nothing to do
 ===
 fn f(x: in f32[7], y: out f32[7]) {
 	for i in 0..7 {
@@ -273,7 +273,7 @@ fn f(x: in f32[7], y: out f32[7]) {
 	}
 }
 --- split i 1 overlap
-! trace:1: split i: the factor divides, there is nothing for tail overlap
+! trace:1: split i: the factor divides the extent, so tail "overlap" has nothing to do
 ===
 fn f[M in 5..9](x: in f32[M], y: out f32[M]) {
 	for i in 0..M {
@@ -283,7 +283,7 @@ fn f[M in 5..9](x: in f32[M], y: out f32[M]) {
 	}
 }
 --- split i 4 peel
-! trace:1: split i: its extent is not constant, which needs tail peel
+! trace:1: split i: its extent is not constant, as tail "peel" requires
 ===
 fn f[M in 5..9](x: in f32[M], y: out f32[M]) {
 	for i in 0..M {
@@ -293,7 +293,7 @@ fn f[M in 5..9](x: in f32[M], y: out f32[M]) {
 	}
 }
 --- split i 4 overlap
-! trace:1: split i: its extent is not constant, which needs tail overlap
+! trace:1: split i: its extent is not constant, as tail "overlap" requires
 ===
 fn f(x: in f32[7], y: out f32[7]) {
 	for i in 0..7 {
@@ -303,7 +303,7 @@ fn f(x: in f32[7], y: out f32[7]) {
 	}
 }
 --- unroll i; split i 4 peel
-! trace:2: split i: it is not a serial loop any more
+! trace:2: split i: it is no longer a serial loop
 ===
 fn f(x: in f32[7], y: out f32[7]) {
 	for i in 0..7 {
@@ -345,7 +345,7 @@ fn f(x: in f32[7], y: out f32[7]) {
 	}
 }
 --- split i 4 overlap; reorder i.i i.o
-! trace:2: reorder i.o: its tiles overlap: it stays around loop i.i
+! trace:2: reorder i.o: its tiles overlap, so it must stay around loop i.i
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for i in 0..7 {
@@ -360,7 +360,7 @@ fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	}
 }
 --- split i 3 overlap; reorder i.i k; reorder k i.o
-! trace:3: reorder i.o: its tiles overlap: it stays around loop k
+! trace:3: reorder i.o: its tiles overlap, so it must stay around loop k
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for i in 0..7 {
@@ -375,7 +375,7 @@ fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	}
 }
 --- split i 3 overlap; decompose_init b i.o
-! trace:2: decompose_init b: tiles overlap of loop i.o
+! trace:2: decompose_init b: tiles of loop i.o overlap
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for i in 0..7 {
@@ -390,7 +390,7 @@ fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	}
 }
 --- split k 2 overlap
-! trace:1: split k: tiles must not overlap: a reduction depends on it
+! trace:1: split k: its tiles may not overlap: a reduction depends on it
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for k in 0..5 {
@@ -405,7 +405,7 @@ fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: within an iteration is not all of the reduction of block b
+! trace:1: split i: its tiles may not overlap: an iteration does not contain the whole reduction of block b
 ===
 fn f(x: in f32[7, 5], y: inout f32[7]) {
 	for i in 0..7 {
@@ -417,7 +417,7 @@ fn f(x: in f32[7, 5], y: inout f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: within an iteration is not all of the reduction of block b
+! trace:1: split i: its tiles may not overlap: an iteration does not contain the whole reduction of block b
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for i in 0..7 {
@@ -432,7 +432,7 @@ fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: within an iteration is not all of the reduction of block b
+! trace:1: split i: its tiles may not overlap: an iteration does not contain the whole reduction of block b
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for i in 0..7 {
@@ -447,7 +447,7 @@ fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: within an iteration is not all of the reduction of block b
+! trace:1: split i: its tiles may not overlap: an iteration does not contain the whole reduction of block b
 ===
 fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	for i in 0..7 {
@@ -462,7 +462,7 @@ fn f(x: in f32[7, 5], w: in f32[5], y: out f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: within an iteration is not all of the reduction of block b
+! trace:1: split i: its tiles may not overlap: an iteration does not contain the whole reduction of block b
 ===
 fn f(y: inout f32[7]) {
 	for i in 0..7 {
@@ -472,7 +472,7 @@ fn f(y: inout f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: in the loop is read, too, y
+! trace:1: split i: its tiles may not overlap: the loop also reads y
 ===
 fn f(y: out f32[7]) {
 	for i in 0..7 {
@@ -480,7 +480,7 @@ fn f(y: out f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: a statement below it stands in no block
+! trace:1: split i: its tiles may not overlap: a statement below it stands in no block
 ===
 fn f(y: out f32[7]) {
 	for i in 0..7 {
@@ -507,7 +507,7 @@ fn f(y: inout f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: in the loop is read, too, y
+! trace:1: split i: its tiles may not overlap: the loop also reads y
 ===
 fn f(h: inout f32[8, 3]) {
 	for a in 0..3 {
@@ -519,7 +519,7 @@ fn f(h: inout f32[8, 3]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: a recurrence depends on it
+! trace:1: split i: its tiles may not overlap: a recurrence depends on it
 ===
 fn f(h: inout f32[8, 3]) {
 	for a in 0..3 {
@@ -531,7 +531,7 @@ fn f(h: inout f32[8, 3]) {
 	}
 }
 --- split a 2 overlap
-! trace:1: split a: tiles must not overlap: a recurrence is block b
+! trace:1: split a: its tiles may not overlap: block b is a recurrence
 ===
 fn f(h: inout f32[8, 3]) {
 	for a in 0..3 {
@@ -571,7 +571,7 @@ fn f(x: in f32[7], t: work f32[7], y: out f32[7]) {
 	}
 }
 --- split i 3 overlap
-! trace:1: split i: tiles must not overlap: in the loop is read, too, t
+! trace:1: split i: its tiles may not overlap: the loop also reads t
 ===
 fn f(x: in f32[7], t: work f32[7], y: inout f32[7]) {
 	for i in 0..7 {
@@ -586,5 +586,5 @@ fn f(x: in f32[7], t: work f32[7], y: inout f32[7]) {
 	}
 }
 --- split i 3 overlap; absorb a b
-! trace:2: absorb b: it reads what it writes, y
+! trace:2: absorb b: it reads y, which it writes
 ===

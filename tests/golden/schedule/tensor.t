@@ -110,7 +110,7 @@ fn f(x: in f32[8], y: out f32[4]) {
 	}
 }
 --- reindex x b
-! trace:1: reindex x: one element of it is read
+! trace:1: reindex x: the block reads one element of it only
 ===
 fn f(x: in f32[8], y: out f32[4]) {
 	for i in 0..4 {
@@ -120,7 +120,7 @@ fn f(x: in f32[8], y: out f32[4]) {
 	}
 }
 --- reindex x b
-! trace:1: reindex x: not only iterators of that block say where it is read
+! trace:1: reindex x: its index depends on more than iterators of that block
 ===
 fn f(x: in f32[8], y: inout f32[12]) {
 	for i in 0..12 {
@@ -132,7 +132,7 @@ fn f(x: in f32[8], y: inout f32[12]) {
 	}
 }
 --- reindex x b
-! trace:1: reindex x: for some values of the iterators it would be read outside
+! trace:1: reindex x: for some values of the iterators it would be read out of bounds
 ===
 fn f(x: in f32[8], at: in i64[4], y: out f32[4]) {
 	for i in 0..4 {
@@ -142,7 +142,7 @@ fn f(x: in f32[8], at: in i64[4], y: out f32[4]) {
 	}
 }
 --- reindex x b
-! trace:1: reindex x: its index is read from another buffer
+! trace:1: reindex x: its index comes from another buffer
 ===
 fn f(x: in f32[8], y: out f32[4]) {
 	for i in 0..4 {
@@ -152,7 +152,7 @@ fn f(x: in f32[8], y: out f32[4]) {
 	}
 }
 --- reindex y b
-! trace:1: reindex y: it is not an input or a constant: not all of it may be there
+! trace:1: reindex y: it is no input or constant, so it may be incomplete
 ===
 fn f(x: inout f32[8], y: out f32[4]) {
 	for i in 0..4 {
@@ -163,7 +163,7 @@ fn f(x: inout f32[8], y: out f32[4]) {
 	}
 }
 --- reindex x b
-! trace:1: reindex x: around that block it is written, or a call uses it
+! trace:1: reindex x: the loops around that block write it, or a call uses it
 ===
 fn f(x: in f32[8], y: out f32[4]) {
 	for i in 0..4 {
@@ -183,7 +183,7 @@ fn f[n in 1..8](x: in f32[n], y: out f32[n]) {
 	}
 }
 --- reindex x b
-! trace:1: reindex x: a range is not constant, or there are too many of them
+! trace:1: reindex x: an iterator's range is not constant, or there are too many iterators
 ===
 fn f(x: in f32[1], y: out f32[4096, 4097]) {
 	for i in 0..4096 {
@@ -206,7 +206,7 @@ fn f(x: in f32[8], y: out f32[4]) {
 	}
 }
 --- reindex x b
-! trace:1: reindex x: there is already something called x.r
+! trace:1: reindex x: the name x.r is already in use
 ===
 fn mm(x: in u8[5, 8], w: const i8[32, 8], y: out i32[5, 32]) {
 	for m in 0..5 {
@@ -311,7 +311,7 @@ fn f(x: in f32[64], y: out f32[64]) {
 	}
 }
 --- split i 16; parallel i.o; tensorize i.i vexp_f32x16; tensorize i.o vexp_f32x16
-! trace:4: tensorize i.o: its loops are not, one in the other, those of the instruction vexp_f32x16
+! trace:4: tensorize i.o: its loops must be those of instruction vexp_f32x16, nested alike
 ===
 fn f(x: in f32[16], y: out f32[16]) {
 	for i in 0..16 {
@@ -331,7 +331,7 @@ fn f(x: in f32[4], y: out f32[4]) {
 	}
 }
 --- tensorize i cp_async_f32x4
-! trace:1: tensorize i: the target lacks the feature of the instruction, sm_80
+! trace:1: tensorize i: the target lacks feature sm_80, which the instruction requires
 ===
 fn f(x: in f32[8], y: out f32[8]) {
 	for i in 0..8 {
@@ -341,7 +341,7 @@ fn f(x: in f32[8], y: out f32[8]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: its loops are not, one in the other, those of the instruction vexp_f32x16
+! trace:1: tensorize i: its loops must be those of instruction vexp_f32x16, nested alike
 ===
 fn f(x: in f32[2, 16], y: out f32[2, 16]) {
 	for i in 0..16 {
@@ -353,7 +353,7 @@ fn f(x: in f32[2, 16], y: out f32[2, 16]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: its loops are not, one in the other, those of the instruction vexp_f32x16
+! trace:1: tensorize i: its loops must be those of instruction vexp_f32x16, nested alike
 ===
 fn f(x: in f32[16], y: out f32[16]) {
 	for i in 0..16 {
@@ -363,7 +363,7 @@ fn f(x: in f32[16], y: out f32[16]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: what stands in its loops is not the one statement of vexp_f32x16
+! trace:1: tensorize i: the statement in its loops is not that of vexp_f32x16
 ===
 fn f(x: in f32[32], y: out f32[16]) {
 	for i in 0..16 {
@@ -373,7 +373,7 @@ fn f(x: in f32[32], y: out f32[16]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: its dimensions are not, one by one and with stride 1, those of the instruction's operand: x
+! trace:1: tensorize i: the dimensions of x must be those of the instruction's operand, each with stride 1
 ===
 fn f(x: in f32[16, 16], y: out f32[16]) {
 	for i in 0..16 {
@@ -383,7 +383,7 @@ fn f(x: in f32[16, 16], y: out f32[16]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: its dimensions are not, one by one and with stride 1, those of the instruction's operand: x
+! trace:1: tensorize i: the dimensions of x must be those of the instruction's operand, each with stride 1
 ===
 fn f(x: in f64[16], y: out f64[16]) {
 	for i in 0..16 {
@@ -393,7 +393,7 @@ fn f(x: in f64[16], y: out f64[16]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: its type or scope is not that of the instruction's operand: y
+! trace:1: tensorize i: y does not have the type or scope of the instruction's operand
 ===
 fn f(y: inout f32[32]) {
 	for i in 0..16 {
@@ -403,7 +403,7 @@ fn f(y: inout f32[32]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: an operand is missing, or written and read, of vexp_f32x16
+! trace:1: tensorize i: an operand of vexp_f32x16 is missing, or both read and written
 ===
 fn f(x: in f32[20], y: out f32[20]) {
 	for i in 0..20 {
@@ -413,7 +413,7 @@ fn f(x: in f32[20], y: out f32[20]) {
 	}
 }
 --- split i 16; tensorize i.i vexp_f32x16
-! trace:2: tensorize i.i: not all of its iterations happen: a predicate says which of block e
+! trace:2: tensorize i.i: a predicate of block e leaves out some of its iterations
 ===
 fn f(x: in f32[20], y: out f32[20]) {
 	for i in 0..20 {
@@ -423,7 +423,7 @@ fn f(x: in f32[20], y: out f32[20]) {
 	}
 }
 --- split i 16 overlap; tensorize i.i vexp_f32x16
-! trace:2: tensorize i.i: tiles overlap of loop i.o
+! trace:2: tensorize i.i: tiles of loop i.o overlap
 ===
 fn f(x: in f32[20], y: out f32[20]) {
 	for i in 0..20 {
@@ -458,7 +458,7 @@ fn f(x: in f32[16], y: out f32[16]) {
 	}
 }
 --- tensorize i vexp_f32x16
-! trace:1: tensorize i: what stands in its loops is not the one statement of vexp_f32x16
+! trace:1: tensorize i: the statement in its loops is not that of vexp_f32x16
 ===
 fn mm(x: in u8[4], w: const i8[16, 4], y: out i32[16]) {
 	for n in 0..16 {
@@ -473,7 +473,7 @@ fn mm(x: in u8[4], w: const i8[16, 4], y: out i32[16]) {
 	}
 }
 --- tensorize n dpbusd_bcast_i32x16
-! trace:1: tensorize n: first its init must be taken out (decompose_init) of block mm
+! trace:1: tensorize n: block mm still has its init: apply decompose_init first
 ===
 fn mm(x: in i8[4], w: const u8[16, 4], y: inout i32[16]) {
 	for n in 0..16 {
@@ -483,7 +483,7 @@ fn mm(x: in i8[4], w: const u8[16, 4], y: inout i32[16]) {
 	}
 }
 --- tensorize n dpbusd_bcast_i32x16
-! trace:1: tensorize n: its dimensions are not, one by one and with stride 1, those of the instruction's operand: w
+! trace:1: tensorize n: the dimensions of w must be those of the instruction's operand, each with stride 1
 ===
 fn mm(x: in u8[4], w: const i8[4, 16], y: inout i32[16]) {
 	for n in 0..16 {
@@ -493,7 +493,7 @@ fn mm(x: in u8[4], w: const i8[4, 16], y: inout i32[16]) {
 	}
 }
 --- tensorize n dpbusd_bcast_i32x16
-! trace:1: tensorize n: what stands in its loops is not the one statement of dpbusd_bcast_i32x16
+! trace:1: tensorize n: the statement in its loops is not that of dpbusd_bcast_i32x16
 ===
 fn mm(x: in u8[4], w: const i8[16, 4], y: inout i32[16]) {
 	for n in 0..16 {
@@ -503,7 +503,7 @@ fn mm(x: in u8[4], w: const i8[16, 4], y: inout i32[16]) {
 	}
 }
 --- tensorize n dpbusd_bcast_i32x16
-! trace:1: tensorize n: what stands in its loops is not the one statement of dpbusd_bcast_i32x16
+! trace:1: tensorize n: the statement in its loops is not that of dpbusd_bcast_i32x16
 ===
 fn f(x: in f32[64], y: out f32[64]) {
 	for i in 0..4 vector {
@@ -513,7 +513,7 @@ fn f(x: in f32[64], y: out f32[64]) {
 	}
 }
 --- tensorize j vexp_f32x16
-! trace:1: tensorize j: it stands in a vector or bound loop, i
+! trace:1: tensorize j: it stands in loop i, which is a vector or bound loop
 ===
 fn f(x: in f32[64], vi.o: out f32[64]) {
 	for i in 0..64 {
@@ -523,5 +523,5 @@ fn f(x: in f32[64], vi.o: out f32[64]) {
 	}
 }
 --- split i 16; tensorize i.i vexp_f32x16
-! trace:2: tensorize i.i: there is already an iterator named after loop i.o
+! trace:2: tensorize i.i: an iterator is already named after loop i.o
 ===
