@@ -1,8 +1,8 @@
 /*
- * Inside the room: where accesses go, by trying. The loops around a statement and the names defined
- * between them (iterators, lets, the index variables of maps) are numbers or expressions of those
- * before; an access's physical address is evaluated with each loop at its first iteration and then
- * with one loop at its second. So index maps, divisions and remainders need no algebra.
+ * Inside the room: the strides of accesses, by evaluating addresses. An access's physical address is evaluated with
+ * each loop at its first iteration, then with one loop at its second; the difference is the stride. Names between the
+ * loops (iterators, lets, index variables of maps) are numbers or expressions of names before them. Index maps,
+ * divisions and remainders need no algebra.
  */
 #ifndef COST_MODEL_ADDRESS_H
 #define COST_MODEL_ADDRESS_H
@@ -13,16 +13,16 @@ enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96, NEST_CONDITIONS = 32 }
 
 typedef struct NestLoop {
 	const char *var;
-	int64_t lo, n; /* as many iterations; 1 where it does not matter to what is looked at */
+	int64_t lo, n; /* first value, number of iterations; 1 where the loop does not matter */
 	LoopKind kind;
 } NestLoop;
 
 /* A name: a number, or the value of an expression. */
 typedef struct Bind {
 	const char *name;
-	const Expr *value; /* NULL: the number stands */
+	const Expr *value; /* NULL: `number` is the value */
 	int64_t number;
-	uint32_t when; /* the number is the value's as of then */
+	uint32_t when; /* CostNest.now when `number` was computed */
 } Bind;
 
 typedef struct NestBuf {
@@ -41,33 +41,30 @@ typedef struct CostNest {
 	NestLoop loop[NEST_LOOPS];
 	Bind bind[NEST_BINDS];
 	NestBuf buf[NEST_BUFS];
-	uint32_t now; /* grows when a number changes */
-	int nconditions;   /* conditions around, which hold */
+	uint32_t now;    /* grows when a number changes */
+	int nconditions; /* conditions around, which hold */
 	Condition condition[NEST_CONDITIONS];
 	bool full; /* something did not fit: what follows is guessed */
 } CostNest;
 
 void nest_bind(CostNest *n, const char *name, const Expr *value, int64_t number);
 const NestBuf *nest_buf(const CostNest *n, const char *name); /* NULL: there is none */
-/* Whether e depends on the variable of loop `l`; on which of those that have several iterations, a bit each. */
+/* Whether e depends on the variable of loop l; the loops of several iterations that e depends on, a bit each. */
 bool nest_depends(const CostNest *n, const Expr *e, int l);
 uint64_t nest_loops(const CostNest *n, const Expr *e);
 /*
- * The ends of a loop, those that depend on loops around as in the middle of these: their first iteration is
- * often another one (a ring is filled there, a triangle begins). False: not known.
+ * The ends of a loop. Ends that depend on outer loops are taken at the middle of those, because a first iteration is
+ * often special: a ring is filled there, a triangle begins. False: the ends are not known.
  */
 bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi);
 /*
- * In which part of those iterations in which the conditions around hold this one does too: tried at all of
- * the loops that it depends on, or at some where they are many.
+ * The share of iterations in which the condition holds, among those in which the conditions around it hold. All
+ * iterations of the loops that it depends on are tried, or a sample where there are many.
  */
 double nest_share(CostNest *n, const Condition *cond);
-/*
- * Elements of the buffer by which the address moves from the first to the second iteration of each loop;
- * false: it cannot be said.
- */
+/* Elements by which the address moves from the first to the second iteration of each loop; false: not known. */
 bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NEST_LOOPS]);
-/* Of the buffer as it lies, padding included. */
+/* Elements of the physical buffer, padding included. */
 int64_t nest_elements(CostNest *n, const Buf *b);
 
 #endif

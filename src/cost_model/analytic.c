@@ -1,10 +1,8 @@
 /*
- * An estimate without data.  One walk over the scheduled Fn keeps the loops and conditions around; each
- * store and reduction adds what it costs there (leaf.c).  Beside the cycles stands the traffic between
- * the caches (traffic.c), most of which is hidden behind them.
- *
- * The core's figures are the Target's; what matters is the order that they put schedules in.  Left out:
- * translation misses, what several statements share.
+ * The analytic cost model: an estimate that needs no data. A walk over the scheduled Fn keeps the loops and conditions
+ * around; each store and reduction adds its cycles (leaf.c) and its traffic between the caches (traffic.c), which
+ * mostly overlaps with the cycles. Rates come from Target.core. The order of schedules matters more than the times.
+ * Left out: misses of the TLB, and what several statements share.
  */
 #include "cost_model/cost_model.h"
 
@@ -55,7 +53,7 @@ static void walk_loop(Walk *w, const Stmt *s)
 	if (hi <= lo || n->nloop == NEST_LOOPS)
 		return;
 	if (s->loop.kind == LOOP_UNROLLED && hi - lo <= COST_APART && has_serial(s->loop.body)) {
-		/* Each copy has loops of its own, with what is constant in it: the first and last tile of a row. */
+		/* Each copy is walked alone: conditions are constant in the first and last tile of a row. */
 		for (int64_t k = lo; k < hi; k++)
 			walk_iterations(w, s, k, 1);
 		return;
@@ -70,8 +68,8 @@ static void walk_loop(Walk *w, const Stmt *s)
 }
 
 /*
- * One condition: of lanes, a mask; of the copies of straight-line code alone, some of them are not
- * there; else some iterations do not happen, and unless loops further out decide it, it is tested.
+ * Weighs one condition. A condition on lanes is a mask. A condition on copies of straight-line code alone removes
+ * some of them. Any other one skips iterations, and costs a test where it depends on inner loops too.
  */
 static void weigh(Walk *w, const Expr *cond)
 {
@@ -120,7 +118,7 @@ static void walk_where(Walk *w, const Expr *cond, const Stmt *s)
 	w->nest.nconditions = conditions;
 }
 
-/* The init runs once for each element: loops of reduce iterators do not count. */
+/* The init runs once for each element, so loops of reduce iterators do not count. */
 static void walk_init(Walk *w, const Stmt *block)
 {
 	CostNest *n = &w->nest;
@@ -159,7 +157,7 @@ static void add_buf(CostNest *n, const Buf *b, int depth)
 		n->full = true;
 }
 
-/* What a sub Fn does counts where it is called. Names that both Fns declare may be taken for one another. */
+/* A sub Fn costs what its body costs at the call. Names that both Fns declare are not told apart. */
 static void walk_call(Walk *w, const Stmt *s)
 {
 	const Fn *fn = s->call.intrin ? NULL : ir_find_fn(w->ks, s->call.fn);
@@ -203,7 +201,7 @@ static void walk(Walk *w, const Stmt *s)
 	w->nest.now++;
 }
 
-/* The largest of arithmetic and each level's traffic, and some of the rest. */
+/* The largest of the cycles and of each level's traffic, plus some of the rest. */
 static double together(const CostSum *s, const Target *t)
 {
 	double code = s->code > COST_CODE ? s->cycles * COST_UNCACHED : 0, most = s->cycles + code, sum = most;
@@ -215,7 +213,7 @@ static double together(const CostSum *s, const Target *t)
 	return most + COST_HIDDEN * (sum - most);
 }
 
-/* Constants come from beyond all caches in every run: the rest of the network has passed meanwhile. */
+/* Constants are cold in every run: the rest of the network has passed through the caches since the last one. */
 static void add_constants(Walk *w, const Fn *fn)
 {
 	double bytes = 0;

@@ -1,12 +1,11 @@
 /*
- * One store or reduction. The loops inside of the innermost serial one are straight-line code, which
- * costs the largest of
- *	its arithmetic over what starts per cycle; its loads and stores over the ports; its instructions
- *	over the decoder; the latency of its sums, each updated (copies / accumulators) times
- * and a reduction's accumulators stay in registers across the serial loops that do not move them, if
- * there are registers for them and the operands; else they are spilled.  Loads are counted once for
- * each place they go to; a vector's lanes are one access, a broadcast or a gather.  Left out: store
- * forwarding.
+ * The cost of one store or reduction. The loops inside the innermost serial loop are straight-line code. It takes the
+ * longest of
+ *	its multiply-adds at the core's rate; its loads; its stores; its instructions through the decoder;
+ *	the latency of its sums, each of which is updated (copies / accumulators) times.
+ * The accumulators of a reduction stay in registers across serial loops that do not move them, if registers suffice
+ * for them and for the operands; else they are spilled. Loads of one address count once. The lanes of a vector are one
+ * access, a broadcast, or a gather. Left out: store forwarding.
  */
 #include "cost_model/leaf.h"
 
@@ -22,7 +21,7 @@ typedef struct Reach {
 	bool known;      /* strides are */
 	bool registers;  /* a local buffer whose elements are all named by constants */
 	double lanes;    /* accesses for one vector: 1 a broadcast, `vectors` a vector, more a gather */
-	double distinct; /* places in one straight-line body, vectors counted once */
+	double distinct; /* addresses in one straight-line body; a vector is one */
 } Reach;
 
 typedef struct Leaf {
@@ -45,7 +44,7 @@ bool leaf_is_straight(LoopKind k)
 	return k == LOOP_UNROLLED || k == LOOP_VECTOR;
 }
 
-/* Places of one body: loops of one stride overlap. */
+/* Addresses in one body: loops of one stride overlap. */
 static double distinct(const Leaf *f, const int64_t *stride)
 {
 	const CostNest *n = &f->w->nest;
@@ -87,7 +86,7 @@ static Reach reach(Leaf *f, const Access *a)
 	if (r.at == NULL)
 		return r;
 	r.known = nest_strides(n, a, r.at->buf, r.stride);
-	if (!r.known) { /* data decides where it goes */
+	if (!r.known) { /* the address depends on data */
 		memset(r.stride, 0, sizeof r.stride);
 		for (int l = 0; l < n->nloop; l++)
 			r.stride[l] = 1;
@@ -191,7 +190,7 @@ static Accumulators accumulators(const Leaf *f)
 	for (int l = n->nloop - 1; l >= 0; l--) {
 		bool moves = f->dst.stride[l] != 0 && n->loop[l].n > 1;
 		if (f->dst.at != NULL && f->dst.at->depth > l)
-			break; /* it does not live longer */
+			break; /* the buffer does not live longer */
 		if (!leaf_is_straight(n->loop[l].kind)) {
 			if (moves)
 				break;
@@ -268,7 +267,7 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 	return fmax(most, wait) + COST_SPILL * spilled + COST_HIDDEN / 2 * (sum - most > 0 ? sum - most : 0);
 }
 
-/* A buffer's part of a leaf's traffic. */
+/* Adds what a leaf reads or writes of one buffer. */
 static void add_stream(const Reach *r, bool writes, Stream *m, int *count, CostNest *n)
 {
 	if (r->at == NULL || r->registers || *count == ACCESSES)

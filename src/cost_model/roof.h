@@ -1,7 +1,7 @@
 /*
- * The time below which no schedule of a Task's own algorithm can come: its multiply-adds at the rate
- * the machine reaches, its bytes at the rate it reads. Taps in the padding need not be multiplied and do
- * not count. Another algorithm (Winograd) may beat it.
+ * Lower bounds of a Task's time. The roof is the least time of the Task's own algorithm on a measured machine: its
+ * multiply-adds at the rate of the probe, or its bytes at the rate it reads. Taps in the padding do not count. Another
+ * algorithm (Winograd) may beat the roof. The floor is a time that nothing can beat.
  */
 #ifndef COST_MODEL_ROOF_H
 #define COST_MODEL_ROOF_H
@@ -22,11 +22,8 @@ typedef struct RoofTime {
 RoofTime roof_of(const Task *task, const Roof *machine);
 /* The larger of both, 0 where neither is known. */
 double roof_ns(const Task *task, const Roof *machine);
-enum { ROOF_LEAST_NS = 10 /* nothing that is called takes less, on any machine */ };
-/*
- * The physical floor: nanoseconds below which no run of the Task can lie on any machine of the target, whatever the
- * algorithm. A time below it was measured wrong.
- */
+enum { ROOF_LEAST_NS = 10 /* no call takes less, on any machine */ };
+/* The floor: nanoseconds that no run of the Task beats on any machine of the target. A time below it is wrong. */
 int64_t roof_floor_ns(const Task *task, const Target *target);
 /* Floating operations that no schedule of the naive form can leave out. */
 double roof_flops(const Task *task);

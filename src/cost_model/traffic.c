@@ -1,8 +1,7 @@
 /*
- * What a statement touches was touched just before, by the statement that wrote it, as far as it fits into a cache.
- * For each cache: the outermost loop whose accesses all fit into it; what they touch has to come from
- * beyond the cache once for each iteration of the loops outside, except that what does not move along
- * the loop next to it stays.
+ * Traffic of one statement. For each cache there is an outermost loop whose accesses all fit into the cache. Their
+ * footprint comes from beyond the cache once in each iteration of the loops outside it; a buffer that does not move
+ * along the next outer loop stays. What fits into a cache as a whole is there already: its producer ran just before.
  */
 #include "cost_model/traffic.h"
 
@@ -21,8 +20,8 @@ static int by_stride(const void *pa, const void *pb)
 }
 
 /*
- * Bytes of the lines touched by loops [from, nloop): strides from small to large, a stride within what is
- * contiguous so far lengthens it, a larger one makes copies of it.
+ * Bytes of the cache lines that loops [from, nloop) touch. Strides are taken from small to large: a stride within the
+ * contiguous run so far lengthens the run, a larger one makes copies of it.
  */
 static double footprint(const CostNest *n, const Stream *m, int from)
 {
@@ -63,10 +62,10 @@ void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, 
 		while (from > 0 && footprints(n, m, count, from - 1) <= room)
 			from--;
 		if (from == 0)
-			continue; /* all of it fits: it is there from before */
+			continue; /* all of it fits, and is there already */
 		for (int i = 0; i < count; i++) {
 			double times = 1;
-			bool stays = true; /* from loop to loop outwards, while it does not move */
+			bool stays = true; /* outwards, while the address does not move */
 			for (int l = from - 1; l >= 0; l--) {
 				stays = stays && m[i].stride[l] == 0;
 				times *= stays ? 1 : (double)n->loop[l].n;

@@ -1,6 +1,6 @@
 /*
- * Inside the room: how many bytes a statement moves between the levels of memory, from the strides of
- * its accesses along the loops around it.
+ * Inside the room: the bytes that a statement moves between the levels of memory, from the strides of its accesses
+ * along the loops around it.
  */
 #ifndef COST_MODEL_TRAFFIC_H
 #define COST_MODEL_TRAFFIC_H
@@ -10,6 +10,7 @@
 
 enum { ACCESSES = 16 };
 
+/* What a statement reads or writes of one buffer. */
 typedef struct Stream {
 	int64_t stride[NEST_LOOPS]; /* elements, along each loop */
 	int64_t elements;           /* of the buffer */
