@@ -59,7 +59,7 @@ typedef struct DlcSessionOptions {
 	const char *const *targets; /* folders of target files, before those found from libdlc's place */
 	int ntargets;
 	const char *code;     /* folder that keeps compiled code between calls; NULL: none */
-	const char *key;      /* file of the user's key, made when something is stored; NULL: records are nobody's */
+	const char *key;      /* file of the user's key, made when something is stored; NULL: records belong to no user */
 	const char *database; /* the database where none is named; NULL: none */
 	void (*note)(const char *sentence, void *arg); /* "the symbolic batch N is taken as 1"; may be NULL */
 	void *note_arg;

@@ -34,7 +34,7 @@ bool builder_serve(const DlcTarget *target, Err *err)
 		return false;
 	bool ok = session_target(s, target, false, &t, err);
 	if (ok && measure_builder(STDIN_FILENO, STDOUT_FILENO, &t) != 0)
-		ok = fail(err, ERR_INPUT, "standard input", "is no request to build something");
+		ok = fail(err, ERR_INPUT, "standard input", "holds no request to build something");
 	dlc_session_close(s);
 	return ok;
 }

@@ -14,7 +14,7 @@ struct DlcBundle {
 	Target target;
 	char target_text[TARGET_TEXT];
 	const Compiled *compiled;
-	DlcBundleInfo *info; /* NULL: nobody asked */
+	DlcBundleInfo *info; /* NULL: not asked for yet */
 };
 
 #define HIT(name) _Static_assert((int)DLC_##name == (int)HIT_##name, #name)

@@ -15,15 +15,15 @@ static bool read_tensor(Arena *a, const char *name, const DlcTensor *t, BindArg 
 		return fail(err, ERR_INPUT, name, "it has %d dimensions; a tensor has at most %d", t->ndim, DAG_MAX_RANK);
 	for (int i = t->ndim - 1; i >= 0; i--) {
 		if (t->strides != NULL && t->shape[i] != 1 && t->strides[i] != compact)
-			return fail(err, ERR_INPUT, name, "its elements are not compact in row-major order");
+			return fail(err, ERR_INPUT, name, "its elements are not compact in row-major order: copy them first");
 		if (t->shape[i] < 0 || (t->shape[i] > 0 && compact > INT64_MAX / 16 / t->shape[i]))
-			return fail(err, ERR_INPUT, name, "its shape is impossible");
+			return fail(err, ERR_INPUT, name, "it has a negative dimension, or more elements than fit into memory");
 		compact *= t->shape[i];
 	}
 	DType type = { t->dtype.code, t->dtype.bits, 1 };
 	int64_t bytes = dtype_bytes(type, compact);
 	if (bytes < 0 || (bytes > 0 && t->data == NULL))
-		return fail(err, ERR_INPUT, name, "it has no elements, or of an impossible type");
+		return fail(err, ERR_INPUT, name, "it has no data, or a type that dlc does not know");
 	*out = (BindArg){ .name = arena_printf(a, "%s", name), .type = type, .shape = shape_of(t->ndim, t->shape),
 		.data = bytes > 0 ? arena_copy(a, (const char *)t->data + t->byte_offset, (size_t)bytes) : arena_alloc(a, 1) };
 	return true;

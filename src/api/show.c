@@ -234,7 +234,7 @@ static bool options_fit(const DlcShowOptions *r, Stage stage, Err *err)
 	if (r->json && stage != STAGE_TASKS && stage != STAGE_SPACE)
 		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
 	if (r->imported && stage != STAGE_GRAPH)
-		return fail(err, ERR_USAGE, "--imported", "is of the stage graph");
+		return fail(err, ERR_USAGE, "--imported", "belongs to the stage graph");
 	if (r->unscheduled && (stage == STAGE_ONNX || stage == STAGE_SPACE))
 		return fail(err, ERR_USAGE, "--unscheduled", "the stages onnx and space have no schedule");
 	if (given && r->unscheduled)

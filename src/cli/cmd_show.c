@@ -18,7 +18,7 @@ static bool write_out(const Args *args, Text *out, bool binary, Err *err)
 	if (strcmp(path, "-") != 0)
 		return file_write(path, text_str(out), out->n, err);
 	if (binary && isatty(STDOUT_FILENO))
-		return fail(err, ERR_USAGE, "--output", "an ONNX file is no text: say -o FILE.onnx");
+		return fail(err, ERR_USAGE, "--output", "an ONNX file is binary: write it with -o FILE.onnx");
 	if (!binary && out->n > 0) /* a file keeps what the model says */
 		text_make_printable(out->at, "\n\t");
 	fwrite(text_str(out), 1, binary ? out->n : strlen(text_str(out)), stdout); /* main checks that it got there */

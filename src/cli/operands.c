@@ -62,7 +62,7 @@ static bool read_shapes(const Args *args, DlcLoadOptions *o, Err *err)
 		if (value == NULL)
 			return false;
 		if (!read_shape(value, &shape[i]))
-			return fail(err, ERR_USAGE, "--shape", "\"%s\" is no shape such as data=1,3,224,224", given[i]);
+			return fail(err, ERR_USAGE, "--shape", "\"%s\" is not a shape; write it as data=1,3,224,224", given[i]);
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(shape[k].name, shape[i].name) == 0)
 				return fail(err, ERR_USAGE, "--shape", "input '%s' is given twice", shape[i].name);

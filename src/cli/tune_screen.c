@@ -41,7 +41,7 @@ int screen_trial(const char *record, void *arg)
 	if (!s->json)
 		return 0;
 	printf("{\"trial\":\"%s\"}\n", record);
-	return fflush(stdout) != 0; /* nobody reads on */
+	return fflush(stdout) != 0; /* the reader is gone */
 }
 
 /* ---- the last line ---- */
@@ -179,7 +179,7 @@ static void add_rows(Text *out, const DlcTuneProgress *t, int n, int op)
 		text_add(out, "and %d more\n", left_out);
 }
 
-/* A terminal's lines are cut at its edge: one that goes on below could not be drawn over. */
+/* A terminal's lines are cut at its edge: a line that wraps is two, and the next drawing would miss one. */
 static void put_lines(Screen *s, const char *text)
 {
 	int rows, columns;
@@ -284,7 +284,7 @@ static void print_json(const DlcTuneResult *r)
 	arena_free(a);
 }
 
-/* Times of a machine whose speed changes are compared as they are: only races meet its moods alike. */
+/* Single times are compared although the machine's speed changed between them; races time all candidates in turn. */
 static void report_drift(const DlcTuneResult *r)
 {
 	if (r->probe_gflops_least * DRIFT < r->probe_gflops_most)

@@ -16,7 +16,7 @@ typedef struct Screen {
 	bool json, terminal;
 	double budget_s; /* 0: none */
 	double start_ms, shown_ms;
-	int lines; /* drawn, to be drawn over */
+	int lines; /* of the last drawing, which the next one replaces */
 	bool tried; /* one schedule by hand: its result alone is shown */
 	int64_t waited_ms; /* for other tuners, as the last line said */
 } Screen;

@@ -323,7 +323,7 @@ static bool store(Confirm *x, Figures *f, const Figure *one, Err *err)
 		apart[i] = fabs(apart[i] - m);
 	result.mad_ns = (int64_t)median(x->arena, apart, one->ns.n);
 	if (k == NULL || k->ns < 0 || k->err_e9 < 0 || m < 1)
-		return true; /* nobody has compared its outputs, or they were wrong */
+		return true; /* its outputs were not compared, or are wrong */
 	x->t->submitted++;
 	return tuner_store(x->t, r, one->trace, &result, err);
 }

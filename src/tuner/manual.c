@@ -32,7 +32,7 @@ static bool measure_one(Tuner *t, TaskRun *r, const char *trace, const KernelSet
 	if (!measure_race(t->means->measure, job, n, result, err))
 		return false;
 	*m = result[0];
-	for (int i = 1; i < n; i++) /* those it ran beside may have shown that it was wrong where nobody had looked */
+	for (int i = 1; i < n; i++) /* a candidate beside it may show that its outputs are wrong */
 		if (result[i].refuted != NULL && strcmp(result[i].refuted, trace) == 0)
 			*m = tuner_exposed();
 	return true;

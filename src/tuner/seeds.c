@@ -3,7 +3,7 @@
  * the code of another epoch, and what was best for tasks of its family, or on a target like this one, fitted to its
  * shape. They are only traces to be measured: no time is taken over.
  *
- * Hints are taken by what others say together, and a few by the fastest claim of anybody: nobody's failure, slow time
+ * Hints are taken by what others say together, and a few by the fastest claim of any user: no user's failure, slow time
  * or retraction keeps a schedule from being tried here.
  */
 #include "tuner/task_run.h"

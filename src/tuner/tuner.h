@@ -99,7 +99,7 @@ typedef struct TuneResult {
 	TuneProgress end; /* the last progress */
 	int64_t implausible, refused; /* records left out, over all tasks */
 	double network_ms, default_network_ms; /* 0: not measured, and ... */
-	char network_why[512];                 /* ... why not, "" where nobody asked */
+	char network_why[512];                 /* ... why not, "" where that was not asked */
 	double gain[2];         /* default over best network: 95 % of what it may be; 0: not known */
 	double alone_ms;        /* weighted sum of what the confirmed tasks take alone; 0: none were */
 	double probe_gflops[2]; /* the least and most that the FMA probe reached meanwhile; 0: none */

@@ -201,7 +201,7 @@ $ dlc show squeezenet1_1 --stage=plan --task=12
 [exit 2]
 
 $ dlc show squeezenet1_1 --stage=tasks --imported
-! dlc: --imported: is of the stage graph
+! dlc: --imported: belongs to the stage graph
 ! see dlc show --help
 [exit 2]
 
