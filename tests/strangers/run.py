@@ -7,8 +7,8 @@ Each patch adds one thing that CONTRIBUTING's table "Where things go" names.  Th
 that a patch touches only the files of its row, applies it, builds, shows that the addition works, and takes it back.
 All patches go into one copy, which is built once; --each makes a copy for each.  NAME picks patches.
 
-A patch that no longer applies is out of date: --refresh NAME applies it with less context and writes it anew from
-the result, for you to read before you commit it."""
+A patch that no longer applies is out of date: --refresh NAME merges it into today's tree and writes it anew, for you
+to read before you commit it.  Where it conflicts you are told what to do."""
 import argparse
 import fnmatch
 import json
@@ -222,17 +222,23 @@ def go(root, names, cc):
 
 
 def refresh(root, name):
-    with tempfile.TemporaryDirectory(prefix="strangers.") as folder:
-        c = Copy(root, folder, [])
-        git = lambda *a: c.run("git", "-c", "user.name=x", "-c", "user.email=x@x", *a)
-        git("init", "-q")
-        git("add", "-A")
-        git("commit", "-qm", "base")
-        apply_patch(c, name, "-C0", "--unidiff-zero")
-        git("add", "-A")
-        with open(f"{HERE}/{name}.patch", "w") as f:
-            f.write(git("diff", "--cached", "--no-color", "-U1"))
+    """Merges the patch into today's tree by the versions of files that it names, which git has; 0 if that succeeds."""
+    folder = tempfile.mkdtemp(prefix="strangers.")
+    subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", root, folder], check=True)
+    c = Copy(root, folder, [])
+    git = lambda *a, **k: c.run("git", "-c", "user.name=x", "-c", "user.email=x@x", *a, **k)
+    git("add", "-A")
+    git("commit", "-qm", "base", "--allow-empty")
+    said = git("apply", "--3way", f"{HERE}/{name}.patch", ok=False)
+    write = f"git -C {folder} diff -U1 --no-color HEAD > {HERE}/{name}.patch"
+    if git("diff", "--name-only", "--diff-filter=U") or git("status", "--porcelain") == "":
+        print(f"{said}{name}.patch: resolve the conflicts in {folder} and git add the files, then:\n{write}")
+        return 1
+    git("add", "-A")
+    subprocess.run(write, shell=True, check=True)
+    shutil.rmtree(folder)
     print(f"{HERE}/{name}.patch is written anew: read it, then run tests/strangers/run.py . --each {name}")
+    return 0
 
 
 def main():
@@ -244,16 +250,14 @@ def main():
     argv, cc = sys.argv[1:], []
     if "--" in argv:
         argv, cc = argv[:argv.index("--")], argv[argv.index("--") + 1:]
-    a = ap.parse_args(argv)
+    a = ap.parse_intermixed_args(argv)
     root, names = os.path.abspath(a.root), a.names or list(SHOWS)
     missing = [n for n in names if n not in SHOWS or not os.path.exists(f"{HERE}/{n}.patch")]
     if missing:
         print(f"there is no patch {missing[0]}; there are: {' '.join(SHOWS)}")
         return 2
     if a.refresh:
-        for name in names:
-            refresh(root, name)
-        return 0
+        return max(refresh(root, name) for name in names)
     return max([go(root, [n], cc) for n in names] if a.each else [go(root, names, cc)])
 
 
