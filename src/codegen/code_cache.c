@@ -44,13 +44,6 @@ static Hash key_of(Arena *a, const KernelSet *ks, const Target *t)
 	return hash_end(&s);
 }
 
-static const char *path_of(Arena *a, const CodeCache *c, Hash key)
-{
-	char hex[HASH_HEX];
-	hash_hex(key, hex);
-	return arena_printf(a, "%s/%s.code", c->folder, hex);
-}
-
 /* A file under another one's name is as wrong as one with a changed byte. */
 static Hash sum_of(Hash key, const unsigned char *bytes, size_t n)
 {
@@ -207,7 +200,9 @@ bool codegen_compile_cached(const CodeCache *c, Arena *a, const KernelSet *ks, c
 		return codegen_compile(a, ks, t, NULL, m, err);
 	Arena *scratch = arena_new();
 	Hash key = key_of(scratch, ks, t);
-	const char *path = path_of(scratch, c, key);
+	char hex[HASH_HEX];
+	hash_hex(key, hex);
+	const char *path = arena_printf(scratch, "%s/%s.code", c->folder, hex);
 	bool ok = find(a, path, key, m);
 	if (ok) {
 		utimensat(AT_FDCWD, path, NULL, 0); /* used now */

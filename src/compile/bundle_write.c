@@ -1,6 +1,6 @@
 /*
  * Tables into one file: head, code, constants, each section at its alignment, gaps zero.
- * See src/runtime/bundle.h for what a reader holds us to.
+ * src/runtime/bundle.h has the format.
  */
 #include "compile/bundle_write.h"
 

@@ -1,9 +1,9 @@
 /*
- * Greedy offset assignment: items are placed one after the other at the lowest gap that none of the
- * placed items alive at the same time reaches into. The order decides: by size, by lifetime times
- * size, by birth; then, while the plan is above the live set that bounds it from below, the items that
- * stick out highest are moved to the front and the plan is made again (Pisarchyk and Lee 2020,
- * "Efficient memory management for deep neural net inference", greedy by size; the repair is ours).
+ * Greedy offset assignment. Items are placed one after the other, each at the lowest gap that no placed item alive at
+ * the same time reaches into. The order decides: by size, by lifetime times size, by birth. While the plan is larger
+ * than the live set, its lower bound, the items that end highest move to the front and the plan is made again
+ * (Pisarchyk and Lee 2020, "Efficient memory management for deep neural net inference", greedy by size; the repair
+ * is ours).
  */
 #include "compile/memplan.h"
 
@@ -61,7 +61,7 @@ static int by_from(const void *pa, const void *pb)
 }
 
 /*
- * The placed items that live with another one, found without a look at all others: a tree over the
+ * Finds the placed items that live with another one without a walk over all: a tree over the
  * items in the order of their first step, each node with the latest last step of what is placed
  * below it.
  */

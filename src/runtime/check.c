@@ -1,7 +1,7 @@
 /*
- * Whether a file is a bundle that this runtime can run: every offset, count and index that running
- * it would follow.  Damage is found by the checksums; what passes them and is still wrong comes
- * from a faulty writer, and is refused as well.  Code itself is trusted: a bundle is a program.
+ * Whether a file is a bundle that this runtime can run. It checks every offset, count and index that a run would
+ * follow. Checksums find damage; a bundle that passes them and is still wrong comes from a faulty writer, and is
+ * refused as well. Code itself is trusted: a bundle is a program.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -112,7 +112,7 @@ static DlcStatus damaged(DlcError *err, const char *what)
 	return runtime_fail(err, DLC_BAD_FILE, "damaged bundle: %s; compile it again", what);
 }
 
-/* What can be said before the checksum of the head: is it one, of this version, and complete? */
+/* Before the tables are read: is it a bundle, of this version, complete, and its head undamaged? */
 static DlcStatus check_frame(const DlcModel *m, DlcError *err)
 {
 	const BundleHeader *h = m->h;

@@ -1,6 +1,6 @@
 /*
- * See instance.h.  One piece of memory holds arena, state, the threads' workspaces and a buffer for
- * every input and output; what is bound decides the symbols, the symbols every size and address.
+ * See instance.h.  One piece of memory holds arena, state, the threads' workspaces and a buffer for every input and
+ * output. The bound tensors decide the symbols, and the symbols decide every size and address.
  */
 #include "runtime/instance.h"
 
@@ -192,7 +192,7 @@ static DlcStatus bind_symbols(DlcInstance *i, uint32_t t, DlcError *err)
 	return DLC_OK;
 }
 
-/* What the symbols make of a shape must be what the caller bound. */
+/* The shape that the symbols give must equal the shape that the caller bound. */
 static DlcStatus check_bound(const DlcInstance *i, uint32_t t, DlcError *err)
 {
 	const DlcModel *m = i->m;

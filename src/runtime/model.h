@@ -52,7 +52,7 @@ DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, Dl
  * the code and the constants.
  */
 DlcStatus bundle_check(DlcModel *m, DlcError *err);
-/* The values of a launch for the arguments sym; false if they are none that a device could take. */
+/* The values of a launch for the arguments sym; false if one is outside the range that devices take. */
 bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *out);
 /* A dim's smallest and largest value over its symbols' ranges; false if it leaves [0, 2^62]. */
 bool bundle_dim_range(const DlcModel *m, const BundleDim *d, int64_t *lo, int64_t *hi);

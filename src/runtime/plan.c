@@ -1,11 +1,9 @@
 /*
- * Runs the plan.  Every thread of the team walks the same steps and meets the others behind each
- * one; none of them decides anything the others would not.  So a step costs one barrier with
- * threads, and a call through a pointer without.
+ * Runs the plan.  Every thread of the team walks the same steps and meets the others behind each one, and all take
+ * the same decisions. So a step costs a call through a pointer, and with threads one barrier.
  *
- * A failure is noted for steps of even or odd number apart: the note of step n is read behind its
- * barrier by all, and written again at step n + 2 at the earliest, which none reaches before all
- * have read.
+ * A failure of an even step and of an odd step has a note each. All threads read the note of step n behind its
+ * barrier. It is written again at step n + 2 at the earliest, which no thread reaches before all have read it.
  */
 #include <string.h>
 

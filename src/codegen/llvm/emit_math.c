@@ -109,11 +109,6 @@ static LLVMValueRef log64(const Math *m, LLVMValueRef a)
 	return math_sub(m, math_mul(m, e, math_real(m, LN2_HI64)), rest);
 }
 
-static LLVMValueRef log_of(const Math *m, LLVMValueRef a)
-{
-	return log_specials(m, a, m->wide ? log64(m, a) : log32(m, a));
-}
-
 /* x + x^3 P(x^2) below 0.625, else 1 - 2 / (e^2x + 1). */
 static LLVMValueRef tanh_of(const Math *m, LLVMValueRef a)
 {
@@ -192,7 +187,7 @@ LLVMValueRef emit_math(Emit *e, Node op, LLVMValueRef a)
 	Math m = math_of(e, a);
 	switch (op) {
 	case IR_EXP: return exp_sum(&m, a, NULL);
-	case IR_LOG: return log_of(&m, a);
+	case IR_LOG: return log_specials(&m, a, m.wide ? log64(&m, a) : log32(&m, a));
 	case IR_TANH: return tanh_of(&m, a);
 	case IR_ERF: return erf_of(&m, a);
 	case IR_SIGMOID: return sigmoid_of(&m, a);

@@ -47,31 +47,18 @@ static void lose(Loop *p, const char *buf)
 		vec_push(p->l->arena, &p->lost, buf);
 }
 
-typedef struct Moves {
-	const Loop *p;
-	bool yes;
-} Moves;
-
-static void check_moves(const Expr *e, void *arg)
+/* In an index: it may give another place each time. */
+static bool moves(const Expr *e, void *arg)
 {
-	Moves *m = arg;
-	if (e->op == IR_LOAD || (e->op == IR_VAR && has(m->p->inner.at, m->p->inner.n, e->name)))
-		m->yes = true;
-}
-
-/* A load in an index might give another place each time. */
-static bool moves(const Loop *p, const Expr *idx)
-{
-	Moves m = { p, false };
-	ir_each_node(idx, check_moves, &m);
-	return m.yes;
+	const Loop *p = arg;
+	return e->op == IR_LOAD || (e->op == IR_VAR && has(p->inner.at, p->inner.n, e->name));
 }
 
 static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 {
 	if (has(p->lost.at, p->lost.n, buf))
 		return;
-	if (p->conditional || moves(p, idx)) {
+	if (p->conditional || ir_find_node(idx, moves, p) != NULL) {
 		lose(p, buf);
 		return;
 	}

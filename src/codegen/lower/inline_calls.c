@@ -33,19 +33,12 @@ static bool expand_list(Lower *l, Stmt **list, int depth)
 	while (s != NULL) {
 		Stmt *next = s->next, *now = s;
 		s->next = NULL;
-		bool ok = true;
-		switch (s->kind) {
-		case ST_FOR: ok = expand_list(l, &s->loop.body, depth); break;
-		case ST_BLOCK: ok = expand_list(l, &s->block.init, depth) && expand_list(l, &s->block.body, depth); break;
-		case ST_IF: ok = expand_list(l, &s->branch.then, depth) && expand_list(l, &s->branch.other, depth); break;
-		case ST_ASYNC: ok = expand_list(l, &s->async, depth); break;
-		case ST_CALL:
-			if (s->call.intrin || lower_shared(l, s->call.fn) == NULL)
-				ok = expand(l, s, depth + 1, &now);
-			break;
-		default: break;
-		}
-		if (!ok)
+		Stmt **child[IR_CHILDREN];
+		for (int k = 0, n = ir_children(s, child); k < n; k++)
+			if (!expand_list(l, child[k], depth))
+				return false;
+		bool stays = s->kind != ST_CALL || (!s->call.intrin && lower_shared(l, s->call.fn) != NULL);
+		if (!stays && !expand(l, s, depth + 1, &now))
 			return false;
 		*end = now;
 		while (*end != NULL)

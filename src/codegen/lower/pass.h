@@ -6,6 +6,7 @@
 #define CODEGEN_LOWER_PASS_H
 
 #include "codegen/lower.h"
+#include "ir/query.h"
 #include "ir/simplify/simplify.h"
 
 /* The functions and their rows; a back end's array (codegen/backend.h) points to rows. */

@@ -16,11 +16,6 @@ typedef struct Reduce {
 	int lanes;
 } Reduce;
 
-static bool has_fma(const Lower *l)
-{
-	return !l->options.exact && (l->target->arch == ARCH_AARCH64 || target_has(l->target, FEATURE_FMA));
-}
-
 static int lanes_of(const Stmt *s)
 {
 	int lanes = 1;
@@ -69,7 +64,8 @@ static const Expr *combined(Reduce *r, int j, const Expr *const *left, const Exp
 	Lower *l = r->l;
 	DType t = left[j]->type;
 	bool sum = r->m == ir_builtin_monoid(l->ir, "sum", r->m->type[0]);
-	if (sum && right[j]->op == IR_MUL && t.kind == DT_FLOAT && t.bits >= 32 && has_fma(l))
+	bool fma = !l->options.exact && (l->target->arch == ARCH_AARCH64 || target_has(l->target, FEATURE_FMA));
+	if (sum && fma && right[j]->op == IR_MUL && t.kind == DT_FLOAT && t.bits >= 32)
 		return ir_fma(l->ir, right[j]->arg[0], right[j]->arg[1], left[j]);
 	Widen w = { .l = l, .lanes = t.lanes };
 	const Expr *e = r->m->combine[j];
@@ -106,11 +102,6 @@ static Stmt *store_to(Reduce *r, const Access *d, const Expr *value, const Expr 
 	return s;
 }
 
-static const Expr *load_from(Reduce *r, const Access *d, DType t)
-{
-	return ir_load_named(r->l->ir, d->buf, t, d->idx, d->n);
-}
-
 static const Expr *let_value(Reduce *r, const char *stem, const Expr *value, Stmt **lets)
 {
 	const char *name = ir_fresh_name(r->l->ir, stem);
@@ -126,7 +117,7 @@ static Stmt *at_once(Reduce *r, const Access *dst, const Expr *const *value, con
 	const Expr **left = arena_array(a, const Expr *, n), **new = arena_array(a, const Expr *, n);
 	Stmt *out = NULL;
 	for (int j = 0; j < n; j++)
-		left[j] = load_from(r, &dst[j], r->m->type[j]);
+		left[j] = ir_load_named(r->l->ir, dst[j].buf, r->m->type[j], dst[j].idx, dst[j].n);
 	if (n == 1)
 		return store_to(r, &dst[0], combined(r, 0, left, value), mask);
 	for (int j = 0; j < n; j++) {

@@ -191,12 +191,9 @@ static void split_list(Registers *r, Stmt **list)
 	for (Stmt *s; (s = *list) != NULL;) {
 		Alloc *a;
 		int lane;
-		if (s->kind == ST_FOR)
-			split_list(r, &s->loop.body);
-		if (s->kind == ST_IF) {
-			split_list(r, &s->branch.then);
-			split_list(r, &s->branch.other);
-		}
+		Stmt **child[IR_CHILDREN];
+		for (int k = 0, n = ir_children(s, child); k < n; k++)
+			split_list(r, child[k]);
 		if (s->kind == ST_STORE && is_split(a = find(r, s->store.dst.buf))) {
 			const struct Piece *p = piece_at(a, s->store.dst.idx[0], &lane);
 			s->store.dst.buf = p->name;

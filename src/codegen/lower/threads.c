@@ -108,13 +108,6 @@ typedef struct Out {
 	Stmt *first, **end, *serial, **serial_end; /* serial: what thread 0 has still to do */
 } Out;
 
-static void out_init(Out *o)
-{
-	o->first = o->serial = NULL;
-	o->end = &o->first;
-	o->serial_end = &o->serial;
-}
-
 static void put(Out *o, Stmt *s)
 {
 	*o->end = s;
@@ -228,9 +221,8 @@ static void share_one(Share *sh, Out *o, Stmt *s)
 
 static Stmt *share_list(Share *sh, Stmt *s)
 {
-	Out o;
+	Out o = { .end = &o.first, .serial_end = &o.serial };
 	const Stmt *last = NULL; /* that holds a parallel loop */
-	out_init(&o);
 	for (const Stmt *t = s; t != NULL; t = t->next)
 		if (has_parallel(t))
 			last = t;

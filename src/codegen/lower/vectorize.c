@@ -327,11 +327,6 @@ static bool long_loop(Lower *l, const Stmt *s, const Expr *extent, const Range *
 	return true;
 }
 
-static bool is_vector_loop(const Stmt *s)
-{
-	return s->kind == ST_FOR && s->loop.kind == LOOP_VECTOR;
-}
-
 /* The loop's replacement; a serial loop where there is no vector form. */
 static Stmt *vector_loop(Lower *l, Stmt *s, const Range *env)
 {
@@ -362,7 +357,7 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 		s->next = NULL;
 		if (s->kind == ST_FOR) {
 			walk(l, &s->loop.body, lower_range(l, s, false, env));
-			if (is_vector_loop(s))
+			if (s->loop.kind == LOOP_VECTOR)
 				now = vector_loop(l, s, env);
 		} else if (s->kind == ST_IF) {
 			walk(l, &s->branch.then, lower_range(l, s, false, env));
