@@ -1,8 +1,8 @@
 /*
- * What a file system permits.  A write-ahead log lives by memory that all who have the file open share
- * (SQLite: "WAL does not work over a network filesystem"); two hosts, or two FUSE mounts, have one each, and
- * overwrite what the other has committed.  So a file gets a log only on a file system of which it is known that one
- * kernel serves every access; on any other one it gets a rollback journal, which needs nothing but locks.
+ * Tells what a file system permits.  A write-ahead log needs memory that all programs share which have the file open
+ * (SQLite: "WAL does not work over a network filesystem").  Two hosts, or two FUSE mounts, have separate memory, and
+ * one overwrites what the other has committed.  So a file gets a log only if one kernel is known to serve every access
+ * to its file system; else it gets a rollback journal, which needs only locks.
  */
 #include "db/open.h"
 

@@ -1,4 +1,4 @@
-/* See run/tensor.h: what goes in. */
+/* See run/feed.h: files -> the inputs of an instance; inputs without a file are random. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ DlcStatus feed_random(
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
 				"input %s is %s, a type without random numbers: give it with --input", name,
 				tensor_print(&t, text));
-		bool real = t.dtype.code == 2 || t.dtype.code == 4;
+		bool real = type_is_real(t.dtype);
 		/* Whole numbers may be indices: 0 and 1 are allowed almost everywhere. */
 		element_fill(t.dtype, t.data, tensor_count(&t),
 			seed ^ bundle_sum(name, strlen(name)), real ? -1 : 0, 1);

@@ -16,19 +16,19 @@ static const struct NpyType {
 	const char *descr;
 	DlcDataType dtype;
 } TYPE[] = {
-	{ "f4", { 2, 32, 1 } },
-	{ "f8", { 2, 64, 1 } },
-	{ "f2", { 2, 16, 1 } },
-	{ "V2", { 4, 16, 1 } },
-	{ "b1", { 6, 8, 1 } },
-	{ "i1", { 0, 8, 1 } },
-	{ "i2", { 0, 16, 1 } },
-	{ "i4", { 0, 32, 1 } },
-	{ "i8", { 0, 64, 1 } },
-	{ "u1", { 1, 8, 1 } },
-	{ "u2", { 1, 16, 1 } },
-	{ "u4", { 1, 32, 1 } },
-	{ "u8", { 1, 64, 1 } },
+	{ "f4", { TYPE_FLOAT, 32, 1 } },
+	{ "f8", { TYPE_FLOAT, 64, 1 } },
+	{ "f2", { TYPE_FLOAT, 16, 1 } },
+	{ "V2", { TYPE_BFLOAT, 16, 1 } },
+	{ "b1", { TYPE_BOOL, 8, 1 } },
+	{ "i1", { TYPE_INT, 8, 1 } },
+	{ "i2", { TYPE_INT, 16, 1 } },
+	{ "i4", { TYPE_INT, 32, 1 } },
+	{ "i8", { TYPE_INT, 64, 1 } },
+	{ "u1", { TYPE_UINT, 8, 1 } },
+	{ "u2", { TYPE_UINT, 16, 1 } },
+	{ "u4", { TYPE_UINT, 32, 1 } },
+	{ "u8", { TYPE_UINT, 64, 1 } },
 };
 enum { NTYPE = sizeof TYPE / sizeof *TYPE };
 

@@ -1,6 +1,6 @@
 /*
- * The program dlc-run: run_main with a host that hands what is no bundle over to the `dlc` program
- * beside it, which compiles in memory.
+ * The program dlc-run: run_main with a host that hands a model over to the `dlc` program beside it, which compiles it
+ * in memory.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static bool beside(char out[PATH_BYTES])
 	return access(out, X_OK) == 0;
 }
 
-/* Replaces this process by `dlc run ...`; comes back only where there is none. */
+/* Replaces this process by `dlc run ...`; returns only if there is no such program. */
 static DlcStatus hand_over(void *arg, const char *path, DlcModel **m, DlcError *err)
 {
 	Line *line = arg;

@@ -1,6 +1,6 @@
 /*
- * See run/tensor.h: what comes out.  A file is written under a temporary name beside its own and
- * renamed, so that a full disk leaves no half of one.
+ * See run/feed.h: the outputs of an instance -> files or the screen.  A file is written under a temporary name beside
+ * its own and renamed, so that a full disk leaves no half-written file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -14,19 +14,19 @@
 
 /* TensorProto.DataType */
 static const DlcDataType TYPE[] = {
-	[1] = { 2, 32, 1 },
-	[2] = { 1, 8, 1 },
-	[3] = { 0, 8, 1 },
-	[4] = { 1, 16, 1 },
-	[5] = { 0, 16, 1 },
-	[6] = { 0, 32, 1 },
-	[7] = { 0, 64, 1 },
-	[9] = { 6, 8, 1 },
-	[10] = { 2, 16, 1 },
-	[11] = { 2, 64, 1 },
-	[12] = { 1, 32, 1 },
-	[13] = { 1, 64, 1 },
-	[16] = { 4, 16, 1 },
+	[1] = { TYPE_FLOAT, 32, 1 },
+	[2] = { TYPE_UINT, 8, 1 },
+	[3] = { TYPE_INT, 8, 1 },
+	[4] = { TYPE_UINT, 16, 1 },
+	[5] = { TYPE_INT, 16, 1 },
+	[6] = { TYPE_INT, 32, 1 },
+	[7] = { TYPE_INT, 64, 1 },
+	[9] = { TYPE_BOOL, 8, 1 },
+	[10] = { TYPE_FLOAT, 16, 1 },
+	[11] = { TYPE_FLOAT, 64, 1 },
+	[12] = { TYPE_UINT, 32, 1 },
+	[13] = { TYPE_UINT, 64, 1 },
+	[16] = { TYPE_BFLOAT, 16, 1 },
 };
 enum { NTYPE = sizeof TYPE / sizeof *TYPE };
 
@@ -65,9 +65,9 @@ static bool has(const Proto *p, int row)
 /* The list that ONNX prescribes for a type. */
 static int list_of(DlcDataType t)
 {
-	if (t.code == 2 && t.bits >= 32)
+	if (t.code == TYPE_FLOAT && t.bits >= 32)
 		return t.bits == 32 ? FLOATS : DOUBLES;
-	if (t.code == 1 && t.bits >= 32)
+	if (t.code == TYPE_UINT && t.bits >= 32)
 		return UINT64S;
 	return t.bits == 64 ? INT64S : INT32S;
 }

@@ -1,7 +1,7 @@
 /*
- * See run/test_data.h.  A tensor of the data belongs to the input whose name it carries; where it
- * carries none that the model has, its number counts, unless the model has fewer inputs: then it
- * was bound as a constant when the model was compiled.
+ * See run/test_data.h.  A tensor of the data belongs to the input of its name.  If the model has no such input, the
+ * number of the tensor's file counts.  If the model has fewer inputs than that, the tensor was bound as a constant when
+ * the model was compiled.
  */
 #include "run/test_data.h"
 
@@ -49,7 +49,7 @@ static DlcStatus read_pb(const char *path, unsigned char **bytes, Array *a, DlcE
 /* NumPy has no bfloat16: its test data carries the bits as unsigned integers. */
 static void read_as(Array *a, DlcDataType wanted)
 {
-	if (wanted.code == 4 && a->dtype.code == 1 && a->dtype.bits == wanted.bits)
+	if (wanted.code == TYPE_BFLOAT && a->dtype.code == TYPE_UINT && a->dtype.bits == wanted.bits)
 		a->dtype = wanted;
 }
 

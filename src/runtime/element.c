@@ -5,18 +5,17 @@
 #include <string.h>
 
 #include "runtime/half.h"
-
-enum { INT = 0, UINT = 1, FLOAT = 2, BFLOAT = 4, BOOL = 6 };
+#include "runtime/tensor.h"
 
 bool element_known(DlcDataType t)
 {
 	bool whole = t.bits == 8 || t.bits == 16 || t.bits == 32 || t.bits == 64;
 	switch (t.code) {
-	case INT:
-	case UINT: return whole && t.lanes == 1;
-	case FLOAT: return whole && t.bits >= 16 && t.lanes == 1;
-	case BFLOAT: return t.bits == 16 && t.lanes == 1;
-	case BOOL: return t.bits == 8 && t.lanes == 1;
+	case TYPE_INT:
+	case TYPE_UINT: return whole && t.lanes == 1;
+	case TYPE_FLOAT: return whole && t.bits >= 16 && t.lanes == 1;
+	case TYPE_BFLOAT: return t.bits == 16 && t.lanes == 1;
+	case TYPE_BOOL: return t.bits == 8 && t.lanes == 1;
 	default: return false;
 	}
 }
@@ -36,13 +35,13 @@ static void store(void *data, int bytes, int64_t i, uint64_t v)
 double element_value(DlcDataType t, const void *data, int64_t i)
 {
 	uint64_t v = load(data, t.bits / 8, i);
-	if (t.code == INT)
+	if (t.code == TYPE_INT)
 		return (double)((int64_t)(v << (64 - t.bits)) >> (64 - t.bits));
-	if (t.code == UINT)
+	if (t.code == TYPE_UINT)
 		return (double)v;
-	if (t.code == BOOL)
+	if (t.code == TYPE_BOOL)
 		return v != 0;
-	if (t.code == BFLOAT)
+	if (t.code == TYPE_BFLOAT)
 		return half_to_double(HALF_BF16, (uint16_t)v);
 	if (t.bits == 16)
 		return half_to_double(HALF_F16, (uint16_t)v);
@@ -57,13 +56,13 @@ void element_store(DlcDataType t, void *data, int64_t i, double value)
 {
 	uint64_t v = 0;
 	float f = (float)value;
-	if (t.code == INT)
+	if (t.code == TYPE_INT)
 		v = (uint64_t)(int64_t)value;
-	else if (t.code == UINT)
+	else if (t.code == TYPE_UINT)
 		v = (uint64_t)value;
-	else if (t.code == BOOL)
+	else if (t.code == TYPE_BOOL)
 		v = value != 0;
-	else if (t.code == BFLOAT)
+	else if (t.code == TYPE_BFLOAT)
 		v = half_from_double(HALF_BF16, value);
 	else if (t.bits == 16)
 		v = half_from_double(HALF_F16, value);
@@ -85,14 +84,14 @@ static uint64_t draw(uint64_t seed, uint64_t i)
 
 void element_fill(DlcDataType t, void *data, int64_t n, uint64_t seed, double lo, double hi)
 {
-	bool whole = t.code != FLOAT && t.code != BFLOAT;
+	bool whole = !type_is_real(t);
 	double span = whole ? floor(hi) - ceil(lo) + 1 : hi - lo;
 	seed = draw(seed, 0); /* neighbouring seeds must not give shifted copies */
-	for (int64_t i = 0; i < n && t.code == FLOAT && t.bits == 32; i++) { /* nearly always: at once */
+	for (int64_t i = 0; i < n && t.code == TYPE_FLOAT && t.bits == 32; i++) { /* nearly always: at once */
 		float f = (float)(lo + (double)(draw(seed, (uint64_t)i) >> 11) * 0x1p-53 * span);
 		memcpy((unsigned char *)data + i * 4, &f, sizeof f);
 	}
-	if (t.code == FLOAT && t.bits == 32)
+	if (t.code == TYPE_FLOAT && t.bits == 32)
 		return;
 	for (int64_t i = 0; i < n; i++) {
 		double u = (double)(draw(seed, (uint64_t)i) >> 11) * 0x1p-53;

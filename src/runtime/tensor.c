@@ -1,4 +1,4 @@
-/* See tensor.h. */
+/* See tensor.h. Sizes come from files, so products are checked for overflow. */
 #include "runtime/tensor.h"
 
 #include <stdio.h>
@@ -6,10 +6,10 @@
 static const char *kind_name(uint8_t code)
 {
 	switch (code) {
-	case 0: return "i";
-	case 1: return "u";
-	case 2: return "f";
-	case 4: return "bf";
+	case TYPE_INT: return "i";
+	case TYPE_UINT: return "u";
+	case TYPE_FLOAT: return "f";
+	case TYPE_BFLOAT: return "bf";
 	default: return "type";
 	}
 }
@@ -17,7 +17,7 @@ static const char *kind_name(uint8_t code)
 const char *tensor_print(const DlcTensor *t, char out[TENSOR_TEXT])
 {
 	int at = 0;
-	if (t->dtype.code == 6 && t->dtype.bits == 8)
+	if (t->dtype.code == TYPE_BOOL && t->dtype.bits == 8)
 		at = snprintf(out, TENSOR_TEXT, "bool[");
 	else
 		at = snprintf(out, TENSOR_TEXT, "%s%d[", kind_name(t->dtype.code), t->dtype.bits);

@@ -1,6 +1,5 @@
 /*
- * Clocks and what is made of their readings.  The only place of the runtime and the worker that
- * reads a clock.
+ * Clocks, and statistics of their readings.  Only this file of the runtime and the worker reads a clock.
  */
 #ifndef RUNTIME_TIMING_H
 #define RUNTIME_TIMING_H

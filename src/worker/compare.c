@@ -1,13 +1,14 @@
 /*
- * Outputs against what they should be.  Nearly all that is compared is f32 and right, so blocks of
- * it are summed up without a branch; a block with anything that is not finite, or with an error
- * larger than any before, is looked at element by element.
+ * Compares outputs with what they should be.  Nearly all elements are f32 and right, so blocks of them are compared
+ * without a branch; a block with an element that is not finite, or with an error larger than any before, is compared
+ * element by element.
  */
 #include <math.h>
 #include <string.h>
 
 #include "runtime/element.h"
 #include "runtime/model.h"
+#include "runtime/tensor.h"
 #include "worker/worker.h"
 
 enum { BLOCK = 1024, INFINITE = 0x7f800000 };
@@ -40,7 +41,7 @@ static void note(MsgCompared *c, double got, double want, uint64_t i)
 static void compare_each(const Pair *p, uint64_t from, uint64_t to, MsgCompared *c)
 {
 	unsigned char poison[16];
-	bool real = p->type.code == 2 || p->type.code == 4; /* others have no value to spare */
+	bool real = type_is_real(p->type); /* in other types poison is a value like others */
 	worker_poison(poison, sizeof poison);
 	for (uint64_t i = from; i < to; i++) {
 		uint64_t k = p->at != NULL ? p->at[i] : i;
@@ -102,7 +103,7 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 	if (at != NULL && !places_lie(p.at, m->count, got->bytes / p.element))
 		return runtime_fail(
 			err, DLC_BAD_ARGUMENT, "elements to compare lie outside of buffer %u", m->got);
-	bool quick = m->code == 2 && m->bits == 32 && at == NULL;
+	bool quick = m->code == TYPE_FLOAT && m->bits == 32 && at == NULL;
 	*out = (MsgCompared){ 0 };
 	for (uint64_t i = 0; i < m->count; i += BLOCK) {
 		uint64_t to = m->count - i < BLOCK ? m->count : i + BLOCK;

@@ -232,7 +232,7 @@ static DlcStatus open_bundle(LoadedProgram *p, const MsgBundle *m, const void *f
 	for (int k = 0; s == DLC_OK && k < dlc_model_count(p->model, DLC_INPUT); k++) {
 		DlcTensor t;
 		s = dlc_instance_tensor(p->instance, DLC_INPUT, k, &t, err);
-		bool real = t.dtype.code == 2 || t.dtype.code == 4;
+		bool real = type_is_real(t.dtype);
 		if (s == DLC_OK && element_known(t.dtype))
 			element_fill(t.dtype, t.data, tensor_count(&t), m->seed + (uint64_t)k,
 				real ? -1 : 0, 1);
