@@ -31,7 +31,7 @@ bool path_find(Sched *s, const char *what, const BlockPlace *b, const Stmt *from
 	while (first < b->naround && b->around[first] != from)
 		first++;
 	if (first == b->naround)
-		return sched_refuse_for(s, what, name, "it does not stand in loop %s", from->loop.var);
+		return sched_refuse_for(s, what, name, "it is not inside loop %s", from->loop.var);
 	for (int k = first; k < b->naround; k++) {
 		Stmt *l = b->around[k];
 		const char *var = l->loop.var;

@@ -45,7 +45,7 @@ static bool find_nest(Sched *s, Ring *r)
 	while (r->own < b->naround && b->around[r->own] != r->l.loop)
 		r->own++;
 	if (r->own++ == b->naround)
-		return refuse_for(s, r, "it does not stand in loop %s", var);
+		return refuse_for(s, r, "it is not inside loop %s", var);
 	r->nest = r->own < b->naround ? b->around[r->own] : b->block;
 	const Stmt *c = r->l.loop->loop.body;
 	while (c != NULL && c != r->nest)

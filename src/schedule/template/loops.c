@@ -257,7 +257,7 @@ static bool is_part(const Tiled *t, const char *block)
 	return part;
 }
 
-/* A nest that cannot be scheduled stays as it is, which is legal. Where no room for knobs is left, nests have defaults. */
+/* A nest that cannot be scheduled stays as it is, which is legal. Without room for knobs a nest has its default. */
 bool sketch_loops_but(Sketch *s, const Tiled *t)
 {
 	for (size_t i = 0; i < s->naive->n; i++)

@@ -304,7 +304,7 @@ fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	}
 }
 --- compute_at a j; store_at t j; ring a k
-! trace:3: ring a: it does not stand in loop k
+! trace:3: ring a: it is not inside loop k
 ===
 fn f(x: in f32[14], w: in f32[3], y: out f32[12], t: work f32[14]) {
 	for i in 0..14 {
