@@ -67,7 +67,7 @@ def main():
     call("dlc-compile", MODEL, "--tuning-db=t.sqlite", "-o", "net.dlcb", env=env)
     assert "out" in call("dlc-run", "net.dlcb", env=env)
     if SANITIZED:
-        print("skipped: a C program against an instrumented library")
+        print("skipped: the C program: an instrumented library needs an instrumented program")
         return
     pc = os.path.dirname(find(prefix, "dlc.pc"))
     # A build folder that was set up without pkgconfig.relocatable has files for one place.
