@@ -84,7 +84,7 @@ double confirm_ms(const Tuner *t)
 	/* No kernel's code takes longer than its trial did. */
 	double compile = fmax(tuner_trial_ms(t) * t->progress->ntask, t->compile_ms);
 	double rounds = TUNE_FIRST_ROUNDS * round_ms(t, TUNE_CONFIRMED_EACH) + TUNE_ROUNDS * round_ms(t, 2);
-	return t->plain != NULL ? 3 * compile + rounds : 0;
+	return t->plain != NULL ? TUNE_COMPILES * compile + rounds : 0;
 }
 
 static Figures *figures_of(const Confirm *x, const Task *task)

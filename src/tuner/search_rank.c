@@ -294,13 +294,13 @@ static void pick(Rank *r, uint32_t i, int apart)
 /* The best estimates that differ from each other, some of them drawn: the model may be wrong. */
 static bool enqueue_picks(Rank *r)
 {
-	size_t want = (size_t)r->effort->picks, drawn = want / 4;
+	size_t want = (size_t)r->effort->picks, drawn = want / TUNE_DRAWN;
 	r->batch.n = 0;
 	for (int apart = 2; apart >= 1; apart--)
 		for (size_t i = 0; i < r->ranked.n && r->batch.n < want - drawn; i++)
 			if (promises(r, r->ranked.at[i], r->ranked.at[0]))
 				pick(r, r->ranked.at[i], apart);
-	for (size_t tries = 0; tries < want * 4 && r->batch.n < want && r->ranked.n > 0; tries++)
+	for (size_t tries = 0; tries < want * TUNE_DRAWS && r->batch.n < want && r->ranked.n > 0; tries++)
 		pick(r, r->ranked.at[rng_below(&r->rng, r->ranked.n)], 2);
 	return r->batch.n > 0;
 }
