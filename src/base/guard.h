@@ -32,7 +32,7 @@ struct Guard {
 /* True where memory ran out. */
 #define GUARD_ENTER(g) (guard_enter(g), setjmp((g)->back) != 0)
 void guard_enter(Guard *g);
-/* The arenas still open belong to the outer guard, or to nobody. */
+/* The arenas still open belong to the outer guard, if there is one. */
 void guard_leave(Guard *g);
 
 /* The arena stays when memory runs out: it can be reached from what lives longer than the work. */

@@ -1,6 +1,6 @@
 /*
  * Identity: BLAKE2b (libsodium) with a 16-byte digest, written as 32 hexadecimal digits.
- * Inputs may come from anybody, so a fast non-cryptographic hash would not do.
+ * Inputs may come from strangers, who could construct collisions of a non-cryptographic hash.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -17,7 +17,7 @@ enum { HASH_HEX = 33 }; /* 32 digits and the 0 */
 
 /* BLAKE2b-128 of `domain`, its ending 0, and then the n bytes; domain is e.g. "dlc/run/v1". */
 Hash hash_of(const char *domain, const void *bytes, size_t n);
-/* The same with a secret key, which is needed to make and to check such a hash. */
+/* The same with a secret key: without the key nobody can make or check such a hash. */
 enum { HASH_KEY = 32 };
 Hash hash_keyed(const uint8_t key[HASH_KEY], const char *domain, const void *bytes, size_t n);
 void hash_hex(Hash h, char out[HASH_HEX]);

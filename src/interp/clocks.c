@@ -1,9 +1,8 @@
 /*
- * Races: two accesses to one element, at least one of them a write, that nothing orders. Forks,
- * joins and barriers are the tree of threads with a time each (interp/thread.h). An atomic acquires
- * what earlier atomics on its element released: for every ancestor of the releasing thread
- * (subtree, time), and what the thread had acquired itself. Exact: no race is invented and none is missed in
- * the order of events that happened to run.
+ * Races: two accesses to one element, at least one of them a write, that nothing orders. Forks, joins and barriers are
+ * the tree of threads with a time each (interp/thread.h). An atomic acquires what earlier atomics on its element
+ * released: (subtree, time) for every ancestor of the releasing thread, and what that thread had acquired itself. The
+ * check is exact for the order of events that happened to run: it reports every race in it, and only races.
  */
 #include "interp/step.h"
 

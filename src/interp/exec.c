@@ -279,7 +279,7 @@ static bool do_rstore(Run *r, Thread *t, const Ins *i, const Val *s)
 	return !i->node || st->shadow == NULL || interp_race_release(r, t, st, s[i->b].i);
 }
 
-/* Whether somebody else should run now. */
+/* Whether another thread should run now. */
 static bool turn_over(Run *r)
 {
 	return r->ready.n + r->open.n > 0 && (rng_next(&r->rng) & 1);

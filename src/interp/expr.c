@@ -1,7 +1,7 @@
 /*
- * Expressions to interpreter code, lane by lane: a vector expression is asked for one lane at a
- * time, so ramps, splats and masks cost nothing at run time. What a statement has computed once
- * is not computed again, except across the arms of a select, of which only one runs.
+ * Expressions to interpreter code, one lane of a vector at a time: so ramps, splats and masks cost nothing
+ * at run time. A value that a statement has computed is not computed again, except across the arms of
+ * a select, of which only one runs.
  */
 #include "interp/cx.h"
 

@@ -1,7 +1,6 @@
 /*
- * Tensors and windows of them: where an element lies, what an alloc or a window makes. A block of
- * memory is taken from and given back to lists by size, so that an alloc in a loop costs little;
- * what a thread allocated goes when it ends.
+ * Tensors and windows of them: where an element lies, what an alloc or a window makes. Lists by size keep the blocks of
+ * memory that were given back, so that an alloc in a loop costs little. The allocs of a thread end with it.
  */
 #include "interp/step.h"
 

@@ -1,5 +1,5 @@
 /*
- * Tensors of a run, windows of them, and who touched each element last (interp/thread.h says how
+ * Tensors of a run, windows of them, and the last accesses of each element (interp/thread.h says how
  * accesses are ordered).
  */
 #ifndef INTERP_MEM_H

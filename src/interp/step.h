@@ -22,7 +22,7 @@ int64_t interp_at(const View *v, const uint32_t *list, const Val *slot, int64_t 
 bool interp_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc);
 bool interp_window(Run *r, Thread *t, const Ins *i, uint32_t pc);
 bool interp_shape(Run *r, Thread *t, const Ins *i, uint32_t pc);
-/* The arrays of a tensor whose type, map and n are set; outside: data is somebody else's. */
+/* The arrays of a tensor whose type, map and n are set; outside: its data is the caller's. */
 bool interp_fill(Run *r, Store *s, bool shadow, bool outside);
 void interp_release(Run *r, Thread *t);
 void interp_whole(View *v, Store *s);

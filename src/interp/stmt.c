@@ -1,7 +1,7 @@
 /*
- * Statements to interpreter code. Instances of parallel, vector and bound loops become threads
- * (FORK) where their body synchronises, and otherwise a loop in random order that only changes its
- * identity (SPIN), which is the same to everybody who looks and much cheaper.
+ * Statements to interpreter code. Where the body of a parallel, vector or bound loop synchronises, its instances
+ * become threads (FORK). Otherwise they become a loop in random order that only changes its identity (SPIN): other
+ * instances see no difference, and it is much cheaper.
  */
 #include "interp/cx.h"
 #include "ir/walk.h"

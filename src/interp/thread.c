@@ -1,9 +1,8 @@
 /*
- * Logical threads: fork, join, barriers, and who runs next, all drawn from the run's Rng. An
- * instance exists only from its first to its last instruction; a thread runs until it ends, forks,
- * meets a barrier, or yields. A barrier's root is the nearest ancestor outside of its scope: it
- * opens when all leaves of the tree below the root have come to the same statement, and if none can
- * run while some wait, it diverges.
+ * Logical threads: fork, join, barriers, and the choice of the thread that runs next, drawn from the run's Rng. An
+ * instance exists only from its first to its last instruction; a thread runs until it ends, forks, meets a barrier,
+ * or yields. A barrier's root is the nearest ancestor outside its scope. The barrier opens when all leaves of the tree
+ * below the root have come to the same statement. It diverges if no thread can run while some wait.
  */
 #include "interp/step.h"
 

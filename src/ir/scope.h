@@ -1,6 +1,6 @@
 /*
  * What is declared where: names with an undo list, for the parser and the verifier. Names are
- * interned; looking one up costs one probe, however many there are.
+ * interned; finding one takes constant time.
  */
 #ifndef IR_SCOPE_H
 #define IR_SCOPE_H

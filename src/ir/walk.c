@@ -1,6 +1,6 @@
 /*
- * Walking and rebuilding. Expressions are a graph with shared parts: each walk sees a part once,
- * by a set of what it has seen or by the Ir's memo, else sharing would cost exponential time.
+ * Walking and rebuilding. Expressions are a graph with shared parts, and each walk visits a part once; otherwise
+ * sharing would cost exponential time. The visited parts are a set on the stack (Seen), or the Ir's memo.
  */
 #include "ir/walk.h"
 #include "ir/build.h"
@@ -112,7 +112,11 @@ void ir_each_expr(const Stmt *s, void (*f)(const Expr *e, void *arg), void *arg)
 
 enum { SMALL = 64, LARGE = 256 };
 
-/* A set of nodes: a small table that moves to a larger one when it fills up, then to an arena of its own. */
+/*
+ * A set of nodes: a table on the stack that moves to a larger one there, then to an arena of its own. It is no Map
+ * because most walks see fewer than 32 nodes and no arena is at hand: beginning one clears 512 bytes and allocates
+ * nothing.
+ */
 typedef struct Seen {
 	const Expr *small[SMALL], *large[LARGE];
 	const Expr **slot;

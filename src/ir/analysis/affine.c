@@ -1,7 +1,7 @@
 /*
- * Linear forms: how an expression becomes one, between which numbers one lies, and what conditions
- * say as forms that are not negative. Sums are taken in the ring of the type, so that a form has
- * its expression's value whatever wraps; exactness is asked for afterwards, of the whole.
+ * Linear forms: an expression becomes a form; a form has bounds; a condition gives forms that are not negative. Sums
+ * are taken in the ring of the type, so a form equals its expression even if a sum wraps. Whether the whole form is
+ * exact is a question of its own (ir_affine_exact).
  */
 #include "ir/analysis/affine.h"
 #include "ir/build.h"

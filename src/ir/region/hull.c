@@ -1,9 +1,8 @@
 /*
- * Hulls: the ends of an index, free of what is bound inside of a statement. Lets and iterators go away
- * by their value, loop variables, innermost first, by the end of their range on the side that is asked
- * for: a sum term by term, a quotient or min through its monotone arguments, anything else by its
- * interval. Conditions around the access give further ends. Where a step could wrap or nothing is
- * known, there is no end.
+ * Hulls: the ends of an index, free of the names that a statement binds inside. A let or an iterator is replaced by
+ * its value. A loop variable, innermost first, is replaced by an end of its range: a sum term by term, a quotient or
+ * a min through its monotone arguments, any other expression by its interval. Conditions around the access give
+ * further ends. Where a step could wrap or nothing is known, there is no end.
  */
 #include "ir/region/hull.h"
 

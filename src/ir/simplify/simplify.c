@@ -106,7 +106,7 @@ static const Expr *apply(Simp *s, const Expr *e)
 }
 
 /*
- * The arguments of a whole tree of and (or) at once: its inner nodes are no matter of their own.
+ * The arguments of a whole tree of and (or) at once: its inner nodes are not visited on their own.
  * NULL if it is none, or is too large.
  */
 static const Expr *simplify_logic_tree(Simp *s, const Expr *e)

@@ -1,7 +1,7 @@
 /*
  * Simplification of a whole Fn: one walk from the outside in, each statement under the facts of
- * what encloses it and of the lets before it. What cannot happen is dropped: loops of no iteration,
- * branches never taken, blocks whose `where` never holds, stores masked off, lets nobody reads.
+ * what encloses it and of the lets before it. Code without effect is dropped: loops of no iteration,
+ * branches never taken, blocks whose `where` never holds, stores masked off, lets that nothing reads.
  * A loop of one iteration becomes its body. Laws: the statements that are executed, their order and
  * the values they store stay the same.
  */

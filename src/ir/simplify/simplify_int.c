@@ -234,7 +234,7 @@ static bool join_aligned(Simp *s, Affine *f)
 	return false;
 }
 
-/* Sums with overflowing coefficients are not joined; the ring would allow it, nobody needs it. */
+/* Sums with overflowing coefficients are not joined: the ring would allow it, but no caller needs it. */
 const Expr *rule_linear(Simp *s, const Expr *e)
 {
 	Affine f;

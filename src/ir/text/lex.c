@@ -1,6 +1,6 @@
 /*
- * Bytes to tokens. Every byte is looked at once; the numbers of a text are checked here, so that
- * nothing later meets one that does not fit 64 bits.
+ * Bytes to tokens. Every byte is read once. The numbers of a text are checked here, so that all later
+ * code sees only numbers that fit 64 bits.
  */
 #include "ir/text/lex.h"
 

@@ -1,7 +1,7 @@
 /*
- * Statements, Fns, monoids and kernel sets: recursive descent with one token of look-ahead (the
- * arguments of a call are looked at twice). Names are resolved only for their types; whether the
- * text means anything is the verifier's business. Nesting is bounded before the recursion is.
+ * Statements, Fns, monoids and kernel sets: recursive descent with one token of look-ahead (the arguments of a call
+ * are read twice). Names are resolved only for their types; the verifier says whether the text means anything. A bound
+ * on nesting keeps the recursion short.
  */
 #include "ir/text/parser.h"
 #include "ir/build.h"
@@ -502,7 +502,7 @@ static Monoid *parse_monoid(Parser *p)
 KernelSet *ir_parse_set(Ir *ir, const char *name, const char *text, size_t n, Err *err)
 {
 	if (n > PARSE_BYTES) {
-		fail(err, ERR_SYNTAX, name, "a text of more than 64 MiB is no kernel set");
+		fail(err, ERR_SYNTAX, name, "the text is larger than 64 MiB: write a smaller kernel set");
 		return NULL;
 	}
 	Parser p;

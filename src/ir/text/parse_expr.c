@@ -1,7 +1,7 @@
 /*
- * Expressions: precedence climbing over the table of nodes. Types are filled in by the rule of the
- * node and not checked (a name that nothing declares is an i64): that is the verifier's, which can
- * then say more. Depth is limited twice: of recursion, and of the node that comes out.
+ * Expressions: precedence climbing over the table of nodes. The rule of a node gives its type, unchecked (a name that
+ * is not declared is an i64): the verifier checks types, and can say more. Two limits bound the depth: of the
+ * recursion, and of the resulting node.
  */
 #include "ir/text/parser.h"
 #include "ir/build.h"

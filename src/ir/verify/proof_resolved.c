@@ -1,9 +1,9 @@
 /*
- * Proofs of a second kind, for what proof.c gives up: costly, so that only who must prove asks for them.
- * What an iterator stands for is one fact among many to proof.c, which replaces a name in one place at a
- * time. Here all names of lets and iterators are replaced, in what is asked and in every condition:
- * v / 3 - i / 3 is 0 where v is i. Then one condition is enough, or each case of a min, max or select
- * has one. Remainders are quotients in a last try, since nested quotients have one form.
+ * Proofs of a second kind, for comparisons that proof.c gives up. They cost more, so only the proof of accesses uses
+ * them. proof.c knows the value of an iterator as one fact among many, and replaces a name in one place at a time.
+ * Here all names of lets and iterators are replaced, in the comparison and in every condition: v / 3 - i / 3 becomes
+ * 0 where v is i. After that one condition is often enough, or each case of a min, max or select has one. A last try
+ * writes remainders as quotients, since nested quotients have one form.
  */
 #include "ir/verify/proof_resolved.h"
 

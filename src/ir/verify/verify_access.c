@@ -1,13 +1,13 @@
 /*
- * Proves that no access leaves its buffer: loads, writes, the windows of calls, what a called sub Fn
- * does with its windows, and where index maps put elements. What cannot be proved is refused.
+ * Proves that no access leaves its buffer: loads, writes, the windows of calls, the accesses of a called
+ * sub Fn to its windows, and the places that index maps give. An access without a proof is refused.
  *
  * One walk down each prepare and run Fn keeps the facts that hold at a statement. A call is walked
  * like any body: scalar parameters are lets of their arguments, buffer parameters have shapes of
- * their own, which the windows must equal. What memory holds may be anything of its type, and may
+ * their own, which the windows must equal. An element in memory may have any value of its type, and may
  * change: a condition or a let that loads gives its interval, and a condition in a select holds in
  * its own expression only.
- * Left out: prefetches, which name an address and access nothing, so that none can fault.
+ * Left out: prefetches, which access nothing and cannot fault.
  */
 #include "ir/build.h"
 #include "ir/text/intrin.h"

@@ -1,6 +1,6 @@
 /*
- * Declarations, layouts, signatures and expressions: what can be said of a name or a value by
- * itself. Interval analysis is asked only to refuse what is wrong for all values.
+ * Declarations, layouts, signatures and expressions: the rules for one name or one value. Interval analysis refuses
+ * only what is wrong for all values.
  */
 #include "ir/build.h"
 #include "ir/node.h"
