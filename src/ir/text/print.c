@@ -297,32 +297,26 @@ static void print_if(Text *out, const Stmt *s, int depth)
 	}
 }
 
-static void print_let(Text *out, const Stmt *s)
-{
-	char type[DTYPE_TEXT];
-	text_add(out, "let %s: %s = ", s->let.var, dtype_print(s->let.value->type, type));
-	ir_print_expr(out, s->let.value);
-}
-
-static void print_store(Text *out, const Stmt *s)
-{
-	print_access(out, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
-	put(out, " = ");
-	ir_print_expr(out, s->store.value);
-	print_where(out, s->store.mask);
-}
-
 static void print_one(Text *out, const Stmt *s, int depth)
 {
+	char type[DTYPE_TEXT];
 	switch (s->kind) {
 	case ST_FOR:
 		print_for(out, s);
 		print_body(out, s->loop.body, depth);
 		break;
 	case ST_BLOCK: print_block(out, s, depth); break;
-	case ST_STORE: print_store(out, s); break;
+	case ST_STORE:
+		print_access(out, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
+		put(out, " = ");
+		ir_print_expr(out, s->store.value);
+		print_where(out, s->store.mask);
+		break;
 	case ST_REDUCE: print_reduce(out, s); break;
-	case ST_LET: print_let(out, s); break;
+	case ST_LET:
+		text_add(out, "let %s: %s = ", s->let.var, dtype_print(s->let.value->type, type));
+		ir_print_expr(out, s->let.value);
+		break;
 	case ST_ALLOC:
 		text_add(out, "alloc %s: ", s->alloc->name);
 		print_layout(out, s->alloc);
