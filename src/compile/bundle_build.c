@@ -46,11 +46,6 @@ static bool run_prepare(int task, const Prepared *given, int n, Prepared *out, i
 
 /* ---- the file ---- */
 
-static uint32_t bundle_arch(Arch arch)
-{
-	return arch == ARCH_X86_64 ? BUNDLE_X86_64 : arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
-}
-
 static void put_tensors(BundleOut *out, const Dag *d)
 {
 	for (int output = 0; output < 2; output++) {
@@ -152,7 +147,8 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	put_tensors(out, c->dag);
 	put_code(out, b, first);
 	put_steps(out, b, plan, first, c);
-	BundleFacts facts = { .arch = bundle_arch(t->arch),
+	uint32_t arch = t->arch == ARCH_X86_64 ? BUNDLE_X86_64 : t->arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
+	BundleFacts facts = { .arch = arch,
 		.device = (uint32_t)backend_for(t)->device,
 		.threads = (uint32_t)t->threads,
 		.arena_bytes = (uint64_t)plan->work_bytes };

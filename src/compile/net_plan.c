@@ -236,14 +236,6 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 	return true;
 }
 
-static int task_number(const Partition *p, const Task *t)
-{
-	for (int k = 0; k < p->ntask; k++)
-		if (p->task[k] == t)
-			return k;
-	return -1;
-}
-
 static bool add_copy(Planner *p, Place to, Place from)
 {
 	NetPlan *plan = p->plan;
@@ -283,8 +275,8 @@ static bool add_group(Planner *p, const Group *g)
 	if (g->task == NULL)
 		return first->op != OP_concat || add_parts(p, first);
 	Bound b = { 0 };
-	int task = task_number(p->part, g->task);
-	return bind_values(p, g, (int)p->plan->step.n, &b) && bind_prepared(p, task, &b) && add_calls(p, g, task, &b);
+	return bind_values(p, g, (int)p->plan->step.n, &b) && bind_prepared(p, g->number, &b) &&
+	       add_calls(p, g, g->number, &b);
 }
 
 /* Copies the outputs that no kernel writes in place. */

@@ -7,20 +7,15 @@
 #include "compile/lock_file.h"
 #include "db/rank.h"
 
-/*
- * The channels of a block: a vector of f32, at least 8 (shorter vectors need two or more of them) and at
- * most 16, which is a cache line.
- */
-static int block_of(const Target *t)
-{
-	return target_lanes(t, F32) >= 16 ? 16 : 8;
-}
-
 Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 {
 	if (!graph_optimize(dag, compile_eval, err))
 		return NULL;
-	graph_layouts(dag, block_of(t));
+	/*
+	 * A block has the channels of a vector of f32, but at least 8 (shorter vectors need two or more of them)
+	 * and at most 16, which is a cache line.
+	 */
+	graph_layouts(dag, target_lanes(t, F32) >= 16 ? 16 : 8);
 	return graph_partition(a, dag, err);
 }
 

@@ -1,6 +1,6 @@
 /*
  * Walking and rebuilding. Expressions are a graph with shared parts, and each walk visits a part once; otherwise
- * sharing would cost exponential time. The visited parts are a set on the stack (Seen), or the Ir's memo.
+ * sharing would cost exponential time. The visited parts are a set on the stack (NodeSet), or the Ir's memo.
  */
 #include "ir/walk.h"
 #include "ir/build.h"
@@ -117,14 +117,14 @@ enum { SMALL = 64, LARGE = 256 };
  * because most walks see fewer than 32 nodes and no arena is at hand: beginning one clears 512 bytes and allocates
  * nothing.
  */
-typedef struct Seen {
+typedef struct NodeSet {
 	const Expr *small[SMALL], *large[LARGE];
 	const Expr **slot;
 	size_t cap, used;
 	Arena *arena;
-} Seen;
+} NodeSet;
 
-static void seen_init(Seen *s)
+static void nodes_init(NodeSet *s)
 {
 	memset(s->small, 0, sizeof s->small);
 	s->slot = s->small;
@@ -141,7 +141,7 @@ static const Expr **seen_slot(const Expr **slot, size_t cap, const Expr *e)
 }
 
 /* Adds e; false if it was there already. */
-static bool seen_add(Seen *s, const Expr *e)
+static bool nodes_add(NodeSet *s, const Expr *e)
 {
 	const Expr **at = seen_slot(s->slot, s->cap, e);
 	if (*at == e)
@@ -162,9 +162,9 @@ static bool seen_add(Seen *s, const Expr *e)
 	return true;
 }
 
-static void visit(Seen *seen, const Expr *e, const Each *each)
+static void visit(NodeSet *seen, const Expr *e, const Each *each)
 {
-	if (!seen_add(seen, e))
+	if (!nodes_add(seen, e))
 		return;
 	for (int i = 0; i < e->nargs; i++)
 		visit(seen, e->arg[i], each);
@@ -173,8 +173,8 @@ static void visit(Seen *seen, const Expr *e, const Each *each)
 
 void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg)
 {
-	Seen seen;
-	seen_init(&seen);
+	NodeSet seen;
+	nodes_init(&seen);
 	visit(&seen, e, &(Each){ f, arg });
 	arena_free(seen.arena);
 }
@@ -182,12 +182,12 @@ void ir_each_node(const Expr *e, void (*f)(const Expr *e, void *arg), void *arg)
 typedef struct Search {
 	bool (*is)(const Expr *e, void *arg);
 	void *arg;
-	Seen seen;
+	NodeSet seen;
 } Search;
 
 static const Expr *find_node(Search *x, const Expr *e)
 {
-	if (e->nargs != 0 && !seen_add(&x->seen, e))
+	if (e->nargs != 0 && !nodes_add(&x->seen, e))
 		return NULL;
 	const Expr *found = NULL;
 	for (int i = 0; i < e->nargs && found == NULL; i++)
@@ -202,7 +202,7 @@ const Expr *ir_find_node(const Expr *e, bool (*is)(const Expr *e, void *arg), vo
 	Search x;
 	x.is = is;
 	x.arg = arg;
-	seen_init(&x.seen);
+	nodes_init(&x.seen);
 	const Expr *found = find_node(&x, e);
 	arena_free(x.seen.arena);
 	return found;

@@ -24,19 +24,19 @@
 enum { PAGE = 4096 };
 
 /* The prepare Fns of a candidate before this one. */
-typedef struct Kept {
+typedef struct EarlierPrepare {
 	Hash text;
 	Arena *arena; /* of the module; NULL: a free place */
 	Module module;
 	uint64_t used; /* when last */
-} Kept;
+} EarlierPrepare;
 
 typedef struct Builder {
 	int out;
 	const Target *target;
 	bool nonsense;  /* a request was no BUILD */
 	uint64_t clock; /* candidates */
-	Kept kept[METHOD_PREPARE_KEPT];
+	EarlierPrepare kept[METHOD_PREPARE_KEPT];
 } Builder;
 
 static const CodegenOptions options = { .unchecked = true };
@@ -87,18 +87,18 @@ static bool has_kind(const KernelSet *ks, FnKind kind)
 }
 
 /* The place of a text: its own, a free one, or the one not used for longest. */
-static Kept *kept_place(Builder *b, Hash text)
+static EarlierPrepare *prepare_place(Builder *b, Hash text)
 {
-	Kept *place = &b->kept[0];
+	EarlierPrepare *place = &b->kept[0];
 	for (int k = 0; k < METHOD_PREPARE_KEPT; k++) {
-		Kept *at = &b->kept[k];
+		EarlierPrepare *at = &b->kept[k];
 		if (at->arena != NULL && memcmp(&at->text, &text, sizeof text) == 0)
 			return at;
 		if (at->used < place->used)
 			place = at;
 	}
 	arena_free(place->arena);
-	*place = (Kept){ .text = text };
+	*place = (EarlierPrepare){ .text = text };
 	return place;
 }
 
@@ -108,7 +108,7 @@ static const Module *prepared(Builder *b, Arena *a, const KernelSet *ks, Err *er
 	const KernelSet *own = ir_set_of_kind(a, ks, FN_PREPARE);
 	Text text = { .arena = a };
 	ir_print_set(&text, own);
-	Kept *k = kept_place(b, hash_of("dlc/prepare/v1", text_str(&text), text.n));
+	EarlierPrepare *k = prepare_place(b, hash_of("dlc/prepare/v1", text_str(&text), text.n));
 	if (k->arena == NULL) {
 		Arena *keep = arena_new();
 		if (!codegen_compile(keep, own, b->target, &options, &k->module, err)) {

@@ -72,32 +72,32 @@ static int64_t opset_of(const OnnxOpset *at, size_t n, int64_t otherwise)
 
 /* ---- what is not supported, all of it */
 
-typedef struct Lack {
+typedef struct Unsupported {
 	const char *op, *domain, *node, *inside;
 	int64_t opset;
 	int since, times;
-} Lack;
+} Unsupported;
 
-typedef struct Lacks {
+typedef struct UnsupportedList {
 	Import *im;
 	const OnnxModel *model;
 	Names *known; /* domain and operator -> list */
-	VEC(Lack) list;
-} Lacks;
+	VEC(Unsupported) list;
+} UnsupportedList;
 
-static void add_lack(Lacks *l, Lack lack)
+static void add_unsupported(UnsupportedList *l, Unsupported entry)
 {
-	const char *key = function_key(l->im->arena, lack.domain, lack.op, "");
+	const char *key = function_key(l->im->arena, entry.domain, entry.op, "");
 	int k = names_find(l->known, key);
 	if (k >= 0) {
 		l->list.at[k].times++;
 		return;
 	}
 	names_bind(l->known, key, (int)l->list.n);
-	vec_push(l->im->arena, &l->list, lack);
+	vec_push(l->im->arena, &l->list, entry);
 }
 
-static void find_lacks(Lacks *l, const OnnxNode *node, size_t n, int64_t opset, const char *inside)
+static void find_unsupported(UnsupportedList *l, const OnnxNode *node, size_t n, int64_t opset, const char *inside)
 {
 	for (size_t k = 0; k < n; k++) {
 		if (find_function(l->im, l->model, &node[k]) != NULL)
@@ -107,7 +107,7 @@ static void find_lacks(Lacks *l, const OnnxNode *node, size_t n, int64_t opset, 
 			continue;
 		const char *out = node[k].output.n > 0 ? onnx_text(node[k].output.at[0]) : "";
 		const char *name = onnx_text(node[k].name);
-		add_lack(l, (Lack){ .op = onnx_text(node[k].op_type),
+		add_unsupported(l, (Unsupported){ .op = onnx_text(node[k].op_type),
 						.domain = onnx_text(node[k].domain),
 						.node = name[0] != 0 ? name : out,
 						.inside = inside,
@@ -119,11 +119,11 @@ static void find_lacks(Lacks *l, const OnnxNode *node, size_t n, int64_t opset, 
 
 static bool check_supported(Import *im, const OnnxModel *m, int64_t opset)
 {
-	Lacks l = { .im = im, .model = m, .known = names_new(im->arena) };
-	find_lacks(&l, m->graph->node.at, m->graph->node.n, opset, NULL);
+	UnsupportedList l = { .im = im, .model = m, .known = names_new(im->arena) };
+	find_unsupported(&l, m->graph->node.at, m->graph->node.n, opset, NULL);
 	for (size_t k = 0; k < m->functions.n; k++) {
 		const OnnxFunction *f = &m->functions.at[k];
-		find_lacks(
+		find_unsupported(
 			&l, f->node.at, f->node.n, opset_of(f->opset_import.at, f->opset_import.n, opset), onnx_text(f->name));
 	}
 	if (l.list.n == 0)
@@ -131,7 +131,7 @@ static bool check_supported(Import *im, const OnnxModel *m, int64_t opset)
 	onnx_refuse(im, ERR_UNSUPPORTED, "%zu operator%s of this model %s not supported", l.list.n,
 		l.list.n == 1 ? "" : "s", l.list.n == 1 ? "is" : "are");
 	for (size_t k = 0; k < l.list.n; k++) {
-		const Lack *x = &l.list.at[k];
+		const Unsupported *x = &l.list.at[k];
 		char times[40] = "", since[60] = "";
 		if (x->times > 1)
 			snprintf(times, sizeof times, ", %d times", x->times);

@@ -57,14 +57,14 @@ static bool may_split(Sched *s, const Place *p, const Stmt *loop, const char *co
 /* ---- overlap: what an iteration may do twice ---- */
 
 /* An iteration is a function of what the loop does not write, if these hold of each block below it. */
-typedef struct Again {
+typedef struct Repeat {
 	Sched *s;
 	const Place *p;
 	BlockPlace at; /* the block that is looked at */
 	bool in_init, spatial, refused;
-} Again;
+} Repeat;
 
-static void refuse_again(Again *g, const char *why, const char *other)
+static void refuse_repeat(Repeat *g, const char *why, const char *other)
 {
 	if (!g->refused)
 		g->refused = !sched_refuse_for(g->s, "split", g->p->loop->loop.var, why, other);
@@ -84,7 +84,7 @@ static bool init_sets(const Stmt *block, const Access *dst)
 }
 
 /* The predicate does not tell the first iteration of the reduction from others. */
-static bool where_ignores_reduction(const Again *g)
+static bool where_ignores_reduction(const Repeat *g)
 {
 	const Stmt *b = g->at.block;
 	for (int k = 0; b->block.where != NULL && k < b->block.n; k++) {
@@ -102,7 +102,7 @@ static bool where_ignores_reduction(const Again *g)
 }
 
 /* Each iteration of the split loop begins the reduction anew: all its loops are inside. */
-static bool begins_inside(const Again *g)
+static bool begins_inside(const Repeat *g)
 {
 	const Stmt *b = g->at.block;
 	const Range *env = ir_range_at(g->s->ir, g->at.fn, g->p->loop);
@@ -117,7 +117,7 @@ static bool begins_inside(const Again *g)
 	return where_ignores_reduction(g);
 }
 
-static void check_write(Again *g, const Access *dst, bool reduces)
+static void check_write(Repeat *g, const Access *dst, bool reduces)
 {
 	Stmt *body = g->p->loop->loop.body;
 	const char *name = g->at.block->block.name;
@@ -125,17 +125,17 @@ static void check_write(Again *g, const Access *dst, bool reduces)
 		return; /* every iteration has its own */
 	Touch all = producer_touches(body, dst->buf), own = producer_touches_one(g->at.block, dst->buf);
 	if (all.strange || all.loads > 0)
-		refuse_again(g, "its tiles may not overlap: the loop also reads %s", dst->buf);
+		refuse_repeat(g, "its tiles may not overlap: the loop also reads %s", dst->buf);
 	if (reduces && (!init_sets(g->at.block, dst) || !begins_inside(g) || all.writes != own.writes))
-		refuse_again(
+		refuse_repeat(
 			g, "its tiles may not overlap: an iteration does not contain the whole reduction of block %s", name);
 	if (!reduces && !g->in_init && !g->spatial)
-		refuse_again(g, "its tiles may not overlap: block %s has iterators that are not spatial", name);
+		refuse_repeat(g, "its tiles may not overlap: block %s has iterators that are not spatial", name);
 }
 
 static bool check_again(Stmt *s, void *arg)
 {
-	Again *g = arg;
+	Repeat *g = arg;
 	switch (s->kind) {
 	case ST_STORE: check_write(g, &s->store.dst, false); break;
 	case ST_REDUCE:
@@ -150,7 +150,7 @@ static bool check_again(Stmt *s, void *arg)
 	case ST_COMMIT:
 	case ST_WAIT:
 	case ST_BARRIER:
-		refuse_again(
+		refuse_repeat(
 			g, "its tiles may not overlap: block %s contains more than stores and reductions", g->at.block->block.name);
 		break;
 	default: break;
@@ -160,7 +160,7 @@ static bool check_again(Stmt *s, void *arg)
 
 static bool check_block(Stmt *s, void *arg)
 {
-	Again *g = arg;
+	Repeat *g = arg;
 	if (s->kind != ST_BLOCK || g->refused)
 		return true;
 	bool scans = false;
@@ -171,7 +171,7 @@ static bool check_block(Stmt *s, void *arg)
 		scans |= s->block.iter[k].kind == ITER_SCAN;
 	}
 	if (scans)
-		refuse_again(g, "its tiles may not overlap: block %s is a recurrence", s->block.name);
+		refuse_repeat(g, "its tiles may not overlap: block %s is a recurrence", s->block.name);
 	g->in_init = true;
 	ir_each_stmt(s->block.init, check_again, g);
 	g->in_init = false;
@@ -186,7 +186,7 @@ static bool check_block(Stmt *s, void *arg)
  */
 static bool may_overlap(Sched *s, const Place *p)
 {
-	Again g = { .s = s, .p = p };
+	Repeat g = { .s = s, .p = p };
 	Uses u = nest_uses(p->loop);
 	const char *why = u.bare ? "a statement below it stands in no block" : u.reduce ? "a reduction depends on it"
 		: u.scan         ? "a recurrence depends on it"
