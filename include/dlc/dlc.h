@@ -74,7 +74,7 @@ DLC_API DlcFault dlc_session_open(const DlcSessionOptions *options, DlcSession *
 DLC_API DlcFault dlc_session_open_user(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why);
 DLC_API void dlc_session_close(DlcSession *s); /* NULL is allowed */
 /*
- * From any thread or signal handler: the calls under way in the session, and later ones, end with
+ * From any thread or signal handler, without a race: the calls under way in the session, and later ones, end with
  * DLC_FAULT_INTERRUPTED, a tuning with all that it has stored, until it is called with on == 0.
  */
 DLC_API void dlc_session_cancel(DlcSession *s, int on);

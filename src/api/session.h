@@ -12,12 +12,14 @@
 #include "measure/measure.h"
 #include "db/db.h"
 
+#include <stdatomic.h>
+
 struct DlcSession {
 	Arena *arena;
 	Folders folders;
 	void (*note)(const char *sentence, void *arg);
 	void *note_arg;
-	volatile sig_atomic_t stop;
+	atomic_int stop;
 	Measure *measure; /* of the call under way; left behind where memory ran out */
 };
 

@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "schedule/space.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
 /*
  * The origin of a Task's schedule. exact: a record of it on this target and of this codegen epoch; near: a
@@ -53,7 +53,7 @@ typedef struct CompileOptions {
 	const char *(*trace_of)(const Task *task, void *arg);
 	void *trace_arg;
 	int64_t prepare_ms;                /* how long the prepare Fns of a schedule may run; 0: see compile/prepare.h */
-	const volatile sig_atomic_t *stop; /* not 0: the compile ends with ERR_INTERRUPTED; may be NULL */
+	const atomic_int *stop; /* not 0: the compile ends with ERR_INTERRUPTED; may be NULL */
 	bool unscheduled;                  /* the naive Fns as they are: the base line of tests and benchmarks */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *progress_arg;

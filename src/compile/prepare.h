@@ -8,12 +8,12 @@
 #include "codegen/codegen.h"
 #include "compile/net_plan.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
 /* How long to wait for the child. */
 typedef struct PrepareWait {
 	int64_t deadline_ms;               /* of the whole call; 0: a minute, and more for large results */
-	const volatile sig_atomic_t *stop; /* ends the wait when it is not 0; NULL: nothing ends it */
+	const atomic_int *stop; /* ends the wait when it is not 0; NULL: nothing ends it */
 } PrepareWait;
 
 /*

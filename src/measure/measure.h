@@ -12,7 +12,7 @@
 #include "measure/result.h"
 #include "op/task.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
 typedef struct Measure Measure;
 typedef struct MeasureRef MeasureRef; /* what a Measure knows of a Task: inputs and reference values */
@@ -24,7 +24,7 @@ typedef struct MeasureOptions {
 	int threads;          /* of a kernel call */
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
 	double tolerance;     /* of max |a-b| / max |ref|; outputs of 16 bits are allowed more (measure/method.def) */
-	const volatile sig_atomic_t *stop; /* once set, references and networks end early; or NULL */
+	const atomic_int *stop; /* once set, references and networks end early; or NULL */
 	void (*tick)(void *arg); /* called some times a second while a call waits for its answer; or NULL */
 	void *tick_arg;
 } MeasureOptions;

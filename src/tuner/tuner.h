@@ -11,7 +11,7 @@
 #include "measure/measure.h"
 #include "tuner/search.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 
 /* Milliseconds since any fixed moment; given, so that budgets can be tested. */
 typedef struct Clock {
@@ -49,7 +49,7 @@ typedef struct TuneMeans {
 	const Cost *cost;       /* ranks what was not measured, and is told what was; NULL: the first cost model */
 	const CodeCache *cache; /* of the network's code; may be NULL */
 	Roof roof;              /* what the machine gives; zeros: no roofs */
-	const volatile sig_atomic_t *stop; /* not 0: the run ends, with all that is stored; may be NULL */
+	const atomic_int *stop; /* not 0: the run ends, with all that is stored; may be NULL */
 	/* After each commit, and whenever there is something to show; may be NULL. */
 	void (*on_trial)(const RunRecord *run, const Task *task, void *arg);
 	void (*on_progress)(const struct TuneProgress *p, void *arg);

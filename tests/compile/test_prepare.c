@@ -12,6 +12,7 @@
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 
+#include <stdatomic.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -221,7 +222,7 @@ END_TEST
 
 /* ---- a machine without what is needed, and interrupts ---- */
 
-static volatile sig_atomic_t stop;
+static atomic_int stop;
 static int sent; /* to all of the group, or 0: `stop` alone is set */
 
 static void on_signal(int sig)

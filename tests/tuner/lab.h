@@ -10,6 +10,7 @@
 #include "record/record.h"
 #include "tuner/tuner.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,7 +87,7 @@ typedef struct Lab {
 	int64_t all;          /* candidates recorded */
 	double ms;            /* of the clock */
 	VEC(Seen) seen;
-	volatile sig_atomic_t stop;
+	atomic_int stop;
 	int64_t stop_after; /* trials; 0: never */
 } Lab;
 
