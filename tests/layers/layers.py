@@ -34,9 +34,10 @@ def read(src):
         for line in f:
             if line.startswith("#") or not line.strip():
                 continue
-            if ":" not in line:
+            sign = "->" if "/" in line.split()[0] else ":"
+            if sign not in line:
                 raise Breach(f"LAYERS: not a row: {line.strip()}")
-            name, names = line.split(":", 1)
+            name, names = line.split(sign, 1)
             name, names = name.strip(), names.split()
             room = name.split("/")[0]
             if CLOSED in names:

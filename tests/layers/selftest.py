@@ -19,7 +19,7 @@ GOOD = {
 }
 # The same with folders in a room, one of them closed.
 FOLDERS = {
-    "src/LAYERS": "low:\nmid: low\nmid/deep: mid\nmid/shut: mid mid/deep (closed)\nside: low\ntop: (all)\n",
+    "src/LAYERS": "low:\nmid: low\nmid/deep -> mid\nmid/shut -> mid mid/deep (closed)\nside: low\ntop: (all)\n",
     "src/mid/deep/c.h": '#include "low/a.h"\n#include "mid/b.h"\n',
     "src/mid/shut/d.h": '#include "mid/deep/c.h"\n',
     "src/top/e.h": '#include "mid/deep/c.h"\n',
@@ -37,8 +37,8 @@ BAD = [
     ({**FOLDERS, "src/mid/deep/c.h": '#include "mid/shut/d.h"\n'}, "includes", "not in the row of mid/deep (mid)"),
     ({**FOLDERS, "src/top/d.c": '#include "mid/shut/d.h"\n'}, "includes", "is for mid/shut alone"),
     ({**FOLDERS, "src/side/c.c": '#include "mid/deep/c.h"\n'}, "includes", "is not in its row (low)"),
-    ({"src/LAYERS": LAYERS + "mid/gone: mid\n"}, "includes", "there is no src/mid/gone"),
-    ({"src/LAYERS": LAYERS + "mid/deep: low\n"}, "includes", "a folder parts of its own room"),
+    ({"src/LAYERS": LAYERS + "mid/gone -> mid\n"}, "includes", "there is no src/mid/gone"),
+    ({"src/LAYERS": LAYERS + "mid/deep -> low\n"}, "includes", "a folder parts of its own room"),
     ({"src/extra/e.c": "\n"}, "includes", "src/extra has no row"),
     ({"src/LAYERS": LAYERS + "gone:\n"}, "includes", "there is no src/gone"),
     ({"src/LAYERS": "low: mid\nmid:\nside: low\ntop: (all)\n"}, "includes", "low names mid, which is no row above"),
