@@ -14,14 +14,6 @@
 
 static void walk(Walk *w, const Stmt *s);
 
-static int innermost_serial(const CostNest *n)
-{
-	int l = n->nloop - 1;
-	while (l >= 0 && leaf_is_straight(n->loop[l].kind))
-		l--;
-	return l;
-}
-
 static bool has_serial(const Stmt *s)
 {
 	for (; s != NULL; s = s->next)
@@ -81,7 +73,9 @@ static void weigh(Walk *w, const Expr *cond)
 	}
 	Condition g = { cond, nest_loops(n, cond) };
 	double share = nest_share(n, &g);
-	int serial = innermost_serial(n);
+	int serial = n->nloop - 1; /* the innermost serial loop */
+	while (serial >= 0 && leaf_is_straight(n->loop[serial].kind))
+		serial--;
 	bool lanes = false, outside = false, inside = false;
 	for (int l = 0; l < n->nloop; l++)
 		if ((g.loops >> l & 1) != 0) {
@@ -213,17 +207,6 @@ static double together(const CostSum *s, const Target *t)
 	return most + COST_HIDDEN * (sum - most);
 }
 
-/* Constants are cold in every run: the rest of the network has passed through the caches since the last one. */
-static void add_constants(Walk *w, const Fn *fn)
-{
-	double bytes = 0;
-	for (int k = 0; k < fn->nparam; k++)
-		if (fn->param[k].buf != NULL && fn->param[k].buf->role == BUF_CONST)
-			bytes += (double)nest_elements(&w->nest, fn->param[k].buf) * fn->param[k].buf->type.bits / 8;
-	for (int level = 0; level < TARGET_CACHES && w->target->cache[level].bytes != 0; level++)
-		w->sum.bytes[level] = fmax(w->sum.bytes[level], bytes);
-}
-
 static double set_ns(const KernelSet *ks, const Target *target)
 {
 	double cycles = 1;
@@ -238,7 +221,13 @@ static double set_ns(const KernelSet *ks, const Target *target)
 			if (fn->param[k].buf != NULL)
 				add_buf(&w.nest, fn->param[k].buf, -1);
 		walk(&w, fn->body);
-		add_constants(&w, fn);
+		/* Constants are cold in every run: the rest of the network has passed through the caches since the last one. */
+		double constants = 0;
+		for (int k = 0; k < fn->nparam; k++)
+			if (fn->param[k].buf != NULL && fn->param[k].buf->role == BUF_CONST)
+				constants += (double)nest_elements(&w.nest, fn->param[k].buf) * fn->param[k].buf->type.bits / 8;
+		for (int level = 0; level < TARGET_CACHES && target->cache[level].bytes != 0; level++)
+			w.sum.bytes[level] = fmax(w.sum.bytes[level], constants);
 		cycles += COST_CALL + together(&w.sum, target);
 	}
 	return cycles / target->core.ghz;

@@ -121,12 +121,6 @@ const char *split_name(const DlcModel *m, DlcRole role, const char *given, int *
 	return given;
 }
 
-static DlcStatus add_file(DlcError *err, DlcStatus s, const char *path)
-{
-	DlcError why = *err;
-	return runtime_fail(err, s, "%s: %.380s", path, why.text);
-}
-
 /* An input that --input gives: once. */
 static DlcStatus feed_given(
 	Feed *f, DlcInstance *i, const DlcModel *m, int index, const Array *a, DlcError *err)
@@ -186,7 +180,10 @@ static DlcStatus feed_file(
 			s = feed_given(f, i, m, index < 0 ? 0 : index, &a, err);
 	}
 	free(bytes);
-	return s == DLC_OK ? s : add_file(err, s, path);
+	if (s == DLC_OK)
+		return s;
+	DlcError why = *err;
+	return runtime_fail(err, s, "%s: %.380s", path, why.text);
 }
 
 DlcStatus feed_options(

@@ -187,17 +187,12 @@ DlcStatus npy_parse(const unsigned char *bytes, size_t size, Array *out, DlcErro
 	return DLC_OK;
 }
 
-static const char *descr_of(DlcDataType t)
-{
-	for (int i = 0; i < NTYPE; i++)
-		if (TYPE[i].dtype.code == t.code && TYPE[i].dtype.bits == t.bits)
-			return TYPE[i].descr;
-	return "V1";
-}
-
 size_t npy_header(const DlcTensor *t, char out[512])
 {
-	const char *descr = descr_of(t->dtype);
+	const char *descr = "V1";
+	for (int i = 0; i < NTYPE; i++)
+		if (TYPE[i].dtype.code == t->dtype.code && TYPE[i].dtype.bits == t->dtype.bits)
+			descr = TYPE[i].descr;
 	int at = snprintf(out + 10, 502, "{'descr': '%s%s', 'fortran_order': False, 'shape': (",
 		t->dtype.bits == 8 ? "|" : "<", descr);
 	for (int i = 0; i < t->ndim; i++)

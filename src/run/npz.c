@@ -2,6 +2,7 @@
  * NumPy's .npz: a zip file of .npy members, read through its central directory.  Members are stored
  * or, where this was built with zlib, deflated; zip64 is not read (arrays above 4 GiB).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,17 +100,6 @@ static DlcStatus find_member(
 	}
 }
 
-static void set_name(Array *a, const Member *m)
-{
-	size_t n = m->nname;
-	if (n >= 4 && memcmp(m->name + n - 4, ".npy", 4) == 0)
-		n -= 4;
-	if (n >= sizeof a->name)
-		n = sizeof a->name - 1;
-	memcpy(a->name, m->name, n);
-	a->name[n] = 0;
-}
-
 /* Unpacks into memory of exactly m->bytes, which deflate's ratio of at most 1032 to 1 bounds. */
 static DlcStatus inflate_member(
 	const unsigned char *packed, const Member *m, unsigned char **out, DlcError *err)
@@ -171,7 +161,8 @@ DlcStatus npz_parse(const unsigned char *bytes, size_t size, int index, Array *o
 	s = npz_crc(0, data, m.bytes) == m.crc ? npy_parse(data, m.bytes, out, err)
 	                                       : broken(err, "a member's checksum does not match");
 	out->owned = unpacked;
-	set_name(out, &m);
+	bool ends = m.nname >= 4 && memcmp(m.name + m.nname - 4, ".npy", 4) == 0;
+	snprintf(out->name, sizeof out->name, "%.*s", (int)(m.nname - (ends ? 4 : 0)), m.name);
 	if (s != DLC_OK)
 		array_free(out);
 	return s;

@@ -16,15 +16,6 @@
 #include "run/feed.h"
 #include "run/time.h"
 
-/* Prints the sentence; the exit code. */
-static int complain(const RunHost *host, DlcStatus s, const DlcError *err)
-{
-	fprintf(stderr, "%s: %s\n", host->program, err->text);
-	if (s == RUN_USAGE)
-		fprintf(stderr, "see %s --help\n", host->program);
-	return s == RUN_USAGE ? 2 : s == DLC_SYSTEM ? 5 : 1;
-}
-
 /*
  * Whether the host opens the model, and not the runtime. The host gets zoo names, which contain no slash, and files
  * that neither are bundles nor have the name of one.
@@ -47,12 +38,6 @@ static bool is_hosts(const char *path)
 	              memcmp(magic, BUNDLE_MAGIC, sizeof magic) == 0;
 	close(fd);
 	return !bundle;
-}
-
-static DlcStatus run_once(DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
-{
-	DlcStatus s = dlc_instance_run(i, err);
-	return s == DLC_OK && o->output.n == 0 ? print_outputs(i, m, o->json, err) : s;
 }
 
 enum { NOTE = 420 }; /* characters of a sentence for the user */
@@ -96,7 +81,9 @@ static DlcStatus run_fed(Feed *f, DlcInstance *i, const DlcModel *m, const RunOp
 	else if (o->profile)
 		s = time_profile(i, m, o, err);
 	else
-		s = run_once(i, m, o, err);
+		s = dlc_instance_run(i, err);
+	if (s == DLC_OK && !o->bench && !o->profile && o->output.n == 0)
+		s = print_outputs(i, m, o->json, err);
 	if (s == DLC_OK)
 		s = save_outputs(i, m, o, err);
 	char shown[NOTE]; /* it holds names of the bundle */
@@ -150,5 +137,10 @@ int run_main(const Args *args, const RunHost *host)
 		s = runtime_fail(&err, DLC_SYSTEM, "standard output: %s", strerror(errno));
 	if (s == RUN_REPORTED)
 		return -1;
-	return s == DLC_OK ? 0 : complain(host, s, &err);
+	if (s == DLC_OK)
+		return 0;
+	fprintf(stderr, "%s: %s\n", host->program, err.text);
+	if (s == RUN_USAGE)
+		fprintf(stderr, "see %s --help\n", host->program);
+	return s == RUN_USAGE ? 2 : s == DLC_SYSTEM ? 5 : 1;
 }

@@ -132,16 +132,6 @@ static DlcStatus sink_open(Sink *s, const char *path, DlcError *err)
 	return s->f != NULL ? DLC_OK : sink_fail(s, err);
 }
 
-static DlcStatus sink_close(Sink *s, DlcError *err)
-{
-	bool bad = fflush(s->f) != 0 || ferror(s->f) != 0;
-	if (s->f != stdout)
-		bad |= fclose(s->f) != 0;
-	if (!bad && s->renames)
-		bad = rename(s->temporary, s->target) != 0;
-	return bad ? sink_fail(s, err) : DLC_OK;
-}
-
 static void write_npy(FILE *f, const DlcTensor *t)
 {
 	char header[512];
@@ -215,10 +205,13 @@ static DlcStatus save_one(
 		if (s == DLC_OK)
 			write_npy(sink.f, &t);
 	}
-	if (s == DLC_OK)
-		return sink_close(&sink, err);
+	bool bad = s == DLC_OK && (fflush(sink.f) != 0 || ferror(sink.f) != 0);
 	if (sink.f != stdout)
-		fclose(sink.f);
+		bad |= fclose(sink.f) != 0;
+	if (s == DLC_OK && !bad && sink.renames)
+		bad = rename(sink.temporary, sink.target) != 0;
+	if (s == DLC_OK)
+		return bad ? sink_fail(&sink, err) : DLC_OK;
 	if (sink.renames)
 		unlink(sink.temporary);
 	return s;

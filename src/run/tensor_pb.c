@@ -62,16 +62,6 @@ static bool has(const Proto *p, int row)
 	return p->has >> row & 1;
 }
 
-/* The list that ONNX prescribes for a type. */
-static int list_of(DlcDataType t)
-{
-	if (t.code == TYPE_FLOAT && t.bits >= 32)
-		return t.bits == 32 ? FLOATS : DOUBLES;
-	if (t.code == TYPE_UINT && t.bits >= 32)
-		return UINT64S;
-	return t.bits == 64 ? INT64S : INT32S;
-}
-
 /* What a list holds, and the bytes of one number in memory; of an integer its low bytes are the element. */
 static const unsigned char *list_at(const Proto *p, int row, size_t *n, size_t *step)
 {
@@ -88,7 +78,12 @@ static DlcStatus set_data(const Proto *p, Array *a, DlcError *err)
 	DlcTensor t = array_tensor(a);
 	char text[TENSOR_TEXT];
 	size_t n, step, width = a->dtype.bits / 8;
-	int list = list_of(a->dtype), other = has(p, RAW);
+	bool wide = a->dtype.bits == 64;
+	int list = wide ? INT64S : INT32S, other = has(p, RAW); /* the list that ONNX prescribes for the type */
+	if (a->dtype.code == TYPE_FLOAT && a->dtype.bits >= 32)
+		list = wide ? DOUBLES : FLOATS;
+	else if (a->dtype.code == TYPE_UINT && a->dtype.bits >= 32)
+		list = UINT64S;
 	const unsigned char *from = list_at(p, list, &n, &step);
 	for (int row = FLOATS; row < ROWS; row++)
 		other += row != list && has(p, row);
@@ -110,19 +105,6 @@ static DlcStatus set_data(const Proto *p, Array *a, DlcError *err)
 	return DLC_OK;
 }
 
-static DlcStatus set_shape(const Proto *p, Array *a, DlcError *err)
-{
-	if (p->dims.n > ARRAY_RANK)
-		return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor of %zu dimensions; dlc-run reads at most %d",
-			p->dims.n, ARRAY_RANK);
-	for (size_t i = 0; i < p->dims.n; i++) {
-		if (p->dims.at[i] < 0)
-			return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor whose dimension %zu is negative", i);
-		a->shape[a->ndim++] = p->dims.at[i];
-	}
-	return DLC_OK;
-}
-
 static DlcStatus take(const Proto *p, Array *a, DlcError *err)
 {
 	if (has(p, STRINGS) || has(p, EXTERNAL))
@@ -135,8 +117,15 @@ static DlcStatus take(const Proto *p, Array *a, DlcError *err)
 	size_t n = p->name.n < sizeof a->name ? p->name.n : sizeof a->name - 1;
 	if (n > 0)
 		memcpy(a->name, p->name.at, n);
-	DlcStatus s = set_shape(p, a, err);
-	return s == DLC_OK ? set_data(p, a, err) : s;
+	if (p->dims.n > ARRAY_RANK)
+		return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor of %zu dimensions; dlc-run reads at most %d",
+			p->dims.n, ARRAY_RANK);
+	for (size_t i = 0; i < p->dims.n; i++) {
+		if (p->dims.at[i] < 0)
+			return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor whose dimension %zu is negative", i);
+		a->shape[a->ndim++] = p->dims.at[i];
+	}
+	return set_data(p, a, err);
 }
 
 DlcStatus tensor_pb_parse(const unsigned char *bytes, size_t size, Array *out, DlcError *err)

@@ -26,12 +26,6 @@ typedef struct Set {
 	char detail[300];
 } Set;
 
-static bool file_exists(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 static DlcStatus read_pb(const char *path, unsigned char **bytes, Array *a, DlcError *err)
 {
 	size_t size;
@@ -56,10 +50,11 @@ static void read_as(Array *a, DlcDataType wanted)
 static int count_files(const char *folder, const char *role)
 {
 	char path[PATH_BYTES];
+	struct stat st;
 	int n = 0;
 	for (; n < FILES; n++) {
 		snprintf(path, sizeof path, "%s/%s_%d.pb", folder, role, n);
-		if (!file_exists(path))
+		if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 			break;
 	}
 	return n;
@@ -171,16 +166,6 @@ static DlcStatus compare_outputs(Set *set, DlcInstance *i, const DlcModel *m, co
 	return DLC_OK;
 }
 
-static void poison_outputs(DlcInstance *i, const DlcModel *m)
-{
-	for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++) {
-		DlcTensor t;
-		if (dlc_instance_tensor(i, DLC_OUTPUT, k, &t, NULL) == DLC_OK &&
-			tensor_bytes(&t) > 0)
-			memset(t.data, 0xff, (size_t)tensor_bytes(&t));
-	}
-}
-
 static void report(const Set *set, bool json)
 {
 	bool ok = set->outside == 0;
@@ -207,7 +192,11 @@ static DlcStatus check_set(Feed *f, DlcInstance *i, const DlcModel *m, const Run
 	DlcStatus s = load_inputs(f, i, m, folder, err);
 	if (s != DLC_OK)
 		return s;
-	poison_outputs(i, m);
+	for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++) {
+		DlcTensor t;
+		if (dlc_instance_tensor(i, DLC_OUTPUT, k, &t, NULL) == DLC_OK && tensor_bytes(&t) > 0)
+			memset(t.data, 0xff, (size_t)tensor_bytes(&t)); /* poison */
+	}
 	s = dlc_instance_run(i, err);
 	if (s == DLC_OK)
 		s = compare_outputs(&set, i, m, o, folder, err);

@@ -81,14 +81,6 @@ static const char *info(const DlcModel *m, const char *key)
 	return text != NULL ? text : "unknown";
 }
 
-static int64_t batch_of(DlcInstance *i, const DlcModel *m)
-{
-	DlcTensor t;
-	bool there = dlc_model_count(m, DLC_INPUT) > 0 &&
-	             dlc_instance_tensor(i, DLC_INPUT, 0, &t, NULL) == DLC_OK && t.ndim > 0;
-	return there ? t.shape[0] : 1;
-}
-
 static int threads_of(const DlcModel *m, const RunOptions *o)
 {
 	return o->threads > 0 ? (int)o->threads : dlc_model_threads(m);
@@ -98,7 +90,10 @@ static void print_bench(
 	DlcInstance *i, const DlcModel *m, const RunOptions *o, const Timing *t, double gflops)
 {
 	int threads = threads_of(m, o);
-	long long batch = (long long)batch_of(i, m);
+	DlcTensor in;
+	bool batched = dlc_model_count(m, DLC_INPUT) > 0 && dlc_instance_tensor(i, DLC_INPUT, 0, &in, NULL) == DLC_OK &&
+	               in.ndim > 0;
+	long long batch = batched ? (long long)in.shape[0] : 1;
 	if (!o->json) {
 		char model[256], target[256];
 		printf("%s  %s  %s  threads %d  batch %lld\n", runtime_shown(model, sizeof model, info(m, "model")),

@@ -128,12 +128,6 @@ static DlcStatus check_frame(const DlcModel *m, DlcError *err)
 		return damaged(err, "its head is longer than the file");
 	if (bundle_sum(m->base + BUNDLE_SUM_FROM, h->head_bytes - BUNDLE_SUM_FROM) != h->head_sum)
 		return damaged(err, "the checksum of its plan does not match");
-	return DLC_OK;
-}
-
-static DlcStatus check_sections(const DlcModel *m, DlcError *err)
-{
-	const BundleHeader *h = m->h;
 	if (h->code_offset % BUNDLE_ALIGN != 0 || h->const_offset % BUNDLE_ALIGN != 0)
 		return damaged(err, "a section is not aligned");
 	if (h->code_offset < h->head_bytes || h->code_offset > m->size || h->code_bytes > m->size - h->code_offset)
@@ -322,17 +316,6 @@ static DlcStatus check_slots(const DlcModel *m, DlcError *err)
 	return DLC_OK;
 }
 
-static DlcStatus check_images(const DlcModel *m, DlcError *err)
-{
-	for (uint32_t i = 0; i < m->h->image.count; i++) {
-		const BundleImage *c = &m->image[i];
-		if (c->offset % BUNDLE_BUFFER != 0 || c->offset > m->h->code_bytes || c->bytes == 0 ||
-			c->bytes > m->h->code_bytes - c->offset)
-			return damaged(err, "an image lies outside the code");
-	}
-	return DLC_OK;
-}
-
 /* The dims of a launch name arguments of their kernel, nsym of them. */
 static bool launch_fits(const DlcLaunch *l, uint32_t nsym)
 {
@@ -349,6 +332,12 @@ static bool launch_fits(const DlcLaunch *l, uint32_t nsym)
 
 static DlcStatus check_entries(DlcModel *m, DlcError *err)
 {
+	for (uint32_t i = 0; i < m->h->image.count; i++) {
+		const BundleImage *c = &m->image[i];
+		if (c->offset % BUNDLE_BUFFER != 0 || c->offset > m->h->code_bytes || c->bytes == 0 ||
+			c->bytes > m->h->code_bytes - c->offset)
+			return damaged(err, "an image lies outside the code");
+	}
 	for (uint32_t i = 0; i < m->h->launch.count; i++)
 		if (!launch_fits(&m->launch[i], UINT32_MAX))
 			return damaged(err, "a launch is impossible");
@@ -399,27 +388,10 @@ static bool call_fits(const DlcModel *m, const BundleOp *o)
 	return true;
 }
 
-static bool copy_fits(const DlcModel *m, const BundleOp *o)
-{
-	int64_t lo, hi;
-	if (o->narg != 2 || o->ndim != 1 || !bundle_dim_range(m, &m->dim[o->dim], &lo, &hi))
-		return false;
-	return (uint64_t)hi <= m->slot[m->arg[o->arg]].bytes && (uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
-}
-
-static bool loop_fits(const DlcModel *m, const BundleOp *o)
-{
-	int64_t lo, hi, from, to;
-	if (o->ndim != 2 || o->narg > 1 || o->other != 0 || o->sym >= m->h->sym.count)
-		return false;
-	const BundleSym *s = &m->sym[o->sym];
-	return s->kind == BUNDLE_SYM_LOOP && bundle_dim_range(m, &m->dim[o->dim], &from, &hi) &&
-	       bundle_dim_range(m, &m->dim[o->dim + 1], &lo, &to) && from >= s->min && to <= s->max + 1;
-}
-
 static bool op_fits(const DlcModel *m, const BundleOp *o)
 {
 	const BundleHeader *h = m->h;
+	int64_t lo, hi, from, to;
 	if (o->arg > h->arg.count || o->narg > h->arg.count - o->arg || o->dim > h->dim.count ||
 		o->ndim > h->dim.count - o->dim)
 		return false;
@@ -427,8 +399,14 @@ static bool op_fits(const DlcModel *m, const BundleOp *o)
 		return false;
 	switch (o->kind) {
 	case BUNDLE_CALL: return call_fits(m, o);
-	case BUNDLE_COPY: return copy_fits(m, o);
-	case BUNDLE_LOOP: return loop_fits(m, o);
+	case BUNDLE_COPY:
+		return o->narg == 2 && o->ndim == 1 && bundle_dim_range(m, &m->dim[o->dim], &lo, &hi) &&
+		       (uint64_t)hi <= m->slot[m->arg[o->arg]].bytes && (uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
+	case BUNDLE_LOOP:
+		return o->ndim == 2 && o->narg <= 1 && o->other == 0 && o->sym < h->sym.count &&
+		       m->sym[o->sym].kind == BUNDLE_SYM_LOOP && bundle_dim_range(m, &m->dim[o->dim], &from, &hi) &&
+		       bundle_dim_range(m, &m->dim[o->dim + 1], &lo, &to) && from >= m->sym[o->sym].min &&
+		       to <= m->sym[o->sym].max + 1;
 	case BUNDLE_IF: return o->narg == 1 && o->ndim == 0;
 	default: return false;
 	}
@@ -468,8 +446,6 @@ DlcStatus bundle_check(DlcModel *m, DlcError *err)
 	m->h = (const BundleHeader *)m->base;
 	DlcStatus s = check_frame(m, err);
 	if (s == DLC_OK)
-		s = check_sections(m, err);
-	if (s == DLC_OK)
 		s = set_tables(m, err);
 	if (s == DLC_OK)
 		s = check_texts(m, err);
@@ -481,8 +457,6 @@ DlcStatus bundle_check(DlcModel *m, DlcError *err)
 		s = check_tensors(m, err);
 	if (s == DLC_OK)
 		s = check_slots(m, err);
-	if (s == DLC_OK)
-		s = check_images(m, err);
 	if (s == DLC_OK)
 		s = check_entries(m, err);
 	return s == DLC_OK ? check_plan(m, err) : s;

@@ -20,21 +20,10 @@ bool element_known(DlcDataType t)
 	}
 }
 
-static uint64_t load(const void *data, int bytes, int64_t i)
-{
-	uint64_t v = 0; /* little-endian, as everything dlc writes */
-	memcpy(&v, (const unsigned char *)data + i * bytes, (size_t)bytes);
-	return v;
-}
-
-static void store(void *data, int bytes, int64_t i, uint64_t v)
-{
-	memcpy((unsigned char *)data + i * bytes, &v, (size_t)bytes);
-}
-
 double element_value(DlcDataType t, const void *data, int64_t i)
 {
-	uint64_t v = load(data, t.bits / 8, i);
+	uint64_t v = 0; /* little-endian, as everything dlc writes */
+	memcpy(&v, (const unsigned char *)data + i * (t.bits / 8), t.bits / 8);
 	if (t.code == TYPE_INT)
 		return (double)((int64_t)(v << (64 - t.bits)) >> (64 - t.bits));
 	if (t.code == TYPE_UINT)
@@ -70,7 +59,7 @@ void element_store(DlcDataType t, void *data, int64_t i, double value)
 		memcpy(&v, &f, sizeof f);
 	else
 		memcpy(&v, &value, sizeof value);
-	store(data, t.bits / 8, i, v);
+	memcpy((unsigned char *)data + i * (t.bits / 8), &v, t.bits / 8);
 }
 
 /* splitmix64's output function on the i-th state: a generator that can start anywhere. */

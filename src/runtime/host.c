@@ -41,16 +41,6 @@ static const char *or_root(const char *root, const char *usual)
 	return root != NULL ? root : usual;
 }
 
-/* "32K", "1M", "262144". */
-static uint64_t parse_size(const char *s)
-{
-	char *end;
-	long long v = strtoll(s, &end, 10);
-	if (v <= 0 || v > (1 << 30))
-		return 0;
-	return (uint64_t)v << (*end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0);
-}
-
 /* How many CPUs a list such as "0-3,8,10-11" names. */
 static int count_list(const char *s)
 {
@@ -81,7 +71,10 @@ uint64_t host_cache(int level, const char *sys, int *shared_by)
 			continue;
 		if (shared_by != NULL)
 			*shared_by = read_at(list, sizeof list, sys, "%s%d/shared_cpu_list", dir, i) ? count_list(list) : 1;
-		return parse_size(text);
+		char *end;
+		long long size = strtoll(text, &end, 10); /* "32K", "1M", "262144" */
+		int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+		return size > 0 && size <= (1 << 30) ? (uint64_t)size << shift : 0;
 	}
 	return 0;
 }

@@ -115,17 +115,6 @@ void dlc_instance_close(DlcInstance *i)
 	free(i);
 }
 
-static unsigned char *slot_base(const DlcInstance *i, const BundleSlot *s)
-{
-	uint32_t t = s->index + (s->kind == BUNDLE_OUTPUT ? i->m->ninput : 0);
-	switch (s->kind) {
-	case BUNDLE_CONST: return i->m->constants;
-	case BUNDLE_WORK: return i->arena;
-	case BUNDLE_STATE: return i->state;
-	default: return i->bound[t].direct ? i->bound[t].user : i->bound[t].own;
-	}
-}
-
 static void resolve_derived(DlcInstance *i)
 {
 	for (uint32_t k = 0; k < i->m->h->sym.count; k++)
@@ -138,7 +127,15 @@ static void resolve_args(DlcInstance *i, uint32_t first, uint32_t n)
 	const DlcModel *m = i->m;
 	for (uint32_t a = first; a < first + n; a++) {
 		const BundleSlot *s = &m->slot[m->arg[a]];
-		i->arg[a] = slot_base(i, s) + bundle_dim_value(&m->dim[s->offset], i->sym);
+		uint32_t t = s->index + (s->kind == BUNDLE_OUTPUT ? m->ninput : 0);
+		unsigned char *base;
+		switch (s->kind) {
+		case BUNDLE_CONST: base = m->constants; break;
+		case BUNDLE_WORK: base = i->arena; break;
+		case BUNDLE_STATE: base = i->state; break;
+		default: base = i->bound[t].direct ? i->bound[t].user : i->bound[t].own;
+		}
+		i->arg[a] = base + bundle_dim_value(&m->dim[s->offset], i->sym);
 	}
 }
 
@@ -231,13 +228,6 @@ DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
 	return DLC_OK;
 }
 
-static DlcStatus misfit(const DlcTensor *want, const DlcTensor *given, DlcRole role, const char *name, DlcError *err)
-{
-	char a[TENSOR_TEXT], b[TENSOR_TEXT];
-	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s, it cannot be %s", role == DLC_INPUT ? "input" : "output",
-		name, tensor_print(want, a), tensor_print(given, b));
-}
-
 /* Type and shape, as far as they are known before the symbols are. */
 static bool tensor_fits(const DlcInstance *i, uint32_t row, const DlcTensor *want, const DlcTensor *t)
 {
@@ -269,8 +259,11 @@ DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTe
 		b->direct = false;
 		return DLC_OK;
 	}
-	if (!tensor_fits(i, row, &want, t))
-		return misfit(&want, t, role, name, err);
+	if (!tensor_fits(i, row, &want, t)) {
+		char wanted[TENSOR_TEXT], given[TENSOR_TEXT];
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s, it cannot be %s",
+			role == DLC_INPUT ? "input" : "output", name, tensor_print(&want, wanted), tensor_print(t, given));
+	}
 	b->away = t->device.type == DLC_DEVICE_CPU && !i->m->device->on_host;
 	if (!tensor_is_compact(t) || (t->device.type != i->m->device->type && !b->away))
 		return runtime_fail(err, DLC_BAD_ARGUMENT,

@@ -17,15 +17,6 @@ const char *dlc_runtime_version(void)
 	return DLC_VERSION;
 }
 
-static void set_shapes(DlcModel *m)
-{
-	for (uint32_t i = 0; i < m->h->dim.count; i++) {
-		const BundleDim *d = &m->dim[i];
-		bool fixed = d->sym[0] < 0 && d->sym[1] < 0;
-		m->shape[i] = fixed ? bundle_dim_value(d, NULL) : -1;
-	}
-}
-
 static DlcStatus load_code(DlcModel *m, DlcError *err)
 {
 	const BundleHeader *h = m->h;
@@ -96,10 +87,13 @@ static DlcStatus model_open(
 		if (m->shape == NULL || m->code == NULL || m->kernel == NULL)
 			s = runtime_fail(err, DLC_NO_MEMORY, "no memory for a model");
 	}
-	if (s == DLC_OK) {
-		set_shapes(m);
-		s = load_code(m, err);
+	for (uint32_t i = 0; i < m->h->dim.count && s == DLC_OK; i++) {
+		const BundleDim *d = &m->dim[i];
+		bool fixed = d->sym[0] < 0 && d->sym[1] < 0;
+		m->shape[i] = fixed ? bundle_dim_value(d, NULL) : -1;
 	}
+	if (s == DLC_OK)
+		s = load_code(m, err);
 	if (s == DLC_OK)
 		s = load_constants(m, err);
 	if (s != DLC_OK) {

@@ -46,16 +46,6 @@ static void pause_cpu(void)
 #endif
 }
 
-static void sleep_until_open(Team *t, unsigned turn)
-{
-	pthread_mutex_lock(&t->lock);
-	atomic_fetch_add(&t->sleepers, 1);
-	while (atomic_load(&t->turn) == turn)
-		pthread_cond_wait(&t->open, &t->lock);
-	atomic_fetch_sub(&t->sleepers, 1);
-	pthread_mutex_unlock(&t->lock);
-}
-
 void team_barrier(void *team)
 {
 	Team *t = team;
@@ -75,7 +65,12 @@ void team_barrier(void *team)
 			return;
 		pause_cpu();
 	}
-	sleep_until_open(t, turn);
+	pthread_mutex_lock(&t->lock);
+	atomic_fetch_add(&t->sleepers, 1);
+	while (atomic_load(&t->turn) == turn)
+		pthread_cond_wait(&t->open, &t->lock);
+	atomic_fetch_sub(&t->sleepers, 1);
+	pthread_mutex_unlock(&t->lock);
 }
 
 static void *member_main(void *arg)

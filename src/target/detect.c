@@ -18,14 +18,6 @@
 #endif
 
 #if defined(__x86_64__)
-static Vendor vendor_of(const char id[13])
-{
-	return strcmp(id, "AuthenticAMD") == 0   ? VENDOR_AMD
-	       : strcmp(id, "GenuineIntel") == 0 ? VENDOR_INTEL
-	       : strcmp(id, "HygonGenuine") == 0 ? VENDOR_HYGON
-	                                         : VENDOR_OTHER;
-}
-
 static void read_brand(char brand[64])
 {
 	uint32_t word[12], *at = word;
@@ -50,7 +42,10 @@ static void read_model(CpuFacts *f)
 		memcpy(id + 4, &d, 4);
 		memcpy(id + 8, &c, 4);
 	}
-	f->vendor = vendor_of(id);
+	f->vendor = strcmp(id, "AuthenticAMD") == 0   ? VENDOR_AMD
+	            : strcmp(id, "GenuineIntel") == 0 ? VENDOR_INTEL
+	            : strcmp(id, "HygonGenuine") == 0 ? VENDOR_HYGON
+	                                              : VENDOR_OTHER;
 	snprintf(f->maker, sizeof f->maker, "%.12s", id);
 	if (__get_cpuid(1, &a, &b, &c, &d)) {
 		f->family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);
@@ -69,15 +64,6 @@ static void read_model(CpuFacts *f)
 #else
 #error "dlc detects x86-64 and AArch64 machines; a new one needs its read_model here"
 #endif
-
-static void read_facts(CpuFacts *f)
-{
-	*f = (CpuFacts){ 0 };
-	read_model(f);
-	for (int i = 0; i < FEATURE_COUNT; i++)
-		if (feature_arch((Feature)i) == f->arch && cpu_has(feature_name((Feature)i)))
-			f->features |= FEATURE_BIT(i);
-}
 
 void target_read_host(Target *t, const char *sys, const char *proc)
 {
@@ -106,8 +92,11 @@ void target_read_host(Target *t, const char *sys, const char *proc)
 
 void target_host(Target *t, int threads)
 {
-	CpuFacts facts;
-	read_facts(&facts);
+	CpuFacts facts = { 0 };
+	read_model(&facts);
+	for (int i = 0; i < FEATURE_COUNT; i++)
+		if (feature_arch((Feature)i) == facts.arch && cpu_has(feature_name((Feature)i)))
+			facts.features |= FEATURE_BIT(i);
 	target_from_facts(t, &facts);
 	t->threads = threads;
 	target_read_host(t, NULL, NULL);

@@ -191,12 +191,6 @@ static bool find_file(char *path, size_t size, const char *name, const char *con
 	return false;
 }
 
-static bool is_path(const char *name)
-{
-	size_t n = strlen(name);
-	return strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0);
-}
-
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err)
 {
 	char path[4096];
@@ -212,7 +206,9 @@ bool target_resolve(Target *t, const char *name, int threads, const char *const 
 		target_host(t, threads);
 		return true;
 	}
-	if (!prefixed && is_path(name))
+	size_t n = strlen(name);
+	bool path_given = strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0);
+	if (!prefixed && path_given)
 		return resolve_file(t, name, threads, err);
 	if (!find_file(path, sizeof path, tail, dirs, ndirs))
 		return refuse_name(name, dirs, ndirs, err);

@@ -26,27 +26,10 @@ static const char *const keys[] = {
 };
 static const char *const cache_keys[] = { "bytes", "shared_by" };
 
+/* Names end up in texts, file names and records. */
+static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+
 enum { NKEYS = sizeof keys / sizeof *keys };
-
-/* Names end up in texts, file names and records: lower-case letters, digits, '-', '_' and '.'. */
-static bool check_name(const Json *v, const char *name, size_t room, Err *err)
-{
-	if (name[0] == 0 || strlen(name) >= room || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(name))
-		return json_fail(v, err, "must be 1 to %zu of the characters a-z 0-9 - _ .", room - 1);
-	return true;
-}
-
-static bool parse_kind(const Json *top, Target *t, Err *err)
-{
-	const char *text;
-	if (!json_str(top, "kind", &text, err))
-		return false;
-	if (!target_kind_find(text, strlen(text), &t->kind))
-		return json_fail(json_find(top, "kind"), err, "must be a kind of target such as \"cpu\", not \"%.40s\"", text);
-	if (!target_kind_supported(t->kind))
-		return target_refuse_kind(t->kind, top->place, ERR_INPUT, err);
-	return true;
-}
 
 static bool parse_arch(const Json *top, Target *t, bool known, Err *err)
 {
@@ -144,18 +127,6 @@ static bool optional_int(const Json *top, const char *key, int64_t lo, int64_t h
 	return true;
 }
 
-/* Defaults follow from what the file says: they are derived once more. */
-static bool parse_core(const Json *top, Target *t, Err *err)
-{
-	for (int f = 0; f < CORE_FIGURES; f++)
-		if (t->core.source[f] == CORE_DEFAULT)
-			core_set(&t->core, (CoreFigure)f, 0, CORE_DEFAULT);
-	if (!core_parse(&t->core, top, err))
-		return false;
-	core_derive(t);
-	return true;
-}
-
 /* What overrides what target_derive concluded. */
 static bool parse_numbers(const Json *top, Target *t, Err *err)
 {
@@ -169,7 +140,14 @@ static bool parse_numbers(const Json *top, Target *t, Err *err)
 	if (json_find(top, "memory_bytes") != NULL &&
 		!json_int(top, "memory_bytes", 1 << 20, (int64_t)1 << 50, &t->scope[0].bytes, err))
 		return false;
-	return parse_core(top, t, err) && optional_int(top, "cores", 1, 4096, &t->cores, err) &&
+	/* Defaults follow from what the file says: they are derived once more. */
+	for (int f = 0; f < CORE_FIGURES; f++)
+		if (t->core.source[f] == CORE_DEFAULT)
+			core_set(&t->core, (CoreFigure)f, 0, CORE_DEFAULT);
+	if (!core_parse(&t->core, top, err))
+		return false;
+	core_derive(t);
+	return optional_int(top, "cores", 1, 4096, &t->cores, err) &&
 	       optional_int(top, "cpus", 1, 4096, &t->cpus, err) && parse_caches(top, t, err);
 }
 
@@ -182,8 +160,9 @@ static bool parse_model(const Json *top, Target *t, Err *err)
 	bool host = strcmp(model, "host") == 0;
 	if (host)
 		target_host(t, t->threads);
-	else if (!check_name(json_find(top, "model"), model, sizeof t->model, err))
-		return false;
+	else if (model[0] == 0 || strlen(model) >= sizeof t->model || model[strspn(model, name_letters)] != 0)
+		return json_fail(json_find(top, "model"), err, "must be 1 to %zu of the characters a-z 0-9 - _ .",
+			sizeof t->model - 1);
 	else
 		snprintf(t->model, sizeof t->model, "%s", model);
 	bool level = level_find(model, &t->arch, &t->features);
@@ -196,7 +175,14 @@ static bool parse_model(const Json *top, Target *t, Err *err)
 
 static bool parse_tree(const Json *top, Target *t, Err *err)
 {
-	if (!json_only(top, keys, NKEYS, err) || !parse_kind(top, t, err) || !parse_model(top, t, err))
+	const char *kind;
+	if (!json_only(top, keys, NKEYS, err) || !json_str(top, "kind", &kind, err))
+		return false;
+	if (!target_kind_find(kind, strlen(kind), &t->kind))
+		return json_fail(json_find(top, "kind"), err, "must be a kind of target such as \"cpu\", not \"%.40s\"", kind);
+	if (!target_kind_supported(t->kind))
+		return target_refuse_kind(t->kind, top->place, ERR_INPUT, err);
+	if (!parse_model(top, t, err))
 		return false;
 	int64_t memory = t->nscope > 0 ? t->scope[0].bytes : 0;
 	target_derive(t);

@@ -101,17 +101,6 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 	return DLC_OK;
 }
 
-static DlcStatus open_rights(Worker *w, DlcError *err)
-{
-	if (w->rights != NULL)
-		return DLC_OK;
-	w->rights_bytes = FORGOTTEN * (size_t)sysconf(_SC_PAGESIZE);
-	DlcStatus s = worker_alloc(w->rights_bytes, &w->rights, err);
-	if (s == DLC_OK)
-		worker_as_mapped(w->rights, w->rights_bytes);
-	return s;
-}
-
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
 	uint64_t own = host_cache(2, NULL, NULL), last = host_cache(3, NULL, NULL);
@@ -122,19 +111,14 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 	w->flushes = !fits && w->can_flush;
 	w->touched = fits || w->flushes ? own : network <= last ? network : SAMPLING_LAST_TIMES * last;
 	w->touched = network < w->touched ? network : w->touched;
-	DlcStatus s = w->flushes ? open_rights(w, err) : DLC_OK;
-	return s == DLC_OK ? open_other(w, (size_t)w->touched, err) : s;
-}
-
-/*
- * Nor are the addresses of pages known: a change of rights of so many pages of a process makes systems forget those
- * of all. Of any pages: on the constants themselves it would cost a fault for each page that a prepare Fn writes next.
- */
-static void forget_pages(const Worker *w)
-{
-	write_same(w->rights, w->rights_bytes); /* what is not there has no rights to change */
-	mprotect(w->rights, w->rights_bytes, PROT_READ);
-	mprotect(w->rights, w->rights_bytes, PROT_READ | PROT_WRITE);
+	if (w->flushes && w->rights == NULL) {
+		w->rights_bytes = FORGOTTEN * (size_t)sysconf(_SC_PAGESIZE);
+		DlcStatus s = worker_alloc(w->rights_bytes, &w->rights, err);
+		if (s != DLC_OK)
+			return s;
+		worker_as_mapped(w->rights, w->rights_bytes);
+	}
+	return open_other(w, (size_t)w->touched, err);
 }
 
 static void flush_code(const Worker *w, const LoadedProgram *p)
@@ -156,7 +140,14 @@ void worker_cold(const Worker *w, const LoadedProgram *p)
 	}
 	touch(w->other, (size_t)w->touched);
 	if (w->flushes) {
-		forget_pages(w);
+		/*
+		 * Nor are the addresses of pages known: a change of rights of so many pages of a process makes systems forget
+		 * those of all. Of any pages: on the constants themselves it would cost a fault for each page that a prepare
+		 * Fn writes next.
+		 */
+		write_same(w->rights, w->rights_bytes); /* what is not there has no rights to change */
+		mprotect(w->rights, w->rights_bytes, PROT_READ);
+		mprotect(w->rights, w->rights_bytes, PROT_READ | PROT_WRITE);
 		flush_code(w, p);
 	}
 	for (uint32_t i = 0; i < p->narg; i++)

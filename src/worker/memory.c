@@ -60,25 +60,17 @@ void area_forget_all(Worker *w)
 		forget_oldest(w);
 }
 
-/* The smallest kept one that fits, and is not much too large; -1: none. */
-static int find_kept(const Worker *w, size_t n, bool mapped)
-{
-	int best = -1;
-	for (int i = 0; i < w->nkept; i++) {
-		const Area *a = &w->kept[i];
-		if (a->mapped == mapped && a->bytes >= n && a->bytes / 2 <= n &&
-			(best < 0 || a->bytes < w->kept[best].bytes))
-			best = i;
-	}
-	return best;
-}
-
 DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err)
 {
 	mapped = mapped && n >= HUGE_PAGE;
-	int i = find_kept(w, n, mapped);
-	if (i >= 0) {
-		*out = take_out(w, i);
+	int best = -1; /* the smallest kept one that fits, and is not much too large */
+	for (int i = 0; i < w->nkept; i++) {
+		const Area *a = &w->kept[i];
+		if (a->mapped == mapped && a->bytes >= n && a->bytes / 2 <= n && (best < 0 || a->bytes < w->kept[best].bytes))
+			best = i;
+	}
+	if (best >= 0) {
+		*out = take_out(w, best);
 		return DLC_OK;
 	}
 	*out = (Area){ .bytes = n, .mapped = mapped };

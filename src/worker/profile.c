@@ -12,17 +12,6 @@
 
 enum { RUNS = 100000, VALUES = 1 << 22 };
 
-static DlcStatus profile_check(const MsgProfile *m, const LoadedProgram *p, DlcError *err)
-{
-	if (p->instance == NULL)
-		return runtime_fail(err, DLC_BAD_ARGUMENT, "program %llu is no bundle", (unsigned long long)m->program);
-	uint64_t row = PROFILE_STEPS + (uint64_t)dlc_model_steps(p->model);
-	if (m->runs < 1 || m->runs > RUNS || m->runs * row > VALUES)
-		return runtime_fail(err, DLC_BAD_ARGUMENT, "cannot take %u runs of %d steps", m->runs,
-			dlc_model_steps(p->model));
-	return DLC_OK;
-}
-
 static DlcStatus profile_run(Worker *w, const LoadedProgram *p, uint64_t *row, DlcError *err)
 {
 	uint64_t cpu_ns;
@@ -40,11 +29,14 @@ DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgPr
 	*value = NULL;
 	*out = (MsgProfiled){ 0 };
 	DlcStatus s = program_ready(w, m->program, &p, err);
-	if (s == DLC_OK)
-		s = profile_check(m, p, err);
 	if (s != DLC_OK)
 		return s;
+	if (p->instance == NULL)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "program %llu is no bundle", (unsigned long long)m->program);
 	uint64_t row = PROFILE_STEPS + (uint64_t)dlc_model_steps(p->model), asked = timing_wall_ns();
+	if (m->runs < 1 || m->runs > RUNS || m->runs * row > VALUES)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "cannot take %u runs of %d steps", m->runs,
+			dlc_model_steps(p->model));
 	*value = calloc(m->runs * row, sizeof **value);
 	if (*value == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u runs", m->runs);

@@ -23,16 +23,6 @@ typedef struct Entrant {
 	bool out;
 } Entrant;
 
-static DlcStatus time_check(const MsgTime *m, DlcError *err)
-{
-	if (m->nprogram < 1 || m->nprogram > MSG_PROGRAMS || m->repeat < 1 || m->samples < 1 ||
-		m->samples > SAMPLES || m->nprogram * m->samples > SAMPLES)
-		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"cannot take %u samples of %u runs of %llu programs", m->samples, m->repeat,
-			(unsigned long long)m->nprogram);
-	return DLC_OK;
-}
-
 /*
  * Whether the program is slower than limit_ns (0: no limit), noise allowed for: its best sample is, even after it is
  * lowered by its distance from the mean.
@@ -118,9 +108,12 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 	Entrant entrant[MSG_PROGRAMS] = { { 0 } };
 	*sample = NULL;
 	*out = (MsgTimes){ 0 };
-	DlcStatus s = time_check(m, err);
-	if (s == DLC_OK)
-		s = worker_cold_open(w, m->cold_bytes, err);
+	if (m->nprogram < 1 || m->nprogram > MSG_PROGRAMS || m->repeat < 1 || m->samples < 1 ||
+		m->samples > SAMPLES || m->nprogram * m->samples > SAMPLES)
+		return runtime_fail(err, DLC_BAD_ARGUMENT,
+			"cannot take %u samples of %u runs of %llu programs", m->samples, m->repeat,
+			(unsigned long long)m->nprogram);
+	DlcStatus s = worker_cold_open(w, m->cold_bytes, err);
 	if (s != DLC_OK)
 		return s;
 	*sample = calloc(SAMPLING_RETAKEN * (size_t)m->nprogram * m->samples, sizeof **sample);

@@ -27,22 +27,6 @@ void worker_hello(Msg *out)
 	msg_add(out, version, h.nprogram);
 }
 
-static void answer_refused(Msg *out, uint64_t serial, DlcStatus s, const DlcError *err)
-{
-	MsgRefused r = { .status = (uint32_t)s, .ntext = strlen(err->text) };
-	msg_begin(out, MSG_REFUSED, serial, &r);
-	msg_add(out, err->text, r.ntext);
-}
-
-static DlcStatus serve_compare(Worker *w, const MsgView *in, Msg *out, DlcError *err)
-{
-	MsgCompared c;
-	DlcStatus s = worker_compare(w, in->fixed, &c, err);
-	if (s == DLC_OK)
-		msg_begin(out, MSG_COMPARED, in->serial, &c);
-	return s;
-}
-
 static DlcStatus serve_read(Worker *w, const MsgView *in, Msg *out, DlcError *err)
 {
 	const void *data;
@@ -103,6 +87,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	DlcStatus s = DLC_OK;
 	uint64_t start = timing_wall_ns();
 	MsgDone done = { 0 };
+	MsgCompared compared;
 	const void *m = in->fixed, *const *a = in->array;
 	switch (in->kind) {
 	case MSG_IMAGE: s = worker_image(w, m, a[0], a[1], &err); break;
@@ -110,7 +95,11 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	case MSG_BUFFER: s = worker_buffer(w, m, a[0], &err); break;
 	case MSG_PROGRAM: s = worker_program(w, m, a[0], a[1], a[2], &err); break;
 	case MSG_RUN: s = worker_run(w, m, &done, &err); break;
-	case MSG_COMPARE: s = serve_compare(w, in, out, &err); break;
+	case MSG_COMPARE:
+		s = worker_compare(w, m, &compared, &err);
+		if (s == DLC_OK)
+			msg_begin(out, MSG_COMPARED, in->serial, &compared);
+		break;
 	case MSG_READ: s = serve_read(w, in, out, &err); break;
 	case MSG_TIME: s = serve_time(w, in, out, &err); break;
 	case MSG_PROFILE: s = serve_profile(w, in, out, &err); break;
@@ -119,9 +108,12 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	default: return false;
 	}
 	done.ns = timing_wall_ns() - start;
-	if (s != DLC_OK)
-		answer_refused(out, in->serial, s, &err);
-	else if (out->size == 0)
+	if (s != DLC_OK) {
+		MsgRefused refused = { .status = (uint32_t)s, .ntext = strlen(err.text) };
+		msg_begin(out, MSG_REFUSED, in->serial, &refused);
+		msg_add(out, err.text, refused.ntext);
+	} else if (out->size == 0) {
 		msg_begin(out, MSG_DONE, in->serial, &done);
+	}
 	return true;
 }

@@ -171,14 +171,6 @@ static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 	return DLC_OK;
 }
 
-/* Numbers outside of the buffer are none of its elements. */
-static void zero_elements(Buffer *b, size_t element, const uint64_t *at, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (at[i] < b->bytes / element)
-			memset(b->data + at[i] * element, 0, element);
-}
-
 DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err)
 {
 	DlcStatus s = fill_check(m, err);
@@ -188,16 +180,18 @@ DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcErro
 		return s;
 	Buffer *b = w->buffer[m->buffer];
 	DlcDataType t = { m->code, m->bits, 1 };
+	size_t element = t.bits / 8u;
 	const Buffer *holes = worker_find(w, m->holes);
 	memset(b->data + b->bytes, GUARD_BYTE, WORKER_GUARD);
 	switch (m->fill) {
 	case MSG_FILL_ZERO: memset(b->data, 0, b->bytes); break;
 	case MSG_FILL_POISON: worker_poison(b->data, b->bytes); break;
 	case MSG_FILL_RANDOM:
-		element_fill(
-			t, b->data, (int64_t)(b->bytes / (t.bits / 8u)), m->seed, m->lo, m->hi);
+		element_fill(t, b->data, (int64_t)(b->bytes / element), m->seed, m->lo, m->hi);
 		if (holes != NULL)
-			zero_elements(b, t.bits / 8u, (const uint64_t *)holes->data, holes->bytes / 8);
+			for (size_t i = 0; i < holes->bytes / 8; i++)
+				if (((const uint64_t *)holes->data)[i] < b->bytes / element) /* else no element of the buffer */
+					memset(b->data + ((const uint64_t *)holes->data)[i] * element, 0, element);
 		break;
 	case MSG_FILL_DATA: memcpy(b->data, data, b->bytes); break;
 	default: break;
