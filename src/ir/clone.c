@@ -104,17 +104,6 @@ static void copy_block(Copy *x, Stmt *s)
 	s->block.body = copy_stmts(x, s->block.body);
 }
 
-static void copy_reduce(Copy *x, Stmt *s)
-{
-	s->reduce.old = copy_name(x, s->reduce.old);
-	s->reduce.monoid = copy_name(x, s->reduce.monoid);
-	s->reduce.dst = COPY(x->a, s->reduce.dst, s->reduce.n);
-	for (int k = 0; k < s->reduce.n; k++)
-		s->reduce.dst[k] = copy_access(x, s->reduce.dst[k]);
-	s->reduce.value = copy_exprs(x, s->reduce.value, s->reduce.n);
-	s->reduce.mask = copy_expr(x, s->reduce.mask);
-}
-
 static void copy_call(Copy *x, Stmt *s)
 {
 	s->call.fn = copy_name(x, s->call.fn);
@@ -154,7 +143,15 @@ static Stmt *copy_stmt(Copy *x, const Stmt *old)
 		s->store.value = copy_expr(x, s->store.value);
 		s->store.mask = copy_expr(x, s->store.mask);
 		break;
-	case ST_REDUCE: copy_reduce(x, s); break;
+	case ST_REDUCE:
+		s->reduce.old = copy_name(x, s->reduce.old);
+		s->reduce.monoid = copy_name(x, s->reduce.monoid);
+		s->reduce.dst = COPY(x->a, s->reduce.dst, s->reduce.n);
+		for (int k = 0; k < s->reduce.n; k++)
+			s->reduce.dst[k] = copy_access(x, s->reduce.dst[k]);
+		s->reduce.value = copy_exprs(x, s->reduce.value, s->reduce.n);
+		s->reduce.mask = copy_expr(x, s->reduce.mask);
+		break;
 	case ST_LET:
 		s->let.var = copy_name(x, s->let.var);
 		s->let.value = copy_expr(x, s->let.value);
@@ -181,18 +178,6 @@ static Stmt *copy_stmts(Copy *x, const Stmt *s)
 	for (; s != NULL; s = s->next, end = &(*end)->next)
 		*end = copy_stmt(x, s);
 	return first;
-}
-
-static Monoid *copy_monoid(Copy *x, const Monoid *m)
-{
-	Monoid *c = arena_copy(x->a, m, sizeof *m);
-	c->name = copy_name(x, m->name);
-	c->type = COPY(x->a, m->type, m->n);
-	c->left = copy_names(x, m->left, m->n);
-	c->right = copy_names(x, m->right, m->n);
-	c->identity = copy_exprs(x, m->identity, m->n);
-	c->combine = copy_exprs(x, m->combine, m->n);
-	return c;
 }
 
 static Fn *copy_fn(Copy *x, const Fn *fn)
@@ -236,8 +221,16 @@ KernelSet *ir_clone_set_into(Ir *ir, const KernelSet *ks)
 {
 	Copy x = { .ir = ir, .a = ir_arena(ir), .other = true, .now = MAP_OF(ir_arena(ir)) };
 	KernelSet *c = ir_set_new(ir);
-	for (size_t k = 0; k < ks->nmonoid; k++)
-		ir_set_add_monoid(c, copy_monoid(&x, ks->monoid[k]));
+	for (size_t k = 0; k < ks->nmonoid; k++) {
+		Monoid *m = arena_copy(x.a, ks->monoid[k], sizeof *m);
+		m->name = copy_name(&x, m->name);
+		m->type = COPY(x.a, m->type, m->n);
+		m->left = copy_names(&x, m->left, m->n);
+		m->right = copy_names(&x, m->right, m->n);
+		m->identity = copy_exprs(&x, m->identity, m->n);
+		m->combine = copy_exprs(&x, m->combine, m->n);
+		ir_set_add_monoid(c, m);
+	}
 	for (size_t k = 0; k < ks->n; k++)
 		ir_set_add(c, copy_fn(&x, ks->fn[k]));
 	return c;

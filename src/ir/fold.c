@@ -11,15 +11,6 @@ static bool is_unsigned(DType t)
 	return t.kind == DT_UINT;
 }
 
-/* Floor division of 64-bit values; b != 0. INT64_MIN / -1 wraps. */
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	if (b == -1)
-		return (int64_t)-(uint64_t)a;
-	int64_t q = a / b;
-	return q - (a % b != 0 && (a % b < 0) != (b < 0));
-}
-
 static bool divide(Node op, DType t, int64_t a, int64_t b, int64_t *out)
 {
 	if (b == 0)
@@ -29,22 +20,11 @@ static bool divide(Node op, DType t, int64_t a, int64_t b, int64_t *out)
 		*out = (int64_t)(op == IR_DIV || op == IR_TDIV ? q : r);
 		return true;
 	}
-	int64_t q = floor_div(a, b);
-	if (op == IR_TDIV || op == IR_TMOD)
-		q = b == -1 ? q : a / b;
+	int64_t q = b == -1 ? (int64_t)-(uint64_t)a : a / b; /* INT64_MIN / -1 wraps */
+	if ((op == IR_DIV || op == IR_MOD) && b != -1 && a % b != 0 && (a % b < 0) != (b < 0))
+		q--;
 	int64_t r = (int64_t)((uint64_t)a - (uint64_t)q * (uint64_t)b);
 	*out = op == IR_DIV || op == IR_TDIV ? q : r;
-	return true;
-}
-
-static bool shift(Node op, DType t, int64_t a, int64_t b, int64_t *out)
-{
-	if (b < 0 || b >= t.bits)
-		return false;
-	if (op == IR_SHL)
-		*out = (int64_t)((uint64_t)a << b);
-	else
-		*out = is_unsigned(t) ? (int64_t)((uint64_t)a >> b) : a >> b;
 	return true;
 }
 
@@ -70,7 +50,11 @@ bool ir_fold_int(Node op, DType t, int64_t a, int64_t b, int64_t *out)
 	case IR_NOT: v = t.kind == DT_BOOL ? !a : ~a; break;
 	case IR_ABS: v = !is_unsigned(t) && a < 0 ? (int64_t)-x : a; break;
 	case IR_SHL:
-	case IR_SHR: ok = shift(op, t, a, b, &v); break;
+	case IR_SHR:
+		if (b < 0 || b >= t.bits)
+			return false;
+		v = op == IR_SHL ? (int64_t)(x << b) : is_unsigned(t) ? (int64_t)(x >> b) : a >> b;
+		break;
 	case IR_DIV:
 	case IR_MOD:
 	case IR_TDIV:
@@ -95,18 +79,6 @@ static bool float_test(Node op, double a, double b, int64_t *out)
 	}
 }
 
-/* min and max of zeros of two signs stay a node: which one results is the machine's choice. */
-static bool extreme(Node op, double a, double b, double *out)
-{
-	if (a == b && signbit(a) != signbit(b))
-		return false;
-	if (isnan(a) || isnan(b))
-		*out = NAN;
-	else
-		*out = (a < b) == (op == IR_MIN) ? a : b;
-	return true;
-}
-
 /* Before rounding to the type; all of these are exact or correctly rounded in double. */
 static bool float_op(Node op, double a, double b, double *out)
 {
@@ -124,7 +96,12 @@ static bool float_op(Node op, double a, double b, double *out)
 	case IR_TRUNC: *out = trunc(a); return true;
 	case IR_ROUND: *out = rint(a); return true;
 	case IR_MIN:
-	case IR_MAX: return extreme(op, a, b, out);
+	case IR_MAX:
+		/* Of zeros of two signs it stays a node: which one results is the machine's choice. */
+		if (a == b && signbit(a) != signbit(b))
+			return false;
+		*out = isnan(a) || isnan(b) ? NAN : (a < b) == (op == IR_MIN) ? a : b;
+		return true;
 	default: return false;
 	}
 }

@@ -256,15 +256,6 @@ static Span span_mod(Span a, Span b)
 	return m;
 }
 
-static Span span_tmod(Span a, Span b)
-{
-	b = not_zero(b);
-	if (a.lo >= 0 && b.lo > 0)
-		return span_mod(a, b);
-	wide most = wmax(b.hi, -b.lo) - 1;
-	return span(a.lo < 0 ? wmax(-most, a.lo) : 0, a.hi > 0 ? wmin(most, a.hi) : 0);
-}
-
 /* Both extended to cover either. */
 static Span span_union(Span a, Span b)
 {
@@ -322,23 +313,6 @@ static Span span_shift(Span a, Span b, bool left, DType t)
 	return span(u.lo, u.hi);
 }
 
-static Span span_abs(Span a)
-{
-	if (a.lo >= 0)
-		return a;
-	if (a.hi <= 0)
-		return span_add(span_const(0), a, -1);
-	return span(0, wmax(-a.lo, a.hi));
-}
-
-static Span span_not(Span a, DType t)
-{
-	Span top = span_const(t.kind == DT_INT    ? -1
-			      : t.kind == DT_BOOL ? 1
-						  : ((wide)1 << t.bits) - 1);
-	return span_add(top, a, -1);
-}
-
 /* 0 or 1 for a comparison that the facts decide, [0,1] otherwise. */
 static Span span_compare(Node op, Span a, Span b)
 {
@@ -358,17 +332,6 @@ static Span span_compare(Node op, Span a, Span b)
 	if (strict ? a.lo >= b.hi : a.lo > b.hi)
 		return span_const(0);
 	return span(0, 1);
-}
-
-static Span span_cast(Span a, DType from, DType to)
-{
-	if (dtype_is_float(from) || dtype_is_float(to))
-		return of_type(to);
-	if (to.kind == DT_BOOL && from.kind != DT_BOOL)
-		return a.lo > 0 || a.hi < 0 ? span_const(1)
-		       : a.mod == 0         ? span_const(0)
-		                            : span(0, 1);
-	return a; /* settle wraps it */
 }
 
 static Span span_var(const Expr *e, const Range *env)
@@ -411,6 +374,7 @@ static Span span_select(const Expr *e, const Range *env, IntervalCache *cache)
 
 static Span span_binary(const Expr *e, Span a, Span b)
 {
+	wide most;
 	switch (e->op) {
 	case IR_ADD: return span_add(a, b, 1);
 	case IR_SUB: return span_add(a, b, -1);
@@ -418,7 +382,12 @@ static Span span_binary(const Expr *e, Span a, Span b)
 	case IR_DIV: return span_div(a, b, true);
 	case IR_MOD: return span_mod(a, b);
 	case IR_TDIV: return span_div(a, b, false);
-	case IR_TMOD: return span_tmod(a, b);
+	case IR_TMOD:
+		b = not_zero(b);
+		if (a.lo >= 0 && b.lo > 0)
+			return span_mod(a, b);
+		most = wmax(b.hi, -b.lo) - 1;
+		return span(a.lo < 0 ? wmax(-most, a.lo) : 0, a.hi > 0 ? wmin(most, a.hi) : 0);
 	case IR_MIN: return span_minmax(a, b, false);
 	case IR_MAX: return span_minmax(a, b, true);
 	case IR_AND: return span_and(a, b, e->type);
@@ -436,14 +405,26 @@ static Span span_binary(const Expr *e, Span a, Span b)
 
 static Span span_unary(const Expr *e, Span a)
 {
+	DType t = e->type, from = e->arg[0]->type;
 	switch (e->op) {
 	case IR_NEG: return span_add(span_const(0), a, -1);
-	case IR_NOT: return span_not(a, e->type);
-	case IR_ABS: return span_abs(a);
-	case IR_CAST: return span_cast(a, e->arg[0]->type, e->type);
+	case IR_NOT: {
+		wide ones = t.kind == DT_INT ? -1 : t.kind == DT_BOOL ? 1 : ((wide)1 << t.bits) - 1;
+		return span_add(span_const(ones), a, -1);
+	}
+	case IR_ABS:
+		if (a.lo >= 0)
+			return a;
+		return a.hi <= 0 ? span_add(span_const(0), a, -1) : span(0, wmax(-a.lo, a.hi));
+	case IR_CAST:
+		if (dtype_is_float(from) || dtype_is_float(t))
+			return of_type(t);
+		if (t.kind == DT_BOOL && from.kind != DT_BOOL)
+			return a.lo > 0 || a.hi < 0 ? span_const(1) : a.mod == 0 ? span_const(0) : span(0, 1);
+		return a; /* settle wraps it */
 	case IR_SPLAT:
 	case IR_LANE: return a;
-	default: return of_type(e->type);
+	default: return of_type(t);
 	}
 }
 

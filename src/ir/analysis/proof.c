@@ -271,23 +271,6 @@ bool ir_is_ordered(const Expr *a, const Expr *b, int gap, const Range *env, Inte
 	return ir_affine_difference(a, b, gap, &lanes, NULL, &d) && proof_of(&d, &lanes, NULL);
 }
 
-static bool is_apart(const Expr *a, const Expr *b, const Range *env, IntervalCache *cache)
-{
-	Affine d;
-	if (ir_is_ordered(a, b, 1, env, cache) || ir_is_ordered(b, a, 1, env, cache))
-		return true;
-	return a->type.lanes == 1 && ir_affine_difference(a, b, 0, env, cache, &d) &&
-	       is_never_zero(&d, env, cache);
-}
-
-static bool is_known(const Expr *cond, bool holds, const Range *env)
-{
-	for (; env != NULL; env = env->outer)
-		if (env->cond == cond && env->holds == holds)
-			return true;
-	return false;
-}
-
 static bool decide(const Expr *c, bool value, const Range *env, IntervalCache *cache);
 
 static bool decide_compare(const Expr *c, bool value, const Range *env, IntervalCache *cache)
@@ -300,8 +283,13 @@ static bool decide_compare(const Expr *c, bool value, const Range *env, Interval
 		return value ? ir_is_ordered(a, b, gap, env, cache)
 		             : ir_is_ordered(b, a, gap, env, cache);
 	}
-	if (value == (c->op == IR_NE))
-		return is_apart(a, b, env, cache);
+	if (value == (c->op == IR_NE)) {
+		Affine d;
+		if (ir_is_ordered(a, b, 1, env, cache) || ir_is_ordered(b, a, 1, env, cache))
+			return true;
+		return a->type.lanes == 1 && ir_affine_difference(a, b, 0, env, cache, &d) &&
+		       is_never_zero(&d, env, cache);
+	}
 	return a == b || (ir_is_ordered(a, b, 0, env, cache) && ir_is_ordered(b, a, 0, env, cache));
 }
 
@@ -311,8 +299,9 @@ static bool decide(const Expr *c, bool value, const Range *env, IntervalCache *c
 	Interval v = ir_interval_cached(c, env, cache);
 	if (v.mod == 0 || c->depth > IR_DEEPEST)
 		return v.mod == 0 && v.rem == value;
-	if (c->type.lanes == 1 && is_known(c, value, env))
-		return true;
+	for (const Range *r = env; r != NULL && c->type.lanes == 1; r = r->outer)
+		if (r->cond == c && r->holds == value)
+			return true;
 	switch (c->op) {
 	case IR_NOT: return decide(c->arg[0], !value, env, cache);
 	case IR_AND:

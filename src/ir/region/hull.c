@@ -70,31 +70,6 @@ static const Expr *mod_bound(Ir *ir, const Expr *e, const Bound *v, Side side, c
 	                  : ir_const_int(ir, n->type, 0);
 }
 
-static const Expr *select_bound(Ir *ir, const Expr *e, const Bound *v, Side side, const Range *env)
-{
-	const Expr *a = bound_of(ir, e->arg[1], v, side, ir_range_if(ir, e->arg[0], true, env));
-	const Expr *b = bound_of(ir, e->arg[2], v, side, ir_range_if(ir, e->arg[0], false, env));
-	if (a == NULL || b == NULL)
-		return NULL;
-	if (!ir_uses_var(e->arg[0], v->name))
-		return ir_select(ir, e->arg[0], a, b);
-	return ir_binary(ir, side == UP ? IR_MAX : IR_MIN, a, b);
-}
-
-/* x * y where one is free of the variable and of known sign. */
-static const Expr *product_bound(Ir *ir, const Expr *e, const Bound *v, Side side, const Range *env)
-{
-	for (int i = 0; i < 2; i++) {
-		const Expr *x = e->arg[i], *y = e->arg[1 - i];
-		Interval sign = ir_interval(y, env);
-		if (ir_uses_var(y, v->name) || (sign.lo < 0 && sign.hi > 0))
-			continue;
-		const Expr *b = bound_of(ir, x, v, sign.lo >= 0 ? side : flip(side), env);
-		return b == NULL ? NULL : ir_mul(ir, b, y);
-	}
-	return NULL;
-}
-
 /* An end of one term that uses the variable, free of it. */
 static const Expr *term_bound(Ir *ir, const Expr *e, const Bound *v, Side side, const Range *env)
 {
@@ -114,8 +89,23 @@ static const Expr *term_bound(Ir *ir, const Expr *e, const Bound *v, Side side, 
 		if (a != NULL && b != NULL)
 			return ir_binary(ir, e->op, a, b);
 		return (e->op == IR_MIN) == (side == UP) ? (a != NULL ? a : b) : NULL;
-	case IR_SELECT: return select_bound(ir, e, v, side, env);
-	case IR_MUL: return product_bound(ir, e, v, side, env);
+	case IR_SELECT:
+		a = bound_of(ir, e->arg[1], v, side, ir_range_if(ir, e->arg[0], true, env));
+		b = bound_of(ir, e->arg[2], v, side, ir_range_if(ir, e->arg[0], false, env));
+		if (a == NULL || b == NULL)
+			return NULL;
+		if (!ir_uses_var(e->arg[0], v->name))
+			return ir_select(ir, e->arg[0], a, b);
+		return ir_binary(ir, side == UP ? IR_MAX : IR_MIN, a, b);
+	case IR_MUL: /* where one factor is free of the variable and of known sign */
+		for (int i = 0; i < 2; i++) {
+			Interval sign = ir_interval(e->arg[1 - i], env);
+			if (ir_uses_var(e->arg[1 - i], v->name) || (sign.lo < 0 && sign.hi > 0))
+				continue;
+			a = bound_of(ir, e->arg[i], v, sign.lo >= 0 ? side : flip(side), env);
+			return a == NULL ? NULL : ir_mul(ir, a, e->arg[1 - i]);
+		}
+		return NULL;
 	case IR_CAST: {
 		wide lo, hi;
 		Interval x = ir_interval(e->arg[0], env);

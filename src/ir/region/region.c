@@ -153,19 +153,6 @@ static Inside into_loop(Collect *c, const Stmt *s, const Inside *in)
 	return out;
 }
 
-/* Each iterator lies in its domain: conditions like `where`. */
-static const Cond *domains(Collect *c, const Stmt *s, const Inside *in)
-{
-	const Cond *k = in->cond;
-	for (int i = 0; i < s->block.n; i++) {
-		const Iter *it = &s->block.iter[i];
-		const Expr *name = ir_idx(c->ir, it->name);
-		k = conditions(c, ir_le(c->ir, it->lo, name), true, in, k);
-		k = conditions(c, ir_lt(c->ir, name, it->hi), true, in, k);
-	}
-	return k;
-}
-
 static void visit_block(Collect *c, const Stmt *s, const Inside *in)
 {
 	Inside body = *in;
@@ -182,7 +169,14 @@ static void visit_block(Collect *c, const Stmt *s, const Inside *in)
 	visit_exprs(c, &s->block.where, 1, &body);
 	if (s->block.where != NULL)
 		body.cond = conditions(c, s->block.where, true, &body, body.cond);
-	body.cond = domains(c, s, &body);
+	const Cond *k = body.cond;
+	for (int i = 0; i < s->block.n; i++) { /* each iterator lies in its domain */
+		const Iter *it = &s->block.iter[i];
+		const Expr *name = ir_idx(c->ir, it->name);
+		k = conditions(c, ir_le(c->ir, it->lo, name), true, &body, k);
+		k = conditions(c, ir_lt(c->ir, name, it->hi), true, &body, k);
+	}
+	body.cond = k;
 	body.env = ir_range_block(c->ir, s, in->env);
 	Inside init = body;
 	for (int i = 0; i < s->block.n; i++)
@@ -195,28 +189,6 @@ static void visit_block(Collect *c, const Stmt *s, const Inside *in)
 	visit_list(c, s->block.body, body);
 }
 
-static void visit_reduce(Collect *c, const Stmt *s, const Inside *in)
-{
-	visit_exprs(c, &s->reduce.mask, 1, in);
-	Inside at = where(c, in, s->reduce.mask, true);
-	visit_exprs(c, s->reduce.value, s->reduce.n, &at);
-	for (int i = 0; i < s->reduce.n; i++) {
-		const Access *d = &s->reduce.dst[i];
-		visit_exprs(c, d->idx, d->n, &at);
-		add_access(c, d->buf, d->idx, d->n, true, true, &at);
-	}
-}
-
-/* Which way data goes through argument i of the call: what the parameter's role says. */
-static void call_role(Collect *c, const Stmt *s, int i, bool *read, bool *write)
-{
-	const Fn *fn =
-		s->call.intrin ? ir_intrin(c->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
-	const Buf *b = fn != NULL && i < fn->nparam ? fn->param[i].buf : NULL;
-	*read = b == NULL || b->role != BUF_OUT;
-	*write = b == NULL || (b->role != BUF_IN && b->role != BUF_CONST);
-}
-
 static void visit_call(Collect *c, const Stmt *s, const Inside *in)
 {
 	for (int i = 0; i < s->call.n; i++) {
@@ -227,10 +199,10 @@ static void visit_call(Collect *c, const Stmt *s, const Inside *in)
 		}
 		visit_exprs(c, a->idx, a->n, in);
 		Region *r = region_of(c, a->buf, a->n);
-		bool read, write;
-		call_role(c, s, i, &read, &write);
-		r->read |= read;
-		r->write |= write;
+		const Fn *fn = s->call.intrin ? ir_intrin(c->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
+		const Buf *b = fn != NULL && i < fn->nparam ? fn->param[i].buf : NULL;
+		r->read |= b == NULL || b->role != BUF_OUT;
+		r->write |= b == NULL || (b->role != BUF_IN && b->role != BUF_CONST);
 		for (int k = 0; k < a->n; k++) {
 			Hull h = hull_of(in, a->idx[k]);
 			if (a->len != NULL && a->len[k] != NULL) {
@@ -261,7 +233,17 @@ static void visit(Collect *c, const Stmt *s, const Inside *in)
 		add_access(c, s->store.dst.buf, s->store.dst.idx, s->store.dst.n, true, false, &at);
 		break;
 	}
-	case ST_REDUCE: visit_reduce(c, s, in); break;
+	case ST_REDUCE: {
+		visit_exprs(c, &s->reduce.mask, 1, in);
+		Inside at = where(c, in, s->reduce.mask, true);
+		visit_exprs(c, s->reduce.value, s->reduce.n, &at);
+		for (int i = 0; i < s->reduce.n; i++) {
+			const Access *d = &s->reduce.dst[i];
+			visit_exprs(c, d->idx, d->n, &at);
+			add_access(c, d->buf, d->idx, d->n, true, true, &at);
+		}
+		break;
+	}
 	case ST_LET: visit_exprs(c, &s->let.value, 1, in); break;
 	case ST_IF:
 		visit_exprs(c, &s->branch.cond, 1, in);

@@ -155,19 +155,16 @@ static bool reduce(const Affine *f, int64_t c, Affine *r)
 	return true;
 }
 
-static bool is_same_form(const Affine *a, const Affine *b)
-{
-	bool same = a->n == b->n && a->k == b->k;
-	for (int i = 0; same && i < a->n; i++)
-		same = a->t[i].coef == b->t[i].coef && a->t[i].a == b->t[i].a;
-	return same;
-}
-
 const Expr *rule_mod_reduce(Simp *s, const Expr *e)
 {
 	int64_t c;
 	Affine n, r;
-	if (!by_constant(e, &c, &n) || !reduce(&n, c, &r) || is_same_form(&n, &r))
+	if (!by_constant(e, &c, &n) || !reduce(&n, c, &r))
+		return NULL;
+	bool same = n.n == r.n && n.k == r.k;
+	for (int i = 0; same && i < n.n; i++)
+		same = n.t[i].coef == r.t[i].coef && n.t[i].a == r.t[i].a;
+	if (same)
 		return NULL;
 	if ((c & (c - 1)) != 0 && (!is_exact(s, &n) || !is_exact(s, &r)))
 		return NULL;

@@ -42,28 +42,21 @@ const Expr *rule_float_mul(Simp *s, const Expr *e)
 	return NULL;
 }
 
-/* 1/v, if v and it are powers of 2 that are normal in the type. */
-static bool is_exact_inverse(DType t, double v, double *inverse)
-{
-	int e, limit = t.kind == DT_BFLOAT ? 126 : t.bits == 64 ? 1022 : t.bits == 32 ? 126 : 14;
-	bool wide_enough = t.kind == DT_BFLOAT || t.bits >= 16;
-	if (!wide_enough || isnan(v) || isinf(v) || fabs(frexp(v, &e)) != 0.5 || e - 1 < -limit ||
-		e - 1 > limit)
-		return false;
-	*inverse = 1 / v;
-	return true;
-}
-
 const Expr *rule_float_div(Simp *s, const Expr *e)
 {
-	double v, inverse;
+	double v;
+	int p;
 	if (!is_float(e) || !is_number(e->arg[1], &v))
 		return NULL;
 	if (v == 1)
 		return e->arg[0];
-	if (!is_exact_inverse(dtype_scalar(e->type), v, &inverse))
+	/* 1/v is exact if v and 1/v are powers of 2 that are normal in the type. */
+	DType t = dtype_scalar(e->type);
+	int limit = t.kind == DT_BFLOAT ? 126 : t.bits == 64 ? 1022 : t.bits == 32 ? 126 : 14;
+	bool wide_enough = t.kind == DT_BFLOAT || t.bits >= 16;
+	if (!wide_enough || isnan(v) || isinf(v) || fabs(frexp(v, &p)) != 0.5 || p - 1 < -limit || p - 1 > limit)
 		return NULL;
-	return ir_mul(s->ir, e->arg[0], ir_const_float(s->ir, e->type, inverse));
+	return ir_mul(s->ir, e->arg[0], ir_const_float(s->ir, e->type, 1 / v));
 }
 
 const Expr *rule_float_add(Simp *s, const Expr *e)

@@ -164,17 +164,6 @@ static void leave_mask(Walk *w, Simp old)
 		leave(w, old);
 }
 
-static Stmt *walk_store(Walk *w, Stmt *s)
-{
-	Simp old;
-	if (!enter_mask(w, &s->store.mask, &old))
-		return NULL;
-	simp_all(w, s->store.dst.idx, s->store.dst.n);
-	s->store.value = simp(w, s->store.value);
-	leave_mask(w, old);
-	return s;
-}
-
 static Stmt *walk_reduce(Walk *w, Stmt *s)
 {
 	Simp old;
@@ -191,39 +180,39 @@ static Stmt *walk_reduce(Walk *w, Stmt *s)
 	return s;
 }
 
-static Stmt *walk_call(Walk *w, Stmt *s)
-{
-	for (int i = 0; i < s->call.n; i++) {
-		CallArg *a = &s->call.arg[i];
-		simp_all(w, &a->value, 1);
-		simp_all(w, a->idx, a->n);
-		if (a->len != NULL)
-			simp_all(w, a->len, a->n);
-	}
-	return s;
-}
-
-static Stmt *walk_let(Walk *w, Stmt *s, Stmt *rest)
-{
-	const Expr *v = s->let.value = simp(w, s->let.value);
-	if (v->op != IR_INT && v->op != IR_FLOAT && v->op != IR_VAR)
-		return s;
-	if (rest != NULL)
-		ir_subst_stmt(w->s.ir, rest, s->let.var, v);
-	return NULL;
-}
-
 /* What the statement becomes: a list, maybe empty. */
 static Stmt *walk_stmt(Walk *w, Stmt *s, Stmt *rest)
 {
+	Simp old;
 	switch (s->kind) {
 	case ST_FOR: return walk_for(w, s);
 	case ST_BLOCK: return walk_block(w, s);
 	case ST_IF: return walk_if(w, s);
-	case ST_STORE: return walk_store(w, s);
+	case ST_STORE:
+		if (!enter_mask(w, &s->store.mask, &old))
+			return NULL;
+		simp_all(w, s->store.dst.idx, s->store.dst.n);
+		s->store.value = simp(w, s->store.value);
+		leave_mask(w, old);
+		return s;
 	case ST_REDUCE: return walk_reduce(w, s);
-	case ST_CALL: return walk_call(w, s);
-	case ST_LET: return walk_let(w, s, rest);
+	case ST_CALL:
+		for (int i = 0; i < s->call.n; i++) {
+			CallArg *a = &s->call.arg[i];
+			simp_all(w, &a->value, 1);
+			simp_all(w, a->idx, a->n);
+			if (a->len != NULL)
+				simp_all(w, a->len, a->n);
+		}
+		return s;
+	case ST_LET: {
+		const Expr *v = s->let.value = simp(w, s->let.value);
+		if (v->op != IR_INT && v->op != IR_FLOAT && v->op != IR_VAR)
+			return s;
+		if (rest != NULL)
+			ir_subst_stmt(w->s.ir, rest, s->let.var, v);
+		return NULL;
+	}
 	case ST_PREFETCH: simp_all(w, s->prefetch.idx, s->prefetch.n); return s;
 	case ST_ASYNC:
 		s->async = walk_body(w, s->async, w->s.env);

@@ -150,12 +150,6 @@ const Expr *simplify_build(Ir *ir, const Affine *f, DType t)
 	return t.lanes > 1 ? build_vector(ir, f, t) : build_scalar(ir, &own);
 }
 
-static bool is_product_of(const Expr *e, const Expr *x, const Expr *y)
-{
-	return e->op == IR_MUL &&
-	       ((e->arg[0] == x && e->arg[1] == y) || (e->arg[0] == y && e->arg[1] == x));
-}
-
 /* Is q the quotient x/m as the rules leave it? (y/k)/m is y/(k*m). */
 static bool is_quotient_of(const Expr *q, const Expr *x, const Expr *m)
 {
@@ -179,7 +173,9 @@ static bool is_whole_part(const Term *t, const Expr *x, const Expr *m, int64_t c
 	if (q == t->a)
 		return ir_is_int(m, &k) && !__builtin_mul_overflow(c, k, &scale) &&
 		       scale == t->coef;
-	return is_product_of(t->a, q, m) && t->coef == c;
+	const Expr *const *arg = t->a->arg;
+	bool product = t->a->op == IR_MUL && ((arg[0] == q && arg[1] == m) || (arg[0] == m && arg[1] == q));
+	return product && t->coef == c;
 }
 
 static void remove_term(Affine *f, int i)

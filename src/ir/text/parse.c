@@ -237,16 +237,6 @@ static Stmt *parse_let(Parser *p, Stmt *s)
 	return s;
 }
 
-static Stmt *parse_alloc(Parser *p, Stmt *s)
-{
-	s->kind = ST_ALLOC;
-	const char *name = parse_name(p, "a buffer's name");
-	parse_need(p, ':', "':'");
-	s->alloc = layout(p, name, BUF_WORK);
-	scope_add(&p->scope, DECL_BUF, name, s->alloc->type)->buf = s->alloc;
-	return s;
-}
-
 static Stmt *parse_if(Parser *p, Stmt *s)
 {
 	s->kind = ST_IF;
@@ -327,17 +317,6 @@ static Stmt *parse_call(Parser *p, Stmt *s, bool intrin)
 	return s;
 }
 
-static Stmt *parse_store(Parser *p, Stmt *s)
-{
-	s->kind = ST_STORE;
-	s->store.dst = access_to(p);
-	parse_need(p, '=', "'='");
-	s->store.value = parse_expr(p);
-	if (parse_skip_word(p, "where"))
-		s->store.mask = parse_expr(p);
-	return s;
-}
-
 static Stmt *statement(Parser *p)
 {
 	static const char *const word[] = { "for", "block", "let", "alloc", "if", "call", "intrin",
@@ -348,7 +327,14 @@ static Stmt *statement(Parser *p)
 	case 0: return parse_for(p, s);
 	case 1: return parse_block(p, s);
 	case 2: return parse_let(p, s);
-	case 3: return parse_alloc(p, s);
+	case 3: {
+		s->kind = ST_ALLOC;
+		const char *name = parse_name(p, "a buffer's name");
+		parse_need(p, ':', "':'");
+		s->alloc = layout(p, name, BUF_WORK);
+		scope_add(&p->scope, DECL_BUF, name, s->alloc->type)->buf = s->alloc;
+		return s;
+	}
 	case 4: return parse_if(p, s);
 	case 5: return parse_call(p, s, false);
 	case 6: return parse_call(p, s, true);
@@ -378,7 +364,15 @@ static Stmt *statement(Parser *p)
 	}
 	/* A store if `[` follows the first word, else a reduction. */
 	Lexer ahead = p->lex;
-	return lex_next(&ahead).kind == '[' ? parse_store(p, s) : parse_reduce(p, s);
+	if (lex_next(&ahead).kind != '[')
+		return parse_reduce(p, s);
+	s->kind = ST_STORE;
+	s->store.dst = access_to(p);
+	parse_need(p, '=', "'='");
+	s->store.value = parse_expr(p);
+	if (parse_skip_word(p, "where"))
+		s->store.mask = parse_expr(p);
+	return s;
 }
 
 static Stmt *statements(Parser *p)

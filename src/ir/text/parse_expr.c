@@ -305,20 +305,6 @@ static const Expr *function(Parser *p, const Token *name)
 	return node(p, (Node)op, t, arg, n);
 }
 
-static const Expr *load(Parser *p, const char *name)
-{
-	int n;
-	const Decl *d = scope_find(&p->scope, name);
-	const Expr **idx = parse_exprs(p, ']', &n);
-	if (d == NULL && p->unknown == NULL)
-		p->unknown = name;
-	const Expr *e = ir_load_named(p->ir, name, d != NULL ? d->type : F32, idx, n);
-	if (e->depth > IR_MAX_DEPTH)
-		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let",
-			IR_MAX_DEPTH);
-	return e;
-}
-
 static const Expr *named(Parser *p)
 {
 	if (parse_at(p, "true") || parse_at(p, "false")) {
@@ -330,12 +316,18 @@ static const Expr *named(Parser *p)
 	const char *name = parse_name(p, "an expression");
 	if (parse_skip(p, '('))
 		return function(p, &tok);
-	if (parse_skip(p, '['))
-		return load(p, name);
+	int n = 0;
+	bool load = parse_skip(p, '[');
 	const Decl *d = scope_find(&p->scope, name);
+	const Expr **idx = load ? parse_exprs(p, ']', &n) : NULL;
 	if (d == NULL && p->unknown == NULL)
 		p->unknown = name;
-	return ir_var(p->ir, name, d != NULL ? d->type : I64);
+	if (!load)
+		return ir_var(p->ir, name, d != NULL ? d->type : I64);
+	const Expr *e = ir_load_named(p->ir, name, d != NULL ? d->type : F32, idx, n);
+	if (e->depth > IR_MAX_DEPTH)
+		parse_fail(p, "depth: an expression deeper than %d; name a part of it with let", IR_MAX_DEPTH);
+	return e;
 }
 
 static const Expr *prefix(Parser *p)

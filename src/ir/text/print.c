@@ -54,43 +54,11 @@ static void print_list(Text *out, const Expr *const *e, int n)
 	}
 }
 
-/* Nodes written as text(a, b): ramp and splat end with their lanes. */
-static void print_call(Text *out, const Expr *e)
-{
-	text_add(out, "%s(", ir_node_row[e->op].text);
-	print_list(out, e->arg, e->nargs);
-	if (e->op == IR_RAMP || e->op == IR_SPLAT)
-		text_add(out, ", %d", e->type.lanes);
-	put(out, ")");
-}
-
-static void print_other(Text *out, const Expr *e)
-{
-	char type[DTYPE_TEXT];
-	if (e->op == IR_LOAD)
-		text_add(out, "%s[", e->name);
-	else
-		text_add(out, "%s%s(", e->op == IR_BITCAST ? "bits." : "",
-			dtype_print(e->type, type));
-	print_list(out, e->arg, e->nargs);
-	put(out, e->op == IR_LOAD ? "]" : ")");
-}
-
-/* A minus in front of a plain literal would be read as its sign. */
-static void print_prefix(Text *out, const Expr *e)
-{
-	const Expr *a = e->arg[0];
-	bool plain = (a->op == IR_INT && dtype_eq(a->type, I64)) || (a->op == IR_FLOAT && dtype_eq(a->type, F32));
-	bool wrap = e->op == IR_NEG && plain;
-	text_add(out, wrap ? "%s(" : "%s", ir_node_row[e->op].text);
-	print_prec(out, a, FORM_PREFIX);
-	put(out, wrap ? ")" : "");
-}
-
 /* e, in parentheses if it binds looser than `least`. */
 static void print_prec(Text *out, const Expr *e, int least)
 {
 	const NodeRow *row = &ir_node_row[e->op];
+	char type[DTYPE_TEXT];
 	switch (row->form) {
 	case FORM_ATOM:
 		if (e->op == IR_VAR)
@@ -100,11 +68,32 @@ static void print_prec(Text *out, const Expr *e, int least)
 		else
 			print_number(out, e);
 		return;
-	case FORM_OTHER: print_other(out, e); return;
+	case FORM_OTHER:
+		if (e->op == IR_LOAD)
+			text_add(out, "%s[", e->name);
+		else
+			text_add(out, "%s%s(", e->op == IR_BITCAST ? "bits." : "", dtype_print(e->type, type));
+		print_list(out, e->arg, e->nargs);
+		put(out, e->op == IR_LOAD ? "]" : ")");
+		return;
 	case FORM_CALL1:
 	case FORM_CALL2:
-	case FORM_CALL3: print_call(out, e); return;
-	case FORM_PREFIX: print_prefix(out, e); return;
+	case FORM_CALL3:
+		text_add(out, "%s(", row->text);
+		print_list(out, e->arg, e->nargs);
+		if (e->op == IR_RAMP || e->op == IR_SPLAT)
+			text_add(out, ", %d", e->type.lanes);
+		put(out, ")");
+		return;
+	case FORM_PREFIX: {
+		const Expr *a = e->arg[0];
+		bool plain = (a->op == IR_INT && dtype_eq(a->type, I64)) || (a->op == IR_FLOAT && dtype_eq(a->type, F32));
+		bool wrap = e->op == IR_NEG && plain; /* a minus in front of it would be read as its sign */
+		text_add(out, wrap ? "%s(" : "%s", row->text);
+		print_prec(out, a, FORM_PREFIX);
+		put(out, wrap ? ")" : "");
+		return;
+	}
 	default: break;
 	}
 	int prec = (int)row->form;
@@ -134,8 +123,16 @@ static void print_access(Text *out, const char *buf, const Expr *const *idx, int
 	put(out, "]");
 }
 
-static void print_map(Text *out, const IndexMap *m)
+/* dtype[shape] @scope map ... */
+static void print_layout(Text *out, const Buf *b)
 {
+	char type[DTYPE_TEXT];
+	print_access(out, dtype_print(b->type, type), b->shape, b->rank);
+	if (strcmp(b->scope, "global") != 0)
+		text_add(out, " @%s", b->scope);
+	const IndexMap *m = &b->map;
+	if (m->n == 0)
+		return;
 	put(out, " map (");
 	for (int i = 0; i < m->nvar; i++)
 		text_add(out, "%s%s", i > 0 ? ", " : "", m->var[i]);
@@ -149,55 +146,12 @@ static void print_map(Text *out, const IndexMap *m)
 	put(out, "]");
 }
 
-/* dtype[shape] @scope map ... */
-static void print_layout(Text *out, const Buf *b)
-{
-	char type[DTYPE_TEXT];
-	print_access(out, dtype_print(b->type, type), b->shape, b->rank);
-	if (strcmp(b->scope, "global") != 0)
-		text_add(out, " @%s", b->scope);
-	if (b->map.n > 0)
-		print_map(out, &b->map);
-}
-
 static void print_where(Text *out, const Expr *cond)
 {
 	if (cond == NULL)
 		return;
 	put(out, " where ");
 	ir_print_expr(out, cond);
-}
-
-static void print_for(Text *out, const Stmt *s)
-{
-	static const char *const kind[] = { "", " parallel", " vector", " unrolled", " bound",
-		" pipelined" };
-	text_add(out, "for %s in ", s->loop.var);
-	ir_print_expr(out, s->loop.lo);
-	put(out, "..");
-	ir_print_expr(out, s->loop.hi);
-	text_add(out, "%s", kind[s->loop.kind]);
-	if (s->loop.kind == LOOP_BOUND)
-		text_add(out, "(%s)", s->loop.axis);
-	if (s->loop.kind == LOOP_PIPELINED)
-		text_add(out, "(%d)", s->loop.stages);
-}
-
-static void print_block_head(Text *out, const Stmt *s)
-{
-	static const char *const kind[] = { "spatial", "reduce", "scan" };
-	text_add(out, "block %s(", s->block.name);
-	for (int i = 0; i < s->block.n; i++) {
-		const Iter *it = &s->block.iter[i];
-		text_add(out, "%s%s: %s ", i > 0 ? ", " : "", it->name, kind[it->kind]);
-		ir_print_expr(out, it->lo);
-		put(out, "..");
-		ir_print_expr(out, it->hi);
-		put(out, " = ");
-		ir_print_expr(out, it->value);
-	}
-	put(out, ")");
-	print_where(out, s->block.where);
 }
 
 static void print_reduce(Text *out, const Stmt *s)
@@ -238,16 +192,6 @@ static void print_arg(Text *out, const CallArg *a)
 	put(out, "]");
 }
 
-static void print_call_stmt(Text *out, const Stmt *s)
-{
-	text_add(out, "%s %s(", s->call.intrin ? "intrin" : "call", s->call.fn);
-	for (int i = 0; i < s->call.n; i++) {
-		put(out, i > 0 ? ", " : "");
-		print_arg(out, &s->call.arg[i]);
-	}
-	put(out, ")");
-}
-
 static void indent(Text *out, int depth)
 {
 	for (int i = 0; i < depth; i++)
@@ -265,7 +209,19 @@ static void print_body(Text *out, const Stmt *s, int depth)
 
 static void print_block(Text *out, const Stmt *s, int depth)
 {
-	print_block_head(out, s);
+	static const char *const kind[] = { "spatial", "reduce", "scan" };
+	text_add(out, "block %s(", s->block.name);
+	for (int i = 0; i < s->block.n; i++) {
+		const Iter *it = &s->block.iter[i];
+		text_add(out, "%s%s: %s ", i > 0 ? ", " : "", it->name, kind[it->kind]);
+		ir_print_expr(out, it->lo);
+		put(out, "..");
+		ir_print_expr(out, it->hi);
+		put(out, " = ");
+		ir_print_expr(out, it->value);
+	}
+	put(out, ")");
+	print_where(out, s->block.where);
 	put(out, " {\n");
 	if (s->block.init != NULL) {
 		indent(out, depth + 1);
@@ -299,10 +255,19 @@ static void print_if(Text *out, const Stmt *s, int depth)
 
 static void print_one(Text *out, const Stmt *s, int depth)
 {
+	static const char *const loop_kind[] = { "", " parallel", " vector", " unrolled", " bound", " pipelined" };
 	char type[DTYPE_TEXT];
 	switch (s->kind) {
 	case ST_FOR:
-		print_for(out, s);
+		text_add(out, "for %s in ", s->loop.var);
+		ir_print_expr(out, s->loop.lo);
+		put(out, "..");
+		ir_print_expr(out, s->loop.hi);
+		text_add(out, "%s", loop_kind[s->loop.kind]);
+		if (s->loop.kind == LOOP_BOUND)
+			text_add(out, "(%s)", s->loop.axis);
+		if (s->loop.kind == LOOP_PIPELINED)
+			text_add(out, "(%d)", s->loop.stages);
 		print_body(out, s->loop.body, depth);
 		break;
 	case ST_BLOCK: print_block(out, s, depth); break;
@@ -322,7 +287,14 @@ static void print_one(Text *out, const Stmt *s, int depth)
 		print_layout(out, s->alloc);
 		break;
 	case ST_IF: print_if(out, s, depth); break;
-	case ST_CALL: print_call_stmt(out, s); break;
+	case ST_CALL:
+		text_add(out, "%s %s(", s->call.intrin ? "intrin" : "call", s->call.fn);
+		for (int i = 0; i < s->call.n; i++) {
+			put(out, i > 0 ? ", " : "");
+			print_arg(out, &s->call.arg[i]);
+		}
+		put(out, ")");
+		break;
 	case ST_ASYNC:
 		put(out, "async");
 		print_body(out, s->async, depth);
@@ -402,25 +374,21 @@ static void print_operands(Text *out, const char *const *name, const DType *type
 		text_add(out, "%s%s: %s", i > 0 ? ", " : "", name[i], dtype_print(type[i], t));
 }
 
-static void print_monoid(Text *out, const Monoid *m)
-{
-	text_add(out, "monoid %s(", m->name);
-	print_operands(out, m->left, m->type, m->n);
-	put(out, "; ");
-	print_operands(out, m->right, m->type, m->n);
-	text_add(out, ")%s {\n\tidentity (", m->associative ? " assoc" : "");
-	print_list(out, m->identity, m->n);
-	put(out, ")\n\tcombine (");
-	print_list(out, m->combine, m->n);
-	put(out, ")\n}\n");
-}
-
 void ir_print_set(Text *out, const KernelSet *ks)
 {
 	size_t lines = 0;
 	for (size_t i = 0; i < ks->nmonoid; i++) {
+		const Monoid *m = ks->monoid[i];
 		put(out, lines++ > 0 ? "\n" : "");
-		print_monoid(out, ks->monoid[i]);
+		text_add(out, "monoid %s(", m->name);
+		print_operands(out, m->left, m->type, m->n);
+		put(out, "; ");
+		print_operands(out, m->right, m->type, m->n);
+		text_add(out, ")%s {\n\tidentity (", m->associative ? " assoc" : "");
+		print_list(out, m->identity, m->n);
+		put(out, ")\n\tcombine (");
+		print_list(out, m->combine, m->n);
+		put(out, ")\n}\n");
 	}
 	for (size_t i = 0; i < ks->n; i++) {
 		put(out, lines++ > 0 ? "\n" : "");

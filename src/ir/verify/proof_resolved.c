@@ -112,13 +112,6 @@ static wide least(const Proof *p, const Affine *d, const Range *env)
 	return least;
 }
 
-static bool is_ordered_by_fact(const Proof *p, const Expr *a, const Expr *b, int gap, const Range *env)
-{
-	Affine d;
-	return a->type.lanes == 1 && ir_affine_difference(a, b, gap, env, p->cache, &d) &&
-	       least(p, &d, env) >= 0;
-}
-
 typedef struct Choice {
 	const Expr *found, *by; /* by: stands for the found one */
 } Choice;
@@ -161,7 +154,10 @@ static const Expr *by_choice(const Proof *p, Choice *c, const Expr *e, const Ran
 static bool is_ordered_by_cases(
 	const Proof *p, const Expr *a, const Expr *b, int gap, const Range *env, int choices)
 {
-	if (ir_is_ordered(a, b, gap, env, p->cache) || is_ordered_by_fact(p, a, b, gap, env))
+	Affine d;
+	if (ir_is_ordered(a, b, gap, env, p->cache))
+		return true;
+	if (a->type.lanes == 1 && ir_affine_difference(a, b, gap, env, p->cache, &d) && least(p, &d, env) >= 0)
 		return true;
 	Choice c = { NULL, NULL };
 	ir_each_node(a, find_choice, &c);

@@ -44,23 +44,6 @@ bool broke(const Verifier *v, Rule rule, const char *fmt, ...)
 		rules[rule].demands);
 }
 
-static bool verify_one(Verifier *v, const Fn *fn)
-{
-	v->fn = fn;
-	v->line = v->depth = 0;
-	v->certain = true;
-	v->in_async = false;
-	v->in_loop = NULL;
-	v->unordered = NULL;
-	scope_init(&v->scope, v->arena);
-	scope_init(&v->ever, v->arena);
-	scope_init(&v->blocks, v->arena);
-	bool ok = verify_signature(v) && verify_stmts(v, fn->body);
-	v->fn = NULL;
-	v->line = 0;
-	return ok;
-}
-
 static bool verify_names_of_set(Verifier *v)
 {
 	const KernelSet *ks = v->ks;
@@ -258,8 +241,20 @@ bool ir_verify_set(const KernelSet *ks, Err *err)
 	bool ok = verify_names_of_set(&v);
 	for (size_t i = 0; i < ks->nmonoid && ok; i++)
 		ok = verify_monoid(&v, ks->monoid[i]);
-	for (size_t i = 0; i < ks->n && ok; i++)
-		ok = verify_one(&v, ks->fn[i]);
+	for (size_t i = 0; i < ks->n && ok; i++) {
+		v.fn = ks->fn[i];
+		v.line = v.depth = 0;
+		v.certain = true;
+		v.in_async = false;
+		v.in_loop = NULL;
+		v.unordered = NULL;
+		scope_init(&v.scope, v.arena);
+		scope_init(&v.ever, v.arena);
+		scope_init(&v.blocks, v.arena);
+		ok = verify_signature(&v) && verify_stmts(&v, v.fn->body);
+	}
+	v.fn = NULL;
+	v.line = 0;
 	ok = ok && verify_shared(&v) && verify_recursion(&v);
 	arena_free(v.arena);
 	return ok;

@@ -140,23 +140,19 @@ static bool is_never(Walk *w, const Expr *cond, bool holds, const Range *env)
 	return v.mod == 0 && v.rem != holds;
 }
 
-/* Nothing runs here: a condition on the way is never so. */
-static bool is_dead(const Range *env)
-{
-	for (const Range *r = env; r != NULL; r = r->outer)
-		if (r->cond != NULL &&
-			(r->holds ? ir_never(r->cond, r->outer) : ir_always(r->cond, r->outer)))
-			return true;
-	return false;
-}
-
 /* a + gap <= b for all values, or nothing runs here. */
 static bool ordered(Walk *w, const Expr *a, const Expr *b, int gap, const Range *env)
 {
 	if (ir_is_ordered(a, b, gap, env, &w->cache))
 		return true;
-	return w->hard++ < HARD &&
-	       (ir_is_ordered_resolved(w->ir, a, b, gap, env, &w->cache) || is_dead(env));
+	if (w->hard++ >= HARD)
+		return false;
+	if (ir_is_ordered_resolved(w->ir, a, b, gap, env, &w->cache))
+		return true;
+	for (const Range *r = env; r != NULL; r = r->outer) /* dead: a condition on the way never holds */
+		if (r->cond != NULL && (r->holds ? ir_never(r->cond, r->outer) : ir_always(r->cond, r->outer)))
+			return true;
+	return false;
 }
 
 /* ---- accesses ---- */
@@ -342,16 +338,6 @@ static bool check_reduce(Walk *w, const At *outer, const Stmt *s)
 	return ok;
 }
 
-static bool check_store(Walk *w, const At *outer, const Stmt *s)
-{
-	At at = *outer;
-	if (!check_expr(w, &at, s->store.mask))
-		return false;
-	if (s->store.mask != NULL)
-		at.env = fact(w, s->store.mask, true, at.env);
-	return check_expr(w, &at, s->store.value) && check_write(w, &at, &s->store.dst);
-}
-
 /* ---- calls ---- */
 
 static bool is_same_name(const Param *p, const CallArg *a)
@@ -485,7 +471,12 @@ static bool check_stmt(Walk *w, At *at, const Stmt *s)
 		       (is_never(w, ir_lt(w->ir, s->loop.lo, s->loop.hi), true, at->env) ||
 			       check_list(w, in, s->loop.body));
 	case ST_BLOCK: return check_block(w, *at, s);
-	case ST_STORE: return check_store(w, at, s);
+	case ST_STORE:
+		if (!check_expr(w, &in, s->store.mask))
+			return false;
+		if (s->store.mask != NULL)
+			in.env = fact(w, s->store.mask, true, in.env);
+		return check_expr(w, &in, s->store.value) && check_write(w, &in, &s->store.dst);
 	case ST_REDUCE:
 		if (!check_reduce(w, at, s))
 			return false;
@@ -517,26 +508,23 @@ static bool check_list(Walk *w, At at, const Stmt *s)
 	return ok;
 }
 
-static bool check_fn(Walk *w, const Fn *fn)
-{
-	At at = { .env = ir_range_fn(w->ir, fn) };
-	w->fn = fn;
-	w->line = 0;
-	for (int i = 0; i < fn->nparam; i++) {
-		at.buf = with_buf(w, fn->param[i].buf, at.buf);
-		if (!check_map(w, &at, fn->param[i].buf))
-			return false;
-	}
-	return check_list(w, at, fn->body);
-}
-
 bool ir_verify_accesses(const KernelSet *ks, Err *err)
 {
 	Walk w = { .ks = ks, .ir = ks->ir, .err = err };
 	bool ok = true;
 	w.loads = ir_memo_begin(ks->ir);
-	for (size_t i = 0; i < ks->n && ok; i++)
-		ok = ks->fn[i]->kind == FN_SUB || check_fn(&w, ks->fn[i]);
+	for (size_t i = 0; i < ks->n && ok; i++) {
+		const Fn *fn = w.fn = ks->fn[i];
+		if (fn->kind == FN_SUB)
+			continue;
+		At at = { .env = ir_range_fn(w.ir, fn) };
+		w.line = 0;
+		for (int k = 0; k < fn->nparam && ok; k++) {
+			at.buf = with_buf(&w, fn->param[k].buf, at.buf);
+			ok = check_map(&w, &at, fn->param[k].buf);
+		}
+		ok = ok && check_list(&w, at, fn->body);
+	}
 	ir_memo_end(ks->ir, w.loads);
 	return ok;
 }

@@ -168,18 +168,6 @@ static bool check_init(Stmt *s, void *arg)
 	return c->ok;
 }
 
-static bool verify_init(Verifier *v, const Stmt *s)
-{
-	bool reduces = false;
-	for (int i = 0; i < s->block.n; i++)
-		reduces = reduces || s->block.iter[i].kind == ITER_REDUCE;
-	if (!reduces)
-		return broke(v, RULE_INIT, "block %s has no reduce iterator", s->block.name);
-	InitCheck c = { .v = v, .block = s, .ok = true };
-	ir_each_stmt(s->block.init, check_init, &c);
-	return c.ok && verify_body(v, s->block.init, v->env, false);
-}
-
 static bool verify_block_inside(Verifier *v, const Stmt *s)
 {
 	const Range *env = v->env;
@@ -198,8 +186,17 @@ static bool verify_block_inside(Verifier *v, const Stmt *s)
 		return false;
 	const Range *outer = v->env;
 	v->env = env;
-	bool ok = (s->block.init == NULL || verify_init(v, s)) &&
-	          verify_body(v, s->block.body, env, certain);
+	bool ok = true, reduces = false;
+	for (int i = 0; i < s->block.n; i++)
+		reduces = reduces || s->block.iter[i].kind == ITER_REDUCE;
+	if (s->block.init != NULL && !reduces) {
+		ok = broke(v, RULE_INIT, "block %s has no reduce iterator", s->block.name);
+	} else if (s->block.init != NULL) {
+		InitCheck c = { .v = v, .block = s, .ok = true };
+		ir_each_stmt(s->block.init, check_init, &c);
+		ok = c.ok && verify_body(v, s->block.init, v->env, false);
+	}
+	ok = ok && verify_body(v, s->block.body, env, certain);
 	v->env = outer;
 	return ok;
 }

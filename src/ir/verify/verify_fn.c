@@ -131,18 +131,6 @@ bool verify_layout(Verifier *v, const Buf *b)
 	return b->map.n == 0 || verify_map(v, b);
 }
 
-static bool verify_symbol(Verifier *v, const Sym *s)
-{
-	if (v->fn->kind == FN_SUB)
-		return broke(v, RULE_SUB_SYMBOL, "this sub Fn has symbol %s", s->name);
-	if (v->fn->kind == FN_PREPARE)
-		return broke(v, RULE_PREPARE, "this prepare Fn has symbol %s", s->name);
-	if (s->lo < 1 || s->hi < s->lo || s->div < 1 || s->hi / s->div * s->div < s->lo)
-		return broke(v, RULE_SYMBOL, "symbol %s is in %lld..%lld step %lld", s->name,
-			(long long)s->lo, (long long)s->hi, (long long)s->div);
-	return verify_declare(v, DECL_SYMBOL, s->name, I64, NULL);
-}
-
 /* What the kind of the Fn demands of a buffer parameter. */
 static bool verify_role(Verifier *v, const Buf *b)
 {
@@ -163,9 +151,18 @@ bool verify_signature(Verifier *v)
 	const Fn *fn = v->fn;
 	if (!ir_is_name(fn->name))
 		return broke(v, RULE_NAMES, "'%s' is not a name", fn->name);
-	for (int i = 0; i < fn->nsym; i++)
-		if (!verify_symbol(v, &fn->sym[i]))
+	for (int i = 0; i < fn->nsym; i++) {
+		const Sym *s = &fn->sym[i];
+		if (fn->kind == FN_SUB)
+			return broke(v, RULE_SUB_SYMBOL, "this sub Fn has symbol %s", s->name);
+		if (fn->kind == FN_PREPARE)
+			return broke(v, RULE_PREPARE, "this prepare Fn has symbol %s", s->name);
+		if (s->lo < 1 || s->hi < s->lo || s->div < 1 || s->hi / s->div * s->div < s->lo)
+			return broke(v, RULE_SYMBOL, "symbol %s is in %lld..%lld step %lld", s->name,
+				(long long)s->lo, (long long)s->hi, (long long)s->div);
+		if (!verify_declare(v, DECL_SYMBOL, s->name, I64, NULL))
 			return false;
+	}
 	v->env = ir_range_fn(v->ir, fn);
 	for (int i = 0; i < fn->nparam; i++) {
 		const Param *p = &fn->param[i];
@@ -248,17 +245,6 @@ static bool verify_node(Verifier *v, const Expr *e)
 	return true;
 }
 
-static bool verify_load(Verifier *v, const Expr *e)
-{
-	int lanes;
-	const Decl *d = verify_buf(v, e->name);
-	if (d == NULL || !verify_index(v, d->buf, e->arg, e->nargs, &lanes))
-		return false;
-	if (!dtype_eq(dtype_scalar(e->type), d->buf->type))
-		return broke(v, RULE_TYPES, "a load of %s differs in type from its elements", e->name);
-	return true;
-}
-
 /* Each node once; what a select may not evaluate is not certain. */
 static bool verify_tree(Verifier *v, const Expr *e, IrMemo *seen)
 {
@@ -272,8 +258,14 @@ static bool verify_tree(Verifier *v, const Expr *e, IrMemo *seen)
 		ok = verify_tree(v, e->arg[i], seen);
 	}
 	v->certain = certain;
-	if (ok && e->op == IR_LOAD)
-		ok = verify_load(v, e);
+	if (ok && e->op == IR_LOAD) {
+		int lanes;
+		const Decl *d = verify_buf(v, e->name);
+		if (d == NULL || !verify_index(v, d->buf, e->arg, e->nargs, &lanes))
+			return false;
+		if (!dtype_eq(dtype_scalar(e->type), d->buf->type))
+			return broke(v, RULE_TYPES, "a load of %s differs in type from its elements", e->name);
+	}
 	return ok && verify_node(v, e);
 }
 

@@ -46,26 +46,20 @@ static bool verify_axis(Verifier *v, const Stmt *s)
 	return true;
 }
 
-static bool verify_loop_kind(Verifier *v, const Stmt *s)
-{
-	if (s->loop.kind == LOOP_VECTOR && (s->loop.lo->op != IR_INT || s->loop.hi->op != IR_INT)) {
-		const Expr *n = ir_simplify(v->ir, ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
-		if (n->op != IR_INT)
-			return broke(
-				v, RULE_VECTOR_EXTENT, "the extent of loop %s is not a constant", s->loop.var);
-	}
-	if (s->loop.kind == LOOP_PIPELINED && s->loop.stages < 1)
-		return broke(v, RULE_STAGES, "loop %s has %d stages", s->loop.var, s->loop.stages);
-	return s->loop.kind != LOOP_BOUND || verify_axis(v, s);
-}
-
 static bool verify_for(Verifier *v, const Stmt *s)
 {
 	if (!verify_expr(v, s->loop.lo) || !verify_expr(v, s->loop.hi))
 		return false;
 	if (!is_index(s->loop.lo) || !is_index(s->loop.hi))
 		return broke(v, RULE_LOOP_BOUNDS, "an end of loop %s is not an i64 scalar", s->loop.var);
-	if (!verify_loop_kind(v, s))
+	if (s->loop.kind == LOOP_VECTOR && (s->loop.lo->op != IR_INT || s->loop.hi->op != IR_INT)) {
+		const Expr *n = ir_simplify(v->ir, ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
+		if (n->op != IR_INT)
+			return broke(v, RULE_VECTOR_EXTENT, "the extent of loop %s is not a constant", s->loop.var);
+	}
+	if (s->loop.kind == LOOP_PIPELINED && s->loop.stages < 1)
+		return broke(v, RULE_STAGES, "loop %s has %d stages", s->loop.var, s->loop.stages);
+	if (s->loop.kind == LOOP_BOUND && !verify_axis(v, s))
 		return false;
 	Interval lo = ir_interval(s->loop.lo, v->env), hi = ir_interval(s->loop.hi, v->env);
 	bool runs = lo.hi < hi.lo;
@@ -174,18 +168,6 @@ static bool verify_target(Verifier *v, const Stmt *s, const Monoid *m, int k, in
 	return true;
 }
 
-static bool verify_atomic(Verifier *v, const Stmt *s, int lanes)
-{
-	if (s->reduce.atomic && s->reduce.n != 1)
-		return broke(v, RULE_ATOMIC, "this atomic reduction has %d targets", s->reduce.n);
-	if (s->reduce.old == NULL)
-		return true;
-	if (!s->reduce.atomic || lanes != 1)
-		return broke(v, RULE_ATOMIC, "%s names the old value, but the reduction is not both atomic and scalar",
-			s->reduce.old);
-	return verify_declare(v, DECL_LET, s->reduce.old, s->reduce.value[0]->type, NULL);
-}
-
 static bool verify_reduce(Verifier *v, const Stmt *s)
 {
 	int lanes = 1;
@@ -209,53 +191,16 @@ static bool verify_reduce(Verifier *v, const Stmt *s)
 		lanes = own;
 	}
 	v->certain = was;
-	return verify_mask(v, s->reduce.mask, lanes) && verify_atomic(v, s, lanes);
-}
-
-static bool verify_let(Verifier *v, const Stmt *s)
-{
-	if (!verify_expr(v, s->let.value) ||
-		!verify_declare(v, DECL_LET, s->let.var, s->let.value->type, NULL))
+	if (!verify_mask(v, s->reduce.mask, lanes))
 		return false;
-	if (is_index(s->let.value))
-		v->env = ir_range_let(v->ir, s->let.var, s->let.value, v->env);
-	return true;
-}
-
-static bool verify_alloc(Verifier *v, const Stmt *s)
-{
-	Decl *d;
-	if (!verify_layout(v, s->alloc) ||
-		!verify_declare(v, DECL_BUF, s->alloc->name, s->alloc->type, &d))
-		return false;
-	d->buf = s->alloc;
-	d->stmt = s;
-	return true;
-}
-
-static bool verify_if(Verifier *v, const Stmt *s)
-{
-	if (!verify_condition(v, s->branch.cond))
-		return false;
-	const Range *yes = ir_range_if(v->ir, s->branch.cond, true, v->env);
-	const Range *no = ir_range_if(v->ir, s->branch.cond, false, v->env);
-	return verify_body(v, s->branch.then, yes, false) &&
-	       verify_body(v, s->branch.other, no, false);
-}
-
-static bool verify_async(Verifier *v, const Stmt *s)
-{
-	v->in_async = true;
-	bool ok = verify_body(v, s->async, v->env, true);
-	v->in_async = false;
-	return ok;
-}
-
-static bool verify_barrier(Verifier *v, const Stmt *s)
-{
-	bool known = strcmp(s->barrier, "warp") == 0 || strcmp(s->barrier, "block") == 0 ||
-	             strcmp(s->barrier, "grid") == 0;
-	return known || broke(v, RULE_BARRIER, "%s is not a barrier scope", s->barrier);
+	if (s->reduce.atomic && s->reduce.n != 1)
+		return broke(v, RULE_ATOMIC, "this atomic reduction has %d targets", s->reduce.n);
+	if (s->reduce.old == NULL)
+		return true;
+	if (!s->reduce.atomic || lanes != 1)
+		return broke(v, RULE_ATOMIC, "%s names the old value, but the reduction is not both atomic and scalar",
+			s->reduce.old);
+	return verify_declare(v, DECL_LET, s->reduce.old, s->reduce.value[0]->type, NULL);
 }
 
 /* An access that does not happen: any place, but computed without one. */
@@ -289,6 +234,8 @@ static bool fits_async(const Stmt *s)
 
 static bool verify_one_stmt(Verifier *v, const Stmt *s)
 {
+	Decl *d;
+	bool ok;
 	v->line = s->line;
 	if (v->in_async && !fits_async(s))
 		return broke(v, RULE_ASYNC, "this statement is not a copy");
@@ -297,14 +244,39 @@ static bool verify_one_stmt(Verifier *v, const Stmt *s)
 	case ST_BLOCK: return verify_block(v, s);
 	case ST_STORE: return verify_store(v, s);
 	case ST_REDUCE: return verify_reduce(v, s);
-	case ST_LET: return verify_let(v, s);
-	case ST_ALLOC: return verify_alloc(v, s);
-	case ST_IF: return verify_if(v, s);
+	case ST_LET:
+		if (!verify_expr(v, s->let.value) ||
+			!verify_declare(v, DECL_LET, s->let.var, s->let.value->type, NULL))
+			return false;
+		if (is_index(s->let.value))
+			v->env = ir_range_let(v->ir, s->let.var, s->let.value, v->env);
+		return true;
+	case ST_ALLOC:
+		if (!verify_layout(v, s->alloc) ||
+			!verify_declare(v, DECL_BUF, s->alloc->name, s->alloc->type, &d))
+			return false;
+		d->buf = s->alloc;
+		d->stmt = s;
+		return true;
+	case ST_IF: {
+		if (!verify_condition(v, s->branch.cond))
+			return false;
+		const Range *yes = ir_range_if(v->ir, s->branch.cond, true, v->env);
+		const Range *no = ir_range_if(v->ir, s->branch.cond, false, v->env);
+		return verify_body(v, s->branch.then, yes, false) && verify_body(v, s->branch.other, no, false);
+	}
 	case ST_CALL: return verify_call(v, s);
-	case ST_ASYNC: return verify_async(v, s);
+	case ST_ASYNC:
+		v->in_async = true;
+		ok = verify_body(v, s->async, v->env, true);
+		v->in_async = false;
+		return ok;
 	case ST_COMMIT: return true;
 	case ST_WAIT: return s->pending >= 0 || broke(v, RULE_ASYNC, "wait takes a count of 0 or more");
-	case ST_BARRIER: return verify_barrier(v, s);
+	case ST_BARRIER:
+		ok = strcmp(s->barrier, "warp") == 0 || strcmp(s->barrier, "block") == 0 ||
+		     strcmp(s->barrier, "grid") == 0;
+		return ok || broke(v, RULE_BARRIER, "%s is not a barrier scope", s->barrier);
 	case ST_PREFETCH: return verify_prefetch(v, s);
 	}
 	return false;
