@@ -56,28 +56,6 @@ static Hash sum_of(Hash key, const unsigned char *bytes, size_t n)
 
 /* ---- reading ---- */
 
-static bool sizes_fit(const Head *h, size_t n)
-{
-	size_t need = sizeof *h;
-	if (memcmp(h->magic, magic, sizeof magic) != 0 || h->entry_bytes != sizeof(DlcEntry) || h->nentry > MOST_ENTRIES ||
-		h->image_bytes > MOST_IMAGE)
-		return false;
-	need += h->nentry * (sizeof(DlcEntry) + sizeof(Numbers)) + (size_t)h->image_bytes;
-	return n == need;
-}
-
-static void take_reports(Arena *a, Module *m, const Numbers *number)
-{
-	m->report = arena_array(a, KernelReport, m->image.nentry + 1);
-	for (uint32_t k = 0; k < m->image.nentry; k++)
-		m->report[k] = (KernelReport){ .name = m->image.entry[k].name,
-			.spills = number[k].spills,
-			.frame_bytes = number[k].frame_bytes,
-			.code_bytes = number[k].code_bytes,
-			.depth = (int)number[k].depth,
-			.inner_spills = number[k].inner_spills };
-}
-
 static bool find(Arena *a, const char *path, Hash key, Module *m)
 {
 	Bytes file;
@@ -87,7 +65,11 @@ static bool find(Arena *a, const char *path, Hash key, Module *m)
 	memcpy(&h, file.at, sizeof h);
 	const unsigned char *from = file.at + sizeof h;
 	Hash sum = sum_of(key, file.at, file.n);
-	if (!sizes_fit(&h, file.n) || memcmp(&sum, &h.sum, sizeof sum) != 0)
+	if (memcmp(h.magic, magic, sizeof magic) != 0 || h.entry_bytes != sizeof(DlcEntry) || h.nentry > MOST_ENTRIES ||
+		h.image_bytes > MOST_IMAGE)
+		return false;
+	size_t need = sizeof h + h.nentry * (sizeof(DlcEntry) + sizeof(Numbers)) + (size_t)h.image_bytes;
+	if (file.n != need || memcmp(&sum, &h.sum, sizeof sum) != 0)
 		return false;
 	DlcEntry *entry = arena_copy(a, from, sizeof *entry * (h.nentry + (h.nentry == 0)));
 	from += sizeof *entry * h.nentry;
@@ -96,7 +78,14 @@ static bool find(Arena *a, const char *path, Hash key, Module *m)
 	unsigned char *image = arena_alloc_aligned(a, (size_t)h.image_bytes + 1, 64);
 	memcpy(image, from, (size_t)h.image_bytes);
 	*m = (Module){ .image = { image, h.image_bytes, entry, h.nentry, h.device } };
-	take_reports(a, m, number);
+	m->report = arena_array(a, KernelReport, h.nentry + 1);
+	for (uint32_t k = 0; k < h.nentry; k++)
+		m->report[k] = (KernelReport){ .name = entry[k].name,
+			.spills = number[k].spills,
+			.frame_bytes = number[k].frame_bytes,
+			.code_bytes = number[k].code_bytes,
+			.depth = (int)number[k].depth,
+			.inner_spills = number[k].inner_spills };
 	return true;
 }
 
@@ -163,12 +152,6 @@ static int by_use(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-static bool is_ours(const char *name)
-{
-	size_t n = strlen(name);
-	return n > HASH_HEX - 1 + 4 && strncmp(name + HASH_HEX - 1, ".code", 5) == 0; /* what a killed process left, too */
-}
-
 void code_cache_trim(const CodeCache *c)
 {
 	Arena *a = arena_new();
@@ -177,7 +160,9 @@ void code_cache_trim(const CodeCache *c)
 	DIR *d = opendir(c->folder);
 	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
 		struct stat st;
-		if (!is_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+		/* The cache's own files, and what a killed process left of one. */
+		bool ours = strlen(e->d_name) > HASH_HEX - 1 + 4 && strncmp(e->d_name + HASH_HEX - 1, ".code", 5) == 0;
+		if (!ours || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 			continue;
 		CachedFile k = { arena_printf(a, "%s", e->d_name), (st.st_size + BLOCK - 1) / BLOCK * BLOCK, st.st_mtim };
 		vec_push(a, &file, k);

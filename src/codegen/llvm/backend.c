@@ -133,9 +133,11 @@ static void make_emit(Compile *c)
 	LLVMDisposeTargetData(layout);
 }
 
-/* Sub Fns before those that call them. */
-static bool emit_subs(Compile *c)
+static bool emit_all(Compile *c)
 {
+	char *message = NULL;
+	DlcEntry *entry = c->job->entry;
+	/* Sub Fns before those that call them. */
 	for (size_t k = 0, n = c->job->out->image.nentry; k < c->job->ks->n; k++) {
 		if (c->job->ks->fn[k]->kind != FN_SUB)
 			continue;
@@ -143,15 +145,6 @@ static bool emit_subs(Compile *c)
 			return false;
 		c->job->out->report[n++].depth = c->emit.deepest;
 	}
-	return true;
-}
-
-static bool emit_all(Compile *c)
-{
-	char *message = NULL;
-	DlcEntry *entry = c->job->entry;
-	if (!emit_subs(c))
-		return false;
 	for (uint32_t k = 0; k < c->job->out->image.nentry; k++) {
 		if (!emit_fn(&c->emit, ir_find_fn(c->job->ks, entry[k].name)))
 			return false;
@@ -213,14 +206,6 @@ static bool make_texts(Compile *c)
 	return true;
 }
 
-static bool is_called_by(const EmitSub *sub, const char *fn)
-{
-	for (size_t k = 0; k < sub->caller.n; k++)
-		if (strcmp(sub->caller.at[k]->name, fn) == 0)
-			return true;
-	return false;
-}
-
 /* A kernel's figures are its own and those of what it calls. */
 static void add_subs(Compile *c)
 {
@@ -229,7 +214,11 @@ static void add_subs(Compile *c)
 		int64_t frame = 0;
 		for (size_t j = 0; j < c->emit.sub.n; j++) {
 			const KernelReport *sub = &c->job->out->report[c->job->out->image.nentry + j];
-			if (!is_called_by(&c->emit.sub.at[j], r->name))
+			const EmitSub *s = &c->emit.sub.at[j];
+			bool called = false;
+			for (size_t i = 0; i < s->caller.n; i++)
+				called = called || strcmp(s->caller.at[i]->name, r->name) == 0;
+			if (!called)
 				continue;
 			frame = sub->frame_bytes > frame ? sub->frame_bytes : frame;
 			r->spills += sub->spills;
@@ -238,16 +227,6 @@ static void add_subs(Compile *c)
 		}
 		r->frame_bytes += frame;
 	}
-}
-
-static const LinkSymbol *symbol_of(Compile *c, const Linked *linked, const char *fn)
-{
-	const char *name = emit_symbol(c->job->arena, ir_find_fn(c->job->ks, fn));
-	for (size_t j = 0; j < linked->nsymbol; j++)
-		if (strcmp(linked->symbol[j].name, name) == 0)
-			return &linked->symbol[j];
-	fail(c->job->err, ERR_BUG, "linker", "there is no code for %s", fn);
-	return NULL;
 }
 
 static bool make_image(Compile *c)
@@ -266,9 +245,12 @@ static bool make_image(Compile *c)
 	image->bytes = linked.bytes;
 	image->size = linked.size;
 	for (size_t k = 0; k < c->job->ks->n; k++) {
-		const LinkSymbol *s = symbol_of(c, &linked, c->job->out->report[k].name);
+		const char *fn = c->job->out->report[k].name, *name = emit_symbol(c->job->arena, ir_find_fn(c->job->ks, fn));
+		const LinkSymbol *s = NULL;
+		for (size_t j = 0; j < linked.nsymbol && s == NULL; j++)
+			s = strcmp(linked.symbol[j].name, name) == 0 ? &linked.symbol[j] : NULL;
 		if (s == NULL)
-			return false;
+			return fail(c->job->err, ERR_BUG, "linker", "there is no code for %s", fn);
 		if (k < image->nentry)
 			entry[k].offset = s->offset;
 		c->job->out->report[k].code_bytes = (int64_t)s->size;

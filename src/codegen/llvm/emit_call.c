@@ -11,12 +11,6 @@
 
 enum { CALL, WORK, PARAMS }; /* the arguments; the Fn's own begin at PARAMS */
 
-static void attribute(Emit *e, LLVMValueRef f, int at, const char *name)
-{
-	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-	LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)(at + 1), LLVMCreateEnumAttribute(e->cx, kind, 0));
-}
-
 LLVMValueRef emit_sub_function(Emit *e, const Fn *fn)
 {
 	LLVMTypeRef *t = arena_array(e->arena, LLVMTypeRef, fn->nparam + PARAMS);
@@ -26,9 +20,10 @@ LLVMValueRef emit_sub_function(Emit *e, const Fn *fn)
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->cx), t, (unsigned)fn->nparam + PARAMS, 0);
 	LLVMValueRef f = LLVMAddFunction(e->mod, emit_symbol(e->arena, fn), type);
 	LLVMSetLinkage(f, LLVMInternalLinkage);
+	LLVMAttributeRef nocapture = LLVMCreateEnumAttribute(e->cx, LLVMGetEnumAttributeKindForName("nocapture", 9), 0);
 	for (int k = 0; k < fn->nparam + PARAMS; k++)
 		if (k < PARAMS || fn->param[k - PARAMS].buf != NULL)
-			attribute(e, f, k, "nocapture");
+			LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)(k + 1), nocapture);
 	EmitSub sub = { .fn = fn, .func = f, .type = type };
 	vec_push(e->arena, &e->sub, sub);
 	return f;
@@ -56,18 +51,13 @@ void emit_sub_done(Emit *e)
 	sub->deepest = e->deepest;
 }
 
-static EmitSub *sub_named(const Emit *e, const char *name)
-{
-	for (size_t k = 0; k < e->sub.n; k++)
-		if (strcmp(e->sub.at[k].fn->name, name) == 0)
-			return &e->sub.at[k];
-	return NULL;
-}
-
 void emit_call(Emit *e, const Stmt *s)
 {
-	EmitSub *sub = sub_named(e, s->call.fn);
-	assert(sub != NULL && sub->fn->nparam == s->call.n); /* sub Fns are emitted first */
+	size_t callee = 0;
+	while (callee < e->sub.n && strcmp(e->sub.at[callee].fn->name, s->call.fn) != 0)
+		callee++;
+	EmitSub *sub = &e->sub.at[callee];
+	assert(callee < e->sub.n && sub->fn->nparam == s->call.n); /* sub Fns are emitted first */
 	LLVMValueRef *arg = arena_array(e->arena, LLVMValueRef, s->call.n + PARAMS);
 	LLVMValueRef at = emit_int(e->i64, e->work_at);
 	for (int k = 0; k < s->call.n; k++) {

@@ -138,12 +138,6 @@ LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a)
 	return emit_round(e, t, LLVMBuildBitCast(e->b, bits, ft, ""));
 }
 
-static LLVMValueRef float_to_int(Emit *e, DType to, LLVMValueRef a)
-{
-	LLVMTypeRef over[2] = { emit_type(e, to), LLVMTypeOf(a) };
-	return emit_intrinsic(e, to.kind == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &a, 1);
-}
-
 /* Magnitudes beyond 2^53 to odd at 53 bits, so that the rounding to the type is the only one. */
 static LLVMValueRef long_to_narrow(Emit *e, DType to, bool sign, LLVMValueRef a)
 {
@@ -172,24 +166,21 @@ static LLVMValueRef int_to_float(Emit *e, DType to, DType from, LLVMValueRef a)
 	return to.bits == 16 ? emit_narrow(e, to, r) : r;
 }
 
-static LLVMValueRef float_to_float(Emit *e, DType to, DType from, LLVMValueRef a)
-{
-	if (to.bits == 64)
-		return from.bits == 64 ? a : LLVMBuildFPExt(e->b, a, emit_type(e, to), "");
-	if (from.bits == 64)
-		return emit_narrow(e, to, a);
-	return to.bits == 16 ? emit_round(e, to, a) : a;
-}
-
 LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a)
 {
 	LLVMTypeRef t = emit_type(e, to);
+	if (dtype_is_float(from) && dtype_is_float(to)) {
+		if (to.bits == 64)
+			return from.bits == 64 ? a : LLVMBuildFPExt(e->b, a, t, "");
+		if (from.bits == 64)
+			return emit_narrow(e, to, a);
+		return to.bits == 16 ? emit_round(e, to, a) : a;
+	}
 	if (dtype_is_float(from)) {
-		if (dtype_is_float(to))
-			return float_to_float(e, to, from, a);
 		if (to.kind == DT_BOOL)
 			return LLVMBuildFCmp(e->b, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
-		return float_to_int(e, to, a);
+		LLVMTypeRef over[2] = { t, LLVMTypeOf(a) };
+		return emit_intrinsic(e, to.kind == DT_INT ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &a, 1);
 	}
 	if (dtype_is_float(to))
 		return int_to_float(e, to, from, a);
@@ -203,18 +194,13 @@ LLVMValueRef emit_cast(Emit *e, DType to, DType from, LLVMValueRef a)
 	return from.kind == DT_INT ? LLVMBuildSExt(e->b, a, t, "") : LLVMBuildZExt(e->b, a, t, "");
 }
 
-/* The bits of the language's one NaN, whichever NaN the machine made. */
-static LLVMValueRef canonical_nan(Emit *e, LLVMValueRef a)
-{
-	LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, a, a, "");
-	return LLVMBuildSelect(e->b, nan, emit_real(LLVMTypeOf(a), __builtin_nan("")), a, "");
-}
-
 /* Through the bits in memory; lanes may be regrouped. */
 LLVMValueRef emit_bitcast(Emit *e, DType to, DType from, LLVMValueRef a)
 {
 	LLVMTypeRef t = emit_vector(emit_mem_type(e, to), to.lanes);
-	if (dtype_is_float(from))
-		a = canonical_nan(e, a);
+	if (dtype_is_float(from)) { /* the bits of the language's one NaN, whichever NaN the machine made */
+		LLVMValueRef nan = LLVMBuildFCmp(e->b, LLVMRealUNO, a, a, "");
+		a = LLVMBuildSelect(e->b, nan, emit_real(LLVMTypeOf(a), __builtin_nan("")), a, "");
+	}
 	return emit_from_memory(e, to, LLVMBuildBitCast(e->b, emit_to_memory(e, from, a), t, ""));
 }

@@ -55,13 +55,6 @@ static void keep(Emit *e, const Expr *x)
 	e->loaded_regs += now.regs;
 }
 
-static void use_loaded(Emit *e, const Expr *x)
-{
-	for (size_t k = 0; k < e->loaded.n; k++)
-		if (e->loaded.at[k].e == x)
-			e->loaded.at[k].used = ++e->clock;
-}
-
 /* Before a load that this block made before and whose value was dropped. */
 static void fence_again(Emit *e, const Expr *x)
 {
@@ -178,12 +171,6 @@ LLVMValueRef emit_some(Emit *e, const Expr *mask)
 	return ir_always(any, e->env) ? emit_int(e->i1, 1) : emit_expr(e, any);
 }
 
-/* A load of neighbours, which gives zeros in the lanes that are off. */
-static bool is_row(const Expr *x)
-{
-	return x->op == IR_LOAD && x->type.bits >= 8 && x->arg[0]->op == IR_RAMP && ir_is_const(x->arg[0]->arg[1], 1);
-}
-
 static bool is_zero(const Expr *x)
 {
 	return x->op == IR_SPLAT ? is_zero(x->arg[0])
@@ -203,34 +190,26 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 		e->some = some;
 		emit_forget(e, mark);
 	}
-	if (outer == NULL && is_zero(x->arg[2]) && is_row(x->arg[1]) && !emit_place(e, x->arg[1]->name)->reg)
+	/* A load of neighbours gives zeros in the lanes that are off. */
+	const Expr *yes = x->arg[1];
+	bool row = yes->op == IR_LOAD && yes->type.bits >= 8 && yes->arg[0]->op == IR_RAMP &&
+	           ir_is_const(yes->arg[0]->arg[1], 1);
+	if (outer == NULL && is_zero(x->arg[2]) && row && !emit_place(e, yes->name)->reg)
 		return arm[0];
 	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");
 }
 
-static Val constant(Emit *e, const Expr *x)
-{
-	LLVMTypeRef t = emit_type(e, x->type);
-	return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true, false, 0 };
-}
-
-static bool is_pure(Emit *e, const Expr *x);
-
+/* Each arg is known already, or without a load below; each node is asked once per statement at most. */
 static bool args_pure(Emit *e, const Expr *x)
 {
-	for (int k = 0; k < x->nargs; k++)
-		if (!is_pure(e, x->arg[k]))
+	for (int k = 0; k < x->nargs; k++) {
+		if (x->arg[k]->op == IR_LOAD)
 			return false;
+		const Val *known = memo_at(e, x->arg[k]);
+		if (known->v != NULL ? !known->pure : !args_pure(e, x->arg[k]))
+			return false;
+	}
 	return true;
-}
-
-/* Known already, or without a load below; each node is asked once per statement at most. */
-static bool is_pure(Emit *e, const Expr *x)
-{
-	if (x->op == IR_LOAD)
-		return false;
-	Val *known = memo_at(e, x);
-	return known->v != NULL ? known->pure : args_pure(e, x);
 }
 
 /* Below a load's index or in an arm of a select, too. */
@@ -248,12 +227,15 @@ static bool reads_register(Emit *e, const Expr *x)
 
 static Val eval(Emit *e, const Expr *x)
 {
-	if (x->op == IR_INT || x->op == IR_FLOAT)
-		return constant(e, x);
+	if (x->op == IR_INT || x->op == IR_FLOAT) {
+		LLVMTypeRef t = emit_type(e, x->type);
+		return (Val){ x->op == IR_INT ? emit_int(t, x->i) : emit_real(t, x->f), 0, true, false, 0 };
+	}
 	Val v = *memo_at(e, x);
 	if (v.v != NULL) {
-		if (!v.pure && !v.reg)
-			use_loaded(e, x);
+		for (size_t k = 0; !v.pure && !v.reg && k < e->loaded.n; k++)
+			if (e->loaded.at[k].e == x)
+				e->loaded.at[k].used = ++e->clock;
 		return v;
 	}
 	assert(x->op != IR_VAR); /* the verifier: every variable is bound */
@@ -296,14 +278,6 @@ static const Expr *pointer_key(Emit *e, const Place *p, const Expr *idx)
 	return ir_load_named(e->ir, p->buf->name, (DType){ DT_BOOL, 64, 1 }, &idx, 1);
 }
 
-static LLVMValueRef advance(Emit *e, const Place *p, LLVMValueRef from, const Expr *idx)
-{
-	LLVMValueRef i = emit_expr(e, idx);
-	if (!dtype_eq(idx->type, I64))
-		i = emit_cast(e, I64, idx->type, i);
-	return LLVMBuildGEP2(e->b, emit_mem_type(e, p->buf->type), from, &i, 1, "");
-}
-
 static Val pointer(Emit *e, const Place *p, Val from, const Expr *key, const Expr *idx)
 {
 	Val v = *memo_at(e, key), i;
@@ -313,7 +287,10 @@ static Val pointer(Emit *e, const Place *p, Val from, const Expr *key, const Exp
 	v = (Val){ NULL, i.level > from.level ? i.level : from.level, i.pure && from.pure, i.reg || from.reg, 0 };
 	if (v.pure)
 		LLVMPositionBuilderBefore(e->b, e->level.at[v.level].marker);
-	v.v = advance(e, p, from.v, idx);
+	LLVMValueRef at = emit_expr(e, idx);
+	if (!dtype_eq(idx->type, I64))
+		at = emit_cast(e, I64, idx->type, at);
+	v.v = LLVMBuildGEP2(e->b, emit_mem_type(e, p->buf->type), from.v, &at, 1, "");
 	if (v.pure)
 		LLVMPositionBuilderAtEnd(e->b, e->at);
 	remember(e, key, v);

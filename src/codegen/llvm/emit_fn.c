@@ -28,21 +28,18 @@ PRINTF_LIKE(4, 5) static bool refuse(Emit *e, const Stmt *s, ErrCode code, const
 
 static bool list(Emit *e, const Stmt *s);
 
-static bool is_whole(const Place *p, const Expr *i)
-{
-	int64_t n;
-	if (!ir_is_int(p->buf->shape[0], &n) || i->type.lanes != n)
-		return false;
-	if (i->op == IR_RAMP)
-		return ir_is_const(i->arg[0], 0) && ir_is_const(i->arg[1], 1);
-	return n == 1 && ir_is_const(i, 0);
-}
-
 static void check_access(Emit *e, const char *buf, const Expr *idx)
 {
 	Place *p = emit_place(e, buf);
-	if (p->reg && !is_whole(p, idx))
-		p->reg = false;
+	int64_t n;
+	if (!p->reg)
+		return;
+	bool whole = ir_is_int(p->buf->shape[0], &n) && idx->type.lanes == n;
+	if (idx->op == IR_RAMP)
+		whole = whole && ir_is_const(idx->arg[0], 0) && ir_is_const(idx->arg[1], 1);
+	else
+		whole = whole && n == 1 && ir_is_const(idx, 0);
+	p->reg = whole;
 }
 
 static void check_load(const Expr *x, void *arg)
@@ -74,16 +71,6 @@ static bool add_alloc(Stmt *s, void *arg)
 	if (s->kind == ST_ALLOC)
 		add_place(arg, s->alloc, true);
 	return true;
-}
-
-static void find_places(Emit *e)
-{
-	e->place = MAP_OF(e->arena);
-	ir_each_stmt(e->fn->body, add_alloc, e);
-	for (int k = 0; k < e->fn->nparam; k++)
-		if (e->fn->param[k].buf != NULL)
-			add_place(e, e->fn->param[k].buf, false);
-	ir_each_stmt(e->fn->body, check_stmt, e);
 }
 
 static LLVMValueRef field(Emit *e, LLVMTypeRef t, size_t offset)
@@ -400,13 +387,6 @@ static bool statement(Emit *e, const Stmt *s)
 	return false;
 }
 
-/* Values loaded before the statement are still right after it. */
-static bool is_quiet(Emit *e, const Stmt *s)
-{
-	return s->kind == ST_LET || s->kind == ST_ALLOC || s->kind == ST_PREFETCH ||
-	       (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);
-}
-
 /* Registers that the list's own statements do not store to, and one more: a kept value's last use frees its own. */
 static int registers_left(Emit *e, const Stmt *s)
 {
@@ -435,7 +415,10 @@ static bool list(Emit *e, const Stmt *s)
 	for (; s != NULL && ok; s = s->next) {
 		emit_forget(e, 0);
 		ok = statement(e, s);
-		if (!is_quiet(e, s))
+		/* Values loaded before the statement are still right after a quiet one. */
+		bool quiet = s->kind == ST_LET || s->kind == ST_ALLOC || s->kind == ST_PREFETCH ||
+		             (s->kind == ST_STORE && emit_place(e, s->store.dst.buf)->reg);
+		if (!quiet)
 			emit_forget_loads(e);
 	}
 	emit_forget(e, 0);
@@ -482,7 +465,12 @@ bool emit_fn(Emit *e, const Fn *fn)
 	e->env = ir_range_fn(e->ir, fn);
 	e->work_at = e->work_bytes = 0;
 	e->depth = e->deepest = 0;
-	find_places(e);
+	e->place = MAP_OF(e->arena);
+	ir_each_stmt(fn->body, add_alloc, e);
+	for (int k = 0; k < fn->nparam; k++)
+		if (fn->param[k].buf != NULL)
+			add_place(e, fn->param[k].buf, false);
+	ir_each_stmt(fn->body, check_stmt, e);
 	bool sub = fn->kind == FN_SUB;
 	e->func = sub ? emit_sub_function(e, fn)
 	              : LLVMAddFunction(e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));

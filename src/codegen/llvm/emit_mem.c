@@ -70,12 +70,6 @@ static int outer_first(const void *a, const void *b)
 	return x->e->id < y->e->id ? -1 : x->e->id > y->e->id;
 }
 
-static const Expr *add_term(Emit *e, const Expr *sum, const Term *t)
-{
-	const Expr *x = ir_mul(e->ir, t->e, ir_int(e->ir, t->coef));
-	return sum == NULL ? x : ir_add(e->ir, sum, x);
-}
-
 /*
  * idx = *outer + *inner + *k, where inner is what is known last (in the innermost loop, say), so that
  * outer is the same pointer for many accesses. NULL for 0.
@@ -97,7 +91,8 @@ static void take_apart(Emit *e, const Expr *idx, const Expr **outer, const Expr 
 	qsort(s.t, (size_t)s.n, sizeof *s.t, outer_first);
 	for (int i = 0; i < s.n; i++) {
 		const Expr **part = s.t[i].level < s.t[s.n - 1].level ? outer : inner;
-		*part = add_term(e, *part, &s.t[i]);
+		const Expr *x = ir_mul(e->ir, s.t[i].e, ir_int(e->ir, s.t[i].coef));
+		*part = *part == NULL ? x : ir_add(e->ir, *part, x);
 	}
 	*k = s.k;
 }

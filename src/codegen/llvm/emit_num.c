@@ -89,9 +89,11 @@ static LLVMValueRef intrinsic1(Emit *e, const char *name, LLVMValueRef a)
 	return emit_intrinsic(e, name, &t, 1, &a, 1);
 }
 
-static bool is_narrow(DType t)
+static LLVMValueRef with_sign(Emit *e, LLVMValueRef v, LLVMValueRef sign)
 {
-	return dtype_is_float(t) && t.bits == 16;
+	LLVMTypeRef t = LLVMTypeOf(v);
+	LLVMValueRef two[2] = { v, sign };
+	return emit_intrinsic(e, "llvm.copysign", &t, 1, two, 2);
 }
 
 /* Without SSE4.1: adding 2^52 (2^23) rounds to an integer; larger ones are integers already. */
@@ -101,16 +103,8 @@ static LLVMValueRef round_by_sum(Emit *e, LLVMValueRef a)
 	double big = scalar_of(t) == e->f64 ? 0x1p52 : 0x1p23;
 	LLVMValueRef abs = intrinsic1(e, "llvm.fabs", a), b = emit_real(t, big);
 	LLVMValueRef r = LLVMBuildFSub(e->b, LLVMBuildFAdd(e->b, abs, b, ""), b, "");
-	LLVMValueRef two[2] = { r, a };
-	r = emit_intrinsic(e, "llvm.copysign", &t, 1, two, 2);
+	r = with_sign(e, r, a);
 	return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, abs, b, ""), r, a, "");
-}
-
-static LLVMValueRef with_sign(Emit *e, LLVMValueRef v, LLVMValueRef sign)
-{
-	LLVMTypeRef t = LLVMTypeOf(v);
-	LLVMValueRef two[2] = { v, sign };
-	return emit_intrinsic(e, "llvm.copysign", &t, 1, two, 2);
 }
 
 LLVMValueRef emit_round_to_int(Emit *e, Node op, LLVMValueRef a)
@@ -364,7 +358,7 @@ LLVMValueRef emit_fma(Emit *e, DType t, LLVMValueRef a, LLVMValueRef b, LLVMValu
 {
 	LLVMTypeRef lt = LLVMTypeOf(a), wide = emit_vector(e->f64, t.lanes);
 	LLVMValueRef three[3] = { a, b, c };
-	if (!is_narrow(t) && (!e->x86 || e->fma))
+	if (t.bits != 16 && (!e->x86 || e->fma))
 		return emit_intrinsic(e, "llvm.fma", &lt, 1, three, 3);
 	if (t.bits == 64)
 		return fma_f64(e, a, b, c);

@@ -123,13 +123,6 @@ static bool find_functions(Link *l)
 	return true;
 }
 
-static uint32_t load32(const unsigned char *p)
-{
-	uint32_t v;
-	memcpy(&v, p, 4);
-	return v;
-}
-
 static void store32(unsigned char *p, uint32_t v)
 {
 	memcpy(p, &v, 4);
@@ -153,8 +146,9 @@ static bool relocate_x86(Link *l, unsigned type, unsigned char *p, int64_t value
 
 static bool relocate_aarch64(Link *l, unsigned type, unsigned char *p, int64_t value, int64_t place, const char *name)
 {
-	uint32_t op = load32(p), low = (uint32_t)value & 4095, scale = 0;
+	uint32_t op, low = (uint32_t)value & 4095, scale = 0;
 	int64_t d = value - place, pages = (value >> 12) - (place >> 12);
+	memcpy(&op, p, sizeof op);
 	switch (type) {
 	case R_AARCH64_ADR_PREL_PG_HI21:
 		if (pages < -(1 << 20) || pages >= 1 << 20)

@@ -46,12 +46,6 @@ static void start_llvm(void)
 	LLVMInitializeAArch64AsmPrinter();
 }
 
-static bool is_for(const Machine *m, const Target *t)
-{
-	return strcmp(m->triple, t->triple) == 0 && strcmp(m->cpu, t->llvm_cpu) == 0 &&
-	       strcmp(m->features, t->llvm_features) == 0;
-}
-
 static void dispose(Machine *m)
 {
 	if (m->tm != NULL)
@@ -96,11 +90,12 @@ Machine *machine_take(const Target *t, Err *err)
 	pthread_once(&started, start_llvm);
 	pthread_mutex_lock(&lock);
 	Machine **at = &idle, *m;
-	while (*at != NULL && !is_for(*at, t))
-		at = &(*at)->next;
-	m = *at;
-	if (m != NULL)
-		*at = m->next;
+	for (; (m = *at) != NULL; at = &m->next)
+		if (strcmp(m->triple, t->triple) == 0 && strcmp(m->cpu, t->llvm_cpu) == 0 &&
+			strcmp(m->features, t->llvm_features) == 0) {
+			*at = m->next;
+			break;
+		}
 	pthread_mutex_unlock(&lock);
 	return m != NULL ? m : make(t, err);
 }

@@ -172,16 +172,10 @@ static bool apart(Loop *p, const Cell *a, const Cell *b)
 	return d >= a->type.lanes || -d >= b->type.lanes;
 }
 
-static int registers_of(const Loop *p, const Cell *c)
-{
-	int bits = c->type.lanes * c->type.bits, wide = p->l->target->vector_bits;
-	return wide > 0 ? (bits + wide - 1) / wide : 1;
-}
-
 /* Keeps the cells that are worth an alloc: their buffer is written, they do not overlap, they are few. */
 static bool choose(Loop *p)
 {
-	int used = 0, n = 0;
+	int used = 0, n = 0, wide = p->l->target->vector_bits;
 	for (int k = 0; k < p->n; k++)
 		for (int j = 0; j < k; j++)
 			if (p->cell[k].buf == p->cell[j].buf && !apart(p, &p->cell[k], &p->cell[j]))
@@ -190,7 +184,7 @@ static bool choose(Loop *p)
 		Cell *c = &p->cell[k];
 		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL || has(p->lost.at, p->lost.n, c->buf))
 			continue;
-		used += registers_of(p, c);
+		used += wide > 0 ? (c->type.lanes * c->type.bits + wide - 1) / wide : 1;
 		p->cell[n++] = *c;
 	}
 	p->n = n;

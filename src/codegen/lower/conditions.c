@@ -109,24 +109,18 @@ static bool is_hint(const Stmt *s)
 	return true;
 }
 
-/* The link to the `if` that is all of a list but for hints before it; NULL: there is none. */
-static Stmt **only_if(Stmt **list)
-{
-	while (*list != NULL && is_hint(*list))
-		list = &(*list)->next;
-	const Stmt *s = *list;
-	return s != NULL && s->next == NULL && s->kind == ST_IF && s->branch.other == NULL ? list : NULL;
-}
-
 /* The loop, without what may be asked around it; in an `if` of that. */
 static Stmt *lift(Lower *l, Stmt *s, const Range *env)
 {
 	Parts all = { 0 }, out = { 0 }, in = { 0 };
-	Stmt **link = only_if(&s->loop.body);
-	if (s->loop.kind == LOOP_PARALLEL || s->loop.kind == LOOP_BOUND || link == NULL || !is_movable(s->loop.lo) ||
+	Stmt **link = &s->loop.body; /* to the `if` that is all of the body but for hints before it */
+	while (*link != NULL && is_hint(*link))
+		link = &(*link)->next;
+	Stmt *test = *link;
+	bool only = test != NULL && test->next == NULL && test->kind == ST_IF && test->branch.other == NULL;
+	if (s->loop.kind == LOOP_PARALLEL || s->loop.kind == LOOP_BOUND || !only || !is_movable(s->loop.lo) ||
 		!is_movable(s->loop.hi))
 		return s;
-	Stmt *test = *link;
 	if (!add_parts(&all, test->branch.cond))
 		return s;
 	const Range *inside = lower_range(l, s, false, env);

@@ -127,22 +127,18 @@ static int sort_loops(Lower *l, Path *p, const Stmt *b)
 	return first;
 }
 
-/* e where the reduce loops begin. */
-static const Expr *at_first(Lower *l, const Path *p, int first, const Expr *e)
-{
-	for (int k = p->n - 1; k >= first; k--)
-		if (p->drop[k])
-			e = ir_subst(l->ir, e, p->loop[k]->loop.var, p->loop[k]->loop.lo);
-	return e;
-}
-
+/* Each reduce iterator has its lower end where the loops to drop begin. */
 static bool starts_there(Lower *l, const Path *p, int first, const Stmt *b)
 {
 	for (int k = 0; k < b->block.n; k++) {
 		const Iter *it = &b->block.iter[k];
 		if (it->kind != ITER_REDUCE)
 			continue;
-		const Expr *same = ir_eq(l->ir, at_first(l, p, first, it->value), it->lo);
+		const Expr *begin = it->value;
+		for (int j = p->n - 1; j >= first; j--)
+			if (p->drop[j])
+				begin = ir_subst(l->ir, begin, p->loop[j]->loop.var, p->loop[j]->loop.lo);
+		const Expr *same = ir_eq(l->ir, begin, it->lo);
 		if (!ir_always(ir_simplify(l->ir, same, p->env[p->n]), p->env[p->n]))
 			return false;
 	}

@@ -78,22 +78,17 @@ static bool zeroes_rest(Lower *l, const Blocked *b, const Stmt *s, const Range *
 	return ir_simplify(l->ir, there, env) == ir_simplify(l->ir, s->store.mask, env);
 }
 
-/* Where a tile is of several blocks, the last may lie behind the buffer. */
-static const Expr *within(Lower *l, const Blocked *b, const Expr *i, const Range *env)
-{
-	int64_t there = (b->n + b->block - 1) / b->block * b->block;
-	const Expr *mask = ir_lt(l->ir, i, ir_splat(l->ir, ir_int(l->ir, there), i->type.lanes));
-	mask = ir_simplify(l->ir, mask, env);
-	return ir_always(mask, env) ? NULL : mask;
-}
-
 static void check(Lower *l, Blocked *b, Stmt *s, const Range *env, bool change)
 {
 	bool zeroes = zeroes_rest(l, b, s, env);
 	if (change && zeroes) {
-		const Expr *v = s->store.value;
+		const Expr *v = s->store.value, *i = s->store.dst.idx[b->dim];
 		s->store.value = ir_select(l->ir, s->store.mask, v, ir_const(l->ir, v->type, 0));
-		s->store.mask = within(l, b, s->store.dst.idx[b->dim], env);
+		/* Where a tile is of several blocks, the last may lie behind the buffer. */
+		int64_t there = (b->n + b->block - 1) / b->block * b->block;
+		const Expr *mask = ir_lt(l->ir, i, ir_splat(l->ir, ir_int(l->ir, there), i->type.lanes));
+		mask = ir_simplify(l->ir, mask, env);
+		s->store.mask = ir_always(mask, env) ? NULL : mask;
 	} else if (zeroes) {
 		b->whole++;
 	} else if (ir_interval(s->store.dst.idx[b->dim], env).hi >= b->n / b->block * b->block) {

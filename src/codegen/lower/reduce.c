@@ -50,14 +50,6 @@ static bool lanes_differ(const Expr *e)
 	}
 }
 
-static bool dst_differs(const Access *d)
-{
-	for (int k = 0; k < d->n; k++)
-		if (lanes_differ(d->idx[k]))
-			return true;
-	return false;
-}
-
 /* combine[j] of the vectors (or scalars) left and right. */
 static const Expr *combined(Reduce *r, int j, const Expr *const *left, const Expr *const *right)
 {
@@ -140,14 +132,6 @@ static const Expr *lane_of(Lower *l, const Expr *e, int k)
 	return ir_lane(l->ir, e, k);
 }
 
-static Access lane_access(Lower *l, const Access *d, int lane)
-{
-	Access r = { d->buf, d->n, arena_array(l->arena, const Expr *, d->n + 1) };
-	for (int k = 0; k < d->n; k++)
-		r.idx[k] = lane_of(l, d->idx[k], lane);
-	return r;
-}
-
 static const Expr *to_lanes(Lower *l, const Expr *e, int lanes)
 {
 	return e == NULL || e->type.lanes == lanes ? e : ir_splat(l->ir, e, lanes);
@@ -186,7 +170,9 @@ static Stmt *one_by_one(Reduce *r)
 	for (int lane = 0; lane < r->lanes; lane++) {
 		Stmt *s;
 		for (int j = 0; j < n; j++) {
-			one[j] = lane_access(l, &dst[j], lane);
+			one[j] = (Access){ dst[j].buf, dst[j].n, arena_array(l->arena, const Expr *, dst[j].n + 1) };
+			for (int k = 0; k < dst[j].n; k++)
+				one[j].idx[k] = lane_of(l, dst[j].idx[k], lane);
 			v[j] = lane_of(l, value[j], lane);
 		}
 		if (r->s->reduce.atomic) {
@@ -217,8 +203,12 @@ static bool reduce(Lower *l, Stmt *s, Stmt **out)
 	if (s->reduce.atomic && r.lanes == 1)
 		return true;
 	bool together = true;
-	for (int j = 0; j < r.m->n; j++)
-		together = together && dst_differs(&s->reduce.dst[j]);
+	for (int j = 0; j < r.m->n; j++) {
+		bool differs = false;
+		for (int k = 0; k < s->reduce.dst[j].n; k++)
+			differs = differs || lanes_differ(s->reduce.dst[j].idx[k]);
+		together = together && differs;
+	}
 	if (r.lanes > 1 && (!together || s->reduce.atomic)) {
 		*out = one_by_one(&r);
 		return true;

@@ -77,20 +77,6 @@ static bool is_whole(const Calls *c, const CallArg *a, const Buf *param)
 	return whole;
 }
 
-static bool is_twice(const CallArg *arg, int k)
-{
-	for (int j = 0; j < k; j++)
-		if (arg[j].buf == arg[k].buf)
-			return true;
-	return false;
-}
-
-static void join_interval(Interval *all, Interval one, bool first)
-{
-	all->lo = first || one.lo < all->lo ? one.lo : all->lo;
-	all->hi = first || one.hi > all->hi ? one.hi : all->hi;
-}
-
 static void note_call(Calls *c, const Stmt *s)
 {
 	const Fn *f = c->to->fn;
@@ -102,11 +88,17 @@ static void note_call(Calls *c, const Stmt *s)
 	for (int k = 0; c->fits && k < f->nparam; k++) {
 		const CallArg *a = &s->call.arg[k];
 		if (f->param[k].buf == NULL) {
-			if (dtype_eq(f->param[k].type, I64))
-				join_interval(&c->value[k], ir_interval(a->value, env), first);
+			if (!dtype_eq(f->param[k].type, I64))
+				continue;
+			Interval one = ir_interval(a->value, env), *all = &c->value[k];
+			all->lo = first || one.lo < all->lo ? one.lo : all->lo;
+			all->hi = first || one.hi > all->hi ? one.hi : all->hi;
 			continue;
 		}
-		c->fits = a->buf == c->first[k].buf && !is_twice(s->call.arg, k) && is_whole(c, a, f->param[k].buf);
+		bool twice = false;
+		for (int j = 0; j < k; j++)
+			twice = twice || s->call.arg[j].buf == a->buf;
+		c->fits = a->buf == c->first[k].buf && !twice && is_whole(c, a, f->param[k].buf);
 		if (c->fits)
 			c->to->map[k] = param_named(c->caller, a->buf)->map;
 	}

@@ -39,14 +39,6 @@ typedef struct Uses {
 	VEC(const char *) alloc; /* declared inside */
 } Uses;
 
-static bool is_own(const Uses *u, const char *buf)
-{
-	for (size_t k = 0; k < u->alloc.n; k++)
-		if (u->alloc.at[k] == buf)
-			return true;
-	return false;
-}
-
 static bool is_alloc(const Lower *l, const char *buf)
 {
 	for (int k = 0; k < l->fn->nparam; k++)
@@ -58,7 +50,10 @@ static bool is_alloc(const Lower *l, const char *buf)
 static void use(Uses *u, const char *buf, bool store)
 {
 	const Buf *b = lower_buf(u->bufs, buf);
-	if (!is_own(u, buf) && (is_alloc(u->l, buf) || (store && b->type.bits < 8)))
+	bool own = false;
+	for (size_t k = 0; k < u->alloc.n; k++)
+		own = own || u->alloc.at[k] == buf;
+	if (!own && (is_alloc(u->l, buf) || (store && b->type.bits < 8)))
 		u->alone = true;
 }
 

@@ -35,12 +35,6 @@ typedef struct Weigh {
 	int64_t sum, registers, blocks;
 } Weigh;
 
-static int64_t registers_of(const Lower *l, DType t)
-{
-	int bits = t.bits * t.lanes, wide = l->target->vector_bits;
-	return t.lanes > 1 && wide > 0 ? (bits + wide - 1) / wide : t.lanes;
-}
-
 static bool is_row(const Expr *idx)
 {
 	return idx->type.lanes == 1 || (idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1));
@@ -60,6 +54,7 @@ static void weigh_node(const Expr *e, void *arg)
 	Weigh *w = arg;
 	bool divides = e->op == IR_DIV || e->op == IR_MOD || e->op == IR_TDIV || e->op == IR_TMOD;
 	bool branches = e->op == IR_SELECT && ir_has_load(e); /* it is lazy */
+	int wide = w->l->target->vector_bits, bits = e->type.bits * e->type.lanes;
 	int64_t each = weights[e->op] > 0 && !is_short_power(e) ? weights[e->op] : 1;
 	if (divides && dtype_is_int(e->type) && (e->arg[1]->op != IR_INT || e->type.lanes > 1))
 		w->sum += (int64_t)e->type.lanes * DIVISION;
@@ -68,7 +63,7 @@ static void weigh_node(const Expr *e, void *arg)
 	else if (e->op == IR_LOAD && e->nargs == 1 && !is_row(e->arg[0]))
 		w->sum += (int64_t)e->type.lanes * ACCESS;
 	else
-		w->sum += each * registers_of(w->l, e->type);
+		w->sum += each * (e->type.lanes > 1 && wide > 0 ? (bits + wide - 1) / wide : e->type.lanes); /* registers */
 	w->sum += branches ? (int64_t)e->type.lanes * BRANCH : 0;
 	w->blocks += branches ? BLOCKS : 0;
 }
