@@ -143,19 +143,6 @@ void arena_free(Arena *a)
 	free(a);
 }
 
-static void open_block(Arena *a, size_t need)
-{
-	size_t size = a->newest != NULL ? a->newest->size * 2 : FIRST_BLOCK;
-	if (size > LARGEST_STEP)
-		size = LARGEST_STEP;
-	if (size < need)
-		size = need;
-	Block *b = zeroed(sizeof(Block) + size);
-	b->older = a->newest;
-	b->size = size;
-	a->newest = b;
-}
-
 void *arena_alloc_aligned(Arena *a, size_t n, size_t align)
 {
 	assert(align != 0 && (align & (align - 1)) == 0);
@@ -173,7 +160,15 @@ void *arena_alloc_aligned(Arena *a, size_t n, size_t align)
 				return p;
 			}
 		}
-		open_block(a, n + align);
+		size_t need = n + align, size = b != NULL ? b->size * 2 : FIRST_BLOCK;
+		if (size > LARGEST_STEP)
+			size = LARGEST_STEP;
+		if (size < need)
+			size = need;
+		Block *next = zeroed(sizeof(Block) + size);
+		next->older = b;
+		next->size = size;
+		a->newest = next;
 	}
 }
 

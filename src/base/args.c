@@ -70,14 +70,6 @@ static void help_verbs(Text *out, const Verb *const *verbs)
 		text_add(out, "  %-10s %s\n", (*verbs)->name, (*verbs)->summary);
 }
 
-static void help_program(Text *out, const Program *p)
-{
-	text_add(out, "usage: %s VERB [operands] [options]      %s-VERB is the same\n\n%s\n\nverbs:\n", p->name,
-		p->name, p->about);
-	help_verbs(out, p->verbs);
-	text_add(out, "\nsee %s VERB --help\n", p->name);
-}
-
 static void help_verb(Text *out, const Verb *v, const char *called)
 {
 	const char *operands = v->sub != NULL ? "VERB [operands]" : v->operands != NULL ? v->operands : "";
@@ -131,17 +123,6 @@ static bool parse_time(const char *s, double *ms)
 	return false;
 }
 
-static bool set_time(OptionValue *g, const Option *o, const char *value, Err *err)
-{
-	double ms;
-	if (!parse_time(value, &ms))
-		return bad_value(err, o, value, "a time such as 500ms, 60s, 10m or 2h");
-	if (ms < (double)o->lo || ms > (double)o->hi)
-		return bad_range(err, o, value, "milliseconds");
-	g->number = (int64_t)ms;
-	return true;
-}
-
 /* A whole decimal number of at least 0. */
 static bool parse_real(const char *s, double *out)
 {
@@ -150,29 +131,21 @@ static bool parse_real(const char *s, double *out)
 	return end != s && *end == 0 && isfinite(*out) && *out >= 0;
 }
 
-/* The index of `value` among the words of "a|b|c", -1 if it is none. */
-static int find_choice(const char *words, const char *value)
-{
-	size_t n = strlen(value);
-	for (int i = 0; words != NULL; i++) {
-		size_t len = strcspn(words, "|");
-		if (len == n && memcmp(words, value, n) == 0)
-			return i;
-		words = words[len] == '|' ? words + len + 1 : NULL;
-	}
-	return -1;
-}
-
 static bool set_choice(OptionValue *g, const Option *o, const char *value, Err *err)
 {
-	int i = find_choice(o->arg, value);
-	if (i < 0) {
-		char wants[400];
-		snprintf(wants, sizeof wants, "one of %s", o->arg);
-		return bad_value(err, o, value, wants);
+	size_t n = strlen(value);
+	const char *words = o->arg; /* "a|b|c" */
+	for (int i = 0; words != NULL; i++) {
+		size_t len = strcspn(words, "|");
+		if (len == n && memcmp(words, value, n) == 0) {
+			g->number = i;
+			return true;
+		}
+		words = words[len] == '|' ? words + len + 1 : NULL;
 	}
-	g->number = i;
-	return true;
+	char wants[400];
+	snprintf(wants, sizeof wants, "one of %s", o->arg);
+	return bad_value(err, o, value, wants);
 }
 
 /* What a flag, or an OPT_FOLDER without a folder, has as its value. */
@@ -195,7 +168,15 @@ static bool set_value(Args *a, OptionValue *g, const Option *o, const char *valu
 		return (text_to_int(value + g->plus, o->lo, o->hi, &g->number) &&
 			       value[g->plus] != '-') ||
 		       bad_range(err, o, value, "N or +N, N an integer");
-	case OPT_TIME: return set_time(g, o, value, err);
+	case OPT_TIME: {
+		double ms;
+		if (!parse_time(value, &ms))
+			return bad_value(err, o, value, "a time such as 500ms, 60s, 10m or 2h");
+		if (ms < (double)o->lo || ms > (double)o->hi)
+			return bad_range(err, o, value, "milliseconds");
+		g->number = (int64_t)ms;
+		return true;
+	}
 	case OPT_CHOICE: return set_choice(g, o, value, err);
 	case OPT_REAL: return parse_real(value, &g->real) || bad_value(err, o, value, "a number of at least 0");
 	case OPT_SECONDS:
@@ -356,14 +337,6 @@ static bool unknown_verb(const Verb *const *verbs, const char *word, Err *err)
 	return fail(err, ERR_USAGE, word, "there is no such verb; there are: %s", list);
 }
 
-static const Verb *find_verb(const Verb *const *verbs, const char *word)
-{
-	for (; *verbs != NULL; verbs++)
-		if (strcmp((*verbs)->name, word) == 0)
-			return *verbs;
-	return NULL;
-}
-
 /* Takes the words that name a verb; NULL: what was asked for is in `out`, or err says what is wrong. */
 static const Verb *take_verb(Arena *arena, const Program *p, int *argc, const char *const **argv, Text *out,
 	const char **called, Err *err)
@@ -384,7 +357,10 @@ static const Verb *take_verb(Arena *arena, const Program *p, int *argc, const ch
 			help = true;
 			continue;
 		}
-		const Verb *next = word != NULL ? find_verb(among, word) : NULL;
+		const Verb *next = NULL;
+		for (int k = 0; word != NULL && next == NULL && among[k] != NULL; k++)
+			if (strcmp(among[k]->name, word) == 0)
+				next = among[k];
 		if (next == NULL) {
 			if (word != NULL && word[0] == '-' && word[1] != 0)
 				fail(err, ERR_USAGE, word, "stands before the verb; options follow it");
@@ -395,10 +371,14 @@ static const Verb *take_verb(Arena *arena, const Program *p, int *argc, const ch
 		v = next;
 		*called = arena_printf(arena, "%s %s", *called, v->name);
 	}
-	if (help && v == NULL)
-		help_program(out, p);
-	else if (help)
+	if (help && v == NULL) {
+		text_add(out, "usage: %s VERB [operands] [options]      %s-VERB is the same\n\n%s\n\nverbs:\n", p->name,
+			p->name, p->about);
+		help_verbs(out, p->verbs);
+		text_add(out, "\nsee %s VERB --help\n", p->name);
+	} else if (help) {
 		help_verb(out, v, *called);
+	}
 	return help ? NULL : v;
 }
 

@@ -66,15 +66,6 @@ static bool too_large(Err *err, const char *name, size_t limit)
 	return fail(err, ERR_INPUT, name, "it is larger than the %zu bytes that are read", limit);
 }
 
-static ssize_t read_some(int fd, void *to, size_t n)
-{
-	ssize_t got;
-	do
-		got = read(fd, to, n);
-	while (got < 0 && errno == EINTR);
-	return got;
-}
-
 bool file_read_fd(Arena *a, int fd, const char *name, size_t limit, Bytes *out, Err *err)
 {
 	struct stat st;
@@ -89,7 +80,10 @@ bool file_read_fd(Arena *a, int fd, const char *name, size_t limit, Bytes *out, 
 	for (;;) {
 		if (buf == NULL)
 			return fail(err, ERR_MEMORY, name, "needs more memory than there is");
-		ssize_t got = read_some(fd, buf + n, cap - n);
+		ssize_t got;
+		do
+			got = read(fd, buf + n, cap - n);
+		while (got < 0 && errno == EINTR);
 		if (got < 0) {
 			fail_errno(err, name, "be read", errno);
 			free(buf);

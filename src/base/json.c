@@ -195,11 +195,6 @@ bool json_fail(const Json *v, Err *err, const char *fmt, ...)
 	return fail(err, ERR_INPUT, place, "%s%s%s", path, path[0] != 0 ? " " : "", text);
 }
 
-static bool is_list(const Json *v)
-{
-	return v->kind == JV_ARRAY || v->kind == JV_OBJECT;
-}
-
 const Json *json_find(const Json *object, const char *key)
 {
 	if (object == NULL || object->kind != JV_OBJECT)
@@ -354,21 +349,17 @@ static bool write_text(Text *out, const char *text)
 	return clean;
 }
 
-/* A JSON number that reads back as a real: 1 becomes 1.0. */
-static void write_real(Text *out, double v)
-{
-	char s[40];
-	text_double(s, sizeof s, v);
-	text_add(out, "%s%s", s, strpbrk(s, ".e") == NULL ? ".0" : "");
-}
-
 void json_write(Text *out, const Json *v)
 {
+	char number[40];
 	switch (v->kind) {
 	case JV_NULL: text_add(out, "null"); return;
 	case JV_BOOL: text_add(out, v->truth ? "true" : "false"); return;
 	case JV_INT: text_add(out, "%lld", (long long)v->i); return;
-	case JV_REAL: write_real(out, v->real); return;
+	case JV_REAL: /* a number that reads back as a real: 1 becomes 1.0 */
+		text_double(number, sizeof number, v->real);
+		text_add(out, "%s%s", number, strpbrk(number, ".e") == NULL ? ".0" : "");
+		return;
 	case JV_TEXT: write_text(out, v->text); return;
 	case JV_ARRAY:
 	case JV_OBJECT: break;
@@ -399,7 +390,7 @@ bool json_write_canonical(Text *out, const Json *v, Err *err)
 	}
 	if (v->kind == JV_TEXT)
 		return write_text(out, v->text) || json_fail(v, err, "is not UTF-8");
-	if (!is_list(v))
+	if (v->kind != JV_ARRAY && v->kind != JV_OBJECT)
 		return json_fail(v, err, "is %s; a record holds integers and texts only",
 			kind_names[v->kind]);
 	bool object = v->kind == JV_OBJECT;

@@ -154,21 +154,16 @@ static int read_utf8(const unsigned char *s, uint32_t *code)
 	return n > 1 && (*code < least[n] || *code > 0x10ffff || surrogate) ? 0 : n;
 }
 
-static bool is_printable(uint32_t c)
-{
-	bool control = c < 32 || (c >= 127 && c < 160);
-	bool mark = c == 0x61c || c == 0x200e || c == 0x200f; /* of a direction, as are those of two ranges */
-	bool turns = mark || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-	return !control && !turns;
-}
-
 void text_make_printable(char *s, const char *keep)
 {
 	char *to = s;
 	while (*s != 0) {
 		uint32_t code;
 		int n = read_utf8((const unsigned char *)s, &code);
-		if (n > 0 && (is_printable(code) || (n == 1 && strchr(keep, *s) != NULL))) {
+		bool control = code < 32 || (code >= 127 && code < 160);
+		bool mark = code == 0x61c || code == 0x200e || code == 0x200f; /* of a direction, as are those of two ranges */
+		bool turns = mark || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+		if (n > 0 && ((!control && !turns) || (n == 1 && strchr(keep, *s) != NULL))) {
 			memmove(to, s, (size_t)n);
 			to += n;
 		} else {

@@ -108,20 +108,19 @@ static bool get_number(Bytes *b, WireKind kind, void *to)
 	return true;
 }
 
-static size_t count_packed(Bytes b, WireKind kind)
-{
-	if (kind != WIRE_INT)
-		return b.n / (kind == WIRE_FLOAT ? 4 : 8);
-	size_t count = 0;
-	for (size_t i = 0; i < b.n; i++)
-		count += b.at[i] < 0x80;
-	return count;
-}
+static const int wire_type[] = { [WIRE_INT] = WIRE_VARINT,
+	[WIRE_FLOAT] = WIRE_FOUR,
+	[WIRE_DOUBLE] = WIRE_EIGHT,
+	[WIRE_TEXT] = WIRE_LEN,
+	[WIRE_BYTES] = WIRE_LEN,
+	[WIRE_MSG] = WIRE_LEN };
 
 static bool read_packed(Reader *r, const WireMessage *m, const WireField *f, Bytes b, Seq *s)
 {
-	size_t size = kind_size(f);
-	if (!reserve(r, s, count_packed(b, f->kind), size))
+	size_t size = kind_size(f), count = f->kind == WIRE_INT ? 0 : b.n / (f->kind == WIRE_FLOAT ? 4 : 8);
+	for (size_t i = 0; i < b.n && f->kind == WIRE_INT; i++) /* the last byte of each varint */
+		count += b.at[i] < 0x80;
+	if (!reserve(r, s, count, size))
 		return false;
 	while (b.n > 0) {
 		if (s->n == s->cap || !get_number(&b, f->kind, (char *)s->at + s->n * size))
@@ -167,17 +166,11 @@ static bool read_block(Reader *r, const WireMessage *m, const WireField *f, Byte
 static bool read_field(
 	Reader *r, const WireMessage *m, const WireField *f, const WireItem *it, void *member)
 {
-	static const int wanted[] = { [WIRE_INT] = WIRE_VARINT,
-		[WIRE_FLOAT] = WIRE_FOUR,
-		[WIRE_DOUBLE] = WIRE_EIGHT,
-		[WIRE_TEXT] = WIRE_LEN,
-		[WIRE_BYTES] = WIRE_LEN,
-		[WIRE_MSG] = WIRE_LEN };
 	bool number = f->kind <= WIRE_DOUBLE;
 	const unsigned char *at = it->bytes.at;
 	if (f->many && number && it->type == WIRE_LEN)
 		return read_packed(r, m, f, it->bytes, member);
-	if (it->type != wanted[f->kind])
+	if (it->type != wire_type[f->kind])
 		return damaged(r, m, f, at, "it has another wire type than the schema says");
 	void *to = member;
 	if (f->many) {
@@ -345,14 +338,6 @@ static bool is_there(const WireField *f, uint64_t has, int row, const void **at)
 	                             : memcmp(*at, zero, kind_size(f)) != 0;
 }
 
-static int wire_type(const WireField *f)
-{
-	return f->kind == WIRE_INT      ? WIRE_VARINT
-	       : f->kind == WIRE_FLOAT  ? WIRE_FOUR
-	       : f->kind == WIRE_DOUBLE ? WIRE_EIGHT
-	                                : WIRE_LEN;
-}
-
 static size_t item_size(const WireField *f, const void *at)
 {
 	if (f->kind <= WIRE_DOUBLE)
@@ -434,7 +419,7 @@ void wire_write(Text *out, const WireMessage *m, const void *msg)
 		uint64_t key = (uint64_t)f->number << 3;
 		if (!f->many) {
 			if (is_there(f, has, row, &at)) {
-				put_varint(out, key | (unsigned)wire_type(f));
+				put_varint(out, key | (unsigned)wire_type[f->kind]);
 				put_item(out, f, at);
 			}
 			continue;

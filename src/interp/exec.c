@@ -11,21 +11,15 @@ bool interp_fail(Run *r, uint32_t pc, ErrCode code, const char *what, const char
 	return fail(r->err, code, interp_place(r->arena, r->p->origin[pc]), "%s %s", what, detail);
 }
 
-/* The instruction that holds the indices of the access at pc. */
-static const Ins *indexed(const Run *r, uint32_t pc)
-{
-	const Ins *i = &r->p->ins[pc];
-	if (i->op != OP_RLOAD && i->op != OP_RSTORE)
-		return i;
-	uint32_t addr = i->b;
-	while (pc > 0 && !(r->p->ins[pc].op == OP_ADDR && r->p->ins[pc].d == addr))
-		pc--;
-	return &r->p->ins[pc];
-}
-
 const char *interp_element(const Run *r, const Thread *t, uint32_t pc)
 {
-	const Ins *i = indexed(r, pc);
+	const Ins *i = &r->p->ins[pc];
+	if (i->op == OP_RLOAD || i->op == OP_RSTORE) { /* the ADDR before it holds the indices */
+		uint32_t addr = i->b;
+		while (pc > 0 && !(r->p->ins[pc].op == OP_ADDR && r->p->ins[pc].d == addr))
+			pc--;
+		i = &r->p->ins[pc];
+	}
 	if (i->op != OP_LOAD && i->op != OP_STORE && i->op != OP_ADDR)
 		return "an element";
 	const View *v = t->view[i->a];
@@ -70,30 +64,6 @@ static bool stale(Run *r, const Thread *t, uint32_t pc)
 {
 	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
 		"is read, but another element now lies in its place");
-}
-
-static inline bool readable(Run *r, Thread *t, Store *s, int64_t at, int64_t logical, uint32_t pc)
-{
-	if (s->def != NULL && s->def[at] != DEFINED)
-		return undefined(r, t, pc, s->def[at]);
-	if (s->tag != NULL && s->tag[at] != 0 && s->tag[at] != logical)
-		return stale(r, t, pc);
-	return s->shadow == NULL || interp_race_read(r, t, s, at, pc);
-}
-
-/* A plain (or async) store is about to happen. */
-static inline bool writable(Run *r, Thread *t, Store *s, int64_t at, int64_t logical, uint32_t pc)
-{
-	if (s->def != NULL && s->def[at] == PENDING)
-		return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
-			"is written while an async copy to it is under way");
-	if (s->shadow != NULL && !interp_race_write(r, t, s, at, pc, false))
-		return false;
-	if (s->tag != NULL)
-		s->tag[at] = logical;
-	if (s->def != NULL)
-		s->def[at] = DEFINED;
-	return true;
 }
 
 /* Groups before `until` arrive. */
@@ -193,11 +163,6 @@ static bool out_of_range(Run *r, const Ins *i, const Val *s, uint32_t pc)
 			(long long)s[i->a].i, (long long)s[i->b].i));
 }
 
-static bool too_long(Run *r, uint32_t pc)
-{
-	return interp_fail(r, pc, ERR_MEMORY, "interpreting", "takes more steps than allowed");
-}
-
 /* Floats of four bytes, the usual case. */
 static inline Val load(const Store *s, int64_t at)
 {
@@ -224,9 +189,14 @@ static bool do_load(Run *r, Thread *t, const Ins *i, Val *s, uint32_t pc)
 	int64_t logical = 0, at = interp_at(v, r->p->pool + i->b, s, &logical);
 	if (at < 0)
 		return bad_index(r, t, pc);
-	if (!readable(r, t, v->store, at, logical, pc))
+	Store *st = v->store;
+	if (st->def != NULL && st->def[at] != DEFINED)
+		return undefined(r, t, pc, st->def[at]);
+	if (st->tag != NULL && st->tag[at] != 0 && st->tag[at] != logical)
+		return stale(r, t, pc);
+	if (st->shadow != NULL && !interp_race_read(r, t, st, at, pc))
 		return false;
-	s[i->d] = load(v->store, at);
+	s[i->d] = load(st, at);
 	return true;
 }
 
@@ -236,12 +206,20 @@ static bool do_store(Run *r, Thread *t, const Ins *i, const Val *s, uint32_t pc)
 	int64_t logical = 0, at = interp_at(v, r->p->pool + i->b, s, &logical);
 	if (at < 0)
 		return bad_index(r, t, pc);
-	if (!writable(r, t, v->store, at, logical, pc))
+	Store *st = v->store;
+	if (st->def != NULL && st->def[at] == PENDING)
+		return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
+			"is written while an async copy to it is under way");
+	if (st->shadow != NULL && !interp_race_write(r, t, st, at, pc, false))
 		return false;
-	save(v->store, at, s[i->d]);
+	if (st->tag != NULL)
+		st->tag[at] = logical;
+	if (st->def != NULL)
+		st->def[at] = DEFINED;
+	save(st, at, s[i->d]);
 	if (i->node) { /* async: it is under way from now on */
-		v->store->def[at] = PENDING;
-		vec_push(r->arena, &t->pending, ((Pending){ v->store, v->store->born, at, t->committed }));
+		st->def[at] = PENDING;
+		vec_push(r->arena, &t->pending, ((Pending){ st, st->born, at, t->committed }));
 	}
 	return true;
 }
@@ -279,12 +257,6 @@ static bool do_rstore(Run *r, Thread *t, const Ins *i, const Val *s)
 	return !i->node || st->shadow == NULL || interp_race_release(r, t, st, s[i->b].i);
 }
 
-/* Whether another thread should run now. */
-static bool turn_over(Run *r)
-{
-	return r->ready.n + r->open.n > 0 && (rng_next(&r->rng) & 1);
-}
-
 static bool arithmetic(Run *r, const Ins *i, Val *s, uint32_t pc)
 {
 	DType t = { i->kind, i->bits, 1 }, from = { (uint8_t)(i->c >> 8), (uint8_t)i->c, 1 };
@@ -310,7 +282,7 @@ static bool arithmetic(Run *r, const Ins *i, Val *s, uint32_t pc)
 #define STEP() \
 	do { \
 		if (--r->steps < 0) \
-			return too_long(r, pc); \
+			return interp_fail(r, pc, ERR_MEMORY, "interpreting", "takes more steps than allowed"); \
 	} while (0)
 
 #define TRY(x) \
@@ -410,7 +382,7 @@ bool interp_exec(Run *r, Thread *t, bool *over)
 			arrive(r, t, t->committed - (int64_t)i->c, pc);
 			/* fallthrough */
 		case OP_YIELD:
-			if (turn_over(r)) {
+			if (r->ready.n + r->open.n > 0 && (rng_next(&r->rng) & 1)) { /* another thread runs now */
 				t->pc = pc + 1;
 				vec_push(r->arena, &r->ready, t);
 				return true;

@@ -18,47 +18,38 @@ typedef struct Session {
 	VEC(Store *) tensor;
 } Session;
 
-static bool bind_symbol(const Session *s, const Fn *fn, const Sym *sym, IrArg *out)
-{
-	const IrArg *arg = ir_find_arg(s->arg, s->n, sym->name);
-	if (arg == NULL || arg->data != NULL)
-		return fail(s->err, ERR_TYPE, fn->name, "symbol %s has no value", sym->name);
-	if (arg->value < sym->lo || arg->value > sym->hi ||
-		(sym->div > 1 && arg->value % sym->div != 0))
-		return fail(s->err, ERR_TYPE, fn->name,
-			"symbol %s is %lld, but must be in [%lld, %lld] and a multiple of %lld",
-			sym->name, (long long)arg->value, (long long)sym->lo, (long long)sym->hi,
-			(long long)sym->div);
-	*out = (IrArg){ .name = sym->name, .value = arg->value };
-	return true;
-}
-
-static bool bind_scalar(const Session *s, const Fn *fn, const Param *p, IrArg *out)
-{
-	const IrArg *arg = ir_find_arg(s->arg, s->n, p->name);
-	if (arg == NULL || arg->data != NULL)
-		return fail(s->err, ERR_TYPE, fn->name, "parameter %s has no value", p->name);
-	Val v = { .i = arg->value };
-	if (!dtype_is_float(p->type))
-		v.i = dtype_wrap(p->type, v.i);
-	else if (s->how->domain == INTERP_MODP)
-		v.m = interp_modp_of(v.f);
-	else
-		v.f = dtype_round(p->type, v.f);
-	*out = (IrArg){ .name = p->name, .value = v.i };
-	return true;
-}
-
 /* Symbols and scalar parameters; room for all of them. */
 static bool bind(const Session *s, const Fn *fn, IrArg *out, int *n)
 {
 	*n = 0;
-	for (int k = 0; k < fn->nsym; k++)
-		if (!bind_symbol(s, fn, &fn->sym[k], &out[(*n)++]))
-			return false;
-	for (int k = 0; k < fn->nparam; k++)
-		if (fn->param[k].buf == NULL && !bind_scalar(s, fn, &fn->param[k], &out[(*n)++]))
-			return false;
+	for (int k = 0; k < fn->nsym; k++) {
+		const Sym *sym = &fn->sym[k];
+		const IrArg *arg = ir_find_arg(s->arg, s->n, sym->name);
+		if (arg == NULL || arg->data != NULL)
+			return fail(s->err, ERR_TYPE, fn->name, "symbol %s has no value", sym->name);
+		if (arg->value < sym->lo || arg->value > sym->hi || (sym->div > 1 && arg->value % sym->div != 0))
+			return fail(s->err, ERR_TYPE, fn->name,
+				"symbol %s is %lld, but must be in [%lld, %lld] and a multiple of %lld",
+				sym->name, (long long)arg->value, (long long)sym->lo, (long long)sym->hi,
+				(long long)sym->div);
+		out[(*n)++] = (IrArg){ .name = sym->name, .value = arg->value };
+	}
+	for (int k = 0; k < fn->nparam; k++) {
+		const Param *p = &fn->param[k];
+		if (p->buf != NULL)
+			continue;
+		const IrArg *arg = ir_find_arg(s->arg, s->n, p->name);
+		if (arg == NULL || arg->data != NULL)
+			return fail(s->err, ERR_TYPE, fn->name, "parameter %s has no value", p->name);
+		Val v = { .i = arg->value };
+		if (!dtype_is_float(p->type))
+			v.i = dtype_wrap(p->type, v.i);
+		else if (s->how->domain == INTERP_MODP)
+			v.m = interp_modp_of(v.f);
+		else
+			v.f = dtype_round(p->type, v.f);
+		out[(*n)++] = (IrArg){ .name = p->name, .value = v.i };
+	}
 	return true;
 }
 
@@ -122,14 +113,6 @@ static bool padding(Session *s, const Fn *fn, Store *t, bool given)
 	return ok;
 }
 
-static Store *find_tensor(const Session *s, const char *name)
-{
-	for (size_t k = 0; k < s->tensor.n; k++)
-		if (strcmp(s->tensor.at[k]->name, name) == 0)
-			return s->tensor.at[k];
-	return NULL;
-}
-
 static bool describe(Session *s, const Fn *fn, const Buf *b, const IrArg *sym, int nsym, Store *t)
 {
 	int64_t count;
@@ -179,7 +162,10 @@ static Store *tensor(Session *s, const Fn *fn, const Buf *b, const IrArg *sym, i
 	Store like = { 0 };
 	if (!describe(s, fn, b, sym, nsym, &like))
 		return NULL;
-	Store *t = find_tensor(s, b->name);
+	Store *t = NULL;
+	for (size_t k = 0; k < s->tensor.n && t == NULL; k++)
+		if (strcmp(s->tensor.at[k]->name, b->name) == 0)
+			t = s->tensor.at[k];
 	like.result = b->role == BUF_OUT || b->role == BUF_INOUT;
 	if (t == NULL)
 		return new_tensor(s, fn, b, &like);

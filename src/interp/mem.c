@@ -47,20 +47,6 @@ void interp_put(Run *r, void *p, size_t bytes)
 	r->pool[k] = p;
 }
 
-/* Elements a mapped tensor has at a logical index of the tensor; -1 if the map leads outside. */
-static int64_t mapped(const Store *s, const int64_t *idx)
-{
-	int64_t phys[RANK], at = 0;
-	if (!ir_map_index(s->map, idx, s->nphys, phys))
-		return -1;
-	for (int k = 0; k < s->nphys; k++) {
-		if ((uint64_t)phys[k] >= (uint64_t)s->extent[k])
-			return -1;
-		at = at * s->extent[k] + phys[k];
-	}
-	return at;
-}
-
 /*
  * The physical offset of the element that the slots of `list` index, -1 if there is none. *logical
  * is set where several logical elements may share one place, to tell them apart.
@@ -87,7 +73,16 @@ int64_t interp_at(const View *v, const uint32_t *list, const Val *slot, int64_t 
 		line = line * s->shape[k] + idx[k];
 	}
 	*logical = line + 1;
-	return mapped(s, idx);
+	int64_t phys[RANK];
+	if (!ir_map_index(s->map, idx, s->nphys, phys))
+		return -1;
+	at = 0;
+	for (int k = 0; k < s->nphys; k++) {
+		if ((uint64_t)phys[k] >= (uint64_t)s->extent[k])
+			return -1; /* the map leads outside */
+		at = at * s->extent[k] + phys[k];
+	}
+	return at;
 }
 
 void interp_whole(View *v, Store *s)
@@ -200,18 +195,6 @@ bool interp_fill(Run *r, Store *s, bool shadow, bool outside)
 	return true;
 }
 
-/* The same memory again, undefined. */
-static void wipe(Run *r, Store *s)
-{
-	size_t n = (size_t)s->n;
-	drop_reads(r, s);
-	if (s->shadow != NULL)
-		memset(s->shadow, 0, sizeof(Shadow) * n);
-	if (s->tag != NULL)
-		memset(s->tag, 0, sizeof(int64_t) * n);
-	memset(s->def, UNDEFINED, n);
-}
-
 bool interp_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc)
 {
 	const Alloc *row = &r->p->alloc[i->a];
@@ -225,7 +208,13 @@ bool interp_alloc(Run *r, Thread *t, const Ins *i, uint32_t pc)
 	Store *s = v->own;
 	if (s != NULL && memcmp(s->shape, shape, sizeof *shape * (size_t)rank) == 0 &&
 		memcmp(s->extent, extent, sizeof *extent * (size_t)nphys) == 0) {
-		wipe(r, s);
+		size_t n = (size_t)s->n; /* the same memory again, undefined */
+		drop_reads(r, s);
+		if (s->shadow != NULL)
+			memset(s->shadow, 0, sizeof(Shadow) * n);
+		if (s->tag != NULL)
+			memset(s->tag, 0, sizeof(int64_t) * n);
+		memset(s->def, UNDEFINED, n);
 	} else {
 		if (s != NULL)
 			drop_store(r, s);

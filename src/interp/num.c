@@ -16,22 +16,6 @@ static double round_fast(DType t, double v)
 	return t.bits == 64 ? v : dtype_round(t, v);
 }
 
-/* Quotient rounded towards minus infinity; b != 0. The quotient of INT64_MIN by -1 wraps. */
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	if (b == -1)
-		return (int64_t)(0 - (uint64_t)a);
-	return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static int64_t floor_mod(int64_t a, int64_t b)
-{
-	if (b == -1)
-		return 0;
-	int64_t r = a % b;
-	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 static const char *int_divide(Node op, DType t, int64_t a, int64_t b, int64_t *r)
 {
 	if (b == 0)
@@ -41,23 +25,14 @@ static const char *int_divide(Node op, DType t, int64_t a, int64_t b, int64_t *r
 							     : (uint64_t)a % (uint64_t)b);
 		return NULL;
 	}
-	switch (op) {
-	case IR_DIV: *r = floor_div(a, b); break;
-	case IR_MOD: *r = floor_mod(a, b); break;
-	case IR_TDIV: *r = b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; break;
-	default: *r = b == -1 ? 0 : a % b; break;
+	bool quotient = op == IR_DIV || op == IR_TDIV;
+	if (b == -1) { /* the quotient of INT64_MIN wraps */
+		*r = quotient ? (int64_t)(0 - (uint64_t)a) : 0;
+		return NULL;
 	}
-	return NULL;
-}
-
-static const char *int_shift(Node op, DType t, int64_t a, int64_t b, int64_t *r)
-{
-	if (b < 0 || b >= t.bits)
-		return "shift by a count that its type has no bits for";
-	if (op == IR_SHL)
-		*r = (int64_t)((uint64_t)a << b);
-	else
-		*r = t.kind == DT_UINT ? (int64_t)((uint64_t)a >> b) : a >> b;
+	*r = quotient ? a / b : a % b;
+	if ((op == IR_DIV || op == IR_MOD) && a % b != 0 && (a < 0) != (b < 0)) /* towards minus infinity */
+		*r += quotient ? -1 : b;
 	return NULL;
 }
 
@@ -81,7 +56,14 @@ static const char *int_binary(Node op, DType t, int64_t a, int64_t b, int64_t *o
 	case IR_MIN: r = less ? a : b; break;
 	case IR_MAX: r = less ? b : a; break;
 	case IR_SHL:
-	case IR_SHR: wrong = int_shift(op, t, a, b, &r); break;
+	case IR_SHR:
+		if (b < 0 || b >= t.bits)
+			wrong = "shift by a count that its type has no bits for";
+		else if (op == IR_SHL)
+			r = (int64_t)((uint64_t)a << b);
+		else
+			r = t.kind == DT_UINT ? (int64_t)((uint64_t)a >> b) : a >> b;
+		break;
 	case IR_DIV:
 	case IR_MOD:
 	case IR_TDIV:
@@ -264,41 +246,19 @@ Val num_bitcast(DType to, DType from, Val a)
 	return r;
 }
 
-static uint64_t load_bits(int bits, const unsigned char *data, int64_t at)
+Val num_load(DType t, const unsigned char *data, int64_t at)
 {
 	uint16_t h;
 	uint32_t w;
-	uint64_t d;
-	switch (bits) {
-	case 8: return data[at];
-	case 16: memcpy(&h, data + 2 * at, 2); return h;
-	case 32: memcpy(&w, data + 4 * at, 4); return w;
-	case 64: memcpy(&d, data + 8 * at, 8); return d;
-	default: return data[at * bits / 8] >> at * bits % 8 & ((1 << bits) - 1);
-	}
-}
-
-static void store_bits(int bits, unsigned char *data, int64_t at, uint64_t v)
-{
-	uint16_t h = (uint16_t)v;
-	uint32_t w = (uint32_t)v;
-	switch (bits) {
-	case 8: data[at] = (unsigned char)v; return;
-	case 16: memcpy(data + 2 * at, &h, 2); return;
-	case 32: memcpy(data + 4 * at, &w, 4); return;
-	case 64: memcpy(data + 8 * at, &v, 8); return;
-	default: {
-		unsigned shift = (unsigned)(at * bits % 8), mask = ((1u << bits) - 1) << shift;
-		unsigned char *p = data + at * bits / 8;
-		*p = (unsigned char)((*p & ~mask) | ((unsigned)v << shift & mask));
-	}
-	}
-}
-
-Val num_load(DType t, const unsigned char *data, int64_t at)
-{
-	uint64_t bits = load_bits(t.bits, data, at);
+	uint64_t bits;
 	Val r;
+	switch (t.bits) {
+	case 8: bits = data[at]; break;
+	case 16: memcpy(&h, data + 2 * at, 2); bits = h; break;
+	case 32: memcpy(&w, data + 4 * at, 4); bits = w; break;
+	case 64: memcpy(&bits, data + 8 * at, 8); break;
+	default: bits = data[at * t.bits / 8] >> at * t.bits % 8 & ((1 << t.bits) - 1); break;
+	}
 	if (dtype_is_float(t))
 		r.f = float_value(t, bits);
 	else
@@ -308,5 +268,18 @@ Val num_load(DType t, const unsigned char *data, int64_t at)
 
 void num_store(DType t, unsigned char *data, int64_t at, Val v)
 {
-	store_bits(t.bits, data, at, dtype_is_float(t) ? float_bits(t, v.f) : (uint64_t)v.i);
+	uint64_t bits = dtype_is_float(t) ? float_bits(t, v.f) : (uint64_t)v.i;
+	uint16_t h = (uint16_t)bits;
+	uint32_t w = (uint32_t)bits;
+	switch (t.bits) {
+	case 8: data[at] = (unsigned char)bits; return;
+	case 16: memcpy(data + 2 * at, &h, 2); return;
+	case 32: memcpy(data + 4 * at, &w, 4); return;
+	case 64: memcpy(data + 8 * at, &bits, 8); return;
+	default: {
+		unsigned shift = (unsigned)(at * t.bits % 8), mask = ((1u << t.bits) - 1) << shift;
+		unsigned char *p = data + at * t.bits / 8;
+		*p = (unsigned char)((*p & ~mask) | ((unsigned)bits << shift & mask));
+	}
+	}
 }

@@ -55,67 +55,32 @@ static bool synchronises(const Cx *c, const Stmt *s, int *budget)
 	return false;
 }
 
-static bool serial(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
-{
-	uint32_t var = cx_slots(c, 1);
-	size_t top = c->ins.n;
-	cx_name(c, s->loop.var, var, I64);
-	if (!cx_emit(c, (Ins){ .op = OP_FOR, .d = var, .a = lo, .b = hi }) ||
-		!cx_sequence(c, s->loop.body))
-		return false;
-	if (!cx_emit(c, (Ins){ .op = OP_NEXT, .d = var, .b = hi, .c = (uint32_t)top + 1 }))
-		return false;
-	c->ins.at[top].c = (uint32_t)c->ins.n;
-	return true;
-}
-
-static bool spin(Cx *c, const Stmt *s, uint32_t lo, uint32_t hi)
-{
-	uint32_t var = cx_slots(c, SPIN_SLOTS);
-	size_t top = c->ins.n;
-	cx_name(c, s->loop.var, var, I64);
-	if (!cx_emit(c, (Ins){ .op = OP_SPIN, .d = var, .a = lo, .b = hi }) ||
-		!cx_sequence(c, s->loop.body) ||
-		!cx_emit(c, (Ins){ .op = OP_SPIN_NEXT, .d = var, .c = (uint32_t)top + 1 }))
-		return false;
-	c->ins.at[top].c = (uint32_t)c->ins.n;
-	return true;
-}
-
-static bool fork_threads(Cx *c, const Stmt *s, int level, uint32_t lo, uint32_t hi)
-{
-	uint32_t var = cx_slots(c, 1);
-	size_t top = c->ins.n;
-	cx_name(c, s->loop.var, var, I64);
-	c->prog->threads = true;
-	if (!cx_emit(c,
-		    (Ins){ .op = OP_FORK, .node = (uint8_t)level, .d = var, .a = lo, .b = hi }) ||
-		!cx_sequence(c, s->loop.body) || !cx_emit(c, (Ins){ .op = OP_JOIN }))
-		return false;
-	c->ins.at[top].c = (uint32_t)c->ins.n;
-	return true;
-}
-
 static bool loop(Cx *c, const Stmt *s)
 {
 	uint32_t lo, hi;
 	size_t names = c->name.n;
 	if (!cx_expr(c, s->loop.lo, 0, &lo) || !cx_expr(c, s->loop.hi, 0, &hi))
 		return false;
-	bool ok;
-	if (s->loop.kind == LOOP_SERIAL || s->loop.kind == LOOP_UNROLLED ||
-		s->loop.kind == LOOP_PIPELINED) {
-		ok = serial(c, s, lo, hi);
-	} else {
-		int level = s->loop.kind == LOOP_BOUND ? level_of(s->loop.axis) : LEVEL_INNER;
+	Op op = OP_FOR;
+	int level = 0;
+	if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED && s->loop.kind != LOOP_PIPELINED) {
+		level = s->loop.kind == LOOP_BOUND ? level_of(s->loop.axis) : LEVEL_INNER;
 		if (level == 0)
-			return cx_fail(
-				c, ERR_INPUT, "a loop is bound to an unknown axis", s->loop.axis);
+			return cx_fail(c, ERR_INPUT, "a loop is bound to an unknown axis", s->loop.axis);
 		int budget = 4096;
 		c->forks++;
-		ok = synchronises(c, s->loop.body, &budget) ? fork_threads(c, s, level, lo, hi)
-		                                            : spin(c, s, lo, hi);
+		op = synchronises(c, s->loop.body, &budget) ? OP_FORK : OP_SPIN;
+		c->prog->threads |= op == OP_FORK;
 	}
+	uint32_t var = cx_slots(c, op == OP_SPIN ? SPIN_SLOTS : 1), top = (uint32_t)c->ins.n;
+	Ins first = { .op = (uint8_t)op, .node = (uint8_t)(op == OP_FORK ? level : 0), .d = var, .a = lo, .b = hi };
+	Ins last = { .op = OP_JOIN };
+	if (op != OP_FORK)
+		last = (Ins){ .op = op == OP_FOR ? OP_NEXT : OP_SPIN_NEXT, .d = var, .b = hi, .c = top + 1 };
+	cx_name(c, s->loop.var, var, I64);
+	bool ok = cx_emit(c, first) && cx_sequence(c, s->loop.body) && cx_emit(c, last);
+	if (ok)
+		c->ins.at[top].c = (uint32_t)c->ins.n;
 	c->name.n = names;
 	return ok;
 }
@@ -329,12 +294,6 @@ static bool statement(Cx *c, const Stmt *s)
 	return false;
 }
 
-static bool names_follow(const Stmt *s)
-{
-	return s->kind == ST_LET || s->kind == ST_ALLOC ||
-	       (s->kind == ST_REDUCE && s->reduce.old != NULL);
-}
-
 bool cx_sequence(Cx *c, const Stmt *s)
 {
 	size_t names = c->name.n, bufs = c->buf.n, first_alloc = c->alloc.n;
@@ -349,7 +308,8 @@ bool cx_sequence(Cx *c, const Stmt *s)
 		c->at.stmt = s;
 		map_truncate(&c->cached, 0);
 		ok = statement(c, s);
-		if (!names_follow(s))
+		bool named = s->kind == ST_LET || s->kind == ST_ALLOC || (s->kind == ST_REDUCE && s->reduce.old != NULL);
+		if (!named)
 			c->top = keep;
 	}
 	map_truncate(&c->cached, 0);

@@ -119,23 +119,17 @@ static Thread *instance(Run *r, size_t k)
 	return t;
 }
 
-/* Copies not waited for go over to the parent, as not committed. */
-static void hand_over(Run *r, Thread *t, Thread *parent)
-{
-	for (size_t k = 0; k < t->pending.n; k++) {
-		Pending p = t->pending.at[k];
-		p.group = parent->committed;
-		vec_push(r->arena, &parent->pending, p);
-	}
-}
-
 bool interp_join(Run *r, Thread *t)
 {
 	Fork *f = t->fork;
 	Thread *parent = f->parent;
 	if (!interp_know_merge(r, &f->know, t->know))
 		return false;
-	hand_over(r, t, parent);
+	for (size_t k = 0; k < t->pending.n; k++) { /* copies not waited for: the parent's, not committed */
+		Pending p = t->pending.at[k];
+		p.group = parent->committed;
+		vec_push(r->arena, &parent->pending, p);
+	}
 	thread_end(r, t);
 	if (++f->done < f->n)
 		return true;
