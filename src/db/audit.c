@@ -10,20 +10,6 @@
 static const char index_differs[] =
 	"the index differs from the records; export the records and import them into a new database";
 
-static bool check_file(Db *db, Err *err)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(db->sql, "PRAGMA integrity_check(1)", -1, &st, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(st);
-	const char *answer = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : NULL;
-	bool sound = answer != NULL && strcmp(answer, "ok") == 0;
-	sqlite3_finalize(st);
-	return sound ||
-		fail(err, ERR_INPUT, db->path,
-			"the database is damaged; export what is left and import it into a new database");
-}
-
 static bool same_hash(sqlite3_stmt *st, int column, Hash h)
 {
 	const void *blob = sqlite3_column_blob(st, column);
@@ -99,20 +85,6 @@ static bool check_closing(Db *db, const Record *r, int64_t n, Err *err)
 	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
 }
 
-/* As many index rows as there are records that have one, and no subject without runs. */
-static bool check_count(Db *db, int64_t indexed, Err *err)
-{
-	sqlite3_stmt *st = sql_get(db, SQL_COUNT_INDEXED, err);
-	if (st == NULL)
-		return false;
-	int rc = sqlite3_step(st);
-	int64_t n = rc == SQLITE_ROW ? sqlite3_column_int64(st, 0) : -1;
-	sqlite3_reset(st);
-	if (rc != SQLITE_ROW)
-		return sql_fail(db, rc, err);
-	return n == indexed || fail(err, ERR_INPUT, db->path, "%s", index_differs);
-}
-
 static bool check_record(Db *db, const Record *r, int kind, int64_t n, Err *err)
 {
 	if (!db_names_known(db, r, db->path, err, err))
@@ -131,11 +103,18 @@ static bool check_record(Db *db, const Record *r, int kind, int64_t n, Err *err)
 static bool check_held(Db *db, int64_t *records, Err *err)
 {
 	int64_t indexed = 0;
-	sqlite3_stmt *st = check_file(db, err) ? sql_get(db, SQL_ALL, err) : NULL;
-	if (st == NULL)
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(db->sql, "PRAGMA integrity_check(1)", -1, &st, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	const char *answer = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, 0) : NULL;
+	bool ok = answer != NULL && strcmp(answer, "ok") == 0;
+	sqlite3_finalize(st);
+	if (!ok)
+		return fail(err, ERR_INPUT, db->path,
+			"the database is damaged; export what is left and import it into a new database");
+	if ((st = sql_get(db, SQL_ALL, err)) == NULL)
 		return false;
-	int rc;
-	bool ok = true;
 	while (ok && (rc = sqlite3_step(st)) != SQLITE_DONE) {
 		if (rc != SQLITE_ROW) {
 			ok = sql_fail(db, rc, err);
@@ -151,7 +130,15 @@ static bool check_held(Db *db, int64_t *records, Err *err)
 		arena_free(a);
 	}
 	sqlite3_reset(st);
-	return ok && check_count(db, indexed, err);
+	if (!ok || (st = sql_get(db, SQL_COUNT_INDEXED, err)) == NULL)
+		return false;
+	/* As many index rows as there are records that have one, and no subject without runs. */
+	rc = sqlite3_step(st);
+	bool same = rc == SQLITE_ROW && sqlite3_column_int64(st, 0) == indexed;
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW)
+		return sql_fail(db, rc, err);
+	return same || fail(err, ERR_INPUT, db->path, "%s", index_differs);
 }
 
 /* At one moment: a tuner that puts meanwhile would leave more index rows than there were records. */

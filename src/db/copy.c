@@ -146,12 +146,6 @@ static int read_file(sqlite3_file *f, Buffer *out)
 	return rc == SQLITE_IOERR_SHORT_READ ? SQLITE_BUSY : rc; /* somebody cut it */
 }
 
-static bool same_time(const struct stat *a, const struct stat *b)
-{
-	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_ino == b->st_ino;
-}
-
 /* SQLITE_BUSY: it changed meanwhile. */
 static int read_moment(sqlite3_file *f, const char *name, Image *im)
 {
@@ -174,7 +168,9 @@ static int read_moment(sqlite3_file *f, const char *name, Image *im)
 		return rc;
 	if (n > im->log.n || (n == 0) != (im->log.n == 0) || (n > 0 && memcmp(head, im->log.at, n) != 0))
 		return SQLITE_BUSY;
-	return read_head(&im->log, sum, &big_endian) != 0 || same_time(&before, &after) ? SQLITE_OK : SQLITE_BUSY;
+	bool same = before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+		before.st_mtim.tv_nsec == after.st_mtim.tv_nsec && before.st_ino == after.st_ino;
+	return same || read_head(&im->log, sum, &big_endian) != 0 ? SQLITE_OK : SQLITE_BUSY;
 }
 
 static int read_image(Db *db, Image *im)

@@ -101,18 +101,6 @@ static bool next_line(const char *text, size_t n, size_t *at, Line *out)
 	return out->n != 0;
 }
 
-/* The next lines of the text, from *at on. */
-static void read_batch(const Import *in, Arena *a, const char *text, size_t n, size_t *at, int *number, Lines *out)
-{
-	for (size_t from = *at; *at < n && *at - from < BOUND_BATCH_MIB << 20; ++*number) {
-		Line l = { .number = *number };
-		if (!next_line(text, n, at, &l))
-			continue;
-		read_line(in, a, &l);
-		vec_push(a, out, l);
-	}
-}
-
 bool db_is_log(const char *text, size_t n)
 {
 	Import in = { .name = "" };
@@ -149,15 +137,6 @@ static bool check_names(const Import *in, Arena *a, Line *l, Err *why, Err *fail
 	}
 	*why = (Err){ 0 };
 	return true;
-}
-
-static void refuse(const Import *in, const Line *l)
-{
-	in->count->refused++;
-	if (l->number < *in->told) {
-		*in->told = l->number;
-		snprintf(in->count->first, sizeof in->count->first, "%s", l->refused);
-	}
 }
 
 static bool store(const Import *in, const Line *l)
@@ -202,14 +181,19 @@ static bool store_lines(const Import *in, Arena *a, Lines *lines)
 		}
 		if (l->refused == NULL && !check_names(in, a, l, &why, &failed))
 			return false;
-		if (l->refused != NULL)
-			refuse(in, l);
-		else if (l->early)
+		if (l->refused != NULL) {
+			in->count->refused++;
+			if (l->number < *in->told) {
+				*in->told = l->number;
+				snprintf(in->count->first, sizeof in->count->first, "%s", l->refused);
+			}
+		} else if (l->early) {
 			continue;
-		else if (l->run != NULL)
+		} else if (l->run != NULL) {
 			run[runs++] = l;
-		else if (!store(in, l))
+		} else if (!store(in, l)) {
 			return false;
+		}
 	}
 	return store_runs(in, run, runs);
 }
@@ -266,7 +250,13 @@ bool db_import(Db *db, const char *name, const char *text, size_t n, ImportCount
 	for (size_t at = 0; at < n && ok;) {
 		Arena *a = arena_new();
 		Lines lines = { 0 };
-		read_batch(&in, a, text, n, &at, &number, &lines);
+		for (size_t from = at; at < n && at - from < BOUND_BATCH_MIB << 20; number++) {
+			Line l = { .number = number };
+			if (!next_line(text, n, &at, &l))
+				continue;
+			read_line(&in, a, &l);
+			vec_push(a, &lines, l);
+		}
 		ok = lines.n == 0 || store_batch(&in, a, &lines);
 		arena_free(a);
 	}

@@ -138,16 +138,6 @@ static void find_mount(Arena *a, dev_t dev, char **kind, char **options)
 		fclose(f);
 }
 
-/* The folder that an overlay writes to; NULL: it cannot be seen from here. */
-static char *upper_layer(Arena *a, const char *options)
-{
-	const char *key = "upperdir=", *at = strstr(options, key);
-	if (at == NULL)
-		return NULL;
-	at += strlen(key);
-	return arena_printf(a, "%.*s", (int)strcspn(at, ","), at);
-}
-
 static FsFact fact_of(Arena *a, const char *path, int layers)
 {
 	struct statfs fs;
@@ -160,8 +150,13 @@ static FsFact fact_of(Arena *a, const char *path, int layers)
 		return f;
 	find_mount(a, st.st_dev, &kind, &options);
 	f = fs_judge((uint32_t)fs.f_type, kind, options);
-	char *upper = f.wal && layers > 0 ? upper_layer(a, options) : NULL;
-	return upper != NULL && stat(upper, &st) == 0 ? fact_of(a, upper, layers - 1) : f;
+	static const char key[] = "upperdir="; /* of the folder that an overlay writes to */
+	const char *upper = f.wal && layers > 0 ? strstr(options, key) : NULL;
+	if (upper == NULL)
+		return f;
+	upper += sizeof key - 1;
+	upper = arena_printf(a, "%.*s", (int)strcspn(upper, ","), upper);
+	return stat(upper, &st) == 0 ? fact_of(a, upper, layers - 1) : f;
 }
 
 const char *fs_real_name(Arena *a, const char *path)

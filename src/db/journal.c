@@ -61,23 +61,18 @@ static int set_mode(Db *db, const char *pragma)
 }
 
 /* Needs to be the only connection for a moment. */
-static bool leave_wal(Db *db, Err *err)
+static bool set_rollback(Db *db, Err *err)
 {
 	int64_t objects;
+	bool was_wal = journal_is_wal(db->sql);
 	int rc = set_mode(db, "PRAGMA journal_mode=DELETE");
 	if (is_busy(rc))
 		return fail(err, ERR_DEVICE, db->path, "another program uses the database; end it, then try again");
 	if (rc != SQLITE_OK)
 		return sql_fail(db, rc, err);
 	/* The lock of exclusive mode ends with the next access. */
-	return open_exec(db, "PRAGMA locking_mode=NORMAL", err) &&
-	       open_pragma(db, "SELECT count(*) FROM sqlite_master", &objects, err);
-}
-
-static bool set_rollback(Db *db, Err *err)
-{
-	bool was_wal = journal_is_wal(db->sql);
-	if (!leave_wal(db, err))
+	if (!open_exec(db, "PRAGMA locking_mode=NORMAL", err) ||
+		!open_pragma(db, "SELECT count(*) FROM sqlite_master", &objects, err))
 		return false;
 	if (was_wal) /* its owner left it, on whatever host */
 		unlink(arena_printf(db->arena, "%s-shm", sqlite3_db_filename(db->sql, "main"))); /* links followed */

@@ -95,23 +95,17 @@ const Record *db_record(Db *db, Hash id, const char **line, Arena *a, Err *err)
 	return ok ? r : NULL;
 }
 
-/* The smallest and largest id that begins so. */
-static bool range(const char *prefix, Hash *lo, Hash *hi)
-{
-	char low[HASH_HEX] = "00000000000000000000000000000000", high[HASH_HEX] = "ffffffffffffffffffffffffffffffff";
-	size_t n = strlen(prefix);
-	if (n == 0 || n >= HASH_HEX)
-		return false;
-	memcpy(low, prefix, n);
-	memcpy(high, prefix, n);
-	return hash_parse(low, lo) && hash_parse(high, hi);
-}
-
 bool db_find(Db *db, const char *prefix, RecordKind kind, RecordName *out, int most, int *n, Err *err)
 {
-	Hash lo, hi;
+	char low[HASH_HEX] = "00000000000000000000000000000000", high[HASH_HEX] = "ffffffffffffffffffffffffffffffff";
+	size_t digits = strnlen(prefix, HASH_HEX);
+	Hash lo, hi; /* the smallest and largest id that begins so */
 	*n = 0;
-	if (!range(prefix, &lo, &hi))
+	if (digits < HASH_HEX) {
+		memcpy(low, prefix, digits);
+		memcpy(high, prefix, digits);
+	}
+	if (digits == 0 || digits == HASH_HEX || !hash_parse(low, &lo) || !hash_parse(high, &hi))
 		return fail(err, ERR_MISSING, prefix, "cannot begin an id: an id has 1 to 32 digits 0-9a-f");
 	sqlite3_stmt *st = sql_get(db, SQL_FIND, err);
 	bool row, ok;

@@ -176,13 +176,6 @@ static bool read_identified(Db *db, Err *err)
 	return check_identity(db, DB_READ, &version, err) && (version == 0 || upgrade_in_memory(db, version, err));
 }
 
-/* Whether SQLite could not take part in a log: no right or no room to make or to change the files beside. */
-static bool is_kept_out(int rc)
-{
-	return (rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY || rc == SQLITE_PROTOCOL ||
-	       rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMMAP;
-}
-
 /*
  * SQLite reads the file where it can cooperate with writers: always in rollback mode, whose locks a reader may take; in
  * WAL mode where memory is shared, and where no file is made that the database's owner cannot write to.  Else it reads
@@ -205,7 +198,11 @@ static bool open_to_read(Db *db, Err *err)
 	if (shares || !journal_is_wal(db->sql)) {
 		if (read_identified(db, &first))
 			return true;
-		if (!is_kept_out(sqlite3_extended_errcode(db->sql)) || !journal_is_wal(db->sql)) {
+		rc = sqlite3_extended_errcode(db->sql);
+		/* It cannot take part in a log without a right and room to make and to change the files beside. */
+		bool kept_out = (rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY || rc == SQLITE_PROTOCOL ||
+			rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMMAP;
+		if (!kept_out || !journal_is_wal(db->sql)) {
 			if (err != NULL)
 				*err = first;
 			return false;
@@ -268,20 +265,15 @@ static Db *new_db(const char *path)
 	return db;
 }
 
-/* SQLite takes a file of a byte for an empty database, and would write over it. */
-static bool is_whole(const char *path, Err *err)
-{
-	enum { HEADER = 100 };
-	struct stat st;
-	return stat(path, &st) != 0 || st.st_size == 0 || st.st_size >= HEADER ||
-	       fail(err, ERR_INPUT, path, "is no tuning database of dlc; name another file");
-}
-
 Db *db_open(const char *path, DbMode mode, Err *err)
 {
+	enum { HEADER = 100 }; /* bytes: SQLite takes a shorter file for an empty database, and would write over it */
 	Db *db = new_db(path);
-	bool named = path[0] != 0 || fail(err, ERR_INPUT, "database", "the path is empty; name a file");
-	if (named && file_is_plain(path, err) && is_whole(path, err) &&
+	struct stat st;
+	bool whole = stat(path, &st) != 0 || st.st_size == 0 || st.st_size >= HEADER,
+	     named = path[0] != 0 || fail(err, ERR_INPUT, "database", "the path is empty; name a file");
+	if (named && file_is_plain(path, err) &&
+		(whole || fail(err, ERR_INPUT, path, "is no tuning database of dlc; name another file")) &&
 		(mode == DB_READ ? open_to_read(db, err) : open_to_write(db, err)))
 		return db;
 	db_close(db);

@@ -15,16 +15,6 @@
 
 enum { DIGITS = 2 * HASH_KEY };
 
-static bool parse(const char *path, const char *text, size_t n, DbOwner *out, Err *err)
-{
-	size_t got = 0;
-	n -= n > 0 && text[n - 1] == '\n';
-	bool ok = n == DIGITS && sodium_hex2bin(out->key, sizeof out->key, text, n, NULL, &got, NULL) == 0;
-	return (ok && got == sizeof out->key) ||
-		fail(err, ERR_INPUT, path, "is no key of dlc: a key has %d hexadecimal digits; remove the file, and dlc "
-			"makes a new key; your earlier records then count as those of others", DIGITS);
-}
-
 /* *there: false where the file is not. */
 static bool read_key(const char *path, DbOwner *out, bool *there, Err *err)
 {
@@ -35,8 +25,14 @@ static bool read_key(const char *path, DbOwner *out, bool *there, Err *err)
 		return fail(err, ERR_DEVICE, path, "the key of this user's records cannot be read: %s", strerror(errno));
 	ssize_t n = read(fd, text, sizeof text);
 	close(fd);
-	return n >= 0 ? parse(path, text, (size_t)n, out, err)
-		      : fail(err, ERR_DEVICE, path, "the key of this user's records cannot be read: %s", strerror(errno));
+	if (n < 0)
+		return fail(err, ERR_DEVICE, path, "the key of this user's records cannot be read: %s", strerror(errno));
+	size_t got = 0;
+	n -= n > 0 && text[n - 1] == '\n';
+	bool ok = n == DIGITS && sodium_hex2bin(out->key, sizeof out->key, text, (size_t)n, NULL, &got, NULL) == 0;
+	return (ok && got == sizeof out->key) ||
+		fail(err, ERR_INPUT, path, "is no key of dlc: a key has %d hexadecimal digits; remove the file, and dlc "
+			"makes a new key; your earlier records then count as those of others", DIGITS);
 }
 
 /* The file gets another name first: if several tuners begin at once, one renames its file, and all read that key. */

@@ -211,15 +211,6 @@ typedef struct Votes {
 	size_t n;
 } Votes;
 
-/* The median of a session: of its runs at the stage of the first, those with the most samples. */
-static int64_t figure(const IndexedRun *run, size_t n)
-{
-	size_t k = 1;
-	while (k < n && run[k].counts && run[k].stage == run[0].stage && run[k].samples == run[0].samples)
-		k++;
-	return middle(run[(k - 1) / 2].ns, run[k / 2].ns);
-}
-
 static Votes count_votes(Arena *a, const IndexedRun *run, size_t n)
 {
 	Votes v = { .ns = arena_array(a, int64_t, n + 1) };
@@ -234,8 +225,12 @@ static Votes count_votes(Arena *a, const IndexedRun *run, size_t n)
 		}
 		v.against += bad;
 		v.for_it += !bad && run[from].counts;
-		if (run[from].counts && run[from].stage == v.stage)
-			v.ns[v.n++] = figure(run + from, to - from);
+		if (!run[from].counts || run[from].stage != v.stage)
+			continue;
+		size_t end = from + 1; /* of the session's runs at the latest stage with the most samples: their median counts */
+		while (end < to && run[end].counts && run[end].stage == v.stage && run[end].samples == run[from].samples)
+			end++;
+		v.ns[v.n++] = middle(run[from + (end - from - 1) / 2].ns, run[from + (end - from) / 2].ns);
 	}
 	qsort(v.ns, v.n, sizeof *v.ns, by_ns);
 	return v;
@@ -318,28 +313,17 @@ static bool before(RunStage stage, int64_t ns, RunStage than, int64_t than_ns)
 	return stage != than ? stage > than : ns < than_ns;
 }
 
-/* Of equal ones any: the list is sorted by the times of their schedules. */
-static Cursor *next_of(Cursor *c, int n)
-{
-	Cursor *best = NULL;
-	for (int i = 0; i < n; i++)
-		if (c[i].row && (best == NULL || before(c[i].stage, c[i].ns, best->stage, best->ns)))
-			best = &c[i];
-	return best;
-}
-
-static bool better(const DbChoice *a, const DbChoice *b)
-{
-	return before(a->stage, a->ns, b->stage, b->ns) ||
-		(a->stage == b->stage && a->ns == b->ns && memcmp(&a->run.id, &b->run.id, sizeof(Hash)) < 0);
-}
-
 /* Keeps the list sorted, and at most `most`. */
 static void rank_in(Ranked *list, int *n, int most, Ranked x)
 {
 	int at = *n;
-	while (at > 0 && better(&x.c, &list[at - 1].c))
-		at--;
+	for (; at > 0; at--) {
+		const DbChoice *c = &list[at - 1].c;
+		bool equal = x.c.stage == c->stage && x.c.ns == c->ns;
+		if (!before(x.c.stage, x.c.ns, c->stage, c->ns) &&
+			!(equal && memcmp(&x.c.run.id, &c->run.id, sizeof(Hash)) < 0))
+			break;
+	}
 	if (at == most)
 		return;
 	int moved = (*n < most ? *n : most - 1) - at;
@@ -359,10 +343,14 @@ typedef struct Ranking {
 static bool walk(DbSet set, const DbKey *key, Ranking *k, int *n, Arena *a, Err *err)
 {
 	Map seen = MAP_OF(a); /* schedules */
-	for (Cursor *next; (next = next_of(k->cursor, 2 * set.n)) != NULL;) {
+	for (;;) {
 		const DbChoice *last = &k->list[k->most - 1].c;
-		if (*n == k->most && before(last->stage, last->ns, next->stage, next->ns))
-			break;
+		Cursor *next = NULL; /* of equal ones any: the list is sorted by the times of their schedules */
+		for (Cursor *c = k->cursor; c < k->cursor + 2 * set.n; c++)
+			if (c->row && (next == NULL || before(c->stage, c->ns, next->stage, next->ns)))
+				next = c;
+		if (next == NULL || (*n == k->most && before(last->stage, last->ns, next->stage, next->ns)))
+			return true;
 		if (map_find(&seen, (uint64_t)next->trace) == NULL) {
 			Ranked x;
 			Runs run;
@@ -376,7 +364,6 @@ static bool walk(DbSet set, const DbKey *key, Ranking *k, int *n, Arena *a, Err 
 		if (!advance(next, err))
 			return false;
 	}
-	return true;
 }
 
 /* The record is what the index says of it. */

@@ -30,27 +30,25 @@ void db_release(DbSet set)
 
 /* ---- retractions ---- */
 
-static bool retracted_in(Db *db, Hash run, bool own, bool *is, Err *err)
-{
-	bool row, ok;
-	sqlite3_stmt *st = sql_get(db, SQL_IS_RETRACTED, err);
-	if (st == NULL)
-		return false;
-	sql_bind_hash(st, 1, run);
-	while ((ok = sql_next(db, st, &row, err)) && row && !*is) {
-		Hash id;
-		*is = !own || (sql_hash(st, 1, &id) && sqlite3_column_int64(st, 0) == owner_seal_retraction(db, id, run));
-	}
-	sqlite3_reset(st);
-	return ok;
-}
-
 bool db_retracted(DbSet set, Hash run, bool own, bool *is, Err *err)
 {
 	*is = false;
-	for (int i = 0; i < set.n && !*is; i++)
-		if (!retracted_in(set.db[i], run, own, is, err))
+	for (int i = 0; i < set.n && !*is; i++) {
+		Db *db = set.db[i];
+		bool row, ok;
+		sqlite3_stmt *st = sql_get(db, SQL_IS_RETRACTED, err);
+		if (st == NULL)
 			return false;
+		sql_bind_hash(st, 1, run);
+		while ((ok = sql_next(db, st, &row, err)) && row && !*is) {
+			Hash id;
+			*is = !own ||
+				(sql_hash(st, 1, &id) && sqlite3_column_int64(st, 0) == owner_seal_retraction(db, id, run));
+		}
+		sqlite3_reset(st);
+		if (!ok)
+			return false;
+	}
 	return true;
 }
 
@@ -107,18 +105,6 @@ const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, 
 	return db_rank((DbSet){ &db, 1 }, &key, c, 1, &n, a, err) && n == 1 ? &c->run : NULL;
 }
 
-/* The row's seal is in column 2. */
-static bool read_one(Db *db, sqlite3_stmt *st, Arena *a, RunRecord *out, bool *there, Err *err)
-{
-	if (!sql_next(db, st, there, err))
-		return false;
-	bool ok = !*there || sql_read_run(db, a, st, 0, 1, out, err);
-	if (ok && *there)
-		out->own = is_own(db, out, sqlite3_column_int64(st, 2));
-	sqlite3_reset(st);
-	return ok;
-}
-
 const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err)
 {
 	RunRecord *found = NULL;
@@ -129,9 +115,17 @@ const RunRecord *db_run(DbSet set, Hash id, Arena *a, Err *err)
 		if (st == NULL)
 			return NULL;
 		sql_bind_hash(st, 1, id);
-		if (!read_one(set.db[i], st, a, run, &there, err))
+		if (!sql_next(set.db[i], st, &there, err))
 			return NULL;
-		found = there ? run : found;
+		if (!there)
+			continue;
+		bool ok = sql_read_run(set.db[i], a, st, 0, 1, run, err);
+		if (ok)
+			run->own = is_own(set.db[i], run, sqlite3_column_int64(st, 2 /* the row's seal */));
+		sqlite3_reset(st);
+		if (!ok)
+			return NULL;
+		found = run;
 	}
 	return found;
 }
