@@ -227,7 +227,7 @@ static Votes count_votes(Arena *a, const IndexedRun *run, size_t n)
 		v.for_it += !bad && run[from].counts;
 		if (!run[from].counts || run[from].stage != v.stage)
 			continue;
-		size_t end = from + 1; /* of the session's runs at the latest stage with the most samples: their median counts */
+		size_t end = from + 1; /* of the runs that count: the latest stage, the most samples; their median is taken */
 		while (end < to && run[end].counts && run[end].stage == v.stage && run[end].samples == run[from].samples)
 			end++;
 		v.ns[v.n++] = middle(run[from + (end - from - 1) / 2].ns, run[from + (end - from) / 2].ns);
