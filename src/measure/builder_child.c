@@ -78,47 +78,33 @@ static const KernelReport *find_spill(const KernelSet *ks, const Module *m, cons
 	return NULL;
 }
 
-static bool has_kind(const KernelSet *ks, FnKind kind)
-{
-	for (size_t i = 0; i < ks->n; i++)
-		if (ks->fn[i]->kind == kind)
-			return true;
-	return false;
-}
-
-/* The place of a text: its own, a free one, or the one not used for longest. */
-static EarlierPrepare *prepare_place(Builder *b, Hash text)
-{
-	EarlierPrepare *place = &b->kept[0];
-	for (int k = 0; k < METHOD_PREPARE_KEPT; k++) {
-		EarlierPrepare *at = &b->kept[k];
-		if (at->arena != NULL && memcmp(&at->text, &text, sizeof text) == 0)
-			return at;
-		if (at->used < place->used)
-			place = at;
-	}
-	arena_free(place->arena);
-	*place = (EarlierPrepare){ .text = text };
-	return place;
-}
-
 /* The set's prepare Fns, compiled now or before; valid until the next call. */
 static const Module *prepared(Builder *b, Arena *a, const KernelSet *ks, Err *err)
 {
 	const KernelSet *own = ir_set_of_kind(a, ks, FN_PREPARE);
-	Text text = { .arena = a };
-	ir_print_set(&text, own);
-	EarlierPrepare *k = prepare_place(b, hash_of("dlc/prepare/v1", text_str(&text), text.n));
-	if (k->arena == NULL) {
+	Text printed = { .arena = a };
+	ir_print_set(&printed, own);
+	Hash text = hash_of("dlc/prepare/v1", text_str(&printed), printed.n);
+	EarlierPrepare *found = NULL, *oldest = &b->kept[0]; /* free places are the oldest */
+	for (EarlierPrepare *at = b->kept; at < b->kept + METHOD_PREPARE_KEPT && found == NULL; at++) {
+		if (at->arena != NULL && memcmp(&at->text, &text, sizeof text) == 0)
+			found = at;
+		else if (at->used < oldest->used)
+			oldest = at;
+	}
+	if (found == NULL) {
 		Arena *keep = arena_new();
-		if (!codegen_compile(keep, own, b->target, &options, &k->module, err)) {
+		found = oldest;
+		arena_free(found->arena);
+		*found = (EarlierPrepare){ .text = text };
+		if (!codegen_compile(keep, own, b->target, &options, &found->module, err)) {
 			arena_free(keep);
 			return NULL;
 		}
-		k->arena = keep;
+		found->arena = keep;
 	}
-	k->used = ++b->clock;
-	return &k->module;
+	found->used = ++b->clock;
+	return &found->module;
 }
 
 /* Entries: prepare Fns, then run Fns. Bytes: run Fns, then from the next page on prepare Fns. */
@@ -155,7 +141,10 @@ static bool build(const MsgView *in, void *arg)
 	bool ok = ks != NULL && ir_verify_set(ks, &err) && ir_verify_accesses(ks, &err) &&
 		codegen_compile(a, ir_set_of_kind(a, ks, FN_RUN), b->target, &options, &m, &err);
 	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, b->target) : NULL;
-	if (ok && spill == NULL && has_kind(ks, FN_PREPARE)) {
+	bool prepares = false;
+	for (size_t i = 0; ok && i < ks->n; i++)
+		prepares |= ks->fn[i]->kind == FN_PREPARE;
+	if (spill == NULL && prepares) {
 		prepare = prepared(b, a, ks, &err);
 		ok = prepare != NULL;
 	}

@@ -88,24 +88,19 @@ static Stmt *block_of(Stmt *nest)
 	return nest->kind == ST_BLOCK ? nest : NULL;
 }
 
-/* e == var + *c */
-static bool is_shifted(const Expr *e, const char *var, int64_t *c)
-{
-	*c = 0;
-	if (e->op == IR_ADD && ir_is_int(e->arg[1], c))
-		e = e->arg[0];
-	return e->op == IR_VAR && e->name == var;
-}
-
 /* The dimension of all writes that the iterator runs along, always with the same shift; -1: none. */
 static int dimension_of(const Writes *w, const char *iter, int64_t *shift)
 {
 	for (int k = 0; k < w->at[0]->n; k++) {
 		int i = 0;
-		int64_t c;
-		while (i < w->n && is_shifted(w->at[i]->idx[k], iter, &c) && (i == 0 || c == *shift)) {
+		for (; i < w->n; i++) {
+			const Expr *e = w->at[i]->idx[k]; /* iter + c */
+			int64_t c = 0;
+			if (e->op == IR_ADD && ir_is_int(e->arg[1], &c))
+				e = e->arg[0];
+			if (e->op != IR_VAR || e->name != iter || (i > 0 && c != *shift))
+				break;
 			*shift = c;
-			i++;
 		}
 		if (i == w->n)
 			return k;
@@ -113,26 +108,19 @@ static int dimension_of(const Writes *w, const char *iter, int64_t *shift)
 	return -1;
 }
 
-static Stmt *loop_of(Stmt *nest, const Expr *var)
-{
-	for (; var->op == IR_VAR && nest->kind == ST_FOR; nest = nest->loop.body)
-		if (nest->loop.var == var->name)
-			return nest;
-	return NULL;
-}
-
 static void narrow_iter(Narrow *x, Stmt *nest, Iter *it, const Writes *w, const Need *d)
 {
 	int64_t shift = 0;
 	int k = it->kind == ITER_SPATIAL ? dimension_of(w, it->name, &shift) : -1;
-	Stmt *loop = loop_of(nest, it->value);
-	if (k < 0 || loop == NULL)
+	while (nest->kind == ST_FOR && it->value->op == IR_VAR && nest->loop.var != it->value->name)
+		nest = nest->loop.body;
+	if (k < 0 || it->value->op != IR_VAR || nest->kind != ST_FOR)
 		return; /* all of it: more than is needed does no harm */
 	const Expr *c = ir_int(x->ir, shift);
 	it->lo = ir_simplify(x->ir, ir_max(x->ir, it->lo, ir_sub(x->ir, d->lo[k], c)), x->env);
 	it->hi = ir_simplify(x->ir, ir_min(x->ir, it->hi, ir_sub(x->ir, d->hi[k], c)), x->env);
-	loop->loop.lo = it->lo;
-	loop->loop.hi = it->hi;
+	nest->loop.lo = it->lo;
+	nest->loop.hi = it->hi;
 }
 
 static double iterations(const Narrow *x, const Stmt *nest)
@@ -165,17 +153,6 @@ static bool narrow_nest(Narrow *x, Stmt *nest, bool *keep)
 	if (*keep)
 		x->some += iterations(x, nest);
 	return true;
-}
-
-static void need_reads(Narrow *x, const Stmt *nest, const char *written)
-{
-	int n = 0;
-	Region *r = ir_regions(x->ir, x->fn, x->ks, nest, &n);
-	for (int i = 0; i < n; i++) {
-		Need *d = need_of(x, r[i].buf);
-		if (r[i].read && d != NULL && r[i].buf != written)
-			need_more(x, d, r[i].lo, r[i].hi);
-	}
 }
 
 /* ---- the Fn of one output ---- */
@@ -246,7 +223,13 @@ static Stmt *narrow(Narrow *x, Stmt *last)
 		x->fn->body = last;
 		Writes w = { .n = 0 };
 		ir_each_stmt(block_of(nest)->block.body, note_write, &w);
-		need_reads(x, nest, w.at[0]->buf);
+		int n = 0;
+		Region *r = ir_regions(x->ir, x->fn, x->ks, nest, &n);
+		for (int k = 0; k < n; k++) {
+			Need *d = need_of(x, r[k].buf);
+			if (r[k].read && d != NULL && r[k].buf != w.at[0]->buf)
+				need_more(x, d, r[k].lo, r[k].hi);
+		}
 	}
 	return last;
 }

@@ -14,6 +14,7 @@ typedef struct Race {
 	int n;
 } Race;
 
+/* The jobs are gone. */
 static bool interrupted(Race *r, Err *err)
 {
 	for (int i = 0; i < r->n; i++)
@@ -26,19 +27,6 @@ static bool wait_entrant(Race *r, int i)
 {
 	r->ours[i] = local_wait_for(r->m, r->entrant[i]);
 	return r->ours[i];
-}
-
-/* False: interrupted; the jobs are gone. */
-static bool build_all(Race *r, Err *err)
-{
-	for (int i = 0; i < r->n; i++) {
-		r->ours[i] = false;
-		local_queue(r->m, r->entrant[i]);
-	}
-	for (int i = 0; i < r->n; i++)
-		if (!wait_entrant(r, i))
-			return interrupted(r, err);
-	return true;
 }
 
 /* Loads those again that a lost child took with it. */
@@ -91,8 +79,13 @@ bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out,
 		r.ours[r.n] = true;
 		ok = job_read_set(r.entrant[r.n], job[r.n].ks, err);
 	}
-	if (ok && !build_all(&r, err))
-		return false;
+	for (int i = 0; ok && i < n; i++) {
+		r.ours[i] = false;
+		local_queue(r.m, r.entrant[i]);
+	}
+	for (int i = 0; ok && i < n; i++)
+		if (!wait_entrant(&r, i))
+			return interrupted(&r, err);
 	for (int k = 0; ok && !done && k < METHOD_RACE_ATTEMPTS; k++)
 		if (!reload_lost(&r, err) || !run(&r, &done, err))
 			return false;

@@ -73,18 +73,13 @@ static void list_calls(Job *j, const LocalRef *r)
 	}
 }
 
-static bool all_real(const LocalRef *r)
-{
-	for (size_t k = 0; k < r->out.n; k++)
-		if (!dtype_is_float(r->out.at[k].buf.type) || r->out.at[k].place.elements == 0)
-			return false; /* there is no poison to be seen */
-	return r->out.n > 0;
-}
-
 /* The oracle as a job; NULL without an error: not by points. */
 static Job *point_job(Local *m, LocalRef *r, Ir *ir, Err *err)
 {
-	KernelSet *ks = all_real(r) ? points_set(ir, r->task->dag, err) : NULL;
+	bool poisoned = r->out.n > 0; /* else an element that was not written is not seen */
+	for (size_t k = 0; k < r->out.n; k++)
+		poisoned &= dtype_is_float(r->out.at[k].buf.type) && r->out.at[k].place.elements != 0;
+	KernelSet *ks = poisoned ? points_set(ir, r->task->dag, err) : NULL;
 	Job *j = ks != NULL ? job_new(JOB_REFERENCE, r, NULL) : NULL;
 	if (j == NULL || !job_read_set(j, ks, err)) {
 		job_free(j);
@@ -97,22 +92,19 @@ static Job *point_job(Local *m, LocalRef *r, Ir *ir, Err *err)
 	return j;
 }
 
-static Job *whole_job(LocalRef *r, Ir *ir, Err *err)
+/* False: interrupted. *ok: it was computed. */
+static bool compute(Local *m, LocalRef *r, Job *j, bool *ok, Err *err)
 {
-	KernelSet *ks = op_naive(ir, r->task->dag, "k", NAIVE_F64, err);
-	Job *j = ks != NULL ? job_new(JOB_REFERENCE, r, NULL) : NULL;
-	if (j != NULL && !job_read_set(j, ks, err)) {
-		job_free(j);
-		j = NULL;
-	}
-	for (size_t k = 0; k < r->out.n; k++)
-		r->out.at[k].points = 0;
-	return j;
-}
-
-static void take_values(Local *m, LocalRef *r, const Job *j)
-{
-	for (size_t k = 0; k < r->out.n; k++) {
+	j->lane = LANE_ORACLE;
+	local_queue(m, j);
+	if (!local_wait_for(m, j))
+		return fail(err, ERR_INTERRUPTED, r->task->label, "interrupted"); /* j is gone */
+	*ok = j->result.status == RUN_OK;
+	if (!*ok)
+		fail(err, j->result.status == RUN_OOM ? ERR_MEMORY : ERR_DEVICE, r->task->label,
+			"the reference could not be computed (%s): %s", run_status_text(j->result.status),
+			j->result.detail);
+	for (size_t k = 0; *ok && k < r->out.n; k++) {
 		RefOut *o = &r->out.at[k];
 		if (o->points == 0) {
 			o->whole = arena_copy(m->arena, j->data.at[k].bytes, j->data.at[k].n);
@@ -122,22 +114,6 @@ static void take_values(Local *m, LocalRef *r, const Job *j)
 		memcpy(value, j->data.at[k].bytes, j->data.at[k].n);
 		o->value = value;
 	}
-}
-
-/* False: interrupted. *ok: it was computed. */
-static bool compute(Local *m, LocalRef *r, Job *j, bool *ok, Err *err)
-{
-	j->lane = LANE_ORACLE;
-	local_queue(m, j);
-	if (!local_wait_for(m, j))
-		return fail(err, ERR_INTERRUPTED, r->task->label, "interrupted"); /* j is gone */
-	*ok = j->result.status == RUN_OK;
-	if (*ok)
-		take_values(m, r, j);
-	else
-		fail(err, j->result.status == RUN_OOM ? ERR_MEMORY : ERR_DEVICE, r->task->label,
-			"the reference could not be computed (%s): %s", run_status_text(j->result.status),
-			j->result.detail);
 	return true;
 }
 
@@ -154,8 +130,11 @@ static bool fill(Local *m, LocalRef *r, Arena *scratch, Err *err)
 	}
 	job_free(j);
 	*err = (Err){ 0 }; /* where the points failed, the whole may still succeed */
-	j = whole_job(r, ir_new(scratch), err);
-	if (j != NULL && !compute(m, r, j, &ok, err))
+	KernelSet *whole = op_naive(ir_new(scratch), r->task->dag, "k", NAIVE_F64, err);
+	j = whole != NULL ? job_new(JOB_REFERENCE, r, NULL) : NULL;
+	for (size_t k = 0; k < r->out.n; k++)
+		r->out.at[k].points = 0;
+	if (j != NULL && job_read_set(j, whole, err) && !compute(m, r, j, &ok, err))
 		return false;
 	job_free(j);
 	return ok;

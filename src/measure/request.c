@@ -49,11 +49,6 @@ static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill
 
 /* ---- the task's buffers ---- */
 
-static uint64_t seed_of(const LocalRef *r, size_t k)
-{
-	return r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
-}
-
 bool ask_task_fits(const Local *m, const LocalRef *r)
 {
 	return r == NULL || r->numbered == m->generation ||
@@ -84,7 +79,8 @@ static void ask_inputs(Local *m, Job *j, Msg *msg)
 		JobBuf list = { .type = DT(UINT, 64), .bytes = in->npadding * 8, .id = in->padding_id };
 		if (in->npadding > 0)
 			ask_buffer(m, j, msg, &list, MSG_FILL_DATA, 0, in->padding);
-		ask_buffer(m, j, msg, &r->in.at[k], MSG_FILL_RANDOM, seed_of(r, k), NULL);
+		uint64_t seed = r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
+		ask_buffer(m, j, msg, &r->in.at[k], MSG_FILL_RANDOM, seed, NULL);
 		m->loaded_bytes += r->in.at[k].bytes;
 	}
 }
@@ -125,15 +121,6 @@ static void ask_task(Local *m, Job *j, Msg *msg)
 
 /* ---- the job's own buffers and programs ---- */
 
-/* The task's input of this name; NULL: it has none. */
-static const JobBuf *task_input(const LocalRef *r, const JobBuf *b)
-{
-	for (size_t k = 0; k < r->in.n && b->role != BUF_WORK && b->role != BUF_OUT; k++)
-		if (strcmp(r->in.at[k].name, b->name) == 0)
-			return &r->in.at[k];
-	return NULL;
-}
-
 /*
  * Numbers for the set's buffers.  A buffer that is written before it is read begins poisoned, or with old data: RUN
  * poisons outputs, and a reference touches little of its workspace.
@@ -142,7 +129,10 @@ static void ask_own_buffers(Local *m, Job *j, Msg *msg, uint32_t first)
 {
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf *b = &j->buf.at[i];
-		const JobBuf *in = task_input(j->ref, b);
+		const JobBuf *in = NULL; /* the task's input of this name */
+		for (size_t k = 0; k < j->ref->in.n && b->role != BUF_WORK && b->role != BUF_OUT && in == NULL; k++)
+			if (strcmp(j->ref->in.at[k].name, b->name) == 0)
+				in = &j->ref->in.at[k];
 		b->id = in != NULL ? in->id : first + (uint32_t)i;
 		if (in == NULL)
 			ask_buffer(m, j, msg, b,

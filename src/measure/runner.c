@@ -158,17 +158,6 @@ static void judged(Local *m, Job *j, Verdict v)
 	}
 }
 
-/* All answers of the phase are in, none was a refusal. */
-static void next_phase(Local *m, Job *j)
-{
-	if (j->kind == JOB_REFERENCE || j->kind == JOB_NETWORK)
-		finish(m, RUN_OK, "");
-	else if (j->phase == PHASE_TIME)
-		finish(m, j->result.samples > 0 ? RUN_OK : RUN_RUN_TIMEOUT, j->result.samples > 0 ? "" : "no sample was taken");
-	else
-		judged(m, j, j->phase == PHASE_CHECK ? verdict_of_check(m, j) : verdict_of_judge(m, j));
-}
-
 /* ---- answers ---- */
 
 static void take_refusal(Job *j, RunStatus status, const char *text, size_t n)
@@ -178,13 +167,6 @@ static void take_refusal(Job *j, RunStatus status, const char *text, size_t n)
 	j->refused = true;
 	j->result.status = status;
 	snprintf(j->result.detail, sizeof j->result.detail, "%.*s", (int)n, text);
-}
-
-static void take_probe(Local *m, double gflops)
-{
-	double threads = m->o.threads;
-	m->gflops[m->probes++ % 2] = gflops;
-	m->spare = m->probes == 2 && m->gflops[1] * 2 >= METHOD_SPARE * m->gflops[0] * (threads + 1) / threads;
 }
 
 static void take_answer(Local *m, Job *j, const MsgView *msg)
@@ -199,7 +181,12 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 	}
 	case MSG_TIMES: take_times(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROFILED: network_take(j, msg->fixed, msg->array[0]); break;
-	case MSG_PROBED: take_probe(m, ((const MsgProbed *)msg->fixed)->gflops); break;
+	case MSG_PROBED: {
+		double threads = m->o.threads;
+		m->gflops[m->probes++ % 2] = ((const MsgProbed *)msg->fixed)->gflops;
+		m->spare = m->probes == 2 && m->gflops[1] * 2 >= METHOD_SPARE * m->gflops[0] * (threads + 1) / threads;
+		break;
+	}
 	case MSG_DONE: {
 		const MsgDone *f = msg->fixed;
 		if (f->run) {
@@ -266,8 +253,12 @@ static void on_frame(Child *c, const MsgView *msg)
 		j->ref->loaded = j->ref->whole_loaded = 0; /* perhaps a buffer of the Task was refused: send them again */
 	if (j->refused)
 		finish(m, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
+	else if (j->kind == JOB_REFERENCE || j->kind == JOB_NETWORK)
+		finish(m, RUN_OK, "");
+	else if (j->phase == PHASE_TIME)
+		finish(m, j->result.samples > 0 ? RUN_OK : RUN_RUN_TIMEOUT, j->result.samples > 0 ? "" : "no sample was taken");
 	else
-		next_phase(m, j);
+		judged(m, j, j->phase == PHASE_CHECK ? verdict_of_check(m, j) : verdict_of_judge(m, j));
 }
 
 static void on_end(Child *c, const ChildEnd *e)
