@@ -86,16 +86,6 @@ static bool read_hash(Reader *r, Hash *out)
 	return skip(r, "\"");
 }
 
-/* What was hashed: the line without `"id":"...",`. */
-static Hash seal_around(const char *line, size_t n, const char *id, size_t idlen)
-{
-	HashState s;
-	hash_begin(&s, "dlc/run/v1");
-	hash_add(&s, line, (size_t)(id - line));
-	hash_add(&s, id + idlen, n - (size_t)(id - line) - idlen);
-	return hash_end(&s);
-}
-
 /* Steps over `,"KEY":`, or `{"KEY":` at the line's beginning; false: another field comes next. */
 static bool skip_key(Reader *r, const char *key, bool first)
 {
@@ -149,7 +139,11 @@ bool record_read_run(Arena *a, const char *line, size_t n, RunRecord *out)
 	}
 	if (!skip(&r, "}") || r.at != r.end)
 		return false;
-	Hash h = seal_around(line, n, id + 1, (size_t)(behind - id));
+	HashState s; /* of the line without `"id":"...",` */
+	hash_begin(&s, "dlc/run/v1");
+	hash_add(&s, line, (size_t)(id + 1 - line));
+	hash_add(&s, behind + 1, (size_t)(line + n - behind) - 1);
+	Hash h = hash_end(&s);
 	out->trace = steps_canonical(a, out->trace);
 	return memcmp(&h, &out->id, sizeof h) == 0 && record_run_fits(out);
 }

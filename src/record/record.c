@@ -128,30 +128,6 @@ bool record_hash(const Json *object, const char *key, Hash *out, Err *err)
 	return true;
 }
 
-/* The object without its id, keys in their order: what was hashed. */
-static Json *without_id(Arena *a, const Json *object)
-{
-	Json *o = arena_copy(a, object, sizeof *object);
-	o->list.at = arena_array(a, Json *, object->list.n + 1);
-	o->list.n = 0;
-	for (size_t i = 0; i < object->list.n; i++)
-		if (strcmp(object->list.at[i]->key, "id") != 0)
-			o->list.at[o->list.n++] = object->list.at[i];
-	return o;
-}
-
-/* The beginnings of runs' ids, one behind the other. */
-static bool check_runs(const Json *o, Err *err)
-{
-	const char *s;
-	if (!json_str(o, "runs", &s, err))
-		return false;
-	size_t n = strlen(s);
-	return (n % RECORD_RUN_DIGITS == 0 && strspn(s, "0123456789abcdef") == n) ||
-		json_fail(json_find(o, "runs"), err, "must be %d hexadecimal digits for each of at most %d runs",
-			RECORD_RUN_DIGITS, RECORD_RUNS);
-}
-
 /* Sets the members of `out`, a struct of the object's kind; NULL: checks the fields alone. */
 static bool read_fields(const Json *o, const RecordField *f, void *out, Err *err)
 {
@@ -199,7 +175,17 @@ static bool check_fields(const Record *r, Err *err)
 	RunRecord run;
 	if (r->kind == RECORD_RUN)
 		return record_to_run(r, &run, err);
-	return read_fields(r->json, fields[r->kind], NULL, err) && (r->kind != RECORD_CLOSING || check_runs(r->json, err));
+	if (!read_fields(r->json, fields[r->kind], NULL, err))
+		return false;
+	if (r->kind != RECORD_CLOSING)
+		return true;
+	const char *runs; /* the beginnings of their ids, one behind the other */
+	if (!json_str(r->json, "runs", &runs, err))
+		return false;
+	size_t n = strlen(runs);
+	return (n % RECORD_RUN_DIGITS == 0 && strspn(runs, "0123456789abcdef") == n) ||
+		json_fail(json_find(r->json, "runs"), err, "must be %d hexadecimal digits for each of at most %d runs",
+			RECORD_RUN_DIGITS, RECORD_RUNS);
 }
 
 bool record_read(Arena *a, const char *name, const char *line, size_t n, Record *out, Err *err)
@@ -218,8 +204,13 @@ bool record_read(Arena *a, const char *name, const char *line, size_t n, Record 
 	if (out->kind == RECORD_KINDS)
 		return json_fail(json_find(o, "kind"), err, "\"%s\" is no kind of record this version knows", kind);
 	Text canonical = { .arena = a }, plain = { .arena = a };
-	if (!json_write_canonical(&canonical, o, err) ||
-		!json_write_canonical(&plain, without_id(a, o), err))
+	Json hashed = *o; /* without its id, keys in their order */
+	hashed.list.at = arena_array(a, Json *, o->list.n + 1);
+	hashed.list.n = 0;
+	for (size_t i = 0; i < o->list.n; i++)
+		if (strcmp(o->list.at[i]->key, "id") != 0)
+			hashed.list.at[hashed.list.n++] = o->list.at[i];
+	if (!json_write_canonical(&canonical, o, err) || !json_write_canonical(&plain, &hashed, err))
 		return false;
 	if (canonical.n != n || memcmp(text_str(&canonical), line, n) != 0)
 		return fail(err, ERR_INPUT, name, "the record is not in canonical form");
