@@ -63,42 +63,21 @@ static void put_tensors(BundleOut *out, const Dag *d)
 	}
 }
 
-/* One entry for each kernel of each task; first[k] is the first one of task k. */
-static void put_code(BundleOut *out, const Build *b, uint32_t *first)
-{
-	uint64_t align = b->o->target->arch == ARCH_X86_64 ? 64 : 4096;
-	for (int k = 0; k < b->part->ntask; k++)
-		first[k] = bundle_code(out, &b->module[k].image, align);
-}
-
-static uint32_t entry_of(const Build *b, const uint32_t *first, int task, const char *fn)
-{
-	const DlcImage *image = &b->module[task].image;
-	uint32_t i = 0;
-	while (i < image->nentry && strcmp(image->entry[i].name, fn) != 0)
-		i++;
-	assert(i < image->nentry && "every run Fn has an entry");
-	return first[task] + i;
-}
-
 /* Constants that no kernel reads (those that prepare Fns made others of) are left out. */
-static uint32_t const_slot(BundleOut *out, const NetPlan *plan, uint32_t *slot, int k)
-{
-	enum { UNPLACED = 0 }; /* slot numbers are kept one higher */
-	const PlanConst *c = &plan->constant.at[k];
-	if (slot[k] == UNPLACED)
-		slot[k] = bundle_const(out, c->data, (uint64_t)c->bytes) + 1;
-	return slot[k] - 1;
-}
-
 static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant, const Place *at)
 {
+	enum { UNPLACED = 0 }; /* slot numbers of constants are kept one higher */
 	switch (at->kind) {
 	case PLACE_INPUT:
 		return bundle_slot(out, BUNDLE_INPUT, (uint32_t)at->index, (uint64_t)at->offset, (uint64_t)at->bytes);
 	case PLACE_OUTPUT:
 		return bundle_slot(out, BUNDLE_OUTPUT, (uint32_t)at->index, (uint64_t)at->offset, (uint64_t)at->bytes);
-	case PLACE_CONST: return const_slot(out, plan, constant, at->index);
+	case PLACE_CONST:
+		if (constant[at->index] == UNPLACED) {
+			const PlanConst *c = &plan->constant.at[at->index];
+			constant[at->index] = bundle_const(out, c->data, (uint64_t)c->bytes) + 1;
+		}
+		return constant[at->index] - 1;
 	default:
 		return bundle_slot(
 			out, BUNDLE_WORK, 0, (uint64_t)(plan->item.at[at->index].offset + at->offset), (uint64_t)at->bytes);
@@ -119,7 +98,12 @@ static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const
 		for (int k = 0; k < s->n; k++)
 			vec_push(out->arena, &out->arg, slot_of(out, plan, constant, &s->place[k]));
 		if (s->task >= 0) {
-			op.entry = entry_of(b, first, s->task, s->fn);
+			const DlcImage *image = &b->module[s->task].image;
+			uint32_t kernel = 0;
+			while (kernel < image->nentry && strcmp(image->entry[kernel].name, s->fn) != 0)
+				kernel++;
+			assert(kernel < image->nentry && "every run Fn has an entry");
+			op.entry = first[s->task] + kernel;
 		} else {
 			op.dim = bundle_dim(out, s->place[0].bytes);
 			op.ndim = 1;
@@ -135,7 +119,7 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	const Target *t = b->o->target;
 	char text[TARGET_TEXT], lock[HASH_HEX];
 	BundleOut *out = bundle_out_new(b->arena);
-	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1);
+	uint32_t *first = arena_array(b->arena, uint32_t, b->part->ntask + 1); /* entry of each task: one for each kernel */
 	bundle_info(out, "model", c->dag->name);
 	bundle_info(out, "target", target_text(t, text));
 	bundle_info(out, "compiler", "dlc " DLC_VERSION);
@@ -145,7 +129,8 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 		if (target_has(t, (Feature)f))
 			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
 	put_tensors(out, c->dag);
-	put_code(out, b, first);
+	for (int k = 0; k < b->part->ntask; k++)
+		first[k] = bundle_code(out, &b->module[k].image, t->arch == ARCH_X86_64 ? 64 : 4096);
 	put_steps(out, b, plan, first, c);
 	uint32_t arch = t->arch == ARCH_X86_64 ? BUNDLE_X86_64 : t->arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
 	BundleFacts facts = { .arch = arch,
@@ -157,44 +142,29 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 
 /* ---- memory ---- */
 
-/* Bytes of memory: the target's, or this machine's if it runs the target's code and has more; 0: not known. */
-static double memory_of(const Target *t)
-{
-	Target host;
-	target_host(&host, 1);
-	int64_t own = t->scope[0].bytes, here = target_runs_on(t, &host, NULL) ? host.scope[0].bytes : 0;
-	return (double)(own > here ? own : here);
-}
-
-static double tensor_bytes(const Dag *d)
-{
-	double sum = 0;
-	for (size_t k = 0; k < d->input.n; k++)
-		sum += (double)value_bytes(&d->value.at[d->input.at[k]]);
-	for (size_t k = 0; k < d->output.n; k++)
-		sum += (double)value_bytes(&d->value.at[d->output.at[k]]);
-	return sum;
-}
-
 static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err *err)
 {
+	const Target *t = b->o->target;
+	Target host;
 	char text[TARGET_TEXT];
-	double there = memory_of(b->o->target), need = (double)plan->work_bytes + tensor_bytes(d);
+	target_host(&host, 1);
+	/* The target's memory, or this machine's if it runs the target's code and has more; 0: not known. */
+	int64_t own = t->scope[0].bytes, here = target_runs_on(t, &host, NULL) ? host.scope[0].bytes : 0;
+	double there = (double)(own > here ? own : here), tensors = 0;
+	for (size_t k = 0; k < d->input.n; k++)
+		tensors += (double)value_bytes(&d->value.at[d->input.at[k]]);
+	for (size_t k = 0; k < d->output.n; k++)
+		tensors += (double)value_bytes(&d->value.at[d->output.at[k]]);
+	double need = (double)plan->work_bytes + tensors;
 	for (size_t i = 0; i < plan->constant.n; i++)
 		need += (double)plan->constant.at[i].bytes;
 	return there == 0 || need <= there ||
 	       fail(err, ERR_MEMORY, d->name,
 			   "the network needs %.0f MiB of memory, but %s has %.0f MiB: take a smaller batch or shape",
-			   need / (1 << 20), target_text(b->o->target, text), there / (1 << 20));
+			   need / (1 << 20), target_text(t, text), there / (1 << 20));
 }
 
 /* ---- the walk ---- */
-
-static bool build_code(Build *b, int k, Err *err)
-{
-	return codegen_compile_cached(
-		b->o->cache, b->arena, ir_set_of_kind(b->arena, b->set[k], FN_RUN), b->o->target, &b->module[k], err);
-}
 
 /*
  * Replaces the schedule of task k, which cannot be used because of `why`: a recorded schedule by the default,
@@ -219,7 +189,8 @@ static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *wh
 static bool build_task(Build *b, int k, TaskPlan *plan)
 {
 	Err why = { 0 };
-	while (!build_code(b, k, &why))
+	while (!codegen_compile_cached(b->o->cache, b->arena, ir_set_of_kind(b->arena, b->set[k], FN_RUN), b->o->target,
+		&b->module[k], &why))
 		if (!fall_back(b, k, plan, "makes no code", &why)) {
 			*b->err = why;
 			return err_at(b->err, b->part->task[k]->label);
@@ -279,15 +250,6 @@ static bool build_tasks(Build *b, Compiled *c)
 	return true;
 }
 
-/* Names the record, or the default schedule, whose prepare Fns failed. */
-static bool refuse_prepared(Build *b, const TaskPlan *plan, const Err *why)
-{
-	char hex[HASH_HEX];
-	hash_hex(plan->record, hex);
-	const char *of = plan->hit == HIT_DEFAULT ? "default schedule" : arena_printf(b->arena, "record %.12s", hex);
-	return fail(b->err, why->code, plan->task->label, "the prepare Fns of its %s failed: %s", of, why->text);
-}
-
 static bool has_prepare(const KernelSet *ks)
 {
 	for (size_t i = 0; i < ks->n; i++)
@@ -303,8 +265,13 @@ static bool has_prepare(const KernelSet *ks)
 static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
 {
 	int failed = b->unprepared;
-	if (c->task[failed].hit == HIT_DEFAULT || !fall_back(b, failed, &c->task[failed], "its prepare Fns fail", why))
-		return refuse_prepared(b, &c->task[failed], why);
+	const TaskPlan *bad = &c->task[failed];
+	if (bad->hit == HIT_DEFAULT || !fall_back(b, failed, &c->task[failed], "its prepare Fns fail", why)) {
+		char hex[HASH_HEX];
+		hash_hex(bad->record, hex);
+		const char *of = bad->hit == HIT_DEFAULT ? "default schedule" : arena_printf(b->arena, "record %.12s", hex);
+		return fail(b->err, why->code, bad->task->label, "the prepare Fns of its %s failed: %s", of, why->text);
+	}
 	if (!build_task(b, failed, &c->task[failed]))
 		return false;
 	for (int k = 0; failures > 1 && k < b->part->ntask; k++) {
@@ -343,30 +310,6 @@ static NetPlan *plan_all(Build *b, Compiled *c, const Dag *dag)
 	}
 }
 
-/* Counts and lock of the schedules that are compiled in the end. */
-static void sum_up(Compiled *c, const Build *b)
-{
-	for (int k = 0; k < b->part->ntask; k++) {
-		c->hits[c->task[k].hit]++;
-		c->estimated_ms += c->task[k].estimated_ms * b->part->task[k]->weight;
-	}
-	Text text = { .arena = b->arena };
-	lock_print(&text, c, b->o->target);
-	c->lock_text = text_str(&text);
-}
-
-/* Copies the results that callers see out of the plan, and makes the file. */
-static void finish(Compiled *c, const Build *b, const NetPlan *plan)
-{
-	Text text = { .arena = b->arena };
-	c->workspace_bytes = plan->work_bytes;
-	c->live_bytes = plan->live_bytes;
-	compile_print_regions(&text, c->partition);
-	plan_print(&text, plan);
-	c->plan_text = text_str(&text);
-	write_bundle(c, b, plan);
-}
-
 Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 {
 	Compiled *c = arena_new_of(a, Compiled);
@@ -381,11 +324,23 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 	NetPlan *plan = plan_all(&b, c, dag);
 	if (plan == NULL)
 		return NULL;
-	sum_up(c, &b);
+	for (int k = 0; k < c->partition->ntask; k++) {
+		c->hits[c->task[k].hit]++;
+		c->estimated_ms += c->task[k].estimated_ms * c->partition->task[k]->weight;
+	}
+	Text lock = { .arena = a }, text = { .arena = a };
+	lock_print(&lock, c, o->target);
+	c->lock_text = text_str(&lock);
 	bool ok =
 		check_required(&b, c) && check_memory(&b, dag, plan, err); /* again: some schedules may have been replaced */
-	if (ok)
-		finish(c, &b, plan);
+	if (ok) { /* callers see copies: the plan's memory ends here */
+		c->workspace_bytes = plan->work_bytes;
+		c->live_bytes = plan->live_bytes;
+		compile_print_regions(&text, c->partition);
+		plan_print(&text, plan);
+		c->plan_text = text_str(&text);
+		write_bundle(c, &b, plan);
+	}
 	arena_free(plan->arena);
 	return ok ? c : NULL;
 }

@@ -80,14 +80,6 @@ uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
 	return bundle_slot(b, BUNDLE_CONST, 0, at, bytes);
 }
 
-static uint32_t put_launch(BundleOut *b, const DlcLaunch *l)
-{
-	if (l->dim[DLC_BLOCK].div == 0)
-		return 0; /* all 0: a team enters the kernel */
-	vec_push(b->arena, &b->launch, *l);
-	return (uint32_t)b->launch.n;
-}
-
 uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 {
 	while (b->code.n % align != 0)
@@ -105,13 +97,16 @@ uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 	}
 	for (uint32_t i = 0; i < image->nentry; i++) {
 		const DlcEntry *e = &image->entry[i];
+		bool team = e->launch.dim[DLC_BLOCK].div == 0; /* all 0: a team enters the kernel */
+		if (!team)
+			vec_push(b->arena, &b->launch, e->launch);
 		BundleEntry row = { .name = bundle_text(b, e->name),
 			.nbuf = e->nbuf,
 			.nsym = e->nsym,
 			.image = (uint32_t)b->image.n - 1,
 			.offset = at - from + e->offset,
 			.work_bytes = e->work_bytes,
-			.launch = put_launch(b, &e->launch) };
+			.launch = team ? 0 : (uint32_t)b->launch.n };
 		vec_push(b->arena, &b->entry, row);
 	}
 	return first;

@@ -67,14 +67,6 @@ static double estimate_ms(const Choice *c, const KernelSet *ks)
 
 /* ---- records of the task itself ---- */
 
-static const char *evidence(Choice *c, const DbChoice *x, int epoch)
-{
-	const char *many = x->sessions == 1 ? "" : "s", *whose = x->own ? "" : " of others";
-	if (epoch != CODEGEN_EPOCH)
-		return arena_printf(c->arena, "%d session%s%s, code of epoch %d", x->sessions, many, whose, epoch);
-	return arena_printf(c->arena, "%d session%s%s, verified", x->sessions, many, whose);
-}
-
 /* The best schedule that replays; NULL without an error: none does. */
 static KernelSet *first_that_replays(Choice *c, int epoch, DbWhose whose)
 {
@@ -92,12 +84,14 @@ static KernelSet *first_that_replays(Choice *c, int epoch, DbWhose whose)
 				c->refused = arena_printf(c->arena, "does not replay: %s", why.text);
 			continue;
 		}
+		const char *code = arena_printf(c->arena, "code of epoch %d", epoch);
 		*c->plan = (TaskPlan){ .task = c->task,
 			.hit = epoch == CODEGEN_EPOCH ? HIT_EXACT : HIT_STALE,
 			.trace = x[i].run.trace,
 			.estimated_ms = (double)x[i].ns / 1e6,
 			.record = x[i].run.id,
-			.why = evidence(c, &x[i], epoch) };
+			.why = arena_printf(c->arena, "%d session%s%s, %s", x[i].sessions, x[i].sessions == 1 ? "" : "s",
+				x[i].own ? "" : " of others", epoch == CODEGEN_EPOCH ? "verified" : code) };
 		return ks;
 	}
 	return NULL;

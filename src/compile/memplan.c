@@ -93,12 +93,6 @@ static Alive alive_new(const PlanItem *item, int n, Arena *scratch)
 	return t;
 }
 
-static void alive_add(Alive *t, const PlanItem *item, int i)
-{
-	for (int node = t->leaves + t->at[i]; node > 0 && t->last[node] < item[i].last; node /= 2)
-		t->last[node] = item[i].last;
-}
-
 /* Adds what lives with x, of the `n` items from `first` on that lie below the node, to busy[m...]. */
 static int alive_find(Alive *t, const PlanItem *item, int node, int first, int n, const PlanItem *x, int m)
 {
@@ -129,7 +123,8 @@ static int64_t place(PlanItem *item, const Order *order, int n, Alive *t)
 		x->offset = at;
 		if (at + need > size)
 			size = at + need;
-		alive_add(t, item, order[k].index);
+		for (int node = t->leaves + t->at[order[k].index]; node > 0 && t->last[node] < x->last; node /= 2)
+			t->last[node] = x->last;
 		t->work += m + 1;
 	}
 	return size;

@@ -55,28 +55,19 @@ static Place const_place(NetPlan *plan, const char *name, const void *data, int6
 	return (Place){ .kind = PLACE_CONST, .index = (int)plan->constant.n - 1, .bytes = bytes, .name = name };
 }
 
-/*
- * The first output that covers this value's whole memory is written in place; other outputs are copied at
- * the end.
- */
-static int output_of(const Planner *p, int v)
-{
-	for (size_t k = 0; k < p->d->output.n; k++) {
-		int o = p->d->output.at[k];
-		if (p->view[o].of == v && p->view[o].at == 0 &&
-			value_bytes(&p->d->value.at[o]) == value_bytes(&p->d->value.at[v]))
-			return (int)k;
-	}
-	return -1;
-}
-
 /* Places a value that has memory of its own, by its kind. */
 static bool place_own(Planner *p, int v, int step, Place *at)
 {
 	NetPlan *plan = p->plan;
 	const Value *value = &p->d->value.at[v];
 	int64_t bytes = value_bytes(value);
-	int output = output_of(p, v);
+	/* The first output that covers the value's whole memory is written in place; others are copied at the end. */
+	int output = -1;
+	for (int k = 0; k < (int)p->d->output.n && output < 0; k++) {
+		const View *o = &p->view[p->d->output.at[k]];
+		if (o->of == v && o->at == 0 && value_bytes(&p->d->value.at[p->d->output.at[k]]) == bytes)
+			output = k;
+	}
 	if (value->kind == VALUE_CONST) {
 		if (value->data == NULL)
 			return fail(p->err, ERR_INPUT, value->name, "the constant has no data");
@@ -236,7 +227,7 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 	return true;
 }
 
-static bool add_copy(Planner *p, Place to, Place from)
+static void add_copy(Planner *p, Place to, Place from)
 {
 	NetPlan *plan = p->plan;
 	PlanStep s = { .task = -1, .fn = "copy", .label = "copy", .n = 2 };
@@ -244,7 +235,6 @@ static bool add_copy(Planner *p, Place to, Place from)
 	s.place[0] = to;
 	s.place[1] = from;
 	vec_push(plan->arena, &plan->step, s);
-	return true;
 }
 
 /* Copies the parts of a concat that are not written in place. */
@@ -279,25 +269,6 @@ static bool add_group(Planner *p, const Group *g)
 	       add_calls(p, g, g->number, &b);
 }
 
-/* Copies the outputs that no kernel writes in place. */
-static bool add_copies(Planner *p)
-{
-	for (size_t k = 0; k < p->d->output.n; k++) {
-		int v = p->d->output.at[k];
-		Place from, to;
-		if (!place_value(p, v, (int)p->plan->step.n, &from))
-			return false;
-		if (from.kind == PLACE_OUTPUT && from.index == (int)k && from.offset == 0)
-			continue;
-		to = from;
-		to.kind = PLACE_OUTPUT;
-		to.index = (int)k;
-		to.offset = 0;
-		add_copy(p, to, from);
-	}
-	return true;
-}
-
 NetPlan *plan_network(
 	Arena *a, const Dag *d, const Partition *part, KernelSet *const *sets, PrepareFn prepare, Err *err)
 {
@@ -313,8 +284,18 @@ NetPlan *plan_network(
 	for (int g = 0; g < part->ngroup; g++)
 		if (!add_group(&p, &part->group[g]))
 			return NULL;
-	if (!add_copies(&p))
-		return NULL;
+	for (size_t k = 0; k < d->output.n; k++) { /* copies the outputs that no kernel writes in place */
+		Place from, to;
+		if (!place_value(&p, d->output.at[k], (int)plan->step.n, &from))
+			return NULL;
+		if (from.kind == PLACE_OUTPUT && from.index == (int)k && from.offset == 0)
+			continue;
+		to = from;
+		to.kind = PLACE_OUTPUT;
+		to.index = (int)k;
+		to.offset = 0;
+		add_copy(&p, to, from);
+	}
 	plan->work_bytes = memplan(plan->item.at, (int)plan->item.n, a);
 	plan->live_bytes = memplan_live(plan->item.at, (int)plan->item.n, a);
 	return plan;

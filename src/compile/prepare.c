@@ -96,27 +96,6 @@ static void take_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The child does not outlive its parent: on Linux the kernel ends it, elsewhere an alarm does. */
-static void end_with(pid_t parent, int64_t deadline_ms)
-{
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-	if (getppid() != parent)
-		_exit(1);
-	alarm((unsigned)(deadline_ms / 1000 + 2));
-}
-
-/* Does not return. */
-static void run_child(const KernelSet *ks, const Module *m, IrArg *arg, int n, Answer *answer)
-{
-	struct rlimit none = { 0, 0 };
-	Mapped *mapped = NULL;
-	setrlimit(RLIMIT_CORE, &none);
-	answer->done = codegen_map(m, &mapped, &answer->err) && codegen_call(ks, m, mapped, arg, n, &answer->err);
-	_exit(answer->done ? 0 : 1);
-}
-
 /* ---- the parent ---- */
 
 typedef enum { WAIT_ENDED, WAIT_LATE, WAIT_STOPPED } WaitEnd;
@@ -138,26 +117,21 @@ static WaitEnd wait_for_end(int pipe_end, PrepareWait wait)
 	}
 }
 
-/* Generated code cannot cause these signals: a person or a program wants the work to end. */
-static bool is_asked_to_end(int status)
-{
-	return WIFSIGNALED(status) &&
-	       (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGHUP || WTERMSIG(status) == SIGTERM);
-}
-
 /* status: 0 where it is lost. */
 static bool judge(int status, WaitEnd end, Answer *answer, int64_t deadline_ms, Err *err)
 {
 	ErrCode code = answer->err.code;
-	if (end == WAIT_STOPPED || (end == WAIT_ENDED && is_asked_to_end(status)))
+	int by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	/* Generated code cannot cause these signals: a person or a program wants the work to end. */
+	bool asked = by == SIGINT || by == SIGHUP || by == SIGTERM;
+	if (end == WAIT_STOPPED || (end == WAIT_ENDED && asked))
 		return fail(err, ERR_INTERRUPTED, "", "interrupted while prepare Fns ran");
 	if (end == WAIT_LATE)
 		return fail(err, ERR_INPUT, "", "they did not end within %lld s", (long long)(deadline_ms + 999) / 1000);
 	if (answer->done)
 		return true;
-	if (WIFSIGNALED(status))
-		return fail(
-			err, ERR_INPUT, "", "they ended with signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (by != 0)
+		return fail(err, ERR_INPUT, "", "they ended with signal %d (%s)", by, strsignal(by));
 	answer->err.text[sizeof answer->err.text - 1] = 0;
 	return fail(err, code == ERR_MEMORY || code == ERR_DEVICE ? code : ERR_INPUT, "", "%s",
 		answer->err.text[0] != 0 ? answer->err.text : "their process ended without a result");
@@ -173,10 +147,20 @@ static bool fork_and_wait(
 	pid_t child = fork();
 	int failed = errno;
 	if (child == 0) {
+		struct rlimit none = { 0, 0 };
+		Mapped *mapped = NULL;
 		take_signals();
-		end_with(parent, wait.deadline_ms);
+		/* The child does not outlive its parent: on Linux the kernel ends it, elsewhere an alarm does. */
+#ifdef __linux__
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+		if (getppid() != parent)
+			_exit(1);
+		alarm((unsigned)(wait.deadline_ms / 1000 + 2));
 		close(end[0]);
-		run_child(ks, m, arg, n, answer);
+		setrlimit(RLIMIT_CORE, &none);
+		answer->done = codegen_map(m, &mapped, &answer->err) && codegen_call(ks, m, mapped, arg, n, &answer->err);
+		_exit(answer->done ? 0 : 1);
 	}
 	close(end[1]);
 	WaitEnd ended = child > 0 ? wait_for_end(end[0], wait) : WAIT_ENDED;

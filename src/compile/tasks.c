@@ -50,26 +50,19 @@ static Costs costs_of(Arena *a, int tasks, const CompileOptions *o, DbWhose whos
 	return c;
 }
 
-/* Looks up the times of one alternative; stops at a Task without a time. */
-static bool ask_costs(const Alternative *x, const Costs *c, Err *err)
-{
-	for (int i = 0; i < x->ngroup; i++) {
-		double *at = &c->ms[x->group[i].number];
-		if (*at == UNASKED && !compile_recorded_ms(x->group[i].task, c->o, c->whose, at, err))
-			return false;
-		if (*at < 0)
-			return true;
-	}
-	return true;
-}
-
 /* *choice < 0: the first alternative has no time, so the others cannot be compared with it. */
 static bool choose_region(const Region *x, const Costs *c, int *choice, Err *err)
 {
 	*choice = -1;
 	for (int k = 0; k < x->n; k++) {
-		if (!ask_costs(&x->alternative[k], c, err))
-			return false;
+		const Alternative *asked = &x->alternative[k];
+		for (int i = 0; i < asked->ngroup; i++) {
+			double *at = &c->ms[asked->group[i].number];
+			if (*at == UNASKED && !compile_recorded_ms(asked->group[i].task, c->o, c->whose, at, err))
+				return false;
+			if (*at < 0)
+				break; /* one Task without a time, and the alternative has none */
+		}
 		if (k == 0 && graph_cost(&x->alternative[0], c->ms) < 0)
 			return true;
 	}
@@ -78,25 +71,19 @@ static bool choose_region(const Region *x, const Costs *c, int *choice, Err *err
 }
 
 /* Times of others are not compared with own ones. */
-static bool by_cost_held(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
-{
-	int all = p->ntask + p->nmore;
-	Costs own = costs_of(a, all, o, DB_OWN), hints = costs_of(a, all, o, DB_DECIDED);
-	for (int r = 0; r < p->nregion; r++) {
-		if (!choose_region(&p->region[r], &own, &choice[r], err) ||
-			(choice[r] < 0 && !choose_region(&p->region[r], &hints, &choice[r], err)))
-			return false;
-		choice[r] = choice[r] < 0 ? 0 : choice[r];
-	}
-	return true;
-}
-
 static bool by_cost(Arena *a, const Partition *p, const CompileOptions *o, int *choice, Err *err)
 {
 	DbSet set = { o->db, o->ndb };
+	int all = p->ntask + p->nmore;
+	Costs own = costs_of(a, all, o, DB_OWN), hints = costs_of(a, all, o, DB_DECIDED);
 	if (!db_hold(set, err))
 		return false;
-	bool ok = by_cost_held(a, p, o, choice, err);
+	bool ok = true;
+	for (int r = 0; ok && r < p->nregion; r++) {
+		ok = choose_region(&p->region[r], &own, &choice[r], err) &&
+			(choice[r] >= 0 || choose_region(&p->region[r], &hints, &choice[r], err));
+		choice[r] = choice[r] < 0 ? 0 : choice[r];
+	}
 	db_release(set);
 	return ok;
 }
