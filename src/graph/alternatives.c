@@ -145,20 +145,6 @@ static bool make_region(Find *f, Region *r, const Group *g, int j, const Group *
 	return true;
 }
 
-static void count_slots(Find *f)
-{
-	const Dag *d = f->d;
-	for (size_t i = 0; i < d->call.n; i++)
-		for (int k = 0; k < d->call.at[i].nin; k++)
-			if (d->call.at[i].in[k] != DAG_NONE)
-				f->slots[d->call.at[i].in[k]]++;
-	for (size_t i = 0; i < d->output.n; i++)
-		f->slots[d->output.at[i]]++;
-	for (int g = 0; g < f->p->ngroup; g++)
-		for (int i = 0; i < f->p->group[g].ncall; i++)
-			f->owner[f->p->group[g].call[i]] = g;
-}
-
 static bool in_earlier(const Region *r, int alternative, int number)
 {
 	for (int k = 0; k < alternative; k++)
@@ -196,7 +182,15 @@ bool find_regions(Cutter *c, Partition *p, Err *err)
 	f.slots = arena_array(a, int, c->d->value.n + 1);
 	f.claimed = arena_array(a, bool, p->ngroup + 1);
 	p->region = arena_array(a, Region, p->ngroup + 1);
-	count_slots(&f);
+	for (size_t i = 0; i < f.d->call.n; i++)
+		for (int k = 0; k < f.d->call.at[i].nin; k++)
+			if (f.d->call.at[i].in[k] != DAG_NONE)
+				f.slots[f.d->call.at[i].in[k]]++;
+	for (size_t i = 0; i < f.d->output.n; i++)
+		f.slots[f.d->output.at[i]]++;
+	for (int g = 0; g < p->ngroup; g++)
+		for (int i = 0; i < p->group[g].ncall; i++)
+			f.owner[p->group[g].call[i]] = g;
 	for (int g = 0; g < p->ngroup; g++) {
 		int j = f.claimed[g] ? 0 : find_tail(&f, g);
 		if (j == 0)

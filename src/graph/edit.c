@@ -119,17 +119,6 @@ static void finish_outputs(Edit *e)
 	}
 }
 
-static void count_uses(Edit *e)
-{
-	const Dag *d = e->from;
-	for (size_t i = 0; i < d->call.n; i++)
-		for (int k = 0; k < d->call.at[i].nin; k++)
-			if (d->call.at[i].in[k] != DAG_NONE)
-				e->uses[d->call.at[i].in[k]]++;
-	for (size_t i = 0; i < d->output.n; i++)
-		e->uses[d->output.at[i]] += 2; /* an output is never read "once" */
-}
-
 static bool has_failed(const Err *err)
 {
 	return err->code != ERR_NONE;
@@ -143,7 +132,12 @@ bool edit_dag(Dag *d, EvalFn eval, EditFn rewrite, void *arg, Err *err)
 	e.uses = arena_array(d->arena, int, d->value.n + 1);
 	for (size_t i = 0; i < d->value.n; i++)
 		e.map[i] = DAG_NONE;
-	count_uses(&e);
+	for (size_t i = 0; i < d->call.n; i++)
+		for (int k = 0; k < d->call.at[i].nin; k++)
+			if (d->call.at[i].in[k] != DAG_NONE)
+				e.uses[d->call.at[i].in[k]]++;
+	for (size_t i = 0; i < d->output.n; i++)
+		e.uses[d->output.at[i]] += 2; /* an output is never read "once" */
 	for (size_t i = 0; i < d->input.n; i++) {
 		const Value *v = &d->value.at[d->input.at[i]];
 		e.map[d->input.at[i]] = dag_add_input(e.to, v->name, v->type, v->shape);

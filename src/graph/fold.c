@@ -60,16 +60,11 @@ void *fold_transpose(Arena *a, const Value *x, const int64_t *perm)
 	return out;
 }
 
-/* The data of values by number: of constants, and of results that are known. */
-static const void *data_of(const Dag *d, int v)
-{
-	return d->value.at[v].data;
-}
-
+/* True if every input has data: it is a constant, or a result that has been computed. */
 static bool all_known(const Dag *d, const OpCall *c)
 {
 	for (int k = 0; k < c->nin; k++)
-		if (c->in[k] != DAG_NONE && data_of(d, c->in[k]) == NULL)
+		if (c->in[k] != DAG_NONE && d->value.at[c->in[k]].data == NULL)
 			return false;
 	return true;
 }
@@ -115,26 +110,9 @@ static Dag *single_call(Arena *a, const Dag *d, const OpCall *c, Err *err)
 	return one;
 }
 
-/* Evaluates the call into `to`; its buffers live in `keep`. */
-static bool evaluate(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, void **to, Err *err)
-{
-	Arena *a = arena_new();
-	Dag *one = single_call(a, d, c, err);
-	const void **in = arena_array(a, const void *, c->nin + 1);
-	int n = 0;
-	for (int k = 0; k < c->nin; k++)
-		if (c->in[k] != DAG_NONE)
-			in[n++] = data_of(d, c->in[k]);
-	for (int r = 0; r < c->nout; r++)
-		to[r] = arena_alloc_aligned(keep, (size_t)value_bytes(&d->value.at[c->out[r]]) + 1, 64);
-	bool ok = one != NULL && eval.run(one, in, to, eval.arg, err);
-	arena_free(a);
-	return ok;
-}
-
 /*
- * Evaluates a call whose inputs are all known. to[0] stays NULL if it is too much work. False: the
- * evaluation failed.
+ * Evaluates a call whose inputs are all known; the results live in `keep`. to[0] stays NULL if it is too much
+ * work. False: the evaluation failed.
  */
 static bool fold_call(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, void **to, Err *err)
 {
@@ -154,7 +132,19 @@ static bool fold_call(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, v
 	}
 	if (!is_cheap(d, c, eval, &small))
 		return true;
-	return evaluate(keep, d, c, small ? graph_eval_interp : eval, to, err);
+	Arena *a = arena_new();
+	Dag *one = single_call(a, d, c, err);
+	const void **in = arena_array(a, const void *, c->nin + 1);
+	n = 0;
+	for (int k = 0; k < c->nin; k++)
+		if (c->in[k] != DAG_NONE)
+			in[n++] = d->value.at[c->in[k]].data;
+	for (int r = 0; r < c->nout; r++)
+		to[r] = arena_alloc_aligned(keep, (size_t)value_bytes(&d->value.at[c->out[r]]) + 1, 64);
+	EvalFn run = small ? graph_eval_interp : eval;
+	bool ok = one != NULL && run.run(one, in, to, run.arg, err);
+	arena_free(a);
+	return ok;
 }
 
 static bool fold(Edit *e, const OpCall *c, void *arg)
@@ -164,7 +154,7 @@ static bool fold(Edit *e, const OpCall *c, void *arg)
 	if (!all_known(d, c))
 		return false;
 	void **to = arena_array(d->arena, void *, c->nout + 1);
-	if (data_of(d, c->out[0]) == NULL && !fold_call(d->arena, d, c, e->eval, to, e->err))
+	if (d->value.at[c->out[0]].data == NULL && !fold_call(d->arena, d, c, e->eval, to, e->err))
 		return false;
 	for (int r = 0; r < c->nout; r++) {
 		Value *v = &d->value.at[c->out[r]]; /* later calls find it known */
@@ -213,13 +203,13 @@ static bool mark_behind(const Dag *d, int value, bool *needed, Arena *tmp)
 const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err)
 {
 	assert(value >= 0 && (size_t)value < d->value.n);
-	if (data_of(d, value) != NULL)
-		return data_of(d, value);
+	if (d->value.at[value].data != NULL)
+		return d->value.at[value].data;
 	Arena *tmp = arena_new();
 	bool *needed = arena_array(tmp, bool, d->call.n + 1), ok = mark_behind(d, value, needed, tmp);
 	for (size_t i = 0; ok && i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
-		if (!needed[i] || data_of(d, c->out[0]) != NULL)
+		if (!needed[i] || d->value.at[c->out[0]].data != NULL)
 			continue;
 		void **to = arena_array(tmp, void *, c->nout + 1);
 		ok = all_known(d, c) && fold_call(d->arena, d, c, eval, to, err);
@@ -227,5 +217,5 @@ const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err)
 			d->value.at[c->out[r]].data = to[r];
 	}
 	arena_free(tmp);
-	return ok ? data_of(d, value) : NULL;
+	return ok ? d->value.at[value].data : NULL;
 }

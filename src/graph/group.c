@@ -49,18 +49,6 @@ static bool add_call(Cutter *c, Sub *s, const OpCall *from, bool last, Err *err)
 	return call >= 0;
 }
 
-static bool cut_out(Cutter *c, const Group *g, Sub *s, Err *err)
-{
-	s->dag = dag_new(c->a, NULL);
-	bool ok = true;
-	for (int i = 0; ok && i < g->ncall; i++)
-		ok = add_call(c, s, &c->d->call.at[g->call[i]], i == g->ncall - 1, err);
-	for (size_t v = 0; v < s->of.n; v++)
-		if (s->of.at[v] != DAG_NONE)
-			c->map[s->of.at[v]] = DAG_NONE;
-	return ok;
-}
-
 /* The group's parameters in the order of the Task's: inputs and constants, then outputs. */
 static void bind_values(Cutter *c, Group *g, const Sub *s, const int *where)
 {
@@ -80,18 +68,6 @@ static void bind_values(Cutter *c, Group *g, const Sub *s, const int *where)
 		g->out[g->nout++] = model[t->output.at[i]];
 }
 
-static void name_task(Cutter *c, Group *g, Task *t)
-{
-	g->number = names_find(c->known, t->text);
-	if (g->number < 0) {
-		g->number = (int)c->task.n;
-		names_bind(c->known, t->text, g->number);
-		t->weight = 0;
-		vec_push(c->a, &c->task, t);
-	}
-	g->task = c->task.at[g->number];
-}
-
 void cutter_open(Cutter *c, Arena *a, const Dag *d)
 {
 	*c = (Cutter){ .a = a, .d = d, .map = arena_array(a, int, d->value.n + 1), .known = names_new(a) };
@@ -101,15 +77,28 @@ void cutter_open(Cutter *c, Arena *a, const Dag *d)
 
 bool cut_group(Cutter *c, const int *call, int n, Group *g, Err *err)
 {
-	Sub s = { 0 };
+	Sub s = { .dag = dag_new(c->a, NULL) };
 	*g = (Group){ .ncall = n, .call = arena_copy(c->a, call, sizeof *call * (size_t)n), .number = -1 };
-	if (!cut_out(c, g, &s, err))
+	bool ok = true;
+	for (int i = 0; ok && i < n; i++)
+		ok = add_call(c, &s, &c->d->call.at[call[i]], i == n - 1, err);
+	for (size_t v = 0; v < s.of.n; v++)
+		if (s.of.at[v] != DAG_NONE)
+			c->map[s.of.at[v]] = DAG_NONE;
+	if (!ok)
 		return false;
 	int *where = arena_array(c->a, int, s.dag->value.n + 1);
 	Task *t = task_new_map(c->a, s.dag, where, err);
 	if (t == NULL)
 		return false;
-	name_task(c, g, t);
+	g->number = names_find(c->known, t->text);
+	if (g->number < 0) {
+		g->number = (int)c->task.n;
+		names_bind(c->known, t->text, g->number);
+		t->weight = 0;
+		vec_push(c->a, &c->task, t);
+	}
+	g->task = c->task.at[g->number];
 	bind_values(c, g, &s, where);
 	return true;
 }

@@ -14,24 +14,10 @@ enum { FEW_CHANNELS = 4 };
 
 typedef struct Lay {
 	const Dag *d;
-	int block;
 	bool *may;    /* of each value: it may be blocked */
 	int *region;  /* of each value: another value of its region, itself for the first one */
 	bool *wanted; /* of each region's first value: a convolution or pool reads or writes in it */
 } Lay;
-
-/* The result takes the layout of the operands: no element moves. */
-static bool follows(int op)
-{
-	return op_row(op)->class == OP_ELEMENTWISE || (op_row(op)->traits & OP_FOLLOWS);
-}
-
-static bool is_image(const Value *v)
-{
-	const Dim *dim = v->shape.dim;
-	return v->kind == VALUE_CALL && dtype_eq(v->type, F32) && v->shape.rank == 4 && dim[1] > FEW_CHANNELS &&
-	       (dim[2] > 1 || dim[3] > 1) && shape_elements(v->shape) > 0;
-}
 
 static void find_candidates(Lay *l)
 {
@@ -47,7 +33,10 @@ static void find_candidates(Lay *l)
 	}
 	for (size_t v = 0; v < d->value.n; v++) {
 		const Value *x = &d->value.at[v];
-		l->may[v] = is_image(x) && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
+		const Dim *dim = x->shape.dim;
+		bool is_image = x->kind == VALUE_CALL && dtype_eq(x->type, F32) && x->shape.rank == 4 &&
+			dim[1] > FEW_CHANNELS && (dim[2] > 1 || dim[3] > 1) && shape_elements(x->shape) > 0;
+		l->may[v] = is_image && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
 	}
 	for (size_t i = 0; i < d->output.n; i++)
 		l->may[d->output.at[i]] = false;
@@ -80,9 +69,12 @@ static void find_regions(Lay *l)
 	const Dag *d = l->d;
 	for (size_t v = 0; v < d->value.n; v++)
 		l->region[v] = (int)v;
-	for (size_t i = 0; i < d->call.n; i++)
-		if (follows(d->call.at[i].op))
+	for (size_t i = 0; i < d->call.n; i++) {
+		const OpRow *row = op_row(d->call.at[i].op);
+		/* The result takes the layout of the operands: no element moves. */
+		if (row->class == OP_ELEMENTWISE || (row->traits & OP_FOLLOWS))
 			join_values(l, &d->call.at[i]);
+	}
 	for (size_t i = 0; i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
 		if (!(op_row(c->op)->traits & OP_BLOCKED))
@@ -92,18 +84,9 @@ static void find_regions(Lay *l)
 	}
 }
 
-/* Half a block is enough for half as many channels. */
-static const char *layout_for(const Lay *l, int64_t channels)
-{
-	int block = l->block;
-	while (block > FEW_CHANNELS && block / 2 >= channels)
-		block /= 2;
-	return arena_printf(l->d->arena, "NCHW%dc", block);
-}
-
 void graph_layouts(Dag *d, int block)
 {
-	Lay l = { .d = d, .block = block };
+	Lay l = { .d = d };
 	l.may = arena_array(d->arena, bool, d->value.n + 1);
 	l.region = arena_array(d->arena, int, d->value.n + 1);
 	l.wanted = arena_array(d->arena, bool, d->value.n + 1);
@@ -114,7 +97,11 @@ void graph_layouts(Dag *d, int block)
 		if (x->kind != VALUE_CALL)
 			continue;
 		x->layout = NULL;
-		if (block > 1 && l.may[v] && l.wanted[first_of(&l, (int)v)])
-			x->layout = layout_for(&l, x->shape.dim[1]);
+		if (block <= 1 || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
+			continue;
+		int fits = block; /* half a block is enough for half as many channels */
+		while (fits > FEW_CHANNELS && fits / 2 >= x->shape.dim[1])
+			fits /= 2;
+		x->layout = arena_printf(d->arena, "NCHW%dc", fits);
 	}
 }

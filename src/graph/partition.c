@@ -76,13 +76,6 @@ static void list_readers(Build *b)
 				b->reader[b->readers[d->call.at[i].in[k] + 1]++] = (int)i;
 }
 
-static bool keeps_count(const Build *b, int call, int64_t elements)
-{
-	const OpCall *c = &b->d->call.at[call];
-	return op_row(c->op)->class == OP_ELEMENTWISE && !b->nothing[call] &&
-	       shape_elements(b->d->value.at[c->out[0]].shape) == elements;
-}
-
 static int add_once(int *set, int n, int member)
 {
 	for (int i = 0; i < n; i++)
@@ -104,7 +97,9 @@ static int find_meeting(const Build *b, int value, int from, int call[LONGEST_ME
 	while (b->uses[open] <= LONGEST_MEETING) {
 		for (int k = b->readers[open]; k < b->readers[open + 1]; k++) {
 			int c = b->reader[k];
-			if (c < from || b->joins[c] >= 0 || !keeps_count(b, c, elements))
+			bool keeps_count = op_row(d->call.at[c].op)->class == OP_ELEMENTWISE && !b->nothing[c] &&
+				shape_elements(d->value.at[d->call.at[c].out[0]].shape) == elements;
+			if (c < from || b->joins[c] >= 0 || !keeps_count)
 				return 0;
 			n = add_once(call, n, c);
 			if (n > LONGEST_MEETING)

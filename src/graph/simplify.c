@@ -78,17 +78,6 @@ static bool keeps_order(Shape s, const int64_t *perm)
 	return true;
 }
 
-static bool write_reshape(Edit *e, const OpCall *c, int x)
-{
-	const Shape *s = &e->from->value.at[c->out[0]].shape;
-	if (shape_eq(edit_at(e, x)->shape, *s)) {
-		edit_replace(e, c->out[0], x);
-		return true;
-	}
-	Attr shape = attr_ints("shape", s->dim, s->rank);
-	return edit_call_as(e, c, OP_reshape, &x, 1, &shape, 1);
-}
-
 /* Merges reshape(reshape(x)) and transpose(transpose(x)) into one call, or none. */
 static bool join_moves(Edit *e, const OpCall *c, void *arg)
 {
@@ -115,7 +104,13 @@ static bool join_moves(Edit *e, const OpCall *c, void *arg)
 	}
 	if (before != NULL && before->op == OP_reshape)
 		x = before->in[0];
-	return write_reshape(e, c, x);
+	const Shape *s = &e->from->value.at[c->out[0]].shape;
+	if (shape_eq(edit_at(e, x)->shape, *s)) {
+		edit_replace(e, c->out[0], x);
+		return true;
+	}
+	Attr shape = attr_ints("shape", s->dim, s->rank);
+	return edit_call_as(e, c, OP_reshape, &x, 1, &shape, 1);
 }
 
 bool pass_moves(Dag *d, EvalFn eval, Err *err)

@@ -30,12 +30,6 @@ static View view_of(View *view, int v)
 	return (View){ v, 0 };
 }
 
-/* True if each element of y lies where the same element of x lies. */
-static bool renames(const Value *x, const Value *y)
-{
-	return same_text(x->layout, y->layout) && (x->layout == NULL || shape_eq(x->shape, y->shape));
-}
-
 /*
  * The bytes of the whole before a part that begins at index `from` of the axis; -1: the part is not one run
  * of bytes.
@@ -155,11 +149,14 @@ static bool join(const Dag *d, const OpCall *c, View *view)
 
 static bool needs_nothing(const Dag *d, const OpCall *c, View *view)
 {
+	const Value *x, *y;
 	switch (c->op) {
 	case OP_reshape:
 	case OP_identity:
-		if (!renames(&d->value.at[c->in[0]], &d->value.at[c->out[0]]))
-			return false;
+		x = &d->value.at[c->in[0]];
+		y = &d->value.at[c->out[0]];
+		if (!same_text(x->layout, y->layout) || (x->layout != NULL && !shape_eq(x->shape, y->shape)))
+			return false; /* an element of y does not lie where the same element of x lies */
 		view[c->out[0]] = (View){ c->in[0], 0 };
 		return true;
 	case OP_split:

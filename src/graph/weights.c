@@ -49,12 +49,6 @@ typedef struct Affine {
 	bool only_shift;
 } Affine;
 
-/* Where the channels of the value lie: axis 1 of convolutions, the last one of dense. */
-static int channel_axis(const OpCall *anchor, int rank)
-{
-	return anchor->op == OP_conv ? 1 : rank - 1;
-}
-
 /* A constant that varies along `axis` of a tensor of `rank` dimensions at most; its element c. */
 static bool varies_along(const Value *v, int rank, int axis, int64_t channels)
 {
@@ -126,14 +120,6 @@ static const void *scaled_weights(Edit *e, const Value *w, const Affine *f)
 	return data;
 }
 
-static const void *shifted_bias(Edit *e, DType t, const Value *b, const Affine *f)
-{
-	void *data = arena_alloc_aligned(e->to->arena, (size_t)dtype_bytes(t, f->n) + 1, 64);
-	for (int64_t i = 0; i < f->n; i++)
-		element_set(t, data, i, (b != NULL ? element_get(t, b->data, i) : 0) * f->scale[i] + f->shift[i]);
-	return data;
-}
-
 /* A variance of -epsilon or less has no square root; such a model stays unchanged. */
 static bool is_finite(const Affine *f)
 {
@@ -157,7 +143,11 @@ static bool into_anchor(Edit *e, const OpCall *c, const OpCall *anchor, const Af
 	if (!f->only_shift)
 		in[1] = edit_const(e, w.name, w.type, w.shape, scaled_weights(e, &w, f));
 	const char *name = has_bias ? b.name : arena_printf(e->to->arena, "%s.bias", w.name);
-	in[2] = edit_const(e, name, w.type, shape_of(1, &f->n), shifted_bias(e, w.type, has_bias ? &b : NULL, f));
+	void *bias = arena_alloc_aligned(e->to->arena, (size_t)dtype_bytes(w.type, f->n) + 1, 64);
+	for (int64_t i = 0; i < f->n; i++)
+		element_set(w.type, bias, i,
+			(has_bias ? element_get(w.type, b.data, i) : 0) * f->scale[i] + f->shift[i]);
+	in[2] = edit_const(e, name, w.type, shape_of(1, &f->n), bias);
 	return edit_call_as(e, c, old.op, in, 3, old.attr, old.nattr);
 }
 
@@ -186,15 +176,6 @@ static bool into_elementwise(Edit *e, const OpCall *c, const Affine *f)
 	return edit_call_as(e, c, OP_add, in, 2, NULL, 0);
 }
 
-/* The convolution or dense call, in the new Dag, that only call c reads. */
-static const OpCall *anchor_before(Edit *e, int old)
-{
-	if (!edit_used_once(e, old))
-		return NULL;
-	const OpCall *w = edit_writer(e, edit_value(e, old));
-	return w != NULL && (w->op == OP_conv || w->op == OP_dense) ? w : NULL;
-}
-
 static bool absorb(Edit *e, const OpCall *c, void *arg)
 {
 	Arena *tmp = arg;
@@ -211,9 +192,11 @@ static bool absorb(Edit *e, const OpCall *c, void *arg)
 		turned.in = operands;
 	}
 	const Value *x = &e->from->value.at[turned.in[0]];
-	const OpCall *anchor = anchor_before(e, turned.in[0]);
-	if (anchor != NULL && shape_eq(x->shape, y->shape)) {
-		int axis = channel_axis(anchor, y->shape.rank);
+	/* The convolution or dense call, in the new Dag, that only call c reads. */
+	const OpCall *anchor = edit_used_once(e, turned.in[0]) ? edit_writer(e, edit_value(e, turned.in[0])) : NULL;
+	bool absorbs = anchor != NULL && (anchor->op == OP_conv || anchor->op == OP_dense);
+	if (absorbs && shape_eq(x->shape, y->shape)) {
+		int axis = anchor->op == OP_conv ? 1 : y->shape.rank - 1;
 		int64_t channels = y->shape.dim[axis];
 		bool fits =
 			norm ? axis == 1 && read_batch_norm(e, c, &f, tmp) : read_binary(e, &turned, axis, channels, &f, tmp);
