@@ -10,25 +10,6 @@
 
 #include <string.h>
 
-static int64_t fit_factor(int64_t factor, int64_t extent)
-{
-	if (factor >= extent)
-		return extent;
-	for (int64_t d = factor; d > factor / 2; d--)
-		if (extent % d == 0)
-			return d;
-	return factor;
-}
-
-static void fit_step(const KernelSet *ks, Step *st)
-{
-	Place at;
-	int64_t extent;
-	if (prim_row(st->prim)->kind == PRIM_TILE && nest_find(ks, st->arg[0].word, &at) == FOUND_ONE &&
-		nest_extent(at.loop, &extent) && extent > 0)
-		st->arg[1].num = fit_factor(st->arg[1].num, extent);
-}
-
 static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const Trace *from)
 {
 	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
@@ -38,7 +19,15 @@ static Trace *fit_steps(Arena *a, const Task *task, const Target *target, const 
 	for (size_t i = 0; ks != NULL && i < from->step.n; i++) {
 		Trace one = { .name = from->name };
 		Step st = from->step.at[i];
-		fit_step(ks, &st);
+		Place at;
+		int64_t extent;
+		if (prim_row(st.prim)->kind == PRIM_TILE && nest_find(ks, st.arg[0].word, &at) == FOUND_ONE &&
+			nest_extent(at.loop, &extent) && extent > 0) {
+			int64_t factor = st.arg[1].num < extent ? st.arg[1].num : extent, d = factor;
+			while (d > factor / 2 && extent % d != 0)
+				d--;
+			st.arg[1].num = d > factor / 2 ? d : factor;
+		}
 		vec_push(a, &one.step, st);
 		if (trace_apply_more(ks, &one, task->dag, target, &cost, NULL))
 			vec_push(a, &fitted->step, st);

@@ -15,13 +15,6 @@ bool path_drives(const Stmt *block, IterKind kind, const char *var)
 	return false;
 }
 
-static bool in_list(const Stmt *list, const Stmt *s)
-{
-	while (list != NULL && list != s)
-		list = list->next;
-	return list != NULL;
-}
-
 /* Each loop drives spatial or reduce iterators, and nothing but loops stands around the block. */
 bool path_find(Sched *s, const char *what, const BlockPlace *b, const Stmt *from, Path *out)
 {
@@ -37,7 +30,10 @@ bool path_find(Sched *s, const char *what, const BlockPlace *b, const Stmt *from
 		const char *var = l->loop.var;
 		int64_t n;
 		bool spatial = path_drives(b->block, ITER_SPATIAL, var), reduce = path_drives(b->block, ITER_REDUCE, var);
-		if (!in_list(l->loop.body, k + 1 < b->naround ? b->around[k + 1] : b->block))
+		const Stmt *inner = k + 1 < b->naround ? b->around[k + 1] : b->block, *below = l->loop.body;
+		while (below != NULL && below != inner)
+			below = below->next;
+		if (below == NULL)
 			return sched_refuse_for(s, what, name, "a condition stands around it in loop %s", var);
 		if ((spatial && reduce) || path_drives(b->block, ITER_SCAN, var))
 			return sched_refuse_for(

@@ -65,14 +65,6 @@ int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env)
 
 /* ---- the producer ---- */
 
-static int iter_named(const Stmt *block, const Expr *e)
-{
-	for (int k = 0; e->op == IR_VAR && k < block->block.n; k++)
-		if (block->block.iter[k].name == e->name && block->block.iter[k].kind == ITER_SPATIAL)
-			return k;
-	return -1;
-}
-
 typedef struct Indexing {
 	Producer *p;
 	bool plain, first;
@@ -85,7 +77,11 @@ static void see_use(const IrUse *use, void *arg)
 	if (!access || strcmp(use->buf, x->p->buf->name) != 0)
 		return;
 	for (int k = 0; k < use->n; k++) {
-		int it = iter_named(x->p->at.block, use->idx[k]);
+		const Stmt *b = x->p->at.block;
+		int it = -1; /* the spatial iterator that the index is */
+		for (int j = b->block.n - 1; use->idx[k]->op == IR_VAR && j >= 0; j--)
+			if (b->block.iter[j].name == use->idx[k]->name && b->block.iter[j].kind == ITER_SPATIAL)
+				it = j;
 		int64_t constant;
 		if ((it < 0 && !ir_is_int(use->idx[k], &constant)) || (!x->first && it != x->p->iter_of[k]))
 			x->plain = false;
@@ -122,18 +118,6 @@ static bool covers(Producer *p)
 	return x.plain;
 }
 
-/* The loops around the block that hold nothing else. */
-static void find_top(Producer *p)
-{
-	BlockPlace *at = &p->at;
-	Stmt *inner = at->block;
-	p->top = at->link;
-	for (int k = at->naround - 1; k >= 0 && at->around[k]->loop.body == inner && inner->next == NULL; k--) {
-		inner = at->around[k];
-		p->top = ir_link_to(&at->fn->body, inner);
-	}
-}
-
 /* A loop around the block's own ones that bounds one of these (see ring); NULL: there is none. */
 static const char *bounded_by(const Producer *p)
 {
@@ -146,14 +130,6 @@ static const char *bounded_by(const Producer *p)
 				ir_uses_var(p->at.around[k]->loop.hi, p->at.around[j]->loop.var))
 				return p->at.around[j]->loop.var;
 	return NULL;
-}
-
-static bool other_fn_touches(const Sched *s, const Producer *p)
-{
-	for (size_t k = 0; k < s->ks->n; k++)
-		if (s->ks->fn[k] != p->at.fn && producer_is_param(s->ks->fn[k], p->buf->name))
-			return true;
-	return false;
 }
 
 /* The block makes all of the buffer, whatever that is, and nobody else writes it. */
@@ -178,7 +154,12 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 		return sched_refuse_for(s, what, name, "a call, a prefetch or an atomic statement uses %s", buf);
 	if (producer_touches(p->at.fn->body, buf).writes != producer_touches_one(b, buf).writes)
 		return sched_refuse_for(s, what, name, "another block writes %s", buf);
-	find_top(p);
+	Stmt *inner = b; /* the loops around the block that hold nothing else */
+	p->top = p->at.link;
+	for (int k = p->at.naround - 1; k >= 0 && p->at.around[k]->loop.body == inner && inner->next == NULL; k--) {
+		inner = p->at.around[k];
+		p->top = ir_link_to(&p->at.fn->body, inner);
+	}
 	const char *outer = bounded_by(p);
 	return outer == NULL || sched_refuse_for(s, what, name, "loop %s bounds the part that it makes", outer);
 }
@@ -188,7 +169,10 @@ bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 {
 	if (!producer_find_maker(s, what, name, p))
 		return false;
-	if (p->buf->role != BUF_WORK || other_fn_touches(s, p))
+	bool visible = p->buf->role != BUF_WORK;
+	for (size_t k = 0; k < s->ks->n; k++)
+		visible |= s->ks->fn[k] != p->at.fn && producer_is_param(s->ks->fn[k], p->buf->name);
+	if (visible)
 		return sched_refuse_for(s, what, name, "its buffer %s is visible outside of the Fn", p->buf->name);
 	p->alloc = producer_is_param(p->at.fn, p->buf->name) ? NULL : ir_find_alloc(&p->at.fn->body, p->buf->name);
 	return true;

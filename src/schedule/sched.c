@@ -104,22 +104,14 @@ bool sched_need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses
 /* Padding may not make a constant larger than this many times, plus so many elements. */
 enum { PADDING_FACTOR = 8, PADDING = 1 << 16 };
 
-/* The shape of a buffer as Dags have it. */
-static bool fixed_shape(const Buf *b, Shape *out)
-{
-	*out = (Shape){ .rank = b->rank };
-	if (b->rank > DAG_MAX_RANK)
-		return false;
-	for (int k = 0; k < b->rank; k++)
-		if (!ir_is_int(b->shape[k], &out->dim[k]))
-			return false;
-	return true;
-}
-
 bool sched_find_layout(Sched *s, const char *what, const Buf *b, const char *text, Shape *shape)
 {
 	Layout l;
-	if (!fixed_shape(b, shape))
+	bool fixed = b->rank <= DAG_MAX_RANK;
+	*shape = (Shape){ .rank = b->rank };
+	for (int k = 0; fixed && k < b->rank; k++)
+		fixed = ir_is_int(b->shape[k], &shape->dim[k]);
+	if (!fixed)
 		return sched_refuse(s, what, b->name, "its shape is not constant");
 	if (!layout_read(text, *shape, &l))
 		return sched_refuse_for(s, what, b->name, "its shape does not fit layout %s", text);
@@ -164,32 +156,24 @@ static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
 #undef PRIM
 };
 
-/* The step, if the limits hold before and after it. */
-static bool apply_one(Sched *s, const Step *st, LimitCost *cost)
-{
-	const char *name = prim_row(st->prim)->name;
-	size_t used = arena_used(ir_arena(s->ir));
-	cost->steps++;
-	cost->work += s->size.statements + s->size.nodes;
-	if (!limit_check_cost(cost, s->place, name, s->err) || !may_take_names(s, st) || !apply[st->prim](s, st))
-		return false;
-	LimitSize then = limit_size(s->ks);
-	cost->memory += (int64_t)(arena_used(ir_arena(s->ir)) - used);
-	if (!limit_check(s->size, then, s->place, name, s->err))
-		return false;
-	s->size = then;
-	return true;
-}
-
 bool trace_apply_more(
 	KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, LimitCost *cost, Err *err)
 {
 	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .size = limit_size(ks), .err = err };
 	for (size_t i = 0; i < t->step.n; i++) {
 		const Step *st = &t->step.at[i];
+		const char *name = prim_row(st->prim)->name;
+		size_t used = arena_used(ir_arena(ks->ir));
 		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);
-		if (!apply_one(&s, st, cost))
+		cost->steps++;
+		cost->work += s.size.statements + s.size.nodes;
+		if (!limit_check_cost(cost, s.place, name, err) || !may_take_names(&s, st) || !apply[st->prim](&s, st))
 			return false;
+		LimitSize then = limit_size(ks);
+		cost->memory += (int64_t)(arena_used(ir_arena(ks->ir)) - used);
+		if (!limit_check(s.size, then, s.place, name, err))
+			return false;
+		s.size = then;
 	}
 	return true;
 }

@@ -95,16 +95,6 @@ static bool is_knob(const Knob *k, const char *name, const KnobOption *option, i
 	return true;
 }
 
-static KnobOption keep_option(Arena *a, const KnobOption *o)
-{
-	KnobOption kept = *o;
-	if (o->kind == KNOB_WORD)
-		kept.word = arena_printf(a, "%s", o->word);
-	if (o->kind == KNOB_PART)
-		kept.part.axis = arena_printf(a, "%s", o->part.axis);
-	return kept;
-}
-
 /* "algorithm=direct", of the last knob whose option the next one may depend on; NULL: there is none. */
 static const char *condition(const SketchRun *r)
 {
@@ -132,8 +122,13 @@ static int meet(SketchRun *r, const char *name, const KnobOption *option, int n,
 	}
 	KnobOption *kept = arena_array(s->arena, KnobOption, n);
 	Knob knob = { .name = NULL, .under = condition(r), .n = n, .first = first, .option = kept };
-	for (int k = 0; k < n; k++)
-		kept[k] = keep_option(s->arena, &option[k]);
+	for (int k = 0; k < n; k++) {
+		kept[k] = option[k];
+		if (kept[k].kind == KNOB_WORD)
+			kept[k].word = arena_printf(s->arena, "%s", option[k].word);
+		if (kept[k].kind == KNOB_PART)
+			kept[k].part.axis = arena_printf(s->arena, "%s", option[k].part.axis);
+	}
 	for (size_t k = 0; k < s->knob.n && knob.name == NULL; k++)
 		knob.name = strcmp(s->knob.at[k].name, name) == 0 ? s->knob.at[k].name : NULL;
 	if (knob.name == NULL)

@@ -47,15 +47,18 @@ static bool look_for_name(Stmt *s, void *arg)
 	return true;
 }
 
-/* The least number from 2 on that gives all that the loop declares new names; in c->taken, c->too_long: none does. */
-static void choose_number(Copy *c, const Place *p)
+/* Finds the least number from 2 on that gives new names to all that the loop declares. */
+static bool may_cut(Sched *s, const char *what, const Place *p, Copy *c)
 {
+	*c = (Copy){ .s = s };
+	if (!sched_may_copy(s, what, p))
+		return false;
 	Arena *scratch = arena_new();
 	c->own = interner_new(scratch);
 	c->block = interner_new(scratch);
 	nest_names(p->fn, c->own);
-	for (size_t k = 0; k < c->s->ks->n; k++)
-		ir_each_stmt(c->s->ks->fn[k]->body, note_block, c);
+	for (size_t k = 0; k < s->ks->n; k++)
+		ir_each_stmt(s->ks->fn[k]->body, note_block, c);
 	for (c->number = 1, c->taken = true; c->taken && c->number < NUMBERS;) {
 		c->number++;
 		c->taken = false;
@@ -63,14 +66,6 @@ static void choose_number(Copy *c, const Place *p)
 		ir_each_stmt(p->loop->loop.body, look_for_name, c);
 	}
 	arena_free(scratch);
-}
-
-static bool may_cut(Sched *s, const char *what, const Place *p, Copy *c)
-{
-	*c = (Copy){ .s = s };
-	if (!sched_may_copy(s, what, p))
-		return false;
-	choose_number(c, p);
 	if (c->taken || c->too_long)
 		return sched_refuse(s, what, p->loop->loop.var,
 			c->taken ? "there are 64 copies already" : "names would be too long");

@@ -43,15 +43,6 @@ static bool is_name(Word w)
 	return true;
 }
 
-/* The beginning of a task's id, as git abbreviates: 1 to 32 hexadecimal digits. */
-static bool is_id(Word w)
-{
-	for (size_t i = 0; i < w.n; i++)
-		if (!((w.at[i] >= '0' && w.at[i] <= '9') || (w.at[i] >= 'a' && w.at[i] <= 'f')))
-			return false;
-	return w.n > 0 && w.n <= 32;
-}
-
 static char *word_copy(Arena *a, Word w)
 {
 	return arena_printf(a, "%.*s", (int)w.n, w.at);
@@ -141,15 +132,6 @@ static const PrimRow *find_row(Word name)
 	return NULL;
 }
 
-/* Where the word "as" stands, behind an argument; n: nowhere. */
-static int find_as(const Word *w, int n)
-{
-	int at = 2;
-	while (at < n && !word_is(w[at], "as"))
-		at++;
-	return at < n ? at : n;
-}
-
 /* The names behind "as". */
 static bool read_names(Arena *a, Step *st, const Word *w, int n, const char *place, Err *err)
 {
@@ -176,7 +158,9 @@ static bool read_step(Arena *a, Trace *t, const Word *w, int n, int line, const 
 		return fail(err, ERR_SYNTAX, place, "\"%.*s\" is no scheduling step; there are %s, %s, %s, ...",
 			(int)(w[0].n < 40 ? w[0].n : 40), w[0].at, rows[0].name, rows[1].name, rows[2].name);
 	Step st = { .prim = (Prim)(row - rows), .line = line };
-	int as = find_as(w, n);
+	int as = n < 2 ? n : 2; /* where "as" stands, behind an argument; n: nowhere */
+	while (as < n && !word_is(w[as], "as"))
+		as++;
 	if (as - 1 > STEP_ARGS)
 		return fail(err, ERR_SYNTAX, place, "%s has %d arguments; a step has at most %d", row->name, as - 1, STEP_ARGS);
 	if (!read_args(a, &st, w + 1, as - 1, place, err) ||
@@ -215,11 +199,11 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 				fail(err, ERR_SYNTAX, place, "\"task ID\" stands once, before the first step");
 				return NULL;
 			}
-			if (!is_id(w[1])) {
+			t->task = word_copy(a, w[1]); /* the beginning of an id, as git abbreviates */
+			if (w[1].n > 32 || strspn(t->task, "0123456789abcdef") != w[1].n) {
 				fail(err, ERR_SYNTAX, place, "a task is named by the beginning of its id, up to 32 digits 0-9a-f");
 				return NULL;
 			}
-			t->task = word_copy(a, w[1]);
 			continue;
 		}
 		if (!read_step(a, t, w, k, line, place, err))

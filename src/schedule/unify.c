@@ -83,20 +83,6 @@ static bool is_clash(const Expr *e, void *arg)
 		!has(c->own.at, c->own.n, e->name);
 }
 
-/* What the list uses from outside is not called what the first one declares. */
-static bool names_are_free(Unify *u, Stmt *list)
-{
-	Clash c = { .u = u };
-	ir_each_stmt(list, note_own, &c);
-	const Expr *clash = ir_find_node_in(list, is_clash, &c);
-	return clash == NULL || differ(u, "one of them uses %s from outside, which another one declares", clash->name);
-}
-
-static const Expr *renamed(Ir *ir, const Expr *e, const char *from, const Expr *to)
-{
-	return e != NULL && from != to->name ? ir_subst(ir, e, from, to) : e;
-}
-
 static void rename_in(Ir *ir, Stmt *list, const char *from, const Expr *to)
 {
 	if (from != to->name)
@@ -109,7 +95,8 @@ static void rename_block(Ir *ir, Stmt *s, const Stmt *as)
 	for (int k = 0; k < s->block.n && k < as->block.n; k++) {
 		const char *from = s->block.iter[k].name;
 		const Expr *to = ir_idx(ir, as->block.iter[k].name);
-		s->block.where = renamed(ir, s->block.where, from, to);
+		if (s->block.where != NULL && from != to->name)
+			s->block.where = ir_subst(ir, s->block.where, from, to);
 		rename_in(ir, s->block.init, from, to);
 		rename_in(ir, s->block.body, from, to);
 		s->block.iter[k].name = to->name;
@@ -162,25 +149,11 @@ static bool declare_anew(Stmt *s, void *arg)
 	return true;
 }
 
-/* By way of new names, since the two may use the same ones for different things. */
-static void rename_as(Ir *ir, Stmt *list, const Stmt *first)
-{
-	Stmt *between = ir_clone_stmt(ir, list);
-	ir_each_stmt(between, declare_anew, ir);
-	rename(ir, list, between);
-	rename(ir, list, first);
-}
-
 /* ---- expressions ---- */
 
 static bool is_inside(const Expr *e, void *u)
 {
 	return e->op == IR_LOAD || (e->op == IR_VAR && unify_is_inside(u, e->name));
-}
-
-static bool is_outside(const Unify *u, const Expr *e)
-{
-	return dtype_eq(e->type, I64) && ir_find_node(e, is_inside, (void *)(uintptr_t)u) == NULL;
 }
 
 /* The scalar of these values. */
@@ -201,19 +174,14 @@ static const Expr *scalar(Unify *u, const Expr *const *e)
 	return ir_idx(u->ir, name);
 }
 
-static bool same_node(const Expr *a, const Expr *b)
-{
-	bool named = a->op == IR_LOAD;
-	return a->op == b->op && a->nargs == b->nargs && dtype_eq(a->type, b->type) && (!named || a->name == b->name);
-}
-
 static const Expr *unify_expr(Unify *u, const Expr *const *e, const char *in)
 {
 	bool same = true, alike = true, outside = true;
 	for (int k = 0; k < u->n; k++) {
 		same = same && e[k] == e[0];
-		alike = alike && same_node(e[0], e[k]);
-		outside = outside && is_outside(u, e[k]);
+		alike = alike && e[k]->op == e[0]->op && e[k]->nargs == e[0]->nargs && dtype_eq(e[k]->type, e[0]->type) &&
+			(e[0]->op != IR_LOAD || e[k]->name == e[0]->name);
+		outside = outside && dtype_eq(e[k]->type, I64) && ir_find_node(e[k], is_inside, u) == NULL;
 	}
 	if (same)
 		return e[0];
@@ -269,15 +237,6 @@ static bool same_access(const Access *a, const Access *b)
 	return a->buf == b->buf && a->n == b->n;
 }
 
-static bool same_alloc(const Buf *a, const Buf *b)
-{
-	bool same = dtype_eq(a->type, b->type) && strcmp(a->scope, b->scope) == 0 && a->rank == b->rank &&
-		a->map.n == 0 && b->map.n == 0;
-	for (int k = 0; same && k < a->rank; k++)
-		same = a->shape[k] == b->shape[k];
-	return same;
-}
-
 /* But for expressions and children. */
 static bool same_stmt(const Stmt *a, const Stmt *b)
 {
@@ -299,15 +258,16 @@ static bool same_stmt(const Stmt *a, const Stmt *b)
 			same = same_access(&a->reduce.dst[k], &b->reduce.dst[k]);
 		return same;
 	case ST_LET: return dtype_eq(a->let.value->type, b->let.value->type);
-	case ST_ALLOC: return same_alloc(a->alloc, b->alloc);
+	case ST_ALLOC: {
+		const Buf *x = a->alloc, *y = b->alloc;
+		same = dtype_eq(x->type, y->type) && strcmp(x->scope, y->scope) == 0 && x->rank == y->rank && x->map.n == 0 &&
+			y->map.n == 0;
+		for (int k = 0; same && k < x->rank; k++)
+			same = x->shape[k] == y->shape[k];
+		return same;
+	}
 	default: return true;
 	}
-}
-
-/* What stands in messages for a statement: the loop or block it is, or is in. */
-static const char *name_of(const Stmt *s, const char *in)
-{
-	return s->kind == ST_FOR ? s->loop.var : s->kind == ST_BLOCK ? s->block.name : in;
 }
 
 /* Loops from different constants, of one extent, count from 0: where they begin is a scalar. */
@@ -335,35 +295,28 @@ static bool unify_bounds(Unify *u, Stmt *const *s)
 	return true;
 }
 
-static bool unify_lists(Unify *u, Stmt *const *code, const char *in);
-
-static bool unify_children(Unify *u, Stmt *const *s, const char *in)
-{
-	Stmt *list[2][STEP_ARGS] = { { NULL } };
-	for (int k = 0; k < u->n; k++) {
-		if (s[k]->kind == ST_FOR)
-			list[0][k] = s[k]->loop.body;
-		if (s[k]->kind == ST_BLOCK || s[k]->kind == ST_IF) {
-			list[0][k] = s[k]->kind == ST_BLOCK ? s[k]->block.init : s[k]->branch.then;
-			list[1][k] = s[k]->kind == ST_BLOCK ? s[k]->block.body : s[k]->branch.other;
-		}
-	}
-	return unify_lists(u, list[0], in) && unify_lists(u, list[1], in);
-}
-
 static bool unify_lists(Unify *u, Stmt *const *code, const char *in)
 {
 	Stmt *s[STEP_ARGS];
 	memcpy(s, code, sizeof *s * (size_t)u->n);
 	while (s[0] != NULL) {
-		const char *name = name_of(s[0], in);
+		Stmt *list[2][STEP_ARGS] = { { NULL } };
+		const char *name = s[0]->kind == ST_FOR ? s[0]->loop.var : s[0]->kind == ST_BLOCK ? s[0]->block.name : in;
 		for (int k = 1; k < u->n; k++)
 			if (s[k] == NULL || !same_stmt(s[0], s[k]))
 				return differ(u, "they differ in %s", name);
-		if ((s[0]->kind == ST_FOR && !unify_bounds(u, s)) || !unify_places(u, s, name) || !unify_children(u, s, name))
+		if ((s[0]->kind == ST_FOR && !unify_bounds(u, s)) || !unify_places(u, s, name))
 			return false;
-		for (int k = 0; k < u->n; k++)
-			s[k] = s[k]->next;
+		for (int k = 0; k < u->n; s[k] = s[k]->next, k++) {
+			if (s[k]->kind == ST_FOR)
+				list[0][k] = s[k]->loop.body;
+			if (s[k]->kind == ST_BLOCK || s[k]->kind == ST_IF) {
+				list[0][k] = s[k]->kind == ST_BLOCK ? s[k]->block.init : s[k]->branch.then;
+				list[1][k] = s[k]->kind == ST_BLOCK ? s[k]->block.body : s[k]->branch.other;
+			}
+		}
+		if (!unify_lists(u, list[0], name) || !unify_lists(u, list[1], name))
+			return false;
 	}
 	for (int k = 1; k < u->n; k++)
 		if (s[k] != NULL)
@@ -375,9 +328,17 @@ bool unify(Unify *u, Stmt *const *code)
 {
 	ir_each_stmt(code[0], note_names, u);
 	for (int k = 1; k < u->n; k++) {
-		if (!names_are_free(u, code[k]))
-			return false;
-		rename_as(u->ir, code[k], code[0]);
+		/* What the list uses from outside must not be called what the first one declares. */
+		Clash c = { .u = u };
+		ir_each_stmt(code[k], note_own, &c);
+		const Expr *clash = ir_find_node_in(code[k], is_clash, &c);
+		if (clash != NULL)
+			return differ(u, "one of them uses %s from outside, which another one declares", clash->name);
+		/* By way of new names, since the two may use the same ones for different things. */
+		Stmt *between = ir_clone_stmt(u->ir, code[k]);
+		ir_each_stmt(between, declare_anew, u->ir);
+		rename(u->ir, code[k], between);
+		rename(u->ir, code[k], code[0]);
 	}
 	return unify_lists(u, code, u->stem);
 }

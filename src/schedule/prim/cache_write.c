@@ -6,59 +6,39 @@
 
 #include <string.h>
 
-/* for o.w, for h.w ..: block b.write { t[..] = t.c[..] }; NULL: a name is taken. */
-static Stmt *write_nest(Sched *s, const Producer *p, const Buf *from, const char *name)
-{
-	Arena *a = ir_arena(s->ir);
-	const char *loop[IR_MAX_RANK + 1], *block = p->at.block->block.name;
-	for (int k = 0; k < p->buf->rank; k++) {
-		const char *stem = producer_stem(&p->at.block->block.iter[p->iter_of[k]]);
-		loop[k] = ir_name(s->ir, arena_printf(a, "%s.w", stem));
-		if (nest_has_name(p->at.fn, loop[k]) || nest_has_name(p->at.fn, arena_printf(a, "v%s", loop[k]))) {
-			sched_refuse_for(s, "cache_write", block, "the name %s is already in use", loop[k]);
-			return NULL;
-		}
-	}
-	return producer_copy_nest(s->ir, name, from, p->buf, loop);
-}
-
-/* A loop around the block's own ones that its iterators depend on; NULL: there is none. */
-static const char *piecewise(const Producer *p)
-{
-	for (int k = 0; k < p->at.naround && p->at.around[k] != *p->top; k++)
-		for (int i = 0; i < p->at.block->block.n; i++)
-			if (ir_uses_var(p->at.block->block.iter[i].value, p->at.around[k]->loop.var))
-				return p->at.around[k]->loop.var;
-	return NULL;
-}
-
 /* Needs: a block that alone makes all of a buffer.  Breaks: nothing that names loops. */
 bool prim_cache_write(Sched *s, const Step *st)
 {
 	Producer p;
 	BlockPlace none;
-	const char *name = st->arg[0].word;
+	const char *name = st->arg[0].word, *loop[IR_MAX_RANK + 1];
 	Arena *a = ir_arena(s->ir);
 	if (!producer_find_maker(s, "cache_write", name, &p))
 		return false;
+	Stmt *b = p.at.block, *next = b->next;
 	if (p.fixed)
 		return sched_refuse_for(
 			s, "cache_write", name, "its iterators must be the indices of %s, one each", p.buf->name);
 	if (!producer_is_param(p.at.fn, p.buf->name))
 		return sched_refuse_for(s, "cache_write", name, "it already has a buffer of its own, %s", p.buf->name);
-	const char *piece = piecewise(&p);
-	if (piece != NULL)
-		return sched_refuse_for(s, "cache_write", name, "loop %s makes its buffer in pieces", piece);
+	for (int k = 0; k < p.at.naround && p.at.around[k] != *p.top; k++)
+		for (int i = 0; i < b->block.n; i++)
+			if (ir_uses_var(b->block.iter[i].value, p.at.around[k]->loop.var))
+				return sched_refuse_for(
+					s, "cache_write", name, "loop %s makes its buffer in pieces", p.at.around[k]->loop.var);
 	const char *own = sched_name(s, st, 0, "%s.c", p.buf->name), *write = sched_name(s, st, 1, "%s.write", name);
 	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, write, &none) != FOUND_NONE)
 		return sched_refuse_for(s, "cache_write", name, "the name %s is already in use", own);
 	Buf *c = arena_copy(a, p.buf, sizeof *p.buf);
 	c->name = own;
 	c->role = BUF_WORK;
-	Stmt *copy = write_nest(s, &p, c, write);
-	if (copy == NULL)
-		return false;
-	Stmt *b = p.at.block, *next = b->next;
+	for (int k = 0; k < p.buf->rank; k++) {
+		loop[k] = ir_name(s->ir, arena_printf(a, "%s.w", producer_stem(&b->block.iter[p.iter_of[k]])));
+		if (nest_has_name(p.at.fn, loop[k]) || nest_has_name(p.at.fn, arena_printf(a, "v%s", loop[k])))
+			return sched_refuse_for(s, "cache_write", name, "the name %s is already in use", loop[k]);
+	}
+	/* for o.w, for h.w ..: block b.write { t[..] = t.c[..] } */
+	Stmt *copy = producer_copy_nest(s->ir, write, c, p.buf, loop);
 	b->next = NULL;
 	producer_rename(s->ir, b, p.buf->name, own);
 	b->next = next;

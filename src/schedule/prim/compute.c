@@ -10,16 +10,6 @@
 
 #include <string.h>
 
-/* Whether the set is what the Dag gives without a schedule. */
-static bool is_naive(Sched *s)
-{
-	Arena *a = ir_arena(s->ir);
-	if (s->ks->n != 1)
-		return false;
-	KernelSet *naive = op_naive(s->ir, s->dag, s->ks->fn[0]->name, NAIVE_AS_TYPED, NULL);
-	return naive != NULL && strcmp(ir_set_str(a, naive), ir_set_str(a, s->ks)) == 0;
-}
-
 /* Needs: the naive set of a known Dag.  Breaks: all names. */
 bool prim_compute(Sched *s, const Step *st)
 {
@@ -33,7 +23,8 @@ bool prim_compute(Sched *s, const Step *st)
 		arg[k - 1] = (AlgoArg){ st->arg[k].word, st->arg[k].num };
 	if (!algo_choose(s->dag, name, arg, st->n - 1, &choice, &err))
 		return sched_refuse(s, "compute", name, err.text);
-	if (!is_naive(s))
+	KernelSet *naive = s->ks->n == 1 ? op_naive(s->ir, s->dag, s->ks->fn[0]->name, NAIVE_AS_TYPED, NULL) : NULL;
+	if (naive == NULL || strcmp(ir_set_str(ir_arena(s->ir), naive), ir_set_str(ir_arena(s->ir), s->ks)) != 0)
 		return sched_refuse(s, "compute", name, "it must be the first step");
 	KernelSet *ks = op_compute(s->ir, s->dag, s->ks->fn[0]->name, &choice, &err);
 	if (ks == NULL)

@@ -94,15 +94,6 @@ static bool may_decompose(Sched *s, const Path *p, const Fn *fn, const Range *en
 	return !c.refused;
 }
 
-/* The predicate in the first iterations; NULL: it holds. */
-static const Expr *begin_where(Sched *s, const Path *p, const Expr *where, const Range *env)
-{
-	if (where == NULL)
-		return NULL;
-	where = ir_simplify(s->ir, path_at_begin(s, p, where, "init"), env);
-	return ir_always(where, env) ? NULL : where;
-}
-
 /* Needs: all reduce loops of the block from L on. Breaks: the block's init, now block B.init. */
 bool prim_decompose_init(Sched *s, const Step *st)
 {
@@ -120,7 +111,11 @@ bool prim_decompose_init(Sched *s, const Step *st)
 	if (!may_decompose(s, &p, b.fn, env))
 		return false;
 	int n = path_spatial_iters(s, &p, "init", iter);
-	const Expr *where = begin_where(s, &p, b.block->block.where, env);
+	const Expr *where = b.block->block.where; /* in the first iterations; NULL: it holds */
+	if (where != NULL)
+		where = ir_simplify(s->ir, path_at_begin(s, &p, where, "init"), env);
+	if (where != NULL && ir_always(where, env))
+		where = NULL;
 	Stmt *init = b.block->block.init;
 	b.block->block.init = NULL;
 	for (int k = 0; k < p.n; k++) /* what it says of loops itself */

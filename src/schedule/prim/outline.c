@@ -66,19 +66,6 @@ static bool check_stmt(Stmt *s, void *arg)
 	return !o->refused;
 }
 
-static void check_place(Outline *o, const Place *p)
-{
-	if (p->fn->kind == FN_SUB || p->fn != o->fn)
-		refuse(o, "loop %s stands in a sub Fn, or in another Fn than the others", p->loop->loop.var);
-	if (p->loop->loop.kind == LOOP_VECTOR)
-		refuse(o, "loop %s is a vector loop", p->loop->loop.var);
-	for (int j = 0; j < p->naround; j++) {
-		const Stmt *l = p->around[j];
-		if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL)
-			refuse(o, "loop %s around it is neither serial nor parallel", l->loop.var);
-	}
-}
-
 static bool is_around(const Place *p, const Stmt *loop)
 {
 	bool found = p->loop == loop;
@@ -94,7 +81,15 @@ static bool find_loops(Outline *o, const Step *st)
 		if (!sched_find_loop(o->s, st->arg[k].word, &at[k]))
 			return false;
 		o->fn = at[0].fn;
-		check_place(o, &at[k]);
+		if (at[k].fn->kind == FN_SUB || at[k].fn != o->fn)
+			refuse(o, "loop %s stands in a sub Fn, or in another Fn than the others", at[k].loop->loop.var);
+		if (at[k].loop->loop.kind == LOOP_VECTOR)
+			refuse(o, "loop %s is a vector loop", at[k].loop->loop.var);
+		for (int j = 0; j < at[k].naround; j++) {
+			const Stmt *l = at[k].around[j];
+			if (l->loop.kind != LOOP_SERIAL && l->loop.kind != LOOP_PARALLEL)
+				refuse(o, "loop %s around it is neither serial nor parallel", l->loop.var);
+		}
 	}
 	for (int k = 0; k < st->n; k++)
 		for (int j = 0; j < st->n; j++)
@@ -125,28 +120,23 @@ static bool has_param(const Fn *fn, const char *name)
 }
 
 /* Read-only where the caller's buffer is; else anything may be in it, and stays. */
-static void take_buffer(Outline *o, const char *name)
+static void take_used(const IrUse *use, void *arg)
 {
-	const Buf *b = ir_find_buf(o->fn, name);
+	Outline *o = arg;
+	const Buf *b = ir_find_buf(o->fn, use->buf);
 	bool fixed = b != NULL && b->rank > 0;
-	if (unify_is_declared(&o->u, name) || has_param(o->sub, name))
-		return;
+	if (use->kind == USE_WINDOW || unify_is_declared(&o->u, use->buf) || has_param(o->sub, use->buf))
+		return; /* check_stmt refuses calls, whose windows these are */
 	for (int k = 0; fixed && k < b->rank; k++)
 		fixed = b->shape[k]->op == IR_INT;
 	if (!fixed) {
-		refuse(o, "buffer %s has no dimensions, or an extent that is not constant", name);
+		refuse(o, "buffer %s has no dimensions, or an extent that is not constant", use->buf);
 		return;
 	}
 	Buf *own = arena_copy(ir_arena(o->s->ir), b, sizeof *b);
 	own->role = b->role == BUF_IN || b->role == BUF_CONST ? b->role : BUF_INOUT;
 	own->map = (IndexMap){ 0 };
 	ir_fn_add_buf(o->s->ir, o->sub, own);
-}
-
-static void take_used(const IrUse *use, void *arg)
-{
-	if (use->kind != USE_WINDOW) /* check_stmt refuses calls */
-		take_buffer(arg, use->buf);
 }
 
 static void take_var(const Expr *e, void *arg)
@@ -180,36 +170,7 @@ static bool check_reduces(Stmt *s, void *arg)
 	return true;
 }
 
-static bool make_sub(Outline *o, const char *name)
-{
-	Ir *ir = o->s->ir;
-	o->u = (Unify){ .ir = ir, .fn = o->fn, .stem = o->name, .n = o->n };
-	if (ir_find_fn(o->s->ks, name) != NULL || strlen(name) > TRACE_NAME)
-		refuse(o, "the new name %s is too long or already in use", name);
-	if (!o->refused && !unify(&o->u, o->copy))
-		refuse(o, o->u.why, o->u.what);
-	if (o->refused)
-		return false;
-	o->sub = ir_fn(ir, name, FN_SUB);
-	o->sub->body = o->copy[0];
-	ir_each_stmt(o->sub->body, check_reduces, o);
-	ir_each_use(o->sub->body, take_used, o);
-	ir_each_node_in(o->sub->body, take_var, o);
-	return !o->refused;
-}
-
 /* ---- the calls ---- */
-
-static void give_all(Ir *ir, CallArg *a, const Buf *b)
-{
-	*a = (CallArg){ .buf = b->name, .n = b->rank };
-	a->idx = arena_array(ir_arena(ir), const Expr *, b->rank);
-	a->len = arena_array(ir_arena(ir), const Expr *, b->rank);
-	for (int d = 0; d < b->rank; d++) {
-		a->idx[d] = ir_int(ir, 0);
-		a->len[d] = b->shape[d];
-	}
-}
 
 static void call_instead(Outline *o, int loop)
 {
@@ -221,14 +182,21 @@ static void call_instead(Outline *o, int loop)
 	for (int k = 0; k < o->sub->nparam; k++) {
 		const Param *p = &o->sub->param[k];
 		CallArg *a = &call->call.arg[k];
-		if (p->buf != NULL) {
-			give_all(ir, a, p->buf);
+		if (p->buf == NULL) {
+			a->value = ir_var(ir, p->name, p->type);
+			for (int j = 0; j < o->u.nscalar; j++)
+				if (o->u.scalar[j] == p->name)
+					a->value = o->u.value[j][loop];
 			continue;
 		}
-		a->value = ir_var(ir, p->name, p->type);
-		for (int j = 0; j < o->u.nscalar; j++)
-			if (o->u.scalar[j] == p->name)
-				a->value = o->u.value[j][loop];
+		int rank = p->buf->rank;
+		*a = (CallArg){ .buf = p->buf->name, .n = rank };
+		a->idx = arena_array(ir_arena(ir), const Expr *, rank);
+		a->len = arena_array(ir_arena(ir), const Expr *, rank);
+		for (int d = 0; d < rank; d++) {
+			a->idx[d] = ir_int(ir, 0);
+			a->len[d] = p->buf->shape[d];
+		}
 	}
 	*o->loop[loop] = *call;
 	o->loop[loop]->next = next;
@@ -238,7 +206,22 @@ static void call_instead(Outline *o, int loop)
 bool prim_outline(Sched *s, const Step *st)
 {
 	Outline o = { .s = s, .name = ir_name(s->ir, st->arg[0].word) };
-	if (!find_loops(&o, st) || !make_sub(&o, sched_name(s, st, 0, "%s.fn", o.name)))
+	if (!find_loops(&o, st))
+		return false;
+	const char *name = sched_name(s, st, 0, "%s.fn", o.name);
+	o.u = (Unify){ .ir = s->ir, .fn = o.fn, .stem = o.name, .n = o.n };
+	if (ir_find_fn(s->ks, name) != NULL || strlen(name) > TRACE_NAME)
+		refuse(&o, "the new name %s is too long or already in use", name);
+	if (!o.refused && !unify(&o.u, o.copy))
+		refuse(&o, o.u.why, o.u.what);
+	if (o.refused)
+		return false;
+	o.sub = ir_fn(s->ir, name, FN_SUB);
+	o.sub->body = o.copy[0];
+	ir_each_stmt(o.sub->body, check_reduces, &o);
+	ir_each_use(o.sub->body, take_used, &o);
+	ir_each_node_in(o.sub->body, take_var, &o);
+	if (o.refused)
 		return false;
 	for (int k = 0; k < o.n; k++)
 		call_instead(&o, k);

@@ -9,15 +9,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The buffer parameter of that name; NULL: none. */
-static Buf *find_param(const Fn *fn, const char *name)
-{
-	for (int k = 0; k < fn->nparam; k++)
-		if (fn->param[k].buf != NULL && strcmp(fn->param[k].buf->name, name) == 0)
-			return fn->param[k].buf;
-	return NULL;
-}
-
 typedef struct Reads {
 	const char *buf;
 	int found;
@@ -36,7 +27,9 @@ static const Buf *find_constant(Sched *s, const char *name)
 	Reads r = { name, 0 };
 	for (size_t k = 0; k < s->ks->n; k++) {
 		const Fn *fn = s->ks->fn[k];
-		const Buf *b = find_param(fn, name);
+		const Buf *b = NULL; /* the parameter of that name */
+		for (int i = 0; i < fn->nparam && b == NULL; i++)
+			b = fn->param[i].buf != NULL && strcmp(fn->param[i].buf->name, name) == 0 ? fn->param[i].buf : NULL;
 		if (b == NULL || fn->kind == FN_SUB)
 			continue;
 		if (b->role != BUF_CONST) {
@@ -55,26 +48,6 @@ static const Buf *find_constant(Sched *s, const char *name)
 	else if (r.found == 0)
 		sched_refuse(s, "pack", name, "nothing reads it");
 	return r.found > 0 ? found : NULL;
-}
-
-static bool names_are_free(Sched *s, const char *name, const char *const *made, int n)
-{
-	for (size_t k = 0; k < s->ks->n; k++)
-		for (int i = 0; i < n; i++)
-			if (nest_has_name(s->ks->fn[k], made[i]) || strcmp(s->ks->fn[k]->name, made[i]) == 0)
-				return sched_refuse_for(s, "pack", name, "the name %s is already in use", made[i]);
-	return true;
-}
-
-static void add_prepare(Sched *s, const char *fn_name, const Buf *from, const Buf *to, const char *const *loop)
-{
-	Fn *fn = ir_fn(s->ir, fn_name, FN_PREPARE);
-	Buf *out = arena_copy(ir_arena(s->ir), to, sizeof *to);
-	out->role = BUF_OUT;
-	ir_fn_add_buf(s->ir, fn, arena_copy(ir_arena(s->ir), from, sizeof *from));
-	ir_fn_add_buf(s->ir, fn, out);
-	fn->body = producer_copy_nest(s->ir, fn_name, from, out, loop);
-	ir_set_add(s->ks, fn);
 }
 
 static void read_instead(Sched *s, const Buf *from, Buf *to)
@@ -106,11 +79,19 @@ bool prim_pack(Sched *s, const Step *st)
 		made[l.of[k]] = ir_name(s->ir, arena_printf(a, "%s.%c", name, tolower(text[k])));
 	made[shape.rank] = sched_name(s, st, 0, "%s.p", name);
 	made[shape.rank + 1] = ir_name(s->ir, arena_printf(a, "pack.%s", name));
-	if (!names_are_free(s, name, made, shape.rank + 2))
-		return false;
+	for (size_t k = 0; k < s->ks->n; k++)
+		for (int i = 0; i < shape.rank + 2; i++)
+			if (nest_has_name(s->ks->fn[k], made[i]) || strcmp(s->ks->fn[k]->name, made[i]) == 0)
+				return sched_refuse_for(s, "pack", name, "the name %s is already in use", made[i]);
 	Buf *to = ir_buf(s->ir, made[shape.rank], BUF_CONST, from->type, "global", shape.dim, shape.rank);
 	to->map = naive_map(s->ir, text, shape);
-	add_prepare(s, made[shape.rank + 1], from, to, made);
+	Fn *prepare = ir_fn(s->ir, made[shape.rank + 1], FN_PREPARE);
+	Buf *out = arena_copy(a, to, sizeof *to);
+	out->role = BUF_OUT;
+	ir_fn_add_buf(s->ir, prepare, arena_copy(a, from, sizeof *from));
+	ir_fn_add_buf(s->ir, prepare, out);
+	prepare->body = producer_copy_nest(s->ir, prepare->name, from, out, made);
+	ir_set_add(s->ks, prepare);
 	read_instead(s, from, to);
 	return true;
 }

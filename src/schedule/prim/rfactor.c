@@ -19,16 +19,6 @@ typedef struct Factor {
 	Buf *partial;
 } Factor;
 
-static Stmt *only_reduction(const Stmt *block)
-{
-	Stmt *s = block->block.body;
-	while (s != NULL && s->next == NULL && s->kind == ST_IF && s->branch.other == NULL)
-		s = s->branch.then;
-	bool fits = s != NULL && s->next == NULL && s->kind == ST_REDUCE && s->reduce.n == 1 && !s->reduce.atomic &&
-		s->reduce.mask == NULL;
-	return fits ? s : NULL;
-}
-
 /* The init stores one element, the one that is reduced into; the rest of the block does not read it. */
 static bool reduces_one(const Stmt *block, const Stmt *reduce)
 {
@@ -50,8 +40,13 @@ static bool find_factor(Sched *s, const BlockPlace *b, Factor *f)
 	for (int k = b->naround - 1; k >= 0; k--)
 		if (path_drives(b->block, ITER_REDUCE, b->around[k]->loop.var))
 			top = b->around[k];
-	f->reduce = only_reduction(b->block);
-	if (top == NULL || f->reduce == NULL || !reduces_one(b->block, f->reduce) || nest_ordered(s->ks, b->block))
+	Stmt *r = b->block->block.body; /* the one reduction */
+	while (r != NULL && r->next == NULL && r->kind == ST_IF && r->branch.other == NULL)
+		r = r->branch.then;
+	bool one = r != NULL && r->next == NULL && r->kind == ST_REDUCE && r->reduce.n == 1 && !r->reduce.atomic &&
+		r->reduce.mask == NULL;
+	f->reduce = r;
+	if (top == NULL || !one || !reduces_one(b->block, f->reduce) || nest_ordered(s->ks, b->block))
 		return sched_refuse(
 			s, "rfactor", name, "it must have an init of one element and one associative reduction into it");
 	if (!sched_find_loop(s, top->loop.var, &f->top) || !path_find(s, "rfactor", b, top, &f->p))
@@ -95,15 +90,6 @@ static bool may_factor(Sched *s, const Factor *f)
 	return path_may_name(s, &f->p, f->top.fn, "rf") && path_begins_at_first(s, &f->p, NULL);
 }
 
-/* Reduce iterators stand for their values. */
-static const Expr *without_reduce_iters(Sched *s, const Stmt *block, const Expr *e)
-{
-	for (int k = 0; k < block->block.n; k++)
-		if (block->block.iter[k].kind == ITER_REDUCE)
-			e = ir_subst(s->ir, e, block->block.iter[k].name, block->block.iter[k].value);
-	return e;
-}
-
 /* Parts of the predicate go where they can be decided: before the reduction, or in it. */
 static void part_where(Sched *s, Factor *f, const Expr *e)
 {
@@ -137,18 +123,6 @@ static int partial_index(Sched *s, const Factor *f, bool second, const Expr **id
 			idx[n++] = ir_sub(s->ir, v, l->loop.lo);
 		}
 	return n;
-}
-
-static void make_partial(Sched *s, Factor *f)
-{
-	int64_t shape[IR_MAX_DEPTH];
-	int n = 1;
-	nest_extent(f->loop, &shape[0]);
-	for (int k = 0; k < f->p.n; k++)
-		if (f->p.kept[k])
-			nest_extent(f->p.loop[k], &shape[n++]);
-	f->partial = ir_buf(s->ir, f->p.made, BUF_WORK,
-		dtype_scalar(f->reduce->reduce.value[0]->type), "local", shape, n);
 }
 
 /* for L.rf, for s.rf: block b { init { y = e } y <- partial[L.rf, s.rf] } */
@@ -230,9 +204,20 @@ bool prim_rfactor(Sched *s, const Step *st)
 	if (!may_factor(s, &f))
 		return false;
 	f.iter = iter_of_loop(s, f.loop);
-	if (b.block->block.where != NULL)
-		part_where(s, &f, without_reduce_iters(s, b.block, b.block->block.where));
-	make_partial(s, &f);
+	const Expr *where = b.block->block.where; /* reduce iterators stand for their values */
+	for (int k = 0; where != NULL && k < b.block->block.n; k++)
+		if (b.block->block.iter[k].kind == ITER_REDUCE)
+			where = ir_subst(s->ir, where, b.block->block.iter[k].name, b.block->block.iter[k].value);
+	if (where != NULL)
+		part_where(s, &f, where);
+	int64_t shape[IR_MAX_DEPTH];
+	int rank = 1;
+	nest_extent(f.loop, &shape[0]);
+	for (int k = 0; k < f.p.n; k++)
+		if (f.p.kept[k])
+			nest_extent(f.p.loop[k], &shape[rank++]);
+	DType type = dtype_scalar(f.reduce->reduce.value[0]->type);
+	f.partial = ir_buf(s->ir, f.p.made, BUF_WORK, type, "local", shape, rank);
 	Stmt *second = second_nest(s, &f), *alloc = ir_alloc(s->ir, f.partial);
 	first_block(s, &f);
 	second->next = f.top.loop->next;

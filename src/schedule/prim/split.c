@@ -202,15 +202,6 @@ static bool may_overlap(Sched *s, const Place *p)
 typedef enum { TAIL_GUARD, TAIL_PEEL, TAIL_OVERLAP, TAIL_COUNT } Tail;
 static const char *const tail_name[TAIL_COUNT] = { "guard", "peel", "overlap" };
 
-static bool find_tail(Sched *s, const Step *st, Tail *out)
-{
-	*out = TAIL_GUARD;
-	while (st->n > 2 && *out < TAIL_COUNT && strcmp(st->arg[2].word, tail_name[*out]) != 0)
-		++*out;
-	return *out < TAIL_COUNT ||
-		sched_refuse(s, "split", st->arg[0].word, "the tail of a split is \"guard\", \"peel\" or \"overlap\"");
-}
-
 /* Whether the tail may be left out of the tiles; one that is peeled off is behind the loop then. */
 static bool may_leave(Sched *s, const Place *p, Tail tail, int64_t f)
 {
@@ -230,9 +221,13 @@ static bool may_leave(Sched *s, const Place *p, Tail tail, int64_t f)
 bool prim_split(Sched *s, const Step *st)
 {
 	Place p;
-	Tail tail;
-	if (!sched_find_loop(s, st->arg[0].word, &p) || !find_tail(s, st, &tail))
+	Tail tail = TAIL_GUARD;
+	if (!sched_find_loop(s, st->arg[0].word, &p))
 		return false;
+	while (st->n > 2 && tail < TAIL_COUNT && strcmp(st->arg[2].word, tail_name[tail]) != 0)
+		tail++;
+	if (tail == TAIL_COUNT)
+		return sched_refuse(s, "split", st->arg[0].word, "the tail of a split is \"guard\", \"peel\" or \"overlap\"");
 	Ir *ir = s->ir;
 	Stmt *old = p.loop;
 	int64_t f = st->arg[1].num, n;

@@ -73,15 +73,6 @@ static const Expr *of_all(Ir *ir, int k, const Expr *idx, void *arg)
 	return m->lo[k] == NULL ? idx : ir_simplify(ir, ir_add(ir, idx, m->lo[k]), NULL);
 }
 
-/* The link to the buffer's alloc, which stands directly in the loop. */
-static Stmt **find_alloc(const Place *l, const char *buf)
-{
-	Stmt **link = &l->loop->loop.body;
-	while (*link != NULL && ((*link)->kind != ST_ALLOC || strcmp((*link)->alloc->name, buf) != 0))
-		link = &(*link)->next;
-	return *link != NULL ? link : NULL;
-}
-
 static bool find_parts(Sched *s, const Buf *b, Maker *m)
 {
 	int64_t elements = 1, n;
@@ -105,8 +96,10 @@ bool prim_store_at(Sched *s, const Step *st)
 	const char *name = st->arg[0].word;
 	if (!sched_find_loop(s, st->arg[1].word, &l))
 		return false;
-	Stmt *loop = l.loop, **link = find_alloc(&l, name);
-	if (link == NULL)
+	Stmt *loop = l.loop, **link = &loop->loop.body; /* to the buffer's alloc, which stands directly in the loop */
+	while (*link != NULL && ((*link)->kind != ST_ALLOC || strcmp((*link)->alloc->name, name) != 0))
+		link = &(*link)->next;
+	if (*link == NULL)
 		return sched_refuse_for(s, "store_at", name, "it is not declared in loop %s", loop->loop.var);
 	if (loop->loop.kind != LOOP_SERIAL && loop->loop.kind != LOOP_UNROLLED)
 		return sched_refuse_for(

@@ -78,12 +78,6 @@ static bool match_dimension(Match *m, const Expr *e, const Expr *want, const Exp
 	return ir_is_const(ir_simplify(ir, ir_sub(ir, e, ir_add(ir, first, step)), m->env), 0);
 }
 
-static bool fits(const Buf *b, const Buf *param)
-{
-	bool scope = strcmp(param->scope, "global") == 0 || strcmp(b->scope, param->scope) == 0;
-	return dtype_eq(b->type, param->type) && scope;
-}
-
 static bool same_window(const CallArg *a, const CallArg *b)
 {
 	bool same = strcmp(a->buf, b->buf) == 0 && a->n == b->n;
@@ -101,7 +95,8 @@ static bool match_window(Match *m, int p, const Expr *const *want, const char *b
 	int dim = 0;
 	m->buf = buf;
 	m->why = "%s does not have the type or scope of the instruction's operand";
-	if (b == NULL || !fits(b, param))
+	if (b == NULL || !dtype_eq(b->type, param->type) ||
+		(strcmp(param->scope, "global") != 0 && strcmp(b->scope, param->scope) != 0))
 		return false;
 	m->why = "the dimensions of %s must be those of the instruction's operand, each with stride 1";
 	for (int k = 0; k < n; k++) {
@@ -188,11 +183,6 @@ static bool match_stmt(Match *m, const Stmt *want, const Stmt *have)
 		match_expr(m, want->reduce.value[0], have->reduce.value[0]);
 }
 
-static bool is_sequential(const Stmt *l)
-{
-	return l->loop.kind == LOOP_SERIAL || l->loop.kind == LOOP_UNROLLED || l->loop.kind == LOOP_VECTOR;
-}
-
 /* Goes down both nests, side by side; the statements at the bottom, or NULL and why they are not alike. */
 static const Stmt *match_loops(Match *m, Stmt *nest, const Stmt **want)
 {
@@ -209,7 +199,9 @@ static const Stmt *match_loops(Match *m, Stmt *nest, const Stmt **want)
 		}
 		if (w->kind != ST_FOR || h->kind != ST_FOR)
 			break;
-		if (m->n == NEST || !is_sequential(h) || !nest_extent(w, &x) || !nest_extent(h, &y) || x != y)
+		bool sequential =
+			h->loop.kind == LOOP_SERIAL || h->loop.kind == LOOP_UNROLLED || h->loop.kind == LOOP_VECTOR;
+		if (m->n == NEST || !sequential || !nest_extent(w, &x) || !nest_extent(h, &y) || x != y)
 			return NULL;
 		m->want[m->n] = w;
 		m->have[m->n++] = h;
@@ -307,19 +299,6 @@ static int outer_iters(Match *m, const Place *l, Iter *out)
 	return n;
 }
 
-/* The predicate, which says nothing of the loops of the nest; *where NULL: it holds. */
-static bool outer_where(Match *m, const char *name, const Expr **where)
-{
-	const Expr *w = m->block->block.where;
-	*where = NULL;
-	if (w == NULL || ir_always(w, m->env))
-		return true;
-	*where = ir_simplify(m->s->ir, w, m->env);
-	return loop_of(m, *where) == -1 ||
-		sched_refuse_for(m->s, "tensorize", name, "a predicate of block %s leaves out some of its iterations",
-			m->block->block.name);
-}
-
 static Stmt *call_of(Match *m)
 {
 	Stmt *c = ir_stmt(m->s->ir, ST_CALL);
@@ -335,10 +314,17 @@ static Stmt *block_of(Match *m, const Place *l)
 {
 	Ir *ir = m->s->ir;
 	Iter *iter = arena_array(ir_arena(ir), Iter, l->naround + 1);
-	const Expr *where;
+	const Expr *where = m->block->block.where;
 	int n = outer_iters(m, l, iter);
-	if (n < 0 || !outer_where(m, l->loop->loop.var, &where))
+	if (n < 0)
 		return NULL;
+	/* The predicate says nothing of the loops of the nest; NULL: it holds. */
+	where = where == NULL || ir_always(where, m->env) ? NULL : ir_simplify(ir, where, m->env);
+	if (where != NULL && loop_of(m, where) != -1) {
+		sched_refuse_for(m->s, "tensorize", l->loop->loop.var,
+			"a predicate of block %s leaves out some of its iterations", m->block->block.name);
+		return NULL;
+	}
 	Stmt *call = call_of(m);
 	for (int k = 0; k < n; k++)
 		ir_subst_stmt(ir, call, iter[k].value->name, ir_idx(ir, iter[k].name));

@@ -101,15 +101,6 @@ static Ahead guess_ahead(const Value *w, const Value *y)
 	return taps > 1 ? AHEAD_STREAM : AHEAD_TILE;
 }
 
-/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
-static const char *weight_layout(Sketch *s, int rank, int64_t lanes, int64_t block)
-{
-	static const char *const spatial[] = { "", "W", "HW", "DHW" };
-	if (block > 1)
-		return arena_printf(s->arena, "OI%s%lldi%lldo", spatial[rank - 2], (long long)block, (long long)lanes);
-	return arena_printf(s->arena, "O%sI%lldo", spatial[rank - 2], (long long)lanes);
-}
-
 /* What stays in the caches while the rest passes: weights of a tile of channels, a row, some pixels. */
 typedef enum { STAY_WEIGHTS, STAY_ROW, STAY_PIXELS, STAY_COUNT } Stay;
 static const char *const stay_name[STAY_COUNT] = { "weights", "row", "pixels" };
@@ -161,18 +152,6 @@ static int64_t choose_unroll(Sketch *s, int64_t channels)
 	if (channels <= MOST)
 		option[n++] = channels;
 	return sketch_number(s, "unroll", option, n, 0);
-}
-
-/*
- * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise convolution
- * has a product or few for each store; a 1x1 of few channels leaves lanes of channels empty, or waits for its stores.
- */
-static bool guess_rows(const Value *w, bool depthwise)
-{
-	int64_t taps = 1;
-	for (int k = 2; k < w->shape.rank; k++)
-		taps *= w->shape.dim[k];
-	return depthwise || (taps == 1 && w->shape.dim[0] <= FEW_CHANNELS);
 }
 
 /*
@@ -258,7 +237,12 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 		choose_ahead(s, t, &tile, guess_ahead(w, &d->value.at[c->out[0]]));
 	}
 	sketch_group_end(s);
-	tile.layout = weight_layout(s, w->shape.rank, tile.group != 0 ? tile.group : lanes, block);
+	/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
+	static const char *const spatial[] = { "", "W", "HW", "DHW" };
+	const char *window = spatial[w->shape.rank - 2];
+	int64_t outputs = tile.group != 0 ? tile.group : lanes;
+	tile.layout = block > 1 ? arena_printf(s->arena, "OI%s%lldi%lldo", window, (long long)block, (long long)outputs)
+		: arena_printf(s->arena, "O%sI%lldo", window, (long long)outputs);
 	if (taps)
 		text_add(&tile.unrolls, "unroll %s\n", kw->name);
 	tile.first = t->selects && kw->extent > FEW_TAPS;
@@ -281,7 +265,16 @@ static bool run(Sketch *s, Err *err)
 	if (side < 0 || lanes == 0)
 		return sketch_loops(s);
 	if (side != 1 && channel_block(&d->value.at[c->in[0]]) == 1) {
-		bool rows = sketch_flag(s, "rows", guess_rows(&d->value.at[c->in[1]], depthwise));
+		/*
+		 * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise
+		 * convolution has a product or few for each store; a 1x1 of few channels leaves lanes of channels empty, or
+		 * waits for its stores.
+		 */
+		const Shape *w = &d->value.at[c->in[1]].shape;
+		int64_t taps = 1;
+		for (int k = 2; k < w->rank; k++)
+			taps *= w->dim[k];
+		bool rows = sketch_flag(s, "rows", depthwise || (taps == 1 && w->dim[0] <= FEW_CHANNELS));
 		sketch_opens(s);
 		if (rows)
 			return sketch_loops(s);

@@ -48,21 +48,13 @@ static int widest_store(const Fn *fn, const Stmt *s)
 	return bits;
 }
 
-static const Access *stored(const Stmt *s)
-{
-	for (; s != NULL; s = s->next) {
-		if (s->kind == ST_STORE)
-			return &s->store.dst;
-		if (s->kind == ST_REDUCE)
-			return &s->reduce.dst[0];
-	}
-	return NULL;
-}
-
 /* The axis of the nest that moves along there. */
 static int side_axis(const Fn *fn, const Stmt *block, const Nest *n)
 {
-	const Access *dst = stored(block->block.body);
+	const Stmt *s = block->block.body;
+	while (s != NULL && s->kind != ST_STORE && s->kind != ST_REDUCE)
+		s = s->next;
+	const Access *dst = s == NULL ? NULL : s->kind == ST_STORE ? &s->store.dst : &s->reduce.dst[0];
 	const Buf *b = dst != NULL ? ir_find_buf(fn, dst->buf) : NULL;
 	int d = b != NULL ? tile_side(b) : -1;
 	for (int i = 0; d >= 0 && i < block->block.n; i++)
@@ -194,24 +186,17 @@ static const char *take_part(Sketch *s, const Axis *x, int64_t part)
 	return arena_printf(s->arena, "%s.i", x->name);
 }
 
-/* The last short reduction loop: it may be written out. NULL: there is none. */
-static const char *short_reduction(const Nest *n)
-{
-	enum { SHORT = 8 };
-	const char *name = NULL;
-	for (int k = 0; k < n->n; k++)
-		if (n->axis[k].reduce && n->axis[k].extent <= SHORT)
-			name = n->axis[k].name;
-	return name;
-}
-
 static void schedule_nest(Sketch *s, const Nest *n)
 {
+	enum { SHORT = 8 };
 	bool reduces = false;
-	for (int k = 0; k < n->n; k++)
+	const char *last_reduce = NULL, *outer = NULL; /* the last short reduction loop: it may be written out */
+	for (int k = 0; k < n->n; k++) {
 		reduces |= n->axis[k].reduce;
+		if (n->axis[k].reduce && n->axis[k].extent <= SHORT)
+			last_reduce = n->axis[k].name;
+	}
 	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
-	const char *last_reduce = short_reduction(n), *outer = NULL;
 	bool tile_outside = tile.axis >= 0 && reduces && ask_flag(s, n, "outside", false);
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
 	const char *vector = vec.axis >= 0 ? take_part(s, &n->axis[vec.axis], vec.size) : NULL;

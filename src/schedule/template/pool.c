@@ -36,15 +36,6 @@ static bool reduces_rows(const Dag *d, const OpCall *c)
 	return n == 0;
 }
 
-/* The widest spatial axis but the lanes': the pixels; -1: there is none. */
-static int pixel_axis(const Tiled *t, int vector)
-{
-	for (int k = t->n - 1; k > 0; k--)
-		if (k != vector && t->axis[k].extent > 1)
-			return k;
-	return -1;
-}
-
 /* As many pixels as registers hold, and by default no tile that is left over. */
 static void choose_pixels(Sketch *s, const Tiled *t, Tile *tile)
 {
@@ -75,7 +66,9 @@ static bool run(Sketch *s, Err *err)
 	Tile tile = tile_new(s, &t);
 	tile.vector = v;
 	tile.lanes = tile_lanes(s, &t, t.axis[v].extent);
-	tile.pixel = pixel_axis(&t, v);
+	for (int k = 1; k < t.n; k++) /* the last spatial axis but the lanes' */
+		if (k != v && t.axis[k].extent > 1)
+			tile.pixel = k;
 	if (tile.pixel >= 0)
 		choose_pixels(s, &t, &tile);
 	const TileAxis *tap = &t.reduce[t.nreduce - 1];

@@ -86,13 +86,6 @@ static const Buf *stored_by(const Fn *fn, const Stmt *block)
 	return ir_find_buf(fn, s->kind == ST_STORE ? s->store.dst.buf : s->reduce.dst[0].buf);
 }
 
-/* Whether nothing behind `last` reads what the nest's block stores. */
-static bool ends_with(const Fn *fn, const Stmt *block, const Stmt *last)
-{
-	const Buf *b = stored_by(fn, block);
-	return b->role == BUF_WORK && producer_touches(last->next, b->name).loads == 0;
-}
-
 typedef struct Taking {
 	const Fn *fn;
 	const Stmt *const *block; /* those read so far */
@@ -124,9 +117,11 @@ static void read_epilogue(Arena *a, const Fn *fn, const Stmt *nest, const Stmt *
 	int n = 1, taken = 1;
 	for (const Stmt *s = nest->next; s != NULL && n <= TILE_BLOCKS && read_loops(s, &l) && is_elementwise(&l, t);
 		 s = s->next) {
-		bool own = true;
-		for (int k = 0; k < n; k++)
-			own &= ends_with(fn, block[k], s);
+		bool own = true; /* nothing behind s reads what these blocks store */
+		for (int k = 0; k < n; k++) {
+			const Buf *b = stored_by(fn, block[k]);
+			own &= b->role == BUF_WORK && producer_touches(s->next, b->name).loads == 0;
+		}
 		Taking taking = { fn, block, n, l.block, true };
 		ir_each_node(l.block->block.body->store.value, see_load, &taking);
 		if (!taking.plain)
@@ -147,24 +142,21 @@ static void read_epilogue(Arena *a, const Fn *fn, const Stmt *nest, const Stmt *
 		t->out[k] = (TileAxis){ arena_printf(a, "%s.w", t->axis[k].name), t->axis[k].extent };
 }
 
-/* The buffer is the call's result, v3, or a work buffer of the call, v3.acc. */
-static bool is_of_call(const char *buf, const Dag *d, const OpCall *call)
-{
-	const char *name = d->value.at[call->out[0]].name;
-	size_t n = strlen(name);
-	return strncmp(buf, name, n) == 0 && (buf[n] == 0 || buf[n] == '.');
-}
-
 bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
 {
 	Loops l;
 	if (s->naive->n != 1)
 		return false;
 	const Fn *fn = s->naive->fn[0];
+	const char *name = s->task->dag->value.at[call->out[0]].name;
+	size_t len = strlen(name);
 	for (const Stmt *nest = fn->body; nest != NULL; nest = nest->next) {
 		*t = (Tiled){ .ends = nest->next == NULL };
-		if (!read_loops(nest, &l) || !read_reduction(&l, t) ||
-			!is_of_call(l.block->block.body->reduce.dst[0].buf, s->task->dag, call))
+		if (!read_loops(nest, &l) || !read_reduction(&l, t))
+			continue;
+		/* The buffer is the call's result, v3, or a work buffer of the call, v3.acc. */
+		const char *buf = l.block->block.body->reduce.dst[0].buf;
+		if (strncmp(buf, name, len) != 0 || (buf[len] != 0 && buf[len] != '.'))
 			continue;
 		read_epilogue(s->arena, fn, nest, l.block, t);
 		return true;
@@ -326,15 +318,6 @@ static Cut cut_vector(Sketch *s, const TileAxis *x, int64_t lanes, int64_t vecto
 	return c;
 }
 
-static Cut cut_pixels(Sketch *s, const TileAxis *x, int64_t pixels)
-{
-	Cut c = { .lanes = x->name };
-	if (pixels >= x->extent)
-		return c;
-	sketch_step(s, "split %s %lld", x->name, (long long)pixels);
-	return (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
-}
-
 static void add_name(Text *line, const char *name)
 {
 	if (name != NULL)
@@ -473,8 +456,14 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		v = (TileAxis){ child(s, v.name, "i"), tile->group };
 	}
 	Cut vec = cut_vector(s, &v, tile->lanes, tile->vectors, v.extent), pix = { 0 };
-	if (tile->pixel >= 0)
-		pix = cut_pixels(s, &t->out[tile->pixel], tile->pixels);
+	if (tile->pixel >= 0) {
+		const TileAxis *x = &t->out[tile->pixel];
+		pix.lanes = x->name;
+		if (tile->pixels < x->extent) {
+			sketch_step(s, "split %s %lld", x->name, (long long)tile->pixels);
+			pix = (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
+		}
+	}
 	const char *shared = NULL, *last = outer_loops(t, tile, groups, &vec, &pix, &line, &shared);
 	add_name(&line, pix.lanes);
 	add_name(&line, vec.vectors);

@@ -196,15 +196,6 @@ static Knobs ask_knobs(Sketch *s, const Conv *v, int64_t th, int64_t tw)
 	return k;
 }
 
-/* All elementwise blocks behind the convolution become one, and that goes into the output's transformation. */
-static void take_epilogue(Sketch *s, const Tiled *t)
-{
-	for (int k = 0; k < t->nmiddle; k++)
-		sketch_step(s, "inline %s", t->middle[k]);
-	if (!t->bare)
-		sketch_step(s, "absorb wino.y %s", t->last);
-}
-
 /* ---- the nests ---- */
 
 /* Channels as vectors: loop L becomes L.o and L.i, or a vector as it is. The vector's name. */
@@ -298,7 +289,11 @@ void winograd_steps(Sketch *s, const Tiled *t, int64_t m)
 		sketch_step(s, "compute conv2d.winograd m=%lld", (long long)m);
 	else
 		sketch_step(s, "compute conv2d.winograd m=%lld o=%lld", (long long)m, (long long)v.lanes);
-	take_epilogue(s, t);
+	/* All elementwise blocks behind the convolution become one, and that goes into the output's transformation. */
+	for (int i = 0; i < t->nmiddle; i++)
+		sketch_step(s, "inline %s", t->middle[i]);
+	if (!t->bare)
+		sketch_step(s, "absorb wino.y %s", t->last);
 	if (blocks) {
 		if (rows > 1)
 			sketch_step(s, "split y.th %lld", (long long)rows);
