@@ -178,16 +178,6 @@ static bool compile_variant(Confirm *x, int variant)
 
 /* ---- timing ---- */
 
-static Figure *figure_of(Confirm *x, Figures *f, const char *trace)
-{
-	for (size_t i = 0; i < f->at.n; i++)
-		if (strcmp(f->at.at[i].trace, trace) == 0)
-			return &f->at.at[i];
-	Figure one = { .trace = trace };
-	vec_push(x->arena, &f->at, one);
-	return &f->at.at[f->at.n - 1];
-}
-
 /* What each task took of a network's run. */
 static void take_steps(Confirm *x, const Compiled *c, const MeasureNetwork *net)
 {
@@ -198,7 +188,13 @@ static void take_steps(Confirm *x, const Compiled *c, const MeasureNetwork *net)
 			ns += c->step_task[s] == k ? (double)net->step_ns[s] : 0;
 		if (f == NULL || ns <= 0)
 			continue;
-		Figure *one = figure_of(x, f, c->task[k].trace);
+		const char *trace = c->task[k].trace;
+		size_t i = 0;
+		while (i < f->at.n && strcmp(f->at.at[i].trace, trace) != 0)
+			i++;
+		if (i == f->at.n)
+			vec_push(x->arena, &f->at, ((Figure){ .trace = trace }));
+		Figure *one = &f->at.at[i];
 		vec_push(x->arena, &one->ns, ns / c->partition->task[k]->weight);
 		one->samples += net->samples;
 	}
@@ -381,24 +377,6 @@ static bool store_task(Confirm *x, Figures *f, Err *err)
 	return ok;
 }
 
-/* What is new is stored, also where the second pass came to nothing. */
-static bool store_all(Confirm *x, Err *err)
-{
-	bool fresh = x->t->progress->trials > 0, ok = true;
-	for (int i = 0; ok && i < x->t->progress->ntask; i++)
-		ok = (!fresh && x->of[i].confirmed) || store_task(x, &x->of[i], err);
-	return ok;
-}
-
-static void tell(Confirm *x)
-{
-	note_tasks(x);
-	regions_settle(x->t, x->net[CHOSEN]->partition);
-	x->t->result->network_ms = least(x->ms[CHOSEN], x->rounds);
-	x->t->result->default_network_ms = least(x->ms[PLAIN], x->rounds);
-	note_gain(x);
-}
-
 /* ---- together ---- */
 
 static bool first_pass(Confirm *x, Err *err)
@@ -454,7 +432,16 @@ bool confirm_run(Tuner *t, Err *err)
 		err_format(&why, t->result->network_why, sizeof t->result->network_why);
 	if (tuner_stopped(t))
 		return true;
-	if (timed)
-		tell(&x);
-	return store_all(&x, err);
+	if (timed) {
+		note_tasks(&x);
+		regions_settle(t, x.net[CHOSEN]->partition);
+		t->result->network_ms = least(x.ms[CHOSEN], x.rounds);
+		t->result->default_network_ms = least(x.ms[PLAIN], x.rounds);
+		note_gain(&x);
+	}
+	/* What is new is stored, also where the second pass came to nothing. */
+	bool fresh = t->progress->trials > 0, ok = true;
+	for (int i = 0; ok && i < t->progress->ntask; i++)
+		ok = (!fresh && x.of[i].confirmed) || store_task(&x, &x.of[i], err);
+	return ok;
 }

@@ -6,29 +6,23 @@
 
 #include <string.h>
 
-/* The tried one, then those it is timed beside. */
-static int racers(TaskRun *r, const char *trace, const KernelSet *ks, MeasureJob job[MEASURE_RACERS], Arena *a)
-{
-	Outcome **ranked;
-	int n = 0, all = outcome_ranked(&r->known, a, &ranked);
-	const char *beside[] = { all > 0 ? ranked[0]->trace : r->default_trace, r->default_trace };
-	job[n++] = (MeasureJob){ .ks = ks, .trace = trace, .ref = r->ref, .keep = true };
-	for (int i = 0; i < 2; i++) {
-		const KernelSet *other = strcmp(beside[i], job[n - 1].trace) != 0 && strcmp(beside[i], trace) != 0
-			? task_run_replay(r, beside[i], a, NULL) : NULL;
-		if (other != NULL)
-			job[n++] = (MeasureJob){ .ks = other, .trace = beside[i], .ref = r->ref };
-	}
-	return n;
-}
-
+/* Times the tried one in turn with the best one known and the default. */
 static bool measure_one(Tuner *t, TaskRun *r, const char *trace, const KernelSet *ks, MeasureResult *m, Err *err)
 {
 	MeasureJob job[MEASURE_RACERS];
 	MeasureResult result[MEASURE_RACERS];
 	if (!tuner_reference(t, r, err))
 		return false;
-	int n = racers(r, trace, ks, job, t->arena);
+	Outcome **ranked;
+	int n = 0, all = outcome_ranked(&r->known, t->arena, &ranked);
+	const char *beside[] = { all > 0 ? ranked[0]->trace : r->default_trace, r->default_trace };
+	job[n++] = (MeasureJob){ .ks = ks, .trace = trace, .ref = r->ref, .keep = true };
+	for (int i = 0; i < 2; i++) {
+		const KernelSet *other = strcmp(beside[i], job[n - 1].trace) != 0 && strcmp(beside[i], trace) != 0
+			? task_run_replay(r, beside[i], t->arena, NULL) : NULL;
+		if (other != NULL)
+			job[n++] = (MeasureJob){ .ks = other, .trace = beside[i], .ref = r->ref };
+	}
 	if (!measure_race(t->means->measure, job, n, result, err))
 		return false;
 	*m = result[0];

@@ -43,20 +43,6 @@ int64_t final_reserve_trials(const Tuner *t)
 	return t->ask->finalists < 2 || limit < 0 ? 0 : need < limit / TUNE_RESERVE_PART ? need : limit / TUNE_RESERVE_PART;
 }
 
-/*
- * What a run of the network passes through the caches: constants, prepared ones as they lie in the
- * bundle, and the workspace. Of a network whose defaults do not compile, the constants as they are.
- */
-static int64_t network_bytes(const Tuner *t)
-{
-	const Dag *dag = t->ask->dag;
-	int64_t sum = t->plain != NULL ? (int64_t)t->plain->bundle_bytes + t->plain->workspace_bytes : 0;
-	for (size_t v = 0; t->plain == NULL && v < dag->value.n; v++)
-		if (dag->value.at[v].kind == VALUE_CONST)
-			sum += value_bytes(&dag->value.at[v]);
-	return sum;
-}
-
 void final_open(Tuner *t)
 {
 	if (t->ask->dag == NULL || tuner_stopped(t))
@@ -65,7 +51,15 @@ void final_open(Tuner *t)
 	t->plain = confirm_compile(t, NULL, NULL);
 	t->compile_ms = tuner_now(t) - start;
 	t->progress->phase = TUNE_SEARCH;
-	t->cold_bytes = network_bytes(t);
+	/*
+	 * What a run of the network passes through the caches: constants, prepared ones as they lie in the
+	 * bundle, and the workspace. Of a network whose defaults do not compile, the constants as they are.
+	 */
+	const Dag *dag = t->ask->dag;
+	t->cold_bytes = t->plain != NULL ? (int64_t)t->plain->bundle_bytes + t->plain->workspace_bytes : 0;
+	for (size_t v = 0; t->plain == NULL && v < dag->value.n; v++)
+		if (dag->value.at[v].kind == VALUE_CONST)
+			t->cold_bytes += value_bytes(&dag->value.at[v]);
 	measure_cold(t->means->measure, t->cold_bytes);
 }
 
@@ -110,15 +104,6 @@ static int finalists(TaskRun *r, Outcome *out[MEASURE_RACERS], MeasureJob *job, 
 	return n;
 }
 
-static bool race(Tuner *t, TaskRun *r, MeasureJob *job, int n, MeasureResult *out, Err *err)
-{
-	if (!tuner_reference(t, r, err))
-		return false;
-	for (int i = 0; i < n; i++)
-		job[i].ref = r->ref;
-	return measure_race(t->means->measure, job, n, out, err);
-}
-
 /* What the race says replaces what was known of its candidates. */
 static bool take_race(Tuner *t, TaskRun *r, Outcome *const *known, const MeasureResult *m, int n, Err *err)
 {
@@ -160,7 +145,11 @@ static bool race_task(Tuner *t, TaskRun *r, Err *err)
 		MeasureResult m[MEASURE_RACERS];
 		int n = finalists(r, known, job, most, &more, scratch);
 		more = more && n > 0 && tuner_may(t, n) && !tuner_stopped(t);
-		ok = !more || (race(t, r, job, n, m, err) && take_race(t, r, known, m, n, err));
+		ok = !more || tuner_reference(t, r, err);
+		for (int i = 0; ok && more && i < n; i++)
+			job[i].ref = r->ref;
+		if (ok && more)
+			ok = measure_race(t->means->measure, job, n, m, err) && take_race(t, r, known, m, n, err);
 		arena_free(scratch);
 	}
 	return ok;

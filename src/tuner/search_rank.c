@@ -122,43 +122,19 @@ static int by_estimate(const void *pa, const void *pb)
 	return a->est != b->est ? (a->est > b->est) - (a->est < b->est) : (a->i > b->i) - (a->i < b->i);
 }
 
-static void sort_points(const Rank *r, uint32_t *at, size_t n)
-{
-	Arena *scratch = arena_new();
-	Keyed *key = arena_array(scratch, Keyed, n + 1);
-	for (size_t i = 0; i < n; i++)
-		key[i] = (Keyed){ estimate_at(r, at[i]), at[i] };
-	qsort(key, n, sizeof *key, by_estimate);
-	for (size_t i = 0; i < n; i++)
-		at[i] = key[i].i;
-	arena_free(scratch);
-}
-
 /* ---- neighbours ---- */
-
-/* Options of a knob that are one move away from `at`; returns how many. */
-static int moves(const Knob *k, int at, uint8_t out[KNOB_OPTIONS])
-{
-	int n = 0;
-	for (int o = 0; o < k->n; o++)
-		if (o != at && (k->n <= TUNE_FEW || abs(o - at) <= TUNE_FAR))
-			out[n++] = (uint8_t)o;
-	return n;
-}
 
 /* All configs that one knob's move makes of i, estimated. */
 static void add_neighbours(Rank *r, uint32_t i, Numbers *out)
 {
-	uint8_t to[KNOB_OPTIONS];
 	Arena *scratch = arena_new();
 	VEC(Config) around = { 0 };
 	Config from = *config_at(r, i);
 	for (int k = 0; k < from.n; k++) {
-		int n = moves(space_knob(r->space, &from, k), from.pick[k], to);
-		for (int m = 0; m < n; m++) {
-			Config c = space_move(r->space, &from, k, to[m]);
-			vec_push(scratch, &around, c);
-		}
+		int options = space_knob(r->space, &from, k)->n, at = from.pick[k];
+		for (int o = 0; o < options; o++)
+			if (o != at && (options <= TUNE_FEW || abs(o - at) <= TUNE_FAR))
+				vec_push(scratch, &around, space_move(r->space, &from, k, o));
 	}
 	add_points(r, around.at, around.n, out);
 	arena_free(scratch);
@@ -183,63 +159,47 @@ static int same_knob(const Rank *r, const Config *of, int at, const Config *in)
 	return -1;
 }
 
-/* All configs that moves of two knobs to next options make of i. */
-static void add_pairs(Rank *r, uint32_t i, Numbers *out)
-{
-	Arena *scratch = arena_new();
-	VEC(Config) around = { 0 };
-	Config from = *config_at(r, i), one, both;
-	for (int k = 0; k < from.n; k++)
-		for (int l = k + 1; l < from.n; l++)
-			for (int way = 0; way < 4; way++) {
-				if (!step(r, &from, k, (way & 1) != 0 ? 1 : -1, &one))
-					continue;
-				int at = same_knob(r, &from, l, &one);
-				if (at >= 0 && step(r, &one, at, (way & 2) != 0 ? 1 : -1, &both))
-					vec_push(scratch, &around, both);
-			}
-	add_points(r, around.at, around.n, out);
-	arena_free(scratch);
-}
-
 /* ---- the order of the space ---- */
 
 /* Sorted, each once, without those that have no schedule. */
 static void tidy(Rank *r, Numbers *list)
 {
 	size_t n = 0;
-	if (list->n > 0)
-		sort_points(r, list->at, list->n);
+	Arena *scratch = arena_new();
+	Keyed *key = arena_array(scratch, Keyed, list->n + 1);
+	for (size_t i = 0; i < list->n; i++)
+		key[i] = (Keyed){ estimate_at(r, list->at[i]), list->at[i] };
+	qsort(key, list->n, sizeof *key, by_estimate);
+	for (size_t i = 0; i < list->n; i++)
+		list->at[i] = key[i].i;
+	arena_free(scratch);
 	for (size_t i = 0; i < list->n; i++)
 		if (r->point.at[list->at[i]].est > 0 && (n == 0 || list->at[i] != list->at[n - 1]))
 			list->at[n++] = list->at[i];
 	list->n = n;
 }
 
-/* All configs of a small space, else a sample; and the default. */
-static void draw(Rank *r)
+/*
+ * All configs of a small space, else a sample; and the default. What lies around the best estimates is better yet,
+ * mostly.
+ */
+static void rank_space(Rank *r)
 {
 	double size = space_size(r->space);
 	bool all = size <= r->effort->sample;
-	size_t n = all ? (size_t)size : (size_t)r->effort->sample;
+	size_t drawn = all ? (size_t)size : (size_t)r->effort->sample;
 	Arena *scratch = arena_new();
-	Config *drawn = arena_array(scratch, Config, n + 1), c = space_begin(r->space);
-	for (size_t i = 0; i < n; i++) {
-		drawn[i] = all ? c : space_sample(r->space, &r->rng);
+	Config *config = arena_array(scratch, Config, drawn + 1), c = space_begin(r->space);
+	for (size_t i = 0; i < drawn; i++) {
+		config[i] = all ? c : space_sample(r->space, &r->rng);
 		if (all)
 			space_next(r->space, &c);
 	}
-	drawn[n] = r->space->first;
-	add_points(r, drawn, n + 1, &r->ranked);
+	config[drawn] = r->space->first;
+	add_points(r, config, drawn + 1, &r->ranked);
 	arena_free(scratch);
-}
-
-/* What lies around the best estimates is better yet, mostly. */
-static void rank_space(Rank *r)
-{
-	draw(r);
 	tidy(r, &r->ranked);
-	for (int round = 0; round < TUNE_BEAM_ROUNDS && space_size(r->space) > r->effort->sample; round++) {
+	for (int round = 0; round < TUNE_BEAM_ROUNDS && !all; round++) {
 		size_t n = r->ranked.n < TUNE_BEAM ? r->ranked.n : TUNE_BEAM;
 		uint32_t top[TUNE_BEAM];
 		for (size_t i = 0; i < n; i++)
@@ -275,17 +235,13 @@ static void enqueue_best(Rank *r, uint32_t i, Numbers *list, size_t most)
 			enqueue(r, list->at[k]);
 }
 
-static bool in_batch(const Rank *r, uint32_t i, int nearer)
-{
-	for (size_t k = 0; k < r->batch.n; k++)
-		if (distance(r, i, r->batch.at[k]) < nearer)
-			return true;
-	return false;
-}
-
+/* Asks for i, unless something nearer than `apart` to it is in the batch. */
 static void pick(Rank *r, uint32_t i, int apart)
 {
-	if (r->point.at[i].asked || in_batch(r, i, apart))
+	bool asked = r->point.at[i].asked;
+	for (size_t k = 0; k < r->batch.n && !asked; k++)
+		asked = distance(r, i, r->batch.at[k]) < apart;
+	if (asked)
 		return;
 	vec_push(r->arena, &r->batch, i);
 	enqueue(r, i);
@@ -326,39 +282,28 @@ static void enqueue_neighbours(Rank *r, uint32_t i)
 	enqueue_best(r, i, &around, around.n);
 }
 
+/* All configs that moves of two knobs to next options make of i. */
 static void enqueue_pairs(Rank *r, uint32_t i)
 {
 	Numbers pairs = { 0 };
-	add_pairs(r, i, &pairs);
+	Arena *scratch = arena_new();
+	VEC(Config) around = { 0 };
+	Config from = *config_at(r, i), one, both;
+	for (int k = 0; k < from.n; k++)
+		for (int l = k + 1; l < from.n; l++)
+			for (int way = 0; way < 4; way++) {
+				if (!step(r, &from, k, (way & 1) != 0 ? 1 : -1, &one))
+					continue;
+				int at = same_knob(r, &from, l, &one);
+				if (at >= 0 && step(r, &one, at, (way & 2) != 0 ? 1 : -1, &both))
+					vec_push(scratch, &around, both);
+			}
+	add_points(r, around.at, around.n, &pairs);
+	arena_free(scratch);
 	enqueue_best(r, i, &pairs, (size_t)r->effort->pairs);
 }
 
 /* ---- the walk through the stages ---- */
-
-static int64_t best_of(const Rank *r, const Numbers *list, int64_t best)
-{
-	for (size_t i = 0; i < list->n; i++) {
-		double ns = r->point.at[list->at[i]].ns;
-		if (ns > 0 && (best == NONE || ns < r->point.at[best].ns))
-			best = list->at[i];
-	}
-	return best;
-}
-
-static bool over(Rank *r)
-{
-	r->stage = STAGE_OVER;
-	return false;
-}
-
-static bool start_walk(Rank *r)
-{
-	bool first = r->mark == INFINITY;
-	r->walker = best_of(r, &r->batch, first ? r->best : NONE);
-	r->came_from = r->swept = r->paired = NONE;
-	r->stage = r->walker != NONE ? STAGE_SWEEP : STAGE_RESTART;
-	return true;
-}
 
 static bool go_on(Rank *r)
 {
@@ -376,17 +321,6 @@ static bool go_on(Rank *r)
 	return true;
 }
 
-static bool restart(Rank *r)
-{
-	double now = r->best != NONE ? r->point.at[r->best].ns : INFINITY;
-	r->fruitless = now < r->mark * (1 - TUNE_FRUITFUL) ? 0 : r->fruitless + 1;
-	r->mark = now;
-	if (r->fruitless >= r->effort->restarts || !enqueue_picks(r))
-		return over(r);
-	r->stage = STAGE_PICKS;
-	return true;
-}
-
 /* Puts something into the queue or moves to another stage; false: there is nothing to ask now. */
 static bool refill(Rank *r)
 {
@@ -400,9 +334,27 @@ static bool refill(Rank *r)
 		r->stage = STAGE_PICKS;
 		enqueue_picks(r);
 		return true;
-	case STAGE_PICKS: return r->waiting == 0 && start_walk(r);
+	case STAGE_PICKS: /* the walk starts from the fastest of the batch */
+		if (r->waiting > 0)
+			return false;
+		r->walker = r->mark == INFINITY ? r->best : NONE;
+		for (size_t i = 0; i < r->batch.n; i++) {
+			double ns = r->point.at[r->batch.at[i]].ns;
+			if (ns > 0 && (r->walker == NONE || ns < r->point.at[r->walker].ns))
+				r->walker = r->batch.at[i];
+		}
+		r->came_from = r->swept = r->paired = NONE;
+		r->stage = r->walker != NONE ? STAGE_SWEEP : STAGE_RESTART;
+		return true;
 	case STAGE_SWEEP: return go_on(r);
-	case STAGE_RESTART: return restart(r);
+	case STAGE_RESTART: {
+		double now = r->best != NONE ? r->point.at[r->best].ns : INFINITY;
+		r->fruitless = now < r->mark * (1 - TUNE_FRUITFUL) ? 0 : r->fruitless + 1;
+		r->mark = now;
+		bool on = r->fruitless < r->effort->restarts && enqueue_picks(r);
+		r->stage = on ? STAGE_PICKS : STAGE_OVER;
+		return on;
+	}
 	default: return false;
 	}
 }
@@ -445,14 +397,6 @@ static void hint_rank(void *state, Config c)
 		vec_push(r->arena, &r->hints, i);
 }
 
-static void step_to(Rank *r, uint32_t i)
-{
-	r->came_from = r->walker;
-	r->walker = i;
-	r->queue.n = r->queue_head = 0;
-	r->stage = STAGE_SWEEP; /* also where it was over, and a hint is better */
-}
-
 static void tell_rank(void *state, Config c, double ns)
 {
 	Rank *r = state;
@@ -466,8 +410,12 @@ static void tell_rank(void *state, Config c, double ns)
 		return;
 	if (r->best == NONE || ns < r->point.at[r->best].ns)
 		r->best = i;
-	if (r->walker != NONE && r->stage > STAGE_PICKS && ns < r->point.at[r->walker].ns * (1 - TUNE_MARGIN))
-		step_to(r, i);
+	if (r->walker != NONE && r->stage > STAGE_PICKS && ns < r->point.at[r->walker].ns * (1 - TUNE_MARGIN)) {
+		r->came_from = r->walker;
+		r->walker = i;
+		r->queue.n = r->queue_head = 0;
+		r->stage = STAGE_SWEEP; /* also where it was over, and a hint is better */
+	}
 }
 
 static void *open_rank(Arena *a, Space *space, SearchCost cost, const Effort *effort, Rng rng)

@@ -199,22 +199,18 @@ static void note_known(TaskRun *r)
 	arena_free(scratch);
 }
 
-static bool read_held(Reading *x)
-{
-	for (int i = 0; i < x->set.n; i++)
-		if (!db_each_run(x->set.db[i], x->key.workload, x->key.target, CODEGEN_EPOCH, reuse_run, x, &x->err) ||
-			x->err.code != ERR_NONE)
-			return false;
-	return db_count_below(x->set, &x->key, &x->r->state->implausible, &x->err) && ask_figures(x);
-}
-
 static bool read_known(TaskRun *r, Err *err)
 {
 	Arena *scratch = arena_new();
 	Reading x = { .r = r, .set = task_run_databases(r->means, scratch), .key = task_run_key(r) };
 	x.key.whose = DB_OWN;
 	if (db_hold(x.set, &x.err)) {
-		read_held(&x);
+		bool ok = true;
+		for (int i = 0; ok && i < x.set.n; i++)
+			ok = db_each_run(x.set.db[i], x.key.workload, x.key.target, CODEGEN_EPOCH, reuse_run, &x, &x.err) &&
+				x.err.code == ERR_NONE;
+		if (ok && db_count_below(x.set, &x.key, &r->state->implausible, &x.err))
+			ask_figures(&x);
 		db_release(x.set);
 	}
 	arena_free(scratch);
@@ -228,28 +224,6 @@ static bool read_known(TaskRun *r, Err *err)
 
 /* ---- opening ---- */
 
-/* Its run Fns lowered: refused is what weighs too much. */
-static bool makes_code(const TaskRun *r, const KernelSet *ks, Arena *a)
-{
-	KernelSet *lowered;
-	return codegen_lower(a, ir_set_of_kind(a, ks, FN_RUN), r->ask->target, NULL, NULL, NULL, &lowered, NULL);
-}
-
-/* As compile/ takes it: the template's choice, or the naive loops where that is refused; and its estimate. */
-static void open_default(TaskRun *r)
-{
-	const char *first = trace_text(r, &r->space->first, r->arena);
-	Arena *scratch = arena_new();
-	const KernelSet *ks = first != NULL ? task_run_replay(r, first, scratch, NULL) : NULL;
-	bool takes = ks != NULL && makes_code(r, ks, scratch);
-	r->default_trace = takes ? first : "";
-	if (!takes)
-		ks = task_run_replay(r, "", scratch, NULL);
-	if (ks != NULL)
-		r->guess_ms = cost_estimate_one(&r->cost, ks, r->task) / 1e6;
-	arena_free(scratch);
-}
-
 bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, const TuneRequest *ask,
 	const TuneMeans *with, Err *err)
 {
@@ -261,7 +235,19 @@ bool task_run_open(TaskRun *r, TaskProgress *state, Arena *a, const Task *task, 
 	r->space = space_new(a, task, ask->target, err);
 	if (r->space == NULL)
 		return false;
-	open_default(r);
+	/* As compile/ takes it: the template's choice, or the naive loops where that is refused; and its estimate. */
+	const char *first = trace_text(r, &r->space->first, a);
+	Arena *scratch = arena_new();
+	KernelSet *lowered; /* what weighs too much is refused */
+	const KernelSet *ks = first != NULL ? task_run_replay(r, first, scratch, NULL) : NULL;
+	bool takes = ks != NULL &&
+		codegen_lower(scratch, ir_set_of_kind(scratch, ks, FN_RUN), ask->target, NULL, NULL, NULL, &lowered, NULL);
+	r->default_trace = takes ? first : "";
+	if (!takes)
+		ks = task_run_replay(r, "", scratch, NULL);
+	if (ks != NULL)
+		r->guess_ms = cost_estimate_one(&r->cost, ks, task) / 1e6;
+	arena_free(scratch);
 	if (!read_known(r, err))
 		return false;
 	state->space = space_size(r->space);
@@ -316,16 +302,6 @@ static Candidate *next_doubt(TaskRun *r)
 	return NULL;
 }
 
-/* The naive loops are in few spaces: where they are the default, the search does not begin with them. */
-static Candidate *next_naive(TaskRun *r)
-{
-	Arena *a = arena_new();
-	Candidate *x = candidate_new(r, a, r->default_trace);
-	if (x == NULL)
-		arena_free(a);
-	return x;
-}
-
 static Candidate *next_seed(TaskRun *r)
 {
 	while (r->seed_head < r->seed.n && !is_stopped(r)) {
@@ -339,20 +315,6 @@ static Candidate *next_seed(TaskRun *r)
 		arena_free(a);
 	}
 	return NULL;
-}
-
-/* The config is measured already, or about to be: no new candidate. */
-static void answer(TaskRun *r, Config c, const Outcome *k, Candidate *const *flying, int n)
-{
-	if (k->ns != 0) {
-		tell(r, c, k->ns);
-		return;
-	}
-	for (int i = 0; i < n; i++)
-		if (flying[i] != NULL && flying[i]->run == r && flying[i]->trace == k->trace && !flying[i]->searched) {
-			flying[i]->config = c;
-			flying[i]->searched = true;
-		}
 }
 
 /* NULL: nothing new; *again: the search may be asked for another one. */
@@ -376,10 +338,13 @@ static Candidate *next_searched(TaskRun *r, Candidate *const *flying, int n, boo
 		x->searched = true;
 		return x;
 	}
-	if (k != NULL)
-		answer(r, c, k, flying, n);
-	else
-		tell(r, c, -1);
+	if (k == NULL || k->ns != 0)
+		tell(r, c, k != NULL ? k->ns : -1);
+	for (int i = 0; k != NULL && k->ns == 0 && i < n; i++) /* it is about to be measured */
+		if (flying[i] != NULL && flying[i]->run == r && flying[i]->trace == k->trace && !flying[i]->searched) {
+			flying[i]->config = c;
+			flying[i]->searched = true;
+		}
 	arena_free(a);
 	return NULL;
 }
@@ -388,8 +353,14 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 {
 	bool again = true, begun = outcome_find(&r->known, r->default_trace) != NULL;
 	Candidate *x = next_doubt(r);
-	if (x == NULL)
-		x = begun ? next_seed(r) : r->default_trace[0] == 0 ? next_naive(r) : NULL;
+	if (x == NULL && begun)
+		x = next_seed(r);
+	if (x == NULL && !begun && r->default_trace[0] == 0) { /* few spaces have the naive loops */
+		Arena *a = arena_new();
+		x = candidate_new(r, a, r->default_trace);
+		if (x == NULL)
+			arena_free(a);
+	}
 	r->waits = false;
 	for (int i = 0; x == NULL && again; i++) {
 		x = next_searched(r, flying, n, &again);
@@ -399,13 +370,6 @@ Candidate *task_run_next(TaskRun *r, Candidate *const *flying, int n)
 			break;
 	}
 	return x;
-}
-
-static void look_at_roof(TaskRun *r)
-{
-	const TaskProgress *s = r->state;
-	if (s->end == TASK_OPEN && r->most_saved == 1 && s->best_ms > 0 && s->best_ms <= s->roof_ms * TUNE_AT_ROOF)
-		r->state->end = TASK_AT_ROOF;
 }
 
 void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
@@ -422,11 +386,17 @@ void task_run_take(TaskRun *r, const Candidate *x, double ns, int64_t err_e9)
 	}
 	if (x->searched)
 		tell(r, x->config, ns);
-	look_at_roof(r);
+	const TaskProgress *s = r->state;
+	if (s->end == TASK_OPEN && r->most_saved == 1 && s->best_ms > 0 && s->best_ms <= s->roof_ms * TUNE_AT_ROOF)
+		r->state->end = TASK_AT_ROOF;
 }
 
-static void note_best(TaskRun *r)
+void task_run_expose(TaskRun *r, const char *trace)
 {
+	Outcome *k = outcome_find(&r->known, trace);
+	if (k == NULL || k->ns == 0)
+		return;
+	k->ns = -1;
 	Arena *scratch = arena_new();
 	Outcome **ranked, *first = outcome_find(&r->known, r->default_trace);
 	int n = outcome_ranked(&r->known, scratch, &ranked);
@@ -436,15 +406,6 @@ static void note_best(TaskRun *r)
 	if (first != NULL && first->ns > 0)
 		note_time(r, first->trace, first->ns);
 	arena_free(scratch);
-}
-
-void task_run_expose(TaskRun *r, const char *trace)
-{
-	Outcome *k = outcome_find(&r->known, trace);
-	if (k == NULL || k->ns == 0)
-		return;
-	k->ns = -1;
-	note_best(r);
 }
 
 void task_run_doubt(TaskRun *r, const char *trace)
@@ -485,11 +446,6 @@ double task_run_gain(const TaskRun *r)
 
 /* ---- advice ---- */
 
-static double unlikeness(const Task *a, const Task *b)
-{
-	return fabs(log((a->flops + 1) / (b->flops + 1))) + fabs(log((a->bytes + 1) / (b->bytes + 1)));
-}
-
 void task_run_advise(TaskRun *r, const TaskRun *const *others, int n)
 {
 	double after = -1;
@@ -499,7 +455,8 @@ void task_run_advise(TaskRun *r, const TaskRun *const *others, int n)
 		const TaskRun *next = NULL;
 		double nearest = INFINITY;
 		for (int i = 0; i < n; i++) {
-			double d = unlikeness(r->task, others[i]->task);
+			const Task *a = r->task, *b = others[i]->task;
+			double d = fabs(log((a->flops + 1) / (b->flops + 1))) + fabs(log((a->bytes + 1) / (b->bytes + 1)));
 			Config c;
 			if (others[i] == r || others[i]->best_ns == 0 || d <= after || d >= nearest ||
 				!space_alike(r->space, others[i]->space, &others[i]->best, &c))

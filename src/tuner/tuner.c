@@ -108,12 +108,6 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 
 /* ---- candidates ---- */
 
-/* A request that names tasks wants just those, of alternatives or not. */
-static double gain_of(const Tuner *t, const TaskRun *r)
-{
-	return r->state->weight > 0 || t->ask->ntasks > 0 ? task_run_gain(r) : regions_gain(t, r);
-}
-
 static double guessed(const TaskRun *r)
 {
 	return r->guess_ms * r->task->weight;
@@ -126,7 +120,8 @@ static TaskRun *choose_task(Tuner *t)
 	double gain = -1;
 	for (int i = 0; i < t->progress->ntask; i++) {
 		TaskRun *r = &t->run[i];
-		double g = gain_of(t, r);
+		/* A request that names tasks wants just those, of alternatives or not. */
+		double g = r->state->weight > 0 || t->ask->ntasks > 0 ? task_run_gain(r) : regions_gain(t, r);
 		if (r->state->end != TASK_OPEN || r->waits)
 			continue;
 		if (g > gain || (g == INFINITY && gain == INFINITY && guessed(r) > guessed(best))) {
@@ -210,14 +205,6 @@ static bool fill(Tuner *t, int64_t reserve, Err *err)
 
 /* ---- results ---- */
 
-static void note_probe(TuneResult *s, double gflops)
-{
-	if (gflops <= 0)
-		return;
-	s->probe_gflops[0] = s->probe_gflops[0] > 0 ? fmin(s->probe_gflops[0], gflops) : gflops;
-	s->probe_gflops[1] = fmax(s->probe_gflops[1], gflops);
-}
-
 MeasureResult tuner_exposed(void)
 {
 	return (MeasureResult){ .status = RUN_WRONG_RESULT, .max_err_e9 = -1, .clock = "", .stage = "",
@@ -266,7 +253,11 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 	t->progress->status[m->status]++;
 	if (t->progress->phase < TUNE_NETWORK)
 		t->last_done_ms = tuner_now(t);
-	note_probe(t->result, (double)m->probe_mflops / 1000);
+	double gflops = (double)m->probe_mflops / 1000, *probe = t->result->probe_gflops;
+	if (gflops > 0) {
+		probe[0] = probe[0] > 0 ? fmin(probe[0], gflops) : gflops;
+		probe[1] = fmax(probe[1], gflops);
+	}
 	t->progress->waited_ms += m->waited_ms;
 	if (stored && t->means->on_trial != NULL)
 		t->means->on_trial(&run, r->task, t->means->arg);
