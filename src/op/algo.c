@@ -14,19 +14,13 @@ const Algo *algo_find(const char *name)
 	return NULL;
 }
 
-static const AlgoParam *find_param(const Algo *a, const char *key, int *at)
-{
-	for (*at = 0; *at < ALGO_PARAMS && a->param[*at].key != NULL; ++*at)
-		if (strcmp(a->param[*at].key, key) == 0)
-			return &a->param[*at];
-	return NULL;
-}
-
 static bool read_param(const Algo *a, const AlgoArg *arg, int64_t *param, Err *err)
 {
-	int at;
-	const AlgoParam *p = find_param(a, arg->key, &at);
-	if (p == NULL)
+	int at = 0;
+	while (at < ALGO_PARAMS && a->param[at].key != NULL && strcmp(a->param[at].key, arg->key) != 0)
+		at++;
+	const AlgoParam *p = &a->param[at];
+	if (at == ALGO_PARAMS || p->key == NULL)
 		return fail(err, ERR_ILLEGAL, a->name, "it has no parameter \"%s\"", arg->key);
 	if (param[at] != 0)
 		return fail(err, ERR_ILLEGAL, a->name, "%s is given twice", arg->key);

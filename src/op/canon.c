@@ -46,13 +46,6 @@ static uint64_t mix_text(uint64_t h, const char *s)
 	return mix(h, 256);
 }
 
-static uint64_t mix_double(uint64_t h, double v)
-{
-	uint64_t bits;
-	memcpy(&bits, &v, sizeof bits);
-	return mix(h, bits);
-}
-
 static uint64_t of_value(const Value *v)
 {
 	uint64_t h = mix(v->kind, (uint64_t)(v->type.kind << 8 | v->type.bits));
@@ -63,7 +56,7 @@ static uint64_t of_value(const Value *v)
 
 static uint64_t of_call(const OpCall *c)
 {
-	uint64_t h = mix_text(1, op_row(c->op)->name);
+	uint64_t bits, h = mix_text(1, op_row(c->op)->name);
 	for (int i = 0; i < c->nattr; i++) {
 		const Attr *a = &c->attr[i];
 		h = mix_text(h, a->name);
@@ -73,7 +66,7 @@ static uint64_t of_call(const OpCall *c)
 			for (int k = 0; k < a->n; k++)
 				h = mix(h, (uint64_t)a->ints[k]);
 			break;
-		case ATTR_FLOAT: h = mix_double(h, a->f); break;
+		case ATTR_FLOAT: memcpy(&bits, &a->f, sizeof bits); h = mix(h, bits); break;
 		case ATTR_TEXT: h = mix_text(h, a->text); break;
 		}
 	}
@@ -85,14 +78,7 @@ static bool commutes(int op)
 	return op_row(op)->traits & OP_COMMUTES;
 }
 
-/* The contribution of an operand to a result: its position matters unless the operator commutes. */
-static uint64_t operand(const Canon *cn, const OpCall *c, int k)
-{
-	if (c->in[k] == DAG_NONE)
-		return 7;
-	return mix(cn->key[c->in[k]], commutes(c->op) ? 0 : (uint64_t)k + 1);
-}
-
+/* The position of an operand matters unless the operator commutes. */
 static void refine_up(Canon *cn)
 {
 	for (size_t i = 0; i < cn->d->call.n; i++) {
@@ -101,7 +87,7 @@ static void refine_up(Canon *cn)
 			continue;
 		uint64_t sum = 0;
 		for (int k = 0; k < c->nin; k++)
-			sum += operand(cn, c, k);
+			sum += c->in[k] == DAG_NONE ? 7 : mix(cn->key[c->in[k]], commutes(c->op) ? 0 : (uint64_t)k + 1);
 		for (int r = 0; r < c->nout; r++)
 			cn->key[c->out[r]] = mix(mix(cn->about[i], sum), mix((uint64_t)r, cn->key[c->out[r]]));
 	}

@@ -187,7 +187,7 @@ static bool check_attrs(const OpCall *c, Err *err)
 	return true;
 }
 
-static bool check_inputs(const Dag *d, const OpCall *c, Err *err)
+bool dag_check_call(const Dag *d, const OpCall *c, Err *err)
 {
 	int min, max;
 	op_arity(c->op, &min, &max);
@@ -201,32 +201,7 @@ static bool check_inputs(const Dag *d, const OpCall *c, Err *err)
 		if (c->in[i] < 0 || (size_t)c->in[i] >= d->value.n)
 			return op_refuse(c, err, "reads value %d, which does not exist", c->in[i]);
 	}
-	return true;
-}
-
-bool dag_check_call(const Dag *d, const OpCall *c, Err *err)
-{
-	return check_inputs(d, c, err) && check_attrs(c, err);
-}
-
-static Attr copy_attr(Arena *a, const Attr *from)
-{
-	Attr to = *from;
-	to.name = copy_str(a, from->name);
-	if (to.kind == ATTR_INTS)
-		to.ints = arena_copy(a, from->ints, sizeof(int64_t) * (size_t)from->n);
-	if (to.kind == ATTR_TEXT)
-		to.text = copy_str(a, from->text);
-	return to;
-}
-
-/* Refuses a result whose number of elements overflows or is symbolic. */
-static bool check_size(const OpCall *c, const Value *v, Err *err)
-{
-	char s[160];
-	if (value_bytes(v) < 0)
-		return op_refuse(c, err, "a result of shape %s has too many elements", shape_str(v->shape, s));
-	return true;
+	return check_attrs(c, err);
 }
 
 /* Brings a call to its normal form and computes the types of its results, out[0 .. c->nout). */
@@ -237,17 +212,25 @@ static bool make_call(Dag *d, OpCall *c, const int *in, const Attr *attr, Value 
 		c->nin--;
 	c->in = arena_copy(a, in, sizeof(int) * (size_t)c->nin);
 	c->attr = arena_array(a, Attr, c->nattr + 1); /* the normal form may add one */
-	for (int i = 0; i < c->nattr; i++)
-		c->attr[i] = copy_attr(a, &attr[i]);
+	for (int i = 0; i < c->nattr; i++) {
+		Attr *to = &c->attr[i];
+		*to = attr[i];
+		to->name = copy_str(a, to->name);
+		if (to->kind == ATTR_INTS)
+			to->ints = arena_copy(a, to->ints, sizeof(int64_t) * (size_t)to->n);
+		if (to->kind == ATTR_TEXT)
+			to->text = copy_str(a, to->text);
+	}
 	qsort(c->attr, (size_t)c->nattr, sizeof(Attr), by_name);
 	if (!dag_check_call(d, c, err) || !op_normalise(a, d, c, err))
 		return false;
 	*out = arena_array(a, Value, c->nout);
 	if (!op_infer(d, c, *out, err))
 		return false;
+	char s[160];
 	for (int i = 0; i < c->nout; i++)
-		if (!check_size(c, &(*out)[i], err))
-			return false;
+		if (value_bytes(&(*out)[i]) < 0) /* it overflows, or the shape is symbolic */
+			return op_refuse(c, err, "a result of shape %s has too many elements", shape_str((*out)[i].shape, s));
 	return true;
 }
 

@@ -55,22 +55,18 @@ static bool check_results(const Dag *d, size_t call, Arena *tmp, Err *err)
 	return true;
 }
 
-/* The number of results of a call: a split has one for each of its sizes. */
-static bool check_count(const OpCall *c, Err *err)
-{
-	int n = op_row(c->op)->outputs;
-	if (n < 0)
-		op_ints(c, "sizes", &n);
-	return n == c->nout || op_refuse(c, err, "writes %d values instead of %d", c->nout, n);
-}
-
 static bool check_calls(const Dag *d, Err *err)
 {
 	Arena *tmp = arena_new();
 	bool ok = true;
 	for (size_t i = 0; ok && i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
-		ok = dag_check_call(d, c, err) && check_count(c, err);
+		ok = dag_check_call(d, c, err);
+		int n = op_row(c->op)->outputs;
+		if (ok && n < 0) /* a split has a result for each of its sizes */
+			op_ints(c, "sizes", &n);
+		if (ok && n != c->nout)
+			ok = op_refuse(c, err, "writes %d values instead of %d", c->nout, n);
 		for (int k = 0; ok && k < c->nin; k++) {
 			const Value *v = op_in(d, c, k);
 			if (v != NULL && v->kind == VALUE_CALL && v->call >= (int)i)

@@ -198,11 +198,6 @@ static bool parse_new_name(Parser *p, const char **out)
 	return true;
 }
 
-static bool parse_value(Parser *p, Value *v)
-{
-	return parse_new_name(p, &v->name) && expect(p, ':') && parse_type(p, v);
-}
-
 static bool parse_element(Parser *p, DType t, void *data, int64_t i)
 {
 	char s[64], *end = "";
@@ -247,24 +242,13 @@ static bool parse_data(Parser *p, Value *v)
 static bool parse_declaration(Parser *p, ValueKind kind)
 {
 	Value v = { 0 };
-	if (!parse_value(p, &v) || (kind == VALUE_CONST && take(p, '=') && !parse_data(p, &v)))
+	if (!parse_new_name(p, &v.name) || !expect(p, ':') || !parse_type(p, &v))
+		return false;
+	if (kind == VALUE_CONST && take(p, '=') && !parse_data(p, &v))
 		return false;
 	int n = kind == VALUE_INPUT ? dag_add_input(p->d, v.name, v.type, v.shape)
 	                            : dag_add_const(p->d, v.name, v.type, v.shape, v.data);
 	p->d->value.at[n].layout = v.layout;
-	return true;
-}
-
-static bool parse_argument(Parser *p, IntVec *in)
-{
-	const char *name;
-	bool quoted = peek(p) == '"';
-	if (!parse_name(p, &name))
-		return false;
-	int v = !quoted && strcmp(name, "_") == 0 ? DAG_NONE : dag_find_value(p->d, name);
-	if (v == DAG_NONE && (quoted || strcmp(name, "_") != 0))
-		return refuse_name(p, "the value %s is not defined above", name);
-	vec_push(p->d->arena, in, v);
 	return true;
 }
 
@@ -275,8 +259,15 @@ static bool parse_arguments(Parser *p, IntVec *in)
 	if (take(p, ')'))
 		return true;
 	do {
-		if (!parse_argument(p, in))
+		const char *name;
+		bool quoted = peek(p) == '"';
+		if (!parse_name(p, &name))
 			return false;
+		bool none = !quoted && strcmp(name, "_") == 0;
+		int v = none ? DAG_NONE : dag_find_value(p->d, name);
+		if (v == DAG_NONE && !none)
+			return refuse_name(p, "the value %s is not defined above", name);
+		vec_push(p->d->arena, in, v);
 	} while (take(p, ','));
 	return expect(p, ')');
 }
@@ -392,15 +383,6 @@ static bool take_word(Parser *p, const char *word)
 	return true;
 }
 
-static bool parse_line(Parser *p)
-{
-	if (take_word(p, "in"))
-		return parse_declaration(p, VALUE_INPUT);
-	if (take_word(p, "const"))
-		return parse_declaration(p, VALUE_CONST);
-	return parse_call(p);
-}
-
 /* Moves to the next line; false if this one has more text. */
 static bool end_line(Parser *p)
 {
@@ -436,7 +418,10 @@ static bool parse_all(Parser *p)
 				return false;
 			return !skip_empty_lines(p) || refuse(p, "text follows the line \"out\"");
 		}
-		if (!parse_line(p) || !end_line(p))
+		bool ok = take_word(p, "in")      ? parse_declaration(p, VALUE_INPUT)
+		          : take_word(p, "const") ? parse_declaration(p, VALUE_CONST)
+		                                  : parse_call(p);
+		if (!ok || !end_line(p))
 			return false;
 	}
 	return refuse(p, "the text ends without a line \"out\"");

@@ -93,21 +93,6 @@ static void print_const(Text *out, const Value *v)
 	text_add(out, "\n");
 }
 
-static void print_attr(Text *out, const Attr *a)
-{
-	char s[32];
-	text_add(out, " %s=", a->name);
-	switch (a->kind) {
-	case ATTR_INT: text_add(out, "%lld", (long long)a->i); break;
-	case ATTR_INTS: print_ints(out, a->ints, a->n); break;
-	case ATTR_FLOAT:
-		text_double(s, sizeof s, a->f);
-		text_add(out, "%s", s);
-		break;
-	case ATTR_TEXT: print_name(out, a->text); break;
-	}
-}
-
 static void print_call(Text *out, const Dag *d, const OpCall *c)
 {
 	for (int i = 0; i < c->nout; i++) {
@@ -123,8 +108,20 @@ static void print_call(Text *out, const Dag *d, const OpCall *c)
 			print_name(out, d->value.at[c->in[i]].name);
 	}
 	text_add(out, ")");
-	for (int i = 0; i < c->nattr; i++)
-		print_attr(out, &c->attr[i]);
+	for (int i = 0; i < c->nattr; i++) {
+		const Attr *a = &c->attr[i];
+		char s[32];
+		text_add(out, " %s=", a->name);
+		switch (a->kind) {
+		case ATTR_INT: text_add(out, "%lld", (long long)a->i); break;
+		case ATTR_INTS: print_ints(out, a->ints, a->n); break;
+		case ATTR_FLOAT:
+			text_double(s, sizeof s, a->f);
+			text_add(out, "%s", s);
+			break;
+		case ATTR_TEXT: print_name(out, a->text); break;
+		}
+	}
 	text_add(out, "\n");
 }
 

@@ -7,20 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t get_packed(DType t, const uint8_t *p, int64_t i)
-{
-	int64_t bit = i * t.bits;
-	int v = p[bit / 8] >> bit % 8 & ((1 << t.bits) - 1);
-	return t.kind == DT_INT && v >> (t.bits - 1) != 0 ? v - (1 << t.bits) : v;
-}
-
-static void set_packed(DType t, uint8_t *p, int64_t i, int64_t v)
-{
-	int64_t bit = i * t.bits;
-	unsigned mask = (1u << t.bits) - 1;
-	p[bit / 8] = (uint8_t)((p[bit / 8] & ~(mask << bit % 8)) | ((unsigned)v & mask) << bit % 8);
-}
-
 #define GET(T) \
 	do { \
 		T x; \
@@ -34,9 +20,12 @@ int64_t element_get_int(DType t, const void *data, int64_t i)
 	if (t.kind == DT_BOOL)
 		return ((const uint8_t *)data)[i] != 0;
 	assert(dtype_is_int(t));
-	if (t.bits < 8)
-		return get_packed(t, data, i);
 	bool is_signed = t.kind == DT_INT;
+	if (t.bits < 8) {
+		int64_t bit = i * t.bits;
+		int v = ((const uint8_t *)data)[bit / 8] >> bit % 8 & ((1 << t.bits) - 1);
+		return is_signed && v >> (t.bits - 1) != 0 ? v - (1 << t.bits) : v;
+	}
 	switch (t.bits) {
 	case 8:
 		if (is_signed)
@@ -57,12 +46,16 @@ int64_t element_get_int(DType t, const void *data, int64_t i)
 void element_set_int(DType t, void *data, int64_t i, int64_t v)
 {
 	assert(t.lanes == 1);
-	if (t.kind == DT_BOOL)
-		((uint8_t *)data)[i] = v != 0;
-	else if (t.bits < 8)
-		set_packed(t, data, i, v);
-	else /* little-endian hosts: the low bytes come first */
-		memcpy((uint8_t *)data + i * (t.bits / 8), &v, t.bits / 8u);
+	uint8_t *p = data;
+	if (t.kind == DT_BOOL) {
+		p[i] = v != 0;
+	} else if (t.bits < 8) {
+		int64_t bit = i * t.bits;
+		unsigned mask = (1u << t.bits) - 1;
+		p[bit / 8] = (uint8_t)((p[bit / 8] & ~(mask << bit % 8)) | ((unsigned)v & mask) << bit % 8);
+	} else { /* little-endian hosts: the low bytes come first */
+		memcpy(p + i * (t.bits / 8), &v, t.bits / 8u);
+	}
 }
 
 double element_get(DType t, const void *data, int64_t i)

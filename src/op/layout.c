@@ -18,14 +18,6 @@ static int dimension_of(char letter, int rank)
 	return at != NULL && rank - from_end >= 2 && rank <= 5 ? rank - from_end : -1;
 }
 
-static bool read_number(const char **s, int64_t *out)
-{
-	*out = 0;
-	while (**s >= '0' && **s <= '9' && *out <= LARGEST_BLOCK)
-		*out = *out * 10 + *(*s)++ - '0';
-	return *out >= 2 && *out <= LARGEST_BLOCK;
-}
-
 static void add(Layout *l, int of, int64_t step, int64_t mod, int64_t extent)
 {
 	l->of[l->n] = of;
@@ -53,8 +45,10 @@ bool layout_read(const char *text, Shape s, Layout *out)
 	}
 	const char *at = text + strspn(text, "NOCIDHW");
 	for (; *at != 0; at++) {
-		int64_t n;
-		if (!read_number(&at, &n) || *at < 'a' || *at > 'z' || out->n >= DAG_MAX_RANK)
+		int64_t n = 0;
+		while (*at >= '0' && *at <= '9' && n <= LARGEST_BLOCK)
+			n = n * 10 + *at++ - '0';
+		if (n < 2 || n > LARGEST_BLOCK || *at < 'a' || *at > 'z' || out->n >= DAG_MAX_RANK)
 			return false;
 		int k = dimension_of((char)(*at - 'a' + 'A'), s.rank);
 		if (k < 0 || block[k] * n > LARGEST_BLOCK)

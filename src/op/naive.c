@@ -42,31 +42,21 @@ void nest_shape(Nest *nest, Shape s, const Expr **idx)
 		idx[k] = nest_axis(nest, axis_name(s.rank, k), ITER_SPATIAL, s.dim[k]);
 }
 
-static bool reduces_nothing(const Nest *nest)
-{
-	for (int k = 0; k < nest->n; k++)
-		if (nest->iter[k].kind == ITER_REDUCE && nest->extent[k] == 0)
-			return true;
-	return false;
-}
-
-static void drop_reduce_axes(Nest *nest)
-{
-	int n = 0;
-	for (int k = 0; k < nest->n; k++)
-		if (nest->iter[k].kind != ITER_REDUCE) {
-			nest->loop[n] = nest->loop[k];
-			nest->extent[n] = nest->extent[k];
-			nest->iter[n++] = nest->iter[k];
-		}
-	nest->n = n;
-}
-
 void nest_close(Nest *nest, const char *what, Stmt *init, Stmt *body)
 {
 	Naive *nv = nest->nv;
-	if (reduces_nothing(nest)) {
-		drop_reduce_axes(nest);
+	int spatial = 0;
+	bool nothing = false; /* is reduced: the result is the initial value */
+	for (int k = 0; k < nest->n; k++)
+		nothing |= nest->iter[k].kind == ITER_REDUCE && nest->extent[k] == 0;
+	for (int k = 0; k < nest->n && nothing; k++)
+		if (nest->iter[k].kind != ITER_REDUCE) {
+			nest->loop[spatial] = nest->loop[k];
+			nest->extent[spatial] = nest->extent[k];
+			nest->iter[spatial++] = nest->iter[k];
+		}
+	if (nothing) {
+		nest->n = spatial;
 		body = init;
 		init = NULL;
 	}
@@ -265,20 +255,6 @@ static void add_params(Naive *nv)
 		add_value_buf(nv, d->output.at[i], BUF_OUT, d->value.at[d->output.at[i]].type);
 }
 
-static void add_results(Naive *nv)
-{
-	for (int i = 0; i < nv->c->nout; i++)
-		add_value_buf(nv, nv->c->out[i], BUF_WORK, naive_type(nv, nv->d->value.at[nv->c->out[i]].type));
-}
-
-/* "conv", "conv_1"; "sub_", since sub is a keyword of the language. */
-static const char *block_name(Naive *nv, const char *op)
-{
-	if (!ir_is_name(op))
-		op = arena_printf(ir_arena(nv->ir), "%s_", op);
-	return names_give(nv->blocks, op);
-}
-
 static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind kind, const AlgoChoice *choice, Err *err)
 {
 	Arena *a = ir_arena(ir);
@@ -299,8 +275,10 @@ static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind ki
 	add_params(&nv);
 	for (size_t i = 0; i < d->call.n; i++) {
 		nv.c = &d->call.at[i];
-		nv.block = block_name(&nv, op_row(nv.c->op)->name);
-		add_results(&nv);
+		const char *op = op_row(nv.c->op)->name; /* "conv", "conv_1"; "sub_", since sub is a keyword of the language */
+		nv.block = names_give(nv.blocks, ir_is_name(op) ? op : arena_printf(a, "%s_", op));
+		for (int k = 0; k < nv.c->nout; k++)
+			add_value_buf(&nv, nv.c->out[k], BUF_WORK, naive_type(&nv, d->value.at[nv.c->out[k]].type));
 		if (choice != NULL && choice->call == (int)i)
 			choice->algo->build(&nv, choice->param);
 		else

@@ -83,12 +83,6 @@ static const Expr *clip(Naive *nv, const Args *a)
 	return x;
 }
 
-static const Expr *elu(Naive *nv, const Args *a)
-{
-	const Expr *e = ir_unary(nv->ir, IR_EXP, arg(nv, a, 0));
-	return bend(nv, a, ir_mul(nv->ir, attr(nv, a, "alpha"), ir_sub(nv->ir, e, number(nv, a, 1))));
-}
-
 /* Computes in a's type; an integer to a floating power goes through f64 and is truncated. */
 static const Expr *power(Naive *nv, const Args *a)
 {
@@ -124,7 +118,10 @@ static const Expr *formula(Naive *nv, const Args *a)
 	case OP_prelu: return bend(nv, a, binary(nv, a, IR_MUL));
 	case OP_relu: return ir_max(ir, arg(nv, a, 0), zero);
 	case OP_leaky_relu: return bend(nv, a, ir_mul(ir, attr(nv, a, "alpha"), arg(nv, a, 0)));
-	case OP_elu: return elu(nv, a);
+	case OP_elu: {
+		const Expr *e = ir_unary(ir, IR_EXP, arg(nv, a, 0));
+		return bend(nv, a, ir_mul(ir, attr(nv, a, "alpha"), ir_sub(ir, e, number(nv, a, 1))));
+	}
 	case OP_hard_sigmoid: return ramp_0_1(nv, a, attr(nv, a, "alpha"), attr(nv, a, "beta"));
 	case OP_hard_swish: return ir_mul(ir, arg(nv, a, 0), ramp_0_1(nv, a, number(nv, a, 1.0 / 6), number(nv, a, 0.5)));
 	case OP_sigmoid: return unary(nv, a, IR_SIGMOID);

@@ -49,14 +49,6 @@ static void reshape_index(Ir *ir, Shape out, const Expr *const *at, Shape in, co
 	}
 }
 
-static const Expr *slice_index(Naive *nv, int k, const Expr *at)
-{
-	int n, nsteps;
-	const int64_t *start = op_ints(nv->c, "starts", &n), *step = op_ints(nv->c, "steps", &nsteps);
-	at = ir_mul(nv->ir, at, ir_int(nv->ir, step != NULL ? step[k] : 1));
-	return ir_add(nv->ir, at, ir_int(nv->ir, start != NULL ? start[k] : 0));
-}
-
 /* The index in [0, n) from which element `at` is taken, where `at` may lie outside. */
 static const Expr *repeat_index(Ir *ir, const char *mode, const Expr *at, int64_t n)
 {
@@ -104,7 +96,7 @@ static const Expr *moved(Naive *nv, const Expr *const *at)
 	DType t = naive_buf(nv, nv->c->in[0])->type;
 	const Expr *idx[DAG_MAX_RANK];
 	int n;
-	const int64_t *perm;
+	const int64_t *perm, *start, *step;
 	switch (nv->c->op) {
 	case OP_reshape: reshape_index(nv->ir, y->shape, at, x->shape, idx); break;
 	case OP_transpose:
@@ -113,8 +105,12 @@ static const Expr *moved(Naive *nv, const Expr *const *at)
 			idx[perm[k]] = at[k];
 		break;
 	case OP_slice:
-		for (int k = 0; k < x->shape.rank; k++)
-			idx[k] = slice_index(nv, k, at[k]);
+		start = op_ints(nv->c, "starts", &n);
+		step = op_ints(nv->c, "steps", &n);
+		for (int k = 0; k < x->shape.rank; k++) {
+			idx[k] = ir_mul(nv->ir, at[k], ir_int(nv->ir, step != NULL ? step[k] : 1));
+			idx[k] = ir_add(nv->ir, idx[k], ir_int(nv->ir, start != NULL ? start[k] : 0));
+		}
 		break;
 	case OP_pad: return padded(nv, at);
 	default: return naive_load_broadcast(nv, 0, at, y->shape.rank, t); /* expand */

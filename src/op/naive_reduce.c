@@ -27,15 +27,6 @@ static int reduce_axes(Nest *nest, Shape s, const bool *over, bool keep, const E
 	return n;
 }
 
-static const char *monoid_of(const Naive *nv, DType t)
-{
-	switch (nv->c->op) {
-	case OP_reduce_max: return t.kind == DT_BOOL ? "or" : "max";
-	case OP_reduce_min: return t.kind == DT_BOOL ? "and" : "min";
-	default: return "sum";
-	}
-}
-
 static void divide(Naive *nv, Buf *acc, Buf *out, int64_t count)
 {
 	Nest nest = { .nv = nv };
@@ -70,12 +61,17 @@ void naive_reduce(Naive *nv)
 	Nest nest = { .nv = nv };
 	const Expr *at_x[DAG_MAX_RANK], *at_y[DAG_MAX_RANK];
 	reduce_axes(&nest, x->shape, over, op_int(nv->c, "keep") != 0, at_x, at_y);
+	const char *monoid = "sum";
+	if (extreme && nv->c->op == OP_reduce_max)
+		monoid = t.kind == DT_BOOL ? "or" : "max";
+	else if (extreme)
+		monoid = t.kind == DT_BOOL ? "and" : "min";
 	const Expr *start = ir_const(nv->ir, t, 0);
 	if (extreme)
 		start = naive_extreme(nv, t, nv->c->op == OP_reduce_max);
 	if (nest.n > 0 && nest.iter[nest.n - 1].kind == ITER_REDUCE)
 		nest_close(&nest, NULL, naive_store(nv, acc, at_y, start),
-			ir_reduce(nv->ir, monoid_of(nv, t), acc, at_y, acc->rank, naive_load(nv, 0, at_x, t)));
+			ir_reduce(nv->ir, monoid, acc, at_y, acc->rank, naive_load(nv, 0, at_x, t)));
 	else /* a scalar: nothing is reduced */
 		nest_close(&nest, NULL, NULL, naive_store(nv, acc, at_y, naive_load(nv, 0, at_x, t)));
 	if (acc != out)

@@ -48,14 +48,6 @@ static void count_axis_from_front(const Dag *d, OpCall *c)
 		a->i += rank_of(d, c);
 }
 
-static void name_last_axis(const Dag *d, OpCall *c)
-{
-	count_axis_from_front(d, c);
-	Attr *a = find(c, "axis");
-	if (a != NULL && a->i == rank_of(d, c) - 1)
-		a->i = -1;
-}
-
 static int by_value(const void *x, const void *y)
 {
 	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
@@ -159,6 +151,7 @@ static void drop_defaults(OpCall *c)
 
 bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 {
+	Attr *axis;
 	c->nout = op_row(c->op)->outputs;
 	switch (c->op) {
 	case OP_conv:
@@ -171,7 +164,12 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
 		break;
 	case OP_softmax:
-	case OP_log_softmax: name_last_axis(d, c); break;
+	case OP_log_softmax: /* the last axis is -1, whatever the rank */
+		count_axis_from_front(d, c);
+		axis = find(c, "axis");
+		if (axis != NULL && axis->i == rank_of(d, c) - 1)
+			axis->i = -1;
+		break;
 	case OP_reduce_sum:
 	case OP_reduce_mean:
 	case OP_reduce_max:

@@ -19,23 +19,6 @@ static void add_extents(Text *t, const int64_t *v, int n)
 		text_add(t, "%s%lld", k > 0 ? "x" : "", (long long)v[k]);
 }
 
-static void add_kernel(Text *t, const int64_t *v, int n)
-{
-	for (int k = 0; k < n; k++)
-		text_add(t, "%s%lld", k > 0 ? "x" : "", (long long)v[k]);
-}
-
-static void add_stride(Text *t, const Window *w)
-{
-	bool one = true;
-	for (int k = 0; k < w->n; k++)
-		one &= w->stride[k] == 1;
-	if (one)
-		return;
-	text_add(t, " /");
-	add_extents(t, w->stride, w->n);
-}
-
 static void add_window(Text *t, const Dag *d, const OpCall *c)
 {
 	Window w;
@@ -46,13 +29,20 @@ static void add_window(Text *t, const Dag *d, const OpCall *c)
 	int64_t groups = c->op == OP_conv ? op_int(c, "groups") : 1;
 	bool depthwise = groups > 1 && groups == in;
 	text_add(t, "%s%s", depthwise ? "dw" : "", op_row(c->op)->name);
-	add_kernel(t, w.kernel, w.n);
+	bool strided = false;
+	for (int k = 0; k < w.n; k++) {
+		text_add(t, "%s%lld", k > 0 ? "x" : "", (long long)w.kernel[k]);
+		strided |= w.stride[k] != 1;
+	}
 	if (in == out && (depthwise || c->op != OP_conv))
 		text_add(t, " %lld ", in);
 	else
 		text_add(t, " %lld>%lld ", in, out);
 	add_extents(t, w.out, w.n);
-	add_stride(t, &w);
+	if (strided) {
+		text_add(t, " /");
+		add_extents(t, w.stride, w.n);
+	}
 	if (groups > 1 && !depthwise)
 		text_add(t, " g%lld", (long long)groups);
 	if (x->shape.dim[0] != 1)
@@ -143,8 +133,11 @@ const char *task_record(Arena *a, const Task *t)
 	return record_line(a, t->text, hex);
 }
 
-static Task *task_of(Arena *a, const Dag *canonical)
+Task *task_new_map(Arena *a, const Dag *d, int *map, Err *err)
 {
+	Dag *canonical = dag_canonical(a, d, map, err);
+	if (canonical == NULL)
+		return NULL;
 	Task *t = arena_new_of(a, Task);
 	t->dag = canonical;
 	t->text = dag_str(a, canonical);
@@ -155,12 +148,6 @@ static Task *task_of(Arena *a, const Dag *canonical)
 	t->bytes = dag_bytes(canonical);
 	t->weight = 1;
 	return t;
-}
-
-Task *task_new_map(Arena *a, const Dag *d, int *map, Err *err)
-{
-	Dag *canonical = dag_canonical(a, d, map, err);
-	return canonical != NULL ? task_of(a, canonical) : NULL;
 }
 
 Task *task_new(Arena *a, const Dag *d, Err *err)

@@ -182,14 +182,6 @@ static void write_outputs(OnnxOut *o)
 	}
 }
 
-static void reserve(Text *out, size_t n)
-{
-	if (out->at != NULL)
-		return;
-	out->at = arena_alloc(out->arena, n + 1);
-	out->cap = n + 1;
-}
-
 bool onnx_export(Text *out, const Dag *d, Err *err)
 {
 	Arena *a = out->arena;
@@ -220,7 +212,10 @@ bool onnx_export(Text *out, const Dag *d, Err *err)
 	size_t size = wire_size(&OnnxModel_message, &m);
 	if (size > INT32_MAX)
 		return fail(err, ERR_UNSUPPORTED, d->name, "an ONNX file may have 2 GiB; this network needs %zu bytes", size);
-	reserve(out, out->n + size);
+	if (out->at == NULL) { /* in one piece: it may be large */
+		out->cap = out->n + size + 1;
+		out->at = arena_alloc(a, out->cap);
+	}
 	wire_write(out, &OnnxModel_message, &m);
 	return true;
 }

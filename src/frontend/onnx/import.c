@@ -44,15 +44,6 @@ static const char *function_key(Arena *a, const char *domain, const char *name, 
 	return arena_printf(a, "%s\n%s\n%s", is_default_domain(domain) ? "" : domain, onnx_text(name), onnx_text(overload));
 }
 
-static void list_functions(Import *im, const OnnxModel *m)
-{
-	im->functions = names_new(im->arena);
-	for (size_t k = 0; k < m->functions.n; k++) {
-		const OnnxFunction *f = &m->functions.at[k];
-		names_bind(im->functions, function_key(im->arena, f->domain, f->name, f->overload), (int)k);
-	}
-}
-
 static const OnnxFunction *find_function(const Import *im, const OnnxModel *m, const OnnxNode *node)
 {
 	if (m->functions.n == 0)
@@ -416,16 +407,6 @@ static bool read_outputs(Import *im, const Frame *f, const OnnxGraph *g)
 	return true;
 }
 
-static bool check_sizes(Import *im)
-{
-	for (size_t k = 0; k < im->dag->value.n; k++) {
-		const Value *v = &im->dag->value.at[k];
-		if (!onnx_check_size(im, "value", v->name, v->type, v->shape))
-			return false;
-	}
-	return true;
-}
-
 static bool check_model(Import *im, const OnnxModel *m, int64_t *opset)
 {
 	if (m->graph == NULL)
@@ -443,20 +424,12 @@ static bool check_model(Import *im, const OnnxModel *m, int64_t *opset)
 			return onnx_refuse(im, ERR_INPUT, "function '%s' uses opset %lld, which does not exist",
 				onnx_text(fn->name), (long long)version);
 	}
-	list_functions(im, m);
+	im->functions = names_new(im->arena);
+	for (size_t k = 0; k < m->functions.n; k++) {
+		const OnnxFunction *fn = &m->functions.at[k];
+		names_bind(im->functions, function_key(im->arena, fn->domain, fn->name, fn->overload), (int)k);
+	}
 	return check_supported(im, m, *opset);
-}
-
-static void list_own_names(Import *im, const OnnxGraph *g)
-{
-	im->own = names_new(im->arena);
-	for (size_t k = 0; k < g->input.n; k++)
-		names_bind(im->own, onnx_text(g->input.at[k].name), 0);
-	for (size_t k = 0; k < g->initializer.n; k++)
-		names_bind(im->own, onnx_text(g->initializer.at[k].name), 0);
-	for (size_t k = 0; k < g->node.n; k++)
-		for (size_t i = 0; i < g->node.at[k].output.n; i++)
-			names_bind(im->own, onnx_text(g->node.at[k].output.at[i]), 0);
 }
 
 static bool import_graph(Import *im, const OnnxModel *m, int64_t opset)
@@ -466,9 +439,22 @@ static bool import_graph(Import *im, const OnnxModel *m, int64_t opset)
 	Frame f = { .prefix = "", .names = names_new(im->arena), .read = names_new(im->arena), .opset = (int)opset };
 	for (size_t k = 0; k < g->output.n; k++)
 		names_bind(f.read, onnx_text(g->output.at[k].name), 0);
-	list_own_names(im, g);
-	return onnx_read_inputs(im, &f, g) && run_nodes(im, m, &f, g->node.at, g->node.n) && read_outputs(im, &f, g) &&
-	       check_sizes(im) && dag_check(im->dag, &im->err);
+	im->own = names_new(im->arena);
+	for (size_t k = 0; k < g->input.n; k++)
+		names_bind(im->own, onnx_text(g->input.at[k].name), 0);
+	for (size_t k = 0; k < g->initializer.n; k++)
+		names_bind(im->own, onnx_text(g->initializer.at[k].name), 0);
+	for (size_t k = 0; k < g->node.n; k++)
+		for (size_t i = 0; i < g->node.at[k].output.n; i++)
+			names_bind(im->own, onnx_text(g->node.at[k].output.at[i]), 0);
+	if (!onnx_read_inputs(im, &f, g) || !run_nodes(im, m, &f, g->node.at, g->node.n) || !read_outputs(im, &f, g))
+		return false;
+	for (size_t k = 0; k < im->dag->value.n; k++) {
+		const Value *v = &im->dag->value.at[k];
+		if (!onnx_check_size(im, "value", v->name, v->type, v->shape))
+			return false;
+	}
+	return dag_check(im->dag, &im->err);
 }
 
 /* Imports once. If it fails because an input had to be known, *wanted is that input. */

@@ -16,18 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool read_shape(const OnnxTensor *t, const char *what, Shape *out, Err *err)
-{
-	if (t->dims.n > DAG_MAX_RANK)
-		return fail(
-			err, ERR_UNSUPPORTED, NULL, "%s has %zu dimensions; dlc takes at most %d", what, t->dims.n, DAG_MAX_RANK);
-	for (size_t k = 0; k < t->dims.n; k++)
-		if (t->dims.at[k] < 0)
-			return fail(err, ERR_INPUT, NULL, "%s has a dimension of %lld", what, (long long)t->dims.at[k]);
-	*out = shape_of((int)t->dims.n, t->dims.at);
-	return true;
-}
-
 /* Opens folder/a/b/c without following a link; -1 and errno on failure. */
 static int open_below(const char *folder, const char *location)
 {
@@ -153,14 +141,6 @@ static bool read_external(
 	return true;
 }
 
-/* The typed list that holds elements of a type. */
-static const WireInts *int_list(const OnnxTensor *t, DType type)
-{
-	if (type.kind == DT_INT && type.bits == 64)
-		return &t->int64_data;
-	return type.kind == DT_UINT && type.bits >= 32 ? &t->uint64_data : &t->int32_data;
-}
-
 static bool bad_count(const char *what, size_t have, int64_t need, Err *err)
 {
 	return fail(err, ERR_INPUT, NULL, "%s has %zu numbers where its shape needs %lld", what, have, (long long)need);
@@ -176,7 +156,8 @@ static bool read_typed(
 		*out = at;
 		return have == (size_t)n || bad_count(what, have, n, err);
 	}
-	const WireInts *list = int_list(t, type);
+	bool i64 = type.kind == DT_INT && type.bits == 64, u64 = type.kind == DT_UINT && type.bits >= 32;
+	const WireInts *list = i64 ? &t->int64_data : u64 ? &t->uint64_data : &t->int32_data;
 	size_t size = type.bits < 8 ? 1 : type.bits / 8;
 	size_t need = (size_t)bytes / size; /* packed nibbles come as one byte for each number */
 	if (list->n != need)
@@ -208,8 +189,13 @@ bool onnx_tensor_read(Arena *a, const OnnxTensor *t, OnnxFiles *files, const cha
 	if (!onnx_type_from(t->data_type, &out->type))
 		return fail(err, ERR_UNSUPPORTED, NULL, "%s has element type %s, which dlc does not have", what,
 			onnx_type_name(t->data_type));
-	if (!read_shape(t, what, &out->shape, err))
-		return false;
+	if (t->dims.n > DAG_MAX_RANK)
+		return fail(
+			err, ERR_UNSUPPORTED, NULL, "%s has %zu dimensions; dlc takes at most %d", what, t->dims.n, DAG_MAX_RANK);
+	for (size_t k = 0; k < t->dims.n; k++)
+		if (t->dims.at[k] < 0)
+			return fail(err, ERR_INPUT, NULL, "%s has a dimension of %lld", what, (long long)t->dims.at[k]);
+	out->shape = shape_of((int)t->dims.n, t->dims.at);
 	int64_t n = shape_elements(out->shape);
 	int64_t bytes = n < 0 ? -1 : dtype_bytes(out->type, n);
 	if (bytes < 0)

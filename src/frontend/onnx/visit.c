@@ -123,17 +123,14 @@ const Item *node_need(Visit *n, int k)
 	return need(n, k);
 }
 
-static int item_value(Import *im, Item *it)
-{
-	if (it->value == DAG_NONE)
-		it->value = dag_add_const(im->dag, it->name, it->type, it->shape, it->data);
-	return it->value;
-}
-
 int node_value(Visit *n, int k)
 {
 	Item *it = find_item(n, k);
-	return it == NULL || !node_ok(n) ? DAG_NONE : item_value(n->im, it);
+	if (it == NULL || !node_ok(n))
+		return DAG_NONE;
+	if (it->value == DAG_NONE)
+		it->value = dag_add_const(n->im->dag, it->name, it->type, it->shape, it->data);
+	return it->value;
 }
 
 /* True if a value takes little enough work to be computed while importing. */

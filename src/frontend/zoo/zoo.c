@@ -108,12 +108,6 @@ static Act relu(Net *net, const char *name, Act x)
 	return call(net, name, OP_relu, &x.value, 1, NULL, 0, x.square / 2);
 }
 
-static Act relu6(Net *net, const char *name, Act x)
-{
-	Attr attr[] = { attr_float("lo", 0), attr_float("hi", 6) };
-	return call(net, name, OP_clip, &x.value, 1, attr, 2, x.square / 2);
-}
-
 static Act add(Net *net, const char *name, Act a, Act b)
 {
 	int in[] = { a.value, b.value };
@@ -208,8 +202,10 @@ static const struct {
 
 static Act conv_bn_relu6(Net *net, const char *name, Act x, ConvSpec c)
 {
+	Attr attr[] = { attr_float("lo", 0), attr_float("hi", 6) };
 	x = conv(net, sub(net, name, "0"), x, c);
-	return relu6(net, sub(net, name, "2"), batch_norm(net, sub(net, name, "1"), x, 1));
+	x = batch_norm(net, sub(net, name, "1"), x, 1);
+	return call(net, sub(net, name, "2"), OP_clip, &x.value, 1, attr, 2, x.square / 2);
 }
 
 static Act inverted_residual(Net *net, const char *name, Act x, int64_t out, int64_t stride, int64_t expand)
