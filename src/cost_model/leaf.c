@@ -278,24 +278,6 @@ static void add_stream(const Reach *r, bool writes, Stream *m, int *count, CostN
 	memcpy(x->stride, r->stride, sizeof x->stride);
 }
 
-static void add_traffic(Leaf *f)
-{
-	Stream m[ACCESSES];
-	double bytes[TARGET_CACHES];
-	int count = 0;
-	for (int i = 0; i < f->nload; i++) {
-		bool twice = false; /* taps of one window: the same memory */
-		for (int k = 0; k < i; k++)
-			twice |= f->load[k].at == f->load[i].at;
-		if (!twice)
-			add_stream(&f->load[i], false, m, &count, &f->w->nest);
-	}
-	add_stream(&f->dst, true, m, &count, &f->w->nest);
-	traffic_of(&f->w->nest, m, count, f->w->target, bytes);
-	for (int k = 0; k < TARGET_CACHES; k++)
-		f->w->sum.bytes[k] += bytes[k] * f->w->share;
-}
-
 void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
 {
 	Leaf f = { .w = w };
@@ -311,5 +293,18 @@ void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
 	for (int l = 0; l < f.serial; l++)
 		outside *= w->nest.loop[l].kind == LOOP_UNROLLED ? (double)w->nest.loop[l].n : 1;
 	w->sum.code += instructions * outside;
-	add_traffic(&f);
+	Stream m[ACCESSES];
+	double bytes[TARGET_CACHES];
+	int count = 0;
+	for (int i = 0; i < f.nload; i++) {
+		bool twice = false; /* taps of one window: the same memory */
+		for (int k = 0; k < i; k++)
+			twice |= f.load[k].at == f.load[i].at;
+		if (!twice)
+			add_stream(&f.load[i], false, m, &count, &w->nest);
+	}
+	add_stream(&f.dst, true, m, &count, &w->nest);
+	traffic_of(&w->nest, m, count, w->target, bytes);
+	for (int k = 0; k < TARGET_CACHES; k++)
+		w->sum.bytes[k] += bytes[k] * w->share;
 }

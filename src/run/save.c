@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/element.h"
 #include "runtime/model.h"
 #include "run/npz.h"
@@ -25,19 +26,12 @@ static bool is_npz(const char *path)
 	return n >= 4 && strcmp(path + n - 4, ".npz") == 0;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
 /* Also where neither is there yet, and where they are spelled in two ways. */
 static bool is_same_output(const char *a, const char *b)
 {
 	char at[2][PATH_BYTES], folder[2][PATH_BYTES];
 	const char *name[2];
-	if (strcmp(a, b) == 0 || is_same_file(a, b))
+	if (strcmp(a, b) == 0 || file_is_same(a, b))
 		return true;
 	for (int i = 0; i < 2; i++) {
 		snprintf(at[i], sizeof at[i], "%s", i == 0 ? a : b);
@@ -57,9 +51,9 @@ static DlcStatus check_apart(const DlcModel *m, const RunOptions *o, int k, DlcE
 	int index;
 	struct stat st;
 	const char *path = split_name(m, DLC_OUTPUT, o->output.at[k], &index);
-	bool apart = !is_same_file(path, o->model);
+	bool apart = !file_is_same(path, o->model);
 	for (int j = 0; j < o->input.n; j++)
-		apart = apart && !is_same_file(path, split_name(m, DLC_INPUT, o->input.at[j], &index));
+		apart = apart && !file_is_same(path, split_name(m, DLC_INPUT, o->input.at[j], &index));
 	if (!apart)
 		return runtime_fail(err, RUN_USAGE,
 			"%s: is an input of this command, which would be overwritten; name another output", path);

@@ -63,11 +63,6 @@ DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...)
 	return s;
 }
 
-bool bundle_dim_is_sym(const BundleDim *d)
-{
-	return d->sym[0] >= 0 && d->sym[1] < 0 && d->mul == 1 && d->add == 0 && d->div == 1;
-}
-
 static bool dim_at(const BundleDim *d, int64_t a, int64_t b, int64_t *out)
 {
 	int64_t v;

@@ -170,7 +170,7 @@ void instance_resolve_steps(DlcInstance *i, uint32_t from, uint32_t to)
 	resolve_launches(i, from, to);
 }
 
-/* The symbols that the shape of bound input t binds; *who gets the first input of each. */
+/* The symbols that the shape of bound input t binds. */
 static DlcStatus bind_symbols(DlcInstance *i, uint32_t t, DlcError *err)
 {
 	const DlcModel *m = i->m;
@@ -178,7 +178,9 @@ static DlcStatus bind_symbols(DlcInstance *i, uint32_t t, DlcError *err)
 	for (uint32_t k = 0; k < row->ndim; k++) {
 		const BundleDim *d = &m->dim[row->dim + k];
 		int64_t given = i->bound[t].shape[k];
-		if (!bundle_dim_is_sym(d) || m->sym[d->sym[0]].kind != BUNDLE_SYM_INPUT)
+		/* Just a symbol: the input's shape binds it. */
+		bool is_sym = d->sym[0] >= 0 && d->sym[1] < 0 && d->mul == 1 && d->add == 0 && d->div == 1;
+		if (!is_sym || m->sym[d->sym[0]].kind != BUNDLE_SYM_INPUT)
 			continue;
 		int64_t *value = &i->sym[d->sym[0]];
 		if (*value >= 0 && *value != given)

@@ -58,8 +58,6 @@ bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *
 bool bundle_dim_range(const DlcModel *m, const BundleDim *d, int64_t *lo, int64_t *hi);
 /* Its value for these symbols' values, which lie in their ranges. */
 int64_t bundle_dim_value(const BundleDim *d, const int64_t *sym);
-/* Whether it is just a symbol, which an input's shape then binds. */
-bool bundle_dim_is_sym(const BundleDim *d);
 /* Bytes of a tensor at the symbols' maxima; -1 if that overflows. */
 int64_t bundle_tensor_bytes(const DlcModel *m, const BundleTensor *t);
 

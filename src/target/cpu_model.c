@@ -193,20 +193,14 @@ void target_derive(Target *t)
 	derive_llvm(t);
 }
 
-static const char *model_name(const CpuFacts *c, uint64_t mask)
-{
-	for (int i = 0; i < CPUIDS; i++)
-		if (model_named(cpuids[i].model, c->arch) != NULL && cpuids[i].vendor == c->vendor &&
-			cpuids[i].family == c->family && cpuids[i].first <= c->model && c->model <= cpuids[i].last &&
-			(cpuids[i].needs == FEATURE_COUNT || (mask & FEATURE_BIT(cpuids[i].needs)) != 0))
-			return cpuids[i].model;
-	return "";
-}
-
 void target_from_facts(Target *t, const CpuFacts *c)
 {
 	*t = (Target){ .kind = TARGET_CPU, .arch = c->arch, .features = features_closed(c->features) };
-	snprintf(t->model, sizeof t->model, "%s", model_name(c, t->features));
+	for (int i = 0; i < CPUIDS && t->model[0] == 0; i++)
+		if (model_named(cpuids[i].model, c->arch) != NULL && cpuids[i].vendor == c->vendor &&
+			cpuids[i].family == c->family && cpuids[i].first <= c->model && c->model <= cpuids[i].last &&
+			(cpuids[i].needs == FEATURE_COUNT || target_has(t, cpuids[i].needs)))
+			snprintf(t->model, sizeof t->model, "%s", cpuids[i].model);
 	snprintf(t->brand, sizeof t->brand, "%s", c->brand);
 	target_derive(t);
 	snprintf(t->cpu, sizeof t->cpu, "%s %.12s %u %u", arch_name(t->arch), c->maker, c->family, c->model);

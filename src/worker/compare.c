@@ -77,14 +77,6 @@ static bool compare_quick(const Pair *p, uint64_t from, uint64_t to, MsgCompared
 	return true;
 }
 
-static bool places_lie(const uint64_t *at, uint64_t n, uint64_t all)
-{
-	for (uint64_t i = 0; i < n; i++)
-		if (at[i] >= all)
-			return false;
-	return true;
-}
-
 DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err)
 {
 	const Buffer *got = worker_find(w, m->got), *want = worker_find(w, m->want),
@@ -100,9 +92,9 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 	p.got = got->data;
 	p.want = want->data;
 	p.at = at != NULL ? (const uint64_t *)at->data : NULL;
-	if (at != NULL && !places_lie(p.at, m->count, got->bytes / p.element))
-		return runtime_fail(
-			err, DLC_BAD_ARGUMENT, "elements to compare lie outside of buffer %u", m->got);
+	for (uint64_t i = 0; at != NULL && i < m->count; i++)
+		if (p.at[i] >= got->bytes / p.element)
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "elements to compare lie outside of buffer %u", m->got);
 	bool quick = m->code == TYPE_FLOAT && m->bits == 32 && at == NULL;
 	*out = (MsgCompared){ 0 };
 	for (uint64_t i = 0; i < m->count; i += BLOCK) {

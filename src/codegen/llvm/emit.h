@@ -89,10 +89,9 @@ typedef struct Emit {
 bool emit_fn(Emit *e, const Fn *fn);
 char *emit_symbol(Arena *a, const Fn *fn); /* the name in the object, which no name of LLVM's equals */
 
-/* emit_call.c: a sub Fn's function, its parameters, the facts its callers need; a call. */
+/* emit_call.c: a sub Fn's function, its parameters; a call. */
 LLVMValueRef emit_sub_function(Emit *e, const Fn *fn);
 void emit_sub_parameters(Emit *e);
-void emit_sub_done(Emit *e);
 void emit_call(Emit *e, const Stmt *s);
 
 /* emit_expr.c */

@@ -44,13 +44,6 @@ void emit_sub_parameters(Emit *e)
 	}
 }
 
-void emit_sub_done(Emit *e)
-{
-	EmitSub *sub = &e->sub.at[e->sub.n - 1];
-	sub->work_bytes = e->work_bytes;
-	sub->deepest = e->deepest;
-}
-
 void emit_call(Emit *e, const Stmt *s)
 {
 	size_t callee = 0;

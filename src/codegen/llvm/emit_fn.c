@@ -491,8 +491,10 @@ bool emit_fn(Emit *e, const Fn *fn)
 	if (!list(e, fn->body))
 		return false;
 	emit_level_pop(e);
-	if (sub)
-		emit_sub_done(e);
+	if (sub) { /* what its callers need to know */
+		e->sub.at[e->sub.n - 1].work_bytes = e->work_bytes;
+		e->sub.at[e->sub.n - 1].deepest = e->deepest;
+	}
 	LLVMBuildRet(e->b, sub ? NULL : emit_int(e->i32, 0));
 	return true;
 }

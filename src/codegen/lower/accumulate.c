@@ -192,11 +192,6 @@ static bool choose(Loop *p)
 	return n > 0 && used <= most;
 }
 
-static const Expr *whole(Ir *ir, int lanes)
-{
-	return ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), lanes);
-}
-
 static const Cell *find(const Loop *p, const char *buf, const Expr *idx)
 {
 	for (int k = 0; k < p->n; k++)
@@ -210,7 +205,7 @@ static const Expr *in_register(Ir *ir, const Expr *e, void *arg)
 	const Cell *c = e->op == IR_LOAD ? find(arg, e->name, e->arg[0]) : NULL;
 	if (c == NULL)
 		return e;
-	const Expr *i = whole(ir, c->type.lanes);
+	const Expr *i = lower_all_lanes(ir, c->type.lanes);
 	return ir_load_named(ir, c->reg, c->type, &i, 1);
 }
 
@@ -220,7 +215,7 @@ static bool store_register(Stmt *s, void *arg)
 	const Cell *c = s->kind == ST_STORE ? find(p, s->store.dst.buf, s->store.dst.idx[0]) : NULL;
 	if (c != NULL) {
 		s->store.dst.buf = c->reg;
-		s->store.dst.idx[0] = whole(p->l->ir, c->type.lanes);
+		s->store.dst.idx[0] = lower_all_lanes(p->l->ir, c->type.lanes);
 	}
 	return true;
 }
@@ -283,7 +278,7 @@ static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 	Stmt *before = NULL, *after = NULL;
 	for (int k = 0; k < p->n; k++) {
 		Cell *c = &p->cell[k];
-		const Expr *i = whole(l->ir, c->type.lanes);
+		const Expr *i = lower_all_lanes(l->ir, c->type.lanes);
 		int64_t shape = c->type.lanes;
 		c->reg = ir_fresh_name(l->ir, c->buf);
 		Buf *own = ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type), "local", &shape, 1);

@@ -15,14 +15,6 @@ static bool is_barrier(const Stmt *s, void *arg)
 	return s->kind == ST_BARRIER;
 }
 
-static bool is_param(const Fn *fn, const char *buf)
-{
-	for (int k = 0; k < fn->nparam; k++)
-		if (fn->param[k].name == buf)
-			return true;
-	return false;
-}
-
 static bool async(Lower *l, Stmt *s, Stmt **out)
 {
 	*out = s;
@@ -31,7 +23,7 @@ static bool async(Lower *l, Stmt *s, Stmt **out)
 	case ST_COMMIT:
 	case ST_WAIT: *out = NULL; break;
 	case ST_PREFETCH: /* what an alloc holds was written a moment ago */
-		if (!is_param(l->fn, s->prefetch.buf))
+		if (lower_is_alloc(l, s->prefetch.buf))
 			*out = NULL;
 		break;
 	case ST_FOR:

@@ -168,17 +168,6 @@ static Stmt *zero_all(Lower *l, const Buf *b)
 	return ir_for(l->ir, var, ir_int(l->ir, 0), n, kind, zero_at(l, b, i));
 }
 
-static int writers(const Lower *l, const Buf *b)
-{
-	int n = 0;
-	for (size_t k = 0; k < l->ks->n; k++)
-		for (int j = 0; j < l->ks->fn[k]->nparam; j++) {
-			const Buf *p = l->ks->fn[k]->param[j].buf;
-			n += p != NULL && p->name == b->name && p->role == BUF_OUT && l->ks->fn[k]->kind != FN_SUB;
-		}
-	return n;
-}
-
 Stmt *lower_padding(Lower *l, const Buf *b)
 {
 	const Range *env = ir_range_fn(l->ir, l->fn);
@@ -186,7 +175,13 @@ Stmt *lower_padding(Lower *l, const Buf *b)
 	if (b->type.bits < 8 || !find_blocks(l, b, &blocked))
 		return zero_all(l, b);
 	walk(l, &blocked, l->fn->body, env, false);
-	if (writers(l, b) != 1 || !blocked.vectors || blocked.whole == 0)
+	int writers = 0;
+	for (size_t k = 0; k < l->ks->n; k++)
+		for (int j = 0; j < l->ks->fn[k]->nparam; j++) {
+			const Buf *p = l->ks->fn[k]->param[j].buf;
+			writers += p != NULL && p->name == b->name && p->role == BUF_OUT && l->ks->fn[k]->kind != FN_SUB;
+		}
+	if (writers != 1 || !blocked.vectors || blocked.whole == 0)
 		return zero_lanes(l, &blocked);
 	walk(l, &blocked, l->fn->body, env, true);
 	return NULL;

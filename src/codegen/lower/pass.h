@@ -67,6 +67,8 @@ void lower_separate_lets(Lower *l);
  */
 Map *lower_bufs(Lower *l);
 Buf *lower_buf(const Map *bufs, const char *name); /* NULL if there is none */
+bool lower_is_alloc(const Lower *l, const char *buf); /* no parameter of the Fn */
+const Expr *lower_all_lanes(Ir *ir, int lanes);       /* 0, 1, ..: the index of a whole register */
 /* The facts inside a statement's body (loop), its then or its else branch, or after it (let). */
 const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env);
 /* ERR_UNSUPPORTED at the Fn and, if there is one, the line of s. */

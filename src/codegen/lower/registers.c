@@ -147,11 +147,6 @@ static bool name_pieces(Stmt *s, void *arg)
 	return true;
 }
 
-static const Expr *whole(Ir *ir, int width)
-{
-	return ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), width);
-}
-
 static const struct Piece *piece_at(const Alloc *a, const Expr *idx, int *lane)
 {
 	int64_t at = 0, stride;
@@ -167,7 +162,7 @@ static const Expr *split_load(Ir *ir, const Expr *e, void *arg)
 	if (!is_split(a))
 		return e;
 	const struct Piece *p = piece_at(a, e->arg[0], &lane);
-	const Expr *i = whole(ir, p->width);
+	const Expr *i = lower_all_lanes(ir, p->width);
 	const Expr *v = ir_load_named(ir, p->name, a->buf->type, &i, 1);
 	return p->width == e->type.lanes ? v : ir_lane(ir, v, lane);
 }
@@ -197,7 +192,7 @@ static void split_list(Registers *r, Stmt **list)
 		if (s->kind == ST_STORE && is_split(a = find(r, s->store.dst.buf))) {
 			const struct Piece *p = piece_at(a, s->store.dst.idx[0], &lane);
 			s->store.dst.buf = p->name;
-			s->store.dst.idx[0] = whole(r->l->ir, p->width);
+			s->store.dst.idx[0] = lower_all_lanes(r->l->ir, p->width);
 		} else if (s->kind == ST_ALLOC && is_split(a = find(r, s->alloc->name))) {
 			Stmt *next = s->next;
 			*list = pieces(r->l, s, a);

@@ -171,6 +171,19 @@ static bool add_alloc(Stmt *s, void *arg)
 	return true;
 }
 
+bool lower_is_alloc(const Lower *l, const char *buf)
+{
+	for (int k = 0; k < l->fn->nparam; k++)
+		if (l->fn->param[k].name == buf)
+			return false;
+	return true;
+}
+
+const Expr *lower_all_lanes(Ir *ir, int lanes)
+{
+	return ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), lanes);
+}
+
 Map *lower_bufs(Lower *l)
 {
 	Map *b = arena_new_of(l->arena, Map);

@@ -39,21 +39,13 @@ typedef struct Uses {
 	VEC(const char *) alloc; /* declared inside */
 } Uses;
 
-static bool is_alloc(const Lower *l, const char *buf)
-{
-	for (int k = 0; k < l->fn->nparam; k++)
-		if (l->fn->param[k].name == buf)
-			return false;
-	return true;
-}
-
 static void use(Uses *u, const char *buf, bool store)
 {
 	const Buf *b = lower_buf(u->bufs, buf);
 	bool own = false;
 	for (size_t k = 0; k < u->alloc.n; k++)
 		own = own || u->alloc.at[k] == buf;
-	if (!own && (is_alloc(u->l, buf) || (store && b->type.bits < 8)))
+	if (!own && (lower_is_alloc(u->l, buf) || (store && b->type.bits < 8)))
 		u->alone = true;
 }
 
@@ -147,7 +139,7 @@ static void flush(Share *sh, Out *o)
 static void find_alloc(const Expr *e, void *arg)
 {
 	Share *sh = arg;
-	if (e->op == IR_LOAD && is_alloc(sh->l, e->name))
+	if (e->op == IR_LOAD && lower_is_alloc(sh->l, e->name))
 		sh->failed = true;
 }
 

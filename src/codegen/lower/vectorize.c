@@ -36,7 +36,7 @@ static const Expr *widen_load(Widening *z, const Expr *e, const Expr *const *arg
 	for (int k = 0; k < e->nargs; k++)
 		idx[k] = arg[k]->type.lanes == 1 ? ir_splat(w->l->ir, arg[k], w->lanes) : arg[k];
 	if (own)
-		idx[e->nargs] = ir_ramp(w->l->ir, ir_int(w->l->ir, 0), ir_int(w->l->ir, 1), w->lanes);
+		idx[e->nargs] = lower_all_lanes(w->l->ir, w->lanes);
 	return ir_load_named(w->l->ir, e->name, e->type, idx, e->nargs + own);
 }
 
@@ -148,7 +148,7 @@ static bool vector_store(Widen *w, const Stmt *s, const Expr *mask, Stmt **out)
 	for (int k = 0; k < d->n; k++)
 		idx[k] = to_lanes(w, idx[k]);
 	if (own)
-		idx[r->store.dst.n++] = ir_ramp(w->l->ir, ir_int(w->l->ir, 0), ir_int(w->l->ir, 1), w->lanes);
+		idx[r->store.dst.n++] = lower_all_lanes(w->l->ir, w->lanes);
 	r->store.value = to_lanes(w, r->store.value);
 	r->store.mask = under(w, own_mask, mask);
 	if (r->store.mask != NULL)
