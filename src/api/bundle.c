@@ -29,17 +29,6 @@ const char *dlc_hit_name(DlcHit h)
 	return h < DLC_HITS ? hit_name((HitClass)h) : NULL;
 }
 
-static const Lock *read_lock(Arena *a, const DlcCompileOptions *o, const Target *t, Err *err)
-{
-	const char *name = o->lock_name != NULL ? o->lock_name : "lock";
-	Hash target = target_id(t);
-	Lock *lock = lock_parse(a, name, o->lock, strlen(o->lock), err);
-	if (lock == NULL || memcmp(&lock->target, &target, sizeof target) == 0)
-		return lock;
-	fail(err, ERR_INPUT, name, "is a lock for another target than this one");
-	return NULL;
-}
-
 static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcBundle **out, Err *err)
 {
 	DlcSession *s = n->session;
@@ -62,8 +51,16 @@ static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcB
 		.stop = &s->stop,
 		.progress = o->progress,
 		.progress_arg = o->arg };
-	if (o->lock != NULL && (c.lock = read_lock(a, o, &b->target, err)) == NULL)
-		return false;
+	if (o->lock != NULL) {
+		const char *name = o->lock_name != NULL ? o->lock_name : "lock";
+		Hash target = target_id(&b->target);
+		Lock *lock = lock_parse(a, name, o->lock, strlen(o->lock), err);
+		if (lock == NULL)
+			return false;
+		if (memcmp(&lock->target, &target, sizeof target) != 0)
+			return fail(err, ERR_INPUT, name, "is a lock for another target than this one");
+		c.lock = lock;
+	}
 	if (!cost_open(&cost, a, o->cost_model, &b->target, err))
 		return false;
 	b->compiled = compile_model(a, n->dag, &c, err);

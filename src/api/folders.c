@@ -34,19 +34,6 @@ static const char *folder_of_code(Arena *a)
 	return path;
 }
 
-/* The first of these folders that has both children; where none has them, its own. */
-static const char *find_programs(Arena *a, const char *here)
-{
-	static const char *const way[] = { "", "/../bin", "/../../bin" };
-	for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
-		const char *dir = arena_printf(a, "%s%s", here, way[i]);
-		if (access(arena_printf(a, "%s/dlc", dir), X_OK) == 0 &&
-			access(arena_printf(a, "%s/dlc-worker", dir), X_OK) == 0)
-			return dir;
-	}
-	return here;
-}
-
 void folders_add_targets(Folders *f, Arena *a, const char *const *dir, size_t n)
 {
 	VEC(const char *) list = { 0 };
@@ -60,7 +47,16 @@ void folders_add_targets(Folders *f, Arena *a, const char *const *dir, size_t n)
 
 void folders_around(Folders *f, Arena *a)
 {
-	*f = (Folders){ .programs = find_programs(a, folder_of_code(a)) };
+	/* The first of these folders that has both children; where none has them, its own. */
+	static const char *const way[] = { "", "/../bin", "/../../bin" };
+	const char *here = folder_of_code(a), *programs = NULL;
+	for (size_t i = 0; i < sizeof way / sizeof *way && programs == NULL; i++) {
+		const char *both = arena_printf(a, "%s%s", here, way[i]);
+		if (access(arena_printf(a, "%s/dlc", both), X_OK) == 0 &&
+			access(arena_printf(a, "%s/dlc-worker", both), X_OK) == 0)
+			programs = both;
+	}
+	*f = (Folders){ .programs = programs != NULL ? programs : here };
 	const char *dir[] = { arena_printf(a, "%s/../configs/targets", f->programs),
 		arena_printf(a, "%s/../share/dlc/targets", f->programs) };
 	folders_add_targets(f, a, dir, 2);
@@ -84,18 +80,6 @@ static const char *user_file(Arena *a, const char *name, const char *otherwise, 
 	return home != NULL ? arena_printf(a, "%s/%s/%s", home, otherwise, tail) : NULL;
 }
 
-/* Where HOME is not set, the home that the system knows: without a key this user's records would be anybody's. */
-static const char *key_file(Arena *a)
-{
-	char text[4096];
-	struct passwd user, *found = NULL;
-	const char *path = user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/key");
-	if (path == NULL && getpwuid_r(geteuid(), &user, text, sizeof text, &found) == 0 && found != NULL &&
-		user.pw_dir != NULL && user.pw_dir[0] == '/')
-		path = arena_printf(a, "%s/.local/share/dlc/key", user.pw_dir);
-	return path;
-}
-
 void folders_environment(Folders *f, Arena *a)
 {
 	const char *configs = env(a, "DLC_CONFIGS"), *db = env(a, "DLC_TUNING_DB"), *code = env(a, "DLC_CODE_CACHE");
@@ -108,7 +92,13 @@ void folders_environment(Folders *f, Arena *a)
 	f->code = code == NULL && f->cache != NULL ? arena_printf(a, "%s/code", f->cache) : code;
 	if (code != NULL && strcmp(code, "none") == 0)
 		f->code = NULL;
-	f->key = key_file(a);
+	/* Where HOME is not set, the home that the system knows: without a key this user's records would be anybody's. */
+	char text[4096];
+	struct passwd user, *found = NULL;
+	f->key = user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/key");
+	if (f->key == NULL && getpwuid_r(geteuid(), &user, text, sizeof text, &found) == 0 && found != NULL &&
+		user.pw_dir != NULL && user.pw_dir[0] == '/')
+		f->key = arena_printf(a, "%s/.local/share/dlc/key", user.pw_dir);
 	f->database = none ? NULL : db != NULL ? db : user_file(a, "XDG_DATA_HOME", ".local/share", "dlc/tuning.sqlite");
 	f->database_said = db != NULL;
 }

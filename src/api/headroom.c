@@ -5,14 +5,6 @@
 
 enum { NEARER = 3 /* times as fast as the last cache are a core's own: no task reads faster */ };
 
-/* The part of the rate of the host's own vectors that vectors of the target's width reach. */
-static double width_part(const Target *target, const Target *host)
-{
-	double widest = host->vector_bits * target_fma_rate(host, host->vector_bits);
-	double narrow = target->vector_bits * target_fma_rate(host, target->vector_bits);
-	return target->vector_bits < host->vector_bits && narrow < widest ? narrow / widest : 1;
-}
-
 Roof machine_roof(const Target *target)
 {
 	Target host;
@@ -20,7 +12,11 @@ Roof machine_roof(const Target *target)
 	const Core *c = &target->core;
 	target_host(&host, target->threads);
 	if (target_runs_on(target, &host, NULL)) {
-		r.gflops = probe_fma_gflops(target->threads) * width_part(target, &host);
+		/* The part of the rate of the host's own vectors that vectors of the target's width reach. */
+		double widest = host.vector_bits * target_fma_rate(&host, host.vector_bits);
+		double narrow = target->vector_bits * target_fma_rate(&host, target->vector_bits);
+		bool less = target->vector_bits < host.vector_bits && narrow < widest;
+		r.gflops = probe_fma_gflops(target->threads) * (less ? narrow / widest : 1);
 		r.gbps = probe_read_gbps() * target->threads * NEARER;
 	}
 	if (r.gflops <= 0)

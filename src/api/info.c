@@ -65,17 +65,6 @@ static bool collect(Info *f, Err *err)
 	return true;
 }
 
-static void probe_host(Info *f)
-{
-	ProbeCore p;
-	uint64_t cache[TARGET_CACHES];
-	for (int k = 0; k < TARGET_CACHES; k++)
-		cache[k] = (uint64_t)f->host.cache[k].bytes;
-	f->probed = probe_core(&p, f->host.vector_bits, cache);
-	if (f->probed)
-		f->measured = core_from_probe(&p);
-}
-
 /* Whether the machine has what the figure is of: rates of caches that are not there say nothing. */
 static bool has_level(const Target *t, CoreFigure f)
 {
@@ -265,10 +254,16 @@ bool info_text(Text *out, bool json, bool probe, Err *err)
 	Info f = { .arena = out->arena, .out = out };
 	if (!collect(&f, err))
 		return false;
-	if (probe)
-		probe_host(&f);
-	if (probe && !f.probed)
-		return fail(err, ERR_DEVICE, "--probe", "there is no memory to measure with");
+	if (probe) {
+		ProbeCore p;
+		uint64_t cache[TARGET_CACHES];
+		for (int k = 0; k < TARGET_CACHES; k++)
+			cache[k] = (uint64_t)f.host.cache[k].bytes;
+		f.probed = probe_core(&p, f.host.vector_bits, cache);
+		if (!f.probed)
+			return fail(err, ERR_DEVICE, "--probe", "there is no memory to measure with");
+		f.measured = core_from_probe(&p);
+	}
 	if (json)
 		print_json(&f);
 	else

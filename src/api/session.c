@@ -138,11 +138,6 @@ Arena *session_view(Arena **view)
 
 /* ---- targets ---- */
 
-static int threads_of(const DlcTarget *t)
-{
-	return t != NULL && t->threads != 0 ? t->threads : 1;
-}
-
 static const char *name_of(const DlcTarget *t)
 {
 	return t != NULL && t->name != NULL ? t->name : "host";
@@ -151,8 +146,9 @@ static const char *name_of(const DlcTarget *t)
 bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err)
 {
 	Target host;
+	int threads = t != NULL && t->threads != 0 ? t->threads : 1;
 	target_host(&host, 1);
-	return target_resolve(out, name_of(t), threads_of(t), s->folders.targets, s->folders.ntargets, err) &&
+	return target_resolve(out, name_of(t), threads, s->folders.targets, s->folders.ntargets, err) &&
 		(!runs_here || target_runs_on(out, &host, err));
 }
 
@@ -185,17 +181,14 @@ static const char *target_word(const DlcSession *s, const DlcTarget *t, Arena *a
 
 /* ---- the code cache ---- */
 
-/* Code that others may write is not run. */
-static bool is_private(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 022) == 0;
-}
-
 const CodeCache *session_cache(const DlcSession *s, Arena *a)
 {
 	const char *path = s->folders.code;
-	if (path == NULL || !folders_make(a, arena_printf(a, "%s/", path), NULL) || !is_private(path))
+	struct stat st;
+	if (path == NULL || !folders_make(a, arena_printf(a, "%s/", path), NULL))
+		return NULL;
+	/* Code that others may write is not run. */
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0)
 		return NULL;
 	CodeCache *c = arena_new_of(a, CodeCache);
 	*c = (CodeCache){ path, CODE_CACHE_BYTES };

@@ -104,16 +104,6 @@ static bool show_tasks(Show *s, const Partition *p, Err *err)
 	return s->out.n > 0 || no_task(s, err);
 }
 
-/* The kernel set of a task: with the schedule that was given, else as dlc_compile chooses. */
-static KernelSet *set_of(Show *s, const Task *t, TaskPlan *plan, Err *err)
-{
-	Ir *ir = ir_new(s->arena);
-	if (s->trace == NULL)
-		return compile_task(ir, t, &s->o, plan, err);
-	plan->trace = s->trace_text;
-	return schedule_replay(ir, t, s->target, s->trace, err);
-}
-
 /* The schedule that was given, which is for one task. */
 static bool read_trace(Show *s, Err *err)
 {
@@ -131,16 +121,6 @@ static bool read_trace(Show *s, Err *err)
 	trace_print(&text, t);
 	s->trace = t;
 	s->trace_text = text_str(&text);
-	return true;
-}
-
-static bool show_code(Show *s, const KernelSet *ks, Err *err)
-{
-	Module m;
-	CodegenOptions o = { .texts = 1u << s->text, .no_image = true };
-	if (!codegen_compile(s->arena, ks, s->target, &o, &m, err))
-		return false;
-	text_put(&s->out, m.text[s->text], strlen(m.text[s->text]));
 	return true;
 }
 
@@ -164,10 +144,15 @@ static bool show_resources(Show *s, const KernelSet *ks, Err *err)
 static bool show_task(Show *s, const Task *t, Err *err)
 {
 	char hex[HASH_HEX];
+	Ir *ir = ir_new(s->arena);
 	TaskPlan plan = { 0 };
-	KernelSet *ks = set_of(s, t, &plan, err);
+	/* With the schedule that was given, else as dlc_compile chooses. */
+	KernelSet *ks = s->trace != NULL ? schedule_replay(ir, t, s->target, s->trace, err)
+		: compile_task(ir, t, &s->o, &plan, err);
 	if (ks == NULL)
 		return false;
+	if (s->trace != NULL)
+		plan.trace = s->trace_text;
 	hash_hex(t->id, hex);
 	const char *comment = s->stage == STAGE_CODE ? backend_for(s->target)->text[s->text].comment : "#";
 	text_add(&s->out, "%s task %.7s %s\n", comment, hex, t->label);
@@ -177,9 +162,15 @@ static bool show_task(Show *s, const Task *t, Err *err)
 	}
 	if (s->stage == STAGE_RESOURCES)
 		return show_resources(s, ks, err);
-	if (s->stage != STAGE_IR)
-		return show_code(s, ks, err);
-	ir_print_set(&s->out, ks);
+	if (s->stage == STAGE_IR) {
+		ir_print_set(&s->out, ks);
+		return true;
+	}
+	Module m;
+	CodegenOptions o = { .texts = 1u << s->text, .no_image = true };
+	if (!codegen_compile(s->arena, ks, s->target, &o, &m, err))
+		return false;
+	text_put(&s->out, m.text[s->text], strlen(m.text[s->text]));
 	return true;
 }
 

@@ -24,16 +24,6 @@ static double valid_percent(Space *space, const Task *t, const Target *target)
 	return 100.0 * valid / SAMPLES;
 }
 
-static const char *trace_text(Space *space, Arena *a, Err *err)
-{
-	Text text = { .arena = a };
-	Trace *first = space_trace(space, &space->first, a, err);
-	if (first == NULL)
-		return NULL;
-	trace_print(&text, first);
-	return text_str(&text);
-}
-
 /* Recorded milliseconds of the best schedule and of the default one; 0: none. */
 static bool recorded_ms(Space *space, const Task *t, const CompileOptions *o, Arena *a, double *best,
 	double *plain, Err *err)
@@ -44,14 +34,16 @@ static bool recorded_ms(Space *space, const Task *t, const CompileOptions *o, Ar
 		.floor_ns = roof_floor_ns(t, o->target) };
 	DbSet set = { o->db, o->ndb };
 	DbChoice c;
-	const char *trace = trace_text(space, a, err);
+	Text text = { .arena = a };
+	Trace *first = space_trace(space, &space->first, a, err);
 	int n;
 	bool there;
 	*best = *plain = 0;
-	if (trace == NULL || !db_rank(set, &key, &c, 1, &n, a, err))
+	if (first == NULL || !db_rank(set, &key, &c, 1, &n, a, err))
 		return false;
+	trace_print(&text, first);
 	*best = n > 0 ? (double)c.ns / 1e6 : 0;
-	if (!db_of_trace(set, &key, trace, &c, &there, a, err))
+	if (!db_of_trace(set, &key, text_str(&text), &c, &there, a, err))
 		return false;
 	*plain = there ? (double)c.ns / 1e6 : 0;
 	return true;

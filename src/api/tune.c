@@ -51,28 +51,25 @@ typedef struct Tuning {
 
 /* ---- what programs see ---- */
 
-static void show_task(DlcTaskProgress *out, const TaskProgress *x, bool now)
-{
-	*out = (DlcTaskProgress){ .task = session_task(x->task, x->weight, x->weight == 0),
-		.trials = x->trials,
-		.reused = x->reused,
-		.best_ms = x->best_ms,
-		.default_ms = x->default_ms,
-		.roof_ms = x->roof_ms,
-		.space = x->space,
-		.seeds = x->seeds,
-		.end = (DlcEnd)x->end,
-		.now = now };
-	snprintf(out->algorithm, sizeof out->algorithm, "%s", x->algorithm);
-}
-
 static void show_progress(Tuning *x, const TuneProgress *p)
 {
 	DlcTaskProgress *task = (DlcTaskProgress *)(uintptr_t)x->progress.task;
 	if (task == NULL)
 		task = arena_array(x->arena, DlcTaskProgress, x->part->ntask + x->part->nmore + 1);
-	for (int i = 0; i < p->ntask; i++)
-		show_task(&task[i], &p->task[i], p->now == &p->task[i]);
+	for (int i = 0; i < p->ntask; i++) {
+		const TaskProgress *t = &p->task[i];
+		task[i] = (DlcTaskProgress){ .task = session_task(t->task, t->weight, t->weight == 0),
+			.trials = t->trials,
+			.reused = t->reused,
+			.best_ms = t->best_ms,
+			.default_ms = t->default_ms,
+			.roof_ms = t->roof_ms,
+			.space = t->space,
+			.seeds = t->seeds,
+			.end = (DlcEnd)t->end,
+			.now = p->now == t };
+		snprintf(task[i].algorithm, sizeof task[i].algorithm, "%s", t->algorithm);
+	}
 	x->progress = (DlcTuneProgress){ .ntask = p->ntask,
 		.task = task,
 		.trials = p->trials,
@@ -158,17 +155,6 @@ static double now_ms(void *arg)
 
 /* ---- the request ---- */
 
-/* 48 random bits; none where the system has none to give. */
-static int64_t session_mark(void)
-{
-	unsigned char b[6];
-	int64_t mark = 0;
-	if (getentropy(b, sizeof b) == 0)
-		for (size_t k = 0; k < sizeof b; k++)
-			mark = mark << 8 | b[k];
-	return mark;
-}
-
 static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *err)
 {
 	Text there = { .arena = a };
@@ -204,6 +190,11 @@ static void fill(Tuning *x, Db *const *db)
 {
 	const DlcTuneRequest *r = x->r;
 	bool dry = r->dry_run != 0;
+	unsigned char b[6]; /* the run's mark: 48 random bits; none where the system has none to give */
+	int64_t mark = 0;
+	if (getentropy(b, sizeof b) == 0)
+		for (size_t k = 0; k < sizeof b; k++)
+			mark = mark << 8 | b[k];
 	x->with = (TuneMeans){ .db = dry ? NULL : db[0],
 		.more = db + !dry,
 		.nmore = r->ndatabase - !dry,
@@ -219,7 +210,7 @@ static void fill(Tuning *x, Db *const *db)
 	x->ask.finalists = TUNE_FINALISTS;
 	x->ask.model = x->network->name;
 	x->ask.started_s = (int64_t)time(NULL);
-	x->ask.mark = session_mark();
+	x->ask.mark = mark;
 	x->ask.tasks = r->task;
 	x->ask.ntasks = r->ntask;
 	x->ask.trials = r->limit == DLC_TRIALS_ALL ? r->trials : -1;

@@ -128,30 +128,15 @@ static bool open_target(Verify *v, int threads, Err *err)
 	return session_target(v->session, &(DlcTarget){ v->v->target, threads }, true, &v->target, err);
 }
 
-/* Whether a record's target is the named one with the threads of the record. */
-static bool target_here(Verify *v, Hash id)
-{
-	int threads = database_threads(v->db, id, v->arena);
-	if (threads < 1 || !open_target(v, threads, NULL))
-		return false;
-	Hash mine = target_id(&v->target);
-	return memcmp(&mine, &id, sizeof id) == 0;
-}
-
-static bool open_children(Verify *v)
-{
-	DlcTarget name = { v->v->target, v->target.threads };
-	ChildOptions o = { .name = &name, .target = &v->target, .jobs = 1, .run_ms = RUN_MS };
-	v->ref = NULL;
-	return session_open_children(v->session, &o, v->err);
-}
-
 /* The children for a run's target and the reference of its task; false: v->err, or *why. */
 static bool prepare(Verify *v, const Claim *t, const char **why)
 {
 	*why = NULL;
 	if (v->session->measure == NULL || memcmp(&v->opened, &t->target, sizeof t->target) != 0) {
-		if (!open_children(v))
+		DlcTarget name = { v->v->target, v->target.threads };
+		ChildOptions o = { .name = &name, .target = &v->target, .jobs = 1, .run_ms = RUN_MS };
+		v->ref = NULL;
+		if (!session_open_children(v->session, &o, v->err))
 			return false;
 		v->opened = t->target;
 	}
@@ -266,8 +251,13 @@ static bool verify_all(Verify *v)
 	bool here = false;
 	for (size_t i = 0; i < v->run.n; i++) {
 		const Claim *t = &v->run.at[i];
-		if (i == 0 || memcmp(&last, &t->target, sizeof last) != 0)
-			here = target_here(v, t->target);
+		if (i == 0 || memcmp(&last, &t->target, sizeof last) != 0) {
+			/* Whether it is the named target with the threads of the record. */
+			int threads = database_threads(v->db, t->target, v->arena);
+			here = threads >= 1 && open_target(v, threads, NULL);
+			Hash mine = here ? target_id(&v->target) : last;
+			here = here && memcmp(&mine, &t->target, sizeof mine) == 0;
+		}
 		last = t->target;
 		if (!here)
 			v->v->elsewhere++;
