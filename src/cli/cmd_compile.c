@@ -107,14 +107,6 @@ static void print_json(Arena *a, const DlcBundleInfo *c, const char *model, size
 	puts(text_str(&out));
 }
 
-/* Records that cannot be true, once for all tasks. */
-static void report_implausible(const DlcBundleInfo *c)
-{
-	if (c->implausible > 0)
-		fprintf(stderr, "dlc: %lld record%s left out: no core is as fast as they say (%s); dlc db verify tries them\n",
-			(long long)c->implausible, c->implausible == 1 ? " is" : "s are", c->implausible_task);
-}
-
 /* ---- the files */
 
 typedef struct Job {
@@ -206,7 +198,10 @@ static bool compile_job(Job *j, double from, Err *err)
 			dlc_bundle_close(b);
 			return fail(err, ERR_MEMORY, "", "out of memory");
 		}
-		report_implausible(info);
+		if (info->implausible > 0) /* once for all tasks */
+			fprintf(stderr,
+				"dlc: %lld record%s left out: no core is as fast as they say (%s); dlc db verify tries them\n",
+				(long long)info->implausible, info->implausible == 1 ? " is" : "s are", info->implausible_task);
 		if (explain && json)
 			print_tasks(a, info);
 		else if (explain)

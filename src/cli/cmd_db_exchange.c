@@ -122,24 +122,20 @@ static bool import_folder(Into *in, Arena *a, const char *path, Err *err)
 	return log.n > 0 || fail(err, ERR_INPUT, path, "the folder holds no logs (*.jsonl)");
 }
 
-static bool import_one(Into *in, const char *path, Err *err)
-{
-	struct stat st;
-	Arena *a = arena_new(); /* a log is large, and needed once */
-	bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-	bool ok = folder ? import_folder(in, a, path, err) : import_file(in, a, path, err);
-	arena_free(a);
-	return ok;
-}
-
 static bool run_import(const Args *args, Err *err)
 {
 	Into in = { .session = session_open(err), .path = args_operand(args, 0) };
 	const DlcImport *count = &in.count;
 	/* A database that is there is looked at first: if it cannot be written, that is what is wrong. */
 	bool ok = in.session != NULL && (access(in.path, F_OK) != 0 || open_into(&in, err));
-	for (int i = 1; ok && i < args_count(args); i++)
-		ok = import_one(&in, args_operand(args, i), err);
+	for (int i = 1; ok && i < args_count(args); i++) {
+		struct stat st;
+		const char *path = args_operand(args, i);
+		Arena *a = arena_new(); /* a log is large, and needed once */
+		bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+		ok = folder ? import_folder(&in, a, path, err) : import_file(&in, a, path, err);
+		arena_free(a);
+	}
 	if (ok && in.db == NULL && count->skipped == 0) /* of empty logs: that is no failure */
 		ok = open_into(&in, err);
 	dlc_database_close(in.db);

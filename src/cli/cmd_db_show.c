@@ -34,20 +34,6 @@ static int print_task(const DlcTaskRow *t, void *arg)
 	return 0;
 }
 
-/* What the database knows beside the record. */
-static bool print_more(DlcDatabase *db, const DlcRecord *r, Err *err)
-{
-	if (strcmp(r->kind, "workload") == 0) {
-		printf("op            %s\n", r->label);
-		return dlc_database_tasks(db, r->id, print_task, NULL, failure_of(err)) == DLC_FAULT_NONE;
-	}
-	if (strcmp(r->kind, "session") == 0 && r->runs > 0)
-		printf("%lld runs, %lld ok\n", (long long)r->runs, (long long)r->ok);
-	if (strcmp(r->kind, "run") == 0)
-		printf("measured      %s\n%s", r->own ? "here" : "elsewhere", r->retracted ? "retracted\n" : "");
-	return true;
-}
-
 static bool print_record(Arena *a, DlcDatabase *db, const DlcRecord *r, Err *err)
 {
 	const Json *o = json_parse(a, "record", r->line, strlen(r->line), err);
@@ -58,7 +44,16 @@ static bool print_record(Arena *a, DlcDatabase *db, const DlcRecord *r, Err *err
 	for (size_t i = 0; i < o->list.n; i++)
 		if (strcmp(o->list.at[i]->key, "kind") != 0 && strcmp(o->list.at[i]->key, "id") != 0)
 			print_field(a, o->list.at[i]);
-	return print_more(db, r, err);
+	/* What the database knows beside the record. */
+	if (strcmp(r->kind, "workload") == 0) {
+		printf("op            %s\n", r->label);
+		return dlc_database_tasks(db, r->id, print_task, NULL, failure_of(err)) == DLC_FAULT_NONE;
+	}
+	if (strcmp(r->kind, "session") == 0 && r->runs > 0)
+		printf("%lld runs, %lld ok\n", (long long)r->runs, (long long)r->ok);
+	if (strcmp(r->kind, "run") == 0)
+		printf("measured      %s\n%s", r->own ? "here" : "elsewhere", r->retracted ? "retracted\n" : "");
+	return true;
 }
 
 static bool run_show(const Args *args, Err *err)

@@ -21,14 +21,6 @@ static void on_stop(int sig)
 	dlc_session_cancel(running, 1);
 }
 
-static void stop_on_signals(DlcSession *s)
-{
-	struct sigaction stop = { .sa_handler = on_stop };
-	running = s;
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
-}
-
 /* What the options ask for; the schedule of --try is not read yet. */
 static void read_request(const Args *args, DlcTuneRequest *r)
 {
@@ -96,8 +88,12 @@ static bool run_tune(const Args *args, Err *err)
 	r.database = d.at;
 	r.ndatabase = d.n;
 	r.arg = &screen;
-	if (ok && !r.dry_run)
-		stop_on_signals(s);
+	if (ok && !r.dry_run) {
+		struct sigaction stop = { .sa_handler = on_stop };
+		running = s;
+		sigaction(SIGINT, &stop, NULL);
+		sigaction(SIGTERM, &stop, NULL);
+	}
 	ok = ok && tune(args, s, &r, &d, &screen, err);
 	databases_close(&d);
 	if (running == NULL) /* else a signal may still come */

@@ -197,14 +197,6 @@ bool output_is_apart(const Args *args, DlcSession *s, const char *path, Err *err
 	       fail(err, ERR_USAGE, path, "is an input of this command, which would be overwritten; name another output");
 }
 
-/* Adds the database; false: it cannot be opened. */
-static bool open_one(const Args *args, DlcSession *s, const char *path, bool write, DlcDatabase **out, Err *err)
-{
-	/* The folder of the default one is made. */
-	const char *name = write && !args_given(args, "tuning-db") ? NULL : path;
-	return dlc_database_open(s, name, write ? DLC_WRITE : DLC_READ, out, failure_of(err)) == DLC_FAULT_NONE;
-}
-
 bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out, Err *err)
 {
 	size_t n;
@@ -228,7 +220,8 @@ bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out,
 		if (!there && !write && !asked)
 			return fail(err, ERR_INPUT, path[i], "there is no such file, and DLC_TUNING_DB names it");
 		DlcDatabase *db;
-		if (!open_one(args, s, path[i], writes, &db, err)) {
+		const char *name = writes && !asked ? NULL : path[i]; /* the folder of the default one is made */
+		if (dlc_database_open(s, name, writes ? DLC_WRITE : DLC_READ, &db, failure_of(err)) != DLC_FAULT_NONE) {
 			databases_close(out);
 			return false;
 		}

@@ -120,13 +120,6 @@ static void add_line(Text *out, const Screen *s, const DlcTuneProgress *t)
 
 /* ---- the table ---- */
 
-static void add_head(Text *out, const Screen *s, const DlcTuneProgress *t, int op)
-{
-	text_add(out, "dlc-tune %s  %s  db %s (%lld trials reused)\n", s->model, s->target,
-		s->db != NULL ? s->db : "none", (long long)t->reused);
-	text_add(out, "%-9s%-*s%3s%7s%9s%9s%6s\n", "task", op, "op", "x", "trials", "best ms", "default", "roof");
-}
-
 static void add_row(Text *out, const DlcTaskProgress *x, int op)
 {
 	char roof[24] = "", best[32], before[32];
@@ -144,15 +137,6 @@ static void size_of_terminal(int *rows, int *columns)
 	bool told = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 && w.ws_col > 0;
 	*rows = told ? w.ws_row : ROWS;
 	*columns = told ? w.ws_col : COLUMNS;
-}
-
-/* On a narrow terminal the names are cut, not the numbers behind them. */
-static int width_of_op(const Screen *s)
-{
-	int rows, columns;
-	size_of_terminal(&rows, &columns);
-	int op = s->terminal ? columns - 1 - BESIDE : MOST_OP;
-	return op < LEAST_OP ? LEAST_OP : op < MOST_OP ? op : MOST_OP;
 }
 
 static double time_of(const DlcTaskProgress *x)
@@ -198,8 +182,14 @@ static void draw(Screen *s, const DlcTuneProgress *t, int rows)
 {
 	Arena *a = arena_new();
 	Text out = { .arena = a };
-	int op = width_of_op(s);
-	add_head(&out, s, t, op);
+	int height, columns;
+	size_of_terminal(&height, &columns);
+	/* On a narrow terminal the names are cut, not the numbers behind them. */
+	int op = s->terminal ? columns - 1 - BESIDE : MOST_OP;
+	op = op < LEAST_OP ? LEAST_OP : op < MOST_OP ? op : MOST_OP;
+	text_add(&out, "dlc-tune %s  %s  db %s (%lld trials reused)\n", s->model, s->target,
+		s->db != NULL ? s->db : "none", (long long)t->reused);
+	text_add(&out, "%-9s%-*s%3s%7s%9s%9s%6s\n", "task", op, "op", "x", "trials", "best ms", "default", "roof");
 	add_rows(&out, t, rows, op);
 	add_line(&out, s, t);
 	if (s->lines > 0)
@@ -246,25 +236,19 @@ static int count_run(const DlcTuneProgress *t)
 	return n;
 }
 
-/* Those of them whose search is not over; none: the run has its certificate. */
-static int count_open(const DlcTuneProgress *t)
-{
-	int n = 0;
-	for (int k = 0; k < t->ntask; k++)
-		n += t->task[k].task.weight > 0 && t->task[k].end == DLC_OPEN;
-	return n;
-}
-
 static void print_json(const DlcTuneResult *r)
 {
 	const DlcTuneProgress *t = &r->end;
 	Arena *a = arena_new();
 	Text out = { .arena = a };
 	Json *v = json_new(a, JV_OBJECT);
+	int open = 0; /* tasks of the network whose search is not over; none: the run has its certificate */
+	for (int k = 0; k < t->ntask; k++)
+		open += t->task[k].task.weight > 0 && t->task[k].end == DLC_OPEN;
 	json_set(a, v, "model", json_new_text(a, r->model));
 	json_set(a, v, "target", json_new_text(a, r->target));
 	json_set(a, v, "tasks", json_new_int(a, count_run(t)));
-	json_set(a, v, "open", json_new_int(a, count_open(t)));
+	json_set(a, v, "open", json_new_int(a, open));
 	json_set(a, v, "trials", json_new_int(a, t->trials));
 	json_set(a, v, "reused", json_new_int(a, t->reused));
 	json_set(a, v, "failed", json_new_int(a, t->failed));
@@ -282,16 +266,6 @@ static void print_json(const DlcTuneResult *r)
 	json_write(&out, v);
 	puts(text_str(&out));
 	arena_free(a);
-}
-
-/* Single times are compared although the machine's speed changed between them; races time all candidates in turn. */
-static void report_drift(const DlcTuneResult *r)
-{
-	if (r->probe_gflops_least * DRIFT < r->probe_gflops_most)
-		fprintf(stderr,
-			"dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to "
-		    "%.0f GFLOP/s\n",
-			r->probe_gflops_least, r->probe_gflops_most);
 }
 
 /* Records that cannot be true, or whose schedules are none. */
@@ -329,7 +303,12 @@ void screen_end(Screen *s, const DlcTuneResult *r)
 	if (!s->json)
 		draw(s, t, t->ntask);
 	report_left_out(r);
-	report_drift(r);
+	/* Single times are compared although the machine's speed changed between them; races time all in turn. */
+	if (r->probe_gflops_least * DRIFT < r->probe_gflops_most)
+		fprintf(stderr,
+			"dlc: this machine's speed changed meanwhile, by other work or its clock: the FMA probe reached %.0f to "
+			"%.0f GFLOP/s\n",
+			r->probe_gflops_least, r->probe_gflops_most);
 	if (r->network_why[0] != 0)
 		fprintf(stderr, "dlc: the network was not measured: %s\n", r->network_why);
 	if (s->json)
