@@ -83,11 +83,6 @@ Interner *interner_new(Arena *a)
 	return in;
 }
 
-const char *intern_n(Interner *in, const char *s, size_t n)
-{
-	return map_add_bytes(&in->names, s, n)->text;
-}
-
 const char *intern(Interner *in, const char *s)
 {
 	return map_add_text(&in->names, s)->text;

@@ -26,7 +26,6 @@ char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 typedef struct Interner Interner;
 Interner *interner_new(Arena *a);
 const char *intern(Interner *in, const char *s);
-const char *intern_n(Interner *in, const char *s, size_t n);
 const char *intern_find(const Interner *in, const char *s); /* NULL: it was never interned */
 
 /* The shortest decimal that reads back as the same double; "inf", "-inf", "nan". size >= 32. */

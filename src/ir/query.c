@@ -104,14 +104,15 @@ void ir_each_node_in(Stmt *list, void (*f)(const Expr *e, void *arg), void *arg)
 	ir_each_stmt(list, each_expr_of, &(Nodes){ f, arg });
 }
 
-bool ir_is_load(const Expr *e, void *buf)
+static bool is_load(const Expr *e, void *arg)
 {
-	return e->op == IR_LOAD && (buf == NULL || strcmp(e->name, buf) == 0);
+	(void)arg;
+	return e->op == IR_LOAD;
 }
 
 bool ir_has_load(const Expr *e)
 {
-	return e != NULL && ir_find_node(e, ir_is_load, NULL) != NULL;
+	return e != NULL && ir_find_node(e, is_load, NULL) != NULL;
 }
 
 typedef struct Uses {
@@ -177,36 +178,6 @@ void ir_each_buf_name(Stmt *s, void (*f)(const char **buf, void *arg), void *arg
 	for (int k = 0; s->kind == ST_CALL && k < s->call.n; k++)
 		if (s->call.arg[k].buf != NULL)
 			f(&s->call.arg[k].buf, arg);
-}
-
-typedef struct BufSearch {
-	const char *buf;
-	bool used[USE_PREFETCH + 1];
-} BufSearch;
-
-static void look_at_use(const IrUse *use, void *arg)
-{
-	BufSearch *x = arg;
-	x->used[use->kind] |= strcmp(use->buf, x->buf) == 0;
-}
-
-bool ir_loads_from(Stmt *list, const char *buf)
-{
-	return ir_find_node_in(list, ir_is_load, (void *)(uintptr_t)buf) != NULL;
-}
-
-bool ir_writes_to(Stmt *list, const char *buf)
-{
-	BufSearch x = { .buf = buf };
-	ir_each_use(list, look_at_use, &x);
-	return x.used[USE_STORE] || x.used[USE_REDUCE];
-}
-
-bool ir_uses_buf(Stmt *list, const char *buf)
-{
-	BufSearch x = { .buf = buf };
-	ir_each_use(list, look_at_use, &x);
-	return memchr(x.used, true, sizeof x.used) != NULL;
 }
 
 void ir_each_declared(Stmt *s, void (*f)(const char **name, void *arg), void *arg)

@@ -22,7 +22,6 @@ void ir_each_node_of(const Stmt *s, void (*f)(const Expr *e, void *arg), void *a
 void ir_each_node_in(Stmt *list, void (*f)(const Expr *e, void *arg), void *arg);
 
 bool ir_has_load(const Expr *e); /* NULL has none */
-bool ir_is_load(const Expr *e, void *buf); /* for ir_find_node: a load, from `buf` unless that is NULL */
 
 /* Where a statement uses a buffer. A load in one of its expressions is met once. */
 typedef enum { USE_LOAD, USE_STORE, USE_REDUCE, USE_WINDOW, USE_PREFETCH } IrUseKind;
@@ -38,11 +37,6 @@ void ir_each_use_below(const Stmt *s, void (*f)(const IrUse *use, void *arg), vo
 
 /* The places of the buffers' names that a statement itself holds, loads not among them; they may be filled anew. */
 void ir_each_buf_name(Stmt *s, void (*f)(const char **buf, void *arg), void *arg);
-
-/* What a list does with a buffer: loads; stores and reductions; any use, also windows of calls and prefetches. */
-bool ir_loads_from(Stmt *list, const char *buf);
-bool ir_writes_to(Stmt *list, const char *buf);
-bool ir_uses_buf(Stmt *list, const char *buf);
 
 /* The names a statement declares itself, but for a block's: loop variables, iterators, lets, olds, allocs. */
 void ir_each_declared(Stmt *s, void (*f)(const char **name, void *arg), void *arg);

@@ -52,28 +52,6 @@ START_TEST(walks_go_in_the_order_of_the_text)
 }
 END_TEST
 
-static const struct {
-	const char *buf;
-	bool loads, writes, uses;
-} buffers[] = {
-	{ "x", true, false, true },
-	{ "y", false, false, true }, /* a window of the call */
-	{ "z", false, true, true },
-	{ "s", true, true, true },
-	{ "w", false, false, false },
-};
-
-START_TEST(buffers_are_used)
-{
-	Arena *a = arena_new();
-	Stmt *body = parse(a)->body;
-	ck_assert_int_eq(ir_loads_from(body, buffers[_i].buf), buffers[_i].loads);
-	ck_assert_int_eq(ir_writes_to(body, buffers[_i].buf), buffers[_i].writes);
-	ck_assert_int_eq(ir_uses_buf(body, buffers[_i].buf), buffers[_i].uses);
-	arena_free(a);
-}
-END_TEST
-
 static void note_use(const IrUse *use, void *arg)
 {
 	static const char *const kind[] = { "load", "store", "reduce", "window", "prefetch" };
@@ -139,7 +117,6 @@ int main(void)
 {
 	TCase *tc = tcase_create("query");
 	tcase_add_test(tc, walks_go_in_the_order_of_the_text);
-	tcase_add_loop_test(tc, buffers_are_used, 0, LEN(buffers));
 	tcase_add_test(tc, uses_name_kind_and_statement);
 	tcase_add_test(tc, names_are_declared);
 	tcase_add_test(tc, links_lead_to_statements);
