@@ -94,22 +94,16 @@ static const char *by_archive(Bytes b)
 	return "!a zip archive";
 }
 
-/* No control characters, and mostly ASCII. */
-static bool is_text(Bytes b)
-{
-	size_t high = 0;
-	for (size_t k = 0; k < b.n; k++) {
-		if ((b.at[k] < 32 && b.at[k] != '\t' && b.at[k] != '\n' && b.at[k] != '\r') || b.at[k] == 127)
-			return false;
-		high += b.at[k] > 127;
-	}
-	return b.n > 0 && high <= b.n / 4;
-}
-
 static const char *by_text(Bytes b)
 {
+	size_t high = 0;
 	b = head(b, LOOK);
-	if (!is_text(b))
+	for (size_t k = 0; k < b.n; k++) { /* a text has no control characters and is mostly ASCII */
+		if ((b.at[k] < 32 && b.at[k] != '\t' && b.at[k] != '\n' && b.at[k] != '\r') || b.at[k] == 127)
+			return NULL;
+		high += b.at[k] > 127;
+	}
+	if (b.n == 0 || high > b.n / 4)
 		return NULL;
 	for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
 		if (holds(b, texts[k].word))

@@ -116,17 +116,6 @@ static const Expr *fold_fma(Ir *ir, DType t, const Expr *const *arg)
 	return NULL; /* the product of narrower types is exact, but rounding twice is not fma */
 }
 
-static const Expr *fold_cast(Ir *ir, DType t, const Expr *a)
-{
-	if (a->op == IR_FLOAT && dtype_is_float(t))
-		return ir_const_float(ir, t, a->f);
-	if (a->op == IR_FLOAT)
-		return ir_const_int(ir, t, dtype_float_to_int(t, a->f));
-	if (dtype_is_float(t))
-		return ir_const_float(ir, t, dtype_int_to_float(t, a->type, a->i));
-	return ir_const_int(ir, t, a->i);
-}
-
 const Expr *ir_fold(Ir *ir, Node op, DType type, const Expr *const *arg, int n)
 {
 	if (type.lanes != 1 || n < 1 || n > 3)
@@ -137,8 +126,12 @@ const Expr *ir_fold(Ir *ir, Node op, DType type, const Expr *const *arg, int n)
 			return NULL;
 	int64_t v;
 	double f;
+	if (op == IR_CAST && arg[0]->op == IR_FLOAT)
+		return dtype_is_float(type) ? ir_const_float(ir, type, arg[0]->f)
+		                            : ir_const_int(ir, type, dtype_float_to_int(type, arg[0]->f));
 	if (op == IR_CAST)
-		return fold_cast(ir, type, arg[0]);
+		return dtype_is_float(type) ? ir_const_float(ir, type, dtype_int_to_float(type, arg[0]->type, arg[0]->i))
+		                            : ir_const_int(ir, type, arg[0]->i);
 	if (op == IR_SELECT)
 		return arg[arg[0]->i != 0 ? 1 : 2];
 	if (op == IR_FMA)

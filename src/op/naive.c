@@ -242,19 +242,6 @@ static void add_value_buf(Naive *nv, int value, BufRole role, DType t)
 	nv->buf[value]->map = naive_map(nv->ir, v->layout, v->shape);
 }
 
-/* Inputs, constants, then outputs: the order of a Task's parameters. */
-static void add_params(Naive *nv)
-{
-	const Dag *d = nv->d;
-	for (size_t i = 0; i < d->input.n; i++)
-		add_value_buf(nv, d->input.at[i], BUF_IN, d->value.at[d->input.at[i]].type);
-	for (size_t i = 0; i < d->value.n; i++)
-		if (d->value.at[i].kind == VALUE_CONST)
-			add_value_buf(nv, (int)i, BUF_CONST, d->value.at[i].type);
-	for (size_t i = 0; i < d->output.n; i++)
-		add_value_buf(nv, d->output.at[i], BUF_OUT, d->value.at[d->output.at[i]].type);
-}
-
 static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind kind, const AlgoChoice *choice, Err *err)
 {
 	Arena *a = ir_arena(ir);
@@ -272,7 +259,14 @@ static KernelSet *build_set(Ir *ir, const Dag *d, const char *name, NaiveKind ki
 	Naive nv = { .ir = ir, .set = ir_set_new(ir), .d = d, .kind = kind, .names = names_new(a), .blocks = names_new(a) };
 	nv.fn = ir_fn(ir, ir_name(ir, name), FN_RUN);
 	nv.buf = arena_array(a, Buf *, d->value.n + 1);
-	add_params(&nv);
+	/* Inputs, constants, then outputs: the order of a Task's parameters. */
+	for (size_t i = 0; i < d->input.n; i++)
+		add_value_buf(&nv, d->input.at[i], BUF_IN, d->value.at[d->input.at[i]].type);
+	for (size_t i = 0; i < d->value.n; i++)
+		if (d->value.at[i].kind == VALUE_CONST)
+			add_value_buf(&nv, (int)i, BUF_CONST, d->value.at[i].type);
+	for (size_t i = 0; i < d->output.n; i++)
+		add_value_buf(&nv, d->output.at[i], BUF_OUT, d->value.at[d->output.at[i]].type);
 	for (size_t i = 0; i < d->call.n; i++) {
 		nv.c = &d->call.at[i];
 		const char *op = op_row(nv.c->op)->name; /* "conv", "conv_1"; "sub_", since sub is a keyword of the language */

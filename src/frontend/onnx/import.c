@@ -76,18 +76,6 @@ typedef struct UnsupportedList {
 	VEC(Unsupported) list;
 } UnsupportedList;
 
-static void add_unsupported(UnsupportedList *l, Unsupported entry)
-{
-	const char *key = function_key(l->im->arena, entry.domain, entry.op, "");
-	int k = names_find(l->known, key);
-	if (k >= 0) {
-		l->list.at[k].times++;
-		return;
-	}
-	names_bind(l->known, key, (int)l->list.n);
-	vec_push(l->im->arena, &l->list, entry);
-}
-
 static void find_unsupported(UnsupportedList *l, const OnnxNode *node, size_t n, int64_t opset, const char *inside)
 {
 	for (size_t k = 0; k < n; k++) {
@@ -96,15 +84,24 @@ static void find_unsupported(UnsupportedList *l, const OnnxNode *node, size_t n,
 		const OnnxRow *row = find_row(&node[k]);
 		if (row != NULL && row->since <= opset)
 			continue;
+		const char *op = onnx_text(node[k].op_type), *domain = onnx_text(node[k].domain);
+		const char *key = function_key(l->im->arena, domain, op, "");
+		int known = names_find(l->known, key);
+		if (known >= 0) {
+			l->list.at[known].times++;
+			continue;
+		}
 		const char *out = node[k].output.n > 0 ? onnx_text(node[k].output.at[0]) : "";
 		const char *name = onnx_text(node[k].name);
-		add_unsupported(l, (Unsupported){ .op = onnx_text(node[k].op_type),
-						.domain = onnx_text(node[k].domain),
-						.node = name[0] != 0 ? name : out,
-						.inside = inside,
-						.opset = opset,
-						.since = row != NULL ? row->since : 0,
-						.times = 1 });
+		Unsupported entry = { .op = op,
+			.domain = domain,
+			.node = name[0] != 0 ? name : out,
+			.inside = inside,
+			.opset = opset,
+			.since = row != NULL ? row->since : 0,
+			.times = 1 };
+		names_bind(l->known, key, (int)l->list.n);
+		vec_push(l->im->arena, &l->list, entry);
 	}
 }
 

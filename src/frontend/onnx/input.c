@@ -81,24 +81,19 @@ static const char *shape_to_type(Import *im, const OnnxValueInfo *v, const OnnxS
 	return text_str(&t);
 }
 
-static bool symbol_value(const Symbols *s, const OnnxDim *d, int64_t *out)
-{
-	int k = names_find(s->names, onnx_text(d->dim_param));
-	if (k < 0 || (size_t)k >= s->bound.n)
-		return false;
-	*out = s->bound.at[k];
-	return true;
-}
-
 static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *sym, Dim *out)
 {
 	const OnnxShape *s = onnx_declared_shape(v);
 	const OnnxDim *d = &s->dim.at[k];
 	const char *symbol = onnx_text(d->dim_param);
+	int bound = names_find(sym->names, symbol);
 	*out = d->dim_value;
 	if (k == 0 && im->args->batch > 0) {
 		*out = im->args->batch;
-	} else if (!onnx_is_symbolic(d) || symbol_value(sym, d, out)) {
+	} else if (!onnx_is_symbolic(d)) {
+		return true;
+	} else if (bound >= 0 && (size_t)bound < sym->bound.n) {
+		*out = sym->bound.at[bound];
 		return true;
 	} else if (k == 0) {
 		*out = 1;

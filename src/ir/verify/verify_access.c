@@ -363,17 +363,6 @@ static bool find_clash(Stmt *s, void *arg)
 	return !((const Clash *)arg)->found;
 }
 
-/* The callee declares a name that means something else here. */
-static bool names_clash(const Fn *f, const CallArg *arg, const Range *env)
-{
-	Clash c = { env, false };
-	for (int i = 0; i < f->nparam; i++)
-		if (f->param[i].buf == NULL && !is_same_name(&f->param[i], &arg[i]))
-			c.found |= ir_range_find(env, f->param[i].name) != NULL;
-	ir_each_stmt(f->body, find_clash, &c);
-	return c.found;
-}
-
 /*
  * What is known in the callee: all that is known here and what its scalars are. Where names clash
  * only the ends of the scalars are known.
@@ -432,7 +421,12 @@ static bool check_call(Walk *w, const At *at, const Stmt *s)
 			if (!check_expr(w, at, a->len[k]))
 				return false;
 	}
-	bool clash = names_clash(f, s->call.arg, at->env);
+	Clash c = { at->env, false }; /* the callee declares a name that means something else here */
+	for (int i = 0; i < f->nparam; i++)
+		if (f->param[i].buf == NULL && !is_same_name(&f->param[i], &s->call.arg[i]))
+			c.found |= ir_range_find(at->env, f->param[i].name) != NULL;
+	ir_each_stmt(f->body, find_clash, &c);
+	bool clash = c.found;
 	At in = { .env = enter(w, f, s->call.arg, at->env, clash), .block = at->block };
 	for (int i = 0; i < f->nparam; i++) {
 		const Buf *p = f->param[i].buf;

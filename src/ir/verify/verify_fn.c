@@ -105,24 +105,18 @@ static bool verify_map(Verifier *v, const Buf *b)
 	return true;
 }
 
-/* One of the language's own scopes, or NAME.NAME of an accelerator. */
-static bool is_scope(const char *s)
-{
-	static const char *const known[] = { "global", "shared", "local", "fragment" };
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(s, known[i]) == 0)
-			return true;
-	return strchr(s, '.') != NULL && ir_is_name(s);
-}
-
 bool verify_layout(Verifier *v, const Buf *b)
 {
+	static const char *const scopes[] = { "global", "shared", "local", "fragment" };
 	int64_t total = 1;
 	if (b->type.lanes != 1 || !dtype_known(b->type))
 		return broke(v, RULE_BUFFER_TYPE, "the elements of %s are not scalars", b->name);
 	if (b->rank > IR_MAX_RANK)
 		return broke(v, RULE_RANK, "%s has %d dimensions", b->name, b->rank);
-	if (!is_scope(b->scope))
+	bool scope = strchr(b->scope, '.') != NULL && ir_is_name(b->scope); /* NAME.NAME of an accelerator */
+	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+		scope = scope || strcmp(b->scope, scopes[i]) == 0;
+	if (!scope)
 		return broke(v, RULE_SCOPE, "scope %s of buffer %s is not a memory scope", b->scope, b->name);
 	for (int k = 0; k < b->rank; k++)
 		if (!verify_closed(v, RULE_SHAPE, b->name, b->shape[k], NULL) ||
