@@ -158,25 +158,6 @@ static bool take_subject(Db *db, const RunRecord *run, int64_t *n, Err *err)
 	return true;
 }
 
-static bool index_run(Db *db, const RunRecord *run, int64_t n, Err *err)
-{
-	int64_t subject;
-	sqlite3_stmt *st = sql_get(db, SQL_PUT_RUN, err);
-	if (st == NULL || !take_subject(db, run, &subject, err))
-		return false;
-	sqlite3_bind_int64(st, 1, n);
-	sqlite3_bind_int64(st, 2, subject);
-	sqlite3_bind_int(st, 3, (int)run->status);
-	sqlite3_bind_int(st, 4, record_verified(run));
-	sqlite3_bind_int64(st, 5, run->median_ns);
-	sqlite3_bind_int64(st, 6, sql_trace(run->trace));
-	sql_bind_hash(st, 7, run->id);
-	sql_bind_hash(st, 8, run->session);
-	sqlite3_bind_int64(st, 9, run->samples);
-	sqlite3_bind_int(st, 10, (int)run_stage(run));
-	return sql_do(db, st, err);
-}
-
 static bool put_family(Db *db, const Record *r, Err *err)
 {
 	const char *dag;
@@ -228,8 +209,26 @@ static bool put_row(Db *db, Hash id, RecordKind kind, const char *line, size_t n
 
 bool db_put_run_line(Db *db, const RunRecord *run, const char *line, size_t n, bool *fresh, Err *err)
 {
-	return put_row(db, run->id, RECORD_RUN, line, n, fresh, err) &&
-		(!*fresh || index_run(db, run, sqlite3_last_insert_rowid(db->sql), err));
+	int64_t subject;
+	if (!put_row(db, run->id, RECORD_RUN, line, n, fresh, err))
+		return false;
+	if (!*fresh)
+		return true;
+	int64_t number = sqlite3_last_insert_rowid(db->sql); /* before take_subject adds a row */
+	sqlite3_stmt *st = sql_get(db, SQL_PUT_RUN, err);
+	if (st == NULL || !take_subject(db, run, &subject, err))
+		return false;
+	sqlite3_bind_int64(st, 1, number);
+	sqlite3_bind_int64(st, 2, subject);
+	sqlite3_bind_int(st, 3, (int)run->status);
+	sqlite3_bind_int(st, 4, record_verified(run));
+	sqlite3_bind_int64(st, 5, run->median_ns);
+	sqlite3_bind_int64(st, 6, sql_trace(run->trace));
+	sql_bind_hash(st, 7, run->id);
+	sql_bind_hash(st, 8, run->session);
+	sqlite3_bind_int64(st, 9, run->samples);
+	sqlite3_bind_int(st, 10, (int)run_stage(run));
+	return sql_do(db, st, err);
 }
 
 bool db_put_line(Db *db, const Record *r, const char *line, size_t n, bool *fresh, Err *err)
