@@ -126,23 +126,17 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	return VERDICT_AGAIN; /* checked as the first, this one may become what others are compared with */
 }
 
-/* Compared with the outputs of another candidate; nothing where the oracle gave them all. */
-static void note_passed(Local *m, LocalRef *r, const char *trace)
-{
-	if (r->first == NULL || strcmp(r->first, trace) == 0)
-		return;
-	for (size_t i = 0; i < r->passed.n; i++)
-		if (strcmp(r->passed.at[i], trace) == 0)
-			return;
-	vec_push(m->arena, &r->passed, arena_printf(m->arena, "%s", trace));
-}
-
 void verdict_adopt(Local *m, Job *j)
 {
 	LocalRef *r = j->ref;
 	size_t next = 0;
 	if (j->phase != PHASE_CHECK || j->data.n == 0) {
-		note_passed(m, r, j->trace);
+		/* Compared with the outputs of another candidate; nothing to note where the oracle gave them all. */
+		bool noted = r->first == NULL || strcmp(r->first, j->trace) == 0;
+		for (size_t i = 0; i < r->passed.n && !noted; i++)
+			noted = strcmp(r->passed.at[i], j->trace) == 0;
+		if (!noted)
+			vec_push(m->arena, &r->passed, arena_printf(m->arena, "%s", j->trace));
 		return;
 	}
 	r->first = arena_printf(m->arena, "%s", j->trace);
