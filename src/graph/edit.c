@@ -43,11 +43,6 @@ const OpCall *edit_writer(const Edit *e, int v)
 	return val->kind == VALUE_CALL ? &e->to->call.at[val->call] : NULL;
 }
 
-bool edit_used_once(const Edit *e, int old)
-{
-	return e->uses[old] == 1;
-}
-
 int edit_call(Edit *e, int op, const char *name, const int *in, int nin, const Attr *attr, int nattr)
 {
 	int call = dag_add_call(e->to, op, name, in, nin, attr, nattr, e->err);

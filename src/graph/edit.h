@@ -12,7 +12,7 @@ typedef struct Edit {
 	const Dag *from;
 	Dag *to;
 	int *map;  /* old value to new one, DAG_NONE before it is made */
-	int *uses; /* reads of each old value, by calls and as an output */
+	int *uses; /* reads of each old value by calls, 2 more for an output: 1 means that one call alone reads it */
 	EvalFn eval;
 	Err *err;
 } Edit;
@@ -37,8 +37,6 @@ int edit_const(Edit *e, const char *name, DType t, Shape s, const void *data);
 /* The call of the new Dag that writes new value v; NULL if v is an input or a constant. */
 const OpCall *edit_writer(const Edit *e, int v);
 const Value *edit_at(const Edit *e, int v);
-/* True if the old value is read by one call only and is no output. */
-bool edit_used_once(const Edit *e, int old);
 
 /* Inside the room: the passes, and direct evaluation of moves. */
 bool pass_fold(Dag *d, EvalFn eval, Err *err);

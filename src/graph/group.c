@@ -3,18 +3,6 @@
 
 #include <assert.h>
 
-/* The value in the sub-Dag; it is added as an input or a constant if it comes from outside. */
-static int sub_value(Cutter *c, Dag *sub, int v)
-{
-	if (v == DAG_NONE || c->map[v] != DAG_NONE)
-		return v == DAG_NONE ? DAG_NONE : c->map[v];
-	const Value *from = &c->d->value.at[v];
-	c->map[v] = from->kind == VALUE_CONST ? dag_add_const(sub, "c", from->type, from->shape, NULL)
-	                                      : dag_add_input(sub, "x", from->type, from->shape);
-	sub->value.at[c->map[v]].layout = from->layout;
-	return c->map[v];
-}
-
 typedef struct Sub {
 	Dag *dag;
 	VEC(int) of; /* the model's value of each of its values */
@@ -32,9 +20,18 @@ static bool add_call(Cutter *c, Sub *s, const OpCall *from, bool last, Err *err)
 {
 	int *in = arena_array(c->a, int, from->nin + 1);
 	for (int k = 0; k < from->nin; k++) {
-		in[k] = sub_value(c, s->dag, from->in[k]);
-		if (in[k] != DAG_NONE)
-			note_value(c, s, in[k], from->in[k]);
+		int v = from->in[k];
+		in[k] = DAG_NONE;
+		if (v == DAG_NONE)
+			continue;
+		if (c->map[v] == DAG_NONE) { /* from outside the group: an input or a constant of the sub-Dag */
+			const Value *x = &c->d->value.at[v];
+			c->map[v] = x->kind == VALUE_CONST ? dag_add_const(s->dag, "c", x->type, x->shape, NULL)
+							   : dag_add_input(s->dag, "x", x->type, x->shape);
+			s->dag->value.at[c->map[v]].layout = x->layout;
+		}
+		in[k] = c->map[v];
+		note_value(c, s, in[k], v);
 	}
 	int call = dag_add_call(s->dag, from->op, NULL, in, from->nin, from->attr, from->nattr, err);
 	for (int r = 0; call >= 0 && r < from->nout; r++) {

@@ -193,7 +193,7 @@ static bool absorb(Edit *e, const OpCall *c, void *arg)
 	}
 	const Value *x = &e->from->value.at[turned.in[0]];
 	/* The convolution or dense call, in the new Dag, that only call c reads. */
-	const OpCall *anchor = edit_used_once(e, turned.in[0]) ? edit_writer(e, edit_value(e, turned.in[0])) : NULL;
+	const OpCall *anchor = e->uses[turned.in[0]] == 1 ? edit_writer(e, edit_value(e, turned.in[0])) : NULL;
 	bool absorbs = anchor != NULL && (anchor->op == OP_conv || anchor->op == OP_dense);
 	if (absorbs && shape_eq(x->shape, y->shape)) {
 		int axis = anchor->op == OP_conv ? 1 : y->shape.rank - 1;
