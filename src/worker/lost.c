@@ -26,22 +26,6 @@ static bool read_thread(int fd, uint64_t *waited_ns, uint64_t *times)
 	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, waited_ns, times) == 2;
 }
 
-static void open_threads(Lost *l)
-{
-	DIR *d = opendir("/proc/self/task");
-	const struct dirent *e;
-	l->opened = true;
-	while (d != NULL && l->n < LOST_THREADS && (e = readdir(d)) != NULL) {
-		char path[64];
-		snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", e->d_name);
-		int fd = e->d_name[0] != '.' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-		if (fd >= 0)
-			l->thread[l->n++].fd = fd;
-	}
-	if (d != NULL)
-		closedir(d);
-}
-
 void lost_forget(Lost *l)
 {
 	while (l->n > 0)
@@ -60,8 +44,18 @@ void lost_begin(Lost *l, int threads)
 	l->cpu_ns = timing_thread_ns();
 	if (threads == 1)
 		return;
-	if (!l->opened)
-		open_threads(l);
+	DIR *d = l->opened ? NULL : opendir("/proc/self/task");
+	const struct dirent *e;
+	l->opened = true;
+	while (d != NULL && l->n < LOST_THREADS && (e = readdir(d)) != NULL) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/self/task/%.20s/schedstat", e->d_name);
+		int fd = e->d_name[0] != '.' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		if (fd >= 0)
+			l->thread[l->n++].fd = fd;
+	}
+	if (d != NULL)
+		closedir(d);
 	l->switches = switches();
 	for (int i = 0; i < l->n; i++)
 		l->thread[i].known = read_thread(l->thread[i].fd, &l->thread[i].waited_ns, &l->thread[i].times);

@@ -35,15 +35,6 @@ typedef struct Compile {
 	char message[512];
 } Compile;
 
-/* Reports of sub Fns follow those of the entries. */
-static KernelReport *report_of(Compile *c, const char *name, size_t n)
-{
-	for (size_t k = 0; k < c->job->ks->n; k++)
-		if (strlen(c->job->out->report[k].name) == n && memcmp(c->job->out->report[k].name, name, n) == 0)
-			return &c->job->out->report[k];
-	return NULL;
-}
-
 /* The sum of the numbers that stand right before `words`. */
 static double numbers_before(const char *text, const char *words)
 {
@@ -73,7 +64,11 @@ static void note_remark(Compile *c, const char *text)
 		return;
 	const char *name = strstr(p, "kernel.") + 7;
 	end = strchr(name, '\'');
-	KernelReport *r = end != NULL ? report_of(c, name, (size_t)(end - name)) : NULL;
+	size_t n = end != NULL ? (size_t)(end - name) : 0;
+	KernelReport *r = NULL; /* reports of sub Fns follow those of the entries */
+	for (size_t k = 0; end != NULL && k < c->job->ks->n && r == NULL; k++)
+		if (strlen(c->job->out->report[k].name) == n && memcmp(c->job->out->report[k].name, name, n) == 0)
+			r = &c->job->out->report[k];
 	if (r != NULL) {
 		r->frame_bytes = (int64_t)numbers_before(text, " stack bytes in function");
 		r->spills = c->spills;

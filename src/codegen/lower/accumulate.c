@@ -82,8 +82,9 @@ static void touch_load(const Expr *e, void *arg)
 }
 
 /* A load in an arm of a select is conditional; those in its condition count as conditional as well. */
-static void touch_expr(Loop *p, const Expr *e)
+static void touch_expr(const Expr *e, void *arg)
 {
+	Loop *p = arg;
 	if (e->op == IR_SELECT && ir_has_load(e)) {
 		bool outer = p->conditional;
 		p->conditional = true;
@@ -92,13 +93,8 @@ static void touch_expr(Loop *p, const Expr *e)
 		return;
 	}
 	for (int k = 0; k < e->nargs; k++)
-		touch_expr(p, e->arg[k]);
+		touch_expr(e->arg[k], p);
 	touch_load(e, p);
-}
-
-static void touch_place(const Expr *e, void *arg)
-{
-	touch_expr(arg, e);
 }
 
 static void scan(Loop *p, const Stmt *s, const Range *env)
@@ -107,7 +103,7 @@ static void scan(Loop *p, const Stmt *s, const Range *env)
 		bool outer = p->conditional;
 		if (s->kind == ST_STORE && s->store.mask != NULL)
 			p->conditional = true;
-		ir_each_expr(s, touch_place, p);
+		ir_each_expr(s, touch_expr, p);
 		switch (s->kind) {
 		case ST_STORE: touch(p, s->store.dst.buf, s->store.dst.idx[0], true); break;
 		case ST_REDUCE:

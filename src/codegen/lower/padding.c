@@ -56,24 +56,19 @@ static bool find_blocks(Lower *l, const Buf *b, Blocked *out)
 	       blocks == (out->n + out->block - 1) / out->block && out->n % out->block != 0;
 }
 
-/* A vector of a whole block of the blocked dimension, at one place of the others. */
-static bool is_block(const Blocked *b, const Access *d, const Range *env)
+/* Stores a whole block of the blocked dimension, at one place of the others, masked to the elements that are there. */
+static bool zeroes_rest(Lower *l, const Blocked *b, const Stmt *s, const Range *env)
 {
+	const Access *d = &s->store.dst;
 	const Expr *i = d->idx[b->dim];
-	if (i->op != IR_RAMP || i->type.lanes != b->block || !ir_is_const(i->arg[1], 1))
+	if (s->store.mask == NULL || i->op != IR_RAMP || i->type.lanes != b->block || !ir_is_const(i->arg[1], 1))
 		return false;
 	for (int k = 0; k < d->n; k++)
 		if (k != b->dim && d->idx[k]->type.lanes != 1 && d->idx[k]->op != IR_SPLAT)
 			return false;
 	Interval at = ir_interval(i->arg[0], env);
-	return at.mod == 0 ? at.rem % b->block == 0 : at.mod % b->block == 0 && at.rem % b->block == 0;
-}
-
-static bool zeroes_rest(Lower *l, const Blocked *b, const Stmt *s, const Range *env)
-{
-	if (s->store.mask == NULL || !is_block(b, &s->store.dst, env))
+	if (at.mod % b->block != 0 || at.rem % b->block != 0)
 		return false;
-	const Expr *i = s->store.dst.idx[b->dim];
 	const Expr *there = ir_lt(l->ir, i, ir_splat(l->ir, ir_int(l->ir, b->n), i->type.lanes));
 	return ir_simplify(l->ir, there, env) == ir_simplify(l->ir, s->store.mask, env);
 }
