@@ -60,9 +60,14 @@ static int set_mode(Db *db, const char *pragma)
 	return rc;
 }
 
-/* Needs to be the only connection for a moment. */
-static bool set_rollback(Db *db, Err *err)
+bool journal_set(Db *db, FsFact fs, Err *err)
 {
+	const char *cache = arena_printf(db->arena, "PRAGMA cache_size=-%d", BOUND_CACHE_KIB);
+	if (fs.wal) {
+		int rc = set_mode(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL");
+		return rc == SQLITE_OK ? open_exec(db, cache, err) : sql_fail(db, rc, err);
+	}
+	/* A rollback journal.  To leave the log, this must be the only connection for a moment. */
 	int64_t objects;
 	bool was_wal = journal_is_wal(db->sql);
 	int rc = set_mode(db, "PRAGMA journal_mode=DELETE");
@@ -76,14 +81,5 @@ static bool set_rollback(Db *db, Err *err)
 		return false;
 	if (was_wal) /* its owner left it, on whatever host */
 		unlink(arena_printf(db->arena, "%s-shm", sqlite3_db_filename(db->sql, "main"))); /* links followed */
-	return open_exec(db, "PRAGMA synchronous=FULL", err);
-}
-
-bool journal_set(Db *db, FsFact fs, Err *err)
-{
-	const char *cache = arena_printf(db->arena, "PRAGMA cache_size=-%d", BOUND_CACHE_KIB);
-	if (!fs.wal)
-		return set_rollback(db, err) && open_exec(db, cache, err);
-	int rc = set_mode(db, "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL");
-	return rc == SQLITE_OK ? open_exec(db, cache, err) : sql_fail(db, rc, err);
+	return open_exec(db, "PRAGMA synchronous=FULL", err) && open_exec(db, cache, err);
 }
