@@ -167,17 +167,6 @@ static KernelSet *given(Choice *c)
 
 /* ---- neighbours ---- */
 
-static const char *whence(Choice *c, const DbNear *from)
-{
-	if (memcmp(&from->workload, &c->task->id, sizeof(Hash)) == 0) {
-		char hex[HASH_HEX];
-		hash_hex(from->target, hex);
-		return arena_printf(c->arena, "of target %.7s", hex);
-	}
-	Task *t = task_parse(c->arena, from->text, strlen(from->text), NULL);
-	return arena_printf(c->arena, "from %s", t != NULL ? t->label : "its family");
-}
-
 /* The best schedule of a neighbour of any epoch, fitted; NULL: none fits. */
 static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 {
@@ -217,12 +206,17 @@ static KernelSet *near(Choice *c, KernelSet *otherwise)
 		if (ks == NULL || ms >= c->plan->estimated_ms)
 			continue;
 		best = ks;
+		char hex[HASH_HEX];
+		hash_hex(from[i].target, hex);
+		bool same_task = memcmp(&from[i].workload, &c->task->id, sizeof(Hash)) == 0;
+		Task *t = same_task ? NULL : task_parse(c->arena, from[i].text, strlen(from[i].text), NULL);
 		*c->plan = (TaskPlan){ .task = c->task,
 			.hit = HIT_NEAR,
 			.trace = trace,
 			.estimated_ms = ms,
 			.record = record,
-			.why = whence(c, &from[i]) };
+			.why = same_task ? arena_printf(c->arena, "of target %.7s", hex)
+					 : arena_printf(c->arena, "from %s", t != NULL ? t->label : "its family") };
 	}
 	return best;
 }

@@ -153,27 +153,11 @@ static int by_region(const void *a, const void *b)
 	return memcmp(&((const LockRegion *)a)->region, &((const LockRegion *)b)->region, sizeof(Hash));
 }
 
-/* The regions that do not take their first alternative. */
-static void print_regions(Text *out, const Partition *p)
-{
-	char hex[HASH_HEX];
-	LockRegion *row = arena_array(out->arena, LockRegion, p->nregion + 1);
-	int n = 0;
-	for (int r = 0; r < p->nregion; r++)
-		if (p->region[r].taken > 0)
-			row[n++] = (LockRegion){ region_hash(&p->region[r]), p->region[r].taken };
-	qsort(row, (size_t)n, sizeof *row, by_region);
-	for (int k = 0; k < n; k++) {
-		hash_hex(row[k].region, hex);
-		if (k == 0 || by_region(&row[k - 1], &row[k]) != 0)
-			text_add(out, "region %s %d\n", hex, row[k].taken);
-	}
-}
-
 void lock_print(Text *out, const Compiled *c, const Target *target)
 {
-	char task[HASH_HEX], record[HASH_HEX], trace[HASH_HEX];
-	int n = c->partition->ntask;
+	const Partition *p = c->partition;
+	char task[HASH_HEX], record[HASH_HEX], trace[HASH_HEX], hash[HASH_HEX];
+	int n = p->ntask, nregion = 0;
 	LockRow *row = arena_array(out->arena, LockRow, n + 1);
 	for (int k = 0; k < n; k++)
 		row[k] = (LockRow){ c->task[k].task->id, c->task[k].record, steps_hash(c->task[k].trace), c->task[k].hit };
@@ -187,5 +171,15 @@ void lock_print(Text *out, const Compiled *c, const Target *target)
 		text_add(
 			out, "task %s %s %s %s\n", task, hit_name(row[k].hit), row[k].hit == HIT_DEFAULT ? "-" : record, trace);
 	}
-	print_regions(out, c->partition);
+	/* The regions that do not take their first alternative, once each. */
+	LockRegion *region = arena_array(out->arena, LockRegion, p->nregion + 1);
+	for (int r = 0; r < p->nregion; r++)
+		if (p->region[r].taken > 0)
+			region[nregion++] = (LockRegion){ region_hash(&p->region[r]), p->region[r].taken };
+	qsort(region, (size_t)nregion, sizeof *region, by_region);
+	for (int k = 0; k < nregion; k++) {
+		hash_hex(region[k].region, hash);
+		if (k == 0 || by_region(&region[k - 1], &region[k]) != 0)
+			text_add(out, "region %s %d\n", hash, region[k].taken);
+	}
 }
