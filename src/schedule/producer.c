@@ -118,20 +118,6 @@ static bool covers(Producer *p)
 	return x.plain;
 }
 
-/* A loop around the block's own ones that bounds one of these (see ring); NULL: there is none. */
-static const char *bounded_by(const Producer *p)
-{
-	int own = 0;
-	while (own < p->at.naround && p->at.around[own] != *p->top)
-		own++;
-	for (int k = own; k < p->at.naround; k++)
-		for (int j = 0; j < own; j++)
-			if (ir_uses_var(p->at.around[k]->loop.lo, p->at.around[j]->loop.var) ||
-				ir_uses_var(p->at.around[k]->loop.hi, p->at.around[j]->loop.var))
-				return p->at.around[j]->loop.var;
-	return NULL;
-}
-
 /* The block makes all of the buffer, whatever that is, and nobody else writes it. */
 bool producer_find_maker(Sched *s, const char *what, const char *name, Producer *p)
 {
@@ -160,8 +146,17 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 		inner = p->at.around[k];
 		p->top = ir_link_to(&p->at.fn->body, inner);
 	}
-	const char *outer = bounded_by(p);
-	return outer == NULL || sched_refuse_for(s, what, name, "loop %s bounds the part that it makes", outer);
+	int own = 0; /* loops around the block's own ones, which may bound one of these (see ring) */
+	while (own < p->at.naround && p->at.around[own] != *p->top)
+		own++;
+	for (int k = own; k < p->at.naround; k++)
+		for (int j = 0; j < own; j++) {
+			const Stmt *inside = p->at.around[k];
+			const char *outer = p->at.around[j]->loop.var;
+			if (ir_uses_var(inside->loop.lo, outer) || ir_uses_var(inside->loop.hi, outer))
+				return sched_refuse_for(s, what, name, "loop %s bounds the part that it makes", outer);
+		}
+	return true;
 }
 
 /* And nobody outside of the Fn sees the buffer. */

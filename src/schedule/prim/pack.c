@@ -50,19 +50,6 @@ static const Buf *find_constant(Sched *s, const char *name)
 	return r.found > 0 ? found : NULL;
 }
 
-static void read_instead(Sched *s, const Buf *from, Buf *to)
-{
-	for (size_t k = 0; k < s->ks->n; k++) {
-		Fn *fn = s->ks->fn[k];
-		for (int i = 0; fn->kind == FN_RUN && i < fn->nparam; i++) {
-			if (fn->param[i].buf == NULL || strcmp(fn->param[i].buf->name, from->name) != 0)
-				continue;
-			fn->param[i] = (Param){ to, to->name, to->type };
-			producer_rename(s->ir, fn->body, from->name, to->name);
-		}
-	}
-}
-
 /* Needs: a constant of a run Fn.  Breaks: its name in the run Fns, where T.p is read instead. */
 bool prim_pack(Sched *s, const Step *st)
 {
@@ -92,6 +79,14 @@ bool prim_pack(Sched *s, const Step *st)
 	ir_fn_add_buf(s->ir, prepare, out);
 	prepare->body = producer_copy_nest(s->ir, prepare->name, from, out, made);
 	ir_set_add(s->ks, prepare);
-	read_instead(s, from, to);
+	for (size_t k = 0; k < s->ks->n; k++) {
+		Fn *fn = s->ks->fn[k];
+		for (int i = 0; fn->kind == FN_RUN && i < fn->nparam; i++) {
+			if (fn->param[i].buf == NULL || strcmp(fn->param[i].buf->name, from->name) != 0)
+				continue;
+			fn->param[i] = (Param){ to, to->name, to->type };
+			producer_rename(s->ir, fn->body, from->name, to->name);
+		}
+	}
 	return true;
 }

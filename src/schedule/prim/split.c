@@ -179,30 +179,17 @@ static bool check_block(Stmt *s, void *arg)
 	return false;
 }
 
-/*
- * What outlives an iteration is stored by blocks of spatial iterators, or reduced by a block whose init
- * and all of whose reduce loops are in the iteration; and the loop reads none of it. Steps that would
- * break that later (a reduce loop around the tiles, the init before them, threads, lanes) see nest_folds.
- */
-static bool may_overlap(Sched *s, const Place *p)
-{
-	Repeat g = { .s = s, .p = p };
-	Uses u = nest_uses(p->loop);
-	const char *why = u.bare ? "a statement below it stands in no block" : u.reduce ? "a reduction depends on it"
-		: u.scan         ? "a recurrence depends on it"
-				 : NULL;
-	if (why != NULL)
-		return sched_refuse_for(s, "split", p->loop->loop.var, "its tiles may not overlap: %s", why);
-	ir_each_stmt(p->loop->loop.body, check_block, &g);
-	return !g.refused;
-}
-
 /* ---- split ---- */
 
 typedef enum { TAIL_GUARD, TAIL_PEEL, TAIL_OVERLAP, TAIL_COUNT } Tail;
 static const char *const tail_name[TAIL_COUNT] = { "guard", "peel", "overlap" };
 
-/* Whether the tail may be left out of the tiles; one that is peeled off is behind the loop then. */
+/*
+ * Whether the tail may be left out of the tiles; one that is peeled off is behind the loop then.
+ * Where tiles overlap, what outlives an iteration is stored by blocks of spatial iterators, or reduced by a block
+ * whose init and all of whose reduce loops are in the iteration; and the loop reads none of it. Steps that would
+ * break that later (a reduce loop around the tiles, the init before them, threads, lanes) see nest_folds.
+ */
 static bool may_leave(Sched *s, const Place *p, Tail tail, int64_t f)
 {
 	int64_t n;
@@ -214,7 +201,17 @@ static bool may_leave(Sched *s, const Place *p, Tail tail, int64_t f)
 	if (n % f == 0)
 		return sched_refuse_for(s, "split", p->loop->loop.var,
 			"the factor divides the extent, so tail \"%s\" has nothing to do", tail_name[tail]);
-	return tail == TAIL_PEEL ? tail_cut(s, "split", p, n - n % f, NULL) : may_overlap(s, p);
+	if (tail == TAIL_PEEL)
+		return tail_cut(s, "split", p, n - n % f, NULL);
+	Repeat g = { .s = s, .p = p };
+	Uses u = nest_uses(p->loop);
+	const char *why = u.bare ? "a statement below it stands in no block" : u.reduce ? "a reduction depends on it"
+		: u.scan         ? "a recurrence depends on it"
+				 : NULL;
+	if (why != NULL)
+		return sched_refuse_for(s, "split", p->loop->loop.var, "its tiles may not overlap: %s", why);
+	ir_each_stmt(p->loop->loop.body, check_block, &g);
+	return !g.refused;
 }
 
 /* Needs: a serial loop.  Breaks: the name of the old loop; what is guarded; what overlaps is done twice. */

@@ -228,23 +228,6 @@ static bool operands_apart(const Match *m)
 	return true;
 }
 
-static bool match_nest(Match *m, const Place *l, const char *word)
-{
-	Sched *s = m->s;
-	const char *name = l->loop->loop.var;
-	const Stmt *want, *have = match_loops(m, l->loop, &want);
-	if (have == NULL)
-		return sched_refuse_for(s, "tensorize", name, m->why, word);
-	if (m->block != NULL && m->block->block.init != NULL)
-		return sched_refuse_for(s, "tensorize", name, "block %s still has its init: apply decompose_init first",
-			m->block->block.name);
-	if (!match_stmt(m, want, have))
-		return sched_refuse_for(s, "tensorize", name,
-			m->why != NULL ? m->why : "the statement in its loops is not that of %s", m->buf != NULL ? m->buf : word);
-	return operands_apart(m) ||
-	       sched_refuse_for(s, "tensorize", name, "an operand of %s is missing, or both read and written", word);
-}
-
 /* ---- what takes its place ---- */
 
 /* Which iterators of the block follow the variable; -1: none, -2: of several kinds. */
@@ -354,12 +337,22 @@ bool prim_tensorize(Sched *s, const Step *st)
 	const char *word = st->arg[1].word;
 	if (!sched_find_loop(s, st->arg[0].word, &l) || !may_tensorize(s, &l, word))
 		return false;
+	const char *name = l.loop->loop.var;
 	Match m = { .s = s, .fn = l.fn, .meaning = ir_intrin(s->ir, word), .env = ir_range_at(s->ir, l.fn, l.loop) };
 	m.nparam = m.meaning->nparam;
 	if (m.nparam > PARAMS)
-		return sched_refuse_for(s, "tensorize", l.loop->loop.var, "%s has too many operands", word);
-	if (!match_nest(&m, &l, word))
-		return false;
+		return sched_refuse_for(s, "tensorize", name, "%s has too many operands", word);
+	const Stmt *want, *have = match_loops(&m, l.loop, &want);
+	if (have == NULL)
+		return sched_refuse_for(s, "tensorize", name, m.why, word);
+	if (m.block != NULL && m.block->block.init != NULL)
+		return sched_refuse_for(s, "tensorize", name, "block %s still has its init: apply decompose_init first",
+			m.block->block.name);
+	if (!match_stmt(&m, want, have))
+		return sched_refuse_for(s, "tensorize", name,
+			m.why != NULL ? m.why : "the statement in its loops is not that of %s", m.buf != NULL ? m.buf : word);
+	if (!operands_apart(&m))
+		return sched_refuse_for(s, "tensorize", name, "an operand of %s is missing, or both read and written", word);
 	Stmt *call = m.block != NULL ? block_of(&m, &l) : call_of(&m);
 	if (call == NULL)
 		return false;
