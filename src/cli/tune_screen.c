@@ -66,17 +66,6 @@ static double seconds_left(const Screen *s, const DlcTuneProgress *t, double sec
 	return left < 0 || (known >= 0 && known < left) ? known : left;
 }
 
-static void add_failures(Text *out, const DlcTuneProgress *t)
-{
-	text_add(out, " | failed %lld", (long long)t->failed);
-	const char *before = ": ";
-	for (int i = 0; dlc_trial_status(i) != NULL; i++)
-		if (strcmp(dlc_trial_status(i), "ok") != 0 && t->status[i] != 0) {
-			text_add(out, "%s%s %lld", before, dlc_trial_status(i), (long long)t->status[i]);
-			before = ", ";
-		}
-}
-
 /* A time that was not measured is none: "-". */
 static const char *ms_text(char out[32], int decimals, double ms)
 {
@@ -114,7 +103,13 @@ static void add_line(Text *out, const Screen *s, const DlcTuneProgress *t)
 		add_time(out, left);
 	}
 	add_phase(out, s, t);
-	add_failures(out, t);
+	text_add(out, " | failed %lld", (long long)t->failed);
+	const char *sign = ": ";
+	for (int i = 0; dlc_trial_status(i) != NULL; i++)
+		if (strcmp(dlc_trial_status(i), "ok") != 0 && t->status[i] != 0) {
+			text_add(out, "%s%s %lld", sign, dlc_trial_status(i), (long long)t->status[i]);
+			sign = ", ";
+		}
 	text_add(out, "\n");
 }
 
