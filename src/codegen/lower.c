@@ -19,7 +19,7 @@ bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const Codegen
 		return false;
 	for (const Pass *const *p = b->pass; *p != NULL; p++) {
 		for (size_t k = 0; k < ((*p)->scope == PASS_WHOLE_SET ? 1 : l.ks->n); k++) {
-			l.fn = l.ks->fn[k];
+			l.fn = k < l.ks->n ? l.ks->fn[k] : NULL; /* NULL: the set has no Fn */
 			if (!(*p)->run(&l))
 				return false;
 		}

@@ -29,7 +29,7 @@ typedef struct Lower {
 	Ir *ir;
 	Arena *arena;
 	KernelSet *ks; /* of an Ir of its own */
-	Fn *fn;        /* the one at work */
+	Fn *fn;        /* the one at work; NULL where a pass begins the whole of a set without Fns */
 	LowerShared *shared;
 	int nshared;
 	Map *bufs;      /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */

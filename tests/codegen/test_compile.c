@@ -247,6 +247,21 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* `dlc builder` gets such sets from a candidate that is not one. */
+static const char *const without_fns[] = { "", "# only a comment\n" };
+
+START_TEST(sets_without_fns)
+{
+	Arena *a = arena_new();
+	CodegenOptions all = { .texts = runner_text_bit("lowered") | runner_text_bit("asm") };
+	Target t = level("x86-64-v3");
+	Module m = compile(a, without_fns[_i], &t, &all);
+	ck_assert_uint_eq(m.image.nentry, 0);
+	ck_assert_str_eq(runner_text(&m, "lowered"), "");
+	arena_free(a);
+}
+END_TEST
+
 /* What LLVM might call on some targets is computed in place on all. */
 START_TEST(no_calls)
 {
@@ -312,6 +327,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, several_threads);
 	tcase_add_test(tc, reports);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
+	tcase_add_loop_test(tc, sets_without_fns, 0, LEN(without_fns));
 	tcase_add_loop_test(tc, no_calls, 0, LEN(golden_levels));
 	tcase_add_test(tc, damaged_objects);
 	return run_suite("codegen-compile", tc);

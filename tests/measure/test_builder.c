@@ -51,8 +51,8 @@ static KernelSet *parse(Arena *a, const char *text)
 	return ks;
 }
 
-/* What one builder answers to n candidates, one after the other. */
-static Answer *answers(Arena *a, const Candidate *c, int n)
+/* What one builder answers to n texts, one after the other. */
+static Answer *answers_to(Arena *a, const char *const *text, int n)
 {
 	FILE *in = tmpfile(), *out = tmpfile();
 	Target host;
@@ -60,10 +60,9 @@ static Answer *answers(Arena *a, const Candidate *c, int n)
 	ck_assert(in != NULL && out != NULL);
 	target_host(&host, 1);
 	for (int k = 0; k < n; k++) {
-		const char *text = text_of(a, c[k]);
-		MsgBuild f = { .ntext = strlen(text) };
+		MsgBuild f = { .ntext = strlen(text[k]) };
 		msg_begin(&msg, MSG_BUILD, (uint64_t)k, &f);
-		msg_add(&msg, text, f.ntext);
+		msg_add(&msg, text[k], f.ntext);
 		ck_assert(msg_end(&msg));
 	}
 	ck_assert(fwrite(msg.bytes, 1, msg.size, in) == msg.size && fflush(in) == 0);
@@ -90,6 +89,14 @@ static Answer *answers(Arena *a, const Candidate *c, int n)
 	fclose(in);
 	fclose(out);
 	return r;
+}
+
+static Answer *answers(Arena *a, const Candidate *c, int n)
+{
+	const char **text = arena_array(a, const char *, n);
+	for (int k = 0; k < n; k++)
+		text[k] = text_of(a, c[k]);
+	return answers_to(a, text, n);
 }
 
 static void same(const Answer *x, const Answer *y)
@@ -157,10 +164,26 @@ START_TEST(run_fns_are_the_code_of_a_bundle)
 }
 END_TEST
 
+/* Nothing to run is no fault: the answer has the entries that there are. */
+START_TEST(sets_without_run_fns)
+{
+	static const char *const text[] = { "", "# only a comment\n",
+		"prepare fn p(c: const f32[4], y: out f32[4]) {\n\tfor i in 0..4 {\n\t\ty[i] = c[i]\n\t}\n}\n" };
+	Arena *a = arena_new();
+	const Answer *r = answers_to(a, text, LEN(text));
+	ck_assert_uint_eq(r[0].nentry, 0);
+	ck_assert_uint_eq(r[1].nentry, 0);
+	ck_assert_uint_eq(r[2].nentry, 1);
+	ck_assert_str_eq(r[2].entry[0].name, "p");
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("builder");
 	tcase_add_test(tc, candidates_before_do_not_matter);
 	tcase_add_test(tc, run_fns_are_the_code_of_a_bundle);
+	tcase_add_test(tc, sets_without_run_fns);
 	return run_suite("builder", tc);
 }
