@@ -332,6 +332,9 @@ static DlcStatus check_entries(DlcModel *m, DlcError *err)
 		if (c->offset % BUNDLE_BUFFER != 0 || c->offset > m->h->code_bytes || c->bytes == 0 ||
 			c->bytes > m->h->code_bytes - c->offset)
 			return damaged(err, "an image lies outside the code");
+		/* A driver reads it as text, without its size. */
+		if (!m->device->on_host && m->base[m->h->code_offset + c->offset + c->bytes - 1] != 0)
+			return damaged(err, "an image for a device does not end with a 0");
 	}
 	for (uint32_t i = 0; i < m->h->launch.count; i++)
 		if (!launch_fits(&m->launch[i], UINT32_MAX))

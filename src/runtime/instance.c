@@ -290,6 +290,8 @@ DlcStatus dlc_instance_tensor(DlcInstance *i, DlcRole role, int index, DlcTensor
 	const Bound *b = &i->bound[row];
 	out->shape = i->dim + i->m->tensor[row].dim;
 	out->data = b->user != NULL ? b->user : b->own;
+	if (b->user != NULL && b->away)
+		out->device = (DlcDevice){ DLC_DEVICE_CPU, 0 };
 	return DLC_OK;
 }
 

@@ -53,10 +53,10 @@ static DlcStatus load_constants(DlcModel *m, DlcError *err)
 {
 	const unsigned char *here = m->base + m->h->const_offset;
 	size_t bytes = (size_t)m->h->const_bytes;
-	if (m->device->on_host) {
+	if (m->device->on_host)
 		m->constants = (unsigned char *)(uintptr_t)here;
+	if (m->device->on_host || bytes == 0) /* a driver may refuse to allocate nothing */
 		return DLC_OK;
-	}
 	DeviceStream *s = m->device->stream_open(m->context);
 	m->constants = s != NULL ? m->device->alloc(m->context, bytes) : NULL;
 	bool ok = m->constants != NULL && m->device->copy(s, m->constants, here, bytes, DEVICE_UP) == 0 &&

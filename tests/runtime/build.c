@@ -14,6 +14,7 @@ Build *build_new(void)
 	b->h.arch = cpu_arch();
 	b->h.device = 1;
 	b->h.threads = 1;
+	b->h.const_bytes = sizeof b->constant;
 	b->h.text.count = 1; /* "" */
 	b->info[0] = (BundleInfo){ build_text(b, "model"), build_text(b, "test") };
 	b->info[1] = (BundleInfo){ build_text(b, "target"), build_text(b, "cpu:test t1") };
@@ -110,7 +111,8 @@ static uint64_t section(size_t at)
 unsigned char *build_finish(Build *b, size_t *size)
 {
 	const DlcImage *image = test_image();
-	size_t room = section(sizeof *b) + section(image->size) + section(sizeof b->constant) + BUNDLE_ALIGN;
+	size_t code = image->size + (b->h.device != DLC_DEVICE_CPU); /* images of other devices end with a 0 */
+	size_t room = section(sizeof *b) + section(code) + section(sizeof b->constant) + BUNDLE_ALIGN;
 	unsigned char *bytes = aligned_alloc(BUNDLE_ALIGN, room);
 	BundleHeader *h = &b->h;
 	memset(bytes, 0, room);
@@ -132,13 +134,12 @@ unsigned char *build_finish(Build *b, size_t *size)
 	h->header_bytes = sizeof *h;
 	h->head_bytes = at;
 	h->code_offset = section(at);
-	h->code_bytes = image->size;
+	h->code_bytes = code;
 	h->const_offset = section(h->code_offset + h->code_bytes);
-	h->const_bytes = sizeof b->constant;
 	h->file_bytes = h->const_offset + h->const_bytes;
 	memcpy(bytes, h, sizeof *h);
 	memcpy(bytes + h->code_offset, image->bytes, image->size);
-	memcpy(bytes + h->const_offset, b->constant, sizeof b->constant);
+	memcpy(bytes + h->const_offset, b->constant, h->const_bytes);
 	*size = h->file_bytes;
 	build_resum(bytes, *size);
 	return bytes;

@@ -71,6 +71,8 @@ static bool far_has(const DeviceContext *c, const char *feature)
 static void *far_alloc(DeviceContext *c, size_t bytes)
 {
 	(void)c;
+	if (bytes == 0) /* as CUDA refuses it */
+		return NULL;
 	void *p = aligned_alloc(64, (bytes + 127) / 64 * 64);
 	memset(p, 0, bytes);
 	held++;
@@ -193,6 +195,7 @@ static void set_launch(Build *b, DlcLaunch l)
 {
 	b->h.device = DLC_DEVICE_CUDA;
 	b->h.arch = BUNDLE_ANY;
+	b->image[0].bytes++; /* the 0 behind it */
 	for (uint32_t k = 0; k < b->h.entry.count; k++) {
 		b->launch[b->h.launch.count++] = l;
 		if (b->entry[k].nsym == 0)
@@ -258,9 +261,39 @@ START_TEST(adds)
 	}
 	ck_assert(nlaunched == 6 && launched[0] == (N + 8) / 8 * 4 + 16000000);
 	DlcTensor own;
+	ck_assert(dlc_instance_tensor(n.i, DLC_INPUT, 1, &own, NULL) == DLC_OK);
+	ck_assert(own.device.type == DLC_DEVICE_CPU && own.data == b);
 	ck_assert(dlc_instance_bind(n.i, DLC_OUTPUT, 0, NULL, NULL) == DLC_OK &&
 			  dlc_instance_tensor(n.i, DLC_OUTPUT, 0, &own, NULL) == DLC_OK);
 	ck_assert(own.device.type == DLC_DEVICE_CUDA && ((uintptr_t)own.data & FAR) != 0);
+	net_close(&n);
+	ck_assert_int_eq(held, 0);
+}
+END_TEST
+
+START_TEST(adds_without_constants)
+{
+	static _Alignas(64) float a[N], b[N], out[N];
+	int64_t shape[] = { 1, N };
+	Net n;
+	DlcError err = { 0 };
+	Build *build = build_add(N);
+	set_launch(build, some_launch());
+	build->h.const_bytes = 0;
+	for (uint32_t k = 0; k < build->h.slot.count; k++)
+		if (build->slot[k].kind == BUNDLE_CONST)
+			build->slot[k].kind = BUNDLE_WORK; /* out = (a + b) + (a + b) */
+	ck_assert_msg(open_far(build, &n, &err) == DLC_OK, "%s", err.text);
+	for (int k = 0; k < N; k++) {
+		a[k] = (float)k;
+		b[k] = 1;
+	}
+	bind(&n, DLC_INPUT, 0, a, shape);
+	bind(&n, DLC_INPUT, 1, b, shape);
+	bind(&n, DLC_OUTPUT, 0, out, shape);
+	net_run(&n);
+	for (int k = 0; k < N; k++)
+		ck_assert_float_eq(out[k], 2 * (a[k] + b[k]));
 	net_close(&n);
 	ck_assert_int_eq(held, 0);
 }
@@ -339,6 +372,12 @@ static void no_kernel(Build *b)
 {
 	b->entry[2].name = build_text(b, "nosuch");
 }
+static void no_end(Build *b)
+{
+	do
+		b->image[0].bytes--;
+	while (test_image()->bytes[b->image[0].bytes - 1] == 0);
+}
 static void no_launch(Build *b)
 {
 	b->entry[2].launch = 0;
@@ -372,6 +411,7 @@ static const struct Refusal {
 	{ no_row, DLC_BAD_TARGET, "for OpenCL, which this runtime cannot use" },
 	{ no_feature, DLC_BAD_TARGET, "needs far2, which this device does not have" },
 	{ no_kernel, DLC_BAD_FILE, "has no kernel nosuch" },
+	{ no_end, DLC_BAD_FILE, "does not end with a 0" },
 	{ no_launch, DLC_BAD_FILE, "launch does not fit" },
 	{ launch_outside, DLC_BAD_FILE, "launch does not fit" },
 	{ launch_symbol, DLC_BAD_FILE, "launch does not fit" },
@@ -400,6 +440,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("device");
 	tcase_add_test(tc, adds);
+	tcase_add_test(tc, adds_without_constants);
 	tcase_add_test(tc, conditions);
 	tcase_add_test(tc, failures);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
