@@ -133,8 +133,9 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 		first[k] = bundle_code(out, &b->module[k].image, t->arch == ARCH_X86_64 ? 64 : 4096);
 	put_steps(out, b, plan, first, c);
 	uint32_t arch = t->arch == ARCH_X86_64 ? BUNDLE_X86_64 : t->arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
-	BundleFacts facts = { .arch = arch,
-		.device = (uint32_t)backend_for(t)->device,
+	int device = backend_for(t)->device; /* another device's code runs beside any CPU */
+	BundleFacts facts = { .arch = device == DLC_DEVICE_CPU ? arch : BUNDLE_ANY,
+		.device = (uint32_t)device,
 		.threads = (uint32_t)t->threads,
 		.arena_bytes = (uint64_t)plan->work_bytes };
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
