@@ -15,6 +15,9 @@ struct Mapped {
 
 bool codegen_map(const Module *m, Mapped **out, Err *err)
 {
+	*out = NULL;
+	if (m->image.device != DLC_DEVICE_CPU)
+		return fail(err, ERR_BUG, "", "the module's code is for device type %d, not for a CPU", (int)m->image.device);
 	*out = malloc(sizeof **out);
 	if (*out == NULL)
 		return fail(err, ERR_MEMORY, "", "no memory");

@@ -60,7 +60,7 @@ static bool refuse(int out, uint64_t serial, const Err *err)
 static bool answer_built(int out, uint64_t serial, const DlcImage *image, uint64_t ns)
 {
 	Msg msg = { 0 };
-	MsgBuilt built = { .ns = ns, .nentry = image->nentry, .nimage = image->size };
+	MsgBuilt built = { .ns = ns, .device = (uint64_t)image->device, .nentry = image->nentry, .nimage = image->size };
 	msg_begin(&msg, MSG_BUILT, serial, &built);
 	msg_add(&msg, image->entry, sizeof *image->entry * image->nentry);
 	msg_add(&msg, image->bytes, image->size);
@@ -120,7 +120,7 @@ static DlcImage join(Arena *a, const Module *run, const Module *prepare)
 	memcpy(entry + p->nentry, r->entry, sizeof *entry * r->nentry);
 	for (uint32_t k = 0; k < p->nentry; k++)
 		entry[k].offset += at;
-	return (DlcImage){ .bytes = bytes, .size = at + p->size, .entry = entry, .nentry = r->nentry + p->nentry };
+	return (DlcImage){ bytes, at + p->size, entry, r->nentry + p->nentry, r->device };
 }
 
 /* False: the other side is gone, or asks for something else. */

@@ -48,22 +48,38 @@ void job_done(Local *m, Job *j, RunStatus status, const char *detail)
 
 /* ---- builders ---- */
 
+static const char other_version[] = "the builder is of another version than dlc";
+
+static void take_built(Local *m, Job *j, const MsgView *msg)
+{
+	const MsgBuilt *f = msg->fixed;
+	char why[MSG_WHY];
+	if (!msg_image_fits(f->device, msg->array[0], f->nentry, f->nimage, why)) {
+		job_done(m, j, RUN_COMPILE_ERROR, arena_printf(j->arena, "the builder sent a damaged answer: %s", why));
+		return;
+	}
+	j->result.compile_ns = (int64_t)f->ns;
+	j->nentry = (int)f->nentry;
+	j->entry = arena_copy(j->arena, msg->array[0], sizeof(DlcEntry) * f->nentry);
+	j->image = arena_copy(j->arena, msg->array[1], f->nimage);
+	j->nimage = f->nimage;
+	push(&m->built, j);
+}
+
 static void on_builder_frame(Child *c, const MsgView *msg)
 {
 	Builder *b = c->owner;
 	Job *j = b->job;
-	if (msg->kind == MSG_HELLO || j == NULL)
+	if (msg->kind == MSG_HELLO)
+		b->other_version = ((const MsgHello *)msg->fixed)->version != MSG_VERSION;
+	if (j == NULL || (msg->kind == MSG_HELLO && !b->other_version))
 		return;
 	child_deadline(c, -1);
 	b->job = NULL;
-	if (msg->kind == MSG_BUILT) {
-		const MsgBuilt *f = msg->fixed;
-		j->result.compile_ns = (int64_t)f->ns;
-		j->nentry = (int)f->nentry;
-		j->entry = arena_copy(j->arena, msg->array[0], sizeof(DlcEntry) * f->nentry);
-		j->image = arena_copy(j->arena, msg->array[1], f->nimage);
-		j->nimage = f->nimage;
-		push(&b->m->built, j);
+	if (b->other_version) {
+		job_done(b->m, j, RUN_DEVICE_LOST, other_version);
+	} else if (msg->kind == MSG_BUILT) {
+		take_built(b->m, j, msg);
 	} else if (msg->kind == MSG_REFUSED) {
 		const MsgRefused *f = msg->fixed;
 		job_done(b->m, j, f->status == DLC_NO_MEMORY ? RUN_OOM : RUN_COMPILE_ERROR,
@@ -103,9 +119,15 @@ static int first_paused(const Local *m)
 static void start_build(Local *m, Builder *b, Job *j)
 {
 	Err err = { 0 };
-	if (b->child.io == NULL &&
-		!child_open(&b->child, &m->loop, &builder_hooks, b, m->o.builder, &err)) {
-		job_done(m, j, RUN_DEVICE_LOST, arena_printf(j->arena, "%s: %s", err.place, err.text));
+	if (b->child.io == NULL) {
+		b->other_version = false;
+		if (!child_open(&b->child, &m->loop, &builder_hooks, b, m->o.builder, &err)) {
+			job_done(m, j, RUN_DEVICE_LOST, arena_printf(j->arena, "%s: %s", err.place, err.text));
+			return;
+		}
+	}
+	if (b->other_version) {
+		job_done(m, j, RUN_DEVICE_LOST, other_version);
 		return;
 	}
 	Msg msg = { 0 };

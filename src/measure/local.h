@@ -19,7 +19,8 @@ typedef struct Builder {
 	Local *m;
 	Child child;
 	Job *job;
-	int lost; /* how often it ended without a job */
+	bool other_version; /* its program cannot be used */
+	int lost;           /* how often it ended without a job */
 } Builder;
 
 struct Local {

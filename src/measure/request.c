@@ -211,7 +211,10 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 
 static void ask_image(Local *m, Job *j, Msg *msg, const Job *set, int lane)
 {
-	MsgImage image = { .module = (uint32_t)lane, .nentry = (uint64_t)set->nentry, .nimage = set->nimage };
+	MsgImage image = { .module = (uint32_t)lane,
+		.device = DLC_DEVICE_CPU, /* as msg_image_fits has found */
+		.nentry = (uint64_t)set->nentry,
+		.nimage = set->nimage };
 	msg_begin(msg, MSG_IMAGE, ++m->serial, &image);
 	msg_add(msg, set->entry, sizeof *set->entry * (size_t)set->nentry);
 	msg_add(msg, set->image, set->nimage);

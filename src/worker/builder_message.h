@@ -12,7 +12,7 @@ typedef struct MsgBuild { /* then: text of a kernel set */
 } MsgBuild;
 
 typedef struct MsgBuilt { /* then: DlcEntry[nentry], image bytes */
-	uint64_t ns, nentry, nimage;
+	uint64_t ns, device, nentry, nimage;
 } MsgBuilt;
 
 #endif

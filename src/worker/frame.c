@@ -58,6 +58,28 @@ const char *msg_name(uint32_t kind)
 	return kind < MSG_KINDS ? KIND[kind].name : "unknown";
 }
 
+bool msg_image_fits(uint64_t device, const DlcEntry *entry, uint64_t nentry, uint64_t nimage, char why[MSG_WHY])
+{
+	const char *what = NULL;
+	uint64_t number = nentry;
+	if (device != DLC_DEVICE_CPU) {
+		what = "the image is no code for a CPU but for device type";
+		number = device;
+	} else if (nimage == 0 || nentry > UINT16_MAX) {
+		what = "an image without code, or with too many kernels:";
+	}
+	for (uint64_t i = 0; i < nentry && what == NULL; i++) {
+		number = i;
+		if (entry[i].offset >= nimage)
+			what = "the code lies outside the image, of kernel";
+		else if (memchr(entry[i].name, 0, sizeof entry[i].name) == NULL)
+			what = "the name has no end, of kernel";
+	}
+	if (what != NULL)
+		snprintf(why, MSG_WHY, "%s %llu", what, (unsigned long long)number);
+	return what == NULL;
+}
+
 /* Adds bytes and zeros up to a multiple of 8. */
 static void put(Msg *msg, const void *bytes, size_t n)
 {

@@ -64,5 +64,7 @@ MsgParse stream_next(MsgStream *s, MsgView *out);
 void stream_free(MsgStream *s);
 
 const char *msg_name(uint32_t kind);
+/* Whether entries and image, which came from another process, fit each other and a CPU; else `why` has the sentence. */
+bool msg_image_fits(uint64_t device, const DlcEntry *entry, uint64_t nentry, uint64_t nimage, char why[MSG_WHY]);
 
 #endif

@@ -13,7 +13,7 @@
 enum { MSG_TABLE = 65536 };
 
 typedef struct MsgImage { /* then: DlcEntry[nentry], image bytes */
-	uint32_t module, zero;
+	uint32_t module, device; /* device: whose code it is, DlcImage.device */
 	uint64_t nentry, nimage;
 } MsgImage;
 

@@ -102,15 +102,9 @@ DlcStatus worker_image(
 {
 	if (m->module >= MSG_TABLE)
 		return refuse(err, "the number is beyond the table of modules:", m->module);
-	if (m->nimage == 0 || m->nentry > UINT16_MAX)
-		return refuse(
-			err, "an image without code, or with too many kernels:", m->nentry);
-	for (uint64_t i = 0; i < m->nentry; i++) {
-		if (entry[i].offset >= m->nimage)
-			return refuse(err, "the code lies outside the image, of kernel", i);
-		if (memchr(entry[i].name, 0, sizeof entry[i].name) == NULL)
-			return refuse(err, "the name has no end, of kernel", i);
-	}
+	char why[MSG_WHY];
+	if (!msg_image_fits(m->device, entry, m->nentry, m->nimage, why))
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s", why);
 	Module *new = calloc(1, sizeof *new);
 	DlcEntry *copy = copy_rows(entry, m->nentry, sizeof *entry);
 	void *code =

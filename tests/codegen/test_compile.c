@@ -262,6 +262,20 @@ START_TEST(sets_without_fns)
 }
 END_TEST
 
+START_TEST(code_of_another_device_is_not_mapped)
+{
+	Arena *a = arena_new();
+	Target t = level("x86-64-v3");
+	Module m = compile(a, "fn f(y: out f32[1]) {\n\ty[0] = 1.0\n}\n", &t, NULL);
+	Mapped *code;
+	Err err = { 0 };
+	m.image.device = DLC_DEVICE_CUDA;
+	ck_assert(!codegen_map(&m, &code, &err) && code == NULL);
+	ck_assert_msg(strstr(err.text, "for device type 2, not for a CPU") != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
 /* What LLVM might call on some targets is computed in place on all. */
 START_TEST(no_calls)
 {
@@ -328,6 +342,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tc, reports);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
 	tcase_add_loop_test(tc, sets_without_fns, 0, LEN(without_fns));
+	tcase_add_test(tc, code_of_another_device_is_not_mapped);
 	tcase_add_loop_test(tc, no_calls, 0, LEN(golden_levels));
 	tcase_add_test(tc, damaged_objects);
 	return run_suite("codegen-compile", tc);

@@ -111,7 +111,8 @@ static void same(const Answer *x, const Answer *y)
 static void computes(Arena *a, const Answer *r, Candidate c)
 {
 	KernelSet *ks = parse(a, text_of(a, c));
-	Module m = { .image = { arena_alloc_aligned(a, r->nimage, 64), r->nimage, r->entry, (uint32_t)r->nentry } };
+	Module m = { .image = { arena_alloc_aligned(a, r->nimage, 64), r->nimage, r->entry, (uint32_t)r->nentry,
+		DLC_DEVICE_CPU } };
 	memcpy((void *)(uintptr_t)m.image.bytes, r->image, r->nimage);
 	float constant[64], x[64], y[64] = { 0 };
 	for (int i = 0; i < 64; i++) {

@@ -102,6 +102,21 @@ static void fault_mute(const Msg *out)
 	pause();
 }
 
+/* An answer to BUILD whose kernel has a name without an end; `out` has the serial. The builder goes on. */
+static void fault_damaged(const Msg *out)
+{
+	Msg msg = { 0 };
+	DlcEntry entry = { .offset = 0 };
+	memset(entry.name, 'x', sizeof entry.name);
+	msg_begin(&msg, MSG_BUILT, ((const MsgHead *)out->bytes)->serial,
+		&(MsgBuilt){ .device = DLC_DEVICE_CPU, .nentry = 1, .nimage = 8 });
+	msg_add(&msg, &entry, sizeof entry);
+	msg_add(&msg, "12345678", 8);
+	if (!msg_end(&msg) || write(STDOUT_FILENO, msg.bytes, msg.size) != (ssize_t)msg.size)
+		_exit(5);
+	msg_free(&msg);
+}
+
 static const struct {
 	const char *kernel; /* its name asks for the fault */
 	Where where;
@@ -124,6 +139,7 @@ static const struct {
 	{ "build_loop", AT_BUILD, fault_loop, 8, RUN_COMPILE_TIMEOUT },
 	{ "build_memory", AT_BUILD, fault_memory, 2, RUN_COMPILE_ERROR },
 	{ "build_half", AT_BUILD, fault_half, 2, RUN_COMPILE_ERROR },
+	{ "build_damaged", AT_BUILD, fault_damaged, 2, RUN_COMPILE_ERROR },
 	{ "build_exit", AT_BUILD, fault_exit, 2, RUN_COMPILE_ERROR },
 };
 
@@ -199,8 +215,11 @@ static int be_builder(void)
 		Msg dummy = { 0 };
 		int asked = fault_of(v.array[0], (size_t)((const MsgBuild *)v.fixed)->ntext, AT_BUILD);
 		msg_begin(&dummy, MSG_RUN, v.serial, &(MsgRun){ 0 });
-		if (asked >= 0 && msg_end(&dummy))
+		if (asked >= 0 && msg_end(&dummy)) {
 			faults[asked].fault(&dummy);
+			msg_free(&dummy);
+			continue;
+		}
 		const void *frame = (const MsgHead *)v.fixed - 1; /* short enough for a pipe */
 		if (pipe(pipes) != 0 || write(pipes[1], frame, v.size) != (ssize_t)v.size)
 			return 5;
@@ -212,6 +231,18 @@ static int be_builder(void)
 	}
 	stream_free(&in);
 	return 0;
+}
+
+/* As a `dlc builder` of another version: it says so and answers nothing that this version understands. */
+static int be_old_builder(void)
+{
+	Msg hello = { 0 };
+	msg_begin(&hello, MSG_HELLO, 0, &(MsgHello){ .version = MSG_VERSION - 1 });
+	int code = send_message(&hello);
+	char bytes[256];
+	while (code == 0 && read(STDIN_FILENO, bytes, sizeof bytes) > 0)
+		;
+	return code;
 }
 
 /* ---- the test ---- */
@@ -353,6 +384,33 @@ START_TEST(faults_do_not_spread)
 }
 END_TEST
 
+/* That builder is at fault, and not the kernel that it was to build: no compile_error is recorded. */
+START_TEST(a_builder_of_another_version)
+{
+	char *builder[] = { self, (char[]){ "--old-builder" }, NULL }, *runner[] = { self, (char[]){ "--runner" }, NULL };
+	MeasureOptions o = { .builder = builder,
+		.runner = runner,
+		.builders = 1,
+		.threads = 1,
+		.build_ms = BUILD_MS,
+		.run_ms = RUN_MS,
+		.tolerance = 1e-4 };
+	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
+	Measure *m = measure_open(&o, &err);
+	Task *task = task_new(a, d, &err);
+	for (int k = 0; k < 2; k++) { /* as its HELLO comes, and when it is known */
+		ck_assert_ptr_null(measure_reference(m, task, 1, &err));
+		ck_assert_msg(strstr(err.text, "the builder is of another version than dlc") != NULL, "%s", err.text);
+		ck_assert_int_eq(err.code, ERR_DEVICE);
+	}
+	measure_close(m);
+	arena_free(a);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	self = argv[0];
@@ -362,8 +420,11 @@ int main(int argc, char **argv)
 		return be_runner();
 	if (argc == 2 && strcmp(argv[1], "--builder") == 0)
 		return be_builder();
+	if (argc == 2 && strcmp(argv[1], "--old-builder") == 0)
+		return be_old_builder();
 	TCase *tc = tcase_create("faults");
 	tcase_add_loop_test(tc, each_fault_is_a_status, 0, getenv("DLC_TEST_ALL") != NULL ? PARTS : 1);
 	tcase_add_test(tc, faults_do_not_spread);
+	tcase_add_test(tc, a_builder_of_another_version);
 	return run_suite("faults", tc);
 }

@@ -135,7 +135,7 @@ static inline const char *refusal(const Peer *p)
 static inline MsgKind ask_image(Peer *p, uint32_t module)
 {
 	const DlcImage *i = test_image();
-	MsgImage m = { .module = module, .nentry = i->nentry, .nimage = i->size };
+	MsgImage m = { .module = module, .device = DLC_DEVICE_CPU, .nentry = i->nentry, .nimage = i->size };
 	return ask(p, MSG_IMAGE, &m, 2, (const void *[]){ i->entry, i->bytes },
 		(size_t[]){ i->nentry * sizeof *i->entry, i->size });
 }

@@ -98,6 +98,25 @@ START_TEST(refusals)
 		ck_assert_int_eq(ask_fill(&p, i, MSG_FILL_ZERO, 0, BYTES), MSG_DONE);
 	ck_assert_int_eq(ask_call(&p, 0, 1, KERNEL_add, N), MSG_DONE);
 	ck_assert_int_eq(ask_run(&p, 0), MSG_DONE);
+	const DlcImage *code = test_image();
+	DlcEntry entry = code->entry[0];
+	MsgImage image = { .module = 3, .device = DLC_DEVICE_CUDA, .nentry = 1, .nimage = code->size };
+#define IMAGE() \
+	ask(&p, MSG_IMAGE, &image, 2, (const void *[]){ &entry, code->bytes }, \
+		(size_t[]){ sizeof entry, (size_t)image.nimage })
+	ck_assert_int_eq(IMAGE(), MSG_REFUSED);
+	ck_assert_ptr_nonnull(strstr(refusal(&p), "no code for a CPU but for device type 2"));
+	image.device = DLC_DEVICE_CPU;
+	ck_assert_int_eq(IMAGE(), MSG_DONE);
+	entry.offset = code->size;
+	ck_assert_int_eq(IMAGE(), MSG_REFUSED);
+	ck_assert_ptr_nonnull(strstr(refusal(&p), "outside the image, of kernel 0"));
+	entry.offset = 0;
+	memset(entry.name, 'x', sizeof entry.name);
+	ck_assert_int_eq(IMAGE(), MSG_REFUSED);
+	ck_assert_ptr_nonnull(strstr(refusal(&p), "the name has no end, of kernel 0"));
+	image.nimage = 0;
+	ck_assert_int_eq(IMAGE(), MSG_REFUSED);
 	MsgCall call = { .module = 0, .entry = KERNEL_nop };
 	MsgArg arg[3] = { { 0, 0, 0, BYTES }, { 1, 0, 0, BYTES }, { 2, 1, 0, BYTES } };
 	int64_t sym = N;
