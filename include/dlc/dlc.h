@@ -9,6 +9,10 @@
  * A function that can fail returns a DlcFault and, where `why` is not NULL, fills it. The library does not print and
  * does not end the process. It reads the environment in dlc_session_open_user alone. Zero structs of options first:
  * zeros are the defaults. After DLC_FAULT_MEMORY a database that took part in the call can only be closed.
+ *
+ * A pointer may be NULL only where a header says so, and always: `why`, the `arg` of a callback, and a DlcTarget
+ * (this machine). Any other NULL, and a number out of its range, is DLC_FAULT_USAGE; a function without a fault then
+ * returns NULL or 0 and does nothing. `*out` is NULL after a failure.
  */
 #ifndef DLC_DLC_H
 #define DLC_DLC_H
@@ -43,7 +47,7 @@ typedef struct DlcFailure {
 	int nitems;       /* all that there were, those not kept included */
 } DlcFailure;
 
-/* "model.onnx: the sentence", as snprintf writes. */
+/* "model.onnx: the sentence", as snprintf writes; out may be NULL where size is 0. */
 DLC_API size_t dlc_failure_text(const DlcFailure *why, char *out, size_t size);
 /* "0.1.0" */
 DLC_API const char *dlc_version(void);
@@ -74,8 +78,9 @@ DLC_API DlcFault dlc_session_open(const DlcSessionOptions *options, DlcSession *
 DLC_API DlcFault dlc_session_open_user(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why);
 DLC_API void dlc_session_close(DlcSession *s); /* NULL is allowed */
 /*
- * From any thread or signal handler, without a race: the calls under way in the session, and later ones, end with
- * DLC_FAULT_INTERRUPTED, a tuning with all that it has stored, until it is called with on == 0.
+ * From any thread or signal handler, without a race. A call that is given the session, or what was made in it, returns
+ * DLC_FAULT_INTERRUPTED at its start, until this is called with on == 0. Of the calls under way, dlc_compile ends with
+ * that fault; dlc_tune ends without a fault and says `interrupted`; short ones run to their end.
  */
 DLC_API void dlc_session_cancel(DlcSession *s, int on);
 

@@ -19,7 +19,7 @@ typedef struct DlcCompileOptions {
 	DlcHit require; /* ... this */
 	int unscheduled; /* the naive loops: the base line of comparisons */
 	const char *lock; /* the text of a lock, which is obeyed; NULL: none */
-	const char *lock_name; /* in messages */
+	const char *lock_name; /* in messages; may be NULL */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *arg;
 } DlcCompileOptions;
@@ -28,7 +28,7 @@ typedef struct DlcCompileOptions {
 DLC_API DlcFault dlc_compile(DlcNetwork *n, const DlcCompileOptions *options, DlcBundle **out, DlcFailure *why);
 DLC_API void dlc_bundle_close(DlcBundle *b); /* NULL is allowed */
 
-/* What dlc_model_open_memory takes; the bundle's, 64-byte aligned. */
+/* What dlc_model_open_memory takes; the bundle's, 64-byte aligned. size may be NULL. */
 DLC_API const void *dlc_bundle_bytes(const DlcBundle *b, size_t *size);
 /* A file that is complete when its name appears. */
 DLC_API DlcFault dlc_bundle_write(const DlcBundle *b, const char *path, DlcFailure *why);

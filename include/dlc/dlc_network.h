@@ -73,7 +73,7 @@ typedef struct DlcShowOptions {
 	const char *stage;    /* graph (NULL), onnx, tasks, space, ir, trace, plan, resources, or a back end's: asm ... */
 	const char *task;     /* prefix of ids; NULL: all */
 	const char *schedule; /* the text of a trace for the one task; NULL: what dlc_compile takes */
-	const char *schedule_name; /* in messages */
+	const char *schedule_name; /* in messages; may be NULL */
 	int json, imported, unscheduled; /* tasks, space: as JSON; graph: before any pass; the naive loops */
 } DlcShowOptions;
 

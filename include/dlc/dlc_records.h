@@ -7,7 +7,7 @@
 #endif
 
 typedef int (*DlcLineEach)(const char *line, size_t n, void *arg); /* without its end */
-/* All records as lines, or those of one task. */
+/* All records as lines (task NULL), or those of one task. */
 DLC_API DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, DlcFailure *why);
 
 typedef struct DlcImport {
@@ -23,7 +23,7 @@ DLC_API DlcFault dlc_database_judge(DlcSession *s, const char *name, const char 
 	DlcFailure *why);
 /* Structure and the hash of every record. */
 DLC_API DlcFault dlc_database_check(DlcDatabase *d, int64_t *records, DlcFailure *why);
-/* The run shall not count any more; `run` is the beginning of its id, `out` all of it. */
+/* The run shall not count any more; `run` is the beginning of its id, `out` all of it, or NULL. */
 DLC_API DlcFault dlc_database_retract(
 	DlcDatabase *d, const char *run, const char *reason, char out[DLC_ID], DlcFailure *why);
 
@@ -50,7 +50,7 @@ typedef struct DlcVerify {
 	const char *task;   /* the beginning of one id; NULL: all */
 	int all;            /* every verified run, not only the best of each task */
 	int retract;        /* what is wrong is retracted */
-	int (*each)(const DlcVerdict *row, void *arg); /* not 0: ends it */
+	int (*each)(const DlcVerdict *row, void *arg); /* not 0: ends it; may be NULL */
 	void *arg;
 	int64_t good, bad, retracted, elsewhere; /* filled: elsewhere counts those for other targets */
 } DlcVerify;

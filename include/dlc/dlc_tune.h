@@ -56,7 +56,7 @@ typedef struct DlcTuneRequest {
 	const char *preset; /* NULL: normal; quick, thorough */
 	int jobs;           /* compilers at once; 0: 2 where there are more cores than threads */
 	const char *schedule;      /* a trace's text: measures and stores it, searches nothing; NULL */
-	const char *schedule_name; /* in messages */
+	const char *schedule_name; /* in messages; may be NULL */
 	int dry_run;               /* 1: says what would be searched, measures and writes nothing */
 	/* Called often; not 0: the run ends, with all that it has stored. May be NULL. */
 	int (*on_progress)(const DlcTuneProgress *p, void *arg);
@@ -79,8 +79,8 @@ typedef struct DlcTuneResult {
 } DlcTuneResult;
 
 /*
- * Measures in children: dlc and dlc-worker of the session's folder of programs. A cancelled run is no fault: `out` says
- * so, and has all until then. out may be NULL.
+ * Measures in children: dlc and dlc-worker of the session's folder of programs. A run that is cancelled while it works
+ * is no fault: `out` says so, and has all until then. out may be NULL.
  */
 DLC_API DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *out, DlcFailure *why);
 

@@ -26,7 +26,7 @@ _Static_assert((int)DLC_HITS == (int)HIT_COUNT, "all hit classes");
 
 const char *dlc_hit_name(DlcHit h)
 {
-	return h < DLC_HITS ? hit_name((HitClass)h) : NULL;
+	return (int)h >= 0 && h < DLC_HITS ? hit_name((HitClass)h) : NULL;
 }
 
 static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcBundle **out, Err *err)
@@ -83,7 +83,7 @@ static bool compile(DlcNetwork *n, const DlcCompileOptions *o, DlcBundle **out, 
 
 DlcFault dlc_compile(DlcNetwork *n, const DlcCompileOptions *options, DlcBundle **out, DlcFailure *why)
 {
-	*out = NULL;
+	API_CHECK(why, API_OUT(out), API_GIVEN(n), API_OPTIONS(options, api_compile_options));
 	API_CALL(n->session, why, compile(n, options, out, err));
 }
 
@@ -95,18 +95,20 @@ void dlc_bundle_close(DlcBundle *b)
 
 const void *dlc_bundle_bytes(const DlcBundle *b, size_t *size)
 {
-	*size = b->compiled->bundle_bytes;
-	return b->compiled->bundle;
+	if (size != NULL)
+		*size = b != NULL ? b->compiled->bundle_bytes : 0;
+	return b != NULL ? b->compiled->bundle : NULL;
 }
 
 DlcFault dlc_bundle_write(const DlcBundle *b, const char *path, DlcFailure *why)
 {
-	API_CALL(NULL, why, file_write(path, b->compiled->bundle, b->compiled->bundle_bytes, err));
+	API_CHECK(why, API_GIVEN(b), API_GIVEN(path));
+	API_CALL(b->session, why, file_write(path, b->compiled->bundle, b->compiled->bundle_bytes, err));
 }
 
 const char *dlc_bundle_lock(const DlcBundle *b)
 {
-	return b->compiled->lock_text;
+	return b != NULL ? b->compiled->lock_text : NULL;
 }
 
 static bool describe(DlcBundle *b)
@@ -140,7 +142,7 @@ static DlcFault describe_guarded(DlcBundle *b)
 
 const DlcBundleInfo *dlc_bundle_info(DlcBundle *b)
 {
-	if (b->info == NULL)
+	if (b != NULL && b->info == NULL)
 		describe_guarded(b);
-	return b->info;
+	return b != NULL ? b->info : NULL;
 }

@@ -60,7 +60,7 @@ static bool open_database(DlcSession *s, const char *path, DlcMode mode, DlcData
 
 DlcFault dlc_database_open(DlcSession *s, const char *path, DlcMode mode, DlcDatabase **out, DlcFailure *why)
 {
-	*out = NULL;
+	API_CHECK(why, API_OUT(out), API_GIVEN(s), { "mode", true, &mode, api_mode });
 	API_CALL(s, why, open_database(s, path, mode, out, err));
 }
 
@@ -75,14 +75,14 @@ void dlc_database_close(DlcDatabase *d)
 
 const char *dlc_database_path(const DlcDatabase *d)
 {
-	return d->path;
+	return d != NULL ? d->path : NULL;
 }
 
 const char *dlc_session_database(const DlcSession *s, int *named)
 {
 	if (named != NULL)
-		*named = s->folders.database_said;
-	return s->folders.database;
+		*named = s != NULL && s->folders.database_said;
+	return s != NULL ? s->folders.database : NULL;
 }
 
 /* ---- what people call things ---- */
@@ -222,6 +222,7 @@ static bool each_task(DlcDatabase *d, const char *task, DlcTaskEach each, void *
 
 DlcFault dlc_database_tasks(DlcDatabase *d, const char *task, DlcTaskEach each, void *arg, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(each));
 	API_CALL(d->session, why, each_task(d, task, each, arg, err));
 }
 
@@ -249,6 +250,7 @@ static bool each_run(DlcDatabase *d, const char *task, const DlcTarget *target, 
 DlcFault dlc_database_runs(
 	DlcDatabase *d, const char *task, const DlcTarget *target, DlcRunEach each, void *arg, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(task), API_GIVEN(each));
 	API_CALL(d->session, why, each_run(d, task, target, each, arg, err));
 }
 
@@ -280,6 +282,7 @@ static bool each_session(DlcDatabase *d, DlcSessionEach each, void *arg, Err *er
 
 DlcFault dlc_database_sessions(DlcDatabase *d, DlcSessionEach each, void *arg, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(each));
 	API_CALL(d->session, why, each_session(d, each, arg, err));
 }
 
@@ -304,6 +307,7 @@ static bool export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg
 
 DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(each));
 	API_CALL(d->session, why, export(d, task, each, arg, err));
 }
 
@@ -322,12 +326,13 @@ static bool import(Db *db, const char *name, const char *text, size_t n, DlcImpo
 DlcFault dlc_database_import(
 	DlcDatabase *d, const char *name, const char *text, size_t n, DlcImport *count, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(name), API_GIVEN(text), API_GIVEN(count));
 	API_CALL(d->session, why, import(d->db, name, text, n, count, err));
 }
 
 int dlc_database_is_log(const char *text, size_t n)
 {
-	return db_is_log(text, n);
+	return text != NULL && db_is_log(text, n);
 }
 
 static bool import_nowhere(const char *name, const char *text, size_t n, DlcImport *count, Err *err)
@@ -341,18 +346,20 @@ static bool import_nowhere(const char *name, const char *text, size_t n, DlcImpo
 DlcFault dlc_database_judge(
 	DlcSession *s, const char *name, const char *text, size_t n, DlcImport *count, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(s), API_GIVEN(name), API_GIVEN(text), API_GIVEN(count));
 	API_CALL(s, why, import_nowhere(name, text, n, count, err));
 }
 
 int64_t dlc_database_lost(const DlcDatabase *d)
 {
-	return db_lost(d->db);
+	return d != NULL ? db_lost(d->db) : 0;
 }
 
 /* ---- records ---- */
 
 DlcFault dlc_database_check(DlcDatabase *d, int64_t *records, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(records));
 	*records = 0;
 	API_CALL(d->session, why, db_check(d->db, records, err));
 }
@@ -369,6 +376,7 @@ static bool retract(DlcDatabase *d, const char *run, const char *reason, char *o
 
 DlcFault dlc_database_retract(DlcDatabase *d, const char *run, const char *reason, char out[DLC_ID], DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(run), API_GIVEN(reason));
 	API_CALL(d->session, why, retract(d, run, reason, out, err));
 }
 
@@ -413,6 +421,7 @@ static bool read_record(DlcDatabase *d, const char *id, DlcRecord *out, Err *err
 
 DlcFault dlc_database_record(DlcDatabase *d, const char *id, DlcRecord *out, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(id), API_GIVEN(out));
 	*out = (DlcRecord){ 0 };
 	API_CALL(d->session, why, read_record(d, id, out, err));
 }
@@ -477,6 +486,7 @@ static bool count(DlcDatabase *d, DlcStats *out, Err *err)
 
 DlcFault dlc_database_stats(DlcDatabase *d, DlcStats *out, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(out));
 	*out = (DlcStats){ 0 };
 	API_CALL(d->session, why, count(d, out, err));
 }

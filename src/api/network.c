@@ -13,6 +13,8 @@ static bool read_tensor(Arena *a, const char *name, const DlcTensor *t, BindArg 
 	int64_t compact = 1;
 	if (t->ndim < 0 || t->ndim > DAG_MAX_RANK)
 		return fail(err, ERR_INPUT, name, "it has %d dimensions; a tensor has at most %d", t->ndim, DAG_MAX_RANK);
+	if (t->ndim > 0 && t->shape == NULL)
+		return fail(err, ERR_USAGE, name, "its tensor has %d dimensions, but shape is NULL", t->ndim);
 	for (int i = t->ndim - 1; i >= 0; i--) {
 		if (t->strides != NULL && t->shape[i] != 1 && t->strides[i] != compact)
 			return fail(err, ERR_INPUT, name, "its elements are not compact in row-major order: copy them first");
@@ -46,12 +48,9 @@ static bool read_options(const Loading *x, ModelArgs *m, Err *err)
 	const DlcLoadOptions *o = x->o;
 	ShapeArg *shape = arena_array(x->arena, ShapeArg, o->nshape + 1);
 	BindArg *bind = arena_array(x->arena, BindArg, o->nbind + 1);
-	for (int i = 0; i < o->nshape; i++) {
-		if (o->shape[i].rank < 0 || o->shape[i].rank > DLC_RANK)
-			return fail(err, ERR_USAGE, o->shape[i].name, "a shape has at most %d dimensions", DLC_RANK);
+	for (int i = 0; i < o->nshape; i++)
 		shape[i] =
 			(ShapeArg){ arena_printf(x->arena, "%s", o->shape[i].name), shape_of(o->shape[i].rank, o->shape[i].dim) };
-	}
 	for (int i = 0; i < o->nbind; i++)
 		if (!read_tensor(x->arena, o->bind[i].name, &o->bind[i].tensor, &bind[i], err))
 			return false;
@@ -92,14 +91,15 @@ static bool load(DlcSession *s, const char *model, const void *bytes, size_t siz
 DlcFault dlc_network_load(
 	DlcSession *s, const char *model, const DlcLoadOptions *options, DlcNetwork **out, DlcFailure *why)
 {
-	*out = NULL;
+	API_CHECK(why, API_OUT(out), API_GIVEN(s), API_GIVEN(model), API_OPTIONS(options, api_load_options));
 	API_CALL(s, why, load(s, model, NULL, 0, options, out, err));
 }
 
 DlcFault dlc_network_load_memory(DlcSession *s, const char *name, const void *bytes, size_t size,
 	const DlcLoadOptions *options, DlcNetwork **out, DlcFailure *why)
 {
-	*out = NULL;
+	API_CHECK(why, API_OUT(out), API_GIVEN(s), API_GIVEN(name), API_GIVEN(bytes),
+		API_OPTIONS(options, api_load_options));
 	API_CALL(s, why, load(s, name, bytes, size, options, out, err));
 }
 
@@ -130,7 +130,7 @@ static bool list_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **o
 
 DlcFault dlc_network_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, DlcFailure *why)
 {
-	*out = NULL;
+	API_CHECK(why, API_OUT(out), API_GIVEN(n), API_GIVEN(count));
 	*count = 0;
 	API_CALL(n->session, why, list_tasks(n, target, out, count, err));
 }

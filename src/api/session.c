@@ -37,6 +37,11 @@ DlcFault session_end(bool ok, Err *err)
 	return (DlcFault)err->code;
 }
 
+bool session_cancelled(const DlcSession *s, Err *err)
+{
+	return s != NULL && s->stop != 0 && !fail(err, ERR_INTERRUPTED, "", "the session is cancelled");
+}
+
 DlcFault session_out_of_memory(DlcSession *s, Err *err)
 {
 	if (s != NULL && s->measure != NULL) {
@@ -50,6 +55,11 @@ DlcFault session_out_of_memory(DlcSession *s, Err *err)
 
 size_t dlc_failure_text(const DlcFailure *why, char *out, size_t size)
 {
+	if (why == NULL || (out == NULL && size > 0)) {
+		if (out != NULL && size > 0)
+			out[0] = 0;
+		return 0;
+	}
 	int n = err_format((const Err *)why, out, size);
 	if (n > 0 && (size_t)n < size && out[n - 1] == '\n')
 		out[--n] = 0;
@@ -105,13 +115,13 @@ static bool open_session(const DlcSessionOptions *o, bool user, DlcSession **out
 
 DlcFault dlc_session_open(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why)
 {
-	*out = NULL;
+	API_CHECK(why, API_OUT(out), API_OPTIONS(options, api_session_options));
 	API_CALL(NULL, why, open_session(options, false, out));
 }
 
 DlcFault dlc_session_open_user(const DlcSessionOptions *options, DlcSession **out, DlcFailure *why)
 {
-	*out = NULL;
+	API_CHECK(why, API_OUT(out), API_OPTIONS(options, api_session_options));
 	API_CALL(NULL, why, open_session(options, true, out));
 }
 
@@ -123,7 +133,8 @@ void dlc_session_close(DlcSession *s)
 
 void dlc_session_cancel(DlcSession *s, int on)
 {
-	s->stop = on != 0;
+	if (s != NULL)
+		s->stop = on != 0;
 }
 
 Arena *session_view(Arena **view)
@@ -164,6 +175,7 @@ static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char
 
 DlcFault dlc_target_text(DlcSession *s, const DlcTarget *target, int here, char out[DLC_TARGET_TEXT], DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(s), API_GIVEN(out));
 	API_CALL(s, why, tell_target(s, target, here != 0, out, err));
 }
 
@@ -219,8 +231,6 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 		.tick = o->tick,
 		.tick_arg = o->tick_arg };
 	_Static_assert((int)DLC_JOBS == (int)MEASURE_BUILDERS, "jobs at most");
-	if (o->jobs < 0 || o->jobs > MEASURE_BUILDERS)
-		return fail(err, ERR_USAGE, "jobs", "wants an integer from 1 to %d", MEASURE_BUILDERS);
 	session_close_children(s);
 	s->measure = measure_open(&m, err);
 	return s->measure != NULL;

@@ -5,6 +5,7 @@
 #ifndef API_SESSION_H
 #define API_SESSION_H
 
+#include "api/check.h"
 #include "api/failure.h"
 #include "api/folders.h"
 #include "base/guard.h"
@@ -38,12 +39,17 @@ struct DlcDatabase {
 	Db *db;
 };
 
-/* A public function's body: `work` gives a bool and fills `err` below a guard. `session` may be NULL. */
+/*
+ * A public function's body: `work` gives a bool and fills `err` below a guard, unless the session is cancelled.
+ * `session` may be NULL.
+ */
 #define API_CALL(session, why, work)                                          \
 	do {                                                                  \
 		Guard guard_;                                                 \
 		Err own_, *const err = (why) != NULL ? err_of(why) : &own_;   \
 		*err = (Err){ 0 };                                            \
+		if (session_cancelled((session), err))                        \
+			return DLC_FAULT_INTERRUPTED;                         \
 		if (GUARD_ENTER(&guard_))                                     \
 			return session_out_of_memory((session), err);         \
 		bool ok_ = (work);                                            \
@@ -51,6 +57,8 @@ struct DlcDatabase {
 		return session_end(ok_, err);                                 \
 	} while (0)
 
+/* Whether dlc_session_cancel has said so; then err says it. */
+bool session_cancelled(const DlcSession *s, Err *err);
 DlcFault session_out_of_memory(DlcSession *s, Err *err);
 DlcFault session_end(bool ok, Err *err);
 /* Tells the user; names of strangers are made printable. `session` is a DlcSession. */

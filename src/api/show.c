@@ -290,10 +290,12 @@ static bool check(const DlcSession *s, const DlcShowOptions *r, Err *err)
 
 DlcFault dlc_show_check(DlcSession *s, const DlcShowOptions *options, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(s), API_REQUEST(options, api_show_options));
 	API_CALL(s, why, check(s, options, err));
 }
 
 DlcFault dlc_network_show(DlcNetwork *n, const DlcShowOptions *options, DlcPut put, void *arg, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(n), API_REQUEST(options, api_show_options), API_GIVEN(put));
 	API_CALL(n->session, why, show_network(n, options, put, arg, err));
 }

@@ -183,6 +183,7 @@ static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)
 
 DlcFault dlc_tune_check(DlcSession *s, const DlcTuneRequest *request, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(s), API_REQUEST(request, api_tune_request));
 	API_CALL(s, why, check(s, request, err));
 }
 
@@ -314,5 +315,6 @@ DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *o
 	DlcTuneResult unseen;
 	out = out != NULL ? out : &unseen;
 	*out = (DlcTuneResult){ 0 };
+	API_CHECK(why, API_GIVEN(n), API_REQUEST(request, api_tune_request));
 	API_CALL(n->session, why, open_and_tune(n, request, out, err));
 }

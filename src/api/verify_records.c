@@ -287,6 +287,7 @@ static bool verify(DlcDatabase *d, DlcVerify *o, Err *err)
 
 DlcFault dlc_database_verify(DlcDatabase *d, DlcVerify *v, DlcFailure *why)
 {
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(v));
 	v->good = v->bad = v->retracted = v->elsewhere = 0;
 	API_CALL(d->session, why, verify(d, v, err));
 }
