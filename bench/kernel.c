@@ -225,7 +225,7 @@ static void bench(const HandKernel *row, int threads, bool passes, unsigned text
 	printf("%-18s %7.1f us %6.1f GF/s %5.1f %% of %5.1f  spills %3lld %s (%.2g inner) frame %5lld code %6lld  "
 		   "lower %5.1f llvm %5.1f ms\n",
 		row->name, ms * 1e3, row->flops / ms / 1e6, 100 * row->flops / ms / 1e6 / probe, probe, (long long)r->spills,
-		codegen_spills_hurt(r, &j.target) ? "HURT" : "ok", r->inner_spills, (long long)r->frame_bytes,
+		codegen_spills_hurt(&m, r, &j.target) ? "HURT" : "ok", r->inner_spills, (long long)r->frame_bytes,
 		(long long)r->code_bytes, lower, all - lower);
 	fflush(stdout);
 	if (passes)

@@ -136,7 +136,7 @@ static bool show_resources(Show *s, const KernelSet *ks, Err *err)
 		const KernelReport *r = &m.report[k];
 		text_add(&s->out, "%-16s %10lld %10lld %10llu %8lld %14.2f%s\n", r->name, (long long)r->code_bytes,
 			(long long)r->frame_bytes, (unsigned long long)m.image.entry[k].work_bytes, (long long)r->spills,
-			r->inner_spills, codegen_spills_hurt(r, s->target) ? "  hurts" : "");
+			r->inner_spills, codegen_spills_hurt(&m, r, s->target) ? "  hurts" : "");
 	}
 	return true;
 }

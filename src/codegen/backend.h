@@ -41,6 +41,8 @@ typedef struct Backend {
 	const BackendText *text; /* lowered first, then its own; ends with name == NULL */
 	/* "llvm 19.1.7": what code depends on beside CODEGEN_EPOCH. */
 	const char *compiler;
+	/* What code depends on of the target beside its kind, as text for the key of the code cache. */
+	void (*key)(const Target *t, Text *out);
 	/* Fills in out's image, reports and the texts asked for. */
 	bool (*emit)(const BackendJob *job);
 	/* Whether such a kernel need not be run: see codegen_spills_hurt. */

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "codegen/backend.h"
 #include "ir/text/ir_text.h"
 
 #include <dirent.h>
@@ -31,17 +32,14 @@ typedef struct Numbers {
 
 static const char magic[8] = "dlccode3";
 
-static Hash key_of(Arena *a, const KernelSet *ks, const Target *t)
+static Hash key_of(Arena *a, const KernelSet *ks, const Target *t, const Backend *b)
 {
 	Text text = { .arena = a };
-	HashState s;
+	text_add(&text, "%s, %s\nepoch %d\n%s, device %d\n", b->name, b->compiler, CODEGEN_EPOCH,
+		target_kind_name(t->kind), b->device);
+	b->key(t, &text);
 	ir_print_set(&text, ks);
-	hash_begin(&s, "dlc/code/v1");
-	const char *head = arena_printf(a, "%s\nepoch %d\n%s %s %s\n%d bits %d registers arch %d\n", codegen_compiler(t),
-		CODEGEN_EPOCH, t->triple, t->llvm_cpu, t->llvm_features, t->vector_bits, t->vector_regs, (int)t->arch);
-	hash_add(&s, head, strlen(head));
-	hash_add(&s, text_str(&text), text.n);
-	return hash_end(&s);
+	return hash_of("dlc/code/v2", text_str(&text), text.n);
 }
 
 /* A file under another one's name is as wrong as one with a changed byte. */
@@ -56,7 +54,7 @@ static Hash sum_of(Hash key, const unsigned char *bytes, size_t n)
 
 /* ---- reading ---- */
 
-static bool find(Arena *a, const char *path, Hash key, Module *m)
+static bool find(Arena *a, const char *path, Hash key, const Backend *b, Module *m)
 {
 	Bytes file;
 	Head h;
@@ -77,7 +75,7 @@ static bool find(Arena *a, const char *path, Hash key, Module *m)
 	from += sizeof *number * h.nentry;
 	unsigned char *image = arena_alloc_aligned(a, (size_t)h.image_bytes + 1, 64);
 	memcpy(image, from, (size_t)h.image_bytes);
-	*m = (Module){ .image = { image, h.image_bytes, entry, h.nentry, h.device } };
+	*m = (Module){ .backend = b, .image = { image, h.image_bytes, entry, h.nentry, h.device } };
 	m->report = arena_array(a, KernelReport, h.nentry + 1);
 	for (uint32_t k = 0; k < h.nentry; k++)
 		m->report[k] = (KernelReport){ .name = entry[k].name,
@@ -181,14 +179,15 @@ void code_cache_trim(const CodeCache *c)
 
 bool codegen_compile_cached(const CodeCache *c, Arena *a, const KernelSet *ks, const Target *t, Module *m, Err *err)
 {
-	if (c == NULL || c->folder == NULL)
+	const Backend *b = backend_for(t);
+	if (c == NULL || c->folder == NULL || b == NULL)
 		return codegen_compile(a, ks, t, NULL, m, err);
 	Arena *scratch = arena_new();
-	Hash key = key_of(scratch, ks, t);
+	Hash key = key_of(scratch, ks, t, b);
 	char hex[HASH_HEX];
 	hash_hex(key, hex);
 	const char *path = arena_printf(scratch, "%s/%s.code", c->folder, hex);
-	bool ok = find(a, path, key, m);
+	bool ok = find(a, path, key, b, m);
 	if (ok) {
 		utimensat(AT_FDCWD, path, NULL, 0); /* used now */
 	} else {

@@ -34,10 +34,9 @@ const char *codegen_compiler(const Target *t)
 	return b != NULL ? b->compiler : "none";
 }
 
-bool codegen_spills_hurt(const KernelReport *r, const Target *t)
+bool codegen_spills_hurt(const Module *m, const KernelReport *r, const Target *t)
 {
-	const Backend *b = backend_for(t);
-	return b != NULL && b->spills_hurt(r, t);
+	return m->backend->spills_hurt(r, t);
 }
 
 /* Entries: prepare Fns, then run Fns. Reports: theirs, then sub Fns'. */
@@ -84,6 +83,7 @@ bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const Codeg
 	bool ok = codegen_lower(job.arena, ks, t, job.options, NULL, NULL, &job.ks, err) && make_entries(&job);
 	if (ok) {
 		const Backend *b = job.options->backend != NULL ? job.options->backend : backend_for(t);
+		m->backend = b;
 		m->image.device = b->device;
 		if (job.options->texts >> BACKEND_LOWERED & 1)
 			m->text[BACKEND_LOWERED] = ir_set_str(a, job.ks);

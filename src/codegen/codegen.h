@@ -44,6 +44,7 @@ typedef struct KernelReport {
 
 /* Everything in the arena given to codegen_compile. */
 typedef struct Module {
+	const struct Backend *backend;   /* which made it */
 	DlcImage image;                  /* entries: prepare Fns and run Fns in the set's order */
 	KernelReport *report;            /* one for each entry */
 	const char *text[CODEGEN_TEXTS]; /* by backend_text(); NULL unless asked for */
@@ -60,7 +61,7 @@ bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const Codeg
  * are registers does. Such a candidate is two to six times slower than its neighbours and need not run. Scalars
  * spilled in outer loops are harmless. The rule uses counts, sizes and estimates of the deepest loop alone.
  */
-bool codegen_spills_hurt(const KernelReport *r, const Target *t);
+bool codegen_spills_hurt(const Module *m, const KernelReport *r, const Target *t);
 
 /*
  * A Module of this machine mapped executable in this process, for constant folding and tests.

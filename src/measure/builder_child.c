@@ -72,7 +72,7 @@ static const KernelReport *find_spill(const KernelSet *ks, const Module *m, cons
 {
 	for (uint32_t i = 0; i < m->image.nentry; i++) {
 		const Fn *fn = ir_find_fn(ks, m->report[i].name);
-		if (fn != NULL && fn->kind == FN_RUN && codegen_spills_hurt(&m->report[i], target))
+		if (fn != NULL && fn->kind == FN_RUN && codegen_spills_hurt(m, &m->report[i], target))
 			return &m->report[i];
 	}
 	return NULL;

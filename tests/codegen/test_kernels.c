@@ -229,7 +229,7 @@ START_TEST(spills)
 	ck_assert(target_parse(&t, "level", file, strlen(file), 1, &err));
 	ck_assert(codegen_compile(a, form(a, row, false), &t, NULL, &m, &err));
 	const KernelReport *r = &m.report[m.image.nentry - 1];
-	ck_assert_msg(codegen_spills_hurt(r, &t) == spilling[_i].hurt, "%s for %s: %lld spills, %g inner, frame %lld",
+	ck_assert_msg(codegen_spills_hurt(&m, r, &t) == spilling[_i].hurt, "%s for %s: %lld spills, %g inner, frame %lld",
 		row->name, spilling[_i].level, (long long)r->spills, r->inner_spills, (long long)r->frame_bytes);
 	arena_free(a);
 }

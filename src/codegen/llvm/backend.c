@@ -269,6 +269,12 @@ static bool emit(const BackendJob *job)
 	return ok;
 }
 
+static void key(const Target *t, Text *out)
+{
+	text_add(out, "%s %s %s\n%d bits %d registers arch %d\n", t->triple, t->llvm_cpu, t->llvm_features, t->vector_bits,
+		t->vector_regs, (int)t->arch);
+}
+
 static bool spills_hurt(const KernelReport *r, const Target *t)
 {
 	bool x86 = t->arch == ARCH_X86_64;
@@ -316,6 +322,7 @@ const Backend backend_llvm = {
 	.pass = passes,
 	.text = texts,
 	.compiler = "llvm " LLVM_VERSION_STRING,
+	.key = key,
 	.emit = emit,
 	.spills_hurt = spills_hurt,
 };

@@ -52,6 +52,11 @@ static bool emit(const BackendJob *job)
 	return true;
 }
 
+static void key(const Target *t, Text *out)
+{
+	text_add(out, "%d bits fma %d\n", t->vector_bits, (int)target_has(t, FEATURE_FMA));
+}
+
 static bool spills_hurt(const KernelReport *r, const Target *t)
 {
 	(void)r, (void)t;
@@ -68,6 +73,7 @@ const Backend backend_c = {
 	.pass = passes,
 	.text = texts,
 	.compiler = "cc",
+	.key = key,
 	.emit = emit,
 	.spills_hurt = spills_hurt,
 };

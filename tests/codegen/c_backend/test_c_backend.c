@@ -293,6 +293,12 @@ START_TEST(the_row_is_its_own)
 	ck_assert(backend_text(&backend_c, "c") == 1 && backend_text(&backend_c, "llvm") < 0 &&
 			  backend_text(&backend_llvm, "c") < 0);
 	ck_assert_ptr_eq(backend_for(&target), &backend_llvm);
+	KernelReport spilling = cases.at[0].m.report[0];
+	spilling.inner_spills = 9;
+	spilling.frame_bytes = 1 << 20;
+	Module by_llvm = { .backend = backend_for(&target) };
+	ck_assert(codegen_spills_hurt(&by_llvm, &spilling, &target));
+	ck_assert(!codegen_spills_hurt(&cases.at[0].m, &spilling, &target)); /* this row does not know */
 }
 END_TEST
 
