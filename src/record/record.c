@@ -287,7 +287,7 @@ Json *record_from_session(Arena *a, const SessionInfo *s)
 
 bool record_run_fits(const RunRecord *run)
 {
-	return run->status != RUN_OK || (run->median_ns >= 1 && run->samples >= 1);
+	return (run->status != RUN_OK || (run->median_ns >= 1 && run->samples >= 1)) && strlen(run->trace) <= RECORD_TRACE;
 }
 
 bool record_verified(const RunRecord *run)
@@ -301,5 +301,6 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err)
 	if (!read_fields(r->json, record_run_field, out, err))
 		return false;
 	out->trace = r->steps;
-	return record_run_fits(out) || json_fail(r->json, err, "a run that is ok has a time and samples");
+	return record_run_fits(out) ||
+		json_fail(r->json, err, "a run that is ok has a time and samples, and a trace has at most %d bytes", RECORD_TRACE);
 }

@@ -21,7 +21,7 @@ typedef enum {
 } RecordKind;
 const char *record_kind_name(RecordKind k);
 
-/* Bytes at most: of a line, of a name, of a sentence or path, of a trace. */
+/* Bytes at most: of a line, of a name, of a sentence or path, of a trace in canonical form. */
 enum { RECORD_LINE = 1 << 20, RECORD_WORD = 200, RECORD_TEXT = 1000, RECORD_TRACE = 64 << 10 };
 enum { RECORD_RUN_DIGITS = 16 /* of a run's id, in a closing */, RECORD_RUNS = 32768 /* in one closing, at most */ };
 #define RECORD_NS (INT64_C(1) << 50)      /* of a time, at most: about 13 days */
@@ -72,7 +72,7 @@ bool record_verified(const RunRecord *run);
 /* ---- between record.c and line.c */
 
 typedef enum { FIELD_INT, FIELD_TEXT, FIELD_HASH, FIELD_STATUS } FieldType;
-typedef enum { FIELD_ALWAYS, FIELD_KNOWN, FIELD_CLOCK } FieldWhen;
+typedef enum { FIELD_ALWAYS, FIELD_KNOWN, FIELD_CLOCK, FIELD_WRITTEN } FieldWhen;
 typedef struct RecordField {
 	const char *key;
 	FieldType type;
@@ -82,7 +82,7 @@ typedef struct RecordField {
 } RecordField;
 /* The rows of run.def; a key of NULL ends them. */
 extern const RecordField record_run_field[];
-/* What rows cannot say: a run that is ok has a time and samples. */
+/* What rows cannot say: a run that is ok has a time and samples, and how long the canonical trace may be. */
 bool record_run_fits(const RunRecord *run);
 
 #endif

@@ -47,8 +47,9 @@ static void compare(const char *head, const Row *row, int n)
 	for (int i = 0; i < n; i++)
 		text_add(&t, "| `%s` | %s | %s | %s |\n", row[i].key, value_of(a, &row[i]),
 			strcmp(row[i].when, "ALWAYS") == 0  ? "always"
-				: strcmp(row[i].when, "KNOWN") == 0 ? "if known"
-								    : "with `clock`",
+			: strcmp(row[i].when, "KNOWN") == 0   ? "if known"
+			: strcmp(row[i].when, "WRITTEN") == 0 ? "in ours"
+							      : "with `clock`",
 			row[i].doc);
 	doc_table("docs/records.md", &t);
 	arena_free(a);

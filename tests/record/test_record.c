@@ -127,6 +127,45 @@ START_TEST(long_texts)
 }
 END_TEST
 
+/* Lines from elsewhere: a session without a seed, and a long comment in a trace whose steps are short. */
+START_TEST(other_writers)
+{
+	Err err = { 0 };
+	Record r;
+	SessionInfo s = { "dlc", "rank", "m", 0, 1, NULL, 0, 0 };
+	const char *line = line_of(record_from_session(arena, &s));
+	ck_assert_ptr_nonnull(strstr(line, "\"seed\":0"));
+	Json *o = json_new(arena, JV_OBJECT);
+	json_set(arena, o, "kind", json_new_text(arena, "session"));
+	json_set(arena, o, "tool", json_new_text(arena, "t"));
+	json_set(arena, o, "search", json_new_text(arena, "s"));
+	json_set(arena, o, "model", json_new_text(arena, "m"));
+	json_set(arena, o, "started_s", json_new_int(arena, 1));
+	line = line_of(o);
+	ck_assert_msg(record_read(arena, "t", line, strlen(line), &r, &err), "%s", err.text);
+	char *text = arena_alloc(arena, RECORD_TRACE + 100);
+	memset(text, '#', RECORD_TRACE + 1);
+	strcpy(text + RECORD_TRACE + 1, "\nsplit i 4\n");
+	RunRecord run = { .trace = "", .status = RUN_CRASH, .max_err_e9 = -1 }, quick;
+	o = record_from_run(arena, &run);
+	json_set(arena, o, "trace", json_new_text(arena, text));
+	line = line_of(o);
+	ck_assert_msg(record_read(arena, "t", line, strlen(line), &r, &err), "%s", err.text);
+	ck_assert_msg(record_to_run(&r, &run, &err), "%s", err.text);
+	ck_assert_str_eq(run.trace, "split i 4\n");
+	ck_assert(record_read_run(arena, line, strlen(line), &quick));
+	ck_assert_str_eq(quick.trace, "split i 4\n");
+	memset(text, 'x', RECORD_TRACE);
+	text[RECORD_TRACE] = 0; /* its steps get an ending newline, which is one byte too many */
+	o = record_from_run(arena, &(RunRecord){ .trace = "", .status = RUN_CRASH, .max_err_e9 = -1 });
+	json_set(arena, o, "trace", json_new_text(arena, text));
+	line = line_of(o);
+	ck_assert(!record_read(arena, "t", line, strlen(line), &r, &err));
+	ck_assert_msg(strstr(err.text, "at most 65536 bytes") != NULL, "%s", err.text);
+	ck_assert(!record_read_run(arena, line, strlen(line), &quick));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("record");
@@ -135,5 +174,6 @@ int main(void)
 	tcase_add_test(tc, sessions);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refusal));
 	tcase_add_test(tc, long_texts);
+	tcase_add_test(tc, other_writers);
 	return run_suite("record", tc);
 }
