@@ -7,6 +7,7 @@
 #include "db/look.h"
 #include "runtime/cpu.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -209,6 +210,19 @@ const CodeCache *session_cache(const DlcSession *s, Arena *a)
 
 /* ---- children ---- */
 
+bool session_has_programs(const DlcSession *s, Err *err)
+{
+	static const char *const child[] = { "dlc", "dlc-worker" };
+	char path[4096];
+	for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
+		snprintf(path, sizeof path, "%s/%s", s->folders.programs, child[i]);
+		if (access(path, X_OK) != 0)
+			return fail(err, ERR_DEVICE, child[i], "the folder %s has no such program to run, which measuring needs",
+				s->folders.programs);
+	}
+	return true;
+}
+
 bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 {
 	Arena *a = s->arena;
@@ -231,6 +245,8 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 		.tick = o->tick,
 		.tick_arg = o->tick_arg };
 	_Static_assert((int)DLC_JOBS == (int)MEASURE_BUILDERS, "jobs at most");
+	if (!session_has_programs(s, err))
+		return false;
 	session_close_children(s);
 	s->measure = measure_open(&m, err);
 	return s->measure != NULL;

@@ -71,6 +71,9 @@ bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Tar
 /* NULL: nothing is kept, which is no error. */
 const CodeCache *session_cache(const DlcSession *s, Arena *a);
 
+/* Whether the children's programs are in the session's folder. */
+bool session_has_programs(const DlcSession *s, Err *err);
+
 typedef struct ChildOptions {
 	const DlcTarget *name;
 	const Target *target;

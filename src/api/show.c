@@ -47,7 +47,7 @@ typedef struct Show {
 	Text out;
 } Show;
 
-/* A trace that names its task chooses that one; --task does otherwise. */
+/* A trace that names its task chooses that one; else the request does. */
 static bool wanted(const Show *s, const Task *t)
 {
 	char hex[HASH_HEX];
@@ -115,6 +115,10 @@ static bool read_trace(Show *s, Err *err)
 	Trace *t = trace_parse(s->arena, name, s->r->schedule, strlen(s->r->schedule), err);
 	if (t == NULL)
 		return false;
+	/* Both may be beginnings of the id. */
+	size_t said = t->task != NULL ? strlen(t->task) : 0, asked = strlen(s->prefix);
+	if (t->task != NULL && strncmp(t->task, s->prefix, said < asked ? said : asked) != 0)
+		return fail(err, ERR_USAGE, name, "is a trace for task %.12s, but task %.12s is asked for", t->task, s->prefix);
 	if (s->prefix[0] == 0)
 		s->prefix = t->task != NULL ? t->task : "";
 	t->task = NULL; /* show_task prints the whole one */

@@ -20,6 +20,7 @@ struct ChildIo {
 	uv_timer_t timer;
 	int open; /* handles not closed yet */
 	uint64_t allowed, due; /* ms of the deadline, and when it passes */
+	int asked;             /* ms that child_deadline gave before the first frame */
 	bool exited, eof, killed_late, nonsense;
 	bool spoke, paused; /* it has sent a frame; it shall stand still */
 	int64_t status;
@@ -56,9 +57,11 @@ static void maybe_end(ChildIo *io)
 	if (!io->exited || !io->eof)
 		return;
 	Child *c = io->child;
-	ChildEnd e = { .status = io->status, .signal = io->signal, .late = io->killed_late, .nonsense = io->nonsense };
+	ChildEnd e = { .status = io->status, .signal = io->signal, .late = io->killed_late, .silent = io->killed_late && !io->spoke, .nonsense = io->nonsense };
 	if (io->nonsense)
 		snprintf(e.text, sizeof e.text, "it sent bytes that are no message: %s", io->in.why);
+	else if (io->killed_late && !io->spoke)
+		snprintf(e.text, sizeof e.text, "it sent no message within %d s of its start and was ended", METHOD_START_MS / 1000);
 	else if (io->killed_late)
 		snprintf(e.text, sizeof e.text, "it did not answer in time and was ended");
 	else if (io->signal != 0)
@@ -100,6 +103,8 @@ static void stop_or_go(const ChildIo *io)
 	uv_kill(-io->process.pid, io->paused ? SIGSTOP : SIGCONT);
 }
 
+static void start_deadline(ChildIo *io, uint64_t ms);
+
 /* Hands over every whole frame; bytes that are none end the child. */
 static void take_frames(ChildIo *io)
 {
@@ -108,6 +113,8 @@ static void take_frames(ChildIo *io)
 	while (io->child != NULL && (p = stream_next(&io->in, &m)) == MSG_OK) {
 		if (!io->spoke && io->paused)
 			stop_or_go(io);
+		if (!io->spoke && io->asked >= 0)
+			start_deadline(io, (uint64_t)io->asked);
 		io->spoke = true;
 		io->child->hooks->frame(io->child, &m);
 	}
@@ -141,8 +148,6 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 		maybe_end(io);
 	}
 }
-
-static void start_deadline(ChildIo *io, uint64_t ms);
 
 /*
  * A parent that was stopped itself (Ctrl-Z, a busy machine) finds all deadlines passed, and answers that it has not
@@ -230,7 +235,10 @@ void child_deadline(Child *c, int ms)
 {
 	if (c->io == NULL)
 		return;
-	if (ms < 0)
+	c->io->asked = ms;
+	if (!c->io->spoke && (ms < 0 || ms > METHOD_START_MS))
+		start_deadline(c->io, METHOD_START_MS);
+	else if (ms < 0)
 		uv_timer_stop(&c->io->timer);
 	else
 		start_deadline(c->io, (uint64_t)ms);

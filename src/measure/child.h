@@ -17,6 +17,7 @@ typedef struct ChildEnd {
 	int64_t status; /* exit code */
 	int signal;     /* 0: it exited */
 	bool late;      /* child_deadline passed and it was killed */
+	bool silent;    /* late, and it never sent a frame: the program does not start as it should */
 	bool nonsense;  /* it sent bytes that are no frame and was killed */
 	char text[200]; /* a sentence: what became of it */
 } ChildEnd;
@@ -38,7 +39,10 @@ struct Child {
 bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err);
 /* Sends what msg holds; takes its bytes and leaves it empty. */
 void child_send(Child *c, Msg *msg);
-/* Kills it unless cleared (ms < 0) within ms, of which only those count in which the loop runs. */
+/*
+ * Kills it unless cleared (ms < 0) within ms, of which only those count in which the loop runs. Before its first
+ * frame it has METHOD_START_MS at most.
+ */
 void child_deadline(Child *c, int ms);
 /*
  * Stops the child where it is, or lets it go on. It is not stopped before its first frame: until then it may not yet

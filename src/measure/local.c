@@ -103,7 +103,7 @@ static void on_builder_end(Child *c, const ChildEnd *e)
 	if (j == NULL)
 		b->lost++;
 	else
-		job_done(b->m, j, e->late ? RUN_COMPILE_TIMEOUT : RUN_COMPILE_ERROR,
+		job_done(b->m, j, e->silent ? RUN_DEVICE_LOST : e->late ? RUN_COMPILE_TIMEOUT : RUN_COMPILE_ERROR,
 			arena_printf(j->arena, "the builder ended: %s", e->text));
 	local_step(b->m);
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #if SANITIZED
@@ -358,6 +359,58 @@ START_TEST(a_tuning_is_cancelled_and_keeps_its_trials)
 	dlc_database_close(d);
 	dlc_network_close(n);
 	dlc_session_close(s);
+	free(m.bytes);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- children ---- */
+
+/* Whatever the program is: a script in a folder of its own. */
+static const char *programs(Arena *a, const char *name, const char *dlc, const char *worker)
+{
+	const char *dir = file(a, name), *text[] = { dlc, worker }, *program[] = { "dlc", "dlc-worker" };
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	for (int i = 0; i < 2; i++) {
+		const char *path = arena_printf(a, "%s/%s", dir, program[i]);
+		FILE *f = text[i] != NULL ? fopen(path, "w") : NULL;
+		if (f != NULL)
+			ck_assert(fprintf(f, "#!/bin/sh\n%s\n", text[i]) > 0 && fclose(f) == 0 && chmod(path, 0700) == 0);
+	}
+	return dir;
+}
+
+/* A child's program that is missing is named before anything is searched; one that hangs at its start is ended. */
+START_TEST(a_child_that_does_not_begin_is_named)
+{
+	Arena *a = arena_new();
+	DlcFailure why = { 0 };
+	Model m = onnx_of(network[1]);
+	const char *dir[] = { programs(a, "no_dlc", NULL, "exit 1"), programs(a, "no_worker", "exit 1", NULL),
+		programs(a, "hangs", "exec sleep 1000", "exec sleep 1000") };
+	for (int i = 0; i < LEN(dir); i++) {
+		DlcSession *s;
+		DlcDatabase *d;
+		DlcTuneResult r;
+		ok(dlc_session_open(&(DlcSessionOptions){ .programs = dir[i] }, &s, &why), why);
+		DlcNetwork *n = load(s, &m);
+		ok(dlc_database_open(s, file(a, "children.sqlite"), DLC_WRITE, &d, &why), why);
+		DlcTuneRequest q = { .database = &d, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 1 };
+		ck_assert_int_eq(dlc_tune(n, &q, &r, &why), DLC_FAULT_DEVICE);
+		if (i < 2) {
+			ck_assert_str_eq(why.place, i == 0 ? "dlc" : "dlc-worker");
+			ck_assert(strstr(why.text, dir[i]) != NULL && strstr(why.text, "no such program") != NULL);
+			ck_assert_int_eq(dlc_tune_check(s, &q, &why), DLC_FAULT_DEVICE);
+		} else {
+			ck_assert_msg(strstr(why.text, "no message within") != NULL, "%s: %s", why.place, why.text);
+		}
+		DlcStats stats;
+		ok(dlc_database_stats(d, &stats, &why), why);
+		ck_assert_int_eq(stats.sessions, 0);
+		dlc_database_close(d);
+		dlc_network_close(n);
+		dlc_session_close(s);
+	}
 	free(m.bytes);
 	arena_free(a);
 }
@@ -727,6 +780,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_file_and_its_content_are_one_model, 0, NETWORKS);
 	tcase_add_test(tc, tuning_fills_a_database_that_can_be_asked);
 	tcase_add_loop_test(tc, a_tuning_is_cancelled_and_keeps_its_trials, 0, 3);
+	tcase_add_test(tc, a_child_that_does_not_begin_is_named);
 	tcase_add_test(tc, a_number_out_of_range_is_refused);
 	tcase_add_test(tc, a_null_pointer_is_refused);
 	tcase_add_test(tc, a_cancelled_session_does_no_work);

@@ -122,6 +122,9 @@ def traces():
     open(TMP + "/t.trace", "w").write(shown)
     assert run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace").stdout == want
     assert run("dlc-show", *MODEL, "--stage=trace", f"--apply={TMP}/t.trace").stdout == shown
+    other = ("0" if task[0] != "0" else "1") + task[1:7]
+    p = run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", "--task=" + other, want=2)
+    assert f"t.trace: is a trace for task {task[:12]}, but task {other} is asked for" in p.stderr, p.stderr
     open(TMP + "/t.trace", "w").write("# one\n\nsplit nowhere 4\n")
     p = run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", "--task=" + task, want=1)
     assert "t.trace:3: there is no loop" in p.stderr, p.stderr
