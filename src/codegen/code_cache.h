@@ -1,6 +1,6 @@
 /*
- * Images kept in a folder of the user's, so that nothing is compiled twice. A file is named by the hash of
- * everything that its code depends on: the set's text, the back end and its compiler, the target, the epoch. A file that is
+ * Images kept in a folder of the user's, so that nothing is compiled twice. A file is named by the hash of everything
+ * that its code depends on: the set's text, the back end and its compiler, the target, the epoch. A file that is
  * damaged or cannot be read is compiled anew, and a file that cannot be written is left out: a cache never fails.
  * It holds code that this process may run, so the folder must be writable for its owner alone.
  */

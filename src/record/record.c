@@ -302,5 +302,6 @@ bool record_to_run(const Record *r, RunRecord *out, Err *err)
 		return false;
 	out->trace = r->steps;
 	return record_run_fits(out) ||
-		json_fail(r->json, err, "a run that is ok has a time and samples, and a trace has at most %d bytes", RECORD_TRACE);
+		json_fail(r->json, err, "a run that is ok has a time and samples, and a trace has at most %d bytes",
+			RECORD_TRACE);
 }
