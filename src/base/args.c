@@ -263,7 +263,7 @@ static bool take_option(Args *a, int argc, const char *const *argv, int *at, Err
 		if (*at + 1 >= argc) {
 			char place[96];
 			snprintf(place, sizeof place, "--%s", o->name);
-			return fail(err, ERR_USAGE, place, "wants a value, %s", o->arg);
+			return fail(err, ERR_USAGE, place, "wants a value, %s: %s", o->arg, o->help);
 		}
 		value = argv[++*at];
 	}

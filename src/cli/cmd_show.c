@@ -63,8 +63,8 @@ static const Option options[] = {
 	{ .name = "stage",
 		.kind = OPT_TEXT,
 		.arg = "STAGE",
-		.help = "graph (default), onnx, tasks, space, ir, trace, plan, resources, or a form of the code: lowered, asm, "
-	            "..." },
+		.help = "graph (default), onnx, tasks, space, ir, trace, plan, resources, or a form of the code: "
+	            "lowered, llvm, asm" },
 	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
 	{ .name = "apply", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "schedule with this trace" },
 	{ .name = "imported", .kind = OPT_FLAG, .help = "graph: as imported, before any pass" },

@@ -4,6 +4,8 @@
  */
 #include "schedule/trace.h"
 
+#include "ir/text/ir_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -143,10 +145,13 @@ static bool read_names(Arena *a, Step *st, const Word *w, int n, const char *pla
 	if (n == 0 || n > STEP_ARGS || (!any && n != want))
 		return fail(err, ERR_SYNTAX, place, "%s makes %s; as many names must follow \"as\"", row->name, row->makes);
 	for (int k = 0; k < n; k++) {
-		if (!is_name(w[k]) || word_is(w[k], "as"))
-			return fail(err, ERR_SYNTAX, place, "%s: \"%.*s\" is no name", row->name,
-				(int)(w[k].n < 40 ? w[k].n : 40), w[k].at);
-		st->as[st->nas++] = word_copy(a, w[k]);
+		char *name = word_copy(a, w[k]);
+		/* What follows prints and verifies the loops by these names. */
+		if (!is_name(w[k]) || word_is(w[k], "as") || !ir_is_name(name))
+			return fail(err, ERR_SYNTAX, place,
+				"%s: \"%.40s\" is no name; names are letters, digits, _ and inner dots, and no reserved word", row->name,
+				name);
+		st->as[st->nas++] = name;
 	}
 	return true;
 }

@@ -125,6 +125,12 @@ def traces():
     other = ("0" if task[0] != "0" else "1") + task[1:7]
     p = run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", "--task=" + other, want=2)
     assert f"t.trace: is a trace for task {task[:12]}, but task {other} is asked for" in p.stderr, p.stderr
+    for names in "for in", "as.b b.":
+        open(TMP + "/t.trace", "w").write("# one\nsplit o 4 as " + names + "\n")
+        p = run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", "--task=" + task, want=1)
+        assert "t.trace:2: split: \"" in p.stderr and "is no name; names are letters" in p.stderr, p.stderr
+    p = run("dlc-show", *MODEL, "--stage", want=2)
+    assert "--stage: wants a value, STAGE: graph (default)" in p.stderr and "llvm" in p.stderr, p.stderr
     open(TMP + "/t.trace", "w").write("# one\n\nsplit nowhere 4\n")
     p = run("dlc-show", *MODEL, "--stage=ir", f"--apply={TMP}/t.trace", "--task=" + task, want=1)
     assert "t.trace:3: there is no loop" in p.stderr, p.stderr
