@@ -140,8 +140,15 @@ static void space_json(Text *out, Arena *a, Space *s, const char *id)
 static void space_text(Text *out, Arena *a, Space *s, const char *id)
 {
 	double size = space_size(s);
+	int names = 0;
+	for (size_t k = 0; k < s->knob.n; k++) {
+		size_t i = 0;
+		while (s->knob.at[i].name != s->knob.at[k].name)
+			i++;
+		names += i == k; /* a knob under two options stands in two rows */
+	}
 	text_add(out, "# task %.7s %s\ntemplate %s: %s\n%d knobs, %.0f configs; the default's options in brackets\n", id,
-		s->task->label, s->tmpl->name, s->tmpl->doc, (int)s->knob.n, size);
+		s->task->label, s->tmpl->name, s->tmpl->doc, names, size);
 	for (size_t k = 0; k < s->knob.n; k++) {
 		const Knob *knob = &s->knob.at[k];
 		int picked = -1;

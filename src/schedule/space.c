@@ -95,19 +95,18 @@ static bool is_knob(const Knob *k, const char *name, const KnobOption *option, i
 	return true;
 }
 
-/* "algorithm=direct", of the last knob whose option the next one may depend on; NULL: there is none. */
+/* "algorithm=conv2d.winograd:4 wino.rows=4": all options that the next knob may depend on; NULL: there are none. */
 static const char *condition(const SketchRun *r)
 {
 	const Config *c = &r->config;
-	for (int at = c->n - 1; at >= 0; at--)
+	Text text = { .arena = r->space->arena };
+	for (int at = 0; at < c->n; at++)
 		if (space_knob(r->space, c, at)->opens && r->at_depth[at] <= r->depth &&
 			r->in_group[at][r->at_depth[at]] == r->group[r->at_depth[at]]) {
-			Text text = { .arena = r->space->arena };
-			text_add(&text, "%s=", space_knob(r->space, c, at)->name);
+			text_add(&text, "%s%s=", text.n > 0 ? " " : "", space_knob(r->space, c, at)->name);
 			knob_print_option(&text, picked(r->space, c, at));
-			return text_str(&text);
 		}
-	return NULL;
+	return text.n > 0 ? text_str(&text) : NULL;
 }
 
 /* The knob's number in the Space, which has it now. */

@@ -40,7 +40,7 @@ void knob_print_option(Text *out, const KnobOption *o);
 
 typedef struct Knob {
 	const char *name;  /* within a Space, knobs of one name share the pointer */
-	const char *under; /* "algorithm=direct": what was picked where it was met first; NULL: it is always asked */
+	const char *under; /* "algorithm=direct": the path of options where it was met first; NULL: it is always asked */
 	int n, first;      /* options; the default */
 	const KnobOption *option;
 	bool opens; /* which knobs are asked after it depends on its option */

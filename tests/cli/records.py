@@ -133,6 +133,8 @@ def what_there_is_to_tune():
         assert u["best_ms"] is None and u["default_ms"] is None and u["direct_roof_percent"] is None, u
     for s in show("--stage=space"):
         options = {}
+        rows_of = [(k["name"], k.get("under")) for k in s["knobs"]]
+        assert len(set(rows_of)) == len(rows_of), rows_of
         for k in s["knobs"]:
             options.setdefault(k["name"], []).extend(k["options"])
         assert s["default"] and all(option in options[k] for k, option in s["default"].items()), s
