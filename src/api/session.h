@@ -5,7 +5,7 @@
 #ifndef API_SESSION_H
 #define API_SESSION_H
 
-#include "api/check.h"
+#include "api/call_check.h"
 #include "api/failure.h"
 #include "api/folders.h"
 #include "base/guard.h"

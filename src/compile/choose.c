@@ -225,7 +225,8 @@ static KernelSet *near(Choice *c, KernelSet *otherwise)
 
 static bool not_locked(Choice *c, ErrCode code, const char *why)
 {
-	return fail(c->err, code, c->o->lock_name, "is a lock that cannot be obeyed: %s: %s; delete the file to choose anew",
+	return fail(c->err, code, c->o->lock_name,
+		"is a lock that cannot be obeyed: %s: %s; delete the file to choose anew",
 		c->task->label, why);
 }
 
@@ -274,7 +275,8 @@ static KernelSet *locked(Choice *c)
 		return not_locked(c, ERR_INPUT, "its locked schedule cannot be made"), NULL;
 	Hash trace = steps_hash(c->plan->trace);
 	if (memcmp(&trace, &row->trace, sizeof trace) != 0)
-		return not_locked(c, ERR_INPUT, "a lock holds for one version of dlc, and this one makes another schedule"), NULL;
+		return not_locked(
+			c, ERR_INPUT, "a lock holds for one version of dlc, and this one makes another schedule"), NULL;
 	return ks;
 }
 

@@ -57,11 +57,16 @@ static void maybe_end(ChildIo *io)
 	if (!io->exited || !io->eof)
 		return;
 	Child *c = io->child;
-	ChildEnd e = { .status = io->status, .signal = io->signal, .late = io->killed_late, .silent = io->killed_late && !io->spoke, .nonsense = io->nonsense };
+	ChildEnd e = { .status = io->status,
+		.signal = io->signal,
+		.late = io->killed_late,
+		.silent = io->killed_late && !io->spoke,
+		.nonsense = io->nonsense };
 	if (io->nonsense)
 		snprintf(e.text, sizeof e.text, "it sent bytes that are no message: %s", io->in.why);
 	else if (io->killed_late && !io->spoke)
-		snprintf(e.text, sizeof e.text, "it sent no message within %d s of its start and was ended", METHOD_START_MS / 1000);
+		snprintf(e.text, sizeof e.text, "it sent no message within %d s of its start and was ended",
+			METHOD_START_MS / 1000);
 	else if (io->killed_late)
 		snprintf(e.text, sizeof e.text, "it did not answer in time and was ended");
 	else if (io->signal != 0)

@@ -149,7 +149,8 @@ static bool read_names(Arena *a, Step *st, const Word *w, int n, const char *pla
 		/* What follows prints and verifies the loops by these names. */
 		if (!is_name(w[k]) || word_is(w[k], "as") || !ir_is_name(name))
 			return fail(err, ERR_SYNTAX, place,
-				"%s: \"%.40s\" is no name; names are letters, digits, _ and inner dots, and no reserved word", row->name,
+				"%s: \"%.40s\" is no name; names are letters, digits, _ and inner dots, and no reserved word",
+				row->name,
 				name);
 		st->as[st->nas++] = name;
 	}

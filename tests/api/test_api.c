@@ -2,12 +2,10 @@
  * libdlc as a program uses it: networks from memory and files, tasks, tuning with progress and cancelling, bundles,
  * databases, failures; several sessions in several threads; and memory that runs out at any moment.
  */
-#include "suite.h"
+#include "api/lab.h"
 
 #include "base/guard.h"
 #include "base/text.h"
-#include "frontend/frontend.h"
-#include "op/dag.h"
 
 #include <dlc/dlc.h>
 #include <pthread.h>
@@ -21,73 +19,6 @@
 #if SANITIZED
 #include <sanitizer/lsan_interface.h>
 #endif
-
-/* Small networks that differ, so that a mix-up of sessions shows. */
-static const char *const network[] = {
-	"dag a\nin x: f32[1,8,6,6]\nconst w: f32[8,8,3,3]\nc: f32[1,8,6,6] = conv(x, w) pads=[1,1,1,1]\n"
-	"y: f32[1,8,6,6] = relu(c)\nout y\n",
-	"dag b\nin x: f32[4,6,24]\ny: f32[24,4,6] = transpose(x) perm=[2,0,1]\n"
-	"p: f32[24,4] = reduce_max(y) axes=[2] keep=0\nout y, p\n",
-	"dag c\nin x: f32[2,40]\nconst w: f32[40,30]\ny: f32[2,30] = matmul(x, w)\nout y\n",
-	"dag d\nin x: f32[3,50]\nin z: f32[3,50]\ns: f32[3,50] = add(x, z)\ny: f32[3,50] = exp(s)\nout y\n",
-};
-enum { NETWORKS = LEN(network) };
-
-typedef struct Model {
-	char *bytes;
-	size_t n;
-} Model;
-
-static const float *weights(Arena *a, int64_t n)
-{
-	float *w = arena_array(a, float, n);
-	for (int64_t i = 0; i < n; i++)
-		w[i] = (float)(i % 7 - 3) / 8;
-	return w;
-}
-
-/* The network as an ONNX file's content. */
-static Model onnx_of(const char *text)
-{
-	Err err = { 0 };
-	Arena *a = arena_new();
-	Text out = { .arena = a };
-	Dag *d = dag_parse(a, "n", text, strlen(text), &err);
-	for (size_t v = 0; d != NULL && v < d->value.n; v++)
-		if (d->value.at[v].kind == VALUE_CONST)
-			d->value.at[v].data = weights(a, value_bytes(&d->value.at[v]) / 4);
-	ck_assert_msg(d != NULL && frontend_write("onnx", &out, d, &err), "%s: %s", err.place, err.text);
-	Model m = { malloc(out.n), out.n };
-	memcpy(m.bytes, out.at, out.n);
-	arena_free(a);
-	return m;
-}
-
-static char folder[] = "/tmp/dlc-test-api.XXXXXX";
-
-static const char *file(Arena *a, const char *name)
-{
-	return arena_printf(a, "%s/%s", folder, name);
-}
-
-#define ok(fault, why) ck_assert_msg((fault) == DLC_FAULT_NONE, "%d: %s: %s", (why).code, (why).place, (why).text)
-
-static DlcSession *open_session(void)
-{
-	DlcFailure why = { 0 };
-	DlcSession *s;
-	DlcSessionOptions o = { .programs = DLC_TEST_PROGRAMS };
-	ok(dlc_session_open(&o, &s, &why), why);
-	return s;
-}
-
-static DlcNetwork *load(DlcSession *s, const Model *m)
-{
-	DlcFailure why = { 0 };
-	DlcNetwork *n;
-	ok(dlc_network_load_memory(s, "n.onnx", m->bytes, m->n, NULL, &n, &why), why);
-	return n;
-}
 
 START_TEST(failures_are_values)
 {
@@ -208,39 +139,10 @@ static int on_trial(const char *record, void *arg)
 	return 0;
 }
 
-static int count_runs(const DlcRunRow *row, void *arg)
-{
-	ck_assert_int_eq(strlen(row->record), 32);
-	++*(int *)arg;
-	return 0;
-}
-
-typedef struct First {
-	DlcTaskRow row;
-	char trace[4096];
-	int n;
-} First;
-
-static int take_task(const DlcTaskRow *row, void *arg)
-{
-	First *x = arg;
-	if (x->n++ == 0) {
-		x->row = *row;
-		snprintf(x->trace, sizeof x->trace, "%s", row->best != NULL ? row->best->trace : "-");
-	}
-	return 0;
-}
-
 static int add_line(const char *line, size_t n, void *arg)
 {
 	text_put(arg, line, n);
 	text_put(arg, "\n", 1);
-	return 0;
-}
-
-static int put(const char *bytes, size_t n, void *arg)
-{
-	text_put(arg, bytes, n);
 	return 0;
 }
 
@@ -416,212 +318,6 @@ START_TEST(a_child_that_does_not_begin_is_named)
 }
 END_TEST
 
-/* ---- wrong calls ---- */
-
-#define usage(call, named)                                                                                           \
-	do {                                                                                                         \
-		why = (DlcFailure){ 0 };                                                                             \
-		ck_assert_int_eq((call), DLC_FAULT_USAGE);                                                           \
-		ck_assert_str_eq(why.place, named);                                                                  \
-		ck_assert_ptr_nonnull(strstr(why.text, "must be"));                                                  \
-	} while (0)
-
-START_TEST(a_number_out_of_range_is_refused)
-{
-	Arena *a = arena_new();
-	DlcFailure why;
-	DlcSession *s = open_session();
-	DlcDatabase *d;
-	DlcBundle *b;
-	Model m = onnx_of(network[1]);
-	DlcNetwork *n = load(s, &m), *other;
-	static const int hits[] = { 99, -7, DLC_HITS };
-	for (int i = 0; i < LEN(hits); i++) {
-		DlcCompileOptions c = { .required = 1, .require = (DlcHit)hits[i] };
-		usage(dlc_compile(n, &c, &b, &why), "require");
-	}
-	usage(dlc_compile(n, &(DlcCompileOptions){ .ndatabase = -1 }, &b, &why), "ndatabase");
-	usage(dlc_database_open(s, file(a, "m.sqlite"), (DlcMode)7, &d, &why), "mode");
-	const struct {
-		DlcTuneRequest q;
-		const char *field;
-	} wrong[] = {
-		{ { .limit = (DlcLimit)9 }, "limit" },
-		{ { .limit = DLC_TRIALS_ALL, .trials = -1 }, "trials" },
-		{ { .budget_s = -1 }, "budget_s" },
-		{ { .budget_s = strtod("nan", NULL) }, "budget_s" },
-		{ { .budget_s = strtod("inf", NULL) }, "budget_s" },
-		{ { .ntask = -1 }, "ntask" },
-		{ { .ndatabase = -1 }, "ndatabase" },
-		{ { .jobs = -1 }, "jobs" },
-		{ { .jobs = DLC_JOBS + 1 }, "jobs" },
-	};
-	for (int i = 0; i < LEN(wrong); i++) {
-		usage(dlc_tune(n, &wrong[i].q, NULL, &why), wrong[i].field);
-		usage(dlc_tune_check(s, &wrong[i].q, &why), wrong[i].field);
-	}
-	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .batch = -1 }, &other, &why), "batch");
-	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .nshape = -1 }, &other, &why), "nshape");
-	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .nbind = -1 }, &other, &why), "nbind");
-	DlcShape shape = { .name = "data", .rank = DLC_RANK + 1 };
-	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .shape = &shape, .nshape = 1 }, &other, &why), "rank");
-	ck_assert_ptr_null(other);
-	ck_assert_ptr_null(dlc_hit_name((DlcHit)-1));
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
-}
-END_TEST
-
-/* null(): the call names the argument that is NULL. */
-#define null(call, named)                                                                                            \
-	do {                                                                                                         \
-		why = (DlcFailure){ 0 };                                                                             \
-		ck_assert_int_eq((call), DLC_FAULT_USAGE);                                                           \
-		ck_assert_str_eq(why.place, named);                                                                  \
-		ck_assert_ptr_nonnull(strstr(why.text, "NULL"));                                                     \
-	} while (0)
-
-START_TEST(a_null_pointer_is_refused)
-{
-	Arena *a = arena_new();
-	DlcFailure why;
-	DlcSession *s = open_session(), *s2;
-	DlcDatabase *d, *none = NULL;
-	DlcBundle *b;
-	DlcStats stats;
-	DlcRecord rec;
-	DlcImport count = { 0 };
-	const DlcTask *task;
-	const char *no_text = NULL;
-	char id[DLC_ID], target[DLC_TARGET_TEXT];
-	int64_t records;
-	int k, named = 1;
-	size_t size;
-	Model m = onnx_of(network[1]);
-	DlcNetwork *n = load(s, &m), *other;
-	ok(dlc_database_open(s, file(a, "null.sqlite"), DLC_WRITE, &d, &why), why);
-	null(dlc_session_open(NULL, NULL, &why), "out");
-	null(dlc_session_open_user(NULL, NULL, &why), "out");
-	null(dlc_session_open(&(DlcSessionOptions){ .ntargets = 1 }, &s2, &why), "targets");
-	null(dlc_session_open(&(DlcSessionOptions){ .targets = &no_text, .ntargets = 1 }, &s2, &why), "targets");
-	null(dlc_target_text(NULL, NULL, 0, target, &why), "s");
-	null(dlc_network_load(NULL, "resnet18", NULL, &other, &why), "s");
-	null(dlc_network_load(s, NULL, NULL, &other, &why), "model");
-	null(dlc_network_load(s, "resnet18", NULL, NULL, &why), "out");
-	null(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .nshape = 1 }, &other, &why), "shape");
-	null(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .shape = &(DlcShape){ 0 }, .nshape = 1 }, &other, &why),
-		"name");
-	null(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .bind = &(DlcBinding){ 0 }, .nbind = 1 }, &other, &why),
-		"name");
-	DlcBinding flat = { "x", { .ndim = 2, .dtype = { 2, 32, 1 } } };
-	null(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .bind = &flat, .nbind = 1 }, &other, &why), "x");
-	null(dlc_network_load_memory(s, "x", NULL, 10, NULL, &other, &why), "bytes");
-	null(dlc_network_load_memory(s, NULL, m.bytes, m.n, NULL, &other, &why), "name");
-	null(dlc_network_tasks(NULL, NULL, &task, &k, &why), "n");
-	null(dlc_network_tasks(n, NULL, NULL, &k, &why), "out");
-	null(dlc_network_tasks(n, NULL, &task, NULL, &why), "count");
-	null(dlc_network_show(n, NULL, put, NULL, &why), "options");
-	null(dlc_network_show(n, &(DlcShowOptions){ 0 }, NULL, NULL, &why), "put");
-	null(dlc_show_check(s, NULL, &why), "options");
-	null(dlc_compile(NULL, NULL, &b, &why), "n");
-	null(dlc_compile(n, NULL, NULL, &why), "out");
-	null(dlc_compile(n, &(DlcCompileOptions){ .ndatabase = 1 }, &b, &why), "database");
-	null(dlc_compile(n, &(DlcCompileOptions){ .database = &none, .ndatabase = 1 }, &b, &why), "database");
-	null(dlc_tune(NULL, &(DlcTuneRequest){ 0 }, NULL, &why), "n");
-	null(dlc_tune(n, NULL, NULL, &why), "request");
-	null(dlc_tune(n, &(DlcTuneRequest){ .database = &none, .ndatabase = 1 }, NULL, &why), "database");
-	null(dlc_tune(n, &(DlcTuneRequest){ .database = &d, .ndatabase = 1, .task = &no_text, .ntask = 1 }, NULL, &why),
-		"task");
-	null(dlc_tune_check(s, NULL, &why), "request");
-	null(dlc_database_open(s, file(a, "null.sqlite"), DLC_READ, NULL, &why), "out");
-	null(dlc_database_open(NULL, file(a, "null.sqlite"), DLC_READ, &none, &why), "s");
-	null(dlc_database_tasks(NULL, NULL, take_task, NULL, &why), "d");
-	null(dlc_database_tasks(d, NULL, NULL, NULL, &why), "each");
-	null(dlc_database_runs(d, NULL, NULL, count_runs, &k, &why), "task");
-	null(dlc_database_sessions(d, NULL, NULL, &why), "each");
-	null(dlc_database_stats(d, NULL, &why), "out");
-	null(dlc_database_stats(NULL, &stats, &why), "d");
-	null(dlc_database_export(d, NULL, NULL, NULL, &why), "each");
-	null(dlc_database_import(d, NULL, "", 0, &count, &why), "name");
-	null(dlc_database_import(d, "x", NULL, 4, &count, &why), "text");
-	null(dlc_database_import(d, "x", "", 0, NULL, &why), "count");
-	null(dlc_database_judge(s, NULL, "", 0, &count, &why), "name");
-	null(dlc_database_check(NULL, &records, &why), "d");
-	null(dlc_database_check(d, NULL, &why), "records");
-	null(dlc_database_retract(d, NULL, "wrong", id, &why), "run");
-	null(dlc_database_retract(d, "00", NULL, id, &why), "reason");
-	null(dlc_database_record(d, NULL, &rec, &why), "id");
-	null(dlc_database_record(d, "00", NULL, &why), "out");
-	null(dlc_database_verify(d, NULL, &why), "v");
-	ok(dlc_compile(n, NULL, &b, &why), why);
-	null(dlc_bundle_write(b, NULL, &why), "path");
-	null(dlc_bundle_write(NULL, "x", &why), "b");
-	/* Where there is no fault to return, nothing happens. */
-	ck_assert(dlc_bundle_bytes(b, NULL) == dlc_bundle_bytes(b, &size) && size > 0);
-	ck_assert(dlc_bundle_bytes(NULL, &size) == NULL && size == 0);
-	ck_assert(dlc_bundle_lock(NULL) == NULL && dlc_bundle_info(NULL) == NULL);
-	ck_assert(dlc_database_path(NULL) == NULL && dlc_database_lost(NULL) == 0 && !dlc_database_is_log(NULL, 3));
-	ck_assert(dlc_session_database(NULL, &named) == NULL && named == 0);
-	ck_assert(dlc_failure_text(NULL, target, sizeof target) == 0 && target[0] == 0);
-	ck_assert(dlc_failure_text(&why, NULL, 3) == 0 && dlc_failure_text(&why, NULL, 0) > 0);
-	dlc_session_cancel(NULL, 1);
-	dlc_bundle_close(b);
-	dlc_database_close(d);
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
-}
-END_TEST
-
-/* Each call that does work ends at its start; closing and asking for names is no work. */
-START_TEST(a_cancelled_session_does_no_work)
-{
-	Arena *a = arena_new();
-	DlcFailure why;
-	DlcSession *s = open_session();
-	DlcDatabase *d, *more;
-	DlcBundle *b, *none;
-	const DlcTask *task;
-	int64_t records;
-	int k;
-	DlcStats stats;
-	DlcTuneResult r;
-	Model m = onnx_of(network[1]);
-	DlcNetwork *n = load(s, &m), *other;
-	ok(dlc_database_open(s, file(a, "stop.sqlite"), DLC_WRITE, &d, &why), why);
-	ok(dlc_compile(n, NULL, &b, &why), why);
-	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 1 };
-	dlc_session_cancel(s, 1);
-	const DlcFault all[] = {
-		dlc_network_load(s, "resnet18", NULL, &other, &why),
-		dlc_network_load_memory(s, "x", m.bytes, m.n, NULL, &other, &why),
-		dlc_network_tasks(n, NULL, &task, &k, &why),
-		dlc_network_show(n, &(DlcShowOptions){ 0 }, put, &(Text){ .arena = a }, &why),
-		dlc_compile(n, NULL, &none, &why),
-		dlc_bundle_write(b, file(a, "stop.dlcb"), &why),
-		dlc_tune(n, &q, &r, &why),
-		dlc_database_open(s, file(a, "stop.sqlite"), DLC_READ, &more, &why),
-		dlc_database_check(d, &records, &why),
-		dlc_database_stats(d, &stats, &why),
-		dlc_database_verify(d, &(DlcVerify){ 0 }, &why),
-	};
-	for (int i = 0; i < LEN(all); i++)
-		ck_assert_msg(all[i] == DLC_FAULT_INTERRUPTED, "call %d: %d", i, all[i]);
-	ck_assert(other == NULL && none == NULL && more == NULL && !r.interrupted && dlc_bundle_info(b) != NULL);
-	dlc_session_cancel(s, 0);
-	ok(dlc_database_check(d, &records, &why), why);
-	dlc_bundle_close(b);
-	dlc_database_close(d);
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
-}
-END_TEST
-
 /* ---- threads ---- */
 
 typedef struct Worker {
@@ -781,9 +477,6 @@ int main(void)
 	tcase_add_test(tc, tuning_fills_a_database_that_can_be_asked);
 	tcase_add_loop_test(tc, a_tuning_is_cancelled_and_keeps_its_trials, 0, 3);
 	tcase_add_test(tc, a_child_that_does_not_begin_is_named);
-	tcase_add_test(tc, a_number_out_of_range_is_refused);
-	tcase_add_test(tc, a_null_pointer_is_refused);
-	tcase_add_test(tc, a_cancelled_session_does_no_work);
 	tcase_add_test(tc, sessions_work_side_by_side);
 	tcase_add_loop_test(tc, memory_may_run_out_anywhere, 0, 3);
 #if !SANITIZED

@@ -1,5 +1,5 @@
-/* See check.h. A field is an offset and what its value must be; elements of an array have a table of their own. */
-#include "api/check.h"
+/* See call_check.h. A field is an offset and what its value must be; elements of an array have a table of their own. */
+#include "api/call_check.h"
 
 #include "api/failure.h"
 

@@ -1,9 +1,9 @@
 /*
  * Inside the room: what a public function demands of its arguments. Each function lists its arguments once, in
- * API_CHECK; each struct of options has one table of fields (check.c). Whatever is wrong is DLC_FAULT_USAGE.
+ * API_CHECK; each struct of options has one table of fields (call_check.c). Whatever is wrong is DLC_FAULT_USAGE.
  */
-#ifndef API_CHECK_H
-#define API_CHECK_H
+#ifndef API_CALL_CHECK_H
+#define API_CALL_CHECK_H
 
 #include <dlc/dlc.h>
 #include <stdbool.h>
