@@ -2,7 +2,7 @@
  * libdlc_runtime: runs a network that dlc-compile wrote to a bundle (.dlcb).  Map, check, run: no
  * parsing, nothing allocated while running; needs libc, libm and pthreads only.
  *
- *     dlc_model_open  ->  dlc_instance_open  ->  (dlc_instance_bind)  ->  dlc_instance_run
+ *     dlc_model_open  ->  dlc_instance_open  ->  dlc_instance_write  ->  dlc_instance_run  ->  dlc_instance_read
  *
  * A model is read-only and shared by all threads.  An instance has its own memory and threads: one
  * thread at a time uses it, several instances run at once.  Close instances before their model.
@@ -72,8 +72,7 @@ DLC_API size_t dlc_cpu_features(char *out, size_t size);
 /* Maps the file and checks everything but the constants' checksum, which dlc_model_verify does. */
 DLC_API DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err);
 /* The same for a bundle in memory, 64-byte aligned, which must outlive the model. */
-DLC_API DlcStatus dlc_model_open_memory(
-	const void *bytes, size_t size, DlcModel **out, DlcError *err);
+DLC_API DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, DlcError *err);
 DLC_API DlcStatus dlc_model_verify(const DlcModel *m, DlcError *err);
 DLC_API void dlc_model_close(DlcModel *m); /* NULL is allowed */
 
@@ -89,18 +88,25 @@ DLC_API const char *dlc_model_name(const DlcModel *m, DlcRole role, int index);
 DLC_API DlcStatus dlc_model_tensor(const DlcModel *m, DlcRole role, int index, DlcTensor *out);
 
 /* threads 0: as compiled.  All memory is taken here. */
-DLC_API DlcStatus dlc_instance_open(
-	const DlcModel *m, int threads, DlcInstance **out, DlcError *err);
+DLC_API DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, DlcError *err);
 DLC_API void dlc_instance_close(DlcInstance *i); /* NULL is allowed */
 /*
  * Lets runs read an input from, or write an output to, the caller's memory until the next bind: in place where it is
  * 64-byte aligned and in the device's memory, else copied at every run.  NULL: the instance's own again.
  */
-DLC_API DlcStatus dlc_instance_bind(
-	DlcInstance *i, DlcRole role, int index, const DlcTensor *t, DlcError *err);
-/* The bound tensor, or the instance's own (fill inputs, read outputs there), at today's shape. */
-DLC_API DlcStatus dlc_instance_tensor(
-	DlcInstance *i, DlcRole role, int index, DlcTensor *out, DlcError *err);
+DLC_API DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTensor *t, DlcError *err);
+/*
+ * Copies host memory to a tensor of the instance, or a tensor to host memory: the bound one, or the instance's own.
+ * Data lies row by row without gaps; `bytes` is the tensor's size at today's shape.  Works on every device.
+ */
+DLC_API DlcStatus dlc_instance_write(DlcInstance *i, DlcRole role, int index, const void *data, size_t bytes,
+	DlcError *err);
+DLC_API DlcStatus dlc_instance_read(DlcInstance *i, DlcRole role, int index, void *data, size_t bytes, DlcError *err);
+/*
+ * The bound tensor, or the instance's own, at today's shape, for use without a copy.  If its device is the CPU, the
+ * program may fill inputs and read outputs through `data`.  Else `data` is an address of that device alone.
+ */
+DLC_API DlcStatus dlc_instance_tensor(DlcInstance *i, DlcRole role, int index, DlcTensor *out, DlcError *err);
 DLC_API DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err);
 
 /* The plan's steps; a profiled run adds each one's nanoseconds to ns[dlc_model_steps()]. */

@@ -38,10 +38,17 @@ DlcStatus feed_random(
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
 				"input %s is %s, a type without random numbers: give it with --input", name,
 				tensor_print(&t, text));
-		bool real = type_is_real(t.dtype);
+		size_t bytes = (size_t)tensor_bytes(&t);
+		void *data = malloc(bytes + 1);
+		if (data == NULL)
+			return runtime_fail(err, DLC_NO_MEMORY, "no memory for input %s of %zu bytes", name, bytes);
 		/* Whole numbers may be indices: 0 and 1 are allowed almost everywhere. */
-		element_fill(t.dtype, t.data, tensor_count(&t),
-			seed ^ bundle_sum(name, strlen(name)), real ? -1 : 0, 1);
+		element_fill(t.dtype, data, tensor_count(&t), seed ^ bundle_sum(name, strlen(name)),
+			type_is_real(t.dtype) ? -1 : 0, 1);
+		s = dlc_instance_write(i, DLC_INPUT, k, data, bytes, err);
+		free(data);
+		if (s != DLC_OK)
+			return s;
 	}
 	return DLC_OK;
 }

@@ -45,6 +45,8 @@ DlcStatus feed_options(
 /* Looks at what --output says before anything runs; then does it. */
 DlcStatus save_check(const DlcModel *m, const RunOptions *o, DlcError *err);
 DlcStatus save_outputs(DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err);
+/* An output at today's shape; out->data is host memory, which the caller frees. */
+DlcStatus output_read(DlcInstance *i, int index, DlcTensor *out, DlcError *err);
 /* Shape, range and largest values of every output. */
 DlcStatus print_outputs(DlcInstance *i, const DlcModel *m, bool json, DlcError *err);
 

@@ -126,6 +126,21 @@ static DlcStatus sink_open(Sink *s, const char *path, DlcError *err)
 	return s->f != NULL ? DLC_OK : sink_fail(s, err);
 }
 
+DlcStatus output_read(DlcInstance *i, int index, DlcTensor *out, DlcError *err)
+{
+	DlcStatus s = dlc_instance_tensor(i, DLC_OUTPUT, index, out, err);
+	if (s != DLC_OK)
+		return s;
+	size_t bytes = (size_t)tensor_bytes(out);
+	*out = (DlcTensor){ malloc(bytes + 1), { DLC_DEVICE_CPU, 0 }, out->ndim, out->dtype, out->shape, NULL, 0 };
+	if (out->data == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an output of %zu bytes", bytes);
+	s = dlc_instance_read(i, DLC_OUTPUT, index, out->data, bytes, err);
+	if (s != DLC_OK)
+		free(out->data);
+	return s;
+}
+
 static void write_npy(FILE *f, const DlcTensor *t)
 {
 	char header[512];
@@ -166,10 +181,12 @@ static DlcStatus write_npz(
 		DlcTensor t;
 		snprintf(entry[k - first].name, NPZ_NAME, "%.180s.npy",
 			dlc_model_name(m, DLC_OUTPUT, k));
-		s = dlc_instance_tensor(i, DLC_OUTPUT, k, &t, err);
-		if (s == DLC_OK && !write_member(f, &entry[k - first], &t, &at))
-			s = runtime_fail(err, DLC_BAD_ARGUMENT,
-				"more than 4 GiB for an .npz file: write .npy files");
+		s = output_read(i, k, &t, err);
+		if (s != DLC_OK)
+			break;
+		if (!write_member(f, &entry[k - first], &t, &at))
+			s = runtime_fail(err, DLC_BAD_ARGUMENT, "more than 4 GiB for an .npz file: write .npy files");
+		free(t.data);
 	}
 	central = at;
 	for (int k = 0; k < last - first && s == DLC_OK; k++) {
@@ -195,9 +212,11 @@ static DlcStatus save_one(
 		s = write_npz(sink.f, i, m, index < 0 ? 0 : index, index < 0 ? n : index + 1, err);
 	} else {
 		DlcTensor t;
-		s = dlc_instance_tensor(i, DLC_OUTPUT, index < 0 ? 0 : index, &t, err);
-		if (s == DLC_OK)
+		s = output_read(i, index < 0 ? 0 : index, &t, err);
+		if (s == DLC_OK) {
 			write_npy(sink.f, &t);
+			free(t.data);
+		}
 	}
 	bool bad = s == DLC_OK && (fflush(sink.f) != 0 || ferror(sink.f) != 0);
 	if (sink.f != stdout)
@@ -331,13 +350,14 @@ DlcStatus print_outputs(DlcInstance *i, const DlcModel *m, bool json, DlcError *
 {
 	for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++) {
 		DlcTensor t;
-		DlcStatus s = dlc_instance_tensor(i, DLC_OUTPUT, k, &t, err);
+		DlcStatus s = output_read(i, k, &t, err);
 		if (s != DLC_OK)
 			return s;
 		if (json)
 			print_json(dlc_model_name(m, DLC_OUTPUT, k), &t);
 		else
 			print_text(dlc_model_name(m, DLC_OUTPUT, k), &t);
+		free(t.data);
 	}
 	return DLC_OK;
 }

@@ -155,9 +155,11 @@ static DlcStatus compare_outputs(Set *set, DlcInstance *i, const DlcModel *m, co
 			s = runtime_fail(
 				err, DLC_BAD_ARGUMENT, "%s: the model has no such output", path);
 		else
-			s = dlc_instance_tensor(i, DLC_OUTPUT, at, &t, err);
-		if (s == DLC_OK)
+			s = output_read(i, at, &t, err);
+		if (s == DLC_OK) {
 			compare(set, &t, &a, dlc_model_name(m, DLC_OUTPUT, at), o);
+			free(t.data);
+		}
 		array_free(&a);
 		free(bytes);
 		if (s != DLC_OK)
@@ -192,12 +194,17 @@ static DlcStatus check_set(Feed *f, DlcInstance *i, const DlcModel *m, const Run
 	DlcStatus s = load_inputs(f, i, m, folder, err);
 	if (s != DLC_OK)
 		return s;
-	for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT); k++) {
+	for (int k = 0; k < dlc_model_count(m, DLC_OUTPUT) && s == DLC_OK; k++) {
 		DlcTensor t;
-		if (dlc_instance_tensor(i, DLC_OUTPUT, k, &t, NULL) == DLC_OK && tensor_bytes(&t) > 0)
-			memset(t.data, 0xff, (size_t)tensor_bytes(&t)); /* poison */
+		s = output_read(i, k, &t, err);
+		if (s != DLC_OK)
+			return s;
+		memset(t.data, 0xff, (size_t)tensor_bytes(&t)); /* poison */
+		s = dlc_instance_write(i, DLC_OUTPUT, k, t.data, (size_t)tensor_bytes(&t), err);
+		free(t.data);
 	}
-	s = dlc_instance_run(i, err);
+	if (s == DLC_OK)
+		s = dlc_instance_run(i, err);
 	if (s == DLC_OK)
 		s = compare_outputs(&set, i, m, o, folder, err);
 	if (s != DLC_OK)

@@ -295,6 +295,62 @@ DlcStatus dlc_instance_tensor(DlcInstance *i, DlcRole role, int index, DlcTensor
 	return DLC_OK;
 }
 
+/* After synchronize: what a call to the device returned, and what showed late. */
+static DlcStatus check_device(const DlcInstance *i, int status, int late, DlcError *err)
+{
+	if (status == 0 && late == 0)
+		return DLC_OK;
+	return runtime_fail(
+		err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name, status != 0 ? status : late);
+}
+
+/* Checks that `bytes` are the tensor's, and sets *t to where it lies today. */
+static DlcStatus find_whole(
+	DlcInstance *i, DlcRole role, int index, const void *data, size_t bytes, DlcTensor *t, DlcError *err)
+{
+	DlcStatus s = dlc_instance_tensor(i, role, index, t, err);
+	if (s != DLC_OK)
+		return s;
+	const char *what = role == DLC_INPUT ? "input" : "output", *name = dlc_model_name(i->m, role, index);
+	char text[TENSOR_TEXT];
+	if ((uint64_t)tensor_bytes(t) != bytes)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s and has %lld bytes, the caller's data has %llu", what,
+			name, tensor_print(t, text), (long long)tensor_bytes(t), (unsigned long long)bytes);
+	if (data == NULL && bytes > 0)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s: the caller's data is NULL", what, name);
+	return DLC_OK;
+}
+
+/* Copies between host memory and a tensor t, which may lie on the device. */
+static DlcStatus copy_whole(
+	DlcInstance *i, const DlcTensor *t, void *to, const void *from, size_t bytes, DeviceWay way, DlcError *err)
+{
+	if (bytes == 0)
+		return DLC_OK;
+	if (t->device.type == DLC_DEVICE_CPU) {
+		memmove(to, from, bytes);
+		return DLC_OK;
+	}
+	const Device *d = i->m->device;
+	int status = d->copy(i->stream, to, from, bytes, way), late = d->synchronize(i->stream);
+	return check_device(i, status, late, err);
+}
+
+DlcStatus dlc_instance_write(
+	DlcInstance *i, DlcRole role, int index, const void *data, size_t bytes, DlcError *err)
+{
+	DlcTensor t;
+	DlcStatus s = find_whole(i, role, index, data, bytes, &t, err);
+	return s == DLC_OK ? copy_whole(i, &t, t.data, data, bytes, DEVICE_UP, err) : s;
+}
+
+DlcStatus dlc_instance_read(DlcInstance *i, DlcRole role, int index, void *data, size_t bytes, DlcError *err)
+{
+	DlcTensor t;
+	DlcStatus s = find_whole(i, role, index, data, bytes, &t, err);
+	return s == DLC_OK ? copy_whole(i, &t, data, t.data, bytes, DEVICE_DOWN, err) : s;
+}
+
 /* Copies what is bound and kernels cannot use as it is into the instance's buffers, or out of them. */
 static int copy_bound(DlcInstance *i, DlcRole role)
 {
@@ -330,10 +386,7 @@ DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
 	if (failed != 0)
 		return runtime_fail(err, DLC_KERNEL, "step %u (%s) failed with status %u", (unsigned)(failed >> 32),
 			dlc_model_step(i->m, (int)(failed >> 32)), (unsigned)failed);
-	if (status != 0 || late != 0)
-		return runtime_fail(
-			err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name, status != 0 ? status : late);
-	return DLC_OK;
+	return check_device(i, status, late, err);
 }
 
 DlcStatus dlc_instance_profile(DlcInstance *i, uint64_t *ns, DlcError *err)

@@ -220,10 +220,15 @@ static DlcStatus open_bundle(LoadedProgram *p, const MsgBundle *m, const void *f
 	for (int k = 0; s == DLC_OK && k < dlc_model_count(p->model, DLC_INPUT); k++) {
 		DlcTensor t;
 		s = dlc_instance_tensor(p->instance, DLC_INPUT, k, &t, err);
-		bool real = type_is_real(t.dtype);
-		if (s == DLC_OK && element_known(t.dtype))
-			element_fill(t.dtype, t.data, tensor_count(&t), m->seed + (uint64_t)k,
-				real ? -1 : 0, 1);
+		if (s != DLC_OK || !element_known(t.dtype))
+			continue;
+		size_t bytes = (size_t)tensor_bytes(&t);
+		void *data = malloc(bytes + 1);
+		if (data == NULL)
+			return runtime_fail(err, DLC_NO_MEMORY, "no %zu bytes of memory for an input", bytes);
+		element_fill(t.dtype, data, tensor_count(&t), m->seed + (uint64_t)k, type_is_real(t.dtype) ? -1 : 0, 1);
+		s = dlc_instance_write(p->instance, DLC_INPUT, k, data, bytes, err);
+		free(data);
 	}
 	return s;
 }

@@ -10,7 +10,7 @@
 
 #include "kernels.h"
 #include "net.h"
-#include "runtime/model.h"
+#include "runtime/instance.h"
 
 #define FAR ((uintptr_t)1 << 62) /* no address of this machine */
 
@@ -271,6 +271,45 @@ START_TEST(adds)
 }
 END_TEST
 
+/* Copies reach the device's own tensors, and the host memory that is bound instead of one. */
+START_TEST(written_and_read)
+{
+	static _Alignas(64) float bound[N];
+	float a[N], b[N], out[N];
+	int64_t shape[] = { 1, N };
+	Net n;
+	DlcError err = { 0 };
+	Build *build = build_add(N);
+	set_launch(build, some_launch());
+	ck_assert_msg(open_far(build, &n, &err) == DLC_OK, "%s", err.text);
+	for (int round = 0; round < 2; round++) {
+		if (round == 1)
+			bind(&n, DLC_INPUT, 1, bound, shape);
+		for (int k = 0; k < N; k++) {
+			a[k] = (float)(k + round);
+			b[k] = 3 * (float)k;
+			out[k] = -1;
+		}
+		ck_assert(dlc_instance_write(n.i, DLC_INPUT, 0, a, sizeof a, &err) == DLC_OK);
+		ck_assert(dlc_instance_write(n.i, DLC_INPUT, 1, b, sizeof b, &err) == DLC_OK);
+		ck_assert(dlc_instance_write(n.i, DLC_OUTPUT, 0, out, sizeof out, &err) == DLC_OK);
+		memset(out, 0, sizeof out);
+		ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, &err) == DLC_OK && out[N - 1] == -1);
+		ck_assert(round == 0 || memcmp(bound, b, sizeof b) == 0);
+		net_run(&n);
+		ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, &err) == DLC_OK);
+		for (int k = 0; k < N; k++)
+			ck_assert_float_eq(out[k], a[k] + b[k] + 1);
+	}
+	ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out - 1, &err) == DLC_BAD_ARGUMENT);
+	n.i->stream->failed = 9; /* as an earlier launch leaves it */
+	ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, &err) == DLC_KERNEL);
+	ck_assert_msg(strstr(err.text, "the far failed with status 9") != NULL, "%s", err.text);
+	net_close(&n);
+	ck_assert_int_eq(held, 0);
+}
+END_TEST
+
 START_TEST(adds_without_constants)
 {
 	static _Alignas(64) float a[N], b[N], out[N];
@@ -440,6 +479,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("device");
 	tcase_add_test(tc, adds);
+	tcase_add_test(tc, written_and_read);
 	tcase_add_test(tc, adds_without_constants);
 	tcase_add_test(tc, conditions);
 	tcase_add_test(tc, failures);

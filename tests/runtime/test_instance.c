@@ -49,6 +49,69 @@ START_TEST(own_buffers)
 }
 END_TEST
 
+/* Host memory goes into the instance's own tensors and out of them, and into bound ones. */
+START_TEST(written_and_read)
+{
+	static _Alignas(64) float bound[N + 1];
+	int64_t shape[] = { 1, N };
+	float a[N], b[N], out[N], back[N];
+	Net n = net_open(build_add(N), THREADS[_i]);
+	for (int shift = -1; shift < 2; shift++) { /* -1: nothing is bound; 1: unaligned */
+		float *memory = bound + (shift > 0);
+		DlcTensor t = tensor(memory, shape);
+		if (shift >= 0)
+			ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 0, &t, NULL), DLC_OK);
+		fill(a, N, (float)shift);
+		fill(b, N, 7);
+		ck_assert_int_eq(dlc_instance_write(n.i, DLC_INPUT, 0, a, sizeof a, NULL), DLC_OK);
+		ck_assert_int_eq(dlc_instance_write(n.i, DLC_INPUT, 1, b, sizeof b, NULL), DLC_OK);
+		memset(out, 0xff, sizeof out);
+		ck_assert_int_eq(dlc_instance_write(n.i, DLC_OUTPUT, 0, out, sizeof out, NULL), DLC_OK);
+		ck_assert_int_eq(dlc_instance_read(n.i, DLC_OUTPUT, 0, back, sizeof back, NULL), DLC_OK);
+		ck_assert_mem_eq(back, out, sizeof out);
+		net_run(&n);
+		ck_assert_int_eq(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, NULL), DLC_OK);
+		expect_sum(out, a, b);
+		ck_assert_int_eq(dlc_instance_read(n.i, DLC_INPUT, 0, back, sizeof back, NULL), DLC_OK);
+		ck_assert_mem_eq(back, a, sizeof a);
+		ck_assert(shift < 0 || memcmp(memory, a, sizeof a) == 0);
+	}
+	net_close(&n);
+}
+END_TEST
+
+START_TEST(refused_copies)
+{
+	static float data[N];
+	Net n = net_open(build_add(N), 1);
+	const struct {
+		DlcRole role;
+		int index;
+		void *data;
+		size_t bytes;
+		const char *says;
+	} row[] = {
+		{ DLC_INPUT, 0, data, sizeof data - 4, "input a is f32[1,100] and has 400 bytes, the caller's data has 396" },
+		{ DLC_INPUT, 1, data, sizeof data + 4, "input b is f32[1,100] and has 400 bytes, the caller's data has 404" },
+		{ DLC_OUTPUT, 0, data, 0, "output out is f32[1,100] and has 400 bytes, the caller's data has 0" },
+		{ DLC_OUTPUT, 0, data, SIZE_MAX, "output out is" },
+		{ DLC_OUTPUT, 0, NULL, sizeof data, "output out: the caller's data is NULL" },
+		{ DLC_INPUT, 2, data, sizeof data, "no input 2" },
+		{ DLC_OUTPUT, -1, data, sizeof data, "no output -1" },
+	};
+	for (int k = 0; k < LEN(row); k++) {
+		DlcError err[2] = { { 0 } };
+		DlcStatus s[2] = { dlc_instance_write(n.i, row[k].role, row[k].index, row[k].data, row[k].bytes, &err[0]),
+			dlc_instance_read(n.i, row[k].role, row[k].index, row[k].data, row[k].bytes, &err[1]) };
+		for (int way = 0; way < 2; way++) {
+			ck_assert_int_eq(s[way], DLC_BAD_ARGUMENT);
+			ck_assert_msg(strstr(err[way].text, row[k].says) != NULL, "row %d: %s", k, err[way].text);
+		}
+	}
+	net_close(&n);
+}
+END_TEST
+
 START_TEST(bound_buffers)
 {
 	static _Alignas(64) float memory[3][N + 16];
@@ -177,8 +240,17 @@ START_TEST(symbols)
 	ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 0, &in, NULL), DLC_OK);
 	ck_assert_int_eq(dlc_instance_run(n.i, &err), DLC_BAD_ARGUMENT);
 	ck_assert_msg(strstr(err.text, "another input makes n 5") != NULL, "%s", err.text);
+	ck_assert_int_eq(dlc_instance_read(n.i, DLC_OUTPUT, 0, c, 10 * sizeof *c, &err), DLC_BAD_ARGUMENT);
 	ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 1, NULL, NULL), DLC_OK);
+	/* The bound input decides the size of the others. */
+	float sum[10];
+	fill(c, 5, 40);
+	ck_assert_int_eq(dlc_instance_write(n.i, DLC_INPUT, 1, c, 5 * sizeof *c, &err), DLC_OK);
+	ck_assert_int_eq(dlc_instance_write(n.i, DLC_INPUT, 1, c, 6 * sizeof *c, &err), DLC_BAD_ARGUMENT);
 	net_run(&n);
+	ck_assert_int_eq(dlc_instance_read(n.i, DLC_OUTPUT, 0, sum, sizeof sum, &err), DLC_OK);
+	for (int i = 0; i < 5; i++)
+		ck_assert_float_eq(sum[i], a[i] + c[i]);
 	DlcTensor out = tensor(a, &len);
 	out.ndim = 1;
 	ck_assert_int_eq(dlc_instance_bind(n.i, DLC_OUTPUT, 0, &out, NULL), DLC_OK);
@@ -441,6 +513,8 @@ int main(void)
 {
 	TCase *tc = tcase_create("instance");
 	tcase_add_loop_test(tc, own_buffers, 0, LEN(THREADS));
+	tcase_add_loop_test(tc, written_and_read, 0, LEN(THREADS));
+	tcase_add_test(tc, refused_copies);
 	tcase_add_test(tc, bound_buffers);
 	tcase_add_test(tc, refused_binds);
 	tcase_add_test(tc, symbols);
