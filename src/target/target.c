@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_LIMIT = 64 << 10, NAME_LIMIT = 64 };
+enum { FILE_LIMIT = 64 << 10, NAME_LIMIT = 64, PATH_LIMIT = 4096 };
 
 static const struct {
 	const char *text;
@@ -144,31 +144,6 @@ const char *const *target_list(Arena *a, const char *const *dirs, size_t ndirs, 
 	return list.at;
 }
 
-/* The sentence for a name that is none: what there is, and what may have been meant. */
-static bool refuse_name(const char *name, const char *const *dirs, size_t ndirs, Err *err)
-{
-	Arena *a = arena_new();
-	size_t n;
-	const char *const *files = target_list(a, dirs, ndirs, &n);
-	VEC(const char *) all = { 0 };
-	vec_push(a, &all, "host");
-	for (int k = 0; k < TARGET_KINDS; k++)
-		if (kinds[k].supported)
-			vec_push(a, &all, kinds[k].text);
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(files[i], "host") != 0)
-			vec_push(a, &all, files[i]);
-	Text list = { .arena = a };
-	for (size_t i = 0; i < all.n; i++)
-		text_add(&list, "%s%s", i > 0 ? ", " : "", all.at[i]);
-	const char *tail = strncmp(name, "cpu:", 4) == 0 ? name + 4 : name;
-	const char *near = text_nearest(tail, all.at, all.n);
-	fail(err, ERR_USAGE, name, "there is no such target%s%s%s; there are: %s; or name a .json file",
-		near != NULL ? " (did you mean " : "", near != NULL ? near : "", near != NULL ? "?)" : "", text_str(&list));
-	arena_free(a);
-	return false;
-}
-
 static bool resolve_file(Target *t, const char *path, int threads, Err *err)
 {
 	Arena *a = arena_new();
@@ -191,26 +166,84 @@ static bool find_file(char *path, size_t size, const char *name, const char *con
 	return false;
 }
 
+/* target_list without the files that describe no target of the kind. */
+static const char *const *list_of_kind(Arena *a, TargetKind kind, const char *const *dirs, size_t ndirs, size_t *n)
+{
+	char path[PATH_LIMIT];
+	const char *const *file = target_list(a, dirs, ndirs, n);
+	VEC(const char *) list = { 0 };
+	for (size_t i = 0; i < *n; i++) {
+		Target t;
+		Err e = { 0 };
+		if (find_file(path, sizeof path, file[i], dirs, ndirs) && resolve_file(&t, path, 1, &e) && t.kind == kind)
+			vec_push(a, &list, file[i]);
+	}
+	*n = list.n;
+	return list.at;
+}
+
+/*
+ * The sentence for a name that is none: what there is, and what may have been meant. kind: what the name begins
+ * with, or NULL. tail: what follows the kind.
+ */
+static bool refuse_name(const char *name, const TargetKind *kind, const char *tail, const char *const *dirs,
+	size_t ndirs, Err *err)
+{
+	Arena *a = arena_new();
+	size_t n;
+	const char *const *files =
+		kind != NULL ? list_of_kind(a, *kind, dirs, ndirs, &n) : target_list(a, dirs, ndirs, &n);
+	VEC(const char *) all = { 0 };
+	if (kind == NULL || *kind == TARGET_CPU)
+		vec_push(a, &all, "host");
+	for (int k = 0; k < TARGET_KINDS && kind == NULL; k++)
+		if (kinds[k].supported)
+			vec_push(a, &all, kinds[k].text);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(files[i], "host") != 0)
+			vec_push(a, &all, files[i]);
+	Text list = { .arena = a };
+	for (size_t i = 0; i < all.n; i++)
+		text_add(&list, "%s%s", i > 0 ? ", " : "", all.at[i]);
+	const char *near = text_nearest(tail, all.at, all.n), *of = kind != NULL ? kinds[*kind].text : "";
+	if (all.n == 0)
+		fail(err, ERR_USAGE, name, "there is no %s target: name a .json file that describes one", of);
+	else if (kind != NULL && strchr(name, ':') == NULL)
+		fail(err, ERR_USAGE, name, "there are several %s targets: name one of %s; or name a .json file", of,
+			text_str(&list));
+	else
+		fail(err, ERR_USAGE, name, "there is no such %s%starget%s%s%s; there are: %s; or name a .json file", of,
+			kind != NULL ? " " : "", near != NULL ? " (did you mean " : "", near != NULL ? near : "",
+			near != NULL ? "?)" : "", text_str(&list));
+	arena_free(a);
+	return false;
+}
+
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err)
 {
-	char path[4096];
-	TargetKind kind = TARGET_CPU;
-	size_t head = strcspn(name, ":");
-	bool prefixed = target_kind_find(name, head, &kind);
+	char path[PATH_LIMIT];
+	TargetKind found = TARGET_CPU, *kind = NULL;
+	size_t head = strcspn(name, ":"), n = strlen(name);
+	if (target_kind_find(name, head, &found))
+		kind = &found;
 	if (threads < 1 || threads > TARGET_THREADS)
 		return fail(err, ERR_USAGE, name, "a target has 1 to %d threads, not %d", TARGET_THREADS, threads);
-	if (prefixed && !kinds[kind].supported)
-		return target_refuse_kind(kind, name, ERR_USAGE, err);
-	const char *tail = prefixed ? name + head + (name[head] == ':') : name;
-	if (strcmp(tail, "host") == 0 || (prefixed && name[head] == 0)) {
+	if (kind != NULL && !kinds[found].supported)
+		return target_refuse_kind(found, name, ERR_USAGE, err);
+	const char *tail = kind != NULL ? name + head + (name[head] == ':') : name;
+	bool alone = kind != NULL && name[head] == 0;
+	/* Only the CPU of this machine is detected. */
+	if (found == TARGET_CPU && (alone || strcmp(tail, "host") == 0)) {
 		target_host(t, threads);
 		return true;
 	}
-	size_t n = strlen(name);
-	bool path_given = strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0);
-	if (!prefixed && path_given)
+	if (kind == NULL && (strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0)))
 		return resolve_file(t, name, threads, err);
-	if (!find_file(path, sizeof path, tail, dirs, ndirs))
-		return refuse_name(name, dirs, ndirs, err);
-	return resolve_file(t, path, threads, err);
+	Arena *a = arena_new();
+	const char *const *same = alone ? list_of_kind(a, found, dirs, ndirs, &n) : NULL;
+	bool there = find_file(path, sizeof path, !alone ? tail : n == 1 ? same[0] : "", dirs, ndirs);
+	arena_free(a);
+	if (there && !resolve_file(t, path, threads, err))
+		return false;
+	return (there && (kind == NULL || t->kind == found)) || refuse_name(name, kind, tail, dirs, ndirs, err);
 }

@@ -66,9 +66,10 @@ typedef struct Target {
 void target_host(Target *t, int threads);
 
 /*
- * The target that a user named: `host`, `cpu` (both: this machine), NAME or cpu:NAME (DIR/NAME.json of the first
- * folder that has it), or a file (a path with a '/' or ending in .json). An unknown name, or a kind without a code
- * generator in this build, is ERR_USAGE with what there is; a bad file is ERR_INPUT. threads: 1..TARGET_THREADS.
+ * The target that a user named: `host`, `cpu` (both: this machine), NAME or KIND:NAME (DIR/NAME.json of the first
+ * folder that has it), another KIND (the only target of that kind in the folders), or a file (a path with a '/' or
+ * ending in .json). An unknown name, or a kind without a code generator in this build, is ERR_USAGE with what there
+ * is; a bad file is ERR_INPUT. threads: 1..TARGET_THREADS.
  */
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err);
 

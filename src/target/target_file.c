@@ -158,6 +158,9 @@ static bool parse_model(const Json *top, Target *t, Err *err)
 	if (!json_str(top, "model", &model, err))
 		return false;
 	bool host = strcmp(model, "host") == 0;
+	if (host && t->kind != TARGET_CPU)
+		return json_fail(json_find(top, "model"), err,
+			"must not be \"host\" in a target of kind %s: only CPUs are detected", target_kind_name(t->kind));
 	if (host)
 		target_host(t, t->threads);
 	else if (model[0] == 0 || strlen(model) >= sizeof t->model || model[strspn(model, name_letters)] != 0)
