@@ -17,6 +17,12 @@ typedef struct Bytes {
 	size_t n;
 } Bytes;
 
+/*
+ * For the beginning of a program: a standard stream that is closed leads to /dev/null, read-only. Else the next
+ * file that is opened would become that stream. Writing to a closed stdout still fails and is reported.
+ */
+void file_fill_streams(void);
+
 /* A regular file, or nothing of that name: what a library that opens by name may be given. */
 bool file_is_plain(const char *path, Err *err);
 /* Whether both paths lead to one regular file that is there. */

@@ -5,10 +5,10 @@
 #include "cli/dlc.h"
 
 #include "base/args.h"
+#include "base/file.h"
 #include "base/guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,18 +65,6 @@ static void catch_signals(void)
 		sigaction(SIGINT, &stop_action, NULL);
 }
 
-/* A file opened while 0, 1 or 2 is closed would become a standard stream.  Read-only, so that
-   writing to a closed stdout still fails and is reported. */
-static void fill_streams(void)
-{
-	int fd;
-	do
-		fd = open("/dev/null", O_RDONLY);
-	while (fd >= 0 && fd <= 2);
-	if (fd > 2)
-		close(fd);
-}
-
 static int report(const Err *err, const char *called)
 {
 	char text[4096];
@@ -104,7 +92,7 @@ static const char *const *words_of(Arena *a, int argc, char **argv, int *n)
 
 int cli_main(int argc, char **argv)
 {
-	fill_streams();
+	file_fill_streams();
 	catch_signals();
 	Arena *arena = arena_new();
 	Text out = { .arena = arena };

@@ -2,13 +2,13 @@
  * The program dlc-run: run_main with a host that hands a model over to the `dlc` program beside it, which compiles it
  * in memory.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "run/option.h"
 #include "run/program.h"
 #include "runtime/model.h"
@@ -56,17 +56,6 @@ static DlcStatus hand_over(void *arg, const char *path, DlcModel **m, DlcError *
 		path);
 }
 
-/* A file opened while 0, 1 or 2 is closed would become a standard stream, and get what is printed. */
-static void fill_streams(void)
-{
-	int fd;
-	do
-		fd = open("/dev/null", O_RDONLY);
-	while (fd >= 0 && fd <= 2);
-	if (fd > 2)
-		close(fd);
-}
-
 static const Verb run = { .name = "dlc-run",
 	.summary = "Runs a compiled network.  If no input is given, all are seeded random; without --output\n"
 		   "it prints shape, range and largest values of what comes out",
@@ -80,7 +69,7 @@ static const Program program = { .name = "dlc-run", .only = &run };
 
 int main(int argc, char **argv)
 {
-	fill_streams();
+	file_fill_streams();
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes fails as on a full disk */
 	Line line = { argc, argv };
 	RunHost host = { "dlc-run", hand_over, &line };
