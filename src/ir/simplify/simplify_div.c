@@ -5,11 +5,6 @@
 #include "ir/build.h"
 #include "ir/simplify/simplify_rules.h"
 
-static bool is_exact(Simp *s, const Affine *f)
-{
-	return ir_affine_exact(f, s->env, s->cache);
-}
-
 /* e is x / c or x % c with a constant c > 1 of integers that are no vectors; n the form of x. */
 static bool by_constant(const Expr *e, int64_t *c, Affine *n)
 {
@@ -43,8 +38,8 @@ const Expr *rule_div_split(Simp *s, const Expr *e)
 	Affine n, q, r;
 	if (dtype_is_int(e->type) && ir_is_const(e->arg[1], 1))
 		return e->arg[0];
-	if (!by_constant(e, &c, &n) || !is_exact(s, &n) || !split_by(&n, c, &q, &r) ||
-		(q.n == 0 && q.k == 0) || !is_exact(s, &r))
+	if (!by_constant(e, &c, &n) || !simplify_is_exact(s, &n) || !split_by(&n, c, &q, &r) ||
+		(q.n == 0 && q.k == 0) || !simplify_is_exact(s, &r))
 		return NULL;
 	const Expr *rest = ir_div(s->ir, simplify_build(s->ir, &r, e->type), e->arg[1]);
 	if (!ir_is_const(rest, 0) && !ir_affine_add_term(&q, 1, rest, NULL))
@@ -86,7 +81,7 @@ const Expr *rule_div_common(Simp *s, const Expr *e)
 {
 	int64_t c;
 	Affine n, x, r;
-	if (!by_constant(e, &c, &n) || !is_exact(s, &n))
+	if (!by_constant(e, &c, &n) || !simplify_is_exact(s, &n))
 		return NULL;
 	int64_t g = common_factor(s, &n, c, &x, &r);
 	if (g == 0)
@@ -98,7 +93,7 @@ const Expr *rule_div_aligned(Simp *s, const Expr *e)
 {
 	int64_t c;
 	Affine n;
-	if (!by_constant(e, &c, &n) || !is_exact(s, &n) || n.k <= 0 || n.k >= c)
+	if (!by_constant(e, &c, &n) || !simplify_is_exact(s, &n) || n.k <= 0 || n.k >= c)
 		return NULL;
 	for (int i = 0; i < n.n; i++) {
 		Interval v = ir_interval_cached(n.t[i].a, s->env, s->cache);
@@ -118,11 +113,11 @@ const Expr *rule_div_div(Simp *s, const Expr *e)
 		return NULL;
 	const Expr *inner = n.t[0].a;
 	if (!ir_is_int(inner->arg[1], &c) || c < 1 || __builtin_mul_overflow(c, d, &cd) ||
-		!ir_fits(cd, e->type) || !is_exact(s, &n) || !ir_affine_of(inner->arg[0], &x))
+		!ir_fits(cd, e->type) || !simplify_is_exact(s, &n) || !ir_affine_of(inner->arg[0], &x))
 		return NULL;
 	int64_t k;
-	if (n.k != 0 && (!is_exact(s, &x) || __builtin_mul_overflow(n.k, c, &k) ||
-				__builtin_add_overflow(x.k, k, &x.k) || !is_exact(s, &x)))
+	if (n.k != 0 && (!simplify_is_exact(s, &x) || __builtin_mul_overflow(n.k, c, &k) ||
+				__builtin_add_overflow(x.k, k, &x.k) || !simplify_is_exact(s, &x)))
 		return NULL;
 	const Expr *top = n.k == 0 ? inner->arg[0] : simplify_build(s->ir, &x, e->type);
 	return ir_div(s->ir, top, number_like(s, e, cd));
@@ -166,7 +161,7 @@ const Expr *rule_mod_reduce(Simp *s, const Expr *e)
 		same = n.t[i].coef == r.t[i].coef && n.t[i].a == r.t[i].a;
 	if (same)
 		return NULL;
-	if ((c & (c - 1)) != 0 && (!is_exact(s, &n) || !is_exact(s, &r)))
+	if ((c & (c - 1)) != 0 && (!simplify_is_exact(s, &n) || !simplify_is_exact(s, &r)))
 		return NULL;
 	return ir_mod(s->ir, simplify_build(s->ir, &r, e->type), e->arg[1]);
 }
@@ -175,7 +170,7 @@ const Expr *rule_mod_bounds(Simp *s, const Expr *e)
 {
 	int64_t c;
 	Affine n;
-	if (!by_constant(e, &c, &n) || !is_exact(s, &n))
+	if (!by_constant(e, &c, &n) || !simplify_is_exact(s, &n))
 		return NULL;
 	Wide w = ir_affine_bounds(&n, s->env, s->cache);
 	wide q = ir_floor_wide(w.lo, c), k = (wide)n.k - q * c;
@@ -189,7 +184,7 @@ const Expr *rule_mod_common(Simp *s, const Expr *e)
 {
 	int64_t c;
 	Affine n, x, r;
-	if (!by_constant(e, &c, &n) || !is_exact(s, &n))
+	if (!by_constant(e, &c, &n) || !simplify_is_exact(s, &n))
 		return NULL;
 	int64_t g = common_factor(s, &n, c, &x, &r);
 	if (g == 0)
@@ -240,7 +235,7 @@ static bool split_by_symbol(Simp *s, const Expr *e, Affine *q, Affine *r)
 		if (!ok)
 			return false;
 	}
-	return (q->n > 0 || q->k != 0) && is_exact(s, &x) && is_exact(s, r);
+	return (q->n > 0 || q->k != 0) && simplify_is_exact(s, &x) && simplify_is_exact(s, r);
 }
 
 /* 0 <= r < n for all values. */

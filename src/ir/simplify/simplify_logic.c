@@ -53,11 +53,6 @@ const Expr *rule_extreme(Simp *s, const Expr *e)
 	return simplify_chain_build(s->ir, e->op, x, n);
 }
 
-static bool is_exact(Simp *s, const Affine *f)
-{
-	return ir_affine_exact(f, s->env, s->cache);
-}
-
 /* How much there is to add up. */
 static int weight(const Affine *f)
 {
@@ -85,16 +80,16 @@ const Expr *rule_sum_extreme(Simp *s, const Expr *e)
 	Affine rest, arg;
 	Term m;
 	int n = 0;
-	if (!take_extreme(e, &rest, &m) || !is_exact(s, &rest) ||
+	if (!take_extreme(e, &rest, &m) || !simplify_is_exact(s, &rest) ||
 		!simplify_chain(m.a, m.a->op, x, &n))
 		return NULL;
 	int before = weight(&rest), after = 0;
 	for (int i = 0; i < n; i++) {
-		if (!ir_affine_of(x[i], &arg) || !is_exact(s, &arg))
+		if (!ir_affine_of(x[i], &arg) || !simplify_is_exact(s, &arg))
 			return NULL;
 		before += weight(&arg);
 		Affine sum = rest;
-		if (!ir_affine_add(&sum, &arg, m.coef) || !is_exact(s, &sum))
+		if (!ir_affine_add(&sum, &arg, m.coef) || !simplify_is_exact(s, &sum))
 			return NULL;
 		after += weight(&sum);
 		x[i] = simplify_build(s->ir, &sum, e->type);
@@ -196,7 +191,7 @@ static const Expr *canonical_less(Simp *s, const Expr *e, Affine *d)
 	two_sides(d, &right, &left); /* right - left + k >= 0 is left - (k + 1) < right */
 	place_constant(&left, &right, -(ir_floor_div(k, g) + 1));
 	DType t = e->arg[0]->type;
-	if (!is_exact(s, &left) || !is_exact(s, &right))
+	if (!simplify_is_exact(s, &left) || !simplify_is_exact(s, &right))
 		return NULL;
 	return ir_lt(s->ir, simplify_build(s->ir, &left, t), simplify_build(s->ir, &right, t));
 }
@@ -226,7 +221,7 @@ static const Expr *canonical_equal(Simp *s, const Expr *e, Affine *d, bool exact
 	two_sides(d, &left, &right);
 	place_constant(&left, &right, d->k / g);
 	DType t = e->arg[0]->type;
-	if (exact && (!is_exact(s, &left) || !is_exact(s, &right)))
+	if (exact && (!simplify_is_exact(s, &left) || !simplify_is_exact(s, &right)))
 		return NULL;
 	return ir_binary(
 		s->ir, e->op, simplify_build(s->ir, &left, t), simplify_build(s->ir, &right, t));
@@ -237,7 +232,7 @@ const Expr *rule_compare(Simp *s, const Expr *e)
 	Affine a, b;
 	if (e->type.lanes != 1 || !ir_affine_of(e->arg[0], &a) || !ir_affine_of(e->arg[1], &b))
 		return NULL;
-	bool exact = is_exact(s, &a) && is_exact(s, &b), order = e->op == IR_LT || e->op == IR_LE;
+	bool exact = simplify_is_exact(s, &a) && simplify_is_exact(s, &b), order = e->op == IR_LT || e->op == IR_LE;
 	if ((!exact && (order || a.type.bits < 64)) || !ir_affine_add(&b, &a, -1) || b.n == 0)
 		return NULL;
 	return order ? canonical_less(s, e, &b) : canonical_equal(s, e, &b, exact);

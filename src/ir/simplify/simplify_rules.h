@@ -41,6 +41,11 @@ enum { SIMPLIFY_CHAIN = 12 };
 /* The different arguments of a tree of one operator; false if there are more than SIMPLIFY_CHAIN. */
 bool simplify_chain(const Expr *e, Node op, const Expr *x[SIMPLIFY_CHAIN], int *n);
 const Expr *simplify_chain_build(Ir *ir, Node op, const Expr **x, int n); /* sorts them */
+/* Whether the form cannot wrap, by what s->env knows. */
+static inline bool simplify_is_exact(const Simp *s, const Affine *f)
+{
+	return ir_affine_exact(f, s->env, s->cache);
+}
 /* A constant of any lanes. */
 bool simplify_is_int(const Expr *e, int64_t *v);
 

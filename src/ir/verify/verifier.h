@@ -45,6 +45,11 @@ bool verify_declare(Verifier *v, DeclKind kind, const char *name, DType type, De
 bool verify_layout(Verifier *v, const Buf *b);
 /* Names, types and accesses of an expression. */
 bool verify_expr(Verifier *v, const Expr *e);
+/* Extents, iterators and the indices of accesses have this type. */
+static inline bool verify_is_index(const Expr *e)
+{
+	return dtype_eq(e->type, I64);
+}
 /* Number, type and range of the indices of an access to b; *lanes gets the vectors' lanes. */
 bool verify_index(Verifier *v, const Buf *b, const Expr *const *idx, int n, int *lanes);
 /* The declaration of a buffer's name; NULL (and a refusal) if it is none. */

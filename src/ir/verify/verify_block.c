@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static bool is_index(const Expr *e)
-{
-	return dtype_eq(e->type, I64);
-}
-
 static bool has_no_order(const Stmt *loop)
 {
 	return loop->loop.kind == LOOP_PARALLEL || loop->loop.kind == LOOP_VECTOR ||
@@ -129,7 +124,7 @@ static bool verify_iter(Verifier *v, const Iter *it)
 {
 	if (!verify_expr(v, it->lo) || !verify_expr(v, it->hi) || !verify_expr(v, it->value))
 		return false;
-	if (!is_index(it->lo) || !is_index(it->hi) || !is_index(it->value))
+	if (!verify_is_index(it->lo) || !verify_is_index(it->hi) || !verify_is_index(it->value))
 		return broke(v, RULE_ITERATOR, "an end or the value of %s is not an i64 scalar", it->name);
 	if (it->kind == ITER_REDUCE)
 		ir_each_node(it->value, find_unordered, v);

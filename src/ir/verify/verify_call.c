@@ -12,18 +12,13 @@ static bool writes(BufRole role)
 	return role == BUF_OUT || role == BUF_INOUT || role == BUF_WORK;
 }
 
-static bool is_index(const Expr *e)
-{
-	return dtype_eq(e->type, I64);
-}
-
 /* The window lies in b: one length that is constant and too large, or an index never within. */
 static bool verify_window(Verifier *v, const Buf *b, const CallArg *a)
 {
 	for (int k = 0; k < a->n; k++) {
 		if (!verify_expr(v, a->idx[k]) || (a->len[k] != NULL && !verify_expr(v, a->len[k])))
 			return false;
-		if (!is_index(a->idx[k]) || (a->len[k] != NULL && !is_index(a->len[k])))
+		if (!verify_is_index(a->idx[k]) || (a->len[k] != NULL && !verify_is_index(a->len[k])))
 			return broke(v, RULE_CALL_ARGS, "the window of %s is not of i64 scalars",
 				b->name);
 		if (!v->certain)

@@ -57,7 +57,7 @@ static bool verify_closed(
 		return broke(v, rule, "the extents or the map of buffer %s use %s", buf, alien->name);
 	if (ir_find_type_error(e, &why) != NULL)
 		return broke(v, rule, "in the extents of %s: %s", buf, why);
-	if (!dtype_eq(e->type, I64))
+	if (!verify_is_index(e))
 		return broke(v, rule, "an extent or place of %s is not i64", buf);
 	return true;
 }

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-static bool is_index(const Expr *e)
-{
-	return dtype_eq(e->type, I64);
-}
-
 bool verify_body(Verifier *v, const Stmt *s, const Range *env, bool certain)
 {
 	const Range *outer = v->env;
@@ -50,7 +45,7 @@ static bool verify_for(Verifier *v, const Stmt *s)
 {
 	if (!verify_expr(v, s->loop.lo) || !verify_expr(v, s->loop.hi))
 		return false;
-	if (!is_index(s->loop.lo) || !is_index(s->loop.hi))
+	if (!verify_is_index(s->loop.lo) || !verify_is_index(s->loop.hi))
 		return broke(v, RULE_LOOP_BOUNDS, "an end of loop %s is not an i64 scalar", s->loop.var);
 	if (s->loop.kind == LOOP_VECTOR && (s->loop.lo->op != IR_INT || s->loop.hi->op != IR_INT)) {
 		const Expr *n = ir_simplify(v->ir, ir_sub(v->ir, s->loop.hi, s->loop.lo), v->env);
@@ -210,7 +205,7 @@ static bool verify_prefetch(Verifier *v, const Stmt *s)
 	for (int k = 0; k < a->n; k++) {
 		if (!verify_expr(v, a->idx[k]))
 			return false;
-		if (ir_has_load(a->idx[k]) || !is_index(a->idx[k]))
+		if (ir_has_load(a->idx[k]) || !verify_is_index(a->idx[k]))
 			return broke(v, RULE_PREFETCH, "index %d of %s is not an i64 scalar, or it loads", k, a->buf);
 	}
 	const Decl *d = verify_buf(v, a->buf);
@@ -248,7 +243,7 @@ static bool verify_one_stmt(Verifier *v, const Stmt *s)
 		if (!verify_expr(v, s->let.value) ||
 			!verify_declare(v, DECL_LET, s->let.var, s->let.value->type, NULL))
 			return false;
-		if (is_index(s->let.value))
+		if (verify_is_index(s->let.value))
 			v->env = ir_range_let(v->ir, s->let.var, s->let.value, v->env);
 		return true;
 	case ST_ALLOC:
