@@ -94,6 +94,14 @@ const char *intern_find(const Interner *in, const char *s)
 	return e != NULL ? e->text : NULL;
 }
 
+bool interned_has(const char *const *names, size_t n, const char *name)
+{
+	for (size_t k = 0; k < n; k++)
+		if (names[k] == name)
+			return true;
+	return false;
+}
+
 void text_double(char *out, size_t size, double v)
 {
 	if (isnan(v))

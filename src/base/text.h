@@ -27,6 +27,8 @@ typedef struct Interner Interner;
 Interner *interner_new(Arena *a);
 const char *intern(Interner *in, const char *s);
 const char *intern_find(const Interner *in, const char *s); /* NULL: it was never interned */
+/* Whether an interned name is one of n interned names; for short lists, a Map is for long ones. */
+bool interned_has(const char *const *names, size_t n, const char *name);
 
 /* The shortest decimal that reads back as the same double; "inf", "-inf", "nan". size >= 32. */
 void text_double(char *out, size_t size, double v);

@@ -23,22 +23,14 @@ static bool differ(Unify *u, const char *why, const char *what)
 	return false;
 }
 
-static bool has(const char *const *at, size_t n, const char *name)
-{
-	for (size_t k = 0; k < n; k++)
-		if (at[k] == name)
-			return true;
-	return false;
-}
-
 bool unify_is_inside(const Unify *u, const char *name)
 {
-	return has(u->inside.at, u->inside.n, name);
+	return interned_has(u->inside.at, u->inside.n, name);
 }
 
 bool unify_is_declared(const Unify *u, const char *name)
 {
-	return has(u->declared.at, u->declared.n, name);
+	return interned_has(u->declared.at, u->declared.n, name);
 }
 
 /* ---- names ---- */
@@ -80,7 +72,7 @@ static bool is_clash(const Expr *e, void *arg)
 {
 	const Clash *c = arg;
 	return (e->op == IR_VAR || e->op == IR_LOAD) && unify_is_declared(c->u, e->name) &&
-		!has(c->own.at, c->own.n, e->name);
+		!interned_has(c->own.at, c->own.n, e->name);
 }
 
 static void rename_in(Ir *ir, Stmt *list, const char *from, const Expr *to)
@@ -167,7 +159,8 @@ static const Expr *scalar(Unify *u, const Expr *const *e)
 		return e[0];
 	}
 	const char *name = NULL;
-	for (int j = 1; name == NULL || nest_has_name(u->fn, name) || has(u->scalar, (size_t)u->nscalar, name); j++)
+	size_t n = (size_t)u->nscalar;
+	for (int j = 1; name == NULL || nest_has_name(u->fn, name) || interned_has(u->scalar, n, name); j++)
 		name = ir_name(u->ir, arena_printf(ir_arena(u->ir), "%s.%d", u->stem, j));
 	memcpy(u->value[u->nscalar], e, sizeof *e * (size_t)u->n);
 	u->scalar[u->nscalar++] = name;

@@ -33,17 +33,9 @@ typedef struct Loop {
 	bool conditional;
 } Loop;
 
-static bool has(const char *const *at, size_t n, const char *name)
-{
-	for (size_t k = 0; k < n; k++)
-		if (at[k] == name)
-			return true;
-	return false;
-}
-
 static void lose(Loop *p, const char *buf)
 {
-	if (!has(p->lost.at, p->lost.n, buf))
+	if (!interned_has(p->lost.at, p->lost.n, buf))
 		vec_push(p->l->arena, &p->lost, buf);
 }
 
@@ -51,12 +43,12 @@ static void lose(Loop *p, const char *buf)
 static bool moves(const Expr *e, void *arg)
 {
 	const Loop *p = arg;
-	return e->op == IR_LOAD || (e->op == IR_VAR && has(p->inner.at, p->inner.n, e->name));
+	return e->op == IR_LOAD || (e->op == IR_VAR && interned_has(p->inner.at, p->inner.n, e->name));
 }
 
 static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 {
-	if (has(p->lost.at, p->lost.n, buf))
+	if (interned_has(p->lost.at, p->lost.n, buf))
 		return;
 	if (p->conditional || ir_find_node(idx, moves, p) != NULL) {
 		lose(p, buf);
@@ -178,7 +170,7 @@ static bool choose(Loop *p)
 				lose(p, p->cell[k].buf);
 	for (int k = 0; k < p->n; k++) {
 		Cell *c = &p->cell[k];
-		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL || has(p->lost.at, p->lost.n, c->buf))
+		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL || interned_has(p->lost.at, p->lost.n, c->buf))
 			continue;
 		used += wide > 0 ? (c->type.lanes * c->type.bits + wide - 1) / wide : 1;
 		p->cell[n++] = *c;

@@ -29,14 +29,6 @@ typedef struct Names {
 	bool strange;     /* calls, sync: not looked into */
 } Names;
 
-static bool has(const char *const *at, size_t n, const char *name)
-{
-	for (size_t k = 0; k < n; k++)
-		if (at[k] == name)
-			return true;
-	return false;
-}
-
 static void add_read(const Expr *e, void *arg)
 {
 	Names *s = arg;
@@ -161,14 +153,14 @@ static bool is_free(Lower *l, const Path *p, int first, Stmt *b)
 	}
 	for (size_t k = 0; k < init.written.n; k++) {
 		const char *w = init.written.at[k];
-		if (has(init.read.at, init.read.n, w) || has(other.read.at, other.read.n, w) ||
-			has(other.written.at, other.written.n, w) || has(other.bound.at, other.bound.n, w))
+		if (interned_has(init.read.at, init.read.n, w) || interned_has(other.read.at, other.read.n, w) ||
+			interned_has(other.written.at, other.written.n, w) || interned_has(other.bound.at, other.bound.n, w))
 			return false;
 	}
 	for (size_t k = 0; k < init.read.n; k++) {
 		const char *r = init.read.at[k];
-		if (has(other.written.at, other.written.n, r) || has(other.bound.at, other.bound.n, r) ||
-			has(body.written.at, body.written.n, r))
+		if (interned_has(other.written.at, other.written.n, r) || interned_has(other.bound.at, other.bound.n, r) ||
+			interned_has(body.written.at, body.written.n, r))
 			return false;
 	}
 	return true;

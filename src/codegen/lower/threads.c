@@ -42,10 +42,7 @@ typedef struct Uses {
 static void use(Uses *u, const char *buf, bool store)
 {
 	const Buf *b = lower_buf(u->bufs, buf);
-	bool own = false;
-	for (size_t k = 0; k < u->alloc.n; k++)
-		own = own || u->alloc.at[k] == buf;
-	if (!own && (lower_is_alloc(u->l, buf) || (store && b->type.bits < 8)))
+	if (!interned_has(u->alloc.at, u->alloc.n, buf) && (lower_is_alloc(u->l, buf) || (store && b->type.bits < 8)))
 		u->alone = true;
 }
 
