@@ -148,11 +148,6 @@ void dag_add_output(Dag *d, int value)
 	vec_push(d->arena, &d->output, value);
 }
 
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const Attr *)x)->name, ((const Attr *)y)->name);
-}
-
 /*
  * Checks that each attribute is in op.def, has its kind and occurs once, and that scalars without a default
  * are given.
@@ -178,10 +173,7 @@ static bool check_attrs(const OpCall *c, Err *err)
 		snprintf(name, sizeof name, "%.*s", (int)k, s);
 		s += n + (s[n] == ' ');
 		op_find_attr(c->op, name, &kind, &dflt);
-		bool given = false;
-		for (int i = 0; i < c->nattr; i++)
-			given |= strcmp(c->attr[i].name, name) == 0;
-		if (!given && dflt == NULL && kind != ATTR_INTS)
+		if (op_attr(c, name) == NULL && dflt == NULL && kind != ATTR_INTS)
 			return op_refuse(c, err, "the attribute %s must be given", name);
 	}
 	return true;
@@ -221,7 +213,7 @@ static bool make_call(Dag *d, OpCall *c, const int *in, const Attr *attr, Value 
 		if (to->kind == ATTR_TEXT)
 			to->text = copy_str(a, to->text);
 	}
-	qsort(c->attr, (size_t)c->nattr, sizeof(Attr), by_name);
+	op_sort_attrs(c);
 	if (!dag_check_call(d, c, err) || !op_normalise(a, d, c, err))
 		return false;
 	*out = arena_array(a, Value, c->nout);

@@ -9,12 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Attr *find(OpCall *c, const char *name)
+Attr *op_attr(const OpCall *c, const char *name)
 {
 	for (int i = 0; i < c->nattr; i++)
 		if (strcmp(c->attr[i].name, name) == 0)
 			return &c->attr[i];
 	return NULL;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(((const Attr *)x)->name, ((const Attr *)y)->name);
+}
+
+void op_sort_attrs(OpCall *c)
+{
+	qsort(c->attr, (size_t)c->nattr, sizeof *c->attr, by_name);
 }
 
 static void drop(OpCall *c, const Attr *a)
@@ -27,7 +37,7 @@ static void drop(OpCall *c, const Attr *a)
 /* Drops an attribute of n numbers if all of them are `usual`. */
 static void drop_if_all(OpCall *c, const char *name, int n, int64_t usual)
 {
-	Attr *a = find(c, name);
+	Attr *a = op_attr(c, name);
 	if (a == NULL || (a->n != n && a->n != 0))
 		return;
 	for (int i = 0; i < a->n; i++)
@@ -43,7 +53,7 @@ static int rank_of(const Dag *d, const OpCall *c)
 
 static void count_axis_from_front(const Dag *d, OpCall *c)
 {
-	Attr *a = find(c, "axis");
+	Attr *a = op_attr(c, "axis");
 	if (a != NULL && a->i < 0 && a->i >= -rank_of(d, c))
 		a->i += rank_of(d, c);
 }
@@ -57,7 +67,7 @@ static int by_value(const void *x, const void *y)
 /* A list of all axes is dropped. A repeated axis stays for the shape rule to refuse. */
 static void sort_axes(Arena *arena, const Dag *d, OpCall *c)
 {
-	Attr *a = find(c, "axes");
+	Attr *a = op_attr(c, "axes");
 	if (a == NULL)
 		return;
 	int rank = rank_of(d, c), covered = 0;
@@ -75,7 +85,7 @@ static void sort_axes(Arena *arena, const Dag *d, OpCall *c)
 
 static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
 {
-	Attr *a = find(c, "shape");
+	Attr *a = op_attr(c, "shape");
 	int at = -1;
 	for (int i = 0; a != NULL && i < a->n; i++) {
 		if (a->ints[i] == -1 && at >= 0)
@@ -104,7 +114,7 @@ static bool resolve_shape(Arena *arena, const Dag *d, OpCall *c, Err *err)
 static void ceil_as_pads(Arena *arena, const Dag *d, OpCall *c)
 {
 	Window w;
-	Attr *ceil = find(c, "ceil"), *pads = find(c, "pads");
+	Attr *ceil = op_attr(c, "ceil"), *pads = op_attr(c, "pads");
 	if (ceil == NULL || ceil->i == 0 || !op_window(d, c, &w, NULL) ||
 		(c->op == OP_avg_pool && op_int(c, "count_pad") != 0))
 		return;
@@ -116,23 +126,18 @@ static void ceil_as_pads(Arena *arena, const Dag *d, OpCall *c)
 	}
 	if (pads != NULL)
 		drop(c, ceil);
-	*(pads != NULL ? find(c, "pads") : ceil) = attr_ints("pads", p, 2 * w.n);
+	*(pads != NULL ? op_attr(c, "pads") : ceil) = attr_ints("pads", p, 2 * w.n);
 }
 
 static void write_out_perm(Arena *arena, const Dag *d, OpCall *c)
 {
-	if (find(c, "perm") != NULL)
+	if (op_attr(c, "perm") != NULL)
 		return;
 	int n = rank_of(d, c);
 	int64_t *perm = arena_array(arena, int64_t, n + 1);
 	for (int i = 0; i < n; i++)
 		perm[i] = n - 1 - i;
 	c->attr[c->nattr++] = attr_ints("perm", perm, n);
-}
-
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const Attr *)x)->name, ((const Attr *)y)->name);
 }
 
 static void drop_defaults(OpCall *c)
@@ -166,7 +171,7 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 	case OP_softmax:
 	case OP_log_softmax: /* the last axis is -1, whatever the rank */
 		count_axis_from_front(d, c);
-		axis = find(c, "axis");
+		axis = op_attr(c, "axis");
 		if (axis != NULL && axis->i == rank_of(d, c) - 1)
 			axis->i = -1;
 		break;
@@ -188,6 +193,6 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 	default: break;
 	}
 	drop_defaults(c);
-	qsort(c->attr, (size_t)c->nattr, sizeof *c->attr, by_name);
+	op_sort_attrs(c);
 	return true;
 }

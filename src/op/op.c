@@ -2,7 +2,7 @@
  * The rows of op.def, and the attributes of calls. A call stores only the attributes that differ from their
  * defaults, so a query looks into the call first and then into the row's text, "name:kind=default".
  */
-#include "op/op.h"
+#include "op/shape.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -73,10 +73,7 @@ static const Attr *attr_of(const OpCall *c, const char *name, AttrKind kind, con
 	bool found = op_find_attr(c->op, name, &known, dflt);
 	assert(found && known == kind);
 	(void)found;
-	for (int i = 0; i < c->nattr; i++)
-		if (strcmp(c->attr[i].name, name) == 0)
-			return &c->attr[i];
-	return NULL;
+	return op_attr(c, name);
 }
 
 int64_t op_int(const OpCall *c, const char *name)

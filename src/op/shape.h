@@ -15,6 +15,9 @@
 bool dag_check_call(const Dag *d, const OpCall *c, Err *err);
 bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err);
 
+Attr *op_attr(const OpCall *c, const char *name); /* as given; NULL: it is not */
+void op_sort_attrs(OpCall *c);                    /* by name, the order of OpCall.attr */
+
 enum { WINDOW_MAX = 3 };
 
 typedef struct Window {
