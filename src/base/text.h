@@ -38,6 +38,12 @@ void text_float(char *out, size_t size, float v);
 /* The whole string as an integer in [lo, hi]; false if it is anything else. */
 bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out);
 
+/* The value of a hexadecimal digit in lower case; -1: it is none. */
+static inline int text_hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /*
  * Text of strangers, for a terminal: control characters (C0, DEL, C1), what turns the direction of writing,
  * and bytes that are no UTF-8 become '?'. Characters of `keep` ("\n\t", "") stay.

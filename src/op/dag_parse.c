@@ -68,11 +68,6 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool parse_quoted(Parser *p, const char **out)
 {
 	char name[LONGEST_NAME];
@@ -82,9 +77,9 @@ static bool parse_quoted(Parser *p, const char **out)
 		if (c == '\\' && p->end - p->at >= 2 && (p->at[1] == '"' || p->at[1] == '\\')) {
 			c = *++p->at;
 		} else if (c == '\\') {
-			if (p->end - p->at < 4 || p->at[1] != 'x' || hex_digit(p->at[2]) < 0 || hex_digit(p->at[3]) < 0)
+			if (p->end - p->at < 4 || p->at[1] != 'x' || text_hex_digit(p->at[2]) < 0 || text_hex_digit(p->at[3]) < 0)
 				return refuse(p, "a quoted name may hold \\\", \\\\ and \\xHH only");
-			c = (char)(hex_digit(p->at[2]) * 16 + hex_digit(p->at[3]));
+			c = (char)(text_hex_digit(p->at[2]) * 16 + text_hex_digit(p->at[3]));
 			p->at += 3;
 		}
 		if (c == 0)

@@ -67,17 +67,12 @@ static bool read_text(Reader *r, const char **out)
 	return true;
 }
 
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool read_hash(Reader *r, Hash *out)
 {
 	if (!skip(r, "\"") || r->end - r->at < 33)
 		return false;
 	for (size_t i = 0; i < sizeof out->byte; i++) {
-		int hi = digit(r->at[2 * i]), lo = digit(r->at[2 * i + 1]);
+		int hi = text_hex_digit(r->at[2 * i]), lo = text_hex_digit(r->at[2 * i + 1]);
 		if (hi < 0 || lo < 0)
 			return false;
 		out->byte[i] = (uint8_t)(hi << 4 | lo);
