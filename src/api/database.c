@@ -109,13 +109,6 @@ int database_threads(Db *db, Hash target, Arena *a)
 	return r != NULL && json_int(r->json, "threads", 1, TARGET_THREADS, &threads, NULL) ? (int)threads : 0;
 }
 
-static const char *printable(Arena *a, const char *text)
-{
-	char *copy = arena_printf(a, "%s", text);
-	text_make_printable(copy, "");
-	return copy;
-}
-
 /* "cpu:znver5 t1" */
 static const char *target_name(Db *db, Hash target, Arena *a)
 {
@@ -123,7 +116,8 @@ static const char *target_name(Db *db, Hash target, Arena *a)
 	const Record *r = db_record(db, target, NULL, a, NULL);
 	if (r == NULL || !json_str(r->json, "type", &type, NULL) || !json_str(r->json, "model", &model, NULL))
 		return "-";
-	return arena_printf(a, "%.16s:%.32s t%d", printable(a, type), printable(a, model), database_threads(db, target, a));
+	return arena_printf(a, "%.16s:%.32s t%d", text_printable(a, type, ""), text_printable(a, model, ""),
+		database_threads(db, target, a));
 }
 
 bool database_ran(const DbTask *t)

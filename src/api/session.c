@@ -78,9 +78,7 @@ void session_note(const char *sentence, void *session)
 	if (s->note == NULL)
 		return;
 	Arena *a = arena_new();
-	char *text = arena_printf(a, "%s", sentence);
-	text_make_printable(text, "");
-	s->note(text, s->note_arg);
+	s->note(text_printable(a, sentence, ""), s->note_arg);
 	arena_free(a);
 }
 

@@ -177,6 +177,13 @@ void text_make_printable(char *s, const char *keep)
 	*to = 0;
 }
 
+char *text_printable(Arena *a, const char *s, const char *keep)
+{
+	char *copy = arena_printf(a, "%s", s);
+	text_make_printable(copy, keep);
+	return copy;
+}
+
 /* Levenshtein distance, one row; names longer than the row are never near. */
 static size_t distance(const char *a, const char *b)
 {

@@ -46,9 +46,11 @@ static inline int text_hex_digit(char c)
 
 /*
  * Text of strangers, for a terminal: control characters (C0, DEL, C1), what turns the direction of writing,
- * and bytes that are no UTF-8 become '?'. Characters of `keep` ("\n\t", "") stay.
+ * and bytes that are no UTF-8 become '?'. Characters of `keep` ("\n\t", "") stay. What a record or a model says
+ * must not reach a terminal as it is.
  */
 void text_make_printable(char *s, const char *keep);
+char *text_printable(Arena *a, const char *s, const char *keep); /* a copy */
 
 /* Similarity for "did you mean": the row of `names` nearest to `s`, NULL if none is near. */
 const char *text_nearest(const char *s, const char *const *names, size_t n);

@@ -18,13 +18,6 @@ void db_close_operand(Opened *o)
 	dlc_session_close(o->session);
 }
 
-const char *db_printable(Arena *a, const char *text)
-{
-	char *copy = arena_printf(a, "%s", text);
-	text_make_printable(copy, "");
-	return copy;
-}
-
 void db_print_object(Arena *a, const Json *o)
 {
 	Text out = { .arena = a };

@@ -13,8 +13,6 @@ typedef struct Opened {
 bool db_open_operand(const Args *args, DlcMode mode, Opened *out, Err *err);
 void db_close_operand(Opened *o);
 
-/* A copy without control characters: what a record says must not reach a terminal as it is. */
-const char *db_printable(Arena *a, const char *text);
 /* An object as a line on stdout. */
 void db_print_object(Arena *a, const Json *o);
 

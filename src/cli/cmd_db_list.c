@@ -74,11 +74,9 @@ static void print_best(const DlcTaskRow *t, bool first)
 {
 	Arena *a = arena_new();
 	const DlcBest *b = t->best;
-	char *trace = arena_printf(a, "%s", b->trace);
-	text_make_printable(trace, "\n");
 	printf("%s# %s on %s: %.6f ms, %d run%s in %d session%s, record %.12s%s\ntask %s\n%s", first ? "" : "\n", t->label,
 		t->target, (double)b->ns / 1e6, b->runs, b->runs == 1 ? "" : "s", b->sessions, b->sessions == 1 ? "" : "s",
-		b->record, b->stale ? ", of other code" : "", t->id, trace);
+		b->record, b->stale ? ", of other code" : "", t->id, text_printable(a, b->trace, "\n"));
 	arena_free(a);
 }
 
@@ -167,8 +165,8 @@ static void print_session(Arena *a, const DlcSessionRow *s, bool json)
 	struct tm tm;
 	if (gmtime_r(&t, &tm) != NULL)
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-	printf("%.7s  %s  %-30.30s %-10.10s %-10.10s%7lld runs, %lld ok\n", s->id, when, db_printable(a, s->model),
-		db_printable(a, s->search), db_printable(a, s->tool), (long long)s->runs, (long long)s->ok);
+	printf("%.7s  %s  %-30.30s %-10.10s %-10.10s%7lld runs, %lld ok\n", s->id, when, text_printable(a, s->model, ""),
+		text_printable(a, s->search, ""), text_printable(a, s->tool, ""), (long long)s->runs, (long long)s->ok);
 }
 
 static bool run_log(const Args *args, Err *err)

@@ -8,9 +8,9 @@
 static void print_field(Arena *a, const Json *v)
 {
 	if (v->kind == JV_TEXT && strchr(v->text, '\n') != NULL) {
-		printf("%s\n", db_printable(a, v->key));
+		printf("%s\n", text_printable(a, v->key, ""));
 		for (const char *p = v->text; *p != 0; p += strcspn(p, "\n"), p += *p == '\n')
-			printf("    %s\n", db_printable(a, arena_printf(a, "%.*s", (int)strcspn(p, "\n"), p)));
+			printf("    %s\n", text_printable(a, arena_printf(a, "%.*s", (int)strcspn(p, "\n"), p), ""));
 		return;
 	}
 	Text text = { .arena = a };
@@ -18,7 +18,7 @@ static void print_field(Arena *a, const Json *v)
 		text_add(&text, "%s", v->text);
 	else
 		json_write(&text, v);
-	printf("%-14s%s\n", db_printable(a, v->key), db_printable(a, text_str(&text)));
+	printf("%-14s%s\n", text_printable(a, v->key, ""), text_printable(a, text_str(&text), ""));
 }
 
 static int print_task(const DlcTaskRow *t, void *arg)
