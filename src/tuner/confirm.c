@@ -225,7 +225,7 @@ static bool time_round(Confirm *x, int round, Err *err)
 static bool is_time(const Confirm *x, int round, int rounds, int networks)
 {
 	const Tuner *t = x->t;
-	return round < rounds && !tuner_stopped(t) &&
+	return round < rounds && !tune_stopped(t->means) &&
 		(round == 0 || tuner_now(t) + round_ms(t, networks) < tuner_deadline(t));
 }
 
@@ -382,7 +382,7 @@ static bool store_task(Confirm *x, Figures *f, Err *err)
 static bool first_pass(Confirm *x, Err *err)
 {
 	Tuner *t = x->t;
-	for (int v = ALONE; v < VARIANTS && !tuner_stopped(t); v++)
+	for (int v = ALONE; v < VARIANTS && !tune_stopped(t->means); v++)
 		if (is_new(x, v) && (v == ALONE || tuner_now(t) + confirm_ms(t) < tuner_deadline(t)) && !compile_variant(x, v))
 			return false;
 	int n = 0;
@@ -427,10 +427,10 @@ bool confirm_run(Tuner *t, Err *err)
 		want(&x, &x.of[i]);
 	}
 	x.net[PLAIN] = t->plain;
-	bool timed = first_pass(&x, &why) && !tuner_stopped(t) && second_pass(&x, &why) && x.rounds > 0;
+	bool timed = first_pass(&x, &why) && !tune_stopped(t->means) && second_pass(&x, &why) && x.rounds > 0;
 	if (why.code != ERR_NONE && why.code != ERR_INTERRUPTED)
 		err_format(&why, t->result->network_why, sizeof t->result->network_why);
-	if (tuner_stopped(t))
+	if (tune_stopped(t->means))
 		return true;
 	if (timed) {
 		note_tasks(&x);

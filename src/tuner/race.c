@@ -45,7 +45,7 @@ int64_t final_reserve_trials(const Tuner *t)
 
 void final_open(Tuner *t)
 {
-	if (t->ask->dag == NULL || tuner_stopped(t))
+	if (t->ask->dag == NULL || tune_stopped(t->means))
 		return;
 	double start = tuner_now(t);
 	t->plain = confirm_compile(t, NULL, NULL);
@@ -144,7 +144,7 @@ static bool race_task(Tuner *t, TaskRun *r, Err *err)
 		MeasureJob job[MEASURE_RACERS];
 		MeasureResult m[MEASURE_RACERS];
 		int n = finalists(r, known, job, most, &more, scratch);
-		more = more && n > 0 && tuner_may(t, n) && !tuner_stopped(t);
+		more = more && n > 0 && tuner_may(t, n) && !tune_stopped(t->means);
 		ok = !more || tuner_reference(t, r, err);
 		for (int i = 0; ok && more && i < n; i++)
 			job[i].ref = r->ref;
@@ -165,7 +165,7 @@ static bool race_tasks(Tuner *t, Err *err)
 {
 	double end = tuner_deadline(t) - confirm_ms(t);
 	bool *done = arena_array(t->arena, bool, t->progress->ntask);
-	for (int k = 0; k < t->progress->ntask && !tuner_stopped(t) && tuner_now(t) < end; k++) {
+	for (int k = 0; k < t->progress->ntask && !tune_stopped(t->means) && tuner_now(t) < end; k++) {
 		int most = -1;
 		for (int i = 0; i < t->progress->ntask; i++) {
 			const TaskProgress *s = t->run[i].state;
@@ -185,7 +185,7 @@ static bool race_tasks(Tuner *t, Err *err)
 
 bool final_run(Tuner *t, Err *err)
 {
-	if (tuner_stopped(t) || (t->ask->finalists > 1 && !race_tasks(t, err)))
-		return tuner_stopped(t);
-	return t->plain == NULL || tuner_stopped(t) || confirm_run(t, err);
+	if (tune_stopped(t->means) || (t->ask->finalists > 1 && !race_tasks(t, err)))
+		return tune_stopped(t->means);
+	return t->plain == NULL || tune_stopped(t->means) || confirm_run(t, err);
 }

@@ -56,7 +56,6 @@ MeasureResult tuner_exposed(void);
 /* Whom a result has shown to be wrong: recorded; those who were compared with him are measured again. */
 bool tuner_expose(Tuner *t, TaskRun *r, const MeasureResult *m, Err *err);
 void tuner_sum_up(Tuner *t);
-bool tuner_stopped(const Tuner *t);
 /* Whether a trial more may be stored. */
 bool tuner_may(const Tuner *t, int64_t trials);
 

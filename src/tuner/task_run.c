@@ -168,9 +168,9 @@ static bool ask_figures(Reading *x)
 	return true;
 }
 
-static bool is_stopped(const TaskRun *r)
+bool tune_stopped(const TuneMeans *with)
 {
-	return r->means->stop != NULL && *r->means->stop != 0;
+	return with->stop != NULL && *with->stop != 0;
 }
 
 void task_run_refused(TaskRun *r, Outcome *k)
@@ -186,7 +186,7 @@ static void note_known(TaskRun *r)
 	Arena *scratch = arena_new();
 	Outcome **ranked, *first = outcome_find(&r->known, r->default_trace);
 	int n = outcome_ranked(&r->known, scratch, &ranked);
-	for (int i = 0; i < n && r->state->best_ms == 0 && !is_stopped(r); i++) {
+	for (int i = 0; i < n && r->state->best_ms == 0 && !tune_stopped(r->means); i++) {
 		Arena *own = arena_new(); /* a refused one may leave much */
 		if (task_run_replay(r, ranked[i]->trace, own, NULL) != NULL)
 			note_time(r, ranked[i]->trace, ranked[i]->ns);
@@ -304,7 +304,7 @@ static Candidate *next_doubt(TaskRun *r)
 
 static Candidate *next_seed(TaskRun *r)
 {
-	while (r->seed_head < r->seed.n && !is_stopped(r)) {
+	while (r->seed_head < r->seed.n && !tune_stopped(r->means)) {
 		const char *trace = r->seed.at[r->seed_head++];
 		if (outcome_find(&r->known, trace) != NULL)
 			continue;

@@ -48,6 +48,8 @@ typedef struct Candidate {
 	const KernelSet *ks;
 } Candidate;
 
+/* Whether the caller asks for the end of the run. */
+bool tune_stopped(const TuneMeans *with);
 /* The trace of a candidate, scheduled; NULL: it is refused. */
 KernelSet *task_run_replay(const TaskRun *r, const char *trace, Arena *a, Err *err);
 /* Space, default, and what the databases hold; writes nothing. */

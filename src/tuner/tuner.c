@@ -14,11 +14,6 @@ double tuner_now(const Tuner *t)
 	return t->means->clock.now_ms(t->means->clock.arg);
 }
 
-bool tuner_stopped(const Tuner *t)
-{
-	return t->means->stop != NULL && *t->means->stop != 0;
-}
-
 void tuner_say(Tuner *t, TunePhase phase, double rest_ms)
 {
 	t->progress->phase = phase;
@@ -182,7 +177,7 @@ static bool submit(Tuner *t, Candidate *x, Err *err)
 
 static bool over(const Tuner *t)
 {
-	if (tuner_stopped(t))
+	if (tune_stopped(t->means))
 		return true;
 	return t->ask->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->ask->budget_ms - final_reserve_ms(t);
 }
@@ -331,7 +326,7 @@ static bool land(Tuner *t, Err *err)
 	double end = tuner_now(t) + TUNE_LAND_MS;
 	bool ok = true;
 	MeasureResult m;
-	while (ok && measure_pending(t->means->measure) > 0 && !tuner_stopped(t) && tuner_now(t) < end)
+	while (ok && measure_pending(t->means->measure) > 0 && !tune_stopped(t->means) && tuner_now(t) < end)
 		if (measure_wait(t->means->measure, TUNE_WAIT_MS, &m))
 			ok = take(t, &m, err);
 	measure_cancel(t->means->measure);
@@ -375,11 +370,11 @@ bool tune_model(Arena *a, const Partition *p, const TuneRequest *ask, const Tune
 	ok = land(&t, ok ? err : NULL) && ok;
 	tuner_sum_up(&t);
 	ok = ok && final_run(&t, err);
-	if (ok && out->end.limit >= 0 && !tuner_stopped(&t)) { /* what the end has left of the trials */
+	if (ok && out->end.limit >= 0 && !tune_stopped(t.means)) { /* what the end has left of the trials */
 		ok = search_all(&t, false, err);
 		ok = land(&t, ok ? err : NULL) && ok;
 	}
-	out->interrupted = tuner_stopped(&t);
+	out->interrupted = tune_stopped(t.means);
 	if (!ok && out->interrupted && err->code == ERR_INTERRUPTED) { /* while waiting for a reference */
 		*err = (Err){ 0 };
 		ok = true;
