@@ -251,14 +251,6 @@ static bool build_tasks(Build *b, Compiled *c)
 	return true;
 }
 
-static bool has_prepare(const KernelSet *ks)
-{
-	for (size_t i = 0; i < ks->n; i++)
-		if (ks->fn[i]->kind == FN_PREPARE)
-			return true;
-	return false;
-}
-
 /*
  * Replaces the schedule whose prepare Fns failed. After a second failure it replaces all recorded schedules
  * with prepare Fns: each may take a minute to fail, and each failure prepares all constants once more.
@@ -278,7 +270,7 @@ static bool drop_prepared(Build *b, Compiled *c, int failures, Err *why)
 	for (int k = 0; failures > 1 && k < b->part->ntask; k++) {
 		TaskPlan *plan = &c->task[k];
 		Err others = { 0 };
-		if (k == failed || plan->hit == HIT_DEFAULT || !has_prepare(b->set[k]))
+		if (k == failed || plan->hit == HIT_DEFAULT || !ir_set_has_kind(b->set[k], FN_PREPARE))
 			continue;
 		fail(&others, ERR_INPUT, "", "the prepare Fns of two other records failed");
 		if (!fall_back(b, k, plan, "its prepare Fns may fail", &others)) {

@@ -211,6 +211,14 @@ KernelSet *ir_set_of_kind(Arena *a, const KernelSet *ks, FnKind kind)
 	return some;
 }
 
+bool ir_set_has_kind(const KernelSet *ks, FnKind kind)
+{
+	for (size_t i = 0; i < ks->n; i++)
+		if (ks->fn[i]->kind == kind)
+			return true;
+	return false;
+}
+
 void ir_set_add_monoid(KernelSet *ks, Monoid *m)
 {
 	if (ks->nmonoid == ks->monoid_cap)

@@ -93,6 +93,7 @@ typedef struct KernelSet {
 KernelSet *ir_set_new(Ir *ir);
 /* The Fns of one kind and the sub Fns that they may call; they and the rest stay ks's own. */
 KernelSet *ir_set_of_kind(Arena *a, const KernelSet *ks, FnKind kind);
+bool ir_set_has_kind(const KernelSet *ks, FnKind kind);
 KernelSet **ir_intrin_set(Ir *ir); /* where intrin.c keeps what it has parsed */
 void ir_set_add(KernelSet *ks, Fn *fn);
 void ir_set_add_monoid(KernelSet *ks, Monoid *m);

@@ -141,10 +141,7 @@ static bool build(const MsgView *in, void *arg)
 	bool ok = ks != NULL && ir_verify_set(ks, &err) && ir_verify_accesses(ks, &err) &&
 		codegen_compile(a, ir_set_of_kind(a, ks, FN_RUN), b->target, &options, &m, &err);
 	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, b->target) : NULL;
-	bool prepares = false;
-	for (size_t i = 0; ok && i < ks->n; i++)
-		prepares |= ks->fn[i]->kind == FN_PREPARE;
-	if (spill == NULL && prepares) {
+	if (ok && spill == NULL && ir_set_has_kind(ks, FN_PREPARE)) {
 		prepare = prepared(b, a, ks, &err);
 		ok = prepare != NULL;
 	}
