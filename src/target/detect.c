@@ -93,9 +93,10 @@ void target_read_host(Target *t, const char *sys, const char *proc)
 void target_host(Target *t, int threads)
 {
 	CpuFacts facts = { 0 };
+	const Cpu cpu = cpu_read();
 	read_model(&facts);
 	for (int i = 0; i < FEATURE_COUNT; i++)
-		if (feature_arch((Feature)i) == facts.arch && cpu_has(feature_name((Feature)i)))
+		if (feature_arch((Feature)i) == facts.arch && cpu_lists(&cpu, feature_name((Feature)i)))
 			facts.features |= FEATURE_BIT(i);
 	target_from_facts(t, &facts);
 	t->threads = threads;
