@@ -206,7 +206,7 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle is for %s, this CPU is %s: compile it with --target=host here",
 			want != NULL ? want : "an unknown architecture", have != NULL ? have : "another");
-	DlcStatus s = m->device->open(0, &m->context, err);
+	DlcStatus s = m->device->open(m->device_id, &m->context, err);
 	if (s != DLC_OK)
 		return s;
 	char missing[200] = "";

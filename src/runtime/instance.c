@@ -266,12 +266,17 @@ DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTe
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s, it cannot be %s",
 			role == DLC_INPUT ? "input" : "output", name, tensor_print(&want, wanted), tensor_print(t, given));
 	}
-	b->away = t->device.type == DLC_DEVICE_CPU && !i->m->device->on_host;
-	if (!tensor_is_compact(t) || (t->device.type != i->m->device->type && !b->away))
+	bool host = t->device.type == DLC_DEVICE_CPU; /* one memory, whatever the id */
+	if (!tensor_is_compact(t))
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor must lie row by row, without gaps", name);
+	if (!host && (t->device.type != want.device.type || t->device.id != want.device.id))
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"%s: the tensor must lie row by row, without gaps, in the memory of the %s", name, i->m->device->name);
+			"%s: the tensor lies on device %d of type %d, the model runs on the %s, device %d of type %d: copy the "
+			"tensor there or to the host",
+			name, t->device.id, t->device.type, i->m->device->name, want.device.id, want.device.type);
 	if (t->data == NULL && tensor_count(t) > 0)
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor has no data", name);
+	b->away = host && !i->m->device->on_host;
 	b->user = t->data != NULL ? (unsigned char *)t->data + t->byte_offset : b->own;
 	b->direct = !b->away && (uintptr_t)b->user % BUNDLE_BUFFER == 0;
 	for (int k = 0; k < t->ndim; k++)

@@ -236,7 +236,7 @@ DlcStatus dlc_model_tensor(const DlcModel *m, DlcRole role, int index, DlcTensor
 	if (t == NULL)
 		return DLC_BAD_ARGUMENT;
 	*out = (DlcTensor){
-		.device = { m->device->type, 0 },
+		.device = { m->device->type, m->device_id },
 		.ndim = (int32_t)t->ndim,
 		.dtype = { t->code, t->bits, 1 },
 		.shape = m->shape + t->dim,

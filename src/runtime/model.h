@@ -28,6 +28,7 @@ struct DlcModel {
 	const uint32_t *arg;
 	const BundleOp *op;
 	const Device *device;
+	int32_t device_id; /* which of the machine's devices of that type is open */
 	DeviceContext *context;
 	void **code;              /* of each image */
 	void **kernel;            /* of each entry */

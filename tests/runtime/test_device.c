@@ -310,6 +310,44 @@ START_TEST(written_and_read)
 }
 END_TEST
 
+/* A tensor of the opened device is used in place; one of another device is refused, and the binding before stays. */
+START_TEST(binds_device_memory)
+{
+	float a[N], b[N], out[N];
+	int64_t shape[] = { 1, N }, gaps[] = { 2 * N, 2 };
+	Net n;
+	DlcTensor t;
+	DlcError err = { 0 };
+	Build *build = build_add(N);
+	set_launch(build, some_launch());
+	ck_assert_msg(open_far(build, &n, &err) == DLC_OK, "%s", err.text);
+	ck_assert(dlc_instance_tensor(n.i, DLC_INPUT, 1, &t, NULL) == DLC_OK);
+	ck_assert(t.device.type == DLC_DEVICE_CUDA && t.device.id == 0);
+	ck_assert(dlc_instance_bind(n.i, DLC_INPUT, 0, &t, NULL) == DLC_OK); /* both inputs are one */
+	DlcTensor other = t, host = tensor(a, shape);
+	other.device.id = 1;
+	ck_assert(dlc_instance_bind(n.i, DLC_INPUT, 0, &other, &err) == DLC_BAD_ARGUMENT);
+	ck_assert_msg(strstr(err.text, "a: the tensor lies on device 1 of type 2, the model runs on the far, device 0 of "
+								   "type 2: copy the tensor there or to the host") != NULL,
+		"%s", err.text);
+	host.strides = gaps;
+	ck_assert(dlc_instance_bind(n.i, DLC_INPUT, 0, &host, &err) == DLC_BAD_ARGUMENT);
+	for (int k = 0; k < N; k++) {
+		a[k] = -1;
+		b[k] = (float)k;
+	}
+	ck_assert(dlc_instance_write(n.i, DLC_INPUT, 1, b, sizeof b, &err) == DLC_OK);
+	ck_assert(dlc_instance_read(n.i, DLC_INPUT, 0, a, sizeof a, &err) == DLC_OK);
+	ck_assert_mem_eq(a, b, sizeof a);
+	net_run(&n);
+	ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, &err) == DLC_OK);
+	for (int k = 0; k < N; k++)
+		ck_assert_float_eq(out[k], 2 * b[k] + 1);
+	net_close(&n);
+	ck_assert_int_eq(held, 0);
+}
+END_TEST
+
 START_TEST(adds_without_constants)
 {
 	static _Alignas(64) float a[N], b[N], out[N];
@@ -480,6 +518,7 @@ int main(void)
 	TCase *tc = tcase_create("device");
 	tcase_add_test(tc, adds);
 	tcase_add_test(tc, written_and_read);
+	tcase_add_test(tc, binds_device_memory);
 	tcase_add_test(tc, adds_without_constants);
 	tcase_add_test(tc, conditions);
 	tcase_add_test(tc, failures);

@@ -165,13 +165,13 @@ START_TEST(refused_binds)
 		{ DLC_INPUT, 0, ok, "cannot be f64[1,100]" },
 		{ DLC_INPUT, 0, ok, "cannot be f32[1]" },
 		{ DLC_INPUT, 0, ok, "without gaps" },
-		{ DLC_INPUT, 0, ok, "memory of the cpu" },
+		{ DLC_INPUT, 0, ok, "a: the tensor lies on device 3 of type 2, the model runs on the cpu, device 0 of type 1" },
 		{ DLC_INPUT, 0, tensor(NULL, good), "no data" },
 	};
 	row[4].t.dtype.bits = 64;
 	row[5].t.ndim = 1;
 	row[6].t.strides = gaps;
-	row[7].t.device.type = 2;
+	row[7].t.device = (DlcDevice){ 2, 3 };
 	for (int k = 0; k < LEN(row); k++) {
 		DlcError err = { 0 };
 		DlcStatus s = dlc_instance_bind(n.i, row[k].role, row[k].index, &row[k].t, &err);
