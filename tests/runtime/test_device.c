@@ -10,6 +10,7 @@
 
 #include "kernels.h"
 #include "net.h"
+#include "runtime/cpu.h"
 #include "runtime/instance.h"
 
 #define FAR ((uintptr_t)1 << 62) /* no address of this machine */
@@ -437,6 +438,30 @@ START_TEST(failures)
 }
 END_TEST
 
+/* Any CPU may host a device's bundle, or one architecture alone; see other_arch and any_cpu below. */
+START_TEST(architectures)
+{
+	const uint32_t arch[] = { BUNDLE_ANY, cpu_arch() };
+	Net n;
+	DlcError err = { 0 };
+	Build *b = build_add(N);
+	set_launch(b, some_launch());
+	b->h.arch = arch[_i];
+	ck_assert_msg(open_far(b, &n, &err) == DLC_OK, "%s", err.text);
+	net_run(&n);
+	net_close(&n);
+	ck_assert_int_eq(held, 0);
+}
+END_TEST
+
+static void other_arch(Build *b)
+{
+	b->h.arch = cpu_arch() == BUNDLE_X86_64 ? BUNDLE_AARCH64 : BUNDLE_X86_64;
+}
+static void any_cpu(Build *b)
+{
+	b->h.device = DLC_DEVICE_CPU; /* whose code is of one architecture */
+}
 static void no_row(Build *b)
 {
 	b->h.device = DLC_DEVICE_OPENCL;
@@ -485,6 +510,8 @@ static const struct Refusal {
 	DlcStatus status;
 	const char *says;
 } refused[] = {
+	{ other_arch, DLC_BAD_TARGET, "the bundle is for " },
+	{ any_cpu, DLC_BAD_TARGET, "the bundle is for an unknown architecture" },
 	{ no_row, DLC_BAD_TARGET, "for OpenCL, which this runtime cannot use" },
 	{ no_feature, DLC_BAD_TARGET, "needs far2, which this device does not have" },
 	{ no_kernel, DLC_BAD_FILE, "has no kernel nosuch" },
@@ -522,6 +549,7 @@ int main(void)
 	tcase_add_test(tc, adds_without_constants);
 	tcase_add_test(tc, conditions);
 	tcase_add_test(tc, failures);
+	tcase_add_loop_test(tc, architectures, 0, 2);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
 	return run_suite("device", tc);
 }
