@@ -37,8 +37,10 @@ typedef struct Backend {
 	const char *use;         /* "machine code for x86-64 and AArch64" */
 	unsigned kinds;          /* bit TARGET_x: targets of this kind are its */
 	int device;              /* DLPack's code of the device that runs its code */
-	const Pass *const *pass; /* ends with NULL; rows of codegen/lower/pass.def or its own */
+	const Pass *const *pass; /* ends with NULL; rows of codegen/lower/pass.def and its own */
 	const BackendText *text; /* lowered first, then its own; ends with name == NULL */
+	/* Memory that must be left before it begins, where emit ends the process if it gets none; 0: emit reports it. */
+	size_t emit_bytes;
 	/* "llvm 19.1.7": what code depends on beside CODEGEN_EPOCH. */
 	const char *compiler;
 	/* What code depends on of the target beside its kind, as text for the key of the code cache. */

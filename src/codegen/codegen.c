@@ -72,17 +72,16 @@ static bool make_entries(BackendJob *job)
 
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m, Err *err)
 {
-	enum { ROOM_BYTES = 64 << 20 };
 	static const CodegenOptions plain = { 0 };
-	/* LLVM ends the process where it gets no memory. Of our largest sets it takes some tens of megabytes. */
-	if (!guard_memory_left(ROOM_BYTES))
-		return fail(err, ERR_MEMORY, "codegen", "less than %d MB of memory are left for compiling", ROOM_BYTES >> 20);
+	const Backend *b = o != NULL && o->backend != NULL ? o->backend : backend_for(t);
+	if (b != NULL && b->emit_bytes > 0 && !guard_memory_left(b->emit_bytes))
+		return fail(
+			err, ERR_MEMORY, "codegen", "less than %zu MB of memory are left for compiling", b->emit_bytes >> 20);
 	BackendJob job = { .arena = arena_new(), .keep = a, .target = t, .out = m, .err = err };
 	job.options = o != NULL ? o : &plain;
 	memset(m, 0, sizeof *m);
 	bool ok = codegen_lower(job.arena, ks, t, job.options, NULL, NULL, &job.ks, err) && make_entries(&job);
 	if (ok) {
-		const Backend *b = job.options->backend != NULL ? job.options->backend : backend_for(t);
 		m->backend = b;
 		m->image.device = b->device;
 		if (job.options->texts >> BACKEND_LOWERED & 1)

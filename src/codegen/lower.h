@@ -32,8 +32,7 @@ typedef struct Lower {
 	Fn *fn;        /* the one at work; NULL where a pass begins the whole of a set without Fns */
 	LowerShared *shared;
 	int nshared;
-	Map *bufs;      /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */
-	int64_t weight; /* of the Fns that pass_weigh has seen */
+	Map *bufs; /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */
 	const Target *target;
 	CodegenOptions options;
 	Err *err;

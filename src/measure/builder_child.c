@@ -1,7 +1,7 @@
 /*
  * The builder's side of BUILD: a process that compiles kernel sets for one target, one after the other, until its input
- * ends.  It is a child because LLVM may crash, hang or run out of memory on a candidate: the parent sets a deadline and
- * starts another child.
+ * ends.  It is a child because a compiler may crash, hang or run out of memory on a candidate: the parent sets a
+ * deadline and starts another child.
  *
  * Run Fns and prepare Fns are compiled apart, as `dlc compile` does, so that a bundle gets the code that was measured.
  * Candidates of a Task often have the same prepare Fns (Winograd's make a quarter of the compile time), so their images

@@ -1,7 +1,7 @@
 /*
  * Turns what a CPU says about itself into a Target: features, the model class by its row in model.def (else the
- * feature level), and from these the vectors, the figures of the core and LLVM's names.  Pure, so that tests can be
- * every CPU.  Reading the machine is detect.c.
+ * feature level), and from these the vectors and the figures of the core.  Pure, so that tests can be every CPU.
+ * Reading the machine is detect.c.
  */
 #include "target/detect.h"
 
@@ -10,10 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-	const char *text, *triple, *llvm_cpu;
-} archs[ARCH_COUNT] = {
-#define ARCH(name, text, triple, llvm_cpu) [ARCH_##name] = { text, triple, llvm_cpu },
+static const char *const archs[ARCH_COUNT] = {
+#define ARCH(name, text) [ARCH_##name] = text,
 #include "target/arch.def"
 #undef ARCH
 };
@@ -65,7 +63,7 @@ enum {
 
 const char *arch_name(Arch a)
 {
-	return archs[a].text;
+	return archs[a];
 }
 
 bool target_has(const Target *t, Feature f)
@@ -114,8 +112,9 @@ static const struct Model *model_named(const char *name, Arch arch)
 	return NULL;
 }
 
-static int vector_bits(const Target *t, const struct Model *m)
+int target_register_bits(const Target *t)
 {
+	const struct Model *m = model_named(t->model, t->arch);
 	int bits = t->arch != ARCH_X86_64           ? 128
 	           : target_has(t, FEATURE_AVX512F) ? 512
 	           : target_has(t, FEATURE_AVX)     ? 256
@@ -150,29 +149,6 @@ static void add_scope(Target *t, const char *name, int64_t bytes)
 	s->bytes = bytes;
 }
 
-/* The level's features are the CPU's; the string names what is there beyond them. */
-static void derive_llvm(Target *t)
-{
-	uint64_t own, beyond = t->features;
-	const char *level = level_of(t->arch, t->features, &own);
-	t->triple = archs[t->arch].triple;
-	t->llvm_cpu = archs[t->arch].llvm_cpu;
-	if (t->arch == ARCH_X86_64) {
-		t->llvm_cpu = level;
-		beyond &= ~own;
-	}
-	size_t n = 0;
-	for (int f = 0; f < FEATURE_COUNT; f++)
-		if ((beyond & FEATURE_BIT(f)) != 0) {
-			n += (size_t)snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s+%s", n != 0 ? "," : "",
-				feature_name((Feature)f));
-			assert(n < sizeof t->llvm_features);
-		}
-	/* LLVM's x86-64-v4 row prefers 256 bits where nothing says otherwise. */
-	if (t->vector_bits == 512)
-		snprintf(t->llvm_features + n, sizeof t->llvm_features - n, "%s-prefer-256-bit", n != 0 ? "," : "");
-}
-
 void target_derive(Target *t)
 {
 	uint64_t own;
@@ -181,7 +157,7 @@ void target_derive(Target *t)
 		snprintf(t->model, sizeof t->model, "%s", level_of(t->arch, t->features, &own));
 	if (t->threads < 1)
 		t->threads = 1;
-	t->vector_bits = vector_bits(t, m);
+	t->vector_bits = target_register_bits(t);
 	t->vector_regs = t->arch == ARCH_X86_64 && !target_has(t, FEATURE_AVX512F) ? 16 : 32;
 	t->core = (Core){ 0 };
 	if (m != NULL)
@@ -190,7 +166,6 @@ void target_derive(Target *t)
 	t->nscope = 0;
 	add_scope(t, "global", 0);
 	add_scope(t, "local", 0);
-	derive_llvm(t);
 }
 
 void target_from_facts(Target *t, const CpuFacts *c)

@@ -30,7 +30,7 @@ void facts_from_cpuinfo(CpuFacts *f, const char *text);
 
 /* Architecture, model class, features and all that follows from them. */
 void target_from_facts(Target *t, const CpuFacts *c);
-/* Fills vector, core, scope and LLVM fields from arch, model and features. */
+/* Fills the vector, core and scope fields from arch, model and features. */
 void target_derive(Target *t);
 /* Gives every figure of t->core that is not known (0) its default, from those that are. */
 void core_derive(Target *t);

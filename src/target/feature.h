@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef enum {
-#define ARCH(name, text, triple, llvm_cpu) ARCH_##name,
+#define ARCH(name, text) ARCH_##name,
 #include "target/arch.def"
 #undef ARCH
 	ARCH_COUNT

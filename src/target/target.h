@@ -54,10 +54,6 @@ typedef struct Target {
 	Scope scope[TARGET_SCOPES];
 	int nscope;
 
-	/* For LLVM. A level as CPU plus features generates better code than a model's own row. */
-	const char *triple;
-	const char *llvm_cpu; /* "x86-64-v4"; static */
-	char llvm_features[512];
 	char cpu[48];   /* "x86-64 GenuineIntel 6 207": whose core it is; only this machine has one */
 	char brand[64]; /* "AMD EPYC 9B45"; only this machine has one; not part of anything */
 } Target;
@@ -96,6 +92,8 @@ void core_adopt(Target *t, const Core *measured);
 double target_fma_rate(const Target *t, int bits);
 /* Bytes per cycle that come from beyond the cache of a level, from 1: from the next one, or from memory. */
 double target_rate_beyond(const Target *t, int level);
+/* Width of the vectors that model and features have; a target file may ask for less in vector_bits. */
+int target_register_bits(const Target *t);
 /* Elements of the type in one vector register, at least 1. */
 int target_lanes(const Target *t, DType type);
 bool target_has(const Target *t, Feature f);

@@ -9,6 +9,7 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/link.h"
 #include "codegen/llvm/machine.h"
+#include "codegen/llvm/weigh.h"
 #include "codegen/lower/pass.h"
 
 #include <llvm-c/Analysis.h>
@@ -21,6 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of our largest sets LLVM takes some tens of megabytes. */
+enum { EMIT_BYTES = 64 << 20 };
 
 /* In the order of the row's texts. */
 enum { TEXT_LLVM = BACKEND_LOWERED + 1, TEXT_ASM };
@@ -122,7 +126,7 @@ static void make_emit(Compile *c)
 		.ptr = LLVMPointerTypeInContext(cx, 0) };
 	LLVMContextSetDiagnosticHandler(cx, on_diagnostic, c);
 	LLVMContextSetDiscardValueNames(cx, (c->job->options->texts >> TEXT_LLVM & 1) == 0);
-	LLVMSetTarget(e->mod, c->job->target->triple);
+	LLVMSetTarget(e->mod, machine_triple(c->machine));
 	LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(c->tm);
 	LLVMSetModuleDataLayout(e->mod, layout);
 	LLVMDisposeTargetData(layout);
@@ -271,7 +275,9 @@ static bool emit(const BackendJob *job)
 
 static void key(const Target *t, Text *out)
 {
-	text_add(out, "%s %s %s\n%d bits %d registers arch %d\n", t->triple, t->llvm_cpu, t->llvm_features, t->vector_bits,
+	MachineName name;
+	machine_name(t, &name);
+	text_add(out, "%s %s %s\n%d bits %d registers arch %d\n", name.triple, name.cpu, name.features, t->vector_bits,
 		t->vector_regs, (int)t->arch);
 }
 
@@ -321,6 +327,7 @@ const Backend backend_llvm = {
 	.device = DLC_DEVICE_CPU,
 	.pass = passes,
 	.text = texts,
+	.emit_bytes = EMIT_BYTES,
 	.compiler = "llvm " LLVM_VERSION_STRING,
 	.key = key,
 	.emit = emit,

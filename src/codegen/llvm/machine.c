@@ -12,7 +12,9 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 
+#include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +22,16 @@ enum { IDLE = 4 };
 
 struct Machine {
 	Machine *next; /* idle, used last first */
-	char *triple, *cpu, *features;
+	MachineName name;
 	LLVMTargetMachineRef tm;
+};
+
+/* Triples have four parts: with three, LLVM picks another ABI on some of them. */
+static const struct {
+	const char *triple, *cpu; /* cpu == NULL: the name of the feature level */
+} archs[ARCH_COUNT] = {
+	[ARCH_X86_64] = { "x86_64-unknown-linux-gnu", NULL },
+	[ARCH_AARCH64] = { "aarch64-unknown-linux-gnu", "generic" },
 };
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
@@ -46,63 +56,84 @@ static void start_llvm(void)
 	LLVMInitializeAArch64AsmPrinter();
 }
 
-static void dispose(Machine *m)
+/*
+ * The CPU is a level where LLVM knows levels, and what is there beyond it follows as features, whose names are ours:
+ * "x86-64-v4" plus single features gives code without the spills that LLVM's own znver4 and znver5 rows produce.
+ */
+void machine_name(const Target *t, MachineName *out)
 {
-	if (m->tm != NULL)
-		LLVMDisposeTargetMachine(m->tm);
-	free(m->triple);
-	free(m->cpu);
-	free(m->features);
-	free(m);
+	uint64_t own, beyond = t->features;
+	const char *level = level_of(t->arch, t->features, &own);
+	*out = (MachineName){ .triple = archs[t->arch].triple, .cpu = archs[t->arch].cpu };
+	if (out->triple != NULL && out->cpu == NULL) {
+		out->cpu = level;
+		beyond &= ~own;
+	}
+	size_t n = 0;
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if ((beyond & FEATURE_BIT(f)) != 0) {
+			n += (size_t)snprintf(out->features + n, sizeof out->features - n, "%s+%s", n != 0 ? "," : "",
+				feature_name((Feature)f));
+			assert(n < sizeof out->features);
+		}
+	/* LLVM's x86-64-v4 row prefers 256 bits where nothing says otherwise. */
+	if (target_register_bits(t) == 512)
+		snprintf(out->features + n, sizeof out->features - n, "%s-prefer-256-bit", n != 0 ? "," : "");
 }
 
-static Machine *make(const Target *t, Err *err)
+static Machine *make(const MachineName *name, Err *err)
 {
 	LLVMTargetRef row;
 	char *message = NULL;
-	if (LLVMGetTargetFromTriple(t->triple, &row, &message)) {
+	if (LLVMGetTargetFromTriple(name->triple, &row, &message)) {
 		fail(err, ERR_BUG, "llvm", "no such triple: %s", message);
 		LLVMDisposeMessage(message);
 		return NULL;
 	}
 	Machine *m = calloc(1, sizeof *m);
-	if (m != NULL) {
-		m->triple = strdup(t->triple);
-		m->cpu = strdup(t->llvm_cpu);
-		m->features = strdup(t->llvm_features);
-	}
-	if (m == NULL || m->triple == NULL || m->cpu == NULL || m->features == NULL) {
+	if (m == NULL) {
 		fail(err, ERR_MEMORY, "llvm", "no memory for a target machine");
-	} else {
-		m->tm = LLVMCreateTargetMachine(
-			row, m->triple, m->cpu, m->features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
-		if (m->tm != NULL)
-			return m;
-		fail(err, ERR_BUG, "llvm", "no target machine for: %s", m->cpu);
+		return NULL;
 	}
-	if (m != NULL)
-		dispose(m);
+	m->name = *name;
+	m->tm = LLVMCreateTargetMachine(
+		row, name->triple, name->cpu, name->features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+	if (m->tm != NULL)
+		return m;
+	fail(err, ERR_BUG, "llvm", "no target machine for: %s", name->cpu);
+	free(m);
 	return NULL;
 }
 
 Machine *machine_take(const Target *t, Err *err)
 {
+	MachineName name;
+	machine_name(t, &name);
+	if (name.triple == NULL) {
+		fail(err, ERR_UNSUPPORTED, "llvm", "this back end makes no code for %s", arch_name(t->arch));
+		return NULL;
+	}
 	pthread_once(&started, start_llvm);
 	pthread_mutex_lock(&lock);
 	Machine **at = &idle, *m;
 	for (; (m = *at) != NULL; at = &m->next)
-		if (strcmp(m->triple, t->triple) == 0 && strcmp(m->cpu, t->llvm_cpu) == 0 &&
-			strcmp(m->features, t->llvm_features) == 0) {
+		if (strcmp(m->name.triple, name.triple) == 0 && strcmp(m->name.cpu, name.cpu) == 0 &&
+			strcmp(m->name.features, name.features) == 0) {
 			*at = m->next;
 			break;
 		}
 	pthread_mutex_unlock(&lock);
-	return m != NULL ? m : make(t, err);
+	return m != NULL ? m : make(&name, err);
 }
 
-LLVMTargetMachineRef machine_of(Machine *m)
+LLVMTargetMachineRef machine_of(const Machine *m)
 {
 	return m->tm;
+}
+
+const char *machine_triple(const Machine *m)
+{
+	return m->name.triple;
 }
 
 /* Of more than IDLE the one that was used least recently goes. */
@@ -119,6 +150,8 @@ void machine_give(Machine *m)
 	old = *at;
 	*at = NULL;
 	pthread_mutex_unlock(&lock);
-	if (old != NULL) /* at most one: each gift adds one */
-		dispose(old);
+	if (old != NULL) { /* at most one: each gift adds one */
+		LLVMDisposeTargetMachine(old->tm);
+		free(old);
+	}
 }

@@ -10,11 +10,21 @@
 
 #include <llvm-c/TargetMachine.h>
 
+enum { MACHINE_FEATURES = 512 };
+
+/* What LLVM calls a target's CPU, and what the code depends on beside the width and number of its vectors. */
+typedef struct MachineName {
+	const char *triple, *cpu; /* static; NULL: this back end has no such architecture */
+	char features[MACHINE_FEATURES];
+} MachineName;
+void machine_name(const Target *t, MachineName *out);
+
 typedef struct Machine Machine;
 
-/* The caller's alone until machine_give; any thread. NULL with ERR_BUG where LLVM knows no such target. */
+/* The caller's alone until machine_give; any thread. NULL with an error where there is none for the target. */
 Machine *machine_take(const Target *t, Err *err);
-LLVMTargetMachineRef machine_of(Machine *m);
+LLVMTargetMachineRef machine_of(const Machine *m);
+const char *machine_triple(const Machine *m);
 void machine_give(Machine *m); /* NULL is allowed */
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Which calls stay calls. A sub Fn may stand for several pieces of code, such as the interior and the edge of a
  * convolution. If all its calls pass the same whole buffers, it knows where their elements lie as well as its
- * callers do. Then it is lowered, emitted and compiled by LLVM once. Any other call is replaced by the body.
+ * callers do. Then it is lowered and compiled once. Any other call is replaced by the body.
  *
  * Law: two statements or more call the sub Fn, in loops and conditions of run and prepare Fns; each buffer argument
  * is the whole of a parameter, the same in every call, and none is passed twice; the buffers' extents are constants;

@@ -205,7 +205,7 @@ static int64_t choose_algorithm(Sketch *s, const Tiled *t)
 
 /*
  * Of so few taps in a row an edge skips one, and asking for it in all tiles costs 1 % at most, where it was
- * measured, while LLVM has a third to a half of the code. Of the stem's seven it skips more; asked for, they spill.
+ * measured, and leaves only a third to a half of the code. Of the stem's seven it skips more; asked for, they spill.
  */
 enum { FEW_TAPS = 3 };
 

@@ -1,10 +1,12 @@
 /*
- * Weighs a set before LLVM gets it. A set that would take more than some seconds or some hundred megabytes to
- * compile is refused. Weights are counts and not times, so that a set is refused everywhere or nowhere: about
- * the instructions of a node, for each register of its vector, times how much longer LLVM takes for a thousand of
- * them than for a thousand additions (256 vectors of pow take ten seconds). Schedules of templates weigh a
- * quarter of the limit at most (docs/codegen.md).
+ * LLVM's own pass: weighs a set before LLVM gets it. A set that would take more than some seconds or some hundred
+ * megabytes to compile is refused. Weights are counts and not times, so that a set is refused everywhere or nowhere:
+ * about the instructions of a node, for each register of its vector, times how much longer LLVM takes for a thousand
+ * of them than for a thousand additions (256 vectors of pow take ten seconds). Schedules of templates weigh a quarter
+ * of the limit at most (docs/codegen.md).
  */
+#include "codegen/llvm/weigh.h"
+
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
 #include "ir/query.h"
@@ -80,13 +82,20 @@ static bool weigh_stmt(Stmt *s, void *arg)
 	return true;
 }
 
-bool pass_weigh(Lower *l)
+static bool weigh_set(Lower *l)
 {
-	Weigh w = { .l = l };
-	ir_each_stmt(l->fn->body, weigh_stmt, &w);
-	l->weight += w.sum + w.registers * w.blocks / CROSSINGS;
-	if (l->weight > MOST)
-		return lower_refuse(l, NULL, "the code weighs %lld, more than %lld: use a schedule that copies less",
-			(long long)l->weight, (long long)MOST);
+	int64_t weight = 0;
+	for (size_t k = 0; k < l->ks->n; k++) {
+		Weigh w = { .l = l };
+		l->fn = l->ks->fn[k];
+		ir_each_stmt(l->fn->body, weigh_stmt, &w);
+		weight += w.sum + w.registers * w.blocks / CROSSINGS;
+		if (weight > MOST)
+			return lower_refuse(l, NULL, "the code weighs %lld, more than %lld: use a schedule that copies less",
+				(long long)weight, (long long)MOST);
+	}
 	return true;
 }
+
+const Pass row_weigh = { "weigh", "all before it", "nothing: refuses a set that LLVM would compile for too long",
+	weigh_set, PASS_WHOLE_SET };
