@@ -41,7 +41,7 @@ typedef enum DlcFault {
 
 typedef struct DlcFailure {
 	DlcFault code;
-	char place[192];  /* file, option or node; may be empty */
+	char place[192];  /* a file, a node, or the argument or field that is wrong; may be empty */
 	char text[640];   /* one sentence: what is wrong and what to do */
 	char items[2048]; /* further lines, "all unsupported operators", each ended by '\n'; may be empty */
 	int nitems;       /* all that there were, those not kept included */

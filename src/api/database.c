@@ -19,7 +19,7 @@ static void own(DlcSession *s, Arena *a, Db *db, bool make)
 	Err err = { 0 };
 	const char *path = s->folders.key;
 	bool there = path != NULL ? (!make || folders_make(a, path, &err)) && db_owner_load(path, make, &owner, &err)
-				  : fail(&err, ERR_DEVICE, "HOME", "is not set, so there is no place for this user's key");
+				  : fail(&err, ERR_DEVICE, "session", "names no file for a key");
 	if (there)
 		db_own(db, &owner);
 	else if (make)
@@ -30,11 +30,8 @@ static void own(DlcSession *s, Arena *a, Db *db, bool make)
 static bool open_in(DlcSession *s, Arena *a, const char *path, DlcMode mode, DlcDatabase **out, Err *err)
 {
 	bool user = path == NULL, write = mode == DLC_WRITE;
-	if (user && s->folders.database == NULL && s->folders.database_said)
-		return fail(err, ERR_USAGE, "DLC_TUNING_DB", "is none: name a database");
 	if (user && s->folders.database == NULL)
-		return fail(err, ERR_USAGE, "",
-			"no tuning database is named: give --tuning-db=FILE or set DLC_TUNING_DB, XDG_DATA_HOME or HOME");
+		return fail(err, ERR_USAGE, "path", "is NULL, and the session has no database either: name one");
 	path = arena_printf(a, "%s", user ? s->folders.database : path);
 	if (user && write && !folders_make(a, path, err))
 		return false;

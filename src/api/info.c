@@ -261,7 +261,7 @@ bool info_text(Text *out, bool json, bool probe, Err *err)
 			cache[k] = (uint64_t)f.host.cache[k].bytes;
 		f.probed = probe_core(&p, f.host.vector_bits, cache);
 		if (!f.probed)
-			return fail(err, ERR_DEVICE, "--probe", "there is no memory to measure with");
+			return fail(err, ERR_DEVICE, "probe", "there is no memory to measure with");
 		f.measured = core_from_probe(&p);
 	}
 	if (json)

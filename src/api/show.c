@@ -68,7 +68,8 @@ static int count_looked(const Show *s, const Partition *p)
 static bool no_task(const Show *s, Err *err)
 {
 	return (s->prefix[0] == 0 && s->trace == NULL) ||
-		fail(err, ERR_MISSING, "--task", "no task of the model has an id that begins with \"%s\"", s->prefix);
+		fail(err, ERR_MISSING, s->r->task != NULL ? "task" : "schedule",
+			"no task of the model has an id that begins with \"%s\"", s->prefix);
 }
 
 /* The stages that are about the tasks' spaces, one after the other. */
@@ -186,9 +187,9 @@ static bool show_each_task(Show *s, const Partition *p, Err *err)
 	if (n == 0)
 		return no_task(s, err);
 	if (s->trace != NULL && n > 1)
-		return fail(err, ERR_USAGE, "--apply",
-			"a trace is for one task, and the ids of %d begin with \"%s\": say --task=ID, or begin the file "
-			"with \"task ID\"", n, s->prefix);
+		return fail(err, ERR_USAGE, "task",
+			"a trace is for one task, and the ids of %d begin with \"%s\": name one, or begin the trace with "
+			"\"task ID\"", n, s->prefix);
 	for (int k = 0; k < count_looked(s, p); k++)
 		if (wanted(s, p->task[k]) && !show_task(s, p->task[k], err))
 			return false;
@@ -227,15 +228,15 @@ static bool options_fit(const DlcShowOptions *r, Stage stage, Err *err)
 	bool given = r->schedule != NULL || r->schedule_name != NULL;
 	bool whole = stage == STAGE_GRAPH || stage == STAGE_ONNX || stage == STAGE_PLAN;
 	if (r->json && stage != STAGE_TASKS && stage != STAGE_SPACE)
-		return fail(err, ERR_USAGE, "--json", "only the stages tasks and space have such a form");
+		return fail(err, ERR_USAGE, "json", "only the stages tasks and space have such a form");
 	if (r->imported && stage != STAGE_GRAPH)
-		return fail(err, ERR_USAGE, "--imported", "belongs to the stage graph");
+		return fail(err, ERR_USAGE, "imported", "belongs to the stage graph");
 	if (r->unscheduled && (stage == STAGE_ONNX || stage == STAGE_SPACE))
-		return fail(err, ERR_USAGE, "--unscheduled", "the stages onnx and space have no schedule");
+		return fail(err, ERR_USAGE, "unscheduled", "the stages onnx and space have no schedule");
 	if (given && r->unscheduled)
-		return fail(err, ERR_USAGE, "--apply", "excludes --unscheduled");
+		return fail(err, ERR_USAGE, "schedule", "excludes unscheduled: the naive loops have no schedule");
 	if (whole && (r->task != NULL || given))
-		return fail(err, ERR_USAGE, r->task != NULL ? "--task" : "--apply",
+		return fail(err, ERR_USAGE, r->task != NULL ? "task" : "schedule",
 			"the stages graph, onnx and plan are of the whole network");
 	return true;
 }
@@ -250,14 +251,14 @@ static bool find_stage(const DlcShowOptions *r, Arena *a, const Target *t, Stage
 		*stage = (Stage)k;
 		if (strcmp(stage_names[k], name) == 0)
 			return true;
-		text_add(&have, "%s%s", k > 0 ? "|" : "", stage_names[k]);
+		text_add(&have, "%s%s", k > 0 ? ", " : "", stage_names[k]);
 	}
 	*stage = STAGE_CODE;
 	*text = b != NULL ? backend_text(b, name) : -1;
 	for (int k = 0; b != NULL && b->text[k].name != NULL; k++)
-		text_add(&have, "|%s", b->text[k].name);
+		text_add(&have, ", %s", b->text[k].name);
 	return *text >= 0 ||
-		fail(err, ERR_USAGE, arena_printf(a, "--stage=%s", name), "wants one of %s", text_str(&have));
+		fail(err, ERR_USAGE, "stage", "there is no stage \"%.40s\"; there are: %s", name, text_str(&have));
 }
 
 static bool show_network(DlcNetwork *n, const DlcShowOptions *r, DlcPut put, void *arg, Err *err)

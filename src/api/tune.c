@@ -164,10 +164,10 @@ static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *
 	ask->effort = r->preset != NULL ? effort_find(r->preset) : &efforts[EFFORT_normal];
 	if (ask->search == NULL)
 		return fail(
-			err, ERR_USAGE, "--search", "there is no search \"%.40s\"; there are: %s", r->search, text_str(&there));
+			err, ERR_USAGE, "search", "there is no search \"%.40s\"; there are: %s", r->search, text_str(&there));
 	if (ask->effort == NULL)
-		return fail(err, ERR_USAGE, "--preset", "there is no preset \"%.40s\"", r->preset);
-	return r->schedule_name == NULL || !r->dry_run || fail(err, ERR_USAGE, "--try", "excludes --dry-run");
+		return fail(err, ERR_USAGE, "preset", "there is no preset \"%.40s\"", r->preset);
+	return r->schedule_name == NULL || !r->dry_run || fail(err, ERR_USAGE, "schedule", "a dry run measures none");
 }
 
 static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)
@@ -227,7 +227,7 @@ static const Task *named_task(const Tuning *x, const char *prefix, const char *p
 {
 	const Task *found = NULL;
 	if (prefix == NULL) {
-		fail(err, ERR_SYNTAX, place, "names no task: begin it with \"task ID\", or say --tasks=ID");
+		fail(err, ERR_SYNTAX, "task", "none is named: name one, or begin %s with \"task ID\"", place);
 		return NULL;
 	}
 	for (int k = 0; k < x->part->ntask + x->part->nmore; k++) {
@@ -305,7 +305,7 @@ static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult 
 	Tuning *x = arena_new_of(a, Tuning);
 	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a };
 	if (!r->dry_run && r->ndatabase == 0)
-		return fail(err, ERR_USAGE, "--tuning-db", "tuning needs a database to write to");
+		return fail(err, ERR_USAGE, "database", "tuning needs a database to write to");
 	return find_rows(r, &x->ask, a, err) && session_target(n->session, &r->target, !r->dry_run, &x->target, err) &&
 		(r->dry_run || session_has_programs(n->session, err)) && tune(x, out, err);
 }

@@ -412,6 +412,19 @@ bool args_has(const Args *a, const char *option)
 	return find_long(a->verb, option, strlen(option)) >= 0;
 }
 
+const char *args_option_of(const Args *a, const char *place)
+{
+	for (size_t k = 0; k < a->operand.n; k++)
+		if (strcmp(a->operand.at[k], place) == 0)
+			return NULL;
+	for (int k = 0; k < count_options(a->verb); k++) {
+		const Option *o = &a->verb->options[k];
+		if (o->kind != OPT_HEAD && strcmp(o->field != NULL ? o->field : o->name, place) == 0)
+			return o->name;
+	}
+	return NULL;
+}
+
 Arena *args_arena(const Args *a)
 {
 	return a->arena;

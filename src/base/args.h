@@ -36,6 +36,7 @@ typedef struct Option {
 	int64_t lo, hi;
 	char letter; /* 0: has none */
 	bool many;   /* each occurrence counts; else the last one */
+	const char *field; /* what the library calls it in errors; NULL: as `name` */
 } Option;
 
 #define OPTION_END { .name = NULL }
@@ -77,6 +78,8 @@ int args_count(const Args *a);    /* operands */
 const char *args_operand(const Args *a, int i); /* NULL behind the last */
 bool args_given(const Args *a, const char *option);
 bool args_has(const Args *a, const char *option); /* whether the verb has such a row */
+/* The option that an error's place names as the library's field; NULL: none, or an operand has that name. */
+const char *args_option_of(const Args *a, const char *place);
 /* The name of the first option below the OPT_HEAD of this heading that was given; NULL: none. */
 const char *args_given_below(const Args *a, const char *heading);
 const char *args_text(const Args *a, const char *option, const char *otherwise);

@@ -8,8 +8,7 @@
 bool db_open_operand(const Args *args, DlcMode mode, Opened *out, Err *err)
 {
 	*out = (Opened){ .session = session_open(err) };
-	return out->session != NULL &&
-		dlc_database_open(out->session, args_operand(args, 0), mode, &out->db, failure_of(err)) == DLC_FAULT_NONE;
+	return out->session != NULL && database_open(out->session, args_operand(args, 0), mode, &out->db, err);
 }
 
 void db_close_operand(Opened *o)

@@ -43,8 +43,7 @@ typedef struct Into {
 
 static bool open_into(Into *in, Err *err)
 {
-	return in->db != NULL ||
-		dlc_database_open(in->session, in->path, DLC_WRITE, &in->db, failure_of(err)) == DLC_FAULT_NONE;
+	return in->db != NULL || database_open(in->session, in->path, DLC_WRITE, &in->db, err);
 }
 
 static bool import_text(Into *in, const char *name, const char *text, size_t n, Err *err)
@@ -67,7 +66,7 @@ static bool import_database(Into *in, Arena *a, const char *path, Err *err)
 {
 	Text lines = { .arena = a };
 	DlcDatabase *from;
-	bool ok = dlc_database_open(in->session, path, DLC_READ, &from, failure_of(err)) == DLC_FAULT_NONE &&
+	bool ok = database_open(in->session, path, DLC_READ, &from, err) &&
 		dlc_database_export(from, NULL, add_line, &lines, failure_of(err)) == DLC_FAULT_NONE;
 	in->count.skipped += ok ? dlc_database_lost(from) : 0;
 	dlc_database_close(from);

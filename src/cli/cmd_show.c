@@ -66,7 +66,8 @@ static const Option options[] = {
 		.help = "graph (default), onnx, tasks, space, ir, trace, plan, resources, or a form of the code: "
 	            "lowered, llvm, asm" },
 	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
-	{ .name = "apply", .kind = OPT_TEXT, .arg = "FILE.trace", .help = "schedule with this trace" },
+	{ .name = "apply", .field = "schedule", .kind = OPT_TEXT, .arg = "FILE.trace",
+		.help = "schedule with this trace" },
 	{ .name = "imported", .kind = OPT_FLAG, .help = "graph: as imported, before any pass" },
 	{ .name = "unscheduled", .kind = OPT_FLAG, .help = "the naive loops as they are" },
 	{ .name = "output", .letter = 'o', .kind = OPT_TEXT, .arg = "FILE", .help = "default stdout" },

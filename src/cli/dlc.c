@@ -65,9 +65,13 @@ static void catch_signals(void)
 		sigaction(SIGINT, &stop_action, NULL);
 }
 
-static int report(const Err *err, const char *called)
+/* The library names the field that is wrong; here that is an option. */
+static int report(const Args *args, Err *err, const char *called)
 {
 	char text[4096];
+	const char *option = args != NULL ? args_option_of(args, err->place) : NULL;
+	if (option != NULL)
+		snprintf(err->place, sizeof err->place, "--%s", option);
 	err_format(err, text, sizeof text);
 	fflush(stdout);
 	fprintf(stderr, "dlc: %s", text);
@@ -107,7 +111,7 @@ int cli_main(int argc, char **argv)
 		fail(&err, ERR_DEVICE, "standard output", "cannot be written: %s", strerror(errno));
 	if (!ok && err.code == ERR_NONE)
 		fail(&err, ERR_BUG, called, "failed without saying why");
-	status = err.code != ERR_NONE ? report(&err, called) : 0;
+	status = err.code != ERR_NONE ? report(args, &err, called) : 0;
 	arena_free(arena);
 	return status;
 }

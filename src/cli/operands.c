@@ -185,6 +185,16 @@ static bool named_databases(const Args *args, DlcSession *s, const char *const *
 	return true;
 }
 
+bool database_open(DlcSession *s, const char *path, DlcMode mode, DlcDatabase **out, Err *err)
+{
+	int named;
+	if (path == NULL && dlc_session_database(s, &named) == NULL)
+		return named ? fail(err, ERR_USAGE, "DLC_TUNING_DB", "is none: name a database")
+			     : fail(err, ERR_USAGE, "",
+				       "no tuning database is named: name one, or set DLC_TUNING_DB, XDG_DATA_HOME or HOME");
+	return dlc_database_open(s, path, mode, out, failure_of(err)) == DLC_FAULT_NONE;
+}
+
 bool output_is_apart(const Args *args, DlcSession *s, const char *path, Err *err)
 {
 	size_t n;
@@ -207,7 +217,7 @@ bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out,
 	if (!named_databases(args, s, &path, &n, &named, err))
 		return false;
 	if (write && n == 0 && !asked && !named) /* says why there is none */
-		return dlc_database_open(s, NULL, DLC_WRITE, &(DlcDatabase *){ NULL }, failure_of(err)) == DLC_FAULT_NONE;
+		return database_open(s, NULL, DLC_WRITE, &(DlcDatabase *){ NULL }, err);
 	if (write && n == 0)
 		return fail(err, ERR_USAGE, "--tuning-db", "tuning needs a database to write to");
 	out->at = arena_array(args_arena(args), DlcDatabase *, n + 1);
@@ -221,7 +231,7 @@ bool databases_open(const Args *args, DlcSession *s, bool write, Databases *out,
 			return fail(err, ERR_INPUT, path[i], "there is no such file, and DLC_TUNING_DB names it");
 		DlcDatabase *db;
 		const char *name = writes && !asked ? NULL : path[i]; /* the folder of the default one is made */
-		if (dlc_database_open(s, name, writes ? DLC_WRITE : DLC_READ, &db, failure_of(err)) != DLC_FAULT_NONE) {
+		if (!database_open(s, name, writes ? DLC_WRITE : DLC_READ, &db, err)) {
 			databases_close(out);
 			return false;
 		}

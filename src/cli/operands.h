@@ -21,6 +21,9 @@ const char *text_load(Arena *a, const char **name, Err *err);
 /* An output that is one of the verb's inputs would destroy it: the model, or a database of --tuning-db. */
 bool output_is_apart(const Args *args, DlcSession *s, const char *path, Err *err);
 
+/* The database at `path`; NULL: the user's. Where he has none, err says how to name one. */
+bool database_open(DlcSession *s, const char *path, DlcMode mode, DlcDatabase **out, Err *err);
+
 typedef struct Databases {
 	DlcDatabase **at; /* in the order given; those that --tuning-db names */
 	int n;

@@ -35,12 +35,14 @@ enum { OPTION_THREADS_MOST = 256 }; /* what the runtime runs: TEAM_MAX */
 		.help = "what ranks schedules that were not measured: analytic (default)" }
 #define OPTION_DB \
 	{ .name = "tuning-db", \
+		.field = "database", \
 		.kind = OPT_TEXT, \
 		.arg = "DB", \
 		.many = true, \
 		.help = "database to read; repeats; none: no database" }
 #define OPTION_DB_WRITTEN \
 	{ .name = "tuning-db", \
+		.field = "database", \
 		.kind = OPT_TEXT, \
 		.arg = "DB", \
 		.many = true, \

@@ -9,13 +9,13 @@
 #include "base/file.h"
 #include "graph/graph.h"
 
-/* --shape NAME=1,3,224,224 */
+/* The shape that an input is given. */
 typedef struct ShapeArg {
 	const char *name;
 	Shape shape;
 } ShapeArg;
 
-/* --bind NAME=file: an input that is really a constant. */
+/* An input that is really a constant. */
 typedef struct BindArg {
 	const char *name;
 	DType type;
@@ -36,7 +36,10 @@ typedef struct ModelArgs {
 	void *offer_arg;
 } ModelArgs;
 
-/* `model` is a zoo name or a path. The Dag and its data live in the arena. */
+/*
+ * `model` is a zoo name or a path. The Dag and its data live in the arena. A refusal is placed at the model, or at the
+ * field that is to be given or mended: "batch", "shape" or "bind".
+ */
 Dag *frontend_load(Arena *a, const char *model, const ModelArgs *args, Err *err);
 /*
  * The same from a file's content, which is borrowed for as long as the Dag lives. `name` is for messages; external

@@ -117,7 +117,7 @@ bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err)
 		const Value *v = op_in(d, c, i);
 		for (int k = 0; v != NULL && k < v->shape.rank; k++) {
 			if (v->shape.dim[k] < 0)
-				return op_refuse(c, err, "dimension %d of %s is not known; give it with --shape", k, v->name);
+				return op_refuse(c, err, "dimension %d of %s is not known: give it a number", k, v->name);
 			if (v->shape.dim[k] > LARGEST_DIM)
 				return op_refuse(
 					c, err, "dimension %d of %s, %lld, is too large", k, v->name, (long long)v->shape.dim[k]);

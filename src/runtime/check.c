@@ -200,11 +200,11 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 			err, DLC_BAD_TARGET, "the bundle is for device type %u, which this runtime does not know", h->device);
 	if (m->device == NULL)
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle is for %s, which this runtime cannot use: compile it with --target=host", type);
+			"the bundle is for %s, which this runtime cannot use: compile it for this machine", type);
 	const char *want = cpu_arch_name(h->arch), *have = cpu_arch_name(cpu_arch());
 	if (h->arch != cpu_arch() && (m->device->on_host || h->arch != BUNDLE_ANY))
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle is for %s, this CPU is %s: compile it with --target=host here",
+			"the bundle is for %s, this CPU is %s: compile it for this machine",
 			want != NULL ? want : "an unknown architecture", have != NULL ? have : "another");
 	DlcStatus s = m->device->open(m->device_id, &m->context, err);
 	if (s != DLC_OK)
@@ -217,8 +217,8 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 				missing + at, sizeof missing - at, "%s%s", at > 0 ? ", " : "", m->text + m->feature[i]);
 	if (at > 0)
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle needs %s, which this %s does not have: compile it with "
-			"--target=host here",
+			"the bundle needs %s, which this %s does not have: compile it "
+			"for this machine",
 			missing, m->device->on_host ? "CPU" : "device");
 	return DLC_OK;
 }

@@ -49,7 +49,7 @@ static bool all_name_tasks(const TuneRequest *ask, const Partition *p, Err *err)
 		while (k < all && !wanted(&one, p->task[k]))
 			k++;
 		if (k == all)
-			return fail(err, ERR_MISSING, "--tasks", "no task of the model has an id that begins with \"%.32s\"",
+			return fail(err, ERR_MISSING, "task", "no task of the model has an id that begins with \"%.32s\"",
 				ask->tasks[i]);
 	}
 	return true;

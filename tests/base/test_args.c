@@ -351,6 +351,34 @@ START_TEST(numbers_and_headings_of_a_program_are_read)
 }
 END_TEST
 
+/* The place of an error; the option that is meant. A row's `field` replaces its name; "m" is the operand. */
+static const struct {
+	const char *line, *place, *option;
+} fields[] = {
+	{ "make m", "database", "tuning-db" },
+	{ "make m", "tuning-db", NULL },
+	{ "make m", "stage", "stage" },
+	{ "make m", "--stage", NULL },
+	{ "make m", "m", NULL },
+	{ "make m", "", NULL },
+	{ "make stage", "stage", NULL },
+	{ "make m stage", "stage", NULL },
+	{ "all 1", "stage", NULL },
+};
+
+START_TEST(an_error_names_the_option_of_a_field)
+{
+	Arena *a = arena_new();
+	Text out = { .arena = a };
+	Err e = { 0 };
+	const char *called;
+	Args *args = parse(a, fields[_i].line, &out, &called, &e);
+	ck_assert_ptr_nonnull(args);
+	ck_assert_pstr_eq(args_option_of(args, fields[_i].place), fields[_i].option);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("args");
@@ -360,5 +388,6 @@ int main(void)
 	tcase_add_loop_test(tc, help_and_version_are_printed_instead, 0, LEN(helps));
 	tcase_add_loop_test(tc, a_program_of_one_verb_takes_its_own_words, 0, LEN(singles));
 	tcase_add_test(tc, numbers_and_headings_of_a_program_are_read);
+	tcase_add_loop_test(tc, an_error_names_the_option_of_a_field, 0, LEN(fields));
 	return run_suite("args", tc);
 }

@@ -3,7 +3,8 @@
 
 Options (--x) in string literals of src/ and examples/, in man/, README.md, CONTRIBUTING.md and docs/ are rows
 of some --help, or belong to another program that is named in the same paragraph; verbs (dlc-x, dlc db x)
-are verbs; files of the tree (docs/x.md) are there."""
+are verbs; files of the tree (docs/x.md) are there. The library names no option and no variable of the
+environment: its programs do."""
 import glob
 import os
 import re
@@ -21,6 +22,9 @@ OTHERS = {
     "./check": "yes all",
     "tests/": "bless all set refresh each",
 }
+# The files of programs, of what the library passes to its children, and of what the environment says.
+PROGRAMS = re.compile(r"src/(cli/|run/|base/args|worker/worker_program|api/(session|folders)\.c)|(?!src/)")
+VARIABLE = re.compile(r"\b(?:DLC_(?:TUNING_DB|CONFIGS|CODE_CACHE)|XDG_\w+|HOME)\b")
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z]|[a-z])\b")
 PATH = re.compile(r"(?<![\w/.-])((?:src|docs|tests|bench|scripts|examples|configs|man|include)/[\w./-]*\w)")
 
@@ -72,6 +76,9 @@ def main():
                 continue
             foreign = {x for program, list in OTHERS.items() if program in text or program in path
                        for x in list.split()}
+            if not PROGRAMS.match(path):
+                bad += [f"{path}:{line}: the library names {x}: name the field, or the fact"
+                        for x in [f"--{x}" for x in OPTION.findall(text)] + VARIABLE.findall(text)]
             for name in OPTION.findall(text):
                 n += 1
                 if name not in rows | foreign:

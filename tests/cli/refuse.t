@@ -39,12 +39,12 @@ $ dlc compile squeezenet1_1 --shape=data=1,3,35,35 --shape data=1,3,37,37 -o x.d
 [exit 2]
 
 $ dlc run squeezenet1_1 --shape=data=2,3,35,35 --batch=3
-! dlc: squeezenet1_1: --shape data has a batch of 2, but --batch is 3: give only one of them
+! dlc: --batch: is 3, but data is given a batch of 2: give only one of them
 ! see dlc run --help
 [exit 2]
 
 $ dlc show squeezenet1_1 --shape=data=2,3,35,35 --stage=onnx -o batch.onnx && dlc show batch.onnx --batch=3 --shape=data=2,3,35,35
-! dlc: batch.onnx: --batch=3: no input has a first dimension that it could be, beside --shape and --bind
+! dlc: --batch: no input can have a batch of 3: each has a given shape, a given constant or no dimension
 ! see dlc show --help
 [exit 2]
 
@@ -188,12 +188,31 @@ $ dlc compile squeezenet1_1 -o x.dlcb --cost-model=analytic:x --tuning-db=none
 [exit 2]
 
 $ dlc tune squeezenet1_1 --try=x.trace --dry-run --tuning-db=new.sqlite
-! dlc: --try: excludes --dry-run
+! dlc: --try: a dry run measures none
 ! see dlc tune --help
 [exit 2]
 
 $ ls new.sqlite 2> /dev/null || echo no file
 no file
+
+$ dlc show squeezenet1_1 --stage=frobnicate
+! dlc: --stage: there is no stage "frobnicate"; there are: graph, onnx, ...
+! see dlc show --help
+[exit 2]
+
+$ dlc show squeezenet1_1 --stage=tasks --task=zzzz
+! dlc: --task: no task of the model has an id that begins with "zzzz"
+[exit 3]
+
+$ dlc show squeezenet1_1 --shape=q=1,3
+! dlc: --shape: the network has no input 'q', only 'data'
+! see dlc show --help
+[exit 2]
+
+# A file may be called as an option is.
+
+$ echo > shape && dlc show shape; rm shape
+! dlc: shape: is a text, not a model; this version reads ONNX models
 
 $ dlc show squeezenet1_1 --stage=plan --task=12
 ! dlc: --task: the stages graph, onnx and plan are of the whole network
@@ -206,7 +225,7 @@ $ dlc show squeezenet1_1 --stage=tasks --imported
 [exit 2]
 
 $ dlc show squeezenet1_1 --stage=ir --apply=x.trace --unscheduled
-! dlc: --apply: excludes --unscheduled
+! dlc: --apply: excludes unscheduled: the naive loops have no schedule
 ! see dlc show --help
 [exit 2]
 

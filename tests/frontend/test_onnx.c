@@ -1,6 +1,6 @@
 /*
  * The importer by small models written as text (model_text.h): what the Dag must be, what must be
- * refused with which sentence, what --shape, --batch and --bind do, and damaged files.
+ * refused with which sentence, what a given shape, batch or constant does, and damaged files.
  */
 #include "base/rng.h"
 #include "folder.h"
@@ -24,23 +24,45 @@ START_TEST(models_become_dags)
 }
 END_TEST
 
-START_TEST(models_are_refused)
+/* field: the place of the refusal is what should be given; NULL: it is the model. */
+static void refuse(const char *model, const char *field, const char *want)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Dag *d = load_text(a, refused[_i].model, NULL, &err);
-	ck_assert_msg(d == NULL, "%s\nis taken:\n%s", refused[_i].model, d != NULL ? dag_str(a, d) : "");
+	Dag *d = load_text(a, model, NULL, &err);
+	ck_assert_msg(d == NULL, "%s\nis taken:\n%s", model, d != NULL ? dag_str(a, d) : "");
 	char all[sizeof err.text + sizeof err.items + 300];
 	err_format(&err, all, sizeof all);
-	ck_assert_msg(
-		strstr(all, refused[_i].want) != NULL, "%s\nsays: %slacks: %s", refused[_i].model, all, refused[_i].want);
-	ck_assert_str_eq(err.place, in_folder(a, "m.onnx"));
+	ck_assert_msg(strstr(all, want) != NULL, "%s\nsays: %slacks: %s", model, all, want);
+	ck_assert_str_eq(err.place, field != NULL ? field : in_folder(a, "m.onnx"));
 	ck_assert_int_eq(err_exit_code(err.code), 1);
 	arena_free(a);
 }
+
+START_TEST(models_are_refused)
+{
+	refuse(refused[_i].model, NULL, refused[_i].want);
+}
 END_TEST
 
-/* ---- the command line's part: --shape, --batch, --bind */
+static const struct {
+	const char *model, *field, *want;
+} incomplete[] = {
+	{ "opset 13\nin x f32 2,3,H,4\nnode Relu x -> y\nout y\n", "shape",
+		"dimension 3 of input 'x' is not known: give it as in x=2,3,H,4" },
+	{ "opset 13\nin x f32 2,3\nin s i64 1\nnode Reshape x,s -> y\nout y\n", "bind",
+		"its input 's' must be known when the model is compiled: bind 's' to a constant" },
+	{ "opset 13\nin x f32 4,2\nin k i64 \nnode Shape x -> s\nnode Gather s,k -> y\nout y\n", "bind",
+		"its input 'k' must be known when the model is compiled: bind 'k' to a constant" },
+};
+
+START_TEST(incomplete_models_name_the_field)
+{
+	refuse(incomplete[_i].model, incomplete[_i].field, incomplete[_i].want);
+}
+END_TEST
+
+/* ---- what is given: shapes, a batch, constants */
 
 static const char symbolic[] = "opset 13\nin x f32 N,3\nin z f32 N,L\nin w f32 L,3\nnode MatMul "
 							   "z,w -> a\nnode Add x,a -> y\nout y\n";
@@ -107,16 +129,16 @@ static const struct {
 	ShapeArg shape;
 	BindArg bind;
 	ErrCode code;
-	const char *want;
+	const char *field, *want; /* field NULL: the place is the model */
 } wrong_args[] = {
-	{ { "q", { 1, { 2 } } }, { 0 }, ERR_USAGE, "--shape: the model has no input 'q'; it has: x, s" },
-	{ { "x", { 1, { 2 } } }, { 0 }, ERR_USAGE, "--shape x has 1 dimensions where the model has 2" },
-	{ { "x", { 2, { -1, 3 } } }, { 0 }, ERR_INPUT, "input 'x' has a dimension of -1" },
-	{ { 0 }, { .name = "q", .data = "" }, ERR_USAGE, "--bind: the model has no input 'q'; it has: x, s" },
+	{ { "q", { 1, { 2 } } }, { 0 }, ERR_USAGE, "shape", "the model has no input 'q'; it has: x, s" },
+	{ { "x", { 1, { 2 } } }, { 0 }, ERR_USAGE, "shape", "input 'x' is given 1 dimensions where the model has 2" },
+	{ { "x", { 2, { -1, 3 } } }, { 0 }, ERR_INPUT, NULL, "input 'x' has a dimension of -1" },
+	{ { 0 }, { .name = "q", .data = "" }, ERR_USAGE, "bind", "the model has no input 'q'; it has: x, s" },
 	{ { 0 }, { .name = "s", .type = { DT_FLOAT, 32, 1 }, .shape = { 1, { 2 } }, .data = "" }, ERR_TYPE,
-		"--bind s has elements of f32 where the model has i64" },
+		"bind", "the constant for input 's' has elements of f32 where the model has i64" },
 	{ { 0 }, { .name = "s", .type = { DT_INT, 64, 1 }, .shape = { 1, { 3 } }, .data = "" }, ERR_TYPE,
-		"--bind s of shape 3 is not what the model declares" },
+		"bind", "the constant for input 's' has shape 3, which the model does not allow" },
 };
 
 START_TEST(wrong_arguments)
@@ -130,6 +152,7 @@ START_TEST(wrong_arguments)
 	ck_assert(load_text(a, bound, &args, &err) == NULL);
 	ck_assert_msg(strstr(err.text, wrong_args[_i].want) != NULL, "%s", err.text);
 	ck_assert_int_eq(err.code, wrong_args[_i].code);
+	ck_assert_str_eq(err.place, wrong_args[_i].field != NULL ? wrong_args[_i].field : in_folder(a, "m.onnx"));
 	arena_free(a);
 }
 END_TEST
@@ -164,6 +187,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_loop_test(tc, models_become_dags, 0, LEN(become));
 	tcase_add_loop_test(tc, models_are_refused, 0, LEN(refused));
+	tcase_add_loop_test(tc, incomplete_models_name_the_field, 0, LEN(incomplete));
 	tcase_add_test(tc, symbols_get_numbers);
 	tcase_add_test(tc, inputs_are_bound);
 	tcase_add_loop_test(tc, wrong_arguments, 0, LEN(wrong_args));

@@ -230,7 +230,7 @@ static const struct Refusal {
 	const char *says;
 } REFUSAL[] = {
 	{ change_nothing, DLC_OK, "" },
-	{ wrong_arch, DLC_BAD_TARGET, "compile it with --target=host" },
+	{ wrong_arch, DLC_BAD_TARGET, "compile it for this machine" },
 	{ no_feature, DLC_BAD_TARGET, "needs avx9000f, which this CPU does not have" },
 	{ no_device, DLC_BAD_TARGET, "for CUDA, which this runtime cannot use" },
 	{ unknown_device, DLC_BAD_TARGET, "device type 99, which this runtime does not know" },

@@ -17,7 +17,7 @@ typedef struct Item {
 	Shape shape;
 	const void *data; /* NULL: not known while importing */
 	int value;        /* in the Dag, or DAG_NONE */
-	bool input;       /* a graph input: --bind would make it known */
+	bool input;       /* a graph input: a given constant would make it known */
 } Item;
 
 /* One import of a model. */

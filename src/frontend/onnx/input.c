@@ -1,7 +1,7 @@
 /*
- * Turns the inputs of an ONNX graph into tensors of the Dag, into constants given with --bind, or into
- * initialisers. Symbolic dimensions get their numbers here, from --shape and --batch; a symbolic batch
- * becomes 1. Any other open dimension is refused, with the --shape to type.
+ * Turns the inputs of an ONNX graph into tensors of the Dag, into constants that are given, or into
+ * initialisers. Symbolic dimensions get their numbers here, from given shapes and a given batch; a symbolic
+ * batch becomes 1. Any other open dimension is refused, with the shape to give.
  */
 #include "frontend/onnx/import.h"
 
@@ -38,7 +38,7 @@ static const BindArg *bind_arg(const Import *im, const char *name)
 	return NULL;
 }
 
-/* Symbols to which --shape or --batch gave a number: dim_param -> its index in `bound`. */
+/* Symbols to which a given batch gave a number: dim_param -> its index in `bound`. */
 typedef struct Symbols {
 	Names *names;
 	VEC(int64_t) bound;
@@ -63,11 +63,11 @@ static void bind_symbol(Import *im, Symbols *s, const OnnxDim *d, int64_t to)
 	names_bind(s->names, name, (int)s->bound.n - 1);
 }
 
-/* "--shape x=1,3,H,W": what to type for an input whose dimensions are symbols. */
-static const char *shape_to_type(Import *im, const OnnxValueInfo *v, const OnnxShape *s)
+/* "x=1,3,H,W": the shape to give for an input whose dimensions are symbols. */
+static const char *shape_to_give(Import *im, const OnnxValueInfo *v, const OnnxShape *s)
 {
 	Text t = { .arena = im->arena };
-	text_add(&t, "--shape %s=", onnx_text(v->name));
+	text_add(&t, "%s=", onnx_text(v->name));
 	for (size_t k = 0; k < s->dim.n; k++) {
 		const OnnxDim *d = &s->dim.at[k];
 		text_put(&t, ",", k > 0);
@@ -100,15 +100,15 @@ static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *s
 		onnx_note(im, "the symbolic batch%s%s of input '%s' is taken as 1", symbol[0] != 0 ? " " : "", symbol,
 			onnx_text(v->name));
 	} else {
-		return onnx_refuse(im, ERR_INPUT, "dimension %zu of input '%s' is not known: give it with %s", k + 1,
-			onnx_text(v->name), shape_to_type(im, v, s));
+		return fail(&im->err, ERR_INPUT, "shape", "dimension %zu of input '%s' is not known: give it as in %s", k + 1,
+			onnx_text(v->name), shape_to_give(im, v, s));
 	}
 	if (onnx_is_symbolic(d))
 		bind_symbol(im, sym, d, *out);
 	return true;
 }
 
-/* The declared dimensions. Symbols get their bound number, a symbolic batch the one of --batch or 1. */
+/* The declared dimensions. Symbols get their bound number, a symbolic batch the one that is given, or 1. */
 static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shape *out)
 {
 	const char *name = onnx_text(v->name);
@@ -119,10 +119,10 @@ static bool resolve_shape(Import *im, const OnnxValueInfo *v, Symbols *sym, Shap
 		return true;
 	}
 	if (given != NULL)
-		return onnx_refuse(
-			im, ERR_USAGE, "--shape %s has %d dimensions where the model has %zu", name, given->shape.rank, s->dim.n);
+		return fail(&im->err, ERR_USAGE, "shape", "input '%s' is given %d dimensions where the model has %zu", name,
+			given->shape.rank, s->dim.n);
 	if (s == NULL)
-		return onnx_refuse(im, ERR_INPUT, "input '%s' has no shape: give it with --shape %s=...", name, name);
+		return fail(&im->err, ERR_INPUT, "shape", "the model does not say the shape of input '%s': give it", name);
 	if (s->dim.n > DAG_MAX_RANK)
 		return onnx_refuse(
 			im, ERR_UNSUPPORTED, "input '%s' has %zu dimensions; dlc takes at most %d", name, s->dim.n, DAG_MAX_RANK);
@@ -160,14 +160,16 @@ static bool bind_input(Import *im, const Frame *f, const OnnxValueInfo *v, DType
 	const char *name = onnx_text(v->name);
 	const OnnxShape *s = onnx_declared_shape(v);
 	if (!dtype_eq(type, b->type))
-		return onnx_refuse(im, ERR_TYPE, "--bind %s has elements of %s where the model has %s", name,
-			dtype_print(b->type, have), dtype_print(type, want));
+		return fail(&im->err, ERR_TYPE, "bind",
+			"the constant for input '%s' has elements of %s where the model has %s", name, dtype_print(b->type, have),
+			dtype_print(type, want));
 	bool fits = s == NULL || s->dim.n == (size_t)b->shape.rank;
 	for (int k = 0; fits && s != NULL && k < b->shape.rank; k++)
 		fits = onnx_is_symbolic(&s->dim.at[k]) || s->dim.at[k].dim_value == b->shape.dim[k];
 	if (!fits)
-		return onnx_refuse(
-			im, ERR_TYPE, "--bind %s of shape %s is not what the model declares", name, shape_str(b->shape, text));
+		return fail(&im->err, ERR_TYPE, "bind",
+			"the constant for input '%s' has shape %s, which the model does not allow", name,
+			shape_str(b->shape, text));
 	Item *it = arena_new_of(im->arena, Item);
 	*it = (Item){ .name = name, .type = type, .shape = b->shape, .data = b->data, .value = DAG_NONE };
 	return onnx_define(im, f, name, it);
@@ -203,7 +205,7 @@ static const char *input_names(Import *im, const OnnxGraph *g)
 	return text_str(&t);
 }
 
-/* True if --batch applies to the input: it has dimensions, and no --shape sets its batch. */
+/* True if the given batch applies to an input: it has dimensions, and no given shape sets its batch. */
 static bool batch_counts(const Import *im, const OnnxGraph *g)
 {
 	for (size_t k = 0; k < g->input.n; k++) {
@@ -220,21 +222,21 @@ static bool batch_counts(const Import *im, const OnnxGraph *g)
 	return false;
 }
 
-/* Checks that the inputs which the command line names exist. */
+/* Checks that the inputs which are given shapes or constants exist. */
 static bool check_args(Import *im, const OnnxGraph *g)
 {
 	if (im->args->batch > 0 && !batch_counts(im, g))
-		return onnx_refuse(im, ERR_USAGE,
-			"--batch=%lld: no input has a first dimension that it could be, beside --shape and --bind",
+		return fail(&im->err, ERR_USAGE, "batch",
+			"no input can have a batch of %lld: each has a given shape, a given constant or no dimension",
 			(long long)im->args->batch);
 	for (int k = 0; k < im->args->nshape; k++)
 		if (!is_input(g, im->args->shape[k].name))
-			return onnx_refuse(im, ERR_USAGE, "--shape: the model has no input '%s'; it has: %s",
+			return fail(&im->err, ERR_USAGE, "shape", "the model has no input '%s'; it has: %s",
 				im->args->shape[k].name, input_names(im, g));
 	for (int k = 0; k < im->args->nbind; k++)
 		if (!is_input(g, im->args->bind[k].name))
-			return onnx_refuse(im, ERR_USAGE, "--bind: the model has no input '%s'; it has: %s", im->args->bind[k].name,
-				input_names(im, g));
+			return fail(&im->err, ERR_USAGE, "bind", "the model has no input '%s'; it has: %s",
+				im->args->bind[k].name, input_names(im, g));
 	return true;
 }
 

@@ -172,14 +172,12 @@ const Item *node_known(Visit *n, int k)
 		if (!node_ok(n))
 			refused(n);
 	}
-	if (it->data == NULL && it->input)
+	if (it->data == NULL && it->input) {
 		n->im->wanted = it->name;
-	if (it->data == NULL && it->input)
-		node_fail(n, ERR_INPUT,
-			"its input '%s' must be known when the model is compiled: give it with "
-			"--bind %s=FILE.npy",
+		node_fail(n, ERR_INPUT, "its input '%s' must be known when the model is compiled: bind '%s' to a constant",
 			it->name, it->name);
-	else if (it->data == NULL)
+		err_at(&n->im->err, "bind");
+	} else if (it->data == NULL)
 		node_fail(n, ERR_UNSUPPORTED,
 			"its input '%s' must be known when the model is compiled, but "
 			"depends on the model's inputs",

@@ -302,27 +302,26 @@ static const NamedModel *named(int k)
 {
 	return k < NROW ? &rows[k].model : NULL;
 }
-/* 1,3,224,224 unless --batch or --shape data=N,3,H,W say otherwise. */
-static bool input_shape(const char *name, const ModelArgs *args, Shape *out, Err *err)
+/* 1,3,224,224 unless a batch or the shape N,3,H,W of data is given. */
+static bool input_shape(const ModelArgs *args, Shape *out, Err *err)
 {
 	*out = (Shape){ 4, { args->batch > 0 ? args->batch : 1, 3, 224, 224 } };
 	for (int k = 0; k < args->nshape; k++) {
 		const ShapeArg *s = &args->shape[k];
 		if (strcmp(s->name, "data") != 0)
-			return fail(err, ERR_USAGE, name, "--shape: the network has no input '%s', only 'data'", s->name);
+			return fail(err, ERR_USAGE, "shape", "the network has no input '%s', only 'data'", s->name);
 		if (s->shape.rank != 4 || s->shape.dim[1] != 3)
-			return fail(err, ERR_USAGE, name, "--shape data must be N,3,H,W: a batch of images");
+			return fail(err, ERR_USAGE, "shape", "data must be N,3,H,W: a batch of images");
 		*out = s->shape;
 	}
 	if (args->batch > 0 && out->dim[0] != args->batch)
-		return fail(err, ERR_USAGE, name,
-			"--shape data has a batch of %lld, but --batch is %lld: give only one of them", (long long)out->dim[0],
-			(long long)args->batch);
+		return fail(err, ERR_USAGE, "batch", "is %lld, but data is given a batch of %lld: give only one of them",
+			(long long)args->batch, (long long)out->dim[0]);
 	if (args->nbind > 0)
-		return fail(err, ERR_USAGE, name, "--bind: a network of the zoo has no input to bind");
+		return fail(err, ERR_USAGE, "bind", "a network of the zoo has no input to bind");
 	for (int k = 0; k < 4; k++)
 		if (out->dim[k] < 1)
-			return fail(err, ERR_USAGE, name, "--shape data has a dimension of %lld", (long long)out->dim[k]);
+			return fail(err, ERR_USAGE, "shape", "data has a dimension of %lld", (long long)out->dim[k]);
 	return true;
 }
 
@@ -346,7 +345,7 @@ static Dag *load(Arena *a, const char *name, Bytes file, const ModelArgs *args, 
 	int row = 0;
 	while (strcmp(rows[row].model.name, name) != 0)
 		row++;
-	if (!input_shape(name, args, &s, err))
+	if (!input_shape(args, &s, err))
 		return NULL;
 	Net net = { .arena = a, .dag = dag_new(a, name), .err = err, .ok = true };
 	Act x = { dag_add_input(net.dag, "data", F32, s), 1 };
