@@ -21,8 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAGE = 4096 };
-
 /* The prepare Fns of a candidate before this one. */
 typedef struct EarlierPrepare {
 	Hash text;
@@ -57,13 +55,16 @@ static bool refuse(int out, uint64_t serial, const Err *err)
 	return answer_text(out, MSG_REFUSED, serial, err->code == ERR_MEMORY ? DLC_NO_MEMORY : DLC_BAD_FILE, text);
 }
 
-static bool answer_built(int out, uint64_t serial, const DlcImage *image, uint64_t ns)
+static bool answer_built(int out, uint64_t serial, const Module *prepare, const Module *run, uint64_t ns)
 {
-	Msg msg = { 0 };
-	MsgBuilt built = { .ns = ns, .device = (uint64_t)image->device, .nentry = image->nentry, .nimage = image->size };
+	Msg images = { 0 }, msg = { 0 };
+	bool ok = prepare == NULL || prepare->image.nentry == 0 || msg_image(&images, serial, 0, &prepare->image);
+	ok = ok && (run->image.nentry == 0 || msg_image(&images, serial, 0, &run->image));
+	MsgBuilt built = { .ns = ns, .nbytes = images.size };
 	msg_begin(&msg, MSG_BUILT, serial, &built);
-	msg_add(&msg, image->entry, sizeof *image->entry * image->nentry);
-	msg_add(&msg, image->bytes, image->size);
+	msg_add(&msg, images.bytes, images.size);
+	msg.full |= !ok;
+	msg_free(&images);
 	return pipe_send(out, &msg);
 }
 
@@ -107,22 +108,6 @@ static const Module *prepared(Builder *b, Arena *a, const KernelSet *ks, Err *er
 	return &found->module;
 }
 
-/* Entries: prepare Fns, then run Fns. Bytes: run Fns, then from the next page on prepare Fns. */
-static DlcImage join(Arena *a, const Module *run, const Module *prepare)
-{
-	const DlcImage *r = &run->image, *p = &prepare->image;
-	uint64_t at = (r->size + PAGE - 1) / PAGE * PAGE;
-	unsigned char *bytes = arena_alloc_aligned(a, at + p->size, 64);
-	DlcEntry *entry = arena_array(a, DlcEntry, r->nentry + p->nentry);
-	memcpy(bytes, r->bytes, r->size);
-	memcpy(bytes + at, p->bytes, p->size);
-	memcpy(entry, p->entry, sizeof *entry * p->nentry);
-	memcpy(entry + p->nentry, r->entry, sizeof *entry * r->nentry);
-	for (uint32_t k = 0; k < p->nentry; k++)
-		entry[k].offset += at;
-	return (DlcImage){ bytes, at + p->size, entry, r->nentry + p->nentry, r->device };
-}
-
 /* False: the other side is gone, or asks for something else. */
 static bool build(const MsgView *in, void *arg)
 {
@@ -152,8 +137,7 @@ static bool build(const MsgView *in, void *arg)
 			spill->name, spill->inner_spills);
 		ok = answer_text(b->out, MSG_PRUNED, in->serial, DLC_OK, why);
 	} else {
-		DlcImage image = prepare != NULL ? join(a, &m, prepare) : m.image;
-		ok = answer_built(b->out, in->serial, &image, timing_wall_ns() - from);
+		ok = answer_built(b->out, in->serial, prepare, &m, timing_wall_ns() - from);
 	}
 	arena_free(a);
 	return ok;

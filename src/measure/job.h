@@ -13,8 +13,8 @@ typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK 
 typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
 
 /*
- * Numbers in the runner.  Each lane has a module, two programs and some buffers of its own, so that programs of several
- * lanes are loaded at once.  Buffers of Tasks have numbers below those of the lanes.
+ * Numbers in the runner.  Each lane has a module for each image, two programs and some buffers of its own, so that
+ * programs of several lanes are loaded at once.  Buffers of Tasks have numbers below those of the lanes.
  */
 enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS, LANES };
 enum {
@@ -65,10 +65,8 @@ struct Job {
 	const char *text;
 	VEC(JobBuf) buf;
 	VEC(JobCall) call;
-	const DlcEntry *entry;
-	int nentry;
-	const void *image;
-	size_t nimage;
+	DlcImage image[MSG_IMAGES]; /* in the arena */
+	int nimage;
 	int64_t slow_ns, good_ns;
 	bool prune;
 	Job *const *racer; /* JOB_RACE */

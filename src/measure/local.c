@@ -53,16 +53,17 @@ static const char other_version[] = "the builder is of another version than dlc"
 static void take_built(Local *m, Job *j, const MsgView *msg)
 {
 	const MsgBuilt *f = msg->fixed;
-	char why[MSG_WHY];
-	if (!msg_image_fits(f->device, msg->array[0], f->nentry, f->nimage, why)) {
+	char why[MSG_WHY] = "it has no image, or part of one";
+	const unsigned char *at = arena_copy(j->arena, msg->array[0], f->nbytes), *end = at + f->nbytes;
+	bool ok = at < end;
+	for (MsgView v; ok && at < end; at += v.size)
+		ok = j->nimage < MSG_IMAGES && msg_parse(at, (size_t)(end - at), &v, why) == MSG_OK &&
+			msg_image_read(&v, &j->image[j->nimage++], why);
+	if (!ok) {
 		job_done(m, j, RUN_COMPILE_ERROR, arena_printf(j->arena, "the builder sent a damaged answer: %s", why));
 		return;
 	}
 	j->result.compile_ns = (int64_t)f->ns;
-	j->nentry = (int)f->nentry;
-	j->entry = arena_copy(j->arena, msg->array[0], sizeof(DlcEntry) * f->nentry);
-	j->image = arena_copy(j->arena, msg->array[1], f->nimage);
-	j->nimage = f->nimage;
 	push(&m->built, j);
 }
 

@@ -1,8 +1,8 @@
 /*
  * A job -> the messages that ask dlc-worker for it.
  *
- * A candidate: its task's buffers (unless this runner has them), IMAGE, its own buffers, PROGRAM,
- * RUN, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
+ * A candidate: its task's buffers (unless this runner has them), IMAGEs, its own buffers, PROGRAMs,
+ * RUNs, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
  * Networks are in network_turns.c.  A race: TIME of programs that are there.
  */
 #include "measure/runner.h"
@@ -143,12 +143,17 @@ static void ask_own_buffers(Local *m, Job *j, Msg *msg, uint32_t first)
 	}
 }
 
-static int entry_of(const Job *j, const char *fn)
+/* The module of `lane` with the code of a Fn, and its entry there; false: there is none. */
+static bool find_entry(const Job *j, int lane, const char *fn, uint32_t *module, uint32_t *entry)
 {
-	for (int i = 0; i < j->nentry; i++)
-		if (strcmp(j->entry[i].name, fn) == 0)
-			return i;
-	return -1;
+	for (int k = 0; k < j->nimage; k++)
+		for (uint32_t i = 0; i < j->image[k].nentry; i++)
+			if (strcmp(j->image[k].entry[i].name, fn) == 0) {
+				*module = (uint32_t)(lane * MSG_IMAGES + k);
+				*entry = i;
+				return true;
+			}
+	return false;
 }
 
 static uint32_t use_of(const JobBuf *b)
@@ -171,12 +176,12 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 	VEC(int64_t) sym = { 0 };
 	for (size_t i = 0; i < set->call.n; i++) {
 		const JobCall *c = &set->call.at[i];
-		int entry = entry_of(set, c->fn);
-		if (c->prepare != prepare || entry < 0)
+		uint32_t module, entry;
+		if (c->prepare != prepare || !find_entry(set, lane, c->fn, &module, &entry))
 			continue;
 		for (int t = 0; t < c->times; t++) {
-			MsgCall row = { .module = (uint32_t)lane,
-				.entry = (uint32_t)entry,
+			MsgCall row = { .module = module,
+				.entry = entry,
 				.arg = (uint32_t)arg.n,
 				.narg = (uint32_t)c->n,
 				.sym = (uint32_t)sym.n,
@@ -209,24 +214,17 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 	ask(m, j, msg, MSG_RUN, &run, NULL, 0);
 }
 
-static void ask_image(Local *m, Job *j, Msg *msg, const Job *set, int lane)
+static void ask_images(Local *m, Job *j, Msg *msg, const Job *set, int lane)
 {
-	MsgImage image = { .module = (uint32_t)lane,
-		.device = DLC_DEVICE_CPU, /* as msg_image_fits has found */
-		.nentry = (uint64_t)set->nentry,
-		.nimage = set->nimage };
-	msg_begin(msg, MSG_IMAGE, ++m->serial, &image);
-	msg_add(msg, set->entry, sizeof *set->entry * (size_t)set->nentry);
-	msg_add(msg, set->image, set->nimage);
-	if (!msg_end(msg))
-		msg->full = true;
-	j->answers++;
+	for (int k = 0; k < set->nimage; k++, j->answers++)
+		if (!msg_image(msg, ++m->serial, (uint32_t)(lane * MSG_IMAGES + k), &set->image[k]))
+			msg->full = true;
 }
 
 static void ask_load(Local *m, Job *j, Msg *msg)
 {
 	ask_task(m, j, msg);
-	ask_image(m, j, msg, j, j->lane);
+	ask_images(m, j, msg, j, j->lane);
 	ask_own_buffers(m, j, msg, FIRST_OWN + (uint32_t)j->lane * LANE_BUFFERS);
 	ask_program(m, j, msg, j, j->lane, true);
 	ask_program(m, j, msg, j, j->lane, false);
@@ -304,7 +302,7 @@ void ask_judge(Local *m, Job *j, Msg *msg)
 	one.call.n = 1;
 	one.arena = j->arena;
 	one.answers = 0;
-	ask_image(m, &one, msg, &one, LANE_ORACLE);
+	ask_images(m, &one, msg, &one, LANE_ORACLE);
 	ask_own_buffers(m, &one, msg, FIRST_OWN + LANE_ORACLE * LANE_BUFFERS);
 	ask_program(m, &one, msg, &one, LANE_ORACLE, false);
 	j->answers += one.answers;

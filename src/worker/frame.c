@@ -30,7 +30,7 @@ static const ArrayRule ARRAYS[MSG_KINDS][3] = {
 	[MSG_TIMES] = { OF(MsgTimes, nsample, sizeof(MsgSample)) },
 	[MSG_PROFILED] = { OF(MsgProfiled, nvalue, sizeof(uint64_t)) },
 	[MSG_BUILD] = { OF(MsgBuild, ntext, 1) },
-	[MSG_BUILT] = { OF(MsgBuilt, nentry, sizeof(DlcEntry)), OF(MsgBuilt, nimage, 1) },
+	[MSG_BUILT] = { OF(MsgBuilt, nbytes, 1) },
 };
 
 static const struct Kind {
@@ -56,28 +56,6 @@ static uint64_t padded(uint64_t bytes)
 const char *msg_name(uint32_t kind)
 {
 	return kind < MSG_KINDS ? KIND[kind].name : "unknown";
-}
-
-bool msg_image_fits(uint64_t device, const DlcEntry *entry, uint64_t nentry, uint64_t nimage, char why[MSG_WHY])
-{
-	const char *what = NULL;
-	uint64_t number = nentry;
-	if (device != DLC_DEVICE_CPU) {
-		what = "the image is no code for a CPU but for device type";
-		number = device;
-	} else if (nimage == 0 || nentry > UINT16_MAX) {
-		what = "an image without code, or with too many kernels:";
-	}
-	for (uint64_t i = 0; i < nentry && what == NULL; i++) {
-		number = i;
-		if (entry[i].offset >= nimage)
-			what = "the code lies outside the image, of kernel";
-		else if (memchr(entry[i].name, 0, sizeof entry[i].name) == NULL)
-			what = "the name has no end, of kernel";
-	}
-	if (what != NULL)
-		snprintf(why, MSG_WHY, "%s %llu", what, (unsigned long long)number);
-	return what == NULL;
 }
 
 /* Adds bytes and zeros up to a multiple of 8. */
@@ -187,6 +165,46 @@ MsgParse msg_parse(const void *bytes, size_t have, MsgView *out, char why[MSG_WH
 		return MSG_BAD;
 	}
 	return MSG_OK;
+}
+
+bool msg_image(Msg *msg, uint64_t serial, uint32_t module, const DlcImage *image)
+{
+	MsgImage m = { module, (uint32_t)image->device, image->nentry, image->size };
+	msg_begin(msg, MSG_IMAGE, serial, &m);
+	msg_add(msg, image->entry, sizeof *image->entry * image->nentry);
+	msg_add(msg, image->bytes, image->size);
+	return msg_end(msg);
+}
+
+bool msg_image_read(const MsgView *v, DlcImage *out, char why[MSG_WHY])
+{
+	const MsgImage *m = v->fixed;
+	const DlcEntry *entry = v->array[0];
+	const char *what = NULL;
+	uint64_t number = 0;
+	if (v->kind != MSG_IMAGE) {
+		what = "an image was expected, not a message of kind";
+		number = v->kind;
+	} else if (m->device != DLC_DEVICE_CPU) {
+		what = "the image is no code for a CPU but for device type";
+		number = m->device;
+	} else if (m->nimage == 0 || m->nentry > UINT16_MAX) {
+		what = "an image without code, or with too many kernels:";
+		number = m->nentry;
+	}
+	for (uint64_t i = 0; what == NULL && i < m->nentry; i++) {
+		number = i;
+		if (entry[i].offset >= m->nimage)
+			what = "the code lies outside the image, of kernel";
+		else if (memchr(entry[i].name, 0, sizeof entry[i].name) == NULL)
+			what = "the name has no end, of kernel";
+	}
+	if (what != NULL) {
+		snprintf(why, MSG_WHY, "%s %llu", what, (unsigned long long)number);
+		return false;
+	}
+	*out = (DlcImage){ v->array[1], m->nimage, entry, (uint32_t)m->nentry, (int32_t)m->device };
+	return true;
 }
 
 unsigned char *stream_room(MsgStream *s, size_t *n)

@@ -64,7 +64,12 @@ MsgParse stream_next(MsgStream *s, MsgView *out);
 void stream_free(MsgStream *s);
 
 const char *msg_name(uint32_t kind);
-/* Whether entries and image, which came from another process, fit each other and a CPU; else `why` has the sentence. */
-bool msg_image_fits(uint64_t device, const DlcEntry *entry, uint64_t nentry, uint64_t nimage, char why[MSG_WHY]);
+/* A whole IMAGE; as msg_end. */
+bool msg_image(Msg *msg, uint64_t serial, uint32_t module, const DlcImage *image);
+/*
+ * What an IMAGE that came from another process carries; *out points into it. False if its parts do not fit each other
+ * and a CPU: `why` has the sentence.
+ */
+bool msg_image_read(const MsgView *v, DlcImage *out, char why[MSG_WHY]);
 
 #endif

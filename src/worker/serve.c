@@ -90,7 +90,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	MsgCompared compared;
 	const void *m = in->fixed, *const *a = in->array;
 	switch (in->kind) {
-	case MSG_IMAGE: s = worker_image(w, m, a[0], a[1], &err); break;
+	case MSG_IMAGE: s = worker_image(w, in, &err); break;
 	case MSG_BUNDLE: s = worker_bundle(w, m, a[0], &err); break;
 	case MSG_BUFFER: s = worker_buffer(w, m, a[0], &err); break;
 	case MSG_PROGRAM: s = worker_program(w, m, a[0], a[1], a[2], &err); break;

@@ -97,27 +97,27 @@ static void *copy_rows(const void *rows, uint64_t n, size_t row)
 	return copy;
 }
 
-DlcStatus worker_image(
-	Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image, DlcError *err)
+DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err)
 {
-	if (m->module >= MSG_TABLE)
-		return refuse(err, "the number is beyond the table of modules:", m->module);
+	uint32_t number = ((const MsgImage *)in->fixed)->module;
 	char why[MSG_WHY];
-	if (!msg_image_fits(m->device, entry, m->nentry, m->nimage, why))
+	DlcImage image;
+	if (number >= MSG_TABLE)
+		return refuse(err, "the number is beyond the table of modules:", number);
+	if (!msg_image_read(in, &image, why))
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s", why);
 	Module *new = calloc(1, sizeof *new);
-	DlcEntry *copy = copy_rows(entry, m->nentry, sizeof *entry);
-	void *code =
-		new != NULL &&copy != NULL ? device_cpu.code_load(NULL, image, m->nimage, false) : NULL;
+	DlcEntry *copy = copy_rows(image.entry, image.nentry, sizeof *copy);
+	void *code = new != NULL &&copy != NULL ? device_cpu.code_load(NULL, image.bytes, image.size, false) : NULL;
 	if (code == NULL) {
 		free(copy);
 		free(new);
 		return runtime_fail(err, DLC_SYSTEM, "the system gives no memory for code");
 	}
-	*new = (Module){ code, m->nimage, copy, (uint32_t)m->nentry };
-	module_free(w->module[m->module]);
-	w->module[m->module] = new;
-	use_number(w, m->module);
+	*new = (Module){ code, image.size, copy, image.nentry };
+	module_free(w->module[number]);
+	w->module[number] = new;
+	use_number(w, number);
 	return DLC_OK;
 }
 

@@ -8,8 +8,7 @@
 #include "worker/frame.h"
 #include "worker/store.h"
 
-DlcStatus worker_image(
-	Worker *w, const MsgImage *m, const DlcEntry *entry, const void *image, DlcError *err);
+DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err);
 DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err);
 DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err);
 /* *out points into the buffer. */

@@ -102,19 +102,42 @@ static void fault_mute(const Msg *out)
 	pause();
 }
 
-/* An answer to BUILD whose kernel has a name without an end; `out` has the serial. The builder goes on. */
-static void fault_damaged(const Msg *out)
+/* An answer to BUILD: n images of 8 bytes, without the last `cut` bytes. `out` has the serial. The builder goes on. */
+static void send_built(const Msg *out, const DlcEntry *entry, int n, size_t cut)
 {
-	Msg msg = { 0 };
-	DlcEntry entry = { .offset = 0 };
-	memset(entry.name, 'x', sizeof entry.name);
-	msg_begin(&msg, MSG_BUILT, ((const MsgHead *)out->bytes)->serial,
-		&(MsgBuilt){ .device = DLC_DEVICE_CPU, .nentry = 1, .nimage = 8 });
-	msg_add(&msg, &entry, sizeof entry);
-	msg_add(&msg, "12345678", 8);
+	Msg images = { 0 }, msg = { 0 };
+	for (int k = 0; k < n; k++)
+		if (!msg_image(&images, 0, 0, &(DlcImage){ (const unsigned char *)"12345678", 8, entry, 1, DLC_DEVICE_CPU }))
+			_exit(5);
+	msg_begin(&msg, MSG_BUILT, ((const MsgHead *)out->bytes)->serial, &(MsgBuilt){ .nbytes = images.size - cut });
+	msg_add(&msg, images.bytes, images.size - cut);
+	msg_free(&images);
 	if (!msg_end(&msg) || write(STDOUT_FILENO, msg.bytes, msg.size) != (ssize_t)msg.size)
 		_exit(5);
 	msg_free(&msg);
+}
+
+/* The kernel's name has no end. */
+static void fault_damaged(const Msg *out)
+{
+	DlcEntry entry = { .offset = 0 };
+	memset(entry.name, 'x', sizeof entry.name);
+	send_built(out, &entry, 1, 0);
+}
+
+static void fault_cut(const Msg *out)
+{
+	send_built(out, &(DlcEntry){ .name = "k" }, 2, 8);
+}
+
+static void fault_many(const Msg *out)
+{
+	send_built(out, &(DlcEntry){ .name = "k" }, MSG_IMAGES + 1, 0);
+}
+
+static void fault_empty(const Msg *out)
+{
+	send_built(out, NULL, 0, 0);
 }
 
 static const struct {
@@ -140,6 +163,9 @@ static const struct {
 	{ "build_memory", AT_BUILD, fault_memory, 2, RUN_COMPILE_ERROR },
 	{ "build_half", AT_BUILD, fault_half, 2, RUN_COMPILE_ERROR },
 	{ "build_damaged", AT_BUILD, fault_damaged, 2, RUN_COMPILE_ERROR },
+	{ "build_cut", AT_BUILD, fault_cut, 2, RUN_COMPILE_ERROR },
+	{ "build_many", AT_BUILD, fault_many, 2, RUN_COMPILE_ERROR },
+	{ "build_empty", AT_BUILD, fault_empty, 2, RUN_COMPILE_ERROR },
 	{ "build_exit", AT_BUILD, fault_exit, 2, RUN_COMPILE_ERROR },
 };
 
