@@ -143,14 +143,15 @@ static void check(Job *j, const Module *m, Tensors *got)
 }
 
 typedef struct Run {
-	DlcKernel kernel;
+	const Mapped *code;
+	uint32_t kernel;
 	DlcCall call[TEAM_MAX];
 } Run;
 
 static void enter(void *arg, int thread)
 {
 	Run *r = arg;
-	r->kernel(&r->call[thread]);
+	codegen_launch(r->code, r->kernel, &r->call[thread]);
 }
 
 /* The run Fn alone, which is the last entry. */
@@ -168,7 +169,8 @@ static double time_run(Job *j, const Module *m, Tensors *got)
 		die(j->row->name, &err);
 	for (int k = 0; k < f->nparam; k++)
 		buf[k] = tensor(got, f->param[k].name);
-	r.kernel = codegen_kernel(p, m->image.nentry - 1);
+	r.code = p;
+	r.kernel = m->image.nentry - 1;
 	for (int k = 0; k < j->threads; k++)
 		r.call[k] = (DlcCall){ buf, NULL, arena_alloc_aligned(j->arena, e->work_bytes + 64, 64), (uint32_t)k,
 			(uint32_t)j->threads, team_barrier, team };
@@ -176,7 +178,7 @@ static double time_run(Job *j, const Module *m, Tensors *got)
 	for (uint64_t start = timing_wall_ns(); n < 400 && timing_wall_ns() - start < 400000000;) {
 		uint64_t t = j->threads == 1 ? timing_thread_ns() : timing_wall_ns();
 		if (j->threads == 1)
-			r.kernel(&r.call[0]);
+			enter(&r, 0);
 		else
 			team_run(team, enter, &r);
 		t = (j->threads == 1 ? timing_thread_ns() : timing_wall_ns()) - t;

@@ -80,7 +80,7 @@ static void call(Job *j, const KernelSet *ks, const Module *m, const Mapped *p, 
 		buf[k] = t->at[t->at[copy] != NULL ? copy : 0];
 	}
 	DlcCall c = { .buf = buf, .work = work, .threads = 1 };
-	codegen_kernel(p, entry)(&c);
+	codegen_launch(p, entry, &c);
 }
 
 /* Copies of what the run Fn reads as constants, 64 MB together. */

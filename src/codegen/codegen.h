@@ -70,8 +70,8 @@ bool codegen_spills_hurt(const Module *m, const KernelReport *r, const Target *t
 typedef struct Mapped Mapped;
 bool codegen_map(const Module *m, Mapped **out, Err *err);
 void codegen_unmap(Mapped *p);
-/* The code of entry k; valid until codegen_unmap. */
-DlcKernel codegen_kernel(const Mapped *p, uint32_t k);
+/* Calls kernel k on this thread, as one of call->threads; its status, 0 if all is well. */
+int codegen_launch(const Mapped *p, uint32_t k, const DlcCall *call);
 
 /*
  * Runs prepare and then run Fns of the set on one thread, as interp_run_set does: the same arguments,

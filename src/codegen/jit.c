@@ -1,5 +1,5 @@
 /*
- * A module in this process: the runtime's CPU row makes its code executable, codegen_call calls it. Heap memory
+ * A module in this process: the row of its device makes the code executable and launches its kernels. Heap memory
  * lives from codegen_map to codegen_unmap, and during a call.
  */
 #include "codegen/codegen.h"
@@ -9,42 +9,54 @@
 #include <string.h>
 
 struct Mapped {
-	void *code;
+	const Device *device;
+	DeviceStream *stream;
 	const DlcImage *image;
+	void *code;
+	void *kernel[]; /* of each entry */
 };
 
 bool codegen_map(const Module *m, Mapped **out, Err *err)
 {
+	const Device *device = device_find(m->image.device);
 	*out = NULL;
-	if (m->image.device != DLC_DEVICE_CPU)
+	if (device == NULL || !device->on_host)
 		return fail(err, ERR_BUG, "", "the module's code is for device type %d, not for a CPU", (int)m->image.device);
-	*out = malloc(sizeof **out);
-	if (*out == NULL)
+	Mapped *p = calloc(1, sizeof *p + m->image.nentry * sizeof *p->kernel);
+	DeviceStream *stream = p != NULL ? device->stream_open(NULL) : NULL; /* a host's device needs no context */
+	if (stream == NULL) {
+		free(p);
 		return fail(err, ERR_MEMORY, "", "no memory");
-	**out = (Mapped){ device_cpu.code_load(NULL, m->image.bytes, m->image.size, false), &m->image };
-	if ((*out)->code != NULL)
-		return true;
-	free(*out);
-	*out = NULL;
-	return fail(err, ERR_DEVICE, "",
-		"this process may not execute the %llu bytes of code that it compiled: let it have PROT_EXEC",
-		(unsigned long long)m->image.size);
+	}
+	p->device = device;
+	p->stream = stream;
+	p->image = &m->image;
+	p->code = device->code_load(NULL, m->image.bytes, m->image.size, false);
+	if (p->code == NULL) {
+		codegen_unmap(p);
+		return fail(err, ERR_DEVICE, "",
+			"this process may not execute the %llu bytes of code that it compiled: let it have PROT_EXEC",
+			(unsigned long long)m->image.size);
+	}
+	for (uint32_t k = 0; k < m->image.nentry; k++)
+		p->kernel[k] = device->kernel(NULL, p->code, m->image.entry[k].name, m->image.entry[k].offset);
+	*out = p;
+	return true;
 }
 
 void codegen_unmap(Mapped *p)
 {
 	if (p == NULL)
 		return;
-	device_cpu.code_release(NULL, p->image->bytes, p->code, p->image->size);
+	if (p->code != NULL)
+		p->device->code_release(NULL, p->image->bytes, p->code, p->image->size);
+	p->device->stream_close(p->stream);
 	free(p);
 }
 
-DlcKernel codegen_kernel(const Mapped *p, uint32_t k)
+int codegen_launch(const Mapped *p, uint32_t k, const DlcCall *call)
 {
-	void *at = (char *)p->code + p->image->entry[k].offset;
-	DlcKernel f;
-	memcpy(&f, &at, sizeof f); /* ISO C has no cast from data to code */
-	return f;
+	return p->device->launch(p->stream, p->kernel[k], call, NULL);
 }
 
 /* What a call allocates: buffers that no argument gives, and workspace. */
@@ -105,8 +117,9 @@ static bool bind(Call *c, const Fn *f, void **buf, int64_t *sym)
 	return true;
 }
 
-static bool call_one(Call *c, const Fn *f, const DlcEntry *e, DlcKernel kernel)
+static bool call_one(Call *c, const Fn *f, const Mapped *p, uint32_t k)
 {
+	const DlcEntry *e = &p->image->entry[k];
 	void **buf = calloc(e->nbuf + 1u, sizeof *buf);
 	int64_t *sym = calloc(e->nsym + 1u, sizeof *sym);
 	void *work = zeroed((int64_t)e->work_bytes);
@@ -117,7 +130,7 @@ static bool call_one(Call *c, const Fn *f, const DlcEntry *e, DlcKernel kernel)
 	ok = ok && bind(c, f, buf, sym);
 	if (ok) {
 		DlcCall call = { .buf = buf, .sym = sym, .work = work, .thread = 0, .threads = 1 };
-		int status = kernel(&call);
+		int status = codegen_launch(p, k, &call);
 		if (status != 0)
 			ok = fail(c->err, ERR_BUG, f->name, "the kernel returned %d", status);
 	}
@@ -139,7 +152,7 @@ bool codegen_call(const KernelSet *ks, const Module *m, const Mapped *p, const I
 	for (uint32_t k = 0; ok && k < m->image.nentry; k++) {
 		const DlcEntry *e = &m->image.entry[k];
 		const Fn *f = ir_find_fn(ks, e->name);
-		ok = f != NULL ? call_one(&c, f, e, codegen_kernel(p, k))
+		ok = f != NULL ? call_one(&c, f, p, k)
 		               : fail(err, ERR_BUG, e->name, "the kernel set has no such Fn: the module is of another set");
 	}
 	for (int k = 0; k < c.nown; k++)

@@ -67,7 +67,7 @@ typedef struct Device {
 	uint64_t (*time)(DeviceStream *s, uint32_t from, uint32_t to);
 } Device;
 
-/* Its memory and code need no context: NULL will do. */
+/* Its memory, code and streams need no context: NULL will do. */
 extern const Device device_cpu;
 /* The row of a DLPack code, NULL if this runtime has none. */
 const Device *device_find(int32_t type);

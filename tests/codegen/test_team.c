@@ -15,7 +15,8 @@
 
 typedef struct Team {
 	pthread_barrier_t barrier;
-	DlcKernel kernel;
+	const Mapped *code;
+	uint32_t kernel;
 	DlcCall call;
 	uint64_t work_bytes;
 } Team;
@@ -38,7 +39,7 @@ static void *run_member(void *arg)
 	c.thread = m->thread;
 	c.work = aligned_alloc(64, (m->team->work_bytes + 127) / 64 * 64);
 	memset(c.work, 0x5a, m->team->work_bytes);
-	m->status = m->team->kernel(&c);
+	m->status = codegen_launch(m->team->code, m->team->kernel, &c);
 	free(c.work);
 	return NULL;
 }
@@ -57,7 +58,7 @@ static void run_team(const Mapped *code, const Module *m, const KernelSet *ks, c
 			for (int i = 0; i < t->n; i++)
 				if (strcmp(t->arg[i].name, f->sym[j].name) == 0)
 					sym[j] = t->arg[i].value;
-		Team team = { .kernel = codegen_kernel(code, k), .work_bytes = m->image.entry[k].work_bytes };
+		Team team = { .code = code, .kernel = k, .work_bytes = m->image.entry[k].work_bytes };
 		team.call = (DlcCall){
 			.buf = buf, .sym = sym, .threads = (uint32_t)threads, .barrier = threads > 1 ? meet : NULL, .team = &team
 		};
