@@ -1,6 +1,7 @@
 /* See algo.h: the list of algorithms, and how a step's words choose one for a call. */
 #include "op/algo.h"
 
+#include <stdio.h>
 #include <string.h>
 
 extern const Algo algo_winograd;
@@ -35,8 +36,12 @@ bool algo_choose(const Dag *d, const char *name, const AlgoArg *arg, int n, Algo
 {
 	const char *why = "no call is of its kind";
 	*out = (AlgoChoice){ .algo = algo_find(name), .call = -1 };
-	if (out->algo == NULL)
-		return fail(err, ERR_MISSING, name, "there is no algorithm of that name; there is %s", algos[0]->name);
+	if (out->algo == NULL) {
+		char have[200] = "";
+		for (int k = 0; algos[k] != NULL; k++)
+			snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", k > 0 ? ", " : "", algos[k]->name);
+		return fail(err, ERR_MISSING, name, "there is no algorithm of that name; there is: %s", have);
+	}
 	for (int k = 0; k < n; k++)
 		if (!read_param(out->algo, &arg[k], out->param, err))
 			return false;

@@ -9,6 +9,7 @@
 
 struct Sketch {
 	Arena *arena;
+	const Template *tmpl; /* the one that runs */
 	const Task *task;
 	const Target *target;
 	const KernelSet *naive; /* to look at; not to be changed */
@@ -39,9 +40,27 @@ int sketch_room(const Sketch *s);
 /* Appends one step of the trace. */
 void sketch_step(Sketch *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/*
+ * An algorithm of op/algo.h as a template schedules it: a row of the template's column. Its options stand in the knob
+ * "algorithm" beside the operator's own form.
+ */
+enum { TEMPLATE_PARAMS = 8 };
+struct Tiled; /* template/tile.h: the reduction that the algorithm takes the place of */
+typedef struct TemplateAlgo {
+	const char *name; /* "conv2d.winograd" */
+	/*
+	 * Fills in what the algorithm's first parameter may be for the Task; how many. *best: the one that is likely best
+	 * before anything is measured; 0: the operator's own form is. The first row of a column that names one is believed.
+	 */
+	int (*offer)(const Sketch *s, const struct Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best);
+	/* Asks for the algorithm's knobs and appends the trace; the first step is compute. */
+	void (*steps)(Sketch *s, const struct Tiled *t, int64_t param);
+} TemplateAlgo;
+
 /* The generated space of any loops (template/loops.c), for templates that meet what they cannot read. */
 bool sketch_loops(Sketch *s);
 
 extern const Template tmpl_conv, tmpl_dense, tmpl_pool, tmpl_loops;
+extern const TemplateAlgo tmpl_winograd;
 
 #endif

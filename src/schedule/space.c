@@ -260,9 +260,13 @@ void sketch_step(Sketch *s, const char *fmt, ...)
 static bool run(SketchRun *r, Arena *a, Text *steps)
 {
 	const Space *s = r->space;
-	Sketch sketch = {
-		.arena = a, .task = s->task, .target = s->target, .naive = s->naive, .steps = { .arena = a }, .run = r
-	};
+	Sketch sketch = { .arena = a,
+		.tmpl = s->tmpl,
+		.task = s->task,
+		.target = s->target,
+		.naive = s->naive,
+		.steps = { .arena = a },
+		.run = r };
 	bool ok = s->tmpl->run(&sketch, r->err) && !r->failed;
 	*steps = sketch.steps;
 	return ok;

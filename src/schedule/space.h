@@ -69,6 +69,8 @@ typedef struct Template {
 	const char *name, *doc;
 	bool (*applies)(const Task *task, const Target *target);
 	bool (*run)(Sketch *s, Err *err);
+	/* What it may compute instead of the operator's own form (schedule/sketch.h); ends with NULL. NULL: nothing. */
+	const struct TemplateAlgo *const *algo;
 } Template;
 extern const Template *const templates[]; /* ends with NULL; the last one fits any operator */
 

@@ -8,31 +8,72 @@
 
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
-#include "schedule/template/winograd.h"
+#include "schedule/template/tile.h"
 
 #include <string.h>
 
-/* In place of the library's templates: Winograd alone. */
+#define COLUMN "column"
+
+/* In place of the library's templates: Winograd alone; which m it takes for the best. */
+static int64_t best;
+
 static bool fits(const Task *task, const Target *target)
 {
-	return winograd_fits(task, target, 4);
+	(void)target;
+	return tile_anchor(task->dag) != NULL && strcmp(task->label, COLUMN) != 0;
 }
 
 static bool run(Sketch *s, Err *err)
 {
-	static const int64_t m[] = { 2, 4 };
+	int64_t m[TEMPLATE_PARAMS];
 	Tiled t;
 	(void)err;
-	int64_t picked = sketch_number(s, "m", m, 2, 1);
-	sketch_opens(s);
 	if (!tiled_read(s, tile_anchor(s->task->dag), &t))
 		return false;
-	winograd_steps(s, &t, picked);
+	int n = tmpl_winograd.offer(s, &t, m, &best);
+	int64_t picked = sketch_number(s, "m", m, n, n - 1);
+	sketch_opens(s);
+	tmpl_winograd.steps(s, &t, picked);
 	return true;
 }
 
-static const Template winograd = { "winograd", "", fits, run };
-const Template *const templates[] = { &winograd, NULL };
+static const Template winograd = { .name = "winograd", .applies = fits, .run = run };
+
+/* For a Task with this label: a column of two rows. */
+static bool is_column(const Task *task, const Target *target)
+{
+	(void)target;
+	return strcmp(task->label, COLUMN) == 0;
+}
+
+static bool run_column(Sketch *s, Err *err)
+{
+	Tiled t;
+	(void)err;
+	if (!tiled_read(s, tile_anchor(s->task->dag), &t))
+		return false;
+	if (!tile_algorithm(s, &t, "own"))
+		sketch_step(s, "# own");
+	return true;
+}
+
+static int offer_six(const Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *likely)
+{
+	(void)s, (void)t;
+	*likely = param[0] = 6;
+	return 1;
+}
+
+static void six_steps(Sketch *s, const Tiled *t, int64_t m)
+{
+	(void)t;
+	sketch_step(s, "compute conv2d.winograd m=%lld o=8", (long long)m);
+}
+
+static const TemplateAlgo six = { "conv2d.winograd", offer_six, six_steps };
+static const TemplateAlgo *const column_algos[] = { &six, &tmpl_winograd, NULL };
+static const Template column = { .name = "column", .applies = is_column, .run = run_column, .algo = column_algos };
+const Template *const templates[] = { &winograd, &column, NULL };
 
 static char *lines(Arena *a, const char *what)
 {
@@ -171,10 +212,47 @@ static const struct {
 START_TEST(large_tiles_are_for_large_maps)
 {
 	Arena *a = arena_new();
+	Err err = { 0 };
 	Target target;
 	target_host(&target, 1);
 	target.vector_bits = 512;
-	ck_assert_int_eq(winograd_guess(task_of(a, guesses[_i].dag), &target), guesses[_i].m);
+	ck_assert(space_new(a, task_of(a, guesses[_i].dag), &target, &err) != NULL);
+	ck_assert_int_eq(best, guesses[_i].m);
+	arena_free(a);
+}
+END_TEST
+
+/* A row more in a template's column is an option more; the first row that expects to be best is the default. */
+START_TEST(a_column_has_several_algorithms)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Text text = { .arena = a };
+	Task *task = task_of(a, guesses[0].dag);
+	target_host(&target, 1);
+	task->label = COLUMN;
+	Space *space = space_new(a, task, &target, &err);
+	ck_assert_msg(space != NULL, "%s", err.text);
+	const Knob *k = space_knob(space, &space->first, 0);
+	for (int o = 0; o < k->n; o++) {
+		text_add(&text, "%s", o > 0 ? " " : "");
+		knob_print_option(&text, &k->option[o]);
+	}
+	ck_assert_str_eq(k->name, "algorithm");
+	ck_assert_str_eq(text_str(&text), "own conv2d.winograd:6 conv2d.winograd:2 conv2d.winograd:4");
+	ck_assert_int_eq(k->first, 1);
+	static const char *const begins[] = { "", "compute conv2d.winograd m=6 o=8\n", "compute conv2d.winograd m=2",
+		"compute conv2d.winograd m=4" };
+	for (int o = 0; o < LEN(begins); o++) {
+		Config c = space_move(space, &space->first, 0, o);
+		Text steps = { .arena = a };
+		Trace *t = space_trace(space, &c, a, &err);
+		ck_assert_msg(t != NULL, "%s", err.text);
+		trace_print(&steps, t);
+		ck_assert_int_eq(strncmp(text_str(&steps), begins[o], strlen(begins[o])), 0);
+		ck_assert_int_eq(c.n > 1, o > 1); /* Winograd's own knobs follow */
+	}
 	arena_free(a);
 }
 END_TEST
@@ -218,6 +296,7 @@ int main(void)
 	tcase_add_loop_test(tc, schedules_of_winograd_equal_the_naive_convolution, 0, LEN(schedules));
 	tcase_add_loop_test(tc, every_sampled_winograd_equals_the_naive_convolution, 0, LEN(shapes));
 	tcase_add_loop_test(tc, large_tiles_are_for_large_maps, 0, LEN(guesses));
+	tcase_add_test(tc, a_column_has_several_algorithms);
 	tcase_add_loop_test(tc, compute_refuses, 0, LEN(refused));
 	return run_suite("compute", tc);
 }

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
-#include "schedule/space.h"
+#include "schedule/sketch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -458,6 +458,23 @@ START_TEST(the_examples_of_the_page_are_right)
 }
 END_TEST
 
+/* A template's column names an algorithm by its text; an algorithm that no template has is never tried. */
+START_TEST(every_algorithm_is_in_a_column)
+{
+	bool has[8] = { false };
+	for (const Template *const *t = templates; *t != NULL; t++)
+		for (const TemplateAlgo *const *a = (*t)->algo; a != NULL && *a != NULL; a++) {
+			int k = 0;
+			while (algos[k] != NULL && strcmp(algos[k]->name, (*a)->name) != 0)
+				k++;
+			ck_assert_msg(algos[k] != NULL, "template %s: there is no algorithm %s", (*t)->name, (*a)->name);
+			has[k] = true;
+		}
+	for (int k = 0; algos[k] != NULL; k++)
+		ck_assert_msg(has[k], "no template has %s", algos[k]->name);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("schedule");
@@ -472,6 +489,7 @@ int main(void)
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	tcase_add_loop_test(tc, narrow_machines_have_spaces, 0, 3);
 	tcase_add_test(tc, a_target_without_schedules_is_refused);
+	tcase_add_test(tc, every_algorithm_is_in_a_column);
 	tcase_add_test(tc, the_page_has_the_table_of_primitives);
 	tcase_add_loop_test(tc, the_examples_of_the_page_are_right, 0, 2 * EXAMPLES);
 	return run_suite("schedule", tc);

@@ -26,7 +26,7 @@ static bool applies(const Task *task, const Target *target)
 	return true;
 }
 
-static const Template fake = { "fake", "", applies, run };
+static const Template fake = { .name = "fake", .applies = applies, .run = run };
 const Template *const templates[] = { &fake, NULL }; /* in place of the library's */
 
 static const int64_t number[] = { 1, 2, 4, 8, 16 };

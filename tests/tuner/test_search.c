@@ -39,7 +39,7 @@ static bool run(Sketch *s, Err *err)
 	return true;
 }
 
-static const Template land_template = { "land", "", NULL, run };
+static const Template land_template = { .name = "land", .run = run };
 
 static Land *land_new(Arena *a, int knobs, int options, uint64_t seed)
 {

@@ -5,7 +5,6 @@
  * sum; where the input's do too, lanes along rows (the generated space) are the other choice.
  */
 #include "schedule/template/tile.h"
-#include "schedule/template/winograd.h"
 
 #include "op/layout.h"
 #include "op/op.h"
@@ -187,22 +186,6 @@ static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
 	tile->ahead = ahead[sketch_word(s, "ahead", word, n, first)];
 }
 
-/* Direct; or the outputs of one of Winograd's tiles each way. */
-static int64_t choose_algorithm(Sketch *s, const Tiled *t)
-{
-	enum { LEAST = 2, MOST = 4 };
-	KnobOption option[MOST] = { { .kind = KNOB_WORD, .word = "direct" } };
-	int n = 1, first = 0;
-	int64_t guess = winograd_guess(s->task, s->target);
-	for (int64_t m = LEAST; m <= MOST && t->ends && winograd_fits(s->task, s->target, m); m += 2) {
-		first = guess == m ? n : first;
-		option[n++] = (KnobOption){ .kind = KNOB_ALGO, .algo = { winograd_algo(), m } };
-	}
-	int k = sketch_knob(s, "algorithm", option, n, first);
-	sketch_opens(s);
-	return k == 0 ? 0 : option[k].algo.param;
-}
-
 /*
  * Of so few taps in a row an edge skips one, and asking for it in all tiles costs 1 % at most, where it was
  * measured, and leaves only a third to a half of the code. Of the stem's seven it skips more; asked for, they spill.
@@ -279,12 +262,15 @@ static bool run(Sketch *s, Err *err)
 		if (rows)
 			return sketch_loops(s);
 	}
-	int64_t m = choose_algorithm(s, &t);
-	if (m > 0)
-		winograd_steps(s, &t, m);
-	else
+	if (!tile_algorithm(s, &t, "direct"))
 		direct(s, c, &t, lanes);
 	return true;
 }
 
-const Template tmpl_conv = { "conv", "register tiles of pixels and vectors of channels", applies, run };
+static const TemplateAlgo *const algos_of_conv[] = { &tmpl_winograd, NULL };
+
+const Template tmpl_conv = { .name = "conv",
+	.doc = "register tiles of pixels and vectors of channels",
+	.applies = applies,
+	.run = run,
+	.algo = algos_of_conv };

@@ -74,4 +74,7 @@ static bool run(Sketch *s, Err *err)
 	return true;
 }
 
-const Template tmpl_dense = { "dense", "register tiles of rows and vectors of columns", applies, run };
+const Template tmpl_dense = { .name = "dense",
+	.doc = "register tiles of rows and vectors of columns",
+	.applies = applies,
+	.run = run };

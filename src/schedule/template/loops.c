@@ -276,6 +276,8 @@ static bool applies(const Task *task, const Target *target)
 	return target->kind == TARGET_CPU;
 }
 
-const Template tmpl_loops = { "loops", "vector, tile, order and unroll of any loop nest", applies,
-	run };
+const Template tmpl_loops = { .name = "loops",
+	.doc = "vector, tile, order and unroll of any loop nest",
+	.applies = applies,
+	.run = run };
 

@@ -80,4 +80,7 @@ static bool run(Sketch *s, Err *err)
 	return true;
 }
 
-const Template tmpl_pool = { "pool", "some pixels of a window or reduction in registers", applies, run };
+const Template tmpl_pool = { .name = "pool",
+	.doc = "some pixels of a window or reduction in registers",
+	.applies = applies,
+	.run = run };

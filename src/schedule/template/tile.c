@@ -439,6 +439,27 @@ static void ahead_steps(Sketch *s, const Tiled *t, const Tile *tile, const char 
 	sketch_step(s, "unroll %s.p.f", tile->pack);
 }
 
+bool tile_algorithm(Sketch *s, const Tiled *t, const char *own)
+{
+	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_WORD, .word = own } };
+	const TemplateAlgo *of[KNOB_OPTIONS] = { NULL };
+	int n = 1, first = 0;
+	for (const TemplateAlgo *const *a = s->tmpl->algo; a != NULL && *a != NULL; a++) {
+		int64_t param[TEMPLATE_PARAMS], best = 0;
+		int count = (*a)->offer(s, t, param, &best);
+		for (int k = 0; k < count && n < KNOB_OPTIONS; k++) {
+			first = first == 0 && param[k] == best ? n : first;
+			of[n] = *a;
+			option[n++] = (KnobOption){ .kind = KNOB_ALGO, .algo = { algo_find((*a)->name), param[k] } };
+		}
+	}
+	int picked = sketch_knob(s, "algorithm", option, n, first);
+	sketch_opens(s);
+	if (picked > 0)
+		of[picked]->steps(s, t, option[picked].algo.param);
+	return picked > 0;
+}
+
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 {
 	Text line = { .arena = s->arena };

@@ -83,6 +83,11 @@ int64_t tile_registers(const Sketch *s);
  * and one input. There are that many vectors and pixels in all. Knobs behind it may depend on it.
  */
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
+/*
+ * Asks for "algorithm": the operator's own form, as option `own`, or one of the template's column. False: the own form
+ * was picked, whose steps are the caller's. Knobs behind it may depend on it.
+ */
+bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
 /* Which axes have a loop around the tile, outermost first; how many. */
 int tile_outer(const Tiled *t, const Tile *tile, int *axis);
 

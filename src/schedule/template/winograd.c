@@ -1,5 +1,7 @@
 /*
- * See template/winograd.h. With blocks of rows of tiles, the trace makes
+ * Winograd's algorithm as the template of convolutions schedules it: its knobs "wino.*", and the steps that a choice of
+ * them stands for. Transformations and products go over blocks of tile rows, so that V and M stay in the cache; the
+ * product is a register tile of p tiles by f vectors of output channels. With blocks, the trace makes
  *
  *	for y.th.o {                                     (parallel)
  *		wino.v: for v.c.o { for v.th, v.tw { for v.c.i vector }}
@@ -10,8 +12,7 @@
  * and without blocks the three nests one after the other. Counts that the register tile does not
  * divide are cut off, so that no condition stands in the product.
  */
-#include "schedule/template/winograd.h"
-
+#include "schedule/template/tile.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,11 +39,6 @@ typedef struct Knobs {
 	bool tiles_stay;         /* while weights pass */
 } Knobs;
 
-const Algo *winograd_algo(void)
-{
-	return algo_find(algo_name);
-}
-
 static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *out)
 {
 	AlgoChoice choice;
@@ -62,7 +58,8 @@ static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *o
 	return true;
 }
 
-bool winograd_fits(const Task *task, const Target *target, int64_t m)
+/* The Task's anchor is a 3x3 convolution of stride 1 of blocked channels, on a CPU; tiles are of m x m outputs. */
+static bool fits(const Task *task, const Target *target, int64_t m)
 {
 	Conv v;
 	if (target->kind != TARGET_CPU || !find_conv(task, target, m, &v))
@@ -72,7 +69,11 @@ bool winograd_fits(const Task *task, const Target *target, int64_t m)
 		v.filters >= LEAST_CHANNELS;
 }
 
-int64_t winograd_guess(const Task *task, const Target *target)
+/*
+ * What is likely best before anything is known: 0 (direct), 2 or 4. Arithmetic at the machine's rate and the time
+ * in which cold weights come, which grow with the tile: the longer of both, and half of the other.
+ */
+static int64_t likely_best(const Task *task, const Target *target)
 {
 	/* Per cycle of one core: products, and bytes of what passes through memory. */
 	const double bytes = target->core.level[TARGET_CACHES];
@@ -80,7 +81,7 @@ int64_t winograd_guess(const Task *task, const Target *target)
 	int64_t guess = 0;
 	for (int64_t m = 0; m <= 4; m += 2) {
 		Conv v;
-		if (!winograd_fits(task, target, m == 0 ? 2 : m) || !find_conv(task, target, m == 0 ? 2 : m, &v))
+		if (!fits(task, target, m == 0 ? 2 : m) || !find_conv(task, target, m == 0 ? 2 : m, &v))
 			return 0;
 		double fmas = target->core.fma_rate * (double)v.lanes, fill = v.bytes / bytes; /* cycles an element */
 		double pairs = (double)v.channels * (double)v.filters, products = 9 * (double)v.height * (double)v.width;
@@ -99,6 +100,17 @@ int64_t winograd_guess(const Task *task, const Target *target)
 		}
 	}
 	return guess;
+}
+
+/* Nothing may stand before compute, and no nest behind the blocks that it takes up. */
+static int offer(const Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best)
+{
+	enum { LEAST = 2, MOST = 4 };
+	int n = 0;
+	*best = likely_best(s->task, s->target);
+	for (int64_t m = LEAST; m <= MOST && t->ends && fits(s->task, s->target, m); m += 2)
+		param[n++] = m;
+	return n;
 }
 
 /* ---- knobs ---- */
@@ -273,7 +285,7 @@ static void product_nest(Sketch *s, const Conv *v, Knobs k, int64_t tiles)
 	}
 }
 
-void winograd_steps(Sketch *s, const Tiled *t, int64_t m)
+static void steps(Sketch *s, const Tiled *t, int64_t m)
 {
 	Conv v;
 	if (!find_conv(s->task, s->target, m, &v))
@@ -286,9 +298,9 @@ void winograd_steps(Sketch *s, const Tiled *t, int64_t m)
 	bool blocks = rows < th;
 	const char *at = rows > 1 ? "y.th.o" : "y.th";
 	if (v.lanes == 16 || v.lanes == 1)
-		sketch_step(s, "compute conv2d.winograd m=%lld", (long long)m);
+		sketch_step(s, "compute %s m=%lld", algo_name, (long long)m);
 	else
-		sketch_step(s, "compute conv2d.winograd m=%lld o=%lld", (long long)m, (long long)v.lanes);
+		sketch_step(s, "compute %s m=%lld o=%lld", algo_name, (long long)m, (long long)v.lanes);
 	/* All elementwise blocks behind the convolution become one, and that goes into the output's transformation. */
 	for (int i = 0; i < t->nmiddle; i++)
 		sketch_step(s, "inline %s", t->middle[i]);
@@ -317,3 +329,5 @@ void winograd_steps(Sketch *s, const Tiled *t, int64_t m)
 	}
 	sketch_loops_but(s, t);
 }
+
+const TemplateAlgo tmpl_winograd = { .name = algo_name, .offer = offer, .steps = steps };
