@@ -7,28 +7,15 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-/* A candidate that unrolls without end is an error of its own before the machine begins to swap. */
-static void limit_memory(void)
-{
-#if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
-	uint64_t bytes = host_memory(NULL, NULL) / 2;
-	struct rlimit l;
-	if (bytes == 0 || getrlimit(RLIMIT_DATA, &l) != 0)
-		return;
-	if (l.rlim_max == RLIM_INFINITY || bytes < l.rlim_max)
-		l.rlim_cur = (rlim_t)bytes;
-	setrlimit(RLIMIT_DATA, &l);
-#endif
-}
+enum { MEMORY_PERCENT = 50 /* a candidate that unrolls without end is an error of its own */ };
 
 bool builder_serve(const DlcTarget *target, Err *err)
 {
 	DlcSession *s;
 	Target t;
-	limit_memory();
+	host_limit_memory(MEMORY_PERCENT);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a tuner that is killed leaves no child behind */
 	if (dlc_session_open_user(NULL, &s, failure_of(err)) != DLC_FAULT_NONE)
 		return false;

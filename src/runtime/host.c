@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 bool host_read(char *out, size_t n, const char *path)
@@ -145,4 +146,17 @@ uint64_t host_memory(const char *sys, const char *proc)
 			v > 0 && (bytes == 0 || (uint64_t)v < bytes))
 			bytes = (uint64_t)v;
 	return bytes;
+}
+
+void host_limit_memory(int percent)
+{
+#if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
+	uint64_t bytes = host_memory(NULL, NULL) / 100 * (uint64_t)percent;
+	struct rlimit l;
+	if (bytes == 0 || getrlimit(RLIMIT_DATA, &l) != 0)
+		return;
+	if (l.rlim_max == RLIM_INFINITY || bytes < l.rlim_max)
+		l.rlim_cur = (rlim_t)bytes;
+	setrlimit(RLIMIT_DATA, &l);
+#endif
 }

@@ -22,6 +22,11 @@ int host_cores(const uint64_t *mask, int ncpu, const char *sys);
 int host_granted_cpus(const char *sys);
 /* Bytes of memory that this process may have: the machine's, or less where a cgroup says so. */
 uint64_t host_memory(const char *sys, const char *proc);
+/*
+ * From now on this process may not have more than so many percent of that: it is refused more (out of memory) before
+ * the machine begins to swap.
+ */
+void host_limit_memory(int percent);
 /* The first n - 1 bytes of a small file, without its last newline; false: it is empty or cannot be read. */
 bool host_read(char *out, size_t n, const char *path);
 

@@ -21,6 +21,7 @@
 #include "worker/worker.h"
 
 enum { EXIT_NONSENSE = 1, EXIT_USAGE = 2, EXIT_SYSTEM = 5 };
+enum { MEMORY_PERCENT = 75 /* of the machine's, for a candidate and the worker */ };
 
 static int complain(int code, const char *text)
 {
@@ -46,24 +47,6 @@ static bool answer(const MsgView *request, void *arg)
 		s->code = complain(EXIT_SYSTEM, "standard output takes no answer");
 	}
 	return s->code == 0;
-}
-
-/*
- * A candidate that needs more is refused (out of memory) before the machine begins to swap.  A candidate that crashes
- * becomes a status; nobody reads its core file.
- */
-static void limit_resources(void)
-{
-	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-#if !defined(__SANITIZE_ADDRESS__) /* whose shadow is larger than any memory */
-	uint64_t bytes = host_memory(NULL, NULL) / 4 * 3;
-	struct rlimit l;
-	if (bytes == 0 || getrlimit(RLIMIT_DATA, &l) != 0)
-		return;
-	if (l.rlim_max == RLIM_INFINITY || bytes < l.rlim_max)
-		l.rlim_cur = (rlim_t)bytes;
-	setrlimit(RLIMIT_DATA, &l);
-#endif
 }
 
 static int serve_stdio(Worker *w)
@@ -123,7 +106,8 @@ int main(int argc, char **argv)
 	if (!read_line(argc, argv, &code))
 		return code;
 	signal(SIGPIPE, SIG_IGN);
-	limit_resources();
+	host_limit_memory(MEMORY_PERCENT);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 }); /* a crash becomes a status; nobody reads its core file */
 #if defined(__linux__)
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a kernel that does not end would not see the input end */
 #endif
