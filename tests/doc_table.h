@@ -12,6 +12,9 @@
 
 #include <string.h>
 
+/* A row of a .def of constants, appended to the Text `t`: #define COUNT DOC_CONSTANT. */
+#define DOC_CONSTANT(name, value, unit, reason) text_add(&t, "| %s | %s %s | %s |\n", #name, #value, unit, reason);
+
 /* `want`: the whole table, its first line included, each line ended by '\n'; `path` is relative to the source root. */
 static inline void doc_table(const char *path, Text *want)
 {

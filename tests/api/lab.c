@@ -66,6 +66,25 @@ DlcNetwork *load(DlcSession *s, const Model *m)
 	return n;
 }
 
+Lab open_lab(int which, const char *database)
+{
+	DlcFailure why = { 0 };
+	Lab lab = { .arena = arena_new(), .session = open_session(), .model = onnx_of(network[which]) };
+	lab.network = load(lab.session, &lab.model);
+	if (database != NULL)
+		ok(dlc_database_open(lab.session, file(lab.arena, database), DLC_WRITE, &lab.database, &why), why);
+	return lab;
+}
+
+void close_lab(Lab *lab)
+{
+	dlc_database_close(lab->database);
+	dlc_network_close(lab->network);
+	dlc_session_close(lab->session);
+	free(lab->model.bytes);
+	arena_free(lab->arena);
+}
+
 int put(const char *bytes, size_t n, void *arg)
 {
 	text_put(arg, bytes, n);

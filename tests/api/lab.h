@@ -30,6 +30,16 @@ const char *file(Arena *a, const char *name);
 
 DlcSession *open_session(void);
 DlcNetwork *load(DlcSession *s, const Model *m);
+/* A session with network number `which`, and a database of that name in the folder; NULL: none. */
+typedef struct Lab {
+	Arena *arena;
+	DlcSession *session;
+	Model model;
+	DlcNetwork *network;
+	DlcDatabase *database;
+} Lab;
+Lab open_lab(int which, const char *database);
+void close_lab(Lab *lab);
 /* For dlc_network_show: appends to the Text. */
 int put(const char *bytes, size_t n, void *arg);
 

@@ -148,13 +148,12 @@ static int add_line(const char *line, size_t n, void *arg)
 
 START_TEST(tuning_fills_a_database_that_can_be_asked)
 {
-	Arena *a = arena_new();
+	Lab lab = open_lab(1, "t.sqlite");
+	Arena *a = lab.arena;
 	DlcFailure why = { 0 };
-	DlcSession *s = open_session();
-	DlcDatabase *d, *copy;
-	Model m = onnx_of(network[1]);
-	DlcNetwork *n = load(s, &m);
-	ok(dlc_database_open(s, file(a, "t.sqlite"), DLC_WRITE, &d, &why), why);
+	DlcSession *s = lab.session;
+	DlcNetwork *n = lab.network;
+	DlcDatabase *d = lab.database, *copy;
 	Seen seen = { .session = s };
 	DlcTuneResult r;
 	DlcTuneRequest q = { .database = &d,
@@ -209,11 +208,7 @@ START_TEST(tuning_fills_a_database_that_can_be_asked)
 	ck_assert_ptr_nonnull(strstr(text_str(&shown), "task "));
 	dlc_bundle_close(b);
 	dlc_database_close(copy);
-	dlc_database_close(d);
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
+	close_lab(&lab);
 }
 END_TEST
 
@@ -227,14 +222,12 @@ static void *cancel_soon(void *session)
 /* 0: a callback says so; 1: a callback cancels the session; 2: another thread does. */
 START_TEST(a_tuning_is_cancelled_and_keeps_its_trials)
 {
-	Arena *a = arena_new();
+	Lab lab = open_lab(0, ((const char *[]){ "c0.sqlite", "c1.sqlite", "c2.sqlite" })[_i]);
 	DlcFailure why = { 0 };
-	DlcSession *s = open_session();
-	DlcDatabase *d;
-	Model m = onnx_of(network[0]);
-	DlcNetwork *n = load(s, &m);
+	DlcSession *s = lab.session;
+	DlcNetwork *n = lab.network;
+	DlcDatabase *d = lab.database;
 	pthread_t other;
-	ok(dlc_database_open(s, file(a, arena_printf(a, "c%d.sqlite", _i)), DLC_WRITE, &d, &why), why);
 	Seen seen = { .session = s, .stop_after = _i < 2 ? 3 : 0, .by_cancel = _i == 1 };
 	DlcTuneResult r;
 	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .on_progress = on_progress, .arg = &seen, .budget_s = 120 };
@@ -258,11 +251,7 @@ START_TEST(a_tuning_is_cancelled_and_keeps_its_trials)
 	dlc_session_cancel(s, 0);
 	ok(dlc_compile(n, NULL, &b, &why), why);
 	dlc_bundle_close(b);
-	dlc_database_close(d);
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
+	close_lab(&lab);
 }
 END_TEST
 

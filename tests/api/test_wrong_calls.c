@@ -11,30 +11,32 @@
 #include <string.h>
 #include <unistd.h>
 
-#define usage(call, named)                                                                                           \
+/* The call names the argument, and says so much of it. */
+#define wrong(call, named, says)                                                                                     \
 	do {                                                                                                         \
 		why = (DlcFailure){ 0 };                                                                             \
 		ck_assert_int_eq((call), DLC_FAULT_USAGE);                                                           \
 		ck_assert_str_eq(why.place, named);                                                                  \
-		ck_assert_ptr_nonnull(strstr(why.text, "must be"));                                                  \
+		ck_assert_ptr_nonnull(strstr(why.text, says));                                                       \
 	} while (0)
+#define usage(call, named) wrong(call, named, "must be")
+#define null(call, named) wrong(call, named, "NULL")
 
 START_TEST(a_number_out_of_range_is_refused)
 {
-	Arena *a = arena_new();
+	Lab lab = open_lab(1, NULL);
 	DlcFailure why;
-	DlcSession *s = open_session();
+	DlcSession *s = lab.session;
 	DlcDatabase *d;
 	DlcBundle *b;
-	Model m = onnx_of(network[1]);
-	DlcNetwork *n = load(s, &m), *other;
+	DlcNetwork *n = lab.network, *other;
 	static const int hits[] = { 99, -7, DLC_HITS };
 	for (int i = 0; i < LEN(hits); i++) {
 		DlcCompileOptions c = { .required = 1, .require = (DlcHit)hits[i] };
 		usage(dlc_compile(n, &c, &b, &why), "require");
 	}
 	usage(dlc_compile(n, &(DlcCompileOptions){ .ndatabase = -1 }, &b, &why), "ndatabase");
-	usage(dlc_database_open(s, file(a, "m.sqlite"), (DlcMode)7, &d, &why), "mode");
+	usage(dlc_database_open(s, file(lab.arena, "m.sqlite"), (DlcMode)7, &d, &why), "mode");
 	const struct {
 		DlcTuneRequest q;
 		const char *field;
@@ -60,28 +62,18 @@ START_TEST(a_number_out_of_range_is_refused)
 	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .shape = &shape, .nshape = 1 }, &other, &why), "rank");
 	ck_assert_ptr_null(other);
 	ck_assert_ptr_null(dlc_hit_name((DlcHit)-1));
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
+	close_lab(&lab);
 }
 END_TEST
 
-/* null(): the call names the argument that is NULL. */
-#define null(call, named)                                                                                            \
-	do {                                                                                                         \
-		why = (DlcFailure){ 0 };                                                                             \
-		ck_assert_int_eq((call), DLC_FAULT_USAGE);                                                           \
-		ck_assert_str_eq(why.place, named);                                                                  \
-		ck_assert_ptr_nonnull(strstr(why.text, "NULL"));                                                     \
-	} while (0)
-
 START_TEST(a_null_pointer_is_refused)
 {
-	Arena *a = arena_new();
+	Lab lab = open_lab(1, "null.sqlite");
+	Arena *a = lab.arena;
+	Model m = lab.model;
 	DlcFailure why;
-	DlcSession *s = open_session(), *s2;
-	DlcDatabase *d, *none = NULL;
+	DlcSession *s = lab.session, *s2;
+	DlcDatabase *d = lab.database, *none = NULL;
 	DlcBundle *b;
 	DlcStats stats;
 	DlcRecord rec;
@@ -92,9 +84,7 @@ START_TEST(a_null_pointer_is_refused)
 	int64_t records;
 	int k, named = 1;
 	size_t size;
-	Model m = onnx_of(network[1]);
-	DlcNetwork *n = load(s, &m), *other;
-	ok(dlc_database_open(s, file(a, "null.sqlite"), DLC_WRITE, &d, &why), why);
+	DlcNetwork *n = lab.network, *other;
 	null(dlc_session_open(NULL, NULL, &why), "out");
 	null(dlc_session_open_user(NULL, NULL, &why), "out");
 	null(dlc_session_open(&(DlcSessionOptions){ .ntargets = 1 }, &s2, &why), "targets");
@@ -161,30 +151,26 @@ START_TEST(a_null_pointer_is_refused)
 	ck_assert(dlc_failure_text(&why, NULL, 3) == 0 && dlc_failure_text(&why, NULL, 0) > 0);
 	dlc_session_cancel(NULL, 1);
 	dlc_bundle_close(b);
-	dlc_database_close(d);
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
+	close_lab(&lab);
 }
 END_TEST
 
 /* Each call that does work ends at its start; closing and asking for names is no work. */
 START_TEST(a_cancelled_session_does_no_work)
 {
-	Arena *a = arena_new();
+	Lab lab = open_lab(1, "stop.sqlite");
+	Arena *a = lab.arena;
+	Model m = lab.model;
 	DlcFailure why;
-	DlcSession *s = open_session();
-	DlcDatabase *d, *more;
+	DlcSession *s = lab.session;
+	DlcDatabase *d = lab.database, *more;
 	DlcBundle *b, *none;
 	const DlcTask *task;
 	int64_t records;
 	int k;
 	DlcStats stats;
 	DlcTuneResult r;
-	Model m = onnx_of(network[1]);
-	DlcNetwork *n = load(s, &m), *other;
-	ok(dlc_database_open(s, file(a, "stop.sqlite"), DLC_WRITE, &d, &why), why);
+	DlcNetwork *n = lab.network, *other;
 	ok(dlc_compile(n, NULL, &b, &why), why);
 	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 1 };
 	dlc_session_cancel(s, 1);
@@ -207,11 +193,7 @@ START_TEST(a_cancelled_session_does_no_work)
 	dlc_session_cancel(s, 0);
 	ok(dlc_database_check(d, &records, &why), why);
 	dlc_bundle_close(b);
-	dlc_database_close(d);
-	dlc_network_close(n);
-	dlc_session_close(s);
-	free(m.bytes);
-	arena_free(a);
+	close_lab(&lab);
 }
 END_TEST
 

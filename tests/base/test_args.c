@@ -1,53 +1,10 @@
 /* base/args: which words a table of options takes, what they mean, and what is said otherwise. */
-#include "cli/rows.h"
 #include "suite.h"
+#include "verb_make.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool run_ok(const Args *args, Err *err)
-{
-	(void)args;
-	(void)err;
-	return true;
-}
-
-static const Option options[] = {
-	OPTION_TARGET,
-	OPTION_THREADS,
-	OPTION_DB,
-	OPTION_JSON,
-	{ .name = "output",
-		.letter = 'o',
-		.kind = OPT_TEXT,
-		.arg = "FILE",
-		.help = "the file to write" },
-	{ .name = "trials",
-		.kind = OPT_TRIALS,
-		.arg = "N",
-		.lo = 1,
-		.hi = 1000000,
-		.help = "how many" },
-	{ .name = "budget",
-		.kind = OPT_TIME,
-		.arg = "TIME",
-		.lo = 1,
-		.hi = 86400000,
-		.help = "how long" },
-	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|ir|asm", .help = "what to show" },
-	{ .name = "offset", .kind = OPT_INT, .arg = "N", .lo = -5, .hi = 5, .help = "signed" },
-	{ .name = "seed", .kind = OPT_INT, .arg = "N", .lo = 0, .hi = INT64_MAX, .help = "any" },
-	OPTION_END,
-};
-
-static const Verb make = { .name = "make",
-	.summary = "Make it",
-	.operands = "MODEL [MORE]",
-	.least = 1,
-	.most = 2,
-	.options = options,
-	.notes = "A note.",
-	.run = run_ok };
 static const Verb all = { .name = "all",
 	.summary = "Take all",
 	.operands = "FILE...",

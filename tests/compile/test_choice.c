@@ -2,6 +2,7 @@
  * Which schedule a task gets: the best run of all databases, else one of another epoch, else a
  * neighbour's, else the default; what a lock says and nothing else; never what cannot be.
  */
+#include "compile/limited.h"
 #include "suite.h"
 
 #include "target/detect.h"
@@ -496,23 +497,10 @@ END_TEST
 /* ---- defaults that a limit refuses ---- */
 
 #define UNSCHEDULED "unscheduled, since its default schedule is refused: "
-static const char *const limited[] = {
-	UNSCHEDULED "inline: the schedule would ", /* cubes of cubes: 3^11 products */
-	UNSCHEDULED "the code weighs ",            /* powers behind a tile and its edges */
+static const char *const limited[LIMITED_NETWORKS] = {
+	UNSCHEDULED "inline: the schedule would ",
+	UNSCHEDULED "the code weighs ",
 };
-
-static const char *limited_network(Arena *a, int which)
-{
-	Text t = { .arena = a };
-	if (which == 1)
-		return "dag p\nin x: f32[1,64,28,28]\nconst w: f32[64,64,7,7]\nin e: f32[1]\ny = conv(x, w) pads=[3,3,3,3]\n"
-			   "p = pow(y, e)\nq = pow(p, e)\nr = pow(q, e)\nout r\n";
-	text_add(&t, "dag c\nin x: f32[1,32,8,8]\nconst w: f32[32,32,1,1]\ny0 = conv(x, w)\n");
-	for (int k = 1; k <= 11; k++)
-		text_add(&t, "x%d = mul(y%d, y%d)\ny%d = mul(x%d, y%d)\n", k, k - 1, k - 1, k, k, k - 1);
-	text_add(&t, "out y11\n");
-	return text_str(&t);
-}
 
 static Compiled *compile_limited(Lab *lab, int which)
 {
@@ -558,7 +546,7 @@ START_TEST(what_is_given_gives_way_to_the_naive_loops)
 	Lab *lab = open_lab();
 	lab->o.trace_of = limited_trace;
 	lab->o.trace_arg = _i == 0 ? NULL : "nosuch step\n";
-	for (int which = 0; which < LEN(limited); which++)
+	for (int which = 0; which < LIMITED_NETWORKS; which++)
 		ck_assert_str_eq(compile_limited(lab, which)->task[0].trace, "");
 	close_lab(lab);
 }
@@ -580,7 +568,7 @@ int main(void)
 	tcase_add_test(tc, a_lock_without_the_task_or_with_another_trace);
 	tcase_add_loop_test(tc, bad_locks_are_refused, 0, LEN(bad_locks));
 	tcase_add_test(tc, what_is_required);
-	tcase_add_loop_test(tc, a_default_that_is_refused_is_naive, 0, LEN(limited));
+	tcase_add_loop_test(tc, a_default_that_is_refused_is_naive, 0, LIMITED_NETWORKS);
 	tcase_add_loop_test(tc, what_is_given_gives_way_to_the_naive_loops, 0, 2);
 	return run_suite("choice", tc);
 }

@@ -2,42 +2,14 @@
  * libFuzzer: a command line from a stranger, words ended by newlines, for a table with every kind of
  * option.  It is refused with a sentence, answered (--help), or taken with values of their ranges.
  */
-#include "cli/rows.h"
+#include "../base/verb_make.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool run_none(const Args *args, Err *err)
-{
-	(void)args;
-	(void)err;
-	return true;
-}
-
-static const Option options[] = {
-	OPTION_TARGET,
-	OPTION_THREADS,
-	OPTION_DB,
-	OPTION_JSON,
-	OPTION_SHAPE,
-	{ .name = "output", .letter = 'o', .kind = OPT_TEXT, .arg = "FILE", .help = "text" },
-	{ .name = "check", .kind = OPT_FOLDER, .arg = "DIR", .help = "maybe" },
-	{ .name = "trials", .kind = OPT_TRIALS, .arg = "N", .lo = 0, .hi = 1 << 20, .help = "trials" },
-	{ .name = "budget", .kind = OPT_TIME, .arg = "TIME", .lo = 1, .hi = INT64_C(1) << 40, .help = "time" },
-	{ .name = "stage", .kind = OPT_CHOICE, .arg = "graph|ir|asm", .help = "choice" },
-	{ .name = "offset", .kind = OPT_INT, .arg = "N", .lo = -5, .hi = 5, .help = "signed" },
-	OPTION_END,
-};
-static const Verb make = { .name = "make",
-	.summary = "Make",
-	.operands = "MODEL [MORE]",
-	.least = 1,
-	.most = 2,
-	.options = options,
-	.run = run_none };
-static const Verb part = { .name = "part", .summary = "Part", .operands = "X...", .most = -1, .run = run_none };
+static const Verb part = { .name = "part", .summary = "Part", .operands = "X...", .most = -1, .run = run_ok };
 static const Verb *const subs[] = { &part, NULL };
 static const Verb many = { .name = "many", .summary = "Many", .sub = subs };
 static const Verb *const verbs[] = { &make, &many, NULL };
@@ -55,9 +27,9 @@ static void read_values(const Args *args)
 	Err err = { 0 };
 	if (!args_has(args, "trials"))
 		return;
-	int64_t trials = args_int(args, "trials", 0), budget = args_int(args, "budget", 1),
+	int64_t trials = args_int(args, "trials", 1), budget = args_int(args, "budget", 1),
 			offset = args_int(args, "offset", 0);
-	must(trials >= 0 && trials <= 1 << 20 && budget >= 1 && offset >= -5 && offset <= 5);
+	must(trials >= 1 && trials <= 1000000 && budget >= 1 && offset >= -5 && offset <= 5);
 	int64_t stage = args_int(args, "stage", 0);
 	must(stage >= 0 && stage < 3 && args_count(args) >= 1 && args_count(args) <= 2);
 	const char *const *shape = args_all(args, "shape", &n);

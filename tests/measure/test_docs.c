@@ -6,7 +6,7 @@ START_TEST(method)
 	Arena *a = arena_new();
 	Text t = { .arena = a };
 	text_add(&t, "| name | value | reason |\n|---|---|---|\n");
-#define COUNT(name, value, unit, reason) text_add(&t, "| %s | %s %s | %s |\n", #name, #value, unit, reason);
+#define COUNT DOC_CONSTANT
 #define RATIO COUNT
 #include "measure/method.def"
 	doc_table("docs/measure.md", &t);

@@ -311,6 +311,32 @@ static const char *work_of(int fault)
 	return faults[fault].fault == NULL ? ", t: work f32[1000000000000]" : "";
 }
 
+/* This program as the children. */
+static MeasureOptions options_of(Arena *a, const char *builder, int builders)
+{
+	char **b = arena_array(a, char *, 3), **r = arena_array(a, char *, 3);
+	b[0] = r[0] = self;
+	b[1] = arena_printf(a, "%s", builder);
+	r[1] = arena_printf(a, "--runner");
+	return (MeasureOptions){ .builder = b,
+		.runner = r,
+		.builders = builders,
+		.threads = 1,
+		.build_ms = BUILD_MS,
+		.run_ms = RUN_MS,
+		.tolerance = 1e-4 };
+}
+
+static Task *relu_task(Arena *a)
+{
+	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
+	Task *task = d != NULL ? task_new(a, d, &err) : NULL;
+	ck_assert_msg(task != NULL, "%s: %s", err.place, err.text);
+	return task;
+}
+
 static Measure *open_measured(const MeasureOptions *o, const Task *task)
 {
 	Err err = { 0 };
@@ -321,21 +347,11 @@ static Measure *open_measured(const MeasureOptions *o, const Task *task)
 
 START_TEST(each_fault_is_a_status)
 {
-	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
-	char *builder[] = { self, (char[]){ "--builder" }, NULL }, *runner[] = { self, (char[]){ "--runner" }, NULL };
-	MeasureOptions o = { .builder = builder,
-		.runner = runner,
-		.builders = 1,
-		.threads = 1,
-		.build_ms = BUILD_MS,
-		.run_ms = RUN_MS,
-		.tolerance = 1e-4 };
 	Arena *a = arena_new();
 	Err err = { 0 };
 	int done = 0, total = getenv("DLC_TEST_ALL") != NULL ? PART : FEW;
-	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
-	Task *task = d != NULL ? task_new(a, d, &err) : NULL;
-	ck_assert_msg(task != NULL, "%s: %s", err.place, err.text);
+	MeasureOptions o = options_of(a, "--builder", 1);
+	Task *task = relu_task(a);
 	Measure *m = open_measured(&o, task); /* libuv keeps two descriptors from the first on */
 	measure_close(m);
 	int descriptors = open_descriptors();
@@ -371,23 +387,14 @@ END_TEST
 /* Two faulty candidates and a good one at once: the good one waits for neither. */
 START_TEST(faults_do_not_spread)
 {
-	char *builder[] = { self, (char[]){ "--builder" }, NULL }, *runner[] = { self, (char[]){ "--runner" }, NULL };
-	MeasureOptions o = { .builder = builder,
-		.runner = runner,
-		.builders = 2,
-		.threads = 1,
-		.build_ms = BUILD_MS,
-		.run_ms = RUN_MS,
-		.tolerance = 1e-4 };
-	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
 	static const char *const name[] = {
 		"run_segv", "k", "build_exit", "k", "run_exit", "build_segv", "k", "run_ill", "k"
 	};
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
+	MeasureOptions o = options_of(a, "--builder", 2);
 	Measure *m = measure_open(&o, &err);
-	MeasureRef *ref = measure_reference(m, task_new(a, d, &err), 1, &err);
+	MeasureRef *ref = measure_reference(m, relu_task(a), 1, &err);
 	ck_assert_msg(ref != NULL, "%s: %s", err.place, err.text);
 	for (int i = 0; i < LEN(name); i++) {
 		const char *text = arena_printf(a,
@@ -413,20 +420,11 @@ END_TEST
 /* That builder is at fault, and not the kernel that it was to build: no compile_error is recorded. */
 START_TEST(a_builder_of_another_version)
 {
-	char *builder[] = { self, (char[]){ "--old-builder" }, NULL }, *runner[] = { self, (char[]){ "--runner" }, NULL };
-	MeasureOptions o = { .builder = builder,
-		.runner = runner,
-		.builders = 1,
-		.threads = 1,
-		.build_ms = BUILD_MS,
-		.run_ms = RUN_MS,
-		.tolerance = 1e-4 };
-	static const char workload[] = "dag t\nin x: f32[4,32]\ny: f32[4,32] = relu(x)\nout y\n";
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Dag *d = dag_parse(a, "t", workload, strlen(workload), &err);
+	MeasureOptions o = options_of(a, "--old-builder", 1);
 	Measure *m = measure_open(&o, &err);
-	Task *task = task_new(a, d, &err);
+	Task *task = relu_task(a);
 	for (int k = 0; k < 2; k++) { /* as its HELLO comes, and when it is known */
 		ck_assert_ptr_null(measure_reference(m, task, 1, &err));
 		ck_assert_msg(strstr(err.text, "the builder is of another version than dlc") != NULL, "%s", err.text);

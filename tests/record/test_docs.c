@@ -94,7 +94,7 @@ START_TEST(bounds)
 	Arena *a = arena_new();
 	Text t = { .arena = a };
 	text_add(&t, "| name | value | reason |\n|---|---|---|\n");
-#define COUNT(name, value, unit, reason) text_add(&t, "| %s | %s %s | %s |\n", #name, #value, unit, reason);
+#define COUNT DOC_CONSTANT
 #include "db/bound.def"
 #undef COUNT
 	doc_table("docs/records.md", &t);

@@ -2,6 +2,7 @@
  * A task whose default schedule a limit refuses, at its replay or at its code: the naive loops are its default,
  * measured first; then comes the search.
  */
+#include "compile/limited.h"
 #include "suite.h"
 
 #include "tuner/run.h"
@@ -12,20 +13,6 @@ static double now_ms(void *arg)
 {
 	(void)arg;
 	return 0;
-}
-
-/* Cubes of cubes behind a convolution, which inlining writes out as 3^11 products; powers behind its tile and edges. */
-static const char *network(Arena *a, int which)
-{
-	Text t = { .arena = a };
-	if (which == 1)
-		return "dag p\nin x: f32[1,64,28,28]\nconst w: f32[64,64,7,7]\nin e: f32[1]\ny = conv(x, w) pads=[3,3,3,3]\n"
-		       "p = pow(y, e)\nq = pow(p, e)\nr = pow(q, e)\nout r\n";
-	text_add(&t, "dag c\nin x: f32[1,32,8,8]\nconst w: f32[32,32,1,1]\ny0 = conv(x, w)\n");
-	for (int k = 1; k <= 11; k++)
-		text_add(&t, "x%d = mul(y%d, y%d)\ny%d = mul(x%d, y%d)\n", k, k - 1, k - 1, k, k, k - 1);
-	text_add(&t, "out y11\n");
-	return text_str(&t);
 }
 
 START_TEST(a_refused_default_is_naive)
@@ -41,7 +28,7 @@ START_TEST(a_refused_default_is_naive)
 	TuneMeans with = { .clock = { now_ms, NULL } };
 	TuneRequest ask = { .target = &target, .search = &search_random,
 		.effort = effort_find("quick"), .model = "m", .trials = -1, .more_trials = -1, .seed = 1 };
-	const char *text = network(a, _i);
+	const char *text = limited_network(a, _i);
 	Dag *d = dag_parse(a, "m", text, strlen(text), &err);
 	Partition *p = d != NULL ? compile_tasks(a, d, &target, &err) : NULL;
 	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
@@ -69,6 +56,6 @@ END_TEST
 int main(void)
 {
 	TCase *tc = tcase_create("default");
-	tcase_add_loop_test(tc, a_refused_default_is_naive, 0, 2);
+	tcase_add_loop_test(tc, a_refused_default_is_naive, 0, LIMITED_NETWORKS);
 	return run_suite("default", tc);
 }
