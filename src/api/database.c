@@ -386,8 +386,8 @@ static bool find_session(const DbSession *x, void *arg)
 static bool read_record(DlcDatabase *d, const char *id, DlcRecord *out, Err *err)
 {
 	RecordName name;
-	Arena *a = session_view(&d->view);
-	if (!session_find_record(d->db, id, RECORD_KINDS, &name, err))
+	Arena *a = session_view(d->session, &d->view, "d", err);
+	if (a == NULL || !session_find_record(d->db, id, RECORD_KINDS, &name, err))
 		return false;
 	const Record *r = db_record(d->db, name.id, &out->line, a, err);
 	if (r == NULL)
@@ -456,8 +456,8 @@ static bool count(DlcDatabase *d, DlcStats *out, Err *err)
 	_Static_assert(
 		(int)RECORD_KINDS < (int)DLC_COUNTS && (int)RUN_STATUS_COUNT < (int)DLC_COUNTS, "room for the counts");
 	DbStats s;
-	Targets t = { .arena = session_view(&d->view) };
-	if (!db_stats(d->db, &s, err) || !db_each_task(d->db, add_target, &t, err) ||
+	Targets t = { .arena = session_view(d->session, &d->view, "d", err) };
+	if (t.arena == NULL || !db_stats(d->db, &s, err) || !db_each_task(d->db, add_target, &t, err) ||
 		!db_each_session(d->db, count_session, &out->sessions, err))
 		return false;
 	for (int k = 0; k < RECORD_KINDS; k++)

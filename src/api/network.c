@@ -114,8 +114,8 @@ void dlc_network_close(DlcNetwork *n)
 static bool list_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, Err *err)
 {
 	Target t;
-	Arena *a = session_view(&n->view);
-	if (!session_target(n->session, target, false, &t, err))
+	Arena *a = session_view(n->session, &n->view, "n", err);
+	if (a == NULL || !session_target(n->session, target, false, &t, err))
 		return false;
 	Partition *p = compile_tasks(a, n->dag, &t, err);
 	if (p == NULL)

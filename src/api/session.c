@@ -29,8 +29,15 @@ enum {
 
 /* ---- failures ---- */
 
-DlcFault session_end(bool ok, Err *err)
+static void end_call(DlcSession *s)
 {
+	if (s != NULL)
+		s->call = s->call->outer;
+}
+
+DlcFault session_end(DlcSession *s, bool ok, Err *err)
+{
+	end_call(s);
 	if (ok)
 		return DLC_FAULT_NONE;
 	if (err->code == ERR_NONE)
@@ -38,17 +45,24 @@ DlcFault session_end(bool ok, Err *err)
 	return (DlcFault)err->code;
 }
 
-bool session_cancelled(const DlcSession *s, Err *err)
+bool session_begin(DlcSession *s, Call *c, Err *err)
 {
-	return s != NULL && s->stop != 0 && !fail(err, ERR_INTERRUPTED, "", "the session is cancelled");
+	if (s == NULL)
+		return true;
+	if (s->stop != 0)
+		return fail(err, ERR_INTERRUPTED, "", "the session is cancelled");
+	c->outer = s->call;
+	c->view = NULL;
+	c->measure = NULL;
+	s->call = c;
+	return true;
 }
 
 DlcFault session_out_of_memory(DlcSession *s, Err *err)
 {
-	if (s != NULL && s->measure != NULL) {
-		measure_abandon(s->measure);
-		s->measure = NULL;
-	}
+	if (s != NULL && s->call->measure != NULL)
+		measure_abandon(s->call->measure);
+	end_call(s);
 	*err = (Err){ 0 };
 	fail(err, ERR_MEMORY, "", "out of memory");
 	return DLC_FAULT_MEMORY;
@@ -136,9 +150,15 @@ void dlc_session_cancel(DlcSession *s, int on)
 		s->stop = on != 0;
 }
 
-Arena *session_view(Arena **view)
+Arena *session_view(DlcSession *s, Arena **view, const char *argument, Err *err)
 {
 	Arena *old = *view;
+	for (const Call *c = s->call->outer; c != NULL; c = c->outer)
+		if (c->view == view) {
+			fail(err, ERR_USAGE, argument, "is in use: the call whose callback runs must return first");
+			return NULL;
+		}
+	s->call->view = view;
 	*view = NULL;
 	arena_free(old);
 	*view = arena_new();
@@ -245,15 +265,18 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 	_Static_assert((int)DLC_JOBS == (int)MEASURE_BUILDERS, "jobs at most");
 	if (!session_has_programs(s, err))
 		return false;
+	for (const Call *c = s->call->outer; c != NULL; c = c->outer)
+		if (c->measure != NULL)
+			return fail(err, ERR_USAGE, "session", "measures already: the call whose callback runs must return first");
 	session_close_children(s);
-	s->measure = measure_open(&m, err);
-	return s->measure != NULL;
+	s->call->measure = measure_open(&m, err);
+	return s->call->measure != NULL;
 }
 
 void session_close_children(DlcSession *s)
 {
-	Measure *m = s->measure;
-	s->measure = NULL;
+	Measure *m = s->call->measure;
+	s->call->measure = NULL;
 	measure_close(m);
 }
 

@@ -15,16 +15,27 @@
 
 #include <stdatomic.h>
 
+/*
+ * A public call under way. A callback may call too, so a session's calls nest; an inner one is refused what an outer
+ * one holds.
+ */
+typedef struct Call {
+	Guard guard;
+	struct Call *outer;
+	Arena **view;     /* that it fills; NULL: none */
+	Measure *measure; /* its children; NULL: none. Abandoned where memory runs out */
+} Call;
+
 struct DlcSession {
 	Arena *arena;
 	Folders folders;
 	void (*note)(const char *sentence, void *arg);
 	void *note_arg;
 	atomic_int stop;
-	Measure *measure; /* of the call under way; left behind where memory ran out */
+	Call *call; /* the innermost under way; NULL: none */
 };
 
-/* The arenas of views hold what the last call gave. */
+/* A view's arena holds what the last call gave. */
 struct DlcNetwork {
 	DlcSession *session;
 	Arena *arena, *view;
@@ -45,26 +56,26 @@ struct DlcDatabase {
  */
 #define API_CALL(session, why, work)                                          \
 	do {                                                                  \
-		Guard guard_;                                                 \
+		Call call_;                                                   \
 		Err own_, *const err = (why) != NULL ? err_of(why) : &own_;   \
 		*err = (Err){ 0 };                                            \
-		if (session_cancelled((session), err))                        \
+		if (!session_begin((session), &call_, err))                   \
 			return DLC_FAULT_INTERRUPTED;                         \
-		if (GUARD_ENTER(&guard_))                                     \
+		if (GUARD_ENTER(&call_.guard))                                \
 			return session_out_of_memory((session), err);         \
 		bool ok_ = (work);                                            \
-		guard_leave(&guard_);                                         \
-		return session_end(ok_, err);                                 \
+		guard_leave(&call_.guard);                                    \
+		return session_end((session), ok_, err);                      \
 	} while (0)
 
-/* Whether dlc_session_cancel has said so; then err says it. */
-bool session_cancelled(const DlcSession *s, Err *err);
+/* `c` becomes the session's innermost call, until one of the next two; s may be NULL. False: the session is cancelled. */
+bool session_begin(DlcSession *s, Call *c, Err *err);
 DlcFault session_out_of_memory(DlcSession *s, Err *err);
-DlcFault session_end(bool ok, Err *err);
+DlcFault session_end(DlcSession *s, bool ok, Err *err);
 /* Tells the user; names of strangers are made printable. `session` is a DlcSession. */
 void session_note(const char *sentence, void *session);
-/* An empty arena in place of the last one. */
-Arena *session_view(Arena **view);
+/* An empty arena in place of the last one. NULL: an outer call fills it; err names the argument. */
+Arena *session_view(DlcSession *s, Arena **view, const char *argument, Err *err);
 
 /* The target that is named; runs_here: refused unless its code runs on this machine. t may be NULL: host. */
 bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err);
@@ -81,7 +92,7 @@ typedef struct ChildOptions {
 	void (*tick)(void *arg);
 	void *tick_arg;
 } ChildOptions;
-/* Builders and a runner, until session_close_children. */
+/* Builders and a runner for the call under way, until session_close_children. An outer call's are a failure. */
 bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err);
 void session_close_children(DlcSession *s);
 

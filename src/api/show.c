@@ -261,10 +261,9 @@ static bool find_stage(const DlcShowOptions *r, Arena *a, const Target *t, Stage
 		fail(err, ERR_USAGE, "stage", "there is no stage \"%.40s\"; there are: %s", name, text_str(&have));
 }
 
-static bool show_network(DlcNetwork *n, const DlcShowOptions *r, DlcPut put, void *arg, Err *err)
+static bool show_in(Arena *a, DlcNetwork *n, const DlcShowOptions *r, DlcPut put, void *arg, Err *err)
 {
 	Target t;
-	Arena *a = session_view(&n->view);
 	Show s = { .r = r, .arena = a, .target = &t, .out = { .arena = a } };
 	DbSet set = { session_databases(r->database, r->ndatabase, a), r->ndatabase };
 	if (!session_target(n->session, &r->target, false, &t, err) || !compile_core(&t, set, false, err) ||
@@ -279,6 +278,14 @@ static bool show_network(DlcNetwork *n, const DlcShowOptions *r, DlcPut put, voi
 	if (!read_trace(&s, err) || !show(&s, n->dag, err))
 		return false;
 	return put(text_str(&s.out), s.out.n, arg) == 0 || fail(err, ERR_INTERRUPTED, "", "the text was not wanted");
+}
+
+static bool show_network(DlcNetwork *n, const DlcShowOptions *r, DlcPut put, void *arg, Err *err)
+{
+	Arena *a = arena_new();
+	bool ok = show_in(a, n, r, put, arg, err);
+	arena_free(a);
+	return ok;
 }
 
 static bool check(const DlcSession *s, const DlcShowOptions *r, Err *err)

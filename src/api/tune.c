@@ -271,7 +271,7 @@ static bool measure_all(Tuning *x, TuneResult *result, Err *err)
 		.tick_arg = x };
 	if (!session_open_children(x->session, &o, err))
 		return false;
-	x->with.measure = x->session->measure;
+	x->with.measure = x->session->call->measure;
 	x->with.roof = machine_roof(&x->target);
 	bool ok = x->r->schedule != NULL ? try_schedule(x, result, err)
 					 : tune_model(x->arena, x->part, &x->ask, &x->with, result, err);
@@ -301,7 +301,9 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 
 static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult *out, Err *err)
 {
-	Arena *a = session_view(&n->view);
+	Arena *a = session_view(n->session, &n->view, "n", err);
+	if (a == NULL)
+		return false;
 	Tuning *x = arena_new_of(a, Tuning);
 	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a };
 	if (!r->dry_run && r->ndatabase == 0)

@@ -132,7 +132,7 @@ static bool open_target(Verify *v, int threads, Err *err)
 static bool prepare(Verify *v, const Claim *t, const char **why)
 {
 	*why = NULL;
-	if (v->session->measure == NULL || memcmp(&v->opened, &t->target, sizeof t->target) != 0) {
+	if (v->session->call->measure == NULL || memcmp(&v->opened, &t->target, sizeof t->target) != 0) {
 		DlcTarget name = { v->v->target, v->target.threads };
 		ChildOptions o = { .name = &name, .target = &v->target, .jobs = 1, .run_ms = RUN_MS };
 		v->ref = NULL;
@@ -148,7 +148,7 @@ static bool prepare(Verify *v, const Claim *t, const char **why)
 	if (v->task_now == NULL)
 		*why = "its workload cannot be read by this version";
 	else
-		v->ref = measure_reference(v->session->measure, v->task_now, 1, v->err);
+		v->ref = measure_reference(v->session->call->measure, v->task_now, 1, v->err);
 	return v->ref != NULL;
 }
 
@@ -172,10 +172,10 @@ static bool try_run(Verify *v, const Claim *t, Arena *a, MeasureResult *out)
 		return true;
 	}
 	MeasureJob job = { .ks = ks, .trace = t->trace, .ref = v->ref, .keep = true };
-	measure_cold(v->session->measure, t->cold_bytes);
-	if (!measure_submit(v->session->measure, &job, v->err))
+	measure_cold(v->session->call->measure, t->cold_bytes);
+	if (!measure_submit(v->session->call->measure, &job, v->err))
 		return false;
-	while (!measure_wait(v->session->measure, 200, out))
+	while (!measure_wait(v->session->call->measure, 200, out))
 		if (v->session->stop != 0)
 			return fail(v->err, ERR_INTERRUPTED, "dlc db verify", "interrupted after %lld of %lld runs",
 				(long long)(v->v->good + v->v->bad), (long long)v->run.n);
@@ -267,10 +267,9 @@ static bool verify_all(Verify *v)
 	return true;
 }
 
-static bool verify(DlcDatabase *d, DlcVerify *o, Err *err)
+static bool verify(Arena *a, DlcDatabase *d, DlcVerify *o, Err *err)
 {
 	RecordName found;
-	Arena *a = session_view(&d->view);
 	Verify *v = arena_new_of(a, Verify);
 	*v = (Verify){ .session = d->session, .v = o, .db = d->db, .arena = a, .err = err };
 	if (!open_target(v, 1, err))
@@ -285,9 +284,18 @@ static bool verify(DlcDatabase *d, DlcVerify *o, Err *err)
 	return ok || (v->left && err->code == ERR_NONE);
 }
 
+/* In an arena of its own: the callback may ask for records, which fill the database's view. */
+static bool open_and_verify(DlcDatabase *d, DlcVerify *o, Err *err)
+{
+	Arena *a = arena_new();
+	bool ok = verify(a, d, o, err);
+	arena_free(a);
+	return ok;
+}
+
 DlcFault dlc_database_verify(DlcDatabase *d, DlcVerify *v, DlcFailure *why)
 {
 	API_CHECK(why, API_GIVEN(d), API_GIVEN(v));
 	v->good = v->bad = v->retracted = v->elsewhere = 0;
-	API_CALL(d->session, why, verify(d, v, err));
+	API_CALL(d->session, why, open_and_verify(d, v, err));
 }

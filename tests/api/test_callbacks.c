@@ -1,0 +1,122 @@
+/*
+ * Callbacks of libdlc that call the library again: what the call under way holds is refused with one sentence, all
+ * else works.
+ */
+#include "api/lab.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Again {
+	DlcSession *session;
+	DlcNetwork *network, *other;
+	DlcDatabase *database;
+	int calls, trials;
+} Again;
+
+/* The call is refused because the argument `named` is in use. */
+#define in_use(call, named)                                                                                          \
+	do {                                                                                                         \
+		why = (DlcFailure){ 0 };                                                                             \
+		ck_assert_int_eq((call), DLC_FAULT_USAGE);                                                           \
+		ck_assert_str_eq(why.place, named);                                                                  \
+		ck_assert_ptr_nonnull(strstr(why.text, "must return first"));                                        \
+	} while (0)
+
+static int call_again(const DlcTuneProgress *p, void *arg)
+{
+	Again *x = arg;
+	DlcFailure why = { 0 };
+	const DlcTask *task;
+	int n;
+	DlcVerify v = { 0 };
+	DlcTuneRequest q = { .database = &x->database, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 1 };
+	const char *label = p->task[0].task.label;
+	if (p->trials == 0 || x->calls++ > 0)
+		return 0;
+	in_use(dlc_network_tasks(x->network, NULL, &task, &n, &why), "n");
+	in_use(dlc_tune(x->network, &q, NULL, &why), "n");
+	in_use(dlc_tune(x->other, &q, NULL, &why), "session");
+	in_use(dlc_database_verify(x->database, &v, &why), "session");
+	ok(dlc_network_tasks(x->other, NULL, &task, &n, &why), why);
+	DlcBundle *b;
+	ok(dlc_compile(x->network, NULL, &b, &why), why);
+	dlc_bundle_close(b);
+	ck_assert(p->task[0].task.label == label && strlen(label) > 0);
+	return 0;
+}
+
+static int look_it_up(const char *record, void *arg)
+{
+	Again *x = arg;
+	DlcFailure why = { 0 };
+	DlcRecord r;
+	ok(dlc_database_record(x->database, record, &r, &why), why);
+	ck_assert_str_eq(r.id, record);
+	x->trials++;
+	return 0;
+}
+
+static int look_at_verdict(const DlcVerdict *row, void *arg)
+{
+	return look_it_up(row->record, arg);
+}
+
+static int list_tasks_while_shown(const char *bytes, size_t n, void *arg)
+{
+	const Again *x = arg;
+	DlcFailure why = { 0 };
+	const DlcTask *task;
+	int count;
+	char first = bytes[0];
+	ok(dlc_network_tasks(x->network, NULL, &task, &count, &why), why);
+	ck_assert(n > 0 && bytes[0] == first);
+	return 0;
+}
+
+START_TEST(a_callback_cannot_take_what_its_call_holds)
+{
+	Arena *a = arena_new();
+	DlcFailure why = { 0 };
+	Model m = onnx_of(network[0]), m2 = onnx_of(network[1]);
+	Again x = { .session = open_session() };
+	x.network = load(x.session, &m);
+	x.other = load(x.session, &m2);
+	ok(dlc_database_open(x.session, file(a, "again.sqlite"), DLC_WRITE, &x.database, &why), why);
+	DlcTuneRequest q = { .database = &x.database, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 3,
+		.on_progress = call_again, .on_trial = look_it_up, .arg = &x };
+	DlcTuneResult r;
+	ok(dlc_tune(x.network, &q, &r, &why), why);
+	ck_assert(x.calls > 0 && x.trials == 3 && r.end.trials == 3);
+	/* When it has returned, all is free again. */
+	ok(dlc_tune(x.other, &(DlcTuneRequest){ .database = &x.database, .ndatabase = 1, .limit = DLC_TRIALS_ALL,
+		.trials = 1 }, NULL, &why), why);
+	x.trials = 0;
+	DlcVerify v = { .each = look_at_verdict, .arg = &x };
+	ok(dlc_database_verify(x.database, &v, &why), why);
+	ck_assert(x.trials > 0 && x.trials == v.good + v.bad);
+	ok(dlc_network_show(x.network, &(DlcShowOptions){ 0 }, list_tasks_while_shown, &x, &why), why);
+	dlc_database_close(x.database);
+	dlc_network_close(x.other);
+	dlc_network_close(x.network);
+	dlc_session_close(x.session);
+	free(m.bytes);
+	free(m2.bytes);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("callbacks");
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	tcase_set_timeout(tc, 240);
+	tcase_add_test(tc, a_callback_cannot_take_what_its_call_holds);
+	int failed = run_suite("callbacks", tc);
+	char line[128];
+	snprintf(line, sizeof line, "rm -rf %s", folder);
+	return system(line) != 0 || failed;
+}
