@@ -203,18 +203,7 @@ static bool drop_dead(Edit *e, const OpCall *c, void *arg)
 bool pass_dead(Dag *d, EvalFn eval, Err *err)
 {
 	Arena *tmp = arena_new();
-	bool *needed = arena_array(tmp, bool, d->value.n + 1), *live = arena_array(tmp, bool, d->call.n + 1);
-	for (size_t i = 0; i < d->output.n; i++)
-		needed[d->output.at[i]] = true;
-	for (size_t i = d->call.n; i-- > 0;) {
-		const OpCall *c = &d->call.at[i];
-		for (int r = 0; r < c->nout; r++)
-			live[i] |= needed[c->out[r]];
-		for (int k = 0; k < c->nin; k++)
-			if (live[i] && c->in[k] != DAG_NONE)
-				needed[c->in[k]] = true;
-	}
-	bool ok = edit_dag(d, eval, drop_dead, live, err);
+	bool ok = edit_dag(d, eval, drop_dead, dag_live(tmp, d), err);
 	arena_free(tmp);
 	return ok;
 }

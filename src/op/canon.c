@@ -21,7 +21,7 @@ typedef struct Canon {
 	uint64_t *key; /* of each value */
 	uint64_t *down;
 	uint64_t *about; /* of each call: operator and attributes */
-	bool *live;      /* of each call: an output needs it */
+	const bool *live; /* dag_live */
 	int **arg;       /* of each call: its operands, commutative ones ordered */
 	int *order, n;   /* calls in canonical order */
 	bool *done;
@@ -288,22 +288,6 @@ static void colour(Canon *cn)
 	}
 }
 
-static void mark_live(Canon *cn)
-{
-	const Dag *d = cn->d;
-	bool *needed = arena_array(cn->tmp, bool, d->value.n + 1);
-	for (size_t i = 0; i < d->output.n; i++)
-		needed[d->output.at[i]] = true;
-	for (size_t i = d->call.n; i-- > 0;) {
-		const OpCall *c = &d->call.at[i];
-		for (int r = 0; r < c->nout; r++)
-			cn->live[i] |= needed[c->out[r]];
-		for (int k = 0; k < c->nin; k++)
-			if (cn->live[i] && c->in[k] != DAG_NONE)
-				needed[c->in[k]] = true;
-	}
-}
-
 Dag *dag_canonical(Arena *a, const Dag *d, int *map, Err *err)
 {
 	Arena *tmp = arena_new();
@@ -317,8 +301,7 @@ Dag *dag_canonical(Arena *a, const Dag *d, int *map, Err *err)
 	cn.map = map != NULL ? map : arena_array(tmp, int, d->value.n + 1);
 	for (size_t i = 0; i < d->value.n; i++)
 		cn.map[i] = DAG_NONE;
-	cn.live = arena_array(tmp, bool, d->call.n + 1);
-	mark_live(&cn);
+	cn.live = dag_live(tmp, d);
 	colour(&cn);
 	order_operands(&cn);
 	int *out = order_outputs(&cn), nv = 0, nc = 0;

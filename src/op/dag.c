@@ -148,6 +148,22 @@ void dag_add_output(Dag *d, int value)
 	vec_push(d->arena, &d->output, value);
 }
 
+bool *dag_live(Arena *a, const Dag *d)
+{
+	bool *live = arena_array(a, bool, d->call.n + 1), *needed = arena_array(a, bool, d->value.n + 1);
+	for (size_t i = 0; i < d->output.n; i++)
+		needed[d->output.at[i]] = true;
+	for (size_t i = d->call.n; i-- > 0;) {
+		const OpCall *c = &d->call.at[i];
+		for (int r = 0; r < c->nout; r++)
+			live[i] |= needed[c->out[r]];
+		for (int k = 0; k < c->nin; k++)
+			if (live[i] && c->in[k] != DAG_NONE)
+				needed[c->in[k]] = true;
+	}
+	return live;
+}
+
 /*
  * Checks that each attribute is in op.def, has its kind and occurs once, and that scalars without a default
  * are given.

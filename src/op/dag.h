@@ -81,6 +81,8 @@ int dag_add_call(Dag *d, int op, const char *name, const int *in, int nin, const
 int dag_add_call_as(Dag *d, int op, const char *name, const char *const *outs, int nouts, const int *in, int nin,
 	const Attr *attr, int nattr, Err *err);
 void dag_add_output(Dag *d, int value);
+/* Of each call: whether an output of the Dag needs one of its results. */
+bool *dag_live(Arena *a, const Dag *d);
 /* A name for a new value: `wish`, or `wish` with a number if that is taken. */
 const char *dag_unique_name(const Dag *d, const char *wish);
 /* Renames a value, to `wish` or to `wish` with a number. Front ends keep the model's names of results so. */
