@@ -142,6 +142,14 @@ bool text_to_int(const char *s, int64_t lo, int64_t hi, int64_t *out)
 	return true;
 }
 
+size_t text_line(const char *text, size_t n, size_t *at)
+{
+	const char *line = text + *at, *end = memchr(line, '\n', n - *at);
+	size_t len = end != NULL ? (size_t)(end - line) : n - *at;
+	*at += len + 1;
+	return len;
+}
+
 /* The bytes of the character at s and its code; 0: no UTF-8. */
 static int read_utf8(const unsigned char *s, uint32_t *code)
 {

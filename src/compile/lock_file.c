@@ -73,14 +73,13 @@ Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *er
 	Lock *lock = arena_new_of(a, Lock);
 	int line = 1;
 	for (size_t at = 0; at < n; line++) {
-		const char *end = memchr(text + at, '\n', n - at);
-		size_t len = end != NULL ? (size_t)(end - text) - at : n - at;
-		char *place = arena_printf(a, "%s:%d", name, line);
+		const char *from = text + at, *place = arena_printf(a, "%s:%d", name, line);
+		size_t len = text_line(text, n, &at);
 		if (len > 200) {
 			fail(err, ERR_SYNTAX, place, "is not a line of a lock file: it has %zu bytes", len);
 			return NULL;
 		}
-		Line l = cut(a, text + at, len);
+		Line l = cut(a, from, len);
 		bool ok = true;
 		if (line == 1)
 			ok = (len == strlen(head) && memcmp(text, head, len) == 0) ||
@@ -94,7 +93,6 @@ Lock *lock_parse(Arena *a, const char *name, const char *text, size_t n, Err *er
 			ok = read_row(a, lock, &l, place, err);
 		if (!ok)
 			return NULL;
-		at += len + 1;
 	}
 	if (line < 3) {
 		fail(err, ERR_INPUT, name, "is not a lock file: it ends before its target");

@@ -93,10 +93,8 @@ static void read_line(const Import *in, Arena *a, Line *l)
 /* The line at *at; false: it is empty. */
 static bool next_line(const char *text, size_t n, size_t *at, Line *out)
 {
-	const char *end = memchr(text + *at, '\n', n - *at);
 	out->text = text + *at;
-	out->n = end != NULL ? (size_t)(end - out->text) : n - *at;
-	*at += out->n + 1;
+	out->n = text_line(text, n, at);
 	out->n -= out->n > 0 && out->text[out->n - 1] == '\r'; /* a log that came through somebody's mail */
 	return out->n != 0;
 }

@@ -187,12 +187,9 @@ Trace *trace_parse(Arena *a, const char *name, const char *text, size_t n, Err *
 		return NULL;
 	}
 	for (size_t at = 0; at < n; line++) {
-		const char *end = memchr(text + at, '\n', n - at);
-		size_t len = end != NULL ? (size_t)(end - text) - at : n - at;
-		char *place = arena_printf(a, "%s:%d", name, line);
+		const char *from = text + at, *place = arena_printf(a, "%s:%d", name, line);
 		Word w[STEP_WORDS];
-		int k = cut_words(text + at, len, w, STEP_WORDS);
-		at += len + 1;
+		int k = cut_words(from, text_line(text, n, &at), w, STEP_WORDS);
 		if (k == 0)
 			continue;
 		if (k < 0 || t->step.n == (size_t)steps) {
