@@ -406,17 +406,26 @@ static bool rank_held(DbSet set, const DbKey *key, DbChoice *out, int most, int 
 	return ok;
 }
 
+/* Whom to ask one after the other, until somebody has a run; returns how many. */
+static int turns_of(const DbKey *key, DbKey turn[2])
+{
+	bool decided = key->whose == DB_DECIDED;
+	turn[0] = turn[1] = *key;
+	turn[0].whose = decided ? DB_OWN : key->whose;
+	turn[1].whose = DB_HINTS;
+	return decided ? 2 : 1;
+}
+
 bool db_rank(DbSet set, const DbKey *key, DbChoice *out, int most, int *n, Arena *a, Err *err)
 {
-	DbKey one = *key;
+	DbKey turn[2];
+	int turns = turns_of(key, turn);
+	bool ok = true;
 	*n = 0;
 	if (!db_hold(set, err))
 		return false;
-	one.whose = key->whose == DB_DECIDED ? DB_OWN : key->whose;
-	bool ok = rank_held(set, &one, out, most, n, a, err);
-	one.whose = DB_HINTS;
-	if (ok && *n == 0 && key->whose == DB_DECIDED)
-		ok = rank_held(set, &one, out, most, n, a, err);
+	for (int i = 0; ok && *n == 0 && i < turns; i++)
+		ok = rank_held(set, &turn[i], out, most, n, a, err);
 	db_release(set);
 	return ok;
 }
@@ -439,15 +448,14 @@ static bool of_trace_held(DbSet set, const DbKey *key, int64_t trace, DbChoice *
 
 bool db_of_trace(DbSet set, const DbKey *key, const char *trace, DbChoice *out, bool *there, Arena *a, Err *err)
 {
-	DbKey one = *key;
+	DbKey turn[2];
+	int turns = turns_of(key, turn);
+	bool ok = true;
 	*there = false;
 	if (!db_hold(set, err))
 		return false;
-	one.whose = key->whose == DB_DECIDED ? DB_OWN : key->whose;
-	bool ok = of_trace_held(set, &one, sql_trace(trace), out, there, a, err);
-	one.whose = DB_HINTS;
-	if (ok && !*there && key->whose == DB_DECIDED)
-		ok = of_trace_held(set, &one, sql_trace(trace), out, there, a, err);
+	for (int i = 0; ok && !*there && i < turns; i++)
+		ok = of_trace_held(set, &turn[i], sql_trace(trace), out, there, a, err);
 	db_release(set);
 	return ok;
 }
