@@ -258,10 +258,7 @@ static bool factors_of(const Expr *e, const Expr *x[FACTORS], int *n, uint64_t *
 		return factors_of(e->arg[0], x, n, coef) && factors_of(e->arg[1], x, n, coef);
 	if (*n == FACTORS)
 		return false;
-	int i = (*n)++;
-	for (; i > 0 && simplify_order(e, x[i - 1]) < 0; i--)
-		x[i] = x[i - 1];
-	x[i] = e;
+	simplify_insert(x, (*n)++, e);
 	return true;
 }
 

@@ -19,15 +19,17 @@ bool simplify_chain(const Expr *e, Node op, const Expr *x[SIMPLIFY_CHAIN], int *
 	return true;
 }
 
+void simplify_insert(const Expr **x, int n, const Expr *e)
+{
+	for (; n > 0 && simplify_order(e, x[n - 1]) < 0; n--)
+		x[n] = x[n - 1];
+	x[n] = e;
+}
+
 const Expr *simplify_chain_build(Ir *ir, Node op, const Expr **x, int n)
 {
-	for (int i = 1; i < n; i++) {
-		const Expr *e = x[i];
-		int j = i;
-		for (; j > 0 && simplify_order(e, x[j - 1]) < 0; j--)
-			x[j] = x[j - 1];
-		x[j] = e;
-	}
+	for (int i = 1; i < n; i++)
+		simplify_insert(x, i, x[i]);
 	const Expr *e = x[0];
 	for (int i = 1; i < n; i++)
 		e = ir_binary(ir, op, e, x[i]);

@@ -37,6 +37,8 @@ int simplify_order(const Expr *a, const Expr *b);
  * greater coefficients first, then by structure.
  */
 const Expr *simplify_build(Ir *ir, const Affine *f, DType t);
+/* Inserts e into n sorted expressions. */
+void simplify_insert(const Expr **x, int n, const Expr *e);
 enum { SIMPLIFY_CHAIN = 12 };
 /* The different arguments of a tree of one operator; false if there are more than SIMPLIFY_CHAIN. */
 bool simplify_chain(const Expr *e, Node op, const Expr *x[SIMPLIFY_CHAIN], int *n);
