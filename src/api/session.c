@@ -31,8 +31,11 @@ enum {
 
 static void end_call(DlcSession *s)
 {
-	if (s != NULL)
-		s->call = s->call->outer;
+	if (s == NULL)
+		return;
+	if (s->call->stopped)
+		atomic_fetch_and(&s->stop, ~STOP_CALLBACK);
+	s->call = s->call->outer;
 }
 
 DlcFault session_end(DlcSession *s, bool ok, Err *err)
@@ -49,11 +52,12 @@ bool session_begin(DlcSession *s, Call *c, Err *err)
 {
 	if (s == NULL)
 		return true;
-	if (s->stop != 0)
+	if ((s->stop & STOP_CANCEL) != 0)
 		return fail(err, ERR_INTERRUPTED, "", "the session is cancelled");
 	c->outer = s->call;
 	c->view = NULL;
 	c->measure = NULL;
+	c->stopped = false;
 	s->call = c;
 	return true;
 }
@@ -146,8 +150,16 @@ void dlc_session_close(DlcSession *s)
 
 void dlc_session_cancel(DlcSession *s, int on)
 {
-	if (s != NULL)
-		s->stop = on != 0;
+	if (s != NULL && on != 0)
+		atomic_fetch_or(&s->stop, STOP_CANCEL);
+	else if (s != NULL)
+		atomic_fetch_and(&s->stop, ~STOP_CANCEL);
+}
+
+void session_stop_call(DlcSession *s)
+{
+	s->call->stopped = true;
+	atomic_fetch_or(&s->stop, STOP_CALLBACK);
 }
 
 Arena *session_view(DlcSession *s, Arena **view, const char *argument, Err *err)

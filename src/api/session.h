@@ -24,14 +24,18 @@ typedef struct Call {
 	struct Call *outer;
 	Arena **view;     /* that it fills; NULL: none */
 	Measure *measure; /* its children; NULL: none. Abandoned where memory runs out */
+	bool stopped;     /* a callback has ended it: STOP_CALLBACK is its */
 } Call;
+
+/* Who has said that the calls under way end: dlc_session_cancel, or a callback, which does so for its call alone. */
+enum { STOP_CANCEL = 1, STOP_CALLBACK = 2 };
 
 struct DlcSession {
 	Arena *arena;
 	Folders folders;
 	void (*note)(const char *sentence, void *arg);
 	void *note_arg;
-	atomic_int stop;
+	atomic_int stop; /* STOP_ bits; 0: go on */
 	Call *call; /* the innermost under way; NULL: none */
 };
 
@@ -68,10 +72,12 @@ struct DlcDatabase {
 		return session_end((session), ok_, err);                      \
 	} while (0)
 
-/* `c` becomes the session's innermost call, until one of the next two; s may be NULL. False: the session is cancelled. */
+/* `c` is the session's innermost call until one of the next two; s may be NULL. False: the session is cancelled. */
 bool session_begin(DlcSession *s, Call *c, Err *err);
 DlcFault session_out_of_memory(DlcSession *s, Err *err);
 DlcFault session_end(DlcSession *s, bool ok, Err *err);
+/* A callback ends the innermost call. */
+void session_stop_call(DlcSession *s);
 /* Tells the user; names of strangers are made printable. `session` is a DlcSession. */
 void session_note(const char *sentence, void *session);
 /* An empty arena in place of the last one. NULL: an outer call fills it; err names the argument. */

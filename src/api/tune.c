@@ -46,7 +46,7 @@ typedef struct Tuning {
 	TuneRequest ask;
 	TuneMeans with;
 	DlcTuneProgress progress; /* as it was told last */
-	bool told, ended;         /* a callback has said that the run ends */
+	bool told;
 } Tuning;
 
 /* ---- what programs see ---- */
@@ -109,16 +109,10 @@ static void show_result(Tuning *x, const TuneResult *r, DlcTuneResult *out)
 
 /* ---- callbacks of the tuner ---- */
 
-static void end_run(Tuning *x)
-{
-	x->ended = true;
-	x->session->stop = 1;
-}
-
 static void tell(Tuning *x)
 {
 	if (x->r->on_progress != NULL && x->r->on_progress(&x->progress, x->r->arg) != 0)
-		end_run(x);
+		session_stop_call(x->session);
 }
 
 static void on_progress(const TuneProgress *p, void *arg)
@@ -136,7 +130,7 @@ static void on_trial(const RunRecord *run, const Task *task, void *arg)
 	(void)task;
 	hash_hex(run->id, hex);
 	if (x->r->on_trial != NULL && x->r->on_trial(hex, x->r->arg) != 0)
-		end_run(x);
+		session_stop_call(x->session);
 }
 
 /* A long wait does not stop the screen. */
@@ -294,8 +288,6 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 	cost_close(&x->cost);
 	if (ok || result.end.ntask > 0)
 		show_result(x, &result, out);
-	if (x->ended)
-		x->session->stop = 0;
 	return ok;
 }
 

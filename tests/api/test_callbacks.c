@@ -4,6 +4,7 @@
  */
 #include "api/lab.h"
 
+#include "base/guard.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -108,6 +109,68 @@ START_TEST(a_callback_cannot_take_what_its_call_holds)
 }
 END_TEST
 
+/* ---- a callback that ends its call ---- */
+
+typedef struct Ender {
+	DlcSession *session;
+	bool cancel, no_memory; /* it cancels the session too; memory runs out then */
+	int calls;
+} Ender;
+
+static int end_it(const DlcTuneProgress *p, void *arg)
+{
+	Ender *x = arg;
+	if (p->trials == 0)
+		return 0;
+	if (x->calls++ == 0) {
+		if (x->cancel)
+			dlc_session_cancel(x->session, 1);
+		if (x->no_memory)
+			guard_fail_at(1);
+	}
+	return 1;
+}
+
+/* 0: only the call ends; 1: the session is cancelled meanwhile, and stays so; 2: memory runs out afterwards. */
+START_TEST(a_callback_ends_its_call_alone)
+{
+	Arena *a = arena_new();
+	DlcFailure why = { 0 };
+	Model m = onnx_of(network[0]);
+	Ender x = { .session = open_session(), .cancel = _i == 1, .no_memory = _i == 2 };
+	DlcNetwork *n = load(x.session, &m);
+	DlcDatabase *d;
+	DlcTuneResult r;
+	const DlcTask *task;
+	int count;
+	ok(dlc_database_open(x.session, file(a, arena_printf(a, "end%d.sqlite", _i)), DLC_WRITE, &d, &why), why);
+	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 30,
+		.on_progress = end_it, .arg = &x };
+	DlcFault f = dlc_tune(n, &q, &r, &why);
+	guard_fail_at(0);
+	ck_assert_int_eq(f, x.no_memory ? DLC_FAULT_MEMORY : DLC_FAULT_NONE);
+	ck_assert(x.no_memory || (r.interrupted && r.end.trials < 30));
+	if (x.cancel) {
+		ck_assert_int_eq(dlc_network_tasks(n, NULL, &task, &count, &why), DLC_FAULT_INTERRUPTED);
+		dlc_session_cancel(x.session, 0);
+	}
+	ok(dlc_network_tasks(n, NULL, &task, &count, &why), why);
+	/* The next tuning ends by itself. */
+	dlc_database_close(d);
+	ok(dlc_database_open(x.session, file(a, "next.sqlite"), DLC_WRITE, &d, &why), why);
+	q.on_progress = NULL;
+	q.limit = DLC_TRIALS_MORE;
+	q.trials = 1;
+	ok(dlc_tune(n, &q, &r, &why), why);
+	ck_assert(!r.interrupted && r.end.trials > 0);
+	dlc_database_close(d);
+	dlc_network_close(n);
+	dlc_session_close(x.session);
+	free(m.bytes);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("callbacks");
@@ -115,6 +178,7 @@ int main(void)
 		return 1;
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_callback_cannot_take_what_its_call_holds);
+	tcase_add_loop_test(tc, a_callback_ends_its_call_alone, 0, 3);
 	int failed = run_suite("callbacks", tc);
 	char line[128];
 	snprintf(line, sizeof line, "rm -rf %s", folder);
