@@ -311,8 +311,7 @@ static DlcStatus check_slots(const DlcModel *m, DlcError *err)
 	return DLC_OK;
 }
 
-/* The dims of a launch name arguments of their kernel, nsym of them. */
-static bool launch_fits(const DlcLaunch *l, uint32_t nsym)
+bool bundle_launch_fits(const DlcLaunch *l, uint32_t nsym)
 {
 	for (int k = 0; k < DLC_LAUNCH_DIMS; k++) {
 		const DlcDim *d = &l->dim[k];
@@ -337,7 +336,7 @@ static DlcStatus check_entries(DlcModel *m, DlcError *err)
 			return damaged(err, "an image for a device does not end with a 0");
 	}
 	for (uint32_t i = 0; i < m->h->launch.count; i++)
-		if (!launch_fits(&m->launch[i], UINT32_MAX))
+		if (!bundle_launch_fits(&m->launch[i], UINT32_MAX))
 			return damaged(err, "a launch is impossible");
 	for (uint32_t i = 0; i < m->h->entry.count; i++) {
 		const BundleEntry *e = &m->entry[i];
@@ -346,7 +345,7 @@ static DlcStatus check_entries(DlcModel *m, DlcError *err)
 		if (e->work_bytes > LIMIT)
 			return damaged(err, "a kernel's workspace has an impossible size");
 		if (e->launch > m->h->launch.count || (e->launch == 0) != m->device->on_host ||
-			(e->launch > 0 && !launch_fits(&m->launch[e->launch - 1], e->nsym)))
+			(e->launch > 0 && !bundle_launch_fits(&m->launch[e->launch - 1], e->nsym)))
 			return damaged(err, "a kernel's launch does not fit its device or its arguments");
 		if (e->work_bytes > m->work_bytes)
 			m->work_bytes = e->work_bytes;

@@ -53,6 +53,8 @@ DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, Dl
  * the code and the constants.
  */
 DlcStatus bundle_check(DlcModel *m, DlcError *err);
+/* Whether the dims of a launch are possible and name arguments of their kernel, nsym of them. */
+bool bundle_launch_fits(const DlcLaunch *l, uint32_t nsym);
 /* The values of a launch for the arguments sym; false if one is outside the range that devices take. */
 bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *out);
 /* A dim's smallest and largest value over its symbols' ranges; false if it leaves [0, 2^62]. */

@@ -13,6 +13,7 @@
  * its constants in memory: other programs and virtual machines share that cache, and constants are read once a run. So
  * their lines, and those of code, are sent to memory one by one (clflushopt, dc civac). Where an architecture has no
  * such instruction for programs, as much other memory is read as the network has, or twice the last cache.
+ * A device that is not the host has caches of its own, which stay as they are.
  * The test of the method: the tasks' times add up to their network's. The numbers are rows of worker/sampling.def.
  */
 #include <string.h>
@@ -90,7 +91,7 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 	unsigned char *more;
 	if (bytes <= w->other_bytes)
 		return DLC_OK;
-	DlcStatus s = worker_alloc(bytes, &more, err);
+	DlcStatus s = worker_alloc_host(bytes, &more, err);
 	if (s != DLC_OK)
 		return s;
 	memset(more, 1, bytes);
@@ -103,6 +104,8 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
+	if (!w->device->on_host)
+		return DLC_OK;
 	uint64_t own = host_cache(2, NULL, NULL), last = host_cache(3, NULL, NULL);
 	own = SAMPLING_OWN_TIMES * (own > 0 ? own : (uint64_t)SAMPLING_OWN_CACHE_KIB << 10);
 	last = last > 0 ? last : (uint64_t)SAMPLING_LAST_CACHE_KIB << 10;
@@ -113,7 +116,7 @@ DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 	w->touched = network < w->touched ? network : w->touched;
 	if (w->flushes && w->rights == NULL) {
 		w->rights_bytes = FORGOTTEN * (size_t)sysconf(_SC_PAGESIZE);
-		DlcStatus s = worker_alloc(w->rights_bytes, &w->rights, err);
+		DlcStatus s = worker_alloc_host(w->rights_bytes, &w->rights, err);
 		if (s != DLC_OK)
 			return s;
 		worker_as_mapped(w->rights, w->rights_bytes);
@@ -132,6 +135,8 @@ static void flush_code(const Worker *w, const LoadedProgram *p)
 
 void worker_cold(const Worker *w, const LoadedProgram *p)
 {
+	if (!w->device->on_host)
+		return;
 	/* Reading data pushes no code out of the first cache: it goes to memory, and comes back as data. */
 	if (w->can_flush && !w->flushes) {
 		flush_code(w, p);

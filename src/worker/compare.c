@@ -77,6 +77,23 @@ static bool compare_quick(const Pair *p, uint64_t from, uint64_t to, MsgCompared
 	return true;
 }
 
+/* `room`: elements of `got`, which is buffer `number`. */
+static DlcStatus compare_all(
+	const Pair *p, uint64_t count, uint64_t room, uint32_t number, MsgCompared *out, DlcError *err)
+{
+	for (uint64_t i = 0; p->at != NULL && i < count; i++)
+		if (p->at[i] >= room)
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "elements to compare lie outside of buffer %u", number);
+	bool quick = p->type.code == TYPE_FLOAT && p->type.bits == 32 && p->at == NULL;
+	*out = (MsgCompared){ 0 };
+	for (uint64_t i = 0; i < count; i += BLOCK) {
+		uint64_t to = count - i < BLOCK ? count : i + BLOCK;
+		if (!quick || !compare_quick(p, i, to, out))
+			compare_each(p, i, to, out);
+	}
+	return DLC_OK;
+}
+
 DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err)
 {
 	const Buffer *got = worker_find(w, m->got), *want = worker_find(w, m->want),
@@ -89,18 +106,19 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 		(at == NULL ? m->count > got->bytes / p.element : m->count > at->bytes / sizeof *p.at))
 		return runtime_fail(
 			err, DLC_BAD_ARGUMENT, "type and size do not allow to compare buffer %u", m->got);
-	p.got = got->data;
-	p.want = want->data;
-	p.at = at != NULL ? (const uint64_t *)at->data : NULL;
-	for (uint64_t i = 0; at != NULL && i < m->count; i++)
-		if (p.at[i] >= got->bytes / p.element)
-			return runtime_fail(err, DLC_BAD_ARGUMENT, "elements to compare lie outside of buffer %u", m->got);
-	bool quick = m->code == TYPE_FLOAT && m->bits == 32 && at == NULL;
-	*out = (MsgCompared){ 0 };
-	for (uint64_t i = 0; i < m->count; i += BLOCK) {
-		uint64_t to = m->count - i < BLOCK ? m->count : i + BLOCK;
-		if (!quick || !compare_quick(&p, i, to, out))
-			compare_each(&p, i, to, out);
+	View view[3];
+	const Buffer *of[3] = { got, want, at };
+	int n = 0;
+	DlcStatus s = DLC_OK;
+	for (; n < 3 && of[n] != NULL && s == DLC_OK; n += s == DLC_OK)
+		s = view_open(w, of[n]->data, of[n]->bytes, VIEW_READ, &view[n], err);
+	if (s == DLC_OK) {
+		p.got = view[0].at;
+		p.want = view[1].at;
+		p.at = at != NULL ? (const uint64_t *)view[2].at : NULL;
+		s = compare_all(&p, m->count, got->bytes / p.element, m->got, out, err);
 	}
-	return DLC_OK;
+	while (n > 0)
+		view_close(w, &view[--n], err);
+	return s;
 }

@@ -16,6 +16,7 @@ typedef struct Execution {
 	uint32_t repeat;
 	_Atomic uint64_t
 		failed[2]; /* call << 32 | status, of even and odd calls: see runtime/plan.c */
+	int late; /* status of what showed only when the device had ended */
 	uint64_t begin_ns[TEAM_MAX], end_ns[TEAM_MAX]; /* of each thread, on one clock */
 } Execution;
 
@@ -33,11 +34,8 @@ static void call_kernel(Execution *x, uint32_t number, uint32_t turn, int thread
 		.barrier = p->threads > 1 ? team_barrier : NULL,
 		.team = x->w->team,
 	};
-	union {
-		unsigned char *code;
-		DlcKernel kernel;
-	} at = { .code = m->code + m->entry[c->entry].offset };
-	uint32_t status = (uint32_t)at.kernel(&call);
+	const DeviceLaunch *how = p->launch != NULL ? &p->launch[number] : NULL;
+	uint32_t status = (uint32_t)x->w->device->launch(x->w->stream, m->kernel[c->entry], &call, how);
 	if (status != 0)
 		atomic_store(&x->failed[turn & 1], (uint64_t)number << 32 | status);
 }
@@ -67,6 +65,8 @@ static void sample_thread(void *arg, int thread)
 		team_barrier(x->w->team);
 	x->begin_ns[thread] = timing_wall_ns();
 	run_calls(x, thread);
+	if (thread == 0)
+		x->late = x->w->device->synchronize(x->w->stream);
 	x->end_ns[thread] = timing_wall_ns();
 }
 
@@ -87,8 +87,10 @@ static DlcStatus sample_calls(Execution *x, DlcError *err)
 	uint64_t failed = atomic_load(&x->failed[0]);
 	if (failed == 0)
 		failed = atomic_load(&x->failed[1]);
-	if (failed == 0)
+	if (failed == 0 && x->late == 0)
 		return DLC_OK;
+	if (failed == 0)
+		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", x->w->device->name, x->late);
 	const MsgCall *c = &x->p->call[failed >> 32];
 	return runtime_fail(err, DLC_KERNEL, "kernel %s returned status %u",
 		x->w->module[c->module]->entry[c->entry].name, (unsigned)failed);
@@ -117,14 +119,22 @@ DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err)
 	DlcStatus s = program_ready(w, m->program, &p, err);
 	if (s != DLC_OK)
 		return s;
-	for (uint32_t i = 0; i < p->narg; i++)
-		if (p->arg[i].use == MSG_USE_OUTPUT && p->address[i] != NULL)
-			worker_poison(p->address[i], (size_t)p->arg[i].bytes);
+	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++) {
+		View output;
+		if (p->arg[i].use != MSG_USE_OUTPUT || p->address[i] == NULL)
+			continue;
+		s = view_open(w, p->address[i], (size_t)p->arg[i].bytes, VIEW_WRITE, &output, err);
+		if (s != DLC_OK)
+			continue;
+		worker_poison(output.at, output.bytes);
+		s = view_close(w, &output, err);
+	}
+	if (s != DLC_OK)
+		return s;
 	s = program_sample(w, p, 0, 1, &sample, err);
 	*out = (MsgDone){ .run = 1, .lost = sample.lost, .run_ns = sample.lost ? sample.cpu_ns : sample.ns };
 	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++)
-		if (p->address[i] != NULL && !worker_guarded(w->buffer[p->arg[i].buffer]))
-			s = runtime_fail(err, DLC_KERNEL,
-				"a kernel wrote behind the end of buffer %u", p->arg[i].buffer);
+		if (p->address[i] != NULL)
+			s = worker_check_guard(w, p->arg[i].buffer, err);
 	return s;
 }

@@ -185,12 +185,12 @@ bool msg_image_read(const MsgView *v, DlcImage *out, char why[MSG_WHY])
 	if (v->kind != MSG_IMAGE) {
 		what = "an image was expected, not a message of kind";
 		number = v->kind;
-	} else if (m->device != DLC_DEVICE_CPU) {
-		what = "the image is no code for a CPU but for device type";
-		number = m->device;
 	} else if (m->nimage == 0 || m->nentry > UINT16_MAX) {
 		what = "an image without code, or with too many kernels:";
 		number = m->nentry;
+	} else if (m->device != DLC_DEVICE_CPU && ((const char *)v->array[1])[m->nimage - 1] != 0) {
+		what = "the image does not end with a 0, for device type";
+		number = m->device;
 	}
 	for (uint64_t i = 0; what == NULL && i < m->nentry; i++) {
 		number = i;

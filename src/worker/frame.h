@@ -67,8 +67,8 @@ const char *msg_name(uint32_t kind);
 /* A whole IMAGE; as msg_end. */
 bool msg_image(Msg *msg, uint64_t serial, uint32_t module, const DlcImage *image);
 /*
- * What an IMAGE that came from another process carries; *out points into it. False if its parts do not fit each other
- * and a CPU: `why` has the sentence.
+ * What an IMAGE that came from another process carries; *out points into it. False if its parts do not fit each other:
+ * `why` has the sentence.
  */
 bool msg_image_read(const MsgView *v, DlcImage *out, char why[MSG_WHY]);
 

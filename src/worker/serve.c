@@ -29,13 +29,14 @@ void worker_hello(Msg *out)
 
 static DlcStatus serve_read(Worker *w, const MsgView *in, Msg *out, DlcError *err)
 {
-	const void *data;
+	View data;
 	const MsgRead *m = in->fixed;
 	DlcStatus s = worker_read(w, m, &data, err);
 	if (s == DLC_OK) {
 		MsgData d = { .ndata = m->bytes };
 		msg_begin(out, MSG_DATA, in->serial, &d);
-		msg_add(out, data, (size_t)m->bytes);
+		msg_add(out, data.at, (size_t)m->bytes);
+		view_close(w, &data, err);
 	}
 	return s;
 }

@@ -18,12 +18,18 @@ static DlcStatus refuse(DlcError *err, const char *what, uint64_t number)
 	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %llu", what, (unsigned long long)number);
 }
 
-bool worker_guarded(const Buffer *b)
+DlcStatus worker_check_guard(const Worker *w, uint32_t number, DlcError *err)
 {
-	for (int i = 0; i < WORKER_GUARD; i++)
-		if (b->data[b->bytes + (size_t)i] != GUARD_BYTE)
-			return false;
-	return true;
+	const Buffer *b = w->buffer[number];
+	View guard;
+	DlcStatus s = view_open(w, b->data + b->bytes, WORKER_GUARD, VIEW_READ, &guard, err);
+	if (s != DLC_OK)
+		return s;
+	for (int i = 0; i < WORKER_GUARD && s == DLC_OK; i++)
+		if (guard.at[i] != GUARD_BYTE)
+			s = runtime_fail(err, DLC_KERNEL, "a kernel wrote behind the end of buffer %u", number);
+	view_close(w, &guard, err);
+	return s;
 }
 
 static void use_number(Worker *w, uint32_t number)
@@ -31,12 +37,14 @@ static void use_number(Worker *w, uint32_t number)
 	w->end = number < w->end ? w->end : number + 1;
 }
 
-static void module_free(Module *m)
+static void module_free(const Worker *w, Module *m)
 {
 	if (m == NULL)
 		return;
-	device_cpu.code_release(NULL, NULL, m->code, m->bytes);
+	if (m->code != NULL)
+		w->device->code_release(w->context, NULL, m->code, m->bytes);
 	free(m->entry);
+	free(m->kernel);
 	free(m);
 }
 
@@ -60,13 +68,35 @@ static void program_free(LoadedProgram *p)
 	free(p->arg);
 	free(p->sym);
 	free(p->address);
+	free(p->launch);
 	free(p);
+}
+
+DlcStatus worker_open(Worker *w, const Device *device, DlcError *err)
+{
+	DlcStatus s = device->open(0, &w->context, err);
+	if (s != DLC_OK)
+		return s;
+	w->device = device;
+	w->stream = device->stream_open(w->context);
+	return w->stream != NULL ? DLC_OK : runtime_fail(err, DLC_NO_MEMORY, "the %s gives no stream", device->name);
+}
+
+void worker_close(Worker *w)
+{
+	if (w->device == NULL)
+		return;
+	worker_reset(w);
+	if (w->stream != NULL)
+		w->device->stream_close(w->stream);
+	w->device->close(w->context);
+	w->device = NULL;
 }
 
 void worker_reset(Worker *w)
 {
 	for (uint32_t i = 0; i < w->end; i++) {
-		module_free(w->module[i]);
+		module_free(w, w->module[i]);
 		buffer_free(w, w->buffer[i]);
 		program_free(w->program[i]);
 		w->module[i] = NULL;
@@ -79,7 +109,7 @@ void worker_reset(Worker *w)
 	team_close(w->team);
 	w->team = NULL;
 	if (w->work != NULL)
-		device_cpu.release(NULL, w->work, w->work_bytes);
+		worker_release(w, w->work, w->work_bytes);
 	if (w->other != NULL)
 		device_cpu.release(NULL, w->other, w->other_bytes);
 	if (w->rights != NULL)
@@ -97,6 +127,23 @@ static void *copy_rows(const void *rows, uint64_t n, size_t row)
 	return copy;
 }
 
+static DlcStatus load_code(const Worker *w, Module *m, const DlcImage *image, DlcError *err)
+{
+	m->code = w->device->code_load(w->context, image->bytes, image->size, false);
+	if (m->code == NULL && w->device->on_host)
+		return runtime_fail(err, DLC_SYSTEM, "the system gives no memory for code");
+	if (m->code == NULL)
+		return runtime_fail(err, DLC_BAD_TARGET, "the %s does not take the code", w->device->name);
+	for (uint32_t k = 0; k < m->nentry; k++) {
+		const DlcEntry *e = &m->entry[k];
+		m->kernel[k] = w->device->kernel(w->context, m->code, e->name, e->offset);
+		if (m->kernel[k] == NULL || (!w->device->on_host && !bundle_launch_fits(&e->launch, e->nsym)))
+			return runtime_fail(
+				err, DLC_BAD_ARGUMENT, "the code has no kernel %s, or its launch is impossible", e->name);
+	}
+	return DLC_OK;
+}
+
 DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err)
 {
 	uint32_t number = ((const MsgImage *)in->fixed)->module;
@@ -106,16 +153,23 @@ DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err)
 		return refuse(err, "the number is beyond the table of modules:", number);
 	if (!msg_image_read(in, &image, why))
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s", why);
+	if (image.device != w->device->type)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "the image is for device type %d, this worker has type %d: the %s",
+			image.device, w->device->type, w->device->name);
 	Module *new = calloc(1, sizeof *new);
-	DlcEntry *copy = copy_rows(image.entry, image.nentry, sizeof *copy);
-	void *code = new != NULL &&copy != NULL ? device_cpu.code_load(NULL, image.bytes, image.size, false) : NULL;
-	if (code == NULL) {
-		free(copy);
-		free(new);
-		return runtime_fail(err, DLC_SYSTEM, "the system gives no memory for code");
+	if (new != NULL) {
+		*new = (Module){ .bytes = image.size, .nentry = image.nentry };
+		new->entry = copy_rows(image.entry, image.nentry, sizeof *new->entry);
+		new->kernel = calloc(image.nentry + 1u, sizeof *new->kernel);
 	}
-	*new = (Module){ code, image.size, copy, image.nentry };
-	module_free(w->module[number]);
+	DlcStatus s = new != NULL &&new->entry != NULL &&new->kernel != NULL
+	                ? load_code(w, new, &image, err)
+	                : runtime_fail(err, DLC_SYSTEM, "the system gives no memory for code");
+	if (s != DLC_OK) {
+		module_free(w, new);
+		return s;
+	}
+	module_free(w, w->module[number]);
 	w->module[number] = new;
 	use_number(w, number);
 	return DLC_OK;
@@ -165,49 +219,74 @@ static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 	return DLC_OK;
 }
 
-DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err)
+/* 0 where the list of holes says so; numbers beyond the buffer are no elements of it. */
+static DlcStatus fill_holes(const Worker *w, const Buffer *holes, unsigned char *data, size_t n, size_t element,
+	DlcError *err)
 {
-	DlcStatus s = fill_check(m, err);
-	if (s == DLC_OK)
-		s = find_buffer(w, m, err);
+	View list;
+	DlcStatus s = view_open(w, holes->data, holes->bytes, VIEW_READ, &list, err);
 	if (s != DLC_OK)
 		return s;
-	Buffer *b = w->buffer[m->buffer];
+	for (size_t i = 0; i < holes->bytes / 8; i++)
+		if (((const uint64_t *)list.at)[i] < n)
+			memset(data + ((const uint64_t *)list.at)[i] * element, 0, element);
+	return view_close(w, &list, err);
+}
+
+static DlcStatus fill(const Worker *w, const MsgBuffer *m, const void *data, unsigned char *to, size_t n, DlcError *err)
+{
 	DlcDataType t = { m->code, m->bits, 1 };
 	size_t element = t.bits / 8u;
 	const Buffer *holes = worker_find(w, m->holes);
-	memset(b->data + b->bytes, GUARD_BYTE, WORKER_GUARD);
 	switch (m->fill) {
-	case MSG_FILL_ZERO: memset(b->data, 0, b->bytes); break;
-	case MSG_FILL_POISON: worker_poison(b->data, b->bytes); break;
+	case MSG_FILL_ZERO: memset(to, 0, n); break;
+	case MSG_FILL_POISON: worker_poison(to, n); break;
 	case MSG_FILL_RANDOM:
-		element_fill(t, b->data, (int64_t)(b->bytes / element), m->seed, m->lo, m->hi);
-		if (holes != NULL)
-			for (size_t i = 0; i < holes->bytes / 8; i++)
-				if (((const uint64_t *)holes->data)[i] < b->bytes / element) /* else no element of the buffer */
-					memset(b->data + ((const uint64_t *)holes->data)[i] * element, 0, element);
-		break;
-	case MSG_FILL_DATA: memcpy(b->data, data, b->bytes); break;
+		element_fill(t, to, (int64_t)(n / element), m->seed, m->lo, m->hi);
+		return holes != NULL ? fill_holes(w, holes, to, n / element, element, err) : DLC_OK;
+	case MSG_FILL_DATA: memcpy(to, data, n); break;
 	default: break;
 	}
 	return DLC_OK;
 }
 
-DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcError *err)
+DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err)
+{
+	View guard, bytes;
+	DlcStatus s = fill_check(m, err);
+	if (s == DLC_OK)
+		s = find_buffer(w, m, err);
+	if (s != DLC_OK)
+		return s;
+	const Buffer *b = w->buffer[m->buffer];
+	s = view_open(w, b->data + b->bytes, WORKER_GUARD, VIEW_WRITE, &guard, err);
+	if (s != DLC_OK)
+		return s;
+	memset(guard.at, GUARD_BYTE, WORKER_GUARD);
+	s = view_close(w, &guard, err);
+	if (s == DLC_OK && m->fill != MSG_FILL_NONE)
+		s = view_open(w, b->data, b->bytes, VIEW_WRITE, &bytes, err);
+	if (s != DLC_OK || m->fill == MSG_FILL_NONE)
+		return s;
+	s = fill(w, m, data, bytes.at, b->bytes, err);
+	DlcStatus closed = view_close(w, &bytes, err);
+	return s != DLC_OK ? s : closed;
+}
+
+DlcStatus worker_read(const Worker *w, const MsgRead *m, View *out, DlcError *err)
 {
 	const Buffer *b = worker_find(w, m->buffer);
 	if (b == NULL)
 		return refuse(err, "there is no buffer", m->buffer);
 	if (m->offset > b->bytes || m->bytes > b->bytes - m->offset)
 		return refuse(err, "the bytes to read lie outside of buffer", m->buffer);
-	*out = b->data + m->offset;
-	return DLC_OK;
+	return view_open(w, b->data + m->offset, (size_t)m->bytes, VIEW_READ, out, err);
 }
 
 static DlcStatus open_bundle(LoadedProgram *p, const MsgBundle *m, const void *file, DlcError *err)
 {
 	unsigned char *copy;
-	DlcStatus s = worker_alloc((size_t)m->nfile, &copy, err);
+	DlcStatus s = worker_alloc_host((size_t)m->nfile, &copy, err);
 	if (s != DLC_OK)
 		return s;
 	p->file = copy;
@@ -275,7 +354,7 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
-	p->threads = (int)m->threads;
+	p->threads = w->device->on_host ? (int)m->threads : 1;
 	p->ncall = (uint32_t)m->ncall;
 	p->narg = (uint32_t)m->narg;
 	p->nsym = (uint32_t)m->nsym;
@@ -283,7 +362,9 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	p->arg = copy_rows(arg, m->narg, sizeof *arg);
 	p->sym = copy_rows(sym, m->nsym, sizeof *sym);
 	p->address = calloc((size_t)m->narg + 1, sizeof *p->address);
-	if (p->call == NULL || p->arg == NULL || p->sym == NULL || p->address == NULL) {
+	p->launch = w->device->on_host ? NULL : calloc((size_t)m->ncall + 1, sizeof *p->launch);
+	if (p->call == NULL || p->arg == NULL || p->sym == NULL || p->address == NULL ||
+		(p->launch == NULL && !w->device->on_host)) {
 		program_free(p);
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
 	}
@@ -306,6 +387,13 @@ static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c,
 			e->nbuf, e->nsym, c->narg, c->nsym);
 	if (e->work_bytes > p->work_bytes)
 		p->work_bytes = e->work_bytes;
+	if (p->launch != NULL) {
+		DeviceLaunch *l = &p->launch[c - p->call];
+		l->nbuf = e->nbuf;
+		l->nsym = e->nsym;
+		if (!bundle_launch_values(&e->launch, p->sym + c->sym, l))
+			return runtime_fail(err, DLC_BAD_ARGUMENT, "the symbols of kernel %s make its launch impossible", e->name);
+	}
 	for (uint32_t i = c->arg; i < c->arg + c->narg; i++) {
 		const MsgArg *a = &p->arg[i];
 		const Buffer *b = worker_find(w, a->buffer);
@@ -343,11 +431,11 @@ DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcErro
 	size_t work = p->work_bytes * (size_t)p->threads;
 	if (work > w->work_bytes) {
 		unsigned char *more;
-		DlcStatus s = worker_alloc(work, &more, err);
+		DlcStatus s = worker_alloc(w, work, &more, err);
 		if (s != DLC_OK)
 			return s;
 		if (w->work != NULL)
-			device_cpu.release(NULL, w->work, w->work_bytes);
+			worker_release(w, w->work, w->work_bytes);
 		w->work = more;
 		w->work_bytes = work;
 	}

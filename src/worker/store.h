@@ -5,21 +5,23 @@
 #define WORKER_STORE_H
 
 #include "dlc/dlc_runtime.h"
+#include "runtime/device.h"
 #include "runtime/team.h"
 #include "worker/lost.h"
 #include "worker/runner_message.h"
 
 typedef struct Module {
-	unsigned char *code;
+	void *code;
 	size_t bytes;
 	DlcEntry *entry;
+	void **kernel; /* of each entry */
 	uint32_t nentry;
 } Module;
 
 /* Behind the bytes stand WORKER_GUARD more, of a known value, which a RUN looks at. */
 enum { WORKER_GUARD = 128, WORKER_KEPT = 64 };
 typedef struct Area {
-	unsigned char *data;
+	unsigned char *data; /* on the worker's device, as all that follows */
 	size_t bytes;
 	bool mapped; /* in small pages, as a file that is mapped */
 } Area;
@@ -37,6 +39,7 @@ typedef struct LoadedProgram {
 	MsgArg *arg;
 	int64_t *sym;
 	void **address; /* of each arg; set by program_ready */
+	DeviceLaunch *launch; /* of each call, set by program_ready; NULL: a team enters the kernels */
 	uint32_t ncall, narg, nsym;
 	size_t work_bytes; /* per thread; set by program_ready */
 	void *file;
@@ -46,6 +49,9 @@ typedef struct LoadedProgram {
 } LoadedProgram;
 
 typedef struct Worker {
+	const Device *device; /* has the buffers and runs the code */
+	DeviceContext *context;
+	DeviceStream *stream;
 	Module *module[MSG_TABLE];
 	Buffer *buffer[MSG_TABLE];
 	LoadedProgram *program[MSG_TABLE];
@@ -54,7 +60,7 @@ typedef struct Worker {
 	int nkept;
 	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
 	Team *team; /* of the last program's threads, or NULL */
-	unsigned char *work;
+	unsigned char *work; /* on the device */
 	size_t work_bytes;
 	unsigned char *other; /* memory to read between samples: see cold.c */
 	size_t other_bytes;
@@ -73,13 +79,29 @@ typedef struct Worker {
 DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err);
 void area_leave(Worker *w, Area a);
 void area_forget_all(Worker *w);
-/* Memory of n bytes, zeroed and 64-byte aligned; refused beyond what the machine has. */
-DlcStatus worker_alloc(size_t n, unsigned char **out, DlcError *err);
+/* Memory of the device, or of the host, zeroed and 64-byte aligned; refused beyond what there is. */
+DlcStatus worker_alloc(const Worker *w, size_t n, unsigned char **out, DlcError *err);
+DlcStatus worker_alloc_host(size_t n, unsigned char **out, DlcError *err);
+void worker_release(const Worker *w, void *memory, size_t n);
+
+/*
+ * Host memory with which a worker reads or writes bytes of its device: these themselves where they lie on the host,
+ * else a copy. Writing means all n bytes. view_close hands to the device what was written, and frees the copy; it
+ * cannot fail where the view only reads.
+ */
+typedef enum { VIEW_READ, VIEW_WRITE } ViewUse;
+typedef struct View {
+	unsigned char *at, *memory;
+	size_t bytes;
+	ViewUse use;
+} View;
+DlcStatus view_open(const Worker *w, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err);
+DlcStatus view_close(const Worker *w, View *v, DlcError *err);
 /* Before it is written: the memory gets small pages, as constants have, which a bundle maps from its file. */
 void worker_as_mapped(unsigned char *p, size_t n);
 /* 0xff in every byte: NaN in floats, -1 in integers. */
 void worker_poison(void *bytes, size_t n);
-/* Whether nothing was written behind the buffer. */
-bool worker_guarded(const Buffer *b);
+/* Refuses a buffer behind whose end something was written. */
+DlcStatus worker_check_guard(const Worker *w, uint32_t number, DlcError *err);
 
 #endif

@@ -8,11 +8,15 @@
 #include "worker/frame.h"
 #include "worker/store.h"
 
+/* Readies *w, which is zeroed, to run code of a device; also where this fails, worker_close releases all. */
+DlcStatus worker_open(Worker *w, const Device *device, DlcError *err);
+void worker_close(Worker *w);
+
 DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err);
 DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err);
 DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out, DlcError *err);
-/* *out points into the buffer. */
-DlcStatus worker_read(const Worker *w, const MsgRead *m, const void **out, DlcError *err);
+/* *out, closed by the caller, has the bytes. */
+DlcStatus worker_read(const Worker *w, const MsgRead *m, View *out, DlcError *err);
 DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err);
 DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, const MsgArg *arg,
 	const int64_t *sym, DlcError *err);

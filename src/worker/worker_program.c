@@ -114,9 +114,10 @@ int main(int argc, char **argv)
 	Worker *w = calloc(1, sizeof *w);
 	if (w == NULL)
 		return complain(EXIT_SYSTEM, "no memory");
+	DlcError err;
 	w->lock = worker_lock_open(getenv("XDG_RUNTIME_DIR"), device_cpu.name);
-	code = serve_stdio(w);
-	worker_reset(w);
+	code = worker_open(w, &device_cpu, &err) == DLC_OK ? serve_stdio(w) : complain(EXIT_SYSTEM, err.text);
+	worker_close(w);
 	if (w->lock >= 0)
 		close(w->lock);
 	free(w);

@@ -40,8 +40,11 @@ static size_t frame_pieces(unsigned char *out, const uint8_t *data, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static Worker *w;
-	if (w == NULL)
+	if (w == NULL) {
 		w = calloc(1, sizeof *w);
+		if (worker_open(w, &device_cpu, NULL) != DLC_OK)
+			abort();
+	}
 	if (size == 0)
 		return 0;
 	unsigned char *bytes = malloc(size * 20 + 64); /* aligned, as a stream's are */

@@ -207,7 +207,10 @@ static int be_runner(void)
 	MsgView v;
 	Msg hello = { 0 };
 	int code, asked = -1;
+	DlcError err;
 	w->lock = -1;
+	if (worker_open(w, &device_cpu, &err) != DLC_OK)
+		return 5;
 	if (LIMITED)
 		setrlimit(RLIMIT_DATA, &(struct rlimit){ 512 << 20, 512 << 20 });
 	worker_hello(&hello);
@@ -223,7 +226,7 @@ static int be_runner(void)
 			faults[asked].fault(&out);
 		code = send_message(&out);
 	}
-	worker_reset(w);
+	worker_close(w);
 	free(w);
 	stream_free(&in);
 	return code;

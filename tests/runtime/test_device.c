@@ -1,195 +1,16 @@
 /*
- * The plan on a device that is not the host: a row of this test. Nobody else may follow its addresses, which
- * finds kernels by their names, starts them with the launch that the bundle gives, and does nothing before it must
- * (copies to the host and synchronize). Its kernels are the test kernels, one call for each thread of the grid.
+ * The plan on a device that is not the host (far.h): what is bound and copied, conditions, launches, failures, and the
+ * bundles that it refuses.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "suite.h"
 
+#include "far.h"
 #include "kernels.h"
 #include "net.h"
 #include "runtime/cpu.h"
 #include "runtime/instance.h"
-
-#define FAR ((uintptr_t)1 << 62) /* no address of this machine */
-
-enum { QUEUE = 4096, ARGS = 8 };
-
-typedef struct Command {
-	DlcKernel kernel; /* NULL: a copy */
-	void *buf[ARGS];
-	int64_t sym[ARGS];
-	uint64_t *mark; /* a mark instead */
-	uint32_t threads;
-	void *to;
-	const void *from;
-	size_t bytes;
-} Command;
-
-struct DeviceContext {
-	int id;
-};
-
-struct DeviceStream {
-	Command queue[QUEUE];
-	int n, failed;
-	uint64_t clock, mark[DEVICE_MARKS];
-};
-
-static int held;              /* allocations, contexts, streams, code */
-static uint32_t launched[16]; /* threads of the launches, in order */
-static int nlaunched;
-
-static DlcStatus far_open(int32_t id, DeviceContext **out, DlcError *err)
-{
-	(void)err;
-	*out = calloc(1, sizeof **out);
-	(*out)->id = id;
-	held++;
-	return DLC_OK;
-}
-
-static void far_close(DeviceContext *c)
-{
-	held--;
-	free(c);
-}
-
-static uint64_t far_memory(const DeviceContext *c)
-{
-	(void)c;
-	return 1 << 30;
-}
-
-static bool far_has(const DeviceContext *c, const char *feature)
-{
-	(void)c;
-	return strcmp(feature, "far1") == 0;
-}
-
-static void *far_alloc(DeviceContext *c, size_t bytes)
-{
-	(void)c;
-	if (bytes == 0) /* as CUDA refuses it */
-		return NULL;
-	void *p = aligned_alloc(64, (bytes + 127) / 64 * 64);
-	memset(p, 0, bytes);
-	held++;
-	return (void *)((uintptr_t)p ^ FAR);
-}
-
-static void far_release(DeviceContext *c, void *memory, size_t bytes)
-{
-	(void)c, (void)bytes;
-	held--;
-	free((void *)((uintptr_t)memory ^ FAR));
-}
-
-static void *far_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place)
-{
-	(void)c;
-	ck_assert(!in_place);
-	held++;
-	return device_cpu.code_load(NULL, image, bytes, false);
-}
-
-static void far_code_release(DeviceContext *c, const void *image, void *code, size_t bytes)
-{
-	(void)c;
-	held--;
-	device_cpu.code_release(NULL, image, code, bytes);
-}
-
-static void *far_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset)
-{
-	const DlcImage *image = test_image();
-	(void)c;
-	ck_assert_uint_eq(offset, 0);
-	for (uint32_t k = 0; k < image->nentry; k++)
-		if (strcmp(image->entry[k].name, name) == 0)
-			return (unsigned char *)code + image->entry[k].offset;
-	return NULL;
-}
-
-static DeviceStream *far_stream_open(DeviceContext *c)
-{
-	(void)c;
-	held++;
-	return calloc(1, sizeof(DeviceStream));
-}
-
-static void far_stream_close(DeviceStream *s)
-{
-	held--;
-	free(s);
-}
-
-static Command *far_put(DeviceStream *s)
-{
-	ck_assert_int_lt(s->n, QUEUE);
-	return &s->queue[s->n++];
-}
-
-static int far_synchronize(DeviceStream *s)
-{
-	for (int k = 0; k < s->n; k++) {
-		const Command *c = &s->queue[k];
-		s->clock += 10;
-		if (c->mark != NULL)
-			*c->mark = s->clock;
-		else if (c->kernel == NULL)
-			memmove(c->to, c->from, c->bytes);
-		for (uint32_t t = 0; c->kernel != NULL && t < c->threads && s->failed == 0; t++) {
-			const DlcCall call = { .buf = c->buf, .sym = c->sym, .thread = t, .threads = c->threads };
-			s->failed = c->kernel(&call);
-		}
-	}
-	s->n = 0;
-	int failed = s->failed;
-	s->failed = 0;
-	return failed;
-}
-
-static int far_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way)
-{
-	Command *c = far_put(s);
-	*c = (Command){ .to = way == DEVICE_DOWN ? to : (void *)((uintptr_t)to ^ FAR),
-		.from = way == DEVICE_UP ? from : (const void *)((uintptr_t)from ^ FAR),
-		.bytes = bytes };
-	return 0;
-}
-
-static int far_launch(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how)
-{
-	Command *c = far_put(s);
-	*c = (Command){ .threads = 1 };
-	memcpy(&c->kernel, &kernel, sizeof c->kernel);
-	for (int k = DLC_GRID; k < DLC_SHARED; k++)
-		c->threads *= how->dim[k];
-	for (uint32_t k = 0; k < how->nbuf; k++)
-		c->buf[k] = (void *)((uintptr_t)call->buf[k] ^ FAR);
-	memcpy(c->sym, call->sym, sizeof *c->sym * how->nsym);
-	if (nlaunched < LEN(launched))
-		launched[nlaunched++] = c->threads + 1000000 * how->dim[DLC_SHARED];
-	return 0;
-}
-
-static void far_mark(DeviceStream *s, uint32_t k)
-{
-	*far_put(s) = (Command){ .mark = &s->mark[k] };
-}
-
-static uint64_t far_time(DeviceStream *s, uint32_t from, uint32_t to)
-{
-	s->failed = far_synchronize(s);
-	return s->mark[to] - s->mark[from];
-}
-
-static const Device far = { "far", DLC_DEVICE_CUDA, false, far_open, far_close, far_memory, far_has, far_alloc,
-	far_release, far_code_load, far_code_release, far_kernel, far_stream_open, far_stream_close, far_copy, far_launch,
-	far_synchronize, far_mark, far_time };
 
 /* Every kernel of the bundle with this launch; CPUs have offsets, devices names. */
 static void set_launch(Build *b, DlcLaunch l)
@@ -223,8 +44,8 @@ static DlcStatus open_far(Build *b, Net *n, DlcError *err)
 {
 	size_t size;
 	*n = (Net){ .b = b, .bytes = build_finish(b, &size) };
-	nlaunched = 0;
-	DlcStatus s = model_open_on(&far, n->bytes, size, &n->m, err);
+	far_nlaunched = 0;
+	DlcStatus s = model_open_on(&device_far, n->bytes, size, &n->m, err);
 	return s == DLC_OK ? dlc_instance_open(n->m, 0, &n->i, err) : s;
 }
 
@@ -260,7 +81,7 @@ START_TEST(adds)
 			ck_assert_float_eq(out[k], a[k] + b[k] + 1);
 		ck_assert(ns[0] == 20 && ns[1] == 20);
 	}
-	ck_assert(nlaunched == 6 && launched[0] == (N + 8) / 8 * 4 + 16000000);
+	ck_assert(far_nlaunched == 6 && far_launched[0] == (N + 8) / 8 * 4 + 16000000);
 	DlcTensor own;
 	ck_assert(dlc_instance_tensor(n.i, DLC_INPUT, 1, &own, NULL) == DLC_OK);
 	ck_assert(own.device.type == DLC_DEVICE_CPU && own.data == b);
@@ -268,7 +89,7 @@ START_TEST(adds)
 			  dlc_instance_tensor(n.i, DLC_OUTPUT, 0, &own, NULL) == DLC_OK);
 	ck_assert(own.device.type == DLC_DEVICE_CUDA && ((uintptr_t)own.data & FAR) != 0);
 	net_close(&n);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(far_held, 0);
 }
 END_TEST
 
@@ -303,11 +124,11 @@ START_TEST(written_and_read)
 			ck_assert_float_eq(out[k], a[k] + b[k] + 1);
 	}
 	ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out - 1, &err) == DLC_BAD_ARGUMENT);
-	n.i->stream->failed = 9; /* as an earlier launch leaves it */
+	far_fail(n.i->stream, 9);
 	ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, &err) == DLC_KERNEL);
 	ck_assert_msg(strstr(err.text, "the far failed with status 9") != NULL, "%s", err.text);
 	net_close(&n);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(far_held, 0);
 }
 END_TEST
 
@@ -345,7 +166,7 @@ START_TEST(binds_device_memory)
 	for (int k = 0; k < N; k++)
 		ck_assert_float_eq(out[k], 2 * b[k] + 1);
 	net_close(&n);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(far_held, 0);
 }
 END_TEST
 
@@ -373,7 +194,7 @@ START_TEST(adds_without_constants)
 	for (int k = 0; k < N; k++)
 		ck_assert_float_eq(out[k], 2 * (a[k] + b[k]));
 	net_close(&n);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(far_held, 0);
 }
 END_TEST
 
@@ -419,7 +240,7 @@ START_TEST(conditions)
 	ck_assert_int_eq(count[1], 1 + 8 + 1); /* before the loop, in it, in the branch */
 	ck_assert_int_eq(((unsigned char *)count)[0], 0);
 	net_close(&n);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(far_held, 0);
 }
 END_TEST
 
@@ -450,7 +271,7 @@ START_TEST(architectures)
 	ck_assert_msg(open_far(b, &n, &err) == DLC_OK, "%s", err.text);
 	net_run(&n);
 	net_close(&n);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(far_held, 0);
 }
 END_TEST
 
@@ -535,7 +356,7 @@ START_TEST(refusals)
 	DlcStatus s = open_far(b, &n, &err);
 	ck_assert_msg(s == r->status && strstr(err.text, r->says) != NULL, "status %d: %s", (int)s, err.text);
 	ck_assert(n.m == NULL);
-	ck_assert_int_eq(held, 0);
+	ck_assert_int_eq(far_held, 0);
 	net_close(&n);
 }
 END_TEST

@@ -34,6 +34,7 @@ START_TEST(areas)
 	DlcError err;
 	int n = 0, again = 0;
 	uint64_t seed = 7;
+	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
 	for (int step = 0; step < STEPS; step++) {
 		if (n < LIVE && (n == 0 || draw(&seed, 2) == 0)) {
 			size_t bytes = draw(&seed, 20) == 0 ? (size_t)draw(&seed, 40 * MIB) : draw(&seed, 100000);
@@ -62,7 +63,7 @@ START_TEST(areas)
 	ck_assert_int_gt(again, STEPS / 10);
 	while (n > 0)
 		area_leave(&w, live[--n]);
-	worker_reset(&w);
+	worker_close(&w);
 	ck_assert_int_eq(w.nkept, 0);
 }
 END_TEST
@@ -72,12 +73,14 @@ START_TEST(larger_than_all_that_is_kept)
 	static Worker w;
 	DlcError err;
 	Area a;
+	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
 	w.keep = MIB;
 	ck_assert_int_eq(area_take(&w, MIB + 1, false, &a, &err), DLC_OK);
 	area_leave(&w, a);
 	ck_assert_int_eq(w.nkept, 0);
 	ck_assert_int_eq(area_take(&w, (size_t)1 << 60, false, &a, &err), DLC_NO_MEMORY);
 	ck_assert_str_eq(err.text, "no 1152921504606846976 bytes of memory");
+	worker_close(&w);
 }
 END_TEST
 
@@ -106,6 +109,7 @@ START_TEST(constants)
 	static Worker w;
 	DlcError err;
 	MsgBuffer m = { .buffer = 1, .fill = MSG_FILL_POISON, .bytes = 8 * MIB };
+	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
 	for (int turn = 0; turn < 6; turn++) {
 		m.constant = turn % 3 == 1;
 		ck_assert_int_eq(worker_buffer(&w, &m, NULL, &err), DLC_OK);
@@ -116,9 +120,9 @@ START_TEST(constants)
 		ck_assert_msg(small < 0 || small == m.constant, "turn %d: small pages: %d", turn, small);
 		for (size_t i = 0; i < b->bytes; i += 4096)
 			ck_assert_uint_eq(b->data[i], 0xff);
-		ck_assert(worker_guarded(b));
+		ck_assert_int_eq(worker_check_guard(&w, 1, &err), DLC_OK);
 	}
-	worker_reset(&w);
+	worker_close(&w);
 }
 END_TEST
 
@@ -135,6 +139,7 @@ START_TEST(cold)
 	DlcError err;
 	void *address[3];
 	MsgArg arg[3];
+	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
 	for (uint32_t i = 0; i < 3; i++) {
 		MsgBuffer m = { .buffer = i,
 			.fill = MSG_FILL_RANDOM,
@@ -165,7 +170,7 @@ START_TEST(cold)
 		ck_assert_int_eq(memcmp(before + i * 16 * MIB, address[i], 16 * MIB), 0);
 	ck_assert_msg(more < 1024 + 100, "%ld faults: pages of the buffers were lost", more); /* they have 12 288 */
 	free(before);
-	worker_reset(&w);
+	worker_close(&w);
 }
 END_TEST
 

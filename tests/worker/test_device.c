@@ -1,0 +1,213 @@
+/*
+ * The worker's requests on a device that is not the host (tests/runtime/far.h), called as functions: buffers are
+ * filled, compared and read through copies, kernels run with their launches, and guards are looked at.
+ */
+#include <string.h>
+
+#include "suite.h"
+
+#include "far.h"
+#include "kernels.h"
+#include "worker/worker.h"
+
+enum { N = 100, BYTES = N * 4 };
+
+static void load(Worker *w, DlcEntry entry[KERNEL_COUNT], DlcStatus want, const char *says)
+{
+	const DlcImage *code = test_image();
+	unsigned char *bytes = calloc(1, code->size + 1); /* images of devices end with a 0 */
+	memcpy(bytes, code->bytes, code->size);
+	Msg msg = { 0 };
+	MsgView v;
+	char why[MSG_WHY];
+	DlcError err = { 0 };
+	ck_assert(msg_image(&msg, 1, 0, &(DlcImage){ bytes, code->size + 1, entry, KERNEL_COUNT, DLC_DEVICE_CUDA }));
+	ck_assert(msg_parse(msg.bytes, msg.size, &v, why) == MSG_OK);
+	ck_assert_int_eq(worker_image(w, &v, &err), want);
+	ck_assert_msg(strstr(err.text, says) != NULL, "%s", err.text);
+	msg_free(&msg);
+	free(bytes);
+}
+
+/* ceil(sym[0] / 8) blocks of 4 threads. */
+static void entries(DlcEntry entry[KERNEL_COUNT])
+{
+	memcpy(entry, test_image()->entry, KERNEL_COUNT * sizeof *entry);
+	for (int k = 0; k < KERNEL_COUNT; k++) {
+		for (int d = 0; d < DLC_LAUNCH_DIMS; d++)
+			entry[k].launch.dim[d] = (DlcDim){ { -1, -1 }, 0, d < DLC_SHARED, 1 };
+		entry[k].offset = 0;
+		if (entry[k].nsym > 0)
+			entry[k].launch.dim[DLC_GRID] = (DlcDim){ { 0, -1 }, 1, 7, 8 };
+		entry[k].launch.dim[DLC_BLOCK].add = 4;
+	}
+}
+
+static void make_buffer(Worker *w, uint32_t number, MsgFill fill, const void *data, uint64_t bytes)
+{
+	DlcError err = { 0 };
+	MsgBuffer m = { .buffer = number, .fill = (uint32_t)fill, .code = 2, .bits = 32, .holes = MSG_TABLE };
+	m.bytes = bytes;
+	m.ndata = data != NULL ? bytes : 0;
+	m.lo = -1;
+	m.hi = 1;
+	m.seed = number;
+	ck_assert_msg(worker_buffer(w, &m, data, &err) == DLC_OK, "%s", err.text);
+}
+
+/* The bytes of a buffer. */
+static void fetch(const Worker *w, uint32_t number, void *to, uint64_t bytes)
+{
+	View v;
+	ck_assert(worker_read(w, &(MsgRead){ number, 0, bytes }, &v, NULL) == DLC_OK);
+	memcpy(to, v.at, bytes);
+	ck_assert(view_close(w, &v, NULL) == DLC_OK);
+}
+
+/* A program of one call of a kernel with buffers 0, 1, ..., the last of which is its output. */
+static void program(Worker *w, uint32_t kernel, int64_t sym, uint64_t bytes)
+{
+	const DlcEntry *e = &test_image()->entry[kernel];
+	MsgArg arg[3];
+	DlcError err = { 0 };
+	for (uint32_t k = 0; k < e->nbuf; k++)
+		arg[k] = (MsgArg){ .buffer = k, .use = k + 1 == e->nbuf ? MSG_USE_OUTPUT : MSG_USE_INPUT, .bytes = bytes };
+	MsgCall call = { 0, kernel, 0, e->nbuf, 0, e->nsym };
+	MsgProgram m = { 0, 3, 1, e->nbuf, e->nsym }; /* a team of 3 is of no use there */
+	ck_assert_msg(worker_program(w, &m, &call, arg, &sym, &err) == DLC_OK, "%s", err.text);
+}
+
+static Worker *opened(void)
+{
+	Worker *w = calloc(1, sizeof *w);
+	DlcEntry entry[KERNEL_COUNT];
+	w->lock = -1;
+	ck_assert(worker_open(w, &device_far, NULL) == DLC_OK);
+	entries(entry);
+	load(w, entry, DLC_OK, "");
+	far_nlaunched = 0;
+	return w;
+}
+
+static void closed(Worker *w)
+{
+	worker_close(w);
+	free(w);
+	ck_assert_int_eq(far_held, 0);
+}
+
+START_TEST(runs)
+{
+	Worker *w = opened();
+	float a[N], b[N], out[N];
+	uint64_t at[2] = { 3, 1 };
+	MsgDone done;
+	DlcError err = { 0 };
+	for (int k = 0; k < N; k++)
+		b[k] = (float)k;
+	make_buffer(w, 0, MSG_FILL_RANDOM, NULL, BYTES);
+	make_buffer(w, 1, MSG_FILL_DATA, b, BYTES);
+	make_buffer(w, 2, MSG_FILL_NONE, NULL, BYTES);
+	program(w, KERNEL_add, N, BYTES);
+	ck_assert_msg(worker_run(w, &(MsgRun){ 0 }, &done, &err) == DLC_OK, "%s", err.text);
+	ck_assert(far_nlaunched == 1 && far_launched[0] == (N + 7) / 8 * 4);
+	fetch(w, 0, a, BYTES);
+	fetch(w, 2, out, BYTES);
+	for (int k = 0; k < N; k++) {
+		ck_assert(a[k] >= -1 && a[k] <= 1);
+		ck_assert_float_eq(out[k], a[k] + b[k]);
+	}
+	MsgCompared c;
+	MsgCompare all = { .got = 2, .want = 1, .at = MSG_TABLE, .code = 2, .bits = 32, .count = N };
+	ck_assert(worker_compare(w, &all, &c, &err) == DLC_OK && c.max_want == N - 1 && c.max_error > 0 && c.nleft == 0);
+	make_buffer(w, 3, MSG_FILL_DATA, at, sizeof at);
+	make_buffer(w, 4, MSG_FILL_DATA, (float[]){ out[3], out[1] }, 8);
+	MsgCompare some = { .got = 2, .want = 4, .at = 3, .code = 2, .bits = 32, .count = 2 };
+	ck_assert(worker_compare(w, &some, &c, &err) == DLC_OK && c.max_error == 0 && c.nbad == 0);
+	MsgTime t = { .nprogram = 1, .samples = 3, .repeat = 2, .cold_bytes = 1 << 20 };
+	MsgSample *sample;
+	MsgTimes times;
+	ck_assert_msg(worker_time(w, &t, (uint32_t[]){ 0 }, &sample, &times, &err) == DLC_OK, "%s", err.text);
+	ck_assert_uint_ge(times.nsample, 3);
+	ck_assert(far_nlaunched == 1 + 2 * (int)times.nsample || far_nlaunched == FAR_LAUNCHES);
+	free(sample);
+	closed(w);
+}
+END_TEST
+
+/* Holes, poison, zeros; and buffers whose number names older data. */
+START_TEST(fills)
+{
+	Worker *w = opened();
+	uint64_t hole[3] = { 0, N - 1, N };
+	float got[N];
+	DlcError err = { 0 };
+	make_buffer(w, 1, MSG_FILL_DATA, hole, sizeof hole);
+	MsgBuffer m = { .fill = MSG_FILL_RANDOM, .code = 2, .bits = 32, .holes = 1, .bytes = BYTES, .lo = 1, .hi = 2 };
+	ck_assert(worker_buffer(w, &m, NULL, &err) == DLC_OK);
+	make_buffer(w, 0, MSG_FILL_NONE, NULL, BYTES); /* costs nothing and changes nothing */
+	fetch(w, 0, got, BYTES);
+	for (int k = 0; k < N; k++)
+		ck_assert(k == 0 || k == N - 1 ? got[k] == 0 : got[k] >= 1);
+	make_buffer(w, 0, MSG_FILL_POISON, NULL, BYTES);
+	fetch(w, 0, got, BYTES);
+	ck_assert(got[0] != got[0] && got[N - 1] != got[N - 1]);
+	make_buffer(w, 0, MSG_FILL_ZERO, NULL, BYTES);
+	fetch(w, 0, got, BYTES);
+	ck_assert(got[0] == 0 && got[N - 1] == 0);
+	ck_assert(worker_check_guard(w, 0, &err) == DLC_OK);
+	closed(w);
+}
+END_TEST
+
+/* A kernel that writes behind its buffer, one that fails, one whose symbols make no launch. */
+START_TEST(failures)
+{
+	Worker *w = opened();
+	MsgDone done;
+	DlcError err = { 0 };
+	for (uint32_t k = 0; k < 3; k++)
+		make_buffer(w, k, MSG_FILL_ZERO, NULL, BYTES);
+	program(w, KERNEL_add, N + 1, BYTES);
+	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_KERNEL);
+	ck_assert_str_eq(err.text, "a kernel wrote behind the end of buffer 2");
+	program(w, KERNEL_refuse, 7, BYTES);
+	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_KERNEL);
+	ck_assert_str_eq(err.text, "the far failed with status 7");
+	program(w, KERNEL_add, -N, BYTES);
+	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_BAD_ARGUMENT);
+	ck_assert_str_eq(err.text, "the symbols of kernel add make its launch impossible");
+	View v;
+	far_fail(w->stream, 5);
+	ck_assert_int_eq(worker_read(w, &(MsgRead){ 0, 0, BYTES }, &v, &err), DLC_KERNEL);
+	closed(w);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+	Worker *w = opened();
+	DlcEntry entry[KERNEL_COUNT];
+	entries(entry);
+	entry[KERNEL_add].launch.dim[DLC_BLOCK].sym[0] = 1; /* add has one */
+	load(w, entry, DLC_BAD_ARGUMENT, "the code has no kernel add, or its launch is impossible");
+	entries(entry);
+	strcpy(entry[KERNEL_nop].name, "nosuch");
+	load(w, entry, DLC_BAD_ARGUMENT, "the code has no kernel nosuch");
+	closed(w);
+	w = calloc(1, sizeof *w);
+	ck_assert(worker_open(w, &device_cpu, NULL) == DLC_OK);
+	load(w, entry, DLC_BAD_ARGUMENT, "the image is for device type 2, this worker has type 1: the cpu");
+	closed(w);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("worker_device");
+	tcase_add_test(tc, runs);
+	tcase_add_test(tc, fills);
+	tcase_add_test(tc, failures);
+	tcase_add_test(tc, refusals);
+	return run_suite("worker_device", tc);
+}
