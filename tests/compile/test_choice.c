@@ -3,6 +3,7 @@
  * neighbour's, else the default; what a lock says and nothing else; never what cannot be.
  */
 #include "compile/limited.h"
+#include "compile/recorded.h"
 #include "suite.h"
 
 #include "target/detect.h"
@@ -56,16 +57,7 @@ static void close_lab(Lab *lab)
 
 static Hash put_for(Lab *lab, const Task *task, const Target *target, int db, const char *trace, int64_t ns, int epoch)
 {
-	Err err = { 0 };
-	RunRecord r = {
-		.workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = ""
-	};
-	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
-	ck_assert(db_put_task(lab->db[db], task, &err) && db_put_target(lab->db[db], target, &r.target, &err) &&
-			  db_put_env(lab->db[db], epoch, "test", NULL, &r.env, &err) &&
-			  db_put_session(lab->db[db], &s, &r.session, &err));
-	ck_assert_msg(db_put_run(lab->db[db], &r, &err), "%s", err.text);
-	return r.id;
+	return put_recorded(lab->db[db], target, task, trace, ns, epoch);
 }
 
 static Hash put(Lab *lab, int db, const char *trace, int64_t ns, int epoch)

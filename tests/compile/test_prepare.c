@@ -4,6 +4,7 @@
  * own weights. Prepare Fns that crash, hang or want too much end their own process only; a record with
  * such gives way to the default. Interrupts and a machine that lacks something end the compile instead.
  */
+#include "compile/recorded.h"
 #include "suite.h"
 
 #include "compile/compile.h"
@@ -93,15 +94,7 @@ static Compiled *compile(Lab *lab, bool unscheduled)
 
 static void put_time(Lab *lab, const Task *task, const char *trace, int64_t ns)
 {
-	Err err = { 0 };
-	RunRecord r = {
-		.workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = ""
-	};
-	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
-	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &r.target, &err) &&
-			  db_put_env(lab->db, CODEGEN_EPOCH, "test", NULL, &r.env, &err) &&
-			  db_put_session(lab->db, &s, &r.session, &err));
-	ck_assert_msg(db_put_run(lab->db, &r, &err), "%s", err.text);
+	put_recorded(lab->db, &lab->target, task, trace, ns, CODEGEN_EPOCH);
 }
 
 static void put(Lab *lab, const Task *task, const char *trace)

@@ -2,6 +2,7 @@
  * Which alternative of a region is compiled: the fastest by what the databases have of its Tasks, the first
  * one without that, what a lock says whatever they have learnt since. The network computes the same with any.
  */
+#include "compile/recorded.h"
 #include "suite.h"
 
 #include "compile/compile.h"
@@ -86,15 +87,7 @@ static Compiled *compile(Lab *lab)
 /* A run of the task's default schedule that took so long. */
 static void put(Lab *lab, const Task *task, const char *trace, int64_t ns)
 {
-	Err err = { 0 };
-	RunRecord r = {
-		.workload = task->id, .trace = trace, .status = RUN_OK, .median_ns = ns, .samples = 5, .detail = ""
-	};
-	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
-	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &r.target, &err) &&
-			  db_put_env(lab->db, CODEGEN_EPOCH, "test", NULL, &r.env, &err) &&
-			  db_put_session(lab->db, &s, &r.session, &err));
-	ck_assert_msg(db_put_run(lab->db, &r, &err), "%s", err.text);
+	put_recorded(lab->db, &lab->target, task, trace, ns, CODEGEN_EPOCH);
 }
 
 /* A schedule of the Task that replays and had no record yet. */

@@ -3,6 +3,8 @@
  * whose checksums are made right, or patches {16-bit place, 32-bit value} to a good one.  What
  * loads gets an instance and is asked everything; it is not run, since its code is whatever it is.
  */
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +14,6 @@
 #include "runtime/model.h"
 
 enum { SMALL = 1 << 24 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Symbols of every kind, a loop, an if and a copy. */
 static unsigned char *good_bundle(size_t *size)

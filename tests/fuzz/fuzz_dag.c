@@ -3,19 +3,12 @@
  * has a canonical form that is its own, survives every pass, is cut into Tasks, and its naive Fn
  * verifies.
  */
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "graph/graph.h"
 #include "ir/verify/verify.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void check_text(Arena *a, const Dag *d)
 {

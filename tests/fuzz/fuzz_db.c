@@ -2,23 +2,15 @@
  * libFuzzer: a database file from a stranger.  It is refused, or read to its end: checked, exported,
  * asked for runs; and it is as it was afterwards.
  */
+#include "fuzz.h"
 #include "db/look.h"
 #include "db/db.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static bool look(const char *line, size_t n, void *arg)
 {

@@ -3,14 +3,13 @@
  * same text, legal or not; verifying it ends, both are legal or neither, and simplifying keeps what
  * is legal so.
  */
+#include "fuzz.h"
 #include "ir/simplify/simplify.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,10 +1,9 @@
 /* libFuzzer: JSON from a stranger; what is written must read back to the same text. */
+#include "fuzz.h"
 #include "base/json.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

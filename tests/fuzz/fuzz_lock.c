@@ -2,18 +2,10 @@
  * libFuzzer: a lock file from a stranger. It is refused with a sentence, or each of its rows is found by
  * the id of its task.
  */
+#include "fuzz.h"
 #include "compile/lock_file.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,12 +4,12 @@
  * served but those that would run the stranger's code (RUN, TIME) or only take time (PROBE, large
  * BUFFERs).
  */
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "worker/worker.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool is_served(const MsgView *v)
 {

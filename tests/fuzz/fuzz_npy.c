@@ -4,14 +4,14 @@
  * member of an .npz with right checksum and places, of which the rest's last six bytes then patch
  * one value.
  */
+#include "fuzz.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/array.h"
 #include "run/npz.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void take(Array *a)
 {

@@ -2,12 +2,11 @@
  * libFuzzer: an ONNX model from a stranger. What becomes a Dag must check, and what the writer makes
  * of it must be read again. Seeds: the model.onnx files of libonnx-testdata.
  */
+#include "fuzz.h"
 #include "frontend/onnx/onnx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void give_up(const char *what, const Err *err)
 {

@@ -2,23 +2,15 @@
  * libFuzzer: a command line from a stranger, words ended by newlines, for a table with every kind of
  * option.  It is refused with a sentence, answered (--help), or taken with values of their ranges.
  */
+#include "fuzz.h"
 #include "../base/verb_make.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const Verb part = { .name = "part", .summary = "Part", .operands = "X...", .most = -1, .run = run_ok };
 static const Verb *const subs[] = { &part, NULL };
 static const Verb many = { .name = "many", .summary = "Many", .sub = subs };
 static const Verb *const verbs[] = { &make, &many, NULL };
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void read_values(const Args *args)
 {

@@ -3,18 +3,10 @@
  * a hash, a record that is sealed first: then what record_read takes is stored, found, exported as it
  * was, and leaves the database sound.
  */
+#include "fuzz.h"
 #include "db/db.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* A database in memory with one record of each kind that runs name; anew now and then. */
 static Db *world(void)

@@ -1,9 +1,8 @@
 /* libFuzzer: a target file from a stranger, and what is made of a Target where it is taken. */
+#include "fuzz.h"
 #include "target/target.h"
 
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

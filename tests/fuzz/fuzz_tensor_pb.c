@@ -1,10 +1,10 @@
 /* libFuzzer: an ONNX TensorProto from a stranger. */
+#include "fuzz.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "run/array.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,14 +2,12 @@
  * libFuzzer: a trace from a stranger, applied to nests of every kind.  What parses prints to a text
  * that reads back the same; whatever it is, the set stays legal, and a refusal is ERR_ILLEGAL.
  */
+#include "fuzz.h"
 #include "ir/text/ir_text.h"
 #include "ir/verify/verify.h"
 #include "schedule/trace.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
  * A reduction of padded taps by a constant, what follows it, a recurrence, loops that bound loops,
@@ -47,12 +45,6 @@ static const char fns[] =
 	"fn g(t: work f32[64], o: out f32[64]) {\n"
 	"	for v in 0..64 { block n(vv: spatial 0..64 = v) { o[vv] = t[vv] } }\n"
 	"}\n";
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
