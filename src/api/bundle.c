@@ -63,7 +63,7 @@ static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcB
 	}
 	if (!cost_open(&cost, a, o->cost_model, &b->target, err))
 		return false;
-	b->compiled = compile_model(a, n->dag, &c, err);
+	b->compiled = compile_model(a, dag_copy(a, n->dag), &c, err);
 	cost_close(&cost);
 	*out = b;
 	return b->compiled != NULL;

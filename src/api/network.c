@@ -117,7 +117,7 @@ static bool list_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **o
 	Arena *a = session_view(n->session, &n->view, "n", err);
 	if (a == NULL || !session_target(n->session, target, false, &t, err))
 		return false;
-	Partition *p = compile_tasks(a, n->dag, &t, err);
+	Partition *p = compile_tasks(a, dag_copy(a, n->dag), &t, err);
 	if (p == NULL)
 		return false;
 	DlcTask *list = arena_array(a, DlcTask, p->ntask + p->nmore + 1);

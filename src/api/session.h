@@ -44,7 +44,7 @@ struct DlcNetwork {
 	DlcSession *session;
 	Arena *arena, *view;
 	const char *name;
-	Dag *dag;
+	const Dag *dag; /* as it was loaded: passes change a copy */
 };
 
 struct DlcDatabase {

@@ -201,7 +201,6 @@ static void fill(Tuning *x, Db *const *db)
 		.on_progress = dry ? NULL : on_progress,
 		.arg = x };
 	x->ask.target = &x->target;
-	x->ask.dag = x->network->dag;
 	x->ask.finalists = TUNE_FINALISTS;
 	x->ask.model = x->network->name;
 	x->ask.started_s = (int64_t)time(NULL);
@@ -279,7 +278,8 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 	Db *const *db = session_databases(x->r->database, x->r->ndatabase, x->arena);
 	if (!compile_core(&x->target, (DbSet){ db, x->r->ndatabase }, !x->r->dry_run, err))
 		return false;
-	x->part = compile_tasks(x->arena, x->network->dag, &x->target, err);
+	x->ask.dag = dag_copy(x->arena, x->network->dag);
+	x->part = compile_tasks(x->arena, x->ask.dag, &x->target, err);
 	if (x->part == NULL || !cost_open(&x->cost, x->arena, x->r->cost_model, &x->target, err))
 		return false;
 	fill(x, db);

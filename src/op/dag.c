@@ -100,6 +100,26 @@ Dag *dag_new(Arena *a, const char *name)
 	return d;
 }
 
+Dag *dag_copy(Arena *a, const Dag *d)
+{
+	Dag *c = dag_new(a, d->name);
+	c->names = names_copy(a, d->names);
+	for (size_t i = 0; i < d->value.n; i++)
+		vec_push(a, &c->value, d->value.at[i]);
+	for (size_t i = 0; i < d->call.n; i++) {
+		OpCall call = d->call.at[i];
+		call.in = arena_copy(a, call.in, sizeof *call.in * (size_t)call.nin);
+		call.out = arena_copy(a, call.out, sizeof *call.out * (size_t)call.nout);
+		call.attr = arena_copy(a, call.attr, sizeof *call.attr * (size_t)call.nattr);
+		vec_push(a, &c->call, call);
+	}
+	for (size_t i = 0; i < d->input.n; i++)
+		vec_push(a, &c->input, d->input.at[i]);
+	for (size_t i = 0; i < d->output.n; i++)
+		vec_push(a, &c->output, d->output.at[i]);
+	return c;
+}
+
 const char *dag_unique_name(const Dag *d, const char *wish)
 {
 	return names_give(d->names, wish != NULL && wish[0] != 0 ? wish : "value");

@@ -69,6 +69,8 @@ typedef struct Dag {
 } Dag;
 
 Dag *dag_new(Arena *a, const char *name);
+/* A Dag that may be changed without a trace in d. Texts and the data of constants remain d's. */
+Dag *dag_copy(Arena *a, const Dag *d);
 int dag_add_input(Dag *d, const char *name, DType type, Shape shape);
 int dag_add_const(Dag *d, const char *name, DType type, Shape shape, const void *data);
 /*

@@ -30,6 +30,14 @@ static MapEntry *insert(Names *t, const char *name)
 	return e;
 }
 
+Names *names_copy(Arena *a, const Names *t)
+{
+	Names *c = names_new(a);
+	for (uint32_t i = 0; i < t->names.index.n; i++)
+		*(Name *)insert(c, t->names.at[i].text)->ptr = *(const Name *)t->names.at[i].ptr;
+	return c;
+}
+
 const char *names_give(Names *t, const char *wish)
 {
 	const MapEntry *e = map_find_text(&t->names, wish);

@@ -12,6 +12,7 @@
 typedef struct Names Names;
 
 Names *names_new(Arena *a);
+Names *names_copy(Arena *a, const Names *t);
 /* `wish` (copied into the arena), or `wish` with the first free number. */
 const char *names_give(Names *t, const char *wish);
 bool names_taken(const Names *t, const char *name);

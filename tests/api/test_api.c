@@ -110,6 +110,51 @@ START_TEST(a_file_and_its_content_are_one_model)
 }
 END_TEST
 
+static const char *shown(Arena *a, DlcNetwork *n, DlcShowOptions o)
+{
+	DlcFailure why = { 0 };
+	Text out = { .arena = a };
+	ok(dlc_network_show(n, &o, put, &out, &why), why);
+	return text_str(&out);
+}
+
+/* Two targets, whose layouts differ, and a compile leave the network as it was loaded. */
+START_TEST(no_call_changes_the_network)
+{
+	Arena *a = arena_new();
+	DlcFailure why = { 0 };
+	DlcSession *s = open_session();
+	DlcNetwork *n;
+	DlcBundle *b;
+	const DlcTask *task;
+	int count;
+	ok(dlc_network_load(s, "squeezenet1_1", NULL, &n, &why), why);
+	DlcShowOptions imported = { .imported = 1 }, onnx = { .stage = "onnx" }, graph = { 0 };
+	const char *before = shown(a, n, imported), *optimized = shown(a, n, graph);
+	ck_assert(strcmp(before, optimized) != 0);
+	for (int i = 0; i < 2; i++) {
+		DlcTarget t = { i == 0 ? DLC_TEST_TARGETS "/skylake-avx512.json" : DLC_TEST_TARGETS "/cortex-a72.json", 1 };
+		ok(dlc_network_tasks(n, &t, &task, &count, &why), why);
+		ck_assert(count > 0);
+		ck_assert(strcmp(shown(a, n, imported), before) == 0);
+		ck_assert(strcmp(shown(a, n, graph), optimized) == 0);
+		ck_assert_uint_gt(strlen(shown(a, n, onnx)), 0);
+	}
+	Model m = onnx_of(network[0]);
+	DlcNetwork *small = load(s, &m);
+	before = shown(a, small, imported);
+	ok(dlc_compile(small, NULL, &b, &why), why);
+	ck_assert(strcmp(shown(a, small, imported), before) == 0);
+	ck_assert_uint_gt(strlen(shown(a, small, onnx)), 0);
+	dlc_bundle_close(b);
+	dlc_network_close(small);
+	dlc_network_close(n);
+	dlc_session_close(s);
+	free(m.bytes);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- tuning and databases ---- */
 
 typedef struct Seen {
@@ -487,6 +532,7 @@ int main(void)
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, failures_are_values);
 	tcase_add_loop_test(tc, a_file_and_its_content_are_one_model, 0, NETWORKS);
+	tcase_add_test(tc, no_call_changes_the_network);
 	tcase_add_test(tc, tuning_fills_a_database_that_can_be_asked);
 	tcase_add_loop_test(tc, a_tuning_is_cancelled_and_keeps_its_trials, 0, 3);
 	tcase_add_test(tc, a_child_that_does_not_begin_is_named);

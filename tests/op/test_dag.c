@@ -67,6 +67,30 @@ START_TEST(text_reads_back)
 }
 END_TEST
 
+START_TEST(a_copy_is_another_dag)
+{
+	Arena *a = arena_new(), *own = arena_new();
+	Err err = { 0 };
+	const char *text = same[_i];
+	Dag *d = parse(a, text, &err), *c = dag_copy(own, d);
+	ck_assert_str_eq(dag_str(a, c), text);
+	ck_assert(dag_check(c, &err));
+	for (size_t i = 0; i < c->value.n; i++) {
+		ck_assert_int_eq(dag_find_value(c, c->value.at[i].name), (int)i);
+		dag_rename(c, (int)i, "new");
+		c->value.at[i].layout = "NHWC";
+	}
+	for (size_t i = 0; i < c->call.n; i++) {
+		c->call.at[i].in[0] = c->call.at[i].out[0] = DAG_NONE;
+		for (int k = 0; k < c->call.at[i].nattr; k++)
+			c->call.at[i].attr[k].name = "x";
+	}
+	arena_free(own);
+	ck_assert_str_eq(dag_str(a, d), text);
+	arena_free(a);
+}
+END_TEST
+
 static const struct {
 	const char *text, *place, *error;
 } bad[] = {
@@ -314,6 +338,7 @@ int main(void)
 	TCase *tc = tcase_create("dag");
 	tcase_add_loop_test(tc, shape_rules, 0, LEN(rules));
 	tcase_add_loop_test(tc, text_reads_back, 0, LEN(same));
+	tcase_add_loop_test(tc, a_copy_is_another_dag, 0, LEN(same));
 	tcase_add_loop_test(tc, bad_text_is_refused_with_its_line, 0, LEN(bad));
 	tcase_add_test(tc, layouts_are_read);
 	tcase_add_test(tc, names_are_unique);
