@@ -173,12 +173,12 @@ $ case $(uname -m) in aarch64) t=x86-64-v4 ;; *) t=cortex-a72 ;; esac; dlc db ve
 # Options that would not be looked at, and a search that there is not: told before a database is made.
 
 $ dlc tune squeezenet1_1 --search=frobnicate --tuning-db=new.sqlite
-! dlc: --search: there is no search "frobnicate"; there are: rank, random
+! dlc: --search: there is no search "frobnicate"; there are: rank...
 ! see dlc tune --help
 [exit 2]
 
 $ dlc tune squeezenet1_1 --cost-model=frobnicate --tuning-db=new.sqlite
-! dlc: frobnicate: there is no such cost model; there are: analytic
+! dlc: frobnicate: there is no such cost model; there are: analytic...
 ! see dlc tune --help
 [exit 2]
 
@@ -212,7 +212,7 @@ $ dlc show squeezenet1_1 --shape=q=1,3
 # A file may be called as an option is.
 
 $ echo > shape && dlc show shape; rm shape
-! dlc: shape: is a text, not a model; this version reads ONNX models
+! dlc: shape: is a text, not a model; this version reads ONNX models...
 
 $ dlc show squeezenet1_1 --stage=plan --task=12
 ! dlc: --task: the stages graph, onnx and plan are of the whole network

@@ -6,7 +6,8 @@
     names     no file name of style/names.txt; no util, common or internal.h
     sizes     a header of src and include has at most 120 lines, any other C file at most 600
     comments  C has no // comment
-    twins     two files of src/ have one name only where style/allowed.txt says that they do the same thing
+    twins     two files of src/ have one name only where style/allowed.txt says that they do the same thing; files of
+              closed folders (src/LAYERS) do not count, since nothing outside of the folder names them
 
 Each breach is one line: file:line: what is wrong and what to write instead.  style/allowed.txt holds the
 exceptions, each with its reason; an exception that no file needs is a breach as well.  With PATH only what
@@ -19,7 +20,7 @@ import sys
 COLUMNS, TAB = 120, 4
 HEADER_LINES, C_LINES = 120, 600
 ROOMS = ("src", "include", "tests", "bench", "examples", "docs", "man", "scripts")
-TEXTS = (".c", ".h", ".def", ".inc", ".py", ".md", ".sh", ".1")
+TEXTS = (".c", ".h", ".def", ".inc", ".py", ".md", ".sh", ".1", ".3")
 C = (".c", ".h", ".def", ".inc")
 ALONE = ("README.md", "CONTRIBUTING.md", "check", "quickstart", "meson.build", "meson_options.txt", "src/LAYERS")
 # Between two words of a phrase: blanks, the end of a line and the leader of the next, or the seam of two literals.
@@ -111,12 +112,20 @@ def comments(path, text):
                 yield Breach("comments", path, line_of(text, m.start()), "has a // comment: write /* */")
 
 
-def twins(paths):
+def closed_folders(root):
+    path = os.path.join(root, "src/LAYERS")
+    if not os.path.isfile(path):
+        return ()
+    with open(path) as f:
+        return tuple(f"src/{x}/" for x in re.findall(r"^(\S+) -> .*\(closed\)", f.read(), re.M))
+
+
+def twins(paths, closed):
     """Files of src/ by name; a table and its reader of one folder (op.def, op.c) are no twins."""
     seen = {}
     for path in paths:
         base = os.path.basename(path)
-        if path.startswith("src/") and base.endswith(C):
+        if path.startswith("src/") and base.endswith(C) and not path.startswith(closed):
             seen.setdefault(base, []).append(path)
     for base, where in seen.items():
         if len(where) > 1:
@@ -137,7 +146,7 @@ def breaches(root, data):
         yield from names(path, misled)
         yield from sizes(path, text)
         yield from comments(path, text)
-    yield from twins(paths)
+    yield from twins(paths, closed_folders(root))
 
 
 def check(root, data):
