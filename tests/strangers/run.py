@@ -141,7 +141,7 @@ def show_back_end(c):
 
 def show_cost_model(c):
     took = []
-    for name in ("analytic", "flops"):
+    for name in ("analytic", "peak"):
         out = c.dlc("compile", MODEL, "--tuning-db=none", "--cost-model=" + name, "-o", c.root + "/c.dlcb", "--json")
         took.append(json.loads(out.splitlines()[-1])["estimated_ms"])
     if not took[0] != took[1] > 0:
@@ -209,6 +209,8 @@ def go(root, names, cc):
             for name in names:
                 SHOWS[name](c)
                 print(f"ok: {name}: {' '.join(touched(f'{HERE}/{name}.patch'))}", flush=True)
+            name = " + ".join(names)
+            c.test("style", "cli-refuse")  # a row more, or a file more, breaks no test of the tree
             for name in reversed(names):
                 apply_patch(c, name, "-R")
             for path in tree(root):
