@@ -17,13 +17,15 @@ static int lanes_of(const Expr *const *e, int n, int lanes)
 static const Bound *target(Cx *c, const Access *a)
 {
 	const Bound *b = cx_find_buf(c, a->buf);
-	const char *wrong = b == NULL         ? "there is no buffer"
-	                    : b->rank != a->n ? "the wrong number of indices of"
-	                    : b->readonly     ? "a store into the input"
-	                                      : NULL;
-	if (wrong != NULL)
-		cx_fail(c, ERR_INPUT, wrong, a->buf);
-	return wrong == NULL ? b : NULL;
+	if (b == NULL)
+		cx_fail(c, ERR_INPUT, "there is no buffer %s", a->buf);
+	else if (b->rank != a->n)
+		cx_fail(c, ERR_INPUT, "a store to %s has %d indices, but the buffer has %d dimensions", a->buf, a->n, b->rank);
+	else if (b->readonly)
+		cx_fail(c, ERR_INPUT, "%s is stored to, but it is an input", a->buf);
+	else
+		return b;
+	return NULL;
 }
 
 /*
@@ -171,7 +173,7 @@ static const Monoid *monoid_of(Cx *c, const Stmt *s)
 		fits = b != NULL && dtype_eq(b->type, m->type[j]);
 	}
 	if (!fits)
-		cx_fail(c, ERR_INPUT, "its buffers do not fit the monoid", s->reduce.monoid);
+		cx_fail(c, ERR_INPUT, "the buffers of the reduction do not fit the monoid %s", s->reduce.monoid);
 	return fits ? m : NULL;
 }
 

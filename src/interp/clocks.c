@@ -96,11 +96,10 @@ static bool ordered(const Run *r, const Thread *t, Epoch e)
 static bool conflict(
 	Run *r, const Thread *t, uint32_t pc, Epoch e, const char *now, const char *before)
 {
-	Arena *a = r->arena;
-	const char *other = interp_place(a, r->p->origin[e.pc]);
-	return interp_fail(r, pc, ERR_RACE, interp_element(r, t, pc),
-		arena_printf(a, "is %s here and %s at %s, and nothing orders the two", now, before,
-			other));
+		const char *other = interp_place(r->arena, r->p->origin[e.pc]);
+
+	return interp_fail(r, pc, ERR_RACE, "%s is %s here and %s at %s, and nothing orders the two",
+		interp_element(r, t, pc), now, before, other);
 }
 
 static Shadow *shadow_of(const Store *s, int64_t at)

@@ -44,7 +44,7 @@ typedef struct Program {
 	const Fn *fn;
 	Ins *ins;
 	Origin *origin;
-	uint32_t n, nslot, nview, nconst, npool, nalloc, nscan;
+	uint32_t n, nslot, nview, nconst, nscan;
 	uint32_t *pool;
 	Val *constant; /* lie behind the nslot slots */
 	Alloc *alloc;

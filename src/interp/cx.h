@@ -52,7 +52,8 @@ typedef struct Cx {
 	Map cached; /* expression and lane to a slot: what is known to be computed; truncated where it may not be */
 } Cx;
 
-bool cx_fail(Cx *c, ErrCode code, const char *what, const char *name);
+/* Fails at the statement that is compiled, with a printf-style sentence; false. */
+#define cx_fail(c, code, ...) fail((c)->err, code, interp_place((c)->arena, (c)->at), __VA_ARGS__)
 bool cx_emit(Cx *c, Ins i); /* fails beyond CODE_LIMIT */
 uint32_t cx_slots(Cx *c, uint32_t n);
 uint32_t cx_int(Cx *c, int64_t v);

@@ -6,10 +6,7 @@
 
 #include <string.h>
 
-bool interp_fail(Run *r, uint32_t pc, ErrCode code, const char *what, const char *detail)
-{
-	return fail(r->err, code, interp_place(r->arena, r->p->origin[pc]), "%s %s", what, detail);
-}
+
 
 const char *interp_element(const Run *r, const Thread *t, uint32_t pc)
 {
@@ -46,24 +43,23 @@ static bool bad_index(Run *r, const Thread *t, uint32_t pc)
 		                           (uint64_t)v->extent[k];
 		text_add(&out, "%s%lld", k ? ", " : "", (long long)v->extent[k]);
 	}
-	const char *what = inside ? "is mapped to no place within its storage, of extents"
-	                   : v->rank == v->store->rank ? "is outside of its shape,"
-	                                               : "is outside of the window, of";
-	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
-		arena_printf(r->arena, "%s [%s]", what, text_str(&out)));
+	const char *sentence = inside ? "%s is mapped to no place within its storage, whose shape is [%s]"
+	                      : v->rank == v->store->rank ? "%s is outside of its shape, [%s]"
+	                                                  : "%s is outside of its window, whose shape is [%s]";
+	return interp_fail(r, pc, ERR_INPUT, sentence, interp_element(r, t, pc), text_str(&out));
 }
 
 static bool undefined(Run *r, const Thread *t, uint32_t pc, int state)
 {
-	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
-		state == PENDING ? "is read before its async copy was waited for"
-				 : "is read and was never written");
+	return interp_fail(r, pc, ERR_INPUT,
+		state == PENDING ? "%s is read before its async copy was waited for" : "%s is read and was never written",
+		interp_element(r, t, pc));
 }
 
 static bool stale(Run *r, const Thread *t, uint32_t pc)
 {
-	return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
-		"is read, but another element now lies in its place");
+	return interp_fail(r, pc, ERR_INPUT, "%s is read, but another element now lies in its place",
+		interp_element(r, t, pc));
 }
 
 /* Groups before `until` arrive. */
@@ -91,8 +87,7 @@ static bool instances(Run *r, int64_t lo, int64_t hi, uint32_t pc, int64_t *n)
 	if (lo >= hi)
 		return true;
 	return (!__builtin_sub_overflow(hi, lo, n) && *n <= (int64_t)1 << 40) ||
-	       interp_fail(
-		       r, pc, ERR_MEMORY, "this loop", "has more instances than can be counted");
+	       interp_fail(r, pc, ERR_MEMORY, "this loop has more instances than can be counted");
 }
 
 /* Enters a loop of n > 0 instances that do not synchronise. */
@@ -136,8 +131,7 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 		int64_t lo = s[list[1]].i, n = s[list[2]].i - lo;
 		if (__builtin_mul_overflow(step, n, &step) ||
 			__builtin_add_overflow(step, s[list[0]].i - lo, &step))
-			return interp_fail(r, pc, ERR_MEMORY, "the scan",
-				"has more steps than can be counted");
+			return interp_fail(r, pc, ERR_MEMORY, "the scan has more steps than can be counted");
 	}
 	uint64_t key = 1;
 	for (uint32_t k = 0; k < i->d; k++)
@@ -147,8 +141,8 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 	if (r->scan[i->c].index.n > known && !interp_count_memory(r, SCAN_POINT))
 		return false;
 	if (step != 0 && step != taken->num)
-		return interp_fail(r, pc, ERR_INPUT, "the scan",
-			arena_printf(r->arena, "takes step %lld after step %lld", (long long)step, (long long)taken->num - 1));
+		return interp_fail(r, pc, ERR_INPUT, "the scan takes step %lld after step %lld", (long long)step,
+			(long long)taken->num - 1);
 	taken->num = step + 1;
 	return true;
 }
@@ -156,11 +150,8 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 static bool out_of_range(Run *r, const Ins *i, const Val *s, uint32_t pc)
 {
 	const Stmt *b = r->p->origin[pc].stmt;
-	return interp_fail(r, pc, ERR_INPUT,
-		arena_printf(r->arena, "iterator %s of block %s", b->block.iter[i->c].name,
-			b->block.name),
-		arena_printf(r->arena, "is %lld, outside of [%lld, %lld)", (long long)s[i->d].i,
-			(long long)s[i->a].i, (long long)s[i->b].i));
+	return interp_fail(r, pc, ERR_INPUT, "iterator %s of block %s is %lld, outside of [%lld, %lld)",
+		b->block.iter[i->c].name, b->block.name, (long long)s[i->d].i, (long long)s[i->a].i, (long long)s[i->b].i);
 }
 
 /* Floats of four bytes, the usual case. */
@@ -208,8 +199,8 @@ static bool do_store(Run *r, Thread *t, const Ins *i, const Val *s, uint32_t pc)
 		return bad_index(r, t, pc);
 	Store *st = v->store;
 	if (st->def != NULL && st->def[at] == PENDING)
-		return interp_fail(r, pc, ERR_INPUT, interp_element(r, t, pc),
-			"is written while an async copy to it is under way");
+		return interp_fail(r, pc, ERR_INPUT, "%s is written while an async copy to it is under way",
+			interp_element(r, t, pc));
 	if (st->shadow != NULL && !interp_race_write(r, t, st, at, pc, false))
 		return false;
 	if (st->tag != NULL)
@@ -276,13 +267,13 @@ static bool arithmetic(Run *r, const Ins *i, Val *s, uint32_t pc)
 	case OP_IMOD: wrong = num_binary(IR_MOD, I64, s[i->a], s[i->b], d); break;
 	default: break;
 	}
-	return wrong == NULL || interp_fail(r, pc, ERR_INPUT, "this statement computes a", wrong);
+	return wrong == NULL || interp_fail(r, pc, ERR_INPUT, "%s", wrong);
 }
 
 #define STEP() \
 	do { \
 		if (--r->steps < 0) \
-			return interp_fail(r, pc, ERR_MEMORY, "interpreting", "takes more steps than allowed"); \
+			return interp_fail(r, pc, ERR_MEMORY, "the run takes more steps than allowed"); \
 	} while (0)
 
 #define TRY(x) \

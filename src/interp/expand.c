@@ -20,17 +20,18 @@ static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
 {
 	const Bound *b = cx_find_buf(c, arg->buf);
 	if (b == NULL)
-		return cx_fail(c, ERR_INPUT, "there is no buffer", arg->buf);
+		return cx_fail(c, ERR_INPUT, "there is no buffer %s", arg->buf);
 	*out = (Bound){ p->name, b->view, b->type, b->rank, b->readonly || cx_is_input(p->buf) };
 	if (!dtype_eq(b->type, dtype_scalar(p->buf->type)))
-		return cx_fail(c, ERR_TYPE,
-			"the element type of the parameter differs from that of", arg->buf);
+		return cx_fail(c, ERR_TYPE, "parameter %s and its argument %s have different element types", p->name, arg->buf);
 	if (p->buf->map.n > 0)
-		return cx_fail(c, ERR_UNSUPPORTED, "an index map of a sub-Fn's parameter", p->name);
+		return cx_fail(c, ERR_UNSUPPORTED,
+			"parameter %s of the sub-Fn has an index map, which only buffers of whole kernels have", p->name);
 	if (arg->n > 0) {
 		if (arg->n != b->rank)
-			return cx_fail(c, ERR_INPUT,
-				"a window of the wrong number of dimensions of", arg->buf);
+			return cx_fail(c, ERR_INPUT, "the window of %s has %d indices, but the buffer has %d dimensions", arg->buf,
+				arg->n,
+				b->rank);
 		uint32_t slot[2 * RANK];
 		out->rank = 0;
 		for (int k = 0; k < arg->n; k++) {
@@ -53,22 +54,26 @@ static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
 			return false;
 	}
 	if (out->rank != p->buf->rank)
-		return cx_fail(
-			c, ERR_INPUT, "a window of the wrong number of dimensions for", p->name);
+		return cx_fail(c, ERR_INPUT, "the argument for %s has %d dimensions, but the parameter has %d", p->name,
+			out->rank,
+			p->buf->rank);
 	return true;
 }
 
 static bool arguments(Cx *c, const Stmt *s, const Fn *f, Bound *view, uint32_t *scalar)
 {
 	if (s->call.n != f->nparam)
-		return cx_fail(c, ERR_INPUT, "the wrong number of arguments for", f->name);
+		return cx_fail(c, ERR_INPUT, "%s is called with %d arguments, but has %d parameters", f->name, s->call.n,
+			f->nparam);
 	for (int k = 0; k < f->nparam; k++) {
 		const CallArg *arg = &s->call.arg[k];
 		const Param *p = &f->param[k];
 		uint32_t v;
 		if ((p->buf == NULL) != (arg->buf == NULL))
-			return cx_fail(
-				c, ERR_INPUT, "a buffer and a value are mixed up for", p->name);
+			return cx_fail(c, ERR_INPUT,
+				p->buf != NULL ? "the argument for %s is a value, but the parameter is a buffer"
+					       : "the argument for %s is a buffer, but the parameter is a value",
+				p->name);
 		if (p->buf != NULL) {
 			if (!window(c, arg, p, &view[k]))
 				return false;
@@ -85,11 +90,9 @@ bool cx_call(Cx *c, const Stmt *s)
 {
 	const Fn *f = cx_callee(c, s);
 	if (f == NULL)
-		return cx_fail(c, ERR_INPUT,
-			s->call.intrin ? "there is no intrinsic" : "there is no sub-Fn",
-			s->call.fn);
+		return cx_fail(c, ERR_INPUT, "there is no %s %s", s->call.intrin ? "intrinsic" : "sub-Fn", s->call.fn);
 	if (++c->depth > CALL_DEPTH)
-		return cx_fail(c, ERR_INPUT, "calls nest too deeply in", f->name);
+		return cx_fail(c, ERR_INPUT, "the call of %s is nested more than %d deep", f->name, CALL_DEPTH);
 	Bound *view = arena_array(c->arena, Bound, f->nparam + 1);
 	uint32_t *scalar = arena_array(c->arena, uint32_t, f->nparam + 1);
 	if (!arguments(c, s, f, view, scalar))

@@ -7,15 +7,12 @@
 
 #include <string.h>
 
-bool cx_fail(Cx *c, ErrCode code, const char *what, const char *name)
-{
-	return fail(c->err, code, interp_place(c->arena, c->at), "%s %s", what, name);
-}
+
 
 bool cx_emit(Cx *c, Ins i)
 {
 	if (c->ins.n >= CODE_LIMIT || c->pool.n >= 4 * (size_t)CODE_LIMIT)
-		return cx_fail(c, ERR_MEMORY, "too much code to interpret in", c->at.fn->name);
+		return cx_fail(c, ERR_MEMORY, "Fn %s has too much code to interpret", c->at.fn->name);
 	vec_push(c->arena, &c->ins, i);
 	vec_push(c->arena, &c->origin, c->at);
 	return true;
@@ -73,14 +70,14 @@ static bool variable(Cx *c, const Expr *e, int lane, uint32_t *slot)
 			*slot = cx_int(c, c->sym[k].value);
 			return true;
 		}
-	return cx_fail(c, ERR_INPUT, "there is no variable", e->name);
+	return cx_fail(c, ERR_INPUT, "there is no variable %s", e->name);
 }
 
 bool cx_list(Cx *c, const Expr *const *e, int n, int lane, uint32_t *at)
 {
 	uint32_t slot[RANK];
 	if (n > RANK)
-		return cx_fail(c, ERR_UNSUPPORTED, "too many dimensions in", c->at.fn->name);
+		return cx_fail(c, ERR_UNSUPPORTED, "an access has %d indices, more than %d", n, RANK);
 	for (int k = 0; k < n; k++)
 		if (!cx_expr(c, e[k], lane, &slot[k]))
 			return false;
@@ -95,9 +92,10 @@ static bool load(Cx *c, const Expr *e, int lane, uint32_t d)
 	const Bound *b = cx_find_buf(c, e->name);
 	uint32_t list;
 	if (b == NULL)
-		return cx_fail(c, ERR_INPUT, "there is no buffer", e->name);
+		return cx_fail(c, ERR_INPUT, "there is no buffer %s", e->name);
 	if (b->rank != e->nargs)
-		return cx_fail(c, ERR_INPUT, "a load with the wrong number of indices of", e->name);
+		return cx_fail(c, ERR_INPUT, "a load of %s has %d indices, but the buffer has %d dimensions", e->name, e->nargs,
+			b->rank);
 	return cx_list(c, e->arg, e->nargs, lane, &list) &&
 	       cx_emit(c,
 		       (Ins){ OP_LOAD, 0, b->type.kind, b->type.bits, d, b->view, list, e->nargs });
@@ -198,8 +196,7 @@ static bool bitcast(Cx *c, const Expr *e, int lane, uint32_t d)
 	DType to = e->type, from = e->arg[0]->type, whole = { DT_UINT, to.bits, 1 };
 	uint32_t arg;
 	if (c->domain == INTERP_MODP && (dtype_is_float(from) || dtype_is_float(to)))
-		return cx_fail(c, ERR_UNSUPPORTED, "the bits of a float modulo a prime, in",
-			c->at.fn->name);
+		return cx_fail(c, ERR_UNSUPPORTED, "floats have no bits modulo a prime: interpret in f64 instead");
 	if (to.bits > from.bits) {
 		int n = to.bits / from.bits;
 		return join_lanes(c, e->arg[0], lane * n, n, d) && as_bits(c, to, whole, d, d);
@@ -239,8 +236,7 @@ static bool operation(Cx *c, const Expr *e, int lane, uint32_t d)
 {
 	uint32_t s[3] = { 0 };
 	if (e->nargs < 1 || e->nargs > 3)
-		return cx_fail(c, ERR_INPUT, "a node with the wrong number of arguments in",
-			c->at.fn->name);
+		return cx_fail(c, ERR_INPUT, "an operation has %d arguments, but wants 1 to 3", e->nargs);
 	for (int k = 0; k < e->nargs; k++)
 		if (!cx_expr(c, e->arg[k], lane, &s[k]))
 			return false;
@@ -280,8 +276,7 @@ static bool ramp(Cx *c, const Expr *e, int lane, uint32_t *slot)
 bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 {
 	if (e->depth > EXPR_DEPTH)
-		return cx_fail(
-			c, ERR_UNSUPPORTED, "an expression nested too deeply in", c->at.fn->name);
+		return cx_fail(c, ERR_UNSUPPORTED, "an expression is nested more than %d deep", EXPR_DEPTH);
 	if (e->type.lanes <= 1)
 		lane = 0;
 	switch (e->op) {
@@ -294,8 +289,8 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 	case IR_SPLAT: return cx_expr(c, e->arg[0], 0, slot);
 	case IR_LANE:
 		if (e->arg[1]->i < 0 || e->arg[1]->i >= e->arg[0]->type.lanes)
-			return cx_fail(c, ERR_INPUT, "a lane that its vector does not have in",
-				c->at.fn->name);
+			return cx_fail(c, ERR_INPUT, "lane %lld is taken of a vector that has %d", (long long)e->arg[1]->i,
+				e->arg[0]->type.lanes);
 		return cx_expr(c, e->arg[0], (int)e->arg[1]->i, slot);
 	default: break;
 	}

@@ -174,7 +174,7 @@ static bool extents(Run *r, const Thread *t, const uint32_t *list, int n, int64_
 	for (int k = 0; k < n; k++)
 		out[k] = t->slot[list[k]].i;
 	return ir_count_elements(out, n, count) ||
-	       interp_fail(r, pc, ERR_MEMORY, name, "has a size that is negative or overflows");
+	       interp_fail(r, pc, ERR_MEMORY, "%s has a size that is negative or overflows", name);
 }
 
 bool interp_fill(Run *r, Store *s, bool shadow, bool outside)
@@ -257,11 +257,8 @@ bool interp_window(Run *r, Thread *t, const Ins *i, uint32_t pc)
 		int64_t at = t->slot[list[2 * k]].i, len = keep ? t->slot[list[2 * k + 1]].i : 1;
 		if (at < 0 || len < 0 || at > from->extent[k] || len > from->extent[k] - at)
 			return interp_fail(r, pc, ERR_INPUT,
-				arena_printf(r->arena, "a window of %s", v->store->name),
-				arena_printf(r->arena,
-					"leaves dimension %d: %lld elements from %lld on, of %lld",
-					k, (long long)len, (long long)at,
-					(long long)from->extent[k]));
+				"a window of %s leaves dimension %d: %lld elements from %lld on, of %lld", v->store->name, k,
+				(long long)len, (long long)at, (long long)from->extent[k]);
 		v->off += at * from->stride[k];
 		kept[k] = (int8_t)(keep ? v->rank : -1);
 		if (keep) {
@@ -286,10 +283,8 @@ bool interp_shape(Run *r, Thread *t, const Ins *i, uint32_t pc)
 		int64_t want = t->slot[list[k]].i;
 		if (v->extent[k] != want)
 			return interp_fail(r, pc, ERR_TYPE,
-				arena_printf(r->arena, "the window of %s", v->store->name),
-				arena_printf(r->arena,
-					"has %lld elements in dimension %u, the parameter %lld",
-					(long long)v->extent[k], k, (long long)want));
+				"the window of %s has %lld elements in dimension %u, the parameter %lld", v->store->name,
+				(long long)v->extent[k], k, (long long)want);
 	}
 	return true;
 }

@@ -174,7 +174,7 @@ const char *modp_binary(Node op, Val a, Val b, Val *out)
 	case IR_MAX: out->m = before(x, y) ? y : x; break;
 	case IR_POW: out->m = raise(x, y); break;
 	case IR_TMOD: out->m = hashed(op, x, y); break;
-	default: return "an operator that floats do not have";
+	default: return "this operator is not defined on floats";
 	}
 	return NULL;
 }
@@ -202,7 +202,7 @@ const char *modp_unary(Node op, Val a, Val *out)
 	case IR_ERF:
 	case IR_SIN:
 	case IR_COS: out->m = hashed(op, x, 0); break;
-	default: return "an operator that floats do not have";
+	default: return "this operator is not defined on floats";
 	}
 	return NULL;
 }

@@ -19,7 +19,7 @@ static double round_fast(DType t, double v)
 static const char *int_divide(Node op, DType t, int64_t a, int64_t b, int64_t *r)
 {
 	if (b == 0)
-		return "division by zero";
+		return "this statement divides by zero";
 	if (t.kind == DT_UINT) { /* only u64 can have its top bit set */
 		*r = (int64_t)(op == IR_DIV || op == IR_TDIV ? (uint64_t)a / (uint64_t)b
 							     : (uint64_t)a % (uint64_t)b);
@@ -68,7 +68,7 @@ static const char *int_binary(Node op, DType t, int64_t a, int64_t b, int64_t *o
 	case IR_MOD:
 	case IR_TDIV:
 	case IR_TMOD: wrong = int_divide(op, t, a, b, &r); break;
-	default: return "an operator that integers do not have";
+	default: return "this operator is not defined on integers";
 	}
 	*out = dtype_wrap(t, r);
 	return wrong;
@@ -100,7 +100,7 @@ static const char *float_binary(Node op, DType t, double a, double b, Val *out)
 	case IR_MIN: r = -float_max(-a, -b); break;
 	case IR_MAX: r = float_max(a, b); break;
 	case IR_POW: r = pow(a, b); break;
-	default: return "an operator that floats do not have";
+	default: return "this operator is not defined on floats";
 	}
 	out->f = round_fast(t, r);
 	return NULL;
@@ -132,7 +132,7 @@ static const char *float_unary(Node op, DType t, double a, Val *out)
 	case IR_CEIL: r = ceil(a); break;
 	case IR_ROUND: r = rint(a); break;
 	case IR_TRUNC: r = trunc(a); break;
-	default: return "an operator that floats do not have";
+	default: return "this operator is not defined on floats";
 	}
 	out->f = round_fast(t, r);
 	return NULL;
@@ -148,7 +148,7 @@ const char *num_unary(Node op, DType t, Val a, Val *out)
 	case IR_NEG: v = (int64_t)(0 - (uint64_t)v); break;
 	case IR_ABS: v = negative ? (int64_t)(0 - (uint64_t)v) : v; break;
 	case IR_NOT: v = t.kind == DT_BOOL ? !v : ~v; break;
-	default: return "an operator that integers do not have";
+	default: return "this operator is not defined on integers";
 	}
 	out->i = dtype_wrap(t, v);
 	return NULL;

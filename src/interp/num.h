@@ -16,7 +16,8 @@ typedef union Val {
 
 /*
  * One node on scalars; t is the type of the arguments (of the last one for select-like nodes).
- * NULL, or what is wrong with these arguments ("division by zero"), as a text that lives for ever.
+ * NULL, or a sentence that says what is wrong with these arguments ("this statement divides by zero"); it lives for
+ * ever.
  */
 const char *num_unary(Node op, DType t, Val a, Val *out);
 const char *num_binary(Node op, DType t, Val a, Val b, Val *out);

@@ -12,8 +12,8 @@ bool interp_count_memory(Run *r, size_t bytes);
 /* Memory, counted against the limit: NULL (and the run has failed) beyond it. Zeroed if asked. */
 void *interp_get(Run *r, size_t bytes, bool zero);
 void interp_put(Run *r, void *p, size_t bytes);
-/* Fails at instruction pc; false. */
-bool interp_fail(Run *r, uint32_t pc, ErrCode code, const char *what, const char *detail);
+/* Fails at instruction pc, with a printf-style sentence; false. */
+#define interp_fail(r, pc, code, ...) fail((r)->err, code, interp_place((r)->arena, (r)->p->origin[pc]), __VA_ARGS__)
 /* "C[3, 4]" of a LOAD, STORE, ADDR, RLOAD or RSTORE. */
 const char *interp_element(const Run *r, const Thread *t, uint32_t pc);
 

@@ -66,7 +66,7 @@ static bool loop(Cx *c, const Stmt *s)
 	if (s->loop.kind != LOOP_SERIAL && s->loop.kind != LOOP_UNROLLED && s->loop.kind != LOOP_PIPELINED) {
 		level = s->loop.kind == LOOP_BOUND ? level_of(s->loop.axis) : LEVEL_INNER;
 		if (level == 0)
-			return cx_fail(c, ERR_INPUT, "a loop is bound to an unknown axis", s->loop.axis);
+			return cx_fail(c, ERR_INPUT, "loop %s is bound to an unknown axis, %s", s->loop.var, s->loop.axis);
 		int budget = 4096;
 		c->forks++;
 		op = synchronises(c, s->loop.body, &budget) ? OP_FORK : OP_SPIN;
@@ -159,7 +159,7 @@ static bool block(Cx *c, const Stmt *s)
 	uint32_t lo[RANK], hi[RANK], pred;
 	size_t names = c->name.n, skip = 0;
 	if (s->block.n > RANK)
-		return cx_fail(c, ERR_UNSUPPORTED, "too many iterators in block", s->block.name);
+		return cx_fail(c, ERR_UNSUPPORTED, "block %s has %d iterators, more than %d", s->block.name, s->block.n, RANK);
 	uint32_t d = cx_slots(c, (uint32_t)s->block.n);
 	if (!iterators(c, s, d, lo, hi))
 		return false;
@@ -205,7 +205,7 @@ static bool alloc(Cx *c, const Stmt *s)
 	if (b->map.n > 0)
 		memcpy(all + b->rank, b->map.extent, sizeof *all * (size_t)b->map.n);
 	if (b->rank > RANK)
-		return cx_fail(c, ERR_UNSUPPORTED, "too many dimensions in", b->name);
+		return cx_fail(c, ERR_UNSUPPORTED, "buffer %s has %d dimensions, more than %d", b->name, b->rank, RANK);
 	uint32_t slot[2 * RANK];
 	for (int k = 0; k < b->rank + b->map.n; k++)
 		if (!cx_expr(c, all[k], 0, &slot[k]))
@@ -258,15 +258,14 @@ static bool statement(Cx *c, const Stmt *s)
 	int level;
 	bool ok;
 	if (++c->statements > CODE_LIMIT)
-		return cx_fail(c, ERR_MEMORY, "too much code to interpret in", c->at.fn->name);
+		return cx_fail(c, ERR_MEMORY, "Fn %s has too much code to interpret", c->at.fn->name);
 	switch (s->kind) {
 	case ST_FOR: return loop(c, s);
 	case ST_BLOCK: return block(c, s);
 	case ST_STORE: return cx_store(c, s);
 	case ST_REDUCE:
 		if (c->async)
-			return cx_fail(
-				c, ERR_INPUT, "a reduction cannot be async:", s->reduce.monoid);
+			return cx_fail(c, ERR_INPUT, "the reduction by %s is async; only copies can be", s->reduce.monoid);
 		return cx_reduce(c, s);
 	case ST_LET: return let(c, s);
 	case ST_ALLOC: return alloc(c, s);
@@ -274,7 +273,7 @@ static bool statement(Cx *c, const Stmt *s)
 	case ST_CALL: return cx_call(c, s);
 	case ST_ASYNC:
 		if (c->async)
-			return cx_fail(c, ERR_INPUT, "async within async in", c->at.fn->name);
+			return cx_fail(c, ERR_INPUT, "an async statement stands inside of another");
 		c->async = true;
 		ok = cx_sequence(c, s->async);
 		c->async = false;
@@ -287,7 +286,7 @@ static bool statement(Cx *c, const Stmt *s)
 	case ST_BARRIER:
 		level = level_of(s->barrier);
 		if (level == 0)
-			return cx_fail(c, ERR_INPUT, "a barrier of unknown scope", s->barrier);
+			return cx_fail(c, ERR_INPUT, "the barrier has an unknown scope, %s", s->barrier);
 		return cx_emit(c, (Ins){ .op = OP_BARRIER, .node = (uint8_t)level });
 	case ST_PREFETCH: return prefetch(c, s);
 	}
@@ -301,8 +300,7 @@ bool cx_sequence(Cx *c, const Stmt *s)
 	Origin at = c->at;
 	bool ok = true;
 	if (++c->nest > NEST)
-		return cx_fail(
-			c, ERR_UNSUPPORTED, "statements nested too deeply in", c->at.fn->name);
+		return cx_fail(c, ERR_UNSUPPORTED, "statements are nested more than %d deep", NEST);
 	for (; s != NULL && ok; s = s->next) {
 		uint32_t keep = c->top;
 		c->at.stmt = s;
@@ -390,11 +388,9 @@ Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const IrArg
 	p->origin = c.origin.at;
 	p->n = (uint32_t)c.ins.n;
 	p->pool = c.pool.at;
-	p->npool = (uint32_t)c.pool.n;
 	p->constant = c.constant.at;
 	p->nconst = (uint32_t)c.constant.n;
 	p->alloc = c.alloc.at;
-	p->nalloc = (uint32_t)c.alloc.n;
 	p->forks = c.forks > 0;
 	return p;
 }

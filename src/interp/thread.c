@@ -146,13 +146,15 @@ bool interp_join(Run *r, Thread *t)
 	return true;
 }
 
-static const char *const scope[] = { "", "grid", "cluster", "block", "warp", "lane" };
-
-static bool diverges(Run *r, uint32_t pc, const char *why)
+static const char *scope_at(const Run *r, uint32_t pc)
 {
-	return interp_fail(r, pc, ERR_RACE,
-		arena_printf(r->arena, "barrier %s", scope[r->p->ins[pc].node]), why);
+	static const char *const scope[] = { "", "grid", "cluster", "block", "warp", "lane" };
+	return scope[r->p->ins[pc].node];
 }
+
+
+
+
 
 /* All leaves below the root have come: what any of them did or knew, all know now. */
 static bool open_barrier(Run *r, Thread *root)
@@ -188,9 +190,8 @@ bool interp_barrier(Run *r, Thread *t, int level, bool *stop)
 		return true;
 	uint32_t pc = t->pc;
 	if (root->narrived > 0 && root->barrier_pc != pc)
-		return diverges(r, pc,
-			arena_printf(r->arena, "is met by some instances while others wait at %s",
-				interp_place(r->arena, r->p->origin[root->barrier_pc])));
+		return interp_fail(r, pc, ERR_RACE, "barrier %s is met by some instances while others wait at %s",
+			scope_at(r, pc), interp_place(r->arena, r->p->origin[root->barrier_pc]));
 	root->barrier_pc = pc;
 	root->narrived++;
 	t->pc++;
@@ -221,17 +222,14 @@ static bool stuck(Run *r)
 	for (size_t k = 0; k < r->live.n; k++) {
 		const Thread *o = r->live.at[k];
 		if (below(o, w->waits_at) && o->waits_at != NULL && o->pc != w->pc)
-			return diverges(r, pc,
-				arena_printf(r->arena, "waits for instances that wait at %s",
-					interp_place(r->arena, r->p->origin[o->pc - 1])));
+			return interp_fail(r, pc, ERR_RACE, "barrier %s waits for instances that wait at %s", scope_at(r, pc),
+				interp_place(r->arena, r->p->origin[o->pc - 1]));
 		if (below(o, w->waits_at) && o->fork != NULL && o->fork->done > 0 &&
 			o != w->waits_at)
-			return diverges(r, pc,
-				arena_printf(r->arena,
-					"waits for instances of the loop at %s that have ended",
-					interp_place(r->arena, r->p->origin[o->fork->pc])));
+			return interp_fail(r, pc, ERR_RACE, "barrier %s waits for instances of the loop at %s that have ended",
+				scope_at(r, pc), interp_place(r->arena, r->p->origin[o->fork->pc]));
 	}
-	return diverges(r, pc, "waits for instances that do not come");
+	return interp_fail(r, pc, ERR_RACE, "barrier %s waits for instances that do not come", scope_at(r, pc));
 }
 
 bool interp_schedule(Run *r, Thread *first)

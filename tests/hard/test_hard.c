@@ -70,7 +70,7 @@ static const struct {
 		"diff:6" },
 	{ "scan_order", ERR_INPUT, "takes step 3 after step -1", "run:4" },
 	{ "iterator", ERR_INPUT, "iterator v of block copy is 10, outside of [0, 10)", "copy:5" },
-	{ "zero_division", ERR_INPUT, "division by zero", "copy:3" },
+	{ "zero_division", ERR_INPUT, "this statement divides by zero", "copy:3" },
 };
 
 /* One slip in a text that is right: the comparison, or the interpreter, must notice. */
