@@ -110,7 +110,7 @@ static bool bind(Call *c, const Fn *f, void **buf, int64_t *sym)
 			c->own[c->nown] = (IrArg){ .name = p->name, .data = zeroed(bytes) };
 			a = &c->own[c->nown++];
 			if (a->data == NULL)
-				return fail(c->err, ERR_MEMORY, f->name, "no memory for buffer %s", p->name);
+				return fail(c->err, ERR_MEMORY, f->name, "there is no memory for buffer %s", p->name);
 		}
 		buf[nbuf++] = a->data;
 	}
@@ -125,7 +125,7 @@ static bool call_one(Call *c, const Fn *f, const Mapped *p, uint32_t k)
 	void *work = zeroed((int64_t)e->work_bytes);
 	bool ok = buf != NULL && sym != NULL && work != NULL;
 	if (!ok)
-		fail(c->err, ERR_MEMORY, f->name, "no memory for the workspace of %llu bytes",
+		fail(c->err, ERR_MEMORY, f->name, "there is no memory for the workspace of %llu bytes",
 			(unsigned long long)e->work_bytes);
 	ok = ok && bind(c, f, buf, sym);
 	if (ok) {

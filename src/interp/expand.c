@@ -30,8 +30,7 @@ static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
 	if (arg->n > 0) {
 		if (arg->n != b->rank)
 			return cx_fail(c, ERR_INPUT, "the window of %s has %d indices, but the buffer has %d dimensions", arg->buf,
-				arg->n,
-				b->rank);
+				arg->n, b->rank);
 		uint32_t slot[2 * RANK];
 		out->rank = 0;
 		for (int k = 0; k < arg->n; k++) {
@@ -55,8 +54,7 @@ static bool window(Cx *c, const CallArg *arg, const Param *p, Bound *out)
 	}
 	if (out->rank != p->buf->rank)
 		return cx_fail(c, ERR_INPUT, "the argument for %s has %d dimensions, but the parameter has %d", p->name,
-			out->rank,
-			p->buf->rank);
+			out->rank, p->buf->rank);
 	return true;
 }
 

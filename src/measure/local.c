@@ -137,7 +137,7 @@ static void start_build(Local *m, Builder *b, Job *j)
 	msg_add(&msg, j->text, f.ntext);
 	if (!msg_end(&msg)) {
 		msg_free(&msg);
-		job_done(m, j, RUN_OOM, "no memory for the message");
+		job_done(m, j, RUN_OOM, "there is no memory for the message");
 		return;
 	}
 	b->job = j;

@@ -30,7 +30,7 @@ static void send_phase(Local *m, Msg *msg, int ms)
 {
 	if (msg->full) {
 		msg_free(msg);
-		finish(m, RUN_OOM, "no memory for the messages");
+		finish(m, RUN_OOM, "there is no memory for the messages");
 		return;
 	}
 	child_send(&m->runner, msg);

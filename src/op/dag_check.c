@@ -7,10 +7,7 @@
 
 #include <string.h>
 
-static bool wrong(const Dag *d, Err *err, const char *what, const char *name)
-{
-	return fail(err, ERR_TYPE, d->name, "%s: %s", what, name);
-}
+
 
 static bool check_values(const Dag *d, Err *err)
 {
@@ -20,11 +17,12 @@ static bool check_values(const Dag *d, Err *err)
 	for (size_t i = 0; ok && i < d->value.n; i++) {
 		const Value *v = &d->value.at[i];
 		if (names_taken(seen, v->name))
-			ok = wrong(d, err, "two values have one name", v->name);
+			ok = fail(err, ERR_TYPE, d->name, "two values have the name %s", v->name);
 		else if (v->shape.rank < 0 || v->shape.rank > DAG_MAX_RANK || value_bytes(v) < 0)
-			ok = wrong(d, err, "a shape is not known or overflows, or is not its layout's", v->name);
+			ok = fail(err, ERR_TYPE, d->name,
+				"the shape of %s is not known, overflows, or does not fit its layout", v->name);
 		else if (v->kind == VALUE_CALL && (v->call < 0 || (size_t)v->call >= d->call.n))
-			ok = wrong(d, err, "a value is written by no call", v->name);
+			ok = fail(err, ERR_TYPE, d->name, "no call computes the value %s", v->name);
 		else
 			names_bind(seen, v->name, (int)i);
 	}
@@ -82,9 +80,9 @@ bool dag_check(const Dag *d, Err *err)
 {
 	for (size_t i = 0; i < d->input.n; i++)
 		if (!in_range(d, d->input.at[i]) || d->value.at[d->input.at[i]].kind != VALUE_INPUT)
-			return wrong(d, err, "an input is no input value", "see the model");
+			return fail(err, ERR_TYPE, d->name, "input %zu of the model is not an input value", i);
 	for (size_t i = 0; i < d->output.n; i++)
 		if (!in_range(d, d->output.at[i]))
-			return wrong(d, err, "an output does not exist", "see the model");
+			return fail(err, ERR_TYPE, d->name, "output %zu of the model does not exist", i);
 	return check_values(d, err) && check_calls(d, err);
 }

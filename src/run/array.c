@@ -54,7 +54,7 @@ DlcStatus array_read_file(const char *path, unsigned char **bytes, size_t *size,
 	if (fd >= 0 && !std)
 		close(fd);
 	if (s == DLC_NO_MEMORY)
-		return runtime_fail(err, s, "%s: no memory for the file", path);
+		return runtime_fail(err, s, "%s: there is no memory for the file", path);
 	if (s != DLC_OK)
 		return runtime_fail(err, code == EACCES || code == EIO ? DLC_SYSTEM : DLC_BAD_FILE,
 			"%s: %s", path, strerror(code));

@@ -41,7 +41,7 @@ DlcStatus feed_random(
 		size_t bytes = (size_t)tensor_bytes(&t);
 		void *data = malloc(bytes + 1);
 		if (data == NULL)
-			return runtime_fail(err, DLC_NO_MEMORY, "no memory for input %s of %zu bytes", name, bytes);
+			return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for input %s of %zu bytes", name, bytes);
 		/* Whole numbers may be indices: 0 and 1 are allowed almost everywhere. */
 		element_fill(t.dtype, data, tensor_count(&t), seed ^ bundle_sum(name, strlen(name)),
 			type_is_real(t.dtype) ? -1 : 0, 1);
@@ -59,7 +59,7 @@ DlcStatus feed_array(Feed *f, DlcInstance *i, int index, const Array *a, DlcErro
 	size_t room = ((size_t)a->bytes + BUNDLE_BUFFER) / BUNDLE_BUFFER * BUNDLE_BUFFER;
 	void *p = aligned_alloc(BUNDLE_BUFFER, room);
 	if (p == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an input of %lld bytes",
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for an input of %lld bytes",
 			(long long)a->bytes);
 	array_copy(a, p);
 	copy.data = p;

@@ -138,7 +138,7 @@ static DlcStatus set_type(Array *a, const char *descr, DlcError *err)
 			return DLC_OK;
 		}
 	return runtime_fail(err, DLC_BAD_FILE,
-		"elements of type '%s', which no tensor has: convert the array", descr);
+		"the array has elements of type '%s', which no tensor has: convert it", descr);
 }
 
 /* Where the header lies; false if this is no .npy. */
@@ -165,12 +165,12 @@ DlcStatus npy_parse(const unsigned char *bytes, size_t size, Array *out, DlcErro
 	char descr[32] = "";
 	*out = (Array){ .ndim = 0 };
 	if (!find_header(bytes, size, &h))
-		return runtime_fail(err, DLC_BAD_FILE, "not a .npy file, or cut off in its header");
+		return runtime_fail(err, DLC_BAD_FILE, "is not a .npy file, or ends within its header");
 	const unsigned char *data = (const unsigned char *)h.end;
 	if (!take_dictionary(&h, out, descr))
 		return runtime_fail(err, DLC_BAD_FILE,
-			"a .npy header that does not name descr, fortran_order and shape as NumPy "
-			"does for an array of numbers");
+			"the .npy header does not name descr, fortran_order and shape as NumPy does for an array of numbers: "
+			"write it with numpy.save");
 	DlcStatus s = set_type(out, descr, err);
 	if (s != DLC_OK)
 		return s;
@@ -181,7 +181,7 @@ DlcStatus npy_parse(const unsigned char *bytes, size_t size, Array *out, DlcErro
 	if (out->bytes < 0 || (uint64_t)out->bytes != there) {
 		char text[TENSOR_TEXT];
 		return runtime_fail(err, DLC_BAD_FILE,
-			"%zu bytes of data, but the header promises %s: the file is damaged", there,
+			"the file is damaged: it has %zu bytes of data, but its header says %s", there,
 			tensor_print(&t, text));
 	}
 	return DLC_OK;

@@ -56,7 +56,7 @@ bool npz_recognise(const unsigned char *bytes, size_t size)
 
 static DlcStatus broken(DlcError *err, const char *what)
 {
-	return runtime_fail(err, DLC_BAD_FILE, "a damaged .npz file: %s", what);
+	return runtime_fail(err, DLC_BAD_FILE, "the .npz file is damaged: %s", what);
 }
 
 /* The record at the end of a zip file, before a comment of at most 65535 bytes. */
@@ -88,12 +88,12 @@ static DlcStatus find_member(
 	for (int i = 0;; i++) {
 		if (at > limit || limit - at < CENTRAL_BYTES ||
 			memcmp(bytes + at, "PK\1\2", 4) != 0)
-			return broken(err, "its directory is not where it should be");
+			return broken(err, "its directory is not where its end says");
 		const unsigned char *p = bytes + at;
 		*m = (Member){ get16(p + 10), get16(p + 8), get32(p + 16), get32(p + 20),
 			get32(p + 24), get32(p + 42), p + CENTRAL_BYTES, get16(p + 28) };
 		if (m->nname > limit - at - CENTRAL_BYTES)
-			return broken(err, "a member's name leaves the file");
+			return broken(err, "a member's name ends behind the end of the file");
 		if (i == index)
 			return DLC_OK;
 		at += CENTRAL_BYTES + m->nname + get16(p + 30) + get16(p + 32);
@@ -106,10 +106,10 @@ static DlcStatus inflate_member(
 {
 #if defined(HAVE_ZLIB)
 	if (m->bytes / 1032 > m->packed)
-		return broken(err, "a member promises more than it can hold");
+		return broken(err, "a member says that it has more bytes than it can unpack to");
 	*out = malloc(m->bytes + (size_t)1);
 	if (*out == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no %u bytes for a member", m->bytes);
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a member of %u bytes", m->bytes);
 	z_stream z = { .next_in = (Bytef *)(uintptr_t)packed, .avail_in = m->packed };
 	z.next_out = *out;
 	z.avail_out = m->bytes + 1;
@@ -126,7 +126,7 @@ static DlcStatus inflate_member(
 #else
 	(void)packed, (void)m, (void)out;
 	return runtime_fail(err, DLC_BAD_FILE,
-		"a compressed .npz, and this was built without zlib: write it with numpy.savez");
+		"the .npz file is compressed, but dlc-run was built without zlib: write it with numpy.savez");
 #endif
 }
 
@@ -138,18 +138,17 @@ DlcStatus npz_parse(const unsigned char *bytes, size_t size, int index, Array *o
 	if (s != DLC_OK)
 		return s;
 	if (m.packed == UINT32_MAX || m.bytes == UINT32_MAX || m.local == UINT32_MAX)
-		return runtime_fail(
-			err, DLC_BAD_FILE, "an .npz with members above 4 GiB: use .npy files");
+		return runtime_fail(err, DLC_BAD_FILE, "the .npz file has a member above 4 GiB: write .npy files");
 	if ((m.flags & 1) != 0 || (m.method != STORED && m.method != DEFLATED))
-		return runtime_fail(
-			err, DLC_BAD_FILE, "an .npz with encrypted or oddly packed members");
+		return runtime_fail(err, DLC_BAD_FILE,
+			"the .npz file has a member that is encrypted or packed by an unknown method: write it with numpy.savez");
 	if (m.local > size || size - m.local < LOCAL_BYTES ||
 		memcmp(bytes + m.local, "PK\3\4", 4) != 0)
-		return broken(err, "a member is not where it should be");
+		return broken(err, "a member is not where the directory says");
 	size_t from = m.local + (size_t)LOCAL_BYTES + get16(bytes + m.local + 26) +
 	              get16(bytes + m.local + 28);
 	if (from > size || m.packed > size - from || (m.method == STORED && m.packed != m.bytes))
-		return broken(err, "a member leaves the file");
+		return broken(err, "a member ends behind the end of the file");
 	const unsigned char *data = bytes + from;
 	unsigned char *unpacked = NULL;
 	if (m.method == DEFLATED) {

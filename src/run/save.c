@@ -134,7 +134,7 @@ DlcStatus output_read(DlcInstance *i, int index, DlcTensor *out, DlcError *err)
 	size_t bytes = (size_t)tensor_bytes(out);
 	*out = (DlcTensor){ malloc(bytes + 1), { DLC_DEVICE_CPU, 0 }, out->ndim, out->dtype, out->shape, NULL, 0 };
 	if (out->data == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an output of %zu bytes", bytes);
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for an output of %zu bytes", bytes);
 	s = dlc_instance_read(i, DLC_OUTPUT, index, out->data, bytes, err);
 	if (s != DLC_OK)
 		free(out->data);

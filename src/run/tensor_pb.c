@@ -90,7 +90,7 @@ static DlcStatus set_data(const Proto *p, Array *a, DlcError *err)
 	a->bytes = tensor_bytes(&t);
 	bool one = has(p, RAW) ? other == 1 && !has(p, list) : other == 0;
 	if (!one || a->bytes < 0 || (uint64_t)a->bytes != (has(p, RAW) ? p->raw.n : n * width))
-		return runtime_fail(err, DLC_BAD_FILE, "a tensor whose data does not match its type and shape, %s",
+		return runtime_fail(err, DLC_BAD_FILE, "the tensor's data does not match its type and shape, %s",
 			tensor_print(&t, text));
 	if (has(p, RAW)) {
 		a->data = p->raw.at;
@@ -98,7 +98,7 @@ static DlcStatus set_data(const Proto *p, Array *a, DlcError *err)
 	}
 	unsigned char *to = malloc(n * width + 1);
 	if (to == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a tensor of %zu bytes", n * width);
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a tensor of %zu bytes", n * width);
 	for (size_t i = 0; i < n; i++)
 		memcpy(to + i * width, from + i * step, width);
 	a->data = a->owned = to;
@@ -108,21 +108,21 @@ static DlcStatus set_data(const Proto *p, Array *a, DlcError *err)
 static DlcStatus take(const Proto *p, Array *a, DlcError *err)
 {
 	if (has(p, STRINGS) || has(p, EXTERNAL))
-		return runtime_fail(err, DLC_BAD_FILE, "a tensor of %s, which dlc-run does not read",
-			has(p, STRINGS) ? "strings" : "data kept in another file");
+		return runtime_fail(err, DLC_BAD_FILE, "the tensor has %s, which dlc-run does not read",
+			has(p, STRINGS) ? "strings" : "its data in another file");
 	if (p->type < 0 || p->type >= NTYPE || TYPE[p->type].bits == 0 || !element_known(TYPE[p->type]))
-		return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor of type %lld, which dlc does not have",
+		return runtime_fail(err, DLC_BAD_FILE, "the ONNX tensor has element type %lld, which dlc does not have",
 			(long long)p->type);
 	a->dtype = TYPE[p->type];
 	size_t n = p->name.n < sizeof a->name ? p->name.n : sizeof a->name - 1;
 	if (n > 0)
 		memcpy(a->name, p->name.at, n);
 	if (p->dims.n > ARRAY_RANK)
-		return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor of %zu dimensions; dlc-run reads at most %d",
+		return runtime_fail(err, DLC_BAD_FILE, "the ONNX tensor has %zu dimensions; dlc-run reads at most %d",
 			p->dims.n, ARRAY_RANK);
 	for (size_t i = 0; i < p->dims.n; i++) {
 		if (p->dims.at[i] < 0)
-			return runtime_fail(err, DLC_BAD_FILE, "an ONNX tensor whose dimension %zu is negative", i);
+			return runtime_fail(err, DLC_BAD_FILE, "dimension %zu of the ONNX tensor is negative", i);
 		a->shape[a->ndim++] = p->dims.at[i];
 	}
 	return set_data(p, a, err);

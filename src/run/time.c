@@ -63,7 +63,7 @@ static DlcStatus take_samples(
 			double *more = realloc(*sample, (size_t)cap * sizeof *more);
 			if (more == NULL)
 				return runtime_fail(
-					err, DLC_NO_MEMORY, "no memory for %d samples", cap);
+					err, DLC_NO_MEMORY, "there is no memory for %d samples", cap);
 			*sample = more;
 		}
 		uint64_t start = timing_wall_ns();
@@ -168,7 +168,7 @@ DlcStatus time_profile(DlcInstance *i, const DlcModel *m, const RunOptions *o, D
 {
 	uint64_t *ns = calloc((size_t)dlc_model_steps(m) + 1, sizeof *ns);
 	if (ns == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a profile");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a profile");
 	int runs = 0;
 	DlcStatus s = warm_up(i, err);
 	for (Series series = series_start(o); s == DLC_OK && series_goes_on(&series, runs); runs++)

@@ -30,7 +30,7 @@ static DlcStatus cpu_open(int32_t id, DeviceContext **out, DlcError *err)
 {
 	*out = malloc(sizeof **out);
 	if (*out == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for device %d", id);
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for device %d", id);
 	(*out)->cpu = cpu_read();
 	return DLC_OK;
 }

@@ -70,13 +70,13 @@ static DlcStatus instance_init(DlcInstance *i, DlcError *err)
 	i->stream = i->m->device->stream_open(i->m->context);
 	if (i->bound == NULL || i->sym == NULL || i->dim == NULL || i->arg == NULL || i->stream == NULL ||
 		(i->launch == NULL && !i->m->device->on_host))
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for an instance");
 	DlcStatus s = take_memory(i, err);
 	if (s != DLC_OK)
 		return s;
 	i->team = team_open((int)i->threads);
 	if (i->team == NULL)
-		return runtime_fail(err, DLC_SYSTEM, "the system gives no %u threads", i->threads);
+		return runtime_fail(err, DLC_SYSTEM, "the system does not start %u threads: use fewer", i->threads);
 	return instance_resolve(i, err);
 }
 
@@ -87,7 +87,7 @@ DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, D
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%d threads: take 1 to %d", threads, TEAM_MAX);
 	DlcInstance *i = calloc(1, sizeof *i);
 	if (i == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for an instance");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for an instance");
 	i->m = m;
 	i->threads = !m->device->on_host ? 1 : threads > 0 ? (uint32_t)threads : m->h->threads;
 	DlcStatus s = instance_init(i, err);

@@ -76,7 +76,7 @@ static DlcStatus model_open(
 	if (m == NULL) {
 		if (mapped)
 			munmap((void *)(uintptr_t)bytes, size);
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a model");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a model");
 	}
 	*m = (DlcModel){ .base = bytes, .size = size, .mapped = mapped, .device = device };
 	DlcStatus s = bundle_check(m, err);
@@ -85,7 +85,7 @@ static DlcStatus model_open(
 		m->code = calloc(m->h->image.count + (size_t)1, sizeof *m->code);
 		m->kernel = calloc(m->h->entry.count + (size_t)1, sizeof *m->kernel);
 		if (m->shape == NULL || m->code == NULL || m->kernel == NULL)
-			s = runtime_fail(err, DLC_NO_MEMORY, "no memory for a model");
+			s = runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a model");
 	}
 	for (uint32_t i = 0; i < m->h->dim.count && s == DLC_OK; i++) {
 		const BundleDim *d = &m->dim[i];

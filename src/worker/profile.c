@@ -39,7 +39,7 @@ DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgPr
 			dlc_model_steps(p->model));
 	*value = calloc(m->runs * row, sizeof **value);
 	if (*value == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u runs", m->runs);
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for %u runs", m->runs);
 	bool locked = worker_lock(w->lock, SAMPLING_LOCK_MS);
 	out->waited_ns = timing_wall_ns() - asked;
 	for (uint32_t r = 0; r < m->warmup && s == DLC_OK; r++)

@@ -118,7 +118,7 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 		return s;
 	*sample = calloc(SAMPLING_RETAKEN * (size_t)m->nprogram * m->samples, sizeof **sample);
 	if (*sample == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for %u samples", m->samples);
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for %u samples", m->samples);
 	w->lock_late = false;
 	w->waited_ns = 0;
 	uint64_t start = timing_wall_ns();

@@ -78,7 +78,7 @@ static DlcStatus serve_probe(const MsgView *in, Msg *out, DlcError *err)
 		return DLC_OK;
 	}
 	snprintf(err->text, sizeof err->text,
-		"the system gives no such team of threads to probe with");
+		"the system does not start the threads that the probe needs: use fewer");
 	return DLC_BAD_ARGUMENT;
 }
 

@@ -13,10 +13,7 @@
 
 enum { GUARD_BYTE = 0xa5, CALLS = 1 << 20 };
 
-static DlcStatus refuse(DlcError *err, const char *what, uint64_t number)
-{
-	return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %llu", what, (unsigned long long)number);
-}
+#define refuse(err, ...) runtime_fail((err), DLC_BAD_ARGUMENT, __VA_ARGS__)
 
 DlcStatus worker_check_guard(const Worker *w, uint32_t number, DlcError *err)
 {
@@ -131,7 +128,7 @@ static DlcStatus load_code(const Worker *w, Module *m, const DlcImage *image, Dl
 {
 	m->code = w->device->code_load(w->context, image->bytes, image->size, false);
 	if (m->code == NULL && w->device->on_host)
-		return runtime_fail(err, DLC_SYSTEM, "the system gives no memory for code");
+		return runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
 	if (m->code == NULL)
 		return runtime_fail(err, DLC_BAD_TARGET, "the %s does not take the code", w->device->name);
 	for (uint32_t k = 0; k < m->nentry; k++) {
@@ -150,7 +147,7 @@ DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err)
 	char why[MSG_WHY];
 	DlcImage image;
 	if (number >= MSG_TABLE)
-		return refuse(err, "the number is beyond the table of modules:", number);
+		return refuse(err, "module %u has a number above the last, %d", number, MSG_TABLE - 1);
 	if (!msg_image_read(in, &image, why))
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s", why);
 	if (image.device != w->device->type)
@@ -164,7 +161,7 @@ DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err)
 	}
 	DlcStatus s = new != NULL &&new->entry != NULL &&new->kernel != NULL
 	                ? load_code(w, new, &image, err)
-	                : runtime_fail(err, DLC_SYSTEM, "the system gives no memory for code");
+	                : runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
 	if (s != DLC_OK) {
 		module_free(w, new);
 		return s;
@@ -184,13 +181,13 @@ static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 {
 	DlcDataType t = { m->code, m->bits, 1 };
 	if (m->buffer >= MSG_TABLE)
-		return refuse(err, "the number is beyond the table of buffers:", m->buffer);
+		return refuse(err, "buffer %u has a number above the last, %d", m->buffer, MSG_TABLE - 1);
 	if (m->fill > MSG_FILL_NONE || (m->fill == MSG_FILL_DATA) != (m->ndata > 0) ||
 		(m->ndata > 0 && m->ndata != m->bytes))
-		return refuse(err, "fill and data contradict each other, of buffer", m->buffer);
+		return refuse(err, "buffer %u has a fill that does not go with the %llu bytes of data sent", m->buffer,
+			(unsigned long long)m->ndata);
 	if (m->fill == MSG_FILL_RANDOM && (!element_known(t) || !(m->lo <= m->hi)))
-		return refuse(err, "the type or range allows no random numbers, of buffer",
-			m->buffer);
+		return refuse(err, "buffer %u has a type or a range in which there are no random numbers", m->buffer);
 	return DLC_OK;
 }
 
@@ -210,7 +207,7 @@ static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 	Buffer *new = calloc(1, sizeof *new);
 	if (new == NULL) {
 		area_leave(w, area);
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a buffer");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a buffer");
 	}
 	*new = (Buffer){ area.data, (size_t)m->bytes, area, m->constant };
 	buffer_free(w, b);
@@ -277,9 +274,10 @@ DlcStatus worker_read(const Worker *w, const MsgRead *m, View *out, DlcError *er
 {
 	const Buffer *b = worker_find(w, m->buffer);
 	if (b == NULL)
-		return refuse(err, "there is no buffer", m->buffer);
+		return refuse(err, "there is no buffer %llu: send it first", (unsigned long long)m->buffer);
 	if (m->offset > b->bytes || m->bytes > b->bytes - m->offset)
-		return refuse(err, "the bytes to read lie outside of buffer", m->buffer);
+		return refuse(err, "the bytes to read do not lie inside buffer %llu, which has %zu",
+			(unsigned long long)m->buffer, b->bytes);
 	return view_open(w, b->data + m->offset, (size_t)m->bytes, VIEW_READ, out, err);
 }
 
@@ -315,10 +313,11 @@ static DlcStatus open_bundle(LoadedProgram *p, const MsgBundle *m, const void *f
 DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcError *err)
 {
 	if (m->program >= MSG_TABLE || m->threads > TEAM_MAX)
-		return refuse(err, "the number of the program or of threads is out of range:", m->program);
+		return refuse(err, "program %u wants %u threads: its number must be below %d, its threads at most %d",
+			m->program, m->threads, MSG_TABLE, TEAM_MAX);
 	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a program");
 	p->threads = (int)m->threads;
 	DlcStatus s = open_bundle(p, m, file, err);
 	if (s != DLC_OK) {
@@ -341,19 +340,22 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	const int64_t *sym, DlcError *err)
 {
 	if (m->program >= MSG_TABLE || m->threads < 1 || m->threads > TEAM_MAX)
-		return refuse(err, "the number of the program or of threads is out of range:", m->program);
+		return refuse(err, "program %u wants %u threads: its number must be below %d, its threads 1 to %d", m->program,
+			m->threads, MSG_TABLE, TEAM_MAX);
 	if (m->ncall > CALLS || m->narg > 64 * (uint64_t)CALLS || m->nsym > 64 * (uint64_t)CALLS)
-		return refuse(err, "a program has too many calls:", m->ncall);
+		return refuse(err, "program %u has %llu calls, %llu arguments and %llu symbols, more than is allowed",
+			m->program, (unsigned long long)m->ncall, (unsigned long long)m->narg, (unsigned long long)m->nsym);
 	for (uint64_t i = 0; i < m->narg; i++)
 		if (arg[i].use >= MSG_USES)
-			return refuse(err, "the use is unknown, of argument", i);
+			return refuse(err, "argument %llu has an unknown use, %u", (unsigned long long)i, (unsigned)arg[i].use);
 	for (uint64_t i = 0; i < m->ncall; i++)
 		if (!rows_lie(call[i].arg, call[i].narg, m->narg) ||
 			!rows_lie(call[i].sym, call[i].nsym, m->nsym))
-			return refuse(err, "the arguments lie outside the program, of call", i);
+			return refuse(err, "call %llu has arguments or symbols that do not lie inside the program",
+				(unsigned long long)i);
 	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a program");
 	p->threads = w->device->on_host ? (int)m->threads : 1;
 	p->ncall = (uint32_t)m->ncall;
 	p->narg = (uint32_t)m->narg;
@@ -366,7 +368,7 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	if (p->call == NULL || p->arg == NULL || p->sym == NULL || p->address == NULL ||
 		(p->launch == NULL && !w->device->on_host)) {
 		program_free(p);
-		return runtime_fail(err, DLC_NO_MEMORY, "no memory for a program");
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a program");
 	}
 	lost_forget(&w->lost);
 	program_free(w->program[m->program]);
@@ -379,7 +381,7 @@ static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c,
 {
 	const Module *m = c->module < MSG_TABLE ? w->module[c->module] : NULL;
 	if (m == NULL || c->entry >= m->nentry)
-		return refuse(err, "the called kernel is not in module", c->module);
+		return refuse(err, "module %u has no kernel %u to call", c->module, c->entry);
 	const DlcEntry *e = &m->entry[c->entry];
 	if (e->nbuf != c->narg || e->nsym != c->nsym)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
@@ -415,7 +417,7 @@ DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcErro
 	LoadedProgram *p = number < MSG_TABLE ? w->program[number] : NULL;
 	*out = p;
 	if (p == NULL)
-		return refuse(err, "there is no program", number);
+		return refuse(err, "there is no program %llu: send it first", (unsigned long long)number);
 	if (p->instance != NULL)
 		return DLC_OK;
 	p->work_bytes = 64;
@@ -446,5 +448,5 @@ DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcErro
 	w->team = team_open(p->threads);
 	return w->team != NULL
 	               ? DLC_OK
-	               : refuse(err, "the system gives fewer threads than", (uint64_t)p->threads);
+	               : refuse(err, "the system does not start %d threads: use fewer", p->threads);
 }

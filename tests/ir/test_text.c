@@ -181,7 +181,7 @@ static const struct {
 	{ "fn f() { let a = 1 }", "t:1", "atomic" },
 	{ "fn f() { wait -1 }", "t:1", "number of groups" },
 	{ "fn f() { (a[0], b[0]) <- (1) }", "t:1", "a statement or '}'" },
-	{ "fn f() { m (a[0], b[0]) <- (1) }", "t:1", "1 values for 2 targets" },
+	{ "fn f() { m (a[0], b[0]) <- (1) }", "t:1", "the reduction has 2 targets, but 1 values" },
 	{ "fn f[M in 0](x: in f32[4]) {}", "t:1", "'..'" },
 	{ "monoid m(a: f32; b: f32, c: f32) { identity (0.0) combine (a) }", "t:1", "same number" },
 	{ "monoid m(a: f32; b: f64) { identity (0.0) combine (a) }", "t:1", "differ in type" },

@@ -210,14 +210,14 @@ START_TEST(check_finds_what_is_broken)
 {
 	static const char *const found[] = {
 		"relu: reads z before it is written",
-		"two values have one name: x",
+		"two values have the name x",
 		"relu: y has another type or shape than the operator computes",
 		"relu: writes y, which is a value of another call",
-		"an output does not exist: see the model",
-		"an input is no input value: see the model",
+		"output 0 of the model does not exist",
+		"input 0 of the model is not an input value",
 		"relu: reads value 99, which does not exist",
 		"relu: writes 2 values instead of 1",
-		"a shape is not known or overflows, or is not its layout's: x",
+		"the shape of x is not known, overflows, or does not fit its layout",
 	};
 	Arena *a = arena_new();
 	Err err = { 0 };

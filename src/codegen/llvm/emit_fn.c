@@ -329,8 +329,8 @@ static bool atomic(Emit *e, const Stmt *s)
 		return refuse(
 			e, s, ERR_UNSUPPORTED, "an atomic reduction changes %s, whose elements are less than a byte", d->buf);
 	if (s->reduce.mask != NULL && s->reduce.old != NULL)
-		return refuse(
-			e, s, ERR_UNSUPPORTED, "an atomic reduction of %s has a mask and gives its old value: one of both", d->buf);
+		return refuse(e, s, ERR_UNSUPPORTED,
+			"the atomic reduction of %s has a mask and returns the old value; leave out one of them", d->buf);
 	LLVMBasicBlockRef done = mask_begin(e, s->reduce.mask);
 	LLVMValueRef old;
 	if (m->n > 1)

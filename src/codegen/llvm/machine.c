@@ -92,7 +92,7 @@ static Machine *make(const MachineName *name, Err *err)
 	}
 	Machine *m = calloc(1, sizeof *m);
 	if (m == NULL) {
-		fail(err, ERR_MEMORY, "llvm", "no memory for a target machine");
+		fail(err, ERR_MEMORY, "llvm", "there is no memory for a target machine");
 		return NULL;
 	}
 	m->name = *name;

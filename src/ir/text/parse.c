@@ -196,7 +196,7 @@ static Stmt *parse_reduce(Parser *p, Stmt *s)
 	s->reduce.dst = dst.at;
 	s->reduce.n = (int)dst.n;
 	if (n != s->reduce.n)
-		parse_fail(p, "%d values for %d targets", n, s->reduce.n);
+		parse_fail(p, "the reduction has %d targets, but %d values: give one value for each target", s->reduce.n, n);
 	if (parse_skip_word(p, "where"))
 		s->reduce.mask = parse_expr(p);
 	return s;
