@@ -5,8 +5,6 @@
 #include "measure/builder_child.h"
 #include "runtime/host.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { MEMORY_PERCENT = 50 /* a candidate that unrolls without end is an error of its own */ };
@@ -16,7 +14,6 @@ bool builder_serve(const DlcTarget *target, Err *err)
 	DlcSession *s;
 	Target t;
 	host_limit_memory(MEMORY_PERCENT);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a tuner that is killed leaves no child behind */
 	if (dlc_session_open_user(NULL, &s, failure_of(err)) != DLC_FAULT_NONE)
 		return false;
 	bool ok = session_target(s, target, false, &t, err);

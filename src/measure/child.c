@@ -5,17 +5,21 @@
  */
 #include "measure/child.h"
 #include "measure/method.h"
+#include "measure/spawn.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct ChildIo {
 	Child *child; /* NULL: closed, nobody is to be told */
-	uv_process_t process;
+	pid_t pid;
+	uv_signal_t reap; /* SIGCHLD */
 	uv_pipe_t to, from;
 	uv_timer_t timer;
 	int open; /* handles not closed yet */
@@ -44,7 +48,7 @@ static void on_closed(uv_handle_t *h)
 
 static void close_handles(ChildIo *io)
 {
-	uv_handle_t *all[] = { (uv_handle_t *)&io->process, (uv_handle_t *)&io->to,
+	uv_handle_t *all[] = { (uv_handle_t *)&io->reap, (uv_handle_t *)&io->to,
 		(uv_handle_t *)&io->from, (uv_handle_t *)&io->timer };
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (!uv_is_closing(all[i]))
@@ -81,12 +85,22 @@ static void maybe_end(ChildIo *io)
 	}
 }
 
-static void on_gone(uv_process_t *p, int64_t status, int signal)
+/* One of this process's children has ended: perhaps this one. */
+static void on_sigchld(uv_signal_t *h, int sig)
 {
-	ChildIo *io = p->data;
+	ChildIo *io = h->data;
+	int status = 0;
+	(void)sig;
+	pid_t got = waitpid(io->pid, &status, WNOHANG);
+	if (got == 0 || (got < 0 && errno == EINTR))
+		return;
+	uv_signal_stop(h);
 	io->exited = true;
-	io->status = status;
-	io->signal = signal;
+	/* Else the program that we are a library of has taken it, and nobody knows how it ended. */
+	if (got == io->pid) {
+		io->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+		io->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	}
 	maybe_end(io);
 }
 
@@ -94,7 +108,7 @@ static void on_gone(uv_process_t *p, int64_t status, int signal)
 static void kill_group(ChildIo *io)
 {
 	if (!io->exited)
-		uv_kill(-io->process.pid, SIGKILL);
+		uv_kill(-io->pid, SIGKILL);
 }
 
 static void stop_reading(ChildIo *io)
@@ -105,7 +119,7 @@ static void stop_reading(ChildIo *io)
 
 static void stop_or_go(const ChildIo *io)
 {
-	uv_kill(-io->process.pid, io->paused ? SIGSTOP : SIGCONT);
+	uv_kill(-io->pid, io->paused ? SIGSTOP : SIGCONT);
 }
 
 static void start_deadline(ChildIo *io, uint64_t ms);
@@ -188,34 +202,50 @@ static void on_written(uv_write_t *req, int status)
 	free(w);
 }
 
+/* A stream to or from the child: our end becomes a handle, the child's end *theirs. */
+static int open_stream(uv_pipe_t *ours, int *theirs)
+{
+	uv_os_sock_t end[2];
+	int rc = uv_socketpair(SOCK_STREAM, 0, end, UV_NONBLOCK_PIPE, 0);
+	if (rc != 0)
+		return rc;
+	*theirs = end[1];
+	rc = uv_pipe_open(ours, end[0]);
+	if (rc != 0)
+		close(end[0]);
+	return rc;
+}
+
 bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err)
 {
+	int in = -1, out = -1, rc;
 	*c = (Child){ .loop = loop, .hooks = hooks, .owner = owner };
 	ChildIo *io = calloc(1, sizeof *io);
 	if (io == NULL)
 		return fail(err, ERR_MEMORY, argv[0], "out of memory");
+	rc = uv_signal_init(loop, &io->reap);
+	if (rc != 0) {
+		free(io);
+		return fail(err, ERR_DEVICE, argv[0], "cannot wait for the program: %s", uv_strerror(rc));
+	}
 	io->child = c;
-	io->process.data = io->to.data = io->from.data = io->timer.data = io;
+	io->reap.data = io->to.data = io->from.data = io->timer.data = io;
 	uv_pipe_init(loop, &io->to, 0);
 	uv_pipe_init(loop, &io->from, 0);
 	uv_timer_init(loop, &io->timer);
 	io->open = 4;
-	uv_stdio_container_t stdio[3] = {
-		{ .flags = (uv_stdio_flags)(UV_CREATE_PIPE | UV_READABLE_PIPE), .data.stream = (uv_stream_t *)&io->to },
-		{ .flags = (uv_stdio_flags)(UV_CREATE_PIPE | UV_WRITABLE_PIPE), .data.stream = (uv_stream_t *)&io->from },
-		{ .flags = UV_INHERIT_FD, .data.fd = 2 },
-	};
-	uv_process_options_t o = { .exit_cb = on_gone,
-		.file = argv[0],
-		.args = (char **)(uintptr_t)argv,
-		.stdio_count = 3,
-		.stdio = stdio,
-		/* Ctrl-C reaches the whole terminal group: children are ended by their parent, not by it. */
-		.flags = UV_PROCESS_DETACHED };
-	int rc = uv_spawn(loop, &io->process, &o);
-	if (rc != 0) {
+	/* Before the child is there: its end may come at once. */
+	bool ok = (rc = uv_signal_start(&io->reap, on_sigchld, SIGCHLD)) == 0 && (rc = open_stream(&io->to, &in)) == 0 &&
+	          (rc = open_stream(&io->from, &out)) == 0;
+	ok = ok || fail(err, ERR_DEVICE, argv[0], "cannot make a pipe to the program: %s", uv_strerror(rc));
+	ok = ok && spawn_program(argv, in, out, &io->pid, err);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	if (!ok) {
 		close_handles(io);
-		return fail(err, ERR_DEVICE, argv[0], "the program cannot be started: %s", uv_strerror(rc));
+		return false;
 	}
 	uv_read_start((uv_stream_t *)&io->from, on_alloc, on_read);
 	c->io = io;
@@ -281,6 +311,6 @@ void child_abandon(Child *c)
 	c->io = NULL;
 	kill_group(io);
 	if (!io->exited)
-		while (waitpid((pid_t)uv_process_get_pid(&io->process), NULL, 0) < 0 && errno == EINTR)
+		while (waitpid(io->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 }

@@ -35,7 +35,10 @@ struct Child {
 	ChildIo *io; /* handles and buffers of the living process; NULL: none */
 };
 
-/* Starts argv[0] with argv; NULL-terminated. The child's standard error is ours. */
+/*
+ * Starts argv[0] with argv; NULL-terminated. The child's standard error is ours. It ends together with the calling
+ * thread, however that ends.
+ */
 bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err);
 /* Sends what msg holds; takes its bytes and leaves it empty. */
 void child_send(Child *c, Msg *msg);
@@ -45,8 +48,8 @@ void child_send(Child *c, Msg *msg);
  */
 void child_deadline(Child *c, int ms);
 /*
- * Stops the child where it is, or lets it go on. It is not stopped before its first frame: until then it may not yet
- * have asked the system to end it together with this process, and a stopped child would stay for ever.
+ * Stops the child where it is, or lets it go on. It is not stopped before its first frame, for which it has a
+ * deadline.
  */
 void child_pause(Child *c, bool pause);
 /* Ends it now; hooks are not called any more, memory is released as the loop runs. */
