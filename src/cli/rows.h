@@ -6,6 +6,7 @@
  *  1. src/cli/cmd_NAME.c, which ends with const Verb cmd_NAME = { .name = "NAME", ... };
  *  2. src/cli/verbs.def gets VERB(NAME); src/cli/meson.build the file and, if it is to be typed dlc-NAME, the name in
  *     `links`; man/dlc-NAME.1 is its page.
+ *     A row says in `field` what the library calls the option, if that is another word: errors name the field.
  *  3. run_NAME returns true, or fills err: its code is the exit code (base/err.def), its text is printed; ERR_USAGE
  *     adds "see dlc NAME --help". Results go to stdout (printf; dlc.c checks that they got there), progress to stderr.
  */
