@@ -10,8 +10,10 @@
  * does not end the process. It reads the environment in dlc_session_open_user alone. Zero structs of options first:
  * zeros are the defaults. After DLC_FAULT_MEMORY a database that took part in the call can only be closed.
  *
+ * A callback that ends its call by its result makes no fault of it: what came before holds.
  * A callback may call the library, too. A network or session that the call under way still needs is then
- * DLC_FAULT_USAGE. It must not close what that call was given.
+ * DLC_FAULT_USAGE, and so is a second walk over the same rows of a database. It must not close what that call was
+ * given.
  *
  * A pointer may be NULL only where a header says so, and always: `why`, the `arg` of a callback, and a DlcTarget
  * (this machine). Any other NULL, and a number out of its range, is DLC_FAULT_USAGE; a function without a fault then

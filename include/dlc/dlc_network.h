@@ -77,7 +77,7 @@ typedef struct DlcShowOptions {
 	int json, imported, unscheduled; /* tasks, space: as JSON; graph: before any pass; the naive loops */
 } DlcShowOptions;
 
-/* Gives the text (onnx: the bytes) to `put`, which returns 0 to go on. */
+/* Gives the text (onnx: the bytes) to `put`, all at once today; `put` returns 0 to go on. */
 typedef int (*DlcPut)(const char *bytes, size_t n, void *arg);
 /* Whether the options fit each other, before anything is read for them. */
 DLC_API DlcFault dlc_show_check(DlcSession *s, const DlcShowOptions *options, DlcFailure *why);

@@ -150,7 +150,6 @@ typedef struct Walk {
 	DlcSessionEach session;
 	DlcLineEach line;
 	void *arg;
-	bool left; /* a callback has said so */
 	Err *err;
 } Walk;
 
@@ -188,9 +187,9 @@ static bool give_task(const DbTask *t, void *arg)
 	}
 	row.label = database_label(w->d->db, t->workload, a, NULL);
 	row.target = database_ran(t) ? target_name(w->d->db, t->target, a) : NULL;
-	w->left = w->err->code != ERR_NONE || w->task(&row, w->arg) != 0;
+	bool more = w->err->code == ERR_NONE && w->task(&row, w->arg) == 0;
 	arena_free(a);
-	return !w->left;
+	return more;
 }
 
 /* The whole id of the one task whose id begins so; all tasks where none is named. */
@@ -282,18 +281,16 @@ DlcFault dlc_database_sessions(DlcDatabase *d, DlcSessionEach each, void *arg, D
 static bool give_line(const char *line, size_t n, void *arg)
 {
 	Walk *w = arg;
-	w->left = w->line(line, n, w->arg) != 0;
-	return !w->left;
+	return w->line(line, n, w->arg) == 0;
 }
 
 static bool export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, Err *err)
 {
 	Walk w = { .d = d, .line = each, .arg = arg, .err = err };
 	RecordName found;
-	bool ok = task == NULL ? db_export(d->db, give_line, &w, err)
+	return task == NULL ? db_export(d->db, give_line, &w, err)
 		: session_find_record(d->db, task, RECORD_WORKLOAD, &found, err) &&
 			db_export_task(d->db, found.id, give_line, &w, err);
-	return ok || (w.left && err->code == ERR_NONE);
 }
 
 DlcFault dlc_database_export(DlcDatabase *d, const char *task, DlcLineEach each, void *arg, DlcFailure *why)

@@ -113,7 +113,7 @@ static bool check_held(Db *db, int64_t *records, Err *err)
 	if (!ok)
 		return fail(err, ERR_INPUT, db->path,
 			"the database is damaged; export what is left and import it into a new database");
-	if ((st = sql_get(db, SQL_ALL, err)) == NULL)
+	if ((st = sql_get_walk(db, SQL_ALL, err)) == NULL)
 		return false;
 	while (ok && (rc = sqlite3_step(st)) != SQLITE_DONE) {
 		if (rc != SQLITE_ROW) {

@@ -98,6 +98,14 @@ sqlite3_stmt *sql_get(Db *db, SqlId id, Err *err)
 	return db->stmt[id];
 }
 
+sqlite3_stmt *sql_get_walk(Db *db, SqlId id, Err *err)
+{
+	if (db->stmt[id] == NULL || !sqlite3_stmt_busy(db->stmt[id]))
+		return sql_get(db, id, err);
+	fail(err, ERR_USAGE, db->path, "is walked for the same rows already: the call whose callback runs must return first");
+	return NULL;
+}
+
 void sql_bind_hash(sqlite3_stmt *st, int at, Hash h)
 {
 	sqlite3_bind_blob(st, at, h.byte, sizeof h.byte, SQLITE_TRANSIENT);

@@ -63,7 +63,7 @@ const RunRecord *db_best(Db *db, Hash workload, Hash target, int codegen_epoch, 
  * returns false to stop.
  */
 bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, RunFn f, void *arg, Err *err);
-/* Hands over all records as lines; the records that a line names come before it. */
+/* Hands over all records as lines until f returns false; the records that a line names come before it. */
 typedef bool (*DbLineFn)(const char *line, size_t n, void *arg);
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err);
 

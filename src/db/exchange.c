@@ -18,22 +18,19 @@
 
 bool db_export(Db *db, DbLineFn f, void *arg, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_ALL, err);
+	sqlite3_stmt *st = sql_get_walk(db, SQL_ALL, err);
 	if (st == NULL)
 		return false;
-	int rc;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	bool row, ok;
+	while ((ok = sql_next(db, st, &row, err)) && row) {
 		const char *line = (const char *)sqlite3_column_text(st, 2);
-		bool ok = line != NULL ? f(line, (size_t)sqlite3_column_bytes(st, 2), arg) ||
-				fail(err, ERR_DEVICE, db->path, "the export could not be written")
-				       : fail(err, ERR_INPUT, db->path, "the database is damaged: a record is empty");
-		if (!ok) {
-			sqlite3_reset(st);
-			return false;
-		}
+		if (line == NULL)
+			ok = fail(err, ERR_INPUT, db->path, "the database is damaged: a record is empty");
+		if (!ok || !f(line, (size_t)sqlite3_column_bytes(st, 2), arg))
+			break;
 	}
 	sqlite3_reset(st);
-	return rc == SQLITE_DONE || sql_fail(db, rc, err);
+	return ok;
 }
 
 /* ---- import ---- */

@@ -13,7 +13,7 @@ static int64_t column(sqlite3_stmt *st, int i)
 
 bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_EACH_TASK, err);
+	sqlite3_stmt *st = sql_get_walk(db, SQL_EACH_TASK, err);
 	bool row, ok;
 	if (st == NULL)
 		return false;
@@ -34,7 +34,7 @@ bool db_each_task(Db *db, DbTaskFn f, void *arg, Err *err)
 
 bool db_each_session(Db *db, DbSessionFn f, void *arg, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_EACH_SESSION, err);
+	sqlite3_stmt *st = sql_get_walk(db, SQL_EACH_SESSION, err);
 	bool row, ok;
 	if (st == NULL)
 		return false;
@@ -157,7 +157,7 @@ bool db_core(DbSet set, const char *cpu, Core *out, bool *there, Err *err)
 
 bool db_each_verified(Db *db, Hash workload, Hash target, RunFn f, void *arg, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_VERIFIED, err);
+	sqlite3_stmt *st = sql_get_walk(db, SQL_VERIFIED, err);
 	bool row, ok;
 	if (st == NULL)
 		return false;

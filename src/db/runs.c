@@ -76,7 +76,7 @@ static bool read_run(Db *db, Arena *a, sqlite3_stmt *st, Hash workload, Hash tar
 
 bool db_each_run(Db *db, Hash workload, Hash target, int codegen_epoch, RunFn f, void *arg, Err *err)
 {
-	sqlite3_stmt *st = sql_get(db, SQL_RUNS, err);
+	sqlite3_stmt *st = sql_get_walk(db, SQL_RUNS, err);
 	if (st == NULL)
 		return false;
 	sql_bind_hash(st, 1, workload);

@@ -62,6 +62,8 @@ extern const char sql_index_lies[]; /* what is wrong where the index and a line 
 
 /* The statement, reset and ready to bind; NULL and err on failure. */
 sqlite3_stmt *sql_get(Db *db, SqlId id, Err *err);
+/* The same for a walk that calls back. Refused while one is under way, whose place in its rows would be lost. */
+sqlite3_stmt *sql_get_walk(Db *db, SqlId id, Err *err);
 void sql_bind_hash(sqlite3_stmt *st, int at, Hash h);
 /* Steps a statement that gives no rows, and resets it. */
 bool sql_do(Db *db, sqlite3_stmt *st, Err *err);

@@ -171,6 +171,157 @@ START_TEST(a_callback_ends_its_call_alone)
 }
 END_TEST
 
+/* ---- walks over a database ---- */
+
+typedef struct Walk {
+	DlcDatabase *database;
+	DlcNetwork *network;
+	char task[DLC_ID];
+	int calls;
+	bool again; /* it asks the database again and goes on; else it ends the walk */
+} Walk;
+
+static int any(const void *row, void *arg)
+{
+	(void)row;
+	++*(int *)arg;
+	return 0;
+}
+
+static int any_task(const DlcTaskRow *row, void *arg)
+{
+	return any(row, arg);
+}
+
+static int any_session(const DlcSessionRow *row, void *arg)
+{
+	return any(row, arg);
+}
+
+static int any_line(const char *line, size_t n, void *arg)
+{
+	(void)n;
+	return any(line, arg);
+}
+
+static int at_task(const DlcTaskRow *row, void *arg)
+{
+	Walk *x = arg;
+	DlcFailure why = { 0 };
+	DlcStats stats;
+	int n = 0;
+	x->calls++;
+	memcpy(x->task, row->id, sizeof x->task);
+	if (!x->again)
+		return 1;
+	in_use(dlc_database_tasks(x->database, NULL, any_task, &n, &why), dlc_database_path(x->database));
+	in_use(dlc_database_stats(x->database, &stats, &why), dlc_database_path(x->database));
+	ok(dlc_database_runs(x->database, row->id, NULL, count_runs, &n, &why), why);
+	return 0;
+}
+
+static int at_run(const DlcRunRow *row, void *arg)
+{
+	Walk *x = arg;
+	DlcFailure why = { 0 };
+	int n = 0;
+	(void)row;
+	x->calls++;
+	if (!x->again)
+		return 1;
+	in_use(dlc_database_runs(x->database, x->task, NULL, count_runs, &n, &why), dlc_database_path(x->database));
+	ok(dlc_database_tasks(x->database, NULL, any_task, &n, &why), why);
+	return 0;
+}
+
+static int at_session(const DlcSessionRow *row, void *arg)
+{
+	Walk *x = arg;
+	DlcFailure why = { 0 };
+	DlcRecord r;
+	int n = 0;
+	x->calls++;
+	if (!x->again)
+		return 1;
+	in_use(dlc_database_sessions(x->database, any_session, &n, &why), dlc_database_path(x->database));
+	in_use(dlc_database_record(x->database, row->id, &r, &why), dlc_database_path(x->database));
+	return 0;
+}
+
+static int at_line(const char *line, size_t n, void *arg)
+{
+	Walk *x = arg;
+	DlcFailure why = { 0 };
+	int64_t records;
+	int count = 0;
+	(void)line;
+	(void)n;
+	x->calls++;
+	if (!x->again)
+		return 1;
+	in_use(dlc_database_export(x->database, NULL, any_line, &count, &why), dlc_database_path(x->database));
+	in_use(dlc_database_check(x->database, &records, &why), dlc_database_path(x->database));
+	ok(dlc_database_tasks(x->database, NULL, any_task, &count, &why), why);
+	return 0;
+}
+
+static int at_verdict(const DlcVerdict *row, void *arg)
+{
+	(void)row;
+	((Walk *)arg)->calls++;
+	return 1;
+}
+
+static int at_text(const char *bytes, size_t n, void *arg)
+{
+	return at_line(bytes, n, arg);
+}
+
+/* Each walk over two rows or more: one call where the callback ends it, all of them where it asks again. No fault. */
+START_TEST(a_walk_ends_or_is_not_disturbed)
+{
+	enum { WALKS = 5 };
+	Arena *a = arena_new();
+	DlcFailure why = { 0 };
+	DlcSession *s = open_session();
+	Model m = onnx_of(network[0]);
+	Walk x = { .network = load(s, &m) };
+	ok(dlc_database_open(s, file(a, "walk.sqlite"), DLC_WRITE, &x.database, &why), why);
+	DlcTuneRequest q = { .database = &x.database, .ndatabase = 1, .limit = DLC_TRIALS_MORE, .trials = 2 };
+	for (int i = 0; i < 2; i++)
+		ok(dlc_tune(x.network, &q, NULL, &why), why);
+	int calls[2][WALKS];
+	for (int again = 0; again < 2; again++) {
+		x.again = again;
+		for (int k = 0; k < WALKS; k++) {
+			x.calls = 0;
+			DlcFault f = k == 0 ? dlc_database_tasks(x.database, NULL, at_task, &x, &why)
+				: k == 1 ? dlc_database_runs(x.database, x.task, NULL, at_run, &x, &why)
+				: k == 2 ? dlc_database_sessions(x.database, at_session, &x, &why)
+				: k == 3 ? dlc_database_export(x.database, NULL, at_line, &x, &why)
+					 : dlc_database_export(x.database, x.task, at_line, &x, &why);
+			ok(f, why);
+			calls[again][k] = x.calls;
+		}
+	}
+	for (int k = 0; k < WALKS; k++) {
+		ck_assert_msg(calls[0][k] == 1, "walk %d: %d calls", k, calls[0][k]);
+		ck_assert_msg(calls[1][k] > (k > 0), "walk %d: %d calls", k, calls[1][k]);
+	}
+	x.again = false;
+	x.calls = 0;
+	DlcVerify v = { .all = 1, .each = at_verdict, .arg = &x };
+	ok(dlc_database_verify(x.database, &v, &why), why);
+	ok(dlc_network_show(x.network, &(DlcShowOptions){ 0 }, at_text, &x, &why), why);
+	ck_assert_int_eq(x.calls, 2);
+	dlc_database_close(x.database);
+	dlc_network_close(x.network);
+	dlc_session_close(s);
+	free(m.bytes);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("callbacks");
@@ -179,6 +330,7 @@ int main(void)
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_callback_cannot_take_what_its_call_holds);
 	tcase_add_loop_test(tc, a_callback_ends_its_call_alone, 0, 3);
+	tcase_add_test(tc, a_walk_ends_or_is_not_disturbed);
 	int failed = run_suite("callbacks", tc);
 	char line[128];
 	snprintf(line, sizeof line, "rm -rf %s", folder);
