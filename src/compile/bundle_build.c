@@ -129,11 +129,12 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 		if (target_has(t, (Feature)f))
 			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
 	put_tensors(out, c->dag);
+	const Backend *backend = backend_for(t);
 	for (int k = 0; k < b->part->ntask; k++)
-		first[k] = bundle_code(out, &b->module[k].image, t->arch == ARCH_X86_64 ? 64 : 4096);
+		first[k] = bundle_code(out, &b->module[k].image, backend->code_align[t->arch]);
 	put_steps(out, b, plan, first, c);
 	uint32_t arch = t->arch == ARCH_X86_64 ? BUNDLE_X86_64 : t->arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
-	int device = backend_for(t)->device; /* another device's code runs beside any CPU */
+	int device = backend->device; /* another device's code runs beside any CPU */
 	BundleFacts facts = { .arch = device == DLC_DEVICE_CPU ? arch : BUNDLE_ANY,
 		.device = (uint32_t)device,
 		.threads = (uint32_t)t->threads,

@@ -82,7 +82,7 @@ uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
 
 uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 {
-	while (b->code.n % align != 0)
+	while (align > 1 && b->code.n % align != 0)
 		vec_push(b->arena, &b->code, 0);
 	uint64_t at = b->code.n, from = at;
 	uint32_t first = (uint32_t)b->entry.n;

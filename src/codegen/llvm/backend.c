@@ -325,6 +325,8 @@ const Backend backend_llvm = {
 	.use = "machine code for x86-64 and AArch64",
 	.kinds = 1u << TARGET_CPU,
 	.device = DLC_DEVICE_CPU,
+	/* The longest vector constant of x86-64; AArch64 code names a constant by its page of 4 KiB (adrp). */
+	.code_align = { [ARCH_X86_64] = 64, [ARCH_AARCH64] = 4096 },
 	.pass = passes,
 	.text = texts,
 	.emit_bytes = EMIT_BYTES,
