@@ -23,7 +23,7 @@ static int by_stride(const void *pa, const void *pb)
  * Bytes of the cache lines that loops [from, nloop) touch. Strides are taken from small to large: a stride within the
  * contiguous run so far lengthens the run, a larger one makes copies of it.
  */
-static double footprint(const CostNest *n, const Stream *m, int from)
+static double footprint(const CostNest *n, const Stream *m, int from, int line)
 {
 	Run run[NEST_LOOPS];
 	int count = 0;
@@ -33,21 +33,21 @@ static double footprint(const CostNest *n, const Stream *m, int from)
 	qsort(run, (size_t)count, sizeof *run, by_stride);
 	double length = 1, copies = 1;
 	for (int i = 0; i < count; i++) {
-		if (copies == 1 && (double)run[i].stride * m->bytes <= length * m->bytes + COST_LINE)
+		if (copies == 1 && (double)run[i].stride * m->bytes <= length * m->bytes + line)
 			length += (double)run[i].stride * (double)(run[i].n - 1);
 		else
 			copies *= (double)run[i].n;
 	}
 	double bytes = length * m->bytes, all = (double)m->elements * m->bytes;
-	bytes = copies * (bytes < COST_LINE ? COST_LINE : bytes);
-	return bytes < all + COST_LINE ? bytes : all + COST_LINE;
+	bytes = copies * (bytes < line ? line : bytes);
+	return bytes < all + line ? bytes : all + line;
 }
 
-static double footprints(const CostNest *n, const Stream *m, int count, int from)
+static double footprints(const CostNest *n, const Stream *m, int count, int from, int line)
 {
 	double sum = 0;
 	for (int i = 0; i < count; i++)
-		sum += footprint(n, &m[i], from);
+		sum += footprint(n, &m[i], from, line);
 	return sum;
 }
 
@@ -59,7 +59,7 @@ void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, 
 		out[level] = 0;
 		if (t->cache[level].bytes == 0)
 			continue;
-		while (from > 0 && footprints(n, m, count, from - 1) <= room)
+		while (from > 0 && footprints(n, m, count, from - 1, t->line_bytes) <= room)
 			from--;
 		if (from == 0)
 			continue; /* all of it fits, and is there already */
@@ -70,7 +70,7 @@ void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, 
 				stays = stays && m[i].stride[l] == 0;
 				times *= stays ? 1 : (double)n->loop[l].n;
 			}
-			out[level] += footprint(n, &m[i], from) * times * (m[i].writes ? 2 : 1);
+			out[level] += footprint(n, &m[i], from, t->line_bytes) * times * (m[i].writes ? 2 : 1);
 		}
 	}
 }

@@ -16,18 +16,18 @@ static const char *const archs[ARCH_COUNT] = {
 #undef ARCH
 };
 
-#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory)
+#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory, line)
 #define CPUID(name, vendor, family, first, last, needs)
 
 static const struct Model {
 	const char *name;
 	Arch arch;
-	int vector_bits;
+	int vector_bits, line_bytes;
 	double figure[CORE_FIGURES]; /* 0: not known */
 } models[] = {
 #undef CORE
-#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory) \
-	{ name, ARCH_##arch, bits, \
+#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory, line) \
+	{ name, ARCH_##arch, bits, line, \
 		{ [CORE_GHZ] = ghz, \
 			[CORE_FMA_LATENCY] = latency, \
 			[CORE_FMA_RATE] = rate, \
@@ -39,7 +39,7 @@ static const struct Model {
 			[CORE_MEMORY] = memory } },
 #include "target/model.def"
 #undef CORE
-#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory)
+#define CORE(name, arch, bits, ghz, latency, rate, loads, stores, decode, l2, l3, memory, line)
 };
 
 /* How a CPU names its design. */
@@ -159,6 +159,8 @@ void target_derive(Target *t)
 		t->threads = 1;
 	t->vector_bits = target_register_bits(t);
 	t->vector_regs = t->arch == ARCH_X86_64 && !target_has(t, FEATURE_AVX512F) ? 16 : 32;
+	/* Where no row says it: the line of all designs but Apple's. */
+	t->line_bytes = m != NULL ? m->line_bytes : 64;
 	t->core = (Core){ 0 };
 	if (m != NULL)
 		derive_model(t, m);

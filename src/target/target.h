@@ -47,6 +47,7 @@ typedef struct Target {
 
 	int vector_bits; /* of the widest vector register worth using */
 	int vector_regs;
+	int line_bytes; /* of a cache line; > 0 */
 	Core core;
 	int cores;                  /* physical ones this process may use */
 	int cpus;                   /* logical ones */

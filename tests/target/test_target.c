@@ -86,6 +86,7 @@ static const struct {
 	/* AVX-512 whose base a hypervisor hides is none. */
 	{ ARCH_X86_64, VENDOR_INTEL, 6, 0xfe, "x86-64-v2 avx512f avx512vnni", "cpu:x86-64-v2 t1", 128, 16, 0, 0,
 		"x86-64-v2" },
+	{ ARCH_AARCH64, VENDOR_APPLE, 0, 0x023, "neon", "cpu:apple-m1 t1", 128, 32, 4, 4, "armv8-a" },
 	{ ARCH_AARCH64, VENDOR_ARM, 0, 0xd08, "neon", "cpu:cortex-a72 t1", 128, 32, 7, 1, "armv8-a" },
 	{ ARCH_AARCH64, VENDOR_ARM, 0, 0xd0c, "neon lse dotprod fullfp16 rdm", "cpu:neoverse-n1 t1", 128, 32, 4, 2,
 		"armv8-a" },
@@ -105,6 +106,7 @@ START_TEST(facts_become_a_target)
 	ck_assert_str_eq(target_text(&t, text), cpus[_i].text);
 	ck_assert_int_eq(t.vector_bits, cpus[_i].bits);
 	ck_assert_int_eq(t.vector_regs, cpus[_i].regs);
+	ck_assert_int_eq(t.line_bytes, strncmp(t.model, "apple-", 6) == 0 ? 128 : 64);
 	bool known = t.core.source[CORE_FMA_RATE] == CORE_MODEL;
 	ck_assert_int_eq(known ? (int)t.core.fma_latency : 0, cpus[_i].latency);
 	ck_assert_int_eq(known ? (int)t.core.fma_rate : 0, cpus[_i].rate);

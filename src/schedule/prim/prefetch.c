@@ -8,8 +8,11 @@
 
 #include <string.h>
 
-/* Of one iteration; iterations that share them; the bits of a cache line, of most machines at least. */
-enum { REQUESTS = 1 << 12, ITERATIONS = 1 << 30, LINE_BITS = 512 };
+/*
+ * Of one iteration: 256 KiB of lines of 64 bytes, as much as a second cache has. Iterations that share them: their
+ * numbers times lines fit an index.
+ */
+enum { REQUESTS = 1 << 12, ITERATIONS = 1 << 30 };
 
 /* The lines of the part: n of them, line[k] along dimension k, which lie step[k] elements apart. */
 typedef struct Lines {
@@ -28,11 +31,11 @@ static int64_t moved(const Buf *t, int k, int64_t steps)
  * A line's elements are those that lie side by side along one dimension, and behind those that lie so along
  * another. The part is taken to begin with a line.
  */
-static Lines find_lines(const Source *p)
+static Lines find_lines(const Source *p, int line_bytes)
 {
 	const Buf *t = p->buf;
 	Lines l = { .n = 1 };
-	int64_t all = LINE_BITS / t->type.bits, covered = 1;
+	int64_t all = line_bytes * 8 / t->type.bits, covered = 1;
 	for (int k = 0; k < t->rank; k++)
 		l.step[k] = 1;
 	for (bool more = true; more;) {
@@ -132,7 +135,7 @@ bool prim_prefetch(Sched *s, const Step *st)
 		moves |= ir_uses_var(p.lo[k], var);
 		at[k] = ir_subst(ir, p.lo[k], var, later);
 	}
-	Lines lines = find_lines(&p);
+	Lines lines = find_lines(&p, s->target->line_bytes);
 	int64_t each = (lines.n + shares - 1) / shares; /* from line number * lines / shares on */
 	if (!moves)
 		return sched_refuse_for(s, "prefetch", name, "all iterations of %s read the same elements", var);
