@@ -176,6 +176,8 @@ class Engine:
 
 
 def main():
+    if len(sys.argv) != 4:
+        sys.exit(print(__doc__ + "\n\nbench/rivals.py starts it: engine.py NAME PATH THREADS"))
     name, path, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
     reply = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints is no answer

@@ -2,8 +2,10 @@
 """What a call of an operator costs besides its work: a network of 1 000 softmaxes of two elements.
 
     bench/overhead.py [BUILD]         prints microseconds per call, the work of the softmax included"""
-import json, os, subprocess, sys, tempfile, time
+import json, os, subprocess, sys, tempfile
 
+if sys.argv[1:] in (["-h"], ["--help"]):
+    sys.exit(print(__doc__))
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
 CALLS = 1000
 

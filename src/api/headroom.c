@@ -1,4 +1,4 @@
-/* See machine.h. */
+/* See headroom.h. */
 #include "api/headroom.h"
 
 #include "runtime/probe.h"

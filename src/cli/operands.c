@@ -1,4 +1,4 @@
-/* See model.h. */
+/* See operands.h. */
 #include "cli/operands.h"
 
 #include "base/file.h"

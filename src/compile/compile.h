@@ -75,8 +75,8 @@ typedef struct Compiled {
 } Compiled;
 
 /*
- * Gives a host without a row in model.def the figures of its core: those that a database has, else, with `measure`,
- * measured ones (about half a second). Other targets stay as they are.
+  * Gives a host without a row in target/model.def the figures of its core: those that a database has, else, with
+ * `measure`, measured ones (about half a second). Other targets stay as they are.
  */
 bool compile_core(Target *t, DbSet set, bool measure, Err *err);
 /*

@@ -1,5 +1,5 @@
 /*
- * The figures of a core that model.def has no row for: what a database has of this CPU, else a measurement.
+ * The figures of a core that target/model.def has no row for: what a database has of this CPU, else a measurement.
  * db_put_env stores them with the environment of the first records, so that they are measured once.
  */
 #include "compile/compile.h"

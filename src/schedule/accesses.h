@@ -1,6 +1,6 @@
 /*
  * Who accesses a buffer, and where; and the same accesses at other places, or to another buffer. Regions are
- * derived (ir/analysis/bounds.h), nothing is declared.
+ * derived (ir/region/region.h), nothing is declared.
  */
 #ifndef SCHEDULE_ACCESSES_H
 #define SCHEDULE_ACCESSES_H

@@ -90,7 +90,7 @@ Config space_move(Space *s, const Config *c, int at, int option);
 bool space_alike(Space *to, const Space *from, const Config *c, Config *out);
 /* How many knobs two configs of the Space pick differently; a knob that one of them lacks counts. */
 int space_distance(const Space *s, const Config *a, const Config *b);
-/* What the algorithms among the knobs' options save, as algo.h has it; 1: there are none. */
+/* What the algorithms among the knobs' options save, as op/algo.h has it; 1: there are none. */
 void space_saves(const Space *s, double *least, double *most);
 /* The trace that a config stands for. */
 Trace *space_trace(Space *s, const Config *c, Arena *a, Err *err);

@@ -3,7 +3,8 @@
 
 Options (--x) in string literals of src/ and examples/, in man/, README.md, CONTRIBUTING.md and docs/ are rows
 of some --help, or belong to another program that is named in the same paragraph; verbs (dlc-x, dlc db x)
-are verbs; files of the tree (docs/x.md) are there. The library names no option and no variable of the
+are verbs; files of the tree (docs/x.md) are there.  Comments of src/ name a file by its path below src/, or by
+a name in the comment's folder, above or below it.  The library names no option and no variable of the
 environment: its programs do."""
 import glob
 import os
@@ -27,6 +28,22 @@ PROGRAMS = re.compile(r"src/(cli/|run/|base/args|worker/worker_program|api/(sess
 VARIABLE = re.compile(r"\b(?:DLC_(?:TUNING_DB|CONFIGS|CODE_CACHE)|XDG_\w+|HOME)\b")
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z]|[a-z])\b")
 PATH = re.compile(r"(?<![\w/.-])((?:src|docs|tests|bench|scripts|examples|configs|man|include)/[\w./-]*\w)")
+
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+# "t.c" in a comment is a dimension of a tensor, NAME stands for a name, <x.h> and linux/x.h are the system's.
+FILE = re.compile(r"(?<![\w./<-])(?!asm/|linux/)((?:[\w-]+/)*[\w-]{2,}\.(?:c|h|def|inc|md|py))\b")
+
+
+def missing_files(path, text, files):
+    """(line number, name) of the files that comments name and that are not there."""
+    folder = os.path.dirname(path)
+    above = [folder[:m.start()] for m in re.finditer("/|$", folder)]
+    for comment in COMMENT.finditer(text):
+        for m in FILE.finditer(comment[0]):
+            near = [f"{x}/{m[1]}" for x in [*above, "src", "include", "include/dlc"]] + [m[1]]
+            if "NAME" not in m[1] and not files.intersection(near) and \
+                    not any(f.startswith(folder + "/") and f.endswith("/" + m[1]) for f in files):
+                yield text.count("\n", 0, comment.start() + m.start()) + 1, m[1]
 
 
 def call(words):
@@ -66,11 +83,15 @@ def main():
         rows |= set(OPTION.findall(call(words)))
     programs = verbs | {"worker"}
     os.chdir(source)
-    paths = [p for p in call(["git", "ls-files"]).split() or glob.glob("**", recursive=True)
-             if re.match(r"(src|examples|man|docs)/|README.md|CONTRIBUTING.md",
+    files = call(["git", "ls-files"]).split() or [f for f in glob.glob("**", recursive=True) if os.path.isfile(f)]
+    paths = [p for p in files if re.match(r"(src|examples|man|docs)/|README.md|CONTRIBUTING.md",
                          p) and p.endswith((".c", ".h", ".def", ".1", ".md"))]
     bad, n = [], 0
     for path in paths:
+        if path.endswith((".c", ".h", ".def")):
+            with open(path, errors="replace") as f:
+                bad += [f"{path}:{line}: there is no file {name}: give its path below src/"
+                        for line, name in missing_files(path, f.read(), set(files))]
         for line, text in paragraphs(path):
             if text.lstrip().startswith("Not yet"):
                 continue

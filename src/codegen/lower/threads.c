@@ -247,7 +247,7 @@ bool pass_threads(Lower *l)
 {
 	if (l->fn->kind == FN_SUB) /* its callers share its work */
 		return true;
-	if (l->fn->kind == FN_PREPARE) { /* at compile time: thread 0 does it all (emit_fn.c) */
+	if (l->fn->kind == FN_PREPARE) { /* at compile time: thread 0 does it all (llvm/emit_fn.c) */
 		ir_each_stmt(l->fn->body, to_serial, NULL);
 		return true;
 	}

@@ -1,6 +1,6 @@
 /*
  * One row for each operator: the ONNX node with the same meaning, and a function if it needs attributes,
- * constants or several nodes. Formulas are those of op.def. ONNX is opset 17, or the newer one that an
+ * constants or several nodes. Formulas are those of op/op.def. ONNX is opset 17, or the newer one that an
  * operator needs: 19 for dilated average pooling and padding by wrapping, 22 for an average that counts
  * padding but not what rounding up adds.
  */
