@@ -227,7 +227,7 @@ const Json *json_want(const Json *object, const char *key, JsonKind kind, Err *e
 	return v;
 }
 
-bool json_as_int(const Json *v, int64_t lo, int64_t hi, int64_t *out, Err *err)
+static bool as_int(const Json *v, int64_t lo, int64_t hi, int64_t *out, Err *err)
 {
 	if (v->kind != JV_INT || v->i < lo || v->i > hi)
 		return json_fail(
@@ -247,7 +247,7 @@ bool json_as_str(const Json *v, const char **out, Err *err)
 bool json_int(const Json *object, const char *key, int64_t lo, int64_t hi, int64_t *out, Err *err)
 {
 	const Json *v = need(object, key, err);
-	return v != NULL && json_as_int(v, lo, hi, out, err);
+	return v != NULL && as_int(v, lo, hi, out, err);
 }
 
 bool json_str(const Json *object, const char *key, const char **out, Err *err)

@@ -46,8 +46,8 @@ bool json_str(const Json *object, const char *key, const char **out, Err *err);
 const Json *json_want(const Json *object, const char *key, JsonKind kind, Err *err);
 /* The value of `key`, NULL if there is none (or `object` is no object). */
 const Json *json_find(const Json *object, const char *key);
-/* v itself as an integer within bounds, as a text: for array elements. */
-bool json_as_int(const Json *v, int64_t lo, int64_t hi, int64_t *out, Err *err);
+/* v itself as a text: for array elements. */
+
 bool json_as_str(const Json *v, const char **out, Err *err);
 /* Refuses keys that are none of the n names, with the nearest one that is. */
 bool json_only(const Json *object, const char *const *names, size_t n, Err *err);

@@ -44,7 +44,6 @@ const Expr *ir_lane(Ir *ir, const Expr *a, int lane);
 #define ir_le(ir, a, b) ir_binary((ir), IR_LE, (a), (b))
 #define ir_eq(ir, a, b) ir_binary((ir), IR_EQ, (a), (b))
 #define ir_and(ir, a, b) ir_binary((ir), IR_AND, (a), (b))
-#define ir_or(ir, a, b) ir_binary((ir), IR_OR, (a), (b))
 
 /*
  * The constant that node `op` of type `type` gives on constant scalar arguments; NULL if one is not

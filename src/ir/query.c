@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-Stmt **ir_find_link(Stmt **list, bool (*is)(const Stmt *s, void *arg), void *arg)
+static Stmt **find_link(Stmt **list, bool (*is)(const Stmt *s, void *arg), void *arg)
 {
 	for (; *list != NULL; list = &(*list)->next) {
 		Stmt **below[IR_CHILDREN], **found = is(*list, arg) ? list : NULL;
 		for (int k = 0, n = ir_children(*list, below); k < n && found == NULL; k++)
-			found = ir_find_link(below[k], is, arg);
+			found = find_link(below[k], is, arg);
 		if (found != NULL)
 			return found;
 	}
@@ -17,7 +17,7 @@ Stmt **ir_find_link(Stmt **list, bool (*is)(const Stmt *s, void *arg), void *arg
 
 Stmt *ir_find_stmt(Stmt *list, bool (*is)(const Stmt *s, void *arg), void *arg)
 {
-	Stmt **link = ir_find_link(&list, is, arg);
+	Stmt **link = find_link(&list, is, arg);
 	return link != NULL ? *link : NULL;
 }
 
@@ -36,7 +36,7 @@ static bool is_it(const Stmt *s, void *wanted)
 
 Stmt **ir_link_to(Stmt **list, const Stmt *s)
 {
-	return ir_find_link(list, is_it, (void *)(uintptr_t)s);
+	return find_link(list, is_it, (void *)(uintptr_t)s);
 }
 
 bool ir_is_below(const Stmt *s, const Stmt *below)
@@ -228,5 +228,5 @@ static bool is_alloc_of(const Stmt *s, void *buf)
 
 Stmt **ir_find_alloc(Stmt **list, const char *buf)
 {
-	return ir_find_link(list, is_alloc_of, (void *)(uintptr_t)buf);
+	return find_link(list, is_alloc_of, (void *)(uintptr_t)buf);
 }

@@ -7,9 +7,9 @@
 
 #include "ir/walk.h"
 
-/* The first statement that is so, or the link to it; NULL: there is none. */
+/* The first statement that is so; NULL: there is none. */
 Stmt *ir_find_stmt(Stmt *list, bool (*is)(const Stmt *s, void *arg), void *arg);
-Stmt **ir_find_link(Stmt **list, bool (*is)(const Stmt *s, void *arg), void *arg);
+
 Stmt *ir_find_below(const Stmt *s, bool (*is)(const Stmt *s, void *arg), void *arg); /* in the lists of s itself */
 /* Where one statement hangs; whether it is below another. */
 Stmt **ir_link_to(Stmt **list, const Stmt *s); /* NULL: it is not in the list */

@@ -32,7 +32,7 @@ typedef enum {
 /* A builder says its version alone. */
 typedef struct MsgHello { /* then: features text, program version text */
 	uint32_t version, cores;
-	uint64_t memory_bytes, page_bytes, cache_bytes[3]; /* 0: not known */
+	uint64_t memory_bytes, cache_bytes[3]; /* 0: not known */
 	uint64_t nfeatures, nprogram;
 } MsgHello;
 

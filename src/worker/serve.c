@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/cpu.h"
 #include "runtime/host.h"
@@ -17,7 +16,6 @@ void worker_hello(Msg *out)
 	MsgHello h = { .version = MSG_VERSION, .cores = (uint32_t)cpu_count() };
 	dlc_cpu_features(features, sizeof features);
 	h.memory_bytes = host_memory(NULL, NULL);
-	h.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	for (int i = 0; i < 3; i++)
 		h.cache_bytes[i] = host_cache(i + 1, NULL, NULL);
 	h.nfeatures = strlen(features);

@@ -236,7 +236,7 @@ static const Monoid *best_monoid(Maker *m, DType t)
 		v[i] = ir_var(ir, names[i], best->type[i % 2]);
 	}
 	const Expr *first = ir_and(ir, ir_eq(ir, v[0], v[2]), ir_lt(ir, v[3], v[1]));
-	const Expr *less = ir_or(ir, ir_lt(ir, v[0], v[2]), first);
+	const Expr *less = ir_binary(ir, IR_OR, ir_lt(ir, v[0], v[2]), first);
 	best->identity[0] = ir_builtin_monoid(ir, "max", t)->identity[0];
 	best->identity[1] = ir_int(ir, INT64_MAX);
 	best->combine[0] = ir_select(ir, less, v[2], v[0]);

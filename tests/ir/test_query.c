@@ -99,12 +99,12 @@ START_TEST(links_lead_to_statements)
 	Arena *a = arena_new();
 	Stmt *body = parse(a)->body;
 	for (int line = 14; line > 1; line--) {
-		Stmt **link = ir_find_link(&body, is_line, &line);
-		if (link == NULL)
-			continue;
-		ck_assert_ptr_eq(ir_find_stmt(body, is_line, &line), *link);
-		while ((link = ir_find_link(&body, is_line, &line)) != NULL)
-			*link = (*link)->next;
+				for (Stmt *s; (s = ir_find_stmt(body, is_line, &line)) != NULL;) {
+			Stmt **link = ir_link_to(&body, s);
+			ck_assert_ptr_eq(*link, s);
+			*link = s->next;
+		}
+
 		ck_assert_ptr_null(ir_find_stmt(body, is_line, &line));
 	}
 	ck_assert_int_eq(body->line, 17);

@@ -135,7 +135,7 @@ START_TEST(random_runs)
 		Ir *ir = ir_new(a);
 		Err err = { 0 };
 		KernelSet *ks = random_set(&rng, ir, RANDOM_ALL, 1 + (int)rng_below(&rng, 4));
-		KernelSet *simple = ir_clone_set(ks);
+		KernelSet *simple = ir_clone_set_into(ir_new(a), ks);
 		Args args = { .n = 0 };
 		for (size_t i = 0; i < ks->n; i++) {
 			if (ks->fn[i]->kind != FN_SUB)

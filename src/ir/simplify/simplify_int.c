@@ -1,5 +1,5 @@
 /*
- * Rules of integer sums and products, through the linear form of affine.h. A sum has one written
+ * Rules of integer sums and products, through the linear form of ir/analysis/affine.h. A sum has one written
  * form, so that equal sums are equal pointers; sums and products are right in the ring of the type,
  * whether they wrap or not.
  */

@@ -1,14 +1,14 @@
 /*
  * The written form: ir_parse(ir_print(x)) equals x, for expressions, Fns and kernel sets.
  * Parsing is bounded (64 MiB of text, nesting depth 256) and never trusts its input; it checks
- * syntax, the verifier (verify.h) the rest.
+ * syntax, the verifier (ir/verify/verify.h) the rest.
  */
 #ifndef IR_TEXT_IR_TEXT_H
 #define IR_TEXT_IR_TEXT_H
 
 #include "ir/ir.h"
 
-void ir_print_expr(Text *out, const Expr *e);
+
 void ir_print_stmt(Text *out, const Stmt *s, int depth); /* s and its siblings */
 void ir_print_fn(Text *out, const Fn *fn);
 void ir_print_set(Text *out, const KernelSet *ks);

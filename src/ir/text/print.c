@@ -104,7 +104,7 @@ static void print_prec(Text *out, const Expr *e, int least)
 	put(out, prec < least ? ")" : "");
 }
 
-void ir_print_expr(Text *out, const Expr *e)
+static void print_expr(Text *out, const Expr *e)
 {
 	print_prec(out, e, FORM_INFIX1);
 }
@@ -112,7 +112,7 @@ void ir_print_expr(Text *out, const Expr *e)
 char *ir_expr_str(Arena *a, const Expr *e)
 {
 	Text t = { .arena = a };
-	ir_print_expr(&t, e);
+	print_expr(&t, e);
 	return t.at;
 }
 
@@ -139,9 +139,9 @@ static void print_layout(Text *out, const Buf *b)
 	put(out, ") -> [");
 	for (int i = 0; i < m->n; i++) {
 		put(out, i > 0 ? ", " : "");
-		ir_print_expr(out, m->at[i]);
+		print_expr(out, m->at[i]);
 		put(out, " : ");
-		ir_print_expr(out, m->extent[i]);
+		print_expr(out, m->extent[i]);
 	}
 	put(out, "]");
 }
@@ -151,7 +151,7 @@ static void print_where(Text *out, const Expr *cond)
 	if (cond == NULL)
 		return;
 	put(out, " where ");
-	ir_print_expr(out, cond);
+	print_expr(out, cond);
 }
 
 static void print_reduce(Text *out, const Stmt *s)
@@ -174,7 +174,7 @@ static void print_reduce(Text *out, const Stmt *s)
 static void print_arg(Text *out, const CallArg *a)
 {
 	if (a->buf == NULL) {
-		ir_print_expr(out, a->value);
+		print_expr(out, a->value);
 		return;
 	}
 	bool window = false;
@@ -183,10 +183,10 @@ static void print_arg(Text *out, const CallArg *a)
 	text_add(out, "%s%s[", window ? "" : "ref ", a->buf);
 	for (int i = 0; i < a->n; i++) {
 		put(out, i > 0 ? ", " : "");
-		ir_print_expr(out, a->idx[i]);
+		print_expr(out, a->idx[i]);
 		if (a->len[i] != NULL) {
 			put(out, ":");
-			ir_print_expr(out, a->len[i]);
+			print_expr(out, a->len[i]);
 		}
 	}
 	put(out, "]");
@@ -214,11 +214,11 @@ static void print_block(Text *out, const Stmt *s, int depth)
 	for (int i = 0; i < s->block.n; i++) {
 		const Iter *it = &s->block.iter[i];
 		text_add(out, "%s%s: %s ", i > 0 ? ", " : "", it->name, kind[it->kind]);
-		ir_print_expr(out, it->lo);
+		print_expr(out, it->lo);
 		put(out, "..");
-		ir_print_expr(out, it->hi);
+		print_expr(out, it->hi);
 		put(out, " = ");
-		ir_print_expr(out, it->value);
+		print_expr(out, it->value);
 	}
 	put(out, ")");
 	print_where(out, s->block.where);
@@ -238,7 +238,7 @@ static void print_if(Text *out, const Stmt *s, int depth)
 {
 	for (;;) {
 		put(out, "if ");
-		ir_print_expr(out, s->branch.cond);
+		print_expr(out, s->branch.cond);
 		print_body(out, s->branch.then, depth);
 		const Stmt *other = s->branch.other;
 		if (other == NULL)
@@ -260,9 +260,9 @@ static void print_one(Text *out, const Stmt *s, int depth)
 	switch (s->kind) {
 	case ST_FOR:
 		text_add(out, "for %s in ", s->loop.var);
-		ir_print_expr(out, s->loop.lo);
+		print_expr(out, s->loop.lo);
 		put(out, "..");
-		ir_print_expr(out, s->loop.hi);
+		print_expr(out, s->loop.hi);
 		text_add(out, "%s", loop_kind[s->loop.kind]);
 		if (s->loop.kind == LOOP_BOUND)
 			text_add(out, "(%s)", s->loop.axis);
@@ -274,13 +274,13 @@ static void print_one(Text *out, const Stmt *s, int depth)
 	case ST_STORE:
 		print_access(out, s->store.dst.buf, s->store.dst.idx, s->store.dst.n);
 		put(out, " = ");
-		ir_print_expr(out, s->store.value);
+		print_expr(out, s->store.value);
 		print_where(out, s->store.mask);
 		break;
 	case ST_REDUCE: print_reduce(out, s); break;
 	case ST_LET:
 		text_add(out, "let %s: %s = ", s->let.var, dtype_print(s->let.value->type, type));
-		ir_print_expr(out, s->let.value);
+		print_expr(out, s->let.value);
 		break;
 	case ST_ALLOC:
 		text_add(out, "alloc %s: ", s->alloc->name);

@@ -1,6 +1,8 @@
 /*
- * Proofs of a second kind, for comparisons that proof.c gives up. They cost more, so only the proof of accesses uses
- * them. proof.c knows the value of an iterator as one fact among many, and replaces a name in one place at a time.
+  * Proofs of a second kind, for comparisons that ir/analysis/proof.c gives up. They cost more, so only the proof of
+ * accesses uses them. That file knows the value of an iterator as one fact among many. It replaces a name in one
+ * place at a time.
+
  * Here all names of lets and iterators are replaced, in the comparison and in every condition: v / 3 - i / 3 becomes
  * 0 where v is i. After that one condition is often enough, or each case of a min, max or select has one. A last try
  * writes remainders as quotients, since nested quotients have one form.
