@@ -102,7 +102,8 @@ sqlite3_stmt *sql_get_walk(Db *db, SqlId id, Err *err)
 {
 	if (db->stmt[id] == NULL || !sqlite3_stmt_busy(db->stmt[id]))
 		return sql_get(db, id, err);
-	fail(err, ERR_USAGE, db->path, "is walked for the same rows already: the call whose callback runs must return first");
+	fail(err, ERR_USAGE, db->path,
+		"is walked for the same rows already: the call whose callback runs must return first");
 	return NULL;
 }
 
