@@ -172,6 +172,12 @@ END_TEST
 /* ---- spaces ---- */
 
 static const char *const workloads[] = {
+	/* Other types than f32; sums of f16 are f32. */
+	"dag t\nin x: f64[1,12,7,13]:NCHW8c\nconst w: f64[20,12,3,3]\nconst b: f64[20]\n"
+	"y: f64[1,20,7,13] = conv(x, w, b) pads=[1,1,1,1]\nz: f64[1,20,7,13]:NCHW8c = relu(y)\nout z\n",
+	"dag u\nin x: f16[1,16,7,13]:NCHW8c\nconst w: f16[24,16,3,3]\n"
+	"y: f16[1,24,7,13]:NCHW8c = conv(x, w) pads=[1,1,1,1]\nout y\n",
+	"dag v\nin x: f16[7,24]\nconst w: f16[20,24]\ny: f16[7,20] = dense(x, w)\nz: f16[7,20] = relu(y)\nout z\n",
 	"dag a\nin x: f32[1,3,9,7]\nconst w: f32[5,3,3,3]\nconst b: f32[5]\n"
 	"y: f32[1,5,9,7] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,5,9,7] = relu(y)\nout z\n",
 	"dag b\nin x: f32[2,13]\nconst w: f32[7,13]\ny: f32[2,7] = dense(x, w)\nout y\n",
@@ -339,6 +345,33 @@ START_TEST(results_in_rows_come_from_lanes_of_channels)
 }
 END_TEST
 
+/* Templates take every type, with as many lanes as a register holds of its sums; Winograd takes f32 only. */
+static const struct {
+	const char *dag;
+	uint8_t bits; /* of a sum */
+} typed[] = {
+	{ "dag a\nin x: f64[1,32,9,9]:NCHW8c\nconst w: f64[64,32,3,3]\ny: f64[1,64,9,9]:NCHW8c = conv(x, w) "
+	  "pads=[1,1,1,1]\nout y\n", 64 },
+	{ "dag b\nin x: f16[1,32,9,9]:NCHW8c\nconst w: f16[64,32,3,3]\ny: f16[1,64,9,9]:NCHW8c = conv(x, w) "
+	  "pads=[1,1,1,1]\nout y\n", 32 },
+	{ "dag c\nin x: bf16[7,24]\nconst w: bf16[64,24]\ny: bf16[7,64] = dense(x, w)\nout y\n", 32 },
+	{ "dag d\nin x: f64[7,24]\nconst w: f64[64,24]\ny: f64[7,64] = dense(x, w)\nout y\n", 64 },
+};
+
+START_TEST(every_type_has_tiles)
+{
+	Arena *a = arena_new();
+	Target target = cpu(1);
+	const char *trace = default_trace(a, typed[_i].dag);
+	ck_assert_msg(strstr(trace, "pack c0 ") != NULL && strstr(trace, "wino") == NULL, "%s", trace);
+	/* OI16o, or OIHW8i16o where channels lie in blocks. */
+	const char *panel = arena_printf(a, "%do\n", target_lanes(&target, DT(FLOAT, typed[_i].bits)));
+	const char *at = strstr(trace, panel);
+	ck_assert_msg(at != NULL && strchr("Ii", at[-1]) != NULL, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
 /* The anchor is tiled wherever it stands; a Task without one has the generated space. */
 static const struct {
 	const char *dag, *step;
@@ -485,6 +518,7 @@ int main(void)
 	tcase_add_test(tc, a_long_text_is_refused);
 	tcase_add_loop_test(tc, every_sampled_schedule_equals_the_naive_fn, 0, LEN(workloads));
 	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));
+	tcase_add_loop_test(tc, every_type_has_tiles, 0, LEN(typed));
 	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));
 	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
 	tcase_add_loop_test(tc, narrow_machines_have_spaces, 0, 3);

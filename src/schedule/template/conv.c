@@ -18,12 +18,8 @@ static bool applies(const Task *task, const Target *target)
 	if (target->kind != TARGET_CPU || c == NULL || c->op != OP_conv)
 		return false;
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
-	return dtype_eq(y->type, F32) && w->kind == VALUE_CONST && y->shape.rank >= 3;
+	return w->kind == VALUE_CONST && y->shape.rank >= 3;
 }
-
-/* Channels from which weights come where channels lie in no blocks; the pixels up to which cold weights are felt;
- * the channels up to which lanes of rows were faster. */
-enum { FAR = 16, FEW_PIXELS = 256, FEW_CHANNELS = 8 };
 
 /* The reduce loop of the input channels, "c" or "c_1"; -1: there is none in a depthwise convolution. */
 static int channel_loop(const Tiled *t)
@@ -77,7 +73,7 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block
 	}
 	tile->nreduce = n;
 	if (inner != NULL && t->reduce[c].extent > 1) {
-		int64_t channels = block > 1 ? block : FAR, step = innermost != NULL ? unroll : 1;
+		int64_t channels = block > 1 ? block : TMPL_FAR, step = innermost != NULL ? unroll : 1;
 		tile->stream = inner;
 		tile->far = channels > step ? channels / step : 1;
 	}
@@ -95,7 +91,7 @@ static Ahead guess_ahead(const Value *w, const Value *y)
 		taps *= w->shape.dim[k];
 	for (int k = 2; k < y->shape.rank; k++)
 		pixels *= y->shape.dim[k];
-	if (pixels > FEW_PIXELS)
+	if (pixels > TMPL_FEW_PIXELS)
 		return AHEAD_NONE;
 	return taps > 1 ? AHEAD_STREAM : AHEAD_TILE;
 }
@@ -140,15 +136,12 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
 	order_outer(t, tile, stay[sketch_word(s, "order", name, count, 0)]);
 }
 
-/* Input channels that are written out at a time: powers of two, or all; each is code of its own for each tap. */
-static int64_t choose_unroll(Sketch *s, int64_t channels)
+/* Input channels that are written out at a time, or all; each is code of its own for each tap. */
+static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 {
-	enum { MOST = 8 };
-	int64_t option[MOST];
-	int n = 0;
-	for (int64_t u = 1; u <= MOST && u < channels; u *= 2)
-		option[n++] = u;
-	if (channels <= MOST)
+	int64_t option[KNOB_OPTIONS + 1];
+	int n = tile_unrolls(channels, sums, TMPL_BODY, option);
+	if (channels > 1 && channels * sums <= TMPL_BODY)
 		option[n++] = channels;
 	return sketch_number(s, "unroll", option, n, 0);
 }
@@ -159,11 +152,10 @@ static int64_t choose_unroll(Sketch *s, int64_t channels)
  */
 static int64_t group_lanes(const Sketch *s, const Tiled *t, int64_t filters)
 {
-	enum { LEAST = 4 };
 	int64_t full = tile_lanes(s, t, filters), lanes = full, registers = (filters + full - 1) / full;
 	while (lanes > 1 && filters % lanes != 0)
 		lanes /= 2;
-	return filters < LEAST ? 0 : lanes * registers >= filters ? lanes : full;
+	return filters < TMPL_GROUP_LEAST ? 0 : lanes * registers >= filters ? lanes : full;
 }
 
 /* The weights to prefetch: of those whose loops there are. */
@@ -185,12 +177,6 @@ static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
 	}
 	tile->ahead = ahead[sketch_word(s, "ahead", word, n, first)];
 }
-
-/*
- * Of so few taps in a row an edge skips one, and asking for it in all tiles costs 1 % at most, where it was
- * measured, and leaves only a third to a half of the code. Of the stem's seven it skips more; asked for, they spill.
- */
-enum { FEW_TAPS = 3 };
 
 static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 {
@@ -215,7 +201,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 		if (w->shape.dim[1] < block || (groups > 1 && w->shape.dim[1] % block != 0))
 			block = 1;
 		int64_t channels = t->reduce[channel_loop(t)].extent;
-		int64_t unroll = choose_unroll(s, block > 1 && channels > block ? block : channels);
+		int64_t unroll = choose_unroll(s, block > 1 && channels > block ? block : channels, tile.vectors * tile.pixels);
 		order_reduction(s, t, &tile, block, unroll);
 		choose_ahead(s, t, &tile, guess_ahead(w, &d->value.at[c->out[0]]));
 	}
@@ -228,7 +214,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 		: arena_printf(s->arena, "O%sI%lldo", window, (long long)outputs);
 	if (taps)
 		text_add(&tile.unrolls, "unroll %s\n", kw->name);
-	tile.first = t->selects && kw->extent > FEW_TAPS;
+	tile.first = t->selects && kw->extent > TMPL_FEW_TAPS; /* of few taps an edge skips one */
 	tile.last = tile.first || t->axis[last].extent % tile.pixels != 0;
 	tile_steps(s, t, &tile);
 }
@@ -257,7 +243,7 @@ static bool run(Sketch *s, Err *err)
 		int64_t taps = 1;
 		for (int k = 2; k < w->rank; k++)
 			taps *= w->dim[k];
-		bool rows = sketch_flag(s, "rows", depthwise || (taps == 1 && w->dim[0] <= FEW_CHANNELS));
+		bool rows = sketch_flag(s, "rows", depthwise || (taps == 1 && w->dim[0] <= TMPL_FEW_CHANNELS));
 		sketch_opens(s);
 		if (rows)
 			return sketch_loops(s);

@@ -10,8 +10,7 @@
 static bool applies(const Task *task, const Target *target)
 {
 	const OpCall *c = tile_anchor(task->dag);
-	return target->kind == TARGET_CPU && c != NULL && (c->op == OP_dense || c->op == OP_matmul) &&
-		dtype_eq(task->dag->value.at[c->out[0]].type, F32);
+	return target->kind == TARGET_CPU && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
 }
 
 /* Columns outside, so that a panel of weights serves all rows; or rows. */
@@ -30,12 +29,11 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
 /* The inner dimension, some steps of it written out. */
 static void choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
 {
-	enum { MOST = 16, FIRST = 2 };
-	int64_t option[MOST], k = t->reduce[0].extent;
-	int n = 0;
-	for (int64_t u = 1; u <= MOST && (u == 1 || u < k); u *= 2)
-		option[n++] = u;
-	int64_t unroll = sketch_number(s, "unroll", option, n, n > FIRST ? FIRST : 0);
+	int64_t option[KNOB_OPTIONS];
+	int first = 0, n = tile_unrolls(t->reduce[0].extent, tile->vectors * tile->pixels, TMPL_BODY, option);
+	for (int k = 0; k < n; k++)
+		first = option[k] == TMPL_DENSE_STEPS ? k : first;
+	int64_t unroll = sketch_number(s, "unroll", option, n, first);
 	if (unroll == 1)
 		return;
 	const char *name = t->reduce[0].name;

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOPS = 12, LANES = 64, NEST_KNOBS = 4 };
+enum { LOOPS = 12 /* of a nest that is read */ };
 
 typedef struct Axis {
 	const char *name;
@@ -28,24 +28,24 @@ typedef struct Nest {
 	const char *block;
 	int n;
 	Axis axis[LOOPS];
-	int bits; /* of the widest element it stores */
+	DType type; /* of the widest element it stores */
 	int side; /* the axis along which these lie side by side; -1: none */
 	bool asks; /* for knobs; else it has the defaults */
 } Nest;
 
-static int widest_store(const Fn *fn, const Stmt *s)
+static DType widest_store(const Fn *fn, const Stmt *s)
 {
-	int bits = 8;
+	DType widest = BOOL;
 	for (; s != NULL; s = s->next) {
 		const Buf *b = NULL;
 		if (s->kind == ST_STORE)
 			b = ir_find_buf(fn, s->store.dst.buf);
 		else if (s->kind == ST_REDUCE)
 			b = ir_find_buf(fn, s->reduce.dst[0].buf);
-		if (b != NULL && b->type.bits > bits)
-			bits = b->type.bits;
+		if (b != NULL && b->type.bits > widest.bits)
+			widest = b->type;
 	}
-	return bits;
+	return widest;
 }
 
 /* The axis of the nest that moves along there. */
@@ -80,7 +80,7 @@ static bool read_nest(const Fn *fn, const Stmt *s, Nest *out)
 		return false;
 	out->block = l->block.name;
 	out->side = side_axis(fn, l, out);
-	out->bits = widest_store(fn, l->block.body);
+	out->type = widest_store(fn, l->block.body);
 	for (int i = 0; i < l->block.n; i++)
 		for (int k = 0; k < out->n; k++)
 			if (ir_uses_var(l->block.iter[i].value, out->axis[k].name)) {
@@ -124,7 +124,7 @@ static int64_t vector_promise(const Nest *n, int k, int64_t part, int64_t lanes)
 {
 	enum { DIVIDES = 1000 };
 	const Axis *x = &n->axis[k];
-	if (part > lanes || (part < 4 && part < lanes))
+	if (part > lanes || (part < TMPL_PROMISING_LANES && part < lanes))
 		return 0;
 	return (k == n->side ? LOOPS + 1 : k + 1) * DIVIDES * 2 + (x->extent % part == 0 ? DIVIDES : 0) + part;
 }
@@ -134,12 +134,12 @@ static Part choose_vector(Sketch *s, const Nest *n)
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
 	int count = 1, first = 0;
-	int64_t best = 0, lanes = s->target->vector_bits / n->bits, least = lanes < 8 ? 2 : lanes / 4;
+	int64_t best = 0, lanes = target_lanes(s->target, n->type), least = lanes < 8 ? 2 : lanes / 4;
 	for (int k = 0; k < n->n; k++) {
 		const Axis *x = &n->axis[k];
 		if (x->reduce || x->extent < 2)
 			continue;
-		for (int64_t l = least; l <= lanes * 2 && l <= LANES; l *= 2) {
+		for (int64_t l = least; l <= lanes * 2 && l <= TMPL_STEP_LANES; l *= 2) {
 			Part p = { k, l < x->extent ? l : x->extent };
 			if (count == KNOB_OPTIONS || (part[count - 1].axis == k && part[count - 1].size == p.size))
 				continue;
@@ -157,20 +157,24 @@ static Part choose_vector(Sketch *s, const Nest *n)
 	return part[picked];
 }
 
-/* A few iterations of another axis than the vector's. */
+/*
+ * A few iterations of another axis than the vector's: even numbers that leave little empty, and parts of the axis.
+ * Each has a sum, and may have an operand of its own, so half of the registers bound them.
+ */
 static Part choose_tile(Sketch *s, const Nest *n, int vector)
 {
-	static const int64_t size[] = { 2, 4, 6, 8 };
 	Part part[KNOB_OPTIONS] = { { -1, 0 } };
 	KnobOption option[KNOB_OPTIONS] = { part_option(n, part[0]) };
 	int count = 1;
 	for (int k = 0; k < n->n; k++)
-		for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-			if (!n->axis[k].reduce && k != vector && size[i] <= n->axis[k].extent && count < KNOB_OPTIONS) {
-				part[count] = (Part){ k, size[i] };
+		for (int64_t size = 2, x = n->axis[k].extent; size <= x && size <= tile_registers(s) / 2; size++) {
+			bool fits = x % size == 0 || (size % 2 == 0 && tile_wastes_little(x, size));
+			if (fits && !n->axis[k].reduce && k != vector && count < KNOB_OPTIONS) {
+				part[count] = (Part){ k, size };
 				option[count] = part_option(n, part[count]);
 				count++;
 			}
+		}
 	int picked = ask(s, n, "tile", option, count, 0);
 	if (n->asks)
 		sketch_opens(s);
@@ -188,12 +192,11 @@ static const char *take_part(Sketch *s, const Axis *x, int64_t part)
 
 static void schedule_nest(Sketch *s, const Nest *n)
 {
-	enum { SHORT = 8 };
 	bool reduces = false;
 	const char *last_reduce = NULL, *outer = NULL; /* the last short reduction loop: it may be written out */
 	for (int k = 0; k < n->n; k++) {
 		reduces |= n->axis[k].reduce;
-		if (n->axis[k].reduce && n->axis[k].extent <= SHORT)
+		if (n->axis[k].reduce && n->axis[k].extent <= TMPL_SHORT_LOOP)
 			last_reduce = n->axis[k].name;
 	}
 	Part vec = choose_vector(s, n), tile = choose_tile(s, n, vec.axis);
@@ -251,7 +254,7 @@ bool sketch_loops_but(Sketch *s, const Tiled *t)
 			if (s->naive->fn[i]->kind != FN_RUN || !read_nest(s->naive->fn[i], top, &n) ||
 				(t != NULL && is_part(t, n.block)))
 				continue;
-			n.asks = sketch_room(s) >= NEST_KNOBS;
+			n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
 			sketch_group(s);
 			schedule_nest(s, &n);
 			sketch_group_end(s);

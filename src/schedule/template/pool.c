@@ -36,15 +36,14 @@ static bool reduces_rows(const Dag *d, const OpCall *c)
 	return n == 0;
 }
 
-/* As many pixels as registers hold, and by default no tile that is left over. */
+/* As many pixels as registers hold, and by default some that leave no tile over. */
 static void choose_pixels(Sketch *s, const Tiled *t, Tile *tile)
 {
-	enum { REST = 2 /* registers for what is read */, MOST = 14 };
 	int64_t option[KNOB_OPTIONS], extent = t->axis[tile->pixel].extent;
 	int n = 0, first = 0;
-	for (int64_t p = 1; p <= extent && p <= tile_registers(s) - REST && p <= MOST; p++)
+	for (int64_t p = 1; p <= extent && p <= tile_registers(s) - TMPL_POOL_REST && n < KNOB_OPTIONS; p++)
 		if (tile_wastes_little(extent, p)) {
-			if (extent % p == 0)
+			if (extent % p == 0 && p <= TMPL_POOL_PIXELS)
 				first = n;
 			option[n++] = p;
 		}
@@ -53,7 +52,6 @@ static void choose_pixels(Sketch *s, const Tiled *t, Tile *tile)
 
 static bool run(Sketch *s, Err *err)
 {
-	enum { FEW_TAPS = 8 };
 	const Dag *d = s->task->dag;
 	const OpCall *c = tile_anchor(d);
 	Tiled t;
@@ -72,7 +70,7 @@ static bool run(Sketch *s, Err *err)
 	if (tile.pixel >= 0)
 		choose_pixels(s, &t, &tile);
 	const TileAxis *tap = &t.reduce[t.nreduce - 1];
-	if (tap->extent > 1 && tap->extent <= FEW_TAPS && sketch_flag(s, "taps", true))
+	if (tap->extent > 1 && tap->extent <= TMPL_POOL_TAPS && sketch_flag(s, "taps", true))
 		text_add(&tile.unrolls, "unroll %s\n", tap->name);
 	tile.first = t.selects;
 	tile.last = tile.pixel >= 0 && (t.selects || t.axis[tile.pixel].extent % tile.pixels != 0);

@@ -50,6 +50,7 @@ static bool read_reduction(const Loops *l, Tiled *t)
 	if (b->block.init == NULL || b->block.where != NULL || r->kind != ST_REDUCE || r->next != NULL || r->reduce.n != 1)
 		return false;
 	t->block = b->block.name;
+	t->sum = r->reduce.value[0]->type;
 	for (int k = 0; k < l->n; k++) {
 		const Iter *it = &b->block.iter[k];
 		bool reduce = it->kind == ITER_REDUCE;
@@ -204,7 +205,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
 
 int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent)
 {
-	int64_t lanes = target_lanes(s->target, t->result->type);
+	int64_t lanes = target_lanes(s->target, t->sum);
 	lanes = lanes > 1 ? lanes : 4;
 	while (lanes > 4 && extent <= lanes / 2)
 		lanes /= 2;
@@ -216,19 +217,19 @@ int64_t tile_registers(const Sketch *s)
 	return s->target->vector_regs > 0 ? s->target->vector_regs : 16;
 }
 
-/* A quarter of what tiles cover may be empty; along a short axis any width is an option: there are few. */
-enum { WASTE = 4, SHORT = 16 };
-/* By default a tenth at most: code for the rest of an axis costs more than the emptiness that promise() counts. */
-enum { FIRST_WASTE = 10 };
-
 bool tile_wastes_little(int64_t extent, int64_t width)
 {
 	int64_t covered = ceil_div(extent, width) * width;
-	return extent <= SHORT || (covered - extent) * WASTE <= covered;
+	return extent <= TMPL_SHORT_AXIS || (covered - extent) * TMPL_WASTE <= covered;
 }
 
-/* FMAs that hide their latency and the overhead of the loop, times those in flight: measured on Zen 5 (14 for 8). */
-#define HIDES 1.75
+int tile_unrolls(int64_t extent, int64_t sums, int64_t body, int64_t *option)
+{
+	int n = 0;
+	for (int64_t u = 1; n < KNOB_OPTIONS && (u == 1 || (u < extent && u * sums <= body)); u *= 2)
+		option[n++] = u;
+	return n;
+}
 
 /*
  * The part of the core's FMA rate that a register tile may reach: the part of its work that is wanted, times what
@@ -238,30 +239,28 @@ bool tile_wastes_little(int64_t extent, int64_t width)
  */
 static double promise(const Core *core, int64_t blocks, int64_t extent, int64_t vectors, int64_t pixels)
 {
-	static const double rate[] = { 1, 0.95, 1, 0.98, 0.97 };
-	double want = HIDES * core->fma_latency * core->fma_rate;
+	const double rate[TMPL_MOST_VECTORS + 1] = { 0, TMPL_ONE_VECTOR, TMPL_TWO_VECTORS, TMPL_THREE_VECTORS,
+		TMPL_FOUR_VECTORS };
+	double want = TMPL_HIDES * core->fma_latency * core->fma_rate;
 	double used = (double)blocks / (double)(ceil_div(blocks, vectors) * vectors);
 	used *= (double)extent / (double)(ceil_div(extent, pixels) * pixels);
 	double sums = (double)(vectors * pixels), chains = sums < want ? sqrt(sums / want) : 1;
 	double fed = fmin(1, core->loads * (double)vectors / core->fma_rate);
-	return used * chains * fed * rate[vectors] + 1e-3 * (double)pixels;
+	return used * chains * fed * rate[vectors] + TMPL_PIXEL_BONUS * (double)pixels;
 }
-
-/* Streams of weights above that many, and sums below that many, never were the best. */
-enum { MOST_VECTORS = 4, LEAST_SUMS = 4 };
 
 void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 {
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
 	int n = 0, best = 0;
 	double top = -1;
-	for (int64_t f = 1; f <= MOST_VECTORS && f <= vectors; f++)
+	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
 		for (int64_t p = 1; p <= pixels && f * p + f + 1 <= tile_registers(s) && n < KNOB_OPTIONS; p++) {
-			if (!tile_wastes_little(pixels, p) || (f * p < LEAST_SUMS && pixels * vectors >= LEAST_SUMS))
+			if (!tile_wastes_little(pixels, p) || (f * p < TMPL_LEAST_SUMS && pixels * vectors >= TMPL_LEAST_SUMS))
 				continue;
 			double part = promise(&s->target->core, vectors, pixels, f, p);
 			int64_t covered = ceil_div(pixels, p) * p;
-			if (part > top && (covered - pixels) * FIRST_WASTE <= covered) {
+			if (part > top && (covered - pixels) * TMPL_FIRST_WASTE <= covered) {
 				top = part;
 				best = n;
 			}
@@ -413,7 +412,7 @@ static void edge_steps(Sketch *s, const TileAxis *x, int64_t part, const char *o
 	int64_t n = ceil_div(x->extent, part);
 	if (outer == NULL || n < 2)
 		return;
-	if (n <= 3 && both) {
+	if (n <= TMPL_FEW_TILES && both) {
 		sketch_step(s, "unroll %s", outer);
 		return;
 	}

@@ -11,6 +11,7 @@
 #define SCHEDULE_TEMPLATE_TILE_H
 
 #include "schedule/sketch.h"
+#include "schedule/template/numbers.h"
 
 enum { TILE_AXES = 8, TILE_BLOCKS = 32 };
 
@@ -23,6 +24,7 @@ typedef struct Tiled {
 	const char *block; /* the reduction */
 	const char *last;  /* the block that stores the result; NULL: the reduction does */
 	const Buf *result; /* what is stored */
+	DType sum;         /* of the reduction's sums */
 	bool ends;         /* no nest stands behind these in the Fn */
 	int n, nreduce;
 	TileAxis axis[TILE_AXES];   /* spatial loops of the reduction, as compute_at names them */
@@ -72,10 +74,15 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile);
 int tile_side(const Buf *b);
 /* The axis along which elements of the result lie side by side; -1: none. */
 int tiled_contiguous(const Tiled *t);
-/* Lanes of a vector of the result's type along an axis: a full register, or a part that wastes less of it. */
+/* Lanes of a vector of sums along an axis: a full register, or a part that wastes less of it. */
 int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent);
 /* Whether tiles of that width leave little of the last one empty. */
 bool tile_wastes_little(int64_t extent, int64_t width);
+/*
+ * Powers of two, from 1 and below the extent, of which `sums` times as many make no more multiply-adds than `body`: how
+ * many steps of a reduction may be written out. At most KNOB_OPTIONS; how many.
+ */
+int tile_unrolls(int64_t extent, int64_t sums, int64_t body, int64_t *option);
 /* Vector registers of the target. */
 int64_t tile_registers(const Sketch *s);
 /*

@@ -19,8 +19,6 @@
 
 static const char algo_name[] = "conv2d.winograd";
 
-enum { LEAST_CHANNELS = 8, MANY_WEIGHTS = 1 << 14 };
-
 typedef struct Conv {
 	const Dag *d;
 	const OpCall *c;
@@ -65,8 +63,8 @@ static bool fits(const Task *task, const Target *target, int64_t m)
 	if (target->kind != TARGET_CPU || !find_conv(task, target, m, &v))
 		return false;
 	const char *layout = v.d->value.at[v.c->in[0]].layout;
-	return layout != NULL && layout[strlen(layout) - 1] == 'c' && v.channels >= LEAST_CHANNELS &&
-		v.filters >= LEAST_CHANNELS;
+	return layout != NULL && layout[strlen(layout) - 1] == 'c' && v.channels >= TMPL_WINO_CHANNELS &&
+		v.filters >= TMPL_WINO_CHANNELS;
 }
 
 /*
@@ -93,7 +91,7 @@ static int64_t likely_best(const Task *task, const Target *target)
 			moved = products * (double)(v.channels + v.filters) * fill;
 		}
 		double reckon = pairs * products / fmas + moved, fetch = pairs * weights * fill;
-		double cycles = fmax(reckon, fetch) + fmin(reckon, fetch) / 2;
+		double cycles = fmax(reckon, fetch) + TMPL_WINO_HIDDEN * fmin(reckon, fetch);
 		if (m == 0 || cycles < best) {
 			best = cycles;
 			guess = m;
@@ -115,18 +113,28 @@ static int offer(const Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS]
 
 /* ---- knobs ---- */
 
-/* Tiles of a block, about: V and M of so many stay in the caches, and the product has whole register tiles. */
-enum { BLOCK_TILES = 64 };
+/* Whether the last cache holds V of the blocks at work: the product reads it again for each tile of channels. */
+static bool holds_v(const Target *t, const Conv *v, int64_t m, int64_t blocks, int64_t tiles)
+{
+	const Cache *last = NULL;
+	for (int level = 0; level < TARGET_CACHES; level++)
+		last = t->cache[level].bytes > 0 ? &t->cache[level] : last;
+	if (last == NULL)
+		return true;
+	int64_t sharing = last->shared_by < t->threads ? last->shared_by : t->threads;
+	double bytes = (double)((m + 2) * (m + 2) * tiles * v->channels) * v->bytes;
+	return bytes * (double)(blocks < sharing ? blocks : sharing) <= (double)last->bytes;
+}
 
 /* Rows of tiles in a block divide all of them. */
-static int64_t choose_rows(Sketch *s, int64_t th, int64_t tw)
+static int64_t choose_rows(Sketch *s, const Conv *v, int64_t m, int64_t th, int64_t tw)
 {
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
 	for (int64_t r = 1; r <= th; r++) {
 		if (th % r != 0 || n == KNOB_OPTIONS)
 			continue;
-		if (r * tw <= BLOCK_TILES)
+		if (r * tw <= TMPL_WINO_BLOCK && holds_v(s->target, v, m, th / r, r * tw))
 			first = n;
 		option[n++] = r;
 	}
@@ -137,13 +145,14 @@ static int64_t choose_rows(Sketch *s, int64_t th, int64_t tw)
 
 /*
  * Time of a register tile's step, in FMAs: fewer sums than are in flight wait for each other. A vector of weights
- * comes from beyond the first cache and takes as long as 1.5 FMAs; each vector above two is a stream more.
+ * comes from beyond the first cache; each vector above two is a stream more.
  */
 static double tile_time(const Core *core, int64_t p, int64_t f)
 {
-	double sums = (double)(p * f), streams = f > 2 ? 1 + 0.05 * (double)(f - 2) : 1;
+	double sums = (double)(p * f), streams = f > 2 ? 1 + TMPL_WINO_STREAM * (double)(f - 2) : 1;
 	double in_flight = core->fma_latency * core->fma_rate;
-	return p * f == 0 ? 0 : fmax(sums, in_flight) * streams + 1.5 * (double)f + 0.02 * (double)p;
+	return p * f == 0 ? 0 : fmax(sums, in_flight) * streams + TMPL_WINO_WEIGHT * (double)f +
+		TMPL_WINO_TILE * (double)p;
 }
 
 /* A block of p tiles and f vectors at a time multiplies so many of both, what is left over included. */
@@ -154,23 +163,19 @@ static double product_time(const Core *core, int64_t p, int64_t f, int64_t tiles
 	return whole * (double)(vectors / f) + rest;
 }
 
-/* A tile that begins or ends within a row of tiles reads V from one row more; the time of those that do. */
-#define PART_OF_ROW 1.03
-
 /* Accumulators, the weights of one step and one tile's value fit the registers. Tiles lie tw in a row. */
 static void choose_product(Sketch *s, const Conv *v, int64_t tiles, int64_t tw, Knobs *k)
 {
-	enum { MOST_VECTORS = 4, LEAST_SUMS = 8 };
 	int64_t vectors = (v->filters + v->lanes - 1) / v->lanes, regs = tile_registers(s);
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
 	int n = 0, first = 0;
 	double best = 0;
-	for (int64_t f = 1; f <= MOST_VECTORS && f <= vectors; f++)
+	for (int64_t f = 1; f <= TMPL_MOST_VECTORS && f <= vectors; f++)
 		for (int64_t p = 1; p <= tiles && p * f + f < regs && n < KNOB_OPTIONS; p++) {
-			if (p < tiles && (p * f < LEAST_SUMS || !tile_wastes_little(tiles, p)))
+			if (p < tiles && (p * f < TMPL_WINO_SUMS || !tile_wastes_little(tiles, p)))
 				continue;
 			bool rows = p % tw == 0 || tw % p == 0;
-			double time = product_time(&s->target->core, p, f, tiles, vectors) * (rows ? 1 : PART_OF_ROW);
+			double time = product_time(&s->target->core, p, f, tiles, vectors) * (rows ? 1 : TMPL_WINO_PART_OF_ROW);
 			if (n == 0 || time < best) {
 				best = time;
 				first = n;
@@ -183,27 +188,26 @@ static void choose_product(Sketch *s, const Conv *v, int64_t tiles, int64_t tw, 
 	k->pixels = option[picked].tile.pixels;
 }
 
-static int64_t choose_unroll(Sketch *s, int64_t channels)
+static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 {
-	enum { MOST = 4 };
-	int64_t option[MOST];
-	int n = 0;
-	for (int64_t u = 1; u <= MOST; u *= 2)
-		if (u == 1 || (channels % u == 0 && channels > u))
-			option[n++] = u;
+	int64_t option[KNOB_OPTIONS];
+	int n = 0, all = tile_unrolls(channels, sums, TMPL_WINO_BODY, option);
+	for (int k = 0; k < all; k++)
+		if (channels % option[k] == 0)
+			option[n++] = option[k];
 	return sketch_number(s, "wino.unroll", option, n, 0);
 }
 
-static Knobs ask_knobs(Sketch *s, const Conv *v, int64_t th, int64_t tw)
+static Knobs ask_knobs(Sketch *s, const Conv *v, int64_t m, int64_t th, int64_t tw)
 {
 	static const char *const stay[] = { "weights", "tiles" };
-	Knobs k = { .rows = choose_rows(s, th, tw) };
+	Knobs k = { .rows = choose_rows(s, v, m, th, tw) };
 	int64_t tiles = k.rows * tw;
 	choose_product(s, v, tiles, tw, &k);
 	bool both = k.pixels < tiles && k.vectors * v->lanes < v->filters;
 	k.tiles_stay = sketch_word(s, "wino.order", stay, both ? 2 : 1, 0) == 1;
-	k.unroll = choose_unroll(s, v->channels);
-	k.edges = tw >= 3 && sketch_flag(s, "wino.edges", false);
+	k.unroll = choose_unroll(s, v->channels, k.vectors * k.pixels);
+	k.edges = tw >= TMPL_WINO_EDGES && sketch_flag(s, "wino.edges", false);
 	k.ahead = sketch_flag(s, "wino.ahead", true);
 	return k;
 }
@@ -232,8 +236,8 @@ static void transform_nest(
 /* In f64. Vectors take longer to compile than the weights of a small convolution to transform. */
 static void weights_nest(Sketch *s, const Conv *v)
 {
-	int64_t lanes = v->lanes / 2;
-	if (lanes < 2 || v->filters % lanes != 0 || v->filters <= lanes || v->channels * v->filters < MANY_WEIGHTS)
+	int64_t lanes = target_lanes(s->target, F64);
+	if (lanes < 2 || v->filters % lanes != 0 || v->filters <= lanes || v->channels * v->filters < TMPL_WINO_WEIGHTS)
 		return;
 	sketch_step(s, "split u.o %lld", (long long)lanes);
 	sketch_step(s, "reorder u.o.o u.c u.o.i");
@@ -292,12 +296,15 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 		return;
 	int64_t th = (v.height + m - 1) / m, tw = (v.width + m - 1) / m;
 	sketch_group(s);
-	Knobs k = ask_knobs(s, &v, th, tw);
+	Knobs k = ask_knobs(s, &v, m, th, tw);
 	sketch_group_end(s);
 	int64_t rows = k.rows;
 	bool blocks = rows < th;
 	const char *at = rows > 1 ? "y.th.o" : "y.th";
-	if (v.lanes == 16 || v.lanes == 1)
+	const AlgoParam *o = algo_find(algo_name)->param;
+	while (strcmp(o->key, "o") != 0)
+		o++;
+	if (v.lanes == o->absent || v.lanes == 1)
 		sketch_step(s, "compute %s m=%lld", algo_name, (long long)m);
 	else
 		sketch_step(s, "compute %s m=%lld o=%lld", algo_name, (long long)m, (long long)v.lanes);
