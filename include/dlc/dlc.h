@@ -84,8 +84,9 @@ DLC_API DlcFault dlc_session_open_user(const DlcSessionOptions *options, DlcSess
 DLC_API void dlc_session_close(DlcSession *s); /* NULL is allowed */
 /*
  * From any thread or signal handler, without a race. A call that is given the session, or what was made in it, returns
- * DLC_FAULT_INTERRUPTED at its start, until this is called with on == 0. Of the calls under way, dlc_compile ends with
- * that fault; dlc_tune ends without a fault and says `interrupted`; short ones run to their end.
+ * DLC_FAULT_INTERRUPTED at its start, until this is called with on == 0. Of the calls under way, dlc_compile,
+ * dlc_database_verify and dlc_network_show of the stage plan end with that fault; dlc_tune ends without a fault and
+ * says `interrupted`; other calls run to their end.
  */
 DLC_API void dlc_session_cancel(DlcSession *s, int on);
 

@@ -225,7 +225,7 @@ static bool show(Show *s, Dag *dag, Err *err)
 /* What a stage would not look at is a mistake. */
 static bool options_fit(const DlcShowOptions *r, Stage stage, Err *err)
 {
-	bool given = r->schedule != NULL || r->schedule_name != NULL;
+	bool given = r->schedule != NULL;
 	bool whole = stage == STAGE_GRAPH || stage == STAGE_ONNX || stage == STAGE_PLAN;
 	if (r->json && stage != STAGE_TASKS && stage != STAGE_SPACE)
 		return fail(err, ERR_USAGE, "json", "only the stages tasks and space have such a form");

@@ -161,7 +161,7 @@ static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *
 			err, ERR_USAGE, "search", "there is no search \"%.40s\"; there are: %s", r->search, text_str(&there));
 	if (ask->effort == NULL)
 		return fail(err, ERR_USAGE, "preset", "there is no preset \"%.40s\"", r->preset);
-	return r->schedule_name == NULL || !r->dry_run || fail(err, ERR_USAGE, "schedule", "a dry run measures none");
+	return r->schedule == NULL || !r->dry_run || fail(err, ERR_USAGE, "schedule", "a dry run measures none");
 }
 
 static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)

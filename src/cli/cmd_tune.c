@@ -60,8 +60,6 @@ static bool tune(const Args *args, DlcSession *s, DlcTuneRequest *r, const Datab
 	DlcTuneResult result;
 	DlcNetwork *n = network_load(args, s, args_operand(args, 0), err);
 	bool ok = n != NULL;
-	if (ok && r->schedule_name != NULL)
-		ok = (r->schedule = text_load(args_arena(args), &r->schedule_name, err)) != NULL;
 	screen_open(screen);
 	ok = ok && dlc_tune(n, r, &result, failure_of(err)) == DLC_FAULT_NONE;
 	if (ok && r->dry_run)
@@ -80,7 +78,10 @@ static bool run_tune(const Args *args, Err *err)
 	Databases d = { 0 };
 	read_request(args, &r);
 	DlcSession *s = session_open(err);
-	bool ok = s != NULL && dlc_tune_check(s, &r, failure_of(err)) == DLC_FAULT_NONE &&
+	bool ok = s != NULL;
+	if (ok && r.schedule_name != NULL)
+		ok = (r.schedule = text_load(args_arena(args), &r.schedule_name, err)) != NULL;
+	ok = ok && dlc_tune_check(s, &r, failure_of(err)) == DLC_FAULT_NONE &&
 		dlc_target_text(s, &r.target, 0, text, failure_of(err)) == DLC_FAULT_NONE &&
 		databases_open(args, s, !r.dry_run, &d, err);
 	Screen screen = { .model = args_operand(args, 0), .db = d.path, .target = text, .json = args_given(args, "json"),

@@ -66,6 +66,34 @@ START_TEST(a_number_out_of_range_is_refused)
 }
 END_TEST
 
+/* Each struct of options is wrong because of its schedule; a name without one says nothing. */
+START_TEST(a_schedule_is_what_excludes)
+{
+	DlcFailure why;
+	DlcSession *s = open_session();
+	Model m = onnx_of(network[1]);
+	DlcNetwork *n = load(s, &m);
+	Arena *a = arena_new();
+	DlcTuneRequest q = { .schedule = "trace 1\n", .dry_run = 1 };
+	DlcShowOptions o = { .schedule = "trace 1\n", .unscheduled = 1, .stage = "ir" };
+	const DlcFault wrong[] = { dlc_tune(n, &q, NULL, &why), dlc_tune_check(s, &q, &why),
+		dlc_show_check(s, &o, &why), dlc_network_show(n, &o, put, &(Text){ .arena = a }, &why) };
+	for (int i = 0; i < LEN(wrong); i++)
+		ck_assert_msg(wrong[i] == DLC_FAULT_USAGE, "call %d: %d", i, wrong[i]);
+	ck_assert_str_eq(why.place, "schedule");
+	q = (DlcTuneRequest){ .schedule_name = "x.trace", .dry_run = 1 };
+	o = (DlcShowOptions){ .schedule_name = "x.trace", .unscheduled = 1, .stage = "ir" };
+	ok(dlc_tune_check(s, &q, &why), why);
+	ok(dlc_tune(n, &q, NULL, &why), why);
+	ok(dlc_show_check(s, &o, &why), why);
+	ok(dlc_network_show(n, &o, put, &(Text){ .arena = a }, &why), why);
+	dlc_network_close(n);
+	dlc_session_close(s);
+	free(m.bytes);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(a_null_pointer_is_refused)
 {
 	Lab lab = open_lab(1, "null.sqlite");
@@ -204,6 +232,7 @@ int main(void)
 		return 1;
 	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, a_number_out_of_range_is_refused);
+	tcase_add_test(tc, a_schedule_is_what_excludes);
 	tcase_add_test(tc, a_null_pointer_is_refused);
 	tcase_add_test(tc, a_cancelled_session_does_no_work);
 	int failed = run_suite("wrong_calls", tc);

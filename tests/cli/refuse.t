@@ -187,7 +187,7 @@ $ dlc compile squeezenet1_1 -o x.dlcb --cost-model=analytic:x --tuning-db=none
 ! see dlc compile --help
 [exit 2]
 
-$ dlc tune squeezenet1_1 --try=x.trace --dry-run --tuning-db=new.sqlite
+$ echo "split x 4" | dlc tune squeezenet1_1 --try=- --dry-run --tuning-db=new.sqlite
 ! dlc: --try: a dry run measures none
 ! see dlc tune --help
 [exit 2]
@@ -224,7 +224,7 @@ $ dlc show squeezenet1_1 --stage=tasks --imported
 ! see dlc show --help
 [exit 2]
 
-$ dlc show squeezenet1_1 --stage=ir --apply=x.trace --unscheduled
+$ echo "split x 4" | dlc show squeezenet1_1 --stage=ir --apply=- --unscheduled
 ! dlc: --apply: excludes unscheduled: the naive loops have no schedule
 ! see dlc show --help
 [exit 2]
