@@ -68,7 +68,7 @@ static bool code_of(Arena *a, const Log *g, const Json *run, char hex[HASH_HEX],
 	int64_t threads = 1;
 	if (!json_str(run, "workload", &workload, err) || !json_str(run, "target", &target, err) ||
 		!json_str(run, "trace", &trace, err) || !json_str(find(g, workload), "dag", &dag, err) ||
-		!json_int(find(g, target), "threads", 1, TARGET_THREADS, &threads, err))
+		!json_int(find(g, target), "threads", 1, TEAM_MAX, &threads, err))
 		return false;
 	Target host;
 	target_host(&host, (int)threads);

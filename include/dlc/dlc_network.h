@@ -42,9 +42,10 @@ DLC_API DlcFault dlc_network_load_memory(DlcSession *s, const char *name, const 
 DLC_API void dlc_network_close(DlcNetwork *n); /* NULL is allowed */
 
 /* A machine to compile for. */
+enum { DLC_THREADS = 256 /* the most that the runtime runs */ };
 typedef struct DlcTarget {
 	const char *name; /* "host", a name of the folders of targets, a .json file; NULL: host */
-	int threads;      /* that the code is made for; 0: 1 */
+	int threads;      /* that the code is made for, up to DLC_THREADS; 0: 1 */
 } DlcTarget;
 
 /* "cpu:znver5 t1", how the target is called; here: refused unless its code runs on this machine. */

@@ -29,7 +29,7 @@ typedef struct ApiField {
 } ApiField;
 
 extern const ApiField api_session_options[], api_load_options[], api_show_options[], api_compile_options[],
-	api_tune_request[], api_mode[];
+	api_tune_request[], api_target[], api_mode[];
 
 typedef struct ApiArg {
 	const char *name;

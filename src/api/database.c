@@ -103,7 +103,7 @@ int database_threads(Db *db, Hash target, Arena *a)
 {
 	int64_t threads = 0;
 	const Record *r = db_record(db, target, NULL, a, NULL);
-	return r != NULL && json_int(r->json, "threads", 1, TARGET_THREADS, &threads, NULL) ? (int)threads : 0;
+	return r != NULL && json_int(r->json, "threads", 1, TEAM_MAX, &threads, NULL) ? (int)threads : 0;
 }
 
 /* "cpu:znver5 t1" */
@@ -240,7 +240,7 @@ static bool each_run(DlcDatabase *d, const char *task, const DlcTarget *target, 
 DlcFault dlc_database_runs(
 	DlcDatabase *d, const char *task, const DlcTarget *target, DlcRunEach each, void *arg, DlcFailure *why)
 {
-	API_CHECK(why, API_GIVEN(d), API_GIVEN(task), API_GIVEN(each));
+	API_CHECK(why, API_GIVEN(d), API_GIVEN(task), API_GIVEN(each), API_OPTIONS(target, api_target));
 	API_CALL(d->session, why, each_run(d, task, target, each, arg, err));
 }
 

@@ -130,7 +130,7 @@ static bool list_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **o
 
 DlcFault dlc_network_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **out, int *count, DlcFailure *why)
 {
-	API_CHECK(why, API_OUT(out), API_GIVEN(n), API_GIVEN(count));
+	API_CHECK(why, API_OUT(out), API_GIVEN(n), API_GIVEN(count), API_OPTIONS(target, api_target));
 	*count = 0;
 	API_CALL(n->session, why, list_tasks(n, target, out, count, err));
 }

@@ -197,6 +197,7 @@ bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Tar
 static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char *out, Err *err)
 {
 	Target target;
+	_Static_assert((int)DLC_THREADS == (int)TEAM_MAX, "threads at most");
 	_Static_assert((int)DLC_TARGET_TEXT == (int)TARGET_TEXT, "room for a target's text");
 	if (!session_target(s, t, here, &target, err))
 		return false;
@@ -206,7 +207,7 @@ static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char
 
 DlcFault dlc_target_text(DlcSession *s, const DlcTarget *target, int here, char out[DLC_TARGET_TEXT], DlcFailure *why)
 {
-	API_CHECK(why, API_GIVEN(s), API_GIVEN(out));
+	API_CHECK(why, API_GIVEN(s), API_GIVEN(out), API_OPTIONS(target, api_target));
 	API_CALL(s, why, tell_target(s, target, here != 0, out, err));
 }
 

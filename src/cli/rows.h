@@ -15,7 +15,7 @@
 
 #include "base/args.h"
 
-enum { OPTION_THREADS_MOST = 256 }; /* what the runtime runs: TEAM_MAX */
+#include <dlc/dlc.h>
 
 #define OPTION_TARGET \
 	{ .name = "target", \
@@ -27,7 +27,7 @@ enum { OPTION_THREADS_MOST = 256 }; /* what the runtime runs: TEAM_MAX */
 		.kind = OPT_INT, \
 		.arg = "N", \
 		.lo = 1, \
-		.hi = OPTION_THREADS_MOST, \
+		.hi = DLC_THREADS, \
 		.help = "threads the code is made for (default 1)" }
 #define OPTION_COST_MODEL \
 	{ .name = "cost-model", \

@@ -226,8 +226,8 @@ bool target_resolve(Target *t, const char *name, int threads, const char *const 
 	size_t head = strcspn(name, ":"), n = strlen(name);
 	if (target_kind_find(name, head, &found))
 		kind = &found;
-	if (threads < 1 || threads > TARGET_THREADS)
-		return fail(err, ERR_USAGE, name, "a target has 1 to %d threads, not %d", TARGET_THREADS, threads);
+	if (threads < 1 || threads > TEAM_MAX)
+		return fail(err, ERR_USAGE, name, "a target has 1 to %d threads, not %d", TEAM_MAX, threads);
 	if (kind != NULL && !kinds[found].supported)
 		return target_refuse_kind(found, name, ERR_USAGE, err);
 	const char *tail = kind != NULL ? name + head + (name[head] == ':') : name;

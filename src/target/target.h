@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "ir/dtype.h"
+#include "runtime/team.h" /* TEAM_MAX */
 #include "target/core.h"
 #include "target/feature.h"
 
@@ -30,7 +31,7 @@ typedef struct Cache {
 	int shared_by; /* logical CPUs that share one */
 } Cache;
 
-enum { TARGET_SCOPES = 8, TARGET_THREADS = 1024 };
+enum { TARGET_SCOPES = 8 };
 
 /* A memory scope that a buffer may name; bytes == 0: no limit of its own. */
 typedef struct Scope {
@@ -66,7 +67,7 @@ void target_host(Target *t, int threads);
  * The target that a user named: `host`, `cpu` (both: this machine), NAME or KIND:NAME (DIR/NAME.json of the first
  * folder that has it), another KIND (the only target of that kind in the folders), or a file (a path with a '/' or
  * ending in .json). An unknown name, or a kind without a code generator in this build, is ERR_USAGE with what there
- * is; a bad file is ERR_INPUT. threads: 1..TARGET_THREADS.
+ * is; a bad file is ERR_INPUT. threads: 1..TEAM_MAX.
  */
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err);
 

@@ -35,6 +35,22 @@ START_TEST(a_number_out_of_range_is_refused)
 		DlcCompileOptions c = { .required = 1, .require = (DlcHit)hits[i] };
 		usage(dlc_compile(n, &c, &b, &why), "require");
 	}
+	DlcTarget many = { NULL, DLC_THREADS + 1 };
+	char target[DLC_TARGET_TEXT];
+	const DlcTask *task;
+	int k;
+	usage(dlc_compile(n, &(DlcCompileOptions){ .target = many }, &b, &why), "threads");
+	usage(dlc_network_show(n, &(DlcShowOptions){ .target = many }, put, NULL, &why), "threads");
+	usage(dlc_network_tasks(n, &many, &task, &k, &why), "threads");
+	usage(dlc_target_text(s, &many, 0, target, &why), "threads");
+	ok(dlc_target_text(s, &(DlcTarget){ NULL, DLC_THREADS }, 0, target, &why), why);
+	ok(dlc_compile(n, &(DlcCompileOptions){ .target.threads = DLC_THREADS }, &b, &why), why);
+	DlcModel *model;
+	size_t size;
+	const void *bytes = dlc_bundle_bytes(b, &size);
+	ck_assert_int_eq(dlc_model_open_memory(bytes, size, &model, NULL), DLC_OK);
+	dlc_model_close(model);
+	dlc_bundle_close(b);
 	usage(dlc_compile(n, &(DlcCompileOptions){ .ndatabase = -1 }, &b, &why), "ndatabase");
 	usage(dlc_database_open(s, file(lab.arena, "m.sqlite"), (DlcMode)7, &d, &why), "mode");
 	const struct {
@@ -50,6 +66,8 @@ START_TEST(a_number_out_of_range_is_refused)
 		{ { .ndatabase = -1 }, "ndatabase" },
 		{ { .jobs = -1 }, "jobs" },
 		{ { .jobs = DLC_JOBS + 1 }, "jobs" },
+		{ { .target.threads = DLC_THREADS + 1 }, "threads" },
+		{ { .target.threads = -1 }, "threads" },
 	};
 	for (int i = 0; i < LEN(wrong); i++) {
 		usage(dlc_tune(n, &wrong[i].q, NULL, &why), wrong[i].field);

@@ -385,7 +385,7 @@ START_TEST(host_and_cpu_are_this_machine)
 	}
 	ck_assert(!target_resolve(&t, "host", 0, NULL, 0, &e));
 	ck_assert_int_eq(err_exit_code(e.code), 2);
-	ck_assert(!target_resolve(&t, "host", TARGET_THREADS + 1, NULL, 0, &e));
+	ck_assert(!target_resolve(&t, "host", TEAM_MAX + 1, NULL, 0, &e));
 }
 END_TEST
 

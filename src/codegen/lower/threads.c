@@ -264,7 +264,7 @@ bool pass_threads(Lower *l)
 	Sym *sym = arena_array(l->arena, Sym, l->fn->nsym + 1);
 	if (l->fn->nsym > 0)
 		memcpy(sym, l->fn->sym, sizeof *sym * (size_t)l->fn->nsym);
-	sym[l->fn->nsym++] = (Sym){ ir_name(l->ir, LOWER_THREADS), 1, TARGET_THREADS, 1 };
+	sym[l->fn->nsym++] = (Sym){ ir_name(l->ir, LOWER_THREADS), 1, TEAM_MAX, 1 };
 	l->fn->sym = sym;
 	Stmt *all = ir_for(l->ir, LOWER_THREAD, ir_int(l->ir, 0), ir_idx(l->ir, LOWER_THREADS), LOOP_BOUND, body);
 	all->loop.axis = ir_name(l->ir, "grid.x");
