@@ -1,5 +1,5 @@
 /*
- * How far a time is from what a machine gives: where dlc tune stops, and a column of its table and of those of
+ * How far a time is from what a machine gives. dlc tune stops by it, and it is a column of its table and of those of
  * dlc compile and dlc show.
  */
 #ifndef API_HEADROOM_H

@@ -1,12 +1,12 @@
 /*
- * Out of memory as an error. A library must not end the process that uses it, and code that takes memory of an arena
- * in each second line does not look whether there was any. So the boundary of the library sets a guard:
+ * Out of memory as an error. A library must not end the process that uses it. Code that takes memory of an arena in
+ * each second line does not look whether there was any. So the boundary of the library sets a guard:
  *
- *	Guard g;
- *	if (GUARD_ENTER(&g))
- *		return ...;              memory ran out below; the guard is gone, and so are its arenas
- *	... work ...
- *	guard_leave(&g);
+ * 	Guard g;
+ * 	if (GUARD_ENTER(&g))
+ * 		return ...;              memory ran out below; the guard is gone, and so are its arenas
+ * 	... work ...
+ * 	guard_leave(&g);
  *
  * An arena that gets no memory frees all arenas that were opened since the guard was entered and are still open, and
  * comes back to GUARD_ENTER. Whatever else the work held (files, children, transactions) is the caller's to close: he

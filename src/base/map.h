@@ -1,7 +1,7 @@
 /*
  * The hash table of the tree.  A Map takes numbers, pointers (an interned name is one) or bytes to a number or a
- * pointer; its entries stand in one array in the order of their addition, so walking a map is deterministic.
- * A MapIndex is the part below it, for things that lie elsewhere and have a hash and an equality of their own.
+ * pointer. Its entries stand in one array in the order of their addition, so walking a map is deterministic. A
+ * MapIndex is the part below it, for things that lie elsewhere and have a hash and an equality of their own.
  *
  * A zeroed Map or MapIndex with its arena set is empty and costs nothing.  Finding and adding take constant time on
  * average: linear probing in slots of 8 bytes, at most half full.  All memory is the arena's; growing doubles it.

@@ -1,7 +1,7 @@
 /*
- * Scheduled Fns to code of a target: the back end of the target's kind (backend.h) lowers a copy of the set by its
- * passes over the loop language (lower.h) and emits code of the rest. docs/codegen.md has the passes, the ABI,
- * and the errors of the vector math. Calls may run in several threads, and a process may compile for ever.
+ * Scheduled Fns to code of a target. The back end of the target's kind (backend.h) lowers a copy of the set by its
+ * passes over the loop language (lower.h). It emits code of the rest. docs/codegen.md has the passes, the ABI, and
+ * the errors of the vector math. Calls may run in several threads, and a process may compile for ever.
  */
 #ifndef CODEGEN_CODEGEN_H
 #define CODEGEN_CODEGEN_H

@@ -3,9 +3,9 @@
  * pass the set is legal IR that means the same. Tests verify and interpret the set there, `dlc show
  * --stage=lowered` prints it at the end, and bench/kernel.c stops the clock between passes.
  *
- * After the passes of CPUs are left: serial loops and one loop over the threads of the team (bound to grid.x,
- * 0..threads, outermost, where the work is shared), ifs, stores, lets, atomics, barriers, allocs, calls
- * of sub Fns that pass whole buffers, buffers of one dimension. `threads` is a symbol added to every run Fn,
+ * After the passes of CPUs these statements are left: serial loops, ifs, stores, lets, atomics, barriers, allocs, and
+ * calls of sub Fns that pass whole buffers. Where threads divide the work, one loop over the threads of the team is
+ * outermost (bound to grid.x, 0..threads). Buffers have one dimension. `threads` is a symbol added to every run Fn,
  * which the ABI fills in.
  */
 #ifndef CODEGEN_LOWER_H

@@ -1,12 +1,12 @@
 /*
- * A lock file: which record each task of a model took, so that the same bundle can be made again whatever
- * the databases have learnt since. One line for each task, by id; meant to lie in a repository.
+ * A lock file says which record each Task of a model took. So the same bundle can be made again, whatever the
+ * databases have learnt since. One line for each task, by id; meant to lie in a repository.
  *
- *	dlc lock 1
- *	target 4c4e07c0689a89f1ceaea71c654ba218
- *	task 07b2..8ce8 exact 0413..d89f 9c1a..77e0
- *	task 543f..7d15 default - 11b0..42fd
- *	region 77b0..01ce 1
+ * 	dlc lock 1
+ * 	target 4c4e07c0689a89f1ceaea71c654ba218
+ * 	task 07b2..8ce8 exact 0413..d89f 9c1a..77e0
+ * 	task 543f..7d15 default - 11b0..42fd
+ * 	region 77b0..01ce 1
  *
  * The last hash of a task is the trace's; the record is the run that it came from, "-" for a default. A region
  * whose calls are partitioned in another way than by default has a line with the number of its alternative.

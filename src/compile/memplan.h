@@ -1,6 +1,6 @@
 /*
- * The static memory plan: values that live from one step to another get offsets in one arena, so
- * that values alive at the same time do not overlap. Offline, greedy, several orders, best kept.
+ * The static memory plan. Values that live from one step to another get offsets in one arena. Values alive at the
+ * same time do not overlap. Offline, greedy, several orders, best kept.
  */
 #ifndef COMPILE_MEMPLAN_H
 #define COMPILE_MEMPLAN_H

@@ -1,7 +1,7 @@
 /*
- * Lower bounds of a Task's time. The roof is the least time of the Task's own algorithm on a measured machine: its
- * multiply-adds at the rate of the probe, or its bytes at the rate it reads. Taps in the padding do not count. Another
- * algorithm (Winograd) may beat the roof. The floor is a time that nothing can beat.
+ * Lower bounds of a Task's time. The roof is the least time of the Task's own algorithm on a measured machine. It is
+ * the multiply-adds at the rate of the probe, or the bytes at the rate that the machine reads. Taps in the padding do
+ * not count. Another algorithm (Winograd) may beat the roof. The floor is a time that nothing can beat.
  */
 #ifndef COST_MODEL_ROOF_H
 #define COST_MODEL_ROOF_H

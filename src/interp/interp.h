@@ -1,10 +1,9 @@
 /*
- * The interpreter: slow, obvious, and the oracle of every test.
- * The order of parallel instances is drawn from `seed`. Logical threads (instances of parallel, vector and
- * bound loops) are interleaved at barriers, atomics and waits. Accesses are checked with vector clocks. A
- * race, a divergent barrier, an index outside its buffer, and the use of an undefined element (a fresh alloc,
- * async data before the wait, an out that was never written) are errors that name the statement.
- * Tensors are physical: their elements lie where the buffer's index map puts them.
+ * The interpreter: slow, obvious, and the oracle of every test. The order of parallel instances is drawn from `seed`.
+ * Logical threads (instances of parallel, vector and bound loops) are interleaved at barriers, atomics and waits.
+ * Accesses are checked with vector clocks. A race, a divergent barrier, an index outside its buffer, and the use of
+ * an undefined element are errors that name the statement. Undefined are a fresh alloc, async data before the wait,
+ * and an out that was never written. Tensors are physical: their elements lie where the buffer's index map puts them.
  */
 #ifndef INTERP_INTERP_H
 #define INTERP_INTERP_H

@@ -1,7 +1,7 @@
 /*
- * The interpreter's arithmetic. A scalar of any type is one Val: integers (wrapped to their type,
- * u64 as its bits) and bools in `i`; floats, already rounded to their type, in `f`; modulo a prime
- * the residue pair of a float in `m`. docs/ir-modp.md says what each operator means there.
+ * The interpreter's arithmetic. A scalar of any type is one Val. Integers (wrapped to their type, u64 as its bits)
+ * and bools are in `i`. Floats, already rounded to their type, are in `f`. Modulo a prime, the residue pair of a
+ * float is in `m`. docs/ir-modp.md says what each operator means there.
  */
 #ifndef INTERP_NUM_H
 #define INTERP_NUM_H

@@ -1,12 +1,12 @@
 /*
  * A run in progress: tensors, views, logical threads, and what is known about their order.
  *
- * Order of accesses. Threads form a tree; a thread is suspended while its children live. An access
- * is an epoch (thread, time), where time counts synchronisations. For each thread, `sync` is the time of
- * its last fork, or of the last barrier that it was the root of: all accesses of its subtree up to then
- * come before all later ones of its subtree. So (T, t) is before the present of U if T is an ancestor or
- * a descendant of U, or if t <= sync of one of their common ancestors. Only atomics order other accesses:
- * they carry a list of (subtree, time), see interp/clocks.c.
+ * Order of accesses. Threads form a tree; a thread is suspended while its children live. An access is an epoch
+ * (thread, time), where time counts synchronisations. For each thread, `sync` is the time of its last fork, or of the
+ * last barrier that it was the root of. All accesses of its subtree up to then come before all later ones of its
+ * subtree. So (T, t) is before the present of U if T is an ancestor or a descendant of U. It also is if t <= sync of
+ * one of their common ancestors. Only atomics order other accesses: they carry a list of (subtree, time), see
+ * interp/clocks.c.
  */
 #ifndef INTERP_THREAD_H
 #define INTERP_THREAD_H

@@ -1,6 +1,6 @@
 /*
- * What a call of a kernel set is given, and what follows from it: the value of an integer expression of symbols, a
- * buffer's physical elements, and where a logical index lies.
+ * What a call of a kernel set is given, and what follows from it: extents, a buffer's physical elements, and where a
+ * logical index lies.
  */
 #ifndef IR_ARG_H
 #define IR_ARG_H

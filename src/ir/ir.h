@@ -2,10 +2,10 @@
  * The loop language: one text for naive operators, scheduled kernels and what codegen reads. Here are
  * the whole: buffers, Fns and kernel sets; expressions and statements have headers of their own.
  *
- * Everything is named by interned strings (of the Ir's interner), never by position: an expression
- * refers to a variable or a buffer by name, and the Fn says what that buffer is. Renaming nothing,
- * a pass may therefore replace a buffer's declaration (its index map, say) and touch no load.
- * All memory is the Ir's arena. docs/ir.md has the grammar and the meaning of each statement.
+ * Everything is named by interned strings (of the Ir's interner), never by position. An expression refers to a
+ * variable or a buffer by name, and the Fn says what that buffer is. Renaming nothing, a pass may therefore replace a
+ * buffer's declaration (its index map, say) and touch no load. All memory is the Ir's arena. docs/ir.md has the
+ * grammar and the meaning of each statement.
  */
 #ifndef IR_IR_H
 #define IR_IR_H

@@ -1,7 +1,7 @@
 /*
  * A Measure takes candidates (kernel sets) and gives back a result for each. measure_open's builds them in builder
  * children and runs them in a runner child (dlc-worker). Children may crash, hang, run out of memory or answer
- * nonsense: that becomes a status, since every wait has a deadline. measure_replay's answers from records and starts
+ * nonsense. That becomes a status, since every wait has a deadline. measure_replay's answers from records and starts
  * nothing. docs/measure.md has the method. One thread owns a Measure; libuv below.
  */
 #ifndef MEASURE_MEASURE_H

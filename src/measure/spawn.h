@@ -1,7 +1,7 @@
 /*
- * Starts any program as a child that the system ends together with the thread that started it: a tuner that is killed
- * leaves none behind, whatever the program does with its input. libuv has no hook between fork and exec, where this
- * must be asked for.
+ * Starts any program as a child. The system ends it together with the thread that started it. So a tuner that is
+ * killed leaves no child behind, whatever the program does with its input. libuv has no hook between fork and exec,
+ * where this must be asked for.
  */
 #ifndef MEASURE_SPAWN_H
 #define MEASURE_SPAWN_H

@@ -1,8 +1,8 @@
 /*
- * Algorithms: other definitions of an operator than its naive formula, as kernel sets. An algorithm
- * is one struct in its own file: which calls it takes, its parameters, its builder (which may add
- * prepare Fns over constants), and the error it may make. That it equals the naive form is not
- * derived but tested: exactly, modulo a prime (tests/op/test_algo.c).
+ * Algorithms: other definitions of an operator than its naive formula, as kernel sets. An algorithm is one struct in
+ * its own file. It says which calls it takes, its parameters, and the error it may make. Its builder may add prepare
+ * Fns over constants. That it equals the naive form is not derived but tested: exactly, modulo a prime
+ * (tests/op/test_algo.c).
  */
 #ifndef OP_ALGO_H
 #define OP_ALGO_H

@@ -1,6 +1,6 @@
 /*
- * Inside the room: the functions that builders of naive Fns share. A builder turns one call into one or more
- * nests: loops named after axes around one block, whose iterators are named after the loops with a "v".
+ * Inside the room: the functions that builders of naive Fns share. A builder turns one call into one or more nests. A
+ * nest is loops named after axes around one block. Its iterators are named after the loops with a "v".
  */
 #ifndef OP_NAIVE_H
 #define OP_NAIVE_H

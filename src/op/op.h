@@ -1,6 +1,6 @@
 /*
- * Operators: one row each in op.def (inputs, outputs, attributes, class) with three functions:
- * the shape rule, the naive Fn (index formula), and the floating operations it counts.
+ * Operators: one row each in op.def (inputs, outputs, attributes, class). A row has three functions: the shape rule,
+ * the naive Fn (index formula), and the count of floating operations.
  */
 #ifndef OP_OP_H
 #define OP_OP_H

@@ -1,6 +1,6 @@
 /*
- * Inside the room: the normal form of a call, and the geometry of windows (convolution, pooling)
- * that the shape rule, the naive Fn and the operation count share.
+ * Inside the room: the normal form of a call, and the geometry of windows (convolution, pooling). The shape rule, the
+ * naive Fn and the operation count share it.
  */
 #ifndef OP_SHAPE_H
 #define OP_SHAPE_H

@@ -1,7 +1,7 @@
 /*
- * A record <-> its canonical line: keys sorted, no spaces, integers and strings, with `kind` and `id`.
- * id = BLAKE2b-128 of "dlc/<kind>/v1\0" and the line without its id, so that damage shows. docs/records.md says what
- * the kinds are for; the fields of a run and of a session are rows of record/run.def and record/session.def.
+ * A record <-> its canonical line: keys sorted, no spaces, integers and strings, with `kind` and `id`. The id is the
+ * BLAKE2b-128 of "dlc/<kind>/v1\0" and the line without its id. So damage shows. docs/records.md says what the kinds
+ * are for. The fields of a run and of a session are rows of record/run.def and record/session.def.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H

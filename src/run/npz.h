@@ -1,6 +1,6 @@
 /*
- * The pieces of a zip file of stored members, for writing an .npz: for each member its local header
- * and its bytes, then all central headers, then the end.  array.h has the reader.
+ * The pieces of a zip file of stored members, for writing an .npz. For each member these are its local header and its
+ * bytes. All central headers follow, then the end.  array.h has the reader.
  */
 #ifndef RUN_NPZ_H
 #define RUN_NPZ_H

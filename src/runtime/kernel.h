@@ -1,9 +1,8 @@
 /*
- * The kernel ABI: what codegen emits and the runtime, the worker and the tests call.
- * A CPU's kernel is entered by every thread of the team at once (SPMD): loops declared parallel share
- * their iterations by thread/threads, everything else outside them is done by thread 0, and the
- * kernel itself calls barrier between the two. It returns 0, or a DlcStatus it could not avoid.
- * Kernels keep no state, allocate nothing and call nothing but barrier.
+ * The kernel ABI: what codegen emits and the runtime, the worker and the tests call. Every thread of the team enters
+ * a CPU's kernel at once (SPMD). Loops declared parallel divide their iterations by thread/threads. Thread 0 does
+ * everything outside of them. The kernel itself calls barrier between the two. It returns 0, or a DlcStatus it could
+ * not avoid. Kernels keep no state, allocate nothing and call nothing but barrier.
  */
 #ifndef RUNTIME_KERNEL_H
 #define RUNTIME_KERNEL_H

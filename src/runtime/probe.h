@@ -1,6 +1,6 @@
 /*
- * What the machine gives at this moment: the rate of independent fused multiply-adds, the roof that stands beside
- * every time measured on it; and what its cores do in a cycle.
+ * What the machine gives at this moment. The rate of independent fused multiply-adds is the roof that stands beside
+ * every time measured on it. The other figures say what its cores do in a cycle.
  */
 #ifndef RUNTIME_PROBE_H
 #define RUNTIME_PROBE_H

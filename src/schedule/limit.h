@@ -1,8 +1,8 @@
 /*
- * How large a schedule may become. A trace comes from anybody, and a few lines of it can ask for more code
- * than any machine compiles: each cut copies what stands in a loop, each unroll multiplies it. So a set has
- * a size, counted on the set alone, and rows of limit.def bound it after each step: the same trace is
- * refused at the same step everywhere, however fast the machine is.
+ * How large a schedule may become. A trace comes from anybody, and a few lines of it can ask for more code than any
+ * machine compiles. Each cut copies what stands in a loop, each unroll multiplies it. So a set has a size, counted on
+ * the set alone, and rows of limit.def bound it after each step. The same trace is refused at the same step
+ * everywhere, however fast the machine is.
  */
 #ifndef SCHEDULE_LIMIT_H
 #define SCHEDULE_LIMIT_H

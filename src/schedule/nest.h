@@ -1,8 +1,7 @@
 /*
- * What the loop primitives ask of a nest before they touch it: where a named loop hangs, what is
- * around and below it, and what its blocks say.  Blocks are the whole truth on dependences: spatial
- * iterators are independent, reduce iterators may be reordered if their monoid is associative, scan
- * iterators keep their order.
+ * What the loop primitives ask of a nest before they touch it. They ask where a named loop hangs, what is around and
+ * below it, and what its blocks say.  Blocks are the whole truth on dependences. Spatial iterators are independent.
+ * Reduce iterators may be reordered if their monoid is associative. Scan iterators keep their order.
  */
 #ifndef SCHEDULE_NEST_H
 #define SCHEDULE_NEST_H

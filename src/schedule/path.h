@@ -1,6 +1,6 @@
 /*
- * The loops around a reduction, as decompose_init and rfactor need them: which of them its spatial iterators
- * follow, so that a copy of the nest keeps them, and which the reduction goes through.
+ * The loops around a reduction, as decompose_init and rfactor need them. Its spatial iterators follow some of them,
+ * and a copy of the nest keeps those. The reduction goes through the others.
  */
 #ifndef SCHEDULE_PATH_H
 #define SCHEDULE_PATH_H

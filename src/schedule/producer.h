@@ -1,7 +1,7 @@
 /*
- * What it takes to move a producer: a block that makes a whole buffer, each element at the place its
- * spatial iterators say, alone in its loops; and whether what the block reads changes behind it. Facts
- * only; the primitives (prim/compute_at.c, prim/inline.c, prim/absorb.c) do the moving.
+ * What it takes to move a producer. A producer is a block, alone in its loops, that makes a whole buffer, each
+ * element at the place its spatial iterators say. What it reads must not change behind it. Facts only; the primitives
+ * (prim/compute_at.c, prim/inline.c, prim/absorb.c) do the moving.
  */
 #ifndef SCHEDULE_PRODUCER_H
 #define SCHEDULE_PRODUCER_H

@@ -1,6 +1,6 @@
 /*
- * Inside the room: what every primitive works on. A primitive is one function prim_NAME: it takes a
- * legal kernel set to a legal one, or refuses with the place and the reason and leaves it as it is.
+ * Inside the room: what every primitive works on. A primitive is one function prim_NAME. It takes a legal kernel set
+ * to a legal one, or refuses with the place and the reason and leaves the set as it is.
  */
 #ifndef SCHEDULE_SCHED_H
 #define SCHEDULE_SCHED_H

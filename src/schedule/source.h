@@ -1,6 +1,6 @@
 /*
- * The part of a tensor that a block reads in an iteration of a loop: what cache_read copies and prefetch
- * requests, before the statement of the loop's body that the block stands in.
+ * The part of a tensor that a block reads in an iteration of a loop. cache_read copies it and prefetch requests it,
+ * before the statement of the loop's body that the block stands in.
  */
 #ifndef SCHEDULE_SOURCE_H
 #define SCHEDULE_SOURCE_H

@@ -1,7 +1,7 @@
 /*
- * What a template leaves open. A template is one C function that schedules while it asks for knobs; which knobs
- * it asks for may depend on what was picked for those before. A Config is the path of such a run: the options
- * picked, in the order of asking. Run with a config, the template writes its Trace.
+ * What a template leaves open. A template is one C function that schedules while it asks for knobs. Which knobs it
+ * asks for may depend on what was picked for those before. A Config is the path of such a run: the options picked, in
+ * the order of asking. Run with a config, the template writes its Trace.
  *
  * A Space notes the knobs that its runs meet, so no function on a Space may run beside another on the same one.
  */

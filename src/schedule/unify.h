@@ -1,6 +1,6 @@
 /*
- * Several pieces of code as one: lists of statements that are alike but for the names that they declare and
- * for integers, which become scalars with a value for each list.
+ * Several pieces of code as one. The lists of statements are alike but for the names that they declare and for
+ * integers. These integers become scalars with a value for each list.
  */
 #ifndef SCHEDULE_UNIFY_H
 #define SCHEDULE_UNIFY_H

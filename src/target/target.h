@@ -2,9 +2,9 @@
  * A Target: what a schedule and a code generator may count on. A plain value without pointers to
  * own; copy it freely.
  *
- * Its identity is {kind, model class, the ISA features codegen may use, threads} and nothing else:
- * two machines with the same identity share every tuning record. Cores, caches, memory and what a
- * core does in a cycle describe the machine; they steer estimates and rank near hits.
+ * Its identity is {kind, model class, the ISA features codegen may use, threads} and nothing else. Two machines with
+ * the same identity share every tuning record. Cores, caches, memory and what a core does in a cycle describe the
+ * machine; they steer estimates and rank near hits.
  */
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H

@@ -1,7 +1,7 @@
 /*
- * Searches are rows behind ask and tell: which config of a space to measure next. They neither
- * compile, measure, print nor read a clock, and draw only from the Rng they are given, so that one
- * seed and one set of answers is one search.
+ * Searches are rows behind ask and tell: which config of a space to measure next. They neither compile, measure,
+ * print nor read a clock. They draw only from the Rng they are given, so that one seed and one set of answers is one
+ * search.
  */
 #ifndef TUNER_SEARCH_H
 #define TUNER_SEARCH_H

@@ -1,7 +1,7 @@
 /*
- * Tasks and a budget become records. The only place where schedule, cost_model, measure and db meet
- * while searching. A candidate is hash(workload, target, trace); which one is next says a search
- * (tuner/search.h); for which task, what the network may gain by it (tuner/task_run.h).
+ * Tasks and a budget become records. Only here do schedule, cost_model, measure and db meet while searching. A
+ * candidate is hash(workload, target, trace). A search picks the next candidate (tuner/search.h). What the network
+ * may gain picks the Task (tuner/task_run.h).
  */
 #ifndef TUNER_TUNER_H
 #define TUNER_TUNER_H

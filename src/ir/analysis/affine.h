@@ -1,9 +1,8 @@
 /*
- * Linear forms k + sum coef * a [* b] over opaque integer expressions, and what is proved with
- * them. A form is computed in the ring of its type (sums wrap), so it always has the value of its
- * expression modulo 2^bits; where the exact value of the form lies within the type for all values
- * of its terms, form and expression are equal as integers ("exact"), however parts may wrap.
- * Inside of the room: what intervals, facts, proofs, rules and regions share.
+ * Linear forms k + sum coef * a [* b] over opaque integer expressions, and what is proved with them. A form is
+ * computed in the ring of its type (sums wrap), so it always has the value of its expression modulo 2^bits. A form is
+ * "exact" where its exact value lies within the type for all values of its terms. Then form and expression are equal
+ * as integers, however parts may wrap. Inside of the room: what intervals, facts, proofs, rules and regions share.
  */
 #ifndef IR_ANALYSIS_AFFINE_H
 #define IR_ANALYSIS_AFFINE_H

@@ -1,7 +1,7 @@
 /*
- * Simplification. Laws of every rule: the value and the type stay the same for all inputs that the
- * ranges allow (floating rules hold bit for bit, NaN and signed zero included); a rewrite never
- * grows an expression without end (each rule lowers a stated measure).
+ * Simplification. Laws of every rule. The value and the type stay the same for all inputs that the ranges allow;
+ * floating rules hold bit for bit, NaN and signed zero included. A rewrite never grows an expression without end:
+ * each rule lowers a stated measure.
  */
 #ifndef IR_SIMPLIFY_SIMPLIFY_H
 #define IR_SIMPLIFY_SIMPLIFY_H
