@@ -4,6 +4,8 @@
  * opened again at once.
  */
 #include "measure/child.h"
+
+#include "base/text.h"
 #include "measure/method.h"
 #include "measure/spawn.h"
 
@@ -20,7 +22,7 @@ struct ChildIo {
 	Child *child; /* NULL: closed, nobody is to be told */
 	pid_t pid;
 	uv_signal_t reap; /* SIGCHLD */
-	uv_pipe_t to, from;
+	uv_pipe_t to, from, err; /* its standard input, output and error */
 	uv_timer_t timer;
 	int open; /* handles not closed yet */
 	uint64_t allowed, due; /* ms of the deadline, and when it passes */
@@ -30,6 +32,9 @@ struct ChildIo {
 	int64_t status;
 	int signal;
 	MsgStream in;
+	char heard[512], line[160]; /* of its standard error: what is being read, the last line with text in it */
+	size_t nline;
+	bool line_ended;
 };
 
 typedef struct Write {
@@ -49,10 +54,39 @@ static void on_closed(uv_handle_t *h)
 static void close_handles(ChildIo *io)
 {
 	uv_handle_t *all[] = { (uv_handle_t *)&io->reap, (uv_handle_t *)&io->to,
-		(uv_handle_t *)&io->from, (uv_handle_t *)&io->timer };
+		(uv_handle_t *)&io->from, (uv_handle_t *)&io->err, (uv_handle_t *)&io->timer };
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (!uv_is_closing(all[i]))
 			uv_close(all[i], on_closed);
+}
+
+static void hear(ChildIo *io, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (io->heard[i] == '\n') {
+			io->line_ended = true;
+			continue;
+		}
+		if (io->line_ended)
+			io->nline = 0;
+		io->line_ended = false;
+		if (io->nline < sizeof io->line - 1)
+			io->line[io->nline++] = io->heard[i];
+	}
+}
+
+/* What has come meanwhile; its own children may hold the stream, so that its end is not waited for. */
+static const char *last_line(ChildIo *io)
+{
+	enum { PIECES = 200 };
+	uv_os_fd_t fd;
+	ssize_t n = 1;
+	if (uv_fileno((uv_handle_t *)&io->err, &fd) == 0)
+		for (int i = 0; i < PIECES && (n = read(fd, io->heard, sizeof io->heard)) > 0; i++)
+			hear(io, (size_t)n);
+	io->line[io->nline] = 0;
+	text_make_printable(io->line, "");
+	return io->line;
 }
 
 /* The end is told when the process is gone and all it sent has been read. */
@@ -77,6 +111,9 @@ static void maybe_end(ChildIo *io)
 		snprintf(e.text, sizeof e.text, "signal %d (%s)", io->signal, strsignal(io->signal));
 	else
 		snprintf(e.text, sizeof e.text, "it exited with code %lld", (long long)io->status);
+	size_t n = strlen(e.text);
+	if (last_line(io)[0] != 0)
+		snprintf(e.text + n, sizeof e.text - n, ": %s", io->line);
 	io->child = NULL;
 	close_handles(io);
 	if (c != NULL) {
@@ -168,6 +205,22 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	}
 }
 
+static void on_alloc_heard(uv_handle_t *h, size_t wish, uv_buf_t *out)
+{
+	ChildIo *io = h->data;
+	(void)wish;
+	*out = uv_buf_init(io->heard, sizeof io->heard);
+}
+
+static void on_heard(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
+{
+	(void)buf;
+	if (n > 0)
+		hear(s->data, (size_t)n);
+	else if (n < 0)
+		uv_read_stop(s);
+}
+
 /*
  * A parent that was stopped itself (Ctrl-Z, a busy machine) finds all deadlines passed, and answers that it has not
  * read yet.  So a deadline that is noticed too late begins anew.
@@ -218,7 +271,7 @@ static int open_stream(uv_pipe_t *ours, int *theirs)
 
 bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err)
 {
-	int in = -1, out = -1, rc;
+	int in = -1, out = -1, said = -1, rc;
 	*c = (Child){ .loop = loop, .hooks = hooks, .owner = owner };
 	ChildIo *io = calloc(1, sizeof *io);
 	if (io == NULL)
@@ -229,25 +282,29 @@ bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner,
 		return fail(err, ERR_DEVICE, argv[0], "cannot wait for the program: %s", uv_strerror(rc));
 	}
 	io->child = c;
-	io->reap.data = io->to.data = io->from.data = io->timer.data = io;
+	io->reap.data = io->to.data = io->from.data = io->err.data = io->timer.data = io;
 	uv_pipe_init(loop, &io->to, 0);
 	uv_pipe_init(loop, &io->from, 0);
+	uv_pipe_init(loop, &io->err, 0);
 	uv_timer_init(loop, &io->timer);
-	io->open = 4;
+	io->open = 5;
 	/* Before the child is there: its end may come at once. */
 	bool ok = (rc = uv_signal_start(&io->reap, on_sigchld, SIGCHLD)) == 0 && (rc = open_stream(&io->to, &in)) == 0 &&
-	          (rc = open_stream(&io->from, &out)) == 0;
+	          (rc = open_stream(&io->from, &out)) == 0 && (rc = open_stream(&io->err, &said)) == 0;
 	ok = ok || fail(err, ERR_DEVICE, argv[0], "cannot make a pipe to the program: %s", uv_strerror(rc));
-	ok = ok && spawn_program(argv, in, out, &io->pid, err);
+	ok = ok && spawn_program(argv, in, out, said, &io->pid, err);
 	if (in >= 0)
 		close(in);
 	if (out >= 0)
 		close(out);
+	if (said >= 0)
+		close(said);
 	if (!ok) {
 		close_handles(io);
 		return false;
 	}
 	uv_read_start((uv_stream_t *)&io->from, on_alloc, on_read);
+	uv_read_start((uv_stream_t *)&io->err, on_alloc_heard, on_heard);
 	c->io = io;
 	return true;
 }

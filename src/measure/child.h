@@ -36,7 +36,8 @@ struct Child {
 };
 
 /*
- * Starts argv[0] with argv; NULL-terminated. The child's standard error is ours. It ends together with the calling
+ * Starts argv[0] with argv; NULL-terminated. What it writes to its standard error is not shown:
+ * the last line becomes part of ChildEnd.text. It ends together with the calling
  * thread, however that ends.
  */
 bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner, char *const *argv, Err *err);

@@ -19,7 +19,7 @@ static int above_standard(int fd)
 }
 
 /* In the child, with all signals blocked. Returns only if the program cannot be started; errno says why. */
-static void become(char *const *argv, int in, int out, pid_t parent)
+static void become(char *const *argv, int in, int out, int said, pid_t parent)
 {
 #if defined(__linux__)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -29,7 +29,9 @@ static void become(char *const *argv, int in, int out, pid_t parent)
 	setsid();
 	in = above_standard(in);
 	out = above_standard(out);
-	if (in < 0 || out < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
+	said = above_standard(said);
+	if (in < 0 || out < 0 || said < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+		dup2(said, STDERR_FILENO) < 0)
 		return;
 	/* Signals that this process ignores or handles are nothing of the program's. */
 	for (int sig = 1; sig < NSIG; sig++)
@@ -40,7 +42,7 @@ static void become(char *const *argv, int in, int out, pid_t parent)
 	execvp(argv[0], argv);
 }
 
-bool spawn_program(char *const *argv, int in, int out, pid_t *pid, Err *err)
+bool spawn_program(char *const *argv, int in, int out, int said, pid_t *pid, Err *err)
 {
 	int report[2], why = 0; /* exec closes the pipe, which then has no errno in it */
 	pid_t parent = getpid();
@@ -53,7 +55,7 @@ bool spawn_program(char *const *argv, int in, int out, pid_t *pid, Err *err)
 	why = errno;
 	if (*pid == 0) {
 		int to = above_standard(report[1]);
-		become(argv, in, out, parent);
+		become(argv, in, out, said, parent);
 		why = errno;
 		_exit(write(to, &why, sizeof why) < 0);
 	}

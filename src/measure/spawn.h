@@ -11,10 +11,10 @@
 #include <sys/types.h>
 
 /*
- * argv[0] is looked for in PATH. The child reads `in` as standard input, writes `out` as standard output, has our
+ * argv[0] is looked for in PATH. The child reads `in` as standard input, writes `out` as standard output and `said` as
  * standard error, and leads a session and a group of its own: Ctrl-C at a terminal ends the parent, which ends its
- * children. Both descriptors stay open here. The caller waits for *pid. ERR_DEVICE: it cannot be started.
+ * children. The descriptors stay open here. The caller waits for *pid. ERR_DEVICE: it cannot be started.
  */
-bool spawn_program(char *const *argv, int in, int out, pid_t *pid, Err *err);
+bool spawn_program(char *const *argv, int in, int out, int said, pid_t *pid, Err *err);
 
 #endif

@@ -46,13 +46,16 @@ static void run_script(const char *script)
 static const struct {
 	const char *script;
 	int status, signal;
+	const char *text;
 } scripts[] = {
-	{ "exit 0", 0, 0 },
-	{ "exit 7", 7, 0 },
-	{ "kill -9 $$", 0, SIGKILL },
-	{ "exec >&-; read line; exit 3", 0, SIGKILL }, /* without its output nothing can come: it is ended */
-	{ "kill -PIPE $$", 0, SIGPIPE }, /* signals that we ignore are not ignored there */
-	{ "set -- $(cat /proc/$$/stat); [ $5 = $$ ] && [ $6 = $$ ]", 0, 0 }, /* it leads a group and a session */
+	{ "exit 0", 0, 0, NULL },
+	{ "exit 7", 7, 0, "it exited with code 7" },
+	{ "echo one >&2; echo 'no room' >&2; echo >&2; exit 7", 7, 0, "it exited with code 7: no room" },
+	{ "seq 1 200000 >&2; exit 2", 2, 0, "it exited with code 2: 200000" }, /* more than fits into the pipe */
+	{ "kill -9 $$", 0, SIGKILL, NULL },
+	{ "exec >&-; read line; exit 3", 0, SIGKILL, NULL }, /* without its output nothing can come: it is ended */
+	{ "kill -PIPE $$", 0, SIGPIPE, NULL }, /* signals that we ignore are not ignored there */
+	{ "set -- $(cat /proc/$$/stat); [ $5 = $$ ] && [ $6 = $$ ]", 0, 0, NULL }, /* it leads a group and a session */
 };
 
 START_TEST(an_end_is_told_once)
@@ -61,6 +64,8 @@ START_TEST(an_end_is_told_once)
 	run_script(scripts[_i].script);
 	ck_assert_int_eq(ended.status, scripts[_i].status);
 	ck_assert_int_eq(ended.signal, scripts[_i].signal);
+	if (scripts[_i].text != NULL)
+		ck_assert_str_eq(ended.text, scripts[_i].text);
 }
 END_TEST
 
@@ -88,10 +93,10 @@ START_TEST(no_child_outlives_its_parent)
 	ck_assert_int_eq(pipe(end), 0);
 	pid_t parent = fork();
 	if (parent == 0) {
-		char *argv[] = { "sh", "-c", "trap '' HUP PIPE; echo >&2; exec sleep 100", NULL };
+		char *argv[] = { "sh", "-c", "trap '' HUP PIPE; echo >&9; exec sleep 100", NULL };
 		uv_loop_t loop;
 		Child c;
-		if (dup2(end[1], STDERR_FILENO) < 0 || close(end[0]) != 0 || close(end[1]) != 0 ||
+		if (dup2(end[1], 9) < 0 || close(end[0]) != 0 || close(end[1]) != 0 ||
 			uv_loop_init(&loop) != 0 || !child_open(&c, &loop, &hooks, NULL, argv, NULL))
 			_exit(1);
 		if (_i == 1)
