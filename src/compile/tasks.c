@@ -11,11 +11,7 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 {
 	if (!graph_optimize(dag, compile_eval, err))
 		return NULL;
-	/*
-	 * A block has the channels of a vector of f32, but at least 8 (shorter vectors need two or more of them)
-	 * and at most 16, which is a cache line.
-	 */
-	graph_layouts(dag, target_lanes(t, F32) >= 16 ? 16 : 8);
+	graph_layouts(dag, t);
 	return graph_partition(a, dag, err);
 }
 

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_ALTERNATIVES = 3 };
+enum { MOST_ALTERNATIVES = 3 /* that make_region makes */ };
 
 typedef struct Find {
 	Cutter *cutter;

@@ -9,9 +9,6 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SMALL_WORK = 1 << 15, INTERP_WORK = 1 << 20, EVAL_WORK = 1 << 28, SMALL_BYTES = 1 << 20 };
-static const int64_t largest_bytes = (int64_t)1 << 31;
-
 static bool run_interp(const Dag *d, const void *const *in, void *const *out, void *arg, Err *err)
 {
 	(void)arg;
@@ -81,10 +78,10 @@ static bool is_cheap(const Dag *d, const OpCall *c, EvalFn eval, bool *small)
 		elements += (double)shape_elements(d->value.at[c->out[r]].shape);
 	}
 	work = work > elements ? work : elements;
-	*small = work <= SMALL_WORK || eval.run == NULL;
-	if (out > (double)largest_bytes || (out > SMALL_BYTES && out > 2 * in))
+	*small = work <= GRAPH_SMALL_WORK || eval.run == NULL;
+	if (out > (double)GRAPH_LARGEST_BYTES || (out > GRAPH_SMALL_BYTES && out > 2 * in))
 		return false;
-	return work <= (eval.run == NULL || eval.run == run_interp ? INTERP_WORK : EVAL_WORK);
+	return work <= (eval.run == NULL || eval.run == run_interp ? GRAPH_INTERP_WORK : GRAPH_EVAL_WORK);
 }
 
 /* A Dag of one call whose inputs are all given. */
@@ -120,7 +117,7 @@ static bool fold_call(Arena *keep, const Dag *d, const OpCall *c, EvalFn eval, v
 	int n;
 	bool small;
 	for (int r = 0; r < c->nout; r++)
-		if (value_bytes(&d->value.at[c->out[r]]) > largest_bytes)
+		if (value_bytes(&d->value.at[c->out[r]]) > GRAPH_LARGEST_BYTES)
 			return true;
 	if (c->op == OP_reshape || c->op == OP_identity) {
 		to[0] = (void *)(uintptr_t)x->data;

@@ -7,6 +7,14 @@
 
 #include "op/op.h"
 #include "op/task.h"
+#include "target/target.h"
+
+/* Rows of graph.def: GRAPH_FEW_CHANNELS, GRAPH_FASTER. */
+#define COUNT(name, value, unit, reason) static const int64_t GRAPH_##name = value;
+#define RATIO(name, value, unit, reason) static const double GRAPH_##name = value;
+#include "graph/graph.def"
+#undef COUNT
+#undef RATIO
 
 /*
  * Runs the calls of a small Dag: in[k] holds the data of d->input k, out[k] receives d->output k.
@@ -37,10 +45,10 @@ bool graph_optimize(Dag *d, EvalFn eval, Err *err);
 const void *graph_const_value(Dag *d, int value, EvalFn eval, Err *err);
 
 /*
- * Gives the results of calls layouts: images get blocks of `block` channels, a vector's length (1: all are
+ * Gives the results of calls layouts: images get blocks of channels, as long as a vector of their type (NULL: all are
  * row-major). Earlier layouts are forgotten, so the call may be repeated.
  */
-void graph_layouts(Dag *d, int block);
+void graph_layouts(Dag *d, const Target *t);
 
 /* A group: calls that run as one, an anchor with what is fused to it. In topological order. */
 typedef struct Group {
@@ -100,7 +108,6 @@ Partition *graph_partition(Arena *a, const Dag *d, Err *err);
  * cost is not known, it is taken. Others compete if their cost is known; they must be faster by more than
  * the noise between Tasks that are timed at different moments.
  */
-#define GRAPH_FASTER 0.97 /* factor on the cost of the first alternative */
 int graph_choose(const Region *r, const double *ms);
 /* Milliseconds of an alternative; < 0: not known. */
 double graph_cost(const Alternative *x, const double *ms);

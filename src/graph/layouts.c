@@ -1,5 +1,5 @@
 /*
- * Chooses layouts. f32 tensors that convolutions and pools read or write get their channels in blocks of a
+ * Chooses layouts. Float tensors that convolutions and pools read or write get their channels in blocks of a
  * vector's length (NCHW16c). So do the tensors that are computed from them element by element: nothing is
  * converted inside a region. A call works with the layouts of its values, so the edge of a region costs no
  * call: the stem reads the plain input, a transpose reads blocks.
@@ -9,8 +9,6 @@
  * reshape costs nothing between row-major tensors.
  */
 #include "graph/graph.h"
-
-enum { FEW_CHANNELS = 4 };
 
 typedef struct Lay {
 	const Dag *d;
@@ -34,8 +32,8 @@ static void find_candidates(Lay *l)
 	for (size_t v = 0; v < d->value.n; v++) {
 		const Value *x = &d->value.at[v];
 		const Dim *dim = x->shape.dim;
-		bool is_image = x->kind == VALUE_CALL && dtype_eq(x->type, F32) && x->shape.rank == 4 &&
-			dim[1] > FEW_CHANNELS && (dim[2] > 1 || dim[3] > 1) && shape_elements(x->shape) > 0;
+		bool is_image = x->kind == VALUE_CALL && dtype_is_float(x->type) && x->shape.rank == 4 &&
+			dim[1] > GRAPH_FEW_CHANNELS && (dim[2] > 1 || dim[3] > 1) && shape_elements(x->shape) > 0;
 		l->may[v] = is_image && d->call.at[x->call].op != OP_reshape && readers[v] > reshapes[v];
 	}
 	for (size_t i = 0; i < d->output.n; i++)
@@ -84,7 +82,15 @@ static void find_regions(Lay *l)
 	}
 }
 
-void graph_layouts(Dag *d, int block)
+/* A vector of the type, but no less than LEAST_BLOCK and no more than a cache line: 16 of f32 for 64 bytes. */
+static int64_t block_of(const Target *t, DType type)
+{
+	int64_t lanes = target_lanes(t, type), line = (int64_t)t->line_bytes * 8 / type.bits;
+	lanes = lanes < line ? lanes : line;
+	return lanes > GRAPH_LEAST_BLOCK ? lanes : GRAPH_LEAST_BLOCK;
+}
+
+void graph_layouts(Dag *d, const Target *t)
 {
 	Lay l = { .d = d };
 	l.may = arena_array(d->arena, bool, d->value.n + 1);
@@ -97,11 +103,11 @@ void graph_layouts(Dag *d, int block)
 		if (x->kind != VALUE_CALL)
 			continue;
 		x->layout = NULL;
-		if (block <= 1 || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
+		if (t == NULL || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
 			continue;
-		int fits = block; /* half a block is enough for half as many channels */
-		while (fits > FEW_CHANNELS && fits / 2 >= x->shape.dim[1])
+		int64_t fits = block_of(t, x->type); /* half a block is enough for half as many channels */
+		while (fits > GRAPH_FEW_CHANNELS && fits / 2 >= x->shape.dim[1])
 			fits /= 2;
-		x->layout = arena_printf(d->arena, "NCHW%dc", fits);
+		x->layout = arena_printf(d->arena, "NCHW%lldc", (long long)fits);
 	}
 }

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (graph_optimize(d, graph_eval_interp, &err)) {
 			check_text(a, d);
 			must(graph_partition(a, d, &err) != NULL); /* with whatever layouts the text has */
-			graph_layouts(d, size % 2 == 0 ? 8 : 16);
+			graph_layouts(d, &(Target){ .vector_bits = size % 2 == 0 ? 256 : 512, .line_bytes = 64 });
 			check_text(a, d);
 			must(graph_partition(a, d, &err) != NULL);
 		}

@@ -31,12 +31,12 @@ static const struct {
 		"e = neg(a)\nf = neg(b)\ng = neg(c)\nh = neg(d)\nout e, f, g, h\n",
 		"a:NCHW16c b:NCHW8c c:NCHW8c d e f g h" },
 	{ 1, "dag\nin x: f32[1,8,4,4]\nconst w: f32[24,8,1,1]\na = conv(x, w)\ny = neg(a)\nout y\n", "a y" },
-	/* Nothing here asks for blocks; nor does what is not f32 or has other than four dimensions. */
+	/* Nothing here asks for blocks; nor does what has other than four dimensions. A block is as long as a vector of its type. */
 	{ 16,
 		"dag\nin x: f32[1,32,4,4]\nin z: f16[1,32,4,4]\nin v: f32[1,32,9]\nconst w: f16[32,32,1,1]\nconst k: "
 	    "f32[32,32,3]\n"
 		"a = exp(x)\nb = softmax(a)\nc = conv(z, w)\nd = conv(v, k)\ne = neg(b)\nf = neg(c)\ng = neg(d)\nout e, f, g\n",
-		"a b c d e f g" },
+		"a b c:NCHW32c d e f g" },
 	/* A region reaches through concat, split, slice and pad, forwards and backwards, not through transpose. */
 	{ 16,
 		"dag\nin x: f32[1,32,4,4]\nconst w: f32[64,32,3,3]\na = exp(x)\nb = neg(a)\nc = concat(a, b) axis=1\n"
@@ -75,13 +75,23 @@ static const char *layouts(const Dag *d)
 	return text_str(&t);
 }
 
+/* Whose vectors hold so many elements of 32 bits; 1: no target. */
+static const Target *cpu_of(Arena *a, int block)
+{
+	Target *t = block > 1 ? arena_new_of(a, Target) : NULL;
+	if (t == NULL)
+		return NULL;
+	*t = (Target){ .vector_bits = 32 * block, .line_bytes = 64 };
+	return t;
+}
+
 START_TEST(values_get_the_layouts_they_should)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Dag *d = dag_parse(a, "t", cases[_i].dag, strlen(cases[_i].dag), &err);
 	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
-	graph_layouts(d, cases[_i].block);
+	graph_layouts(d, cpu_of(a, cases[_i].block));
 	ck_assert_str_eq(layouts(d), cases[_i].layouts);
 	ck_assert_msg(dag_check(d, &err), "%s", err.text);
 	Text text = { .arena = a };
@@ -89,9 +99,9 @@ START_TEST(values_get_the_layouts_they_should)
 	Dag *again = dag_parse(a, "t", text_str(&text), text.n, &err); /* and they are part of the text */
 	ck_assert_msg(again != NULL, "%s: %s", err.place, err.text);
 	ck_assert_str_eq(layouts(again), cases[_i].layouts);
-	graph_layouts(again, cases[_i].block);
+	graph_layouts(again, cpu_of(a, cases[_i].block));
 	ck_assert_str_eq(layouts(again), cases[_i].layouts);
-	graph_layouts(d, 1);
+	graph_layouts(d, NULL);
 	ck_assert(strchr(layouts(d), ':') == NULL);
 	arena_free(a);
 }
@@ -116,7 +126,7 @@ START_TEST(tasks_have_the_layouts_of_their_edges)
 	Err err = { 0 };
 	Dag *d = dag_parse(a, "t", net, sizeof net - 1, &err);
 	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
-	graph_layouts(d, 16);
+	graph_layouts(d, cpu_of(a, 16));
 	Partition *p = graph_partition(a, d, &err);
 	ck_assert_msg(p != NULL, "%s", err.text);
 	ck_assert_int_eq(p->ntask, LEN(want));
