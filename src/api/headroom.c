@@ -1,14 +1,13 @@
 /* See headroom.h. */
 #include "api/headroom.h"
 
+#include "cost_model/cost.h"
 #include "runtime/probe.h"
-
-enum { NEARER = 3 /* times as fast as the last cache are a core's own: no task reads faster */ };
 
 Roof machine_roof(const Target *target)
 {
 	Target host;
-	Roof r = { 0 };
+	Roof r = { .bits = F32.bits }; /* what the probe multiplies */
 	const Core *c = &target->core;
 	target_host(&host, target->threads);
 	if (target_runs_on(target, &host, NULL)) {
@@ -17,7 +16,7 @@ Roof machine_roof(const Target *target)
 		double narrow = target->vector_bits * target_fma_rate(&host, target->vector_bits);
 		bool less = target->vector_bits < host.vector_bits && narrow < widest;
 		r.gflops = probe_fma_gflops(target->threads) * (less ? narrow / widest : 1);
-		r.gbps = probe_read_gbps() * target->threads * NEARER;
+		r.gbps = probe_read_gbps() * target->threads * COST_NEARER;
 	}
 	if (r.gflops <= 0)
 		r.gflops = 2 * target_lanes(target, F32) * c->fma_rate * c->ghz * target->threads;

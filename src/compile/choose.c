@@ -17,8 +17,6 @@
 #include <assert.h>
 #include <string.h>
 
-enum { TRIED = 8 /* schedules of one kind */, EPOCHS = 4, NEIGHBOURS = 6 };
-
 static const char *const names[HIT_COUNT] = { "exact", "near", "stale", "default" };
 
 const char *hit_name(HitClass h)
@@ -70,11 +68,11 @@ static double estimate_ms(const Choice *c, const KernelSet *ks)
 /* The best schedule that replays; NULL without an error: none does. */
 static KernelSet *first_that_replays(Choice *c, int epoch, DbWhose whose)
 {
-	DbChoice *x = arena_array(c->arena, DbChoice, TRIED);
+	DbChoice *x = arena_array(c->arena, DbChoice, CHOOSE_TRIED);
 	int n;
 	c->key.epoch = epoch;
 	c->key.whose = whose;
-	if (!db_rank(c->set, &c->key, x, TRIED, &n, c->arena, c->err))
+	if (!db_rank(c->set, &c->key, x, CHOOSE_TRIED, &n, c->arena, c->err))
 		return NULL;
 	for (int i = 0; i < n; i++) {
 		Err why = { 0 };
@@ -106,8 +104,8 @@ static KernelSet *recorded(Choice *c, int epoch)
 
 static KernelSet *stale(Choice *c)
 {
-	int epoch[EPOCHS], n;
-	if (!db_epochs(c->set, c->key.workload, c->key.target, CODEGEN_EPOCH, epoch, EPOCHS, &n, c->err))
+	int epoch[CHOOSE_STALE_EPOCHS], n;
+	if (!db_epochs(c->set, c->key.workload, c->key.target, CODEGEN_EPOCH, epoch, CHOOSE_STALE_EPOCHS, &n, c->err))
 		return NULL;
 	for (int i = 0; i < n; i++) {
 		KernelSet *ks = recorded(c, epoch[i]);
@@ -171,11 +169,11 @@ static KernelSet *given(Choice *c)
 static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 {
 	DbChoice best;
-	int epoch[EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
+	int epoch[CHOOSE_STALE_EPOCHS + 1] = { CODEGEN_EPOCH }, n, found = 0;
 	DbKey key = { .workload = from->workload,
 		.target = from->target,
 		.floor_ns = c->key.floor_ns > 0 ? ROOF_LEAST_NS : 0 };
-	if (!db_epochs(c->set, from->workload, from->target, CODEGEN_EPOCH, epoch + 1, EPOCHS, &n, c->err))
+	if (!db_epochs(c->set, from->workload, from->target, CODEGEN_EPOCH, epoch + 1, CHOOSE_STALE_EPOCHS, &n, c->err))
 		return NULL;
 	for (int i = 0; i <= n && found == 0; i++) {
 		key.epoch = epoch[i];
@@ -191,10 +189,10 @@ static const char *fitted(Choice *c, const DbNear *from, Hash *record)
 /* A neighbour's schedule replaces the default in c->plan if its estimate is faster. */
 static KernelSet *near(Choice *c, KernelSet *otherwise)
 {
-	DbNear from[NEIGHBOURS];
+	DbNear from[CHOOSE_ESTIMATED_NEIGHBOURS];
 	int n;
 	KernelSet *best = otherwise;
-	if (!db_nearest(c->set, c->task, c->o->target, from, NEIGHBOURS, &n, c->arena, c->err))
+	if (!db_nearest(c->set, c->task, c->o->target, from, CHOOSE_ESTIMATED_NEIGHBOURS, &n, c->arena, c->err))
 		return NULL;
 	for (int i = 0; i < n; i++) {
 		Hash record;

@@ -8,6 +8,11 @@
 #include "compile/compile.h"
 #include "db/rank.h"
 
+/* Rows of choose.def: CHOOSE_TRIED. */
+#define COUNT(name, value, unit, reason) enum { CHOOSE_##name = value };
+#include "compile/choose.def"
+#undef COUNT
+
 /* The default schedule; the naive loops if a limit refuses it. Records are not looked up. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);

@@ -7,10 +7,10 @@
  */
 #include "compile/memplan.h"
 
+#include "compile/choose.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { REPAIRS = 64, MOST_WORK = 1 << 26 /* after that the plan is good enough */ };
 
 typedef struct Order {
 	int index;
@@ -147,7 +147,7 @@ static void keep_if_better(Best *best, const PlanItem *item, int n, int64_t size
 /* The item that ends highest goes first next time. */
 static void repair(PlanItem *item, Order *order, int n, int64_t live, Alive *t, Best *best)
 {
-	for (int round = 0; round < REPAIRS && best->size > live && t->work < MOST_WORK; round++) {
+	for (int round = 0; round < CHOOSE_REPAIRS && best->size > live && t->work < CHOOSE_PLAN_WORK; round++) {
 		int worst = 0;
 		for (int k = 1; k < n; k++) {
 			const PlanItem *x = &item[order[k].index], *w = &item[order[worst].index];
@@ -171,7 +171,7 @@ int64_t memplan(PlanItem *item, int n, Arena *scratch)
 	Alive t = alive_new(item, n, scratch);
 	Best best = { -1, arena_array(scratch, int64_t, n) };
 	int64_t live = memplan_live(item, n, scratch);
-	for (int way = 0; way < 3 && (way == 0 || t.work < MOST_WORK); way++) {
+	for (int way = 0; way < 3 && (way == 0 || t.work < CHOOSE_PLAN_WORK); way++) {
 		for (int i = 0; i < n; i++) {
 			double bytes = (double)item[i].bytes, span = item[i].last - item[i].first + 1;
 			order[i] = (Order){ i, way == 0 ? bytes : way == 1 ? bytes * span : -item[i].first };

@@ -5,6 +5,7 @@
  */
 #include "compile/prepare.h"
 
+#include "compile/choose.h"
 #include "runtime/timing.h"
 
 #include <errno.h>
@@ -17,14 +18,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* A minute, and a second for each MB: Winograd's weights of a large layer take 0.1 s. */
-enum { LEAST_MS = 60000, BYTES_PER_MS = 1000 };
-/*
- * The memory that prepare Fns may need beyond their inputs and results: a multiple of these, and at least
- * this much.
- */
-enum { WORK_TIMES = 8, WORK_MIB = 256 };
 
 static int64_t round_up(int64_t bytes)
 {
@@ -52,7 +45,7 @@ static bool check_memory(
 	const KernelSet *ks, const Module *m, const Prepared *given, int n, const Prepared *out, int nout, Err *err)
 {
 	double want = 0, have = (double)sum_bytes(given, n) + (double)sum_bytes(out, nout);
-	double most = WORK_TIMES * have + WORK_MIB * 1048576.0;
+	double most = CHOOSE_PREPARE_WORK_TIMES * have + CHOOSE_PREPARE_WORK_MIB * 1048576.0;
 	for (uint32_t k = 0; k < m->image.nentry; k++)
 		want += (double)m->image.entry[k].work_bytes;
 	for (size_t i = 0; i < ks->n; i++)
@@ -103,14 +96,13 @@ typedef enum { WAIT_ENDED, WAIT_LATE, WAIT_STOPPED } WaitEnd;
 /* Waits in short steps: a signal that sets `stop` may come just before poll. */
 static WaitEnd wait_for_end(int pipe_end, PrepareWait wait)
 {
-	enum { STEP_MS = 50 };
 	uint64_t from = timing_wall_ns();
 	for (;;) {
 		int64_t left = wait.deadline_ms - (int64_t)((timing_wall_ns() - from) / 1000000);
 		struct pollfd p = { .fd = pipe_end, .events = POLLIN };
 		if (wait.stop != NULL && *wait.stop != 0)
 			return WAIT_STOPPED;
-		if (poll(&p, 1, left < 0 ? 0 : left < STEP_MS ? (int)left : STEP_MS) > 0)
+		if (poll(&p, 1, left < 0 ? 0 : left < CHOOSE_PREPARE_STEP_MS ? (int)left : CHOOSE_PREPARE_STEP_MS) > 0)
 			return WAIT_ENDED;
 		if (left <= 0)
 			return WAIT_LATE;
@@ -183,7 +175,7 @@ bool prepare_run(const KernelSet *ks, const Module *m, const Prepared *given, in
 	int64_t bytes = sum_bytes(out, nout), at = 0;
 	Shared s = { .bytes = (size_t)bytes + sizeof(Answer) };
 	if (wait.deadline_ms == 0)
-		wait.deadline_ms = LEAST_MS + (bytes + sum_bytes(given, n)) / BYTES_PER_MS;
+		wait.deadline_ms = CHOOSE_PREPARE_LEAST_MS + (bytes + sum_bytes(given, n)) / CHOOSE_PREPARE_BYTES_PER_MS;
 	bool ok = check_memory(ks, m, given, n, out, nout, err);
 	if (ok) {
 		s.at = mmap(NULL, s.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

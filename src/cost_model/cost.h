@@ -1,5 +1,5 @@
 /*
- * Inside the room: the numbers that estimates weigh beside the figures of the core: rows of cost_model/cost.def, each
+ * The numbers that estimates weigh beside the figures of the core: rows of cost_model/cost.def, each
  * with its reason. COUNT rows become integer constants (COST_CALL), RATIO rows doubles (COST_HIDDEN).
  */
 #ifndef COST_MODEL_COST_H

@@ -40,9 +40,22 @@ double roof_flops(const Task *task)
 	return sum;
 }
 
+/* Bits of the narrowest number that the Task handles. */
+static int narrowest_bits(const Task *task)
+{
+	int bits = 64;
+	for (size_t i = 0; i < task->dag->value.n; i++) {
+		DType t = task->dag->value.at[i].type;
+		bits = t.kind != DT_BOOL && t.bits < bits ? t.bits : bits;
+	}
+	return bits;
+}
+
 RoofTime roof_of(const Task *task, const Roof *machine)
 {
-	return (RoofTime){ .flops_ns = machine->gflops > 0 ? roof_flops(task) / machine->gflops : 0,
+	/* A register holds twice as many elements of half the width. */
+	double gflops = machine->gflops * (machine->bits > 0 ? (double)machine->bits / narrowest_bits(task) : 1);
+	return (RoofTime){ .flops_ns = gflops > 0 ? roof_flops(task) / gflops : 0,
 		.bytes_ns = machine->gbps > 0 ? task->bytes / machine->gbps : 0 };
 }
 
@@ -57,7 +70,8 @@ int64_t roof_floor_ns(const Task *task, const Target *target)
 	const Core *c = &target->core;
 	double cycles = c->ghz * COST_FLOOR_CLOCK * (target->threads > 0 ? target->threads : 1); /* a nanosecond */
 	double rate = c->source[CORE_FMA_RATE] == CORE_DEFAULT ? COST_FLOOR_RATE : c->fma_rate;
-	double compute = task->flops / (2 * target_lanes(target, F32) * rate * cycles * COST_FLOOR_SAVED);
+	double lanes = target_lanes(target, DT(FLOAT, (uint8_t)narrowest_bits(task)));
+	double compute = task->flops / (2 * lanes * rate * cycles * COST_FLOOR_SAVED);
 	double traffic = task->bytes / (c->level[0] * cycles);
 	return (int64_t)fmin(fmax(fmax(compute, traffic), ROOF_LEAST_NS), 1e18);
 }

@@ -12,6 +12,7 @@
 /* What the machine was measured to give; 0: not measured. */
 typedef struct Roof {
 	double gflops; /* multiply-adds count 2 */
+	int bits;      /* of the elements that it multiplied; 0: of any */
 	double gbps;   /* reading what lies in the last cache */
 } Roof;
 

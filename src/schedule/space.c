@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { GROUP_DEPTH = 4 };
-#define UNLIKE 1e6 /* of options that have nothing in common */
+#define UNLIKE INFINITY /* of options that have nothing in common */
+enum { PIXELS = 1000 /* more than a tile has: a vector more differs by more than any pixels */ };
 
 /* How a run picks where nothing is given: the default, the first option, any, what another config has. */
 typedef enum { PICK_DEFAULT, PICK_LOWEST, PICK_DRAWN, PICK_ALIKE } Picking;
@@ -44,7 +45,7 @@ void knob_print_option(Text *out, const KnobOption *o)
 	}
 }
 
-/* 0: they are the same; UNLIKE and more: they have nothing in common. */
+/* 0: they are the same; UNLIKE: they have nothing in common. */
 static double difference(const KnobOption *a, const KnobOption *b)
 {
 	if (a->kind != b->kind)
@@ -53,7 +54,7 @@ static double difference(const KnobOption *a, const KnobOption *b)
 	case KNOB_NUMBER: return fabs((double)(a->number - b->number));
 	case KNOB_WORD: return strcmp(a->word, b->word) == 0 ? 0 : UNLIKE;
 	case KNOB_TILE:
-		return 1000 * fabs((double)(a->tile.vectors - b->tile.vectors)) +
+		return PIXELS * fabs((double)(a->tile.vectors - b->tile.vectors)) +
 		       fabs((double)(a->tile.pixels - b->tile.pixels));
 	case KNOB_PART:
 		return strcmp(a->part.axis, b->part.axis) == 0 ? fabs((double)(a->part.size - b->part.size)) : UNLIKE;

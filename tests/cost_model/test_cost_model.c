@@ -237,6 +237,8 @@ START_TEST(roofs_are_below_times)
 	ck_assert(fabs(t.flops_ns - roofs[_i].flops / 100) < 1 && t.bytes_ns == task->bytes / 5);
 	ck_assert((t.bytes_ns > t.flops_ns) == (roofs[_i].bytes_bound != 0));
 	ck_assert(roof_ns(task, &machine) == fmax(t.flops_ns, t.bytes_ns));
+	machine.bits = 16; /* half as many of f32 fit a register */
+	ck_assert(fabs(roof_of(task, &machine).flops_ns - 2 * t.flops_ns) < 1);
 	machine = (Roof){ 0 };
 	ck_assert(roof_ns(task, &machine) == 0);
 	arena_free(a);
@@ -258,6 +260,10 @@ START_TEST(floors_are_below_all_times)
 	ck_assert_double_gt((double)least, task->flops / peak / 50);
 	ck_assert_int_le(roof_floor_ns(task, &four), least / 4 + 1);
 	ck_assert_int_ge(roof_floor_ns(task, &narrow), least * 2 - 1);
+	/* A register holds half as many f64. */
+	static const char wide[] = "dag t\nin x: f64[1,64,56,56]\nconst c: f64[64,64,3,3]\n"
+							   "y: f64[1,64,56,56] = conv(x, c) pads=[1,1,1,1]\nout y\n";
+	ck_assert_int_ge(roof_floor_ns(task_of(a, wide), &one), least * 2 - 1);
 	ck_assert_int_eq(
 		roof_floor_ns(task_of(a, "dag t\nin x: f32[2]\ny: f32[2] = relu(x)\nout y\n"), &one), ROOF_LEAST_NS);
 	arena_free(a);

@@ -31,7 +31,7 @@ static const struct {
 		"e = neg(a)\nf = neg(b)\ng = neg(c)\nh = neg(d)\nout e, f, g, h\n",
 		"a:NCHW16c b:NCHW8c c:NCHW8c d e f g h" },
 	{ 1, "dag\nin x: f32[1,8,4,4]\nconst w: f32[24,8,1,1]\na = conv(x, w)\ny = neg(a)\nout y\n", "a y" },
-	/* Nothing here asks for blocks; nor does what has other than four dimensions. A block is as long as a vector of its type. */
+	/* What has other than four dimensions stays; a block is as long as a vector of its type. */
 	{ 16,
 		"dag\nin x: f32[1,32,4,4]\nin z: f16[1,32,4,4]\nin v: f32[1,32,9]\nconst w: f16[32,32,1,1]\nconst k: "
 	    "f32[32,32,3]\n"

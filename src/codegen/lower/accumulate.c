@@ -12,8 +12,6 @@
 #include "ir/build.h"
 #include "ir/query.h"
 
-enum { CELLS = 64 };
-
 /* A place in a buffer: constant while the loop runs. */
 typedef struct Cell {
 	const char *buf;
@@ -27,7 +25,7 @@ typedef struct Loop {
 	Lower *l;
 	const Map *bufs;
 	int n;
-	Cell cell[CELLS];
+	Cell cell[LOWER_CELLS];
 	VEC(const char *) lost;  /* buffers that must stay in memory */
 	VEC(const char *) inner; /* variables of the loop and below */
 	bool conditional;
@@ -59,7 +57,7 @@ static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 			p->cell[k].stored = p->cell[k].stored || store;
 			return;
 		}
-	if (p->n == CELLS) {
+	if (p->n == LOWER_CELLS) {
 		lose(p, buf);
 		return;
 	}
@@ -176,7 +174,7 @@ static bool choose(Loop *p)
 		p->cell[n++] = *c;
 	}
 	p->n = n;
-	int most = p->l->target->vector_regs > 8 ? p->l->target->vector_regs - 4 : 12;
+	int regs = p->l->target->vector_regs, most = regs > LOWER_SMALL_FILE ? regs - LOWER_SPARE : LOWER_FALLBACK;
 	return n > 0 && used <= most;
 }
 

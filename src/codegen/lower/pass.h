@@ -15,6 +15,11 @@
 	extern const Pass row_##name;
 #include "codegen/lower/pass.def"
 
+/* Rows of lower.def: LOWER_LANES. */
+#define COUNT(name, value, unit, reason) enum { LOWER_##name = value };
+#include "codegen/lower/lower.def"
+#undef COUNT
+
 /* Finds the sub Fns of l->ks that stay; what their callers know of scalars goes into them. */
 void lower_find_shared(Lower *l);
 const LowerShared *lower_shared(const Lower *l, const char *fn); /* NULL: calls of it are inlined */

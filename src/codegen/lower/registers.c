@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-enum { PIECES = 512, ELEMENTS = 1 << 15 };
-
 /* Where an element lives: the piece's number from 1 (0: nowhere yet), and the lane. */
 typedef struct Home {
 	int16_t piece, lane;
@@ -52,7 +50,7 @@ static bool constant_places(const Expr *i, int64_t *at, int64_t *stride)
 
 static bool new_piece(Arena *arena, Alloc *a, int64_t at, int64_t stride, int width)
 {
-	if (a->piece.n == PIECES)
+	if (a->piece.n == LOWER_PIECES)
 		return false;
 	vec_push(arena, &a->piece, ((struct Piece){ width, NULL }));
 	for (int k = 0; k < width && at + k * stride >= 0 && at + k * stride < a->n; k++) {
@@ -121,7 +119,7 @@ static bool add_alloc(Stmt *s, void *arg)
 	Alloc *a = arena_new_of(r->l->arena, Alloc);
 	a->buf = s->alloc;
 	map_add_ptr(&r->alloc, s->alloc->name)->ptr = a;
-	if (!ir_is_int(s->alloc->shape[0], &a->n) || s->alloc->type.bits < 8 || a->n > ELEMENTS)
+	if (!ir_is_int(s->alloc->shape[0], &a->n) || s->alloc->type.bits < 8 || a->n > LOWER_ELEMENTS)
 		a->n = -1;
 	else
 		a->home = arena_array(r->l->arena, Home, a->n);

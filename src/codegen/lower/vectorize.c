@@ -1,5 +1,5 @@
 /*
- * Vector loops to vector expressions. A loop of up to LANES iterations becomes one step of as many lanes, under a
+ * Vector loops to vector expressions. A loop of up to LOWER_LANES iterations becomes one step of as many lanes, under a
  * mask where its extent is only bounded. A longer one becomes a serial loop of steps of the target's width and a
  * masked step for the rest. Conditions that differ from lane to lane become masks of the stores and lets inside.
  * Allocs get a lane dimension.
@@ -12,8 +12,6 @@
 #include "ir/query.h"
 
 #include <string.h>
-
-enum { LANES = 64 };
 
 typedef struct Widening {
 	Widen *w;
@@ -302,11 +300,24 @@ static bool step(Lower *l, const Stmt *s, const Expr *base, int lanes, const Exp
 	return vector_list(&w, s->loop.body, mask, out);
 }
 
+/* The widest element that the list stores. */
+static void widest_store(const Map *bufs, Stmt *s, DType *widest)
+{
+	for (; s != NULL; s = s->next) {
+		Stmt **child[IR_CHILDREN];
+		for (int k = 0, n = ir_children(s, child); k < n; k++)
+			widest_store(bufs, *child[k], widest);
+		const Buf *b = s->kind == ST_STORE ? lower_buf(bufs, s->store.dst.buf) : NULL;
+		*widest = b != NULL && b->type.bits > widest->bits ? b->type : *widest;
+	}
+}
+
 static bool long_loop(Lower *l, const Stmt *s, const Expr *extent, const Range *env, Stmt **out)
 {
 	Ir *ir = l->ir;
-	/* Of f32 for every type: the schedules of stored records were measured so. */
-	int width = target_lanes(l->target, F32) > 4 ? target_lanes(l->target, F32) : 4;
+	DType widest = BOOL;
+	widest_store(l->bufs, s->loop.body, &widest);
+	int width = target_lanes(l->target, widest) > 4 ? target_lanes(l->target, widest) : 4;
 	const char *var = ir_fresh_name(ir, s->loop.var);
 	const Expr *n = ir_int(ir, width), *steps = ir_simplify(ir, ir_div(ir, extent, n), env);
 	Stmt *body, *tail;
@@ -337,7 +348,7 @@ static Stmt *vector_loop(Lower *l, Stmt *s, const Range *env)
 	bool known = i.lo == i.hi, ok = !loads;
 	if (i.hi <= 0 && ok)
 		return NULL;
-	if (i.hi <= LANES && ok)
+	if (i.hi <= LOWER_LANES && ok)
 		ok = step(l, s, s->loop.lo, (int)i.hi, known ? NULL : s->loop.hi, &out);
 	else if (ok)
 		ok = long_loop(l, s, extent, env, &out);
@@ -372,6 +383,7 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 
 bool pass_vectorize(Lower *l)
 {
+	l->bufs = lower_bufs(l);
 	walk(l, &l->fn->body, ir_range_fn(l->ir, l->fn));
 	return true;
 }
