@@ -9,12 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	int exit_code;
-} codes[ERR_COUNT] = {
-	[ERR_NONE] = { "none", 0 },
-#define ERR(name, exit_code, meaning) [ERR_##name] = { #name, exit_code },
+static const int exit_code[ERR_COUNT] = {
+#define ERR(name, code, meaning) [ERR_##name] = code,
 #include "base/err.def"
 #undef ERR
 };
@@ -61,12 +57,7 @@ bool err_at(Err *err, const char *place)
 
 int err_exit_code(ErrCode code)
 {
-	return codes[code].exit_code;
-}
-
-const char *err_name(ErrCode code)
-{
-	return codes[code].name;
+	return exit_code[code];
 }
 
 int err_format(const Err *err, char *out, size_t size)

@@ -45,9 +45,6 @@ bool err_at(Err *err, const char *place);
 /* The exit code of a program that ends with this failure; 0 for ERR_NONE. */
 int err_exit_code(ErrCode code);
 
-/* Name of the code as err.def writes it: "SYNTAX". */
-const char *err_name(ErrCode code);
-
 /* The whole message, at most 12 lines, ended by '\n'; returns the length as snprintf does. */
 int err_format(const Err *err, char *out, size_t size);
 

@@ -1,8 +1,8 @@
 /*
  * A Measure takes candidates (kernel sets) and gives back a result for each. measure_open's builds them in builder
  * children and runs them in a runner child (dlc-worker). Children may crash, hang, run out of memory or answer
- * nonsense. That becomes a status, since every wait has a deadline. measure_replay's answers from records and starts
- * nothing. docs/measure.md has the method. One thread owns a Measure; libuv below.
+ * nonsense. That becomes a status, since every wait has a deadline. docs/measure.md has the method. One thread owns a
+ * Measure; libuv below.
  */
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
@@ -38,7 +38,7 @@ enum {
 /* One candidate: a scheduled set (printed at once, not kept) of the task that `ref` is of. */
 typedef struct MeasureJob {
 	const KernelSet *ks;
-	const char *trace; /* that made it: all that a recording knows a candidate by */
+	const char *trace; /* that made it; a fault names it, and a recording knows a candidate by it */
 	MeasureRef *ref;
 	int64_t slow_ns; /* a slower candidate is set aside once its samples fill a short time; 0: no limit */
 	int64_t good_ns; /* a slower candidate is set aside after a few samples; 0: no limit */
@@ -51,13 +51,6 @@ const char *measure_method(const Measure *m);
 
 /* The options' texts are borrowed until measure_close. SIGPIPE is ignored while any is open. */
 Measure *measure_open(const MeasureOptions *o, Err *err);
-/* Calls f for each recorded run of a workload, best first. */
-typedef bool (*MeasureRunsFn)(void *from, Hash workload, RunFn f, void *arg, Err *err);
-/*
- * Answers from records: the first run of a candidate's trace that `runs` hands over. A candidate without a record is
- * RUN_DEVICE_LOST; there are no networks. `from` is borrowed.
- */
-Measure *measure_replay(MeasureRunsFn runs, void *from);
 /* Ends the children; at most a second. NULL is allowed. */
 void measure_close(Measure *m);
 /*

@@ -1,6 +1,6 @@
 /*
- * Inside the room: the ways to measure, children of this machine (local.c) or a recording (replay.c), as rows of
- * functions.
+ * The ways to measure, as rows of functions. Children of this machine (local.c) are the only way so far; the tests
+ * of tuner have a recording as another.
  */
 #ifndef MEASURE_WAY_H
 #define MEASURE_WAY_H

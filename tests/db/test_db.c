@@ -283,7 +283,7 @@ START_TEST(damage_is_found_and_never_crashes)
 	Db *db = db_open(path, DB_READ, &why);
 	bool sound = db != NULL && db_check(db, &records, &why);
 	if (!sound)
-		ck_assert_msg(err_exit_code(why.code) == 1 && why.text[0] != 0, "%s: %s", err_name(why.code), why.text);
+		ck_assert_msg(err_exit_code(why.code) == 1 && why.text[0] != 0, "code %d: %s", (int)why.code, why.text);
 	db_close(db);
 }
 END_TEST

@@ -175,7 +175,7 @@ START_TEST(damaged_models)
 		Dag *d = frontend_load(a, path, NULL, &err);
 		ck_assert((d == NULL) == (err.code != ERR_NONE));
 		if (d == NULL)
-			ck_assert_msg(err_exit_code(err.code) == 1, "%s: %s", err_name(err.code), err.text);
+			ck_assert_msg(err_exit_code(err.code) == 1, "code %d: %s", (int)err.code, err.text);
 		arena_free(a);
 	}
 }

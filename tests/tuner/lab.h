@@ -5,6 +5,7 @@
 #ifndef TESTS_TUNER_LAB_H
 #define TESTS_TUNER_LAB_H
 
+#include "replay.h"
 #include "suite.h"
 
 #include "record/record.h"

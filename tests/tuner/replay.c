@@ -2,6 +2,8 @@
  * A recording in place of children: a task's runs are read once, sorted by trace, and a candidate is
  * answered with the run of its trace.  Answers come in the order of the candidates, at once.
  */
+#include "replay.h"
+
 #include "measure/way.h"
 
 #include <stdio.h>
