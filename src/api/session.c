@@ -20,12 +20,7 @@ _Static_assert(
 #include "base/err.def"
 #undef ERR
 
-enum {
-	CODE_CACHE_BYTES = 64 << 20,
-	BUILD_MS = 20000,     /* one candidate's compile at most: limits of schedules and of code keep it below a second */
-	BUILDERS = 2          /* where a core is to spare: one compiles while the other's result is timed */
-};
-#define TOLERANCE 1e-4 /* of a candidate's outputs, as dlc(1) promises: strict */
+enum { CODE_CACHE_BYTES = 64 << 20 };
 
 /* ---- failures ---- */
 
@@ -267,11 +262,11 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 	runner[1] = arena_printf(a, "--stdio");
 	MeasureOptions m = { .builder = builder,
 		.runner = runner,
-		.builders = o->jobs > 0 ? o->jobs : cpu_count() > threads ? BUILDERS : 1,
+		.builders = o->jobs > 0 ? o->jobs : cpu_count() > threads ? METHOD_BUILDERS_USED : 1,
 		.threads = threads,
-		.build_ms = BUILD_MS,
+		.build_ms = METHOD_BUILD_MS,
 		.run_ms = o->run_ms,
-		.tolerance = TOLERANCE,
+		.tolerance = METHOD_TOLERANCE,
 		.stop = &s->stop,
 		.tick = o->tick,
 		.tick_arg = o->tick_arg };

@@ -16,8 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RUN_MS = 10000 /* one candidate's check and timing at most */ };
-
 _Static_assert((int)DLC_DONE == (int)TUNE_DONE && (int)DLC_PHASES == (int)TUNE_PHASES, "phases");
 _Static_assert((int)DLC_AT_ROOF == (int)TASK_AT_ROOF, "ends");
 _Static_assert((int)RUN_STATUS_COUNT <= (int)DLC_STATUSES, "statuses");
@@ -259,7 +257,7 @@ static bool measure_all(Tuning *x, TuneResult *result, Err *err)
 	ChildOptions o = { .name = &x->r->target,
 		.target = &x->target,
 		.jobs = x->r->jobs,
-		.run_ms = RUN_MS,
+		.run_ms = METHOD_RUN_MS,
 		.tick = tick,
 		.tick_arg = x };
 	if (!session_open_children(x->session, &o, err))

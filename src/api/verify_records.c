@@ -12,14 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	RUN_MS = 20000,  /* one run's check and timing: twice what tuning allows, for it is tried once */
-	TRIES = 3,       /* what other work on the machine does to one measurement it does not do to each of three */
-	APART = 2,       /* of two states of one machine neither is so many times as fast as the other */
-	SLACK_NS = 2000, /* below it cold caches and the clock weigh more than the kernel */
-	DISPUTED = 16    /* schedules of a task at most */
-};
-
 /* A run to be tried: what is needed of it, read before the children start. */
 typedef struct Claim {
 	Hash id, workload, target;
@@ -79,9 +71,9 @@ static bool take_run(const RunRecord *run, void *arg)
 static bool take_disputed(Verify *v, const DbTask *t, const DbChoice *best, int n)
 {
 	DbKey key = { .workload = t->workload, .target = t->target, .epoch = CODEGEN_EPOCH, .whose = DB_DISPUTED };
-	DbChoice c[DISPUTED];
+	DbChoice c[METHOD_VERIFY_DISPUTED];
 	int found;
-	if (!db_rank((DbSet){ &v->db, 1 }, &key, c, DISPUTED, &found, v->arena, v->err))
+	if (!db_rank((DbSet){ &v->db, 1 }, &key, c, METHOD_VERIFY_DISPUTED, &found, v->arena, v->err))
 		return false;
 	for (int i = 0; i < found; i++)
 		if (c[i].against > 0 && (n == 0 || strcmp(c[i].run.trace, best->run.trace) != 0))
@@ -134,7 +126,7 @@ static bool prepare(Verify *v, const Claim *t, const char **why)
 	*why = NULL;
 	if (v->session->call->measure == NULL || memcmp(&v->opened, &t->target, sizeof t->target) != 0) {
 		DlcTarget name = { v->v->target, v->target.threads };
-		ChildOptions o = { .name = &name, .target = &v->target, .jobs = 1, .run_ms = RUN_MS };
+		ChildOptions o = { .name = &name, .target = &v->target, .jobs = 1, .run_ms = METHOD_VERIFY_MS };
 		v->ref = NULL;
 		if (!session_open_children(v->session, &o, v->err))
 			return false;
@@ -201,9 +193,10 @@ static bool give(Verify *v, const Claim *t, const MeasureResult *m, bool fits)
 /* A time is a claim like the rest. */
 static bool time_fits(const Verify *v, const Claim *t, MeasureResult *m)
 {
-	bool close = m->median_ns <= t->ns * APART && t->ns <= m->median_ns * APART;
+	bool close = m->median_ns <= t->ns * METHOD_VERIFY_APART && t->ns <= m->median_ns * METHOD_VERIFY_APART;
 	if (close ||
-		(llabs((long long)(m->median_ns - t->ns)) <= SLACK_NS && t->ns >= roof_floor_ns(v->task_now, &v->target)))
+		(llabs((long long)(m->median_ns - t->ns)) <= METHOD_VERIFY_SLACK_NS &&
+			t->ns >= roof_floor_ns(v->task_now, &v->target)))
 		return true;
 	snprintf(m->detail, sizeof m->detail, "takes %.6f ms, recorded were %.6f",
 		(double)m->median_ns / 1e6, (double)t->ns / 1e6);
@@ -213,7 +206,7 @@ static bool time_fits(const Verify *v, const Claim *t, MeasureResult *m)
 static bool try_until_it_fits(Verify *v, const Claim *t, MeasureResult *m, bool *fits)
 {
 	*fits = false;
-	for (int i = 0; i < TRIES && !*fits && (i == 0 || m->status == RUN_OK); i++) {
+	for (int i = 0; i < METHOD_VERIFY_TRIES && !*fits && (i == 0 || m->status == RUN_OK); i++) {
 		Arena *a = arena_new();
 		bool ok = try_run(v, t, a, m);
 		arena_free(a);
