@@ -95,6 +95,7 @@ DLC_API void dlc_session_cancel(DlcSession *s, int on);
 #include <dlc/dlc_records.h>
 #include <dlc/dlc_compile.h>
 #include <dlc/dlc_tune.h>
+#include <dlc/dlc_info.h>
 
 #ifdef __cplusplus
 }

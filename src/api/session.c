@@ -139,8 +139,11 @@ DlcFault dlc_session_open_user(const DlcSessionOptions *options, DlcSession **ou
 
 void dlc_session_close(DlcSession *s)
 {
-	if (s != NULL)
-		arena_free(s->arena);
+	if (s == NULL)
+		return;
+	arena_free(s->info);
+	arena_free(s->target_info);
+	arena_free(s->arena);
 }
 
 void dlc_session_cancel(DlcSession *s, int on)

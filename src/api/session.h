@@ -33,6 +33,7 @@ enum { STOP_CANCEL = 1, STOP_CALLBACK = 2 };
 struct DlcSession {
 	Arena *arena;
 	Folders folders;
+	Arena *info, *target_info; /* views: what dlc_session_info and dlc_target_info gave last; NULL: nothing */
 	void (*note)(const char *sentence, void *arg);
 	void *note_arg;
 	atomic_int stop; /* STOP_ bits; 0: go on */

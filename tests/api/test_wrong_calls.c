@@ -43,6 +43,9 @@ START_TEST(a_number_out_of_range_is_refused)
 	usage(dlc_network_show(n, &(DlcShowOptions){ .target = many }, put, NULL, &why), "threads");
 	usage(dlc_network_tasks(n, &many, &task, &k, &why), "threads");
 	usage(dlc_target_text(s, &many, 0, target, &why), "threads");
+	const DlcTargetInfo *described;
+	usage(dlc_target_info(s, &many, 0, &described, &why), "threads");
+	ck_assert_ptr_null(described);
 	ok(dlc_target_text(s, &(DlcTarget){ NULL, DLC_THREADS }, 0, target, &why), why);
 	ok(dlc_compile(n, &(DlcCompileOptions){ .target.threads = DLC_THREADS }, &b, &why), why);
 	DlcModel *model;
@@ -136,6 +139,10 @@ START_TEST(a_null_pointer_is_refused)
 	null(dlc_session_open(&(DlcSessionOptions){ .ntargets = 1 }, &s2, &why), "targets");
 	null(dlc_session_open(&(DlcSessionOptions){ .targets = &no_text, .ntargets = 1 }, &s2, &why), "targets");
 	null(dlc_target_text(NULL, NULL, 0, target, &why), "s");
+	null(dlc_session_info(NULL, &(const DlcSessionInfo *){ NULL }, &why), "s");
+	null(dlc_session_info(s, NULL, &why), "out");
+	null(dlc_target_info(NULL, NULL, 0, &(const DlcTargetInfo *){ NULL }, &why), "s");
+	null(dlc_target_info(s, NULL, 0, NULL, &why), "out");
 	null(dlc_network_load(NULL, "resnet18", NULL, &other, &why), "s");
 	null(dlc_network_load(s, NULL, NULL, &other, &why), "model");
 	null(dlc_network_load(s, "resnet18", NULL, NULL, &why), "out");
@@ -217,6 +224,8 @@ START_TEST(a_cancelled_session_does_no_work)
 	DlcStats stats;
 	DlcTuneResult r;
 	DlcNetwork *n = lab.network, *other;
+	const DlcSessionInfo *has;
+	const DlcTargetInfo *described;
 	ok(dlc_compile(n, NULL, &b, &why), why);
 	DlcTuneRequest q = { .database = &d, .ndatabase = 1, .limit = DLC_TRIALS_ALL, .trials = 1 };
 	dlc_session_cancel(s, 1);
@@ -232,6 +241,8 @@ START_TEST(a_cancelled_session_does_no_work)
 		dlc_database_check(d, &records, &why),
 		dlc_database_stats(d, &stats, &why),
 		dlc_database_verify(d, &(DlcVerify){ 0 }, &why),
+		dlc_session_info(s, &has, &why),
+		dlc_target_info(s, NULL, 0, &described, &why),
 	};
 	for (int i = 0; i < LEN(all); i++)
 		ck_assert_msg(all[i] == DLC_FAULT_INTERRUPTED, "call %d: %d", i, all[i]);

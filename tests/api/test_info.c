@@ -1,0 +1,125 @@
+/*
+ * What libdlc says a session has to work with, and what it says of a target; also when memory runs out.
+ */
+#include "api/lab.h"
+
+#include "base/guard.h"
+
+#include <string.h>
+
+static int index_of(const char *const *list, int n, const char *name)
+{
+	int i = 0;
+	while (i < n && strcmp(list[i], name) != 0)
+		i++;
+	return i < n ? i : -1;
+}
+
+START_TEST(a_session_says_what_it_has)
+{
+	DlcFailure why = { 0 };
+	DlcSession *s;
+	const DlcSessionInfo *v;
+	const DlcTargetInfo *t;
+	const char *const dirs[] = { DLC_TEST_TARGETS };
+	DlcSessionOptions o = { .programs = DLC_TEST_PROGRAMS, .targets = dirs, .ntargets = 1,
+		.database = "/no/where.sqlite" };
+	ok(dlc_session_open(&o, &s, &why), why);
+	ok(dlc_session_info(s, &v, &why), why);
+	ok(dlc_target_info(s, NULL, 0, &t, &why), why); /* leaves the other view as it is */
+	ck_assert_int_ge(index_of(v->target, v->ntarget, "cortex-a72"), 0);
+	ck_assert_int_ge(index_of(v->target, v->ntarget, "znver5"), 0);
+	for (int i = 1; i < v->ntarget; i++)
+		ck_assert_str_lt(v->target[i - 1], v->target[i]);
+	ck_assert_int_ge(index_of(v->zoo, v->nzoo, "resnet18"), 0);
+	const char *name[16], *what[16];
+	ck_assert(v->ncomponent < LEN(name) && v->nplace < LEN(what));
+	for (int i = 0; i < v->ncomponent; i++) {
+		name[i] = v->component[i].name;
+		ck_assert(v->component[i].use[0] != 0 && (v->component[i].there || v->component[i].package != NULL));
+	}
+	for (int i = 0; i < v->nplace; i++)
+		what[i] = v->place[i].what;
+	ck_assert_int_ge(index_of(name, v->ncomponent, "sqlite"), 0);
+	int programs = index_of(what, v->nplace, "programs"), targets = index_of(what, v->nplace, "targets"),
+		database = index_of(what, v->nplace, "tuning_db");
+	ck_assert(programs >= 0 && targets >= 0 && database >= 0);
+	ck_assert(strcmp(v->place[programs].path, DLC_TEST_PROGRAMS) == 0 && v->place[programs].exists);
+	ck_assert(strcmp(v->place[targets].path, DLC_TEST_TARGETS) == 0 && v->place[targets].exists);
+	ck_assert(strcmp(v->place[database].path, "/no/where.sqlite") == 0 && !v->place[database].exists);
+	ck_assert_int_eq(index_of(what, v->nplace, "cache"), -1); /* of a user, whom this session does not know */
+	dlc_session_close(s);
+}
+END_TEST
+
+START_TEST(a_target_is_described)
+{
+	DlcFailure why = { 0 };
+	DlcSession *s = open_session();
+	const DlcTargetInfo *t;
+	char text[DLC_TARGET_TEXT];
+	ok(dlc_target_info(s, NULL, 0, &t, &why), why);
+	ok(dlc_target_text(s, NULL, 1, text, &why), why);
+	ck_assert(strcmp(t->text, text) == 0 && strlen(t->id) == 32 && strcmp(t->kind, "cpu") == 0);
+	ck_assert(t->cores > 0 && t->cpus >= t->cores && t->vector_bits > 0 && t->vector_registers > 0);
+	ck_assert_int_gt(t->ncore, 0);
+	for (int i = 0; i < t->ncore; i++)
+		ck_assert(t->core[i].value > 0 && t->core[i].measured == 0 && t->core[i].meaning[0] != 0);
+	bool arm = strcmp(t->arch, "aarch64") == 0;
+	/* Another machine: a name, its file, and no measurement. */
+	DlcTarget other = { arm ? DLC_TEST_TARGETS "/skylake-avx512.json" : DLC_TEST_TARGETS "/cortex-a72.json", 2 };
+	ok(dlc_target_info(s, &other, 0, &t, &why), why);
+	ck_assert_str_eq(t->model, arm ? "skylake-avx512" : "cortex-a72");
+	ck_assert_str_eq(t->text, arm ? "cpu:skylake-avx512 t2" : "cpu:cortex-a72 t2");
+	ck_assert_str_eq(t->arch, arm ? "x86-64" : "aarch64");
+	ck_assert_int_eq(t->vector_bits, arm ? 512 : 128);
+	ck_assert_int_ge(index_of(t->feature, t->nfeature, arm ? "avx512f" : "neon"), 0);
+	ck_assert(t->brand[0] == 0 && t->ncache >= 2 && t->cache[0].bytes > 0 && t->cache[0].bytes < t->cache[1].bytes);
+	ck_assert_int_eq(dlc_target_info(s, &other, 1, &t, &why), DLC_FAULT_MISSING);
+	ck_assert(t == NULL && strstr(why.text, "machine") != NULL);
+	ck_assert_int_eq(dlc_target_info(s, &(DlcTarget){ "toaster", 1 }, 0, &t, &why), DLC_FAULT_USAGE);
+	/* The probe: the clock and multiply-adds are measured on every machine. */
+	ok(dlc_target_info(s, NULL, 1, &t, &why), why);
+	int measured = 0;
+	for (int i = 0; i < t->ncore; i++)
+		if (strcmp(t->core[i].key, "ghz") == 0 || strcmp(t->core[i].key, "fma_rate") == 0)
+			measured += t->core[i].measured > 0;
+	ck_assert_int_eq(measured, 2);
+	dlc_session_close(s);
+}
+END_TEST
+
+/* Each piece of memory in turn is not there. The session can be asked again. */
+START_TEST(memory_runs_out_while_a_session_is_asked)
+{
+	DlcFailure why = { 0 };
+	DlcSession *s = open_session();
+	int failed[2] = { 0 };
+	for (int which = 0; which < LEN(failed); which++)
+		for (int64_t at = 1;; at++) {
+			const DlcSessionInfo *v = NULL;
+			const DlcTargetInfo *t = NULL;
+			guard_fail_at(at);
+			DlcFault f = which == 0 ? dlc_session_info(s, &v, &why) : dlc_target_info(s, NULL, 0, &t, &why);
+			bool all = guard_fail_at(0) > 0; /* it did not come to that */
+			ck_assert_int_eq(f, all ? DLC_FAULT_NONE : DLC_FAULT_MEMORY);
+			ck_assert(all == (v != NULL || t != NULL));
+			failed[which] += !all;
+			if (all)
+				break;
+			ok(which == 0 ? dlc_session_info(s, &v, &why) : dlc_target_info(s, NULL, 0, &t, &why), why);
+		}
+	ck_assert(failed[0] > 0 && failed[1] > 0);
+	dlc_session_close(s);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("info");
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, a_session_says_what_it_has);
+	tcase_add_test(tc, a_target_is_described);
+	tcase_add_test(tc, memory_runs_out_while_a_session_is_asked);
+	return run_suite("info", tc);
+}
