@@ -140,8 +140,8 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
 static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 {
 	int64_t option[KNOB_OPTIONS + 1];
-	int n = tile_unrolls(channels, sums, TMPL_BODY, option);
-	if (channels > 1 && channels * sums <= TMPL_BODY)
+	int n = tile_unrolls(channels, sums, TMPL_CONV_STEPS, TMPL_BODY, option);
+	if (channels > 1 && channels <= TMPL_CONV_STEPS && channels * sums <= TMPL_BODY)
 		option[n++] = channels;
 	return sketch_number(s, "unroll", option, n, 0);
 }

@@ -30,7 +30,9 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
 static void choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
 {
 	int64_t option[KNOB_OPTIONS];
-	int first = 0, n = tile_unrolls(t->reduce[0].extent, tile->vectors * tile->pixels, TMPL_BODY, option);
+	int first = 0;
+	int n = tile_unrolls(
+		t->reduce[0].extent, tile->vectors * tile->pixels, TMPL_DENSE_MOST_STEPS, TMPL_BODY, option);
 	for (int k = 0; k < n; k++)
 		first = option[k] == TMPL_DENSE_STEPS ? k : first;
 	int64_t unroll = sketch_number(s, "unroll", option, n, first);

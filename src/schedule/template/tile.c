@@ -223,10 +223,10 @@ bool tile_wastes_little(int64_t extent, int64_t width)
 	return extent <= TMPL_SHORT_AXIS || (covered - extent) * TMPL_WASTE <= covered;
 }
 
-int tile_unrolls(int64_t extent, int64_t sums, int64_t body, int64_t *option)
+int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t *option)
 {
 	int n = 0;
-	for (int64_t u = 1; n < KNOB_OPTIONS && (u == 1 || (u < extent && u * sums <= body)); u *= 2)
+	for (int64_t u = 1; n < KNOB_OPTIONS && (u == 1 || (u < extent && u <= most && u * sums <= body)); u *= 2)
 		option[n++] = u;
 	return n;
 }

@@ -79,10 +79,10 @@ int64_t tile_lanes(const Sketch *s, const Tiled *t, int64_t extent);
 /* Whether tiles of that width leave little of the last one empty. */
 bool tile_wastes_little(int64_t extent, int64_t width);
 /*
- * Powers of two, from 1 and below the extent, of which `sums` times as many make no more multiply-adds than `body`: how
- * many steps of a reduction may be written out. At most KNOB_OPTIONS; how many.
+ * How many steps of a reduction may be written out: powers of two from 1, below the extent, up to `most`, whose `sums`
+ * multiply-adds each make at most `body`. Fills option[KNOB_OPTIONS]; returns how many.
  */
-int tile_unrolls(int64_t extent, int64_t sums, int64_t body, int64_t *option);
+int tile_unrolls(int64_t extent, int64_t sums, int64_t most, int64_t body, int64_t *option);
 /* Vector registers of the target. */
 int64_t tile_registers(const Sketch *s);
 /*

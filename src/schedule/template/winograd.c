@@ -191,7 +191,7 @@ static void choose_product(Sketch *s, const Conv *v, int64_t tiles, int64_t tw, 
 static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 {
 	int64_t option[KNOB_OPTIONS];
-	int n = 0, all = tile_unrolls(channels, sums, TMPL_WINO_BODY, option);
+	int n = 0, all = tile_unrolls(channels, sums, TMPL_WINO_STEPS, TMPL_WINO_BODY, option);
 	for (int k = 0; k < all; k++)
 		if (channels % option[k] == 0)
 			option[n++] = option[k];
