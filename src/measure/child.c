@@ -78,7 +78,7 @@ static void hear(ChildIo *io, size_t n)
 /* What has come meanwhile; its own children may hold the stream, so that its end is not waited for. */
 static const char *last_line(ChildIo *io)
 {
-	enum { PIECES = 200 };
+	enum { PIECES = 4096 }; /* 2 MiB, more than the stream's buffer: only a process that goes on writing comes so far */
 	uv_os_fd_t fd;
 	ssize_t n = 1;
 	if (uv_fileno((uv_handle_t *)&io->err, &fd) == 0)
