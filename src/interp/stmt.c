@@ -4,6 +4,7 @@
  * instances see no difference, and it is much cheaper.
  */
 #include "interp/cx.h"
+#include "ir/threads/threads.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -362,6 +363,9 @@ Program *interp_compile(Arena *a, const KernelSet *ks, const Fn *fn, const IrArg
 	InterpDomain domain, Err *err)
 {
 	Program *p = arena_new_of(a, Program);
+	fn = ir_thread_form(ks->ir, fn, err);
+	if (fn == NULL)
+		return NULL;
 	Cx c = { .arena = a,
 		.ks = ks,
 		.prog = p,

@@ -30,7 +30,7 @@ static bool is_plain(const Expr *e)
 }
 
 /* The value of an integer expression of constants and given symbols; false if it has none or divides by zero. */
-static bool eval_int(const Expr *e, const IrArg *arg, int n, int64_t *v)
+bool ir_eval_int(const Expr *e, const IrArg *arg, int n, int64_t *v)
 {
 	int64_t of[3] = { 0 };
 	if (e->op == IR_INT) {
@@ -45,7 +45,7 @@ static bool eval_int(const Expr *e, const IrArg *arg, int n, int64_t *v)
 	if (!is_plain(e))
 		return false;
 	for (int k = 0; k < e->nargs; k++)
-		if (!eval_int(e->arg[k], arg, n, &of[k]))
+		if (!ir_eval_int(e->arg[k], arg, n, &of[k]))
 			return false;
 	if (e->op == IR_CAST) {
 		*v = dtype_wrap(e->type, of[0]);
@@ -68,7 +68,7 @@ bool ir_eval_extents(const Expr *const *e, int n, const IrArg *arg, int narg, in
 	if (n > IR_MAX_RANK)
 		return false;
 	for (int k = 0; k < n; k++)
-		if (!eval_int(e[k], arg, narg, &extent[k]))
+		if (!ir_eval_int(e[k], arg, narg, &extent[k]))
 			return false;
 	return ir_count_elements(extent, n, count);
 }
@@ -101,7 +101,7 @@ static int map_expr(Mapper *m, const Expr *e)
 			if (strcmp(m->buf->map.var[k], e->name) == 0)
 				return k;
 	int64_t v;
-	if (eval_int(e, m->arg, m->n, &v))
+	if (ir_eval_int(e, m->arg, m->n, &v))
 		return map_push(m, e, (struct MapOp){ .op = IR_INT, .value = v });
 	if (!is_plain(e) || e->op == IR_CAST)
 		return -1;

@@ -16,7 +16,8 @@ typedef struct IrArg {
 
 const IrArg *ir_find_arg(const IrArg *arg, int n, const char *name); /* by content; NULL: not given */
 
-
+/* The value of an integer expression of constants and given symbols; false if it has none or divides by zero. */
+bool ir_eval_int(const Expr *e, const IrArg *arg, int n, int64_t *v);
 /* The values of n <= IR_MAX_RANK extents and their product, as ir_count_elements. */
 bool ir_eval_extents(const Expr *const *e, int n, const IrArg *arg, int narg, int64_t *extent, int64_t *count);
 /* The product of extents; false if one is negative or the product reaches 2^46. */

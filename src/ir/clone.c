@@ -202,6 +202,21 @@ Stmt *ir_clone_stmt(Ir *ir, const Stmt *s)
 	return copy_stmts(&(Copy){ .ir = ir, .a = ir_arena(ir) }, s);
 }
 
+Fn *ir_clone_fn(Ir *ir, const Fn *fn)
+{
+	return copy_fn(&(Copy){ .ir = ir, .a = ir_arena(ir) }, fn);
+}
+
+KernelSet *ir_clone_set(const KernelSet *ks)
+{
+	KernelSet *c = ir_set_new(ks->ir);
+	for (size_t k = 0; k < ks->nmonoid; k++)
+		ir_set_add_monoid(c, ks->monoid[k]);
+	for (size_t k = 0; k < ks->n; k++)
+		ir_set_add(c, ir_clone_fn(ks->ir, ks->fn[k]));
+	return c;
+}
+
 KernelSet *ir_clone_set_into(Ir *ir, const KernelSet *ks)
 {
 	Copy x = { .ir = ir, .a = ir_arena(ir), .other = true, .now = MAP_OF(ir_arena(ir)) };

@@ -69,6 +69,7 @@ static const struct {
 	      "@local intrin dpbusd_i32x16(c[0:16], a[0:16, 0:4], b[0:16, 0:4]) }" },
 	{ "", "fn f() { alloc a: f32[4] @vta.acc }" },
 	{ "axis", "fn f() { for i in 0..4 bound(grid.x) { for j in 0..4 bound(grid.x) {} } }" },
+	{ "axis", "fn f() { for i in 0..4 bound(block.x) { for j in 0..4 bound(grid.x) {} } }" },
 	{ "bounds", "fn f(x: in f32[4], y: out f32[4]) { y[0] = x[-1] }" },
 	{ "bounds", "fn f[M in 1..8](y: out f32[M]) { y[8] = 1.0 }" },
 	{ "bounds", "sub fn g(x: in f32[4]) {} fn f(x: in f32[6]) { call g(x[3:4]) }" },

@@ -4,6 +4,7 @@
  */
 #include "ir/build.h"
 #include "ir/simplify/simplify.h"
+#include "ir/threads/threads.h"
 #include "ir/verify/verifier.h"
 #include "ir/query.h"
 
@@ -23,21 +24,23 @@ bool verify_body(Verifier *v, const Stmt *s, const Range *env, bool certain)
 	return ok;
 }
 
+/* Loops stand in loops of other axes, a block's in a grid's, a warp's in both. */
 static bool verify_axis(Verifier *v, const Stmt *s)
 {
-	static const char *const axes[] = { "grid.x", "grid.y", "grid.z", "block.x", "block.y",
-		"block.z", "warp.x", "warp.y", "warp.z" };
-	bool known = false;
-	for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
-		known = known || (s->loop.axis != NULL && strcmp(axes[i], s->loop.axis) == 0);
-	if (!known)
+	AxisKind kind = ir_axis_of(s, NULL);
+	if (kind == AXIS_NONE)
 		return broke(v, RULE_AXIS, "%s is not an axis",
 			s->loop.axis != NULL ? s->loop.axis : "nothing");
-	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer)
-		if (in->loop->loop.kind == LOOP_BOUND &&
-			strcmp(in->loop->loop.axis, s->loop.axis) == 0)
+	for (const InLoop *in = v->in_loop; in != NULL; in = in->outer) {
+		if (in->loop->loop.kind != LOOP_BOUND)
+			continue;
+		if (strcmp(in->loop->loop.axis, s->loop.axis) == 0)
 			return broke(v, RULE_AXIS, "%s and %s are both bound to %s", in->decl->name,
 				s->loop.var, s->loop.axis);
+		if (ir_axis_of(in->loop, NULL) > kind)
+			return broke(v, RULE_AXIS, "loop %s is bound to %s inside of loop %s, which is bound to %s", s->loop.var,
+				s->loop.axis, in->decl->name, in->loop->loop.axis);
+	}
 	return true;
 }
 
