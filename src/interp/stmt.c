@@ -4,7 +4,7 @@
  * instances see no difference, and it is much cheaper.
  */
 #include "interp/cx.h"
-#include "ir/threads/threads.h"
+#include "ir/threads/form.h"
 #include "ir/walk.h"
 
 #include <string.h>

@@ -3,9 +3,11 @@
 
 #include "ir/build.h"
 #include "ir/verify/verify.h"
+#include "ir/walk.h"
 #include "op/layout.h"
 #include "schedule/accesses.h"
 #include "schedule/space.h"
+#include "schedule/launch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -156,10 +158,22 @@ static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
 #undef PRIM
 };
 
+/* Where loops are bound, barriers are derived anew, and what no launch can run is taken back. */
+static bool apply_bound(Sched *s, const Step *st)
+{
+	KernelSet *before = ir_clone_set(s->ks);
+	launch_drop_barriers(s->ks);
+	if (apply[st->prim](s, st) && launch_settle(s, prim_row(st->prim)->name))
+		return true;
+	*s->ks = *before;
+	return false;
+}
+
 bool trace_apply_more(
 	KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, LimitCost *cost, Err *err)
 {
 	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .size = limit_size(ks), .err = err };
+	bool bound = launch_any(ks);
 	for (size_t i = 0; i < t->step.n; i++) {
 		const Step *st = &t->step.at[i];
 		const char *name = prim_row(st->prim)->name;
@@ -167,7 +181,9 @@ bool trace_apply_more(
 		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);
 		cost->steps++;
 		cost->work += s.size.statements + s.size.nodes;
-		if (!limit_check_cost(cost, s.place, name, err) || !may_take_names(&s, st) || !apply[st->prim](&s, st))
+		bound |= st->prim == PRIM_bind;
+		if (!limit_check_cost(cost, s.place, name, err) || !may_take_names(&s, st) ||
+			!(bound ? apply_bound : apply[st->prim])(&s, st))
 			return false;
 		LimitSize then = limit_size(ks);
 		cost->memory += (int64_t)(arena_used(ir_arena(ks->ir)) - used);
@@ -187,7 +203,9 @@ bool trace_apply(KernelSet *ks, const Trace *t, const Dag *dag, const Target *ta
 static KernelSet *replay(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)
 {
 	KernelSet *ks = op_naive(ir, task->dag, "k", NAIVE_AS_TYPED, err);
-	return ks != NULL && trace_apply(ks, t, task->dag, target, err) && ir_verify_set(ks, err) ? ks : NULL;
+	bool ok = ks != NULL && trace_apply(ks, t, task->dag, target, err) && launch_fit(ks, target, t->name, err) &&
+		ir_verify_set(ks, err);
+	return ok ? ks : NULL;
 }
 
 const KernelSet *schedule_draft(Ir *ir, const Task *task, const Target *target, const Trace *t, Err *err)

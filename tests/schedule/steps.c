@@ -2,6 +2,7 @@
 #include "steps.h"
 #include "suite.h"
 
+#include "ir/threads/form.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -137,8 +138,14 @@ static const char *any_tensor(const Loops *l, Rng *rng)
 static const char *any_word(Prim p, Rng *rng)
 {
 	static const char *const layout[] = { "OIHW4i8o", "OIHW16o", "OI16o", "IO4i", "O4o", "HWIO", "NONE" };
+	static const char *const axis[] = { "grid.x", "grid.y", "block.x", "block.y", "block.x", "warp.x" };
+	static const char *const scope[] = { "shared", "local", "global", "fragment" };
 	static const char *const tail[] = { "guard", "peel", "overlap" };
 	static const char *const intrin[] = { "vexp_f32x16", "vexp_f32x16", "dpbusd_bcast_i32x16", "nothing" };
+	if (p == PRIM_bind)
+		return axis[rng_below(rng, LEN(axis))];
+	if (p == PRIM_scope)
+		return scope[rng_below(rng, LEN(scope))];
 	if (p == PRIM_tensorize)
 		return intrin[rng_below(rng, LEN(intrin))];
 	return p == PRIM_split ? tail[rng_below(rng, LEN(tail))] : layout[rng_below(rng, LEN(layout))];
@@ -206,4 +213,54 @@ const char *random_step_of(Arena *a, const KernelSet *ks, Prim prim, Rng *rng)
 		add_results(&line, row, &l, rng);
 	text_add(&line, "\n");
 	return text_str(&line);
+}
+
+/* Loops that may become blocks of a launch, and those that may become threads. */
+typedef struct Bindable {
+	Arena *arena;
+	VEC(const char *) grid, block, declared;
+} Bindable;
+
+static void add_bindable(Bindable *b, const Stmt *list, bool outside)
+{
+	for (const Stmt *s = list; s != NULL; s = s->next) {
+		Stmt **below[IR_CHILDREN];
+		bool serial = s->kind == ST_FOR && s->loop.kind == LOOP_SERIAL;
+		if (serial && outside)
+			vec_push(b->arena, &b->grid, s->loop.var);
+		if (serial)
+			vec_push(b->arena, &b->block, s->loop.var);
+		if (s->kind == ST_ALLOC)
+			vec_push(b->arena, &b->declared, s->alloc->name);
+		for (int k = 0, n = ir_children(s, below); k < n; k++)
+			add_bindable(b, *below[k], outside && ir_axis_of(s, NULL) == AXIS_GRID);
+	}
+}
+
+const char *random_bound_step(Arena *a, const KernelSet *ks, Rng *rng)
+{
+	static const char *const grid[] = { "grid.x", "grid.y", "grid.z" };
+	static const char *const block[] = { "block.x", "block.x", "block.y" };
+	static const char *const scope[] = { "shared", "shared", "local", "global" };
+	Bindable b = { .arena = a };
+	for (size_t k = 0; k < ks->n; k++)
+		if (ks->fn[k]->kind == FN_RUN)
+			add_bindable(&b, ks->fn[k]->body, true);
+	switch (rng_below(rng, 4)) {
+	case 0:
+		if (b.grid.n > 0)
+			return arena_printf(a, "bind %s %s\n", b.grid.at[rng_below(rng, b.grid.n)],
+				grid[rng_below(rng, LEN(grid))]);
+		break;
+	case 1:
+		if (b.declared.n > 0)
+			return arena_printf(a, "scope %s %s\n", b.declared.at[rng_below(rng, b.declared.n)],
+				scope[rng_below(rng, LEN(scope))]);
+		break;
+	default: break;
+	}
+	if (b.block.n > 0)
+		return arena_printf(a, "bind %s %s\n", b.block.at[rng_below(rng, b.block.n)],
+			block[rng_below(rng, LEN(block))]);
+	return random_step(a, ks, rng);
 }

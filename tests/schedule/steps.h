@@ -14,5 +14,7 @@ extern const int step_nworkload;
 /* One step: its words as the row in prim.def says, whether they make sense or not. */
 const char *random_step(Arena *a, const KernelSet *ks, Rng *rng);
 const char *random_step_of(Arena *a, const KernelSet *ks, Prim prim, Rng *rng);
+/* One that binds a loop, or gives a buffer another scope: a loop and an axis that often fit. */
+const char *random_bound_step(Arena *a, const KernelSet *ks, Rng *rng);
 
 #endif

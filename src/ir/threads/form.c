@@ -9,7 +9,7 @@
  * first thread; loops and conditions around such loops, barriers and waits are everybody's. A shared buffer has one
  * place in the block, so that it is declared above the threads; what else is declared each thread has for itself.
  */
-#include "ir/threads/threads.h"
+#include "ir/threads/form.h"
 
 #include "ir/build.h"
 #include "ir/query.h"

@@ -4,7 +4,7 @@
  */
 #include "ir/build.h"
 #include "ir/simplify/simplify.h"
-#include "ir/threads/threads.h"
+#include "ir/threads/form.h"
 #include "ir/verify/verifier.h"
 #include "ir/query.h"
 

@@ -3,8 +3,8 @@
  * block, and the loops of a block that are bound to one axis have the same threads. docs/ir.md says what that means for
  * the statements between such loops; ir_thread_form writes it out, for the interpreter and for code generation.
  */
-#ifndef IR_THREADS_THREADS_H
-#define IR_THREADS_THREADS_H
+#ifndef IR_THREADS_FORM_H
+#define IR_THREADS_FORM_H
 
 #include "ir/ir.h"
 

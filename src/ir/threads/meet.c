@@ -1,0 +1,214 @@
+/*
+ * Two accesses of threads p and q meet where their indices agree in every dimension. An index is taken apart into what
+ * depends on the thread alone and a rest, of which ends and a common divisor are known: A(p) - A(q) + rest = 0. Threads
+ * are few, so that all pairs are tried; the loops inside are not.
+ */
+#include "ir/threads/meet.h"
+
+#include "ir/analysis/affine.h"
+#include "ir/arg.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+enum { THREADS = 1024 /* of a block; more are not looked at */, DIMS = 8 };
+
+/* The threads that do an access: of each axis a loop, or the first one alone. */
+typedef struct Side {
+	const ThreadAccess *x;
+	int loop[THREAD_AXES]; /* in x->loop; -1: none */
+	int64_t lo[THREAD_AXES], n[THREAD_AXES];
+	int64_t count;
+	const char *var[THREAD_AXES]; /* as the difference calls them */
+} Side;
+
+/* One dimension: first[p] + second[q] + r = 0 for an r from lo to hi, r = rest modulo step (step 0: r = rest). */
+typedef struct Dim {
+	int64_t *value[2];
+	int64_t lo, hi, rest, step;
+} Dim;
+
+static bool find_side(Side *s, const ThreadAccess *x)
+{
+	*s = (Side){ .x = x, .loop = { -1, -1, -1 }, .n = { 1, 1, 1 }, .count = 1 };
+	for (int k = 0; k < x->nloop; k++) {
+		int axis;
+		int64_t lo, hi;
+		if (ir_axis_of(x->loop[k], &axis) != AXIS_BLOCK)
+			continue;
+		bool known = x->lo[k] != NULL && x->hi[k] != NULL && ir_is_int(x->lo[k], &lo) && ir_is_int(x->hi[k], &hi);
+		if (!known || hi <= lo || hi - lo > THREADS)
+			return false;
+		s->loop[axis] = k;
+		s->lo[axis] = lo;
+		s->n[axis] = hi - lo;
+		s->count *= hi - lo;
+		s->var[axis] = x->loop[k]->loop.var;
+	}
+	return s->count <= THREADS;
+}
+
+/* Place of thread p of the side along an axis. */
+static int64_t place(const Side *s, int64_t p, int axis)
+{
+	for (int k = 0; k < axis; k++)
+		p /= s->n[k];
+	return p % s->n[axis];
+}
+
+typedef struct Rename {
+	const ThreadAccess *x;
+	int from;
+} Rename;
+
+static const char *other_name(Ir *ir, const char *var)
+{
+	return ir_name(ir, arena_printf(ir_arena(ir), "%s~", var));
+}
+
+static const Expr *rename_var(Ir *ir, const Expr *e, void *arg)
+{
+	const Rename *r = arg;
+	for (int k = r->from; e->op == IR_VAR && k < r->x->nloop; k++)
+		if (strcmp(r->x->loop[k]->loop.var, e->name) == 0)
+			return ir_idx(ir, other_name(ir, e->name));
+	return e;
+}
+
+/* The facts of both, where loops of the second one from `common` on have other names. */
+static const Range *facts_of_both(Ir *ir, const ThreadAccess *a, Rename *r)
+{
+	const Range *env = a->env;
+	for (int k = r->from; k < r->x->nloop; k++) {
+		const Expr *lo = r->x->lo[k], *hi = r->x->hi[k];
+		if (lo != NULL && hi != NULL)
+			env = ir_range_for(ir, other_name(ir, r->x->loop[k]->loop.var), ir_map_expr(ir, lo, rename_var, r),
+				ir_map_expr(ir, hi, rename_var, r), env);
+	}
+	return env;
+}
+
+enum { OF_FIRST = 1, OF_SECOND = 2, OF_OTHERS = 4 };
+
+typedef struct Vars {
+	const Side *side; /* two */
+	int of;
+} Vars;
+
+static void look_at_var(const Expr *e, void *arg)
+{
+	Vars *v = arg;
+	int of = e->op == IR_VAR ? OF_OTHERS : 0;
+	for (int i = 0; i < 2 && of != 0; i++)
+		for (int k = 0; k < THREAD_AXES; k++)
+			if (v->side[i].var[k] != NULL && strcmp(v->side[i].var[k], e->name) == 0)
+				of = i == 0 ? OF_FIRST : OF_SECOND;
+	v->of |= of;
+}
+
+/* Adds what the term is for each thread of the side; false: it has no value. */
+static bool add_values(const Side *s, const Term *t, int64_t *value)
+{
+	for (int64_t p = 0; p < s->count; p++) {
+		IrArg arg[THREAD_AXES];
+		int n = 0;
+		int64_t a, b = 1, sum;
+		for (int k = 0; k < THREAD_AXES; k++)
+			if (s->var[k] != NULL)
+				arg[n++] = (IrArg){ .name = s->var[k], .value = s->lo[k] + place(s, p, k) };
+		if (!ir_eval_int(t->a, arg, n, &a) || (t->b != NULL && !ir_eval_int(t->b, arg, n, &b)) ||
+			__builtin_mul_overflow(a, b, &sum) || __builtin_mul_overflow(sum, t->coef, &sum) ||
+			__builtin_add_overflow(value[p], sum, &value[p]))
+			return false;
+	}
+	return true;
+}
+
+/* False: nothing is known of this dimension. */
+static bool find_dim(Arena *a, const Side *side, const Affine *f, const Range *env, Dim *d)
+{
+	Affine rest = *f;
+	*d = (Dim){ .rest = f->k };
+	for (int i = 0; i < 2; i++)
+		d->value[i] = arena_array(a, int64_t, side[i].count);
+	for (int i = rest.n - 1; i >= 0; i--) {
+		const Term *t = &rest.t[i];
+		Vars v = { side, 0 };
+		ir_each_node(t->a, look_at_var, &v);
+		if (t->b != NULL)
+			ir_each_node(t->b, look_at_var, &v);
+		if (v.of != OF_FIRST && v.of != OF_SECOND) {
+			d->step = ir_gcd(d->step, t->coef);
+			continue;
+		}
+		if (!add_values(&side[v.of == OF_SECOND], t, d->value[v.of == OF_SECOND]))
+			return false;
+		ir_affine_drop(&rest, i);
+	}
+	Wide ends = ir_affine_bounds(&rest, env, NULL);
+	const wide far = (wide)1 << 60;
+	d->lo = (int64_t)(ends.lo < -far ? -far : ends.lo);
+	d->hi = (int64_t)(ends.hi > far ? far : ends.hi);
+	return true;
+}
+
+static bool may_agree(const Dim *d, int64_t p, int64_t q)
+{
+	int64_t r;
+	if (__builtin_add_overflow(d->value[0][p], d->value[1][q], &r) || __builtin_sub_overflow(0, r, &r))
+		return true;
+	int64_t off;
+	if (r < d->lo || r > d->hi || __builtin_sub_overflow(r, d->rest, &off))
+		return false;
+	return d->step == 0 ? off == 0 : off % d->step == 0;
+}
+
+/* Some pair of different threads agrees in every dimension. */
+static bool some_meet(const Side *side, const Dim *dim, int n)
+{
+	for (int64_t p = 0; p < side[0].count; p++) {
+		int64_t at[THREAD_AXES];
+		for (int k = 0; k < THREAD_AXES; k++)
+			at[k] = place(&side[0], p, k);
+		for (int64_t q = 0; q < side[1].count; q++) {
+			int d = 0;
+			while (d < n && may_agree(&dim[d], p, q))
+				d++;
+			if (d < n)
+				continue;
+			for (int k = 0; k < THREAD_AXES; k++)
+				if (at[k] != place(&side[1], q, k))
+					return true;
+		}
+	}
+	return false;
+}
+
+bool ir_threads_may_meet(Ir *ir, const ThreadAccess *a, const ThreadAccess *b, int common)
+{
+	Side side[2];
+	Dim dim[DIMS];
+	int n = 0;
+	if (strcmp(a->buf, b->buf) != 0 || (!a->write && !b->write))
+		return false;
+	if (a->anywhere || b->anywhere || a->everybodys || b->everybodys || a->n != b->n || !find_side(&side[0], a) ||
+		!find_side(&side[1], b))
+		return true;
+	Rename r = { b, common };
+	const Range *env = facts_of_both(ir, a, &r);
+	for (int k = 0; k < THREAD_AXES; k++)
+		if (side[1].loop[k] >= 0)
+			side[1].var[k] = other_name(ir, side[1].var[k]);
+	Arena *scratch = arena_new();
+	for (int k = 0; k < a->n && n < DIMS; k++) {
+		Affine f;
+		if (a->idx[k] != NULL && b->idx[k] != NULL &&
+			ir_affine_difference(a->idx[k], ir_map_expr(ir, b->idx[k], rename_var, &r), 0, env, NULL, &f) &&
+			find_dim(scratch, side, &f, env, &dim[n]))
+			n++;
+	}
+	bool meet = some_meet(side, dim, n);
+	arena_free(scratch);
+	return meet;
+}

@@ -1,0 +1,449 @@
+/*
+ * See launch.h. A block is walked in the order of its text. What threads have accessed since the last barrier is
+ * pending; where the next statement meets it at an element, in another thread, a barrier stands before the statement.
+ * A loop around such statements is walked twice, so that what is pending at its end meets its beginning. What a thread
+ * reads that it wrote itself meets nobody (ir/threads/meet.h), and needs none.
+ */
+#include "schedule/launch.h"
+
+#include "base/map.h"
+#include "ir/arg.h"
+#include "ir/build.h"
+#include "ir/query.h"
+#include "ir/threads/meet.h"
+#include "schedule/accesses.h"
+
+#include <string.h>
+
+enum { PENDING = 256, /* accesses that a statement is compared with; more need a barrier unseen */
+	ROUNDS = 4 /* loops within each other that are walked twice; deeper ones begin with a barrier */ };
+
+static bool is_bound(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return ir_axis_of(s, NULL) != AXIS_NONE;
+}
+
+bool launch_any(const KernelSet *ks)
+{
+	for (size_t k = 0; k < ks->n; k++)
+		if (ks->fn[k]->kind == FN_RUN && ir_find_stmt(ks->fn[k]->body, is_bound, NULL) != NULL)
+			return true;
+	return false;
+}
+
+bool launch_need_device(Sched *s, const char *what, const char *name)
+{
+	return s->target == NULL || s->target->kind != TARGET_CPU ||
+		sched_refuse(s, what, name, "the target is a CPU, which runs no blocks of threads");
+}
+
+static void drop_in(Stmt **list)
+{
+	for (Stmt **link = list; *link != NULL;) {
+		Stmt *s = *link, **below[IR_CHILDREN];
+		if (s->kind == ST_BARRIER && strcmp(s->barrier, "block") == 0) {
+			*link = s->next;
+			continue;
+		}
+		for (int k = 0, n = ir_axis_of(s, NULL) != AXIS_BLOCK ? ir_children(s, below) : 0; k < n; k++)
+			drop_in(below[k]);
+		link = &s->next;
+	}
+}
+
+void launch_drop_barriers(KernelSet *ks)
+{
+	for (size_t k = 0; k < ks->n; k++)
+		if (ks->fn[k]->kind == FN_RUN)
+			drop_in(&ks->fn[k]->body);
+}
+
+/* ---- how loops nest ---- */
+
+typedef struct Nesting {
+	Sched *s;
+	const char *what; /* the step */
+	const Fn *fn;
+	int n;
+	Stmt *around[IR_MAX_DEPTH]; /* loops */
+} Nesting;
+
+static bool refuse_loop(const Nesting *x, const Stmt *loop, const char *why, const char *other)
+{
+	return sched_refuse_for(x->s, x->what, loop->loop.var, why, other);
+}
+
+/* Whether one below the statement is bound to a block axis. */
+static bool holds_threads(const Stmt *s)
+{
+	Stmt **below[IR_CHILDREN];
+	for (int k = 0, n = ir_children(s, below); k < n; k++)
+		if (ir_has_axis(*below[k], AXIS_BLOCK))
+			return true;
+	return false;
+}
+
+/* Of what stands around a bound loop, its axis aside, which the verifier looks at. */
+static bool check_around(const Nesting *x, const Stmt *s, AxisKind kind)
+{
+	const Stmt *outer = x->n > 0 ? x->around[x->n - 1] : NULL;
+	for (int k = 0; k < x->n; k++) {
+		const Stmt *l = x->around[k];
+		if (kind == AXIS_GRID && ir_axis_of(l, NULL) != AXIS_GRID)
+			return refuse_loop(x, s, "a loop bound to a grid axis must not stand in loop %s", l->loop.var);
+		if (l->loop.kind == LOOP_VECTOR || l->loop.kind == LOOP_PARALLEL)
+			return refuse_loop(x, s, "a bound loop must not stand in vector or parallel loop %s", l->loop.var);
+		int own, other;
+		if (ir_axis_of(s, &own) == ir_axis_of(l, &other) && own == other)
+			return refuse_loop(x, s, "loop %s around it is bound to the same axis", l->loop.var);
+		if (kind == AXIS_BLOCK && ir_axis_of(l, NULL) == AXIS_BLOCK && ir_axis_of(outer, NULL) != AXIS_BLOCK)
+			return refuse_loop(x, s, "loop %s stands between two loops bound to block axes", outer->loop.var);
+	}
+	if (outer != NULL && ir_axis_of(outer, NULL) == kind && (outer->loop.body != s || s->next != NULL))
+		return refuse_loop(x, s, "loop %s contains more than it", outer->loop.var);
+	return true;
+}
+
+/* Launches do not see a buffer that the Fn declares outside of them, unless it lies in global memory. */
+static bool check_alloc(const Nesting *x, const Stmt *s)
+{
+	const char *name = s->alloc->name;
+	for (int k = 0; strcmp(s->alloc->scope, "shared") == 0 && k < x->n; k++)
+		if (ir_axis_of(x->around[k], NULL) == AXIS_BLOCK)
+			return sched_refuse_for(x->s, x->what, name,
+				"loop %s around its declaration is bound to a block axis, so that it must be local",
+				x->around[k]->loop.var);
+	if (x->n > 0 || strcmp(s->alloc->scope, "global") == 0)
+		return true;
+	for (Stmt *c = s->next; c != NULL; c = c->next) {
+		Touch t = producer_touches_one(c, name);
+		bool bound = is_bound(c, NULL) || ir_find_below(c, is_bound, NULL) != NULL;
+		if (bound && t.loads + t.writes + t.strange > 0)
+			return sched_refuse_for(x->s, x->what, name,
+				"it is %s, but declared outside of the loops that are bound: apply scope first, to global",
+				s->alloc->scope);
+	}
+	return true;
+}
+
+static bool check_nesting(Nesting *x, Stmt *list)
+{
+	for (Stmt *s = list; s != NULL; s = s->next) {
+		AxisKind kind = ir_axis_of(s, NULL);
+		Stmt **below[IR_CHILDREN];
+		if (kind != AXIS_NONE) {
+			Uses u = nest_uses(s);
+			if (!check_around(x, s, kind) || !sched_need_spatial(x->s, x->what, s, &u))
+				return false;
+		}
+		for (int k = 0; s->kind == ST_FOR && s->loop.kind == LOOP_PARALLEL && k < x->n; k++)
+			if (ir_axis_of(x->around[k], NULL) != AXIS_NONE)
+				return refuse_loop(x, s, "a parallel loop must not stand in bound loop %s", x->around[k]->loop.var);
+		if (s->kind == ST_ALLOC && !check_alloc(x, s))
+			return false;
+		for (int k = 0, n = ir_children(s, below); k < n; k++) {
+			if (s->kind == ST_FOR)
+				x->around[x->n++] = s;
+			bool ok = check_nesting(x, *below[k]);
+			x->n -= s->kind == ST_FOR;
+			if (!ok)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- barriers ---- */
+
+typedef struct Pending {
+	const ThreadAccess *x;
+	int common; /* loops around both it and the place of the walk, in the same iteration */
+} Pending;
+
+typedef struct Seen {
+	const Stmt *stmt;
+	ThreadAccesses *of;
+} Seen;
+
+typedef struct Scan {
+	Sched *s;
+	const char *what;
+	const Fn *fn;
+	Stmt *body;
+	VEC(Pending) pending;
+	VEC(Seen) seen;
+	uint32_t accesses; /* numbered so far */
+	Map meet;          /* of two numbers and what they have in common: 1 no, 2 yes */
+} Scan;
+
+bool launch_fold(const Buf *b)
+{
+	int64_t shape[IR_MAX_RANK], logical;
+	return b->map.n > 0 && (!ir_eval_extents(b->shape, b->rank, NULL, 0, shape, &logical) ||
+		ir_buf_elements(b, NULL, 0) < logical);
+}
+
+/* Threads do not meet in what each has for itself; a local buffer that they share is refused. */
+static bool is_own(const Fn *fn, const char *buf)
+{
+	const Buf *b = ir_find_buf(fn, buf);
+	return b != NULL && (strcmp(b->scope, "local") == 0 || strcmp(b->scope, "fragment") == 0);
+}
+
+static const ThreadAccesses *accesses_of(Scan *c, const Stmt *s, bool shallow)
+{
+	for (size_t k = 0; k < c->seen.n; k++)
+		if (c->seen.at[k].stmt == s)
+			return c->seen.at[k].of;
+	Arena *a = ir_arena(c->s->ir);
+	ThreadAccesses *all = arena_new_of(a, ThreadAccesses), *of = arena_new_of(a, ThreadAccesses);
+	all->arena = of->arena = a;
+	ir_thread_accesses(c->s->ir, c->s->ks, c->fn, s, shallow, all);
+	for (size_t k = 0; k < all->at.n; k++) {
+		const Buf *b = ir_find_buf(c->fn, all->at.at[k].buf);
+		all->at.at[k].number = c->accesses++;
+		all->at.at[k].anywhere |= b == NULL || launch_fold(b);
+		if (!is_own(c->fn, all->at.at[k].buf))
+			vec_push(a, &of->at, all->at.at[k]);
+	}
+	vec_push(a, &c->seen, ((Seen){ s, of }));
+	return of;
+}
+
+static bool may_meet(Scan *c, const Pending *p, const ThreadAccess *x)
+{
+	uint64_t key = (uint64_t)p->x->number << 36 | (uint64_t)x->number << 8 | (uint64_t)p->common;
+	MapEntry *known = map_add(&c->meet, key);
+	if (known->num == 0)
+		known->num = 1 + ir_threads_may_meet(c->s->ir, p->x, x, p->common);
+	return known->num == 2;
+}
+
+static bool meets_pending(Scan *c, const ThreadAccesses *of)
+{
+	if (c->pending.n * of->at.n > PENDING * PENDING)
+		return true;
+	for (size_t i = 0; i < c->pending.n; i++)
+		for (size_t k = 0; k < of->at.n; k++)
+			if (may_meet(c, &c->pending.at[i], &of->at.at[k]))
+				return true;
+	return false;
+}
+
+/* An access is pending once, with what it has least in common. */
+static void add_pending(Scan *c, const ThreadAccess *x, int common)
+{
+	for (size_t k = 0; k < c->pending.n; k++)
+		if (c->pending.at[k].x == x) {
+			c->pending.at[k].common = common < c->pending.at[k].common ? common : c->pending.at[k].common;
+			return;
+		}
+	vec_push(ir_arena(c->s->ir), &c->pending, ((Pending){ x, common }));
+}
+
+static Stmt **put_barrier(Scan *c, Stmt **link)
+{
+	Stmt *b = ir_stmt(c->s->ir, ST_BARRIER);
+	b->barrier = ir_name(c->s->ir, "block");
+	b->next = *link;
+	*link = b;
+	c->pending.n = 0;
+	return &b->next;
+}
+
+/* A barrier before the statement where it needs one; the link to the statement. */
+static Stmt **pass(Scan *c, Stmt **link, int depth, bool shallow)
+{
+	const ThreadAccesses *of = accesses_of(c, *link, shallow);
+	if (meets_pending(c, of))
+		link = put_barrier(c, link);
+	for (size_t k = 0; k < of->at.n; k++)
+		add_pending(c, &of->at.at[k], depth);
+	return link;
+}
+
+/* What is pending of these loops is of any iteration of theirs. */
+static void leave(Scan *c, int depth)
+{
+	for (size_t k = 0; k < c->pending.n; k++)
+		if (c->pending.at[k].common > depth)
+			c->pending.at[k].common = depth;
+}
+
+static bool is_barrier(const Stmt *s)
+{
+	return s != NULL && s->kind == ST_BARRIER && strcmp(s->barrier, "block") == 0;
+}
+
+static void scan(Scan *c, Stmt **list, int depth, int rounds);
+
+/* What was pending before may still be behind it: a loop may have no iterations, and of two branches one runs. */
+static void scan_below(Scan *c, const Stmt *s, int depth, int rounds)
+{
+	Stmt **below[IR_CHILDREN];
+	bool loop = s->kind == ST_FOR;
+	int64_t extent;
+	size_t n = c->pending.n;
+	Pending *before = arena_array(ir_arena(c->s->ir), Pending, n + 1);
+	if (n > 0)
+		memcpy(before, c->pending.at, n * sizeof *before);
+	for (int k = 0, children = ir_children(s, below); k < children; k++) {
+		if (loop && rounds >= ROUNDS && !is_barrier(*below[k]))
+			put_barrier(c, below[k]);
+		scan(c, below[k], depth + loop, rounds + loop);
+		leave(c, depth);
+		if (loop && rounds < ROUNDS) { /* as any later iteration finds it */
+			scan(c, below[k], depth + loop, rounds + loop);
+			leave(c, depth);
+		}
+		for (size_t i = 0; i < n && (!loop || !nest_extent(s, &extent) || extent < 1); i++)
+			add_pending(c, before[i].x, before[i].common);
+	}
+}
+
+static void scan(Scan *c, Stmt **list, int depth, int rounds)
+{
+	for (Stmt **link = list; *link != NULL; link = &(*link)->next) {
+		bool inner = ir_axis_of(*link, NULL) != AXIS_BLOCK && holds_threads(*link);
+		if (is_barrier(*link)) { /* of the round before */
+			c->pending.n = 0;
+			continue;
+		}
+		link = pass(c, link, depth, inner || (*link)->kind == ST_LET);
+		if (inner)
+			scan_below(c, *link, depth, rounds);
+	}
+}
+
+/* Loops around the statement. */
+static int depth_of(Stmt *list, const Stmt *s)
+{
+	for (Stmt *c = list; c != NULL; c = c->next) {
+		Stmt **below[IR_CHILDREN];
+		if (c == s || !ir_is_below(c, s))
+			continue;
+		for (int k = 0, n = ir_children(c, below); k < n; k++)
+			if (ir_link_to(below[k], s) != NULL)
+				return (c->kind == ST_FOR) + depth_of(*below[k], s);
+	}
+	return 0;
+}
+
+/* ---- what a thread has for itself ---- */
+
+static bool check_own(Scan *c, const Stmt *alloc)
+{
+	const char *name = alloc->alloc->name;
+	ThreadAccesses all = { .arena = ir_arena(c->s->ir) };
+	for (const Stmt *s = alloc->next; s != NULL; s = s->next)
+		ir_thread_accesses(c->s->ir, c->s->ks, c->fn, s, false, &all);
+	int common = depth_of(c->fn->body, alloc);
+	for (size_t i = 0; i < all.at.n; i++)
+		for (size_t k = i; k < all.at.n && strcmp(all.at.at[i].buf, name) == 0; k++)
+			if (ir_threads_may_meet(c->s->ir, &all.at.at[i], &all.at.at[k], common))
+				return sched_refuse(c->s, c->what, name,
+					"it is local to a thread, but another thread may use it: apply scope first, to shared");
+	return true;
+}
+
+/* Buffers that a block declares outside of its threads. */
+static bool check_allocs(Scan *c, Stmt *list)
+{
+	for (Stmt *s = list; s != NULL; s = s->next) {
+		Stmt **below[IR_CHILDREN];
+		if (s->kind == ST_ALLOC && is_own(c->fn, s->alloc->name) && !check_own(c, s))
+			return false;
+		for (int k = 0, n = ir_axis_of(s, NULL) == AXIS_BLOCK ? 0 : ir_children(s, below); k < n; k++)
+			if (!check_allocs(c, *below[k]))
+				return false;
+	}
+	return true;
+}
+
+/* ---- how many threads ---- */
+
+static bool find_extents(Stmt *s, void *arg)
+{
+	int64_t *n = arg, extent;
+	int k;
+	if (ir_axis_of(s, &k) == AXIS_BLOCK && nest_extent(s, &extent) && extent > n[k])
+		n[k] = extent;
+	return true;
+}
+
+static bool check_count(Scan *c, Stmt *body)
+{
+	int64_t n[THREAD_AXES] = { 1, 1, 1 }, most = limit_row(LIMIT_threads)->most;
+	ir_each_stmt(body, find_extents, n);
+	if (n[0] <= most && n[1] <= most / n[0] && n[2] <= most / n[0] / n[1])
+		return true;
+	return fail(c->s->err, ERR_ILLEGAL, c->s->place,
+		"%s: a block would have %lld x %lld x %lld threads; one has at most %lld", c->what, (long long)n[0],
+		(long long)n[1], (long long)n[2], (long long)most);
+}
+
+static bool settle_block(Stmt **body, bool one, void *arg)
+{
+	const Scan *of = arg;
+	Scan c = { .s = of->s, .what = of->what, .fn = of->fn, .meet = MAP_OF(ir_arena(of->s->ir)) };
+	Stmt *behind = one ? (*body)->next : NULL;
+	int depth = depth_of(c.fn->body, *body);
+	if (one)
+		(*body)->next = NULL;
+	bool ok = check_count(&c, *body) && check_allocs(&c, *body);
+	if (ok)
+		scan(&c, body, depth, 0);
+	Stmt *last = *body;
+	while (last->next != NULL)
+		last = last->next;
+	last->next = behind;
+	return ok;
+}
+
+bool launch_settle(Sched *s, const char *what)
+{
+	for (size_t k = 0; k < s->ks->n; k++) {
+		Fn *fn = s->ks->fn[k];
+		if (fn->kind != FN_RUN || ir_find_stmt(fn->body, is_bound, NULL) == NULL)
+			continue;
+		Nesting x = { .s = s, .what = what, .fn = fn };
+		if (!check_nesting(&x, fn->body) ||
+			!ir_each_block(&fn->body, settle_block, &(Scan){ .s = s, .what = what, .fn = fn }))
+			return false;
+	}
+	return true;
+}
+
+/* Bytes of the shared buffers of a list. */
+static bool add_shared(Stmt *s, void *arg)
+{
+	int64_t *bytes = arg, n;
+	if (s->kind != ST_ALLOC || strcmp(s->alloc->scope, "shared") != 0)
+		return true;
+	n = ir_buf_elements(s->alloc, NULL, 0);
+	n = n < 0 ? INT64_MAX : dtype_bytes(s->alloc->type, n);
+	if (n < 0 || __builtin_add_overflow(*bytes, n, bytes))
+		*bytes = INT64_MAX;
+	return true;
+}
+
+bool launch_fit(const KernelSet *ks, const Target *target, const char *place, Err *err)
+{
+	int64_t most = 0;
+	for (int k = 0; k < target->nscope; k++)
+		if (strcmp(target->scope[k].name, "shared") == 0)
+			most = target->scope[k].bytes;
+	for (size_t k = 0; k < ks->n; k++)
+		for (Stmt *s = ks->fn[k]->kind == FN_RUN ? ks->fn[k]->body : NULL; s != NULL && most > 0; s = s->next) {
+			Stmt one = *s;
+			int64_t bytes = 0;
+			one.next = NULL;
+			ir_each_stmt(&one, add_shared, &bytes);
+			if (bytes > most)
+				return fail(err, ERR_ILLEGAL, place,
+					"a block would have %lld bytes of shared memory; the target has %lld", (long long)bytes,
+					(long long)most);
+		}
+	return true;
+}

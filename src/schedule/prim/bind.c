@@ -1,0 +1,48 @@
+/* bind: the iterations of a loop are the blocks of a launch along an axis, or the threads of a block. */
+#include "schedule/launch.h"
+
+#include "ir/build.h"
+#include "ir/threads/form.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+/* What CUDA takes of a grid; other devices take no less along x. */
+#define GRID_X (((int64_t)1 << 31) - 1)
+#define GRID_YZ 65535
+
+static bool is_inner(const Expr *e, void *arg)
+{
+	const Fn *fn = arg;
+	bool symbol = false;
+	for (int k = 0; e->op == IR_VAR && k < fn->nsym; k++)
+		symbol |= strcmp(fn->sym[k].name, e->name) == 0;
+	return e->op == IR_LOAD || (e->op == IR_VAR && !symbol);
+}
+
+/* Needs: a serial loop of independent iterations. Breaks: nothing; launch_settle looks at what is around and below. */
+bool prim_bind(Sched *s, const Step *st)
+{
+	Place p;
+	int64_t n;
+	int axis;
+	const char *name = st->arg[0].word;
+	if (!launch_need_device(s, "bind", name) || !sched_find_loop(s, name, &p) || !sched_need_serial(s, "bind", p.loop))
+		return false;
+	Stmt bound = *p.loop;
+	bound.loop.kind = LOOP_BOUND;
+	bound.loop.axis = ir_name(s->ir, st->arg[1].word);
+	AxisKind kind = ir_axis_of(&bound, &axis);
+	if (kind != AXIS_GRID && kind != AXIS_BLOCK)
+		return sched_refuse(s, "bind", name, "an axis is grid.x, grid.y, grid.z, block.x, block.y or block.z");
+	if (p.fn->kind != FN_RUN)
+		return sched_refuse_for(s, "bind", name, "it stands in %s, which no launch runs", p.fn->name);
+	if (ir_find_node(p.loop->loop.lo, is_inner, p.fn) != NULL || ir_find_node(p.loop->loop.hi, is_inner, p.fn) != NULL)
+		return sched_refuse(s, "bind", name, "its ends must be of constants and symbols");
+	if (kind == AXIS_GRID && nest_extent(p.loop, &n) && n > (axis == 0 ? GRID_X : GRID_YZ))
+		return fail(s->err, ERR_ILLEGAL, s->place, "bind %s: a grid has at most %lld blocks along %s, not %lld", name,
+			(long long)(axis == 0 ? GRID_X : GRID_YZ), bound.loop.axis, (long long)n);
+	p.loop->loop.kind = LOOP_BOUND;
+	p.loop->loop.axis = bound.loop.axis;
+	return true;
+}
