@@ -174,6 +174,7 @@ typedef struct Scan {
 	VEC(Pending) pending;
 	VEC(Seen) seen;
 	uint32_t accesses; /* numbered so far */
+	ThreadMemo memo;
 	Map meet;          /* of two numbers and what they have in common: 1 no, 2 yes */
 } Scan;
 
@@ -216,7 +217,7 @@ static bool may_meet(Scan *c, const Pending *p, const ThreadAccess *x)
 	uint64_t key = (uint64_t)p->x->number << 36 | (uint64_t)x->number << 8 | (uint64_t)p->common;
 	MapEntry *known = map_add(&c->meet, key);
 	if (known->num == 0)
-		known->num = 1 + ir_threads_may_meet(c->s->ir, p->x, x, p->common);
+		known->num = 1 + ir_threads_may_meet(&c->memo, p->x, x, p->common);
 	return known->num == 2;
 }
 
@@ -276,6 +277,19 @@ static bool is_barrier(const Stmt *s)
 	return s != NULL && s->kind == ST_BARRIER && strcmp(s->barrier, "block") == 0;
 }
 
+/* Something below the statement meets what is pending. */
+static bool meets_below(Scan *c, const Stmt *s)
+{
+	Stmt **below[IR_CHILDREN];
+	for (int k = 0, n = ir_children(s, below); k < n; k++)
+		for (const Stmt *b = *below[k]; b != NULL; b = b->next) {
+			bool inner = ir_axis_of(b, NULL) != AXIS_BLOCK && holds_threads(b);
+			if (meets_pending(c, accesses_of(c, b, inner || b->kind == ST_LET)) || (inner && meets_below(c, b)))
+				return true;
+		}
+	return false;
+}
+
 static void scan(Scan *c, Stmt **list, int depth, int rounds);
 
 /* What was pending before may still be behind it: a loop may have no iterations, and of two branches one runs. */
@@ -311,6 +325,8 @@ static void scan(Scan *c, Stmt **list, int depth, int rounds)
 			continue;
 		}
 		link = pass(c, link, depth, inner || (*link)->kind == ST_LET);
+		if (inner && meets_below(c, *link))
+			link = put_barrier(c, link); /* once, rather than in each iteration */
 		if (inner)
 			scan_below(c, *link, depth, rounds);
 	}
@@ -341,7 +357,7 @@ static bool check_own(Scan *c, const Stmt *alloc)
 	int common = depth_of(c->fn->body, alloc);
 	for (size_t i = 0; i < all.at.n; i++)
 		for (size_t k = i; k < all.at.n && strcmp(all.at.at[i].buf, name) == 0; k++)
-			if (ir_threads_may_meet(c->s->ir, &all.at.at[i], &all.at.at[k], common))
+			if (ir_threads_may_meet(&c->memo, &all.at.at[i], &all.at.at[k], common))
 				return sched_refuse(c->s, c->what, name,
 					"it is local to a thread, but another thread may use it: apply scope first, to shared");
 	return true;
@@ -386,7 +402,8 @@ static bool check_count(Scan *c, Stmt *body)
 static bool settle_block(Stmt **body, bool one, void *arg)
 {
 	const Scan *of = arg;
-	Scan c = { .s = of->s, .what = of->what, .fn = of->fn, .meet = MAP_OF(ir_arena(of->s->ir)) };
+	Arena *a = ir_arena(of->s->ir);
+	Scan c = { .s = of->s, .what = of->what, .fn = of->fn, .meet = MAP_OF(a), .memo = { of->s->ir, a, MAP_OF(a) } };
 	Stmt *behind = one ? (*body)->next : NULL;
 	int depth = depth_of(c.fn->body, *body);
 	if (one)

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { THREADS = 1024 /* of a block; more are not looked at */, DIMS = 8 };
+enum { THREADS = 1024 /* of a block; more are not looked at */, DIMS = 8, TRIES = 256 /* rests */, PAIRS = 1 << 17 };
 
 /* The threads that do an access: of each axis a loop, or the first one alone. */
 typedef struct Side {
@@ -107,26 +107,43 @@ static void look_at_var(const Expr *e, void *arg)
 	v->of |= of;
 }
 
-/* Adds what the term is for each thread of the side; false: it has no value. */
-static bool add_values(const Side *s, const Term *t, int64_t *value)
+/* What an expression is for each thread of the side; NULL: it has no value. */
+static const int64_t *values_of(ThreadMemo *m, const Side *s, const Expr *e)
 {
+	MapEntry *known = map_add_ptr(&m->value, e);
+	if (known->ptr != NULL)
+		return known->ptr;
+	int64_t *value = arena_array(m->arena, int64_t, s->count);
+	known->ptr = value;
 	for (int64_t p = 0; p < s->count; p++) {
 		IrArg arg[THREAD_AXES];
 		int n = 0;
-		int64_t a, b = 1, sum;
 		for (int k = 0; k < THREAD_AXES; k++)
 			if (s->var[k] != NULL)
 				arg[n++] = (IrArg){ .name = s->var[k], .value = s->lo[k] + place(s, p, k) };
-		if (!ir_eval_int(t->a, arg, n, &a) || (t->b != NULL && !ir_eval_int(t->b, arg, n, &b)) ||
-			__builtin_mul_overflow(a, b, &sum) || __builtin_mul_overflow(sum, t->coef, &sum) ||
-			__builtin_add_overflow(value[p], sum, &value[p]))
+		if (!ir_eval_int(e, arg, n, &value[p]))
+			return NULL;
+	}
+	return value;
+}
+
+/* Adds what the term is for each thread of the side; false: it has no value. */
+static bool add_values(ThreadMemo *m, const Side *s, const Term *t, int64_t *sum)
+{
+	const int64_t *a = values_of(m, s, t->a), *b = t->b != NULL ? values_of(m, s, t->b) : NULL;
+	if (a == NULL || (t->b != NULL && b == NULL))
+		return false;
+	for (int64_t p = 0; p < s->count; p++) {
+		int64_t x = a[p];
+		if ((b != NULL && __builtin_mul_overflow(x, b[p], &x)) || __builtin_mul_overflow(x, t->coef, &x) ||
+			__builtin_add_overflow(sum[p], x, &sum[p]))
 			return false;
 	}
 	return true;
 }
 
 /* False: nothing is known of this dimension. */
-static bool find_dim(Arena *a, const Side *side, const Affine *f, const Range *env, Dim *d)
+static bool find_dim(ThreadMemo *m, Arena *a, const Side *side, const Affine *f, const Range *env, Dim *d)
 {
 	Affine rest = *f;
 	*d = (Dim){ .rest = f->k };
@@ -142,7 +159,7 @@ static bool find_dim(Arena *a, const Side *side, const Affine *f, const Range *e
 			d->step = ir_gcd(d->step, t->coef);
 			continue;
 		}
-		if (!add_values(&side[v.of == OF_SECOND], t, d->value[v.of == OF_SECOND]))
+		if (!add_values(m, &side[v.of == OF_SECOND], t, d->value[v.of == OF_SECOND]))
 			return false;
 		ir_affine_drop(&rest, i);
 	}
@@ -164,29 +181,160 @@ static bool may_agree(const Dim *d, int64_t p, int64_t q)
 	return d->step == 0 ? off == 0 : off % d->step == 0;
 }
 
-/* Some pair of different threads agrees in every dimension. */
-static bool some_meet(const Side *side, const Dim *dim, int n)
+static bool same_thread(const Side *side, int64_t p, int64_t q)
 {
-	for (int64_t p = 0; p < side[0].count; p++) {
-		int64_t at[THREAD_AXES];
-		for (int k = 0; k < THREAD_AXES; k++)
-			at[k] = place(&side[0], p, k);
-		for (int64_t q = 0; q < side[1].count; q++) {
-			int d = 0;
-			while (d < n && may_agree(&dim[d], p, q))
-				d++;
-			if (d < n)
-				continue;
-			for (int k = 0; k < THREAD_AXES; k++)
-				if (at[k] != place(&side[1], q, k))
-					return true;
+	for (int k = 0; k < THREAD_AXES; k++)
+		if (place(&side[0], p, k) != place(&side[1], q, k))
+			return false;
+	return true;
+}
+
+static void find_ends(const int64_t *v, int64_t n, int64_t *lo, int64_t *hi, int64_t *step)
+{
+	*lo = *hi = v[0];
+	for (int64_t k = 1; k < n; k++) {
+		*lo = v[k] < *lo ? v[k] : *lo;
+		*hi = v[k] > *hi ? v[k] : *hi;
+		*step = ir_gcd(*step, v[k] - v[0]);
+	}
+}
+
+/*
+ * How many rests let some threads agree in this dimension, given by the ends and the steps of their values: 0, 1 (then
+ * *r) or 2 for more.
+ */
+static int count_rests(const Side *side, const Dim *d, int64_t *r)
+{
+	int64_t lo[2], hi[2], step = 0;
+	int n = 0;
+	for (int i = 0; i < 2; i++)
+		find_ends(d->value[i], side[i].count, &lo[i], &hi[i], &step);
+	int64_t from = d->lo > -(hi[0] + hi[1]) ? d->lo : -(hi[0] + hi[1]);
+	int64_t to = d->hi < -(lo[0] + lo[1]) ? d->hi : -(lo[0] + lo[1]);
+	int64_t at = -(d->value[0][0] + d->value[1][0]), by = step > 0 ? step : 1;
+	if (step == 0) { /* one value on each side */
+		from = from > at ? from : at;
+		to = to < at ? to : at;
+	}
+	from = at - ir_floor_div(at - from, by) * by; /* the first one of these steps */
+	for (int tries = 0; from <= to && n < 2; from += by, tries++) {
+		if (tries == TRIES)
+			return 2;
+		if (d->step == 0 ? from == d->rest : (from - d->rest) % d->step == 0) {
+			*r = from;
+			n++;
 		}
+	}
+	return n;
+}
+
+/* Whether a pair of different threads agrees in these dimensions, each of which has one rest. */
+static bool some_equal(Arena *scratch, const Side *side, const Dim *const *dim, const int64_t *rest, int n)
+{
+	Map first = MAP_OF(scratch); /* the thread, and 1; -1: several */
+	int64_t key[DIMS];
+	for (int64_t p = 0; p < side[0].count; p++) {
+		for (int k = 0; k < n; k++)
+			key[k] = dim[k]->value[0][p];
+		MapEntry *e = map_add_bytes(&first, key, sizeof *key * (size_t)n);
+		e->num = e->num == 0 ? p + 1 : -1;
+	}
+	for (int64_t q = 0; q < side[1].count; q++) {
+		for (int k = 0; k < n; k++)
+			key[k] = -dim[k]->value[1][q] - rest[k];
+		const MapEntry *e = map_find_bytes(&first, key, sizeof *key * (size_t)n);
+		if (e != NULL && (e->num < 0 || !same_thread(side, e->num - 1, q)))
+			return true;
 	}
 	return false;
 }
 
-bool ir_threads_may_meet(Ir *ir, const ThreadAccess *a, const ThreadAccess *b, int common)
+/* Some pair of different threads agrees in every dimension. */
+static bool some_meet(Arena *scratch, const Side *side, const Dim *dim, int n)
 {
+	const Dim *one[DIMS];
+	int64_t rest[DIMS];
+	int ones = 0;
+	for (int k = 0; k < n; k++) {
+		int rests = count_rests(side, &dim[k], &rest[ones]);
+		if (rests == 0)
+			return false;
+		if (rests == 1)
+			one[ones++] = &dim[k];
+	}
+	if (ones > 0 && !some_equal(scratch, side, one, rest, ones))
+		return false;
+	if (ones == n || side[0].count * side[1].count > PAIRS)
+		return true;
+	for (int64_t p = 0; p < side[0].count; p++)
+		for (int64_t q = 0; q < side[1].count; q++) {
+			int d = 0;
+			while (d < n && may_agree(&dim[d], p, q))
+				d++;
+			if (d == n && !same_thread(side, p, q))
+				return true;
+		}
+	return false;
+}
+
+typedef struct Inner {
+	const ThreadAccess *x;
+	int common;
+} Inner;
+
+static bool moves(const Expr *e, void *arg)
+{
+	const Inner *in = arg;
+	for (int k = in->common; k < in->x->nloop; k++)
+		if (ir_uses_var(e, in->x->loop[k]->loop.var))
+			return true;
+	return false;
+}
+
+/* The index is the iterator, and what is the same in all instances. */
+static bool is_iterator(const Expr *idx, const ThreadAccess *x, const char *it, int common)
+{
+	const Expr *rest = NULL;
+	if (idx->op == IR_ADD || idx->op == IR_SUB) {
+		rest = idx->arg[1];
+		idx = idx->arg[0];
+	}
+	if (idx->op != IR_VAR || strcmp(idx->name, it) != 0)
+		return false;
+	if (rest != NULL && moves(rest, &(Inner){ x, common }))
+		return false;
+	for (int k = 0; k < x->block->block.n && rest != NULL; k++)
+		if (ir_uses_var(rest, x->block->block.iter[k].name))
+			return false;
+	return true;
+}
+
+/* Where tiles overlap, several instances have one value. */
+static bool overlaps(const Expr *e, void *arg)
+{
+	return (e->op == IR_MIN || e->op == IR_MAX) && moves(e, arg);
+}
+
+/* A store by a block of spatial iterators, each an index: different instances write different elements. */
+static bool writes_apart(const ThreadAccess *x, int common)
+{
+	if (x->block == NULL || x->stmt->kind != ST_STORE || !x->write)
+		return false;
+	for (int k = 0; k < x->block->block.n; k++) {
+		const Iter *it = &x->block->block.iter[k];
+		Inner in = { x, common };
+		bool index = !moves(it->value, &in);
+		for (int d = 0; d < x->n; d++)
+			index |= is_iterator(x->stmt->store.dst.idx[d], x, it->name, common);
+		if (it->kind != ITER_SPATIAL || !index || ir_find_node(it->value, overlaps, &in) != NULL)
+			return false;
+	}
+	return true;
+}
+
+bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAccess *b, int common)
+{
+	Ir *ir = memo->ir;
 	Side side[2];
 	Dim dim[DIMS];
 	int n = 0;
@@ -195,6 +343,8 @@ bool ir_threads_may_meet(Ir *ir, const ThreadAccess *a, const ThreadAccess *b, i
 	if (a->anywhere || b->anywhere || a->everybodys || b->everybodys || a->n != b->n || !find_side(&side[0], a) ||
 		!find_side(&side[1], b))
 		return true;
+	if (a == b && writes_apart(a, common))
+		return false;
 	Rename r = { b, common };
 	const Range *env = facts_of_both(ir, a, &r);
 	for (int k = 0; k < THREAD_AXES; k++)
@@ -205,10 +355,10 @@ bool ir_threads_may_meet(Ir *ir, const ThreadAccess *a, const ThreadAccess *b, i
 		Affine f;
 		if (a->idx[k] != NULL && b->idx[k] != NULL &&
 			ir_affine_difference(a->idx[k], ir_map_expr(ir, b->idx[k], rename_var, &r), 0, env, NULL, &f) &&
-			find_dim(scratch, side, &f, env, &dim[n]))
+			find_dim(memo, scratch, side, &f, env, &dim[n]))
 			n++;
 	}
-	bool meet = some_meet(side, dim, n);
+	bool meet = some_meet(scratch, side, dim, n);
 	arena_free(scratch);
 	return meet;
 }

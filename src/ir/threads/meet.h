@@ -7,12 +7,13 @@
 
 #include "ir/threads/form.h"
 
+#include "base/map.h"
 #include "ir/analysis/bounds.h"
 
 /* One place of the text that accesses a buffer, in terms of the loops around it and of the Fn's symbols. */
 typedef struct ThreadAccess {
 	const char *buf;
-	const Stmt *stmt;
+	const Stmt *stmt, *block; /* the innermost block around; NULL: none */
 	uint32_t number;   /* the caller's */
 	bool write;
 	bool anywhere;     /* nothing is known of its indices, as in a window */
@@ -33,10 +34,17 @@ typedef struct ThreadAccesses {
 /* Adds all accesses of statement s of fn, its siblings not included; shallow: those of s itself alone, not below it. */
 void ir_thread_accesses(Ir *ir, const KernelSet *ks, const Fn *fn, const Stmt *s, bool shallow, ThreadAccesses *out);
 
+/* What was found out about a Fn that nobody changes meanwhile. */
+typedef struct ThreadMemo {
+	Ir *ir;
+	Arena *arena;
+	Map value; /* of an expression: its values for each thread, int64_t[] */
+} ThreadMemo;
+
 /*
  * Whether two threads may meet at an element of the buffer that a and b access, one of them writing, where the first
- * `common` loops around both are in the same iteration and all others in any. Memory is of the Ir.
+ * `common` loops around both are in the same iteration and all others in any.
  */
-bool ir_threads_may_meet(Ir *ir, const ThreadAccess *a, const ThreadAccess *b, int common);
+bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAccess *b, int common);
 
 #endif

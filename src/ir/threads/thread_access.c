@@ -27,6 +27,7 @@ typedef struct Collect {
 	VEC(const Expr *) lo;
 	VEC(const Expr *) hi;
 	const Range *env;
+	const Stmt *block;
 	bool everybodys;
 } Collect;
 
@@ -65,7 +66,7 @@ static void add(Collect *c, const Stmt *s, const char *buf, bool write, const Ex
 {
 	Arena *a = c->arena;
 	size_t nloop = c->loop.n;
-	ThreadAccess x = { .buf = buf, .stmt = s, .write = write, .anywhere = idx == NULL, .everybodys = c->everybodys,
+	ThreadAccess x = { .buf = buf, .stmt = s, .block = c->block, .write = write, .anywhere = idx == NULL, .everybodys = c->everybodys,
 		.n = n, .nloop = (int)nloop, .env = c->env };
 	x.idx = arena_array(a, const Expr *, n + 1);
 	for (int k = 0; k < n && idx != NULL; k++)
@@ -137,6 +138,7 @@ static void enter(Collect *c, const Stmt *s)
 		if (lo != NULL && hi != NULL)
 			c->env = ir_range_for(c->ir, s->loop.var, lo, hi, c->env);
 	} else if (s->kind == ST_BLOCK) {
+		c->block = s;
 		for (int k = 0; k < s->block.n; k++)
 			push_value(c, s->block.iter[k].name, s->block.iter[k].value);
 	}
@@ -155,6 +157,7 @@ static void walk(Collect *c, const Stmt *s)
 	Stmt **list[IR_CHILDREN];
 	size_t values = c->value.n, loops = c->loop.n;
 	const Range *env = c->env;
+	const Stmt *block = c->block;
 	add_own(c, s);
 	enter(c, s);
 	if (s->kind == ST_BLOCK && s->block.where != NULL)
@@ -170,6 +173,7 @@ static void walk(Collect *c, const Stmt *s)
 	c->value.n = values;
 	c->loop.n = c->lo.n = c->hi.n = loops;
 	c->env = env;
+	c->block = block;
 }
 
 /* Goes down to the statement; false: it is not in the list. */

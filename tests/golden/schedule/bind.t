@@ -327,8 +327,8 @@ fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 				t[vj] = x[vi, vj]
 			}
 		}
+		barrier block
 		for k.o in 0..2 {
-			barrier block
 			for k.i in 0..4 bound(block.x) {
 				block b(vi: spatial 0..4 = i, vk: spatial 0..8 = k.o * 4 + k.i) {
 					y[vi, vk] = t[vk] * 2.0
