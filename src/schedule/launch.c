@@ -10,13 +10,15 @@
 #include "ir/arg.h"
 #include "ir/build.h"
 #include "ir/query.h"
+#include "ir/simplify/simplify.h"
 #include "ir/threads/meet.h"
+#include "ir/walk.h"
 #include "schedule/accesses.h"
 
 #include <string.h>
 
 enum { PENDING = 256, /* accesses that a statement is compared with; more need a barrier unseen */
-	ROUNDS = 4 /* loops within each other that are walked twice; deeper ones begin with a barrier */ };
+	ROUNDS = 6 /* loops within each other that are walked twice; deeper ones begin with a barrier */ };
 
 static bool is_bound(const Stmt *s, void *arg)
 {
@@ -110,9 +112,9 @@ static bool check_alloc(const Nesting *x, const Stmt *s)
 {
 	const char *name = s->alloc->name;
 	for (int k = 0; strcmp(s->alloc->scope, "shared") == 0 && k < x->n; k++)
-		if (ir_axis_of(x->around[k], NULL) == AXIS_BLOCK)
+		if (ir_axis_of(x->around[k], NULL) == AXIS_BLOCK || x->around[k]->loop.kind == LOOP_VECTOR)
 			return sched_refuse_for(x->s, x->what, name,
-				"loop %s around its declaration is bound to a block axis, so that it must be local",
+				"loop %s around its declaration is a vector or bound to a block axis, so that it must be local",
 				x->around[k]->loop.var);
 	if (x->n > 0 || strcmp(s->alloc->scope, "global") == 0)
 		return true;
@@ -170,9 +172,12 @@ typedef struct Scan {
 	Sched *s;
 	const char *what;
 	const Fn *fn;
-	Stmt *body;
+	Stmt *body; /* of the block */
+	int depth;  /* loops around the block */
 	VEC(Pending) pending;
 	VEC(Seen) seen;
+	bool async, stuck; /* among copies under way, which wait for nobody; one of them would have to */
+	bool only_asks, missing; /* puts none in; says that one is missing */
 	uint32_t accesses; /* numbered so far */
 	ThreadMemo memo;
 	Map meet;          /* of two numbers and what they have in common: 1 no, 2 yes */
@@ -192,6 +197,38 @@ static bool is_own(const Fn *fn, const char *buf)
 	return b != NULL && (strcmp(b->scope, "local") == 0 || strcmp(b->scope, "fragment") == 0);
 }
 
+typedef struct Places {
+	const Buf *b;
+	const ThreadAccess *x;
+	bool known;
+} Places;
+
+static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
+{
+	Places *p = arg;
+	(void)ir;
+	for (int d = 0; e->op == IR_VAR && d < p->b->rank; d++)
+		if (strcmp(p->b->map.var[d], e->name) == 0) {
+			p->known &= !p->x->anywhere && p->x->idx[d] != NULL;
+			return p->known ? p->x->idx[d] : e;
+		}
+	return e;
+}
+
+/* Indices of places instead of elements, where several elements lie in one place. */
+static void to_places(Ir *ir, const Buf *b, ThreadAccess *x)
+{
+	const Expr **at = arena_array(ir_arena(ir), const Expr *, b->map.n);
+	for (int k = 0; k < b->map.n; k++) {
+		Places p = { b, x, true };
+		at[k] = ir_map_expr(ir, b->map.at[k], put_index, &p);
+		at[k] = p.known ? ir_simplify(ir, at[k], x->env) : NULL;
+	}
+	x->idx = at;
+	x->n = b->map.n;
+	x->block = NULL; /* different instances may write one place */
+}
+
 static const ThreadAccesses *accesses_of(Scan *c, const Stmt *s, bool shallow)
 {
 	for (size_t k = 0; k < c->seen.n; k++)
@@ -204,7 +241,8 @@ static const ThreadAccesses *accesses_of(Scan *c, const Stmt *s, bool shallow)
 	for (size_t k = 0; k < all->at.n; k++) {
 		const Buf *b = ir_find_buf(c->fn, all->at.at[k].buf);
 		all->at.at[k].number = c->accesses++;
-		all->at.at[k].anywhere |= b == NULL || launch_fold(b);
+		if (b != NULL && !is_own(c->fn, b->name) && launch_fold(b))
+			to_places(c->s->ir, b, &all->at.at[k]);
 		if (!is_own(c->fn, all->at.at[k].buf))
 			vec_push(a, &of->at, all->at.at[k]);
 	}
@@ -245,7 +283,12 @@ static void add_pending(Scan *c, const ThreadAccess *x, int common)
 
 static Stmt **put_barrier(Scan *c, Stmt **link)
 {
+	if (c->only_asks) {
+		c->missing = true;
+		return link;
+	}
 	Stmt *b = ir_stmt(c->s->ir, ST_BARRIER);
+	c->stuck |= c->async;
 	b->barrier = ir_name(c->s->ir, "block");
 	b->next = *link;
 	*link = b;
@@ -270,6 +313,21 @@ static void leave(Scan *c, int depth)
 	for (size_t k = 0; k < c->pending.n; k++)
 		if (c->pending.at[k].common > depth)
 			c->pending.at[k].common = depth;
+}
+
+/* What a wait ends is written now, by whom and for whichever iteration. */
+static void land(Scan *c, const Stmt *list, bool async)
+{
+	for (const Stmt *s = list; s != NULL; s = s->next) {
+		Stmt **below[IR_CHILDREN];
+		bool inner = ir_axis_of(s, NULL) != AXIS_BLOCK && holds_threads(s);
+		const ThreadAccesses *of = async && !inner ? accesses_of(c, s, false) : NULL;
+		for (size_t k = 0; of != NULL && k < of->at.n; k++)
+			if (of->at.at[k].write)
+				add_pending(c, &of->at.at[k], c->depth);
+		for (int k = 0, n = ir_axis_of(s, NULL) == AXIS_BLOCK ? 0 : ir_children(s, below); k < n; k++)
+			land(c, *below[k], async || s->kind == ST_ASYNC);
+	}
 }
 
 static bool is_barrier(const Stmt *s)
@@ -302,18 +360,21 @@ static void scan_below(Scan *c, const Stmt *s, int depth, int rounds)
 	Pending *before = arena_array(ir_arena(c->s->ir), Pending, n + 1);
 	if (n > 0)
 		memcpy(before, c->pending.at, n * sizeof *before);
+	bool again = loop && (!nest_extent(s, &extent) || extent > 1), was_async = c->async;
+	c->async |= s->kind == ST_ASYNC;
 	for (int k = 0, children = ir_children(s, below); k < children; k++) {
-		if (loop && rounds >= ROUNDS && !is_barrier(*below[k]))
+		if (again && rounds >= ROUNDS && !is_barrier(*below[k]))
 			put_barrier(c, below[k]);
-		scan(c, below[k], depth + loop, rounds + loop);
+		scan(c, below[k], depth + loop, rounds + again);
 		leave(c, depth);
-		if (loop && rounds < ROUNDS) { /* as any later iteration finds it */
-			scan(c, below[k], depth + loop, rounds + loop);
+		if (again && rounds < ROUNDS && meets_below(c, s)) { /* as any later iteration finds it */
+			scan(c, below[k], depth + loop, rounds + again);
 			leave(c, depth);
 		}
 		for (size_t i = 0; i < n && (!loop || !nest_extent(s, &extent) || extent < 1); i++)
 			add_pending(c, before[i].x, before[i].common);
 	}
+	c->async = was_async;
 }
 
 static void scan(Scan *c, Stmt **list, int depth, int rounds)
@@ -324,11 +385,50 @@ static void scan(Scan *c, Stmt **list, int depth, int rounds)
 			c->pending.n = 0;
 			continue;
 		}
+		if ((*link)->kind == ST_WAIT)
+			land(c, c->body, false);
 		link = pass(c, link, depth, inner || (*link)->kind == ST_LET);
-		if (inner && meets_below(c, *link))
+		if (inner && !c->only_asks && meets_below(c, *link))
 			link = put_barrier(c, link); /* once, rather than in each iteration */
 		if (inner)
 			scan_below(c, *link, depth, rounds);
+	}
+}
+
+/* The link to barrier *k of the list, or less is left to count. */
+static Stmt **find_barrier(Stmt **list, int *k)
+{
+	for (Stmt **link = list; *link != NULL; link = &(*link)->next) {
+		Stmt **below[IR_CHILDREN], **found = NULL;
+		if (is_barrier(*link) && (*k)-- == 0)
+			return link;
+		int n = ir_axis_of(*link, NULL) == AXIS_BLOCK ? 0 : ir_children(*link, below);
+		for (int i = 0; i < n && found == NULL; i++)
+			found = find_barrier(below[i], k);
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
+}
+
+/* Takes out each barrier that those behind and before it make needless. */
+static void thin(Scan *c, Stmt **body)
+{
+	c->only_asks = true;
+	for (int k = 0;; k++) {
+		int left = k;
+		Stmt **link = find_barrier(body, &left), *b;
+		if (link == NULL)
+			break;
+		b = *link;
+		*link = b->next;
+		c->pending.n = 0;
+		c->missing = false;
+		scan(c, body, c->depth, 0);
+		if (c->missing)
+			*link = b;
+		else
+			k--;
 	}
 }
 
@@ -399,6 +499,19 @@ static bool check_count(Scan *c, Stmt *body)
 		(long long)n[1], (long long)n[2], (long long)most);
 }
 
+static bool is_parallel(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return s->kind == ST_FOR && s->loop.kind == LOOP_PARALLEL;
+}
+
+static bool check_parallel(Scan *c, Stmt *body)
+{
+	const Stmt *s = ir_find_stmt(body, is_parallel, NULL);
+	return s == NULL ||
+		sched_refuse(c->s, c->what, s->loop.var, "a parallel loop must not stand in a block, which has threads");
+}
+
 static bool settle_block(Stmt **body, bool one, void *arg)
 {
 	const Scan *of = arg;
@@ -408,9 +521,15 @@ static bool settle_block(Stmt **body, bool one, void *arg)
 	int depth = depth_of(c.fn->body, *body);
 	if (one)
 		(*body)->next = NULL;
-	bool ok = check_count(&c, *body) && check_allocs(&c, *body);
-	if (ok)
+	bool ok = check_parallel(&c, *body) && check_count(&c, *body) && check_allocs(&c, *body);
+	c.body = *body;
+	c.depth = depth;
+	if (ok) {
 		scan(&c, body, depth, 0);
+		thin(&c, body);
+	}
+	if (c.stuck)
+		ok = sched_refuse(c.s, c.what, c.fn->name, "a barrier would have to stand among its async copies");
 	Stmt *last = *body;
 	while (last->next != NULL)
 		last = last->next;

@@ -141,8 +141,12 @@ static void look_below(const Stmt *s, Uses *u)
 			look_below(s->loop.body, u);
 		} else if (s->kind == ST_BLOCK) {
 			look_at_block(s, u);
-		} else if (s->kind != ST_ALLOC && s->kind != ST_PREFETCH) { /* a buffer of its own in every iteration */
-			u->bare = true;
+		} else if (s->kind == ST_ASYNC) {
+			look_below(s->async, u);
+		} else if (s->kind == ST_COMMIT || s->kind == ST_WAIT) {
+			u->waits = true;
+		} else if (s->kind != ST_ALLOC && s->kind != ST_PREFETCH) {
+			u->bare = true; /* an alloc is a buffer of its own in every iteration */
 		}
 	}
 }

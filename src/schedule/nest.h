@@ -49,6 +49,7 @@ typedef struct Uses {
 	bool folds;  /* nest_folds of a block that writes such */
 	bool bare;                  /* a statement that stands in no block */
 	bool bounds;                /* bounds that depend on var */
+	bool waits;                 /* a commit of copies, or a wait for them */
 	bool lanes, threads;        /* a vector loop, a parallel or bound one */
 	int blocks;
 	const Stmt *block; /* the last one */

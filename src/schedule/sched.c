@@ -2,6 +2,7 @@
 #include "schedule/sched.h"
 
 #include "ir/build.h"
+#include "ir/threads/form.h"
 #include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "op/layout.h"
@@ -88,9 +89,11 @@ bool sched_need_serial(Sched *s, const char *what, const Stmt *loop)
 bool sched_need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses *u)
 {
 	int64_t n;
+	bool blocks = ir_axis_of(loop, NULL) == AXIS_GRID; /* each of which has its own copies under way */
 	const char *why = u->reduce		       ? "a reduction depends on it"
 		: u->scan			       ? "a recurrence depends on it"
 		: u->bare			       ? "a statement below it stands in no block"
+		: u->waits && !blocks		       ? "copies below it are committed and waited for in order"
 		: u->bounds			       ? "bounds below depend on it"
 		: u->blocks == 0		       ? "there is no block below it"
 		: u->folds		       ? "tiles of a block below it overlap"
@@ -181,9 +184,10 @@ bool trace_apply_more(
 		snprintf(s.place, sizeof s.place, "%.150s:%d", t->name, st->line);
 		cost->steps++;
 		cost->work += s.size.statements + s.size.nodes;
-		bound |= st->prim == PRIM_bind;
+		bool says_how = st->prim == PRIM_unroll || st->prim == PRIM_vectorize; /* nobody accesses another element */
+		bound |= st->prim == PRIM_bind || st->prim == PRIM_pipeline;
 		if (!limit_check_cost(cost, s.place, name, err) || !may_take_names(&s, st) ||
-			!(bound ? apply_bound : apply[st->prim])(&s, st))
+			!(bound && !says_how ? apply_bound : apply[st->prim])(&s, st))
 			return false;
 		LimitSize then = limit_size(ks);
 		cost->memory += (int64_t)(arena_used(ir_arena(ks->ir)) - used);

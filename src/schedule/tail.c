@@ -48,26 +48,24 @@ static bool look_for_name(Stmt *s, void *arg)
 }
 
 /* Finds the least number from 2 on that gives new names to all that the loop declares. */
-static bool may_cut(Sched *s, const char *what, const Place *p, Copy *c)
+static bool may_rename(Sched *s, const char *what, const Fn *fn, Stmt *loop, Copy *c)
 {
 	*c = (Copy){ .s = s };
-	if (!sched_may_copy(s, what, p))
-		return false;
 	Arena *scratch = arena_new();
 	c->own = interner_new(scratch);
 	c->block = interner_new(scratch);
-	nest_names(p->fn, c->own);
+	nest_names(fn, c->own);
 	for (size_t k = 0; k < s->ks->n; k++)
 		ir_each_stmt(s->ks->fn[k]->body, note_block, c);
 	for (c->number = 1, c->taken = true; c->taken && c->number < NUMBERS;) {
 		c->number++;
 		c->taken = false;
-		look_for_name(p->loop, c);
-		ir_each_stmt(p->loop->loop.body, look_for_name, c);
+		look_for_name(loop, c);
+		ir_each_stmt(loop->loop.body, look_for_name, c);
 	}
 	arena_free(scratch);
 	if (c->taken || c->too_long)
-		return sched_refuse(s, what, p->loop->loop.var,
+		return sched_refuse(s, what, loop->loop.var,
 			c->taken ? "there are 64 copies already" : "names would be too long");
 	return true;
 }
@@ -124,11 +122,20 @@ static bool simplify_ends(Stmt *s, void *arg)
 	return true;
 }
 
+bool tail_rename(Sched *s, const char *what, const Fn *fn, Stmt *copy)
+{
+	Copy c;
+	if (!may_rename(s, what, fn, copy, &c))
+		return false;
+	ir_each_stmt(copy, rename_copy, &c);
+	return true;
+}
+
 bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at, const char *name)
 {
 	Copy c;
 	Stmt *l = p->loop;
-	if (!may_cut(s, what, p, &c))
+	if (!sched_may_copy(s, what, p) || !may_rename(s, what, p->fn, l, &c))
 		return false;
 	Stmt *behind = l->next;
 	l->next = NULL;

@@ -11,5 +11,10 @@
  * new names, the loop itself that one where it is not NULL.
  */
 bool tail_cut(Sched *s, const char *what, const Place *p, int64_t at, const char *name);
+/*
+ * All that a copy of statements of fn declares gets a new name, NAME.2 or the like, as tail_cut gives it. The copy is
+ * one loop that is not in fn yet.
+ */
+bool tail_rename(Sched *s, const char *what, const Fn *fn, Stmt *copy);
 
 #endif

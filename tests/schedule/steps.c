@@ -246,7 +246,12 @@ const char *random_bound_step(Arena *a, const KernelSet *ks, Rng *rng)
 	for (size_t k = 0; k < ks->n; k++)
 		if (ks->fn[k]->kind == FN_RUN)
 			add_bindable(&b, ks->fn[k]->body, true);
-	switch (rng_below(rng, 4)) {
+	switch (rng_below(rng, 5)) {
+	case 2:
+		if (b.block.n > 0)
+			return arena_printf(a, "pipeline %s %d\n", b.block.at[rng_below(rng, b.block.n)],
+				2 + (int)rng_below(rng, 2));
+		break;
 	case 0:
 		if (b.grid.n > 0)
 			return arena_printf(a, "bind %s %s\n", b.grid.at[rng_below(rng, b.grid.n)],

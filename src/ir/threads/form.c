@@ -261,9 +261,14 @@ static bool form_block(Stmt **body, bool one, void *arg)
 {
 	Form *all = arg;
 	Form f = { .ir = all->ir, .fn = all->fn, .err = all->err };
+	AxisKind grid = AXIS_GRID;
 	Stmt *behind = one ? (*body)->next : NULL, *nest;
 	if (one)
 		(*body)->next = NULL;
+	const Stmt *inner = ir_find_stmt(*body, is_of_kind, &grid);
+	if (inner != NULL)
+		return fail(f.err, ERR_INPUT, f.fn->name, "loop %s is bound to %s, but stands in a block", inner->loop.var,
+			inner->loop.axis);
 	f.body = nest = *body;
 	f.shared_end = &f.shared;
 	if (!name_axes(&f))

@@ -27,7 +27,8 @@ bool ir_each_block(Stmt **list, bool (*f)(Stmt **body, bool one, void *arg), voi
 /*
  * A copy in which each block is one nest of loops bound to block axes, which holds all that its threads do, below its
  * shared buffers. The Fn itself where no loop is bound to a block axis. NULL and ERR_INPUT: the extent of such a loop
- * depends on a statement of the block, or a value that one thread makes is used by all.
+ * depends on a statement of the block, a value that one thread makes is used by all, an axis is bound twice in a
+ * nest, or a loop bound to a grid axis stands in a block.
  */
 const Fn *ir_thread_form(Ir *ir, const Fn *fn, Err *err);
 

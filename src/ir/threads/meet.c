@@ -324,12 +324,21 @@ static bool writes_apart(const ThreadAccess *x, int common)
 		const Iter *it = &x->block->block.iter[k];
 		Inner in = { x, common };
 		bool index = !moves(it->value, &in);
-		for (int d = 0; d < x->n; d++)
+		for (int d = 0; d < x->stmt->store.dst.n; d++)
 			index |= is_iterator(x->stmt->store.dst.idx[d], x, it->name, common);
 		if (it->kind != ITER_SPATIAL || !index || ir_find_node(it->value, overlaps, &in) != NULL)
 			return false;
 	}
 	return true;
+}
+
+/* a = x % n, b = y % n, and n does not divide y - x. */
+static bool are_other_slots(const Expr *a, const Expr *b, const Range *env)
+{
+	Affine f;
+	int64_t n;
+	return a->op == IR_MOD && b->op == IR_MOD && a->arg[1] == b->arg[1] && ir_is_int(a->arg[1], &n) && n > 1 &&
+		ir_affine_difference(a->arg[0], b->arg[0], 0, env, NULL, &f) && f.n == 0 && f.k % n != 0;
 }
 
 bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAccess *b, int common)
@@ -351,14 +360,17 @@ bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAc
 		if (side[1].loop[k] >= 0)
 			side[1].var[k] = other_name(ir, side[1].var[k]);
 	Arena *scratch = arena_new();
-	for (int k = 0; k < a->n && n < DIMS; k++) {
+	bool apart = false;
+	for (int k = 0; k < a->n && n < DIMS && !apart; k++) {
 		Affine f;
-		if (a->idx[k] != NULL && b->idx[k] != NULL &&
-			ir_affine_difference(a->idx[k], ir_map_expr(ir, b->idx[k], rename_var, &r), 0, env, NULL, &f) &&
-			find_dim(memo, scratch, side, &f, env, &dim[n]))
+		if (a->idx[k] == NULL || b->idx[k] == NULL)
+			continue;
+		const Expr *other = ir_map_expr(ir, b->idx[k], rename_var, &r);
+		apart = are_other_slots(a->idx[k], other, env);
+		if (ir_affine_difference(a->idx[k], other, 0, env, NULL, &f) && find_dim(memo, scratch, side, &f, env, &dim[n]))
 			n++;
 	}
-	bool meet = some_meet(scratch, side, dim, n);
+	bool meet = !apart && some_meet(scratch, side, dim, n);
 	arena_free(scratch);
 	return meet;
 }

@@ -66,8 +66,8 @@ static void add(Collect *c, const Stmt *s, const char *buf, bool write, const Ex
 {
 	Arena *a = c->arena;
 	size_t nloop = c->loop.n;
-	ThreadAccess x = { .buf = buf, .stmt = s, .block = c->block, .write = write, .anywhere = idx == NULL, .everybodys = c->everybodys,
-		.n = n, .nloop = (int)nloop, .env = c->env };
+	ThreadAccess x = { .buf = buf, .stmt = s, .block = c->block, .write = write, .anywhere = idx == NULL,
+		.everybodys = c->everybodys, .n = n, .nloop = (int)nloop, .env = c->env };
 	x.idx = arena_array(a, const Expr *, n + 1);
 	for (int k = 0; k < n && idx != NULL; k++)
 		x.idx[k] = resolve(c, idx[k]);

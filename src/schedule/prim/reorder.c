@@ -91,7 +91,7 @@ static bool may_swap(Sched *s, const Stmt *a, const Stmt *b, const Stmt *block)
 static bool may_reorder(Sched *s, const Chain *c, Stmt *const *then)
 {
 	Uses all = nest_uses(c->loop[0]), inside = nest_uses(c->loop[c->n - 1]);
-	if (all.blocks != 1 || all.bare)
+	if (all.blocks != 1 || all.bare || all.waits)
 		return sched_refuse(s, "reorder", c->loop[0]->loop.var, "its body must be one block and nothing else");
 	for (int k = 0; k < c->n; k++) {
 		bool lanes = inside.lanes, threads = inside.threads;

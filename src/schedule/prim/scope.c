@@ -125,6 +125,11 @@ bool prim_scope(Sched *s, const Step *st)
 	bool local = strcmp(scope, "local") == 0;
 	if (!local && strcmp(scope, "shared") != 0 && strcmp(scope, "global") != 0)
 		return sched_refuse(s, "scope", name, "a scope is global, shared or local");
+	Stmt *top = fn->body;
+	while (top != NULL && top != *link)
+		top = top->next;
+	if (top == NULL && strcmp(scope, "global") == 0)
+		return sched_refuse(s, "scope", name, "global buffers are declared outside of all loops and conditions");
 	Buf *b = arena_copy(ir_arena(s->ir), (*link)->alloc, sizeof *b);
 	if (strcmp(b->scope, scope) == 0)
 		return sched_refuse_for(s, "scope", name, "it is already %s", scope);

@@ -575,7 +575,7 @@ fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 	}
 }
 --- bind i block.x; scope t shared
-! trace:2: scope t: loop i around its declaration is bound to a block axis, so that it must be local
+! trace:2: scope t: loop i around its declaration is a vector or bound to a block axis, so that it must be local
 ===
 fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 	for i in 0..4 {
@@ -790,4 +790,317 @@ fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 }
 --- bind i grid.x; scope t shared; bind k block.x
 ! trace:1: bind i: bounds below depend on it
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; bind i block.x; bind j block.x; pipeline k 2
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 bound(grid.x) {
+		alloc s: f32[8, 4] @shared map (slot, i0) -> [slot % 2 : 2, i0 : 4]
+		for k.2 in 0..1 {
+			async {
+				for i.2 in 0..4 bound(block.x) {
+					block a.2(vg: spatial 0..1 = g, vk: spatial 0..8 = k.2, vi: spatial 0..4 = i.2) {
+						s[k.2, vi] = x[vk, vi]
+					}
+				}
+			}
+			commit
+		}
+		for k in 0..8 pipelined(2) {
+			wait 0
+			barrier block
+			async {
+				for i in 0..4 bound(block.x) {
+					block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k + 1, vi: spatial 0..4 = i) where k + 1 < 8 {
+						s[k + 1, vi] = x[vk, vi]
+					}
+				}
+			}
+			commit
+			for j in 0..4 bound(block.x) {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[k, 3 - vj]
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; bind i block.x; bind j block.x; pipeline k 3
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 bound(grid.x) {
+		alloc s: f32[8, 4] @shared map (slot, i0) -> [slot % 3 : 3, i0 : 4]
+		for k.2 in 0..2 {
+			async {
+				for i.2 in 0..4 bound(block.x) {
+					block a.2(vg: spatial 0..1 = g, vk: spatial 0..8 = k.2, vi: spatial 0..4 = i.2) {
+						s[k.2, vi] = x[vk, vi]
+					}
+				}
+			}
+			commit
+		}
+		for k in 0..8 pipelined(3) {
+			wait 1
+			barrier block
+			async {
+				for i in 0..4 bound(block.x) {
+					block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k + 2, vi: spatial 0..4 = i) where k + 2 < 8 {
+						s[k + 2, vi] = x[vk, vi]
+					}
+				}
+			}
+			commit
+			for j in 0..4 bound(block.x) {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[k, 3 - vj]
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; pipeline k 3; bind i block.x; bind i.2 block.x; bind j block.x
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 bound(grid.x) {
+		alloc s: f32[8, 4] @shared map (slot, i0) -> [slot % 3 : 3, i0 : 4]
+		for k.2 in 0..2 {
+			async {
+				for i.2 in 0..4 bound(block.x) {
+					block a.2(vg: spatial 0..1 = g, vk: spatial 0..8 = k.2, vi: spatial 0..4 = i.2) {
+						s[k.2, vi] = x[vk, vi]
+					}
+				}
+			}
+			commit
+		}
+		for k in 0..8 pipelined(3) {
+			wait 1
+			barrier block
+			async {
+				for i in 0..4 bound(block.x) {
+					block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k + 2, vi: spatial 0..4 = i) where k + 2 < 8 {
+						s[k + 2, vi] = x[vk, vi]
+					}
+				}
+			}
+			commit
+			for j in 0..4 bound(block.x) {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[k, 3 - vj]
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; pipeline k 1
+! trace:2: pipeline k: a pipeline has 2 to 8 stages
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; pipeline k 9
+! trace:2: pipeline k: a pipeline has 2 to 8 stages
+===
+fn f(x: in f32[2, 4], y: out f32[2, 4]) {
+	for g in 0..1 {
+		for k in 0..2 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..2 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..2 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; pipeline k 3
+! trace:2: pipeline k: its extent must be a constant, and no less than there are stages
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- pipeline k 2
+! trace:1: pipeline k: it must stand in a loop bound to a grid axis
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; pipeline i 2
+! trace:2: pipeline i: it must begin with copies into shared buffers that it declares, and then use them
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @local
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- pipeline k 2
+! trace:1: pipeline k: it must stand in a loop bound to a grid axis
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; bind i block.x; bind j block.x; pipeline k 2; pipeline k 2
+! trace:5: pipeline k: it is no longer a serial loop
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
+--- bind g block.y; pipeline k 2
+! trace:1: bind s: loop g around its declaration is a vector or bound to a block axis, so that it must be local
 ===
