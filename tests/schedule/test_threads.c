@@ -186,6 +186,26 @@ START_TEST(tiles_in_shared_memory_equal_the_naive_fn)
 }
 END_TEST
 
+/* Sums pass through shared memory on their way to registers: what counts is what is left at the end. */
+START_TEST(shared_memory_is_bounded_by_the_target)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target = gpu();
+	Task *task = task_of(a, tiled[GEMM].dag);
+	Trace *t = trace_parse(a, "tiled", tiled[GEMM].trace, strlen(tiled[GEMM].trace), &err);
+	target.nscope = 1;
+	target.scope[0] = (Scope){ "shared", 2 * 8 * 4 * 4 - _i };
+	KernelSet *ks = schedule_replay(ir_new(a), task, &target, t, &err);
+	ck_assert_msg((ks != NULL) == (_i == 0), "%s", err.text);
+	if (_i > 0) {
+		ck_assert_int_eq(err.code, ERR_ILLEGAL);
+		ck_assert_str_eq(err.text, "a block would have 256 bytes of shared memory; the target has 255");
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* What no trace makes: one change of a set's text, or two, and what is said of it. */
 static const struct {
 	int of;
@@ -274,6 +294,7 @@ int main(void)
 	tcase_add_loop_test(tc, random_bound_traces_equal_the_naive_fn, 0, step_nworkload);
 	tcase_add_test(tc, random_traces_have_threads_and_barriers);
 	tcase_add_loop_test(tc, tiles_in_shared_memory_equal_the_naive_fn, 0, LEN(tiled));
+	tcase_add_loop_test(tc, shared_memory_is_bounded_by_the_target, 0, 2);
 	tcase_add_loop_test(tc, planted_faults_are_found, 0, LEN(planted));
 	return run_suite("threads", tc);
 }
