@@ -27,6 +27,8 @@ typedef struct BackendJob {
 	const Target *target;
 	const CodegenOptions *options;
 	KernelSet *ks;   /* lowered */
+	const LowerKernel *kernel; /* nkernel of them: none where a team enters each prepare and run Fn */
+	size_t nkernel;
 	DlcEntry *entry; /* of out: all but what the code decides is filled in */
 	Module *out;     /* reports for all Fns of ks have their names: entries, then sub Fns in the set's order */
 	Err *err;

@@ -39,7 +39,29 @@ bool codegen_spills_hurt(const Module *m, const KernelReport *r, const Target *t
 	return m->backend->spills_hurt(r, t);
 }
 
-/* Entries: prepare Fns, then run Fns. Reports: theirs, then sub Fns'. */
+static bool make_entry(BackendJob *job, const Fn *f, const LowerKernel *kernel)
+{
+	Module *m = job->out;
+	DlcEntry *e = &job->entry[m->image.nentry];
+	if (strlen(f->name) >= sizeof e->name)
+		return fail(job->err, ERR_UNSUPPORTED, f->name, "the name of a kernel may have at most 63 characters");
+	memcpy(e->name, f->name, strlen(f->name) + 1);
+	for (int j = 0; j < f->nparam; j++) {
+		e->nbuf += f->param[j].buf != NULL;
+		e->nsym += f->param[j].buf == NULL;
+	}
+	for (int j = 0; j < f->nsym; j++)
+		e->nsym += strcmp(f->sym[j].name, LOWER_THREADS) != 0;
+	if (kernel != NULL) {
+		e->nbuf = kernel->nbuf;
+		e->rest = kernel->rest;
+		e->launch = kernel->launch;
+	}
+	m->report[m->image.nentry++].name = e->name;
+	return true;
+}
+
+/* Entries: prepare Fns, then run Fns, each one or the kernels it is cut into. Reports: theirs, then sub Fns'. */
 static bool make_entries(BackendJob *job)
 {
 	Module *m = job->out;
@@ -50,19 +72,11 @@ static bool make_entries(BackendJob *job)
 	for (int kind = 0; kind < 2; kind++)
 		for (size_t k = 0; k < ks->n; k++) {
 			const Fn *f = ks->fn[k];
-			DlcEntry *e = &job->entry[m->image.nentry];
-			if (f->kind != (kind == 0 ? FN_PREPARE : FN_RUN))
-				continue;
-			if (strlen(f->name) >= sizeof e->name)
-				return fail(job->err, ERR_UNSUPPORTED, f->name, "the name of a kernel may have at most 63 characters");
-			memcpy(e->name, f->name, strlen(f->name) + 1);
-			for (int j = 0; j < f->nparam; j++) {
-				e->nbuf += f->param[j].buf != NULL;
-				e->nsym += f->param[j].buf == NULL;
-			}
-			for (int j = 0; j < f->nsym; j++)
-				e->nsym += strcmp(f->sym[j].name, LOWER_THREADS) != 0;
-			m->report[m->image.nentry++].name = e->name;
+			const LowerKernel *kernel = NULL;
+			for (size_t j = 0; j < job->nkernel && kernel == NULL; j++)
+				kernel = job->kernel[j].fn == f ? &job->kernel[j] : NULL;
+			if (f->kind == (kind == 0 ? FN_PREPARE : FN_RUN) && !make_entry(job, f, kernel))
+				return false;
 		}
 	for (size_t k = 0, n = m->image.nentry; k < ks->n; k++)
 		if (ks->fn[k]->kind == FN_SUB)
@@ -80,7 +94,14 @@ bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const Codeg
 	BackendJob job = { .arena = arena_new(), .keep = a, .target = t, .out = m, .err = err };
 	job.options = o != NULL ? o : &plain;
 	memset(m, 0, sizeof *m);
-	bool ok = codegen_lower(job.arena, ks, t, job.options, NULL, NULL, &job.ks, err) && make_entries(&job);
+	Lower l;
+	bool ok = codegen_lower_all(job.arena, ks, t, job.options, NULL, NULL, &l, err);
+	if (ok) {
+		job.ks = l.ks;
+		job.kernel = l.kernel.at;
+		job.nkernel = l.kernel.n;
+		ok = make_entries(&job);
+	}
 	if (ok) {
 		m->backend = b;
 		m->image.device = b->device;

@@ -40,6 +40,8 @@ typedef struct KernelReport {
 	int depth; /* of the deepest loop */
 	/* Spills and reloads for each iteration of that loop, as the back end estimates frequencies. */
 	double inner_spills;
+	/* On a device: of each block, 0 where the launch decides. */
+	int64_t shared_bytes, threads;
 } KernelReport;
 
 /* Everything in the arena given to codegen_compile. */

@@ -24,6 +24,14 @@ typedef struct LowerShared {
 	IndexMap *map; /* where the callers' buffer lies, for each buffer parameter */
 } LowerShared;
 
+/* A kernel that a device starts by itself, which the pass `kernels` cuts from a run or prepare Fn. */
+typedef struct LowerKernel {
+	Fn *fn;
+	uint32_t nbuf; /* buffers of the Fn that it is cut from; those behind them lie in DlcCall.work */
+	uint32_t rest; /* kernels of the same Fn behind it */
+	DlcLaunch launch;
+} LowerKernel;
+
 /* What passes work on. */
 typedef struct Lower {
 	Ir *ir;
@@ -32,6 +40,7 @@ typedef struct Lower {
 	Fn *fn;        /* the one at work; NULL where a pass begins the whole of a set without Fns */
 	LowerShared *shared;
 	int nshared;
+	VEC(LowerKernel) kernel; /* none where every run and prepare Fn is one, entered by a team */
 	Map *bufs; /* lower_bufs(), for passes that rewrite lists, during which the Fn is in pieces */
 	const Target *target;
 	CodegenOptions options;
@@ -56,5 +65,8 @@ typedef bool (*LowerHook)(const char *pass, const KernelSet *ks, void *arg, Err 
  */
 bool codegen_lower(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, LowerHook hook, void *arg,
 	KernelSet **out, Err *err);
+/* The same with all that the passes leave in *out. */
+bool codegen_lower_all(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, LowerHook hook,
+	void *arg, Lower *out, Err *err);
 
 #endif

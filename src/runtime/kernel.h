@@ -36,14 +36,33 @@ typedef struct DlcLaunch {
 	DlcDim dim[DLC_LAUNCH_DIMS];
 } DlcLaunch;
 
-/* One kernel of a module: where its code starts, and what a call needs. */
+/*
+ * One kernel of a module: where its code starts, and what a call needs. On a device several may make up one Fn: then
+ * `rest` more follow the first, which has the Fn's name. All get the same call and run one after the other.
+ */
 typedef struct DlcEntry {
 	char name[64];       /* of the Fn; a device finds the kernel in its image by this name */
 	uint64_t offset;     /* of machine code: from the start of the image; else 0 */
 	uint64_t work_bytes; /* per thread */
 	uint32_t nbuf, nsym;
+	uint32_t rest, zero;
 	DlcLaunch launch; /* all 0 where a team of threads enters the kernel, on the CPU */
 } DlcEntry;
+
+/*
+ * On a device a kernel's arguments are the addresses of the buffers, the int64_t values of `sym`, and `work`. Its name
+ * in PTX or source text is the entry's, with "dlc_" before it and '_' for each dot.
+ */
+enum { DLC_SYMBOL = 68 };
+static inline void kernel_symbol(const char *name, char out[DLC_SYMBOL])
+{
+	int n = 0;
+	for (const char *before = "dlc_"; *before != 0; before++)
+		out[n++] = *before;
+	for (; *name != 0 && n < DLC_SYMBOL - 1; name++)
+		out[n++] = *name == '.' ? '_' : *name;
+	out[n] = 0;
+}
 
 /*
  * Code of one target. For a CPU: machine code as one position-independent image, code and its constants together,

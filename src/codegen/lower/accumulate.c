@@ -5,8 +5,8 @@
  * move them.
  *
  * Law: the loop, and each loop below that touches the elements, runs at least once; no access is conditional or
- * atomic; any two of the places are the same or do not overlap. An element that the first iteration writes
- * before it reads it is not read before the loop.
+ * atomic; any two of the places are the same or do not overlap; no other thread uses them behind a barrier in the
+ * loop. An element that the first iteration writes before it reads it is not read before the loop.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -28,7 +28,7 @@ typedef struct Loop {
 	Cell cell[LOWER_CELLS];
 	VEC(const char *) lost;  /* buffers that must stay in memory */
 	VEC(const char *) inner; /* variables of the loop and below */
-	bool conditional;
+	bool conditional, barrier;
 } Loop;
 
 static void lose(Loop *p, const char *buf)
@@ -105,6 +105,7 @@ static void scan(Loop *p, const Stmt *s, const Range *env)
 			env = lower_range(p->l, s, false, env);
 			break;
 		case ST_ALLOC: lose(p, s->alloc->name); break;
+		case ST_BARRIER: p->barrier = true; break;
 		case ST_CALL:
 			for (int k = 0; k < s->call.n; k++)
 				if (s->call.arg[k].buf != NULL)
@@ -169,6 +170,8 @@ static bool choose(Loop *p)
 	for (int k = 0; k < p->n; k++) {
 		Cell *c = &p->cell[k];
 		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL || interned_has(p->lost.at, p->lost.n, c->buf))
+			continue;
+		if (p->barrier && !lower_is_private(p->l, lower_buf(p->bufs, c->buf)))
 			continue;
 		used += wide > 0 ? (c->type.lanes * c->type.bits + wide - 1) / wide : 1;
 		p->cell[n++] = *c;

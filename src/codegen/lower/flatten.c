@@ -155,6 +155,11 @@ static bool is_first_writer(const Lower *l, const char *buf)
 	return true;
 }
 
+bool lower_pads(Lower *l, const Buf *b)
+{
+	return b->role == BUF_OUT && !is_full(l, b) && is_first_writer(l, b->name);
+}
+
 static void make_flat(Lower *l, Buf *b)
 {
 	const Expr **one = arena_array(l->arena, const Expr *, 1);
@@ -181,7 +186,7 @@ bool pass_flatten(Lower *l)
 		Buf *b = l->fn->param[k].buf;
 		if (b != NULL && sub)
 			b->map = lower_shared(l, l->fn->name)->map[k];
-		if (b != NULL && !sub && b->role == BUF_OUT && !is_full(l, b) && is_first_writer(l, b->name))
+		if (b != NULL && !sub && lower_pads(l, b))
 			fill = ir_seq(fill, lower_padding(l, b));
 	}
 	/* Indices first, innermost loads included, while the declarations still say how. */

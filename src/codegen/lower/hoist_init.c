@@ -5,7 +5,7 @@
  *
  * Law: the first instance of each element is the one where the reduce loops have their first values; the reduce
  * loops run at least once; nothing else below the outermost reduce loop touches what the init writes, or writes
- * what the init reads. Where the pass cannot show that, the init stays.
+ * what the init reads; no other thread does so before a barrier there. Where the pass cannot show that, the init stays.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -26,7 +26,8 @@ typedef struct Names {
 	Arena *arena;
 	VEC(const char *) read, written, bound;
 	const Stmt *skip; /* a block that is not looked at */
-	bool strange;     /* calls, sync: not looked into */
+	bool strange;     /* calls, async copies, waits: not looked into */
+	bool barrier;
 } Names;
 
 static void add_read(const Expr *e, void *arg)
@@ -59,6 +60,7 @@ static bool add_names(Stmt *s, void *arg)
 	case ST_IF:
 	case ST_PREFETCH:
 	case ST_BLOCK: break;
+	case ST_BARRIER: n->barrier = true; break;
 	default: n->strange = true;
 	}
 	return true;
@@ -153,6 +155,8 @@ static bool is_free(Lower *l, const Path *p, int first, Stmt *b)
 	}
 	for (size_t k = 0; k < init.written.n; k++) {
 		const char *w = init.written.at[k];
+		if (other.barrier && !lower_is_private(l, ir_find_buf(l->fn, w))) /* another thread may use it before */
+			return false;
 		if (interned_has(init.read.at, init.read.n, w) || interned_has(other.read.at, other.read.n, w) ||
 			interned_has(other.written.at, other.written.n, w) || interned_has(other.bound.at, other.bound.n, w))
 			return false;

@@ -47,6 +47,8 @@ const Expr *lower_widen(Widen *w, const Expr *e);
  */
 typedef bool (*LowerFn)(Lower *l, Stmt *s, Stmt **out);
 bool lower_rewrite(Lower *l, Stmt **list, LowerFn f);
+/* Whether the Fn has to zero what no index of the buffer reaches: the set's first Fn that writes an out buffer. */
+bool lower_pads(Lower *l, const Buf *b);
 /* Sees to it that the padding of an out buffer is zero; what has to run first, NULL for nothing. */
 Stmt *lower_padding(Lower *l, const Buf *b);
 /* f on each statement of a list without blocks and on those below, alone, without siblings and children; env:
@@ -73,6 +75,7 @@ void lower_separate_lets(Lower *l);
 Map *lower_bufs(Lower *l);
 Buf *lower_buf(const Map *bufs, const char *name); /* NULL if there is none */
 bool lower_is_alloc(const Lower *l, const char *buf); /* no parameter of the Fn */
+bool lower_is_private(const Lower *l, const Buf *b);  /* an alloc that no other thread of the block uses */
 const Expr *lower_all_lanes(Ir *ir, int lanes);       /* 0, 1, ..: the index of a whole register */
 /* The facts inside a statement's body (loop), its then or its else branch, or after it (let). */
 const Range *lower_range(Lower *l, const Stmt *s, bool other, const Range *env);

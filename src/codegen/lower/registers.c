@@ -119,7 +119,8 @@ static bool add_alloc(Stmt *s, void *arg)
 	Alloc *a = arena_new_of(r->l->arena, Alloc);
 	a->buf = s->alloc;
 	map_add_ptr(&r->alloc, s->alloc->name)->ptr = a;
-	if (!ir_is_int(s->alloc->shape[0], &a->n) || s->alloc->type.bits < 8 || a->n > LOWER_ELEMENTS)
+	if (!ir_is_int(s->alloc->shape[0], &a->n) || s->alloc->type.bits < 8 || a->n > LOWER_ELEMENTS ||
+		!lower_is_private(r->l, s->alloc))
 		a->n = -1;
 	else
 		a->home = arena_array(r->l->arena, Home, a->n);

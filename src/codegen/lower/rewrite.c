@@ -179,6 +179,11 @@ bool lower_is_alloc(const Lower *l, const char *buf)
 	return true;
 }
 
+bool lower_is_private(const Lower *l, const Buf *b)
+{
+	return b != NULL && strcmp(b->scope, "shared") != 0 && lower_is_alloc(l, b->name);
+}
+
 const Expr *lower_all_lanes(Ir *ir, int lanes)
 {
 	return ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), lanes);

@@ -43,7 +43,8 @@ static const Pass *const passes[] = {
 static bool emit(const BackendJob *job)
 {
 	Text out = { .arena = job->keep };
-	if (!c_print_set(&out, job, &c_dialect))
+	CSet set = { job, &c_dialect, NULL };
+	if (!c_print_set(&out, &set))
 		return false;
 	job->out->image.bytes = (const unsigned char *)text_str(&out);
 	job->out->image.size = out.n + 1;

@@ -1,5 +1,8 @@
-/* The dialect of plain C, and the functions that C has not or defines otherwise. */
-#include "c_backend.h"
+/*
+ * Plain C: a module of kernels that a team enters, for the system's compiler. The functions that C has not or defines
+ * otherwise stand in the prelude, once a file.
+ */
+#include "codegen/c/c.h"
 
 static const char head[] =
 	"#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
@@ -79,18 +82,22 @@ static const char floats[] =
 
 static const char *const prelude[] = { head, integers, floats, NULL };
 
+static const char *const ints[] = { "int8_t", "int16_t", "int32_t", "int64_t" };
+static const char *const uints[] = { "uint8_t", "uint16_t", "uint32_t", "uint64_t" };
+
 const CDialect c_dialect = {
-	.name = "c",
+	.name = "C",
 	.prelude = prelude,
-	.kernel = "int C_KERNEL(%s)(const DlcCall *call)",
-	.sub = "static void C_KERNEL(%s)(const DlcCall *call, unsigned char *work",
-	.buffers = "call->buf[%d]",
-	.symbols = "(call->sym[%d])",
-	.thread = "call->thread",
-	.threads = "call->threads",
-	.work = "call->work",
-	.barrier = "if (call->threads > 1) call->barrier(call->team);",
-	.global = "",
+	.head = "",
+	.ints = ints,
+	.uints = uints,
+	.boolean = "uint8_t",
+	.float_end = "",
 	.inf = "INFINITY",
 	.nan = "NAN",
+	.global = "",
+	.shared = "",
+	.barrier = "if (call->threads > 1) call->barrier(call->team);",
+	.halves = true,
+	.doubles = true,
 };

@@ -1,0 +1,642 @@
+/*
+ * Statements and Fns. A dialect without vectors writes one as an array and a loop over its lanes; one that has them
+ * writes a vector where it has such a type and else one scalar for each lane. Allocs are variables where every access
+ * is a whole vector or a constant lane; arrays of the kernel; what the threads of a block share; or parts of the
+ * workspace, where allocs of disjoint scopes share a place.
+ */
+#include "codegen/c/print.h"
+
+#include "ir/build.h"
+#include "ir/query.h"
+
+#include <string.h>
+
+enum {
+	LINE = 2000000, /* nodes of an expression at most, where shared parts count each time */
+	WORK_ALIGN = 64,
+	PRIVATE_BYTES = 1 << 16, /* of an array that each thread of a block has; more would leave any device's registers
+	                            and stack */
+	STACK_BYTES = 4096,      /* of an array of a kernel of one thread: larger ones lie in its workspace */
+};
+
+static void line(Print *p)
+{
+	text_add(p->out, "\n%*s", 4 * p->depth, "");
+}
+
+static void whole(Print *p, const Expr *e, const char *lane)
+{
+	if (e->size > LINE)
+		c_refuse(p, "an expression of millions of nodes");
+	else
+		c_expr(p, e, lane);
+}
+
+static void whole_vector(Print *p, const Expr *e)
+{
+	if ((int64_t)e->size * e->type.lanes > LINE)
+		c_refuse(p, "an expression of millions of nodes");
+	else
+		c_vector(p, e);
+}
+
+static void statements(Print *p, const Stmt *s);
+
+static void braces(Print *p, const Stmt *s)
+{
+	text_add(p->out, " {");
+	p->depth++;
+	statements(p, s);
+	p->depth--;
+	line(p);
+	text_add(p->out, "}");
+}
+
+/* Names an i64 variable of these values; returns its type. */
+static const char *index_type(Print *p, const char *name, int64_t lo, int64_t hi)
+{
+	bool fits = p->d->vectors && lo >= INT32_MIN && hi <= INT32_MAX;
+	if (fits)
+		map_add_ptr(&p->narrow, name);
+	return fits ? p->d->ints[2] : p->d->ints[3];
+}
+
+/* One instance of the launch: the nest's extents are the launch's. */
+static void bound_loop(Print *p, const Stmt *s)
+{
+	bool grid = strncmp(s->loop.axis, "grid", 4) == 0;
+	const Interval n = ir_interval(s->loop.hi, p->env);
+	const char *t = index_type(p, s->loop.var, 0, n.hi);
+	text_add(p->out, "const %s %s = (%s)get_%s_id(%d);", t, c_name(p, s->loop.var), t, grid ? "group" : "local",
+		s->loop.axis[strlen(s->loop.axis) - 1] - 'x');
+	statements(p, s->loop.body);
+}
+
+/* Over the threads of a team: this is one of them. */
+static void team_loop(Print *p, const Stmt *s)
+{
+	const char *v = c_name(p, s->loop.var);
+	text_add(p->out, "const int64_t %s = call->thread;", v);
+	line(p);
+	text_add(p->out, "if (%s < ", v);
+	whole(p, s->loop.hi, NULL);
+	text_add(p->out, ")");
+	braces(p, s->loop.body);
+}
+
+static void loop(Print *p, const Stmt *s)
+{
+	const char *v = c_name(p, s->loop.var);
+	const Range *outer = p->env;
+	Interval lo = ir_interval(s->loop.lo, p->env), hi = ir_interval(s->loop.hi, p->env);
+	const Range *inner = ir_range_for(p->job->ks->ir, s->loop.var, s->loop.lo, s->loop.hi, p->env);
+	if (s->loop.kind == LOOP_BOUND) {
+		p->env = inner;
+		if (p->d->devices)
+			bound_loop(p, s);
+		else
+			team_loop(p, s);
+		p->env = outer;
+		return;
+	}
+	int end = p->temps++;
+	/* The variable comes to hi, or stays at lo. */
+	const char *t = index_type(p, s->loop.var, lo.lo, hi.hi > lo.hi ? hi.hi : lo.hi);
+	bool fits = map_find_ptr(&p->narrow, s->loop.var) != NULL;
+	text_add(p->out, "const %s end%d = ", fits && !c_is_narrow(p, s->loop.hi) ? p->d->ints[3] : t, end);
+	whole(p, s->loop.hi, NULL);
+	text_add(p->out, ";");
+	line(p);
+	text_add(p->out, "for (%s %s = ", t, v);
+	whole(p, s->loop.lo, NULL);
+	text_add(p->out, "; %s < end%d; %s++)", v, end, v);
+	p->env = inner;
+	braces(p, s->loop.body);
+	p->env = outer;
+}
+
+/* ---- stores and lets, without vectors ---- */
+
+/* A loop over lanes, and the mask of this one. */
+static void lanes(Print *p, int n, const Expr *mask)
+{
+	if (n > 1)
+		text_add(p->out, "for (int l = 0; l < %d; l++) ", n);
+	if (mask == NULL)
+		return;
+	text_add(p->out, "if (");
+	whole(p, mask, n > 1 ? "l" : NULL);
+	text_add(p->out, ") ");
+}
+
+static void assign(Print *p, const Stmt *s, const char *lane, const char *temp)
+{
+	DType t = s->store.value->type;
+	c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
+	text_add(p->out, c_is_half(t) ? " = bits_%s(%s);" : " = %s%s;", c_is_half(t) ? c_suffix(p, t, false) : "", temp);
+}
+
+/* All lanes are computed before the first is stored. */
+static void store_array(Print *p, const Stmt *s, int n)
+{
+	int temp = p->temps++;
+	const char *lane = n > 1 ? "l" : NULL, *at = n > 1 ? "[l]" : "";
+	text_add(p->out, "%s temp%d", c_type(p, s->store.value->type), temp);
+	text_add(p->out, n > 1 ? "[%d];" : ";", n);
+	line(p);
+	lanes(p, n, s->store.mask);
+	text_add(p->out, "temp%d%s = ", temp, at);
+	whole(p, s->store.value, lane);
+	text_add(p->out, ";");
+	line(p);
+	lanes(p, n, s->store.mask);
+	assign(p, s, lane, arena_printf(p->job->arena, "temp%d%s", temp, at));
+}
+
+static void let_array(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->let.value;
+	text_add(p->out, "%s %s", c_type(p, v->type), c_name(p, s->let.var));
+	text_add(p->out, n > 1 ? "[%d]; " : "; ", n);
+	lanes(p, n, NULL);
+	text_add(p->out, "%s%s = ", c_name(p, s->let.var), n > 1 ? "[l]" : "");
+	whole(p, v, n > 1 ? "l" : NULL);
+	text_add(p->out, ";");
+}
+
+/* ---- with them ---- */
+
+/* One statement for all lanes, if there is one. */
+static bool store_vector(Print *p, const Stmt *s)
+{
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
+	bool variable = c_is_variable(p, s->store.dst.buf, idx);
+	bool row = idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1);
+	if (!c_has_vector(p, idx->type.lanes) || v->type.lanes != idx->type.lanes || (!variable && !row) ||
+		c_is_half(v->type))
+		return false;
+	if (variable) {
+		text_add(p->out, "%s = ", c_name(p, s->store.dst.buf));
+		whole_vector(p, v);
+		text_add(p->out, ";");
+		return true;
+	}
+	bool mask = v->type.kind == DT_BOOL, index = dtype_eq(dtype_scalar(v->type), I64);
+	text_add(p->out, "vstore%d(", v->type.lanes);
+	if (mask)
+		text_add(p->out, "convert_%s%d(-", p->d->uints[0], v->type.lanes);
+	else if (index)
+		text_add(p->out, "convert_%s%d(", p->d->ints[3], v->type.lanes);
+	whole_vector(p, v);
+	text_add(p->out, mask || index ? "), 0, %s + " : ", 0, %s + ", c_name(p, s->store.dst.buf));
+	whole(p, idx->arg[0], NULL);
+	text_add(p->out, ");");
+	return true;
+}
+
+/* All masks and values are computed before the first lane is stored. */
+static void store_lanes(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->store.value, *mask = s->store.mask;
+	Arena *a = p->job->arena;
+	int temp = p->temps++;
+	for (int k = 0; k < n; k++) {
+		const char *lane = n > 1 ? arena_printf(a, "%d", k) : NULL;
+		if (mask != NULL) {
+			text_add(p->out, "const %s mask%d_%d = ", p->d->boolean, temp, k);
+			whole(p, mask, lane);
+			text_add(p->out, "; ");
+		}
+		text_add(p->out, "const %s temp%d_%d = ", c_type(p, v->type), temp, k);
+		if (mask != NULL)
+			text_add(p->out, "!mask%d_%d ? 0 : ", temp, k);
+		whole(p, v, lane);
+		text_add(p->out, ";");
+		line(p);
+	}
+	for (int k = 0; k < n; k++) {
+		if (mask != NULL)
+			text_add(p->out, "if (mask%d_%d) ", temp, k);
+		assign(p, s, n > 1 ? arena_printf(a, "%d", k) : NULL, arena_printf(a, "temp%d_%d", temp, k));
+		if (k + 1 < n)
+			line(p);
+	}
+}
+
+static void store_own(Print *p, const Stmt *s, int n)
+{
+	const Expr *mask = s->store.mask;
+	if (n == 1 && mask == NULL) {
+		c_access(p, s->store.dst.buf, s->store.dst.idx[0], NULL);
+		text_add(p->out, " = ");
+		whole(p, s->store.value, NULL);
+		text_add(p->out, ";");
+		return;
+	}
+	size_t start = p->out->n;
+	if (mask != NULL && c_has_vector(p, mask->type.lanes)) {
+		text_add(p->out, "if (all(");
+		whole_vector(p, mask);
+		text_add(p->out, ")) ");
+		if (store_vector(p, s)) {
+			line(p);
+			text_add(p->out, "else {");
+			p->depth++;
+			line(p);
+			store_lanes(p, s, n);
+			p->depth--;
+			line(p);
+			text_add(p->out, "}");
+			return;
+		}
+		p->out->n = start;
+		p->out->at[start] = 0;
+	}
+	if (mask == NULL && store_vector(p, s))
+		return;
+	store_lanes(p, s, n);
+}
+
+static void let_own(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->let.value;
+	bool index = dtype_eq(dtype_scalar(v->type), I64);
+	Interval i = index ? ir_interval(v, p->env) : (Interval){ 0 };
+	const char *one = index ? index_type(p, s->let.var, i.lo, i.hi) : c_type(p, v->type);
+	if (n == 1) {
+		text_add(p->out, "const %s %s = ", one, c_name(p, s->let.var));
+		whole(p, v, NULL);
+		text_add(p->out, ";");
+	} else if (c_has_vector(p, n)) {
+		bool fits = index && map_find_ptr(&p->narrow, s->let.var) != NULL;
+		const char *t = c_vector_type(p, v->type, fits);
+		text_add(p->out, index ? "const %s %s = convert_%s(" : "const %s %s = ", t, c_name(p, s->let.var), t);
+		whole_vector(p, v);
+		text_add(p->out, index ? ");" : ";");
+	} else {
+		for (int k = 0; k < n; k++) {
+			text_add(p->out, "const %s %s_%d = ", one, c_name(p, s->let.var), k);
+			whole(p, v, arena_printf(p->job->arena, "%d", k));
+			text_add(p->out, k + 1 < n ? "; " : ";");
+		}
+	}
+}
+
+static void store(Print *p, const Stmt *s)
+{
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
+	int n = v->type.lanes > idx->type.lanes ? v->type.lanes : idx->type.lanes;
+	if (s->store.mask != NULL && s->store.mask->type.lanes > n)
+		n = s->store.mask->type.lanes;
+	if (p->d->vectors)
+		store_own(p, s, n);
+	else
+		store_array(p, s, n);
+}
+
+static void let(Print *p, const Stmt *s)
+{
+	if (p->d->vectors)
+		let_own(p, s, s->let.value->type.lanes);
+	else
+		let_array(p, s, s->let.value->type.lanes);
+}
+
+/* ---- allocs ---- */
+
+static int64_t take_work(Print *p, int64_t bytes)
+{
+	int64_t at = p->work_at;
+	if (bytes < 0 || bytes > INT64_C(1) << 36) {
+		c_refuse(p, "an alloc of that size");
+		return 0;
+	}
+	p->work_at += (bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN;
+	p->work_bytes = p->work_at > p->work_bytes ? p->work_at : p->work_bytes;
+	return at;
+}
+
+static int64_t bytes_of(Print *p, const Buf *b, int64_t *elements)
+{
+	Interval n = ir_interval(b->shape[0], ir_range_fn(p->job->ks->ir, p->fn));
+	*elements = n.hi;
+	return n.hi < 0 ? 0 : dtype_bytes(b->type, n.hi);
+}
+
+static void in_work(Print *p, const Buf *b, int64_t bytes)
+{
+	const char *t = c_memory_type(p, b->type);
+	text_add(p->out, "%s%s *const %s = (%s%s *)(work + %lld);", p->d->global, t, c_name(p, b->name), p->d->global, t,
+		(long long)take_work(p, bytes));
+}
+
+static bool has_launch(const Print *p)
+{
+	if (p->kernel == NULL)
+		return true;
+	for (int k = DLC_GRID; k < DLC_SHARED; k++)
+		if (p->kernel->launch.dim[k].mul != 0 || p->kernel->launch.dim[k].add != 1)
+			return true;
+	return false;
+}
+
+static void alloc_own(Print *p, const Buf *b)
+{
+	int64_t n, bytes = bytes_of(p, b, &n);
+	const char *t = c_memory_type(p, b->type), *v = c_name(p, b->name);
+	const MapEntry *lanes = map_find_ptr(&p->lanes, b->name);
+	n = n < 1 ? 1 : n;
+	if (strcmp(b->scope, "shared") == 0) {
+		text_add(p->out, "%s%s %s[%lld];", p->d->shared, t, v, (long long)n);
+		p->shared_bytes += (bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN;
+	} else if (lanes != NULL && lanes->num > 0) {
+		text_add(p->out, "%s %s;", c_vector_type(p, dtype_vector(b->type, (int)lanes->num), false), v);
+	} else if (bytes > STACK_BYTES && !has_launch(p)) {
+		in_work(p, b, bytes);
+	} else if (bytes >= 0 && bytes <= PRIVATE_BYTES) {
+		text_add(p->out, "%s %s[%lld];", t, v, (long long)n);
+	} else {
+		c_refuse(p, "an alloc of more than 64 KiB for each thread");
+	}
+}
+
+static void alloc(Print *p, const Buf *b)
+{
+	int64_t n;
+	if (p->d->devices)
+		alloc_own(p, b);
+	else
+		in_work(p, b, bytes_of(p, b, &n));
+}
+
+/* Allocs that every access takes whole or by a constant lane. */
+static bool add_lanes(Stmt *s, void *arg)
+{
+	Print *p = arg;
+	int64_t n;
+	if (s->kind != ST_ALLOC || !ir_is_int(s->alloc->shape[0], &n) || strcmp(s->alloc->scope, "shared") == 0 ||
+		s->alloc->type.kind == DT_BOOL || c_is_half(s->alloc->type))
+		return true;
+	if (n == 1 || (n <= 16 && c_has_vector(p, (int)n)))
+		map_add_ptr(&p->lanes, s->alloc->name)->num = n;
+	return true;
+}
+
+static void check_lanes(const IrUse *use, void *arg)
+{
+	Print *p = arg;
+	bool fits = (use->kind == USE_LOAD || use->kind == USE_STORE) && c_is_variable(p, use->buf, use->idx[0]);
+	MapEntry *e = map_find_ptr(&p->lanes, use->buf) != NULL ? map_add_ptr(&p->lanes, use->buf) : NULL;
+	if (e != NULL && !fits)
+		e->num = 0;
+}
+
+static void find_variables(Print *p)
+{
+	Map found = MAP_OF(p->job->arena);
+	p->lanes = found;
+	if (!p->d->vectors)
+		return;
+	ir_each_stmt(p->fn->body, add_lanes, p);
+	ir_each_use(p->fn->body, check_lanes, p);
+}
+
+/* ---- the rest ---- */
+
+/* A sub Fn of a team works behind what its caller uses. */
+static void call(Print *p, const Stmt *s)
+{
+	size_t k = 0;
+	while (strcmp(p->job->ks->fn[k]->name, s->call.fn) != 0)
+		k++;
+	if (p->d->devices)
+		text_add(p->out, "%s(", c_name(p, s->call.fn));
+	else
+		text_add(p->out, "C_KERNEL(%s)(call, work + %lld", c_name(p, s->call.fn), (long long)p->work_at);
+	for (int j = 0; j < s->call.n; j++) {
+		text_add(p->out, j > 0 || !p->d->devices ? ", " : "");
+		if (s->call.arg[j].buf != NULL)
+			text_add(p->out, "%s", c_name(p, s->call.arg[j].buf));
+		else
+			whole(p, s->call.arg[j].value, NULL);
+	}
+	text_add(p->out, ");");
+	int64_t need = p->work_at + p->sub_bytes[k];
+	p->work_bytes = need > p->work_bytes ? need : p->work_bytes;
+}
+
+static void branch(Print *p, const Stmt *s)
+{
+	const Range *outer = p->env;
+	text_add(p->out, "if (");
+	whole(p, s->branch.cond, NULL);
+	text_add(p->out, ")");
+	p->env = ir_range_if(p->job->ks->ir, s->branch.cond, true, outer);
+	braces(p, s->branch.then);
+	p->env = ir_range_if(p->job->ks->ir, s->branch.cond, false, outer);
+	if (s->branch.other != NULL) {
+		text_add(p->out, " else");
+		braces(p, s->branch.other);
+	}
+	p->env = outer;
+}
+
+static void statement(Print *p, const Stmt *s)
+{
+	switch (s->kind) {
+	case ST_FOR: loop(p, s); break;
+	case ST_STORE: store(p, s); break;
+	case ST_LET: let(p, s); break;
+	case ST_ALLOC: alloc(p, s->alloc); break;
+	case ST_CALL: call(p, s); break;
+	case ST_BARRIER: text_add(p->out, "%s", p->d->barrier); break;
+	case ST_PREFETCH: text_add(p->out, ";"); break;
+	case ST_IF: branch(p, s); break;
+	default: c_refuse(p, "atomics"); break; /* the passes left nothing else */
+	}
+}
+
+static void statements(Print *p, const Stmt *s)
+{
+	int64_t work = p->work_at;
+	const Range *outer = p->env;
+	for (; s != NULL && p->ok; s = s->next) {
+		line(p);
+		statement(p, s);
+		if (s->kind == ST_LET)
+			p->env = ir_range_let(p->job->ks->ir, s->let.var, s->let.value, p->env);
+	}
+	p->work_at = work;
+	p->env = outer;
+}
+
+/* ---- Fns ---- */
+
+/* Buffers, symbols and scalars of a team's kernel, from the call. */
+static void from_call(Print *p)
+{
+	int nbuf = 0, nsym = 0;
+	for (int k = 0; k < p->fn->nsym; k++) {
+		const char *s = p->fn->sym[k].name;
+		line(p);
+		text_add(p->out, "const int64_t %s = ", c_name(p, s));
+		if (strcmp(s, LOWER_THREADS) == 0)
+			text_add(p->out, "call->threads;");
+		else
+			text_add(p->out, "(call->sym[%d]);", nsym++);
+	}
+	for (int k = 0; k < p->fn->nparam; k++) {
+		const Param *x = &p->fn->param[k];
+		line(p);
+		if (x->buf != NULL)
+			text_add(p->out, "%s *const %s = call->buf[%d];", c_memory_type(p, x->buf->type), c_name(p, x->name), nbuf++);
+		else
+			text_add(p->out, "const %s %s = (%s)%s(call->sym[%d]);", c_type(p, x->type), c_name(p, x->name),
+				c_type(p, x->type), dtype_is_float(x->type) ? "from_bits_f64" : "", nsym++);
+	}
+}
+
+static void team_head(Print *p)
+{
+	text_add(p->out, "int C_KERNEL(%s)(const DlcCall *call)\n{", c_name(p, p->fn->name));
+	line(p);
+	text_add(p->out, "unsigned char *const work = call->work;\n    (void)work;");
+	from_call(p);
+	if (p->fn->kind == FN_PREPARE) { /* one thread does it all */
+		line(p);
+		text_add(p->out, "if (call->thread > 0) return 0;");
+	}
+}
+
+/* Buffers, symbols, work: the arguments of a device's kernel (runtime/kernel.h). */
+static void launch_head(Print *p)
+{
+	const DlcDim *dim = p->kernel->launch.dim;
+	uint32_t nbuf = 0;
+	int64_t n;
+	text_add(p->out, "__kernel ");
+	if (dim[DLC_BLOCK].mul == 0 && dim[DLC_BLOCK + 1].mul == 0 && dim[DLC_BLOCK + 2].mul == 0)
+		text_add(p->out, "__attribute__((reqd_work_group_size(%lld, %lld, %lld))) ",
+			(long long)(dim[DLC_BLOCK].add / dim[DLC_BLOCK].div),
+			(long long)(dim[DLC_BLOCK + 1].add / dim[DLC_BLOCK + 1].div),
+			(long long)(dim[DLC_BLOCK + 2].add / dim[DLC_BLOCK + 2].div));
+	char symbol[DLC_SYMBOL];
+	kernel_symbol(p->fn->name, symbol);
+	text_add(p->out, "void %s(", symbol);
+	for (int k = 0; k < p->fn->nparam && nbuf < p->kernel->nbuf; k++, nbuf++)
+		text_add(p->out, "%s%s *const %s, ", p->d->global, c_memory_type(p, p->fn->param[k].buf->type),
+			c_name(p, p->fn->param[k].name));
+	for (int k = 0; k < p->fn->nsym; k++)
+		text_add(p->out, "const %s arg%d, ", p->d->ints[3], k);
+	text_add(p->out, "%s%s *const work)\n{", p->d->global, p->d->uints[0]);
+	for (int k = 0; k < p->fn->nsym; k++) {
+		const Sym *s = &p->fn->sym[k];
+		const char *t = index_type(p, s->name, s->lo, s->hi);
+		line(p);
+		text_add(p->out, "const %s %s = (%s)arg%d;", t, c_name(p, s->name), t, k);
+	}
+	for (int k = (int)p->kernel->nbuf; k < p->fn->nparam; k++) {
+		line(p);
+		in_work(p, p->fn->param[k].buf, bytes_of(p, p->fn->param[k].buf, &n));
+	}
+}
+
+static void sub_head(Print *p)
+{
+	const char *v = c_name(p, p->fn->name);
+	if (p->d->devices)
+		text_add(p->out, "static void %s(", v);
+	else
+		text_add(p->out, "static void C_KERNEL(%s)(const DlcCall *call, unsigned char *work", v);
+	for (int k = 0; k < p->fn->nparam; k++) {
+		const Param *x = &p->fn->param[k];
+		text_add(p->out, k > 0 || !p->d->devices ? ", " : "");
+		if (x->buf != NULL)
+			text_add(p->out, "%s%s *const %s", p->d->global, c_memory_type(p, x->buf->type), c_name(p, x->name));
+		else
+			text_add(p->out, "const %s %s", c_type(p, x->type), c_name(p, x->name));
+	}
+	text_add(p->out, ")\n{");
+	if (!p->d->devices) {
+		line(p);
+		text_add(p->out, "(void)call, (void)work;");
+	}
+}
+
+static void print_fn(Print *p, const Fn *fn, int64_t *work_bytes)
+{
+	p->fn = fn;
+	p->depth = 1;
+	p->work_at = p->work_bytes = p->shared_bytes = 0;
+	p->env = ir_range_fn(p->job->ks->ir, fn);
+	p->narrow = MAP_OF(p->job->arena);
+	p->kernel = NULL;
+	for (size_t k = 0; k < p->job->nkernel; k++)
+		if (p->job->kernel[k].fn == fn)
+			p->kernel = &p->job->kernel[k];
+	find_variables(p);
+	if (fn->kind == FN_SUB)
+		sub_head(p);
+	else if (p->d->devices)
+		launch_head(p);
+	else
+		team_head(p);
+	statements(p, fn->body);
+	text_add(p->out, fn->kind == FN_SUB || p->d->devices ? "\n}\n\n" : "\n    return 0;\n}\n\n");
+	*work_bytes = p->work_bytes;
+}
+
+/* The lanes for each %d. */
+static const char *with_lanes(Arena *a, const char *text, int lanes)
+{
+	Text t = { .arena = a };
+	for (const char *c = text; *c != 0; c++)
+		if (c[0] == '%' && c[1] == 'd')
+			text_add(&t, "%d", lanes), c++;
+		else
+			text_put(&t, c, 1);
+	return text_str(&t);
+}
+
+/* The functions that a text calls, and before each those that it calls itself: rows behind it. */
+static void add_functions(Text *out, Arena *a, const CDialect *d, const char *body)
+{
+	Text calls = { .arena = a };
+	const char *all = "";
+	text_add(&calls, "%s", body);
+	for (const CFunction *f = d->function; f != NULL && f->name != NULL; f++)
+		for (int n = 1; n <= (strchr(f->name, '%') != NULL ? 16 : 1); n *= 2) {
+			if (strstr(text_str(&calls), arena_printf(a, "%s(", with_lanes(a, f->name, n))) == NULL)
+				continue;
+			const char *text = with_lanes(a, f->text, n);
+			text_add(&calls, "%s", text);
+			all = arena_printf(a, "%s%s", text, all);
+		}
+	text_add(out, "%s", all);
+}
+
+bool c_print_set(Text *out, const CSet *set)
+{
+	const BackendJob *job = set->job;
+	const KernelSet *ks = job->ks;
+	Text body = { .arena = job->arena };
+	Print p = { .out = &body,
+		.job = job,
+		.d = set->dialect,
+		.sub_bytes = arena_array(job->arena, int64_t, ks->n + 1),
+		.ok = true };
+	for (size_t k = 0; k < ks->n; k++)
+		if (ks->fn[k]->kind == FN_SUB)
+			print_fn(&p, ks->fn[k], &p.sub_bytes[k]);
+	for (uint32_t k = 0; k < job->out->image.nentry && p.ok; k++) {
+		int64_t bytes;
+		print_fn(&p, ir_find_fn(ks, job->entry[k].name), &bytes);
+		job->entry[k].work_bytes = (uint64_t)bytes;
+		if (set->shared_bytes != NULL)
+			set->shared_bytes[k] = p.shared_bytes;
+	}
+	text_add(out, "%s", p.d->head);
+	add_functions(out, job->arena, p.d, text_str(&body));
+	text_add(out, "%s", text_str(&body));
+	return p.ok;
+}
