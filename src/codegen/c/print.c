@@ -99,17 +99,24 @@ static void loop(Print *p, const Stmt *s)
 		p->env = outer;
 		return;
 	}
-	int end = p->temps++;
 	/* The variable comes to hi, or stays at lo. */
 	const char *t = index_type(p, s->loop.var, lo.lo, hi.hi > lo.hi ? hi.hi : lo.hi);
-	bool fits = map_find_ptr(&p->narrow, s->loop.var) != NULL;
-	text_add(p->out, "const %s end%d = ", fits && !c_is_narrow(p, s->loop.hi) ? p->d->ints[3] : t, end);
-	whole(p, s->loop.hi, NULL);
-	text_add(p->out, ";");
-	line(p);
+	bool fits = map_find_ptr(&p->narrow, s->loop.var) != NULL, constant = s->loop.hi->op == IR_INT;
+	int end = constant ? 0 : p->temps++;
+	if (!constant) {
+		text_add(p->out, "const %s end%d = ", fits && !c_is_narrow(p, s->loop.hi) ? p->d->ints[3] : t, end);
+		whole(p, s->loop.hi, NULL);
+		text_add(p->out, ";");
+		line(p);
+	}
 	text_add(p->out, "for (%s %s = ", t, v);
 	whole(p, s->loop.lo, NULL);
-	text_add(p->out, "; %s < end%d; %s++)", v, end, v);
+	text_add(p->out, "; %s < ", v);
+	if (constant)
+		whole(p, s->loop.hi, NULL);
+	else
+		text_add(p->out, "end%d", end);
+	text_add(p->out, "; %s++)", v);
 	p->env = inner;
 	braces(p, s->loop.body);
 	p->env = outer;

@@ -87,6 +87,22 @@ static const char *type_of(Print *p, const Expr *e)
 
 /* ---- expressions ---- */
 
+/*
+ * The cast of what C computes from arguments of the node's type to that type; nothing where C gives the type itself.
+ * C computes small integers as int, and comparisons, which serve as bools.
+ */
+static const char *cast_of(Print *p, const Expr *e)
+{
+	DType t = e->type;
+	bool own = p->d->vectors && (t.kind == DT_BOOL || (t.kind == DT_FLOAT && t.bits >= 32));
+	if (p->d->vectors && c_is_narrow(p, e)) {
+		own = true;
+		for (int k = 0; k < e->nargs; k++)
+			own = own && (!dtype_eq(dtype_scalar(e->arg[k]->type), I64) || c_is_narrow(p, e->arg[k]));
+	}
+	return own ? "" : arena_printf(p->job->arena, "(%s)", type_of(p, e));
+}
+
 static void number(Print *p, const Expr *e)
 {
 	DType t = e->type;
@@ -101,8 +117,10 @@ static void number(Print *p, const Expr *e)
 		text_add(p->out, "((%s)%s)", c_type(p, t), p->d->nan);
 	else if (isinf(e->f))
 		text_add(p->out, "((%s)%s%s)", c_type(p, t), e->f < 0 ? "-" : "", p->d->inf);
+	else if (p->d->vectors && t.bits == 32)
+		text_add(p->out, signbit(e->f) ? "(%a%s)" : "%a%s", e->f, p->d->float_end);
 	else
-		text_add(p->out, "((%s)%a%s)", c_type(p, t), e->f, t.bits == 32 ? p->d->float_end : "");
+		text_add(p->out, "((%s)%a)", c_type(p, t), e->f);
 }
 
 /* Operators of C that mean the same on our types, up to the cast of the result. */
@@ -231,9 +249,11 @@ void c_access(Print *p, const char *buf, const Expr *idx, const char *lane)
 static void load(Print *p, const Expr *e, const char *lane)
 {
 	bool half = c_is_half(e->type);
-	text_add(p->out, half ? "from_bits_%s(" : "(", c_suffix(p, e->type, false));
+	if (half)
+		text_add(p->out, "from_bits_%s(", c_suffix(p, e->type, false));
 	c_access(p, e->name, e->arg[0], lane);
-	text_add(p->out, ")");
+	if (half)
+		text_add(p->out, ")");
 }
 
 /* The sum of four products of bytes, of lane 4 l to 4 l + 3. */
@@ -264,11 +284,12 @@ static void infix(Print *p, const Expr *e, const char *lane)
 	/* The sum of signed integers that may not fit: of unsigned ones, cast back. */
 	bool wraps = p->d->vectors && t.kind == DT_INT && t.bits >= 32 && is_sum(e->op) && !narrow;
 	const char *as = wraps ? arena_printf(p->job->arena, "(%s)", p->d->uints[t.bits == 64 ? 3 : 2]) : "";
-	text_add(p->out, "((%s)(%s", type_of(p, e), as);
+	const char *back = wraps ? arena_printf(p->job->arena, "(%s)", type_of(p, e)) : cast_of(p, e);
+	text_add(p->out, back[0] != 0 ? "(%s(%s" : "%s(%s", back, as);
 	c_expr(p, e->arg[0], lane);
 	text_add(p->out, " %s %s", c_infix(e->op), e->op == IR_SHL ? "" : as);
 	c_expr(p, e->arg[1], lane);
-	text_add(p->out, "))");
+	text_add(p->out, back[0] != 0 ? "))" : ")");
 }
 
 /* C's own division: the divisor is neither 0 nor -1. */
@@ -289,7 +310,7 @@ static void operation(Print *p, const Expr *e, const char *lane)
 	if (c_infix(e->op) != NULL) {
 		infix(p, e, lane);
 	} else if (divides_plainly(p, e)) {
-		text_add(p->out, "((%s)(", type_of(p, e));
+		text_add(p->out, "(%s(", cast_of(p, e));
 		c_expr(p, e->arg[0], lane);
 		text_add(p->out, e->op == IR_TDIV ? " / " : " %% ");
 		c_expr(p, e->arg[1], lane);
@@ -298,7 +319,7 @@ static void operation(Print *p, const Expr *e, const char *lane)
 		bool narrow = e->nargs > 0;
 		for (int k = 0; k < e->nargs; k++)
 			narrow = narrow && c_is_narrow(p, e->arg[k]);
-		text_add(p->out, "((%s)%s_%s(", type_of(p, e), c_function(e->op), half ? "f32" : c_suffix(p, t, narrow));
+		text_add(p->out, "(%s%s_%s(", cast_of(p, e), c_function(e->op), half ? "f32" : c_suffix(p, t, narrow));
 		for (int k = 0; k < e->nargs; k++) {
 			text_add(p->out, k > 0 ? ", " : "");
 			c_expr(p, e->arg[k], lane);
@@ -306,7 +327,8 @@ static void operation(Print *p, const Expr *e, const char *lane)
 		text_add(p->out, "))");
 	} else if (e->op == IR_NEG || e->op == IR_NOT) {
 		bool wraps = p->d->vectors && e->op == IR_NEG && t.kind == DT_INT && t.bits >= 32;
-		text_add(p->out, "((%s)%s", type_of(p, e), e->op == IR_NEG ? "-" : t.kind == DT_BOOL ? "!" : "~");
+		text_add(p->out, "(%s%s", wraps ? arena_printf(p->job->arena, "(%s)", type_of(p, e)) : cast_of(p, e),
+			e->op == IR_NEG ? "-" : t.kind == DT_BOOL ? "!" : "~");
 		if (wraps)
 			text_add(p->out, "(%s)", p->d->uints[t.bits == 64 ? 3 : 2]);
 		c_expr(p, e->arg[0], lane);

@@ -136,8 +136,9 @@ static void rename_allocs(Cut *c)
 	lower_rename(c->l, all);
 	for (size_t k = 0; k < c->alloc.n; k++)
 		c->alloc.at[k]->next = NULL;
-	for (size_t k = 0; k + 1 < c->group.n; k++)
-		*c->group.at[k].end = NULL;
+	for (size_t k = 0; k < c->group.n; k++)
+		if (c->group.at[k].end != NULL)
+			*c->group.at[k].end = NULL;
 }
 
 static bool has_padding(Lower *l, const Fn *fn)

@@ -377,6 +377,19 @@ static Stmt *spmd_bound(Spmd *p, Stmt *s)
 	return body;
 }
 
+typedef struct Touches {
+	Touch *at;
+	size_t n;
+} Touches;
+
+static Touches touches_now(const Spmd *p)
+{
+	Touches t = { arena_array(p->l->arena, Touch, p->touch.n + 1), p->touch.n };
+	if (t.n > 0)
+		memcpy(t.at, p->touch.at, sizeof *t.at * t.n);
+	return t;
+}
+
 static void add_touches(Spmd *p, const Touch *t, size_t n)
 {
 	for (size_t k = 0; k < n; k++)
@@ -396,8 +409,6 @@ static const Expr *steering(Spmd *p, Stmt *s, const Expr *e, Stmt **before)
 static Stmt *spmd_for(Spmd *p, Stmt *s)
 {
 	Stmt *before = NULL;
-	const Touch *first = NULL;
-	size_t n = 0;
 	bool divergent = p->divergent;
 	if (s->loop.kind == LOOP_VECTOR)
 		refuse(p, s, "a vector loop holds bound loops or barriers: bind loops around it");
@@ -421,10 +432,9 @@ static Stmt *spmd_for(Spmd *p, Stmt *s)
 		p->block = block;
 		add_touches(p, u.at.at, u.at.n);
 	}
-	first = arena_copy(p->l->arena, p->touch.at, sizeof *first * (p->touch.n + (p->touch.n == 0)));
-	n = p->touch.n;
+	const Touches first = touches_now(p);
 	s->loop.body = spmd_list(p, s->loop.body);
-	add_touches(p, first, n); /* there may be no iteration */
+	add_touches(p, first.at, first.n); /* there may be no iteration */
 	p->divergent = divergent;
 	return ir_seq(before, s);
 }
@@ -439,15 +449,13 @@ static Stmt *spmd_if(Spmd *p, Stmt *s)
 		before = ir_seq(before, ir_let(p->l->ir, name, s->branch.cond));
 		s->branch.cond = ir_var(p->l->ir, name, s->branch.cond->type);
 	}
-	size_t n = p->touch.n;
-	const Touch *first = arena_copy(p->l->arena, p->touch.at, sizeof *first * (n + (n == 0)));
+	const Touches first = touches_now(p);
 	s->branch.then = spmd_list(p, s->branch.then);
-	size_t m = p->touch.n;
-	const Touch *then = arena_copy(p->l->arena, p->touch.at, sizeof *then * (m + (m == 0)));
+	const Touches then = touches_now(p);
 	p->touch.n = 0;
-	add_touches(p, first, n);
+	add_touches(p, first.at, first.n);
 	s->branch.other = spmd_list(p, s->branch.other);
-	add_touches(p, then, m);
+	add_touches(p, then.at, then.n);
 	p->divergent = divergent;
 	return ir_seq(before, s);
 }
