@@ -31,7 +31,7 @@ bool codegen_map(const Module *m, Mapped **out, Err *err)
 	p->device = device;
 	p->stream = stream;
 	p->image = &m->image;
-	p->code = device->code_load(NULL, m->image.bytes, m->image.size, false);
+	p->code = device->code_load(NULL, m->image.bytes, m->image.size, false, NULL);
 	if (p->code == NULL) {
 		codegen_unmap(p);
 		return fail(err, ERR_DEVICE, "",

@@ -127,9 +127,9 @@ static void *copy_to_file(const void *image, size_t bytes)
 #endif
 }
 
-static void *cpu_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place)
+static void *cpu_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err)
 {
-	(void)c;
+	(void)c, (void)err;
 	void *p = (void *)(uintptr_t)image;
 	if (!in_place || mprotect(p, page_up(bytes), PROT_READ | PROT_EXEC) != 0)
 		p = copy_anonymous(image, bytes);
@@ -219,7 +219,7 @@ const Device device_cpu = {
 	.time = cpu_time,
 };
 
-static const Device *const DEVICE[] = { &device_cpu };
+static const Device *const DEVICE[] = { &device_cpu, &device_opencl };
 
 const Device *device_find(int32_t type)
 {

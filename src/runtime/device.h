@@ -47,10 +47,10 @@ typedef struct Device {
 	void *(*alloc)(DeviceContext *c, size_t bytes);
 	void (*release)(DeviceContext *c, void *memory, size_t bytes);
 	/*
-	 * Makes an image callable; returns its handle, or NULL.  in_place: `image` is a private mapping
-	 * of whole pages of a file, which may become the code itself.
+	 * Makes an image callable; returns its handle, or NULL. Then `err`, which may be NULL, has the driver's reason, or
+	 * on the host errno. in_place: `image` is a private mapping of whole pages of a file, which may become the code.
 	 */
-	void *(*code_load)(DeviceContext *c, const void *image, size_t bytes, bool in_place);
+	void *(*code_load)(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err);
 	void (*code_release)(DeviceContext *c, const void *image, void *code, size_t bytes);
 	/* The kernel `name` of loaded code, at `offset` of machine code; NULL if there is none. Ends with the code. */
 	void *(*kernel)(DeviceContext *c, void *code, const char *name, uint64_t offset);
@@ -69,6 +69,7 @@ typedef struct Device {
 
 /* Its memory, code and streams need no context: NULL will do. */
 extern const Device device_cpu;
+extern const Device device_opencl;
 /* The row of a DLPack code, NULL if this runtime has none. */
 const Device *device_find(int32_t type);
 /* "CUDA"; NULL for a code that dlc never writes. */

@@ -50,8 +50,9 @@ typedef struct DlcEntry {
 } DlcEntry;
 
 /*
- * On a device a kernel's arguments are the addresses of the buffers, the int64_t values of `sym`, and `work`. Its name
- * in PTX or source text is the entry's, with "dlc_" before it and '_' for each dot.
+ * On a device a kernel's arguments are the addresses of the buffers, the int64_t values of `sym`, and the address
+ * `work`. In OpenCL an address is two arguments: a memory object and bytes from its start. The kernel's name in PTX or
+ * source text is the entry's, with "dlc_" before it and '_' for each dot.
  */
 enum { DLC_SYMBOL = 68 };
 static inline void kernel_symbol(const char *name, char out[DLC_SYMBOL])

@@ -28,7 +28,8 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 	for (uint32_t k = 0; k < h->image.count; k++) {
 		const BundleImage *image = &m->image[k];
 		bool in_place = m->mapped && image->offset == 0 && h->image.count == 1;
-		m->code[k] = m->device->code_load(m->context, code + image->offset, image->bytes, in_place);
+		DlcError why = { .text = "compile it for this device" };
+		m->code[k] = m->device->code_load(m->context, code + image->offset, image->bytes, in_place, &why);
 		if (m->code[k] == NULL && m->device->on_host)
 			return runtime_fail(err, DLC_SYSTEM,
 				"the bundle's code cannot be made executable: %s; let this program have executable "
@@ -36,7 +37,7 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 				strerror(errno));
 		if (m->code[k] == NULL)
 			return runtime_fail(err, DLC_BAD_TARGET,
-				"the %s does not take the bundle's code: compile it for this device", m->device->name);
+				"the %s does not take the bundle's code: %.400s", m->device->name, why.text);
 	}
 	for (uint32_t k = 0; k < h->entry.count; k++) {
 		const BundleEntry *e = &m->entry[k];

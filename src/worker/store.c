@@ -126,11 +126,12 @@ static void *copy_rows(const void *rows, uint64_t n, size_t row)
 
 static DlcStatus load_code(const Worker *w, Module *m, const DlcImage *image, DlcError *err)
 {
-	m->code = w->device->code_load(w->context, image->bytes, image->size, false);
+	DlcError why = { .text = "build it for this device" };
+	m->code = w->device->code_load(w->context, image->bytes, image->size, false, &why);
 	if (m->code == NULL && w->device->on_host)
 		return runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
 	if (m->code == NULL)
-		return runtime_fail(err, DLC_BAD_TARGET, "the %s does not take the code", w->device->name);
+		return runtime_fail(err, DLC_BAD_TARGET, "the %s does not take the code: %.400s", w->device->name, why.text);
 	for (uint32_t k = 0; k < m->nentry; k++) {
 		const DlcEntry *e = &m->entry[k];
 		m->kernel[k] = w->device->kernel(w->context, m->code, e->name, e->offset);

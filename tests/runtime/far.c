@@ -79,12 +79,12 @@ static void far_release(DeviceContext *c, void *memory, size_t bytes)
 	free((void *)((uintptr_t)memory ^ FAR));
 }
 
-static void *far_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place)
+static void *far_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err)
 {
 	(void)c;
 	ck_assert(!in_place);
 	far_held++;
-	return device_cpu.code_load(NULL, image, bytes, false);
+	return device_cpu.code_load(NULL, image, bytes, false, err);
 }
 
 static void far_code_release(DeviceContext *c, const void *image, void *code, size_t bytes)

@@ -333,8 +333,8 @@ static int64_t bytes_of(Print *p, const Buf *b, int64_t *elements)
 static void in_work(Print *p, const Buf *b, int64_t bytes)
 {
 	const char *t = c_memory_type(p, b->type);
-	text_add(p->out, "%s%s *const %s = (%s%s *)(work + %lld);", p->d->global, t, c_name(p, b->name), p->d->global, t,
-		(long long)take_work(p, bytes));
+	text_add(p->out, "%s%s *const %s = (%s%s *)(work + %s%lld);", p->d->global, t, c_name(p, b->name), p->d->global,
+		t, p->d->devices ? "work_at + " : "", (long long)take_work(p, bytes));
 }
 
 static bool has_launch(const Print *p)
@@ -515,11 +515,10 @@ static void team_head(Print *p)
 	}
 }
 
-/* Buffers, symbols, work: the arguments of a device's kernel (runtime/kernel.h). */
+/* Buffers, symbols, work: the arguments of a device's kernel (runtime/kernel.h), addresses as two each. */
 static void launch_head(Print *p)
 {
 	const DlcDim *dim = p->kernel->launch.dim;
-	uint32_t nbuf = 0;
 	int64_t n;
 	text_add(p->out, "__kernel ");
 	if (dim[DLC_BLOCK].mul == 0 && dim[DLC_BLOCK + 1].mul == 0 && dim[DLC_BLOCK + 2].mul == 0)
@@ -530,12 +529,19 @@ static void launch_head(Print *p)
 	char symbol[DLC_SYMBOL];
 	kernel_symbol(p->fn->name, symbol);
 	text_add(p->out, "void %s(", symbol);
-	for (int k = 0; k < p->fn->nparam && nbuf < p->kernel->nbuf; k++, nbuf++)
-		text_add(p->out, "%s%s *const %s, ", p->d->global, c_memory_type(p, p->fn->param[k].buf->type),
-			c_name(p, p->fn->param[k].name));
+	const char *byte = p->d->uints[0], *wide = p->d->uints[3];
+	for (uint32_t k = 0; k < p->kernel->nbuf; k++)
+		text_add(p->out, "%s%s *mem%u, %s at%u, ", p->d->global, byte, k, wide, k);
 	for (int k = 0; k < p->fn->nsym; k++)
-		text_add(p->out, "const %s arg%d, ", p->d->ints[3], k);
-	text_add(p->out, "%s%s *const work)\n{", p->d->global, p->d->uints[0]);
+		text_add(p->out, "%s arg%d, ", p->d->ints[3], k);
+	text_add(p->out, "%s%s *work, %s work_at)\n{", p->d->global, byte, wide);
+	for (uint32_t k = 0; k < p->kernel->nbuf; k++) {
+		const Buf *b = p->fn->param[k].buf;
+		const char *t = c_memory_type(p, b->type);
+		line(p);
+		text_add(p->out, "%s%s *const %s = (%s%s *)(mem%u + at%u);", p->d->global, t, c_name(p, b->name), p->d->global, t,
+			k, k);
+	}
 	for (int k = 0; k < p->fn->nsym; k++) {
 		const Sym *s = &p->fn->sym[k];
 		const char *t = index_type(p, s->name, s->lo, s->hi);

@@ -56,7 +56,7 @@ const char *c_type(Print *p, DType t)
 
 const char *c_memory_type(Print *p, DType t)
 {
-	return c_is_half(t) ? p->d->uints[1] : c_type(p, t);
+	return c_is_half(t) && p->d->halves ? p->d->uints[1] : c_type(p, t);
 }
 
 const char *c_suffix(const Print *p, DType t, bool narrow)

@@ -1,0 +1,267 @@
+/*
+ * OpenCL kernels on the first device there is, through its row of src/runtime/device.h, against the interpreter: kernel
+ * sets written by hand with bound loops, every operator in naive form (one thread), and random sets. Without an OpenCL
+ * device the tests say so and do nothing.
+ */
+#include "codegen/backend.h"
+#include "device.h"
+#include "ir/random.h"
+#include "ir/text/ir_text.h"
+#include "op/op.h"
+#include "runtime/device.h"
+#include "suite.h"
+#include "tensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const dags[] = {
+#include "op/calls.inc"
+};
+
+enum { BUFS = 32 };
+
+/* A tensor on the device. */
+typedef struct There {
+	const char *name;
+	void *at, *host;
+	size_t bytes;
+} There;
+
+typedef struct Lab {
+	Arena *arena;
+	DeviceContext *c;
+	DeviceStream *s;
+	There there[BUFS];
+	int n;
+	uint64_t ns;
+} Lab;
+
+static const Device *const row = &device_opencl;
+
+static const IrArg *find_arg(const Tensors *t, const char *name)
+{
+	for (int k = 0; k < t->n; k++)
+		if (strcmp(t->arg[k].name, name) == 0)
+			return &t->arg[k];
+	ck_abort_msg("no tensor %s", name);
+	return NULL;
+}
+
+static void *send(Lab *l, const char *name, const Tensors *t)
+{
+	for (int k = 0; k < l->n; k++)
+		if (strcmp(l->there[k].name, name) == 0)
+			return l->there[k].at;
+	int i = (int)(find_arg(t, name) - t->arg);
+	ck_assert_int_lt(l->n, BUFS);
+	There *x = &l->there[l->n++];
+	*x = (There){ .name = name, .host = t->arg[i].data };
+	x->bytes = (size_t)dtype_bytes(t->buf[i]->type, t->elements[i]);
+	x->at = row->alloc(l->c, x->bytes);
+	ck_assert(x->at != NULL && row->copy(l->s, x->at, x->host, x->bytes, DEVICE_UP) == 0);
+	return x->at;
+}
+
+static void launch(Lab *l, const Fn *fn, const DlcEntry *e, void *kernel, const Tensors *t, void *work)
+{
+	void *buf[BUFS];
+	int64_t sym[BUFS];
+	uint32_t nbuf = 0, nsym = 0;
+	for (int k = 0; k < fn->nsym; k++)
+		sym[nsym++] = find_arg(t, fn->sym[k].name)->value;
+	for (int k = 0; k < fn->nparam; k++)
+		buf[nbuf++] = send(l, fn->param[k].name, t);
+	ck_assert(nbuf == e->nbuf && nsym == e->nsym);
+	DeviceLaunch how = { .nbuf = nbuf, .nsym = nsym };
+	for (int d = 0; d < DLC_LAUNCH_DIMS; d++) {
+		const DlcDim *x = &e->launch.dim[d];
+		int64_t v = x->mul;
+		for (int k = 0; k < 2; k++)
+			v *= x->sym[k] >= 0 ? sym[x->sym[k]] : 1;
+		how.dim[d] = (uint32_t)((v + x->add) / x->div);
+	}
+	DlcCall call = { .buf = buf, .sym = sym, .work = work, .threads = 1 };
+	int status = row->launch(l->s, kernel, &call, &how);
+	ck_assert_msg(status == 0, "%s: status %d", e->name, status);
+}
+
+/* All entries of the module, prepare Fns first, on tensors that are copied there and back. */
+static void run_module(Lab *l, const char *name, const KernelSet *ks, const Module *m, const Tensors *t)
+{
+	DlcError why = { .text = "" };
+	uint64_t work_bytes = 0;
+	l->n = 0;
+	void *code = row->code_load(l->c, m->image.bytes, m->image.size, false, &why);
+	ck_assert_msg(code != NULL, "%s: %s\n%s", name, why.text, (const char *)m->image.bytes);
+	for (uint32_t k = 0; k < m->image.nentry; k++)
+		work_bytes = m->image.entry[k].work_bytes > work_bytes ? m->image.entry[k].work_bytes : work_bytes;
+	void *work = row->alloc(l->c, work_bytes);
+	row->mark(l->s, 0);
+	for (uint32_t k = 0; k < m->image.nentry;) {
+		const Fn *fn = ir_find_fn(ks, m->image.entry[k].name);
+		for (uint32_t end = k + m->image.entry[k].rest; k <= end; k++) {
+			const DlcEntry *e = &m->image.entry[k];
+			void *kernel = row->kernel(l->c, code, e->name, e->offset);
+			ck_assert_msg(kernel != NULL, "%s: no kernel %s", name, e->name);
+			launch(l, fn, e, kernel, t, work);
+		}
+	}
+	row->mark(l->s, 1);
+	for (int k = 0; k < l->n; k++)
+		ck_assert(row->copy(l->s, l->there[k].host, l->there[k].at, l->there[k].bytes, DEVICE_DOWN) == 0);
+	ck_assert_int_eq(row->synchronize(l->s), 0);
+	l->ns = row->time(l->s, 0, 1);
+	for (int k = 0; k < l->n; k++)
+		row->release(l->c, l->there[k].at, l->there[k].bytes);
+	row->release(l->c, work, work_bytes);
+	row->code_release(l->c, m->image.bytes, code, m->image.size);
+}
+
+/* False, and says why, if there is no device. */
+static bool lab_open(Lab *l)
+{
+	DlcError err = { 0 };
+	*l = (Lab){ .arena = arena_new() };
+	if (row->open(0, &l->c, &err) != DLC_OK) {
+		printf("skipped: %s\n", err.text);
+		arena_free(l->arena);
+		return false;
+	}
+	l->s = row->stream_open(l->c);
+	ck_assert(l->s != NULL);
+	return true;
+}
+
+static void lab_close(Lab *l)
+{
+	row->stream_close(l->s);
+	row->close(l->c);
+	arena_free(l->arena);
+}
+
+/* False: the back end does not print it. */
+static bool agree(Lab *l, const char *name, KernelSet *ks, uint64_t seed, double tolerance)
+{
+	Arena *a = l->arena;
+	Rng rng = rng_seed(seed);
+	Tensors in, want, got;
+	Target target;
+	Module m;
+	Err err = { 0 };
+	InterpRun how = { .seed = seed, .skip_races = true };
+	CodegenOptions o = { .exact = true };
+	device_target(&target);
+	if (!codegen_compile(a, ks, &target, &o, &m, &err)) {
+		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s: %s", name, err.place, err.text);
+		return false;
+	}
+	tensors_make(&in, a, ks, &rng);
+	tensors_copy(&want, a, &in);
+	tensors_copy(&got, a, &in);
+	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", name, err.place, err.text);
+	run_module(l, name, ks, &m, &got);
+	const char *wrong = tensors_differ(a, &want, &got, tolerance);
+	if (wrong != NULL) {
+		printf("%s\n%s\n", ir_set_str(a, ks), (const char *)m.image.bytes);
+		ck_abort_msg("%s, seed %llx: %s", name, (unsigned long long)seed, wrong);
+	}
+	return true;
+}
+
+START_TEST(sets_by_hand)
+{
+	Lab l;
+	if (!lab_open(&l))
+		return;
+	KernelSet *ks = device_set(l.arena, device_sets[_i]);
+	for (uint64_t seed = 1; seed < 4; seed++)
+		ck_assert_msg(agree(&l, device_sets[_i], ks, seed, 1e-5), "%s is refused", device_sets[_i]);
+	ck_assert_uint_gt(l.ns, 0);
+	lab_close(&l);
+}
+END_TEST
+
+enum { PARTS = 4 };
+
+START_TEST(every_operator)
+{
+	Lab l;
+	int printed = 0, all = 0;
+	if (!lab_open(&l))
+		return;
+	for (int k = _i; k < LEN(dags); k += PARTS, all++) {
+		Err err = { 0 };
+		Dag *d = dag_parse(l.arena, "case", dags[k], strlen(dags[k]), &err);
+		KernelSet *ks = d != NULL ? op_naive(ir_new(l.arena), d, "k", NAIVE_AS_TYPED, &err) : NULL;
+		ck_assert_msg(ks != NULL, "%s: %s", dags[k], err.text);
+		printed += agree(&l, dags[k], ks, (uint64_t)k, 1e-5);
+	}
+	ck_assert_msg(3 * printed > 2 * all, "%d of %d", printed, all); /* the rest has halves and doubles */
+	lab_close(&l);
+}
+END_TEST
+
+START_TEST(random_sets)
+{
+	Lab l;
+	int rounds = getenv("DLC_TEST_ALL") != NULL ? 200 : 20, printed = 0;
+	if (!lab_open(&l))
+		return;
+	for (int k = 0; k < rounds; k++) {
+		uint64_t seed = 0x0c1ce000u + (uint64_t)(_i * rounds + k);
+		Rng rng = rng_seed(seed);
+		unsigned without = RANDOM_LIBM | (k % 4 > 0 ? RANDOM_NARROW : 0u);
+		KernelSet *ks = random_set(&rng, ir_new(l.arena), RANDOM_ALL & ~without, 1 + k % 4);
+		printed += agree(&l, "random", ks, seed, 0);
+	}
+	ck_assert_int_gt(printed, 0);
+	lab_close(&l);
+}
+END_TEST
+
+START_TEST(device_row)
+{
+	Lab l;
+	DlcError err = { 0 };
+	DeviceContext *other;
+	unsigned char up[300], down[300];
+	static const char bad[] = "__kernel void f(__global int *x) { x[0] = nothing; }\n";
+	if (!lab_open(&l))
+		return;
+	ck_assert(row->open(1000, &other, &err) == DLC_BAD_TARGET && strstr(err.text, "no OpenCL device 1000") != NULL);
+	ck_assert_uint_gt(row->memory(l.c), 1 << 20);
+	ck_assert(!row->has(l.c, "no_such") && !row->has(l.c, "") && !row->has(l.c, "khr"));
+	ck_assert(row->has(l.c, "fp64") == row->has(l.c, "cl_khr_fp64"));
+	unsigned char *a = row->alloc(l.c, 300), *b = row->alloc(l.c, 1000);
+	ck_assert(a != NULL && b != NULL && row->alloc(l.c, (size_t)1 << 60) == NULL);
+	for (int k = 0; k < 300; k++)
+		up[k] = (unsigned char)(k * 7 + 1);
+	memset(down, 1, sizeof down);
+	ck_assert(row->copy(l.s, down, a, 300, DEVICE_DOWN) == 0 && row->synchronize(l.s) == 0);
+	for (int k = 0; k < 300; k++)
+		ck_assert_int_eq(down[k], 0);
+	ck_assert(row->copy(l.s, a + 3, up, 200, DEVICE_UP) == 0 && row->copy(l.s, b + 500, a, 300, DEVICE_WITHIN) == 0 &&
+			  row->copy(l.s, down, b + 503, 200, DEVICE_DOWN) == 0 && row->synchronize(l.s) == 0);
+	ck_assert(memcmp(up, down, 200) == 0);
+	ck_assert(row->copy(l.s, up, down, 10, DEVICE_WITHIN) != 0); /* the host's */
+	ck_assert(row->code_load(l.c, bad, sizeof bad, false, &err) == NULL && strstr(err.text, "nothing") != NULL &&
+			  strchr(err.text, '\n') == NULL);
+	row->release(l.c, a, 300);
+	lab_close(&l); /* b goes with the context */
+}
+END_TEST
+
+int main(void)
+{
+	int sets = 0;
+	while (device_sets[sets] != NULL)
+		sets++;
+	TCase *tc = tcase_create("opencl");
+	tcase_add_test(tc, device_row);
+	tcase_add_loop_test(tc, sets_by_hand, 0, sets);
+	tcase_add_loop_test(tc, every_operator, 0, PARTS);
+	tcase_add_loop_test(tc, random_sets, 0, 2);
+	return run_suite("codegen-opencl", tc);
+}
