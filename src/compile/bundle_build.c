@@ -86,11 +86,11 @@ static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant,
 
 static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const uint32_t *first, Compiled *c)
 {
-	int *task = arena_array(out->arena, int, plan->step.n + 1);
+	VEC(int) task = { 0 };
 	uint32_t *constant = arena_array(out->arena, uint32_t, plan->constant.n + 1);
 	for (size_t i = 0; i < plan->step.n; i++) {
 		const PlanStep *s = &plan->step.at[i];
-		task[i] = s->task;
+		uint32_t kernels = 1;
 		BundleOp op = { .kind = s->task >= 0 ? BUNDLE_CALL : BUNDLE_COPY,
 			.name = bundle_text(out, s->label),
 			.arg = (uint32_t)out->arg.n,
@@ -104,14 +104,18 @@ static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const
 				kernel++;
 			assert(kernel < image->nentry && "every run Fn has an entry");
 			op.entry = first[s->task] + kernel;
+			kernels += image->entry[kernel].rest;
 		} else {
 			op.dim = bundle_dim(out, s->place[0].bytes);
 			op.ndim = 1;
 		}
-		vec_push(out->arena, &out->op, op);
+		for (uint32_t k = 0; k < kernels; k++, op.entry++) { /* all that the Fn is cut into */
+			vec_push(out->arena, &out->op, op);
+			vec_push(out->arena, &task, s->task);
+		}
 	}
-	c->nstep = (int)plan->step.n;
-	c->step_task = task;
+	c->nstep = (int)task.n;
+	c->step_task = task.at;
 }
 
 static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)

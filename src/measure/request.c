@@ -143,15 +143,16 @@ static void ask_own_buffers(Local *m, Job *j, Msg *msg, uint32_t first)
 	}
 }
 
-/* The module of `lane` with the code of a Fn, and its entry there; false: there is none. */
-static bool find_entry(const Job *j, int lane, const char *fn, uint32_t *module, uint32_t *entry)
+/* The module of `lane` with the code of a Fn, and its first entry there and the one behind its last; false: none. */
+static bool find_entries(const Job *j, int lane, const char *fn, uint32_t *module, uint32_t *entry, uint32_t *end)
 {
 	for (int k = 0; k < j->nimage; k++)
 		for (uint32_t i = 0; i < j->image[k].nentry; i++)
 			if (strcmp(j->image[k].entry[i].name, fn) == 0) {
 				*module = (uint32_t)(lane * MSG_IMAGES + k);
 				*entry = i;
-				return true;
+				*end = i + 1 + j->image[k].entry[i].rest;
+				return *end <= j->image[k].nentry;
 			}
 	return false;
 }
@@ -176,17 +177,17 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 	VEC(int64_t) sym = { 0 };
 	for (size_t i = 0; i < set->call.n; i++) {
 		const JobCall *c = &set->call.at[i];
-		uint32_t module, entry;
-		if (c->prepare != prepare || !find_entry(set, lane, c->fn, &module, &entry))
+		uint32_t module, entry, end;
+		if (c->prepare != prepare || !find_entries(set, lane, c->fn, &module, &entry, &end))
 			continue;
 		for (int t = 0; t < c->times; t++) {
 			MsgCall row = { .module = module,
-				.entry = entry,
 				.arg = (uint32_t)arg.n,
 				.narg = (uint32_t)c->n,
 				.sym = (uint32_t)sym.n,
 				.nsym = (uint32_t)c->nsym };
-			vec_push(j->arena, &call, row);
+			for (row.entry = entry; row.entry < end; row.entry++)
+				vec_push(j->arena, &call, row);
 			for (int k = 0; k < c->nsym; k++)
 				vec_push(j->arena, &sym, c->sym[t * c->nsym + k]);
 		}
