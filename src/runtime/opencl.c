@@ -24,7 +24,7 @@ enum { DEVICES = 64, LOG = 4096, KERNELS = 64 };
 
 typedef struct Area { /* an allocation */
 	struct Area *next;
-	unsigned char *at;
+	unsigned char *at; /* one byte more is reserved, so that the end of a range is in no other */
 	size_t bytes;
 	ClMem mem;
 } Area;
@@ -117,7 +117,7 @@ static void opencl_close(DeviceContext *c)
 		Area *a = c->area;
 		c->area = a->next;
 		cl.clReleaseMemObject(a->mem);
-		munmap(a->at, a->bytes);
+		munmap(a->at, a->bytes + 1);
 		free(a);
 	}
 	if (c->fill != NULL)
@@ -192,7 +192,7 @@ static void *opencl_alloc(DeviceContext *c, size_t bytes)
 	if (a == NULL)
 		return NULL;
 	a->bytes = bytes;
-	a->at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	a->at = mmap(NULL, bytes + 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	a->mem = a->at != MAP_FAILED ? cl.clCreateBuffer(c->context, CL_MEM_READ_WRITE, bytes, NULL, &status) : NULL;
 	bool ok = a->mem != NULL && cl.clEnqueueFillBuffer(c->fill, a->mem, &zero, 1, 0, bytes, 0, NULL, NULL) == CL_OK &&
 	          cl.clFinish(c->fill) == CL_OK;
@@ -200,7 +200,7 @@ static void *opencl_alloc(DeviceContext *c, size_t bytes)
 		if (a->mem != NULL)
 			cl.clReleaseMemObject(a->mem);
 		if (a->at != MAP_FAILED)
-			munmap(a->at, bytes);
+			munmap(a->at, bytes + 1);
 		free(a);
 		return NULL;
 	}
@@ -225,7 +225,7 @@ static void opencl_release(DeviceContext *c, void *memory, size_t bytes)
 	if (a == NULL)
 		return;
 	cl.clReleaseMemObject(a->mem);
-	munmap(a->at, a->bytes);
+	munmap(a->at, a->bytes + 1);
 	free(a);
 }
 

@@ -109,8 +109,10 @@ static void run_module(Lab *l, const char *name, const KernelSet *ks, const Modu
 		}
 	}
 	row->mark(l->s, 1);
-	for (int k = 0; k < l->n; k++)
-		ck_assert(row->copy(l->s, l->there[k].host, l->there[k].at, l->there[k].bytes, DEVICE_DOWN) == 0);
+	for (int k = 0; k < l->n; k++) {
+		int status = row->copy(l->s, l->there[k].host, l->there[k].at, l->there[k].bytes, DEVICE_DOWN);
+		ck_assert_msg(status == 0, "%s: %s comes back with status %d", name, l->there[k].name, status);
+	}
 	ck_assert_int_eq(row->synchronize(l->s), 0);
 	l->ns = row->time(l->s, 0, 1);
 	for (int k = 0; k < l->n; k++)
