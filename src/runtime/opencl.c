@@ -140,11 +140,12 @@ static DlcStatus opencl_open(int32_t id, DeviceContext **out, DlcError *err)
 			"this program is linked statically and opens no driver: use a dynamic build for OpenCL devices");
 	if (cl_lacks != NULL)
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"there is no OpenCL here: libOpenCL.so.1 lacks %s; install the device's driver and an OpenCL loader", cl_lacks);
+			"there is no OpenCL here: libOpenCL.so.1 lacks %s; install an OpenCL loader and the device's driver",
+			cl_lacks);
 	uint32_t there = find_device(id, &device);
 	if (device == NULL)
-		return runtime_fail(err, DLC_BAD_TARGET, "there is no OpenCL device %d: this machine has %u, counted from 0", id,
-			(unsigned)there);
+		return runtime_fail(err, DLC_BAD_TARGET, "there is no OpenCL device %d: this machine has %u, counted from 0",
+			id, (unsigned)there);
 	DeviceContext *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for device %d", id);

@@ -9,7 +9,7 @@ static const Pass *const passes[] = {
 	&row_inline_calls,
 	&row_copies,
 	&row_kernels,
-	&row_launch,
+	&row_launch_nest,
 	&row_hoist_init,
 	&row_blocks,
 	&row_simplify,

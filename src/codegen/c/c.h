@@ -16,7 +16,7 @@ typedef struct CFunction {
 
 typedef struct CDialect {
 	const char *name;
-	const char *const *prelude; /* what stands before all modules of a file, in parts that C99 can hold; ends with NULL */
+	const char *const *prelude; /* of all modules of a file, in parts that C99 can hold; ends with NULL */
 	const char *head;           /* what stands before a module */
 	const CFunction *function;  /* those of them that a module calls stand behind the head; NULL: none */
 	const char *const *ints, *const *uints; /* of 8, 16, 32, 64 bits */

@@ -1,8 +1,6 @@
 /*
- * Statements and Fns. A dialect without vectors writes one as an array and a loop over its lanes; one that has them
- * writes a vector where it has such a type and else one scalar for each lane. Allocs are variables where every access
- * is a whole vector or a constant lane; arrays of the kernel; what the threads of a block share; or parts of the
- * workspace, where allocs of disjoint scopes share a place.
+ * Statements and Fns. Allocs are variables where every access is a whole vector or a constant lane; arrays of the
+ * kernel; what the threads of a block share; or parts of the workspace, where allocs of disjoint scopes share a place.
  */
 #include "codegen/c/print.h"
 
@@ -12,19 +10,19 @@
 #include <string.h>
 
 enum {
-	LINE = 2000000, /* nodes of an expression at most, where shared parts count each time */
+	LINE = 2000000, /* nodes of an expression at most, where shared parts count each time: more is no C for compilers */
 	WORK_ALIGN = 64,
 	PRIVATE_BYTES = 1 << 16, /* of an array that each thread of a block has; more would leave any device's registers
 	                            and stack */
 	STACK_BYTES = 4096,      /* of an array of a kernel of one thread: larger ones lie in its workspace */
 };
 
-static void line(Print *p)
+void c_line(Print *p)
 {
 	text_add(p->out, "\n%*s", 4 * p->depth, "");
 }
 
-static void whole(Print *p, const Expr *e, const char *lane)
+void c_whole(Print *p, const Expr *e, const char *lane)
 {
 	if (e->size > LINE)
 		c_refuse(p, "an expression of millions of nodes");
@@ -32,7 +30,7 @@ static void whole(Print *p, const Expr *e, const char *lane)
 		c_expr(p, e, lane);
 }
 
-static void whole_vector(Print *p, const Expr *e)
+void c_whole_vector(Print *p, const Expr *e)
 {
 	if ((int64_t)e->size * e->type.lanes > LINE)
 		c_refuse(p, "an expression of millions of nodes");
@@ -48,12 +46,11 @@ static void braces(Print *p, const Stmt *s)
 	p->depth++;
 	statements(p, s);
 	p->depth--;
-	line(p);
+	c_line(p);
 	text_add(p->out, "}");
 }
 
-/* Names an i64 variable of these values; returns its type. */
-static const char *index_type(Print *p, const char *name, int64_t lo, int64_t hi)
+const char *c_index_type(Print *p, const char *name, int64_t lo, int64_t hi)
 {
 	bool fits = p->d->vectors && lo >= INT32_MIN && hi <= INT32_MAX;
 	if (fits)
@@ -66,7 +63,7 @@ static void bound_loop(Print *p, const Stmt *s)
 {
 	bool grid = strncmp(s->loop.axis, "grid", 4) == 0;
 	const Interval n = ir_interval(s->loop.hi, p->env);
-	const char *t = index_type(p, s->loop.var, 0, n.hi);
+	const char *t = c_index_type(p, s->loop.var, 0, n.hi);
 	text_add(p->out, "const %s %s = (%s)get_%s_id(%d);", t, c_name(p, s->loop.var), t, grid ? "group" : "local",
 		s->loop.axis[strlen(s->loop.axis) - 1] - 'x');
 	statements(p, s->loop.body);
@@ -77,9 +74,9 @@ static void team_loop(Print *p, const Stmt *s)
 {
 	const char *v = c_name(p, s->loop.var);
 	text_add(p->out, "const int64_t %s = call->thread;", v);
-	line(p);
+	c_line(p);
 	text_add(p->out, "if (%s < ", v);
-	whole(p, s->loop.hi, NULL);
+	c_whole(p, s->loop.hi, NULL);
 	text_add(p->out, ")");
 	braces(p, s->loop.body);
 }
@@ -100,213 +97,26 @@ static void loop(Print *p, const Stmt *s)
 		return;
 	}
 	/* The variable comes to hi, or stays at lo. */
-	const char *t = index_type(p, s->loop.var, lo.lo, hi.hi > lo.hi ? hi.hi : lo.hi);
+	const char *t = c_index_type(p, s->loop.var, lo.lo, hi.hi > lo.hi ? hi.hi : lo.hi);
 	bool fits = map_find_ptr(&p->narrow, s->loop.var) != NULL, constant = s->loop.hi->op == IR_INT;
 	int end = constant ? 0 : p->temps++;
 	if (!constant) {
 		text_add(p->out, "const %s end%d = ", fits && !c_is_narrow(p, s->loop.hi) ? p->d->ints[3] : t, end);
-		whole(p, s->loop.hi, NULL);
+		c_whole(p, s->loop.hi, NULL);
 		text_add(p->out, ";");
-		line(p);
+		c_line(p);
 	}
 	text_add(p->out, "for (%s %s = ", t, v);
-	whole(p, s->loop.lo, NULL);
+	c_whole(p, s->loop.lo, NULL);
 	text_add(p->out, "; %s < ", v);
 	if (constant)
-		whole(p, s->loop.hi, NULL);
+		c_whole(p, s->loop.hi, NULL);
 	else
 		text_add(p->out, "end%d", end);
 	text_add(p->out, "; %s++)", v);
 	p->env = inner;
 	braces(p, s->loop.body);
 	p->env = outer;
-}
-
-/* ---- stores and lets, without vectors ---- */
-
-/* A loop over lanes, and the mask of this one. */
-static void lanes(Print *p, int n, const Expr *mask)
-{
-	if (n > 1)
-		text_add(p->out, "for (int l = 0; l < %d; l++) ", n);
-	if (mask == NULL)
-		return;
-	text_add(p->out, "if (");
-	whole(p, mask, n > 1 ? "l" : NULL);
-	text_add(p->out, ") ");
-}
-
-static void assign(Print *p, const Stmt *s, const char *lane, const char *temp)
-{
-	DType t = s->store.value->type;
-	c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
-	text_add(p->out, c_is_half(t) ? " = bits_%s(%s);" : " = %s%s;", c_is_half(t) ? c_suffix(p, t, false) : "", temp);
-}
-
-/* All lanes are computed before the first is stored. */
-static void store_array(Print *p, const Stmt *s, int n)
-{
-	int temp = p->temps++;
-	const char *lane = n > 1 ? "l" : NULL, *at = n > 1 ? "[l]" : "";
-	text_add(p->out, "%s temp%d", c_type(p, s->store.value->type), temp);
-	text_add(p->out, n > 1 ? "[%d];" : ";", n);
-	line(p);
-	lanes(p, n, s->store.mask);
-	text_add(p->out, "temp%d%s = ", temp, at);
-	whole(p, s->store.value, lane);
-	text_add(p->out, ";");
-	line(p);
-	lanes(p, n, s->store.mask);
-	assign(p, s, lane, arena_printf(p->job->arena, "temp%d%s", temp, at));
-}
-
-static void let_array(Print *p, const Stmt *s, int n)
-{
-	const Expr *v = s->let.value;
-	text_add(p->out, "%s %s", c_type(p, v->type), c_name(p, s->let.var));
-	text_add(p->out, n > 1 ? "[%d]; " : "; ", n);
-	lanes(p, n, NULL);
-	text_add(p->out, "%s%s = ", c_name(p, s->let.var), n > 1 ? "[l]" : "");
-	whole(p, v, n > 1 ? "l" : NULL);
-	text_add(p->out, ";");
-}
-
-/* ---- with them ---- */
-
-/* One statement for all lanes, if there is one. */
-static bool store_vector(Print *p, const Stmt *s)
-{
-	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
-	bool variable = c_is_variable(p, s->store.dst.buf, idx);
-	bool row = idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1);
-	if (!c_has_vector(p, idx->type.lanes) || v->type.lanes != idx->type.lanes || (!variable && !row) ||
-		c_is_half(v->type))
-		return false;
-	if (variable) {
-		text_add(p->out, "%s = ", c_name(p, s->store.dst.buf));
-		whole_vector(p, v);
-		text_add(p->out, ";");
-		return true;
-	}
-	bool mask = v->type.kind == DT_BOOL, index = dtype_eq(dtype_scalar(v->type), I64);
-	text_add(p->out, "vstore%d(", v->type.lanes);
-	if (mask)
-		text_add(p->out, "convert_%s%d(-", p->d->uints[0], v->type.lanes);
-	else if (index)
-		text_add(p->out, "convert_%s%d(", p->d->ints[3], v->type.lanes);
-	whole_vector(p, v);
-	text_add(p->out, mask || index ? "), 0, %s + " : ", 0, %s + ", c_name(p, s->store.dst.buf));
-	whole(p, idx->arg[0], NULL);
-	text_add(p->out, ");");
-	return true;
-}
-
-/* All masks and values are computed before the first lane is stored. */
-static void store_lanes(Print *p, const Stmt *s, int n)
-{
-	const Expr *v = s->store.value, *mask = s->store.mask;
-	Arena *a = p->job->arena;
-	int temp = p->temps++;
-	for (int k = 0; k < n; k++) {
-		const char *lane = n > 1 ? arena_printf(a, "%d", k) : NULL;
-		if (mask != NULL) {
-			text_add(p->out, "const %s mask%d_%d = ", p->d->boolean, temp, k);
-			whole(p, mask, lane);
-			text_add(p->out, "; ");
-		}
-		text_add(p->out, "const %s temp%d_%d = ", c_type(p, v->type), temp, k);
-		if (mask != NULL)
-			text_add(p->out, "!mask%d_%d ? 0 : ", temp, k);
-		whole(p, v, lane);
-		text_add(p->out, ";");
-		line(p);
-	}
-	for (int k = 0; k < n; k++) {
-		if (mask != NULL)
-			text_add(p->out, "if (mask%d_%d) ", temp, k);
-		assign(p, s, n > 1 ? arena_printf(a, "%d", k) : NULL, arena_printf(a, "temp%d_%d", temp, k));
-		if (k + 1 < n)
-			line(p);
-	}
-}
-
-static void store_own(Print *p, const Stmt *s, int n)
-{
-	const Expr *mask = s->store.mask;
-	if (n == 1 && mask == NULL) {
-		c_access(p, s->store.dst.buf, s->store.dst.idx[0], NULL);
-		text_add(p->out, " = ");
-		whole(p, s->store.value, NULL);
-		text_add(p->out, ";");
-		return;
-	}
-	size_t start = p->out->n;
-	if (mask != NULL && c_has_vector(p, mask->type.lanes)) {
-		text_add(p->out, "if (all(");
-		whole_vector(p, mask);
-		text_add(p->out, ")) ");
-		if (store_vector(p, s)) {
-			line(p);
-			text_add(p->out, "else {");
-			p->depth++;
-			line(p);
-			store_lanes(p, s, n);
-			p->depth--;
-			line(p);
-			text_add(p->out, "}");
-			return;
-		}
-		p->out->n = start;
-		p->out->at[start] = 0;
-	}
-	if (mask == NULL && store_vector(p, s))
-		return;
-	store_lanes(p, s, n);
-}
-
-static void let_own(Print *p, const Stmt *s, int n)
-{
-	const Expr *v = s->let.value;
-	bool index = dtype_eq(dtype_scalar(v->type), I64);
-	Interval i = index ? ir_interval(v, p->env) : (Interval){ 0 };
-	const char *one = index ? index_type(p, s->let.var, i.lo, i.hi) : c_type(p, v->type);
-	if (n == 1) {
-		text_add(p->out, "const %s %s = ", one, c_name(p, s->let.var));
-		whole(p, v, NULL);
-		text_add(p->out, ";");
-	} else if (c_has_vector(p, n)) {
-		bool fits = index && map_find_ptr(&p->narrow, s->let.var) != NULL;
-		const char *t = c_vector_type(p, v->type, fits);
-		text_add(p->out, index ? "const %s %s = convert_%s(" : "const %s %s = ", t, c_name(p, s->let.var), t);
-		whole_vector(p, v);
-		text_add(p->out, index ? ");" : ";");
-	} else {
-		for (int k = 0; k < n; k++) {
-			text_add(p->out, "const %s %s_%d = ", one, c_name(p, s->let.var), k);
-			whole(p, v, arena_printf(p->job->arena, "%d", k));
-			text_add(p->out, k + 1 < n ? "; " : ";");
-		}
-	}
-}
-
-static void store(Print *p, const Stmt *s)
-{
-	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
-	int n = v->type.lanes > idx->type.lanes ? v->type.lanes : idx->type.lanes;
-	if (s->store.mask != NULL && s->store.mask->type.lanes > n)
-		n = s->store.mask->type.lanes;
-	if (p->d->vectors)
-		store_own(p, s, n);
-	else
-		store_array(p, s, n);
-}
-
-static void let(Print *p, const Stmt *s)
-{
-	if (p->d->vectors)
-		let_own(p, s, s->let.value->type.lanes);
-	else
-		let_array(p, s, s->let.value->type.lanes);
 }
 
 /* ---- allocs ---- */
@@ -425,7 +235,7 @@ static void call(Print *p, const Stmt *s)
 		if (s->call.arg[j].buf != NULL)
 			text_add(p->out, "%s", c_name(p, s->call.arg[j].buf));
 		else
-			whole(p, s->call.arg[j].value, NULL);
+			c_whole(p, s->call.arg[j].value, NULL);
 	}
 	text_add(p->out, ");");
 	int64_t need = p->work_at + p->sub_bytes[k];
@@ -436,7 +246,7 @@ static void branch(Print *p, const Stmt *s)
 {
 	const Range *outer = p->env;
 	text_add(p->out, "if (");
-	whole(p, s->branch.cond, NULL);
+	c_whole(p, s->branch.cond, NULL);
 	text_add(p->out, ")");
 	p->env = ir_range_if(p->job->ks->ir, s->branch.cond, true, outer);
 	braces(p, s->branch.then);
@@ -452,8 +262,8 @@ static void statement(Print *p, const Stmt *s)
 {
 	switch (s->kind) {
 	case ST_FOR: loop(p, s); break;
-	case ST_STORE: store(p, s); break;
-	case ST_LET: let(p, s); break;
+	case ST_STORE: c_store(p, s); break;
+	case ST_LET: c_let(p, s); break;
 	case ST_ALLOC: alloc(p, s->alloc); break;
 	case ST_CALL: call(p, s); break;
 	case ST_BARRIER: text_add(p->out, "%s", p->d->barrier); break;
@@ -468,7 +278,7 @@ static void statements(Print *p, const Stmt *s)
 	int64_t work = p->work_at;
 	const Range *outer = p->env;
 	for (; s != NULL && p->ok; s = s->next) {
-		line(p);
+		c_line(p);
 		statement(p, s);
 		if (s->kind == ST_LET)
 			p->env = ir_range_let(p->job->ks->ir, s->let.var, s->let.value, p->env);
@@ -485,7 +295,7 @@ static void from_call(Print *p)
 	int nbuf = 0, nsym = 0;
 	for (int k = 0; k < p->fn->nsym; k++) {
 		const char *s = p->fn->sym[k].name;
-		line(p);
+		c_line(p);
 		text_add(p->out, "const int64_t %s = ", c_name(p, s));
 		if (strcmp(s, LOWER_THREADS) == 0)
 			text_add(p->out, "call->threads;");
@@ -494,9 +304,10 @@ static void from_call(Print *p)
 	}
 	for (int k = 0; k < p->fn->nparam; k++) {
 		const Param *x = &p->fn->param[k];
-		line(p);
+		c_line(p);
 		if (x->buf != NULL)
-			text_add(p->out, "%s *const %s = call->buf[%d];", c_memory_type(p, x->buf->type), c_name(p, x->name), nbuf++);
+			text_add(p->out, "%s *const %s = call->buf[%d];", c_memory_type(p, x->buf->type), c_name(p, x->name),
+				nbuf++);
 		else
 			text_add(p->out, "const %s %s = (%s)%s(call->sym[%d]);", c_type(p, x->type), c_name(p, x->name),
 				c_type(p, x->type), dtype_is_float(x->type) ? "from_bits_f64" : "", nsym++);
@@ -506,11 +317,11 @@ static void from_call(Print *p)
 static void team_head(Print *p)
 {
 	text_add(p->out, "int C_KERNEL(%s)(const DlcCall *call)\n{", c_name(p, p->fn->name));
-	line(p);
+	c_line(p);
 	text_add(p->out, "unsigned char *const work = call->work;\n    (void)work;");
 	from_call(p);
 	if (p->fn->kind == FN_PREPARE) { /* one thread does it all */
-		line(p);
+		c_line(p);
 		text_add(p->out, "if (call->thread > 0) return 0;");
 	}
 }
@@ -538,18 +349,18 @@ static void launch_head(Print *p)
 	for (uint32_t k = 0; k < p->kernel->nbuf; k++) {
 		const Buf *b = p->fn->param[k].buf;
 		const char *t = c_memory_type(p, b->type);
-		line(p);
-		text_add(p->out, "%s%s *const %s = (%s%s *)(mem%u + at%u);", p->d->global, t, c_name(p, b->name), p->d->global, t,
-			k, k);
+		c_line(p);
+		text_add(p->out, "%s%s *const %s = (%s%s *)(mem%u + at%u);", p->d->global, t, c_name(p, b->name),
+			p->d->global, t, k, k);
 	}
 	for (int k = 0; k < p->fn->nsym; k++) {
 		const Sym *s = &p->fn->sym[k];
-		const char *t = index_type(p, s->name, s->lo, s->hi);
-		line(p);
+		const char *t = c_index_type(p, s->name, s->lo, s->hi);
+		c_line(p);
 		text_add(p->out, "const %s %s = (%s)arg%d;", t, c_name(p, s->name), t, k);
 	}
 	for (int k = (int)p->kernel->nbuf; k < p->fn->nparam; k++) {
-		line(p);
+		c_line(p);
 		in_work(p, p->fn->param[k].buf, bytes_of(p, p->fn->param[k].buf, &n));
 	}
 }
@@ -571,7 +382,7 @@ static void sub_head(Print *p)
 	}
 	text_add(p->out, ")\n{");
 	if (!p->d->devices) {
-		line(p);
+		c_line(p);
 		text_add(p->out, "(void)call, (void)work;");
 	}
 }

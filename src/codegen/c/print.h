@@ -1,7 +1,7 @@
 /*
- * Inside of the folder: one Fn being printed, and the three kinds of text it is made of.
+ * Inside of the folder: one Fn being printed, and the kinds of text it is made of.
  * print_expr.c: a scalar, or one lane of a vector; print_vector.c: a whole vector of a dialect that has them;
- * print.c: statements and Fns.
+ * print_store.c: stores and lets; print.c: other statements and Fns.
  */
 #ifndef CODEGEN_C_PRINT_H
 #define CODEGEN_C_PRINT_H
@@ -46,6 +46,14 @@ bool c_is_variable(const Print *p, const char *buf, const Expr *idx);
 void c_expr(Print *p, const Expr *e, const char *lane);
 void c_vector(Print *p, const Expr *e);
 void c_access(Print *p, const char *buf, const Expr *idx, const char *lane); /* an element, as C writes it */
+/* The same, refused where the text would be millions of nodes. */
+void c_whole(Print *p, const Expr *e, const char *lane);
+void c_whole_vector(Print *p, const Expr *e);
+void c_line(Print *p); /* begins one */
+/* Names an i64 variable of these values; returns its type. */
+const char *c_index_type(Print *p, const char *name, int64_t lo, int64_t hi);
+void c_store(Print *p, const Stmt *s);
+void c_let(Print *p, const Stmt *s);
 /* Operators and functions that both kinds of expressions write; NULL: the node is none. */
 const char *c_infix(Node op);
 const char *c_function(Node op);

@@ -109,7 +109,8 @@ static void number(Print *p, const Expr *e)
 	if (p->d->vectors && dtype_is_int(t) && t.bits == 64 && c_is_narrow(p, e))
 		text_add(p->out, e->i < 0 ? "(%lld)" : "%lld", (long long)e->i);
 	else if (p->d->vectors && !dtype_is_float(t))
-		text_add(p->out, t.kind == DT_UINT ? "((%s)0x%llxUL)" : "((%s)0x%llxL)", c_type(p, t), (unsigned long long)e->i);
+		text_add(p->out, t.kind == DT_UINT ? "((%s)0x%llxUL)" : "((%s)0x%llxL)", c_type(p, t),
+			(unsigned long long)e->i);
 	else if (!dtype_is_float(t))
 		text_add(p->out, t.kind == DT_UINT ? "((%s)UINT64_C(%llu))" : "((%s)(int64_t)UINT64_C(%llu))", c_type(p, t),
 			(unsigned long long)e->i);

@@ -28,9 +28,11 @@ static bool narrow(const Print *p, const Expr *e)
 		return false;
 	if (e->op == IR_CAST || e->op == IR_VAR)
 		return true;
-	for (int k = e->op == IR_SELECT; k < e->nargs; k++)
-		if (dtype_eq(dtype_scalar(e->arg[k]->type), I64) && !(e->arg[k]->type.lanes > 1 ? narrow(p, e->arg[k]) : c_is_narrow(p, e->arg[k])))
+	for (int k = e->op == IR_SELECT; k < e->nargs; k++) {
+		const Expr *a = e->arg[k];
+		if (dtype_eq(dtype_scalar(a->type), I64) && !(a->type.lanes > 1 ? narrow(p, a) : c_is_narrow(p, a)))
 			return false;
+	}
 	return true;
 }
 

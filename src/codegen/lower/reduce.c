@@ -56,7 +56,8 @@ static const Expr *combined(Reduce *r, int j, const Expr *const *left, const Exp
 	Lower *l = r->l;
 	DType t = left[j]->type;
 	bool sum = r->m == ir_builtin_monoid(l->ir, "sum", r->m->type[0]);
-	bool has_fma = l->target->kind != TARGET_CPU || l->target->arch == ARCH_AARCH64 || target_has(l->target, FEATURE_FMA);
+	const Target *target = l->target;
+	bool has_fma = target->kind != TARGET_CPU || target->arch == ARCH_AARCH64 || target_has(target, FEATURE_FMA);
 	bool fma = has_fma && !l->options.exact;
 	if (sum && fma && right[j]->op == IR_MUL && t.kind == DT_FLOAT && t.bits >= 32)
 		return ir_fma(l->ir, right[j]->arg[0], right[j]->arg[1], left[j]);

@@ -107,6 +107,104 @@ START_TEST(random_sets)
 }
 END_TEST
 
+/* A launch as text: grid and block, each dimension as (mul a b + add) / div. */
+static const char *launch_text(Arena *a, const DlcLaunch *l)
+{
+	Text t = { .arena = a };
+	for (int k = 0; k < DLC_SHARED; k++) {
+		const DlcDim *d = &l->dim[k];
+		text_add(&t, "%s", k == 0 ? "" : k == DLC_BLOCK ? " | " : " ");
+		if (d->mul != 0)
+			text_add(&t, "%lld*%d,%d+", (long long)d->mul, d->sym[0], d->sym[1]);
+		text_add(&t, "%lld", (long long)d->add);
+		if (d->div != 1)
+			text_add(&t, "/%lld", (long long)d->div);
+	}
+	return text_str(&t);
+}
+
+static const struct {
+	const char *name;
+	int nentry;
+	const char *launch; /* of the entry with the most threads */
+	int64_t threads, shared_bytes;
+} launches[] = {
+	{ "elementwise", 1, "1*0,-1+63/64 1 1 | 64 1 1", 64, 0 },
+	{ "matmul", 1, "2 2 1 | 8 8 1", 64, 2048 },
+	{ "joins", 1, "2 1 1 | 12 4 1", 48, 192 },
+	{ "reduce", 3, "4 1 1 | 64 1 1", 64, 256 },
+	{ "conv", 2, "4 9 1 | 1 1 1", 1, 0 },
+	{ "blocked", 2, "1*0,-1+0 1 1 | 8 1 1", 8, 128 },
+	{ "rows", 3, "1 1 6 | 1 1 1", 1, 0 },
+};
+
+START_TEST(launch_of_a_set)
+{
+	Arena *a = arena_new();
+	Target target;
+	Module m;
+	Err err = { 0 };
+	device_target(&target);
+	ck_assert(codegen_compile(a, device_set(a, launches[_i].name), &target, NULL, &m, &err));
+	ck_assert_int_eq((int)m.image.nentry, launches[_i].nentry);
+	bool found = false;
+	uint32_t rest = 0; /* entries of a Fn count down */
+	for (uint32_t k = 0; k < m.image.nentry; k++) {
+		const DlcEntry *e = &m.image.entry[k];
+		ck_assert(rest == 0 || e->rest == rest - 1);
+		rest = e->rest;
+		found = found || (strcmp(launch_text(a, &e->launch), launches[_i].launch) == 0 &&
+							 m.report[k].threads == launches[_i].threads &&
+							 m.report[k].shared_bytes == launches[_i].shared_bytes);
+	}
+	ck_assert_msg(found && rest == 0, "%s", (const char *)m.image.bytes);
+	ck_assert(m.image.device == DLC_DEVICE_OPENCL && m.image.bytes[m.image.size - 1] == 0);
+	arena_free(a);
+}
+END_TEST
+
+#define FN(body) "fn f(x: in f32[64], y: out f32[64]) {\n" body "}\n"
+#define COPY "for t in 0..64 bound(block.x) { y[t] = x[t] }"
+static const struct {
+	const char *text, *says;
+} refused[] = {
+	{ FN("for k in 0..2 { for g in 0..32 bound(grid.x) { y[k * 32 + g] = x[g] } }"),
+		"a loop of the grid stands in a loop or an `else`" },
+	{ FN("for g in 0..8 bound(grid.y) { y[g] = 0.0 for h in 0..8 bound(grid.x) { y[g * 8 + h] = x[h] } }"),
+		"a statement stands beside a loop of the grid" },
+	{ FN("for t in 0..64 bound(block.x) { for w in 0..1 bound(warp.x) { y[t] = x[t] } }"),
+		"no loops and barriers of a warp" },
+	{ FN("for g in 0..1 bound(grid.x) { barrier grid " COPY " }"), "no loops and barriers of a grid" },
+	{ "fn f[n in 1..8](y: out f32[8]) { for t in 0..min(n, 4) bound(block.x) { y[t] = 0.0 } }",
+		"the threads along block.x are no product of symbols" },
+	{ FN("for g in 0..1 bound(grid.x) { alloc s: f32[9000] @shared " COPY " s[0] = 1.0 }"),
+		"36032 bytes of shared memory and the device has 32768" },
+	{ FN("for t in 0..64 bound(block.x) { alloc s: f32[20000] @local for i in 0..20000 { s[i] = x[t] } "
+		 "y[t] = s[i64(x[t])] }"),
+		"an alloc of more than 64 KiB for each thread" },
+	{ "fn f(y: out f64[8]) { y[0] = f64(0) }", "does not print f64, which the device is not known to have" },
+	{ "fn f(y: out f16[8]) { y[0] = f16(0) }", "does not print f16 and bf16" },
+	{ "fn f(y: inout i32[8]) { atomic sum y[0] <- i32(1) }", "does not print atomics" },
+	{ "fn a.b(y: out f32[8]) { y[0] = 0.0 } fn a_b(z: out f32[8]) { z[0] = 0.0 }",
+		"have one name, dlc_a_b, on a device" },
+};
+
+START_TEST(refusals)
+{
+	Arena *a = arena_new();
+	Target target;
+	Module m;
+	Err err = { 0 };
+	device_target(&target);
+	KernelSet *ks = ir_parse_set(ir_new(a), "f", refused[_i].text, strlen(refused[_i].text), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s: %s", refused[_i].text, err.text);
+	ck_assert_msg(!codegen_compile(a, ks, &target, NULL, &m, &err), "%s", refused[_i].text);
+	ck_assert_msg(err.code == ERR_UNSUPPORTED && strstr(err.text, refused[_i].says) != NULL, "%s: %s", refused[_i].text,
+		err.text);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(one_again)
 {
 	uint64_t seed = strtoull(getenv("DLC_TEST_SEED"), NULL, 16);
@@ -114,7 +212,8 @@ START_TEST(one_again)
 		for (int stages = 1; stages <= 4; stages++) {
 			Rng rng = rng_seed(seed);
 			Arena *a = arena_new();
-			lower(a, "random", random_set(&rng, ir_new(a), RANDOM_ALL & ~(RANDOM_LIBM | (narrow ? 0u : RANDOM_NARROW)), stages), seed, 0);
+			unsigned without = RANDOM_LIBM | (narrow ? 0u : RANDOM_NARROW);
+			lower(a, "random", random_set(&rng, ir_new(a), RANDOM_ALL & ~without, stages), seed, 0);
 			arena_free(a);
 		}
 }
@@ -132,5 +231,7 @@ int main(void)
 	}
 	tcase_add_loop_test(tc, every_pass_keeps_the_meaning, 0, sets);
 	tcase_add_loop_test(tc, random_sets, 0, 4);
+	tcase_add_loop_test(tc, launch_of_a_set, 0, LEN(launches));
+	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
 	return run_suite("codegen-device", tc);
 }

@@ -127,7 +127,7 @@ static bool lab_open(Lab *l)
 	DlcError err = { 0 };
 	*l = (Lab){ .arena = arena_new() };
 	if (row->open(0, &l->c, &err) != DLC_OK) {
-		printf("skipped: %s\n", err.text);
+		suite_skip_installable("OpenCL devices", err.text);
 		arena_free(l->arena);
 		return false;
 	}

@@ -16,7 +16,7 @@
 
 enum { LAUNCH_MOST = INT32_MAX };
 
-typedef struct Launch {
+typedef struct Nest {
 	Lower *l;
 	LowerKernel *k;
 	const Range *env;
@@ -24,7 +24,7 @@ typedef struct Launch {
 	const Expr *most[THREAD_AXES]; /* the nest's extent */
 	Stmt *shared, *threads;        /* the allocs and the nest of the block; threads: NULL where it has one thread */
 	Stmt **inside;                 /* where the nest keeps what a thread does */
-} Launch;
+} Nest;
 
 static bool has_bound(const Stmt *s, void *arg)
 {
@@ -79,7 +79,7 @@ static bool add_dim(const Lower *l, const Expr *e, int64_t times, DlcDim *sum)
 }
 
 /* An extent of at least 1 as a launch has it. */
-static bool as_dim(const Launch *p, const Expr *e, DlcDim *out)
+static bool as_dim(const Nest *p, const Expr *e, DlcDim *out)
 {
 	DlcDim d = { { -1, -1 }, 0, 0, 1 };
 	if (ir_interval(e, p->env).lo < 1)
@@ -96,7 +96,7 @@ static bool as_dim(const Launch *p, const Expr *e, DlcDim *out)
 /* ---- the block ---- */
 
 /* The nest of the block's threads, outermost first, and where it keeps what they do. */
-static bool enter_threads(Launch *p, Stmt *nest)
+static bool enter_threads(Nest *p, Stmt *nest)
 {
 	int k;
 	p->threads = nest;
@@ -123,7 +123,7 @@ static bool alone(Lower *l, Stmt *s, Stmt **out)
 }
 
 /* All that a block does: its shared allocs and its threads, or statements of one thread. */
-static bool take_block(Launch *p, Stmt *list, Stmt **out)
+static bool take_block(Nest *p, Stmt *list, Stmt **out)
 {
 	if (!ir_has_axis(list, AXIS_BLOCK)) {
 		*out = list;
@@ -145,9 +145,9 @@ static bool take_block(Launch *p, Stmt *list, Stmt **out)
 
 /* ---- the grid ---- */
 
-static bool take_list(Launch *p, Stmt *list, Stmt **out);
+static bool take_list(Nest *p, Stmt *list, Stmt **out);
 
-static bool take_loop(Launch *p, Stmt *s, int k, Stmt **out)
+static bool take_loop(Nest *p, Stmt *s, int k, Stmt **out)
 {
 	Ir *ir = p->l->ir;
 	DlcDim *dim = &p->k->launch.dim[DLC_GRID + k];
@@ -176,7 +176,7 @@ static bool take_loop(Launch *p, Stmt *s, int k, Stmt **out)
 }
 
 /* A list on the way to the block: lets, and one statement that holds all of the grid below it. */
-static bool take_list(Launch *p, Stmt *list, Stmt **out)
+static bool take_list(Nest *p, Stmt *list, Stmt **out)
 {
 	const Range *outer = p->env;
 	Stmt *before = NULL, *s = list, *inner = NULL;
@@ -214,9 +214,9 @@ static bool is_foreign(const Stmt *s, void *arg)
 	       (has_bound(s, NULL) && ir_axis_of(s, NULL) == AXIS_WARP);
 }
 
-bool pass_launch(Lower *l)
+bool pass_launch_nest(Lower *l)
 {
-	Launch p = { .l = l, .env = ir_range_fn(l->ir, l->fn) };
+	Nest p = { .l = l, .env = ir_range_fn(l->ir, l->fn) };
 	for (size_t k = 0; k < l->kernel.n; k++)
 		if (l->kernel.at[k].fn == l->fn)
 			p.k = &l->kernel.at[k];

@@ -1,0 +1,194 @@
+/*
+ * Stores and lets. A dialect without vectors writes one as an array and a loop over its lanes. One that has them writes
+ * a vector where it has such a type, and else one scalar for each lane.
+ */
+#include "codegen/c/print.h"
+
+#include "ir/build.h"
+
+/* ---- stores and lets, without vectors ---- */
+
+/* A loop over lanes, and the mask of this one. */
+static void lanes(Print *p, int n, const Expr *mask)
+{
+	if (n > 1)
+		text_add(p->out, "for (int l = 0; l < %d; l++) ", n);
+	if (mask == NULL)
+		return;
+	text_add(p->out, "if (");
+	c_whole(p, mask, n > 1 ? "l" : NULL);
+	text_add(p->out, ") ");
+}
+
+static void assign(Print *p, const Stmt *s, const char *lane, const char *temp)
+{
+	DType t = s->store.value->type;
+	c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
+	text_add(p->out, c_is_half(t) ? " = bits_%s(%s);" : " = %s%s;", c_is_half(t) ? c_suffix(p, t, false) : "", temp);
+}
+
+/* All lanes are computed before the first is stored. */
+static void store_array(Print *p, const Stmt *s, int n)
+{
+	int temp = p->temps++;
+	const char *lane = n > 1 ? "l" : NULL, *at = n > 1 ? "[l]" : "";
+	text_add(p->out, "%s temp%d", c_type(p, s->store.value->type), temp);
+	text_add(p->out, n > 1 ? "[%d];" : ";", n);
+	c_line(p);
+	lanes(p, n, s->store.mask);
+	text_add(p->out, "temp%d%s = ", temp, at);
+	c_whole(p, s->store.value, lane);
+	text_add(p->out, ";");
+	c_line(p);
+	lanes(p, n, s->store.mask);
+	assign(p, s, lane, arena_printf(p->job->arena, "temp%d%s", temp, at));
+}
+
+static void let_array(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->let.value;
+	text_add(p->out, "%s %s", c_type(p, v->type), c_name(p, s->let.var));
+	text_add(p->out, n > 1 ? "[%d]; " : "; ", n);
+	lanes(p, n, NULL);
+	text_add(p->out, "%s%s = ", c_name(p, s->let.var), n > 1 ? "[l]" : "");
+	c_whole(p, v, n > 1 ? "l" : NULL);
+	text_add(p->out, ";");
+}
+
+/* ---- with them ---- */
+
+/* One statement for all lanes, if there is one. */
+static bool store_vector(Print *p, const Stmt *s)
+{
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
+	bool variable = c_is_variable(p, s->store.dst.buf, idx);
+	bool row = idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1);
+	if (!c_has_vector(p, idx->type.lanes) || v->type.lanes != idx->type.lanes || (!variable && !row) ||
+		c_is_half(v->type))
+		return false;
+	if (variable) {
+		text_add(p->out, "%s = ", c_name(p, s->store.dst.buf));
+		c_whole_vector(p, v);
+		text_add(p->out, ";");
+		return true;
+	}
+	bool mask = v->type.kind == DT_BOOL, index = dtype_eq(dtype_scalar(v->type), I64);
+	text_add(p->out, "vstore%d(", v->type.lanes);
+	if (mask)
+		text_add(p->out, "convert_%s%d(-", p->d->uints[0], v->type.lanes);
+	else if (index)
+		text_add(p->out, "convert_%s%d(", p->d->ints[3], v->type.lanes);
+	c_whole_vector(p, v);
+	text_add(p->out, mask || index ? "), 0, %s + " : ", 0, %s + ", c_name(p, s->store.dst.buf));
+	c_whole(p, idx->arg[0], NULL);
+	text_add(p->out, ");");
+	return true;
+}
+
+/* All masks and values are computed before the first lane is stored. */
+static void store_lanes(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->store.value, *mask = s->store.mask;
+	Arena *a = p->job->arena;
+	int temp = p->temps++;
+	for (int k = 0; k < n; k++) {
+		const char *lane = n > 1 ? arena_printf(a, "%d", k) : NULL;
+		if (mask != NULL) {
+			text_add(p->out, "const %s mask%d_%d = ", p->d->boolean, temp, k);
+			c_whole(p, mask, lane);
+			text_add(p->out, "; ");
+		}
+		text_add(p->out, "const %s temp%d_%d = ", c_type(p, v->type), temp, k);
+		if (mask != NULL)
+			text_add(p->out, "!mask%d_%d ? 0 : ", temp, k);
+		c_whole(p, v, lane);
+		text_add(p->out, ";");
+		c_line(p);
+	}
+	for (int k = 0; k < n; k++) {
+		if (mask != NULL)
+			text_add(p->out, "if (mask%d_%d) ", temp, k);
+		assign(p, s, n > 1 ? arena_printf(a, "%d", k) : NULL, arena_printf(a, "temp%d_%d", temp, k));
+		if (k + 1 < n)
+			c_line(p);
+	}
+}
+
+static void store_own(Print *p, const Stmt *s, int n)
+{
+	const Expr *mask = s->store.mask;
+	if (n == 1 && mask == NULL) {
+		c_access(p, s->store.dst.buf, s->store.dst.idx[0], NULL);
+		text_add(p->out, " = ");
+		c_whole(p, s->store.value, NULL);
+		text_add(p->out, ";");
+		return;
+	}
+	size_t start = p->out->n;
+	if (mask != NULL && c_has_vector(p, mask->type.lanes)) {
+		text_add(p->out, "if (all(");
+		c_whole_vector(p, mask);
+		text_add(p->out, ")) ");
+		if (store_vector(p, s)) {
+			c_line(p);
+			text_add(p->out, "else {");
+			p->depth++;
+			c_line(p);
+			store_lanes(p, s, n);
+			p->depth--;
+			c_line(p);
+			text_add(p->out, "}");
+			return;
+		}
+		p->out->n = start;
+		p->out->at[start] = 0;
+	}
+	if (mask == NULL && store_vector(p, s))
+		return;
+	store_lanes(p, s, n);
+}
+
+static void let_own(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->let.value;
+	bool index = dtype_eq(dtype_scalar(v->type), I64);
+	Interval i = index ? ir_interval(v, p->env) : (Interval){ 0 };
+	const char *one = index ? c_index_type(p, s->let.var, i.lo, i.hi) : c_type(p, v->type);
+	if (n == 1) {
+		text_add(p->out, "const %s %s = ", one, c_name(p, s->let.var));
+		c_whole(p, v, NULL);
+		text_add(p->out, ";");
+	} else if (c_has_vector(p, n)) {
+		bool fits = index && map_find_ptr(&p->narrow, s->let.var) != NULL;
+		const char *t = c_vector_type(p, v->type, fits);
+		text_add(p->out, index ? "const %s %s = convert_%s(" : "const %s %s = ", t, c_name(p, s->let.var), t);
+		c_whole_vector(p, v);
+		text_add(p->out, index ? ");" : ";");
+	} else {
+		for (int k = 0; k < n; k++) {
+			text_add(p->out, "const %s %s_%d = ", one, c_name(p, s->let.var), k);
+			c_whole(p, v, arena_printf(p->job->arena, "%d", k));
+			text_add(p->out, k + 1 < n ? "; " : ";");
+		}
+	}
+}
+
+void c_store(Print *p, const Stmt *s)
+{
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
+	int n = v->type.lanes > idx->type.lanes ? v->type.lanes : idx->type.lanes;
+	if (s->store.mask != NULL && s->store.mask->type.lanes > n)
+		n = s->store.mask->type.lanes;
+	if (p->d->vectors)
+		store_own(p, s, n);
+	else
+		store_array(p, s, n);
+}
+
+void c_let(Print *p, const Stmt *s)
+{
+	if (p->d->vectors)
+		let_own(p, s, s->let.value->type.lanes);
+	else
+		let_array(p, s, s->let.value->type.lanes);
+}
