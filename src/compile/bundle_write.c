@@ -82,6 +82,8 @@ uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
 
 uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 {
+	if (image->device != DLC_DEVICE_CPU && align < BUNDLE_BUFFER) /* each is an image of its own */
+		align = BUNDLE_BUFFER;
 	while (align > 1 && b->code.n % align != 0)
 		vec_push(b->arena, &b->code, 0);
 	uint64_t at = b->code.n, from = at;

@@ -7,6 +7,7 @@
 #include "compile/compile.h"
 #include "dlc/dlc_runtime.h"
 #include "ref.h"
+#include "runtime/device.h"
 #include "suite.h"
 
 #include <math.h>
@@ -165,23 +166,23 @@ static void give_inputs(Arena *a, const Dag *d, DlcInstance *i, Tensor *v, Rng *
 	DlcError why = { 0 };
 	for (size_t k = 0; k < d->input.n; k++) {
 		Tensor x = tensor_random(a, F32, d->value.at[d->input.at[k]].shape, r);
-		DlcTensor t;
-		ck_assert(dlc_instance_tensor(i, DLC_INPUT, (int)k, &t, &why) == DLC_OK);
-		memcpy(t.data, tensor_data(a, x), sizeof(float) * (size_t)x.n);
+		size_t bytes = sizeof(float) * (size_t)x.n;
+		ck_assert(dlc_instance_write(i, DLC_INPUT, (int)k, tensor_data(a, x), bytes, &why) == DLC_OK);
 		v[d->input.at[k]] = x;
 	}
 }
 
-static void compare(const Dag *d, DlcInstance *i, const Tensor *v, int seed, const char *text)
+static void compare(Arena *a, const Dag *d, DlcInstance *i, const Tensor *v, int seed, const char *text)
 {
 	DlcError why = { 0 };
 	for (size_t k = 0; k < d->output.n; k++) {
 		const Tensor *want = &v[d->output.at[k]];
-		DlcTensor t;
 		double most = 1e-3, off = 0;
-		ck_assert(dlc_instance_tensor(i, DLC_OUTPUT, (int)k, &t, &why) == DLC_OK);
+		size_t bytes = sizeof(float) * (size_t)want->n;
+		float *out = arena_alloc(a, bytes + 1);
+		ck_assert(dlc_instance_read(i, DLC_OUTPUT, (int)k, out, bytes, &why) == DLC_OK);
 		for (int64_t j = 0; j < want->n; j++) {
-			double got = ((const float *)t.data)[j];
+			double got = out[j];
 			most = fmax(most, fabs(want->v[j]));
 			off = isnan(got) ? INFINITY : fmax(off, fabs(got - want->v[j]));
 		}
@@ -191,7 +192,7 @@ static void compare(const Dag *d, DlcInstance *i, const Tensor *v, int seed, con
 	}
 }
 
-static void try_network(int seed)
+static void try_network(int seed, TargetKind kind)
 {
 	Rng r = rng_seed((uint64_t)seed);
 	Arena *a = arena_new();
@@ -204,9 +205,13 @@ static void try_network(int seed)
 	target_host(&target, 1 + seed % 2);
 	if (seed % 3 == 0) /* blocks of 8 on whatever machine */
 		target.vector_bits = 256;
+	if (kind == TARGET_OPENCL) {
+		target.kind = kind;
+		target.features = 0;
+	}
 	Dag *d = network(a, &r), *given = arena_copy(a, d, sizeof *d);
 	dag_print(&text, d);
-	CompileOptions o = { .target = &target, .unscheduled = seed % 4 == 0 };
+	CompileOptions o = { .target = &target, .unscheduled = seed % 4 == 0 || kind != TARGET_CPU };
 	Compiled *c = compile_model(a, d, &o, &err);
 	ck_assert_msg(c != NULL, "seed %d: %s: %s\n%s", seed, err.place, err.text, text_str(&text));
 	ck_assert_msg(dlc_model_open_memory(c->bundle, c->bundle_bytes, &m, &why) == DLC_OK, "seed %d: %s", seed, why.text);
@@ -220,7 +225,7 @@ static void try_network(int seed)
 		give_inputs(a, given, i, v, &r);
 		ref_eval(a, given, v);
 		ck_assert_msg(dlc_instance_run(i, &why) == DLC_OK, "%s", why.text);
-		compare(given, i, v, seed, text_str(&text));
+		compare(a, given, i, v, seed, text_str(&text));
 	}
 	dlc_instance_close(i);
 	dlc_model_close(m);
@@ -230,7 +235,21 @@ static void try_network(int seed)
 START_TEST(networks_compute_what_they_mean)
 {
 	for (int i = 0; i < 4; i++)
-		try_network(_i * 4 + i);
+		try_network(_i * 4 + i, TARGET_CPU);
+}
+END_TEST
+
+/* Naive kernels, several of them for one step of the plan, on the first device. */
+START_TEST(on_an_opencl_device)
+{
+	DeviceContext *c;
+	DlcError why = { 0 };
+	if (device_opencl.open(0, &c, &why) != DLC_OK) {
+		suite_skip_installable("OpenCL devices", why.text);
+		return;
+	}
+	device_opencl.close(c);
+	try_network(_i, TARGET_OPENCL);
 }
 END_TEST
 
@@ -238,5 +257,6 @@ int main(void)
 {
 	TCase *tc = tcase_create("networks");
 	tcase_add_loop_test(tc, networks_compute_what_they_mean, 0, getenv("DLC_TEST_ALL") != NULL ? 500 : 16);
+	tcase_add_loop_test(tc, on_an_opencl_device, 0, getenv("DLC_TEST_ALL") != NULL ? 50 : 8);
 	return run_suite("networks", tc);
 }
