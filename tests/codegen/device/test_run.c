@@ -7,6 +7,7 @@
 #include "device.h"
 #include "ir/random.h"
 #include "ir/text/ir_text.h"
+#include "kernels.h"
 #include "op/op.h"
 #include "runtime/device.h"
 #include "suite.h"
@@ -205,6 +206,25 @@ START_TEST(every_operator)
 }
 END_TEST
 
+/* The form that schedules give CPUs: vectors with tails, masks, padding in blocks, packed weights. */
+START_TEST(forms_of_schedules)
+{
+	Lab l;
+	Err err = { 0 };
+	if (!lab_open(&l))
+		return;
+	for (const HandKernel *k = hand_kernels; k->name != NULL; k++) {
+		if (!k->small)
+			continue;
+		const char *text = hand_kernel_text(l.arena, KERNELS, k->form, k->params);
+		KernelSet *ks = ir_parse_set(ir_new(l.arena), k->name, text, strlen(text), &err);
+		ck_assert_msg(ks != NULL, "%s: %s", k->name, err.text);
+		ck_assert_msg(agree(&l, k->name, ks, 7, 1e-5), "%s is refused", k->name);
+	}
+	lab_close(&l);
+}
+END_TEST
+
 START_TEST(random_sets)
 {
 	Lab l;
@@ -264,6 +284,7 @@ int main(void)
 	tcase_add_test(tc, device_row);
 	tcase_add_loop_test(tc, sets_by_hand, 0, sets);
 	tcase_add_loop_test(tc, every_operator, 0, PARTS);
+	tcase_add_test(tc, forms_of_schedules);
 	tcase_add_loop_test(tc, random_sets, 0, 2);
 	return run_suite("codegen-opencl", tc);
 }
