@@ -1,7 +1,7 @@
 /*
  * What the runtime uses of OpenCL 1.2, declared here, so that neither its headers nor its library are needed to build.
  * OPENCL(result, name, parameters): a function that opencl.c finds in libOpenCL.so.1 when it is first asked for.
- * Numbers are those of the standard (CL/cl.h).
+ * Numbers are those of the standard (<CL/cl.h>).
  */
 #ifndef RUNTIME_OPENCL_API_H
 #define RUNTIME_OPENCL_API_H

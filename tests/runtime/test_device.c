@@ -285,7 +285,7 @@ static void any_cpu(Build *b)
 }
 static void no_row(Build *b)
 {
-	b->h.device = DLC_DEVICE_OPENCL;
+	b->h.device = DLC_DEVICE_METAL;
 }
 static void no_feature(Build *b)
 {
@@ -333,7 +333,7 @@ static const struct Refusal {
 } refused[] = {
 	{ other_arch, DLC_BAD_TARGET, "the bundle is for " },
 	{ any_cpu, DLC_BAD_TARGET, "the bundle is for an unknown architecture" },
-	{ no_row, DLC_BAD_TARGET, "for OpenCL, which this runtime cannot use" },
+	{ no_row, DLC_BAD_TARGET, "for Metal, which this runtime cannot use" },
 	{ no_feature, DLC_BAD_TARGET, "needs far2, which this device does not have" },
 	{ no_kernel, DLC_BAD_FILE, "has no kernel nosuch" },
 	{ no_end, DLC_BAD_FILE, "does not end with a 0" },
