@@ -5,6 +5,7 @@
 #include "codegen/c/print.h"
 
 #include "ir/build.h"
+#include "ir/walk.h"
 
 /* ---- stores and lets, without vectors ---- */
 
@@ -114,6 +115,37 @@ static void store_lanes(Print *p, const Stmt *s, int n)
 	}
 }
 
+typedef struct Lanes {
+	const Print *p;
+	const char *dst;
+} Lanes;
+
+/* What a lane that is a variable of C cannot name, and what a lane stored before could have changed. */
+static bool needs_constant_lane(const Expr *e, void *arg)
+{
+	const Lanes *x = arg;
+	if (e->op == IR_LOAD)
+		return e->name == x->dst || c_is_variable(x->p, e->name, e->arg[0]);
+	return e->op == IR_DOT4 || e->op == IR_LANE || (e->op == IR_VAR && e->type.lanes > 1);
+}
+
+/* A masked store as a loop over lanes, which is shorter than all of them; false: it cannot be one. */
+static bool store_loop(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0], *mask = s->store.mask;
+	Lanes x = { p, s->store.dst.buf };
+	if (c_is_variable(p, s->store.dst.buf, idx) || v->type.lanes != n || idx->type.lanes != n ||
+		mask->type.lanes != n || ir_find_node(v, needs_constant_lane, &x) != NULL ||
+		ir_find_node(idx, needs_constant_lane, &x) != NULL || ir_find_node(mask, needs_constant_lane, &x) != NULL)
+		return false;
+	lanes(p, n, mask);
+	c_access(p, s->store.dst.buf, idx, "l");
+	text_add(p->out, " = ");
+	c_whole(p, v, "l");
+	text_add(p->out, ";");
+	return true;
+}
+
 static void store_own(Print *p, const Stmt *s, int n)
 {
 	const Expr *mask = s->store.mask;
@@ -131,7 +163,10 @@ static void store_own(Print *p, const Stmt *s, int n)
 		text_add(p->out, ")) ");
 		if (store_vector(p, s)) {
 			c_line(p);
-			text_add(p->out, "else {");
+			text_add(p->out, "else ");
+			if (store_loop(p, s, n))
+				return;
+			text_add(p->out, "{");
 			p->depth++;
 			c_line(p);
 			store_lanes(p, s, n);
