@@ -132,7 +132,7 @@ def show_template(c):
 
 
 def show_back_end(c):
-    target = c.file("board.json", '{"kind":"opencl","model":"board","arch":"x86-64","features":["x86-64"]}')
+    target = c.file("board.json", '{"kind":"metal","model":"board","arch":"x86-64","features":["x86-64"]}')
     naive = "--apply=" + c.file("naive.trace", "# no step\n")
     task = "--task=" + c.first_task("--target=" + target)
     out = c.dlc("show", MODEL, "--target=" + target, "--stage=outline", task, naive)
