@@ -34,6 +34,20 @@ const char *codegen_compiler(const Target *t)
 	return b != NULL ? b->compiler : "none";
 }
 
+int32_t codegen_device(const Target *t)
+{
+	const Backend *b = backend_for(t);
+	return b != NULL ? b->device : DLC_DEVICE_CPU;
+}
+
+Target codegen_prepare_target(const Target *t)
+{
+	Target host = *t;
+	if (codegen_device(t) != DLC_DEVICE_CPU)
+		target_host(&host, 1);
+	return host;
+}
+
 bool codegen_spills_hurt(const Module *m, const KernelReport *r, const Target *t)
 {
 	return m->backend->spills_hurt(r, t);

@@ -21,6 +21,15 @@ enum { CODEGEN_EPOCH = 3 };
 /* "llvm 19.1.7": what code for the target depends on beside the epoch; for environment records. */
 const char *codegen_compiler(const Target *t);
 
+/* DLPack's code of the device that runs code for the target; DLC_DEVICE_CPU if no back end serves its kind. */
+int32_t codegen_device(const Target *t);
+/*
+ * What to compile a set's prepare Fns for where its run Fns are for `t`: `t` itself, or this machine's CPU if t's
+ * code runs on another device. Their results are data, which is copied to that device. So a set of a device is two
+ * Modules, and the image of each names the device that runs it.
+ */
+Target codegen_prepare_target(const Target *t);
+
 enum { CODEGEN_TEXTS = 8 }; /* texts of a back end at most */
 
 typedef struct CodegenOptions {

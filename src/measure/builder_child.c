@@ -4,6 +4,7 @@
  * deadline and starts another child.
  *
  * Run Fns and prepare Fns are compiled apart, as `dlc compile` does, so that a bundle gets the code that was measured.
+ * For a device the prepare Fns become code of this machine's CPU. Each IMAGE of the answer names its device.
  * Candidates of a Task often have the same prepare Fns (Winograd's make a quarter of the compile time), so their images
  * are kept: the same text is the same code.
  */
@@ -32,6 +33,7 @@ typedef struct EarlierPrepare {
 typedef struct Builder {
 	int out;
 	const Target *target;
+	Target prepare; /* what prepare Fns are compiled for */
 	bool nonsense;  /* a request was no BUILD */
 	uint64_t clock; /* candidates */
 	EarlierPrepare kept[METHOD_PREPARE_KEPT];
@@ -98,7 +100,7 @@ static const Module *prepared(Builder *b, Arena *a, const KernelSet *ks, Err *er
 		found = oldest;
 		arena_free(found->arena);
 		*found = (EarlierPrepare){ .text = text };
-		if (!codegen_compile(keep, own, b->target, &options, &found->module, err)) {
+		if (!codegen_compile(keep, own, &b->prepare, &options, &found->module, err)) {
 			arena_free(keep);
 			return NULL;
 		}
@@ -145,7 +147,7 @@ static bool build(const MsgView *in, void *arg)
 
 int measure_builder(int in, int out, const Target *target)
 {
-	Builder b = { .out = out, .target = target };
+	Builder b = { .out = out, .target = target, .prepare = codegen_prepare_target(target) };
 	Msg hello = { 0 };
 	MsgHello here = { .version = MSG_VERSION };
 	char why[MSG_WHY];

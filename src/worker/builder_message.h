@@ -11,7 +11,8 @@ typedef struct MsgBuild { /* then: text of a kernel set */
 	uint64_t prune; /* 1: answer PRUNED where codegen's report says that it cannot be good */
 } MsgBuild;
 
-enum { MSG_IMAGES = 2 /* in one BUILT: of the prepare Fns, of the run Fns; one without kernels is left out */ };
+/* In one BUILT: of the prepare Fns, which a CPU runs, then of the run Fns; an image without kernels is left out. */
+enum { MSG_IMAGES = 2 };
 typedef struct MsgBuilt { /* then: IMAGEs (runner_message.h) of nbytes in all, as whole frames */
 	uint64_t ns, nbytes;
 } MsgBuilt;

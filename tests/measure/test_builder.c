@@ -50,14 +50,12 @@ static KernelSet *parse(Arena *a, const char *text)
 	return ks;
 }
 
-/* What one builder answers to n texts, one after the other. */
-static Answer *answers_to(Arena *a, const char *const *text, int n)
+/* What one builder for t answers to n texts, one after the other. */
+static Answer *answers_for(Arena *a, const Target *t, const char *const *text, int n)
 {
 	FILE *in = tmpfile(), *out = tmpfile();
-	Target host;
 	Msg msg = { 0 };
 	ck_assert(in != NULL && out != NULL);
-	target_host(&host, 1);
 	for (int k = 0; k < n; k++) {
 		MsgBuild f = { .ntext = strlen(text[k]) };
 		msg_begin(&msg, MSG_BUILD, (uint64_t)k, &f);
@@ -67,7 +65,7 @@ static Answer *answers_to(Arena *a, const char *const *text, int n)
 	ck_assert(fwrite(msg.bytes, 1, msg.size, in) == msg.size && fflush(in) == 0);
 	msg_free(&msg);
 	ck_assert(lseek(fileno(in), 0, SEEK_SET) == 0);
-	ck_assert_int_eq(measure_builder(fileno(in), fileno(out), &host), 0);
+	ck_assert_int_eq(measure_builder(fileno(in), fileno(out), t), 0);
 	size_t size = (size_t)lseek(fileno(out), 0, SEEK_END), at = 0;
 	unsigned char *bytes = arena_alloc(a, size);
 	char why[MSG_WHY];
@@ -94,6 +92,13 @@ static Answer *answers_to(Arena *a, const char *const *text, int n)
 	fclose(in);
 	fclose(out);
 	return r;
+}
+
+static Answer *answers_to(Arena *a, const char *const *text, int n)
+{
+	Target host;
+	target_host(&host, 1);
+	return answers_for(a, &host, text, n);
 }
 
 static Answer *answers(Arena *a, const Candidate *c, int n)
@@ -193,11 +198,36 @@ START_TEST(sets_without_run_fns)
 }
 END_TEST
 
+/* The first image is the host's, and the second one is what the device's back end makes of the run Fns alone. */
+START_TEST(prepare_fns_of_a_device_are_code_of_the_host)
+{
+	static const Candidate c = { 3, 2 };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target device;
+	Module m;
+	target_host(&device, 1);
+	device.kind = TARGET_OPENCL;
+	device.features = 0;
+	const char *text = text_of(a, c);
+	const KernelSet *run = ir_set_of_kind(a, parse(a, text), FN_RUN);
+	ck_assert_msg(codegen_compile(a, run, &device, NULL, &m, &err), "%s", err.text);
+	const Answer *r = answers_for(a, &device, &text, 1), *host = answers(a, &c, 1);
+	ck_assert_int_eq(r->n, 2);
+	ck_assert_int_eq(r->image[0].device, DLC_DEVICE_CPU);
+	ck_assert_int_eq(r->image[1].device, DLC_DEVICE_OPENCL);
+	same_image(&r->image[0], &host->image[0]);
+	same_image(&r->image[1], &m.image);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("builder");
 	tcase_add_test(tc, candidates_before_do_not_matter);
 	tcase_add_test(tc, run_fns_are_the_code_of_a_bundle);
 	tcase_add_test(tc, sets_without_run_fns);
+	tcase_add_test(tc, prepare_fns_of_a_device_are_code_of_the_host);
 	return run_suite("builder", tc);
 }
