@@ -186,10 +186,18 @@ static const char *name_of(const DlcTarget *t)
 bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err)
 {
 	Target host;
+	TargetKind kind;
 	int threads = t != NULL && t->threads != 0 ? t->threads : 1;
+	const char *name = name_of(t);
+	if (target_kind_of(name, &kind) && !codegen_serves(kind, name, err))
+		return false;
+	if (!target_resolve(out, name, threads, s->folders.targets, s->folders.ntargets, err) ||
+		!codegen_serves(out->kind, name, err))
+		return false;
+	if (target_has_blocks(out) && threads > 1)
+		return fail(err, ERR_USAGE, name, "only a CPU's target has threads: leave --threads=%d out", threads);
 	target_host(&host, 1);
-	return target_resolve(out, name_of(t), threads, s->folders.targets, s->folders.ntargets, err) &&
-		(!runs_here || target_runs_on(out, &host, err));
+	return (!runs_here || target_runs_on(out, &host, err));
 }
 
 static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char *out, Err *err)

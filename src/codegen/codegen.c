@@ -4,6 +4,7 @@
 #include "base/guard.h"
 #include "ir/text/ir_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const Backend *const backends[] = {
@@ -18,6 +19,22 @@ const Backend *backend_for(const Target *t)
 	while (*b != NULL && ((*b)->kinds >> t->kind & 1) == 0)
 		b++;
 	return *b;
+}
+
+bool codegen_serves(TargetKind k, const char *place, Err *err)
+{
+	char have[64] = "";
+	unsigned kinds = 0;
+	for (const Backend *const *b = backends; *b != NULL; b++)
+		kinds |= (*b)->kinds;
+	if ((kinds >> k & 1) != 0)
+		return true;
+	for (int i = 0; i < TARGET_KINDS; i++)
+		if ((kinds >> i & 1) != 0)
+			snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", have[0] != 0 ? ", " : "",
+				target_kind_name((TargetKind)i));
+	return fail(err, ERR_USAGE, place, "this build has no code generator for %s (%s); it has: %s",
+		target_kind_name(k), target_kind_meaning(k), have);
 }
 
 int backend_text(const Backend *b, const char *name)

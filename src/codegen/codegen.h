@@ -67,6 +67,9 @@ typedef struct Module {
  */
 bool codegen_compile(Arena *a, const KernelSet *ks, const Target *t, const CodegenOptions *o, Module *m, Err *err);
 
+/* Whether a back end serves targets of the kind; if not, the sentence says which kinds have one. */
+bool codegen_serves(TargetKind k, const char *place, Err *err);
+
 /*
  * Whether the kernel saves and reloads vectors in its innermost loop, as a tile of more accumulators than there
  * are registers does. Such a candidate is two to six times slower than its neighbours and need not run. Scalars

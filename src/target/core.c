@@ -12,10 +12,11 @@
 static const struct {
 	size_t at;
 	const char *key;
-	double low, high;
+	double low, high, unit_high;
 	const char *meaning;
 } figures[CORE_FIGURES] = {
-#define FIGURE(id, field, key, low, high, meaning) [CORE_##id] = { offsetof(Core, field), key, low, high, meaning },
+#define FIGURE(id, field, key, low, high, unit_high, meaning) \
+	[CORE_##id] = { offsetof(Core, field), key, low, high, unit_high, meaning },
 #include "target/core.def"
 #undef FIGURE
 };
@@ -47,16 +48,17 @@ void core_set(Core *c, CoreFigure f, double value, CoreSource source)
 	c->source[f] = (unsigned char)source;
 }
 
-bool core_parse(Core *c, const Json *object, Err *err)
+bool core_parse(Target *t, const Json *object, Err *err)
 {
 	for (int f = 0; f < CORE_FIGURES; f++) {
 		const Json *v = json_find(object, figures[f].key);
 		if (v == NULL)
 			continue;
 		double number = v->kind == JV_INT ? (double)v->i : v->kind == JV_REAL ? v->real : -1;
-		if (number < figures[f].low || number > figures[f].high)
-			return json_fail(v, err, "must be a number in %g..%g", figures[f].low, figures[f].high);
-		core_set(c, (CoreFigure)f, number, CORE_FILE);
+		double high = target_has_blocks(t) ? figures[f].unit_high : figures[f].high;
+		if (number < figures[f].low || number > high)
+			return json_fail(v, err, "must be a number in %g..%g", figures[f].low, high);
+		core_set(&t->core, (CoreFigure)f, number, CORE_FILE);
 	}
 	return true;
 }

@@ -11,7 +11,7 @@
 enum { TARGET_CACHES = PROBE_CACHES };
 
 typedef enum {
-#define FIGURE(id, field, key, low, high, meaning) CORE_##id,
+#define FIGURE(id, field, key, low, high, unit_high, meaning) CORE_##id,
 #include "target/core.def"
 #undef FIGURE
 	CORE_FIGURES
@@ -40,7 +40,5 @@ Core core_from_probe(const ProbeCore *p);
 /* Measured figures as an object of an environment record, in thousandths, and back; the rest is 0. */
 Json *core_record(Arena *a, const Core *c);
 bool core_read_record(Core *c, const Json *object, Err *err);
-/* The keys of `object` that name figures; one that is no number within its bounds is refused. */
-bool core_parse(Core *c, const Json *object, Err *err);
 
 #endif

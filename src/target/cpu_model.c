@@ -10,8 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const archs[ARCH_COUNT] = {
-#define ARCH(name, text) [ARCH_##name] = text,
+static const struct {
+	TargetKind kind;
+	const char *text;
+} archs[ARCH_COUNT] = {
+#define ARCH(name, kind, text) [ARCH_##name] = { TARGET_##kind, text },
 #include "target/arch.def"
 #undef ARCH
 };
@@ -63,7 +66,17 @@ enum {
 
 const char *arch_name(Arch a)
 {
-	return archs[a];
+	return archs[a].text;
+}
+
+TargetKind arch_kind(Arch a)
+{
+	return archs[a].kind;
+}
+
+bool target_has_blocks(const Target *t)
+{
+	return t->blocks.warp > 0;
 }
 
 bool target_has(const Target *t, Feature f)
@@ -90,6 +103,8 @@ double target_rate_beyond(const Target *t, int level)
 
 double target_fma_rate(const Target *t, int bits)
 {
+	if (t->blocks.warp > 1) /* a narrow one takes a lane, a wide one several */
+		return t->core.fma_rate * t->vector_bits / bits;
 	/* Designs that start one for their widest vectors join two narrower units for it. */
 	return bits < t->vector_bits ? fmax(t->core.fma_rate, 2) : t->core.fma_rate;
 }
@@ -115,7 +130,8 @@ static const struct Model *model_named(const char *name, Arch arch)
 int target_register_bits(const Target *t)
 {
 	const struct Model *m = model_named(t->model, t->arch);
-	int bits = t->arch != ARCH_X86_64           ? 128
+	int bits = t->arch == ARCH_OPENCL           ? 512 /* float16, the widest of its types for 32-bit elements */
+	           : t->arch != ARCH_X86_64         ? 128
 	           : target_has(t, FEATURE_AVX512F) ? 512
 	           : target_has(t, FEATURE_AVX)     ? 256
 	                                            : 128;
@@ -141,12 +157,15 @@ static void derive_model(Target *t, const struct Model *m)
 	}
 }
 
-static void add_scope(Target *t, const char *name, int64_t bytes)
+void target_set_scope(Target *t, const char *name, int64_t bytes)
 {
-	assert(t->nscope < TARGET_SCOPES);
-	Scope *s = &t->scope[t->nscope++];
-	snprintf(s->name, sizeof s->name, "%s", name);
-	s->bytes = bytes;
+	int k = 0;
+	while (k < t->nscope && strcmp(t->scope[k].name, name) != 0)
+		k++;
+	assert(k < TARGET_SCOPES);
+	t->nscope += k == t->nscope;
+	snprintf(t->scope[k].name, sizeof t->scope[k].name, "%s", name);
+	t->scope[k].bytes = bytes;
 }
 
 void target_derive(Target *t)
@@ -162,12 +181,15 @@ void target_derive(Target *t)
 	/* Where no row says it: the line of all designs but Apple's. */
 	t->line_bytes = m != NULL ? m->line_bytes : 64;
 	t->core = (Core){ 0 };
-	if (m != NULL)
+	t->blocks = (Blocks){ 0 };
+	t->nscope = 0;
+	target_set_scope(t, "global", 0);
+	target_set_scope(t, "local", 0);
+	if (arch_kind(t->arch) != TARGET_CPU)
+		unit_derive(t);
+	else if (m != NULL)
 		derive_model(t, m);
 	core_derive(t);
-	t->nscope = 0;
-	add_scope(t, "global", 0);
-	add_scope(t, "local", 0);
 }
 
 void target_from_facts(Target *t, const CpuFacts *c)

@@ -32,15 +32,21 @@ void facts_from_cpuinfo(CpuFacts *f, const char *text);
 void target_from_facts(Target *t, const CpuFacts *c);
 /* Fills the vector, core and scope fields from arch, model and features. */
 void target_derive(Target *t);
+/* The rest of target_derive for a device of t->vector_bits. */
+void unit_derive(Target *t);
+void target_set_scope(Target *t, const char *name, int64_t bytes);
 /* Gives every figure of t->core that is not known (0) its default, from those that are. */
 void core_derive(Target *t);
+/* The keys of `object` that name figures; one that is no number within its bounds is refused. */
+bool core_parse(Target *t, const Json *object, Err *err);
 /* The row of model.def of this name. */
 bool model_find(const char *name, Arch *arch);
+bool unit_find(const char *name, Arch *arch); /* the same of unit.def */
+/* The keys of `object` that name limits; one out of its bounds is refused. */
+bool blocks_parse(Blocks *b, const Json *object, Err *err);
 
-/* Rows of kind.def: by name, whether there is a code generator, the refusal where there is none. */
-bool target_kind_find(const char *s, size_t n, TargetKind *out);
-bool target_kind_supported(TargetKind k);
-bool target_refuse_kind(TargetKind k, const char *place, ErrCode code, Err *err);
+/* The architecture of a kind of devices; false for CPUs, which have several, and for kinds that arch.def lacks. */
+bool target_kind_arch(TargetKind k, Arch *out);
 
 /* Caches, cores and memory of this machine; roots as in runtime/host.h. */
 void target_read_host(Target *t, const char *sys, const char *proc);

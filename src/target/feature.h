@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef enum {
-#define ARCH(name, text) ARCH_##name,
+#define ARCH(name, kind, text) ARCH_##name,
 #include "target/arch.def"
 #undef ARCH
 	ARCH_COUNT

@@ -17,11 +17,9 @@
 enum { FILE_LIMIT = 64 << 10, NAME_LIMIT = 64, PATH_LIMIT = 4096 };
 
 static const struct {
-	const char *text;
-	bool supported;
-	const char *meaning;
+	const char *text, *meaning;
 } kinds[TARGET_KINDS] = {
-#define KIND(name, text, supported, meaning) [TARGET_##name] = { text, supported, meaning },
+#define KIND(name, text, meaning) [TARGET_##name] = { text, meaning },
 #include "target/kind.def"
 #undef KIND
 };
@@ -31,29 +29,30 @@ const char *target_kind_name(TargetKind k)
 	return kinds[k].text;
 }
 
-bool target_kind_supported(TargetKind k)
+const char *target_kind_meaning(TargetKind k)
 {
-	return kinds[k].supported;
+	return kinds[k].meaning;
 }
 
-bool target_kind_find(const char *s, size_t n, TargetKind *out)
+bool target_kind_of(const char *name, TargetKind *out)
 {
+	size_t n = strcspn(name, ":");
 	for (int k = 0; k < TARGET_KINDS; k++)
-		if (strlen(kinds[k].text) == n && memcmp(kinds[k].text, s, n) == 0) {
+		if (strlen(kinds[k].text) == n && memcmp(kinds[k].text, name, n) == 0) {
 			*out = (TargetKind)k;
 			return true;
 		}
 	return false;
 }
 
-bool target_refuse_kind(TargetKind k, const char *place, ErrCode code, Err *err)
+bool target_kind_arch(TargetKind k, Arch *out)
 {
-	char have[64] = "";
-	for (int i = 0; i < TARGET_KINDS; i++)
-		if (kinds[i].supported)
-			snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", have[0] != 0 ? ", " : "", kinds[i].text);
-	return fail(err, code, place, "this build has no code generator for %s (%s); it has: %s", kinds[k].text,
-		kinds[k].meaning, have);
+	for (int i = 0; i < ARCH_COUNT && k != TARGET_CPU; i++)
+		if (arch_kind((Arch)i) == k) {
+			*out = (Arch)i;
+			return true;
+		}
+	return false;
 }
 
 const char *target_text(const Target *t, char out[TARGET_TEXT])
@@ -190,6 +189,7 @@ static bool refuse_name(const char *name, const TargetKind *kind, const char *ta
 	size_t ndirs, Err *err)
 {
 	Arena *a = arena_new();
+	Arch arch;
 	size_t n;
 	const char *const *files =
 		kind != NULL ? list_of_kind(a, *kind, dirs, ndirs, &n) : target_list(a, dirs, ndirs, &n);
@@ -197,7 +197,7 @@ static bool refuse_name(const char *name, const TargetKind *kind, const char *ta
 	if (kind == NULL || *kind == TARGET_CPU)
 		vec_push(a, &all, "host");
 	for (int k = 0; k < TARGET_KINDS && kind == NULL; k++)
-		if (kinds[k].supported)
+		if (k == TARGET_CPU || target_kind_arch((TargetKind)k, &arch))
 			vec_push(a, &all, kinds[k].text);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(files[i], "host") != 0)
@@ -219,17 +219,30 @@ static bool refuse_name(const char *name, const TargetKind *kind, const char *ta
 	return false;
 }
 
+/* The first of the files whose model is `model`, else NULL. */
+static const char *file_of_model(
+	const char *model, const char *const *file, size_t n, const char *const *dirs, size_t ndirs)
+{
+	char path[PATH_LIMIT];
+	for (size_t i = 0; i < n; i++) {
+		Target t;
+		Err e = { 0 };
+		if (find_file(path, sizeof path, file[i], dirs, ndirs) && resolve_file(&t, path, 1, &e) &&
+			strcmp(t.model, model) == 0)
+			return file[i];
+	}
+	return NULL;
+}
+
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err)
 {
 	char path[PATH_LIMIT];
 	TargetKind found = TARGET_CPU, *kind = NULL;
 	size_t head = strcspn(name, ":"), n = strlen(name);
-	if (target_kind_find(name, head, &found))
+	if (target_kind_of(name, &found))
 		kind = &found;
 	if (threads < 1 || threads > TEAM_MAX)
 		return fail(err, ERR_USAGE, name, "a target has 1 to %d threads, not %d", TEAM_MAX, threads);
-	if (kind != NULL && !kinds[found].supported)
-		return target_refuse_kind(found, name, ERR_USAGE, err);
 	const char *tail = kind != NULL ? name + head + (name[head] == ':') : name;
 	bool alone = kind != NULL && name[head] == 0;
 	/* Only the CPU of this machine is detected. */
@@ -240,8 +253,12 @@ bool target_resolve(Target *t, const char *name, int threads, const char *const 
 	if (kind == NULL && (strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0)))
 		return resolve_file(t, name, threads, err);
 	Arena *a = arena_new();
-	const char *const *same = alone ? list_of_kind(a, found, dirs, ndirs, &n) : NULL;
-	bool there = find_file(path, sizeof path, !alone ? tail : n == 1 ? same[0] : "", dirs, ndirs);
+	const char *file = tail;
+	if (kind != NULL && (alone || !find_file(path, sizeof path, tail, dirs, ndirs))) {
+		const char *const *same = list_of_kind(a, found, dirs, ndirs, &n);
+		file = !alone ? file_of_model(tail, same, n, dirs, ndirs) : n == 1 ? same[0] : NULL;
+	}
+	bool there = file != NULL && find_file(path, sizeof path, file, dirs, ndirs);
 	arena_free(a);
 	if (there && !resolve_file(t, path, threads, err))
 		return false;

@@ -14,13 +14,14 @@
 #include "base/hash.h"
 #include "ir/dtype.h"
 #include "runtime/team.h" /* TEAM_MAX */
+#include "target/blocks.h"
 #include "target/core.h"
 #include "target/feature.h"
 
 #include <stdint.h>
 
 typedef enum {
-#define KIND(name, text, supported, meaning) TARGET_##name,
+#define KIND(name, text, meaning) TARGET_##name,
 #include "target/kind.def"
 #undef KIND
 	TARGET_KINDS
@@ -39,6 +40,7 @@ typedef struct Scope {
 	int64_t bytes;
 } Scope;
 
+/* Of a device, one "core" is one unit: core.* are its figures, cache[0] is its L1, cache[1] the L2 of all units. */
 typedef struct Target {
 	TargetKind kind;
 	Arch arch;
@@ -55,6 +57,7 @@ typedef struct Target {
 	Cache cache[TARGET_CACHES]; /* [0] is L1 data; bytes == 0 where there is none */
 	Scope scope[TARGET_SCOPES];
 	int nscope;
+	Blocks blocks;
 
 	char cpu[48];   /* "x86-64 GenuineIntel 6 207": whose core it is; only this machine has one */
 	char brand[64]; /* "AMD EPYC 9B45"; only this machine has one; not part of anything */
@@ -66,8 +69,8 @@ void target_host(Target *t, int threads);
 /*
  * The target that a user named: `host`, `cpu` (both: this machine), NAME or KIND:NAME (DIR/NAME.json of the first
  * folder that has it), another KIND (the only target of that kind in the folders), or a file (a path with a '/' or
- * ending in .json). An unknown name, or a kind without a code generator in this build, is ERR_USAGE with what there
- * is; a bad file is ERR_INPUT. threads: 1..TEAM_MAX.
+ * ending in .json). NAME is that of a file or, after a KIND, the model that a file of the kind has. An unknown name is
+ * ERR_USAGE with what there is; a bad file is ERR_INPUT. threads: 1..TEAM_MAX; a device's target has 1.
  */
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err);
 
@@ -99,12 +102,18 @@ int target_register_bits(const Target *t);
 /* Elements of the type in one vector register, at least 1. */
 int target_lanes(const Target *t, DType type);
 bool target_has(const Target *t, Feature f);
+/* Whether code for t is kernels of blocks of threads, for a device. */
+bool target_has_blocks(const Target *t);
 bool target_has_named(const Target *t, const char *feature); /* false for names that feature.def does not know */
 /* Whether code for t may run on `machine`: same architecture, no feature it lacks. */
 bool target_runs_on(const Target *t, const Target *machine, Err *err);
 /* Bytes of the data cache of a level 1..TARGET_CACHES, 0 if there is none. */
 int64_t target_cache(const Target *t, int level);
 const char *arch_name(Arch a);
+TargetKind arch_kind(Arch a);
 const char *target_kind_name(TargetKind k);
+const char *target_kind_meaning(TargetKind k);
+/* The kind that a name such as "cuda:h200" begins with; false for the name of a file. */
+bool target_kind_of(const char *name, TargetKind *out);
 
 #endif

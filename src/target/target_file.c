@@ -20,7 +20,11 @@ static const char *const keys[] = {
 	"cpus",
 	"memory_bytes",
 	"cache",
-#define FIGURE(id, field, key, low, high, meaning) key,
+	"shared_bytes",
+#define LIMIT(field, key, low, high, meaning) key,
+#include "target/blocks.def"
+#undef LIMIT
+#define FIGURE(id, field, key, low, high, unit_high, meaning) key,
 #include "target/core.def"
 #undef FIGURE
 };
@@ -31,16 +35,28 @@ static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
 
 enum { NKEYS = sizeof keys / sizeof *keys };
 
+/* A kind of devices has one architecture; a kind that arch.def lacks is described by that of a CPU. */
+static bool arch_fits(Arch a, TargetKind k)
+{
+	Arch own;
+	return target_kind_arch(k, &own) ? a == own : arch_kind(a) == TARGET_CPU;
+}
+
+/* known: t->arch is that of t->model. */
 static bool parse_arch(const Json *top, Target *t, bool known, Err *err)
 {
 	const char *text;
 	const Json *v = json_find(top, "arch");
+	if (known && !arch_fits(t->arch, t->kind))
+		return json_fail(json_find(top, "model"), err, "is %s, whose architecture %s is of kind %s, not %s", t->model,
+			arch_name(t->arch), target_kind_name(arch_kind(t->arch)), target_kind_name(t->kind));
+	known = known || target_kind_arch(t->kind, &t->arch);
 	if (v == NULL && known)
 		return true;
 	if (!json_str(top, "arch", &text, err))
 		return false;
 	for (int i = 0; i < ARCH_COUNT; i++)
-		if (strcmp(arch_name((Arch)i), text) == 0) {
+		if (strcmp(arch_name((Arch)i), text) == 0 && (known || arch_fits((Arch)i, t->kind))) {
 			if (known && (Arch)i != t->arch)
 				return json_fail(v, err, "is %s, but %s is %s", text, t->model, arch_name(t->arch));
 			t->arch = (Arch)i;
@@ -136,6 +152,10 @@ static bool parse_numbers(const Json *top, Target *t, Err *err)
 	if (bits > t->vector_bits || (bits & (bits - 1)) != 0)
 		return json_fail(json_find(top, "vector_bits"), err,
 			"must be a power of two and at most %d, the width that its features have", t->vector_bits);
+	if (target_has_blocks(t)) {
+		t->vector_bits = bits;
+		unit_derive(t);
+	}
 	t->vector_bits = bits;
 	if (json_find(top, "memory_bytes") != NULL &&
 		!json_int(top, "memory_bytes", 1 << 20, (int64_t)1 << 50, &t->scope[0].bytes, err))
@@ -144,11 +164,28 @@ static bool parse_numbers(const Json *top, Target *t, Err *err)
 	for (int f = 0; f < CORE_FIGURES; f++)
 		if (t->core.source[f] == CORE_DEFAULT)
 			core_set(&t->core, (CoreFigure)f, 0, CORE_DEFAULT);
-	if (!core_parse(&t->core, top, err))
+	if (!core_parse(t, top, err))
 		return false;
 	core_derive(t);
 	return optional_int(top, "cores", 1, 4096, &t->cores, err) &&
 	       optional_int(top, "cpus", 1, 4096, &t->cpus, err) && parse_caches(top, t, err);
+}
+
+/* Limits of blocks, which only a device has. */
+static bool parse_blocks(const Json *top, Target *t, Err *err)
+{
+	const Json *shared = json_find(top, "shared_bytes");
+	for (int i = 0; blocks_key(i) != NULL && !target_has_blocks(t); i++)
+		if (json_find(top, blocks_key(i)) != NULL)
+			shared = json_find(top, blocks_key(i));
+	if (!target_has_blocks(t))
+		return shared == NULL || json_fail(shared, err, "is a key of devices, not of a %s", target_kind_name(t->kind));
+	int64_t bytes;
+	if (shared != NULL && !json_int(top, "shared_bytes", 0, (int64_t)1 << 30, &bytes, err))
+		return false;
+	if (shared != NULL)
+		target_set_scope(t, "shared", bytes);
+	return blocks_parse(&t->blocks, top, err);
 }
 
 /* Model, architecture and features, as far as the file gives them beyond `t`. */
@@ -169,7 +206,7 @@ static bool parse_model(const Json *top, Target *t, Err *err)
 	else
 		snprintf(t->model, sizeof t->model, "%s", model);
 	bool level = level_find(model, &t->arch, &t->features);
-	if (!parse_arch(top, t, host || level || model_find(model, &t->arch), err))
+	if (!parse_arch(top, t, host || level || model_find(model, &t->arch) || unit_find(model, &t->arch), err))
 		return false;
 	if (json_find(top, "features") != NULL || !(host || level))
 		return parse_features(top, t, err);
@@ -181,16 +218,14 @@ static bool parse_tree(const Json *top, Target *t, Err *err)
 	const char *kind;
 	if (!json_only(top, keys, NKEYS, err) || !json_str(top, "kind", &kind, err))
 		return false;
-	if (!target_kind_find(kind, strlen(kind), &t->kind))
+	if (strchr(kind, ':') != NULL || !target_kind_of(kind, &t->kind))
 		return json_fail(json_find(top, "kind"), err, "must be a kind of target such as \"cpu\", not \"%.40s\"", kind);
-	if (!target_kind_supported(t->kind))
-		return target_refuse_kind(t->kind, top->place, ERR_INPUT, err);
 	if (!parse_model(top, t, err))
 		return false;
 	int64_t memory = t->nscope > 0 ? t->scope[0].bytes : 0;
 	target_derive(t);
 	t->scope[0].bytes = memory;
-	if (!parse_numbers(top, t, err))
+	if (!parse_numbers(top, t, err) || !parse_blocks(top, t, err))
 		return false;
 	if (t->cores == 0)
 		t->cores = 1;

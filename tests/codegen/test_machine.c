@@ -50,6 +50,8 @@ START_TEST(llvm_knows_every_feature)
 {
 	char said[400] = "";
 	Target t = { .kind = TARGET_CPU, .arch = (Arch)_i };
+	if (arch_kind(t.arch) != TARGET_CPU)
+		return;
 	FILE *f = tmpfile();
 	Err e = { 0 };
 	ck_assert_ptr_nonnull(f);

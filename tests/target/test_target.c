@@ -343,11 +343,13 @@ static const struct {
 	{ "toaster", NULL, 2, "there is no such target; there are: host, cpu, " },
 	{ "znver55", NULL, 2, "there is no such target (did you mean znver5?)" },
 	{ "cpu:haswel", NULL, 2, "there is no such cpu target (did you mean haswell?)" },
-	{ "cuda", NULL, 2, "this build has no code generator for cuda" },
-	{ "cuda:k80", NULL, 2, "this build has no code generator for cuda" },
-	{ "opencl", NULL, 2, "this build has no code generator for opencl" },
-	{ "metal", NULL, 2, "this build has no code generator for metal" },
-	{ "wasm", NULL, 2, "this build has no code generator for wasm" },
+	{ "cuda:k80", "cuda:k80 t1", 0, NULL },
+	{ "rtx4090", "cuda:rtx4090 t1", 0, NULL },
+	{ "opencl:pocl", "opencl:pocl t1", 0, NULL },
+	{ "opencl:generic", "opencl:generic t1", 0, NULL },
+	{ "cuda:k8", NULL, 2, "there is no such cuda target (did you mean k80?)" },
+	{ "metal", NULL, 2, "there is no metal target: name a .json file" },
+	{ "wasm", NULL, 2, "there is no wasm target: name a .json file" },
 	{ "", NULL, 2, "there is no such target" },
 	{ "cpu:", NULL, 2, "there is no such cpu target" },
 	{ "cpu:../targets/znver5", NULL, 2, "there is no such cpu target" },
@@ -467,9 +469,15 @@ START_TEST(every_shipped_file_is_a_target)
 	for (size_t i = 0; i < n; i++) {
 		Target t;
 		Err e = { 0 };
-		if (!target_resolve(&t, list[i], 4, configs, 1, &e))
+		/* The name "opencl" is a kind before it is a file. */
+		if (!target_resolve(&t, arena_printf(a, "%s/%s.json", configs[0], list[i]), 4, NULL, 0, &e))
 			ck_abort_msg("%s: %s", e.place, e.text);
-		ck_assert_int_eq(t.threads, 4);
+		ck_assert_int_eq(t.threads, t.kind == TARGET_CPU ? 4 : 1);
+		ck_assert(target_has_blocks(&t) == (t.kind != TARGET_CPU));
+		for (int f = 0; f < CORE_FIGURES; f++)
+			ck_assert_msg(core_get(&t.core, (CoreFigure)f) > 0, "%s: %s", list[i], core_key((CoreFigure)f));
+		for (int k = 0; blocks_key(k) != NULL && target_has_blocks(&t); k++)
+			ck_assert_msg(blocks_get(&t.blocks, k) > 0, "%s: %s", list[i], blocks_key(k));
 		ck_assert_int_gt(target_cache(&t, 1), 0);
 		ck_assert(i == 0 || strcmp(list[i - 1], list[i]) < 0);
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define CPU "{\"kind\":\"cpu\","
+#define GPU "{\"kind\":\"cuda\",\"model\":\"mine\",\"features\":[\"sm_75\"]"
 #define V3 CPU "\"model\":\"x86-64-v3\""
 
 static const struct {
@@ -32,7 +33,27 @@ static const struct {
 	{ V3 ",\"core\":1}", "t", "/core is not a key that may stand here; did you mean \"cores\"?" },
 	{ "{\"kind\":1}", "t", "/kind must be a text" },
 	{ "{\"kind\":\"toaster\"}", "t", "/kind must be a kind of target such as \"cpu\", not \"toaster\"" },
-	{ "{\"kind\":\"cuda\",\"model\":\"k80\"}", "t", "this build has no code generator for cuda" },
+	{ "{\"kind\":\"metal\",\"model\":\"m1\",\"arch\":\"aarch64\",\"features\":[]}", NULL, NULL },
+	{ "{\"kind\":\"metal\",\"model\":\"sm_75\"}", "t", "/model is sm_75, whose architecture ptx is of kind cuda" },
+	{ "{\"kind\":\"cpu:host\",\"model\":\"host\"}", "t", "/kind must be a kind of target such as" },
+	{ GPU "}", NULL, NULL },
+	{ GPU ",\"arch\":\"ptx\",\"warp\":32,\"launch_ns\":0,\"shared_bytes\":0,\"unit_shared_bytes\":1024}", NULL, NULL },
+	{ GPU ",\"arch\":\"x86-64\"}", "t", "/arch is x86-64, but mine is ptx" },
+	{ GPU ",\"fma_rate\":257}", "t", "/fma_rate must be a number in 0.1..256" },
+	{ GPU ",\"warp\":0}", "t", "/warp must be an integer in 1..1024" },
+	{ GPU ",\"shared_bytes\":-1}", "t", "/shared_bytes must be an integer in 0.." },
+	{ GPU ",\"launch_ns\":0.5}", "t", "/launch_ns must be an integer in 0.." },
+	{ GPU ",\"vector_bits\":256}", "t", "/vector_bits must be a power of two and at most 128" },
+	{ "{\"kind\":\"cuda\",\"model\":\"sm_90\"}", NULL, NULL },
+	{ "{\"kind\":\"cuda\",\"model\":\"mine\",\"features\":[\"sm_91\"]}", "t",
+		"/features/0 is \"sm_91\", which is no feature of ptx that dlc knows; did you mean \"sm_90\"?" },
+	{ "{\"kind\":\"cuda\",\"model\":\"pocl\",\"features\":[]}", "t",
+		"/model is pocl, whose architecture opencl is of kind opencl, not cuda" },
+	{ "{\"kind\":\"opencl\",\"model\":\"pocl\",\"features\":[\"fp64\"],\"vector_bits\":512}", NULL, NULL },
+	{ "{\"kind\":\"opencl\",\"model\":\"host\"}", "t", "/model must not be \"host\" in a target of kind opencl" },
+	{ CPU "\"model\":\"unknown\",\"arch\":\"ptx\",\"features\":[]}", "t", "/arch is \"ptx\"; dlc knows x86-64" },
+	{ V3 ",\"warp\":1}", "t", "/warp is a key of devices, not of a cpu" },
+	{ V3 ",\"shared_bytes\":1}", "t", "/shared_bytes is a key of devices, not of a cpu" },
 	{ CPU "\"cores\":1}", "t", "lacks the key \"model\"" },
 	{ CPU "\"model\":\"\"}", "t", "/model must be 1 to 31 of the characters" },
 	{ CPU "\"model\":\"a/../b\"}", "t", "/model must be 1 to 31 of the characters" },
@@ -134,6 +155,28 @@ START_TEST(figures_of_a_core_follow_from_each_other)
 }
 END_TEST
 
+/* Limits and figures of a device come from its row of unit.def; its figures follow the width of its vectors. */
+START_TEST(a_device_has_blocks)
+{
+	static const char gpu[] = GPU ",\"cores\":40,\"unit_blocks\":8,\"shared_bytes\":65536}",
+					  cl[] = "{\"kind\":\"opencl\",\"model\":\"generic\",\"vector_bits\":64}";
+	Target t;
+	Err e = { 0 };
+	ck_assert(target_parse(&t, "t", gpu, sizeof gpu - 1, 7, &e));
+	ck_assert(target_has_blocks(&t) && t.threads == 1 && t.cores == 40 && t.vector_bits == 128);
+	ck_assert(target_has(&t, FEATURE_SM_37) && target_has(&t, FEATURE_SM_75) && !target_has(&t, FEATURE_SM_80));
+	ck_assert(t.blocks.warp == 32 && t.blocks.unit_threads == 1024 && t.blocks.unit_blocks == 8);
+	ck_assert(t.nscope == 3 && strcmp(t.scope[2].name, "shared") == 0 && t.scope[2].bytes == 65536);
+	ck_assert(t.core.fma_rate == 16 && target_fma_rate(&t, 32) == 64);
+	for (int i = 0; blocks_key(i) != NULL; i++)
+		ck_assert(blocks_get(&t.blocks, i) > 0 && blocks_meaning(i) != NULL);
+	ck_assert(target_parse(&t, "t", cl, sizeof cl - 1, 1, &e));
+	ck_assert(t.arch == ARCH_OPENCL && t.vector_bits == 64 && t.core.fma_rate == 32 && t.core.loads == 8);
+	ck_assert(target_parse(&t, "t", V3 "}", sizeof V3, 1, &e));
+	ck_assert(!target_has_blocks(&t) && t.nscope == 2 && t.blocks.launch_ns == 0);
+}
+END_TEST
+
 START_TEST(lanes_are_elements_of_a_register)
 {
 	Target t;
@@ -179,6 +222,7 @@ int main(void)
 	tcase_add_loop_test(tc, target_files_are_taken_or_refused_with_a_path, 0, LEN(texts));
 	tcase_add_test(tc, what_the_file_says_is_what_the_target_has);
 	tcase_add_test(tc, figures_of_a_core_follow_from_each_other);
+	tcase_add_test(tc, a_device_has_blocks);
 	tcase_add_test(tc, lanes_are_elements_of_a_register);
 	tcase_add_test(tc, damaged_files_are_refused_or_taken_but_never_more);
 	return run_suite("target_json", tc);
