@@ -46,6 +46,12 @@ static uint64_t cpu_room(const DeviceContext *c)
 	return host_memory(NULL, NULL);
 }
 
+static uint64_t cpu_cache(const DeviceContext *c)
+{
+	(void)c;
+	return host_cache(3, NULL, NULL);
+}
+
 static bool cpu_feature(const DeviceContext *c, const char *feature)
 {
 	return cpu_lists(&c->cpu, feature);
@@ -205,6 +211,7 @@ const Device device_cpu = {
 	.close = cpu_close,
 	.memory = cpu_room,
 	.has = cpu_feature,
+	.cache = cpu_cache,
 	.alloc = cpu_alloc,
 	.release = cpu_release,
 	.code_load = cpu_code_load,

@@ -42,6 +42,9 @@ typedef struct Device {
 	void (*close)(DeviceContext *c);
 	uint64_t (*memory)(const DeviceContext *c); /* bytes there may be at most; 0: not known */
 	bool (*has)(const DeviceContext *c, const char *feature);
+	uint64_t (*cache)(const DeviceContext *c); /* bytes of the last cache before its memory; 0: not known */
+	/* Its kernels run on this machine's processors, whose caches hold its memory. NULL: no. */
+	bool (*on_cpu)(const DeviceContext *c);
 
 	/* Zeroed, at least 64-byte aligned; NULL if there is none left. */
 	void *(*alloc)(DeviceContext *c, size_t bytes);
@@ -59,6 +62,12 @@ typedef struct Device {
 	void (*stream_close)(DeviceStream *s);
 	/* 0, or a number of the driver's. The host's memory stays as it is until synchronize. */
 	int (*copy)(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way);
+	/*
+	 * Where on_cpu: the host's address of device memory, for reading, until unmap; NULL: there is none. Waits for the
+	 * stream.
+	 */
+	void *(*map)(DeviceStream *s, void *memory, size_t bytes);
+	void (*unmap)(DeviceStream *s, void *memory, void *mapped);
 	/* 0, or what went wrong. how is NULL on the host; the arguments are read before launch returns. */
 	int (*launch)(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how);
 	int (*synchronize)(DeviceStream *s);

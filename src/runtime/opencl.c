@@ -170,6 +170,20 @@ static uint64_t opencl_memory(const DeviceContext *c)
 	return c->most;
 }
 
+static uint64_t opencl_cache(const DeviceContext *c)
+{
+	uint64_t bytes = 0;
+	cl.clGetDeviceInfo(c->device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof bytes, &bytes, NULL);
+	return bytes;
+}
+
+static bool opencl_on_cpu(const DeviceContext *c)
+{
+	uint64_t type = 0;
+	cl.clGetDeviceInfo(c->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	return (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 /* "cl_khr_fp64", or without the prefix. */
 static bool opencl_has(const DeviceContext *c, const char *feature)
 {
@@ -361,6 +375,27 @@ static int opencl_copy(DeviceStream *s, void *to, const void *from, size_t bytes
 	}
 }
 
+static void *opencl_map(DeviceStream *s, void *memory, size_t bytes)
+{
+	uint64_t at;
+	int32_t status;
+	pthread_mutex_lock(&s->c->lock);
+	ClMem mem = find_memory(s->c, memory, &at);
+	pthread_mutex_unlock(&s->c->lock);
+	if (mem == NULL || bytes == 0)
+		return NULL;
+	return cl.clEnqueueMapBuffer(s->queue, mem, 1, CL_MAP_READ, at, bytes, 0, NULL, NULL, &status);
+}
+
+static void opencl_unmap(DeviceStream *s, void *memory, void *mapped)
+{
+	uint64_t at;
+	pthread_mutex_lock(&s->c->lock);
+	ClMem mem = find_memory(s->c, memory, &at);
+	pthread_mutex_unlock(&s->c->lock);
+	cl.clEnqueueUnmapMemObject(s->queue, mem, mapped, 0, NULL, NULL);
+}
+
 /* An address as two arguments, k and k + 1. */
 static int set_address(DeviceStream *s, ClKernel kernel, uint32_t k, const void *address)
 {
@@ -427,6 +462,8 @@ const Device device_opencl = {
 	.close = opencl_close,
 	.memory = opencl_memory,
 	.has = opencl_has,
+	.cache = opencl_cache,
+	.on_cpu = opencl_on_cpu,
 	.alloc = opencl_alloc,
 	.release = opencl_release,
 	.code_load = opencl_code_load,
@@ -435,6 +472,8 @@ const Device device_opencl = {
 	.stream_open = opencl_stream_open,
 	.stream_close = opencl_stream_close,
 	.copy = opencl_copy,
+	.map = opencl_map,
+	.unmap = opencl_unmap,
 	.launch = opencl_launch,
 	.synchronize = opencl_synchronize,
 	.mark = opencl_mark,

@@ -22,10 +22,14 @@ enum {
 	CL_OK = 0,
 	CL_NOT_FOUND = -30,                   /* CL_INVALID_VALUE: what this file gives where a handle is unknown */
 	CL_NO_WORK_GROUP = -54,               /* CL_INVALID_WORK_GROUP_SIZE */
+	CL_DEVICE_TYPE = 0x1000,
 	CL_DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010,
+	CL_DEVICE_GLOBAL_MEM_CACHE_SIZE = 0x101e,
 	CL_DEVICE_NAME = 0x102b,
 	CL_DEVICE_EXTENSIONS = 0x1030,
+	CL_DEVICE_TYPE_CPU = 2,
 	CL_MEM_READ_WRITE = 1,
+	CL_MAP_READ = 1,
 	CL_QUEUE_PROFILING_ENABLE = 2,
 	CL_PROGRAM_BUILD_LOG = 0x1183,
 	CL_PROFILING_COMMAND_END = 0x1283,
@@ -63,6 +67,9 @@ enum {
 		(ClQueue, ClMem, ClMem, size_t, size_t, size_t, uint32_t, const ClEvent *, ClEvent *)) \
 	OPENCL(int32_t, clEnqueueFillBuffer, \
 		(ClQueue, ClMem, const void *, size_t, size_t, size_t, uint32_t, const ClEvent *, ClEvent *)) \
+	OPENCL(void *, clEnqueueMapBuffer, \
+		(ClQueue, ClMem, uint32_t, uint64_t, size_t, size_t, uint32_t, const ClEvent *, ClEvent *, int32_t *)) \
+	OPENCL(int32_t, clEnqueueUnmapMemObject, (ClQueue, ClMem, void *, uint32_t, const ClEvent *, ClEvent *)) \
 	OPENCL(int32_t, clFinish, (ClQueue)) \
 	OPENCL(int32_t, clEnqueueMarkerWithWaitList, (ClQueue, uint32_t, const ClEvent *, ClEvent *)) \
 	OPENCL(int32_t, clWaitForEvents, (uint32_t, const ClEvent *)) \

@@ -13,7 +13,12 @@
  * its constants in memory: other programs and virtual machines share that cache, and constants are read once a run. So
  * their lines, and those of code, are sent to memory one by one (clflushopt, dc civac). Where an architecture has no
  * such instruction for programs, as much other memory is read as the network has, or twice the last cache.
- * A device that is not the host has caches of its own, which stay as they are.
+ * A device's last cache is emptied as one without such an instruction: memory of its own is copied, half of it to the
+ * other half. Its inputs are copied there and back, on its stream: so they are as they were written, and the stream is
+ * busy when the sample's kernels are put on it. A device that runs on the host's processors (OpenCL on a CPU) has their
+ * caches. There each CPU reads other memory, and lines of constants are flushed where they are mapped. Its code and the
+ * addresses of its pages stay: nobody says where the driver has the code.
+ *
  * The test of the method: the tasks' times add up to their network's. The numbers are rows of worker/sampling.def.
  */
 #include <string.h>
@@ -22,6 +27,7 @@
 
 #include "runtime/device.h"
 #include "runtime/host.h"
+#include "runtime/model.h"
 #include "worker/sampling.h"
 #include "worker/worker.h"
 
@@ -91,7 +97,7 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 	unsigned char *more;
 	if (bytes <= w->other_bytes)
 		return DLC_OK;
-	DlcStatus s = worker_alloc_host(bytes, &more, err);
+	DlcStatus s = site_alloc(&w->site[SITE_HOST], bytes, &more, err);
 	if (s != DLC_OK)
 		return s;
 	memset(more, 1, bytes);
@@ -102,26 +108,39 @@ static DlcStatus open_other(Worker *w, size_t bytes, DlcError *err)
 	return DLC_OK;
 }
 
+void worker_cold_close(Worker *w)
+{
+	if (w->other != NULL)
+		device_cpu.release(NULL, w->other, w->other_bytes);
+	if (w->rights != NULL)
+		device_cpu.release(NULL, w->rights, w->rights_bytes);
+	if (w->scratch != NULL)
+		site_release(worker_own(w), w->scratch, w->scratch_bytes);
+	w->other = w->rights = w->scratch = NULL;
+	w->other_bytes = w->rights_bytes = w->scratch_bytes = 0;
+}
+
 DlcStatus worker_cold_open(Worker *w, uint64_t network, DlcError *err)
 {
-	if (!w->device->on_host)
-		return DLC_OK;
-	uint64_t own = host_cache(2, NULL, NULL), last = host_cache(3, NULL, NULL);
-	own = SAMPLING_OWN_TIMES * (own > 0 ? own : (uint64_t)SAMPLING_OWN_CACHE_KIB << 10);
+	const Site *at = worker_own(w);
+	bool host = at->device->on_host || at->cpus > 0;
+	uint64_t own = host ? host_cache(2, NULL, NULL) : 0;
+	uint64_t last = host ? host_cache(3, NULL, NULL) : at->device->cache(at->context);
+	own = host ? SAMPLING_OWN_TIMES * (own > 0 ? own : (uint64_t)SAMPLING_OWN_CACHE_KIB << 10) : 0;
 	last = last > 0 ? last : (uint64_t)SAMPLING_LAST_CACHE_KIB << 10;
-	w->can_flush = can_flush();
+	w->can_flush = host && can_flush();
 	bool fits = network <= last / SAMPLING_LAST_PART;
 	w->flushes = !fits && w->can_flush;
 	w->touched = fits || w->flushes ? own : network <= last ? network : SAMPLING_LAST_TIMES * last;
 	w->touched = network < w->touched ? network : w->touched;
 	if (w->flushes && w->rights == NULL) {
 		w->rights_bytes = FORGOTTEN * (size_t)sysconf(_SC_PAGESIZE);
-		DlcStatus s = worker_alloc_host(w->rights_bytes, &w->rights, err);
+		DlcStatus s = site_alloc(&w->site[SITE_HOST], w->rights_bytes, &w->rights, err);
 		if (s != DLC_OK)
 			return s;
 		worker_as_mapped(w->rights, w->rights_bytes);
 	}
-	return open_other(w, (size_t)w->touched, err);
+	return host ? open_other(w, (size_t)w->touched, err) : DLC_OK;
 }
 
 static void flush_code(const Worker *w, const LoadedProgram *p)
@@ -133,10 +152,77 @@ static void flush_code(const Worker *w, const LoadedProgram *p)
 	}
 }
 
-void worker_cold(const Worker *w, const LoadedProgram *p)
+/* Each CPU's own caches: a device uses all of them. */
+static void touch_thread(void *arg, int thread)
 {
-	if (!w->device->on_host)
-		return;
+	const Worker *w = arg;
+	(void)thread;
+	touch(w->other, (size_t)w->touched);
+}
+
+/* Constants of a device that lie in the host's caches. */
+static void flush_mapped(const LoadedProgram *p)
+{
+	const Site *at = p->site;
+	for (uint32_t i = 0; i < p->narg; i++) {
+		size_t n = (size_t)p->arg[i].bytes;
+		void *seen = NULL;
+		if (p->arg[i].use == MSG_USE_CONST && p->address[i] != NULL)
+			seen = at->device->map(at->stream, p->address[i], n);
+		if (seen == NULL)
+			continue;
+		flush_lines(seen, n);
+		at->device->unmap(at->stream, p->address[i], seen);
+	}
+}
+
+/* Two halves of device memory, each of `half` bytes. */
+static DlcStatus open_scratch(Worker *w, Site *at, size_t half, DlcError *err)
+{
+	unsigned char *more;
+	if (2 * half <= w->scratch_bytes)
+		return DLC_OK;
+	DlcStatus s = site_alloc(at, 2 * half, &more, err);
+	if (s != DLC_OK)
+		return s;
+	if (w->scratch != NULL)
+		site_release(at, w->scratch, w->scratch_bytes);
+	w->scratch = more;
+	w->scratch_bytes = 2 * half;
+	return DLC_OK;
+}
+
+static DlcStatus cold_device(Worker *w, const LoadedProgram *p, DlcError *err)
+{
+	Site *at = p->site;
+	const Device *d = at->device;
+	size_t swept = at->cpus > 0 ? 0 : (size_t)(w->touched / 2), half = swept;
+	for (uint32_t i = 0; i < p->narg; i++)
+		if (p->arg[i].use == MSG_USE_INPUT && p->arg[i].bytes > half)
+			half = (size_t)p->arg[i].bytes;
+	if (at->cpus > 0)
+		team_run(w->team, touch_thread, w);
+	if (w->flushes)
+		flush_mapped(p);
+	DlcStatus s = open_scratch(w, at, half, err);
+	if (s != DLC_OK)
+		return s;
+	int status = swept > 0 ? d->copy(at->stream, w->scratch + half, w->scratch, swept, DEVICE_WITHIN) : 0;
+	for (uint32_t i = 0; i < p->narg && status == 0; i++) {
+		size_t n = (size_t)p->arg[i].bytes;
+		if (p->arg[i].use != MSG_USE_INPUT || p->address[i] == NULL)
+			continue;
+		status = d->copy(at->stream, w->scratch, p->address[i], n, DEVICE_WITHIN);
+		if (status == 0)
+			status = d->copy(at->stream, p->address[i], w->scratch, n, DEVICE_WITHIN);
+	}
+	return status == 0 ? DLC_OK : runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", d->name, status);
+}
+
+DlcStatus worker_cold(Worker *w, const LoadedProgram *p, DlcError *err)
+{
+	if (!p->site->device->on_host)
+		return cold_device(w, p, err);
 	/* Reading data pushes no code out of the first cache: it goes to memory, and comes back as data. */
 	if (w->can_flush && !w->flushes) {
 		flush_code(w, p);
@@ -161,4 +247,5 @@ void worker_cold(const Worker *w, const LoadedProgram *p)
 	for (uint32_t i = 0; i < p->narg; i++)
 		if (p->arg[i].use == MSG_USE_INPUT && p->address[i] != NULL)
 			write_same(p->address[i], (size_t)p->arg[i].bytes);
+	return DLC_OK;
 }

@@ -111,7 +111,7 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 	int n = 0;
 	DlcStatus s = DLC_OK;
 	for (; n < 3 && of[n] != NULL && s == DLC_OK; n += s == DLC_OK)
-		s = view_open(w, of[n]->data, of[n]->bytes, VIEW_READ, &view[n], err);
+		s = view_open(of[n]->site, of[n]->data, of[n]->bytes, VIEW_READ, &view[n], err);
 	if (s == DLC_OK) {
 		p.got = view[0].at;
 		p.want = view[1].at;
@@ -119,6 +119,6 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 		s = compare_all(&p, m->count, got->bytes / p.element, m->got, out, err);
 	}
 	while (n > 0)
-		view_close(w, &view[--n], err);
+		view_close(&view[--n], err);
 	return s;
 }

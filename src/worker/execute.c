@@ -1,6 +1,8 @@
 /*
- * Runs a program once, or some times in a row as a sample.  All threads of the team run it together.  A sample lasts
- * from the moment all may begin until the slowest has ended, by the wall clock.
+ * Runs a program once, or some times in a row as a sample.  On the host all threads of the team run it together, and a
+ * sample lasts from the moment all may begin until the slowest has ended, by the wall clock.  On a device one thread
+ * puts the launches on the stream between two marks, which have the device's own times: so the time that the host takes
+ * to wait and to be woken is not part of the sample.
  */
 #include <stdatomic.h>
 
@@ -25,17 +27,18 @@ static void call_kernel(Execution *x, uint32_t number, uint32_t turn, int thread
 	const LoadedProgram *p = x->p;
 	const MsgCall *c = &p->call[number];
 	const Module *m = x->w->module[c->module];
+	const Site *at = p->site;
 	const DlcCall call = {
 		.buf = p->address + c->arg,
 		.sym = p->sym + c->sym,
-		.work = x->w->work + (size_t)thread * p->work_bytes,
+		.work = at->work + (size_t)thread * p->work_bytes,
 		.thread = (uint32_t)thread,
 		.threads = (uint32_t)p->threads,
 		.barrier = p->threads > 1 ? team_barrier : NULL,
 		.team = x->w->team,
 	};
-	const DeviceLaunch *how = p->launch != NULL ? &p->launch[number] : NULL;
-	uint32_t status = (uint32_t)x->w->device->launch(x->w->stream, m->kernel[c->entry], &call, how);
+	const DeviceLaunch *how = !at->device->on_host ? &p->launch[number] : NULL;
+	uint32_t status = (uint32_t)at->device->launch(at->stream, m->kernel[c->entry], &call, how);
 	if (status != 0)
 		atomic_store(&x->failed[turn & 1], (uint64_t)number << 32 | status);
 }
@@ -65,15 +68,38 @@ static void sample_thread(void *arg, int thread)
 		team_barrier(x->w->team);
 	x->begin_ns[thread] = timing_wall_ns();
 	run_calls(x, thread);
-	if (thread == 0)
-		x->late = x->w->device->synchronize(x->w->stream);
 	x->end_ns[thread] = timing_wall_ns();
+}
+
+/* On the stream of a device. A driver whose marks have no time leaves the host's clock. */
+static void sample_stream(Execution *x)
+{
+	Site *at = x->p->site;
+	lost_begin(&x->w->lost, program_cpus(x->w, x->p));
+	x->begin_ns[0] = timing_wall_ns();
+	at->device->mark(at->stream, 0);
+	run_calls(x, 0);
+	at->device->mark(at->stream, 1);
+	x->late = at->device->synchronize(at->stream);
+	x->end_ns[0] = timing_wall_ns();
+	uint64_t ns = x->late == 0 ? at->device->time(at->stream, 0, 1) : 0;
+	if (ns > 0)
+		x->end_ns[0] = x->begin_ns[0] + ns;
+	at->broken |= x->late != 0;
+}
+
+int program_cpus(const Worker *w, const LoadedProgram *p)
+{
+	const Site *at = &w->site[w->nsite - 1];
+	if (p->site != NULL ? p->site->device->on_host : at->device->on_host)
+		return p->threads;
+	return at->cpus;
 }
 
 static DlcStatus sample_instance(Execution *x, DlcError *err)
 {
 	DlcStatus s = DLC_OK;
-	lost_begin(&x->w->lost, x->p->threads);
+	lost_begin(&x->w->lost, program_cpus(x->w, x->p));
 	x->begin_ns[0] = timing_wall_ns();
 	for (uint32_t r = 0; r < x->repeat && s == DLC_OK; r++)
 		s = dlc_instance_run(x->p->instance, err);
@@ -83,14 +109,18 @@ static DlcStatus sample_instance(Execution *x, DlcError *err)
 
 static DlcStatus sample_calls(Execution *x, DlcError *err)
 {
-	team_run(x->w->team, sample_thread, x);
+	const Site *at = x->p->site;
+	if (at->device->on_host)
+		team_run(x->w->team, sample_thread, x);
+	else
+		sample_stream(x);
 	uint64_t failed = atomic_load(&x->failed[0]);
 	if (failed == 0)
 		failed = atomic_load(&x->failed[1]);
 	if (failed == 0 && x->late == 0)
 		return DLC_OK;
 	if (failed == 0)
-		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", x->w->device->name, x->late);
+		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", at->device->name, x->late);
 	const MsgCall *c = &x->p->call[failed >> 32];
 	return runtime_fail(err, DLC_KERNEL, "kernel %s returned status %u",
 		x->w->module[c->module]->entry[c->entry].name, (unsigned)failed);
@@ -107,7 +137,7 @@ DlcStatus program_sample(
 		end = x.end_ns[t] > end ? x.end_ns[t] : end;
 	}
 	*out = (MsgSample){ .program = number, .ns = (end - begin) / repeat };
-	out->lost = lost_end(&w->lost, p->threads, end - begin, &out->cpu_ns);
+	out->lost = lost_end(&w->lost, program_cpus(w, p), end - begin, &out->cpu_ns);
 	out->cpu_ns /= repeat;
 	return s;
 }
@@ -123,11 +153,11 @@ DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err)
 		View output;
 		if (p->arg[i].use != MSG_USE_OUTPUT || p->address[i] == NULL)
 			continue;
-		s = view_open(w, p->address[i], (size_t)p->arg[i].bytes, VIEW_WRITE, &output, err);
+		s = view_open(p->site, p->address[i], (size_t)p->arg[i].bytes, VIEW_WRITE, &output, err);
 		if (s != DLC_OK)
 			continue;
 		worker_poison(output.at, output.bytes);
-		s = view_close(w, &output, err);
+		s = view_close(&output, err);
 	}
 	if (s != DLC_OK)
 		return s;

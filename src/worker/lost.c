@@ -42,7 +42,7 @@ static uint64_t switches(void)
 void lost_begin(Lost *l, int threads)
 {
 	l->cpu_ns = timing_thread_ns();
-	if (threads == 1)
+	if (threads <= 1)
 		return;
 	DIR *d = l->opened ? NULL : opendir("/proc/self/task");
 	const struct dirent *e;
@@ -65,6 +65,8 @@ bool lost_end(const Lost *l, int threads, uint64_t wall_ns, uint64_t *cpu_ns)
 {
 	double wall = (double)wall_ns;
 	*cpu_ns = threads == 1 ? timing_thread_ns() - l->cpu_ns : 0;
+	if (threads == 0)
+		return false;
 	if (threads == 1)
 		return (double)*cpu_ns < (1 - SAMPLING_LACK) * wall;
 	uint64_t waited_ns, times;

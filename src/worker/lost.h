@@ -25,7 +25,7 @@ typedef struct Lost {
 	LostThread thread[LOST_THREADS];
 } Lost;
 
-/* Around a sample of so many threads, both on the thread that asks for it. */
+/* Around a sample of so many threads, both on the thread that asks for it. 0: no CPU takes part in it. */
 void lost_begin(Lost *l, int threads);
 /* True: a thread lost its CPU for more than a small share of wall_ns. *cpu_ns: of a thread alone, else 0. */
 bool lost_end(const Lost *l, int threads, uint64_t wall_ns, uint64_t *cpu_ns);

@@ -16,58 +16,63 @@
 enum { HUGE_PAGE = 2 << 20 }; /* below it all memory has small pages: runtime/device.c */
 #define KEPT_BYTES ((uint64_t)256 << 20)
 
-static DlcStatus take(const Device *d, DeviceContext *c, size_t n, unsigned char **out, DlcError *err)
+DlcStatus site_alloc(Site *at, size_t n, unsigned char **out, DlcError *err)
 {
-	uint64_t there = d->memory(c);
-	*out = there == 0 || n < there ? d->alloc(c, n) : NULL;
+	uint64_t there = at->device->memory(at->context);
+	*out = there == 0 || n < there ? at->device->alloc(at->context, n) : NULL;
 	if (*out == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
 	return DLC_OK;
 }
 
-DlcStatus worker_alloc(const Worker *w, size_t n, unsigned char **out, DlcError *err)
+void site_release(Site *at, void *memory, size_t n)
 {
-	return take(w->device, w->context, n, out, err);
+	at->device->release(at->context, memory, n);
 }
 
-DlcStatus worker_alloc_host(size_t n, unsigned char **out, DlcError *err)
+static DlcStatus move(Site *at, void *to, const void *from, size_t n, DeviceWay way, DlcError *err)
 {
-	return take(&device_cpu, NULL, n, out, err);
-}
-
-void worker_release(const Worker *w, void *memory, size_t n)
-{
-	w->device->release(w->context, memory, n);
-}
-
-static DlcStatus move(const Worker *w, void *to, const void *from, size_t n, DeviceWay way, DlcError *err)
-{
-	int status = w->device->copy(w->stream, to, from, n, way), late = w->device->synchronize(w->stream);
+	int status = at->device->copy(at->stream, to, from, n, way), late = at->device->synchronize(at->stream);
 	if (status == 0 && late == 0)
 		return DLC_OK;
+	at->broken = true;
 	return runtime_fail(
-		err, DLC_KERNEL, "the %s failed with status %d", w->device->name, status != 0 ? status : late);
+		err, DLC_KERNEL, "the %s failed with status %d", at->device->name, status != 0 ? status : late);
 }
 
-DlcStatus view_open(const Worker *w, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err)
+DlcStatus worker_copy(const Worker *w, const MsgCopy *m, DlcError *err)
 {
-	*out = (View){ memory, memory, n, use };
-	if (w->device->on_host)
+	const Buffer *from = worker_find(w, m->from), *to = worker_find(w, m->to);
+	if (from == NULL || to == NULL)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "there is no buffer %u", from == NULL ? m->from : m->to);
+	if (from->bytes != to->bytes)
+		return runtime_fail(err, DLC_BAD_ARGUMENT, "buffer %u has %zu bytes, buffer %u has %zu", m->from, from->bytes,
+			m->to, to->bytes);
+	Site *at = to->site->device->on_host ? from->site : to->site;
+	DeviceWay way = from->site == to->site ? DEVICE_WITHIN : at == to->site ? DEVICE_UP : DEVICE_DOWN;
+	return from->bytes > 0 ? move(at, to->data, from->data, from->bytes, way, err) : DLC_OK;
+}
+
+DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err)
+{
+	*out = (View){ at, memory, memory, n, use };
+	if (at->device->on_host)
 		return DLC_OK;
 	out->at = malloc(n + 1);
 	if (out->at == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no %zu bytes of memory", n);
-	DlcStatus s = use == VIEW_READ && n > 0 ? move(w, out->at, memory, n, DEVICE_DOWN, err) : DLC_OK;
+	DlcStatus s = use == VIEW_READ && n > 0 ? move(at, out->at, memory, n, DEVICE_DOWN, err) : DLC_OK;
 	if (s != DLC_OK)
 		free(out->at);
 	return s;
 }
 
-DlcStatus view_close(const Worker *w, View *v, DlcError *err)
+DlcStatus view_close(View *v, DlcError *err)
 {
-	if (w->device->on_host)
+	if (v->site->device->on_host)
 		return DLC_OK;
-	DlcStatus s = v->use == VIEW_WRITE && v->bytes > 0 ? move(w, v->memory, v->at, v->bytes, DEVICE_UP, err) : DLC_OK;
+	DlcStatus s =
+		v->use == VIEW_WRITE && v->bytes > 0 ? move(v->site, v->memory, v->at, v->bytes, DEVICE_UP, err) : DLC_OK;
 	free(v->at);
 	return s;
 }
@@ -87,62 +92,62 @@ void worker_poison(void *bytes, size_t n)
 	memset(bytes, 0xff, n);
 }
 
-static Area take_out(Worker *w, int i)
+static Area take_out(Site *at, int i)
 {
-	Area a = w->kept[i];
-	w->kept_bytes -= a.bytes;
-	memmove(&w->kept[i], &w->kept[i + 1], sizeof a * (size_t)(w->nkept - i - 1));
-	w->nkept--;
+	Area a = at->kept[i];
+	at->kept_bytes -= a.bytes;
+	memmove(&at->kept[i], &at->kept[i + 1], sizeof a * (size_t)(at->nkept - i - 1));
+	at->nkept--;
 	return a;
 }
 
-static void forget_oldest(Worker *w)
+static void forget_oldest(Site *at)
 {
-	Area a = take_out(w, 0);
-	worker_release(w, a.data, a.bytes);
+	Area a = take_out(at, 0);
+	site_release(at, a.data, a.bytes);
 }
 
-void area_forget_all(Worker *w)
+void area_forget_all(Site *at)
 {
-	while (w->nkept > 0)
-		forget_oldest(w);
+	while (at->nkept > 0)
+		forget_oldest(at);
 }
 
-DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err)
+DlcStatus area_take(Site *at, size_t n, bool mapped, Area *out, DlcError *err)
 {
-	mapped = mapped && n >= HUGE_PAGE && w->device->on_host;
+	mapped = mapped && n >= HUGE_PAGE && at->device->on_host;
 	int best = -1; /* the smallest kept one that fits, and is not much too large */
-	for (int i = 0; i < w->nkept; i++) {
-		const Area *a = &w->kept[i];
-		if (a->mapped == mapped && a->bytes >= n && a->bytes / 2 <= n && (best < 0 || a->bytes < w->kept[best].bytes))
+	for (int i = 0; i < at->nkept; i++) {
+		const Area *a = &at->kept[i];
+		if (a->mapped == mapped && a->bytes >= n && a->bytes / 2 <= n && (best < 0 || a->bytes < at->kept[best].bytes))
 			best = i;
 	}
 	if (best >= 0) {
-		*out = take_out(w, best);
+		*out = take_out(at, best);
 		return DLC_OK;
 	}
 	*out = (Area){ .bytes = n, .mapped = mapped };
-	DlcStatus s = worker_alloc(w, n, &out->data, err);
-	if (s == DLC_NO_MEMORY && w->nkept > 0) {
-		area_forget_all(w);
-		s = worker_alloc(w, n, &out->data, err);
+	DlcStatus s = site_alloc(at, n, &out->data, err);
+	if (s == DLC_NO_MEMORY && at->nkept > 0) {
+		area_forget_all(at);
+		s = site_alloc(at, n, &out->data, err);
 	}
 	if (s == DLC_OK && mapped)
 		worker_as_mapped(out->data, n);
 	return s;
 }
 
-void area_leave(Worker *w, Area a)
+void area_leave(Site *at, Area a)
 {
-	uint64_t part = w->keep == 0 ? w->device->memory(w->context) / 8 : 0;
-	if (w->keep == 0)
-		w->keep = part > 0 && part < KEPT_BYTES ? part : KEPT_BYTES;
-	if (a.bytes > w->keep) {
-		worker_release(w, a.data, a.bytes);
+	uint64_t part = at->keep == 0 ? at->device->memory(at->context) / 8 : 0;
+	if (at->keep == 0)
+		at->keep = part > 0 && part < KEPT_BYTES ? part : KEPT_BYTES;
+	if (a.bytes > at->keep) {
+		site_release(at, a.data, a.bytes);
 		return;
 	}
-	while (w->nkept == WORKER_KEPT || w->kept_bytes + a.bytes > w->keep)
-		forget_oldest(w);
-	w->kept[w->nkept++] = a;
-	w->kept_bytes += a.bytes;
+	while (at->nkept == WORKER_KEPT || at->kept_bytes + a.bytes > at->keep)
+		forget_oldest(at);
+	at->kept[at->nkept++] = a;
+	at->kept_bytes += a.bytes;
 }

@@ -18,7 +18,7 @@
 
 #include "runtime/kernel.h"
 
-enum { MSG_VERSION = 7 };
+enum { MSG_VERSION = 8 };
 #define MSG_MAX ((uint64_t)1 << 32) /* bytes of a frame */
 
 typedef enum {
@@ -31,13 +31,16 @@ typedef enum {
 
 /* A builder says its version alone. */
 typedef struct MsgHello { /* then: features text, program version text */
-	uint32_t version, cores;
-	uint64_t memory_bytes, cache_bytes[3]; /* 0: not known */
+	uint32_t version, cores; /* cores: of the host */
+	uint32_t device, on_cpu; /* DLPack's code of the worker's own; on_cpu: 1, it runs on the host's processors */
+	uint64_t memory_bytes, cache_bytes[3]; /* of the host; 0: not known */
+	uint64_t device_bytes;                 /* of one allocation on the device at most; 0: not known */
 	uint64_t nfeatures, nprogram;
 } MsgHello;
 
 typedef struct MsgRefused { /* then: text */
-	uint32_t status, zero; /* DlcStatus */
+	uint32_t status; /* DlcStatus */
+	uint32_t ends;   /* 1: the device failed for good, so the worker ends: start another */
 	uint64_t ntext;
 } MsgRefused;
 

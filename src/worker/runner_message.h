@@ -13,7 +13,7 @@
 enum { MSG_TABLE = 65536 };
 
 typedef struct MsgImage { /* then: DlcEntry[nentry], image bytes */
-	uint32_t module, device; /* device: whose code it is, DlcImage.device */
+	uint32_t module, device; /* device: whose code it is, DlcImage.device: the host's or the worker's own */
 	uint64_t nentry, nimage;
 } MsgImage;
 
@@ -27,12 +27,17 @@ typedef enum { MSG_FILL_ZERO, MSG_FILL_POISON, MSG_FILL_RANDOM, MSG_FILL_DATA, M
 typedef struct MsgBuffer { /* then: data, ndata == bytes where fill is DATA, else 0 */
 	uint32_t buffer, fill;
 	uint8_t code, bits; /* RANDOM: element type (DLPack) of values in [lo, hi] */
-	uint8_t constant, zero; /* constant: it lies in small pages, as a bundle's constants do */
+	uint8_t constant; /* 1: it lies in small pages, as a bundle's constants do */
+	uint8_t device;   /* 1: it lies on the worker's own device, 0: on the host; in dlc-worker these are one */
 	uint32_t holes; /* RANDOM: a buffer of uint64_t that lists the elements to set to 0, the padding; MSG_TABLE: none */
 	uint64_t bytes, seed;
 	double lo, hi;
 	uint64_t ndata;
 } MsgBuffer;
+
+typedef struct MsgCopy { /* of buffers of one size, each on the host or on the device */
+	uint32_t to, from;
+} MsgCopy;
 
 typedef struct MsgCall { /* rows of the program's arg and sym arrays */
 	uint32_t module, entry, arg, narg, sym, nsym;

@@ -9,13 +9,16 @@
 #include "runtime/timing.h"
 #include "worker/worker.h"
 
-void worker_hello(Msg *out)
+void worker_hello(Worker *w, Msg *out)
 {
 	char features[4096];
 	const char *version = dlc_runtime_version();
-	MsgHello h = { .version = MSG_VERSION, .cores = (uint32_t)cpu_count() };
+	const Site *own = worker_own(w);
+	MsgHello h = { .version = MSG_VERSION, .cores = (uint32_t)cpu_count(), .device = (uint32_t)own->device->type };
+	h.on_cpu = own->device->on_host || own->cpus > 0;
 	dlc_cpu_features(features, sizeof features);
 	h.memory_bytes = host_memory(NULL, NULL);
+	h.device_bytes = own->device->memory(own->context);
 	for (int i = 0; i < 3; i++)
 		h.cache_bytes[i] = host_cache(i + 1, NULL, NULL);
 	h.nfeatures = strlen(features);
@@ -34,7 +37,7 @@ static DlcStatus serve_read(Worker *w, const MsgView *in, Msg *out, DlcError *er
 		MsgData d = { .ndata = m->bytes };
 		msg_begin(out, MSG_DATA, in->serial, &d);
 		msg_add(out, data.at, (size_t)m->bytes);
-		view_close(w, &data, err);
+		view_close(&data, err);
 	}
 	return s;
 }
@@ -99,6 +102,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 		if (s == DLC_OK)
 			msg_begin(out, MSG_COMPARED, in->serial, &compared);
 		break;
+	case MSG_COPY: s = worker_copy(w, m, &err); break;
 	case MSG_READ: s = serve_read(w, in, out, &err); break;
 	case MSG_TIME: s = serve_time(w, in, out, &err); break;
 	case MSG_PROFILE: s = serve_profile(w, in, out, &err); break;
@@ -108,7 +112,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	}
 	done.ns = timing_wall_ns() - start;
 	if (s != DLC_OK) {
-		MsgRefused refused = { .status = (uint32_t)s, .ntext = strlen(err.text) };
+		MsgRefused refused = { (uint32_t)s, worker_own(w)->broken, strlen(err.text) };
 		msg_begin(out, MSG_REFUSED, in->serial, &refused);
 		msg_add(out, err.text, refused.ntext);
 	} else if (out->size == 0) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cpu.h"
 #include "runtime/device.h"
 #include "runtime/element.h"
 #include "runtime/model.h"
@@ -19,13 +20,13 @@ DlcStatus worker_check_guard(const Worker *w, uint32_t number, DlcError *err)
 {
 	const Buffer *b = w->buffer[number];
 	View guard;
-	DlcStatus s = view_open(w, b->data + b->bytes, WORKER_GUARD, VIEW_READ, &guard, err);
+	DlcStatus s = view_open(b->site, b->data + b->bytes, WORKER_GUARD, VIEW_READ, &guard, err);
 	if (s != DLC_OK)
 		return s;
 	for (int i = 0; i < WORKER_GUARD && s == DLC_OK; i++)
 		if (guard.at[i] != GUARD_BYTE)
 			s = runtime_fail(err, DLC_KERNEL, "a kernel wrote behind the end of buffer %u", number);
-	view_close(w, &guard, err);
+	view_close(&guard, err);
 	return s;
 }
 
@@ -34,22 +35,22 @@ static void use_number(Worker *w, uint32_t number)
 	w->end = number < w->end ? w->end : number + 1;
 }
 
-static void module_free(const Worker *w, Module *m)
+static void module_free(Module *m)
 {
 	if (m == NULL)
 		return;
 	if (m->code != NULL)
-		w->device->code_release(w->context, NULL, m->code, m->bytes);
+		m->site->device->code_release(m->site->context, NULL, m->code, m->bytes);
 	free(m->entry);
 	free(m->kernel);
 	free(m);
 }
 
-static void buffer_free(Worker *w, Buffer *b)
+static void buffer_free(Buffer *b)
 {
 	if (b == NULL)
 		return;
-	area_leave(w, b->area);
+	area_leave(b->site, b->area);
 	free(b);
 }
 
@@ -69,50 +70,72 @@ static void program_free(LoadedProgram *p)
 	free(p);
 }
 
-DlcStatus worker_open(Worker *w, const Device *device, DlcError *err)
+/* Two at least: a device has a thread of its own beside the one that waits for it. */
+static int site_cpus(void)
 {
-	DlcStatus s = device->open(0, &w->context, err);
+	int n = cpu_count();
+	return n < 2 ? 2 : n > TEAM_MAX ? TEAM_MAX : n;
+}
+
+static DlcStatus open_site(Worker *w, const Device *device, int32_t id, DlcError *err)
+{
+	Site *at = &w->site[w->nsite];
+	DlcStatus s = device->open(id, &at->context, err);
 	if (s != DLC_OK)
 		return s;
-	w->device = device;
-	w->stream = device->stream_open(w->context);
-	return w->stream != NULL ? DLC_OK : runtime_fail(err, DLC_NO_MEMORY, "the %s gives no stream", device->name);
+	w->nsite++;
+	at->device = device;
+	at->cpus = !device->on_host && device->on_cpu != NULL && device->on_cpu(at->context) ? site_cpus() : 0;
+	at->stream = device->stream_open(at->context);
+	return at->stream != NULL ? DLC_OK : runtime_fail(err, DLC_NO_MEMORY, "the %s gives no stream", device->name);
+}
+
+DlcStatus worker_open(Worker *w, const Device *device, int32_t id, DlcError *err)
+{
+	DlcStatus s = open_site(w, &device_cpu, 0, err);
+	return s == DLC_OK && !device->on_host ? open_site(w, device, id, err) : s;
 }
 
 void worker_close(Worker *w)
 {
-	if (w->device == NULL)
-		return;
 	worker_reset(w);
-	if (w->stream != NULL)
-		w->device->stream_close(w->stream);
-	w->device->close(w->context);
-	w->device = NULL;
+	for (; w->nsite > 0; w->nsite--) {
+		Site *at = &w->site[w->nsite - 1];
+		if (at->stream != NULL)
+			at->device->stream_close(at->stream);
+		at->device->close(at->context);
+		*at = (Site){ 0 };
+	}
+}
+
+Site *worker_own(Worker *w)
+{
+	return &w->site[w->nsite - 1];
 }
 
 void worker_reset(Worker *w)
 {
 	for (uint32_t i = 0; i < w->end; i++) {
-		module_free(w, w->module[i]);
-		buffer_free(w, w->buffer[i]);
+		module_free(w->module[i]);
+		buffer_free(w->buffer[i]);
 		program_free(w->program[i]);
 		w->module[i] = NULL;
 		w->buffer[i] = NULL;
 		w->program[i] = NULL;
 	}
 	w->end = 0;
-	area_forget_all(w);
 	lost_forget(&w->lost);
 	team_close(w->team);
 	w->team = NULL;
-	if (w->work != NULL)
-		worker_release(w, w->work, w->work_bytes);
-	if (w->other != NULL)
-		device_cpu.release(NULL, w->other, w->other_bytes);
-	if (w->rights != NULL)
-		device_cpu.release(NULL, w->rights, w->rights_bytes);
-	w->work = w->other = w->rights = NULL;
-	w->work_bytes = w->other_bytes = w->rights_bytes = 0;
+	for (int k = 0; k < w->nsite; k++) {
+		Site *at = &w->site[k];
+		area_forget_all(at);
+		if (at->work != NULL)
+			site_release(at, at->work, at->work_bytes);
+		at->work = NULL;
+		at->work_bytes = 0;
+	}
+	worker_cold_close(w);
 }
 
 /* A copy of n rows; NULL only where there is no memory. */
@@ -124,18 +147,19 @@ static void *copy_rows(const void *rows, uint64_t n, size_t row)
 	return copy;
 }
 
-static DlcStatus load_code(const Worker *w, Module *m, const DlcImage *image, DlcError *err)
+static DlcStatus load_code(Module *m, const DlcImage *image, DlcError *err)
 {
+	const Site *at = m->site;
 	DlcError why = { .text = "build it for this device" };
-	m->code = w->device->code_load(w->context, image->bytes, image->size, false, &why);
-	if (m->code == NULL && w->device->on_host)
+	m->code = at->device->code_load(at->context, image->bytes, image->size, false, &why);
+	if (m->code == NULL && at->device->on_host)
 		return runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
 	if (m->code == NULL)
-		return runtime_fail(err, DLC_BAD_TARGET, "the %s does not take the code: %.400s", w->device->name, why.text);
+		return runtime_fail(err, DLC_BAD_TARGET, "the %s does not take the code: %.400s", at->device->name, why.text);
 	for (uint32_t k = 0; k < m->nentry; k++) {
 		const DlcEntry *e = &m->entry[k];
-		m->kernel[k] = w->device->kernel(w->context, m->code, e->name, e->offset);
-		if (m->kernel[k] == NULL || (!w->device->on_host && !bundle_launch_fits(&e->launch, e->nsym)))
+		m->kernel[k] = at->device->kernel(at->context, m->code, e->name, e->offset);
+		if (m->kernel[k] == NULL || (!at->device->on_host && !bundle_launch_fits(&e->launch, e->nsym)))
 			return runtime_fail(
 				err, DLC_BAD_ARGUMENT, "the code has no kernel %s, or its launch is impossible", e->name);
 	}
@@ -151,23 +175,26 @@ DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err)
 		return refuse(err, "module %u has a number above the last, %d", number, MSG_TABLE - 1);
 	if (!msg_image_read(in, &image, why))
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s", why);
-	if (image.device != w->device->type)
+	Site *at = worker_own(w);
+	if (image.device == device_cpu.type)
+		at = &w->site[SITE_HOST];
+	else if (image.device != at->device->type)
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "the image is for device type %d, this worker has type %d: the %s",
-			image.device, w->device->type, w->device->name);
+			image.device, at->device->type, at->device->name);
 	Module *new = calloc(1, sizeof *new);
 	if (new != NULL) {
-		*new = (Module){ .bytes = image.size, .nentry = image.nentry };
+		*new = (Module){ .site = at, .bytes = image.size, .nentry = image.nentry };
 		new->entry = copy_rows(image.entry, image.nentry, sizeof *new->entry);
 		new->kernel = calloc(image.nentry + 1u, sizeof *new->kernel);
 	}
 	DlcStatus s = new != NULL &&new->entry != NULL &&new->kernel != NULL
-	                ? load_code(w, new, &image, err)
+	                ? load_code(new, &image, err)
 	                : runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
 	if (s != DLC_OK) {
-		module_free(w, new);
+		module_free(new);
 		return s;
 	}
-	module_free(w, w->module[number]);
+	module_free(w->module[number]);
 	w->module[number] = new;
 	use_number(w, number);
 	return DLC_OK;
@@ -196,39 +223,40 @@ static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 static DlcStatus find_buffer(Worker *w, const MsgBuffer *m, DlcError *err)
 {
 	Buffer *b = w->buffer[m->buffer];
-	if (b != NULL && b->bytes == m->bytes && b->constant == m->constant)
+	Site *at = m->device != 0 ? worker_own(w) : &w->site[SITE_HOST];
+	if (b != NULL && b->site == at && b->bytes == m->bytes && b->constant == m->constant)
 		return DLC_OK;
 	if (m->bytes > MSG_MAX * 64)
 		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes of memory",
 			(unsigned long long)m->bytes);
 	Area area;
-	DlcStatus s = area_take(w, (size_t)m->bytes + WORKER_GUARD, m->constant != 0, &area, err);
+	DlcStatus s = area_take(at, (size_t)m->bytes + WORKER_GUARD, m->constant != 0, &area, err);
 	if (s != DLC_OK)
 		return s;
 	Buffer *new = calloc(1, sizeof *new);
 	if (new == NULL) {
-		area_leave(w, area);
+		area_leave(at, area);
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a buffer");
 	}
-	*new = (Buffer){ area.data, (size_t)m->bytes, area, m->constant };
-	buffer_free(w, b);
+	*new = (Buffer){ at, area.data, (size_t)m->bytes, area, m->constant };
+	buffer_free(b);
 	w->buffer[m->buffer] = new;
 	use_number(w, m->buffer);
 	return DLC_OK;
 }
 
 /* 0 where the list of holes says so; numbers beyond the buffer are no elements of it. */
-static DlcStatus fill_holes(const Worker *w, const Buffer *holes, unsigned char *data, size_t n, size_t element,
+static DlcStatus fill_holes(const Buffer *holes, unsigned char *data, size_t n, size_t element,
 	DlcError *err)
 {
 	View list;
-	DlcStatus s = view_open(w, holes->data, holes->bytes, VIEW_READ, &list, err);
+	DlcStatus s = view_open(holes->site, holes->data, holes->bytes, VIEW_READ, &list, err);
 	if (s != DLC_OK)
 		return s;
 	for (size_t i = 0; i < holes->bytes / 8; i++)
 		if (((const uint64_t *)list.at)[i] < n)
 			memset(data + ((const uint64_t *)list.at)[i] * element, 0, element);
-	return view_close(w, &list, err);
+	return view_close(&list, err);
 }
 
 static DlcStatus fill(const Worker *w, const MsgBuffer *m, const void *data, unsigned char *to, size_t n, DlcError *err)
@@ -241,7 +269,7 @@ static DlcStatus fill(const Worker *w, const MsgBuffer *m, const void *data, uns
 	case MSG_FILL_POISON: worker_poison(to, n); break;
 	case MSG_FILL_RANDOM:
 		element_fill(t, to, (int64_t)(n / element), m->seed, m->lo, m->hi);
-		return holes != NULL ? fill_holes(w, holes, to, n / element, element, err) : DLC_OK;
+		return holes != NULL ? fill_holes(holes, to, n / element, element, err) : DLC_OK;
 	case MSG_FILL_DATA: memcpy(to, data, n); break;
 	default: break;
 	}
@@ -257,17 +285,17 @@ DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcErro
 	if (s != DLC_OK)
 		return s;
 	const Buffer *b = w->buffer[m->buffer];
-	s = view_open(w, b->data + b->bytes, WORKER_GUARD, VIEW_WRITE, &guard, err);
+	s = view_open(b->site, b->data + b->bytes, WORKER_GUARD, VIEW_WRITE, &guard, err);
 	if (s != DLC_OK)
 		return s;
 	memset(guard.at, GUARD_BYTE, WORKER_GUARD);
-	s = view_close(w, &guard, err);
+	s = view_close(&guard, err);
 	if (s == DLC_OK && m->fill != MSG_FILL_NONE)
-		s = view_open(w, b->data, b->bytes, VIEW_WRITE, &bytes, err);
+		s = view_open(b->site, b->data, b->bytes, VIEW_WRITE, &bytes, err);
 	if (s != DLC_OK || m->fill == MSG_FILL_NONE)
 		return s;
 	s = fill(w, m, data, bytes.at, b->bytes, err);
-	DlcStatus closed = view_close(w, &bytes, err);
+	DlcStatus closed = view_close(&bytes, err);
 	return s != DLC_OK ? s : closed;
 }
 
@@ -279,13 +307,13 @@ DlcStatus worker_read(const Worker *w, const MsgRead *m, View *out, DlcError *er
 	if (m->offset > b->bytes || m->bytes > b->bytes - m->offset)
 		return refuse(err, "the bytes to read do not lie inside buffer %llu, which has %zu",
 			(unsigned long long)m->buffer, b->bytes);
-	return view_open(w, b->data + m->offset, (size_t)m->bytes, VIEW_READ, out, err);
+	return view_open(b->site, b->data + m->offset, (size_t)m->bytes, VIEW_READ, out, err);
 }
 
-static DlcStatus open_bundle(LoadedProgram *p, const MsgBundle *m, const void *file, DlcError *err)
+static DlcStatus open_bundle(Worker *w, LoadedProgram *p, const MsgBundle *m, const void *file, DlcError *err)
 {
 	unsigned char *copy;
-	DlcStatus s = worker_alloc_host((size_t)m->nfile, &copy, err);
+	DlcStatus s = site_alloc(&w->site[SITE_HOST], (size_t)m->nfile, &copy, err);
 	if (s != DLC_OK)
 		return s;
 	p->file = copy;
@@ -320,7 +348,7 @@ DlcStatus worker_bundle(Worker *w, const MsgBundle *m, const void *file, DlcErro
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a program");
 	p->threads = (int)m->threads;
-	DlcStatus s = open_bundle(p, m, file, err);
+	DlcStatus s = open_bundle(w, p, m, file, err);
 	if (s != DLC_OK) {
 		program_free(p);
 		return s;
@@ -357,7 +385,7 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	LoadedProgram *p = calloc(1, sizeof *p);
 	if (p == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a program");
-	p->threads = w->device->on_host ? (int)m->threads : 1;
+	p->asked = (int)m->threads;
 	p->ncall = (uint32_t)m->ncall;
 	p->narg = (uint32_t)m->narg;
 	p->nsym = (uint32_t)m->nsym;
@@ -365,9 +393,8 @@ DlcStatus worker_program(Worker *w, const MsgProgram *m, const MsgCall *call, co
 	p->arg = copy_rows(arg, m->narg, sizeof *arg);
 	p->sym = copy_rows(sym, m->nsym, sizeof *sym);
 	p->address = calloc((size_t)m->narg + 1, sizeof *p->address);
-	p->launch = w->device->on_host ? NULL : calloc((size_t)m->ncall + 1, sizeof *p->launch);
-	if (p->call == NULL || p->arg == NULL || p->sym == NULL || p->address == NULL ||
-		(p->launch == NULL && !w->device->on_host)) {
+	p->launch = calloc((size_t)m->ncall + 1, sizeof *p->launch);
+	if (p->call == NULL || p->arg == NULL || p->sym == NULL || p->address == NULL || p->launch == NULL) {
 		program_free(p);
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a program");
 	}
@@ -384,13 +411,16 @@ static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c,
 	if (m == NULL || c->entry >= m->nentry)
 		return refuse(err, "module %u has no kernel %u to call", c->module, c->entry);
 	const DlcEntry *e = &m->entry[c->entry];
+	if (p->site != NULL && p->site != m->site)
+		return refuse(err, "module %u is for another device than the program's other modules", c->module);
+	p->site = m->site;
 	if (e->nbuf != c->narg || e->nsym != c->nsym)
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
 			"kernel %s wants %u buffers and %u symbols, not %u and %u", e->name,
 			e->nbuf, e->nsym, c->narg, c->nsym);
 	if (e->work_bytes > p->work_bytes)
 		p->work_bytes = e->work_bytes;
-	if (p->launch != NULL) {
+	if (!p->site->device->on_host) {
 		DeviceLaunch *l = &p->launch[c - p->call];
 		l->nbuf = e->nbuf;
 		l->nsym = e->nsym;
@@ -400,6 +430,9 @@ static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c,
 	for (uint32_t i = c->arg; i < c->arg + c->narg; i++) {
 		const MsgArg *a = &p->arg[i];
 		const Buffer *b = worker_find(w, a->buffer);
+		if (b != NULL && b->site != p->site)
+			return refuse(err, "argument %u of kernel %s lies on the %s: copy it to the %s", i - c->arg, e->name,
+				b->site->device->name, p->site->device->name);
 		if (b == NULL || a->offset > b->bytes || a->bytes > b->bytes - a->offset)
 			return runtime_fail(err, DLC_BAD_ARGUMENT,
 				"argument %u of kernel %s lies outside of buffer %u", i - c->arg,
@@ -422,6 +455,7 @@ DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcErro
 	if (p->instance != NULL)
 		return DLC_OK;
 	p->work_bytes = 64;
+	p->site = NULL;
 	for (uint32_t i = 0; i < p->ncall; i++) {
 		DlcStatus s = ready_call(w, p, &p->call[i], err);
 		if (s != DLC_OK)
@@ -431,23 +465,24 @@ DlcStatus program_ready(Worker *w, uint64_t number, LoadedProgram **out, DlcErro
 		return runtime_fail(
 			err, DLC_NO_MEMORY, "a kernel's workspace is larger than memory");
 	p->work_bytes = (p->work_bytes + 4095) / 4096 * 4096;
+	Site *at = p->site = p->site != NULL ? p->site : &w->site[SITE_HOST];
+	p->threads = at->device->on_host ? p->asked : 1;
 	size_t work = p->work_bytes * (size_t)p->threads;
-	if (work > w->work_bytes) {
+	if (work > at->work_bytes) {
 		unsigned char *more;
-		DlcStatus s = worker_alloc(w, work, &more, err);
+		DlcStatus s = site_alloc(at, work, &more, err);
 		if (s != DLC_OK)
 			return s;
-		if (w->work != NULL)
-			worker_release(w, w->work, w->work_bytes);
-		w->work = more;
-		w->work_bytes = work;
+		if (at->work != NULL)
+			site_release(at, at->work, at->work_bytes);
+		at->work = more;
+		at->work_bytes = work;
 	}
-	if (w->team != NULL && team_threads(w->team) == p->threads)
+	int team = at->cpus > 0 ? at->cpus : p->threads; /* of a device: to make the CPUs' caches cold */
+	if (w->team != NULL && team_threads(w->team) == team)
 		return DLC_OK;
 	lost_forget(&w->lost);
 	team_close(w->team);
-	w->team = team_open(p->threads);
-	return w->team != NULL
-	               ? DLC_OK
-	               : refuse(err, "the system does not start %d threads: use fewer", p->threads);
+	w->team = team_open(team);
+	return w->team != NULL ? DLC_OK : refuse(err, "the system does not start %d threads: use fewer", team);
 }

@@ -10,7 +10,9 @@
 #include "worker/lost.h"
 #include "worker/runner_message.h"
 
+typedef struct Site Site;
 typedef struct Module {
+	Site *site; /* whose code it is */
 	void *code;
 	size_t bytes;
 	DlcEntry *entry;
@@ -21,11 +23,12 @@ typedef struct Module {
 /* Behind the bytes stand WORKER_GUARD more, of a known value, which a RUN looks at. */
 enum { WORKER_GUARD = 128, WORKER_KEPT = 64 };
 typedef struct Area {
-	unsigned char *data; /* on the worker's device, as all that follows */
+	unsigned char *data; /* on its device, as all that follows */
 	size_t bytes;
 	bool mapped; /* in small pages, as a file that is mapped */
 } Area;
 typedef struct Buffer {
+	Site *site; /* where it lies */
 	unsigned char *data; /* where its area begins */
 	size_t bytes;
 	Area area;
@@ -34,12 +37,14 @@ typedef struct Buffer {
 
 /* A list of calls, or a bundle with one instance. */
 typedef struct LoadedProgram {
-	int threads;
+	Site *site; /* of its modules, set by program_ready; NULL: a bundle */
+	int asked;  /* threads that its message wants */
+	int threads; /* those that enter a kernel: 1 on a device; set by program_ready */
 	MsgCall *call;
 	MsgArg *arg;
 	int64_t *sym;
 	void **address; /* of each arg; set by program_ready */
-	DeviceLaunch *launch; /* of each call, set by program_ready; NULL: a team enters the kernels */
+	DeviceLaunch *launch; /* of each call, set by program_ready where the site is no host */
 	uint32_t ncall, narg, nsym;
 	size_t work_bytes; /* per thread; set by program_ready */
 	void *file;
@@ -48,27 +53,34 @@ typedef struct LoadedProgram {
 	DlcInstance *instance;
 } LoadedProgram;
 
-typedef struct Worker {
-	const Device *device; /* has the buffers and runs the code */
+/* A device that is open. A worker has the host, where prepare Fns and oracles run, and perhaps one more. */
+struct Site {
+	const Device *device;
 	DeviceContext *context;
 	DeviceStream *stream;
+	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
+	int nkept;
+	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
+	unsigned char *work; /* of kernels */
+	size_t work_bytes;
+	int cpus;    /* 1 or more: a device that runs on so many of the host's processors, as OpenCL's may; else 0 */
+	bool broken; /* a driver's error that stays: the worker ends */
+};
+enum { SITE_HOST, SITE_DEVICE, SITES };
+
+typedef struct Worker {
+	Site site[SITES];
+	int nsite; /* SITE_DEVICE: the host is the only one */
 	Module *module[MSG_TABLE];
 	Buffer *buffer[MSG_TABLE];
 	LoadedProgram *program[MSG_TABLE];
 	uint32_t end; /* above every number in use */
-	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
-	int nkept;
-	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
 	Team *team; /* of the last program's threads, or NULL */
-	unsigned char *work; /* on the device */
-	size_t work_bytes;
-	unsigned char *other; /* memory to read between samples: see cold.c */
-	size_t other_bytes;
-	unsigned char *rights; /* pages whose rights are changed between samples; or NULL */
-	size_t rights_bytes;
-	uint64_t touched; /* of other, before a sample */
-	bool can_flush;   /* lines to memory, one by one */
-	bool flushes;     /* constants' lines before a sample */
+	/* See cold.c. Memory to read between samples, pages whose rights are changed; the device's, to copy to and from. */
+	unsigned char *other, *rights, *scratch;
+	size_t other_bytes, rights_bytes, scratch_bytes;
+	uint64_t touched;        /* of other, or of scratch, before a sample */
+	bool can_flush, flushes; /* lines to memory, one by one; those of constants before a sample */
 	int lock;         /* of the device; < 0: none */
 	bool lock_late;   /* it was not free in time: this TIME does without it */
 	uint64_t waited_ns; /* for it, in this TIME */
@@ -76,27 +88,27 @@ typedef struct Worker {
 } Worker;
 
 /* Memory for a buffer, with what lay there; the caller's until it leaves it. */
-DlcStatus area_take(Worker *w, size_t n, bool mapped, Area *out, DlcError *err);
-void area_leave(Worker *w, Area a);
-void area_forget_all(Worker *w);
-/* Memory of the device, or of the host, zeroed and 64-byte aligned; refused beyond what there is. */
-DlcStatus worker_alloc(const Worker *w, size_t n, unsigned char **out, DlcError *err);
-DlcStatus worker_alloc_host(size_t n, unsigned char **out, DlcError *err);
-void worker_release(const Worker *w, void *memory, size_t n);
+DlcStatus area_take(Site *at, size_t n, bool mapped, Area *out, DlcError *err);
+void area_leave(Site *at, Area a);
+void area_forget_all(Site *at);
+/* Memory of a device, zeroed and 64-byte aligned; refused beyond what there is. */
+DlcStatus site_alloc(Site *at, size_t n, unsigned char **out, DlcError *err);
+void site_release(Site *at, void *memory, size_t n);
 
 /*
- * Host memory with which a worker reads or writes bytes of its device: these themselves where they lie on the host,
+ * Host memory with which a worker reads or writes bytes of a device: these themselves where they lie on the host,
  * else a copy. Writing means all n bytes. view_close hands to the device what was written, and frees the copy; it
  * cannot fail where the view only reads.
  */
 typedef enum { VIEW_READ, VIEW_WRITE } ViewUse;
 typedef struct View {
+	Site *site;
 	unsigned char *at, *memory;
 	size_t bytes;
 	ViewUse use;
 } View;
-DlcStatus view_open(const Worker *w, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err);
-DlcStatus view_close(const Worker *w, View *v, DlcError *err);
+DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err);
+DlcStatus view_close(View *v, DlcError *err);
 /* Before it is written: the memory gets small pages, as constants have, which a bundle maps from its file. */
 void worker_as_mapped(unsigned char *p, size_t n);
 /* 0xff in every byte: NaN in floats, -1 in integers. */

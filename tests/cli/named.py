@@ -81,7 +81,7 @@ def main():
     pages += [[dlc, v, *s, "--help"] for v in verbs for s in [[], *[[x] for x in subs[v]]]]
     for words in pages:
         rows |= set(OPTION.findall(call(words)))
-    programs = verbs | {"worker"}
+    programs = verbs | {"worker", "device-worker"}
     os.chdir(source)
     files = call(["git", "ls-files"]).split() or [f for f in glob.glob("**", recursive=True) if os.path.isfile(f)]
     paths = [p for p in files if re.match(r"(src|examples|man|docs)/|README.md|CONTRIBUTING.md",
@@ -104,7 +104,7 @@ def main():
                 n += 1
                 if name not in rows | foreign:
                     bad.append(f"{path}:{line}: there is no option --{name}")
-            for name in re.findall(r"(?<![\w/.-])dlc-([a-z]+)\b(?![./])", text):
+            for name in re.findall(r"(?<![\w/.-])dlc-([a-z]+(?:-worker)?)\b(?![./])", text):
                 if name not in programs:
                     bad.append(f"{path}:{line}: there is no program dlc-{name}")
             for verb, name in re.findall(r"\bdlc[- ]([a-z]+) ([a-z]+)\b", text):

@@ -2,7 +2,8 @@
 """sizes.py BUILD SOURCE STATIC: what is deployed is small and alone.
 
 libdlc_runtime.so, stripped, has at most 100 KB, needs libc, libm and pthreads only, and shows no name
-that the public header does not declare; a static dlc-worker has at most 1 MB."""
+that the public header does not declare; a static dlc-worker has at most 1 MB,
+and dlc-device-worker needs the C library alone."""
 import os
 import re
 import subprocess
@@ -38,6 +39,8 @@ def main():
     assert worker <= 1_000_000, f"dlc-worker has {worker} bytes stripped, 1000000 are allowed"
     if STATIC:
         assert "NEEDED" not in tool("objdump", "-p", f"{BUILD}/dlc-worker")
+    needed = re.findall(r"NEEDED\s+(\S+)", tool("objdump", "-p", f"{BUILD}/dlc-device-worker"))
+    assert all(map(ALLOWED.fullmatch, needed)), f"dlc-device-worker needs {needed}"
 
 
 main()

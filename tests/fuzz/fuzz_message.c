@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static Worker *w;
 	if (w == NULL) {
 		w = calloc(1, sizeof *w);
-		if (worker_open(w, &device_cpu, NULL) != DLC_OK)
+		if (worker_open(w, &device_cpu, 0, NULL) != DLC_OK)
 			abort();
 	}
 	if (size == 0)

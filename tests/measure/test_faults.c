@@ -209,11 +209,11 @@ static int be_runner(void)
 	int code, asked = -1;
 	DlcError err;
 	w->lock = -1;
-	if (worker_open(w, &device_cpu, &err) != DLC_OK)
+	if (worker_open(w, &device_cpu, 0, &err) != DLC_OK)
 		return 5;
 	if (LIMITED)
 		setrlimit(RLIMIT_DATA, &(struct rlimit){ 512 << 20, 512 << 20 });
-	worker_hello(&hello);
+	worker_hello(w, &hello);
 	for (code = send_message(&hello); code == 0 && next_message(&in, &v);) {
 		Msg out = { 0 };
 		if (v.kind == MSG_IMAGE) {

@@ -179,9 +179,33 @@ static uint64_t far_time(DeviceStream *s, uint32_t from, uint32_t to)
 	return s->mark[to] - s->mark[from];
 }
 
-const Device device_far = { "far", DLC_DEVICE_CUDA, false, far_open, far_close, far_memory, far_has, far_alloc,
-	far_release, far_code_load, far_code_release, far_kernel, far_stream_open, far_stream_close, far_copy, far_launch,
-	far_synchronize, far_mark, far_time };
+static uint64_t far_cache(const DeviceContext *c)
+{
+	(void)c;
+	return 1 << 16;
+}
+
+const Device device_far = {
+	.name = "far",
+	.type = DLC_DEVICE_CUDA,
+	.open = far_open,
+	.close = far_close,
+	.memory = far_memory,
+	.has = far_has,
+	.cache = far_cache,
+	.alloc = far_alloc,
+	.release = far_release,
+	.code_load = far_code_load,
+	.code_release = far_code_release,
+	.kernel = far_kernel,
+	.stream_open = far_stream_open,
+	.stream_close = far_stream_close,
+	.copy = far_copy,
+	.launch = far_launch,
+	.synchronize = far_synchronize,
+	.mark = far_mark,
+	.time = far_time,
+};
 
 void far_fail(DeviceStream *s, int status)
 {

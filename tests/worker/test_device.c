@@ -46,7 +46,7 @@ static void entries(DlcEntry entry[KERNEL_COUNT])
 static void make_buffer(Worker *w, uint32_t number, MsgFill fill, const void *data, uint64_t bytes)
 {
 	DlcError err = { 0 };
-	MsgBuffer m = { .buffer = number, .fill = (uint32_t)fill, .code = 2, .bits = 32, .holes = MSG_TABLE };
+	MsgBuffer m = { .buffer = number, .fill = (uint32_t)fill, .code = 2, .bits = 32, .holes = MSG_TABLE, .device = 1 };
 	m.bytes = bytes;
 	m.ndata = data != NULL ? bytes : 0;
 	m.lo = -1;
@@ -61,7 +61,7 @@ static void fetch(const Worker *w, uint32_t number, void *to, uint64_t bytes)
 	View v;
 	ck_assert(worker_read(w, &(MsgRead){ number, 0, bytes }, &v, NULL) == DLC_OK);
 	memcpy(to, v.at, bytes);
-	ck_assert(view_close(w, &v, NULL) == DLC_OK);
+	ck_assert(view_close(&v, NULL) == DLC_OK);
 }
 
 /* A program of one call of a kernel with buffers 0, 1, ..., the last of which is its output. */
@@ -82,7 +82,7 @@ static Worker *opened(void)
 	Worker *w = calloc(1, sizeof *w);
 	DlcEntry entry[KERNEL_COUNT];
 	w->lock = -1;
-	ck_assert(worker_open(w, &device_far, NULL) == DLC_OK);
+	ck_assert(worker_open(w, &device_far, 0, NULL) == DLC_OK);
 	entries(entry);
 	load(w, entry, DLC_OK, "");
 	far_nlaunched = 0;
@@ -143,7 +143,8 @@ START_TEST(fills)
 	float got[N];
 	DlcError err = { 0 };
 	make_buffer(w, 1, MSG_FILL_DATA, hole, sizeof hole);
-	MsgBuffer m = { .fill = MSG_FILL_RANDOM, .code = 2, .bits = 32, .holes = 1, .bytes = BYTES, .lo = 1, .hi = 2 };
+	MsgBuffer m = { .fill = MSG_FILL_RANDOM, .code = 2, .bits = 32, .device = 1, .holes = 1, .bytes = BYTES, .lo = 1 };
+	m.hi = 2;
 	ck_assert(worker_buffer(w, &m, NULL, &err) == DLC_OK);
 	make_buffer(w, 0, MSG_FILL_NONE, NULL, BYTES); /* costs nothing and changes nothing */
 	fetch(w, 0, got, BYTES);
@@ -160,6 +161,57 @@ START_TEST(fills)
 }
 END_TEST
 
+/* A worker of a device has the host too: its kernels run there, and buffers are copied between the two. */
+START_TEST(host_beside_it)
+{
+	Worker *w = opened();
+	float a[N], got[N];
+	DlcError err = { 0 };
+	MsgDone done;
+	Msg msg = { 0 };
+	MsgView v;
+	char why[MSG_WHY];
+	ck_assert(msg_image(&msg, 1, 1, test_image()) && msg_parse(msg.bytes, msg.size, &v, why) == MSG_OK);
+	ck_assert_msg(worker_image(w, &v, &err) == DLC_OK, "%s", err.text);
+	msg_free(&msg);
+	for (uint32_t k = 0; k < 5; k++) {
+		MsgBuffer m = { .buffer = k, .fill = MSG_FILL_RANDOM, .code = 2, .bits = 32, .holes = MSG_TABLE };
+		m.bytes = BYTES;
+		m.device = k >= 3;
+		m.lo = k + 1;
+		m.hi = k + 2;
+		ck_assert_msg(worker_buffer(w, &m, NULL, &err) == DLC_OK, "%s", err.text);
+	}
+	MsgCall call = { 1, KERNEL_add, 0, 3, 0, 1 };
+	MsgArg arg[] = { { 0, MSG_USE_INPUT, 0, BYTES }, { 1, MSG_USE_INPUT, 0, BYTES }, { 2, MSG_USE_OUTPUT, 0, BYTES } };
+	int64_t n = N;
+	ck_assert(worker_program(w, &(MsgProgram){ 0, 2, 1, 3, 1 }, &call, arg, &n, &err) == DLC_OK);
+	ck_assert_msg(worker_run(w, &(MsgRun){ 0 }, &done, &err) == DLC_OK, "%s", err.text);
+	ck_assert_int_eq(far_nlaunched, 0);
+	fetch(w, 2, a, BYTES);
+	ck_assert(a[0] >= 3 && a[0] <= 5);
+	ck_assert(worker_copy(w, &(MsgCopy){ 3, 2 }, &err) == DLC_OK); /* up, within, down */
+	ck_assert(worker_copy(w, &(MsgCopy){ 4, 3 }, &err) == DLC_OK);
+	ck_assert(worker_copy(w, &(MsgCopy){ 0, 4 }, &err) == DLC_OK);
+	fetch(w, 0, got, BYTES);
+	ck_assert_mem_eq(got, a, BYTES);
+	arg[1].buffer = 4; /* the host's kernel must not follow its address */
+	ck_assert(worker_program(w, &(MsgProgram){ 0, 2, 1, 3, 1 }, &call, arg, &n, &err) == DLC_OK);
+	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_BAD_ARGUMENT);
+	ck_assert_str_eq(err.text, "argument 1 of kernel add lies on the far: copy it to the cpu");
+	MsgCall both[] = { call, call };
+	both[1].module = 0;
+	arg[1].buffer = 1;
+	ck_assert(worker_program(w, &(MsgProgram){ 0, 2, 2, 3, 1 }, both, arg, &n, &err) == DLC_OK);
+	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_BAD_ARGUMENT);
+	ck_assert_str_eq(err.text, "module 0 is for another device than the program's other modules");
+	ck_assert_int_eq(worker_copy(w, &(MsgCopy){ 0, 9 }, &err), DLC_BAD_ARGUMENT);
+	make_buffer(w, 9, MSG_FILL_ZERO, NULL, BYTES + 64);
+	ck_assert_int_eq(worker_copy(w, &(MsgCopy){ 0, 9 }, &err), DLC_BAD_ARGUMENT);
+	closed(w);
+}
+END_TEST
+
 /* A kernel that writes behind its buffer, one that fails, one whose symbols make no launch. */
 START_TEST(failures)
 {
@@ -171,14 +223,16 @@ START_TEST(failures)
 	program(w, KERNEL_add, N + 1, BYTES);
 	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_KERNEL);
 	ck_assert_str_eq(err.text, "a kernel wrote behind the end of buffer 2");
+	ck_assert(!worker_own(w)->broken);
 	program(w, KERNEL_refuse, 7, BYTES);
 	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_KERNEL);
 	ck_assert_str_eq(err.text, "the far failed with status 7");
+	ck_assert(worker_own(w)->broken); /* then the worker's process ends */
 	program(w, KERNEL_add, -N, BYTES);
 	ck_assert_int_eq(worker_run(w, &(MsgRun){ 0 }, &done, &err), DLC_BAD_ARGUMENT);
 	ck_assert_str_eq(err.text, "the symbols of kernel add make its launch impossible");
 	View v;
-	far_fail(w->stream, 5);
+	far_fail(w->site[SITE_DEVICE].stream, 5);
 	ck_assert_int_eq(worker_read(w, &(MsgRead){ 0, 0, BYTES }, &v, &err), DLC_KERNEL);
 	closed(w);
 }
@@ -196,7 +250,7 @@ START_TEST(refusals)
 	load(w, entry, DLC_BAD_ARGUMENT, "the code has no kernel nosuch");
 	closed(w);
 	w = calloc(1, sizeof *w);
-	ck_assert(worker_open(w, &device_cpu, NULL) == DLC_OK);
+	ck_assert(worker_open(w, &device_cpu, 0, NULL) == DLC_OK);
 	load(w, entry, DLC_BAD_ARGUMENT, "the image is for device type 2, this worker has type 1: the cpu");
 	closed(w);
 }
@@ -207,6 +261,7 @@ int main(void)
 	TCase *tc = tcase_create("worker_device");
 	tcase_add_test(tc, runs);
 	tcase_add_test(tc, fills);
+	tcase_add_test(tc, host_beside_it);
 	tcase_add_test(tc, failures);
 	tcase_add_test(tc, refusals);
 	return run_suite("worker_device", tc);

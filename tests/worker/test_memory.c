@@ -34,15 +34,15 @@ START_TEST(areas)
 	DlcError err;
 	int n = 0, again = 0;
 	uint64_t seed = 7;
-	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
+	ck_assert_int_eq(worker_open(&w, &device_cpu, 0, &err), DLC_OK);
 	for (int step = 0; step < STEPS; step++) {
 		if (n < LIVE && (n == 0 || draw(&seed, 2) == 0)) {
 			size_t bytes = draw(&seed, 20) == 0 ? (size_t)draw(&seed, 40 * MIB) : draw(&seed, 100000);
 			bool mapped = draw(&seed, 2) == 0;
-			int kept = w.nkept;
+			int kept = w.site[SITE_HOST].nkept;
 			Area a;
-			ck_assert_int_eq(area_take(&w, bytes + 1, mapped, &a, &err), DLC_OK);
-			again += w.nkept < kept;
+			ck_assert_int_eq(area_take(&w.site[SITE_HOST], bytes + 1, mapped, &a, &err), DLC_OK);
+			again += w.site[SITE_HOST].nkept < kept;
 			ck_assert_uint_ge(a.bytes, bytes + 1);
 			ck_assert_uint_le(a.bytes / 2, bytes + 1);
 			ck_assert_int_eq(a.mapped, mapped && bytes + 1 >= 2 * MIB);
@@ -51,20 +51,20 @@ START_TEST(areas)
 			live[n++] = a;
 		} else {
 			int i = (int)draw(&seed, (uint32_t)n);
-			area_leave(&w, live[i]);
+			area_leave(&w.site[SITE_HOST], live[i]);
 			live[i] = live[--n];
 		}
 		uint64_t sum = 0;
-		for (int i = 0; i < w.nkept; i++)
-			sum += w.kept[i].bytes;
-		ck_assert_uint_eq(sum, w.kept_bytes);
-		ck_assert(w.kept_bytes <= w.keep);
+		for (int i = 0; i < w.site[SITE_HOST].nkept; i++)
+			sum += w.site[SITE_HOST].kept[i].bytes;
+		ck_assert_uint_eq(sum, w.site[SITE_HOST].kept_bytes);
+		ck_assert(w.site[SITE_HOST].kept_bytes <= w.site[SITE_HOST].keep);
 	}
 	ck_assert_int_gt(again, STEPS / 10);
 	while (n > 0)
-		area_leave(&w, live[--n]);
+		area_leave(&w.site[SITE_HOST], live[--n]);
 	worker_close(&w);
-	ck_assert_int_eq(w.nkept, 0);
+	ck_assert_int_eq(w.site[SITE_HOST].nkept, 0);
 }
 END_TEST
 
@@ -73,12 +73,12 @@ START_TEST(larger_than_all_that_is_kept)
 	static Worker w;
 	DlcError err;
 	Area a;
-	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
-	w.keep = MIB;
-	ck_assert_int_eq(area_take(&w, MIB + 1, false, &a, &err), DLC_OK);
-	area_leave(&w, a);
-	ck_assert_int_eq(w.nkept, 0);
-	ck_assert_int_eq(area_take(&w, (size_t)1 << 60, false, &a, &err), DLC_NO_MEMORY);
+	ck_assert_int_eq(worker_open(&w, &device_cpu, 0, &err), DLC_OK);
+	w.site[SITE_HOST].keep = MIB;
+	ck_assert_int_eq(area_take(&w.site[SITE_HOST], MIB + 1, false, &a, &err), DLC_OK);
+	area_leave(&w.site[SITE_HOST], a);
+	ck_assert_int_eq(w.site[SITE_HOST].nkept, 0);
+	ck_assert_int_eq(area_take(&w.site[SITE_HOST], (size_t)1 << 60, false, &a, &err), DLC_NO_MEMORY);
 	ck_assert_str_eq(err.text, "no 1152921504606846976 bytes of memory");
 	worker_close(&w);
 }
@@ -109,7 +109,7 @@ START_TEST(constants)
 	static Worker w;
 	DlcError err;
 	MsgBuffer m = { .buffer = 1, .fill = MSG_FILL_POISON, .bytes = 8 * MIB };
-	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
+	ck_assert_int_eq(worker_open(&w, &device_cpu, 0, &err), DLC_OK);
 	for (int turn = 0; turn < 6; turn++) {
 		m.constant = turn % 3 == 1;
 		ck_assert_int_eq(worker_buffer(&w, &m, NULL, &err), DLC_OK);
@@ -139,7 +139,7 @@ START_TEST(cold)
 	DlcError err;
 	void *address[3];
 	MsgArg arg[3];
-	ck_assert_int_eq(worker_open(&w, &device_cpu, &err), DLC_OK);
+	ck_assert_int_eq(worker_open(&w, &device_cpu, 0, &err), DLC_OK);
 	for (uint32_t i = 0; i < 3; i++) {
 		MsgBuffer m = { .buffer = i,
 			.fill = MSG_FILL_RANDOM,
@@ -157,14 +157,14 @@ START_TEST(cold)
 			.use = i == 0 ? MSG_USE_CONST : i == 1 ? MSG_USE_INPUT : MSG_USE_OUTPUT,
 			.bytes = 16 * MIB };
 	}
-	LoadedProgram p = { .narg = 3, .arg = arg, .address = address };
+	LoadedProgram p = { .site = &w.site[SITE_HOST], .narg = 3, .arg = arg, .address = address };
 	unsigned char *before = malloc(48 * MIB);
 	for (size_t i = 0; i < 3; i++)
 		memcpy(before + i * 16 * MIB, address[i], 16 * MIB);
 	ck_assert_int_eq(worker_cold_open(&w, (uint64_t)1 << 40, &err), DLC_OK);
-	worker_cold(&w, &p); /* its own memory is mapped now */
+	worker_cold(&w, &p, &err); /* its own memory is mapped now */
 	long start = faults();
-	worker_cold(&w, &p);
+	worker_cold(&w, &p, &err);
 	long more = faults() - start;
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_int_eq(memcmp(before + i * 16 * MIB, address[i], 16 * MIB), 0);
