@@ -50,6 +50,11 @@ typedef struct Backend {
 	void (*key)(const Target *t, Text *out);
 	/* Fills in out's image, reports and the texts asked for. */
 	bool (*emit)(const BackendJob *job);
+	/*
+	 * One image of n that it made, whose Fns of all kinds have different names: *out has the entries of the first,
+	 * then of the second, and so on. NULL: images of a device stay apart. (Machine code is joined as bytes.)
+	 */
+	void (*join)(Arena *a, const DlcImage *image, size_t n, DlcImage *out);
 	/* Whether such a kernel need not be run: see codegen_spills_hurt. */
 	bool (*spills_hurt)(const KernelReport *r, const Target *t);
 } Backend;

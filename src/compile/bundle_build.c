@@ -5,15 +5,14 @@
  */
 #include "compile/compile.h"
 
-#include "codegen/backend.h"
 #include "compile/bundle_write.h"
 #include "compile/choose.h"
+#include "compile/images.h"
 #include "compile/lock_file.h"
 #include "compile/prepare.h"
 #include "db/rank.h"
 #include "ir/verify/verify.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- prepare Fns: they run on this machine and make constants in the target's layout ---- */
@@ -99,10 +98,7 @@ static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const
 			vec_push(out->arena, &out->arg, slot_of(out, plan, constant, &s->place[k]));
 		if (s->task >= 0) {
 			const DlcImage *image = &b->module[s->task].image;
-			uint32_t kernel = 0;
-			while (kernel < image->nentry && strcmp(image->entry[kernel].name, s->fn) != 0)
-				kernel++;
-			assert(kernel < image->nentry && "every run Fn has an entry");
+			uint32_t kernel = images_entry(image, b->set[s->task], s->fn);
 			op.entry = first[s->task] + kernel;
 			kernels += image->entry[kernel].rest;
 		} else {
@@ -133,12 +129,10 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 		if (target_has(t, (Feature)f))
 			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
 	put_tensors(out, c->dag);
-	const Backend *backend = backend_for(t);
-	for (int k = 0; k < b->part->ntask; k++)
-		first[k] = bundle_code(out, &b->module[k].image, backend->code_align[t->arch]);
+	images_put(out, b->module, b->part->ntask, t, first);
 	put_steps(out, b, plan, first, c);
 	uint32_t arch = t->arch == ARCH_X86_64 ? BUNDLE_X86_64 : t->arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
-	int device = backend->device; /* another device's code runs beside any CPU */
+	int32_t device = codegen_device(t); /* another device's code runs beside any CPU */
 	BundleFacts facts = { .arch = device == DLC_DEVICE_CPU ? arch : BUNDLE_ANY,
 		.device = (uint32_t)device,
 		.threads = (uint32_t)t->threads,
@@ -195,8 +189,8 @@ static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *wh
 static bool build_task(Build *b, int k, TaskPlan *plan)
 {
 	Err why = { 0 };
-	while (!codegen_compile_cached(b->o->cache, b->arena, ir_set_of_kind(b->arena, b->set[k], FN_RUN), b->o->target,
-		&b->module[k], &why))
+	while (!codegen_compile_cached(b->o->cache, b->arena,
+		images_set(b->arena, b->set[k], b->part->task[k], b->o->target), b->o->target, &b->module[k], &why))
 		if (!fall_back(b, k, plan, "makes no code", &why)) {
 			*b->err = why;
 			return err_at(b->err, b->part->task[k]->label);

@@ -140,9 +140,13 @@ static KernelSet *default_set(Choice *c, const char *why)
 	Text text = { .arena = c->arena };
 	if (c->o->unscheduled)
 		return take_first(c, "", why, c->err);
-	Space *space = space_new(c->arena, c->task, c->o->target, c->err);
-	if (space == NULL)
+	Space *space = space_new(c->arena, c->task, c->o->target, &refused);
+	if (space == NULL && refused.code != ERR_UNSUPPORTED) {
+		*c->err = refused;
 		return NULL;
+	}
+	if (space == NULL) /* no template is for the target */
+		return naive_set(c, refused.text);
 	Trace *first = space_trace(space, &space->first, c->arena, &refused);
 	if (first != NULL)
 		trace_print(&text, first);

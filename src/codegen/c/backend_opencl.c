@@ -100,6 +100,23 @@ static bool emit(const BackendJob *job)
 	return true;
 }
 
+static void join(Arena *a, const DlcImage *image, size_t n, DlcImage *out)
+{
+	Text joined = { .arena = a };
+	Arena *scratch = arena_new();
+	const char **text = arena_array(scratch, const char *, n + 1);
+	VEC(DlcEntry) entry = { 0 };
+	for (size_t k = 0; k < n; k++) {
+		text[k] = (const char *)image[k].bytes;
+		for (uint32_t j = 0; j < image[k].nentry; j++)
+			vec_push(a, &entry, image[k].entry[j]);
+	}
+	c_join(&joined, scratch, &opencl_dialect, text, n);
+	arena_free(scratch);
+	*out = (DlcImage){ (const unsigned char *)text_str(&joined), joined.n + 1, entry.at, (uint32_t)entry.n,
+		DLC_DEVICE_OPENCL };
+}
+
 static void key(const Target *t, Text *out)
 {
 	text_add(out, "%d bits %d registers shared %lld\n", t->vector_bits, t->vector_regs,
@@ -124,5 +141,6 @@ const Backend backend_opencl = {
 	.compiler = "opencl c 1.2",
 	.key = key,
 	.emit = emit,
+	.join = join,
 	.spills_hurt = spills_hurt,
 };

@@ -44,5 +44,7 @@ typedef struct CSet {
  * what it does not print: elements of less than a byte, atomics, bits of another width, types the dialect has not.
  */
 bool c_print_set(Text *out, const CSet *set);
+/* One text of several, each by c_print_set: one head and each function once. */
+void c_join(Text *out, Arena *a, const CDialect *d, const char *const *text, size_t n);
 
 #endif

@@ -439,6 +439,32 @@ static void add_functions(Text *out, Arena *a, const CDialect *d, const char *bo
 	text_add(out, "%s", all);
 }
 
+/* The text behind its head and functions, which stand in the order of the rows reversed. */
+static const char *body_of(Arena *a, const CDialect *d, const char *text)
+{
+	size_t rows = 0;
+	text += strlen(d->head);
+	while (d->function != NULL && d->function[rows].name != NULL)
+		rows++;
+	for (const CFunction *f = d->function + rows; f-- > d->function;)
+		for (int n = 16; n >= 1; n /= 2) {
+			const char *function = with_lanes(a, f->text, n);
+			if (strncmp(text, function, strlen(function)) == 0)
+				text += strlen(function);
+		}
+	return text;
+}
+
+void c_join(Text *out, Arena *a, const CDialect *d, const char *const *text, size_t n)
+{
+	Text body = { .arena = a };
+	for (size_t k = 0; k < n; k++)
+		text_add(&body, "%s", body_of(a, d, text[k]));
+	text_add(out, "%s", d->head);
+	add_functions(out, a, d, text_str(&body));
+	text_add(out, "%s", text_str(&body));
+}
+
 bool c_print_set(Text *out, const CSet *set)
 {
 	const BackendJob *job = set->job;
