@@ -4,7 +4,7 @@
  * reduction reads them in order. An output whose rows lie side by side is stored lane by lane, once for each
  * sum; where the input's do too, lanes along rows (the generated space) are the other choice.
  */
-#include "schedule/template/tile.h"
+#include "schedule/template/device.h"
 
 #include "op/layout.h"
 #include "op/op.h"
@@ -15,7 +15,7 @@ static bool applies(const Task *task, const Target *target)
 {
 	const Dag *d = task->dag;
 	const OpCall *c = tile_anchor(d);
-	if (target->kind != TARGET_CPU || c == NULL || c->op != OP_conv)
+	if (!device_lone(target) || c == NULL || c->op != OP_conv)
 		return false;
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
 	return w->kind == VALUE_CONST && y->shape.rank >= 3;

@@ -3,14 +3,14 @@
  * vectors of columns, the whole inner dimension with the tile's sums in registers. The constant
  * weights of a dense layer are packed into panels as wide as a vector.
  */
-#include "schedule/template/tile.h"
+#include "schedule/template/device.h"
 
 #include "op/op.h"
 
 static bool applies(const Task *task, const Target *target)
 {
 	const OpCall *c = tile_anchor(task->dag);
-	return target->kind == TARGET_CPU && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
+	return device_lone(target) && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
 }
 
 /* Columns outside, so that a panel of weights serves all rows; or rows. */

@@ -7,7 +7,7 @@
  *	for spatial.. { for reduce.. { for tile.i { for vec.i vector { block }}}}     order inside
  *	for spatial.. { for tile.i { for reduce.. { for vec.i vector { block }}}}     order outside
  */
-#include "schedule/template/tile.h"
+#include "schedule/template/device.h"
 
 #include "ir/build.h"
 #include "ir/walk.h"
@@ -204,27 +204,29 @@ static void schedule_nest(Sketch *s, const Nest *n)
 	bool unroll = (tile.axis >= 0 || last_reduce != NULL) && ask_flag(s, n, "unroll", true);
 	const char *vector = vec.axis >= 0 ? take_part(s, &n->axis[vec.axis], vec.size) : NULL;
 	const char *tiled = tile.axis >= 0 ? take_part(s, &n->axis[tile.axis], tile.size) : NULL;
-	const char *order[LOOPS + 4];
-	int count = 0;
+	TileAxis order[LOOPS + 4];
+	int count = 0, outside = 0;
 	for (int pass = 0; pass < 2; pass++) {
 		for (int k = 0; k < n->n; k++) {
 			const Axis *x = &n->axis[k];
 			int64_t part = k == vec.axis ? vec.size : k == tile.axis ? tile.size : 0;
 			if (x->reduce != (pass == 1) || (part != 0 && part >= x->extent))
 				continue;
-			order[count++] = part != 0 ? arena_printf(s->arena, "%s.o", x->name) : x->name;
+			order[count++] = part == 0 ? (TileAxis){ x->name, x->extent }
+				: (TileAxis){ arena_printf(s->arena, "%s.o", x->name), (x->extent + part - 1) / part };
 			if (!x->reduce && outer == NULL && x->extent > 1)
-				outer = order[count - 1];
+				outer = order[count - 1].name;
 		}
+		outside = pass == 0 ? count : outside;
 		if (tiled != NULL && (pass == 0) == tile_outside)
-			order[count++] = tiled;
+			order[count++] = (TileAxis){ tiled, tile.size };
 	}
 	if (vector != NULL)
-		order[count++] = vector;
+		order[count++] = (TileAxis){ vector, vec.size };
 	if (count > 1) {
 		Text line = { .arena = s->arena };
 		for (int k = 0; k < count; k++)
-			text_add(&line, " %s", order[k]);
+			text_add(&line, " %s", order[k].name);
 		sketch_step(s, "reorder%s", text_str(&line));
 	}
 	if (unroll && tiled != NULL)
@@ -235,6 +237,8 @@ static void schedule_nest(Sketch *s, const Nest *n)
 		sketch_step(s, "vectorize %s", vector);
 	if (s->target->threads > 1 && outer != NULL)
 		sketch_step(s, "parallel %s", outer);
+	if (target_has_blocks(s->target))
+		device_bind_lone(s, order, outside, count);
 }
 
 static bool is_part(const Tiled *t, const char *block)
@@ -276,7 +280,7 @@ static bool run(Sketch *s, Err *err)
 static bool applies(const Task *task, const Target *target)
 {
 	(void)task;
-	return target->kind == TARGET_CPU;
+	return device_lone(target);
 }
 
 const Template tmpl_loops = { .name = "loops",

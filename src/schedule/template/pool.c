@@ -2,14 +2,14 @@
  * Poolings and reductions: lanes along what the result's layout puts side by side, some pixels at
  * once, and the reduction with their values in registers.
  */
-#include "schedule/template/tile.h"
+#include "schedule/template/device.h"
 
 #include "op/op.h"
 
 static bool applies(const Task *task, const Target *target)
 {
 	const OpCall *c = tile_anchor(task->dag);
-	if (target->kind != TARGET_CPU || c == NULL)
+	if (!device_lone(target) || c == NULL)
 		return false;
 	switch (c->op) {
 	case OP_max_pool:

@@ -1,5 +1,5 @@
 /* See tile.h. */
-#include "schedule/template/tile.h"
+#include "schedule/template/device.h"
 
 #include "ir/build.h"
 #include "ir/walk.h"
@@ -349,31 +349,69 @@ int tile_outer(const Tiled *t, const Tile *tile, int *axis)
 	return n;
 }
 
-/* The loops around the tile, outermost first; the innermost one's name, NULL: there is none; and that of the
-   outermost with more than one iteration, for threads to share. */
-static const char *outer_loops(const Tiled *t, const Tile *tile, const char *groups, const Cut *vec, const Cut *pix,
-	Text *line, const char **shared)
+/* The loops around the tile, outermost first. */
+typedef struct Outer {
+	int n;
+	TileAxis loop[TILE_AXES + 1];
+} Outer;
+
+static void add_outer(Outer *o, const char *name, int64_t extent)
 {
-	const char *last = NULL;
+	if (name != NULL)
+		o->loop[o->n++] = (TileAxis){ name, extent };
+}
+
+static Outer outer_loops(const Tiled *t, const Tile *tile, const char *groups, const Cut *vec, const Cut *pix)
+{
+	Outer o = { 0 };
 	for (int k = 0; k < t->n; k++) {
 		int x = tile->outer[k];
-		const char *name = x == tile->vector ? vec->outer : x == tile->pixel ? pix->outer : t->out[x].name;
-		int64_t n = x == tile->vector ? ceil_div(t->out[x].extent, tile->lanes * tile->vectors)
-			: x == tile->pixel    ? ceil_div(t->out[x].extent, tile->pixels)
-					      : t->out[x].extent;
+		int64_t extent = t->out[x].extent, part = tile->lanes * tile->vectors;
 		if (x == tile->vector && groups != NULL) {
-			add_name(line, groups);
-			last = groups;
-			*shared = *shared == NULL ? groups : *shared;
+			add_outer(&o, groups, extent / tile->group);
+			extent = tile->group;
 		}
-		if (name == NULL)
-			continue;
-		add_name(line, name);
-		last = name;
-		if (n > 1 && *shared == NULL)
-			*shared = name;
+		if (x == tile->vector)
+			add_outer(&o, vec->outer, ceil_div(extent, part));
+		else if (x == tile->pixel)
+			add_outer(&o, pix->outer, ceil_div(extent, tile->pixels));
+		else
+			add_outer(&o, t->out[x].name, extent);
 	}
-	return last;
+	return o;
+}
+
+static bool is_among(const Outer *o, int n, const char *name)
+{
+	bool found = false;
+	for (int k = 0; k < n; k++)
+		found |= name != NULL && o->loop[k].name == name;
+	return found;
+}
+
+/*
+ * Threads share the loops: a team the outermost one of several iterations, the blocks of a launch all. But a loop that
+ * has code of its own at its ends stays in a block, and those in it, if the others are blocks enough. How many are
+ * bound.
+ */
+static int share_steps(Sketch *s, const Outer *o, const char *const ends[2])
+{
+	int64_t blocks = 1;
+	int n = 0;
+	while (s->target->threads > 1 && n < o->n && o->loop[n].extent <= 1)
+		n++;
+	if (s->target->threads > 1 && n < o->n)
+		sketch_step(s, "parallel %s", o->loop[n].name);
+	if (!target_has_blocks(s->target))
+		return 0;
+	for (n = 0; n < o->n; n++) {
+		const char *name = o->loop[n].name;
+		if (blocks >= s->target->cores && (name == ends[0] || name == ends[1]))
+			break;
+		blocks *= o->loop[n].extent;
+	}
+	device_bind_grid(s, o->loop, n);
+	return n;
 }
 
 static void reduction_steps(Sketch *s, const Tiled *t, const Tile *tile)
@@ -484,7 +522,10 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 			pix = (Cut){ .outer = child(s, x->name, "o"), .lanes = child(s, x->name, "i") };
 		}
 	}
-	const char *shared = NULL, *last = outer_loops(t, tile, groups, &vec, &pix, &line, &shared);
+	Outer outer = outer_loops(t, tile, groups, &vec, &pix);
+	const char *last = outer.n > 0 ? outer.loop[outer.n - 1].name : NULL;
+	for (int k = 0; k < outer.n; k++)
+		add_name(&line, outer.loop[k].name);
 	add_name(&line, pix.lanes);
 	add_name(&line, vec.vectors);
 	add_name(&line, vec.lanes);
@@ -498,11 +539,11 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	step_if(s, "unroll", pix.lanes);
 	step_if(s, "unroll", vec.vectors);
 	sketch_step(s, "vectorize %s", vec.lanes);
-	if (s->target->threads > 1)
-		step_if(s, "parallel", shared);
-	if (tile->last)
+	bool tail = v.extent % (tile->lanes * tile->vectors) != 0;
+	int bound = share_steps(s, &outer, (const char *[2]){ tile->last ? pix.outer : NULL, tail ? vec.outer : NULL });
+	if (tile->last && !is_among(&outer, bound, pix.outer))
 		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, tile->first);
-	if (v.extent % (tile->lanes * tile->vectors) != 0)
+	if (tail && !is_among(&outer, bound, vec.outer))
 		edge_steps(s, &v, tile->lanes * tile->vectors, vec.outer, false);
 	sketch_loops_but(s, t);
 }

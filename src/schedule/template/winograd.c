@@ -12,7 +12,7 @@
  * and without blocks the three nests one after the other. Counts that the register tile does not
  * divide are cut off, so that no condition stands in the product.
  */
-#include "schedule/template/tile.h"
+#include "schedule/template/device.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const char algo_name[] = "conv2d.winograd";
 typedef struct Conv {
 	const Dag *d;
 	const OpCall *c;
-	int64_t channels, filters, height, width; /* of the output */
+	int64_t batch, channels, filters, height, width; /* of the output */
 	int64_t lanes;
 	double bytes; /* of an element */
 } Conv;
@@ -47,6 +47,7 @@ static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *o
 	const OpCall *c = &d->call.at[choice.call];
 	const Value *y = &d->value.at[c->out[0]];
 	*out = (Conv){ .d = d, .c = c,
+		.batch = y->shape.dim[0],
 		.channels = d->value.at[c->in[1]].shape.dim[1],
 		.filters = d->value.at[c->in[1]].shape.dim[0],
 		.height = y->shape.dim[2],
@@ -60,7 +61,7 @@ static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *o
 static bool fits(const Task *task, const Target *target, int64_t m)
 {
 	Conv v;
-	if (target->kind != TARGET_CPU || !find_conv(task, target, m, &v))
+	if (!device_lone(target) || !find_conv(task, target, m, &v))
 		return false;
 	const char *layout = v.d->value.at[v.c->in[0]].layout;
 	return layout != NULL && layout[strlen(layout) - 1] == 'c' && v.channels >= TMPL_WINO_CHANNELS &&
@@ -132,7 +133,8 @@ static int64_t choose_rows(Sketch *s, const Conv *v, int64_t m, int64_t th, int6
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
 	for (int64_t r = 1; r <= th; r++) {
-		if (th % r != 0 || n == KNOB_OPTIONS)
+		double own = (double)((m + 2) * (m + 2) * r * tw * (v->channels + v->filters)) * v->bytes;
+		if (th % r != 0 || n == KNOB_OPTIONS || (r < th && target_has_blocks(s->target) && own > TMPL_LONE_LOCAL))
 			continue;
 		if (r * tw <= TMPL_WINO_BLOCK && holds_v(s->target, v, m, th / r, r * tw))
 			first = n;
@@ -289,6 +291,29 @@ static void product_nest(Sketch *s, const Conv *v, Knobs k, int64_t tiles)
 	}
 }
 
+/* A transformation's loops around its tiles, channels outside where transform_nest put them there. */
+static void bind_transform(Sketch *s, const char *which, const Conv *v, const char *c, int64_t channels, int64_t th)
+{
+	TileAxis loop[] = { { arena_printf(s->arena, "%s.n", which), v->batch },
+		{ arena_printf(s->arena, "%s.%s.o", which, c), (channels + v->lanes - 1) / v->lanes },
+		{ arena_printf(s->arena, "%s.th", which), th } };
+	if (channels <= v->lanes)
+		loop[1] = loop[2];
+	device_bind_grid(s, loop, channels <= v->lanes ? 2 : 3);
+}
+
+/* Blocks of a launch: those of tile rows; or parts of each nest. */
+static void bind_nests(Sketch *s, const Conv *v, const char *at, int64_t blocks, int64_t th, int64_t m)
+{
+	if (blocks > 1) {
+		device_bind_grid(s, (TileAxis[]){ { "y.n", v->batch }, { at, blocks } }, 2);
+		return;
+	}
+	bind_transform(s, "v", v, "c", v->channels, th);
+	device_bind_grid(s, (TileAxis[]){ { "m.i", m + 2 }, { "m.j", m + 2 }, { "m.n", v->batch } }, 3);
+	bind_transform(s, "y", v, "o", v->filters, th);
+}
+
 static void steps(Sketch *s, const Tiled *t, int64_t m)
 {
 	Conv v;
@@ -327,7 +352,9 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	}
 	product_nest(s, &v, k, rows * tw);
 	transform_nest(s, "y.o", v.filters, v.lanes, !blocks ? "y.th" : rows > 1 ? "y.th.i" : "", "y.tw");
-	if (s->target->threads > 1 && blocks) {
+	if (target_has_blocks(s->target)) {
+		bind_nests(s, &v, at, th / rows, th, m);
+	} else if (s->target->threads > 1 && blocks) {
 		sketch_step(s, "parallel %s", at);
 	} else if (s->target->threads > 1) {
 		sketch_step(s, "parallel %s", v.channels > v.lanes ? "v.c.o" : "v.th");

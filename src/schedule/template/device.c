@@ -1,0 +1,63 @@
+/* See device.h. */
+#include "schedule/template/device.h"
+
+#include "ir/threads/form.h"
+
+#include <string.h>
+
+enum { GRID_YZ = 65535 /* blocks along y and z, as bind has it */ };
+
+bool device_lone(const Target *t)
+{
+	return t->kind == TARGET_CPU || t->blocks.warp == 1;
+}
+
+/* Loops k and k + 1 become one. */
+static void fuse_two(Sketch *s, TileAxis *loop, int *n, int k)
+{
+	sketch_step(s, "fuse %s %s", loop[k].name, loop[k + 1].name);
+	loop[k] = (TileAxis){ arena_printf(s->arena, "%s_%s", loop[k].name, loop[k + 1].name),
+		loop[k].extent * loop[k + 1].extent };
+	memmove(&loop[k + 1], &loop[k + 2], sizeof *loop * (size_t)(*n - k - 2));
+	(*n)--;
+}
+
+void device_bind_grid(Sketch *s, const TileAxis *loops, int n)
+{
+	static const char axis[] = "xyz";
+	TileAxis loop[2 * TILE_AXES];
+	memcpy(loop, loops, sizeof *loop * (size_t)n);
+	for (int k = 0; k + 1 < n;) /* a loop of one iteration takes no axis */
+		if (loop[k].extent == 1 || loop[k + 1].extent == 1 || loop[k].extent > GRID_YZ)
+			fuse_two(s, loop, &n, k);
+		else
+			k++;
+	while (n > THREAD_AXES)
+		fuse_two(s, loop, &n, loop[0].extent * loop[1].extent <= GRID_YZ ? 0 : n - 2);
+	for (int k = 0; k < n; k++)
+		sketch_step(s, "bind %s grid.%c", loop[k].name, axis[n - 1 - k]);
+}
+
+void device_bind_lone(Sketch *s, const TileAxis *loops, int n, int all)
+{
+	TileAxis loop[2 * TILE_AXES];
+	int64_t blocks = 1, inside = 1;
+	int bound = 0;
+	for (int k = 0; k < all; k++)
+		inside *= loops[k].extent;
+	if (inside < 1)
+		return;
+	for (; bound < n && blocks < (int64_t)TMPL_LONE_BLOCKS * s->target->cores; bound++) {
+		loop[bound] = loops[bound];
+		blocks *= loops[bound].extent;
+		inside /= loops[bound].extent;
+	}
+	TileAxis *last = &loop[bound - 1];
+	int64_t part = (TMPL_LONE_WORK + inside - 1) / inside;
+	if (bound > 0 && part > 1 && last->extent > 1) {
+		part = part < last->extent ? part : last->extent;
+		sketch_step(s, "split %s %lld", last->name, (long long)part);
+		*last = (TileAxis){ arena_printf(s->arena, "%s.o", last->name), (last->extent + part - 1) / part };
+	}
+	device_bind_grid(s, loop, bound);
+}

@@ -1,0 +1,124 @@
+/*
+ * Templates on devices: the default and random configs of every operator's Tasks replay, compute what the naive set
+ * computes in any order of blocks and threads, and fit the device; and all nests are bound, since each is a kernel.
+ */
+#include "equal.h"
+#include "steps.h"
+#include "suite.h"
+
+#include "ir/build.h"
+#include "schedule/launch.h"
+#include "schedule/space.h"
+
+#include <string.h>
+
+static const char *const dags[] = {
+#include "op/calls.inc"
+};
+
+/* Convolutions that Winograd's algorithm takes, tails of channels, groups. */
+static const char *const more[] = {
+	"dag c\nin x: f32[1,16,9,9]:NCHW16c\nconst w: f32[24,16,3,3]\nconst b: f32[24]\n"
+	"y: f32[1,24,9,9] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,24,9,9]:NCHW16c = relu(y)\nout z\n",
+	"dag c\nin x: f32[2,16,5,5]:NCHW16c\nconst w: f32[80,16,1,1]\n"
+	"y: f32[2,80,5,5] = conv(x, w)\nz: f32[2,80,5,5]:NCHW16c = relu(y)\nout z\n",
+	"dag c\nin x: f32[1,16,9,9]:NCHW16c\nconst w: f32[16,1,3,3]\n"
+	"y: f32[1,16,5,5]:NCHW16c = conv(x, w) groups=16 strides=[2,2] pads=[1,1,1,1]\nout y\n",
+	"dag c\nin x: f32[5,40]\nconst w: f32[70,40]\ny: f32[5,70] = dense(x, w)\nout y\n",
+};
+
+static Target lone(void)
+{
+	Target t = { .kind = TARGET_OPENCL, .model = "lone", .threads = 1, .cores = 2, .cpus = 2, .vector_bits = 512,
+		.vector_regs = 32, .line_bytes = 64 };
+	t.core = (Core){ .fma_rate = 2, .fma_latency = 4, .loads = 2 };
+	t.blocks = (Blocks){ .warp = 1, .block_threads = 4096, .unit_threads = 4096, .unit_blocks = 1 };
+	return t;
+}
+
+typedef Target (*MakeTarget)(void);
+static const MakeTarget devices[] = { lone };
+
+static bool is_bound(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return s->kind == ST_FOR && s->loop.kind == LOOP_BOUND;
+}
+
+enum { TILE = 2048 /* iterations of a nest that may be one tile, and so one thread */ };
+
+/* How many larger nests of the run Fns there are, none of whose loops is bound. */
+static int unbound(const KernelSet *ks)
+{
+	int n = 0;
+	for (size_t k = 0; k < ks->n; k++)
+		for (Stmt *s = ks->fn[k]->kind == FN_RUN ? ks->fn[k]->body : NULL; s != NULL; s = s->next) {
+			int64_t lo, hi, all = 1;
+			for (Stmt *l = s; l != NULL && l->kind == ST_FOR; l = l->loop.body)
+				all *= ir_is_int(l->loop.lo, &lo) && ir_is_int(l->loop.hi, &hi) ? hi - lo : 1;
+			n += all > TILE && !is_bound(s, NULL);
+		}
+	return n;
+}
+
+typedef struct Sample {
+	const Task *task;
+	const Target *target;
+	Space *space;
+	const Want *want;
+} Sample;
+
+static void try_config(const Sample *x, Config c, uint64_t seed)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text text = { .arena = a };
+	Trace *t = space_trace(x->space, &c, a, &err);
+	ck_assert_msg(t != NULL, "%s", err.text);
+	text_add(&text, "# %s on %s\n", x->task->label, x->target->model);
+	trace_print(&text, t);
+	KernelSet *ks = schedule_replay(ir_new(a), x->task, x->target, t, &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
+	ck_assert_msg(launch_fit(ks, x->target, "fit", &err), "%s\n%s", err.text, text_str(&text));
+	ck_assert_msg(unbound(ks) == 0, "a nest is not bound\n%s", text_str(&text));
+	must_give(x->want, ks, seed, text_str(&text));
+	arena_free(a);
+}
+
+static void try_task(Arena *a, const char *dag, const Target *target, int random, uint64_t seed)
+{
+	Err err = { 0 };
+	Task *task = task_of(a, dag);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
+	Want want = want_of(a, naive, INTERP_MODP, seed);
+	Space *s = space_new(a, task, target, &err);
+	ck_assert_msg(s != NULL, "%s", err.text);
+	Sample x = { task, target, s, &want };
+	Rng rng = rng_seed(seed);
+	try_config(&x, s->first, seed);
+	for (int k = 0; k < random; k++)
+		try_config(&x, space_sample(s, &rng), seed + (uint64_t)k);
+}
+
+enum { PARTS = 4, RANDOM = 3 };
+
+START_TEST(configs_equal_the_naive_set)
+{
+	Target target = devices[_i / PARTS]();
+	int random = getenv("DLC_TEST_ALL") != NULL ? 20 * RANDOM : RANDOM;
+	for (int k = _i % PARTS; k < LEN(dags) + step_nworkload + LEN(more); k += PARTS) {
+		Arena *a = arena_new();
+		int w = k - LEN(dags);
+		const char *dag = w < 0 ? dags[k] : w < step_nworkload ? step_workloads[w] : more[w - step_nworkload];
+		try_task(a, dag, &target, w < step_nworkload ? random : 4 * random, (uint64_t)k);
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("device");
+	tcase_add_loop_test(tc, configs_equal_the_naive_set, 0, LEN(devices) * PARTS);
+	return run_suite("schedule-device", tc);
+}
