@@ -31,7 +31,7 @@ typedef enum DlcStatus {
 	DLC_BAD_TARGET = 2,   /* compiled for another machine or for features this CPU lacks */
 	DLC_BAD_ARGUMENT = 3, /* a tensor's name, shape, type or memory does not fit */
 	DLC_NO_MEMORY = 4,
-	DLC_SYSTEM = 5, /* permission, disk, threads */
+	DLC_SYSTEM = 5, /* permission, disk, threads; a device or its driver is not there */
 	DLC_KERNEL = 6  /* a kernel reported a failure */
 } DlcStatus;
 
@@ -64,8 +64,7 @@ typedef enum DlcRole { DLC_INPUT = 0, DLC_OUTPUT = 1 } DlcRole;
 typedef struct DlcModel DlcModel;
 typedef struct DlcInstance DlcInstance;
 
-/* "0.1.0" */
-DLC_API const char *dlc_runtime_version(void);
+DLC_API const char *dlc_runtime_version(void); /* "0.1.0" */
 /* Architecture and features of this CPU, "x86-64 sse3 ... avx512f", as snprintf writes. */
 DLC_API size_t dlc_cpu_features(char *out, size_t size);
 
@@ -73,13 +72,15 @@ DLC_API size_t dlc_cpu_features(char *out, size_t size);
 DLC_API DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err);
 /* The same for a bundle in memory, 64-byte aligned, which must outlive the model. */
 DLC_API DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, DlcError *err);
+/* Both on device `id`, counted from 0, of the kind that the bundle is for; the others take device 0. */
+DLC_API DlcStatus dlc_model_open_on(int id, const char *path, DlcModel **out, DlcError *err);
+DLC_API DlcStatus dlc_model_open_memory_on(int id, const void *bytes, size_t size, DlcModel **out, DlcError *err);
 DLC_API DlcStatus dlc_model_verify(const DlcModel *m, DlcError *err);
 DLC_API void dlc_model_close(DlcModel *m); /* NULL is allowed */
 
 /* What the compiler noted, by key ("model", "target", "lock"); NULL where it noted nothing. */
 DLC_API const char *dlc_model_info(const DlcModel *m, const char *key);
-/* Threads the model was compiled and tuned for. */
-DLC_API int dlc_model_threads(const DlcModel *m);
+DLC_API int dlc_model_threads(const DlcModel *m); /* that it was compiled and tuned for */
 DLC_API int dlc_model_count(const DlcModel *m, DlcRole role);
 /* Index of a tensor by its name, -1 if there is none; name of a tensor by its index. */
 DLC_API int dlc_model_find(const DlcModel *m, DlcRole role, const char *name);
@@ -108,7 +109,6 @@ DLC_API DlcStatus dlc_instance_read(DlcInstance *i, DlcRole role, int index, voi
  */
 DLC_API DlcStatus dlc_instance_tensor(DlcInstance *i, DlcRole role, int index, DlcTensor *out, DlcError *err);
 DLC_API DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err);
-
 /* The plan's steps; a profiled run adds each one's nanoseconds to ns[dlc_model_steps()]. */
 DLC_API int dlc_model_steps(const DlcModel *m);
 DLC_API const char *dlc_model_step(const DlcModel *m, int step);

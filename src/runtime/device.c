@@ -28,9 +28,12 @@ struct DeviceStream {
 
 static DlcStatus cpu_open(int32_t id, DeviceContext **out, DlcError *err)
 {
+	*out = NULL;
+	if (id != 0)
+		return runtime_fail(err, DLC_SYSTEM, "there is no CPU %d: this machine is one device, 0", (int)id);
 	*out = malloc(sizeof **out);
 	if (*out == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for device %d", id);
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for device %d", (int)id);
 	(*out)->cpu = cpu_read();
 	return DLC_OK;
 }
@@ -203,6 +206,12 @@ static uint64_t cpu_time(DeviceStream *s, uint32_t from, uint32_t to)
 	return s->mark[to] - s->mark[from];
 }
 
+static int cpu_devices(DlcError *err)
+{
+	(void)err;
+	return 1;
+}
+
 const Device device_cpu = {
 	.name = "cpu",
 	.type = DLC_DEVICE_CPU,
@@ -224,6 +233,7 @@ const Device device_cpu = {
 	.synchronize = cpu_synchronize,
 	.mark = cpu_mark,
 	.time = cpu_time,
+	.count = cpu_devices,
 };
 
 static const Device *const DEVICE[] = { &device_cpu, &device_opencl };
@@ -234,6 +244,14 @@ const Device *device_find(int32_t type)
 		if (DEVICE[i]->type == type)
 			return DEVICE[i];
 	return NULL;
+}
+
+void device_number(DeviceFacts *f, const char *key, double value)
+{
+	if (value <= 0 || f->n == DEVICE_NUMBERS)
+		return;
+	f->number[f->n].key = key;
+	f->number[f->n++].value = value;
 }
 
 const char *device_type_name(uint32_t type)

@@ -31,7 +31,23 @@ typedef struct DeviceLaunch {
 	uint32_t nbuf, nsym;
 } DeviceLaunch;
 
-enum { DEVICE_MARKS = 64 };
+enum { DEVICE_MARKS = 64, DEVICE_NUMBERS = 24 };
+
+/*
+ * What a driver says of a device. Numbers have the keys of target files (docs/targets.md: "cores", "ghz",
+ * "block_threads"), and "l2_bytes" and "memory_bytes_per_second" beside them; what it does not say is left out.
+ */
+typedef struct DeviceFacts {
+	char name[128];    /* "NVIDIA H200" */
+	char driver[128];  /* "OpenCL 3.0 PoCL HSTR: ...", "CUDA 13.0" */
+	char features[64]; /* of src/target/feature.def, with blanks between: "fp16 fp64", "sm_90" */
+	bool is_cpu;       /* the host's, so no threads run each instruction together */
+	int n;
+	struct {
+		const char *key;
+		double value;
+	} number[DEVICE_NUMBERS];
+} DeviceFacts;
 
 typedef struct Device {
 	const char *name;
@@ -74,6 +90,11 @@ typedef struct Device {
 	/* Notes the time when the stream comes to mark k < DEVICE_MARKS; then nanoseconds between two, after waiting. */
 	void (*mark)(DeviceStream *s, uint32_t k);
 	uint64_t (*time)(DeviceStream *s, uint32_t from, uint32_t to);
+
+	/* How many there are, ids counted from 0; 0 and the reason, such as that there is no driver. */
+	int (*count)(DlcError *err);
+	/* NULL: the host's row, which the program asks itself. Opens no device. */
+	DlcStatus (*describe)(int32_t id, DeviceFacts *out, DlcError *err);
 } Device;
 
 /* Its memory, code and streams need no context: NULL will do. */
@@ -81,6 +102,8 @@ extern const Device device_cpu;
 extern const Device device_opencl;
 /* The row of a DLPack code, NULL if this runtime has none. */
 const Device *device_find(int32_t type);
+/* Adds a number that the driver says; one that is not positive says nothing. */
+void device_number(DeviceFacts *f, const char *key, double value);
 /* "CUDA"; NULL for a code that dlc never writes. */
 const char *device_type_name(uint32_t type);
 

@@ -71,7 +71,7 @@ static DlcStatus load_constants(DlcModel *m, DlcError *err)
 
 /* Takes over the mapping, also where it fails. */
 static DlcStatus model_open(
-	const Device *device, const void *bytes, size_t size, bool mapped, DlcModel **out, DlcError *err)
+	const Device *device, int id, const void *bytes, size_t size, bool mapped, DlcModel **out, DlcError *err)
 {
 	DlcModel *m = calloc(1, sizeof *m);
 	if (m == NULL) {
@@ -79,7 +79,7 @@ static DlcStatus model_open(
 			munmap((void *)(uintptr_t)bytes, size);
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for a model");
 	}
-	*m = (DlcModel){ .base = bytes, .size = size, .mapped = mapped, .device = device };
+	*m = (DlcModel){ .base = bytes, .size = size, .mapped = mapped, .device = device, .device_id = id };
 	DlcStatus s = bundle_check(m, err);
 	if (s == DLC_OK) {
 		m->shape = calloc(m->h->dim.count + (size_t)1, sizeof *m->shape);
@@ -105,18 +105,23 @@ static DlcStatus model_open(
 	return DLC_OK;
 }
 
-DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, DlcModel **out, DlcError *err)
+DlcStatus model_open_on(const Device *device, int id, const void *bytes, size_t size, DlcModel **out, DlcError *err)
 {
 	*out = NULL;
 	if (bytes == NULL || (uintptr_t)bytes % BUNDLE_BUFFER != 0)
 		return runtime_fail(
 			err, DLC_BAD_ARGUMENT, "a bundle in memory must start at a multiple of %d bytes", BUNDLE_BUFFER);
-	return model_open(device, bytes, size, false, out, err);
+	return model_open(device, id, bytes, size, false, out, err);
 }
 
 DlcStatus dlc_model_open_memory(const void *bytes, size_t size, DlcModel **out, DlcError *err)
 {
-	return model_open_on(NULL, bytes, size, out, err);
+	return model_open_on(NULL, 0, bytes, size, out, err);
+}
+
+DlcStatus dlc_model_open_memory_on(int id, const void *bytes, size_t size, DlcModel **out, DlcError *err)
+{
+	return model_open_on(NULL, id, bytes, size, out, err);
 }
 
 static DlcStatus system_error(DlcError *err, int code)
@@ -150,7 +155,7 @@ static DlcStatus map_file(const char *path, void **bytes, size_t *size, DlcError
 	return s;
 }
 
-DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err)
+DlcStatus dlc_model_open_on(int id, const char *path, DlcModel **out, DlcError *err)
 {
 	DlcError why = { 0 };
 	void *bytes = NULL;
@@ -158,8 +163,13 @@ DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err)
 	*out = NULL;
 	DlcStatus s = map_file(path, &bytes, &size, &why);
 	if (s == DLC_OK)
-		s = model_open(NULL, bytes, size, true, out, &why);
+		s = model_open(NULL, id, bytes, size, true, out, &why);
 	return s == DLC_OK ? s : runtime_fail(err, s, "%s: %s", path, why.text);
+}
+
+DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err)
+{
+	return dlc_model_open_on(0, path, out, err);
 }
 
 void dlc_model_close(DlcModel *m)

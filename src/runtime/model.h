@@ -46,8 +46,8 @@ const char *runtime_shown(char *out, size_t size, const char *text);
 /* Fills err if it is not NULL and returns s. */
 DlcStatus runtime_fail(DlcError *err, DlcStatus s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* dlc_model_open_memory on a device of the caller's, if the bundle is for its type. */
-DlcStatus model_open_on(const Device *device, const void *bytes, size_t size, DlcModel **out, DlcError *err);
+/* dlc_model_open_memory_on with a row of the caller's, if the bundle is for its type. */
+DlcStatus model_open_on(const Device *device, int id, const void *bytes, size_t size, DlcModel **out, DlcError *err);
 /*
  * Sets m's tables from base and size, opens the device (m->device if it has the bundle's type), and checks all but
  * the code and the constants.

@@ -129,23 +129,106 @@ static void opencl_close(DeviceContext *c)
 	free(c);
 }
 
+/* Devices there are; 0 and the reason. */
+static int opencl_count(DlcError *err)
+{
+	ClDevice device;
+	pthread_once(&cl_once, open_library);
+	if (cl_static)
+		runtime_fail(err, DLC_SYSTEM,
+			"this program is linked statically and opens no driver: use a dynamic build for OpenCL devices");
+	else if (cl_lacks != NULL)
+		runtime_fail(err, DLC_SYSTEM,
+			"there is no OpenCL here: libOpenCL.so.1 lacks %s; install an OpenCL loader and the device's driver",
+			cl_lacks);
+	int n = cl_lacks == NULL ? (int)find_device(-1, &device) : 0;
+	if (n == 0 && cl_lacks == NULL)
+		runtime_fail(err, DLC_SYSTEM,
+			"the OpenCL loader finds no device: install a driver, and see that it is in /etc/OpenCL/vendors");
+	return n;
+}
+
+/* Device id, which there is and which has the version that this file asks for. */
+static DlcStatus device_get(int32_t id, ClDevice *out, DlcError *err)
+{
+	int n = opencl_count(err);
+	if (n == 0)
+		return DLC_SYSTEM;
+	find_device(id, out);
+	if (*out == NULL)
+		return runtime_fail(
+			err, DLC_SYSTEM, "there is no OpenCL device %d: this machine has %d, counted from 0", (int)id, n);
+	char *version = device_text(*out, CL_DEVICE_VERSION); /* "OpenCL 1.2 ..." */
+	bool old = version == NULL || strncmp(version, "OpenCL 1.0", 10) == 0 || strncmp(version, "OpenCL 1.1", 10) == 0;
+	DlcStatus s = !old ? DLC_OK
+	                   : runtime_fail(err, DLC_SYSTEM,
+							 "OpenCL device %d has a driver for %.40s: install one for OpenCL 1.2 or later", (int)id,
+							 version != NULL ? version : "an unknown version");
+	free(version);
+	return s;
+}
+
+/* "cl_khr_fp64", or without the prefix. */
+static bool lists_extension(const char *extensions, const char *feature)
+{
+	size_t n = strlen(feature);
+	for (const char *e = extensions; n > 0 && e != NULL && (e = strstr(e, feature)) != NULL; e += n) {
+		const char *begin = e - extensions >= 7 && strncmp(e - 7, "cl_khr_", 7) == 0 ? e - 7 : e;
+		if ((begin == extensions || begin[-1] == ' ') && (e[n] == ' ' || e[n] == 0))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t device_value(ClDevice d, uint32_t what)
+{
+	uint64_t v = 0; /* of 4 or 8 bytes */
+	return cl.clGetDeviceInfo(d, what, sizeof v, &v, NULL) == CL_OK ? v : 0;
+}
+
+static void take_text(char *out, size_t size, char *text)
+{
+	size_t n = text != NULL ? strlen(text) : 0;
+	n = n < size ? n : size - 1;
+	memcpy(out, text != NULL ? text : "", n);
+	out[n] = 0;
+	free(text);
+}
+
+static DlcStatus opencl_describe(int32_t id, DeviceFacts *out, DlcError *err)
+{
+	ClDevice d;
+	*out = (DeviceFacts){ .n = 0 };
+	DlcStatus s = device_get(id, &d, err);
+	if (s != DLC_OK)
+		return s;
+	char *extensions = device_text(d, CL_DEVICE_EXTENSIONS);
+	take_text(out->name, sizeof out->name, device_text(d, CL_DEVICE_NAME));
+	take_text(out->driver, sizeof out->driver, device_text(d, CL_DEVICE_VERSION));
+	strcpy(out->features, lists_extension(extensions, "fp16") ? "fp16 " : "");
+	strcat(out->features, lists_extension(extensions, "fp64") ? "fp64" : "");
+	free(extensions);
+	out->is_cpu = (device_value(d, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+	double shared = (double)device_value(d, CL_DEVICE_LOCAL_MEM_SIZE);
+	device_number(out, "cores", (double)device_value(d, CL_DEVICE_MAX_COMPUTE_UNITS));
+	device_number(out, "ghz", (double)device_value(d, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000);
+	device_number(out, "block_threads", (double)device_value(d, CL_DEVICE_MAX_WORK_GROUP_SIZE));
+	device_number(out, "shared_bytes", shared);
+	device_number(out, "unit_shared_bytes", shared);
+	device_number(out, "memory_bytes", (double)device_value(d, CL_DEVICE_GLOBAL_MEM_SIZE));
+	if (out->is_cpu) /* a GPU's preferred width is that of arithmetic, not of loads */
+		device_number(out, "vector_bits", 32 * (double)device_value(d, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT));
+	return DLC_OK;
+}
+
 static DlcStatus opencl_open(int32_t id, DeviceContext **out, DlcError *err)
 {
 	ClDevice device;
 	int32_t status;
 	*out = NULL;
-	pthread_once(&cl_once, open_library);
-	if (cl_static)
-		return runtime_fail(err, DLC_BAD_TARGET,
-			"this program is linked statically and opens no driver: use a dynamic build for OpenCL devices");
-	if (cl_lacks != NULL)
-		return runtime_fail(err, DLC_BAD_TARGET,
-			"there is no OpenCL here: libOpenCL.so.1 lacks %s; install an OpenCL loader and the device's driver",
-			cl_lacks);
-	uint32_t there = find_device(id, &device);
-	if (device == NULL)
-		return runtime_fail(err, DLC_BAD_TARGET, "there is no OpenCL device %d: this machine has %u, counted from 0",
-			id, (unsigned)there);
+	DlcStatus s = device_get(id, &device, err);
+	if (s != DLC_OK)
+		return s;
 	DeviceContext *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no memory for device %d", id);
@@ -184,16 +267,9 @@ static bool opencl_on_cpu(const DeviceContext *c)
 	return (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* "cl_khr_fp64", or without the prefix. */
 static bool opencl_has(const DeviceContext *c, const char *feature)
 {
-	size_t n = strlen(feature);
-	for (const char *e = c->extensions; n > 0 && e != NULL && (e = strstr(e, feature)) != NULL; e += n) {
-		const char *begin = e - c->extensions >= 7 && strncmp(e - 7, "cl_khr_", 7) == 0 ? e - 7 : e;
-		if ((begin == c->extensions || begin[-1] == ' ') && (e[n] == ' ' || e[n] == 0))
-			return true;
-	}
-	return false;
+	return lists_extension(c->extensions, feature);
 }
 
 /* ---- memory ---- */
@@ -478,4 +554,6 @@ const Device device_opencl = {
 	.synchronize = opencl_synchronize,
 	.mark = opencl_mark,
 	.time = opencl_time,
+	.count = opencl_count,
+	.describe = opencl_describe,
 };

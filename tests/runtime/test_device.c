@@ -45,7 +45,7 @@ static DlcStatus open_far(Build *b, Net *n, DlcError *err)
 	size_t size;
 	*n = (Net){ .b = b, .bytes = build_finish(b, &size) };
 	far_nlaunched = 0;
-	DlcStatus s = model_open_on(&device_far, n->bytes, size, &n->m, err);
+	DlcStatus s = model_open_on(&device_far, 0, n->bytes, size, &n->m, err);
 	return s == DLC_OK ? dlc_instance_open(n->m, 0, &n->i, err) : s;
 }
 
@@ -361,6 +361,27 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* One number of a driver's, and which devices there are. */
+START_TEST(devices)
+{
+	DlcError err = { 0 };
+	DeviceFacts f = { .n = 0 };
+	DlcModel *m;
+	size_t size;
+	Build *b = build_add(N);
+	b->h.device = DLC_DEVICE_CPU;
+	void *bytes = build_finish(b, &size);
+	ck_assert(dlc_model_open_memory_on(1, bytes, size, &m, &err) == DLC_SYSTEM && m == NULL);
+	ck_assert_str_eq(err.text, "there is no CPU 1: this machine is one device, 0");
+	free(bytes);
+	free(b);
+	ck_assert_int_eq(device_cpu.count(&err), 1);
+	for (int k = 0; k < DEVICE_NUMBERS + 2; k++)
+		device_number(&f, "cores", k - 1);
+	ck_assert(f.n == DEVICE_NUMBERS && f.number[0].value == 1);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("device");
@@ -372,5 +393,6 @@ int main(void)
 	tcase_add_test(tc, failures);
 	tcase_add_loop_test(tc, architectures, 0, 2);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
+	tcase_add_test(tc, devices);
 	return run_suite("device", tc);
 }

@@ -252,7 +252,9 @@ START_TEST(device_row)
 	static const char bad[] = "__kernel void f(__global int *x) { x[0] = nothing; }\n";
 	if (!lab_open(&l))
 		return;
-	ck_assert(row->open(1000, &other, &err) == DLC_BAD_TARGET && strstr(err.text, "no OpenCL device 1000") != NULL);
+	ck_assert(row->open(1000, &other, &err) == DLC_SYSTEM && strstr(err.text, "no OpenCL device 1000") != NULL);
+	ck_assert(row->describe(-1, &(DeviceFacts){ .n = 0 }, &err) == DLC_SYSTEM &&
+			  strstr(err.text, "no OpenCL device -1") != NULL);
 	ck_assert_uint_gt(row->memory(l.c), 1 << 20);
 	ck_assert(!row->has(l.c, "no_such") && !row->has(l.c, "") && !row->has(l.c, "khr"));
 	ck_assert(row->has(l.c, "fp64") == row->has(l.c, "cl_khr_fp64"));
