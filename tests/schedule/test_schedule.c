@@ -112,6 +112,14 @@ START_TEST(primitives_give_the_golden_text)
 }
 END_TEST
 
+START_TEST(copies_with_borders_and_whole_tiles_are_the_same)
+{
+	int cases;
+	ck_assert_int_eq(golden_run("tests/golden/schedule/pads.t", apply_same, &cases), 0);
+	ck_assert_int_ge(cases, 22);
+}
+END_TEST
+
 START_TEST(rows_that_are_kept_are_the_same)
 {
 	int cases;
@@ -542,6 +550,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("schedule");
 	tcase_add_loop_test(tc, primitives_give_the_golden_text, 0, LEN(golden));
+	tcase_add_test(tc, copies_with_borders_and_whole_tiles_are_the_same);
 	tcase_add_test(tc, rows_that_are_kept_are_the_same);
 	tcase_add_test(tc, bound_loops_are_the_same);
 	tcase_add_loop_test(tc, traces_print_what_was_parsed, 0, LEN(good));
