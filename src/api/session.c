@@ -197,7 +197,8 @@ bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Tar
 	if (target_has_blocks(out) && threads > 1)
 		return fail(err, ERR_USAGE, name, "only a CPU's target has threads: leave --threads=%d out", threads);
 	target_host(&host, 1);
-	return (!runs_here || target_runs_on(out, &host, err));
+	/* Whether a device is there and has the features is known when a bundle is opened on it. */
+	return !runs_here || target_has_blocks(out) || target_runs_on(out, &host, err);
 }
 
 static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char *out, Err *err)

@@ -129,12 +129,25 @@ static bool read_trace(Show *s, Err *err)
 	return true;
 }
 
+/* The same on a device. */
+static void show_device_resources(Show *s, const Module *m)
+{
+	text_add(&s->out, "%-24s %10s %10s %10s\n", "kernel", "threads", "shared B", "work B");
+	for (uint32_t k = 0; k < m->image.nentry; k++)
+		text_add(&s->out, "%-24s %10lld %10lld %10llu\n", m->report[k].name, (long long)m->report[k].threads,
+			(long long)m->report[k].shared_bytes, (unsigned long long)m->image.entry[k].work_bytes);
+}
+
 /* A row for each kernel: what its code takes, and what a candidate would be judged by. */
 static bool show_resources(Show *s, const KernelSet *ks, Err *err)
 {
 	Module m;
 	if (!codegen_compile(s->arena, ks, s->target, NULL, &m, err))
 		return false;
+	if (target_has_blocks(s->target)) {
+		show_device_resources(s, &m);
+		return true;
+	}
 	text_add(
 		&s->out, "%-16s %10s %10s %10s %8s %14s\n", "kernel", "code B", "frame B", "work B", "spills", "in inner loop");
 	for (uint32_t k = 0; k < m.image.nentry; k++) {
@@ -165,15 +178,17 @@ static bool show_task(Show *s, const Task *t, Err *err)
 		text_add(&s->out, "task %.12s\n%s", hex, plan.trace);
 		return true;
 	}
+	/* Prepare Fns of a device are the host's code. */
+	const KernelSet *code = target_has_blocks(s->target) ? compile_run_set(s->arena, ks, t, s->target) : ks;
 	if (s->stage == STAGE_RESOURCES)
-		return show_resources(s, ks, err);
+		return show_resources(s, code, err);
 	if (s->stage == STAGE_IR) {
 		ir_print_set(&s->out, ks);
 		return true;
 	}
 	Module m;
 	CodegenOptions o = { .texts = 1u << s->text, .no_image = true };
-	if (!codegen_compile(s->arena, ks, s->target, &o, &m, err))
+	if (!codegen_compile(s->arena, code, s->target, &o, &m, err))
 		return false;
 	text_put(&s->out, m.text[s->text], strlen(m.text[s->text]));
 	return true;

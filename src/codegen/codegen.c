@@ -60,7 +60,7 @@ int32_t codegen_device(const Target *t)
 Target codegen_prepare_target(const Target *t)
 {
 	Target host = *t;
-	if (codegen_device(t) != DLC_DEVICE_CPU)
+	if (target_has_blocks(t))
 		target_host(&host, 1);
 	return host;
 }

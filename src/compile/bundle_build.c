@@ -190,7 +190,7 @@ static bool build_task(Build *b, int k, TaskPlan *plan)
 {
 	Err why = { 0 };
 	while (!codegen_compile_cached(b->o->cache, b->arena,
-		images_set(b->arena, b->set[k], b->part->task[k], b->o->target), b->o->target, &b->module[k], &why))
+		compile_run_set(b->arena, b->set[k], b->part->task[k], b->o->target), b->o->target, &b->module[k], &why))
 		if (!fall_back(b, k, plan, "makes no code", &why)) {
 			*b->err = why;
 			return err_at(b->err, b->part->task[k]->label);

@@ -99,6 +99,12 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err);
 /* Chooses the schedule of a task and makes its kernel set, ready for codegen. */
 KernelSet *compile_task(Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, Err *err);
 
+/*
+ * What becomes code of a Task's set in a bundle: its run Fns, in the set's order. On a device their names end with the
+ * first digits of the Task's id (k.07b2a1c4e5d6), since kernels of all Tasks are in one program.
+ */
+const KernelSet *compile_run_set(Arena *a, const KernelSet *ks, const Task *task, const Target *t);
+
 /* EvalFn through codegen, on this machine: constant folding at full size. arg is unused. */
 extern const EvalFn compile_eval;
 

@@ -2,6 +2,7 @@
 #include "compile/images.h"
 
 #include "codegen/backend.h"
+#include "compile/compile.h"
 #include "ir/walk.h"
 
 #include <assert.h>
@@ -26,10 +27,10 @@ static bool rename_call(Stmt *s, void *arg)
 	return true;
 }
 
-const KernelSet *images_set(Arena *a, const KernelSet *ks, const Task *task, const Target *t)
+const KernelSet *compile_run_set(Arena *a, const KernelSet *ks, const Task *task, const Target *t)
 {
 	const KernelSet *run = ir_set_of_kind(a, ks, FN_RUN);
-	if (codegen_device(t) == DLC_DEVICE_CPU)
+	if (!target_has_blocks(t))
 		return run;
 	char hex[HASH_HEX];
 	hash_hex(task->id, hex);

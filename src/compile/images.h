@@ -7,13 +7,6 @@
 
 #include "codegen/codegen.h"
 #include "compile/bundle_write.h"
-#include "op/task.h"
-
-/*
- * What to compile of a Task's set: its run Fns, in the set's order. On a device their names end with the first digits
- * of the Task's id (k.07b2a1c4e5d6).
- */
-const KernelSet *images_set(Arena *a, const KernelSet *ks, const Task *task, const Target *t);
 
 /* Adds the images of n Modules for t; first[k]: the entry that the first one of module k becomes. */
 void images_put(BundleOut *out, const Module *m, int n, const Target *t, uint32_t *first);

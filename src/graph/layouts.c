@@ -7,6 +7,9 @@
  * Row-major stay: inputs, outputs and constants of the network; tensors of few channels, or of one pixel
  * (where blocks would only add padding); the results of reshapes, and what only reshapes read, since a
  * reshape costs nothing between row-major tensors.
+ *
+ * A device whose threads run each instruction together (warp > 1) gets no blocks: neighbouring threads take
+ * neighbouring pixels of row-major tensors.
  */
 #include "graph/graph.h"
 
@@ -103,7 +106,7 @@ void graph_layouts(Dag *d, const Target *t)
 		if (x->kind != VALUE_CALL)
 			continue;
 		x->layout = NULL;
-		if (t == NULL || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
+		if (t == NULL || t->blocks.warp > 1 || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
 			continue;
 		int64_t fits = block_of(t, x->type); /* half a block is enough for half as many channels */
 		while (fits > GRAPH_FEW_CHANNELS && fits / 2 >= x->shape.dim[1])

@@ -207,7 +207,9 @@ static void try_network(int seed, TargetKind kind)
 		target.vector_bits = 256;
 	if (kind == TARGET_OPENCL) {
 		target.kind = kind;
+		target.arch = ARCH_OPENCL;
 		target.features = 0;
+		target.blocks = (Blocks){ .warp = 1 };
 	}
 	Dag *d = network(a, &r), *given = arena_copy(a, d, sizeof *d);
 	dag_print(&text, d);

@@ -107,6 +107,26 @@ START_TEST(values_get_the_layouts_they_should)
 }
 END_TEST
 
+/* A device's vectors are those of one thread, and neighbouring threads take neighbouring pixels. */
+START_TEST(devices_of_warps_get_no_blocks)
+{
+	static const char net[] =
+		"dag\nin x: f32[1,24,5,5]\nconst w: f32[24,24,1,1]\na = conv(x, w)\nb = relu(a)\nc = neg(b)\nout c\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", net, sizeof net - 1, &err);
+	ck_assert_msg(d != NULL, "%s: %s", err.place, err.text);
+	Target device = *cpu_of(a, 16);
+	device.blocks.warp = 1;
+	graph_layouts(d, &device);
+	ck_assert_ptr_nonnull(strstr(layouts(d), "NCHW16c"));
+	device.blocks.warp = 32;
+	graph_layouts(d, &device);
+	ck_assert(strchr(layouts(d), ':') == NULL);
+	arena_free(a);
+}
+END_TEST
+
 /* Layouts are part of a workload; how values between its calls lie is none of it. */
 START_TEST(tasks_have_the_layouts_of_their_edges)
 {
@@ -142,6 +162,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("layouts");
 	tcase_add_loop_test(tc, values_get_the_layouts_they_should, 0, LEN(cases));
+	tcase_add_test(tc, devices_of_warps_get_no_blocks);
 	tcase_add_test(tc, tasks_have_the_layouts_of_their_edges);
 	return run_suite("layouts", tc);
 }

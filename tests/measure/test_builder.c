@@ -208,7 +208,9 @@ START_TEST(prepare_fns_of_a_device_are_code_of_the_host)
 	Module m;
 	target_host(&device, 1);
 	device.kind = TARGET_OPENCL;
+	device.arch = ARCH_OPENCL;
 	device.features = 0;
+	device.blocks = (Blocks){ .warp = 1 };
 	const char *text = text_of(a, c);
 	const KernelSet *run = ir_set_of_kind(a, parse(a, text), FN_RUN);
 	ck_assert_msg(codegen_compile(a, run, &device, NULL, &m, &err), "%s", err.text);
