@@ -44,6 +44,7 @@ bool run_options_read(const Args *args, RunOptions *o, Err *err)
 	*o = (RunOptions){ .model = args_operand(args, 0),
 		.input = list_of(args, "input"),
 		.output = list_of(args, "output"),
+		.expect = list_of(args, "expect"),
 		.seed = args_int(args, "seed", 1),
 		.threads = args_int(args, "threads", 0),
 		.runs = args_int(args, "runs", 0),
@@ -66,7 +67,9 @@ bool run_options_read(const Args *args, RunOptions *o, Err *err)
 		why = "--runs and --seconds belong to --bench or --profile";
 	else if (o->runs > 0 && o->seconds > 0)
 		why = "--runs and --seconds exclude each other";
-	else if (o->check && (o->input.n > 0 || o->output.n > 0 || o->random))
-		why = "--check takes its tensors from DIR: no --input, --output or --random beside it";
+	else if (o->check && (o->input.n > 0 || o->output.n > 0 || o->expect.n > 0 || o->random))
+		why = "--check takes its tensors from DIR: no --input, --output, --expect or --random beside it";
+	else if (o->expect.n > 0 && (o->bench || o->profile))
+		why = "--expect compares the outputs of one run: no --bench or --profile beside it";
 	return why == NULL || fail(err, ERR_USAGE, "", "%s", why);
 }

@@ -16,7 +16,7 @@ typedef struct RunList {
 
 typedef struct RunOptions {
 	const char *model;
-	RunList input, output;
+	RunList input, output, expect;
 	int64_t seed;
 	int64_t threads, runs; /* 0: not given */
 	double seconds; /* 0: not given */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/model.h"
+#include "run/difference.h"
 #include "run/test_data.h"
 #include "run/feed.h"
 #include "run/time.h"
@@ -82,10 +83,12 @@ static DlcStatus run_fed(Feed *f, DlcInstance *i, const DlcModel *m, const RunOp
 		s = time_profile(i, m, o, err);
 	else
 		s = dlc_instance_run(i, err);
-	if (s == DLC_OK && !o->bench && !o->profile && o->output.n == 0)
+	if (s == DLC_OK && !o->bench && !o->profile && o->output.n == 0 && o->expect.n == 0)
 		s = print_outputs(i, m, o->json, err);
 	if (s == DLC_OK)
 		s = save_outputs(i, m, o, err);
+	if (s == DLC_OK)
+		s = expect_outputs(i, m, o, err);
 	char shown[NOTE]; /* it holds names of the bundle */
 	if (s == DLC_OK && note[0] != 0)
 		fprintf(stderr, "%s: %s\n", program, runtime_shown(shown, sizeof shown, note));

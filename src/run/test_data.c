@@ -10,21 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/element.h"
 #include "runtime/model.h"
-#include "run/print_json.h"
+#include "run/difference.h"
 #include "runtime/tensor.h"
 
 enum { SETS = 10000, FILES = 4096, PATH_BYTES = 4096 };
-
-/* A set being checked: what of it is said at its end. */
-typedef struct Set {
-	const char *name;
-	double max_error, max_want;
-	int64_t outside, n;
-	int worst; /* the output with the first difference, -1: none */
-	char detail[300];
-} Set;
 
 static DlcStatus read_pb(const char *path, unsigned char **bytes, Array *a, DlcError *err)
 {
@@ -38,13 +28,6 @@ static DlcStatus read_pb(const char *path, unsigned char **bytes, Array *a, DlcE
 		return s;
 	free(*bytes);
 	return runtime_fail(err, s, "%s: %.380s", path, why.text);
-}
-
-/* NumPy has no bfloat16: its test data carries the bits as unsigned integers. */
-static void read_as(Array *a, DlcDataType wanted)
-{
-	if (wanted.code == TYPE_BFLOAT && a->dtype.code == TYPE_UINT && a->dtype.bits == wanted.bits)
-		a->dtype = wanted;
 }
 
 static int count_files(const char *folder, const char *role)
@@ -85,7 +68,7 @@ static DlcStatus load_inputs(
 		DlcError why = { 0 };
 		DlcTensor own;
 		if (at >= 0 && dlc_model_tensor(m, DLC_INPUT, at, &own) == DLC_OK)
-			read_as(&a, own.dtype);
+			difference_read_as(&a, own.dtype);
 		if (at >= 0) {
 			s = feed_array(f, i, at, &a, &why);
 			fed++;
@@ -101,41 +84,7 @@ static DlcStatus load_inputs(
 		err, DLC_BAD_ARGUMENT, "%s has %d of the model's %d inputs", folder, fed, f->n);
 }
 
-/* Compares one output; a difference is noted in the set, not an error. */
-static void compare(
-	Set *set, const DlcTensor *got, Array *want, const char *name, const RunOptions *o)
-{
-	read_as(want, got->dtype);
-	DlcTensor w = array_tensor(want);
-	bool same = w.ndim == got->ndim && w.dtype.code == got->dtype.code &&
-	            w.dtype.bits == got->dtype.bits;
-	for (int d = 0; same && d < w.ndim; d++)
-		same = w.shape[d] == got->shape[d];
-	if (!same) {
-		char a[TENSOR_TEXT], b[TENSOR_TEXT];
-		snprintf(set->detail, sizeof set->detail, "output %.60s is %s instead of %s", name,
-			tensor_print(got, a), tensor_print(&w, b));
-		set->outside++;
-		return;
-	}
-	int64_t n = tensor_count(got);
-	Compared c = element_compare(got->dtype, got->data, want->data, n, o->rtol, o->atol);
-	set->n += n;
-	set->max_error = c.max_error > set->max_error ? c.max_error : set->max_error;
-	set->max_want = c.max_want > set->max_want ? c.max_want : set->max_want;
-	if (c.nout > 0 && set->outside == 0)
-		snprintf(set->detail, sizeof set->detail,
-			"output %.60s: %lld of %lld outside the tolerance, %lld not finite; "
-			"element %lld is "
-			"%.9g instead of %.9g",
-			name, (long long)c.nout, (long long)n, (long long)c.nbad,
-			(long long)c.worst,
-			n > 0 ? element_value(got->dtype, got->data, c.worst) : 0.0,
-			n > 0 ? element_value(got->dtype, want->data, c.worst) : 0.0);
-	set->outside += c.nout;
-}
-
-static DlcStatus compare_outputs(Set *set, DlcInstance *i, const DlcModel *m, const RunOptions *o,
+static DlcStatus compare_outputs(Difference *set, DlcInstance *i, const DlcModel *m, const RunOptions *o,
 	const char *folder, DlcError *err)
 {
 	char path[PATH_BYTES];
@@ -157,7 +106,7 @@ static DlcStatus compare_outputs(Set *set, DlcInstance *i, const DlcModel *m, co
 		else
 			s = output_read(i, at, &t, err);
 		if (s == DLC_OK) {
-			compare(set, &t, &a, dlc_model_name(m, DLC_OUTPUT, at), o);
+			difference_add(set, &t, &a, dlc_model_name(m, DLC_OUTPUT, at), o);
 			free(t.data);
 		}
 		array_free(&a);
@@ -168,29 +117,10 @@ static DlcStatus compare_outputs(Set *set, DlcInstance *i, const DlcModel *m, co
 	return DLC_OK;
 }
 
-static void report(const Set *set, bool json)
-{
-	bool ok = set->outside == 0;
-	if (json) {
-		printf("{\"set\":");
-		json_text(stdout, set->name);
-		printf(",\"ok\":%s,\"elements\":%lld,\"outside\":%lld", ok ? "true" : "false",
-			(long long)set->n, (long long)set->outside);
-		json_number(stdout, "max_error", set->max_error);
-		json_number(stdout, "max_want", set->max_want);
-		printf("}\n");
-	} else if (ok) {
-		printf("%s: ok, largest error %.3g of %.3g\n", set->name, set->max_error,
-			set->max_want);
-	} else {
-		printf("%s: differs: %s\n", set->name, set->detail);
-	}
-}
-
 static DlcStatus check_set(Feed *f, DlcInstance *i, const DlcModel *m, const RunOptions *o,
 	const char *folder, const char *name, bool *differs, DlcError *err)
 {
-	Set set = { .name = name };
+	Difference set = { .what = "set", .name = name };
 	DlcStatus s = load_inputs(f, i, m, folder, err);
 	if (s != DLC_OK)
 		return s;
@@ -209,7 +139,7 @@ static DlcStatus check_set(Feed *f, DlcInstance *i, const DlcModel *m, const Run
 		s = compare_outputs(&set, i, m, o, folder, err);
 	if (s != DLC_OK)
 		return s;
-	report(&set, o->json);
+	difference_print(&set, o->json);
 	*differs |= set.outside > 0;
 	return DLC_OK;
 }
