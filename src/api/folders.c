@@ -5,6 +5,7 @@
  */
 #include "api/folders.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
@@ -20,9 +21,9 @@ static const char *folder_of_code(Arena *a)
 {
 	static const char anchor;
 	Dl_info info;
-	char self[4096], *library = NULL;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	self[n > 0 ? n : 0] = 0;
+	char self[FILE_PATH], *library = NULL;
+	if (!file_of_program(self))
+		self[0] = 0;
 	/* Of a program this is the name that it was started by, which may be anything. */
 	if (dladdr(&anchor, &info) != 0 && info.dli_fname != NULL && strstr(info.dli_fname, ".so") != NULL)
 		library = realpath(info.dli_fname, NULL);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,6 +57,15 @@ bool file_is_same(const char *a, const char *b)
 {
 	struct stat x, y;
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool file_of_program(char out[FILE_PATH])
+{
+	ssize_t n = readlink("/proc/self/exe", out, FILE_PATH - 1);
+	const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+	if (n > 0)
+		out[n] = 0;
+	return n > 0 || (started != NULL && realpath(started, out) != NULL);
 }
 
 /* Looks before it opens, because opening a device may already do something. */

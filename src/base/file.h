@@ -29,6 +29,13 @@ bool file_is_plain(const char *path, Err *err);
 bool file_is_same(const char *a, const char *b);
 
 /*
+ * The file of this program, or the loader where that was called to run it; links resolved. False: the system does not
+ * tell. Without /proc it is the path by which the program was started.
+ */
+enum { FILE_PATH = 4096 };
+bool file_of_program(char out[FILE_PATH]);
+
+/*
  * The content of a regular file or pipe, refused when longer than `limit`; folders, devices and
  * sockets are refused by name. at[n] is 0, so that a text may be used as a string.
  */

@@ -13,22 +13,16 @@
 #include "run/program.h"
 #include "runtime/model.h"
 
-enum { PATH_BYTES = 4096 };
-
 typedef struct Line {
 	int argc;
 	char **argv;
 } Line;
 
 /* The path of `dlc` in this program's folder; false where the system does not tell. */
-static bool beside(char out[PATH_BYTES])
+static bool beside(char out[FILE_PATH])
 {
-	ssize_t n = readlink("/proc/self/exe", out, PATH_BYTES - 8);
-	if (n <= 0)
-		return false;
-	out[n] = 0;
-	char *slash = strrchr(out, '/');
-	if (slash == NULL)
+	char *slash = file_of_program(out) ? strrchr(out, '/') : NULL;
+	if (slash == NULL || slash + sizeof "/dlc" > out + FILE_PATH)
 		return false;
 	strcpy(slash + 1, "dlc");
 	return access(out, X_OK) == 0;
@@ -38,7 +32,7 @@ static bool beside(char out[PATH_BYTES])
 static DlcStatus hand_over(void *arg, const char *path, DlcModel **m, DlcError *err)
 {
 	Line *line = arg;
-	char dlc[PATH_BYTES];
+	char dlc[FILE_PATH];
 	*m = NULL;
 	char **argv = calloc((size_t)line->argc + 2, sizeof *argv);
 	if (argv == NULL)
