@@ -96,7 +96,7 @@ START_TEST(what_is_kept_is_what_was_compiled)
 	ck_assert_int_eq(files(path, sizeof path), 3);
 	ck_assert_ptr_eq(again.backend, plain.backend);
 	other = t;
-	other.kind = TARGET_CUDA; /* all else is the CPU's */
+	other.kind = TARGET_METAL; /* all else is the CPU's */
 	Err err = { 0 };
 	Module m;
 	ck_assert(!codegen_compile_cached(&c, a, set_of(a, 8), &other, &m, &err));

@@ -1,43 +1,18 @@
 /*
- * LLVM as a back end: passes for CPUs, emission through LLVM's C API, LLVM's choice of instructions and registers,
- * our own linker.  Each call has its own LLVM context.
- *
- * mem2reg is the only pass on LLVM's IR: the others cost 7 to 190 ms and undo the order of loads that the schedule
- * chose.
+ * LLVM as a back end for CPUs: their passes, emission through LLVM's C API, LLVM's choice of instructions and
+ * registers, our own linker.
  */
-#include "codegen/backend.h"
-#include "codegen/llvm/emit.h"
+#include "codegen/llvm/compile.h"
 #include "codegen/llvm/link.h"
-#include "codegen/llvm/machine.h"
 #include "codegen/llvm/weigh.h"
 #include "codegen/lower/pass.h"
 
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Error.h>
 #include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of our largest sets LLVM takes some tens of megabytes. */
-enum { EMIT_BYTES = 64 << 20 };
-
-/* In the order of the row's texts. */
-enum { TEXT_LLVM = BACKEND_LOWERED + 1, TEXT_ASM };
-
-typedef struct Compile {
-	const BackendJob *job;
-	Emit emit;
-	Machine *machine;
-	LLVMTargetMachineRef tm;
-	int64_t spills; /* of the function at work */
-	double moved;   /* how often it spills and reloads when it runs */
-	char message[512];
-} Compile;
 
 /* The sum of the numbers that stand right before `words`. */
 static double numbers_before(const char *text, const char *words)
@@ -82,129 +57,6 @@ static void note_remark(Compile *c, const char *text)
 	c->moved = 0;
 }
 
-static void on_diagnostic(LLVMDiagnosticInfoRef d, void *arg)
-{
-	Compile *c = arg;
-	char *text = LLVMGetDiagInfoDescription(d);
-	if (LLVMGetDiagInfoSeverity(d) == LLVMDSError)
-		snprintf(c->message, sizeof c->message, "%s", text);
-	else
-		note_remark(c, text);
-	LLVMDisposeMessage(text);
-}
-
-static bool bug(Compile *c, const char *what, char *message)
-{
-	fail(c->job->err, ERR_BUG, "llvm", "%s: %s", what, message != NULL ? message : c->message);
-	LLVMDisposeMessage(message);
-	return false;
-}
-
-static void make_emit(Compile *c)
-{
-	Emit *e = &c->emit;
-	LLVMContextRef cx = LLVMContextCreate();
-	*e = (Emit){ .arena = c->job->arena,
-		.ir = c->job->ks->ir,
-		.ks = c->job->ks,
-		.target = c->job->target,
-		.err = c->job->err,
-		.cx = cx,
-		.mod = LLVMModuleCreateWithNameInContext("dlc", cx),
-		.b = LLVMCreateBuilderInContext(cx),
-		.x86 = c->job->target->arch == ARCH_X86_64,
-		.fma = target_has(c->job->target, FEATURE_FMA),
-		.sse41 = target_has(c->job->target, FEATURE_SSE41),
-		.f16c = target_has(c->job->target, FEATURE_F16C),
-		.i1 = LLVMInt1TypeInContext(cx),
-		.i8 = LLVMInt8TypeInContext(cx),
-		.i16 = LLVMInt16TypeInContext(cx),
-		.i32 = LLVMInt32TypeInContext(cx),
-		.i64 = LLVMInt64TypeInContext(cx),
-		.f32 = LLVMFloatTypeInContext(cx),
-		.f64 = LLVMDoubleTypeInContext(cx),
-		.ptr = LLVMPointerTypeInContext(cx, 0) };
-	LLVMContextSetDiagnosticHandler(cx, on_diagnostic, c);
-	LLVMContextSetDiscardValueNames(cx, (c->job->options->texts >> TEXT_LLVM & 1) == 0);
-	LLVMSetTarget(e->mod, machine_triple(c->machine));
-	LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(c->tm);
-	LLVMSetModuleDataLayout(e->mod, layout);
-	LLVMDisposeTargetData(layout);
-}
-
-static bool emit_all(Compile *c)
-{
-	char *message = NULL;
-	DlcEntry *entry = c->job->entry;
-	/* Sub Fns before those that call them. */
-	for (size_t k = 0, n = c->job->out->image.nentry; k < c->job->ks->n; k++) {
-		if (c->job->ks->fn[k]->kind != FN_SUB)
-			continue;
-		if (!emit_fn(&c->emit, c->job->ks->fn[k]))
-			return false;
-		c->job->out->report[n++].depth = c->emit.deepest;
-	}
-	for (uint32_t k = 0; k < c->job->out->image.nentry; k++) {
-		if (!emit_fn(&c->emit, ir_find_fn(c->job->ks, entry[k].name)))
-			return false;
-		entry[k].work_bytes = (uint64_t)c->emit.work_bytes;
-		c->job->out->report[k].depth = c->emit.deepest;
-	}
-	if (!c->job->options->unchecked && LLVMVerifyModule(c->emit.mod, LLVMReturnStatusAction, &message))
-		return bug(c, "the module is broken", message);
-	LLVMDisposeMessage(message);
-	if (!c->emit.regs)
-		return true;
-	LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
-	LLVMErrorRef failed = LLVMRunPasses(c->emit.mod, "function(mem2reg)", c->tm, o);
-	LLVMDisposePassBuilderOptions(o);
-	if (failed == NULL)
-		return true;
-	message = LLVMGetErrorMessage(failed);
-	fail(c->job->err, ERR_BUG, "llvm", "mem2reg: %s", message);
-	LLVMDisposeErrorMessage(message);
-	return false;
-}
-
-/* Selecting instructions changes the module, so a copy is used if the module is needed again. */
-static bool machine_code(Compile *c, LLVMCodeGenFileType kind, bool copy, LLVMMemoryBufferRef *out)
-{
-	LLVMModuleRef m = copy ? LLVMCloneModule(c->emit.mod) : c->emit.mod;
-	char *message = NULL;
-	LLVMBool failed = LLVMTargetMachineEmitToMemoryBuffer(c->tm, m, kind, &message, out);
-	if (copy)
-		LLVMDisposeModule(m);
-	if (!failed && c->message[0] != 0)
-		LLVMDisposeMemoryBuffer(*out);
-	return (!failed && c->message[0] == 0) || bug(c, "no code", message);
-}
-
-static const char *keep_text(Compile *c, const char *text, size_t n)
-{
-	char *s = arena_alloc(c->job->keep, n + 1);
-	memcpy(s, text, n);
-	return s;
-}
-
-static bool make_texts(Compile *c)
-{
-	unsigned texts = c->job->options->texts;
-	if (texts >> TEXT_LLVM & 1) {
-		char *s = LLVMPrintModuleToString(c->emit.mod);
-		c->job->out->text[TEXT_LLVM] = keep_text(c, s, strlen(s));
-		LLVMDisposeMessage(s);
-	}
-	if (texts >> TEXT_ASM & 1) {
-		LLVMMemoryBufferRef b;
-		LLVMSetTargetMachineAsmVerbosity(c->tm, 1);
-		if (!machine_code(c, LLVMAssemblyFile, true, &b))
-			return false;
-		c->job->out->text[TEXT_ASM] = keep_text(c, LLVMGetBufferStart(b), LLVMGetBufferSize(b));
-		LLVMDisposeMemoryBuffer(b);
-	}
-	return true;
-}
-
 /* A kernel's figures are its own and those of what it calls. */
 static void add_subs(Compile *c)
 {
@@ -232,7 +84,7 @@ static bool make_image(Compile *c)
 {
 	LLVMMemoryBufferRef b;
 	Linked linked;
-	if (!machine_code(c, LLVMObjectFile, false, &b))
+	if (!compile_code(c, LLVMObjectFile, false, &b))
 		return false;
 	bool ok = link_object(
 		c->job->keep, c->job->target->arch, LLVMGetBufferStart(b), LLVMGetBufferSize(b), &linked, c->job->err);
@@ -244,7 +96,7 @@ static bool make_image(Compile *c)
 	image->bytes = linked.bytes;
 	image->size = linked.size;
 	for (size_t k = 0; k < c->job->ks->n; k++) {
-		const char *fn = c->job->out->report[k].name, *name = emit_symbol(c->job->arena, ir_find_fn(c->job->ks, fn));
+		const char *fn = c->job->out->report[k].name, *name = emit_symbol(&c->emit, ir_find_fn(c->job->ks, fn));
 		const LinkSymbol *s = NULL;
 		for (size_t j = 0; j < linked.nsymbol && s == NULL; j++)
 			s = strcmp(linked.symbol[j].name, name) == 0 ? &linked.symbol[j] : NULL;
@@ -260,16 +112,11 @@ static bool make_image(Compile *c)
 
 static bool emit(const BackendJob *job)
 {
-	Compile c = { .job = job, .machine = machine_take(job->target, job->err) };
-	if (c.machine == NULL)
+	Compile c;
+	if (!compile_begin(&c, job, note_remark))
 		return false;
-	c.tm = machine_of(c.machine);
-	make_emit(&c);
-	bool ok = emit_all(&c) && make_texts(&c) && (job->options->no_image || make_image(&c));
-	LLVMDisposeBuilder(c.emit.b);
-	LLVMDisposeModule(c.emit.mod);
-	LLVMContextDispose(c.emit.cx);
-	machine_give(c.machine);
+	bool ok = compile_emit(&c) && compile_texts(&c) && (job->options->no_image || make_image(&c));
+	compile_end(&c);
 	return ok;
 }
 
@@ -329,7 +176,7 @@ const Backend backend_llvm = {
 	.code_align = { [ARCH_X86_64] = 64, [ARCH_AARCH64] = 4096 },
 	.pass = passes,
 	.text = texts,
-	.emit_bytes = EMIT_BYTES,
+	.emit_bytes = COMPILE_BYTES,
 	.compiler = "llvm " LLVM_VERSION_STRING,
 	.key = key,
 	.emit = emit,

@@ -1,5 +1,6 @@
 /*
- * Inside of the room: a lowered Fn to LLVM IR, `int name(const DlcCall *)`, and a sub Fn to an internal function.
+ * Inside of the room: a lowered Fn to LLVM IR, `int name(const DlcCall *)`, and a sub Fn to an internal function. For
+ * a device it is a kernel of a launch instead (emit_launch.c).
  *
  * An expression without loads is pure. It is emitted once, where the innermost variable that it depends on becomes
  * known ("its level"), so what is invariant in a loop stands before the loop by construction. Loads are emitted
@@ -34,13 +35,6 @@ typedef struct Level {
 	VEC(uint32_t) known; /* memo entries that end with the level */
 } Level;
 
-typedef struct Place { /* where a buffer lies */
-	const Buf *buf;
-	LLVMValueRef ptr;
-	bool reg;      /* an alloca accessed as a whole, which mem2reg makes a value */
-	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
-} Place;
-
 /* A sub Fn's function; it is emitted before its callers. */
 typedef struct EmitSub {
 	const Fn *fn;
@@ -65,10 +59,16 @@ typedef struct Emit {
 	LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr;
 	VEC(EmitSub) sub;
 	bool regs; /* there are allocas for mem2reg */
+	bool device;  /* kernels are started by launches */
 
 	/* of the Fn at work */
 	LLVMValueRef func, call, work, threads;
+	const LowerKernel *kernel; /* of a device; NULL: a sub Fn */
+	bool alone;                /* the launch has one thread */
+	LLVMValueRef shared;       /* what the threads of a block share; NULL: nothing */
+	int64_t shared_bytes;
 	const Range *env;     /* what is known of the variables here */
+	const Range *bound;   /* of a device: what loops and lets alone say */
 	LLVMBasicBlockRef at; /* the builder stands at its end, except while pure code is placed */
 	Val *memo;            /* by Expr.id */
 	size_t nmemo;
@@ -85,9 +85,10 @@ typedef struct Emit {
 	int depth, deepest; /* of loops */
 } Emit;
 
-/* emit_fn.c: false where CPU code cannot do what a statement asks for. */
+/* emit_fn.c: false where the code cannot do what a statement asks for. */
 bool emit_fn(Emit *e, const Fn *fn);
-char *emit_symbol(Arena *a, const Fn *fn); /* the name in the object, which no name of LLVM's equals */
+char *emit_symbol(const Emit *e, const Fn *fn); /* the name in the object, which no name of LLVM's equals */
+PRINTF_LIKE(4, 5) bool emit_refuse(Emit *e, const Stmt *s, ErrCode code, const char *fmt, ...);
 
 /* emit_call.c: a sub Fn's function, its parameters; a call. */
 LLVMValueRef emit_sub_function(Emit *e, const Fn *fn);
@@ -101,17 +102,8 @@ void emit_level_push(Emit *e);
 void emit_level_pop(Emit *e);
 void emit_forget(Emit *e, size_t mark); /* what the statement read since temp.n was `mark`; 0: all */
 void emit_forget_loads(Emit *e);        /* another basic block, or memory has changed */
-/* Element `outer` + `inner` (or NULL) of a buffer. */
-LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 void emit_move(Emit *e, LLVMBasicBlockRef block); /* to the end of a block */
 LLVMBasicBlockRef emit_block(Emit *e, const char *name);
 LLVMValueRef emit_some(Emit *e, const Expr *mask); /* any lane on; NULL: the mask must say */
-
-/* emit_mem.c: addresses, loads and stores. */
-Place *emit_place(const Emit *e, const char *buf); /* one of the Fn's buffers */
-LLVMValueRef emit_load(Emit *e, const Expr *x);
-void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask);
-LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */
-LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes);
 
 #endif

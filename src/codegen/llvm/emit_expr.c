@@ -7,6 +7,7 @@
  * The others are loaded again, which costs nothing beside an fma. A fence, which makes no instruction, hides from
  * LLVM that both loads are the same, since LLVM would then spill the value.
  */
+#include "codegen/llvm/emit_device.h"
 #include "codegen/llvm/emit_num.h"
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
@@ -59,7 +60,7 @@ static void keep(Emit *e, const Expr *x)
 static void fence_again(Emit *e, const Expr *x)
 {
 	Val *v = memo_at(e, x);
-	if (v->fence == e->fence && e->mask == NULL) {
+	if (v->fence == e->fence && e->mask == NULL && !e->device) {
 		LLVMBuildFence(e->b, LLVMAtomicOrderingSequentiallyConsistent, 1, "");
 		e->fence++;
 	}
@@ -143,6 +144,9 @@ static LLVMValueRef ramp(Emit *e, DType t, LLVMValueRef base, LLVMValueRef strid
 static LLVMValueRef node(Emit *e, const Expr *x, LLVMValueRef const *a)
 {
 	DType t = x->arg[0]->type;
+	LLVMValueRef less = e->device ? emit_short_node(e, x, a) : NULL;
+	if (less != NULL)
+		return less;
 	switch (x->op) {
 	case IR_SPLAT: return emit_splat(e, a[0], x->type.lanes);
 	case IR_RAMP: return ramp(e, x->type, a[0], a[1]);
@@ -190,11 +194,7 @@ static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 		e->some = some;
 		emit_forget(e, mark);
 	}
-	/* A load of neighbours gives zeros in the lanes that are off. */
-	const Expr *yes = x->arg[1];
-	bool row = yes->op == IR_LOAD && yes->type.bits >= 8 && yes->arg[0]->op == IR_RAMP &&
-	           ir_is_const(yes->arg[0]->arg[1], 1);
-	if (outer == NULL && is_zero(x->arg[2]) && row && !emit_place(e, yes->name)->reg)
+	if (outer == NULL && is_zero(x->arg[2]) && emit_loads_zeros(e, x->arg[1]))
 		return arm[0];
 	return LLVMBuildSelect(e->b, c, arm[0], arm[1], "");
 }

@@ -10,7 +10,7 @@
 
 /* Long division of significands, bit by bit; musl's fmod has the same steps. */
 static const char fmod_text[] = "declare i64 @llvm.ctlz.i64(i64, i1)\n"
-								"define double @\"dlc fmod\"(double %x, double %y) nounwind \"no-builtins\" {\n"
+								"define double @dlc.fmod(double %x, double %y) nounwind \"no-builtins\" {\n"
 								"  %bx = bitcast double %x to i64\n"
 								"  %by = bitcast double %y to i64\n"
 								"  %ax = and i64 %bx, 9223372036854775807\n"
@@ -88,7 +88,7 @@ static const char fmod_text[] = "declare i64 @llvm.ctlz.i64(i64, i1)\n"
 
 static LLVMValueRef fmod_function(Emit *e)
 {
-	LLVMValueRef f = LLVMGetNamedFunction(e->mod, "dlc fmod");
+	LLVMValueRef f = LLVMGetNamedFunction(e->mod, "dlc.fmod");
 	if (f != NULL)
 		return f;
 	LLVMModuleRef m;
@@ -104,7 +104,7 @@ static LLVMValueRef fmod_function(Emit *e)
 	failed = LLVMLinkModules2(e->mod, m);
 	assert(!failed);
 	(void)failed;
-	f = LLVMGetNamedFunction(e->mod, "dlc fmod");
+	f = LLVMGetNamedFunction(e->mod, "dlc.fmod");
 	LLVMSetLinkage(f, LLVMInternalLinkage); /* only now: an unused internal one is not linked in */
 	return f;
 }

@@ -2,11 +2,13 @@
  * A lowered Fn's statements. Allocs that are only accessed as a whole become values (allocas that mem2reg removes).
  * The others lie in the thread's workspace, where allocs of disjoint scopes share a place.
  */
+#include "codegen/llvm/emit_device.h"
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"
 #include "ir/query.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@
 enum { WORK_ALIGN = 64 };
 #define WORK_MAX ((int64_t)1 << 36)
 
-PRINTF_LIKE(4, 5) static bool refuse(Emit *e, const Stmt *s, ErrCode code, const char *fmt, ...)
+bool emit_refuse(Emit *e, const Stmt *s, ErrCode code, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -68,8 +70,9 @@ static void add_place(Emit *e, const Buf *buf, bool reg)
 
 static bool add_alloc(Stmt *s, void *arg)
 {
+	const Emit *e = arg;
 	if (s->kind == ST_ALLOC)
-		add_place(arg, s->alloc, true);
+		add_place(arg, s->alloc, !e->device || strcmp(s->alloc->scope, "shared") != 0);
 	return true;
 }
 
@@ -136,28 +139,52 @@ static bool list_under(Emit *e, const Range *env, const Stmt *s)
 	return ok;
 }
 
+static bool bound_loop(Emit *e, const Stmt *s, const Range *inside)
+{
+	if (!e->device)
+		return list_under(e, inside, s->loop.body);
+	const Range *outer = e->bound;
+	LLVMValueRef v = emit_axis(e, s);
+	emit_level_push(e);
+	e->bound = ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, outer);
+	emit_bind(e, s->loop.var, I64, v);
+	bool ok = list_under(e, inside, s->loop.body);
+	e->bound = outer;
+	emit_level_pop(e);
+	return ok;
+}
+
 static bool loop(Emit *e, const Stmt *s)
 {
-	const Range *inside = ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, e->env);
-	if (s->loop.kind == LOOP_BOUND) /* over the threads: this is one of them */
-		return list_under(e, inside, s->loop.body);
+	const Range *inside = ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, e->env), *bound = e->bound;
+	if (s->loop.kind == LOOP_BOUND) /* over blocks or threads: this is one of them */
+		return bound_loop(e, s, inside);
+	bool less = emit_is_short(e, s->loop.lo, s->loop.hi);
 	LLVMValueRef from = emit_expr(e, s->loop.lo), to = emit_expr(e, s->loop.hi);
+	if (less) {
+		from = emit_short(e, from);
+		to = emit_short(e, to);
+	}
 	LLVMBasicBlockRef before = e->at, body = emit_block(e, s->loop.var), done = emit_block(e, "done");
 	if (ir_always(ir_lt(e->ir, s->loop.lo, s->loop.hi), e->env))
 		LLVMBuildBr(e->b, body);
 	else
 		LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, from, to, ""), body, done);
 	emit_move(e, body);
-	LLVMValueRef i = LLVMBuildPhi(e->b, e->i64, "");
+	LLVMValueRef i = LLVMBuildPhi(e->b, LLVMTypeOf(from), "");
+	LLVMValueRef index = less ? LLVMBuildSExt(e->b, i, e->i64, "") : i;
 	emit_level_push(e);
-	emit_bind(e, s->loop.var, I64, i);
+	if (e->device)
+		e->bound = ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, bound);
+	emit_bind(e, s->loop.var, I64, index);
 	if (++e->depth > e->deepest)
 		e->deepest = e->depth;
 	if (!list_under(e, inside, s->loop.body))
 		return false;
 	e->depth--;
 	emit_level_pop(e);
-	LLVMValueRef next = LLVMBuildNSWAdd(e->b, i, emit_int(e->i64, 1), "");
+	e->bound = bound;
+	LLVMValueRef next = LLVMBuildNSWAdd(e->b, i, emit_int(LLVMTypeOf(from), 1), "");
 	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, next, to, ""), body, done);
 	LLVMAddIncoming(i, &from, &before, 1);
 	LLVMAddIncoming(i, &next, &e->at, 1);
@@ -186,8 +213,7 @@ static bool branch(Emit *e, const Stmt *s)
 	return true;
 }
 
-/* Enters a block for a scalar mask; where it ends, or NULL without a mask. */
-static LLVMBasicBlockRef mask_begin(Emit *e, const Expr *mask)
+LLVMBasicBlockRef emit_mask_begin(Emit *e, const Expr *mask)
 {
 	if (mask == NULL)
 		return NULL;
@@ -198,7 +224,7 @@ static LLVMBasicBlockRef mask_begin(Emit *e, const Expr *mask)
 	return done;
 }
 
-static void mask_end(Emit *e, LLVMBasicBlockRef done)
+void emit_mask_end(Emit *e, LLVMBasicBlockRef done)
 {
 	if (done == NULL)
 		return;
@@ -213,9 +239,9 @@ static void store(Emit *e, const Stmt *s)
 	const Expr *idx = s->store.dst.idx[0];
 	const Expr *m = s->store.mask;
 	if (m == NULL || m->type.lanes == 1) {
-		LLVMBasicBlockRef done = mask_begin(e, m);
+		LLVMBasicBlockRef done = emit_mask_begin(e, m);
 		emit_store(e, s->store.dst.buf, idx, emit_expr(e, s->store.value), NULL);
-		mask_end(e, done);
+		emit_mask_end(e, done);
 		return;
 	}
 	LLVMValueRef mask = emit_expr(e, m);
@@ -232,6 +258,8 @@ static void let(Emit *e, const Stmt *s)
 	emit_level_push(e);
 	emit_bind(e, s->let.var, s->let.value->type, v);
 	e->env = ir_range_let(e->ir, s->let.var, s->let.value, e->env);
+	if (e->device)
+		e->bound = ir_range_let(e->ir, s->let.var, s->let.value, e->bound);
 }
 
 static bool alloc(Emit *e, const Stmt *s)
@@ -243,8 +271,12 @@ static bool alloc(Emit *e, const Stmt *s)
 	if (p->reg) {
 		p->ptr = LLVMBuildAlloca(e->b, emit_type(e, dtype_vector(s->alloc->type, (int)n.hi)), "reg");
 		e->regs = true;
+	} else if (e->device) {
+		const char *why = emit_device_alloc(e, p);
+		if (why != NULL)
+			return emit_refuse(e, s, ERR_UNSUPPORTED, "alloc %s is one %s", s->alloc->name, why);
 	} else if (bytes < 0 || bytes > WORK_MAX || e->work_at + bytes > WORK_MAX) {
-		return refuse(e, s, ERR_MEMORY, "alloc %s takes more than 64 GiB of workspace", s->alloc->name);
+		return emit_refuse(e, s, ERR_MEMORY, "alloc %s takes more than 64 GiB of workspace", s->alloc->name);
 	} else {
 		LLVMValueRef at = emit_int(e->i64, e->work_at);
 		p->ptr = LLVMBuildGEP2(e->b, e->i8, e->work, &at, 1, "");
@@ -256,101 +288,12 @@ static bool alloc(Emit *e, const Stmt *s)
 	return true;
 }
 
-static void combine(Emit *e, const Monoid *m, LLVMValueRef const *left, LLVMValueRef const *right, LLVMValueRef *out)
-{
-	const char *l[16], *r[16];
-	assert(m->n <= 16);
-	emit_level_push(e);
-	for (int k = 0; k < m->n; k++) { /* fresh: an operand's name may be one of the Fn's */
-		emit_bind(e, l[k] = ir_fresh_name(e->ir, "left"), m->type[k], left[k]);
-		emit_bind(e, r[k] = ir_fresh_name(e->ir, "right"), m->type[k], right[k]);
-	}
-	for (int j = 0; j < m->n; j++) {
-		const Expr *x = m->combine[j];
-		for (int k = 0; k < m->n; k++) {
-			x = ir_subst(e->ir, x, m->left[k], ir_var(e->ir, l[k], m->type[k]));
-			x = ir_subst(e->ir, x, m->right[k], ir_var(e->ir, r[k], m->type[k]));
-		}
-		out[j] = emit_expr(e, x);
-	}
-	emit_level_pop(e);
-}
-
-/* One value: compare and exchange until no other thread changed it in between. Gives the value before. */
-static LLVMValueRef exchange(Emit *e, const Monoid *m, LLVMValueRef ptr, LLVMValueRef value)
-{
-	DType t = m->type[0];
-	LLVMTypeRef mem = emit_mem_type(e, t), bits = LLVMIntTypeInContext(e->cx, t.bits);
-	LLVMValueRef first = LLVMBuildLoad2(e->b, bits, ptr, ""), left, new = NULL;
-	LLVMSetAlignment(first, t.bits / 8u);
-	LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
-	LLVMBasicBlockRef before = e->at, again = emit_block(e, "again"), done = emit_block(e, "done");
-	LLVMBuildBr(e->b, again);
-	emit_move(e, again);
-	LLVMValueRef seen = LLVMBuildPhi(e->b, bits, "");
-	left = emit_from_memory(e, t, LLVMBuildBitCast(e->b, seen, mem, ""));
-	combine(e, m, &left, &value, &new);
-	new = LLVMBuildBitCast(e->b, emit_to_memory(e, t, new), bits, "");
-	LLVMValueRef r = LLVMBuildAtomicCmpXchg(
-		e->b, ptr, seen, new, LLVMAtomicOrderingSequentiallyConsistent, LLVMAtomicOrderingSequentiallyConsistent, 0);
-	LLVMValueRef now = LLVMBuildExtractValue(e->b, r, 0, "");
-	LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, r, 1, ""), done, again);
-	LLVMAddIncoming(seen, &first, &before, 1);
-	LLVMAddIncoming(seen, &now, &e->at, 1);
-	emit_move(e, done);
-	return left;
-}
-
-/* Several values at once: thread 0 alone runs such code (lower/threads.c). */
-static LLVMValueRef tuple(Emit *e, const Stmt *s, const Monoid *m)
-{
-	LLVMValueRef left[16] = { NULL }, right[16] = { NULL }, new[16] = { NULL };
-	assert(m->n <= 16);
-	for (int k = 0; k < m->n; k++) {
-		const Access *d = &s->reduce.dst[k];
-		left[k] = emit_expr(e, ir_load_named(e->ir, d->buf, m->type[k], d->idx, 1));
-		right[k] = emit_expr(e, s->reduce.value[k]);
-	}
-	combine(e, m, left, right, new);
-	for (int k = 0; k < m->n; k++)
-		emit_store(e, s->reduce.dst[k].buf, s->reduce.dst[k].idx[0], new[k], NULL);
-	return left[0];
-}
-
-static bool atomic(Emit *e, const Stmt *s)
-{
-	const Access *d = &s->reduce.dst[0];
-	const Place *p = emit_place(e, d->buf);
-	const Monoid *m = ir_find_monoid(e->ks, s->reduce.monoid, dtype_scalar(p->buf->type));
-	DType t = m->type[0];
-	if (m->n > 16)
-		return refuse(e, s, ERR_UNSUPPORTED, "the atomic reduction %s has more than 16 values", m->name);
-	if (m->n == 1 && t.bits < 8)
-		return refuse(
-			e, s, ERR_UNSUPPORTED, "an atomic reduction changes %s, whose elements are less than a byte", d->buf);
-	if (s->reduce.mask != NULL && s->reduce.old != NULL)
-		return refuse(e, s, ERR_UNSUPPORTED,
-			"the atomic reduction of %s has a mask and returns the old value; leave out one of them", d->buf);
-	LLVMBasicBlockRef done = mask_begin(e, s->reduce.mask);
-	LLVMValueRef old;
-	if (m->n > 1)
-		old = tuple(e, s, m);
-	else
-		old = exchange(e, m, emit_address(e, p, d->idx[0]), emit_expr(e, s->reduce.value[0]));
-	mask_end(e, done);
-	if (s->reduce.old != NULL) {
-		emit_level_push(e);
-		emit_bind(e, s->reduce.old, t, old);
-	}
-	return true;
-}
-
 /* For reading, into all caches. */
 static void prefetch(Emit *e, const Stmt *s)
 {
 	const Place *p = emit_place(e, s->prefetch.buf);
 	LLVMValueRef arg[4] = { NULL, emit_int(e->i32, 0), emit_int(e->i32, 3), emit_int(e->i32, 1) };
-	if (p->buf->type.bits < 8)
+	if (p->buf->type.bits < 8 || e->device) /* a GPU has other threads to run instead */
 		return;
 	arg[0] = emit_address(e, p, s->prefetch.idx[0]);
 	emit_intrinsic(e, "llvm.prefetch", &e->ptr, 1, arg, 4);
@@ -359,6 +302,10 @@ static void prefetch(Emit *e, const Stmt *s)
 /* NULL where the team is one thread. */
 static void barrier(Emit *e)
 {
+	if (e->device) {
+		emit_block_barrier(e);
+		return;
+	}
 	LLVMBasicBlockRef meet = emit_block(e, "meet"), done = emit_block(e, "met");
 	LLVMValueRef many = LLVMBuildICmp(e->b, LLVMIntNE, e->threads, emit_int(e->i64, 1), "");
 	LLVMBuildCondBr(e->b, many, meet, done);
@@ -378,7 +325,7 @@ static bool statement(Emit *e, const Stmt *s)
 	case ST_STORE: store(e, s); return true;
 	case ST_LET: let(e, s); return true;
 	case ST_ALLOC: return alloc(e, s);
-	case ST_REDUCE: return atomic(e, s);
+	case ST_REDUCE: return emit_atomic(e, s);
 	case ST_BARRIER: barrier(e); return true;
 	case ST_PREFETCH: prefetch(e, s); return true;
 	case ST_CALL: emit_call(e, s); return true;
@@ -390,6 +337,8 @@ static bool statement(Emit *e, const Stmt *s)
 /* Registers that the list's own statements do not store to, and one more: a kept value's last use frees its own. */
 static int registers_left(Emit *e, const Stmt *s)
 {
+	if (e->device)
+		return INT_MAX; /* the driver's compiler assigns them */
 	int width = e->target->vector_bits, used = 0;
 	for (; s != NULL; s = s->next) {
 		Place *p = s->kind == ST_STORE ? emit_place(e, s->store.dst.buf) : NULL;
@@ -406,7 +355,7 @@ static bool list(Emit *e, const Stmt *s)
 {
 	size_t levels = e->level.n;
 	int most = e->loaded_most;
-	const Range *env = e->env;
+	const Range *env = e->env, *bound = e->bound;
 	int64_t work = e->work_at;
 	bool ok = true;
 	emit_forget_loads(e);
@@ -426,6 +375,7 @@ static bool list(Emit *e, const Stmt *s)
 	while (e->level.n > levels)
 		emit_level_pop(e);
 	e->env = env;
+	e->bound = bound;
 	e->loaded_most = most;
 	e->work_at = work;
 	return ok;
@@ -451,9 +401,13 @@ static void attributes(Emit *e)
 	}
 }
 
-char *emit_symbol(Arena *a, const Fn *fn)
+char *emit_symbol(const Emit *e, const Fn *fn)
 {
-	return arena_printf(a, "kernel.%s", fn->name);
+	char symbol[DLC_SYMBOL];
+	if (!e->device || fn->kind == FN_SUB)
+		return arena_printf(e->arena, "kernel.%s", fn->name);
+	kernel_symbol(fn->name, symbol);
+	return arena_printf(e->arena, "%s", symbol);
 }
 
 bool emit_fn(Emit *e, const Fn *fn)
@@ -462,7 +416,10 @@ bool emit_fn(Emit *e, const Fn *fn)
 	e->level.n = e->temp.n = e->loaded.n = 0;
 	e->loaded_regs = 0;
 	e->mask = e->some = NULL;
-	e->env = ir_range_fn(e->ir, fn);
+	e->env = e->bound = ir_range_fn(e->ir, fn);
+	e->shared = NULL;
+	e->alone = false;
+	e->shared_bytes = 0;
 	e->work_at = e->work_bytes = 0;
 	e->depth = e->deepest = 0;
 	e->place = MAP_OF(e->arena);
@@ -472,15 +429,18 @@ bool emit_fn(Emit *e, const Fn *fn)
 			add_place(e, fn->param[k].buf, false);
 	ir_each_stmt(fn->body, check_stmt, e);
 	bool sub = fn->kind == FN_SUB;
-	e->func = sub ? emit_sub_function(e, fn)
-	              : LLVMAddFunction(e->mod, emit_symbol(e->arena, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));
+	e->func = sub         ? emit_sub_function(e, fn)
+	          : e->device ? emit_kernel_function(e, fn)
+	                      : LLVMAddFunction(e->mod, emit_symbol(e, fn), LLVMFunctionType(e->i32, &e->ptr, 1, 0));
 	attributes(e);
 	emit_move(e, emit_block(e, "entry"));
 	if (sub)
 		emit_sub_parameters(e);
+	else if (e->device)
+		emit_kernel_parameters(e);
 	else
 		parameters(e);
-	if (fn->kind == FN_PREPARE) { /* the one thread that does it all */
+	if (fn->kind == FN_PREPARE && !e->device) { /* the one thread that does it all */
 		LLVMBasicBlockRef first = emit_block(e, "first"), rest = emit_block(e, "rest");
 		LLVMValueRef thread = emit_expr(e, ir_idx(e->ir, LOWER_THREAD));
 		LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, thread, emit_int(e->i64, 0), ""), first, rest);
@@ -495,6 +455,9 @@ bool emit_fn(Emit *e, const Fn *fn)
 		e->sub.at[e->sub.n - 1].work_bytes = e->work_bytes;
 		e->sub.at[e->sub.n - 1].deepest = e->deepest;
 	}
-	LLVMBuildRet(e->b, sub ? NULL : emit_int(e->i32, 0));
+	if (sub || e->device)
+		LLVMBuildRetVoid(e->b);
+	else
+		LLVMBuildRet(e->b, emit_int(e->i32, 0));
 	return true;
 }

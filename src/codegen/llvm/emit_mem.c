@@ -4,8 +4,9 @@
  * others gather or scatter. Elements of less than a byte are packed and accessed one by one.
  *
  * Where the mask of a scalar load is off (the arm of a select), the load reads the call structure instead, which is
- * there and long enough. So no branch is needed.
+ * there and long enough. So no branch is needed. A device has no such structure: the load stands in a branch.
  */
+#include "codegen/llvm/emit_mem.h"
 #include "codegen/llvm/emit_num.h"
 #include "ir/build.h"
 
@@ -166,20 +167,42 @@ static unsigned alignment(DType t)
 	return t.bits < 8 ? 1 : t.bits / 8u;
 }
 
-static LLVMValueRef guarded(Emit *e, LLVMValueRef ptr)
-{
-	if (e->mask == NULL)
-		return ptr;
-	if (e->some == NULL)
-		e->some = any_lane(e, e->mask);
-	return LLVMBuildSelect(e->b, e->some, ptr, e->call, ""); /* true: ptr itself */
-}
-
-static LLVMValueRef load_at(Emit *e, LLVMTypeRef t, LLVMValueRef ptr, unsigned align)
+static LLVMValueRef load_at(Emit *e, const Place *p, LLVMTypeRef t, LLVMValueRef ptr, unsigned align)
 {
 	LLVMValueRef v = LLVMBuildLoad2(e->b, t, ptr, "");
 	LLVMSetAlignment(v, align);
+	if (p->constant)
+		emit_note_constant(e, v);
 	return v;
+}
+
+/* On a device: in a block of its own, which the driver's compiler makes a predicate. Off: zero. */
+static LLVMValueRef load_if(Emit *e, const Place *p, LLVMTypeRef t, LLVMValueRef ptr, unsigned align, LLVMValueRef on)
+{
+	if (on == NULL || (LLVMIsAConstantInt(on) && LLVMConstIntGetZExtValue(on) == 1))
+		return load_at(e, p, t, ptr, align);
+	LLVMBasicBlockRef before = e->at, yes = emit_block(e, "on"), done = emit_block(e, "off");
+	LLVMBuildCondBr(e->b, on, yes, done);
+	emit_move(e, yes);
+	LLVMValueRef v = load_at(e, p, t, ptr, align), zero = LLVMConstNull(t), both;
+	LLVMBuildBr(e->b, done);
+	emit_move(e, done);
+	both = LLVMBuildPhi(e->b, t, "");
+	LLVMAddIncoming(both, &v, &yes, 1);
+	LLVMAddIncoming(both, &zero, &before, 1);
+	return both;
+}
+
+/* A scalar, where any lane is on; elsewhere it reads what there is. */
+static LLVMValueRef load_one(Emit *e, const Place *p, LLVMTypeRef t, LLVMValueRef ptr, unsigned align)
+{
+	if (e->mask == NULL)
+		return load_at(e, p, t, ptr, align);
+	if (e->some == NULL)
+		e->some = any_lane(e, e->mask);
+	if (e->device)
+		return load_if(e, p, t, ptr, align, e->some);
+	return load_at(e, p, t, LLVMBuildSelect(e->b, e->some, ptr, e->call, ""), align); /* true: ptr itself */
 }
 
 /* Elements of 2 or 4 bits: the byte and the shift of element i. */
@@ -194,10 +217,10 @@ static LLVMValueRef packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef
 
 static LLVMValueRef load_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef on)
 {
-	LLVMValueRef shift, ptr = packed(e, p, i, &shift);
-	if (on != NULL)
+	LLVMValueRef shift, ptr = packed(e, p, i, &shift), byte;
+	if (on != NULL && !e->device)
 		ptr = LLVMBuildSelect(e->b, on, ptr, e->call, "");
-	LLVMValueRef byte = load_at(e, e->i8, ptr, 1);
+	byte = e->device ? load_if(e, p, e->i8, ptr, 1, on) : load_at(e, p, e->i8, ptr, 1);
 	return LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, byte, shift, ""), emit_type(e, dtype_scalar(p->buf->type)), "");
 }
 
@@ -262,12 +285,21 @@ static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lane
 {
 	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), lanes);
 	LLVMValueRef ptr = emit_address(e, p, base);
+	if (e->device && e->mask == NULL)
+		return emit_load_pieces(e, p, ptr, base, lanes);
 	if (e->mask == NULL)
-		return load_at(e, t, ptr, alignment(p->buf->type));
-	LLVMTypeRef over[2] = { t, e->ptr };
+		return load_at(e, p, t, ptr, alignment(p->buf->type));
+	LLVMTypeRef over[2] = { t, LLVMTypeOf(ptr) };
 	LLVMValueRef arg[4] = { ptr, emit_int(e->i32, alignment(p->buf->type)), emit_mask_lanes(e, e->mask, lanes),
 		LLVMConstNull(t) };
 	return emit_intrinsic(e, "llvm.masked.load", over, 2, arg, 4);
+}
+
+bool emit_loads_zeros(const Emit *e, const Expr *x)
+{
+	if (x->op != IR_LOAD || x->type.bits < 8 || emit_place(e, x->name)->reg)
+		return false;
+	return (e->device && x->type.lanes == 1) || (x->arg[0]->op == IR_RAMP && ir_is_const(x->arg[0]->arg[1], 1));
 }
 
 LLVMValueRef emit_load(Emit *e, const Expr *x)
@@ -283,11 +315,11 @@ LLVMValueRef emit_load(Emit *e, const Expr *x)
 	if (t.bits < 8)
 		return load_packed_lanes(e, p, x);
 	if (t.lanes == 1) {
-		v = load_at(e, mem, guarded(e, emit_address(e, p, idx)), alignment(t));
+		v = load_one(e, p, mem, emit_address(e, p, idx), alignment(t));
 	} else if (!as_ramp(e, idx, &base, &stride)) {
 		v = gather(e, p, x);
 	} else if (ir_is_const(stride, 0)) {
-		v = load_at(e, mem, guarded(e, emit_address(e, p, base)), alignment(t));
+		v = load_one(e, p, mem, emit_address(e, p, base), alignment(t));
 		return emit_splat(e, emit_from_memory(e, dtype_scalar(t), v), t.lanes);
 	} else if (ir_is_const(stride, 1)) {
 		v = load_row(e, p, base, t.lanes);
@@ -302,14 +334,32 @@ static void store_at(Emit *e, LLVMValueRef v, LLVMValueRef ptr, unsigned align)
 	LLVMSetAlignment(LLVMBuildStore(e->b, v, ptr), align);
 }
 
+/* A device's threads may store to the same word at once: the element's bits are cleared, then set. */
+static void store_bits(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef v)
+{
+	int bits = p->buf->type.bits, log = bits == 4 ? 3 : 4; /* elements of a word: 2^log */
+	LLVMValueRef in = LLVMBuildAnd(e->b, i, emit_int(e->i64, (1 << log) - 1), "");
+	LLVMValueRef shift = LLVMBuildTrunc(e->b, LLVMBuildMul(e->b, in, emit_int(e->i64, bits), ""), e->i32, "");
+	LLVMValueRef ptr = gep(e, e->i32, p->ptr, LLVMBuildAShr(e->b, i, emit_int(e->i64, log), ""));
+	LLVMValueRef hole = LLVMBuildShl(e->b, emit_int(e->i32, (1 << bits) - 1), shift, "");
+	LLVMValueRef set = LLVMBuildShl(e->b, LLVMBuildZExt(e->b, v, e->i32, ""), shift, "");
+	LLVMValueRef rest = LLVMBuildNot(e->b, hole, "");
+	LLVMBuildAtomicRMW(e->b, LLVMAtomicRMWBinOpAnd, ptr, rest, LLVMAtomicOrderingMonotonic, 0);
+	LLVMBuildAtomicRMW(e->b, LLVMAtomicRMWBinOpOr, ptr, set, LLVMAtomicOrderingMonotonic, 0);
+}
+
 /* Read, change, write: two threads never store to such a buffer at once (lower/threads.c). */
 static void store_packed(Emit *e, const Place *p, LLVMValueRef i, LLVMValueRef v)
 {
+	if (e->device && !e->alone && !p->own) {
+		store_bits(e, p, i, v);
+		return;
+	}
 	LLVMValueRef shift, ptr = packed(e, p, i, &shift);
 	LLVMValueRef byte = LLVMBuildZExt(e->b, v, e->i8, "");
 	LLVMValueRef hole = LLVMBuildShl(e->b, emit_int(e->i8, (1 << p->buf->type.bits) - 1), shift, "");
 	byte = LLVMBuildAnd(e->b, LLVMBuildShl(e->b, byte, shift, ""), hole, "");
-	LLVMValueRef old = LLVMBuildAnd(e->b, load_at(e, e->i8, ptr, 1), LLVMBuildNot(e->b, hole, ""), "");
+	LLVMValueRef old = LLVMBuildAnd(e->b, load_at(e, p, e->i8, ptr, 1), LLVMBuildNot(e->b, hole, ""), "");
 	store_at(e, LLVMBuildOr(e->b, old, byte, ""), ptr, 1);
 }
 
@@ -371,10 +421,14 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 	} else if (!as_ramp(e, idx, &base, &stride) || !ir_is_const(stride, 1)) {
 		scatter(e, p, idx, value, mask);
 	} else if (mask == NULL) {
-		store_at(e, value, emit_address(e, p, base), alignment(t));
+		LLVMValueRef ptr = emit_address(e, p, base);
+		if (e->device)
+			emit_store_pieces(e, p, ptr, base, value);
+		else
+			store_at(e, value, ptr, alignment(t));
 	} else {
-		LLVMTypeRef over[2] = { LLVMTypeOf(value), e->ptr };
 		LLVMValueRef arg[4] = { value, emit_address(e, p, base), emit_int(e->i32, alignment(t)), mask };
+		LLVMTypeRef over[2] = { LLVMTypeOf(value), LLVMTypeOf(arg[1]) };
 		emit_intrinsic(e, "llvm.masked.store", over, 2, arg, 4);
 	}
 }

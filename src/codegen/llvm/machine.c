@@ -54,6 +54,40 @@ static void start_llvm(void)
 	LLVMInitializeAArch64Target();
 	LLVMInitializeAArch64TargetMC();
 	LLVMInitializeAArch64AsmPrinter();
+	LLVMInitializeNVPTXTargetInfo();
+	LLVMInitializeNVPTXTarget();
+	LLVMInitializeNVPTXTargetMC();
+	LLVMInitializeNVPTXAsmPrinter();
+}
+
+int machine_sm(const Target *t)
+{
+	int most = 0;
+	for (int f = 0; f < FEATURE_COUNT; f++) {
+		const char *name = feature_name((Feature)f);
+		if (target_has(t, (Feature)f) && strncmp(name, "sm_", 3) == 0 && atoi(name + 3) > most)
+			most = atoi(name + 3);
+	}
+	return most;
+}
+
+/*
+ * The architectures that LLVM knows. Each begins its text with the lowest version of PTX that has it, so that old
+ * drivers read it. A device between two of them, or a newer one, runs code of the one before.
+ */
+static const char *sm_name(int sm)
+{
+	static const struct {
+		int sm;
+		const char *name;
+	} known[] = { { 37, "sm_37" }, { 50, "sm_50" }, { 52, "sm_52" }, { 53, "sm_53" }, { 60, "sm_60" }, { 61, "sm_61" },
+		{ 62, "sm_62" }, { 70, "sm_70" }, { 72, "sm_72" }, { 75, "sm_75" }, { 80, "sm_80" }, { 86, "sm_86" },
+		{ 87, "sm_87" }, { 89, "sm_89" }, { 90, "sm_90" } };
+	const char *name = known[0].name;
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+		if (known[k].sm <= sm)
+			name = known[k].name;
+	return name;
 }
 
 /*
@@ -63,6 +97,10 @@ static void start_llvm(void)
 void machine_name(const Target *t, MachineName *out)
 {
 	uint64_t own, beyond = t->features;
+	if (t->kind == TARGET_CUDA) {
+		*out = (MachineName){ .triple = "nvptx64-nvidia-cuda", .cpu = sm_name(machine_sm(t)) };
+		return;
+	}
 	const char *level = level_of(t->arch, t->features, &own);
 	*out = (MachineName){ .triple = archs[t->arch].triple, .cpu = archs[t->arch].cpu };
 	if (out->triple != NULL && out->cpu == NULL) {

@@ -19,6 +19,8 @@ typedef struct MachineName {
 } MachineName;
 void machine_name(const Target *t, MachineName *out);
 
+int machine_sm(const Target *t); /* 75 of sm_75, the highest of the target's features; 0: it has none */
+
 typedef struct Machine Machine;
 
 /* The caller's alone until machine_give; any thread. NULL with an error where there is none for the target. */

@@ -1,0 +1,38 @@
+/* Inside of the room: where buffers lie, and what reads and writes them. */
+#ifndef CODEGEN_LLVM_EMIT_MEM_H
+#define CODEGEN_LLVM_EMIT_MEM_H
+
+#include "codegen/llvm/emit.h"
+
+typedef struct Place { /* where a buffer lies */
+	const Buf *buf;
+	LLVMValueRef ptr;
+	bool reg;      /* an alloca accessed as a whole, which mem2reg makes a value */
+	bool own;      /* of a device: an array of the thread */
+	bool constant; /* of a device: in global memory, and the kernel does not write it */
+	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
+} Place;
+
+/* emit_mem.c: addresses, loads and stores. */
+Place *emit_place(const Emit *e, const char *buf); /* one of the Fn's buffers */
+LLVMValueRef emit_load(Emit *e, const Expr *x);
+void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, LLVMValueRef mask);
+LLVMValueRef emit_address(Emit *e, const Place *p, const Expr *idx); /* of a scalar index */
+LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes);
+bool emit_loads_zeros(const Emit *e, const Expr *x); /* where lanes are off */
+
+/* emit_pieces.c: a row of a device from its first element, whose index is known, as the accesses that it has. */
+LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes);
+void emit_store_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, LLVMValueRef v);
+void emit_note_constant(Emit *e, LLVMValueRef load); /* no store of the kernel changes what it reads */
+/* Element `outer` + `inner` (or NULL) of a buffer (emit_expr.c). */
+LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
+
+/* emit_fn.c: enters a block for a scalar mask; where it ends, or NULL without a mask. */
+LLVMBasicBlockRef emit_mask_begin(Emit *e, const Expr *mask);
+void emit_mask_end(Emit *e, LLVMBasicBlockRef done);
+
+/* emit_atomic.c */
+bool emit_atomic(Emit *e, const Stmt *s);
+
+#endif
