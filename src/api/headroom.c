@@ -9,6 +9,7 @@ Roof machine_roof(const Target *target)
 	Target host;
 	Roof r = { .bits = F32.bits }; /* what the probe multiplies */
 	const Core *c = &target->core;
+	int cores = target_has_blocks(target) ? target->cores : target->threads; /* at work */
 	target_host(&host, target->threads);
 	if (target_runs_on(target, &host, NULL)) {
 		/* The part of the rate of the host's own vectors that vectors of the target's width reach. */
@@ -19,8 +20,8 @@ Roof machine_roof(const Target *target)
 		r.gbps = probe_read_gbps() * target->threads * COST_NEARER;
 	}
 	if (r.gflops <= 0)
-		r.gflops = 2 * target_lanes(target, F32) * c->fma_rate * c->ghz * target->threads;
+		r.gflops = 2 * target_lanes(target, F32) * c->fma_rate * c->ghz * cores;
 	if (r.gbps <= 0)
-		r.gbps = c->level[1] * c->ghz * target->threads; /* out of L2 */
+		r.gbps = c->level[1] * c->ghz * cores; /* out of L2 */
 	return r;
 }

@@ -121,8 +121,7 @@ bool nest_depends(const CostNest *n, const Expr *e, int l)
 	return depends(n, e, n->loop[l].var, COST_DEPTH);
 }
 
-/* Puts loop l at its iteration k. */
-static void set_loop(CostNest *n, int l, int64_t k)
+void nest_set_loop(CostNest *n, int l, int64_t k)
 {
 	int i = find_bind(n, n->loop[l].var);
 	if (i >= 0) {
@@ -145,11 +144,11 @@ bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi)
 	uint64_t on = nest_loops(n, loop->loop.lo) | nest_loops(n, loop->loop.hi);
 	for (int l = 0; l < n->nloop; l++)
 		if ((on >> l & 1) != 0)
-			set_loop(n, l, n->loop[l].n / 2);
+			nest_set_loop(n, l, n->loop[l].n / 2);
 	bool known = number_of(n, loop->loop.lo, lo) && number_of(n, loop->loop.hi, hi);
 	for (int l = 0; l < n->nloop; l++)
 		if ((on >> l & 1) != 0)
-			set_loop(n, l, 0);
+			nest_set_loop(n, l, 0);
 	return known;
 }
 
@@ -185,7 +184,7 @@ double nest_share(CostNest *n, const Condition *cond)
 		for (int l = 0; l < n->nloop; l++) {
 			if ((loops >> l & 1) == 0)
 				continue;
-			set_loop(n, l, all ? rest % n->loop[l].n : at_random(&draw, n->loop[l].n));
+			nest_set_loop(n, l, all ? rest % n->loop[l].n : at_random(&draw, n->loop[l].n));
 			rest /= n->loop[l].n;
 		}
 		if (conditions_hold(n, cond->loops) && number_of(n, cond->cond, &v)) {
@@ -195,12 +194,12 @@ double nest_share(CostNest *n, const Condition *cond)
 	}
 	for (int l = 0; l < n->nloop; l++)
 		if ((loops >> l & 1) != 0)
-			set_loop(n, l, 0);
+			nest_set_loop(n, l, 0);
 	return tried == 0 ? 1 : holds > 0 || all ? holds / tried : COST_RARE / tried;
 }
 
 /* Row-major over the physical dimensions. */
-static bool address(CostNest *n, const Access *a, const Buf *b, int64_t *out)
+bool nest_address(CostNest *n, const Access *a, const Buf *b, int64_t *out)
 {
 	int64_t at = 0, extent, part;
 	int before = n->nbind, dims = b->map.n != 0 ? b->map.n : b->rank;
@@ -228,15 +227,15 @@ no:
 bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NEST_LOOPS])
 {
 	int64_t base, next;
-	if (a->n != b->rank || !address(n, a, b, &base))
+	if (a->n != b->rank || !nest_address(n, a, b, &base))
 		return false;
 	for (int l = 0; l < n->nloop; l++) {
 		stride[l] = 0;
 		if (n->loop[l].n < 2)
 			continue;
-		set_loop(n, l, 1);
-		bool ok = address(n, a, b, &next);
-		set_loop(n, l, 0);
+		nest_set_loop(n, l, 1);
+		bool ok = nest_address(n, a, b, &next);
+		nest_set_loop(n, l, 0);
 		if (!ok)
 			return false;
 		stride[l] = next - base;

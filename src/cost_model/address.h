@@ -7,7 +7,7 @@
 #ifndef COST_MODEL_ADDRESS_H
 #define COST_MODEL_ADDRESS_H
 
-#include "ir/ir.h"
+#include "ir/threads/form.h"
 
 enum { NEST_LOOPS = 48, NEST_BINDS = 320, NEST_BUFS = 96, NEST_CONDITIONS = 32 };
 
@@ -15,6 +15,9 @@ typedef struct NestLoop {
 	const char *var;
 	int64_t lo, n; /* first value, number of iterations; 1 where the loop does not matter */
 	LoopKind kind;
+	int stages;    /* of a pipelined loop */
+	AxisKind axis; /* of a bound loop; along `dim`, 0 to 2 for x to z */
+	int dim;
 } NestLoop;
 
 /* A name: a number, or the value of an expression. */
@@ -62,6 +65,10 @@ bool nest_ends(CostNest *n, const Stmt *loop, int64_t *lo, int64_t *hi);
  * iterations of the loops that it depends on are tried, or a sample where there are many.
  */
 double nest_share(CostNest *n, const Condition *cond);
+/* Puts loop l at its iteration k; each function that does so puts it back to the first one. */
+void nest_set_loop(CostNest *n, int l, int64_t k);
+/* The element of the physical buffer; false: not known. */
+bool nest_address(CostNest *n, const Access *a, const Buf *b, int64_t *out);
 /* Elements by which the address moves from the first to the second iteration of each loop; false: not known. */
 bool nest_strides(CostNest *n, const Access *a, const Buf *b, int64_t stride[NEST_LOOPS]);
 /* Elements of the physical buffer, padding included. */

@@ -44,18 +44,17 @@ bool leaf_is_straight(LoopKind k)
 	return k == LOOP_UNROLLED || k == LOOP_VECTOR;
 }
 
-/* Addresses in one body: loops of one stride overlap. */
-static double distinct(const Leaf *f, const int64_t *stride)
+double leaf_distinct(const Walk *w, int serial, const int64_t *stride)
 {
-	const CostNest *n = &f->w->nest;
+	const CostNest *n = &w->nest;
 	double all = 1;
 	bool moves = false;
-	for (int l = f->serial + 1; l < n->nloop; l++) {
+	for (int l = serial + 1; l < n->nloop; l++) {
 		if (n->loop[l].kind != LOOP_UNROLLED || stride[l] == 0)
 			continue;
 		double count = (double)n->loop[l].n;
 		bool seen = false;
-		for (int k = f->serial + 1; k < l; k++)
+		for (int k = serial + 1; k < l; k++)
 			seen |= n->loop[k].kind == LOOP_UNROLLED && stride[k] == stride[l];
 		moves = true;
 		if (seen)
@@ -65,7 +64,7 @@ static double distinct(const Leaf *f, const int64_t *stride)
 				count += (double)n->loop[k].n - 1;
 		all *= count;
 	}
-	return moves ? fmax(all * f->w->live, 1) : all;
+	return moves ? fmax(all * w->live, 1) : all;
 }
 
 /* A local buffer lives in registers if no serial loop within its life moves along it. */
@@ -94,7 +93,7 @@ static Reach reach(Leaf *f, const Access *a)
 		return r;
 	}
 	r.registers = in_registers(n, r.at, r.stride);
-	r.distinct = distinct(f, r.stride);
+	r.distinct = leaf_distinct(f->w, f->serial, r.stride);
 	if (f->vector >= 0) {
 		int64_t s = r.stride[f->vector];
 		r.lanes = s == 0 ? 1 : s == 1 || r.registers ? f->vectors : (double)n->loop[f->vector].n * COST_GATHER;
@@ -102,7 +101,7 @@ static Reach reach(Leaf *f, const Access *a)
 	return r;
 }
 
-static double node_ops(const Expr *e)
+double leaf_ops(const Expr *e)
 {
 	switch (e->op) {
 	case IR_INT:
@@ -131,7 +130,7 @@ static void look_at(Leaf *f, const Expr *e)
 	enum { MOST_NODES = 2000 };
 	if (f->nodes++ > MOST_NODES)
 		return;
-	f->ops += node_ops(e);
+	f->ops += leaf_ops(e);
 	if (e->op == IR_LOAD) {
 		Access a = { e->name, e->nargs, (const Expr **)(uintptr_t)e->arg };
 		bool known = false;
@@ -278,7 +277,7 @@ static void add_stream(const Reach *r, bool writes, Stream *m, int *count, CostN
 	memcpy(x->stride, r->stride, sizeof x->stride);
 }
 
-void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
+static void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
 {
 	Leaf f = { .w = w };
 	double instructions, outside = 1;
@@ -308,3 +307,18 @@ void leaf_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
 	for (int k = 0; k < TARGET_CACHES; k++)
 		w->sum.bytes[k] += bytes[k] * w->share;
 }
+
+static void other_cost(Walk *w, const Stmt *s)
+{
+	if (s->kind == ST_FOR && !leaf_is_straight(s->loop.kind)) {
+		double outer = w->share;
+		for (int l = 0; l < w->nest.nloop; l++)
+			if (w->nest.loop[l].kind != LOOP_VECTOR)
+				outer *= (double)w->nest.loop[l].n;
+		w->sum.cycles += outer * COST_ENTER;
+	} else if (s->kind == ST_CALL || s->kind == ST_BARRIER) {
+		w->sum.cycles += COST_CALL * w->share;
+	}
+}
+
+const WalkCosts leaf_costs = { leaf_cost, other_cost };

@@ -65,6 +65,18 @@ double roof_ns(const Task *task, const Roof *machine)
 	return t.flops_ns > t.bytes_ns ? t.flops_ns : t.bytes_ns;
 }
 
+/* The same of a device, whose cores are all at work. A driver may say little of its device, or too little. */
+static double device_floor_ns(const Task *task, const Target *t)
+{
+	const Core *c = &t->core;
+	double units = fmax(t->cores, COST_FLOOR_UNITS), cycles = c->ghz * COST_FLOOR_CLOCK * units;
+	double rate = c->source[CORE_FMA_RATE] == CORE_DEFAULT ? 0 : c->fma_rate * t->vector_bits / 32;
+	double near = c->source[CORE_L1] == CORE_DEFAULT ? 0 : c->level[0];
+	double lanes = fmax(rate, COST_FLOOR_LANES) * 32 / narrowest_bits(task) * COST_FLOOR_MATRIX;
+	return fmax(task->flops / (2 * lanes * cycles * COST_FLOOR_SAVED),
+		task->bytes / (fmax(near, COST_FLOOR_L1) * cycles));
+}
+
 int64_t roof_floor_ns(const Task *task, const Target *target)
 {
 	const Core *c = &target->core;
@@ -73,5 +85,6 @@ int64_t roof_floor_ns(const Task *task, const Target *target)
 	double lanes = target_lanes(target, DT(FLOAT, (uint8_t)narrowest_bits(task)));
 	double compute = task->flops / (2 * lanes * rate * cycles * COST_FLOOR_SAVED);
 	double traffic = task->bytes / (c->level[0] * cycles);
-	return (int64_t)fmin(fmax(fmax(compute, traffic), ROOF_LEAST_NS), 1e18);
+	double most = target_has_blocks(target) ? device_floor_ns(task, target) : fmax(compute, traffic);
+	return (int64_t)fmin(fmax(most, ROOF_LEAST_NS), 1e18);
 }

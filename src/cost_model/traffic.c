@@ -9,10 +9,6 @@
 
 #include <stdlib.h>
 
-typedef struct Run {
-	int64_t stride, n;
-} Run;
-
 static int by_stride(const void *pa, const void *pb)
 {
 	const Run *a = pa, *b = pb;
@@ -20,9 +16,25 @@ static int by_stride(const void *pa, const void *pb)
 }
 
 /*
- * Bytes of the cache lines that loops [from, nloop) touch. Strides are taken from small to large: a stride within the
- * contiguous run so far lengthens the run, a larger one makes copies of it.
+ * Strides are taken from small to large: a stride within the contiguous run so far lengthens the run, a larger one
+ * makes copies of it.
  */
+double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, int line)
+{
+	qsort(run, (size_t)count, sizeof *run, by_stride);
+	double length = 1, copies = 1;
+	for (int i = 0; i < count; i++) {
+		if (copies == 1 && (double)run[i].stride * bytes_each <= length * bytes_each + line)
+			length += (double)run[i].stride * (double)(run[i].n - 1);
+		else
+			copies *= (double)run[i].n;
+	}
+	double bytes = length * bytes_each, all = (double)elements * bytes_each;
+	bytes = copies * (bytes < line ? line : bytes);
+	return bytes < all + line ? bytes : all + line;
+}
+
+/* Of the cache lines that loops [from, nloop) touch. */
 static double footprint(const CostNest *n, const Stream *m, int from, int line)
 {
 	Run run[NEST_LOOPS];
@@ -30,17 +42,7 @@ static double footprint(const CostNest *n, const Stream *m, int from, int line)
 	for (int l = from; l < n->nloop; l++)
 		if (m->stride[l] != 0 && n->loop[l].n > 1)
 			run[count++] = (Run){ llabs(m->stride[l]), n->loop[l].n };
-	qsort(run, (size_t)count, sizeof *run, by_stride);
-	double length = 1, copies = 1;
-	for (int i = 0; i < count; i++) {
-		if (copies == 1 && (double)run[i].stride * m->bytes <= length * m->bytes + line)
-			length += (double)run[i].stride * (double)(run[i].n - 1);
-		else
-			copies *= (double)run[i].n;
-	}
-	double bytes = length * m->bytes, all = (double)m->elements * m->bytes;
-	bytes = copies * (bytes < line ? line : bytes);
-	return bytes < all + line ? bytes : all + line;
+	return traffic_footprint(run, count, m->elements, m->bytes, line);
 }
 
 static double footprints(const CostNest *n, const Stream *m, int count, int from, int line)

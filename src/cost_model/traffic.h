@@ -18,6 +18,13 @@ typedef struct Stream {
 	bool writes;
 } Stream;
 
+/* Accesses `stride` elements apart; stride > 0. */
+typedef struct Run {
+	int64_t stride, n;
+} Run;
+
+/* Bytes of the lines that accesses touch which move along all runs; of a buffer of so many elements. Sorts the runs. */
+double traffic_footprint(Run *run, int count, int64_t elements, int bytes_each, int line);
 /* Bytes that come from beyond each cache level; out[TARGET_CACHES]. */
 void traffic_of(const CostNest *n, const Stream *m, int count, const Target *t, double out[TARGET_CACHES]);
 

@@ -1,0 +1,32 @@
+/*
+ * Inside the room: what a store or reduction costs the warps of a block, and what reaches the memory of the device
+ * from all blocks of a launch.
+ */
+#ifndef COST_MODEL_WARP_H
+#define COST_MODEL_WARP_H
+
+#include "cost_model/traffic.h"
+#include "cost_model/cost_walk.h"
+
+/* One launch of a kernel: its shape, and the cost so far of one of its blocks. */
+typedef struct Launch {
+	double blocks;
+	int64_t block[THREAD_AXES]; /* threads along each axis */
+	int threads, resident;      /* of a block; blocks of a unit at once, registers apart */
+	int64_t shared;             /* bytes of a block */
+
+	double multiply; /* cycles of the unit's multiply-adds */
+	double issued;   /* instructions of warps */
+	double near;     /* cycles of L1 and shared memory */
+	double bytes[TARGET_CACHES]; /* from beyond each cache, of all blocks */
+	double latency;  /* cycles from its start to its end if the unit has nothing else to do */
+	int regs;        /* of a thread, at most */
+	bool constant[NEST_BUFS]; /* those buffers of the nest that are constants and used */
+} Launch;
+
+/* Adds to w->launch; as WalkCosts.leaf. */
+void warp_cost(Walk *w, const Access *dst, const Expr *value, bool reduces);
+/* As WalkCosts.other. */
+void warp_other_cost(Walk *w, const Stmt *s);
+
+#endif
