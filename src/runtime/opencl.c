@@ -11,12 +11,12 @@
  */
 #include "runtime/device.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/driver.h"
 #include "runtime/model.h"
 #include "runtime/opencl_api.h"
 
@@ -53,30 +53,17 @@ struct DeviceStream {
 };
 
 static OpenclApi cl;
-static bool cl_static;                     /* a static program, such as the worker for boards, loads no driver */
-static const char *cl_lacks = "everything"; /* what could not be found; NULL: all is there */
+static const char *cl_lacks; /* what could not be found; NULL: all is there */
 static pthread_once_t cl_once = PTHREAD_ONCE_INIT;
 
-/* The library stays open: a driver has threads of its own that must not lose their code. */
 static void open_library(void)
 {
-	void *(*open)(const char *, int); /* asked for by name: a static program links without it, too */
-	void *f = dlsym(RTLD_DEFAULT, "dlopen");
-	memcpy(&open, &f, sizeof f);
-	cl_static = f == NULL;
-	void *lib = f != NULL ? open("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-	if (lib == NULL)
-		return;
-	cl_lacks = NULL;
-#define OPENCL(result, name, parameters) \
-	{ \
-		f = dlsym(lib, #name); \
-		memcpy(&cl.name, &f, sizeof f); \
-		if (f == NULL) \
-			cl_lacks = #name; \
-	}
-	OPENCL_FUNCTIONS
+	static const char *const NAME[] = {
+#define OPENCL(result, name, parameters) #name,
+		OPENCL_FUNCTIONS
 #undef OPENCL
+	};
+	cl_lacks = driver_open("libOpenCL.so.1", NAME, sizeof NAME / sizeof *NAME, &cl);
 }
 
 /* How many devices there are; device id is one of them or NULL. */
@@ -134,10 +121,7 @@ static int opencl_count(DlcError *err)
 {
 	ClDevice device;
 	pthread_once(&cl_once, open_library);
-	if (cl_static)
-		runtime_fail(err, DLC_SYSTEM,
-			"this program is linked statically and opens no driver: use a dynamic build for OpenCL devices");
-	else if (cl_lacks != NULL)
+	if (cl_lacks != NULL)
 		runtime_fail(err, DLC_SYSTEM,
 			"there is no OpenCL here: libOpenCL.so.1 lacks %s; install an OpenCL loader and the device's driver",
 			cl_lacks);

@@ -1,0 +1,18 @@
+/* See driver.h. */
+#include "runtime/driver.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+const char *driver_open(const char *library, const char *const *name, int n, void *api)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	const char *lacks = handle == NULL ? "everything" : NULL;
+	for (int k = 0; k < n; k++) {
+		void *f = handle != NULL ? dlsym(handle, name[k]) : NULL;
+		memcpy((char *)api + (size_t)k * sizeof f, &f, sizeof f);
+		if (f == NULL && lacks == NULL)
+			lacks = name[k];
+	}
+	return lacks;
+}

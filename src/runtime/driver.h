@@ -1,0 +1,14 @@
+/*
+ * Drivers of devices, opened by name when a device is first asked for, so that no library of theirs is linked.
+ */
+#ifndef RUNTIME_DRIVER_H
+#define RUNTIME_DRIVER_H
+
+/*
+ * Fills `api`, a struct of n pointers to functions, with the functions of these names; where there is none, NULL.
+ * Returns the first name that the library does not have, "everything" if there is no library, else NULL. The library
+ * stays open: a driver has threads of its own that must not lose their code.
+ */
+const char *driver_open(const char *library, const char *const *name, int n, void *api);
+
+#endif
