@@ -10,7 +10,6 @@
  */
 #ifndef DLC_RUNTIME_H
 #define DLC_RUNTIME_H
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +23,6 @@ extern "C" {
 #else
 #define DLC_API
 #endif
-
 typedef enum DlcStatus {
 	DLC_OK = 0,
 	DLC_BAD_FILE = 1,     /* no bundle, damaged, or of another version */
@@ -32,24 +30,22 @@ typedef enum DlcStatus {
 	DLC_BAD_ARGUMENT = 3, /* a tensor's name, shape, type or memory does not fit */
 	DLC_NO_MEMORY = 4,
 	DLC_SYSTEM = 5, /* permission, disk, threads; a device or its driver is not there */
-	DLC_KERNEL = 6  /* a kernel reported a failure */
+	DLC_KERNEL = 6, /* a kernel reported a failure */
+	DLC_LOST = 7    /* the device failed and is lost to this process: start the program again */
 } DlcStatus;
 
 typedef struct DlcError {
 	DlcStatus status;
 	char text[500]; /* one sentence without a line end */
 } DlcError;
-
 /* DLPack's DLDevice, DLDataType and DLTensor: same layout and codes, so pointers may be cast. */
 typedef struct DlcDevice {
-	int32_t type, id; /* 1, 0: the CPU */
+	int32_t type, id; /* 1, 0: the CPU; 2, k: CUDA device k; 3: host memory pinned by CUDA; 4, k: OpenCL device k */
 } DlcDevice;
-
 typedef struct DlcDataType {
 	uint8_t code, bits; /* code 0 int, 1 unsigned, 2 float, 4 bfloat, 6 bool */
 	uint16_t lanes;     /* 1 */
 } DlcDataType;
-
 typedef struct DlcTensor {
 	void *data;
 	DlcDevice device;
@@ -59,11 +55,9 @@ typedef struct DlcTensor {
 	int64_t *strides; /* in elements; NULL or those of the compact row-major layout */
 	uint64_t byte_offset;
 } DlcTensor;
-
 typedef enum DlcRole { DLC_INPUT = 0, DLC_OUTPUT = 1 } DlcRole;
 typedef struct DlcModel DlcModel;
 typedef struct DlcInstance DlcInstance;
-
 DLC_API const char *dlc_runtime_version(void); /* "0.1.0" */
 /* Architecture and features of this CPU, "x86-64 sse3 ... avx512f", as snprintf writes. */
 DLC_API size_t dlc_cpu_features(char *out, size_t size);
@@ -78,7 +72,7 @@ DLC_API DlcStatus dlc_model_open_memory_on(int id, const void *bytes, size_t siz
 DLC_API DlcStatus dlc_model_verify(const DlcModel *m, DlcError *err);
 DLC_API void dlc_model_close(DlcModel *m); /* NULL is allowed */
 
-/* What the compiler noted, by key ("model", "target", "lock"); NULL where it noted nothing. */
+/* What the compiler noted, by key ("model", "target", "lock"), or NULL. */
 DLC_API const char *dlc_model_info(const DlcModel *m, const char *key);
 DLC_API int dlc_model_threads(const DlcModel *m); /* that it was compiled and tuned for */
 DLC_API int dlc_model_count(const DlcModel *m, DlcRole role);
@@ -109,11 +103,17 @@ DLC_API DlcStatus dlc_instance_read(DlcInstance *i, DlcRole role, int index, voi
  */
 DLC_API DlcStatus dlc_instance_tensor(DlcInstance *i, DlcRole role, int index, DlcTensor *out, DlcError *err);
 DLC_API DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err);
+/*
+ * The same in two calls. A device may still be at work when start returns; between the two, the instance and what is
+ * bound are left alone. stream: the driver's own stream (a CUstream), which runs use; NULL where there is none.
+ */
+DLC_API DlcStatus dlc_instance_start(DlcInstance *i, DlcError *err);
+DLC_API DlcStatus dlc_instance_wait(DlcInstance *i, DlcError *err);
+DLC_API void *dlc_instance_stream(const DlcInstance *i);
 /* The plan's steps; a profiled run adds each one's nanoseconds to ns[dlc_model_steps()]. */
 DLC_API int dlc_model_steps(const DlcModel *m);
 DLC_API const char *dlc_model_step(const DlcModel *m, int step);
 DLC_API DlcStatus dlc_instance_profile(DlcInstance *i, uint64_t *ns, DlcError *err);
-
 #ifdef __cplusplus
 }
 #endif

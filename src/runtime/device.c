@@ -236,7 +236,7 @@ const Device device_cpu = {
 	.count = cpu_devices,
 };
 
-static const Device *const DEVICE[] = { &device_cpu, &device_opencl };
+static const Device *const DEVICE[] = { &device_cpu, &device_cuda, &device_opencl };
 
 const Device *device_find(int32_t type)
 {
@@ -263,4 +263,15 @@ const char *device_type_name(uint32_t type)
 	case DLC_DEVICE_METAL: return "Metal";
 	default: return NULL;
 	}
+}
+
+DlcStatus device_failed(
+	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err)
+{
+	char words[sizeof err->text];
+	bool lost = d->lost != NULL && d->lost(c) != 0;
+	if (d->explain == NULL)
+		return runtime_fail(err, DLC_KERNEL, "the %s failed%s with status %d", d->name, where, status);
+	d->explain(c, s, status, words, sizeof words);
+	return runtime_fail(err, lost ? DLC_LOST : DLC_KERNEL, "the %s failed%s: %s", d->name, where, words);
 }

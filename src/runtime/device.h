@@ -18,10 +18,12 @@
 #include <stdint.h>
 
 #include "dlc/dlc_runtime.h"
+#include "runtime/device_facts.h"
 #include "runtime/kernel.h"
 
 typedef struct DeviceContext DeviceContext; /* each row defines its own */
 typedef struct DeviceStream DeviceStream;
+typedef struct DeviceRecording DeviceRecording; /* work that a stream does again and again */
 
 typedef enum { DEVICE_UP, DEVICE_DOWN, DEVICE_WITHIN } DeviceWay; /* host to device, device to host, device to device */
 
@@ -31,23 +33,7 @@ typedef struct DeviceLaunch {
 	uint32_t nbuf, nsym;
 } DeviceLaunch;
 
-enum { DEVICE_MARKS = 64, DEVICE_NUMBERS = 24 };
-
-/*
- * What a driver says of a device. Numbers have the keys of target files (docs/targets.md: "cores", "ghz",
- * "block_threads"), and "l2_bytes" and "memory_bytes_per_second" beside them; what it does not say is left out.
- */
-typedef struct DeviceFacts {
-	char name[128];    /* "NVIDIA H200" */
-	char driver[128];  /* "OpenCL 3.0 PoCL HSTR: ...", "CUDA 13.0" */
-	char features[64]; /* of src/target/feature.def, with blanks between: "fp16 fp64", "sm_90" */
-	bool is_cpu;       /* the host's, so no threads run each instruction together */
-	int n;
-	struct {
-		const char *key;
-		double value;
-	} number[DEVICE_NUMBERS];
-} DeviceFacts;
+enum { DEVICE_MARKS = 1024 };
 
 typedef struct Device {
 	const char *name;
@@ -95,16 +81,37 @@ typedef struct Device {
 	int (*count)(DlcError *err);
 	/* NULL: the host's row, which the program asks itself. Opens no device. */
 	DlcStatus (*describe)(int32_t id, DeviceFacts *out, DlcError *err);
+
+	/*
+	 * All that follows is optional. From record, if it returns 0, to record_end, launches, marks and copies within the
+	 * device are noted instead of done, with the arguments that they have then. record_end returns the recording, or
+	 * NULL. What did not work is no failure of the stream: the caller does the work without a recording.
+	 */
+	int (*record)(DeviceStream *s);
+	DeviceRecording *(*record_end)(DeviceStream *s);
+	int (*replay)(DeviceStream *s, DeviceRecording *r);
+	void (*recording_release)(DeviceContext *c, DeviceRecording *r);
+	/* The failure after which the context does nothing any more; 0: it works. */
+	int (*lost)(const DeviceContext *c);
+	/* What a failure of the row's means, and the way out; s may be NULL. */
+	void (*explain)(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size);
+	/* The driver's own stream, for programs that order their work with the row's. */
+	void *(*stream_handle)(DeviceStream *s);
 } Device;
 
 /* Its memory, code and streams need no context: NULL will do. */
 extern const Device device_cpu;
 extern const Device device_opencl;
+extern const Device device_cuda;
 /* The row of a DLPack code, NULL if this runtime has none. */
 const Device *device_find(int32_t type);
-/* Adds a number that the driver says; one that is not positive says nothing. */
-void device_number(DeviceFacts *f, const char *key, double value);
 /* "CUDA"; NULL for a code that dlc never writes. */
 const char *device_type_name(uint32_t type);
+/*
+ * Says that the device failed: "the CUDA device failed in step 3 (add): CUDA_ERROR_...". `where`, which may be empty,
+ * begins with a blank. Returns DLC_LOST if the context does nothing any more, else DLC_KERNEL.
+ */
+DlcStatus device_failed(
+	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "runtime/instance.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,12 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	return DLC_OK;
 }
 
+/* Says that a call to the device returned a status, or that one showed in synchronize. */
+static DlcStatus fail_device(const DlcInstance *i, int status, const char *where, DlcError *err)
+{
+	return device_failed(i->m->device, i->m->context, i->stream, status, where, err);
+}
+
 static DlcStatus instance_init(DlcInstance *i, DlcError *err)
 {
 	const BundleHeader *h = i->m->h;
@@ -68,8 +75,11 @@ static DlcStatus instance_init(DlcInstance *i, DlcError *err)
 	i->arg = calloc(h->arg.count + (size_t)1, sizeof *i->arg);
 	i->launch = i->m->device->on_host ? NULL : calloc(h->op.count + (size_t)1, sizeof *i->launch);
 	i->stream = i->m->device->stream_open(i->m->context);
+	int lost = i->stream == NULL && i->m->device->lost != NULL ? i->m->device->lost(i->m->context) : 0;
+	if (lost != 0)
+		return fail_device(i, lost, "", err);
 	if (i->bound == NULL || i->sym == NULL || i->dim == NULL || i->arg == NULL || i->stream == NULL ||
-		(i->launch == NULL && !i->m->device->on_host))
+		!recording_init(i) || (i->launch == NULL && !i->m->device->on_host))
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for an instance");
 	DlcStatus s = take_memory(i, err);
 	if (s != DLC_OK)
@@ -103,6 +113,9 @@ void dlc_instance_close(DlcInstance *i)
 	if (i == NULL)
 		return;
 	team_close(i->team);
+	if (i->stream != NULL)
+		i->m->device->synchronize(i->stream); /* a run may have been started */
+	recording_free(i);
 	if (i->memory != NULL)
 		i->m->device->release(i->m->context, i->memory, i->memory_bytes);
 	if (i->stream != NULL)
@@ -266,7 +279,8 @@ DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTe
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s %s is %s, it cannot be %s",
 			role == DLC_INPUT ? "input" : "output", name, tensor_print(&want, wanted), tensor_print(t, given));
 	}
-	bool host = t->device.type == DLC_DEVICE_CPU; /* one memory, whatever the id */
+	/* One memory, whatever the id, also where a driver has pinned it. */
+	bool host = t->device.type == DLC_DEVICE_CPU || t->device.type == DLC_DEVICE_CUDA_HOST;
 	if (!tensor_is_compact(t))
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor must lie row by row, without gaps", name);
 	if (!host && (t->device.type != want.device.type || t->device.id != want.device.id))
@@ -300,15 +314,6 @@ DlcStatus dlc_instance_tensor(DlcInstance *i, DlcRole role, int index, DlcTensor
 	return DLC_OK;
 }
 
-/* After synchronize: what a call to the device returned, and what showed late. */
-static DlcStatus check_device(const DlcInstance *i, int status, int late, DlcError *err)
-{
-	if (status == 0 && late == 0)
-		return DLC_OK;
-	return runtime_fail(
-		err, DLC_KERNEL, "the %s failed with status %d", i->m->device->name, status != 0 ? status : late);
-}
-
 /* Checks that `bytes` are the tensor's, and sets *t to where it lies today. */
 static DlcStatus find_whole(
 	DlcInstance *i, DlcRole role, int index, const void *data, size_t bytes, DlcTensor *t, DlcError *err)
@@ -338,7 +343,8 @@ static DlcStatus copy_whole(
 	}
 	const Device *d = i->m->device;
 	int status = d->copy(i->stream, to, from, bytes, way), late = d->synchronize(i->stream);
-	return check_device(i, status, late, err);
+	status = status != 0 ? status : late;
+	return status == 0 ? DLC_OK : fail_device(i, status, "", err);
 }
 
 DlcStatus dlc_instance_write(
@@ -376,22 +382,60 @@ static int copy_bound(DlcInstance *i, DlcRole role)
 	return status;
 }
 
-DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
+static DlcStatus fail_step(const DlcInstance *i, uint32_t step, int status, DlcError *err)
+{
+	char where[160];
+	const char *name = dlc_model_step(i->m, (int)step);
+	if (i->m->device->explain == NULL)
+		return runtime_fail(err, DLC_KERNEL, "step %u (%s) failed with status %u", step, name, (unsigned)status);
+	snprintf(where, sizeof where, " in step %u (%.120s)", step, name);
+	return fail_device(i, status, where, err);
+}
+
+DlcStatus dlc_instance_start(DlcInstance *i, DlcError *err)
 {
 	if (i->stale) {
 		DlcStatus s = instance_resolve(i, err);
 		if (s != DLC_OK)
 			return s;
 	}
+	uint64_t failed = 0;
 	int status = copy_bound(i, DLC_INPUT);
-	uint64_t failed = status == 0 ? plan_run(i) : 0;
+	if (status == 0)
+		status = recording_run(i, &failed);
 	if (status == 0 && failed == 0)
 		status = copy_bound(i, DLC_OUTPUT);
-	int late = i->m->device->synchronize(i->stream);
-	if (failed != 0)
-		return runtime_fail(err, DLC_KERNEL, "step %u (%s) failed with status %u", (unsigned)(failed >> 32),
-			dlc_model_step(i->m, (int)(failed >> 32)), (unsigned)failed);
-	return check_device(i, status, late, err);
+	if (status == 0 && failed == 0)
+		return DLC_OK;
+	i->m->device->synchronize(i->stream);
+	return failed != 0 ? fail_step(i, (uint32_t)(failed >> 32), (int)(uint32_t)failed, err)
+	                   : fail_device(i, status, "", err);
+}
+
+DlcStatus dlc_instance_wait(DlcInstance *i, DlcError *err)
+{
+	char where[320] = "";
+	int status = i->m->device->synchronize(i->stream), last = dlc_model_steps(i->m) - 1;
+	if (status == 0)
+		return DLC_OK;
+	if (last == 0 && i->m->device->explain != NULL)
+		return fail_step(i, 0, status, err);
+	if (last > 0 && i->m->device->explain != NULL)
+		snprintf(where, sizeof where, " in one of the steps 0 (%.120s) to %d (%.120s)", dlc_model_step(i->m, 0), last,
+			dlc_model_step(i->m, last));
+	return fail_device(i, status, where, err);
+}
+
+DlcStatus dlc_instance_run(DlcInstance *i, DlcError *err)
+{
+	DlcStatus s = dlc_instance_start(i, err);
+	return s == DLC_OK ? dlc_instance_wait(i, err) : s;
+}
+
+void *dlc_instance_stream(const DlcInstance *i)
+{
+	const Device *d = i->m->device;
+	return d->stream_handle != NULL ? d->stream_handle(i->stream) : NULL;
 }
 
 DlcStatus dlc_instance_profile(DlcInstance *i, uint64_t *ns, DlcError *err)

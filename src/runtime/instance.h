@@ -8,7 +8,11 @@
 #include <stdatomic.h>
 
 #include "runtime/model.h"
+#include "runtime/recording.h"
 #include "runtime/team.h"
+
+/* Marks of steps with others inside; steps of a profile that are marked before their times are read. */
+enum { PROFILE_NESTED = 2 * (BUNDLE_DEPTH + 1), PROFILE_STEPS = (DEVICE_MARKS - PROFILE_NESTED) / 2 };
 
 /* What a tensor of the model is, in this instance. */
 typedef struct Bound {
@@ -33,6 +37,10 @@ struct DlcInstance {
 	void **arg;           /* address of each arg */
 	DeviceLaunch *launch; /* of each step; NULL where a team enters the kernels */
 	uint64_t *ns;         /* of a profiled run, else NULL */
+	uint32_t marked[PROFILE_STEPS], nmarked; /* steps whose marks are not read yet */
+	Recording recording[RECORDINGS];
+	int64_t *keys, *key; /* memory of their keys; the one of today's run */
+	uint64_t runs;       /* that asked for a recording */
 	/* A failed step (its number << 32 | its status); two, so that all threads see the same. */
 	_Atomic uint64_t failed[2];
 };
@@ -43,5 +51,7 @@ DlcStatus instance_resolve(DlcInstance *i, DlcError *err);
 void instance_resolve_steps(DlcInstance *i, uint32_t from, uint32_t to);
 /* Runs the plan on all threads: 0, or the failed step as in `failed`. */
 uint64_t plan_run(DlcInstance *i);
+/* Adds the times of the steps that a profiled run marked; waits for them. */
+void plan_read_marks(DlcInstance *i);
 
 #endif

@@ -79,6 +79,13 @@ typedef struct DlcImage {
 	int32_t device; /* whose code it is: DLPack's code */
 } DlcImage;
 
-enum { DLC_DEVICE_CPU = 1, DLC_DEVICE_CUDA = 2, DLC_DEVICE_OPENCL = 4, DLC_DEVICE_METAL = 8 }; /* DLPack's codes */
+/* DLPack's codes; CUDA_HOST is the host's memory, pinned by CUDA's driver. */
+enum {
+	DLC_DEVICE_CPU = 1,
+	DLC_DEVICE_CUDA = 2,
+	DLC_DEVICE_CUDA_HOST = 3,
+	DLC_DEVICE_OPENCL = 4,
+	DLC_DEVICE_METAL = 8
+};
 
 #endif

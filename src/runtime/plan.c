@@ -4,6 +4,9 @@
  *
  * A failure of an even step and of an odd step has a note each. All threads read the note of step n behind its
  * barrier. It is written again at step n + 2 at the earliest, which no thread reaches before all have read it.
+ *
+ * A profile marks the stream before and behind each step. Times are read when the marks are used up and at the end, so
+ * that a device does not wait for the host between two steps.
  */
 #include <string.h>
 
@@ -15,8 +18,6 @@ typedef struct Walk {
 	uint32_t turn;  /* barriers passed */
 	uint32_t depth; /* steps inside each other, each of which has two marks of the stream */
 } Walk;
-
-_Static_assert(2 * (BUNDLE_DEPTH + 1) <= DEVICE_MARKS, "a profile marks each nested step");
 
 static void meet(const Walk *w)
 {
@@ -117,6 +118,30 @@ static bool step_if(Walk *w, const BundleOp *o, uint32_t body)
 	return yes ? walk(w, body, other) : walk(w, other, other + o->other);
 }
 
+void plan_read_marks(DlcInstance *i)
+{
+	for (uint32_t k = 0; k < i->nmarked; k++) {
+		uint32_t mark = PROFILE_NESTED + 2 * k;
+		i->ns[i->marked[k]] += i->m->device->time(i->stream, mark, mark + 1);
+	}
+	i->nmarked = 0;
+}
+
+/* Marks the beginning of step o; the number of its first mark. */
+static uint32_t mark_step(Walk *w, const BundleOp *o)
+{
+	DlcInstance *i = w->i;
+	uint32_t mark = 2 * (w->depth - 1);
+	if (o->kind < BUNDLE_LOOP) {
+		if (i->nmarked == PROFILE_STEPS)
+			plan_read_marks(i);
+		mark = PROFILE_NESTED + 2 * i->nmarked;
+		i->marked[i->nmarked++] = (uint32_t)(o - i->m->op);
+	}
+	i->m->device->mark(i->stream, mark);
+	return mark;
+}
+
 /* Runs steps [at, end); false once one failed. */
 static bool walk(Walk *w, uint32_t at, uint32_t end)
 {
@@ -124,9 +149,8 @@ static bool walk(Walk *w, uint32_t at, uint32_t end)
 	while (at < end) {
 		const BundleOp *o = &i->m->op[at++];
 		bool clocked = i->ns != NULL && w->thread == 0, fine = true;
-		uint32_t mark = 2 * w->depth++;
-		if (clocked)
-			i->m->device->mark(i->stream, mark);
+		w->depth++;
+		uint32_t mark = clocked ? mark_step(w, o) : 0;
 		switch (o->kind) {
 		case BUNDLE_CALL:
 			step_call(w, o);
@@ -139,10 +163,10 @@ static bool walk(Walk *w, uint32_t at, uint32_t end)
 		case BUNDLE_LOOP: fine = step_loop(w, o, at); break;
 		case BUNDLE_IF: fine = step_if(w, o, at); break;
 		}
-		if (clocked) {
+		if (clocked)
 			i->m->device->mark(i->stream, mark + 1);
+		if (clocked && o->kind >= BUNDLE_LOOP)
 			i->ns[o - i->m->op] += i->m->device->time(i->stream, mark, mark + 1);
-		}
 		w->depth--;
 		if (!fine)
 			return false;

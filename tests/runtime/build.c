@@ -110,8 +110,9 @@ static uint64_t section(size_t at)
 
 unsigned char *build_finish(Build *b, size_t *size)
 {
-	const DlcImage *image = test_image();
-	size_t code = image->size + (b->h.device != DLC_DEVICE_CPU); /* images of other devices end with a 0 */
+	const void *image = b->source != NULL ? b->source : (const void *)test_image()->bytes;
+	size_t bytes_of_code = b->source != NULL ? strlen(b->source) : test_image()->size;
+	size_t code = bytes_of_code + (b->h.device != DLC_DEVICE_CPU); /* images of other devices end with a 0 */
 	size_t room = section(sizeof *b) + section(code) + section(sizeof b->constant) + BUNDLE_ALIGN;
 	unsigned char *bytes = aligned_alloc(BUNDLE_ALIGN, room);
 	BundleHeader *h = &b->h;
@@ -138,7 +139,7 @@ unsigned char *build_finish(Build *b, size_t *size)
 	h->const_offset = section(h->code_offset + h->code_bytes);
 	h->file_bytes = h->const_offset + h->const_bytes;
 	memcpy(bytes, h, sizeof *h);
-	memcpy(bytes + h->code_offset, image->bytes, image->size);
+	memcpy(bytes + h->code_offset, image, bytes_of_code);
 	memcpy(bytes + h->const_offset, b->constant, h->const_bytes);
 	*size = h->file_bytes;
 	build_resum(bytes, *size);

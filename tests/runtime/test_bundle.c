@@ -50,7 +50,7 @@ static void no_feature(Build *b)
 }
 static void no_device(Build *b)
 {
-	b->h.device = 2;
+	b->h.device = DLC_DEVICE_METAL;
 }
 static void unknown_device(Build *b)
 {
@@ -232,7 +232,7 @@ static const struct Refusal {
 	{ change_nothing, DLC_OK, "" },
 	{ wrong_arch, DLC_BAD_TARGET, "compile it for this machine" },
 	{ no_feature, DLC_BAD_TARGET, "needs avx9000f, which this CPU does not have" },
-	{ no_device, DLC_BAD_TARGET, "for CUDA, which this runtime cannot use" },
+	{ no_device, DLC_BAD_TARGET, "for Metal, which this runtime cannot use" },
 	{ unknown_device, DLC_BAD_TARGET, "device type 99, which this runtime does not know" },
 	{ image_outside, DLC_BAD_FILE, "image lies outside" },
 	{ image_unaligned, DLC_BAD_FILE, "image lies outside" },

@@ -1,0 +1,150 @@
+/*
+ * See fake.h: modules and functions. An image is PTX, or begins as a cubin does and goes on with the text that PTX
+ * would have. Of the text only .version, .target and the .entry lines with their parameters are read.
+ */
+#include "fake.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTIONS = 256 };
+
+struct CuModule {
+	char *text;
+	int n;
+	struct CuFunction function[FUNCTIONS];
+};
+
+static int newest_ptx(void)
+{
+	static const struct {
+		int ptx, cuda;
+	} ROW[] = {
+#define PTX(ptx, cuda) { ptx, cuda },
+		CUDA_PTX_VERSIONS
+#undef PTX
+	};
+	int have = fake.driver / 1000 * 10 + fake.driver % 1000 / 10, newest = 0;
+	for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
+		newest = ROW[k].cuda <= have ? ROW[k].ptx : newest;
+	return newest;
+}
+
+static void say(uint32_t n, const int *option, void **value, const char *text)
+{
+	size_t room = 0;
+	char *log = NULL;
+	for (uint32_t k = 0; k < n; k++) {
+		room = option[k] == CU_JIT_LOG_BYTES ? (size_t)(uintptr_t)value[k] : room;
+		log = option[k] == CU_JIT_LOG ? value[k] : log;
+	}
+	if (log != NULL && room > 0)
+		snprintf(log, room, "%s", text);
+}
+
+/* Each .entry has a name and parameters of 8 bytes. */
+static bool read_entries(CuModule m)
+{
+	for (const char *at = m->text; (at = strstr(at, ".entry")) != NULL; m->n++) {
+		struct CuFunction *f = &m->function[m->n];
+		at += strlen(".entry");
+		at += strspn(at, " \t\n");
+		size_t name = strcspn(at, " \t\n("), end = strcspn(at, ")");
+		if (m->n == FUNCTIONS || name == 0 || name >= sizeof f->name || at[end] == 0)
+			return false;
+		memcpy(f->name, at, name);
+		f->shared = 49152;
+		for (const char *p = at; (p = strstr(p, ".param")) != NULL && p < at + end; p++)
+			f->nparameter++;
+	}
+	return true;
+}
+
+int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *option, void **value)
+{
+	FAKE_BEGIN(true);
+	const char *text = image;
+	bool cubin = memcmp(text, "\177ELF", 4) == 0;
+	text += cubin ? 4 : 0;
+	int major = 0, minor = 0, sm = 0;
+	const char *target = strstr(text, ".target sm_");
+	while (!cubin && (isspace((unsigned char)*text) || strncmp(text, "//", 2) == 0))
+		text += isspace((unsigned char)*text) ? 1 : strcspn(text, "\n");
+	if (sscanf(text, ".version %d.%d", &major, &minor) != 2 || target == NULL ||
+		sscanf(target, ".target sm_%d", &sm) != 1) {
+		say(n, option, value, "ptxas fatal   : Missing .version directive at start of file\n");
+		return CU_INVALID_PTX;
+	}
+	if (!cubin && 10 * major + minor > newest_ptx())
+		return CU_PTX_VERSION;
+	if (sm > fake.sm || (cubin && sm / 10 != fake.sm / 10))
+		return CU_NO_BINARY;
+	CuModule m = calloc(1, sizeof *m);
+	m->text = strdup(text);
+	if (!read_entries(m)) {
+		say(n, option, value,
+			"\nptxas application ptx input, line 7; error   : Parsing error near '.entry': syntax error\n"
+			"ptxas fatal   : Ptx assembly aborted due to errors\n");
+		free(m->text);
+		free(m);
+		return CU_INVALID_PTX;
+	}
+	fake_hold(1);
+	*out = m;
+	return CU_OK;
+}
+
+int cuModuleUnload(CuModule m)
+{
+	FAKE_BEGIN(true);
+	fake_flush_all();
+	free(m->text);
+	free(m);
+	fake_hold(-1);
+	return CU_OK;
+}
+
+int cuModuleGetFunction(CuFunction *out, CuModule m, const char *name)
+{
+	FAKE_BEGIN(true);
+	struct CuFunction *f = m->function;
+	while (f < m->function + m->n && strcmp(f->name, name) != 0)
+		f++;
+	if (f == m->function + m->n)
+		return CU_NOT_FOUND;
+	void *symbol = fake.kernels != NULL ? dlsym(fake.kernels, "fake_cuda_find") : NULL;
+	FakeFind seek;
+	memcpy(&seek, &symbol, sizeof seek);
+	void *found = fake.kernels != NULL && symbol == NULL ? dlsym(fake.kernels, name) : NULL;
+	memcpy(&f->kernel, &found, sizeof f->kernel);
+	if (symbol != NULL)
+		f->kernel = seek(m->text, name);
+	if (f->kernel == NULL)
+		fprintf(stderr, "fake CUDA: FAKE_CUDA_KERNELS has no kernel %s\n", name);
+	*out = f;
+	return f->kernel != NULL ? CU_OK : CU_NOT_FOUND;
+}
+
+int cuFuncGetAttribute(int *out, int what, CuFunction f)
+{
+	FAKE_BEGIN(false);
+	switch (what) {
+	case CU_FUNC_THREADS: *out = fake.threads; return CU_OK;
+	case CU_FUNC_SHARED: *out = 0; return CU_OK;
+	case CU_FUNC_REGISTERS: *out = 65536 / fake.threads < 255 ? 65536 / fake.threads : 255; return CU_OK;
+	case CU_FUNC_DYNAMIC_SHARED: *out = f->shared; return CU_OK;
+	default: return CU_INVALID_VALUE;
+	}
+}
+
+int cuFuncSetAttribute(CuFunction f, int what, int value)
+{
+	FAKE_BEGIN(true);
+	if (what != CU_FUNC_DYNAMIC_SHARED || value < 0 || value > fake_shared_most())
+		return CU_INVALID_VALUE;
+	f->shared = value;
+	return CU_OK;
+}
