@@ -64,7 +64,7 @@ static const Option options[] = {
 		.kind = OPT_TEXT,
 		.arg = "STAGE",
 		.help = "graph (default), onnx, tasks, space, ir, trace, plan, resources, or a form of the code: "
-	            "lowered, llvm, asm; on OpenCL devices lowered, opencl" },
+	            "lowered, llvm, asm; for CUDA lowered, llvm, ptx; for OpenCL lowered, opencl" },
 	{ .name = "task", .kind = OPT_TEXT, .arg = "ID", .help = "only tasks whose id begins so" },
 	{ .name = "apply", .field = "schedule", .kind = OPT_TEXT, .arg = "FILE.trace",
 		.help = "schedule with this trace" },

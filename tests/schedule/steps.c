@@ -2,7 +2,9 @@
 #include "steps.h"
 #include "suite.h"
 
+#include "ir/text/ir_text.h"
 #include "ir/threads/form.h"
+#include "ir/verify/verify.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -268,4 +270,38 @@ const char *random_bound_step(Arena *a, const KernelSet *ks, Rng *rng)
 		return arena_printf(a, "bind %s %s\n", b.block.at[rng_below(rng, b.block.n)],
 			block[rng_below(rng, LEN(block))]);
 	return random_step(a, ks, rng);
+}
+
+/* Steps of any kind, then those of which most bind. */
+enum { FIRST = 10, THEN = 36 };
+
+static bool take(Arena *a, KernelSet *ks, const Target *target, const char *step, const char *before)
+{
+	Err err = { 0 }, sound = { 0 };
+	const char *was = ir_set_str(a, ks);
+	Trace *t = trace_parse(a, "step", step, strlen(step), &err);
+	ck_assert_msg(t != NULL, "%s: %s", step, err.text);
+	bool taken = trace_apply(ks, t, NULL, target, &err);
+	ck_assert_msg(ir_verify_set(ks, &sound), "%s%s: %s: %s\n%s", before, step, sound.place, sound.text, was);
+	if (!taken) {
+		ck_assert_int_eq(err.code, ERR_ILLEGAL);
+		ck_assert_str_eq(was, ir_set_str(a, ks));
+	}
+	return taken;
+}
+
+KernelSet *random_bound_trace(Arena *a, const Task *task, const Target *target, uint64_t seed, Text *steps)
+{
+	Rng rng = rng_seed(seed);
+	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
+	for (int i = 0; i < FIRST + THEN; i++) {
+		static const Prim some[] = { PRIM_split, PRIM_compute_at, PRIM_cache_read, PRIM_fuse, PRIM_reorder };
+		Prim prim = some[rng_below(&rng, LEN(some))];
+		bool any = rng_below(&rng, 6) == 0;
+		const char *step = any ? random_step(a, ks, &rng)
+			: i < FIRST || rng_below(&rng, 5) == 0 ? random_step_of(a, ks, prim, &rng) : random_bound_step(a, ks, &rng);
+		if (take(a, ks, target, step, text_str(steps)))
+			text_add(steps, "%s", step);
+	}
+	return ks;
 }

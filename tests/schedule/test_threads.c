@@ -23,7 +23,7 @@ static Target gpu(void)
 
 /* ---- random traces ---- */
 
-enum { FIRST = 10, THEN = 36, TRACES = 40 };
+enum { TRACES = 40 };
 
 /* What all traces have made, in memory that the tests' processes share. */
 static struct {
@@ -42,38 +42,6 @@ static bool count(Stmt *s, void *arg)
 	return true;
 }
 
-static bool take(Arena *a, KernelSet *ks, const Target *target, const char *step, const char *before)
-{
-	Err err = { 0 }, sound = { 0 };
-	const char *was = ir_set_str(a, ks);
-	Trace *t = trace_parse(a, "step", step, strlen(step), &err);
-	ck_assert_msg(t != NULL, "%s: %s", step, err.text);
-	bool taken = trace_apply(ks, t, NULL, target, &err);
-	ck_assert_msg(ir_verify_set(ks, &sound), "%s%s: %s: %s\n%s", before, step, sound.place, sound.text, was);
-	if (!taken) {
-		ck_assert_int_eq(err.code, ERR_ILLEGAL);
-		ck_assert_str_eq(was, ir_set_str(a, ks));
-	}
-	return taken;
-}
-
-/* Some steps of any kind, then most that bind; the text of those taken. */
-static KernelSet *bound_steps(Arena *a, const Task *task, const Target *target, uint64_t seed, Text *steps)
-{
-	Rng rng = rng_seed(seed);
-	KernelSet *ks = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
-	for (int i = 0; i < FIRST + THEN; i++) {
-		static const Prim some[] = { PRIM_split, PRIM_compute_at, PRIM_cache_read, PRIM_fuse, PRIM_reorder };
-		Prim prim = some[rng_below(&rng, LEN(some))];
-		bool any = rng_below(&rng, 6) == 0;
-		const char *step = any ? random_step(a, ks, &rng)
-			: i < FIRST || rng_below(&rng, 5) == 0 ? random_step_of(a, ks, prim, &rng) : random_bound_step(a, ks, &rng);
-		if (take(a, ks, target, step, text_str(steps)))
-			text_add(steps, "%s", step);
-	}
-	return ks;
-}
-
 static void bound_trace(const Task *task, uint64_t seed, const Want *want)
 {
 	Arena *a = arena_new();
@@ -81,7 +49,7 @@ static void bound_trace(const Task *task, uint64_t seed, const Want *want)
 	Target target = gpu();
 	Text steps = { .arena = a };
 	text_add(&steps, "# seed %llu, %s\n", (unsigned long long)seed, task->label);
-	KernelSet *ks = bound_steps(a, task, &target, seed, &steps);
+	KernelSet *ks = random_bound_trace(a, task, &target, seed, &steps);
 	ir_each_stmt(ks->fn[0]->body, count, NULL);
 	must_give(want, ks, seed, arena_printf(a, "%s%s", text_str(&steps), ir_set_str(a, ks)));
 	Trace *all = trace_parse(a, "all", text_str(&steps), steps.n, &err);

@@ -121,18 +121,37 @@ static const IrArg *find_arg(const IrArg *arg, int n, const char *name)
 	return NULL;
 }
 
+/* What a call works on: its arguments, and the buffers of the set that no argument gives. */
+typedef struct Call {
+	Arena *arena;
+	IrArg arg[ARGS];
+	int n;
+} Call;
+
+static const IrArg *buffer(Call *c, const Buf *b)
+{
+	const IrArg *x = find_arg(c->arg, c->n, b->name);
+	if (x != NULL || c->n == ARGS)
+		return x;
+	size_t bytes = (size_t)dtype_bytes(b->type, ir_buf_elements(b, c->arg, c->n));
+	void *data = arena_alloc_aligned(c->arena, bytes + 64, 64);
+	memset(data, POISON, bytes);
+	c->arg[c->n] = (IrArg){ b->name, data, 0 };
+	return &c->arg[c->n++];
+}
+
 /* The values that a kernel's parameters have: addresses of buffers, symbols, the workspace. */
-static bool values_of(const Fn *fn, const DlcEntry *e, const IrArg *arg, int n, void *work, int64_t *value, Err *err)
+static bool values_of(Call *c, const Fn *fn, const DlcEntry *e, void *work, int64_t *value, Err *err)
 {
 	int k = 0;
 	for (int j = 0; j < fn->nparam && k < (int)e->nbuf; j++) {
-		const IrArg *x = find_arg(arg, n, fn->param[j].name);
+		const IrArg *x = buffer(c, fn->param[j].buf);
 		if (x == NULL)
-			return fail(err, ERR_INPUT, fn->name, "there is no tensor %s", fn->param[j].name);
+			return fail(err, ERR_INPUT, fn->name, "there are too many buffers");
 		value[k++] = (int64_t)(intptr_t)x->data;
 	}
 	for (int j = 0; j < fn->nsym; j++) {
-		const IrArg *x = find_arg(arg, n, fn->sym[j].name);
+		const IrArg *x = find_arg(c->arg, c->n, fn->sym[j].name);
 		if (x == NULL)
 			return fail(err, ERR_INPUT, fn->name, "the symbol %s has no value", fn->sym[j].name);
 		value[k++] = x->value;
@@ -169,21 +188,21 @@ bool fibers_run(
 {
 	uint64_t work_bytes = 0;
 	int64_t value[ARGS];
+	Call c = { .arena = arena_new(), .n = n };
 	bool ok = true;
+	memcpy(c.arg, arg, (size_t)n * sizeof *arg);
 	for (uint32_t k = 0; k < m->image.nentry; k++)
 		work_bytes = m->image.entry[k].work_bytes > work_bytes ? m->image.entry[k].work_bytes : work_bytes;
-	void *work = aligned_alloc(256, (work_bytes / 256 + 1) * 256);
-	if (work == NULL)
-		return fail(err, ERR_MEMORY, "fibers", "there is no memory for the workspace");
+	void *work = arena_alloc_aligned(c.arena, work_bytes + 64, 64);
 	memset(work, POISON, work_bytes);
 	fiber_seed(seed);
 	for (uint32_t k = 0; ok && k < m->image.nentry;) {
 		const Fn *fn = ir_find_fn(ks, m->image.entry[k].name);
 		for (uint32_t end = k + m->image.entry[k].rest; ok && k <= end; k++)
-			ok = values_of(fn, &m->image.entry[k], arg, n, work, value, err) &&
+			ok = values_of(&c, fn, &m->image.entry[k], work, value, err) &&
 			     run_entry(f, &m->image.entry[k], value, err);
 	}
-	free(work);
+	arena_free(c.arena);
 	return ok;
 }
 

@@ -17,7 +17,7 @@ typedef struct Fibers Fibers;
 /* A Module that was compiled with the text "llvm". Heap memory until fibers_free; ERR_BUG says what is wrong. */
 Fibers *fibers_load(const Module *m, Err *err);
 void fibers_free(Fibers *f);
-/* All entries of the Module, of prepare and run Fns, on the tensors and symbols of the set. */
+/* All entries of the Module, of prepare and run Fns, as codegen_call: buffers that no argument gives are made. */
 bool fibers_run(
 	const Fibers *f, const KernelSet *ks, const Module *m, const IrArg *arg, int n, uint64_t seed, Err *err);
 /* Compiles, loads, runs once, frees: ERR_UNSUPPORTED is the back end's refusal. */

@@ -139,6 +139,7 @@ static void add_launch(HostCode *h, LLVMBuilderRef b, const char *name)
 	LLVMBuildRet(b, LLVMBuildCall2(b, start_type, launch, arg, 7, ""));
 }
 
+/* Without optimisation: it would make one barrier of two, and what is compiled runs once. */
 static LLVMTargetMachineRef machine(Err *err)
 {
 	LLVMTargetRef row;
@@ -149,7 +150,7 @@ static LLVMTargetMachineRef machine(Err *err)
 	LLVMInitializeNativeAsmPrinter();
 	if (!LLVMGetTargetFromTriple(triple, &row, &message))
 		tm = LLVMCreateTargetMachine(
-			row, triple, cpu, features, LLVMCodeGenLevelLess, LLVMRelocPIC, LLVMCodeModelDefault);
+			row, triple, cpu, features, LLVMCodeGenLevelNone, LLVMRelocPIC, LLVMCodeModelDefault);
 	if (tm == NULL)
 		fail(err, ERR_BUG, "fibers", "no target machine: %s", message != NULL ? message : triple);
 	LLVMDisposeMessage(message);

@@ -1,20 +1,24 @@
 /*
  * Code for CUDA, executed by fibers, against the interpreter: kernel sets written by hand with bound loops, every
- * operator in naive form, the forms that schedules give, and random sets.
+ * operator in naive form, the forms that schedules give, random sets, and random traces that bind loops.
  */
 #include "codegen/backend.h"
 #include "device/device.h"
+#include "equal.h"
 #include "fibers.h"
 #include "ir/random.h"
 #include "ir/text/ir_text.h"
 #include "kernels.h"
 #include "op/op.h"
+#include "steps.h"
 #include "suite.h"
 #include "tensors.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const dags[] = {
 #include "op/calls.inc"
@@ -133,6 +137,132 @@ START_TEST(random_sets)
 }
 END_TEST
 
+/* ---- schedules ---- */
+
+enum { TRACES = 12 }; /* of each workload: about two hundred in all */
+
+static void bound_trace(const Target *t, const Task *task, uint64_t seed, const Want *want)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	IrArg got[EQUAL_TENSORS];
+	Text steps = { .arena = a };
+	KernelSet *ks = random_bound_trace(a, task, t, seed, &steps);
+	draw_args(a, want->naive, want->domain, want->seed, got);
+	const char *text = arena_printf(a, "seed %llu\n%s", (unsigned long long)seed, text_str(&steps));
+	bool ok = fibers_call(ks, t, NULL, got, want->n, seed, &err);
+	ck_assert_msg(ok, "%s: %s\n%s%s", err.place, err.text, text, ir_set_str(a, ks));
+	must_agree(want->naive, want->arg, got, want->n, want->domain, text);
+	arena_free(a);
+}
+
+START_TEST(random_bound_traces)
+{
+	int traces = getenv("DLC_TEST_ALL") != NULL ? 10 * TRACES : TRACES;
+	Arena *a = arena_new();
+	Target t;
+	gpu(&t, _i % 2 == 0 ? "h200" : "k80");
+	Task *task = task_of(a, step_workloads[_i]);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
+	Want want = want_of(a, naive, INTERP_EXACT, 1);
+	for (int k = 0; k < traces; k++)
+		bound_trace(&t, task, 0x7000000 + (uint64_t)_i * 100000 + (uint64_t)k, &want);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- the fibers themselves ---- */
+
+/* What is wrong with a set is said, or its output is NaN or another than it would be in order. */
+static const struct {
+	const char *text, *says;
+} faults[] = {
+	{ "fn f(y: out f32[64]) { for t in 0..64 bound(block.x) { if t < 3 { barrier block } y[t] = 1.0 } }",
+		"ends while others wait at a barrier" },
+	{ "fn f(y: out f32[64]) { for t in 0..64 bound(block.x) { if t < 3 { y[t] = 0.0 barrier block } "
+	  "else { barrier block } y[t] = 1.0 } }",
+		"waits at another barrier than others" },
+	{ "fn f(y: out f32[64]) { for g in 0..1 bound(grid.x) { alloc s: f32[64] @shared "
+	  "for t in 0..64 bound(block.x) { s[t] = 1.0 y[t] = s[63 - t] } } }",
+		NULL },
+	{ "fn f(y: out f32[64]) { for g in 0..64 bound(grid.x) { alloc s: f32[2] @shared "
+	  "for t in 0..1 bound(block.x) { if g < 1 { s[0] = 1.0 } y[g] = s[0] } } }",
+		NULL },
+	{ "fn f(y: out f32[64]) { for g in 0..64 bound(grid.x) { y[g] = select(g < 1, 1.0, y[(g + 63) % 64]) } }", NULL },
+};
+
+START_TEST(faults_are_found)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target t;
+	float y[64];
+	IrArg arg = { "y", y, 0 };
+	bool good = true;
+	gpu(&t, "h200");
+	memset(y, 0xff, sizeof y);
+	KernelSet *ks = ir_parse_set(ir_new(a), "f", faults[_i].text, strlen(faults[_i].text), &err);
+	ck_assert_msg(ks != NULL, "%s", err.text);
+	bool ok = fibers_call(ks, &t, NULL, &arg, 1, 5, &err);
+	for (int k = 0; k < 64; k++)
+		good = good && y[k] == 1;
+	ck_assert_msg(ok == (faults[_i].says == NULL), "%s", err.text);
+	ck_assert_msg(ok ? !good : strstr(err.text, faults[_i].says) != NULL, "%s", err.text);
+	arena_free(a);
+}
+END_TEST
+
+/* The kernels of two sets in one library, found by name as a driver does. */
+START_TEST(library_of_kernels)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target t;
+	Module m[2];
+	static const char *const sets[] = {
+		"fn one(x: in f32[64], y: out f32[64]) { for g in 0..2 bound(grid.x) { for t in 0..32 bound(block.x) { "
+		"y[g * 32 + t] = x[g * 32 + t] + 1.0 } } }",
+		"fn two[n in 1..64](y: out f32[64]) { for g in 0..1 bound(grid.x) { alloc s: f32[16384] @shared "
+		"for t in 0..64 bound(block.x) { s[t * 256] = f32(n) } barrier block "
+		"for u in 0..64 bound(block.x) { y[u] = s[(63 - u) * 256] } } }",
+	};
+	const char *llvm[2], *path;
+	CodegenOptions o = { .no_image = true, .texts = 1u << backend_text(&backend_nvptx, "llvm") };
+	gpu(&t, "h200");
+	for (int k = 0; k < t.nscope; k++)
+		t.scope[k].bytes = strcmp(t.scope[k].name, "shared") == 0 ? 1 << 17 : t.scope[k].bytes;
+	for (int k = 0; k < 2; k++) {
+		KernelSet *ks = ir_parse_set(ir_new(a), "s", sets[k], strlen(sets[k]), &err);
+		ck_assert_msg(ks != NULL && codegen_compile(a, ks, &t, &o, &m[k], &err), "%s", err.text);
+		llvm[k] = text_of(&m[k], "llvm");
+	}
+	path = arena_printf(a, "/tmp/dlc_fibers.%d.so", (int)getpid());
+	ck_assert_msg(fibers_write_library(llvm, 2, CC, path, &err), "%s", err.text);
+	void *lib = dlopen(path, RTLD_NOW);
+	ck_assert_msg(lib != NULL, "%s", dlerror());
+	unlink(path);
+	float x[64], y[64];
+	int64_t n = 7;
+	void *work = NULL, *px = x, *py = y, *one_args[] = { &px, &py, &work }, *two_args[] = { &py, &n, &work };
+	FibersKernel *kernel;
+	for (int k = 0; k < 64; k++)
+		x[k] = (float)k;
+	*(void **)&kernel = dlsym(lib, "dlc_one");
+	ck_assert_ptr_null(kernel(one_args, (uint32_t[]){ 2, 1, 1 }, (uint32_t[]){ 32, 1, 1 }, 0));
+	for (int k = 0; k < 64; k++)
+		ck_assert_float_eq(y[k], x[k] + 1);
+	ck_assert_int_eq((int)m[1].image.entry[0].launch.dim[DLC_SHARED].add, 65536); /* beyond what a kernel declares */
+	*(void **)&kernel = dlsym(lib, "dlc_two");
+	ck_assert_ptr_null(kernel(two_args, (uint32_t[]){ 1, 1, 1 }, (uint32_t[]){ 64, 1, 1 }, 65536));
+	for (int k = 0; k < 64; k++)
+		ck_assert_float_eq(y[k], 7);
+	ck_assert_ptr_nonnull(kernel(two_args, (uint32_t[]){ 1, 1, 1 }, (uint32_t[]){ 64, 1, 1 }, 0));
+	ck_assert_ptr_nonnull(kernel(two_args, (uint32_t[]){ 1, 1, 1 }, (uint32_t[]){ 2048, 1, 1 }, 65536));
+	dlclose(lib);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	int sets = 0;
@@ -143,5 +273,8 @@ int main(void)
 	tcase_add_loop_test(tc, every_operator, 0, PARTS);
 	tcase_add_test(tc, forms_of_schedules);
 	tcase_add_loop_test(tc, random_sets, 0, 4);
+	tcase_add_loop_test(tc, faults_are_found, 0, LEN(faults));
+	tcase_add_test(tc, library_of_kernels);
+	tcase_add_loop_test(tc, random_bound_traces, 0, step_nworkload);
 	return run_suite("codegen-nvptx", tc);
 }
