@@ -197,7 +197,7 @@ bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Tar
 	if (target_has_blocks(out) && threads > 1)
 		return fail(err, ERR_USAGE, name, "only a CPU's target has threads: leave --threads=%d out", threads);
 	target_host(&host, 1);
-	/* Whether a device is there and has the features is known when a bundle is opened on it. */
+	/* Whether a device is there and has the features is known when a bundle or a worker opens it. */
 	return !runs_here || target_has_blocks(out) || target_runs_on(out, &host, err);
 }
 
@@ -221,7 +221,9 @@ DlcFault dlc_target_text(DlcSession *s, const DlcTarget *target, int here, char 
 /* The target as a child is told, which may look into other folders: the file where the name is that of one. */
 static const char *target_word(const DlcSession *s, const DlcTarget *t, Arena *a)
 {
-	const char *name = name_of(t), *base = strncmp(name, "cpu:", 4) == 0 ? name + 4 : name;
+	TargetKind kind;
+	const char *name = name_of(t), *colon = target_kind_of(name, &kind) ? strchr(name, ':') : NULL;
+	const char *base = colon != NULL ? colon + 1 : name;
 	for (size_t i = 0; strchr(name, '/') == NULL && i < s->folders.ntargets; i++) {
 		const char *file = arena_printf(a, "%s/%s.json", s->folders.targets[i], base);
 		if (strcmp(name, "host") != 0 && strcmp(name, "cpu") != 0 && access(file, R_OK) == 0)
@@ -248,9 +250,15 @@ const CodeCache *session_cache(const DlcSession *s, Arena *a)
 
 /* ---- children ---- */
 
-bool session_has_programs(const DlcSession *s, Err *err)
+/* The program that runs candidates: a static one opens no driver. */
+static const char *runner_of(const Target *t)
 {
-	static const char *const child[] = { "dlc", "dlc-worker" };
+	return target_has_blocks(t) ? "dlc-device-worker" : "dlc-worker";
+}
+
+bool session_has_programs(const DlcSession *s, const Target *t, Err *err)
+{
+	const char *const child[] = { "dlc", runner_of(t) };
 	char path[4096];
 	for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
 		snprintf(path, sizeof path, "%s/%s", s->folders.programs, child[i]);
@@ -265,17 +273,20 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 {
 	Arena *a = s->arena;
 	int threads = o->target->threads;
-	char **builder = arena_array(a, char *, 5), **runner = arena_array(a, char *, 3);
+	char **builder = arena_array(a, char *, 5), **runner = arena_array(a, char *, 4);
 	builder[0] = arena_printf(a, "%s/dlc", s->folders.programs);
 	builder[1] = arena_printf(a, "builder");
 	builder[2] = arena_printf(a, "--target=%s", target_word(s, o->name, a));
 	builder[3] = arena_printf(a, "--threads=%d", threads);
-	runner[0] = arena_printf(a, "%s/dlc-worker", s->folders.programs);
+	runner[0] = arena_printf(a, "%s/%s", s->folders.programs, runner_of(o->target));
 	runner[1] = arena_printf(a, "--stdio");
+	if (target_has_blocks(o->target))
+		runner[2] = arena_printf(a, "--device=%s:0", target_kind_name(o->target->kind));
 	MeasureOptions m = { .builder = builder,
 		.runner = runner,
 		.builders = o->jobs > 0 ? o->jobs : cpu_count() > threads ? METHOD_BUILDERS_USED : 1,
 		.threads = threads,
+		.device = target_has_blocks(o->target),
 		.build_ms = METHOD_BUILD_MS,
 		.run_ms = o->run_ms,
 		.tolerance = METHOD_TOLERANCE,
@@ -283,7 +294,7 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 		.tick = o->tick,
 		.tick_arg = o->tick_arg };
 	_Static_assert((int)DLC_JOBS == (int)MEASURE_BUILDERS, "jobs at most");
-	if (!session_has_programs(s, err))
+	if (!session_has_programs(s, o->target, err))
 		return false;
 	for (const Call *c = s->call->outer; c != NULL; c = c->outer)
 		if (c->measure != NULL)

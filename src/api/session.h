@@ -90,7 +90,7 @@ bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Tar
 const CodeCache *session_cache(const DlcSession *s, Arena *a);
 
 /* Whether the children's programs are in the session's folder. */
-bool session_has_programs(const DlcSession *s, Err *err);
+bool session_has_programs(const DlcSession *s, const Target *t, Err *err);
 
 typedef struct ChildOptions {
 	const DlcTarget *name;

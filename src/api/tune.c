@@ -168,7 +168,7 @@ static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)
 	Target t;
 	Arena *a = arena_new();
 	bool ok = find_rows(r, &ask, a, err) && cost_model_find(r->cost_model, err) != NULL &&
-		session_target(s, &r->target, !r->dry_run, &t, err) && (r->dry_run || session_has_programs(s, err));
+		session_target(s, &r->target, !r->dry_run, &t, err) && (r->dry_run || session_has_programs(s, &t, err));
 	arena_free(a);
 	return ok;
 }
@@ -299,7 +299,7 @@ static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult 
 	if (!r->dry_run && r->ndatabase == 0)
 		return fail(err, ERR_USAGE, "database", "tuning needs a database to write to");
 	return find_rows(r, &x->ask, a, err) && session_target(n->session, &r->target, !r->dry_run, &x->target, err) &&
-		(r->dry_run || session_has_programs(n->session, err)) && tune(x, out, err);
+		(r->dry_run || session_has_programs(n->session, &x->target, err)) && tune(x, out, err);
 }
 
 DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *out, DlcFailure *why)

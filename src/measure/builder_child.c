@@ -123,11 +123,12 @@ static bool build(const MsgView *in, void *arg)
 	Err err = { 0 };
 	Module m;
 	const Module *prepare = NULL;
+	const Target *target = f->host ? &b->prepare : b->target;
 	uint64_t from = timing_wall_ns();
 	KernelSet *ks = ir_parse_set(ir_new(a), "candidate", in->array[0], (size_t)f->ntext, &err);
 	bool ok = ks != NULL && ir_verify_set(ks, &err) && ir_verify_accesses(ks, &err) &&
-		codegen_compile(a, ir_set_of_kind(a, ks, FN_RUN), b->target, &options, &m, &err);
-	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, b->target) : NULL;
+		codegen_compile(a, ir_set_of_kind(a, ks, FN_RUN), target, &options, &m, &err);
+	const KernelReport *spill = ok && f->prune ? find_spill(ks, &m, target) : NULL;
 	if (ok && spill == NULL && ir_set_has_kind(ks, FN_PREPARE)) {
 		prepare = prepared(b, a, ks, &err);
 		ok = prepare != NULL;

@@ -99,6 +99,7 @@ static void maybe_end(ChildIo *io)
 		.signal = io->signal,
 		.late = io->killed_late,
 		.silent = io->killed_late && !io->spoke,
+		.spoke = io->spoke,
 		.nonsense = io->nonsense };
 	if (io->nonsense)
 		snprintf(e.text, sizeof e.text, "it sent bytes that are no message: %s", io->in.why);

@@ -18,6 +18,7 @@ typedef struct ChildEnd {
 	int signal;     /* 0: it exited */
 	bool late;      /* child_deadline passed and it was killed */
 	bool silent;    /* late, and it never sent a frame: the program does not start as it should */
+	bool spoke;     /* it has sent a frame */
 	bool nonsense;  /* it sent bytes that are no frame and was killed */
 	char text[200]; /* a sentence: what became of it */
 } ChildEnd;

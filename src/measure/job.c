@@ -38,10 +38,17 @@ int job_find_buf(const Job *j, const char *name)
 	return -1;
 }
 
+static void note_use(JobBuf *b, FnKind kind)
+{
+	b->in_prepare |= kind == FN_PREPARE;
+	b->in_run |= kind == FN_RUN;
+}
+
 static bool add_buf(Job *j, const Fn *fn, const Buf *b, int *at, Err *err)
 {
 	*at = job_find_buf(j, b->name);
 	if (*at >= 0) {
+		note_use(&j->buf.at[*at], fn->kind);
 		if (b->role == BUF_OUT && j->buf.at[*at].role != BUF_OUT && fn->kind == FN_RUN)
 			j->buf.at[*at].role = BUF_OUT;
 		return true;
@@ -58,6 +65,7 @@ static bool add_buf(Job *j, const Fn *fn, const Buf *b, int *at, Err *err)
 		.type = b->type,
 		.elements = n,
 		.bytes = bytes > 0 ? bytes : 1 };
+	note_use(&row, fn->kind);
 	*at = (int)j->buf.n;
 	vec_push(j->arena, &j->buf, row);
 	return true;

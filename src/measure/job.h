@@ -19,7 +19,8 @@ typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
 enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS, LANES };
 enum {
 	LANE_BUFFERS = 4096,
-	FIRST_OWN = MSG_TABLE - LANES * LANE_BUFFERS, /* number of the first lane's first buffer */
+	LANE_NUMBERS = 2 * LANE_BUFFERS, /* each buffer may lie on the host and on the device */
+	FIRST_OWN = MSG_TABLE - LANES * LANE_NUMBERS, /* number of the first lane's first buffer */
 	PROGRAM_NETWORK = 1000,
 	NETWORKS_LOADED = 2 * MEASURE_NETWORKS,
 };
@@ -29,9 +30,10 @@ typedef struct JobBuf {
 	const char *name;
 	BufRole role;
 	bool prepared; /* a prepare Fn's out */
+	bool in_prepare, in_run; /* a parameter of a prepare Fn; of a run Fn */
 	DType type;
 	int64_t elements, bytes;
-	uint32_t id; /* in the runner */
+	uint32_t id, host_id; /* in the runner: for run Fns; for prepare Fns and oracles. Equal where all is on the host */
 	int64_t npadding; /* a task's input: elements that are 0, and the number of the list of them */
 	const uint64_t *padding;
 	uint32_t padding_id;

@@ -132,7 +132,7 @@ static void start_build(Local *m, Builder *b, Job *j)
 		return;
 	}
 	Msg msg = { 0 };
-	MsgBuild f = { .ntext = strlen(j->text), .prune = j->prune };
+	MsgBuild f = { .ntext = strlen(j->text), .prune = j->prune, .host = j->kind == JOB_REFERENCE };
 	msg_begin(&msg, MSG_BUILD, ++m->serial, &f);
 	msg_add(&msg, j->text, f.ntext);
 	if (!msg_end(&msg)) {
@@ -172,6 +172,7 @@ void local_ready(Local *m, Job *j)
 
 void local_pause(Local *m, bool pause)
 {
+	pause = pause && !m->own_processors;
 	for (int i = pause ? first_paused(m) : 0; i < m->o.builders && pause != m->paused; i++)
 		child_pause(&m->builder[i].child, pause);
 	m->paused = pause;
@@ -322,10 +323,16 @@ static void cold(Measure *base, int64_t bytes)
 	local_of(base)->cold_bytes = bytes;
 }
 
-static const MeasureWay way = {
+#define WAYS local_reference, submit, wait, local_race, turn, pending, cancel, local_networks, cold, close_all, abandon
+
+static const MeasureWay way_cpu = {
 	"2: wall clock of the slowest thread, of samples that kept their processors, else CPU time of one thread, fastest "
 	"quarter of several; constants and code cold, inputs warm; median of calls, of finalists' in turns",
-	local_reference, submit, wait, local_race, turn, pending, cancel, local_networks, cold, close_all, abandon };
+	WAYS };
+static const MeasureWay way_device = {
+	"device 1: from a mark before the launches to one behind them, of samples that kept their processors, else the "
+	"fastest quarter; constants cold, inputs just written; median of calls, of finalists' in turns",
+	WAYS };
 
 /* libuv needs this many for its loop, and aborts if it gets none for its first pipe. */
 static bool descriptors_left(void)
@@ -346,7 +353,7 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 		fail(err, ERR_MEMORY, "measure", "out of memory");
 		return NULL;
 	}
-	m->base.way = &way;
+	m->base.way = o->device ? &way_device : &way_cpu;
 	m->o = *o;
 	m->arena = arena_new();
 	int rc = descriptors_left() ? uv_loop_init(&m->loop) : UV_EMFILE;

@@ -40,6 +40,7 @@ struct Local {
 	uint64_t probed_ns; /* when; 0: never */
 	bool other_version; /* the runner's; it cannot be used */
 	uint32_t cores;     /* the runner's */
+	bool own_processors; /* of its device: builders disturb no sample */
 	double gflops[2];   /* of threads, of one more: the last probe */
 	int probes;         /* of it that have come */
 	bool paused;        /* builders */

@@ -1,8 +1,8 @@
 /*
  * A Measure takes candidates (kernel sets) and gives back a result for each. measure_open's builds them in builder
- * children and runs them in a runner child (dlc-worker). Children may crash, hang, run out of memory or answer
- * nonsense. That becomes a status, since every wait has a deadline. docs/measure.md has the method. One thread owns a
- * Measure; libuv below.
+ * children and runs them in a runner child (dlc-worker, or dlc-device-worker). Children may crash, hang, run out of
+ * memory or answer nonsense. That becomes a status, since every wait has a deadline. docs/measure.md has the method.
+ * One thread owns a Measure; libuv below.
  */
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
@@ -21,7 +21,8 @@ typedef struct MeasureOptions {
 	char *const *builder; /* argv of a program that speaks BUILD: `dlc builder --target=...` */
 	char *const *runner;  /* argv of one that speaks the worker's messages: `dlc-worker --stdio` */
 	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
-	int threads;          /* of a kernel call */
+	int threads;          /* of a kernel call; 1 on a device */
+	bool device;          /* candidates run on the runner's own device, prepare Fns and oracles on its CPU */
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
 	double tolerance;     /* of max |a-b| / max |ref|; outputs of 16 bits are allowed more (measure/method.def) */
 	const atomic_int *stop; /* once set, references and networks end early; or NULL */

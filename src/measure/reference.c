@@ -32,8 +32,8 @@ static bool read_params(Local *m, LocalRef *r, Ir *ir, Err *err)
 			b.padding = ok ? places_padding(m->arena, &place, &b.npadding) : NULL;
 			vec_push(m->arena, &r->in, b);
 		}
-		if (ok && 2 * r->in.n + 3 * r->out.n > FIRST_OWN)
-			ok = fail(err, ERR_UNSUPPORTED, b.name, "a task has at most %d tensors", FIRST_OWN);
+		if (ok && 3 * (r->in.n + r->out.n) > FIRST_OWN)
+			ok = fail(err, ERR_UNSUPPORTED, b.name, "a task has at most %d tensors", FIRST_OWN / 3);
 	}
 	job_free(j);
 	return ok;

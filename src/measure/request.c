@@ -3,6 +3,8 @@
  *
  * A candidate: its task's buffers (unless this runner has them), IMAGEs, its own buffers, PROGRAMs,
  * RUNs, then COMPARE with what is known of each output; then TIME.  A reference: the same with READ.
+ * Where candidates run on a device, inputs are filled on the host and copied there; so are the outputs
+ * of prepare Fns, which run on the host as references do.  What is expected stays on the host.
  * Networks are in network_turns.c.  A race: TIME of programs that are there.
  */
 #include "measure/runner.h"
@@ -29,11 +31,13 @@ static DType runner_type(DType t)
  * Random data. A constant of one element is 0.5 at least: it is added to a divisor or is an exponent, and near a pole
  * f32 has too few digits to agree with the reference value.
  */
-static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill, uint64_t seed, const void *data)
+static void ask_buffer(
+	Local *m, Job *j, Msg *msg, const JobBuf *b, uint32_t number, MsgFill fill, uint64_t seed, const void *data)
 {
 	DType type = runner_type(b->type);
 	bool whole = dtype_is_int(type) || type.kind == DT_BOOL;
-	MsgBuffer f = { .buffer = b->id,
+	MsgBuffer f = { .buffer = number,
+		.device = number != b->host_id,
 		.fill = (uint32_t)fill,
 		.code = type.kind,
 		.bits = type.bits,
@@ -47,12 +51,18 @@ static void ask_buffer(Local *m, Job *j, Msg *msg, const JobBuf *b, MsgFill fill
 	ask(m, j, msg, MSG_BUFFER, &f, data, (size_t)f.ndata);
 }
 
+static void ask_copy(Local *m, Job *j, Msg *msg, const JobBuf *b)
+{
+	MsgCopy f = { .to = b->id, .from = b->host_id };
+	ask(m, j, msg, MSG_COPY, &f, NULL, 0);
+}
+
 /* ---- the task's buffers ---- */
 
 bool ask_task_fits(const Local *m, const LocalRef *r)
 {
 	return r == NULL || r->numbered == m->generation ||
-		2 * r->in.n + 3 * r->out.n <= FIRST_OWN - m->numbered; /* as number_task numbers them */
+		3 * (r->in.n + r->out.n) <= FIRST_OWN - m->numbered; /* as number_task numbers them */
 }
 
 static void number_task(Local *m, LocalRef *r)
@@ -61,10 +71,11 @@ static void number_task(Local *m, LocalRef *r)
 		return;
 	for (size_t k = 0; k < r->in.n; k++) {
 		r->in.at[k].id = m->numbered++;
+		r->in.at[k].host_id = m->o.device ? m->numbered++ : r->in.at[k].id;
 		r->in.at[k].padding_id = m->numbered++;
 	}
 	for (size_t k = 0; k < r->out.n; k++) {
-		r->out.at[k].buf.id = m->numbered++;
+		r->out.at[k].buf.id = r->out.at[k].buf.host_id = m->numbered++;
 		r->out.at[k].at_id = m->numbered++;
 		r->out.at[k].value_id = m->numbered++;
 	}
@@ -76,12 +87,16 @@ static void ask_inputs(Local *m, Job *j, Msg *msg)
 	LocalRef *r = j->ref;
 	for (size_t k = 0; k < r->in.n; k++) {
 		const JobBuf *in = &r->in.at[k];
-		JobBuf list = { .type = DT(UINT, 64), .bytes = in->npadding * 8, .id = in->padding_id };
+		JobBuf list = { .type = DT(UINT, 64), .bytes = in->npadding * 8, .host_id = in->padding_id };
 		if (in->npadding > 0)
-			ask_buffer(m, j, msg, &list, MSG_FILL_DATA, 0, in->padding);
+			ask_buffer(m, j, msg, &list, list.host_id, MSG_FILL_DATA, 0, in->padding);
 		uint64_t seed = r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
-		ask_buffer(m, j, msg, &r->in.at[k], MSG_FILL_RANDOM, seed, NULL);
-		m->loaded_bytes += r->in.at[k].bytes;
+		ask_buffer(m, j, msg, in, in->host_id, MSG_FILL_RANDOM, seed, NULL);
+		m->loaded_bytes += in->bytes;
+		if (in->id == in->host_id || j->kind == JOB_REFERENCE)
+			continue;
+		ask_buffer(m, j, msg, in, in->id, MSG_FILL_NONE, 0, NULL);
+		ask_copy(m, j, msg, in);
 	}
 }
 
@@ -89,10 +104,10 @@ static void ask_listed(Local *m, Job *j, Msg *msg, const RefOut *o)
 {
 	if (o->listed == 0)
 		return;
-	JobBuf at = { .type = DT(UINT, 64), .bytes = o->listed * 8, .id = o->at_id },
-	       value = { .type = o->buf.type, .bytes = dtype_bytes(o->buf.type, o->listed), .id = o->value_id };
-	ask_buffer(m, j, msg, &at, MSG_FILL_DATA, 0, o->at);
-	ask_buffer(m, j, msg, &value, MSG_FILL_DATA, 0, o->value);
+	JobBuf at = { .type = DT(UINT, 64), .bytes = o->listed * 8, .host_id = o->at_id },
+	       value = { .type = o->buf.type, .bytes = dtype_bytes(o->buf.type, o->listed), .host_id = o->value_id };
+	ask_buffer(m, j, msg, &at, at.host_id, MSG_FILL_DATA, 0, o->at);
+	ask_buffer(m, j, msg, &value, value.host_id, MSG_FILL_DATA, 0, o->value);
 	m->loaded_bytes += at.bytes + value.bytes;
 }
 
@@ -113,7 +128,7 @@ static void ask_task(Local *m, Job *j, Msg *msg)
 		return;
 	for (size_t k = 0; k < r->out.n; k++)
 		if (r->out.at[k].whole != NULL) {
-			ask_buffer(m, j, msg, &r->out.at[k].buf, MSG_FILL_DATA, 0, r->out.at[k].whole);
+			ask_buffer(m, j, msg, &r->out.at[k].buf, r->out.at[k].buf.host_id, MSG_FILL_DATA, 0, r->out.at[k].whole);
 			m->loaded_bytes += r->out.at[k].buf.bytes;
 			r->whole_loaded = m->generation;
 		}
@@ -125,21 +140,25 @@ static void ask_task(Local *m, Job *j, Msg *msg)
  * Numbers for the set's buffers.  A buffer that is written before it is read begins poisoned, or with old data: RUN
  * poisons outputs, and a reference touches little of its workspace.
  */
-static void ask_own_buffers(Local *m, Job *j, Msg *msg, uint32_t first)
+static void ask_own_buffers(Local *m, Job *j, Msg *msg, int lane)
 {
+	uint32_t first = FIRST_OWN + (uint32_t)lane * LANE_NUMBERS;
+	bool device = m->o.device && j->kind != JOB_REFERENCE;
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf *b = &j->buf.at[i];
 		const JobBuf *in = NULL; /* the task's input of this name */
 		for (size_t k = 0; k < j->ref->in.n && b->role != BUF_WORK && b->role != BUF_OUT && in == NULL; k++)
 			if (strcmp(j->ref->in.at[k].name, b->name) == 0)
 				in = &j->ref->in.at[k];
-		b->id = in != NULL ? in->id : first + (uint32_t)i;
-		if (in == NULL)
-			ask_buffer(m, j, msg, b,
-				b->role == BUF_OUT || j->kind == JOB_REFERENCE ? MSG_FILL_NONE
-					: b->role == BUF_WORK && !b->prepared  ? MSG_FILL_POISON
-									       : MSG_FILL_ZERO,
-				0, NULL);
+		b->host_id = in != NULL ? in->host_id : first + 2 * (uint32_t)i;
+		b->id = !device ? b->host_id : in != NULL ? in->id : b->host_id + 1;
+		MsgFill fill = b->role == BUF_OUT || j->kind == JOB_REFERENCE ? MSG_FILL_NONE
+			: b->role == BUF_WORK && !b->prepared                     ? MSG_FILL_POISON
+		                                                              : MSG_FILL_ZERO;
+		if (in == NULL && (!device || b->in_prepare))
+			ask_buffer(m, j, msg, b, b->host_id, fill, 0, NULL);
+		if (in == NULL && device && b->in_run) /* what is prepared is copied */
+			ask_buffer(m, j, msg, b, b->id, b->in_prepare ? MSG_FILL_NONE : fill, 0, NULL);
 	}
 }
 
@@ -193,7 +212,8 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 		}
 		for (int k = 0; k < c->n; k++) {
 			const JobBuf *b = &set->buf.at[c->buf[k]];
-			MsgArg a = { .buffer = b->id, .use = prepare ? MSG_USE_NONE : use_of(b), .bytes = (uint64_t)b->bytes };
+			MsgArg a = { .buffer = prepare ? b->host_id : b->id, .bytes = (uint64_t)b->bytes };
+			a.use = prepare ? MSG_USE_NONE : use_of(b);
 			vec_push(j->arena, &arg, a);
 		}
 	}
@@ -226,8 +246,13 @@ static void ask_load(Local *m, Job *j, Msg *msg)
 {
 	ask_task(m, j, msg);
 	ask_images(m, j, msg, j, j->lane);
-	ask_own_buffers(m, j, msg, FIRST_OWN + (uint32_t)j->lane * LANE_BUFFERS);
+	ask_own_buffers(m, j, msg, j->lane);
 	ask_program(m, j, msg, j, j->lane, true);
+	for (size_t i = 0; i < j->buf.n; i++) {
+		const JobBuf *b = &j->buf.at[i];
+		if (b->prepared && b->in_run && b->id != b->host_id)
+			ask_copy(m, j, msg, b);
+	}
 	ask_program(m, j, msg, j, j->lane, false);
 }
 
@@ -304,7 +329,7 @@ void ask_judge(Local *m, Job *j, Msg *msg)
 	one.arena = j->arena;
 	one.answers = 0;
 	ask_images(m, &one, msg, &one, LANE_ORACLE);
-	ask_own_buffers(m, &one, msg, FIRST_OWN + LANE_ORACLE * LANE_BUFFERS);
+	ask_own_buffers(m, &one, msg, LANE_ORACLE);
 	ask_program(m, &one, msg, &one, LANE_ORACLE, false);
 	j->answers += one.answers;
 	ask_read(m, j, msg, one.buf.at[call.buf[call.n - 1]].id, 0, element);
@@ -334,9 +359,11 @@ void ask_times(Local *m, Job *j, Msg *msg)
 
 void ask_probe(Local *m, Job *j, Msg *msg)
 {
-	int last = m->cores > (uint32_t)m->o.threads; /* without another core there is none to spare */
+	/* A device on the CPU uses all cores, and leaves none to spare. */
+	uint32_t threads = m->o.device && m->cores > 0 ? m->cores : (uint32_t)m->o.threads;
+	int last = m->cores > threads;
 	for (int more = 0; more <= last; more++) {
-		MsgProbe f = { .threads = (uint64_t)(m->o.threads + more) };
+		MsgProbe f = { .threads = threads + (uint64_t)more };
 		ask(m, j, msg, MSG_PROBE, &f, NULL, 0);
 	}
 }

@@ -189,7 +189,7 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 	}
 	case MSG_DONE: {
 		const MsgDone *f = msg->fixed;
-		if (f->run) {
+		if (f->run && !m->o.device) { /* a driver may build the kernel when it runs first */
 			j->run_ns = (int64_t)f->run_ns;
 			j->run_lost = f->lost != 0;
 		}
@@ -197,7 +197,8 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 	}
 	case MSG_REFUSED: {
 		const MsgRefused *f = msg->fixed;
-		take_refusal(j, f->status == DLC_NO_MEMORY ? RUN_OOM : RUN_LAUNCH_ERROR, msg->array[0], (size_t)f->ntext);
+		RunStatus status = f->status == DLC_NO_MEMORY ? RUN_OOM : f->ends ? RUN_CRASH : RUN_LAUNCH_ERROR;
+		take_refusal(j, status, msg->array[0], (size_t)f->ntext);
 		break;
 	}
 	default: {
@@ -238,6 +239,7 @@ static void on_frame(Child *c, const MsgView *msg)
 	if (msg->kind == MSG_HELLO) {
 		const MsgHello *f = msg->fixed;
 		m->cores = f->cores;
+		m->own_processors = f->on_cpu == 0;
 		m->other_version = f->version != MSG_VERSION;
 		if (m->other_version && j != NULL)
 			finish(m, RUN_DEVICE_LOST, other_version);
@@ -245,6 +247,11 @@ static void on_frame(Child *c, const MsgView *msg)
 	if (msg->kind == MSG_HELLO || j == NULL)
 		return;
 	take_answer(m, j, msg);
+	if (msg->kind == MSG_REFUSED && ((const MsgRefused *)msg->fixed)->ends) {
+		child_close(&m->runner); /* its device failed: the next job finds another runner */
+		finish(m, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
+		return;
+	}
 	if (--j->answers > 0)
 		return;
 	if (!j->refused && !complete(j))
@@ -264,8 +271,8 @@ static void on_frame(Child *c, const MsgView *msg)
 static void on_end(Child *c, const ChildEnd *e)
 {
 	Local *m = c->owner;
-	if (m->running != NULL)
-		finish(m, e->late ? RUN_RUN_TIMEOUT : RUN_CRASH, e->text);
+	if (m->running != NULL) /* one that ends before it speaks has not seen the candidate: its device cannot be opened */
+		finish(m, e->late ? RUN_RUN_TIMEOUT : e->spoke ? RUN_CRASH : RUN_DEVICE_LOST, e->text);
 }
 
 static const ChildHooks hooks = { on_frame, on_end };
@@ -300,7 +307,7 @@ void runner_start(Local *m, Job *j)
 	m->running = j;
 	/* The speed of the machine, and whether it has a spare core, change with its other work. */
 	bool old = m->probed_ns == 0 || uv_hrtime() - m->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
-	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && old) {
+	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && old && !m->own_processors) {
 		m->probed_ns = uv_hrtime();
 		m->probes = 0;
 		m->spare = false; /* nothing runs beside the probe */

@@ -8,7 +8,8 @@
 
 typedef struct MsgBuild { /* then: text of a kernel set */
 	uint64_t ntext;
-	uint64_t prune; /* 1: answer PRUNED where codegen's report says that it cannot be good */
+	uint32_t prune; /* 1: answer PRUNED where codegen's report says that it cannot be good */
+	uint32_t host;  /* 1: its run Fns, too, are for the builder's machine: they compute reference values */
 } MsgBuild;
 
 /* In one BUILT: of the prepare Fns, which a CPU runs, then of the run Fns; an image without kernels is left out. */

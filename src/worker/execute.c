@@ -104,6 +104,7 @@ static DlcStatus sample_instance(Execution *x, DlcError *err)
 	for (uint32_t r = 0; r < x->repeat && s == DLC_OK; r++)
 		s = dlc_instance_run(x->p->instance, err);
 	x->end_ns[0] = timing_wall_ns();
+	worker_own(x->w)->broken |= s == DLC_KERNEL && !worker_own(x->w)->device->on_host;
 	return s;
 }
 
@@ -122,6 +123,12 @@ static DlcStatus sample_calls(Execution *x, DlcError *err)
 	if (failed == 0)
 		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", at->device->name, x->late);
 	const MsgCall *c = &x->p->call[failed >> 32];
+	if (!at->device->on_host) {
+		x->p->site->broken |= at->device->synchronize(at->stream) != 0;
+		return runtime_fail(err, DLC_KERNEL,
+			"the %s does not start kernel %s (status %d): use fewer threads, or less shared memory",
+			at->device->name, x->w->module[c->module]->entry[c->entry].name, (int)(uint32_t)failed);
+	}
 	return runtime_fail(err, DLC_KERNEL, "kernel %s returned status %u",
 		x->w->module[c->module]->entry[c->entry].name, (unsigned)failed);
 }

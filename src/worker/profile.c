@@ -15,11 +15,12 @@ enum { RUNS = 100000, VALUES = 1 << 22 };
 static DlcStatus profile_run(Worker *w, const LoadedProgram *p, uint64_t *row, DlcError *err)
 {
 	uint64_t cpu_ns;
-	lost_begin(&w->lost, p->threads);
+	lost_begin(&w->lost, program_cpus(w, p));
 	uint64_t start = timing_wall_ns();
 	DlcStatus s = dlc_instance_profile(p->instance, row + PROFILE_STEPS, err);
 	row[PROFILE_NS] = timing_wall_ns() - start;
-	row[PROFILE_LOST] = lost_end(&w->lost, p->threads, row[PROFILE_NS], &cpu_ns);
+	row[PROFILE_LOST] = lost_end(&w->lost, program_cpus(w, p), row[PROFILE_NS], &cpu_ns);
+	worker_own(w)->broken |= s == DLC_KERNEL && !worker_own(w)->device->on_host;
 	return s;
 }
 

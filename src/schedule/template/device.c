@@ -12,6 +12,12 @@ bool device_lone(const Target *t)
 	return t->kind == TARGET_CPU || t->blocks.warp == 1;
 }
 
+int64_t device_fill(const Target *t)
+{
+	int64_t each = t->blocks.unit_threads / 2, units = t->cores > 0 ? t->cores : 1;
+	return units * (each > 0 ? each : t->blocks.warp);
+}
+
 /* Loops k and k + 1 become one. */
 static void fuse_two(Sketch *s, TileAxis *loop, int *n, int k)
 {
