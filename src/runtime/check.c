@@ -217,9 +217,8 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 				missing + at, sizeof missing - at, "%s%s", at > 0 ? ", " : "", m->text + m->feature[i]);
 	if (at > 0)
 		return runtime_fail(err, DLC_BAD_TARGET,
-			"the bundle needs %s, which this %s does not have: compile it "
-			"for this machine",
-			missing, m->device->on_host ? "CPU" : "device");
+			"the bundle needs %s, which this %s does not have: compile it for this %s", missing,
+			m->device->on_host ? "CPU" : "device", m->device->on_host ? "machine" : "device");
 	return DLC_OK;
 }
 
