@@ -71,4 +71,21 @@ int block_powers(int64_t from, int64_t to, int64_t option[KNOB_OPTIONS]);
 
 /* Nests left are scheduled one by one. */
 void block_nests(Sketch *s, BlockSet *set);
+
+/*
+ * Reductions that give a value, or some, for each row, and what is made of them row by row: softmax, a mean, a product
+ * of a matrix and a vector. A row is an index of the result that all nests share.
+ */
+typedef struct BlockRows {
+	int root;                /* the nest that stores the result */
+	int n, axis[BLOCK_AXES]; /* rows: axes of the root */
+	int of[BLOCK_NESTS][BLOCK_AXES]; /* nest -> row -> its axis */
+	int64_t rows, length;    /* how many; elements of the longest */
+	int side;                /* the row along which neighbours lie; -1: they lie within rows */
+	bool likely;             /* better than one launch for each reduction */
+} BlockRows;
+/* False: the nests that are left are no such rows. */
+bool block_rows_read(const Sketch *s, const BlockSet *set, BlockRows *out);
+/* All that is left as one launch. */
+void block_rows(Sketch *s, BlockSet *set, const BlockRows *rows);
 #endif

@@ -360,9 +360,19 @@ void block_nests(Sketch *s, BlockSet *set)
 bool sketch_blocks(Sketch *s)
 {
 	BlockSet set;
+	BlockRows rows;
 	if (!block_read(s, &set))
 		return true;
 	block_inline(s, &set);
+	if (block_rows_read(s, &set, &rows)) {
+		static const char *const form[] = { "loops", "rows" };
+		bool one = sketch_word(s, "form", form, 2, rows.likely) == 1;
+		sketch_opens(s);
+		if (one) {
+			block_rows(s, &set, &rows);
+			return true;
+		}
+	}
 	block_nests(s, &set);
 	return true;
 }
