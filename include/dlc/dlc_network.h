@@ -46,6 +46,7 @@ enum { DLC_THREADS = 256 /* the most that the runtime runs */ };
 typedef struct DlcTarget {
 	const char *name; /* "host", a name of the folders of targets, a .json file; NULL: host */
 	int threads;      /* that the code is made for, up to DLC_THREADS; 0: 1 */
+	int device;       /* where the name is a kind such as "opencl": which of this machine's devices of it, from 0 */
 } DlcTarget;
 
 /* "cpu:znver5 t1", how the target is called; here: refused unless its code runs on this machine. */

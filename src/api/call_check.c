@@ -3,6 +3,7 @@
 
 #include "api/failure.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,9 @@
 	{ #field, API_LIST, offsetof(type, field), 0, 0, #count, offsetof(type, count), \
 		sizeof *((type *)0)->field, element }
 /* Of the DlcTarget in a struct. */
-#define THREADS(type, field) { "threads", API_INT, offsetof(type, field.threads), 0, DLC_THREADS, NULL, 0, 0, NULL }
+#define TARGET(type, field) \
+	{ "threads", API_INT, offsetof(type, field.threads), 0, DLC_THREADS, NULL, 0, 0, NULL }, \
+	{ "device", API_INT, offsetof(type, field.device), 0, INT_MAX, NULL, 0, 0, NULL }
 #define END { NULL, API_INT, 0, 0, 0, NULL, 0, 0, NULL }
 
 _Static_assert(sizeof(DlcHit) == sizeof(int) && sizeof(DlcLimit) == sizeof(int), "enums are read as int");
@@ -44,21 +47,22 @@ const ApiField api_load_options[] = {
 };
 const ApiField api_target[] = {
 	INT(DlcTarget, threads, 0, DLC_THREADS),
+	INT(DlcTarget, device, 0, INT_MAX),
 	END
 };
 const ApiField api_show_options[] = {
-	THREADS(DlcShowOptions, target),
+	TARGET(DlcShowOptions, target),
 	LIST(DlcShowOptions, database, ndatabase, NULL),
 	END
 };
 const ApiField api_compile_options[] = {
-	THREADS(DlcCompileOptions, target),
+	TARGET(DlcCompileOptions, target),
 	LIST(DlcCompileOptions, database, ndatabase, NULL),
 	INT(DlcCompileOptions, require, 0, DLC_HITS - 1),
 	END
 };
 const ApiField api_tune_request[] = {
-	THREADS(DlcTuneRequest, target),
+	TARGET(DlcTuneRequest, target),
 	LIST(DlcTuneRequest, database, ndatabase, NULL),
 	LIST(DlcTuneRequest, task, ntask, NULL),
 	INT(DlcTuneRequest, limit, 0, DLC_TRIALS_MORE),

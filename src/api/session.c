@@ -6,6 +6,7 @@
 
 #include "db/look.h"
 #include "runtime/cpu.h"
+#include "target/machine_device.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -185,20 +186,27 @@ static const char *name_of(const DlcTarget *t)
 
 bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err)
 {
-	Target host;
+	Target machine;
 	TargetKind kind;
-	int threads = t != NULL && t->threads != 0 ? t->threads : 1;
-	const char *name = name_of(t);
-	if (target_kind_of(name, &kind) && !codegen_serves(kind, name, err))
+	const char *name = name_of(t), *const *dirs = s->folders.targets;
+	size_t ndirs = s->folders.ntargets;
+	int threads = t != NULL && t->threads != 0 ? t->threads : 1, device = t != NULL ? t->device : 0;
+	bool of_kind = target_kind_of(name, &kind), any = of_kind && strchr(name, ':') == NULL;
+	if (of_kind && !codegen_serves(kind, name, err))
 		return false;
-	if (!target_resolve(out, name, threads, s->folders.targets, s->folders.ntargets, err) ||
-		!codegen_serves(out->kind, name, err))
+	bool ok = any && device > 0 ? target_device(out, kind, device, dirs, ndirs, err)
+	                            : target_resolve(out, name, threads, dirs, ndirs, err);
+	if (!ok || !codegen_serves(out->kind, name, err))
 		return false;
 	if (target_has_blocks(out) && threads > 1)
 		return fail(err, ERR_USAGE, name, "only a CPU's target has threads: leave --threads=%d out", threads);
-	target_host(&host, 1);
-	/* Whether a device is there and has the features is known when a bundle or a worker opens it. */
-	return !runs_here || target_has_blocks(out) || target_runs_on(out, &host, err);
+	if (!runs_here)
+		return true;
+	if (!target_has_blocks(out))
+		target_host(&machine, 1);
+	else if (!target_device(&machine, out->kind, device, dirs, ndirs, err))
+		return false;
+	return target_runs_on(out, &machine, err);
 }
 
 static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char *out, Err *err)
@@ -276,12 +284,14 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 	char **builder = arena_array(a, char *, 5), **runner = arena_array(a, char *, 4);
 	builder[0] = arena_printf(a, "%s/dlc", s->folders.programs);
 	builder[1] = arena_printf(a, "builder");
-	builder[2] = arena_printf(a, "--target=%s", target_word(s, o->name, a));
+	builder[2] = arena_printf(
+		a, "--target=%s", target_has_blocks(o->target) ? target_json(a, o->target) : target_word(s, o->name, a));
 	builder[3] = arena_printf(a, "--threads=%d", threads);
 	runner[0] = arena_printf(a, "%s/%s", s->folders.programs, runner_of(o->target));
 	runner[1] = arena_printf(a, "--stdio");
 	if (target_has_blocks(o->target))
-		runner[2] = arena_printf(a, "--device=%s:0", target_kind_name(o->target->kind));
+		runner[2] = arena_printf(a, "--device=%s:%d", target_kind_name(o->target->kind),
+			o->name != NULL ? o->name->device : 0);
 	MeasureOptions m = { .builder = builder,
 		.runner = runner,
 		.builders = o->jobs > 0 ? o->jobs : cpu_count() > threads ? METHOD_BUILDERS_USED : 1,

@@ -117,7 +117,7 @@ static bool take_task(const DbTask *t, void *arg)
 /* The named target with so many threads, if its code runs here. */
 static bool open_target(Verify *v, int threads, Err *err)
 {
-	return session_target(v->session, &(DlcTarget){ v->v->target, threads }, true, &v->target, err);
+	return session_target(v->session, &(DlcTarget){ .name = v->v->target, .threads = threads }, true, &v->target, err);
 }
 
 /* The children for a run's target and the reference of its task; false: v->err, or *why. */
@@ -125,7 +125,7 @@ static bool prepare(Verify *v, const Claim *t, const char **why)
 {
 	*why = NULL;
 	if (v->session->call->measure == NULL || memcmp(&v->opened, &t->target, sizeof t->target) != 0) {
-		DlcTarget name = { v->v->target, v->target.threads };
+		DlcTarget name = { .name = v->v->target, .threads = v->target.threads };
 		ChildOptions o = { .name = &name, .target = &v->target, .jobs = 1, .run_ms = METHOD_VERIFY_MS };
 		v->ref = NULL;
 		if (!session_open_children(v->session, &o, v->err))

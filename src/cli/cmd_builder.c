@@ -8,7 +8,7 @@ static bool run_builder(const Args *args, Err *err)
 	return builder_serve(&target, err);
 }
 
-static const Option options[] = { OPTION_TARGET, OPTION_THREADS, OPTION_END };
+static const Option options[] = { OPTION_TARGET, OPTION_DEVICE, OPTION_THREADS, OPTION_END };
 
 const Verb cmd_builder = {
 	.name = "builder",

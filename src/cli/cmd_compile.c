@@ -248,6 +248,7 @@ static bool run_compile(const Args *args, Err *err)
 static const Option options[] = {
 	{ .name = "output", .letter = 'o', .kind = OPT_TEXT, .arg = "FILE", .help = "the bundle; - or no option: stdout" },
 	OPTION_TARGET,
+	OPTION_DEVICE,
 	OPTION_THREADS,
 	OPTION_DB,
 	OPTION_COST_MODEL,

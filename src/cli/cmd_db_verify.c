@@ -60,7 +60,7 @@ static bool run_verify(const Args *args, Err *err)
 		.arg = &json };
 	o.session = session_open(err);
 	bool ok = o.session != NULL &&
-		dlc_target_text(o.session, &(DlcTarget){ v.target, 1 }, 1, text, failure_of(err)) == DLC_FAULT_NONE &&
+		dlc_target_text(o.session, &(DlcTarget){ .name = v.target }, 1, text, failure_of(err)) == DLC_FAULT_NONE &&
 		database_open(o.session, args_operand(args, 0), retract ? DLC_WRITE : DLC_READ, &o.db, err);
 	if (ok) {
 		struct sigaction stop = { .sa_handler = on_stop };

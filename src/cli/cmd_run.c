@@ -46,7 +46,7 @@ static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcErro
 	if (h->bundle == NULL)
 		return RUN_REPORTED;
 	const void *bytes = dlc_bundle_bytes(h->bundle, &size);
-	return dlc_model_open_memory(bytes, size, out, why);
+	return dlc_model_open_memory_on((int)args_int(h->args, "device", 0), bytes, size, out, why);
 }
 
 static bool run_run(const Args *args, Err *err)

@@ -72,6 +72,7 @@ static const Option options[] = {
 	{ .name = "unscheduled", .kind = OPT_FLAG, .help = "the naive loops as they are" },
 	{ .name = "output", .letter = 'o', .kind = OPT_TEXT, .arg = "FILE", .help = "default stdout" },
 	OPTION_TARGET,
+	OPTION_DEVICE,
 	OPTION_THREADS,
 	OPTION_DB,
 	OPTIONS_MODEL,

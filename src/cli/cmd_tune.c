@@ -104,6 +104,7 @@ static bool run_tune(const Args *args, Err *err)
 
 static const Option options[] = {
 	OPTION_TARGET,
+	OPTION_DEVICE,
 	OPTION_THREADS,
 	OPTION_DB_WRITTEN,
 	OPTION_COST_MODEL,

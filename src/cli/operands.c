@@ -26,7 +26,9 @@ DlcSession *session_open(Err *err)
 
 DlcTarget target_of(const Args *args)
 {
-	return (DlcTarget){ args_text(args, "target", "host"), (int)args_int(args, "threads", 1) };
+	return (DlcTarget){ .name = args_text(args, "target", "host"),
+		.threads = (int)args_int(args, "threads", 1),
+		.device = args_has(args, "device") ? (int)args_int(args, "device", 0) : 0 };
 }
 
 /* ---- the model ---- */

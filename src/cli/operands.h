@@ -11,7 +11,7 @@
 #define OPTIONS_MODEL OPTION_BATCH, OPTION_SHAPE, OPTION_BIND
 
 DlcSession *session_open(Err *err);
-/* What --target and --threads of a verb that has both rows say. */
+/* What --target and --threads of a verb that has both rows say, and its --device if it has that. */
 DlcTarget target_of(const Args *args);
 DlcNetwork *network_load(const Args *args, DlcSession *s, const char *model, Err *err);
 

@@ -21,7 +21,14 @@
 	{ .name = "target", \
 		.kind = OPT_TEXT, \
 		.arg = "TARGET", \
-		.help = "host (default), a name of configs/targets, or a .json file" }
+		.help = "host (default), opencl, cuda, a name of configs/targets, or a .json file" }
+#define OPTION_DEVICE \
+	{ .name = "device", \
+		.kind = OPT_INT, \
+		.arg = "N", \
+		.lo = 0, \
+		.hi = 4095, \
+		.help = "which device of the target's kind, as dlc info counts them (default 0)" }
 #define OPTION_THREADS \
 	{ .name = "threads", \
 		.kind = OPT_INT, \

@@ -47,6 +47,7 @@ bool run_options_read(const Args *args, RunOptions *o, Err *err)
 		.expect = list_of(args, "expect"),
 		.seed = args_int(args, "seed", 1),
 		.threads = args_int(args, "threads", 0),
+		.device = (int)args_int(args, "device", 0),
 		.runs = args_int(args, "runs", 0),
 		.seconds = args_real(args, "seconds", 0),
 		.rtol = args_real(args, "rtol", 1e-3),

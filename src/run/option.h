@@ -19,6 +19,7 @@ typedef struct RunOptions {
 	RunList input, output, expect;
 	int64_t seed;
 	int64_t threads, runs; /* 0: not given */
+	int device;
 	double seconds; /* 0: not given */
 	double rtol, atol;
 	const char *check_dir; /* of --check; NULL: it has none */

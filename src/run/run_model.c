@@ -118,7 +118,7 @@ static DlcStatus run_options(const RunOptions *o, const RunHost *host, DlcError 
 {
 	DlcModel *m = NULL;
 	bool hosts = is_hosts(o->model);
-	DlcStatus s = hosts ? host->open(host->arg, o->model, &m, err) : dlc_model_open(o->model, &m, err);
+	DlcStatus s = hosts ? host->open(host->arg, o->model, &m, err) : dlc_model_open_on(o->device, o->model, &m, err);
 	if (s == DLC_OK && !hosts && o->compiling != NULL)
 		s = runtime_fail(err, RUN_USAGE,
 			"--%s: %s is a bundle, which is compiled already: leave the option out, or name the model",

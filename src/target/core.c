@@ -33,7 +33,7 @@ const char *core_meaning(CoreFigure f)
 
 const char *core_source_name(CoreSource s)
 {
-	static const char *const names[] = { "default", "model", "file", "measured" };
+	static const char *const names[] = { "default", "model", "file", "measured", "driver" };
 	return names[s];
 }
 
@@ -61,6 +61,12 @@ bool core_parse(Target *t, const Json *object, Err *err)
 		core_set(&t->core, (CoreFigure)f, number, CORE_FILE);
 	}
 	return true;
+}
+
+void core_take(Target *t, CoreFigure f, double value)
+{
+	if (value >= figures[f].low && value <= figures[f].unit_high)
+		core_set(&t->core, f, value, CORE_DRIVER);
 }
 
 /* ---- measured ones ---- */

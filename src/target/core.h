@@ -17,8 +17,8 @@ typedef enum {
 	CORE_FIGURES
 } CoreFigure;
 
-/* Where a figure comes from: core.c's defaults, model.def, a target file, a measurement. */
-typedef enum { CORE_DEFAULT, CORE_MODEL, CORE_FILE, CORE_PROBE } CoreSource;
+/* Where a figure comes from: core.c's defaults, a row of model.def or unit.def, a file, a measurement, a driver. */
+typedef enum { CORE_DEFAULT, CORE_MODEL, CORE_FILE, CORE_PROBE, CORE_DRIVER } CoreSource;
 
 /* All figures are positive once target_derive has run. */
 typedef struct Core {

@@ -5,6 +5,7 @@
 #ifndef TARGET_DETECT_H
 #define TARGET_DETECT_H
 
+#include "runtime/device.h"
 #include "target/target.h"
 
 typedef enum {
@@ -32,6 +33,10 @@ void facts_from_cpuinfo(CpuFacts *f, const char *text);
 void target_from_facts(Target *t, const CpuFacts *c);
 /* Fills the vector, core and scope fields from arch, model and features. */
 void target_derive(Target *t);
+/* Sets numbers that a driver says, where they are within bounds. */
+void core_take(Target *t, CoreFigure f, double value);
+void blocks_take(Blocks *b, const DeviceFacts *f);
+
 /* The rest of target_derive for a device of t->vector_bits. */
 void unit_derive(Target *t);
 void target_set_scope(Target *t, const char *name, int64_t bytes);
@@ -42,6 +47,8 @@ bool core_parse(Target *t, const Json *object, Err *err);
 /* The row of model.def of this name. */
 bool model_find(const char *name, Arch *arch);
 bool unit_find(const char *name, Arch *arch); /* the same of unit.def */
+/* The model of a CPU through a driver, which is its driver's name; "": there is none. */
+const char *unit_of_cpu(Arch arch);
 /* The keys of `object` that name limits; one out of its bounds is refused. */
 bool blocks_parse(Blocks *b, const Json *object, Err *err);
 

@@ -7,6 +7,8 @@
 
 #include "base/file.h"
 #include "target/detect.h"
+#include "target/machine_device.h"
+#include "target/occupancy.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -17,9 +19,11 @@
 enum { FILE_LIMIT = 64 << 10, NAME_LIMIT = 64, PATH_LIMIT = 4096 };
 
 static const struct {
-	const char *text, *meaning;
+	const char *text;
+	int32_t device;
+	const char *meaning;
 } kinds[TARGET_KINDS] = {
-#define KIND(name, text, meaning) [TARGET_##name] = { text, meaning },
+#define KIND(name, text, device, meaning) [TARGET_##name] = { text, device, meaning },
 #include "target/kind.def"
 #undef KIND
 };
@@ -108,6 +112,13 @@ bool target_runs_on(const Target *t, const Target *machine, Err *err)
 	if (t->kind != machine->kind || t->arch != machine->arch)
 		return fail(err, ERR_MISSING, text, "the target is %s (%s), this machine is %s (%s)", arch_name(t->arch),
 			kinds[t->kind].text, arch_name(machine->arch), kinds[machine->kind].text);
+	const Blocks *need = &t->blocks, *have = &machine->blocks;
+	if (need->block_threads > have->block_threads)
+		return fail(err, ERR_MISSING, text, "the target has blocks of %d threads, but %s takes at most %d",
+			need->block_threads, machine->model, have->block_threads);
+	if (target_block_shared(t) > target_block_shared(machine))
+		return fail(err, ERR_MISSING, text, "the target's blocks have %lld bytes of shared memory, those of %s %lld",
+			(long long)target_block_shared(t), machine->model, (long long)target_block_shared(machine));
 	uint64_t lacking = t->features & ~machine->features;
 	if (lacking == 0)
 		return true;
@@ -234,6 +245,49 @@ static const char *file_of_model(
 	return NULL;
 }
 
+/* ---- devices */
+
+int target_devices(TargetKind kind, Err *err)
+{
+	DlcError why = { 0 };
+	const Device *row = device_find(kinds[kind].device);
+	if (row == NULL || row->describe == NULL) {
+		fail(err, ERR_DEVICE, kinds[kind].text, "this program opens no devices of this kind");
+		return 0;
+	}
+	int n = row->count(&why);
+	if (n == 0)
+		fail(err, ERR_DEVICE, kinds[kind].text, "%s", why.text);
+	return n;
+}
+
+bool target_device(Target *t, TargetKind kind, int id, const char *const *dirs, size_t ndirs, Err *err)
+{
+	DlcError why = { 0 };
+	DeviceFacts facts;
+	Target model, best;
+	size_t n, longest = 0;
+	const Device *row = device_find(kinds[kind].device);
+	if (target_devices(kind, err) == 0)
+		return false;
+	if (row->describe(id, &facts, &why) != DLC_OK)
+		return fail(err, ERR_DEVICE, kinds[kind].text, "%s", why.text);
+	Arena *a = arena_new();
+	const char *const *file = list_of_kind(a, kind, dirs, ndirs, &n);
+	for (size_t i = 0; i < n; i++) {
+		char path[PATH_LIMIT];
+		if (find_file(path, sizeof path, file[i], dirs, ndirs) && resolve_file(&model, path, 1, NULL) &&
+			device_is_model(&facts, model.model) && strlen(model.model) > longest) {
+			longest = strlen(model.model);
+			best = model;
+		}
+	}
+	arena_free(a);
+	return target_from_device(t, kind, &facts, longest > 0 ? &best : NULL) ||
+	       fail(err, ERR_DEVICE, kinds[kind].text, "device %d, %s, has no features that dlc makes code for: %s", id,
+			   facts.name, facts.features);
+}
+
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err)
 {
 	char path[PATH_LIMIT];
@@ -245,11 +299,15 @@ bool target_resolve(Target *t, const char *name, int threads, const char *const 
 		return fail(err, ERR_USAGE, name, "a target has 1 to %d threads, not %d", TEAM_MAX, threads);
 	const char *tail = kind != NULL ? name + head + (name[head] == ':') : name;
 	bool alone = kind != NULL && name[head] == 0;
-	/* Only the CPU of this machine is detected. */
 	if (found == TARGET_CPU && (alone || strcmp(tail, "host") == 0)) {
 		target_host(t, threads);
 		return true;
 	}
+	const Device *row = alone ? device_find(kinds[found].device) : NULL;
+	if (row != NULL && row->describe != NULL)
+		return target_device(t, found, 0, dirs, ndirs, err);
+	if (name[0] == '{')
+		return target_parse(t, "target", name, n, threads, err);
 	if (kind == NULL && (strchr(name, '/') != NULL || (n > 5 && strcmp(name + n - 5, ".json") == 0)))
 		return resolve_file(t, name, threads, err);
 	Arena *a = arena_new();

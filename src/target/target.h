@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 typedef enum {
-#define KIND(name, text, meaning) TARGET_##name,
+#define KIND(name, text, device, meaning) TARGET_##name,
 #include "target/kind.def"
 #undef KIND
 	TARGET_KINDS
@@ -68,14 +68,16 @@ void target_host(Target *t, int threads);
 
 /*
  * The target that a user named: `host`, `cpu` (both: this machine), NAME or KIND:NAME (DIR/NAME.json of the first
- * folder that has it), another KIND (the only target of that kind in the folders), or a file (a path with a '/' or
- * ending in .json). NAME is that of a file or, after a KIND, the model that a file of the kind has. An unknown name is
- * ERR_USAGE with what there is; a bad file is ERR_INPUT. threads: 1..TEAM_MAX; a device's target has 1.
+ * folder that has it), another KIND (this machine's first device, or the only target of a kind without a driver), a
+ * file (a path with a '/' or ending in .json), or the text of target_json. NAME is that of a file or, after a KIND, the
+ * model that a file of the kind has. An unknown name is ERR_USAGE with what there is; a bad file is ERR_INPUT; a device
+ * that is not there is ERR_DEVICE. threads: 1..TEAM_MAX; a device's target has 1.
  */
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err);
-
 /* The target a JSON text describes; `name` stands in messages. docs/targets.md has the form. */
 bool target_parse(Target *t, const char *name, const char *text, size_t n, int threads, Err *err);
+/* The text of a target, on one line, with all that its form has. */
+const char *target_json(Arena *a, const Target *t);
 
 /* Names of the targets in the folders, sorted, without repetition; *n of them. */
 const char *const *target_list(Arena *a, const char *const *dirs, size_t ndirs, size_t *n);
@@ -99,13 +101,11 @@ double target_fma_rate(const Target *t, int bits);
 double target_rate_beyond(const Target *t, int level);
 /* Width of the vectors that model and features have; a target file may ask for less in vector_bits. */
 int target_register_bits(const Target *t);
-/* Elements of the type in one vector register, at least 1. */
-int target_lanes(const Target *t, DType type);
+int target_lanes(const Target *t, DType type); /* elements of one vector register, at least 1 */
 bool target_has(const Target *t, Feature f);
-/* Whether code for t is kernels of blocks of threads, for a device. */
-bool target_has_blocks(const Target *t);
+bool target_has_blocks(const Target *t); /* its code is kernels of blocks of threads, for a device */
 bool target_has_named(const Target *t, const char *feature); /* false for names that feature.def does not know */
-/* Whether code for t may run on `machine`: same architecture, no feature it lacks. */
+/* Whether code for t may run on `machine`: same architecture, no feature it lacks, no larger blocks of threads. */
 bool target_runs_on(const Target *t, const Target *machine, Err *err);
 /* Bytes of the data cache of a level 1..TARGET_CACHES, 0 if there is none. */
 int64_t target_cache(const Target *t, int level);

@@ -5,6 +5,7 @@
 #include "target/target.h"
 
 #include "target/detect.h"
+#include "target/occupancy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static const char *const keys[] = {
 	"memory_bytes",
 	"cache",
 	"shared_bytes",
+	"line_bytes",
 #define LIMIT(field, key, low, high, meaning) key,
 #include "target/blocks.def"
 #undef LIMIT
@@ -157,6 +159,8 @@ static bool parse_numbers(const Json *top, Target *t, Err *err)
 		unit_derive(t);
 	}
 	t->vector_bits = bits;
+	if (!optional_int(top, "line_bytes", 16, 4096, &t->line_bytes, err))
+		return false;
 	if (json_find(top, "memory_bytes") != NULL &&
 		!json_int(top, "memory_bytes", 1 << 20, (int64_t)1 << 50, &t->scope[0].bytes, err))
 		return false;
@@ -185,7 +189,10 @@ static bool parse_blocks(const Json *top, Target *t, Err *err)
 		return false;
 	if (shared != NULL)
 		target_set_scope(t, "shared", bytes);
-	return blocks_parse(&t->blocks, top, err);
+	if (!blocks_parse(&t->blocks, top, err))
+		return false;
+	t->vector_regs = (int)((int64_t)t->blocks.thread_regs * 32 / t->vector_bits);
+	return true;
 }
 
 /* Model, architecture and features, as far as the file gives them beyond `t`. */
@@ -242,4 +249,37 @@ bool target_parse(Target *t, const char *name, const char *text, size_t n, int t
 	bool ok = top != NULL && parse_tree(top, t, err);
 	arena_free(a);
 	return ok;
+}
+
+const char *target_json(Arena *a, const Target *t)
+{
+	Json *top = json_new(a, JV_OBJECT);
+	json_set(a, top, "kind", json_new_text(a, target_kind_name(t->kind)));
+	json_set(a, top, "arch", json_new_text(a, arch_name(t->arch)));
+	json_set(a, top, "model", json_new_text(a, t->model));
+	Json *list = json_set(a, top, "features", json_new(a, JV_ARRAY));
+	for (int f = 0; f < FEATURE_COUNT; f++)
+		if (target_has(t, (Feature)f))
+			json_push(a, list, json_new_text(a, feature_name((Feature)f)));
+	json_set(a, top, "vector_bits", json_new_int(a, t->vector_bits));
+	json_set(a, top, "line_bytes", json_new_int(a, t->line_bytes));
+	json_set(a, top, "cores", json_new_int(a, t->cores));
+	json_set(a, top, "cpus", json_new_int(a, t->cpus));
+	if (t->scope[0].bytes > 0)
+		json_set(a, top, "memory_bytes", json_new_int(a, t->scope[0].bytes));
+	for (int f = 0; f < CORE_FIGURES; f++)
+		json_set(a, top, core_key((CoreFigure)f), json_new_real(a, core_get(&t->core, (CoreFigure)f)));
+	Json *caches = json_set(a, top, "cache", json_new(a, JV_ARRAY));
+	for (int k = 0; k < TARGET_CACHES && t->cache[k].bytes > 0; k++) {
+		Json *row = json_push(a, caches, json_new(a, JV_OBJECT));
+		json_set(a, row, "bytes", json_new_int(a, t->cache[k].bytes));
+		json_set(a, row, "shared_by", json_new_int(a, t->cache[k].shared_by));
+	}
+	if (target_has_blocks(t))
+		json_set(a, top, "shared_bytes", json_new_int(a, target_block_shared(t)));
+	for (int i = 0; blocks_key(i) != NULL && target_has_blocks(t); i++)
+		json_set(a, top, blocks_key(i), json_new_int(a, (int64_t)blocks_get(&t->blocks, i)));
+	Text out = { .arena = a };
+	json_write(&out, top);
+	return text_str(&out);
 }

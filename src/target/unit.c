@@ -67,6 +67,19 @@ bool blocks_parse(Blocks *b, const Json *object, Err *err)
 	return true;
 }
 
+void blocks_take(Blocks *b, const DeviceFacts *f)
+{
+	for (int i = 0; i < f->n; i++) {
+		const char *said = f->number[i].key;
+		double v = f->number[i].value;
+#define LIMIT(field, key, low, high, meaning) \
+	if (strcmp(said, key) == 0 && v >= low && v <= high) \
+		b->field = (__typeof__(b->field))v;
+#include "target/blocks.def"
+#undef LIMIT
+	}
+}
+
 static const struct Unit *unit_named(const char *name, Arch arch)
 {
 	for (int i = 0; i < UNITS; i++)
@@ -85,10 +98,20 @@ bool unit_find(const char *name, Arch *arch)
 	return false;
 }
 
+const char *unit_of_cpu(Arch arch)
+{
+	for (int i = 0; i < UNITS; i++)
+		if (units[i].arch == arch && units[i].blocks.warp == 1)
+			return units[i].name;
+	return "";
+}
+
 void unit_derive(Target *t)
 {
 	uint64_t own;
 	const struct Unit *u = unit_named(t->model, t->arch);
+	if (u == NULL && t->blocks.warp == 1)
+		u = unit_named(unit_of_cpu(t->arch), t->arch);
 	if (u == NULL)
 		u = unit_named(level_of(t->arch, t->features, &own), t->arch);
 	double vectors = u->bytes * 8 / t->vector_bits;

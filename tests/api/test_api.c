@@ -133,7 +133,8 @@ START_TEST(no_call_changes_the_network)
 	const char *before = shown(a, n, imported), *optimized = shown(a, n, graph);
 	ck_assert(strcmp(before, optimized) != 0);
 	for (int i = 0; i < 2; i++) {
-		DlcTarget t = { i == 0 ? DLC_TEST_TARGETS "/skylake-avx512.json" : DLC_TEST_TARGETS "/cortex-a72.json", 1 };
+		DlcTarget t = { .name =
+			i == 0 ? DLC_TEST_TARGETS "/skylake-avx512.json" : DLC_TEST_TARGETS "/cortex-a72.json" };
 		ok(dlc_network_tasks(n, &t, &task, &count, &why), why);
 		ck_assert(count > 0);
 		ck_assert(strcmp(shown(a, n, imported), before) == 0);

@@ -67,7 +67,8 @@ START_TEST(a_target_is_described)
 		ck_assert(t->core[i].value > 0 && t->core[i].measured == 0 && t->core[i].meaning[0] != 0);
 	bool arm = strcmp(t->arch, "aarch64") == 0;
 	/* Another machine: a name, its file, and no measurement. */
-	DlcTarget other = { arm ? DLC_TEST_TARGETS "/skylake-avx512.json" : DLC_TEST_TARGETS "/cortex-a72.json", 2 };
+	DlcTarget other = { .name = arm ? DLC_TEST_TARGETS "/skylake-avx512.json" : DLC_TEST_TARGETS "/cortex-a72.json",
+		.threads = 2 };
 	ok(dlc_target_info(s, &other, 0, &t, &why), why);
 	ck_assert_str_eq(t->model, arm ? "skylake-avx512" : "cortex-a72");
 	ck_assert_str_eq(t->text, arm ? "cpu:skylake-avx512 t2" : "cpu:cortex-a72 t2");
@@ -77,7 +78,7 @@ START_TEST(a_target_is_described)
 	ck_assert(t->brand[0] == 0 && t->ncache >= 2 && t->cache[0].bytes > 0 && t->cache[0].bytes < t->cache[1].bytes);
 	ck_assert_int_eq(dlc_target_info(s, &other, 1, &t, &why), DLC_FAULT_MISSING);
 	ck_assert(t == NULL && strstr(why.text, "machine") != NULL);
-	ck_assert_int_eq(dlc_target_info(s, &(DlcTarget){ "toaster", 1 }, 0, &t, &why), DLC_FAULT_USAGE);
+	ck_assert_int_eq(dlc_target_info(s, &(DlcTarget){ .name = "toaster", .threads = 1 }, 0, &t, &why), DLC_FAULT_USAGE);
 	/* A figure outside its bounds counts as not measured: an emulated core may have such ones, but not all. */
 	ok(dlc_target_info(s, NULL, 1, &t, &why), why);
 	int measured = 0;

@@ -35,7 +35,7 @@ START_TEST(a_number_out_of_range_is_refused)
 		DlcCompileOptions c = { .required = 1, .require = (DlcHit)hits[i] };
 		usage(dlc_compile(n, &c, &b, &why), "require");
 	}
-	DlcTarget many = { NULL, DLC_THREADS + 1 };
+	DlcTarget many = { .threads = DLC_THREADS + 1 };
 	char target[DLC_TARGET_TEXT];
 	const DlcTask *task;
 	int k;
@@ -46,7 +46,7 @@ START_TEST(a_number_out_of_range_is_refused)
 	const DlcTargetInfo *described;
 	usage(dlc_target_info(s, &many, 0, &described, &why), "threads");
 	ck_assert_ptr_null(described);
-	ok(dlc_target_text(s, &(DlcTarget){ NULL, DLC_THREADS }, 0, target, &why), why);
+	ok(dlc_target_text(s, &(DlcTarget){ .threads = DLC_THREADS }, 0, target, &why), why);
 	ok(dlc_compile(n, &(DlcCompileOptions){ .target.threads = DLC_THREADS }, &b, &why), why);
 	DlcModel *model;
 	size_t size;

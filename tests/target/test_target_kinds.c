@@ -10,7 +10,7 @@ static char folder[] = "/tmp/dlc-kinds.XXXXXX";
 static const char *dirs[] = { folder };
 
 static const char cpu[] = "{\"kind\":\"cpu\",\"model\":\"x86-64-v3\"}",
-				  opencl[] = "{\"kind\":\"opencl\",\"model\":\"%s\",\"features\":[]}";
+				  metal[] = "{\"kind\":\"metal\",\"model\":\"%s\",\"arch\":\"x86-64\",\"features\":[]}";
 
 static void put(const char *name, const char *text)
 {
@@ -26,7 +26,7 @@ static void setup(void)
 	strcpy(folder + strlen(folder) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	put("x86-64-v3", cpu);
-	put("broken", "{\"kind\":\"opencl\"");
+	put("broken", "{\"kind\":\"metal\"");
 	put("host", "{\"kind\":\"cpu\",\"model\":\"host\"}");
 }
 
@@ -50,17 +50,17 @@ static const char *resolved(const char *name)
 
 START_TEST(a_kind_is_its_only_target)
 {
-	ck_assert_str_eq(resolved("opencl"), "there is no opencl target: name a .json file that describes one");
-	ck_assert_str_eq(resolved("opencl:host"), "there is no opencl target: name a .json file that describes one");
-	put("board", arena_printf(a, opencl, "mali"));
-	ck_assert_str_eq(resolved("opencl"), "opencl:mali t1");
-	ck_assert_str_eq(resolved("opencl:board"), "opencl:mali t1");
-	ck_assert_str_eq(resolved("board"), "opencl:mali t1");
-	put("card", arena_printf(a, opencl, "radeon"));
+	ck_assert_str_eq(resolved("metal"), "there is no metal target: name a .json file that describes one");
+	ck_assert_str_eq(resolved("metal:host"), "there is no metal target: name a .json file that describes one");
+	put("board", arena_printf(a, metal, "mali"));
+	ck_assert_str_eq(resolved("metal"), "metal:mali t1");
+	ck_assert_str_eq(resolved("metal:board"), "metal:mali t1");
+	ck_assert_str_eq(resolved("board"), "metal:mali t1");
+	put("card", arena_printf(a, metal, "radeon"));
 	ck_assert_str_eq(
-		resolved("opencl"), "there are several opencl targets: name one of board, card; or name a .json file");
-	ck_assert_str_eq(resolved("opencl:card"), "opencl:radeon t1");
-	ck_assert_str_eq(resolved("opencl:radeon"), "opencl:radeon t1");
+		resolved("metal"), "there are several metal targets: name one of board, card; or name a .json file");
+	ck_assert_str_eq(resolved("metal:card"), "metal:radeon t1");
+	ck_assert_str_eq(resolved("metal:radeon"), "metal:radeon t1");
 }
 END_TEST
 
@@ -69,18 +69,18 @@ START_TEST(a_kind_before_a_name_holds)
 	static const struct {
 		const char *name, *says;
 	} refused[] = {
-		{ "opencl:x86-64-v3", "there is no such opencl target; there are: board; or name a .json file" },
-		{ "opencl:host", "there is no such opencl target; there are: board; or name a .json file" },
-		{ "opencl:", "there is no such opencl target; there are: board; or name a .json file" },
-		{ "opencl:bord",
-			"there is no such opencl target (did you mean board?); there are: board; or name a .json file" },
+		{ "metal:x86-64-v3", "there is no such metal target; there are: board; or name a .json file" },
+		{ "metal:host", "there is no such metal target; there are: board; or name a .json file" },
+		{ "metal:", "there is no such metal target; there are: board; or name a .json file" },
+		{ "metal:bord",
+			"there is no such metal target (did you mean board?); there are: board; or name a .json file" },
 		{ "cpu:board", "there is no such cpu target; there are: host, x86-64-v3; or name a .json file" },
 		{ "toaster",
 			"there is no such target; there are: host, cpu, cuda, opencl, board, broken, x86-64-v3; "
 			"or name a .json file" },
-		{ "metal", "there is no metal target: name a .json file that describes one" },
+		{ "wasm", "there is no wasm target: name a .json file that describes one" },
 	};
-	put("board", arena_printf(a, opencl, "mali"));
+	put("board", arena_printf(a, metal, "mali"));
 	for (int i = 0; i < LEN(refused); i++)
 		ck_assert_str_eq(resolved(refused[i].name), refused[i].says);
 	ck_assert_str_eq(resolved("cpu:x86-64-v3"), "cpu:x86-64-v3 t1");
@@ -91,9 +91,9 @@ START_TEST(only_a_cpu_is_the_host)
 {
 	Target t;
 	Err e = { 0 };
-	const char *text = arena_printf(a, opencl, "host");
+	const char *text = arena_printf(a, metal, "host");
 	ck_assert(!target_parse(&t, "h.json", text, strlen(text), 1, &e));
-	ck_assert_str_eq(e.text, "/model must not be \"host\" in a target of kind opencl: only CPUs are detected");
+	ck_assert_str_eq(e.text, "/model must not be \"host\" in a target of kind metal: only CPUs are detected");
 }
 END_TEST
 
