@@ -193,7 +193,7 @@ static void put(Db *db, const Hash *task, Hash target)
 	Err err = { 0 };
 	RunRecord r = { .target = target, .status = RUN_OK, .median_ns = 100000, .samples = 9, .detail = "" };
 	SessionInfo s = { "dlc", "random", "bench", 1, 1800000000, NULL, 0, 0 };
-	must(db_put_env(db, EPOCH, "llvm", NULL, &r.env, &err) && db_put_session(db, &s, &r.session, &err), &err);
+	must(db_put_env(db, EPOCH, "llvm", NULL, NULL, &r.env, &err) && db_put_session(db, &s, &r.session, &err), &err);
 	Clocks from = now();
 	for (int i = 0; i < PUTS; i++) {
 		Arena *a = arena_new();

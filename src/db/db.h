@@ -45,8 +45,13 @@ void db_own(Db *db, const DbOwner *owner);
 /* Each stores the record if it is new, and gives its id; the records that a run names must be there. */
 bool db_put_task(Db *db, const Task *task, Err *err);
 bool db_put_target(Db *db, const Target *target, Hash *id, Err *err);
-/* `on`: whose measured figures go with it, where it has some; may be NULL. */
-bool db_put_env(Db *db, int codegen_epoch, const char *compiler, const Target *on, Hash *id, Err *err);
+/* What ran the code and what its driver says of itself. */
+typedef struct EnvDevice {
+	const char *name, *driver;
+} EnvDevice;
+/* `on`: whose measured figures go with it, where it has some; may be NULL. device: NULL for a CPU. */
+bool db_put_env(Db *db, int codegen_epoch, const char *compiler, const Target *on, const EnvDevice *device, Hash *id,
+	Err *err);
 bool db_put_session(Db *db, const SessionInfo *s, Hash *id, Err *err);
 bool db_put_run(Db *db, RunRecord *run, Err *err); /* fills run->id */
 

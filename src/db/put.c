@@ -51,7 +51,8 @@ bool db_put_target(Db *db, const Target *target, Hash *id, Err *err)
 	return ok;
 }
 
-bool db_put_env(Db *db, int codegen_epoch, const char *compiler, const Target *on, Hash *id, Err *err)
+bool db_put_env(Db *db, int codegen_epoch, const char *compiler, const Target *on, const EnvDevice *device, Hash *id,
+	Err *err)
 {
 	Arena *a = arena_new();
 	Json *o = json_new(a, JV_OBJECT);
@@ -62,6 +63,10 @@ bool db_put_env(Db *db, int codegen_epoch, const char *compiler, const Target *o
 	if (core != NULL && core->list.n > 0) {
 		json_set(a, o, "core", core);
 		json_set(a, o, "cpu", json_new_text(a, core_owner(on, owner)));
+	}
+	if (device != NULL) {
+		json_set(a, o, "device", json_new_plain(a, device->name, RECORD_WORD));
+		json_set(a, o, "driver", json_new_plain(a, device->driver, RECORD_WORD));
 	}
 	bool ok = put_object(db, a, RECORD_ENVIRONMENT, o, id, err);
 	arena_free(a);

@@ -47,7 +47,9 @@ static const RecordField session_field[] = {
 /* Kinds without a struct of their own: their fields are only checked. */
 static const RecordField workload_field[] = { { "dag", FIELD_TEXT, FIELD_ALWAYS, 0, RECORD_LINE, 0 }, { .key = NULL } };
 static const RecordField environment_field[] = { { "codegen_epoch", FIELD_INT, FIELD_ALWAYS, 0, 1 << 30, 0 },
-	{ "compiler", FIELD_TEXT, FIELD_ALWAYS, 0, RECORD_WORD, 0 }, { .key = NULL } };
+	{ "compiler", FIELD_TEXT, FIELD_ALWAYS, 0, RECORD_WORD, 0 },
+	{ "device", FIELD_TEXT, FIELD_KNOWN, 0, RECORD_WORD, 0 }, { "driver", FIELD_TEXT, FIELD_KNOWN, 0, RECORD_WORD, 0 },
+	{ .key = NULL } };
 static const RecordField retraction_field[] = { { "run", FIELD_HASH, FIELD_ALWAYS, 0, 0, 0 },
 	{ "reason", FIELD_TEXT, FIELD_ALWAYS, 0, RECORD_TEXT, 0 }, { .key = NULL } };
 static const RecordField closing_field[] = { { "session", FIELD_HASH, FIELD_ALWAYS, 0, 0, 0 },

@@ -97,7 +97,8 @@ bool tuner_session(Tuner *t, const char *search, Err *err)
 		if (!db_put_task(t->means->db, t->run[i].task, err))
 			return false;
 	return db_put_target(t->means->db, t->ask->target, &t->target, err) &&
-		db_put_env(t->means->db, CODEGEN_EPOCH, codegen_compiler(t->ask->target), t->ask->target, &t->env, err) &&
+		db_put_env(t->means->db, CODEGEN_EPOCH, codegen_compiler(t->ask->target), t->ask->target, t->means->device,
+			&t->env, err) &&
 		db_put_session(t->means->db, &s, &t->session, err);
 }
 

@@ -19,8 +19,6 @@ typedef struct Clock {
 	void *arg;
 } Clock;
 
-struct TuneProgress;
-
 /* What is asked for. */
 typedef struct TuneRequest {
 	const Target *target;
@@ -39,12 +37,14 @@ typedef struct TuneRequest {
 	uint64_t seed;
 } TuneRequest;
 
+struct TuneProgress;
 /* What a run works with; all of it is the caller's. */
 typedef struct TuneMeans {
 	Db *db;          /* written */
 	Db *const *more; /* read */
 	int nmore;
-	Measure *measure; /* children, or a recording */
+	Measure *measure;        /* children, or a recording */
+	const EnvDevice *device; /* what candidates run on, for their environment; NULL: a CPU */
 	Clock clock;
 	const Cost *cost;       /* ranks what was not measured, and is told what was; NULL: the first cost model */
 	const CodeCache *cache; /* of the network's code; may be NULL */

@@ -216,7 +216,7 @@ static DlcStatus cold_device(Worker *w, const LoadedProgram *p, DlcError *err)
 		if (status == 0)
 			status = d->copy(at->stream, p->address[i], w->scratch, n, DEVICE_WITHIN);
 	}
-	return status == 0 ? DLC_OK : runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", d->name, status);
+	return status == 0 ? DLC_OK : site_failed(at, status, false, "", err);
 }
 
 DlcStatus worker_cold(Worker *w, const LoadedProgram *p, DlcError *err)

@@ -5,6 +5,7 @@
  * to wait and to be woken is not part of the sample.
  */
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "runtime/device.h"
 #include "runtime/kernel.h"
@@ -104,7 +105,7 @@ static DlcStatus sample_instance(Execution *x, DlcError *err)
 	for (uint32_t r = 0; r < x->repeat && s == DLC_OK; r++)
 		s = dlc_instance_run(x->p->instance, err);
 	x->end_ns[0] = timing_wall_ns();
-	worker_own(x->w)->broken |= s == DLC_KERNEL && !worker_own(x->w)->device->on_host;
+	worker_own(x->w)->broken |= (s == DLC_KERNEL || s == DLC_LOST) && !worker_own(x->w)->device->on_host;
 	return s;
 }
 
@@ -121,16 +122,14 @@ static DlcStatus sample_calls(Execution *x, DlcError *err)
 	if (failed == 0 && x->late == 0)
 		return DLC_OK;
 	if (failed == 0)
-		return runtime_fail(err, DLC_KERNEL, "the %s failed with status %d", at->device->name, x->late);
+		return site_failed(x->p->site, x->late, true, "", err);
 	const MsgCall *c = &x->p->call[failed >> 32];
-	if (!at->device->on_host) {
-		x->p->site->broken |= at->device->synchronize(at->stream) != 0;
-		return runtime_fail(err, DLC_KERNEL,
-			"the %s does not start kernel %s (status %d): use fewer threads, or less shared memory",
-			at->device->name, x->w->module[c->module]->entry[c->entry].name, (int)(uint32_t)failed);
-	}
-	return runtime_fail(err, DLC_KERNEL, "kernel %s returned status %u",
-		x->w->module[c->module]->entry[c->entry].name, (unsigned)failed);
+	const char *kernel = x->w->module[c->module]->entry[c->entry].name;
+	if (at->device->on_host)
+		return runtime_fail(err, DLC_KERNEL, "kernel %s returned status %u", kernel, (unsigned)failed);
+	char where[128];
+	snprintf(where, sizeof where, " to start kernel %.80s", kernel);
+	return site_failed(x->p->site, (int)(uint32_t)failed, false, where, err);
 }
 
 DlcStatus program_sample(

@@ -30,14 +30,19 @@ void site_release(Site *at, void *memory, size_t n)
 	at->device->release(at->context, memory, n);
 }
 
+DlcStatus site_failed(Site *at, int status, bool late, const char *where, DlcError *err)
+{
+	DlcStatus s = device_failed(at->device, at->context, at->stream, status, where, err);
+	at->broken |= late || s == DLC_LOST || at->device->synchronize(at->stream) != 0;
+	return s;
+}
+
 static DlcStatus move(Site *at, void *to, const void *from, size_t n, DeviceWay way, DlcError *err)
 {
 	int status = at->device->copy(at->stream, to, from, n, way), late = at->device->synchronize(at->stream);
 	if (status == 0 && late == 0)
 		return DLC_OK;
-	at->broken = true;
-	return runtime_fail(
-		err, DLC_KERNEL, "the %s failed with status %d", at->device->name, status != 0 ? status : late);
+	return site_failed(at, status != 0 ? status : late, true, "", err);
 }
 
 DlcStatus worker_copy(const Worker *w, const MsgCopy *m, DlcError *err)

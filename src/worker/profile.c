@@ -20,7 +20,7 @@ static DlcStatus profile_run(Worker *w, const LoadedProgram *p, uint64_t *row, D
 	DlcStatus s = dlc_instance_profile(p->instance, row + PROFILE_STEPS, err);
 	row[PROFILE_NS] = timing_wall_ns() - start;
 	row[PROFILE_LOST] = lost_end(&w->lost, program_cpus(w, p), row[PROFILE_NS], &cpu_ns);
-	worker_own(w)->broken |= s == DLC_KERNEL && !worker_own(w)->device->on_host;
+	worker_own(w)->broken |= (s == DLC_KERNEL || s == DLC_LOST) && !worker_own(w)->device->on_host;
 	return s;
 }
 

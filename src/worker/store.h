@@ -63,11 +63,10 @@ struct Site {
 	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
 	unsigned char *work; /* of kernels */
 	size_t work_bytes;
-	int cpus;    /* 1 or more: a device that runs on so many of the host's processors, as OpenCL's may; else 0 */
+	int cpus;    /* of the host, that a device such as PoCL's runs on; 0: it has processors of its own */
 	bool broken; /* a driver's error that stays: the worker ends */
 };
 enum { SITE_HOST, SITE_DEVICE, SITES };
-
 typedef struct Worker {
 	Site site[SITES];
 	int nsite; /* SITE_DEVICE: the host is the only one */
@@ -94,6 +93,8 @@ void area_forget_all(Site *at);
 /* Memory of a device, zeroed and 64-byte aligned; refused beyond what there is. */
 DlcStatus site_alloc(Site *at, size_t n, unsigned char **out, DlcError *err);
 void site_release(Site *at, void *memory, size_t n);
+/* The sentence of a driver's status; `late`: it showed after the call that caused it, so nothing later is trusted. */
+DlcStatus site_failed(Site *at, int status, bool late, const char *where, DlcError *err);
 
 /*
  * Host memory with which a worker reads or writes bytes of a device: these themselves where they lie on the host,

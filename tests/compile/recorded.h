@@ -15,7 +15,7 @@ static inline Hash put_recorded(
 	};
 	SessionInfo s = { "test", "none", "t", 1, 1700000000, NULL, 0, 0 };
 	ck_assert(db_put_task(db, task, &err) && db_put_target(db, target, &r.target, &err) &&
-		  db_put_env(db, epoch, "test", NULL, &r.env, &err) && db_put_session(db, &s, &r.session, &err));
+		  db_put_env(db, epoch, "test", NULL, NULL, &r.env, &err) && db_put_session(db, &s, &r.session, &err));
 	ck_assert_msg(db_put_run(db, &r, &err), "%s", err.text);
 	return r.id;
 }

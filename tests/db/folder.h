@@ -69,7 +69,7 @@ static inline World fill_world(Db *db, int width)
 	SessionInfo s = { "dlc test", "random", "model", 1, 1700000000, "by hand", 77, 100 };
 	target_host(&t, 1);
 	ck_assert(db_put_task(db, w.task, &err) && db_put_target(db, &t, &w.target, &err) &&
-		db_put_env(db, 7, "llvm", NULL, &w.env, &err) && db_put_session(db, &s, &w.session, &err));
+		db_put_env(db, 7, "llvm", NULL, NULL, &w.env, &err) && db_put_session(db, &s, &w.session, &err));
 	Hash id = target_id(&t);
 	ck_assert_mem_eq(&id, &w.target, sizeof id);
 	return w;

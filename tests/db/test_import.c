@@ -21,7 +21,8 @@ static void fill_world(World *w, Db *db, RunRecord like[TASKS])
 		const Task *t = world_task(w, 8 + i);
 		like[i] = (RunRecord){ .workload = t->id, .status = RUN_OK, .samples = 5, .max_err_e9 = 5, .detail = "" };
 		ck_assert(db_put_task(db, t, &err) && db_put_target(db, &w->target, &like[i].target, &err) &&
-			db_put_env(db, 7, "test", NULL, &like[i].env, &err) && db_put_session(db, &s, &like[i].session, &err));
+			db_put_env(db, 7, "test", NULL, NULL, &like[i].env, &err) &&
+			db_put_session(db, &s, &like[i].session, &err));
 	}
 }
 

@@ -81,7 +81,7 @@ static inline Hash world_sampled(World *w, Db *db, Ran x, int64_t samples)
 	SessionInfo s = { "test", "none", "model", x.session, 1700000000 + x.session, NULL, 0, 0 };
 	ck_assert(db_put_task(db, x.task, &err) &&
 		db_put_target(db, x.target != NULL ? x.target : &w->target, &r.target, &err) &&
-		db_put_env(db, x.epoch, "test", NULL, &r.env, &err) && db_put_session(db, &s, &r.session, &err));
+		db_put_env(db, x.epoch, "test", NULL, NULL, &r.env, &err) && db_put_session(db, &s, &r.session, &err));
 	ck_assert_msg(db_put_run(db, &r, &err), "%s", err.text);
 	return r.id;
 }

@@ -30,7 +30,7 @@ static Db *world(void)
 	must(db != NULL && target_parse(&t, "t", target, sizeof target - 1, 1, &err));
 	Task *task = task_new(a, dag_parse(a, "t", workload, sizeof workload - 1, &err), &err);
 	must(task != NULL && db_put_task(db, task, &err) && db_put_target(db, &t, &id, &err) &&
-		 db_put_env(db, 7, "llvm", NULL, &id, &err) && db_put_session(db, &s, &id, &err));
+		 db_put_env(db, 7, "llvm", NULL, NULL, &id, &err) && db_put_session(db, &s, &id, &err));
 	arena_free(a);
 	return db;
 }

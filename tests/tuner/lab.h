@@ -170,7 +170,7 @@ static inline Lab *open_lab_of(const char *text, FateFn fate)
 	ImportCount count = { 0 };
 	Text log = { .arena = a };
 	ck_assert(db_put_target(lab->recording, &lab->target, &run.target, &err) &&
-		db_put_env(lab->recording, CODEGEN_EPOCH, "test", NULL, &run.env, &err) &&
+		db_put_env(lab->recording, CODEGEN_EPOCH, "test", NULL, NULL, &run.env, &err) &&
 		db_put_session(lab->recording, &s, &run.session, &err));
 	for (int k = 0; k < lab->part->ntask; k++) {
 		ck_assert(db_put_task(lab->recording, lab->part->task[k], &err));

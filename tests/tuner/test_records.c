@@ -11,7 +11,7 @@ static void claim(Lab *lab, const char *trace, int64_t ns, int64_t err_e9)
 		.max_err_e9 = err_e9, .detail = "" };
 	SessionInfo s = { "test", "claims", "n", 1, 1600000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &run.target, &err) &&
-		db_put_env(lab->db, CODEGEN_EPOCH, "test", NULL, &run.env, &err) &&
+		db_put_env(lab->db, CODEGEN_EPOCH, "test", NULL, NULL, &run.env, &err) &&
 		db_put_session(lab->db, &s, &run.session, &err) && db_put_run(lab->db, &run, &err));
 }
 

@@ -490,7 +490,7 @@ START_TEST(old_records_are_seeds)
 		.max_err_e9 = 1, .detail = "" };
 	SessionInfo before = { "test", "old", "n", 1, 1600000000, NULL, 0, 0 };
 	ck_assert(db_put_task(lab->db, task, &err) && db_put_target(lab->db, &lab->target, &run.target, &err) &&
-		db_put_env(lab->db, CODEGEN_EPOCH - 1, "test", NULL, &run.env, &err) &&
+		db_put_env(lab->db, CODEGEN_EPOCH - 1, "test", NULL, NULL, &run.env, &err) &&
 		db_put_session(lab->db, &before, &run.session, &err) && db_put_run(lab->db, &run, &err));
 	o.ask.trials = 6;
 	TuneResult s = tune(lab, &o);
