@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,14 @@
 enum { FUNCTIONS = 256 };
 
 struct CuModule {
+	CuModule next; /* of all: those of a lost device are never unloaded */
 	char *text;
 	int n;
 	struct CuFunction function[FUNCTIONS];
 };
+
+static CuModule modules;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int newest_ptx(void)
 {
@@ -92,6 +97,10 @@ int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *
 		free(m);
 		return CU_INVALID_PTX;
 	}
+	pthread_mutex_lock(&lock);
+	m->next = modules;
+	modules = m;
+	pthread_mutex_unlock(&lock);
 	fake_hold(1);
 	*out = m;
 	return CU_OK;
@@ -101,6 +110,12 @@ int cuModuleUnload(CuModule m)
 {
 	FAKE_BEGIN(true);
 	fake_flush_all();
+	pthread_mutex_lock(&lock);
+	CuModule *where = &modules;
+	while (*where != m)
+		where = &(*where)->next;
+	*where = m->next;
+	pthread_mutex_unlock(&lock);
 	free(m->text);
 	free(m);
 	fake_hold(-1);
