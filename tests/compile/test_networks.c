@@ -4,14 +4,18 @@
  * runtime, against the second meaning of tests/op. What is tested is what lies between tasks: layouts,
  * views, the plan.
  */
+#include "codegen/backend.h"
 #include "compile/compile.h"
 #include "dlc/dlc_runtime.h"
+#include "fibers.h"
 #include "ref.h"
 #include "runtime/device.h"
 #include "suite.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int call(Dag *d, int op, const int *in, int nin, const Attr *attr, int nattr)
 {
@@ -192,6 +196,30 @@ static void compare(Arena *a, const Dag *d, DlcInstance *i, const Tensor *v, int
 	}
 }
 
+/* The kernels of a network as a library for the driver without a GPU (tests/fake_cuda). */
+static void write_kernels(Arena *a, const Compiled *c, const CompileOptions *o)
+{
+	VEC(const char *) llvm = { 0 };
+	Err err = { 0 };
+	int row = backend_text(&backend_nvptx, "llvm");
+	CodegenOptions how = { .no_image = true, .texts = 1u << row };
+	char path[] = "/tmp/dlc-kernels-XXXXXX";
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	for (int k = 0; k < c->partition->ntask; k++) {
+		TaskPlan plan = { 0 };
+		Module m;
+		const Task *task = c->partition->task[k];
+		KernelSet *ks = compile_task(ir_new(a), task, o, &plan, &err);
+		bool ok = ks != NULL && codegen_compile(a, compile_run_set(a, ks, task, o->target), o->target, &how, &m, &err);
+		ck_assert_msg(ok, "%s: %s", err.place, err.text);
+		vec_push(a, &llvm, m.text[row]);
+	}
+	ck_assert_msg(fibers_write_library(llvm.at, (int)llvm.n, CC, path, &err), "%s", err.text);
+	setenv("FAKE_CUDA_KERNELS", path, 1);
+}
+
 static void try_network(int seed, TargetKind kind)
 {
 	Rng r = rng_seed((uint64_t)seed);
@@ -211,15 +239,22 @@ static void try_network(int seed, TargetKind kind)
 		target.features = 0;
 		target.blocks = (Blocks){ .warp = 1 };
 	}
+	if (kind == TARGET_CUDA) {
+		const char *dirs[] = { SOURCE_ROOT "/configs/targets" };
+		ck_assert_msg(target_resolve(&target, seed % 2 == 0 ? "h200" : "t4", 1, dirs, 1, &err), "%s", err.text);
+	}
 	Dag *d = network(a, &r), *given = arena_copy(a, d, sizeof *d);
 	dag_print(&text, d);
 	CompileOptions o = { .target = &target, .unscheduled = seed % 4 == 0 };
 	Compiled *c = compile_model(a, d, &o, &err);
 	ck_assert_msg(c != NULL, "seed %d: %s: %s\n%s", seed, err.place, err.text, text_str(&text));
+	if (kind == TARGET_CUDA)
+		write_kernels(a, c, &o);
 	ck_assert_msg(dlc_model_open_memory(c->bundle, c->bundle_bytes, &m, &why) == DLC_OK, "seed %d: %s", seed, why.text);
 	ck_assert_msg(dlc_instance_open(m, 0, &i, &why) == DLC_OK, "%s", why.text);
 	Tensor *v = arena_array(a, Tensor, given->value.n);
-	for (int run = 0; run < 2; run++) { /* the second one finds the first one's memory */
+	/* The second one finds the first one's memory, and where a device records, the third one replays. */
+	for (int run = 0; run < 3; run++) {
 		memset(v, 0, sizeof *v * given->value.n);
 		for (size_t k = 0; k < given->value.n; k++)
 			if (given->value.at[k].kind == VALUE_CONST)
@@ -232,6 +267,8 @@ static void try_network(int seed, TargetKind kind)
 	dlc_instance_close(i);
 	dlc_model_close(m);
 	arena_free(a);
+	if (kind == TARGET_CUDA)
+		unlink(getenv("FAKE_CUDA_KERNELS"));
 }
 
 START_TEST(networks_compute_what_they_mean)
@@ -255,10 +292,18 @@ START_TEST(on_an_opencl_device)
 }
 END_TEST
 
+/* Code for CUDA, run by fibers under the runtime's own row: memory, copies, launches, graphs. */
+START_TEST(on_a_cuda_device)
+{
+	try_network(_i, TARGET_CUDA);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("networks");
 	tcase_add_loop_test(tc, networks_compute_what_they_mean, 0, getenv("DLC_TEST_ALL") != NULL ? 500 : 16);
 	tcase_add_loop_test(tc, on_an_opencl_device, 0, getenv("DLC_TEST_ALL") != NULL ? 50 : 8);
+	tcase_add_loop_test(tc, on_a_cuda_device, 0, getenv("DLC_TEST_ALL") != NULL ? 50 : 8);
 	return run_suite("networks", tc);
 }

@@ -33,6 +33,7 @@ enum { /* further results of CUDA's driver */
 	CU_NOT_FOUND = 500,
 	CU_NOT_READY = 600,
 	CU_ILLEGAL_ADDRESS = 700,
+	CU_LAUNCH_FAILED = 719,
 	CU_CAPTURE_INVALIDATED = 901,
 	CU_CAPTURED_EVENT = 907,
 };
@@ -59,7 +60,7 @@ __attribute__((visibility("default"))) int fake_cuda_calls(const char *function)
 
 struct CuFunction {
 	char name[128];
-	FakeKernel kernel;
+	FakeKernel *kernel;
 	uint32_t nparameter;
 	int shared; /* bytes of dynamic shared memory that a launch may ask for */
 };

@@ -1,82 +1,68 @@
 /*
- * The kernels of tests/runtime (kernels.h there) for the fake driver: `add` and alike, one thread an element of a
- * block, and some that fail.
+ * Kernels of tests/runtime (kernels.h there) for the fake driver: `add` and `twice` have one thread for an element;
+ * `crash` touches what is no memory.
  */
 #include <string.h>
 
 #include "host_kernel.h"
 
-int dlc_add(const FakeLaunch *how, void *const *argument);
-int dlc_twice(const FakeLaunch *how, void *const *argument);
-int dlc_nop(const FakeLaunch *how, void *const *argument);
-int dlc_step(const FakeLaunch *how, void *const *argument);
-int dlc_crash(const FakeLaunch *how, void *const *argument);
-int dlc_refuse(const FakeLaunch *how, void *const *argument);
+FakeKernel dlc_add, dlc_twice, dlc_nop, dlc_step, dlc_crash;
 
-static void *address(void *const *argument, int k)
+static void *address(void **argument, int k)
 {
 	void *p;
 	memcpy(&p, argument[k], sizeof p);
 	return p;
 }
 
-static int64_t symbol(void *const *argument, int k)
+static int64_t symbol(void **argument, int k)
 {
 	int64_t v;
 	memcpy(&v, argument[k], sizeof v);
 	return v;
 }
 
-static int64_t threads(const FakeLaunch *how)
-{
-	return (int64_t)how->grid[0] * how->block[0];
-}
-
-int dlc_add(const FakeLaunch *how, void *const *argument)
+const char *dlc_add(void **argument, const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes)
 {
 	const float *a = address(argument, 0), *b = address(argument, 1);
 	float *out = address(argument, 2);
 	int64_t n = symbol(argument, 3);
-	for (int64_t t = 0; t < threads(how) && t < n; t++)
+	(void)shared_bytes;
+	for (int64_t t = 0; t < (int64_t)grid[0] * block[0] && t < n; t++)
 		out[t] = a[t] + b[t];
-	return 0;
+	return NULL;
 }
 
-int dlc_twice(const FakeLaunch *how, void *const *argument)
+const char *dlc_twice(void **argument, const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes)
 {
 	const float *a = address(argument, 0);
 	float *out = address(argument, 1);
 	int64_t n = symbol(argument, 2);
-	for (int64_t t = 0; t < threads(how) && t < n; t++)
+	(void)shared_bytes;
+	for (int64_t t = 0; t < (int64_t)grid[0] * block[0] && t < n; t++)
 		out[t] = a[t] + a[t];
-	return 0;
+	return NULL;
 }
 
-int dlc_nop(const FakeLaunch *how, void *const *argument)
+const char *dlc_nop(void **argument, const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes)
 {
-	(void)how, (void)argument;
-	return 0;
+	(void)argument, (void)grid, (void)block, (void)shared_bytes;
+	return NULL;
 }
 
-int dlc_step(const FakeLaunch *how, void *const *argument)
+const char *dlc_step(void **argument, const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes)
 {
 	int32_t *out = address(argument, 0);
-	(void)how;
+	(void)grid, (void)block, (void)shared_bytes;
 	*(unsigned char *)out = symbol(argument, 1) > 0;
 	out[1]++;
-	return 0;
+	return NULL;
 }
 
-int dlc_crash(const FakeLaunch *how, void *const *argument)
+const char *dlc_crash(void **argument, const uint32_t grid[3], const uint32_t block[3], uint32_t shared_bytes)
 {
 	volatile uintptr_t nowhere = 8;
-	(void)how, (void)argument;
+	(void)argument, (void)grid, (void)block, (void)shared_bytes;
 	*(volatile char *)nowhere = 1;
-	return 0;
-}
-
-int dlc_refuse(const FakeLaunch *how, void *const *argument)
-{
-	(void)how;
-	return (int)symbol(argument, 0);
+	return NULL;
 }

@@ -131,7 +131,7 @@ int cuModuleGetFunction(CuFunction *out, CuModule m, const char *name)
 	if (f == m->function + m->n)
 		return CU_NOT_FOUND;
 	void *symbol = fake.kernels != NULL ? dlsym(fake.kernels, "fake_cuda_find") : NULL;
-	FakeFind seek;
+	FakeFind *seek;
 	memcpy(&seek, &symbol, sizeof seek);
 	void *found = fake.kernels != NULL && symbol == NULL ? dlsym(fake.kernels, name) : NULL;
 	memcpy(&f->kernel, &found, sizeof f->kernel);

@@ -20,7 +20,7 @@ typedef struct Command {
 	unsigned char *copy;       /* what pageable memory held when the copy was put here */
 	size_t bytes;
 	int value;
-	FakeLaunch how;
+	uint32_t grid[3], block[3], shared;
 	uint64_t *argument;
 } Command;
 
@@ -128,7 +128,13 @@ static int run_kernel(const Command *c)
 		return fake.sticky_status;
 	sigaction(SIGSEGV, &ours, &before);
 	in_kernel = c->function->name;
-	int status = sigsetjmp(around_kernel, 1) == 0 ? c->function->kernel(&c->how, argument) : CU_ILLEGAL_ADDRESS;
+	int status = CU_ILLEGAL_ADDRESS;
+	if (sigsetjmp(around_kernel, 1) == 0) {
+		const char *why = c->function->kernel(argument, c->grid, c->block, c->shared);
+		if (why != NULL)
+			fprintf(stderr, "fake CUDA: kernel %s: %s\n", in_kernel, why);
+		status = why == NULL ? CU_OK : CU_LAUNCH_FAILED;
+	}
 	in_kernel = NULL;
 	sigaction(SIGSEGV, &before, NULL);
 	return status;
@@ -294,8 +300,9 @@ int cuLaunchKernel(CuFunction f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t
 	uint64_t *argument = calloc(f->nparameter + (size_t)1, sizeof *argument);
 	for (uint32_t k = 0; k < f->nparameter; k++)
 		memcpy(&argument[k], parameter[k], sizeof *argument);
-	int status =
-		add(s, (Command){ .function = f, .how = { { gx, gy, gz }, { bx, by, bz }, shared }, .argument = argument });
+	int status = add(s,
+		(Command){
+			.function = f, .grid = { gx, gy, gz }, .block = { bx, by, bz }, .shared = shared, .argument = argument });
 	return status == CU_OK && fake.blocking && !s->capturing ? flush(s) : status;
 }
 

@@ -50,7 +50,7 @@ static Build *for_cuda(Build *b, const char *head)
 	b->h.launch.count = b->h.entry.count;
 	for (uint32_t k = 0; k < b->h.entry.count; k++) {
 		bool wide = k == KERNEL_add || k == KERNEL_twice;
-		if (k == KERNEL_store || (k >= KERNEL_team && k != KERNEL_refuse && k != KERNEL_crash))
+		if (k >= KERNEL_store && k != KERNEL_crash)
 			b->entry[k] = b->entry[KERNEL_nop]; /* tests/fake_cuda/kernels.c has it not */
 		for (int d = 0; d < DLC_LAUNCH_DIMS; d++)
 			b->launch[k].dim[d] = (DlcDim){ { -1, -1 }, 0, d < DLC_SHARED, 1 };
