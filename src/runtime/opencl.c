@@ -12,6 +12,8 @@
 #include "runtime/device.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,6 +44,7 @@ struct DeviceContext {
 	ClQueue fill; /* zeroes what is allocated */
 	uint64_t most;
 	char *extensions;
+	atomic_int lost;      /* the status after which nothing works; 0: all is well */
 	pthread_mutex_t lock; /* of the list, and of the arguments of kernels */
 	Area *area;
 };
@@ -391,6 +394,50 @@ static void *opencl_kernel(DeviceContext *c, void *code, const char *name, uint6
 	return kernel;
 }
 
+/* ---- failures ---- */
+
+typedef struct Failure {
+	int status;
+	const char *name, *meaning;
+	bool lost;
+} Failure;
+
+static const Failure *find_failure(int status)
+{
+	static const Failure FAILURE[] = {
+#define STATUS(number, name, lost, meaning) { number, name, meaning, lost },
+#include "runtime/opencl_status.def"
+	};
+	for (size_t i = 0; i < sizeof FAILURE / sizeof *FAILURE; i++)
+		if (FAILURE[i].status == status)
+			return &FAILURE[i];
+	return NULL;
+}
+
+/* Notes a status that is the end of the device; returns it. */
+static int noted(DeviceContext *c, int status)
+{
+	const Failure *f = status != CL_OK ? find_failure(status) : NULL;
+	if (f != NULL && f->lost)
+		atomic_store(&c->lost, status);
+	return status;
+}
+
+static int opencl_lost(const DeviceContext *c)
+{
+	return atomic_load(&c->lost);
+}
+
+static void opencl_explain(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size)
+{
+	const Failure *f = find_failure(status);
+	(void)c, (void)s;
+	if (f != NULL)
+		snprintf(out, size, "%s, %s", f->name, f->meaning);
+	else
+		snprintf(out, size, "its driver says %d, a number of CL/cl.h", status);
+}
+
 /* ---- streams ---- */
 
 static DeviceStream *opencl_stream_open(DeviceContext *c)
@@ -428,11 +475,11 @@ static int opencl_copy(DeviceStream *s, void *to, const void *from, size_t bytes
 	pthread_mutex_unlock(&s->c->lock);
 	if ((way != DEVICE_DOWN && mem == NULL) || (way != DEVICE_UP && other == NULL))
 		return CL_NOT_FOUND;
-	switch (way) {
-	case DEVICE_UP: return cl.clEnqueueWriteBuffer(s->queue, mem, 0, at, bytes, from, 0, NULL, NULL);
-	case DEVICE_DOWN: return cl.clEnqueueReadBuffer(s->queue, other, 0, source, bytes, to, 0, NULL, NULL);
-	default: return cl.clEnqueueCopyBuffer(s->queue, other, mem, source, at, bytes, 0, NULL, NULL);
-	}
+	if (way == DEVICE_UP)
+		return noted(s->c, cl.clEnqueueWriteBuffer(s->queue, mem, 0, at, bytes, from, 0, NULL, NULL));
+	if (way == DEVICE_DOWN)
+		return noted(s->c, cl.clEnqueueReadBuffer(s->queue, other, 0, source, bytes, to, 0, NULL, NULL));
+	return noted(s->c, cl.clEnqueueCopyBuffer(s->queue, other, mem, source, at, bytes, 0, NULL, NULL));
 }
 
 static void *opencl_map(DeviceStream *s, void *memory, size_t bytes)
@@ -486,12 +533,12 @@ static int opencl_launch(DeviceStream *s, void *kernel, const DlcCall *call, con
 	if (status == CL_OK)
 		status = cl.clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, local, 0, NULL, NULL);
 	pthread_mutex_unlock(&s->c->lock);
-	return status;
+	return noted(s->c, status);
 }
 
 static int opencl_synchronize(DeviceStream *s)
 {
-	return cl.clFinish(s->queue);
+	return noted(s->c, cl.clFinish(s->queue));
 }
 
 static void opencl_mark(DeviceStream *s, uint32_t k)
@@ -540,4 +587,6 @@ const Device device_opencl = {
 	.time = opencl_time,
 	.count = opencl_count,
 	.describe = opencl_describe,
+	.lost = opencl_lost,
+	.explain = opencl_explain,
 };
