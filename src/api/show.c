@@ -132,17 +132,25 @@ static bool read_trace(Show *s, Err *err)
 /* The same on a device. */
 static void show_device_resources(Show *s, const Module *m)
 {
-	text_add(&s->out, "%-24s %10s %10s %10s\n", "kernel", "threads", "shared B", "work B");
-	for (uint32_t k = 0; k < m->image.nentry; k++)
-		text_add(&s->out, "%-24s %10lld %10lld %10llu\n", m->report[k].name, (long long)m->report[k].threads,
-			(long long)m->report[k].shared_bytes, (unsigned long long)m->image.entry[k].work_bytes);
+	bool known = m->image.nentry > 0 && m->report[0].registers > 0;
+	text_add(&s->out, "%-24s %10s %10s %10s%s\n", "kernel", "threads", "shared B", "work B",
+		known ? "  registers   spills    frame B" : "");
+	for (uint32_t k = 0; k < m->image.nentry; k++) {
+		const KernelReport *r = &m->report[k];
+		text_add(&s->out, "%-24s %10lld %10lld %10llu", r->name, (long long)r->threads, (long long)r->shared_bytes,
+			(unsigned long long)m->image.entry[k].work_bytes);
+		if (known)
+			text_add(&s->out, " %10d %8lld %10lld%s", r->registers, (long long)r->spills, (long long)r->frame_bytes,
+				codegen_spills_hurt(m, r, s->target) ? "  hurts" : "");
+		text_add(&s->out, "\n");
+	}
 }
 
 /* A row for each kernel: what its code takes, and what a candidate would be judged by. */
 static bool show_resources(Show *s, const KernelSet *ks, Err *err)
 {
 	Module m;
-	if (!codegen_compile(s->arena, ks, s->target, NULL, &m, err))
+	if (!codegen_compile(s->arena, ks, s->target, &(CodegenOptions){ .resources = true }, &m, err))
 		return false;
 	if (target_has_blocks(s->target)) {
 		show_device_resources(s, &m);

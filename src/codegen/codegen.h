@@ -37,6 +37,8 @@ typedef struct CodegenOptions {
 	unsigned texts;                /* bit backend_text(): a text that the Module shall have; each costs time */
 	bool no_image;                 /* texts only; an image is not made */
 	bool exact;                    /* never turn a product and a sum into one fma (the interpreter's rounding) */
+	/* For CUDA, where an assembler is installed: its figures in reports; a cubin as the image, not PTX. */
+	bool resources, machine_code;
 	bool unchecked; /* the same code sooner, without checks of our own work: for a process that may crash */
 } CodegenOptions;
 
@@ -51,6 +53,7 @@ typedef struct KernelReport {
 	double inner_spills;
 	/* On a device: of each block, 0 where the launch decides. */
 	int64_t shared_bytes, threads;
+	int registers; /* of each thread of a device; 0: not known */
 } KernelReport;
 
 /* Everything in the arena given to codegen_compile. */

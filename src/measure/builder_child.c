@@ -39,7 +39,7 @@ typedef struct Builder {
 	EarlierPrepare kept[METHOD_PREPARE_KEPT];
 } Builder;
 
-static const CodegenOptions options = { .unchecked = true };
+static const CodegenOptions options = { .unchecked = true, .resources = true };
 
 static bool answer_text(int out, MsgKind kind, uint64_t serial, DlcStatus status, const char *text)
 {

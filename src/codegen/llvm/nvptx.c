@@ -1,8 +1,9 @@
 /*
- * CUDA devices: LLVM's NVPTX back end writes PTX, which the driver compiles when it loads the code. The emitter is the
- * CPU's, the passes are those of devices.
+ * CUDA devices: LLVM's NVPTX back end writes PTX, which the driver compiles when it loads the code, or nvJitLink here.
+ * The emitter is the CPU's, the passes are those of devices.
  */
 #include "codegen/launches.h"
+#include "codegen/llvm/assemble.h"
 #include "codegen/llvm/compile.h"
 #include "codegen/llvm/weigh.h"
 #include "codegen/lower/pass.h"
@@ -37,6 +38,34 @@ static const Pass *const passes[] = {
 	NULL,
 };
 
+/* What the assembler says, and its code if that is asked for. */
+static bool assemble(const BackendJob *job)
+{
+	Module *m = job->out;
+	Assembled x;
+	AssembledKernel kernel;
+	char symbol[DLC_SYMBOL];
+	int own = machine_sm(job->target), sm = assemble_nearest(own);
+	bool image = job->options->machine_code && sm == own;
+	if (sm == 0)
+		return true;
+	if (!assemble_ptx(image ? job->keep : job->arena, (const char *)m->image.bytes, sm, &x, job->err))
+		return false;
+	for (uint32_t k = 0; k < m->image.nentry; k++) {
+		kernel_symbol(m->image.entry[k].name, symbol);
+		if (!assemble_kernel(&x, symbol, &kernel))
+			continue;
+		m->report[k].registers = kernel.registers;
+		m->report[k].frame_bytes = kernel.stack_bytes;
+		m->report[k].spills = kernel.spill_bytes / 4;
+	}
+	if (image) {
+		m->image.bytes = x.cubin;
+		m->image.size = x.size;
+	}
+	return true;
+}
+
 static bool emit(const BackendJob *job)
 {
 	Compile c;
@@ -56,6 +85,8 @@ static bool emit(const BackendJob *job)
 			m->image.size = n + 1;
 			LLVMDisposeMemoryBuffer(b);
 		}
+		if (ok && (job->options->resources || job->options->machine_code))
+			ok = assemble(job);
 	}
 	compile_end(&c);
 	return ok;
@@ -72,7 +103,7 @@ static void key(const Target *t, Text *out)
 static bool spills_hurt(const KernelReport *r, const Target *t)
 {
 	(void)t;
-	return r->spills > 0;
+	return r->spills > 0; /* registers that go to memory and back: the tile does not fit the block's threads */
 }
 
 static const BackendText texts[] = {

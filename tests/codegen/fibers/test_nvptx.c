@@ -171,6 +171,103 @@ START_TEST(random_bound_traces)
 }
 END_TEST
 
+/* ---- the assembler ---- */
+
+/* Of an architecture, by CUDA's own tool. */
+static bool assembles(Arena *a, const Target *t, const char *name, const KernelSet *ks, bool machine_code)
+{
+	Module m;
+	Err err = { 0 };
+	CodegenOptions o = { .resources = true, .machine_code = machine_code };
+	ck_assert_msg(codegen_compile(a, ks, t, &o, &m, &err), "%s: %s: %s", name, err.place, err.text);
+	bool known = m.image.nentry > 0 && m.report[0].registers > 0, elf = memcmp(m.image.bytes, "\177ELF", 4) == 0;
+	ck_assert_msg(elf == (known && machine_code), "%s", name);
+	for (uint32_t k = 0; known && k < m.image.nentry; k++)
+		ck_assert_msg(m.report[k].registers > 0 && m.report[k].registers <= 255, "%s: %s", name, m.report[k].name);
+	return known;
+}
+
+static const char *const archs[] = { "t4", "h200" };
+
+static void say_skipped(void)
+{
+	suite_skip("CUDA's assembler", "libnvJitLink.so is not installed");
+}
+
+START_TEST(operators_assemble)
+{
+	Target t;
+	int step = getenv("DLC_TEST_ALL") != NULL ? 1 : 7;
+	bool there = true;
+	gpu(&t, archs[_i]);
+	for (int k = _i; k < LEN(dags) && there; k += step) {
+		Err err = { 0 };
+		Arena *a = arena_new();
+		Dag *d = dag_parse(a, "case", dags[k], strlen(dags[k]), &err);
+		there = assembles(a, &t, dags[k], op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, &err), false);
+		arena_free(a);
+	}
+	if (!there)
+		say_skipped();
+}
+END_TEST
+
+START_TEST(sets_assemble)
+{
+	Arena *a = arena_new();
+	Target t;
+	gpu(&t, archs[_i]);
+	for (int k = 0; device_sets[k] != NULL; k++)
+		if (!assembles(a, &t, device_sets[k], device_set(a, device_sets[k]), k % 2 == 0))
+			say_skipped();
+	for (int k = 0; k < step_nworkload; k++) {
+		Text steps = { .arena = a };
+		KernelSet *ks = random_bound_trace(a, task_of(a, step_workloads[k]), &t, 0x7100000 + (uint64_t)k, &steps);
+		if (!assembles(a, &t, text_str(&steps), ks, true))
+			break;
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* The lowest version of PTX that has the architecture; the instructions that the emitter means. */
+static const struct {
+	const char *target, *set;
+	const char *has[5], *hasnt;
+} ptx[] = {
+	{ "k80", "matmul", { ".version 4.1", ".target sm_37", ".entry dlc_matmul(", ".reqntid 8, 8, 1", "bar.sync" },
+		"cp.async" },
+	{ "gtx1080ti", "matmul", { ".version 5.0", ".target sm_61" }, ".visible .func" },
+	{ "v100", "joins", { ".version 6.0", ".target sm_70", "ld.global.nc.f32", "ld.shared" }, "local" },
+	{ "t4", "reduce", { ".version 6.3", ".target sm_75" }, "local" },
+	{ "a100", "elementwise", { ".version 7.0", ".target sm_80", ".reqntid 64, 1, 1" }, "local" },
+	{ "rtx4090", "conv", { ".version 7.8", ".target sm_89" }, "bar.sync" },
+	{ "h200", "rows", { ".version 7.8", ".target sm_90" }, "bar.sync" },
+};
+
+START_TEST(text_of_an_architecture)
+{
+	Arena *a = arena_new();
+	Target t;
+	Module m;
+	Err err = { 0 };
+	gpu(&t, ptx[_i].target);
+	ck_assert_msg(codegen_compile(a, device_set(a, ptx[_i].set), &t, NULL, &m, &err), "%s", err.text);
+	const char *text = (const char *)m.image.bytes;
+	ck_assert_int_eq(text[m.image.size - 1], 0);
+	ck_assert_uint_eq(strlen(text) + 1, m.image.size);
+	for (int k = 0; k < 5 && ptx[_i].has[k] != NULL; k++)
+		ck_assert_msg(strstr(text, ptx[_i].has[k]) != NULL, "%s has no %s:\n%s", ptx[_i].set, ptx[_i].has[k], text);
+	ck_assert_msg(strstr(text, ptx[_i].hasnt) == NULL, "%s has %s:\n%s", ptx[_i].set, ptx[_i].hasnt, text);
+	for (uint32_t k = 0; k < m.image.nentry; k++) {
+		char symbol[DLC_SYMBOL];
+		kernel_symbol(m.image.entry[k].name, symbol);
+		ck_assert(strstr(text, arena_printf(a, ".entry %s(", symbol)) != NULL);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* ---- the fibers themselves ---- */
 
 /* What is wrong with a set is said, or its output is NaN or another than it would be in order. */
@@ -273,6 +370,9 @@ int main(void)
 	tcase_add_loop_test(tc, every_operator, 0, PARTS);
 	tcase_add_test(tc, forms_of_schedules);
 	tcase_add_loop_test(tc, random_sets, 0, 4);
+	tcase_add_loop_test(tc, text_of_an_architecture, 0, LEN(ptx));
+	tcase_add_loop_test(tc, operators_assemble, 0, LEN(archs));
+	tcase_add_loop_test(tc, sets_assemble, 0, LEN(archs));
 	tcase_add_loop_test(tc, faults_are_found, 0, LEN(faults));
 	tcase_add_test(tc, library_of_kernels);
 	tcase_add_loop_test(tc, random_bound_traces, 0, step_nworkload);
