@@ -6,18 +6,22 @@
  *
  * Law: the loop, and each loop below that touches the elements, runs at least once; no access is conditional or
  * atomic; any two of the places are the same or do not overlap; no other thread uses them behind a barrier in the
- * loop. An element that the first iteration writes before it reads it is not read before the loop.
+ * loop. An element that the first iteration writes before it reads it is not read before the loop. An element of
+ * shared memory may be accessed under conditions where a store stands right before the loop: the element is the
+ * thread's own until the next barrier then.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"
 #include "ir/query.h"
+
+#include <string.h>
 
 /* A place in a buffer: constant while the loop runs. */
 typedef struct Cell {
 	const char *buf;
 	const Expr *idx;
 	DType type;
-	bool load_first, stored, bad;
+	bool load_first, stored, maybe; /* maybe: each access so far is conditional */
 	const char *reg;
 } Cell;
 
@@ -48,21 +52,25 @@ static void touch(Loop *p, const char *buf, const Expr *idx, bool store)
 {
 	if (interned_has(p->lost.at, p->lost.n, buf))
 		return;
-	if (p->conditional || ir_find_node(idx, moves, p) != NULL) {
+	const Buf *b = lower_buf(p->bufs, buf);
+	bool maybe = p->conditional && strcmp(b->scope, "shared") == 0;
+	if ((p->conditional && !maybe) || ir_find_node(idx, moves, p) != NULL) {
 		lose(p, buf);
 		return;
 	}
 	for (int k = 0; k < p->n; k++)
 		if (p->cell[k].buf == buf && p->cell[k].idx == idx) {
 			p->cell[k].stored = p->cell[k].stored || store;
+			p->cell[k].maybe = p->cell[k].maybe && maybe;
 			return;
 		}
 	if (p->n == LOWER_CELLS) {
 		lose(p, buf);
 		return;
 	}
-	DType t = dtype_vector(lower_buf(p->bufs, buf)->type, idx->type.lanes);
-	p->cell[p->n++] = (Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store, .stored = store };
+	DType t = dtype_vector(b->type, idx->type.lanes);
+	p->cell[p->n++] =
+		(Cell){ .buf = buf, .idx = idx, .type = t, .load_first = !store || maybe, .stored = store, .maybe = maybe };
 }
 
 static void touch_load(const Expr *e, void *arg)
@@ -159,8 +167,49 @@ static bool apart(Loop *p, const Cell *a, const Cell *b)
 	return d >= a->type.lanes || -d >= b->type.lanes;
 }
 
+static void check_use(const Expr *e, void *arg)
+{
+	const char **buf = arg;
+	if (e->op == IR_LOAD && e->name == *buf)
+		*buf = NULL;
+}
+
+static bool reads(const Stmt *s, const char *buf)
+{
+	const char *found = buf;
+	ir_each_node_of(s, check_use, &found);
+	return found == NULL;
+}
+
+/*
+ * Where a cell gets its value among the stores from *run to the loop s; NULL if it does not. What follows the store
+ * may only store to other places, and nothing it reads.
+ */
+static Stmt **find_init(Loop *p, Stmt **run, const Stmt *s, const Cell *c)
+{
+	Stmt **last = NULL;
+	for (Stmt **at = run; *at != s; at = &(*at)->next) {
+		const Stmt *t = *at;
+		if (t->kind != ST_STORE)
+			continue;
+		bool same = t->store.dst.buf == c->buf;
+		const Expr *i = t->store.dst.idx[0];
+		Cell other = { .idx = i, .type = dtype_vector(c->type, i->type.lanes) };
+		if (same && i == c->idx && t->store.mask == NULL)
+			last = at;
+		else if (reads(t, c->buf) || (same && !apart(p, c, &other)))
+			last = NULL;
+	}
+	if (last == NULL || reads(*last, c->buf))
+		return NULL;
+	for (const Stmt *t = (*last)->next; t != s; t = t->next)
+		if (t->kind == ST_STORE && reads(*last, t->store.dst.buf))
+			return NULL;
+	return last;
+}
+
 /* Keeps the cells that are worth an alloc: their buffer is written, they do not overlap, they are few. */
-static bool choose(Loop *p)
+static bool choose(Loop *p, Stmt **run, const Stmt *s)
 {
 	int used = 0, n = 0, wide = p->l->target->vector_bits;
 	for (int k = 0; k < p->n; k++)
@@ -170,6 +219,8 @@ static bool choose(Loop *p)
 	for (int k = 0; k < p->n; k++) {
 		Cell *c = &p->cell[k];
 		if (!c->stored || c->type.bits < 8 || base_of(c->idx) == NULL || interned_has(p->lost.at, p->lost.n, c->buf))
+			continue;
+		if (c->maybe && find_init(p, run, s, c) == NULL)
 			continue;
 		if (p->barrier && !lower_is_private(p->l, lower_buf(p->bufs, c->buf)))
 			continue;
@@ -218,49 +269,6 @@ static Stmt *store(Lower *l, const char *to, const Expr *at, const Expr *value)
 	return s;
 }
 
-static void check_use(const Expr *e, void *arg)
-{
-	const char **buf = arg;
-	if (e->op == IR_LOAD && e->name == *buf)
-		*buf = NULL;
-}
-
-static bool reads(const Stmt *s, const char *buf)
-{
-	const char *found = buf;
-	ir_each_node_of(s, check_use, &found);
-	return found == NULL;
-}
-
-/*
- * Takes the value of a cell out of the stores from *run to the loop s; NULL if it is not there. What
- * follows the store may only store to other places, and nothing it reads.
- */
-static const Expr *take_init(Loop *p, Stmt **run, const Stmt *s, const Cell *c)
-{
-	Stmt **last = NULL;
-	for (Stmt **at = run; *at != s; at = &(*at)->next) {
-		const Stmt *t = *at;
-		if (t->kind != ST_STORE)
-			continue;
-		bool same = t->store.dst.buf == c->buf;
-		const Expr *i = t->store.dst.idx[0];
-		Cell other = { .idx = i, .type = dtype_vector(c->type, i->type.lanes) };
-		if (same && i == c->idx && t->store.mask == NULL)
-			last = at;
-		else if (reads(t, c->buf) || (same && !apart(p, c, &other)))
-			last = NULL;
-	}
-	if (last == NULL || reads(*last, c->buf))
-		return NULL;
-	for (const Stmt *t = (*last)->next; t != s; t = t->next)
-		if (t->kind == ST_STORE && reads(*last, t->store.dst.buf))
-			return NULL;
-	const Expr *value = (*last)->store.value;
-	*last = (*last)->next;
-	return value;
-}
-
 static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 {
 	Lower *l = p->l;
@@ -273,8 +281,11 @@ static Stmt *promote(Loop *p, Stmt **run, Stmt *s)
 		Buf *own = ir_buf(l->ir, c->reg, BUF_WORK, dtype_scalar(c->type), "local", &shape, 1);
 		map_add_ptr(l->bufs, own->name)->ptr = own;
 		before = ir_seq(before, ir_alloc(l->ir, own));
-		const Expr *first = c->load_first ? take_init(p, run, s, c) : NULL;
-		if (c->load_first && first == NULL)
+		Stmt **init = c->load_first ? find_init(p, run, s, c) : NULL;
+		const Expr *first = init != NULL ? (*init)->store.value : NULL;
+		if (init != NULL)
+			*init = (*init)->next;
+		else if (c->load_first)
 			first = ir_load_named(l->ir, c->buf, c->type, &c->idx, 1);
 		if (first != NULL)
 			before = ir_seq(before, store(l, c->reg, i, first));
@@ -293,7 +304,7 @@ static Stmt *try_loop(Lower *l, Stmt **run, Stmt *s, const Range *env)
 		return s;
 	vec_push(l->arena, &p.inner, s->loop.var);
 	scan(&p, s->loop.body, lower_range(l, s, false, env));
-	if (!choose(&p))
+	if (!choose(&p, run, s))
 		return s;
 	return promote(&p, run, s);
 }

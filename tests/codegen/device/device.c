@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const device_sets[] = { "elementwise", "matmul", "joins", "reduce", "conv", "blocked", "rows", NULL };
+const char *const device_sets[] = { "elementwise", "matmul", "joins", "reduce", "conv", "blocked", "rows",
+	"guarded", NULL };
 
 KernelSet *device_set(Arena *a, const char *name)
 {

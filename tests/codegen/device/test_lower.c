@@ -163,6 +163,22 @@ START_TEST(launch_of_a_set)
 }
 END_TEST
 
+/* A guarded sum is in a register while it is the thread's own, and in memory where other threads may store it. */
+START_TEST(guarded_sums)
+{
+	Arena *a = arena_new();
+	Target target;
+	Module m;
+	Err err = { 0 };
+	device_target(&target);
+	ck_assert(codegen_compile(a, device_set(a, "guarded"), &target, NULL, &m, &err));
+	const char *text = (const char *)m.image.bytes;
+	ck_assert_msg(strstr(text, "vpart_d1 = (vpart_d1 +") != NULL && strstr(text, "vone[0] = (vone[0] +") != NULL, "%s",
+		text);
+	arena_free(a);
+}
+END_TEST
+
 #define FN(body) "fn f(x: in f32[64], y: out f32[64]) {\n" body "}\n"
 #define COPY "for t in 0..64 bound(block.x) { y[t] = x[t] }"
 static const struct {
@@ -232,6 +248,7 @@ int main(void)
 	tcase_add_loop_test(tc, every_pass_keeps_the_meaning, 0, sets);
 	tcase_add_loop_test(tc, random_sets, 0, 4);
 	tcase_add_loop_test(tc, launch_of_a_set, 0, LEN(launches));
+	tcase_add_test(tc, guarded_sums);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
 	return run_suite("codegen-device", tc);
 }
