@@ -30,17 +30,25 @@ typedef struct DlcSessionInfo {
 	int ncomponent;
 	const DlcPlace *place; /* what the session lacks is left out; folders of targets in the order of search */
 	int nplace;
+	const char *const *kind; /* "opencl": kinds of devices that this dlc has a code generator for */
+	int nkind;
 } DlcSessionInfo;
 
 /* The session's until the next call of this function. */
 DLC_API DlcFault dlc_session_info(DlcSession *s, const DlcSessionInfo **out, DlcFailure *why);
+
+/*
+ * How many devices of a kind this machine has: DlcTarget.device is below that. Its driver is opened for it.
+ * DLC_FAULT_DEVICE: it has none, and `why` says what is missing.
+ */
+DLC_API DlcFault dlc_session_devices(DlcSession *s, const char *kind, int *count, DlcFailure *why);
 
 /* What one core does in a cycle, one figure of it. docs/targets.md lists them. */
 typedef struct DlcCoreFigure {
 	const char *key;     /* "fma_rate", as in target files */
 	const char *meaning; /* "full-width multiply-adds started per cycle" */
 	double value;        /* that estimates take */
-	const char *source;  /* of the value: default, model, file, measured */
+	const char *source;  /* of the value: default, model, file, measured, driver */
 	double measured;     /* by this call; 0: it was not */
 } DlcCoreFigure;
 
@@ -57,18 +65,20 @@ typedef struct DlcTargetInfo {
 	const char *brand;                /* "AMD EPYC 9B45"; "": not this machine, or not known */
 	const char *const *feature;       /* of the instruction set, which code may use: "avx2" */
 	int nfeature;
-	int cores, cpus;                  /* physical ones and logical ones; of this machine: those a process may use */
+	int cores, cpus; /* physical ones and logical ones; of this machine: those a process may use; units of a device */
 	int64_t memory_bytes;
 	int vector_bits, vector_registers;
 	const DlcCacheInfo *cache;        /* for data, from L1 on */
 	int ncache;
 	const DlcCoreFigure *core;        /* rates of caches that are not there are left out */
 	int ncore;
+	const DlcCoreFigure *blocks;      /* of a device: what blocks of threads have; without a source */
+	int nblocks;
 } DlcTargetInfo;
 
 /*
  * The session's until the next call of this function. probe: measures the core that the call runs on for about half a
- * second; the target is refused unless its code runs on this machine.
+ * second; the target is refused unless it is a CPU's and its code runs on this machine.
  */
 DLC_API DlcFault dlc_target_info(
 	DlcSession *s, const DlcTarget *target, int probe, const DlcTargetInfo **out, DlcFailure *why);

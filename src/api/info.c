@@ -7,7 +7,10 @@
 #include "codegen/backend.h"
 #include "frontend/frontend.h"
 #include "runtime/probe.h"
+#include "target/machine_device.h"
+#include "target/occupancy.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* ---- the session ---- */
@@ -59,6 +62,11 @@ static bool describe_session(DlcSession *s, const DlcSessionInfo **out, Err *err
 	for (int i = 0; i < v->nzoo; i++)
 		names[i] = zoo[i].name;
 	v->zoo = names;
+	const char **kinds = arena_array(a, const char *, TARGET_KINDS);
+	for (int k = 0; k < TARGET_KINDS; k++)
+		if (k != TARGET_CPU && codegen_serves((TargetKind)k, "", NULL))
+			kinds[v->nkind++] = target_kind_name((TargetKind)k);
+	v->kind = kinds;
 	list_components(a, v);
 	list_places(a, &s->folders, v);
 	*out = v;
@@ -69,6 +77,22 @@ DlcFault dlc_session_info(DlcSession *s, const DlcSessionInfo **out, DlcFailure 
 {
 	API_CHECK(why, API_OUT(out), API_GIVEN(s));
 	API_CALL(s, why, describe_session(s, out, err));
+}
+
+static bool count_devices(const char *kind, int *count, Err *err)
+{
+	TargetKind k;
+	if (strchr(kind, ':') != NULL || !target_kind_of(kind, &k))
+		return fail(err, ERR_USAGE, kind, "must be a kind of devices, such as opencl");
+	*count = target_devices(k, err);
+	return *count > 0;
+}
+
+DlcFault dlc_session_devices(DlcSession *s, const char *kind, int *count, DlcFailure *why)
+{
+	API_CHECK(why, API_GIVEN(s), API_GIVEN(kind), API_GIVEN(count));
+	*count = 0;
+	API_CALL(s, why, count_devices(kind, count, err));
 }
 
 /* ---- a target ---- */
@@ -118,6 +142,20 @@ static void list_figures(Arena *a, const Target *t, const Core *measured, DlcTar
 	out->core = list;
 }
 
+static void list_blocks(Arena *a, const Target *t, DlcTargetInfo *out)
+{
+	VEC(DlcCoreFigure) list = { 0 };
+	for (int i = 0; blocks_key(i) != NULL && target_has_blocks(t); i++)
+		vec_push(a, &list,
+			((DlcCoreFigure){ blocks_key(i), blocks_meaning(i), blocks_get(&t->blocks, i), "", 0 }));
+	if (target_has_blocks(t))
+		vec_push(a, &list,
+			((DlcCoreFigure){ "shared_bytes", "bytes of shared memory of one block, at most",
+				(double)target_block_shared(t), "", 0 }));
+	out->blocks = list.at;
+	out->nblocks = (int)list.n;
+}
+
 static bool describe_target(DlcSession *s, const DlcTarget *target, bool probe, const DlcTargetInfo **out, Err *err)
 {
 	Arena *a = session_view(s, &s->target_info, "s", err);
@@ -125,7 +163,11 @@ static bool describe_target(DlcSession *s, const DlcTarget *target, bool probe, 
 		return false;
 	Target *t = arena_new_of(a, Target);
 	Core measured = { 0 };
-	if (!session_target(s, target, probe, t, err) || (probe && !measure_core(t, &measured, err)))
+	if (!session_target(s, target, probe, t, err))
+		return false;
+	if (probe && target_has_blocks(t))
+		return fail(err, ERR_USAGE, t->model, "only the core of a CPU is measured");
+	if (probe && !measure_core(t, &measured, err))
 		return false;
 	DlcTargetInfo *v = arena_new_of(a, DlcTargetInfo);
 	*v = (DlcTargetInfo){ .kind = target_kind_name(t->kind),
@@ -142,6 +184,7 @@ static bool describe_target(DlcSession *s, const DlcTarget *target, bool probe, 
 	list_features(a, t, v);
 	list_caches(a, t, v);
 	list_figures(a, t, &measured, v);
+	list_blocks(a, t, v);
 	*out = v;
 	return true;
 }

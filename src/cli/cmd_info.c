@@ -12,8 +12,9 @@
 typedef struct Info {
 	Arena *arena;
 	const DlcSessionInfo *session;
-	const DlcTargetInfo *host;
+	const DlcTargetInfo *host; /* until a device is described */
 	bool probed;
+	Json *devices, *missing; /* of devices beside the host; NULL where text is printed */
 } Info;
 
 /* ---- JSON */
@@ -38,9 +39,8 @@ static Json *names_json(Arena *a, const char *const *name, int n)
 	return v;
 }
 
-static Json *host_json(Arena *a, const Info *f)
+static Json *target_json(Arena *a, const DlcTargetInfo *t, bool probed)
 {
-	const DlcTargetInfo *t = f->host;
 	Json *v = json_new(a, JV_OBJECT);
 	json_set(a, v, "target", json_new_text(a, t->text));
 	json_set(a, v, "id", json_new_text(a, t->id));
@@ -55,7 +55,7 @@ static Json *host_json(Arena *a, const Info *f)
 	json_set(a, v, "vector_bits", json_new_int(a, t->vector_bits));
 	json_set(a, v, "vector_registers", json_new_int(a, t->vector_registers));
 	json_set(a, v, "core", core_json(a, t, false));
-	if (f->probed)
+	if (probed)
 		json_set(a, v, "measured", core_json(a, t, true));
 	Json *caches = json_set(a, v, "cache", json_new(a, JV_ARRAY));
 	for (int i = 0; i < t->ncache; i++) {
@@ -63,6 +63,8 @@ static Json *host_json(Arena *a, const Info *f)
 		json_set(a, row, "bytes", json_new_int(a, t->cache[i].bytes));
 		json_set(a, row, "shared_by", json_new_int(a, t->cache[i].shared_by));
 	}
+	for (int i = 0; i < t->nblocks; i++)
+		json_set(a, v, t->blocks[i].key, json_new_count(a, t->blocks[i].value));
 	return v;
 }
 
@@ -72,7 +74,8 @@ static void print_json(const Info *f)
 	const DlcSessionInfo *s = f->session;
 	Json *v = json_new(a, JV_OBJECT);
 	json_set(a, v, "version", json_new_text(a, dlc_version()));
-	json_push(a, json_set(a, v, "devices", json_new(a, JV_ARRAY)), host_json(a, f));
+	json_set(a, v, "devices", f->devices);
+	json_set(a, v, "missing", f->missing);
 	json_set(a, v, "targets", names_json(a, s->target, s->ntarget));
 	json_set(a, v, "zoo", names_json(a, s->zoo, s->nzoo));
 	Json *features = json_set(a, v, "features", json_new(a, JV_OBJECT));
@@ -132,6 +135,15 @@ static double figure_of(const DlcTargetInfo *t, const char *key)
 	return 0;
 }
 
+static void print_caches(Arena *a, const DlcTargetInfo *t)
+{
+	printf("\n          caches:");
+	for (int i = 0; i < t->ncache; i++)
+		printf("%s L%d %s", i > 0 ? "," : "", i + 1, size_text(a, t->cache[i].bytes));
+	printf("%s\n", t->ncache == 0 ? " unknown" : "");
+	print_names(t->feature, t->nfeature);
+}
+
 static void print_host(const Info *f)
 {
 	const DlcTargetInfo *t = f->host;
@@ -143,11 +155,26 @@ static void print_host(const Info *f)
 		t->cpus > 1 ? "s" : "", t->memory_bytes > 0 ? size_text(f->arena, t->memory_bytes) : "an unknown size");
 	printf("          %d vector registers of %d bits", t->vector_registers, t->vector_bits);
 	printf(", %g FMA%s per cycle, latency %g", fma_rate, fma_rate > 1 ? "s" : "", figure_of(t, "fma_latency"));
-	printf("\n          caches:");
-	for (int i = 0; i < t->ncache; i++)
-		printf("%s L%d %s", i > 0 ? "," : "", i + 1, size_text(f->arena, t->cache[i].bytes));
-	printf("%s\n", t->ncache == 0 ? " unknown" : "");
-	print_names(t->feature, t->nfeature);
+	print_caches(f->arena, t);
+}
+
+static double limit_of(const DlcTargetInfo *t, const char *key)
+{
+	for (int i = 0; i < t->nblocks; i++)
+		if (strcmp(t->blocks[i].key, key) == 0)
+			return t->blocks[i].value;
+	return 0;
+}
+
+static void print_device(Arena *a, const DlcTargetInfo *t, int id)
+{
+	printf("\ndevice    %s  %s  (--target=%s --device=%d)\n", t->text, t->brand, t->kind, id);
+	printf("          %d unit%s, %.3g GHz, %s of memory\n", t->cores, t->cores > 1 ? "s" : "", figure_of(t, "ghz"),
+		t->memory_bytes > 0 ? size_text(a, t->memory_bytes) : "an unknown size");
+	printf("          blocks of at most %.0f threads and %s of shared memory; %.0f thread%s in a warp",
+		limit_of(t, "block_threads"), size_text(a, (int64_t)limit_of(t, "shared_bytes")), limit_of(t, "warp"),
+		limit_of(t, "warp") > 1 ? "s" : "");
+	print_caches(a, t);
 }
 
 /* What was measured beside what the target says, and where it has that from. */
@@ -177,13 +204,8 @@ static void print_components(const DlcSessionInfo *s, bool there, const char *ti
 	}
 }
 
-static void print_text(const Info *f)
+static void print_rest(const DlcSessionInfo *s)
 {
-	const DlcSessionInfo *s = f->session;
-	printf("dlc %s\n\n", dlc_version());
-	print_host(f);
-	if (f->probed)
-		print_probe(f->host);
 	printf("\ntargets   host");
 	for (int i = 0; i < s->ntarget; i++)
 		if (strcmp(s->target[i], "host") != 0)
@@ -199,16 +221,54 @@ static void print_text(const Info *f)
 		printf("%-10s%s%s\n", s->place[i].what, s->place[i].path, s->place[i].exists ? "" : "  (not there)");
 }
 
+/* Where one cannot be described, that is said, and the others are listed. */
+static void list_devices(Info *f, DlcSession *s)
+{
+	for (int k = 0; k < f->session->nkind; k++) {
+		int n;
+		Err none = { 0 };
+		const char *kind = f->session->kind[k];
+		bool there = dlc_session_devices(s, kind, &n, failure_of(&none)) == DLC_FAULT_NONE;
+		for (int id = 0; id < (there ? n : 1); id++) {
+			const DlcTargetInfo *t;
+			DlcTarget device = { .name = kind, .device = id };
+			bool ok = there && dlc_target_info(s, &device, 0, &t, failure_of(&none)) == DLC_FAULT_NONE;
+			if (ok && f->devices == NULL)
+				print_device(f->arena, t, id);
+			else if (ok)
+				json_set(f->arena, json_push(f->arena, f->devices, target_json(f->arena, t, false)), "device",
+					json_new_int(f->arena, id));
+			else if (f->missing == NULL)
+				printf("\nno device %s: %s\n", kind, none.text);
+			else {
+				Json *row = json_push(f->arena, f->missing, json_new(f->arena, JV_OBJECT));
+				json_set(f->arena, row, "kind", json_new_text(f->arena, kind));
+				json_set(f->arena, row, "why", json_new_text(f->arena, none.text));
+			}
+		}
+	}
+}
+
 static bool run_info(const Args *args, Err *err)
 {
 	Info f = { .arena = args_arena(args), .probed = args_given(args, "probe") };
 	DlcSession *s = session_open(err);
 	bool ok = s != NULL && dlc_session_info(s, &f.session, failure_of(err)) == DLC_FAULT_NONE &&
 		dlc_target_info(s, NULL, f.probed, &f.host, failure_of(err)) == DLC_FAULT_NONE;
-	if (ok && args_given(args, "json"))
+	if (ok && args_given(args, "json")) {
+		f.devices = json_new(f.arena, JV_ARRAY);
+		f.missing = json_new(f.arena, JV_ARRAY);
+		json_push(f.arena, f.devices, target_json(f.arena, f.host, f.probed));
+		list_devices(&f, s);
 		print_json(&f);
-	else if (ok)
-		print_text(&f);
+	} else if (ok) {
+		printf("dlc %s\n\n", dlc_version());
+		print_host(&f);
+		if (f.probed)
+			print_probe(f.host);
+		list_devices(&f, s);
+		print_rest(f.session);
+	}
 	dlc_session_close(s);
 	return ok;
 }

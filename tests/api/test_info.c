@@ -89,6 +89,38 @@ START_TEST(a_target_is_described)
 }
 END_TEST
 
+/* Each kind has devices, each with a target, or a reason why it has none. */
+START_TEST(devices_are_described)
+{
+	DlcFailure why = { 0 };
+	DlcSession *s = open_session();
+	const DlcSessionInfo *v;
+	const DlcTargetInfo *t;
+	int n;
+	ok(dlc_session_info(s, &v, &why), why);
+	ck_assert_int_ge(index_of(v->kind, v->nkind, "opencl"), 0);
+	for (int k = 0; k < v->nkind; k++) {
+		DlcFault f = dlc_session_devices(s, v->kind[k], &n, &why);
+		ck_assert((f == DLC_FAULT_NONE && n > 0) || (f == DLC_FAULT_DEVICE && n == 0 && why.text[0] != 0));
+		for (int id = 0; id < n; id++) {
+			DlcTarget device = { .name = v->kind[k], .device = id };
+			ok(dlc_target_info(s, &device, 0, &t, &why), why);
+			ck_assert_str_eq(t->kind, v->kind[k]);
+			ck_assert(t->brand[0] != 0 && t->cores > 0 && index_of(&t->blocks[0].key, 1, "warp") == 0);
+			for (int i = 0; i < t->nblocks; i++)
+				ck_assert_msg(t->blocks[i].value > 0 && t->blocks[i].meaning[0] != 0, "%s", t->blocks[i].key);
+			ck_assert_int_eq(dlc_target_info(s, &device, 1, &t, &why), DLC_FAULT_USAGE);
+		}
+		DlcTarget none = { .name = v->kind[k], .device = 4000 };
+		ck_assert_int_eq(dlc_target_info(s, &none, 0, &t, &why), DLC_FAULT_DEVICE);
+	}
+	ok(dlc_target_info(s, NULL, 0, &t, &why), why);
+	ck_assert_int_eq(t->nblocks, 0);
+	ck_assert_int_eq(dlc_target_info(s, &(DlcTarget){ .device = 1 }, 0, &t, &why), DLC_FAULT_NONE);
+	dlc_session_close(s);
+}
+END_TEST
+
 /* Each piece of memory in turn is not there. The session can be asked again. */
 START_TEST(memory_runs_out_while_a_session_is_asked)
 {
@@ -120,6 +152,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_session_says_what_it_has);
 	tcase_add_test(tc, a_target_is_described);
+	tcase_add_test(tc, devices_are_described);
 	tcase_add_test(tc, memory_runs_out_while_a_session_is_asked);
 	return run_suite("info", tc);
 }

@@ -141,6 +141,11 @@ START_TEST(a_null_pointer_is_refused)
 	null(dlc_target_text(NULL, NULL, 0, target, &why), "s");
 	null(dlc_session_info(NULL, &(const DlcSessionInfo *){ NULL }, &why), "s");
 	null(dlc_session_info(s, NULL, &why), "out");
+	null(dlc_session_devices(NULL, "opencl", &(int){ 0 }, &why), "s");
+	null(dlc_session_devices(s, NULL, &(int){ 0 }, &why), "kind");
+	null(dlc_session_devices(s, "opencl", NULL, &why), "count");
+	usage(dlc_session_devices(s, "toaster", &(int){ 0 }, &why), "toaster");
+	usage(dlc_session_devices(s, "opencl:pocl", &(int){ 0 }, &why), "opencl:pocl");
 	null(dlc_target_info(NULL, NULL, 0, &(const DlcTargetInfo *){ NULL }, &why), "s");
 	null(dlc_target_info(s, NULL, 0, NULL, &why), "out");
 	null(dlc_network_load(NULL, "resnet18", NULL, &other, &why), "s");

@@ -15,14 +15,22 @@ targets   ...
 # One object on one line.
 
 $ dlc-info --json | python3 -c 'import json, sys; lines = sys.stdin.read().splitlines(); v = json.loads(lines[0]); print(len(lines), list(v))'
-1 ['version', 'devices', 'targets', 'zoo', 'features', 'places']
+1 ['version', 'devices', 'missing', 'targets', 'zoo', 'features', 'places']
 
 $ dlc info --json | python3 -c 'import json, sys; v = json.load(sys.stdin); print(v["devices"][0]["kind"], "znver5" in v["targets"])'
 cpu True
 
+# Kinds of devices: those that are there, each with its number and limits, and why there are no others.
+
+$ dlc info --json | python3 -c 'import json, sys; v = json.load(sys.stdin); d = v["devices"][1:]; m = v["missing"]; print(sorted({x["kind"] for x in d + m}), all(x["device"] >= 0 and x["warp"] > 0 and x["block_threads"] > 0 for x in d), all(len(x["why"]) > 20 for x in m))'
+['cuda', 'opencl'] True True
+
+$ OCL_ICD_VENDORS=/nowhere dlc info | grep 'device opencl'
+no device opencl: ...
+
 # What a core does in a cycle, measured beside what the target says.
 
-$ dlc info --probe | grep -E 'GHz|from memory'
+$ dlc info --probe | grep -E 'clock while|from memory'
 ... clock while vectors multiply, GHz
 ... bytes per cycle that one core reads from memory
 
