@@ -14,6 +14,7 @@
 #include "ir/threads/meet.h"
 #include "ir/walk.h"
 #include "schedule/accesses.h"
+#include "schedule/own.h"
 
 #include <string.h>
 
@@ -448,27 +449,13 @@ static int depth_of(Stmt *list, const Stmt *s)
 
 /* ---- what a thread has for itself ---- */
 
-static bool check_own(Scan *c, const Stmt *alloc)
-{
-	const char *name = alloc->alloc->name;
-	ThreadAccesses all = { .arena = ir_arena(c->s->ir) };
-	for (const Stmt *s = alloc->next; s != NULL; s = s->next)
-		ir_thread_accesses(c->s->ir, c->s->ks, c->fn, s, false, &all);
-	int common = depth_of(c->fn->body, alloc);
-	for (size_t i = 0; i < all.at.n; i++)
-		for (size_t k = i; k < all.at.n && strcmp(all.at.at[i].buf, name) == 0; k++)
-			if (ir_threads_may_meet(&c->memo, &all.at.at[i], &all.at.at[k], common))
-				return sched_refuse(c->s, c->what, name,
-					"it is local to a thread, but another thread may use it: apply scope first, to shared");
-	return true;
-}
-
 /* Buffers that a block declares outside of its threads. */
 static bool check_allocs(Scan *c, Stmt *list)
 {
 	for (Stmt *s = list; s != NULL; s = s->next) {
 		Stmt **below[IR_CHILDREN];
-		if (s->kind == ST_ALLOC && is_own(c->fn, s->alloc->name) && !check_own(c, s))
+		if (s->kind == ST_ALLOC && is_own(c->fn, s->alloc->name) &&
+			!own_check(c->s, c->what, c->fn, &c->memo, s, depth_of(c->fn->body, s)))
 			return false;
 		for (int k = 0, n = ir_axis_of(s, NULL) == AXIS_BLOCK ? 0 : ir_children(s, below); k < n; k++)
 			if (!check_allocs(c, *below[k]))

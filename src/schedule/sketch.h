@@ -37,6 +37,12 @@ void sketch_group_end(Sketch *s);
 /* How many knobs may still be asked. */
 int sketch_room(const Sketch *s);
 
+/*
+ * What a template found out under that name behind the picks made so far, for all runs of the Space: its ptr is NULL at
+ * first. What it points to lives in *keep.
+ */
+MapEntry *sketch_known(Sketch *s, const char *what, Arena **keep);
+
 /* Appends one step of the trace. */
 void sketch_step(Sketch *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
@@ -62,7 +68,7 @@ bool sketch_loops(Sketch *s);
 /* The same for devices that run blocks of threads (template/block_loops.c). */
 bool sketch_blocks(Sketch *s);
 
-extern const Template tmpl_conv, tmpl_dense, tmpl_pool, tmpl_loops, tmpl_block_loops;
+extern const Template tmpl_conv, tmpl_dense, tmpl_pool, tmpl_loops, tmpl_block_conv, tmpl_block_loops;
 extern const TemplateAlgo tmpl_winograd;
 
 #endif

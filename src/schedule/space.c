@@ -29,6 +29,7 @@ typedef struct SketchRun {
 	int at_depth[KNOBS], in_group[KNOBS][GROUP_DEPTH + 1]; /* where each knob was asked */
 	bool last; /* the knob asked last is the path's last: it has more than one option */
 	bool failed;
+	bool silent; /* nobody reads the steps */
 	Err *err;
 } SketchRun;
 
@@ -242,9 +243,22 @@ int sketch_room(const Sketch *s)
 	return KNOBS - s->run->config.n;
 }
 
+MapEntry *sketch_known(Sketch *s, const char *what, Arena **keep)
+{
+	const Config *c = &s->run->config;
+	Text key = { .arena = s->arena };
+	text_add(&key, "%s", what);
+	for (int at = 0; at < c->n; at++)
+		text_add(&key, " %d=%d", c->knob[at], c->pick[at]);
+	*keep = s->run->space->arena;
+	return map_add_bytes(&s->run->space->known, text_str(&key), key.n);
+}
+
 void sketch_step(Sketch *s, const char *fmt, ...)
 {
 	va_list ap, again;
+	if (s->run->silent)
+		return;
 	va_start(ap, fmt);
 	va_copy(again, ap);
 	int n = vsnprintf(NULL, 0, fmt, ap);
@@ -278,6 +292,7 @@ static bool walk(SketchRun *r)
 {
 	Text steps;
 	Arena *scratch = arena_new();
+	r->silent = true;
 	bool ok = run(r, scratch, &steps);
 	arena_free(scratch);
 	return ok;
@@ -286,7 +301,7 @@ static bool walk(SketchRun *r)
 Space *space_new(Arena *a, const Task *task, const Target *target, Err *err)
 {
 	Space *s = arena_new_of(a, Space);
-	*s = (Space){ .arena = a, .task = task, .target = target };
+	*s = (Space){ .arena = a, .task = task, .target = target, .known = MAP_OF(a) };
 	for (const Template *const *t = templates; *t != NULL && s->tmpl == NULL; t++)
 		s->tmpl = (*t)->applies(task, target) ? *t : NULL;
 	if (s->tmpl == NULL) {

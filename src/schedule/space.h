@@ -8,6 +8,7 @@
 #ifndef SCHEDULE_SPACE_H
 #define SCHEDULE_SPACE_H
 
+#include "base/map.h"
 #include "base/rng.h"
 #include "op/algo.h"
 #include "op/task.h"
@@ -61,6 +62,7 @@ typedef struct Space {
 	VEC(Knob) knob; /* those met so far; space_size meets all */
 	Config first;   /* the template's own default */
 	double size;    /* 0: not counted yet */
+	Map known;      /* what templates noted (sketch_known) */
 } Space;
 
 /* One per operator family and target class; the first row that applies is taken. */

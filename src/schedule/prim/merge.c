@@ -1,6 +1,7 @@
 /*
- * merge: two iterators of a block become one, as rows and columns of an image become pixels. Where the buffer that
- * the block makes has a dimension of each, it has one of both: the buffer is work, so that nobody else sees its shape.
+ * merge: two iterators of a block become one, as rows and columns of an image become pixels. A work buffer that the
+ * block makes, which has a dimension of each, gets one of both, since nobody else sees its shape. Other buffers keep
+ * their shapes: their indices are quotients and remainders.
  */
 #include "schedule/producer.h"
 
@@ -74,6 +75,11 @@ static void merge_indices(Ir *ir, const Merge *m, const Expr **idx, int *n)
 	--*n;
 }
 
+typedef struct Facts {
+	Ir *ir;
+	const Range *env;
+} Facts;
+
 typedef struct Merging {
 	const Merge *m;
 	const char *buf;
@@ -129,6 +135,34 @@ static void merge_buffer(Sched *s, Producer *p, const Merge *m)
 	ir_each_stmt(fn->body, merge_write, &w);
 }
 
+static bool divides(const Expr *e, void *arg)
+{
+	(void)arg;
+	return e->op == IR_DIV || e->op == IR_MOD;
+}
+
+static void simplify_place(const Expr **e, void *arg)
+{
+	const Facts *f = arg;
+	if (ir_find_node(*e, divides, NULL) != NULL) /* other indices stay iterators */
+		*e = ir_simplify(f->ir, *e, f->env);
+}
+
+static bool simplify_stmt(Stmt *s, void *arg)
+{
+	ir_each_place(s, simplify_place, arg);
+	return true;
+}
+
+/* A quotient of a short range is 0, a remainder of one a plain index. */
+static void simplify_body(Ir *ir, const Fn *fn, Stmt *block)
+{
+	Facts f = { ir, ir_range_fn(ir, fn) };
+	for (int k = 0; k < block->block.n; k++)
+		f.env = ir_range_for(ir, block->block.iter[k].name, block->block.iter[k].lo, block->block.iter[k].hi, f.env);
+	ir_each_below(block, simplify_stmt, &f);
+}
+
 /* Needs: two iterators of a block, of loops nested directly.  Breaks: their loops, and the work buffer's shape. */
 bool prim_merge(Sched *s, const Step *st)
 {
@@ -143,7 +177,10 @@ bool prim_merge(Sched *s, const Step *st)
 	bool spatial = at->kind == ITER_SPATIAL;
 	if (block->block.where != NULL)
 		return sched_refuse(s, "merge", name, "it has a predicate: apply this before its loops are split");
-	if (spatial) {
+	const char *why, *written = spatial ? producer_writes(block, &why) : NULL;
+	const Buf *buf = written != NULL ? ir_find_buf(b.fn, written) : NULL;
+	bool reshapes = buf != NULL && buf->role == BUF_WORK;
+	if (reshapes) {
 		if (!producer_find(s, "merge", name, &p))
 			return false;
 		for (int k = 0; k < p.buf->rank; k++) {
@@ -179,7 +216,8 @@ bool prim_merge(Sched *s, const Step *st)
 	loop->loop.body = m.inner->loop.body;
 	loop->loop.var = var;
 	loop->loop.hi = ir_int(ir, m.n * m.m);
-	if (spatial)
+	if (reshapes)
 		merge_buffer(s, &p, &m);
+	simplify_body(ir, b.fn, block);
 	return true;
 }

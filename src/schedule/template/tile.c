@@ -160,6 +160,7 @@ bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
 		if (strncmp(buf, name, len) != 0 || (buf[len] != 0 && buf[len] != '.'))
 			continue;
 		read_epilogue(s->arena, fn, nest, l.block, t);
+		t->sums = t->bare ? arena_printf(s->arena, "%s.c", buf) : buf;
 		return true;
 	}
 	return false;

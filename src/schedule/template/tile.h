@@ -24,6 +24,7 @@ typedef struct Tiled {
 	const char *block; /* the reduction */
 	const char *last;  /* the block that stores the result; NULL: the reduction does */
 	const Buf *result; /* what is stored */
+	const char *sums;  /* the buffer that the reduction makes, by cache_write where it is bare */
 	DType sum;         /* of the reduction's sums */
 	bool ends;         /* no nest stands behind these in the Fn */
 	int n, nreduce;

@@ -233,7 +233,13 @@ fn f(x: in f32[2, 3], y: out f32[2, 3]) {
 	}
 }
 --- merge a i j
-! trace:1: merge a: its buffer y is visible outside of the Fn
+fn f(x: in f32[2, 3], y: out f32[2, 3]) {
+	for i_j in 0..6 {
+		block a(vi_j: spatial 0..6 = i_j) {
+			y[vi_j / 3, vi_j % 3] = x[vi_j / 3, vi_j % 3]
+		}
+	}
+}
 ===
 fn f(x: in f32[2, 3], y: out f32[2]) {
 	for i in 0..2 {

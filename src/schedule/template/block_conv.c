@@ -1,0 +1,308 @@
+/*
+ * Convolutions on devices whose threads run in warps, with constant weights. Three forms:
+ *
+ *	direct: a tile of filters, rows and columns; a round copies some channels of the tile's input, border and all,
+ *		and of its weights, for all taps or those of one row or one tap. Taps share what is copied.
+ *	implicit: the product of pixels and channels times taps (im2col) with the weights; a round's copy gathers them.
+ *		Tiles are of pixels, whatever rows they belong to. A 1x1 convolution is one without a gather.
+ *	winograd: see winograd.c.
+ *
+ * Weights are packed so that what a block copies in a round lies side by side.
+ */
+#include "schedule/template/coop_tile.h"
+
+#include "op/op.h"
+#include "target/occupancy.h"
+
+#include <string.h>
+
+static int64_t taps_of(const Shape *w)
+{
+	int64_t n = 1;
+	for (int k = 2; k < w->rank; k++)
+		n *= w->dim[k];
+	return n;
+}
+
+static bool applies(const Task *task, const Target *target)
+{
+	const Dag *d = task->dag;
+	const OpCall *c = tile_anchor(d);
+	if (target->blocks.warp < 2 || c == NULL || c->op != OP_conv)
+		return false;
+	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
+	return w->kind == VALUE_CONST && y->shape.rank >= 3 && y->shape.rank <= 5 && w->shape.dim[1] > 1;
+}
+
+typedef struct Conv {
+	const Value *x, *w;
+	int rank;
+	int64_t groups, filters; /* filters of a group */
+	int64_t channels, taps;
+	/* By dimension of x, as are the reduce loops of taps; c is that of channels. */
+	int64_t size[DAG_MAX_RANK], stride[DAG_MAX_RANK], dilation[DAG_MAX_RANK];
+	const char *c, *tap[DAG_MAX_RANK];
+} Conv;
+
+static int64_t attr(const OpCall *c, const char *name, int k)
+{
+	int n;
+	const int64_t *v = op_ints(c, name, &n);
+	return k < n ? v[k] : 1;
+}
+
+static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, Conv *v)
+{
+	const Dag *d = s->task->dag;
+	*v = (Conv){ .x = &d->value.at[c->in[0]], .w = &d->value.at[c->in[1]] };
+	v->rank = v->x->shape.rank;
+	v->groups = op_int(c, "groups");
+	v->filters = v->w->shape.dim[0] / v->groups;
+	v->channels = v->w->shape.dim[1];
+	v->taps = taps_of(&v->w->shape);
+	if (t->n != v->rank || t->nreduce != v->rank - 1)
+		return false;
+	v->c = t->reduce[0].name;
+	for (int k = 2; k < v->rank; k++) {
+		v->size[k] = v->w->shape.dim[k];
+		v->stride[k] = attr(c, "strides", k - 2);
+		v->dilation[k] = attr(c, "dilations", k - 2);
+		v->tap[k] = t->reduce[k - 1].name;
+	}
+	return t->reduce[0].extent == v->channels && v->x->kind == VALUE_INPUT;
+}
+
+static void begin_steps(Sketch *s, const Tiled *t)
+{
+	for (int k = 0; k < t->nmiddle; k++)
+		sketch_step(s, "inline %s", t->middle[k]);
+	if (t->bare)
+		sketch_step(s, "cache_write %s", t->block);
+}
+
+/* Blocks of the tile's filters outside, or filters inside; and which letters a copy of weights has in its own order. */
+static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
+{
+	static const char *const window[] = { "", "W", "HW", "DHW" };
+	int64_t tile = coop_axis_part(f);
+	const char *taps = window[v->rank - 2];
+	bool blocks = tile > 1 && tile <= TMPL_COOP_PANEL && tile < v->filters;
+	sketch_step(s, "pack %s %s", v->w->name,
+		blocks ? arena_printf(s->arena, "OI%s%lldo", taps, (long long)tile) : arena_printf(s->arena, "I%sO", taps));
+	return arena_printf(s->arena, "%s.p", v->w->name);
+}
+
+/* How many elements a thread loads at once, where `side` lie side by side from a multiple of as many on. */
+static int64_t load_lanes(const Sketch *s, DType type, int64_t side)
+{
+	int64_t lanes = target_lanes(s->target, type);
+	while (lanes > 1 && side % lanes != 0)
+		lanes /= 2;
+	return lanes;
+}
+
+/* Filters that are copied without conditions lie side by side. */
+static int64_t weight_lanes(const Sketch *s, const Conv *v, const CoopAxis *f, bool whole_rounds)
+{
+	int64_t tile = coop_axis_part(f);
+	return v->filters % tile != 0 || !whole_rounds ? 1 : load_lanes(s, v->w->type, tile);
+}
+
+/* Asks for "round": channels, which the round divides or not, and, of a window, all taps, a row of them, or one. */
+static void ask_round(Sketch *s, CoopTile *b, const Conv *v, bool rows, bool divides)
+{
+	KnobOption option[KNOB_OPTIONS];
+	int64_t part[COOP_OPERANDS], shared = target_block_shared(s->target), row = v->size[v->rank - 1];
+	int64_t most[3] = { v->taps, row, 1 };
+	int n = 0, first = 0;
+	double want = TMPL_COOP_ROUND, best = 0;
+	coop_operands(b, part);
+	for (int i = 0; i < 3; i++) {
+		if (i > 0 && (!rows || most[i] == most[i - 1]))
+			continue;
+		for (int64_t c = 1; c <= v->channels && c <= TMPL_COOP_CHANNELS && n < KNOB_OPTIONS; c++) {
+			bool whole = v->channels % c == 0;
+			if (!whole && (divides || (c & (c - 1)) != 0))
+				continue;
+			int64_t bytes = dtype_bytes(b->type, c * (part[0] / v->taps * most[i] + part[1]));
+			if (shared > 0 && bytes > shared && n > 0)
+				continue;
+			double products = (double)(c * most[i]), rank = products < want ? products / want : want / products;
+			if (!whole)
+				rank *= (double)v->channels / (double)((v->channels + c - 1) / c * c);
+			if (rank > best) {
+				best = rank;
+				first = n;
+			}
+			option[n++] = (KnobOption){ .kind = KNOB_TILE, .tile = { c, most[i] } };
+		}
+	}
+	int k = sketch_knob(s, "round", option, n, first);
+	sketch_opens(s);
+	int64_t taps = option[k].tile.pixels;
+	b->nround = 0;
+	b->round[b->nround++] = (CoopRound){ v->c, v->channels, option[k].tile.vectors };
+	for (int i = 2; i < v->rank && rows; i++) {
+		bool all = taps == v->taps || (taps == row && i == v->rank - 1);
+		b->round[b->nround++] = (CoopRound){ v->tap[i], v->size[i], all ? v->size[i] : 1 };
+	}
+}
+
+/* ---- direct ---- */
+
+static bool direct(Sketch *s, const Tiled *t, const Conv *v)
+{
+	int last = v->rank - 1;
+	CoopTile b = { .type = v->x->type, .taps = v->taps, .channels = v->channels };
+	CoopOperand *x = &b.operand[0], *w = &b.operand[1];
+	b.n = v->rank - 1;
+	b.blocks = t->out[0].extent * v->groups;
+	const char *filters = v->groups > 1 ? arena_printf(s->arena, "%s.i", t->out[1].name) : t->out[1].name;
+	b.axis[0] = (CoopAxis){ t->axis[1].name, filters, v->filters, .widen = v->groups == 1, .stride = 1, .window = 1 };
+	for (int k = 2; k <= last; k++)
+		b.axis[k - 1] = (CoopAxis){ t->axis[k].name, t->out[k].name, t->out[k].extent, .widen = true,
+			.stride = v->stride[k], .window = (v->size[k] - 1) * v->dilation[k] + 1 };
+	if (!coop_knobs(s, &b))
+		return false;
+	ask_round(s, &b, v, true, v->groups > 1);
+	coop_unroll_knob(s, &b);
+	b.outer[b.nouter++] = t->out[0];
+	b.rest[b.nrest++] = t->axis[0].name;
+	begin_steps(s, t);
+	const char *packed = pack_weights(s, v, &b.axis[0]);
+	if (v->groups > 1) {
+		sketch_step(s, "split %s %lld", t->out[1].name, (long long)v->filters);
+		b.outer[b.nouter++] = (TileAxis){ arena_printf(s->arena, "%s.o", t->out[1].name), v->groups };
+	}
+	coop_widen_steps(s, t, &b);
+	x->copy = "xs";
+	w->copy = "ws";
+	sketch_step(s, "pad %s %s as %s", v->x->name, t->block, x->copy);
+	sketch_step(s, "pad %s %s as %s", packed, t->block, w->copy);
+	x->n = w->n = v->rank;
+	x->part[0] = 1;
+	x->part[1] = w->part[1] = b.round[0].part;
+	w->part[0] = coop_axis_part(&b.axis[0]);
+	for (int k = 0; k <= last; k++) {
+		x->order[k] = k;
+		w->order[k] = k < last ? k + 1 : 0;
+		if (k < 2)
+			continue;
+		const CoopAxis *a = &b.axis[k - 1];
+		w->part[k] = b.round[k - 1].part;
+		x->part[k] = (coop_axis_part(a) - 1) * a->stride + (w->part[k] - 1) * v->dilation[k] + 1;
+	}
+	static const char *const inside[] = { "", "CWN", "CHWN", "CDHWN" };
+	w->layout = inside[v->rank - 2];
+	x->lanes = 1;
+	w->lanes = weight_lanes(s, v, &b.axis[0], v->channels % b.round[0].part == 0);
+	coop_steps(s, t, &b);
+	return true;
+}
+
+/* ---- implicit ---- */
+
+/* Neighbouring pixels lie side by side, and a load of several stays in one image. */
+static bool is_flat(const Conv *v, const Tiled *t)
+{
+	bool flat = v->taps == 1 && tile_side(t->result) == v->rank - 1 && v->x->layout == NULL;
+	for (int k = 2; k < v->rank; k++)
+		flat = flat && v->stride[k] == 1 && v->x->shape.dim[k] == t->axis[k].extent;
+	return flat;
+}
+
+static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
+{
+	CoopTile b = { .n = 2, .blocks = 1, .type = v->x->type, .taps = 1, .channels = v->channels * v->taps };
+	CoopOperand *x = &b.operand[0], *w = &b.operand[1];
+	int64_t pixels = 1, image = 1;
+	for (int k = 0; k < v->rank; k++) {
+		pixels *= k != 1 ? t->axis[k].extent : 1;
+		image *= k > 1 ? t->axis[k].extent : 1;
+	}
+	b.axis[0] = (CoopAxis){ t->axis[1].name, t->out[1].name, v->filters, .widen = true, .stride = 1, .window = 1 };
+	b.axis[1] = (CoopAxis){ "pixel", "pixel.s", pixels, .widen = true, .stride = 1, .window = 1 };
+	Conv product = *v;
+	product.channels = b.channels;
+	product.taps = 1;
+	product.c = "tap";
+	if (!coop_knobs(s, &b))
+		return false;
+	ask_round(s, &b, &product, false, v->taps > 1);
+	coop_unroll_knob(s, &b);
+	begin_steps(s, t);
+	const char *packed = pack_weights(s, v, &b.axis[0]);
+	Text in = { .arena = s->arena }, out = { .arena = s->arena };
+	const char *merged = t->axis[0].name, *fused = t->out[0].name, *reduced = t->reduce[0].name;
+	for (int k = 0; k < t->n; k++) {
+		text_add(&in, " %s", t->axis[k == 0 ? 1 : k == 1 ? 0 : k].name);
+		text_add(&out, " %s", t->out[k == 0 ? 1 : k == 1 ? 0 : k].name);
+	}
+	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last;
+	sketch_step(s, "reorder%s", text_str(&in));
+	sketch_step(s, "reorder%s", text_str(&out));
+	for (int k = 2; k < v->rank; k++) {
+		const char *last = k == v->rank - 1 ? "" : arena_printf(s->arena, "%d", k);
+		sketch_step(s, "merge %s %s %s as pixel%s", t->block, merged, t->axis[k].name, last);
+		merged = arena_printf(s->arena, "pixel%s", last);
+		sketch_step(s, "merge %s %s %s as pixel%s.s", store, fused, t->out[k].name, last);
+		fused = arena_printf(s->arena, "pixel%s.s", last);
+		sketch_step(s, "merge %s %s %s as tap%s", t->block, reduced, t->reduce[k - 1].name, last);
+		reduced = arena_printf(s->arena, "tap%s", last);
+	}
+	coop_widen_steps(s, t, &b);
+	x->copy = "xs";
+	w->copy = "ws";
+	sketch_step(s, "reindex %s %s as %s", v->x->name, t->block, x->copy);
+	sketch_step(s, "reindex %s %s as %s", packed, t->block, w->copy);
+	x->n = w->n = 2;
+	for (int k = 0; k < 2; k++)
+		x->order[k] = w->order[k] = 1 - k;
+	x->part[0] = coop_axis_part(&b.axis[1]);
+	w->part[0] = coop_axis_part(&b.axis[0]);
+	x->part[1] = w->part[1] = b.round[0].part;
+	x->layout = w->layout = "CN";
+	bool whole = b.channels % b.round[0].part == 0;
+	x->lanes = is_flat(v, t) && whole && pixels % x->part[0] == 0 && image % target_lanes(s->target, b.type) == 0
+		? load_lanes(s, v->x->type, x->part[0]) : 1;
+	w->lanes = weight_lanes(s, v, &b.axis[0], whole);
+	coop_steps(s, t, &b);
+	return true;
+}
+
+/* ---- the template ---- */
+
+static bool run(Sketch *s, Err *err)
+{
+	static const char *const form[] = { "direct", "implicit" };
+	const OpCall *c = tile_anchor(s->task->dag);
+	Tiled t;
+	Conv v;
+	(void)err;
+	if (!tiled_read(s, c, &t) || !read_conv(s, c, &t, &v))
+		return sketch_blocks(s);
+	int64_t image = 1;
+	for (int k = 2; k < v.rank; k++)
+		image *= t.axis[k].extent;
+	bool gathers = v.groups == 1, spreads = v.rank - 1 <= COOP_AXES && image > 1;
+	const char *word[2];
+	int n = 0;
+	if (spreads)
+		word[n++] = form[0];
+	if (gathers)
+		word[n++] = form[1];
+	if (n == 0)
+		return sketch_blocks(s);
+	int first = n == 2 && (v.taps == 1 || v.stride[v.rank - 1] > 1 || image <= TMPL_COOP_IMAGE);
+	const char *picked = word[sketch_word(s, "form", word, n, first)];
+	sketch_opens(s);
+	sketch_group(s);
+	bool tiled = strcmp(picked, form[0]) == 0 ? direct(s, &t, &v) : implicit(s, &t, &v);
+	sketch_group_end(s);
+	return tiled ? coop_rest(s, &t) : sketch_blocks(s);
+}
+
+const Template tmpl_block_conv = { .name = "block.conv",
+	.doc = "tiles of blocks of threads, of filters, rows and columns or of filters and pixels",
+	.applies = applies,
+	.run = run };

@@ -1,0 +1,315 @@
+/*
+ * How large the tiles of blocks are: which shapes a device can run, and which is likely best. Shapes of threads and of
+ * sums are ranked by an estimate of the time that the busiest unit takes; knobs offer the best of them.
+ */
+#include "schedule/template/coop_tile.h"
+
+#include "target/occupancy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTHS = 40 /* of an axis of a tile */, SHAPES = 512 };
+
+typedef struct CoopShape {
+	int64_t at[COOP_AXES];
+	double time;
+} CoopShape;
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* ---- which there are ---- */
+
+/* Powers of two and divisors, up to `most`. */
+static int lengths(const CoopAxis *x, int64_t most, int64_t *out)
+{
+	int n = 0;
+	for (int64_t k = 1; k <= most && k <= x->extent && n < LENGTHS; k++)
+		if (x->extent % k == 0 || (x->widen && (k & (k - 1)) == 0))
+			out[n++] = k;
+	return n;
+}
+
+/* Whether the loop that stores splits into these parts, none of them empty. */
+static bool splits(const CoopAxis *x, int64_t virtuals, int64_t threads, int64_t inner)
+{
+	int64_t tile = virtuals * threads * inner;
+	if (!x->widen && x->extent % tile != 0)
+		return false;
+	if (tile <= x->extent)
+		return true;
+	int64_t neighbours = ceil_div(x->extent, inner);
+	return inner <= x->extent && (virtuals > 1 ? ceil_div(neighbours, threads) == virtuals : neighbours == threads);
+}
+
+static bool may_have(const CoopAxis *x, int64_t threads, int64_t sums)
+{
+	return splits(x, 1, threads, sums) || (threads > 1 && splits(x, sums, threads, 1));
+}
+
+/* The part of the axis that tiles cover in vain. */
+static double waste(const CoopAxis *x, int64_t tile)
+{
+	int64_t covered = ceil_div(x->extent, tile) * tile;
+	return (double)(covered - x->extent) / (double)covered;
+}
+
+/* Calls for all shapes of `n` axes; the lengths of axis k are length[k]. */
+static int shapes_of(const CoopTile *b, int64_t (*length)[LENGTHS], const int *count, int64_t least, int64_t most,
+	bool (*fits)(const CoopTile *b, const int64_t *at, const void *arg), const void *arg, CoopShape *out)
+{
+	int at[COOP_AXES] = { 0 }, n = 0;
+	for (;;) {
+		CoopShape s = { .at = { 1, 1, 1 } };
+		int64_t all = 1;
+		for (int k = 0; k < b->n; k++)
+			all *= s.at[k] = length[k][at[k]];
+		if (all >= least && all <= most && n < SHAPES && fits(b, s.at, arg))
+			out[n++] = s;
+		int k = b->n - 1;
+		while (k >= 0 && ++at[k] == count[k])
+			at[k--] = 0;
+		if (k < 0)
+			return n;
+	}
+}
+
+/* ---- what they cost ---- */
+
+void coop_operands(const CoopTile *b, int64_t part[COOP_OPERANDS])
+{
+	part[0] = coop_axis_part(&b->axis[0]) * b->taps;
+	part[1] = 1;
+	for (int k = 1; k < b->n; k++)
+		part[1] *= (coop_axis_part(&b->axis[k]) - 1) * b->axis[k].stride + b->axis[k].window;
+}
+
+static int64_t registers(const CoopTile *b)
+{
+	int64_t side[2] = { 1, 1 };
+	for (int k = 0; k < b->n; k++)
+		side[k > 0] *= b->axis[k].virtuals * b->axis[k].inner;
+	return side[0] * side[1] + side[0] + side[1] + TMPL_COOP_REGISTERS;
+}
+
+/* Whether a unit can run the tile at all, with the shortest round. */
+static bool runs(const Sketch *s, const CoopTile *b)
+{
+	int64_t part[COOP_OPERANDS], shared = target_block_shared(s->target), threads = coop_threads(b);
+	coop_operands(b, part);
+	int64_t bytes = dtype_bytes(b->type, part[0] + part[1]);
+	int most = target_thread_regs(s->target, (int)threads);
+	return (shared == 0 || bytes <= shared) && (most == 0 || registers(b) <= most);
+}
+
+/*
+ * The time of the busiest unit, in multiply-adds of a lane. A unit has as many blocks as are left where they are
+ * shared out evenly. Each multiply-add takes a lane, its share of what is loaded from shared memory, and of what the
+ * block copies there; and where too few sums are in flight, lanes wait.
+ */
+static double time_of(const Sketch *s, const CoopTile *b)
+{
+	const Target *t = s->target;
+	int64_t part[COOP_OPERANDS], tile = 1, blocks = b->blocks, sums = coop_sums(b), threads = coop_threads(b);
+	int lanes = target_lanes(t, b->type), units = t->cores > 0 ? t->cores : 1;
+	coop_operands(b, part);
+	for (int k = 0; k < b->n; k++) {
+		tile *= coop_axis_tile(&b->axis[k]);
+		blocks *= ceil_div(b->axis[k].extent, coop_axis_tile(&b->axis[k]));
+	}
+	int64_t round = ceil_div(TMPL_COOP_ROUND, b->taps), each = ceil_div(blocks, units);
+	int64_t bytes = dtype_bytes(b->type, (part[0] + part[1]) * round);
+	int resident = target_resident_blocks(t, (int)threads, bytes, (int)registers(b));
+	int64_t at_once = resident < 1 ? 1 : resident < each ? resident : each;
+	double rate = t->core.fma_rate * lanes, sides = 0, side[2] = { 1, 1 };
+	for (int k = 0; k < b->n; k++)
+		side[k > 0] *= (double)(b->axis[k].virtuals * b->axis[k].inner);
+	sides = side[0] / fmin((double)lanes, side[0]) + side[1];
+	double loads = sides / (double)sums * rate / (t->core.loads * lanes);
+	double copied = (double)(part[0] + part[1]) / (double)(tile * b->taps);
+	double fetched = copied * (double)dtype_bytes(b->type, 1) * rate / fmax(t->core.level[1], 1);
+	double flight = (double)(at_once * threads) * fmin((double)sums, TMPL_COOP_CHAINS);
+	double hidden = fmin(1, flight / (rate * t->core.fma_latency * TMPL_COOP_HIDES));
+	double warps = (double)ceil_div(threads, t->blocks.warp) * t->blocks.warp / (double)threads;
+	double busy = fmax(1, loads) + fetched + TMPL_COOP_COPY * copied;
+	return (double)each * (double)tile * busy * warps / fmax(hidden, 1e-3);
+}
+
+static int by_time(const void *x, const void *y)
+{
+	double a = ((const CoopShape *)x)->time, b = ((const CoopShape *)y)->time;
+	return a < b ? -1 : a > b;
+}
+
+/* ---- knobs ---- */
+
+static void set_threads(CoopTile *b, const int64_t *at)
+{
+	for (int k = 0; k < b->n; k++) {
+		b->axis[k].threads = at[k];
+		b->axis[k].virtuals = b->axis[k].inner = 1;
+	}
+}
+
+static bool fits_threads(const CoopTile *b, const int64_t *at, const void *arg)
+{
+	double covered = 1;
+	for (int k = 0; k < b->n; k++)
+		covered *= 1 - waste(&b->axis[k], at[k]);
+	(void)arg;
+	return covered * TMPL_COOP_WASTE >= TMPL_COOP_WASTE - 1;
+}
+
+static bool fits_sums(const CoopTile *b, const int64_t *at, const void *arg)
+{
+	CoopTile tile = *b;
+	double covered = 1;
+	for (int k = 0; k < b->n; k++) {
+		if (!may_have(&b->axis[k], b->axis[k].threads, at[k]))
+			return false;
+		tile.axis[k].inner = at[k];
+		covered *= 1 - waste(&tile.axis[k], coop_axis_tile(&tile.axis[k]));
+	}
+	return covered * TMPL_COOP_WASTE >= TMPL_COOP_WASTE - 1 && runs(arg, &tile);
+}
+
+static int sums_of(const Sketch *s, const CoopTile *b, CoopShape *out)
+{
+	int64_t length[COOP_AXES][LENGTHS];
+	int count[COOP_AXES];
+	CoopTile tile = *b;
+	for (int k = 0; k < b->n; k++)
+		count[k] = lengths(&b->axis[k], TMPL_COOP_LENGTH, length[k]);
+	int n = shapes_of(b, length, count, 1, TMPL_COOP_SUMS, fits_sums, s, out);
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < b->n; k++)
+			tile.axis[k].inner = out[i].at[k];
+		out[i].time = time_of(s, &tile);
+	}
+	return n;
+}
+
+/* Powers of two only: how well threads of that shape may do. */
+static double best_time(const Sketch *s, const CoopTile *b)
+{
+	CoopTile tile = *b;
+	double best = INFINITY;
+	for (int64_t f = 2; f <= TMPL_COOP_LENGTH; f *= 2)
+		for (int64_t p = 1; p * f <= TMPL_COOP_SUMS; p *= 2)
+			for (int64_t q = 1; q <= p && (q == 1 || b->n == COOP_AXES); q *= 2) {
+				int64_t at[COOP_AXES] = { f, b->n == COOP_AXES ? q : p, p / q };
+				if (!fits_sums(b, at, s))
+					continue;
+				for (int k = 0; k < b->n; k++)
+					tile.axis[k].inner = at[k];
+				double time = time_of(s, &tile);
+				best = time < best ? time : best;
+			}
+	return best;
+}
+
+static int threads_of(const Sketch *s, const CoopTile *b, CoopShape *out)
+{
+	int64_t length[COOP_AXES][LENGTHS], most = s->target->blocks.block_threads, outputs = 1;
+	int count[COOP_AXES], kept = 0;
+	CoopTile tile = *b;
+	most = most > 0 && most < TMPL_COOP_THREADS ? most : TMPL_COOP_THREADS;
+	for (int k = 0; k < b->n; k++) {
+		count[k] = lengths(&b->axis[k], most, length[k]);
+		outputs *= b->axis[k].extent;
+	}
+	int64_t least = outputs < s->target->blocks.warp ? 1 : s->target->blocks.warp;
+	int n = shapes_of(b, length, count, least, most, fits_threads, NULL, out);
+	for (int i = 0; i < n; i++) {
+		set_threads(&tile, out[i].at);
+		out[i].time = best_time(s, &tile);
+		if (isfinite(out[i].time))
+			out[kept++] = out[i];
+	}
+	return kept;
+}
+
+static int ask_shape(Sketch *s, const char *name, int naxes, const CoopShape *shape, int n)
+{
+	KnobOption option[KNOB_OPTIONS];
+	for (int i = 0; i < n; i++) {
+		Text word = { .arena = s->arena };
+		for (int k = 0; k < naxes; k++)
+			text_add(&word, "%s%lld", k > 0 ? "x" : "", (long long)shape[i].at[k]);
+		option[i] = (KnobOption){ .kind = KNOB_WORD, .word = text_str(&word) };
+	}
+	int picked = sketch_knob(s, name, option, n, 0);
+	sketch_opens(s);
+	return picked;
+}
+
+/* Which of a thread's sums are neighbours: of the first axis as many as a load has, of others none, by default. */
+static void ask_virtuals(Sketch *s, CoopTile *b, int k, int64_t sums)
+{
+	static const char *const name[] = { "virtual.0", "virtual.1", "virtual.2" };
+	CoopAxis *x = &b->axis[k];
+	int64_t option[KNOB_OPTIONS], lanes = target_lanes(s->target, b->type);
+	int n = 0, first = -1;
+	for (int64_t v = 1; v <= sums && n < KNOB_OPTIONS; v++) {
+		if (sums % v != 0 || (v > 1 && x->threads == 1) || !splits(x, v, x->threads, sums / v))
+			continue;
+		if (k > 0 || first < 0 || sums / v >= lanes)
+			first = n;
+		option[n++] = v;
+	}
+	x->virtuals = sketch_number(s, name[k], option, n, first);
+	x->inner = sums / x->virtuals;
+}
+
+/* The shapes that a knob offers; an end of at[0] == 0. */
+static const CoopShape *offered(Sketch *s, const char *what, const CoopTile *b,
+	int (*find)(const Sketch *s, const CoopTile *b, CoopShape *out), int *n)
+{
+	Arena *keep;
+	CoopShape shape[SHAPES + 1] = { 0 };
+	MapEntry *known = sketch_known(s, what, &keep);
+	if (known->ptr == NULL) {
+		*n = find(s, b, shape);
+		qsort(shape, (size_t)*n, sizeof *shape, by_time);
+		*n = *n < TMPL_COOP_SHAPES ? *n : TMPL_COOP_SHAPES;
+		shape[*n].at[0] = 0;
+		known->ptr = arena_copy(keep, shape, sizeof *shape * (size_t)(*n + 1));
+	}
+	for (*n = 0; ((const CoopShape *)known->ptr)[*n].at[0] != 0;)
+		++*n;
+	return known->ptr;
+}
+
+bool coop_knobs(Sketch *s, CoopTile *b)
+{
+	int n;
+	const CoopShape *shape = offered(s, "threads", b, threads_of, &n);
+	if (n == 0)
+		return false;
+	set_threads(b, shape[ask_shape(s, "threads", b->n, shape, n)].at);
+	shape = offered(s, "tile", b, sums_of, &n);
+	const int64_t *at = shape[ask_shape(s, "tile", b->n, shape, n)].at;
+	for (int k = 0; k < b->n; k++)
+		ask_virtuals(s, b, k, at[k]);
+	return true;
+}
+
+void coop_unroll_knob(Sketch *s, CoopTile *b)
+{
+	int64_t option[KNOB_OPTIONS] = { 1 }, sums = coop_sums(b), body = sums;
+	int n = 1, first = 0;
+	for (int k = b->nround - 1; k >= 0 && b->round[k].part <= TMPL_COOP_UNROLL; k--) {
+		body *= b->round[k].part;
+		if (b->round[k].part == 1)
+			continue;
+		if (body > TMPL_COOP_BODY)
+			break;
+		first = body <= TMPL_COOP_FIRST_BODY || n == 1 ? n : first;
+		option[n++] = body;
+	}
+	b->unroll = sketch_number(s, "unroll", option, n, first);
+}

@@ -1,0 +1,260 @@
+/* See coop_tile.h. */
+#include "schedule/template/coop_tile.h"
+
+#include "schedule/template/block.h"
+
+#include <string.h>
+
+int64_t coop_axis_tile(const CoopAxis *x)
+{
+	return x->virtuals * x->threads * x->inner;
+}
+
+int64_t coop_axis_part(const CoopAxis *x)
+{
+	int64_t tile = coop_axis_tile(x);
+	return tile < x->extent ? tile : x->extent;
+}
+
+int64_t coop_threads(const CoopTile *b)
+{
+	int64_t n = 1;
+	for (int k = 0; k < b->n; k++)
+		n *= b->axis[k].threads;
+	return n;
+}
+
+int64_t coop_sums(const CoopTile *b)
+{
+	int64_t n = 1;
+	for (int k = 0; k < b->n; k++)
+		n *= b->axis[k].virtuals * b->axis[k].inner;
+	return n;
+}
+
+static int64_t operand_elements(const CoopOperand *o)
+{
+	int64_t n = 1;
+	for (int k = 0; k < o->n; k++)
+		n *= o->part[k];
+	return n;
+}
+
+/* ---- loops ---- */
+
+static const char *child(Sketch *s, const char *name, const char *part)
+{
+	return arena_printf(s->arena, "%s.%s", name, part);
+}
+
+/* What the loop of an axis becomes: virtual threads, threads, neighbours; NULL: there is no such loop. */
+typedef struct Parts {
+	const char *virtuals, *threads, *inner;
+} Parts;
+
+static Parts cut_parts(Sketch *s, const CoopAxis *x, const char *loop)
+{
+	Parts p = { .threads = loop };
+	if (x->inner > 1) {
+		sketch_step(s, "split %s %lld", loop, (long long)x->inner);
+		p.inner = child(s, loop, "i");
+		p.threads = child(s, loop, "o");
+	}
+	if (x->virtuals > 1) {
+		sketch_step(s, "split %s %lld", p.threads, (long long)x->threads);
+		p.virtuals = child(s, p.threads, "o");
+		p.threads = child(s, p.threads, "i");
+	}
+	return p;
+}
+
+/* Adds the loops of a thread, virtual ones first. */
+static void add_thread(const CoopTile *b, const Parts *p, Text *line)
+{
+	for (int k = 0; k < b->n; k++)
+		if (p[k].virtuals != NULL)
+			text_add(line, " %s", p[k].virtuals);
+	for (int k = 0; k < b->n; k++)
+		if (p[k].inner != NULL)
+			text_add(line, " %s", p[k].inner);
+}
+
+static void unroll_thread(Sketch *s, const CoopTile *b, const Parts *p, const char *suffix)
+{
+	for (int k = 0; k < b->n; k++) {
+		if (p[k].virtuals != NULL)
+			sketch_step(s, "unroll %s%s", p[k].virtuals, suffix);
+		if (p[k].inner != NULL)
+			sketch_step(s, "unroll %s%s", p[k].inner, suffix);
+	}
+}
+
+/* The loops over threads become one. */
+static const char *fuse_threads(Sketch *s, const CoopTile *b, const Parts *p, const char *name)
+{
+	const char *all = p[0].threads;
+	for (int k = 1; k < b->n; k++) {
+		const char *both = k == b->n - 1 ? name : arena_printf(s->arena, "%s%d", name, k);
+		sketch_step(s, "fuse %s %s as %s", all, p[k].threads, both);
+		all = both;
+	}
+	return all;
+}
+
+/* ---- the reduction ---- */
+
+/* The loops of a round, innermost last, are written out as far as the limit goes. */
+static void unroll_rounds(Sketch *s, const CoopTile *b)
+{
+	int64_t body = coop_sums(b);
+	for (int k = b->nround - 1; k >= 0; k--) {
+		body *= b->round[k].part;
+		if (body > b->unroll || b->round[k].part > TMPL_COOP_UNROLL)
+			break;
+		if (b->round[k].part > 1)
+			sketch_step(s, "unroll %s", child(s, b->round[k].name, "i"));
+	}
+}
+
+/* rounds.. threads.. reduce.. rest.. virtuals.. inner..; the innermost loop over rounds. */
+static const char *reduction_steps(Sketch *s, const CoopTile *b, Parts *p)
+{
+	Text line = { .arena = s->arena };
+	const char *last = NULL;
+	for (int k = 0; k < b->n; k++)
+		p[k] = cut_parts(s, &b->axis[k], b->axis[k].name);
+	for (int k = 0; k < b->nround; k++) {
+		sketch_step(s, "split %s %lld", b->round[k].name, (long long)b->round[k].part);
+		text_add(&line, " %s", last = child(s, b->round[k].name, "o"));
+	}
+	for (int k = 0; k < b->n; k++)
+		text_add(&line, " %s", p[k].threads);
+	for (int k = 0; k < b->nround; k++)
+		text_add(&line, " %s.i", b->round[k].name);
+	for (int k = 0; k < b->nrest; k++)
+		text_add(&line, " %s", b->rest[k]);
+	add_thread(b, p, &line);
+	sketch_step(s, "reorder%s", text_str(&line));
+	return last;
+}
+
+/* The loops of a copy become one, of which each thread has every so many elements; the bound loop. */
+static const char *copy_steps(Sketch *s, const CoopTile *b, const CoopOperand *o, const char *round)
+{
+	Text line = { .arena = s->arena };
+	int64_t loads = operand_elements(o) / o->lanes, threads = coop_threads(b);
+	const char *all = arena_printf(s->arena, "%s.%d", o->copy, o->order[0]);
+	sketch_step(s, "compute_at %s %s", o->copy, round);
+	for (int k = 0; k < o->n; k++)
+		text_add(&line, " %s.%d", o->copy, o->order[k]);
+	if (o->n > 1)
+		sketch_step(s, "reorder%s", text_str(&line));
+	if (o->layout != NULL)
+		sketch_step(s, "layout %s %s", o->copy, o->layout);
+	for (int k = 1; k < o->n; k++) {
+		const char *both = arena_printf(s->arena, "%s.f%d", o->copy, k);
+		sketch_step(s, "fuse %s %s.%d as %s", all, o->copy, o->order[k], both);
+		all = both;
+	}
+	if (o->lanes > 1) {
+		sketch_step(s, "split %s %lld", all, (long long)o->lanes);
+		all = child(s, all, "o");
+	}
+	if (loads > threads) {
+		sketch_step(s, "split %s %lld", all, (long long)threads);
+		all = child(s, all, "i");
+	}
+	return all;
+}
+
+static void vector_steps(Sketch *s, const CoopTile *b, const CoopOperand *o)
+{
+	int64_t loads = operand_elements(o) / o->lanes, threads = coop_threads(b);
+	const char *all = o->n > 1 ? arena_printf(s->arena, "%s.f%d", o->copy, o->n - 1)
+		: arena_printf(s->arena, "%s.%d", o->copy, o->order[0]);
+	if (o->lanes > 1)
+		sketch_step(s, "vectorize %s.i", all);
+	all = o->lanes > 1 ? child(s, all, "o") : all;
+	if (loads > threads && (loads + threads - 1) / threads <= TMPL_COOP_COPIES)
+		sketch_step(s, "unroll %s.o", all);
+}
+
+void coop_widen_steps(Sketch *s, const Tiled *t, const CoopTile *b)
+{
+	for (int k = 0; k < b->n; k++)
+		if (b->axis[k].extent % coop_axis_part(&b->axis[k]) != 0)
+			sketch_step(s, "widen %s %s %lld", t->block, b->axis[k].name, (long long)coop_axis_part(&b->axis[k]));
+	for (int k = 0; k < b->nround; k++)
+		if (b->round[k].extent % b->round[k].part != 0)
+			sketch_step(s, "widen %s %s %lld", t->block, b->round[k].name, (long long)b->round[k].part);
+}
+
+void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
+{
+	Parts in[COOP_AXES], out[COOP_AXES];
+	TileAxis grid[TILE_AXES + COOP_AXES];
+	const char *rest[COOP_AXES], *bound[COOP_OPERANDS];
+	int ngrid = 0;
+	Text line = { .arena = s->arena };
+	for (int k = 0; k < b->nouter; k++)
+		grid[ngrid++] = b->outer[k];
+	for (int k = 0; k < b->n; k++) {
+		const CoopAxis *x = &b->axis[k];
+		int64_t part = coop_axis_part(x);
+		sketch_step(s, "split %s %lld", x->out, (long long)part);
+		grid[ngrid++] = (TileAxis){ child(s, x->out, "o"), (x->extent + part - 1) / part };
+		rest[k] = child(s, x->out, "i");
+	}
+	for (int k = 0; k < ngrid; k++)
+		text_add(&line, " %s", grid[k].name);
+	for (int k = 0; k < b->n; k++)
+		text_add(&line, " %s", rest[k]);
+	sketch_step(s, "reorder%s", text_str(&line));
+	sketch_step(s, "compute_at %s %s", t->block, grid[ngrid - 1].name);
+	const char *round = reduction_steps(s, b, in);
+	const char *threads = fuse_threads(s, b, in, arena_printf(s->arena, "%s.t", t->block));
+	for (int k = 0; k < COOP_OPERANDS; k++)
+		bound[k] = copy_steps(s, b, &b->operand[k], round);
+	sketch_step(s, "decompose_init %s %s.o", t->block, b->round[0].name);
+	for (int k = 0; k < b->n; k++)
+		out[k] = cut_parts(s, &b->axis[k], rest[k]);
+	Text own = { .arena = s->arena };
+	for (int k = 0; k < b->n; k++)
+		text_add(&own, " %s", out[k].threads);
+	add_thread(b, out, &own);
+	sketch_step(s, "reorder%s", text_str(&own));
+	const char *store = fuse_threads(s, b, out, arena_printf(s->arena, "%s.s", t->block));
+	device_bind_grid(s, grid, ngrid);
+	const char *sums = t->sums;
+	sketch_step(s, "scope %s shared", sums); /* until all threads are bound */
+	for (int k = 0; k < COOP_OPERANDS; k++)
+		sketch_step(s, "scope %s shared", b->operand[k].copy);
+	sketch_step(s, "bind %s.init block.x", threads);
+	sketch_step(s, "bind %s block.x", threads);
+	sketch_step(s, "bind %s block.x", store);
+	for (int k = 0; k < COOP_OPERANDS; k++)
+		sketch_step(s, "bind %s block.x", bound[k]);
+	sketch_step(s, "scope %s local", sums);
+	for (int k = 0; k < COOP_OPERANDS; k++)
+		vector_steps(s, b, &b->operand[k]);
+	unroll_thread(s, b, in, ".init");
+	unroll_thread(s, b, in, "");
+	unroll_thread(s, b, out, "");
+	unroll_rounds(s, b);
+}
+
+bool coop_rest(Sketch *s, const Tiled *t)
+{
+	BlockSet set;
+	if (!block_read(s, &set))
+		return true;
+	for (int k = 0; k < set.n; k++) {
+		BlockNest *n = &set.nest[k];
+		const char *name = n->block != NULL ? n->block : "";
+		n->done |= strcmp(name, t->block) == 0 || (t->last != NULL && strcmp(name, t->last) == 0);
+		for (int i = 0; i < t->nmiddle; i++)
+			n->done |= strcmp(name, t->middle[i]) == 0;
+	}
+	block_nests(s, &set);
+	return true;
+}

@@ -1,0 +1,80 @@
+/*
+ * Tiles of blocks of threads: what the templates of convolutions and products share on devices whose threads run in
+ * warps. A block computes a tile of the result in rounds: its threads copy what a round needs of both operands to
+ * shared memory, then each adds its products to the sums in its registers. A template says what the axes, the
+ * rounds and the copies are called; coop_steps writes the trace:
+ *
+ *	for grid.. { for t bound { init }
+ *	             for rounds.. { for a bound { copy }  for b bound { copy }
+ *	                            for t bound { for reduce.. { for virtual.. { for inner.. { reduction }}}}}
+ *	             for s bound { for virtual.. { for inner.. { epilogue }}}}
+ */
+#ifndef SCHEDULE_TEMPLATE_COOP_TILE_H
+#define SCHEDULE_TEMPLATE_COOP_TILE_H
+
+#include "schedule/template/tile.h"
+
+enum { COOP_AXES = 3, COOP_ROUNDS = 3, COOP_OPERANDS = 2 };
+
+/* An axis of the tile. Each of so many threads has `inner` neighbours of it at each of `virtuals` places. */
+typedef struct CoopAxis {
+	const char *name, *out; /* its loops in the reduction and in the nest that stores the result */
+	int64_t extent;         /* of the result; the reduction's is rounded up to whole tiles where `widen` */
+	bool widen;             /* else tiles divide the extent */
+	int64_t stride, window; /* a tile of n reads (n - 1) * stride + window of its operand, all taps at once */
+	int64_t virtuals, threads, inner;
+} CoopAxis;
+
+/* A reduce loop, of which a round takes a part. The extent is rounded up to whole parts. */
+typedef struct CoopRound {
+	const char *name;
+	int64_t extent, part;
+} CoopRound;
+
+/* What a round needs of an operand, in loops copy.0, copy.1, .. */
+typedef struct CoopOperand {
+	const char *copy;   /* block and buffer */
+	const char *layout; /* in shared memory; NULL: row-major */
+	int n;
+	int order[TILE_AXES];      /* its dimensions as they are walked, the last by neighbouring threads */
+	int64_t part[TILE_AXES];   /* elements of each dimension that a round needs */
+	int64_t lanes;             /* elements that a thread copies at once, along the last one */
+} CoopOperand;
+
+typedef struct CoopTile {
+	int n, nouter, nround;
+	CoopAxis axis[COOP_AXES];       /* threads that are neighbours are so along the last */
+	TileAxis outer[TILE_AXES];        /* loops of the storing nest each of whose iterations is a block of its own */
+	int nrest;
+	const char *rest[TILE_AXES];      /* other loops of the reduction, of one iteration in each block */
+	CoopRound round[COOP_ROUNDS];   /* outermost first */
+	CoopOperand operand[COOP_OPERANDS];
+	int64_t unroll;                   /* multiply-adds of a thread that are written out, at most */
+	int64_t blocks;                   /* of the outer loops */
+	int64_t taps, channels;           /* the reduction: windows, and what copies walk beside them */
+	DType type;                       /* of both operands */
+} CoopTile;
+
+int64_t coop_axis_tile(const CoopAxis *x);
+/* What a block computes of it: all of the axis, where it is shorter than a tile. */
+int64_t coop_axis_part(const CoopAxis *x);
+int64_t coop_threads(const CoopTile *b);
+int64_t coop_sums(const CoopTile *b); /* of a thread */
+/* Elements of the operands of the first axis and of the others that one channel needs, all taps. */
+void coop_operands(const CoopTile *b, int64_t part[COOP_OPERANDS]);
+/*
+ * Asks for "threads" and "tile": the threads of a block and the sums of a thread, along each axis; and for the virtual
+ * threads among the sums. What is asked behind them may depend on them. False: no tile fits the device.
+ */
+bool coop_knobs(Sketch *s, CoopTile *b);
+/* Asks for "unroll": the multiply-adds that are written out. */
+void coop_unroll_knob(Sketch *s, CoopTile *b);
+
+/* Widens the loops of the reduction, once no more of them are merged, and before operands are copied. */
+void coop_widen_steps(Sketch *s, const Tiled *t, const CoopTile *b);
+/* All steps behind the copies. */
+void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b);
+/* Steps of the nests that are not part of the tile; true. */
+bool coop_rest(Sketch *s, const Tiled *t);
+
+#endif

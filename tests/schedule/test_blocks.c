@@ -1,0 +1,130 @@
+/*
+ * Templates of devices whose threads run in warps: what any config of them makes equals the naive set modulo a prime,
+ * its threads run in any order, and a launch of the device can run it. Shapes are small, devices are real ones.
+ */
+#include "equal.h"
+#include "suite.h"
+
+#include "base/file.h"
+#include "ir/text/ir_text.h"
+#include "ir/walk.h"
+#include "schedule/launch.h"
+#include "schedule/space.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static const char *const devices[] = { "t4", "h200", "k80", "opencl" };
+
+static const struct {
+	const char *tmpl, *dag;
+} workloads[] = {
+	{ "block.conv", "dag conv\nin x: f32[1,4,6,6]\nconst w: f32[8,4,3,3]\nconst b: f32[8]\nin r: f32[1,8,6,6]\n"
+		"y: f32[1,8,6,6] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,8,6,6] = add(y, r)\nv: f32[1,8,6,6] = relu(z)\n"
+		"out v\n" },
+	{ "block.conv", "dag stem\nin x: f32[2,3,13,11]\nconst w: f32[10,3,5,5]\n"
+		"y: f32[2,10,7,6] = conv(x, w) pads=[2,2,2,2] strides=[2,2]\nout y\n" },
+	{ "block.conv", "dag groups\nin x: f32[1,8,5,6]\nconst w: f32[12,4,3,3]\n"
+		"y: f32[1,12,5,6] = conv(x, w) pads=[1,1,1,1] groups=2\nz: f32[1,12,5,6] = relu(y)\nout z\n" },
+	{ "block.conv", "dag pointwise\nin x: f32[3,12,4,6]\nconst w: f32[20,12,1,1]\nin r: f32[3,20,4,6]\n"
+		"y: f32[3,20,4,6] = conv(x, w)\nz: f32[3,20,4,6] = add(y, r)\nout z\n" },
+	{ "block.conv", "dag row\nin x: f32[2,6,17]\nconst w: f32[9,6,3]\ny: f32[2,9,15] = conv(x, w)\nout y\n" },
+	{ "block.conv", "dag wide\nin x: f32[1,5,7,8]\nconst w: f32[7,5,3,3]\n"
+		"y: f32[1,7,7,8] = conv(x, w) pads=[2,2,2,2] dilations=[2,2]\nout y\n" },
+};
+
+enum { CONFIGS = 6 /* at random, beside the default */, MOST_REFUSED = 50 /* one in so many */ };
+
+/* In memory that the tests' processes share. */
+static struct {
+	int drawn, refused, shared, vectors;
+} *made;
+
+static bool count(Stmt *s, void *arg)
+{
+	(void)arg;
+	made->shared += s->kind == ST_ALLOC && strcmp(s->alloc->scope, "shared") == 0;
+	made->vectors += s->kind == ST_FOR && s->loop.kind == LOOP_VECTOR;
+	return true;
+}
+
+static void device_of(Arena *a, const char *name, Target *t)
+{
+	Err err = { 0 };
+	Bytes file;
+	const char *path = arena_printf(a, "%s/configs/targets/%s.json", getenv("DLC_SOURCE_ROOT"), name);
+	ck_assert_msg(file_read(a, path, 1 << 16, &file, &err), "%s", err.text);
+	ck_assert_msg(target_parse(t, name, (const char *)file.at, file.n, 1, &err), "%s: %s", err.place, err.text);
+}
+
+/* A refused config costs its measurement alone; the default must stand. */
+static void try_config(Space *s, const Config *c, const Want *want, bool first)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text said = { .arena = a };
+	space_print_config(&said, s, c);
+	Trace *t = space_trace(s, c, a, &err);
+	ck_assert_msg(t != NULL, "%s: %s: %s", text_str(&said), err.place, err.text);
+	KernelSet *ks = schedule_replay(ir_new(a), s->task, s->target, t, &err);
+	bool fits = ks != NULL && launch_fit(ks, s->target, "launch", &err);
+	ck_assert_msg(fits || !first, "%s of %s for %s: %s: %s", text_str(&said), s->task->label, s->target->model,
+		err.place, err.text);
+	made->drawn++;
+	made->refused += !fits;
+	if (fits) {
+		ir_each_stmt(ks->fn[0]->body, count, NULL);
+		text_add(&said, "\n");
+		trace_print(&said, t);
+		must_give(want, ks, 3, text_str(&said));
+	}
+	arena_free(a);
+}
+
+START_TEST(configs_of_blocks_equal_the_naive_fn)
+{
+	int configs = getenv("DLC_TEST_ALL") != NULL ? 200 : CONFIGS;
+	Arena *a = arena_new();
+	Task *task = task_of(a, workloads[_i].dag);
+	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
+	Want want = want_of(a, naive, INTERP_MODP, 2);
+	for (size_t d = 0; d < LEN(devices); d++) {
+		Err err = { 0 };
+		Target target;
+		device_of(a, devices[d], &target);
+		Space *s = space_new(a, task, &target, &err);
+		ck_assert_msg(s != NULL, "%s: %s", err.place, err.text);
+		ck_assert_str_eq(s->tmpl->name, workloads[_i].tmpl);
+		try_config(s, &s->first, &want, true);
+		Rng rng = rng_seed((uint64_t)_i * 100 + d);
+		for (int k = 0; k < configs; k++) {
+			Config c = space_sample(s, &rng);
+			try_config(s, &c, &want, false);
+		}
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* After them: few configs are refused, and the others are worth something. */
+START_TEST(few_configs_are_refused)
+{
+	ck_assert_int_gt(made->drawn, (int)LEN(workloads) * CONFIGS);
+	ck_assert_msg(made->refused * MOST_REFUSED <= made->drawn, "%d of %d configs are refused", made->refused,
+		made->drawn);
+	ck_assert_int_gt(made->shared, made->drawn);
+	ck_assert_int_gt(made->vectors, made->drawn / 4);
+}
+END_TEST
+
+int main(void)
+{
+	made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (made == MAP_FAILED)
+		return 1;
+	TCase *tc = tcase_create("blocks");
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, configs_of_blocks_equal_the_naive_fn, 0, LEN(workloads));
+	tcase_add_test(tc, few_configs_are_refused);
+	return run_suite("blocks", tc);
+}
