@@ -15,6 +15,7 @@ enum {
 	PRIVATE_BYTES = 1 << 16, /* of an array that each thread of a block has; more would leave any device's registers
 	                            and stack */
 	STACK_BYTES = 4096,      /* of an array of a kernel of one thread: larger ones lie in its workspace */
+	LONE_BYTES = 1 << 28,    /* of arrays of all threads of a launch, where no threads run together (PoCL) */
 };
 
 void c_line(Print *p)
@@ -157,9 +158,34 @@ static bool has_launch(const Print *p)
 	return false;
 }
 
+/* How many threads a launch of constant extents has; 0: they are not constant. */
+static int64_t launched_threads(const Print *p)
+{
+	int64_t n = 1;
+	for (int k = DLC_GRID; k < DLC_SHARED; k++) {
+		const DlcDim *d = &p->kernel->launch.dim[k];
+		if (d->mul != 0 || n > INT32_MAX)
+			return 0;
+		n *= d->add / d->div;
+	}
+	return n;
+}
+
+/* A piece of the workspace for each thread of the launch, where threads have memory and no registers of their own. */
+static void in_work_of_thread(Print *p, const Buf *b, int64_t bytes, int64_t threads)
+{
+	const char *t = c_memory_type(p, b->type), *wide = p->d->uints[3];
+	int64_t each = (bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN;
+	text_add(p->out, "%s%s *const %s = (%s%s *)(work + work_at + %lld + %lld * ", p->d->global, t, c_name(p, b->name),
+		p->d->global, t, (long long)take_work(p, each * threads), (long long)each);
+	text_add(p->out, "(((%s)get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + "
+		"get_global_id(0)));", wide);
+}
+
 static void alloc_own(Print *p, const Buf *b)
 {
 	int64_t n, bytes = bytes_of(p, b, &n);
+	int64_t threads = p->kernel != NULL && p->job->target->blocks.warp == 1 ? launched_threads(p) : 0;
 	const char *t = c_memory_type(p, b->type), *v = c_name(p, b->name);
 	const MapEntry *lanes = map_find_ptr(&p->lanes, b->name);
 	n = n < 1 ? 1 : n;
@@ -172,6 +198,8 @@ static void alloc_own(Print *p, const Buf *b)
 		in_work(p, b, bytes);
 	} else if (bytes >= 0 && bytes <= PRIVATE_BYTES) {
 		text_add(p->out, "%s %s[%lld];", t, v, (long long)n);
+	} else if (threads > 0 && bytes > 0 && bytes <= LONE_BYTES / threads) {
+		in_work_of_thread(p, b, bytes, threads);
 	} else {
 		c_refuse(p, "an alloc of more than 64 KiB for each thread");
 	}

@@ -36,6 +36,7 @@ typedef struct Lab {
 	DeviceStream *s;
 	There there[BUFS];
 	int n;
+	int warp; /* of the target; 1: a device whose threads run alone, as PoCL's do */
 	uint64_t ns;
 } Lab;
 
@@ -156,6 +157,7 @@ static bool agree(Lab *l, const char *name, KernelSet *ks, uint64_t seed, double
 	InterpRun how = { .seed = seed, .skip_races = true };
 	CodegenOptions o = { .exact = true };
 	device_target(&target);
+	target.blocks.warp = l->warp;
 	if (!codegen_compile(a, ks, &target, &o, &m, &err)) {
 		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s: %s", name, err.place, err.text);
 		return false;
@@ -182,6 +184,31 @@ START_TEST(sets_by_hand)
 	for (uint64_t seed = 1; seed < 4; seed++)
 		ck_assert_msg(agree(&l, device_sets[_i], ks, seed, 1e-5), "%s is refused", device_sets[_i]);
 	ck_assert_uint_gt(l.ns, 0);
+	lab_close(&l);
+}
+END_TEST
+
+/* An array too large for a thread's own memory lies in the workspace, one for each thread, or is refused. */
+START_TEST(large_arrays)
+{
+	static const char *const text[] = {
+		"fn k(x: in f32[12], y: out f32[12]) {\n\tfor g in 0..2 bound(grid.y) {\n\t\tfor h in 0..3 bound(grid.x) {\n"
+		"\t\t\tfor t in 0..2 bound(block.x) {\n\t\t\t\talloc s: f32[20000]\n\t\t\t\tfor i in 0..20000 {\n"
+		"\t\t\t\t\ts[i] = x[g * 6 + h * 2 + t]\n\t\t\t\t}\n\t\t\t\ty[g * 6 + h * 2 + t] = s[19999] + s[0]\n"
+		"\t\t\t}\n\t\t}\n\t}\n}\n",
+		"fn k[n in 1..12](x: in f32[12], y: out f32[12]) {\n\tfor g in 0..n bound(grid.x) {\n"
+		"\t\talloc s: f32[20000]\n\t\tfor i in 0..20000 {\n\t\t\ts[i] = x[g]\n\t\t}\n\t\ty[g] = s[19999]\n\t}\n}\n",
+	};
+	Lab l;
+	Err err = { 0 };
+	if (!lab_open(&l))
+		return;
+	for (int k = 0; k < LEN(text); k++)
+		for (l.warp = 0; l.warp < 2; l.warp++) {
+			KernelSet *ks = ir_parse_set(ir_new(l.arena), "large", text[k], strlen(text[k]), &err);
+			ck_assert_msg(ks != NULL, "%s", err.text);
+			ck_assert_int_eq(agree(&l, "large", ks, 5, 0), k == 0 && l.warp == 1);
+		}
 	lab_close(&l);
 }
 END_TEST
@@ -285,6 +312,7 @@ int main(void)
 	TCase *tc = tcase_create("opencl");
 	tcase_add_test(tc, device_row);
 	tcase_add_loop_test(tc, sets_by_hand, 0, sets);
+	tcase_add_test(tc, large_arrays);
 	tcase_add_loop_test(tc, every_operator, 0, PARTS);
 	tcase_add_test(tc, forms_of_schedules);
 	tcase_add_loop_test(tc, random_sets, 0, 2);
