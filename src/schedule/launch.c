@@ -77,16 +77,6 @@ static bool refuse_loop(const Nesting *x, const Stmt *loop, const char *why, con
 	return sched_refuse_for(x->s, x->what, loop->loop.var, why, other);
 }
 
-/* Whether one below the statement is bound to a block axis. */
-static bool holds_threads(const Stmt *s)
-{
-	Stmt **below[IR_CHILDREN];
-	for (int k = 0, n = ir_children(s, below); k < n; k++)
-		if (ir_has_axis(*below[k], AXIS_BLOCK))
-			return true;
-	return false;
-}
-
 /* Of what stands around a bound loop, its axis aside, which the verifier looks at. */
 static bool check_around(const Nesting *x, const Stmt *s, AxisKind kind)
 {
@@ -158,6 +148,18 @@ static bool check_nesting(Nesting *x, Stmt *list)
 }
 
 /* ---- barriers ---- */
+
+static bool is_everybodys(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return ir_axis_of(s, NULL) == AXIS_BLOCK || s->kind == ST_WAIT;
+}
+
+/* A loop bound to a block axis or a wait is below the statement: all threads of the block pass through it. */
+static bool holds_threads(const Stmt *s)
+{
+	return ir_find_below(s, is_everybodys, NULL) != NULL;
+}
 
 typedef struct Pending {
 	const ThreadAccess *x;

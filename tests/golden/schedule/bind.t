@@ -1104,3 +1104,54 @@ fn f(x: in f32[8, 4], y: out f32[8, 4]) {
 --- bind g block.y; pipeline k 2
 ! trace:1: bind s: loop g around its declaration is a vector or bound to a block axis, so that it must be local
 ===
+fn f(x: in f32[6, 8], y: out f32[6, 8]) {
+	for g in 0..1 {
+		for n in 0..6 {
+			alloc t: f32[8] @local
+			for k in 0..8 {
+				block a(vn: spatial 0..6 = n, vk: spatial 0..8 = k) {
+					t[vk] = x[vn, vk]
+				}
+			}
+			for m in 0..8 {
+				block b(vn: spatial 0..6 = n, vm: spatial 0..8 = m) {
+					y[vn, vm] = t[vm]
+				}
+			}
+		}
+	}
+}
+--- bind g grid.x; scope t shared; pipeline n 2; bind k.2 block.x
+fn f(x: in f32[6, 8], y: out f32[6, 8]) {
+	for g in 0..1 bound(grid.x) {
+		alloc t: f32[6, 8] @shared map (slot, i0) -> [slot % 2 : 2, i0 : 8]
+		for n.2 in 0..1 {
+			async {
+				for k.2 in 0..8 bound(block.x) {
+					block a.2(vn: spatial 0..6 = n.2, vk: spatial 0..8 = k.2) {
+						t[n.2, vk] = x[vn, vk]
+					}
+				}
+			}
+			commit
+		}
+		for n in 0..6 pipelined(2) {
+			wait 0
+			barrier block
+			async {
+				for k in 0..8 {
+					block a(vn: spatial 0..6 = n + 1, vk: spatial 0..8 = k) where n + 1 < 6 {
+						t[n + 1, vk] = x[vn, vk]
+					}
+				}
+			}
+			commit
+			for m in 0..8 {
+				block b(vn: spatial 0..6 = n, vm: spatial 0..8 = m) {
+					y[vn, vm] = t[n, vm]
+				}
+			}
+		}
+	}
+}
+===
