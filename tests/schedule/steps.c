@@ -239,11 +239,22 @@ static void add_bindable(Bindable *b, const Stmt *list, bool outside)
 	}
 }
 
+/* Where a buffer lies: its scope, a gap, a swizzle. */
+static const char *random_place(Arena *a, const char *buf, Rng *rng)
+{
+	static const char *const scope[] = { "shared", "shared", "local", "global" };
+	int n = 1 << (1 + rng_below(rng, 3)), few = 1 + (int)rng_below(rng, 3), rows = 1 + (int)rng_below(rng, 2);
+	switch (rng_below(rng, 5)) {
+	case 0: return arena_printf(a, "gap %s %d %d\n", buf, few, n);
+	case 1: return arena_printf(a, "swizzle %s %d %d %d\n", buf, n, few, rows);
+	default: return arena_printf(a, "scope %s %s\n", buf, scope[rng_below(rng, LEN(scope))]);
+	}
+}
+
 const char *random_bound_step(Arena *a, const KernelSet *ks, Rng *rng)
 {
 	static const char *const grid[] = { "grid.x", "grid.y", "grid.z" };
 	static const char *const block[] = { "block.x", "block.x", "block.y" };
-	static const char *const scope[] = { "shared", "shared", "local", "global" };
 	Bindable b = { .arena = a };
 	for (size_t k = 0; k < ks->n; k++)
 		if (ks->fn[k]->kind == FN_RUN)
@@ -261,8 +272,7 @@ const char *random_bound_step(Arena *a, const KernelSet *ks, Rng *rng)
 		break;
 	case 1:
 		if (b.declared.n > 0)
-			return arena_printf(a, "scope %s %s\n", b.declared.at[rng_below(rng, b.declared.n)],
-				scope[rng_below(rng, LEN(scope))]);
+			return random_place(a, b.declared.at[rng_below(rng, b.declared.n)], rng);
 		break;
 	default: break;
 	}

@@ -136,6 +136,14 @@ START_TEST(bound_loops_are_the_same)
 }
 END_TEST
 
+START_TEST(elements_in_other_places_are_the_same)
+{
+	int cases;
+	ck_assert_int_eq(golden_run("tests/golden/schedule/place.t", bound_same, &cases), 0);
+	ck_assert_int_ge(cases, 18);
+}
+END_TEST
+
 static const char *const good[] = {
 	"",
 	"split i 4\n",
@@ -553,6 +561,7 @@ int main(void)
 	tcase_add_test(tc, copies_with_borders_and_whole_tiles_are_the_same);
 	tcase_add_test(tc, rows_that_are_kept_are_the_same);
 	tcase_add_test(tc, bound_loops_are_the_same);
+	tcase_add_test(tc, elements_in_other_places_are_the_same);
 	tcase_add_loop_test(tc, traces_print_what_was_parsed, 0, LEN(good));
 	tcase_add_loop_test(tc, bad_traces_are_refused_with_their_line, 0, LEN(bad));
 	tcase_add_test(tc, a_long_text_is_refused);

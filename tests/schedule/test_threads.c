@@ -29,6 +29,7 @@ enum { TRACES = 40 };
 static struct {
 	int threads, barriers, shared, staged;
 	int spread; /* local buffers of which each thread has a part */
+	int gaps, swizzles; /* of shared buffers */
 } *made;
 
 static bool count(Stmt *s, void *arg)
@@ -38,6 +39,11 @@ static bool count(Stmt *s, void *arg)
 	made->barriers += s->kind == ST_BARRIER;
 	made->shared += s->kind == ST_ALLOC && strcmp(s->alloc->scope, "shared") == 0;
 	made->staged += s->kind == ST_FOR && s->loop.kind == LOOP_PIPELINED;
+	bool mapped = s->kind == ST_ALLOC && strcmp(s->alloc->scope, "shared") == 0 && s->alloc->map.n > 0, xor = false;
+	for (int k = 0; mapped && k < s->alloc->map.n; k++)
+		xor = xor || s->alloc->map.at[k]->op == IR_XOR;
+	made->swizzles += xor;
+	made->gaps += mapped && !xor;
 	made->spread += s->kind == ST_ALLOC && strcmp(s->alloc->scope, "local") == 0 && s->alloc->map.n > 0;
 	return true;
 }
@@ -79,6 +85,8 @@ START_TEST(random_traces_have_threads_and_barriers)
 	ck_assert_int_gt(made->barriers, step_nworkload);
 	ck_assert_int_gt(made->shared, step_nworkload);
 	ck_assert_int_gt(made->spread, 0);
+	ck_assert_int_gt(made->gaps, 0);
+	ck_assert_int_gt(made->swizzles, 0);
 	ck_assert_int_gt(made->staged, 0);
 }
 END_TEST
