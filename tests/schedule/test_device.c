@@ -3,6 +3,7 @@
  * computes in any order of blocks and threads, and fit the device; and all nests are bound, since each is a kernel.
  */
 #include "equal.h"
+#include "golden.h"
 #include "steps.h"
 #include "suite.h"
 
@@ -36,6 +37,7 @@ static const char *const more[] = {
 	"dag n\nin x: f32[5,48]\nconst g: f32[48]\nconst b: f32[48]\nconst e: f32[]\nm = reduce_mean(x) axes=[1]\n"
 	"d = sub(x, m)\nq = mul(d, d)\nv = reduce_mean(q) axes=[1]\nw = add(v, e)\ns = sqrt(w)\nn = div(d, s)\n"
 	"o = mul(n, g)\ny = add(o, b)\nout y\n",
+	"dag w\nin x: f32[20,60]\ny = reduce_sum(x) keep=0\nz = reduce_mean(x)\nout y, z\n",
 	"dag t\nin x: f32[33,40]\ny = transpose(x) perm=[1,0]\nout y\n",
 	"dag c\nin x: f32[5,40]\nconst w: f32[70,40]\ny: f32[5,70] = dense(x, w)\nout y\n",
 };
@@ -131,9 +133,33 @@ START_TEST(configs_equal_the_naive_set)
 }
 END_TEST
 
+/* The default of a Task for a target: its config and trace. */
+static void print_default(Arena *a, const char *before, const char *what, Text *out)
+{
+	Err err = { 0 };
+	Target *target = arena_new_of(a, Target);
+	*target = device(what);
+	Space *s = space_new(a, task_of(a, before), target, &err);
+	Trace *t = s != NULL ? space_trace(s, &s->first, a, &err) : NULL;
+	ck_assert_msg(t != NULL, "%s", err.text);
+	text_add(out, "# %s ", s->tmpl->name);
+	space_print_config(out, s, &s->first);
+	text_add(out, "\n");
+	trace_print(out, t);
+}
+
+START_TEST(defaults)
+{
+	int cases;
+	ck_assert_int_eq(golden_run("tests/golden/schedule/device.t", print_default, &cases), 0);
+	ck_assert_int_eq(cases, 9);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("device");
 	tcase_add_loop_test(tc, configs_equal_the_naive_set, 0, LEN(devices) * PARTS);
+	tcase_add_test(tc, defaults);
 	return run_suite("schedule-device", tc);
 }

@@ -65,14 +65,14 @@ static int choose_along(Sketch *s, const BlockSet *set, const Root *r)
 	return axis[picked];
 }
 
-/* Elements that a thread loads and stores at once: parts of the axis of up to 16 bytes. */
+/* Elements that a thread loads and stores at once: up to 16 bytes. Each lane of a padded window has conditions. */
 static int64_t choose_lanes(Sketch *s, const Root *r, int64_t extent, int64_t all)
 {
 	int64_t option[KNOB_OPTIONS], most = target_lanes(s->target, r->type), fill = device_fill(s->target);
 	int n = 0, first = 0;
 	for (int64_t l = 1; l <= most; l *= 2)
 		if (extent % l == 0) {
-			first = all / l >= fill ? n : first;
+			first = all / l >= fill && !(r->fold != NULL && r->fold->selects) ? n : first;
 			option[n++] = l;
 		}
 	return ask_number(s, r, "vector", option, n, first);
@@ -115,7 +115,7 @@ static int64_t choose_unroll(Sketch *s, const Root *r, int64_t sums)
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
 	for (int64_t u = 1; u == 1 || (u * sums <= TMPL_BODY && u <= TMPL_BLOCK_UNROLL); u *= 4) {
-		first = u <= TMPL_BLOCK_STEPS ? n : first;
+		first = u * sums <= TMPL_BLOCK_WRITTEN ? n : first;
 		option[n++] = u;
 	}
 	return ask_number(s, r, "unroll", option, n, first);
@@ -310,7 +310,7 @@ static int taker(const BlockSet *set, int k)
 {
 	int axis[IR_MAX_RANK];
 	const BlockNest *f = &set->nest[k];
-	if (!f->folds || f->made->role != BUF_WORK)
+	if (!f->folds || f->made->role != BUF_WORK || (f->spatial == 0 && block_folded(f) >= TMPL_ROWS_BLOCK))
 		return -1;
 	int to = block_root(set, k, axis);
 	if (to <= k || !set->nest[to].maps)
@@ -330,6 +330,41 @@ static int taker(const BlockSet *set, int k)
 	return to;
 }
 
+/*
+ * A reduction to one value: threads of all units make parts, a block joins these, a thread the rest. Parts lie in
+ * global memory, and each round is a launch.
+ */
+static void whole_steps(Sketch *s, const BlockNest *n)
+{
+	int64_t all = block_folded(n), warp = s->target->blocks.warp, threads = 1;
+	int64_t fill = device_fill(s->target), most = block_most_threads(s->target), block = TMPL_BLOCK_THREADS;
+	TileAxis loop[BLOCK_AXES];
+	for (int k = 0; k < n->n; k++)
+		loop[k] = (TileAxis){ n->axis[k].loop, n->axis[k].extent };
+	block = block < most ? block : most;
+	while (threads * 2 <= fill && threads * 2 <= TMPL_BLOCK_PARTS && threads * TMPL_ROWS_EACH <= all)
+		threads *= 2;
+	if (threads < warp)
+		return;
+	const char *r = fuse_all(s, loop, n->n), *part = arena_printf(s->arena, "%s.i", r);
+	sketch_step(s, "split %s %lld", r, (long long)threads);
+	sketch_step(s, "reorder %s %s.o", part, r);
+	sketch_step(s, "rfactor %s %s", n->block, part);
+	sketch_step(s, "scope %s.rf global", n->block);
+	if (threads > block) {
+		sketch_step(s, "split %s %lld", part, (long long)block);
+		sketch_step(s, "bind %s.o grid.x", part);
+		sketch_step(s, "bind %s.i block.x", part);
+		sketch_step(s, "split %s.rf %lld", part, (long long)block);
+		sketch_step(s, "reorder %s.rf.i %s.rf.o", part, part);
+		sketch_step(s, "rfactor %s %s.rf.i as %s.tree", n->block, part, n->block);
+		sketch_step(s, "scope %s.tree global", n->block);
+		sketch_step(s, "bind %s.rf.i block.x", part);
+	} else {
+		sketch_step(s, "bind %s block.x", part);
+	}
+}
+
 void block_nests(Sketch *s, BlockSet *set)
 {
 	int fold_of[BLOCK_NESTS];
@@ -345,8 +380,13 @@ void block_nests(Sketch *s, BlockSet *set)
 	for (int k = 0; k < set->n; k++) {
 		BlockNest *n = &set->nest[k];
 		Root r;
-		if (n->done || n->block == NULL || n->spatial == 0)
+		if (n->done || n->block == NULL)
 			continue;
+		if (n->spatial == 0) {
+			if (n->folds)
+				whole_steps(s, n);
+			continue;
+		}
 		read_root(s, set, k, fold_of, &r);
 		n->done = true;
 		r.asks = sketch_room(s) >= TMPL_BLOCK_KNOBS;

@@ -197,7 +197,7 @@ static int64_t shared_bytes(const BlockSet *set, int64_t threads, int64_t rows)
 static int64_t default_threads(const Sketch *s, const BlockRows *r, int64_t most)
 {
 	int64_t warp = s->target->blocks.warp, threads = r->side < 0 ? warp : 1;
-	while (threads * 2 <= TMPL_BLOCK_THREADS / (r->side < 0 ? 1 : warp) && threads * TMPL_ROWS_EACH <= r->length &&
+	while (threads * 2 <= TMPL_BLOCK_THREADS / (r->side < 0 ? 1 : warp) && threads * 2 * TMPL_ROWS_EACH <= r->length &&
 		   r->rows * threads < device_fill(s->target))
 		threads *= 2;
 	return threads < most ? threads : most;
