@@ -215,7 +215,6 @@ static bool compile_job(Job *j, double from, Err *err)
 
 static bool run_compile(const Args *args, Err *err)
 {
-	char text[DLC_TARGET_TEXT];
 	Databases d = { 0 };
 	const char *path = args_text(args, "output", NULL);
 	bool words = args_given(args, "json") || args_given(args, "explain");
@@ -235,8 +234,7 @@ static bool run_compile(const Args *args, Err *err)
 			.lock_name = args_text(args, "lock", NULL),
 			.progress = isatty(STDERR_FILENO) ? progress : NULL } };
 	bool ok = s != NULL && (path == NULL || output_is_apart(args, s, path, err)) &&
-		dlc_target_text(s, &j.o.target, 0, text, failure_of(err)) == DLC_FAULT_NONE &&
-		databases_open(args, s, false, &d, err);
+		target_settle(args, s, &j.o.target, err) && databases_open(args, s, false, &d, err);
 	j.o.database = d.at;
 	j.o.ndatabase = d.n;
 	ok = ok && compile_job(&j, from, err);

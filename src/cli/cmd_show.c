@@ -50,7 +50,8 @@ static bool run_show(const Args *args, Err *err)
 	bool ok = s != NULL && (strcmp(path, "-") == 0 || output_is_apart(args, s, path, err));
 	if (ok && o.schedule_name != NULL)
 		ok = (o.schedule = text_load(args_arena(args), &o.schedule_name, err)) != NULL;
-	ok = ok && dlc_show_check(s, &o, failure_of(err)) == DLC_FAULT_NONE && databases_open(args, s, false, &d, err);
+	ok = ok && target_settle(args, s, &o.target, err) &&
+		dlc_show_check(s, &o, failure_of(err)) == DLC_FAULT_NONE && databases_open(args, s, false, &d, err);
 	o.database = d.at;
 	o.ndatabase = d.n;
 	ok = ok && show(args, s, &o, err);

@@ -10,6 +10,20 @@
 
 #define BIND_BYTES ((size_t)1 << 31)
 
+/* Each once, in the order in which they come. */
+typedef struct Names {
+	const char **at;
+	size_t n, cap;
+} Names;
+
+static void names_add(Names *names, Arena *a, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (strcmp(names->at[i], name) == 0)
+			return;
+	vec_push(a, names, name);
+}
+
 static void note(const char *sentence, void *arg)
 {
 	(void)arg;
@@ -29,6 +43,72 @@ DlcTarget target_of(const Args *args)
 	return (DlcTarget){ .name = args_text(args, "target", "host"),
 		.threads = (int)args_int(args, "threads", 1),
 		.device = args_has(args, "device") ? (int)args_int(args, "device", 0) : 0 };
+}
+
+/* Targets that runs of the database belong to: "cuda:h200", where the kind is cuda. */
+static bool add_recorded(const Args *args, DlcDatabase *d, const char *kind, Names *out, Err *err)
+{
+	DlcStats stats;
+	if (dlc_database_stats(d, &stats, failure_of(err)) != DLC_FAULT_NONE)
+		return false;
+	for (int i = 0; i < stats.ntarget; i++) {
+		const char *name = stats.target[i].name;
+		if (strncmp(name, kind, strlen(kind)) == 0 && name[strlen(kind)] == ':')
+			names_add(out, args_arena(args), arena_printf(args_arena(args), "%.*s", (int)strcspn(name, " "), name));
+	}
+	return true;
+}
+
+/* Targets of the kind that have a file. */
+static bool add_files(const Args *args, DlcSession *s, const char *kind, Names *out, Err *err)
+{
+	const DlcSessionInfo *v;
+	if (dlc_session_info(s, &v, failure_of(err)) != DLC_FAULT_NONE)
+		return false;
+	for (int i = 0; i < v->ntarget; i++) {
+		char text[DLC_TARGET_TEXT];
+		const char *name = arena_printf(args_arena(args), "%s:%s", kind, v->target[i]);
+		if (dlc_target_text(s, &(DlcTarget){ .name = name }, 0, text, NULL) == DLC_FAULT_NONE)
+			names_add(out, args_arena(args), arena_printf(args_arena(args), "%.*s", (int)strcspn(text, " "), text));
+	}
+	return true;
+}
+
+static bool refuse_kind(const char *kind, const Names *names, const char *which, Arena *a, Err *err)
+{
+	Text list = { .arena = a };
+	for (size_t i = 0; i < names->n; i++)
+		text_add(&list, "%s%s", i > 0 ? ", " : "", names->at[i]);
+	return fail(err, ERR_USAGE, kind,
+		"there is no such device here, and the databases have %s: name a target, such as %s", which, text_str(&list));
+}
+
+bool target_settle(const Args *args, DlcSession *s, DlcTarget *t, Err *err)
+{
+	char text[DLC_TARGET_TEXT];
+	const char *kind = t->name;
+	Databases d;
+	Names names = { 0 };
+	Arena *a = args_arena(args);
+	if (dlc_target_text(s, t, 0, text, failure_of(err)) == DLC_FAULT_NONE)
+		return true;
+	if (err->code != ERR_DEVICE || t->device > 0)
+		return false;
+	*err = (Err){ 0 };
+	if (!databases_open(args, s, false, &d, err))
+		return false;
+	bool ok = true;
+	for (int i = 0; i < d.n && ok; i++)
+		ok = add_recorded(args, d.at[i], kind, &names, err);
+	databases_close(&d);
+	if (ok && names.n == 0)
+		return add_files(args, s, kind, &names, err) && refuse_kind(kind, &names, "no target of this kind", a, err);
+	if (!ok || names.n > 1)
+		return ok && refuse_kind(kind, &names, "several targets of this kind", a, err);
+	t->name = names.at[0];
+	note(arena_printf(a, "there is no %s device here: the target is %s, the only one of the databases", kind, t->name),
+		NULL);
+	return dlc_target_text(s, t, 0, text, failure_of(err)) == DLC_FAULT_NONE;
 }
 
 /* ---- the model ---- */

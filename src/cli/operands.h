@@ -13,6 +13,11 @@
 DlcSession *session_open(Err *err);
 /* What --target and --threads of a verb that has both rows say, and its --device if it has that. */
 DlcTarget target_of(const Args *args);
+/*
+ * Checks the target of a verb that runs nothing. "cuda" without such a device becomes the only CUDA target that the
+ * databases of --tuning-db have, and that is said; if there are more or none, the sentence names the candidates.
+ */
+bool target_settle(const Args *args, DlcSession *s, DlcTarget *t, Err *err);
 DlcNetwork *network_load(const Args *args, DlcSession *s, const char *model, Err *err);
 
 /* A text of at most 1 MB: the file *name, or standard input for "-", and *name says so then. NULL and err. */

@@ -144,8 +144,11 @@ static double fallback(const Target *t, CoreFigure f)
 {
 	const Core *c = &t->core;
 	switch (f) {
-	case CORE_GHZ: return t->arch == ARCH_AARCH64 ? 2 : 3; /* boards and phones; servers between 2.5 and 3.5 */
-	case CORE_FMA_LATENCY: return 4;                       /* of most designs since 2015 */
+	case CORE_GHZ:
+		if (target_has_blocks(t))
+			return 1.5; /* data-centre GPUs since 2016 boost to between 1.3 and 2 */
+		return t->arch == ARCH_AARCH64 ? 2 : 3; /* boards and phones; servers between 2.5 and 3.5 */
+	case CORE_FMA_LATENCY: return 4; /* of most designs since 2015 */
 	case CORE_FMA_RATE: return 1; /* without FMA: one multiplication and one addition, which every design starts */
 	case CORE_LOADS: return 2;    /* of out-of-order x86-64 cores since 2011 and Arm's since Cortex-A73 */
 	case CORE_STORES: return 1;

@@ -128,7 +128,6 @@ static void take_numbers(Target *t, const DeviceFacts *f)
 	double rate = number_of(f, "memory_bytes_per_second"), memory = number_of(f, "memory_bytes");
 	if (cores >= 1 && cores <= 4096)
 		t->cores = (int)cores;
-	t->cores = t->cores > 0 ? t->cores : 1;
 	t->cpus = t->cores;
 	if (memory > 0)
 		t->scope[0].bytes = (int64_t)memory;

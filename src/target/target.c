@@ -288,6 +288,17 @@ bool target_device(Target *t, TargetKind kind, int id, const char *const *dirs, 
 			   facts.name, facts.features);
 }
 
+/* A device that is known by its level alone: "cuda:sm_86". */
+static bool level_target(Target *t, TargetKind kind, const char *level)
+{
+	*t = (Target){ .kind = kind };
+	if (!level_find(level, &t->arch, &t->features) || arch_kind(t->arch) != kind)
+		return false;
+	snprintf(t->model, sizeof t->model, "%s", level);
+	target_derive(t);
+	return true;
+}
+
 bool target_resolve(Target *t, const char *name, int threads, const char *const *dirs, size_t ndirs, Err *err)
 {
 	char path[PATH_LIMIT];
@@ -315,6 +326,10 @@ bool target_resolve(Target *t, const char *name, int threads, const char *const 
 	if (kind != NULL && (alone || !find_file(path, sizeof path, tail, dirs, ndirs))) {
 		const char *const *same = list_of_kind(a, found, dirs, ndirs, &n);
 		file = !alone ? file_of_model(tail, same, n, dirs, ndirs) : n == 1 ? same[0] : NULL;
+	}
+	if (file == NULL && found != TARGET_CPU && level_target(t, found, tail)) {
+		arena_free(a);
+		return true;
 	}
 	bool there = file != NULL && find_file(path, sizeof path, file, dirs, ndirs);
 	arena_free(a);

@@ -236,7 +236,7 @@ static bool parse_tree(const Json *top, Target *t, Err *err)
 		return false;
 	if (t->cores == 0)
 		t->cores = 1;
-	if (t->cpus < t->cores)
+	if (t->cpus < t->cores || (target_has_blocks(t) && json_find(top, "cpus") == NULL))
 		t->cpus = t->cores;
 	return true;
 }

@@ -10,14 +10,15 @@
 static const struct Unit {
 	const char *name;
 	Arch arch;
+	int cores;
 	double lanes, issue, latency, bytes;
 	int64_t l1, block_shared;
 	Blocks blocks;
 	int line_bytes;
 } units[] = {
-#define UNIT(name, arch, lanes, issue, latency, bytes, l1, shared, block_shared, warp, block_threads, unit_threads, \
-	unit_blocks, regs, thread_regs, launch, line) \
-	{ name, ARCH_##arch, lanes, issue, latency, bytes, l1, block_shared, \
+#define UNIT(name, arch, cores, lanes, issue, latency, bytes, l1, shared, block_shared, warp, block_threads, \
+	unit_threads, unit_blocks, regs, thread_regs, launch, line) \
+	{ name, ARCH_##arch, cores, lanes, issue, latency, bytes, l1, block_shared, \
 		{ warp, block_threads, unit_threads, unit_blocks, shared, regs, thread_regs, launch }, line },
 #include "target/unit.def"
 #undef UNIT
@@ -116,6 +117,7 @@ void unit_derive(Target *t)
 		u = unit_named(level_of(t->arch, t->features, &own), t->arch);
 	double vectors = u->bytes * 8 / t->vector_bits;
 	t->threads = 1;
+	t->cores = t->cpus = u->cores;
 	t->blocks = u->blocks;
 	t->line_bytes = u->line_bytes;
 	t->vector_regs = u->blocks.thread_regs * 32 / t->vector_bits;

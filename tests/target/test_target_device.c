@@ -97,7 +97,7 @@ START_TEST(devices_without_a_file_have_a_model)
 	ck_assert_str_eq(target_text(&t, text), models[_i].text);
 	ck_assert(models[_i].highest == FEATURE_COUNT || target_has(&t, models[_i].highest));
 	ck_assert(features_closed(t.features) == t.features);
-	ck_assert(t.cores == 1 && t.blocks.warp > 1 && t.vector_bits >= 128 && t.vector_regs > 0 && t.line_bytes > 0);
+	ck_assert(t.cores > 1 && t.blocks.warp > 1 && t.vector_bits >= 128 && t.vector_regs > 0 && t.line_bytes > 0);
 	ck_assert_str_eq(t.brand, models[_i].name);
 }
 END_TEST

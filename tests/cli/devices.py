@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""devices.py BUILD: which device a command means, and what it says where there is none.
+
+The OpenCL loader looks for drivers in an empty folder, so the machine has no device but its CPU. Records of a target
+are sealed here and imported: nothing is measured."""
+import json, os
+
+import world
+from world import TMP, seal
+import onnx_bytes
+
+NONE = "OpenCL"  # the sentence depends on whether a loader is installed
+POOL = f"{TMP}/pool.onnx"
+os.mkdir(f"{TMP}/drivers")
+world.ENV["OCL_ICD_VENDORS"] = f"{TMP}/drivers"
+onnx_bytes.max_pool(POOL, 4, 9)
+
+
+def database(name, *targets):
+    """A run of the pool on each OpenCL target (model, features)."""
+    path, text = f"{TMP}/{name}.sqlite", []
+    def record(kind, **fields):
+        text.append(seal(dict(fields, kind=kind)))
+        return json.loads(text[-1])["id"]
+    shown = world.run("dlc-show", POOL, "--stage=tasks", "--tuning-db=none").stdout
+    dag = shown[shown.index("dag\n"):].split("\n\n")[0].rstrip("\n") + "\n"
+    work = record("workload", dag=dag)
+    env = record("environment", codegen_epoch=1, compiler="opencl")
+    session = record("session", tool="dlc", search="test", model="pool", seed=1, started_s=1700000000)
+    for model, features in targets:
+        target = record("target", type="opencl", model=model, features=features, threads=1)
+        record("run", workload=work, target=target, environment=env, session=session, trace="", status="ok", detail="",
+               seq=1, median_ns=50000, min_ns=49000, mad_ns=10, samples=9, max_err_e9=0, compile_ns=1000)
+    said = world.run("dlc-db", "import", path, "-", input="\n".join(text) + "\n").stdout
+    assert " 0 known, 0 skipped" in said, said
+    return path
+
+
+def refused(sentence, code, program, *args):
+    said = world.run(program, *args, want=code).stderr
+    assert sentence in said, f"wanted \"{sentence}\": {said}"
+    assert said.count("\n") == (2 if code == 2 else 1), said
+
+
+def no_device():
+    """A command that runs something says which driver is missing and exits with 5."""
+    for command in (["run", POOL], ["tune", POOL, f"--tuning-db={TMP}/new.sqlite"]):
+        refused(NONE, 5, "dlc", *command, "--target=opencl")
+        refused(NONE, 5, "dlc", *command, "--target=opencl:generic")
+    assert not os.path.exists(f"{TMP}/new.sqlite")
+    refused(NONE, 5, "dlc", "show", POOL, "--target=opencl", "--device=1")
+    refused("there is no CPU 1", 5, "dlc", "run", POOL, "--device=1", "--tuning-db=none")
+    refused("an integer from 0 to 4095", 2, "dlc", "run", POOL, "--device=-1")
+
+
+def candidates():
+    """A command that compiles takes the only target of the databases, and says so, or names what there is."""
+    compile = ["dlc", "compile", POOL, "--target=opencl", "-o", f"{TMP}/pool.dlcb"]
+    refused("the databases have no target of this kind: name a target, such as opencl:generic, opencl:pocl", 2,
+            *compile, "--tuning-db=none")
+    one = database("one", ("generic", []))
+    said = world.run(*compile, f"--tuning-db={one}", "--json")
+    assert "there is no opencl device here: the target is opencl:generic, the only one" in said.stderr, said.stderr
+    assert json.loads(said.stdout)["target"] == "opencl:generic t1"
+    said = world.run("dlc", "show", POOL, "--target=opencl", "--stage=opencl", f"--tuning-db={one}")
+    assert "__kernel" in said.stdout and "opencl:generic" in said.stderr
+    two = database("two", ("generic", []), ("pocl", ["fp64"]))
+    refused("several targets of this kind: name a target, such as opencl:", 2, *compile, f"--tuning-db={two}")
+
+
+def levels():
+    """A GPU of which only the compute capability is known is a target too."""
+    ptx = world.run("dlc", "show", POOL, "--target=cuda:sm_86", "--stage=ptx", "--tuning-db=none").stdout
+    assert ".target sm_86" in ptx, ptx[:300]
+    refused("only a CPU's target has threads", 2, "dlc", "show", POOL, "--target=cuda:sm_86", "--threads=2")
+
+
+world.main(no_device, candidates, levels)
