@@ -65,6 +65,7 @@ typedef struct Emit {
 	LLVMValueRef func, call, work, threads;
 	const LowerKernel *kernel; /* of a device; NULL: a sub Fn */
 	bool alone;                /* the launch has one thread */
+	bool async;                /* the statement belongs to an async copy */
 	LLVMValueRef shared;       /* what the threads of a block share; NULL: nothing */
 	int64_t shared_bytes;
 	const Range *env;     /* what is known of the variables here */

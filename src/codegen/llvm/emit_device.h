@@ -13,6 +13,11 @@ LLVMValueRef emit_axis(Emit *e, const Stmt *s); /* the number of the block or th
 void emit_block_barrier(Emit *e);
 const char *emit_device_alloc(Emit *e, Place *p); /* NULL, or which allocs there cannot be */
 
+/* emit_async.c: a store within an async copy, commit, wait. False: the store is no copy that the device has. */
+bool emit_copy(Emit *e, const Stmt *s);
+void emit_commit(Emit *e);
+void emit_wait(Emit *e, int64_t pending);
+
 /* emit_index.c: indices of a device in 32 bits. NULL: the node needs 64. */
 LLVMValueRef emit_short_node(Emit *e, const Expr *x, LLVMValueRef const *a);
 LLVMValueRef emit_short(Emit *e, LLVMValueRef v); /* the low 32 bits */

@@ -238,6 +238,8 @@ static void store(Emit *e, const Stmt *s)
 {
 	const Expr *idx = s->store.dst.idx[0];
 	const Expr *m = s->store.mask;
+	if (e->async && emit_copy(e, s))
+		return;
 	if (m == NULL || m->type.lanes == 1) {
 		LLVMBasicBlockRef done = emit_mask_begin(e, m);
 		emit_store(e, s->store.dst.buf, idx, emit_expr(e, s->store.value), NULL);
@@ -317,6 +319,14 @@ static void barrier(Emit *e)
 	emit_move(e, done);
 }
 
+static bool async(Emit *e, const Stmt *s)
+{
+	e->async = true;
+	bool ok = list(e, s->async);
+	e->async = false;
+	return ok;
+}
+
 static bool statement(Emit *e, const Stmt *s)
 {
 	switch (s->kind) {
@@ -327,6 +337,9 @@ static bool statement(Emit *e, const Stmt *s)
 	case ST_ALLOC: return alloc(e, s);
 	case ST_REDUCE: return emit_atomic(e, s);
 	case ST_BARRIER: barrier(e); return true;
+	case ST_ASYNC: return async(e, s);
+	case ST_COMMIT: emit_commit(e); return true;
+	case ST_WAIT: emit_wait(e, s->pending); return true;
 	case ST_PREFETCH: prefetch(e, s); return true;
 	case ST_CALL: emit_call(e, s); return true;
 	default: assert(false); /* the passes left nothing else */

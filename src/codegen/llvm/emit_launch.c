@@ -93,7 +93,7 @@ void emit_kernel_parameters(Emit *e)
 	LLVMPositionBuilderBefore(e->b, e->level.at[0].marker);
 	for (int k = 0; k < fn->nparam; k++) {
 		Place *p = emit_place(e, fn->param[k].name);
-		p->constant = true;
+		p->constant = p->global = true;
 		p->ptr = k < (int)n ? LLVMGetParam(e->func, (unsigned)k) : take_work(e, bytes_of(e, fn->param[k].buf));
 	}
 	LLVMPositionBuilderAtEnd(e->b, e->at);

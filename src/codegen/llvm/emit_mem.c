@@ -126,8 +126,7 @@ LLVMValueRef emit_mask_lanes(Emit *e, LLVMValueRef mask, int lanes)
 	return emit_splat(e, any_lane(e, mask), lanes);
 }
 
-/* A vector index as base + stride * lane, scalar expressions; false if it is none. */
-static bool as_ramp(Emit *e, const Expr *x, const Expr **base, const Expr **stride)
+bool emit_as_ramp(Emit *e, const Expr *x, const Expr **base, const Expr **stride)
 {
 	const Expr *b[2], *s[2];
 	switch (x->op) {
@@ -143,7 +142,7 @@ static bool as_ramp(Emit *e, const Expr *x, const Expr **base, const Expr **stri
 	case IR_SUB:
 	case IR_MUL:
 		for (int k = 0; k < 2; k++)
-			if (!as_ramp(e, x->arg[k], &b[k], &s[k]))
+			if (!emit_as_ramp(e, x->arg[k], &b[k], &s[k]))
 				return false;
 		if (x->op != IR_MUL) {
 			*base = ir_binary(e->ir, x->op, b[0], b[1]);
@@ -316,7 +315,7 @@ LLVMValueRef emit_load(Emit *e, const Expr *x)
 		return load_packed_lanes(e, p, x);
 	if (t.lanes == 1) {
 		v = load_one(e, p, mem, emit_address(e, p, idx), alignment(t));
-	} else if (!as_ramp(e, idx, &base, &stride)) {
+	} else if (!emit_as_ramp(e, idx, &base, &stride)) {
 		v = gather(e, p, x);
 	} else if (ir_is_const(stride, 0)) {
 		v = load_one(e, p, mem, emit_address(e, p, base), alignment(t));
@@ -418,7 +417,7 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 	value = emit_to_memory(e, t, value);
 	if (t.lanes == 1) {
 		store_at(e, value, emit_address(e, p, idx), alignment(t));
-	} else if (!as_ramp(e, idx, &base, &stride) || !ir_is_const(stride, 1)) {
+	} else if (!emit_as_ramp(e, idx, &base, &stride) || !ir_is_const(stride, 1)) {
 		scatter(e, p, idx, value, mask);
 	} else if (mask == NULL) {
 		LLVMValueRef ptr = emit_address(e, p, base);

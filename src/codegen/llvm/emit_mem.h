@@ -9,6 +9,7 @@ typedef struct Place { /* where a buffer lies */
 	LLVMValueRef ptr;
 	bool reg;      /* an alloca accessed as a whole, which mem2reg makes a value */
 	bool own;      /* of a device: an array of the thread */
+	bool global;   /* of a device: a buffer that the kernel gets */
 	bool constant; /* of a device: in global memory, and the kernel does not write it */
 	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
 } Place;
@@ -24,7 +25,10 @@ bool emit_loads_zeros(const Emit *e, const Expr *x); /* where lanes are off */
 /* emit_pieces.c: a row of a device from its first element, whose index is known, as the accesses that it has. */
 LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes);
 void emit_store_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, LLVMValueRef v);
+int emit_access_lanes(const Emit *e, DType t, const Expr *first, int lanes); /* of one access */
 void emit_note_constant(Emit *e, LLVMValueRef load); /* no store of the kernel changes what it reads */
+/* A vector index as base + stride * lane, scalar expressions; false if it is none. */
+bool emit_as_ramp(Emit *e, const Expr *x, const Expr **base, const Expr **stride);
 /* Element `outer` + `inner` (or NULL) of a buffer (emit_expr.c). */
 LLVMValueRef emit_pointer(Emit *e, const Place *p, const Expr *outer, const Expr *inner);
 

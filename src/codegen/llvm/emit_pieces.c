@@ -17,8 +17,7 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* Lanes of each access. */
-static int piece(const Emit *e, DType t, const Expr *first, int lanes)
+int emit_access_lanes(const Emit *e, DType t, const Expr *first, int lanes)
 {
 	Interval at = ir_interval(first, e->env);
 	int64_t size = t.bits / 8, step = at.mod == 0 ? at.rem : gcd(at.mod, at.rem), bytes = BASE;
@@ -69,7 +68,7 @@ static LLVMValueRef part(Emit *e, LLVMValueRef v, int from, int n)
 LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes)
 {
 	DType t = p->buf->type;
-	int n = piece(e, t, first, lanes);
+	int n = emit_access_lanes(e, t, first, lanes);
 	LLVMTypeRef all = emit_vector(emit_mem_type(e, t), lanes), some = emit_vector(emit_mem_type(e, t), n);
 	LLVMValueRef r = LLVMGetPoison(all);
 	for (int k = 0; k < lanes; k += n) {
@@ -89,7 +88,7 @@ LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const E
 void emit_store_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, LLVMValueRef v)
 {
 	DType t = p->buf->type;
-	int lanes = emit_lanes(v), n = piece(e, t, first, lanes);
+	int lanes = emit_lanes(v), n = emit_access_lanes(e, t, first, lanes);
 	for (int k = 0; k < lanes; k += n) {
 		LLVMValueRef now = LLVMBuildBitCast(e->b, part(e, v, k, n), access_type(e, t, n), "");
 		LLVMSetAlignment(LLVMBuildStore(e->b, now, place_of(e, p, ptr, k)), (unsigned)(n * t.bits / 8));

@@ -95,6 +95,13 @@ static void touch_expr(const Expr *e, void *arg)
 	touch_load(e, p);
 }
 
+static bool lose_stored(Stmt *s, void *arg)
+{
+	if (s->kind == ST_STORE)
+		lose(arg, s->store.dst.buf);
+	return true;
+}
+
 static void scan(Loop *p, const Stmt *s, const Range *env)
 {
 	for (; s != NULL; s = s->next) {
@@ -113,7 +120,13 @@ static void scan(Loop *p, const Stmt *s, const Range *env)
 			env = lower_range(p->l, s, false, env);
 			break;
 		case ST_ALLOC: lose(p, s->alloc->name); break;
+		case ST_WAIT:
 		case ST_BARRIER: p->barrier = true; break;
+		case ST_ASYNC:
+			ir_each_stmt(s->async, lose_stored, p);
+			p->conditional = true;
+			scan(p, s->async, env);
+			break;
 		case ST_CALL:
 			for (int k = 0; k < s->call.n; k++)
 				if (s->call.arg[k].buf != NULL)

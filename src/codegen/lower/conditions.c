@@ -176,6 +176,8 @@ static void walk(Lower *l, Stmt **list, const Range *env)
 		} else if (s->kind == ST_IF) {
 			walk(l, &s->branch.then, lower_range(l, s, false, env));
 			walk(l, &s->branch.other, lower_range(l, s, true, env));
+		} else if (s->kind == ST_ASYNC) {
+			walk(l, &s->async, env);
 		} else if (s->kind == ST_LET) {
 			env = lower_range(l, s, false, env);
 		}

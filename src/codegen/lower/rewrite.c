@@ -52,6 +52,8 @@ void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Rang
 			one.loop.body = NULL;
 		if (s->kind == ST_IF)
 			one.branch.then = one.branch.other = NULL;
+		if (s->kind == ST_ASYNC)
+			one.async = NULL;
 		f(l, &one, env);
 		Stmt *next = s->next;
 		if (s->kind == ST_FOR) {
@@ -62,6 +64,9 @@ void lower_each_alone(Lower *l, Stmt *s, void (*f)(Lower *l, Stmt *s, const Rang
 			lower_each_alone(l, s->branch.other, f, lower_range(l, s, true, env));
 			one.branch.then = s->branch.then;
 			one.branch.other = s->branch.other;
+		} else if (s->kind == ST_ASYNC) {
+			lower_each_alone(l, s->async, f, env);
+			one.async = s->async;
 		} else if (s->kind == ST_LET) {
 			env = lower_range(l, s, false, env);
 		}

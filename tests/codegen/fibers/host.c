@@ -36,6 +36,13 @@ static const char *put_intrinsic(Text *out, const char *s)
 		text_add(out, "@nvvm_");
 		for (p += strlen(own); in_name(*p); p++)
 			text_put(out, *p == '.' ? "_" : p, 1);
+		while (*p != 0 && *p != '\n') /* what only parameters of intrinsics may have */
+			if (starts(p, " immarg"))
+				p += strlen(" immarg");
+			else if (starts(p, " addrspace(") || starts(p, "@llvm."))
+				break;
+			else
+				text_put(out, p++, 1);
 		return p;
 	}
 	for (; p == s || in_name(*p); p++) {

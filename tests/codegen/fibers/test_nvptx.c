@@ -241,6 +241,9 @@ static const struct {
 	{ "v100", "joins", { ".version 6.0", ".target sm_70", "ld.global.nc.f32", "ld.shared" }, "local" },
 	{ "t4", "reduce", { ".version 6.3", ".target sm_75" }, "local" },
 	{ "a100", "elementwise", { ".version 7.0", ".target sm_80", ".reqntid 64, 1, 1" }, "local" },
+	{ "a100", "blocked", { "cp.async.ca.shared.global", "cp.async.commit_group", "cp.async.wait_group 0" }, ".func" },
+	{ "h200", "stages", { "cp.async.cg.shared.global [", "], 16, %r", "cp.async.wait_group 1" }, "st.shared" },
+	{ "t4", "stages", { "st.shared.v4.f32", "ld.global.nc.v4.f32" }, "cp.async" },
 	{ "rtx4090", "conv", { ".version 7.8", ".target sm_89" }, "bar.sync" },
 	{ "h200", "rows", { ".version 7.8", ".target sm_90" }, "bar.sync" },
 };
@@ -284,6 +287,10 @@ static const struct {
 		NULL },
 	{ "fn f(y: out f32[64]) { for g in 0..64 bound(grid.x) { alloc s: f32[2] @shared "
 	  "for t in 0..1 bound(block.x) { if g < 1 { s[0] = 1.0 } y[g] = s[0] } } }",
+		NULL },
+	{ "fn f(y: out f32[64]) { alloc w: f32[64] for t in 0..64 bound(block.x) { w[t] = 1.0 } "
+	  "for g in 0..1 bound(grid.x) { alloc s: f32[64] @shared "
+	  "for u in 0..64 bound(block.x) { async { s[u] = w[u] } commit wait 1 y[u] = s[u] } } }",
 		NULL },
 	{ "fn f(y: out f32[64]) { for g in 0..64 bound(grid.x) { y[g] = select(g < 1, 1.0, y[(g + 63) % 64]) } }", NULL },
 };
