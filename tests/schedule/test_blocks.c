@@ -31,6 +31,12 @@ static const struct {
 	{ "block.conv", "dag row\nin x: f32[2,6,17]\nconst w: f32[9,6,3]\ny: f32[2,9,15] = conv(x, w)\nout y\n" },
 	{ "block.conv", "dag wide\nin x: f32[1,5,7,8]\nconst w: f32[7,5,3,3]\n"
 		"y: f32[1,7,7,8] = conv(x, w) pads=[2,2,2,2] dilations=[2,2]\nout y\n" },
+	{ "block.dense", "dag dense\nin x: f32[13,24]\nconst w: f32[20,24]\nconst b: f32[20]\n"
+		"y: f32[13,20] = dense(x, w, b)\nz: f32[13,20] = relu(y)\nout z\n" },
+	{ "block.dense", "dag sequence\nin x: f32[2,9,21]\nconst w: f32[16,21]\ny: f32[2,9,16] = dense(x, w)\nout y\n" },
+	{ "block.dense", "dag batches\nin a: f32[2,11,13]\nin b: f32[2,13,12]\ny: f32[2,11,12] = matmul(a, b)\nout y\n" },
+	{ "block.dense", "dag scores\nin a: f32[2,12,8]\nin b: f32[2,10,8]\ny: f32[2,12,10] = matmul(a, b) tb=1\n"
+		"z: f32[2,12,10] = exp(y)\nout z\n" },
 };
 
 enum { CONFIGS = 6 /* at random, beside the default */, MOST_REFUSED = 50 /* one in so many */ };

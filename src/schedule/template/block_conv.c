@@ -12,7 +12,6 @@
 #include "schedule/template/coop_tile.h"
 
 #include "op/op.h"
-#include "target/occupancy.h"
 
 #include <string.h>
 
@@ -72,14 +71,6 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, Conv *v)
 	return t->reduce[0].extent == v->channels && v->x->kind == VALUE_INPUT;
 }
 
-static void begin_steps(Sketch *s, const Tiled *t)
-{
-	for (int k = 0; k < t->nmiddle; k++)
-		sketch_step(s, "inline %s", t->middle[k]);
-	if (t->bare)
-		sketch_step(s, "cache_write %s", t->block);
-}
-
 /* Blocks of the tile's filters outside, or filters inside; and which letters a copy of weights has in its own order. */
 static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
 {
@@ -92,27 +83,18 @@ static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
 	return arena_printf(s->arena, "%s.p", v->w->name);
 }
 
-/* How many elements a thread loads at once, where `side` lie side by side from a multiple of as many on. */
-static int64_t load_lanes(const Sketch *s, DType type, int64_t side)
-{
-	int64_t lanes = target_lanes(s->target, type);
-	while (lanes > 1 && side % lanes != 0)
-		lanes /= 2;
-	return lanes;
-}
-
 /* Filters that are copied without conditions lie side by side. */
 static int64_t weight_lanes(const Sketch *s, const Conv *v, const CoopAxis *f, bool whole_rounds)
 {
 	int64_t tile = coop_axis_part(f);
-	return v->filters % tile != 0 || !whole_rounds ? 1 : load_lanes(s, v->w->type, tile);
+	return v->filters % tile != 0 || !whole_rounds ? 1 : coop_lanes(s, v->w->type, tile);
 }
 
 /* Asks for "round": channels, which the round divides or not, and, of a window, all taps, a row of them, or one. */
 static void ask_round(Sketch *s, CoopTile *b, const Conv *v, bool rows, bool divides)
 {
 	KnobOption option[KNOB_OPTIONS];
-	int64_t part[COOP_OPERANDS], shared = target_block_shared(s->target), row = v->size[v->rank - 1];
+	int64_t part[COOP_OPERANDS], row = v->size[v->rank - 1];
 	int64_t most[3] = { v->taps, row, 1 };
 	int n = 0, first = 0;
 	double want = TMPL_COOP_ROUND, best = 0;
@@ -124,10 +106,10 @@ static void ask_round(Sketch *s, CoopTile *b, const Conv *v, bool rows, bool div
 			bool whole = v->channels % c == 0;
 			if (!whole && (divides || (c & (c - 1)) != 0))
 				continue;
-			int64_t bytes = dtype_bytes(b->type, c * (part[0] / v->taps * most[i] + part[1]));
-			if (shared > 0 && bytes > shared && n > 0)
+			if (n > 0 && !coop_fits(s, b, c * (part[0] / v->taps * most[i] + part[1])))
 				continue;
 			double products = (double)(c * most[i]), rank = products < want ? products / want : want / products;
+			rank *= (double)(part[0] + part[1]) / ((double)part[0] + (double)(part[1] * v->taps) / (double)most[i]);
 			if (!whole)
 				rank *= (double)v->channels / (double)((v->channels + c - 1) / c * c);
 			if (rank > best) {
@@ -168,7 +150,7 @@ static bool direct(Sketch *s, const Tiled *t, const Conv *v)
 	coop_unroll_knob(s, &b);
 	b.outer[b.nouter++] = t->out[0];
 	b.rest[b.nrest++] = t->axis[0].name;
-	begin_steps(s, t);
+	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
 	if (v->groups > 1) {
 		sketch_step(s, "split %s %lld", t->out[1].name, (long long)v->filters);
@@ -230,7 +212,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, &product, false, v->taps > 1);
 	coop_unroll_knob(s, &b);
-	begin_steps(s, t);
+	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
 	Text in = { .arena = s->arena }, out = { .arena = s->arena };
 	const char *merged = t->axis[0].name, *fused = t->out[0].name, *reduced = t->reduce[0].name;
@@ -264,7 +246,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	x->layout = w->layout = "CN";
 	bool whole = b.channels % b.round[0].part == 0;
 	x->lanes = is_flat(v, t) && whole && pixels % x->part[0] == 0 && image % target_lanes(s->target, b.type) == 0
-		? load_lanes(s, v->x->type, x->part[0]) : 1;
+		? coop_lanes(s, v->x->type, x->part[0]) : 1;
 	w->lanes = weight_lanes(s, v, &b.axis[0], whole);
 	coop_steps(s, t, &b);
 	return true;

@@ -96,14 +96,27 @@ static int64_t registers(const CoopTile *b)
 	return side[0] * side[1] + side[0] + side[1] + TMPL_COOP_REGISTERS;
 }
 
+bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements)
+{
+	int64_t shared = target_block_shared(s->target);
+	return dtype_bytes(b->type, elements) <= (shared > 0 ? shared : TMPL_BLOCK_SHARED);
+}
+
+int64_t coop_lanes(const Sketch *s, DType type, int64_t side)
+{
+	int64_t lanes = target_lanes(s->target, type);
+	while (lanes > 1 && side % lanes != 0)
+		lanes /= 2;
+	return lanes;
+}
+
 /* Whether a unit can run the tile at all, with the shortest round. */
 static bool runs(const Sketch *s, const CoopTile *b)
 {
-	int64_t part[COOP_OPERANDS], shared = target_block_shared(s->target), threads = coop_threads(b);
+	int64_t part[COOP_OPERANDS];
 	coop_operands(b, part);
-	int64_t bytes = dtype_bytes(b->type, part[0] + part[1]);
-	int most = target_thread_regs(s->target, (int)threads);
-	return (shared == 0 || bytes <= shared) && (most == 0 || registers(b) <= most);
+	int most = target_thread_regs(s->target, (int)coop_threads(b));
+	return coop_fits(s, b, part[0] + part[1]) && (most == 0 || registers(b) <= most);
 }
 
 /*

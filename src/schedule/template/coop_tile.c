@@ -179,6 +179,14 @@ static void vector_steps(Sketch *s, const CoopTile *b, const CoopOperand *o)
 		sketch_step(s, "unroll %s.o", all);
 }
 
+void coop_begin(Sketch *s, const Tiled *t)
+{
+	for (int k = 0; k < t->nmiddle; k++)
+		sketch_step(s, "inline %s", t->middle[k]);
+	if (t->bare)
+		sketch_step(s, "cache_write %s", t->block);
+}
+
 void coop_widen_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 {
 	for (int k = 0; k < b->n; k++)

@@ -70,6 +70,13 @@ bool coop_knobs(Sketch *s, CoopTile *b);
 /* Asks for "unroll": the multiply-adds that are written out. */
 void coop_unroll_knob(Sketch *s, CoopTile *b);
 
+/* Whether a block has shared memory for so many elements of its operands. */
+bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements);
+/* How many elements a thread copies at once, where `side` lie side by side from a multiple of as many on. */
+int64_t coop_lanes(const Sketch *s, DType type, int64_t side);
+
+/* The first steps: what follows the reduction is one block. */
+void coop_begin(Sketch *s, const Tiled *t);
 /* Widens the loops of the reduction, once no more of them are merged, and before operands are copied. */
 void coop_widen_steps(Sketch *s, const Tiled *t, const CoopTile *b);
 /* All steps behind the copies. */

@@ -153,7 +153,7 @@ const b: f32[1000]
 y = dense(x, w, b)
 out y
 --- cuda:h200
-# block.loops form=rows rows.threads=64 rows.together=2 rows.unroll=4
+# block.dense form=rows rows.threads=64 rows.together=2 rows.unroll=4
 split n 2
 reorder m n.o k n.i
 split k 64

@@ -1,0 +1,169 @@
+/*
+ * Dense layers and matrix products on devices whose threads run in warps: tiles of rows and columns of the result.
+ * Constant weights of a dense layer are packed in panels as wide as a tile; a matrix product has a block for each of
+ * its batches. Few rows have nothing to share but the weights, each of which is read once: they have the generated
+ * space.
+ */
+#include "schedule/template/coop_tile.h"
+
+#include "ir/query.h"
+#include "op/op.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool applies(const Task *task, const Target *target)
+{
+	const OpCall *c = tile_anchor(task->dag);
+	return target->blocks.warp > 1 && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
+}
+
+/* A tensor that the product reads: which dimension is the rows' or columns', which is reduced; -1: none. */
+typedef struct Factor {
+	const Value *of;
+	int side, inner;
+	bool plain; /* other dimensions are the loops of batches, or have one element */
+} Factor;
+
+typedef struct Reading {
+	const char *buf, *side, *inner;
+	Factor *out;
+} Reading;
+
+static void see_factor(const Expr *e, void *arg)
+{
+	Reading *r = arg;
+	if (e->op != IR_LOAD || strcmp(e->name, r->buf) != 0)
+		return;
+	r->out->plain = true;
+	for (int k = 0; k < e->nargs; k++) {
+		bool var = e->arg[k]->op == IR_VAR;
+		r->out->side = var && strcmp(e->arg[k]->name + 1, r->side) == 0 ? k : r->out->side;
+		r->out->inner = var && strcmp(e->arg[k]->name + 1, r->inner) == 0 ? k : r->out->inner;
+	}
+}
+
+static bool is_block(const Stmt *s, void *name)
+{
+	return s->kind == ST_BLOCK && strcmp(s->block.name, name) == 0;
+}
+
+/* Iterators are named after loops: "vm" of "m". */
+static bool read_factor(const Sketch *s, const Tiled *t, const Value *v, int side, Factor *out)
+{
+	const Stmt *b = ir_find_stmt(s->naive->fn[0]->body, is_block, (void *)(uintptr_t)t->block);
+	*out = (Factor){ .of = v, .side = -1, .inner = -1 };
+	ir_each_node_in(b->block.body, see_factor, &(Reading){ v->name, t->axis[side].name, t->reduce[0].name, out });
+	return out->plain && out->side >= 0 && out->inner >= 0 && v->kind != VALUE_CALL;
+}
+
+/* "NWC": of three dimensions the last one before the one in the middle; NULL: row-major serves. */
+static const char *layout_of(Sketch *s, const Factor *f)
+{
+	static const char *const letters[] = { "", "N", "NC", "NCW", "NCHW", "NCDHW" };
+	int rank = f->of->shape.rank;
+	if (f->side == rank - 1)
+		return NULL;
+	Text out = { .arena = s->arena };
+	for (int k = 0; k < rank; k++)
+		if (k != f->side)
+			text_add(&out, "%c", letters[rank][k]);
+	text_add(&out, "%c", letters[rank][f->side]);
+	return text_str(&out);
+}
+
+/* The part that a round copies; neighbouring threads load what lies side by side. */
+static void read_operand(Sketch *s, const Factor *f, int64_t side, int64_t inner, bool panels, CoopOperand *o)
+{
+	int rank = f->of->shape.rank, last = panels ? f->side : rank - 1, n = 0;
+	o->n = rank;
+	o->layout = layout_of(s, f);
+	for (int k = 0; k < rank; k++) {
+		o->part[k] = k == f->side ? side : k == f->inner ? inner : 1;
+		if (k != last)
+			o->order[n++] = k;
+	}
+	o->order[n] = last;
+	o->lanes = 1;
+}
+
+static void ask_round(Sketch *s, CoopTile *b, const TileAxis *k)
+{
+	int64_t option[KNOB_OPTIONS], part[COOP_OPERANDS];
+	int n = 0, first = 0;
+	double best = 0;
+	coop_operands(b, part);
+	for (int64_t c = 1; c <= k->extent && c <= TMPL_COOP_CHANNELS && n < KNOB_OPTIONS; c++) {
+		bool whole = k->extent % c == 0;
+		if ((!whole && (c & (c - 1)) != 0) || (n > 0 && !coop_fits(s, b, c * (part[0] + part[1]))))
+			continue;
+		double covered = (double)((k->extent + c - 1) / c * c), want = TMPL_COOP_ROUND;
+		double rank = fmin((double)c / want, want / (double)c) * (double)k->extent / covered;
+		first = rank > best ? n : first;
+		best = fmax(rank, best);
+		option[n++] = c;
+	}
+	b->nround = 1;
+	b->round[0] = (CoopRound){ k->name, k->extent, sketch_number(s, "round", option, n, first) };
+	sketch_opens(s);
+}
+
+static bool tiles(Sketch *s, const Tiled *t, const Factor *rows, const Factor *columns)
+{
+	int m = t->n - 2, n = t->n - 1;
+	CoopTile b = { .n = 2, .blocks = 1, .type = rows->of->type, .taps = 1, .channels = t->reduce[0].extent };
+	bool packs = columns->of->kind == VALUE_CONST && columns->of->shape.rank == 2 && columns->side == 0;
+	for (int k = 0; k < m; k++) {
+		b.blocks *= t->out[k].extent;
+		b.outer[b.nouter++] = t->out[k];
+		b.rest[b.nrest++] = t->axis[k].name;
+	}
+	for (int k = 0; k < 2; k++)
+		b.axis[k] = (CoopAxis){ t->axis[m + k].name, t->out[m + k].name, t->axis[m + k].extent, .widen = true,
+			.stride = 1, .window = 1 };
+	if (!coop_knobs(s, &b))
+		return false;
+	ask_round(s, &b, &t->reduce[0]);
+	coop_unroll_knob(s, &b);
+	coop_begin(s, t);
+	int64_t side[2] = { coop_axis_part(&b.axis[0]), coop_axis_part(&b.axis[1]) }, inner = b.round[0].part;
+	bool whole = t->reduce[0].extent % inner == 0 && t->axis[n].extent % side[1] == 0;
+	const char *name = columns->of->name;
+	if (packs) {
+		bool blocks = side[1] > 1 && side[1] <= TMPL_COOP_PANEL && side[1] < t->axis[n].extent;
+		sketch_step(s, "pack %s %s", name, blocks ? arena_printf(s->arena, "OI%lldo", (long long)side[1]) : "IO");
+		name = arena_printf(s->arena, "%s.p", name);
+	}
+	coop_widen_steps(s, t, &b);
+	b.operand[0].copy = "xs";
+	b.operand[1].copy = "ws";
+	sketch_step(s, "pad %s %s as xs", rows->of->name, t->block);
+	sketch_step(s, "pad %s %s as ws", name, t->block);
+	read_operand(s, rows, side[0], inner, false, &b.operand[0]);
+	read_operand(s, columns, side[1], inner, packs, &b.operand[1]);
+	DType type = columns->of->type;
+	int64_t lanes = coop_lanes(s, type, side[1]), all = coop_lanes(s, type, t->axis[n].extent);
+	if (whole && (packs || columns->side == columns->of->shape.rank - 1))
+		b.operand[1].lanes = packs || lanes < all ? lanes : all;
+	coop_steps(s, t, &b);
+	return true;
+}
+
+static bool run(Sketch *s, Err *err)
+{
+	const Dag *d = s->task->dag;
+	const OpCall *c = tile_anchor(d);
+	Tiled t;
+	Factor rows, columns;
+	(void)err;
+	if (!tiled_read(s, c, &t) || t.n < 2 || t.nreduce != 1 || t.axis[t.n - 2].extent < TMPL_COOP_ROWS ||
+		!read_factor(s, &t, &d->value.at[c->in[0]], t.n - 2, &rows) ||
+		!read_factor(s, &t, &d->value.at[c->in[1]], t.n - 1, &columns))
+		return sketch_blocks(s);
+	return tiles(s, &t, &rows, &columns) ? coop_rest(s, &t) : sketch_blocks(s);
+}
+
+const Template tmpl_block_dense = { .name = "block.dense",
+	.doc = "tiles of blocks of threads, of rows and columns",
+	.applies = applies,
+	.run = run };
