@@ -277,28 +277,38 @@ bool session_has_programs(const DlcSession *s, const Target *t, Err *err)
 	return true;
 }
 
+/* Where a device has processors of its own, all of the host's compile; else one or two, beside what is timed. */
+static int builders_for(const Target *t)
+{
+	int n = cpu_count();
+	if (target_has_blocks(t) && t->blocks.warp > 1)
+		return n < (int)METHOD_BUILDERS ? n : (int)METHOD_BUILDERS;
+	return n > t->threads ? METHOD_BUILDERS_USED : 1;
+}
+
 bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 {
 	Arena *a = s->arena;
 	int threads = o->target->threads;
+	bool device = target_has_blocks(o->target);
 	char **builder = arena_array(a, char *, 5), **runner = arena_array(a, char *, 4);
 	builder[0] = arena_printf(a, "%s/dlc", s->folders.programs);
 	builder[1] = arena_printf(a, "builder");
 	builder[2] = arena_printf(
-		a, "--target=%s", target_has_blocks(o->target) ? target_json(a, o->target) : target_word(s, o->name, a));
+		a, "--target=%s", device ? target_json(a, o->target) : target_word(s, o->name, a));
 	builder[3] = arena_printf(a, "--threads=%d", threads);
 	runner[0] = arena_printf(a, "%s/%s", s->folders.programs, runner_of(o->target));
 	runner[1] = arena_printf(a, "--stdio");
-	if (target_has_blocks(o->target))
+	if (device)
 		runner[2] = arena_printf(a, "--device=%s:%d", target_kind_name(o->target->kind),
 			o->name != NULL ? o->name->device : 0);
 	MeasureOptions m = { .builder = builder,
 		.runner = runner,
-		.builders = o->jobs > 0 ? o->jobs : cpu_count() > threads ? METHOD_BUILDERS_USED : 1,
+		.builders = o->jobs > 0 ? o->jobs : builders_for(o->target),
 		.threads = threads,
-		.device = target_has_blocks(o->target),
+		.device = device,
 		.build_ms = METHOD_BUILD_MS,
-		.run_ms = o->run_ms,
+		.run_ms = o->run_ms + (device ? METHOD_DEVICE_BUILD_MS : 0),
 		.tolerance = METHOD_TOLERANCE,
 		.stop = &s->stop,
 		.tick = o->tick,

@@ -5,7 +5,9 @@
 #include "api/session.h"
 
 #include "api/headroom.h"
+#include "codegen/codegen.h"
 #include "compile/compile.h"
+#include "runtime/device.h"
 #include "runtime/timing.h"
 #include "tuner/tuner.h"
 #include "tuner/tuning.h"
@@ -42,6 +44,8 @@ typedef struct Tuning {
 	Cost cost;
 	Partition *part;
 	TuneRequest ask;
+	DeviceFacts facts; /* of the target's device */
+	EnvDevice device;
 	TuneMeans with;
 	DlcTuneProgress progress; /* as it was told last */
 	bool told;
@@ -270,6 +274,20 @@ static bool measure_all(Tuning *x, TuneResult *result, Err *err)
 	return ok;
 }
 
+/* What the records' environment says of the device; nothing where the target is a CPU's. */
+static bool describe_device(Tuning *x, Err *err)
+{
+	DlcError why = { 0 };
+	const Device *row = device_find(codegen_device(&x->target));
+	if (!target_has_blocks(&x->target) || row == NULL || row->describe == NULL)
+		return true;
+	if (row->describe(x->r->target.device, &x->facts, &why) != DLC_OK)
+		return fail(err, ERR_DEVICE, target_kind_name(x->target.kind), "%s", why.text);
+	x->device = (EnvDevice){ x->facts.name, x->facts.driver };
+	x->with.device = &x->device;
+	return true;
+}
+
 static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 {
 	TuneResult result = { 0 };
@@ -281,6 +299,10 @@ static bool tune(Tuning *x, DlcTuneResult *out, Err *err)
 	if (x->part == NULL || !cost_open(&x->cost, x->arena, x->r->cost_model, &x->target, err))
 		return false;
 	fill(x, db);
+	if (!x->r->dry_run && !describe_device(x, err)) {
+		cost_close(&x->cost);
+		return false;
+	}
 	bool ok = x->r->dry_run ? tune_plan(x->arena, x->part, &x->ask, &x->with, &result, err)
 				: measure_all(x, &result, err);
 	cost_close(&x->cost);

@@ -135,7 +135,7 @@ static const Option options[] = {
 		.arg = "N",
 		.lo = 1,
 		.hi = DLC_JOBS,
-		.help = "compilers at once (default 2 where there are more cores than threads)" },
+		.help = "compilers at once (default 2 where there are more cores than threads, all cores for a GPU)" },
 	OPTIONS_MODEL,
 	OPTION_SEED,
 	OPTION_JSON,

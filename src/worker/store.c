@@ -85,6 +85,7 @@ static DlcStatus open_site(Worker *w, const Device *device, int32_t id, DlcError
 		return s;
 	w->nsite++;
 	at->device = device;
+	at->id = id;
 	at->cpus = !device->on_host && device->on_cpu != NULL && device->on_cpu(at->context) ? site_cpus() : 0;
 	at->stream = device->stream_open(at->context);
 	return at->stream != NULL ? DLC_OK : runtime_fail(err, DLC_NO_MEMORY, "the %s gives no stream", device->name);
@@ -320,7 +321,7 @@ static DlcStatus open_bundle(Worker *w, LoadedProgram *p, const MsgBundle *m, co
 	p->nfile = (size_t)m->nfile;
 	worker_as_mapped(copy, p->nfile);
 	memcpy(copy, file, p->nfile);
-	s = dlc_model_open_memory(copy, p->nfile, &p->model, err);
+	s = dlc_model_open_memory_on(worker_own(w)->id, copy, p->nfile, &p->model, err);
 	if (s == DLC_OK)
 		s = dlc_instance_open(p->model, p->threads, &p->instance, err);
 	for (int k = 0; s == DLC_OK && k < dlc_model_count(p->model, DLC_INPUT); k++) {

@@ -20,8 +20,7 @@ typedef struct Module {
 	uint32_t nentry;
 } Module;
 
-/* Behind the bytes stand WORKER_GUARD more, of a known value, which a RUN looks at. */
-enum { WORKER_GUARD = 128, WORKER_KEPT = 64 };
+enum { WORKER_GUARD = 128 /* bytes behind a buffer's own, of a known value, which a RUN looks at */, WORKER_KEPT = 64 };
 typedef struct Area {
 	unsigned char *data; /* on its device, as all that follows */
 	size_t bytes;
@@ -53,9 +52,10 @@ typedef struct LoadedProgram {
 	DlcInstance *instance;
 } LoadedProgram;
 
-/* A device that is open. A worker has the host, where prepare Fns and oracles run, and perhaps one more. */
+/* A device that is open: the host, where prepare Fns and oracles run, or the worker's own. */
 struct Site {
 	const Device *device;
+	int32_t id; /* which of the row's */
 	DeviceContext *context;
 	DeviceStream *stream;
 	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
@@ -69,7 +69,7 @@ struct Site {
 enum { SITE_HOST, SITE_DEVICE, SITES };
 typedef struct Worker {
 	Site site[SITES];
-	int nsite; /* SITE_DEVICE: the host is the only one */
+	int nsite; /* 1: the host alone */
 	Module *module[MSG_TABLE];
 	Buffer *buffer[MSG_TABLE];
 	LoadedProgram *program[MSG_TABLE];
