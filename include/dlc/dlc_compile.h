@@ -22,6 +22,8 @@ typedef struct DlcCompileOptions {
 	const char *lock_name; /* in messages; may be NULL */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *arg;
+	const char *const *also; /* names of targets of the same kind, a device's: the bundle has code for them, too, ... */
+	int nalso;               /* ... by the schedules of `target` */
 } DlcCompileOptions;
 
 /* options may be NULL: for this machine, without records. */

@@ -29,6 +29,22 @@ const char *dlc_hit_name(DlcHit h)
 	return (int)h >= 0 && h < DLC_HITS ? hit_name((HitClass)h) : NULL;
 }
 
+/* The targets beside the bundle's own: code for them is of the same schedules. */
+static bool read_also(const DlcSession *s, const DlcCompileOptions *o, const Target *own, Target *also, Err *err)
+{
+	for (int k = 0; k < o->nalso; k++) {
+		DlcTarget named = { .name = o->also[k] };
+		char text[TARGET_TEXT];
+		if (!session_target(s, &named, false, &also[k], err))
+			return false;
+		if (!target_has_blocks(own) || also[k].kind != own->kind)
+			return fail(err, ERR_USAGE, o->also[k],
+				"is no target beside %s: a bundle has code for several devices of one kind, and for one CPU",
+				target_text(own, text));
+	}
+	return true;
+}
+
 static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcBundle **out, Err *err)
 {
 	DlcSession *s = n->session;
@@ -39,7 +55,12 @@ static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcB
 	if (!session_target(s, &o->target, false, &b->target, err) || !compile_core(&b->target, set, false, err))
 		return false;
 	target_text(&b->target, b->target_text);
+	Target *also = arena_array(a, Target, o->nalso + 1);
+	if (!read_also(s, o, &b->target, also, err))
+		return false;
 	CompileOptions c = { .target = &b->target,
+		.also = also,
+		.nalso = o->nalso,
 		.db = set.db,
 		.ndb = set.n,
 		.cost = &cost,

@@ -58,6 +58,7 @@ const ApiField api_show_options[] = {
 const ApiField api_compile_options[] = {
 	TARGET(DlcCompileOptions, target),
 	LIST(DlcCompileOptions, database, ndatabase, NULL),
+	LIST(DlcCompileOptions, also, nalso, NULL),
 	INT(DlcCompileOptions, require, 0, DLC_HITS - 1),
 	END
 };

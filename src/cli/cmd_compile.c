@@ -233,6 +233,9 @@ static bool run_compile(const Args *args, Err *err)
 			.unscheduled = args_given(args, "unscheduled"),
 			.lock_name = args_text(args, "lock", NULL),
 			.progress = isatty(STDERR_FILENO) ? progress : NULL } };
+	size_t nalso;
+	j.o.also = args_all(args, "also", &nalso);
+	j.o.nalso = (int)nalso;
 	bool ok = s != NULL && (path == NULL || output_is_apart(args, s, path, err)) &&
 		target_settle(args, s, &j.o.target, err) && databases_open(args, s, false, &d, err);
 	j.o.database = d.at;
@@ -248,6 +251,8 @@ static const Option options[] = {
 	OPTION_TARGET,
 	OPTION_DEVICE,
 	OPTION_THREADS,
+	{ .name = "also", .kind = OPT_TEXT, .arg = "TARGET", .many = true,
+		.help = "code for this device as well, by the same schedules; repeats" },
 	OPTION_DB,
 	OPTION_COST_MODEL,
 	OPTIONS_MODEL,

@@ -22,7 +22,8 @@ typedef struct Build {
 	const CompileOptions *o;
 	const Partition *part;
 	KernelSet **set;
-	Module *module;
+	Variant *variant; /* the bundle's own target first, until the file is written; CompileOptions.also behind it */
+	int nvariant;
 	int unprepared; /* the task whose prepare Fns failed by themselves; -1: none */
 	Err *err;
 } Build;
@@ -97,7 +98,7 @@ static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const
 		for (int k = 0; k < s->n; k++)
 			vec_push(out->arena, &out->arg, slot_of(out, plan, constant, &s->place[k]));
 		if (s->task >= 0) {
-			const DlcImage *image = &b->module[s->task].image;
+			const DlcImage *image = &b->variant[0].module[s->task].image;
 			uint32_t kernel = images_entry(image, b->set[s->task], s->fn);
 			op.entry = first[s->task] + kernel;
 			kernels += image->entry[kernel].rest;
@@ -114,7 +115,7 @@ static void put_steps(BundleOut *out, const Build *b, const NetPlan *plan, const
 	c->step_task = task.at;
 }
 
-static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
+static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 {
 	const Target *t = b->o->target;
 	char text[TARGET_TEXT], lock[HASH_HEX];
@@ -125,11 +126,11 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	bundle_info(out, "compiler", "dlc " DLC_VERSION);
 	hash_hex(hash_of("dlc/lock/v1", c->lock_text, strlen(c->lock_text)), lock);
 	bundle_info(out, "lock", lock);
-	for (int f = 0; f < FEATURE_COUNT; f++)
-		if (target_has(t, (Feature)f))
-			vec_push(b->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
+	images_sort(b->variant, b->nvariant);
+	images_put_features(out, b->variant, b->nvariant);
 	put_tensors(out, c->dag);
-	images_put(out, b->module, b->part->ntask, t, first);
+	if (!images_put(out, b->variant, b->nvariant, b->part->ntask, first, b->err))
+		return false;
 	put_steps(out, b, plan, first, c);
 	uint32_t arch = t->arch == ARCH_X86_64 ? BUNDLE_X86_64 : t->arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
 	int32_t device = codegen_device(t); /* another device's code runs beside any CPU */
@@ -138,6 +139,7 @@ static void write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 		.threads = (uint32_t)t->threads,
 		.arena_bytes = (uint64_t)plan->work_bytes };
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
+	return true;
 }
 
 /* ---- memory ---- */
@@ -186,14 +188,26 @@ static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *wh
 	return b->set[k] != NULL;
 }
 
+static bool build_module(Build *b, int k, const Variant *v, Err *err)
+{
+	const KernelSet *run = compile_run_set(b->arena, b->set[k], b->part->task[k], v->target);
+	return codegen_compile_cached(b->o->cache, b->arena, run, v->target, &v->module[k], err);
+}
+
 static bool build_task(Build *b, int k, TaskPlan *plan)
 {
 	Err why = { 0 };
-	while (!codegen_compile_cached(b->o->cache, b->arena,
-		compile_run_set(b->arena, b->set[k], b->part->task[k], b->o->target), b->o->target, &b->module[k], &why))
+	while (!build_module(b, k, &b->variant[0], &why))
 		if (!fall_back(b, k, plan, "makes no code", &why)) {
 			*b->err = why;
 			return err_at(b->err, b->part->task[k]->label);
+		}
+	for (int v = 1; v < b->nvariant; v++)
+		if (!build_module(b, k, &b->variant[v], &why)) {
+			char text[TARGET_TEXT];
+			return fail(b->err, why.code, b->part->task[k]->label,
+				"its schedule makes no code for %s: %.300s; compile a bundle of its own for that target",
+				target_text(b->variant[v].target, text), why.text);
 		}
 	return true;
 }
@@ -236,7 +250,11 @@ static bool build_tasks(Build *b, Compiled *c)
 {
 	int n = b->part->ntask;
 	b->set = arena_array(b->arena, KernelSet *, n);
-	b->module = arena_array(b->arena, Module, n);
+	b->nvariant = 1 + b->o->nalso;
+	b->variant = arena_array(b->arena, Variant, b->nvariant);
+	for (int v = 0; v < b->nvariant; v++)
+		b->variant[v] =
+			(Variant){ v == 0 ? b->o->target : &b->o->also[v - 1], arena_array(b->arena, Module, n + 1) };
 	if (!choose_tasks(b, c))
 		return false;
 	for (int k = 0; k < n; k++) {
@@ -331,7 +349,7 @@ Compiled *compile_model(Arena *a, Dag *dag, const CompileOptions *o, Err *err)
 		compile_print_regions(&text, c->partition);
 		plan_print(&text, plan);
 		c->plan_text = text_str(&text);
-		write_bundle(c, &b, plan);
+		ok = write_bundle(c, &b, plan);
 	}
 	arena_free(plan->arena);
 	return ok ? c : NULL;

@@ -80,14 +80,13 @@ uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes)
 	return bundle_slot(b, BUNDLE_CONST, 0, at, bytes);
 }
 
-uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
+void bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 {
 	if (image->device != DLC_DEVICE_CPU && align < BUNDLE_BUFFER) /* each is an image of its own */
 		align = BUNDLE_BUFFER;
 	while (align > 1 && b->code.n % align != 0)
 		vec_push(b->arena, &b->code, 0);
 	uint64_t at = b->code.n, from = at;
-	uint32_t first = (uint32_t)b->entry.n;
 	for (uint64_t i = 0; i < image->size; i++)
 		vec_push(b->arena, &b->code, image->bytes[i]);
 	if (image->device == DLC_DEVICE_CPU && b->image.n == 1) {
@@ -111,7 +110,16 @@ uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align)
 			.launch = team ? 0 : (uint32_t)b->launch.n };
 		vec_push(b->arena, &b->entry, row);
 	}
-	return first;
+}
+
+void bundle_code_again(BundleOut *b, const DlcImage *image)
+{
+	while (b->code.n % BUNDLE_BUFFER != 0)
+		vec_push(b->arena, &b->code, 0);
+	BundleImage row = { .offset = b->code.n, .bytes = image->size };
+	vec_push(b->arena, &b->image, row);
+	for (uint64_t i = 0; i < image->size; i++)
+		vec_push(b->arena, &b->code, image->bytes[i]);
 }
 
 static void put_table(unsigned char *head, BundleTable *row, uint64_t *at, const void *rows, size_t item, size_t n)
@@ -127,7 +135,7 @@ static void put_table(unsigned char *head, BundleTable *row, uint64_t *at, const
 /* Lays out the tables behind the header; copies them where head is given. */
 static uint64_t put_tables(const BundleOut *b, BundleHeader *h, unsigned char *head)
 {
-	uint64_t at = sizeof *h;
+	uint64_t at = h->header_bytes;
 #define PUT(table) put_table(head, &h->table, &at, b->table.at, sizeof *b->table.at, b->table.n)
 	PUT(info);
 	PUT(feature);
@@ -141,14 +149,17 @@ static uint64_t put_tables(const BundleOut *b, BundleHeader *h, unsigned char *h
 	PUT(arg);
 	PUT(op);
 	PUT(text);
+	if (b->variant.n > 0)
+		PUT(variant);
 #undef PUT
 	return align_up(at, 8);
 }
 
 unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *size)
 {
-	BundleHeader h = { .version = BUNDLE_VERSION,
-		.header_bytes = sizeof h,
+	bool variants = b->variant.n > 0; /* else any reader of the first version takes it */
+	BundleHeader h = { .version = variants ? BUNDLE_VERSION : BUNDLE_FIRST_VERSION,
+		.header_bytes = variants ? sizeof h : offsetof(BundleHeader, variant),
 		.arena_bytes = facts->arena_bytes,
 		.arch = facts->arch,
 		.device = facts->device,
@@ -168,9 +179,9 @@ unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *siz
 		memcpy(file + h.const_offset + b->constant.at[i].offset, b->constant.at[i].data, b->constant.at[i].bytes);
 	h.code_sum = bundle_sum(file + h.code_offset, h.code_bytes);
 	h.const_sum = bundle_sum(file + h.const_offset, h.const_bytes);
-	memcpy(file, &h, sizeof h);
+	memcpy(file, &h, h.header_bytes);
 	h.head_sum = bundle_sum(file + BUNDLE_SUM_FROM, h.head_bytes - BUNDLE_SUM_FROM);
-	memcpy(file, &h, sizeof h);
+	memcpy(file, &h, h.header_bytes);
 	*size = h.file_bytes;
 	return file;
 }

@@ -29,6 +29,7 @@ typedef struct BundleOut {
 	VEC(BundleSlot) slot;
 	VEC(uint32_t) arg;
 	VEC(BundleOp) op;
+	VEC(BundleVariant) variant; /* none: there is one */
 	VEC(unsigned char) code;
 	uint64_t const_bytes;
 	VEC(BundleConst) constant;
@@ -45,10 +46,13 @@ uint32_t bundle_slot(BundleOut *b, uint32_t kind, uint32_t index, uint64_t offse
 /* Puts data (borrowed until finish) into the constants and gives its slot. */
 uint32_t bundle_const(BundleOut *b, const void *data, uint64_t bytes);
 /*
- * Appends an image, at a multiple of `align`, and its entries; the first one's index. Images of machine code
- * become one, as a reader maps them.
+ * Appends an image, at a multiple of `align`, and its entries. Images of machine code become one, as a reader maps
+ * them.
  */
-uint32_t bundle_code(BundleOut *b, const DlcImage *image, uint64_t align);
+void bundle_code(BundleOut *b, const DlcImage *image, uint64_t align);
+
+/* Appends the image of a further variant of a device's code, whose entries are those that bundle_code added. */
+void bundle_code_again(BundleOut *b, const DlcImage *image);
 
 typedef struct BundleFacts {
 	uint32_t arch, device, threads;

@@ -38,6 +38,12 @@ typedef struct Lock Lock; /* compile/lock_file.h */
 
 typedef struct CompileOptions {
 	const Target *target;
+	/*
+	 * Targets of the same kind as `target`, which is a device's: the bundle has code for them as well, by the same
+	 * schedules. The device that runs it takes the code for the most features.
+	 */
+	const Target *also;
+	int nalso;
 	Db *const *db; /* the best run in any of them is taken; their order does not matter */
 	int ndb;
 	const Cost *cost;       /* ranks schedules that were not measured; NULL: the first cost model */

@@ -18,12 +18,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/bundle_code.h"
 #include "runtime/kernel.h"
 
 #define BUNDLE_MAGIC "\211DLCB\r\n\032" /* 8 bytes; a transfer in text mode breaks it */
 
 enum {
-	BUNDLE_VERSION = 2,
+	BUNDLE_VERSION = 3,       /* with variants; a bundle without has the first version */
+	BUNDLE_FIRST_VERSION = 2, /* its header ends before `variant` */
 	BUNDLE_ALIGN = 65536, /* of code and constants in the file: the largest page in use */
 	BUNDLE_BUFFER = 64,   /* of every buffer that a kernel sees */
 	BUNDLE_RANK = 16,     /* dimensions of a tensor, at most */
@@ -60,6 +62,7 @@ typedef struct BundleHeader {
 	BundleTable slot;       /* BundleSlot */
 	BundleTable arg;        /* uint32_t: slots */
 	BundleTable op;         /* BundleOp */
+	BundleTable variant;    /* BundleVariant; none: there is one, which needs all features and has all images */
 } BundleHeader;
 
 typedef struct BundleInfo {
@@ -80,18 +83,6 @@ typedef struct BundleTensor {
 	uint8_t code, bits, output, zero; /* DLPack */
 	uint32_t ndim, dim;               /* shape: dim[dim .. dim + ndim) */
 } BundleTensor;
-
-/* A CPU's code is one image, which is all of the code. */
-typedef struct BundleImage {
-	uint64_t offset, bytes; /* offset: in the code, a multiple of BUNDLE_BUFFER */
-} BundleImage;
-
-typedef struct BundleEntry {
-	uint32_t name, nbuf, nsym, image; /* name: of the kernel in its image */
-	uint64_t offset, work_bytes;      /* in the image; per thread */
-	uint32_t launch; /* 1 + its row, whose symbols are numbers of arguments < nsym; 0: a team enters the kernel */
-	uint32_t zero;
-} BundleEntry;
 
 enum { BUNDLE_INPUT, BUNDLE_OUTPUT, BUNDLE_CONST, BUNDLE_WORK, BUNDLE_STATE };
 typedef struct BundleSlot {

@@ -113,13 +113,16 @@ static DlcStatus check_frame(const DlcModel *m, DlcError *err)
 	const BundleHeader *h = m->h;
 	if (m->size < sizeof *h || memcmp(h->magic, BUNDLE_MAGIC, sizeof h->magic) != 0)
 		return runtime_fail(err, DLC_BAD_FILE, "not a bundle: the file does not start as dlc-compile's do");
-	if (h->version != BUNDLE_VERSION || h->header_bytes != sizeof *h)
-		return runtime_fail(err, DLC_BAD_FILE, "bundle of version %u, this runtime reads version %d: compile it again",
-			h->version, BUNDLE_VERSION);
+	bool first = h->version == BUNDLE_FIRST_VERSION;
+	if ((!first && h->version != BUNDLE_VERSION) ||
+		h->header_bytes != (first ? offsetof(BundleHeader, variant) : sizeof *h))
+		return runtime_fail(err, DLC_BAD_FILE,
+			"bundle of version %u, this runtime reads versions %d to %d: compile it again", h->version,
+			BUNDLE_FIRST_VERSION, BUNDLE_VERSION);
 	if (h->file_bytes != m->size)
 		return runtime_fail(err, DLC_BAD_FILE, "damaged bundle: %llu bytes instead of %llu; copy or compile it again",
 			(unsigned long long)m->size, (unsigned long long)h->file_bytes);
-	if (h->head_bytes < sizeof *h || h->head_bytes > m->size)
+	if (h->head_bytes < h->header_bytes || h->head_bytes > m->size)
 		return damaged(err, "its head is longer than the file");
 	if (bundle_sum(m->base + BUNDLE_SUM_FROM, h->head_bytes - BUNDLE_SUM_FROM) != h->head_sum)
 		return damaged(err, "the checksum of its plan does not match");
@@ -140,7 +143,7 @@ static DlcStatus check_frame(const DlcModel *m, DlcError *err)
 static const void *table(const DlcModel *m, BundleTable t, size_t row, bool *ok)
 {
 	uint64_t bytes = (uint64_t)t.count * row;
-	if (t.offset % 8 != 0 || t.offset < sizeof *m->h || t.offset > m->h->head_bytes ||
+	if (t.offset % 8 != 0 || t.offset < m->h->header_bytes || t.offset > m->h->head_bytes ||
 		bytes > m->h->head_bytes - t.offset) {
 		*ok = false;
 		return NULL;
@@ -164,6 +167,12 @@ static DlcStatus set_tables(DlcModel *m, DlcError *err)
 	m->slot = table(m, h->slot, sizeof *m->slot, &ok);
 	m->arg = table(m, h->arg, sizeof *m->arg, &ok);
 	m->op = table(m, h->op, sizeof *m->op, &ok);
+	m->nvariant = 1;
+	if (h->version > BUNDLE_FIRST_VERSION && h->variant.count > 0) {
+		m->variant = table(m, h->variant, sizeof *m->variant, &ok);
+		m->nvariant = h->variant.count;
+	}
+	m->nimage = h->image.count / m->nvariant;
 	if (!ok || h->text.count == 0 || m->text[h->text.count - 1] != 0)
 		return damaged(err, "a table lies outside its head");
 	return DLC_OK;
@@ -178,6 +187,9 @@ static DlcStatus check_texts(const DlcModel *m, DlcError *err)
 		ok &= m->info[i].key < n && m->info[i].value < n;
 	for (uint32_t i = 0; i < h->feature.count; i++)
 		ok &= m->feature[i] < n;
+	for (uint32_t i = 0; m->variant != NULL && i < m->nvariant; i++)
+		ok &= m->variant[i].name < n && m->variant[i].feature <= h->feature.count &&
+		      m->variant[i].nfeature <= h->feature.count - m->variant[i].feature;
 	for (uint32_t i = 0; i < h->sym.count; i++)
 		ok &= m->sym[i].name < n;
 	for (uint32_t i = 0; i < h->tensor.count; i++)
@@ -187,6 +199,18 @@ static DlcStatus check_texts(const DlcModel *m, DlcError *err)
 	for (uint32_t i = 0; i < h->op.count; i++)
 		ok &= m->op[i].name < n;
 	return ok ? DLC_OK : damaged(err, "a name lies outside its texts");
+}
+
+bool bundle_variant_fits(const DlcModel *m, uint32_t v, char *missing, size_t size)
+{
+	uint32_t first = m->variant != NULL ? m->variant[v].feature : 0;
+	uint32_t n = m->variant != NULL ? m->variant[v].nfeature : m->h->feature.count;
+	size_t at = 0;
+	missing[0] = 0;
+	for (uint32_t i = first; i < first + n && at < size; i++)
+		if (!m->device->has(m->context, m->text + m->feature[i]))
+			at += (size_t)snprintf(missing + at, size - at, "%s%s", at > 0 ? ", " : "", m->text + m->feature[i]);
+	return at == 0;
 }
 
 static DlcStatus check_device(DlcModel *m, DlcError *err)
@@ -209,13 +233,11 @@ static DlcStatus check_device(DlcModel *m, DlcError *err)
 	DlcStatus s = m->device->open(m->device_id, &m->context, err);
 	if (s != DLC_OK)
 		return s;
-	char missing[200] = "";
-	size_t at = 0;
-	for (uint32_t i = 0; i < h->feature.count && at < sizeof missing; i++)
-		if (!m->device->has(m->context, m->text + m->feature[i]))
-			at += (size_t)snprintf(
-				missing + at, sizeof missing - at, "%s%s", at > 0 ? ", " : "", m->text + m->feature[i]);
-	if (at > 0)
+	char missing[200];
+	bool fits = false;
+	for (uint32_t v = 0; v < m->nvariant && !fits; v++)
+		fits = bundle_variant_fits(m, v, missing, sizeof missing);
+	if (!fits) /* the last variant needs least */
 		return runtime_fail(err, DLC_BAD_TARGET,
 			"the bundle needs %s, which this %s does not have: compile it for this %s", missing,
 			m->device->on_host ? "CPU" : "device", m->device->on_host ? "machine" : "device");
@@ -325,6 +347,8 @@ bool bundle_launch_fits(const DlcLaunch *l, uint32_t nsym)
 
 static DlcStatus check_entries(DlcModel *m, DlcError *err)
 {
+	if (m->nimage * m->nvariant != m->h->image.count)
+		return damaged(err, "its variants differ in their images");
 	for (uint32_t i = 0; i < m->h->image.count; i++) {
 		const BundleImage *c = &m->image[i];
 		if (c->offset % BUNDLE_BUFFER != 0 || c->offset > m->h->code_bytes || c->bytes == 0 ||
@@ -339,8 +363,9 @@ static DlcStatus check_entries(DlcModel *m, DlcError *err)
 			return damaged(err, "a launch is impossible");
 	for (uint32_t i = 0; i < m->h->entry.count; i++) {
 		const BundleEntry *e = &m->entry[i];
-		if (e->image >= m->h->image.count || e->offset >= m->image[e->image].bytes)
-			return damaged(err, "a kernel lies outside the code");
+		for (uint32_t v = 0; v < m->nvariant; v++)
+			if (e->image >= m->nimage || e->offset >= m->image[v * m->nimage + e->image].bytes)
+				return damaged(err, "a kernel lies outside the code");
 		if (e->work_bytes > LIMIT)
 			return damaged(err, "a kernel's workspace has an impossible size");
 		if (e->launch > m->h->launch.count || (e->launch == 0) != m->device->on_host ||

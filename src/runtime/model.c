@@ -17,19 +17,27 @@ const char *dlc_runtime_version(void)
 	return DLC_VERSION;
 }
 
-static DlcStatus load_code(DlcModel *m, DlcError *err)
+static void release_code(DlcModel *m)
+{
+	for (uint32_t k = 0; m->code != NULL && k < m->h->image.count; k++)
+		if (m->code[k] != NULL) {
+			const BundleImage *image = &m->image[k];
+			m->device->code_release(
+				m->context, m->base + m->h->code_offset + image->offset, m->code[k], image->bytes);
+			m->code[k] = NULL;
+		}
+}
+
+static DlcStatus load_variant(DlcModel *m, uint32_t v, DlcError *err)
 {
 	const BundleHeader *h = m->h;
-	const unsigned char *code = m->base + h->code_offset;
-	if (bundle_sum(code, h->code_bytes) != h->code_sum)
-		return runtime_fail(err, DLC_BAD_FILE,
-			"damaged bundle: the checksum of its code does not match; compile it "
-			"again");
-	for (uint32_t k = 0; k < h->image.count; k++) {
+	uint32_t first = v * m->nimage;
+	for (uint32_t k = first; k < first + m->nimage; k++) {
 		const BundleImage *image = &m->image[k];
 		bool in_place = m->mapped && image->offset == 0 && h->image.count == 1;
 		DlcError why = { .text = "compile it for this device" };
-		m->code[k] = m->device->code_load(m->context, code + image->offset, image->bytes, in_place, &why);
+		m->code[k] = m->device->code_load(
+			m->context, m->base + h->code_offset + image->offset, image->bytes, in_place, &why);
 		if (m->code[k] == NULL && m->device->on_host)
 			return runtime_fail(err, DLC_SYSTEM,
 				"the bundle's code cannot be made executable: %s; let this program have executable "
@@ -41,12 +49,27 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 	}
 	for (uint32_t k = 0; k < h->entry.count; k++) {
 		const BundleEntry *e = &m->entry[k];
-		m->kernel[k] = m->device->kernel(m->context, m->code[e->image], m->text + e->name, e->offset);
+		m->kernel[k] = m->device->kernel(m->context, m->code[first + e->image], m->text + e->name, e->offset);
 		if (m->kernel[k] == NULL)
 			return runtime_fail(
 				err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again", m->text + e->name);
 	}
 	return DLC_OK;
+}
+
+/* The first variant that the device takes; the failure of the last one that it could have taken. */
+static DlcStatus load_code(DlcModel *m, DlcError *err)
+{
+	DlcStatus s = DLC_BAD_TARGET;
+	char missing[8];
+	if (bundle_sum(m->base + m->h->code_offset, m->h->code_bytes) != m->h->code_sum)
+		return runtime_fail(err, DLC_BAD_FILE,
+			"damaged bundle: the checksum of its code does not match; compile it "
+			"again");
+	for (uint32_t v = 0; v < m->nvariant && s != DLC_OK; v++)
+		if (bundle_variant_fits(m, v, missing, sizeof missing) && (s = load_variant(m, v, err)) != DLC_OK)
+			release_code(m);
+	return s;
 }
 
 /* On the host they are read from the bundle; to another device they are copied. */
@@ -176,10 +199,7 @@ void dlc_model_close(DlcModel *m)
 {
 	if (m == NULL)
 		return;
-	for (uint32_t k = 0; m->code != NULL && k < m->h->image.count; k++)
-		if (m->code[k] != NULL)
-			m->device->code_release(
-				m->context, m->base + m->h->code_offset + m->image[k].offset, m->code[k], m->image[k].bytes);
+	release_code(m);
 	if (m->constants != NULL && !m->device->on_host)
 		m->device->release(m->context, m->constants, m->h->const_bytes);
 	if (m->context != NULL)

@@ -27,10 +27,12 @@ struct DlcModel {
 	const BundleSlot *slot;
 	const uint32_t *arg;
 	const BundleOp *op;
+	const BundleVariant *variant; /* NULL: there is one */
+	uint32_t nvariant, nimage;    /* nimage: of each variant */
 	const Device *device;
 	int32_t device_id; /* which of the machine's devices of that type is open */
 	DeviceContext *context;
-	void **code;              /* of each image */
+	void **code;              /* of each image; NULL for those of variants that are not loaded */
 	void **kernel;            /* of each entry */
 	unsigned char *constants; /* where the device has them */
 	uint32_t ninput;
@@ -53,6 +55,8 @@ DlcStatus model_open_on(const Device *device, int id, const void *bytes, size_t 
  * the code and the constants.
  */
 DlcStatus bundle_check(DlcModel *m, DlcError *err);
+/* Whether the open device has what variant v needs; else the missing features are listed in `missing`. */
+bool bundle_variant_fits(const DlcModel *m, uint32_t v, char *missing, size_t size);
 /* Whether the dims of a launch are possible and name arguments of their kernel, nsym of them. */
 bool bundle_launch_fits(const DlcLaunch *l, uint32_t nsym);
 /* The values of a launch for the arguments sym; false if one is outside the range that devices take. */

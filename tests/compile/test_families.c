@@ -62,13 +62,19 @@ static Dag *load(Arena *a)
 	return d;
 }
 
-static Compiled *compile(Arena *a, const Target *t)
+/* also: a second target, or NULL. */
+static Compiled *compile_both(Arena *a, const Target *t, const Target *also)
 {
 	Err err = { 0 };
-	CompileOptions o = { .target = t };
+	CompileOptions o = { .target = t, .also = also, .nalso = also != NULL };
 	Compiled *c = compile_model(a, load(a), &o, &err);
 	ck_assert_msg(c != NULL, "%s: %s", err.place, err.text);
 	return c;
+}
+
+static Compiled *compile(Arena *a, const Target *t)
+{
+	return compile_both(a, t, NULL);
 }
 
 static Target device_target(void)
@@ -168,6 +174,34 @@ START_TEST(a_bundle_for_a_device_is_made_again)
 }
 END_TEST
 
+/*
+ * Code for the most features stands first, whichever target was named first. The entries are those of one target's
+ * bundle, and without features that a device may lack, the second variant runs.
+ */
+START_TEST(a_bundle_has_code_for_several_devices)
+{
+	Arena *a = arena_new();
+	Target plain = device_target(), rich = plain;
+	plain.features = 0;
+	rich.features = (uint64_t)1 << FEATURE_CL_FP16 | (uint64_t)1 << FEATURE_CL_FP64;
+	const Compiled *one = compile(a, &plain), *c = compile_both(a, &plain, &rich), *d = compile_both(a, &rich, &plain);
+	const BundleHeader *h = (const BundleHeader *)c->bundle, *alone = (const BundleHeader *)one->bundle;
+	const BundleVariant *v = (const BundleVariant *)(const void *)(c->bundle + h->variant.offset);
+	const BundleImage *image = (const BundleImage *)(const void *)(c->bundle + h->image.offset);
+	ck_assert_uint_eq(alone->version, BUNDLE_FIRST_VERSION);
+	ck_assert_uint_eq(h->version, BUNDLE_VERSION);
+	ck_assert_uint_eq(h->variant.count, 2);
+	ck_assert(v[0].nfeature == 2 && v[1].nfeature == 0);
+	ck_assert_uint_eq(h->image.count, 2);
+	ck_assert_uint_eq(h->entry.count, alone->entry.count);
+	ck_assert_uint_eq(image[0].bytes, alone->code_bytes); /* no kernel uses the features */
+	ck_assert_mem_eq(c->bundle + h->code_offset + image[0].offset, c->bundle + h->code_offset + image[1].offset,
+		image[0].bytes);
+	ck_assert_uint_eq(c->bundle_bytes, d->bundle_bytes);
+	arena_free(a);
+}
+END_TEST
+
 /* One program for all kernels, whose names differ; constants are packed by the host. */
 START_TEST(a_bundle_for_a_device_has_one_program)
 {
@@ -193,6 +227,7 @@ int main(void)
 	TCase *tc = tcase_create("families");
 	tcase_add_test(tc, a_device_computes_what_the_cpu_computes);
 	tcase_add_test(tc, a_bundle_for_a_device_is_made_again);
+	tcase_add_test(tc, a_bundle_has_code_for_several_devices);
 	tcase_add_test(tc, a_bundle_for_a_device_has_one_program);
 	return run_suite("families", tc);
 }

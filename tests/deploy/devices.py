@@ -97,12 +97,23 @@ def stages():
     refused("there is no stage \"asm\"", 2, *show, "--stage=asm")
 
 
+def variants():
+    """PoCL lacks fp16, so it runs the second variant."""
+    text = open(f"{SOURCE}/configs/targets/pocl.json").read().replace('"fp64"', '"fp64", "fp16"')
+    open(f"{TMP}/half.json", "w").write(text)
+    naive = [*SMALL, "--unscheduled"]
+    both = compile(naive, "both", f"--also={TMP}/half.json")
+    equal(output(f"{BUILD}/dlc-run", both), output(f"{BUILD}/dlc-run", compile(naive, "plain")))
+    refused("is no target beside cpu:", 2, f"{BUILD}/dlc", "compile", *SMALL, "--tuning-db=none", "--also=opencl:pocl",
+            "-o", f"{TMP}/cpu.dlcb")
+    cuda = open(compile(naive, "cuda", "--also=cuda:t4", target="--target=cuda:k80"), "rb").read()
+    assert 0 < cuda.index(b".target sm_75") < cuda.index(b".target sm_37")  # the better one is tried first
+
+
 def bad_input():
     run, bundle = f"{BUILD}/dlc-run", f"{TMP}/one.dlcb"
     os.mkdir(f"{TMP}/none")
     refused("finds no device", 5, run, bundle, OCL_ICD_VENDORS=f"{TMP}/none")
-    text = open(f"{SOURCE}/configs/targets/pocl.json").read().replace('"fp64"', '"fp64", "fp16"')
-    open(f"{TMP}/half.json", "w").write(text)
     refused("the bundle needs fp16, which this device does not have", 1, run,
             compile(SMALL, "half", "--unscheduled", target=f"--target={TMP}/half.json"))
     large = compile(["resnet18", "--shape=data=1,3,3000,3000", "--unscheduled"], "large")
@@ -118,4 +129,5 @@ if not is_there():
     sys.exit(77)
 networks()
 stages()
+variants()
 bad_input()

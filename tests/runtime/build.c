@@ -130,6 +130,7 @@ unsigned char *build_finish(Build *b, size_t *size)
 	lay(bytes, &at, &h->arg, b->arg, sizeof *b->arg);
 	lay(bytes, &at, &h->op, b->op, sizeof *b->op);
 	lay(bytes, &at, &h->text, b->text, 1);
+	lay(bytes, &at, &h->variant, b->variant, sizeof *b->variant);
 	memcpy(h->magic, BUNDLE_MAGIC, sizeof h->magic);
 	h->version = BUNDLE_VERSION;
 	h->header_bytes = sizeof *h;

@@ -22,6 +22,7 @@ typedef struct Build {
 	BundleSlot slot[64];
 	uint32_t arg[BUILD_ROWS];
 	BundleOp op[BUILD_ROWS];
+	BundleVariant variant[4];
 	const char *source; /* an image for a driver instead of the test kernels' machine code; or NULL */
 	unsigned char constant[4096];
 } Build;

@@ -93,6 +93,34 @@ START_TEST(adds)
 }
 END_TEST
 
+/* A variant that needs the feature, with the test kernels as its image. */
+static void add_variant(Build *b, const char *feature)
+{
+	b->variant[b->h.variant.count++] =
+		(BundleVariant){ .name = build_text(b, feature), .feature = b->h.feature.count, .nfeature = 1 };
+	b->feature[b->h.feature.count++] = build_text(b, feature);
+	if (b->h.variant.count > 1)
+		b->image[b->h.image.count++] = b->image[0];
+}
+
+/* far2 is no feature of the device, so the second variant is loaded, and nothing of the others. */
+START_TEST(takes_the_first_variant_that_fits)
+{
+	Net n;
+	DlcError err = { 0 };
+	Build *build = build_add(N);
+	set_launch(build, some_launch());
+	add_variant(build, "far2");
+	add_variant(build, "far1");
+	add_variant(build, "far1");
+	ck_assert_msg(open_far(build, &n, &err) == DLC_OK, "%s", err.text);
+	ck_assert(n.m->code[0] == NULL && n.m->code[1] != NULL && n.m->code[2] == NULL);
+	ck_assert_msg(dlc_instance_run(n.i, &err) == DLC_OK, "%s", err.text);
+	net_close(&n);
+	ck_assert_int_eq(far_held, 0);
+}
+END_TEST
+
 /* Copies reach the device's own tensors, and the host memory that is bound instead of one. */
 START_TEST(written_and_read)
 {
@@ -291,6 +319,29 @@ static void no_feature(Build *b)
 {
 	b->feature[b->h.feature.count++] = build_text(b, "far2");
 }
+static void no_variant(Build *b)
+{
+	add_variant(b, "far3");
+	add_variant(b, "far2");
+}
+static void variant_images(Build *b)
+{
+	add_variant(b, "far1");
+	add_variant(b, "far1");
+	b->h.image.count++;
+	b->image[2] = b->image[0];
+}
+static void variant_features(Build *b)
+{
+	add_variant(b, "far1");
+	b->variant[0].nfeature = 2;
+}
+static void variant_image(Build *b)
+{
+	add_variant(b, "far1");
+	add_variant(b, "far1");
+	b->entry[2].image = 1;
+}
 static void no_kernel(Build *b)
 {
 	b->entry[2].name = build_text(b, "nosuch");
@@ -335,6 +386,10 @@ static const struct Refusal {
 	{ any_cpu, DLC_BAD_TARGET, "the bundle is for an unknown architecture" },
 	{ no_row, DLC_BAD_TARGET, "for Metal, which this runtime cannot use" },
 	{ no_feature, DLC_BAD_TARGET, "needs far2, which this device does not have" },
+	{ no_variant, DLC_BAD_TARGET, "needs far2, which this device does not have" },
+	{ variant_images, DLC_BAD_FILE, "variants differ in their images" },
+	{ variant_features, DLC_BAD_FILE, "a name lies outside" },
+	{ variant_image, DLC_BAD_FILE, "kernel lies outside" },
 	{ no_kernel, DLC_BAD_FILE, "has no kernel nosuch" },
 	{ no_end, DLC_BAD_FILE, "does not end with a 0" },
 	{ no_launch, DLC_BAD_FILE, "launch does not fit" },
@@ -386,6 +441,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("device");
 	tcase_add_test(tc, adds);
+	tcase_add_test(tc, takes_the_first_variant_that_fits);
 	tcase_add_test(tc, written_and_read);
 	tcase_add_test(tc, binds_device_memory);
 	tcase_add_test(tc, adds_without_constants);
