@@ -53,6 +53,7 @@ typedef struct Emit {
 	const Target *target;
 	Err *err;
 	bool x86, fma, sse41, f16c;
+	bool extremes; /* an instruction for max and min of f32 that keep a NaN */
 	LLVMContextRef cx;
 	LLVMModuleRef mod;
 	LLVMBuilderRef b;

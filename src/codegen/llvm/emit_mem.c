@@ -166,6 +166,12 @@ static unsigned alignment(DType t)
 	return t.bits < 8 ? 1 : t.bits / 8u;
 }
 
+/* Of one element: LLVM joins neighbours of a device's memory where it knows that the first is aligned. */
+static unsigned place_alignment(const Emit *e, DType t, const Expr *idx)
+{
+	return e->device && t.bits >= 8 ? emit_access_bytes(e, t, idx) : alignment(t);
+}
+
 static LLVMValueRef load_at(Emit *e, const Place *p, LLVMTypeRef t, LLVMValueRef ptr, unsigned align)
 {
 	LLVMValueRef v = LLVMBuildLoad2(e->b, t, ptr, "");
@@ -314,7 +320,7 @@ LLVMValueRef emit_load(Emit *e, const Expr *x)
 	if (t.bits < 8)
 		return load_packed_lanes(e, p, x);
 	if (t.lanes == 1) {
-		v = load_one(e, p, mem, emit_address(e, p, idx), alignment(t));
+		v = load_one(e, p, mem, emit_address(e, p, idx), place_alignment(e, t, idx));
 	} else if (!emit_as_ramp(e, idx, &base, &stride)) {
 		v = gather(e, p, x);
 	} else if (ir_is_const(stride, 0)) {
@@ -416,7 +422,7 @@ void emit_store(Emit *e, const char *buf, const Expr *idx, LLVMValueRef value, L
 	}
 	value = emit_to_memory(e, t, value);
 	if (t.lanes == 1) {
-		store_at(e, value, emit_address(e, p, idx), alignment(t));
+		store_at(e, value, emit_address(e, p, idx), place_alignment(e, t, idx));
 	} else if (!emit_as_ramp(e, idx, &base, &stride) || !ir_is_const(stride, 1)) {
 		scatter(e, p, idx, value, mask);
 	} else if (mask == NULL) {

@@ -25,6 +25,7 @@ bool emit_loads_zeros(const Emit *e, const Expr *x); /* where lanes are off */
 /* emit_pieces.c: a row of a device from its first element, whose index is known, as the accesses that it has. */
 LLVMValueRef emit_load_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, int lanes);
 void emit_store_pieces(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *first, LLVMValueRef v);
+unsigned emit_access_bytes(const Emit *e, DType t, const Expr *idx); /* that divide the element's address */
 int emit_access_lanes(const Emit *e, DType t, const Expr *first, int lanes); /* of one access */
 void emit_note_constant(Emit *e, LLVMValueRef load); /* no store of the kernel changes what it reads */
 /* A vector index as base + stride * lane, scalar expressions; false if it is none. */

@@ -255,8 +255,12 @@ static LLVMValueRef int_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMVa
 }
 
 /* (a > b ? a : b) gives b where one is NaN, so only NaN in a is left to see to. */
-static LLVMValueRef float_extreme(Emit *e, Node op, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef float_extreme(Emit *e, Node op, DType t, LLVMValueRef a, LLVMValueRef b)
 {
+	LLVMValueRef two[2] = { a, b };
+	LLVMTypeRef type = LLVMTypeOf(a);
+	if (e->extremes && t.bits <= 32)
+		return emit_intrinsic(e, op == IR_MAX ? "llvm.maximum" : "llvm.minimum", &type, 1, two, 2);
 	if (LLVMIsAConstant(b)) { /* x86: one maxps with x as its second operand, where a is no NaN */
 		LLVMValueRef swap = a;
 		a = b;
@@ -281,7 +285,7 @@ LLVMValueRef emit_binary(Emit *e, Node op, DType t, LLVMValueRef a, LLVMValueRef
 	case IR_LT: return LLVMBuildFCmp(e->b, LLVMRealOLT, a, b, "");
 	case IR_LE: return LLVMBuildFCmp(e->b, LLVMRealOLE, a, b, "");
 	case IR_MIN:
-	case IR_MAX: return float_extreme(e, op, a, b);
+	case IR_MAX: return float_extreme(e, op, t, a, b);
 	case IR_ADD: r = LLVMBuildFAdd(e->b, a, b, ""); break;
 	case IR_SUB: r = LLVMBuildFSub(e->b, a, b, ""); break;
 	case IR_MUL: r = LLVMBuildFMul(e->b, a, b, ""); break;

@@ -17,12 +17,16 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
+unsigned emit_access_bytes(const Emit *e, DType t, const Expr *idx)
+{
+	Interval at = ir_interval(idx, e->env);
+	int64_t step = at.mod == 0 ? at.rem : gcd(at.mod, at.rem);
+	return (unsigned)gcd(step % BASE * (t.bits / 8), BASE);
+}
+
 int emit_access_lanes(const Emit *e, DType t, const Expr *first, int lanes)
 {
-	Interval at = ir_interval(first, e->env);
-	int64_t size = t.bits / 8, step = at.mod == 0 ? at.rem : gcd(at.mod, at.rem), bytes = BASE;
-	if (step != 0)
-		bytes = gcd(step % BASE * size, BASE);
+	int64_t size = t.bits / 8, bytes = emit_access_bytes(e, t, first);
 	int n = 1;
 	while (2 * n <= lanes)
 		n *= 2;
