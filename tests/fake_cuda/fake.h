@@ -60,7 +60,9 @@ __attribute__((visibility("default"))) int fake_cuda_calls(const char *function)
 
 struct CuFunction {
 	char name[128];
-	FakeKernel *kernel;
+	FakeKernel *kernel; /* NULL: `run` does it */
+	FakeRun *run;
+	const char *image;
 	uint32_t nparameter;
 	int shared; /* bytes of dynamic shared memory that a launch may ask for */
 };

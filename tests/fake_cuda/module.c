@@ -130,17 +130,15 @@ int cuModuleGetFunction(CuFunction *out, CuModule m, const char *name)
 		f++;
 	if (f == m->function + m->n)
 		return CU_NOT_FOUND;
-	void *symbol = fake.kernels != NULL ? dlsym(fake.kernels, "fake_cuda_find") : NULL;
-	FakeFind *seek;
-	memcpy(&seek, &symbol, sizeof seek);
-	void *found = fake.kernels != NULL && symbol == NULL ? dlsym(fake.kernels, name) : NULL;
-	memcpy(&f->kernel, &found, sizeof f->kernel);
-	if (symbol != NULL)
-		f->kernel = seek(m->text, name);
-	if (f->kernel == NULL)
-		fprintf(stderr, "fake CUDA: FAKE_CUDA_KERNELS has no kernel %s\n", name);
+	void *run = fake.kernels != NULL ? dlsym(fake.kernels, "fake_cuda_run") : NULL;
+	void *kernel = fake.kernels != NULL && run == NULL ? dlsym(fake.kernels, name) : NULL;
+	memcpy(&f->run, &run, sizeof f->run);
+	memcpy(&f->kernel, &kernel, sizeof f->kernel);
+	f->image = m->text;
 	*out = f;
-	return f->kernel != NULL ? CU_OK : CU_NOT_FOUND;
+	if (run == NULL && kernel == NULL)
+		fprintf(stderr, "fake CUDA: FAKE_CUDA_KERNELS has no kernel %s\n", name);
+	return run != NULL || kernel != NULL ? CU_OK : CU_NOT_FOUND;
 }
 
 int cuFuncGetAttribute(int *out, int what, CuFunction f)

@@ -130,7 +130,9 @@ static int run_kernel(const Command *c)
 	in_kernel = c->function->name;
 	int status = CU_ILLEGAL_ADDRESS;
 	if (sigsetjmp(around_kernel, 1) == 0) {
-		const char *why = c->function->kernel(argument, c->grid, c->block, c->shared);
+		const CuFunction f = c->function;
+		const char *why = f->kernel != NULL ? f->kernel(argument, c->grid, c->block, c->shared)
+		                                    : f->run(f->image, f->name, argument, c->grid, c->block, c->shared);
 		if (why != NULL)
 			fprintf(stderr, "fake CUDA: kernel %s: %s\n", in_kernel, why);
 		status = why == NULL ? CU_OK : CU_LAUNCH_FAILED;
