@@ -159,6 +159,24 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 	return true;
 }
 
+static bool names_loop(const Expr *e, void *var)
+{
+	return e->op == IR_VAR && strcmp(e->name, var) == 0;
+}
+
+/* Its loops may go: only the values of its iterators name them. */
+static bool may_lose_loops(Sched *s, const char *what, const char *name, const Producer *p)
+{
+	const Stmt *b = p->at.block;
+	for (const Stmt *l = *p->top; l != b; l = l->loop.body) {
+		void *var = (void *)(uintptr_t)l->loop.var;
+		if (ir_find_node_in(b->block.init, names_loop, var) != NULL ||
+			ir_find_node_in(b->block.body, names_loop, var) != NULL)
+			return sched_refuse_for(s, what, name, "it uses loop %s itself, not by an iterator", l->loop.var);
+	}
+	return true;
+}
+
 /* And nobody outside of the Fn sees the buffer. */
 bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 {
@@ -170,7 +188,7 @@ bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 	if (visible)
 		return sched_refuse_for(s, what, name, "its buffer %s is visible outside of the Fn", p->buf->name);
 	p->alloc = producer_is_param(p->at.fn, p->buf->name) ? NULL : ir_find_alloc(&p->at.fn->body, p->buf->name);
-	return true;
+	return may_lose_loops(s, what, name, p);
 }
 
 /* ---- what the block reads stays as it is until the consumers have run ---- */

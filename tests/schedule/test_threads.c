@@ -93,7 +93,8 @@ END_TEST
 
 /* ---- tiled loops ---- */
 
-/* Sums in registers over shared tiles that all threads load, in vectors; rows that a block reduces. */
+/* Sums in registers over shared tiles that all threads load, in vectors; rows that a block reduces; a sum that blocks
+   share, added up by a second launch. */
 static const struct {
 	const char *dag, *trace;
 } tiled[] = {
@@ -137,6 +138,11 @@ static const struct {
 		"scope v0.c shared\nscope c0.c shared\nbind t.init block.x\nbind t block.x\nbind s block.x\n"
 		"bind a.o block.x\nbind b.o block.x\nscope v1 local\nvectorize a.i\nunroll m.i\nunroll n.i\n"
 		"pipeline k.o 3\n" },
+	{
+		"dag long\nin x: f32[4,96]\nconst w: f32[6,96]\ny: f32[4,6] = dense(x, w)\nz: f32[4,6] = relu(y)\nout z\n",
+		"split k 32\nreorder k.o m n k.i\nsplit k.i 8\nrfactor dense k.o\nscope dense.rf global\n"
+		"compute_at dense n_1 as m_2 n_2 p\nbind k.o grid.y\nbind m grid.x\nbind n block.x\nbind m_1 grid.x\n"
+		"bind n_1 block.x\nunroll k.i.i\n" },
 };
 enum { GEMM, CONV, ROWS, STAGES };
 

@@ -7,7 +7,11 @@
 
 #include <string.h>
 
-enum { FACTOR_ELEMENTS = 1 << 16, ITERS = IR_MAX_RANK * 2 };
+enum {
+	OWN_ELEMENTS = 1 << 16,    /* of a thread */
+	GLOBAL_ELEMENTS = 1 << 24, /* of a device, where `scope` makes them global */
+	ITERS = IR_MAX_RANK * 2
+};
 
 typedef struct Factor {
 	Path p;
@@ -61,7 +65,8 @@ static bool find_factor(Sched *s, const BlockPlace *b, Factor *f)
 static bool may_factor(Sched *s, const Factor *f)
 {
 	const char *name = f->p.block->block.name;
-	int64_t elements = 1, n;
+	bool device = s->target != NULL && s->target->kind != TARGET_CPU && f->top.naround == 0;
+	int64_t elements = 1, n, most = device ? GLOBAL_ELEMENTS : OWN_ELEMENTS;
 	int reduces = 0;
 	bool own = false;
 	for (int k = 0; k < f->p.n; k++) {
@@ -76,15 +81,16 @@ static bool may_factor(Sched *s, const Factor *f)
 		reduces += !f->p.kept[k];
 		nest_extent(l, &n);
 		if (f->p.kept[k] || l == f->loop)
-			elements = n > FACTOR_ELEMENTS / elements ? FACTOR_ELEMENTS + 1 : elements * n;
+			elements = n > most / elements ? most + 1 : elements * n;
 	}
 	if (!own)
 		return sched_refuse_for(s, "rfactor", name, "loop %s is none of its reduce loops", f->loop->loop.var);
 	if (reduces < 2)
 		return sched_refuse_for(
 			s, "rfactor", name, "loop %s is its only reduce loop", f->loop->loop.var);
-	if (elements > FACTOR_ELEMENTS)
-		return sched_refuse(s, "rfactor", name, "there would be more than 65536 partial results");
+	if (elements > most)
+		return fail(s->err, ERR_ILLEGAL, s->place, "rfactor %s: there would be more than %lld partial results", name,
+			(long long)most);
 	if (nest_has_name(f->top.fn, f->p.made))
 		return sched_refuse_for(s, "rfactor", name, "the name %s is already in use", f->p.made);
 	return path_may_name(s, &f->p, f->top.fn, "rf") && path_begins_at_first(s, &f->p, NULL);
@@ -125,6 +131,16 @@ static int partial_index(Sched *s, const Factor *f, bool second, const Expr **id
 	return n;
 }
 
+/* Loops that are iterators are named by these, so that steps may move the block to other loops. */
+static void by_iterators(Ir *ir, const Iter *iter, int n, Stmt *init, Stmt *body)
+{
+	for (int k = 0; k < n; k++)
+		if (iter[k].value->op == IR_VAR) {
+			ir_subst_stmt(ir, init, iter[k].value->name, ir_idx(ir, iter[k].name));
+			ir_subst_stmt(ir, body, iter[k].value->name, ir_idx(ir, iter[k].name));
+		}
+}
+
 /* for L.rf, for s.rf: block b { init { y = e } y <- partial[L.rf, s.rf] } */
 static Stmt *second_nest(Sched *s, const Factor *f)
 {
@@ -144,6 +160,7 @@ static Stmt *second_nest(Sched *s, const Factor *f)
 			ir_subst_stmt(s->ir, init, from, ir_idx(s->ir, path_name(s, from, "rf")));
 			ir_subst_stmt(s->ir, body, from, ir_idx(s->ir, path_name(s, from, "rf")));
 		}
+	by_iterators(s->ir, iter, n, init, body);
 	const Expr *where = f->outside != NULL ? path_at_begin(s, &f->p, f->outside, "rf") : NULL;
 	Stmt *nest = path_kept_loops(s, &f->p, ir_block(s->ir, b->block.name, iter, n, where, init, body), "rf");
 	return ir_for(s->ir, loop, ir_int(s->ir, 0), ir_int(s->ir, extent), LOOP_SERIAL, nest);
@@ -183,6 +200,7 @@ static void first_block(Sched *s, const Factor *f)
 	}
 	Stmt *init = ir_store(s->ir, f->partial, idx, rank, m->identity[0]);
 	f->reduce->reduce.dst[0] = init->store.dst;
+	by_iterators(s->ir, iter, n, init, body);
 	Stmt *made = ir_block(
 		s->ir, f->p.made, iter, n, f->outside, ir_clone_stmt(s->ir, init), body);
 	made->next = b->next;

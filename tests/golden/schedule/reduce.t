@@ -418,3 +418,54 @@ fn f(x: in f32[13, 6, 7], y: out f32[6]) {
 --- cut k 3; rfactor b k
 ! trace:2: rfactor b: loop j contains another statement
 ===
+fn f(x: in f32[4, 32], y: out f32[4]) {
+	alloc t: f32[4]
+	for i in 0..4 {
+		for k in 0..32 {
+			block a(vi: spatial 0..4 = i, vk: reduce 0..32 = k) {
+				init {
+					t[vi] = 0.0
+				}
+				sum t[vi] <- x[vi, vk]
+			}
+		}
+	}
+	for j in 0..4 {
+		block b(vj: spatial 0..4 = j) {
+			y[vj] = t[vj]
+		}
+	}
+}
+--- split k 8; reorder k.o i k.i; rfactor a k.o; compute_at a j as m p
+fn f(x: in f32[4, 32], y: out f32[4]) {
+	alloc a.rf: f32[4, 4] @local
+	for k.o in 0..4 {
+		for i in 0..4 {
+			for k.i in 0..8 {
+				block a.rf(vi: spatial 0..4 = i, vk.o.rf: spatial 0..4 = k.o, vk.i.rf: reduce 0..8 = k.i) {
+					init {
+						a.rf[vk.o.rf, vi] = 0.0
+					}
+					sum a.rf[vk.o.rf, vi] <- x[vi, vk.o.rf * 8 + vk.i.rf]
+				}
+			}
+		}
+	}
+	for j in 0..4 {
+		alloc t: f32[1] @local
+		for m in 0..1 {
+			for p in 0..4 {
+				block a(vi: spatial 0..4 = j + m, vk.o.rf: reduce 0..4 = p) {
+					init {
+						t[vi - j] = 0.0
+					}
+					sum t[vi - j] <- a.rf[vk.o.rf, vi]
+				}
+			}
+		}
+		block b(vj: spatial 0..4 = j) {
+			y[vj] = t[vj - j]
+		}
+	}
+}
+===

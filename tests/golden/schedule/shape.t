@@ -344,3 +344,35 @@ fn f(x: in f32[4, 6], y: out f32[4]) {
 --- fuse i j; split i_j 5; reorder i_j.i i_j.o
 ! trace:3: reorder i_j.o: where a reduction begins depends on its order relative to loop i_j.i
 ===
+fn f(x: in f32[8], y: out f32[8]) {
+	alloc t: f32[8] @local
+	for i in 0..8 {
+		block a(vi: spatial 0..8 = i) {
+			t[vi] = x[i]
+		}
+	}
+	for j in 0..8 {
+		block b(vj: spatial 0..8 = j) {
+			y[vj] = t[vj]
+		}
+	}
+}
+--- compute_at a j
+! trace:1: compute_at a: it uses loop i itself, not by an iterator
+===
+fn f(x: in f32[8], y: out f32[8]) {
+	alloc t: f32[8] @local
+	for i in 0..8 {
+		block a(vi: spatial 0..8 = i) {
+			t[vi] = x[i]
+		}
+	}
+	for j in 0..8 {
+		block b(vj: spatial 0..8 = j) {
+			y[vj] = t[vj]
+		}
+	}
+}
+--- inline a
+! trace:1: inline a: it uses loop i itself, not by an iterator
+===
