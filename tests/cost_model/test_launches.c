@@ -8,6 +8,7 @@
 #include "cost_model/cost_model.h"
 #include "cost_model/roof.h"
 #include "ir/text/ir_text.h"
+#include "schedule/space.h"
 #include "target/occupancy.h"
 
 #include <math.h>
@@ -81,6 +82,13 @@ static const struct {
 	{ "tiles in shared memory coalesce", "h200", TURN(" map (i, j) -> [i : 32, j : 33]"),
 		"fn k(x: in f32[1024,1024], y: out f32[1024,1024]) {\nfor p in 0..1024 bound(grid.x) {\n"
 		"for t in 0..256 bound(block.x) {\nfor i in 0..4 unrolled {\ny[i * 256 + t, p] = x[p, i * 256 + t]\n}}}}\n" },
+	{ "blocks that share long sums beat few that do not", "h200",
+		"fn k(x: in f32[32,65536], y: out f32[32]) {\nalloc p: f32[32,64]\nfor b in 0..32 bound(grid.x) {\n"
+		"for s in 0..64 bound(grid.y) {\nfor t in 0..1 bound(block.x) {\nfor r in 0..1024 { sum p[b, s] <- "
+		"x[b, s * 1024 + r] }}}}\nfor c in 0..1 bound(grid.x) {\nfor u in 0..32 bound(block.x) {\n"
+		"for q in 0..64 { sum y[u] <- p[u, q] }}}}\n",
+		"fn k(x: in f32[32,65536], y: out f32[32]) {\nfor b in 0..32 bound(grid.x) {\nfor t in 0..1 bound(block.x) {\n"
+		"for r in 0..65536 { sum y[b] <- x[b, r] }}}}\n" },
 	{ "one launch beats two", "h200", ALONE(""),
 		ALONE("for c in 0..1 bound(grid.x) {\nfor u in 0..32 bound(block.x) {\ny[0, u] = 0.0\n}}\n") },
 	{ "many blocks beat one", "h200", ALONE(""),
@@ -269,6 +277,62 @@ START_TEST(estimates_of_odd_kernels_are_times)
 }
 END_TEST
 
+/* ---- what templates make ---- */
+
+static const char *const tasks[] = {
+	"dag conv\nin x: f32[1,64,28,28]\nconst w: f32[64,64,3,3]\nconst b: f32[64]\n"
+	"y: f32[1,64,28,28] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,64,28,28] = relu(y)\nout z\n",
+	"dag depthwise\nin x: f32[1,96,14,14]\nconst w: f32[96,1,3,3]\n"
+	"y: f32[1,96,14,14] = conv(x, w) groups=96 pads=[1,1,1,1]\nout y\n",
+	"dag points\nin x: f32[1,128,28,28]\nconst w: f32[256,128,1,1]\ny: f32[1,256,28,28] = conv(x, w)\nout y\n",
+	"dag dense\nin x: f32[1,512]\nconst w: f32[1000,512]\ny: f32[1,1000] = dense(x, w)\nout y\n",
+	"dag product\nin x: f32[256,256]\nconst w: f32[256,256]\ny: f32[256,256] = dense(x, w)\nout y\n",
+	"dag softmax\nin x: f32[64,1000]\ny: f32[64,1000] = softmax(x)\nout y\n",
+	"dag pool\nin x: f32[1,64,112,112]\ny: f32[1,64,56,56] = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+	"out y\n",
+	"dag mean\nin x: f32[1,512,7,7]\ny: f32[1,512,1,1] = reduce_mean(x) axes=[2,3] keep=1\nout y\n",
+	"dag add\nin a: f32[1,256,56,56]\nin b: f32[1,256,56,56]\ny: f32[1,256,56,56] = add(a, b)\nout y\n",
+};
+
+static double draft_ns(const Task *task, const Target *t, const Trace *trace)
+{
+	Err err = { 0 };
+	Arena *own = arena_new();
+	const KernelSet *ks = schedule_draft(ir_new(own), task, t, trace, &err);
+	Cost cost = cost_or_first(NULL, own, t);
+	double ns = ks != NULL ? cost_estimate_one(&cost, ks, task) : 0; /* no launch has some candidates */
+	ck_assert_msg(ks != NULL || err.code == ERR_ILLEGAL, "%s: %s", err.place, err.text);
+	ck_assert_msg(ks == NULL || (isfinite(ns) && ns >= t->blocks.launch_ns && ns < 1e12), "%s: %g ns", task->label, ns);
+	arena_free(own);
+	return ns;
+}
+
+/* Defaults are faster than one thread, and no time is below the floor. */
+START_TEST(candidates_have_times)
+{
+	static const char *const names[] = { "k80", "h200", "opencl:generic", "pocl" };
+	enum { DRAWN = 12 };
+	for (size_t k = 0; k < LEN(names); k++) {
+		Target t = target_of(names[k]);
+		Err err = { 0 };
+		Rng rng = rng_seed(9);
+		Dag *d = dag_parse(a, "t", tasks[_i], strlen(tasks[_i]), &err);
+		Task *task = d != NULL ? task_new(a, d, &err) : NULL;
+		Space *space = task != NULL ? space_new(a, task, &t, &err) : NULL;
+		ck_assert_msg(space != NULL, "%s: %s", err.place, err.text);
+		double first = draft_ns(task, &t, space_trace(space, &space->first, a, &err));
+		double floor = (double)roof_floor_ns(task, &t);
+		double naive = draft_ns(task, &t, trace_parse(a, "naive", "", 0, &err));
+		ck_assert_msg(first > 0 && first < naive, "%s on %s: %g and %g ns", task->label, names[k], first, naive);
+		for (int i = 0; i < DRAWN; i++) {
+			Config c = space_sample(space, &rng);
+			double ns = draft_ns(task, &t, space_trace(space, &c, a, &err));
+			ck_assert_msg(ns == 0 || ns >= floor, "%s on %s: %g ns", task->label, names[k], ns);
+		}
+	}
+}
+END_TEST
+
 /* ---- floors ---- */
 
 /* No time that a device reaches is below the floor, with matrix units, all its units and turbo. */
@@ -304,6 +368,7 @@ int main(void)
 	tcase_add_loop_test(tc, more_work_takes_longer, 0, 5);
 	tcase_add_test(tc, waves_and_occupancy_have_cliffs);
 	tcase_add_loop_test(tc, estimates_of_odd_kernels_are_times, 0, 6);
+	tcase_add_loop_test(tc, candidates_have_times, 0, LEN(tasks));
 	tcase_add_test(tc, floors_of_devices_are_below_all_times);
 	return run_suite("launches", tc);
 }
