@@ -98,8 +98,8 @@ static int cuda_count(DlcError *err)
 	pthread_once(&cu_once, open_library);
 	if (cu_lacks != NULL) {
 		runtime_fail(err, DLC_SYSTEM,
-			"there is no CUDA here: libcuda.so.1 lacks %s; install NVIDIA's driver, of CUDA 9.0 or newer",
-			cu_lacks);
+			"there is no CUDA here: libcuda.so.1 %s%s; install NVIDIA's driver, of CUDA 9.0 or newer",
+			cu_lacks[0] == 0 ? "cannot be opened" : "lacks ", cu_lacks);
 		return 0;
 	}
 	int status = cu_started != CU_OK ? cu_started : cu.cuDeviceGetCount(&n);

@@ -7,7 +7,7 @@
 const char *driver_open(const char *library, const char *const *name, int n, void *api)
 {
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	const char *lacks = handle == NULL ? "everything" : NULL;
+	const char *lacks = handle == NULL ? "" : NULL;
 	for (int k = 0; k < n; k++) {
 		void *f = handle != NULL ? dlsym(handle, name[k]) : NULL;
 		memcpy((char *)api + (size_t)k * sizeof f, &f, sizeof f);

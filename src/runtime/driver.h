@@ -6,7 +6,7 @@
 
 /*
  * Fills `api`, a struct of n pointers to functions, with the functions of these names; where there is none, NULL.
- * Returns the first name that the library does not have, "everything" if there is no library, else NULL. The library
+ * Returns NULL if all is there, else the first name that the library lacks, or "" if it cannot be opened. The library
  * stays open: a driver has threads of its own that must not lose their code.
  */
 const char *driver_open(const char *library, const char *const *name, int n, void *api);
