@@ -324,7 +324,8 @@ void runner_start(Local *m, Job *j)
 	case JOB_REFERENCE: ask_reference(m, j, &msg); break;
 	default: ask_check(m, j, &msg);
 	}
-	send_phase(m, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : METHOD_NETWORK_MS);
+	int network_ms = METHOD_NETWORK_MS + (m->o.device ? j->nnet * METHOD_DEVICE_NETWORK_MS : 0);
+	send_phase(m, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : network_ms);
 }
 
 void runner_close(Local *m)

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Tuning for a device of OpenCL, which is PoCL where nothing else is.
+
+    device_tune.py BUILD FAKE
+
+FAKE is the folder of a loader that fails when it is told to (tests/measure/fake_opencl.c). Every check is a function;
+its first line says what a user may rely on."""
+import ctypes, json, os, re, sys
+
+from onnx_bytes import conv
+from world import BUILD, ENV, TMP, array, end, check_all, lines, run
+
+FAKE = os.path.abspath(sys.argv[2])
+MODEL, DB, TARGET, TRIALS = TMP + "/conv.onnx", TMP + "/a.sqlite", "--target=opencl", 3
+
+def tune(*args, db=DB, **how):
+    return run("dlc-tune", MODEL, TARGET, "--tuning-db=" + db, *args, **how)
+
+def records(kind, db=DB):
+    return [r for r in map(json.loads, lines(db)) if r["kind"] == kind]
+
+def sentence(p, *words):
+    """One line of the program's own, with these words."""
+    said = [l for l in p.stderr.splitlines() if l.startswith("dlc: ")]
+    assert len(said) == 1 and all(w in said[0] for w in words), p.stderr[-600:]
+
+def real_loader():
+    """The file of the machine's loader; None: it has none, or no device."""
+    try:
+        ctypes.CDLL("libOpenCL.so.1")
+    except OSError as e:
+        print("skipped: OpenCL devices:", e)
+        return None
+    maps = open("/proc/self/maps").read()
+    return re.search(r"/\S*libOpenCL\.so\S*", maps)[0]
+
+def faulty(fault, lost=None):
+    more = {"DLC_FAKE_LOST": lost} if lost else {}
+    return dict(ENV, LD_LIBRARY_PATH=FAKE, DLC_FAKE_REAL=REAL, DLC_FAKE_FAULT=fault, **more)
+
+def tunes_and_reuses():
+    """Candidates are measured, and the same command measures none of them again."""
+    tune(f"--trials={TRIALS}")
+    runs = records("run")
+    assert len(runs) == TRIALS and any(r["status"] == "ok" for r in runs), runs
+    assert all(e["device"] and e["driver"] for e in records("environment"))
+    assert [t["type"] for t in records("target")] == ["opencl"]
+    last = json.loads(tune(f"--trials={TRIALS}", "--json").stdout.splitlines()[-1])
+    assert last["reused"] == TRIALS and last["trials"] == 0, last
+    assert len(records("run")) == TRIALS
+
+def computes_what_it_means():
+    """The tuned network gives what the naive loops give on the CPU."""
+    out = {}
+    for name, options in {"tuned": [TARGET, "--tuning-db=" + DB, "--explain"],
+                          "naive": ["--unscheduled", "--tuning-db=none"]}.items():
+        p = run("dlc-compile", MODEL, *options, "-o", f"{TMP}/{name}.dlcb")
+        assert name == "naive" or "exact" in p.stdout, p.stdout
+        run("dlc-run", f"{TMP}/{name}.dlcb", "--seed=7", f"--output={TMP}/{name}.npy")
+        out[name] = array(f"{TMP}/{name}.npy")
+    most = max(map(abs, out["naive"]))
+    assert most > 0 and max(abs(a - b) for a, b in zip(out["tuned"], out["naive"])) <= 1e-4 * most
+
+def records_are_tried_again():
+    """dlc db verify replays a record on the device."""
+    said = run("dlc-db", "verify", DB, TARGET).stdout.splitlines()
+    assert said[-1].startswith("1 good, 0 wrong, 0 retracted, 0 for other targets"), said
+
+def no_device():
+    """Without a device there is a sentence, exit code 5, and no new record."""
+    before = lines(DB)
+    os.mkdir(TMP + "/none")
+    sentence(tune("--trials=+1", want=5, env=dict(ENV, OCL_ICD_VENDORS=TMP + "/none")), "no device")
+    assert lines(DB) == before
+
+def lost_in_the_middle():
+    """A device that is lost ends the search with exit code 5; what was measured before is kept."""
+    db = TMP + "/lost.sqlite"
+    p = tune("--trials=30", db=db, want=5, env=faulty("clFinish 60 -36", TMP + "/lost"))
+    sentence(p, "candidates in a row could not be run")
+    status = [r["status"] for r in records("run", db)]
+    assert "ok" in status and "crash" in status and status.count("device_lost") > 1, status
+
+def no_memory():
+    """A candidate for which the device has no memory fails, and the search goes on."""
+    db = TMP + "/memory.sqlite"
+    tune("--trials=4", db=db, env=faulty("clCreateBuffer 3 -4"))
+    status = [r["status"] for r in records("run", db)]
+    assert len(status) == 4 and "oom" in status, status
+
+def no_code():
+    """A driver that does not build a kernel fails the candidate, and the search goes on."""
+    db = TMP + "/code.sqlite"
+    tune("--trials=2", db=db, env=faulty("clBuildProgram 1 -11"))
+    assert [r["status"] for r in records("run", db)] == ["launch_error"] * 2
+
+REAL = real_loader()
+if REAL is None:
+    end(False)
+conv(MODEL, 8, 16, 12)
+end(check_all((c.__name__, c) for c in (tunes_and_reuses, computes_what_it_means, records_are_tried_again, no_device,
+                                        lost_in_the_middle, no_memory, no_code))[0])
