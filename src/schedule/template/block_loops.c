@@ -404,7 +404,7 @@ bool sketch_blocks(Sketch *s)
 	if (!block_read(s, &set))
 		return true;
 	block_inline(s, &set);
-	if (block_rows_read(s, &set, &rows)) {
+	if (block_rows_read(s, &set, &rows) && (rows.likely || rows.length >= s->target->blocks.warp)) {
 		static const char *const form[] = { "loops", "rows" };
 		bool one = sketch_word(s, "form", form, 2, rows.likely) == 1;
 		sketch_opens(s);

@@ -6,7 +6,7 @@ y: f32[1,32,112,112] = conv(x, w, b) groups=32 pads=[1,1,1,1]
 z: f32[1,32,112,112] = clip(y) lo=0 hi=6
 out z
 --- cuda:h200
-# block.loops form=loops clip.vector=1 clip.tile=2 clip.threads=256 clip.unroll=16
+# block.loops clip.vector=1 clip.tile=2 clip.threads=256 clip.unroll=16
 split h_1 2
 reorder n_1 c h_1.o w_1 h_1.i
 fuse n_1 c
@@ -29,7 +29,7 @@ const w: f32[32,1,3,3]
 y: f32[1,32,28,28]:NCHW8c = conv(x, w) groups=32 strides=[2,2] pads=[1,1,1,1]
 out y
 --- cuda:t4
-# block.loops form=loops conv.along=o.w conv.vector=1 conv.tile=1 conv.threads=256 conv.unroll=16
+# block.loops conv.along=o.w conv.vector=1 conv.tile=1 conv.threads=256 conv.unroll=16
 cache_write conv
 split o.w 8
 reorder n.w o.w.o h.w w.w o.w.i
@@ -51,7 +51,7 @@ in x: f32[1,64,112,112]
 y = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]
 out y
 --- opencl:opencl
-# block.loops form=loops max_pool.vector=1 max_pool.tile=4 max_pool.threads=256 max_pool.unroll=4
+# block.loops max_pool.vector=1 max_pool.tile=4 max_pool.threads=256 max_pool.unroll=4
 cache_write max_pool
 split h.w 4
 reorder n.w c.w h.w.o w.w h.w.i
