@@ -31,6 +31,9 @@ static const struct {
 	{ "block.conv", "dag row\nin x: f32[2,6,17]\nconst w: f32[9,6,3]\ny: f32[2,9,15] = conv(x, w)\nout y\n" },
 	{ "block.conv", "dag wide\nin x: f32[1,5,7,8]\nconst w: f32[7,5,3,3]\n"
 		"y: f32[1,7,7,8] = conv(x, w) pads=[2,2,2,2] dilations=[2,2]\nout y\n" },
+	{ "block.conv", "dag deep\nin x: f32[1,16,3,3]\nconst w: f32[6,16,3,3]\nconst b: f32[6]\n"
+		"y: f32[1,6,3,3] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,6,3,3] = relu(y)\nout z\n" },
+	{ "block.conv", "dag bare\nin x: f32[2,128,2,3]\nconst w: f32[9,128,1,1]\ny: f32[2,9,2,3] = conv(x, w)\nout y\n" },
 	{ "block.dense", "dag dense\nin x: f32[13,24]\nconst w: f32[20,24]\nconst b: f32[20]\n"
 		"y: f32[13,20] = dense(x, w, b)\nz: f32[13,20] = relu(y)\nout z\n" },
 	{ "block.dense", "dag sequence\nin x: f32[2,9,21]\nconst w: f32[16,21]\ny: f32[2,9,16] = dense(x, w)\nout y\n" },
@@ -43,7 +46,7 @@ enum { CONFIGS = 6 /* at random, beside the default */, MOST_REFUSED = 50 /* one
 
 /* In memory that the tests' processes share. */
 static struct {
-	int drawn, refused, shared, vectors;
+	int drawn, refused, shared, vectors, launches;
 } *made;
 
 static bool count(Stmt *s, void *arg)
@@ -80,6 +83,8 @@ static void try_config(Space *s, const Config *c, const Want *want, bool first)
 	made->refused += !fits;
 	if (fits) {
 		ir_each_stmt(ks->fn[0]->body, count, NULL);
+		for (const Stmt *l = ks->fn[0]->body; l != NULL; l = l->next)
+			made->launches += l->kind == ST_FOR;
 		text_add(&said, "\n");
 		trace_print(&said, t);
 		must_give(want, ks, 3, text_str(&said));
@@ -120,6 +125,7 @@ START_TEST(few_configs_are_refused)
 		made->drawn);
 	ck_assert_int_gt(made->shared, made->drawn);
 	ck_assert_int_gt(made->vectors, made->drawn / 4);
+	ck_assert_int_gt(made->launches, made->drawn); /* partial sums of some are added up by another launch */
 }
 END_TEST
 

@@ -19,7 +19,7 @@ bool prim_cache_write(Sched *s, const Step *st)
 	if (p.fixed)
 		return sched_refuse_for(
 			s, "cache_write", name, "its iterators must be the indices of %s, one each", p.buf->name);
-	if (!producer_is_param(p.at.fn, p.buf->name))
+	if (!producer_is_param(p.at.fn, p.buf->name) && strcmp(p.buf->scope, "global") != 0)
 		return sched_refuse_for(s, "cache_write", name, "it already has a buffer of its own, %s", p.buf->name);
 	for (int k = 0; k < p.at.naround && p.at.around[k] != *p.top; k++)
 		for (int i = 0; i < b->block.n; i++)

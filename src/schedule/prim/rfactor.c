@@ -117,7 +117,19 @@ static const char *iter_of_loop(Sched *s, const Stmt *loop)
 	return ir_name(s->ir, arena_printf(ir_arena(s->ir), "v%s.rf", loop->loop.var));
 }
 
-/* Indices of the partial results: L's iterator, then the kept loops'. */
+/* The spatial iterator that is the loop, from its first value to its last; NULL: there is none. */
+static const Iter *whole_iter(const Stmt *block, const Stmt *loop)
+{
+	for (int k = 0; k < block->block.n; k++) {
+		const Iter *it = &block->block.iter[k];
+		if (it->kind == ITER_SPATIAL && it->value->op == IR_VAR && strcmp(it->value->name, loop->loop.var) == 0 &&
+			ir_is_const(it->lo, 0) && ir_is_const(loop->loop.lo, 0) && it->hi == loop->loop.hi)
+			return it;
+	}
+	return NULL;
+}
+
+/* Indices of the partial results: L's iterator, then the kept loops', or iterators that are these loops. */
 static int partial_index(Sched *s, const Factor *f, bool second, const Expr **idx)
 {
 	int n = 0;
@@ -125,6 +137,11 @@ static int partial_index(Sched *s, const Factor *f, bool second, const Expr **id
 	for (int k = 0; k < f->p.n; k++)
 		if (f->p.kept[k]) {
 			const Stmt *l = f->p.loop[k];
+			const Iter *own = whole_iter(f->p.block, l);
+			if (own != NULL) {
+				idx[n++] = ir_idx(s->ir, own->name);
+				continue;
+			}
 			const Expr *v = ir_idx(s->ir, second ? path_name(s, l->loop.var, "rf") : l->loop.var);
 			idx[n++] = ir_sub(s->ir, v, l->loop.lo);
 		}

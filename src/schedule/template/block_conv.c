@@ -193,6 +193,44 @@ static bool is_flat(const Conv *v, const Tiled *t)
 	return flat;
 }
 
+/*
+ * Each part of the taps has blocks of its own, which store partial sums; a second launch adds them up and stores what
+ * the Task asks for. The tile is of the partial sums then.
+ */
+static void split_steps(Sketch *s, const char *store, const Tiled *t, Tiled *partial, CoopTile *b, int64_t parts)
+{
+	sketch_step(s, "merge %s %s pixel.s as joined", store, t->out[1].name);
+	sketch_step(s, "split tap %lld as part taps", (long long)b->channels);
+	sketch_step(s, "reorder part %s pixel taps", t->axis[1].name);
+	sketch_step(s, "rfactor %s part as partial", t->block);
+	sketch_step(s, "scope partial global");
+	sketch_step(s, "cache_write partial");
+	b->as = " as pixel.p filter.p part.p tap.p";
+	b->rest[b->nrest++] = "part.p";
+	b->round[0].name = "tap.p";
+	b->outer[b->nouter++] = (TileAxis){ "part.rf.w", parts };
+	const char *out[2] = { arena_printf(s->arena, "%s.w", t->axis[1].name), "pixel.w" };
+	const char *in[2] = { "filter.p", "pixel.p" };
+	for (int k = 0; k < 2; k++) {
+		int64_t part = coop_axis_part(&b->axis[k]);
+		b->axis[k].name = in[k];
+		b->axis[k].out = out[k];
+		b->axis[k].extent = (b->axis[k].extent + part - 1) / part * part;
+	}
+	partial->block = "partial";
+	partial->sums = "partial.c";
+}
+
+/* One thread for each result. */
+static void join_steps(Sketch *s, const Tiled *t, int64_t results)
+{
+	sketch_step(s, "split joined %lld", (long long)(results < TMPL_BLOCK_THREADS ? results : TMPL_BLOCK_THREADS));
+	sketch_step(s, "compute_at %s joined.i", t->block);
+	sketch_step(s, "bind joined.o grid.x");
+	sketch_step(s, "bind joined.i block.x");
+	sketch_step(s, "unroll part.rf");
+}
+
 static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 {
 	CoopTile b = { .n = 2, .blocks = 1, .type = v->x->type, .taps = 1, .channels = v->channels * v->taps };
@@ -205,12 +243,13 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	b.axis[0] = (CoopAxis){ t->axis[1].name, t->out[1].name, v->filters, .widen = true, .stride = 1, .window = 1 };
 	b.axis[1] = (CoopAxis){ "pixel", "pixel.s", pixels, .widen = true, .stride = 1, .window = 1 };
 	Conv product = *v;
+	int64_t parts = coop_split_knob(s, &b);
 	product.channels = b.channels;
 	product.taps = 1;
 	product.c = "tap";
 	if (!coop_knobs(s, &b))
 		return false;
-	ask_round(s, &b, &product, false, v->taps > 1);
+	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
@@ -233,10 +272,13 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		reduced = arena_printf(s->arena, "tap%s", last);
 	}
 	coop_widen_steps(s, t, &b);
+	Tiled partial = *t;
+	if (parts > 1)
+		split_steps(s, store, t, &partial, &b, parts);
 	x->copy = "xs";
 	w->copy = "ws";
-	sketch_step(s, "reindex %s %s as %s", v->x->name, t->block, x->copy);
-	sketch_step(s, "reindex %s %s as %s", packed, t->block, w->copy);
+	sketch_step(s, "reindex %s %s as %s", v->x->name, partial.block, x->copy);
+	sketch_step(s, "reindex %s %s as %s", packed, partial.block, w->copy);
 	x->n = w->n = 2;
 	for (int k = 0; k < 2; k++)
 		x->order[k] = w->order[k] = 1 - k;
@@ -248,7 +290,15 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	x->lanes = is_flat(v, t) && whole && pixels % x->part[0] == 0 && image % target_lanes(s->target, b.type) == 0
 		? coop_lanes(s, v->x->type, x->part[0]) : 1;
 	w->lanes = weight_lanes(s, v, &b.axis[0], whole);
-	coop_steps(s, t, &b);
+	if (parts > 1)
+		for (int i = 0; i < 2; i++) { /* pixels or filters, the part, taps of it */
+			CoopOperand *o = &b.operand[i];
+			*o = (CoopOperand){ .copy = o->copy, .layout = "CWN", .n = 3, .order = { 1, 2, 0 },
+				.part = { o->part[0], 1, o->part[1] }, .lanes = o->lanes };
+		}
+	coop_steps(s, &partial, &b);
+	if (parts > 1)
+		join_steps(s, t, v->filters * pixels);
 	return true;
 }
 
@@ -276,7 +326,7 @@ static bool run(Sketch *s, Err *err)
 	if (n == 0)
 		return sketch_blocks(s);
 	int first = n == 2 && (v.taps == 1 || v.stride[v.rank - 1] > 1 || image <= TMPL_COOP_IMAGE);
-	const char *picked = word[sketch_word(s, "form", word, n, first)];
+	const char *picked = word[sketch_word(s, "tiles", word, n, first)];
 	sketch_opens(s);
 	sketch_group(s);
 	bool tiled = strcmp(picked, form[0]) == 0 ? direct(s, &t, &v) : implicit(s, &t, &v);

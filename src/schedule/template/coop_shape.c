@@ -122,7 +122,8 @@ static bool runs(const Sketch *s, const CoopTile *b)
 /*
  * The time of the busiest unit, in multiply-adds of a lane. A unit has as many blocks as are left where they are
  * shared out evenly. Each multiply-add takes a lane, its share of what is loaded from shared memory, and of what the
- * block copies there; and where too few sums are in flight, lanes wait.
+ * block copies there; and where too few sums are in flight, lanes wait. Each round waits for memory, while other blocks
+ * of the unit work.
  */
 static double time_of(const Sketch *s, const CoopTile *b)
 {
@@ -149,7 +150,8 @@ static double time_of(const Sketch *s, const CoopTile *b)
 	double hidden = fmin(1, flight / (rate * t->core.fma_latency * TMPL_COOP_HIDES));
 	double warps = (double)ceil_div(threads, t->blocks.warp) * t->blocks.warp / (double)threads;
 	double busy = fmax(1, loads) + fetched + TMPL_COOP_COPY * copied;
-	return (double)each * (double)tile * busy * warps / fmax(hidden, 1e-3);
+	double waits = rate * TMPL_COOP_LATENCY / (double)(round * b->taps * at_once);
+	return (double)each * ((double)tile * busy * warps / fmax(hidden, 1e-3) + waits);
 }
 
 static int by_time(const void *x, const void *y)
@@ -295,6 +297,48 @@ static const CoopShape *offered(Sketch *s, const char *what, const CoopTile *b,
 	for (*n = 0; ((const CoopShape *)known->ptr)[*n].at[0] != 0;)
 		++*n;
 	return known->ptr;
+}
+
+/* In cycles, for so many parts of the channels. */
+static double time_split(Sketch *s, const CoopTile *b, int64_t parts)
+{
+	int n;
+	CoopTile part = *b;
+	part.blocks = b->blocks * parts;
+	const CoopShape *shape = offered(s, arena_printf(s->arena, "split %lld", (long long)parts), &part, threads_of, &n);
+	if (n == 0)
+		return INFINITY;
+	const Target *t = s->target;
+	double outputs = (double)b->blocks, steps = (double)(b->channels * b->taps) / (double)parts;
+	double cycles = shape[0].time * steps / (t->core.fma_rate * target_lanes(t, b->type));
+	for (int k = 0; k < b->n; k++)
+		outputs *= (double)b->axis[k].extent;
+	double bytes = outputs * (double)(2 * parts + 1) * (double)dtype_bytes(b->type, 1);
+	double joins = t->blocks.launch_ns * t->core.ghz + bytes / (fmax(t->core.level[1], 1) * fmax(t->cores, 1));
+	return parts > 1 ? cycles + joins : cycles;
+}
+
+int64_t coop_split_knob(Sketch *s, CoopTile *b)
+{
+	int64_t option[KNOB_OPTIONS], outputs = b->blocks;
+	int n = 0, first = 0;
+	double best = INFINITY;
+	for (int k = 0; k < b->n; k++)
+		outputs *= b->axis[k].extent;
+	bool fills = outputs / TMPL_COOP_FILLS >= s->target->cores;
+	for (int64_t parts = 1; parts <= (fills ? 1 : TMPL_COOP_SPLITS); parts *= 2) {
+		if (b->channels % parts != 0 || (parts > 1 && b->channels / parts < TMPL_COOP_PART))
+			continue;
+		double time = time_split(s, b, parts);
+		first = time < best ? n : first;
+		best = fmin(time, best);
+		option[n++] = parts;
+	}
+	int64_t parts = sketch_number(s, "split", option, n, first);
+	sketch_opens(s);
+	b->blocks *= parts;
+	b->channels /= parts;
+	return parts;
 }
 
 bool coop_knobs(Sketch *s, CoopTile *b)

@@ -218,7 +218,7 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 	for (int k = 0; k < b->n; k++)
 		text_add(&line, " %s", rest[k]);
 	sketch_step(s, "reorder%s", text_str(&line));
-	sketch_step(s, "compute_at %s %s", t->block, grid[ngrid - 1].name);
+	sketch_step(s, "compute_at %s %s%s", t->block, grid[ngrid - 1].name, b->as != NULL ? b->as : "");
 	const char *round = reduction_steps(s, b, in);
 	const char *threads = fuse_threads(s, b, in, arena_printf(s->arena, "%s.t", t->block));
 	for (int k = 0; k < COOP_OPERANDS; k++)

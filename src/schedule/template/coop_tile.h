@@ -45,6 +45,7 @@ typedef struct CoopTile {
 	int n, nouter, nround;
 	CoopAxis axis[COOP_AXES];       /* threads that are neighbours are so along the last */
 	TileAxis outer[TILE_AXES];        /* loops of the storing nest each of whose iterations is a block of its own */
+	const char *as; /* what the reduction's loops are called in a block, " as n o .."; NULL: after its iterators */
 	int nrest;
 	const char *rest[TILE_AXES];      /* other loops of the reduction, of one iteration in each block */
 	CoopRound round[COOP_ROUNDS];   /* outermost first */
@@ -67,6 +68,11 @@ void coop_operands(const CoopTile *b, int64_t part[COOP_OPERANDS]);
  * threads among the sums. What is asked behind them may depend on them. False: no tile fits the device.
  */
 bool coop_knobs(Sketch *s, CoopTile *b);
+/*
+ * Asks for "split": in how many parts of the channels blocks make partial sums, where outputs alone do not fill the
+ * device; the number. blocks and channels are of one part behind it.
+ */
+int64_t coop_split_knob(Sketch *s, CoopTile *b);
 /* Asks for "unroll": the multiply-adds that are written out. */
 void coop_unroll_knob(Sketch *s, CoopTile *b);
 
