@@ -92,7 +92,9 @@ bool target_settle(const Args *args, DlcSession *s, DlcTarget *t, Err *err)
 	Arena *a = args_arena(args);
 	if (dlc_target_text(s, t, 0, text, failure_of(err)) == DLC_FAULT_NONE)
 		return true;
-	if (err->code != ERR_DEVICE || t->device > 0)
+	int count;
+	bool none = dlc_session_devices(s, kind, &count, NULL) == DLC_FAULT_DEVICE;
+	if (err->code != ERR_DEVICE || t->device > 0 || !none)
 		return false;
 	*err = (Err){ 0 };
 	if (!databases_open(args, s, false, &d, err))

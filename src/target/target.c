@@ -112,6 +112,14 @@ bool target_runs_on(const Target *t, const Target *machine, Err *err)
 	if (t->kind != machine->kind || t->arch != machine->arch)
 		return fail(err, ERR_MISSING, text, "the target is %s (%s), this machine is %s (%s)", arch_name(t->arch),
 			kinds[t->kind].text, arch_name(machine->arch), kinds[machine->kind].text);
+	uint64_t lacking = t->features & ~machine->features;
+	if (lacking != 0) {
+		Arena *a = arena_new();
+		fail(err, ERR_MISSING, text, "the target needs features that this machine (%s) lacks: %s", machine->model,
+			target_feature_list(a, lacking));
+		arena_free(a);
+		return false;
+	}
 	const Blocks *need = &t->blocks, *have = &machine->blocks;
 	if (need->block_threads > have->block_threads)
 		return fail(err, ERR_MISSING, text, "the target has blocks of %d threads, but %s takes at most %d",
@@ -119,14 +127,7 @@ bool target_runs_on(const Target *t, const Target *machine, Err *err)
 	if (target_block_shared(t) > target_block_shared(machine))
 		return fail(err, ERR_MISSING, text, "the target's blocks have %lld bytes of shared memory, those of %s %lld",
 			(long long)target_block_shared(t), machine->model, (long long)target_block_shared(machine));
-	uint64_t lacking = t->features & ~machine->features;
-	if (lacking == 0)
-		return true;
-	Arena *a = arena_new();
-	fail(err, ERR_MISSING, text, "the target needs features that this machine (%s) lacks: %s", machine->model,
-		target_feature_list(a, lacking));
-	arena_free(a);
-	return false;
+	return true;
 }
 
 /* ---- names */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """devices.py BUILD: which device a command means, and what it says where there is none.
 
-The OpenCL loader looks for drivers in an empty folder, so the machine has no device but its CPU. Records of a target
-are sealed here and imported: nothing is measured."""
+The OpenCL loader looks for drivers in an empty folder, so the machine has no OpenCL device. CUDA's driver is
+tests/fake_cuda. Records of a target are sealed here and imported: nothing is measured."""
 import json, os
 
 import world
@@ -36,8 +36,8 @@ def database(name, *targets):
     return path
 
 
-def refused(sentence, code, program, *args):
-    said = world.run(program, *args, want=code).stderr
+def refused(sentence, code, program, *args, **how):
+    said = world.run(program, *args, want=code, **how).stderr
     assert sentence in said, f"wanted \"{sentence}\": {said}"
     assert said.count("\n") == (2 if code == 2 else 1), said
 
@@ -68,6 +68,30 @@ def candidates():
     refused("several targets of this kind: name a target, such as opencl:", 2, *compile, f"--tuning-db={two}")
 
 
+def fake(**options):
+    """The environment of a machine with GPUs."""
+    return dict(world.ENV, LD_LIBRARY_PATH=f"{world.BUILD}/tests/fake_cuda",
+                **{f"FAKE_CUDA_{k}": str(v) for k, v in options.items()})
+
+
+def gpus():
+    """A GPU is a target: its model is its level, --device says which, and one that dlc cannot use is named."""
+    two = fake(DEVICES=2, SM=86)
+    info = json.loads(world.run("dlc", "info", "--json", env=two).stdout)
+    found = [(d["device"], d["target"], d["warp"]) for d in info["devices"] if d["kind"] == "cuda"]
+    assert found == [(0, "cuda:sm_86 t1", 32), (1, "cuda:sm_86 t1", 32)], found
+    assert "cuda" not in [m["kind"] for m in info["missing"]]
+    compile = ["compile", POOL, "--target=cuda", "--tuning-db=none", "--json", "-o", f"{TMP}/gpu.dlcb"]
+    said = json.loads(world.run("dlc", *compile, "--device=1", env=two).stdout)
+    assert said["target"] == "cuda:sm_86 t1", said
+    refused("there is no CUDA device 2: this machine has 2, counted from 0", 5, "dlc", *compile, "--device=2", env=two)
+    refused("there is no CUDA device 7", 5, "dlc-run", f"{TMP}/gpu.dlcb", "--device=7", env=two)
+    refused("Fake GPU 0, has no features that dlc makes code for: sm_35", 5, "dlc", *compile, env=fake(SM=35))
+    refused("needs", 1, "dlc-run", f"{TMP}/gpu.dlcb", env=fake(SM=70))
+    h200 = ["tune", POOL, "--target=cuda:h200", f"--tuning-db={TMP}/new.sqlite"]
+    refused("the target needs features that this machine (sm_86) lacks: sm_89 sm_90", 3, "dlc", *h200, env=two)
+
+
 def levels():
     """A GPU of which only the compute capability is known is a target too."""
     ptx = world.run("dlc", "show", POOL, "--target=cuda:sm_86", "--stage=ptx", "--tuning-db=none").stdout
@@ -75,4 +99,4 @@ def levels():
     refused("only a CPU's target has threads", 2, "dlc", "show", POOL, "--target=cuda:sm_86", "--threads=2")
 
 
-world.main(no_device, candidates, levels)
+world.main(no_device, candidates, gpus, levels)
