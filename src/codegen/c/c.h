@@ -28,7 +28,7 @@ typedef struct CDialect {
 	bool vectors; /* it has vector types; integers do not wrap; indices are narrow where they may be */
 	bool devices; /* kernels are started by a launch; else a team enters them with a DlcCall */
 	bool halves;  /* f16 and bf16, computed in float */
-	bool doubles;
+	const char *doubles; /* the feature of targets that have f64; "": all do; NULL: none does */
 } CDialect;
 extern const CDialect c_dialect, opencl_dialect;
 

@@ -99,5 +99,5 @@ const CDialect c_dialect = {
 	.shared = "",
 	.barrier = "if (call->threads > 1) call->barrier(call->team);",
 	.halves = true,
-	.doubles = true,
+	.doubles = "",
 };

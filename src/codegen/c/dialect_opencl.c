@@ -1,6 +1,7 @@
 /*
- * OpenCL C 1.2: kernels of a launch, vectors, no doubles or halves. The functions that it has not or defines otherwise
- * are rows; a module has those that it calls. Sums and products keep the roundings of the set: nothing is contracted.
+ * OpenCL C 1.2: kernels of a launch, vectors. The functions that it has not or defines otherwise are rows; a module has
+ * those that it calls. Sums and products keep the roundings of the set: nothing is contracted. Halves are bits in
+ * memory and floats elsewhere, which any device can do; doubles are for devices that have them.
  */
 #include "codegen/c/c.h"
 
@@ -25,20 +26,44 @@
 	{ "abs_" u, "static " U " abs_" u "(" U " a) { return a; }\n" }
 
 /* A function of OpenCL by our name; it takes vectors as well. */
-#define SAME(ours, theirs) { ours "_f32", "#define " ours "_f32 " theirs "\n" }
+#define SAME(ours, theirs) \
+	{ ours "_f32", "#define " ours "_f32 " theirs "\n" }, \
+	{ ours "_f64", "#define " ours "_f64 " theirs "\n" }
+
+/* A NaN argument of min and max gives NaN. */
+#define FLOATS(f, T) \
+	{ "div_" f, "static " T " div_" f "(" T " a, " T " b) { return a / b; }\n" }, \
+	{ "min_" f, "static " T " min_" f "(" T " a, " T " b) { return a < b || a != a ? a : b; }\n" }, \
+	{ "max_" f, "static " T " max_" f "(" T " a, " T " b) { return a > b || a != a ? a : b; }\n" }, \
+	{ "min_" f "x%d", "static " T "%d min_" f "x%d(" T "%d a, " T "%d b) { " \
+		"return select(b, a, a < b | a != a); }\n" }, \
+	{ "max_" f "x%d", "static " T "%d max_" f "x%d(" T "%d a, " T "%d b) { " \
+		"return select(b, a, a > b | a != a); }\n" }, \
+	{ "sigmoid_" f, "static " T " sigmoid_" f "(" T " a) { return 1 / (1 + exp(-a)); }\n" }, \
+	{ "sigmoid_" f "x%d", "static " T "%d sigmoid_" f "x%d(" T "%d a) { return 1 / (1 + exp(-a)); }\n" }
 
 static const CFunction functions[] = {
 	INTEGERS("i", "w", "int", "uint"),
 	INTEGERS("s", "u", "long", "ulong"),
 	{ "is_nan", "#define is_nan(x) ((uchar)((x) != (x)))\n" },
-	{ "div_f32", "static float div_f32(float a, float b) { return a / b; }\n" },
-	/* A NaN argument gives NaN. */
-	{ "min_f32", "static float min_f32(float a, float b) { return a < b || a != a ? a : b; }\n" },
-	{ "max_f32", "static float max_f32(float a, float b) { return a > b || a != a ? a : b; }\n" },
-	{ "min_f32x%d", "static float%d min_f32x%d(float%d a, float%d b) { return select(b, a, a < b | a != a); }\n" },
-	{ "max_f32x%d", "static float%d max_f32x%d(float%d a, float%d b) { return select(b, a, a > b | a != a); }\n" },
-	{ "sigmoid_f32", "static float sigmoid_f32(float a) { return 1 / (1 + exp(-a)); }\n" },
-	{ "sigmoid_f32x%d", "static float%d sigmoid_f32x%d(float%d a) { return 1 / (1 + exp(-a)); }\n" },
+	FLOATS("f32", "float"),
+	FLOATS("f64", "double"),
+	/* Halves of a float, rounded to even; then as bits, and back. */
+	{ "round_f16", "static float round_f16(float a) { return from_bits_f16(bits_f16(a)); }\n" },
+	{ "round_bf16", "static float round_bf16(float a) { const uint u = as_uint(a);\n"
+		"    return a != a ? a : as_float(u + 0x7fff + (u >> 16 & 1) & 0xffff0000); }\n" },
+	{ "bits_f16", "static ushort bits_f16(float a) { ushort u;\n"
+		"    vstore_half_rte(a, 0, (half *)&u); return a != a ? 0x7e00 : u; }\n" },
+	{ "bits_bf16", "static ushort bits_bf16(float a) { return a != a ? 0x7fc0 : as_uint(a) >> 16; }\n" },
+	{ "from_bits_f16", "static float from_bits_f16(ushort a) { return vload_half(0, (const half *)&a); }\n" },
+	{ "from_bits_bf16", "static float from_bits_bf16(ushort a) { return as_float((uint)a << 16); }\n" },
+	/* A float whose last bit says that something was lost, so that rounding it to a half is the only rounding. */
+	{ "odd_s", "static float odd_s(long a) { const float f = convert_float_rtz(a);\n"
+		"    return as_float(as_uint(f) | (convert_long_sat_rtz(f) != a)); }\n" },
+	{ "odd_u", "static float odd_u(ulong a) { const float f = convert_float_rtz(a);\n"
+		"    return as_float(as_uint(f) | (convert_ulong_sat_rtz(f) != a)); }\n" },
+	{ "odd_f64", "static float odd_f64(double a) { const float f = convert_float_rtz(a);\n"
+		"    return a != a || f == a ? f : as_float(as_uint(f) | 1); }\n" },
 	SAME("tmod", "fmod"),
 	SAME("fma", "fma"),
 	SAME("pow", "pow"),
@@ -75,4 +100,6 @@ const CDialect opencl_dialect = {
 	.barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
 	.vectors = true,
 	.devices = true,
+	.halves = true,
+	.doubles = "fp64",
 };

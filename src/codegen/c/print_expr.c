@@ -46,7 +46,9 @@ const char *c_type(Print *p, DType t)
 		c_refuse(p, "elements of less than a byte");
 	if (c_is_half(t) && !p->d->halves)
 		c_refuse(p, "f16 and bf16, which the device is not known to have: use f32");
-	if (dtype_is_float(t) && t.bits == 64 && !p->d->doubles)
+	const char *f = p->d->doubles;
+	if (dtype_is_float(t) && t.bits == 64 &&
+		(f == NULL || (f[0] != 0 && !target_has_named(p->job->target, f))))
 		c_refuse(p, "f64, which the device is not known to have: use f32");
 	if (dtype_is_float(t))
 		return t.bits == 64 ? "double" : "float";
@@ -118,7 +120,7 @@ static void number(Print *p, const Expr *e)
 		text_add(p->out, "((%s)%s)", c_type(p, t), p->d->nan);
 	else if (isinf(e->f))
 		text_add(p->out, "((%s)%s%s)", c_type(p, t), e->f < 0 ? "-" : "", p->d->inf);
-	else if (p->d->vectors && t.bits == 32)
+	else if (p->d->vectors && t.bits <= 32)
 		text_add(p->out, signbit(e->f) ? "(%a%s)" : "%a%s", e->f, p->d->float_end);
 	else
 		text_add(p->out, "((%s)%a)", c_type(p, t), e->f);
@@ -168,6 +170,16 @@ const char *c_function(Node op)
 	return function[op];
 }
 
+/* What leads from a type to a float or double that can be rounded to a half. */
+static const char *exactly(const Print *p, DType from)
+{
+	if (!p->d->vectors)
+		return "(double)";
+	if (dtype_is_float(from))
+		return from.bits == 64 ? "odd_f64" : "(float)";
+	return from.kind == DT_UINT ? "odd_u" : from.kind == DT_INT ? "odd_s" : "(float)";
+}
+
 static void cast(Print *p, const Expr *e, const char *lane)
 {
 	DType to = e->type, from = e->arg[0]->type;
@@ -179,11 +191,11 @@ static void cast(Print *p, const Expr *e, const char *lane)
 	else if (saturates)
 		text_add(p->out, "((%s)saturate_%s(%d, ", c_type(p, to), c_suffix(p, to, false), to.bits);
 	else if (rounds)
-		text_add(p->out, "round_%s((double)", c_suffix(p, to, false));
+		text_add(p->out, "round_%s(%s(", c_suffix(p, to, false), exactly(p, from));
 	else
 		text_add(p->out, "((%s)", type_of(p, e));
 	c_expr(p, e->arg[0], lane);
-	text_add(p->out, saturates ? "))" : ")");
+	text_add(p->out, saturates || rounds ? "))" : ")");
 }
 
 /* Through an unsigned integer of the width. */
@@ -192,7 +204,7 @@ static void bitcast(Print *p, const Expr *e, const char *lane)
 	DType to = e->type, from = e->arg[0]->type;
 	if (to.bits != from.bits)
 		c_refuse(p, "bits as a type of another width");
-	if (p->d->vectors) {
+	if (p->d->vectors && !c_is_half(to) && !c_is_half(from)) {
 		text_add(p->out, "as_%s((%s)", c_type(p, to), c_type(p, from));
 		c_expr(p, e->arg[0], lane);
 		text_add(p->out, ")");
@@ -200,8 +212,8 @@ static void bitcast(Print *p, const Expr *e, const char *lane)
 	}
 	bool floats = dtype_is_float(to);
 	text_add(p->out, floats ? "from_bits_%s(" : "((%s)", floats ? c_suffix(p, to, false) : c_type(p, to));
-	text_add(p->out, dtype_is_float(from) ? "bits_%s(" : "(uint%s_t)(",
-		dtype_is_float(from) ? c_suffix(p, from, false) : arena_printf(p->job->arena, "%d", from.bits));
+	text_add(p->out, dtype_is_float(from) ? "bits_%s(" : "(%s)(",
+		dtype_is_float(from) ? c_suffix(p, from, false) : c_type(p, (DType){ DT_UINT, from.bits, 1 }));
 	c_expr(p, e->arg[0], lane);
 	text_add(p->out, "))");
 }

@@ -58,6 +58,17 @@ static void let_array(Print *p, const Stmt *s, int n)
 
 /* ---- with them ---- */
 
+/* One lane at once. */
+static void element(Print *p, const Stmt *s, const char *lane)
+{
+	DType t = s->store.value->type;
+	bool half = c_is_half(t);
+	c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
+	text_add(p->out, half ? " = bits_%s(" : " = ", half ? c_suffix(p, t, false) : "");
+	c_whole(p, s->store.value, lane);
+	text_add(p->out, half ? ");" : ";");
+}
+
 /* One statement for all lanes, if there is one. */
 static bool store_vector(Print *p, const Stmt *s)
 {
@@ -139,10 +150,7 @@ static bool store_loop(Print *p, const Stmt *s, int n)
 		ir_find_node(idx, needs_constant_lane, &x) != NULL || ir_find_node(mask, needs_constant_lane, &x) != NULL)
 		return false;
 	lanes(p, n, mask);
-	c_access(p, s->store.dst.buf, idx, "l");
-	text_add(p->out, " = ");
-	c_whole(p, v, "l");
-	text_add(p->out, ";");
+	element(p, s, "l");
 	return true;
 }
 
@@ -150,10 +158,7 @@ static void store_own(Print *p, const Stmt *s, int n)
 {
 	const Expr *mask = s->store.mask;
 	if (n == 1 && mask == NULL) {
-		c_access(p, s->store.dst.buf, s->store.dst.idx[0], NULL);
-		text_add(p->out, " = ");
-		c_whole(p, s->store.value, NULL);
-		text_add(p->out, ";");
+		element(p, s, NULL);
 		return;
 	}
 	size_t start = p->out->n;

@@ -222,6 +222,10 @@ void c_vector(Print *p, const Expr *e)
 	case IR_BITCAST:
 		if (e->type.lanes != e->arg[0]->type.lanes || e->type.bits != e->arg[0]->type.bits)
 			c_refuse(p, "bits as a type of another width");
+		if (c_is_half(e->arg[0]->type)) {
+			lanes_of(p, e);
+			break;
+		}
 		text_add(p->out, "as_%s(", c_vector_type(p, e->type, false));
 		as_width(p, e->arg[0], false);
 		text_add(p->out, ")");

@@ -199,7 +199,7 @@ static const struct {
 		 "y[t] = s[i64(x[t])] }"),
 		"an alloc of more than 64 KiB for each thread" },
 	{ "fn f(y: out f64[8]) { y[0] = f64(0) }", "does not print f64, which the device is not known to have" },
-	{ "fn f(y: out f16[8]) { y[0] = f16(0) }", "does not print f16 and bf16" },
+	{ "fn f(y: out i4[8]) { y[0] = i4(0) }", "does not print elements of less than a byte" },
 	{ "fn f(y: inout i32[8]) { atomic sum y[0] <- i32(1) }", "does not print atomics" },
 	{ "fn a.b(y: out f32[8]) { y[0] = 0.0 } fn a_b(z: out f32[8]) { z[0] = 0.0 }",
 		"have one name, dlc_a_b, on a device" },
