@@ -79,6 +79,7 @@ typedef struct Emit {
 	VEC(Loaded) loaded; /* and those of the basic block, until memory is stored to */
 	int loaded_regs, loaded_most;
 	uint32_t lists;        /* of statements, counted */
+	uint32_t pins;         /* conditions of a device, counted */
 	uint32_t clock, fence; /* of uses; of fences and basic blocks, from 1 */
 	LLVMValueRef mask;     /* lanes that are on: i1 or a vector of them; NULL: all */
 	LLVMValueRef some;     /* whether any of them is; NULL: to be computed */

@@ -18,6 +18,10 @@ bool emit_copy(Emit *e, const Stmt *s);
 void emit_commit(Emit *e);
 void emit_wait(Emit *e, int64_t pending);
 
+/* emit_pin.c: before a condition, of what it guards. */
+void emit_pin(Emit *e, Stmt *list);
+void emit_pin_value(Emit *e, const Expr *x);
+
 /* emit_index.c: indices of a device in 32 bits. NULL: the node needs 64. */
 LLVMValueRef emit_short_node(Emit *e, const Expr *x, LLVMValueRef const *a);
 LLVMValueRef emit_short(Emit *e, LLVMValueRef v); /* the low 32 bits */

@@ -194,6 +194,10 @@ static bool loop(Emit *e, const Stmt *s)
 
 static bool branch(Emit *e, const Stmt *s)
 {
+	if (e->device) {
+		emit_pin(e, s->branch.then);
+		emit_pin(e, s->branch.other);
+	}
 	LLVMValueRef c = emit_expr(e, s->branch.cond);
 	LLVMBasicBlockRef then = emit_block(e, "then"), done = emit_block(e, "end"), other = done;
 	if (s->branch.other != NULL)
@@ -241,6 +245,8 @@ static void store(Emit *e, const Stmt *s)
 	if (e->async && emit_copy(e, s))
 		return;
 	if (m == NULL || m->type.lanes == 1) {
+		if (e->device && m != NULL)
+			emit_pin_value(e, s->store.value);
 		LLVMBasicBlockRef done = emit_mask_begin(e, m);
 		emit_store(e, s->store.dst.buf, idx, emit_expr(e, s->store.value), NULL);
 		emit_mask_end(e, done);

@@ -11,6 +11,7 @@ typedef struct Place { /* where a buffer lies */
 	bool own;      /* of a device: an array of the thread */
 	bool global;   /* of a device: a buffer that the kernel gets */
 	bool constant; /* of a device: in global memory, and the kernel does not write it */
+	uint32_t pinned; /* Emit.pins at the last condition that the register was used before */
 	uint32_t list; /* Emit.lists at the last list that was seen to store to it */
 } Place;
 

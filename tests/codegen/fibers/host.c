@@ -54,14 +54,30 @@ static const char *put_intrinsic(Text *out, const char *s)
 	return p;
 }
 
+/* Whether a declaration is there already: two that differ in their address spaces are one. */
+static bool is_again(Arena *a, const char *line, HostNames *declared)
+{
+	Text name = { .arena = a };
+	const char *at = strchr(line, '@');
+	if (at == NULL || !starts(at, "@llvm.") || starts(at, "@llvm.nvvm."))
+		return false;
+	put_intrinsic(&name, at);
+	for (size_t k = 0; k < declared->n; k++)
+		if (strcmp(declared->at[k], text_str(&name)) == 0)
+			return true;
+	vec_push(a, declared, text_str(&name));
+	return false;
+}
+
 /* The text for this machine; names of the kernels are added to the list. */
 static const char *rewrite(Arena *a, const char *ir, HostNames *kernels)
 {
 	Text out = { .arena = a };
+	HostNames declared = { 0 };
 	static const char kernel[] = "ptx_kernel ";
 	for (const char *p = ir; *p != 0;) {
 		bool begins = p == ir || p[-1] == '\n';
-		if (begins && starts(p, "target ")) {
+		if (begins && (starts(p, "target ") || (starts(p, "declare ") && is_again(a, p, &declared)))) {
 			p += strcspn(p, "\n");
 		} else if (starts(p, " addrspace(")) {
 			p += strcspn(p, ")") + 1;
