@@ -45,15 +45,16 @@ typedef struct Leaf {
 	Reach load[ACCESSES], dst;
 } Leaf;
 
-/* Warps with a thread in these loops: threads lie along x, then y, then z. */
-static double warps_of(const Leaf *f)
+/* Threads lie along x, then y, then z. */
+double warp_count(const Walk *w)
 {
-	const Launch *x = f->w->launch;
-	int64_t n[THREAD_AXES], warp = f->w->target->blocks.warp, last = -1, count = 0;
-	for (int k = 0; k < THREAD_AXES; k++) {
-		n[k] = f->axis[k] >= 0 ? f->w->nest.loop[f->axis[k]].n : 1;
+	const Launch *x = w->launch;
+	int64_t n[THREAD_AXES] = { 1, 1, 1 }, warp = w->target->blocks.warp, last = -1, count = 0;
+	for (int l = 0; l < w->nest.nloop; l++)
+		if (w->nest.loop[l].axis == AXIS_BLOCK)
+			n[w->nest.loop[l].dim] = w->nest.loop[l].n;
+	for (int k = 0; k < THREAD_AXES; k++)
 		n[k] = n[k] < x->block[k] ? n[k] : x->block[k];
-	}
 	for (int64_t z = 0; z < n[2]; z++)
 		for (int64_t y = 0; y < n[1]; y++) {
 			int64_t first = (z * x->block[1] + y) * x->block[0], end = (first + n[0] - 1) / warp;
@@ -87,7 +88,7 @@ static void find_loops(Leaf *f)
 			*(l > f->serial ? &f->copies : &f->bodies) *= (double)n->loop[l].n;
 		}
 	}
-	f->warps = warps_of(f);
+	f->warps = warp_count(f->w);
 }
 
 /* ---- the addresses of a warp ---- */
@@ -133,11 +134,8 @@ static double pieces(const int64_t *byte, int n, int bytes, int size)
 	return count;
 }
 
-/*
- * Cycles in which the banks of shared memory serve the threads: wide accesses in turns of all banks' width. Threads
- * that ask for one word are served together.
- */
-static double bank_cycles(const int64_t *byte, int n, int bytes)
+/* Wide accesses in turns of all banks' width. Threads that ask for one word are served together. */
+double warp_bank_cycles(const int64_t *byte, int n, int bytes)
 {
 	int turn = COST_BANKS * COST_BANK_BYTES / (bytes > COST_BANK_BYTES ? bytes : COST_BANK_BYTES);
 	double cycles = 0;
@@ -205,7 +203,7 @@ static void reach(Leaf *f, const Access *a, Reach *r)
 	r->times = parts * (r->known ? leaf_distinct(f->w, f->serial, r->stride) : f->copies);
 	int lanes = r->known ? lane_bytes(f, a, r->at->buf, byte) : 0;
 	if (r->where == IN_SHARED) {
-		double turns = lanes > 0 ? bank_cycles(byte, lanes, bytes) : t->blocks.warp;
+		double turns = lanes > 0 ? warp_bank_cycles(byte, lanes, bytes) : t->blocks.warp;
 		r->cycles = turns * COST_BANKS * COST_BANK_BYTES / rate;
 	} else if (r->where == IN_LOCAL) { /* it lies so that threads are neighbours */
 		r->cycles = (double)t->blocks.warp * bytes / rate;
@@ -273,8 +271,11 @@ static double registers(const Leaf *f, const Sums *sums, bool reduces, double tu
 	double regs = COST_ADDRESSES, own = 0;
 	for (int k = 0; k < n->nbuf; k++) {
 		const Buf *b = n->buf[k].buf;
+		double bits = (double)nest_elements(n, b) * b->type.bits;
 		if (n->buf[k].depth >= 0 && b->scope != NULL && strcmp(b->scope, "local") == 0)
-			own += (double)nest_elements(n, b) * b->type.bits / 32;
+			own += bits / 32;
+		else if (n->buf[k].depth >= 0 && b->scope != NULL && strcmp(b->scope, "fragment") == 0)
+			own += bits / 32 / f->w->target->blocks.warp;
 	}
 	for (int i = 0; i < f->nload; i++)
 		if (f->load[i].where != IN_REGISTERS && f->load[i].at != NULL)
@@ -398,6 +399,10 @@ void warp_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
 void warp_other_cost(Walk *w, const Stmt *s)
 {
 	double times = w->share;
+	if (s->kind == ST_CALL && s->call.intrin) {
+		warp_intrin_cost(w, s);
+		return;
+	}
 	for (int l = 0; l < w->nest.nloop; l++)
 		if (w->nest.loop[l].kind != LOOP_BOUND && w->nest.loop[l].kind != LOOP_VECTOR)
 			times *= (double)w->nest.loop[l].n;

@@ -29,4 +29,11 @@ void warp_cost(Walk *w, const Access *dst, const Expr *value, bool reduces);
 /* As WalkCosts.other. */
 void warp_other_cost(Walk *w, const Stmt *s);
 
+/* An instruction of the table of instructions (warp_intrin.c). */
+void warp_intrin_cost(Walk *w, const Stmt *call);
+/* Warps that have a thread where the walk is. */
+double warp_count(const Walk *w);
+/* Cycles in which the banks of shared memory serve n threads, of which each accesses so many bytes from byte[i] on. */
+double warp_bank_cycles(const int64_t *byte, int n, int bytes);
+
 #endif

@@ -62,9 +62,26 @@ static double ns_of(const char *text, const Target *t)
 #define ALONE(before) "fn k(x: in f32[64,1024], y: out f32[64,1024]) {\n" before "for b in 0..64 bound(grid.x) {\n" \
 	"for t in 0..256 bound(block.x) {\nfor i in 0..4 unrolled {\ny[b, i * 256 + t] = x[b, i * 256 + t]\n}}}}\n"
 
+#define PRODUCT(layout, work) "fn k(x: in f16[8192,64], y: out f32[8192,8]) {\nfor b in 0..128 bound(grid.x) {\n" \
+	"alloc s: f16[64,64] @shared" layout "\nfor i in 0..16 {\nfor u in 0..4 bound(block.y) {\n" \
+	"for t in 0..32 bound(block.x) {\nfor h in 0..2 vector {\n" \
+	"s[i * 4 + u, t * 2 + h] = x[b * 64 + i * 4 + u, t * 2 + h]\n}}}}\nbarrier block\n" \
+	"for r in 0..64 {\nfor v in 0..4 bound(block.y) {\n" work "}}}}\n"
+#define MATRIX "alloc c: f32[16,8] @fragment\nalloc p: f16[16,8] @fragment\nalloc q: f16[8,8] @fragment\n" \
+	"for k in 0..8 {\nintrin ldmatrix_16x8_f16(p[0:16, 0:8], s[v * 16:16, k * 8:8])\n" \
+	"intrin ldmatrix_trans_8x8_f16(q[0:8, 0:8], s[0:8, k * 8:8])\n" \
+	"intrin mma_m16n8k8_f16(c[0:16, 0:8], p[0:16, 0:8], q[0:8, 0:8])\n}\n" \
+	"for i in 0..16 vector {\nfor j in 0..8 vector {\ny[b * 64 + v * 16 + i, j] = c[i, j]\n}}\n"
+#define THREADS "for t in 0..32 bound(block.x) {\nalloc c: f32[4] @local\nfor i in 0..4 unrolled { c[i] = 0.0 }\n" \
+	"for k in 0..64 {\nfor i in 0..4 unrolled { sum c[i] <- f32(s[v * 16 + t / 8 * 4 + i, k]) * f32(s[t % 8, k]) }}\n" \
+	"for i in 0..4 unrolled { y[b * 64 + v * 16 + t / 8 * 4 + i, t % 8] = c[i] }}\n"
+
 static const struct {
 	const char *name, *target, *better, *worse;
 } pairs[] = {
+	{ "matrix units beat threads", "h200", PRODUCT("", MATRIX), PRODUCT("", THREADS) },
+	{ "a swizzle of groups frees the banks of rows", "a100",
+		PRODUCT(" map (i, j) -> [i : 64, j / 8 ^ i % 8 : 8, j % 8 : 8]", MATRIX), PRODUCT("", MATRIX) },
 	{ "neighbours beat strides", "h200", MOVE("for i in 0..4 unrolled { y[b, i * 256 + t] = x[b, i * 256 + t] }"),
 		MOVE("for i in 0..4 unrolled { y[b, t * 4 + i] = x[b, t * 4 + i] }") },
 	{ "a few sectors beat many", "h200", MOVE("for i in 0..4 unrolled { y[b, t * 4 + i] = x[b, t * 4 + i] }"),
