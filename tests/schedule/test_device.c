@@ -39,6 +39,7 @@ static const char *const more[] = {
 	"o = mul(n, g)\ny = add(o, b)\nout y\n",
 	"dag w\nin x: f32[20,60]\ny = reduce_sum(x) keep=0\nz = reduce_mean(x)\nout y, z\n",
 	"dag t\nin x: f32[33,40]\ny = transpose(x) perm=[1,0]\nout y\n",
+	"dag t\nin x: f32[2,20,17]\ny = transpose(x) perm=[0,2,1]\nz = relu(y)\nout z\n",
 	"dag c\nin x: f32[5,40]\nconst w: f32[70,40]\ny: f32[5,70] = dense(x, w)\nout y\n",
 };
 
@@ -152,7 +153,7 @@ START_TEST(defaults)
 {
 	int cases;
 	ck_assert_int_eq(golden_run("tests/golden/schedule/device.t", print_default, &cases), 0);
-	ck_assert_int_eq(cases, 9);
+	ck_assert_int_eq(cases, 10);
 }
 END_TEST
 

@@ -71,6 +71,8 @@ int block_powers(int64_t from, int64_t to, int64_t option[KNOB_OPTIONS]);
 
 /* Nests left are scheduled one by one. */
 void block_nests(Sketch *s, BlockSet *set);
+/* A nest that turns a tensor, by squares in shared memory. False: it does not, or asks for none. */
+bool block_turn(Sketch *s, const BlockSet *set, int nest);
 
 /*
  * Reductions that give a value, or some, for each row, and what is made of them row by row: softmax, a mean, a product

@@ -365,6 +365,15 @@ static void whole_steps(Sketch *s, const BlockNest *n)
 	}
 }
 
+static void make_root(Sketch *s, const BlockSet *set, int k, const int *fold_of)
+{
+	Root r;
+	read_root(s, set, k, fold_of, &r);
+	r.asks = sketch_room(s) >= TMPL_BLOCK_KNOBS;
+	Cut c = choose(s, set, &r);
+	root_steps(s, &r, &c);
+}
+
 void block_nests(Sketch *s, BlockSet *set)
 {
 	int fold_of[BLOCK_NESTS];
@@ -379,7 +388,6 @@ void block_nests(Sketch *s, BlockSet *set)
 	}
 	for (int k = 0; k < set->n; k++) {
 		BlockNest *n = &set->nest[k];
-		Root r;
 		if (n->done || n->block == NULL)
 			continue;
 		if (n->spatial == 0) {
@@ -387,13 +395,11 @@ void block_nests(Sketch *s, BlockSet *set)
 				whole_steps(s, n);
 			continue;
 		}
-		read_root(s, set, k, fold_of, &r);
 		n->done = true;
-		r.asks = sketch_room(s) >= TMPL_BLOCK_KNOBS;
 		sketch_group(s);
-		Cut c = choose(s, set, &r);
+		if (fold_of[k] >= 0 || !block_turn(s, set, k))
+			make_root(s, set, k, fold_of);
 		sketch_group_end(s);
-		root_steps(s, &r, &c);
 	}
 }
 

@@ -242,3 +242,27 @@ bind n_1_c_1.o.o grid.z
 bind h_1 grid.y
 bind w_1.o grid.x
 ===
+dag t
+in x: f32[12,64,64]
+y = transpose(x) perm=[0,2,1]
+out y
+--- cuda:t4
+# block.loops transpose.square=32
+split c 32
+split w 32
+reorder n c.o w.o c.i w.i
+cache_read v0 transpose w.o
+split c.i 8
+reorder c.i.i w.i c.i.o
+split v0.c.1 8
+reorder v0.c.0 v0.c.1.i v0.c.2 v0.c.1.o
+fuse n c.o
+fuse n_c.o w.o
+bind n_c.o_w.o grid.x
+scope v0.c shared
+gap v0.c 3 1
+bind v0.c.1.i block.y
+bind v0.c.2 block.x
+bind c.i.i block.y
+bind w.i block.x
+===
