@@ -81,7 +81,7 @@ bool job_read_set(Job *j, const KernelSet *ks, Err *err)
 			const Fn *fn = ks->fn[i];
 			if (fn->kind != (prepare ? FN_PREPARE : FN_RUN))
 				continue;
-			if (fn->nsym != 0 && j->kind != JOB_REFERENCE)
+			if (fn->nsym != 0 && j->kind != JOB_REFERENCE && j->kind != JOB_PROBE)
 				return fail(err, ERR_UNSUPPORTED, fn->name, "symbols must be bound to be measured");
 			JobCall c = { .fn = arena_printf(j->arena, "%s", fn->name),
 				.prepare = prepare != 0,

@@ -7,8 +7,8 @@
 #include "measure/measure.h"
 #include "worker/frame.h"
 
-/* An entrant is built and checked and stays loaded; then a race times the entrants. */
-typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK } JobKind;
+/* An entrant is built and checked and stays loaded; then a race times the entrants. A probe is built and kept. */
+typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK, JOB_PROBE } JobKind;
 /* CHECK: run and compare.  JUDGE: the reference value of one element, in which two candidates disagree. */
 typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
 
@@ -16,7 +16,7 @@ typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
  * Numbers in the runner.  Each lane has a module for each image, two programs and some buffers of its own, so that
  * programs of several lanes are loaded at once.  Buffers of Tasks have numbers below those of the lanes.
  */
-enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS, LANES };
+enum { LANE_CANDIDATE, LANE_ENTRANT, LANE_ORACLE = LANE_ENTRANT + MEASURE_RACERS, LANE_PROBE, LANES };
 enum {
 	LANE_BUFFERS = 4096,
 	LANE_NUMBERS = 2 * LANE_BUFFERS, /* each buffer may lie on the host and on the device */

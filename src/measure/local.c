@@ -40,6 +40,10 @@ static Job *pop(Queue *q)
 
 void job_done(Local *m, Job *j, RunStatus status, const char *detail)
 {
+	if (j->kind == JOB_PROBE) { /* nobody waits for it: times without a probe are times */
+		job_free(j);
+		return;
+	}
 	j->result.status = status;
 	snprintf(j->result.detail, sizeof j->result.detail, "%s", detail);
 	push(&m->done, j);
@@ -264,6 +268,7 @@ static void close_all(Measure *base)
 	cancel(base);
 	for (size_t i = 0; i < m->oracles.n; i++)
 		job_free(m->oracles.at[i]);
+	job_free(m->probe);
 	uv_close((uv_handle_t *)&m->timer, NULL);
 	for (uint64_t end = uv_hrtime() + METHOD_SHUT_MS * 1000000ull; uv_loop_alive(&m->loop) && uv_hrtime() < end;)
 		uv_run(&m->loop, UV_RUN_ONCE);

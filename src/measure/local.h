@@ -44,6 +44,10 @@ struct Local {
 	double gflops[2];   /* of threads, of one more: the last probe */
 	int probes;         /* of it that have come */
 	bool paused;        /* builders */
+	Job *probe;                 /* the device's FMA probe, built; NULL: there is none */
+	bool probe_asked;
+	int probe_loaded;           /* generation of the runner that has it */
+	uint64_t probe_from, probe_to; /* serials of what was asked for it: above the one, up to the other */
 	int nref, pending;
 	uint64_t serial;
 	Queue queued, built, done;

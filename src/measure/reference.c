@@ -143,6 +143,8 @@ static bool fill(Local *m, LocalRef *r, Arena *scratch, Err *err)
 MeasureRef *local_reference(Measure *base, const Task *task, uint64_t seed, Err *err)
 {
 	Local *m = (Local *)base; /* its first member */
+	if (m->o.device && !m->probe_asked)
+		probe_build(m);
 	LocalRef *r = arena_new_of(m->arena, LocalRef);
 	r->task = task;
 	r->seed = seed;

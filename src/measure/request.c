@@ -235,7 +235,7 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 	ask(m, j, msg, MSG_RUN, &run, NULL, 0);
 }
 
-static void ask_images(Local *m, Job *j, Msg *msg, const Job *set, int lane)
+void ask_images(Local *m, Job *j, Msg *msg, const Job *set, int lane)
 {
 	for (int k = 0; k < set->nimage; k++, j->answers++)
 		if (!msg_image(msg, ++m->serial, (uint32_t)(lane * MSG_IMAGES + k), &set->image[k]))
@@ -359,11 +359,15 @@ void ask_times(Local *m, Job *j, Msg *msg)
 
 void ask_probe(Local *m, Job *j, Msg *msg)
 {
+	if (m->own_processors) {
+		ask_device_probe(m, j, msg);
+		return;
+	}
 	/* A device on the CPU uses all cores, and leaves none to spare. */
 	uint32_t threads = m->o.device && m->cores > 0 ? m->cores : (uint32_t)m->o.threads;
 	int last = m->cores > threads;
 	for (int more = 0; more <= last; more++) {
-		MsgProbe f = { .threads = threads + (uint64_t)more };
+		MsgProbe f = { .threads = threads + (uint64_t)more, .program = MSG_TABLE };
 		ask(m, j, msg, MSG_PROBE, &f, NULL, 0);
 	}
 }

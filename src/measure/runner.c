@@ -197,6 +197,8 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 	}
 	case MSG_REFUSED: {
 		const MsgRefused *f = msg->fixed;
+		if (f->ends == 0 && probe_refused(m, msg->serial))
+			break;
 		RunStatus status = f->status == DLC_NO_MEMORY ? RUN_OOM : f->ends ? RUN_CRASH : RUN_LAUNCH_ERROR;
 		take_refusal(j, status, msg->array[0], (size_t)f->ntext);
 		break;
@@ -297,6 +299,10 @@ static bool open_runner(Local *m, Job *j)
 
 void runner_start(Local *m, Job *j)
 {
+	if (j->kind == JOB_PROBE) {
+		m->probe = j;
+		return;
+	}
 	if (!open_runner(m, j))
 		return;
 	if (m->other_version) {
@@ -307,7 +313,7 @@ void runner_start(Local *m, Job *j)
 	m->running = j;
 	/* The speed of the machine, and whether it has a spare core, change with its other work. */
 	bool old = m->probed_ns == 0 || uv_hrtime() - m->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
-	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && old && !m->own_processors) {
+	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && old) {
 		m->probed_ns = uv_hrtime();
 		m->probes = 0;
 		m->spare = false; /* nothing runs beside the probe */

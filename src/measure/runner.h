@@ -19,6 +19,13 @@ void ask_reference(Local *m, Job *j, Msg *msg);
 void ask_judge(Local *m, Job *j, Msg *msg);
 void ask_times(Local *m, Job *j, Msg *msg);
 void ask_probe(Local *m, Job *j, Msg *msg);
+void ask_images(Local *m, Job *j, Msg *msg, const Job *set, int lane);
+
+/* device_probe.c: the FMA probe of a device with processors of its own; built once, then asked for beside a job */
+void probe_build(Local *m);
+void ask_device_probe(Local *m, Job *j, Msg *msg);
+/* True: the refused request was the probe's, which is given up; the candidate is not to blame. */
+bool probe_refused(Local *m, uint64_t serial);
 
 /* network_turns.c: a turn of each of the job's networks; the next one's answer */
 void ask_networks(Local *m, Job *j, Msg *msg);

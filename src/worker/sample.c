@@ -154,3 +154,26 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 	out->waited_ns = w->waited_ns;
 	return s;
 }
+
+DlcStatus worker_probe(Worker *w, const MsgProbe *m, MsgProbed *out, DlcError *err)
+{
+	LoadedProgram *p;
+	MsgSample sample;
+	DlcStatus s = program_ready(w, m->program, &p, err);
+	if (s == DLC_OK && (p->nsym != 1 || m->most < 1))
+		s = runtime_fail(err, DLC_BAD_ARGUMENT, "program %llu is no probe", (unsigned long long)m->program);
+	for (int64_t n = 1; s == DLC_OK;) {
+		p->sym[0] = n;
+		s = program_ready(w, m->program, &p, err); /* another launch */
+		uint64_t best = 0;
+		for (int k = 0; k < SAMPLING_PROBES && s == DLC_OK; k++) {
+			s = program_sample(w, p, 0, 1, &sample, err);
+			best = k == 0 || sample.ns < best ? sample.ns : best;
+		}
+		*out = (MsgProbed){ .gflops = best > 0 ? m->flops * (double)n / (double)best : 0 };
+		if (best >= SAMPLING_PROBE_NS || n == m->most)
+			break;
+		n = n < m->most / SAMPLING_PROBE_MORE ? n * SAMPLING_PROBE_MORE : m->most;
+	}
+	return s;
+}

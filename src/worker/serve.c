@@ -68,9 +68,17 @@ static DlcStatus serve_profile(Worker *w, const MsgView *in, Msg *out, DlcError 
 	return s;
 }
 
-static DlcStatus serve_probe(const MsgView *in, Msg *out, DlcError *err)
+static DlcStatus serve_probe(Worker *w, const MsgView *in, Msg *out, DlcError *err)
 {
-	uint64_t threads = ((const MsgProbe *)in->fixed)->threads;
+	const MsgProbe *m = in->fixed;
+	uint64_t threads = m->threads;
+	if (m->program != MSG_TABLE) {
+		MsgProbed device;
+		DlcStatus s = worker_probe(w, m, &device, err);
+		if (s == DLC_OK)
+			msg_begin(out, MSG_PROBED, in->serial, &device);
+		return s;
+	}
 	MsgProbed p = {
 		.gflops = threads >= 1 && threads <= TEAM_MAX ? probe_fma_gflops((int)threads) : 0
 	};
@@ -106,7 +114,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	case MSG_READ: s = serve_read(w, in, out, &err); break;
 	case MSG_TIME: s = serve_time(w, in, out, &err); break;
 	case MSG_PROFILE: s = serve_profile(w, in, out, &err); break;
-	case MSG_PROBE: s = serve_probe(in, out, &err); break;
+	case MSG_PROBE: s = serve_probe(w, in, out, &err); break;
 	case MSG_RESET: worker_reset(w); break;
 	default: return false;
 	}

@@ -28,8 +28,14 @@ typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 	uint64_t budget_ns, look_ns, slow_ns, good_ns;
 } MsgTime;
 
+/*
+ * Of the CPU, by `threads` threads. Or of the device: `program`, whose calls have one symbol, a number of blocks, does
+ * `flops` for each block; the worker takes more blocks, up to `most`, until they last long enough.
+ */
 typedef struct MsgProbe {
-	uint64_t threads;
+	uint64_t threads, program; /* program: MSG_TABLE, the CPU */
+	int64_t most;
+	double flops;
 } MsgProbe;
 
 typedef struct MsgSample {

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Tuning for a device of OpenCL, which is PoCL where nothing else is.
+"""Tuning for a device of OpenCL, which is PoCL where nothing else is, and for a CUDA driver that interprets PTX.
 
-    device_tune.py BUILD FAKE
+    device_tune.py BUILD FAKE CUDA PTX
 
-FAKE is the folder of a loader that fails when it is told to (tests/measure/fake_opencl.c). Every check is a function;
-its first line says what a user may rely on."""
+FAKE is the folder of a loader that fails when it is told to (tests/measure/fake_opencl.c); CUDA that of a driver
+without a GPU, which runs kernels by the library PTX (tests/fake_cuda). Every check is a function; its first line says
+what a user may rely on."""
 import ctypes, json, os, re, sys
 
 from onnx_bytes import conv
 from world import BUILD, ENV, TMP, array, end, check_all, lines, run
 
-FAKE = os.path.abspath(sys.argv[2])
+FAKE, CUDA, PTX = map(os.path.abspath, sys.argv[2:5])
 MODEL, DB, TARGET, TRIALS = TMP + "/conv.onnx", TMP + "/a.sqlite", "--target=opencl", 3
 
 def tune(*args, db=DB, **how):
@@ -94,9 +95,21 @@ def no_code():
     tune("--trials=2", db=db, env=faulty("clBuildProgram 1 -11"))
     assert [r["status"] for r in records("run", db)] == ["launch_error"] * 2
 
-REAL = real_loader()
-if REAL is None:
-    end(False)
+def cuda_too():
+    """The same command tunes for CUDA: records name the device, and say how fast it multiplied and added."""
+    db, env = TMP + "/cuda.sqlite", dict(ENV, LD_LIBRARY_PATH=CUDA, FAKE_CUDA_KERNELS=PTX)
+    for turn in range(2):
+        run("dlc-tune", TINY, "--target=cuda", "--tuning-db=" + db, "--trials=2", env=env)
+    runs = records("run", db)
+    assert [r["status"] for r in runs] == ["ok"] * 2 and all(r["probe_mflops"] > 0 for r in runs), runs
+    assert {e["device"] for e in records("environment", db)} == {"Fake GPU 0"}
+
+TINY = TMP + "/tiny.onnx"
+conv(TINY, 2, 4, 5)
 conv(MODEL, 8, 16, 12)
-end(check_all((c.__name__, c) for c in (tunes_and_reuses, computes_what_it_means, records_are_tried_again, no_device,
-                                        lost_in_the_middle, no_memory, no_code))[0])
+REAL = real_loader()
+checks = [cuda_too]
+if REAL is not None:
+    checks += [tunes_and_reuses, computes_what_it_means, records_are_tried_again, no_device, lost_in_the_middle,
+               no_memory, no_code]
+end(check_all((c.__name__, c) for c in checks)[0])

@@ -56,7 +56,7 @@ START_TEST(times)
 	m.cold_bytes = (uint64_t)1 << 40; /* larger than any cache: lines go to memory */
 	samples_of(&p, m, programs, time, n);
 	ck_assert(n[0] == 1 && n[1] == 1);
-	MsgProbe probe = { 1 };
+	MsgProbe probe = { .threads = 1, .program = MSG_TABLE };
 	ck_assert_int_eq(ask(&p, MSG_PROBE, &probe, 0, NULL, NULL), MSG_PROBED);
 	ck_assert_double_gt(((const MsgProbed *)p.view.fixed)->gflops, 0.1);
 	ck_assert_int_eq(peer_close(&p), 0);
