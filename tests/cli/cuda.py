@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The daily verbs for CUDA, on a driver without a GPU that interprets PTX (tests/fake_cuda).
+
+    cuda.py BUILD
+
+Every check is a function; its first line says what a user may rely on."""
+import json, os
+
+from onnx_bytes import conv
+from world import ENV, TMP, array, lines, main, run
+
+MODEL, DB, BUNDLE, TRIALS = TMP + "/conv.onnx", TMP + "/a.sqlite", TMP + "/conv.dlcb", 4
+ENV.update(FAKE_CUDA_MEMORY=str(4 << 30), FAKE_CUDA_LAUNCH_NS="5000000")  # slow, so few samples are taken
+conv(MODEL, 4, 8, 6)
+
+def tune(*args, db=DB, **how):
+    return run("dlc-tune", MODEL, "--target=cuda", "--tuning-db=" + db, *args, **how)
+
+def records(kind, db=DB):
+    return [r for r in map(json.loads, lines(db)) if r["kind"] == kind]
+
+def refused(code, sentence, program, *args, **env):
+    said = run(program, *args, want=code, env=dict(ENV, **env)).stderr
+    assert sentence in said and said.count("\n") == 1, f"wanted \"{sentence}\": {said}"
+
+def equal(a, b):
+    most = max(map(abs, b))
+    assert len(a) == len(b) > 1 and most > 0 and max(abs(x - y) for x, y in zip(a, b)) <= 1e-4 * most
+
+def device_is_listed():
+    """dlc info shows the device and how to name it."""
+    said = run("dlc-info").stdout
+    assert "cuda:sm_90 t1  Fake GPU 0  (--target=cuda --device=0)" in said, said
+
+def tunes_and_reuses():
+    """Candidates are measured, and the same command measures none of them again."""
+    tune(f"--trials={TRIALS}")
+    runs = records("run")
+    assert len(runs) == TRIALS and all(r["status"] == "ok" for r in runs), runs
+    assert [(t["type"], t["model"]) for t in records("target")] == [("cuda", "sm_90")]
+    last = json.loads(tune(f"--trials={TRIALS}", "--json").stdout.splitlines()[-1])
+    assert last["reused"] == TRIALS and last["trials"] == 0, last
+
+def computes_what_it_means():
+    """The tuned network gives what the naive loops give on the CPU, also where its plan is replayed."""
+    run("dlc-compile", MODEL, "--target=cuda", "--tuning-db=" + DB, "-o", BUNDLE)
+    run("dlc-compile", MODEL, "--unscheduled", "--tuning-db=none", "-o", TMP + "/naive.dlcb")
+    for name in (BUNDLE, TMP + "/naive.dlcb"):
+        run("dlc-run", name, "--seed=7", f"--output={name}.npy")
+    equal(array(BUNDLE + ".npy"), array(TMP + "/naive.dlcb.npy"))
+    assert "CUDA device" in run("dlc-run", BUNDLE, "--bench", "--runs=5").stdout
+    assert "conv3x3" in run("dlc-run", BUNDLE, "--profile", "--runs=5").stdout
+
+def refuses_what_cannot_run():
+    """No device, another device, one too old, a driver too old, no memory: a sentence and an exit code."""
+    refused(5, "the CUDA driver finds no device", "dlc-run", BUNDLE, FAKE_CUDA_DEVICES="0")
+    refused(5, "there is no CUDA here: libcuda.so.1 cannot be opened", "dlc-run", BUNDLE, LD_LIBRARY_PATH="")
+    refused(1, "the bundle needs ", "dlc-run", BUNDLE, FAKE_CUDA_SM="75")
+    refused(1, "it is PTX 7.8, and the driver is for CUDA 11.4", "dlc-run", BUNDLE, FAKE_CUDA_DRIVER="11040")
+    refused(1, "take a smaller batch", "dlc-run", BUNDLE, FAKE_CUDA_MEMORY="2000")
+    refused(5, "device 0 (Fake GPU 0) is lost to this process", "dlc-run", BUNDLE, FAKE_CUDA_STICKY="1:700")
+
+def no_device():
+    """Without a device tuning ends with exit code 5 and stores nothing."""
+    before = lines(DB)
+    refused(5, "the CUDA driver finds no device", "dlc-tune", MODEL, "--target=cuda", "--tuning-db=" + DB,
+            "--trials=+1", FAKE_CUDA_DEVICES="0")
+    assert lines(DB) == before
+
+def goes_on_without_memory():
+    """A candidate for which the device has no memory, or too few registers, fails, and the search goes on."""
+    for name, env, status in ("memory", {"FAKE_CUDA_FAIL": "cuMemAlloc_v2:6:2"}, "oom"), \
+            ("threads", {"FAKE_CUDA_THREADS": "1"}, "launch_error"):
+        db = f"{TMP}/{name}.sqlite"
+        tune("--trials=2", db=db, want=[0, 5], env=dict(ENV, **env))
+        found = [r["status"] for r in records("run", db)]
+        assert status in found, found
+
+def lost_in_the_middle():
+    """A device that is lost again and again ends the search with exit code 5; what was measured before is kept."""
+    db = TMP + "/lost.sqlite"
+    tune("--trials=5", db=db, want=[0, 5], env=dict(ENV, FAKE_CUDA_STICKY="12:700"))
+    found = [r["status"] for r in records("run", db)]
+    assert "crash" in found, found
+
+main(device_is_listed, tunes_and_reuses, computes_what_it_means, refuses_what_cannot_run, no_device,
+     goes_on_without_memory, lost_in_the_middle)
