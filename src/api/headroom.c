@@ -7,7 +7,7 @@
 Roof machine_roof(const Target *target)
 {
 	Target host;
-	Roof r = { .bits = F32.bits }; /* what the probe multiplies */
+	Roof r = { .bits = F32.bits /* what the probe multiplies */, .matrix = target->blocks.warp > 1 };
 	const Core *c = &target->core;
 	int cores = target_has_blocks(target) ? target->cores : target->threads; /* at work */
 	target_host(&host, target->threads);

@@ -54,7 +54,9 @@ static int narrowest_bits(const Task *task)
 RoofTime roof_of(const Task *task, const Roof *machine)
 {
 	/* A register holds twice as many elements of half the width. */
-	double gflops = machine->gflops * (machine->bits > 0 ? (double)machine->bits / narrowest_bits(task) : 1);
+	int bits = narrowest_bits(task);
+	double more = machine->bits > 0 ? (double)machine->bits / bits : 1;
+	double gflops = machine->gflops * (machine->matrix && bits < machine->bits ? COST_FLOOR_MATRIX : more);
 	return (RoofTime){ .flops_ns = gflops > 0 ? roof_flops(task) / gflops : 0,
 		.bytes_ns = machine->gbps > 0 ? task->bytes / machine->gbps : 0 };
 }

@@ -14,6 +14,7 @@ typedef struct Roof {
 	double gflops; /* multiply-adds count 2 */
 	int bits;      /* of the elements that it multiplied; 0: of any */
 	double gbps;   /* reading what lies in the last cache */
+	bool matrix;   /* it may have matrix units, which multiply narrower numbers faster than that */
 } Roof;
 
 typedef struct RoofTime {

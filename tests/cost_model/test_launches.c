@@ -376,6 +376,28 @@ START_TEST(floors_of_devices_are_below_all_times)
 }
 END_TEST
 
+#define DENSE "dag t\nin x: %s[256,256]\nconst w: %s[256,256]\ny: %s[256,256] = dense(x, w)\nout y\n"
+
+/* Whether a GPU has matrix units is not known: for 16 bits the roof is that of one which has. */
+START_TEST(roofs_count_matrix_units)
+{
+	static const char *const type[] = { "f32", "f16" };
+	Roof gpu = { .gflops = 1000, .bits = 32, .matrix = true }, cpu = { .gflops = 1000, .bits = 32 };
+	double ns[2][2], flops = 2.0 * 256 * 256 * 256;
+	for (int k = 0; k < 2; k++) {
+		Err err = { 0 };
+		const char *text = arena_printf(a, DENSE, type[k], type[k], type[k]);
+		Dag *d = dag_parse(a, "t", text, strlen(text), &err);
+		Task *task = d != NULL ? task_new(a, d, &err) : NULL;
+		ck_assert_msg(task != NULL, "%s: %s", err.place, err.text);
+		ns[k][0] = roof_of(task, &cpu).flops_ns;
+		ns[k][1] = roof_of(task, &gpu).flops_ns;
+	}
+	ck_assert(ns[0][0] == flops / 1000 && ns[0][1] == flops / 1000 && ns[1][0] == flops / 2000);
+	ck_assert_msg(ns[1][1] <= flops / 8000, "%g ns", ns[1][1]);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("launches");
@@ -386,6 +408,7 @@ int main(void)
 	tcase_add_test(tc, waves_and_occupancy_have_cliffs);
 	tcase_add_loop_test(tc, estimates_of_odd_kernels_are_times, 0, 6);
 	tcase_add_loop_test(tc, candidates_have_times, 0, LEN(tasks));
+	tcase_add_test(tc, roofs_count_matrix_units);
 	tcase_add_test(tc, floors_of_devices_are_below_all_times);
 	return run_suite("launches", tc);
 }
