@@ -1,0 +1,142 @@
+/*
+ * Schedules of templates as CUDA code: defaults and random configs of the operators' Tasks, executed by fibers, give
+ * what the naive set gives in the interpreter. Those of layers of networks are assembled for two architectures where
+ * CUDA's assembler is installed: every one is accepted, and no default spills registers.
+ */
+#include "codegen/backend.h"
+#include "equal.h"
+#include "fibers.h"
+#include "steps.h"
+#include "suite.h"
+
+#include "ir/text/ir_text.h"
+#include "schedule/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const dags[] = {
+#include "op/calls.inc"
+};
+
+static const char *const layers[] = {
+	"dag c\nin x: f32[1,3,224,224]\nconst w: f32[64,3,3,3]\nconst b: f32[64]\n"
+	"y: f32[1,64,111,111] = conv(x, w, b) strides=[2,2]\nz: f32[1,64,111,111] = relu(y)\nout z\n",
+	"dag c\nin x: f32[1,3,224,224]\nconst w: f32[64,3,7,7]\nconst b: f32[64]\n"
+	"y: f32[1,64,112,112] = conv(x, w, b) strides=[2,2] pads=[3,3,3,3]\nout y\n",
+	"dag c\nin x: f32[1,64,56,56]\nconst w: f32[64,64,3,3]\nconst b: f32[64]\nin r: f32[1,64,56,56]\n"
+	"y: f32[1,64,56,56] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,64,56,56] = add(y, r)\n"
+	"v: f32[1,64,56,56] = relu(z)\nout v\n",
+	"dag c\nin x: f32[1,256,14,14]\nconst w: f32[1024,256,1,1]\ny: f32[1,1024,14,14] = conv(x, w)\nout y\n",
+	"dag c\nin x: f32[1,512,7,7]\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7] = conv(x, w) pads=[1,1,1,1]\nout y\n",
+	"dag c\nin x: f32[1,144,56,56]\nconst w: f32[144,1,3,3]\n"
+	"y: f32[1,144,28,28] = conv(x, w) groups=144 strides=[2,2] pads=[1,1,1,1]\nout y\n",
+	"dag d\nin x: f32[1,512]\nconst w: f32[1000,512]\nconst b: f32[1000]\ny: f32[1,1000] = dense(x, w, b)\nout y\n",
+	"dag d\nin x: f32[128,768]\nconst w: f32[3072,768]\ny: f32[128,3072] = dense(x, w)\nout y\n",
+	"dag s\nin x: f32[1536,128]\ny: f32[1536,128] = softmax(x)\nout y\n",
+	"dag p\nin x: f32[1,64,112,112]\ny: f32[1,64,56,56] = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+	"out y\n",
+};
+
+static Target device(const char *name)
+{
+	Err err = { 0 };
+	Target t;
+	const char *dirs[] = { SOURCE_ROOT "/configs/targets" };
+	ck_assert_msg(target_resolve(&t, name, 1, dirs, 1, &err), "%s", err.text);
+	return t;
+}
+
+static KernelSet *scheduled(Arena *a, const Task *task, const Target *t, Space *s, const Config *c, Text *text)
+{
+	Err err = { 0 };
+	Trace *trace = space_trace(s, c, a, &err);
+	ck_assert_msg(trace != NULL, "%s", err.text);
+	text_add(text, "# %s on %s\n", task->label, t->model);
+	trace_print(text, trace);
+	KernelSet *ks = schedule_replay(ir_new(a), task, t, trace, &err);
+	ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(text));
+	return ks;
+}
+
+static void runs(const Task *task, const Target *t, Space *s, const Config *c, const Want *want, uint64_t seed)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text text = { .arena = a };
+	IrArg got[EQUAL_TENSORS];
+	KernelSet *ks = scheduled(a, task, t, s, c, &text);
+	draw_args(a, want->naive, want->domain, want->seed, got);
+	ck_assert_msg(fibers_call(ks, t, NULL, got, want->n, seed, &err), "%s: %s\n%s", err.place, err.text,
+		text_str(&text));
+	must_agree(want->naive, want->arg, got, want->n, want->domain, text_str(&text));
+	arena_free(a);
+}
+
+enum { PARTS = 4, SOME = 9 /* of the operators' cases one in so many */ };
+
+START_TEST(configs_run)
+{
+	Target t = device(_i % 2 == 0 ? "h200" : "k80");
+	bool all = getenv("DLC_TEST_ALL") != NULL;
+	for (int k = _i; k < LEN(dags) + step_nworkload; k += k < LEN(dags) && !all ? PARTS * SOME : PARTS) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Task *task = task_of(a, k < LEN(dags) ? dags[k] : step_workloads[k - LEN(dags)]);
+		Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
+		Space *s = space_new(a, task, &t, &err);
+		ck_assert_msg(s != NULL, "%s", err.text);
+		Rng rng = rng_seed((uint64_t)k);
+		runs(task, &t, s, &s->first, &want, (uint64_t)k);
+		for (int j = 0; j < (all ? 10 : 1); j++) {
+			Config c = space_sample(s, &rng);
+			runs(task, &t, s, &c, &want, (uint64_t)(100 * k + j));
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* The spills of all kernels; -1: there is no assembler. */
+static int64_t spills(Arena *a, const Target *t, const KernelSet *ks, const char *text)
+{
+	Module m;
+	Err err = { 0 };
+	CodegenOptions o = { .resources = true };
+	int64_t all = 0;
+	ck_assert_msg(codegen_compile(a, ks, t, &o, &m, &err), "%s: %s\n%s", err.place, err.text, text);
+	for (uint32_t k = 0; k < m.image.nentry; k++)
+		all += m.report[k].spills;
+	return m.report[0].registers > 0 ? all : -1;
+}
+
+START_TEST(layers_assemble)
+{
+	Target t = device(_i % 2 == 0 ? "t4" : "h200");
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Task *task = task_of(a, layers[_i / 2]);
+	Space *s = space_new(a, task, &t, &err);
+	ck_assert_msg(s != NULL, "%s", err.text);
+	Text text = { .arena = a };
+	int64_t n = spills(a, &t, scheduled(a, task, &t, s, &s->first, &text), text_str(&text));
+	ck_assert_msg(n <= 0, "%lld spills\n%s", (long long)n, text_str(&text));
+	if (n < 0)
+		suite_skip("CUDA's assembler", "libnvJitLink.so is not installed");
+	Rng rng = rng_seed((uint64_t)_i);
+	for (int k = 0; k < (getenv("DLC_TEST_ALL") != NULL ? 50 : 1); k++) {
+		Text other = { .arena = a };
+		Config c = space_sample(s, &rng);
+		spills(a, &t, scheduled(a, task, &t, s, &c, &other), text_str(&other));
+	}
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("templates");
+	tcase_add_loop_test(tc, configs_run, 0, PARTS);
+	tcase_add_loop_test(tc, layers_assemble, 0, 2 * LEN(layers));
+	return run_suite("codegen-cuda-templates", tc);
+}
