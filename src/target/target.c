@@ -211,9 +211,11 @@ static bool refuse_name(const char *name, const TargetKind *kind, const char *ta
 	for (int k = 0; k < TARGET_KINDS && kind == NULL; k++)
 		if (k == TARGET_CPU || target_kind_arch((TargetKind)k, &arch))
 			vec_push(a, &all, kinds[k].text);
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(files[i], "host") != 0)
+	for (size_t i = 0; i < n; i++) {
+		TargetKind same; /* a kind's name is that before it is a file's */
+		if (strcmp(files[i], "host") != 0 && (kind != NULL || !target_kind_of(files[i], &same)))
 			vec_push(a, &all, files[i]);
+	}
 	Text list = { .arena = a };
 	for (size_t i = 0; i < all.n; i++)
 		text_add(&list, "%s%s", i > 0 ? ", " : "", all.at[i]);

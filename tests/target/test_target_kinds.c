@@ -81,6 +81,7 @@ START_TEST(a_kind_before_a_name_holds)
 		{ "wasm", "there is no wasm target: name a .json file that describes one" },
 	};
 	put("board", arena_printf(a, metal, "mali"));
+	put("opencl", "{\"kind\":\"opencl\",\"model\":\"generic\"}");
 	for (int i = 0; i < LEN(refused); i++)
 		ck_assert_str_eq(resolved(refused[i].name), refused[i].says);
 	ck_assert_str_eq(resolved("cpu:x86-64-v3"), "cpu:x86-64-v3 t1");
