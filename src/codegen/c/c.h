@@ -41,7 +41,7 @@ typedef struct CSet {
 
 /*
  * The text of a lowered set. entry[k].work_bytes of its prepare and run Fns is filled in. ERR_UNSUPPORTED names
- * what it does not print: elements of less than a byte, atomics, bits of another width, types the dialect has not.
+ * what it does not print: elements of less than a byte, some atomics, bits of another width, types the dialect has not.
  */
 bool c_print_set(Text *out, const CSet *set);
 /* One text of several, each by c_print_set: one head and each function once. */

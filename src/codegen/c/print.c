@@ -191,6 +191,7 @@ static void alloc_own(Print *p, const Buf *b)
 	n = n < 1 ? 1 : n;
 	if (strcmp(b->scope, "shared") == 0) {
 		text_add(p->out, "%s%s %s[%lld];", p->d->shared, t, v, (long long)n);
+		map_add_ptr(&p->scopes, b->name)->num = C_SHARED;
 		p->shared_bytes += (bytes + WORK_ALIGN - 1) / WORK_ALIGN * WORK_ALIGN;
 	} else if (lanes != NULL && lanes->num > 0) {
 		text_add(p->out, "%s %s;", c_vector_type(p, dtype_vector(b->type, (int)lanes->num), false), v);
@@ -198,6 +199,7 @@ static void alloc_own(Print *p, const Buf *b)
 		in_work(p, b, bytes);
 	} else if (bytes >= 0 && bytes <= PRIVATE_BYTES) {
 		text_add(p->out, "%s %s[%lld];", t, v, (long long)n);
+		map_add_ptr(&p->scopes, b->name)->num = C_PRIVATE;
 	} else if (threads > 0 && bytes > 0 && bytes <= LONE_BYTES / threads) {
 		in_work_of_thread(p, b, bytes, threads);
 	} else {
@@ -297,7 +299,7 @@ static void statement(Print *p, const Stmt *s)
 	case ST_BARRIER: text_add(p->out, "%s", p->d->barrier); break;
 	case ST_PREFETCH: text_add(p->out, ";"); break;
 	case ST_IF: branch(p, s); break;
-	default: c_refuse(p, "atomics"); break; /* the passes left nothing else */
+	default: c_atomic(p, s); break; /* the passes left nothing else */
 	}
 }
 
@@ -422,6 +424,7 @@ static void print_fn(Print *p, const Fn *fn, int64_t *work_bytes)
 	p->work_at = p->work_bytes = p->shared_bytes = 0;
 	p->env = ir_range_fn(p->job->ks->ir, fn);
 	p->narrow = MAP_OF(p->job->arena);
+	p->scopes = MAP_OF(p->job->arena);
 	p->kernel = NULL;
 	for (size_t k = 0; k < p->job->nkernel; k++)
 		if (p->job->kernel[k].fn == fn)

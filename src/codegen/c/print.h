@@ -1,7 +1,7 @@
 /*
  * Inside of the folder: one Fn being printed, and the kinds of text it is made of.
  * print_expr.c: a scalar, or one lane of a vector; print_vector.c: a whole vector of a dialect that has them;
- * print_store.c: stores and lets; print.c: other statements and Fns.
+ * print_store.c: stores and lets; print_atomic.c: atomics; print.c: other statements and Fns.
  */
 #ifndef CODEGEN_C_PRINT_H
 #define CODEGEN_C_PRINT_H
@@ -18,6 +18,7 @@ typedef struct Print {
 	const Range *env;          /* what is known here */
 	Map narrow;                /* i64 variables that have 32 bits */
 	Map lanes;                 /* allocs that are variables: how many lanes */
+	Map scopes;                /* allocs that are shared or private; others are global */
 	int depth, temps;
 	int64_t work_at, work_bytes, shared_bytes;
 	int64_t *sub_bytes; /* of each Fn of the set */
@@ -54,6 +55,8 @@ void c_line(Print *p); /* begins one */
 const char *c_index_type(Print *p, const char *name, int64_t lo, int64_t hi);
 void c_store(Print *p, const Stmt *s);
 void c_let(Print *p, const Stmt *s);
+enum { C_SHARED = 1, C_PRIVATE }; /* Print.scopes */
+void c_atomic(Print *p, const Stmt *s);
 /* Operators and functions that both kinds of expressions write; NULL: the node is none. */
 const char *c_infix(Node op);
 const char *c_function(Node op);

@@ -200,7 +200,7 @@ static const struct {
 		"an alloc of more than 64 KiB for each thread" },
 	{ "fn f(y: out f64[8]) { y[0] = f64(0) }", "does not print f64, which the device is not known to have" },
 	{ "fn f(y: out i4[8]) { y[0] = i4(0) }", "does not print elements of less than a byte" },
-	{ "fn f(y: inout i32[8]) { atomic sum y[0] <- i32(1) }", "does not print atomics" },
+	{ "fn f(y: inout i16[8]) { atomic sum y[0] <- i16(1) }", "does not print atomics but of one element of 32 bits" },
 	{ "fn a.b(y: out f32[8]) { y[0] = 0.0 } fn a_b(z: out f32[8]) { z[0] = 0.0 }",
 		"have one name, dlc_a_b, on a device" },
 };
