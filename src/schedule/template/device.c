@@ -58,9 +58,11 @@ void device_bind_lone(Sketch *s, const TileAxis *loops, int n, int all)
 		blocks *= loops[bound].extent;
 		inside /= loops[bound].extent;
 	}
+	if (bound == 0)
+		return;
 	TileAxis *last = &loop[bound - 1];
 	int64_t part = (TMPL_LONE_WORK + inside - 1) / inside;
-	if (bound > 0 && part > 1 && last->extent > 1) {
+	if (part > 1 && last->extent > 1) {
 		part = part < last->extent ? part : last->extent;
 		sketch_step(s, "split %s %lld", last->name, (long long)part);
 		*last = (TileAxis){ arena_printf(s->arena, "%s.o", last->name), (last->extent + part - 1) / part };
