@@ -14,6 +14,7 @@ typedef struct Info {
 	const DlcSessionInfo *session;
 	const DlcTargetInfo *host; /* until a device is described */
 	bool probed;
+	int device; /* the one of each kind to list; -1: all */
 	Json *devices, *missing; /* of devices beside the host; NULL where text is printed */
 } Info;
 
@@ -229,7 +230,8 @@ static void list_devices(Info *f, DlcSession *s)
 		Err none = { 0 };
 		const char *kind = f->session->kind[k];
 		bool there = dlc_session_devices(s, kind, &n, failure_of(&none)) == DLC_FAULT_NONE;
-		for (int id = 0; id < (there ? n : 1); id++) {
+		int first = f->device < 0 ? 0 : f->device, end = f->device >= 0 ? f->device + 1 : there ? n : 1;
+		for (int id = first; id < end; id++) {
 			const DlcTargetInfo *t;
 			DlcTarget device = { .name = kind, .device = id };
 			bool ok = there && dlc_target_info(s, &device, 0, &t, failure_of(&none)) == DLC_FAULT_NONE;
@@ -251,7 +253,8 @@ static void list_devices(Info *f, DlcSession *s)
 
 static bool run_info(const Args *args, Err *err)
 {
-	Info f = { .arena = args_arena(args), .probed = args_given(args, "probe") };
+	Info f = { .arena = args_arena(args), .probed = args_given(args, "probe"),
+		.device = (int)args_int(args, "device", -1) };
 	DlcSession *s = session_open(err);
 	bool ok = s != NULL && dlc_session_info(s, &f.session, failure_of(err)) == DLC_FAULT_NONE &&
 		dlc_target_info(s, NULL, f.probed, &f.host, failure_of(err)) == DLC_FAULT_NONE;
@@ -275,6 +278,7 @@ static bool run_info(const Args *args, Err *err)
 
 static const Option options[] = {
 	{ .name = "probe", .kind = OPT_FLAG, .help = "measure what a core does in a cycle; takes about half a second" },
+	{ .name = "device", .kind = OPT_INT, .arg = "N", .lo = 0, .hi = 4095, .help = "list only device N of each kind" },
 	OPTION_JSON,
 	OPTION_END,
 };

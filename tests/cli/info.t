@@ -28,6 +28,9 @@ $ dlc info --json | python3 -c 'import json, sys; v = json.load(sys.stdin); d = 
 $ OCL_ICD_VENDORS=/nowhere dlc info | grep 'device opencl'
 no device opencl: ...
 
+$ dlc info --device=4000 | grep -c '^no device opencl'
+1
+
 # What a core does in a cycle, measured beside what the target says.
 
 $ dlc info --probe | grep -E 'clock while|from memory'
