@@ -42,7 +42,7 @@ struct Local {
 	uint32_t cores;     /* the runner's */
 	bool own_processors; /* of its device: builders disturb no sample */
 	double gflops[2];   /* of threads, of one more: the last probe */
-	int probes;         /* of it that have come */
+	int probes, probes_asked; /* of it that have come; in all */
 	bool paused;        /* builders */
 	Job *probe;                 /* the device's FMA probe, built; NULL: there is none */
 	bool probe_asked;

@@ -366,6 +366,7 @@ void ask_probe(Local *m, Job *j, Msg *msg)
 	/* A device on the CPU uses all cores, and leaves none to spare. */
 	uint32_t threads = m->o.device && m->cores > 0 ? m->cores : (uint32_t)m->o.threads;
 	int last = m->cores > threads;
+	m->probes_asked = last + 1;
 	for (int more = 0; more <= last; more++) {
 		MsgProbe f = { .threads = threads + (uint64_t)more, .program = MSG_TABLE };
 		ask(m, j, msg, MSG_PROBE, &f, NULL, 0);

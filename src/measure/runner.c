@@ -184,6 +184,8 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 	case MSG_PROBED: {
 		double threads = m->o.threads;
 		m->gflops[m->probes++ % 2] = ((const MsgProbed *)msg->fixed)->gflops;
+		if (m->probes == m->probes_asked)
+			local_pause(m, false); /* a driver may take seconds to build what is checked now */
 		m->spare = m->probes == 2 && m->gflops[1] * 2 >= METHOD_SPARE * m->gflops[0] * (threads + 1) / threads;
 		break;
 	}

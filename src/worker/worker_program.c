@@ -128,7 +128,7 @@ static bool read_line(int argc, char **argv, const Device **device, int32_t *id,
 	if (*code == 0 && !serve && (fputs(text_str(&out), stdout) < 0 || fflush(stdout) != 0))
 		*code = complain(EXIT_SYSTEM, "standard output cannot be written");
 	arena_free(a);
-	return serve;
+	return serve && *code == 0;
 }
 
 int main(int argc, char **argv)

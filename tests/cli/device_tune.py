@@ -95,6 +95,15 @@ def no_code():
     tune("--trials=2", db=db, env=faulty("clBuildProgram 1 -11"))
     assert [r["status"] for r in records("run", db)] == ["launch_error"] * 2
 
+def workers_say_why():
+    """A worker whose device does not exist, or that opens no driver, says so and ends."""
+    said = run("dlc-device-worker", "--stdio", "--device=gpu:x", want=2).stderr
+    assert "there is no device \"gpu:x\": write a kind and a number, as in opencl:0" in said, said
+    said = run("dlc-device-worker", "--stdio", "--device=opencl:99", want=5).stderr
+    assert "no OpenCL device 99" in said and said.count("\n") == 1, said
+    said = run("dlc-worker", "--stdio", "--device=opencl:99", want=5).stderr
+    assert said.startswith("dlc-worker: ") and said.count("\n") == 1, said
+
 def cuda_too():
     """The same command tunes for CUDA: records name the device, and say how fast it multiplied and added."""
     db, env = TMP + "/cuda.sqlite", dict(ENV, LD_LIBRARY_PATH=CUDA, FAKE_CUDA_KERNELS=PTX)
@@ -110,6 +119,6 @@ conv(MODEL, 8, 16, 12)
 REAL = real_loader()
 checks = [cuda_too]
 if REAL is not None:
-    checks += [tunes_and_reuses, computes_what_it_means, records_are_tried_again, no_device, lost_in_the_middle,
-               no_memory, no_code]
+    checks += [tunes_and_reuses, computes_what_it_means, records_are_tried_again, workers_say_why, no_device,
+               lost_in_the_middle, no_memory, no_code]
 end(check_all((c.__name__, c) for c in checks)[0])
