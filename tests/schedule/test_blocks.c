@@ -46,7 +46,7 @@ enum { CONFIGS = 6 /* at random, beside the default */, MOST_REFUSED = 50 /* one
 
 /* In memory that the tests' processes share. */
 static struct {
-	int drawn, refused, shared, vectors, launches;
+	int drawn, refused, shared, vectors, staged, launches;
 } *made;
 
 static bool count(Stmt *s, void *arg)
@@ -54,6 +54,7 @@ static bool count(Stmt *s, void *arg)
 	(void)arg;
 	made->shared += s->kind == ST_ALLOC && strcmp(s->alloc->scope, "shared") == 0;
 	made->vectors += s->kind == ST_FOR && s->loop.kind == LOOP_VECTOR;
+	made->staged += s->kind == ST_FOR && s->loop.kind == LOOP_PIPELINED;
 	return true;
 }
 
@@ -125,6 +126,7 @@ START_TEST(few_configs_are_refused)
 		made->drawn);
 	ck_assert_int_gt(made->shared, made->drawn);
 	ck_assert_int_gt(made->vectors, made->drawn / 4);
+	ck_assert_int_gt(made->staged, 4);
 	ck_assert_int_gt(made->launches, made->drawn); /* partial sums of some are added up by another launch */
 }
 END_TEST

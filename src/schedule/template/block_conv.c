@@ -251,6 +251,8 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
+	int64_t row[2] = { coop_axis_part(&b.axis[0]), coop_axis_part(&b.axis[1]) };
+	coop_stages_knob(s, &b, v->taps == 1 && !t->selects, row);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
 	Text in = { .arena = s->arena }, out = { .arena = s->arena };

@@ -125,8 +125,11 @@ static bool tiles(Sketch *s, const Tiled *t, const Factor *rows, const Factor *c
 		return false;
 	ask_round(s, &b, &t->reduce[0]);
 	coop_unroll_knob(s, &b);
-	coop_begin(s, t);
 	int64_t side[2] = { coop_axis_part(&b.axis[0]), coop_axis_part(&b.axis[1]) }, inner = b.round[0].part;
+	bool along[2] = { rows->side == rows->of->shape.rank - 1, packs || columns->side == columns->of->shape.rank - 1 };
+	int64_t row[2] = { along[0] ? side[0] : inner, along[1] ? side[1] : inner };
+	coop_stages_knob(s, &b, true, row);
+	coop_begin(s, t);
 	bool whole = t->reduce[0].extent % inner == 0 && t->axis[n].extent % side[1] == 0;
 	const char *name = columns->of->name;
 	if (packs) {
@@ -143,7 +146,7 @@ static bool tiles(Sketch *s, const Tiled *t, const Factor *rows, const Factor *c
 	read_operand(s, columns, side[1], inner, packs, &b.operand[1]);
 	DType type = columns->of->type;
 	int64_t lanes = coop_lanes(s, type, side[1]), all = coop_lanes(s, type, t->axis[n].extent);
-	if (whole && (packs || columns->side == columns->of->shape.rank - 1))
+	if (whole && along[1])
 		b.operand[1].lanes = packs || lanes < all ? lanes : all;
 	coop_steps(s, t, &b);
 	return true;

@@ -355,18 +355,46 @@ bool coop_knobs(Sketch *s, CoopTile *b)
 	return true;
 }
 
+void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP_OPERANDS])
+{
+	const CoopRound *r = &b->round[0];
+	int64_t option[KNOB_OPTIONS], part[COOP_OPERANDS], rounds = r->extent / r->part;
+	int n = 0, first = 0;
+	coop_operands(b, part);
+	for (int k = 0; k < b->n; k++)
+		plain = plain && b->axis[k].extent % coop_axis_part(&b->axis[k]) == 0;
+	for (int k = 0; k < COOP_OPERANDS; k++) {
+		int64_t threads = coop_threads(b), all = part[k] * r->part;
+		int64_t loads = all / target_lanes(s->target, b->type);
+		plain = plain && threads % row[k] == 0 && (all <= threads || all % threads == 0) &&
+			(loads <= threads || loads % threads == 0);
+	}
+	plain = plain && r->extent % r->part == 0 && target_has(s->target, FEATURE_SM_80);
+	for (int64_t stages = 1; stages <= (plain ? TMPL_COOP_STAGES : 1) && stages <= rounds; stages++) {
+		if (stages > 1 && !coop_fits(s, b, stages * r->part * (part[0] + part[1])))
+			break;
+		first = stages <= TMPL_COOP_AHEAD ? n : first;
+		option[n++] = stages;
+	}
+	b->stages = sketch_number(s, "stages", option, n, first);
+}
+
 void coop_unroll_knob(Sketch *s, CoopTile *b)
 {
-	int64_t option[KNOB_OPTIONS] = { 1 }, sums = coop_sums(b), body = sums;
+	int64_t option[KNOB_OPTIONS] = { 1 }, body = coop_sums(b);
 	int n = 1, first = 0;
+	bool parts = true; /* of the innermost loop, parts may be written out */
 	for (int k = b->nround - 1; k >= 0 && b->round[k].part <= TMPL_COOP_UNROLL; k--) {
-		body *= b->round[k].part;
-		if (b->round[k].part == 1)
-			continue;
+		int64_t part = b->round[k].part;
+		for (int64_t u = parts ? 2 : part; u <= part && part > 1; u++)
+			if (part % u == 0 && u * body <= TMPL_COOP_BODY && n < KNOB_OPTIONS) {
+				first = u * body <= TMPL_COOP_FIRST_BODY ? n : first;
+				option[n++] = u * body;
+			}
+		body *= part;
 		if (body > TMPL_COOP_BODY)
 			break;
-		first = body <= TMPL_COOP_FIRST_BODY || n == 1 ? n : first;
-		option[n++] = body;
+		parts = parts && part == 1;
 	}
 	b->unroll = sketch_number(s, "unroll", option, n, first);
 }

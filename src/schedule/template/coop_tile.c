@@ -103,16 +103,28 @@ static const char *fuse_threads(Sketch *s, const CoopTile *b, const Parts *p, co
 
 /* ---- the reduction ---- */
 
-/* The loops of a round, innermost last, are written out as far as the limit goes. */
+/* Iterations of loop k of a round that are written out: a divisor, as far as the limit goes, innermost loops first. */
+static int64_t written_out(const CoopTile *b, int k)
+{
+	int64_t body = coop_sums(b), u = 1;
+	for (int j = b->nround - 1; j >= k; j--) {
+		int64_t part = b->round[j].part;
+		u = part;
+		while (u > 1 && (part % u != 0 || u * body > b->unroll || u > TMPL_COOP_UNROLL))
+			u--;
+		if (u < part && j > k)
+			return 1;
+		body *= u;
+	}
+	return u;
+}
+
 static void unroll_rounds(Sketch *s, const CoopTile *b)
 {
-	int64_t body = coop_sums(b);
 	for (int k = b->nround - 1; k >= 0; k--) {
-		body *= b->round[k].part;
-		if (body > b->unroll || b->round[k].part > TMPL_COOP_UNROLL)
-			break;
-		if (b->round[k].part > 1)
-			sketch_step(s, "unroll %s", child(s, b->round[k].name, "i"));
+		int64_t u = written_out(b, k);
+		if (u > 1)
+			sketch_step(s, "unroll %s.i%s", b->round[k].name, u < b->round[k].part ? ".i" : "");
 	}
 }
 
@@ -129,8 +141,14 @@ static const char *reduction_steps(Sketch *s, const CoopTile *b, Parts *p)
 	}
 	for (int k = 0; k < b->n; k++)
 		text_add(&line, " %s", p[k].threads);
-	for (int k = 0; k < b->nround; k++)
-		text_add(&line, " %s.i", b->round[k].name);
+	for (int k = 0; k < b->nround; k++) {
+		const char *name = b->round[k].name;
+		int64_t u = written_out(b, k);
+		bool parts = u > 1 && u < b->round[k].part;
+		if (parts)
+			sketch_step(s, "split %s.i %lld", name, (long long)u);
+		text_add(&line, parts ? " %s.i.o %s.i.i" : " %s.i", name, name);
+	}
 	for (int k = 0; k < b->nrest; k++)
 		text_add(&line, " %s", b->rest[k]);
 	add_thread(b, p, &line);
@@ -249,6 +267,8 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 	unroll_thread(s, b, in, "");
 	unroll_thread(s, b, out, "");
 	unroll_rounds(s, b);
+	if (b->stages > 1)
+		sketch_step(s, "pipeline %s %lld", round, (long long)b->stages);
 }
 
 bool coop_rest(Sketch *s, const Tiled *t)

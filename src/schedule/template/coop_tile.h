@@ -51,6 +51,7 @@ typedef struct CoopTile {
 	CoopRound round[COOP_ROUNDS];   /* outermost first */
 	CoopOperand operand[COOP_OPERANDS];
 	int64_t unroll;                   /* multiply-adds of a thread that are written out, at most */
+	int64_t stages;                   /* rounds whose copies are under way at once; 0 and 1: none is ahead */
 	int64_t blocks;                   /* of the outer loops */
 	int64_t taps, channels;           /* the reduction: windows, and what copies walk beside them */
 	DType type;                       /* of both operands */
@@ -75,6 +76,14 @@ bool coop_knobs(Sketch *s, CoopTile *b);
 int64_t coop_split_knob(Sketch *s, CoopTile *b);
 /* Asks for "unroll": the multiply-adds that are written out. */
 void coop_unroll_knob(Sketch *s, CoopTile *b);
+
+/*
+ * Asks for "stages" of a tile with one reduce loop: how many rounds have a place in shared memory, so that copies are
+ * under way while a round works. Where the device copies by itself; `plain`: the copies have no conditions. All
+ * threads copy alike, whole rows of so many elements of either operand, or it is not seen that no two of them write
+ * one element.
+ */
+void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP_OPERANDS]);
 
 /* Whether a block has shared memory for so many elements of its operands. */
 bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements);
