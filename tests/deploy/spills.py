@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""spills.py BUILD [--all]: no default schedule of a network spills registers on a CUDA device.
+
+What kernels take is known where nvJitLink is found; elsewhere the test is skipped."""
+import os
+import subprocess
+import sys
+
+BUILD = os.path.abspath(sys.argv[1])
+ENV = {k: v for k, v in os.environ.items() if k != "DLC_TUNING_DB"}
+ALL = "--all" in sys.argv
+RUNS = [(n, d) for n in ("resnet18", "resnet50", "mobilenet_v2", "squeezenet1_1") for d in ("t4", "a100", "h200")]
+FEW = [("squeezenet1_1", "h200"), ("resnet18", "t4")]
+
+
+def kernels(network, device):
+    out = subprocess.run([f"{BUILD}/dlc", "show", network, f"--target=cuda:{device}", "--stage=resources",
+                          "--tuning-db=none"], stdout=subprocess.PIPE, text=True, env=ENV, check=True).stdout
+    rows = [line.split() for line in out.splitlines() if line and line[0] != "#"]
+    head = next(r for r in rows if r[0] == "kernel")
+    columns = " ".join(head).replace("shared B", "shared").replace("work B", "work").replace("frame B", "frame").split()
+    return [dict(zip(columns, r)) for r in rows if r[0] != "kernel"]
+
+
+found = 0
+for network, device in RUNS if ALL else FEW:
+    for k in kernels(network, device):
+        if "registers" not in k:
+            print("nvJitLink is not found: skipped")
+            sys.exit(77)
+        found += 1
+        assert int(k["spills"]) == 0, f"{network} for {device}: {k} spills"
+assert found > 30, f"{found} kernels only"
