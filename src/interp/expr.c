@@ -309,6 +309,8 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		     : e->op == IR_SELECT  ? select_lazy(c, e, lane, *slot)
 		     : e->op == IR_BITCAST ? bitcast(c, e, lane, *slot)
 		     : e->op == IR_DOT4    ? dot4(c, e, lane, *slot)
+		     : e->op == IR_MMA     ? cx_fail(c, ERR_INPUT, "an mma is the work of a warp's lanes together, and each "
+						"thread runs alone here: run the set with the intrinsic instead")
 		                           : operation(c, e, lane, *slot);
 	}
 	if (ok)

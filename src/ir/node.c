@@ -113,6 +113,19 @@ static const char *dot_error(const Expr *e)
 	return NULL;
 }
 
+static const char *mma_error(const Expr *e)
+{
+	DType c = e->arg[0]->type, a = e->arg[1]->type, b = e->arg[2]->type;
+	bool half = dtype_is_float(a) && a.bits == 16, whole = dtype_eq(dtype_scalar(a), F32);
+	if (!dtype_eq(c, dtype_vector(F32, 4)) || !dtype_eq(e->type, c))
+		return "its first argument and its result are f32x4";
+	if (!dtype_eq(dtype_scalar(a), dtype_scalar(b)) || a.lanes != 2 * b.lanes)
+		return "its factors are of one type, the first with twice the lanes";
+	return (half && (a.lanes == 4 || a.lanes == 8)) || (whole && a.lanes == 4)
+	               ? NULL
+	               : "its factors have four or eight lanes of 16 bits, or four of f32";
+}
+
 static const char *own_error(const Expr *e)
 {
 	DType t = e->type;
@@ -136,6 +149,7 @@ static const char *own_error(const Expr *e)
 	case IR_SPLAT:
 	case IR_LANE: return vector_error(e);
 	case IR_DOT4: return dot_error(e);
+	case IR_MMA: return mma_error(e);
 	default: return NULL;
 	}
 }

@@ -155,6 +155,7 @@ static LLVMValueRef node(Emit *e, const Expr *x, LLVMValueRef const *a)
 	case IR_CAST: return emit_cast(e, x->type, t, a[0]);
 	case IR_BITCAST: return emit_bitcast(e, x->type, t, a[0]);
 	case IR_FMA: return emit_fma(e, t, a[0], a[1], a[2]);
+	case IR_MMA: return emit_mma(e, x->arg[1]->type, a[0], a[1], a[2]);
 	case IR_DOT4: return emit_dot4(e, a[0], a[1], x->arg[1]->type, a[2], x->arg[2]->type);
 	default: return x->nargs == 1 ? emit_unary(e, x->op, t, a[0]) : emit_binary(e, x->op, t, a[0], a[1]);
 	}

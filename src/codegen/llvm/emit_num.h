@@ -40,6 +40,8 @@ LLVMValueRef emit_round(Emit *e, DType t, LLVMValueRef a); /* a float to what f1
 LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a);
 
 /* emit_dot.c: lane i of c and four products of bytes, of the types `at` and `bt`. */
+/* Factors of type `at`: f16, bf16 or f32, of which the instruction takes 11 bits of the fraction. */
+LLVMValueRef emit_mma(Emit *e, DType at, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef emit_dot4(Emit *e, LLVMValueRef c, LLVMValueRef a, DType at, LLVMValueRef b, DType bt);
 
 /* emit_math.c: exp, log, ... of f32 and f64 vectors; docs/codegen.md states the errors. */

@@ -99,6 +99,9 @@ void machine_name(const Target *t, MachineName *out)
 	uint64_t own, beyond = t->features;
 	if (t->kind == TARGET_CUDA) {
 		*out = (MachineName){ .triple = "nvptx64-nvidia-cuda", .cpu = sm_name(machine_sm(t)) };
+		/* PTX 6.3 has the first architecture with mma, and 6.5 the product of 16x8x8. */
+		if (strcmp(out->cpu, "sm_75") == 0)
+			snprintf(out->features, sizeof out->features, "+ptx65");
 		return;
 	}
 	const char *level = level_of(t->arch, t->features, &own);

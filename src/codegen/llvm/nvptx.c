@@ -13,6 +13,7 @@
 #include <string.h>
 
 static const Pass *const passes[] = {
+	&row_fragments,
 	&row_inline_calls,
 	&row_copies,
 	&row_kernels,

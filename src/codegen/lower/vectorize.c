@@ -61,7 +61,7 @@ static const Expr *widen_node(Widening *z, const Expr *e)
 		return widen_load(z, e, arg, changed);
 	if (!changed)
 		return e;
-	if (e->type.lanes > 1 || e->op == IR_LANE || e->op == IR_DOT4)
+	if (e->type.lanes > 1 || e->op == IR_LANE || e->op == IR_DOT4 || e->op == IR_MMA)
 		return NULL;
 	int lanes = 1;
 	for (int k = 0; k < e->nargs; k++)

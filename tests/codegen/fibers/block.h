@@ -25,4 +25,11 @@ const FiberThread *fiber_thread(void);
 typedef void FiberWarpOp(void *const lane[FIBER_WARP]);
 void fiber_meet(uint32_t mask, FiberWarpOp *op, void *mine, const void *where);
 
+/*
+ * mma.sync of m16n8kK, which the lanes of a warp call together, each with the words of its elements of a, b and c. The
+ * function that the code calls is made with the module (host.c), since it returns a struct of registers.
+ */
+typedef enum { FIBER_TF32, FIBER_F16, FIBER_BF16 } FiberFactor;
+void fiber_mma(uint32_t factor, uint32_t depth, const uint32_t *words, float *sums);
+
 #endif

@@ -29,6 +29,7 @@ static const struct {
 #define INTRINSIC(name) { "nvvm_" #name, nvvm_##name },
 #include "intrinsics.def"
 	{ "fiber_launch", (void (*)(void))fiber_launch },
+	{ "fiber_mma", (void (*)(void))fiber_mma },
 };
 
 static bool failed(LLVMErrorRef e, Err *err)

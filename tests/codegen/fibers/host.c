@@ -163,6 +163,45 @@ static void add_launch(HostCode *h, LLVMBuilderRef b, const char *name)
 }
 
 /* Without optimisation: it would make one barrier of two, and what is compiled runs once. */
+/* nvvm_mma_..: its arguments as words in memory, and the sums behind them, for fiber_mma. */
+static void add_product(HostCode *h, LLVMBuilderRef b, LLVMValueRef f, LLVMValueRef mma, LLVMTypeRef mma_type)
+{
+	const char *name = LLVMGetValueName(f);
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(h->cx), f32 = LLVMFloatTypeInContext(h->cx);
+	unsigned n = LLVMCountParams(f);
+	bool tf32 = strstr(name, "_tf32") != NULL, brain = strstr(name, "_bf16") != NULL;
+	LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(h->cx, f, ""));
+	LLVMValueRef words = LLVMBuildArrayAlloca(b, i32, LLVMConstInt(i32, n, 0), ""), at[17];
+	for (unsigned k = 0; k < n; k++) {
+		LLVMValueRef index = LLVMConstInt(i32, k, 0);
+		at[k] = LLVMBuildGEP2(b, i32, words, &index, 1, "");
+		LLVMBuildStore(b, LLVMGetParam(f, k), at[k]);
+	}
+	LLVMValueRef arg[4] = { LLVMConstInt(i32, tf32 ? FIBER_TF32 : brain ? FIBER_BF16 : FIBER_F16, 0),
+		LLVMConstInt(i32, strstr(name, "m16n8k16") != NULL ? 16 : 8, 0), words, at[n - 4] };
+	LLVMBuildCall2(b, mma_type, mma, arg, 4, "");
+	LLVMValueRef out = LLVMGetPoison(LLVMGetReturnType(LLVMGlobalGetValueType(f)));
+	for (unsigned k = 0; k < 4; k++)
+		out = LLVMBuildInsertValue(b, out, LLVMBuildLoad2(b, f32, at[n - 4 + k], ""), k, "");
+	LLVMBuildRet(b, out);
+	LLVMSetLinkage(f, LLVMInternalLinkage);
+}
+
+static void add_products(HostCode *h, LLVMBuilderRef b)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(h->cx), ptr = LLVMPointerTypeInContext(h->cx, 0);
+	LLVMTypeRef in[4] = { i32, i32, ptr, ptr };
+	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(h->cx), in, 4, 0);
+	LLVMValueRef mma = NULL;
+	for (LLVMValueRef f = LLVMGetFirstFunction(h->mod); f != NULL; f = LLVMGetNextFunction(f)) {
+		if (!starts(LLVMGetValueName(f), "nvvm_mma_"))
+			continue;
+		if (mma == NULL)
+			mma = LLVMAddFunction(h->mod, "fiber_mma", type);
+		add_product(h, b, f, mma, type);
+	}
+}
+
 static LLVMTargetMachineRef machine(Err *err)
 {
 	LLVMTargetRef row;
@@ -211,6 +250,7 @@ bool host_code(HostCode *h, LLVMContextRef cx, const char *ir, Err *err)
 	LLVMDisposeMessage(triple);
 	LLVMContextSetDiagnosticHandler(cx, ignore, NULL);
 	LLVMBuilderRef builder = LLVMCreateBuilderInContext(cx);
+	add_products(h, builder);
 	for (size_t k = 0; k < h->kernel.n; k++)
 		add_launch(h, builder, h->kernel.at[k]);
 	LLVMDisposeBuilder(builder);

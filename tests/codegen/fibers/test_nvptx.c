@@ -264,7 +264,7 @@ static const struct {
 		"cp.async" },
 	{ "gtx1080ti", "matmul", { ".version 5.0", ".target sm_61" }, ".visible .func" },
 	{ "v100", "joins", { ".version 6.0", ".target sm_70", "ld.global.nc.f32", "ld.shared" }, "local" },
-	{ "t4", "reduce", { ".version 6.3", ".target sm_75" }, "local" },
+	{ "t4", "reduce", { ".version 6.5", ".target sm_75" }, "local" },
 	{ "a100", "elementwise", { ".version 7.0", ".target sm_80", ".reqntid 64, 1, 1" }, "local" },
 	{ "a100", "blocked", { "cp.async.ca.shared.global", "cp.async.commit_group", "cp.async.wait_group 0" }, ".func" },
 	{ "h200", "stages", { "cp.async.cg.shared.global [", "], 16, %r", "cp.async.wait_group 1" }, "st.shared" },

@@ -1,6 +1,11 @@
 /* Instructions that the lanes of a warp do together. */
 #include "block.h"
 
+#include "runtime/half.h"
+
+#include <stdbool.h>
+#include <string.h>
+
 void nvvm_bar_warp_sync(uint32_t mask);
 void nvvm_bar_warp_sync(uint32_t mask)
 {
@@ -60,3 +65,67 @@ SHUFFLE(idx, least | (b & ~segment), from <= most)
 SHUFFLE(up, lane - b, lane >= b && (int32_t)from >= (int32_t)most)
 SHUFFLE(down, lane + b, from <= most)
 SHUFFLE(bfly, lane ^ b, from <= most)
+
+uint32_t nvvm_f2tf32_rna(float v);
+uint32_t nvvm_f2tf32_rna(float v)
+{
+	uint32_t u;
+	memcpy(&u, &v, sizeof u);
+	return (u + 0x1000) & ~UINT32_C(0x1fff); /* to nearest, ties away from zero */
+}
+
+/* ---- mma ---- */
+
+typedef struct Product { /* of one lane */
+	uint32_t factor, depth;
+	const uint32_t *words;
+	float *sums;
+} Product;
+
+/* Element k of a lane's factor. */
+static float element(uint32_t factor, const uint32_t *words, int k)
+{
+	float v;
+	if (factor == FIBER_TF32) {
+		memcpy(&v, &words[k], sizeof v);
+		return v;
+	}
+	uint16_t bits = (uint16_t)(words[k / 2] >> 16 * (k % 2));
+	return factor == FIBER_F16 ? (float)half_to_double(HALF_F16, bits)
+	                                   : (float)half_to_double(HALF_BF16, bits);
+}
+
+/* PTX ISA, "Matrix Fragments for mma.m16n8k8" and "m16n8k16": rows and columns as they are written there. */
+static void multiplied(void *const lane[FIBER_WARP])
+{
+	float a[16][16] = { { 0 } }, b[16][8] = { { 0 } };
+	for (int k = 0; k < FIBER_WARP; k++) {
+		const Product *p = lane[k];
+		int group = k >> 2, in_group = k % 4, na = (int)p->depth / 2, nb = na / 2;
+		bool tf = p->factor == FIBER_TF32;
+		const uint32_t *wb = p->words + (tf ? na : na / 2); /* elements of 16 bits are pairs */
+		for (int i = 0; i < na; i++) {
+			int row = tf ? group + (i == 1 || i == 3 ? 8 : 0) : group + ((i >= 2 && i < 4) || i >= 6 ? 8 : 0);
+			int col = tf ? in_group + (i >= 2 ? 4 : 0) : in_group * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+			a[row][col] = element(p->factor, p->words, i);
+		}
+		for (int i = 0; i < nb; i++) {
+			int row = tf ? in_group + 4 * i : in_group * 2 + (i & 1) + (i >= 2 ? 8 : 0);
+			b[row][group] = element(p->factor, wb, i);
+		}
+	}
+	for (int k = 0; k < FIBER_WARP; k++) {
+		const Product *p = lane[k];
+		for (int i = 0; i < 4; i++) {
+			int row = (k >> 2) + (i < 2 ? 0 : 8), col = (k % 4) * 2 + (i & 1);
+			for (uint32_t d = 0; d < p->depth; d++)
+				p->sums[i] += a[row][d] * b[d][col];
+		}
+	}
+}
+
+void fiber_mma(uint32_t factor, uint32_t depth, const uint32_t *words, float *sums)
+{
+	Product p = { factor, depth, words, sums };
+	fiber_meet(UINT32_MAX, multiplied, &p, __builtin_return_address(0));
+}
