@@ -235,12 +235,17 @@ static bool make_room(void)
 {
 	if (all.fiber != NULL)
 		return true;
-	all.stacks = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	all.fiber = calloc(THREADS, sizeof *all.fiber);
+	/* Not of the heap: a library of kernels that is closed leaves them behind. */
+	const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	void *stacks = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE, how, -1, 0);
+	void *fibers = mmap(NULL, THREADS * sizeof *all.fiber, PROT_READ | PROT_WRITE, how, -1, 0);
+	if (stacks == MAP_FAILED || fibers == MAP_FAILED)
+		return false;
+	all.stacks = stacks;
+	all.fiber = fibers;
 	if (all.random == 0)
 		fiber_seed(1);
-	return all.stacks != MAP_FAILED && all.fiber != NULL;
+	return true;
 }
 
 static const char *launch(const uint32_t grid[3], const uint32_t block[3], void *shared, uint64_t own, uint32_t dynamic)
