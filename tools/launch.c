@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #define LOADER "ld-linux-x86-64.so.2"
+/* Where a driver may lie that the system's own loader finds: a list that --library-path takes the place of. */
+#define DRIVERS "/usr/lib64:/usr/local/nvidia/lib64:/usr/lib/wsl/lib"
 
 static int sorry(const char *name, const char *what)
 {
@@ -21,7 +23,7 @@ static int sorry(const char *name, const char *what)
 
 int main(int argc, char **argv)
 {
-	char self[PATH_MAX], called[PATH_MAX], program[PATH_MAX + 64], libraries[PATH_MAX + 64], loader[PATH_MAX + 64],
+	char self[PATH_MAX], called[PATH_MAX], program[PATH_MAX + 64], libraries[3 * PATH_MAX], loader[PATH_MAX + 64],
 		own[PATH_MAX + 64];
 	const char *started = (const char *)getauxval(AT_EXECFN); /* the path that the kernel was given, of a link too */
 	snprintf(called, sizeof called, "%s", started);
@@ -30,7 +32,8 @@ int main(int argc, char **argv)
 		return sorry(name, "cannot find its own folder");
 	const char *root = dirname(dirname(self));
 	snprintf(program, sizeof program, "%s/libexec/%s.elf", root, name);
-	snprintf(libraries, sizeof libraries, "%s/lib", root);
+	const char *given = getenv("LD_LIBRARY_PATH");
+	snprintf(libraries, sizeof libraries, "%s/lib:%s%s" DRIVERS, root, given != NULL ? given : "", given != NULL ? ":" : "");
 	snprintf(own, sizeof own, "%s/bin/%s", root, name);
 	snprintf(loader, sizeof loader, "%s/lib/" LOADER, root);
 	if (access(program, X_OK) != 0)
