@@ -15,7 +15,9 @@ typedef struct Wide {
 	wide lo, hi;
 } Wide;
 
-enum { AFFINE_TERMS = 16, INTERVAL_CACHE = 64, FACTS = 12 };
+enum { AFFINE_TERMS = 16, INTERVAL_CACHE = 64 };
+/* A comparison gives itself and a range: a tensor of eight dimensions, padded on both sides of each, needs 32. */
+enum { FACTS = 32 };
 /* An expression deeper than this is opaque: nothing recurses into it. */
 enum { IR_DEEPEST = 500 };
 /* An end of a sum that is farther out is none; sums of such stay within 128 bits. */
