@@ -2,6 +2,7 @@
 #include "runtime/driver.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <string.h>
 
 const char *driver_open(const char *library, const char *const *name, int n, void *api)
@@ -15,4 +16,16 @@ const char *driver_open(const char *library, const char *const *name, int n, voi
 			lacks = name[k];
 	}
 	return lacks;
+}
+
+void driver_keep_signals(void (*first)(void))
+{
+	enum { SIGNALS = 32 };
+	struct sigaction before[SIGNALS];
+	for (int k = 1; k < SIGNALS; k++)
+		sigaction(k, NULL, &before[k]);
+	first();
+	for (int k = 1; k < SIGNALS; k++)
+		if (k != SIGFPE && k != SIGKILL && k != SIGSTOP)
+			sigaction(k, &before[k], NULL);
 }

@@ -11,4 +11,10 @@
  */
 const char *driver_open(const char *library, const char *const *name, int n, void *api);
 
+/*
+ * Makes the first call of a driver. A driver that contains LLVM takes over signals there, also those that the program
+ * answers itself or ignores. They are given back, but for SIGFPE: by it a driver survives a kernel's division by zero.
+ */
+void driver_keep_signals(void (*first)(void));
+
 #endif

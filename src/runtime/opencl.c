@@ -59,16 +59,6 @@ static OpenclApi cl;
 static const char *cl_lacks; /* what could not be found; NULL: all is there */
 static pthread_once_t cl_once = PTHREAD_ONCE_INIT;
 
-static void open_library(void)
-{
-	static const char *const NAME[] = {
-#define OPENCL(result, name, parameters) #name,
-		OPENCL_FUNCTIONS
-#undef OPENCL
-	};
-	cl_lacks = driver_open("libOpenCL.so.1", NAME, sizeof NAME / sizeof *NAME, &cl);
-}
-
 /* How many devices there are; device id is one of them or NULL. */
 static uint32_t find_device(int32_t id, ClDevice *out)
 {
@@ -88,6 +78,24 @@ static uint32_t find_device(int32_t id, ClDevice *out)
 		all += n;
 	}
 	return all;
+}
+
+static void find_first(void)
+{
+	ClDevice device;
+	find_device(-1, &device);
+}
+
+static void open_library(void)
+{
+	static const char *const NAME[] = {
+#define OPENCL(result, name, parameters) #name,
+		OPENCL_FUNCTIONS
+#undef OPENCL
+	};
+	cl_lacks = driver_open("libOpenCL.so.1", NAME, sizeof NAME / sizeof *NAME, &cl);
+	if (cl_lacks == NULL)
+		driver_keep_signals(find_first);
 }
 
 static char *device_text(ClDevice d, uint32_t what)
