@@ -41,6 +41,7 @@ Show this machine, ...
 
 options:
   --probe                     measure what a core does in a cycle; takes about half a second
+  --device=N                  list only device N of each kind
   --json                      one JSON object on each line, the result last
   --help                      this text
   --version                   the version
