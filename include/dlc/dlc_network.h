@@ -21,6 +21,14 @@ typedef struct DlcBinding {
 	DlcTensor tensor;
 } DlcBinding;
 
+/*
+ * What a network is computed in. fp32: f32. tf32: the factors of convolutions and matrix products may be rounded to 11
+ * binary digits. fp16, bf16: weights and values between tasks are f16 or bf16, sums are f32. Inputs and outputs keep
+ * their types. Tasks of different precisions are different tasks.
+ */
+typedef enum DlcPrecision { DLC_FP32, DLC_TF32, DLC_FP16, DLC_BF16, DLC_PRECISIONS } DlcPrecision;
+DLC_API const char *dlc_precision_name(DlcPrecision p); /* "fp16"; NULL: there is no such precision */
+
 /* All of it is copied or read during the call. */
 typedef struct DlcLoadOptions {
 	int64_t batch; /* 0: as the model says, a symbolic one becomes 1 */
@@ -31,6 +39,7 @@ typedef struct DlcLoadOptions {
 	/* Asked for an input that must be known and is not bound: fills out and returns 1, or 0. May be NULL. */
 	int (*offer)(const char *input, DlcTensor *out, void *arg);
 	void *offer_arg;
+	DlcPrecision precision;
 } DlcLoadOptions;
 
 /* A zoo name or a file, recognised by its content. options may be NULL. */

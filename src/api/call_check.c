@@ -20,7 +20,8 @@
 	{ "device", API_INT, offsetof(type, field.device), 0, INT_MAX, NULL, 0, 0, NULL }
 #define END { NULL, API_INT, 0, 0, 0, NULL, 0, 0, NULL }
 
-_Static_assert(sizeof(DlcHit) == sizeof(int) && sizeof(DlcLimit) == sizeof(int), "enums are read as int");
+_Static_assert(sizeof(DlcHit) == sizeof(int) && sizeof(DlcLimit) == sizeof(int) && sizeof(DlcPrecision) == sizeof(int),
+	"enums are read as int");
 
 static const ApiField shape_fields[] = {
 	TEXT(DlcShape, name),
@@ -43,6 +44,7 @@ const ApiField api_load_options[] = {
 	INT64(DlcLoadOptions, batch, 0),
 	LIST(DlcLoadOptions, shape, nshape, shape_fields),
 	LIST(DlcLoadOptions, bind, nbind, binding_fields),
+	INT(DlcLoadOptions, precision, 0, DLC_PRECISIONS - 1),
 	END
 };
 const ApiField api_target[] = {

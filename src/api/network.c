@@ -3,8 +3,19 @@
 
 #include "compile/compile.h"
 #include "frontend/frontend.h"
+#include "graph/precision.h"
 
 #include <string.h>
+
+_Static_assert((int)DLC_FP32 == (int)PRECISION_fp32 && (int)DLC_TF32 == (int)PRECISION_tf32 &&
+		(int)DLC_FP16 == (int)PRECISION_fp16 && (int)DLC_BF16 == (int)PRECISION_bf16 &&
+		(int)DLC_PRECISIONS == (int)PRECISIONS,
+	"a DlcPrecision is a Precision");
+
+const char *dlc_precision_name(DlcPrecision p)
+{
+	return (int)p >= 0 && p < DLC_PRECISIONS ? precision_name((Precision)p) : NULL;
+}
 
 /* A tensor of a caller as a constant of the network: compact, copied. */
 static bool read_tensor(Arena *a, const char *name, const DlcTensor *t, BindArg *out, Err *err)
@@ -78,12 +89,14 @@ static bool load(DlcSession *s, const char *model, const void *bytes, size_t siz
 	if (read_options(&x, &m, err))
 		dag = bytes == NULL ? frontend_load(a, model, &m, err)
 				    : frontend_load_bytes(a, model, (Bytes){ bytes, size }, &m, err);
-	if (dag == NULL) {
+	Dag *converted = dag != NULL ? dag_copy(a, dag) : NULL;
+	if (converted == NULL || !graph_precision(converted, (Precision)x.o->precision, compile_eval, err)) {
 		arena_free(a);
 		return false;
 	}
 	DlcNetwork *n = arena_new_of(a, DlcNetwork);
-	*n = (DlcNetwork){ .session = s, .arena = a, .name = arena_printf(a, "%s", model), .dag = dag };
+	*n = (DlcNetwork){ .session = s, .arena = a, .name = arena_printf(a, "%s", model), .dag = converted,
+		.imported = dag, .precision = (Precision)x.o->precision };
 	*out = n;
 	return true;
 }

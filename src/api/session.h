@@ -12,6 +12,7 @@
 #include "codegen/code_cache.h"
 #include "measure/measure.h"
 #include "db/db.h"
+#include "graph/precision.h"
 
 #include <stdatomic.h>
 
@@ -45,7 +46,9 @@ struct DlcNetwork {
 	DlcSession *session;
 	Arena *arena, *view;
 	const char *name;
-	const Dag *dag; /* as it was loaded: passes change a copy */
+	const Dag *imported; /* as the model says */
+	const Dag *dag;      /* in the precision that was asked for; passes change a copy */
+	Precision precision;
 };
 
 struct DlcDatabase {

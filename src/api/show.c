@@ -298,7 +298,7 @@ static bool show_in(Arena *a, DlcNetwork *n, const DlcShowOptions *r, DlcPut put
 		.ndb = set.n,
 		.stop = &n->session->stop,
 		.unscheduled = r->unscheduled != 0 };
-	if (!read_trace(&s, err) || !show(&s, dag_copy(a, n->dag), err))
+	if (!read_trace(&s, err) || !show(&s, dag_copy(a, r->imported ? n->imported : n->dag), err))
 		return false;
 	put(text_str(&s.out), s.out.n, arg);
 	return true;

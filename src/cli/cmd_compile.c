@@ -31,7 +31,7 @@ static int by_saving(const void *pa, const void *pb)
 static void print_next(const Args *args, const DlcBundleInfo *c)
 {
 	enum { NAMED = 5, SECONDS = 4 /* about 120 trials */ };
-	static const char *const same[] = { "target", "threads", "tuning-db", "batch", "shape", "bind" };
+	static const char *const same[] = { "target", "threads", "tuning-db", "batch", "shape", "bind", "precision" };
 	const DlcChoice **s = arena_array(args_arena(args), const DlcChoice *, c->ntask + 1);
 	int n = 0;
 	for (int k = 0; k < c->ntask; k++)

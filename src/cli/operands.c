@@ -216,7 +216,9 @@ static int offer_check(const char *input, DlcTensor *out, void *arg)
 DlcNetwork *network_load(const Args *args, DlcSession *s, const char *model, Err *err)
 {
 	DlcNetwork *n = NULL;
-	DlcLoadOptions o = { .batch = args_int(args, "batch", 0) };
+	/* The option's words are in the order of DlcPrecision. */
+	DlcLoadOptions o = { .batch = args_int(args, "batch", 0),
+		.precision = (DlcPrecision)args_int(args, "precision", DLC_FP32) };
 	if (!read_shapes(args, &o, err) || !read_binds(args, &o, err))
 		return NULL;
 	if (args_has(args, "check") && args_text(args, "check", "")[0] != 0) {

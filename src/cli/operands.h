@@ -1,6 +1,6 @@
 /*
- * What verbs do with their operands: a session of this user, MODEL with --batch, --shape and --bind as a network,
- * FILE.trace as text, --tuning-db as open databases. Notes of the library go to stderr.
+ * What verbs do with their operands: a session of this user, MODEL with --batch, --shape, --bind and --precision as a
+ * network, FILE.trace as text, --tuning-db as open databases. Notes of the library go to stderr.
  */
 #ifndef CLI_OPERANDS_H
 #define CLI_OPERANDS_H
@@ -8,7 +8,7 @@
 #include "api/failure.h"
 #include "cli/rows.h"
 
-#define OPTIONS_MODEL OPTION_BATCH, OPTION_SHAPE, OPTION_BIND
+#define OPTIONS_MODEL OPTION_BATCH, OPTION_SHAPE, OPTION_BIND, OPTION_PRECISION
 
 DlcSession *session_open(Err *err);
 /* What --target and --threads of a verb that has both rows say, and its --device if it has that. */

@@ -78,6 +78,11 @@
 		.arg = "NAME=FILE.npy", \
 		.many = true, \
 		.help = "an input that is really a constant; repeats" }
+#define OPTION_PRECISION \
+	{ .name = "precision", \
+		.kind = OPT_CHOICE, \
+		.arg = "fp32|tf32|fp16|bf16", \
+		.help = "what weights and values between tasks are computed in (default fp32)" }
 #define OPTION_SEED \
 	{ .name = "seed", \
 		.kind = OPT_INT, \

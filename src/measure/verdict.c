@@ -18,17 +18,21 @@ static double relative(const MsgCompared *c)
 	return c->max_want > 0 ? c->max_error / c->max_want : c->max_error;
 }
 
-/* Outputs of 16 bits are allowed some roundings: the values between a Task's calls are rounded too. */
-static double tolerance_of(const Local *m, const RefOut *o)
+/*
+ * Values between the calls of a Task are rounded too, so the coarsest type of any of them counts, whatever the output
+ * is. Rounded factors of products count as well.
+ */
+static double tolerance_of(const Local *m, const Task *t)
 {
-	DTypeKind kind = o->buf.type.bits == 16 ? o->buf.type.kind : DT_INT;
+	DType coarsest = dag_coarsest(t->dag);
+	DTypeKind kind = coarsest.bits == 16 ? coarsest.kind : DT_INT;
 	double halves = kind == DT_FLOAT ? METHOD_F16_TOLERANCE : kind == DT_BFLOAT ? METHOD_BF16_TOLERANCE : 0;
-	return fmax(m->o.tolerance, halves);
+	return fmax(m->o.tolerance, fmax(halves, dag_allows_tf32(t->dag) ? METHOD_TF32_TOLERANCE : 0));
 }
 
-static bool agrees(const Local *m, const MsgCompared *c, const RefOut *o)
+static bool agrees(const Local *m, const MsgCompared *c, const Task *t)
 {
-	return c->nbad == 0 && relative(c) <= tolerance_of(m, o);
+	return c->nbad == 0 && relative(c) <= tolerance_of(m, t);
 }
 
 static void note_error(Job *j, double error)
@@ -61,11 +65,11 @@ Verdict verdict_of_check(const Local *m, Job *j)
 		const RefOut *o = &j->ref->out.at[k];
 		const MsgCompared *asked = c++, *all = o->points > 0 ? c++ : asked;
 		note_error(j, relative(asked));
-		if (!agrees(m, asked, o))
+		if (!agrees(m, asked, j->ref->task))
 			return wrong(j, asked, o);
 		if (all->nleft > 0)
 			return wrong(j, all, o);
-		if (o->whole != NULL && !agrees(m, all, o) && v == VERDICT_GOOD) {
+		if (o->whole != NULL && !agrees(m, all, j->ref->task) && v == VERDICT_GOOD) {
 			v = VERDICT_DISPUTED;
 			j->disputed = (int)k;
 			j->element = (int64_t)all->worst;
@@ -106,13 +110,13 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	double size = largest(o, t), oracle = element_value(t, j->data.at[0].bytes, 0),
 	       got = element_value(t, j->data.at[1].bytes, 0),
 	       whole = element_value(t, o->whole, j->element);
-	if (!close_to(tolerance_of(m, o), got, oracle, size)) {
+	if (!close_to(tolerance_of(m, j->ref->task), got, oracle, size)) {
 		note_error(j, fabs(got - oracle) / size);
 		snprintf(j->result.detail, sizeof j->result.detail, "element %lld of output %s is %.6g, not %.6g",
 			(long long)j->element, o->buf.name, got, oracle);
 		return VERDICT_WRONG;
 	}
-	if (close_to(tolerance_of(m, o), whole, oracle, size))
+	if (close_to(tolerance_of(m, j->ref->task), whole, oracle, size))
 		return VERDICT_GOOD; /* each half a tolerance off */
 	/* The first candidate was wrong in an element without a reference value. */
 	for (size_t k = 0; k < j->ref->out.n; k++)

@@ -5,6 +5,7 @@
 #include "op/shape.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +109,36 @@ const char *op_text(const OpCall *c, const char *name)
 		return a->text;
 	/* A default that is a text stands last in its row (tests/op checks it), so it ends with a 0. */
 	return dflt != NULL ? dflt : "";
+}
+
+/* Binary digits of a floating type: 24 of f32. */
+static int digits(DType t)
+{
+	int n = 0;
+	while (n < 53 && dtype_round(t, 1 + ldexp(1, -n)) > 1)
+		n++;
+	return n;
+}
+
+DType dag_coarsest(const Dag *d)
+{
+	DType least = F64;
+	for (size_t i = 0; i < d->value.n; i++) {
+		const Value *v = &d->value.at[i];
+		if (v->kind == VALUE_CALL && dtype_is_float(v->type) && digits(v->type) < digits(least))
+			least = v->type;
+	}
+	return least;
+}
+
+bool dag_allows_tf32(const Dag *d)
+{
+	for (size_t i = 0; i < d->call.n; i++) {
+		AttrKind kind;
+		const char *dflt;
+		const OpCall *c = &d->call.at[i];
+		if (op_find_attr(c->op, "tf32", &kind, &dflt) && op_int(c, "tf32") != 0)
+			return true;
+	}
+	return false;
 }

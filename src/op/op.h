@@ -24,7 +24,7 @@ typedef enum {
 } OpClass;
 
 /* What passes ask of an operator; see op.def. */
-enum { OP_COMMUTES = 1, OP_SLOW = 2, OP_BLOCKED = 4, OP_FOLLOWS = 8 };
+enum { OP_COMMUTES = 1, OP_SLOW = 2, OP_BLOCKED = 4, OP_FOLLOWS = 8, OP_WIDE = 16 };
 
 typedef struct OpRow {
 	const char *name;
@@ -58,6 +58,10 @@ double op_flops(const Dag *d, const OpCall *c);
 double dag_flops(const Dag *d);
 /* Compulsory traffic: inputs, constants and outputs once. */
 double dag_bytes(const Dag *d);
+/* The floating type of the fewest binary digits that a call gives; f64 if no call gives one. */
+DType dag_coarsest(const Dag *d);
+/* Whether the factors of a product may be rounded to 11 binary digits: the attribute tf32 of a call. */
+bool dag_allows_tf32(const Dag *d);
 
 typedef enum {
 	NAIVE_AS_TYPED, /* accumulates in the operator's accumulator type */

@@ -14,6 +14,8 @@ bool need_float(const OpCall *c, const Value *v, Err *err);
 bool need_number(const OpCall *c, const Value *v, Err *err); /* anything but bool */
 bool need_same_type(const OpCall *c, const Value *a, const Value *b, Err *err);
 bool need_rank(const OpCall *c, const Value *v, int lo, int hi, Err *err);
+/* The attribute tf32 is 0, or 1 where x is f32. */
+bool need_tf32(const OpCall *c, const Value *x, Err *err);
 bool need_broadcast(const OpCall *c, const Value *a, const Value *b, Shape *out, Err *err);
 /* Reads n numbers in [lo, hi]; where the attribute is absent, n times `absent`. */
 bool read_ints(

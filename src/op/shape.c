@@ -56,6 +56,17 @@ bool need_rank(const OpCall *c, const Value *v, int lo, int hi, Err *err)
 	return true;
 }
 
+bool need_tf32(const OpCall *c, const Value *x, Err *err)
+{
+	char t[DTYPE_TEXT];
+	int64_t v = op_int(c, "tf32");
+	if (v != 0 && v != 1)
+		return op_refuse(c, err, "tf32 is %lld, but must be 0 or 1", (long long)v);
+	if (v == 1 && !dtype_eq(x->type, F32))
+		return op_refuse(c, err, "tf32 is for factors of f32, but %s is %s", x->name, dtype_print(x->type, t));
+	return true;
+}
+
 bool read_ints(const OpCall *c, const char *name, int n, int64_t lo, int64_t hi, int64_t absent, int64_t *out, Err *err)
 {
 	int have;

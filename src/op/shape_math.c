@@ -8,7 +8,7 @@ bool infer_dense(const Dag *d, const OpCall *c, Value *out, Err *err)
 	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
 	char s[160], t[160];
 	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err) ||
-		!need_rank(c, w, 2, 2, err))
+		!need_rank(c, w, 2, 2, err) || !need_tf32(c, x, err))
 		return false;
 	int last = x->shape.rank - 1;
 	if (x->shape.dim[last] != w->shape.dim[1])
@@ -31,7 +31,7 @@ bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err)
 	bool ta = op_int(c, "ta") != 0, tb = op_int(c, "tb") != 0;
 	char s[160], t[160];
 	if (!need_number(c, a, err) || !need_same_type(c, a, b, err) || !need_rank(c, a, ta ? 2 : 1, DAG_MAX_RANK, err) ||
-		!need_rank(c, b, tb ? 2 : 1, DAG_MAX_RANK, err))
+		!need_rank(c, b, tb ? 2 : 1, DAG_MAX_RANK, err) || !need_tf32(c, a, err))
 		return false;
 	int ra = a->shape.rank, rb = b->shape.rank;
 	int64_t ka = a->shape.dim[ra - 1 - (ta ? 1 : 0)];

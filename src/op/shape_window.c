@@ -59,7 +59,8 @@ bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
 	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
 	int64_t groups = op_int(c, "groups");
 	char s[160];
-	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err))
+	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err) ||
+		!need_tf32(c, x, err))
 		return false;
 	if (w->shape.rank != x->shape.rank)
 		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s", x->shape.rank, shape_str(w->shape, s));

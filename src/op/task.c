@@ -110,6 +110,8 @@ static const char *label_of(Arena *a, const Dag *d)
 	char dt[DTYPE_TEXT];
 	if (!dtype_eq(y->type, F32))
 		text_add(&t, " %s", dtype_print(y->type, dt));
+	if (dag_allows_tf32(d))
+		text_add(&t, " tf32");
 	return text_str(&t);
 }
 

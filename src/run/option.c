@@ -12,6 +12,7 @@ static const char compiling[] = "options for a model that is no bundle, which dl
 #define MANY_TEXT false
 #define MANY_LIST true
 #define MANY_FOLDER false
+#define MANY_CHOICE false
 #define MANY_INT false
 #define MANY_REAL false
 #define MANY_SECONDS false

@@ -60,7 +60,7 @@ ROWS = [
     ("--help --nosuch >/dev/null", 0), ("-h > /dev/null", 0), ("--version --nosuch >/dev/null", 0),
     # Options that say how to compile: what is wrong with a value is said before a model is looked at.
     ("M --batch", 2), ("M --batch=0", 2), ("M --batch=x", 2), ("M --target=", 2), ("M --tuning-db", 2),
-    ("M --shape=", 2),
+    ("M --shape=", 2), ("M --precision", 2), ("M --precision=fp8", 2), ("M --precision=", 2),
 ]
 
 # x: f32[2,3] -> y = x + x
