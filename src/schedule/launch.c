@@ -546,7 +546,7 @@ bool launch_settle(Sched *s, const char *what)
 		if (fn->kind != FN_RUN || ir_find_stmt(fn->body, is_bound, NULL) == NULL)
 			continue;
 		Nesting x = { .s = s, .what = what, .fn = fn };
-		if (!check_nesting(&x, fn->body) ||
+		if (!check_nesting(&x, fn->body) || !own_check_fragments(s, what, fn) ||
 			!ir_each_block(&fn->body, settle_block, &(Scan){ .s = s, .what = what, .fn = fn }))
 			return false;
 	}

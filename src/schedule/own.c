@@ -3,6 +3,7 @@
 
 #include "ir/analysis/affine.h"
 #include "ir/build.h"
+#include "ir/query.h"
 #include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 
@@ -98,14 +99,66 @@ static void add_digits(Ir *ir, ThreadAccesses *all, const Buf *b)
 bool own_check(Sched *s, const char *what, const Fn *fn, ThreadMemo *memo, const Stmt *alloc, int depth)
 {
 	const char *name = alloc->alloc->name;
+	bool fragment = strcmp(alloc->alloc->scope, "fragment") == 0;
 	ThreadAccesses all = { .arena = ir_arena(s->ir) };
 	for (const Stmt *c = alloc->next; c != NULL; c = c->next)
 		ir_thread_accesses(s->ir, s->ks, fn, c, false, &all);
 	add_digits(s->ir, &all, alloc->alloc);
+	for (size_t i = 0; i < all.at.n && fragment; i++)
+		all.at.at[i].warp = false; /* the warp has it, not each of its lanes */
 	for (size_t i = 0; i < all.at.n; i++)
 		for (size_t k = i; k < all.at.n && strcmp(all.at.at[i].buf, name) == 0; k++)
 			if (ir_threads_may_meet(memo, &all.at.at[i], &all.at.at[k], depth))
-				return sched_refuse(s, what, name,
-					"it is local to a thread, but another thread may use it: apply scope first, to shared");
+				return sched_refuse(s, what, name, fragment
+						? "it is one warp's fragment, but another warp may use it: apply scope first, to shared"
+						: "it is local to a thread, but another thread may use it: apply scope first, to shared");
 	return true;
+}
+
+typedef struct Lanes {
+	Sched *s;
+	const char *what;
+	const Fn *fn;
+	const Stmt *lanes; /* the loop around that is bound to block.x; NULL: none */
+	bool ok;
+} Lanes;
+
+static void meet_fragment(const IrUse *use, void *arg)
+{
+	Lanes *l = arg;
+	const Buf *b = ir_find_buf(l->fn, use->buf);
+	if (b != NULL && strcmp(b->scope, "fragment") == 0 && l->ok)
+		l->ok = sched_refuse_for(l->s, l->what, l->lanes->loop.var,
+			"it is bound to block.x, whose threads are the lanes of a warp, but a statement in it uses fragment %s",
+			use->buf);
+}
+
+static void check_lanes(Lanes *l, Stmt *list)
+{
+	for (Stmt *s = list; s != NULL && l->ok; s = s->next) {
+		Stmt **below[IR_CHILDREN], one = *s;
+		int axis;
+		one.next = NULL;
+		if (ir_axis_of(s, &axis) == AXIS_BLOCK && axis == 0) {
+			l->lanes = s;
+			ir_each_use(&one, meet_fragment, l);
+			continue;
+		}
+		for (int k = 0, n = ir_children(s, below); k < n; k++)
+			check_lanes(l, *below[k]);
+	}
+}
+
+static bool is_fragment(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return s->kind == ST_ALLOC && strcmp(s->alloc->scope, "fragment") == 0;
+}
+
+bool own_check_fragments(Sched *s, const char *what, const Fn *fn)
+{
+	Lanes l = { .s = s, .what = what, .fn = fn, .ok = true };
+	if (ir_find_stmt(fn->body, is_fragment, NULL) != NULL)
+		check_lanes(&l, fn->body);
+	return l.ok;
 }

@@ -20,5 +20,10 @@ typedef struct OwnDigit {
 bool own_digits(Ir *ir, const ThreadAccesses *all, const Buf *b, OwnDigit *digit);
 /* No thread uses what another one writes of the local buffer that `alloc` declares, in so many loops; or a refusal. */
 bool own_check(Sched *s, const char *what, const Fn *fn, ThreadMemo *memo, const Stmt *alloc, int depth);
+/*
+ * No loop bound to block.x, whose threads are the lanes of a warp, stands around a statement about fragments; or a
+ * refusal.
+ */
+bool own_check_fragments(Sched *s, const char *what, const Fn *fn);
 
 #endif

@@ -89,6 +89,18 @@ static void bound_same(Arena *a, const char *before, const char *what, Text *out
 	same_for(a, gpu(), before, what, out);
 }
 
+/* "a100; scope t fragment": the target's name comes first. */
+static void cores_same(Arena *a, const char *before, const char *what, Text *out)
+{
+	Err err = { 0 };
+	Target t;
+	const char *root = getenv("DLC_SOURCE_ROOT"), *end = strstr(what, "; ");
+	const char *dirs[] = { arena_printf(a, "%s/configs/targets", root != NULL ? root : ".") };
+	char *name = arena_printf(a, "%.*s", (int)(end - what), what);
+	ck_assert_msg(target_resolve(&t, name, 1, dirs, 1, &err), "%s", err.text);
+	same_for(a, t, before, end + 2, out);
+}
+
 static const struct {
 	const char *path;
 	int cases; /* at least */
@@ -141,6 +153,14 @@ START_TEST(elements_in_other_places_are_the_same)
 	int cases;
 	ck_assert_int_eq(golden_run("tests/golden/schedule/place.t", bound_same, &cases), 0);
 	ck_assert_int_ge(cases, 18);
+}
+END_TEST
+
+START_TEST(matrix_instructions_are_the_same)
+{
+	int cases;
+	ck_assert_int_eq(golden_run("tests/golden/schedule/cores.t", cores_same, &cases), 0);
+	ck_assert_int_ge(cases, 14);
 }
 END_TEST
 
@@ -562,6 +582,7 @@ int main(void)
 	tcase_add_test(tc, rows_that_are_kept_are_the_same);
 	tcase_add_test(tc, bound_loops_are_the_same);
 	tcase_add_test(tc, elements_in_other_places_are_the_same);
+	tcase_add_test(tc, matrix_instructions_are_the_same);
 	tcase_add_loop_test(tc, traces_print_what_was_parsed, 0, LEN(good));
 	tcase_add_loop_test(tc, bad_traces_are_refused_with_their_line, 0, LEN(bad));
 	tcase_add_test(tc, a_long_text_is_refused);

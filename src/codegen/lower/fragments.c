@@ -16,6 +16,7 @@
  * must be used by other lanes too, and a barrier stands between; where one lane alone does so, the set is refused.
  */
 #include "codegen/lower/pass.h"
+#include "ir/analysis/bounds.h"
 #include "ir/build.h"
 #include "ir/query.h"
 #include "ir/text/intrin.h"
@@ -37,17 +38,27 @@ typedef struct Share {
 } Share;
 
 #define SUM(name) { name, 0, { 16, 8 }, 0, 2, 2, { { 1, 1 }, { 0, 8 } } }
-#define HALVES(name) SUM(name), { name, 1, { 16, 16 }, 0, 2, 3, { { 1, 1 }, { 0, 8 }, { 1, 8 } } }, \
-	{ name, 2, { 16, 8 }, 1, 2, 2, { { 0, 1 }, { 0, 8 } } }
+/* Factors of f16 by 8 and by 16, and of tf32 by 8; b with a row for each k, and, called _nt, for each column. */
+#define HALVES8(name) SUM(name), { name, 1, { 16, 8 }, 0, 2, 2, { { 1, 1 }, { 0, 8 } } }
+#define HALVES16(name) SUM(name), { name, 1, { 16, 16 }, 0, 2, 3, { { 1, 1 }, { 0, 8 }, { 1, 8 } } }
+#define SINGLES(name) SUM(name), { name, 1, { 16, 8 }, 0, 1, 2, { { 0, 8 }, { 1, 4 } } }
 static const Share shares[] = {
-	HALVES("mma_m16n8k16_f16"),
-	HALVES("mma_m16n8k16_bf16"),
-	SUM("mma_m16n8k8_f16"),
-	{ "mma_m16n8k8_f16", 1, { 16, 8 }, 0, 2, 2, { { 1, 1 }, { 0, 8 } } },
+	HALVES16("mma_m16n8k16_f16"),
+	{ "mma_m16n8k16_f16", 2, { 16, 8 }, 1, 2, 2, { { 0, 1 }, { 0, 8 } } },
+	HALVES16("mma_m16n8k16_f16_nt"),
+	{ "mma_m16n8k16_f16_nt", 2, { 8, 16 }, 0, 2, 2, { { 1, 1 }, { 1, 8 } } },
+	HALVES16("mma_m16n8k16_bf16"),
+	{ "mma_m16n8k16_bf16", 2, { 16, 8 }, 1, 2, 2, { { 0, 1 }, { 0, 8 } } },
+	HALVES16("mma_m16n8k16_bf16_nt"),
+	{ "mma_m16n8k16_bf16_nt", 2, { 8, 16 }, 0, 2, 2, { { 1, 1 }, { 1, 8 } } },
+	HALVES8("mma_m16n8k8_f16"),
 	{ "mma_m16n8k8_f16", 2, { 8, 8 }, 1, 2, 1, { { 0, 1 } } },
-	SUM("mma_m16n8k8_tf32"),
-	{ "mma_m16n8k8_tf32", 1, { 16, 8 }, 0, 1, 2, { { 0, 8 }, { 1, 4 } } },
+	HALVES8("mma_m16n8k8_f16_nt"),
+	{ "mma_m16n8k8_f16_nt", 2, { 8, 8 }, 0, 2, 1, { { 1, 1 } } },
+	SINGLES("mma_m16n8k8_tf32"),
 	{ "mma_m16n8k8_tf32", 2, { 8, 8 }, 1, 1, 1, { { 0, 4 } } },
+	SINGLES("mma_m16n8k8_tf32_nt"),
+	{ "mma_m16n8k8_tf32_nt", 2, { 8, 8 }, 0, 1, 1, { { 1, 4 } } },
 };
 
 typedef struct Part { /* a fragment and what a lane has of it */
@@ -109,11 +120,12 @@ static Buf *own_part(Frags *f, const Buf *b, const Share *share)
 	own->name = ir_fresh_name(ir, b->name);
 	own->scope = ir_name(ir, "local");
 	own->rank = b->rank + 1;
+	own->map = (IndexMap){ .n = 0 };
 	own->shape = arena_array(ir_arena(ir), const Expr *, own->rank);
 	for (int k = 0; k < b->rank; k++) {
 		int64_t n;
 		int tile = k < b->rank - DIMS ? 1 : share->size[k - (b->rank - DIMS)];
-		if (!ir_is_int(b->shape[k], &n) || n % tile != 0)
+		if (!ir_is_int(b->map.n > 0 ? b->map.extent[k] : b->shape[k], &n) || n % tile != 0)
 			return NULL;
 		own->shape[k] = ir_int(ir, n / tile);
 	}
@@ -133,7 +145,7 @@ static bool note_roles(Stmt *s, void *arg)
 		if (known != NULL && !is_alike(known->share, share))
 			refuse(f, s, "it has two roles in mma; copy it to another one", a->buf);
 		else if (b == NULL || !lower_is_alloc(f->l, a->buf) || strcmp(b->scope, "fragment") != 0 || !last ||
-			b->map.n > 0)
+			(b->map.n > 0 && b->map.n != b->rank))
 			refuse(f, s, "an operand of mma is a window of the last two dimensions of an alloc of this scope", a->buf);
 		if (known != NULL || !f->ok)
 			continue;
@@ -235,6 +247,39 @@ static void place(Frags *f, const Share *share, const Expr *lane, const Expr *e,
 	}
 }
 
+typedef struct Places {
+	const IndexMap *map;
+	const Expr *const *idx;
+} Places;
+
+static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
+{
+	const Places *p = arg;
+	(void)ir;
+	for (int d = 0; e->op == IR_VAR && d < p->map->nvar; d++)
+		if (strcmp(p->map->var[d], e->name) == 0)
+			return p->idx[d];
+	return e;
+}
+
+/* Index k of a fragment whose map leaves out which warp it is (schedule/own.h): the place in the warp's own part. */
+static const Expr *index_in(Frags *f, const Buf *b, const Expr *const *idx, int k, const Range *env)
+{
+	Places p = { &b->map, idx };
+	return b->map.n == 0 ? idx[k] : ir_simplify(f->l->ir, ir_map_expr(f->l->ir, b->map.at[k], put_index, &p), env);
+}
+
+/* What holds in the loops around the statement at work. */
+static const Range *facts(Frags *f)
+{
+	const Range *env = ir_range_fn(f->l->ir, f->l->fn);
+	for (int k = 0; k < f->n; k++) {
+		const Stmt *s = *f->loop[k];
+		env = ir_range_for(f->l->ir, s->loop.var, s->loop.lo, s->loop.hi, env);
+	}
+	return env;
+}
+
 static const Expr *multiple(Frags *f, const Expr *e, int of)
 {
 	Ir *ir = f->l->ir;
@@ -278,6 +323,7 @@ typedef struct Tiles { /* of the statement at work */
 	const Part *part; /* the first one */
 	int loop[DIMS];
 	const Expr *element;
+	const Range *env; /* what holds in the loops */
 } Tiles;
 
 static void find_loops(const IrUse *use, void *arg)
@@ -287,7 +333,8 @@ static void find_loops(const IrUse *use, void *arg)
 	if (p == NULL || !t->f->ok)
 		return;
 	for (int k = 0; k < DIMS; k++) {
-		int loop = loop_of(t->f, use->idx[p->whole->rank - DIMS + k], p->share->size[k]);
+		const Expr *idx = index_in(t->f, p->whole, use->idx, p->whole->rank - DIMS + k, t->env);
+		int loop = loop_of(t->f, idx, p->share->size[k]);
 		if (loop < 0 || (t->part != NULL && loop != t->loop[k]))
 			refuse(t->f, t->stmt, "two loops of the tile's extents must run over it, alone around the statement",
 				use->buf);
@@ -307,7 +354,7 @@ static bool to_own(Tiles *t, const char **buf, int *n, const Expr *const *idx, c
 	if (p == NULL || *n > LOOPS)
 		return false;
 	for (int k = 0; k < *n; k++) {
-		first[k] = idx[k];
+		first[k] = index_in(t->f, p->whole, idx, k, t->env);
 		for (int d = 0; d < DIMS; d++)
 			first[k] = ir_subst(ir, first[k], (*t->f->loop[t->loop[d]])->loop.var, ir_int(ir, 0));
 	}
@@ -363,7 +410,7 @@ static void spread(Frags *f, Stmt **link)
 	Ir *ir = f->l->ir;
 	Stmt *s = *link, *behind = s->next;
 	const char *lane = ir_fresh_name(ir, "lane"), *e = ir_fresh_name(ir, "element");
-	Tiles t = { .f = f, .stmt = s, .element = ir_idx(ir, e) };
+	Tiles t = { .f = f, .stmt = s, .element = ir_idx(ir, e), .env = facts(f) };
 	s->next = NULL;
 	ir_each_use(s, find_loops, &t);
 	for (int k = f->n - 1; f->ok && (k >= t.loop[0] || k >= t.loop[1]); k--)
@@ -387,6 +434,34 @@ static void spread(Frags *f, Stmt **link)
 	dissolve(f->loop[t.loop[!inner]]);
 }
 
+/*
+ * The index of a lane's elements in the window of an operand; NULL: no tile begins there, or the window is none of the
+ * warp's own part.
+ */
+static const Expr **window_index(Frags *f, const Part *p, const CallArg *a, const Expr *element)
+{
+	Ir *ir = f->l->ir;
+	const char *name = ir_fresh_name(ir, "window");
+	const Expr *in = ir_idx(ir, name), *first[LOOPS];
+	const Range *env = facts(f);
+	if (a->n > LOOPS)
+		return NULL;
+	for (int k = 0; k < a->n; k++)
+		first[k] = index_in(f, p->whole, a->idx, k, env);
+	for (int k = 0; k < a->n && p->whole->map.n > 0; k++) {
+		const Expr *at[LOOPS];
+		if (a->len[k] == NULL)
+			continue;
+		memcpy(at, a->idx, sizeof *at * (size_t)a->n);
+		at[k] = ir_add(ir, at[k], in);
+		const Range *inside = ir_range_for(ir, name, ir_int(ir, 0), a->len[k], env);
+		const Expr *far = ir_sub(ir, index_in(f, p->whole, at, k, inside), ir_add(ir, first[k], in));
+		if (!ir_is_const(ir_simplify(ir, far, inside), 0))
+			return NULL;
+	}
+	return own_index(f, p, first, element);
+}
+
 /* c.l[.., ramp] = mma(c.l[.., ramp], a.l[.., ramp], b.l[.., ramp]) */
 static void multiply(Frags *f, Stmt **link)
 {
@@ -397,7 +472,7 @@ static void multiply(Frags *f, Stmt **link)
 	for (int k = 0; k < 3; k++) {
 		part[k] = find_part(f, s->call.arg[k].buf);
 		const Expr *all = ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), 1 << part[k]->share->bits);
-		idx[k] = own_index(f, part[k], s->call.arg[k].idx, all);
+		idx[k] = window_index(f, part[k], &s->call.arg[k], all);
 		if (idx[k] == NULL) {
 			refuse(f, s, "a window of it does not begin at a multiple of the tile's size", part[k]->whole->name);
 			return;

@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-enum { THREADS = 1024 /* of a block; more are not looked at */, DIMS = 8, TRIES = 256 /* rests */, PAIRS = 1 << 17 };
+enum { THREADS = 1024 /* of a block; more are not looked at */, DIMS = 8, TRIES = 256 /* rests */, PAIRS = 1 << 17,
+	WARP = 32 /* threads along block.x that share out a fragment */ };
 
 /* The threads that do an access: of each axis a loop, or the first one alone. */
 typedef struct Side {
@@ -45,6 +46,10 @@ static bool find_side(Side *s, const ThreadAccess *x)
 		s->n[axis] = hi - lo;
 		s->count *= hi - lo;
 		s->var[axis] = x->loop[k]->loop.var;
+	}
+	if (x->warp && s->loop[0] < 0) {
+		s->n[0] = WARP;
+		s->count *= WARP;
 	}
 	return s->count <= THREADS;
 }
@@ -110,7 +115,11 @@ static void look_at_var(const Expr *e, void *arg)
 /* What an expression is for each thread of the side; NULL: it has no value. */
 static const int64_t *values_of(ThreadMemo *m, const Side *s, const Expr *e)
 {
-	MapEntry *known = map_add_ptr(&m->value, e);
+	struct {
+		const Expr *e;
+		int64_t count;
+	} key = { e, s->count };
+	MapEntry *known = map_add_bytes(&m->value, &key, sizeof key);
 	if (known->ptr != NULL)
 		return known->ptr;
 	int64_t *value = arena_array(m->arena, int64_t, s->count);

@@ -18,6 +18,7 @@ typedef struct ThreadAccess {
 	bool write;
 	bool anywhere;     /* nothing is known of its indices, as in a window */
 	bool everybodys;   /* all threads of the block do it */
+	bool warp;         /* all lanes of a warp do it, since the statement uses a fragment */
 	int n, nloop;
 	const Expr **idx;  /* NULL: not known */
 	const Stmt **loop; /* outermost first */

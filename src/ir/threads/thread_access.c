@@ -91,13 +91,39 @@ static void add_load(const Expr *e, void *arg)
 		add(in->c, in->s, e->name, false, e->arg, e->nargs);
 }
 
+/* The window of an instruction: loops over its open dimensions, as its meaning has them. */
+static void add_window(Collect *c, const Stmt *s, const CallArg *a, bool write)
+{
+	const Range *env = c->env;
+	size_t loops = c->loop.n;
+	const Expr **idx = arena_array(c->arena, const Expr *, a->n + 1), *zero = ir_int(c->ir, 0);
+	for (int k = 0; k < a->n; k++) {
+		idx[k] = a->idx[k];
+		if (a->len[k] == NULL)
+			continue;
+		const char *name = ir_name(c->ir, arena_printf(c->arena, "window~%d", k));
+		vec_push(c->arena, &c->loop, ir_for(c->ir, name, zero, a->len[k], LOOP_SERIAL, NULL));
+		vec_push(c->arena, &c->lo, zero);
+		vec_push(c->arena, &c->hi, a->len[k]);
+		c->env = ir_range_for(c->ir, name, zero, a->len[k], c->env);
+		idx[k] = ir_add(c->ir, idx[k], ir_idx(c->ir, name));
+	}
+	add(c, s, a->buf, write, idx, a->n);
+	c->loop.n = c->lo.n = c->hi.n = loops;
+	c->env = env;
+}
+
 static void add_call(Collect *c, const Stmt *s)
 {
 	const Fn *fn = s->call.intrin ? ir_intrin(c->ir, s->call.fn) : ir_find_fn(c->ks, s->call.fn);
 	for (int k = 0; k < s->call.n; k++) {
 		const Buf *b = fn != NULL && k < fn->nparam ? fn->param[k].buf : NULL;
-		if (s->call.arg[k].buf != NULL)
-			add(c, s, s->call.arg[k].buf, b == NULL || (b->role != BUF_IN && b->role != BUF_CONST), NULL, 0);
+		const CallArg *a = &s->call.arg[k];
+		bool write = b == NULL || (b->role != BUF_IN && b->role != BUF_CONST);
+		if (a->buf != NULL && s->call.intrin && a->n > 0)
+			add_window(c, s, a, write);
+		else if (a->buf != NULL)
+			add(c, s, a->buf, write, NULL, 0);
 	}
 }
 
@@ -201,9 +227,32 @@ static bool go_to(Collect *c, const Stmt *list, const Stmt *target, bool shallow
 	return false;
 }
 
+static bool is_fragment(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return s->kind == ST_ALLOC && strcmp(s->alloc->scope, "fragment") == 0;
+}
+
+/* All that a statement about fragments accesses, the lanes of its warp access. Accesses of a statement are in a row. */
+static void find_warps(const Fn *fn, ThreadAccesses *out)
+{
+	if (ir_find_stmt(fn->body, is_fragment, NULL) == NULL)
+		return;
+	for (size_t k = 0, end; k < out->at.n; k = end) {
+		bool warp = false;
+		for (end = k; end < out->at.n && out->at.at[end].stmt == out->at.at[k].stmt; end++) {
+			const Buf *b = ir_find_buf(fn, out->at.at[end].buf);
+			warp |= b != NULL && strcmp(b->scope, "fragment") == 0;
+		}
+		for (size_t i = k; i < end; i++)
+			out->at.at[i].warp = warp;
+	}
+}
+
 void ir_thread_accesses(Ir *ir, const KernelSet *ks, const Fn *fn, const Stmt *s, bool shallow, ThreadAccesses *out)
 {
 	Collect c = { .ir = ir, .ks = ks, .arena = ir_arena(ir), .out = out, .env = ir_range_fn(ir, fn),
 		.everybodys = shallow };
 	go_to(&c, fn->body, s, shallow);
+	find_warps(fn, out);
 }

@@ -242,27 +242,38 @@ static int kind_of_loop(const Stmt *block, const char *var)
 	return kind;
 }
 
-/* "v" and the loop's name: free, but for the block's own iterators, which go. */
-static const char *iter_name(Match *m, const Stmt *loop)
+static bool is_free(const Match *m, const char *name, const Iter *made, int n)
 {
-	const char *name = ir_name(m->s->ir, arena_printf(ir_arena(m->s->ir), "v%s", loop->loop.var));
-	bool own = false;
+	bool own = false; /* the block's own iterators go */
+	for (int k = 0; k < n; k++)
+		if (made[k].name == name)
+			return false;
 	for (int k = 0; k < m->block->block.n; k++)
 		own |= m->block->block.iter[k].name == name;
-	return own || !nest_has_name(m->fn, name) ? name : NULL;
+	return own || !nest_has_name(m->fn, name);
+}
+
+/* "v" and the loop's name; where that is taken, .2 or so behind it. */
+static const char *iter_name(Match *m, const Stmt *loop, const Iter *made, int n)
+{
+	Ir *ir = m->s->ir;
+	const char *name = ir_name(ir, arena_printf(ir_arena(ir), "v%s", loop->loop.var)), *first = name;
+	for (int k = 2; !is_free(m, name, made, n); k++)
+		name = ir_name(ir, arena_printf(ir_arena(ir), "%s.%d", first, k));
+	return name;
 }
 
 /* Iterators of the loops around; their number, or -1 and a refusal. */
 static int outer_iters(Match *m, const Place *l, Iter *out)
 {
 	Sched *s = m->s;
-	const char *name = l->loop->loop.var;
+	const char *nest = l->loop->loop.var;
 	int n = 0;
 	for (int k = 0; k < l->naround; k++) {
 		const Stmt *o = l->around[k];
 		int64_t extent;
 		int kind = kind_of_loop(m->block, o->loop.var);
-		const char *why = NULL, *iter = kind >= 0 ? iter_name(m, o) : NULL;
+		const char *why = NULL;
 		if (kind == -1)
 			continue;
 		if (kind == -2 || kind == ITER_SCAN)
@@ -271,13 +282,12 @@ static int outer_iters(Match *m, const Place *l, Iter *out)
 			why = "tiles of loop %s overlap";
 		else if (!nest_extent(o, &extent))
 			why = "the extent of loop %s is not constant";
-		else if (iter == NULL)
-			why = "an iterator is already named after loop %s";
 		if (why != NULL) {
-			sched_refuse_for(s, "tensorize", name, why, o->loop.var);
+			sched_refuse_for(s, "tensorize", nest, why, o->loop.var);
 			return -1;
 		}
-		out[n++] = (Iter){ iter, (IterKind)kind, o->loop.lo, o->loop.hi, ir_idx(s->ir, o->loop.var) };
+		const char *name = iter_name(m, o, out, n);
+		out[n++] = (Iter){ name, (IterKind)kind, o->loop.lo, o->loop.hi, ir_idx(s->ir, o->loop.var) };
 	}
 	return n;
 }
@@ -324,9 +334,9 @@ static bool may_tensorize(Sched *s, const Place *l, const char *word)
 		return sched_refuse_for(
 			s, "tensorize", name, "the target lacks feature %s, which the instruction requires", row->feature);
 	for (int k = 0; k < l->naround; k++)
-		if (l->around[k]->loop.kind == LOOP_VECTOR || l->around[k]->loop.kind == LOOP_BOUND)
+		if (l->around[k]->loop.kind == LOOP_VECTOR)
 			return sched_refuse_for(
-				s, "tensorize", name, "it stands in loop %s, which is a vector or bound loop", l->around[k]->loop.var);
+				s, "tensorize", name, "it stands in loop %s, which is a vector", l->around[k]->loop.var);
 	return true;
 }
 

@@ -708,8 +708,8 @@ fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 		}
 	}
 }
---- scope t fragment
-! trace:1: scope t: a scope is global, shared or local
+--- scope t texture
+! trace:1: scope t: a scope is global, shared, local or fragment
 ===
 fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 	alloc t: f32[4, 8] @local

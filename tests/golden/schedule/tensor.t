@@ -513,7 +513,7 @@ fn f(x: in f32[64], y: out f32[64]) {
 	}
 }
 --- tensorize j vexp_f32x16
-! trace:1: tensorize j: it stands in loop i, which is a vector or bound loop
+! trace:1: tensorize j: it stands in loop i, which is a vector
 ===
 fn f(x: in f32[64], vi.o: out f32[64]) {
 	for i in 0..64 {
@@ -523,5 +523,11 @@ fn f(x: in f32[64], vi.o: out f32[64]) {
 	}
 }
 --- split i 16; tensorize i.i vexp_f32x16
-! trace:2: tensorize i.i: an iterator is already named after loop i.o
+fn f(x: in f32[64], vi.o: out f32[64]) {
+	for i.o in 0..4 {
+		block e(vi.o.2: spatial 0..4 = i.o) {
+			intrin vexp_f32x16(vi.o[vi.o.2 * 16:16], x[vi.o.2 * 16:16])
+		}
+	}
+}
 ===
