@@ -180,8 +180,10 @@ static bool show_task(Show *s, const Task *t, Err *err)
 	if (s->trace != NULL)
 		plan.trace = s->trace_text;
 	hash_hex(t->id, hex);
-	const char *comment = s->stage == STAGE_CODE ? backend_for(s->target)->text[s->text].comment : "#";
-	text_add(&s->out, "%s task %.7s %s\n", comment, hex, t->label);
+	const BackendText *form = s->stage == STAGE_CODE ? &backend_for(s->target)->text[s->text] : NULL;
+	const char *name = arena_printf(s->arena, "%s task %.7s %s\n", form != NULL ? form->comment : "#", hex, t->label);
+	if (form == NULL || form->begins == NULL)
+		text_add(&s->out, "%s", name);
 	if (s->stage == STAGE_TRACE) {
 		text_add(&s->out, "task %.12s\n%s", hex, plan.trace);
 		return true;
@@ -198,7 +200,15 @@ static bool show_task(Show *s, const Task *t, Err *err)
 	CodegenOptions o = { .texts = 1u << s->text, .no_image = true };
 	if (!codegen_compile(s->arena, code, s->target, &o, &m, err))
 		return false;
-	text_put(&s->out, m.text[s->text], strlen(m.text[s->text]));
+	const char *text = m.text[s->text];
+	if (form->begins != NULL && strstr(text, form->begins) != NULL) {
+		text = strstr(text, form->begins);
+		size_t first = strcspn(text, "\n") + 1;
+		text_put(&s->out, text, first);
+		text_add(&s->out, "%s", name);
+		text += first;
+	}
+	text_put(&s->out, text, strlen(text));
 	return true;
 }
 

@@ -11,13 +11,14 @@
 typedef struct BackendText {
 	const char *name;
 	const char *comment; /* begins a line of comment in it */
+	const char *begins;  /* its first line, as an assembler takes it, begins so; NULL: comments may stand before it */
 } BackendText;
 
 /* Every back end's first text: the set after its passes, which codegen_compile writes. */
 enum { BACKEND_LOWERED };
 #define BACKEND_TEXT_LOWERED \
 	{ \
-		"lowered", "#" \
+		"lowered", "#", NULL \
 	}
 
 /* One call of emit. */

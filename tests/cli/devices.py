@@ -95,7 +95,7 @@ def gpus():
 def levels():
     """A GPU of which only the compute capability is known is a target too."""
     ptx = world.run("dlc", "show", POOL, "--target=cuda:sm_86", "--stage=ptx", "--tuning-db=none").stdout
-    assert ".target sm_86" in ptx, ptx[:300]
+    assert ".target sm_86" in ptx and ptx.startswith(".version ") and "\n// task " in ptx, ptx[:300]
     refused("only a CPU's target has threads", 2, "dlc", "show", POOL, "--target=cuda:sm_86", "--threads=2")
 
 

@@ -78,7 +78,11 @@ static bool spills_hurt(const KernelReport *r, const Target *t)
 	return false; /* the driver's compiler does not tell */
 }
 
-static const BackendText texts[] = { BACKEND_TEXT_LOWERED, [TEXT_OPENCL] = { "opencl", "//" }, { NULL, NULL } };
+static const BackendText texts[] = {
+	BACKEND_TEXT_LOWERED,
+	[TEXT_OPENCL] = { "opencl", "//", NULL },
+	{ NULL, NULL, NULL },
+};
 
 const Backend backend_opencl = {
 	.name = "opencl",

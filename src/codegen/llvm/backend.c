@@ -162,9 +162,9 @@ static const Pass *const passes[] = {
 
 static const BackendText texts[] = {
 	BACKEND_TEXT_LOWERED,
-	[TEXT_LLVM] = { "llvm", ";" },
-	[TEXT_ASM] = { "asm", "#" },
-	{ NULL, NULL },
+	[TEXT_LLVM] = { "llvm", ";", NULL },
+	[TEXT_ASM] = { "asm", "#", NULL },
+	{ NULL, NULL, NULL },
 };
 
 const Backend backend_llvm = {

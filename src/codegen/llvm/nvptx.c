@@ -109,9 +109,9 @@ static bool spills_hurt(const KernelReport *r, const Target *t)
 
 static const BackendText texts[] = {
 	BACKEND_TEXT_LOWERED,
-	[TEXT_LLVM] = { "llvm", ";" },
-	[TEXT_ASM] = { "ptx", "//" },
-	{ NULL, NULL },
+	[TEXT_LLVM] = { "llvm", ";", NULL },
+	[TEXT_ASM] = { "ptx", "//", ".version" },
+	{ NULL, NULL, NULL },
 };
 
 const Backend backend_nvptx = {

@@ -64,7 +64,7 @@ static bool spills_hurt(const KernelReport *r, const Target *t)
 	return false; /* it does not know */
 }
 
-static const BackendText texts[] = { BACKEND_TEXT_LOWERED, { "c", "//" }, { NULL, NULL } };
+static const BackendText texts[] = { BACKEND_TEXT_LOWERED, { "c", "//", NULL }, { NULL, NULL, NULL } };
 
 const Backend backend_c = {
 	.name = "c",
