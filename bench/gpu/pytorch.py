@@ -16,7 +16,7 @@ import torch
 NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "squeezenet1_1"]
 ORDER = [(n, b, p, m) for b in (1, 32) for m in ("graph", "compile") for p in ("fp32", "tf32", "fp16")
          for n in NETWORKS]
-COMPILE_SECONDS = 60  # what torch.compile needs at most for one of them
+COMPILE_SECONDS = 45  # what torch.compile needs at most for one of them
 
 
 def wait(device):
