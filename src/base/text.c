@@ -60,13 +60,16 @@ const char *text_str(const Text *t)
 
 char *arena_printf(Arena *a, const char *fmt, ...)
 {
+	char small[256];
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int n = vsnprintf(small, sizeof small, fmt, ap);
 	va_end(ap);
 	char *s = arena_alloc(a, (size_t)(n > 0 ? n : 0) + 1);
-	if (n > 0)
+	if (n > 0 && (size_t)n < sizeof small)
+		memcpy(s, small, (size_t)n + 1);
+	else if (n > 0)
 		vsnprintf(s, (size_t)n + 1, fmt, again);
 	va_end(again);
 	return s;

@@ -15,6 +15,7 @@ enum { LENGTHS = 40 /* of an axis of a tile */, SHAPES = 512 };
 typedef struct CoopShape {
 	int64_t at[COOP_AXES];
 	double time;
+	const char *word; /* of those that are kept: "8x4" */
 } CoopShape;
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -248,15 +249,11 @@ static int threads_of(const Sketch *s, const CoopTile *b, CoopShape *out)
 	return kept;
 }
 
-static int ask_shape(Sketch *s, const char *name, int naxes, const CoopShape *shape, int n)
+static int ask_shape(Sketch *s, const char *name, const CoopShape *shape, int n)
 {
 	KnobOption option[KNOB_OPTIONS];
-	for (int i = 0; i < n; i++) {
-		Text word = { .arena = s->arena };
-		for (int k = 0; k < naxes; k++)
-			text_add(&word, "%s%lld", k > 0 ? "x" : "", (long long)shape[i].at[k]);
-		option[i] = (KnobOption){ .kind = KNOB_WORD, .word = text_str(&word) };
-	}
+	for (int i = 0; i < n; i++)
+		option[i] = (KnobOption){ .kind = KNOB_WORD, .word = shape[i].word };
 	int picked = sketch_knob(s, name, option, n, 0);
 	sketch_opens(s);
 	return picked;
@@ -280,18 +277,28 @@ static void ask_virtuals(Sketch *s, CoopTile *b, int k, int64_t sums)
 	x->inner = sums / x->virtuals;
 }
 
+static const char *shape_word(Arena *a, int n, const CoopShape *shape)
+{
+	Text word = { .arena = a };
+	for (int k = 0; k < n; k++)
+		text_add(&word, "%s%lld", k > 0 ? "x" : "", (long long)shape->at[k]);
+	return text_str(&word);
+}
+
 /* The shapes that a knob offers; an end of at[0] == 0. */
 static const CoopShape *offered(Sketch *s, const char *what, const CoopTile *b,
 	int (*find)(const Sketch *s, const CoopTile *b, CoopShape *out), int *n)
 {
 	Arena *keep;
-	CoopShape shape[SHAPES + 1] = { 0 };
+	CoopShape shape[SHAPES + 1];
 	MapEntry *known = sketch_known(s, what, &keep);
 	if (known->ptr == NULL) {
 		*n = find(s, b, shape);
 		qsort(shape, (size_t)*n, sizeof *shape, by_time);
 		*n = *n < TMPL_COOP_SHAPES ? *n : TMPL_COOP_SHAPES;
 		shape[*n].at[0] = 0;
+		for (int i = 0; i < *n; i++)
+			shape[i].word = shape_word(keep, b->n, &shape[i]);
 		known->ptr = arena_copy(keep, shape, sizeof *shape * (size_t)(*n + 1));
 	}
 	for (*n = 0; ((const CoopShape *)known->ptr)[*n].at[0] != 0;)
@@ -347,9 +354,9 @@ bool coop_knobs(Sketch *s, CoopTile *b)
 	const CoopShape *shape = offered(s, "threads", b, threads_of, &n);
 	if (n == 0)
 		return false;
-	set_threads(b, shape[ask_shape(s, "threads", b->n, shape, n)].at);
+	set_threads(b, shape[ask_shape(s, "threads", shape, n)].at);
 	shape = offered(s, "tile", b, sums_of, &n);
-	const int64_t *at = shape[ask_shape(s, "tile", b->n, shape, n)].at;
+	const int64_t *at = shape[ask_shape(s, "tile", shape, n)].at;
 	for (int k = 0; k < b->n; k++)
 		ask_virtuals(s, b, k, at[k]);
 	return true;
