@@ -253,7 +253,7 @@ static const ThreadAccesses *accesses_of(Scan *c, const Stmt *s, bool shallow)
 	Arena *a = ir_arena(c->s->ir);
 	ThreadAccesses *all = arena_new_of(a, ThreadAccesses), *of = arena_new_of(a, ThreadAccesses);
 	all->arena = of->arena = a;
-	ir_thread_accesses(c->s->ir, c->s->ks, c->fn, s, shallow, all);
+	ir_thread_accesses(c->s->ir, &c->s->facts, c->s->ks, c->fn, s, shallow, all);
 	for (size_t k = 0; k < all->at.n; k++) {
 		const Buf *b = ir_find_buf(c->fn, all->at.at[k].buf);
 		all->at.at[k].number = c->accesses++;
@@ -518,7 +518,8 @@ static bool settle_block(Stmt **body, bool one, void *arg)
 {
 	const Scan *of = arg;
 	Arena *a = ir_arena(of->s->ir);
-	Scan c = { .s = of->s, .what = of->what, .fn = of->fn, .meet = MAP_OF(a), .memo = { of->s->ir, a, MAP_OF(a) } };
+	Scan c = { .s = of->s, .what = of->what, .fn = of->fn, .meet = MAP_OF(a), 
+		.memo = { of->s->ir, a, &of->s->facts, MAP_OF(a) } };
 	Stmt *behind = one ? (*body)->next : NULL;
 	int depth = depth_of(c.fn->body, *body);
 	if (one)

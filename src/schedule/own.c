@@ -102,7 +102,7 @@ bool own_check(Sched *s, const char *what, const Fn *fn, ThreadMemo *memo, const
 	bool fragment = strcmp(alloc->alloc->scope, "fragment") == 0;
 	ThreadAccesses all = { .arena = ir_arena(s->ir) };
 	for (const Stmt *c = alloc->next; c != NULL; c = c->next)
-		ir_thread_accesses(s->ir, s->ks, fn, c, false, &all);
+		ir_thread_accesses(s->ir, &s->facts, s->ks, fn, c, false, &all);
 	add_digits(s->ir, &all, alloc->alloc);
 	for (size_t i = 0; i < all.at.n && fragment; i++)
 		all.at.at[i].warp = false; /* the warp has it, not each of its lanes */

@@ -176,6 +176,7 @@ bool trace_apply_more(
 	KernelSet *ks, const Trace *t, const Dag *dag, const Target *target, LimitCost *cost, Err *err)
 {
 	Sched s = { .ks = ks, .ir = ks->ir, .dag = dag, .target = target, .size = limit_size(ks), .err = err };
+	ir_thread_facts(&s.facts, ir_arena(ks->ir));
 	bool bound = launch_any(ks);
 	for (size_t i = 0; i < t->step.n; i++) {
 		const Step *st = &t->step.at[i];

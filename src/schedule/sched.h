@@ -8,12 +8,15 @@
 #include "schedule/nest.h"
 #include "schedule/trace.h"
 
+#include "ir/threads/meet.h"
+
 typedef struct Sched {
 	KernelSet *ks;
 	Ir *ir;
 	const Dag *dag; /* what the set computes; NULL: not known */
 	const Target *target;
 	LimitSize size; /* of the set before the step */
+	ThreadFacts facts; /* of all steps */
 	char place[192]; /* "trace:7" */
 	Err *err;
 } Sched;

@@ -123,7 +123,6 @@ static const int64_t *values_of(ThreadMemo *m, const Side *s, const Expr *e)
 	if (known->ptr != NULL)
 		return known->ptr;
 	int64_t *value = arena_array(m->arena, int64_t, s->count);
-	known->ptr = value;
 	for (int64_t p = 0; p < s->count; p++) {
 		IrArg arg[THREAD_AXES];
 		int n = 0;
@@ -133,6 +132,7 @@ static const int64_t *values_of(ThreadMemo *m, const Side *s, const Expr *e)
 		if (!ir_eval_int(e, arg, n, &value[p]))
 			return NULL;
 	}
+	known->ptr = value;
 	return value;
 }
 
@@ -204,7 +204,8 @@ static void find_ends(const int64_t *v, int64_t n, int64_t *lo, int64_t *hi, int
 	for (int64_t k = 1; k < n; k++) {
 		*lo = v[k] < *lo ? v[k] : *lo;
 		*hi = v[k] > *hi ? v[k] : *hi;
-		*step = ir_gcd(*step, v[k] - v[0]);
+		if (*step == 0 || (v[k] - v[0]) % *step != 0)
+			*step = ir_gcd(*step, v[k] - v[0]);
 	}
 }
 
@@ -350,19 +351,40 @@ static bool are_other_slots(const Expr *a, const Expr *b, const Range *env)
 		ir_affine_difference(a->arg[0], b->arg[0], 0, env, NULL, &f) && f.n == 0 && f.k % n != 0;
 }
 
-bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAccess *b, int common)
+void ir_thread_facts(ThreadFacts *f, Arena *a)
+{
+	*f = (ThreadFacts){ MAP_OF(a), MAP_OF(a), MAP_OF(a), MAP_OF(a) };
+}
+
+/* The number of the indices, loops and facts of an access; equal ones have one number. */
+static uint64_t form_of(ThreadFacts *f, const ThreadAccess *x)
+{
+	uintptr_t key[4 + 2 * IR_MAX_RANK + 4 * IR_MAX_DEPTH];
+	size_t n = 0;
+	key[n++] = (uintptr_t)x->env;
+	key[n++] = (uintptr_t)x->n;
+	key[n++] = (uintptr_t)x->nloop;
+	key[n++] = x->warp;
+	for (int k = 0; k < x->n; k++)
+		key[n++] = (uintptr_t)x->idx[k];
+	for (int k = 0; k < x->nloop; k++) {
+		int axis = 0;
+		AxisKind kind = ir_axis_of(x->loop[k], &axis);
+		key[n++] = (uintptr_t)x->loop[k]->loop.var;
+		key[n++] = (uintptr_t)x->lo[k];
+		key[n++] = (uintptr_t)x->hi[k];
+		key[n++] = (uintptr_t)kind * THREAD_AXES + (uintptr_t)axis;
+	}
+	MapEntry *e = map_add_bytes(&f->form, key, n * sizeof *key);
+	return (uint64_t)(e - f->form.at);
+}
+
+static bool indices_meet(ThreadMemo *memo, const Side *of, const ThreadAccess *a, const ThreadAccess *b, int common)
 {
 	Ir *ir = memo->ir;
-	Side side[2];
+	Side side[2] = { of[0], of[1] };
 	Dim dim[DIMS];
 	int n = 0;
-	if (strcmp(a->buf, b->buf) != 0 || (!a->write && !b->write))
-		return false;
-	if (a->anywhere || b->anywhere || a->everybodys || b->everybodys || a->n != b->n || !find_side(&side[0], a) ||
-		!find_side(&side[1], b))
-		return true;
-	if (a == b && writes_apart(a, common))
-		return false;
 	Rename r = { b, common };
 	const Range *env = facts_of_both(ir, a, &r);
 	for (int k = 0; k < THREAD_AXES; k++)
@@ -382,4 +404,22 @@ bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAc
 	bool meet = !apart && some_meet(scratch, side, dim, n);
 	arena_free(scratch);
 	return meet;
+}
+
+bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAccess *b, int common)
+{
+	Side side[2];
+	if (strcmp(a->buf, b->buf) != 0 || (!a->write && !b->write))
+		return false;
+	if (a->anywhere || b->anywhere || a->everybodys || b->everybodys || a->n != b->n || !find_side(&side[0], a) ||
+		!find_side(&side[1], b))
+		return true;
+	if (a == b && writes_apart(a, common))
+		return false;
+	ThreadFacts *f = memo->facts;
+	uint64_t key[] = { form_of(f, a), form_of(f, b), (uint64_t)common };
+	MapEntry *known = map_add_bytes(&f->meet, key, sizeof key);
+	if (known->num == 0)
+		known->num = 1 + indices_meet(memo, side, a, b, common);
+	return known->num == 2;
 }

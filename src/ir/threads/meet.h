@@ -32,13 +32,28 @@ typedef struct ThreadAccesses {
 	VEC(ThreadAccess) at;
 } ThreadAccesses;
 
+/*
+ * What was found out in one Ir, which stays true when its Fns change: a step of a schedule changes few of the accesses.
+ * Equal facts are one chain, so that they can be looked up.
+ */
+typedef struct ThreadFacts {
+	Map env;   /* of the facts around, a variable and its ends: the facts in the loop */
+	Map index; /* of facts and an expression: that, simplified */
+	Map form;  /* of all that tells whom an access meets: its number */
+	Map meet;  /* of two forms and what they have in common: 1 no, 2 yes */
+} ThreadFacts;
+
+void ir_thread_facts(ThreadFacts *f, Arena *a);
+
 /* Adds all accesses of statement s of fn, its siblings not included; shallow: those of s itself alone, not below it. */
-void ir_thread_accesses(Ir *ir, const KernelSet *ks, const Fn *fn, const Stmt *s, bool shallow, ThreadAccesses *out);
+void ir_thread_accesses(Ir *ir, ThreadFacts *facts, const KernelSet *ks, const Fn *fn, const Stmt *s, bool shallow,
+	ThreadAccesses *out);
 
 /* What was found out about a Fn that nobody changes meanwhile. */
 typedef struct ThreadMemo {
 	Ir *ir;
 	Arena *arena;
+	ThreadFacts *facts;
 	Map value; /* of an expression: its values for each thread, int64_t[] */
 } ThreadMemo;
 

@@ -19,6 +19,7 @@ typedef struct Value {
 
 typedef struct Collect {
 	Ir *ir;
+	ThreadFacts *facts;
 	const KernelSet *ks;
 	Arena *arena;
 	ThreadAccesses *out;
@@ -53,13 +54,31 @@ static bool is_unknown(const Expr *e, void *arg)
 	return false;
 }
 
+static const Expr *simplified(Collect *c, const Expr *e)
+{
+	const void *key[] = { c->env, e };
+	MapEntry *known = map_add_bytes(&c->facts->index, key, sizeof key);
+	if (known->read == NULL)
+		known->read = ir_simplify(c->ir, e, c->env);
+	return known->read;
+}
+
+static const Range *facts_in_loop(Collect *c, const Stmt *loop, const Expr *lo, const Expr *hi)
+{
+	const void *key[] = { c->env, loop->loop.var, lo, hi };
+	MapEntry *known = map_add_bytes(&c->facts->env, key, sizeof key);
+	if (known->read == NULL)
+		known->read = ir_range_for(c->ir, loop->loop.var, lo, hi, c->env);
+	return known->read;
+}
+
 /* NULL: not known. */
 static const Expr *resolve(Collect *c, const Expr *e)
 {
 	if (!dtype_is_int(e->type) || e->type.lanes != 1)
 		return NULL;
 	e = ir_map_expr(c->ir, e, put_value, c);
-	return ir_find_node(e, is_unknown, c) != NULL ? NULL : ir_simplify(c->ir, e, c->env);
+	return ir_find_node(e, is_unknown, c) != NULL ? NULL : simplified(c, e);
 }
 
 static void add(Collect *c, const Stmt *s, const char *buf, bool write, const Expr *const *idx, int n)
@@ -162,7 +181,7 @@ static void enter(Collect *c, const Stmt *s)
 		vec_push(c->arena, &c->lo, lo);
 		vec_push(c->arena, &c->hi, hi);
 		if (lo != NULL && hi != NULL)
-			c->env = ir_range_for(c->ir, s->loop.var, lo, hi, c->env);
+			c->env = facts_in_loop(c, s, lo, hi);
 	} else if (s->kind == ST_BLOCK) {
 		c->block = s;
 		for (int k = 0; k < s->block.n; k++)
@@ -249,9 +268,10 @@ static void find_warps(const Fn *fn, ThreadAccesses *out)
 	}
 }
 
-void ir_thread_accesses(Ir *ir, const KernelSet *ks, const Fn *fn, const Stmt *s, bool shallow, ThreadAccesses *out)
+void ir_thread_accesses(Ir *ir, ThreadFacts *facts, const KernelSet *ks, const Fn *fn, const Stmt *s, bool shallow,
+	ThreadAccesses *out)
 {
-	Collect c = { .ir = ir, .ks = ks, .arena = ir_arena(ir), .out = out, .env = ir_range_fn(ir, fn),
+	Collect c = { .ir = ir, .facts = facts, .ks = ks, .arena = ir_arena(ir), .out = out, .env = ir_range_fn(ir, fn),
 		.everybodys = shallow };
 	go_to(&c, fn->body, s, shallow);
 	find_warps(fn, out);

@@ -71,7 +71,7 @@ bool prim_scope(Sched *s, const Step *st)
 	b->scope = ir_name(s->ir, scope);
 	ThreadAccesses all = { .arena = ir_arena(s->ir) };
 	for (const Stmt *c = (*link)->next; own && c != NULL; c = c->next)
-		ir_thread_accesses(s->ir, s->ks, fn, c, false, &all);
+		ir_thread_accesses(s->ir, &s->facts, s->ks, fn, c, false, &all);
 	if (producer_touches((*link)->next, name).strange)
 		return sched_refuse(s, "scope", name, "a call uses it");
 	if (own && b->map.n == 0 && own_digits(s->ir, &all, b, digit))
