@@ -8,6 +8,7 @@
 #include "compile/compile.h"
 #include "dlc/dlc_runtime.h"
 #include "fibers.h"
+#include "graph/precision.h"
 #include "ref.h"
 #include "runtime/device.h"
 #include "suite.h"
@@ -176,7 +177,9 @@ static void give_inputs(Arena *a, const Dag *d, DlcInstance *i, Tensor *v, Rng *
 	}
 }
 
-static void compare(Arena *a, const Dag *d, DlcInstance *i, const Tensor *v, int seed, const char *text)
+/* `allowed` is of the largest element. */
+static void compare(
+	Arena *a, const Dag *d, DlcInstance *i, const Tensor *v, int seed, const char *text, double allowed)
 {
 	DlcError why = { 0 };
 	for (size_t k = 0; k < d->output.n; k++) {
@@ -190,8 +193,7 @@ static void compare(Arena *a, const Dag *d, DlcInstance *i, const Tensor *v, int
 			most = fmax(most, fabs(want->v[j]));
 			off = isnan(got) ? INFINITY : fmax(off, fabs(got - want->v[j]));
 		}
-		/* Sums of up to 80 * 9 products in f32, through up to 13 calls. */
-		ck_assert_msg(off <= 1e-4 * most, "seed %d, output %s: off by %g of %g\n%s", seed,
+		ck_assert_msg(off <= allowed * most, "seed %d, output %s: off by %g of %g\n%s", seed,
 			d->value.at[d->output.at[k]].name, off, most, text);
 	}
 }
@@ -220,7 +222,18 @@ static void write_kernels(Arena *a, const Compiled *c, const CompileOptions *o)
 	setenv("FAKE_CUDA_KERNELS", path, 1);
 }
 
-static void try_network(int seed, TargetKind kind)
+/*
+ * Sums of up to 80 * 9 products in f32, through up to 13 calls. With 16 bits each call may round its operands and its
+ * result by half of 2^-10 (tf32, fp16) or 2^-7 (bf16), and errors of later calls may add up.
+ */
+static const double allowed_of[PRECISIONS] = {
+	[PRECISION_fp32] = 1e-4,
+	[PRECISION_tf32] = 13 * 0x1p-10,
+	[PRECISION_fp16] = 13 * 0x1p-10,
+	[PRECISION_bf16] = 13 * 0x1p-7,
+};
+
+static void try_network(int seed, TargetKind kind, Precision precision)
 {
 	Rng r = rng_seed((uint64_t)seed);
 	Arena *a = arena_new();
@@ -243,8 +256,9 @@ static void try_network(int seed, TargetKind kind)
 		const char *dirs[] = { SOURCE_ROOT "/configs/targets" };
 		ck_assert_msg(target_resolve(&target, seed % 2 == 0 ? "h200" : "t4", 1, dirs, 1, &err), "%s", err.text);
 	}
-	Dag *d = network(a, &r), *given = arena_copy(a, d, sizeof *d);
+	Dag *d = network(a, &r), *given = dag_copy(a, d);
 	dag_print(&text, d);
+	ck_assert_msg(graph_precision(d, precision, compile_eval, &err), "%s: %s", err.place, err.text);
 	CompileOptions o = { .target = &target, .unscheduled = seed % 4 == 0 };
 	Compiled *c = compile_model(a, d, &o, &err);
 	ck_assert_msg(c != NULL, "seed %d: %s: %s\n%s", seed, err.place, err.text, text_str(&text));
@@ -263,7 +277,7 @@ static void try_network(int seed, TargetKind kind)
 		give_inputs(a, given, i, v, &r);
 		ref_eval(a, given, v);
 		ck_assert_msg(dlc_instance_run(i, &why) == DLC_OK, "%s", why.text);
-		compare(a, given, i, v, seed, text_str(&text));
+		compare(a, given, i, v, seed, text_str(&text), allowed_of[precision]);
 	}
 	dlc_instance_close(i);
 	dlc_model_close(m);
@@ -275,7 +289,41 @@ static void try_network(int seed, TargetKind kind)
 START_TEST(networks_compute_what_they_mean)
 {
 	for (int i = 0; i < 4; i++)
-		try_network(_i * 4 + i, TARGET_CPU);
+		try_network(_i * 4 + i, TARGET_CPU, PRECISION_fp32);
+}
+END_TEST
+
+START_TEST(in_every_precision)
+{
+	for (int p = PRECISION_fp32 + 1; p < PRECISIONS; p++)
+		try_network(_i, TARGET_CPU, (Precision)p);
+}
+END_TEST
+
+/* Weights of 16 bits are half of a bundle's constants. */
+START_TEST(half_the_bits_make_half_the_bundle)
+{
+	size_t bytes[PRECISIONS];
+	for (int p = 0; p < PRECISIONS; p++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Target target;
+		Rng r = rng_seed(1);
+		Dag *d = dag_new(a, "wide");
+		int64_t dim[4] = { 1, 256, 2, 2 };
+		int in[2] = { dag_add_input(d, "x", F32, shape_of(4, dim)), weights(d, &r, 1024, 256, 1) };
+		dag_add_output(d, call(d, OP_conv, in, 2, NULL, 0));
+		target_host(&target, 1);
+		CompileOptions o = { .target = &target };
+		ck_assert_msg(graph_precision(d, (Precision)p, compile_eval, &err), "%s", err.text);
+		Compiled *c = compile_model(a, d, &o, &err);
+		ck_assert_msg(c != NULL, "%s: %s", err.place, err.text);
+		bytes[p] = c->bundle_bytes;
+		arena_free(a);
+	}
+	ck_assert_uint_lt(bytes[PRECISION_fp16], bytes[PRECISION_fp32] * 6 / 10);
+	ck_assert_uint_lt(bytes[PRECISION_bf16], bytes[PRECISION_fp32] * 6 / 10);
+	ck_assert_uint_gt(bytes[PRECISION_tf32], bytes[PRECISION_fp32] * 9 / 10);
 }
 END_TEST
 
@@ -289,14 +337,14 @@ START_TEST(on_an_opencl_device)
 		return;
 	}
 	device_opencl.close(c);
-	try_network(_i, TARGET_OPENCL);
+	try_network(_i, TARGET_OPENCL, PRECISION_fp32);
 }
 END_TEST
 
 /* Code for CUDA, run by fibers or as PTX under the runtime's own row: memory, copies, launches, graphs. */
 START_TEST(on_a_cuda_device)
 {
-	try_network(_i, TARGET_CUDA);
+	try_network(_i, TARGET_CUDA, PRECISION_fp32);
 }
 END_TEST
 
@@ -304,6 +352,8 @@ int main(void)
 {
 	TCase *tc = tcase_create("networks");
 	tcase_add_loop_test(tc, networks_compute_what_they_mean, 0, getenv("DLC_TEST_ALL") != NULL ? 500 : 16);
+	tcase_add_loop_test(tc, in_every_precision, 0, getenv("DLC_TEST_ALL") != NULL ? 100 : 8);
+	tcase_add_test(tc, half_the_bits_make_half_the_bundle);
 	tcase_add_loop_test(tc, on_an_opencl_device, 0, getenv("DLC_TEST_ALL") != NULL ? 50 : 8);
 	tcase_add_loop_test(tc, on_a_cuda_device, 0, getenv("DLC_TEST_ALL") != NULL ? 50 : 8);
 	return run_suite("networks", tc);
