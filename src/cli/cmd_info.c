@@ -241,7 +241,7 @@ static void list_devices(Info *f, DlcSession *s)
 				json_set(f->arena, json_push(f->arena, f->devices, target_json(f->arena, t, false)), "device",
 					json_new_int(f->arena, id));
 			else if (f->missing == NULL)
-				printf("\nno device %s: %s\n", kind, none.text);
+				printf("\n%s\n", none.text);
 			else {
 				Json *row = json_push(f->arena, f->missing, json_new(f->arena, JV_OBJECT));
 				json_set(f->arena, row, "kind", json_new_text(f->arena, kind));

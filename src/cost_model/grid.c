@@ -62,7 +62,7 @@ static Launch launch_of(CostNest *nest, Stmt *s, const Target *t)
 
 /* ---- waves ---- */
 
-/* Costs that overlap: the largest, and some of the others. */
+/* Costs that overlap: the largest, and some of the others, by the share that was fitted on CPUs. */
 static double overlap(const double *cycles, int n)
 {
 	double most = 0, sum = 0;
@@ -109,7 +109,7 @@ static double core_cycles(const Walk *w, double blocks, const Target *t)
 	double cycles[TARGET_CACHES + 1] = { w->sum.cycles / blocks * rounds };
 	for (int k = 0; k < TARGET_CACHES; k++)
 		cycles[k + 1] = w->sum.bytes[k] / target_rate_beyond(t, k + 1) /
-			(target_cache(t, k + 2) == 0 ? t->cores : cores); /* memory is everybody's */
+			(target_cache(t, k + 2) == 0 ? t->cores : cores); /* all cores share the memory */
 	return COST_CALL * rounds + overlap(cycles, TARGET_CACHES + 1);
 }
 

@@ -98,7 +98,7 @@ static int cuda_count(DlcError *err)
 	pthread_once(&cu_once, open_library);
 	if (cu_lacks != NULL) {
 		runtime_fail(err, DLC_SYSTEM,
-			"there is no CUDA here: libcuda.so.1 %s%s; install NVIDIA's driver, of CUDA 9.0 or newer",
+			"there is no CUDA device: libcuda.so.1 %s%s; install NVIDIA's driver, of CUDA 9.0 or newer",
 			cu_lacks[0] == 0 ? "cannot be opened" : "lacks ", cu_lacks);
 		return 0;
 	}

@@ -134,7 +134,7 @@ static int opencl_count(DlcError *err)
 	pthread_once(&cl_once, open_library);
 	if (cl_lacks != NULL)
 		runtime_fail(err, DLC_SYSTEM,
-			"there is no OpenCL here: libOpenCL.so.1 %s%s; install an OpenCL loader and the device's driver",
+			"there is no OpenCL device: libOpenCL.so.1 %s%s; install an OpenCL loader and the device's driver",
 			cl_lacks[0] == 0 ? "cannot be opened" : "lacks ", cl_lacks);
 	int n = cl_lacks == NULL ? (int)find_device(-1, &device) : 0;
 	if (n == 0 && cl_lacks == NULL)

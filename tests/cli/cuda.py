@@ -54,7 +54,7 @@ def computes_what_it_means():
 def refuses_what_cannot_run():
     """No device, another device, one too old, a driver too old, no memory: a sentence and an exit code."""
     refused(5, "the CUDA driver finds no device", "dlc-run", BUNDLE, FAKE_CUDA_DEVICES="0")
-    refused(5, "there is no CUDA here: libcuda.so.1 cannot be opened", "dlc-run", BUNDLE, LD_LIBRARY_PATH="")
+    refused(5, "there is no CUDA device: libcuda.so.1 cannot be opened", "dlc-run", BUNDLE, LD_LIBRARY_PATH="")
     refused(1, "the bundle needs ", "dlc-run", BUNDLE, FAKE_CUDA_SM="75")
     refused(1, "it is PTX 7.8, and the driver is for CUDA 11.4", "dlc-run", BUNDLE, FAKE_CUDA_DRIVER="11040")
     refused(1, "take a smaller batch", "dlc-run", BUNDLE, FAKE_CUDA_MEMORY="2000")

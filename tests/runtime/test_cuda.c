@@ -547,7 +547,7 @@ START_TEST(absent)
 		device_cuda.close(c);
 	else
 		ck_assert_msg(
-			s == DLC_SYSTEM && (strstr(err.text, "there is no CUDA here: libcuda.so.1 cannot be opened; install "
+			s == DLC_SYSTEM && (strstr(err.text, "there is no CUDA device: libcuda.so.1 cannot be opened; install "
 												 "NVIDIA's driver") != NULL ||
 								   strstr(err.text, "the CUDA driver finds no device") != NULL),
 			"%s", err.text);

@@ -1,11 +1,10 @@
 /*
- * Convolutions on devices whose threads run in warps, with constant weights. Three forms:
+ * Convolutions on devices whose threads run in warps, with constant weights. Two forms:
  *
  *	direct: a tile of filters, rows and columns; a round copies some channels of the tile's input, border and all,
  *		and of its weights, for all taps or those of one row or one tap. Taps share what is copied.
  *	implicit: the product of pixels and channels times taps (im2col) with the weights; a round's copy gathers them.
  *		Tiles are of pixels, whatever rows they belong to. A 1x1 convolution is one without a gather.
- *	winograd: see winograd.c.
  *
  * Weights are packed so that what a block copies in a round lies side by side.
  */
