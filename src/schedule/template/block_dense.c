@@ -2,9 +2,9 @@
  * Dense layers and matrix products on devices whose threads run in warps: tiles of rows and columns of the result.
  * Constant weights of a dense layer are packed in panels as wide as a tile; a matrix product has a block for each of
  * its batches. Few rows have nothing to share but the weights, each of which is read once: they have the generated
- * space.
+ * space. Where types and target allow it, matrix units multiply (core_tile.h).
  */
-#include "schedule/template/coop_tile.h"
+#include "schedule/template/core_tile.h"
 
 #include "ir/query.h"
 #include "op/op.h"
@@ -108,6 +108,25 @@ static void ask_round(Sketch *s, CoopTile *b, const TileAxis *k)
 	sketch_opens(s);
 }
 
+/* The same product for matrix units, where both factors have the inner dimension and the side last. */
+static bool cores(Sketch *s, const Tiled *t, const OpCall *call, const Factor *rows, const Factor *columns)
+{
+	int m = t->n - 2, last[2] = { rows->of->shape.rank - 1, columns->of->shape.rank - 1 };
+	bool plain = rows->inner == last[0] && rows->side == last[0] - 1 &&
+		columns->inner + columns->side == 2 * last[1] - 1 &&
+		(columns->inner == last[1] || columns->side == last[1]);
+	CoreTile c = { .blocks = 1, .type = rows->of->type, .sum = t->sum, .reduce = t->reduce[0],
+		.factor = { { rows->of->name, last[0] + 1, false },
+			{ columns->of->name, last[1] + 1, columns->side == last[1] } },
+		.axis = { t->axis[m], t->axis[m + 1] }, .out = { t->out[m].name, t->out[m + 1].name } };
+	for (int k = 0; k < m; k++) {
+		c.blocks *= t->out[k].extent;
+		c.outer[c.nouter++] = t->out[k];
+	}
+	int row = plain ? core_knob(s, call, &c) : -1;
+	return row >= 0 && core_tiles(s, t, &c, row);
+}
+
 static bool tiles(Sketch *s, const Tiled *t, const Factor *rows, const Factor *columns)
 {
 	int m = t->n - 2, n = t->n - 1;
@@ -163,7 +182,7 @@ static bool run(Sketch *s, Err *err)
 		!read_factor(s, &t, &d->value.at[c->in[0]], t.n - 2, &rows) ||
 		!read_factor(s, &t, &d->value.at[c->in[1]], t.n - 1, &columns))
 		return sketch_blocks(s);
-	return tiles(s, &t, &rows, &columns) ? coop_rest(s, &t) : sketch_blocks(s);
+	return cores(s, &t, c, &rows, &columns) || tiles(s, &t, &rows, &columns) ? coop_rest(s, &t) : sketch_blocks(s);
 }
 
 const Template tmpl_block_dense = { .name = "block.dense",

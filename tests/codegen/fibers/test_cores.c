@@ -10,6 +10,7 @@
 #include "ir/text/ir_text.h"
 #include "schedule/space.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* @T: the type, @D: the depth of the instruction, @I: its name, @S: twice the depth. */
@@ -52,6 +53,8 @@ static const struct Row {
 	{ "mma_m16n8k16_bf16", "bf16", "h200", 16 },
 	{ "mma_m16n8k8_tf32", "f32", "a100", 8 },
 };
+
+enum { TYPES = 3 /* rows whose type alone says that the instruction may be taken */ };
 
 static Target device(const char *name)
 {
@@ -100,9 +103,41 @@ START_TEST(schedules)
 }
 END_TEST
 
+/* The template: its default takes the instruction, and some random configs compute the same. */
+START_TEST(configs)
+{
+	const struct Row *r = &rows[_i % TYPES];
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target t = device(r->target);
+	Task *task = task_of(a, fill(a, _i < TYPES ? DENSE : MATMUL, r));
+	Space *s = space_new(a, task, &t, &err);
+	ck_assert_msg(s != NULL, "%s", err.text);
+	Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
+	Rng rng = rng_seed((uint64_t)_i);
+	for (int k = 0; k < (getenv("DLC_TEST_ALL") != NULL ? 40 : 3); k++) {
+		Config c = k == 0 ? s->first : space_sample(s, &rng);
+		Text text = { .arena = a };
+		Trace *trace = space_trace(s, &c, a, &err);
+		ck_assert_msg(trace != NULL, "%s", err.text);
+		trace_print(&text, trace);
+		KernelSet *ks = schedule_replay(ir_new(a), task, &t, trace, &err);
+		ck_assert_msg(ks != NULL, "%s: %s\n%s", err.place, err.text, text_str(&text));
+		ck_assert_msg(k > 0 || strstr(text_str(&text), "tensorize") != NULL, "%s", text_str(&text));
+		IrArg got[EQUAL_TENSORS];
+		draw_args(a, want.naive, want.domain, want.seed, got);
+		ck_assert_msg(fibers_call(ks, &t, NULL, got, want.n, 3, &err), "%s: %s\n%s", err.place, err.text,
+			text_str(&text));
+		must_agree(want.naive, want.arg, got, want.n, want.domain, text_str(&text));
+	}
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("cores");
 	tcase_add_loop_test(tc, schedules, 0, LEN(products) * LEN(rows));
+	tcase_add_loop_test(tc, configs, 0, 2 * TYPES);
 	return run_suite("codegen-cuda-cores", tc);
 }
