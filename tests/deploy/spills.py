@@ -26,7 +26,7 @@ found = 0
 for network, device in RUNS if ALL else FEW:
     for k in kernels(network, device):
         if "registers" not in k:
-            print("nvJitLink is not found: skipped")
+            print("skipped: CUDA's assembler: libnvJitLink.so is not installed")
             sys.exit(77)
         found += 1
         assert int(k["spills"]) == 0, f"{network} for {device}: {k} spills"

@@ -10,7 +10,6 @@
 #include "ir/text/ir_text.h"
 #include "kernels.h"
 #include "op/op.h"
-#include "schedule/space.h"
 #include "steps.h"
 #include "suite.h"
 #include "tensors.h"
@@ -102,30 +101,6 @@ START_TEST(every_operator)
 END_TEST
 
 /* The form that schedules give CPUs: vectors with tails, masks, padding in blocks, packed weights. */
-/* What templates make of every operator: the default, or a random config. */
-START_TEST(schedules_of_templates)
-{
-	Target t;
-	Rng rng = rng_seed(0x5c4ed);
-	int ran = 0, all = 0, step = getenv("DLC_TEST_ALL") != NULL ? PARTS : 3 * PARTS;
-	gpu(&t, _i % 2 == 0 ? "h200" : "k80");
-	for (int k = _i; k < LEN(dags); k += step, all++) {
-		Err err = { 0 };
-		Arena *a = arena_new();
-		Task *task = task_of(a, dags[k]);
-		Space *s = space_new(a, task, &t, &err);
-		ck_assert_msg(s != NULL, "%s: %s", dags[k], err.text);
-		Config c = all % 2 == 0 ? s->first : space_sample(s, &rng);
-		Trace *trace = space_trace(s, &c, a, &err);
-		KernelSet *ks = trace != NULL ? schedule_replay(ir_new(a), task, &t, trace, &err) : NULL;
-		ck_assert_msg(ks != NULL, "%s: %s: %s", dags[k], err.place, err.text);
-		ran += agree(a, &t, dags[k], ks, (uint64_t)k, 1e-5);
-		arena_free(a);
-	}
-	ck_assert_msg(3 * ran > 2 * all, "%d of %d", ran, all);
-}
-END_TEST
-
 START_TEST(forms_of_schedules)
 {
 	Arena *a = arena_new();
@@ -400,7 +375,6 @@ int main(void)
 	TCase *tc = tcase_create("nvptx");
 	tcase_add_loop_test(tc, sets_by_hand, 0, sets);
 	tcase_add_loop_test(tc, every_operator, 0, PARTS);
-	tcase_add_loop_test(tc, schedules_of_templates, 0, PARTS);
 	tcase_add_test(tc, forms_of_schedules);
 	tcase_add_loop_test(tc, random_sets, 0, 4);
 	tcase_add_loop_test(tc, text_of_an_architecture, 0, LEN(ptx));
