@@ -265,11 +265,16 @@ const char *device_type_name(uint32_t type)
 	}
 }
 
+int device_lost(const Device *d, const DeviceContext *c)
+{
+	return d->lost != NULL ? d->lost(c) : 0;
+}
+
 DlcStatus device_failed(
 	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err)
 {
 	char words[sizeof err->text];
-	bool lost = d->lost != NULL && d->lost(c) != 0;
+	bool lost = device_lost(d, c) != 0;
 	if (d->explain == NULL)
 		return runtime_fail(err, DLC_KERNEL, "the %s failed%s with status %d", d->name, where, status);
 	d->explain(c, s, status, words, sizeof words);

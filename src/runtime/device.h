@@ -113,5 +113,7 @@ const char *device_type_name(uint32_t type);
  */
 DlcStatus device_failed(
 	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err);
+/* The failure that lost the context; 0: it works. */
+int device_lost(const Device *d, const DeviceContext *c);
 
 #endif

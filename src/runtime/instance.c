@@ -47,6 +47,9 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 			works < 0 || io < 0 ? -1LL : (long long)(end >> 20), (unsigned long long)(there >> 20));
 	i->memory_bytes = (size_t)end;
 	i->memory = m->device->alloc(m->context, i->memory_bytes);
+	int lost = i->memory == NULL ? device_lost(m->device, m->context) : 0;
+	if (lost != 0)
+		return device_failed(m->device, m->context, i->stream, lost, " while memory was taken", err);
 	if (i->memory == NULL)
 		return runtime_fail(
 			err, DLC_NO_MEMORY, "no %lld MiB of memory for an instance: take a smaller batch", (long long)(end >> 20));
@@ -75,7 +78,7 @@ static DlcStatus instance_init(DlcInstance *i, DlcError *err)
 	i->arg = calloc(h->arg.count + (size_t)1, sizeof *i->arg);
 	i->launch = i->m->device->on_host ? NULL : calloc(h->op.count + (size_t)1, sizeof *i->launch);
 	i->stream = i->m->device->stream_open(i->m->context);
-	int lost = i->stream == NULL && i->m->device->lost != NULL ? i->m->device->lost(i->m->context) : 0;
+	int lost = i->stream == NULL ? device_lost(i->m->device, i->m->context) : 0;
 	if (lost != 0)
 		return fail_device(i, lost, "", err);
 	if (i->bound == NULL || i->sym == NULL || i->dim == NULL || i->arg == NULL || i->stream == NULL ||

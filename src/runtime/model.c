@@ -35,7 +35,7 @@ static DlcStatus load_variant(DlcModel *m, uint32_t v, DlcError *err)
 	for (uint32_t k = first; k < first + m->nimage; k++) {
 		const BundleImage *image = &m->image[k];
 		bool in_place = m->mapped && image->offset == 0 && h->image.count == 1;
-		DlcError why = { .text = "compile it for this device" };
+		DlcError why = { .status = DLC_BAD_TARGET, .text = "compile it for this device" };
 		m->code[k] = m->device->code_load(
 			m->context, m->base + h->code_offset + image->offset, image->bytes, in_place, &why);
 		if (m->code[k] == NULL && m->device->on_host)
@@ -43,13 +43,19 @@ static DlcStatus load_variant(DlcModel *m, uint32_t v, DlcError *err)
 				"the bundle's code cannot be made executable: %s; let this program have executable "
 				"memory (PROT_EXEC), which a hardened system forbids",
 				strerror(errno));
+		int lost = m->code[k] == NULL ? device_lost(m->device, m->context) : 0;
+		if (lost != 0)
+			return device_failed(m->device, m->context, NULL, lost, " while it loaded the code", err);
 		if (m->code[k] == NULL)
-			return runtime_fail(err, DLC_BAD_TARGET,
+			return runtime_fail(err, why.status,
 				"the %s does not take the bundle's code: %.400s", m->device->name, why.text);
 	}
 	for (uint32_t k = 0; k < h->entry.count; k++) {
 		const BundleEntry *e = &m->entry[k];
 		m->kernel[k] = m->device->kernel(m->context, m->code[first + e->image], m->text + e->name, e->offset);
+		int lost = m->kernel[k] == NULL ? device_lost(m->device, m->context) : 0;
+		if (lost != 0)
+			return device_failed(m->device, m->context, NULL, lost, " while it loaded the code", err);
 		if (m->kernel[k] == NULL)
 			return runtime_fail(
 				err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again", m->text + e->name);
@@ -83,13 +89,18 @@ static DlcStatus load_constants(DlcModel *m, DlcError *err)
 		return DLC_OK;
 	DeviceStream *s = m->device->stream_open(m->context);
 	m->constants = s != NULL ? m->device->alloc(m->context, bytes) : NULL;
-	bool ok = m->constants != NULL && m->device->copy(s, m->constants, here, bytes, DEVICE_UP) == 0 &&
-	          m->device->synchronize(s) == 0;
+	int status = 0;
+	if (m->constants == NULL)
+		status = device_lost(m->device, m->context);
+	else if ((status = m->device->copy(s, m->constants, here, bytes, DEVICE_UP)) == 0)
+		status = m->device->synchronize(s);
 	if (s != NULL)
 		m->device->stream_close(s);
-	return ok ? DLC_OK
-	          : runtime_fail(err, DLC_NO_MEMORY, "the %s takes no %llu bytes of constants", m->device->name,
-					(unsigned long long)bytes);
+	if (status != 0)
+		return device_failed(m->device, m->context, NULL, status, " while constants were copied", err);
+	return m->constants != NULL ? DLC_OK
+	                            : runtime_fail(err, DLC_NO_MEMORY, "the %s takes no %llu bytes of constants",
+									m->device->name, (unsigned long long)bytes);
 }
 
 /* Takes over the mapping, also where it fails. */

@@ -151,12 +151,12 @@ static void *copy_rows(const void *rows, uint64_t n, size_t row)
 static DlcStatus load_code(Module *m, const DlcImage *image, DlcError *err)
 {
 	const Site *at = m->site;
-	DlcError why = { .text = "build it for this device" };
+	DlcError why = { .status = DLC_BAD_TARGET, .text = "build it for this device" };
 	m->code = at->device->code_load(at->context, image->bytes, image->size, false, &why);
 	if (m->code == NULL && at->device->on_host)
 		return runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
 	if (m->code == NULL)
-		return runtime_fail(err, DLC_BAD_TARGET, "the %s does not take the code: %.400s", at->device->name, why.text);
+		return runtime_fail(err, why.status, "the %s does not take the code: %.400s", at->device->name, why.text);
 	for (uint32_t k = 0; k < m->nentry; k++) {
 		const DlcEntry *e = &m->entry[k];
 		m->kernel[k] = at->device->kernel(at->context, m->code, e->name, e->offset);
@@ -188,7 +188,7 @@ DlcStatus worker_image(Worker *w, const MsgView *in, DlcError *err)
 		new->entry = copy_rows(image.entry, image.nentry, sizeof *new->entry);
 		new->kernel = calloc(image.nentry + 1u, sizeof *new->kernel);
 	}
-	DlcStatus s = new != NULL &&new->entry != NULL &&new->kernel != NULL
+	DlcStatus s = new != NULL && new->entry != NULL && new->kernel != NULL
 	                ? load_code(new, &image, err)
 	                : runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
 	if (s != DLC_OK) {
