@@ -3,7 +3,9 @@
 
 Networks of the zoo compile to bundles that are the same when compiled again, run beside dlc-run of a CPU and give
 what the CPU gives; each stage of the code is shown. What a device lacks is one sentence and an exit code."""
+import atexit
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import tempfile
 BUILD = os.path.abspath(sys.argv[1])
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 TMP = tempfile.mkdtemp(prefix="dlc-devices.")
+atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 ENV = dict(os.environ, XDG_DATA_HOME=TMP, XDG_CACHE_HOME=TMP)
 ENV.pop("DLC_TUNING_DB", None)
 TARGET = "--target=opencl:pocl"
