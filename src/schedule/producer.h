@@ -8,6 +8,9 @@
 
 #include "schedule/accesses.h"
 
+/* Elements of a copy, at most. It is that large only until compute_at makes it what one iteration needs. */
+#define PRODUCER_COPY ((int64_t)1 << 32)
+
 /* A block that makes all of one buffer, and the loops that hold nothing but it. */
 typedef struct Producer {
 	BlockPlace at;

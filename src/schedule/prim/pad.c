@@ -13,9 +13,6 @@
 
 #include <string.h>
 
-/* It is that large only until compute_at makes it what one iteration needs. */
-#define PAD_ELEMENTS ((int64_t)1 << 32)
-
 typedef struct Pad {
 	Ir *ir;
 	const Buf *buf; /* T */
@@ -69,7 +66,7 @@ static void check_read(Pad *p, const Expr *e)
 	}
 	for (int k = 0; k < p->buf->rank; k++) {
 		Interval at = ir_interval(load->arg[k], p->env);
-		if (ir_has_load(load->arg[k]) || at.lo < -PAD_ELEMENTS || at.hi > PAD_ELEMENTS)
+		if (ir_has_load(load->arg[k]) || at.lo < -PRODUCER_COPY || at.hi > PRODUCER_COPY)
 			p->why = "its index has no bounds";
 		p->lo[k] = p->reads == 0 || at.lo < p->lo[k] ? at.lo : p->lo[k];
 		p->hi[k] = p->reads == 0 || at.hi > p->hi[k] ? at.hi : p->hi[k];
@@ -178,7 +175,7 @@ static bool find_padded(Sched *s, const char *name, const BlockPlace *b, Pad *p)
 			p->why = "its shape is not constant";
 		else if (p->border == NULL && (p->lo[k] < 0 || p->hi[k] >= n))
 			p->why = "it would be read out of bounds";
-		else if (extent > PAD_ELEMENTS / elements)
+		else if (extent > PRODUCER_COPY / elements)
 			p->why = "the copy would have more than 4294967296 elements";
 		elements *= extent;
 	}

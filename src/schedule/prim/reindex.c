@@ -12,9 +12,6 @@
 
 #include <string.h>
 
-/* It is that large only until compute_at makes it what one iteration needs. */
-enum { REINDEX_ELEMENTS = 1 << 24 };
-
 typedef struct Reindex {
 	const Buf *buf; /* T */
 	const Stmt *block;
@@ -95,8 +92,8 @@ static void find_iters(Reindex *r)
 			continue;
 		if (r->rank == IR_MAX_RANK || !ir_is_int(it->lo, &lo) || !ir_is_int(it->hi, &hi) || hi <= lo)
 			r->why = "an iterator's range is not constant, or there are too many iterators";
-		else if (hi - lo > REINDEX_ELEMENTS / elements)
-			r->why = "the copy would have more than 16777216 elements";
+		else if (hi - lo > PRODUCER_COPY / elements)
+			r->why = "the copy would have more than 4294967296 elements";
 		else {
 			elements *= hi - lo;
 			r->extent[r->rank] = hi - lo;

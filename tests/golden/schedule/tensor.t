@@ -185,17 +185,17 @@ fn f[n in 1..8](x: in f32[n], y: out f32[n]) {
 --- reindex x b
 ! trace:1: reindex x: an iterator's range is not constant, or there are too many iterators
 ===
-fn f(x: in f32[1], y: out f32[4096, 4097]) {
-	for i in 0..4096 {
-		for j in 0..4097 {
-			block b(vi: spatial 0..4096 = i, vj: spatial 0..4097 = j) {
-				y[vi, vj] = x[(vi + vj) / 8193]
+fn f(x: in f32[1], y: out f32[65536, 65537]) {
+	for i in 0..65536 {
+		for j in 0..65537 {
+			block b(vi: spatial 0..65536 = i, vj: spatial 0..65537 = j) {
+				y[vi, vj] = x[(vi + vj) / 131073]
 			}
 		}
 	}
 }
 --- reindex x b
-! trace:1: reindex x: the copy would have more than 16777216 elements
+! trace:1: reindex x: the copy would have more than 4294967296 elements
 ===
 fn f(x: in f32[8], y: out f32[4]) {
 	alloc x.r: f32[8]
