@@ -55,6 +55,7 @@ typedef struct DlcBundleInfo {
 	int64_t workspace_bytes, live_bytes;
 	int64_t implausible; /* records left out because no core is so fast; those of ... */
 	const char *implausible_task; /* ... this label and others; NULL: none */
+	int naive; /* tasks that have the naive loops, since their schedules are refused */
 } DlcBundleInfo;
 
 /* The bundle's; probes the machine for 20 ms when it is asked first. NULL: out of memory. */

@@ -151,6 +151,7 @@ static bool describe(DlcBundle *b)
 		if (p->implausible > 0 && i->implausible_task == NULL)
 			i->implausible_task = p->task->label;
 		i->implausible += p->implausible;
+		i->naive += p->naive;
 	}
 	b->info = i;
 	return true;

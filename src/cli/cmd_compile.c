@@ -202,6 +202,10 @@ static bool compile_job(Job *j, double from, Err *err)
 			fprintf(stderr,
 				"dlc: %lld record%s left out: no core is as fast as they say (%s); dlc db verify tries them\n",
 				(long long)info->implausible, info->implausible == 1 ? " is" : "s are", info->implausible_task);
+		if (info->naive > 0)
+			fprintf(stderr,
+				"dlc: %d of %d tasks %s no schedule, and their naive loops are slow; --explain names them\n",
+				info->naive, info->ntask, info->naive == 1 ? "has" : "have");
 		if (explain && json)
 			print_tasks(a, info);
 		else if (explain)

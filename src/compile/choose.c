@@ -2,8 +2,8 @@
  * Chooses the schedule of a task, from the strongest evidence to none. exact: a record of this task on this
  * target, made with this code generator. stale: one made with an older or newer code generator. near: a
  * record of the task on a similar target, or of the nearest workloads of its family, fitted; it is taken if
- * its estimate beats the default's. default: the template's first choice, or the naive loops if a limit
- * refuses that.
+ * its estimate beats the default's. default: the template's first choice. If a limit refuses that, a device has the
+ * first choice of the template of any loops. The naive loops are what is left.
  * A record that does not replay is skipped. A record that claims a time no core can reach is not considered.
  */
 #include "compile/choose.h"
@@ -131,13 +131,39 @@ static KernelSet *take_first(Choice *c, const char *trace, const char *why, Err 
 static KernelSet *naive_set(Choice *c, const char *refused)
 {
 	static const char text[] = "unscheduled, since its default schedule is refused: %s";
-	return take_first(c, "", arena_printf(c->arena, text, refused), c->err);
+	KernelSet *ks = take_first(c, "", arena_printf(c->arena, text, refused), c->err);
+	c->plan->naive = ks != NULL;
+	return ks;
+}
+
+/* The default of a space; NULL: it is refused. */
+static KernelSet *first_of(Choice *c, Space *space, const char *why, Err *refused)
+{
+	Text text = { .arena = c->arena };
+	Trace *first = space_trace(space, &space->first, c->arena, refused);
+	if (first == NULL)
+		return NULL;
+	trace_print(&text, first);
+	return take_first(c, text_str(&text), why, refused);
+}
+
+/*
+ * What takes the place of a default that is refused. The naive loops would be a kernel of one thread on a device, so
+ * there the template of any loops comes first.
+ */
+static KernelSet *without_default(Choice *c, const char *refused)
+{
+	static const char text[] = "a schedule of any loops, since its default schedule is refused: %s";
+	Err ignored = { 0 };
+	Space *any =
+		target_has_blocks(c->o->target) ? space_of_any(c->arena, c->task, c->o->target, &ignored) : NULL;
+	KernelSet *ks = any != NULL ? first_of(c, any, arena_printf(c->arena, text, refused), &ignored) : NULL;
+	return ks != NULL ? ks : naive_set(c, refused);
 }
 
 static KernelSet *default_set(Choice *c, const char *why)
 {
 	Err refused = { 0 };
-	Text text = { .arena = c->arena };
 	if (c->o->unscheduled)
 		return take_first(c, "", why, c->err);
 	Space *space = space_new(c->arena, c->task, c->o->target, &refused);
@@ -147,11 +173,8 @@ static KernelSet *default_set(Choice *c, const char *why)
 	}
 	if (space == NULL) /* no template is for the target */
 		return naive_set(c, refused.text);
-	Trace *first = space_trace(space, &space->first, c->arena, &refused);
-	if (first != NULL)
-		trace_print(&text, first);
-	KernelSet *ks = first != NULL ? take_first(c, text_str(&text), why, &refused) : NULL;
-	return ks != NULL ? ks : naive_set(c, refused.text);
+	KernelSet *ks = first_of(c, space, why, &refused);
+	return ks != NULL ? ks : without_default(c, refused.text);
 }
 
 /* The schedule that the caller gives; the default if it gives none or its schedule is refused. */

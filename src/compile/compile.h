@@ -31,6 +31,7 @@ typedef struct TaskPlan {
 	double estimated_ms; /* recorded median, or the cost model's estimate */
 	Hash record;         /* the run it came from; zeros for a default */
 	const char *why;     /* "3 sessions, verified"; "no record"; why it is a default or not scheduled at all */
+	bool naive;          /* the naive loops, since all schedules that were tried are refused */
 	int64_t implausible; /* records of the task left out because no core could be so fast */
 } TaskPlan;
 

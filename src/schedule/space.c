@@ -298,12 +298,12 @@ static bool walk(SketchRun *r)
 	return ok;
 }
 
-Space *space_new(Arena *a, const Task *task, const Target *target, Err *err)
+static Space *new_space(Arena *a, const Task *task, const Target *target, bool any, Err *err)
 {
 	Space *s = arena_new_of(a, Space);
 	*s = (Space){ .arena = a, .task = task, .target = target, .known = MAP_OF(a) };
-	for (const Template *const *t = templates; *t != NULL && s->tmpl == NULL; t++)
-		s->tmpl = (*t)->applies(task, target) ? *t : NULL;
+	for (const Template *const *t = templates; *t != NULL && (any || s->tmpl == NULL); t++)
+		s->tmpl = (*t)->applies(task, target) ? *t : s->tmpl;
 	if (s->tmpl == NULL) {
 		fail(err, ERR_UNSUPPORTED, task->label, "there are no schedules for targets of kind %s yet",
 			target_kind_name(target->kind));
@@ -315,6 +315,16 @@ Space *space_new(Arena *a, const Task *task, const Target *target, Err *err)
 		return NULL;
 	s->first = r.config;
 	return s;
+}
+
+Space *space_new(Arena *a, const Task *task, const Target *target, Err *err)
+{
+	return new_space(a, task, target, false, err);
+}
+
+Space *space_of_any(Arena *a, const Task *task, const Target *target, Err *err)
+{
+	return new_space(a, task, target, true, err);
 }
 
 Config space_sample(Space *s, Rng *rng)

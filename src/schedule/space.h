@@ -78,6 +78,8 @@ extern const Template *const templates[]; /* ends with NULL; the last one fits a
 
 /* ERR_UNSUPPORTED where no template fits the target. ERR_BUG where a template asks for too many knobs or options. */
 Space *space_new(Arena *a, const Task *task, const Target *target, Err *err);
+/* The same of the last template that applies, which fits any operator. */
+Space *space_of_any(Arena *a, const Task *task, const Target *target, Err *err);
 /* How many configs there are, exact below 2^53. Meets all knobs: the first call runs the template often. */
 double space_size(Space *s);
 const Knob *space_knob(const Space *s, const Config *c, int at);
