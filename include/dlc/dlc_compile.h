@@ -22,8 +22,9 @@ typedef struct DlcCompileOptions {
 	const char *lock_name; /* in messages; may be NULL */
 	void (*progress)(int done, int all, const char *label, void *arg); /* may be NULL */
 	void *arg;
-	const char *const *also; /* names of targets of the same kind, a device's: the bundle has code for them, too, ... */
-	int nalso;               /* ... by the schedules of `target` */
+	/* Names of further targets, of target's kind. The bundle has code for them too, with the schedules of `target`. */
+	const char *const *also;
+	int nalso;
 } DlcCompileOptions;
 
 /* options may be NULL: for this machine, without records. */

@@ -40,7 +40,7 @@ static Job *pop(Queue *q)
 
 void job_done(Local *m, Job *j, RunStatus status, const char *detail)
 {
-	if (j->kind == JOB_PROBE) { /* nobody waits for it: times without a probe are times */
+	if (j->kind == JOB_PROBE) { /* no caller waits for a probe; a failed one leaves its figure out of the records */
 		job_free(j);
 		return;
 	}

@@ -161,7 +161,7 @@ static bool is_everybodys(const Stmt *s, void *arg)
 	return s->kind == ST_BARRIER || s->kind == ST_COMMIT || s->kind == ST_WAIT || ir_axis_of(s, NULL) == AXIS_BLOCK;
 }
 
-/* Something that one thread does, whatever threads there are. */
+/* A statement for a single thread: it and what is below it need no other thread of the block. */
 static bool is_work(const Stmt *s)
 {
 	return s->kind != ST_LET && s->kind != ST_ALLOC && !is_everybodys(s, NULL) &&

@@ -49,7 +49,7 @@ void ir_thread_facts(ThreadFacts *f, Arena *a);
 void ir_thread_accesses(Ir *ir, ThreadFacts *facts, const KernelSet *ks, const Fn *fn, const Stmt *s, bool shallow,
 	ThreadAccesses *out);
 
-/* What was found out about a Fn that nobody changes meanwhile. */
+/* Results about one Fn, for as long as the Fn does not change. */
 typedef struct ThreadMemo {
 	Ir *ir;
 	Arena *arena;
