@@ -87,26 +87,23 @@ static DlcStatus expect_one(
 	return s;
 }
 
-/* The members of an .npz file that outputs have the names of; of all outputs where `only` is -1. */
-static DlcStatus expect_members(DlcInstance *i, const DlcModel *m, const RunOptions *o, int only,
+/* The member of an .npz file with the output's name; each output must have one. */
+static DlcStatus expect_member(DlcInstance *i, const DlcModel *m, const RunOptions *o, int index,
 	const unsigned char *bytes, size_t size, bool *differs, DlcError *err)
 {
-	int n, found = 0;
+	int n;
+	const char *name = dlc_model_name(m, DLC_OUTPUT, index);
 	DlcStatus s = npz_count(bytes, size, &n, err);
 	for (int k = 0; k < n && s == DLC_OK; k++) {
 		Array a;
 		s = npz_parse(bytes, size, k, &a, err);
-		if (s != DLC_OK)
-			return s;
-		int at = dlc_model_find(m, DLC_OUTPUT, a.name);
-		if (at < 0 || (only >= 0 && at != only)) {
+		if (s == DLC_OK && strcmp(a.name, name) == 0)
+			return expect_one(i, m, o, index, &a, differs, err);
+		if (s == DLC_OK)
 			array_free(&a);
-			continue;
-		}
-		found++;
-		s = expect_one(i, m, o, at, &a, differs, err);
 	}
-	return s != DLC_OK || found > 0 ? s : runtime_fail(err, DLC_BAD_ARGUMENT, "no member has the name of an output");
+	return s != DLC_OK ? s : runtime_fail(err, DLC_BAD_ARGUMENT,
+		"has no member for output %s; name the output that the file is for, as NAME=FILE", name);
 }
 
 DlcStatus expect_outputs(DlcInstance *i, const DlcModel *m, const RunOptions *o, DlcError *err)
@@ -125,7 +122,9 @@ DlcStatus expect_outputs(DlcInstance *i, const DlcModel *m, const RunOptions *o,
 		if (s != DLC_OK)
 			return s;
 		if (npz_recognise(bytes, size)) {
-			s = expect_members(i, m, o, index, bytes, size, &differs, &why);
+			int last = index < 0 ? dlc_model_count(m, DLC_OUTPUT) - 1 : index;
+			for (int at = index < 0 ? 0 : index; at <= last && s == DLC_OK; at++)
+				s = expect_member(i, m, o, at, bytes, size, &differs, &why);
 		} else if (index < 0 && dlc_model_count(m, DLC_OUTPUT) != 1) {
 			free(bytes);
 			return no_such(m, DLC_OUTPUT, "say which output it is, as NAME=FILE", err);

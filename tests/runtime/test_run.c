@@ -111,6 +111,17 @@ static void write_types(const char *name, int code, int bits)
 	write_bundle(name, b);
 }
 
+/* build_add, with the sum of both inputs as a second output. */
+static Build *build_two(void)
+{
+	Build *b = build_add(N);
+	build_tensor(b, "sum", 1, 2, b->tensor[0].dim);
+	uint32_t in0 = build_slot(b, BUNDLE_INPUT, 0, 0, N * 4), in1 = build_slot(b, BUNDLE_INPUT, 1, 0, N * 4);
+	uint32_t out = build_slot(b, BUNDLE_OUTPUT, 1, 0, N * 4);
+	build_call(b, KERNEL_add, (uint32_t[]){ in0, in1, out }, (int64_t[]){ N });
+	return b;
+}
+
 static void set_up(void)
 {
 	static float a[N], b[N], sum[N];
@@ -124,6 +135,7 @@ static void set_up(void)
 		sum[i] = a[i] + b[i] + 1;
 	}
 	write_bundle("add.dlcb", build_add(N));
+	write_bundle("two.dlcb", build_two());
 	Build *fails = build_add(N);
 	build_call(fails, KERNEL_refuse, NULL, (int64_t[]){ 5 });
 	write_bundle("fails.dlcb", fails);
@@ -329,6 +341,12 @@ START_TEST(tensors)
 	ck_assert_int_eq(npz_parse((unsigned char *)again, zip, 0, &a, NULL), DLC_OK);
 	ck_assert_str_eq(a.name, "out");
 	ck_assert_int_eq(a.bytes, N * 4);
+	/* What should be there for an output must be in the file. */
+	ck_assert_int_eq(run("two.dlcb --input a=a.npy --input b=b.npy --expect o.npz", out, err), 1);
+	ck_assert_msg(strstr(err, "o.npz: has no member for output sum; name the output that") != NULL, "%s", err);
+	ck_assert_int_eq(run("two.dlcb --input a=a.npy --input b=b.npy --expect out=o.npz", out, err), 0);
+	ck_assert_int_eq(run("two.dlcb --input a=a.npy --input b=b.npy -o p.npz --expect p.npz", out, err), 0);
+	ck_assert_int_eq(lines(out), 2);
 	/* An .npz whose members carry no input's name feeds one that is named. */
 	ck_assert_int_eq(run("add.dlcb --input a=o.npz --input b=b.npy", out, err), 0);
 	ck_assert_ptr_nonnull(strstr(out, "max 102"));
