@@ -117,8 +117,8 @@ static const int64_t *values_of(ThreadMemo *m, const Side *s, const Expr *e)
 {
 	struct {
 		const Expr *e;
-		int64_t count;
-	} key = { e, s->count };
+		int64_t n[THREAD_AXES];
+	} key = { e, { s->n[0], s->n[1], s->n[2] } };
 	MapEntry *known = map_add_bytes(&m->value, &key, sizeof key);
 	if (known->ptr != NULL)
 		return known->ptr;

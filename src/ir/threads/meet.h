@@ -54,7 +54,7 @@ typedef struct ThreadMemo {
 	Ir *ir;
 	Arena *arena;
 	ThreadFacts *facts;
-	Map value; /* of an expression: its values for each thread, int64_t[] */
+	Map value; /* of an expression and the threads of each axis: its values for each thread, int64_t[] */
 } ThreadMemo;
 
 /*
