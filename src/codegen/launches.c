@@ -1,19 +1,13 @@
 /* See launches.h. */
 #include "codegen/launches.h"
 
+#include "target/occupancy.h"
+
 #include <string.h>
 
 static int64_t constant(const DlcDim *d)
 {
 	return d->mul == 0 ? d->add / d->div : 0;
-}
-
-int64_t launch_scope_bytes(const Target *t, const char *scope)
-{
-	for (int k = 0; k < t->nscope; k++)
-		if (strcmp(t->scope[k].name, scope) == 0)
-			return t->scope[k].bytes;
-	return 0;
 }
 
 /* Two names that differ in their dots alone would be one. */
@@ -49,7 +43,7 @@ static void share_work(DlcEntry *entry, uint32_t n)
 bool launch_end(const BackendJob *job)
 {
 	Module *m = job->out;
-	int64_t most = launch_scope_bytes(job->target, "shared");
+	int64_t most = target_block_shared(job->target);
 	for (uint32_t k = 0; k < m->image.nentry; k++) {
 		const DlcDim *block = &m->image.entry[k].launch.dim[DLC_BLOCK];
 		KernelReport *r = &m->report[k];

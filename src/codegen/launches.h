@@ -4,8 +4,6 @@
 
 #include "codegen/backend.h"
 
-/* Bytes of a memory scope of the target; 0: no limit is known. */
-int64_t launch_scope_bytes(const Target *t, const char *scope);
 /* The kernels have different names on a device. */
 bool launch_check_names(const BackendJob *job);
 /*

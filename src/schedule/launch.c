@@ -15,6 +15,7 @@
 #include "ir/walk.h"
 #include "schedule/accesses.h"
 #include "schedule/own.h"
+#include "target/occupancy.h"
 
 #include <string.h>
 
@@ -569,10 +570,7 @@ static bool add_shared(Stmt *s, void *arg)
 
 bool launch_fit(const KernelSet *ks, const Target *target, const char *place, Err *err)
 {
-	int64_t most = 0;
-	for (int k = 0; k < target->nscope; k++)
-		if (strcmp(target->scope[k].name, "shared") == 0)
-			most = target->scope[k].bytes;
+	int64_t most = target_block_shared(target);
 	for (size_t k = 0; k < ks->n; k++)
 		for (Stmt *s = ks->fn[k]->kind == FN_RUN ? ks->fn[k]->body : NULL; s != NULL && most > 0; s = s->next) {
 			Stmt one = *s;

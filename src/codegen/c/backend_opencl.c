@@ -3,6 +3,7 @@
 
 #include "codegen/launches.h"
 #include "codegen/lower/pass.h"
+#include "target/occupancy.h"
 
 static const Pass *const passes[] = {
 	&row_inline_calls,
@@ -69,7 +70,7 @@ static void join(Arena *a, const DlcImage *image, size_t n, DlcImage *out)
 static void key(const Target *t, Text *out)
 {
 	text_add(out, "%d bits %d registers shared %lld\n", t->vector_bits, t->vector_regs,
-		(long long)launch_scope_bytes(t, "shared"));
+		(long long)target_block_shared(t));
 }
 
 static bool spills_hurt(const KernelReport *r, const Target *t)

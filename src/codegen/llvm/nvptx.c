@@ -7,6 +7,7 @@
 #include "codegen/llvm/compile.h"
 #include "codegen/llvm/weigh.h"
 #include "codegen/lower/pass.h"
+#include "target/occupancy.h"
 
 #include <llvm/Config/llvm-config.h>
 
@@ -98,7 +99,7 @@ static void key(const Target *t, Text *out)
 	MachineName name;
 	machine_name(t, &name);
 	text_add(out, "%s %d bits %d registers shared %lld threads %d\n", name.cpu, t->vector_bits, t->vector_regs,
-		(long long)launch_scope_bytes(t, "shared"), t->blocks.block_threads);
+		(long long)target_block_shared(t), t->blocks.block_threads);
 }
 
 static bool spills_hurt(const KernelReport *r, const Target *t)

@@ -64,8 +64,6 @@ void block_inline(Sketch *s, BlockSet *set);
 
 /* Threads of a block that a device promises, and that LIMIT_threads allows. */
 int64_t block_most_threads(const Target *t);
-/* Bytes of shared memory of a block. */
-int64_t block_shared(const Target *t);
 /* Powers of two from `from` to `to`; how many. */
 int block_powers(int64_t from, int64_t to, int64_t option[KNOB_OPTIONS]);
 

@@ -316,14 +316,6 @@ int64_t block_most_threads(const Target *t)
 	return own > 0 && own < most ? own : most;
 }
 
-int64_t block_shared(const Target *t)
-{
-	for (int k = 0; k < t->nscope; k++)
-		if (strcmp(t->scope[k].name, "shared") == 0 && t->scope[k].bytes > 0)
-			return t->scope[k].bytes;
-	return TMPL_BLOCK_SHARED;
-}
-
 int block_powers(int64_t from, int64_t to, int64_t option[KNOB_OPTIONS])
 {
 	int n = 0;

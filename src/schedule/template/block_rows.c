@@ -212,7 +212,7 @@ static Share choose(Sketch *s, const BlockSet *set, const BlockRows *r)
 		x.split = x.split < 0 || root->axis[r->axis[k]].extent > 1 ? k : x.split;
 	int64_t extent = root->axis[r->axis[x.split]].extent, longest = power_below(r->length);
 	int n = block_powers(1, longest < most ? longest : most, option), first = 0;
-	while (n > 1 && shared_bytes(set, option[n - 1], 1) > block_shared(s->target))
+	while (n > 1 && shared_bytes(set, option[n - 1], 1) > device_shared(s->target))
 		n--;
 	int64_t guess = default_threads(s, r, option[n - 1]);
 	while (first + 1 < n && option[first] < guess)
@@ -220,7 +220,7 @@ static Share choose(Sketch *s, const BlockSet *set, const BlockRows *r)
 	x.threads = sketch_number(s, "rows.threads", option, n, first);
 	sketch_opens(s);
 	n = block_powers(1, extent < most / x.threads ? extent : most / x.threads, option);
-	while (n > 1 && shared_bytes(set, x.threads, option[n - 1]) > block_shared(s->target))
+	while (n > 1 && shared_bytes(set, x.threads, option[n - 1]) > device_shared(s->target))
 		n--;
 	int64_t wide = r->side >= 0 ? s->target->blocks.warp : TMPL_ROWS_BLOCK / x.threads;
 	for (first = 0; first + 1 < n && option[first + 1] <= wide &&

@@ -80,7 +80,7 @@ static int64_t choose_square(Sketch *s, const BlockNest *n, const Turned *t)
 	int count = 1;
 	for (int64_t side = TMPL_TURN_LEAST; side <= TMPL_TURN_MOST; side *= 2)
 		if (side <= n->axis[t->from].extent && side <= n->axis[t->to].extent && side * side / TMPL_TURN_EACH <= most &&
-			side * (side + 1) * bytes <= block_shared(s->target))
+			side * (side + 1) * bytes <= device_shared(s->target))
 			option[count++] = side;
 	return sketch_number(s, arena_printf(s->arena, "%s.square", n->block), option, count, count - 1);
 }

@@ -4,6 +4,7 @@
  */
 #include "schedule/template/coop_tile.h"
 
+#include "schedule/template/device.h"
 #include "target/occupancy.h"
 
 #include <math.h>
@@ -99,8 +100,7 @@ static int64_t registers(const CoopTile *b)
 
 bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements)
 {
-	int64_t shared = target_block_shared(s->target);
-	return dtype_bytes(b->type, elements) <= (shared > 0 ? shared : TMPL_BLOCK_SHARED);
+	return dtype_bytes(b->type, elements) <= device_shared(s->target);
 }
 
 int64_t coop_lanes(const Sketch *s, DType type, int64_t side)

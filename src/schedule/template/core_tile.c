@@ -87,14 +87,13 @@ static double time_of(const Sketch *s, const CoreTile *t, const CoreShape *x)
 
 static bool fits(const Sketch *s, const CoreTile *t, const CoreShape *x, int64_t inner)
 {
-	int64_t gap = 128 / t->type.bits, shared = target_block_shared(s->target);
+	int64_t gap = 128 / t->type.bits, shared = device_shared(s->target);
 	int64_t bytes = dtype_bytes(t->type, (part_of(x, 0) + part_of(x, 1)) * (inner + gap));
 	int64_t registers = x->pieces[0] * x->pieces[1] * TMPL_CORE_PIECE + TMPL_CORE_REGISTERS +
 		(x->pieces[0] + x->pieces[1]) * TMPL_CORE_SIDE;
 	int most = target_thread_regs(s->target, (int)(x->warps[0] * x->warps[1] * LANES));
 	return part_of(x, 0) <= t->axis[0].extent && part_of(x, 1) <= t->axis[1].extent &&
-		(most == 0 || registers <= most) &&
-		bytes <= (shared > 0 ? shared : TMPL_BLOCK_SHARED);
+		(most == 0 || registers <= most) && bytes <= shared;
 }
 
 static int ask_pair(Sketch *s, const char *name, int64_t (*pair)[2], const double *time, int n)

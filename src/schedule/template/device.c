@@ -2,6 +2,7 @@
 #include "schedule/template/device.h"
 
 #include "ir/threads/form.h"
+#include "target/occupancy.h"
 
 #include <string.h>
 
@@ -10,6 +11,12 @@ enum { GRID_YZ = 65535 /* blocks along y and z, as bind has it */ };
 bool device_lone(const Target *t)
 {
 	return t->kind == TARGET_CPU || t->blocks.warp == 1;
+}
+
+int64_t device_shared(const Target *t)
+{
+	int64_t bytes = target_block_shared(t);
+	return bytes > 0 ? bytes : TMPL_BLOCK_SHARED;
 }
 
 int64_t device_fill(const Target *t)

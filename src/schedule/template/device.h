@@ -11,6 +11,8 @@
  * one thread, which computes what a thread of a team would.
  */
 bool device_lone(const Target *t);
+/* Bytes of shared memory that a block may have. */
+int64_t device_shared(const Target *t);
 /* Threads that keep all units of a device busy: a wave of half of what they hold. */
 int64_t device_fill(const Target *t);
 /*
