@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import tempfile
 
-ZOO = ["resnet18", "resnet50", "mobilenet_v2", "squeezenet1_1"]
+ZOO = ["resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1"]
 
 
 def last_object(words, home):

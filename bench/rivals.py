@@ -5,7 +5,7 @@
     bench/rivals.py --sessions=3 --budget=3m --threads=1,2 --out=zoo.jsonl
     bench/rivals.py --sessions=3 --budget=3m --target=cpu:x86-64-v3 --out=avx2.jsonl densenet.onnx
 
-MODEL is a zoo name or an ONNX file (default: the four zoo networks).  `dlc show --stage=onnx` writes it for the
+MODEL is a zoo name or an ONNX file (default: the networks of the zoo).  `dlc show --stage=onnx` writes it for the
 rivals (ONNX Runtime, OpenVINO, ncnn: bench/engine.py says how each is set), dlc-compile compiles it.  All get the same
 random input, and their outputs must agree with those of ONNX Runtime within 1e-4 of the largest one.  Then they
 run in turns, each for a while back to back, in an order that moves on by one each round.  The FMA probe of dlc-run
@@ -37,7 +37,7 @@ import time
 import engine
 import rival
 
-ZOO = ["resnet18", "resnet50", "mobilenet_v2", "squeezenet1_1"]
+ZOO = ["resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1"]
 TOLERANCE = 1e-4
 DRAWS = 4000
 

@@ -1,7 +1,7 @@
 /*
  * The default schedule of each Task of the zoo replays on the targets of configs/targets, at batch 1 and 32. No code is
  * generated. Small shapes of other tests do not reach the limits of schedules; these do. Every target is tried with
- * one of the eight cases; with DLC_TEST_ALL, with all of them.
+ * one of the ten cases; with DLC_TEST_ALL, with all of them.
  */
 #include "suite.h"
 
@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-static const char *const networks[] = { "resnet18", "resnet50", "mobilenet_v2", "squeezenet1_1" };
+static const char *const networks[] = { "resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2",
+	"squeezenet1_1" };
 static const char *const dirs[] = { SOURCE_ROOT "/configs/targets" };
 
 static void replay_default(const Task *task, const Target *target, int64_t batch)

@@ -9,7 +9,8 @@ import sys
 BUILD = os.path.abspath(sys.argv[1])
 ENV = {k: v for k, v in os.environ.items() if k != "DLC_TUNING_DB"}
 ALL = "--all" in sys.argv
-RUNS = [(n, d) for n in ("resnet18", "resnet50", "mobilenet_v2", "squeezenet1_1") for d in ("t4", "a100", "h200")]
+RUNS = [(n, d) for n in ("resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
+        for d in ("t4", "a100", "h200")]
 FEW = [("squeezenet1_1", "h200"), ("resnet18", "t4")]
 
 

@@ -24,6 +24,7 @@ ROOT = "/usr/aarch64-linux-gnu"  # where Debian's cross libc lies
 # Network, options of dlc-compile.  The first is the one of quick runs.
 NETWORKS = [
     ["squeezenet1_1", "--shape=data=1,3,64,64"],
+    ["mobilenet_v1", "--shape=data=1,3,32,32"],
     ["mobilenet_v2", "--shape=data=1,3,64,64"],
     ["squeezenet1_1", "--shape=data=1,3,35,35", "--unscheduled"],
     ["resnet18", "--shape=data=1,3,32,32", "--threads=2"],

@@ -1,5 +1,5 @@
 /*
- * The zoo: architectures of torchvision written as calls of the Dag, with He-normal weights from a
+ * The zoo: architectures of torchvision, and MobileNet v1, written as calls of the Dag, with He-normal weights from a
  * fixed seed. Each tensor draws from a stream of its own name, so that none depends on the others.
  * The builder carries the mean square of every activation and gives batch norms the statistics that
  * fit, as training would, so that values stay in range from the first to the last layer.
@@ -186,6 +186,51 @@ static Act build_resnet(Net *net, Act x, const void *plan)
 	return classifier(net, "fc", global_pool(net, "avgpool", x));
 }
 
+/*
+ * ---- MobileNet: Howard et al., "MobileNets: Efficient Convolutional Neural Networks for Mobile Vision Applications".
+ * Activations are clipped at 6, as in its authors' published networks.
+ */
+
+static const struct {
+	int64_t out, stride;
+} mobilenet_v1[] = {
+	{ 64, 1 },
+	{ 128, 2 },
+	{ 128, 1 },
+	{ 256, 2 },
+	{ 256, 1 },
+	{ 512, 2 },
+	{ 512, 1 },
+	{ 512, 1 },
+	{ 512, 1 },
+	{ 512, 1 },
+	{ 512, 1 },
+	{ 1024, 2 },
+	{ 1024, 1 },
+};
+
+static Act conv_bn_relu6(Net *net, const char *name, Act x, ConvSpec c)
+{
+	Attr attr[] = { attr_float("lo", 0), attr_float("hi", 6) };
+	x = conv(net, sub(net, name, "0"), x, c);
+	x = batch_norm(net, sub(net, name, "1"), x, 1);
+	return call(net, sub(net, name, "2"), OP_clip, &x.value, 1, attr, 2, x.square / 2);
+}
+
+static Act build_mobilenet_v1(Net *net, Act x, const void *plan)
+{
+	(void)plan;
+	x = conv_bn_relu6(net, "features.0", x, (ConvSpec){ 32, 3, 2, 1, 1, false });
+	for (size_t row = 0; row < sizeof mobilenet_v1 / sizeof *mobilenet_v1 && net->ok; row++) {
+		const char *name = arena_printf(net->arena, "features.%zu", row + 1);
+		int64_t in = channels(net, x);
+		x = conv_bn_relu6(
+			net, sub(net, name, "depthwise"), x, (ConvSpec){ in, 3, mobilenet_v1[row].stride, 1, in, false });
+		x = conv_bn_relu6(net, sub(net, name, "pointwise"), x, (ConvSpec){ mobilenet_v1[row].out, 1, 1, 0, 1, false });
+	}
+	return classifier(net, "classifier", global_pool(net, "avgpool", x));
+}
+
 /* ---- MobileNetV2: Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks" */
 
 static const struct {
@@ -199,14 +244,6 @@ static const struct {
 	{ 6, 160, 3, 2 },
 	{ 6, 320, 1, 1 },
 };
-
-static Act conv_bn_relu6(Net *net, const char *name, Act x, ConvSpec c)
-{
-	Attr attr[] = { attr_float("lo", 0), attr_float("hi", 6) };
-	x = conv(net, sub(net, name, "0"), x, c);
-	x = batch_norm(net, sub(net, name, "1"), x, 1);
-	return call(net, sub(net, name, "2"), OP_clip, &x.value, 1, attr, 2, x.square / 2);
-}
 
 static Act inverted_residual(Net *net, const char *name, Act x, int64_t out, int64_t stride, int64_t expand)
 {
@@ -224,7 +261,7 @@ static Act inverted_residual(Net *net, const char *name, Act x, int64_t out, int
 	return residual ? add(net, sub(net, name, "add"), x, y) : y;
 }
 
-static Act build_mobilenet(Net *net, Act x, const void *plan)
+static Act build_mobilenet_v2(Net *net, Act x, const void *plan)
 {
 	(void)plan;
 	int n = 0;
@@ -293,7 +330,8 @@ static const struct {
 } rows[] = {
 	{ { "resnet18", "ResNet-18, 3x224x224, 11.7 M weights, 3.6 GFLOP" }, build_resnet, &resnet18 },
 	{ { "resnet50", "ResNet-50, 3x224x224, 25.6 M weights, 8.2 GFLOP" }, build_resnet, &resnet50 },
-	{ { "mobilenet_v2", "MobileNet v2, 3x224x224, 3.5 M weights, 0.6 GFLOP" }, build_mobilenet, NULL },
+	{ { "mobilenet_v1", "MobileNet v1, 3x224x224, 4.2 M weights, 1.1 GFLOP" }, build_mobilenet_v1, NULL },
+	{ { "mobilenet_v2", "MobileNet v2, 3x224x224, 3.5 M weights, 0.6 GFLOP" }, build_mobilenet_v2, NULL },
 	{ { "squeezenet1_1", "SqueezeNet 1.1, 3x224x224, 1.2 M weights, 0.7 GFLOP" }, build_squeezenet, NULL },
 };
 enum { NROW = sizeof rows / sizeof *rows };
