@@ -53,7 +53,7 @@ typedef struct Backend {
 	bool (*emit)(const BackendJob *job);
 	/*
 	 * One image of n that it made, whose Fns of all kinds have different names: *out has the entries of the first,
-	 * then of the second, and so on. NULL: images of a device stay apart. (Machine code is joined as bytes.)
+	 * then of the second, and so on. NULL: machine code of a CPU, which is joined as bytes.
 	 */
 	void (*join)(Arena *a, const DlcImage *image, size_t n, DlcImage *out);
 	/* Whether such a kernel need not be run: see codegen_spills_hurt. */

@@ -6,7 +6,7 @@
 Every check is a function; its first line says what a user may rely on."""
 import json, os
 
-from onnx_bytes import conv
+from onnx_bytes import conv, conv_pool
 from world import ENV, TMP, array, lines, main, run
 
 MODEL, DB, BUNDLE, TRIALS = TMP + "/conv.onnx", TMP + "/a.sqlite", TMP + "/conv.dlcb", 4
@@ -26,6 +26,12 @@ def refused(code, sentence, program, *args, **env):
 def equal(a, b):
     most = max(map(abs, b))
     assert len(a) == len(b) > 1 and most > 0 and max(abs(x - y) for x, y in zip(a, b)) <= 1e-4 * most
+
+def naive(model):
+    """What the naive loops give on the CPU from the default seed."""
+    run("dlc-compile", model, "--unscheduled", "--tuning-db=none", "-o", TMP + "/naive.dlcb")
+    run("dlc-run", TMP + "/naive.dlcb", f"--output={model}.npy")
+    return model + ".npy"
 
 def device_is_listed():
     """dlc info shows the device and how to name it."""
@@ -50,6 +56,16 @@ def computes_what_it_means():
     equal(array(BUNDLE + ".npy"), array(TMP + "/naive.dlcb.npy"))
     assert "CUDA device" in run("dlc-run", BUNDLE, "--bench", "--runs=5").stdout
     assert "conv3x3" in run("dlc-run", BUNDLE, "--profile", "--runs=5").stdout
+
+def loads_one_module():
+    """The driver is given the code of all tasks at once."""
+    net, two = TMP + "/two.onnx", TMP + "/two.dlcb"
+    conv_pool(net, 4, 8, 6)
+    out = run("dlc-compile", net, "--target=cuda:h200", "--tuning-db=none", "--json", "-o", two).stdout
+    assert json.loads(out)["tasks"] == 2, out
+    run("dlc-run", two, "--expect=" + naive(net), "--rtol=1e-4", "--atol=1e-4",
+        env=dict(ENV, FAKE_CUDA_FAIL="cuModuleLoadDataEx:2:2"))
+    refused(1, "out of memory", "dlc-run", two, FAKE_CUDA_FAIL="cuModuleLoadDataEx:1:2")
 
 def refuses_what_cannot_run():
     """No device, another device, one too old, a driver too old, no memory: a sentence and an exit code."""
@@ -83,5 +99,5 @@ def lost_in_the_middle():
     found = [r["status"] for r in records("run", db)]
     assert "crash" in found, found
 
-main(device_is_listed, tunes_and_reuses, computes_what_it_means, refuses_what_cannot_run, no_device,
+main(device_is_listed, tunes_and_reuses, computes_what_it_means, loads_one_module, refuses_what_cannot_run, no_device,
      goes_on_without_memory, lost_in_the_middle)

@@ -45,3 +45,10 @@ def conv(path, inputs, outputs, size):
     """Kernel 3, padded: the map keeps its size."""
     model(path, [(["x", "w"], "y", "Conv", ints("pads", [1, 1, 1, 1]))], [weights("w", (outputs, inputs, 3, 3))],
           (1, inputs, size, size), (1, outputs, size, size))
+
+def conv_pool(path, inputs, outputs, size):
+    """The same, and a pooling behind it."""
+    half = (size - 1) // 2
+    model(path, [(["x", "w"], "c", "Conv", ints("pads", [1, 1, 1, 1])),
+                 (["c"], "y", "MaxPool", ints("kernel_shape", [3, 3]) + ints("strides", [2, 2]))],
+          [weights("w", (outputs, inputs, 3, 3))], (1, inputs, size, size), (1, outputs, half, half))

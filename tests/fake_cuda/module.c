@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTIONS = 256 };
+enum { FUNCTIONS = 1024 };
 
 struct CuModule {
 	CuModule next; /* of all: those of a lost device are never unloaded */

@@ -315,26 +315,36 @@ static void read_outside(Reader *r, const char *text, bool dynamic)
 		read_array(r, copy_of(r, at, strcspn(at, ";")), PTX_SHARED, &r->k->shared_bytes);
 }
 
-PtxKernel *ptx_read(const char *text, const char *name)
+/* A copy of one entry from its name on, without comments; NULL: there is none of that name. */
+static char *entry_text(const char *text, const char *name)
 {
-	PtxKernel *k = calloc(1, sizeof *k);
-	Reader *r = calloc(1, sizeof *r);
-	r->k = k;
-	k->text = strdup(text);
-	for (char *c; (c = strstr(k->text, "//")) != NULL;)
-		memset(c, ' ', strcspn(c, "\n"));
 	size_t n = strlen(name);
-	char *at = k->text;
+	const char *at = text;
 	while ((at = strstr(at, ".entry")) != NULL) {
 		at += 6 + strspn(at + 6, " \t\n");
 		if (strncmp(at, name, n) == 0 && (at[n] == '(' || isspace((unsigned char)at[n])))
 			break;
 	}
-	if (at == NULL) {
+	const char *end = at != NULL ? strstr(at, "\n}") : NULL;
+	if (at == NULL)
+		return NULL;
+	char *own = end != NULL ? strndup(at, (size_t)(end + 2 - at)) : strdup(at);
+	for (char *c = own; (c = strstr(c, "//")) != NULL;)
+		memset(c, ' ', strcspn(c, "\n"));
+	return own;
+}
+
+PtxKernel *ptx_read(const char *text, const char *name)
+{
+	PtxKernel *k = calloc(1, sizeof *k);
+	Reader *r = calloc(1, sizeof *r);
+	r->k = k;
+	k->text = entry_text(text, name);
+	if (k->text == NULL) {
 		wrong(r, "there is no entry", name);
 	} else {
-		read_outside(r, k->text, false);
-		char *end = strchr(at, ')');
+		read_outside(r, text, false);
+		char *at = k->text, *end = strchr(at, ')');
 		for (char *p = at; (p = strstr(p, ".param")) != NULL && p < end; p++) { /* the last word of each is its name */
 			char *last = p + strcspn(p, ",)");
 			while (isspace((unsigned char)last[-1]))

@@ -68,6 +68,19 @@ static bool assemble(const BackendJob *job)
 	return true;
 }
 
+/* Functions that are no kernels get the name of the set's first kernel as well: join puts sets into one module. */
+static void name_functions(const Compile *c)
+{
+	size_t n;
+	for (LLVMValueRef f = LLVMGetFirstFunction(c->emit.mod); f != NULL; f = LLVMGetNextFunction(f)) {
+		if (LLVMGetLinkage(f) != LLVMInternalLinkage)
+			continue;
+		const char *old = LLVMGetValueName2(f, &n);
+		const char *name = arena_printf(c->job->arena, "%.*s.%s", (int)n, old, c->job->entry[0].name);
+		LLVMSetValueName2(f, name, strlen(name));
+	}
+}
+
 static bool emit(const BackendJob *job)
 {
 	Compile c;
@@ -75,7 +88,10 @@ static bool emit(const BackendJob *job)
 	Module *m = job->out;
 	if (!launch_check_names(job) || !compile_begin(&c, job, NULL))
 		return false;
-	bool ok = compile_emit(&c) && launch_end(job) && compile_texts(&c);
+	bool ok = compile_emit(&c) && launch_end(job);
+	if (ok)
+		name_functions(&c);
+	ok = ok && compile_texts(&c);
 	if (ok && !job->options->no_image) {
 		ok = compile_code(&c, LLVMAssemblyFile, false, &b);
 		if (ok) {
@@ -92,6 +108,27 @@ static bool emit(const BackendJob *job)
 	}
 	compile_end(&c);
 	return ok;
+}
+
+/* Behind .version, .target and .address_size, which are the same in all texts for a target. */
+static const char *body_of(const char *text)
+{
+	const char *last = strstr(text, "\n.address_size");
+	return last + 1 + strcspn(last + 1, "\n");
+}
+
+static void join(Arena *a, const DlcImage *image, size_t n, DlcImage *out)
+{
+	Text joined = { .arena = a };
+	VEC(DlcEntry) entry = { 0 };
+	for (size_t k = 0; k < n; k++) {
+		const char *text = (const char *)image[k].bytes;
+		text_add(&joined, "%s", k == 0 ? text : body_of(text));
+		for (uint32_t j = 0; j < image[k].nentry; j++)
+			vec_push(a, &entry, image[k].entry[j]);
+	}
+	*out = (DlcImage){ (const unsigned char *)text_str(&joined), joined.n + 1, entry.at, (uint32_t)entry.n,
+		DLC_DEVICE_CUDA };
 }
 
 static void key(const Target *t, Text *out)
@@ -126,5 +163,6 @@ const Backend backend_nvptx = {
 	.compiler = "llvm " LLVM_VERSION_STRING,
 	.key = key,
 	.emit = emit,
+	.join = join,
 	.spills_hurt = spills_hurt,
 };

@@ -367,6 +367,49 @@ START_TEST(library_of_kernels)
 }
 END_TEST
 
+static int times(const char *text, const char *part)
+{
+	int n = 0;
+	for (; (text = strstr(text, part)) != NULL; text++)
+		n++;
+	return n;
+}
+
+/* Two sets as one module: one head, and a function of its own for each set that calls one. */
+START_TEST(joined_sets)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target t;
+	DlcImage image[2], all;
+	gpu(&t, "a100");
+	for (int k = 0; k < 2; k++) {
+		Module m;
+		const char *text = arena_printf(a,
+			"fn k%d(y: inout f32[64]) { for g in 0..1 bound(grid.x) { for t in 0..64 bound(block.x) { "
+			"y[t] = tmod(y[t], 3.0) } } }",
+			k);
+		KernelSet *ks = ir_parse_set(ir_new(a), "s", text, strlen(text), &err);
+		ck_assert_msg(ks != NULL && codegen_compile(a, ks, &t, NULL, &m, &err), "%s", err.text);
+		image[k] = m.image;
+	}
+	backend_nvptx.join(a, image, 2, &all);
+	const char *text = (const char *)all.bytes;
+	ck_assert_uint_eq(all.size, strlen(text) + 1);
+	ck_assert_uint_eq(all.nentry, 2);
+	ck_assert_int_eq(all.device, DLC_DEVICE_CUDA);
+	ck_assert_str_eq(all.entry[1].name, "k1");
+	ck_assert_int_eq(times(text, "\n.version"), 1);
+	ck_assert_int_eq(times(text, "\n.target"), 1);
+	for (int k = 0; k < 2; k++)
+		ck_assert_int_eq(times(text, arena_printf(a, ".entry dlc_k%d(", k)), 1);
+	ck_assert_int_gt(times(text, "dlc_$_fmod_$_k0"), 1);
+	ck_assert_int_eq(times(text, ".func "), 2 * times((const char *)image[0].bytes, ".func "));
+	ck_assert_int_eq(times(text, "_k0\n"), times(text, "_k1\n"));
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	int sets = 0;
@@ -382,6 +425,7 @@ int main(void)
 	tcase_add_loop_test(tc, sets_assemble, 0, LEN(archs));
 	tcase_add_loop_test(tc, faults_are_found, 0, LEN(faults));
 	tcase_add_test(tc, library_of_kernels);
+	tcase_add_test(tc, joined_sets);
 	tcase_add_loop_test(tc, random_bound_traces, 0, step_nworkload);
 	return run_suite("codegen-nvptx", tc);
 }
