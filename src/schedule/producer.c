@@ -12,6 +12,22 @@ const char *producer_stem(const Iter *it)
 	return it->name[0] == 'v' && it->name[1] != 0 ? it->name + 1 : it->name;
 }
 
+const Expr *producer_narrow(Ir *ir, const Expr *e, DType type)
+{
+	if (dtype_eq(e->type, type))
+		return e;
+	if (e->op == IR_CAST)
+		return dtype_eq(e->arg[0]->type, type) ? e->arg[0] : NULL;
+	if (e->op == IR_INT || e->op == IR_FLOAT) {
+		const Expr *c = ir_const(ir, type, e->op == IR_INT ? (double)e->i : e->f);
+		return ir_simplify(ir, ir_cast(ir, e->type, c), NULL) == e ? c : NULL;
+	}
+	if (e->op != IR_SELECT)
+		return NULL;
+	const Expr *a = producer_narrow(ir, e->arg[1], type), *b = producer_narrow(ir, e->arg[2], type);
+	return a != NULL && b != NULL ? ir_select(ir, e->arg[0], a, b) : NULL;
+}
+
 bool producer_is_param(const Fn *fn, const char *buf)
 {
 	for (int k = 0; k < fn->nparam; k++)

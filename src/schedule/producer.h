@@ -26,6 +26,12 @@ Stmt *producer_copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *
 /* What hi - lo is at most; its effort grows with the mins and maxes in them. */
 int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env);
 
+/*
+ * select(p, T(x), c) is T(select(p, x, c')), where c' is c in the type of x: that select, for a select of any depth.
+ * NULL: e is no cast of values of that type.
+ */
+const Expr *producer_narrow(Ir *ir, const Expr *e, DType type);
+
 /* Iterators are named after loops: "h" of "vh". */
 const char *producer_stem(const Iter *it);
 

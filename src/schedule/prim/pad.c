@@ -29,9 +29,11 @@ static bool is_read(const Pad *p, const Expr *e)
 	return e->op == IR_LOAD && strcmp(e->name, p->buf->name) == 0;
 }
 
-/* T's load in selects of it and of constants alone; NULL: e is something else. */
+/* T's load in selects of it and of constants alone; NULL: e is something else. The selects may be of casts of it. */
 static const Expr *guarded(const Pad *p, const Expr *e)
 {
+	if (e->op == IR_SELECT && !dtype_eq(e->type, p->buf->type) && producer_narrow(p->ir, e, p->buf->type) != NULL)
+		e = producer_narrow(p->ir, e, p->buf->type);
 	while (e->op == IR_SELECT && e->type.lanes == 1 && e->arg[2]->nargs == 0 && e->arg[2]->op != IR_VAR)
 		e = e->arg[1];
 	return is_read(p, e) ? e : NULL;
@@ -55,6 +57,7 @@ static void check_read(Pad *p, const Expr *e)
 	Ir *ir = p->ir;
 	const Expr *load = guarded(p, e);
 	const Range *in = p->env;
+	e = e->op == IR_SELECT ? producer_narrow(ir, e, p->buf->type) : e;
 	for (int k = 0; k < p->buf->rank; k++)
 		in = ir_range_if(ir, inside(ir, load->arg[k], p->buf->shape[k]), true, in);
 	for (; e != load; e = e->arg[1]) {
@@ -99,7 +102,8 @@ static const Expr *read_copy(const Pad *p, const Expr *e)
 		return e->nargs > 0 ? ir_with_args(p->ir, e, arg) : e;
 	for (int k = 0; k < load->nargs; k++)
 		arg[k] = ir_simplify(p->ir, ir_sub(p->ir, load->arg[k], ir_int(p->ir, p->lo[k])), p->env);
-	return ir_load(p->ir, p->copy, arg, load->nargs);
+	load = ir_load(p->ir, p->copy, arg, load->nargs);
+	return dtype_eq(load->type, e->type) ? load : ir_cast(p->ir, e->type, load);
 }
 
 static void put_copy(const Expr **e, void *arg)

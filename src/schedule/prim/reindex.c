@@ -2,7 +2,7 @@
  * The primitive that lays out what a block reads by the block's own iterators: an explicit im2col. Whatever
  * the index was, behind it the access is a plain one, such as tensorize wants; the copy is a block of its own,
  * which may move to where it is needed (compute_at). A value under select (padding) is copied select and all,
- * so that nothing is read that was not read before.
+ * so that nothing is read that was not read before; in the tensor's own type, where the select is of casts of it.
  */
 #include "schedule/producer.h"
 
@@ -16,6 +16,7 @@ typedef struct Reindex {
 	const Buf *buf; /* T */
 	const Stmt *block;
 	const Expr *value; /* T's load, or the outermost select around it that reads nothing else; NULL: none yet */
+	const Expr *copied; /* that value, or what it is a cast of, in T's type */
 	const char *why;   /* what is wrong; NULL: nothing */
 	IrMemo *seen;      /* expressions share parts */
 	int rank;
@@ -123,6 +124,8 @@ static bool find_copied(Sched *s, const char *name, const BlockPlace *b, Reindex
 		r->why = "that block does not read it";
 	if (r->why == NULL)
 		find_iters(r);
+	r->copied = r->value != NULL ? producer_narrow(s->ir, r->value, r->buf->type) : NULL;
+	r->copied = r->copied != NULL ? r->copied : r->value;
 	return r->why == NULL || sched_refuse(s, "reindex", name, r->why);
 }
 
@@ -162,7 +165,7 @@ static Stmt *copy_nest(Sched *s, const Fn *fn, const Reindex *r, const char *con
 {
 	Ir *ir = s->ir;
 	Iter it[IR_MAX_RANK];
-	const Expr *at[IR_MAX_RANK], *value = r->value;
+	const Expr *at[IR_MAX_RANK], *value = r->copied;
 	const Range *env = ir_range_fn(ir, fn);
 	for (int k = 0; k < r->rank; k++) {
 		const char *name = ir_name(ir, arena_printf(ir_arena(ir), "v%s", loop[k]));
@@ -188,7 +191,8 @@ static const Expr *read_copy(Ir *ir, const Expr *e, void *arg)
 		return e;
 	for (int k = 0; k < r->rank; k++)
 		at[k] = ir_sub(ir, ir_idx(ir, r->iter[k]->name), r->iter[k]->lo);
-	return ir_load(ir, r->copy, at, r->rank);
+	const Expr *load = ir_load(ir, r->copy, at, r->rank);
+	return dtype_eq(load->type, e->type) ? load : ir_cast(ir, e->type, load);
 }
 
 /* Needs: an input or a constant that the block reads by its iterators.  Breaks: nothing that names loops. */
@@ -215,7 +219,7 @@ bool prim_reindex(Sched *s, const Step *st)
 			return false;
 	if (nest_expr_depth(b.block) + 8 > IR_MAX_DEPTH)
 		return sched_refuse(s, "reindex", name, "indices would be nested too deeply");
-	r.copy = ir_buf(s->ir, made[r.rank], BUF_WORK, r.value->type, "global", r.extent, r.rank);
+	r.copy = ir_buf(s->ir, made[r.rank], BUF_WORK, r.copied->type, "global", r.extent, r.rank);
 	Stmt *nest = copy_nest(s, b.fn, &r, made), *next = b.block->next;
 	if (nest == NULL)
 		return sched_refuse(s, "reindex", name, "for some values of the iterators it would be read out of bounds");

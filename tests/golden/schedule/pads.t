@@ -564,3 +564,87 @@ fn f(x: in f32[2, 3], z: in f32[2, 3], t: work f32[2, 3], y: out f32[2, 3]) {
 --- merge a i j
 ! trace:1: merge a: loop j contains more than the block in plain loops
 ===
+fn f(x: in f16[2, 5], w: const f32[3, 2, 3], y: out f32[3, 5]) {
+	for o in 0..3 {
+		for h in 0..5 {
+			for c in 0..2 {
+				for k in 0..3 {
+					block conv(vo: spatial 0..3 = o, vh: spatial 0..5 = h, vc: reduce 0..2 = c, vk: reduce 0..3 = k) {
+						init {
+							y[vo, vh] = 0.0
+						}
+						sum y[vo, vh] <- select(0 <= vh + vk - 1 & vh + vk - 1 < 5, f32(x[vc, vh + vk - 1]), 0.0) * w[vo, vc, vk]
+					}
+				}
+			}
+		}
+	}
+}
+--- pad x conv
+fn f(x: in f16[2, 5], w: const f32[3, 2, 3], y: out f32[3, 5], x.b: work f16[2, 7]) {
+	for x.b.0 in 0..2 {
+		for x.b.1 in 0..7 {
+			block x.b(vx.b.0: spatial 0..2 = x.b.0, vx.b.1: spatial 0..7 = x.b.1) {
+				x.b[vx.b.0, vx.b.1] = select(0 <= vx.b.1 + -1 & vx.b.1 + -1 < 5, x[vx.b.0, vx.b.1 + -1], f16(0.0))
+			}
+		}
+	}
+	for o in 0..3 {
+		for h in 0..5 {
+			for c in 0..2 {
+				for k in 0..3 {
+					block conv(vo: spatial 0..3 = o, vh: spatial 0..5 = h, vc: reduce 0..2 = c, vk: reduce 0..3 = k) {
+						init {
+							y[vo, vh] = 0.0
+						}
+						sum y[vo, vh] <- f32(x.b[vc, vh + vk]) * w[vo, vc, vk]
+					}
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f16[2, 5], w: const f32[3, 2, 3], y: out f32[3, 5]) {
+	for o in 0..3 {
+		for h in 0..5 {
+			for c in 0..2 {
+				for k in 0..3 {
+					block conv(vo: spatial 0..3 = o, vh: spatial 0..5 = h, vc: reduce 0..2 = c, vk: reduce 0..3 = k) {
+						init {
+							y[vo, vh] = 0.0
+						}
+						sum y[vo, vh] <- select(0 <= vh + vk - 1 & vh + vk - 1 < 5, f32(x[vc, vh + vk - 1]), 0.0) * w[vo, vc, vk]
+					}
+				}
+			}
+		}
+	}
+}
+--- reindex x conv
+fn f(x: in f16[2, 5], w: const f32[3, 2, 3], y: out f32[3, 5], x.r: work f16[5, 2, 3]) {
+	for x.r.0 in 0..5 {
+		for x.r.1 in 0..2 {
+			for x.r.2 in 0..3 {
+				block x.r(vx.r.0: spatial 0..5 = x.r.0, vx.r.1: spatial 0..2 = x.r.1, vx.r.2: spatial 0..3 = x.r.2) {
+					x.r[vx.r.0, vx.r.1, vx.r.2] = select(0 <= vx.r.0 + vx.r.2 - 1 & vx.r.0 + vx.r.2 - 1 < 5, x[vx.r.1, vx.r.0 + vx.r.2 - 1], f16(0.0))
+				}
+			}
+		}
+	}
+	for o in 0..3 {
+		for h in 0..5 {
+			for c in 0..2 {
+				for k in 0..3 {
+					block conv(vo: spatial 0..3 = o, vh: spatial 0..5 = h, vc: reduce 0..2 = c, vk: reduce 0..3 = k) {
+						init {
+							y[vo, vh] = 0.0
+						}
+						sum y[vo, vh] <- f32(x.r[vh, vc, vk]) * w[vo, vc, vk]
+					}
+				}
+			}
+		}
+	}
+}
+===
