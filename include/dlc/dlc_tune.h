@@ -12,7 +12,7 @@ typedef enum DlcLimit { DLC_NO_LIMIT, DLC_TRIALS_ALL, DLC_TRIALS_MORE } DlcLimit
 typedef enum DlcPhase { DLC_OPENING, DLC_SEARCHING, DLC_RACING, DLC_CONFIRMING, DLC_DONE, DLC_PHASES } DlcPhase;
 /* Why nothing more is looked for. */
 typedef enum DlcEnd { DLC_OPEN, DLC_SEARCHED, DLC_AT_ROOF } DlcEnd;
-enum { DLC_STATUSES = 24, DLC_JOBS = 8 /* at most */ };
+enum { DLC_STATUSES = 24, DLC_JOBS = 64 /* at most */ };
 /* "ok", "timeout" ...: what becomes of a trial; NULL behind the last. */
 DLC_API const char *dlc_trial_status(int index);
 

@@ -278,12 +278,25 @@ bool session_has_programs(const DlcSession *s, const Target *t, Err *err)
 }
 
 /* Where a device has processors of its own, all of the host's compile; else one or two, beside what is timed. */
-static int builders_for(const Target *t)
+static int builders_for(const Target *t, int devices)
 {
-	int n = cpu_count();
+	int n = cpu_count(), most = METHOD_DEVICE_BUILDERS * devices;
+	most = most < METHOD_BUILDERS ? most : METHOD_BUILDERS;
 	if (target_has_blocks(t) && t->blocks.warp > 1)
-		return n < (int)METHOD_BUILDERS ? n : (int)METHOD_BUILDERS;
+		return n < most ? n : most;
 	return n > t->threads ? METHOD_BUILDERS_USED : 1;
+}
+
+/* The program that runs candidates on a device of the target; on the CPU, of which there is one. */
+static MeasureRunner runner_on(DlcSession *s, const Target *t, int device)
+{
+	Arena *a = s->arena;
+	char **argv = arena_array(a, char *, 4), *name = arena_printf(a, "%s:%d", target_kind_name(t->kind), device);
+	argv[0] = arena_printf(a, "%s/%s", s->folders.programs, runner_of(t));
+	argv[1] = arena_printf(a, "--stdio");
+	if (target_has_blocks(t))
+		argv[2] = arena_printf(a, "--device=%s", name);
+	return (MeasureRunner){ argv, name };
 }
 
 bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
@@ -291,20 +304,20 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 	Arena *a = s->arena;
 	int threads = o->target->threads;
 	bool device = target_has_blocks(o->target);
-	char **builder = arena_array(a, char *, 5), **runner = arena_array(a, char *, 4);
+	char **builder = arena_array(a, char *, 5);
 	builder[0] = arena_printf(a, "%s/dlc", s->folders.programs);
 	builder[1] = arena_printf(a, "builder");
 	builder[2] = arena_printf(
 		a, "--target=%s", device ? target_json(a, o->target) : target_word(s, o->name, a));
 	builder[3] = arena_printf(a, "--threads=%d", threads);
-	runner[0] = arena_printf(a, "%s/%s", s->folders.programs, runner_of(o->target));
-	runner[1] = arena_printf(a, "--stdio");
-	if (device)
-		runner[2] = arena_printf(a, "--device=%s:%d", target_kind_name(o->target->kind),
-			o->name != NULL ? o->name->device : 0);
+	const int first = o->name != NULL ? o->name->device : 0, n = o->ndevice > 0 ? o->ndevice : 1;
+	MeasureRunner *runner = arena_array(a, MeasureRunner, n);
+	for (int i = 0; i < n; i++)
+		runner[i] = runner_on(s, o->target, o->ndevice > 0 ? o->device[i] : first);
 	MeasureOptions m = { .builder = builder,
 		.runner = runner,
-		.builders = o->jobs > 0 ? o->jobs : builders_for(o->target),
+		.runners = n,
+		.builders = o->jobs > 0 ? o->jobs : builders_for(o->target, n),
 		.threads = threads,
 		.device = device,
 		.build_ms = METHOD_BUILD_MS,
@@ -312,7 +325,9 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 		.tolerance = METHOD_TOLERANCE,
 		.stop = &s->stop,
 		.tick = o->tick,
-		.tick_arg = o->tick_arg };
+		.tick_arg = o->tick_arg,
+		.note = session_note,
+		.note_arg = s };
 	_Static_assert((int)DLC_JOBS == (int)MEASURE_BUILDERS, "jobs at most");
 	if (!session_has_programs(s, o->target, err))
 		return false;

@@ -98,6 +98,8 @@ bool session_has_programs(const DlcSession *s, const Target *t, Err *err);
 typedef struct ChildOptions {
 	const DlcTarget *name;
 	const Target *target;
+	const int *device; /* that measure at once; none: the name's */
+	int ndevice;
 	int jobs, run_ms;
 	void (*tick)(void *arg);
 	void *tick_arg;

@@ -40,40 +40,40 @@ void probe_build(Local *m)
 }
 
 /* Loads it where this runner lacks it. */
-void ask_device_probe(Local *m, Job *j, Msg *msg)
+void ask_device_probe(Runner *x, Job *j, Msg *msg)
 {
-	const Job *set = m->probe;
+	const Job *set = x->m->probe;
 	enum { FIRST = FIRST_OWN + LANE_PROBE * LANE_NUMBERS, PROGRAM = 2 * LANE_PROBE };
 	if (set == NULL)
 		return;
-	m->probe_from = m->serial;
-	if (m->probe_loaded != m->generation) {
+	x->probe_from = x->m->serial;
+	if (x->probe_loaded != x->generation) {
 		MsgBuffer b = { .buffer = FIRST, .fill = MSG_FILL_NONE, .device = 1, .holes = MSG_TABLE };
 		b.bytes = (uint64_t)set->buf.at[0].bytes;
 		MsgCall call = { .module = LANE_PROBE * MSG_IMAGES, .narg = 1, .nsym = 1 };
 		MsgArg arg = { .buffer = FIRST, .use = MSG_USE_OUTPUT, .bytes = b.bytes };
 		MsgProgram p = { .program = PROGRAM, .threads = 1, .ncall = 1, .narg = 1, .nsym = 1 };
 		int64_t sym = 1;
-		ask_images(m, j, msg, set, LANE_PROBE);
-		ask(m, j, msg, MSG_BUFFER, &b, NULL, 0);
-		msg_begin(msg, MSG_PROGRAM, ++m->serial, &p);
+		ask_images(x, j, msg, set, LANE_PROBE);
+		ask(x, j, msg, MSG_BUFFER, &b, NULL, 0);
+		msg_begin(msg, MSG_PROGRAM, ++x->m->serial, &p);
 		msg_add(msg, &call, sizeof call);
 		msg_add(msg, &arg, sizeof arg);
 		msg_add(msg, &sym, sizeof sym);
 		msg->full |= !msg_end(msg);
 		j->answers++;
-		m->probe_loaded = m->generation;
+		x->probe_loaded = x->generation;
 	}
 	MsgProbe f = { .program = PROGRAM, .most = BLOCKS, .flops = 2.0 * THREADS * CHAINS * ROUNDS };
-	ask(m, j, msg, MSG_PROBE, &f, NULL, 0);
-	m->probe_to = m->serial;
+	ask(x, j, msg, MSG_PROBE, &f, NULL, 0);
+	x->probe_to = x->m->serial;
 }
 
-bool probe_refused(Local *m, uint64_t serial)
+bool probe_refused(Runner *x, uint64_t serial)
 {
-	if (m->probe == NULL || serial <= m->probe_from || serial > m->probe_to)
+	if (serial <= x->probe_from || serial > x->probe_to)
 		return false;
-	job_free(m->probe);
-	m->probe = NULL;
+	job_free(x->m->probe);
+	x->m->probe = NULL;
 	return true;
 }

@@ -78,6 +78,7 @@ struct Job {
 	int generation; /* of the runner that has checked it */
 	Phase phase;
 	int answers; /* still to come in this phase */
+	int wholes;  /* its Task's when the check was asked for; others have come since: it is checked again */
 	VEC(MsgCompared) compared;
 	VEC(JobData) data;
 	int disputed; /* output, and element of it, that PHASE_JUDGE is about */

@@ -1,11 +1,12 @@
 /*
- * Builders compile, one runner checks and times; each candidate is a Job that walks
+ * Builders compile, runners check and time; each candidate is a Job that walks
  *
  *	QUEUED -> BUILDING -> BUILT -> CHECKING -> TIMING -> a result
  *
  * and leaves early with a status if the child that holds it ends.  A job waits for one child at a time, and every wait
- * has a deadline.  The runner keeps the inputs and the reference values of the Tasks it has seen; a new runner gets
- * them again.
+ * has a deadline.  A runner keeps the inputs and the reference values of the Tasks it has seen; a new one gets them
+ * again.  Of several devices whichever is free takes the next candidate; races and networks, whose times decide, are
+ * the first device's.
  */
 #include "measure/runner.h"
 
@@ -68,7 +69,10 @@ static void take_built(Local *m, Job *j, const MsgView *msg)
 		return;
 	}
 	j->result.compile_ns = (int64_t)f->ns;
-	push(&m->built, j);
+	if (j->kind == JOB_PROBE)
+		m->probe = j;
+	else
+		push(&m->built, j);
 }
 
 static void on_builder_frame(Child *c, const MsgView *msg)
@@ -153,13 +157,69 @@ static void start_build(Local *m, Builder *b, Job *j)
 
 /* ---- the loop ---- */
 
+Runner *local_first(Local *m)
+{
+	int i = 0;
+	while (i + 1 < m->o.runners && m->runner[i].gone)
+		i++;
+	return &m->runner[i];
+}
+
+int local_others(const Runner *x)
+{
+	int n = 0;
+	for (int i = 0; i < x->m->o.runners; i++)
+		n += i != x->index && !x->m->runner[i].gone;
+	return n;
+}
+
+void local_tell_lost(const Runner *x, const char *why)
+{
+	char sentence[400];
+	int n = local_others(x);
+	snprintf(sentence, sizeof sentence, "device %s is lost, and the search goes on with %d other%s: %s",
+		x->m->o.runner[x->index].name, n, n == 1 ? "" : "s", why);
+	if (x->m->o.note != NULL)
+		x->m->o.note(sentence, x->m->o.note_arg);
+}
+
+/* The first job that is ready for this runner; NULL: none. */
+static Job *take_ready(Runner *x)
+{
+	Local *m = x->m;
+	Job *before = NULL;
+	for (Job *j = m->built.first; j != NULL; before = j, j = j->next) {
+		bool anywhere = j->kind == JOB_CANDIDATE || j->kind == JOB_REFERENCE;
+		if (!anywhere && x != local_first(m))
+			continue;
+		*(before != NULL ? &before->next : &m->built.first) = j->next;
+		if (m->built.last == j)
+			m->built.last = before;
+		return j;
+	}
+	return NULL;
+}
+
 void local_step(Local *m)
 {
 	for (int i = 0; i < m->o.builders && m->queued.first != NULL; i++)
 		if (m->builder[i].job == NULL)
 			start_build(m, &m->builder[i], pop(&m->queued));
-	while (m->running == NULL && m->built.first != NULL)
-		runner_start(m, pop(&m->built));
+	for (int i = 0; i < m->o.runners; i++) {
+		Runner *x = &m->runner[i];
+		Job *j = NULL;
+		while (x->running == NULL && (!x->gone || local_others(x) == 0) && (j = take_ready(x)) != NULL)
+			runner_start(x, j);
+	}
+}
+
+void local_again(Local *m, Job *j)
+{
+	j->next = m->built.first;
+	m->built.first = j;
+	if (m->built.last == NULL)
+		m->built.last = j;
+	local_step(m);
 }
 
 void local_queue(Local *m, Job *j)
@@ -174,9 +234,13 @@ void local_ready(Local *m, Job *j)
 	local_step(m);
 }
 
-void local_pause(Local *m, bool pause)
+void local_pause(Runner *x, bool sampling)
 {
-	pause = pause && !m->own_processors;
+	Local *m = x->m;
+	bool pause = false;
+	x->sampling = sampling;
+	for (int i = 0; i < m->o.runners; i++)
+		pause |= m->runner[i].sampling && !m->runner[i].own_processors;
 	for (int i = pause ? first_paused(m) : 0; i < m->o.builders && pause != m->paused; i++)
 		child_pause(&m->builder[i].child, pause);
 	m->paused = pause;
@@ -211,7 +275,10 @@ static void cancel(Measure *base)
 		job_free(m->builder[i].job);
 		m->builder[i].job = NULL;
 	}
-	runner_close(m);
+	for (int i = 0; i < m->o.runners; i++) {
+		runner_close(&m->runner[i]);
+		m->runner[i].sampling = false;
+	}
 	m->paused = false;
 	for (Queue *all[] = { &m->queued, &m->built, &m->done }, **q = all; q < all + 3; q++)
 		while ((*q)->first != NULL)
@@ -258,7 +325,8 @@ static void abandon(Measure *base)
 	Local *m = local_of(base);
 	for (int i = 0; i < MEASURE_BUILDERS; i++)
 		child_abandon(&m->builder[i].child);
-	child_abandon(&m->runner);
+	for (int i = 0; i < m->o.runners; i++)
+		child_abandon(&m->runner[i].child);
 	ignore_broken_pipes(false);
 }
 
@@ -323,12 +391,19 @@ static int pending(const Measure *base)
 	return ((const Local *)base)->pending;
 }
 
+static int flight(const Measure *base)
+{
+	const Local *m = (const Local *)base;
+	return m->o.builders + 2 * m->o.runners;
+}
+
 static void cold(Measure *base, int64_t bytes)
 {
 	local_of(base)->cold_bytes = bytes;
 }
 
-#define WAYS local_reference, submit, wait, local_race, turn, pending, cancel, local_networks, cold, close_all, abandon
+#define WAYS local_reference, submit, wait, local_race, turn, pending, flight, cancel, local_networks, cold, \
+	close_all, abandon
 
 static const MeasureWay way_cpu = {
 	"2: wall clock of the slowest thread, of samples that kept their processors, else CPU time of one thread, fastest "
@@ -361,6 +436,7 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 	m->base.way = o->device ? &way_device : &way_cpu;
 	m->o = *o;
 	m->arena = arena_new();
+	m->o.runner = arena_copy(m->arena, o->runner, sizeof *o->runner * (size_t)o->runners);
 	int rc = descriptors_left() ? uv_loop_init(&m->loop) : UV_EMFILE;
 	if (rc != 0) {
 		fail(err, ERR_DEVICE, "measure", "no event loop: %s", uv_strerror(rc));
@@ -372,5 +448,7 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 	ignore_broken_pipes(true);
 	for (int i = 0; i < MEASURE_BUILDERS; i++)
 		m->builder[i].m = m;
+	for (int i = 0; i < MEASURE_RUNNERS; i++)
+		m->runner[i] = (Runner){ .m = m, .index = i };
 	return &m->base;
 }

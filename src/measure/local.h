@@ -1,5 +1,5 @@
 /*
- * Inside the room: the Measure that measures on this machine, with its builders, its runner and their jobs.
+ * Inside the room: the Measure that measures on this machine, with its builders, its runners and their jobs.
  */
 #ifndef MEASURE_LOCAL_H
 #define MEASURE_LOCAL_H
@@ -23,6 +23,27 @@ typedef struct Builder {
 	int lost;           /* how often it ended without a job */
 } Builder;
 
+typedef struct Runner {
+	Local *m;
+	int index; /* of MeasureOptions.runner */
+	Child child;
+	Job *running;
+	int generation; /* of its child: 1 or more, different from those of all other children */
+	int lost;       /* children in a row that ended before they said anything */
+	bool gone;      /* after some of these */
+	bool other_version; /* it cannot be used */
+	uint32_t numbered; /* of its buffers, those that belong to Tasks: numbers below this */
+	int64_t loaded_bytes;
+	uint32_t cores;       /* of its host */
+	bool own_processors;  /* of its device: builders disturb no sample */
+	bool sampling;
+	uint64_t probed_ns;   /* when; 0: never */
+	double gflops[2];     /* of threads, of one more: the last probe */
+	int probes, probes_asked; /* of it that have come; in all */
+	int probe_loaded;           /* generation that has the device's FMA probe */
+	uint64_t probe_from, probe_to; /* serials of what was asked for it: above the one, up to the other */
+} Runner;
+
 struct Local {
 	Measure base;
 	MeasureOptions o;
@@ -30,24 +51,13 @@ struct Local {
 	uv_loop_t loop;
 	uv_timer_t timer;
 	Builder builder[MEASURE_BUILDERS];
-	Child runner;
-	Job *running;
-	int generation; /* of the runner */
+	Runner runner[MEASURE_RUNNERS];
+	int generations; /* of all runners */
 	int64_t cold_bytes; /* measure_cold */
-	uint32_t numbered; /* of the runner's buffers, those that belong to Tasks: numbers below this */
-	int64_t loaded_bytes;
 	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */
-	uint64_t probed_ns; /* when; 0: never */
-	bool other_version; /* the runner's; it cannot be used */
-	uint32_t cores;     /* the runner's */
-	bool own_processors; /* of its device: builders disturb no sample */
-	double gflops[2];   /* of threads, of one more: the last probe */
-	int probes, probes_asked; /* of it that have come; in all */
 	bool paused;        /* builders */
-	Job *probe;                 /* the device's FMA probe, built; NULL: there is none */
+	Job *probe;         /* the device's FMA probe, built; NULL: there is none */
 	bool probe_asked;
-	int probe_loaded;           /* generation of the runner that has it */
-	uint64_t probe_from, probe_to; /* serials of what was asked for it: above the one, up to the other */
 	int nref, pending;
 	uint64_t serial;
 	Queue queued, built, done;
@@ -64,8 +74,16 @@ void local_ready(Local *m, Job *j); /* built: to be run */
 bool local_wait_for(Local *m, const Job *j);
 /* Starts the builds and runs that can start now. */
 void local_step(Local *m);
-/* Stops the builders that would run beside a sample without a core of their own; lets all go on. */
-void local_pause(Local *m, bool pause);
+/* The job goes to another runner, before all others. */
+void local_again(Local *m, Job *j);
+/* A runner takes a sample, or has taken it: builders that would run beside it without a core of their own stop. */
+void local_pause(Runner *x, bool sampling);
+/* The runner of races and networks: the first that is not gone; of several that all are, the last one. */
+Runner *local_first(Local *m);
+/* How many runners besides this one are not gone. */
+int local_others(const Runner *x);
+/* The user is told that the device is lost, and that others go on. */
+void local_tell_lost(const Runner *x, const char *why);
 
 /* race.c */
 bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out, Err *err);

@@ -36,6 +36,11 @@ int measure_pending(const Measure *m)
 	return m->way->pending(m);
 }
 
+int measure_flight(const Measure *m)
+{
+	return m->way->flight(m);
+}
+
 void measure_cancel(Measure *m)
 {
 	m->way->cancel(m);

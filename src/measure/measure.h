@@ -1,7 +1,8 @@
 /*
  * A Measure takes candidates (kernel sets) and gives back a result for each. measure_open's builds them in builder
- * children and runs them in a runner child (dlc-worker, or dlc-device-worker). Children may crash, hang, run out of
- * memory or answer nonsense. That becomes a status, since every wait has a deadline. docs/measure.md has the method.
+ * children and runs them in a runner child (dlc-worker, or a dlc-device-worker for each device). Children may crash,
+ * hang, run out of memory or answer nonsense. That becomes a status, since every wait has a deadline. docs/measure.md
+ * has the method.
  * One thread owns a Measure; libuv below.
  */
 #ifndef MEASURE_MEASURE_H
@@ -17,9 +18,16 @@
 typedef struct Measure Measure;
 typedef struct MeasureRef MeasureRef; /* what a Measure knows of a Task: inputs and reference values */
 
+/* A child that runs candidates: this machine's CPU, or one of several devices of one model. */
+typedef struct MeasureRunner {
+	char *const *argv; /* of a program that speaks the worker's messages: `dlc-worker --stdio` */
+	const char *name;  /* in sentences: "cuda:1" */
+} MeasureRunner;
+
 typedef struct MeasureOptions {
 	char *const *builder; /* argv of a program that speaks BUILD: `dlc builder --target=...` */
-	char *const *runner;  /* argv of one that speaks the worker's messages: `dlc-worker --stdio` */
+	const MeasureRunner *runner; /* more than one only for devices with processors of their own */
+	int runners;          /* 1 .. MEASURE_RUNNERS */
 	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
 	int threads;          /* of a kernel call; 1 on a device */
 	bool device;          /* candidates run on the runner's own device, prepare Fns and oracles on its CPU */
@@ -28,10 +36,14 @@ typedef struct MeasureOptions {
 	const atomic_int *stop; /* once set, references and networks end early; or NULL */
 	void (*tick)(void *arg); /* called some times a second while a call waits for its answer; or NULL */
 	void *tick_arg;
+	void (*note)(const char *sentence, void *arg); /* a device was lost and the others go on; or NULL */
+	void *note_arg;
 } MeasureOptions;
 
 enum {
 	MEASURE_BUILDERS = METHOD_BUILDERS,
+	MEASURE_RUNNERS = METHOD_RUNNERS,
+	MEASURE_FLIGHT = METHOD_BUILDERS + 2 * METHOD_RUNNERS, /* measure_flight at most */
 	MEASURE_RACERS = METHOD_RACERS,
 	MEASURE_NETWORKS = METHOD_NETWORKS,
 };
@@ -77,6 +89,8 @@ bool measure_submit(Measure *m, const MeasureJob *job, Err *err);
 /* Waits until a candidate is done or `ms` have passed; false: none is done. */
 bool measure_wait(Measure *m, int ms, MeasureResult *out);
 int measure_pending(const Measure *m);
+/* So many pending candidates keep all children busy. */
+int measure_flight(const Measure *m);
 /*
  * Lets pending work go on: for callers that compute for long, every few milliseconds. Such a caller needs a core.
  * During a sample it takes the core of a builder; where there is no spare core, this call waits for the sample's end.
@@ -86,10 +100,10 @@ void measure_turn(Measure *m);
 void measure_cancel(Measure *m);
 
 /*
- * A race: the last few candidates of one Task are built and checked, then timed in turn in one child (A B C A B C ...),
- * so that other work of the machine disturbs all of them alike. 1 <= n <= MEASURE_RACERS; out[i] is job[i]'s result;
- * slow_ns and good_ns do not count. Waits for it; other candidates may be pending, and stay so. False: nothing could be
- * measured; ERR_INTERRUPTED as for a reference.
+ * A race: the last few candidates of one Task are built and checked, then timed in turn in one child (A B C A B C
+ * ...), so that other work of the machine disturbs all of them alike, on the first device that is not lost. 1 <= n
+ * <= MEASURE_RACERS; out[i] is job[i]'s result; slow_ns and good_ns do not count. Waits for it; other candidates
+ * may be pending, and stay so. False: nothing could be measured; ERR_INTERRUPTED as for a reference.
  */
 bool measure_race(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
 

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 
 /* The runner's number of a bundle; *loaded: it is there. A number that this turn needs is not reused. */
-static uint32_t slot_of(Local *m, const MeasureNetwork *net, int n, int at, bool *loaded)
+static uint32_t slot_of(const Runner *x, const MeasureNetwork *net, int n, int at, bool *loaded)
 {
-	if (m->network_generation != m->generation)
+	Local *m = x->m;
+	if (m->network_generation != x->generation)
 		for (int s = 0; s < NETWORKS_LOADED; s++)
 			m->network[s] = NULL;
-	m->network_generation = m->generation;
+	m->network_generation = x->generation;
 	*loaded = true;
 	for (int s = 0; s < NETWORKS_LOADED; s++)
 		if (m->network[s] == net[at].bundle)
@@ -30,21 +31,21 @@ static uint32_t slot_of(Local *m, const MeasureNetwork *net, int n, int at, bool
 	return 0; /* there are more numbers than networks in a turn */
 }
 
-void ask_networks(Local *m, Job *j, Msg *msg)
+void ask_networks(Runner *x, Job *j, Msg *msg)
 {
 	for (int i = 0; i < j->nnet; i++) {
 		bool loaded;
-		uint32_t program = PROGRAM_NETWORK + slot_of(m, j->net, j->nnet, i, &loaded);
-		MsgBundle f = { .program = program, .threads = (uint32_t)m->o.threads, .seed = 1, .nfile = j->net[i].bytes };
+		uint32_t program = PROGRAM_NETWORK + slot_of(x, j->net, j->nnet, i, &loaded);
+		MsgBundle f = { .program = program, .threads = (uint32_t)x->m->o.threads, .seed = 1, .nfile = j->net[i].bytes };
 		MsgProfile p = { .program = program,
 			.budget_ns = (uint64_t)j->turn_ms * 1000000u,
 			.runs = METHOD_NETWORK_RUNS,
 			.warmup = METHOD_NETWORK_WARMUP };
 		if (!loaded) {
-			ask(m, j, msg, MSG_BUNDLE, &f, j->net[i].bundle, j->net[i].bytes);
-			m->loaded_bytes += (int64_t)j->net[i].bytes;
+			ask(x, j, msg, MSG_BUNDLE, &f, j->net[i].bundle, j->net[i].bytes);
+			x->loaded_bytes += (int64_t)j->net[i].bytes;
 		}
-		ask(m, j, msg, MSG_PROFILE, &p, NULL, 0);
+		ask(x, j, msg, MSG_PROFILE, &p, NULL, 0);
 	}
 }
 

@@ -34,10 +34,9 @@ static bool reload_lost(Race *r, Err *err)
 {
 	for (int i = 0; i < r->n; i++) {
 		Job *j = r->entrant[i];
-		if (j->result.status != RUN_OK || j->generation == r->m->generation)
+		if (j->result.status != RUN_OK || j->generation == local_first(r->m)->generation)
 			continue;
 		j->phase = PHASE_CHECK;
-		j->compared.n = j->data.n = 0;
 		r->ours[i] = false;
 		local_ready(r->m, j);
 		if (!wait_entrant(r, i))
@@ -52,7 +51,7 @@ static bool run(Race *r, bool *done, Err *err)
 	Job *racer[MEASURE_RACERS];
 	Job *j = job_new(JOB_RACE, NULL, NULL);
 	for (int i = 0; i < r->n; i++)
-		if (r->entrant[i]->result.status == RUN_OK && r->entrant[i]->generation == r->m->generation)
+		if (r->entrant[i]->result.status == RUN_OK && r->entrant[i]->generation == local_first(r->m)->generation)
 			racer[j->nracer++] = r->entrant[i];
 	j->racer = racer;
 	*done = j->nracer == 0;

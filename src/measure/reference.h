@@ -25,16 +25,23 @@ typedef struct RefOut {
 
 typedef VEC(const char *) Traces;
 
+/* What one of the runners has of a Task. */
+typedef struct RefAt {
+	int numbered;   /* generation of the runner in which the Task's buffers have numbers */
+	uint32_t first; /* of these */
+	int loaded;     /* generation of the runner that has inputs and listed elements */
+	int whole_loaded; /* the same of whole outputs */
+} RefAt;
+
 /* Inputs by seed, outputs by value: in the measure's arena. */
 struct LocalRef {
 	const Task *task;
 	uint64_t seed;
 	int serial;   /* seeds differ between tasks */
-	int numbered; /* generation of the runner in which its buffers have numbers */
-	int loaded;   /* generation of the runner that has inputs and listed elements */
-	int whole_loaded; /* the same of whole outputs */
-	VEC(JobBuf) in;
+	RefAt at[MEASURE_RUNNERS];
+	VEC(JobBuf) in; /* numbers of in and out: those of the runner that is asked */
 	VEC(RefOut) out;
+	int wholes;  /* how often the outputs that candidates are compared with have changed */
 	Job *oracle; /* that computes single elements; NULL: all are known */
 	const char *first;    /* trace of the candidate that `whole` is of; NULL: none, or the oracle's */
 	Traces passed; /* traces of those that passed by comparison with it */

@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-void ask(Local *m, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
+void ask(Runner *x, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes)
 {
-	msg_begin(msg, kind, ++m->serial, fixed);
+	msg_begin(msg, kind, ++x->m->serial, fixed);
 	if (array != NULL)
 		msg_add(msg, array, bytes);
 	if (!msg_end(msg))
@@ -32,7 +32,7 @@ static DType runner_type(DType t)
  * f32 has too few digits to agree with the reference value.
  */
 static void ask_buffer(
-	Local *m, Job *j, Msg *msg, const JobBuf *b, uint32_t number, MsgFill fill, uint64_t seed, const void *data)
+	Runner *x, Job *j, Msg *msg, const JobBuf *b, uint32_t number, MsgFill fill, uint64_t seed, const void *data)
 {
 	DType type = runner_type(b->type);
 	bool whole = dtype_is_int(type) || type.kind == DT_BOOL;
@@ -48,89 +48,101 @@ static void ask_buffer(
 		.lo = whole ? 0 : b->role == BUF_CONST && b->elements == 1 ? 0.5 : -1,
 		.hi = type.kind == DT_BOOL ? 1 : b->type.bits < 8 ? 255 : whole ? 7 : 1,
 		.ndata = data != NULL ? (uint64_t)b->bytes : 0 };
-	ask(m, j, msg, MSG_BUFFER, &f, data, (size_t)f.ndata);
+	ask(x, j, msg, MSG_BUFFER, &f, data, (size_t)f.ndata);
 }
 
-static void ask_copy(Local *m, Job *j, Msg *msg, const JobBuf *b)
+static void ask_copy(Runner *x, Job *j, Msg *msg, const JobBuf *b)
 {
 	MsgCopy f = { .to = b->id, .from = b->host_id };
-	ask(m, j, msg, MSG_COPY, &f, NULL, 0);
+	ask(x, j, msg, MSG_COPY, &f, NULL, 0);
 }
 
 /* ---- the task's buffers ---- */
 
-bool ask_task_fits(const Local *m, const LocalRef *r)
+/* A Task's buffers have numbers one behind another; an input has one more for its copy on the device. */
+static uint32_t count_numbers(const LocalRef *r, bool device)
 {
-	return r == NULL || r->numbered == m->generation ||
-		3 * (r->in.n + r->out.n) <= FIRST_OWN - m->numbered; /* as number_task numbers them */
+	return (uint32_t)((device ? 3 : 2) * r->in.n + 3 * r->out.n);
 }
 
-static void number_task(Local *m, LocalRef *r)
+bool ask_task_fits(const Runner *x, const LocalRef *r)
 {
-	if (r->numbered == m->generation)
-		return;
+	return r == NULL || r->at[x->index].numbered == x->generation ||
+		count_numbers(r, x->m->o.device) <= FIRST_OWN - x->numbered;
+}
+
+void ask_numbers(Runner *x, LocalRef *r)
+{
+	RefAt *at = &r->at[x->index];
+	bool device = x->m->o.device;
+	if (at->numbered != x->generation) {
+		at->first = x->numbered;
+		at->numbered = x->generation;
+		x->numbered += count_numbers(r, device);
+	}
+	uint32_t next = at->first;
 	for (size_t k = 0; k < r->in.n; k++) {
-		r->in.at[k].id = m->numbered++;
-		r->in.at[k].host_id = m->o.device ? m->numbered++ : r->in.at[k].id;
-		r->in.at[k].padding_id = m->numbered++;
+		r->in.at[k].id = next++;
+		r->in.at[k].host_id = device ? next++ : r->in.at[k].id;
+		r->in.at[k].padding_id = next++;
 	}
 	for (size_t k = 0; k < r->out.n; k++) {
-		r->out.at[k].buf.id = r->out.at[k].buf.host_id = m->numbered++;
-		r->out.at[k].at_id = m->numbered++;
-		r->out.at[k].value_id = m->numbered++;
+		r->out.at[k].buf.id = r->out.at[k].buf.host_id = next++;
+		r->out.at[k].at_id = next++;
+		r->out.at[k].value_id = next++;
 	}
-	r->numbered = m->generation;
 }
 
-static void ask_inputs(Local *m, Job *j, Msg *msg)
+static void ask_inputs(Runner *x, Job *j, Msg *msg)
 {
 	LocalRef *r = j->ref;
 	for (size_t k = 0; k < r->in.n; k++) {
 		const JobBuf *in = &r->in.at[k];
 		JobBuf list = { .type = DT(UINT, 64), .bytes = in->npadding * 8, .host_id = in->padding_id };
 		if (in->npadding > 0)
-			ask_buffer(m, j, msg, &list, list.host_id, MSG_FILL_DATA, 0, in->padding);
+			ask_buffer(x, j, msg, &list, list.host_id, MSG_FILL_DATA, 0, in->padding);
 		uint64_t seed = r->seed * 0x9e3779b97f4a7c15u + (uint64_t)r->serial * 1000 + k;
-		ask_buffer(m, j, msg, in, in->host_id, MSG_FILL_RANDOM, seed, NULL);
-		m->loaded_bytes += in->bytes;
+		ask_buffer(x, j, msg, in, in->host_id, MSG_FILL_RANDOM, seed, NULL);
+		x->loaded_bytes += in->bytes;
 		if (in->id == in->host_id || j->kind == JOB_REFERENCE)
 			continue;
-		ask_buffer(m, j, msg, in, in->id, MSG_FILL_NONE, 0, NULL);
-		ask_copy(m, j, msg, in);
+		ask_buffer(x, j, msg, in, in->id, MSG_FILL_NONE, 0, NULL);
+		ask_copy(x, j, msg, in);
 	}
 }
 
-static void ask_listed(Local *m, Job *j, Msg *msg, const RefOut *o)
+static void ask_listed(Runner *x, Job *j, Msg *msg, const RefOut *o)
 {
 	if (o->listed == 0)
 		return;
 	JobBuf at = { .type = DT(UINT, 64), .bytes = o->listed * 8, .host_id = o->at_id },
 	       value = { .type = o->buf.type, .bytes = dtype_bytes(o->buf.type, o->listed), .host_id = o->value_id };
-	ask_buffer(m, j, msg, &at, at.host_id, MSG_FILL_DATA, 0, o->at);
-	ask_buffer(m, j, msg, &value, value.host_id, MSG_FILL_DATA, 0, o->value);
-	m->loaded_bytes += at.bytes + value.bytes;
+	ask_buffer(x, j, msg, &at, at.host_id, MSG_FILL_DATA, 0, o->at);
+	ask_buffer(x, j, msg, &value, value.host_id, MSG_FILL_DATA, 0, o->value);
+	x->loaded_bytes += at.bytes + value.bytes;
 }
 
 /* The Task's inputs and reference values, where the runner lacks them. */
-static void ask_task(Local *m, Job *j, Msg *msg)
+static void ask_task(Runner *x, Job *j, Msg *msg)
 {
 	LocalRef *r = j->ref;
-	number_task(m, r);
-	if (r->loaded != m->generation) {
-		ask_inputs(m, j, msg);
+	RefAt *there = &r->at[x->index];
+	ask_numbers(x, r);
+	if (there->loaded != x->generation) {
+		ask_inputs(x, j, msg);
 		if (j->kind == JOB_REFERENCE)
 			return; /* which computes what is expected */
 		for (size_t k = 0; k < r->out.n; k++)
-			ask_listed(m, j, msg, &r->out.at[k]);
-		r->loaded = m->generation;
+			ask_listed(x, j, msg, &r->out.at[k]);
+		there->loaded = x->generation;
 	}
-	if (r->whole_loaded == m->generation)
+	if (there->whole_loaded == x->generation)
 		return;
 	for (size_t k = 0; k < r->out.n; k++)
 		if (r->out.at[k].whole != NULL) {
-			ask_buffer(m, j, msg, &r->out.at[k].buf, r->out.at[k].buf.host_id, MSG_FILL_DATA, 0, r->out.at[k].whole);
-			m->loaded_bytes += r->out.at[k].buf.bytes;
-			r->whole_loaded = m->generation;
+			ask_buffer(x, j, msg, &r->out.at[k].buf, r->out.at[k].buf.host_id, MSG_FILL_DATA, 0, r->out.at[k].whole);
+			x->loaded_bytes += r->out.at[k].buf.bytes;
+			there->whole_loaded = x->generation;
 		}
 }
 
@@ -140,10 +152,10 @@ static void ask_task(Local *m, Job *j, Msg *msg)
  * Numbers for the set's buffers.  A buffer that is written before it is read begins poisoned, or with old data: RUN
  * poisons outputs, and a reference touches little of its workspace.
  */
-static void ask_own_buffers(Local *m, Job *j, Msg *msg, int lane)
+static void ask_own_buffers(Runner *x, Job *j, Msg *msg, int lane)
 {
 	uint32_t first = FIRST_OWN + (uint32_t)lane * LANE_NUMBERS;
-	bool device = m->o.device && j->kind != JOB_REFERENCE;
+	bool device = x->m->o.device && j->kind != JOB_REFERENCE;
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf *b = &j->buf.at[i];
 		const JobBuf *in = NULL; /* the task's input of this name */
@@ -156,9 +168,9 @@ static void ask_own_buffers(Local *m, Job *j, Msg *msg, int lane)
 			: b->role == BUF_WORK && !b->prepared                     ? MSG_FILL_POISON
 		                                                              : MSG_FILL_ZERO;
 		if (in == NULL && (!device || b->in_prepare))
-			ask_buffer(m, j, msg, b, b->host_id, fill, 0, NULL);
+			ask_buffer(x, j, msg, b, b->host_id, fill, 0, NULL);
 		if (in == NULL && device && b->in_run) /* what is prepared is copied */
-			ask_buffer(m, j, msg, b, b->id, b->in_prepare ? MSG_FILL_NONE : fill, 0, NULL);
+			ask_buffer(x, j, msg, b, b->id, b->in_prepare ? MSG_FILL_NONE : fill, 0, NULL);
 	}
 }
 
@@ -189,7 +201,7 @@ static uint32_t program_of(int lane, bool prepare)
 }
 
 /* PROGRAM and RUN of the prepare or the run Fns of `lane`; nothing where there are none. */
-static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bool prepare)
+static void ask_program(Runner *x, Job *j, Msg *msg, const Job *set, int lane, bool prepare)
 {
 	VEC(MsgCall) call = { 0 };
 	VEC(MsgArg) arg = { 0 };
@@ -220,11 +232,11 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 	if (call.n == 0)
 		return;
 	MsgProgram f = { .program = program_of(lane, prepare),
-		.threads = prepare || set->kind == JOB_REFERENCE ? 1 : (uint32_t)m->o.threads,
+		.threads = prepare || set->kind == JOB_REFERENCE ? 1 : (uint32_t)x->m->o.threads,
 		.ncall = call.n,
 		.narg = arg.n,
 		.nsym = sym.n };
-	msg_begin(msg, MSG_PROGRAM, ++m->serial, &f);
+	msg_begin(msg, MSG_PROGRAM, ++x->m->serial, &f);
 	msg_add(msg, call.at, sizeof *call.at * call.n);
 	msg_add(msg, arg.at, sizeof *arg.at * arg.n);
 	msg_add(msg, sym.at, sizeof *sym.at * sym.n);
@@ -232,40 +244,40 @@ static void ask_program(Local *m, Job *j, Msg *msg, const Job *set, int lane, bo
 		msg->full = true;
 	j->answers++;
 	MsgRun run = { .program = f.program };
-	ask(m, j, msg, MSG_RUN, &run, NULL, 0);
+	ask(x, j, msg, MSG_RUN, &run, NULL, 0);
 }
 
-void ask_images(Local *m, Job *j, Msg *msg, const Job *set, int lane)
+void ask_images(Runner *x, Job *j, Msg *msg, const Job *set, int lane)
 {
 	for (int k = 0; k < set->nimage; k++, j->answers++)
-		if (!msg_image(msg, ++m->serial, (uint32_t)(lane * MSG_IMAGES + k), &set->image[k]))
+		if (!msg_image(msg, ++x->m->serial, (uint32_t)(lane * MSG_IMAGES + k), &set->image[k]))
 			msg->full = true;
 }
 
-static void ask_load(Local *m, Job *j, Msg *msg)
+static void ask_load(Runner *x, Job *j, Msg *msg)
 {
-	ask_task(m, j, msg);
-	ask_images(m, j, msg, j, j->lane);
-	ask_own_buffers(m, j, msg, j->lane);
-	ask_program(m, j, msg, j, j->lane, true);
+	ask_task(x, j, msg);
+	ask_images(x, j, msg, j, j->lane);
+	ask_own_buffers(x, j, msg, j->lane);
+	ask_program(x, j, msg, j, j->lane, true);
 	for (size_t i = 0; i < j->buf.n; i++) {
 		const JobBuf *b = &j->buf.at[i];
 		if (b->prepared && b->in_run && b->id != b->host_id)
-			ask_copy(m, j, msg, b);
+			ask_copy(x, j, msg, b);
 	}
-	ask_program(m, j, msg, j, j->lane, false);
+	ask_program(x, j, msg, j, j->lane, false);
 }
 
 /* ---- checks ---- */
 
-static void ask_read(Local *m, Job *j, Msg *msg, uint32_t buffer, int64_t offset, int64_t bytes)
+static void ask_read(Runner *x, Job *j, Msg *msg, uint32_t buffer, int64_t offset, int64_t bytes)
 {
 	MsgRead f = { .buffer = buffer, .offset = (uint64_t)offset, .bytes = (uint64_t)bytes };
-	ask(m, j, msg, MSG_READ, &f, NULL, 0);
+	ask(x, j, msg, MSG_READ, &f, NULL, 0);
 }
 
 static void ask_compare(
-	Local *m, Job *j, Msg *msg, const RefOut *o, uint32_t got, uint32_t want, uint32_t at, int64_t n)
+	Runner *x, Job *j, Msg *msg, const RefOut *o, uint32_t got, uint32_t want, uint32_t at, int64_t n)
 {
 	DType type = runner_type(o->buf.type);
 	MsgCompare f = { .got = got,
@@ -274,7 +286,7 @@ static void ask_compare(
 		.code = type.kind,
 		.bits = type.bits,
 		.count = (uint64_t)dtype_bytes(o->buf.type, n) / (type.bits / 8u) };
-	ask(m, j, msg, MSG_COMPARE, &f, NULL, 0);
+	ask(x, j, msg, MSG_COMPARE, &f, NULL, 0);
 }
 
 /* Number of the job's buffer for an output; the task's own where it has none. */
@@ -284,34 +296,36 @@ static uint32_t got_of(const Job *j, const RefOut *o)
 	return own >= 0 ? j->buf.at[own].id : o->buf.id;
 }
 
-void ask_check(Local *m, Job *j, Msg *msg)
+void ask_check(Runner *x, Job *j, Msg *msg)
 {
-	ask_load(m, j, msg);
+	j->wholes = j->ref->wholes;
+	j->compared.n = j->data.n = 0;
+	ask_load(x, j, msg);
 	for (size_t k = 0; k < j->ref->out.n; k++) {
 		const RefOut *o = &j->ref->out.at[k];
 		uint32_t got = got_of(j, o);
 		if (o->points > 0)
-			ask_compare(m, j, msg, o, got, o->value_id, o->at_id, o->whole == NULL ? o->listed : o->points);
-		ask_compare(m, j, msg, o, got, o->whole == NULL ? got : o->buf.id, MSG_TABLE, o->buf.elements);
+			ask_compare(x, j, msg, o, got, o->value_id, o->at_id, o->whole == NULL ? o->listed : o->points);
+		ask_compare(x, j, msg, o, got, o->whole == NULL ? got : o->buf.id, MSG_TABLE, o->buf.elements);
 		if (o->whole == NULL)
-			ask_read(m, j, msg, got, 0, o->buf.bytes);
+			ask_read(x, j, msg, got, 0, o->buf.bytes);
 	}
 }
 
-void ask_reference(Local *m, Job *j, Msg *msg)
+void ask_reference(Runner *x, Job *j, Msg *msg)
 {
-	ask_load(m, j, msg);
+	ask_load(x, j, msg);
 	for (size_t k = 0; k < j->ref->out.n; k++) {
 		const RefOut *o = &j->ref->out.at[k];
 		const JobCall *c = &j->call.at[k < j->call.n ? k : 0];
 		if (o->points > 0) /* the last parameter of each Fn */
-			ask_read(m, j, msg, j->buf.at[c->buf[c->n - 1]].id, 0, dtype_bytes(o->buf.type, o->points));
+			ask_read(x, j, msg, j->buf.at[c->buf[c->n - 1]].id, 0, dtype_bytes(o->buf.type, o->points));
 		else
-			ask_read(m, j, msg, got_of(j, o), 0, o->buf.bytes);
+			ask_read(x, j, msg, got_of(j, o), 0, o->buf.bytes);
 	}
 }
 
-void ask_judge(Local *m, Job *j, Msg *msg)
+void ask_judge(Runner *x, Job *j, Msg *msg)
 {
 	const Job *oracle = j->ref->oracle;
 	const RefOut *o = &j->ref->out.at[j->disputed];
@@ -328,17 +342,18 @@ void ask_judge(Local *m, Job *j, Msg *msg)
 	one.call.n = 1;
 	one.arena = j->arena;
 	one.answers = 0;
-	ask_images(m, &one, msg, &one, LANE_ORACLE);
-	ask_own_buffers(m, &one, msg, LANE_ORACLE);
-	ask_program(m, &one, msg, &one, LANE_ORACLE, false);
+	ask_numbers(x, j->ref);
+	ask_images(x, &one, msg, &one, LANE_ORACLE);
+	ask_own_buffers(x, &one, msg, LANE_ORACLE);
+	ask_program(x, &one, msg, &one, LANE_ORACLE, false);
 	j->answers += one.answers;
-	ask_read(m, j, msg, one.buf.at[call.buf[call.n - 1]].id, 0, element);
-	ask_read(m, j, msg, got_of(j, o), j->element * element, element);
+	ask_read(x, j, msg, one.buf.at[call.buf[call.n - 1]].id, 0, element);
+	ask_read(x, j, msg, got_of(j, o), j->element * element, element);
 }
 
 /* ---- times ---- */
 
-void ask_times(Local *m, Job *j, Msg *msg)
+void ask_times(Runner *x, Job *j, Msg *msg)
 {
 	bool race = j->kind == JOB_RACE;
 	uint32_t program[MEASURE_RACERS] = { program_of(j->lane, false) };
@@ -349,26 +364,26 @@ void ask_times(Local *m, Job *j, Msg *msg)
 		.warmup = 0, /* the checked run was a candidate's */
 		.repeat = 1,
 		.few = METHOD_FEW,
-		.cold_bytes = (uint64_t)m->cold_bytes,
+		.cold_bytes = (uint64_t)x->m->cold_bytes,
 		.budget_ns = (race ? METHOD_RACE_MS : METHOD_SCREEN_MS) * 1000000u,
 		.look_ns = METHOD_LOOK_US * 1000u,
 		.slow_ns = (uint64_t)j->slow_ns,
 		.good_ns = (uint64_t)j->good_ns };
-	ask(m, j, msg, MSG_TIME, &f, program, f.nprogram * sizeof *program);
+	ask(x, j, msg, MSG_TIME, &f, program, f.nprogram * sizeof *program);
 }
 
-void ask_probe(Local *m, Job *j, Msg *msg)
+void ask_probe(Runner *x, Job *j, Msg *msg)
 {
-	if (m->own_processors) {
-		ask_device_probe(m, j, msg);
+	if (x->own_processors) {
+		ask_device_probe(x, j, msg);
 		return;
 	}
 	/* A device on the CPU uses all cores, and leaves none to spare. */
-	uint32_t threads = m->o.device && m->cores > 0 ? m->cores : (uint32_t)m->o.threads;
-	int last = m->cores > threads;
-	m->probes_asked = last + 1;
+	uint32_t threads = x->m->o.device && x->cores > 0 ? x->cores : (uint32_t)x->m->o.threads;
+	int last = x->cores > threads;
+	x->probes_asked = last + 1;
 	for (int more = 0; more <= last; more++) {
 		MsgProbe f = { .threads = threads + (uint64_t)more, .program = MSG_TABLE };
-		ask(m, j, msg, MSG_PROBE, &f, NULL, 0);
+		ask(x, j, msg, MSG_PROBE, &f, NULL, 0);
 	}
 }

@@ -13,28 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void finish(Local *m, RunStatus status, const char *detail)
+static void finish(Runner *x, RunStatus status, const char *detail)
 {
-	Job *j = m->running;
-	m->running = NULL;
-	j->result.probe_mflops = (int64_t)(m->gflops[0] * 1000);
+	Job *j = x->running;
+	x->running = NULL;
+	j->result.probe_mflops = (int64_t)(x->gflops[0] * 1000);
 	j->result.clock = status == RUN_OK ? j->result.clock : "";
 	j->result.stage = status == RUN_OK ? j->result.stage : "";
-	child_deadline(&m->runner, -1);
-	local_pause(m, false);
-	job_done(m, j, status, detail);
-	local_step(m);
+	child_deadline(&x->child, -1);
+	local_pause(x, false);
+	job_done(x->m, j, status, detail);
+	local_step(x->m);
 }
 
-static void send_phase(Local *m, Msg *msg, int ms)
+static void send_phase(Runner *x, Msg *msg, int ms)
 {
 	if (msg->full) {
 		msg_free(msg);
-		finish(m, RUN_OOM, "there is no memory for the messages");
+		finish(x, RUN_OOM, "there is no memory for the messages");
 		return;
 	}
-	child_send(&m->runner, msg);
-	child_deadline(&m->runner, ms);
+	child_send(&x->child, msg);
+	child_deadline(&x->child, ms);
 }
 
 /* ---- samples ---- */
@@ -107,20 +107,20 @@ static void take_times(Job *j, const MsgTimes *t, const MsgSample *s)
 
 /* ---- phases ---- */
 
-static void begin_times(Local *m, Job *j)
+static void begin_times(Runner *x, Job *j)
 {
 	Msg msg = { 0 };
 	j->phase = PHASE_TIME;
-	local_pause(m, true);
-	ask_times(m, j, &msg);
-	send_phase(m, &msg, m->o.run_ms);
+	local_pause(x, true);
+	ask_times(x, j, &msg);
+	send_phase(x, &msg, x->m->o.run_ms);
 }
 
-static void passed(Local *m, Job *j)
+static void passed(Runner *x, Job *j)
 {
-	j->generation = m->generation;
+	j->generation = x->generation;
 	if (j->kind == JOB_ENTRANT) {
-		finish(m, RUN_OK, "");
+		finish(x, RUN_OK, "");
 	} else if (j->slow_ns > 0 && j->run_ns >= METHOD_FIRST_US * 1000 &&
 		(double)j->run_ns > METHOD_FIRST * (double)j->slow_ns) {
 		j->result.median_ns = j->result.min_ns = j->run_ns;
@@ -128,33 +128,32 @@ static void passed(Local *m, Job *j)
 		j->result.lost = j->run_lost;
 		j->result.clock = j->run_lost ? "cpu" : "wall";
 		j->result.stage = "look";
-		finish(m, RUN_OK, "");
+		finish(x, RUN_OK, "");
 	} else {
-		begin_times(m, j);
+		begin_times(x, j);
 	}
 }
 
-static void judged(Local *m, Job *j, Verdict v)
+static void judged(Runner *x, Job *j, Verdict v)
 {
 	Msg msg = { 0 };
 	switch (v) {
 	case VERDICT_GOOD:
-		verdict_adopt(m, j);
-		passed(m, j);
+		verdict_adopt(x->m, j);
+		passed(x, j);
 		break;
 	case VERDICT_DISPUTED:
 		j->phase = PHASE_JUDGE;
 		j->data.n = 0;
-		ask_judge(m, j, &msg);
-		send_phase(m, &msg, m->o.run_ms);
+		ask_judge(x, j, &msg);
+		send_phase(x, &msg, x->m->o.run_ms);
 		break;
 	case VERDICT_AGAIN:
 		j->phase = PHASE_CHECK;
-		j->compared.n = j->data.n = 0;
-		ask_check(m, j, &msg);
-		send_phase(m, &msg, m->o.run_ms);
+		ask_check(x, j, &msg);
+		send_phase(x, &msg, x->m->o.run_ms);
 		break;
-	case VERDICT_WRONG: finish(m, RUN_WRONG_RESULT, arena_printf(j->arena, "%s", j->result.detail)); break;
+	case VERDICT_WRONG: finish(x, RUN_WRONG_RESULT, arena_printf(j->arena, "%s", j->result.detail)); break;
 	}
 }
 
@@ -169,7 +168,7 @@ static void take_refusal(Job *j, RunStatus status, const char *text, size_t n)
 	snprintf(j->result.detail, sizeof j->result.detail, "%.*s", (int)n, text);
 }
 
-static void take_answer(Local *m, Job *j, const MsgView *msg)
+static void take_answer(Runner *x, Job *j, const MsgView *msg)
 {
 	switch (msg->kind) {
 	case MSG_COMPARED: vec_push(j->arena, &j->compared, *(const MsgCompared *)msg->fixed); break;
@@ -182,16 +181,16 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 	case MSG_TIMES: take_times(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROFILED: network_take(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROBED: {
-		double threads = m->o.threads;
-		m->gflops[m->probes++ % 2] = ((const MsgProbed *)msg->fixed)->gflops;
-		if (m->probes == m->probes_asked)
-			local_pause(m, false); /* a driver may take seconds to build what is checked now */
-		m->spare = m->probes == 2 && m->gflops[1] * 2 >= METHOD_SPARE * m->gflops[0] * (threads + 1) / threads;
+		double threads = x->m->o.threads;
+		x->gflops[x->probes++ % 2] = ((const MsgProbed *)msg->fixed)->gflops;
+		if (x->probes == x->probes_asked)
+			local_pause(x, false); /* a driver may take seconds to build what is checked now */
+		x->m->spare = x->probes == 2 && x->gflops[1] * 2 >= METHOD_SPARE * x->gflops[0] * (threads + 1) / threads;
 		break;
 	}
 	case MSG_DONE: {
 		const MsgDone *f = msg->fixed;
-		if (f->run && !m->o.device) { /* a driver may build the kernel when it runs first */
+		if (f->run && !x->m->o.device) { /* a driver may build the kernel when it runs first */
 			j->run_ns = (int64_t)f->run_ns;
 			j->run_lost = f->lost != 0;
 		}
@@ -199,7 +198,7 @@ static void take_answer(Local *m, Job *j, const MsgView *msg)
 	}
 	case MSG_REFUSED: {
 		const MsgRefused *f = msg->fixed;
-		if (f->ends == 0 && probe_refused(m, msg->serial))
+		if (f->ends == 0 && probe_refused(x, msg->serial))
 			break;
 		RunStatus status = f->status == DLC_NO_MEMORY ? RUN_OOM : f->ends ? RUN_CRASH : RUN_LAUNCH_ERROR;
 		take_refusal(j, status, msg->array[0], (size_t)f->ntext);
@@ -224,7 +223,7 @@ static bool complete(const Job *j)
 	}
 	for (size_t k = 0; k < j->ref->out.n; k++) {
 		const RefOut *o = &j->ref->out.at[k];
-		bool read = j->kind == JOB_REFERENCE || o->whole == NULL;
+		bool read = j->kind == JOB_REFERENCE || o->whole == NULL; /* as when it was asked */
 		int64_t bytes = j->kind == JOB_REFERENCE && o->points > 0 ? dtype_bytes(o->buf.type, o->points) : o->buf.bytes;
 		compared += j->kind == JOB_REFERENCE ? 0 : o->points > 0 ? 2 : 1;
 		if (read && (data >= j->data.n || (int64_t)j->data.at[data].n != bytes))
@@ -234,111 +233,143 @@ static bool complete(const Job *j)
 	return j->compared.n == compared && j->data.n == data;
 }
 
+/* A candidate whose outputs are compared. */
+static bool is_checked(const Job *j)
+{
+	return (j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && j->phase != PHASE_TIME;
+}
+
+/*
+ * The child ended before it said anything, or never started: the job is not to blame. Where there are other devices
+ * they take it; this one is given up after some such starts in a row.
+ */
+static void lose(Runner *x, const char *why)
+{
+	Local *m = x->m;
+	Job *j = x->running;
+	if (local_others(x) == 0) {
+		finish(x, RUN_DEVICE_LOST, why);
+		return;
+	}
+	x->running = NULL;
+	if (++x->lost == METHOD_LOST_STARTS) {
+		x->gone = true;
+		local_tell_lost(x, why);
+	}
+	local_again(m, j);
+}
+
 static const char other_version[] = "dlc-worker is of another version than dlc";
 
 static void on_frame(Child *c, const MsgView *msg)
 {
-	Local *m = c->owner;
-	Job *j = m->running;
+	Runner *x = c->owner;
+	Job *j = x->running;
 	if (msg->kind == MSG_HELLO) {
 		const MsgHello *f = msg->fixed;
-		m->cores = f->cores;
-		m->own_processors = f->on_cpu == 0;
-		m->other_version = f->version != MSG_VERSION;
-		if (m->other_version && j != NULL)
-			finish(m, RUN_DEVICE_LOST, other_version);
+		x->cores = f->cores;
+		x->own_processors = f->on_cpu == 0;
+		x->other_version = f->version != MSG_VERSION;
+		x->lost = 0;
+		if (x->other_version && j != NULL)
+			finish(x, RUN_DEVICE_LOST, other_version);
 	}
 	if (msg->kind == MSG_HELLO || j == NULL)
 		return;
-	take_answer(m, j, msg);
+	take_answer(x, j, msg);
 	if (msg->kind == MSG_REFUSED && ((const MsgRefused *)msg->fixed)->ends) {
-		child_close(&m->runner); /* its device failed: the next job finds another runner */
-		finish(m, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
+		child_close(&x->child); /* its device failed: the next job finds another runner */
+		finish(x, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
 		return;
 	}
 	if (--j->answers > 0)
 		return;
-	if (!j->refused && !complete(j))
+	bool outdated = is_checked(j) && j->wholes != j->ref->wholes; /* another device has had answers meanwhile */
+	if (!j->refused && !outdated && !complete(j))
 		take_refusal(j, RUN_LAUNCH_ERROR, "the runner sent other answers than were asked for", 50);
-	if (j->refused && j->ref != NULL)
-		j->ref->loaded = j->ref->whole_loaded = 0; /* perhaps a buffer of the Task was refused: send them again */
-	if (j->refused)
-		finish(m, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
+	if (j->refused && j->ref != NULL) /* perhaps a buffer of the Task was refused: send them again */
+		j->ref->at[x->index].loaded = j->ref->at[x->index].whole_loaded = 0;
+	if (!j->refused && outdated)
+		judged(x, j, VERDICT_AGAIN);
+	else if (j->refused)
+		finish(x, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
 	else if (j->kind == JOB_REFERENCE || j->kind == JOB_NETWORK)
-		finish(m, RUN_OK, "");
+		finish(x, RUN_OK, "");
 	else if (j->phase == PHASE_TIME)
-		finish(m, j->result.samples > 0 ? RUN_OK : RUN_RUN_TIMEOUT, j->result.samples > 0 ? "" : "no sample was taken");
+		finish(x, j->result.samples > 0 ? RUN_OK : RUN_RUN_TIMEOUT, j->result.samples > 0 ? "" : "no sample was taken");
 	else
-		judged(m, j, j->phase == PHASE_CHECK ? verdict_of_check(m, j) : verdict_of_judge(m, j));
+		judged(x, j, j->phase == PHASE_CHECK ? verdict_of_check(x->m, j) : verdict_of_judge(x->m, j));
 }
 
 static void on_end(Child *c, const ChildEnd *e)
 {
-	Local *m = c->owner;
-	if (m->running != NULL) /* one that ends before it speaks has not seen the candidate: its device cannot be opened */
-		finish(m, e->late ? RUN_RUN_TIMEOUT : e->spoke ? RUN_CRASH : RUN_DEVICE_LOST, e->text);
+	Runner *x = c->owner;
+	if (x->running == NULL)
+		return;
+	if (e->late || e->spoke)
+		finish(x, e->late ? RUN_RUN_TIMEOUT : RUN_CRASH, e->text);
+	else
+		lose(x, e->text);
 }
 
 static const ChildHooks hooks = { on_frame, on_end };
 
 /* ---- beginning ---- */
 
-static bool open_runner(Local *m, Job *j)
+static bool open_runner(Runner *x, const Job *j)
 {
 	Err err = { 0 };
-	if (m->runner.io != NULL && (m->loaded_bytes > (int64_t)METHOD_LOADED_MIB << 20 || !ask_task_fits(m, j->ref)))
-		child_close(&m->runner);
-	if (m->runner.io != NULL)
+	Local *m = x->m;
+	if (x->child.io != NULL && (x->loaded_bytes > (int64_t)METHOD_LOADED_MIB << 20 || !ask_task_fits(x, j->ref)))
+		child_close(&x->child);
+	if (x->child.io != NULL)
 		return true;
-	m->generation++;
-	m->loaded_bytes = 0;
-	m->numbered = 0;
-	if (child_open(&m->runner, &m->loop, &hooks, m, m->o.runner, &err))
+	x->generation = ++m->generations;
+	x->loaded_bytes = 0;
+	x->numbered = 0;
+	if (child_open(&x->child, &m->loop, &hooks, x, m->o.runner[x->index].argv, &err))
 		return true;
-	job_done(m, j, RUN_DEVICE_LOST, arena_printf(j->arena, "%s: %s", err.place, err.text));
+	lose(x, arena_printf(j->arena, "%s: %s", err.place, err.text));
 	return false;
 }
 
-void runner_start(Local *m, Job *j)
+void runner_start(Runner *x, Job *j)
 {
-	if (j->kind == JOB_PROBE) {
-		m->probe = j;
+	Local *m = x->m;
+	x->running = j;
+	if (!open_runner(x, j))
 		return;
-	}
-	if (!open_runner(m, j))
-		return;
-	if (m->other_version) {
-		job_done(m, j, RUN_DEVICE_LOST, other_version);
+	if (x->other_version) {
+		finish(x, RUN_DEVICE_LOST, other_version);
 		return;
 	}
 	Msg msg = { 0 };
-	m->running = j;
 	/* The speed of the machine, and whether it has a spare core, change with its other work. */
-	bool old = m->probed_ns == 0 || uv_hrtime() - m->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
+	bool old = x->probed_ns == 0 || uv_hrtime() - x->probed_ns > METHOD_PROBE_EVERY_MS * 1000000ull;
 	if ((j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && old) {
-		m->probed_ns = uv_hrtime();
-		m->probes = 0;
+		x->probed_ns = uv_hrtime();
+		x->probes = 0;
 		m->spare = false; /* nothing runs beside the probe */
-		local_pause(m, true);
-		ask_probe(m, j, &msg);
+		local_pause(x, true);
+		ask_probe(x, j, &msg);
 	}
 	switch (j->kind) {
 	case JOB_NETWORK:
 		j->phase = PHASE_TIME;
-		local_pause(m, true);
-		ask_networks(m, j, &msg);
+		local_pause(x, true);
+		ask_networks(x, j, &msg);
 		break;
-	case JOB_RACE: begin_times(m, j); return;
-	case JOB_REFERENCE: ask_reference(m, j, &msg); break;
-	default: ask_check(m, j, &msg);
+	case JOB_RACE: begin_times(x, j); return;
+	case JOB_REFERENCE: ask_reference(x, j, &msg); break;
+	default: ask_check(x, j, &msg);
 	}
 	int network_ms = METHOD_NETWORK_MS + (m->o.device ? j->nnet * METHOD_DEVICE_NETWORK_MS : 0);
-	send_phase(m, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : network_ms);
+	send_phase(x, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : network_ms);
 }
 
-void runner_close(Local *m)
+void runner_close(Runner *x)
 {
-	child_close(&m->runner);
-	job_free(m->running);
-	m->running = NULL;
+	child_close(&x->child);
+	job_free(x->running);
+	x->running = NULL;
 }

@@ -16,6 +16,7 @@ typedef struct MeasureWay {
 	bool (*race)(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
 	void (*turn)(Measure *m);
 	int (*pending)(const Measure *m);
+	int (*flight)(const Measure *m);
 	void (*cancel)(Measure *m);
 	bool (*networks)(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err);
 	void (*cold)(Measure *m, int64_t bytes);

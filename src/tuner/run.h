@@ -20,7 +20,7 @@ typedef struct Tuner {
 	int64_t cold_bytes; /* measure_cold */
 	double compile_ms;  /* what compiling the network took */
 	int lost; /* candidates in a row whose child could not be started */
-	Candidate *flying[TUNE_IN_FLIGHT]; /* handed to measure, not yet back */
+	Candidate *flying[MEASURE_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */
 	const Partition *part;

@@ -183,14 +183,18 @@ static bool over(const Tuner *t)
 	return t->ask->budget_ms > 0 && tuner_now(t) - t->start_ms >= t->ask->budget_ms - final_reserve_ms(t);
 }
 
+_Static_assert((int)TUNE_IN_FLIGHT <= (int)MEASURE_FLIGHT, "there is a place for each");
+
 static bool fill(Tuner *t, int64_t reserve, Err *err)
 {
-	while (measure_pending(t->means->measure) < TUNE_IN_FLIGHT && tuner_may(t, 1 + reserve) && !over(t)) {
+	int most = measure_flight(t->means->measure);
+	most = most > TUNE_IN_FLIGHT ? most : TUNE_IN_FLIGHT;
+	while (measure_pending(t->means->measure) < most && tuner_may(t, 1 + reserve) && !over(t)) {
 		TaskRun *r = choose_task(t);
 		if (r == NULL)
 			return true;
 		advise(t, r);
-		Candidate *x = task_run_next(r, t->flying, TUNE_IN_FLIGHT);
+		Candidate *x = task_run_next(r, t->flying, MEASURE_FLIGHT);
 		if (x != NULL && !submit(t, x, err)) {
 			arena_free(x->arena);
 			return false;
@@ -273,7 +277,7 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 		stored = fail(err, ERR_DEVICE, "measure", "%d candidates in a row could not be run: %s", TUNE_LOST, m->detail);
 	stored = stored && tuner_expose(t, r, m, err);
 	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1, m->max_err_e9);
-	for (int i = 0; i < TUNE_IN_FLIGHT; i++)
+	for (int i = 0; i < MEASURE_FLIGHT; i++)
 		if (t->flying[i] == x)
 			t->flying[i] = NULL;
 	arena_free(x->arena);
@@ -331,7 +335,7 @@ static bool land(Tuner *t, Err *err)
 		if (measure_wait(t->means->measure, TUNE_WAIT_MS, &m))
 			ok = take(t, &m, err);
 	measure_cancel(t->means->measure);
-	for (int i = 0; i < TUNE_IN_FLIGHT; i++) {
+	for (int i = 0; i < MEASURE_FLIGHT; i++) {
 		if (t->flying[i] != NULL)
 			arena_free(t->flying[i]->arena);
 		t->flying[i] = NULL;

@@ -58,7 +58,9 @@ static Lab open_lab(void)
 	static char *runner[] = { NULL, "--stdio", "--device=opencl:0", NULL };
 	builder[0] = dlc;
 	runner[0] = worker;
-	MeasureOptions o = { .builder = builder, .runner = runner, .builders = 1, .threads = 1, .device = true };
+	MeasureOptions o = { .builder = builder, .builders = 1, .threads = 1, .device = true };
+	o.runner = &(MeasureRunner){ runner, "opencl:0" };
+	o.runners = 1;
 	o.build_ms = 20000;
 	o.run_ms = 20000;
 	o.tolerance = 1e-4;

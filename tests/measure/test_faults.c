@@ -321,8 +321,11 @@ static MeasureOptions options_of(Arena *a, const char *builder, int builders)
 	b[0] = r[0] = self;
 	b[1] = arena_printf(a, "%s", builder);
 	r[1] = arena_printf(a, "--runner");
+	MeasureRunner *runner = arena_new_of(a, MeasureRunner);
+	*runner = (MeasureRunner){ r, "cpu" };
 	return (MeasureOptions){ .builder = b,
-		.runner = r,
+		.runner = runner,
+		.runners = 1,
 		.builders = builders,
 		.threads = 1,
 		.build_ms = BUILD_MS,

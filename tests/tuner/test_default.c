@@ -40,7 +40,7 @@ START_TEST(a_refused_default_is_naive)
 	ck_assert_str_eq(r->default_trace, "");
 	ck_assert(r->guess_ms > 0);
 	for (int i = 0; i < TRIALS && r->state->end == TASK_OPEN; i++) {
-		Candidate *x = task_run_next(r, t.flying, TUNE_IN_FLIGHT);
+		Candidate *x = task_run_next(r, t.flying, MEASURE_FLIGHT);
 		ck_assert(x != NULL || r->state->end == TASK_SEARCHED);
 		if (x == NULL)
 			break;
