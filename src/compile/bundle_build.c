@@ -170,7 +170,7 @@ static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err 
 
 /*
  * Replaces the schedule of task k, which cannot be used because of `why`: a recorded schedule by the default,
- * the default by the naive loops. Refuses if a lock named the schedule, or if the failure is a bug of dlc.
+ * the default by what takes its place. Refuses if a lock named the schedule, or if the failure is a bug of dlc.
  */
 static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
 {
@@ -182,7 +182,7 @@ static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *wh
 	int64_t implausible = plan->implausible; /* counted for the Task: any schedule of it has the same */
 	*why = (Err){ 0 };
 	b->set[k] = plan->hit == HIT_DEFAULT
-	                ? compile_naive(ir, task, b->o, plan, refused, why)
+	                ? compile_without_default(ir, task, b->o, plan, refused, why)
 	                : compile_default(ir, task, b->o, plan, arena_printf(b->arena, "%s: %s", what, refused), why);
 	plan->implausible = implausible;
 	return b->set[k] != NULL;

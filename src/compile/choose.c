@@ -147,18 +147,24 @@ static KernelSet *first_of(Choice *c, Space *space, const char *why, Err *refuse
 	return take_first(c, text_str(&text), why, refused);
 }
 
-/*
- * What takes the place of a default that is refused. The naive loops would be a kernel of one thread on a device, so
- * there the template of any loops comes first.
- */
-static KernelSet *without_default(Choice *c, const char *refused)
+/* The default of the template of any loops, for a device; NULL: it is refused. */
+static KernelSet *any_set(Choice *c, const char *why)
 {
-	static const char text[] = "a schedule of any loops, since its default schedule is refused: %s";
 	Err ignored = { 0 };
 	Space *any =
 		target_has_blocks(c->o->target) ? space_of_any(c->arena, c->task, c->o->target, &ignored) : NULL;
-	KernelSet *ks = any != NULL ? first_of(c, any, arena_printf(c->arena, text, refused), &ignored) : NULL;
-	return ks != NULL ? ks : naive_set(c, refused);
+	return any != NULL ? first_of(c, any, why, &ignored) : NULL;
+}
+
+/*
+ * What takes the place of a default that is refused; tried: its trace, NULL if it has none. The naive loops would be a
+ * kernel of one thread on a device, so there the template of any loops comes first.
+ */
+static KernelSet *without_default(Choice *c, const char *tried, const char *refused)
+{
+	static const char text[] = "a schedule of any loops, since its default schedule is refused: %s";
+	KernelSet *ks = any_set(c, arena_printf(c->arena, text, refused));
+	return ks != NULL && (tried == NULL || strcmp(c->plan->trace, tried) != 0) ? ks : naive_set(c, refused);
 }
 
 static KernelSet *default_set(Choice *c, const char *why)
@@ -174,7 +180,7 @@ static KernelSet *default_set(Choice *c, const char *why)
 	if (space == NULL) /* no template is for the target */
 		return naive_set(c, refused.text);
 	KernelSet *ks = first_of(c, space, why, &refused);
-	return ks != NULL ? ks : without_default(c, refused.text);
+	return ks != NULL ? ks : without_default(c, NULL, refused.text);
 }
 
 /* The schedule that the caller gives; the default if it gives none or its schedule is refused. */
@@ -277,6 +283,12 @@ static const char *locked_trace(Choice *c, const LockRow *row)
 	return row->hit == HIT_NEAR ? trace_fit(c->arena, c->task, c->o->target, run->trace) : run->trace;
 }
 
+static bool is_trace(const char *trace, Hash hash)
+{
+	Hash own = steps_hash(trace);
+	return memcmp(&own, &hash, sizeof own) == 0;
+}
+
 static KernelSet *locked(Choice *c)
 {
 	const LockRow *row = lock_find(c->o->lock, c->task->id);
@@ -286,9 +298,13 @@ static KernelSet *locked(Choice *c)
 		return NULL;
 	}
 	if (row->hit == HIT_DEFAULT) {
-		Hash naive = steps_hash("");
-		bool is_naive = memcmp(&naive, &row->trace, sizeof naive) == 0;
+		bool is_naive = is_trace("", row->trace);
 		ks = is_naive ? take_first(c, "", "locked", c->err) : default_set(c, "locked");
+		if (ks != NULL && !is_trace(c->plan->trace, row->trace)) { /* code generation refused the default */
+			KernelSet *any = any_set(c, "locked");
+			ks = any != NULL ? any : ks;
+		}
+		c->plan->why = "locked";
 	} else {
 		*c->plan = (TaskPlan){ .task = c->task, .hit = row->hit, .record = row->record, .why = "locked" };
 		c->plan->trace = locked_trace(c, row);
@@ -298,8 +314,7 @@ static KernelSet *locked(Choice *c)
 	}
 	if (ks == NULL)
 		return not_locked(c, ERR_INPUT, "its locked schedule cannot be made"), NULL;
-	Hash trace = steps_hash(c->plan->trace);
-	if (memcmp(&trace, &row->trace, sizeof trace) != 0)
+	if (!is_trace(c->plan->trace, row->trace))
 		return not_locked(
 			c, ERR_INPUT, "a lock holds for one version of dlc, and this one makes another schedule"), NULL;
 	return ks;
@@ -380,11 +395,12 @@ KernelSet *compile_default(Ir *ir, const Task *task, const CompileOptions *o, Ta
 	return default_set(&c, why);
 }
 
-KernelSet *compile_naive(
+KernelSet *compile_without_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err)
 {
+	const char *tried = plan->trace;
 	Choice c = open_choice(ir, task, o, plan, err);
-	return naive_set(&c, refused);
+	return without_default(&c, tried, refused);
 }
 
 bool compile_recorded_ms(const Task *task, const CompileOptions *o, DbWhose whose, double *ms, Err *err)

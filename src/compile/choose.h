@@ -13,11 +13,14 @@
 #include "compile/choose.def"
 #undef COUNT
 
-/* The default schedule; the naive loops if a limit refuses it. Records are not looked up. */
+/* The default schedule; what takes its place if a limit refuses it. Records are not looked up. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
-/* The naive loops; `refused` says why the default schedule cannot be used. */
-KernelSet *compile_naive(
+/*
+ * What takes the place of plan's default, which cannot be used because of `refused`: on a device the template of any
+ * loops, else the naive loops.
+ */
+KernelSet *compile_without_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err);
 
 /*

@@ -526,6 +526,26 @@ START_TEST(a_default_that_is_refused_is_naive)
 }
 END_TEST
 
+/* A device has blocks of threads still, by the template of any loops. The lock leads there again. */
+START_TEST(a_default_that_is_refused_keeps_its_blocks)
+{
+	static const char why[] = "a schedule of any loops, since its default schedule is refused: ";
+	Lab *lab = open_lab();
+	Err err = { 0 };
+	ck_assert_msg(target_resolve(&lab->target, "cuda:sm_75", 1, NULL, 0, &err), "%s", err.text);
+	Compiled *first = compile_limited(lab, LIMITED_DEVICE);
+	ck_assert_int_eq(first->task[0].hit, HIT_DEFAULT);
+	ck_assert_msg(strncmp(first->task[0].why, why, sizeof why - 1) == 0, "%s", first->task[0].why);
+	ck_assert(strstr(first->task[0].trace, "bind") != NULL && !first->task[0].naive);
+	lab->o.lock = lock_of(lab, first->lock_text);
+	lab->o.lock_name = "t.lock";
+	Compiled *again = compile_limited(lab, LIMITED_DEVICE);
+	ck_assert_str_eq(again->task[0].why, "locked");
+	ck_assert_str_eq(again->task[0].trace, first->task[0].trace);
+	close_lab(lab);
+}
+END_TEST
+
 static const char *limited_trace(const Task *task, void *arg)
 {
 	(void)task;
@@ -561,6 +581,7 @@ int main(void)
 	tcase_add_loop_test(tc, bad_locks_are_refused, 0, LEN(bad_locks));
 	tcase_add_test(tc, what_is_required);
 	tcase_add_loop_test(tc, a_default_that_is_refused_is_naive, 0, LIMITED_NETWORKS);
+	tcase_add_test(tc, a_default_that_is_refused_keeps_its_blocks);
 	tcase_add_loop_test(tc, what_is_given_gives_way_to_the_naive_loops, 0, 2);
 	return run_suite("choice", tc);
 }
