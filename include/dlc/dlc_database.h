@@ -65,6 +65,7 @@ DLC_API DlcFault dlc_database_sessions(DlcDatabase *d, DlcSessionEach each, void
 typedef struct DlcCount {
 	const char *name;
 	int64_t n, ok; /* ok: of runs */
+	const char *text; /* of a target: what its records say of it, in the form of a target file; else NULL */
 } DlcCount;
 enum { DLC_COUNTS = 24 };
 typedef struct DlcStats {

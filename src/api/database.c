@@ -117,6 +117,23 @@ static const char *target_name(Db *db, Hash target, Arena *a)
 		database_threads(db, target, a));
 }
 
+/* Its identity in the form of a target file; NULL: there is none. */
+static const char *target_form(Db *db, Hash target, Arena *a)
+{
+	static const char *const key[][2] = { { "kind", "type" }, { "model", "model" }, { "features", "features" } };
+	const Record *r = db_record(db, target, NULL, a, NULL);
+	Text out = { .arena = a };
+	for (size_t k = 0; r != NULL && k < 3; k++) {
+		const Json *v = json_find(r->json, key[k][1]);
+		if (v == NULL)
+			return NULL;
+		text_add(&out, "%s\"%s\":", k == 0 ? "{" : ",", key[k][0]);
+		json_write(&out, v);
+	}
+	text_add(&out, "}");
+	return r != NULL ? text_str(&out) : NULL;
+}
+
 bool database_ran(const DbTask *t)
 {
 	static const Hash none;
@@ -458,12 +475,13 @@ static bool count(DlcDatabase *d, DlcStats *out, Err *err)
 		!db_each_session(d->db, count_session, &out->sessions, err))
 		return false;
 	for (int k = 0; k < RECORD_KINDS; k++)
-		out->kind[k] = (DlcCount){ record_kind_name((RecordKind)k), s.records[k], 0 };
+		out->kind[k] = (DlcCount){ record_kind_name((RecordKind)k), s.records[k], 0, NULL };
 	for (int k = 0; k < RUN_STATUS_COUNT; k++)
-		out->status[k] = (DlcCount){ run_status_text((RunStatus)k), s.status[k], 0 };
+		out->status[k] = (DlcCount){ run_status_text((RunStatus)k), s.status[k], 0, NULL };
 	DlcCount *target = arena_array(t.arena, DlcCount, t.list.n + 1);
 	for (size_t i = 0; i < t.list.n; i++)
-		target[i] = (DlcCount){ target_name(d->db, t.list.at[i].target, t.arena), t.list.at[i].runs, t.list.at[i].ok };
+		target[i] = (DlcCount){ target_name(d->db, t.list.at[i].target, t.arena), t.list.at[i].runs, t.list.at[i].ok,
+			target_form(d->db, t.list.at[i].target, t.arena) };
 	out->target = target;
 	out->ntarget = (int)t.list.n;
 	out->tasks = t.tasks;

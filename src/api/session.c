@@ -184,9 +184,9 @@ static const char *name_of(const DlcTarget *t)
 	return t != NULL && t->name != NULL ? t->name : "host";
 }
 
-bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err)
+/* The target that is named; where machine is given, what this machine is beside it: a refusal where code cannot run. */
+static bool find_target(const DlcSession *s, const DlcTarget *t, Target *out, Target *machine, Err *err)
 {
-	Target machine;
 	TargetKind kind;
 	const char *name = name_of(t), *const *dirs = s->folders.targets;
 	size_t ndirs = s->folders.ntargets;
@@ -200,13 +200,26 @@ bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Tar
 		return false;
 	if (target_has_blocks(out) && threads > 1)
 		return fail(err, ERR_USAGE, name, "only a CPU's target has threads: leave --threads=%d out", threads);
-	if (!runs_here)
+	if (machine == NULL)
 		return true;
 	if (!target_has_blocks(out))
-		target_host(&machine, 1);
-	else if (!target_device(&machine, out->kind, device, dirs, ndirs, err))
+		target_host(machine, 1);
+	else if (!target_device(machine, out->kind, device, dirs, ndirs, err))
 		return false;
-	return target_runs_on(out, &machine, err);
+	return target_runs_on(out, machine, err);
+}
+
+bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err)
+{
+	Target machine;
+	return find_target(s, t, out, runs_here ? &machine : NULL, err);
+}
+
+bool session_measured_target(const DlcSession *s, const DlcTarget *t, Target *out, Err *err)
+{
+	Target machine;
+	return find_target(s, t, out, &machine, err) &&
+		(!target_has_blocks(out) || target_times_hold(out, &machine, err));
 }
 
 static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char *out, Err *err)

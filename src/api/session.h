@@ -89,6 +89,8 @@ Arena *session_view(DlcSession *s, Arena **view, const char *argument, Err *err)
 
 /* The target that is named; runs_here: refused unless its code runs on this machine. t may be NULL: host. */
 bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err);
+/* The same for what is measured here: refused where times of this machine's device are not times of the target. */
+bool session_measured_target(const DlcSession *s, const DlcTarget *t, Target *out, Err *err);
 /* NULL: nothing is kept, which is no error. */
 const CodeCache *session_cache(const DlcSession *s, Arena *a);
 

@@ -166,13 +166,20 @@ static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *
 	return r->schedule == NULL || !r->dry_run || fail(err, ERR_USAGE, "schedule", "a dry run measures none");
 }
 
+/* A dry run needs neither the machine nor its programs. */
+static bool find_target(const DlcSession *s, const DlcTuneRequest *r, Target *out, Err *err)
+{
+	return r->dry_run ? session_target(s, &r->target, false, out, err)
+	                  : session_measured_target(s, &r->target, out, err) && session_has_programs(s, out, err);
+}
+
 static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)
 {
 	TuneRequest ask;
 	Target t;
 	Arena *a = arena_new();
 	bool ok = find_rows(r, &ask, a, err) && cost_model_find(r->cost_model, err) != NULL &&
-		session_target(s, &r->target, !r->dry_run, &t, err) && (r->dry_run || session_has_programs(s, &t, err));
+		find_target(s, r, &t, err);
 	arena_free(a);
 	return ok;
 }
@@ -320,8 +327,7 @@ static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult 
 	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a };
 	if (!r->dry_run && r->ndatabase == 0)
 		return fail(err, ERR_USAGE, "database", "tuning needs a database to write to");
-	return find_rows(r, &x->ask, a, err) && session_target(n->session, &r->target, !r->dry_run, &x->target, err) &&
-		(r->dry_run || session_has_programs(n->session, &x->target, err)) && tune(x, out, err);
+	return find_rows(r, &x->ask, a, err) && find_target(n->session, r, &x->target, err) && tune(x, out, err);
 }
 
 DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *out, DlcFailure *why)

@@ -117,7 +117,8 @@ static bool take_task(const DbTask *t, void *arg)
 /* The named target with so many threads, if its code runs here. */
 static bool open_target(Verify *v, int threads, Err *err)
 {
-	return session_target(v->session, &(DlcTarget){ .name = v->v->target, .threads = threads }, true, &v->target, err);
+	return session_measured_target(
+		v->session, &(DlcTarget){ .name = v->v->target, .threads = threads }, &v->target, err);
 }
 
 /* The children for a run's target and the reference of its task; false: v->err, or *why. */

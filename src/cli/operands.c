@@ -45,16 +45,24 @@ DlcTarget target_of(const Args *args)
 		.device = args_has(args, "device") ? (int)args_int(args, "device", 0) : 0 };
 }
 
-/* Targets that runs of the database belong to: "cuda:h200", where the kind is cuda. */
-static bool add_recorded(const Args *args, DlcDatabase *d, const char *kind, Names *out, Err *err)
+/*
+ * Targets that runs of the database belong to: "cuda:h200", where the kind is cuda. *form: what records say of the
+ * last one that is `named`, or of any where that is NULL.
+ */
+static bool add_recorded(const Args *args, DlcDatabase *d, const char *kind, const char *named, Names *out,
+	const char **form, Err *err)
 {
 	DlcStats stats;
 	if (dlc_database_stats(d, &stats, failure_of(err)) != DLC_FAULT_NONE)
 		return false;
 	for (int i = 0; i < stats.ntarget; i++) {
-		const char *name = stats.target[i].name;
-		if (strncmp(name, kind, strlen(kind)) == 0 && name[strlen(kind)] == ':')
-			names_add(out, args_arena(args), arena_printf(args_arena(args), "%.*s", (int)strcspn(name, " "), name));
+		const char *name = stats.target[i].name, *text = stats.target[i].text;
+		if (strncmp(name, kind, strlen(kind)) != 0 || name[strlen(kind)] != ':')
+			continue;
+		name = arena_printf(args_arena(args), "%.*s", (int)strcspn(name, " "), name);
+		names_add(out, args_arena(args), name);
+		if (text != NULL && (named == NULL || strcmp(name, named) == 0))
+			*form = arena_printf(args_arena(args), "%s", text);
 	}
 	return true;
 }
@@ -83,34 +91,59 @@ static bool refuse_kind(const char *kind, const Names *names, const char *which,
 		"there is no such device here, and the databases have %s: name a target, such as %s", which, text_str(&list));
 }
 
-bool target_settle(const Args *args, DlcSession *s, DlcTarget *t, Err *err)
+/*
+ * The target of the databases that is named "cuda:tesla-p100", or the only one of the kind that is named "cuda". One
+ * that has neither a file nor a device here is what its records say of it. False without an error: none is named so.
+ */
+static bool settle_by_records(const Args *args, DlcSession *s, DlcTarget *t, Err *err)
 {
 	char text[DLC_TARGET_TEXT];
-	const char *kind = t->name;
 	Databases d;
 	Names names = { 0 };
 	Arena *a = args_arena(args);
+	const char *form = NULL, *kind = arena_printf(a, "%.*s", (int)strcspn(t->name, ":"), t->name);
+	bool named = strcmp(kind, t->name) != 0, ok = databases_open(args, s, false, &d, err);
+	if (!ok)
+		return false;
+	for (int i = 0; i < d.n && ok; i++)
+		ok = add_recorded(args, d.at[i], kind, named ? t->name : NULL, &names, &form, err);
+	databases_close(&d);
+	if (!ok || (named && form == NULL))
+		return false;
+	if (!named && names.n == 0)
+		return add_files(args, s, kind, &names, err) && refuse_kind(kind, &names, "no target of this kind", a, err);
+	if (!named && names.n > 1)
+		return refuse_kind(kind, &names, "several targets of this kind", a, err);
+	if (!named) {
+		t->name = names.at[0];
+		note(arena_printf(
+				 a, "there is no %s device here: the target is %s, the only one of the databases", kind, t->name),
+			NULL);
+	}
+	if (dlc_target_text(s, t, 0, text, NULL) != DLC_FAULT_NONE && form != NULL)
+		t->name = form;
+	return dlc_target_text(s, t, 0, text, failure_of(err)) == DLC_FAULT_NONE;
+}
+
+bool target_settle(const Args *args, DlcSession *s, DlcTarget *t, Err *err)
+{
+	char text[DLC_TARGET_TEXT];
+	int count;
+	Err why = { 0 };
 	if (dlc_target_text(s, t, 0, text, failure_of(err)) == DLC_FAULT_NONE)
 		return true;
-	int count;
-	bool none = dlc_session_devices(s, kind, &count, NULL) == DLC_FAULT_DEVICE;
-	if (err->code != ERR_DEVICE || t->device > 0 || !none)
+	bool named = err->code == ERR_USAGE && strchr(t->name, ':') != NULL;
+	bool none = err->code == ERR_DEVICE && t->device == 0 &&
+		dlc_session_devices(s, t->name, &count, NULL) == DLC_FAULT_DEVICE;
+	if (!named && !none)
 		return false;
-	*err = (Err){ 0 };
-	if (!databases_open(args, s, false, &d, err))
-		return false;
-	bool ok = true;
-	for (int i = 0; i < d.n && ok; i++)
-		ok = add_recorded(args, d.at[i], kind, &names, err);
-	databases_close(&d);
-	if (ok && names.n == 0)
-		return add_files(args, s, kind, &names, err) && refuse_kind(kind, &names, "no target of this kind", a, err);
-	if (!ok || names.n > 1)
-		return ok && refuse_kind(kind, &names, "several targets of this kind", a, err);
-	t->name = names.at[0];
-	note(arena_printf(a, "there is no %s device here: the target is %s, the only one of the databases", kind, t->name),
-		NULL);
-	return dlc_target_text(s, t, 0, text, failure_of(err)) == DLC_FAULT_NONE;
+	if (settle_by_records(args, s, t, &why)) {
+		*err = (Err){ 0 };
+		return true;
+	}
+	if (why.code != ERR_NONE)
+		*err = why;
+	return false;
 }
 
 /* ---- the model ---- */

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -127,10 +128,18 @@ static const struct Model *model_named(const char *name, Arch arch)
 	return NULL;
 }
 
+/* float16 is the widest type of OpenCL for 32-bit elements; the model of a CPU ends with what its driver prefers. */
+static int opencl_bits(const Target *t)
+{
+	const char *last = strrchr(t->model, '-');
+	int bits = last != NULL && unit_class(t->model, t->arch) != NULL ? atoi(last + 1) : 0;
+	return bits == 128 || bits == 256 ? bits : 512;
+}
+
 int target_register_bits(const Target *t)
 {
 	const struct Model *m = model_named(t->model, t->arch);
-	int bits = t->arch == ARCH_OPENCL           ? 512 /* float16, the widest of its types for 32-bit elements */
+	int bits = t->arch == ARCH_OPENCL           ? opencl_bits(t)
 	           : t->arch != ARCH_X86_64         ? 128
 	           : target_has(t, FEATURE_AVX512F) ? 512
 	           : target_has(t, FEATURE_AVX)     ? 256

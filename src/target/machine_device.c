@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- its name ---- */
 
@@ -21,7 +22,26 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) != 0;
 }
 
-/* Whether words of the text that follow one another, joined, are the model: "GeForce RTX 4090" has rtx4090. */
+/*
+ * Whether a word of the text, which follows a word, makes another model of it: a Laptop GPU or a MIG slice of a GPU
+ * has fewer units than the GPU.
+ */
+static bool names_variant(const char *text)
+{
+	static const char *const variants[] = { "laptop", "mobile", "max", "mig", "ti", "super", "d" };
+	for (const char *s = text; *s != 0; s++)
+		for (size_t i = 0; is_word(*s) && !is_word(s[-1]) && i < sizeof variants / sizeof *variants; i++) {
+			size_t n = strlen(variants[i]);
+			if (strncasecmp(s, variants[i], n) == 0 && !is_word(s[n]))
+				return true;
+		}
+	return false;
+}
+
+/*
+ * Whether words of the text that follow one another, joined, are the model: "GeForce RTX 4090" has rtx4090, and
+ * "GeForce RTX 4090 Laptop GPU" does not.
+ */
 static bool names_model(const char *text, const char *model)
 {
 	for (const char *s = text; *s != 0 && model[0] != 0; s++) {
@@ -33,17 +53,20 @@ static bool names_model(const char *text, const char *model)
 				m++;
 			else if (is_word(*p))
 				break;
-		if (*m == 0 && !is_word(*p))
+		if (*m == 0 && !is_word(*p) && !names_variant(p))
 			return true;
 	}
 	return false;
 }
 
-/* The name in letters that a model may have: "AMD Radeon(TM) RX 6800" is "amd-radeon-rx-6800". */
-static void name_model(Target *t, const char *text)
+/*
+ * The name in letters that a model may have: "AMD Radeon(TM) RX 6800" is "amd-radeon-rx-6800". At most `most` of them
+ * and a 0.
+ */
+static void name_model(Target *t, const char *text, size_t most)
 {
 	size_t n = 0;
-	for (const char *s = text; *s != 0 && n + 1 < sizeof t->model; s++) {
+	for (const char *s = text; *s != 0 && n < most; s++) {
 		if (*s == '(' && strchr(s, ')') != NULL && (strncmp(s, "(R)", 3) == 0 || strncmp(s, "(TM)", 4) == 0))
 			s = strchr(s, ')');
 		else if (is_word(*s))
@@ -56,6 +79,30 @@ static void name_model(Target *t, const char *text)
 	t->model[n] = 0;
 	if (n == 0)
 		snprintf(t->model, sizeof t->model, "unnamed");
+}
+
+/*
+ * A CPU through OpenCL is as fast as its cores and as its driver's code for them, which has vectors of the width that
+ * the driver prefers: "pocl-znver5-512".
+ */
+static void name_cpu(Target *t, const DeviceFacts *f)
+{
+	enum { BITS = 5 }; /* "-2048" */
+	Target host;
+	char text[NAME_BYTES];
+	const char *driver = unit_of_cpu(t->arch);
+	target_host(&host, 1);
+	snprintf(text, sizeof text, "%s %s", driver, host.model);
+	name_model(t, device_is_model(f, driver) ? text : f->name, sizeof t->model - 1 - BITS);
+	size_t n = strlen(t->model);
+	snprintf(t->model + n, sizeof t->model - n, "-%d", t->vector_bits);
+}
+
+/* A kind's name says who made its devices. */
+static const char *without_maker(const char *name, TargetKind kind)
+{
+	static const char maker[] = "NVIDIA ";
+	return kind == TARGET_CUDA && strncmp(name, maker, sizeof maker - 1) == 0 ? name + sizeof maker - 1 : name;
 }
 
 bool device_is_model(const DeviceFacts *f, const char *model)
@@ -107,6 +154,11 @@ static double number_of(const DeviceFacts *f, const char *key)
 	return 0;
 }
 
+int device_units(const DeviceFacts *f)
+{
+	return (int)number_of(f, "cores");
+}
+
 /* The host's core, in vectors of the target's width. */
 static void take_host(Target *t)
 {
@@ -151,19 +203,14 @@ bool target_from_device(Target *t, TargetKind kind, const DeviceFacts *f, const 
 	if (!target_kind_arch(kind, &arch))
 		return false;
 	int bits = (int)number_of(f, "vector_bits");
-	uint64_t features = read_features(arch, f->features), own;
+	uint64_t features = read_features(arch, f->features);
 	if (arch == ARCH_PTX && features == 0)
 		return false;
 	if (model != NULL)
 		*t = *model;
 	else {
 		*t = (Target){ .kind = kind, .arch = arch, .features = features };
-		if (arch == ARCH_PTX)
-			snprintf(t->model, sizeof t->model, "%s", level_of(arch, features, &own));
-		else if (f->is_cpu && device_is_model(f, unit_of_cpu(arch)))
-			snprintf(t->model, sizeof t->model, "%s", unit_of_cpu(arch));
-		else
-			name_model(t, f->name);
+		name_model(t, without_maker(f->name, kind), sizeof t->model - 1);
 		target_derive(t);
 	}
 	t->features = features;
@@ -173,8 +220,10 @@ bool target_from_device(Target *t, TargetKind kind, const DeviceFacts *f, const 
 		t->vector_bits = bits >= 32 && bits <= target_register_bits(t) && (bits & (bits - 1)) == 0 ? bits : 128;
 		unit_derive(t);
 	}
-	if (f->is_cpu)
+	if (f->is_cpu) {
 		take_host(t);
+		name_cpu(t, f);
+	}
 	take_numbers(t, f);
 	core_derive(t);
 	snprintf(t->brand, sizeof t->brand, "%.63s", f->name);

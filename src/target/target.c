@@ -264,31 +264,80 @@ int target_devices(TargetKind kind, Err *err)
 	return n;
 }
 
+/*
+ * The file whose model the device has, the one with the longest name; false: none. Where a name fits and the number of
+ * units does not, other_model gets another model made of both.
+ */
+static bool find_model(Target *out, char other_model[sizeof out->model], TargetKind kind, const DeviceFacts *f,
+	const char *const *dirs, size_t ndirs)
+{
+	size_t n, longest = 0, other = 0;
+	Arena *a = arena_new();
+	const char *const *file = list_of_kind(a, kind, dirs, ndirs, &n);
+	for (size_t i = 0; i < n; i++) {
+		char path[PATH_LIMIT];
+		Target t;
+		if (!find_file(path, sizeof path, file[i], dirs, ndirs) || !resolve_file(&t, path, 1, NULL) ||
+			!device_is_model(f, t.model))
+			continue;
+		size_t length = strlen(t.model);
+		int units = device_units(f);
+		if ((f->is_cpu || units == 0 || units == t.cores) && length > longest) {
+			longest = length;
+			*out = t;
+		} else if (length > other) {
+			other = length;
+			snprintf(other_model, sizeof out->model, "%.24s-%d", t.model, units);
+		}
+	}
+	arena_free(a);
+	return longest > 0;
+}
+
 bool target_device(Target *t, TargetKind kind, int id, const char *const *dirs, size_t ndirs, Err *err)
 {
 	DlcError why = { 0 };
 	DeviceFacts facts;
-	Target model, best;
-	size_t n, longest = 0;
+	Target model;
+	char other[sizeof t->model] = "";
 	const Device *row = device_find(kinds[kind].device);
 	if (target_devices(kind, err) == 0)
 		return false;
 	if (row->describe(id, &facts, &why) != DLC_OK)
 		return fail(err, ERR_DEVICE, kinds[kind].text, "%s", why.text);
-	Arena *a = arena_new();
-	const char *const *file = list_of_kind(a, kind, dirs, ndirs, &n);
-	for (size_t i = 0; i < n; i++) {
-		char path[PATH_LIMIT];
-		if (find_file(path, sizeof path, file[i], dirs, ndirs) && resolve_file(&model, path, 1, NULL) &&
-			device_is_model(&facts, model.model) && strlen(model.model) > longest) {
-			longest = strlen(model.model);
-			best = model;
-		}
-	}
-	arena_free(a);
-	return target_from_device(t, kind, &facts, longest > 0 ? &best : NULL) ||
-	       fail(err, ERR_DEVICE, kinds[kind].text, "device %d, %s, has no features that dlc makes code for: %s", id,
-			   facts.name, facts.features);
+	bool known = find_model(&model, other, kind, &facts, dirs, ndirs);
+	if (!target_from_device(t, kind, &facts, known ? &model : NULL))
+		return fail(err, ERR_DEVICE, kinds[kind].text, "device %d, %s, has no features that dlc makes code for: %s", id,
+			facts.name, facts.features);
+	if (!known && other[0] != 0)
+		snprintf(t->model, sizeof t->model, "%s", other);
+	return true;
+}
+
+bool target_times_hold(const Target *t, const Target *machine, Err *err)
+{
+	Arch arch;
+	uint64_t level;
+	char text[TARGET_TEXT];
+	bool same = strcmp(t->model, machine->model) == 0;
+	bool of_class = (level_find(t->model, &arch, &level) && arch == t->arch) ||
+	                (unit_class(machine->model, t->arch) != NULL &&
+						strcmp(t->model, unit_class(machine->model, t->arch)) == 0);
+	return same || of_class ||
+	       fail(err, ERR_MISSING, target_text(t, text),
+			   "records of this target are times of its model, and this device, %s, is %s: name the kind %s alone",
+			   machine->brand, machine->model, kinds[t->kind].text);
+}
+
+/* The first device of this machine that has the model. */
+static bool device_of_model(
+	Target *t, TargetKind kind, const char *model, const char *const *dirs, size_t ndirs)
+{
+	int n = target_devices(kind, NULL);
+	for (int id = 0; id < n; id++)
+		if (target_device(t, kind, id, dirs, ndirs, NULL) && strcmp(t->model, model) == 0)
+			return true;
+	return false;
 }
 
 /* A device that is known by its level alone: "cuda:sm_86". */
@@ -330,7 +379,8 @@ bool target_resolve(Target *t, const char *name, int threads, const char *const 
 		const char *const *same = list_of_kind(a, found, dirs, ndirs, &n);
 		file = !alone ? file_of_model(tail, same, n, dirs, ndirs) : n == 1 ? same[0] : NULL;
 	}
-	if (file == NULL && found != TARGET_CPU && level_target(t, found, tail)) {
+	if (file == NULL && found != TARGET_CPU && !alone &&
+		(level_target(t, found, tail) || device_of_model(t, found, tail, dirs, ndirs))) {
 		arena_free(a);
 		return true;
 	}

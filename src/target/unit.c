@@ -89,6 +89,17 @@ static const struct Unit *unit_named(const char *name, Arch arch)
 	return NULL;
 }
 
+const char *unit_class(const char *model, Arch arch)
+{
+	for (int i = 0; i < UNITS; i++) {
+		size_t n = strlen(units[i].name);
+		if (units[i].arch == arch && units[i].blocks.warp == 1 && strncmp(model, units[i].name, n) == 0 &&
+			model[n] == '-')
+			return units[i].name;
+	}
+	return NULL;
+}
+
 bool unit_find(const char *name, Arch *arch)
 {
 	for (int i = 0; i < UNITS; i++)
@@ -111,7 +122,7 @@ void unit_derive(Target *t)
 {
 	uint64_t own;
 	const struct Unit *u = unit_named(t->model, t->arch);
-	if (u == NULL && t->blocks.warp == 1)
+	if (u == NULL && (t->blocks.warp == 1 || unit_class(t->model, t->arch) != NULL))
 		u = unit_named(unit_of_cpu(t->arch), t->arch);
 	if (u == NULL)
 		u = unit_named(level_of(t->arch, t->features, &own), t->arch);

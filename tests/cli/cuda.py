@@ -36,14 +36,14 @@ def naive(model):
 def device_is_listed():
     """dlc info shows the device and how to name it."""
     said = run("dlc-info").stdout
-    assert "cuda:sm_90 t1  Fake GPU 0  (--target=cuda --device=0)" in said, said
+    assert "cuda:fake-gpu t1  Fake GPU  (--target=cuda --device=0)" in said, said
 
 def tunes_and_reuses():
     """Candidates are measured, and the same command measures none of them again."""
     tune(f"--trials={TRIALS}")
     runs = records("run")
     assert len(runs) == TRIALS and all(r["status"] == "ok" for r in runs), runs
-    assert [(t["type"], t["model"]) for t in records("target")] == [("cuda", "sm_90")]
+    assert [(t["type"], t["model"]) for t in records("target")] == [("cuda", "fake-gpu")]
     last = json.loads(tune(f"--trials={TRIALS}", "--json").stdout.splitlines()[-1])
     assert last["reused"] == TRIALS and last["trials"] == 0, last
 
@@ -74,7 +74,7 @@ def refuses_what_cannot_run():
     refused(1, "the bundle needs ", "dlc-run", BUNDLE, FAKE_CUDA_SM="75")
     refused(1, "it is PTX 7.8, and the driver is for CUDA 11.4", "dlc-run", BUNDLE, FAKE_CUDA_DRIVER="11040")
     refused(1, "take a smaller batch", "dlc-run", BUNDLE, FAKE_CUDA_MEMORY="2000")
-    refused(5, "device 0 (Fake GPU 0) is lost to this process", "dlc-run", BUNDLE, FAKE_CUDA_STICKY="1:700")
+    refused(5, "device 0 (Fake GPU) is lost to this process", "dlc-run", BUNDLE, FAKE_CUDA_STICKY="1:700")
 
 def no_device():
     """Without a device tuning ends with exit code 5 and stores nothing."""

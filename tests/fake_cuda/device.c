@@ -186,8 +186,8 @@ int cuDeviceGet(int *out, int ordinal)
 int cuDeviceGetName(char *out, int size, int device)
 {
 	FAKE_BEGIN(false);
-	snprintf(out, (size_t)size, "Fake GPU %d", device);
-	return CU_OK;
+	snprintf(out, (size_t)size, "Fake GPU");
+	return device >= 0 && device < fake.devices ? CU_OK : CU_INVALID_DEVICE;
 }
 
 int fake_shared_most(void)

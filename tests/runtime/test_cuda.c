@@ -383,7 +383,7 @@ START_TEST(shared_memory)
 	ck_assert_int_eq(s, _i == 0 ? DLC_OK : DLC_KERNEL);
 	ck_assert_msg(
 		_i == 0 || strstr(err.text, "the CUDA device failed in step 0 (add): kernel dlc_add needs 100000 bytes of "
-									"shared memory, and a block of Fake GPU 0 has 65536") != NULL,
+									"shared memory, and a block of Fake GPU has 65536") != NULL,
 		"%s", err.text);
 	ck_assert_int_eq(calls("cuFuncSetAttribute"), 1);
 	closed(&n);
@@ -399,11 +399,11 @@ static const struct Failure {
 	{ "FAKE_CUDA_DEVICES", "0", DLC_SYSTEM,
 		"the CUDA driver finds no device: CUDA_ERROR_NO_DEVICE (no CUDA-capable device" },
 	{ "FAKE_CUDA_SM", "70", DLC_BAD_TARGET,
-		"it is for another GPU than Fake GPU 0 (sm_70): compile it for this device" },
+		"it is for another GPU than Fake GPU (sm_70): compile it for this device" },
 	{ "FAKE_CUDA_DRIVER", "11040", DLC_BAD_TARGET,
 		"it is PTX 7.8, and the driver is for CUDA 11.4: install a newer driver, at least one for CUDA 11.8" },
 	{ "FAKE_CUDA_FAIL", "cuDevicePrimaryCtxRetain:1:46", DLC_SYSTEM,
-		"CUDA device 0 (Fake GPU 0) cannot be opened: CUDA_ERROR_DEVICE_UNAVAILABLE" },
+		"CUDA device 0 (Fake GPU) cannot be opened: CUDA_ERROR_DEVICE_UNAVAILABLE" },
 	{ "FAKE_CUDA_FAIL", "cuModuleLoadDataEx:1:221", DLC_BAD_TARGET, "libnvidia-ptxjitcompiler.so.1 is not there" },
 	{ "FAKE_CUDA_FAIL", "cuModuleLoadDataEx:1:12345", DLC_BAD_TARGET, "CUDA error 12345" },
 	{ "FAKE_CUDA_FAIL", "cuModuleLoadDataEx:1:2", DLC_NO_MEMORY, "does not take the bundle's code" },
@@ -425,7 +425,7 @@ static const struct Failure {
 		"the CUDA device failed in step 1 (add): CUDA_ERROR_OUT_OF_MEMORY (out of memory)" },
 	{ "FAKE_CUDA_STICKY", "2:702", DLC_LOST,
 		"failed in one of the steps 0 (add) to 1 (add): CUDA_ERROR_LAUNCH_TIMEOUT (the launch timed out and was "
-		"terminated); device 0 (Fake GPU 0) is lost to this process: start the program again, with "
+		"terminated); device 0 (Fake GPU) is lost to this process: start the program again, with "
 	    "CUDA_LAUNCH_BLOCKING" },
 };
 
@@ -451,7 +451,7 @@ START_TEST(bad_images)
 			"CUDA_ERROR_INVALID_PTX (a PTX JIT compilation failed): ptxas fatal   : Missing .version" },
 		{ ".version 7.8\n.target sm_75\n.visible .entry (",
 			"ptxas application ptx input, line 7; error   : Parsing error" },
-		{ "\177ELF.version 7.8\n.target sm_80\n", "it is for another GPU than Fake GPU 0 (sm_90)" },
+		{ "\177ELF.version 7.8\n.target sm_80\n", "it is for another GPU than Fake GPU (sm_90)" },
 		{ ".version 9.0\n.target sm_120\n", "it is for another GPU" },
 	};
 	DlcError err = { 0 };
@@ -496,7 +496,7 @@ START_TEST(described)
 	DeviceFacts f;
 	ck_assert_int_eq(device_cuda.count(NULL), 1);
 	ck_assert(device_cuda.describe(0, &f, NULL) == DLC_OK);
-	ck_assert_str_eq(f.name, "Fake GPU 0");
+	ck_assert_str_eq(f.name, "Fake GPU");
 	ck_assert_str_eq(f.driver, "CUDA 13.0");
 	ck_assert_str_eq(f.features, "sm_90");
 	for (int k = 0; k < LEN(ROW); k++) {

@@ -49,6 +49,11 @@ static const struct {
 	{ "NVIDIA GeForce RTX 4090", "", "rtx4090", true },
 	{ "NVIDIA GeForce RTX 4090", "", "4090", true },
 	{ "NVIDIA GeForce RTX 4090", "", "409", false },
+	{ "NVIDIA GeForce RTX 4090 Laptop GPU", "", "rtx4090", false },
+	{ "NVIDIA GeForce RTX 4090 D", "", "rtx4090", false },
+	{ "NVIDIA GeForce GTX 1080 Ti", "", "gtx1080", false },
+	{ "NVIDIA GeForce GTX 1080 with Max-Q Design", "", "gtx1080", false },
+	{ "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "", "a100", false },
 	{ "cpu-haswell-Intel(R) Xeon(R)", "OpenCL 3.0 PoCL HSTR: cpu", "pocl", true },
 	{ "pthread", "OpenCL 3.0 MyPoCLish", "pocl", false },
 	{ "", "", "pocl", false },
@@ -69,10 +74,12 @@ static const struct {
 	const char *name, *features, *text; /* NULL: refused */
 	Feature highest;
 } models[] = {
-	{ TARGET_CUDA, "NVIDIA L40S", "sm_89", "cuda:sm_89 t1", FEATURE_SM_89 },
-	{ TARGET_CUDA, "NVIDIA B300", "sm_103", "cuda:sm_100 t1", FEATURE_SM_100 },
-	{ TARGET_CUDA, "NVIDIA GB10", "sm_121", "cuda:sm_120 t1", FEATURE_SM_120 },
-	{ TARGET_CUDA, "Quadro M6000", "sm_52", "cuda:sm_37 t1", FEATURE_SM_37 },
+	{ TARGET_CUDA, "NVIDIA L40S", "sm_89", "cuda:l40s t1", FEATURE_SM_89 },
+	{ TARGET_CUDA, "NVIDIA B300", "sm_103", "cuda:b300 t1", FEATURE_SM_100 },
+	{ TARGET_CUDA, "NVIDIA GB10", "sm_121", "cuda:gb10 t1", FEATURE_SM_120 },
+	{ TARGET_CUDA, "Quadro M6000", "sm_52", "cuda:quadro-m6000 t1", FEATURE_SM_37 },
+	{ TARGET_CUDA, "NVIDIA GeForce RTX 3060 Laptop GPU", "sm_86", "cuda:geforce-rtx-3060-laptop-gpu t1",
+		FEATURE_SM_86 },
 	{ TARGET_CUDA, "Tesla K40", "sm_35", NULL, FEATURE_COUNT },
 	{ TARGET_CUDA, "?", "", NULL, FEATURE_COUNT },
 	{ TARGET_OPENCL, "AMD Radeon(TM) RX 6800", "fp16 fp64", "opencl:amd-radeon-rx-6800 t1", FEATURE_CL_FP64 },
@@ -140,11 +147,44 @@ START_TEST(a_cpu_through_opencl_is_this_core)
 	device_number(&f, "vector_bits", _i == 0 ? 512 : _i == 1 ? 256 : 48);
 	target_host(&host, 1);
 	ck_assert(target_from_device(&t, TARGET_OPENCL, &f, _i < 1 ? &file : NULL));
-	ck_assert_str_eq(t.model, _i < 3 ? "pocl" : "pthread-xeon");
+	const char *cpu = _i < 3 ? arena_printf(a, "pocl-%s", host.model) : "pthread-xeon";
+	ck_assert_str_eq(t.model, arena_printf(a, "%.26s-%d", cpu, t.vector_bits));
+	Target again, any = file;
+	Err e = { 0 };
+	const char *form = arena_printf(a, "{\"kind\":\"opencl\",\"model\":\"%s\",\"features\":[\"fp64\"]}", t.model);
+	ck_assert_msg(_i == 3 || target_resolve(&again, form, 1, NULL, 0, &e), "%s", e.text);
+	ck_assert(_i == 3 || (again.blocks.warp == 1 && again.vector_bits == t.vector_bits &&
+							 strcmp(again.model, t.model) == 0));
+	ck_assert(target_times_hold(&any, &t, &e) == (_i < 3) && target_times_hold(&t, &t, &e));
 	ck_assert(t.vector_bits == (_i == 0 ? 512 : _i == 1 ? 256 : 128) && t.blocks.warp == 1 && t.cores == 3);
 	ck_assert(t.core.ghz == host.core.ghz && t.cache[0].bytes == host.cache[0].bytes);
 	ck_assert(t.core.fma_rate * t.vector_bits == host.core.fma_rate * host.vector_bits);
 	ck_assert(t.vector_regs * t.vector_bits == host.vector_regs * host.vector_bits);
+}
+END_TEST
+
+/* Times of a device are those of its model and of the classes that it is in. */
+static const struct {
+	const char *target, *machine;
+	bool hold;
+} times[] = {
+	{ "cuda:h200", "cuda:h200", true },
+	{ "cuda:h100", "cuda:h200", false },
+	{ "cuda:sm_86", "cuda:rtx4090", true },
+	{ "cuda:rtx4090", "cuda:sm_89", false },
+	{ "opencl:generic", "opencl:pocl", true },
+	{ "opencl:pocl", "opencl:generic", false },
+};
+
+START_TEST(times_are_of_a_model)
+{
+	Target t, machine;
+	Err e = { 0 };
+	ck_assert(target_resolve(&t, times[_i].target, 1, configs, 1, &e));
+	ck_assert(target_resolve(&machine, times[_i].machine, 1, configs, 1, &e));
+	snprintf(machine.brand, sizeof machine.brand, "X");
+	ck_assert(target_times_hold(&t, &machine, &e) == times[_i].hold);
+	ck_assert(times[_i].hold || (strstr(e.text, "this device, X, is ") != NULL && err_exit_code(e.code) == 3));
 }
 END_TEST
 
@@ -226,6 +266,7 @@ int main(void)
 	tcase_add_loop_test(tc, devices_without_a_file_have_a_model, 0, LEN(models));
 	tcase_add_test(tc, numbers_of_a_driver_are_taken);
 	tcase_add_loop_test(tc, a_cpu_through_opencl_is_this_core, 0, 4);
+	tcase_add_loop_test(tc, times_are_of_a_model, 0, LEN(times));
 	tcase_add_test(tc, a_text_is_the_target);
 	tcase_add_test(tc, a_kind_is_this_machines_device);
 	tcase_add_test(tc, code_needs_the_blocks_of_its_target);
