@@ -2,4 +2,4 @@
 #include "schedule/sketch.h"
 
 const Template *const templates[] = { &tmpl_conv, &tmpl_dense, &tmpl_pool, &tmpl_loops, &tmpl_block_conv,
-	&tmpl_block_dense, &tmpl_block_loops, NULL };
+	&tmpl_block_depthwise, &tmpl_block_dense, &tmpl_block_loops, NULL };

@@ -34,6 +34,16 @@ static const struct {
 	{ "block.conv", "dag deep\nin x: f32[1,16,3,3]\nconst w: f32[6,16,3,3]\nconst b: f32[6]\n"
 		"y: f32[1,6,3,3] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,6,3,3] = relu(y)\nout z\n" },
 	{ "block.conv", "dag bare\nin x: f32[2,128,2,3]\nconst w: f32[9,128,1,1]\ny: f32[2,9,2,3] = conv(x, w)\nout y\n" },
+	{ "block.depthwise", "dag depthwise\nin x: f32[2,6,9,8]\nconst w: f32[6,1,3,3]\nconst b: f32[6]\n"
+		"y: f32[2,6,9,8] = conv(x, w, b) pads=[1,1,1,1] groups=6\nz: f32[2,6,9,8] = clip(y) lo=0 hi=6\nout z\n" },
+	{ "block.depthwise", "dag multiplied\nin x: f32[1,5,13,11]\nconst w: f32[10,1,3,3]\n"
+		"y: f32[1,10,7,6] = conv(x, w) pads=[1,1,1,1] groups=5 strides=[2,2]\nout y\n" },
+	{ "block.depthwise", "dag dilated\nin x: f32[1,9,10,16]\nconst w: f32[9,1,3,5]\nin r: f32[1,9,6,8]\n"
+		"y: f32[1,9,6,8] = conv(x, w) groups=9 dilations=[2,2]\nz: f32[1,9,6,8] = add(y, r)\nout z\n" },
+	{ "block.depthwise", "dag row\nin x: f32[2,6,33]\nconst w: f32[6,1,7]\n"
+		"y: f32[2,6,33] = conv(x, w) pads=[3,3] groups=6\nout y\n" },
+	{ "block.depthwise", "dag volume\nin x: f32[1,4,3,6,8]\nconst w: f32[4,1,3,3,3]\n"
+		"y: f32[1,4,3,3,4] = conv(x, w) pads=[1,1,1,1,1,1] groups=4 strides=[1,2,2]\nout y\n" },
 	{ "block.dense", "dag dense\nin x: f32[13,24]\nconst w: f32[20,24]\nconst b: f32[20]\n"
 		"y: f32[13,20] = dense(x, w, b)\nz: f32[13,20] = relu(y)\nout z\n" },
 	{ "block.dense", "dag sequence\nin x: f32[2,9,21]\nconst w: f32[16,21]\ny: f32[2,9,16] = dense(x, w)\nout y\n" },

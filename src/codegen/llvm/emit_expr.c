@@ -182,13 +182,18 @@ static bool is_zero(const Expr *x)
 	                         : ir_is_const(x, 0) || (x->op == IR_FLOAT && x->f == 0 && !signbit(x->f));
 }
 
-/* Each arm under its mask: a lane's load happens only where the lane takes that arm. */
+/*
+ * Each arm under its mask: a lane's load happens only where the lane takes that arm. On a device, a condition that all
+ * lanes share stays one bit.
+ */
 static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 {
 	LLVMValueRef c = emit_expr(e, x->arg[0]), outer = e->mask, some = e->some, arm[2];
+	bool shared = e->device && outer == NULL && x->arg[0]->op == IR_SPLAT;
+	LLVMValueRef on = shared ? emit_expr(e, x->arg[0]->arg[0]) : c;
 	for (int k = 0; k < 2; k++) {
 		size_t mark = e->temp.n;
-		e->mask = both(e, outer, k == 0 ? c : LLVMBuildNot(e->b, c, ""));
+		e->mask = both(e, outer, k == 0 ? on : LLVMBuildNot(e->b, on, ""));
 		e->some = k == 0 && outer == NULL ? emit_some(e, x->arg[0]) : NULL;
 		arm[k] = emit_expr(e, x->arg[1 + k]);
 		e->mask = outer;

@@ -286,12 +286,29 @@ static LLVMValueRef gather(Emit *e, const Place *p, const Expr *x)
 	return wide == lanes ? v : resize(e, v, v, wide, lanes, 0);
 }
 
+/* On a device, under one condition for all lanes: in a block of its own. Off: zeros. */
+static LLVMValueRef load_row_if(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *base, int lanes)
+{
+	LLVMBasicBlockRef before = e->at, yes = emit_block(e, "on"), done = emit_block(e, "off");
+	LLVMBuildCondBr(e->b, e->mask, yes, done);
+	emit_move(e, yes);
+	LLVMValueRef v = emit_load_pieces(e, p, ptr, base, lanes), zero = LLVMConstNull(LLVMTypeOf(v)), both;
+	LLVMBuildBr(e->b, done);
+	emit_move(e, done);
+	both = LLVMBuildPhi(e->b, LLVMTypeOf(v), "");
+	LLVMAddIncoming(both, &v, &yes, 1);
+	LLVMAddIncoming(both, &zero, &before, 1);
+	return both;
+}
+
 static LLVMValueRef load_row(Emit *e, const Place *p, const Expr *base, int lanes)
 {
 	LLVMTypeRef t = emit_vector(emit_mem_type(e, p->buf->type), lanes);
 	LLVMValueRef ptr = emit_address(e, p, base);
 	if (e->device && e->mask == NULL)
 		return emit_load_pieces(e, p, ptr, base, lanes);
+	if (e->device && emit_lanes(e->mask) == 1)
+		return load_row_if(e, p, ptr, base, lanes);
 	if (e->mask == NULL)
 		return load_at(e, p, t, ptr, alignment(p->buf->type));
 	LLVMTypeRef over[2] = { t, LLVMTypeOf(ptr) };

@@ -31,6 +31,8 @@ static const char *const layers[] = {
 	"dag c\nin x: f32[1,512,7,7]\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7] = conv(x, w) pads=[1,1,1,1]\nout y\n",
 	"dag c\nin x: f32[1,144,56,56]\nconst w: f32[144,1,3,3]\n"
 	"y: f32[1,144,28,28] = conv(x, w) groups=144 strides=[2,2] pads=[1,1,1,1]\nout y\n",
+	"dag c\nin x: f32[32,240,28,28]\nconst w: f32[240,1,5,5]\n"
+	"y: f32[32,240,28,28] = conv(x, w) groups=240 pads=[2,2,2,2]\nout y\n",
 	"dag d\nin x: f32[1,512]\nconst w: f32[1000,512]\nconst b: f32[1000]\ny: f32[1,1000] = dense(x, w, b)\nout y\n",
 	"dag d\nin x: f32[128,768]\nconst w: f32[3072,768]\ny: f32[128,3072] = dense(x, w)\nout y\n",
 	"dag s\nin x: f32[1536,128]\ny: f32[1536,128] = softmax(x)\nout y\n",
