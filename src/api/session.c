@@ -200,6 +200,8 @@ static bool find_target(const DlcSession *s, const DlcTarget *t, Target *out, Ta
 		return false;
 	if (target_has_blocks(out) && threads > 1)
 		return fail(err, ERR_USAGE, name, "only a CPU's target has threads: leave --threads=%d out", threads);
+	if (!target_has_blocks(out) && device > 0)
+		return fail(err, ERR_DEVICE, name, "there is no CPU %d: this machine is one device, 0", device);
 	if (machine == NULL)
 		return true;
 	if (!target_has_blocks(out))

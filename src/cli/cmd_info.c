@@ -251,13 +251,29 @@ static void list_devices(Info *f, DlcSession *s)
 	}
 }
 
+/* Whether some kind has the device that is asked for. */
+static bool has_device(const Info *f, DlcSession *s, Err *err)
+{
+	Text counts = { .arena = f->arena };
+	for (int k = 0; k < f->session->nkind; k++) {
+		int n = 0;
+		const char *kind = f->session->kind[k];
+		dlc_session_devices(s, kind, &n, NULL);
+		if (f->device < n)
+			return true;
+		text_add(&counts, "%s%d of %s", k == 0 ? "" : k + 1 < f->session->nkind ? ", " : " and ", n, kind);
+	}
+	return fail(err, ERR_DEVICE, "", "there is no device %d: this machine has %s, counted from 0", f->device,
+		text_str(&counts));
+}
+
 static bool run_info(const Args *args, Err *err)
 {
 	Info f = { .arena = args_arena(args), .probed = args_given(args, "probe"),
 		.device = (int)args_int(args, "device", -1) };
 	DlcSession *s = session_open(err);
 	bool ok = s != NULL && dlc_session_info(s, &f.session, failure_of(err)) == DLC_FAULT_NONE &&
-		dlc_target_info(s, NULL, f.probed, &f.host, failure_of(err)) == DLC_FAULT_NONE;
+		has_device(&f, s, err) && dlc_target_info(s, NULL, f.probed, &f.host, failure_of(err)) == DLC_FAULT_NONE;
 	if (ok && args_given(args, "json")) {
 		f.devices = json_new(f.arena, JV_ARRAY);
 		f.missing = json_new(f.arena, JV_ARRAY);

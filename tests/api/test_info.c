@@ -116,7 +116,7 @@ START_TEST(devices_are_described)
 	}
 	ok(dlc_target_info(s, NULL, 0, &t, &why), why);
 	ck_assert_int_eq(t->nblocks, 0);
-	ck_assert_int_eq(dlc_target_info(s, &(DlcTarget){ .device = 1 }, 0, &t, &why), DLC_FAULT_NONE);
+	ck_assert_int_eq(dlc_target_info(s, &(DlcTarget){ .device = 1 }, 0, &t, &why), DLC_FAULT_DEVICE);
 	dlc_session_close(s);
 }
 END_TEST

@@ -50,7 +50,10 @@ def no_device():
         refused(NONE, 5, "dlc", *command, "--target=opencl:generic")
     assert not os.path.exists(f"{TMP}/new.sqlite")
     refused(NONE, 5, "dlc", "show", POOL, "--target=opencl", "--device=1")
-    refused("there is no CPU 1", 5, "dlc", "run", POOL, "--device=1", "--tuning-db=none")
+    for command in (["run", POOL, "--tuning-db=none"], ["tune", POOL, f"--tuning-db={TMP}/new.sqlite"]):
+        refused("there is no CPU 1", 5, "dlc", *command, "--device=1")
+    refused("there is no device 7: this machine has 1 of cuda and 0 of opencl, counted from 0", 5, "dlc", "info",
+            "--device=7", env=fake(DEVICES=1))
     refused("an integer from 0 to 4095", 2, "dlc", "run", POOL, "--device=-1")
 
 
