@@ -12,7 +12,7 @@ typedef enum DlcLimit { DLC_NO_LIMIT, DLC_TRIALS_ALL, DLC_TRIALS_MORE } DlcLimit
 typedef enum DlcPhase { DLC_OPENING, DLC_SEARCHING, DLC_RACING, DLC_CONFIRMING, DLC_DONE, DLC_PHASES } DlcPhase;
 /* Why nothing more is looked for. */
 typedef enum DlcEnd { DLC_OPEN, DLC_SEARCHED, DLC_AT_ROOF } DlcEnd;
-enum { DLC_STATUSES = 24, DLC_JOBS = 64 /* at most */ };
+enum { DLC_STATUSES = 24, DLC_JOBS = 64, DLC_DEVICES = 16 /* at most */ };
 /* "ok", "timeout" ...: what becomes of a trial; NULL behind the last. */
 DLC_API const char *dlc_trial_status(int index);
 
@@ -55,6 +55,8 @@ typedef struct DlcTuneRequest {
 	const char *search; /* NULL: rank; random */
 	const char *preset; /* NULL: normal; quick, thorough */
 	int jobs;           /* compilers at once; 0: 2 where there are more cores than threads */
+	const int *device;  /* GPUs that measure side by side, all of the target's model; none: target.device alone */
+	int ndevice;        /* the first also times the finalists of each task, and the network */
 	const char *schedule;      /* a trace's text: measures and stores it, searches nothing; NULL */
 	const char *schedule_name; /* in messages; may be NULL */
 	int dry_run;               /* 1: says what would be searched, measures and writes nothing */

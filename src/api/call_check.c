@@ -64,6 +64,10 @@ const ApiField api_compile_options[] = {
 	INT(DlcCompileOptions, require, 0, DLC_HITS - 1),
 	END
 };
+static const ApiField device_fields[] = {
+	{ "device", API_INT, 0, 0, INT_MAX, NULL, 0, 0, NULL },
+	END
+};
 const ApiField api_tune_request[] = {
 	TARGET(DlcTuneRequest, target),
 	LIST(DlcTuneRequest, database, ndatabase, NULL),
@@ -72,6 +76,8 @@ const ApiField api_tune_request[] = {
 	INT64(DlcTuneRequest, trials, 0),
 	SECONDS(DlcTuneRequest, budget_s),
 	INT(DlcTuneRequest, jobs, 0, DLC_JOBS),
+	INT(DlcTuneRequest, ndevice, 0, DLC_DEVICES),
+	LIST(DlcTuneRequest, device, ndevice, device_fields),
 	END
 };
 

@@ -9,6 +9,7 @@
 #include "compile/compile.h"
 #include "runtime/device.h"
 #include "runtime/timing.h"
+#include "target/machine_device.h"
 #include "tuner/tuner.h"
 #include "tuner/tuning.h"
 
@@ -166,11 +167,67 @@ static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *
 	return r->schedule == NULL || !r->dry_run || fail(err, ERR_USAGE, "schedule", "a dry run measures none");
 }
 
-/* A dry run needs neither the machine nor its programs. */
-static bool find_target(const DlcSession *s, const DlcTuneRequest *r, Target *out, Err *err)
+/* The target as it is asked for, on the first of several devices. */
+static DlcTarget first_target(const DlcTuneRequest *r)
 {
-	return r->dry_run ? session_target(s, &r->target, false, out, err)
-	                  : session_measured_target(s, &r->target, out, err) && session_has_programs(s, out, err);
+	DlcTarget t = r->target;
+	if (r->ndevice > 0)
+		t.device = r->device[0];
+	return t;
+}
+
+/* "cuda:h200 (NVIDIA H200)" */
+static const char *name_device(Arena *a, const Target *t, int id)
+{
+	char text[TARGET_TEXT];
+	DeviceFacts facts = { 0 };
+	DlcError none = { 0 };
+	const Device *row = device_find(codegen_device(t));
+	target_text(t, text);
+	bool known = row != NULL && row->describe != NULL && row->describe(id, &facts, &none) == DLC_OK;
+	text[strcspn(text, " ")] = 0;
+	return known ? arena_printf(a, "%s (%s)", text, facts.name) : arena_printf(a, "%s", text);
+}
+
+/*
+ * Several devices are of one model, so that a candidate's time is much the same on each. Those on this machine's own
+ * processors would disturb each other.
+ */
+static bool check_devices(const DlcSession *s, const DlcTuneRequest *r, const Target *t, Arena *a, Err *err)
+{
+	Target one, first;
+	if (r->ndevice < 2)
+		return true;
+	if (!target_has_blocks(t))
+		return fail(err, ERR_USAGE, "device", "only a target such as cuda has several devices: name none");
+	if (t->blocks.warp == 1)
+		return fail(err, ERR_USAGE, "device",
+			"devices of this kind use the processors of this machine and would disturb each other: name one");
+	for (int i = 0; i < r->ndevice; i++) {
+		for (int k = 0; k < i; k++)
+			if (r->device[k] == r->device[i])
+				return fail(err, ERR_USAGE, "device", "device %d is named twice", r->device[i]);
+		if (!target_device(&one, t->kind, r->device[i], s->folders.targets, s->folders.ntargets, err))
+			return false;
+		if (i == 0)
+			first = one;
+		Hash id = target_id(&one), other = target_id(&first);
+		if (memcmp(&id, &other, sizeof id) != 0 || one.cores != first.cores)
+			return fail(err, ERR_USAGE, "device",
+				"device %d is %s and device %d is %s: records are of one model, so name devices of one", r->device[0],
+				name_device(a, &first, r->device[0]), r->device[i], name_device(a, &one, r->device[i]));
+	}
+	return true;
+}
+
+/* A dry run needs neither the machine nor its programs. */
+static bool find_target(const DlcSession *s, const DlcTuneRequest *r, Target *t, Arena *a, Err *err)
+{
+	DlcTarget name = first_target(r);
+	if (r->dry_run)
+		return session_target(s, &name, false, t, err);
+	return session_measured_target(s, &name, t, err) && check_devices(s, r, t, a, err) &&
+		session_has_programs(s, t, err);
 }
 
 static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)
@@ -179,7 +236,7 @@ static bool check(const DlcSession *s, const DlcTuneRequest *r, Err *err)
 	Target t;
 	Arena *a = arena_new();
 	bool ok = find_rows(r, &ask, a, err) && cost_model_find(r->cost_model, err) != NULL &&
-		find_target(s, r, &t, err);
+		find_target(s, r, &t, a, err);
 	arena_free(a);
 	return ok;
 }
@@ -265,8 +322,11 @@ static bool try_schedule(Tuning *x, TuneResult *result, Err *err)
 
 static bool measure_all(Tuning *x, TuneResult *result, Err *err)
 {
-	ChildOptions o = { .name = &x->r->target,
+	DlcTarget name = first_target(x->r);
+	ChildOptions o = { .name = &name,
 		.target = &x->target,
+		.device = x->r->device,
+		.ndevice = x->r->ndevice,
 		.jobs = x->r->jobs,
 		.run_ms = METHOD_RUN_MS,
 		.tick = tick,
@@ -288,7 +348,7 @@ static bool describe_device(Tuning *x, Err *err)
 	const Device *row = device_find(codegen_device(&x->target));
 	if (!target_has_blocks(&x->target) || row == NULL || row->describe == NULL)
 		return true;
-	if (row->describe(x->r->target.device, &x->facts, &why) != DLC_OK)
+	if (row->describe(first_target(x->r).device, &x->facts, &why) != DLC_OK)
 		return fail(err, ERR_DEVICE, target_kind_name(x->target.kind), "%s", why.text);
 	x->device = (EnvDevice){ x->facts.name, x->facts.driver };
 	x->with.device = &x->device;
@@ -327,7 +387,7 @@ static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult 
 	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a };
 	if (!r->dry_run && r->ndatabase == 0)
 		return fail(err, ERR_USAGE, "database", "tuning needs a database to write to");
-	return find_rows(r, &x->ask, a, err) && find_target(n->session, r, &x->target, err) && tune(x, out, err);
+	return find_rows(r, &x->ask, a, err) && find_target(n->session, r, &x->target, a, err) && tune(x, out, err);
 }
 
 DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *out, DlcFailure *why)

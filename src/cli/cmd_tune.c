@@ -6,9 +6,13 @@
 #include "cli/tune_screen.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { BUDGET_MS = 600000 /* without --trials and --budget: ten minutes, as dlc(1) says */ };
+enum {
+	BUDGET_MS = 600000 /* without --trials and --budget: ten minutes, as dlc(1) says */,
+	MOST_DEVICE = 4095,
+};
 
 static DlcSession *running; /* cancelled by signals */
 static volatile sig_atomic_t stopped;
@@ -21,13 +25,43 @@ static void on_stop(int sig)
 	dlc_session_cancel(running, 1);
 }
 
-/* What the options ask for; the schedule of --try is not read yet. */
+/* "0,1,3", or all of the target's kind. */
+static bool read_devices(const Args *args, DlcSession *s, DlcTuneRequest *r, Err *err)
+{
+	const char *text = args_text(args, "device", "0"), *name = r->target.name;
+	int *device = arena_array(args_arena(args), int, DLC_DEVICES), n = 0;
+	if (strcmp(text, "all") == 0) {
+		const char *kind = arena_printf(args_arena(args), "%.*s", (int)strcspn(name, ":"), name);
+		if (dlc_session_devices(s, kind, &n, failure_of(err)) != DLC_FAULT_NONE)
+			return false;
+		n = n < DLC_DEVICES ? n : DLC_DEVICES;
+		for (int i = 0; i < n; i++)
+			device[i] = i;
+	} else {
+		for (const char *p = text; p != NULL; p = strchr(p, ',') != NULL ? strchr(p, ',') + 1 : NULL) {
+			const char *word = arena_printf(args_arena(args), "%.*s", (int)strcspn(p, ","), p);
+			int64_t id;
+			if (n == DLC_DEVICES || !text_to_int(word, 0, MOST_DEVICE, &id))
+				return fail(err, ERR_USAGE, "--device",
+					"\"%s\" is no list of devices: write all, or up to %d integers from 0 to %d, such as 0,1,3", text,
+					DLC_DEVICES, MOST_DEVICE);
+			device[n++] = (int)id;
+		}
+	}
+	r->target.device = device[0];
+	r->device = device;
+	r->ndevice = n > 1 ? n : 0;
+	return true;
+}
+
+/* What the options ask for; the schedule of --try and the devices are not read yet. */
 static void read_request(const Args *args, DlcTuneRequest *r)
 {
 	static const char *const preset[] = { "quick", "normal", "thorough" }; /* the words of the option */
 	bool counted = args_given(args, "trials");
 	size_t ntask;
-	*r = (DlcTuneRequest){ .target = target_of(args),
+	*r = (DlcTuneRequest){ .target = { .name = args_text(args, "target", "host"),
+			.threads = (int)args_int(args, "threads", 1) },
 		.cost_model = args_text(args, "cost-model", NULL),
 		.task = args_all(args, "tasks", &ntask),
 		.limit = !counted ? DLC_NO_LIMIT : args_plus(args, "trials") ? DLC_TRIALS_MORE : DLC_TRIALS_ALL,
@@ -78,7 +112,7 @@ static bool run_tune(const Args *args, Err *err)
 	Databases d = { 0 };
 	read_request(args, &r);
 	DlcSession *s = session_open(err);
-	bool ok = s != NULL;
+	bool ok = s != NULL && read_devices(args, s, &r, err);
 	if (ok && r.schedule_name != NULL)
 		ok = (r.schedule = text_load(args_arena(args), &r.schedule_name, err)) != NULL;
 	ok = ok && dlc_tune_check(s, &r, failure_of(err)) == DLC_FAULT_NONE &&
@@ -104,7 +138,10 @@ static bool run_tune(const Args *args, Err *err)
 
 static const Option options[] = {
 	OPTION_TARGET,
-	OPTION_DEVICE,
+	{ .name = "device",
+		.kind = OPT_TEXT,
+		.arg = "N,..",
+		.help = "device of the target's kind, several, or all (default 0)" },
 	OPTION_THREADS,
 	OPTION_DB_WRITTEN,
 	OPTION_COST_MODEL,

@@ -177,8 +177,8 @@ void local_tell_lost(const Runner *x, const char *why)
 {
 	char sentence[400];
 	int n = local_others(x);
-	snprintf(sentence, sizeof sentence, "device %s is lost, and the search goes on with %d other%s: %s",
-		x->m->o.runner[x->index].name, n, n == 1 ? "" : "s", why);
+	snprintf(sentence, sizeof sentence, "device %s is lost (%s); the search goes on with %d other%s",
+		x->m->o.runner[x->index].name, why, n, n == 1 ? "" : "s");
 	if (x->m->o.note != NULL)
 		x->m->o.note(sentence, x->m->o.note_arg);
 }
@@ -205,11 +205,13 @@ void local_step(Local *m)
 	for (int i = 0; i < m->o.builders && m->queued.first != NULL; i++)
 		if (m->builder[i].job == NULL)
 			start_build(m, &m->builder[i], pop(&m->queued));
-	for (int i = 0; i < m->o.runners; i++) {
-		Runner *x = &m->runner[i];
+	for (int i = 0, first = m->next; i < m->o.runners; i++) {
+		Runner *x = &m->runner[(first + i) % m->o.runners];
 		Job *j = NULL;
-		while (x->running == NULL && (!x->gone || local_others(x) == 0) && (j = take_ready(x)) != NULL)
+		while (x->running == NULL && (!x->gone || local_others(x) == 0) && (j = take_ready(x)) != NULL) {
+			m->next = (x->index + 1) % m->o.runners;
 			runner_start(x, j);
+		}
 	}
 }
 

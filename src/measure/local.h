@@ -52,6 +52,7 @@ struct Local {
 	uv_timer_t timer;
 	Builder builder[MEASURE_BUILDERS];
 	Runner runner[MEASURE_RUNNERS];
+	int next;        /* the runner whose turn it is */
 	int generations; /* of all runners */
 	int64_t cold_bytes; /* measure_cold */
 	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */

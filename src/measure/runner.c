@@ -337,6 +337,7 @@ void runner_start(Runner *x, Job *j)
 {
 	Local *m = x->m;
 	x->running = j;
+	j->answers = 0; /* a runner that was lost may owe some */
 	if (!open_runner(x, j))
 		return;
 	if (x->other_version) {

@@ -68,6 +68,8 @@ START_TEST(a_number_out_of_range_is_refused)
 		{ { .ntask = -1 }, "ntask" },
 		{ { .ndatabase = -1 }, "ndatabase" },
 		{ { .jobs = -1 }, "jobs" },
+		{ { .ndevice = -1 }, "ndevice" },
+		{ { .ndevice = DLC_DEVICES + 1 }, "ndevice" },
 		{ { .jobs = DLC_JOBS + 1 }, "jobs" },
 		{ { .target.threads = DLC_THREADS + 1 }, "threads" },
 		{ { .target.threads = -1 }, "threads" },

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { STACK = 16, CALLED = 128 };
 
@@ -35,13 +36,23 @@ static long number(const char *name, long otherwise)
 	return text != NULL ? strtol(text, NULL, 10) : otherwise;
 }
 
+/* "90,75" */
+static void read_levels(const char *text)
+{
+	for (int k = 0; k < FAKE_DEVICES; k++) {
+		const char *next = strchr(text, ',');
+		fake.sm[k] = (int)strtol(text, NULL, 10);
+		text = next != NULL ? next + 1 : text;
+	}
+}
+
 static void read_options(void)
 {
+	const char *levels = getenv("FAKE_CUDA_SM"), *gone = getenv("FAKE_CUDA_GONE");
 	const char *fail = getenv("FAKE_CUDA_FAIL"), *sticky = getenv("FAKE_CUDA_STICKY");
 	const char *kernels = getenv("FAKE_CUDA_KERNELS");
 	fake = (FakeOptions){
 		.devices = (int)number("FAKE_CUDA_DEVICES", 1),
-		.sm = (int)number("FAKE_CUDA_SM", 90),
 		.driver = (int)number("FAKE_CUDA_DRIVER", 13000),
 		.threads = (int)number("FAKE_CUDA_THREADS", 1024),
 		.blocking = (int)number("CUDA_LAUNCH_BLOCKING", 0),
@@ -52,6 +63,9 @@ static void read_options(void)
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_FAIL is not FUNCTION:N:STATUS\n");
 	if (sticky != NULL && sscanf(sticky, "%d:%d", &fake.sticky_from, &fake.sticky_status) != 2)
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_STICKY is not N:STATUS\n");
+	if (gone != NULL && sscanf(gone, "%d:%d:%255s", &fake.gone_device, &fake.gone_from, fake.gone_file) != 3)
+		fprintf(stderr, "fake CUDA: FAKE_CUDA_GONE is not ID:N:FILE\n");
+	read_levels(levels != NULL ? levels : "90");
 	if (kernels != NULL && (fake.kernels = dlopen(kernels, RTLD_NOW | RTLD_LOCAL)) == NULL)
 		fprintf(stderr, "fake CUDA: %s\n", dlerror());
 }
@@ -186,13 +200,22 @@ int cuDeviceGet(int *out, int ordinal)
 int cuDeviceGetName(char *out, int size, int device)
 {
 	FAKE_BEGIN(false);
-	snprintf(out, (size_t)size, "Fake GPU");
-	return device >= 0 && device < fake.devices ? CU_OK : CU_INVALID_DEVICE;
+	if (device < 0 || device >= fake.devices || device >= FAKE_DEVICES)
+		return CU_INVALID_DEVICE;
+	bool other = fake.sm[device] != fake.sm[0]; /* another model */
+	snprintf(out, (size_t)size, other ? "Fake GPU %d" : "Fake GPU", fake.sm[device]);
+	return CU_OK;
 }
 
-int fake_shared_most(void)
+int fake_shared_most(int device)
 {
-	return fake.sm >= 90 ? 232448 : fake.sm >= 80 ? 166912 : fake.sm >= 75 ? 65536 : fake.sm >= 70 ? 98304 : 49152;
+	int sm = fake.sm[device >= 0 && device < FAKE_DEVICES ? device : 0];
+	return sm >= 90 ? 232448 : sm >= 80 ? 166912 : sm >= 75 ? 65536 : sm >= 70 ? 98304 : 49152;
+}
+
+int fake_device(void)
+{
+	return depth > 0 ? stack[depth - 1]->device : 0;
 }
 
 int cuDeviceGetAttribute(int *out, int what, int device)
@@ -201,16 +224,18 @@ int cuDeviceGetAttribute(int *out, int what, int device)
 		{ 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 12, 65536 }, { 13, 1980000 }, { 16, 132 }, { 17, 0 }, { 18, 0 },
 		{ 36, 3201000 }, { 37, 6144 }, { 38, 60 << 20 }, { 39, 2048 }, { 82, 65536 }, { 106, 32 }, { 111, 1024 } };
 	FAKE_BEGIN(false);
-	*out = what == CU_MAJOR ? fake.sm / 10 : fake.sm % 10;
+	if (device < 0 || device >= fake.devices || device >= FAKE_DEVICES)
+		return CU_INVALID_DEVICE;
+	*out = what == CU_MAJOR ? fake.sm[device] / 10 : fake.sm[device] % 10;
 	if (what == CU_MAJOR || what == CU_MINOR)
 		return CU_OK;
-	*out = fake_shared_most() + (what == 81 ? 1024 : 0); /* of one multiprocessor */
+	*out = fake_shared_most(device) + (what == 81 ? 1024 : 0); /* of one multiprocessor */
 	if (what == CU_SHARED_MOST || what == 81)
 		return CU_OK;
 	for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
 		if (ROW[k][0] == what) {
 			*out = ROW[k][1];
-			return device >= 0 && device < fake.devices ? CU_OK : CU_INVALID_DEVICE;
+			return CU_OK;
 		}
 	return CU_INVALID_VALUE;
 }
@@ -229,6 +254,8 @@ int cuDevicePrimaryCtxRetain(CuContext *out, int device)
 	FAKE_BEGIN(false);
 	if (device < 0 || device >= fake.devices || device >= FAKE_DEVICES)
 		return CU_INVALID_DEVICE;
+	if (fake.gone_file[0] != 0 && device == fake.gone_device && access(fake.gone_file, F_OK) == 0)
+		return CU_DEVICE_UNAVAILABLE;
 	primary[device].device = device;
 	primary[device].retained++;
 	*out = &primary[device];

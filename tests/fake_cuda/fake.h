@@ -8,11 +8,14 @@
  *   contexts  a call without a current context fails
  *
  * Kernels come from a library (host_kernel.h). Environment, read at the first call:
- *   FAKE_CUDA_KERNELS=FILE   FAKE_CUDA_DEVICES=1  FAKE_CUDA_SM=90  FAKE_CUDA_DRIVER=13000  FAKE_CUDA_MEMORY=BYTES
+ *   FAKE_CUDA_KERNELS=FILE   FAKE_CUDA_DEVICES=1  FAKE_CUDA_DRIVER=13000  FAKE_CUDA_MEMORY=BYTES
  *   FAKE_CUDA_FAIL=FUNCTION:N:STATUS   the Nth call of a function, and each later one, fails ("cuMemAlloc_v2:3:2")
  *   FAKE_CUDA_STICKY=N:STATUS          the Nth kernel that runs fails, and the context does nothing any more
  *   FAKE_CUDA_LAUNCH_NS=N              what events say of a kernel's time; else it is the real time
  *   FAKE_CUDA_THREADS=1024             threads that a kernel's registers allow
+ *   FAKE_CUDA_SM=90,75                 of device 0, of device 1, and of all others the last
+ *   FAKE_CUDA_GONE=ID:N:FILE           device ID fails at a process's Nth kernel, and makes FILE; while FILE is there,
+ *                                      it does not open
  *   CUDA_LAUNCH_BLOCKING=1             as in CUDA's own driver
  */
 #ifndef TESTS_FAKE_CUDA_FAKE_H
@@ -27,6 +30,7 @@ enum { FAKE_DEVICES = 8, FAKE_PARAMETERS = 512 };
 
 enum { /* further results of CUDA's driver */
 	CU_NOT_INITIALIZED = 3,
+	CU_DEVICE_UNAVAILABLE = 46,
 	CU_INVALID_DEVICE = 101,
 	CU_INVALID_CONTEXT = 201,
 	CU_INVALID_HANDLE = 400,
@@ -39,12 +43,15 @@ enum { /* further results of CUDA's driver */
 };
 
 typedef struct FakeOptions {
-	int devices, sm, driver, threads, blocking;
+	int devices, driver, threads, blocking;
+	int sm[FAKE_DEVICES];
 	size_t memory;
 	long launch_ns;
 	char fail_name[64];
 	int fail_from, fail_status;
 	int sticky_from, sticky_status;
+	int gone_device, gone_from;
+	char gone_file[256]; /* "": no device goes */
 	void *kernels; /* the opened library */
 } FakeOptions;
 extern FakeOptions fake;
@@ -86,7 +93,8 @@ bool fake_is_pinned(const void *at);
 /* Between the two device memory may be touched; one thread at a time. */
 void fake_memory_open(void);
 void fake_memory_close(void);
-int fake_shared_most(void);
+int fake_shared_most(int device);
+int fake_device(void); /* of the current context */
 /* Does all that was put on any stream. */
 void fake_flush_all(void);
 

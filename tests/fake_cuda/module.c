@@ -85,7 +85,8 @@ int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *
 	}
 	if (!cubin && 10 * major + minor > newest_ptx())
 		return CU_PTX_VERSION;
-	if (sm > fake.sm || (cubin && sm / 10 != fake.sm / 10))
+	int own = fake.sm[fake_device()];
+	if (sm > own || (cubin && sm / 10 != own / 10))
 		return CU_NO_BINARY;
 	CuModule m = calloc(1, sizeof *m);
 	m->text = strdup(text);
@@ -156,7 +157,7 @@ int cuFuncGetAttribute(int *out, int what, CuFunction f)
 int cuFuncSetAttribute(CuFunction f, int what, int value)
 {
 	FAKE_BEGIN(true);
-	if (what != CU_FUNC_DYNAMIC_SHARED || value < 0 || value > fake_shared_most())
+	if (what != CU_FUNC_DYNAMIC_SHARED || value < 0 || value > fake_shared_most(fake_device()))
 		return CU_INVALID_VALUE;
 	f->shared = value;
 	return CU_OK;

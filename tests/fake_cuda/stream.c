@@ -126,6 +126,12 @@ static int run_kernel(const Command *c)
 	}
 	if (++nlaunched == fake.sticky_from)
 		return fake.sticky_status;
+	if (fake.gone_file[0] != 0 && fake_device() == fake.gone_device && nlaunched == fake.gone_from) {
+		FILE *f = fopen(fake.gone_file, "w");
+		if (f != NULL)
+			fclose(f);
+		return CU_LAUNCH_FAILED;
+	}
 	sigaction(SIGSEGV, &ours, &before);
 	in_kernel = c->function->name;
 	int status = CU_ILLEGAL_ADDRESS;
