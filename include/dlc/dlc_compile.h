@@ -10,6 +10,13 @@
 typedef enum DlcHit { DLC_EXACT, DLC_NEAR, DLC_STALE, DLC_DEFAULT, DLC_HITS } DlcHit;
 DLC_API const char *dlc_hit_name(DlcHit h); /* "exact" */
 
+/*
+ * What a bundle has for each target of CUDA: PTX, which a driver translates when the bundle is opened, or machine code
+ * (a cubin), which devices of the target's major version run. CUDA's nvJitLink makes cubins. AUTO: PTX, and a cubin
+ * where nvJitLink is found and knows the target. Other targets have one form of code, and take AUTO alone.
+ */
+typedef enum DlcCode { DLC_CODE_AUTO, DLC_CODE_PTX, DLC_CODE_CUBIN, DLC_CODE_BOTH, DLC_CODES } DlcCode;
+
 typedef struct DlcCompileOptions {
 	DlcTarget target;
 	DlcDatabase *const *database; /* their order does not matter */
@@ -25,6 +32,7 @@ typedef struct DlcCompileOptions {
 	/* Names of further targets, of target's kind. The bundle has code for them too, with the schedules of `target`. */
 	const char *const *also;
 	int nalso;
+	DlcCode code;
 } DlcCompileOptions;
 
 /* options may be NULL: for this machine, without records. */
@@ -47,6 +55,13 @@ typedef struct DlcChoice {
 	double could_save_ms; /* of the network: above what no schedule of the task can be shown to need */
 } DlcChoice;
 
+/* A part of a bundle's code; the device takes the first one that it can run. */
+typedef struct DlcBundleCode {
+	const char *target; /* "cuda:h200 t1" */
+	const char *form;   /* "cubin" */
+	int64_t bytes;
+} DlcBundleCode;
+
 typedef struct DlcBundleInfo {
 	const char *target; /* "cpu:znver5 t1" */
 	int hits[DLC_HITS];
@@ -57,6 +72,8 @@ typedef struct DlcBundleInfo {
 	int64_t implausible; /* records left out because no core is so fast; those of ... */
 	const char *implausible_task; /* ... this label and others; NULL: none */
 	int naive; /* tasks that have the naive loops, since their schedules are refused */
+	const DlcBundleCode *code;
+	int ncode;
 } DlcBundleInfo;
 
 /* The bundle's; probes the machine for 20 ms when it is asked first. NULL: out of memory. */

@@ -45,6 +45,19 @@ static bool read_also(const DlcSession *s, const DlcCompileOptions *o, const Tar
 	return true;
 }
 
+static bool read_code(DlcCode code, CompileOptions *o, Err *err)
+{
+	char text[TARGET_TEXT];
+	if (code != DLC_CODE_AUTO && o->target->kind != TARGET_CUDA)
+		return fail(err, ERR_USAGE, "code", "is chosen for CUDA targets, and %s has one form of code: leave it out",
+			target_text(o->target, text));
+	o->code.machine_code = code == DLC_CODE_AUTO ? MACHINE_CODE_IF_POSSIBLE
+		: code == DLC_CODE_PTX ? MACHINE_CODE_NONE
+		: MACHINE_CODE_REQUIRED;
+	o->code.no_text = code == DLC_CODE_CUBIN;
+	return true;
+}
+
 static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcBundle **out, Err *err)
 {
 	DlcSession *s = n->session;
@@ -72,6 +85,8 @@ static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcB
 		.stop = &s->stop,
 		.progress = o->progress,
 		.progress_arg = o->arg };
+	if (!read_code(o->code, &c, err))
+		return false;
 	if (o->lock != NULL) {
 		const char *name = o->lock_name != NULL ? o->lock_name : "lock";
 		Hash target = target_id(&b->target);
@@ -153,6 +168,13 @@ static bool describe(DlcBundle *b)
 		i->implausible += p->implausible;
 		i->naive += p->naive;
 	}
+	DlcBundleCode *code = arena_array(b->arena, DlcBundleCode, c->code.n + 1);
+	for (size_t k = 0; k < c->code.n; k++) {
+		const CompiledCode *x = &c->code.at[k];
+		code[k] = (DlcBundleCode){ target_text(x->target, arena_alloc(b->arena, TARGET_TEXT)), x->form, x->bytes };
+	}
+	i->code = code;
+	i->ncode = (int)c->code.n;
 	b->info = i;
 	return true;
 }

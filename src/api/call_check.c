@@ -20,7 +20,8 @@
 	{ "device", API_INT, offsetof(type, field.device), 0, INT_MAX, NULL, 0, 0, NULL }
 #define END { NULL, API_INT, 0, 0, 0, NULL, 0, 0, NULL }
 
-_Static_assert(sizeof(DlcHit) == sizeof(int) && sizeof(DlcLimit) == sizeof(int) && sizeof(DlcPrecision) == sizeof(int),
+_Static_assert(sizeof(DlcHit) == sizeof(int) && sizeof(DlcLimit) == sizeof(int) &&
+	sizeof(DlcPrecision) == sizeof(int) && sizeof(DlcCode) == sizeof(int),
 	"enums are read as int");
 
 static const ApiField shape_fields[] = {
@@ -62,6 +63,7 @@ const ApiField api_compile_options[] = {
 	LIST(DlcCompileOptions, database, ndatabase, NULL),
 	LIST(DlcCompileOptions, also, nalso, NULL),
 	INT(DlcCompileOptions, require, 0, DLC_HITS - 1),
+	INT(DlcCompileOptions, code, 0, DLC_CODES - 1),
 	END
 };
 static const ApiField device_fields[] = {

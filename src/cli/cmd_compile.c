@@ -67,6 +67,10 @@ static void print_explain(const Args *args, const DlcBundleInfo *c)
 	printf("; estimated %.3f ms", c->estimated_ms);
 	print_next(args, c);
 	printf("\n");
+	for (int k = 0; k < c->ncode; k++)
+		printf("%s%s for %s: %lld bytes", k > 0 ? ", " : "code: ", c->code[k].form, c->code[k].target,
+			(long long)c->code[k].bytes);
+	printf("\n");
 }
 
 /* --explain --json: an object for each task. */
@@ -102,6 +106,13 @@ static void print_json(Arena *a, const DlcBundleInfo *c, const char *model, size
 	json_set(a, v, "bytes", json_new_int(a, (int64_t)bytes));
 	json_set(a, v, "workspace_bytes", json_new_int(a, c->workspace_bytes));
 	json_set(a, v, "live_bytes", json_new_int(a, c->live_bytes));
+	Json *code = json_set(a, v, "code", json_new(a, JV_ARRAY));
+	for (int k = 0; k < c->ncode; k++) {
+		Json *row = json_push(a, code, json_new(a, JV_OBJECT));
+		json_set(a, row, "target", json_new_text(a, c->code[k].target));
+		json_set(a, row, "form", json_new_text(a, c->code[k].form));
+		json_set(a, row, "bytes", json_new_int(a, c->code[k].bytes));
+	}
 	json_set(a, v, "seconds", json_new_real(a, seconds));
 	json_write(&out, v);
 	puts(text_str(&out));
@@ -228,13 +239,14 @@ static bool run_compile(const Args *args, Err *err)
 	if (path == NULL && (words || isatty(STDOUT_FILENO)))
 		return fail(err, ERR_USAGE, "--output", "say where the bundle goes: -o FILE.dlcb");
 	DlcSession *s = session_open(err);
-	/* The option's words are in the order of DlcHit. */
+	/* The options' words are in the order of DlcHit and DlcCode. */
 	Job j = { .args = args, .session = s, .path = path,
 		.o = { .target = target_of(args),
 			.cost_model = args_text(args, "cost-model", NULL),
 			.required = args_given(args, "require"),
 			.require = (DlcHit)args_int(args, "require", DLC_DEFAULT),
 			.unscheduled = args_given(args, "unscheduled"),
+			.code = (DlcCode)args_int(args, "code", DLC_CODE_AUTO),
 			.lock_name = args_text(args, "lock", NULL),
 			.progress = isatty(STDERR_FILENO) ? progress : NULL } };
 	size_t nalso;
@@ -257,6 +269,8 @@ static const Option options[] = {
 	OPTION_THREADS,
 	{ .name = "also", .kind = OPT_TEXT, .arg = "TARGET", .many = true,
 		.help = "code for this device as well, by the same schedules; repeats" },
+	{ .name = "code", .kind = OPT_CHOICE, .arg = "auto|ptx|cubin|both",
+		.help = "for CUDA: PTX, machine code, or both (default: PTX, and what nvJitLink here can make)" },
 	OPTION_DB,
 	OPTION_COST_MODEL,
 	OPTIONS_MODEL,

@@ -21,6 +21,13 @@ enum { BACKEND_LOWERED };
 		"lowered", "#", NULL \
 	}
 
+/* Machine code of a device, made of a text that its driver would translate when it loads the text. */
+typedef struct Assembly {
+	DlcImage image;    /* its entries are the text's */
+	const char *needs; /* the feature of devices that run it: "sm_90..sm_99" */
+	const char *tool;  /* "nvJitLink 13.0": the bytes depend on it */
+} Assembly;
+
 /* One call of emit. */
 typedef struct BackendJob {
 	Arena *arena; /* for the call */
@@ -56,6 +63,13 @@ typedef struct Backend {
 	 * then of the second, and so on. NULL: machine code of a CPU, which is joined as bytes.
 	 */
 	void (*join)(Arena *a, const DlcImage *image, size_t n, DlcImage *out);
+	/*
+	 * Machine code of an image that it made, for the target's own architecture, by a tool that is looked for when it is
+	 * first needed. ERR_MISSING: there is none, or it does not know the architecture. NULL: no tool makes any.
+	 */
+	bool (*assemble)(Arena *a, const Target *t, const DlcImage *image, Assembly *out, Err *err);
+	/* What an image is, and an assembled one: "ptx", "cubin". */
+	const char *form, *assembled;
 	/* Whether such a kernel need not be run: see codegen_spills_hurt. */
 	bool (*spills_hurt)(const KernelReport *r, const Target *t);
 } Backend;

@@ -126,11 +126,20 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	bundle_info(out, "compiler", "dlc " DLC_VERSION);
 	hash_hex(hash_of("dlc/lock/v1", c->lock_text, strlen(c->lock_text)), lock);
 	bundle_info(out, "lock", lock);
-	images_sort(b->variant, b->nvariant);
-	images_put_features(out, b->variant, b->nvariant);
-	put_tensors(out, c->dag);
-	if (!images_put(out, b->variant, b->nvariant, b->part->ntask, first, b->err))
+	Forms forms = { 0 };
+	if (!images_make(b->arena, b->o, b->variant, b->nvariant, b->part->ntask, &forms, first, b->err))
 		return false;
+	if (forms.at[0].tool != NULL) /* machine code stands first, and one tool makes it all */
+		bundle_info(out, "assembler", forms.at[0].tool);
+	images_put_features(out, &forms);
+	put_tensors(out, c->dag);
+	images_put(out, &forms);
+	for (size_t i = 0; i < forms.n; i++) {
+		CompiledCode row = { forms.at[i].target, forms.at[i].name, 0 };
+		for (int k = 0; k < forms.at[i].nimage; k++)
+			row.bytes += (int64_t)forms.at[i].image[k].size;
+		vec_push(b->arena, &c->code, row);
+	}
 	put_steps(out, b, plan, first, c);
 	uint32_t arch = t->arch == ARCH_X86_64 ? BUNDLE_X86_64 : t->arch == ARCH_AARCH64 ? BUNDLE_AARCH64 : BUNDLE_ARM;
 	int32_t device = codegen_device(t); /* another device's code runs beside any CPU */

@@ -7,6 +7,7 @@
 #define COMPILE_COMPILE_H
 
 #include "codegen/code_cache.h"
+#include "compile/code_form.h"
 #include "cost_model/cost_model.h"
 #include "db/rank.h"
 #include "graph/graph.h"
@@ -39,12 +40,10 @@ typedef struct Lock Lock; /* compile/lock_file.h */
 
 typedef struct CompileOptions {
 	const Target *target;
-	/*
-	 * Targets of the same kind as `target`, which is a device's: the bundle has code for them as well, by the same
-	 * schedules. The device that runs it takes the code for the most features.
-	 */
+	/* Further targets of target's kind, a device's: the bundle has code for them as well, by the same schedules. */
 	const Target *also;
 	int nalso;
+	CodeForms code; /* of each target */
 	Db *const *db; /* the best run in any of them is taken; their order does not matter */
 	int ndb;
 	const Cost *cost;       /* ranks schedules that were not measured; NULL: the first cost model */
@@ -77,6 +76,7 @@ typedef struct Compiled {
 	double estimated_ms;
 	int nstep;
 	const int *step_task;  /* the partition's Task of each step of the bundle's plan, -1: a copy */
+	VEC(CompiledCode) code;
 	const char *plan_text; /* dlc-show --stage=plan */
 	const char *lock_text; /* the file that leads to this bundle again */
 } Compiled;

@@ -44,7 +44,8 @@ const KernelSet *compile_run_set(Arena *a, const KernelSet *ks, const Task *task
 	return own;
 }
 
-void images_sort(Variant *v, int nv)
+/* The most features first. */
+static void sort(Variant *v, int nv)
 {
 	for (int i = 1; i < nv; i++)
 		for (int k = i; k > 0; k--) {
@@ -54,21 +55,6 @@ void images_sort(Variant *v, int nv)
 			v[k] = v[k - 1];
 			v[k - 1] = x;
 		}
-}
-
-void images_put_features(BundleOut *out, const Variant *v, int nv)
-{
-	for (int i = 0; i < nv; i++) {
-		char text[TARGET_TEXT];
-		BundleVariant row = { .name = nv > 1 ? bundle_text(out, target_text(v[i].target, text)) : 0,
-			.feature = (uint32_t)out->feature.n };
-		for (int f = 0; f < FEATURE_COUNT; f++)
-			if (target_has(v[i].target, (Feature)f))
-				vec_push(out->arena, &out->feature, bundle_text(out, feature_name((Feature)f)));
-		row.nfeature = (uint32_t)out->feature.n - row.feature;
-		if (nv > 1)
-			vec_push(out->arena, &out->variant, row);
-	}
 }
 
 /* The entries of Task k, which all variants have: with the largest workspace of any. */
@@ -96,29 +82,93 @@ static bool share_entries(Arena *a, const Variant *v, int nv, int k, DlcImage *o
 	return true;
 }
 
-bool images_put(BundleOut *out, const Variant *v, int nv, int n, uint32_t *first, Err *err)
+/* The images of the Tasks: of a device one, of all kernels. */
+static bool form_of(Arena *a, const Variant *v, int nv, int n, const Variant *of, Form *out, Err *err)
 {
-	Arena *a = out->arena;
-	for (int i = 0; i < nv; i++) {
-		const Target *t = v[i].target;
-		const Backend *b = backend_for(t);
-		DlcImage *image = arena_array(a, DlcImage, n + 1);
-		int images = b->join != NULL && n > 0 ? 1 : n;
-		for (int k = 0; k < n; k++) {
-			image[k] = v[i].module[k].image;
-			if (i == 0 && !share_entries(a, v, nv, k, &image[k], err))
-				return false;
-			first[k] = k > 0 ? first[k - 1] + image[k - 1].nentry : 0;
-		}
-		if (images < n)
-			b->join(a, image, (size_t)n, &image[0]);
-		for (int k = 0; k < images; k++)
-			if (i == 0)
-				bundle_code(out, &image[k], b->code_align[t->arch]);
-			else
-				bundle_code_again(out, &image[k]);
+	const Backend *b = backend_for(of->target);
+	*out = (Form){ .target = of->target, .name = b->form, .image = arena_array(a, DlcImage, n + 1), .nimage = n };
+	for (int k = 0; k < n; k++) {
+		out->image[k] = of->module[k].image;
+		if (of == v && !share_entries(a, v, nv, k, &out->image[k], err))
+			return false;
 	}
+	if (b->join == NULL || n == 0)
+		return true;
+	b->join(a, out->image, (size_t)n, &out->image[0]);
+	out->nimage = 1;
 	return true;
+}
+
+/* Adds the text's machine code: where no tool makes any, that is a failure only if it is required. */
+static bool add_assembled(Arena *a, const CodeForms *wanted, const Form *text, Forms *made, Err *err)
+{
+	const Backend *b = backend_for(text->target);
+	Assembly x;
+	Err why = { 0 };
+	char name[TARGET_TEXT];
+	bool required = wanted->machine_code == MACHINE_CODE_REQUIRED || wanted->no_text;
+	if ((!required && wanted->machine_code == MACHINE_CODE_NONE) || text->nimage == 0)
+		return true;
+	if (b->assemble == NULL)
+		return !required || fail(err, ERR_UNSUPPORTED, target_text(text->target, name),
+			"has one form of code, %s: leave the form out", b->form);
+	if (!b->assemble(a, text->target, text->image, &x, &why)) {
+		if (why.code == ERR_MISSING && !required)
+			return true;
+		why.code = why.code == ERR_MISSING ? ERR_UNSUPPORTED : why.code;
+		return fail(err, why.code, target_text(text->target, name), "%s", why.text);
+	}
+	Form f = { text->target, b->assembled, x.needs, x.tool, arena_copy(a, &x.image, sizeof x.image), 1 };
+	vec_push(a, made, f);
+	return true;
+}
+
+bool images_make(Arena *a, const CompileOptions *o, Variant *v, int nv, int n, Forms *out, uint32_t *first, Err *err)
+{
+	Forms text = { 0 };
+	sort(v, nv);
+	for (int k = 0; k < n; k++)
+		first[k] = k > 0 ? first[k - 1] + v[0].module[k - 1].image.nentry : 0;
+	for (int i = 0; i < nv; i++) {
+		Form f;
+		if (!form_of(a, v, nv, n, &v[i], &f, err) || !add_assembled(a, &o->code, &f, out, err))
+			return false;
+		vec_push(a, &text, f);
+	}
+	for (size_t i = 0; i < text.n; i++)
+		if (!o->code.no_text || text.at[i].nimage == 0)
+			vec_push(a, out, text.at[i]);
+	out->at[0].image[0].entry = text.at[0].image[0].entry; /* those that all targets share */
+	return true;
+}
+
+void images_put_features(BundleOut *out, const Forms *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const Form *form = &f->at[i];
+		char text[TARGET_TEXT];
+		BundleVariant row = { .name = f->n > 1 ? bundle_text(out, target_text(form->target, text)) : 0,
+			.feature = (uint32_t)out->feature.n };
+		if (form->needs != NULL)
+			vec_push(out->arena, &out->feature, bundle_text(out, form->needs));
+		for (int k = 0; k < FEATURE_COUNT && form->needs == NULL; k++)
+			if (target_has(form->target, (Feature)k))
+				vec_push(out->arena, &out->feature, bundle_text(out, feature_name((Feature)k)));
+		row.nfeature = (uint32_t)out->feature.n - row.feature;
+		if (f->n > 1)
+			vec_push(out->arena, &out->variant, row);
+	}
+}
+
+void images_put(BundleOut *out, const Forms *f)
+{
+	const Target *t = f->at[0].target;
+	for (size_t i = 0; i < f->n; i++)
+		for (int k = 0; k < f->at[i].nimage; k++)
+			if (i == 0)
+				bundle_code(out, &f->at[i].image[k], backend_for(t)->code_align[t->arch]);
+			else
+				bundle_code_again(out, &f->at[i].image[k]);
 }
 
 uint32_t images_entry(const DlcImage *image, const KernelSet *ks, const char *fn)

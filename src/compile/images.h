@@ -7,22 +7,35 @@
 
 #include "codegen/codegen.h"
 #include "compile/bundle_write.h"
+#include "compile/compile.h"
 
-/* Code of all Tasks for one target. */
+/* What the back end made of all Tasks for one target. */
 typedef struct Variant {
 	const Target *target;
 	Module *module; /* of each Task */
 } Variant;
 
-/* Puts what a device should take first to the front: the code for the most features. */
-void images_sort(Variant *v, int nv);
-/* Adds the features of all variants, and a row of each where there are several. */
-void images_put_features(BundleOut *out, const Variant *v, int nv);
+/* Code of all Tasks for one target in one form: a variant of the bundle. */
+typedef struct Form {
+	const Target *target;
+	const char *name;  /* "cubin" */
+	const char *needs; /* a feature in place of the target's; NULL: the target's */
+	const char *tool;  /* that made it of the target's text; NULL: dlc did */
+	DlcImage *image;   /* of each Task; one of a device */
+	int nimage;
+} Form;
+typedef VEC(Form) Forms;
+
 /*
- * Adds the images of n Tasks for each variant. Their kernels must be the same; first[k]: the entry that the first one
- * of Task k becomes.
+ * Makes what the bundle will hold of n Tasks' code: machine code before text, and of each the code for the most
+ * features first, since a device takes the first that it can. The kernels of all targets must be the same. first[k]:
+ * the entry that the first one of Task k becomes. Sorts v.
  */
-bool images_put(BundleOut *out, const Variant *v, int nv, int n, uint32_t *first, Err *err);
+bool images_make(
+	Arena *a, const CompileOptions *o, Variant *v, int nv, int n, Forms *out, uint32_t *first, Err *err);
+/* Adds the features of all forms, and a row of each where there are several. */
+void images_put_features(BundleOut *out, const Forms *f);
+void images_put(BundleOut *out, const Forms *f);
 
 /* The entry of an image that run Fn `fn` of the set begins with. */
 uint32_t images_entry(const DlcImage *image, const KernelSet *ks, const char *fn);

@@ -8,6 +8,7 @@
  */
 #include "runtime/cuda.h"
 
+#include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "runtime/driver.h"
 #include "runtime/model.h"
 
-enum { LOG = 4096, KERNELS = 64 };
+enum { LOG = 4096, KERNELS = 64, CUBIN_MACHINE = 190 /* e_machine, EM_CUDA */, CU_INVALID_IMAGE = 200 };
 
 typedef struct Code {
 	CuModule module;
@@ -194,13 +195,18 @@ static uint64_t cuda_cache(const DeviceContext *c)
 	return (uint64_t)attribute(CU_L2_BYTES, c->device);
 }
 
-/* "sm_75": that or newer, since PTX runs on all later devices. "sm_90a": exactly that. */
+/*
+ * "sm_75": that or newer, since PTX runs on all later devices. "sm_80..sm_89": one of these, for machine code.
+ * "sm_90a": exactly that.
+ */
 static bool cuda_has(const DeviceContext *c, const char *feature)
 {
 	if (strncmp(feature, "sm_", 3) != 0)
 		return false;
 	char *end;
 	long sm = strtol(feature + 3, &end, 10);
+	if (strncmp(end, "..sm_", 5) == 0)
+		return sm <= c->sm && c->sm <= strtol(end + 5, NULL, 10);
 	return end > feature + 3 && ((*end == 0 && sm <= c->sm) || (strcmp(end, "a") == 0 && sm == c->sm));
 }
 
@@ -231,6 +237,27 @@ static void cuda_release(DeviceContext *c, void *memory, size_t bytes)
 }
 
 /* ---- code ---- */
+
+/* A driver follows the tables of a cubin, an ELF file, without its size: they and the sections must lie inside. */
+static bool elf_fits(const unsigned char *image, size_t bytes)
+{
+	Elf64_Ehdr h;
+	Elf64_Shdr s;
+	if (bytes < sizeof h)
+		return false;
+	memcpy(&h, image, sizeof h);
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != CUBIN_MACHINE ||
+		(h.e_shnum > 0 && h.e_shentsize != sizeof s) || h.e_shoff > bytes ||
+		(uint64_t)h.e_shnum * h.e_shentsize > bytes - h.e_shoff || h.e_phoff > bytes ||
+		(uint64_t)h.e_phnum * h.e_phentsize > bytes - h.e_phoff)
+		return false;
+	for (unsigned k = 0; k < h.e_shnum; k++) {
+		memcpy(&s, image + h.e_shoff + k * sizeof s, sizeof s);
+		if (s.sh_type != SHT_NOBITS && (s.sh_offset > bytes || s.sh_size > bytes - s.sh_offset))
+			return false;
+	}
+	return true;
+}
 
 /* 10 * major + minor of the text's .version; 0: it has none. */
 static int ptx_version(const char *text)
@@ -263,11 +290,18 @@ static void load_failed(const DeviceContext *c, int status, const char *image, c
 #undef PTX
 	};
 	char words[CUDA_NAME * 2], need[64] = "a newer one";
-	int ptx = image[0] != 0x7f ? ptx_version(image) : 0, have = cu_version / 1000 * 10 + cu_version % 1000 / 10;
+	int ptx = image[0] != ELFMAG0 ? ptx_version(image) : 0, have = cu_version / 1000 * 10 + cu_version % 1000 / 10;
 	for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
 		if (ROW[k].ptx == ptx)
 			snprintf(need, sizeof need, "one for CUDA %d.%d", ROW[k].cuda / 10, ROW[k].cuda % 10);
 	const char *line = log_line(log);
+	if (status == CU_INVALID_IMAGE && image[0] == ELFMAG0) {
+		runtime_fail(err, DLC_BAD_TARGET,
+			"the driver is for CUDA %d.%d, and does not take this machine code: install a newer driver, or compile the "
+			"bundle with PTX",
+			have / 10, have % 10);
+		return;
+	}
 	switch (status) {
 	case CU_PTX_VERSION:
 		runtime_fail(err, DLC_BAD_TARGET,
@@ -292,9 +326,15 @@ static void *cuda_code_load(DeviceContext *c, const void *image, size_t bytes, b
 {
 	const int option[] = { CU_JIT_LOG, CU_JIT_LOG_BYTES };
 	char *log = calloc(LOG + 1, 1);
-	Code *code = calloc(1, sizeof *code);
 	void *value[] = { log, (void *)(uintptr_t)LOG };
+	bool elf = bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0;
 	(void)in_place;
+	if (elf && !elf_fits(image, bytes)) {
+		runtime_fail(err, DLC_BAD_FILE, "its machine code is damaged: compile it again");
+		free(log);
+		return NULL;
+	}
+	Code *code = calloc(1, sizeof *code);
 	if (log == NULL || code == NULL) {
 		runtime_fail(err, DLC_NO_MEMORY, "there is no memory for %zu bytes of code", bytes);
 		free(log);

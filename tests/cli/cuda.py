@@ -7,7 +7,7 @@ Every check is a function; its first line says what a user may rely on."""
 import json, os
 
 from onnx_bytes import conv, conv_pool
-from world import ENV, TMP, array, lines, main, run
+from world import BUILD, ENV, TMP, array, lines, main, run
 
 MODEL, DB, BUNDLE, TRIALS = TMP + "/conv.onnx", TMP + "/a.sqlite", TMP + "/conv.dlcb", 4
 ENV.update(FAKE_CUDA_MEMORY=str(4 << 30), FAKE_CUDA_LAUNCH_NS="5000000")  # slow, so few samples are taken
@@ -67,6 +67,42 @@ def loads_one_module():
         env=dict(ENV, FAKE_CUDA_FAIL="cuModuleLoadDataEx:2:2"))
     refused(1, "out of memory", "dlc-run", two, FAKE_CUDA_FAIL="cuModuleLoadDataEx:1:2")
 
+def holds_machine_code():
+    """A bundle has PTX for each target, and a cubin where the assembler knows the target; each GPU takes its own."""
+    several, only = TMP + "/several.dlcb", TMP + "/only.dlcb"
+    env = dict(ENV, LD_LIBRARY_PATH=f"{ENV['LD_LIBRARY_PATH']}:{BUILD}/tests/fake_cuda/jit")
+    want = "--expect=" + naive(MODEL)
+    def compiled(out, *args, code=0):
+        return run("dlc-compile", MODEL, "--target=cuda:h200", "--tuning-db=none", "--json", "-o", out, *args, env=env,
+                   want=code)
+    def forms(out):
+        return [(r["form"], r["target"].split()[0]) for r in json.loads(out.stdout)["code"] if r["bytes"] > 0]
+    out = compiled(several, "--also=cuda:k80", "--also=cuda:a100")
+    assert forms(out) == [("cubin", "cuda:h200"), ("cubin", "cuda:a100"), ("ptx", "cuda:h200"), ("ptx", "cuda:a100"),
+                          ("ptx", "cuda:k80")], out.stdout
+    first = open(several, "rb").read()
+    compiled(several, "--also=cuda:a100", "--also=cuda:k80")
+    assert open(several, "rb").read() == first
+    for sm, loaded in (90, "a cubin for sm_90"), (89, "a cubin for sm_80"), (80, "a cubin for sm_80"), \
+            (75, "PTX for sm_37"), (100, "PTX for sm_90"):
+        said = run("dlc-run", several, want, "--rtol=1e-4", "--atol=1e-4",
+                   env=dict(ENV, FAKE_CUDA_SAY="1", FAKE_CUDA_SM=str(sm))).stderr
+        assert "loads " + loaded in said and said.count("loads") == 1, said
+    said = run("dlc-run", several, env=dict(ENV, FAKE_CUDA_SAY="1", FAKE_CUDA_DRIVER="12000")).stderr
+    assert "loads PTX for sm_90" in said and "cubin" not in said, said
+    refused(1, "it is PTX 4.1, and the driver is for CUDA 6.0", "dlc-run", several, FAKE_CUDA_DRIVER="6000")
+    assert forms(compiled(only, "--code=ptx")) == [("ptx", "cuda:h200")]
+    assert forms(compiled(only, "--code=both")) == [("cubin", "cuda:h200"), ("ptx", "cuda:h200")]
+    assert forms(compiled(only, "--code=cubin")) == [("cubin", "cuda:h200")]
+    run("dlc-run", only, want, "--rtol=1e-4", "--atol=1e-4")
+    refused(1, "the driver is for CUDA 12.0, and does not take this machine code", "dlc-run", only,
+            FAKE_CUDA_DRIVER="12000")
+    refused(1, "the bundle needs sm_90..sm_99, which this device does not have", "dlc-run", only, FAKE_CUDA_SM="100")
+    said = compiled(only, "--also=cuda:k80", "--code=cubin", code=1).stderr
+    assert "no machine code can be made for sm_37" in said, said
+    said = run("dlc-compile", MODEL, "--code=both", "-o", only, want=2).stderr
+    assert "has one form of code" in said, said
+
 def refuses_what_cannot_run():
     """No device, another device, one too old, a driver too old, no memory: a sentence and an exit code."""
     refused(5, "the CUDA driver finds no device", "dlc-run", BUNDLE, FAKE_CUDA_DEVICES="0")
@@ -99,5 +135,5 @@ def lost_in_the_middle():
     found = [r["status"] for r in records("run", db)]
     assert "crash" in found, found
 
-main(device_is_listed, tunes_and_reuses, computes_what_it_means, loads_one_module, refuses_what_cannot_run, no_device,
-     goes_on_without_memory, lost_in_the_middle)
+main(device_is_listed, tunes_and_reuses, computes_what_it_means, loads_one_module, holds_machine_code,
+     refuses_what_cannot_run, no_device, goes_on_without_memory, lost_in_the_middle)

@@ -56,6 +56,7 @@ static void read_options(void)
 		.driver = (int)number("FAKE_CUDA_DRIVER", 13000),
 		.threads = (int)number("FAKE_CUDA_THREADS", 1024),
 		.blocking = (int)number("CUDA_LAUNCH_BLOCKING", 0),
+		.say = (int)number("FAKE_CUDA_SAY", 0),
 		.memory = (size_t)number("FAKE_CUDA_MEMORY", 1l << 30),
 		.launch_ns = number("FAKE_CUDA_LAUNCH_NS", -1),
 	};

@@ -16,6 +16,7 @@
  *   FAKE_CUDA_SM=90,75                 of device 0, of device 1, and of all others the last
  *   FAKE_CUDA_GONE=ID:N:FILE           device ID fails at a process's Nth kernel, and makes FILE; while FILE is there,
  *                                      it does not open
+ *   FAKE_CUDA_SAY=1                    says on standard error what each module is that is loaded
  *   CUDA_LAUNCH_BLOCKING=1             as in CUDA's own driver
  */
 #ifndef TESTS_FAKE_CUDA_FAKE_H
@@ -32,6 +33,7 @@ enum { /* further results of CUDA's driver */
 	CU_NOT_INITIALIZED = 3,
 	CU_DEVICE_UNAVAILABLE = 46,
 	CU_INVALID_DEVICE = 101,
+	CU_BAD_IMAGE = 200,
 	CU_INVALID_CONTEXT = 201,
 	CU_INVALID_HANDLE = 400,
 	CU_NOT_FOUND = 500,
@@ -43,7 +45,7 @@ enum { /* further results of CUDA's driver */
 };
 
 typedef struct FakeOptions {
-	int devices, driver, threads, blocking;
+	int devices, driver, threads, blocking, say;
 	int sm[FAKE_DEVICES];
 	size_t memory;
 	long launch_ns;

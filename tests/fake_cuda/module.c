@@ -1,7 +1,8 @@
 /*
- * See fake.h: modules and functions. An image is PTX, or begins as a cubin does and goes on with the text that PTX
- * would have. Of the text only .version, .target and the .entry lines with their parameters are read.
+ * See fake.h: modules and functions. An image is PTX, or a cubin of the fake assembler (cubin.h), which holds PTX. Of
+ * the text only .version, .target and the .entry lines with their parameters are read.
  */
+#include "cubin.h"
 #include "fake.h"
 
 #include <ctype.h>
@@ -68,15 +69,34 @@ static bool read_entries(CuModule m)
 	return true;
 }
 
+enum { CUDA_13 = 13000 /* the first driver that takes cubins of CUBIN_ABI */ };
+
+/* The PTX in an ELF file that begins at `image`; NULL: it is no code for this device, or another assembler's. */
+static const char *text_in_cubin(const unsigned char *image)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)image;
+	const Elf64_Shdr *s = (const Elf64_Shdr *)(image + h->e_shoff);
+	int sm = cubin_sm(h), own = fake.sm[fake_device()];
+	if (h->e_machine != CUBIN_MACHINE || sm > own || sm / 10 != own / 10)
+		return NULL;
+	for (int k = 0; k < h->e_shnum; k++)
+		if (strcmp((const char *)image + s[h->e_shstrndx].sh_offset + s[k].sh_name, CUBIN_SECTION) == 0)
+			return (const char *)image + s[k].sh_offset;
+	return NULL;
+}
+
 int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *option, void **value)
 {
 	FAKE_BEGIN(true);
-	const char *text = image;
-	bool cubin = memcmp(text, "\177ELF", 4) == 0;
-	text += cubin ? 4 : 0;
+	bool cubin = memcmp(image, ELFMAG, SELFMAG) == 0;
+	const char *text = cubin ? text_in_cubin(image) : image;
+	if (cubin && fake.driver < CUDA_13)
+		return CU_BAD_IMAGE;
+	if (text == NULL)
+		return CU_NO_BINARY;
 	int major = 0, minor = 0, sm = 0;
 	const char *target = strstr(text, ".target sm_");
-	while (!cubin && (isspace((unsigned char)*text) || strncmp(text, "//", 2) == 0))
+	while ((isspace((unsigned char)*text) || strncmp(text, "//", 2) == 0))
 		text += isspace((unsigned char)*text) ? 1 : strcspn(text, "\n");
 	if (sscanf(text, ".version %d.%d", &major, &minor) != 2 || target == NULL ||
 		sscanf(target, ".target sm_%d", &sm) != 1) {
@@ -85,9 +105,10 @@ int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *
 	}
 	if (!cubin && 10 * major + minor > newest_ptx())
 		return CU_PTX_VERSION;
-	int own = fake.sm[fake_device()];
-	if (sm > own || (cubin && sm / 10 != own / 10))
+	if (sm > fake.sm[fake_device()])
 		return CU_NO_BINARY;
+	if (fake.say)
+		fprintf(stderr, "fake CUDA: loads %s for sm_%d\n", cubin ? "a cubin" : "PTX", sm);
 	CuModule m = calloc(1, sizeof *m);
 	m->text = strdup(text);
 	if (!read_entries(m)) {

@@ -96,5 +96,6 @@ const Backend backend_opencl = {
 	.key = key,
 	.emit = emit,
 	.join = join,
+	.form = "source text",
 	.spills_hurt = spills_hurt,
 };

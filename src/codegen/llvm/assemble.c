@@ -1,6 +1,7 @@
 /* See assemble.h. The library is found by its names, then in the folder where CUDA's installer puts it. */
 #include "codegen/llvm/assemble.h"
 
+#include "base/text.h"
 #include "codegen/llvm/nvjitlink_api.h"
 
 #include <dlfcn.h>
@@ -16,6 +17,7 @@ typedef struct NvJitLinkApi {
 } NvJitLinkApi;
 
 static NvJitLinkApi api;
+static int (*library_version)(unsigned *major, unsigned *minor); /* NULL: before 12.3 it did not say */
 static const char *lacks = "everything"; /* what could not be found; NULL: all is there */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -36,12 +38,22 @@ static void open_library(void)
 	lacks = f == NULL ? "libnvJitLink.so has no function " #name : lacks;
 	NVJITLINK_FUNCTIONS
 #undef NVJITLINK
+	f = dlsym(lib, "nvJitLinkVersion");
+	memcpy(&library_version, &f, sizeof f);
 }
 
 const char *assemble_lacks(void)
 {
 	pthread_once(&once, open_library);
 	return lacks;
+}
+
+const char *assemble_tool(Arena *a)
+{
+	unsigned major = 0, minor = 0;
+	if (assemble_lacks() != NULL || library_version == NULL || library_version(&major, &minor) != 0)
+		return "nvJitLink";
+	return arena_printf(a, "nvJitLink %u.%u", major, minor);
 }
 
 static NvJitLink create(int sm)
@@ -92,7 +104,9 @@ bool assemble_ptx(Arena *a, const char *text, int sm, Assembled *out, Err *err)
 	out->log = log_of(a, h, api.nvJitLinkGetInfoLogSize, api.nvJitLinkGetInfoLog);
 	if (ok) {
 		out->cubin = arena_alloc_aligned(a, out->size + 1, 64);
+		out->cubin[out->size] = 0;
 		ok = api.nvJitLinkGetLinkedCubin(h, out->cubin) == 0;
+		out->size++;
 	}
 	if (!ok)
 		fail(err, ERR_BUG, "assembler", "sm_%d: %s", sm,

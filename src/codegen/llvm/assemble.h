@@ -12,11 +12,13 @@
 
 /* NULL, or why there is no assembler. */
 const char *assemble_lacks(void);
+/* "nvJitLink 13.0". */
+const char *assemble_tool(Arena *a);
 /* The architecture that the assembler takes in place of sm_NN: the same, or the first newer one it knows; 0: none. */
 int assemble_nearest(int sm);
 
 typedef struct Assembled {
-	unsigned char *cubin;
+	unsigned char *cubin; /* one 0 follows the machine code, as images of devices end */
 	size_t size;
 	const char *log; /* of ptxas -v: assemble_kernel reads it */
 } Assembled;

@@ -180,5 +180,6 @@ const Backend backend_llvm = {
 	.compiler = "llvm " LLVM_VERSION_STRING,
 	.key = key,
 	.emit = emit,
+	.form = "machine code",
 	.spills_hurt = spills_hurt,
 };

@@ -40,18 +40,17 @@ static const Pass *const passes[] = {
 	NULL,
 };
 
-/* What the assembler says, and its code if that is asked for. */
-static bool assemble(const BackendJob *job)
+/* What the assembler says of each kernel. */
+static bool report_resources(const BackendJob *job)
 {
 	Module *m = job->out;
 	Assembled x;
 	AssembledKernel kernel;
 	char symbol[DLC_SYMBOL];
-	int own = machine_sm(job->target), sm = assemble_nearest(own);
-	bool image = job->options->machine_code && sm == own;
+	int sm = assemble_nearest(machine_sm(job->target));
 	if (sm == 0)
 		return true;
-	if (!assemble_ptx(image ? job->keep : job->arena, (const char *)m->image.bytes, sm, &x, job->err))
+	if (!assemble_ptx(job->arena, (const char *)m->image.bytes, sm, &x, job->err))
 		return false;
 	for (uint32_t k = 0; k < m->image.nentry; k++) {
 		kernel_symbol(m->image.entry[k].name, symbol);
@@ -61,10 +60,23 @@ static bool assemble(const BackendJob *job)
 		m->report[k].frame_bytes = kernel.stack_bytes;
 		m->report[k].spills = kernel.spill_bytes / 4;
 	}
-	if (image) {
-		m->image.bytes = x.cubin;
-		m->image.size = x.size;
-	}
+	return true;
+}
+
+/* GPUs of the same major version run machine code of their own minor version and of lower ones. */
+static bool assemble(Arena *a, const Target *t, const DlcImage *image, Assembly *out, Err *err)
+{
+	Assembled x;
+	int sm = machine_sm(t);
+	if (assemble_nearest(sm) != sm)
+		return fail(err, ERR_MISSING, "assembler",
+			"no machine code can be made for sm_%d: %s; PTX needs no assembler", sm,
+			assemble_lacks() != NULL ? assemble_lacks() : "libnvJitLink.so here does not know it");
+	if (!assemble_ptx(a, (const char *)image->bytes, sm, &x, err))
+		return false;
+	*out = (Assembly){ *image, arena_printf(a, "sm_%d..sm_%d", sm, sm / 10 * 10 + 9), assemble_tool(a) };
+	out->image.bytes = x.cubin;
+	out->image.size = x.size;
 	return true;
 }
 
@@ -103,8 +115,8 @@ static bool emit(const BackendJob *job)
 			m->image.size = n + 1;
 			LLVMDisposeMemoryBuffer(b);
 		}
-		if (ok && (job->options->resources || job->options->machine_code))
-			ok = assemble(job);
+		if (ok && job->options->resources)
+			ok = report_resources(job);
 	}
 	compile_end(&c);
 	return ok;
@@ -164,5 +176,8 @@ const Backend backend_nvptx = {
 	.key = key,
 	.emit = emit,
 	.join = join,
+	.assemble = assemble,
+	.form = "ptx",
+	.assembled = "cubin",
 	.spills_hurt = spills_hurt,
 };

@@ -174,14 +174,13 @@ END_TEST
 /* ---- the assembler ---- */
 
 /* Of an architecture, by CUDA's own tool. */
-static bool assembles(Arena *a, const Target *t, const char *name, const KernelSet *ks, bool machine_code)
+static bool assembles(Arena *a, const Target *t, const char *name, const KernelSet *ks)
 {
 	Module m;
 	Err err = { 0 };
-	CodegenOptions o = { .resources = true, .machine_code = machine_code };
+	CodegenOptions o = { .resources = true };
 	ck_assert_msg(codegen_compile(a, ks, t, &o, &m, &err), "%s: %s: %s", name, err.place, err.text);
-	bool known = m.image.nentry > 0 && m.report[0].registers > 0, elf = memcmp(m.image.bytes, "\177ELF", 4) == 0;
-	ck_assert_msg(elf == (known && machine_code), "%s", name);
+	bool known = m.image.nentry > 0 && m.report[0].registers > 0;
 	for (uint32_t k = 0; known && k < m.image.nentry; k++)
 		ck_assert_msg(m.report[k].registers > 0 && m.report[k].registers <= 255, "%s: %s", name, m.report[k].name);
 	return known;
@@ -204,7 +203,7 @@ START_TEST(operators_assemble)
 		Err err = { 0 };
 		Arena *a = arena_new();
 		Dag *d = dag_parse(a, "case", dags[k], strlen(dags[k]), &err);
-		there = assembles(a, &t, dags[k], op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, &err), false);
+		there = assembles(a, &t, dags[k], op_naive(ir_new(a), d, "k", NAIVE_AS_TYPED, &err));
 		arena_free(a);
 	}
 	if (!there)
@@ -218,12 +217,12 @@ START_TEST(sets_assemble)
 	Target t;
 	gpu(&t, archs[_i]);
 	for (int k = 0; device_sets[k] != NULL; k++)
-		if (!assembles(a, &t, device_sets[k], device_set(a, device_sets[k]), k % 2 == 0))
+		if (!assembles(a, &t, device_sets[k], device_set(a, device_sets[k])))
 			say_skipped();
 	for (int k = 0; k < step_nworkload; k++) {
 		Text steps = { .arena = a };
 		KernelSet *ks = random_bound_trace(a, task_of(a, step_workloads[k]), &t, 0x7100000 + (uint64_t)k, &steps);
-		if (!assembles(a, &t, text_str(&steps), ks, true))
+		if (!assembles(a, &t, text_str(&steps), ks))
 			break;
 	}
 	arena_free(a);
@@ -375,6 +374,27 @@ static int times(const char *text, const char *part)
 	return n;
 }
 
+/* Machine code of a text, the same bytes each time; k80 is too old for today's assemblers. */
+static void must_assemble(Arena *a, const Target *t, const DlcImage *text)
+{
+	Assembly x[2];
+	Err err = { 0 };
+	Target old;
+	if (!backend_nvptx.assemble(a, t, text, &x[0], &err)) {
+		ck_assert_msg(err.code == ERR_MISSING, "%s", err.text);
+		say_skipped();
+		return;
+	}
+	ck_assert_msg(backend_nvptx.assemble(a, t, text, &x[1], &err), "%s", err.text);
+	ck_assert(x[0].image.size == x[1].image.size && memcmp(x[0].image.bytes, x[1].image.bytes, x[0].image.size) == 0);
+	ck_assert(memcmp(x[0].image.bytes, "\177ELF", 4) == 0 && x[0].image.bytes[x[0].image.size - 1] == 0);
+	ck_assert_str_eq(x[0].needs, "sm_80..sm_89");
+	ck_assert(x[0].image.nentry == text->nentry && x[0].image.entry == text->entry);
+	gpu(&old, "k80");
+	ck_assert(!backend_nvptx.assemble(a, &old, text, &x[1], &err) && err.code == ERR_MISSING);
+	ck_assert_msg(strstr(err.text, "no machine code can be made for sm_37") != NULL, "%s", err.text);
+}
+
 /* Two sets as one module: one head, and a function of its own for each set that calls one. */
 START_TEST(joined_sets)
 {
@@ -405,7 +425,7 @@ START_TEST(joined_sets)
 		ck_assert_int_eq(times(text, arena_printf(a, ".entry dlc_k%d(", k)), 1);
 	ck_assert_int_gt(times(text, "dlc_$_fmod_$_k0"), 1);
 	ck_assert_int_eq(times(text, ".func "), 2 * times((const char *)image[0].bytes, ".func "));
-	ck_assert_int_eq(times(text, "_k0\n"), times(text, "_k1\n"));
+	must_assemble(a, &t, &all);
 	arena_free(a);
 }
 END_TEST
