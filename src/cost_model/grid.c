@@ -121,12 +121,14 @@ static bool is_bound(const Stmt *s, void *arg)
 	return ir_axis_of(s, NULL) != AXIS_NONE;
 }
 
-static void note_constant(const IrUse *use, void *arg)
+static void note_tensor(const IrUse *use, void *arg)
 {
 	Walk *w = arg;
 	const NestBuf *b = nest_buf(&w->nest, use->buf);
-	if (b != NULL && b->buf->role == BUF_CONST)
-		w->launch->constant[b - w->nest.buf] = true;
+	if (b == NULL || w->launch->used[b - w->nest.buf])
+		return;
+	w->launch->used[b - w->nest.buf] = true;
+	w->launch->tensors++;
 }
 
 /* Constants are cold in every run: the rest of the network has passed through the caches since the last one. */
@@ -134,7 +136,7 @@ static double constant_bytes(Walk *w)
 {
 	double bytes = 0;
 	for (int k = 0; k < w->nest.nbuf; k++)
-		if (w->launch->constant[k])
+		if (w->launch->used[k] && w->nest.buf[k].buf->role == BUF_CONST)
 			bytes += (double)nest_elements(&w->nest, w->nest.buf[k].buf) * w->nest.buf[k].buf->type.bits / 8;
 	return bytes;
 }
@@ -147,7 +149,7 @@ static double kernel_ns(Walk *w, const Stmt *s)
 	Launch x = launch_of(&w->nest, &one, t);
 	w->launch = &x;
 	w->sum = (CostSum){ 0 };
-	ir_each_use(&one, note_constant, w);
+	ir_each_use(&one, note_tensor, w);
 	double constants = constant_bytes(w);
 	walk_one(w, s);
 	double *bytes = t->blocks.warp > 1 ? x.bytes : w->sum.bytes;

@@ -265,24 +265,24 @@ static Sums find_sums(const Leaf *f)
 }
 
 /* Of the thread: its own buffers, the operands of one turn of the sums, addresses. */
-static double registers(const Leaf *f, const Sums *sums, bool reduces, double turns)
+static int registers(const Leaf *f, const Sums *sums, bool reduces, double turns)
 {
 	CostNest *n = &f->w->nest;
-	double regs = COST_ADDRESSES, own = 0;
+	double loads = 0, own = 0;
 	for (int k = 0; k < n->nbuf; k++) {
 		const Buf *b = n->buf[k].buf;
 		double bits = (double)nest_elements(n, b) * b->type.bits;
 		if (n->buf[k].depth >= 0 && b->scope != NULL && strcmp(b->scope, "local") == 0)
 			own += bits / 32;
 		else if (n->buf[k].depth >= 0 && b->scope != NULL && strcmp(b->scope, "fragment") == 0)
-			own += bits / 32 / f->w->target->blocks.warp;
+			loads += bits / 32 / f->w->target->blocks.warp;
 	}
 	for (int i = 0; i < f->nload; i++)
 		if (f->load[i].where != IN_REGISTERS && f->load[i].at != NULL)
-			regs += f->load[i].times / turns * fmax(f->load[i].at->buf->type.bits / 32.0, 1);
+			loads += f->load[i].times / turns * fmax(f->load[i].at->buf->type.bits / 32.0, 1);
 	if (reduces && f->dst.where != IN_REGISTERS && sums->bodies > 0)
 		own += sums->count * f->bits / 32;
-	return regs + own;
+	return target_kernel_regs(own, loads, f->w->launch->tensors);
 }
 
 /* ---- what it adds to the launch ---- */
@@ -369,9 +369,9 @@ static void add_leaf(Leaf *f, bool reduces)
 			wait = fmax(wait, f->dst.where == IN_SHARED ? COST_SHARED_WAIT : COST_L1_WAIT);
 	}
 	double turns = reduces ? fmax(f->copies * f->lanes / sums.count, 1) : 1;
-	double regs = registers(f, &sums, reduces, turns), own = target_thread_regs(t, x->threads);
+	int regs = registers(f, &sums, reduces, turns), own = target_thread_regs(t, x->threads);
 	double spilled = own > 0 && regs > own ? regs - own : 0;
-	x->regs = fmax(x->regs, regs) < 1e6 ? (int)fmax(x->regs, regs) : 1000000;
+	x->regs = regs > x->regs ? regs : x->regs;
 	double issued = work + f->w->tests * f->copies + (f->w->masked ? f->copies : 0) + (f->serial >= 0 ? COST_BODY : 0);
 	for (int i = 0; i < f->nload; i++)
 		issued += add_access(f, &f->load[i], load_times(f, &f->load[i]));

@@ -21,7 +21,8 @@ typedef struct Launch {
 	double bytes[TARGET_CACHES]; /* from beyond each cache, of all blocks */
 	double latency;  /* cycles from its start to its end if the unit has nothing else to do */
 	int regs;        /* of a thread, at most */
-	bool constant[NEST_BUFS]; /* those buffers of the nest that are constants and used */
+	int tensors;     /* in global memory, that it uses */
+	bool used[NEST_BUFS]; /* those buffers of the nest */
 } Launch;
 
 /* Adds to w->launch; as WalkCosts.leaf. */

@@ -5,7 +5,11 @@
 
 enum { REGS_OF_WARP = 256, /* a warp gets registers in pieces of so many, since Kepler */
 	SHARED_PIECE = 128,    /* bytes */
+	KERNEL_REGS = 28,      /* indices, counters and conditions of a thread, by ptxas's counts */
+	TENSOR_REGS = 4,       /* two addresses of 64 bits: where a round begins, where a result lies */
+	SUMS_EACH = 4,         /* one register more for so many sums: the addresses of results, by ptxas's counts */
 	DRIVERS_SHARED = 1024, /* bytes of each block that the driver keeps, since sm_80 */
+	MOST_REGS = 1000000,   /* more are not told apart */
 	ANY_BLOCKS = 16        /* resident where the target does not say: all GPUs since 2012 have so many */ };
 
 int64_t target_block_shared(const Target *t)
@@ -33,6 +37,12 @@ int target_thread_regs(const Target *t, int threads)
 		return b->thread_regs;
 	int64_t of_warp = b->unit_regs / warps_of(t, threads) / REGS_OF_WARP * REGS_OF_WARP, own = of_warp / b->warp;
 	return (int)(b->thread_regs > 0 && own > b->thread_regs ? b->thread_regs : own);
+}
+
+int target_kernel_regs(double sums, double operands, int tensors)
+{
+	double regs = KERNEL_REGS + TENSOR_REGS * (double)tensors + sums + sums / SUMS_EACH + operands;
+	return regs < MOST_REGS ? (int)regs : MOST_REGS;
 }
 
 /* `all` is shared out in parts of `part`; an unknown all, or a part of nothing, bounds nothing. */

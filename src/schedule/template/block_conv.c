@@ -74,7 +74,7 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, Conv *v)
 static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
 {
 	static const char *const window[] = { "", "W", "HW", "DHW" };
-	int64_t tile = coop_axis_part(f);
+	int64_t tile = coop_axis_tile(f);
 	const char *taps = window[v->rank - 2];
 	bool blocks = tile > 1 && tile <= TMPL_COOP_PANEL && tile < v->filters;
 	sketch_step(s, "pack %s %s", v->w->name,
@@ -85,7 +85,7 @@ static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
 /* Filters that are copied without conditions lie side by side. */
 static int64_t weight_lanes(const Sketch *s, const Conv *v, const CoopAxis *f, bool whole_rounds)
 {
-	int64_t tile = coop_axis_part(f);
+	int64_t tile = coop_axis_tile(f);
 	return v->filters % tile != 0 || !whole_rounds ? 1 : coop_lanes(s, v->w->type, tile);
 }
 
@@ -163,7 +163,7 @@ static bool direct(Sketch *s, const Tiled *t, const Conv *v)
 	x->n = w->n = v->rank;
 	x->part[0] = 1;
 	x->part[1] = w->part[1] = b.round[0].part;
-	w->part[0] = coop_axis_part(&b.axis[0]);
+	w->part[0] = coop_axis_tile(&b.axis[0]);
 	for (int k = 0; k <= last; k++) {
 		x->order[k] = k;
 		w->order[k] = k < last ? k + 1 : 0;
@@ -171,7 +171,7 @@ static bool direct(Sketch *s, const Tiled *t, const Conv *v)
 			continue;
 		const CoopAxis *a = &b.axis[k - 1];
 		w->part[k] = b.round[k - 1].part;
-		x->part[k] = (coop_axis_part(a) - 1) * a->stride + (w->part[k] - 1) * v->dilation[k] + 1;
+		x->part[k] = (coop_axis_tile(a) - 1) * a->stride + (w->part[k] - 1) * v->dilation[k] + 1;
 	}
 	static const char *const inside[] = { "", "CWN", "CHWN", "CDHWN" };
 	w->layout = inside[v->rank - 2];
@@ -211,7 +211,7 @@ static void split_steps(Sketch *s, const char *store, const Tiled *t, Tiled *par
 	const char *out[2] = { arena_printf(s->arena, "%s.w", t->axis[1].name), "pixel.w" };
 	const char *in[2] = { "filter.p", "pixel.p" };
 	for (int k = 0; k < 2; k++) {
-		int64_t part = coop_axis_part(&b->axis[k]);
+		int64_t part = coop_axis_tile(&b->axis[k]);
 		b->axis[k].name = in[k];
 		b->axis[k].out = out[k];
 		b->axis[k].extent = (b->axis[k].extent + part - 1) / part * part;
@@ -250,7 +250,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
-	int64_t row[2] = { coop_axis_part(&b.axis[0]), coop_axis_part(&b.axis[1]) };
+	int64_t row[2] = { coop_axis_tile(&b.axis[0]), coop_axis_tile(&b.axis[1]) };
 	coop_stages_knob(s, &b, v->taps == 1 && !t->selects, row);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
@@ -283,8 +283,8 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	x->n = w->n = 2;
 	for (int k = 0; k < 2; k++)
 		x->order[k] = w->order[k] = 1 - k;
-	x->part[0] = coop_axis_part(&b.axis[1]);
-	w->part[0] = coop_axis_part(&b.axis[0]);
+	x->part[0] = coop_axis_tile(&b.axis[1]);
+	w->part[0] = coop_axis_tile(&b.axis[0]);
 	x->part[1] = w->part[1] = b.round[0].part;
 	x->layout = w->layout = "CN";
 	bool whole = b.channels % b.round[0].part == 0;

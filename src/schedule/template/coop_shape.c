@@ -36,21 +36,10 @@ static int lengths(const CoopAxis *x, int64_t most, int64_t *out)
 	return n;
 }
 
-/* Whether the loop that stores splits into these parts, none of them empty. */
-static bool splits(const CoopAxis *x, int64_t virtuals, int64_t threads, int64_t inner)
+/* A tile above the extent would need a condition around each product. */
+static bool may_have(const CoopAxis *x, int64_t tile)
 {
-	int64_t tile = virtuals * threads * inner;
-	if (!x->widen && x->extent % tile != 0)
-		return false;
-	if (tile <= x->extent)
-		return true;
-	int64_t neighbours = ceil_div(x->extent, inner);
-	return inner <= x->extent && (virtuals > 1 ? ceil_div(neighbours, threads) == virtuals : neighbours == threads);
-}
-
-static bool may_have(const CoopAxis *x, int64_t threads, int64_t sums)
-{
-	return splits(x, 1, threads, sums) || (threads > 1 && splits(x, sums, threads, 1));
+	return x->widen ? tile <= x->extent : x->extent % tile == 0;
 }
 
 /* The part of the axis that tiles cover in vain. */
@@ -84,18 +73,43 @@ static int shapes_of(const CoopTile *b, int64_t (*length)[LENGTHS], const int *c
 
 void coop_operands(const CoopTile *b, int64_t part[COOP_OPERANDS])
 {
-	part[0] = coop_axis_part(&b->axis[0]) * b->taps;
+	part[0] = coop_axis_tile(&b->axis[0]) * b->taps;
 	part[1] = 1;
 	for (int k = 1; k < b->n; k++)
-		part[1] *= (coop_axis_part(&b->axis[k]) - 1) * b->axis[k].stride + b->axis[k].window;
+		part[1] *= (coop_axis_tile(&b->axis[k]) - 1) * b->axis[k].stride + b->axis[k].window;
 }
 
-static int64_t registers(const CoopTile *b)
+/* Tensors that the kernel reads and stores. */
+static int tensors_of(const Dag *d)
+{
+	int n = 0;
+	for (size_t k = 0; k < d->value.n; k++)
+		n += d->value.at[k].kind != VALUE_CALL;
+	return n + (int)d->output.n;
+}
+
+/* Operands of one product for each sum. */
+static int64_t sides_of(const CoopTile *b)
 {
 	int64_t side[2] = { 1, 1 };
 	for (int k = 0; k < b->n; k++)
 		side[k > 0] *= b->axis[k].virtuals * b->axis[k].inner;
-	return side[0] * side[1] + side[0] + side[1] + TMPL_COOP_REGISTERS;
+	return side[0] + side[1];
+}
+
+static int registers(const Sketch *s, const CoopTile *b)
+{
+	double words = fmax(1, b->type.bits / 32.0);
+	return target_kernel_regs(words * (double)coop_sums(b), words * (double)sides_of(b), tensors_of(s->task->dag));
+}
+
+int64_t coop_loads(const Sketch *s, const CoopTile *b, int64_t lanes)
+{
+	double words = fmax(1, b->type.bits / 32.0);
+	int most = target_thread_regs(s->target, (int)coop_threads(b));
+	int free = most - target_kernel_regs(words * (double)coop_sums(b), 0, tensors_of(s->task->dag));
+	int64_t loads = (int64_t)(free / COOP_OPERANDS / (words * (double)lanes + TMPL_COOP_ADDRESS));
+	return most == 0 || loads > TMPL_COOP_COPIES ? TMPL_COOP_COPIES : loads < 1 ? 1 : loads;
 }
 
 bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements)
@@ -117,7 +131,7 @@ static bool runs(const Sketch *s, const CoopTile *b)
 	int64_t part[COOP_OPERANDS];
 	coop_operands(b, part);
 	int most = target_thread_regs(s->target, (int)coop_threads(b));
-	return coop_fits(s, b, part[0] + part[1]) && (most == 0 || registers(b) <= most);
+	return coop_fits(s, b, part[0] + part[1]) && (most == 0 || registers(s, b) <= most);
 }
 
 /*
@@ -138,7 +152,7 @@ static double time_of(const Sketch *s, const CoopTile *b)
 	}
 	int64_t round = ceil_div(TMPL_COOP_ROUND, b->taps), each = ceil_div(blocks, units);
 	int64_t bytes = dtype_bytes(b->type, (part[0] + part[1]) * round);
-	int resident = target_resident_blocks(t, (int)threads, bytes, (int)registers(b));
+	int resident = target_resident_blocks(t, (int)threads, bytes, registers(s, b));
 	int64_t at_once = resident < 1 ? 1 : resident < each ? resident : each;
 	double rate = t->core.fma_rate * lanes, sides = 0, side[2] = { 1, 1 };
 	for (int k = 0; k < b->n; k++)
@@ -185,7 +199,7 @@ static bool fits_sums(const CoopTile *b, const int64_t *at, const void *arg)
 	CoopTile tile = *b;
 	double covered = 1;
 	for (int k = 0; k < b->n; k++) {
-		if (!may_have(&b->axis[k], b->axis[k].threads, at[k]))
+		if (!may_have(&b->axis[k], b->axis[k].threads * at[k]))
 			return false;
 		tile.axis[k].inner = at[k];
 		covered *= 1 - waste(&tile.axis[k], coop_axis_tile(&tile.axis[k]));
@@ -267,7 +281,7 @@ static void ask_virtuals(Sketch *s, CoopTile *b, int k, int64_t sums)
 	int64_t option[KNOB_OPTIONS], lanes = target_lanes(s->target, b->type);
 	int n = 0, first = -1;
 	for (int64_t v = 1; v <= sums && n < KNOB_OPTIONS; v++) {
-		if (sums % v != 0 || (v > 1 && x->threads == 1) || !splits(x, v, x->threads, sums / v))
+		if (sums % v != 0 || (v > 1 && x->threads == 1))
 			continue;
 		if (k > 0 || first < 0 || sums / v >= lanes)
 			first = n;
@@ -369,7 +383,7 @@ void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP
 	int n = 0, first = 0;
 	coop_operands(b, part);
 	for (int k = 0; k < b->n; k++)
-		plain = plain && b->axis[k].extent % coop_axis_part(&b->axis[k]) == 0;
+		plain = plain && b->axis[k].extent % coop_axis_tile(&b->axis[k]) == 0;
 	for (int k = 0; k < COOP_OPERANDS; k++) {
 		int64_t threads = coop_threads(b), all = part[k] * r->part;
 		int64_t loads = all / target_lanes(s->target, b->type);

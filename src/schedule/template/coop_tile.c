@@ -10,12 +10,6 @@ int64_t coop_axis_tile(const CoopAxis *x)
 	return x->virtuals * x->threads * x->inner;
 }
 
-int64_t coop_axis_part(const CoopAxis *x)
-{
-	int64_t tile = coop_axis_tile(x);
-	return tile < x->extent ? tile : x->extent;
-}
-
 int64_t coop_threads(const CoopTile *b)
 {
 	int64_t n = 1;
@@ -185,16 +179,22 @@ static const char *copy_steps(Sketch *s, const CoopTile *b, const CoopOperand *o
 	return all;
 }
 
+/* Loads of a thread that are under way at once are written out: all of them, or a divisor of their number. */
 static void vector_steps(Sketch *s, const CoopTile *b, const CoopOperand *o)
 {
 	int64_t loads = operand_elements(o) / o->lanes, threads = coop_threads(b);
+	int64_t each = (loads + threads - 1) / threads, most = coop_loads(s, b, o->lanes), at_once = each;
 	const char *all = o->n > 1 ? arena_printf(s->arena, "%s.f%d", o->copy, o->n - 1)
 		: arena_printf(s->arena, "%s.%d", o->copy, o->order[0]);
 	if (o->lanes > 1)
 		sketch_step(s, "vectorize %s.i", all);
 	all = o->lanes > 1 ? child(s, all, "o") : all;
-	if (loads > threads && (loads + threads - 1) / threads <= TMPL_COOP_COPIES)
-		sketch_step(s, "unroll %s.o", all);
+	while (at_once > most || each % at_once != 0)
+		at_once--;
+	if (at_once > 1 && at_once < each)
+		sketch_step(s, "split %s.o %lld", all, (long long)at_once);
+	if (at_once > 1)
+		sketch_step(s, "unroll %s.o%s", all, at_once < each ? ".i" : "");
 }
 
 void coop_begin(Sketch *s, const Tiled *t)
@@ -208,8 +208,8 @@ void coop_begin(Sketch *s, const Tiled *t)
 void coop_widen_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 {
 	for (int k = 0; k < b->n; k++)
-		if (b->axis[k].extent % coop_axis_part(&b->axis[k]) != 0)
-			sketch_step(s, "widen %s %s %lld", t->block, b->axis[k].name, (long long)coop_axis_part(&b->axis[k]));
+		if (b->axis[k].extent % coop_axis_tile(&b->axis[k]) != 0)
+			sketch_step(s, "widen %s %s %lld", t->block, b->axis[k].name, (long long)coop_axis_tile(&b->axis[k]));
 	for (int k = 0; k < b->nround; k++)
 		if (b->round[k].extent % b->round[k].part != 0)
 			sketch_step(s, "widen %s %s %lld", t->block, b->round[k].name, (long long)b->round[k].part);
@@ -226,7 +226,7 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 		grid[ngrid++] = b->outer[k];
 	for (int k = 0; k < b->n; k++) {
 		const CoopAxis *x = &b->axis[k];
-		int64_t part = coop_axis_part(x);
+		int64_t part = coop_axis_tile(x);
 		sketch_step(s, "split %s %lld", x->out, (long long)part);
 		grid[ngrid++] = (TileAxis){ child(s, x->out, "o"), (x->extent + part - 1) / part };
 		rest[k] = child(s, x->out, "i");

@@ -16,7 +16,10 @@
 
 enum { COOP_AXES = 3, COOP_ROUNDS = 3, COOP_OPERANDS = 2 };
 
-/* An axis of the tile. Each of so many threads has `inner` neighbours of it at each of `virtuals` places. */
+/*
+ * An axis of the tile, which is no longer than the extent. Each of so many threads has `inner` neighbours of it at each
+ * of `virtuals` places.
+ */
 typedef struct CoopAxis {
 	const char *name, *out; /* its loops in the reduction and in the nest that stores the result */
 	int64_t extent;         /* of the result; the reduction's is rounded up to whole tiles where `widen` */
@@ -58,8 +61,6 @@ typedef struct CoopTile {
 } CoopTile;
 
 int64_t coop_axis_tile(const CoopAxis *x);
-/* What a block computes of it: all of the axis, where it is shorter than a tile. */
-int64_t coop_axis_part(const CoopAxis *x);
 int64_t coop_threads(const CoopTile *b);
 int64_t coop_sums(const CoopTile *b); /* of a thread */
 /* Elements of the operands of the first axis and of the others that one channel needs, all taps. */
@@ -89,6 +90,9 @@ void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP
 bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements);
 /* How many elements a thread copies at once, where `side` lie side by side from a multiple of as many on. */
 int64_t coop_lanes(const Sketch *s, DType type, int64_t side);
+
+/* Copies of a thread whose loads, of so many elements each, are under way at once: as its registers allow. */
+int64_t coop_loads(const Sketch *s, const CoopTile *b, int64_t lanes);
 
 /* The first steps: what follows the reduction is one block. */
 void coop_begin(Sketch *s, const Tiled *t);
