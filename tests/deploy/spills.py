@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""spills.py BUILD [--all]: no default schedule of a network spills registers on a CUDA device.
+"""spills.py BUILD [--all]: no default schedule of a network spills registers on a CUDA device, and all kernels have
+at least a warp of threads.
 
 What kernels take is known where nvJitLink is found; elsewhere the test is skipped."""
 import os
@@ -9,14 +10,14 @@ import sys
 BUILD = os.path.abspath(sys.argv[1])
 ENV = {k: v for k, v in os.environ.items() if k != "DLC_TUNING_DB"}
 ALL = "--all" in sys.argv
-RUNS = [(n, d) for n in ("resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
-        for d in ("t4", "a100", "h200")]
-FEW = [("squeezenet1_1", "h200"), ("resnet18", "t4")]
+RUNS = [(n, d, b) for n in ("resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
+        for d in ("t4", "a100", "h200") for b in (1, 32)]
+FEW = [("squeezenet1_1", "h200", 1), ("mobilenet_v2", "t4", 32)]
 
 
-def kernels(network, device):
+def kernels(network, device, batch):
     out = subprocess.run([f"{BUILD}/dlc", "show", network, f"--target=cuda:{device}", "--stage=resources",
-                          "--tuning-db=none"], stdout=subprocess.PIPE, text=True, env=ENV, check=True).stdout
+                          "--tuning-db=none", f"--batch={batch}"], stdout=subprocess.PIPE, text=True, env=ENV, check=True).stdout
     rows = [line.split() for line in out.splitlines() if line and line[0] != "#"]
     head = next(r for r in rows if r[0] == "kernel")
     columns = " ".join(head).replace("shared B", "shared").replace("work B", "work").replace("frame B", "frame").split()
@@ -24,11 +25,12 @@ def kernels(network, device):
 
 
 found = 0
-for network, device in RUNS if ALL else FEW:
-    for k in kernels(network, device):
+for network, device, batch in RUNS if ALL else FEW:
+    for k in kernels(network, device, batch):
         if "registers" not in k:
             print("skipped: CUDA's assembler: libnvJitLink.so is not installed")
             sys.exit(77)
         found += 1
-        assert int(k["spills"]) == 0, f"{network} for {device}: {k} spills"
+        assert int(k["spills"]) == 0, f"{network} for {device}, batch {batch}: {k} spills"
+        assert int(k["threads"]) >= 32, f"{network} for {device}, batch {batch}: {k} has less than a warp"
 assert found > 30, f"{found} kernels only"
