@@ -143,10 +143,11 @@ static int64_t shared_bytes(const Sketch *s, const Depth *d, const Share *x)
 }
 
 /* Sums, the weights, a row of the image that a thread's windows read. */
-static int64_t registers(const Depth *d, const Share *x)
+static int registers(const Sketch *s, const Depth *d, const Share *x)
 {
-	return x->sums[ROWS] * x->sums[COLUMNS] + at_most(d->taps, TMPL_DEPTH_WEIGHTS) +
-		reads(&d->at[COLUMNS], x->sums[COLUMNS]) + TMPL_COOP_REGISTERS;
+	int64_t row = reads(&d->at[COLUMNS], x->sums[COLUMNS]);
+	return target_kernel_regs((double)(x->sums[ROWS] * x->sums[COLUMNS]),
+		(double)(at_most(d->taps, TMPL_DEPTH_WEIGHTS) + row), device_tensors(s->task->dag));
 }
 
 static bool fits(const Sketch *s, const Depth *d, const Share *x)
@@ -164,7 +165,7 @@ static bool fits(const Sketch *s, const Depth *d, const Share *x)
 	return threads <= most && (threads >= s->target->blocks.warp || outputs < s->target->blocks.warp) &&
 		covered * TMPL_COOP_WASTE >= TMPL_COOP_WASTE - 1 &&
 		(x->filters % d->share == 0 || d->share % x->filters == 0) &&
-		shared_bytes(s, d, x) <= shared && (regs == 0 || registers(d, x) <= regs);
+		shared_bytes(s, d, x) <= shared && (regs == 0 || registers(s, d, x) <= regs);
 }
 
 /* Elements that a thread copies at once: of whole rows, those inside of the image lie where such loads may begin. */
@@ -212,7 +213,7 @@ static double time_of(const Sketch *s, const Depth *d, const Share *x)
 		side /= 2;
 	double stores = (double)sums * TMPL_COOP_COPY / (double)(d->at[COLUMNS].extent % side == 0 ? side : 1);
 	double fetched = (double)dtype_bytes(d->x->type, 1) * each * rate / fmax(t->core.level[1], 1);
-	int resident = target_resident_blocks(t, (int)threads, shared_bytes(s, d, x), (int)registers(d, x));
+	int resident = target_resident_blocks(t, (int)threads, shared_bytes(s, d, x), registers(s, d, x));
 	int64_t most = ceil_div(blocks, t->cores > 0 ? t->cores : 1);
 	int64_t at_once = resident < 1 ? 1 : at_most(resident, most);
 	double flight = (double)(at_once * threads) * fmin((double)sums, TMPL_COOP_CHAINS);

@@ -79,15 +79,6 @@ void coop_operands(const CoopTile *b, int64_t part[COOP_OPERANDS])
 		part[1] *= (coop_axis_tile(&b->axis[k]) - 1) * b->axis[k].stride + b->axis[k].window;
 }
 
-/* Tensors that the kernel reads and stores. */
-static int tensors_of(const Dag *d)
-{
-	int n = 0;
-	for (size_t k = 0; k < d->value.n; k++)
-		n += d->value.at[k].kind != VALUE_CALL;
-	return n + (int)d->output.n;
-}
-
 /* Operands of one product for each sum. */
 static int64_t sides_of(const CoopTile *b)
 {
@@ -100,14 +91,14 @@ static int64_t sides_of(const CoopTile *b)
 static int registers(const Sketch *s, const CoopTile *b)
 {
 	double words = fmax(1, b->type.bits / 32.0);
-	return target_kernel_regs(words * (double)coop_sums(b), words * (double)sides_of(b), tensors_of(s->task->dag));
+	return target_kernel_regs(words * (double)coop_sums(b), words * (double)sides_of(b), device_tensors(s->task->dag));
 }
 
 int64_t coop_loads(const Sketch *s, const CoopTile *b, int64_t lanes)
 {
 	double words = fmax(1, b->type.bits / 32.0);
 	int most = target_thread_regs(s->target, (int)coop_threads(b));
-	int free = most - target_kernel_regs(words * (double)coop_sums(b), 0, tensors_of(s->task->dag));
+	int free = most - target_kernel_regs(words * (double)coop_sums(b), 0, device_tensors(s->task->dag));
 	int64_t loads = (int64_t)(free / COOP_OPERANDS / (words * (double)lanes + TMPL_COOP_ADDRESS));
 	return most == 0 || loads > TMPL_COOP_COPIES ? TMPL_COOP_COPIES : loads < 1 ? 1 : loads;
 }

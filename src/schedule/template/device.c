@@ -25,6 +25,14 @@ int64_t device_fill(const Target *t)
 	return units * (each > 0 ? each : t->blocks.warp);
 }
 
+int device_tensors(const Dag *d)
+{
+	int n = 0;
+	for (size_t k = 0; k < d->value.n; k++)
+		n += d->value.at[k].kind != VALUE_CALL;
+	return n + (int)d->output.n;
+}
+
 /* Loops k and k + 1 become one. */
 static void fuse_two(Sketch *s, TileAxis *loop, int *n, int k)
 {

@@ -15,6 +15,8 @@ bool device_lone(const Target *t);
 int64_t device_shared(const Target *t);
 /* Threads that keep all units of a device busy: a wave of half of what they hold. */
 int64_t device_fill(const Target *t);
+/* Tensors that a Task reads and stores. */
+int device_tensors(const Dag *d);
 /*
  * Steps that bind loops[0 .. n) to the axes of a grid, the last to x. They are the outermost ones of a nest, each alone
  * in the one before it; more than a grid has axes for are fused.
