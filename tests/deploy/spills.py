@@ -16,8 +16,9 @@ FEW = [("squeezenet1_1", "h200", 1), ("mobilenet_v2", "t4", 32)]
 
 
 def kernels(network, device, batch):
-    out = subprocess.run([f"{BUILD}/dlc", "show", network, f"--target=cuda:{device}", "--stage=resources",
-                          "--tuning-db=none", f"--batch={batch}"], stdout=subprocess.PIPE, text=True, env=ENV, check=True).stdout
+    command = [f"{BUILD}/dlc", "show", network, f"--target=cuda:{device}", "--stage=resources", "--tuning-db=none",
+               f"--batch={batch}"]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=ENV, check=True).stdout
     rows = [line.split() for line in out.splitlines() if line and line[0] != "#"]
     head = next(r for r in rows if r[0] == "kernel")
     columns = " ".join(head).replace("shared B", "shared").replace("work B", "work").replace("frame B", "frame").split()
