@@ -6,7 +6,7 @@ y: f32[1,32,112,112] = conv(x, w, b) groups=32 pads=[1,1,1,1]
 z: f32[1,32,112,112] = clip(y) lo=0 hi=6
 out z
 --- cuda:h200
-# block.loops clip.vector=1 clip.tile=2 clip.threads=256 clip.unroll=16
+# block.depthwise form=loops clip.vector=1 clip.tile=2 clip.threads=256 clip.unroll=16
 split h_1 2
 reorder n_1 c h_1.o w_1 h_1.i
 fuse n_1 c
