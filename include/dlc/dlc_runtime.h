@@ -16,7 +16,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
 #define DLC_RUNTIME_ABI 1
 #if defined(__GNUC__)
 #define DLC_API __attribute__((visibility("default")))
@@ -28,10 +27,11 @@ typedef enum DlcStatus {
 	DLC_BAD_FILE = 1,     /* no bundle, damaged, or of another version */
 	DLC_BAD_TARGET = 2,   /* compiled for another machine or for features this CPU lacks */
 	DLC_BAD_ARGUMENT = 3, /* a tensor's name, shape, type or memory does not fit */
-	DLC_NO_MEMORY = 4,
-	DLC_SYSTEM = 5, /* permission, disk, threads; a device or its driver is not there */
-	DLC_KERNEL = 6, /* a kernel reported a failure */
-	DLC_LOST = 7    /* the device failed and is lost to this process: start the program again */
+	DLC_NO_MEMORY = 4,    /* of the host */
+	DLC_SYSTEM = 5,       /* permission, disk, threads; a device or its driver is not there */
+	DLC_KERNEL = 6,       /* a kernel reported a failure */
+	DLC_LOST = 7,         /* the device failed and is lost to this process: start the program again */
+	DLC_DEVICE_MEMORY = 8 /* a device beside the host has no memory left: take a smaller batch */
 } DlcStatus;
 
 typedef struct DlcError {

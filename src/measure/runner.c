@@ -168,6 +168,16 @@ static void take_refusal(Job *j, RunStatus status, const char *text, size_t n)
 	snprintf(j->result.detail, sizeof j->result.detail, "%.*s", (int)n, text);
 }
 
+/* Before a kernel of the job was launched, what a device lacks or how it fails is no fault of the job's. */
+static RunStatus refused_status(const MsgRefused *f)
+{
+	switch (f->status) {
+	case DLC_NO_MEMORY: return RUN_OOM;
+	case DLC_DEVICE_MEMORY: return f->launched ? RUN_OOM : RUN_DEVICE_LOST;
+	default: return !f->ends ? RUN_LAUNCH_ERROR : f->launched ? RUN_CRASH : RUN_DEVICE_LOST;
+	}
+}
+
 static void take_answer(Runner *x, Job *j, const MsgView *msg)
 {
 	switch (msg->kind) {
@@ -200,8 +210,7 @@ static void take_answer(Runner *x, Job *j, const MsgView *msg)
 		const MsgRefused *f = msg->fixed;
 		if (f->ends == 0 && probe_refused(x, msg->serial))
 			break;
-		RunStatus status = f->status == DLC_NO_MEMORY ? RUN_OOM : f->ends ? RUN_CRASH : RUN_LAUNCH_ERROR;
-		take_refusal(j, status, msg->array[0], (size_t)f->ntext);
+		take_refusal(j, refused_status(f), msg->array[0], (size_t)f->ntext);
 		break;
 	}
 	default: {

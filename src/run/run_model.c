@@ -145,5 +145,5 @@ int run_main(const Args *args, const RunHost *host)
 	fprintf(stderr, "%s: %s\n", host->program, err.text);
 	if (s == RUN_USAGE)
 		fprintf(stderr, "see %s --help\n", host->program);
-	return s == RUN_USAGE ? 2 : s == DLC_SYSTEM || s == DLC_LOST ? 5 : 1;
+	return s == RUN_USAGE ? 2 : s == DLC_SYSTEM || s == DLC_LOST || s == DLC_DEVICE_MEMORY ? 5 : 1;
 }

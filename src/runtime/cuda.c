@@ -317,7 +317,7 @@ static void load_failed(const DeviceContext *c, int status, const char *image, c
 			"the driver's compiler libnvidia-ptxjitcompiler.so.1 is not there: install the whole driver");
 		return;
 	default:
-		runtime_fail(err, status == CU_OUT_OF_MEMORY ? DLC_NO_MEMORY : DLC_BAD_TARGET, "%s%s%.300s",
+		runtime_fail(err, status == CU_OUT_OF_MEMORY ? DLC_DEVICE_MEMORY : DLC_BAD_TARGET, "%s%s%.300s",
 			error_words(status, words, sizeof words), line[0] != 0 ? ": " : "", line);
 	}
 }
@@ -415,7 +415,7 @@ static bool explain_launch(int device, const char *name, const DeviceStream *s, 
 	return true;
 }
 
-static void cuda_explain(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size)
+static DlcStatus cuda_explain(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size)
 {
 	char words[CUDA_NAME * 2];
 	error_words(status, words, sizeof words);
@@ -424,8 +424,11 @@ static void cuda_explain(DeviceContext *c, DeviceStream *s, int status, char *ou
 			"%s; device %d (%s) is lost to this process: start the program again, with CUDA_LAUNCH_BLOCKING=1 and a "
 			"profile to learn which step failed",
 			words, c->device, c->name);
+	else if (status == CU_OUT_OF_MEMORY)
+		snprintf(out, size, "%s: end other programs on the device, or take a smaller batch", words);
 	else if (!explain_launch(c->device, c->name, s, out, size))
 		snprintf(out, size, "%s", words);
+	return status == CU_OUT_OF_MEMORY ? DLC_DEVICE_MEMORY : DLC_KERNEL;
 }
 
 const Device device_cuda = {

@@ -265,18 +265,26 @@ const char *device_type_name(uint32_t type)
 	}
 }
 
-int device_lost(const Device *d, const DeviceContext *c)
-{
-	return d->lost != NULL ? d->lost(c) : 0;
-}
-
 DlcStatus device_failed(
 	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err)
 {
 	char words[sizeof err->text];
-	bool lost = device_lost(d, c) != 0;
+	bool lost = d->lost != NULL && d->lost(c) != 0;
 	if (d->explain == NULL)
-		return runtime_fail(err, DLC_KERNEL, "the %s failed%s with status %d", d->name, where, status);
-	d->explain(c, s, status, words, sizeof words);
-	return runtime_fail(err, lost ? DLC_LOST : DLC_KERNEL, "the %s failed%s: %s", d->name, where, words);
+		return runtime_fail(
+			err, lost ? DLC_LOST : DLC_KERNEL, "the %s failed%s with status %d", d->name, where, status);
+	DlcStatus kind = d->explain(c, s, status, words, sizeof words);
+	kind = lost ? DLC_LOST : kind;
+	return runtime_fail(err, kind, "the %s failed%s: %s", d->name, where, words);
+}
+
+bool device_lost(const Device *d, DeviceContext *c, const char *where, DlcError *err)
+{
+	int status = d->lost != NULL ? d->lost(c) : 0;
+	return status != 0 && device_failed(d, c, NULL, status, where, err) == DLC_LOST;
+}
+
+DlcStatus device_full(const Device *d)
+{
+	return d->on_host ? DLC_NO_MEMORY : DLC_DEVICE_MEMORY;
 }

@@ -93,8 +93,8 @@ typedef struct Device {
 	void (*recording_release)(DeviceContext *c, DeviceRecording *r);
 	/* The failure after which the context does nothing any more; 0: it works. */
 	int (*lost)(const DeviceContext *c);
-	/* What a failure of the row's means, and the way out; s may be NULL. */
-	void (*explain)(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size);
+	/* What a failure of the row's means, and the way out; s may be NULL. Returns its status, which is not DLC_LOST. */
+	DlcStatus (*explain)(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size);
 	/* The driver's own stream, for programs that order their work with the row's. */
 	void *(*stream_handle)(DeviceStream *s);
 } Device;
@@ -105,15 +105,16 @@ extern const Device device_opencl;
 extern const Device device_cuda;
 /* The row of a DLPack code, NULL if this runtime has none. */
 const Device *device_find(int32_t type);
-/* "CUDA"; NULL for a code that dlc never writes. */
-const char *device_type_name(uint32_t type);
+const char *device_type_name(uint32_t type); /* "CUDA"; NULL: a code that dlc never writes */
 /*
  * Says that the device failed: "the CUDA device failed in step 3 (add): CUDA_ERROR_...". `where`, which may be empty,
- * begins with a blank. Returns DLC_LOST if the context does nothing any more, else DLC_KERNEL.
+ * begins with a blank. Returns DLC_LOST if the context does nothing any more, else what the row's explain does.
  */
 DlcStatus device_failed(
 	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err);
-/* The failure that lost the context; 0: it works. */
-int device_lost(const Device *d, const DeviceContext *c);
+/* Whether the context does nothing any more; then err says so, with `where` as above. */
+bool device_lost(const Device *d, DeviceContext *c, const char *where, DlcError *err);
+/* The status of memory that the device does not have: DLC_NO_MEMORY on the host, else DLC_DEVICE_MEMORY. */
+DlcStatus device_full(const Device *d);
 
 #endif

@@ -11,6 +11,7 @@
 #include "runtime/tensor.h"
 
 enum { WORK_ALIGN = 4096 }; /* workspaces of two threads share no page */
+#define WAY_OUT "take a smaller batch, or end other programs"
 
 static uint32_t ntensor(const DlcModel *m)
 {
@@ -41,18 +42,16 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 		io = part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
 	uint64_t there = m->device->memory(m->context);
 	if (works < 0 || io < 0 || (there != 0 && (uint64_t)end > there))
-		return runtime_fail(err, DLC_NO_MEMORY,
-			"an instance needs %lld MiB of memory and there are %llu: take a smaller "
-			"batch",
-			works < 0 || io < 0 ? -1LL : (long long)(end >> 20), (unsigned long long)(there >> 20));
+		return runtime_fail(err, device_full(m->device),
+			"an instance needs %lld MiB of memory and there are %llu: %s",
+			works < 0 || io < 0 ? -1LL : (long long)(end >> 20), (unsigned long long)(there >> 20), WAY_OUT);
 	i->memory_bytes = (size_t)end;
 	i->memory = m->device->alloc(m->context, i->memory_bytes);
-	int lost = i->memory == NULL ? device_lost(m->device, m->context) : 0;
-	if (lost != 0)
-		return device_failed(m->device, m->context, i->stream, lost, " while memory was taken", err);
+	if (i->memory == NULL && device_lost(m->device, m->context, " while memory was taken", err))
+		return DLC_LOST;
 	if (i->memory == NULL)
-		return runtime_fail(
-			err, DLC_NO_MEMORY, "no %lld MiB of memory for an instance: take a smaller batch", (long long)(end >> 20));
+		return runtime_fail(err, device_full(m->device), "the %s has no %lld MiB of memory for an instance: %s",
+			m->device->on_host ? "machine" : m->device->name, (long long)(end >> 20), WAY_OUT);
 	i->arena = i->memory + arena;
 	i->state = i->memory + state;
 	i->work = i->memory + works;
@@ -78,9 +77,12 @@ static DlcStatus instance_init(DlcInstance *i, DlcError *err)
 	i->arg = calloc(h->arg.count + (size_t)1, sizeof *i->arg);
 	i->launch = i->m->device->on_host ? NULL : calloc(h->op.count + (size_t)1, sizeof *i->launch);
 	i->stream = i->m->device->stream_open(i->m->context);
-	int lost = i->stream == NULL ? device_lost(i->m->device, i->m->context) : 0;
-	if (lost != 0)
-		return fail_device(i, lost, "", err);
+	if (i->stream == NULL && device_lost(i->m->device, i->m->context, "", err))
+		return DLC_LOST;
+	if (i->stream == NULL && !i->m->device->on_host)
+		return runtime_fail(err, DLC_DEVICE_MEMORY,
+			"the %s has no memory for another stream: end other programs on it, or open fewer instances",
+			i->m->device->name);
 	if (i->bound == NULL || i->sym == NULL || i->dim == NULL || i->arg == NULL || i->stream == NULL ||
 		!recording_init(i) || (i->launch == NULL && !i->m->device->on_host))
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for an instance");

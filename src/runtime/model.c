@@ -28,6 +28,8 @@ static void release_code(DlcModel *m)
 		}
 }
 
+#define LOADING " while it loaded the code"
+
 static DlcStatus load_variant(DlcModel *m, uint32_t v, DlcError *err)
 {
 	const BundleHeader *h = m->h;
@@ -43,9 +45,8 @@ static DlcStatus load_variant(DlcModel *m, uint32_t v, DlcError *err)
 				"the bundle's code cannot be made executable: %s; let this program have executable "
 				"memory (PROT_EXEC), which a hardened system forbids",
 				strerror(errno));
-		int lost = m->code[k] == NULL ? device_lost(m->device, m->context) : 0;
-		if (lost != 0)
-			return device_failed(m->device, m->context, NULL, lost, " while it loaded the code", err);
+		if (m->code[k] == NULL && device_lost(m->device, m->context, LOADING, err))
+			return DLC_LOST;
 		if (m->code[k] == NULL)
 			return runtime_fail(err, why.status,
 				"the %s does not take the bundle's code: %.400s", m->device->name, why.text);
@@ -53,9 +54,8 @@ static DlcStatus load_variant(DlcModel *m, uint32_t v, DlcError *err)
 	for (uint32_t k = 0; k < h->entry.count; k++) {
 		const BundleEntry *e = &m->entry[k];
 		m->kernel[k] = m->device->kernel(m->context, m->code[first + e->image], m->text + e->name, e->offset);
-		int lost = m->kernel[k] == NULL ? device_lost(m->device, m->context) : 0;
-		if (lost != 0)
-			return device_failed(m->device, m->context, NULL, lost, " while it loaded the code", err);
+		if (m->kernel[k] == NULL && device_lost(m->device, m->context, LOADING, err))
+			return DLC_LOST;
 		if (m->kernel[k] == NULL)
 			return runtime_fail(
 				err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again", m->text + e->name);
@@ -78,6 +78,8 @@ static DlcStatus load_code(DlcModel *m, DlcError *err)
 	return s;
 }
 
+#define COPYING " while constants were copied"
+
 /* On the host they are read from the bundle; to another device they are copied. */
 static DlcStatus load_constants(DlcModel *m, DlcError *err)
 {
@@ -89,18 +91,20 @@ static DlcStatus load_constants(DlcModel *m, DlcError *err)
 		return DLC_OK;
 	DeviceStream *s = m->device->stream_open(m->context);
 	m->constants = s != NULL ? m->device->alloc(m->context, bytes) : NULL;
-	int status = 0;
-	if (m->constants == NULL)
-		status = device_lost(m->device, m->context);
-	else if ((status = m->device->copy(s, m->constants, here, bytes, DEVICE_UP)) == 0)
-		status = m->device->synchronize(s);
-	if (s != NULL)
+	int status = m->constants != NULL ? m->device->copy(s, m->constants, here, bytes, DEVICE_UP) : 0;
+	if (s != NULL) {
+		int late = m->device->synchronize(s);
+		status = status != 0 ? status : late;
 		m->device->stream_close(s);
+	}
 	if (status != 0)
-		return device_failed(m->device, m->context, NULL, status, " while constants were copied", err);
+		return device_failed(m->device, m->context, NULL, status, COPYING, err);
+	if (m->constants == NULL && device_lost(m->device, m->context, COPYING, err))
+		return DLC_LOST;
 	return m->constants != NULL ? DLC_OK
-	                            : runtime_fail(err, DLC_NO_MEMORY, "the %s takes no %llu bytes of constants",
-									m->device->name, (unsigned long long)bytes);
+	                            : runtime_fail(err, device_full(m->device),
+									  "the %s has no memory for %llu bytes of constants: end other programs on it",
+									  m->device->name, (unsigned long long)bytes);
 }
 
 /* Takes over the mapping, also where it fails. */

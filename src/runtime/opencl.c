@@ -436,7 +436,7 @@ static int opencl_lost(const DeviceContext *c)
 	return atomic_load(&c->lost);
 }
 
-static void opencl_explain(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size)
+static DlcStatus opencl_explain(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size)
 {
 	const Failure *f = find_failure(status);
 	(void)c, (void)s;
@@ -444,6 +444,7 @@ static void opencl_explain(DeviceContext *c, DeviceStream *s, int status, char *
 		snprintf(out, size, "%s, %s", f->name, f->meaning);
 	else
 		snprintf(out, size, "its driver says %d, a number of CL/cl.h", status);
+	return status == CL_NO_DEVICE_MEMORY ? DLC_DEVICE_MEMORY : DLC_KERNEL;
 }
 
 /* ---- streams ---- */

@@ -136,6 +136,7 @@ DlcStatus program_sample(
 	Worker *w, LoadedProgram *p, uint32_t number, uint32_t repeat, MsgSample *out, DlcError *err)
 {
 	Execution x = { .w = w, .p = p, .repeat = repeat };
+	w->launched = true;
 	DlcStatus s = p->instance != NULL ? sample_instance(&x, err) : sample_calls(&x, err);
 	uint64_t begin = x.begin_ns[0], end = x.end_ns[0];
 	for (int t = 1; t < p->threads && p->instance == NULL; t++) {

@@ -16,15 +16,6 @@
 enum { HUGE_PAGE = 2 << 20 }; /* below it all memory has small pages: runtime/device.c */
 #define KEPT_BYTES ((uint64_t)256 << 20)
 
-DlcStatus site_alloc(Site *at, size_t n, unsigned char **out, DlcError *err)
-{
-	uint64_t there = at->device->memory(at->context);
-	*out = there == 0 || n < there ? at->device->alloc(at->context, n) : NULL;
-	if (*out == NULL)
-		return runtime_fail(err, DLC_NO_MEMORY, "no %llu bytes of memory", (unsigned long long)n);
-	return DLC_OK;
-}
-
 void site_release(Site *at, void *memory, size_t n)
 {
 	at->device->release(at->context, memory, n);
@@ -118,6 +109,27 @@ void area_forget_all(Site *at)
 		forget_oldest(at);
 }
 
+DlcStatus site_alloc(Site *at, size_t n, unsigned char **out, DlcError *err)
+{
+	uint64_t there = at->device->memory(at->context);
+	const char *where = at->device->on_host ? "machine" : at->device->name;
+	*out = NULL;
+	if (there != 0 && n >= there)
+		return runtime_fail(err, DLC_NO_MEMORY, "%llu bytes are asked for, and the %s has %llu", (unsigned long long)n,
+			where, (unsigned long long)there);
+	*out = at->device->alloc(at->context, n);
+	if (*out == NULL && at->nkept > 0) {
+		area_forget_all(at);
+		*out = at->device->alloc(at->context, n);
+	}
+	if (*out != NULL)
+		return DLC_OK;
+	if (device_lost(at->device, at->context, " while memory was taken", err))
+		return DLC_LOST;
+	return runtime_fail(err, device_full(at->device),
+		"the %s has no %llu bytes of memory left: end other programs on it", where, (unsigned long long)n);
+}
+
 DlcStatus area_take(Site *at, size_t n, bool mapped, Area *out, DlcError *err)
 {
 	mapped = mapped && n >= HUGE_PAGE && at->device->on_host;
@@ -133,10 +145,6 @@ DlcStatus area_take(Site *at, size_t n, bool mapped, Area *out, DlcError *err)
 	}
 	*out = (Area){ .bytes = n, .mapped = mapped };
 	DlcStatus s = site_alloc(at, n, &out->data, err);
-	if (s == DLC_NO_MEMORY && at->nkept > 0) {
-		area_forget_all(at);
-		s = site_alloc(at, n, &out->data, err);
-	}
 	if (s == DLC_OK && mapped)
 		worker_as_mapped(out->data, n);
 	return s;

@@ -18,7 +18,7 @@
 
 #include "runtime/kernel.h"
 
-enum { MSG_VERSION = 9 };
+enum { MSG_VERSION = 10 };
 #define MSG_MAX ((uint64_t)1 << 32) /* bytes of a frame */
 
 typedef enum {
@@ -39,8 +39,9 @@ typedef struct MsgHello { /* then: features text, program version text */
 } MsgHello;
 
 typedef struct MsgRefused { /* then: text */
-	uint32_t status; /* DlcStatus */
-	uint32_t ends;   /* 1: the device failed for good, so the worker ends: start another */
+	uint32_t status;         /* DlcStatus */
+	uint32_t ends;           /* 1: the device failed for good, so the worker ends: start another */
+	uint32_t launched, zero; /* launched: 1, the request had begun to launch kernels of its program */
 	uint64_t ntext;
 } MsgRefused;
 

@@ -99,6 +99,7 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	MsgDone done = { 0 };
 	MsgCompared compared;
 	const void *m = in->fixed, *const *a = in->array;
+	w->launched = false;
 	switch (in->kind) {
 	case MSG_IMAGE: s = worker_image(w, in, &err); break;
 	case MSG_BUNDLE: s = worker_bundle(w, m, a[0], &err); break;
@@ -120,7 +121,9 @@ bool worker_serve(Worker *w, const MsgView *in, Msg *out)
 	}
 	done.ns = timing_wall_ns() - start;
 	if (s != DLC_OK) {
-		MsgRefused refused = { (uint32_t)s, worker_own(w)->broken, strlen(err.text) };
+		worker_own(w)->broken |= s == DLC_LOST;
+		MsgRefused refused = { .status = (uint32_t)s, .ends = worker_own(w)->broken, .ntext = strlen(err.text) };
+		refused.launched = w->launched && in->kind != MSG_PROBE;
 		msg_begin(out, MSG_REFUSED, in->serial, &refused);
 		msg_add(out, err.text, refused.ntext);
 	} else if (out->size == 0) {

@@ -88,7 +88,12 @@ static DlcStatus open_site(Worker *w, const Device *device, int32_t id, DlcError
 	at->id = id;
 	at->cpus = !device->on_host && device->on_cpu != NULL && device->on_cpu(at->context) ? site_cpus() : 0;
 	at->stream = device->stream_open(at->context);
-	return at->stream != NULL ? DLC_OK : runtime_fail(err, DLC_NO_MEMORY, "the %s gives no stream", device->name);
+	if (at->stream != NULL)
+		return DLC_OK;
+	if (device_lost(device, at->context, "", err))
+		return DLC_LOST;
+	return runtime_fail(
+		err, device_full(device), "the %s has no memory for a stream", device->on_host ? "machine" : device->name);
 }
 
 DlcStatus worker_open(Worker *w, const Device *device, int32_t id, DlcError *err)
@@ -150,16 +155,21 @@ static void *copy_rows(const void *rows, uint64_t n, size_t row)
 
 static DlcStatus load_code(Module *m, const DlcImage *image, DlcError *err)
 {
+	static const char where[] = " while it loaded the code";
 	const Site *at = m->site;
 	DlcError why = { .status = DLC_BAD_TARGET, .text = "build it for this device" };
 	m->code = at->device->code_load(at->context, image->bytes, image->size, false, &why);
 	if (m->code == NULL && at->device->on_host)
 		return runtime_fail(err, DLC_SYSTEM, "the system has no memory for code");
+	if (m->code == NULL && device_lost(at->device, at->context, where, err))
+		return DLC_LOST;
 	if (m->code == NULL)
 		return runtime_fail(err, why.status, "the %s does not take the code: %.400s", at->device->name, why.text);
 	for (uint32_t k = 0; k < m->nentry; k++) {
 		const DlcEntry *e = &m->entry[k];
 		m->kernel[k] = at->device->kernel(at->context, m->code, e->name, e->offset);
+		if (m->kernel[k] == NULL && device_lost(at->device, at->context, where, err))
+			return DLC_LOST;
 		if (m->kernel[k] == NULL || (!at->device->on_host && !bundle_launch_fits(&e->launch, e->nsym)))
 			return runtime_fail(
 				err, DLC_BAD_ARGUMENT, "the code has no kernel %s, or its launch is impossible", e->name);

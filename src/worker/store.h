@@ -1,16 +1,15 @@
 /*
- * What a worker holds between requests: code, buffers and programs under the parent's numbers, and memory for them.
+ * What a worker holds between requests: code, buffers and programs under the parent's numbers.
  */
 #ifndef WORKER_STORE_H
 #define WORKER_STORE_H
 
 #include "dlc/dlc_runtime.h"
-#include "runtime/device.h"
 #include "runtime/team.h"
 #include "worker/lost.h"
+#include "worker/memory.h"
 #include "worker/runner_message.h"
 
-typedef struct Site Site;
 typedef struct Module {
 	Site *site; /* whose code it is */
 	void *code;
@@ -20,12 +19,7 @@ typedef struct Module {
 	uint32_t nentry;
 } Module;
 
-enum { WORKER_GUARD = 128 /* bytes behind a buffer's own, of a known value, which a RUN looks at */, WORKER_KEPT = 64 };
-typedef struct Area {
-	unsigned char *data; /* on its device, as all that follows */
-	size_t bytes;
-	bool mapped; /* in small pages, as a file that is mapped */
-} Area;
+enum { WORKER_GUARD = 128 }; /* bytes behind a buffer's own, of a known value, which a RUN looks at */
 typedef struct Buffer {
 	Site *site; /* where it lies */
 	unsigned char *data; /* where its area begins */
@@ -52,21 +46,6 @@ typedef struct LoadedProgram {
 	DlcInstance *instance;
 } LoadedProgram;
 
-/* A device that is open: the host, where prepare Fns and oracles run, or the worker's own. */
-struct Site {
-	const Device *device;
-	int32_t id; /* which of the row's */
-	DeviceContext *context;
-	DeviceStream *stream;
-	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
-	int nkept;
-	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
-	unsigned char *work; /* of kernels */
-	size_t work_bytes;
-	int cpus;    /* of the host, that a device such as PoCL's runs on; 0: it has processors of its own */
-	bool broken; /* a driver's error that stays: the worker ends */
-};
-enum { SITE_HOST, SITE_DEVICE, SITES };
 typedef struct Worker {
 	Site site[SITES];
 	int nsite; /* 1: the host alone */
@@ -83,35 +62,10 @@ typedef struct Worker {
 	int lock;         /* of the device; < 0: none */
 	bool lock_late;   /* it was not free in time: this TIME does without it */
 	uint64_t waited_ns; /* for it, in this TIME */
+	bool launched; /* kernels of a program, in this request */
 	Lost lost;
 } Worker;
 
-/* Memory for a buffer, with what lay there; the caller's until it leaves it. */
-DlcStatus area_take(Site *at, size_t n, bool mapped, Area *out, DlcError *err);
-void area_leave(Site *at, Area a);
-void area_forget_all(Site *at);
-/* Memory of a device, zeroed and 64-byte aligned; refused beyond what there is. */
-DlcStatus site_alloc(Site *at, size_t n, unsigned char **out, DlcError *err);
-void site_release(Site *at, void *memory, size_t n);
-/* The sentence of a driver's status; `late`: it showed after the call that caused it, so nothing later is trusted. */
-DlcStatus site_failed(Site *at, int status, bool late, const char *where, DlcError *err);
-
-/*
- * Host memory with which a worker reads or writes bytes of a device: these themselves where they lie on the host,
- * else a copy. Writing means all n bytes. view_close hands to the device what was written, and frees the copy; it
- * cannot fail where the view only reads.
- */
-typedef enum { VIEW_READ, VIEW_WRITE } ViewUse;
-typedef struct View {
-	Site *site;
-	unsigned char *at, *memory;
-	size_t bytes;
-	ViewUse use;
-} View;
-DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err);
-DlcStatus view_close(View *v, DlcError *err);
-/* Before it is written: the memory gets small pages, as constants have, which a bundle maps from its file. */
-void worker_as_mapped(unsigned char *p, size_t n);
 /* 0xff in every byte: NaN in floats, -1 in integers. */
 void worker_poison(void *bytes, size_t n);
 /* Refuses a buffer behind whose end something was written. */

@@ -109,7 +109,7 @@ def refuses_what_cannot_run():
     refused(5, "there is no CUDA device: libcuda.so.1 cannot be opened", "dlc-run", BUNDLE, LD_LIBRARY_PATH="")
     refused(1, "the bundle needs ", "dlc-run", BUNDLE, FAKE_CUDA_SM="75")
     refused(1, "it is PTX 7.8, and the driver is for CUDA 11.4", "dlc-run", BUNDLE, FAKE_CUDA_DRIVER="11040")
-    refused(1, "take a smaller batch", "dlc-run", BUNDLE, FAKE_CUDA_MEMORY="2000")
+    refused(5, "take a smaller batch", "dlc-run", BUNDLE, FAKE_CUDA_MEMORY="2000")
     refused(5, "device 0 (Fake GPU) is lost to this process", "dlc-run", BUNDLE, FAKE_CUDA_STICKY="1:700")
 
 def no_device():
@@ -119,21 +119,25 @@ def no_device():
             "--trials=+1", FAKE_CUDA_DEVICES="0")
     assert lines(DB) == before
 
-def goes_on_without_memory():
-    """A candidate for which the device has no memory, or too few registers, fails, and the search goes on."""
-    for name, env, status in ("memory", {"FAKE_CUDA_FAIL": "cuMemAlloc_v2:6:2"}, "oom"), \
-            ("threads", {"FAKE_CUDA_THREADS": "1"}, "launch_error"):
-        db = f"{TMP}/{name}.sqlite"
-        tune("--trials=2", db=db, want=[0, 5], env=dict(ENV, **env))
-        found = [r["status"] for r in records("run", db)]
-        assert status in found, found
+def tried(name, trials, code, **env):
+    """The sentences of a search with a driver that fails, and what became of its candidates."""
+    db = f"{TMP}/{name}.sqlite"
+    said = tune(f"--trials={trials}", db=db, want=code, env=dict(ENV, **env)).stderr
+    return said, [r["status"] for r in records("run", db)]
 
-def lost_in_the_middle():
-    """A device that is lost again and again ends the search with exit code 5; what was measured before is kept."""
-    db = TMP + "/lost.sqlite"
-    tune("--trials=5", db=db, want=[0, 5], env=dict(ENV, FAKE_CUDA_STICKY="12:700"))
-    found = [r["status"] for r in records("run", db)]
-    assert "crash" in found, found
+def goes_on():
+    """A candidate that has too many threads, or ends the device's context, fails, and the search goes on."""
+    assert tried("threads", 2, 0, FAKE_CUDA_THREADS="1")[1] == ["launch_error"] * 2
+    found = tried("crash", 5, 0, FAKE_CUDA_STICKY="12:700")[1]
+    assert len(found) == 5 and "crash" in found and "ok" in found, found
+
+def ends_without_a_device():
+    """A device that is full or lost before any kernel runs ends the search: exit code 5, no word of the candidates."""
+    for name, fault, words in ("full", "cuMemAlloc_v2:6:2", "bytes of memory left: end other programs on it"), \
+            ("lost", "cuModuleLoadDataEx:1:719", "while it loaded the code: CUDA_ERROR_LAUNCH_FAILED"):
+        said, found = tried(name, 30, 5, FAKE_CUDA_FAIL=fault)
+        assert words in said and "candidates in a row could not be run" in said, said
+        assert set(found) == {"device_lost"}, found
 
 main(device_is_listed, tunes_and_reuses, computes_what_it_means, loads_one_module, holds_machine_code,
-     refuses_what_cannot_run, no_device, goes_on_without_memory, lost_in_the_middle)
+     refuses_what_cannot_run, no_device, goes_on, ends_without_a_device)

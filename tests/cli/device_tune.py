@@ -84,11 +84,12 @@ def lost_in_the_middle():
     assert "ok" in status and "crash" in status and status.count("device_lost") > 1, status
 
 def no_memory():
-    """A candidate for which the device has no memory fails, and the search goes on."""
+    """A device whose memory others fill ends the search with exit code 5, and says nothing of the candidates."""
     db = TMP + "/memory.sqlite"
-    tune("--trials=4", db=db, env=faulty("clCreateBuffer 3 -4"))
-    status = [r["status"] for r in records("run", db)]
-    assert len(status) == 4 and "oom" in status, status
+    p = tune("--trials=30", db=db, want=5, env=faulty("clCreateBuffer 3 -4"))
+    sentence(p, "candidates in a row could not be run", "bytes of memory left: end other programs on it")
+    status = {r["status"] for r in records("run", db)}
+    assert status == {"device_lost"}, status
 
 def no_code():
     """A driver that does not build a kernel fails the candidate, and the search goes on."""

@@ -1,7 +1,8 @@
 /*
  * An OpenCL loader with faults: libOpenCL.so.1 of a folder that a test puts into LD_LIBRARY_PATH. It hands every call
  * to the real loader, DLC_FAKE_REAL. From call N of function F on, it answers with an error: DLC_FAKE_FAULT is
- * "F N STATUS". If DLC_FAKE_LOST names a file, the fault makes it, and where the file is there are no devices more.
+ * "F N STATUS", or "F N STATUS TIMES" for so many calls. If DLC_FAKE_LOST names a file, the
+ * fault makes it, and where the file is there are no devices more.
  */
 #include "runtime/opencl_api.h"
 
@@ -17,7 +18,7 @@
 static OpenclApi real;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char fault[64];
-static int when, status;
+static int when, status, times = INT32_MAX;
 static _Atomic int calls;
 
 static void open_real(void)
@@ -33,7 +34,7 @@ static void open_real(void)
 	}
 	OPENCL_FUNCTIONS
 #undef OPENCL
-	if (asked == NULL || sscanf(asked, "%63s %d %d", fault, &when, &status) != 3)
+	if (asked == NULL || sscanf(asked, "%63s %d %d %d", fault, &when, &status, &times) < 3)
 		fault[0] = 0;
 }
 
@@ -41,7 +42,8 @@ static void open_real(void)
 static int fails(const char *name)
 {
 	pthread_once(&once, open_real);
-	if (strcmp(name, fault) != 0 || ++calls < when)
+	int n = strcmp(name, fault) == 0 ? ++calls : 0;
+	if (n == 0 || n < when || n - when >= times)
 		return 0;
 	const char *lost = getenv("DLC_FAKE_LOST");
 	int fd = lost != NULL ? open(lost, O_CREAT | O_WRONLY | O_CLOEXEC, 0600) : -1;

@@ -30,7 +30,7 @@ struct DeviceContext {
 	int id;
 };
 
-int far_held;
+int far_held, far_room = -1, far_lost;
 uint32_t far_launched[FAR_LAUNCHES];
 int far_nlaunched;
 
@@ -64,8 +64,9 @@ static bool far_has(const DeviceContext *c, const char *feature)
 static void *far_alloc(DeviceContext *c, size_t bytes)
 {
 	(void)c;
-	if (bytes == 0) /* as CUDA refuses it */
+	if (bytes == 0 || far_lost != 0 || far_room == 0) /* bytes: as CUDA refuses it */
 		return NULL;
+	far_room -= far_room > 0;
 	void *p = aligned_alloc(64, (bytes + 127) / 64 * 64);
 	memset(p, 0, bytes);
 	far_held++;
@@ -185,10 +186,17 @@ static uint64_t far_cache(const DeviceContext *c)
 	return 1 << 16;
 }
 
+static int far_is_lost(const DeviceContext *c)
+{
+	(void)c;
+	return far_lost;
+}
+
 const Device device_far = {
 	.name = "far",
 	.type = DLC_DEVICE_CUDA,
 	.open = far_open,
+	.lost = far_is_lost,
 	.close = far_close,
 	.memory = far_memory,
 	.has = far_has,

@@ -18,6 +18,8 @@ extern int far_held;            /* allocations, contexts, streams, code */
 extern uint32_t far_launched[FAR_LAUNCHES];
 extern int far_nlaunched;
 
+extern int far_room;            /* allocations that still have memory; negative: all have */
+extern int far_lost;            /* what lost the device; 0: it works */
 /* As an earlier launch leaves the stream when its kernel fails. */
 void far_fail(DeviceStream *s, int status);
 

@@ -238,6 +238,66 @@ START_TEST(failures)
 }
 END_TEST
 
+static DlcStatus take(Worker *w, uint32_t number, uint64_t bytes, DlcError *err)
+{
+	MsgBuffer m = { .buffer = number, .fill = MSG_FILL_NONE, .holes = MSG_TABLE, .device = 1, .bytes = bytes };
+	return worker_buffer(w, &m, NULL, err);
+}
+
+/* More than there is in all, no more left, and a device that is gone are three things. */
+START_TEST(memory)
+{
+	Worker *w = opened();
+	DlcError err = { 0 };
+	ck_assert_int_eq(take(w, 0, 1 << 30, &err), DLC_NO_MEMORY);
+	ck_assert_str_eq(err.text, "1073741952 bytes are asked for, and the far has 1073741824");
+	make_buffer(w, 0, MSG_FILL_ZERO, NULL, BYTES);
+	make_buffer(w, 0, MSG_FILL_ZERO, NULL, 16 * BYTES); /* the smaller one is kept */
+	int held = far_held;
+	far_room = 0;
+	ck_assert_int_eq(take(w, 1, 8 * BYTES, &err), DLC_DEVICE_MEMORY);
+	ck_assert_str_eq(err.text, "the far has no 3328 bytes of memory left: end other programs on it");
+	ck_assert_int_eq(far_held, held - 1); /* what was kept is given back before that is said */
+	far_room = -1;
+	far_lost = 9;
+	ck_assert_int_eq(take(w, 1, 8 * BYTES, &err), DLC_LOST);
+	ck_assert_str_eq(err.text, "the far failed while memory was taken with status 9");
+	far_lost = 0;
+	ck_assert_int_eq(take(w, 1, 8 * BYTES, &err), DLC_OK);
+	closed(w);
+}
+END_TEST
+
+/* A request says whether the device ends with it, and whether kernels of its program had begun. */
+START_TEST(refusals_say_when)
+{
+	Worker *w = opened();
+	Msg in[2] = { 0 }, out[2] = { 0 };
+	char why[MSG_WHY];
+	MsgDone done;
+	for (uint32_t k = 0; k < 3; k++)
+		make_buffer(w, k, MSG_FILL_ZERO, NULL, BYTES);
+	program(w, KERNEL_add, N, BYTES);
+	ck_assert(worker_run(w, &(MsgRun){ 0 }, &done, NULL) == DLC_OK); /* takes the memory that a run needs */
+	program(w, KERNEL_refuse, 7, BYTES);
+	far_lost = 9;
+	msg_begin(&in[0], MSG_BUFFER, 1, &(MsgBuffer){ .buffer = 9, .fill = MSG_FILL_NONE, .device = 1, .bytes = BYTES });
+	msg_begin(&in[1], MSG_RUN, 2, &(MsgRun){ 0 });
+	for (uint32_t k = 0; k < 2; k++) {
+		MsgView v, said;
+		ck_assert(msg_end(&in[k]) && msg_parse(in[k].bytes, in[k].size, &v, why) == MSG_OK);
+		ck_assert(worker_serve(w, &v, &out[k]) && msg_end(&out[k]));
+		ck_assert(msg_parse(out[k].bytes, out[k].size, &said, why) == MSG_OK && said.kind == MSG_REFUSED);
+		const MsgRefused *r = said.fixed;
+		ck_assert(r->status == DLC_LOST && r->ends == 1 && r->launched == k);
+		msg_free(&in[k]);
+		msg_free(&out[k]);
+	}
+	far_lost = 0;
+	closed(w);
+}
+END_TEST
+
 START_TEST(refusals)
 {
 	Worker *w = opened();
@@ -263,6 +323,8 @@ int main(void)
 	tcase_add_test(tc, fills);
 	tcase_add_test(tc, host_beside_it);
 	tcase_add_test(tc, failures);
+	tcase_add_test(tc, memory);
+	tcase_add_test(tc, refusals_say_when);
 	tcase_add_test(tc, refusals);
 	return run_suite("worker_device", tc);
 }
