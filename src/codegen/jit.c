@@ -38,8 +38,10 @@ bool codegen_map(const Module *m, Mapped **out, Err *err)
 			"this process may not execute the %llu bytes of code that it compiled: let it have PROT_EXEC",
 			(unsigned long long)m->image.size);
 	}
-	for (uint32_t k = 0; k < m->image.nentry; k++)
-		p->kernel[k] = device->kernel(NULL, p->code, m->image.entry[k].name, m->image.entry[k].offset);
+	for (uint32_t k = 0; k < m->image.nentry; k++) {
+		const DlcEntry *e = &m->image.entry[k];
+		p->kernel[k] = device->kernel(NULL, p->code, e->name, e->offset, NULL);
+	}
 	*out = p;
 	return true;
 }

@@ -17,7 +17,7 @@
 #include "runtime/driver.h"
 #include "runtime/model.h"
 
-enum { LOG = 4096, KERNELS = 64, CUBIN_MACHINE = 190 /* e_machine, EM_CUDA */, CU_INVALID_IMAGE = 200 };
+enum { LOG = 4096, KERNELS = 64, CUBIN_MACHINE = 190 /* e_machine, EM_CUDA */ };
 
 typedef struct Code {
 	CuModule module;
@@ -70,7 +70,7 @@ int cuda_leave(DeviceContext *c, int status)
 {
 	CuContext mine;
 	cu.cuCtxPopCurrent_v2(&mine);
-	if (CUDA_LOST(status))
+	if (status != CU_OK && driver_status(DLC_DEVICE_CUDA, status)->status == DLC_LOST)
 		atomic_store(&c->lost, status);
 	return status;
 }
@@ -106,8 +106,9 @@ static int cuda_count(DlcError *err)
 	int status = cu_started != CU_OK ? cu_started : cu.cuDeviceGetCount(&n);
 	if (status == CU_OK && n > 0)
 		return n;
+	status = status != CU_OK ? status : CUDA_ERROR_NO_DEVICE;
 	runtime_fail(err, DLC_SYSTEM, "the CUDA driver finds no device: %s; nvidia-smi must list one",
-		error_words(status != CU_OK ? status : CU_NO_DEVICE, words, sizeof words));
+		error_words(status, words, sizeof words));
 	return 0;
 }
 
@@ -134,9 +135,11 @@ static DlcStatus cuda_describe(int32_t id, DeviceFacts *out, DlcError *err)
 		const char *key;
 		int attribute;
 		double unit;
-	} ROW[] = { { "cores", 16, 1 }, { "ghz", 13, 1e-6 }, { "warp", 10, 1 }, { "block_threads", 1, 1 },
-		{ "unit_threads", 39, 1 }, { "unit_blocks", 106, 1 }, { "unit_shared_bytes", 81, 1 },
-		{ "shared_bytes", CU_SHARED_MOST, 1 }, { "unit_registers", 82, 1 }, { "l2_bytes", CU_L2_BYTES, 1 } };
+	} ROW[] = { { "cores", CU_UNITS, 1 }, { "ghz", CU_CLOCK_KHZ, 1e-6 }, { "warp", CU_WARP, 1 },
+		{ "block_threads", CU_BLOCK_THREADS, 1 }, { "unit_threads", CU_UNIT_THREADS, 1 },
+		{ "unit_blocks", CU_UNIT_BLOCKS, 1 }, { "unit_shared_bytes", CU_UNIT_SHARED, 1 },
+		{ "shared_bytes", CU_SHARED_MOST, 1 }, { "unit_registers", CU_UNIT_REGISTERS, 1 },
+		{ "l2_bytes", CU_L2_BYTES, 1 } };
 	int device;
 	size_t bytes = 0;
 	*out = (DeviceFacts){ .n = 0 };
@@ -150,8 +153,9 @@ static DlcStatus cuda_describe(int32_t id, DeviceFacts *out, DlcError *err)
 		device_number(out, ROW[k].key, attribute(ROW[k].attribute, device) * ROW[k].unit);
 	if (cu.cuDeviceTotalMem_v2(&bytes, device) == CU_OK)
 		device_number(out, "memory_bytes", (double)bytes);
-	/* Kilohertz and bits; memory moves two of them in a cycle. */
-	device_number(out, "memory_bytes_per_second", 2e3 * attribute(36, device) * attribute(37, device) / 8);
+	/* Memory moves two bits of each wire in a cycle. */
+	device_number(out, "memory_bytes_per_second",
+		2e3 * attribute(CU_MEMORY_KHZ, device) * attribute(CU_MEMORY_BITS, device) / 8);
 	return DLC_OK;
 }
 
@@ -280,46 +284,43 @@ static const char *log_line(char *log)
 	return line;
 }
 
+static DlcStatus load_status(int status)
+{
+	DlcStatus s = driver_status(DLC_DEVICE_CUDA, status)->status;
+	return s == DLC_KERNEL ? DLC_BAD_TARGET : s;
+}
+
 static void load_failed(const DeviceContext *c, int status, const char *image, char *log, DlcError *err)
 {
 	static const struct {
 		int ptx, cuda;
 	} ROW[] = {
 #define PTX(ptx, cuda) { ptx, cuda },
-		CUDA_PTX_VERSIONS
-#undef PTX
+#include "runtime/cuda_ptx.def"
 	};
 	char words[CUDA_NAME * 2], need[64] = "a newer one";
 	int ptx = image[0] != ELFMAG0 ? ptx_version(image) : 0, have = cu_version / 1000 * 10 + cu_version % 1000 / 10;
 	for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
 		if (ROW[k].ptx == ptx)
 			snprintf(need, sizeof need, "one for CUDA %d.%d", ROW[k].cuda / 10, ROW[k].cuda % 10);
+	const DriverStatus *row = driver_status(DLC_DEVICE_CUDA, status);
 	const char *line = log_line(log);
-	if (status == CU_INVALID_IMAGE && image[0] == ELFMAG0) {
+	line = line[0] != 0 ? line : row->words;
+	if (status == CUDA_ERROR_INVALID_IMAGE && image[0] == ELFMAG0)
 		runtime_fail(err, DLC_BAD_TARGET,
 			"the driver is for CUDA %d.%d, and does not take this machine code: install a newer driver, or compile the "
 			"bundle with PTX",
 			have / 10, have % 10);
-		return;
-	}
-	switch (status) {
-	case CU_PTX_VERSION:
+	else if (status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
 		runtime_fail(err, DLC_BAD_TARGET,
 			"it is PTX %d.%d, and the driver is for CUDA %d.%d: install a newer driver, at least %s", ptx / 10,
 			ptx % 10, have / 10, have % 10, need);
-		return;
-	case CU_NO_BINARY:
+	else if (status == CUDA_ERROR_NO_BINARY_FOR_GPU)
 		runtime_fail(
 			err, DLC_BAD_TARGET, "it is for another GPU than %s (sm_%d): compile it for this device", c->name, c->sm);
-		return;
-	case CU_NO_JIT:
-		runtime_fail(err, DLC_BAD_TARGET,
-			"the driver's compiler libnvidia-ptxjitcompiler.so.1 is not there: install the whole driver");
-		return;
-	default:
-		runtime_fail(err, status == CU_OUT_OF_MEMORY ? DLC_DEVICE_MEMORY : DLC_BAD_TARGET, "%s%s%.300s",
+	else
+		runtime_fail(err, load_status(status), "%s%s%.300s",
 			error_words(status, words, sizeof words), line[0] != 0 ? ": " : "", line);
-	}
 }
 
 static void *cuda_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err)
@@ -365,20 +366,27 @@ static void cuda_code_release(DeviceContext *c, const void *image, void *code, s
 	}
 }
 
-static void *cuda_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset)
+static void *cuda_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset, DlcError *err)
 {
+	char words[CUDA_NAME * 2];
 	Code *k = code;
 	(void)offset;
 	while (k->n == KERNELS && k->next != NULL)
 		k = k->next;
 	if (k->n == KERNELS && (k->next = calloc(1, sizeof *k)) != NULL)
 		k = k->next;
-	if (k->n == KERNELS || cuda_enter(c) != CU_OK)
+	if (k->n == KERNELS) {
+		runtime_fail(err, DLC_NO_MEMORY, "there is no memory for kernel %s", name);
 		return NULL;
+	}
 	Kernel *kernel = &k->kernel[k->n];
 	kernel_symbol(name, kernel->name);
-	int status = cu.cuModuleGetFunction(&kernel->function, ((Code *)code)->module, kernel->name);
-	k->n += cuda_leave(c, status) == CU_OK;
+	int status = cuda_enter(c);
+	if (status == CU_OK)
+		status = cuda_leave(c, cu.cuModuleGetFunction(&kernel->function, ((Code *)code)->module, kernel->name));
+	if (status != CU_OK && status != CUDA_ERROR_NOT_FOUND) /* a driver loads the code when it is first asked for */
+		runtime_fail(err, load_status(status), "kernel %s: %s", name, error_words(status, words, sizeof words));
+	k->n += status == CU_OK;
 	return status == CU_OK ? kernel : NULL;
 }
 
@@ -418,17 +426,16 @@ static bool explain_launch(int device, const char *name, const DeviceStream *s, 
 static DlcStatus cuda_explain(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size)
 {
 	char words[CUDA_NAME * 2];
+	const DriverStatus *row = driver_status(DLC_DEVICE_CUDA, status);
 	error_words(status, words, sizeof words);
-	if (CUDA_LOST(status))
+	if (row->status == DLC_LOST)
 		snprintf(out, size,
 			"%s; device %d (%s) is lost to this process: start the program again, with CUDA_LAUNCH_BLOCKING=1 and a "
 			"profile to learn which step failed",
 			words, c->device, c->name);
-	else if (status == CU_OUT_OF_MEMORY)
-		snprintf(out, size, "%s: end other programs on the device, or take a smaller batch", words);
-	else if (!explain_launch(c->device, c->name, s, out, size))
-		snprintf(out, size, "%s", words);
-	return status == CU_OUT_OF_MEMORY ? DLC_DEVICE_MEMORY : DLC_KERNEL;
+	else if (row->status != DLC_KERNEL || !explain_launch(c->device, c->name, s, out, size))
+		snprintf(out, size, "%s%s%s", words, row->words[0] != 0 ? ": " : "", row->words);
+	return row->status;
 }
 
 const Device device_cuda = {

@@ -22,20 +22,25 @@ typedef struct DeviceRecording *CuGraphExec;
 typedef uint64_t CuAddress;
 
 enum {
+#define CUDA(number, name, status, way_out) CUDA_ERROR_##name = number,
+#include "runtime/driver_status.def"
 	CU_OK = 0,
-	CU_INVALID_VALUE = 1,
-	CU_OUT_OF_MEMORY = 2,
-	CU_NO_DEVICE = 100,
-	CU_NO_BINARY = 209,
-	CU_INVALID_PTX = 218,
-	CU_NO_JIT = 221,
-	CU_PTX_VERSION = 222,
-	CU_OUT_OF_RESOURCES = 701,
-	CU_CAPTURE_UNSUPPORTED = 900,
-	CU_L2_BYTES = 38, /* attributes of a device */
+	CU_BLOCK_THREADS = 1, /* attributes of a device */
+	CU_BLOCK_X = 2,       /* y and z follow */
+	CU_GRID_X = 5,
+	CU_WARP = 10,
+	CU_CLOCK_KHZ = 13,
+	CU_UNITS = 16,
+	CU_MEMORY_KHZ = 36,
+	CU_MEMORY_BITS = 37,
+	CU_L2_BYTES = 38,
+	CU_UNIT_THREADS = 39,
 	CU_MAJOR = 75,
 	CU_MINOR = 76,
+	CU_UNIT_SHARED = 81,
+	CU_UNIT_REGISTERS = 82,
 	CU_SHARED_MOST = 97,
+	CU_UNIT_BLOCKS = 106,
 	CU_FUNC_THREADS = 0, /* attributes of a function */
 	CU_FUNC_SHARED = 1,
 	CU_FUNC_REGISTERS = 4,
@@ -47,18 +52,6 @@ enum {
 	CU_CAPTURE_RELAXED = 2,
 	CU_EVENT_EXTERNAL = 1,
 };
-
-/* Failures after which a context does nothing any more. */
-#define CUDA_LOST(status) \
-	((status) == 4 || (status) == 214 || (status) == 220 || (status) == 226 || (status) == 700 || (status) == 702 || \
-		(status) == 709 || (status) == 710 || ((status) >= 714 && (status) <= 719) || (status) == 999)
-
-/* PTX(version, CUDA version whose driver takes it first), as 10 * major + minor: release notes of NVIDIA's PTX ISA. */
-#define CUDA_PTX_VERSIONS \
-	PTX(32, 55) PTX(40, 60) PTX(41, 65) PTX(42, 70) PTX(43, 75) PTX(50, 80) PTX(60, 90) PTX(61, 91) PTX(62, 92) \
-	PTX(63, 100) PTX(64, 101) PTX(65, 102) PTX(70, 110) PTX(71, 111) PTX(72, 112) PTX(73, 113) PTX(74, 114) \
-	PTX(75, 115) PTX(76, 116) PTX(77, 117) PTX(78, 118) PTX(80, 120) PTX(81, 121) PTX(82, 122) PTX(83, 123) \
-	PTX(84, 124) PTX(85, 125) PTX(86, 127) PTX(87, 128) PTX(88, 129) PTX(90, 130)
 
 #define CUDA_FUNCTIONS \
 	CUDA(cuInit, (uint32_t)) \

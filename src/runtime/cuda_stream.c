@@ -117,7 +117,7 @@ int cuda_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceW
 	if (bytes == 0)
 		return CU_OK;
 	if (s->recording && way != DEVICE_WITHIN)
-		return CU_CAPTURE_UNSUPPORTED;
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	int status = cuda_enter(s->c);
 	if (status != CU_OK)
 		return status;
@@ -148,7 +148,7 @@ int cuda_launch(DeviceStream *s, void *kernel, const DlcCall *call, const Device
 	const void *parameter[PARAMETERS];
 	uint32_t n = 0;
 	if ((uint64_t)how->nbuf + how->nsym >= PARAMETERS)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	for (uint32_t i = 0; i < how->nbuf; i++)
 		parameter[n++] = &call->buf[i];
 	for (uint32_t i = 0; i < how->nsym; i++)
@@ -196,7 +196,7 @@ uint64_t cuda_time(DeviceStream *s, uint32_t from, uint32_t to)
 
 int cuda_record(DeviceStream *s)
 {
-	int status = cu_graphs ? cuda_enter(s->c) : CU_CAPTURE_UNSUPPORTED;
+	int status = cu_graphs ? cuda_enter(s->c) : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	if (status == CU_OK)
 		status = cuda_leave(s->c, cu_graph.cuStreamBeginCapture_v2(s->stream, CU_CAPTURE_RELAXED));
 	s->recording = status == CU_OK;

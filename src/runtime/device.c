@@ -4,7 +4,7 @@
  * allows it; on one mounted noexec it is copied, to anonymous memory or, where that may not change
  * its protection, to a file in memory.
  */
-#include "runtime/device.h"
+#include "runtime/device_failure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,9 +156,9 @@ static void cpu_code_release(DeviceContext *c, const void *image, void *code, si
 		munmap(code, page_up(bytes));
 }
 
-static void *cpu_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset)
+static void *cpu_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset, DlcError *err)
 {
-	(void)c, (void)name;
+	(void)c, (void)name, (void)err;
 	return (unsigned char *)code + offset;
 }
 

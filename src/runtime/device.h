@@ -57,8 +57,11 @@ typedef struct Device {
 	 */
 	void *(*code_load)(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err);
 	void (*code_release)(DeviceContext *c, const void *image, void *code, size_t bytes);
-	/* The kernel `name` of loaded code, at `offset` of machine code; NULL if there is none. Ends with the code. */
-	void *(*kernel)(DeviceContext *c, void *code, const char *name, uint64_t offset);
+	/*
+	 * The kernel `name` of loaded code, at `offset` of machine code, which ends with the code. NULL if there is none;
+	 * where the driver gives another reason, `err` has that.
+	 */
+	void *(*kernel)(DeviceContext *c, void *code, const char *name, uint64_t offset, DlcError *err);
 
 	DeviceStream *(*stream_open)(DeviceContext *c); /* NULL: no memory or no more streams */
 	void (*stream_close)(DeviceStream *s);
@@ -106,15 +109,5 @@ extern const Device device_cuda;
 /* The row of a DLPack code, NULL if this runtime has none. */
 const Device *device_find(int32_t type);
 const char *device_type_name(uint32_t type); /* "CUDA"; NULL: a code that dlc never writes */
-/*
- * Says that the device failed: "the CUDA device failed in step 3 (add): CUDA_ERROR_...". `where`, which may be empty,
- * begins with a blank. Returns DLC_LOST if the context does nothing any more, else what the row's explain does.
- */
-DlcStatus device_failed(
-	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err);
-/* Whether the context does nothing any more; then err says so, with `where` as above. */
-bool device_lost(const Device *d, DeviceContext *c, const char *where, DlcError *err);
-/* The status of memory that the device does not have: DLC_NO_MEMORY on the host, else DLC_DEVICE_MEMORY. */
-DlcStatus device_full(const Device *d);
 
 #endif

@@ -5,6 +5,25 @@
 #include <signal.h>
 #include <string.h>
 
+#include "runtime/kernel.h"
+
+const DriverStatus *driver_status(int32_t type, int number)
+{
+	static const DriverStatus CUDA_ROW[] = {
+#define CUDA(number, name, status, way_out) { number, DLC_##status, NULL, way_out },
+#include "runtime/driver_status.def"
+	}, OPENCL_ROW[] = {
+#define OPENCL(number, name, status, meaning) { number, DLC_##status, "CL_" #name, meaning },
+#include "runtime/driver_status.def"
+	}, NONE = { 0, DLC_KERNEL, NULL, "" };
+	const DriverStatus *row = type == DLC_DEVICE_CUDA ? CUDA_ROW : OPENCL_ROW;
+	size_t n = type == DLC_DEVICE_CUDA ? sizeof CUDA_ROW / sizeof *CUDA_ROW : sizeof OPENCL_ROW / sizeof *OPENCL_ROW;
+	for (size_t k = 0; k < n; k++)
+		if (row[k].number == number)
+			return &row[k];
+	return &NONE;
+}
+
 const char *driver_open(const char *library, const char *const *name, int n, void *api)
 {
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);

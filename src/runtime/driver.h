@@ -4,6 +4,20 @@
 #ifndef RUNTIME_DRIVER_H
 #define RUNTIME_DRIVER_H
 
+#include <stdint.h>
+
+#include "dlc/dlc_runtime.h"
+
+/* A row of driver_status.def. */
+typedef struct DriverStatus {
+	int number;
+	DlcStatus status;
+	const char *name, *words; /* name: NULL where the driver itself has one */
+} DriverStatus;
+
+/* What a number means that the driver of a device type returned; DLC_KERNEL without words where it has no row. */
+const DriverStatus *driver_status(int32_t type, int number);
+
 /*
  * Fills `api`, a struct of n pointers to functions, with the functions of these names; where there is none, NULL.
  * Returns NULL if all is there, else the first name that the library lacks, or "" if it cannot be opened. The library

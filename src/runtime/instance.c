@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device_failure.h"
 #include "runtime/tensor.h"
 
 enum { WORK_ALIGN = 4096 }; /* workspaces of two threads share no page */

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/device_failure.h"
+
 const char *dlc_runtime_version(void)
 {
 	return DLC_VERSION;
@@ -53,12 +55,16 @@ static DlcStatus load_variant(DlcModel *m, uint32_t v, DlcError *err)
 	}
 	for (uint32_t k = 0; k < h->entry.count; k++) {
 		const BundleEntry *e = &m->entry[k];
-		m->kernel[k] = m->device->kernel(m->context, m->code[first + e->image], m->text + e->name, e->offset);
+		const char *name = m->text + e->name;
+		DlcError why = { .status = DLC_BAD_FILE };
+		m->kernel[k] = m->device->kernel(m->context, m->code[first + e->image], name, e->offset, &why);
 		if (m->kernel[k] == NULL && device_lost(m->device, m->context, LOADING, err))
 			return DLC_LOST;
+		if (m->kernel[k] == NULL && why.status == DLC_BAD_FILE)
+			return runtime_fail(err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again", name);
 		if (m->kernel[k] == NULL)
-			return runtime_fail(
-				err, DLC_BAD_FILE, "the bundle's code has no kernel %s: compile it again", m->text + e->name);
+			return runtime_fail(err, why.status,
+				"the %s does not take the bundle's code: %.400s", m->device->name, why.text);
 	}
 	return DLC_OK;
 }

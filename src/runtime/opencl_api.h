@@ -19,9 +19,9 @@ typedef struct ClKernel *ClKernel;
 typedef struct ClEvent *ClEvent;
 
 enum {
+#define OPENCL(number, name, status, meaning) CL_##name = number,
+#include "runtime/driver_status.def"
 	CL_OK = 0,
-	CL_NO_DEVICE_MEMORY = -4,             /* CL_MEM_OBJECT_ALLOCATION_FAILURE */
-	CL_NOT_FOUND = -30,                   /* CL_INVALID_VALUE: what this file gives where a handle is unknown */
 	CL_DEVICE_TYPE = 0x1000,
 	CL_DEVICE_MAX_COMPUTE_UNITS = 0x1002,
 	CL_DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "runtime/device.h"
+#include "runtime/device_failure.h"
 #include "runtime/model.h"
 #include "worker/worker.h"
 

@@ -7,6 +7,7 @@
 
 #include "runtime/cpu.h"
 #include "runtime/device.h"
+#include "runtime/device_failure.h"
 #include "runtime/element.h"
 #include "runtime/model.h"
 #include "runtime/tensor.h"
@@ -167,9 +168,12 @@ static DlcStatus load_code(Module *m, const DlcImage *image, DlcError *err)
 		return runtime_fail(err, why.status, "the %s does not take the code: %.400s", at->device->name, why.text);
 	for (uint32_t k = 0; k < m->nentry; k++) {
 		const DlcEntry *e = &m->entry[k];
-		m->kernel[k] = at->device->kernel(at->context, m->code, e->name, e->offset);
+		why = (DlcError){ .status = DLC_BAD_ARGUMENT };
+		m->kernel[k] = at->device->kernel(at->context, m->code, e->name, e->offset, &why);
 		if (m->kernel[k] == NULL && device_lost(at->device, at->context, where, err))
 			return DLC_LOST;
+		if (m->kernel[k] == NULL && why.status != DLC_BAD_ARGUMENT)
+			return runtime_fail(err, why.status, "the %s does not take the code: %.400s", at->device->name, why.text);
 		if (m->kernel[k] == NULL || (!at->device->on_host && !bundle_launch_fits(&e->launch, e->nsym)))
 			return runtime_fail(
 				err, DLC_BAD_ARGUMENT, "the code has no kernel %s, or its launch is impossible", e->name);

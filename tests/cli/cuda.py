@@ -65,7 +65,7 @@ def loads_one_module():
     assert json.loads(out)["tasks"] == 2, out
     run("dlc-run", two, "--expect=" + naive(net), "--rtol=1e-4", "--atol=1e-4",
         env=dict(ENV, FAKE_CUDA_FAIL="cuModuleLoadDataEx:2:2"))
-    refused(1, "out of memory", "dlc-run", two, FAKE_CUDA_FAIL="cuModuleLoadDataEx:1:2")
+    refused(5, "out of memory", "dlc-run", two, FAKE_CUDA_FAIL="cuModuleLoadDataEx:1:2")
 
 def holds_machine_code():
     """A bundle has PTX for each target, and a cubin where the assembler knows the target; each GPU takes its own."""

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlc/dlc_runtime.h"
+
 enum { STACK = 16, CALLED = 128 };
 
 struct CuContext {
@@ -90,19 +92,29 @@ int fake_cuda_calls(const char *function)
 	return count(function, 0);
 }
 
+static bool loses(int status)
+{
+	switch (status) {
+#define CUDA(number, name, status, way_out) \
+	case number: return DLC_##status == DLC_LOST;
+#include "runtime/driver_status.def"
+	default: return false;
+	}
+}
+
 int fake_begin(const char *function, bool in_context)
 {
 	pthread_once(&once, read_options);
 	int n = count(function, 1);
 	if (strcmp(function, fake.fail_name) == 0 && n >= fake.fail_from) {
-		if (CUDA_LOST(fake.fail_status))
+		if (loses(fake.fail_status))
 			fake_lose(fake.fail_status);
 		return fake.fail_status;
 	}
 	if (in_context && atomic_load(&lost) != 0)
 		return atomic_load(&lost);
 	if (in_context && depth == 0)
-		return CU_INVALID_CONTEXT;
+		return CUDA_ERROR_INVALID_CONTEXT;
 	return CU_OK;
 }
 
@@ -153,7 +165,7 @@ int cuGetErrorName(int status, const char **out)
 	case number: *out = "CUDA_ERROR_" #name; return CU_OK;
 		ERRORS(E)
 #undef E
-	default: *out = NULL; return CU_INVALID_VALUE;
+	default: *out = NULL; return CUDA_ERROR_INVALID_VALUE;
 	}
 }
 
@@ -164,7 +176,7 @@ int cuGetErrorString(int status, const char **out)
 	case number: *out = text; return CU_OK;
 		ERRORS(E)
 #undef E
-	default: *out = NULL; return CU_INVALID_VALUE;
+	default: *out = NULL; return CUDA_ERROR_INVALID_VALUE;
 	}
 }
 
@@ -174,7 +186,7 @@ int cuInit(uint32_t flags)
 {
 	FAKE_BEGIN(false);
 	started = flags == 0 && fake.devices > 0;
-	return flags != 0 ? CU_INVALID_VALUE : started ? CU_OK : CU_NO_DEVICE;
+	return flags != 0 ? CUDA_ERROR_INVALID_VALUE : started ? CU_OK : CUDA_ERROR_NO_DEVICE;
 }
 
 int cuDriverGetVersion(int *out)
@@ -188,21 +200,23 @@ int cuDeviceGetCount(int *out)
 {
 	FAKE_BEGIN(false);
 	*out = fake.devices;
-	return started ? CU_OK : CU_NOT_INITIALIZED;
+	return started ? CU_OK : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 int cuDeviceGet(int *out, int ordinal)
 {
 	FAKE_BEGIN(false);
 	*out = ordinal;
-	return !started ? CU_NOT_INITIALIZED : ordinal >= 0 && ordinal < fake.devices ? CU_OK : CU_INVALID_DEVICE;
+	if (!started)
+		return CUDA_ERROR_NOT_INITIALIZED;
+	return ordinal >= 0 && ordinal < fake.devices ? CU_OK : CUDA_ERROR_INVALID_DEVICE;
 }
 
 int cuDeviceGetName(char *out, int size, int device)
 {
 	FAKE_BEGIN(false);
 	if (device < 0 || device >= fake.devices || device >= FAKE_DEVICES)
-		return CU_INVALID_DEVICE;
+		return CUDA_ERROR_INVALID_DEVICE;
 	bool other = fake.sm[device] != fake.sm[0]; /* another model */
 	snprintf(out, (size_t)size, other ? "Fake GPU %d" : "Fake GPU", fake.sm[device]);
 	return CU_OK;
@@ -226,7 +240,7 @@ int cuDeviceGetAttribute(int *out, int what, int device)
 		{ 36, 3201000 }, { 37, 6144 }, { 38, 60 << 20 }, { 39, 2048 }, { 82, 65536 }, { 106, 32 }, { 111, 1024 } };
 	FAKE_BEGIN(false);
 	if (device < 0 || device >= fake.devices || device >= FAKE_DEVICES)
-		return CU_INVALID_DEVICE;
+		return CUDA_ERROR_INVALID_DEVICE;
 	*out = what == CU_MAJOR ? fake.sm[device] / 10 : fake.sm[device] % 10;
 	if (what == CU_MAJOR || what == CU_MINOR)
 		return CU_OK;
@@ -238,14 +252,14 @@ int cuDeviceGetAttribute(int *out, int what, int device)
 			*out = ROW[k][1];
 			return CU_OK;
 		}
-	return CU_INVALID_VALUE;
+	return CUDA_ERROR_INVALID_VALUE;
 }
 
 int cuDeviceTotalMem_v2(size_t *out, int device)
 {
 	FAKE_BEGIN(false);
 	*out = fake.memory;
-	return device >= 0 && device < fake.devices ? CU_OK : CU_INVALID_DEVICE;
+	return device >= 0 && device < fake.devices ? CU_OK : CUDA_ERROR_INVALID_DEVICE;
 }
 
 /* ---- contexts ---- */
@@ -254,9 +268,9 @@ int cuDevicePrimaryCtxRetain(CuContext *out, int device)
 {
 	FAKE_BEGIN(false);
 	if (device < 0 || device >= fake.devices || device >= FAKE_DEVICES)
-		return CU_INVALID_DEVICE;
+		return CUDA_ERROR_INVALID_DEVICE;
 	if (fake.gone_file[0] != 0 && device == fake.gone_device && access(fake.gone_file, F_OK) == 0)
-		return CU_DEVICE_UNAVAILABLE;
+		return CUDA_ERROR_DEVICE_UNAVAILABLE;
 	primary[device].device = device;
 	primary[device].retained++;
 	*out = &primary[device];
@@ -268,7 +282,7 @@ int cuDevicePrimaryCtxRelease(int device)
 {
 	FAKE_BEGIN(false);
 	if (device < 0 || device >= FAKE_DEVICES || primary[device].retained == 0)
-		return CU_INVALID_CONTEXT;
+		return CUDA_ERROR_INVALID_CONTEXT;
 	primary[device].retained--;
 	fake_hold(-1);
 	return CU_OK;
@@ -278,7 +292,7 @@ int cuCtxPushCurrent_v2(CuContext c)
 {
 	FAKE_BEGIN(false);
 	if (c == NULL || c->retained == 0 || depth == STACK)
-		return CU_INVALID_CONTEXT;
+		return CUDA_ERROR_INVALID_CONTEXT;
 	stack[depth++] = c;
 	return CU_OK;
 }
@@ -287,7 +301,7 @@ int cuCtxPopCurrent_v2(CuContext *out)
 {
 	FAKE_BEGIN(false);
 	if (depth == 0)
-		return CU_INVALID_CONTEXT;
+		return CUDA_ERROR_INVALID_CONTEXT;
 	*out = stack[--depth];
 	return CU_OK;
 }

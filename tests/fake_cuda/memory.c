@@ -104,7 +104,7 @@ static int give_back(void *at, bool pinned)
 	pthread_mutex_unlock(&list);
 	pthread_mutex_unlock(&device);
 	if (m == NULL)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	mprotect(m->at, m->pages, PROT_READ);
 	for (size_t k = m->bytes; k < m->pages; k++)
 		if (m->at[k] != BEHIND) {
@@ -121,13 +121,13 @@ int cuMemAlloc_v2(CuAddress *out, size_t bytes)
 {
 	FAKE_BEGIN(true);
 	if (bytes == 0)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&list);
 	bool fits = bytes <= fake.memory - taken;
 	taken += fits ? bytes : 0;
 	pthread_mutex_unlock(&list);
 	if (!fits)
-		return CU_OUT_OF_MEMORY;
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	*out = (uintptr_t)take(bytes, false);
 	return CU_OK;
 }
@@ -150,7 +150,7 @@ int cuMemHostAlloc(void **out, size_t bytes, uint32_t flags)
 {
 	FAKE_BEGIN(true);
 	if (bytes == 0 || flags != 0)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	*out = take(bytes, true);
 	return CU_OK;
 }
@@ -166,7 +166,7 @@ int cuPointerGetAttribute(void *out, int what, CuAddress at)
 	FAKE_BEGIN(true);
 	int type = fake_is_device(at, 1) ? 2 : fake_is_pinned((const void *)(uintptr_t)at) ? 1 : 0;
 	if (what != CU_POINTER_MEMORY_TYPE || type == 0)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	memcpy(out, &type, sizeof type);
 	return CU_OK;
 }

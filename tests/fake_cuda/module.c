@@ -30,8 +30,7 @@ static int newest_ptx(void)
 		int ptx, cuda;
 	} ROW[] = {
 #define PTX(ptx, cuda) { ptx, cuda },
-		CUDA_PTX_VERSIONS
-#undef PTX
+#include "runtime/cuda_ptx.def"
 	};
 	int have = fake.driver / 1000 * 10 + fake.driver % 1000 / 10, newest = 0;
 	for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
@@ -91,9 +90,9 @@ int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *
 	bool cubin = memcmp(image, ELFMAG, SELFMAG) == 0;
 	const char *text = cubin ? text_in_cubin(image) : image;
 	if (cubin && fake.driver < CUDA_13)
-		return CU_BAD_IMAGE;
+		return CUDA_ERROR_INVALID_IMAGE;
 	if (text == NULL)
-		return CU_NO_BINARY;
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	int major = 0, minor = 0, sm = 0;
 	const char *target = strstr(text, ".target sm_");
 	while ((isspace((unsigned char)*text) || strncmp(text, "//", 2) == 0))
@@ -101,12 +100,12 @@ int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *
 	if (sscanf(text, ".version %d.%d", &major, &minor) != 2 || target == NULL ||
 		sscanf(target, ".target sm_%d", &sm) != 1) {
 		say(n, option, value, "ptxas fatal   : Missing .version directive at start of file\n");
-		return CU_INVALID_PTX;
+		return CUDA_ERROR_INVALID_PTX;
 	}
 	if (!cubin && 10 * major + minor > newest_ptx())
-		return CU_PTX_VERSION;
+		return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
 	if (sm > fake.sm[fake_device()])
-		return CU_NO_BINARY;
+		return CUDA_ERROR_NO_BINARY_FOR_GPU;
 	if (fake.say)
 		fprintf(stderr, "fake CUDA: loads %s for sm_%d\n", cubin ? "a cubin" : "PTX", sm);
 	CuModule m = calloc(1, sizeof *m);
@@ -117,7 +116,7 @@ int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *
 			"ptxas fatal   : Ptx assembly aborted due to errors\n");
 		free(m->text);
 		free(m);
-		return CU_INVALID_PTX;
+		return CUDA_ERROR_INVALID_PTX;
 	}
 	pthread_mutex_lock(&lock);
 	m->next = modules;
@@ -151,7 +150,7 @@ int cuModuleGetFunction(CuFunction *out, CuModule m, const char *name)
 	while (f < m->function + m->n && strcmp(f->name, name) != 0)
 		f++;
 	if (f == m->function + m->n)
-		return CU_NOT_FOUND;
+		return CUDA_ERROR_NOT_FOUND;
 	void *run = fake.kernels != NULL ? dlsym(fake.kernels, "fake_cuda_run") : NULL;
 	void *kernel = fake.kernels != NULL && run == NULL ? dlsym(fake.kernels, name) : NULL;
 	memcpy(&f->run, &run, sizeof f->run);
@@ -160,7 +159,7 @@ int cuModuleGetFunction(CuFunction *out, CuModule m, const char *name)
 	*out = f;
 	if (run == NULL && kernel == NULL)
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_KERNELS has no kernel %s\n", name);
-	return run != NULL || kernel != NULL ? CU_OK : CU_NOT_FOUND;
+	return run != NULL || kernel != NULL ? CU_OK : CUDA_ERROR_NOT_FOUND;
 }
 
 int cuFuncGetAttribute(int *out, int what, CuFunction f)
@@ -171,7 +170,7 @@ int cuFuncGetAttribute(int *out, int what, CuFunction f)
 	case CU_FUNC_SHARED: *out = 0; return CU_OK;
 	case CU_FUNC_REGISTERS: *out = 65536 / fake.threads < 255 ? 65536 / fake.threads : 255; return CU_OK;
 	case CU_FUNC_DYNAMIC_SHARED: *out = f->shared; return CU_OK;
-	default: return CU_INVALID_VALUE;
+	default: return CUDA_ERROR_INVALID_VALUE;
 	}
 }
 
@@ -179,7 +178,7 @@ int cuFuncSetAttribute(CuFunction f, int what, int value)
 {
 	FAKE_BEGIN(true);
 	if (what != CU_FUNC_DYNAMIC_SHARED || value < 0 || value > fake_shared_most(fake_device()))
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	f->shared = value;
 	return CU_OK;
 }

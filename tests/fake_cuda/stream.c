@@ -121,7 +121,7 @@ static int run_kernel(const Command *c)
 		argument[k] = &c->argument[k];
 		if (c->argument[k] >> 32 != 0 && c->argument[k] >> 47 == 0 && !fake_is_device(c->argument[k], 0)) {
 			fprintf(stderr, "fake CUDA: argument %u of %s is no address of the device\n", k, c->function->name);
-			return CU_ILLEGAL_ADDRESS;
+			return CUDA_ERROR_ILLEGAL_ADDRESS;
 		}
 	}
 	if (++nlaunched == fake.sticky_from)
@@ -130,18 +130,18 @@ static int run_kernel(const Command *c)
 		FILE *f = fopen(fake.gone_file, "w");
 		if (f != NULL)
 			fclose(f);
-		return CU_LAUNCH_FAILED;
+		return CUDA_ERROR_LAUNCH_FAILED;
 	}
 	sigaction(SIGSEGV, &ours, &before);
 	in_kernel = c->function->name;
-	int status = CU_ILLEGAL_ADDRESS;
+	int status = CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (sigsetjmp(around_kernel, 1) == 0) {
 		const CuFunction f = c->function;
 		const char *why = f->kernel != NULL ? f->kernel(argument, c->grid, c->block, c->shared)
 		                                    : f->run(f->image, f->name, argument, c->grid, c->block, c->shared);
 		if (why != NULL)
 			fprintf(stderr, "fake CUDA: kernel %s: %s\n", in_kernel, why);
-		status = why == NULL ? CU_OK : CU_LAUNCH_FAILED;
+		status = why == NULL ? CU_OK : CUDA_ERROR_LAUNCH_FAILED;
 	}
 	in_kernel = NULL;
 	sigaction(SIGSEGV, &before, NULL);
@@ -193,7 +193,7 @@ void fake_flush_all(void)
 static int add(CuStream s, Command c)
 {
 	if (s == NULL)
-		return CU_INVALID_HANDLE; /* the stream 0, which nothing here should use */
+		return CUDA_ERROR_INVALID_HANDLE; /* the stream 0, which nothing here should use */
 	pthread_mutex_lock(&streams);
 	put(s->capturing ? &s->captured : &s->todo, c);
 	pthread_mutex_unlock(&streams);
@@ -206,14 +206,14 @@ static int not_captured(CuStream s)
 	if (!s->capturing)
 		return CU_OK;
 	s->invalid = true;
-	return CU_CAPTURE_UNSUPPORTED;
+	return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 int cuStreamCreate(CuStream *out, uint32_t flags)
 {
 	FAKE_BEGIN(true);
 	if (flags != CU_STREAM_ALONE)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	CuStream s = calloc(1, sizeof *s);
 	pthread_mutex_lock(&streams);
 	s->next = first;
@@ -253,7 +253,7 @@ int cuMemsetD8Async(CuAddress to, unsigned char value, size_t bytes, CuStream s)
 {
 	FAKE_BEGIN(true);
 	if (!fake_is_device(to, bytes))
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	return add(s, (Command){ .to = (unsigned char *)(uintptr_t)to, .bytes = bytes, .value = value });
 }
 
@@ -261,7 +261,7 @@ int cuMemcpyDtoDAsync_v2(CuAddress to, CuAddress from, size_t bytes, CuStream s)
 {
 	FAKE_BEGIN(true);
 	if (!fake_is_device(to, bytes) || !fake_is_device(from, bytes))
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	return add(
 		s, (Command){
 			   .to = (unsigned char *)(uintptr_t)to, .from = (const unsigned char *)(uintptr_t)from, .bytes = bytes });
@@ -272,7 +272,7 @@ int cuMemcpyHtoDAsync_v2(CuAddress to, const void *from, size_t bytes, CuStream 
 {
 	FAKE_BEGIN(true);
 	if (!fake_is_device(to, bytes))
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	unsigned char *copy = fake_is_pinned(from) ? NULL : duplicate(from, bytes);
 	int status = copy != NULL ? not_captured(s) : CU_OK;
 	if (status == CU_OK)
@@ -288,7 +288,7 @@ int cuMemcpyDtoHAsync_v2(void *to, CuAddress from, size_t bytes, CuStream s)
 {
 	FAKE_BEGIN(true);
 	if (!fake_is_device(from, bytes))
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	int status = fake_is_pinned(to) ? CU_OK : not_captured(s);
 	if (status == CU_OK)
 		status = add(s, (Command){ .to = to, .from = (const unsigned char *)(uintptr_t)from, .bytes = bytes });
@@ -302,9 +302,9 @@ int cuLaunchKernel(CuFunction f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t
 	uint64_t threads = (uint64_t)bx * by * bz;
 	if (extra != NULL || threads == 0 || gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bz > 64 ||
 		threads > 1024 || shared > (uint32_t)f->shared || f->nparameter > FAKE_PARAMETERS)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	if (threads > (uint64_t)fake.threads)
-		return CU_OUT_OF_RESOURCES;
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 	uint64_t *argument = calloc(f->nparameter + (size_t)1, sizeof *argument);
 	for (uint32_t k = 0; k < f->nparameter; k++)
 		memcpy(&argument[k], parameter[k], sizeof *argument);
@@ -321,7 +321,7 @@ int cuEventCreate(CuEvent *out, uint32_t flags)
 	FAKE_BEGIN(true);
 	*out = calloc(1, sizeof **out);
 	fake_hold(1);
-	return flags == 0 ? CU_OK : CU_INVALID_VALUE;
+	return flags == 0 ? CU_OK : CUDA_ERROR_INVALID_VALUE;
 }
 
 int cuEventDestroy_v2(CuEvent e)
@@ -345,7 +345,7 @@ int cuEventRecordWithFlags(CuEvent e, CuStream s, uint32_t flags)
 {
 	FAKE_BEGIN(true);
 	if (flags != CU_EVENT_EXTERNAL || !s->capturing)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	return add(s, (Command){ .event = e });
 }
 
@@ -353,7 +353,7 @@ int cuEventSynchronize(CuEvent e)
 {
 	FAKE_BEGIN(true);
 	if (e->captured)
-		return CU_CAPTURED_EVENT;
+		return CUDA_ERROR_CAPTURED_EVENT;
 	return e->stream != NULL ? flush(e->stream) : CU_OK;
 }
 
@@ -361,7 +361,7 @@ int cuEventElapsedTime(float *out, CuEvent from, CuEvent to)
 {
 	FAKE_BEGIN(true);
 	if (from->captured || to->captured || !from->recorded || !to->recorded)
-		return CU_INVALID_HANDLE;
+		return CUDA_ERROR_INVALID_HANDLE;
 	*out = (float)((double)(to->ns - from->ns) / 1e6);
 	return CU_OK;
 }
@@ -372,7 +372,7 @@ int cuStreamBeginCapture_v2(CuStream s, int mode)
 {
 	FAKE_BEGIN(true);
 	if (s->capturing || mode != CU_CAPTURE_RELAXED)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	s->capturing = true;
 	s->invalid = false;
 	return CU_OK;
@@ -383,11 +383,11 @@ int cuStreamEndCapture(CuStream s, CuGraph *out)
 	int status = fake_begin(__func__, true);
 	*out = NULL;
 	if (status == CU_OK && !s->capturing)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	s->capturing = false; /* also where it fails */
 	if (status != CU_OK || s->invalid) {
 		clear(&s->captured);
-		return status != CU_OK ? status : CU_CAPTURE_INVALIDATED;
+		return status != CU_OK ? status : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	}
 	CuGraph g = calloc(1, sizeof *g);
 	g->commands = s->captured;
@@ -401,7 +401,7 @@ int cuGraphInstantiateWithFlags(CuGraphExec *out, CuGraph g, uint64_t flags)
 {
 	FAKE_BEGIN(true);
 	if (flags != 0)
-		return CU_INVALID_VALUE;
+		return CUDA_ERROR_INVALID_VALUE;
 	CuGraphExec x = calloc(1, sizeof *x);
 	put_again(&x->commands, &g->commands);
 	fake_hold(1);

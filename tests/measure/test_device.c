@@ -130,6 +130,8 @@ static const struct {
 	{ "clEnqueueNDRangeKernel 2 -55", RUN_LAUNCH_ERROR, "failed to start kernel k", false },
 	{ "clBuildProgram 1 -11", RUN_LAUNCH_ERROR, "the OpenCL device does not take the code", false },
 	{ "clCreateBuffer 4 -4 1", RUN_DEVICE_LOST, " bytes of memory left: end other programs on it", true },
+	{ "clCreateBuffer 4 -36", RUN_DEVICE_LOST, "while memory was taken: CL_INVALID_COMMAND_QUEUE", true },
+	{ "clBuildProgram 1 -5 1", RUN_DEVICE_LOST, "does not take the code: the OpenCL driver does not build", true },
 	{ "clEnqueueNDRangeKernel 2 -4 1", RUN_OOM, "CL_MEM_OBJECT_ALLOCATION_FAILURE", true },
 };
 

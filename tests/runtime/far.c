@@ -95,10 +95,10 @@ static void far_code_release(DeviceContext *c, const void *image, void *code, si
 	device_cpu.code_release(NULL, image, code, bytes);
 }
 
-static void *far_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset)
+static void *far_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset, DlcError *err)
 {
 	const DlcImage *image = test_image();
-	(void)c;
+	(void)c, (void)err;
 	ck_assert_uint_eq(offset, 0);
 	for (uint32_t k = 0; k < image->nentry; k++)
 		if (strcmp(image->entry[k].name, name) == 0)

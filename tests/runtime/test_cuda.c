@@ -411,6 +411,7 @@ static const struct Failure {
 	{ "FAKE_CUDA_FAIL", "cuModuleGetFunction:2:719", DLC_LOST, "while it loaded the code: CUDA_ERROR_LAUNCH_FAILED" },
 	{ "FAKE_CUDA_FAIL", "cuMemAlloc_v2:1:719", DLC_LOST, "while constants were copied: CUDA_ERROR_LAUNCH_FAILED" },
 	{ "FAKE_CUDA_FAIL", "cuMemAlloc_v2:2:719", DLC_LOST, "while memory was taken: CUDA_ERROR_LAUNCH_FAILED" },
+	{ "FAKE_CUDA_FAIL", "cuModuleGetFunction:2:2", DLC_DEVICE_MEMORY, "kernel twice: CUDA_ERROR_OUT_OF_MEMORY" },
 	{ "FAKE_CUDA_FAIL", "cuModuleGetFunction:2:500", DLC_BAD_FILE, "has no kernel twice" },
 	{ "FAKE_CUDA_FAIL", "cuStreamCreate:3:2", DLC_DEVICE_MEMORY, "the CUDA device has no memory for another stream" },
 	{ "FAKE_CUDA_FAIL", "cuStreamCreate:3:719", DLC_LOST, "CUDA_ERROR_LAUNCH_FAILED" },

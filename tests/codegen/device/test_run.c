@@ -106,7 +106,7 @@ static void run_module(Lab *l, const char *name, const KernelSet *ks, const Modu
 		const Fn *fn = ir_find_fn(ks, m->image.entry[k].name);
 		for (uint32_t end = k + m->image.entry[k].rest; k <= end; k++) {
 			const DlcEntry *e = &m->image.entry[k];
-			void *kernel = row->kernel(l->c, code, e->name, e->offset);
+			void *kernel = row->kernel(l->c, code, e->name, e->offset, NULL);
 			ck_assert_msg(kernel != NULL, "%s: no kernel %s", name, e->name);
 			launch(l, fn, e, kernel, t, work);
 		}

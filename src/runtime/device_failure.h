@@ -1,0 +1,20 @@
+/*
+ * What is said of a device that fails, and its status.
+ */
+#ifndef RUNTIME_DEVICE_FAILURE_H
+#define RUNTIME_DEVICE_FAILURE_H
+
+#include "runtime/device.h"
+
+/*
+ * Says that the device failed: "the CUDA device failed in step 3 (add): CUDA_ERROR_...". `where`, which may be empty,
+ * begins with a blank. Returns DLC_LOST if the context does nothing any more, else what the row's explain does.
+ */
+DlcStatus device_failed(
+	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err);
+/* Whether the context does nothing any more; then err says so, with `where` as above. */
+bool device_lost(const Device *d, DeviceContext *c, const char *where, DlcError *err);
+/* The status of memory that the device does not have: DLC_NO_MEMORY on the host, else DLC_DEVICE_MEMORY. */
+DlcStatus device_full(const Device *d);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * What the files of OpenCL's row share: opencl.c has the library, devices, contexts, memory and what is said of
+ * failures, opencl_code.c has programs, opencl_stream.c has the work that is put on streams.
+ */
+#ifndef RUNTIME_OPENCL_H
+#define RUNTIME_OPENCL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/device.h"
+#include "runtime/driver.h"
+#include "runtime/opencl_api.h"
+
+typedef struct OpenclArea OpenclArea; /* an allocation */
+
+struct DeviceContext {
+	ClDevice device;
+	ClContext context;
+	ClQueue fill; /* zeroes what is allocated */
+	uint64_t most;
+	char *extensions;
+	atomic_int lost;      /* the status after which nothing works; 0: all is well */
+	pthread_mutex_t lock; /* of the list, and of the arguments of kernels */
+	OpenclArea *area;
+};
+
+extern OpenclApi cl;
+
+/* Notes a status that is the end of the device; returns it. */
+int opencl_noted(DeviceContext *c, int status);
+/* The same of a call that makes something: CL_OUT_OF_RESOURCES says then that there is no memory for it. */
+int opencl_made(DeviceContext *c, int status);
+/* Tells what a call failed with, as runtime_fail does; `what` failed and begins the sentence. */
+DlcStatus opencl_fail(DlcError *err, int status, const char *what);
+/* The object that an address lies in, and how far from its start; an address behind the last byte is still its own.
+   The lock is held. */
+ClMem opencl_memory_at(const DeviceContext *c, const void *address, uint64_t *offset);
+
+void *opencl_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err);
+void opencl_code_release(DeviceContext *c, const void *image, void *code, size_t bytes);
+void *opencl_kernel(DeviceContext *c, void *code, const char *name, uint64_t offset, DlcError *err);
+
+DeviceStream *opencl_stream_open(DeviceContext *c);
+void opencl_stream_close(DeviceStream *s);
+int opencl_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way);
+void *opencl_map(DeviceStream *s, void *memory, size_t bytes);
+void opencl_unmap(DeviceStream *s, void *memory, void *mapped);
+int opencl_launch(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how);
+int opencl_synchronize(DeviceStream *s);
+void opencl_mark(DeviceStream *s, uint32_t k);
+uint64_t opencl_time(DeviceStream *s, uint32_t from, uint32_t to);
+
+#endif
