@@ -3,13 +3,16 @@
 
 #include "cost_model/cost.h"
 #include "runtime/probe.h"
+#include "target/capability.h"
 
 Roof machine_roof(const Target *target)
 {
 	Target host;
-	Roof r = { .bits = F32.bits /* what the probe multiplies */, .matrix = target->blocks.warp > 1 };
+	Roof r = { .bits = F32.bits /* what the probe multiplies */ };
 	const Core *c = &target->core;
 	int cores = target_has_blocks(target) ? target->cores : target->threads; /* at work */
+	r.f16 = 2 * target_matrix_rate(target, F16, false) * c->ghz * cores;
+	r.tf32 = 2 * target_matrix_rate(target, F32, true) * c->ghz * cores;
 	target_host(&host, target->threads);
 	if (target_runs_on(target, &host, NULL)) {
 		/* The part of the rate of the host's own vectors that vectors of the target's width reach. */

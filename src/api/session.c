@@ -297,7 +297,7 @@ static int builders_for(const Target *t, int devices)
 {
 	int n = cpu_count(), most = METHOD_DEVICE_BUILDERS * devices;
 	most = most < METHOD_BUILDERS ? most : METHOD_BUILDERS;
-	if (target_has_blocks(t) && t->blocks.warp > 1)
+	if (target_has_warps(t))
 		return n < most ? n : most;
 	return n > t->threads ? METHOD_BUILDERS_USED : 1;
 }

@@ -152,10 +152,10 @@ static double kernel_ns(Walk *w, const Stmt *s)
 	ir_each_use(&one, note_tensor, w);
 	double constants = constant_bytes(w);
 	walk_one(w, s);
-	double *bytes = t->blocks.warp > 1 ? x.bytes : w->sum.bytes;
+	double *bytes = target_has_warps(t) ? x.bytes : w->sum.bytes;
 	for (int k = 0; k < TARGET_CACHES && t->cache[k].bytes != 0; k++)
 		bytes[k] = fmax(bytes[k], constants);
-	return (t->blocks.warp > 1 ? launch_cycles(&x, t) : core_cycles(w, x.blocks, t)) / t->core.ghz;
+	return (target_has_warps(t) ? launch_cycles(&x, t) : core_cycles(w, x.blocks, t)) / t->core.ghz;
 }
 
 double grid_set_ns(const KernelSet *ks, const Target *t)
@@ -166,7 +166,7 @@ double grid_set_ns(const KernelSet *ks, const Target *t)
 		const Fn *fn = ks->fn[i];
 		if (fn->kind != FN_RUN)
 			continue;
-		Walk w = walk_begin(ks, fn, t, t->blocks.warp > 1 ? &warps : &leaf_costs);
+		Walk w = walk_begin(ks, fn, t, target_has_warps(t) ? &warps : &leaf_costs);
 		bool alone = false; /* a launch of statements without bound loops is open */
 		for (const Stmt *s = fn->body; s != NULL; s = s->next) {
 			if (s->kind == ST_LET || s->kind == ST_ALLOC)

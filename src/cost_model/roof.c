@@ -51,12 +51,26 @@ static int narrowest_bits(const Task *task)
 	return bits;
 }
 
+/* Whether a call of the Task may round f32 factors to tf32. */
+static bool allows_tf32(const Task *task)
+{
+	for (size_t i = 0; i < task->dag->call.n; i++) {
+		AttrKind kind;
+		const char *dflt;
+		const OpCall *c = &task->dag->call.at[i];
+		if (op_find_attr(c->op, "tf32", &kind, &dflt) && op_int(c, "tf32") != 0)
+			return true;
+	}
+	return false;
+}
+
 RoofTime roof_of(const Task *task, const Roof *machine)
 {
 	/* A register holds twice as many elements of half the width. */
 	int bits = narrowest_bits(task);
-	double more = machine->bits > 0 ? (double)machine->bits / bits : 1;
-	double gflops = machine->gflops * (machine->matrix && bits < machine->bits ? COST_FLOOR_MATRIX : more);
+	double gflops = machine->gflops * (machine->bits > 0 ? (double)machine->bits / bits : 1);
+	double units = bits == F16.bits ? machine->f16 : bits == F32.bits && allows_tf32(task) ? machine->tf32 : 0;
+	gflops = fmax(gflops, units);
 	return (RoofTime){ .flops_ns = gflops > 0 ? roof_flops(task) / gflops : 0,
 		.bytes_ns = machine->gbps > 0 ? task->bytes / machine->gbps : 0 };
 }

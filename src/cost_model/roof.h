@@ -14,7 +14,7 @@ typedef struct Roof {
 	double gflops; /* multiply-adds count 2 */
 	int bits;      /* of the elements that it multiplied; 0: of any */
 	double gbps;   /* reading what lies in the last cache */
-	bool matrix;   /* it may have matrix units, which multiply narrower numbers faster than that */
+	double f16, tf32; /* GFLOP/s of its matrix units for factors of 16 bits, and for f32 factors rounded to tf32 */
 } Roof;
 
 typedef struct RoofTime {

@@ -10,7 +10,9 @@
 #include "cost_model/leaf.h"
 #include "ir/text/intrin.h"
 #include "ir/walk.h"
+#include "target/capability.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ROWS = 8 /* that a load of a matrix takes at a time */ };
@@ -118,7 +120,7 @@ void warp_intrin_cost(Walk *w, const Stmt *call)
 		if (n->loop[l].kind != LOOP_BOUND)
 			*(leaf_is_straight(n->loop[l].kind) ? &copies : &bodies) *= (double)n->loop[l].n;
 	read_tile(&t, body, n->nloop);
-	double rate = w->target->core.fma_rate * w->target->vector_bits / 32 * COST_MATRIX / t.bits;
+	double rate = fmax(target_matrix_rate(w->target, DT(FLOAT, t.bits), true), 1);
 	x->multiply += warps * bodies * copies * t.products / rate;
 	x->near += warps * bodies * copies * t.near;
 	x->issued += warps * bodies * copies;

@@ -106,7 +106,7 @@ void graph_layouts(Dag *d, const Target *t)
 		if (x->kind != VALUE_CALL)
 			continue;
 		x->layout = NULL;
-		if (t == NULL || t->blocks.warp > 1 || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
+		if (t == NULL || target_has_warps(t) || !l.may[v] || !l.wanted[first_of(&l, (int)v)])
 			continue;
 		int64_t fits = block_of(t, x->type); /* half a block is enough for half as many channels */
 		while (fits > GRAPH_FEW_CHANNELS && fits / 2 >= x->shape.dim[1])

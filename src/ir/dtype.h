@@ -24,6 +24,7 @@ typedef struct DType {
 } DType;
 
 #define DT(k, b) ((DType){ DT_##k, (b), 1 })
+#define F16 DT(FLOAT, 16)
 #define F32 DT(FLOAT, 32)
 #define F64 DT(FLOAT, 64)
 #define I64 DT(INT, 64)

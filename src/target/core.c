@@ -155,7 +155,7 @@ static double fallback(const Target *t, CoreFigure f)
 	case CORE_DECODE: return 6; /* with a cache of decoded instructions: Zen 1 to 4, Golden Cove */
 	case CORE_L1: return c->loads * t->vector_bits / 8;
 	case CORE_L2: /* of a GPU: a part of what all units read together (V100 20, A100 47, H100 24) */
-		return t->blocks.warp > 1 ? c->level[0] * 3 / 16 : fmin(c->level[0] * 3 / 4, 48);
+		return target_has_warps(t) ? c->level[0] * 3 / 16 : fmin(c->level[0] * 3 / 4, 48);
 	case CORE_L3:
 	case CORE_L4: return fmin(c->level[0] * 3 / 8, 24);
 	default: return fmin(c->level[0] * 9 / 64, 9);

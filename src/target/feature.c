@@ -64,7 +64,7 @@ bool level_find(const char *name, Arch *arch, uint64_t *mask)
 const char *const *feature_names(Arena *a, Arch arch, size_t *n)
 {
 	VEC(const char *) list = { 0 };
-	for (int i = 0; i < LEVELS; i++)
+	for (int i = LEVELS - 1; i >= 0; i--)
 		if (levels[i].arch == arch)
 			vec_push(a, &list, levels[i].name);
 	for (int f = 0; f < FEATURE_COUNT; f++)
@@ -101,14 +101,14 @@ uint64_t feature_needs(Feature f)
 
 const char *level_of(Arch arch, uint64_t mask, uint64_t *own)
 {
-	int least = -1;
-	for (int i = 0; i < LEVELS; i++)
+	int found = -1;
+	for (int i = LEVELS - 1; i >= 0; i--)
 		if (levels[i].arch == arch) {
-			least = i;
+			found = i;
 			if ((levels[i].features & ~mask) == 0)
 				break;
 		}
-	assert(least >= 0);
-	*own = levels[least].features;
-	return levels[least].name;
+	assert(found >= 0);
+	*own = levels[found].features;
+	return levels[found].name;
 }

@@ -5,6 +5,7 @@
  */
 #include "target/machine_device.h"
 
+#include "target/capability.h"
 #include "target/detect.h"
 
 #include <ctype.h>
@@ -118,12 +119,13 @@ bool device_is_model(const DeviceFacts *f, const char *model)
 static bool nearest_capability(const char *word, Feature *out)
 {
 	bool found = false;
-	for (int f = 0; f < FEATURE_COUNT; f++)
-		if (feature_arch((Feature)f) == ARCH_PTX && strncmp(word, "sm_", 3) == 0 &&
-			atoi(feature_name((Feature)f) + 3) <= atoi(word + 3)) {
-			*out = (Feature)f;
-			found = true;
-		}
+	char name[16];
+	const Capability *c;
+	int number = strncmp(word, "sm_", 3) == 0 ? atoi(word + 3) : 0;
+	for (int k = 0; (c = capability_at(k)) != NULL && c->number <= number; k++) {
+		snprintf(name, sizeof name, "sm_%d", c->number);
+		found = feature_find(name, ARCH_PTX, out);
+	}
 	return found;
 }
 

@@ -1,6 +1,8 @@
 /* See occupancy.h. The pieces in which a device hands out what it has are those of CUDA's occupancy calculator. */
 #include "target/occupancy.h"
 
+#include "target/capability.h"
+
 #include <string.h>
 
 enum { REGS_OF_WARP = 256, /* a warp gets registers in pieces of so many, since Kepler */
@@ -8,7 +10,6 @@ enum { REGS_OF_WARP = 256, /* a warp gets registers in pieces of so many, since 
 	KERNEL_REGS = 28,      /* indices, counters and conditions of a thread, by ptxas's counts */
 	TENSOR_REGS = 4,       /* two addresses of 64 bits: where a round begins, where a result lies */
 	SUMS_EACH = 4,         /* one register more for so many sums: the addresses of results, by ptxas's counts */
-	DRIVERS_SHARED = 1024, /* bytes of each block that the driver keeps, since sm_80 */
 	MOST_REGS = 1000000,   /* more are not told apart */
 	ANY_BLOCKS = 16        /* resident where the target does not say: all GPUs since 2012 have so many */ };
 
@@ -61,7 +62,7 @@ int target_resident_blocks(const Target *t, int threads, int64_t shared_bytes, i
 	if (b->warp == 1)
 		return 1; /* a core runs the threads of a block one after the other */
 	int64_t most = b->unit_blocks > 0 ? b->unit_blocks : ANY_BLOCKS, warps = warps_of(t, threads);
-	int64_t drivers = target_has_named(t, "sm_80") ? DRIVERS_SHARED : 0;
+	int64_t drivers = target_capability(t)->kept;
 	int own = target_thread_regs(t, threads);
 	regs = own > 0 && regs > own ? own : regs;
 	most = at_most(most, b->unit_threads, warps * b->warp);

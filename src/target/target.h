@@ -88,7 +88,6 @@ const char *target_text(const Target *t, char out[TARGET_TEXT]);
 /* The identity as a record's canonical line without its id, and its id. */
 char *target_record(Arena *a, const Target *t);
 Hash target_id(const Target *t);
-
 /* Whose figures a record holds: t->cpu and the width of the vectors; out needs TARGET_TEXT bytes. */
 const char *core_owner(const Target *t, char out[TARGET_TEXT]);
 /* Whether this is the machine's own CPU and model.def has no row for it: its figures are worth measuring. */
@@ -104,6 +103,7 @@ int target_register_bits(const Target *t);
 int target_lanes(const Target *t, DType type); /* elements of one vector register, at least 1 */
 bool target_has(const Target *t, Feature f);
 bool target_has_blocks(const Target *t); /* its code is kernels of blocks of threads, for a device */
+bool target_has_warps(const Target *t);  /* and threads of a block run together, as on a GPU */
 bool target_has_named(const Target *t, const char *feature); /* false for names that feature.def does not know */
 /* Whether code for t may run on `machine`: same architecture, no feature it lacks, no larger blocks of threads. */
 bool target_runs_on(const Target *t, const Target *machine, Err *err);

@@ -376,17 +376,17 @@ START_TEST(floors_of_devices_are_below_all_times)
 }
 END_TEST
 
-#define DENSE "dag t\nin x: %s[256,256]\nconst w: %s[256,256]\ny: %s[256,256] = dense(x, w)\nout y\n"
+#define DENSE "dag t\nin x: %s[256,256]\nconst w: %s[256,256]\ny: %s[256,256] = dense(x, w)%s\nout y\n"
 
-/* Whether a GPU has matrix units is not known: for 16 bits the roof is that of one which has. */
+/* The roof of narrow factors is that of the matrix units; f32 factors have it where they may be rounded to tf32. */
 START_TEST(roofs_count_matrix_units)
 {
-	static const char *const type[] = { "f32", "f16" };
-	Roof gpu = { .gflops = 1000, .bits = 32, .matrix = true }, cpu = { .gflops = 1000, .bits = 32 };
-	double ns[2][2], flops = 2.0 * 256 * 256 * 256;
-	for (int k = 0; k < 2; k++) {
+	static const char *const type[] = { "f32", "f16", "f32" }, *const attr[] = { "", "", " tf32=1" };
+	Roof gpu = { .gflops = 1000, .bits = 32, .f16 = 8000, .tf32 = 4000 }, cpu = { .gflops = 1000, .bits = 32 };
+	double ns[3][2], flops = 2.0 * 256 * 256 * 256;
+	for (int k = 0; k < 3; k++) {
 		Err err = { 0 };
-		const char *text = arena_printf(a, DENSE, type[k], type[k], type[k]);
+		const char *text = arena_printf(a, DENSE, type[k], type[k], type[k], attr[k]);
 		Dag *d = dag_parse(a, "t", text, strlen(text), &err);
 		Task *task = d != NULL ? task_new(a, d, &err) : NULL;
 		ck_assert_msg(task != NULL, "%s: %s", err.place, err.text);
@@ -394,7 +394,7 @@ START_TEST(roofs_count_matrix_units)
 		ns[k][1] = roof_of(task, &gpu).flops_ns;
 	}
 	ck_assert(ns[0][0] == flops / 1000 && ns[0][1] == flops / 1000 && ns[1][0] == flops / 2000);
-	ck_assert_msg(ns[1][1] <= flops / 8000, "%g ns", ns[1][1]);
+	ck_assert_msg(ns[1][1] == flops / 8000 && ns[2][0] == flops / 1000 && ns[2][1] == flops / 4000, "%g ns", ns[1][1]);
 }
 END_TEST
 

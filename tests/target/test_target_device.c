@@ -1,5 +1,6 @@
 /* Targets of devices from what drivers say, and the text of a target. */
 #include "suite.h"
+#include "target/capability.h"
 #include "target/detect.h"
 #include "target/machine_device.h"
 #include "target/occupancy.h"
@@ -163,6 +164,35 @@ START_TEST(a_cpu_through_opencl_is_this_core)
 }
 END_TEST
 
+/* What code asks of an architecture, instead of comparing its name. */
+static const struct {
+	const char *target, *code;
+	double f16, tf32, bf16;
+	bool copies;
+} capabilities[] = {
+	{ "cuda:k80", "sm_37", 0, 0, 0, false },
+	{ "cuda:gtx1080ti", "sm_61", 0, 0, 0, false },
+	{ "cuda:t4", "sm_75", 512, 0, 0, false },
+	{ "cuda:a100", "sm_80", 1024, 512, 1024, true },
+	{ "cuda:sm_120", "sm_90", 512, 256, 512, true },
+	{ "opencl:generic", "", 0, 0, 0, false },
+	{ "cpu:znver5", "", 0, 0, 0, false },
+};
+
+START_TEST(capabilities_are_columns)
+{
+	Target t;
+	Err e = { 0 };
+	ck_assert(target_resolve(&t, capabilities[_i].target, 1, configs, 1, &e));
+	const Capability *c = target_capability(&t);
+	ck_assert_str_eq(c->code, capabilities[_i].code);
+	ck_assert(c->copies == capabilities[_i].copies && c->extremes == c->copies && (c->kept > 0) == c->copies);
+	ck_assert(target_matrix_rate(&t, F16, false) == capabilities[_i].f16 && target_matrix_rate(&t, F32, false) == 0);
+	ck_assert(target_matrix_rate(&t, F32, true) == capabilities[_i].tf32);
+	ck_assert(target_matrix_rate(&t, DT(BFLOAT, 16), false) == capabilities[_i].bf16);
+}
+END_TEST
+
 /* Times of a device are those of its model and of the classes that it is in. */
 static const struct {
 	const char *target, *machine;
@@ -266,6 +296,7 @@ int main(void)
 	tcase_add_loop_test(tc, devices_without_a_file_have_a_model, 0, LEN(models));
 	tcase_add_test(tc, numbers_of_a_driver_are_taken);
 	tcase_add_loop_test(tc, a_cpu_through_opencl_is_this_core, 0, 4);
+	tcase_add_loop_test(tc, capabilities_are_columns, 0, LEN(capabilities));
 	tcase_add_loop_test(tc, times_are_of_a_model, 0, LEN(times));
 	tcase_add_test(tc, a_text_is_the_target);
 	tcase_add_test(tc, a_kind_is_this_machines_device);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "codegen/llvm/nvjitlink_api.h"
+#include "target/capability.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -67,11 +68,8 @@ static NvJitLink create(int sm)
 
 int assemble_nearest(int sm)
 {
-	static const int known[] = { 50, 52, 60, 61, 70, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120 };
-	if (assemble_lacks() != NULL)
-		return 0;
-	for (size_t k = 0; k <= sizeof known / sizeof *known; k++) {
-		int now = k == 0 ? sm : known[k - 1];
+	for (int k = 0; assemble_lacks() == NULL && capability_at(k) != NULL; k++) {
+		int now = capability_at(k)->number;
 		NvJitLink h = now >= sm ? create(now) : NULL;
 		if (h != NULL) {
 			api.nvJitLinkDestroy(&h);

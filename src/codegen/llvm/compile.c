@@ -2,6 +2,7 @@
 #include "codegen/llvm/compile.h"
 
 #include "codegen/llvm/emit_device.h"
+#include "target/capability.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
@@ -43,7 +44,7 @@ static void make_emit(Compile *c)
 		.b = LLVMCreateBuilderInContext(cx),
 		.device = c->job->target->kind == TARGET_CUDA,
 		.x86 = c->job->target->kind == TARGET_CPU && c->job->target->arch == ARCH_X86_64,
-		.extremes = c->job->target->kind == TARGET_CUDA && machine_sm(c->job->target) >= 80,
+		.extremes = target_capability(c->job->target)->extremes,
 		.fma = target_has(c->job->target, FEATURE_FMA),
 		.sse41 = target_has(c->job->target, FEATURE_SSE41),
 		.f16c = target_has(c->job->target, FEATURE_F16C),

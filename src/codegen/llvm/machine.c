@@ -8,6 +8,8 @@
  */
 #include "codegen/llvm/machine.h"
 
+#include "target/capability.h"
+
 #include <llvm-c/Core.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
@@ -60,36 +62,6 @@ static void start_llvm(void)
 	LLVMInitializeNVPTXAsmPrinter();
 }
 
-int machine_sm(const Target *t)
-{
-	int most = 0;
-	for (int f = 0; f < FEATURE_COUNT; f++) {
-		const char *name = feature_name((Feature)f);
-		if (target_has(t, (Feature)f) && strncmp(name, "sm_", 3) == 0 && atoi(name + 3) > most)
-			most = atoi(name + 3);
-	}
-	return most;
-}
-
-/*
- * The architectures that LLVM knows. Each begins its text with the lowest version of PTX that has it, so that old
- * drivers read it. A device between two of them, or a newer one, runs code of the one before.
- */
-static const char *sm_name(int sm)
-{
-	static const struct {
-		int sm;
-		const char *name;
-	} known[] = { { 37, "sm_37" }, { 50, "sm_50" }, { 52, "sm_52" }, { 53, "sm_53" }, { 60, "sm_60" }, { 61, "sm_61" },
-		{ 62, "sm_62" }, { 70, "sm_70" }, { 72, "sm_72" }, { 75, "sm_75" }, { 80, "sm_80" }, { 86, "sm_86" },
-		{ 87, "sm_87" }, { 89, "sm_89" }, { 90, "sm_90" } };
-	const char *name = known[0].name;
-	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-		if (known[k].sm <= sm)
-			name = known[k].name;
-	return name;
-}
-
 /*
  * The CPU is a level where LLVM knows levels, and what is there beyond it follows as features, whose names are ours:
  * "x86-64-v4" plus single features gives code without the spills that LLVM's own znver4 and znver5 rows produce.
@@ -98,10 +70,11 @@ void machine_name(const Target *t, MachineName *out)
 {
 	uint64_t own, beyond = t->features;
 	if (t->kind == TARGET_CUDA) {
-		*out = (MachineName){ .triple = "nvptx64-nvidia-cuda", .cpu = sm_name(machine_sm(t)) };
-		/* PTX 6.3 has the first architecture with mma, and 6.5 the product of 16x8x8. */
-		if (strcmp(out->cpu, "sm_75") == 0)
-			snprintf(out->features, sizeof out->features, "+ptx65");
+		/* LLVM begins the text with the lowest version of PTX that has the architecture: old drivers read it. */
+		const Capability *c = target_capability(t);
+		*out = (MachineName){ .triple = "nvptx64-nvidia-cuda", .cpu = c->code };
+		if (c->ptx > 0)
+			snprintf(out->features, sizeof out->features, "+ptx%d", c->ptx);
 		return;
 	}
 	const char *level = level_of(t->arch, t->features, &own);

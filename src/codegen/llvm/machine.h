@@ -19,7 +19,6 @@ typedef struct MachineName {
 } MachineName;
 void machine_name(const Target *t, MachineName *out);
 
-int machine_sm(const Target *t); /* 75 of sm_75, the highest of the target's features; 0: it has none */
 
 typedef struct Machine Machine;
 

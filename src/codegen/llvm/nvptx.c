@@ -7,6 +7,7 @@
 #include "codegen/llvm/compile.h"
 #include "codegen/llvm/weigh.h"
 #include "codegen/lower/pass.h"
+#include "target/capability.h"
 #include "target/occupancy.h"
 
 #include <llvm/Config/llvm-config.h>
@@ -47,7 +48,7 @@ static bool report_resources(const BackendJob *job)
 	Assembled x;
 	AssembledKernel kernel;
 	char symbol[DLC_SYMBOL];
-	int sm = assemble_nearest(machine_sm(job->target));
+	int sm = assemble_nearest(target_capability(job->target)->number);
 	if (sm == 0)
 		return true;
 	if (!assemble_ptx(job->arena, (const char *)m->image.bytes, sm, &x, job->err))
@@ -67,7 +68,7 @@ static bool report_resources(const BackendJob *job)
 static bool assemble(Arena *a, const Target *t, const DlcImage *image, Assembly *out, Err *err)
 {
 	Assembled x;
-	int sm = machine_sm(t);
+	int sm = target_capability(t)->number;
 	if (assemble_nearest(sm) != sm)
 		return fail(err, ERR_MISSING, "assembler",
 			"no machine code can be made for sm_%d: %s; PTX needs no assembler", sm,

@@ -1,6 +1,6 @@
 /*
  * Async copies on a device that does them at once: the copies become plain statements, commit and wait go. A target
- * with instructions that copy asynchronously to shared memory (sm_80) keeps commit, wait, and the copies of elements to
+ * with instructions that copy asynchronously to shared memory keeps commit, wait, and the copies of elements to
  * shared memory. Pipelined loops become serial. Loops bound to axes and barriers stay. Parallel loops become serial:
  * on a device, bound loops alone run at once. A prefetch of an alloc goes, as what it holds was written a moment ago.
  *
@@ -8,6 +8,8 @@
  * its element until the wait.
  */
 #include "codegen/lower/pass.h"
+
+#include "target/capability.h"
 
 #include <string.h>
 
@@ -30,7 +32,7 @@ static bool check(Stmt *s, void *arg)
 
 static bool copy(Lower *l, Stmt *s, Stmt **out)
 {
-	bool async = target_has_named(l->target, "sm_80");
+	bool async = target_capability(l->target)->copies;
 	Copies c = { l, true };
 	*out = s;
 	switch (s->kind) {

@@ -26,7 +26,7 @@ static bool applies(const Task *task, const Target *target)
 {
 	const Dag *d = task->dag;
 	const OpCall *c = tile_anchor(d);
-	if (target->blocks.warp < 2 || c == NULL || c->op != OP_conv)
+	if (!target_has_warps(target) || c == NULL || c->op != OP_conv)
 		return false;
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
 	return w->kind == VALUE_CONST && y->shape.rank >= 3 && y->shape.rank <= 5 && w->shape.dim[1] > 1;

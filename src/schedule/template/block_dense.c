@@ -15,7 +15,7 @@
 static bool applies(const Task *task, const Target *target)
 {
 	const OpCall *c = tile_anchor(task->dag);
-	return target->blocks.warp > 1 && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
+	return target_has_warps(target) && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
 }
 
 /* A tensor that the product reads: which dimension is the rows' or columns', which is reduced; -1: none. */

@@ -68,7 +68,7 @@ static bool applies(const Task *task, const Target *target)
 {
 	const Dag *d = task->dag;
 	const OpCall *c = tile_anchor(d);
-	if (target->blocks.warp < 2 || c == NULL || c->op != OP_conv)
+	if (!target_has_warps(target) || c == NULL || c->op != OP_conv)
 		return false;
 	const Value *x = &d->value.at[c->in[0]], *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
 	return w->shape.dim[1] == 1 && op_int(c, "groups") > 1 && y->shape.rank >= 3 && y->shape.rank <= 5 &&

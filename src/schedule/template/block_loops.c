@@ -432,7 +432,7 @@ static bool run(Sketch *s, Err *err)
 static bool applies(const Task *task, const Target *target)
 {
 	(void)task;
-	return target->blocks.warp > 1;
+	return target_has_warps(target);
 }
 
 const Template tmpl_block_loops = { .name = "block.loops",

@@ -5,6 +5,7 @@
 #include "schedule/template/coop_tile.h"
 
 #include "schedule/template/device.h"
+#include "target/capability.h"
 #include "target/occupancy.h"
 
 #include <math.h>
@@ -381,7 +382,7 @@ void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP
 		plain = plain && threads % row[k] == 0 && (all <= threads || all % threads == 0) &&
 			(loads <= threads || loads % threads == 0);
 	}
-	plain = plain && r->extent % r->part == 0 && target_has(s->target, FEATURE_SM_80);
+	plain = plain && r->extent % r->part == 0 && target_capability(s->target)->copies;
 	for (int64_t stages = 1; stages <= (plain ? TMPL_COOP_STAGES : 1) && stages <= rounds; stages++) {
 		if (stages > 1 && !coop_fits(s, b, stages * r->part * (part[0] + part[1])))
 			break;

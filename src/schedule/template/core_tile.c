@@ -13,6 +13,7 @@
 
 #include "op/op.h"
 #include "schedule/template/block.h"
+#include "target/capability.h"
 #include "target/occupancy.h"
 
 #include <math.h>
@@ -150,7 +151,7 @@ static void ask_rounds(Sketch *s, const CoreTile *t, const CoreShape *x, int64_t
 	sketch_opens(s);
 	n = first = 0;
 	option[n++] = 1;
-	for (int64_t k = 2; k <= WAYS && target_has_named(s->target, "sm_80"); k++) {
+	for (int64_t k = 2; k <= WAYS && target_capability(s->target)->copies; k++) {
 		int64_t rounds = ceil_div(t->reduce.extent, *inner);
 		CoreShape all = *x;
 		if (k > rounds || !fits(s, t, &all, k * (*inner + 128 / t->type.bits)))

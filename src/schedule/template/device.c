@@ -10,7 +10,7 @@ enum { GRID_YZ = 65535 /* blocks along y and z, as bind has it */ };
 
 bool device_lone(const Target *t)
 {
-	return t->kind == TARGET_CPU || t->blocks.warp == 1;
+	return !target_has_warps(t);
 }
 
 int64_t device_shared(const Target *t)
