@@ -29,8 +29,9 @@ typedef struct Runner {
 	Child child;
 	Job *running;
 	int generation; /* of its child: 1 or more, different from those of all other children */
-	int lost;       /* children in a row that ended before they said anything */
+	int lost;       /* times in a row that its device could not be used */
 	bool gone;      /* after some of these */
+	bool proving;   /* a child failed with a candidate: if the next one speaks, the candidate is to blame */
 	bool other_version; /* it cannot be used */
 	uint32_t numbered; /* of its buffers, those that belong to Tasks: numbers below this */
 	int64_t loaded_bytes;

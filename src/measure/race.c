@@ -12,6 +12,7 @@ typedef struct Race {
 	Job *entrant[MEASURE_RACERS];
 	bool ours[MEASURE_RACERS]; /* not in a queue of the measure's, which cancelling empties */
 	int n;
+	MeasureResult last; /* of the last attempt to time them */
 } Race;
 
 /* The jobs are gone. */
@@ -62,6 +63,7 @@ static bool run(Race *r, bool *done, Err *err)
 	local_ready(r->m, j);
 	if (!local_wait_for(r->m, j))
 		return interrupted(r, err);
+	r->last = j->result;
 	*done = j->result.status == RUN_OK;
 	job_free(j);
 	return true;
@@ -90,8 +92,10 @@ bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out,
 			return false;
 	for (int i = 0; i < r.n; i++) {
 		Job *j = r.entrant[i];
-		if (ok && j->result.status == RUN_OK && j->result.samples == 0)
-			j->result.status = RUN_RUN_TIMEOUT;
+		if (ok && j->result.status == RUN_OK && j->result.samples == 0) { /* nobody knows which ended the child */
+			j->result.status = r.last.status == RUN_CRASH ? RUN_DEVICE_LOST : RUN_RUN_TIMEOUT;
+			memcpy(j->result.detail, r.last.detail, sizeof j->result.detail);
+		}
 		if (ok)
 			out[i] = j->result;
 		job_free(j);

@@ -17,6 +17,7 @@ static void finish(Runner *x, RunStatus status, const char *detail)
 {
 	Job *j = x->running;
 	x->running = NULL;
+	x->lost = status == RUN_DEVICE_LOST ? x->lost : 0;
 	j->result.probe_mflops = (int64_t)(x->gflops[0] * 1000);
 	j->result.clock = status == RUN_OK ? j->result.clock : "";
 	j->result.stage = status == RUN_OK ? j->result.stage : "";
@@ -248,24 +249,66 @@ static bool is_checked(const Job *j)
 	return (j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && j->phase != PHASE_TIME;
 }
 
+static const ChildHooks hooks;
+
+static bool start_child(Runner *x, Err *err)
+{
+	x->generation = ++x->m->generations;
+	x->loaded_bytes = 0;
+	x->numbered = 0;
+	return child_open(&x->child, &x->m->loop, &hooks, x, x->m->o.runner[x->index].argv, err);
+}
+
 /*
- * The child ended before it said anything, or never started: the job is not to blame. Where there are other devices
- * they take it; this one is given up after some such starts in a row.
+ * The child ended before it said anything, or its device failed before the job's kernels began: the job is not to
+ * blame. Where there are other devices they take it, unless the device was lost with it: it might take the others too.
+ * A race begins again (race.c). A device is given up after some such failures in a row.
  */
 static void lose(Runner *x, const char *why)
 {
 	Local *m = x->m;
 	Job *j = x->running;
-	if (local_others(x) == 0) {
+	bool suspect = x->proving;
+	x->proving = false;
+	if (local_others(x) > 0 && ++x->lost == METHOD_LOST_STARTS) {
+		x->gone = true;
+		local_tell_lost(x, why);
+	}
+	if (suspect || j->kind == JOB_RACE || local_others(x) == 0) {
 		finish(x, RUN_DEVICE_LOST, why);
 		return;
 	}
 	x->running = NULL;
-	if (++x->lost == METHOD_LOST_STARTS) {
-		x->gone = true;
-		local_tell_lost(x, why);
-	}
 	local_again(m, j);
+}
+
+/* The child failed with its candidate, or its device did: another child shows which. A CPU is never lost. */
+static void crash(Runner *x, const char *why)
+{
+	Err err = { 0 };
+	Job *j = x->running;
+	if (!x->m->o.device) {
+		finish(x, RUN_CRASH, why);
+		return;
+	}
+	snprintf(j->result.detail, sizeof j->result.detail, "%s", why);
+	x->proving = true;
+	local_pause(x, false);
+	if (start_child(x, &err))
+		child_deadline(&x->child, METHOD_START_MS);
+	else
+		lose(x, arena_printf(j->arena, "%s: %s", err.place, err.text));
+}
+
+static void refused(Runner *x, const Job *j)
+{
+	const char *why = arena_printf(j->arena, "%s", j->result.detail);
+	if (j->result.status == RUN_CRASH)
+		crash(x, why);
+	else if (j->result.status == RUN_DEVICE_LOST)
+		lose(x, why);
+	else
+		finish(x, j->result.status, why);
 }
 
 static const char other_version[] = "dlc-worker is of another version than dlc";
@@ -279,16 +322,18 @@ static void on_frame(Child *c, const MsgView *msg)
 		x->cores = f->cores;
 		x->own_processors = f->on_cpu == 0;
 		x->other_version = f->version != MSG_VERSION;
-		x->lost = 0;
 		if (x->other_version && j != NULL)
 			finish(x, RUN_DEVICE_LOST, other_version);
+		else if (x->proving)
+			finish(x, RUN_CRASH, arena_printf(j->arena, "%s", j->result.detail));
+		x->proving = false;
 	}
 	if (msg->kind == MSG_HELLO || j == NULL)
 		return;
 	take_answer(x, j, msg);
 	if (msg->kind == MSG_REFUSED && ((const MsgRefused *)msg->fixed)->ends) {
-		child_close(&x->child); /* its device failed: the next job finds another runner */
-		finish(x, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
+		child_close(&x->child);
+		refused(x, j);
 		return;
 	}
 	if (--j->answers > 0)
@@ -301,7 +346,7 @@ static void on_frame(Child *c, const MsgView *msg)
 	if (!j->refused && outdated)
 		judged(x, j, VERDICT_AGAIN);
 	else if (j->refused)
-		finish(x, j->result.status, arena_printf(j->arena, "%s", j->result.detail));
+		refused(x, j);
 	else if (j->kind == JOB_REFERENCE || j->kind == JOB_NETWORK)
 		finish(x, RUN_OK, "");
 	else if (j->phase == PHASE_TIME)
@@ -315,10 +360,12 @@ static void on_end(Child *c, const ChildEnd *e)
 	Runner *x = c->owner;
 	if (x->running == NULL)
 		return;
-	if (e->late || e->spoke)
-		finish(x, e->late ? RUN_RUN_TIMEOUT : RUN_CRASH, e->text);
-	else
+	if (x->proving || e->silent || (!e->late && !e->spoke))
 		lose(x, e->text);
+	else if (e->late)
+		finish(x, RUN_RUN_TIMEOUT, e->text);
+	else
+		crash(x, e->text);
 }
 
 static const ChildHooks hooks = { on_frame, on_end };
@@ -328,15 +375,11 @@ static const ChildHooks hooks = { on_frame, on_end };
 static bool open_runner(Runner *x, const Job *j)
 {
 	Err err = { 0 };
-	Local *m = x->m;
 	if (x->child.io != NULL && (x->loaded_bytes > (int64_t)METHOD_LOADED_MIB << 20 || !ask_task_fits(x, j->ref)))
 		child_close(&x->child);
 	if (x->child.io != NULL)
 		return true;
-	x->generation = ++m->generations;
-	x->loaded_bytes = 0;
-	x->numbered = 0;
-	if (child_open(&x->child, &m->loop, &hooks, x, m->o.runner[x->index].argv, &err))
+	if (start_child(x, &err))
 		return true;
 	lose(x, arena_printf(j->arena, "%s: %s", err.place, err.text));
 	return false;
@@ -346,7 +389,8 @@ void runner_start(Runner *x, Job *j)
 {
 	Local *m = x->m;
 	x->running = j;
-	j->answers = 0; /* a runner that was lost may owe some */
+	j->answers = 0; /* a device that was lost may owe some */
+	j->refused = false;
 	if (!open_runner(x, j))
 		return;
 	if (x->other_version) {
@@ -382,4 +426,5 @@ void runner_close(Runner *x)
 	child_close(&x->child);
 	job_free(x->running);
 	x->running = NULL;
+	x->proving = false;
 }

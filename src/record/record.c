@@ -16,8 +16,9 @@ static const char *const kind_names[RECORD_KINDS] = { "workload", "target", "env
 static const struct {
 	const char *text;
 	int against;
+	const char *way;
 } statuses[RUN_STATUS_COUNT] = {
-#define RUN_STATUS(name, text, against, doc) [RUN_##name] = { text, against },
+#define RUN_STATUS(name, text, against, doc, way) [RUN_##name] = { text, against, way },
 #include "record/status.def"
 #undef RUN_STATUS
 };
@@ -72,6 +73,11 @@ const char *run_status_text(RunStatus s)
 int run_status_against(RunStatus s)
 {
 	return statuses[s].against;
+}
+
+const char *run_status_way(RunStatus s)
+{
+	return statuses[s].way;
 }
 
 bool run_status_parse(const char *text, RunStatus *out)

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 typedef enum {
-#define RUN_STATUS(name, text, against, doc) RUN_##name,
+#define RUN_STATUS(name, text, against, doc, way) RUN_##name,
 #include "record/status.def"
 #undef RUN_STATUS
 	RUN_STATUS_COUNT
@@ -17,6 +17,8 @@ const char *run_status_text(RunStatus s);
 bool run_status_parse(const char *text, RunStatus *out);
 /* What the status says about the schedule: 0 nothing, 1 it failed, 2 it is wrong. */
 int run_status_against(RunStatus s);
+/* What a user can do where all candidates end so. */
+const char *run_status_way(RunStatus s);
 
 typedef enum {
 #define RUN_STAGE(name, text, doc) STAGE_##name,

@@ -51,6 +51,8 @@ bool tune_try(Arena *a, const Task *task, const Trace *trace, const TuneRequest 
 	t.first_build_ms = tuner_now(&t);
 	if (!tuner_session(&t, "by hand", err) || !measure_one(&t, r, text_str(&text), ks, &m, err))
 		return false;
+	if (m.status == RUN_DEVICE_LOST)
+		return fail(err, ERR_DEVICE, trace->name, "it was not measured, and nothing is recorded: %s", m.detail);
 	if (!tuner_store(&t, r, text_str(&text), &m, err) || !db_put_closing(with->db, t.session, t.runs.at, t.runs.n, err))
 		return false;
 	r->state->best_ms = m.status == RUN_OK ? (double)m.median_ns / 1e6 : 0;

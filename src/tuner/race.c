@@ -114,6 +114,10 @@ static bool take_race(Tuner *t, TaskRun *r, Outcome *const *known, const Measure
 		wrong[i / n] |= m[i % n].refuted != NULL && strcmp(m[i % n].refuted, known[i / n]->trace) == 0;
 	for (int i = 0; i < n; i++) {
 		bool ok = m[i].status == RUN_OK && !m[i].pruned && !wrong[i];
+		if (m[i].status == RUN_DEVICE_LOST) {
+			known[i]->raced = true; /* it keeps the time that it has */
+			continue;
+		}
 		if (!m[i].pruned && m[i].status != RUN_CANCELLED) {
 			t->submitted++;
 			if (!tuner_store(t, r, known[i]->trace, &m[i], err) || !tuner_expose(t, r, &m[i], err))

@@ -20,6 +20,7 @@ typedef struct Tuner {
 	int64_t cold_bytes; /* measure_cold */
 	double compile_ms;  /* what compiling the network took */
 	int lost; /* candidates in a row whose child could not be started */
+	char why[RUN_STATUS_COUNT][160]; /* what the first failure of each status said */
 	Candidate *flying[MEASURE_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */

@@ -250,7 +250,8 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 	t->progress->trials++;
 	r->state->failed += !ok;
 	t->progress->failed += !ok;
-	t->progress->status[m->status]++;
+	if (t->progress->status[m->status]++ == 0)
+		snprintf(t->why[m->status], sizeof t->why[m->status], "%s", m->detail);
 	if (t->progress->phase < TUNE_NETWORK)
 		t->last_done_ms = tuner_now(t);
 	double gflops = (double)m->probe_mflops / 1000, *probe = t->result->probe_gflops;
@@ -269,9 +270,10 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	Candidate *x = m->user;
 	TaskRun *r = x->run;
 	r->in_flight--;
-	t->submitted -= m->pruned;
+	bool none = m->pruned || m->status == RUN_DEVICE_LOST; /* nothing was measured */
+	t->submitted -= none;
 	r->state->pruned += m->pruned;
-	bool stored = m->pruned || tuner_store(t, r, x->trace, m, err);
+	bool stored = none || tuner_store(t, r, x->trace, m, err);
 	t->lost = m->status == RUN_DEVICE_LOST ? t->lost + 1 : 0;
 	if (stored && t->lost == TUNE_LOST)
 		stored = fail(err, ERR_DEVICE, "measure", "%d candidates in a row could not be run: %s", TUNE_LOST, m->detail);
@@ -343,6 +345,26 @@ static bool land(Tuner *t, Err *err)
 	return ok;
 }
 
+/*
+ * False: every candidate failed; err has the commonest reason and the way out. A few failures beside known times are no
+ * surprise.
+ */
+static bool some_ran(const Tuner *t, Err *err)
+{
+	const TuneProgress *s = &t->result->end;
+	int most = 0;
+	bool known = false;
+	for (int i = 0; i < s->ntask; i++)
+		known |= s->task[i].best_ms > 0;
+	if (s->trials == 0 || s->failed < s->trials || (known && s->trials < TUNE_NOTHING_RAN))
+		return true;
+	for (int k = 0; k < RUN_STATUS_COUNT; k++)
+		most = s->status[k] > s->status[most] ? k : most;
+	return fail(err, ERR_DEVICE, "tuning", "none of %lld candidates could be measured, and %lld failed as %s (%s): %s",
+		(long long)s->trials, (long long)s->status[most], run_status_text((RunStatus)most), t->why[most],
+		run_status_way((RunStatus)most));
+}
+
 bool tuner_open(Tuner *t, Arena *a, const Partition *p, const TuneRequest *ask, const TuneMeans *with, TuneResult *out,
 	Err *err)
 {
@@ -387,5 +409,6 @@ bool tune_model(Arena *a, const Partition *p, const TuneRequest *ask, const Tune
 	tuner_sum_up(&t);
 	out->end.phase = TUNE_DONE;
 	out->end.rest_ms = 0;
+	ok = ok && (out->interrupted || some_ran(&t, err));
 	return db_put_closing(with->db, t.session, t.runs.at, t.runs.n, ok ? err : NULL) && ok;
 }

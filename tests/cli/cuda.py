@@ -126,18 +126,28 @@ def tried(name, trials, code, **env):
     return said, [r["status"] for r in records("run", db)]
 
 def goes_on():
-    """A candidate that has too many threads, or ends the device's context, fails, and the search goes on."""
-    assert tried("threads", 2, 0, FAKE_CUDA_THREADS="1")[1] == ["launch_error"] * 2
+    """A candidate that ends the device's context fails, and the search goes on in another process."""
     found = tried("crash", 5, 0, FAKE_CUDA_STICKY="12:700")[1]
-    assert len(found) == 5 and "crash" in found and "ok" in found, found
+    assert len(found) == 5 and set(found) == {"ok", "crash"}, found
+
+def nothing_runs():
+    """Where every candidate fails, the command says how many, why most of them, and what to do: exit code 5."""
+    said, found = tried("threads", 2, 5, FAKE_CUDA_THREADS="1")
+    assert "none of 2 candidates could be measured, and 2 failed as launch_error (" in said, said
+    assert "--tuning-db=none says whether the target runs the model at all" in said, said
+    assert found == ["launch_error"] * 2, found
 
 def ends_without_a_device():
-    """A device that is full or lost before any kernel runs ends the search: exit code 5, no word of the candidates."""
+    """A device that is full, or lost before any kernel runs or later, ends the search: exit code 5, nothing recorded
+    of the candidates that it did not measure."""
     for name, fault, words in ("full", "cuMemAlloc_v2:6:2", "bytes of memory left: end other programs on it"), \
             ("lost", "cuModuleLoadDataEx:1:719", "while it loaded the code: CUDA_ERROR_LAUNCH_FAILED"):
         said, found = tried(name, 30, 5, FAKE_CUDA_FAIL=fault)
         assert words in said and "candidates in a row could not be run" in said, said
-        assert set(found) == {"device_lost"}, found
+        assert found == [], found
+    said, found = tried("gone", 30, 5, FAKE_CUDA_GONE=f"0:14:{TMP}/gone")
+    assert "candidates in a row could not be run: it exited with code 5: dlc-device-worker: CUDA device 0" in said, said
+    assert found and set(found) == {"ok"}, found
 
 main(device_is_listed, tunes_and_reuses, computes_what_it_means, loads_one_module, holds_machine_code,
-     refuses_what_cannot_run, no_device, goes_on, ends_without_a_device)
+     refuses_what_cannot_run, no_device, goes_on, nothing_runs, ends_without_a_device)

@@ -76,25 +76,25 @@ def no_device():
     assert lines(DB) == before
 
 def lost_in_the_middle():
-    """A device that is lost ends the search with exit code 5; what was measured before is kept."""
+    """A device that is lost ends the search with exit code 5; what was measured before is kept, and nothing else."""
     db = TMP + "/lost.sqlite"
     p = tune("--trials=30", db=db, want=5, env=faulty("clFinish 60 -36", TMP + "/lost"))
     sentence(p, "candidates in a row could not be run")
     status = [r["status"] for r in records("run", db)]
-    assert "ok" in status and "crash" in status and status.count("device_lost") > 1, status
+    assert status and set(status) == {"ok"}, status
 
 def no_memory():
     """A device whose memory others fill ends the search with exit code 5, and says nothing of the candidates."""
     db = TMP + "/memory.sqlite"
     p = tune("--trials=30", db=db, want=5, env=faulty("clCreateBuffer 3 -4"))
     sentence(p, "candidates in a row could not be run", "bytes of memory left: end other programs on it")
-    status = {r["status"] for r in records("run", db)}
-    assert status == {"device_lost"}, status
+    assert records("run", db) == []
 
 def no_code():
-    """A driver that does not build a kernel fails the candidate, and the search goes on."""
+    """A driver that builds no kernel fails each candidate, and the command ends with 5 and its reason."""
     db = TMP + "/code.sqlite"
-    tune("--trials=2", db=db, env=faulty("clBuildProgram 1 -11"))
+    p = tune("--trials=2", db=db, want=5, env=faulty("clBuildProgram 1 -11"))
+    sentence(p, "none of 2 candidates could be measured, and 2 failed as launch_error (", "--tuning-db=none")
     assert [r["status"] for r in records("run", db)] == ["launch_error"] * 2
 
 def workers_say_why():

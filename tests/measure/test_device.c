@@ -149,16 +149,17 @@ START_TEST(drivers_that_fail)
 	}
 	bool as_wanted = failed == 1 && r.status == faults[_i].status && strstr(r.detail, faults[_i].says) != NULL;
 	ck_assert_msg(as_wanted, "%s: %s (%s)", faults[_i].fault, run_status_text(r.status), r.detail);
-	unsetenv("DLC_FAKE_FAULT"); /* of the runner that comes next, if this one ends */
+	unsetenv("DLC_FAKE_FAULT");
 	if (faults[_i].goes_on) {
-		r = measured(&lab, 0);
+		for (int k = 0; k < 3 && r.status != RUN_OK; k++) /* the next runner may have begun with the fault */
+			r = measured(&lab, 0);
 		ck_assert_msg(r.status == RUN_OK, "%s (%s)", run_status_text(r.status), r.detail);
 	}
 	close_lab(&lab);
 }
 END_TEST
 
-/* A device that is gone for good is no fault of the candidates. */
+/* A device that is gone for good is no fault of the candidates, nor of the one with which it went. */
 START_TEST(device_that_is_lost)
 {
 	char path[] = "/tmp/dlc-lost-XXXXXX";
@@ -174,7 +175,7 @@ START_TEST(device_that_is_lost)
 	MeasureResult r = measured(&lab, 0);
 	for (int k = 0; k < 6 && r.status == RUN_OK; k++)
 		r = measured(&lab, 0);
-	ck_assert_msg(r.status == RUN_CRASH, "%s (%s)", run_status_text(r.status), r.detail);
+	ck_assert_msg(r.status == RUN_DEVICE_LOST, "%s (%s)", run_status_text(r.status), r.detail);
 	r = measured(&lab, 0);
 	ck_assert_msg(r.status == RUN_DEVICE_LOST, "%s (%s)", run_status_text(r.status), r.detail);
 	ck_assert_msg(strstr(r.detail, "it exited with code 5: dlc-device-worker: ") != NULL, "%s", r.detail);

@@ -68,7 +68,7 @@ START_TEST(statuses)
 	Arena *a = arena_new();
 	Text t = { .arena = a };
 	text_add(&t, "| status | says of the schedule | is |\n|---|---|---|\n");
-#define RUN_STATUS(name, text, k, doc) text_add(&t, "| `%s` | %s | %s |\n", text, against[k], doc);
+#define RUN_STATUS(name, text, k, doc, way) text_add(&t, "| `%s` | %s | %s |\n", text, against[k], doc);
 #include "record/status.def"
 #undef RUN_STATUS
 	doc_table("docs/records.md", &t);

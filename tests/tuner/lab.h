@@ -55,6 +55,14 @@ static inline Fate most_fail(const Task *task, const char *trace, bool is_defaul
 	return !is_default && h % 4 != 0 ? (Fate){ bad[h % 3], 0 } : all_good(task, trace, is_default);
 }
 
+static inline Fate all_oom(const Task *task, const char *trace, bool is_default)
+{
+	(void)task;
+	(void)trace;
+	(void)is_default;
+	return (Fate){ RUN_OOM, 0 };
+}
+
 static inline Fate all_same(const Task *task, const char *trace, bool is_default)
 {
 	(void)task;
@@ -131,6 +139,7 @@ static inline void record_task(Lab *lab, const Task *task, FateFn fate, int k, R
 		Fate f = fate(task, run.trace, strcmp(run.trace, lab->first[k]) == 0);
 		run.workload = task->id;
 		run.status = f.status;
+		run.detail = f.status != RUN_OK ? "as recorded" : "";
 		run.median_ns = run.min_ns = f.ns;
 		run.samples = f.ns > 0 ? 9 : 0;
 		run.max_err_e9 = f.status == RUN_OK ? 10 : -1;
