@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/cpu.h"
+#include "runtime/device_failure.h"
 #include "runtime/model.h"
 #include "runtime/team.h"
 
@@ -390,8 +391,8 @@ bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *
 	return true;
 }
 
-/* A call's arguments are those of its kernel, and no values of theirs make an impossible launch. */
-static bool call_fits(const DlcModel *m, const BundleOp *o)
+/* A call's arguments are those of its kernel, and no values of theirs make an impossible launch; *dim: the largest. */
+static bool call_fits(const DlcModel *m, const BundleOp *o, uint32_t dim[DLC_LAUNCH_DIMS])
 {
 	if (o->entry >= m->h->entry.count || m->entry[o->entry].nbuf != o->narg || m->entry[o->entry].nsym != o->ndim)
 		return false;
@@ -405,11 +406,12 @@ static bool call_fits(const DlcModel *m, const BundleOp *o)
 		if (!dim_at(d, lo[0], lo[1], &least) || !dim_at(d, hi[0], hi[1], &most) || most > INT32_MAX ||
 			least < (k == DLC_SHARED ? 0 : 1))
 			return false;
+		dim[k] = (uint32_t)most;
 	}
 	return true;
 }
 
-static bool op_fits(const DlcModel *m, const BundleOp *o)
+static bool op_fits(const DlcModel *m, const BundleOp *o, uint32_t dim[DLC_LAUNCH_DIMS])
 {
 	const BundleHeader *h = m->h;
 	int64_t lo, hi, from, to;
@@ -419,7 +421,7 @@ static bool op_fits(const DlcModel *m, const BundleOp *o)
 	if (o->kind >= BUNDLE_LOOP && o->narg == 1 && m->slot[m->arg[o->arg]].bytes == 0)
 		return false;
 	switch (o->kind) {
-	case BUNDLE_CALL: return call_fits(m, o);
+	case BUNDLE_CALL: return call_fits(m, o, dim);
 	case BUNDLE_COPY:
 		return o->narg == 2 && o->ndim == 1 && bundle_dim_range(m, &m->dim[o->dim], &lo, &hi) &&
 		       (uint64_t)hi <= m->slot[m->arg[o->arg]].bytes && (uint64_t)hi <= m->slot[m->arg[o->arg + 1]].bytes;
@@ -454,9 +456,17 @@ static DlcStatus check_plan(const DlcModel *m, DlcError *err)
 	for (uint32_t i = 0; i < m->h->arg.count; i++)
 		if (m->arg[i] >= m->h->slot.count)
 			return damaged(err, "a step names no buffer");
-	for (uint32_t i = 0; i < m->h->op.count; i++)
-		if (!op_fits(m, &m->op[i]))
+	for (uint32_t i = 0; i < m->h->op.count; i++) {
+		uint32_t dim[DLC_LAUNCH_DIMS] = { 1, 1, 1, 1, 1, 1 };
+		const BundleOp *o = &m->op[i];
+		if (!op_fits(m, o, dim))
 			return damaged(err, "a step of its plan is impossible");
+		DlcStatus s = o->kind != BUNDLE_CALL
+		                ? DLC_OK
+		                : device_takes(m->device, m->context, m->text + m->entry[o->entry].name, dim, err);
+		if (s != DLC_OK)
+			return s;
+	}
 	if (!nests(m, 0, m->h->op.count, BUNDLE_DEPTH))
 		return damaged(err, "the steps of its plan do not nest");
 	return DLC_OK;

@@ -81,6 +81,12 @@ static int attribute(int what, int device)
 	return cu.cuDeviceGetAttribute(&value, what, device) == CU_OK ? value : 0;
 }
 
+static uint32_t limit(int what, int device)
+{
+	int value = attribute(what, device);
+	return value > 0 ? (uint32_t)value : INT32_MAX;
+}
+
 static void cuda_close(DeviceContext *c)
 {
 	if (c->fill != NULL && cu.cuCtxPushCurrent_v2(c->context) == CU_OK) {
@@ -174,6 +180,11 @@ static DlcStatus cuda_open(int32_t id, DeviceContext **out, DlcError *err)
 	c->sm = device_sm(device);
 	cu.cuDeviceTotalMem_v2(&bytes, device);
 	c->bytes = bytes;
+	for (int k = 0; k < 3; k++) {
+		c->limits.dim[DLC_GRID + k] = limit(CU_GRID_X + k, device);
+		c->limits.dim[DLC_BLOCK + k] = limit(CU_BLOCK_X + k, device);
+	}
+	c->limits.threads = limit(CU_BLOCK_THREADS, device);
 	cu.cuDeviceGetName(c->name, sizeof c->name, device);
 	int status = cu.cuDevicePrimaryCtxRetain(&c->context, device);
 	if (status == CU_OK && (status = cuda_enter(c)) == CU_OK)
@@ -192,6 +203,11 @@ static DlcStatus cuda_open(int32_t id, DeviceContext **out, DlcError *err)
 static uint64_t cuda_memory(const DeviceContext *c)
 {
 	return c->bytes;
+}
+
+static const DeviceLimits *cuda_limits(const DeviceContext *c)
+{
+	return &c->limits;
 }
 
 static uint64_t cuda_cache(const DeviceContext *c)
@@ -444,6 +460,7 @@ const Device device_cuda = {
 	.open = cuda_open,
 	.close = cuda_close,
 	.memory = cuda_memory,
+	.limits = cuda_limits,
 	.has = cuda_has,
 	.cache = cuda_cache,
 	.alloc = cuda_alloc,

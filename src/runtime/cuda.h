@@ -16,6 +16,7 @@ struct DeviceContext {
 	CuContext context;
 	CuStream fill; /* zeroes what is allocated */
 	int device, sm;
+	DeviceLimits limits;
 	uint64_t bytes;
 	_Atomic int lost;
 	char name[CUDA_NAME];

@@ -33,6 +33,12 @@ typedef struct DeviceLaunch {
 	uint32_t nbuf, nsym;
 } DeviceLaunch;
 
+/* The most that a launch may have; shared memory is looked at where a kernel starts, which may have some of its own. */
+typedef struct DeviceLimits {
+	uint32_t dim[DLC_SHARED]; /* blocks of a grid and threads of a block, along x, y and z */
+	uint32_t threads;         /* of a block */
+} DeviceLimits;
+
 enum { DEVICE_MARKS = 1024 };
 
 typedef struct Device {
@@ -43,6 +49,7 @@ typedef struct Device {
 	DlcStatus (*open)(int32_t id, DeviceContext **out, DlcError *err);
 	void (*close)(DeviceContext *c);
 	uint64_t (*memory)(const DeviceContext *c); /* bytes there may be at most; 0: not known */
+	const DeviceLimits *(*limits)(const DeviceContext *c); /* NULL: there are none */
 	bool (*has)(const DeviceContext *c, const char *feature);
 	uint64_t (*cache)(const DeviceContext *c); /* bytes of the last cache before its memory; 0: not known */
 	/* Its kernels run on this machine's processors, whose caches hold its memory. NULL: no. */

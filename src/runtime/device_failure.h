@@ -14,6 +14,12 @@ DlcStatus device_failed(
 	const Device *d, DeviceContext *c, DeviceStream *s, int status, const char *where, DlcError *err);
 /* Whether the context does nothing any more; then err says so, with `where` as above. */
 bool device_lost(const Device *d, DeviceContext *c, const char *where, DlcError *err);
+/*
+ * Refuses a launch of a kernel with more blocks or threads than the device takes: DLC_BAD_TARGET, a sentence that names
+ * the kernel and the axis.
+ */
+DlcStatus device_takes(
+	const Device *d, const DeviceContext *c, const char *kernel, const uint32_t dim[DLC_LAUNCH_DIMS], DlcError *err);
 /* The status of memory that the device does not have: DLC_NO_MEMORY on the host, else DLC_DEVICE_MEMORY. */
 DlcStatus device_full(const Device *d);
 

@@ -238,6 +238,20 @@ static DlcStatus opencl_describe(int32_t id, DeviceFacts *out, DlcError *err)
 	return DLC_OK;
 }
 
+/* OpenCL bounds no grid. What a device does not say, a launch shows. */
+static void read_limits(ClDevice d, DeviceLimits *out)
+{
+	enum { SIZES = 16 };
+	size_t size[SIZES] = { 0 };
+	bool known = cl.clGetDeviceInfo(d, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof size, size, NULL) == CL_OK;
+	uint64_t threads = device_value(d, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+	for (int k = 0; k < 3; k++) {
+		out->dim[DLC_GRID + k] = INT32_MAX;
+		out->dim[DLC_BLOCK + k] = known && size[k] > 0 && size[k] < INT32_MAX ? (uint32_t)size[k] : INT32_MAX;
+	}
+	out->threads = threads > 0 && threads < INT32_MAX ? (uint32_t)threads : INT32_MAX;
+}
+
 static DlcStatus opencl_open(int32_t id, DeviceContext **out, DlcError *err)
 {
 	ClDevice device;
@@ -252,6 +266,7 @@ static DlcStatus opencl_open(int32_t id, DeviceContext **out, DlcError *err)
 	pthread_mutex_init(&c->lock, NULL);
 	c->device = device;
 	c->extensions = device_text(device, CL_DEVICE_EXTENSIONS);
+	read_limits(device, &c->limits);
 	cl.clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof c->most, &c->most, NULL);
 	c->context = cl.clCreateContext(NULL, 1, &device, NULL, NULL, &status);
 	if (c->context != NULL)
@@ -270,6 +285,11 @@ static DlcStatus opencl_open(int32_t id, DeviceContext **out, DlcError *err)
 static uint64_t opencl_memory(const DeviceContext *c)
 {
 	return c->most;
+}
+
+static const DeviceLimits *opencl_limits(const DeviceContext *c)
+{
+	return &c->limits;
 }
 
 static uint64_t opencl_cache(const DeviceContext *c)
@@ -352,6 +372,7 @@ const Device device_opencl = {
 	.open = opencl_open,
 	.close = opencl_close,
 	.memory = opencl_memory,
+	.limits = opencl_limits,
 	.has = opencl_has,
 	.cache = opencl_cache,
 	.on_cpu = opencl_on_cpu,

@@ -19,6 +19,7 @@ struct DeviceContext {
 	ClContext context;
 	ClQueue fill; /* zeroes what is allocated */
 	uint64_t most;
+	DeviceLimits limits;
 	char *extensions;
 	atomic_int lost;      /* the status after which nothing works; 0: all is well */
 	pthread_mutex_t lock; /* of the list, and of the arguments of kernels */

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-enum { LAUNCH_MOST = INT32_MAX };
-
 typedef struct Nest {
 	Lower *l;
 	LowerKernel *k;
@@ -155,11 +153,12 @@ static bool take_loop(Nest *p, Stmt *s, int k, Stmt **out)
 	Stmt *body = s->loop.body, *inner;
 	if (ir_has_load(n) || ir_has_load(s->loop.lo))
 		return lower_refuse(p->l, s, "the ends of loop %s are loaded: a launch has none such", s->loop.var);
-	if (!as_dim(p, n, dim)) {
-		int64_t hi = ir_interval(n, p->env).hi;
-		if (hi > LAUNCH_MOST)
-			return lower_refuse(p->l, s, "loop %s is bound to %s and has no known end below 2^31", s->loop.var,
-				s->loop.axis);
+	int64_t hi = ir_interval(n, p->env).hi, limit = ir_axis_most(AXIS_GRID, k);
+	bool product = as_dim(p, n, dim);
+	if (hi > limit && (!product || hi < INT32_MAX))
+		return lower_refuse(p->l, s, "loop %s is bound to %s and has no known end below %lld", s->loop.var,
+			s->loop.axis, (long long)limit + 1);
+	if (!product) {
 		most = ir_int(ir, hi > 1 ? hi : 1);
 		as_dim(p, most, dim);
 	}

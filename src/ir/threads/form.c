@@ -33,6 +33,15 @@ AxisKind ir_axis_of(const Stmt *s, int *k)
 	return AXIS_NONE;
 }
 
+int64_t ir_axis_most(AxisKind kind, int k)
+{
+	static const int64_t most[AXIS_WARP][THREAD_AXES] = {
+#define AXIS(kind, k, most) [AXIS_##kind][k] = most,
+#include "ir/threads/axis.def"
+	};
+	return most[kind][k];
+}
+
 static bool is_of_kind(const Stmt *s, void *kind)
 {
 	return ir_axis_of(s, NULL) == *(const AxisKind *)kind;

@@ -1,15 +1,12 @@
 /* bind: the iterations of a loop are the blocks of a launch along an axis, or the threads of a block. */
 #include "schedule/launch.h"
 
+#include "ir/analysis/bounds.h"
 #include "ir/build.h"
 #include "ir/threads/form.h"
 #include "ir/walk.h"
 
 #include <string.h>
-
-/* What CUDA takes of a grid; other devices take no less along x. */
-#define GRID_X (((int64_t)1 << 31) - 1)
-#define GRID_YZ 65535
 
 static bool is_inner(const Expr *e, void *arg)
 {
@@ -24,7 +21,6 @@ static bool is_inner(const Expr *e, void *arg)
 bool prim_bind(Sched *s, const Step *st)
 {
 	Place p;
-	int64_t n;
 	int axis;
 	const char *name = st->arg[0].word;
 	if (!launch_need_device(s, "bind", name) || !sched_find_loop(s, name, &p) || !sched_need_serial(s, "bind", p.loop))
@@ -39,9 +35,12 @@ bool prim_bind(Sched *s, const Step *st)
 		return sched_refuse_for(s, "bind", name, "it stands in %s, which no launch runs", p.fn->name);
 	if (ir_find_node(p.loop->loop.lo, is_inner, p.fn) != NULL || ir_find_node(p.loop->loop.hi, is_inner, p.fn) != NULL)
 		return sched_refuse(s, "bind", name, "its ends must be of constants and symbols");
-	if (kind == AXIS_GRID && nest_extent(p.loop, &n) && n > (axis == 0 ? GRID_X : GRID_YZ))
-		return fail(s->err, ERR_ILLEGAL, s->place, "bind %s: a grid has at most %lld blocks along %s, not %lld", name,
-			(long long)(axis == 0 ? GRID_X : GRID_YZ), bound.loop.axis, (long long)n);
+	const Expr *extent = ir_sub(s->ir, p.loop->loop.hi, p.loop->loop.lo);
+	int64_t n = ir_interval(extent, ir_range_fn(s->ir, p.fn)).hi, most = ir_axis_most(kind, axis);
+	if (n > most && n < INT32_MAX) /* more is no end that is known: a device looks when it starts the kernel */
+		return fail(s->err, ERR_ILLEGAL, s->place, "bind %s: a %s has at most %lld %s along %s, not %lld", name,
+			kind == AXIS_GRID ? "grid" : "block", (long long)most, kind == AXIS_GRID ? "blocks" : "threads",
+			bound.loop.axis, (long long)n);
 	p.loop->loop.kind = LOOP_BOUND;
 	p.loop->loop.axis = bound.loop.axis;
 	return true;

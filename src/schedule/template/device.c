@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { GRID_YZ = 65535 /* blocks along y and z, as bind has it */ };
-
 bool device_lone(const Target *t)
 {
 	return !target_has_warps(t);
@@ -46,15 +44,16 @@ static void fuse_two(Sketch *s, TileAxis *loop, int *n, int k)
 void device_bind_grid(Sketch *s, const TileAxis *loops, int n)
 {
 	static const char axis[] = "xyz";
+	const int64_t most = ir_axis_most(AXIS_GRID, 1);
 	TileAxis loop[2 * TILE_AXES];
 	memcpy(loop, loops, sizeof *loop * (size_t)n);
 	for (int k = 0; k + 1 < n;) /* a loop of one iteration takes no axis */
-		if (loop[k].extent == 1 || loop[k + 1].extent == 1 || loop[k].extent > GRID_YZ)
+		if (loop[k].extent == 1 || loop[k + 1].extent == 1 || loop[k].extent > most)
 			fuse_two(s, loop, &n, k);
 		else
 			k++;
 	while (n > THREAD_AXES)
-		fuse_two(s, loop, &n, loop[0].extent * loop[1].extent <= GRID_YZ ? 0 : n - 2);
+		fuse_two(s, loop, &n, loop[0].extent * loop[1].extent <= most ? 0 : n - 2);
 	for (int k = 0; k < n; k++)
 		sketch_step(s, "bind %s grid.%c", loop[k].name, axis[n - 1 - k]);
 }

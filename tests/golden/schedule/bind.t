@@ -753,7 +753,43 @@ fn f(x: in f32[4, 2000], y: out f32[4, 2000]) {
 	}
 }
 --- bind i grid.x; bind j block.x
-! trace:2: bind: a block would have 2000 x 1 x 1 threads; one has at most 1024
+! trace:2: bind j: a block has at most 1024 threads along block.x, not 2000
+===
+fn f(x: in f32[70, 40], y: out f32[70, 40]) {
+	for i in 0..70 {
+		for j in 0..40 {
+			block b(vi: spatial 0..70 = i, vj: spatial 0..40 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- bind i block.z
+! trace:1: bind i: a block has at most 64 threads along block.z, not 70
+===
+fn f(x: in f32[70, 40], y: out f32[70, 40]) {
+	for i in 0..70 {
+		for j in 0..40 {
+			block b(vi: spatial 0..70 = i, vj: spatial 0..40 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- bind i block.y; bind j block.x
+! trace:2: bind: a block would have 40 x 70 x 1 threads; one has at most 1024
+===
+fn f[n in 1..100000](x: in f32[n, 4], y: out f32[n, 4]) {
+	for i in 0..n {
+		for j in 0..4 {
+			block b(vi: spatial 0..n = i, vj: spatial 0..4 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- bind i grid.y
+! trace:1: bind i: a grid has at most 65535 blocks along grid.y, not 100000
 ===
 fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 	for i in 0..4 {
