@@ -58,7 +58,7 @@ typedef struct TemplateAlgo {
 	 * Fills in what the algorithm's first parameter may be for the Task; how many. *best: the one that is likely best
 	 * before anything is measured; 0: the operator's own form is. The first row of a column that names one is believed.
 	 */
-	int (*offer)(const Sketch *s, const struct Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best);
+	int (*offer)(Sketch *s, const struct Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best);
 	/* Asks for the algorithm's knobs and appends the trace; the first step is compute. */
 	void (*steps)(Sketch *s, const struct Tiled *t, int64_t param);
 } TemplateAlgo;
@@ -70,6 +70,6 @@ bool sketch_blocks(Sketch *s);
 
 extern const Template tmpl_conv, tmpl_dense, tmpl_pool, tmpl_loops;
 extern const Template tmpl_block_conv, tmpl_block_depthwise, tmpl_block_dense, tmpl_block_loops;
-extern const TemplateAlgo tmpl_winograd;
+extern const TemplateAlgo tmpl_winograd, tmpl_coop_winograd;
 
 #endif

@@ -57,7 +57,7 @@ static bool run_column(Sketch *s, Err *err)
 	return true;
 }
 
-static int offer_six(const Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *likely)
+static int offer_six(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *likely)
 {
 	(void)s, (void)t;
 	*likely = param[0] = 6;

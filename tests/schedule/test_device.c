@@ -40,6 +40,8 @@ static const char *const more[] = {
 	"dag w\nin x: f32[20,60]\ny = reduce_sum(x) keep=0\nz = reduce_mean(x)\nout y, z\n",
 	"dag t\nin x: f32[33,40]\ny = transpose(x) perm=[1,0]\nout y\n",
 	"dag t\nin x: f32[2,20,17]\ny = transpose(x) perm=[0,2,1]\nz = relu(y)\nout z\n",
+	"dag c\nin x: f32[2,16,9,9]\nconst w: f32[24,16,3,3]\nconst b: f32[24]\n"
+	"y: f32[2,24,9,9] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[2,24,9,9] = relu(y)\nout z\n",
 	"dag c\nin x: f32[5,40]\nconst w: f32[70,40]\ny: f32[5,70] = dense(x, w)\nout y\n",
 };
 

@@ -165,8 +165,8 @@ static bool find_padded(Sched *s, const char *name, const BlockPlace *b, Pad *p)
 			p->buf = b->fn->param[k].buf;
 	if (p->buf == NULL || b->fn->kind == FN_SUB)
 		why = "it is not a parameter of the block's run or prepare Fn";
-	else if (p->buf->role == BUF_OUT || p->buf->role == BUF_WORK || p->buf->rank == 0)
-		why = "it is no input or constant, or has one element";
+	else if (p->buf->role == BUF_OUT || p->buf->rank == 0)
+		why = "it is an output, or has one element";
 	else if ((p->env = whole_ranges(s, b)) == NULL)
 		why = "the range of an iterator of the block is not constant";
 	if (why != NULL)

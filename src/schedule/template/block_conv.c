@@ -1,5 +1,6 @@
 /*
- * Convolutions on devices whose threads run in warps, with constant weights. Two forms:
+ * Convolutions on devices whose threads run in warps, with constant weights. Two forms, beside Winograd's algorithm
+ * (coop_wino.c):
  *
  *	direct: a tile of filters, rows and columns; a round copies some channels of the tile's input, border and all,
  *		and of its weights, for all taps or those of one row or one tap. Taps share what is copied.
@@ -326,6 +327,8 @@ static bool run(Sketch *s, Err *err)
 		word[n++] = form[1];
 	if (n == 0)
 		return sketch_blocks(s);
+	if (tile_algorithm(s, &t, "direct"))
+		return true;
 	int first = n == 2 && (v.taps == 1 || v.stride[v.rank - 1] > 1 || image <= TMPL_COOP_IMAGE);
 	const char *picked = word[sketch_word(s, "tiles", word, n, first)];
 	sketch_opens(s);
@@ -335,7 +338,10 @@ static bool run(Sketch *s, Err *err)
 	return tiled ? coop_rest(s, &t) : sketch_blocks(s);
 }
 
+static const TemplateAlgo *const algos_of_conv[] = { &tmpl_coop_winograd, NULL };
+
 const Template tmpl_block_conv = { .name = "block.conv",
 	.doc = "tiles of blocks of threads, of filters, rows and columns or of filters and pixels",
 	.applies = applies,
-	.run = run };
+	.run = run,
+	.algo = algos_of_conv };

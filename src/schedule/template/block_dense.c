@@ -87,27 +87,6 @@ static void read_operand(Sketch *s, const Factor *f, int64_t side, int64_t inner
 	o->lanes = 1;
 }
 
-static void ask_round(Sketch *s, CoopTile *b, const TileAxis *k)
-{
-	int64_t option[KNOB_OPTIONS], part[COOP_OPERANDS];
-	int n = 0, first = 0;
-	double best = 0;
-	coop_operands(b, part);
-	for (int64_t c = 1; c <= k->extent && c <= TMPL_COOP_CHANNELS && n < KNOB_OPTIONS; c++) {
-		bool whole = k->extent % c == 0;
-		if ((!whole && (c & (c - 1)) != 0) || (n > 0 && !coop_fits(s, b, c * (part[0] + part[1]))))
-			continue;
-		double covered = (double)((k->extent + c - 1) / c * c), want = TMPL_COOP_ROUND;
-		double rank = fmin((double)c / want, want / (double)c) * (double)k->extent / covered;
-		first = rank > best ? n : first;
-		best = fmax(rank, best);
-		option[n++] = c;
-	}
-	b->nround = 1;
-	b->round[0] = (CoopRound){ k->name, k->extent, sketch_number(s, "round", option, n, first) };
-	sketch_opens(s);
-}
-
 /* The same product for matrix units, where both factors have the inner dimension and the side last. */
 static bool cores(Sketch *s, const Tiled *t, const OpCall *call, const Factor *rows, const Factor *columns)
 {
@@ -142,7 +121,7 @@ static bool tiles(Sketch *s, const Tiled *t, const Factor *rows, const Factor *c
 			.stride = 1, .window = 1 };
 	if (!coop_knobs(s, &b))
 		return false;
-	ask_round(s, &b, &t->reduce[0]);
+	coop_round_knob(s, &b, t->reduce[0].name);
 	coop_unroll_knob(s, &b);
 	int64_t side[2] = { coop_axis_tile(&b.axis[0]), coop_axis_tile(&b.axis[1]) }, inner = b.round[0].part;
 	bool along[2] = { rows->side == rows->of->shape.rank - 1, packs || columns->side == columns->of->shape.rank - 1 };

@@ -312,18 +312,23 @@ static const CoopShape *offered(Sketch *s, const char *what, const CoopTile *b,
 	return known->ptr;
 }
 
+double coop_cycles(Sketch *s, const char *name, const CoopTile *b)
+{
+	int n;
+	const CoopShape *shape = offered(s, name, b, threads_of, &n);
+	double steps = (double)(b->channels * b->taps);
+	return n == 0 ? INFINITY : shape[0].time * steps / (s->target->core.fma_rate * target_lanes(s->target, b->type));
+}
+
 /* In cycles, for so many parts of the channels. */
 static double time_split(Sketch *s, const CoopTile *b, int64_t parts)
 {
-	int n;
+	const Target *t = s->target;
 	CoopTile part = *b;
 	part.blocks = b->blocks * parts;
-	const CoopShape *shape = offered(s, arena_printf(s->arena, "split %lld", (long long)parts), &part, threads_of, &n);
-	if (n == 0)
-		return INFINITY;
-	const Target *t = s->target;
-	double outputs = (double)b->blocks, steps = (double)(b->channels * b->taps) / (double)parts;
-	double cycles = shape[0].time * steps / (t->core.fma_rate * target_lanes(t, b->type));
+	part.channels = b->channels / parts;
+	double outputs = (double)b->blocks;
+	double cycles = coop_cycles(s, arena_printf(s->arena, "split %lld", (long long)parts), &part);
 	for (int k = 0; k < b->n; k++)
 		outputs *= (double)b->axis[k].extent;
 	double bytes = outputs * (double)(2 * parts + 1) * (double)dtype_bytes(b->type, 1);
@@ -331,22 +336,44 @@ static double time_split(Sketch *s, const CoopTile *b, int64_t parts)
 	return parts > 1 ? cycles + joins : cycles;
 }
 
-int64_t coop_split_knob(Sketch *s, CoopTile *b)
+/* In how many parts the channels may be split, where outputs alone do not fill the device. */
+static int parts_of(const Sketch *s, const CoopTile *b, int64_t option[KNOB_OPTIONS])
 {
-	int64_t option[KNOB_OPTIONS], outputs = b->blocks;
-	int n = 0, first = 0;
-	double best = INFINITY;
+	int64_t outputs = b->blocks;
+	int n = 0;
 	for (int k = 0; k < b->n; k++)
 		outputs *= b->axis[k].extent;
 	bool fills = outputs / TMPL_COOP_FILLS >= s->target->cores;
-	for (int64_t parts = 1; parts <= (fills ? 1 : TMPL_COOP_SPLITS); parts *= 2) {
-		if (b->channels % parts != 0 || (parts > 1 && b->channels / parts < TMPL_COOP_PART))
-			continue;
-		double time = time_split(s, b, parts);
-		first = time < best ? n : first;
+	for (int64_t parts = 1; parts <= (fills ? 1 : TMPL_COOP_SPLITS); parts *= 2)
+		if (b->channels % parts == 0 && (parts == 1 || b->channels / parts >= TMPL_COOP_PART))
+			option[n++] = parts;
+	return n;
+}
+
+static double best_split(Sketch *s, const CoopTile *b, const int64_t *option, int n, int *first)
+{
+	double best = INFINITY;
+	*first = 0;
+	for (int k = 0; k < n; k++) {
+		double time = time_split(s, b, option[k]);
+		*first = time < best ? k : *first;
 		best = fmin(time, best);
-		option[n++] = parts;
 	}
+	return best;
+}
+
+double coop_split_cycles(Sketch *s, const CoopTile *b)
+{
+	int64_t option[KNOB_OPTIONS];
+	int first, n = parts_of(s, b, option);
+	return best_split(s, b, option, n, &first);
+}
+
+int64_t coop_split_knob(Sketch *s, CoopTile *b)
+{
+	int64_t option[KNOB_OPTIONS];
+	int first, n = parts_of(s, b, option);
+	best_split(s, b, option, n, &first);
 	int64_t parts = sketch_number(s, "split", option, n, first);
 	sketch_opens(s);
 	b->blocks *= parts;
@@ -366,6 +393,27 @@ bool coop_knobs(Sketch *s, CoopTile *b)
 	for (int k = 0; k < b->n; k++)
 		ask_virtuals(s, b, k, at[k]);
 	return true;
+}
+
+void coop_round_knob(Sketch *s, CoopTile *b, const char *loop)
+{
+	int64_t option[KNOB_OPTIONS], part[COOP_OPERANDS];
+	int n = 0, first = 0;
+	double best = 0;
+	coop_operands(b, part);
+	for (int64_t c = 1; c <= b->channels && c <= TMPL_COOP_CHANNELS && n < KNOB_OPTIONS; c++) {
+		bool whole = b->channels % c == 0;
+		if ((!whole && (c & (c - 1)) != 0) || (n > 0 && !coop_fits(s, b, c * (part[0] + part[1]))))
+			continue;
+		double covered = (double)(ceil_div(b->channels, c) * c), want = TMPL_COOP_ROUND;
+		double rank = fmin((double)c / want, want / (double)c) * (double)b->channels / covered;
+		first = rank > best ? n : first;
+		best = fmax(rank, best);
+		option[n++] = c;
+	}
+	b->nround = 1;
+	b->round[0] = (CoopRound){ loop, b->channels, sketch_number(s, "round", option, n, first) };
+	sketch_opens(s);
 }
 
 void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP_OPERANDS])

@@ -75,6 +75,12 @@ bool coop_knobs(Sketch *s, CoopTile *b);
  * device; the number. blocks and channels are of one part behind it.
  */
 int64_t coop_split_knob(Sketch *s, CoopTile *b);
+/* Asks for "round" of a tile with one reduce loop, of b->channels: how many of them a round takes. */
+void coop_round_knob(Sketch *s, CoopTile *b, const char *loop);
+/* An estimate of the cycles of the best tile; infinite: none fits. It is kept under the name. */
+double coop_cycles(Sketch *s, const char *name, const CoopTile *b);
+/* The same with as many parts of the channels as are best. */
+double coop_split_cycles(Sketch *s, const CoopTile *b);
 /* Asks for "unroll": the multiply-adds that are written out. */
 void coop_unroll_knob(Sketch *s, CoopTile *b);
 

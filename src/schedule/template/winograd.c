@@ -12,20 +12,14 @@
  * and without blocks the three nests one after the other. Counts that the register tile does not
  * divide are cut off, so that no condition stands in the product.
  */
+#include "schedule/template/winograd.h"
+
 #include "schedule/template/device.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char algo_name[] = "conv2d.winograd";
-
-typedef struct Conv {
-	const Dag *d;
-	const OpCall *c;
-	int64_t batch, channels, filters, height, width; /* of the output */
-	int64_t lanes;
-	double bytes; /* of an element */
-} Conv;
+const char winograd_algo[] = "conv2d.winograd";
 
 /* What is picked. */
 typedef struct Knobs {
@@ -37,16 +31,16 @@ typedef struct Knobs {
 	bool tiles_stay;         /* while weights pass */
 } Knobs;
 
-static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *out)
+bool winograd_find(const Task *task, const Target *target, int64_t m, WinoConv *out)
 {
 	AlgoChoice choice;
 	const Dag *d = task->dag;
-	if (!algo_choose(d, algo_name, &(AlgoArg){ "m", m }, 1, &choice, NULL) ||
+	if (!algo_choose(d, winograd_algo, &(AlgoArg){ "m", m }, 1, &choice, NULL) ||
 		&d->call.at[choice.call] != tile_anchor(d))
 		return false;
 	const OpCall *c = &d->call.at[choice.call];
 	const Value *y = &d->value.at[c->out[0]];
-	*out = (Conv){ .d = d, .c = c,
+	*out = (WinoConv){ .d = d, .c = c,
 		.batch = y->shape.dim[0],
 		.channels = d->value.at[c->in[1]].shape.dim[1],
 		.filters = d->value.at[c->in[1]].shape.dim[0],
@@ -60,8 +54,8 @@ static bool find_conv(const Task *task, const Target *target, int64_t m, Conv *o
 /* The Task's anchor is a 3x3 convolution of stride 1 of blocked channels, on a CPU; tiles are of m x m outputs. */
 static bool fits(const Task *task, const Target *target, int64_t m)
 {
-	Conv v;
-	if (!device_lone(target) || !find_conv(task, target, m, &v))
+	WinoConv v;
+	if (!device_lone(target) || !winograd_find(task, target, m, &v))
 		return false;
 	const char *layout = v.d->value.at[v.c->in[0]].layout;
 	return layout != NULL && layout[strlen(layout) - 1] == 'c' && v.channels >= TMPL_WINO_CHANNELS &&
@@ -79,8 +73,8 @@ static int64_t likely_best(const Task *task, const Target *target)
 	double best = 0;
 	int64_t guess = 0;
 	for (int64_t m = 0; m <= 4; m += 2) {
-		Conv v;
-		if (!fits(task, target, m == 0 ? 2 : m) || !find_conv(task, target, m == 0 ? 2 : m, &v))
+		WinoConv v;
+		if (!fits(task, target, m == 0 ? 2 : m) || !winograd_find(task, target, m == 0 ? 2 : m, &v))
 			return 0;
 		double fmas = target->core.fma_rate * (double)v.lanes, fill = v.bytes / bytes; /* cycles an element */
 		double pairs = (double)v.channels * (double)v.filters, products = 9 * (double)v.height * (double)v.width;
@@ -102,7 +96,7 @@ static int64_t likely_best(const Task *task, const Target *target)
 }
 
 /* Nothing may stand before compute, and no nest behind the blocks that it takes up. */
-static int offer(const Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best)
+static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int64_t *best)
 {
 	enum { LEAST = 2, MOST = 4 };
 	int n = 0;
@@ -115,7 +109,7 @@ static int offer(const Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS]
 /* ---- knobs ---- */
 
 /* Whether the last cache holds V of the blocks at work: the product reads it again for each tile of channels. */
-static bool holds_v(const Target *t, const Conv *v, int64_t m, int64_t blocks, int64_t tiles)
+static bool holds_v(const Target *t, const WinoConv *v, int64_t m, int64_t blocks, int64_t tiles)
 {
 	const Cache *last = NULL;
 	for (int level = 0; level < TARGET_CACHES; level++)
@@ -128,7 +122,7 @@ static bool holds_v(const Target *t, const Conv *v, int64_t m, int64_t blocks, i
 }
 
 /* Rows of tiles in a block divide all of them. */
-static int64_t choose_rows(Sketch *s, const Conv *v, int64_t m, int64_t th, int64_t tw)
+static int64_t choose_rows(Sketch *s, const WinoConv *v, int64_t m, int64_t th, int64_t tw)
 {
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
@@ -166,7 +160,7 @@ static double product_time(const Core *core, int64_t p, int64_t f, int64_t tiles
 }
 
 /* Accumulators, the weights of one step and one tile's value fit the registers. Tiles lie tw in a row. */
-static void choose_product(Sketch *s, const Conv *v, int64_t tiles, int64_t tw, Knobs *k)
+static void choose_product(Sketch *s, const WinoConv *v, int64_t tiles, int64_t tw, Knobs *k)
 {
 	int64_t vectors = (v->filters + v->lanes - 1) / v->lanes, regs = tile_registers(s);
 	KnobOption option[KNOB_OPTIONS] = { { .kind = KNOB_TILE, .tile = { 1, 1 } } };
@@ -200,7 +194,7 @@ static int64_t choose_unroll(Sketch *s, int64_t channels, int64_t sums)
 	return sketch_number(s, "wino.unroll", option, n, 0);
 }
 
-static Knobs ask_knobs(Sketch *s, const Conv *v, int64_t m, int64_t th, int64_t tw)
+static Knobs ask_knobs(Sketch *s, const WinoConv *v, int64_t m, int64_t th, int64_t tw)
 {
 	static const char *const stay[] = { "weights", "tiles" };
 	Knobs k = { .rows = choose_rows(s, v, m, th, tw) };
@@ -235,8 +229,8 @@ static void transform_nest(
 	sketch_step(s, "vectorize %s", vector);
 }
 
-/* In f64. Vectors take longer to compile than the weights of a small convolution to transform. */
-static void weights_nest(Sketch *s, const Conv *v)
+/* Vectors take longer to compile than the weights of a small convolution to transform. */
+void winograd_weights(Sketch *s, const WinoConv *v)
 {
 	int64_t lanes = target_lanes(s->target, F64);
 	if (lanes < 2 || v->filters % lanes != 0 || v->filters <= lanes || v->channels * v->filters < TMPL_WINO_WEIGHTS)
@@ -246,7 +240,7 @@ static void weights_nest(Sketch *s, const Conv *v)
 	sketch_step(s, "vectorize u.o.i");
 }
 
-static void product_nest(Sketch *s, const Conv *v, Knobs k, int64_t tiles)
+static void product_nest(Sketch *s, const WinoConv *v, Knobs k, int64_t tiles)
 {
 	int64_t p = k.pixels, f = k.vectors, vectors = (v->filters + v->lanes - 1) / v->lanes;
 	const char *t = "m.th_m.tw", *tile_o = NULL, *tile_i = t, *o = "m.o", *o_o = NULL, *c = "m.c", *c_i = NULL;
@@ -292,7 +286,7 @@ static void product_nest(Sketch *s, const Conv *v, Knobs k, int64_t tiles)
 }
 
 /* A transformation's loops around its tiles, channels outside where transform_nest put them there. */
-static void bind_transform(Sketch *s, const char *which, const Conv *v, const char *c, int64_t channels, int64_t th)
+static void bind_transform(Sketch *s, const char *which, const WinoConv *v, const char *c, int64_t channels, int64_t th)
 {
 	TileAxis loop[] = { { arena_printf(s->arena, "%s.n", which), v->batch },
 		{ arena_printf(s->arena, "%s.%s.o", which, c), (channels + v->lanes - 1) / v->lanes },
@@ -303,7 +297,7 @@ static void bind_transform(Sketch *s, const char *which, const Conv *v, const ch
 }
 
 /* Blocks of a launch: those of tile rows; or parts of each nest. */
-static void bind_nests(Sketch *s, const Conv *v, const char *at, int64_t blocks, int64_t th, int64_t m)
+static void bind_nests(Sketch *s, const WinoConv *v, const char *at, int64_t blocks, int64_t th, int64_t m)
 {
 	if (blocks > 1) {
 		device_bind_grid(s, (TileAxis[]){ { "y.n", v->batch }, { at, blocks } }, 2);
@@ -316,8 +310,8 @@ static void bind_nests(Sketch *s, const Conv *v, const char *at, int64_t blocks,
 
 static void steps(Sketch *s, const Tiled *t, int64_t m)
 {
-	Conv v;
-	if (!find_conv(s->task, s->target, m, &v))
+	WinoConv v;
+	if (!winograd_find(s->task, s->target, m, &v))
 		return;
 	int64_t th = (v.height + m - 1) / m, tw = (v.width + m - 1) / m;
 	sketch_group(s);
@@ -326,13 +320,13 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	int64_t rows = k.rows;
 	bool blocks = rows < th;
 	const char *at = rows > 1 ? "y.th.o" : "y.th";
-	const AlgoParam *o = algo_find(algo_name)->param;
+	const AlgoParam *o = algo_find(winograd_algo)->param;
 	while (strcmp(o->key, "o") != 0)
 		o++;
 	if (v.lanes == o->absent || v.lanes == 1)
-		sketch_step(s, "compute %s m=%lld", algo_name, (long long)m);
+		sketch_step(s, "compute %s m=%lld", winograd_algo, (long long)m);
 	else
-		sketch_step(s, "compute %s m=%lld o=%lld", algo_name, (long long)m, (long long)v.lanes);
+		sketch_step(s, "compute %s m=%lld o=%lld", winograd_algo, (long long)m, (long long)v.lanes);
 	/* All elementwise blocks behind the convolution become one, and that goes into the output's transformation. */
 	for (int i = 0; i < t->nmiddle; i++)
 		sketch_step(s, "inline %s", t->middle[i]);
@@ -344,7 +338,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 		sketch_step(s, "compute_at wino.m %s", at);
 		sketch_step(s, "compute_at wino.v %s", at);
 	}
-	weights_nest(s, &v);
+	winograd_weights(s, &v);
 	transform_nest(s, "v.c", v.channels, v.lanes, "v.th", "v.tw");
 	if (k.edges) {
 		sketch_step(s, "cut v.tw 1");
@@ -364,4 +358,4 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	sketch_loops_but(s, t);
 }
 
-const TemplateAlgo tmpl_winograd = { .name = algo_name, .offer = offer, .steps = steps };
+const TemplateAlgo tmpl_winograd = { .name = winograd_algo, .offer = offer, .steps = steps };

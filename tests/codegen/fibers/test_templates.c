@@ -99,6 +99,26 @@ START_TEST(configs_run)
 }
 END_TEST
 
+START_TEST(winograd_runs)
+{
+	Target t = device(_i % 2 == 0 ? "h200" : "k80");
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Task *task = task_of(a, "dag c\nin x: f32[2,16,9,9]\nconst w: f32[24,16,3,3]\nconst b: f32[24]\n"
+		"y: f32[2,24,9,9] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[2,24,9,9] = relu(y)\nout z\n");
+	Want want = want_of(a, op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL), INTERP_EXACT, 1);
+	Space *s = space_new(a, task, &t, &err);
+	ck_assert_msg(s != NULL, "%s", err.text);
+	ck_assert_str_eq(space_knob(s, &s->first, 0)->name, "algorithm");
+	ck_assert_int_eq(space_knob(s, &s->first, 0)->n, 3);
+	for (int m = 1; m < 3; m++) { /* F(2,3), F(4,3) */
+		Config c = space_move(s, &s->first, 0, m);
+		runs(task, &t, s, &c, &want, (uint64_t)_i);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* The spills of all kernels; -1: there is no assembler. */
 static int64_t spills(Arena *a, const Target *t, const KernelSet *ks, const char *text)
 {
@@ -139,6 +159,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("templates");
 	tcase_add_loop_test(tc, configs_run, 0, PARTS);
+	tcase_add_loop_test(tc, winograd_runs, 0, 2);
 	tcase_add_loop_test(tc, layers_assemble, 0, 2 * LEN(layers));
 	return run_suite("codegen-cuda-templates", tc);
 }

@@ -140,7 +140,7 @@ fn f(x: in f32[5], y: out f32[5]) {
 	}
 }
 --- pad y b
-! trace:1: pad y: it is no input or constant, or has one element
+! trace:1: pad y: it is an output, or has one element
 ===
 fn f(x: in f32[5], y: out f32[3]) {
 	for h in 0..3 {
