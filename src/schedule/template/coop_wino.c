@@ -26,7 +26,7 @@ static int64_t tiles_of(const WinoConv *v, int64_t m)
 	return v->batch * ceil_div(v->height, m) * ceil_div(v->width, m);
 }
 
-/* The products of wino.m; the names of the loops are those of algo_winograd.c, but for the merged m.tile. */
+/* The products of wino.m; the names of the loops are those of op/algo_winograd.c, but for the merged m.tile. */
 static CoopTile product_of(const WinoConv *v, int64_t m)
 {
 	CoopTile b = { .n = 2, .nouter = 2, .blocks = (m + 2) * (m + 2), .type = F32, .taps = 1, .channels = v->channels,
@@ -61,7 +61,7 @@ static double cycles_of(Sketch *s, const WinoConv *v, int64_t m)
 /* Row-major images; V and M have room. */
 static bool fits(const Sketch *s, int64_t m, WinoConv *v)
 {
-	if (s->target->blocks.warp < 2 || !winograd_find(s->task, s->target, m, v))
+	if (!target_has_warps(s->target) || !winograd_find(s->task, s->target, m, v))
 		return false;
 	double moved = (double)((m + 2) * (m + 2) * tiles_of(v, m) * (v->channels + v->filters)) * v->bytes;
 	return v->d->value.at[v->c->in[0]].layout == NULL && v->channels >= TMPL_WINO_CHANNELS &&

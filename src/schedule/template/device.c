@@ -8,7 +8,7 @@
 
 bool device_lone(const Target *t)
 {
-	return !target_has_warps(t);
+	return t->kind == TARGET_CPU || (target_has_blocks(t) && !target_has_warps(t));
 }
 
 int64_t device_shared(const Target *t)
