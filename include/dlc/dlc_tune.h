@@ -35,6 +35,7 @@ typedef struct DlcTuneProgress {
 	int64_t status[DLC_STATUSES]; /* of this run's trials, by dlc_trial_status */
 	int64_t limit;                /* trials of this run; -1: not limited */
 	double seconds, candidates_per_s;
+	double screen_ms;             /* loading, checking and timing a candidate, on average; 0: none was */
 	double tasks_ms, default_tasks_ms; /* weighted sums over the tasks; 0: not all are measured */
 	DlcPhase phase;
 	double rest_ms;    /* what is behind the search, or is left of it, about */

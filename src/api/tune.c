@@ -82,6 +82,7 @@ static void show_progress(Tuning *x, const TuneProgress *p)
 		.limit = p->limit,
 		.seconds = p->seconds,
 		.candidates_per_s = p->candidates_per_s,
+		.screen_ms = p->screen_ms,
 		.tasks_ms = p->unmeasured == 0 ? p->tasks_ms : 0,
 		.default_tasks_ms = p->default_unmeasured == 0 ? p->default_tasks_ms : 0,
 		.phase = (DlcPhase)p->phase,

@@ -250,6 +250,7 @@ static void print_json(const DlcTuneResult *r)
 	json_set(a, v, "pruned", json_new_int(a, t->pruned));
 	json_set(a, v, "seconds", json_new_real(a, t->seconds));
 	json_set(a, v, "candidates_per_s", json_new_real(a, t->candidates_per_s));
+	json_set(a, v, "screen_ms", number(a, t->screen_ms));
 	json_set(a, v, "network_ms", number(a, r->network_ms));
 	json_set(a, v, "tasks_ms", number(a, t->tasks_ms));
 	json_set(a, v, "alone_ms", number(a, r->alone_ms));

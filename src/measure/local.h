@@ -38,6 +38,7 @@ typedef struct Runner {
 	uint32_t cores;       /* of its host */
 	bool own_processors;  /* of its device: builders disturb no sample */
 	bool sampling;
+	uint64_t started_ns;  /* when it began with `running` */
 	uint64_t probed_ns;   /* when; 0: never */
 	double gflops[2];     /* of threads, of one more: the last probe */
 	int probes, probes_asked; /* of it that have come; in all */

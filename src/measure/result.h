@@ -28,6 +28,7 @@ typedef struct MeasureResult {
 	int64_t lost;         /* samples in which a thread lost its CPU */
 	const char *clock;    /* RUN_OK: "wall" or "cpu", else ""; as in RunRecord */
 	const char *stage;    /* RUN_OK: "look", "full" or "race", else ""; as in RunRecord */
+	int64_t screen_ns;    /* how long it had the runner: loaded, checked and timed */
 	int64_t waited_ms;    /* for samples of others on this device; of a race, all of it is in its first result */
 	const char *refuted;  /* NULL: none */
 	const char *const *unproven;

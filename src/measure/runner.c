@@ -21,6 +21,7 @@ static void finish(Runner *x, RunStatus status, const char *detail)
 	j->result.probe_mflops = (int64_t)(x->gflops[0] * 1000);
 	j->result.clock = status == RUN_OK ? j->result.clock : "";
 	j->result.stage = status == RUN_OK ? j->result.stage : "";
+	j->result.screen_ns = (int64_t)(uv_hrtime() - x->started_ns);
 	child_deadline(&x->child, -1);
 	local_pause(x, false);
 	job_done(x->m, j, status, detail);
@@ -389,6 +390,7 @@ void runner_start(Runner *x, Job *j)
 {
 	Local *m = x->m;
 	x->running = j;
+	x->started_ns = uv_hrtime();
 	j->answers = 0; /* a device that was lost may owe some */
 	j->refused = false;
 	if (!open_runner(x, j))

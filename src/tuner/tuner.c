@@ -260,6 +260,11 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 		probe[1] = fmax(probe[1], gflops);
 	}
 	t->progress->waited_ms += m->waited_ms;
+	if (t->progress->phase == TUNE_SEARCH && m->screen_ns > 0) {
+		t->screened++;
+		t->screened_ms += (double)m->screen_ns / 1e6;
+		t->progress->screen_ms = t->screened_ms / (double)t->screened;
+	}
 	if (stored && t->means->on_trial != NULL)
 		t->means->on_trial(&run, r->task, t->means->arg);
 	return stored;

@@ -95,24 +95,51 @@ static DlcStatus time_round(Worker *w, const MsgTime *m, const uint32_t *program
 	return s;
 }
 
-/* A device's clock may tick in microseconds: one run more tells how many make a sample that it can tell apart. */
+/* A device's clock may tick in microseconds: so many runs make a sample that it can tell apart. */
 static uint32_t runs_of_device(uint64_t run_ns)
 {
 	uint64_t runs = SAMPLING_DEVICE_NS / (run_ns > 0 ? run_ns : 1) + 1;
 	return (uint32_t)(runs < SAMPLING_DEVICE_RUNS ? runs : SAMPLING_DEVICE_RUNS);
 }
 
-static DlcStatus warm_up(Worker *w, const MsgTime *m, const uint32_t *program, Entrant *entrant, DlcError *err)
+/*
+ * The first run on a device tells how many runs make a sample; with cold caches each, `few` samples must fit into the
+ * budget. A program that is slower than slow_ns already needs no more than this run.
+ */
+static DlcStatus look_at_device(
+	Worker *w, const MsgTime *m, Entrant *e, uint32_t number, MsgSample *sample, uint64_t *n, DlcError *err)
+{
+	Entrant first = *e;
+	MsgSample one;
+	uint64_t start = timing_wall_ns(), waited = w->waited_ns;
+	DlcStatus s = time_one(w, m, &first, number, &one, err);
+	if (s != DLC_OK)
+		return s;
+	uint64_t cost = timing_wall_ns() - start - (w->waited_ns - waited);
+	uint64_t fit = m->budget_ns / (m->nprogram * (m->few > 0 ? m->few : 1) * (cost + 1));
+	e->runs = runs_of_device(one.ns);
+	if (m->budget_ns > 0 && fit < e->runs)
+		e->runs = fit > 0 ? (uint32_t)fit : 1;
+	if (one.aside) {
+		*e = first;
+		sample[(*n)++] = one;
+	}
+	return s;
+}
+
+static DlcStatus warm_up(Worker *w, const MsgTime *m, const uint32_t *program, Entrant *entrant, MsgSample *sample,
+	uint64_t *n, DlcError *err)
 {
 	DlcStatus s = DLC_OK;
 	MsgSample last;
 	for (uint64_t k = 0; k < m->nprogram && s == DLC_OK; k++) {
 		Entrant *e = &entrant[k];
 		s = program_ready(w, program[k], &e->p, err);
-		bool device = s == DLC_OK && e->p->site != NULL && !e->p->site->device->on_host;
-		for (uint32_t r = 0; r < m->warmup + device && s == DLC_OK; r++)
+		e->runs = 1;
+		for (uint32_t r = 0; r < m->warmup && s == DLC_OK; r++)
 			s = program_sample(w, e->p, program[k], 1, &last, err);
-		e->runs = device && s == DLC_OK ? runs_of_device(last.ns) : 1;
+		if (s == DLC_OK && e->p->site != NULL && !e->p->site->device->on_host)
+			s = look_at_device(w, m, e, program[k], sample, n, err);
 	}
 	return s;
 }
@@ -145,7 +172,7 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 	w->lock_late = false;
 	w->waited_ns = 0;
 	uint64_t start = timing_wall_ns();
-	s = warm_up(w, m, program, entrant, err);
+	s = warm_up(w, m, program, entrant, *sample, &out->nsample, err);
 	while (s == DLC_OK && !all_out(entrant, m->nprogram)) {
 		if (out->nsample > 0 && m->budget_ns > 0 && timing_wall_ns() - start - w->waited_ns > m->budget_ns)
 			break;

@@ -126,7 +126,7 @@ static const struct {
 	const char *says;
 	bool goes_on; /* with the next candidate */
 } faults[] = {
-	{ "clFinish 25 -36", RUN_CRASH, "the OpenCL device failed", true },
+	{ "clFinish 12 -36", RUN_CRASH, "the OpenCL device failed", true },
 	{ "clEnqueueNDRangeKernel 2 -55", RUN_LAUNCH_ERROR, "failed to start kernel k", false },
 	{ "clBuildProgram 1 -11", RUN_LAUNCH_ERROR, "the OpenCL device does not take the code", false },
 	{ "clCreateBuffer 4 -4 1", RUN_DEVICE_LOST, " bytes of memory left: end other programs on it", true },

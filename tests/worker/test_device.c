@@ -135,6 +135,40 @@ START_TEST(runs)
 }
 END_TEST
 
+/*
+ * Screening: a program that its first run shows to be slow gets no more; and few runs make a sample where so many,
+ * with cold caches each, would not fit into the budget.
+ */
+static const struct {
+	uint64_t slow_ns, budget_ns;
+	int samples, launches; /* launches: at most */
+} screens[] = {
+	{ 1, 0, 1, 1 },
+	{ 0, 1, 1, 2 },
+	{ 0, 0, 3, 1000 },
+};
+
+START_TEST(screening)
+{
+	Worker *w = opened();
+	MsgSample *sample;
+	MsgTimes times;
+	DlcError err = { 0 };
+	for (uint32_t k = 0; k < 3; k++)
+		make_buffer(w, k, MSG_FILL_RANDOM, NULL, BYTES);
+	program(w, KERNEL_add, N, BYTES);
+	MsgTime t = { .nprogram = 1, .samples = 3, .repeat = 1, .few = 3, .cold_bytes = 1 << 20 };
+	t.slow_ns = screens[_i].slow_ns;
+	t.budget_ns = screens[_i].budget_ns;
+	ck_assert_msg(worker_time(w, &t, (uint32_t[]){ 0 }, &sample, &times, &err) == DLC_OK, "%s", err.text);
+	ck_assert_int_eq((int)times.nsample, screens[_i].samples);
+	ck_assert_int_eq(sample[0].aside, screens[_i].slow_ns > 0);
+	ck_assert_int_le(far_nlaunched, screens[_i].launches);
+	free(sample);
+	closed(w);
+}
+END_TEST
+
 /* Holes, poison, zeros; and buffers whose number names older data. */
 START_TEST(fills)
 {
@@ -320,6 +354,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("worker_device");
 	tcase_add_test(tc, runs);
+	tcase_add_loop_test(tc, screening, 0, LEN(screens));
 	tcase_add_test(tc, fills);
 	tcase_add_test(tc, host_beside_it);
 	tcase_add_test(tc, failures);
