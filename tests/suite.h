@@ -33,6 +33,12 @@ static inline void suite_mark(const char *file, int line)
 #endif
 #define LEN(array) ((int)(sizeof(array) / sizeof *(array)))
 
+/* How many random cases a test has: in a quick run, with sanitizers, which take several times as long, and at most. */
+static inline int suite_count(int quick, int sanitized, int all)
+{
+	return getenv("DLC_TEST_ALL") != NULL ? all : SANITIZED ? sanitized : quick;
+}
+
 /* A part that is left out because this machine lacks something: ./check counts these lines as skipped. */
 static inline void suite_skip(const char *what, const char *why)
 {

@@ -1,5 +1,8 @@
 /* Which templates there are, the first that applies is taken. Nothing else knows them by name. */
 #include "schedule/sketch.h"
 
-const Template *const templates[] = { &tmpl_conv, &tmpl_dense, &tmpl_pool, &tmpl_loops, &tmpl_block_conv,
-	&tmpl_block_depthwise, &tmpl_block_dense, &tmpl_block_loops, NULL };
+const Template *const templates[] = {
+	&tmpl_conv, &tmpl_dense, &tmpl_pool, &tmpl_loops,
+	&tmpl_block_conv, &tmpl_block_depthwise, &tmpl_block_dense, &tmpl_block_loops,
+	NULL
+};

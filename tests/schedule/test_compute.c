@@ -169,7 +169,7 @@ static const char *const shapes[] = {
 /* Layouts are of 16; registers of 16 and of 8 lanes, one and two threads. */
 START_TEST(every_sampled_winograd_equals_the_naive_convolution)
 {
-	int samples = getenv("DLC_TEST_ALL") != NULL ? 60 : 4;
+	int samples = suite_count(4, 2, 60);
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Target target;

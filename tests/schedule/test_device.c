@@ -125,7 +125,7 @@ enum { PARTS = 4, RANDOM = 1 };
 START_TEST(configs_equal_the_naive_set)
 {
 	Target target = device(devices[_i / PARTS]);
-	int random = getenv("DLC_TEST_ALL") != NULL ? 20 * RANDOM : RANDOM;
+	int random = suite_count(RANDOM, 0, 20 * RANDOM);
 	for (int k = _i % PARTS; k < LEN(dags) + step_nworkload + LEN(more); k += PARTS) {
 		Arena *a = arena_new();
 		int w = k - LEN(dags);

@@ -40,7 +40,7 @@ static Target any_target(void)
 	return t;
 }
 
-enum { TRIES = 24, SPLITS = 5, ROWS = 18, TRACES = 30 };
+enum { TRIES = 24, SPLITS = 5, ROWS = 18, TRACES = SANITIZED ? 12 : 30 };
 
 static uint64_t seed_of(int workload, int k)
 {
@@ -117,7 +117,7 @@ static int random_trace(const Task *task, uint64_t seed, const Want *want, int *
 
 START_TEST(random_steps_are_legal_or_refused)
 {
-	int count = getenv("DLC_TEST_ALL") != NULL ? 800 : TRACES, taken = 0, refused = 0;
+	int count = suite_count(TRACES, TRACES, 800), taken = 0, refused = 0;
 	Arena *a = arena_new();
 	Task *task = task_of(a, step_workloads[_i]);
 	Err err = { 0 };
@@ -137,7 +137,7 @@ END_TEST
  */
 START_TEST(random_traces_are_proved)
 {
-	int count = getenv("DLC_TEST_ALL") != NULL ? 6000 : 2 * TRACES, refused = 0;
+	int count = suite_count(2 * TRACES, 2 * TRACES, 6000), refused = 0;
 	Arena *a = arena_new();
 	Task *task = task_of(a, step_workloads[_i]);
 	for (int k = TRACES; k < count; k++) {

@@ -319,7 +319,7 @@ static void check_trace(const Task *task, const Target *target, const Trace *t, 
 
 START_TEST(every_sampled_schedule_equals_the_naive_fn)
 {
-	int samples = getenv("DLC_TEST_ALL") != NULL ? 300 : 12;
+	int samples = suite_count(12, 4, 300);
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Task *task = task_of(a, workloads[_i]);

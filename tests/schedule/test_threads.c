@@ -23,7 +23,12 @@ static Target gpu(void)
 
 /* ---- random traces ---- */
 
-enum { TRACES = 40 };
+/* Of each workload: 2000 of all without sanitizers. */
+static int traces(void)
+{
+	int each = 2000 / step_nworkload + 1;
+	return suite_count(each, each / 6, 5 * each);
+}
 
 /* What all traces have made, in memory that the tests' processes share. */
 static struct {
@@ -67,12 +72,11 @@ static void bound_trace(const Task *task, uint64_t seed, const Want *want)
 
 START_TEST(random_bound_traces_equal_the_naive_fn)
 {
-	int traces = getenv("DLC_TEST_ALL") != NULL ? 2000 / step_nworkload + 1 : TRACES;
 	Arena *a = arena_new();
 	Task *task = task_of(a, step_workloads[_i]);
 	KernelSet *naive = op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, NULL);
 	Want want[] = { want_of(a, naive, INTERP_EXACT, 1), want_of(a, naive, INTERP_MODP, 2) };
-	for (int k = 0; k < traces; k++)
+	for (int k = 0; k < traces(); k++)
 		bound_trace(task, (uint64_t)_i * 100000 + (uint64_t)k, &want[k % 4 != 0]);
 	arena_free(a);
 }
@@ -81,7 +85,7 @@ END_TEST
 /* After them: the traces are worth something. */
 START_TEST(random_traces_have_threads_and_barriers)
 {
-	ck_assert_int_gt(made->threads, step_nworkload * TRACES / 2);
+	ck_assert_int_gt(made->threads, step_nworkload * traces() / 2);
 	ck_assert_int_gt(made->barriers, step_nworkload);
 	ck_assert_int_gt(made->shared, step_nworkload);
 	ck_assert_int_gt(made->spread, 0);

@@ -87,7 +87,7 @@ class Copy:
     def build(self):
         if self.cc:
             self.env["CC"] = " ".join(self.cc)
-        self.run("meson", "setup", "build", "--buildtype=debug")
+        self.run("meson", "setup", "build", "-Ddebug=false", "-Doptimization=0")
         self.run("ninja", "-C", "build", "dlc", "dlc-run")
 
 
