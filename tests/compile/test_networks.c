@@ -327,7 +327,7 @@ START_TEST(half_the_bits_make_half_the_bundle)
 }
 END_TEST
 
-/* Several kernels for a step of the plan, on the first device; a quarter of the networks is naive. */
+/* Several kernels for a step of the plan, on the first device; a quarter of the networks is naive, another one fp16. */
 START_TEST(on_an_opencl_device)
 {
 	DeviceContext *c;
@@ -337,14 +337,14 @@ START_TEST(on_an_opencl_device)
 		return;
 	}
 	device_opencl.close(c);
-	try_network(_i, TARGET_OPENCL, PRECISION_fp32);
+	try_network(_i, TARGET_OPENCL, (Precision)(_i % PRECISIONS));
 }
 END_TEST
 
 /* Code for CUDA, run by fibers or as PTX under the runtime's own row: memory, copies, launches, graphs. */
 START_TEST(on_a_cuda_device)
 {
-	try_network(_i, TARGET_CUDA, PRECISION_fp32);
+	try_network(_i, TARGET_CUDA, (Precision)(_i / 2 % PRECISIONS));
 }
 END_TEST
 

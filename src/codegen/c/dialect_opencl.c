@@ -48,15 +48,51 @@ static const CFunction functions[] = {
 	{ "is_nan", "#define is_nan(x) ((uchar)((x) != (x)))\n" },
 	FLOATS("f32", "float"),
 	FLOATS("f64", "double"),
-	/* Halves of a float, rounded to even; then as bits, and back. */
-	{ "round_f16", "static float round_f16(float a) { return from_bits_f16(bits_f16(a)); }\n" },
+	/*
+	 * Halves of a float, rounded to even; then as bits, and back. In integers, since a driver may have a function of
+	 * hundreds of instructions for vload_half. m: without the sign. Below 2^-14 an f16 is a multiple of 2^-24, to which
+	 * a sum with 0.5 rounds; from 65536 on it is infinite.
+	 */
+	{ "round_f16", "static float round_f16(float a) {\n"
+		"    const uint m = as_uint(a) & 0x7fffffff, n = m + 0xfff + (m >> 13 & 1) & 0xffffe000;\n"
+		"    const uint r = m > 0x7f800000 ? m : n >= 0x47800000 ? 0x7f800000 :\n"
+		"        m < 0x38800000 ? as_uint((as_float(m) + 0.5f) - 0.5f) : n;\n"
+		"    return as_float(r | as_uint(a) & 0x80000000); }\n" },
 	{ "round_bf16", "static float round_bf16(float a) { const uint u = as_uint(a);\n"
 		"    return a != a ? a : as_float(u + 0x7fff + (u >> 16 & 1) & 0xffff0000); }\n" },
-	{ "bits_f16", "static ushort bits_f16(float a) { ushort u;\n"
-		"    vstore_half_rte(a, 0, (half *)&u); return a != a ? 0x7e00 : u; }\n" },
+	{ "bits_f16", "static ushort bits_f16(float a) {\n"
+		"    const uint u = as_uint(a), m = u & 0x7fffffff;\n"
+		"    const uint r = m < 0x38800000 ? (uint)(as_float(m) * 0x1p24f) : (m >> 13) - 0x1c000;\n"
+		"    return m > 0x7f800000 ? 0x7e00 : (m >= 0x47800000 ? 0x7c00 : r) | u >> 16 & 0x8000; }\n" },
 	{ "bits_bf16", "static ushort bits_bf16(float a) { return a != a ? 0x7fc0 : as_uint(a) >> 16; }\n" },
-	{ "from_bits_f16", "static float from_bits_f16(ushort a) { return vload_half(0, (const half *)&a); }\n" },
+	{ "from_bits_f16", "static float from_bits_f16(ushort a) {\n"
+		"    const uint m = a & 0x7fff;\n"
+		"    const uint r = m < 0x400 ? as_uint((float)m * 0x1p-24f) :\n"
+		"        (m << 13) + (m < 0x7c00 ? 0x38000000 : 0x70000000);\n"
+		"    return as_float(r | (uint)(a & 0x8000) << 16); }\n" },
 	{ "from_bits_bf16", "static float from_bits_bf16(ushort a) { return as_float((uint)a << 16); }\n" },
+	/* The same of vectors. */
+	{ "round_f16x%d", "static float%d round_f16x%d(float%d a) {\n"
+		"    const uint%d m = as_uint%d(a) & 0x7fffffff, n = m + 0xfff + (m >> 13 & 1) & 0xffffe000;\n"
+		"    uint%d r = select(n, as_uint%d((as_float%d(m) + 0.5f) - 0.5f), m < 0x38800000);\n"
+		"    r = select(r, (uint%d)(0x7f800000), n >= 0x47800000);\n"
+		"    return as_float%d(select(r, m, m > 0x7f800000) | as_uint%d(a) & 0x80000000); }\n" },
+	{ "bits_f16x%d", "static ushort%d bits_f16x%d(float%d a) {\n"
+		"    const uint%d u = as_uint%d(a), m = u & 0x7fffffff;\n"
+		"    uint%d r = select((m >> 13) - 0x1c000, convert_uint%d(as_float%d(m) * 0x1p24f), m < 0x38800000);\n"
+		"    r = select(r, (uint%d)(0x7c00), m >= 0x47800000) | u >> 16 & 0x8000;\n"
+		"    return convert_ushort%d(select(r, (uint%d)(0x7e00), m > 0x7f800000)); }\n" },
+	{ "from_bits_f16x%d", "static float%d from_bits_f16x%d(ushort%d a) {\n"
+		"    const uint%d u = convert_uint%d(a), m = u & 0x7fff;\n"
+		"    uint%d r = (m << 13) + select((uint%d)(0x38000000), (uint%d)(0x70000000), m >= 0x7c00);\n"
+		"    r = select(r, as_uint%d(convert_float%d(m) * 0x1p-24f), m < 0x400);\n"
+		"    return as_float%d(r | (u & 0x8000) << 16); }\n" },
+	{ "round_bf16x%d", "static float%d round_bf16x%d(float%d a) { const uint%d u = as_uint%d(a);\n"
+		"    return as_float%d(select(u + 0x7fff + (u >> 16 & 1) & 0xffff0000, u, a != a)); }\n" },
+	{ "bits_bf16x%d", "static ushort%d bits_bf16x%d(float%d a) {\n"
+		"    return convert_ushort%d(select(as_uint%d(a) >> 16, (uint%d)(0x7fc0), a != a)); }\n" },
+	{ "from_bits_bf16x%d", "static float%d from_bits_bf16x%d(ushort%d a) {\n"
+		"    return as_float%d(convert_uint%d(a) << 16); }\n" },
 	/* A float whose last bit says that something was lost, so that rounding it to a half is the only rounding. */
 	{ "odd_s", "static float odd_s(long a) { const float f = convert_float_rtz(a);\n"
 		"    return as_float(as_uint(f) | (convert_long_sat_rtz(f) != a)); }\n" },

@@ -222,7 +222,7 @@ static bool add_lanes(Stmt *s, void *arg)
 	Print *p = arg;
 	int64_t n;
 	if (s->kind != ST_ALLOC || !ir_is_int(s->alloc->shape[0], &n) || strcmp(s->alloc->scope, "shared") == 0 ||
-		s->alloc->type.kind == DT_BOOL || c_is_half(s->alloc->type))
+		s->alloc->type.kind == DT_BOOL)
 		return true;
 	if (n == 1 || (n <= 16 && c_has_vector(p, (int)n)))
 		map_add_ptr(&p->lanes, s->alloc->name)->num = n;

@@ -261,7 +261,7 @@ void c_access(Print *p, const char *buf, const Expr *idx, const char *lane)
 
 static void load(Print *p, const Expr *e, const char *lane)
 {
-	bool half = c_is_half(e->type);
+	bool half = c_is_half(e->type) && !c_is_variable(p, e->name, e->arg[0]); /* a variable is a float */
 	if (half)
 		text_add(p->out, "from_bits_%s(", c_suffix(p, e->type, false));
 	c_access(p, e->name, e->arg[0], lane);

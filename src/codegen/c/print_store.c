@@ -21,11 +21,17 @@ static void lanes(Print *p, int n, const Expr *mask)
 	text_add(p->out, ") ");
 }
 
+/* Halves in memory are bits, those in variables floats. */
+static bool is_bits(const Print *p, const Stmt *s)
+{
+	return c_is_half(s->store.value->type) && !c_is_variable(p, s->store.dst.buf, s->store.dst.idx[0]);
+}
+
 static void assign(Print *p, const Stmt *s, const char *lane, const char *temp)
 {
-	DType t = s->store.value->type;
+	bool half = is_bits(p, s);
 	c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
-	text_add(p->out, c_is_half(t) ? " = bits_%s(%s);" : " = %s%s;", c_is_half(t) ? c_suffix(p, t, false) : "", temp);
+	text_add(p->out, half ? " = bits_%s(%s);" : " = %s%s;", half ? c_suffix(p, s->store.value->type, false) : "", temp);
 }
 
 /* All lanes are computed before the first is stored. */
@@ -61,10 +67,9 @@ static void let_array(Print *p, const Stmt *s, int n)
 /* One lane at once. */
 static void element(Print *p, const Stmt *s, const char *lane)
 {
-	DType t = s->store.value->type;
-	bool half = c_is_half(t);
+	bool half = is_bits(p, s);
 	c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
-	text_add(p->out, half ? " = bits_%s(" : " = ", half ? c_suffix(p, t, false) : "");
+	text_add(p->out, half ? " = bits_%s(" : " = ", half ? c_suffix(p, s->store.value->type, false) : "");
 	c_whole(p, s->store.value, lane);
 	text_add(p->out, half ? ");" : ";");
 }
@@ -75,8 +80,7 @@ static bool store_vector(Print *p, const Stmt *s)
 	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
 	bool variable = c_is_variable(p, s->store.dst.buf, idx);
 	bool row = idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1);
-	if (!c_has_vector(p, idx->type.lanes) || v->type.lanes != idx->type.lanes || (!variable && !row) ||
-		c_is_half(v->type))
+	if (!c_has_vector(p, idx->type.lanes) || v->type.lanes != idx->type.lanes || (!variable && !row))
 		return false;
 	if (variable) {
 		text_add(p->out, "%s = ", c_name(p, s->store.dst.buf));
@@ -84,14 +88,16 @@ static bool store_vector(Print *p, const Stmt *s)
 		text_add(p->out, ";");
 		return true;
 	}
-	bool mask = v->type.kind == DT_BOOL, index = dtype_eq(dtype_scalar(v->type), I64);
+	bool mask = v->type.kind == DT_BOOL, index = dtype_eq(dtype_scalar(v->type), I64), half = c_is_half(v->type);
 	text_add(p->out, "vstore%d(", v->type.lanes);
 	if (mask)
 		text_add(p->out, "convert_%s%d(-", p->d->uints[0], v->type.lanes);
 	else if (index)
 		text_add(p->out, "convert_%s%d(", p->d->ints[3], v->type.lanes);
+	else if (half)
+		text_add(p->out, "bits_%sx%d(", c_suffix(p, v->type, false), v->type.lanes);
 	c_whole_vector(p, v);
-	text_add(p->out, mask || index ? "), 0, %s + " : ", 0, %s + ", c_name(p, s->store.dst.buf));
+	text_add(p->out, mask || index || half ? "), 0, %s + " : ", 0, %s + ", c_name(p, s->store.dst.buf));
 	c_whole(p, idx->arg[0], NULL);
 	text_add(p->out, ");");
 	return true;

@@ -2,6 +2,7 @@
  * Whole vectors, for dialects that have them. A vector of bools is one of ints, -1 where it is true, as comparisons
  * give it. Rows of memory are vload; what has no form as a vector (a gather, a quotient of integers) is put together
  * from its lanes. A select whose sides load is lazy, lane by lane: where all lanes agree, one side alone is computed.
+ * Halves are vectors of floats, converted and rounded as a whole by functions of the dialect.
  */
 #include "codegen/c/print.h"
 
@@ -65,12 +66,14 @@ static void load(Print *p, const Expr *e)
 	if (c_is_variable(p, e->name, i)) {
 		text_add(p->out, "%s", c_name(p, e->name));
 	} else if (row) {
-		bool mask = e->type.kind == DT_BOOL;
+		bool mask = e->type.kind == DT_BOOL, half = c_is_half(e->type);
 		if (mask)
 			text_add(p->out, "(convert_int%d(", e->type.lanes);
+		else if (half)
+			text_add(p->out, "from_bits_%sx%d(", c_suffix(p, e->type, false), e->type.lanes);
 		text_add(p->out, "vload%d(0, %s + ", e->type.lanes, c_name(p, e->name));
 		c_expr(p, i->arg[0], NULL);
-		text_add(p->out, mask ? ")) != 0)" : ")");
+		text_add(p->out, mask ? ")) != 0)" : half ? "))" : ")");
 	} else {
 		lanes_of(p, e);
 	}
@@ -89,13 +92,34 @@ static void ramp(Print *p, const Expr *e)
 	text_add(p->out, "))");
 }
 
+/* The float vector v as the half type of e. */
+static void rounded(Print *p, const Expr *e, const Expr *v)
+{
+	text_add(p->out, "round_%sx%d(", c_suffix(p, e->type, false), e->type.lanes);
+	c_vector(p, v);
+	text_add(p->out, ")");
+}
+
+/* Bits of each lane of what e is computed in. */
+static int computed_bits(DType t)
+{
+	return t.kind == DT_BOOL || c_is_half(t) ? 32 : t.bits;
+}
+
 static void cast(Print *p, const Expr *e)
 {
 	const Expr *a = e->arg[0];
 	DType to = e->type;
 	bool saturates = dtype_is_float(a->type) && dtype_is_int(to);
+	if (c_is_half(to)) {
+		if (!dtype_is_float(a->type) || a->type.bits != 32)
+			lanes_of(p, e);
+		else
+			rounded(p, e, a);
+		return;
+	}
 	if (to.kind == DT_BOOL) {
-		if (a->type.bits != 32 && a->type.kind != DT_BOOL) {
+		if (computed_bits(a->type) != 32) {
 			lanes_of(p, e);
 			return;
 		}
@@ -120,7 +144,7 @@ static void infix(Print *p, const Expr *e)
 	const Expr *a = e->arg[0];
 	bool cmp = compares(e->op), index = dtype_eq(dtype_scalar(a->type), I64);
 	bool want = cmp ? index && narrow(p, a) && narrow(p, e->arg[1]) : narrow(p, e);
-	bool masks = cmp && a->type.kind != DT_BOOL && (index ? !want : a->type.bits != 32);
+	bool masks = cmp && (index ? !want : computed_bits(a->type) != 32);
 	text_add(p->out, masks ? "convert_int%d(" : "(", e->type.lanes);
 	as_width(p, a, want);
 	text_add(p->out, " %s ", c_infix(e->op));
@@ -134,7 +158,7 @@ static void plain_select(Print *p, const Expr *e)
 	static const char *const mask[] = { "char", "short", NULL, "long" };
 	DType t = e->type;
 	bool want = narrow(p, e);
-	int bits = t.kind == DT_BOOL || want ? 32 : t.bits;
+	int bits = want ? 32 : computed_bits(t);
 	const char *m = mask[bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3];
 	text_add(p->out, "select(");
 	as_width(p, e->arg[2], want);
@@ -177,7 +201,7 @@ static void function(Print *p, const Expr *e)
 		text_add(p->out, ")");
 		return;
 	}
-	if (!dtype_is_float(t) || c_is_half(t)) {
+	if (!dtype_is_float(t)) {
 		lanes_of(p, e);
 		return;
 	}
@@ -189,7 +213,8 @@ static void function(Print *p, const Expr *e)
 		text_add(p->out, ")");
 		return;
 	}
-	text_add(p->out, own ? "%s_%sx%d(" : "%s_%s(", c_function(e->op), c_suffix(p, t, false), t.lanes);
+	text_add(p->out, own ? "%s_%sx%d(" : "%s_%s(", c_function(e->op), c_is_half(t) ? "f32" : c_suffix(p, t, false),
+		t.lanes);
 	for (int k = 0; k < e->nargs; k++) {
 		text_add(p->out, k > 0 ? ", " : "");
 		c_vector(p, e->arg[k]);
@@ -205,10 +230,10 @@ void c_vector(Print *p, const Expr *e)
 		c_expr(p, e, NULL);
 		return;
 	}
-	if (c_is_half(e->type)) {
-		lanes_of(p, e);
-		return;
-	}
+	bool exact = e->op == IR_MIN || e->op == IR_MAX || e->op == IR_ABS;
+	bool rounds = c_is_half(e->type) && !exact && (c_infix(e->op) != NULL || c_function(e->op) != NULL);
+	if (rounds)
+		text_add(p->out, "round_%sx%d(", c_suffix(p, e->type, false), e->type.lanes);
 	switch (e->op) {
 	case IR_VAR: text_add(p->out, "%s", c_name(p, e->name)); break;
 	case IR_LOAD: load(p, e); break;
@@ -222,7 +247,7 @@ void c_vector(Print *p, const Expr *e)
 	case IR_BITCAST:
 		if (e->type.lanes != e->arg[0]->type.lanes || e->type.bits != e->arg[0]->type.bits)
 			c_refuse(p, "bits as a type of another width");
-		if (c_is_half(e->arg[0]->type)) {
+		if (c_is_half(e->arg[0]->type) || c_is_half(e->type)) {
 			lanes_of(p, e);
 			break;
 		}
@@ -247,4 +272,6 @@ void c_vector(Print *p, const Expr *e)
 		else
 			infix(p, e);
 	}
+	if (rounds)
+		text_add(p->out, ")");
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 const char *const device_sets[] = { "elementwise", "matmul", "joins", "reduce", "conv", "blocked", "rows",
-	"guarded", "places", "stages", "halves", "atomics", NULL };
+	"guarded", "places", "stages", "halves", "roundings", "atomics", NULL };
 
 KernelSet *device_set(Arena *a, const char *name)
 {
