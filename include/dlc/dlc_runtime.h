@@ -12,7 +12,6 @@
 #define DLC_RUNTIME_H
 #include <stddef.h>
 #include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,7 +32,6 @@ typedef enum DlcStatus {
 	DLC_LOST = 7,         /* the device failed and is lost to this process: start the program again */
 	DLC_DEVICE_MEMORY = 8 /* a device beside the host has no memory left: take a smaller batch */
 } DlcStatus;
-
 typedef struct DlcError {
 	DlcStatus status;
 	char text[500]; /* one sentence without a line end */
@@ -62,6 +60,8 @@ DLC_API const char *dlc_runtime_version(void); /* "0.1.0" */
 /* Architecture and features of this CPU, "x86-64 sse3 ... avx512f", as snprintf writes. */
 DLC_API size_t dlc_cpu_features(char *out, size_t size);
 
+/* Before models are opened: the folder that keeps what a driver builds of a bundle's text. NULL, as at first: none. */
+DLC_API DlcStatus dlc_code_folder(const char *path);
 /* Maps the file and checks everything but the constants' checksum, which dlc_model_verify does. */
 DLC_API DlcStatus dlc_model_open(const char *path, DlcModel **out, DlcError *err);
 /* The same for a bundle in memory, 64-byte aligned, which must outlive the model. */

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/user_folder.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -72,27 +73,16 @@ static const char *env(Arena *a, const char *name)
 	return v != NULL && v[0] != 0 ? arena_printf(a, "%s", v) : NULL;
 }
 
-/* $NAME/tail, else ~/otherwise/tail; XDG asks to ignore relative paths. */
-static const char *user_file(Arena *a, const char *name, const char *otherwise, const char *tail)
-{
-	const char *own = env(a, name), *home = env(a, "HOME");
-	if (own != NULL && own[0] == '/')
-		return arena_printf(a, "%s/%s", own, tail);
-	return home != NULL ? arena_printf(a, "%s/%s/%s", home, otherwise, tail) : NULL;
-}
-
 void folders_environment(Folders *f, Arena *a)
 {
-	const char *configs = env(a, "DLC_CONFIGS"), *db = env(a, "DLC_TUNING_DB"), *code = env(a, "DLC_CODE_CACHE");
+	const char *configs = env(a, "DLC_CONFIGS"), *db = env(a, "DLC_TUNING_DB");
 	bool none = db != NULL && strcmp(db, "none") == 0;
 	if (configs != NULL) {
 		const char *dir = arena_printf(a, "%s/targets", configs);
 		folders_add_targets(f, a, &dir, 1);
 	}
 	f->cache = user_file(a, "XDG_CACHE_HOME", ".cache", "dlc");
-	f->code = code == NULL && f->cache != NULL ? arena_printf(a, "%s/code", f->cache) : code;
-	if (code != NULL && strcmp(code, "none") == 0)
-		f->code = NULL;
+	f->code = user_code_folder(a);
 	/* Where HOME is not set, the home that the system knows: without a key this user's records would be anybody's. */
 	char text[4096];
 	struct passwd user, *found = NULL;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/user_folder.h"
 #include "runtime/model.h"
 #include "run/difference.h"
 #include "run/test_data.h"
@@ -134,6 +135,7 @@ int run_main(const Args *args, const RunHost *host)
 	RunOptions o;
 	DlcError err = { 0 };
 	Err why = { 0 };
+	dlc_code_folder(user_code_folder(args_arena(args)));
 	DlcStatus s = run_options_read(args, &o, &why) ? run_options(&o, host, &err)
 						       : runtime_fail(&err, RUN_USAGE, "%s", why.text);
 	if (s == DLC_OK && fflush(stdout) != 0)

@@ -203,6 +203,11 @@ static uint64_t device_value(ClDevice d, uint32_t what)
 	return cl.clGetDeviceInfo(d, what, sizeof v, &v, NULL) == CL_OK ? v : 0;
 }
 
+static bool is_cpu(ClDevice d)
+{
+	return (device_value(d, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 static void take_text(char *out, size_t size, char *text)
 {
 	size_t n = text != NULL ? strlen(text) : 0;
@@ -225,7 +230,7 @@ static DlcStatus opencl_describe(int32_t id, DeviceFacts *out, DlcError *err)
 	strcpy(out->features, lists_extension(extensions, "fp16") ? "fp16 " : "");
 	strcat(out->features, lists_extension(extensions, "fp64") ? "fp64" : "");
 	free(extensions);
-	out->is_cpu = (device_value(d, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+	out->is_cpu = is_cpu(d);
 	double shared = (double)device_value(d, CL_DEVICE_LOCAL_MEM_SIZE);
 	device_number(out, "cores", (double)device_value(d, CL_DEVICE_MAX_COMPUTE_UNITS));
 	device_number(out, "ghz", (double)device_value(d, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000);
@@ -267,6 +272,7 @@ static DlcStatus opencl_open(int32_t id, DeviceContext **out, DlcError *err)
 	c->device = device;
 	c->extensions = device_text(device, CL_DEVICE_EXTENSIONS);
 	read_limits(device, &c->limits);
+	c->is_cpu = is_cpu(device);
 	cl.clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof c->most, &c->most, NULL);
 	c->context = cl.clCreateContext(NULL, 1, &device, NULL, NULL, &status);
 	if (c->context != NULL)
@@ -301,9 +307,7 @@ static uint64_t opencl_cache(const DeviceContext *c)
 
 static bool opencl_on_cpu(const DeviceContext *c)
 {
-	uint64_t type = 0;
-	cl.clGetDeviceInfo(c->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-	return (type & CL_DEVICE_TYPE_CPU) != 0;
+	return c->is_cpu;
 }
 
 static bool opencl_has(const DeviceContext *c, const char *feature)

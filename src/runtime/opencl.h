@@ -20,6 +20,7 @@ struct DeviceContext {
 	ClQueue fill; /* zeroes what is allocated */
 	uint64_t most;
 	DeviceLimits limits;
+	bool is_cpu;
 	char *extensions;
 	atomic_int lost;      /* the status after which nothing works; 0: all is well */
 	pthread_mutex_t lock; /* of the list, and of the arguments of kernels */

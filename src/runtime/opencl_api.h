@@ -39,6 +39,9 @@ enum {
 	CL_MEM_READ_WRITE = 1,
 	CL_MAP_READ = 1,
 	CL_QUEUE_PROFILING_ENABLE = 2,
+	CL_DRIVER_VERSION = 0x102d,
+	CL_PROGRAM_BINARY_SIZES = 0x1165,
+	CL_PROGRAM_BINARIES = 0x1166,
 	CL_PROGRAM_BUILD_LOG = 0x1183,
 	CL_PROFILING_COMMAND_END = 0x1283,
 };
@@ -57,6 +60,9 @@ enum {
 	OPENCL(ClMem, clCreateBuffer, (ClContext, uint64_t, size_t, void *, int32_t *)) \
 	OPENCL(int32_t, clReleaseMemObject, (ClMem)) \
 	OPENCL(ClProgram, clCreateProgramWithSource, (ClContext, uint32_t, const char **, const size_t *, int32_t *)) \
+	OPENCL(ClProgram, clCreateProgramWithBinary, \
+		(ClContext, uint32_t, const ClDevice *, const size_t *, const unsigned char **, int32_t *, int32_t *)) \
+	OPENCL(int32_t, clGetProgramInfo, (ClProgram, uint32_t, size_t, void *, size_t *)) \
 	OPENCL(int32_t, clReleaseProgram, (ClProgram)) \
 	OPENCL(int32_t, clBuildProgram, \
 		(ClProgram, uint32_t, const ClDevice *, const char *, void (*)(ClProgram, void *), void *)) \

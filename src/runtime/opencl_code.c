@@ -1,7 +1,7 @@
 /*
  * See opencl.h: programs, which the driver builds from the text of a bundle's image.
  */
-#include "runtime/opencl.h"
+#include "runtime/opencl_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,18 +38,26 @@ static void build_failed(const DeviceContext *c, ClProgram p, int status, DlcErr
 
 void *opencl_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err)
 {
+	static const char options[] = "-cl-std=CL1.2";
+	OpenclKey key;
 	int32_t status = CL_OUT_OF_HOST_MEMORY;
 	const char *text = image;
 	size_t n = bytes > 0 ? bytes - 1 : 0; /* without its 0 */
 	(void)in_place;
 	Code *code = calloc(1, sizeof *code + KERNELS * sizeof *code->kernel);
+	bool kept = code != NULL && opencl_cache_key(c, text, n, options, &key);
+	if (kept && (code->program = opencl_cache_find(c, &key, options)) != NULL)
+		return code;
 	if (code != NULL)
 		code->program = cl.clCreateProgramWithSource(c->context, 1, &text, &n, &status);
 	if (code != NULL && code->program != NULL)
-		status = cl.clBuildProgram(code->program, 1, &c->device, "-cl-std=CL1.2", NULL, NULL);
+		status = cl.clBuildProgram(code->program, 1, &c->device, options, NULL, NULL);
 	status = opencl_made(c, status);
-	if (code != NULL && code->program != NULL && status == CL_OK)
+	if (code != NULL && code->program != NULL && status == CL_OK) {
+		if (kept)
+			opencl_cache_store(&key, code->program);
 		return code;
+	}
 	build_failed(c, code != NULL ? code->program : NULL, status, err);
 	if (code != NULL && code->program != NULL)
 		cl.clReleaseProgram(code->program);

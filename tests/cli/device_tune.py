@@ -97,6 +97,35 @@ def no_code():
     sentence(p, "none of 2 candidates could be measured, and 2 failed as launch_error (", "--tuning-db=none")
     assert [r["status"] for r in records("run", db)] == ["launch_error"] * 2
 
+def built_code_is_kept():
+    """A GPU's driver gets a text once: what it built is kept for this user alone, and built anew where damaged."""
+    kept, bundle = TMP + "/kept", TMP + "/tuned.dlcb"
+    gpu = dict(faulty("none 1 1"), DLC_FAKE_GPU="1", DLC_CODE_CACHE=kept)
+    no_text = dict(gpu, DLC_FAKE_FAULT="clCreateProgramWithSource 1 -6")
+    def output(env):
+        run("dlc-run", bundle, "--seed=7", f"--output={TMP}/kept.npy", env=env)
+        return array(TMP + "/kept.npy")
+    def builds(**more):
+        assert "CL_OUT_OF_HOST_MEMORY" in run("dlc-run", bundle, want=1, env=dict(no_text, **more)).stderr
+    builds()
+    first = output(gpu)
+    [name] = os.listdir(kept)
+    path = f"{kept}/{name}"
+    assert re.fullmatch(r"[0-9a-f]{32}\.code\.opencl", name) and os.stat(path).st_mode & 0o777 == 0o600, name
+    assert output(no_text) == first
+    builds(DLC_CODE_CACHE="none")
+    data = bytearray(open(path, "rb").read())
+    for damaged in data[:-1], data[:len(data) // 2] + b"?" + data[len(data) // 2 + 1:], b"":
+        open(path, "wb").write(damaged)
+        builds()
+    assert output(gpu) == first and open(path, "rb").read()[:8] == b"dlcclbin"
+    assert output(no_text) == first
+    os.chmod(kept, 0o777)
+    builds()
+    os.chmod(kept, 0o700)
+    output(dict(faulty("none 1 1"), DLC_CODE_CACHE=TMP + "/cpu"))  # PoCL compiles when a kernel runs, and keeps that
+    assert not os.path.exists(TMP + "/cpu")
+
 def workers_say_why():
     """A worker whose device does not exist, or that opens no driver, says so and ends."""
     said = run("dlc-device-worker", "--stdio", "--device=gpu:x", want=2).stderr
@@ -121,6 +150,6 @@ conv(MODEL, 8, 16, 12)
 REAL = real_loader()
 checks = [cuda_too]
 if REAL is not None:
-    checks += [tunes_and_reuses, computes_what_it_means, records_are_tried_again, workers_say_why, no_device,
-               lost_in_the_middle, no_memory, no_code]
+    checks += [tunes_and_reuses, computes_what_it_means, records_are_tried_again, built_code_is_kept, workers_say_why,
+               no_device, lost_in_the_middle, no_memory, no_code]
 end(check_all((c.__name__, c) for c in checks)[0])

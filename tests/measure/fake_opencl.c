@@ -2,7 +2,7 @@
  * An OpenCL loader with faults: libOpenCL.so.1 of a folder that a test puts into LD_LIBRARY_PATH. It hands every call
  * to the real loader, DLC_FAKE_REAL. From call N of function F on, it answers with an error: DLC_FAKE_FAULT is
  * "F N STATUS", or "F N STATUS TIMES" for so many calls. If DLC_FAKE_LOST names a file, the
- * fault makes it, and where the file is there are no devices more.
+ * fault makes it, and where the file is there are no devices more. With DLC_FAKE_GPU every device says it is a GPU.
  */
 #include "runtime/opencl_api.h"
 
@@ -86,11 +86,22 @@ int32_t clGetDeviceIDs(ClPlatform p, uint64_t type, uint32_t n, ClDevice *device
 	return failed != 0 ? failed : real.clGetDeviceIDs(p, type, n, device, there);
 }
 
+int32_t clGetDeviceInfo(ClDevice, uint32_t, size_t, void *, size_t *);
+int32_t clGetDeviceInfo(ClDevice d, uint32_t what, size_t n, void *to, size_t *size)
+{
+	static const uint64_t gpu = 4;
+	int failed = fails("clGetDeviceInfo");
+	if (failed == 0)
+		failed = real.clGetDeviceInfo(d, what, n, to, size);
+	if (failed == 0 && what == CL_DEVICE_TYPE && to != NULL && getenv("DLC_FAKE_GPU") != NULL)
+		memcpy(to, &gpu, sizeof gpu);
+	return failed;
+}
+
 typedef void ContextFn(const char *, const void *, size_t, void *);
 typedef void ProgramFn(ClProgram, void *);
 
 NAME(clGetPlatformIDs, (uint32_t n, ClPlatform *p, uint32_t *there), (n, p, there))
-NAME(clGetDeviceInfo, (ClDevice d, uint32_t what, size_t n, void *to, size_t *size), (d, what, n, to, size))
 MAKES(ClContext, clCreateContext,
 	(const intptr_t *p, uint32_t n, const ClDevice *d, ContextFn *f, void *arg, int32_t *out), (p, n, d, f, arg, out))
 NAME(clReleaseContext, (ClContext c), (c))
@@ -100,6 +111,11 @@ MAKES(ClMem, clCreateBuffer, (ClContext c, uint64_t how, size_t n, void *at, int
 NAME(clReleaseMemObject, (ClMem m), (m))
 MAKES(ClProgram, clCreateProgramWithSource,
 	(ClContext c, uint32_t n, const char **text, const size_t *size, int32_t *out), (c, n, text, size, out))
+MAKES(ClProgram, clCreateProgramWithBinary,
+	(ClContext c, uint32_t n, const ClDevice *d, const size_t *size, const unsigned char **at, int32_t *each,
+		int32_t *out),
+	(c, n, d, size, at, each, out))
+NAME(clGetProgramInfo, (ClProgram p, uint32_t what, size_t n, void *to, size_t *size), (p, what, n, to, size))
 NAME(clReleaseProgram, (ClProgram p), (p))
 NAME(clBuildProgram, (ClProgram p, uint32_t n, const ClDevice *d, const char *o, ProgramFn *f, void *arg),
 	(p, n, d, o, f, arg))
