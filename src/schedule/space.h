@@ -80,7 +80,10 @@ extern const Template *const templates[]; /* ends with NULL; the last one fits a
 Space *space_new(Arena *a, const Task *task, const Target *target, Err *err);
 /* The same of the last template that applies, which fits any operator. */
 Space *space_of_any(Arena *a, const Task *task, const Target *target, Err *err);
-/* How many configs there are, exact below 2^53. Meets all knobs: the first call runs the template often. */
+/*
+ * How many configs there are: exact below 2^53 and up to some thousand runs of the template, which meet all knobs; an
+ * estimate where it takes more. The first call counts.
+ */
 double space_size(Space *s);
 const Knob *space_knob(const Space *s, const Config *c, int at);
 /* Each knob of the path is drawn in turn, so options of one knob are equally likely. */

@@ -42,6 +42,9 @@ static const char *const more[] = {
 	"dag t\nin x: f32[2,20,17]\ny = transpose(x) perm=[0,2,1]\nz = relu(y)\nout z\n",
 	"dag c\nin x: f32[2,16,9,9]\nconst w: f32[24,16,3,3]\nconst b: f32[24]\n"
 	"y: f32[2,24,9,9] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[2,24,9,9] = relu(y)\nout z\n",
+	"dag c\nin x: f32[1,16,9,9]\nin w: f32[24,16,3,3]\n"
+	"y: f32[1,24,9,9] = conv(x, w) pads=[1,1,1,1]\nz: f32[1,24,9,9] = relu(y)\nout z\n",
+	"dag c\nin x: f32[2,16,5,5]\nin w: f32[24,16,1,1]\ny: f32[2,24,5,5] = conv(x, w)\nout y\n",
 	"dag c\nin x: f32[5,40]\nconst w: f32[70,40]\ny: f32[5,70] = dense(x, w)\nout y\n",
 };
 

@@ -1,18 +1,19 @@
 /*
- * Convolutions on devices whose threads run in warps, with constant weights. Two forms, beside Winograd's algorithm
- * (coop_wino.c):
+ * Convolutions on devices whose threads run in warps. Two forms, beside Winograd's algorithm (coop_wino.c):
  *
  *	direct: a tile of filters, rows and columns; a round copies some channels of the tile's input, border and all,
  *		and of its weights, for all taps or those of one row or one tap. Taps share what is copied.
  *	implicit: the product of pixels and channels times taps (im2col) with the weights; a round's copy gathers them.
  *		Tiles are of pixels, whatever rows they belong to. A 1x1 convolution is one without a gather.
  *
- * Weights are packed so that what a block copies in a round lies side by side.
+ * Constant weights are packed so that what a block copies in a round lies side by side. Others are copied filter by
+ * filter, as they lie.
  */
 #include "schedule/template/coop_tile.h"
 
 #include "op/op.h"
 
+#include <math.h>
 #include <string.h>
 
 static int64_t taps_of(const Shape *w)
@@ -30,7 +31,7 @@ static bool applies(const Task *task, const Target *target)
 	if (!target_has_warps(target) || c == NULL || c->op != OP_conv)
 		return false;
 	const Value *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
-	return w->kind == VALUE_CONST && y->shape.rank >= 3 && y->shape.rank <= 5 && w->shape.dim[1] > 1;
+	return w->kind != VALUE_CALL && y->shape.rank >= 3 && y->shape.rank <= 5 && w->shape.dim[1] > 1;
 }
 
 typedef struct Conv {
@@ -38,6 +39,7 @@ typedef struct Conv {
 	int rank;
 	int64_t groups, filters; /* filters of a group */
 	int64_t channels, taps;
+	bool packs; /* the weights, which are constants */
 	/* By dimension of x, as are the reduce loops of taps; c is that of channels. */
 	int64_t size[DAG_MAX_RANK], stride[DAG_MAX_RANK], dilation[DAG_MAX_RANK];
 	const char *c, *tap[DAG_MAX_RANK];
@@ -59,6 +61,7 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, Conv *v)
 	v->filters = v->w->shape.dim[0] / v->groups;
 	v->channels = v->w->shape.dim[1];
 	v->taps = taps_of(&v->w->shape);
+	v->packs = v->w->kind == VALUE_CONST;
 	if (t->n != v->rank || t->nreduce != v->rank - 1)
 		return false;
 	v->c = t->reduce[0].name;
@@ -71,12 +74,14 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, Conv *v)
 	return t->reduce[0].extent == v->channels && v->x->kind == VALUE_INPUT;
 }
 
-/* Blocks of the tile's filters outside, or filters inside; and which letters a copy of weights has in its own order. */
+/* Blocks of the tile's filters outside, or filters inside; the name of the packed weights, or of those as they are. */
 static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
 {
 	static const char *const window[] = { "", "W", "HW", "DHW" };
 	int64_t tile = coop_axis_tile(f);
 	const char *taps = window[v->rank - 2];
+	if (!v->packs)
+		return v->w->name;
 	bool blocks = tile > 1 && tile <= TMPL_COOP_PANEL && tile < v->filters;
 	sketch_step(s, "pack %s %s", v->w->name,
 		blocks ? arena_printf(s->arena, "OI%s%lldo", taps, (long long)tile) : arena_printf(s->arena, "I%sO", taps));
@@ -87,47 +92,89 @@ static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
 static int64_t weight_lanes(const Sketch *s, const Conv *v, const CoopAxis *f, bool whole_rounds)
 {
 	int64_t tile = coop_axis_tile(f);
-	return v->filters % tile != 0 || !whole_rounds ? 1 : coop_lanes(s, v->w->type, tile);
+	return v->filters % tile != 0 || !whole_rounds || !v->packs ? 1 : coop_lanes(s, v->w->type, tile);
 }
 
-/* Asks for "round": channels, which the round divides or not, and, of a window, all taps, a row of them, or one. */
+/* The taps of a round, by dimension of the window. */
+typedef struct Taps {
+	int64_t part[DAG_MAX_RANK], all;
+} Taps;
+
+/* All windows of divisors of the window, wide ones first; of a product, the one tap. How many. */
+static int taps_of_round(const Conv *v, bool rows, Taps out[KNOB_OPTIONS])
+{
+	Taps t = { .all = 1 };
+	int n = 0;
+	for (int k = 2; k < v->rank; k++)
+		t.part[k] = rows ? v->size[k] : 1;
+	for (;;) {
+		t.all = 1;
+		for (int k = 2; k < v->rank; k++)
+			t.all *= t.part[k];
+		if (n < KNOB_OPTIONS)
+			out[n++] = t;
+		int k = 2;
+		for (; k < v->rank; k++) { /* the next divisor, else all again and the next dimension */
+			do
+				t.part[k]--;
+			while (t.part[k] > 0 && v->size[k] % t.part[k] != 0);
+			if (t.part[k] > 0)
+				break;
+			t.part[k] = rows ? v->size[k] : 1;
+		}
+		if (k == v->rank)
+			return n;
+	}
+}
+
+/* How good a round of so many channels and taps is; 0: the tile has no room for it, or no round is like that. */
+static double rank_round(const Sketch *s, const CoopTile *b, const Conv *v, int64_t c, int64_t taps, bool divides)
+{
+	int64_t part[COOP_OPERANDS];
+	double products = (double)(c * taps), want = TMPL_COOP_ROUND, rounded = (double)((v->channels + c - 1) / c * c);
+	bool whole = v->channels % c == 0;
+	coop_operands(b, part);
+	if ((!whole && (divides || (c & (c - 1)) != 0 || c > TMPL_COOP_CHANNELS)) ||
+		(c > 1 && !coop_fits(s, b, c * (part[0] / v->taps * taps + part[1]))))
+		return 0;
+	double rank = (products < want ? products / want : want / products) * (double)v->channels / rounded;
+	return rank * (double)(part[0] + part[1]) / ((double)part[0] + (double)(part[1] * v->taps) / (double)taps);
+}
+
+/* Asks for "taps" of a window, and for "round": channels, which the round divides or not. */
 static void ask_round(Sketch *s, CoopTile *b, const Conv *v, bool rows, bool divides)
 {
-	KnobOption option[KNOB_OPTIONS];
-	int64_t part[COOP_OPERANDS], row = v->size[v->rank - 1];
-	int64_t most[3] = { v->taps, row, 1 };
-	int n = 0, first = 0;
-	double want = TMPL_COOP_ROUND, best = 0;
-	coop_operands(b, part);
-	for (int i = 0; i < 3; i++) {
-		if (i > 0 && (!rows || most[i] == most[i - 1]))
-			continue;
-		for (int64_t c = 1; c <= v->channels && c <= TMPL_COOP_CHANNELS && n < KNOB_OPTIONS; c++) {
-			bool whole = v->channels % c == 0;
-			if (!whole && (divides || (c & (c - 1)) != 0))
-				continue;
-			if (n > 0 && !coop_fits(s, b, c * (part[0] / v->taps * most[i] + part[1])))
-				continue;
-			double products = (double)(c * most[i]), rank = products < want ? products / want : want / products;
-			rank *= (double)(part[0] + part[1]) / ((double)part[0] + (double)(part[1] * v->taps) / (double)most[i]);
-			if (!whole)
-				rank *= (double)v->channels / (double)((v->channels + c - 1) / c * c);
-			if (rank > best) {
-				best = rank;
-				first = n;
-			}
-			option[n++] = (KnobOption){ .kind = KNOB_TILE, .tile = { c, most[i] } };
+	Taps taps[KNOB_OPTIONS];
+	const char *word[KNOB_OPTIONS];
+	int64_t option[KNOB_OPTIONS];
+	int n = taps_of_round(v, rows, taps), first = 0, many = 0;
+	double best = 0;
+	for (int i = 0; i < n; i++) {
+		Text text = { .arena = s->arena };
+		for (int k = 2; k < v->rank; k++)
+			text_add(&text, "%s%lld", k > 2 ? "x" : "", (long long)taps[i].part[k]);
+		word[i] = text_str(&text);
+		for (int64_t c = 1; c <= v->channels; c++) {
+			double rank = rank_round(s, b, v, c, taps[i].all, divides);
+			first = rank > best ? i : first;
+			best = fmax(rank, best);
 		}
 	}
-	int k = sketch_knob(s, "round", option, n, first);
+	const Taps *t = &taps[sketch_word(s, "taps", word, n, first)];
 	sketch_opens(s);
-	int64_t taps = option[k].tile.pixels;
-	b->nround = 0;
-	b->round[b->nround++] = (CoopRound){ v->c, v->channels, option[k].tile.vectors };
-	for (int i = 2; i < v->rank && rows; i++) {
-		bool all = taps == v->taps || (taps == row && i == v->rank - 1);
-		b->round[b->nround++] = (CoopRound){ v->tap[i], v->size[i], all ? v->size[i] : 1 };
+	best = first = 0;
+	for (int64_t c = 1; c <= v->channels && many < KNOB_OPTIONS; c++) {
+		double rank = rank_round(s, b, v, c, t->all, divides);
+		first = rank > best ? many : first;
+		best = fmax(rank, best);
+		if (rank > 0)
+			option[many++] = c;
 	}
+	b->nround = 0;
+	b->round[b->nround++] = (CoopRound){ v->c, v->channels, sketch_number(s, "round", option, many, first) };
+	sketch_opens(s);
+	for (int i = 2; i < v->rank && rows; i++)
+		b->round[b->nround++] = (CoopRound){ v->tap[i], v->size[i], t->part[i] };
 }
 
 /* ---- direct ---- */
@@ -167,7 +214,7 @@ static bool direct(Sketch *s, const Tiled *t, const Conv *v)
 	w->part[0] = coop_axis_tile(&b.axis[0]);
 	for (int k = 0; k <= last; k++) {
 		x->order[k] = k;
-		w->order[k] = k < last ? k + 1 : 0;
+		w->order[k] = !v->packs ? k : k < last ? k + 1 : 0;
 		if (k < 2)
 			continue;
 		const CoopAxis *a = &b.axis[k - 1];
@@ -251,7 +298,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
-	int64_t row[2] = { coop_axis_tile(&b.axis[0]), coop_axis_tile(&b.axis[1]) };
+	int64_t row[2] = { v->packs ? coop_axis_tile(&b.axis[0]) : b.round[0].part, coop_axis_tile(&b.axis[1]) };
 	coop_stages_knob(s, &b, v->taps == 1 && !t->selects, row);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
@@ -283,7 +330,9 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	sketch_step(s, "reindex %s %s as %s", packed, partial.block, w->copy);
 	x->n = w->n = 2;
 	for (int k = 0; k < 2; k++)
-		x->order[k] = w->order[k] = 1 - k;
+		x->order[k] = 1 - k;
+	for (int k = 0; k < 2; k++)
+		w->order[k] = v->packs ? 1 - k : k;
 	x->part[0] = coop_axis_tile(&b.axis[1]);
 	w->part[0] = coop_axis_tile(&b.axis[0]);
 	x->part[1] = w->part[1] = b.round[0].part;
@@ -295,8 +344,10 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	if (parts > 1)
 		for (int i = 0; i < 2; i++) { /* pixels or filters, the part, taps of it */
 			CoopOperand *o = &b.operand[i];
-			*o = (CoopOperand){ .copy = o->copy, .layout = "CWN", .n = 3, .order = { 1, 2, 0 },
-				.part = { o->part[0], 1, o->part[1] }, .lanes = o->lanes };
+			bool across = i == 0 || v->packs;
+			*o = (CoopOperand){ .copy = o->copy, .layout = "CWN", .n = 3,
+				.order = { across, across ? 2 : 1, across ? 0 : 2 }, .part = { o->part[0], 1, o->part[1] },
+				.lanes = o->lanes };
 		}
 	coop_steps(s, &partial, &b);
 	if (parts > 1)

@@ -4,7 +4,7 @@
  */
 #include "schedule/template/coop_tile.h"
 
-#include "schedule/template/device.h"
+#include "schedule/template/block.h"
 #include "target/capability.h"
 #include "target/occupancy.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTHS = 40 /* of an axis of a tile */, SHAPES = 512 };
+enum { LENGTHS = KNOB_OPTIONS /* of an axis of a tile */, SHAPES = 512 };
 
 typedef struct CoopShape {
 	int64_t at[COOP_AXES];
@@ -255,14 +255,38 @@ static int threads_of(const Sketch *s, const CoopTile *b, CoopShape *out)
 	return kept;
 }
 
-static int ask_shape(Sketch *s, const char *name, const CoopShape *shape, int n)
+/* Threads of any number that a block may have, and room for a sum of each. */
+static bool fits_any_threads(const CoopTile *b, const int64_t *at, const void *arg)
+{
+	const Sketch *s = arg;
+	CoopTile tile = *b;
+	set_threads(&tile, at);
+	return coop_threads(&tile) <= block_most_threads(s->target) && fits_threads(b, at, NULL) && runs(s, &tile);
+}
+
+/* One of the shapes, or any other one that fits, which is asked for axis by axis. */
+static void ask_shape(Sketch *s, const char *name, const CoopTile *b, const CoopShape *shape, int n,
+	bool (*fits)(const CoopTile *b, const int64_t *at, const void *arg), int64_t at[COOP_AXES])
 {
 	KnobOption option[KNOB_OPTIONS];
+	int64_t length[LENGTHS];
 	for (int i = 0; i < n; i++)
 		option[i] = (KnobOption){ .kind = KNOB_WORD, .word = shape[i].word };
-	int picked = sketch_knob(s, name, option, n, 0);
+	option[n] = (KnobOption){ .kind = KNOB_WORD, .word = "other" };
+	int picked = sketch_knob(s, name, option, n + 1, 0);
 	sketch_opens(s);
-	return picked;
+	for (int k = 0; k < COOP_AXES; k++)
+		at[k] = picked < n ? shape[picked].at[k] : 1;
+	for (int k = 0; k < b->n && picked == n; k++) {
+		int all = lengths(&b->axis[k], b->axis[k].extent, length), some = 0;
+		for (int i = 0; i < all; i++) {
+			at[k] = length[i];
+			if (fits(b, at, s))
+				length[some++] = at[k];
+		}
+		at[k] = sketch_number(s, arena_printf(s->arena, "%s.%d", name, k), length, some, 0);
+		sketch_opens(s);
+	}
 }
 
 /* Which of a thread's sums are neighbours: of the first axis as many as a load has, of others none, by default. */
@@ -384,12 +408,14 @@ int64_t coop_split_knob(Sketch *s, CoopTile *b)
 bool coop_knobs(Sketch *s, CoopTile *b)
 {
 	int n;
+	int64_t at[COOP_AXES];
 	const CoopShape *shape = offered(s, "threads", b, threads_of, &n);
 	if (n == 0)
 		return false;
-	set_threads(b, shape[ask_shape(s, "threads", shape, n)].at);
+	ask_shape(s, "threads", b, shape, n, fits_any_threads, at);
+	set_threads(b, at);
 	shape = offered(s, "tile", b, sums_of, &n);
-	const int64_t *at = shape[ask_shape(s, "tile", shape, n)].at;
+	ask_shape(s, "tile", b, shape, n, fits_sums, at);
 	for (int k = 0; k < b->n; k++)
 		ask_virtuals(s, b, k, at[k]);
 	return true;
@@ -401,9 +427,9 @@ void coop_round_knob(Sketch *s, CoopTile *b, const char *loop)
 	int n = 0, first = 0;
 	double best = 0;
 	coop_operands(b, part);
-	for (int64_t c = 1; c <= b->channels && c <= TMPL_COOP_CHANNELS && n < KNOB_OPTIONS; c++) {
+	for (int64_t c = 1; c <= b->channels && n < KNOB_OPTIONS; c++) {
 		bool whole = b->channels % c == 0;
-		if ((!whole && (c & (c - 1)) != 0) || (n > 0 && !coop_fits(s, b, c * (part[0] + part[1]))))
+		if ((!whole && ((c & (c - 1)) != 0 || c > TMPL_COOP_CHANNELS)) || (n > 0 && !coop_fits(s, b, c * (part[0] + part[1]))))
 			continue;
 		double covered = (double)(ceil_div(b->channels, c) * c), want = TMPL_COOP_ROUND;
 		double rank = fmin((double)c / want, want / (double)c) * (double)b->channels / covered;
