@@ -429,7 +429,8 @@ void coop_round_knob(Sketch *s, CoopTile *b, const char *loop)
 	coop_operands(b, part);
 	for (int64_t c = 1; c <= b->channels && n < KNOB_OPTIONS; c++) {
 		bool whole = b->channels % c == 0;
-		if ((!whole && ((c & (c - 1)) != 0 || c > TMPL_COOP_CHANNELS)) || (n > 0 && !coop_fits(s, b, c * (part[0] + part[1]))))
+		bool may = whole || ((c & (c - 1)) == 0 && c <= TMPL_COOP_CHANNELS);
+		if (!may || (n > 0 && !coop_fits(s, b, c * (part[0] + part[1]))))
 			continue;
 		double covered = (double)(ceil_div(b->channels, c) * c), want = TMPL_COOP_ROUND;
 		double rank = fmin((double)c / want, want / (double)c) * (double)b->channels / covered;
