@@ -22,7 +22,8 @@ typedef struct Published {
 } Published;
 
 #define CONV(c, h, w, o, kh, kw, attrs, oh, ow) \
-	"dag c\nin x: f32[1," #c "," #h "," #w "]\nconst w: f32[" #o "," #c "," #kh "," #kw "]\ny: f32[1," #o "," #oh "," #ow "] = conv(x, w)" attrs "\nout y\n"
+	"dag c\nin x: f32[1," #c "," #h "," #w "]\nconst w: f32[" #o "," #c "," #kh "," #kw "]\n" \
+	"y: f32[1," #o "," #oh "," #ow "] = conv(x, w)" attrs "\nout y\n"
 
 static const Published published[] = {
 	{ CONV(2048, 8, 8, 192, 1, 1, "", 8, 8), { { 6, 1, 32, 1 }, { 4, 1, 2, 1 }, { 1, 1, 8, 1 } }, 32, { 1, 1 } },
