@@ -1,7 +1,7 @@
 /* dlc compile: a model and what databases know of it become a bundle. */
 #include "base/file.h"
 #include "base/json.h"
-#include "cli/operands.h"
+#include "cli/precision_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +27,18 @@ static int by_saving(const void *pa, const void *pb)
 	return strcmp(a->task.id, b->task.id);
 }
 
+/* The options of these names as they were given. */
+static void print_same(FILE *f, const Args *args, const char *const *name, int n)
+{
+	for (int i = 0; i < n; i++) {
+		size_t given;
+		const char *const *value = args_all(args, name[i], &given);
+		for (size_t k = 0; k < given; k++)
+			if (strcmp(value[k], "none") != 0) /* a command that tunes must have a database */
+				fprintf(f, " --%s=%s", name[i], value[k]);
+	}
+}
+
 /* The command that tunes the tasks without a record of their own, the most expensive first. */
 static void print_next(const Args *args, const DlcBundleInfo *c)
 {
@@ -41,13 +53,7 @@ static void print_next(const Args *args, const DlcBundleInfo *c)
 		return;
 	qsort(s, (size_t)n, sizeof *s, by_saving);
 	printf("    next: dlc-tune %s", args_operand(args, 0));
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-		size_t given;
-		const char *const *value = args_all(args, same[i], &given);
-		for (size_t k = 0; k < given; k++)
-			if (strcmp(value[k], "none") != 0) /* it must have a database */
-				printf(" --%s=%s", same[i], value[k]);
-	}
+	print_same(stdout, args, same, (int)(sizeof same / sizeof *same));
 	for (int k = 0; k < n && k < NAMED && n < c->ntask; k++)
 		printf(" --tasks=%.7s", s[k]->task.id);
 	int named = n < c->ntask && n > NAMED ? NAMED : n;
@@ -92,7 +98,70 @@ static void print_tasks(Arena *a, const DlcBundleInfo *c)
 	}
 }
 
-static void print_json(Arena *a, const DlcBundleInfo *c, const char *model, size_t bytes, double seconds)
+static void add_errors(Arena *a, Json *v, const PrecisionError *e)
+{
+	Json *list = json_set(a, v, "precision_error", json_new(a, JV_ARRAY));
+	for (int k = 0; k < e->noutput; k++) {
+		const Distance *d = &e->output[k];
+		Json *row = json_push(a, list, json_new(a, JV_OBJECT));
+		json_set(a, row, "output", json_new_text(a, d->output));
+		json_set(a, row, "max_error", json_new_real(a, d->max_error));
+		json_set(a, row, "max_value", json_new_real(a, d->max_want));
+		json_set(a, row, "relative", json_new_real(a, distance_relative(d)));
+		json_set(a, row, "not_finite", json_new_int(a, d->bad));
+	}
+}
+
+/* The command that shows the error on the target. */
+static void print_command(const Args *args, const char *before)
+{
+	static const char *const same[] = { "target", "batch", "shape", "bind", "precision" };
+	fprintf(stderr, "dlc: %s: dlc run %s", before, args_operand(args, 0));
+	print_same(stderr, args, same, (int)(sizeof same / sizeof *same));
+	fprintf(stderr, " --against=fp32\n");
+}
+
+/* The outputs with the largest errors. */
+static void print_errors(const Args *args, const PrecisionError *e)
+{
+	enum { SHOWN = 4 };
+	for (int k = 0; k < e->noutput && k < SHOWN; k++) {
+		int worst = k;
+		for (int j = k + 1; j < e->noutput; j++)
+			if (distance_relative(&e->output[j]) > distance_relative(&e->output[worst]))
+				worst = j;
+		Distance d = e->output[worst];
+		e->output[worst] = e->output[k];
+		e->output[k] = d;
+		fprintf(stderr, "dlc: %s, output %s: largest error %.3g of %.3g (%.2g %%) against fp32, %d input%s",
+			args_text(args, "precision", ""), d.output, d.max_error, d.max_want, 100 * distance_relative(&d), e->inputs,
+			e->inputs == 1 ? "" : "s");
+		if (d.bad > 0)
+			fprintf(stderr, "; %lld elements are not finite in one of the two", (long long)d.bad);
+		fprintf(stderr, "\n");
+	}
+	if (e->noutput > SHOWN)
+		fprintf(stderr, "dlc: %d more outputs have smaller errors\n", e->noutput - SHOWN);
+	print_command(args, "measured on this CPU; on the target");
+}
+
+/* What the precision costs; what hinders that is no failure of the compile. */
+static bool find_errors(const Args *args, DlcSession *s, PrecisionError *out)
+{
+	Err why = { 0 };
+	DlcPrecision p = (DlcPrecision)args_int(args, "precision", DLC_FP32);
+	bool halves = p == DLC_FP16 || p == DLC_BF16;
+	if (halves && precision_error(args, s, args_operand(args, 0), out, &why))
+		return true;
+	if (halves)
+		fprintf(stderr, "dlc: the error against fp32 is not known: %s\n", why.text);
+	if (p == DLC_TF32)
+		print_command(args, "only tensor cores round to tf32; the error against fp32 on the target");
+	return false;
+}
+
+static void print_json(Arena *a, const DlcBundleInfo *c, const PrecisionError *e, const char *model, size_t bytes,
+	double seconds)
 {
 	Text out = { .arena = a };
 	Json *v = json_new(a, JV_OBJECT);
@@ -113,6 +182,8 @@ static void print_json(Arena *a, const DlcBundleInfo *c, const char *model, size
 		json_set(a, row, "form", json_new_text(a, c->code[k].form));
 		json_set(a, row, "bytes", json_new_int(a, c->code[k].bytes));
 	}
+	if (e != NULL)
+		add_errors(a, v, e);
 	json_set(a, v, "seconds", json_new_real(a, seconds));
 	json_write(&out, v);
 	puts(text_str(&out));
@@ -217,12 +288,16 @@ static bool compile_job(Job *j, double from, Err *err)
 			fprintf(stderr,
 				"dlc: %d of %d tasks %s no schedule, and their naive loops are slow; --explain names them\n",
 				info->naive, info->ntask, info->naive == 1 ? "has" : "have");
+		PrecisionError e;
+		bool known = find_errors(j->args, j->session, &e);
 		if (explain && json)
 			print_tasks(a, info);
 		else if (explain)
 			print_explain(j->args, info);
 		if (json)
-			print_json(a, info, args_operand(j->args, 0), size, seconds);
+			print_json(a, info, known ? &e : NULL, args_operand(j->args, 0), size, seconds);
+		if (known)
+			print_errors(j->args, &e);
 	}
 	dlc_bundle_close(b);
 	return ok;

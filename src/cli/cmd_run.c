@@ -1,9 +1,9 @@
 /*
  * dlc run: dlc-run for models that are no bundles.  The model is compiled in memory and run from
  * there; dlc-run hands over to this where it is given a model.  With --check=DIR, inputs that fix a
- * shape or an axis are bound from the test data.
+ * shape or an axis are bound from the test data.  --against=fp32 compiles it once more, in fp32 for this CPU.
  */
-#include "cli/operands.h"
+#include "cli/precision_error.h"
 #include "run/option.h"
 #include "run/program.h"
 
@@ -13,7 +13,7 @@
 typedef struct Host {
 	const Args *args;
 	DlcSession *session;
-	DlcBundle *bundle;
+	DlcBundle *bundle, *reference;
 	Err *err;
 } Host;
 
@@ -49,12 +49,20 @@ static DlcStatus open_model(void *arg, const char *path, DlcModel **out, DlcErro
 	return dlc_model_open_memory_on((int)args_int(h->args, "device", 0), bytes, size, out, why);
 }
 
+static DlcStatus open_reference(void *arg, const char *path, DlcModel **out, DlcError *why)
+{
+	Host *h = arg;
+	(void)why;
+	return precision_open(h->args, h->session, path, DLC_FP32, &h->reference, out, h->err) ? DLC_OK : RUN_REPORTED;
+}
+
 static bool run_run(const Args *args, Err *err)
 {
 	Host h = { .args = args, .err = err };
-	RunHost host = { "dlc run", open_model, &h };
+	RunHost host = { "dlc run", open_model, open_reference, &h };
 	int code = run_main(args, &host);
 	dlc_bundle_close(h.bundle);
+	dlc_bundle_close(h.reference);
 	dlc_session_close(h.session);
 	if (code < 0)
 		return false;

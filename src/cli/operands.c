@@ -24,10 +24,14 @@ static void names_add(Names *names, Arena *a, const char *name)
 	vec_push(a, names, name);
 }
 
+/* A network that is loaded twice has the same notes: each is said once in a row. */
 static void note(const char *sentence, void *arg)
 {
+	static char last[400];
 	(void)arg;
-	fprintf(stderr, "dlc: %s\n", sentence);
+	if (strncmp(last, sentence, sizeof last - 1) != 0)
+		fprintf(stderr, "dlc: %s\n", sentence);
+	snprintf(last, sizeof last, "%s", sentence);
 }
 
 DlcSession *session_open(Err *err)
@@ -248,10 +252,14 @@ static int offer_check(const char *input, DlcTensor *out, void *arg)
 
 DlcNetwork *network_load(const Args *args, DlcSession *s, const char *model, Err *err)
 {
-	DlcNetwork *n = NULL;
 	/* The option's words are in the order of DlcPrecision. */
-	DlcLoadOptions o = { .batch = args_int(args, "batch", 0),
-		.precision = (DlcPrecision)args_int(args, "precision", DLC_FP32) };
+	return network_load_in(args, s, model, (DlcPrecision)args_int(args, "precision", DLC_FP32), err);
+}
+
+DlcNetwork *network_load_in(const Args *args, DlcSession *s, const char *model, DlcPrecision p, Err *err)
+{
+	DlcNetwork *n = NULL;
+	DlcLoadOptions o = { .batch = args_int(args, "batch", 0), .precision = p };
 	if (!read_shapes(args, &o, err) || !read_binds(args, &o, err))
 		return NULL;
 	if (args_has(args, "check") && args_text(args, "check", "")[0] != 0) {

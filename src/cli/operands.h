@@ -19,6 +19,8 @@ DlcTarget target_of(const Args *args);
  */
 bool target_settle(const Args *args, DlcSession *s, DlcTarget *t, Err *err);
 DlcNetwork *network_load(const Args *args, DlcSession *s, const char *model, Err *err);
+/* The same in another precision than --precision says. */
+DlcNetwork *network_load_in(const Args *args, DlcSession *s, const char *model, DlcPrecision p, Err *err);
 
 /* A text of at most 1 MB: the file *name, or standard input for "-", and *name says so then. NULL and err. */
 const char *text_load(Arena *a, const char **name, Err *err);

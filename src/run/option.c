@@ -53,6 +53,7 @@ bool run_options_read(const Args *args, RunOptions *o, Err *err)
 		.seconds = args_real(args, "seconds", 0),
 		.rtol = args_real(args, "rtol", 1e-3),
 		.atol = args_real(args, "atol", 1e-7),
+		.against = args_text(args, "against", NULL),
 		.check_dir = args_text(args, "check", ""),
 		.compiling = args_given_below(args, compiling),
 		.random = args_given(args, "random"),
@@ -73,5 +74,7 @@ bool run_options_read(const Args *args, RunOptions *o, Err *err)
 		why = "--check takes its tensors from DIR: no --input, --output, --expect or --random beside it";
 	else if (o->expect.n > 0 && (o->bench || o->profile))
 		why = "--expect compares the outputs of one run: no --bench or --profile beside it";
+	else if (o->against != NULL && (o->bench || o->profile || o->check || o->output.n > 0 || o->expect.n > 0))
+		why = "--against compares the outputs of two models: no --bench, --profile, --check, --output or --expect";
 	return why == NULL || fail(err, ERR_USAGE, "", "%s", why);
 }

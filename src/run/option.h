@@ -22,6 +22,7 @@ typedef struct RunOptions {
 	int device;
 	double seconds; /* 0: not given */
 	double rtol, atol;
+	const char *against;   /* "fp32" or a bundle; NULL: not given */
 	const char *check_dir; /* of --check; NULL: it has none */
 	const char *compiling; /* an option that says how to compile, without "--"; NULL: none is given */
 	bool random, bench, profile, check, json;

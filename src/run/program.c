@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 	file_fill_streams();
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes fails as on a full disk */
 	Line line = { argc, argv };
-	RunHost host = { "dlc-run", hand_over, &line };
+	RunHost host = { "dlc-run", hand_over, NULL, &line };
 	Arena *a = arena_new();
 	Text out = { .arena = a };
 	Err err = { 0 };

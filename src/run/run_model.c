@@ -13,6 +13,7 @@
 
 #include "base/user_folder.h"
 #include "runtime/model.h"
+#include "run/against.h"
 #include "run/difference.h"
 #include "run/test_data.h"
 #include "run/feed.h"
@@ -96,9 +97,10 @@ static DlcStatus run_fed(Feed *f, DlcInstance *i, const DlcModel *m, const RunOp
 	return s;
 }
 
-static DlcStatus run_model(
-	const DlcModel *m, const RunOptions *o, const char *program, DlcError *err)
+static DlcStatus run_model(const DlcModel *m, const RunOptions *o, const RunHost *host, bool hosts, DlcError *err)
 {
+	if (o->against != NULL)
+		return against_options(m, o, host, hosts, err);
 	DlcInstance *i = NULL;
 	Feed f = { .n = 0 };
 	DlcStatus s = save_check(m, o, err);
@@ -109,7 +111,7 @@ static DlcStatus run_model(
 	if (s == DLC_OK && !feed_init(&f, m))
 		s = runtime_fail(err, DLC_NO_MEMORY, "no memory");
 	if (s == DLC_OK)
-		s = o->check ? check_folder(&f, i, m, o, err) : run_fed(&f, i, m, o, program, err);
+		s = o->check ? check_folder(&f, i, m, o, err) : run_fed(&f, i, m, o, host->program, err);
 	feed_free(&f);
 	dlc_instance_close(i);
 	return s;
@@ -125,7 +127,7 @@ static DlcStatus run_options(const RunOptions *o, const RunHost *host, DlcError 
 			"--%s: %s is a bundle, which is compiled already: leave the option out, or name the model",
 			o->compiling, o->model);
 	if (s == DLC_OK)
-		s = run_model(m, o, host->program, err);
+		s = run_model(m, o, host, hosts, err);
 	dlc_model_close(m);
 	return s;
 }
