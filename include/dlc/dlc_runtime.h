@@ -86,8 +86,8 @@ DLC_API DlcStatus dlc_model_tensor(const DlcModel *m, DlcRole role, int index, D
 DLC_API DlcStatus dlc_instance_open(const DlcModel *m, int threads, DlcInstance **out, DlcError *err);
 DLC_API void dlc_instance_close(DlcInstance *i); /* NULL is allowed */
 /*
- * Lets runs read an input from, or write an output to, the caller's memory until the next bind: in place where it is
- * 64-byte aligned and in the device's memory, else copied at every run.  NULL: the instance's own again.
+ * Lets runs read an input from, or write an output to, the caller's memory until the next bind (NULL): in place where
+ * it is 64-byte aligned, in the device's memory and apart from inputs, else copied at every run. Outputs are apart.
  */
 DLC_API DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTensor *t, DlcError *err);
 /*

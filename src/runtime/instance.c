@@ -223,6 +223,45 @@ static DlcStatus check_bound(const DlcInstance *i, uint32_t t, DlcError *err)
 	return DLC_OK;
 }
 
+static int64_t bytes_now(const DlcInstance *i, uint32_t t)
+{
+	const BundleTensor *row = &i->m->tensor[t];
+	DlcTensor x = { .ndim = (int32_t)row->ndim, .dtype = { row->code, row->bits, 1 }, .shape = i->dim + row->dim };
+	return tensor_bytes(&x);
+}
+
+/* Whether memory at `a` of tensor t overlaps memory at `b` of tensor u, at today's shapes. */
+static bool overlap(const DlcInstance *i, uint32_t t, const void *a, uint32_t u, const void *b)
+{
+	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+	return x < y + (uint64_t)bytes_now(i, u) && y < x + (uint64_t)bytes_now(i, t);
+}
+
+/*
+ * Kernels may load an input after they stored an output, so the two must be apart. An output that the caller bound
+ * over an input is computed in the instance's own memory and copied when the last step is done.
+ */
+static DlcStatus part_bound(DlcInstance *i, DlcError *err)
+{
+	const DlcModel *m = i->m;
+	for (uint32_t t = 0; t < ntensor(m); t++)
+		i->bound[t].direct = i->bound[t].user != NULL && i->bound[t].fits;
+	for (uint32_t t = m->ninput; t < ntensor(m); t++) {
+		Bound *b = &i->bound[t];
+		for (uint32_t u = 0; u < m->ninput && b->direct; u++) {
+			const Bound *in = &i->bound[u];
+			b->direct = !overlap(i, t, b->user, u, in->direct ? in->user : in->own);
+		}
+		for (uint32_t u = m->ninput; u < ntensor(m) && b->user != NULL; u++) {
+			const Bound *other = &i->bound[u];
+			if (u != t && overlap(i, t, b->user, u, other->user != NULL ? other->user : other->own))
+				return runtime_fail(err, DLC_BAD_ARGUMENT, "outputs %s and %s overlap: bind memory of its own to each",
+					m->text + m->tensor[t].name, m->text + m->tensor[u].name);
+		}
+	}
+	return DLC_OK;
+}
+
 DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
 {
 	const DlcModel *m = i->m;
@@ -241,6 +280,8 @@ DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
 	for (uint32_t t = 0; t < ntensor(m) && s == DLC_OK; t++)
 		if (i->bound[t].user != NULL)
 			s = check_bound(i, t, err);
+	if (s == DLC_OK)
+		s = part_bound(i, err);
 	if (s != DLC_OK)
 		return s;
 	resolve_args(i, 0, m->h->arg.count);
@@ -277,7 +318,6 @@ DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTe
 	i->stale = true;
 	if (t == NULL) {
 		b->user = NULL;
-		b->direct = false;
 		return DLC_OK;
 	}
 	if (!tensor_fits(i, row, &want, t)) {
@@ -298,7 +338,7 @@ DlcStatus dlc_instance_bind(DlcInstance *i, DlcRole role, int index, const DlcTe
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "%s: the tensor has no data", name);
 	b->away = host && !i->m->device->on_host;
 	b->user = t->data != NULL ? (unsigned char *)t->data + t->byte_offset : b->own;
-	b->direct = !b->away && (uintptr_t)b->user % BUNDLE_BUFFER == 0;
+	b->fits = !b->away && (uintptr_t)b->user % BUNDLE_BUFFER == 0;
 	for (int k = 0; k < t->ndim; k++)
 		b->shape[k] = t->shape[k];
 	return DLC_OK;

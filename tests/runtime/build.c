@@ -181,3 +181,13 @@ Build *build_add(int64_t n)
 	build_call(b, KERNEL_add, (uint32_t[]){ work, one, out }, &n);
 	return b;
 }
+
+Build *build_add_more(int64_t n)
+{
+	uint64_t bytes = (uint64_t)n * sizeof(float);
+	Build *b = build_add(n);
+	build_tensor(b, "more", 1, 2, b->tensor[0].dim);
+	uint32_t in = build_slot(b, BUNDLE_INPUT, 0, 0, bytes), one = build_slot(b, BUNDLE_CONST, 0, 0, bytes);
+	build_call(b, KERNEL_add, (uint32_t[]){ in, one, build_slot(b, BUNDLE_OUTPUT, 1, 0, bytes) }, &n);
+	return b;
+}

@@ -47,5 +47,7 @@ void build_resum(unsigned char *bytes, size_t size);
 
 /* out = a + b of `n` floats each, through workspace: t = a + b, out = t + c, c constant ones. */
 Build *build_add(int64_t n);
+/* Then another output, more = a + 1. */
+Build *build_add_more(int64_t n);
 
 #endif

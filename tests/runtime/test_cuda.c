@@ -78,6 +78,36 @@ START_TEST(device_tensors)
 }
 END_TEST
 
+/* An output over an input, whole or shifted, is computed apart and copied, also where the plan is replayed. */
+START_TEST(overlaps)
+{
+	float a[N], b[N], out[N], more[N];
+	int64_t shape[] = { 1, N };
+	Net n = opened(for_cuda(build_add_more(N), CUDA_HEAD));
+	unsigned char *memory = n.m->device->alloc(n.m->context, 1024);
+	fill(b, N, 5);
+	for (int round = 0; round < 8; round++) {
+		for (int k = 0; k < 2; k++) {
+			DlcTensor t = tensor(memory + (k == 0 ? 0 : round / 4 * 64), shape);
+			t.device = (DlcDevice){ DLC_DEVICE_CUDA, 0 };
+			bind(&n, k == 0 ? DLC_INPUT : DLC_OUTPUT, 0, t);
+		}
+		fill(a, N, (float)round);
+		ck_assert(dlc_instance_write(n.i, DLC_INPUT, 0, a, sizeof a, NULL) == DLC_OK);
+		ck_assert(dlc_instance_write(n.i, DLC_INPUT, 1, b, sizeof b, NULL) == DLC_OK);
+		net_run(&n);
+		ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, NULL) == DLC_OK);
+		ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 1, more, sizeof more, NULL) == DLC_OK);
+		expect_sum(out, a, b, N);
+		for (int k = 0; k < N; k++)
+			ck_assert_float_eq(more[k], a[k] + 1);
+	}
+	ck_assert_int_eq(calls("cuGraphInstantiateWithFlags"), 1);
+	n.m->device->release(n.m->context, memory, 1024);
+	closed(&n);
+}
+END_TEST
+
 /* The oldest recording makes room. */
 START_TEST(many_sets)
 {
@@ -278,6 +308,7 @@ int main(void)
 	TCase *tc = tcase_create("cuda");
 	tcase_add_test(tc, replays);
 	tcase_add_test(tc, device_tensors);
+	tcase_add_test(tc, overlaps);
 	tcase_add_test(tc, many_sets);
 	tcase_add_test(tc, copies);
 	tcase_add_test(tc, pinned);

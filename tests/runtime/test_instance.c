@@ -144,6 +144,62 @@ START_TEST(bound_buffers)
 END_TEST
 
 /* Everything that a bind can get wrong, and what is said; the binding before stays. */
+static void bind_floats(Net *n, DlcRole role, int index, float *p)
+{
+	DlcError err = { 0 };
+	DlcTensor t = tensor(p, (int64_t[]){ 1, N });
+	ck_assert_msg(dlc_instance_bind(n->i, role, index, &t, &err) == DLC_OK, "%s", err.text);
+}
+
+/* An output over an input, whole or shifted, is what it would be elsewhere, and so is what reads the input later. */
+START_TEST(overlaps)
+{
+	static const int AT[] = { 0, 16, -16, 5 }; /* floats behind the input; 5: unaligned too */
+	static _Alignas(64) float memory[N + 32];
+	float a[N], b[N], more[N], *in = memory + 16;
+	Net n = net_open(build_add_more(N), THREADS[_i]);
+	fill(b, N, 3);
+	for (int k = 0; k <= LEN(AT); k++) { /* the last is the instance's own input */
+		bool last = k == LEN(AT);
+		float *out = last ? own(&n, DLC_INPUT, 1) : in + AT[k];
+		bind_floats(&n, DLC_INPUT, 0, in);
+		bind_floats(&n, DLC_OUTPUT, 0, out);
+		for (int round = 0; round < 2; round++) {
+			fill(a, N, (float)(k + round));
+			memcpy(in, a, sizeof a);
+			ck_assert(dlc_instance_write(n.i, DLC_INPUT, 1, b, sizeof b, NULL) == DLC_OK);
+			net_run(&n);
+			expect_sum(out, a, b);
+			ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 1, more, sizeof more, NULL) == DLC_OK);
+			for (int j = 0; j < N; j++)
+				ck_assert_float_eq(more[j], a[j] + 1);
+		}
+	}
+	net_close(&n);
+}
+END_TEST
+
+START_TEST(outputs_overlap)
+{
+	static _Alignas(64) float memory[2 * N];
+	DlcError err = { 0 };
+	Net n = net_open(build_add_more(N), 1);
+	bind_floats(&n, DLC_OUTPUT, 0, memory);
+	bind_floats(&n, DLC_OUTPUT, 1, memory + N - 1);
+	ck_assert_int_eq(dlc_instance_run(n.i, &err), DLC_BAD_ARGUMENT);
+	ck_assert_str_eq(err.text, "outputs out and more overlap: bind memory of its own to each");
+	bind_floats(&n, DLC_OUTPUT, 1, memory + N);
+	net_run(&n);
+	bind_floats(&n, DLC_OUTPUT, 0, own(&n, DLC_OUTPUT, 0));
+	net_run(&n);
+	bind_floats(&n, DLC_OUTPUT, 0, memory);
+	ck_assert(dlc_instance_bind(n.i, DLC_OUTPUT, 1, NULL, NULL) == DLC_OK);
+	bind_floats(&n, DLC_OUTPUT, 0, own(&n, DLC_OUTPUT, 1));
+	ck_assert_int_eq(dlc_instance_run(n.i, &err), DLC_BAD_ARGUMENT);
+	net_close(&n);
+}
+END_TEST
+
 START_TEST(refused_binds)
 {
 	static _Alignas(64) float memory[N];
@@ -516,6 +572,8 @@ int main(void)
 	tcase_add_loop_test(tc, written_and_read, 0, LEN(THREADS));
 	tcase_add_test(tc, refused_copies);
 	tcase_add_test(tc, bound_buffers);
+	tcase_add_loop_test(tc, overlaps, 0, LEN(THREADS));
+	tcase_add_test(tc, outputs_overlap);
 	tcase_add_test(tc, refused_binds);
 	tcase_add_test(tc, symbols);
 	tcase_add_loop_test(tc, loops, 0, LEN(THREADS));
