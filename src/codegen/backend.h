@@ -48,7 +48,7 @@ typedef struct Backend {
 	unsigned kinds;          /* bit TARGET_x: targets of this kind are its */
 	int device;              /* DLPack's code of the device that runs its code */
 	unsigned code_align[ARCH_COUNT]; /* bytes: a multiple of it is where an image may stand in a file; 0: anywhere */
-	const Pass *const *pass; /* ends with NULL; rows of codegen/lower/pass.def and its own */
+	const Pass *const *pass; /* ends with NULL; steps of codegen/lower/order.def and its own */
 	const BackendText *text; /* lowered first, then its own; ends with name == NULL */
 	/* Memory that must be left before it begins, where emit ends the process if it gets none; 0: emit reports it. */
 	size_t emit_bytes;

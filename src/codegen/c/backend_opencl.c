@@ -6,27 +6,11 @@
 #include "target/occupancy.h"
 
 static const Pass *const passes[] = {
-	&row_inline_calls,
-	&row_copies,
-	&row_kernels,
-	&row_launch_nest,
-	&row_hoist_init,
-	&row_blocks,
-	&row_simplify,
-	&row_conditions,
-	&row_reduce,
-	&row_widths,
-	&row_vectorize,
-	&row_unroll,
-	&row_simplify,
-	&row_conditions, /* what unrolling has decided */
-	&row_flatten,
-	&row_simplify,
-	&row_lanes,
-	&row_accumulate,
-	&row_registers,
-	&row_masks,
-	&row_divide,
+#define ALL(pass) &row_##pass,
+#define TEAMS(pass)
+#define LAUNCHES(pass) &row_##pass,
+#define WARPS(pass)
+#include "codegen/lower/order.def"
 	NULL,
 };
 

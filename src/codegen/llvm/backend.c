@@ -137,25 +137,11 @@ static bool spills_hurt(const KernelReport *r, const Target *t)
 }
 
 static const Pass *const passes[] = {
-	&row_inline_calls,
-	&row_async,
-	&row_hoist_init,
-	&row_blocks,
-	&row_simplify,
-	&row_conditions,
-	&row_reduce,
-	&row_vectorize,
-	&row_unroll,
-	&row_simplify,
-	&row_conditions, /* what unrolling has decided */
-	&row_flatten,
-	&row_simplify,
-	&row_lanes,
-	&row_accumulate,
-	&row_registers,
-	&row_masks,
-	&row_threads,
-	&row_divide,
+#define ALL(pass) &row_##pass,
+#define TEAMS(pass) &row_##pass,
+#define LAUNCHES(pass)
+#define WARPS(pass)
+#include "codegen/lower/order.def"
 	&row_weigh,
 	NULL,
 };
