@@ -145,7 +145,8 @@ static DlcStatus cuda_describe(int32_t id, DeviceFacts *out, DlcError *err)
 		{ "block_threads", CU_BLOCK_THREADS, 1 }, { "unit_threads", CU_UNIT_THREADS, 1 },
 		{ "unit_blocks", CU_UNIT_BLOCKS, 1 }, { "unit_shared_bytes", CU_UNIT_SHARED, 1 },
 		{ "shared_bytes", CU_SHARED_MOST, 1 }, { "unit_registers", CU_UNIT_REGISTERS, 1 },
-		{ "l2_bytes", CU_L2_BYTES, 1 } };
+		{ "l2_bytes", CU_L2_BYTES, 1 }, { "pci_domain", CU_PCI_DOMAIN, 1 }, { "pci_bus", CU_PCI_BUS, 1 },
+		{ "pci_slot", CU_PCI_SLOT, 1 } };
 	int device;
 	size_t bytes = 0;
 	*out = (DeviceFacts){ .n = 0 };

@@ -9,8 +9,9 @@
 enum { DEVICE_NUMBERS = 24 };
 
 /*
- * Numbers have the keys of target files (docs/targets.md: "cores", "ghz",
- * "block_threads"), and "l2_bytes" and "memory_bytes_per_second" beside them; what it does not say is left out.
+ * Numbers have the keys of target files (docs/targets.md: "cores", "ghz", "block_threads"), and beside them
+ * "l2_bytes", "memory_bytes_per_second" and its place on the PCI bus ("pci_domain", "pci_bus", "pci_slot"); what it
+ * does not say is left out.
  */
 typedef struct DeviceFacts {
 	char name[128];    /* "NVIDIA H200" */

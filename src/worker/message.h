@@ -18,7 +18,7 @@
 
 #include "runtime/kernel.h"
 
-enum { MSG_VERSION = 10 };
+enum { MSG_VERSION = 11 };
 #define MSG_MAX ((uint64_t)1 << 32) /* bytes of a frame */
 
 typedef enum {

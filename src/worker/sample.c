@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "runtime/device_state.h"
 #include "runtime/model.h"
 #include "runtime/timing.h"
 #include "worker/lock.h"
@@ -201,6 +202,13 @@ DlcStatus worker_probe(Worker *w, const MsgProbe *m, MsgProbed *out, DlcError *e
 		if (best >= SAMPLING_PROBE_NS || n == m->most)
 			break;
 		n = n < m->most / SAMPLING_PROBE_MORE ? n * SAMPLING_PROBE_MORE : m->most;
+	}
+	if (s == DLC_OK) {
+		const Site *own = worker_own(w);
+		DeviceState state = device_state(own->device, own->id);
+		out->mhz = state.mhz;
+		out->celsius = state.celsius;
+		out->slowed = state.slowed;
 	}
 	return s;
 }

@@ -30,7 +30,8 @@ typedef struct MsgTime { /* then: uint32_t programs[nprogram] */
 
 /*
  * Of the CPU, by `threads` threads. Or of the device: `program`, whose calls have one symbol, a number of blocks, does
- * `flops` for each block; the worker takes more blocks, up to `most`, until they last long enough.
+ * `flops` for each block, floating operations or bytes. The worker takes more blocks, up to `most`, until they last
+ * long enough.
  */
 typedef struct MsgProbe {
 	uint64_t threads, program; /* program: MSG_TABLE, the CPU */
@@ -53,6 +54,9 @@ typedef struct MsgTimes { /* then: MsgSample[nsample], in the order taken */
 
 typedef struct MsgProbed {
 	double gflops;
+	uint32_t mhz; /* of a device, just after it: its clock, its temperature, what slows it down (device_state.h) */
+	int32_t celsius;
+	uint64_t slowed;
 } MsgProbed;
 
 /* `warmup` runs that are not timed, then at most `runs`. No new one begins after budget_ns; 0: no limit. */

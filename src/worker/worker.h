@@ -31,7 +31,7 @@ DlcStatus worker_time(Worker *w, const MsgTime *m, const uint32_t *program, MsgS
 	MsgTimes *out, DlcError *err);
 /* *value, freed by the caller, has out->nvalue numbers. */
 DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgProfiled *out, DlcError *err);
-/* The rate of a program that does nothing but multiply and add. */
+/* The rate of a program of the device, and the device's state just after it. */
 DlcStatus worker_probe(Worker *w, const MsgProbe *m, MsgProbed *out, DlcError *err);
 void worker_reset(Worker *w);
 

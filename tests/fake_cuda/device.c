@@ -237,7 +237,8 @@ int cuDeviceGetAttribute(int *out, int what, int device)
 {
 	static const int ROW[][2] = { { 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, INT32_MAX }, { 6, 65535 },
 		{ 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 12, 65536 }, { 13, 1980000 }, { 16, 132 }, { 17, 0 }, { 18, 0 },
-		{ 36, 3201000 }, { 37, 6144 }, { 38, 60 << 20 }, { 39, 2048 }, { 82, 65536 }, { 106, 32 }, { 111, 1024 } };
+		{ CU_PCI_SLOT, 0 }, { 36, 3201000 }, { 37, 6144 }, { 38, 60 << 20 }, { 39, 2048 },
+		{ CU_PCI_DOMAIN, 0 }, { 82, 65536 }, { 106, 32 }, { 111, 1024 } };
 	FAKE_BEGIN(false);
 	if (device < 0 || device >= fake.devices || device >= FAKE_DEVICES)
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -246,6 +247,9 @@ int cuDeviceGetAttribute(int *out, int what, int device)
 		return CU_OK;
 	*out = fake_shared_most(device) + (what == 81 ? 1024 : 0); /* of one multiprocessor */
 	if (what == CU_SHARED_MOST || what == 81)
+		return CU_OK;
+	*out = FAKE_PCI_BUS + device;
+	if (what == CU_PCI_BUS)
 		return CU_OK;
 	for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
 		if (ROW[k][0] == what) {

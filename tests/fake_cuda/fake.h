@@ -17,6 +17,7 @@
  *   FAKE_CUDA_GONE=ID:N:FILE           device ID fails at a process's Nth kernel, and makes FILE; while FILE is there,
  *                                      it does not open
  *   FAKE_CUDA_SAY=1                    says on standard error what each module is that is loaded
+ *   FAKE_NVML="1410:87:0x20"           states of the device: nvml.c
  *   CUDA_LAUNCH_BLOCKING=1             as in CUDA's own driver
  */
 #ifndef TESTS_FAKE_CUDA_FAKE_H
@@ -27,7 +28,7 @@
 #include "host_kernel.h"
 #include "runtime/cuda_api.h"
 
-enum { FAKE_DEVICES = 8, FAKE_PARAMETERS = 512 };
+enum { FAKE_DEVICES = 8, FAKE_PARAMETERS = 512, FAKE_PCI_BUS = 65 /* of device 0 */ };
 
 enum { /* further results of CUDA's driver */
 	CUDA_ERROR_NOT_INITIALIZED = 3,

@@ -281,7 +281,13 @@ bool ptx_compute(const PtxIns *i, uint64_t a, uint64_t b, uint64_t c, uint64_t *
 		return known && i->n == 3;
 	}
 	case PTX_selp: *out = c & 1 ? a : b; return true;
-	case PTX_cvt: *out = convert(i, a); return i->ntype == 2;
+	case PTX_cvt:
+		if (ptx_word(i, "tf32")) { /* the nearest with 10 bits of fraction, of two the one farther from 0 */
+			*out = isfinite(f32_of(a)) ? (uint32_t)((a + (1u << 12)) & ~(uint64_t)0x1fff) : (uint32_t)a;
+			return i->ntype == 1;
+		}
+		*out = convert(i, a);
+		return i->ntype == 2;
 	default: break;
 	}
 	if (i->ntype == 0)
