@@ -74,11 +74,15 @@ typedef struct DlcTargetInfo {
 	int ncore;
 	const DlcCoreFigure *blocks;      /* of a device: what blocks of threads have; without a source */
 	int nblocks;
+	const DlcCoreFigure *probe;       /* of a device: what this call measured; without a source */
+	int nprobe;
+	const char *slowed;               /* what slowed it down meanwhile: "temperature"; "": nothing that is known */
 } DlcTargetInfo;
 
 /*
  * The session's until the next call of this function. probe: measures the core that the call runs on for about half a
- * second; the target is refused unless it is a CPU's and its code runs on this machine.
+ * second, or a GPU for some seconds, in which its kernels are built and run in children. The target is refused unless
+ * its code runs on this machine, and where it is a CPU through a driver.
  */
 DLC_API DlcFault dlc_target_info(
 	DlcSession *s, const DlcTarget *target, int probe, const DlcTargetInfo **out, DlcFailure *why);

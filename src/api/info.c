@@ -156,6 +156,33 @@ static void list_blocks(Arena *a, const Target *t, DlcTargetInfo *out)
 	out->nblocks = (int)list.n;
 }
 
+/* What a GPU gives now, and in which state it is. */
+static bool measure_device(
+	DlcSession *s, const DlcTarget *name, const Target *t, Arena *a, DlcTargetInfo *out, Err *err)
+{
+	enum { STATES = 2 };
+	DeviceProbe p;
+	ChildOptions o = { .name = name, .target = t, .jobs = 1, .run_ms = METHOD_RUN_MS };
+	if (!target_has_warps(t))
+		return fail(err, ERR_USAGE, t->model, "its processors are the host's, so its figures are those of the host");
+	if (!session_open_children(s, &o, err))
+		return false;
+	bool ok = measure_probe(s->call->measure, &p, err);
+	session_close_children(s);
+	DlcCoreFigure *list = arena_array(a, DlcCoreFigure, PROBE_KINDS + STATES);
+	for (int k = 0; k < PROBE_KINDS; k++)
+		if (ok && p.rate[k] > 0)
+			list[out->nprobe++] =
+				(DlcCoreFigure){ probe_key((ProbeKind)k), probe_meaning((ProbeKind)k), 0, "", p.rate[k] };
+	if (ok && p.mhz > 0)
+		list[out->nprobe++] = (DlcCoreFigure){ "device_mhz", "clock just after it, MHz", 0, "", (double)p.mhz };
+	if (ok && p.celsius > 0)
+		list[out->nprobe++] = (DlcCoreFigure){ "celsius", "temperature just after it", 0, "", (double)p.celsius };
+	out->probe = list;
+	out->slowed = ok ? arena_printf(a, "%s", p.slowed) : "";
+	return ok;
+}
+
 static bool describe_target(DlcSession *s, const DlcTarget *target, bool probe, const DlcTargetInfo **out, Err *err)
 {
 	Arena *a = session_view(s, &s->target_info, "s", err);
@@ -165,9 +192,8 @@ static bool describe_target(DlcSession *s, const DlcTarget *target, bool probe, 
 	Core measured = { 0 };
 	if (!session_target(s, target, probe, t, err))
 		return false;
-	if (probe && target_has_blocks(t))
-		return fail(err, ERR_USAGE, t->model, "only the core of a CPU is measured");
-	if (probe && !measure_core(t, &measured, err))
+	bool device = target_has_blocks(t);
+	if (probe && !device && !measure_core(t, &measured, err))
 		return false;
 	DlcTargetInfo *v = arena_new_of(a, DlcTargetInfo);
 	*v = (DlcTargetInfo){ .kind = target_kind_name(t->kind),
@@ -185,6 +211,9 @@ static bool describe_target(DlcSession *s, const DlcTarget *target, bool probe, 
 	list_caches(a, t, v);
 	list_figures(a, t, &measured, v);
 	list_blocks(a, t, v);
+	v->slowed = "";
+	if (probe && device && !measure_device(s, target, t, a, v, err))
+		return false;
 	*out = v;
 	return true;
 }

@@ -335,6 +335,7 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 		.builders = o->jobs > 0 ? o->jobs : builders_for(o->target, n),
 		.threads = threads,
 		.device = device,
+		.target = target_has_warps(o->target) ? o->target : NULL,
 		.build_ms = METHOD_BUILD_MS,
 		.run_ms = o->run_ms + (device ? METHOD_DEVICE_BUILD_MS : 0),
 		.tolerance = METHOD_TOLERANCE,

@@ -66,6 +66,11 @@ static Json *target_json(Arena *a, const DlcTargetInfo *t, bool probed)
 	}
 	for (int i = 0; i < t->nblocks; i++)
 		json_set(a, v, t->blocks[i].key, json_new_count(a, t->blocks[i].value));
+	Json *probe = t->nprobe > 0 ? json_set(a, v, "measured", json_new(a, JV_OBJECT)) : NULL;
+	for (int i = 0; i < t->nprobe; i++)
+		json_set(a, probe, t->probe[i].key, json_new_real(a, t->probe[i].measured));
+	if (t->slowed[0] != 0)
+		json_set(a, probe, "slowed", json_new_text(a, t->slowed));
 	return v;
 }
 
@@ -178,6 +183,15 @@ static void print_device(Arena *a, const DlcTargetInfo *t, int id)
 	print_caches(a, t);
 }
 
+/* What a device gave now. */
+static void print_device_probe(const DlcTargetInfo *t)
+{
+	for (int i = 0; i < t->nprobe; i++)
+		printf("          %9.1f  %s\n", t->probe[i].measured, t->probe[i].meaning);
+	if (t->slowed[0] != 0)
+		printf("          slowed down by its %s\n", t->slowed);
+}
+
 /* What was measured beside what the target says, and where it has that from. */
 static void print_probe(const DlcTargetInfo *t)
 {
@@ -222,6 +236,12 @@ static void print_rest(const DlcSessionInfo *s)
 		printf("%-10s%s%s\n", s->place[i].what, s->place[i].path, s->place[i].exists ? "" : "  (not there)");
 }
 
+/* It has processors of its own, which are worth measuring. */
+static bool is_gpu(const DlcTargetInfo *t)
+{
+	return limit_of(t, "warp") > 1;
+}
+
 /* Where one cannot be described, that is said, and the others are listed. */
 static void list_devices(Info *f, DlcSession *s)
 {
@@ -235,9 +255,17 @@ static void list_devices(Info *f, DlcSession *s)
 			const DlcTargetInfo *t;
 			DlcTarget device = { .name = kind, .device = id };
 			bool ok = there && dlc_target_info(s, &device, 0, &t, failure_of(&none)) == DLC_FAULT_NONE;
-			if (ok && f->devices == NULL)
+			bool failed = false;
+			if (ok && f->probed && is_gpu(t)) {
+				failed = dlc_target_info(s, &device, 1, &t, failure_of(&none)) != DLC_FAULT_NONE;
+				ok = !failed || dlc_target_info(s, &device, 0, &t, NULL) == DLC_FAULT_NONE;
+			}
+			if (failed)
+				fprintf(stderr, "dlc: %s:%d: %s\n", kind, id, none.text);
+			if (ok && f->devices == NULL) {
 				print_device(f->arena, t, id);
-			else if (ok)
+				print_device_probe(t);
+			} else if (ok)
 				json_set(f->arena, json_push(f->arena, f->devices, target_json(f->arena, t, false)), "device",
 					json_new_int(f->arena, id));
 			else if (f->missing == NULL)
@@ -293,7 +321,9 @@ static bool run_info(const Args *args, Err *err)
 }
 
 static const Option options[] = {
-	{ .name = "probe", .kind = OPT_FLAG, .help = "measure what a core does in a cycle; takes about half a second" },
+	{ .name = "probe",
+		.kind = OPT_FLAG,
+		.help = "measure what a core does in a cycle, and what each GPU gives; takes some seconds" },
 	{ .name = "device", .kind = OPT_INT, .arg = "N", .lo = 0, .hi = 4095, .help = "list only device N of each kind" },
 	OPTION_JSON,
 	OPTION_END,

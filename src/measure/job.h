@@ -7,8 +7,11 @@
 #include "measure/measure.h"
 #include "worker/frame.h"
 
-/* An entrant is built and checked and stays loaded; then a race times the entrants. A probe is built and kept. */
-typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK, JOB_PROBE } JobKind;
+/*
+ * An entrant is built and checked and stays loaded; then a race times the entrants. A probe is built and kept; for a
+ * state all of it is measured.
+ */
+typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK, JOB_PROBE, JOB_STATE } JobKind;
 /* CHECK: run and compare.  JUDGE: the reference value of one element, in which two candidates disagree. */
 typedef enum { PHASE_CHECK, PHASE_JUDGE, PHASE_TIME } Phase;
 
@@ -21,6 +24,7 @@ enum {
 	LANE_BUFFERS = 4096,
 	LANE_NUMBERS = 2 * LANE_BUFFERS, /* each buffer may lie on the host and on the device */
 	FIRST_OWN = MSG_TABLE - LANES * LANE_NUMBERS, /* number of the first lane's first buffer */
+	PROGRAM_PROBE = 900, /* and one for each kind of it */
 	PROGRAM_NETWORK = 1000,
 	NETWORKS_LOADED = 2 * MEASURE_NETWORKS,
 };

@@ -41,8 +41,11 @@ static Job *pop(Queue *q)
 
 void job_done(Local *m, Job *j, RunStatus status, const char *detail)
 {
-	if (j->kind == JOB_PROBE) { /* no caller waits for a probe; a failed one leaves its figure out of the records */
+	if (j->kind == JOB_PROBE) { /* one that fails leaves its figures out of the records */
+		m->probe_failed = true;
+		snprintf(m->probe_why, sizeof m->probe_why, "%s", detail);
 		job_free(j);
+		uv_stop(&m->loop);
 		return;
 	}
 	j->result.status = status;
@@ -69,10 +72,12 @@ static void take_built(Local *m, Job *j, const MsgView *msg)
 		return;
 	}
 	j->result.compile_ns = (int64_t)f->ns;
-	if (j->kind == JOB_PROBE)
+	if (j->kind == JOB_PROBE) {
 		m->probe = j;
-	else
+		uv_stop(&m->loop);
+	} else {
 		push(&m->built, j);
+	}
 }
 
 static void on_builder_frame(Child *c, const MsgView *msg)
@@ -264,6 +269,13 @@ static Job *wait_done(Local *m, int ms)
 	return pop(&m->done);
 }
 
+void local_turn(Local *m, int ms)
+{
+	Job *j = wait_done(m, ms);
+	if (j != NULL)
+		push(&m->done, j);
+}
+
 static Local *local_of(Measure *base)
 {
 	return (Local *)base; /* its first member */
@@ -405,7 +417,7 @@ static void cold(Measure *base, int64_t bytes)
 }
 
 #define WAYS local_reference, submit, wait, local_race, turn, pending, flight, cancel, local_networks, cold, \
-	close_all, abandon
+	close_all, abandon, local_probe
 
 static const MeasureWay way_cpu = {
 	"2: wall clock of the slowest thread, of samples that kept their processors, else CPU time of one thread, fastest "

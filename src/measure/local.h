@@ -23,6 +23,13 @@ typedef struct Builder {
 	int lost;           /* how often it ended without a job */
 } Builder;
 
+/* A request of a probe, and bits of the kinds that need it. */
+typedef struct ProbeRequest {
+	uint64_t serial;
+	unsigned kinds;
+} ProbeRequest;
+enum { PROBE_REQUESTS = 32 };
+
 typedef struct Runner {
 	Local *m;
 	int index; /* of MeasureOptions.runner */
@@ -42,8 +49,11 @@ typedef struct Runner {
 	uint64_t probed_ns;   /* when; 0: never */
 	double gflops[2];     /* of threads, of one more: the last probe */
 	int probes, probes_asked; /* of it that have come; in all */
-	int probe_loaded;           /* generation that has the device's FMA probe */
-	uint64_t probe_from, probe_to; /* serials of what was asked for it: above the one, up to the other */
+	int probe_loaded;     /* generation that has the device's probe */
+	DeviceProbe device;   /* its last answers */
+	unsigned probe_lost;  /* bits of the kinds of which something was refused */
+	int nprobe_request;
+	ProbeRequest probe_request[PROBE_REQUESTS]; /* of the last one */
 } Runner;
 
 struct Local {
@@ -59,8 +69,10 @@ struct Local {
 	int64_t cold_bytes; /* measure_cold */
 	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */
 	bool paused;        /* builders */
-	Job *probe;         /* the device's FMA probe, built; NULL: there is none */
-	bool probe_asked;
+	Job *probe;         /* the device's probe, built; NULL: there is none */
+	bool probe_asked, probe_failed;
+	char probe_why[160];
+	double probe_work[PROBE_KINDS]; /* of a block; 0: the target has no such units */
 	int nref, pending;
 	uint64_t serial;
 	Queue queued, built, done;
@@ -87,6 +99,12 @@ Runner *local_first(Local *m);
 int local_others(const Runner *x);
 /* The user is told that the device is lost, and that others go on. */
 void local_tell_lost(const Runner *x, const char *why);
+
+/* Runs the loop for a time, or until a job is done. */
+void local_turn(Local *m, int ms);
+
+/* device_probe.c */
+bool local_probe(Measure *base, DeviceProbe *out, Err *err);
 
 /* race.c */
 bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out, Err *err);

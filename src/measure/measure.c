@@ -46,6 +46,13 @@ void measure_cancel(Measure *m)
 	m->way->cancel(m);
 }
 
+bool measure_probe(Measure *m, DeviceProbe *out, Err *err)
+{
+	*out = (DeviceProbe){ 0 };
+	return m->way->probe != NULL ? m->way->probe(m, out, err)
+	                             : fail(err, ERR_UNSUPPORTED, "probe", "a recording has no device to measure");
+}
+
 bool measure_networks(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err)
 {
 	return m->way->networks(m, net, n, turn_ms, err);

@@ -2,8 +2,7 @@
  * A Measure takes candidates (kernel sets) and gives back a result for each. measure_open's builds them in builder
  * children and runs them in a runner child (dlc-worker, or a dlc-device-worker for each device). Children may crash,
  * hang, run out of memory or answer nonsense. That becomes a status, since every wait has a deadline. docs/measure.md
- * has the method.
- * One thread owns a Measure; libuv below.
+ * has the method. One thread owns a Measure; libuv below.
  */
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
@@ -31,6 +30,7 @@ typedef struct MeasureOptions {
 	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
 	int threads;          /* of a kernel call; 1 on a device */
 	bool device;          /* candidates run on the runner's own device, prepare Fns and oracles on its CPU */
+	const Target *target; /* of a device: what its probe may use; NULL: it has no probe */
 	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
 	double tolerance;     /* of max |a-b| / max |ref|; outputs of 16 bits are allowed more (measure/method.def) */
 	const atomic_int *stop; /* once set, references and networks end early; or NULL */
@@ -106,6 +106,9 @@ void measure_cancel(Measure *m);
  * may be pending, and stay so. False: nothing could be measured; ERR_INTERRUPTED as for a reference.
  */
 bool measure_race(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
+
+/* What the first device that is not lost gives now, of every kind. Waits for it; nothing else may be pending. */
+bool measure_probe(Measure *m, DeviceProbe *out, Err *err);
 
 /*
  * Times whole networks in turn, each for `turn_ms` at most back to back, as it is deployed; one call is one turn of

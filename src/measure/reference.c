@@ -143,7 +143,7 @@ static bool fill(Local *m, LocalRef *r, Arena *scratch, Err *err)
 MeasureRef *local_reference(Measure *base, const Task *task, uint64_t seed, Err *err)
 {
 	Local *m = (Local *)base; /* its first member */
-	if (m->o.device && !m->probe_asked)
+	if (m->o.target != NULL && !m->probe_asked)
 		probe_build(m);
 	LocalRef *r = arena_new_of(m->arena, LocalRef);
 	r->task = task;
@@ -152,5 +152,6 @@ MeasureRef *local_reference(Measure *base, const Task *task, uint64_t seed, Err 
 	Arena *scratch = arena_new();
 	bool ok = read_params(m, r, ir_new(m->arena), err) && fill(m, r, scratch, err);
 	arena_free(scratch);
+	probe_wait(m); /* so that the first candidate has its figures */
 	return ok ? (MeasureRef *)r : NULL;
 }

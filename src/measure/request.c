@@ -174,8 +174,7 @@ static void ask_own_buffers(Runner *x, Job *j, Msg *msg, int lane)
 	}
 }
 
-/* The module of `lane` with the code of a Fn, and its first entry there and the one behind its last; false: none. */
-static bool find_entries(const Job *j, int lane, const char *fn, uint32_t *module, uint32_t *entry, uint32_t *end)
+bool find_entries(const Job *j, int lane, const char *fn, uint32_t *module, uint32_t *entry, uint32_t *end)
 {
 	for (int k = 0; k < j->nimage; k++)
 		for (uint32_t i = 0; i < j->image[k].nentry; i++)

@@ -4,6 +4,7 @@
 #ifndef MEASURE_RESULT_H
 #define MEASURE_RESULT_H
 
+#include "measure/device_probe.h"
 #include "record/run_record.h"
 
 /*
@@ -25,6 +26,7 @@ typedef struct MeasureResult {
 	bool pruned;
 	int64_t median_ns, min_ns, mad_ns, compile_ns, samples, max_err_e9;
 	int64_t probe_mflops; /* of the last FMA probe; 0: there was none */
+	DeviceProbe device;   /* the last probe of a device with processors of its own, else zeros */
 	int64_t lost;         /* samples in which a thread lost its CPU */
 	const char *clock;    /* RUN_OK: "wall" or "cpu", else ""; as in RunRecord */
 	const char *stage;    /* RUN_OK: "look", "full" or "race", else ""; as in RunRecord */

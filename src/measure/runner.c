@@ -19,6 +19,7 @@ static void finish(Runner *x, RunStatus status, const char *detail)
 	x->running = NULL;
 	x->lost = status == RUN_DEVICE_LOST ? x->lost : 0;
 	j->result.probe_mflops = (int64_t)(x->gflops[0] * 1000);
+	j->result.device = x->device;
 	j->result.clock = status == RUN_OK ? j->result.clock : "";
 	j->result.stage = status == RUN_OK ? j->result.stage : "";
 	j->result.screen_ns = (int64_t)(uv_hrtime() - x->started_ns);
@@ -193,6 +194,11 @@ static void take_answer(Runner *x, Job *j, const MsgView *msg)
 	case MSG_TIMES: take_times(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROFILED: network_take(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROBED: {
+		if (x->own_processors) {
+			take_device_probe(x, msg->serial, msg->fixed);
+			x->gflops[0] = x->device.rate[PROBE_FMA];
+			break;
+		}
 		double threads = x->m->o.threads;
 		x->gflops[x->probes++ % 2] = ((const MsgProbed *)msg->fixed)->gflops;
 		if (x->probes == x->probes_asked)
@@ -348,7 +354,7 @@ static void on_frame(Child *c, const MsgView *msg)
 		judged(x, j, VERDICT_AGAIN);
 	else if (j->refused)
 		refused(x, j);
-	else if (j->kind == JOB_REFERENCE || j->kind == JOB_NETWORK)
+	else if (j->kind == JOB_REFERENCE || j->kind == JOB_NETWORK || j->kind == JOB_STATE)
 		finish(x, RUN_OK, "");
 	else if (j->phase == PHASE_TIME)
 		finish(x, j->result.samples > 0 ? RUN_OK : RUN_RUN_TIMEOUT, j->result.samples > 0 ? "" : "no sample was taken");
@@ -415,9 +421,18 @@ void runner_start(Runner *x, Job *j)
 		local_pause(x, true);
 		ask_networks(x, j, &msg);
 		break;
+	case JOB_STATE:
+		j->phase = PHASE_TIME;
+		ask_device_probe(x, j, &msg);
+		break;
 	case JOB_RACE: begin_times(x, j); return;
 	case JOB_REFERENCE: ask_reference(x, j, &msg); break;
 	default: ask_check(x, j, &msg);
+	}
+	if (j->answers == 0) { /* the device's probe was not built */
+		msg_free(&msg);
+		finish(x, RUN_COMPILE_ERROR, m->probe_why);
+		return;
 	}
 	int network_ms = METHOD_NETWORK_MS + (m->o.device ? j->nnet * METHOD_DEVICE_NETWORK_MS : 0);
 	send_phase(x, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : network_ms);

@@ -22,6 +22,7 @@ typedef struct MeasureWay {
 	void (*cold)(Measure *m, int64_t bytes);
 	void (*close)(Measure *m);
 	void (*abandon)(Measure *m);
+	bool (*probe)(Measure *m, DeviceProbe *out, Err *err); /* NULL: there is no device to ask */
 } MeasureWay;
 
 struct Measure {

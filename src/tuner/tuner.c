@@ -240,6 +240,11 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 		.detail = m->detail,
 		.seq = t->seq++,
 		.probe_mflops = m->probe_mflops,
+		.probe_mma_mflops = llround(m->device.rate[PROBE_F16] * 1000),
+		.probe_mbps = llround(m->device.rate[PROBE_MEMORY] * 1000),
+		.device_mhz = m->device.mhz,
+		.celsius = m->device.celsius,
+		.slowed = m->device.slowed,
 		.clock = m->clock,
 		.lost = m->lost,
 		.stage = m->stage };

@@ -47,6 +47,31 @@ def tunes_and_reuses():
     last = json.loads(tune(f"--trials={TRIALS}", "--json").stdout.splitlines()[-1])
     assert last["reused"] == TRIALS and last["trials"] == 0, last
 
+def measures_the_device():
+    """dlc info --probe says what the device gives and in which state it is; records and notes of dlc tune do, too."""
+    def probe(**env):
+        p = run("dlc-info", "--probe", "--json", env=dict(ENV, **env))
+        return next(d for d in json.loads(p.stdout)["devices"] if d["kind"] == "cuda")["measured"]
+    rates = {"fma_gflops", "mma_f16_gflops", "mma_bf16_gflops", "mma_tf32_gflops", "memory_gbps"}
+    hot = probe(FAKE_NVML="1410:87:0x65")  # idle is no reason
+    assert set(hot) == rates | {"device_mhz", "celsius", "slowed"} and all(hot[r] > 0 for r in rates), hot
+    assert (hot["device_mhz"], hot["celsius"]) == (1410, 87), hot
+    assert hot["slowed"] == "power limit, temperature, hardware temperature limit", hot
+    assert set(probe(FAKE_CUDA_SM="61")) == {"fma_gflops", "memory_gbps"}
+    assert set(probe(FAKE_CUDA_MEMORY="100000000")) == rates - {"memory_gbps"}, "what lacks memory is left out"
+    said = run("dlc-info", "--probe", env=dict(ENV, FAKE_CUDA_STICKY="2:700"))
+    assert "cuda:0: the device cannot be measured: " in said.stderr and "Fake GPU" in said.stdout, said.stderr
+
+    db = TMP + "/state.sqlite"
+    said = tune("--trials=1", db=db, env=dict(ENV, FAKE_NVML="1980:60:0 1200:91:0x20 1980:70:0")).stderr
+    assert "cuda:0 is slowed down by its temperature, at 1200 MHz and 91 C" in said, said
+    assert "cuda:0 is slowed down no more, at 1980 MHz and 70 C" in said, said
+    r = records("run", db)[0]
+    assert (r["device_mhz"], r["celsius"]) == (1980, 70) and "slowed" not in r, r
+    assert r["probe_mflops"] > 0 and r["probe_mma_mflops"] > 0 and r["probe_mbps"] > 0, r
+    tune("--trials=+1", db=db, env=dict(ENV, FAKE_NVML="1200:91:0x20"))
+    assert any(r.get("slowed") == "temperature" for r in records("run", db)), records("run", db)
+
 def computes_what_it_means():
     """The tuned network gives what the naive loops give on the CPU, also where its plan is replayed."""
     run("dlc-compile", MODEL, "--target=cuda", "--tuning-db=" + DB, "-o", BUNDLE)
@@ -149,5 +174,5 @@ def ends_without_a_device():
     assert "candidates in a row could not be run: it exited with code 5: dlc-device-worker: CUDA device 0" in said, said
     assert found and set(found) == {"ok"}, found
 
-main(device_is_listed, tunes_and_reuses, computes_what_it_means, loads_one_module, holds_machine_code,
-     refuses_what_cannot_run, no_device, goes_on, nothing_runs, ends_without_a_device)
+main(device_is_listed, tunes_and_reuses, measures_the_device, computes_what_it_means, loads_one_module,
+     holds_machine_code, refuses_what_cannot_run, no_device, goes_on, nothing_runs, ends_without_a_device)

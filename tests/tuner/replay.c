@@ -178,7 +178,7 @@ static void abandon(Measure *base)
 }
 
 static const MeasureWay way = { "a recording", reference, submit, wait, race, turn, pending, flight, cancel, networks,
-	cold, close_replay, abandon };
+	cold, close_replay, abandon, NULL };
 
 Measure *measure_replay(MeasureRunsFn runs, void *from)
 {
