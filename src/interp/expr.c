@@ -4,6 +4,7 @@
  * a select, of which only one runs.
  */
 #include "interp/cx.h"
+#include "ir/node.h"
 
 #include <string.h>
 
@@ -309,8 +310,9 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		     : e->op == IR_SELECT  ? select_lazy(c, e, lane, *slot)
 		     : e->op == IR_BITCAST ? bitcast(c, e, lane, *slot)
 		     : e->op == IR_DOT4    ? dot4(c, e, lane, *slot)
-		     : e->op == IR_MMA     ? cx_fail(c, ERR_INPUT, "an mma is the work of a warp's lanes together, and each "
-						"thread runs alone here: run the set with the intrinsic instead")
+		     : e->op == IR_MMA || e->op == IR_LDMATRIX || e->op == IR_LDMATRIX_T
+			? cx_fail(c, ERR_INPUT, "%s is the work of a warp's lanes together, and each thread runs alone here: "
+				"run the set with the intrinsic instead", ir_node_row[e->op].text)
 		                           : operation(c, e, lane, *slot);
 	}
 	if (ok)

@@ -126,6 +126,17 @@ static const char *mma_error(const Expr *e)
 	               : "its factors have four or eight lanes of 16 bits, or four of f32";
 }
 
+static const char *ldmatrix_error(const Expr *e)
+{
+	DType t = e->arg[0]->type;
+	int64_t n = e->arg[1]->op == IR_INT ? e->arg[1]->i : 0;
+	if (e->arg[0]->op != IR_LOAD || t.lanes != 1 || (t.bits != 16 && t.bits != 32))
+		return "its first argument is an element of 16 or 32 bits in memory";
+	if (n != 1 && n != 2 && n != 4)
+		return "it has one, two or four matrices";
+	return dtype_eq(e->type, dtype_vector(t, (int)n * 32 / t.bits)) ? NULL : "a lane gets 32 bits of each matrix";
+}
+
 static const char *own_error(const Expr *e)
 {
 	DType t = e->type;
@@ -150,6 +161,8 @@ static const char *own_error(const Expr *e)
 	case IR_LANE: return vector_error(e);
 	case IR_DOT4: return dot_error(e);
 	case IR_MMA: return mma_error(e);
+	case IR_LDMATRIX:
+	case IR_LDMATRIX_T: return ldmatrix_error(e);
 	default: return NULL;
 	}
 }

@@ -69,7 +69,7 @@ static double ns_of(const char *text, const Target *t)
 	"for r in 0..64 {\nfor v in 0..4 bound(block.y) {\n" work "}}}}\n"
 #define MATRIX "alloc c: f32[16,8] @fragment\nalloc p: f16[16,8] @fragment\nalloc q: f16[8,8] @fragment\n" \
 	"for k in 0..8 {\nintrin ldmatrix_16x8_f16(p[0:16, 0:8], s[v * 16:16, k * 8:8])\n" \
-	"intrin ldmatrix_trans_8x8_f16(q[0:8, 0:8], s[0:8, k * 8:8])\n" \
+	"intrin ldmatrix_8x8_f16(q[0:8, 0:8], s[0:8, k * 8:8])\n" \
 	"intrin mma_m16n8k8_f16(c[0:16, 0:8], p[0:16, 0:8], q[0:8, 0:8])\n}\n" \
 	"for i in 0..16 vector {\nfor j in 0..8 vector {\ny[b * 64 + v * 16 + i, j] = c[i, j]\n}}\n"
 #define THREADS "for t in 0..32 bound(block.x) {\nalloc c: f32[4] @local\nfor i in 0..4 unrolled { c[i] = 0.0 }\n" \

@@ -252,6 +252,11 @@ static Val eval(Emit *e, const Expr *x)
 		if (!v.reg)
 			fence_again(e, x);
 		v.v = emit_load(e, x);
+	} else if (x->op == IR_LDMATRIX || x->op == IR_LDMATRIX_T) {
+		const Expr *row = x->arg[0];
+		v.pure = false;
+		v.v = emit_ldmatrix(e, x->type, emit_address(e, emit_place(e, row->name), row->arg[0]), (int)x->arg[1]->i,
+			x->op == IR_LDMATRIX_T);
 	} else if (x->op == IR_SELECT && !args_pure(e, x)) {
 		v.pure = false;
 		v.reg = reads_register(e, x);

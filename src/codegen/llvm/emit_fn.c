@@ -154,6 +154,12 @@ static bool bound_loop(Emit *e, const Stmt *s, const Range *inside)
 	return ok;
 }
 
+static bool is_mma(const Expr *e, void *arg)
+{
+	(void)arg;
+	return e->op == IR_MMA;
+}
+
 static bool loop(Emit *e, const Stmt *s)
 {
 	const Range *inside = ir_range_for(e->ir, s->loop.var, s->loop.lo, s->loop.hi, e->env), *bound = e->bound;
@@ -185,7 +191,9 @@ static bool loop(Emit *e, const Stmt *s)
 	emit_level_pop(e);
 	e->bound = bound;
 	LLVMValueRef next = LLVMBuildNSWAdd(e->b, i, emit_int(LLVMTypeOf(from), 1), "");
-	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, next, to, ""), body, done);
+	LLVMValueRef again = LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, next, to, ""), body, done);
+	if (e->device && ir_find_node_in(s->loop.body, is_mma, NULL) != NULL)
+		emit_keep_loop(e, again);
 	LLVMAddIncoming(i, &from, &before, 1);
 	LLVMAddIncoming(i, &next, &e->at, 1);
 	emit_move(e, done);

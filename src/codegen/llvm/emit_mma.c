@@ -1,9 +1,25 @@
 /*
  * mma: a product of matrices that the lanes of a warp compute together (mma.sync). Types and lanes of the factors say
  * which instruction it is: 16x8 sums of 8 products, or of 16 where a lane has 8 elements of the first factor. The
- * instruction takes words of 32 bits, in which two elements of 16 bits lie side by side.
+ * instruction takes words of 32 bits, in which two elements of 16 bits lie side by side. ldmatrix loads such words from
+ * shared memory, one of each matrix.
  */
+#include "codegen/llvm/emit_mem.h"
 #include "codegen/llvm/emit_num.h"
+
+#include <llvm-c/DebugInfo.h>
+
+#include <stdio.h>
+
+/* Values of a type are exact in it, so that the upper half of an f32 is the bf16. */
+static LLVMValueRef halves(Emit *e, DType t, LLVMValueRef v)
+{
+	if (t.kind == DT_FLOAT)
+		return emit_to_memory(e, t, v);
+	LLVMTypeRef bits = emit_vector(e->i32, emit_lanes(v)), own = emit_vector(emit_mem_type(e, dtype_scalar(t)), emit_lanes(v));
+	LLVMValueRef up = LLVMBuildLShr(e->b, LLVMBuildBitCast(e->b, v, bits, ""), emit_int(bits, 16), "");
+	return LLVMBuildTrunc(e->b, up, own, "");
+}
 
 /* The words of a factor: pairs of half where the instruction is one of f16, else integers. Returns how many. */
 static int words(Emit *e, DType t, LLVMValueRef v, LLVMValueRef *out)
@@ -12,7 +28,7 @@ static int words(Emit *e, DType t, LLVMValueRef v, LLVMValueRef *out)
 	int n = emit_lanes(v) * t.bits / 32;
 	LLVMTypeRef pair = half ? LLVMVectorType(LLVMHalfTypeInContext(e->cx), 2) : e->i32;
 	LLVMTypeRef integers = LLVMVectorType(e->i32, (unsigned)n);
-	LLVMValueRef all = t.bits == 16 ? LLVMBuildBitCast(e->b, emit_to_memory(e, t, v), integers, "") : v;
+	LLVMValueRef all = t.bits == 16 ? LLVMBuildBitCast(e->b, halves(e, t, v), integers, "") : v;
 	for (int k = 0; k < n; k++) {
 		out[k] = LLVMBuildExtractElement(e->b, all, emit_int(e->i32, k), "");
 		out[k] = t.bits == 16 ? LLVMBuildBitCast(e->b, out[k], pair, "")
@@ -38,4 +54,33 @@ LLVMValueRef emit_mma(Emit *e, DType at, LLVMValueRef c, LLVMValueRef a, LLVMVal
 		c = LLVMBuildInsertElement(
 			e->b, c, LLVMBuildExtractValue(e->b, sums, (unsigned)k, ""), emit_int(e->i32, k), "");
 	return c;
+}
+
+LLVMValueRef emit_ldmatrix(Emit *e, DType t, LLVMValueRef row, int n, bool transposed)
+{
+	char name[64];
+	snprintf(name, sizeof name, "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x%d%s.b16", n, transposed ? ".trans" : "");
+	LLVMTypeRef pointer = LLVMTypeOf(row);
+	LLVMValueRef got = emit_intrinsic(e, name, &pointer, 1, &row, 1);
+	LLVMValueRef all = LLVMGetPoison(LLVMVectorType(e->i32, (unsigned)n));
+	for (int k = 0; k < n; k++) {
+		LLVMValueRef word = n == 1 ? got : LLVMBuildExtractValue(e->b, got, (unsigned)k, "");
+		all = LLVMBuildInsertElement(e->b, all, word, emit_int(e->i32, k), "");
+	}
+	LLVMTypeRef own = emit_vector(emit_mem_type(e, dtype_scalar(t)), t.lanes);
+	return emit_from_memory(e, t, LLVMBuildBitCast(e->b, all, own, ""));
+}
+
+/*
+ * A loop that multiplies matrices stays as it is written: assemblers unroll one of few rounds and load for several of
+ * them at once, which takes all registers.
+ */
+void emit_keep_loop(Emit *e, LLVMValueRef branch)
+{
+	static const char key[] = "llvm.loop.unroll.disable";
+	LLVMMetadataRef word = LLVMMDStringInContext2(e->cx, key, sizeof key - 1), own;
+	LLVMMetadataRef arg[2] = { LLVMTemporaryMDNode(e->cx, NULL, 0), LLVMMDNodeInContext2(e->cx, &word, 1) };
+	own = LLVMMDNodeInContext2(e->cx, arg, 2);
+	LLVMMetadataReplaceAllUsesWith(arg[0], own);
+	LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->cx, "llvm.loop", 9), LLVMMetadataAsValue(e->cx, own));
 }

@@ -9,13 +9,14 @@
  *
  * The role of a fragment in the instruction decides which elements a lane has (PTX ISA, matrix fragments for mma). Two
  * loops over a tile become the loop over the lanes and one over the lane's elements, so a nest must have loops of
- * the tile's extents with nothing else in them. A target without the instruction keeps everything: the intrinsic's
+ * the tile's extents with nothing else in them. matrices.c has ldmatrix. A target without the instruction keeps everything: the intrinsic's
  * meaning comes in its place, and one thread does the warp's work.
  *
  * A statement about fragments was the first lane's and becomes that of all. So shared memory that it reads or writes
  * must be used by other lanes too, and a barrier stands between; where one lane alone does so, the set is refused.
  */
-#include "codegen/lower/pass.h"
+#include "codegen/lower/fragment.h"
+
 #include "ir/analysis/bounds.h"
 #include "ir/build.h"
 #include "ir/query.h"
@@ -24,18 +25,7 @@
 
 #include <string.h>
 
-enum { WARP = 32, DIMS = 2, BITS = 3, LOOPS = 32 };
-
-/* How an instruction's operand is shared out. Element e of a lane is at row and column, each the sum of its digits. */
-typedef struct Share {
-	const char *intrin;
-	int operand, size[DIMS];
-	int quads;       /* the dimension of lane / 4; lane % 4 counts in the other one, in steps of `step` */
-	int step, bits;  /* bits: of e */
-	struct {
-		int dim, step;
-	} bit[BITS]; /* where bit k of e counts, the lowest first */
-} Share;
+enum { WARP = FRAGMENT_WARP, DIMS = FRAGMENT_DIMS, LOOPS = FRAGMENT_LOOPS };
 
 #define SUM(name) { name, 0, { 16, 8 }, 0, 2, 2, { { 1, 1 }, { 0, 8 } } }
 /* Factors of f16 by 8 and by 16, and of tf32 by 8; b with a row for each k, and, called _nt, for each column. */
@@ -60,20 +50,6 @@ static const Share shares[] = {
 	SINGLES("mma_m16n8k8_tf32_nt"),
 	{ "mma_m16n8k8_tf32_nt", 2, { 8, 8 }, 0, 1, 1, { { 1, 4 } } },
 };
-
-typedef struct Part { /* a fragment and what a lane has of it */
-	const Buf *whole;
-	Buf *own;
-	const Share *share;
-} Part;
-
-typedef struct Frags {
-	Lower *l;
-	VEC(Part) part;
-	Stmt **loop[LOOPS]; /* links to the loops around the statement at work, outermost first */
-	int n;
-	bool ok;
-} Frags;
 
 static const Share *find_share(const char *intrin, int operand)
 {
@@ -104,7 +80,7 @@ static bool is_mma(const Frags *f, const Stmt *s)
 	       target_has_named(f->l->target, ir_find_intrin(s->call.fn)->feature);
 }
 
-static void refuse(Frags *f, const Stmt *s, const char *what, const char *name)
+void fragment_refuse(Frags *f, const Stmt *s, const char *what, const char *name)
 {
 	if (f->ok)
 		f->ok = lower_refuse(f->l, s, "fragment %s: %s", name, what);
@@ -143,15 +119,15 @@ static bool note_roles(Stmt *s, void *arg)
 		Part *known = find_part(f, a->buf);
 		bool last = a->n >= DIMS && a->len[a->n - 1] != NULL && a->len[a->n - 2] != NULL;
 		if (known != NULL && !is_alike(known->share, share))
-			refuse(f, s, "it has two roles in mma; copy it to another one", a->buf);
+			fragment_refuse(f, s, "it has two roles in mma; copy it to another one", a->buf);
 		else if (b == NULL || !lower_is_alloc(f->l, a->buf) || strcmp(b->scope, "fragment") != 0 || !last ||
 			(b->map.n > 0 && b->map.n != b->rank))
-			refuse(f, s, "an operand of mma is a window of the last two dimensions of an alloc of this scope", a->buf);
+			fragment_refuse(f, s, "an operand of mma is a window of the last two dimensions of an alloc of this scope", a->buf);
 		if (known != NULL || !f->ok)
 			continue;
 		Buf *own = own_part(f, b, share);
 		if (own == NULL)
-			refuse(f, s, "its last two dimensions are no multiples of the instruction's", a->buf);
+			fragment_refuse(f, s, "its last two dimensions are no multiples of the instruction's", a->buf);
 		else
 			vec_push(f->l->arena, &f->part, ((Part){ b, own, share }));
 	}
@@ -216,7 +192,7 @@ static void check_shared(const IrUse *use, void *arg)
 		return;
 	const Stmt *lone = find_lone(f, f->l->fn->body, use->buf);
 	if (lone != NULL)
-		refuse(f, lone, "a warp's fragments and one lane alone use this shared buffer; bind that loop to block.x",
+		fragment_refuse(f, lone, "a warp's fragments and one lane alone use this shared buffer; bind that loop to block.x",
 			use->buf);
 }
 
@@ -262,15 +238,14 @@ static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
 	return e;
 }
 
-/* Index k of a fragment whose map leaves out which warp it is (schedule/own.h): the place in the warp's own part. */
-static const Expr *index_in(Frags *f, const Buf *b, const Expr *const *idx, int k, const Range *env)
+/* Of a fragment, the map leaves out which warp it is (schedule/own.h): this is the place in the warp's own part. */
+const Expr *fragment_index(Frags *f, const Buf *b, const Expr *const *idx, int k, const Range *env)
 {
 	Places p = { &b->map, idx };
 	return b->map.n == 0 ? idx[k] : ir_simplify(f->l->ir, ir_map_expr(f->l->ir, b->map.at[k], put_index, &p), env);
 }
 
-/* What holds in the loops around the statement at work. */
-static const Range *facts(Frags *f)
+const Range *fragment_facts(Frags *f)
 {
 	const Range *env = ir_range_fn(f->l->ir, f->l->fn);
 	for (int k = 0; k < f->n; k++) {
@@ -333,15 +308,15 @@ static void find_loops(const IrUse *use, void *arg)
 	if (p == NULL || !t->f->ok)
 		return;
 	for (int k = 0; k < DIMS; k++) {
-		const Expr *idx = index_in(t->f, p->whole, use->idx, p->whole->rank - DIMS + k, t->env);
+		const Expr *idx = fragment_index(t->f, p->whole, use->idx, p->whole->rank - DIMS + k, t->env);
 		int loop = loop_of(t->f, idx, p->share->size[k]);
 		if (loop < 0 || (t->part != NULL && loop != t->loop[k]))
-			refuse(t->f, t->stmt, "two loops of the tile's extents must run over it, alone around the statement",
+			fragment_refuse(t->f, t->stmt, "two loops of the tile's extents must run over it, alone around the statement",
 				use->buf);
 		t->loop[k] = loop;
 	}
 	if (t->part != NULL && !is_alike(t->part->share, p->share))
-		refuse(t->f, t->stmt, "a lane has other elements of it than of the statement's other fragment", use->buf);
+		fragment_refuse(t->f, t->stmt, "a lane has other elements of it than of the statement's other fragment", use->buf);
 	t->part = p;
 }
 
@@ -354,13 +329,13 @@ static bool to_own(Tiles *t, const char **buf, int *n, const Expr *const *idx, c
 	if (p == NULL || *n > LOOPS)
 		return false;
 	for (int k = 0; k < *n; k++) {
-		first[k] = index_in(t->f, p->whole, idx, k, t->env);
+		first[k] = fragment_index(t->f, p->whole, idx, k, t->env);
 		for (int d = 0; d < DIMS; d++)
 			first[k] = ir_subst(ir, first[k], (*t->f->loop[t->loop[d]])->loop.var, ir_int(ir, 0));
 	}
 	*out = own_index(t->f, p, first, t->element);
 	if (*out == NULL) {
-		refuse(t->f, t->stmt, "a tile of it does not begin at a multiple of the tile's size", *buf);
+		fragment_refuse(t->f, t->stmt, "a tile of it does not begin at a multiple of the tile's size", *buf);
 		return false;
 	}
 	*buf = p->own->name;
@@ -396,7 +371,7 @@ static void dissolve(Stmt **link)
 	*link = s->loop.body;
 }
 
-static Stmt *lanes(Frags *f, const char *lane, Stmt *body)
+Stmt *fragment_lanes(Frags *f, const char *lane, Stmt *body)
 {
 	Ir *ir = f->l->ir;
 	Stmt *s = ir_for(ir, lane, ir_int(ir, 0), ir_int(ir, WARP), LOOP_BOUND, body);
@@ -410,12 +385,12 @@ static void spread(Frags *f, Stmt **link)
 	Ir *ir = f->l->ir;
 	Stmt *s = *link, *behind = s->next;
 	const char *lane = ir_fresh_name(ir, "lane"), *e = ir_fresh_name(ir, "element");
-	Tiles t = { .f = f, .stmt = s, .element = ir_idx(ir, e), .env = facts(f) };
+	Tiles t = { .f = f, .stmt = s, .element = ir_idx(ir, e), .env = fragment_facts(f) };
 	s->next = NULL;
 	ir_each_use(s, find_loops, &t);
 	for (int k = f->n - 1; f->ok && (k >= t.loop[0] || k >= t.loop[1]); k--)
 		if ((*f->loop[k])->loop.body->next != NULL || (k == f->n - 1 && behind != NULL))
-			refuse(f, s, "two loops of the tile's extents must run over it, alone around the statement",
+			fragment_refuse(f, s, "two loops of the tile's extents must run over it, alone around the statement",
 				t.part->whole->name);
 	if (!f->ok)
 		return;
@@ -426,7 +401,7 @@ static void spread(Frags *f, Stmt **link)
 	for (int d = 0; d < DIMS; d++)
 		ir_subst_stmt(ir, s, (*f->loop[t.loop[d]])->loop.var, at[d]);
 	LoopKind kind = s->kind == ST_STORE && s->next == NULL ? LOOP_VECTOR : LOOP_UNROLLED;
-	s = lanes(f, lane, ir_for(ir, e, ir_int(ir, 0), ir_int(ir, 1 << t.part->share->bits), kind, s));
+	s = fragment_lanes(f, lane, ir_for(ir, e, ir_int(ir, 0), ir_int(ir, 1 << t.part->share->bits), kind, s));
 	s->next = behind;
 	*link = s;
 	int inner = t.loop[0] > t.loop[1] ? 0 : 1;
@@ -434,20 +409,16 @@ static void spread(Frags *f, Stmt **link)
 	dissolve(f->loop[t.loop[!inner]]);
 }
 
-/*
- * The index of a lane's elements in the window of an operand; NULL: no tile begins there, or the window is none of the
- * warp's own part.
- */
-static const Expr **window_index(Frags *f, const Part *p, const CallArg *a, const Expr *element)
+const Expr **fragment_window(Frags *f, const Part *p, const CallArg *a, const Expr *element)
 {
 	Ir *ir = f->l->ir;
 	const char *name = ir_fresh_name(ir, "window");
 	const Expr *in = ir_idx(ir, name), *first[LOOPS];
-	const Range *env = facts(f);
+	const Range *env = fragment_facts(f);
 	if (a->n > LOOPS)
 		return NULL;
 	for (int k = 0; k < a->n; k++)
-		first[k] = index_in(f, p->whole, a->idx, k, env);
+		first[k] = fragment_index(f, p->whole, a->idx, k, env);
 	for (int k = 0; k < a->n && p->whole->map.n > 0; k++) {
 		const Expr *at[LOOPS];
 		if (a->len[k] == NULL)
@@ -455,7 +426,7 @@ static const Expr **window_index(Frags *f, const Part *p, const CallArg *a, cons
 		memcpy(at, a->idx, sizeof *at * (size_t)a->n);
 		at[k] = ir_add(ir, at[k], in);
 		const Range *inside = ir_range_for(ir, name, ir_int(ir, 0), a->len[k], env);
-		const Expr *far = ir_sub(ir, index_in(f, p->whole, at, k, inside), ir_add(ir, first[k], in));
+		const Expr *far = ir_sub(ir, fragment_index(f, p->whole, at, k, inside), ir_add(ir, first[k], in));
 		if (!ir_is_const(ir_simplify(ir, far, inside), 0))
 			return NULL;
 	}
@@ -472,9 +443,9 @@ static void multiply(Frags *f, Stmt **link)
 	for (int k = 0; k < 3; k++) {
 		part[k] = find_part(f, s->call.arg[k].buf);
 		const Expr *all = ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), 1 << part[k]->share->bits);
-		idx[k] = window_index(f, part[k], &s->call.arg[k], all);
+		idx[k] = fragment_window(f, part[k], &s->call.arg[k], all);
 		if (idx[k] == NULL) {
-			refuse(f, s, "a window of it does not begin at a multiple of the tile's size", part[k]->whole->name);
+			fragment_refuse(f, s, "a window of it does not begin at a multiple of the tile's size", part[k]->whole->name);
 			return;
 		}
 		DType t = dtype_vector(part[k]->own->type, 1 << part[k]->share->bits);
@@ -483,9 +454,25 @@ static void multiply(Frags *f, Stmt **link)
 	Stmt *store = ir_stmt(ir, ST_STORE);
 	store->store.dst = (Access){ part[0]->own->name, part[0]->own->rank, idx[0] };
 	store->store.value = ir_node(ir, IR_MMA, factor[0]->type, factor, 3);
-	store = lanes(f, ir_fresh_name(ir, "lane"), store);
+	store = fragment_lanes(f, ir_fresh_name(ir, "lane"), store);
 	store->next = s->next;
 	*link = store;
+}
+
+/* An ldmatrix, or its meaning, which the statement's lanes do element by element. */
+static void load_matrix(Frags *f, Stmt **link)
+{
+	Ir *ir = f->l->ir;
+	Stmt *s = *link;
+	const Part *p = find_part(f, s->call.arg[0].buf);
+	if (p != NULL && fragment_load(f, p, link))
+		return;
+	const Fn *meaning = ir_intrin(ir, s->call.fn);
+	Stmt *body = ir_clone_stmt(ir, meaning->body);
+	lower_rename(f->l, body);
+	ir_bind_params(ir, body, meaning, s->call.arg);
+	body->next = s->next;
+	*link = body;
 }
 
 /* A block becomes its body: its iterators would not take the values of a lane one after the other. */
@@ -493,7 +480,7 @@ static bool open_block(Frags *f, Stmt **link)
 {
 	Stmt *s = *link, *body = s->block.body, *last = body;
 	if (s->block.init != NULL || body == NULL) {
-		refuse(f, s, "its block has an init; decompose_init takes it out", s->block.name);
+		fragment_refuse(f, s, "its block has an init; decompose_init takes it out", s->block.name);
 		return false;
 	}
 	ir_map_stmt(f->l->ir, body, lower_put_iterators, s);
@@ -524,6 +511,8 @@ static bool change_one(Frags *f, Stmt **list)
 				open_block(f, link);
 			else if (is_mma(f, s))
 				multiply(f, link);
+			else if (fragment_is_load(s))
+				load_matrix(f, link);
 			else
 				spread(f, link);
 			return true;

@@ -61,7 +61,8 @@ static const Expr *widen_node(Widening *z, const Expr *e)
 		return widen_load(z, e, arg, changed);
 	if (!changed)
 		return e;
-	if (e->type.lanes > 1 || e->op == IR_LANE || e->op == IR_DOT4 || e->op == IR_MMA)
+	if (e->type.lanes > 1 || e->op == IR_LANE || e->op == IR_DOT4 || e->op == IR_MMA || e->op == IR_LDMATRIX ||
+		e->op == IR_LDMATRIX_T)
 		return NULL;
 	int lanes = 1;
 	for (int k = 0; k < e->nargs; k++)

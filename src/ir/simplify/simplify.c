@@ -66,7 +66,9 @@ static const Expr *rebuild(Ir *ir, const Expr *e, const Expr *const *arg)
 	case IR_RAMP:
 	case IR_BITCAST:
 	case IR_DOT4:
-	case IR_MMA: return ir_with_args(ir, e, arg);
+	case IR_MMA:
+	case IR_LDMATRIX:
+	case IR_LDMATRIX_T: return ir_with_args(ir, e, arg);
 	default:
 		return e->nargs == 1 ? ir_unary(ir, e->op, arg[0])
 		                     : ir_binary(ir, e->op, arg[0], arg[1]);
@@ -78,7 +80,8 @@ static const Expr *splat_of(Ir *ir, const Expr *e)
 {
 	const Expr *arg[3] = { NULL };
 	if (e->type.lanes == 1 || e->nargs == 0 || e->nargs > 3 || e->op == IR_LOAD ||
-		e->op == IR_SPLAT || e->op == IR_RAMP || e->op == IR_BITCAST || e->op == IR_DOT4 || e->op == IR_MMA)
+		e->op == IR_SPLAT || e->op == IR_RAMP || e->op == IR_BITCAST || e->op == IR_DOT4 || e->op == IR_MMA ||
+		e->op == IR_LDMATRIX || e->op == IR_LDMATRIX_T)
 		return NULL;
 	for (int i = 0; i < e->nargs; i++) {
 		bool scalar = e->arg[i]->type.lanes == 1;

@@ -238,7 +238,7 @@ static const Expr *cast(Parser *p, Node op, DType t)
 	return node(p, op, t, &e, 1);
 }
 
-/* ramp(base, stride, n), splat(x, n), lane(v, k): the last argument is a number. */
+/* ramp(base, stride, n), splat(x, n), lane(v, k), ldmatrix(x, n): the last argument is a number. */
 static const Expr *vector_node(Parser *p, Node op)
 {
 	const Expr *arg[2];
@@ -252,6 +252,9 @@ static const Expr *vector_node(Parser *p, Node op)
 	if (op == IR_LANE) {
 		arg[1] = ir_int(p->ir, parse_int(p, "the lane", 0, DTYPE_LANES - 1));
 		t.lanes = 1;
+	} else if (op == IR_LDMATRIX || op == IR_LDMATRIX_T) {
+		arg[1] = ir_int(p->ir, parse_int(p, "the number of matrices", 1, 4));
+		t.lanes = (uint16_t)(t.bits > 0 && t.bits <= 32 ? arg[1]->i * 32 / t.bits : 1);
 	} else {
 		t.lanes = (uint16_t)parse_int(p, "the number of lanes", 2, DTYPE_LANES);
 	}
@@ -292,7 +295,7 @@ static const Expr *function(Parser *p, const Token *name)
 		op++;
 	if (op == IR_NODE_COUNT)
 		return unknown_function(p, name);
-	if (op == IR_RAMP || op == IR_SPLAT || op == IR_LANE)
+	if (op == IR_RAMP || op == IR_SPLAT || op == IR_LANE || op == IR_LDMATRIX || op == IR_LDMATRIX_T)
 		return vector_node(p, (Node)op);
 	int n, want = (int)ir_node_row[op].form - FORM_CALL1 + 1;
 	const Expr **arg = parse_exprs(p, ')', &n);

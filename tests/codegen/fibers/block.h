@@ -31,5 +31,7 @@ void fiber_meet(uint32_t mask, FiberWarpOp *op, void *mine, const void *where);
  */
 typedef enum { FIBER_TF32, FIBER_F16, FIBER_BF16 } FiberFactor;
 void fiber_mma(uint32_t factor, uint32_t depth, const uint32_t *words, float *sums);
+/* ldmatrix of n matrices: each lane's row, and the words that it gets. */
+void fiber_ldmatrix(uint32_t n, uint32_t transposed, const void *row, uint32_t *words);
 
 #endif

@@ -30,6 +30,7 @@ static const struct {
 #include "intrinsics.def"
 	{ "fiber_launch", (void (*)(void))fiber_launch },
 	{ "fiber_mma", (void (*)(void))fiber_mma },
+	{ "fiber_ldmatrix", (void (*)(void))fiber_ldmatrix },
 };
 
 static bool failed(LLVMErrorRef e, Err *err)

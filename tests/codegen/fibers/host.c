@@ -187,6 +187,32 @@ static void add_product(HostCode *h, LLVMBuilderRef b, LLVMValueRef f, LLVMValue
 	LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 
+/* nvvm_ldmatrix_..: fiber_ldmatrix with room for the words, which it returns. */
+static void add_load(HostCode *h, LLVMBuilderRef b, LLVMValueRef f)
+{
+	const char *name = LLVMGetValueName(f), *count = strstr(name, "_m8n8_x");
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(h->cx), ptr = LLVMPointerTypeInContext(h->cx, 0);
+	LLVMTypeRef in[4] = { i32, i32, ptr, ptr }, type = LLVMFunctionType(LLVMVoidTypeInContext(h->cx), in, 4, 0);
+	LLVMValueRef load = LLVMGetNamedFunction(h->mod, "fiber_ldmatrix");
+	unsigned n = (unsigned)atoi(count + strlen("_m8n8_x"));
+	if (load == NULL)
+		load = LLVMAddFunction(h->mod, "fiber_ldmatrix", type);
+	LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(h->cx, f, ""));
+	LLVMValueRef words = LLVMBuildArrayAlloca(b, i32, LLVMConstInt(i32, n, 0), ""), out = NULL;
+	LLVMValueRef arg[4] = { LLVMConstInt(i32, n, 0), LLVMConstInt(i32, strstr(name, "_trans") != NULL, 0),
+		LLVMGetParam(f, 0), words };
+	LLVMBuildCall2(b, type, load, arg, 4, "");
+	for (unsigned k = 0; k < n; k++) {
+		LLVMValueRef index = LLVMConstInt(i32, k, 0);
+		LLVMValueRef word = LLVMBuildLoad2(b, i32, LLVMBuildGEP2(b, i32, words, &index, 1, ""), "");
+		if (out == NULL && n > 1)
+			out = LLVMGetPoison(LLVMGetReturnType(LLVMGlobalGetValueType(f)));
+		out = n == 1 ? word : LLVMBuildInsertValue(b, out, word, k, "");
+	}
+	LLVMBuildRet(b, out);
+	LLVMSetLinkage(f, LLVMInternalLinkage);
+}
+
 static void add_products(HostCode *h, LLVMBuilderRef b)
 {
 	LLVMTypeRef i32 = LLVMInt32TypeInContext(h->cx), ptr = LLVMPointerTypeInContext(h->cx, 0);
@@ -194,6 +220,8 @@ static void add_products(HostCode *h, LLVMBuilderRef b)
 	LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(h->cx), in, 4, 0);
 	LLVMValueRef mma = NULL;
 	for (LLVMValueRef f = LLVMGetFirstFunction(h->mod); f != NULL; f = LLVMGetNextFunction(f)) {
+		if (starts(LLVMGetValueName(f), "nvvm_ldmatrix_"))
+			add_load(h, b, f);
 		if (!starts(LLVMGetValueName(f), "nvvm_mma_"))
 			continue;
 		if (mma == NULL)

@@ -129,3 +129,35 @@ void fiber_mma(uint32_t factor, uint32_t depth, const uint32_t *words, float *su
 	Product p = { factor, depth, words, sums };
 	fiber_meet(UINT32_MAX, multiplied, &p, __builtin_return_address(0));
 }
+
+/* ---- ldmatrix ---- */
+
+typedef struct Matrices { /* of one lane */
+	uint32_t n, transposed;
+	const void *row;
+	uint32_t *words;
+} Matrices;
+
+/* PTX ISA, ldmatrix: row r of matrix m begins where lane 8 m + r says; elements of 16 bits. */
+static void loaded(void *const lane[FIBER_WARP])
+{
+	uint16_t at[4][8][8];
+	const Matrices *first = lane[0];
+	for (uint32_t k = 0; k < 8 * first->n; k++)
+		memcpy(at[k / 8][k % 8], ((const Matrices *)lane[k])->row, sizeof at[0][0]);
+	for (int k = 0; k < FIBER_WARP; k++) {
+		const Matrices *own = lane[k];
+		for (uint32_t m = 0; m < own->n; m++) {
+			int i = k / 4, j = k % 4 * 2;
+			uint32_t low = own->transposed ? at[m][j][i] : at[m][i][j];
+			uint32_t high = own->transposed ? at[m][j + 1][i] : at[m][i][j + 1];
+			own->words[m] = low | high << 16;
+		}
+	}
+}
+
+void fiber_ldmatrix(uint32_t n, uint32_t transposed, const void *row, uint32_t *words)
+{
+	Matrices m = { n, transposed, row, words };
+	fiber_meet(UINT32_MAX, loaded, &m, __builtin_return_address(0));
+}
