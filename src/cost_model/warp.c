@@ -11,6 +11,7 @@
 #include "cost_model/cost.h"
 #include "cost_model/leaf.h"
 #include "cost_model/reuse.h"
+#include "ir/query.h"
 #include "target/occupancy.h"
 
 #include <math.h>
@@ -38,6 +39,7 @@ typedef struct Leaf {
 	int serial;                 /* the innermost serial loop; -1: none */
 	int vector;                 /* the vector loop; -1: none */
 	int axis[THREAD_AXES];      /* loops bound to block axes; -1: none */
+	bool shared_out;            /* lanes of a warp share out a tile of a fragment, the two innermost loops */
 	double copies, lanes;       /* of the statement in a body; of its vector */
 	double bodies, warps;       /* how often a thread runs the body; how many warps do */
 	double ops;
@@ -93,6 +95,13 @@ static void find_loops(Leaf *f)
 
 /* ---- the addresses of a warp ---- */
 
+/* Of a tile, lane l has the elements of row l / 4 from column l % 4 * 2 on (codegen/lower/fragments.c). */
+static void set_tile(CostNest *n, int lane)
+{
+	nest_set_loop(n, n->nloop - 2, lane / 4);
+	nest_set_loop(n, n->nloop - 1, lane % 4 * 2);
+}
+
 /* Bytes where each thread of the first warp begins to access; how many threads do. */
 static int lane_bytes(Leaf *f, const Access *a, const Buf *b, int64_t out[LANES])
 {
@@ -102,16 +111,20 @@ static int lane_bytes(Leaf *f, const Access *a, const Buf *b, int64_t out[LANES]
 	for (int t = 0; t < warp; t++) {
 		int64_t rest = t, at;
 		bool runs = true;
-		for (int k = 0; k < THREAD_AXES; k++) {
+		if (f->shared_out)
+			set_tile(n, t);
+		for (int k = 0; k < THREAD_AXES && !f->shared_out; k++) {
 			int64_t own = rest % x->block[k], l = f->axis[k];
 			rest /= x->block[k];
 			runs = runs && own < (l >= 0 ? n->loop[l].n : 1);
 			if (runs && l >= 0)
 				nest_set_loop(n, (int)l, own);
 		}
-		if (runs && rest == 0 && nest_address(n, a, b, &at))
+		if (runs && (rest == 0 || f->shared_out) && nest_address(n, a, b, &at))
 			out[count++] = at * b->type.bits / 8;
 	}
+	if (f->shared_out)
+		set_tile(n, 0);
 	for (int k = 0; k < THREAD_AXES; k++)
 		if (f->axis[k] >= 0)
 			nest_set_loop(n, f->axis[k], 0);
@@ -178,6 +191,8 @@ static Where where_is(const CostNest *n, const NestBuf *b, const int64_t *stride
 		return IN_GLOBAL;
 	if (strcmp(scope, "shared") == 0)
 		return IN_SHARED;
+	if (strcmp(scope, "fragment") == 0)
+		return IN_REGISTERS;
 	for (int l = b->depth; l < n->nloop; l++)
 		if (!leaf_is_straight(n->loop[l].kind) && n->loop[l].kind != LOOP_BOUND && stride[l] != 0)
 			return IN_LOCAL;
@@ -383,12 +398,26 @@ static void add_leaf(Leaf *f, bool reduces)
 	x->latency += f->bodies * (waits(f->w, wait) + chain * t->core.fma_latency + issued);
 }
 
+static bool is_fragment(const Walk *w, const char *buf)
+{
+	const NestBuf *b = nest_buf(&w->nest, buf);
+	return b != NULL && b->buf->scope != NULL && strcmp(b->buf->scope, "fragment") == 0;
+}
+
+static bool reads_fragment(const Expr *e, void *arg)
+{
+	return e->op == IR_LOAD && is_fragment(arg, e->name);
+}
+
 void warp_cost(Walk *w, const Access *dst, const Expr *value, bool reduces)
 {
 	Leaf f = { .w = w };
 	const NestBuf *b = nest_buf(&w->nest, dst->buf);
 	f.bits = b != NULL ? b->buf->type.bits : 32;
 	find_loops(&f);
+	f.shared_out = w->nest.nloop >= 2 && (is_fragment(w, dst->buf) || ir_find_node(value, reads_fragment, w) != NULL);
+	if (f.shared_out)
+		*(f.copies >= w->target->blocks.warp ? &f.copies : &f.bodies) /= w->target->blocks.warp;
 	look_at(&f, value);
 	reach(&f, dst, &f.dst);
 	if (reduces && value->op != IR_MUL)

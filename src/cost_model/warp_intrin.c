@@ -15,41 +15,46 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 8 /* that a load of a matrix takes at a time */ };
+enum { ROWS = 8, ROW_BYTES = 16 /* of a matrix that one turn loads */ };
 
 /* What one call does for its warp. */
 typedef struct Tile {
 	Walk *w;
 	double products; /* multiply-adds */
 	double near;     /* cycles of shared memory */
+	double loads;    /* instructions for elements that do not come as matrices */
 	int bits;        /* of the narrowest operand */
 } Tile;
 
-/* The rows are along one loop of the meaning, their elements along another, side by side. */
+/*
+ * The rows are along one loop of the meaning, their elements along another, side by side. Where no neighbours lie side
+ * by side, lanes load element by element.
+ */
 static double rows_cycles(Tile *t, const Access *a, const Buf *b, int from)
 {
 	CostNest *n = &t->w->nest;
 	int64_t stride[NEST_LOOPS], byte[ROWS], at;
 	int row = -1, count = 0;
-	double elements = 1, cycles;
-	bool known = nest_strides(n, a, b, stride);
+	double elements = 1, turn = COST_BANKS * COST_BANK_BYTES / t->w->target->core.level[0];
+	bool along = false;
+	if (!nest_strides(n, a, b, stride))
+		return 0;
 	for (int l = from; l < n->nloop; l++) {
 		elements *= (double)n->loop[l].n;
-		if (!known || stride[l] != 1)
-			row = l;
+		along = along || stride[l] == 1;
+		row = stride[l] != 1 ? l : row;
 	}
-	double all = elements * b->type.bits / 8, rows = row >= 0 ? (double)n->loop[row].n : 1;
-	for (int k = 0; known && row >= 0 && k < ROWS && k < n->loop[row].n; k++) {
+	if (!along || row < 0) {
+		t->loads += elements / t->w->target->blocks.warp;
+		return elements / t->w->target->blocks.warp * turn;
+	}
+	for (int k = 0; k < ROWS && k < n->loop[row].n; k++) {
 		nest_set_loop(n, row, k);
 		if (nest_address(n, a, b, &at))
 			byte[count++] = at * b->type.bits / 8;
 	}
-	if (row >= 0)
-		nest_set_loop(n, row, 0);
-	if (count == 0)
-		return all / t->w->target->core.level[0];
-	cycles = warp_bank_cycles(byte, count, (int)(all / rows));
-	return cycles * rows / count * COST_BANKS * COST_BANK_BYTES / t->w->target->core.level[0];
+	nest_set_loop(n, row, 0);
+	return warp_bank_cycles(byte, count, ROW_BYTES) * elements * b->type.bits / 8 / (ROWS * ROW_BYTES) * turn;
 }
 
 static void read_operands(Tile *t, const Expr *e, int from)
@@ -123,6 +128,6 @@ void warp_intrin_cost(Walk *w, const Stmt *call)
 	double rate = fmax(target_matrix_rate(w->target, DT(FLOAT, t.bits), true), 1);
 	x->multiply += warps * bodies * copies * t.products / rate;
 	x->near += warps * bodies * copies * t.near;
-	x->issued += warps * bodies * copies;
+	x->issued += warps * bodies * copies * (1 + t.loads);
 	x->latency += bodies * ((t.near > 0 ? COST_SHARED_WAIT : COST_MATRIX_WAIT) + copies);
 }

@@ -7,9 +7,9 @@
  *		Tiles are of pixels, whatever rows they belong to. A 1x1 convolution is one without a gather.
  *
  * Constant weights are packed so that what a block copies in a round lies side by side. Others are copied filter by
- * filter, as they lie.
+ * filter, as they lie. Where types and target allow it, matrix units multiply (core_conv.c).
  */
-#include "schedule/template/coop_tile.h"
+#include "schedule/template/core_tile.h"
 
 #include "op/op.h"
 
@@ -366,6 +366,8 @@ static bool run(Sketch *s, Err *err)
 	(void)err;
 	if (!tiled_read(s, c, &t) || !read_conv(s, c, &t, &v))
 		return sketch_blocks(s);
+	if (core_conv(s, c, &t))
+		return coop_rest(s, &t);
 	int64_t image = 1;
 	for (int k = 2; k < v.rank; k++)
 		image *= t.axis[k].extent;

@@ -87,6 +87,13 @@ static void read_operand(Sketch *s, const Factor *f, int64_t side, int64_t inner
 	o->lanes = 1;
 }
 
+/* The side, or else the inner dimension, lies last, in rows of its length. */
+static CoreFactor core_factor(const Factor *f)
+{
+	int last = f->of->shape.rank - 1;
+	return (CoreFactor){ f->of->name, last + 1, f->side == last, false, f->side == last, f->of->shape.dim[last] };
+}
+
 /* The same product for matrix units, where both factors have the inner dimension and the side last. */
 static bool cores(Sketch *s, const Tiled *t, const OpCall *call, const Factor *rows, const Factor *columns)
 {
@@ -95,15 +102,19 @@ static bool cores(Sketch *s, const Tiled *t, const OpCall *call, const Factor *r
 		columns->inner + columns->side == 2 * last[1] - 1 &&
 		(columns->inner == last[1] || columns->side == last[1]);
 	CoreTile c = { .blocks = 1, .type = rows->of->type, .sum = t->sum, .reduce = t->reduce[0],
-		.factor = { { rows->of->name, last[0] + 1, false },
-			{ columns->of->name, last[1] + 1, columns->side == last[1] } },
-		.axis = { t->axis[m], t->axis[m + 1] }, .out = { t->out[m].name, t->out[m + 1].name } };
+		.factor = { core_factor(rows), core_factor(columns) }, .axis = { t->axis[m], t->axis[m + 1] },
+		.out = { t->out[m].name, t->out[m + 1].name } };
+	CoreShape x;
 	for (int k = 0; k < m; k++) {
 		c.blocks *= t->out[k].extent;
 		c.outer[c.nouter++] = t->out[k];
 	}
-	int row = plain ? core_knob(s, call, &c) : -1;
-	return row >= 0 && core_tiles(s, t, &c, row);
+	const CoreRow *row = plain ? core_knob(s, call, &c) : NULL;
+	if (row == NULL || !core_shape_knobs(s, &c, row, &x))
+		return false;
+	coop_begin(s, t);
+	core_steps(s, t, &c, row, &x);
+	return true;
 }
 
 static bool tiles(Sketch *s, const Tiled *t, const Factor *rows, const Factor *columns)

@@ -1,0 +1,97 @@
+/*
+ * Convolutions in the matrix units of a GPU: pixels times filters (implicit GEMM). Rows of the product are the pixels
+ * of all images, columns are filters, and the inner dimension are taps. Where rounds divide the taps, channels are the
+ * inner part of them, so that the taps of a round share a place of the window, and weights are packed in that order.
+ * A pixel's taps are gathered on their way to shared memory, border and all. Those of a 1x1 convolution are rows of
+ * the image, which are copied as they lie. Left out: groups.
+ */
+#include "schedule/template/core_tile.h"
+
+#include "op/op.h"
+
+static int64_t attr(const OpCall *c, const char *name, int k)
+{
+	int n;
+	const int64_t *v = op_ints(c, name, &n);
+	return k < n ? v[k] : 1;
+}
+
+/* How many neighbours of an image lie side by side as the product walks them; 1: none. */
+static int64_t run_of(const OpCall *c, const Value *x, const Value *w, const Tiled *t)
+{
+	int64_t image = 1;
+	for (int k = 2; k < t->n; k++) {
+		if (w->shape.dim[k] != 1 || attr(c, "strides", k - 2) != 1 || x->shape.dim[k] != t->axis[k].extent)
+			return 1;
+		image *= t->axis[k].extent;
+	}
+	return x->layout == NULL ? image : 1;
+}
+
+static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, CoreTile *out)
+{
+	const Dag *d = s->task->dag;
+	const Value *x = &d->value.at[c->in[0]], *w = &d->value.at[c->in[1]];
+	int64_t pixels = t->axis[0].extent, taps = w->shape.dim[1];
+	if (op_int(c, "groups") != 1 || t->n != x->shape.rank || t->nreduce != t->n - 1 || x->kind != VALUE_INPUT ||
+		w->kind != VALUE_CONST || !dtype_eq(x->type, w->type))
+		return false;
+	for (int k = 2; k < t->n; k++) {
+		pixels *= t->axis[k].extent;
+		taps *= w->shape.dim[k];
+	}
+	*out = (CoreTile){ .blocks = 1, .reads = -1, .type = x->type, .sum = t->sum, .reduce = { "tap", taps },
+		.axis = { { "pixel", pixels }, t->axis[1] }, .out = { "pixel.s", t->out[1].name },
+		.factor = { { x->name, 2, false, true, true, run_of(c, x, w, t) }, { w->name, 2, false, true, false, taps } } };
+	for (size_t k = 0; k < d->value.n; k++)
+		out->reads += d->value.at[k].kind == VALUE_INPUT;
+	return true;
+}
+
+/* All images' pixels become one loop, and all taps one, channels inside of the window or outside. */
+static void merge_steps(Sketch *s, const Tiled *t, bool inside)
+{
+	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last;
+	const char *in = t->axis[0].name, *out = t->out[0].name, *taps = t->reduce[inside].name;
+	Text ins = { .arena = s->arena }, outs = { .arena = s->arena }, reduces = { .arena = s->arena };
+	for (int k = 0; k < t->n; k++) {
+		text_add(&ins, " %s", t->axis[k == 0 ? 1 : k == 1 ? 0 : k].name);
+		text_add(&outs, " %s", t->out[k == 0 ? 1 : k == 1 ? 0 : k].name);
+	}
+	for (int k = 0; k < t->nreduce; k++)
+		text_add(&reduces, " %s", t->reduce[(k + inside) % t->nreduce].name);
+	sketch_step(s, "reorder%s", text_str(&ins));
+	sketch_step(s, "reorder%s", text_str(&outs));
+	sketch_step(s, "reorder%s", text_str(&reduces));
+	for (int k = 2; k < t->n; k++) {
+		const char *last = k == t->n - 1 ? "" : arena_printf(s->arena, "%d", k);
+		sketch_step(s, "merge %s %s %s as pixel%s", t->block, in, t->axis[k].name, last);
+		in = arena_printf(s->arena, "pixel%s", last);
+		sketch_step(s, "merge %s %s %s as pixel%s.s", store, out, t->out[k].name, last);
+		out = arena_printf(s->arena, "pixel%s.s", last);
+		const char *next = t->reduce[(k - 1 + inside) % t->nreduce].name;
+		sketch_step(s, "merge %s %s %s as tap%s", t->block, taps, next, last);
+		taps = arena_printf(s->arena, "tap%s", last);
+	}
+}
+
+bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
+{
+	static const char *const packed[] = { "", "OWI", "OHWI", "ODHWI" };
+	CoreTile c;
+	CoreShape x;
+	if (!read_conv(s, call, t, &c))
+		return false;
+	const CoreRow *row = core_knob(s, call, &c);
+	if (row == NULL || !core_shape_knobs(s, &c, row, &x))
+		return false;
+	coop_begin(s, t);
+	bool inside = c.reduce.extent % x.inner == 0 && c.reduce.extent > t->reduce[0].extent;
+	if (inside) {
+		sketch_step(s, "pack %s %s", c.factor[1].name, packed[t->n - 2]);
+		c.factor[1].name = arena_printf(s->arena, "%s.p", c.factor[1].name);
+	}
+	merge_steps(s, t, inside);
+	core_steps(s, t, &c, row, &x);
+	return true;
+}
