@@ -16,7 +16,8 @@ static LLVMValueRef halves(Emit *e, DType t, LLVMValueRef v)
 {
 	if (t.kind == DT_FLOAT)
 		return emit_to_memory(e, t, v);
-	LLVMTypeRef bits = emit_vector(e->i32, emit_lanes(v)), own = emit_vector(emit_mem_type(e, dtype_scalar(t)), emit_lanes(v));
+	int n = emit_lanes(v);
+	LLVMTypeRef bits = emit_vector(e->i32, n), own = emit_vector(emit_mem_type(e, dtype_scalar(t)), n);
 	LLVMValueRef up = LLVMBuildLShr(e->b, LLVMBuildBitCast(e->b, v, bits, ""), emit_int(bits, 16), "");
 	return LLVMBuildTrunc(e->b, up, own, "");
 }

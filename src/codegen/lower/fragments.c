@@ -9,8 +9,8 @@
  *
  * The role of a fragment in the instruction decides which elements a lane has (PTX ISA, matrix fragments for mma). Two
  * loops over a tile become the loop over the lanes and one over the lane's elements, so a nest must have loops of
- * the tile's extents with nothing else in them. matrices.c has ldmatrix. A target without the instruction keeps everything: the intrinsic's
- * meaning comes in its place, and one thread does the warp's work.
+ * the tile's extents with nothing else in them. matrices.c has ldmatrix. A target without the instruction
+ * keeps everything: the intrinsic's meaning comes in its place, and one thread does the warp's work.
  *
  * A statement about fragments was the first lane's and becomes that of all. So shared memory that it reads or writes
  * must be used by other lanes too, and a barrier stands between; where one lane alone does so, the set is refused.
@@ -122,7 +122,8 @@ static bool note_roles(Stmt *s, void *arg)
 			fragment_refuse(f, s, "it has two roles in mma; copy it to another one", a->buf);
 		else if (b == NULL || !lower_is_alloc(f->l, a->buf) || strcmp(b->scope, "fragment") != 0 || !last ||
 			(b->map.n > 0 && b->map.n != b->rank))
-			fragment_refuse(f, s, "an operand of mma is a window of the last two dimensions of an alloc of this scope", a->buf);
+			fragment_refuse(f, s, "an operand of mma is a window of the last two dimensions of an alloc of this scope",
+				a->buf);
 		if (known != NULL || !f->ok)
 			continue;
 		Buf *own = own_part(f, b, share);
@@ -192,8 +193,8 @@ static void check_shared(const IrUse *use, void *arg)
 		return;
 	const Stmt *lone = find_lone(f, f->l->fn->body, use->buf);
 	if (lone != NULL)
-		fragment_refuse(f, lone, "a warp's fragments and one lane alone use this shared buffer; bind that loop to block.x",
-			use->buf);
+		fragment_refuse(f, lone,
+			"a warp's fragments and one lane alone use this shared buffer; bind that loop to block.x", use->buf);
 }
 
 static void check_memory(Frags *f, Stmt *list)
@@ -311,12 +312,13 @@ static void find_loops(const IrUse *use, void *arg)
 		const Expr *idx = fragment_index(t->f, p->whole, use->idx, p->whole->rank - DIMS + k, t->env);
 		int loop = loop_of(t->f, idx, p->share->size[k]);
 		if (loop < 0 || (t->part != NULL && loop != t->loop[k]))
-			fragment_refuse(t->f, t->stmt, "two loops of the tile's extents must run over it, alone around the statement",
-				use->buf);
+			fragment_refuse(t->f, t->stmt,
+				"two loops of the tile's extents must run over it, alone around the statement", use->buf);
 		t->loop[k] = loop;
 	}
 	if (t->part != NULL && !is_alike(t->part->share, p->share))
-		fragment_refuse(t->f, t->stmt, "a lane has other elements of it than of the statement's other fragment", use->buf);
+		fragment_refuse(t->f, t->stmt, "a lane has other elements of it than of the statement's other fragment",
+			use->buf);
 	t->part = p;
 }
 
@@ -445,7 +447,8 @@ static void multiply(Frags *f, Stmt **link)
 		const Expr *all = ir_ramp(ir, ir_int(ir, 0), ir_int(ir, 1), 1 << part[k]->share->bits);
 		idx[k] = fragment_window(f, part[k], &s->call.arg[k], all);
 		if (idx[k] == NULL) {
-			fragment_refuse(f, s, "a window of it does not begin at a multiple of the tile's size", part[k]->whole->name);
+			fragment_refuse(f, s, "a window of it does not begin at a multiple of the tile's size",
+				part[k]->whole->name);
 			return;
 		}
 		DType t = dtype_vector(part[k]->own->type, 1 << part[k]->share->bits);

@@ -24,8 +24,8 @@ static const Expr *one_lane(Lanes *x, const Expr *e)
 		return e->arg[0];
 	if (e->op == IR_RAMP)
 		return ir_add(x->l->ir, e->arg[0], ir_mul(x->l->ir, e->arg[1], ir_cast(x->l->ir, e->arg[1]->type, x->lane)));
-	if (e->nargs == 0 || e->nargs > 3 || e->op == IR_LOAD || e->op == IR_BITCAST || e->op == IR_DOT4 || e->op == IR_MMA ||
-		e->op == IR_LDMATRIX || e->op == IR_LDMATRIX_T)
+	if (e->nargs == 0 || e->nargs > 3 || e->op == IR_LOAD || e->op == IR_BITCAST || e->op == IR_DOT4 ||
+		e->op == IR_MMA || e->op == IR_LDMATRIX || e->op == IR_LDMATRIX_T)
 		return NULL;
 	const Expr *known = *ir_memo_at(x->memo, e);
 	if (known != NULL)

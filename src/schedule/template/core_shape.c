@@ -64,7 +64,8 @@ int64_t core_part(const CoreShape *x, int side)
 int64_t core_lanes(const Sketch *s, const CoreTile *t, const CoreShape *x, int side)
 {
 	const CoreFactor *f = &t->factor[side];
-	int64_t part = f->along ? core_part(x, side) : x->inner, extent = f->along ? t->axis[side].extent : t->reduce.extent;
+	int64_t part = f->along ? core_part(x, side) : x->inner;
+	int64_t extent = f->along ? t->axis[side].extent : t->reduce.extent;
 	int64_t lanes = coop_lanes(s, t->type, part);
 	while (lanes > 1 && f->run % lanes != 0)
 		lanes /= 2;

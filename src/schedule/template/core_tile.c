@@ -106,7 +106,7 @@ static void load_matrices(Sketch *s, const CoreTile *c, const CoreRow *row, int 
 /* The nest that stores the result: a block's tile of it in each iteration of its outer loops. */
 static void grid_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreShape *x, TileAxis *grid, int *n)
 {
-	static const char *const outer[CORE_SIDES] = { "gm", "gn" };
+	static const char *const outer[CORE_SIDES] = { "gm", "gn" }, *const inner[CORE_SIDES] = { "tm", "tn" };
 	const char *b = t->block;
 	Text line = { .arena = s->arena };
 	for (int i = 0; i < c->nouter; i++)
@@ -114,7 +114,7 @@ static void grid_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreS
 	for (int i = 0; i < CORE_SIDES; i++) {
 		int64_t part = core_part(x, i);
 		grid[(*n)++] = (TileAxis){ dotted(s, b, outer[i]), ceil_div(c->axis[i].extent, part) };
-		sketch_step(s, "split %s %lld as %s.%s %s.%s", c->out[i], (long long)part, b, outer[i], b, i == 0 ? "tm" : "tn");
+		sketch_step(s, "split %s %lld as %s.%s %s.%s", c->out[i], (long long)part, b, outer[i], b, inner[i]);
 	}
 	sketch_step(s, "reorder%s %s.gm %s.gn %s.tm %s.tn", text_str(&line), b, b, b, b);
 }
