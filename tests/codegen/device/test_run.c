@@ -1,8 +1,8 @@
 /*
  * OpenCL kernels on the first device there is, through its row of src/runtime/device.h, against the interpreter: kernel
  * sets written by hand with bound loops, operators in naive form (one thread), and random sets. Without an OpenCL
- * device the tests say so and do nothing. The driver's compiler takes nearly all of the time, so one operator's case in
- * SOME is run; with sanitizers, which do not see its code, fewer. DLC_TEST_ALL=1 runs all.
+ * device the tests say so and do nothing. The driver's compiler takes nearly all of the time, most of it for a program
+ * and not for its kernels: operators share programs. With sanitizers, which do not see its code, they are fewer.
  */
 #include "codegen/backend.h"
 #include "device.h"
@@ -91,13 +91,10 @@ static void launch(Lab *l, const Fn *fn, const DlcEntry *e, void *kernel, const 
 }
 
 /* All entries of the module, prepare Fns first, on tensors that are copied there and back. */
-static void run_module(Lab *l, const char *name, const KernelSet *ks, const Module *m, const Tensors *t)
+static void run_module(Lab *l, const char *name, const KernelSet *ks, const Module *m, void *code, const Tensors *t)
 {
-	DlcError why = { .text = "" };
 	uint64_t work_bytes = 0;
 	l->n = 0;
-	void *code = row->code_load(l->c, m->image.bytes, m->image.size, false, &why);
-	ck_assert_msg(code != NULL, "%s: %s\n%s", name, why.text, (const char *)m->image.bytes);
 	for (uint32_t k = 0; k < m->image.nentry; k++)
 		work_bytes = m->image.entry[k].work_bytes > work_bytes ? m->image.entry[k].work_bytes : work_bytes;
 	void *work = row->alloc(l->c, work_bytes);
@@ -121,7 +118,6 @@ static void run_module(Lab *l, const char *name, const KernelSet *ks, const Modu
 	for (int k = 0; k < l->n; k++)
 		row->release(l->c, l->there[k].at, l->there[k].bytes);
 	row->release(l->c, work, work_bytes);
-	row->code_release(l->c, m->image.bytes, code, m->image.size);
 }
 
 /* False, and says why, if there is no device. */
@@ -147,35 +143,76 @@ static void lab_close(Lab *l)
 }
 
 /* False: the back end does not print it. */
-static bool agree(Lab *l, const char *name, KernelSet *ks, uint64_t seed, double tolerance)
+static bool printed(Lab *l, const char *name, const KernelSet *ks, Module *m)
 {
-	Arena *a = l->arena;
-	Rng rng = rng_seed(seed);
-	Tensors in, want, got;
-	Target target;
-	Module m;
 	Err err = { 0 };
-	InterpRun how = { .seed = seed, .skip_races = true };
 	CodegenOptions o = { .exact = true };
+	Target target;
 	device_target(&target);
 	target.blocks.warp = l->warp;
 	if (row->has(l->c, "fp64"))
 		target.features = (uint64_t)1 << FEATURE_CL_FP64;
-	if (!codegen_compile(a, ks, &target, &o, &m, &err)) {
-		ck_assert_msg(err.code == ERR_UNSUPPORTED, "%s: %s: %s", name, err.place, err.text);
-		return false;
-	}
+	bool ok = codegen_compile(l->arena, ks, &target, &o, m, &err);
+	ck_assert_msg(ok || err.code == ERR_UNSUPPORTED, "%s: %s: %s", name, err.place, err.text);
+	return ok;
+}
+
+static void *loaded(Lab *l, const char *text)
+{
+	DlcError why = { .text = "" };
+	void *code = row->code_load(l->c, (const unsigned char *)text, strlen(text) + 1, false, &why);
+	ck_assert_msg(code != NULL, "%s\n%s", why.text, text);
+	return code;
+}
+
+static void must_agree(
+	Lab *l, const char *name, KernelSet *ks, const Module *m, void *code, uint64_t seed, double tolerance)
+{
+	Arena *a = l->arena;
+	Rng rng = rng_seed(seed);
+	Tensors in, want, got;
+	Err err = { 0 };
+	InterpRun how = { .seed = seed, .skip_races = true };
 	tensors_make(&in, a, ks, &rng);
 	tensors_copy(&want, a, &in);
 	tensors_copy(&got, a, &in);
 	ck_assert_msg(interp_run_set(ks, want.arg, want.n, &how, &err), "%s: %s: %s", name, err.place, err.text);
-	run_module(l, name, ks, &m, &got);
+	run_module(l, name, ks, m, code, &got);
 	const char *wrong = tensors_differ(a, &want, &got, tolerance);
 	if (wrong != NULL) {
-		printf("%s\n%s\n", ir_set_str(a, ks), (const char *)m.image.bytes);
+		printf("%s\n%s\n", ir_set_str(a, ks), (const char *)m->image.bytes);
 		ck_abort_msg("%s, seed %llx: %s", name, (unsigned long long)seed, wrong);
 	}
+}
+
+/* False: the back end does not print it. */
+static bool agree(Lab *l, const char *name, KernelSet *ks, uint64_t seed, double tolerance)
+{
+	Module m;
+	if (!printed(l, name, ks, &m))
+		return false;
+	void *code = loaded(l, (const char *)m.image.bytes);
+	must_agree(l, name, ks, &m, code, seed, tolerance);
+	row->code_release(l->c, m.image.bytes, code, m.image.size);
 	return true;
+}
+
+/* One program of several, whose kernels have different names: what stands before the kernels is there once. */
+static const char *joined(Arena *a, const Module *m, int n)
+{
+	Text head = { .arena = a }, body = { .arena = a };
+	for (int k = 0; k < n; k++) {
+		const char *text = (const char *)m[k].image.bytes, *kernels = strstr(text, "__kernel");
+		ck_assert_ptr_nonnull(kernels);
+		for (const char *end; text < kernels; text = end + 1) {
+			end = strchr(text, '\n');
+			const char *line = arena_printf(a, "%.*s", (int)(end + 1 - text), text);
+			if (strstr(text_str(&head), line) == NULL)
+				text_add(&head, "%s", line);
+		}
+		text_add(&body, "%s", kernels);
+	}
+	return arena_printf(a, "%s%s", text_str(&head), text_str(&body));
 }
 
 START_TEST(sets_by_hand)
@@ -216,23 +253,36 @@ START_TEST(large_arrays)
 }
 END_TEST
 
-enum { PARTS = 4, SOME = SANITIZED ? 12 : 3 };
+enum { PARTS = 8, SHARE = 12 /* operators of a program, at most */ };
 
 START_TEST(operators)
 {
 	Lab l;
-	int printed = 0, all = 0, step = getenv("DLC_TEST_ALL") != NULL ? PARTS : PARTS * SOME;
+	int taken = 0, all = 0, step = suite_count(PARTS, 6 * PARTS, PARTS);
 	if (!lab_open(&l))
 		return;
-	for (int k = _i; k < LEN(dags); k += step, all++) {
-		Err err = { 0 };
-		Dag *d = dag_parse(l.arena, "case", dags[k], strlen(dags[k]), &err);
-		KernelSet *ks = d != NULL ? op_naive(ir_new(l.arena), d, "k", NAIVE_AS_TYPED, &err) : NULL;
-		ck_assert_msg(ks != NULL, "%s: %s", dags[k], err.text);
-		printed += agree(&l, dags[k], ks, (uint64_t)k, 1e-5);
+	for (int k = _i; k < LEN(dags);) {
+		KernelSet *ks[SHARE];
+		Module m[SHARE];
+		int of[SHARE], n = 0;
+		for (; n < SHARE && k < LEN(dags); k += step, all++) {
+			Err err = { 0 };
+			Dag *d = dag_parse(l.arena, "case", dags[k], strlen(dags[k]), &err);
+			const char *name = arena_printf(l.arena, "k%d", k);
+			ks[n] = d != NULL ? op_naive(ir_new(l.arena), d, name, NAIVE_AS_TYPED, &err) : NULL;
+			ck_assert_msg(ks[n] != NULL, "%s: %s", dags[k], err.text);
+			of[n] = k;
+			n += printed(&l, dags[k], ks[n], &m[n]);
+		}
+		const char *text = joined(l.arena, m, n);
+		void *code = loaded(&l, text);
+		for (int i = 0; i < n; i++)
+			must_agree(&l, dags[of[i]], ks[i], &m[i], code, (uint64_t)of[i], 1e-5);
+		row->code_release(l.c, text, code, strlen(text) + 1);
+		taken += n;
 	}
 	/* The rest has elements of less than a byte. */
-	ck_assert_msg(!row->has(l.c, "fp64") || 10 * printed > 9 * all, "%d of %d", printed, all);
+	ck_assert_msg(!row->has(l.c, "fp64") || 5 * taken > 4 * all, "%d of %d", taken, all);
 	lab_close(&l);
 }
 END_TEST
@@ -259,7 +309,7 @@ END_TEST
 START_TEST(random_sets)
 {
 	Lab l;
-	int rounds = getenv("DLC_TEST_ALL") != NULL ? 200 : 8, printed = 0;
+	int rounds = suite_count(8, 4, 200), taken = 0;
 	if (!lab_open(&l))
 		return;
 	for (int k = 0; k < rounds; k++) {
@@ -267,9 +317,9 @@ START_TEST(random_sets)
 		Rng rng = rng_seed(seed);
 		unsigned without = RANDOM_LIBM | (k % 4 > 0 ? RANDOM_NARROW : 0u);
 		KernelSet *ks = random_set(&rng, ir_new(l.arena), RANDOM_ALL & ~without, 1 + k % 4);
-		printed += agree(&l, "random", ks, seed, 0);
+		taken += agree(&l, "random", ks, seed, 0);
 	}
-	ck_assert_int_gt(printed, 0);
+	ck_assert_int_gt(taken, 0);
 	lab_close(&l);
 }
 END_TEST

@@ -121,7 +121,7 @@ END_TEST
 
 START_TEST(random_sets)
 {
-	int rounds = getenv("DLC_TEST_ALL") != NULL ? 400 : 40, ran = 0;
+	int rounds = suite_count(40, 15, 400), ran = 0;
 	Target t;
 	gpu(&t, _i % 2 == 0 ? "k80" : "h200");
 	for (int k = 0; k < rounds; k++) {
@@ -158,7 +158,7 @@ static void bound_trace(const Target *t, const Task *task, uint64_t seed, const 
 
 START_TEST(random_bound_traces)
 {
-	int traces = getenv("DLC_TEST_ALL") != NULL ? 10 * TRACES : TRACES;
+	int traces = suite_count(TRACES, TRACES / 4, 10 * TRACES);
 	Arena *a = arena_new();
 	Target t;
 	gpu(&t, _i % 2 == 0 ? "h200" : "k80");
@@ -196,7 +196,7 @@ static void say_skipped(void)
 START_TEST(operators_assemble)
 {
 	Target t;
-	int step = getenv("DLC_TEST_ALL") != NULL ? 1 : 7;
+	int step = suite_count(7, 21, 1);
 	bool there = true;
 	gpu(&t, archs[_i]);
 	for (int k = _i; k < LEN(dags) && there; k += step) {

@@ -19,25 +19,31 @@ static const char *const dags[] = {
 #include "op/calls.inc"
 };
 
-static const char *const layers[] = {
-	"dag c\nin x: f32[1,3,224,224]\nconst w: f32[64,3,3,3]\nconst b: f32[64]\n"
-	"y: f32[1,64,111,111] = conv(x, w, b) strides=[2,2]\nz: f32[1,64,111,111] = relu(y)\nout z\n",
-	"dag c\nin x: f32[1,3,224,224]\nconst w: f32[64,3,7,7]\nconst b: f32[64]\n"
-	"y: f32[1,64,112,112] = conv(x, w, b) strides=[2,2] pads=[3,3,3,3]\nout y\n",
-	"dag c\nin x: f32[1,64,56,56]\nconst w: f32[64,64,3,3]\nconst b: f32[64]\nin r: f32[1,64,56,56]\n"
-	"y: f32[1,64,56,56] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,64,56,56] = add(y, r)\n"
-	"v: f32[1,64,56,56] = relu(z)\nout v\n",
-	"dag c\nin x: f32[1,256,14,14]\nconst w: f32[1024,256,1,1]\ny: f32[1,1024,14,14] = conv(x, w)\nout y\n",
-	"dag c\nin x: f32[1,512,7,7]\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7] = conv(x, w) pads=[1,1,1,1]\nout y\n",
-	"dag c\nin x: f32[1,144,56,56]\nconst w: f32[144,1,3,3]\n"
-	"y: f32[1,144,28,28] = conv(x, w) groups=144 strides=[2,2] pads=[1,1,1,1]\nout y\n",
-	"dag c\nin x: f32[32,240,28,28]\nconst w: f32[240,1,5,5]\n"
-	"y: f32[32,240,28,28] = conv(x, w) groups=240 pads=[2,2,2,2]\nout y\n",
-	"dag d\nin x: f32[1,512]\nconst w: f32[1000,512]\nconst b: f32[1000]\ny: f32[1,1000] = dense(x, w, b)\nout y\n",
-	"dag d\nin x: f32[128,768]\nconst w: f32[3072,768]\ny: f32[128,3072] = dense(x, w)\nout y\n",
-	"dag s\nin x: f32[1536,128]\ny: f32[1536,128] = softmax(x)\nout y\n",
-	"dag p\nin x: f32[1,64,112,112]\ny: f32[1,64,56,56] = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
-	"out y\n",
+/* Layers, and how many random configs of each are assembled for each of two devices: of a template fifty in all. */
+static const struct {
+	const char *dag;
+	int configs;
+} layers[] = {
+	{ "dag c\nin x: f32[1,3,224,224]\nconst w: f32[64,3,3,3]\nconst b: f32[64]\n"
+	  "y: f32[1,64,111,111] = conv(x, w, b) strides=[2,2]\nz: f32[1,64,111,111] = relu(y)\nout z\n", 5 },
+	{ "dag c\nin x: f32[1,3,224,224]\nconst w: f32[64,3,7,7]\nconst b: f32[64]\n"
+	  "y: f32[1,64,112,112] = conv(x, w, b) strides=[2,2] pads=[3,3,3,3]\nout y\n", 5 },
+	{ "dag c\nin x: f32[1,64,56,56]\nconst w: f32[64,64,3,3]\nconst b: f32[64]\nin r: f32[1,64,56,56]\n"
+	  "y: f32[1,64,56,56] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,64,56,56] = add(y, r)\n"
+	  "v: f32[1,64,56,56] = relu(z)\nout v\n", 5 },
+	{ "dag c\nin x: f32[1,256,14,14]\nconst w: f32[1024,256,1,1]\ny: f32[1,1024,14,14] = conv(x, w)\nout y\n", 5 },
+	{ "dag c\nin x: f32[1,512,7,7]\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7] = conv(x, w) pads=[1,1,1,1]\nout y\n",
+		5 },
+	{ "dag c\nin x: f32[1,144,56,56]\nconst w: f32[144,1,3,3]\n"
+	  "y: f32[1,144,28,28] = conv(x, w) groups=144 strides=[2,2] pads=[1,1,1,1]\nout y\n", 13 },
+	{ "dag c\nin x: f32[32,240,28,28]\nconst w: f32[240,1,5,5]\n"
+	  "y: f32[32,240,28,28] = conv(x, w) groups=240 pads=[2,2,2,2]\nout y\n", 13 },
+	{ "dag d\nin x: f32[1,512]\nconst w: f32[1000,512]\nconst b: f32[1000]\ny: f32[1,1000] = dense(x, w, b)\nout y\n",
+		13 },
+	{ "dag d\nin x: f32[128,768]\nconst w: f32[3072,768]\ny: f32[128,3072] = dense(x, w)\nout y\n", 13 },
+	{ "dag s\nin x: f32[1536,128]\ny: f32[1536,128] = softmax(x)\nout y\n", 13 },
+	{ "dag p\nin x: f32[1,64,112,112]\ny: f32[1,64,56,56] = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n"
+	  "out y\n", 13 },
 };
 
 static Target device(const char *name)
@@ -75,13 +81,12 @@ static void runs(const Task *task, const Target *t, Space *s, const Config *c, c
 	arena_free(a);
 }
 
-enum { PARTS = 4, SOME = 6 /* of the operators' cases one in so many */ };
+enum { PARTS = 4 };
 
 START_TEST(configs_run)
 {
 	Target t = device(_i % 2 == 0 ? "h200" : "k80");
-	bool all = getenv("DLC_TEST_ALL") != NULL;
-	for (int k = _i; k < LEN(dags) + step_nworkload; k += k < LEN(dags) && !all ? PARTS * SOME : PARTS) {
+	for (int k = _i; k < LEN(dags) + step_nworkload; k += PARTS) {
 		Arena *a = arena_new();
 		Err err = { 0 };
 		Task *task = task_of(a, k < LEN(dags) ? dags[k] : step_workloads[k - LEN(dags)]);
@@ -90,7 +95,7 @@ START_TEST(configs_run)
 		ck_assert_msg(s != NULL, "%s", err.text);
 		Rng rng = rng_seed((uint64_t)k);
 		runs(task, &t, s, &s->first, &want, (uint64_t)k);
-		for (int j = 0; j < (all ? 10 : 1); j++) {
+		for (int j = 0; j < suite_count(1, 1, 10); j++) {
 			Config c = space_sample(s, &rng);
 			runs(task, &t, s, &c, &want, (uint64_t)(100 * k + j));
 		}
@@ -137,7 +142,7 @@ START_TEST(layers_assemble)
 	Target t = device(_i % 2 == 0 ? "t4" : "h200");
 	Arena *a = arena_new();
 	Err err = { 0 };
-	Task *task = task_of(a, layers[_i / 2]);
+	Task *task = task_of(a, layers[_i / 2].dag);
 	Space *s = space_new(a, task, &t, &err);
 	ck_assert_msg(s != NULL, "%s", err.text);
 	Text text = { .arena = a };
@@ -146,7 +151,7 @@ START_TEST(layers_assemble)
 	if (n < 0)
 		suite_skip("CUDA's assembler", "libnvJitLink.so is not installed");
 	Rng rng = rng_seed((uint64_t)_i);
-	for (int k = 0; k < (getenv("DLC_TEST_ALL") != NULL ? 50 : 1); k++) {
+	for (int k = 0; k < suite_count(layers[_i / 2].configs, 0, 100); k++) {
 		Text other = { .arena = a };
 		Config c = space_sample(s, &rng);
 		spills(a, &t, scheduled(a, task, &t, s, &c, &other), text_str(&other));
