@@ -78,6 +78,8 @@ static uint32_t slot_of(BundleOut *out, const NetPlan *plan, uint32_t *constant,
 			constant[at->index] = bundle_const(out, c->data, (uint64_t)c->bytes) + 1;
 		}
 		return constant[at->index] - 1;
+	case PLACE_STATE:
+		return bundle_slot(out, BUNDLE_STATE, 0, (uint64_t)at->offset, (uint64_t)at->bytes);
 	default:
 		return bundle_slot(
 			out, BUNDLE_WORK, 0, (uint64_t)(plan->item.at[at->index].offset + at->offset), (uint64_t)at->bytes);
@@ -146,7 +148,8 @@ static bool write_bundle(Compiled *c, const Build *b, const NetPlan *plan)
 	BundleFacts facts = { .arch = device == DLC_DEVICE_CPU ? arch : BUNDLE_ANY,
 		.device = (uint32_t)device,
 		.threads = (uint32_t)t->threads,
-		.arena_bytes = (uint64_t)plan->work_bytes };
+		.arena_bytes = (uint64_t)plan->work_bytes,
+		.state_bytes = (uint64_t)plan->state_bytes };
 	c->bundle = bundle_finish(out, &facts, &c->bundle_bytes);
 	return true;
 }

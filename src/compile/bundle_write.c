@@ -161,6 +161,7 @@ unsigned char *bundle_finish(BundleOut *b, const BundleFacts *facts, size_t *siz
 	BundleHeader h = { .version = variants ? BUNDLE_VERSION : BUNDLE_FIRST_VERSION,
 		.header_bytes = variants ? sizeof h : offsetof(BundleHeader, variant),
 		.arena_bytes = facts->arena_bytes,
+		.state_bytes = facts->state_bytes,
 		.arch = facts->arch,
 		.device = facts->device,
 		.threads = facts->threads };

@@ -56,7 +56,7 @@ void bundle_code_again(BundleOut *b, const DlcImage *image);
 
 typedef struct BundleFacts {
 	uint32_t arch, device, threads;
-	uint64_t arena_bytes;
+	uint64_t arena_bytes, state_bytes;
 } BundleFacts;
 
 /* The file; *size bytes, in the arena, 64-byte aligned. */

@@ -42,6 +42,17 @@ static bool add_work(Planner *p, const char *name, int64_t bytes, int step, Plac
 	return true;
 }
 
+/* All groups use the same bytes of the state, since each leaves them zero. */
+static bool add_state(Planner *p, const char *name, int64_t bytes, int64_t *used, Place *out)
+{
+	if (bytes < 0 || bytes > MOST_BYTES)
+		return fail(p->err, ERR_MEMORY, name, "it is larger than the memory of any machine");
+	*out = (Place){ .kind = PLACE_STATE, .offset = *used, .bytes = bytes, .name = name };
+	*used += (work_bytes(bytes) + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	p->plan->state_bytes = *used > p->plan->state_bytes ? *used : p->plan->state_bytes;
+	return true;
+}
+
 static void use_place(NetPlan *plan, const Place *at, int step)
 {
 	if (at->kind == PLACE_WORK && plan->item.at[at->index].last < step)
@@ -201,6 +212,7 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 {
 	const KernelSet *ks = p->sets[task];
 	NetPlan *plan = p->plan;
+	int64_t state = 0; /* of the group so far */
 	for (size_t i = 0; i < ks->n; i++) {
 		const Fn *fn = ks->fn[i];
 		if (fn->kind != FN_RUN)
@@ -214,7 +226,8 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 				continue;
 			if (find_bound(b, buf->name) == NULL) {
 				Place own;
-				if (!add_work(p, buf->name, buf_bytes(buf), step, &own))
+				if (buf->role == BUF_ZERO ? !add_state(p, buf->name, buf_bytes(buf), &state, &own)
+										  : !add_work(p, buf->name, buf_bytes(buf), step, &own))
 					return false;
 				bind(p, b, buf->name, own);
 			}
@@ -303,13 +316,13 @@ NetPlan *plan_network(
 
 static void print_place(Text *out, const NetPlan *p, const Place *at)
 {
-	static const char *const kind[] = { "input", "output", "const", "work" };
+	static const char *const kind[] = { "input", "output", "const", "work", "state" };
 	text_add(out, "%s:%s", at->name, kind[at->kind]);
 	if (at->kind == PLACE_INPUT || at->kind == PLACE_OUTPUT)
 		text_add(out, "%d", at->index);
 	if (at->kind == PLACE_WORK)
 		text_add(out, "+%lld", (long long)(p->item.at[at->index].offset + at->offset));
-	else if (at->offset != 0)
+	else if (at->offset != 0 || at->kind == PLACE_STATE)
 		text_add(out, "+%lld", (long long)at->offset);
 	text_add(
 		out, "[%lld%s%s]", (long long)at->bytes, at->layout != NULL ? " " : "", at->layout != NULL ? at->layout : "");

@@ -9,13 +9,13 @@
 #include "graph/graph.h"
 #include "ir/ir.h"
 
-typedef enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_CONST, PLACE_WORK } PlaceKind;
+typedef enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_CONST, PLACE_WORK, PLACE_STATE } PlaceKind;
 
 /* Where a value or a workspace lies. */
 typedef struct Place {
 	PlaceKind kind;
 	int index;      /* INPUT, OUTPUT: which; WORK: of its PlanItem; CONST: of the plan's constants */
-	int64_t offset; /* from its start: a window; 0 for constants */
+	int64_t offset; /* from its start: a window; 0 for constants; STATE: from the start of the state */
 	int64_t bytes;
 	const char *name, *layout; /* NULL: row-major */
 } Place;
@@ -42,6 +42,7 @@ typedef struct NetPlan {
 	VEC(PlanConst) constant;
 	Place *value; /* of values with memory of their own; .bytes < 0: not placed */
 	int64_t work_bytes, live_bytes;
+	int64_t state_bytes; /* zero before and after each run */
 } NetPlan;
 
 /*

@@ -6,6 +6,7 @@
 
 #include "cost_model/cost.h"
 #include "cost_model/leaf.h"
+#include "ir/build.h"
 #include "ir/walk.h"
 
 static bool has_serial(const Stmt *s)
@@ -60,6 +61,11 @@ static void weigh(Walk *w, const Expr *cond)
 	if (cond->op == IR_AND) {
 		weigh(w, cond->arg[0]);
 		weigh(w, cond->arg[1]);
+		return;
+	}
+	int64_t before;
+	if (cond->op == IR_EQ && cond->arg[0]->op == IR_LOAD && ir_is_int(cond->arg[1], &before) && before >= 0) {
+		w->share /= (double)before + 1; /* the last one of blocks that count themselves */
 		return;
 	}
 	Condition g = { cond, nest_loops(n, cond) };

@@ -141,7 +141,7 @@ static Store *new_tensor(Session *s, const Fn *fn, const Buf *b, const Store *li
 		return NULL;
 	*t = *like;
 	t->fn = fn;
-	bool outside = arg != NULL && (arg->data != NULL || t->n == 0);
+	bool outside = arg != NULL && (arg->data != NULL || t->n == 0) && b->role != BUF_ZERO;
 	bool given = outside && (b->role == BUF_IN || b->role == BUF_CONST || b->role == BUF_INOUT);
 	if (outside)
 		t->data = arg->data;
@@ -151,7 +151,7 @@ static Store *new_tensor(Session *s, const Fn *fn, const Buf *b, const Store *li
 	}
 	if (!interp_fill(s->store, t, false, outside) || !padding(s, fn, t, given))
 		return NULL;
-	if (given)
+	if (given || b->role == BUF_ZERO)
 		memset(t->def, DEFINED, (size_t)t->n);
 	vec_push(s->store->arena, &s->tensor, t);
 	return t;
@@ -167,6 +167,7 @@ static Store *tensor(Session *s, const Fn *fn, const Buf *b, const IrArg *sym, i
 		if (strcmp(s->tensor.at[k]->name, b->name) == 0)
 			t = s->tensor.at[k];
 	like.result = b->role == BUF_OUT || b->role == BUF_INOUT;
+	like.zero = b->role == BUF_ZERO;
 	if (t == NULL)
 		return new_tensor(s, fn, b, &like);
 	bool same = dtype_eq(t->type, like.type) && t->rank == like.rank &&
@@ -267,6 +268,21 @@ static bool complete(Session *s)
 	return true;
 }
 
+/* What is zero for the next call is zero again. */
+static bool zeroed(Session *s)
+{
+	for (size_t k = 0; k < s->tensor.n; k++) {
+		const Store *t = s->tensor.at[k];
+		int64_t bytes = t->residues ? 8 * t->n : dtype_bytes(t->type, t->n), at = 0;
+		while (t->zero && at < bytes && t->data[at] == 0)
+			at++;
+		if (t->zero && at < bytes)
+			return fail(s->err, ERR_INPUT, t->fn->name, "%s is not zero when the call ends: element %lld is not",
+				t->name, (long long)(t->residues ? at / 8 : at * 8 / t->type.bits));
+	}
+	return true;
+}
+
 /* Runs the Fns of the set of that kind, or the one given. */
 static bool run_kind(Session *s, FnKind kind, uint64_t *number)
 {
@@ -286,7 +302,7 @@ static bool with_session(
 	uint64_t number = 0;
 	bool ok = fn != NULL ? run_one(&s, fn, 0)
 	                     : run_kind(&s, FN_PREPARE, &number) && run_kind(&s, FN_RUN, &number) &&
-	                               (how->partial || complete(&s));
+	                               zeroed(&s) && (how->partial || complete(&s));
 	arena_free(memory.arena);
 	return ok;
 }

@@ -45,6 +45,7 @@ typedef struct Store {
 	DType type;
 	bool residues; /* uint64_t elements, whatever the type */
 	bool result;   /* an out or inout of some Fn */
+	bool zero;     /* of that role */
 	unsigned char *data;
 	uint8_t *def;   /* NULL: all defined */
 	Shadow *shadow; /* NULL: nothing to check */

@@ -16,7 +16,8 @@
 
 enum { IR_MAX_RANK = 32, IR_MAX_DEPTH = 256 }; /* of buffers and maps; of nested code */
 
-typedef enum { BUF_IN, BUF_OUT, BUF_INOUT, BUF_CONST, BUF_WORK } BufRole;
+/* BUF_ZERO: work that is zero when a call begins and when it ends, as counters are. */
+typedef enum { BUF_IN, BUF_OUT, BUF_INOUT, BUF_CONST, BUF_WORK, BUF_ZERO } BufRole;
 
 /*
  * Where a logical element lies: physical dimension k, of extent[k], holds index at[k], an

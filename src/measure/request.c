@@ -159,14 +159,16 @@ static void ask_own_buffers(Runner *x, Job *j, Msg *msg, int lane)
 	for (size_t i = 0; i < j->buf.n; i++) {
 		JobBuf *b = &j->buf.at[i];
 		const JobBuf *in = NULL; /* the task's input of this name */
-		for (size_t k = 0; k < j->ref->in.n && b->role != BUF_WORK && b->role != BUF_OUT && in == NULL; k++)
+		bool own = b->role == BUF_WORK || b->role == BUF_ZERO || b->role == BUF_OUT;
+		for (size_t k = 0; k < j->ref->in.n && !own && in == NULL; k++)
 			if (strcmp(j->ref->in.at[k].name, b->name) == 0)
 				in = &j->ref->in.at[k];
 		b->host_id = in != NULL ? in->host_id : first + 2 * (uint32_t)i;
 		b->id = !device ? b->host_id : in != NULL ? in->id : b->host_id + 1;
-		MsgFill fill = b->role == BUF_OUT || j->kind == JOB_REFERENCE ? MSG_FILL_NONE
-			: b->role == BUF_WORK && !b->prepared                     ? MSG_FILL_POISON
-		                                                              : MSG_FILL_ZERO;
+		MsgFill fill = b->role == BUF_ZERO                  ? MSG_FILL_ZERO
+			: b->role == BUF_OUT || j->kind == JOB_REFERENCE ? MSG_FILL_NONE
+			: b->role == BUF_WORK && !b->prepared           ? MSG_FILL_POISON
+		                                                    : MSG_FILL_ZERO;
 		if (in == NULL && (!device || b->in_prepare))
 			ask_buffer(x, j, msg, b, b->host_id, fill, 0, NULL);
 		if (in == NULL && device && b->in_run) /* what is prepared is copied */
@@ -191,7 +193,9 @@ static uint32_t use_of(const JobBuf *b)
 {
 	if (b->prepared || b->role == BUF_CONST)
 		return MSG_USE_CONST;
-	return b->role == BUF_OUT ? MSG_USE_OUTPUT : b->role == BUF_WORK ? MSG_USE_NONE : MSG_USE_INPUT;
+	if (b->role == BUF_WORK || b->role == BUF_ZERO)
+		return MSG_USE_NONE;
+	return b->role == BUF_OUT ? MSG_USE_OUTPUT : MSG_USE_INPUT;
 }
 
 static uint32_t program_of(int lane, bool prepare)

@@ -194,7 +194,7 @@ static bool look_for_reads(Stmt *s, void *arg)
 	const Expr *load = ir_find_node_of(s, is_carried, c);
 	if (load != NULL)
 		c->found = load->name;
-	return c->found == NULL;
+	return c->found == NULL && !nest_is_last(s); /* that one reads what all have written */
 }
 
 const char *producer_carries(Arena *a, const Stmt *loop)
@@ -204,6 +204,16 @@ const char *producer_carries(Arena *a, const Stmt *loop)
 	c.block = NULL;
 	ir_each_stmt(c.body, look_for_reads, &c);
 	return c.found;
+}
+
+static bool counts(const Stmt *s, void *arg)
+{
+	return s->kind == ST_REDUCE && s->reduce.atomic && ir_find_buf(arg, s->reduce.dst[0].buf)->role == BUF_ZERO;
+}
+
+bool producer_counts(const Fn *fn, const Stmt *s)
+{
+	return ir_find_below(s, counts, (void *)(uintptr_t)fn) != NULL;
 }
 
 /* ---- elsewhere ---- */

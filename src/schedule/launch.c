@@ -394,6 +394,17 @@ static void scan_below(Scan *c, const Stmt *s, int depth, int rounds)
 	c->async = was_async;
 }
 
+/* A block counts itself for what all of its threads have stored, which other blocks read then. */
+static bool counts_too_early(Scan *c, const Stmt *s)
+{
+	bool stored = false;
+	for (size_t k = 0; k < c->pending.n; k++) {
+		const Buf *b = ir_find_buf(c->fn, c->pending.at[k].x->buf);
+		stored |= c->pending.at[k].x->write && b != NULL && strcmp(b->scope, "global") == 0;
+	}
+	return stored && producer_counts(c->fn, s);
+}
+
 static void scan(Scan *c, Stmt **list, int depth, int rounds)
 {
 	for (Stmt **link = list; *link != NULL; link = &(*link)->next) {
@@ -404,6 +415,8 @@ static void scan(Scan *c, Stmt **list, int depth, int rounds)
 		}
 		if ((*link)->kind == ST_WAIT)
 			land(c, c->body, false);
+		if (counts_too_early(c, *link))
+			link = put_barrier(c, link);
 		link = pass(c, link, depth, inner || (*link)->kind == ST_LET);
 		if (inner && !c->only_asks && meets_below(c, *link))
 			link = put_barrier(c, link); /* once, rather than in each iteration */

@@ -135,6 +135,11 @@ static void look_at_block(const Stmt *s, Uses *u)
 	u->folds |= shows && nest_folds(s, u->var);
 }
 
+bool nest_is_last(const Stmt *s)
+{
+	return s->kind == ST_IF && s->branch.cond->op == IR_EQ && s->branch.cond->arg[0]->op == IR_LOAD;
+}
+
 static void look_below(const Stmt *s, Uses *u)
 {
 	for (; s != NULL; s = s->next) {
@@ -147,7 +152,7 @@ static void look_below(const Stmt *s, Uses *u)
 			look_below(s->async, u);
 		} else if (s->kind == ST_COMMIT || s->kind == ST_WAIT) {
 			u->waits = true;
-		} else if (s->kind != ST_ALLOC && s->kind != ST_PREFETCH) {
+		} else if (s->kind != ST_ALLOC && s->kind != ST_PREFETCH && !nest_is_last(s)) {
 			u->bare = true; /* an alloc is a buffer of its own in every iteration */
 		}
 	}

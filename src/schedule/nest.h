@@ -64,6 +64,9 @@ bool nest_apart(const Stmt *block, const char *var);
    where the last tile of a split overlaps. */
 bool nest_folds(const Stmt *block, const char *var);
 
+/* Whether only one block of a grid does what is below: the last one that counted itself (step `last`). */
+bool nest_is_last(const Stmt *s);
+
 /* How often unrolled loops copy the statement that they copy most; s and what is below. */
 int64_t nest_copies(const Stmt *s);
 /* Levels of nested statements; and the deepest expression below. */

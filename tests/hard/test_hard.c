@@ -95,6 +95,9 @@ static const struct {
 	{ "splitk", "before == i32(3)", "before == i32(2)" },
 	{ "splitk", "barrier block\n\t\t\t\tif t", "if t" },
 	{ "splitk", "part[split, tile", "part[0, tile" },
+	{ "splitk", "count[tile] = i32(0)", "count[tile] = i32(1)" }, /* not zero for the next call */
+	{ "splitk", "sum count[tile]", "sum count[0]" },
+	{ "splitk", "if last[0] {", "if true {" },
 	{ "async_mma", "wait 1", "wait 2" },
 	{ "async_mma", "as[(k + 1) % 2", "as[k % 2" },
 	{ "async_mma", "barrier block\n\t\t\t}", "}" },

@@ -34,6 +34,8 @@ static const struct {
 	{ "block.conv", "dag deep\nin x: f32[1,16,3,3]\nconst w: f32[6,16,3,3]\nconst b: f32[6]\n"
 		"y: f32[1,6,3,3] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,6,3,3] = relu(y)\nout z\n" },
 	{ "block.conv", "dag bare\nin x: f32[2,128,2,3]\nconst w: f32[9,128,1,1]\ny: f32[2,9,2,3] = conv(x, w)\nout y\n" },
+	{ "block.conv", "dag parts\nin x: f32[1,128,4,4]\nconst w: f32[16,128,1,1]\nconst b: f32[16]\n"
+		"y: f32[1,16,4,4] = conv(x, w, b)\nz: f32[1,16,4,4] = relu(y)\nout z\n" },
 	{ "block.depthwise", "dag depthwise\nin x: f32[2,6,9,8]\nconst w: f32[6,1,3,3]\nconst b: f32[6]\n"
 		"y: f32[2,6,9,8] = conv(x, w, b) pads=[1,1,1,1] groups=6\nz: f32[2,6,9,8] = clip(y) lo=0 hi=6\nout z\n" },
 	{ "block.depthwise", "dag multiplied\nin x: f32[1,5,13,11]\nconst w: f32[10,1,3,3]\n"
@@ -56,7 +58,7 @@ enum { CONFIGS = SANITIZED ? 3 : 6 /* at random, beside the default */, MOST_REF
 
 /* In memory that the tests' processes share. */
 static struct {
-	int drawn, refused, shared, vectors, staged, launches;
+	int drawn, refused, shared, vectors, staged, launches, counted;
 } *made;
 
 static bool count(Stmt *s, void *arg)
@@ -65,6 +67,7 @@ static bool count(Stmt *s, void *arg)
 	made->shared += s->kind == ST_ALLOC && strcmp(s->alloc->scope, "shared") == 0;
 	made->vectors += s->kind == ST_FOR && s->loop.kind == LOOP_VECTOR;
 	made->staged += s->kind == ST_FOR && s->loop.kind == LOOP_PIPELINED;
+	made->counted += s->kind == ST_REDUCE && s->reduce.old != NULL;
 	return true;
 }
 
@@ -138,6 +141,7 @@ START_TEST(few_configs_are_refused)
 	ck_assert_int_gt(made->vectors, made->drawn / 4);
 	ck_assert_int_gt(made->staged, CONFIGS / 3);
 	ck_assert_int_gt(made->launches, made->drawn); /* partial sums of some are added up by another launch */
+	ck_assert_int_gt(made->counted, 0);             /* or by the last block */
 }
 END_TEST
 

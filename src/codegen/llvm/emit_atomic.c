@@ -30,10 +30,22 @@ static void combine(Emit *e, const Monoid *m, LLVMValueRef const *left, LLVMValu
 	emit_level_pop(e);
 }
 
-/* On a device the barriers of the set order memory, and an atomic operation orders none. */
+/* On a device the barriers of the set order memory; an atomic operation does where its old value is named (fence). */
 static LLVMAtomicOrdering ordering(const Emit *e)
 {
 	return e->device ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingSequentiallyConsistent;
+}
+
+/*
+ * On a device: what the thread did before comes before what others see behind, and so does what it has seen of other
+ * threads. Where nobody looks at the old value, nothing follows from it.
+ */
+static void fence(Emit *e, const Stmt *s)
+{
+	bool shared = emit_place(e, s->reduce.dst[0].buf)->buf->scope != NULL &&
+		strcmp(emit_place(e, s->reduce.dst[0].buf)->buf->scope, "shared") == 0;
+	if (e->device && s->reduce.old != NULL)
+		emit_intrinsic(e, shared ? "llvm.nvvm.membar.cta" : "llvm.nvvm.membar.gl", NULL, 0, NULL, 0);
 }
 
 /* What a device does by one instruction: built-in reductions of elements of 32 and 64 bits. */
@@ -130,9 +142,11 @@ bool emit_atomic(Emit *e, const Stmt *s)
 		old = tuple(e, s, m);
 	} else {
 		LLVMValueRef ptr = emit_address(e, p, d->idx[0]), value = emit_expr(e, s->reduce.value[0]);
+		fence(e, s);
 		old = one_instruction(e, m, ptr, value);
 		if (old == NULL)
 			old = exchange(e, m, ptr, value);
+		fence(e, s);
 	}
 	emit_mask_end(e, done);
 	if (s->reduce.old != NULL) {

@@ -408,10 +408,10 @@ static void parse_symbols(Parser *p, Fn *fn)
 
 static void parse_param(Parser *p, Fn *fn)
 {
-	static const char *const role[] = { "in", "out", "inout", "const", "work" };
+	static const char *const role[] = { "in", "out", "inout", "const", "work", "zero" };
 	const char *name = parse_name(p, "a parameter or ')'");
 	parse_need(p, ':', "':'");
-	int k = choose(p, role, 5);
+	int k = choose(p, role, 6);
 	if (fn->nparam >= PARSE_PARAMS)
 		parse_fail(p, "more than %d parameters", PARSE_PARAMS);
 	if (k < 0) {

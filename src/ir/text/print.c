@@ -320,7 +320,7 @@ void ir_print_stmt(Text *out, const Stmt *s, int depth)
 
 static void print_param(Text *out, const Param *p)
 {
-	static const char *const role[] = { "in", "out", "inout", "const", "work" };
+	static const char *const role[] = { "in", "out", "inout", "const", "work", "zero" };
 	char type[DTYPE_TEXT];
 	text_add(out, "%s: ", p->name);
 	if (p->buf == NULL) {

@@ -115,7 +115,7 @@ static bool verify_monoid(Verifier *v, const Monoid *m)
 }
 
 /* What a role makes of a buffer, seen from the whole set. */
-typedef enum { USE_INPUT, USE_OUTPUT, USE_CONST, USE_WORK } Use;
+typedef enum { USE_INPUT, USE_OUTPUT, USE_CONST, USE_WORK, USE_ZERO } Use;
 
 static Use use_of(const Fn *fn, const Buf *b)
 {
@@ -123,6 +123,7 @@ static Use use_of(const Fn *fn, const Buf *b)
 	case BUF_IN: return USE_INPUT;
 	case BUF_CONST: return USE_CONST;
 	case BUF_WORK: return USE_WORK;
+	case BUF_ZERO: return USE_ZERO;
 	default: return fn->kind == FN_PREPARE ? USE_CONST : USE_OUTPUT;
 	}
 }

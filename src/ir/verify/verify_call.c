@@ -9,7 +9,7 @@
 
 static bool writes(BufRole role)
 {
-	return role == BUF_OUT || role == BUF_INOUT || role == BUF_WORK;
+	return role == BUF_OUT || role == BUF_INOUT || role == BUF_WORK || role == BUF_ZERO;
 }
 
 /* The window lies in b: one length that is constant and too large, or an index never within. */

@@ -129,14 +129,16 @@ bool verify_layout(Verifier *v, const Buf *b)
 static bool verify_role(Verifier *v, const Buf *b)
 {
 	if (v->fn->kind == FN_SUB) {
-		if (b->role == BUF_WORK || b->map.n > 0)
-			return broke(v, RULE_SUB_PARAM, "buffer %s is work or has a map", b->name);
+		if (b->role == BUF_WORK || b->role == BUF_ZERO || b->map.n > 0)
+			return broke(v, RULE_SUB_PARAM, "buffer %s is work or zero, or has a map", b->name);
 		return true;
 	}
 	if (strcmp(b->scope, "global") != 0)
 		return broke(v, RULE_PARAM_SCOPE, "%s lies in @%s", b->name, b->scope);
-	if (v->fn->kind == FN_PREPARE && (b->role == BUF_IN || b->role == BUF_INOUT))
+	if (v->fn->kind == FN_PREPARE && (b->role == BUF_IN || b->role == BUF_INOUT || b->role == BUF_ZERO))
 		return broke(v, RULE_PREPARE, "%s is neither const, out nor work", b->name);
+	if (b->role == BUF_ZERO && b->map.n > 0)
+		return broke(v, RULE_ZERO, "%s has a map", b->name);
 	return true;
 }
 

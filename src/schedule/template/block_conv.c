@@ -241,12 +241,16 @@ static bool is_flat(const Conv *v, const Tiled *t)
 }
 
 /*
- * Each part of the taps has blocks of its own, which store partial sums; a second launch adds them up and stores what
- * the Task asks for. The tile is of the partial sums then.
+ * Each part of the taps has blocks of its own, which store partial sums. A second launch adds them up and stores what
+ * the Task asks for, or the last block of each tile does so (`last`). The tile is of the partial sums then.
  */
 static void split_steps(Sketch *s, const char *store, const Tiled *t, Tiled *partial, CoopTile *b, int64_t parts)
 {
-	sketch_step(s, "merge %s %s pixel.s as joined", store, t->out[1].name);
+	int64_t tile = coop_axis_tile(&b->axis[0]), all = t->out[1].extent;
+	if (!b->apart)
+		sketch_step(s, "merge %s %s pixel.s as joined", store, t->out[1].name);
+	else
+		sketch_step(s, "split %s %lld as filter.s filter.j", t->out[1].name, (long long)(tile < all ? tile : all));
 	sketch_step(s, "split tap %lld as part taps", (long long)b->channels);
 	sketch_step(s, "reorder part %s pixel taps", t->axis[1].name);
 	sketch_step(s, "rfactor %s part as partial", t->block);
@@ -278,6 +282,32 @@ static void join_steps(Sketch *s, const Tiled *t, int64_t results)
 	sketch_step(s, "unroll part.rf");
 }
 
+/*
+ * The last block of a tile joins its parts; each thread has every so many results. As many threads do so as divide
+ * them: a thread of no result would read parts of other tiles.
+ */
+static void last_steps(Sketch *s, const Tiled *t, const CoopTile *b, int64_t filters, int64_t pixels)
+{
+	int64_t tile = coop_axis_tile(&b->axis[0]), side = coop_axis_tile(&b->axis[1]), threads = coop_threads(b);
+	tile = tile < filters ? tile : filters;
+	side = side < pixels ? side : pixels;
+	while (tile * side % threads != 0)
+		threads--;
+	sketch_step(s, "split pixel.s %lld", (long long)side);
+	sketch_step(s, "reorder filter.s pixel.s.o filter.j pixel.s.i");
+	sketch_step(s, "fuse filter.j pixel.s.i as joined");
+	if (tile * side > threads) {
+		sketch_step(s, "split joined %lld as round joins", (long long)threads);
+		sketch_step(s, "reorder joins round");
+	}
+	sketch_step(s, "compute_at %s %s", t->block, tile * side > threads ? "round" : "joined");
+	sketch_step(s, "bind filter.s grid.y");
+	sketch_step(s, "bind pixel.s.o grid.x");
+	sketch_step(s, "bind %s block.x", tile * side > threads ? "joins" : "joined");
+	sketch_step(s, "unroll part.rf");
+	sketch_step(s, "last part.rf.w");
+}
+
 static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 {
 	CoopTile b = { .n = 2, .blocks = 1, .type = v->x->type, .taps = 1, .channels = v->channels * v->taps };
@@ -298,6 +328,8 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
+	/* A bare convolution's copy has the names that the copy of its parts would get. */
+	b.apart = parts > 1 && !t->bare && s->target->kind == TARGET_CUDA && coop_join_knob(s, &b, parts);
 	int64_t row[2] = { v->packs ? coop_axis_tile(&b.axis[0]) : b.round[0].part, coop_axis_tile(&b.axis[1]) };
 	coop_stages_knob(s, &b, v->taps == 1 && !t->selects, row);
 	coop_begin(s, t);
@@ -350,7 +382,9 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 				.lanes = o->lanes };
 		}
 	coop_steps(s, &partial, &b);
-	if (parts > 1)
+	if (b.apart)
+		last_steps(s, t, &b, v->filters, pixels);
+	else if (parts > 1)
 		join_steps(s, t, v->filters * pixels);
 	return true;
 }

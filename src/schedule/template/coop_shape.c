@@ -405,6 +405,16 @@ int64_t coop_split_knob(Sketch *s, CoopTile *b)
 	return parts;
 }
 
+bool coop_join_knob(Sketch *s, const CoopTile *b, int64_t parts)
+{
+	static const char *const word[] = { "launch", "last" };
+	const Target *t = s->target;
+	int64_t results = coop_axis_tile(&b->axis[0]) * coop_axis_tile(&b->axis[1]);
+	double rounds = ceil((double)results / (double)coop_threads(b)) * ceil((double)parts / TMPL_COOP_COPIES);
+	double own = TMPL_COOP_LATENCY * (1 + rounds), launch = t->blocks.launch_ns * t->core.ghz + TMPL_COOP_LATENCY;
+	return sketch_word(s, "join", word, 2, own < launch) == 1;
+}
+
 bool coop_knobs(Sketch *s, CoopTile *b)
 {
 	int n;

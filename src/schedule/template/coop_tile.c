@@ -250,7 +250,10 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 	add_thread(b, out, &own);
 	sketch_step(s, "reorder%s", text_str(&own));
 	const char *store = fuse_threads(s, b, out, arena_printf(s->arena, "%s.s", t->block));
-	device_bind_grid(s, grid, ngrid);
+	for (int k = 0; b->apart && k < ngrid; k++)
+		sketch_step(s, "bind %s grid.%c", grid[k].name, "xyz"[ngrid - 1 - k]);
+	if (!b->apart)
+		device_bind_grid(s, grid, ngrid);
 	const char *sums = t->sums;
 	sketch_step(s, "scope %s shared", sums); /* until all threads are bound */
 	for (int k = 0; k < COOP_OPERANDS; k++)

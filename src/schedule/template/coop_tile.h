@@ -53,6 +53,7 @@ typedef struct CoopTile {
 	const char *rest[TILE_AXES];      /* other loops of the reduction, of one iteration in each block */
 	CoopRound round[COOP_ROUNDS];   /* outermost first */
 	CoopOperand operand[COOP_OPERANDS];
+	bool apart; /* each loop over blocks has an axis of the grid to itself, even one of one iteration */
 	int64_t unroll;                   /* multiply-adds of a thread that are written out, at most */
 	int64_t stages;                   /* rounds whose copies are under way at once; 0 and 1: none is ahead */
 	int64_t blocks;                   /* of the outer loops */
@@ -81,6 +82,11 @@ void coop_round_knob(Sketch *s, CoopTile *b, const char *loop);
 double coop_cycles(Sketch *s, const char *name, const CoopTile *b);
 /* The same with as many parts of the channels as are best. */
 double coop_split_cycles(Sketch *s, const CoopTile *b);
+/*
+ * Asks for "join": who adds up so many partial sums, another launch or the last block of each tile; true: the last
+ * block. The shorter one by estimate is the default.
+ */
+bool coop_join_knob(Sketch *s, const CoopTile *b, int64_t parts);
 /* Asks for "unroll": the multiply-adds that are written out. */
 void coop_unroll_knob(Sketch *s, CoopTile *b);
 

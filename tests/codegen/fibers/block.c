@@ -313,6 +313,17 @@ void nvvm_barrier0(void)
 	wait_here(AT_BARRIER, __builtin_return_address(0));
 }
 
+/* Threads run one at a time, so that memory is in order. */
+void nvvm_membar_gl(void);
+void nvvm_membar_gl(void)
+{
+}
+
+void nvvm_membar_cta(void);
+void nvvm_membar_cta(void)
+{
+}
+
 static void copy(void *to, const void *from, uint32_t bytes, uint32_t have)
 {
 	Fiber *f = all.now;

@@ -137,7 +137,7 @@ static const IrArg *buffer(Call *c, const Buf *b)
 		return x;
 	size_t bytes = (size_t)dtype_bytes(b->type, ir_buf_elements(b, c->arg, c->n));
 	void *data = arena_alloc_aligned(c->arena, bytes + 64, 64);
-	memset(data, POISON, bytes);
+	memset(data, b->role == BUF_ZERO ? 0 : POISON, bytes);
 	c->arg[c->n] = (IrArg){ b->name, data, 0 };
 	return &c->arg[c->n++];
 }

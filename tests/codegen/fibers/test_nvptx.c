@@ -245,6 +245,7 @@ static const struct {
 	{ "t4", "stages", { "st.shared.v4.f32", "ld.global.nc.v4.f32" }, "cp.async" },
 	{ "rtx4090", "conv", { ".version 7.8", ".target sm_89" }, "bar.sync" },
 	{ "h200", "rows", { ".version 7.8", ".target sm_90" }, "bar.sync" },
+	{ "h200", "atomics", { "atom.global.add.u32", "membar.gl" }, "membar.cta" },
 };
 
 START_TEST(text_of_an_architecture)

@@ -1191,3 +1191,261 @@ fn f(x: in f32[6, 8], y: out f32[6, 8]) {
 	}
 }
 ===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind p grid.y; bind a grid.x; bind j block.x; bind b grid.x; bind l block.x; last p
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16], p.count: zero i32[2]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 bound(grid.y) {
+		for a in 0..2 bound(grid.x) {
+			for i in 0..4 {
+				for j in 0..16 bound(block.x) {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+			alloc p.last: i32[1] @shared
+			barrier block
+			for p.t in 0..1 bound(block.x) {
+				block p.arrive(vp.t: spatial 0..1 = p.t, va: spatial 0..2 = a, vp: spatial 0..4 = p) {
+					let p.n = atomic sum p.count[va] <- i32(1)
+					p.last[0] = p.n
+				}
+			}
+			barrier block
+			if p.last[0] == i32(3) {
+				for k in 0..4 {
+					for l in 0..16 bound(block.x) {
+						for q in 0..4 {
+							block all(vk: spatial 0..8 = a * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+								init {
+									y[vk, vl] = 0.0
+								}
+								sum y[vk, vl] <- part[vq, vk, vl]
+							}
+						}
+					}
+				}
+				for p.r in 0..1 bound(block.x) {
+					block p.clear(vp.r: spatial 0..1 = p.r, va: spatial 0..2 = a) {
+						p.count[va] = i32(0)
+					}
+				}
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind p grid.y; bind a grid.x; bind b grid.x; last a
+! trace:4: last a: the next launch has other blocks along loop b
+===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind p grid.y; bind a grid.x; bind k block.x; last p
+! trace:4: last p: the next launch has other blocks along loop a
+===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind b grid.x; last b
+! trace:2: last b: no launch stands behind its launch
+===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind p block.x; last p
+! trace:2: last p: it is not bound to a grid axis
+===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind p grid.y; bind a grid.x; fuse b k as bk; split bk 5; bind bk.o grid.x; last p
+! trace:6: last p: the next launch may read elements of part that blocks of other places write
+===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, 7 - vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind p grid.y; bind a grid.x; bind b grid.x; last p
+! trace:4: last p: the next launch may read elements of part that blocks of other places write
+===
