@@ -172,34 +172,30 @@ static void find_loops(Leaf *f)
 	}
 }
 
-/* How long the accumulators of a reduction stay in registers, and how many they are. */
-typedef struct Accumulators {
-	double count;  /* registers */
-	double bodies; /* for so many bodies; 0: they are in memory */
-} Accumulators;
-
-static Accumulators accumulators(const Leaf *f)
+LeafSums leaf_sums(const Walk *w, int serial, double lanes, const NestBuf *at, const int64_t *stride)
 {
-	const CostNest *n = &f->w->nest;
-	Accumulators h = { f->vectors * f->w->live, 1 };
-	if (!f->dst.known)
-		return (Accumulators){ f->vectors, 0 };
-	if (f->serial >= 0 && f->dst.stride[f->serial] != 0 && n->loop[f->serial].n > 1)
-		h.bodies = 0;
+	const CostNest *n = &w->nest;
+	LeafSums s = { lanes * w->live, 1 };
+	if (stride == NULL)
+		return (LeafSums){ lanes, 0 };
+	if (serial >= 0 && stride[serial] != 0 && n->loop[serial].n > 1)
+		s.bodies = 0;
 	for (int l = n->nloop - 1; l >= 0; l--) {
-		bool moves = f->dst.stride[l] != 0 && n->loop[l].n > 1;
-		if (f->dst.at != NULL && f->dst.at->depth > l)
+		bool moves = stride[l] != 0 && n->loop[l].n > 1;
+		if (n->loop[l].kind == LOOP_BOUND)
+			continue; /* threads */
+		if (at != NULL && at->depth > l)
 			break; /* the buffer does not live longer */
 		if (!leaf_is_straight(n->loop[l].kind)) {
 			if (moves)
 				break;
-			h.bodies *= (double)n->loop[l].n;
+			s.bodies *= (double)n->loop[l].n;
 		} else if (n->loop[l].kind == LOOP_UNROLLED && moves) {
-			h.count *= (double)n->loop[l].n;
+			s.count *= (double)n->loop[l].n;
 		}
 	}
-	h.count = fmax(h.count, f->vectors);
-	return h;
+	s.count = fmax(s.count, lanes);
+	return s;
 }
 
 /* Loads of one body, with `spare` registers to keep operands in; broadcasts fold into arithmetic. */
@@ -242,7 +238,7 @@ static double body_cycles(const Leaf *f, bool reduces, double *instructions)
 	double regs = t->vector_regs;
 	double work = f->copies * f->vectors * f->ops, loads, stores = 0, wait = 0, spilled = 0;
 	if (reduces) {
-		Accumulators h = accumulators(f);
+		LeafSums h = leaf_sums(f->w, f->serial, f->vectors, f->dst.at, f->dst.known ? f->dst.stride : NULL);
 		double memory = h.bodies == 0 ? h.count : 0, need = h.count + operands(f);
 		loads = count_loads(f, regs - h.count);
 		if (need > regs && h.bodies != 0)

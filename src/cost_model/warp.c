@@ -248,39 +248,8 @@ static void look_at(Leaf *f, const Expr *e)
 
 /* ---- registers ---- */
 
-/* The sums of a thread, and for how many bodies they stay in registers; 0 bodies: they are in memory. */
-typedef struct Sums {
-	double count, bodies;
-} Sums;
-
-static Sums find_sums(const Leaf *f)
-{
-	const CostNest *n = &f->w->nest;
-	Sums s = { f->lanes * f->w->live, 1 };
-	if (!f->dst.known)
-		return (Sums){ f->lanes, 0 };
-	if (f->serial >= 0 && f->dst.stride[f->serial] != 0 && n->loop[f->serial].n > 1)
-		s.bodies = 0;
-	for (int l = n->nloop - 1; l >= 0; l--) {
-		bool moves = f->dst.stride[l] != 0 && n->loop[l].n > 1;
-		if (n->loop[l].kind == LOOP_BOUND)
-			continue; /* threads */
-		if (f->dst.at != NULL && f->dst.at->depth > l)
-			break; /* the buffer does not live longer */
-		if (!leaf_is_straight(n->loop[l].kind)) {
-			if (moves)
-				break;
-			s.bodies *= (double)n->loop[l].n;
-		} else if (n->loop[l].kind == LOOP_UNROLLED && moves) {
-			s.count *= (double)n->loop[l].n;
-		}
-	}
-	s.count = fmax(s.count, f->lanes);
-	return s;
-}
-
 /* Of the thread: its own buffers, the operands of one turn of the sums, addresses. */
-static int registers(const Leaf *f, const Sums *sums, bool reduces, double turns)
+static int registers(const Leaf *f, const LeafSums *sums, bool reduces, double turns)
 {
 	CostNest *n = &f->w->nest;
 	double loads = 0, own = 0;
@@ -375,9 +344,9 @@ static void add_leaf(Leaf *f, bool reduces)
 	Launch *x = f->w->launch;
 	const Target *t = f->w->target;
 	double work = f->copies * f->lanes * f->ops, memory = 0, chain = f->ops, wait = add_traffic(f);
-	Sums sums = { f->copies * f->lanes, 1 };
+	LeafSums sums = { f->copies * f->lanes, 1 };
 	if (reduces) {
-		sums = find_sums(f);
+		sums = leaf_sums(f->w, f->serial, f->lanes, f->dst.at, f->dst.known ? f->dst.stride : NULL);
 		memory = sums.bodies == 0 ? f->dst.times : f->dst.times / sums.bodies;
 		chain = f->copies * f->lanes / sums.count * f->ops;
 		if (sums.bodies == 0 && f->dst.where != IN_REGISTERS)
