@@ -1,22 +1,34 @@
 #!/usr/bin/env python3
-"""pytorch.py OUT.json [--seconds 120] [--device cuda]: times of PyTorch on this GPU, the figures to compare dlc with.
+"""pytorch.py OUT.json [--seconds 150] [--device cuda]: times of PyTorch on this GPU, the figures to compare dlc with.
 
-Networks of torchvision with random weights, by batch, precision and mode, the most wanted first; what time does not
-allow for is named in "left".  mode: graph is eager execution in one CUDA graph, compile is torch.compile with
-max-autotune and frozen weights.  precision: fp32 has TF32 off everywhere, tf32 has it on everywhere, fp16 has weights
-and activations of that type; all are in channels_last.  A time is the median over rounds of many runs back to back with
-one synchronisation, in milliseconds."""
+Networks with random weights, by batch, precision and mode; and the product of two matrices (gemm, its batch is the
+size), which is cuBLAS. mode: graph is eager execution in one CUDA graph, compile is torch.compile with max-autotune and
+frozen weights. precision: fp32 has TF32 off everywhere, tf32 has it on everywhere, fp16 and bf16 have weights and
+activations of that type; all networks are in channels_last. A time is the median over rounds of many runs back to back
+with one synchronisation, in milliseconds.
+
+Rows come in the order of what is wanted most: at batch 1 both modes of the four networks of docs/benchmarks.md, in fp16
+and then in fp32. A row begins only if the time left suffices for the longest of its mode so far. Each row is printed
+and kept in OUT.json when it is done; rows that are there from an earlier run on this device are not measured again.
+What the time did not allow for is in "left"."""
 import argparse
 import json
+import os
 import statistics
 import time
 
 import torch
 
-NETWORKS = ["resnet18", "resnet50", "mobilenet_v2", "squeezenet1_1"]
-ORDER = [(n, b, p, m) for b in (1, 32) for m in ("graph", "compile") for p in ("fp32", "tf32", "fp16")
-         for n in NETWORKS]
-COMPILE_SECONDS = 45  # what torch.compile needs at most for one of them
+GOALS = ["resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2"]
+NETWORKS = GOALS + ["squeezenet1_1"]
+GEMM = [("gemm", 4096, p, "graph") for p in ("fp16", "bf16", "tf32", "fp32")]
+# At batch 1 a precision's graphs take seconds, so they come before what torch.compile makes of the same networks.
+WANTED = [(n, 1, p, m) for p in ("fp16", "fp32") for m in ("graph", "compile") for n in GOALS]
+REST = [(n, b, p, m) for m in ("graph", "compile") for b in (1, 32) for p in ("fp16", "fp32", "tf32", "bf16")
+        for n in NETWORKS]
+ORDER = list(dict.fromkeys(GEMM[:1] + WANTED + GEMM[1:] + REST))
+SECONDS = {"graph": 5.0, "compile": 30.0}  # what a row takes, until rows have shown it
+TYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 def wait(device):
@@ -42,68 +54,116 @@ def median_ms(run, device):
     return statistics.median(rounds)
 
 
-def captured(net, x):
+def captured(run):
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(3):
-            net(x)
+            run()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        net(x)
+        run()
     return graph.replay
 
 
-def measure(name, batch, precision, mode, device):
+def mobilenet_v1():
+    """As in dlc's zoo: torchvision has only later ones."""
+    from torch import nn
+
+    def layer(inputs, outputs, kernel, stride, groups):
+        return [nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False),
+                nn.BatchNorm2d(outputs), nn.ReLU6(inplace=True)]
+    layers, width = layer(3, 32, 3, 2, 1), 32
+    for outputs, stride in [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)] + [(512, 1)] * 5 + \
+            [(1024, 2), (1024, 1)]:
+        layers += layer(width, width, 3, stride, width) + layer(width, outputs, 1, 1, 1)
+        width = outputs
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, 1000))
+
+
+def network(name):
+    if name == "mobilenet_v1":
+        return mobilenet_v1()
     import torchvision.models
-    tf32 = precision == "tf32"
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
+    return getattr(torchvision.models, name)(weights=None)
+
+
+def measure(name, batch, precision, mode, device):
+    cuda = device == "cuda"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False  # dlc adds in fp32, too
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cudnn.benchmark = True
     torch.manual_seed(1)
-    kind = torch.float16 if precision == "fp16" else torch.float32
-    layout = torch.channels_last
-    net = getattr(torchvision.models, name)(weights=None).eval().to(device, kind).to(memory_format=layout)
-    x = torch.randn(batch, 3, 224, 224, device=device, dtype=kind).to(memory_format=layout)
+    kind = TYPES.get(precision, torch.float32)
     with torch.no_grad():
+        if name == "gemm":
+            a, b = (torch.randn(batch, batch, device=device, dtype=kind) for _ in range(2))
+            out = torch.empty(batch, batch, device=device, dtype=kind)
+            run = lambda: torch.matmul(a, b, out=out)  # noqa: E731
+            return median_ms(captured(run) if cuda else run, device)
+        layout = torch.channels_last
+        net = network(name).eval().to(device, kind).to(memory_format=layout)
+        x = torch.randn(batch, 3, 224, 224, device=device, dtype=kind).to(memory_format=layout)
         if mode == "compile":
             import torch._inductor.config
             torch._dynamo.reset()
             torch._inductor.config.freezing = True
             fast = torch.compile(net, mode="max-autotune", fullgraph=True)
             return median_ms(lambda: fast(x), device)
-        if device == "cuda":
-            return median_ms(captured(net, x), device)
-        return median_ms(lambda: net(x), device)
+        return median_ms(captured(lambda: net(x)) if cuda else lambda: net(x), device)
+
+
+def write(path, facts, rows, left):
+    """Whole or not at all: a reader, or a run that is killed, finds valid JSON."""
+    with open(path + ".part", "w") as f:
+        json.dump({"facts": facts, "rows": rows, "left": left}, f, indent=1)
+    os.replace(path + ".part", path)
+
+
+def known(path, facts):
+    try:
+        with open(path) as f:
+            old = json.load(f)
+        return [r for r in old["rows"] if "ms" in r] if old["facts"] == facts else []
+    except (OSError, ValueError, KeyError):
+        return []
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("out")
-    a.add_argument("--seconds", type=float, default=120)
+    a.add_argument("--seconds", type=float, default=150)
     a.add_argument("--device", default="cuda")
     a = a.parse_args()
     end = time.monotonic() + a.seconds
     facts = {"torch": torch.__version__, "cuda": torch.version.cuda}
     if a.device == "cuda":
         facts["device"] = torch.cuda.get_device_name()
-    rows, left = [], []
-    for name, batch, precision, mode in ORDER:
-        needed = COMPILE_SECONDS if mode == "compile" else 5
-        row = {"network": name, "batch": batch, "precision": precision, "mode": mode}
-        if time.monotonic() > end - needed:
+    # What max-autotune has tried is kept beside the results, for the next run.
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.abspath(a.out) + ".inductor")
+    rows, left, needed = known(a.out, facts), [], dict(SECONDS)
+    done = {(r["network"], r["batch"], r["precision"], r["mode"]) for r in rows}
+    for key in ORDER:
+        row = dict(zip(("network", "batch", "precision", "mode"), key))
+        begin = time.monotonic()
+        if key in done:
+            continue
+        if begin + needed[row["mode"]] > end:
             left.append(row)
             continue
         try:
-            row["ms"] = measure(name, batch, precision, mode, a.device)
+            row["ms"] = measure(*key, a.device)
         except Exception as e:  # one network or mode must not lose the others
             row["error"] = f"{type(e).__name__}: {e}"[:300]
+        row["seconds"] = round(time.monotonic() - begin, 1)
+        if "ms" in row:
+            needed[row["mode"]] = max(row["seconds"] * 1.2, needed[row["mode"]] if row["mode"] == "compile" else 1)
         rows.append(row)
         print(json.dumps(row), flush=True)
-        with open(a.out, "w") as f:
-            json.dump({"facts": facts, "rows": rows, "left": left}, f, indent=1)
-    with open(a.out, "w") as f:
-        json.dump({"facts": facts, "rows": rows, "left": left}, f, indent=1)
+        write(a.out, facts, rows, left)
+    write(a.out, facts, rows, left)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""travel.py BUILD SOURCE: the folder of tools/gpu-bundle, where nothing else is: in an empty root with a single folder
-to write to.  It starts, tells what is there, compiles and runs a network on the CPU, and says that there is no GPU."""
+"""travel.py BUILD SOURCE: the folder of tools/gpu-bundle.
+
+In an empty root with a single folder to write to it starts, tells what is there, compiles and runs a network on the
+CPU, and says that there is no GPU. Where it lies, with the driver of tests/fake_cuda, it tunes, runs what it tuned, and
+its bench/gpu goes through all that it does; without a device it ends as its head says."""
+import json
 import os
 import shutil
 import subprocess
@@ -8,11 +12,29 @@ import sys
 import tempfile
 
 build, source = (os.path.abspath(a) for a in sys.argv[1:3])
+sys.path.insert(0, source + "/tests/cli")
+sys.dont_write_bytecode = True
+import onnx_bytes  # noqa: E402
+
 SMALL = ["squeezenet1_1", "--shape=data=1,3,32,32", "--tuning-db=none"]
+NO_DRIVER = "dlc: cuda: there is no CUDA device: libcuda.so.1 cannot be opened"
+FAKE = build + "/tests/fake_cuda"
 
 
 def fail(text):
     sys.exit("travel: " + text)
+
+
+def expect(what, got, code, out="", err="", lines=None):
+    """The exit code, words of both streams, and how many lines the second has."""
+    c, o, e = got
+    if c != code or out not in o or err not in e or (lines is not None and e.count("\n") != lines):
+        fail(f"{what} ended with {c}, wanted {code}, {out!r}, {err!r}: {o[-1000:]}{e[-1000:]}")
+
+
+def called(words, env, folder):
+    r = subprocess.run(words, capture_output=True, text=True, env=env, cwd=folder, timeout=120)
+    return r.returncode, r.stdout, r.stderr
 
 
 def enter():
@@ -25,38 +47,77 @@ def enter():
     return None
 
 
-def main():
+def alone(root):
+    """In a root where nothing else is."""
     way = enter()
     if way is None:
-        print("skipped: travel: this user may not change the root folder")
+        print("skipped: travel in an empty root: this user may not change the root folder")
         return
+    os.mkdir(root + "/home")
+
+    def run(*args):
+        return called(way + [root] + list(args), {"HOME": "/home", "PATH": "/bin"}, "/")
+
+    expect("dlc --version", run("/bin/dlc", "--version"), 0, "dlc ")
+    expect("dlc-info", run("/bin/dlc-info"), 0, "/share/dlc/targets")
+    expect("dlc run", run("/bin/dlc", "run", *SMALL), 0, "out f32[1,1000]")
+    expect("dlc-compile", run("/bin/dlc-compile", *SMALL, "-o", "/home/s.dlcb"), 0)
+    expect("dlc-run", run("/bin/dlc-run", "/home/s.dlcb"), 0, "out f32[1,1000]")
+    expect("dlc-run MODEL", run("/bin/dlc-run", *SMALL), 0, "out f32[1,1000]")
+    for verb in ("tune", "run"):
+        got = run("/bin/dlc", verb, *SMALL[:2], "--target=cuda")
+        expect(f"dlc {verb} --target=cuda", got, 5, err=NO_DRIVER, lines=1)
+
+
+def beside_a_driver(root, folder):
+    """With a driver that interprets PTX, in place of a GPU's."""
+    env = {"HOME": folder, "PATH": os.environ["PATH"], "LD_LIBRARY_PATH": FAKE, "FAKE_CUDA_MEMORY": str(4 << 30),
+           "FAKE_CUDA_KERNELS": FAKE + "/fake_ptx.so", "FAKE_CUDA_LAUNCH_NS": "3000000"}
+    model, db = folder + "/tiny.onnx", folder + "/a.sqlite"
+    onnx_bytes.conv(model, 2, 4, 5)
+    tune = [root + "/bin/dlc-tune", model, "--target=cuda", "--tuning-db=" + db, "--json"]
+    got = called(tune + ["--trials=4"], env, folder)
+    expect("dlc-tune", got, 0)
+    last = json.loads(got[1].splitlines()[-1])
+    if last["trials"] != 4 or last["failed"] != 0:
+        fail(f"dlc-tune: {last}")
+    run = [root + "/bin/dlc-run", model, "--target=cuda", "--tuning-db=" + db]
+    expect("dlc-run", called(run, env, folder), 0, "y f32[1,4,5,5]")
+
+    for name in os.listdir(root + "/bench/operators"):  # three of them, for their time
+        if name not in ("dense.onnx", "softmax.onnx", "max_pool.onnx", "gemm"):
+            os.remove(f"{root}/bench/operators/{name}")
+    bench = [root + "/bench/gpu", "--seconds=200", "--trials=2", "--gemm=16", "--out=results"]
+    expect("bench/gpu", called(bench + [model], env, folder), 0, "tiny 1 fp32  untuned ")
+    rows = [json.loads(line) for line in open(folder + "/results/bench.jsonl")]
+    kinds = {(r["network"], r["precision"], r["schedules"]) for r in rows}
+    wanted = {("tiny", p, s) for p in ("fp16", "fp32") for s in ("untuned", "tuned")} | {("gemm", "fp16", "tuned")}
+    checked = open(folder + "/results/check.txt").read()
+    if not wanted <= kinds or checked.count(": ok, largest error ") < 12 or "error of" in checked:
+        fail(f"bench/gpu: {kinds}\n{checked}")
+    for name in ("tune.jsonl", "records.jsonl"):
+        if not [json.loads(line) for line in open(f"{folder}/results/{name}")]:
+            fail(f"bench/gpu: {name} is empty")
+    none = dict(env, FAKE_CUDA_DEVICES="0")
+    got = called(bench + [model], none, folder)
+    expect("bench/gpu without a device", got, 5, err="the CUDA driver finds no device", lines=1)
+    got = called(bench + ["--seconds=x"], env, folder)
+    expect("bench/gpu --seconds=x", got, 2, err="wants a whole number", lines=1)
+
+
+def main():
     with tempfile.TemporaryDirectory() as temporary:
         root = temporary + "/root"
-        made = subprocess.run([source + "/tools/gpu-bundle", "--build=" + build, root], capture_output=True, text=True)
+        make = [source + "/tools/gpu-bundle", "--build=" + build, root]
+        made = subprocess.run(make, capture_output=True, text=True)
         if made.returncode != 0:
             fail("gpu-bundle: " + made.stderr)
-        again = subprocess.run([source + "/tools/gpu-bundle", "--build=" + build, root], capture_output=True, text=True)
+        again = subprocess.run(make, capture_output=True, text=True)
         if again.returncode == 0 or "exists" not in again.stderr:
             fail("gpu-bundle writes into a folder that exists")
-
-        def run(*args):
-            env = {"HOME": "/home", "PATH": "/bin"}
-            r = subprocess.run(way + [root] + list(args), capture_output=True, text=True, env=env)
-            return r.returncode, r.stdout, r.stderr
-
-        os.mkdir(root + "/home")
-        for line, says in ((["/bin/dlc", "--version"], "dlc "), (["/bin/dlc-info"], "/share/dlc/targets"),
-                           (["/bin/dlc", "run"] + SMALL, "out f32[1,1000]"),
-                           (["/bin/dlc-compile"] + SMALL + ["-o", "/home/s.dlcb"], ""),
-                           (["/bin/dlc-run", "/home/s.dlcb"], "out f32[1,1000]"),
-                           (["/bin/dlc-run"] + SMALL, "out f32[1,1000]")):
-            code, out, err = run(*line)
-            if code != 0 or says not in out + err:
-                fail(f"{' '.join(line)} ended with {code}: {out}{err}")
-        code, out, err = run("/bin/dlc-tune", "squeezenet1_1", "--target=cuda")
-        if code not in (2, 5) or "cuda" not in err.lower():
-            fail(f"dlc-tune --target=cuda ended with {code}: {out}{err}")
-        print(err.strip())
+        os.mkdir(temporary + "/work")
+        alone(root)
+        beside_a_driver(root, temporary + "/work")
 
 
 main()

@@ -58,6 +58,8 @@ static const struct Sum {
 	{ "cvt.rzi.s32.f32 %r9, %r4;", 0xc0200000, (uint32_t)-2 }, /* of -2.5 */
 	{ "cvt.rzi.s32.f32 %r9, %r4;", 0x7f800000, 0x7fffffff },
 	{ "cvt.rn.f16.f32 %rs1, %r4;\n\tcvt.f32.f16 %r9, %rs1;", 0x3f801000, 0x3f800000 }, /* 1 + 2^-11, to even */
+	{ "cvt.rna.tf32.f32 %r9, %r4;", 0x3f801000, 0x3f802000 }, /* 1 + 2^-11, away from 0 */
+	{ "cvt.rna.tf32.f32 %r9, %r4;", 0xbf800fff, 0xbf800000 },
 	{ "mov.b32 {%rs1, %rs2}, %r4;\n\tmov.b32 %r9, {%rs2, %rs1};", 0x12345678, 0x56781234 },
 	{ "prmt.b32 %r9, %r4, 0, 0x0123;", 0x12345678, 0x78563412 },
 	{ "@%p1 mov.u32 %r9, 7;\n\t@!%p1 mov.u32 %r9, %r4;", 3, 3 },
