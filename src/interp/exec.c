@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-
-
 const char *interp_element(const Run *r, const Thread *t, uint32_t pc)
 {
 	const Ins *i = &r->p->ins[pc];

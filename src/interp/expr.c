@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-
-
 bool cx_emit(Cx *c, Ins i)
 {
 	if (c->ins.n >= CODE_LIMIT || c->pool.n >= 4 * (size_t)CODE_LIMIT)

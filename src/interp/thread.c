@@ -152,10 +152,6 @@ static const char *scope_at(const Run *r, uint32_t pc)
 	return scope[r->p->ins[pc].node];
 }
 
-
-
-
-
 /* All leaves below the root have come: what any of them did or knew, all know now. */
 static bool open_barrier(Run *r, Thread *root)
 {

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-
-
 static bool check_values(const Dag *d, Err *err)
 {
 	Arena *tmp = arena_new();

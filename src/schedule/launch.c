@@ -1,26 +1,18 @@
 /*
- * See launch.h. A block is walked in the order of its text. What threads have accessed since the last barrier is
- * pending; where the next statement meets it at an element, in another thread, a barrier stands before the statement.
- * A loop around such statements is walked twice, so that what is pending at its end meets its beginning. What a thread
- * reads that it wrote itself meets nobody (ir/threads/meet.h), and needs none.
+ * See launch.h. Bound loops are looked at by launch, then by block: how they nest, how many threads there are, what
+ * each has for itself. Then the block gets its barriers (barriers.c).
  */
 #include "schedule/launch.h"
 
-#include "base/map.h"
 #include "ir/arg.h"
-#include "ir/build.h"
 #include "ir/query.h"
-#include "ir/simplify/simplify.h"
-#include "ir/threads/meet.h"
 #include "ir/walk.h"
 #include "schedule/accesses.h"
+#include "schedule/barriers.h"
 #include "schedule/own.h"
 #include "target/occupancy.h"
 
 #include <string.h>
-
-enum { PENDING = 256, /* accesses that a statement is compared with; more need a barrier unseen */
-	ROUNDS = 6 /* loops within each other that are walked twice; deeper ones begin with a barrier */ };
 
 static bool is_bound(const Stmt *s, void *arg)
 {
@@ -40,27 +32,6 @@ bool launch_need_device(Sched *s, const char *what, const char *name)
 {
 	return s->target == NULL || s->target->kind != TARGET_CPU ||
 		sched_refuse(s, what, name, "the target is a CPU, which runs no blocks of threads");
-}
-
-static void drop_in(Stmt **list)
-{
-	for (Stmt **link = list; *link != NULL;) {
-		Stmt *s = *link, **below[IR_CHILDREN];
-		if (s->kind == ST_BARRIER && strcmp(s->barrier, "block") == 0) {
-			*link = s->next;
-			continue;
-		}
-		for (int k = 0, n = ir_axis_of(s, NULL) != AXIS_BLOCK ? ir_children(s, below) : 0; k < n; k++)
-			drop_in(below[k]);
-		link = &s->next;
-	}
-}
-
-void launch_drop_barriers(KernelSet *ks)
-{
-	for (size_t k = 0; k < ks->n; k++)
-		if (ks->fn[k]->kind == FN_RUN)
-			drop_in(&ks->fn[k]->body);
 }
 
 /* ---- how loops nest ---- */
@@ -148,45 +119,6 @@ static bool check_nesting(Nesting *x, Stmt *list)
 	return true;
 }
 
-/* ---- barriers ---- */
-
-static bool is_everybodys(const Stmt *s, void *arg)
-{
-	(void)arg;
-	return ir_axis_of(s, NULL) == AXIS_BLOCK || s->kind == ST_WAIT;
-}
-
-/* A loop bound to a block axis or a wait is below the statement: all threads of the block pass through it. */
-static bool holds_threads(const Stmt *s)
-{
-	return ir_find_below(s, is_everybodys, NULL) != NULL;
-}
-
-typedef struct Pending {
-	const ThreadAccess *x;
-	int common; /* loops around both it and the place of the walk, in the same iteration */
-} Pending;
-
-typedef struct Seen {
-	const Stmt *stmt;
-	ThreadAccesses *of;
-} Seen;
-
-typedef struct Scan {
-	Sched *s;
-	const char *what;
-	const Fn *fn;
-	Stmt *body; /* of the block */
-	int depth;  /* loops around the block */
-	VEC(Pending) pending;
-	VEC(Seen) seen;
-	bool async, stuck; /* among copies under way, which wait for nobody; one of them would have to */
-	bool only_asks, missing; /* puts none in; says that one is missing */
-	uint32_t accesses; /* numbered so far */
-	ThreadMemo memo;
-	Map meet;          /* of two numbers and what they have in common: 1 no, 2 yes */
-} Scan;
-
 /* There are fewer places than elements; places that the map cannot reach do not count. */
 bool launch_fold(const Buf *b)
 {
@@ -207,260 +139,14 @@ bool launch_fold(const Buf *b)
 	return places < logical;
 }
 
-/* Threads do not meet in what each has for itself; a local buffer that they share is refused. */
-static bool is_own(const Fn *fn, const char *buf)
-{
-	const Buf *b = ir_find_buf(fn, buf);
-	return b != NULL && (strcmp(b->scope, "local") == 0 || strcmp(b->scope, "fragment") == 0);
-}
+/* ---- what a thread has for itself ---- */
 
-typedef struct Places {
-	const Buf *b;
-	const ThreadAccess *x;
-	bool known;
-} Places;
-
-static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
-{
-	Places *p = arg;
-	(void)ir;
-	for (int d = 0; e->op == IR_VAR && d < p->b->rank; d++)
-		if (strcmp(p->b->map.var[d], e->name) == 0) {
-			p->known &= !p->x->anywhere && p->x->idx[d] != NULL;
-			return p->known ? p->x->idx[d] : e;
-		}
-	return e;
-}
-
-/* Indices of places instead of elements, where several elements lie in one place. */
-static void to_places(Ir *ir, const Buf *b, ThreadAccess *x)
-{
-	const Expr **at = arena_array(ir_arena(ir), const Expr *, b->map.n);
-	for (int k = 0; k < b->map.n; k++) {
-		Places p = { b, x, true };
-		at[k] = ir_map_expr(ir, b->map.at[k], put_index, &p);
-		at[k] = p.known ? ir_simplify(ir, at[k], x->env) : NULL;
-	}
-	x->idx = at;
-	x->n = b->map.n;
-	x->block = NULL; /* different instances may write one place */
-}
-
-static const ThreadAccesses *accesses_of(Scan *c, const Stmt *s, bool shallow)
-{
-	for (size_t k = 0; k < c->seen.n; k++)
-		if (c->seen.at[k].stmt == s)
-			return c->seen.at[k].of;
-	Arena *a = ir_arena(c->s->ir);
-	ThreadAccesses *all = arena_new_of(a, ThreadAccesses), *of = arena_new_of(a, ThreadAccesses);
-	all->arena = of->arena = a;
-	ir_thread_accesses(c->s->ir, &c->s->facts, c->s->ks, c->fn, s, shallow, all);
-	for (size_t k = 0; k < all->at.n; k++) {
-		const Buf *b = ir_find_buf(c->fn, all->at.at[k].buf);
-		all->at.at[k].number = c->accesses++;
-		if (b != NULL && !is_own(c->fn, b->name) && launch_fold(b))
-			to_places(c->s->ir, b, &all->at.at[k]);
-		if (!is_own(c->fn, all->at.at[k].buf))
-			vec_push(a, &of->at, all->at.at[k]);
-	}
-	vec_push(a, &c->seen, ((Seen){ s, of }));
-	return of;
-}
-
-static bool may_meet(Scan *c, const Pending *p, const ThreadAccess *x)
-{
-	uint64_t key = (uint64_t)p->x->number << 36 | (uint64_t)x->number << 8 | (uint64_t)p->common;
-	MapEntry *known = map_add(&c->meet, key);
-	if (known->num == 0)
-		known->num = 1 + ir_threads_may_meet(&c->memo, p->x, x, p->common);
-	return known->num == 2;
-}
-
-static bool meets_pending(Scan *c, const ThreadAccesses *of)
-{
-	if (c->pending.n * of->at.n > PENDING * PENDING)
-		return true;
-	for (size_t i = 0; i < c->pending.n; i++)
-		for (size_t k = 0; k < of->at.n; k++)
-			if (may_meet(c, &c->pending.at[i], &of->at.at[k]))
-				return true;
-	return false;
-}
-
-/* An access is pending once, with what it has least in common. */
-static void add_pending(Scan *c, const ThreadAccess *x, int common)
-{
-	for (size_t k = 0; k < c->pending.n; k++)
-		if (c->pending.at[k].x == x) {
-			c->pending.at[k].common = common < c->pending.at[k].common ? common : c->pending.at[k].common;
-			return;
-		}
-	vec_push(ir_arena(c->s->ir), &c->pending, ((Pending){ x, common }));
-}
-
-static Stmt **put_barrier(Scan *c, Stmt **link)
-{
-	if (c->only_asks) {
-		c->missing = true;
-		return link;
-	}
-	Stmt *b = ir_stmt(c->s->ir, ST_BARRIER);
-	c->stuck |= c->async;
-	b->barrier = ir_name(c->s->ir, "block");
-	b->next = *link;
-	*link = b;
-	c->pending.n = 0;
-	return &b->next;
-}
-
-/* A barrier before the statement where it needs one; the link to the statement. */
-static Stmt **pass(Scan *c, Stmt **link, int depth, bool shallow)
-{
-	const ThreadAccesses *of = accesses_of(c, *link, shallow);
-	if (meets_pending(c, of))
-		link = put_barrier(c, link);
-	for (size_t k = 0; k < of->at.n; k++)
-		add_pending(c, &of->at.at[k], depth);
-	return link;
-}
-
-/* What is pending of these loops is of any iteration of theirs. */
-static void leave(Scan *c, int depth)
-{
-	for (size_t k = 0; k < c->pending.n; k++)
-		if (c->pending.at[k].common > depth)
-			c->pending.at[k].common = depth;
-}
-
-/* What a wait ends is written now, by whom and for whichever iteration. */
-static void land(Scan *c, const Stmt *list, bool async)
-{
-	for (const Stmt *s = list; s != NULL; s = s->next) {
-		Stmt **below[IR_CHILDREN];
-		bool inner = ir_axis_of(s, NULL) != AXIS_BLOCK && holds_threads(s);
-		const ThreadAccesses *of = async && !inner ? accesses_of(c, s, false) : NULL;
-		for (size_t k = 0; of != NULL && k < of->at.n; k++)
-			if (of->at.at[k].write)
-				add_pending(c, &of->at.at[k], c->depth);
-		for (int k = 0, n = ir_axis_of(s, NULL) == AXIS_BLOCK ? 0 : ir_children(s, below); k < n; k++)
-			land(c, *below[k], async || s->kind == ST_ASYNC);
-	}
-}
-
-static bool is_barrier(const Stmt *s)
-{
-	return s != NULL && s->kind == ST_BARRIER && strcmp(s->barrier, "block") == 0;
-}
-
-/* Something below the statement meets what is pending. */
-static bool meets_below(Scan *c, const Stmt *s)
-{
-	Stmt **below[IR_CHILDREN];
-	for (int k = 0, n = ir_children(s, below); k < n; k++)
-		for (const Stmt *b = *below[k]; b != NULL; b = b->next) {
-			bool inner = ir_axis_of(b, NULL) != AXIS_BLOCK && holds_threads(b);
-			if (meets_pending(c, accesses_of(c, b, inner || b->kind == ST_LET)) || (inner && meets_below(c, b)))
-				return true;
-		}
-	return false;
-}
-
-static void scan(Scan *c, Stmt **list, int depth, int rounds);
-
-/* What was pending before may still be behind it: a loop may have no iterations, and of two branches one runs. */
-static void scan_below(Scan *c, const Stmt *s, int depth, int rounds)
-{
-	Stmt **below[IR_CHILDREN];
-	bool loop = s->kind == ST_FOR;
-	int64_t extent;
-	size_t n = c->pending.n;
-	Pending *before = arena_array(ir_arena(c->s->ir), Pending, n + 1);
-	if (n > 0)
-		memcpy(before, c->pending.at, n * sizeof *before);
-	bool again = loop && (!nest_extent(s, &extent) || extent > 1), was_async = c->async;
-	c->async |= s->kind == ST_ASYNC;
-	for (int k = 0, children = ir_children(s, below); k < children; k++) {
-		if (again && rounds >= ROUNDS && !is_barrier(*below[k]))
-			put_barrier(c, below[k]);
-		scan(c, below[k], depth + loop, rounds + again);
-		leave(c, depth);
-		if (again && rounds < ROUNDS && meets_below(c, s)) { /* as any later iteration finds it */
-			scan(c, below[k], depth + loop, rounds + again);
-			leave(c, depth);
-		}
-		for (size_t i = 0; i < n && (!loop || !nest_extent(s, &extent) || extent < 1); i++)
-			add_pending(c, before[i].x, before[i].common);
-	}
-	c->async = was_async;
-}
-
-/* A block counts itself for what all of its threads have stored, which other blocks read then. */
-static bool counts_too_early(Scan *c, const Stmt *s)
-{
-	bool stored = false;
-	for (size_t k = 0; k < c->pending.n; k++) {
-		const Buf *b = ir_find_buf(c->fn, c->pending.at[k].x->buf);
-		stored |= c->pending.at[k].x->write && b != NULL && strcmp(b->scope, "global") == 0;
-	}
-	return stored && producer_counts(c->fn, s);
-}
-
-static void scan(Scan *c, Stmt **list, int depth, int rounds)
-{
-	for (Stmt **link = list; *link != NULL; link = &(*link)->next) {
-		bool inner = ir_axis_of(*link, NULL) != AXIS_BLOCK && holds_threads(*link);
-		if (is_barrier(*link)) { /* of the round before */
-			c->pending.n = 0;
-			continue;
-		}
-		if ((*link)->kind == ST_WAIT)
-			land(c, c->body, false);
-		if (counts_too_early(c, *link))
-			link = put_barrier(c, link);
-		link = pass(c, link, depth, inner || (*link)->kind == ST_LET);
-		if (inner && !c->only_asks && meets_below(c, *link))
-			link = put_barrier(c, link); /* once, rather than in each iteration */
-		if (inner)
-			scan_below(c, *link, depth, rounds);
-	}
-}
-
-/* The link to barrier *k of the list, or less is left to count. */
-static Stmt **find_barrier(Stmt **list, int *k)
-{
-	for (Stmt **link = list; *link != NULL; link = &(*link)->next) {
-		Stmt **below[IR_CHILDREN], **found = NULL;
-		if (is_barrier(*link) && (*k)-- == 0)
-			return link;
-		int n = ir_axis_of(*link, NULL) == AXIS_BLOCK ? 0 : ir_children(*link, below);
-		for (int i = 0; i < n && found == NULL; i++)
-			found = find_barrier(below[i], k);
-		if (found != NULL)
-			return found;
-	}
-	return NULL;
-}
-
-/* Takes out each barrier that those behind and before it make needless. */
-static void thin(Scan *c, Stmt **body)
-{
-	c->only_asks = true;
-	for (int k = 0;; k++) {
-		int left = k;
-		Stmt **link = find_barrier(body, &left), *b;
-		if (link == NULL)
-			break;
-		b = *link;
-		*link = b->next;
-		c->pending.n = 0;
-		c->missing = false;
-		scan(c, body, c->depth, 0);
-		if (c->missing)
-			*link = b;
-		else
-			k--;
-	}
-}
+typedef struct Block {
+	Sched *s;
+	const char *what;
+	const Fn *fn;
+	ThreadMemo memo;
+} Block;
 
 /* Loops around the statement. */
 static int depth_of(Stmt *list, const Stmt *s)
@@ -476,14 +162,12 @@ static int depth_of(Stmt *list, const Stmt *s)
 	return 0;
 }
 
-/* ---- what a thread has for itself ---- */
-
 /* Buffers that a block declares outside of its threads. */
-static bool check_allocs(Scan *c, Stmt *list)
+static bool check_allocs(Block *c, Stmt *list)
 {
 	for (Stmt *s = list; s != NULL; s = s->next) {
 		Stmt **below[IR_CHILDREN];
-		if (s->kind == ST_ALLOC && is_own(c->fn, s->alloc->name) &&
+		if (s->kind == ST_ALLOC && own_is(c->fn, s->alloc->name) &&
 			!own_check(c->s, c->what, c->fn, &c->memo, s, depth_of(c->fn->body, s)))
 			return false;
 		for (int k = 0, n = ir_axis_of(s, NULL) == AXIS_BLOCK ? 0 : ir_children(s, below); k < n; k++)
@@ -504,7 +188,7 @@ static bool find_extents(Stmt *s, void *arg)
 	return true;
 }
 
-static bool check_count(Scan *c, Stmt *body)
+static bool check_count(const Block *c, Stmt *body)
 {
 	int64_t n[THREAD_AXES] = { 1, 1, 1 }, most = limit_row(LIMIT_threads)->most;
 	ir_each_stmt(body, find_extents, n);
@@ -521,7 +205,7 @@ static bool is_parallel(const Stmt *s, void *arg)
 	return s->kind == ST_FOR && s->loop.kind == LOOP_PARALLEL;
 }
 
-static bool check_parallel(Scan *c, Stmt *body)
+static bool check_parallel(const Block *c, Stmt *body)
 {
 	const Stmt *s = ir_find_stmt(body, is_parallel, NULL);
 	return s == NULL ||
@@ -530,23 +214,15 @@ static bool check_parallel(Scan *c, Stmt *body)
 
 static bool settle_block(Stmt **body, bool one, void *arg)
 {
-	const Scan *of = arg;
-	Arena *a = ir_arena(of->s->ir);
-	Scan c = { .s = of->s, .what = of->what, .fn = of->fn, .meet = MAP_OF(a), 
-		.memo = { of->s->ir, a, &of->s->facts, MAP_OF(a) } };
+	Block c = *(const Block *)arg;
+	Arena *a = ir_arena(c.s->ir);
 	Stmt *behind = one ? (*body)->next : NULL;
 	int depth = depth_of(c.fn->body, *body);
+	c.memo = (ThreadMemo){ c.s->ir, a, &c.s->facts, MAP_OF(a) };
 	if (one)
 		(*body)->next = NULL;
-	bool ok = check_parallel(&c, *body) && check_count(&c, *body) && check_allocs(&c, *body);
-	c.body = *body;
-	c.depth = depth;
-	if (ok) {
-		scan(&c, body, depth, 0);
-		thin(&c, body);
-	}
-	if (c.stuck)
-		ok = sched_refuse(c.s, c.what, c.fn->name, "a barrier would have to stand among its async copies");
+	bool ok = check_parallel(&c, *body) && check_count(&c, *body) && check_allocs(&c, *body) &&
+		barriers_put(c.s, c.what, c.fn, body, depth, &c.memo);
 	Stmt *last = *body;
 	while (last->next != NULL)
 		last = last->next;
@@ -562,7 +238,7 @@ bool launch_settle(Sched *s, const char *what)
 			continue;
 		Nesting x = { .s = s, .what = what, .fn = fn };
 		if (!check_nesting(&x, fn->body) || !own_check_fragments(s, what, fn) ||
-			!ir_each_block(&fn->body, settle_block, &(Scan){ .s = s, .what = what, .fn = fn }))
+			!ir_each_block(&fn->body, settle_block, &(Block){ .s = s, .what = what, .fn = fn }))
 			return false;
 	}
 	return true;

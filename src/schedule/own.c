@@ -9,6 +9,12 @@
 
 #include <string.h>
 
+bool own_is(const Fn *fn, const char *buf)
+{
+	const Buf *b = ir_find_buf(fn, buf);
+	return b != NULL && (strcmp(b->scope, "local") == 0 || strcmp(b->scope, "fragment") == 0);
+}
+
 /* A variable of a loop bound to a block axis becomes one that is called after the axis; others say it is unknown. */
 static const Expr *to_axis(Ir *ir, const Expr *e, void *arg)
 {

@@ -7,6 +7,7 @@
 #include "ir/walk.h"
 #include "op/layout.h"
 #include "schedule/accesses.h"
+#include "schedule/barriers.h"
 #include "schedule/space.h"
 #include "schedule/launch.h"
 
@@ -165,7 +166,7 @@ static bool (*const apply[PRIM_COUNT])(Sched *, const Step *) = {
 static bool apply_bound(Sched *s, const Step *st)
 {
 	KernelSet *before = ir_clone_set(s->ks);
-	launch_drop_barriers(s->ks);
+	barriers_drop(s->ks);
 	if (apply[st->prim](s, st) && launch_settle(s, prim_row(st->prim)->name))
 		return true;
 	*s->ks = *before;

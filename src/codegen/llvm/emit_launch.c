@@ -66,7 +66,6 @@ static LLVMValueRef take_work(Emit *e, int64_t bytes)
 	return p;
 }
 
-
 /* A buffer that the kernel writes, or hands to a sub Fn that may, is not read through the cache for constants. */
 static bool note_written(Stmt *s, void *arg)
 {

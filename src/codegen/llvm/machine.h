@@ -19,7 +19,6 @@ typedef struct MachineName {
 } MachineName;
 void machine_name(const Target *t, MachineName *out);
 
-
 typedef struct Machine Machine;
 
 /* The caller's alone until machine_give; any thread. NULL with an error where there is none for the target. */

@@ -8,7 +8,6 @@
 
 #include "ir/ir.h"
 
-
 void ir_print_stmt(Text *out, const Stmt *s, int depth); /* s and its siblings */
 void ir_print_fn(Text *out, const Fn *fn);
 void ir_print_set(Text *out, const KernelSet *ks);
