@@ -65,7 +65,8 @@ static bool compile_in(Arena *a, DlcNetwork *n, const DlcCompileOptions *o, DlcB
 	Cost cost;
 	*b = (DlcBundle){ .session = s, .arena = a };
 	DbSet set = { session_databases(o->database, o->ndatabase, a), o->ndatabase };
-	if (!session_target(s, &o->target, false, &b->target, err) || !compile_core(&b->target, set, false, err))
+	if (!session_target(s, &o->target, false, &b->target, err) || !session_takes_precision(n, &b->target, err) ||
+		!compile_core(&b->target, set, false, err))
 		return false;
 	target_text(&b->target, b->target_text);
 	Target *also = arena_array(a, Target, o->nalso + 1);

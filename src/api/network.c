@@ -128,7 +128,7 @@ static bool list_tasks(DlcNetwork *n, const DlcTarget *target, const DlcTask **o
 {
 	Target t;
 	Arena *a = session_view(n->session, &n->view, "n", err);
-	if (a == NULL || !session_target(n->session, target, false, &t, err))
+	if (a == NULL || !session_target(n->session, target, false, &t, err) || !session_takes_precision(n, &t, err))
 		return false;
 	Partition *p = compile_tasks(a, dag_copy(a, n->dag), &t, err);
 	if (p == NULL)

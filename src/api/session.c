@@ -6,6 +6,7 @@
 
 #include "db/look.h"
 #include "runtime/cpu.h"
+#include "target/capability.h"
 #include "target/machine_device.h"
 
 #include <stdio.h>
@@ -222,6 +223,15 @@ bool session_measured_target(const DlcSession *s, const DlcTarget *t, Target *ou
 	Target machine;
 	return find_target(s, t, out, &machine, err) &&
 		(!target_has_blocks(out) || target_times_hold(out, &machine, err));
+}
+
+bool session_takes_precision(const DlcNetwork *n, const Target *t, Err *err)
+{
+	char text[TARGET_TEXT];
+	return n->precision != PRECISION_tf32 || target_matrix_rate(t, F32, true) > 0 ||
+	       fail(err, ERR_USAGE, precision_name(n->precision),
+			   "%s has no matrix units that round to tf32, so it would compute in fp32: ask for fp32",
+			   target_text(t, text));
 }
 
 static bool tell_target(const DlcSession *s, const DlcTarget *t, bool here, char *out, Err *err)

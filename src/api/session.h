@@ -80,8 +80,7 @@ struct DlcDatabase {
 bool session_begin(DlcSession *s, Call *c, Err *err);
 DlcFault session_out_of_memory(DlcSession *s, Err *err);
 DlcFault session_end(DlcSession *s, bool ok, Err *err);
-/* A callback ends the innermost call. */
-void session_stop_call(DlcSession *s);
+void session_stop_call(DlcSession *s); /* a callback ends the innermost call */
 /* Tells the user; names of strangers are made printable. `session` is a DlcSession. */
 void session_note(const char *sentence, void *session);
 /* An empty arena in place of the last one. NULL: an outer call fills it; err names the argument. */
@@ -91,8 +90,9 @@ Arena *session_view(DlcSession *s, Arena **view, const char *argument, Err *err)
 bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err);
 /* The same for what is measured here: refused where times of this machine's device are not times of the target. */
 bool session_measured_target(const DlcSession *s, const DlcTarget *t, Target *out, Err *err);
-/* NULL: nothing is kept, which is no error. */
-const CodeCache *session_cache(const DlcSession *s, Arena *a);
+/* Refused where the target computes nothing in the network's precision that fp32 does not give. */
+bool session_takes_precision(const DlcNetwork *n, const Target *t, Err *err);
+const CodeCache *session_cache(const DlcSession *s, Arena *a); /* NULL: nothing is kept, which is no error */
 
 /* Whether the children's programs are in the session's folder. */
 bool session_has_programs(const DlcSession *s, const Target *t, Err *err);

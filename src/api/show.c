@@ -299,7 +299,8 @@ static bool show_in(Arena *a, DlcNetwork *n, const DlcShowOptions *r, DlcPut put
 	Target t;
 	Show s = { .r = r, .arena = a, .target = &t, .out = { .arena = a } };
 	DbSet set = { session_databases(r->database, r->ndatabase, a), r->ndatabase };
-	if (!session_target(n->session, &r->target, false, &t, err) || !compile_core(&t, set, false, err) ||
+	if (!session_target(n->session, &r->target, false, &t, err) || !session_takes_precision(n, &t, err) ||
+		!compile_core(&t, set, false, err) ||
 		!find_stage(r, a, &t, &s.stage, &s.text, err) ||
 		!options_fit(r, s.stage, err))
 		return false;

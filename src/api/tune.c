@@ -388,7 +388,8 @@ static bool open_and_tune(DlcNetwork *n, const DlcTuneRequest *r, DlcTuneResult 
 	*x = (Tuning){ .session = n->session, .network = n, .r = r, .arena = a };
 	if (!r->dry_run && r->ndatabase == 0)
 		return fail(err, ERR_USAGE, "database", "tuning needs a database to write to");
-	return find_rows(r, &x->ask, a, err) && find_target(n->session, r, &x->target, a, err) && tune(x, out, err);
+	return find_rows(r, &x->ask, a, err) && find_target(n->session, r, &x->target, a, err) &&
+		session_takes_precision(n, &x->target, err) && tune(x, out, err);
 }
 
 DlcFault dlc_tune(DlcNetwork *n, const DlcTuneRequest *request, DlcTuneResult *out, DlcFailure *why)

@@ -5,7 +5,7 @@
 
 The target is a GPU that interprets PTX (tests/fake_cuda). Every check is a function; its first line says what a user
 may rely on."""
-import json
+import json, os
 
 from onnx_bytes import conv, conv_pool
 from world import TMP, main, run
@@ -41,6 +41,14 @@ def compile_says():
     _, out, said = compiled("tf32", "--precision=tf32", "--target=cuda:h200")
     assert "precision_error" not in out and "only tensor cores round to tf32" in said, said
 
+def is_refused():
+    """tf32 is refused where no matrix units round to it, since fp32 is the same there."""
+    for target in "host", "cuda:t4", "opencl:generic":
+        for command in ["dlc-compile", MODEL, "-o", TMP + "/no.dlcb"], ["dlc-show", MODEL, "--stage=tasks"]:
+            p = run(*command, "--tuning-db=none", "--precision=tf32", "--target=" + target, want=2)
+            assert "has no matrix units that round to tf32" in p.stderr and "ask for fp32" in p.stderr, p.stderr
+        assert not os.path.exists(TMP + "/no.dlcb")
+
 def run_says():
     """dlc run compares what the target computes with fp32 on the CPU; equal precisions differ by roundings only."""
     for target in "host", "cuda:h200":
@@ -67,4 +75,4 @@ def bundles():
         said = run("dlc-run", one, *args, want=code).stderr
         assert sentence in said, said
 
-main(compile_says, run_says, bundles)
+main(compile_says, is_refused, run_says, bundles)
