@@ -415,7 +415,7 @@ static int cuda_lost(const DeviceContext *c)
 }
 
 /* Why a launch was not taken, if its numbers tell. */
-static bool explain_launch(int device, const char *name, const DeviceStream *s, char *out, size_t size)
+static bool explain_launch(int device, const char *name, DeviceStream *s, char *out, size_t size)
 {
 	DeviceLaunch how;
 	const Kernel *k = s != NULL ? cuda_refused(s, &how) : NULL;

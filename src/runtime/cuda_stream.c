@@ -7,6 +7,7 @@
  */
 #include "runtime/cuda.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ struct DeviceStream {
 	size_t staged;
 	int nfetch;
 	bool recording;
-	const Kernel *refused; /* by the last launch that the driver did not take */
+	const Kernel *refused; /* by the last launch, if the driver did not take it; NULL once it is told */
 	DeviceLaunch refused_how;
 	CuEvent mark[DEVICE_MARKS];
 	Fetch fetch[FETCHES];
@@ -129,15 +130,21 @@ int cuda_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceW
 	return cuda_leave(s->c, status);
 }
 
-/* A kernel may have more shared memory than what every device gives, 48 KiB, where its function says so. */
+/*
+ * A kernel may have more shared memory than what every device gives, 48 KiB, where its function says so. Streams of
+ * several threads share the function, so what it allows only grows.
+ */
 static int allow_shared(Kernel *k, uint32_t bytes)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	int allowed = 0;
+	pthread_mutex_lock(&lock);
 	int status = cu.cuFuncGetAttribute(&allowed, CU_FUNC_DYNAMIC_SHARED, k->function);
 	if (status == CU_OK && bytes > (uint32_t)allowed)
 		status = cu.cuFuncSetAttribute(k->function, CU_FUNC_DYNAMIC_SHARED, (int)bytes);
 	if (status == CU_OK)
-		atomic_store(&k->shared, bytes);
+		atomic_store(&k->shared, bytes > (uint32_t)allowed ? bytes : (uint32_t)allowed);
+	pthread_mutex_unlock(&lock);
 	return status;
 }
 
@@ -162,10 +169,8 @@ int cuda_launch(DeviceStream *s, void *kernel, const DlcCall *call, const Device
 	if (status == CU_OK)
 		status = cu.cuLaunchKernel(k->function, dim[DLC_GRID], dim[DLC_GRID + 1], dim[DLC_GRID + 2], dim[DLC_BLOCK],
 			dim[DLC_BLOCK + 1], dim[DLC_BLOCK + 2], dim[DLC_SHARED], s->stream, (void **)(uintptr_t)parameter, NULL);
-	if (status != CU_OK) {
-		s->refused = k;
-		s->refused_how = *how;
-	}
+	s->refused = status != CU_OK ? k : NULL;
+	s->refused_how = *how;
 	return cuda_leave(s->c, status);
 }
 
@@ -235,8 +240,10 @@ void *cuda_stream_handle(DeviceStream *s)
 	return s->stream;
 }
 
-const Kernel *cuda_refused(const DeviceStream *s, DeviceLaunch *how)
+const Kernel *cuda_refused(DeviceStream *s, DeviceLaunch *how)
 {
+	const Kernel *k = s->refused;
 	*how = s->refused_how;
-	return s->refused;
+	s->refused = NULL;
+	return k;
 }

@@ -42,10 +42,11 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	for (uint32_t t = 0; t < ntensor(m) && works >= 0 && io >= 0; t++)
 		io = part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
 	uint64_t there = m->device->memory(m->context);
-	if (works < 0 || io < 0 || (there != 0 && (uint64_t)end > there))
-		return runtime_fail(err, device_full(m->device),
-			"an instance needs %lld MiB of memory and there are %llu: %s",
-			works < 0 || io < 0 ? -1LL : (long long)(end >> 20), (unsigned long long)(there >> 20), WAY_OUT);
+	if (works < 0 || io < 0)
+		return runtime_fail(err, device_full(m->device), "an instance needs more memory than has addresses: %s", WAY_OUT);
+	if (there != 0 && (uint64_t)end > there)
+		return runtime_fail(err, device_full(m->device), "an instance needs %lld MiB of memory and there are %llu: %s",
+			(long long)(end >> 20), (unsigned long long)(there >> 20), WAY_OUT);
 	i->memory_bytes = (size_t)end;
 	i->memory = m->device->alloc(m->context, i->memory_bytes);
 	if (i->memory == NULL && device_lost(m->device, m->context, " while memory was taken", err))

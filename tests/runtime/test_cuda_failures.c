@@ -85,6 +85,22 @@ START_TEST(failures)
 }
 END_TEST
 
+/* What is said of a launch is not said again of a copy that fails later. */
+START_TEST(one_after_another)
+{
+	DlcError err = { 0 };
+	float a[N] = { 0 };
+	setenv("FAKE_CUDA_THREADS", "16", 1);
+	setenv("FAKE_CUDA_FAIL", "cuMemcpyHtoDAsync_v2:2:1", 1); /* the first one is that of the constants */
+	Net n = opened(for_cuda(build_add(N), CUDA_HEAD));
+	ck_assert_int_eq(dlc_instance_run(n.i, &err), DLC_KERNEL);
+	ck_assert_msg(strstr(err.text, "has blocks of 32 threads") != NULL, "%s", err.text);
+	ck_assert_int_eq(dlc_instance_write(n.i, DLC_INPUT, 0, a, sizeof a, &err), DLC_KERNEL);
+	ck_assert_str_eq(err.text, "the CUDA device failed: CUDA_ERROR_INVALID_VALUE (invalid argument)");
+	closed(&n);
+}
+END_TEST
+
 /* Launches that no such device takes are refused when the model opens: kernel, axis, and both numbers. */
 START_TEST(too_large)
 {
@@ -239,6 +255,7 @@ int main(void)
 	}
 	tcase_add_loop_test(tc, shared_memory, 0, 2);
 	tcase_add_loop_test(tc, failures, 0, LEN(failed));
+	tcase_add_test(tc, one_after_another);
 	tcase_add_loop_test(tc, too_large, 0, 5);
 	tcase_add_loop_test(tc, bad_images, 0, 4);
 	tcase_add_test(tc, features);
