@@ -43,7 +43,8 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 		io = part(&end, (uint64_t)bundle_tensor_bytes(m, &m->tensor[t]), BUNDLE_BUFFER);
 	uint64_t there = m->device->memory(m->context);
 	if (works < 0 || io < 0)
-		return runtime_fail(err, device_full(m->device), "an instance needs more memory than has addresses: %s", WAY_OUT);
+		return runtime_fail(
+			err, device_full(m->device), "an instance needs more memory than has addresses: take a smaller batch");
 	if (there != 0 && (uint64_t)end > there)
 		return runtime_fail(err, device_full(m->device), "an instance needs %lld MiB of memory and there are %llu: %s",
 			(long long)(end >> 20), (unsigned long long)(there >> 20), WAY_OUT);

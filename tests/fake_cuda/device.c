@@ -16,7 +16,8 @@
 enum { STACK = 16, CALLED = 128 };
 
 struct CuContext {
-	int device, retained;
+	int device;
+	_Atomic int retained;
 };
 
 FakeOptions fake;
@@ -48,6 +49,12 @@ static void read_levels(const char *text)
 	}
 }
 
+static bool read_fault(const char *text)
+{
+	fake.fail_times = INT32_MAX;
+	return sscanf(text, "%63[^:]:%d:%d:%d", fake.fail_name, &fake.fail_from, &fake.fail_status, &fake.fail_times) >= 3;
+}
+
 static void read_options(void)
 {
 	const char *levels = getenv("FAKE_CUDA_SM"), *gone = getenv("FAKE_CUDA_GONE");
@@ -62,7 +69,7 @@ static void read_options(void)
 		.memory = (size_t)number("FAKE_CUDA_MEMORY", 1l << 30),
 		.launch_ns = number("FAKE_CUDA_LAUNCH_NS", -1),
 	};
-	if (fail != NULL && sscanf(fail, "%63[^:]:%d:%d", fake.fail_name, &fake.fail_from, &fake.fail_status) != 3)
+	if (fail != NULL && !read_fault(fail))
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_FAIL is not FUNCTION:N:STATUS\n");
 	if (sticky != NULL && sscanf(sticky, "%d:%d", &fake.sticky_from, &fake.sticky_status) != 2)
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_STICKY is not N:STATUS\n");
@@ -106,7 +113,7 @@ int fake_begin(const char *function, bool in_context)
 {
 	pthread_once(&once, read_options);
 	int n = count(function, 1);
-	if (strcmp(function, fake.fail_name) == 0 && n >= fake.fail_from) {
+	if (strcmp(function, fake.fail_name) == 0 && n >= fake.fail_from && n - fake.fail_from < fake.fail_times) {
 		if (loses(fake.fail_status))
 			fake_lose(fake.fail_status);
 		return fake.fail_status;

@@ -9,7 +9,8 @@
  *
  * Kernels come from a library (host_kernel.h). Environment, read at the first call:
  *   FAKE_CUDA_KERNELS=FILE   FAKE_CUDA_DEVICES=1  FAKE_CUDA_DRIVER=13000  FAKE_CUDA_MEMORY=BYTES
- *   FAKE_CUDA_FAIL=FUNCTION:N:STATUS   the Nth call of a function, and each later one, fails ("cuMemAlloc_v2:3:2")
+ *   FAKE_CUDA_FAIL=FUNCTION:N:STATUS   the Nth call of a function, and each later one, fails ("cuMemAlloc_v2:3:2");
+ *                                      with :TIMES behind it, so many calls
  *   FAKE_CUDA_STICKY=N:STATUS          the Nth kernel that runs fails, and the context does nothing any more
  *   FAKE_CUDA_LAUNCH_NS=N              what events say of a kernel's time; else it is the real time
  *   FAKE_CUDA_THREADS=1024             threads that a kernel's registers allow
@@ -47,7 +48,7 @@ typedef struct FakeOptions {
 	size_t memory;
 	long launch_ns;
 	char fail_name[64];
-	int fail_from, fail_status;
+	int fail_from, fail_status, fail_times;
 	int sticky_from, sticky_status;
 	int gone_device, gone_from;
 	char gone_file[256]; /* "": no device goes */
