@@ -11,8 +11,8 @@
 #include "ir/simplify/simplify.h"
 #include "ir/walk.h"
 #include "schedule/accesses.h"
-#include "schedule/launch.h"
 #include "schedule/own.h"
+#include "schedule/place.h"
 
 #include <string.h>
 
@@ -99,6 +99,10 @@ static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
 static void to_places(Ir *ir, const Buf *b, ThreadAccess *x)
 {
 	const Expr **at = arena_array(ir_arena(ir), const Expr *, b->map.n);
+	if (!x->anywhere && x->idx[0] != NULL && place_slots(b))
+		x->slot = x->idx[0];
+	else
+		x->block = NULL; /* different instances may write one place */
 	for (int k = 0; k < b->map.n; k++) {
 		Places p = { b, x, true };
 		at[k] = ir_map_expr(ir, b->map.at[k], put_index, &p);
@@ -106,7 +110,6 @@ static void to_places(Ir *ir, const Buf *b, ThreadAccess *x)
 	}
 	x->idx = at;
 	x->n = b->map.n;
-	x->block = NULL; /* different instances may write one place */
 }
 
 static const ThreadAccesses *accesses_of(Scan *c, const Stmt *s, bool shallow)
@@ -121,7 +124,7 @@ static const ThreadAccesses *accesses_of(Scan *c, const Stmt *s, bool shallow)
 	for (size_t k = 0; k < all->at.n; k++) {
 		const Buf *b = ir_find_buf(c->fn, all->at.at[k].buf);
 		all->at.at[k].number = c->accesses++;
-		if (b != NULL && !own_is(c->fn, b->name) && launch_fold(b))
+		if (b != NULL && !own_is(c->fn, b->name) && place_folds(b))
 			to_places(c->s->ir, b, &all->at.at[k]);
 		if (!own_is(c->fn, all->at.at[k].buf))
 			vec_push(a, &of->at, all->at.at[k]);

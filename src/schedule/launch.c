@@ -119,26 +119,6 @@ static bool check_nesting(Nesting *x, Stmt *list)
 	return true;
 }
 
-/* There are fewer places than elements; places that the map cannot reach do not count. */
-bool launch_fold(const Buf *b)
-{
-	int64_t shape[IR_MAX_RANK], extent[IR_MAX_RANK], logical, places;
-	Range of[IR_MAX_RANK], *env = NULL;
-	if (b->map.n == 0 || !ir_eval_extents(b->shape, b->rank, NULL, 0, shape, &logical) ||
-		!ir_eval_extents(b->map.extent, b->map.n, NULL, 0, extent, &places))
-		return b->map.n > 0;
-	for (int k = 0; k < b->rank; k++) {
-		of[k] = (Range){ .outer = env, .name = b->map.var[k], .lo = 0, .hi = shape[k] - 1, .mod = 1 };
-		env = &of[k];
-	}
-	places = 1;
-	for (int k = 0; k < b->map.n; k++) {
-		int64_t last = ir_interval(b->map.at[k], env).hi;
-		places *= last < extent[k] ? last + 1 : extent[k];
-	}
-	return places < logical;
-}
-
 /* ---- what a thread has for itself ---- */
 
 typedef struct Block {

@@ -15,7 +15,5 @@ bool launch_settle(Sched *s, const char *what);
 bool launch_fit(const KernelSet *ks, const Target *target, const char *place, Err *err);
 /* The target runs blocks of threads, or a refusal. */
 bool launch_need_device(Sched *s, const char *what, const char *name);
-/* Whether several elements of the buffer lie in one place, as in a ring, or where threads share it out. */
-bool launch_fold(const Buf *b);
 
 #endif

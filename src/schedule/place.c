@@ -4,8 +4,44 @@
 #include "ir/arg.h"
 #include "ir/build.h"
 #include "ir/query.h"
+#include "ir/simplify/simplify.h"
 #include "schedule/accesses.h"
-#include "schedule/launch.h"
+
+/* From a dimension on, there are fewer places than elements; places that the map cannot reach do not count. */
+static bool folds_from(const Buf *b, int from)
+{
+	int64_t shape[IR_MAX_RANK], extent[IR_MAX_RANK], logical, places;
+	Range of[IR_MAX_RANK], *env = NULL;
+	if (b->map.n == 0 || !ir_eval_extents(b->shape, b->rank, NULL, 0, shape, &places) ||
+		!ir_eval_extents(b->map.extent, b->map.n, NULL, 0, extent, &places))
+		return b->map.n > 0;
+	for (int k = 0; k < b->rank; k++) {
+		of[k] = (Range){ .outer = env, .name = b->map.var[k], .lo = 0, .hi = shape[k] - 1, .mod = 1 };
+		env = &of[k];
+	}
+	logical = places = 1;
+	for (int k = from; k < b->rank; k++)
+		logical *= shape[k];
+	for (int k = from; k < b->map.n; k++) {
+		int64_t last = ir_interval(b->map.at[k], env).hi;
+		places *= last < extent[k] ? last + 1 : extent[k];
+	}
+	return places < logical;
+}
+
+bool place_folds(const Buf *b)
+{
+	return folds_from(b, 0);
+}
+
+bool place_slots(const Buf *b)
+{
+	for (int k = 0; k < b->map.n; k++)
+		for (int d = 0; d < b->rank; d++)
+			if (ir_uses_var(b->map.at[k], b->map.var[d]) && (d == 0) != (k == 0))
+				return false;
+	return b->map.n > 0 && b->rank > 0 && !folds_from(b, 1);
+}
 
 int64_t place_extent(const Buf *b, int k)
 {
@@ -42,7 +78,7 @@ Buf *place_find(Sched *s, const char *what, const char *name, Stmt **alloc)
 	if (link == NULL)
 		return sched_refuse(s, what, name, "no run Fn declares such a buffer"), NULL;
 	Buf *b = arena_copy(ir_arena(s->ir), (*link)->alloc, sizeof *b);
-	if (launch_fold(b))
+	if (place_folds(b))
 		why = "several of its elements lie in one place";
 	else if (producer_touches((*link)->next, name).strange)
 		why = "a call uses it";

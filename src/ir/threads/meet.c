@@ -325,10 +325,14 @@ static bool overlaps(const Expr *e, void *arg)
 	return (e->op == IR_MIN || e->op == IR_MAX) && moves(e, arg);
 }
 
-/* A store by a block of spatial iterators, each an index: different instances write different elements. */
+/*
+ * A store by a block of spatial iterators, each an index: different instances write different elements. They lie in
+ * different places where all are in one slot.
+ */
 static bool writes_apart(const ThreadAccess *x, int common)
 {
-	if (x->block == NULL || x->stmt->kind != ST_STORE || !x->write)
+	if (x->block == NULL || x->stmt->kind != ST_STORE || !x->write ||
+		(x->slot != NULL && moves(x->slot, &(Inner){ x, common })))
 		return false;
 	for (int k = 0; k < x->block->block.n; k++) {
 		const Iter *it = &x->block->block.iter[k];

@@ -21,6 +21,7 @@ typedef struct ThreadAccess {
 	bool warp;         /* all lanes of a warp do it, since the statement uses a fragment */
 	int n, nloop;
 	const Expr **idx;  /* NULL: not known */
+	const Expr *slot;  /* elements lie in one place only if they have the same rest of this; NULL: they never do */
 	const Stmt **loop; /* outermost first */
 	const Expr **lo;   /* of these loops, as idx */
 	const Expr **hi;

@@ -6,6 +6,7 @@
 #include "schedule/accesses.h"
 #include "schedule/launch.h"
 #include "schedule/own.h"
+#include "schedule/place.h"
 
 #include "ir/build.h"
 #include "ir/query.h"
@@ -66,7 +67,7 @@ bool prim_scope(Sched *s, const Step *st)
 	Buf *b = arena_copy(ir_arena(s->ir), (*link)->alloc, sizeof *b);
 	if (strcmp(b->scope, scope) == 0)
 		return sched_refuse_for(s, "scope", name, "it is already %s", scope);
-	if (!own && launch_fold(b))
+	if (!own && place_folds(b))
 		return sched_refuse(s, "scope", name, "several of its elements lie in one place");
 	b->scope = ir_name(s->ir, scope);
 	ThreadAccesses all = { .arena = ir_arena(s->ir) };

@@ -195,6 +195,7 @@ static bool direct(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, v, true, v->groups > 1);
 	coop_unroll_knob(s, &b);
+	coop_stages_knob(s, &b);
 	b.outer[b.nouter++] = t->out[0];
 	b.rest[b.nrest++] = t->axis[0].name;
 	coop_begin(s, t);
@@ -330,8 +331,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	coop_unroll_knob(s, &b);
 	/* A bare convolution's copy has the names that the copy of its parts would get. */
 	b.apart = parts > 1 && !t->bare && s->target->kind == TARGET_CUDA && coop_join_knob(s, &b, parts);
-	int64_t row[2] = { v->packs ? coop_axis_tile(&b.axis[0]) : b.round[0].part, coop_axis_tile(&b.axis[1]) };
-	coop_stages_knob(s, &b, v->taps == 1 && !t->selects, row);
+	coop_stages_knob(s, &b);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
 	Text in = { .arena = s->arena }, out = { .arena = s->arena };

@@ -136,8 +136,7 @@ static bool tiles(Sketch *s, const Tiled *t, const Factor *rows, const Factor *c
 	coop_unroll_knob(s, &b);
 	int64_t side[2] = { coop_axis_tile(&b.axis[0]), coop_axis_tile(&b.axis[1]) }, inner = b.round[0].part;
 	bool along[2] = { rows->side == rows->of->shape.rank - 1, packs || columns->side == columns->of->shape.rank - 1 };
-	int64_t row[2] = { along[0] ? side[0] : inner, along[1] ? side[1] : inner };
-	coop_stages_knob(s, &b, true, row);
+	coop_stages_knob(s, &b);
 	coop_begin(s, t);
 	bool whole = t->reduce[0].extent % inner == 0 && t->axis[n].extent % side[1] == 0;
 	const char *name = columns->of->name;

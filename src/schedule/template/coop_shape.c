@@ -453,22 +453,16 @@ void coop_round_knob(Sketch *s, CoopTile *b, const char *loop)
 	sketch_opens(s);
 }
 
-void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP_OPERANDS])
+void coop_stages_knob(Sketch *s, CoopTile *b)
 {
 	const CoopRound *r = &b->round[0];
-	int64_t option[KNOB_OPTIONS], part[COOP_OPERANDS], rounds = r->extent / r->part;
+	int64_t option[KNOB_OPTIONS], part[COOP_OPERANDS], most = ceil_div(r->extent, r->part);
 	int n = 0, first = 0;
 	coop_operands(b, part);
-	for (int k = 0; k < b->n; k++)
-		plain = plain && b->axis[k].extent % coop_axis_tile(&b->axis[k]) == 0;
-	for (int k = 0; k < COOP_OPERANDS; k++) {
-		int64_t threads = coop_threads(b), all = part[k] * r->part;
-		int64_t loads = all / target_lanes(s->target, b->type);
-		plain = plain && threads % row[k] == 0 && (all <= threads || all % threads == 0) &&
-			(loads <= threads || loads % threads == 0);
-	}
-	plain = plain && r->extent % r->part == 0 && target_capability(s->target)->copies;
-	for (int64_t stages = 1; stages <= (plain ? TMPL_COOP_STAGES : 1) && stages <= rounds; stages++) {
+	most = most < TMPL_COOP_STAGES ? most : TMPL_COOP_STAGES;
+	for (int k = 1; k < b->nround; k++)
+		most = b->round[k].part == b->round[k].extent ? most : 1;
+	for (int64_t stages = 1; stages == 1 || (stages <= most && target_capability(s->target)->copies); stages++) {
 		if (stages > 1 && !coop_fits(s, b, stages * r->part * (part[0] + part[1])))
 			break;
 		first = stages <= TMPL_COOP_AHEAD ? n : first;

@@ -97,6 +97,13 @@ static const char *fuse_threads(Sketch *s, const CoopTile *b, const Parts *p, co
 
 /* ---- the reduction ---- */
 
+/* Loop k within a round: all of it, if a round takes it whole. The first loop is that of the rounds. */
+static const char *in_round(Sketch *s, const CoopTile *b, int k)
+{
+	const CoopRound *r = &b->round[k];
+	return k > 0 && r->part == r->extent ? r->name : child(s, r->name, "i");
+}
+
 /* Iterations of loop k of a round that are written out: a divisor, as far as the limit goes, innermost loops first. */
 static int64_t written_out(const CoopTile *b, int k)
 {
@@ -118,7 +125,7 @@ static void unroll_rounds(Sketch *s, const CoopTile *b)
 	for (int k = b->nround - 1; k >= 0; k--) {
 		int64_t u = written_out(b, k);
 		if (u > 1)
-			sketch_step(s, "unroll %s.i%s", b->round[k].name, u < b->round[k].part ? ".i" : "");
+			sketch_step(s, "unroll %s%s", in_round(s, b, k), u < b->round[k].part ? ".i" : "");
 	}
 }
 
@@ -130,18 +137,20 @@ static const char *reduction_steps(Sketch *s, const CoopTile *b, Parts *p)
 	for (int k = 0; k < b->n; k++)
 		p[k] = cut_parts(s, &b->axis[k], b->axis[k].name);
 	for (int k = 0; k < b->nround; k++) {
+		if (strcmp(in_round(s, b, k), b->round[k].name) == 0)
+			continue;
 		sketch_step(s, "split %s %lld", b->round[k].name, (long long)b->round[k].part);
 		text_add(&line, " %s", last = child(s, b->round[k].name, "o"));
 	}
 	for (int k = 0; k < b->n; k++)
 		text_add(&line, " %s", p[k].threads);
 	for (int k = 0; k < b->nround; k++) {
-		const char *name = b->round[k].name;
+		const char *name = in_round(s, b, k);
 		int64_t u = written_out(b, k);
 		bool parts = u > 1 && u < b->round[k].part;
 		if (parts)
-			sketch_step(s, "split %s.i %lld", name, (long long)u);
-		text_add(&line, parts ? " %s.i.o %s.i.i" : " %s.i", name, name);
+			sketch_step(s, "split %s %lld", name, (long long)u);
+		text_add(&line, parts ? " %s.o %s.i" : " %s", name, name);
 	}
 	for (int k = 0; k < b->nrest; k++)
 		text_add(&line, " %s", b->rest[k]);

@@ -91,12 +91,10 @@ bool coop_join_knob(Sketch *s, const CoopTile *b, int64_t parts);
 void coop_unroll_knob(Sketch *s, CoopTile *b);
 
 /*
- * Asks for "stages" of a tile with one reduce loop: how many rounds have a place in shared memory, so that copies are
- * under way while a round works. Where the device copies by itself; `plain`: the copies have no conditions. All
- * threads copy alike, whole rows of so many elements of either operand, or it is not seen that no two of them write
- * one element.
+ * Asks for "stages": how many rounds have a place in shared memory, so that copies are under way while a round works.
+ * Where the device copies by itself, and a round takes all taps of a window.
  */
-void coop_stages_knob(Sketch *s, CoopTile *b, bool plain, const int64_t row[COOP_OPERANDS]);
+void coop_stages_knob(Sketch *s, CoopTile *b);
 
 /* Whether a block has shared memory for so many elements of its operands. */
 bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements);

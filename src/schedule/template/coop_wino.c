@@ -135,7 +135,7 @@ static void set_operands(const Sketch *s, const WinoConv *v, CoopTile *b, int64_
 static void steps(Sketch *s, const Tiled *t, int64_t m)
 {
 	static const char *const of_v[] = { "v.c", "v.tile" }, *const of_y[] = { "y.n", "y.o", "y.th", "y.tw" };
-	int64_t threads[KNOB_OPTIONS], row[2], most = s->target->blocks.block_threads;
+	int64_t threads[KNOB_OPTIONS], most = s->target->blocks.block_threads;
 	int n = 0, first = 0;
 	WinoConv v;
 	winograd_find(s->task, s->target, m, &v);
@@ -144,9 +144,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	coop_knobs(s, &b); /* offer has found a tile */
 	coop_round_knob(s, &b, "m.c");
 	coop_unroll_knob(s, &b);
-	for (int k = 0; k < 2; k++)
-		row[k] = coop_axis_tile(&b.axis[k]);
-	coop_stages_knob(s, &b, true, row);
+	coop_stages_knob(s, &b);
 	for (int64_t p = s->target->blocks.warp; p <= TMPL_BLOCK_THREADS && (most == 0 || p <= most); p *= 2) {
 		first = p <= TMPL_WINO_THREADS ? n : first;
 		threads[n++] = p;
@@ -154,7 +152,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	int64_t picked = sketch_number(s, "wino.threads", threads, n, first);
 	sketch_group_end(s);
 	const char *result = v.d->value.at[v.c->out[0]].name;
-	int64_t together = filters_together(row[0]);
+	int64_t together = filters_together(coop_axis_tile(&b.axis[0]));
 	Tiled product = { .block = "wino.m", .bare = true, .sums = arena_printf(s->arena, "%s.m.c", result) };
 	sketch_step(s, "compute %s m=%lld o=%lld", winograd_algo, (long long)m, (long long)together);
 	for (int i = 0; i < t->nmiddle; i++)

@@ -104,7 +104,8 @@ START_TEST(configs_run)
 }
 END_TEST
 
-START_TEST(winograd_runs)
+/* Tiles of filters and pixels, of rows and columns, with a border and in stages where there are; F(2,3) and F(4,3). */
+START_TEST(forms_run)
 {
 	Target t = device(_i % 2 == 0 ? "h200" : "k80");
 	Arena *a = arena_new();
@@ -116,8 +117,13 @@ START_TEST(winograd_runs)
 	ck_assert_msg(s != NULL, "%s", err.text);
 	ck_assert_str_eq(space_knob(s, &s->first, 0)->name, "algorithm");
 	ck_assert_int_eq(space_knob(s, &s->first, 0)->n, 3);
-	for (int m = 1; m < 3; m++) { /* F(2,3), F(4,3) */
-		Config c = space_move(s, &s->first, 0, m);
+	for (int form = 0; form < 3; form++) {
+		Config c = space_move(s, &s->first, 0, form);
+		runs(task, &t, s, &c, &want, (uint64_t)_i);
+		if (form > 0)
+			continue;
+		c = space_move(s, &c, 1, 0);
+		ck_assert_str_eq(space_knob(s, &c, 1)->option[0].word, "direct");
 		runs(task, &t, s, &c, &want, (uint64_t)_i);
 	}
 	arena_free(a);
@@ -164,7 +170,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("templates");
 	tcase_add_loop_test(tc, configs_run, 0, PARTS);
-	tcase_add_loop_test(tc, winograd_runs, 0, 2);
+	tcase_add_loop_test(tc, forms_run, 0, 2);
 	tcase_add_loop_test(tc, layers_assemble, 0, 2 * LEN(layers));
 	return run_suite("codegen-cuda-templates", tc);
 }
