@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { REGS_OF_WARP = 256, /* a warp gets registers in pieces of so many, since Kepler */
+	WARPS_PIECE = 4,       /* a unit's schedulers: ptxas counts the warps of a block in pieces of so many */
 	SHARED_PIECE = 128,    /* bytes */
 	KERNEL_REGS = 28,      /* indices, counters and conditions of a thread, by ptxas's counts */
 	TENSOR_REGS = 4,       /* two addresses of 64 bits: where a round begins, where a result lies */
@@ -36,7 +37,8 @@ int target_thread_regs(const Target *t, int threads)
 	const Blocks *b = &t->blocks;
 	if (b->warp <= 0 || threads < 1 || b->unit_regs <= 0)
 		return b->thread_regs;
-	int64_t of_warp = b->unit_regs / warps_of(t, threads) / REGS_OF_WARP * REGS_OF_WARP, own = of_warp / b->warp;
+	int64_t warps = b->warp > 1 ? round_up(warps_of(t, threads), WARPS_PIECE) : threads;
+	int64_t of_warp = b->unit_regs / warps / REGS_OF_WARP * REGS_OF_WARP, own = of_warp / b->warp;
 	return (int)(b->thread_regs > 0 && own > b->thread_regs ? b->thread_regs : own);
 }
 

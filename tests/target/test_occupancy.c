@@ -63,7 +63,7 @@ START_TEST(threads_share_registers)
 	Target t = unit("sm_70", KB(96), KB(96));
 	static const struct {
 		int threads, regs;
-	} most[] = { { 1, 255 }, { 256, 255 }, { 257, 224 }, { 512, 128 }, { 768, 80 }, { 1024, 64 } };
+	} most[] = { { 1, 255 }, { 256, 255 }, { 257, 168 }, { 512, 128 }, { 768, 80 }, { 1024, 64 } };
 	for (size_t i = 0; i < LEN(most); i++)
 		ck_assert_int_eq(target_thread_regs(&t, most[i].threads), most[i].regs);
 	t.blocks.unit_regs = 0;
