@@ -1,8 +1,8 @@
 /*
  * See cuda.h: copies, launches, marks and recordings.
  *
- * Host memory that the driver has not pinned goes through a pinned piece of memory of the stream: what goes up is
- * copied there at once, what comes down is fetched in synchronize. So no copy waits for the work before it. A copy
+ * Host memory that the driver has not pinned goes through a pinned piece of memory of the stream: uploads are
+ * copied there at once, downloads are fetched in synchronize. So no copy waits for the work before it. A copy
  * that is larger than the piece is left to the driver, which does the same in parts and waits.
  */
 #include "runtime/cuda.h"

@@ -549,6 +549,10 @@ bool pass_fragments(Lower *l)
 	ir_each_stmt(l->fn->body, note_roles, &f);
 	if (f.part.n == 0 || !f.ok)
 		return f.ok;
+	int warp = l->target->blocks.warp;
+	if (warp != WARP)
+		return lower_refuse(l, l->fn->body,
+			"fragments belong to warps of %d threads; those of the target have %d", WARP, warp);
 	check_memory(&f, l->fn->body);
 	while (f.ok && change_one(&f, &l->fn->body))
 		f.n = 0;

@@ -6,7 +6,7 @@
  *     for u in 0..16 bound { U }          ->        U[u = x] }
  *
  * An axis has as many threads as its longest loop needs. What stands in no loop of an axis is the work of the axis'
- * first thread; loops and conditions around such loops, barriers and waits are everybody's. A shared buffer has one
+ * first thread; loops and conditions around such loops, barriers and waits are for all threads. A shared buffer has one
  * place in the block, so that it is declared above the threads; what else is declared each thread has for itself.
  */
 #include "ir/threads/form.h"
@@ -164,7 +164,7 @@ static void lift_allocs(Form *f, Stmt **list, bool in_thread)
 	}
 }
 
-static bool is_everybodys(const Stmt *s, void *arg)
+static bool takes_all_threads(const Stmt *s, void *arg)
 {
 	(void)arg;
 	return s->kind == ST_BARRIER || s->kind == ST_COMMIT || s->kind == ST_WAIT || ir_axis_of(s, NULL) == AXIS_BLOCK;
@@ -173,8 +173,8 @@ static bool is_everybodys(const Stmt *s, void *arg)
 /* A statement for a single thread: it and what is below it need no other thread of the block. */
 static bool is_work(const Stmt *s)
 {
-	return s->kind != ST_LET && s->kind != ST_ALLOC && !is_everybodys(s, NULL) &&
-		ir_find_below(s, is_everybodys, NULL) == NULL;
+	return s->kind != ST_LET && s->kind != ST_ALLOC && !takes_all_threads(s, NULL) &&
+		ir_find_below(s, takes_all_threads, NULL) == NULL;
 }
 
 static bool declares_old(const Stmt *s, void *arg)

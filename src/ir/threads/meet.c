@@ -415,7 +415,7 @@ bool ir_threads_may_meet(ThreadMemo *memo, const ThreadAccess *a, const ThreadAc
 	Side side[2];
 	if (strcmp(a->buf, b->buf) != 0 || (!a->write && !b->write))
 		return false;
-	if (a->anywhere || b->anywhere || a->everybodys || b->everybodys || a->n != b->n || !find_side(&side[0], a) ||
+	if (a->anywhere || b->anywhere || a->by_all || b->by_all || a->n != b->n || !find_side(&side[0], a) ||
 		!find_side(&side[1], b))
 		return true;
 	if (a == b && writes_apart(a, common))

@@ -17,7 +17,7 @@ typedef struct ThreadAccess {
 	uint32_t number;   /* the caller's */
 	bool write;
 	bool anywhere;     /* nothing is known of its indices, as in a window */
-	bool everybodys;   /* all threads of the block do it */
+	bool by_all;       /* all threads of the block do it */
 	bool warp;         /* all lanes of a warp do it, since the statement uses a fragment */
 	int n, nloop;
 	const Expr **idx;  /* NULL: not known */

@@ -29,7 +29,7 @@ typedef struct Collect {
 	VEC(const Expr *) hi;
 	const Range *env;
 	const Stmt *block;
-	bool everybodys;
+	bool by_all;
 } Collect;
 
 static const Expr *put_value(Ir *ir, const Expr *e, void *arg)
@@ -86,7 +86,7 @@ static void add(Collect *c, const Stmt *s, const char *buf, bool write, const Ex
 	Arena *a = c->arena;
 	size_t nloop = c->loop.n;
 	ThreadAccess x = { .buf = buf, .stmt = s, .block = c->block, .write = write, .anywhere = idx == NULL,
-		.everybodys = c->everybodys, .n = n, .nloop = (int)nloop, .env = c->env };
+		.by_all = c->by_all, .n = n, .nloop = (int)nloop, .env = c->env };
 	x.idx = arena_array(a, const Expr *, n + 1);
 	for (int k = 0; k < n && idx != NULL; k++)
 		x.idx[k] = resolve(c, idx[k]);
@@ -272,7 +272,7 @@ void ir_thread_accesses(Ir *ir, ThreadFacts *facts, const KernelSet *ks, const F
 	ThreadAccesses *out)
 {
 	Collect c = { .ir = ir, .facts = facts, .ks = ks, .arena = ir_arena(ir), .out = out, .env = ir_range_fn(ir, fn),
-		.everybodys = shallow };
+		.by_all = shallow };
 	go_to(&c, fn->body, s, shallow);
 	find_warps(fn, out);
 }

@@ -46,7 +46,7 @@ typedef struct CoopOperand {
 
 typedef struct CoopTile {
 	int n, nouter, nround;
-	CoopAxis axis[COOP_AXES];       /* threads that are neighbours are so along the last */
+	CoopAxis axis[COOP_AXES];       /* neighbouring threads differ along the last one */
 	TileAxis outer[TILE_AXES];        /* loops of the storing nest each of whose iterations is a block of its own */
 	const char *as; /* what the reduction's loops are called in a block, " as n o .."; NULL: after its iterators */
 	int nrest;
