@@ -158,7 +158,7 @@ static bool in_earlier(const Region *r, int alternative, int number)
  * The weights of the Tasks that run, and of those that other alternatives would run: the number of regions
  * that have the Task.
  */
-static void weigh(Partition *p)
+void weigh_tasks(Partition *p)
 {
 	for (int k = 0; k < p->ntask + p->nmore; k++)
 		p->task[k]->weight = 0;
@@ -204,7 +204,7 @@ bool find_regions(Cutter *c, Partition *p, Err *err)
 	}
 	p->task = c->task.at;
 	p->nmore = (int)c->task.n - p->ntask;
-	weigh(p);
+	weigh_tasks(p);
 	return true;
 }
 
@@ -334,6 +334,6 @@ Partition *graph_take(Arena *a, const Partition *p, const int *choice)
 			}
 		}
 	}
-	weigh(to);
+	weigh_tasks(to);
 	return to;
 }

@@ -37,7 +37,6 @@ extern const GraphPass graph_passes[]; /* ends with name == NULL */
 
 /* All passes in order; the Dag checks before and after. */
 bool graph_optimize(Dag *d, EvalFn eval, Err *err);
-
 /*
  * The bytes of `value` if it is computed from constants only, else NULL without an error. It is evaluated
  * through `eval` and kept as a constant of the Dag. Front ends use it for shapes, axes and pads.
@@ -97,11 +96,13 @@ typedef struct Partition {
 } Partition;
 
 /*
- * Cuts a model into groups: an anchor, elementwise calls and a residual add. A value that is used outside
- * its group is an output of it. A Task has the layouts of its inputs and outputs; the schedule decides how
- * the values between lie. Every region takes its first alternative.
+ * Cuts a model into groups: an anchor, elementwise calls and a residual add. A value that is used outside its group is
+ * an output of it. A Task has the layouts of its inputs and outputs; the schedule decides how the values between lie.
+ * Regions take their first alternatives.
  */
 Partition *graph_partition(Arena *a, const Dag *d, Err *err);
+/* More alternatives, for warps: a depthwise convolution and the pointwise one that alone reads it, as one Task. */
+bool graph_pairs(Arena *a, const Dag *d, Partition *p, Err *err);
 
 /*
  * The alternative of least cost; ms[k] is the time of Task k, < 0: not known. If the first alternative's

@@ -3,6 +3,6 @@
 
 const Template *const templates[] = {
 	&tmpl_conv, &tmpl_dense, &tmpl_pool, &tmpl_loops,
-	&tmpl_block_conv, &tmpl_block_depthwise, &tmpl_block_dense, &tmpl_block_loops,
+	&tmpl_block_pair, &tmpl_block_conv, &tmpl_block_depthwise, &tmpl_block_dense, &tmpl_block_loops,
 	NULL
 };

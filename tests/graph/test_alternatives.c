@@ -42,29 +42,79 @@ static const struct {
 		"dense 8>8 m4 +add | dense 8>8 m4, add 4x8\n" },
 };
 
-static Partition *partition(Arena *a, const char *text)
+/* A depthwise convolution and a pointwise one, of devices. */
+#define PAIR \
+	"dag\nin x: f32[1,8,6,6]\nconst d: f32[8,1,3,3]\nconst w: f32[8,8,1,1]\n" \
+	"a = conv(x, d) pads=[1,1,1,1] groups=8\nb = clip(a) lo=0 hi=6\nc = conv(b, w)\n"
+
+static const struct {
+	const char *dag, *regions;
+} pairs[] = {
+	{ PAIR "y = relu(c)\nout y\n",
+		"conv1x1 8>8 6 +relu, dwconv3x3 8 6 +clip | dwconv3x3 8 6 +clip+conv+relu\n" },
+	/* the second one is in a region: one alternative more */
+	{ PAIR "y = add(c, x)\nout y\n",
+		"conv1x1 8>8 6 +add, dwconv3x3 8 6 +clip | conv1x1 8>8 6, add 1x8x6x6, dwconv3x3 8 6 +clip | "
+		"dwconv3x3 8 6 +clip+conv+add\n" },
+	/* another call reads the result, or it leaves the model */
+	{ PAIR "e = tanh(b)\nout c, e\n", "" },
+	{ PAIR "out c, b\n", "" },
+	/* two pairs, one behind the other */
+	{ PAIR "e = conv(c, d) pads=[1,1,1,1] groups=8\nf = conv(e, w)\nout f\n",
+		"conv1x1 8>8 6, dwconv3x3 8 6 +clip | dwconv3x3 8 6 +clip+conv\n"
+		"conv1x1 8>8 6, dwconv3x3 8 6 | dwconv3x3 8 6 +conv\n" },
+};
+
+static Partition *partition_of(Arena *a, const char *text, bool with_pairs)
 {
 	Err err = { 0 };
 	Dag *d = dag_parse(a, "t", text, strlen(text), &err);
 	Partition *p = d != NULL ? graph_partition(a, d, &err) : NULL;
-	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
+	ck_assert_msg(p != NULL && (!with_pairs || graph_pairs(a, d, p, &err)), "%s: %s", err.place, err.text);
 	return p;
+}
+
+static Partition *partition(Arena *a, const char *text)
+{
+	return partition_of(a, text, false);
+}
+
+static const char *regions_text(Arena *a, const Partition *p)
+{
+	Text t = { .arena = a };
+	for (int r = 0; r < p->nregion; r++, text_add(&t, "\n"))
+		for (int k = 0; k < p->region[r].n; k++)
+			for (int i = 0; i < p->region[r].alternative[k].ngroup; i++)
+				text_add(&t, "%s%s", i > 0 ? ", " : k > 0 ? " | " : "",
+					p->region[r].alternative[k].group[i].task->label);
+	return text_str(&t);
 }
 
 START_TEST(regions_are_the_golden_text)
 {
 	Arena *a = arena_new();
 	Partition *p = partition(a, cases[_i].dag);
-	Text t = { .arena = a };
-	for (int r = 0; r < p->nregion; r++, text_add(&t, "\n"))
-		for (int k = 0; k < p->region[r].n; k++)
-			for (int i = 0; i < p->region[r].alternative[k].ngroup; i++)
-				text_add(&t, "%s%s",
-					i > 0   ? ", "
-					: k > 0 ? " | "
-							: "",
-					p->region[r].alternative[k].group[i].task->label);
-	ck_assert_str_eq(text_str(&t), cases[_i].regions);
+	ck_assert_str_eq(regions_text(a, p), cases[_i].regions);
+	arena_free(a);
+}
+END_TEST
+
+/* Pairs may be taken as other alternatives are: the least sum decides, and each call is run once. */
+START_TEST(pairs_are_alternatives)
+{
+	Arena *a = arena_new();
+	Partition *p = partition_of(a, pairs[_i].dag, true), *taken;
+	int *choice = arena_array(a, int, p->nregion + 1), before = 0, behind = 0;
+	ck_assert_str_eq(regions_text(a, p), pairs[_i].regions);
+	for (int r = 0; r < p->nregion; r++)
+		choice[r] = p->region[r].n - 1;
+	taken = graph_take(a, p, choice);
+	ck_assert_int_eq(taken->ngroup, p->ngroup - p->nregion);
+	for (int g = 0; g < p->ngroup; g++)
+		before += p->group[g].ncall;
+	for (int g = 0; g < taken->ngroup; g++)
+		behind += taken->group[g].ncall;
+	ck_assert_int_eq(before, behind);
 	arena_free(a);
 }
 END_TEST
@@ -129,6 +179,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("alternatives");
 	tcase_add_loop_test(tc, regions_are_the_golden_text, 0, LEN(cases));
+	tcase_add_loop_test(tc, pairs_are_alternatives, 0, LEN(pairs));
 	tcase_add_loop_test(tc, the_least_sum_is_taken, 0, LEN(choices));
 	tcase_add_loop_test(tc, what_is_taken_is_run, 0, 3);
 	return run_suite("alternatives", tc);

@@ -36,6 +36,12 @@ static const struct {
 	{ "block.conv", "dag bare\nin x: f32[2,128,2,3]\nconst w: f32[9,128,1,1]\ny: f32[2,9,2,3] = conv(x, w)\nout y\n" },
 	{ "block.conv", "dag parts\nin x: f32[1,128,4,4]\nconst w: f32[16,128,1,1]\nconst b: f32[16]\n"
 		"y: f32[1,16,4,4] = conv(x, w, b)\nz: f32[1,16,4,4] = relu(y)\nout z\n" },
+	{ "block.pair", "dag pair\nin x: f32[2,6,9,8]\nconst w: f32[6,1,3,3]\nconst p: f32[10,6,1,1]\n"
+		"in r: f32[2,10,5,4]\ny: f32[2,6,5,4] = conv(x, w) pads=[1,1,1,1] strides=[2,2] groups=6\n"
+		"u: f32[2,10,5,4] = conv(y, p)\nv: f32[2,10,5,4] = add(u, r)\nout v\n" },
+	{ "block.pair", "dag large\nin x: f32[1,12,4,8]\nconst w: f32[12,1,5,5]\nconst b: f32[12]\n"
+		"const p: f32[16,12,1,1]\ny: f32[1,12,4,8] = conv(x, w, b) pads=[2,2,2,2] groups=12\n"
+		"z: f32[1,12,4,8] = clip(y) lo=0 hi=6\nu: f32[1,16,4,8] = conv(z, p)\nout u\n" },
 	{ "block.depthwise", "dag depthwise\nin x: f32[2,6,9,8]\nconst w: f32[6,1,3,3]\nconst b: f32[6]\n"
 		"y: f32[2,6,9,8] = conv(x, w, b) pads=[1,1,1,1] groups=6\nz: f32[2,6,9,8] = clip(y) lo=0 hi=6\nout z\n" },
 	{ "block.depthwise", "dag multiplied\nin x: f32[1,5,13,11]\nconst w: f32[10,1,3,3]\n"

@@ -156,7 +156,8 @@ static double time_of(const Sketch *s, const CoopTile *b)
 	double flight = (double)(at_once * threads) * fmin((double)sums, TMPL_COOP_CHAINS);
 	double hidden = fmin(1, flight / (rate * t->core.fma_latency * TMPL_COOP_HIDES));
 	double warps = (double)ceil_div(threads, t->blocks.warp) * t->blocks.warp / (double)threads;
-	double busy = fmax(1, loads) + fetched + TMPL_COOP_COPY * copied;
+	double made = b->make * (double)part[1] / (double)(tile * b->taps);
+	double busy = fmax(1, loads) + fetched + TMPL_COOP_COPY * copied + made;
 	double waits = rate * TMPL_COOP_LATENCY / (double)(round * b->taps * at_once);
 	return (double)each * ((double)tile * busy * warps / fmax(hidden, 1e-3) + waits);
 }

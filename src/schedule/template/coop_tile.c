@@ -159,22 +159,46 @@ static const char *reduction_steps(Sketch *s, const CoopTile *b, Parts *p)
 	return last;
 }
 
+static const char *copy_loop(Sketch *s, const CoopOperand *o, int k)
+{
+	return o->made != NULL ? o->made->out[k].name : arena_printf(s->arena, "%s.%d", o->copy, k);
+}
+
+/* Each element of the operand takes up its reduction, whose last loops are written out where all of them are short. */
+static void make_steps(Sketch *s, const Tiled *t, const char *element)
+{
+	Text line = { .arena = s->arena };
+	int64_t taps = 1;
+	sketch_step(s, "compute_at %s %s", t->block, element);
+	for (int k = 0; k < t->n; k++)
+		text_add(&line, " %s", t->axis[k].name);
+	for (int k = 0; k < t->nreduce; k++) {
+		text_add(&line, " %s", t->reduce[k].name);
+		taps *= t->reduce[k].extent;
+	}
+	sketch_step(s, "reorder%s", text_str(&line));
+	if (t->selects)
+		sketch_step(s, "skip %s", t->block);
+	for (int k = t->nreduce - 1; k >= 0 && taps <= TMPL_BLOCK_WRITTEN; k--)
+		sketch_step(s, "unroll %s", t->reduce[k].name);
+}
+
 /* The loops of a copy become one, of which each thread has every so many elements; the bound loop. */
 static const char *copy_steps(Sketch *s, const CoopTile *b, const CoopOperand *o, const char *round)
 {
 	Text line = { .arena = s->arena };
 	int64_t loads = operand_elements(o) / o->lanes, threads = coop_threads(b);
-	const char *all = arena_printf(s->arena, "%s.%d", o->copy, o->order[0]);
+	const char *all = copy_loop(s, o, o->order[0]);
 	sketch_step(s, "compute_at %s %s", o->copy, round);
 	for (int k = 0; k < o->n; k++)
-		text_add(&line, " %s.%d", o->copy, o->order[k]);
+		text_add(&line, " %s", copy_loop(s, o, o->order[k]));
 	if (o->n > 1)
 		sketch_step(s, "reorder%s", text_str(&line));
 	if (o->layout != NULL)
 		sketch_step(s, "layout %s %s", o->copy, o->layout);
 	for (int k = 1; k < o->n; k++) {
 		const char *both = arena_printf(s->arena, "%s.f%d", o->copy, k);
-		sketch_step(s, "fuse %s %s.%d as %s", all, o->copy, o->order[k], both);
+		sketch_step(s, "fuse %s %s as %s", all, copy_loop(s, o, o->order[k]), both);
 		all = both;
 	}
 	if (o->lanes > 1) {
@@ -185,6 +209,8 @@ static const char *copy_steps(Sketch *s, const CoopTile *b, const CoopOperand *o
 		sketch_step(s, "split %s %lld", all, (long long)threads);
 		all = child(s, all, "i");
 	}
+	if (o->made != NULL)
+		make_steps(s, o->made, all);
 	return all;
 }
 
@@ -266,7 +292,8 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 	const char *sums = t->sums;
 	sketch_step(s, "scope %s shared", sums); /* until all threads are bound */
 	for (int k = 0; k < COOP_OPERANDS; k++)
-		sketch_step(s, "scope %s shared", b->operand[k].copy);
+		sketch_step(s, "scope %s shared",
+			b->operand[k].made != NULL ? b->operand[k].made->result->name : b->operand[k].copy);
 	sketch_step(s, "bind %s.init block.x", threads);
 	sketch_step(s, "bind %s block.x", threads);
 	sketch_step(s, "bind %s block.x", store);
@@ -274,7 +301,8 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 		sketch_step(s, "bind %s block.x", bound[k]);
 	sketch_step(s, "scope %s local", sums);
 	for (int k = 0; k < COOP_OPERANDS; k++)
-		vector_steps(s, b, &b->operand[k]);
+		if (b->operand[k].made == NULL)
+			vector_steps(s, b, &b->operand[k]);
 	unroll_thread(s, b, in, ".init");
 	unroll_thread(s, b, in, "");
 	unroll_thread(s, b, out, "");

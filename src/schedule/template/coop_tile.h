@@ -42,6 +42,7 @@ typedef struct CoopOperand {
 	int order[TILE_AXES];      /* its dimensions as they are walked, the last by neighbouring threads */
 	int64_t part[TILE_AXES];   /* elements of each dimension that a round needs */
 	int64_t lanes;             /* elements that a thread copies at once, along the last one */
+	const Tiled *made; /* a reduction whose result is the operand, stored by nest `copy`; NULL: it is copied */
 } CoopOperand;
 
 typedef struct CoopTile {
@@ -58,6 +59,7 @@ typedef struct CoopTile {
 	int64_t stages;                   /* rounds whose copies are under way at once; 0 and 1: none is ahead */
 	int64_t blocks;                   /* of the outer loops */
 	int64_t taps, channels;           /* the reduction: windows, and what copies walk beside them */
+	double make;                      /* multiply-adds that an element of the image costs beside its copy */
 	DType type;                       /* of both operands */
 } CoopTile;
 

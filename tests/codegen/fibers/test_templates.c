@@ -38,6 +38,9 @@ static const struct {
 	  "y: f32[1,144,28,28] = conv(x, w) groups=144 strides=[2,2] pads=[1,1,1,1]\nout y\n", 13 },
 	{ "dag c\nin x: f32[32,240,28,28]\nconst w: f32[240,1,5,5]\n"
 	  "y: f32[32,240,28,28] = conv(x, w) groups=240 pads=[2,2,2,2]\nout y\n", 13 },
+	{ "dag c\nin x: f32[1,96,28,28]\nconst w: f32[96,1,3,3]\nconst p: f32[24,96,1,1]\n"
+	  "y: f32[1,96,28,28] = conv(x, w) groups=96 pads=[1,1,1,1]\nz: f32[1,96,28,28] = clip(y) lo=0 hi=6\n"
+	  "u: f32[1,24,28,28] = conv(z, p)\nout u\n", 25 },
 	{ "dag d\nin x: f32[1,512]\nconst w: f32[1000,512]\nconst b: f32[1000]\ny: f32[1,1000] = dense(x, w, b)\nout y\n",
 		13 },
 	{ "dag d\nin x: f32[128,768]\nconst w: f32[3072,768]\ny: f32[128,3072] = dense(x, w)\nout y\n", 13 },

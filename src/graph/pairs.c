@@ -1,0 +1,149 @@
+/*
+ * Pairs, alternatives for devices whose threads run in warps: a depthwise convolution and the pointwise one that alone
+ * reads its result may be one Task, so that the result between them is never stored. Where the second one is in a
+ * region already, this is one more alternative of it. A group is in one pair at most.
+ */
+#include "graph/group.h"
+
+#include "op/op.h"
+
+typedef struct Pairs {
+	Cutter cutter;
+	const Dag *d;
+	Partition *p;
+	int *owner;  /* of each call: its group */
+	int *slots;  /* of each value: how often it is read, once more for an output */
+	bool *taken; /* of each group: a pair has it */
+} Pairs;
+
+static const OpCall *anchor(const Pairs *x, const Group *g)
+{
+	const OpCall *c = g->task != NULL ? &x->d->call.at[g->call[0]] : NULL;
+	return c != NULL && c->op == OP_conv && x->d->value.at[c->out[0]].shape.rank == 4 ? c : NULL;
+}
+
+static bool is_pointwise(const Dag *d, const OpCall *c)
+{
+	const Shape *x = &d->value.at[c->in[0]].shape, *w = &d->value.at[c->in[1]].shape;
+	const Shape *y = &d->value.at[c->out[0]].shape;
+	bool yes = op_int(c, "groups") == 1 && d->value.at[c->in[1]].kind == VALUE_CONST;
+	for (int k = 2; k < w->rank; k++)
+		yes = yes && w->dim[k] == 1 && x->dim[k] == y->dim[k];
+	return yes;
+}
+
+/* The group of a depthwise convolution that q alone reads; -1: there is none. */
+static int find_first(const Pairs *x, int q)
+{
+	const Group *to = &x->p->group[q];
+	const OpCall *c = anchor(x, to);
+	if (c == NULL || !is_pointwise(x->d, c) || x->taken[q] || x->slots[c->in[0]] != 1)
+		return -1;
+	const Value *v = &x->d->value.at[c->in[0]];
+	int g = v->kind == VALUE_CALL ? x->owner[v->call] : q;
+	const Group *from = &x->p->group[g];
+	const OpCall *first = g != q && !x->taken[g] ? anchor(x, from) : NULL;
+	bool depthwise = first != NULL && op_int(first, "groups") > 1 && x->d->value.at[first->in[1]].shape.dim[1] == 1;
+	return depthwise && from->call[from->ncall - 1] == v->call && from->ncall + to->ncall <= LONGEST_GROUP ? g : -1;
+}
+
+static bool has(const Alternative *a, const Group *g)
+{
+	for (int k = 0; k < a->ngroup; k++)
+		if (a->group[k].call[a->group[k].ncall - 1] == g->call[g->ncall - 1])
+			return true;
+	return false;
+}
+
+static void add(Arena *a, Alternative *x, const Group *g)
+{
+	Group *wide = arena_array(a, Group, x->ngroup + 1);
+	for (int k = 0; k < x->ngroup; k++)
+		wide[k] = x->group[k];
+	wide[x->ngroup++] = *g;
+	x->group = wide;
+}
+
+/* The region of q, or a new one, with g in all of its alternatives; NULL: another region has g. */
+static Region *region_of(Pairs *x, const Group *g, const Group *q)
+{
+	Arena *a = x->cutter.a;
+	Region *found = NULL;
+	for (int r = 0; r < x->p->nregion; r++) {
+		const Alternative *first = &x->p->region[r].alternative[0];
+		if (has(first, g))
+			return NULL;
+		found = has(first, q) ? &x->p->region[r] : found;
+	}
+	if (found == NULL) {
+		found = &x->p->region[x->p->nregion++];
+		*found = (Region){ .n = 1, .alternative = arena_array(a, Alternative, 1) };
+		add(a, &found->alternative[0], q);
+	}
+	for (int k = 0; k < found->n; k++)
+		add(a, &found->alternative[k], g);
+	return found;
+}
+
+/* The region's first alternative with both groups as one is one more. */
+static bool add_pair(Pairs *x, const Group *g, const Group *q, Err *err)
+{
+	Arena *a = x->cutter.a;
+	Group both;
+	int *call = arena_array(a, int, g->ncall + q->ncall), n = 0;
+	for (int k = 0; k < g->ncall + q->ncall; k++)
+		call[n++] = k < g->ncall ? g->call[k] : q->call[k - g->ncall];
+	Region *r = region_of(x, g, q);
+	if (r == NULL)
+		return true;
+	if (!cut_group(&x->cutter, call, n, &both, err))
+		return false;
+	Alternative *wide = arena_array(a, Alternative, r->n + 1), *own = &wide[r->n];
+	for (int k = 0; k < r->n; k++)
+		wide[k] = r->alternative[k];
+	*own = (Alternative){ 0 };
+	for (int k = 0; k < wide[0].ngroup; k++) {
+		const Group *other = &wide[0].group[k];
+		int last = other->call[other->ncall - 1];
+		if (last != g->call[g->ncall - 1] && last != q->call[q->ncall - 1])
+			add(a, own, other);
+	}
+	add(a, own, &both);
+	r->alternative = wide;
+	r->n++;
+	return true;
+}
+
+bool graph_pairs(Arena *a, const Dag *d, Partition *p, Err *err)
+{
+	Pairs x = { .d = d, .p = p };
+	cutter_open(&x.cutter, a, d);
+	for (int k = 0; k < p->ntask + p->nmore; k++) {
+		names_bind(x.cutter.known, p->task[k]->text, k);
+		vec_push(a, &x.cutter.task, p->task[k]);
+	}
+	x.owner = arena_array(a, int, d->call.n + 1);
+	x.slots = arena_array(a, int, d->value.n + 1);
+	x.taken = arena_array(a, bool, p->ngroup + 1);
+	for (size_t i = 0; i < d->call.n; i++)
+		for (int k = 0; k < d->call.at[i].nin; k++)
+			if (d->call.at[i].in[k] != DAG_NONE)
+				x.slots[d->call.at[i].in[k]]++;
+	for (size_t i = 0; i < d->output.n; i++)
+		x.slots[d->output.at[i]]++;
+	for (int g = 0; g < p->ngroup; g++)
+		for (int i = 0; i < p->group[g].ncall; i++)
+			x.owner[p->group[g].call[i]] = g;
+	for (int q = 0; q < p->ngroup; q++) {
+		int g = find_first(&x, q);
+		if (g < 0)
+			continue;
+		if (!add_pair(&x, &p->group[g], &p->group[q], err))
+			return false;
+		x.taken[g] = x.taken[q] = true;
+	}
+	p->task = x.cutter.task.at;
+	p->nmore = (int)x.cutter.task.n - p->ntask;
+	weigh_tasks(p);
+	return true;
+}
