@@ -4,6 +4,7 @@
  */
 #include "schedule/template/core_tile.h"
 
+#include "ir/text/intrin.h"
 #include "op/op.h"
 #include "schedule/template/block.h"
 #include "target/capability.h"
@@ -15,10 +16,10 @@
 enum { LANES = 32, WAYS = 4 };
 
 static const CoreRow core_rows[] = {
-	{ "mma_m16n8k16_f16", "sm_80", { DT_FLOAT, 16, 1 }, 16, false },
-	{ "mma_m16n8k16_bf16", "sm_80", { DT_BFLOAT, 16, 1 }, 16, false },
-	{ "mma_m16n8k8_f16", "sm_75", { DT_FLOAT, 16, 1 }, 8, false },
-	{ "mma_m16n8k8_tf32", "sm_80", { DT_FLOAT, 32, 1 }, 8, true },
+	{ "mma_m16n8k16_f16", { DT_FLOAT, 16, 1 }, 16, false },
+	{ "mma_m16n8k16_bf16", { DT_BFLOAT, 16, 1 }, 16, false },
+	{ "mma_m16n8k8_f16", { DT_FLOAT, 16, 1 }, 8, false },
+	{ "mma_m16n8k8_tf32", { DT_FLOAT, 32, 1 }, 8, true },
 };
 enum { ROWS = sizeof core_rows / sizeof *core_rows };
 
@@ -42,8 +43,9 @@ const CoreRow *core_knob(Sketch *s, const OpCall *c, const CoreTile *t)
 	bool f32 = dtype_eq(t->sum, F32), fits = t->axis[0].extent >= CORE_ROWS && t->axis[1].extent >= CORE_COLUMNS;
 	for (int k = 0; k < ROWS; k++) {
 		const CoreRow *r = &core_rows[k];
-		if (!f32 || !fits || !dtype_eq(r->type, t->type) || !target_has_named(s->target, r->feature) ||
-			(r->tf32 && !allows_tf32(c)) || t->reduce.extent < r->depth)
+		if (!f32 || !fits || !dtype_eq(r->type, t->type) ||
+			!target_has_named(s->target, ir_find_intrin(r->name)->feature) || (r->tf32 && !allows_tf32(c)) ||
+			t->reduce.extent < r->depth)
 			continue;
 		row[n] = r;
 		word[n++] = r->name;

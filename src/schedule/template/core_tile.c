@@ -11,6 +11,7 @@
  */
 #include "schedule/template/core_tile.h"
 
+#include "ir/text/intrin.h"
 #include "schedule/template/block.h"
 
 enum { LANES = 32 };
@@ -96,7 +97,7 @@ static void load_matrices(Sketch *s, const CoreTile *c, const CoreRow *row, int 
 	int64_t side = i == 0 ? CORE_ROWS : CORE_COLUMNS;
 	const char *type = c->type.bits == 32 ? "f32" : c->type.kind == DT_FLOAT ? "f16" : "bf16";
 	bool lies = c->type.bits == 16 || f->along == f->by_inner;
-	if (!lies || !target_has_named(s->target, "sm_75"))
+	if (!lies || !target_has_named(s->target, ir_find_intrin("ldmatrix_16x8_f16")->feature))
 		return;
 	const char *first = f->by_inner ? arena_printf(s->arena, "%d", f->rank - 2) : "s";
 	sketch_step(s, "tensorize %s.%s ldmatrix_%lldx%lld_%s", fragment[i], first,
