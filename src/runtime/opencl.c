@@ -279,7 +279,7 @@ static DlcStatus opencl_open(int32_t id, DeviceContext **out, DlcError *err)
 		c->fill = cl.clCreateCommandQueue(c->context, device, 0, &status);
 	if (c->fill == NULL) {
 		char words[200];
-		status_words(status, words, sizeof words);
+		status_words(opencl_made(c, status), words, sizeof words);
 		opencl_close(c);
 		return runtime_fail(err, DLC_SYSTEM, "OpenCL device %d cannot be opened: %s", (int)id, words);
 	}

@@ -93,7 +93,7 @@ void *opencl_kernel(DeviceContext *c, void *code, const char *name, uint64_t off
 	ClKernel kernel = k->n < KERNELS ? cl.clCreateKernel(((Code *)code)->program, symbol, &status) : NULL;
 	if (kernel != NULL)
 		k->kernel[k->n++] = kernel;
-	else if (opencl_made(c, status) != CL_INVALID_KERNEL_NAME)
+	else if ((status = opencl_made(c, status)) != CL_INVALID_KERNEL_NAME)
 		opencl_fail(err, status, symbol);
 	return kernel;
 }

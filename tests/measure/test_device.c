@@ -132,6 +132,7 @@ static const struct {
 	{ "clCreateBuffer 4 -4 1", RUN_DEVICE_LOST, " bytes of memory left: end other programs on it", true },
 	{ "clCreateBuffer 4 -36", RUN_DEVICE_LOST, "while memory was taken: CL_INVALID_COMMAND_QUEUE", true },
 	{ "clBuildProgram 1 -5 1", RUN_DEVICE_LOST, "does not take the code: the OpenCL driver does not build", true },
+	{ "clCreateKernel 1 -5 1", RUN_DEVICE_LOST, "dlc_k: CL_MEM_OBJECT_ALLOCATION_FAILURE", true },
 	{ "clEnqueueNDRangeKernel 2 -4 1", RUN_OOM, "CL_MEM_OBJECT_ALLOCATION_FAILURE", true },
 };
 
