@@ -192,8 +192,8 @@ static bool fits_sums(const CoopTile *b, const int64_t *at, const void *arg)
 	CoopTile tile = *b;
 	double covered = 1;
 	for (int k = 0; k < b->n; k++) {
-		if (!may_have(&b->axis[k], b->axis[k].threads * at[k]))
-			return false;
+		if (at[k] > TMPL_COOP_UNROLL || !may_have(&b->axis[k], b->axis[k].threads * at[k]))
+			return false; /* or the loop over them cannot be written out */
 		tile.axis[k].inner = at[k];
 		covered *= 1 - waste(&tile.axis[k], coop_axis_tile(&tile.axis[k]));
 	}
