@@ -124,6 +124,43 @@ START_TEST(prepared_constants_are_made_once_and_stored)
 }
 END_TEST
 
+/* What step last makes of a Task: counters, which all Tasks keep at the same place of an instance's state. */
+static const char counted[] = "fn k(v0: in f32[4], n: zero i32[20], v1: out f32[4], m: zero i32[1]) {\n"
+							  "	for i in 0..4 { block a(vi: spatial 0..4 = i) { v1[vi] = v0[vi] } }\n"
+							  "}\n";
+
+START_TEST(counters_are_state)
+{
+	static const char chain[] = "dag n\nin x: f32[4]\ny: f32[4] = transpose(x) perm=[0]\n"
+								"z: f32[4] = transpose(y) perm=[0]\nout z\n";
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Text out = { .arena = a };
+	Dag *d = dag_parse(a, "n", chain, sizeof chain - 1, &err);
+	Partition *p = d != NULL ? graph_partition(a, d, &err) : NULL;
+	ck_assert_msg(p != NULL, "%s: %s", err.place, err.text);
+	KernelSet **set = arena_array(a, KernelSet *, p->ntask);
+	for (int k = 0; k < p->ntask; k++) {
+		set[k] = ir_parse_set(ir_new(a), "counted", counted, sizeof counted - 1, &err);
+		ck_assert_msg(set[k] != NULL && ir_verify_set(set[k], &err), "%s: %s", err.place, err.text);
+	}
+	NetPlan *plan = plan_network(a, d, p, set, (PrepareFn){ no_prepare, NULL }, &err);
+	ck_assert_msg(plan != NULL, "%s: %s", err.place, err.text);
+	plan_print(&out, plan);
+	ck_assert_int_eq(plan->step.n, 2);
+	ck_assert_int_eq(plan->state_bytes, 192);
+	for (size_t i = 0; i < plan->step.n; i++)
+		for (int k = 0; k < plan->step.at[i].n; k++) {
+			const Place *at = &plan->step.at[i].place[k];
+			bool state = strcmp(at->name, "n") == 0 || strcmp(at->name, "m") == 0;
+			ck_assert_msg((at->kind == PLACE_STATE) == state, "%s", text_str(&out));
+			ck_assert(!state || at->offset == (strcmp(at->name, "m") == 0 ? 128 : 0));
+		}
+	ck_assert_msg(strstr(text_str(&out), "m:state+128[4]") != NULL, "%s", text_str(&out));
+	arena_free(a);
+}
+END_TEST
+
 /* ---- whole files ---- */
 
 static Compiled *compile_text(Arena *a, const char *text, int threads, bool unscheduled)
@@ -247,6 +284,7 @@ int main(void)
 	TCase *tc = tcase_create("plan");
 	tcase_add_test(tc, plans_are_the_golden_text);
 	tcase_add_test(tc, prepared_constants_are_made_once_and_stored);
+	tcase_add_test(tc, counters_are_state);
 	tcase_add_loop_test(tc, two_builds_are_one_file, 0, LEN(networks));
 	tcase_add_loop_test(tc, a_dag_is_compiled_again, 0, LEN(networks));
 	tcase_add_loop_test(tc, files_load_and_run, 0, LEN(networks));
