@@ -282,7 +282,7 @@ START_TEST(operators)
 		taken += n;
 	}
 	/* The rest has elements of less than a byte. */
-	ck_assert_msg(!row->has(l.c, "fp64") || 5 * taken > 4 * all, "%d of %d", taken, all);
+	ck_assert_msg(!row->has(l.c, "fp64") || 3 * taken > 2 * all, "%d of %d", taken, all);
 	lab_close(&l);
 }
 END_TEST
@@ -309,7 +309,7 @@ END_TEST
 START_TEST(random_sets)
 {
 	Lab l;
-	int rounds = suite_count(8, 4, 200), taken = 0;
+	int rounds = suite_count(8, 8, 200), taken = 0;
 	if (!lab_open(&l))
 		return;
 	for (int k = 0; k < rounds; k++) {
