@@ -86,7 +86,7 @@ def loads_one_module():
     """The driver is given the code of all tasks at once."""
     net, two = TMP + "/two.onnx", TMP + "/two.dlcb"
     conv_pool(net, 4, 8, 6)
-    out = run("dlc-compile", net, "--target=cuda:h200", "--tuning-db=none", "--json", "-o", two).stdout
+    out = run("dlc-compile", net, "--target=cuda:h200", "--code=ptx", "--tuning-db=none", "--json", "-o", two).stdout
     assert json.loads(out)["tasks"] == 2, out
     run("dlc-run", two, "--expect=" + naive(net), "--rtol=1e-4", "--atol=1e-4",
         env=dict(ENV, FAKE_CUDA_FAIL="cuModuleLoadDataEx:2:2"))
