@@ -9,6 +9,7 @@
 #include "ir/verify/verify.h"
 #include "measure/device_probe.h"
 #include "measure/method.h"
+#include "target/capability.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +60,8 @@ START_TEST(kernels_are_those_of_the_units)
 	}
 	ck_assert_uint_eq(ks->n, n);
 	Module m;
-	CodegenOptions o = { .resources = true };
+	/* nvJitLink leaks where it is asked for an architecture that it no longer knows. */
+	CodegenOptions o = { .resources = target_capability(&t)->number >= 75 };
 	ck_assert_msg(codegen_compile(a, ks, &t, &o, &m, &err), "%s: %s", err.place, err.text);
 	ck_assert_uint_eq(m.image.nentry, n);
 	for (uint32_t k = 0; k < m.image.nentry; k++)
