@@ -7,7 +7,10 @@
 #include "base/file.h"
 #include "cost_model/cost_model.h"
 #include "cost_model/roof.h"
+#include "cost_model/warp.h"
+#include "ir/arg.h"
 #include "ir/text/ir_text.h"
+#include "ir/walk.h"
 #include "schedule/space.h"
 #include "target/occupancy.h"
 
@@ -398,6 +401,93 @@ START_TEST(roofs_count_matrix_units)
 }
 END_TEST
 
+/* ---- tiles of matrix units ---- */
+
+#define LAYER(type, image, filters, window) "dag conv\nin x: " type "[1,64," image "," image "]\nconst w: " type \
+	"[" filters ",64," window "," window "]\ny: " type "[1," filters "," image "," image "] = conv(x, w)"
+static const struct {
+	const char *dag, *target;
+} cores[] = {
+	{ LAYER("f16", "32", "128", "1") "\nout y\n", "h200" },
+	{ LAYER("f16", "14", "64", "3") " pads=[1,1,1,1]\nout y\n", "a100" },
+	{ LAYER("bf16", "32", "64", "3") " pads=[1,1,1,1]\nout y\n", "h200" },
+	{ LAYER("f16", "32", "64", "1") "\nout y\n", "t4" },
+	{ "dag dense\nin x: f16[256,256]\nconst w: f16[256,256]\ny: f16[256,256] = dense(x, w)\nout y\n", "t4" },
+	{ "dag dense\nin x: f16[512,512]\nconst w: f16[256,512]\ny: f16[512,256] = dense(x, w)\nout y\n", "a100" },
+};
+
+/* Bytes from the buffer's beginning to an element of its first slot. */
+static int64_t byte_of(const Buf *b, const int64_t *at)
+{
+	IrArg arg[IR_MAX_RANK];
+	int64_t byte = 0, extent, place;
+	for (int k = 0; k < b->map.nvar; k++)
+		arg[k] = (IrArg){ .name = b->map.var[k], .value = at[k] };
+	for (int k = 0; k < b->map.n; k++) {
+		ck_assert(ir_is_int(b->map.extent[k], &extent) && ir_eval_int(b->map.at[k], arg, b->map.nvar, &place));
+		byte = byte * extent + place;
+	}
+	return byte * b->type.bits / 8;
+}
+
+/* Dimensions of more than one element but for the slot: two. The one of neighbours is `along`. */
+static void dims_of(const Buf *b, bool slots, int *along, int *across)
+{
+	int dim[2], n = 0;
+	int64_t extent, at[IR_MAX_RANK] = { 0 };
+	for (int k = slots; k < b->rank && n < 2; k++)
+		if (ir_is_int(b->shape[k], &extent) && extent > 1)
+			dim[n++] = k;
+	ck_assert_int_eq(n, 2);
+	at[dim[0]] = 1;
+	bool first = byte_of(b, at) == b->type.bits / 8;
+	*along = dim[first ? 0 : 1];
+	*across = dim[first ? 1 : 0];
+}
+
+static bool counts_banks(Stmt *s, void *arg)
+{
+	int along, across, *seen = arg;
+	if (s->kind != ST_ALLOC || strcmp(s->alloc->scope, "shared") != 0)
+		return true;
+	const Buf *b = s->alloc;
+	dims_of(b, strcmp(b->map.nvar > 0 ? b->map.var[0] : "", "slot") == 0, &along, &across);
+	int64_t row, at[IR_MAX_RANK] = { 0 }, rows[8], copies[8], piece = 128 / b->type.bits;
+	ck_assert(ir_is_int(b->shape[along], &row));
+	for (int64_t col = 0; col < row; col += piece) { /* a matrix begins at each 16 bytes of a row */
+		for (int k = 0; k < 8; k++) {
+			at[along] = col;
+			at[across] = k;
+			rows[k] = byte_of(b, at);
+			at[along] = (k * piece + col) % row;
+			at[across] = (k * piece + col) / row;
+			copies[k] = byte_of(b, at);
+		}
+		ck_assert_double_eq(warp_bank_cycles(rows, 8, 16), 1);
+		ck_assert(col % (8 * piece) != 0 || warp_bank_cycles(copies, 8, 16) == 1);
+	}
+	++*seen;
+	return true;
+}
+
+START_TEST(matrix_units_load_and_copy_without_conflicts)
+{
+	Err err = { 0 };
+	int seen = 0;
+	Target t = target_of(cores[_i].target);
+	Dag *d = dag_parse(a, "core", cores[_i].dag, strlen(cores[_i].dag), &err);
+	Task *task = d != NULL ? task_new(a, d, &err) : NULL;
+	Space *s = task != NULL ? space_new(a, task, &t, &err) : NULL;
+	Trace *trace = s != NULL ? space_trace(s, &s->first, a, &err) : NULL;
+	KernelSet *ks = trace != NULL ? schedule_replay(ir_new(a), task, &t, trace, &err) : NULL;
+	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+	for (size_t k = 0; k < ks->n; k++)
+		if (ks->fn[k]->kind == FN_RUN)
+			ir_each_stmt(ks->fn[k]->body, counts_banks, &seen);
+	ck_assert_int_eq(seen, 2);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("launches");
@@ -410,5 +500,6 @@ int main(void)
 	tcase_add_loop_test(tc, candidates_have_times, 0, LEN(tasks));
 	tcase_add_test(tc, roofs_count_matrix_units);
 	tcase_add_test(tc, floors_of_devices_are_below_all_times);
+	tcase_add_loop_test(tc, matrix_units_load_and_copy_without_conflicts, 0, LEN(cores));
 	return run_suite("launches", tc);
 }

@@ -24,6 +24,7 @@ typedef struct Part { /* a fragment and what a lane has of it */
 	const Buf *whole;
 	Buf *own;
 	const Share *share;
+	int dim[FRAGMENT_DIMS]; /* of the fragment: those that are shared out */
 } Part;
 
 typedef struct Frags {

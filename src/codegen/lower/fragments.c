@@ -88,8 +88,14 @@ void fragment_refuse(Frags *f, const Stmt *s, const char *what, const char *name
 
 /* ---- which fragments there are ---- */
 
-/* The lane's part of a fragment: the tiles of its last two dimensions, then a lane's elements of one. */
-static Buf *own_part(Frags *f, const Buf *b, const Share *share)
+/* Which dimension of a tile is dimension k of the fragment; -1: none. */
+static int tile_dim(const int *dim, int k)
+{
+	return k == dim[0] ? 0 : k == dim[1] ? 1 : -1;
+}
+
+/* The lane's part of a fragment: the tiles of two dimensions, then a lane's elements of one. */
+static Buf *own_part(Frags *f, const Buf *b, const Share *share, const int *dim)
 {
 	Ir *ir = f->l->ir;
 	Buf *own = arena_copy(ir_arena(ir), b, sizeof *b);
@@ -100,7 +106,7 @@ static Buf *own_part(Frags *f, const Buf *b, const Share *share)
 	own->shape = arena_array(ir_arena(ir), const Expr *, own->rank);
 	for (int k = 0; k < b->rank; k++) {
 		int64_t n;
-		int tile = k < b->rank - DIMS ? 1 : share->size[k - (b->rank - DIMS)];
+		int tile = tile_dim(dim, k) < 0 ? 1 : share->size[tile_dim(dim, k)];
 		if (!ir_is_int(b->map.n > 0 ? b->map.extent[k] : b->shape[k], &n) || n % tile != 0)
 			return NULL;
 		own->shape[k] = ir_int(ir, n / tile);
@@ -117,20 +123,23 @@ static bool note_roles(Stmt *s, void *arg)
 		const Share *share = find_share(s->call.fn, k);
 		const Buf *b = lower_buf(f->l->bufs, a->buf);
 		Part *known = find_part(f, a->buf);
-		bool last = a->n >= DIMS && a->len[a->n - 1] != NULL && a->len[a->n - 2] != NULL;
-		if (known != NULL && !is_alike(known->share, share))
+		int dim[DIMS] = { -1, -1 }, open = 0;
+		for (int i = 0; i < a->n; i++)
+			if (a->len[i] != NULL && open++ < DIMS)
+				dim[open - 1] = i;
+		if (known != NULL && (!is_alike(known->share, share) || memcmp(known->dim, dim, sizeof dim) != 0))
 			fragment_refuse(f, s, "it has two roles in mma; copy it to another one", a->buf);
-		else if (b == NULL || !lower_is_alloc(f->l, a->buf) || strcmp(b->scope, "fragment") != 0 || !last ||
+		else if (b == NULL || !lower_is_alloc(f->l, a->buf) || strcmp(b->scope, "fragment") != 0 || open != DIMS ||
 			(b->map.n > 0 && b->map.n != b->rank))
-			fragment_refuse(f, s, "an operand of mma is a window of the last two dimensions of an alloc of this scope",
+			fragment_refuse(f, s, "an operand of mma is a window of two dimensions of an alloc of this scope",
 				a->buf);
 		if (known != NULL || !f->ok)
 			continue;
-		Buf *own = own_part(f, b, share);
+		Buf *own = own_part(f, b, share, dim);
 		if (own == NULL)
-			fragment_refuse(f, s, "its last two dimensions are no multiples of the instruction's", a->buf);
+			fragment_refuse(f, s, "its dimensions are no multiples of the instruction's", a->buf);
 		else
-			vec_push(f->l->arena, &f->part, ((Part){ b, own, share }));
+			vec_push(f->l->arena, &f->part, ((Part){ b, own, share, { dim[0], dim[1] } }));
 	}
 	return true;
 }
@@ -269,7 +278,8 @@ static const Expr **own_index(Frags *f, const Part *p, const Expr *const *idx, c
 	int n = p->whole->rank;
 	const Expr **out = arena_array(ir_arena(f->l->ir), const Expr *, n + 1);
 	for (int k = 0; k < n; k++) {
-		out[k] = k < n - DIMS ? idx[k] : multiple(f, idx[k], p->share->size[k - (n - DIMS)]);
+		int d = tile_dim(p->dim, k);
+		out[k] = d < 0 ? idx[k] : multiple(f, idx[k], p->share->size[d]);
 		if (out[k] == NULL)
 			return NULL;
 	}
@@ -309,7 +319,7 @@ static void find_loops(const IrUse *use, void *arg)
 	if (p == NULL || !t->f->ok)
 		return;
 	for (int k = 0; k < DIMS; k++) {
-		const Expr *idx = fragment_index(t->f, p->whole, use->idx, p->whole->rank - DIMS + k, t->env);
+		const Expr *idx = fragment_index(t->f, p->whole, use->idx, p->dim[k], t->env);
 		int loop = loop_of(t->f, idx, p->share->size[k]);
 		if (loop < 0 || (t->part != NULL && loop != t->loop[k]))
 			fragment_refuse(t->f, t->stmt,

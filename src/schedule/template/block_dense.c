@@ -91,7 +91,7 @@ static void read_operand(Sketch *s, const Factor *f, int64_t side, int64_t inner
 static CoreFactor core_factor(const Factor *f)
 {
 	int last = f->of->shape.rank - 1;
-	return (CoreFactor){ f->of->name, last + 1, f->side == last, false, f->side == last, f->of->shape.dim[last] };
+	return (CoreFactor){ f->of->name, last + 1, f->side, f->inner, false, f->side == last, f->of->shape.dim[last] };
 }
 
 /* The same product for matrix units, where both factors have the inner dimension and the side last. */

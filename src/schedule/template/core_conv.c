@@ -3,7 +3,7 @@
  * of all images, columns are filters, and the inner dimension are taps. Where rounds divide the taps, channels are the
  * inner part of them, so that the taps of a round share a place of the window, and weights are packed in that order.
  * A pixel's taps are gathered on their way to shared memory, border and all. Those of a 1x1 convolution are rows of
- * the image, which are copied as they lie. Left out: groups.
+ * the image, which are copied as they lie. A long reduction with few results is split. Left out: groups.
  */
 #include "schedule/template/core_tile.h"
 
@@ -42,7 +42,8 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, CoreTile
 	}
 	*out = (CoreTile){ .blocks = 1, .reads = -1, .type = x->type, .sum = t->sum, .reduce = { "tap", taps },
 		.axis = { { "pixel", pixels }, t->axis[1] }, .out = { "pixel.s", t->out[1].name },
-		.factor = { { x->name, 2, false, true, true, run_of(c, x, w, t) }, { w->name, 2, false, true, false, taps } } };
+		.factor = { { x->name, 2, 0, 1, true, true, run_of(c, x, w, t) },
+			{ w->name, 2, 0, 1, true, false, taps } } };
 	for (size_t k = 0; k < d->value.n; k++)
 		out->reads += d->value.at[k].kind == VALUE_INPUT;
 	return true;
@@ -75,6 +76,50 @@ static void merge_steps(Sketch *s, const Tiled *t, bool inside)
 	}
 }
 
+/*
+ * Each part of the taps has blocks of its own, which store partial sums; a second launch adds them up, one thread for
+ * each result, and stores what the Task asks for. The tile is of the partial sums then.
+ */
+static Tiled split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape *x, int64_t parts)
+{
+	static const char *const in[CORE_SIDES] = { "pixel.p", "filter.p" };
+	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last, *filter = t->axis[1].name;
+	Tiled partial = *t;
+	for (int i = 0; i < CORE_SIDES; i++) {
+		int64_t part = core_part(x, i);
+		if (c->axis[i].extent % part != 0)
+			sketch_step(s, "widen %s %s %lld", t->block, c->axis[i].name, (long long)part);
+		c->axis[i] = (TileAxis){ in[i], (c->axis[i].extent + part - 1) / part * part };
+		c->factor[i].rank = 3; /* side, part, taps of it */
+		c->factor[i].inner = 2;
+	}
+	sketch_step(s, "merge %s %s pixel.s as joined", store, t->out[1].name);
+	sketch_step(s, "split tap %lld as part taps", (long long)c->reduce.extent);
+	sketch_step(s, "reorder part pixel %s taps", filter);
+	sketch_step(s, "rfactor %s part as partial", t->block);
+	sketch_step(s, "scope partial global");
+	sketch_step(s, "cache_write partial");
+	sketch_step(s, "layout partial NWC"); /* the threads that add are neighbours along pixels */
+	c->as = " as pixel.p filter.p part.p tap.p";
+	c->rest = "part.p";
+	c->reduce.name = "tap.p";
+	c->out[0] = "pixel.w";
+	c->out[1] = arena_printf(s->arena, "%s.w", filter);
+	c->outer[c->nouter++] = (TileAxis){ "part.rf.w", parts };
+	partial.block = "partial";
+	partial.sums = "partial.c";
+	return partial;
+}
+
+static void join_steps(Sketch *s, const Tiled *t, int64_t results)
+{
+	sketch_step(s, "split joined %lld", (long long)(results < TMPL_BLOCK_THREADS ? results : TMPL_BLOCK_THREADS));
+	sketch_step(s, "compute_at %s joined.i", t->block);
+	sketch_step(s, "bind joined.o grid.x");
+	sketch_step(s, "bind joined.i block.x");
+	sketch_step(s, "unroll part.rf");
+}
+
 bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 {
 	static const char *const packed[] = { "", "OWI", "OHWI", "ODHWI" };
@@ -83,7 +128,10 @@ bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 	if (!read_conv(s, call, t, &c))
 		return false;
 	const CoreRow *row = core_knob(s, call, &c);
-	if (row == NULL || !core_shape_knobs(s, &c, row, &x))
+	if (row == NULL)
+		return false;
+	int64_t parts = core_split_knob(s, &c, row), results = c.axis[0].extent * c.axis[1].extent;
+	if (!core_shape_knobs(s, &c, row, &x))
 		return false;
 	coop_begin(s, t);
 	bool inside = c.reduce.extent % x.inner == 0 && c.reduce.extent > t->reduce[0].extent;
@@ -92,6 +140,9 @@ bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 		c.factor[1].name = arena_printf(s->arena, "%s.p", c.factor[1].name);
 	}
 	merge_steps(s, t, inside);
-	core_steps(s, t, &c, row, &x);
+	Tiled product = parts > 1 ? split_steps(s, t, &c, &x, parts) : *t;
+	core_steps(s, &product, &c, row, &x);
+	if (parts > 1)
+		join_steps(s, t, results);
 	return true;
 }

@@ -74,11 +74,22 @@ int64_t core_lanes(const Sketch *s, const CoreTile *t, const CoreShape *x, int s
 	return extent % part == 0 ? lanes : 1; /* else each element has a condition of its own */
 }
 
-/* Places of shared memory that a factor's part has, with a gap behind each row. */
+int64_t core_row(const CoreTile *t, const CoreShape *x, int side)
+{
+	return t->factor[side].along ? core_part(x, side) : x->inner;
+}
+
+int64_t core_gap(const CoreTile *t, const CoreShape *x, int side)
+{
+	int64_t bits = t->type.bits;
+	return bits == 32 && t->factor[side].along && core_row(t, x, side) * bits % 1024 != 256 ? 256 / bits : 0;
+}
+
+/* Places of shared memory that a factor's part has. */
 static int64_t places(const CoreTile *t, const CoreShape *x, int side)
 {
-	int64_t gap = 128 / t->type.bits, part = core_part(x, side);
-	return t->factor[side].along ? x->inner * (part + gap) : part * (x->inner + gap);
+	int64_t rows = t->factor[side].along ? x->inner : core_part(x, side);
+	return rows * (core_row(t, x, side) + core_gap(t, x, side));
 }
 
 /* Registers of what a thread loads at once on its way to shared memory, where the device does not copy by itself. */
@@ -182,7 +193,7 @@ static void ask_rounds(Sketch *s, const CoreTile *t, const CoreRow *row, CoreSha
 	CoreShape all = *x;
 	for (int64_t k = row->depth; k <= TMPL_CORE_ROUND && k < t->reduce.extent + row->depth; k *= 2) {
 		all.inner = k;
-		if (n > 0 && !fits(s, t, &all))
+		if ((n > 0 && !fits(s, t, &all)) || (t->whole && t->reduce.extent % k != 0))
 			continue;
 		first = k * t->type.bits <= TMPL_CORE_FIRST_BITS ? n : first;
 		option[n++] = k;
@@ -199,6 +210,46 @@ static void ask_rounds(Sketch *s, const CoreTile *t, const CoreRow *row, CoreSha
 		option[n++] = k;
 	}
 	x->stages = sketch_number(s, "stages", option, n, first);
+}
+
+/* Cycles of all that the busiest unit does, and of adding up the parts in a launch of its own. */
+static double time_split(const Sketch *s, const CoreTile *t, const CoreRow *row, int64_t parts)
+{
+	int64_t pair[KNOB_OPTIONS][CORE_SIDES];
+	double time[KNOB_OPTIONS], best = INFINITY;
+	CoreTile part = *t;
+	const Target *d = s->target;
+	part.blocks *= parts;
+	part.reduce.extent /= parts;
+	CoreShape x = { { 1, 1 }, { 1, 1 }, row->depth, 1 };
+	for (int k = pairs_of(s, &part, &x, true, TMPL_CORE_MOST, pair, time) - 1; k >= 0; k--)
+		best = fmin(best, time[k]);
+	double results = (double)(t->blocks * t->axis[0].extent * t->axis[1].extent), bytes = (double)t->sum.bits / 8;
+	double moved = results * (double)(2 * parts) * bytes / (fmax(d->core.level[1], 1) * fmax(d->cores, 1));
+	return best * (double)part.reduce.extent + (parts > 1 ? d->blocks.launch_ns * d->core.ghz + moved : 0);
+}
+
+int64_t core_split_knob(Sketch *s, CoreTile *t, const CoreRow *row)
+{
+	int64_t option[KNOB_OPTIONS];
+	int n = 0, first = 0;
+	double best = INFINITY;
+	bool fills = t->blocks * t->axis[0].extent * t->axis[1].extent / TMPL_COOP_FILLS >= s->target->cores;
+	for (int64_t parts = 1; parts <= (fills ? 1 : TMPL_COOP_SPLITS); parts *= 2) {
+		int64_t round = TMPL_CORE_FIRST_BITS / t->type.bits;
+		if (parts > 1 && (t->reduce.extent % (parts * round) != 0 || t->reduce.extent / parts < TMPL_COOP_PART))
+			continue;
+		double time = time_split(s, t, row, parts);
+		first = time < best ? n : first;
+		best = fmin(time, best);
+		option[n++] = parts;
+	}
+	int64_t parts = sketch_number(s, "split", option, n, first);
+	sketch_opens(s);
+	t->blocks *= parts;
+	t->reduce.extent /= parts;
+	t->whole = parts > 1;
+	return parts;
 }
 
 bool core_shape_knobs(Sketch *s, const CoreTile *t, const CoreRow *row, CoreShape *x)

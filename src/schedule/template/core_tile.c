@@ -35,19 +35,25 @@ typedef struct Copy {
 	const char *written; /* the loop over loads of a thread that are under way at once; NULL: there is one */
 } Copy;
 
+/* Elements that lie side by side are copied by neighbours: their loop is the inner one, other loops have one element. */
 static void copy_split(Sketch *s, const CoreFactor *f, Copy *c)
 {
-	int last = f->rank - 1, inner = f->along == f->by_inner ? last : last - 1, outer = 2 * last - 1 - inner;
+	static const char letter[] = "NCHWD", image[] = "NCW";
+	int last = f->along ? f->side : f->inner, before = f->along ? f->inner : f->side;
+	Text loops = { .arena = s->arena }, layout = { .arena = s->arena };
 	c->all = arena_printf(s->arena, "%s.f", c->name);
-	if (outer > inner) {
-		static const char letters[] = "NCHWD";
-		Text layout = { .arena = s->arena };
-		for (int k = 0; k < f->rank; k++)
-			text_add(&layout, "%c", letters[k == inner ? last : k == last ? inner : k]);
-		sketch_step(s, "reorder %s.%d %s.%d", c->name, outer, c->name, inner);
-		sketch_step(s, "layout %s %s", c->name, text_str(&layout));
+	for (int k = 0; k < f->rank; k++) {
+		bool other = k != last && k != before;
+		text_add(&loops, other ? " %s.%d" : "", c->name, k);
+		text_add(&layout, other ? "%c" : "", (f->rank == 3 ? image : letter)[k]);
 	}
-	sketch_step(s, "fuse %s.%d %s.%d as %s", c->name, outer, c->name, inner, c->all);
+	const char *names = f->rank == 3 ? image : letter;
+	text_add(&layout, "%c%c", names[before], names[last]);
+	if (before + 1 != last || last + 1 != f->rank)
+		sketch_step(s, "reorder%s %s.%d %s.%d", text_str(&loops), c->name, before, c->name, last);
+	if (last + 1 != f->rank || before + 1 != last)
+		sketch_step(s, "layout %s %s", c->name, text_str(&layout));
+	sketch_step(s, "fuse %s.%d %s.%d as %s", c->name, before, c->name, last, c->all);
 	if (c->lanes > 1)
 		sketch_step(s, "split %s %lld as %s.e %s.v", c->all, (long long)c->lanes, c->all, c->all);
 }
@@ -84,10 +90,16 @@ static void copy_bind(Sketch *s, const CoreShape *x, Copy *c)
 /* The loops of a fragment's copy: pieces, then a tile of the instruction. */
 static void fragment_split(Sketch *s, const CoreFactor *f, const char *name, int64_t size)
 {
-	int last = f->rank - 1, side = f->by_inner ? last : last - 1;
-	sketch_step(s, "split %s.%d %lld as %s.p %s.s", name, side, (long long)size, name, name);
-	if (f->by_inner)
-		sketch_step(s, "reorder %s.p %s.%d %s.s", name, name, last - 1, name);
+	bool by_inner = f->inner < f->side;
+	Text others = { .arena = s->arena };
+	sketch_step(s, "split %s.%d %lld as %s.p %s.s", name, f->side, (long long)size, name, name);
+	for (int k = 0; k < f->rank; k++)
+		if (k != f->side && k != f->inner && (k > f->side || k > f->inner))
+			text_add(&others, " %s.%d", name, k);
+	if (by_inner)
+		sketch_step(s, "reorder%s %s.p %s.%d %s.s", text_str(&others), name, name, f->inner, name);
+	else if (text_str(&others)[0] != 0)
+		sketch_step(s, "reorder%s %s.p %s.s %s.%d", text_str(&others), name, name, name, f->inner);
 }
 
 /* A fragment comes as matrices of 8 rows. Those of tf32 cannot be turned on the way. */
@@ -96,12 +108,27 @@ static void load_matrices(Sketch *s, const CoreTile *c, const CoreRow *row, int 
 	const CoreFactor *f = &c->factor[i];
 	int64_t side = i == 0 ? CORE_ROWS : CORE_COLUMNS;
 	const char *type = c->type.bits == 32 ? "f32" : c->type.kind == DT_FLOAT ? "f16" : "bf16";
-	bool lies = c->type.bits == 16 || f->along == f->by_inner;
+	bool by_inner = f->inner < f->side, lies = c->type.bits == 16 || f->along == by_inner;
 	if (!lies || !target_has_named(s->target, ir_find_intrin("ldmatrix_16x8_f16")->feature))
 		return;
-	const char *first = f->by_inner ? arena_printf(s->arena, "%d", f->rank - 2) : "s";
+	const char *first = by_inner ? arena_printf(s->arena, "%d", f->inner) : "s";
 	sketch_step(s, "tensorize %s.%s ldmatrix_%lldx%lld_%s", fragment[i], first,
-		(long long)(f->by_inner ? row->depth : side), (long long)(f->by_inner ? side : row->depth), type);
+		(long long)(by_inner ? row->depth : side), (long long)(by_inner ? side : row->depth), type);
+}
+
+/*
+ * Eight rows of 16 bytes, which a matrix is, and eight neighbours of 16 bytes, which threads copy, each lie in all
+ * banks: rows that fill all banks together trade places alike.
+ */
+static void spread_banks(Sketch *s, const CoreTile *c, const CoreShape *x, int i)
+{
+	enum { PIECES = 8 /* of 16 bytes, in all banks */ };
+	int64_t gap = core_gap(c, x, i), piece = 128 / c->type.bits, row = core_row(c, x, i) / piece;
+	if (gap > 0)
+		sketch_step(s, "gap %s %d %lld", shared[i], c->factor[i].rank, (long long)gap);
+	else if (row > 1)
+		sketch_step(s, "swizzle %s %lld %lld %lld", shared[i], (long long)(row < PIECES ? row : PIECES), (long long)piece,
+			(long long)(row < PIECES ? PIECES / row : 1));
 }
 
 /* The nest that stores the result: a block's tile of it in each iteration of its outer loops. */
@@ -140,14 +167,15 @@ static void tile_of(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow 
 {
 	const char *m = c->axis[0].name, *n = c->axis[1].name, *k = c->reduce.name, *b = t->block;
 	int64_t wm = x->pieces[0] * CORE_ROWS, wn = x->pieces[1] * CORE_COLUMNS;
-	sketch_step(s, "compute_at %s %s.gn", b, b);
+	sketch_step(s, "compute_at %s %s.gn%s", b, b, c->as != NULL ? c->as : "");
 	sketch_step(s, "split %s %lld as %s.wm %s.m", m, (long long)wm, b, b);
 	sketch_step(s, "split %s.m %d as %s.pm %s.im", b, CORE_ROWS, b, b);
 	sketch_step(s, "split %s %lld as %s.wn %s.n", n, (long long)wn, b, b);
 	sketch_step(s, "split %s.n %d as %s.pn %s.in", b, CORE_COLUMNS, b, b);
 	sketch_step(s, "split %s %lld as %s.ko %s.k", k, (long long)x->inner, b, b);
 	sketch_step(s, "split %s.k %d as %s.kp %s.ik", b, row->depth, b, b);
-	sketch_step(s, "reorder %s.ko %s.wm %s.wn %s.kp %s.pm %s.pn %s.im %s.in %s.ik", b, b, b, b, b, b, b, b, b);
+	const char *rest = c->rest != NULL ? arena_printf(s->arena, " %s", c->rest) : "";
+	sketch_step(s, "reorder%s %s.ko %s.wm %s.wn %s.kp %s.pm %s.pn %s.im %s.in %s.ik", rest, b, b, b, b, b, b, b, b, b);
 	for (int i = 0; i < CORE_SIDES; i++)
 		sketch_step(s, "compute_at %s %s.kp", fragment[i], b);
 	for (int i = 0; i < CORE_SIDES; i++)
@@ -196,7 +224,7 @@ void core_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow *row
 	device_bind_grid(s, grid, ngrid);
 	bind_steps(s, t, x, copy);
 	for (int i = 0; i < CORE_SIDES; i++)
-		sketch_step(s, "gap %s %d %d", shared[i], c->factor[i].rank, 128 / c->type.bits);
+		spread_banks(s, c, x, i);
 	for (int i = 0; i < CORE_SIDES; i++)
 		if (copy[i].lanes > 1)
 			sketch_step(s, "vectorize %s.v", copy[i].all);
@@ -204,7 +232,7 @@ void core_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow *row
 		sketch_step(s, "pipeline %s.ko %lld", b, (long long)x->stages);
 	for (int i = 0; i < CORE_SIDES; i++)
 		load_matrices(s, c, row, i);
-	sketch_step(s, "tensorize %s.im %s%s", b, row->name, c->factor[1].by_inner ? "" : "_nt");
+	sketch_step(s, "tensorize %s.im %s%s", b, row->name, c->factor[1].inner < c->factor[1].side ? "" : "_nt");
 	for (size_t i = 0; i < sizeof written / sizeof *written; i++)
 		sketch_step(s, "unroll %s.%s", b, written[i]);
 	for (int i = 0; i < CORE_SIDES; i++) {

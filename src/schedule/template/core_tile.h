@@ -10,11 +10,10 @@
 
 enum { CORE_ROWS = 16, CORE_COLUMNS = 8 /* of the sums of an instruction */, CORE_SIDES = 2 };
 
-/* A factor of the product. Its copies have a dimension for its side and one for the inner dimension, the last two. */
+/* A factor of the product. */
 typedef struct CoreFactor {
 	const char *name;
-	int rank;      /* of its copies */
-	bool by_inner; /* they are [inner, side], else [side, inner] */
+	int rank, side, inner; /* of its copies: dimensions, and which are the side and the inner one */
 	bool gathers;  /* the copies are indexed by the block's iterators (reindex), else as the tensor is (pad) */
 	bool along;    /* neighbours along the side lie side by side in memory, else those along the inner dimension */
 	int64_t run;   /* how many of them do, each run from a multiple of as many on */
@@ -29,6 +28,9 @@ typedef struct CoreTile {
 	int64_t blocks;          /* of the outer loops */
 	int64_t reads;           /* tensors beside the factors, which the epilogue reads */
 	DType type, sum;         /* of the factors, of the sums */
+	bool whole;              /* rounds divide the inner dimension */
+	const char *as;          /* names of the reduction's loops in a block, " as m n .."; NULL: after its iterators */
+	const char *rest;        /* another loop of it, of one iteration; NULL: there is none */
 } CoreTile;
 
 /* An instruction on fragments. */
@@ -48,12 +50,24 @@ typedef struct CoreShape {
 
 /* Asks for "cores": none or an instruction that the call's types and the target allow; NULL: none. */
 const CoreRow *core_knob(Sketch *s, const OpCall *c, const CoreTile *t);
+/*
+ * Asks for "split": in how many parts of the inner dimension blocks make partial sums, where results alone do not fill
+ * the device; the number. Blocks and the inner dimension are of one part behind it.
+ */
+int64_t core_split_knob(Sketch *s, CoreTile *t, const CoreRow *row);
 /* Asks for the shape. False: none fits the device. */
 bool core_shape_knobs(Sketch *s, const CoreTile *t, const CoreRow *row, CoreShape *x);
 /* What a block has of a side. */
 int64_t core_part(const CoreShape *x, int side);
 /* Elements of a factor that a thread copies at once. */
 int64_t core_lanes(const Sketch *s, const CoreTile *t, const CoreShape *x, int side);
+/*
+ * Places behind each row of a factor in shared memory: where lanes load tf32 across rows, four rows are apart by 32 bytes
+ * then. 0: rows are loaded 16 bytes at a time, and swizzled.
+ */
+int64_t core_gap(const CoreTile *t, const CoreShape *x, int side);
+/* Elements of a row of a factor in shared memory. */
+int64_t core_row(const CoreTile *t, const CoreShape *x, int side);
 /* The steps of a tile of that shape, behind those that make the loops of CoreTile (coop_begin and what follows it). */
 void core_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow *row, const CoreShape *x);
 
