@@ -10,6 +10,7 @@
 #include "target/capability.h"
 #include "target/occupancy.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,28 +97,34 @@ static int64_t places(const CoreTile *t, const CoreShape *x, int side)
 static int64_t copy_registers(const Sketch *s, const CoreTile *t, const CoreShape *x)
 {
 	int64_t all = 0, threads = x->warps[0] * x->warps[1] * LANES;
-	for (int i = 0; i < CORE_SIDES && !target_capability(s->target)->copies; i++) {
+	for (int i = 0; i < CORE_SIDES; i++) {
 		int64_t lanes = core_lanes(s, t, x, i), loads = ceil_div(core_part(x, i) * x->inner, lanes * threads);
 		loads = loads < TMPL_CORE_COPIES ? loads : TMPL_CORE_COPIES;
-		all += loads * (ceil_div(lanes * t->type.bits, 32) + TMPL_CORE_LOAD);
+		if (!target_capability(s->target)->copies || lanes * t->type.bits < 32)
+			all += loads * (ceil_div(lanes * t->type.bits, 32) + TMPL_CORE_LOAD);
 	}
 	return all;
 }
 
-/* Registers that a thread lacks; below 0: that it has left. `reads`: tensors that the epilogue loads. */
-static int64_t lacks(const Sketch *s, const CoreTile *t, const CoreShape *x, int64_t reads)
+/* Registers that a thread lacks; below 0: that it has left. */
+static int64_t lacks(const Sketch *s, const CoreShape *x)
 {
-	int64_t pieces = x->pieces[0] * x->pieces[1];
+	int64_t pieces = x->pieces[0] * x->pieces[1] * TMPL_CORE_PIECE;
 	int most = target_thread_regs(s->target, (int)(x->warps[0] * x->warps[1] * LANES));
-	return most == 0 ? -1 : pieces * (TMPL_CORE_PIECE + reads) + TMPL_CORE_REGISTERS + copy_registers(s, t, x) +
-		(x->pieces[0] + x->pieces[1]) * TMPL_CORE_SIDE - most;
+	return most == 0 ? INT_MIN : pieces + TMPL_CORE_REGISTERS + (x->pieces[0] + x->pieces[1]) * TMPL_CORE_SIDE - most;
+}
+
+/* Whether copies or what the epilogue reads may take registers that a thread lacks. */
+static bool may_spill(const Sketch *s, const CoreTile *t, const CoreShape *x)
+{
+	return lacks(s, x) + copy_registers(s, t, x) + x->pieces[0] * x->pieces[1] * t->reads > 0;
 }
 
 static bool fits(const Sketch *s, const CoreTile *t, const CoreShape *x)
 {
 	int64_t bytes = dtype_bytes(t->type, x->stages * (places(t, x, 0) + places(t, x, 1)));
 	return core_part(x, 0) <= t->axis[0].extent && core_part(x, 1) <= t->axis[1].extent &&
-		lacks(s, t, x, 0) <= 0 && bytes <= device_shared(s->target);
+		lacks(s, x) <= 0 && bytes <= device_shared(s->target);
 }
 
 /* ---- what it costs ---- */
@@ -140,7 +147,7 @@ static double time_of(const Sketch *s, const CoreTile *t, const CoreShape *x)
 	}
 	double each = ceil(blocks / fmax(d->cores, 1)), busy = fmin(1, each * (double)warps / TMPL_CORE_WARPS);
 	double multiply = (double)(core_part(x, 0) * core_part(x, 1)) / fmax(target_matrix_rate(d, t->type, true), 1);
-	double spills = lacks(s, t, x, t->reads) > 0 ? TMPL_CORE_SPILLS : 1;
+	double spills = may_spill(s, t, x) ? TMPL_CORE_SPILLS : 1;
 	return each * (fmax(multiply, near) + copies) / busy * spills;
 }
 

@@ -35,7 +35,7 @@ typedef struct Copy {
 	const char *written; /* the loop over loads of a thread that are under way at once; NULL: there is one */
 } Copy;
 
-/* Elements that lie side by side are copied by neighbours: their loop is the inner one, other loops have one element. */
+/* Elements that lie side by side are copied by neighbours: their loop is the inner one. Other loops run once. */
 static void copy_split(Sketch *s, const CoreFactor *f, Copy *c)
 {
 	static const char letter[] = "NCHWD", image[] = "NCW";
@@ -127,8 +127,8 @@ static void spread_banks(Sketch *s, const CoreTile *c, const CoreShape *x, int i
 	if (gap > 0)
 		sketch_step(s, "gap %s %d %lld", shared[i], c->factor[i].rank, (long long)gap);
 	else if (row > 1)
-		sketch_step(s, "swizzle %s %lld %lld %lld", shared[i], (long long)(row < PIECES ? row : PIECES), (long long)piece,
-			(long long)(row < PIECES ? PIECES / row : 1));
+		sketch_step(s, "swizzle %s %lld %lld %lld", shared[i], (long long)(row < PIECES ? row : PIECES),
+			(long long)piece, (long long)(row < PIECES ? PIECES / row : 1));
 }
 
 /* The nest that stores the result: a block's tile of it in each iteration of its outer loops. */

@@ -62,8 +62,8 @@ int64_t core_part(const CoreShape *x, int side);
 /* Elements of a factor that a thread copies at once. */
 int64_t core_lanes(const Sketch *s, const CoreTile *t, const CoreShape *x, int side);
 /*
- * Places behind each row of a factor in shared memory: where lanes load tf32 across rows, four rows are apart by 32 bytes
- * then. 0: rows are loaded 16 bytes at a time, and swizzled.
+ * Places behind each row of a factor in shared memory: where lanes load tf32 across rows, four rows are apart by 32
+ * bytes then. 0: rows are loaded 16 bytes at a time, and swizzled.
  */
 int64_t core_gap(const CoreTile *t, const CoreShape *x, int side);
 /* Elements of a row of a factor in shared memory. */
