@@ -5,7 +5,8 @@
  *
  * For each Dag: the CPU time of counting its space, and the medians over its candidates in thread CPU time: of drawing
  * a config and writing its trace, of replay, estimate, lowering, code, and of machine code where an assembler is
- * installed. --codes prints a line for each candidate instead, with a hash of its code or why it is refused, so that
+ * installed. The last line has the mean over all candidates, how many that is a second on one core, and how many were
+ * refused. --codes prints a line for each candidate instead, with a hash of its code or why it is refused, so that
  * two builds of dlc can be compared.
  */
 #include "base/file.h"
@@ -28,6 +29,8 @@ typedef struct Bench {
 	Cost cost;
 	int configs;
 	bool codes;
+	int drawn, made; /* candidates of all Tasks, and those that have code */
+	double ms;       /* that these took */
 } Bench;
 
 static int die(const Err *e)
@@ -84,7 +87,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void bench(const Bench *b, const char *path)
+static void bench(Bench *b, const char *path)
 {
 	Arena *a = arena_new();
 	Err err = { 0 };
@@ -107,9 +110,13 @@ static void bench(const Bench *b, const char *path)
 		bool ok = make(b, s, &rng, i == 0, ms, hex, &err);
 		if (b->codes)
 			printf("%s %d %s%s%s\n", path, i, ok ? hex : err.place, ok ? "" : ": ", ok ? "" : err.text);
-		for (int k = 0; ok && k < STAGES; k++)
+		for (int k = 0; ok && k < STAGES; k++) {
 			took[k][n] = ms[k];
+			b->ms += ms[k];
+		}
 		n += ok;
+		b->made += ok;
+		b->drawn++;
 	}
 	if (!b->codes) {
 		uint64_t at = timing_thread_ns();
@@ -145,6 +152,9 @@ int main(int argc, char **argv)
 	b.cost = cost_or_first(NULL, a, &b.target);
 	for (int k = 3; k < argc - b.codes; k++)
 		bench(&b, argv[k]);
+	if (!b.codes && b.made > 0)
+		printf("%d of %d candidates have code, in %.1f ms on average: %.1f a second on one core; %.2f %% are refused\n",
+			b.made, b.drawn, b.ms / b.made, 1000 * b.made / b.ms, 100.0 * (b.drawn - b.made) / b.drawn);
 	cost_close(&b.cost);
 	arena_free(a);
 	return 0;

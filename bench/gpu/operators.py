@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """operators.py DIR: small models of one operator each, which bench/gpu compares on the device with the CPU, and
-gemm.onnx, a product of two matrices whose sizes are symbols. tools/gpu-bundle calls this; the files need no Python."""
+gemm.onnx, a product of two matrices whose sizes are symbols. tools/gpu-bundle calls this; the files need no Python.
+Other scripts take conv() from here."""
 import os
 import sys
 
@@ -83,4 +84,5 @@ def main():
           [node(["a", "b"], "y", "MatMul")])
 
 
-main()
+if __name__ == "__main__":
+    main()
