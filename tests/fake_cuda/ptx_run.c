@@ -12,7 +12,7 @@
 
 #include "ptx_value.h"
 
-enum { COPIES = 256, THREADS = 1024 };
+enum { THREADS = 1024 };
 #define MOST_STEPS (UINT64_C(1) << 33)
 
 typedef enum { GOES, AT_BARRIER, AT_WARP, ENDED } State;
@@ -29,8 +29,8 @@ typedef struct Thread {
 	State state;
 	uint64_t *reg;
 	unsigned char *local;
-	int ncopy, group; /* group: of the copies that come next */
-	Copy copy[COPIES];
+	int ncopy, roomcopy, group; /* group: of the copies that come next */
+	Copy *copy;
 } Thread;
 
 typedef struct Run {
@@ -162,9 +162,11 @@ static void copy_async(Run *w, Thread *t, const PtxIns *i)
 	} else {
 		size_t bytes = (size_t)get(t, i, 2), given = i->n > 3 ? (size_t)(uint32_t)get(t, i, 3) : bytes;
 		unsigned char *to = place(w, t, i, 0, PTX_SHARED, bytes), *from = place(w, t, i, 1, PTX_GLOBAL, bytes);
-		if (t->ncopy == COPIES)
-			wrong(w, i, "more copies under way than this interpreter holds");
-		else if (to != NULL && from != NULL)
+		if (t->ncopy == t->roomcopy) {
+			t->roomcopy = 2 * t->roomcopy + 16;
+			t->copy = realloc(t->copy, (size_t)t->roomcopy * sizeof *t->copy);
+		}
+		if (to != NULL && from != NULL)
 			t->copy[t->ncopy++] = (Copy){ to, from, bytes, given < bytes ? given : bytes, t->group };
 	}
 }
@@ -448,6 +450,8 @@ const char *ptx_run(
 		run_block(&w);
 	}
 	free(w.shared);
+	for (int t = 0; t < w.nthread; t++)
+		free(w.thread[t].copy);
 	free(w.thread);
 	free(reg);
 	free(local);
