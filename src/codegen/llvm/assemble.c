@@ -63,7 +63,11 @@ static NvJitLink create(int sm)
 	const char *options[] = { arch, "-Xptxas=-v" };
 	NvJitLink h = NULL;
 	snprintf(arch, sizeof arch, "-arch=sm_%d", sm);
-	return api.nvJitLinkCreate(&h, 2, options) == 0 ? h : NULL;
+	if (api.nvJitLinkCreate(&h, 2, options) == 0)
+		return h;
+	if (h != NULL) /* it is made even where the architecture is refused */
+		api.nvJitLinkDestroy(&h);
+	return NULL;
 }
 
 int assemble_nearest(int sm)
