@@ -35,7 +35,7 @@ typedef struct CoreTile {
 
 /* An instruction on fragments. */
 typedef struct CoreRow {
-	const char *name; /* of intrin.def, which says what a target needs for it */
+	const char *name; /* of ir/text/intrin.def, which says what a target needs for it */
 	DType type;
 	int depth; /* products of a sum */
 	bool tf32; /* only where the call allows its factors to lose bits */
