@@ -472,6 +472,7 @@ const Device device_cuda = {
 	.stream_open = cuda_stream_open,
 	.stream_close = cuda_stream_close,
 	.copy = cuda_copy,
+	.fill = cuda_fill,
 	.launch = cuda_launch,
 	.synchronize = cuda_synchronize,
 	.mark = cuda_mark,

@@ -40,6 +40,7 @@ int cuda_leave(DeviceContext *c, int status);
 DeviceStream *cuda_stream_open(DeviceContext *c);
 void cuda_stream_close(DeviceStream *s);
 int cuda_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way);
+int cuda_fill(DeviceStream *s, void *to, unsigned char byte, size_t bytes);
 int cuda_launch(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how);
 int cuda_synchronize(DeviceStream *s);
 void cuda_mark(DeviceStream *s, uint32_t k);

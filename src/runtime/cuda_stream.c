@@ -1,5 +1,5 @@
 /*
- * See cuda.h: copies, launches, marks and recordings.
+ * See cuda.h: copies, fills, launches, marks and recordings.
  *
  * Host memory that the driver has not pinned goes through a pinned piece of memory of the stream: uploads are
  * copied there at once, downloads are fetched in synchronize. So no copy waits for the work before it. A copy
@@ -128,6 +128,14 @@ int cuda_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceW
 	default: status = cu.cuMemcpyDtoDAsync_v2((uintptr_t)to, (uintptr_t)from, bytes, s->stream);
 	}
 	return cuda_leave(s->c, status);
+}
+
+int cuda_fill(DeviceStream *s, void *to, unsigned char byte, size_t bytes)
+{
+	if (bytes == 0)
+		return CU_OK;
+	int status = cuda_enter(s->c);
+	return status == CU_OK ? cuda_leave(s->c, cu.cuMemsetD8Async((uintptr_t)to, byte, bytes, s->stream)) : status;
 }
 
 /*

@@ -180,6 +180,13 @@ static int cpu_copy(DeviceStream *s, void *to, const void *from, size_t bytes, D
 	return 0;
 }
 
+static int cpu_fill(DeviceStream *s, void *to, unsigned char byte, size_t bytes)
+{
+	(void)s;
+	memset(to, byte, bytes);
+	return 0;
+}
+
 static int cpu_launch(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how)
 {
 	union {
@@ -229,6 +236,7 @@ const Device device_cpu = {
 	.stream_open = cpu_stream_open,
 	.stream_close = cpu_stream_close,
 	.copy = cpu_copy,
+	.fill = cpu_fill,
 	.launch = cpu_launch,
 	.synchronize = cpu_synchronize,
 	.mark = cpu_mark,

@@ -74,10 +74,8 @@ typedef struct Device {
 	void (*stream_close)(DeviceStream *s);
 	/* 0, or a number of the driver's. The host's memory stays as it is until synchronize. */
 	int (*copy)(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way);
-	/*
-	 * Where on_cpu: the host's address of device memory, for reading, until unmap; NULL: there is none. Waits for the
-	 * stream.
-	 */
+	int (*fill)(DeviceStream *s, void *to, unsigned char byte, size_t bytes); /* each byte of device memory */
+	/* Where on_cpu: device memory as the host may read it, until unmap; NULL: there is none. Waits for the stream. */
 	void *(*map)(DeviceStream *s, void *memory, size_t bytes);
 	void (*unmap)(DeviceStream *s, void *memory, void *mapped);
 	/* 0, or what went wrong. how is NULL on the host; the arguments are read before launch returns. */

@@ -388,6 +388,7 @@ const Device device_opencl = {
 	.stream_open = opencl_stream_open,
 	.stream_close = opencl_stream_close,
 	.copy = opencl_copy,
+	.fill = opencl_fill,
 	.map = opencl_map,
 	.unmap = opencl_unmap,
 	.launch = opencl_launch,

@@ -46,6 +46,7 @@ void *opencl_kernel(DeviceContext *c, void *code, const char *name, uint64_t off
 DeviceStream *opencl_stream_open(DeviceContext *c);
 void opencl_stream_close(DeviceStream *s);
 int opencl_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way);
+int opencl_fill(DeviceStream *s, void *to, unsigned char byte, size_t bytes);
 void *opencl_map(DeviceStream *s, void *memory, size_t bytes);
 void opencl_unmap(DeviceStream *s, void *memory, void *mapped);
 int opencl_launch(DeviceStream *s, void *kernel, const DlcCall *call, const DeviceLaunch *how);

@@ -1,6 +1,6 @@
 /*
- * See opencl.h: copies, launches and marks. A kernel object has its arguments as state, so launches of one context set
- * and enqueue them one at a time.
+ * See opencl.h: copies, fills, launches and marks. A kernel object has its arguments as state, so launches of one
+ * context set and enqueue them one at a time.
  */
 #include "runtime/opencl.h"
 
@@ -52,6 +52,19 @@ int opencl_copy(DeviceStream *s, void *to, const void *from, size_t bytes, Devic
 	if (way == DEVICE_DOWN)
 		return opencl_noted(s->c, cl.clEnqueueReadBuffer(s->queue, other, 0, source, bytes, to, 0, NULL, NULL));
 	return opencl_noted(s->c, cl.clEnqueueCopyBuffer(s->queue, other, mem, source, at, bytes, 0, NULL, NULL));
+}
+
+int opencl_fill(DeviceStream *s, void *to, unsigned char byte, size_t bytes)
+{
+	uint64_t at;
+	if (bytes == 0)
+		return 0;
+	pthread_mutex_lock(&s->c->lock);
+	ClMem mem = opencl_memory_at(s->c, to, &at);
+	pthread_mutex_unlock(&s->c->lock);
+	if (mem == NULL)
+		return CL_INVALID_VALUE;
+	return opencl_noted(s->c, cl.clEnqueueFillBuffer(s->queue, mem, &byte, 1, at, bytes, 0, NULL, NULL));
 }
 
 void *opencl_map(DeviceStream *s, void *memory, size_t bytes)

@@ -10,7 +10,7 @@
 enum { QUEUE = 4096, ARGS = 8 };
 
 typedef struct Command {
-	DlcKernel kernel; /* NULL: a copy */
+	DlcKernel kernel; /* NULL: a copy or a fill */
 	void *buf[ARGS];
 	int64_t sym[ARGS];
 	uint64_t *mark; /* a mark instead */
@@ -18,6 +18,7 @@ typedef struct Command {
 	void *to;
 	const void *from;
 	size_t bytes;
+	unsigned char byte; /* that fills `to`, where `from` is NULL */
 } Command;
 
 struct DeviceStream {
@@ -30,7 +31,7 @@ struct DeviceContext {
 	int id;
 };
 
-int far_held, far_room = -1, far_lost;
+int far_held, far_room = -1, far_lost, far_downs;
 uint32_t far_launched[FAR_LAUNCHES];
 int far_nlaunched;
 
@@ -132,6 +133,8 @@ static int far_synchronize(DeviceStream *s)
 		s->clock += 10;
 		if (c->mark != NULL)
 			*c->mark = s->clock;
+		else if (c->kernel == NULL && c->from == NULL)
+			memset(c->to, c->byte, c->bytes);
 		else if (c->kernel == NULL)
 			memmove(c->to, c->from, c->bytes);
 		for (uint32_t t = 0; c->kernel != NULL && t < c->threads && s->failed == 0; t++) {
@@ -151,6 +154,13 @@ static int far_copy(DeviceStream *s, void *to, const void *from, size_t bytes, D
 	*c = (Command){ .to = way == DEVICE_DOWN ? to : (void *)((uintptr_t)to ^ FAR),
 		.from = way == DEVICE_UP ? from : (const void *)((uintptr_t)from ^ FAR),
 		.bytes = bytes };
+	far_downs += way == DEVICE_DOWN;
+	return 0;
+}
+
+static int far_fill(DeviceStream *s, void *to, unsigned char byte, size_t bytes)
+{
+	*far_put(s) = (Command){ .to = (void *)((uintptr_t)to ^ FAR), .byte = byte, .bytes = bytes };
 	return 0;
 }
 
@@ -209,6 +219,7 @@ const Device device_far = {
 	.stream_open = far_stream_open,
 	.stream_close = far_stream_close,
 	.copy = far_copy,
+	.fill = far_fill,
 	.launch = far_launch,
 	.synchronize = far_synchronize,
 	.mark = far_mark,

@@ -17,6 +17,7 @@ extern int far_held;            /* allocations, contexts, streams, code */
 /* Threads of the launches, in order, + 1000000 for each byte of shared memory. */
 extern uint32_t far_launched[FAR_LAUNCHES];
 extern int far_nlaunched;
+extern int far_downs; /* copies to the host */
 
 extern int far_room;            /* allocations that still have memory; negative: all have */
 extern int far_lost;            /* what lost the device; 0: it works */
