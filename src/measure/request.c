@@ -356,6 +356,14 @@ void ask_judge(Runner *x, Job *j, Msg *msg)
 
 /* ---- times ---- */
 
+/* A GPU's candidate has SCREEN_MS for all, and its samples get what its check has left of that. */
+static uint64_t screen_ns(const Runner *x)
+{
+	uint64_t all = METHOD_SCREEN_MS * 1000000u, least = METHOD_SAMPLES_MS * 1000000u;
+	uint64_t used = x->own_processors ? uv_hrtime() - x->started_ns : 0;
+	return used + least < all ? all - used : least;
+}
+
 void ask_times(Runner *x, Job *j, Msg *msg)
 {
 	bool race = j->kind == JOB_RACE;
@@ -368,7 +376,7 @@ void ask_times(Runner *x, Job *j, Msg *msg)
 		.repeat = 1,
 		.few = METHOD_FEW,
 		.cold_bytes = (uint64_t)x->m->cold_bytes,
-		.budget_ns = (race ? METHOD_RACE_MS : METHOD_SCREEN_MS) * 1000000u,
+		.budget_ns = race ? METHOD_RACE_MS * 1000000u : screen_ns(x),
 		.look_ns = METHOD_LOOK_US * 1000u,
 		.slow_ns = (uint64_t)j->slow_ns,
 		.good_ns = (uint64_t)j->good_ns };

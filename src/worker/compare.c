@@ -42,7 +42,7 @@ static void compare_each(const Pair *p, uint64_t from, uint64_t to, MsgCompared 
 {
 	unsigned char poison[16];
 	bool real = type_is_real(p->type); /* in other types poison is a value like others */
-	worker_poison(poison, sizeof poison);
+	memset(poison, WORKER_POISON, sizeof poison);
 	for (uint64_t i = from; i < to; i++) {
 		uint64_t k = p->at != NULL ? p->at[i] : i;
 		c->nleft += real && memcmp(p->got + k * p->element, poison, p->element) == 0;
@@ -109,7 +109,8 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 	View view[3];
 	const Buffer *of[3] = { got, want, at };
 	int n = 0;
-	DlcStatus s = DLC_OK;
+	/* Outputs are compared with points, then as a whole. */
+	DlcStatus s = site_see(got->site, got->data, got->bytes, err);
 	for (; n < 3 && of[n] != NULL && s == DLC_OK; n += s == DLC_OK)
 		s = view_open(of[n]->site, of[n]->data, of[n]->bytes, VIEW_READ, &view[n], err);
 	if (s == DLC_OK) {

@@ -137,6 +137,7 @@ DlcStatus program_sample(
 {
 	Execution x = { .w = w, .p = p, .repeat = repeat };
 	w->launched = true;
+	site_changed(worker_own(w));
 	DlcStatus s = p->instance != NULL ? sample_instance(&x, err) : sample_calls(&x, err);
 	uint64_t begin = x.begin_ns[0], end = x.end_ns[0];
 	for (int t = 1; t < p->threads && p->instance == NULL; t++) {
@@ -156,22 +157,14 @@ DlcStatus worker_run(Worker *w, const MsgRun *m, MsgDone *out, DlcError *err)
 	DlcStatus s = program_ready(w, m->program, &p, err);
 	if (s != DLC_OK)
 		return s;
-	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++) {
-		View output;
-		if (p->arg[i].use != MSG_USE_OUTPUT || p->address[i] == NULL)
-			continue;
-		s = view_open(p->site, p->address[i], (size_t)p->arg[i].bytes, VIEW_WRITE, &output, err);
-		if (s != DLC_OK)
-			continue;
-		worker_poison(output.at, output.bytes);
-		s = view_close(&output, err);
-	}
+	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++)
+		if (p->arg[i].use == MSG_USE_OUTPUT && p->address[i] != NULL)
+			s = site_fill(p->site, p->address[i], WORKER_POISON, (size_t)p->arg[i].bytes, err);
+	if (s == DLC_OK && p->site != NULL)
+		s = site_wait(p->site, err);
 	if (s != DLC_OK)
 		return s;
 	s = program_sample(w, p, 0, 1, &sample, err);
 	*out = (MsgDone){ .run = 1, .lost = sample.lost, .run_ns = sample.lost ? sample.cpu_ns : sample.ns };
-	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++)
-		if (p->address[i] != NULL)
-			s = worker_check_guard(w, p->arg[i].buffer, err);
-	return s;
+	return s == DLC_OK ? worker_check_guards(w, p, err) : s;
 }

@@ -29,8 +29,27 @@ DlcStatus site_failed(Site *at, int status, bool late, const char *where, DlcErr
 	return s;
 }
 
+void site_changed(Site *at)
+{
+	at->seen.bytes = 0;
+}
+
+DlcStatus site_wait(Site *at, DlcError *err)
+{
+	int status = at->device->synchronize(at->stream);
+	return status == 0 ? DLC_OK : site_failed(at, status, true, "", err);
+}
+
+DlcStatus site_fill(Site *at, unsigned char *memory, unsigned char byte, size_t n, DlcError *err)
+{
+	site_changed(at);
+	int status = at->device->fill(at->stream, memory, byte, n);
+	return status == 0 ? DLC_OK : site_failed(at, status, false, "", err);
+}
+
 static DlcStatus move(Site *at, void *to, const void *from, size_t n, DeviceWay way, DlcError *err)
 {
+	site_changed(at);
 	int status = at->device->copy(at->stream, to, from, n, way), late = at->device->synchronize(at->stream);
 	if (status == 0 && late == 0)
 		return DLC_OK;
@@ -50,12 +69,42 @@ DlcStatus worker_copy(const Worker *w, const MsgCopy *m, DlcError *err)
 	return from->bytes > 0 ? move(at, to->data, from->data, from->bytes, way, err) : DLC_OK;
 }
 
+/* Where site_see has these bytes; NULL: it has not. */
+static unsigned char *find_seen(const Site *at, const unsigned char *memory, size_t n)
+{
+	const Seen *s = &at->seen;
+	bool inside = memory >= s->memory && n <= s->bytes && (size_t)(memory - s->memory) <= s->bytes - n;
+	return inside && s->bytes > 0 ? s->at + (memory - s->memory) : NULL;
+}
+
+DlcStatus site_see(Site *at, const unsigned char *memory, size_t n, DlcError *err)
+{
+	Seen *s = &at->seen;
+	if (at->device->on_host || n == 0 || find_seen(at, memory, n) != NULL)
+		return DLC_OK;
+	if (s->room < n) {
+		free(s->at);
+		s->at = malloc(n);
+		s->room = s->at != NULL ? n : 0;
+	}
+	if (s->at == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "no %zu bytes of memory", n);
+	DlcStatus status = move(at, s->at, memory, n, DEVICE_DOWN, err);
+	s->memory = memory;
+	s->bytes = status == DLC_OK ? n : 0;
+	return status;
+}
+
 DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err)
 {
-	*out = (View){ at, memory, memory, n, use };
+	*out = (View){ at, memory, memory, n, use, false };
 	if (at->device->on_host)
 		return DLC_OK;
-	out->at = malloc(n + 1);
+	unsigned char *seen = use == VIEW_READ ? find_seen(at, memory, n) : NULL;
+	out->borrowed = seen != NULL;
+	out->at = seen != NULL ? seen : malloc(n + 1);
+	if (seen != NULL)
+		return DLC_OK;
 	if (out->at == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no %zu bytes of memory", n);
 	DlcStatus s = use == VIEW_READ && n > 0 ? move(at, out->at, memory, n, DEVICE_DOWN, err) : DLC_OK;
@@ -66,7 +115,7 @@ DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View
 
 DlcStatus view_close(View *v, DlcError *err)
 {
-	if (v->site->device->on_host)
+	if (v->site->device->on_host || v->borrowed)
 		return DLC_OK;
 	DlcStatus s =
 		v->use == VIEW_WRITE && v->bytes > 0 ? move(v->site, v->memory, v->at, v->bytes, DEVICE_UP, err) : DLC_OK;
@@ -82,11 +131,6 @@ void worker_as_mapped(unsigned char *p, size_t n)
 	(void)p;
 	(void)n;
 #endif
-}
-
-void worker_poison(void *bytes, size_t n)
-{
-	memset(bytes, 0xff, n);
 }
 
 static Area take_out(Site *at, int i)

@@ -14,6 +14,13 @@ typedef struct Area {
 	bool mapped; /* in small pages, as a file that is mapped */
 } Area;
 
+/* Bytes of a device as they were last copied to the host. */
+typedef struct Seen {
+	const unsigned char *memory;
+	unsigned char *at;
+	size_t bytes, room; /* bytes: 0, something has changed on the device since */
+} Seen;
+
 /* A device that is open: the host, where prepare Fns and oracles run, or the worker's own. */
 typedef struct Site {
 	const Device *device;
@@ -23,6 +30,7 @@ typedef struct Site {
 	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
 	int nkept;
 	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
+	Seen seen;
 	unsigned char *work; /* of kernels */
 	size_t work_bytes;
 	int cpus;    /* of the host, that a device such as PoCL's runs on; 0: it has processors of its own */
@@ -54,9 +62,17 @@ typedef struct View {
 	unsigned char *at, *memory;
 	size_t bytes;
 	ViewUse use;
+	bool borrowed; /* from site_see */
 } View;
 DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err);
 DlcStatus view_close(View *v, DlcError *err);
+/* Until something changes on the device, or another such call, views of these bytes that only read copy nothing. */
+DlcStatus site_see(Site *at, const unsigned char *memory, size_t n, DlcError *err);
+void site_changed(Site *at);
+/* On the stream. */
+DlcStatus site_fill(Site *at, unsigned char *memory, unsigned char byte, size_t n, DlcError *err);
+/* Until all is done that was put on the stream; what failed of it is no fault of what follows. */
+DlcStatus site_wait(Site *at, DlcError *err);
 /* Before it is written: the memory gets small pages, as constants have, which a bundle maps from its file. */
 void worker_as_mapped(unsigned char *p, size_t n);
 

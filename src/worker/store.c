@@ -17,17 +17,27 @@ enum { GUARD_BYTE = 0xa5, CALLS = 1 << 20 };
 
 #define refuse(err, ...) runtime_fail((err), DLC_BAD_ARGUMENT, __VA_ARGS__)
 
-DlcStatus worker_check_guard(const Worker *w, uint32_t number, DlcError *err)
+/* All guards are fetched before the first is looked at: a device is waited for once. */
+DlcStatus worker_check_guards(const Worker *w, const LoadedProgram *p, DlcError *err)
 {
-	const Buffer *b = w->buffer[number];
-	View guard;
-	DlcStatus s = view_open(b->site, b->data + b->bytes, WORKER_GUARD, VIEW_READ, &guard, err);
-	if (s != DLC_OK)
-		return s;
-	for (int i = 0; i < WORKER_GUARD && s == DLC_OK; i++)
-		if (guard.at[i] != GUARD_BYTE)
-			s = runtime_fail(err, DLC_KERNEL, "a kernel wrote behind the end of buffer %u", number);
-	view_close(&guard, err);
+	unsigned char want[WORKER_GUARD], *got = malloc(((size_t)p->narg + 1) * WORKER_GUARD);
+	int status = 0;
+	if (got == NULL)
+		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory to look behind %u buffers", p->narg);
+	memset(want, GUARD_BYTE, sizeof want);
+	for (uint32_t i = 0; i < p->narg && status == 0; i++) {
+		const Buffer *b = w->buffer[p->arg[i].buffer];
+		if (p->address[i] != NULL)
+			status = p->site->device->copy(
+				p->site->stream, got + (size_t)i * sizeof want, b->data + b->bytes, sizeof want, DEVICE_DOWN);
+	}
+	DlcStatus s = status != 0 ? site_failed(p->site, status, true, "", err) : DLC_OK;
+	if (s == DLC_OK && p->site != NULL)
+		s = site_wait(p->site, err);
+	for (uint32_t i = 0; i < p->narg && s == DLC_OK; i++)
+		if (p->address[i] != NULL && memcmp(got + (size_t)i * sizeof want, want, sizeof want) != 0)
+			s = runtime_fail(err, DLC_KERNEL, "a kernel wrote behind the end of buffer %u", p->arg[i].buffer);
+	free(got);
 	return s;
 }
 
@@ -141,6 +151,8 @@ void worker_reset(Worker *w)
 			site_release(at, at->work, at->work_bytes);
 		at->work = NULL;
 		at->work_bytes = 0;
+		free(at->seen.at);
+		at->seen = (Seen){ 0 };
 	}
 	worker_cold_close(w);
 }
@@ -280,8 +292,6 @@ static DlcStatus fill(const Worker *w, const MsgBuffer *m, const void *data, uns
 	size_t element = t.bits / 8u;
 	const Buffer *holes = worker_find(w, m->holes);
 	switch (m->fill) {
-	case MSG_FILL_ZERO: memset(to, 0, n); break;
-	case MSG_FILL_POISON: worker_poison(to, n); break;
 	case MSG_FILL_RANDOM:
 		element_fill(t, to, (int64_t)(n / element), m->seed, m->lo, m->hi);
 		return holes != NULL ? fill_holes(holes, to, n / element, element, err) : DLC_OK;
@@ -293,21 +303,20 @@ static DlcStatus fill(const Worker *w, const MsgBuffer *m, const void *data, uns
 
 DlcStatus worker_buffer(Worker *w, const MsgBuffer *m, const void *data, DlcError *err)
 {
-	View guard, bytes;
+	View bytes;
 	DlcStatus s = fill_check(m, err);
 	if (s == DLC_OK)
 		s = find_buffer(w, m, err);
 	if (s != DLC_OK)
 		return s;
 	const Buffer *b = w->buffer[m->buffer];
-	s = view_open(b->site, b->data + b->bytes, WORKER_GUARD, VIEW_WRITE, &guard, err);
-	if (s != DLC_OK)
-		return s;
-	memset(guard.at, GUARD_BYTE, WORKER_GUARD);
-	s = view_close(&guard, err);
-	if (s == DLC_OK && m->fill != MSG_FILL_NONE)
-		s = view_open(b->site, b->data, b->bytes, VIEW_WRITE, &bytes, err);
+	s = site_fill(b->site, b->data + b->bytes, GUARD_BYTE, WORKER_GUARD, err);
 	if (s != DLC_OK || m->fill == MSG_FILL_NONE)
+		return s;
+	if (m->fill == MSG_FILL_ZERO || m->fill == MSG_FILL_POISON)
+		return site_fill(b->site, b->data, m->fill == MSG_FILL_POISON ? WORKER_POISON : 0, b->bytes, err);
+	s = view_open(b->site, b->data, b->bytes, VIEW_WRITE, &bytes, err);
+	if (s != DLC_OK)
 		return s;
 	s = fill(w, m, data, bytes.at, b->bytes, err);
 	DlcStatus closed = view_close(&bytes, err);

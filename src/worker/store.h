@@ -66,9 +66,8 @@ typedef struct Worker {
 	Lost lost;
 } Worker;
 
-/* 0xff in every byte: NaN in floats, -1 in integers. */
-void worker_poison(void *bytes, size_t n);
-/* Refuses a buffer behind whose end something was written. */
-DlcStatus worker_check_guard(const Worker *w, uint32_t number, DlcError *err);
+enum { WORKER_POISON = 0xff }; /* in every byte: NaN in floats, -1 in integers */
+/* Refuses a program behind the end of one of whose buffers something was written. */
+DlcStatus worker_check_guards(const Worker *w, const LoadedProgram *p, DlcError *err);
 
 #endif

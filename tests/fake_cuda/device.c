@@ -4,11 +4,13 @@
 #include "fake.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dlc/dlc_runtime.h"
@@ -21,6 +23,8 @@ struct CuContext {
 };
 
 FakeOptions fake;
+static FakeTraffic own_traffic;
+FakeTraffic *fake_traffic = &own_traffic;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
 static _Atomic int lost, held;
@@ -55,6 +59,16 @@ static bool read_fault(const char *text)
 	return sscanf(text, "%63[^:]:%d:%d:%d", fake.fail_name, &fake.fail_from, &fake.fail_status, &fake.fail_times) >= 3;
 }
 
+static void share_traffic(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	void *p = fd >= 0 ? mmap(NULL, sizeof *fake_traffic, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+	if (p != MAP_FAILED)
+		fake_traffic = p;
+	if (fd >= 0)
+		close(fd);
+}
+
 static void read_options(void)
 {
 	const char *levels = getenv("FAKE_CUDA_SM"), *gone = getenv("FAKE_CUDA_GONE");
@@ -75,6 +89,8 @@ static void read_options(void)
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_STICKY is not N:STATUS\n");
 	if (gone != NULL && sscanf(gone, "%d:%d:%255s", &fake.gone_device, &fake.gone_from, fake.gone_file) != 3)
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_GONE is not ID:N:FILE\n");
+	if (getenv("FAKE_CUDA_TRAFFIC") != NULL)
+		share_traffic(getenv("FAKE_CUDA_TRAFFIC"));
 	read_levels(levels != NULL ? levels : "90");
 	if (kernels != NULL && (fake.kernels = dlopen(kernels, RTLD_NOW | RTLD_LOCAL)) == NULL)
 		fprintf(stderr, "fake CUDA: %s\n", dlerror());

@@ -120,6 +120,7 @@ static int give_back(void *at, bool pinned)
 int cuMemAlloc_v2(CuAddress *out, size_t bytes)
 {
 	FAKE_BEGIN(true);
+	fake_traffic->allocations++;
 	if (bytes == 0)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&list);

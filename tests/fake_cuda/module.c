@@ -87,6 +87,7 @@ static const char *text_in_cubin(const unsigned char *image)
 int cuModuleLoadDataEx(CuModule *out, const void *image, uint32_t n, const int *option, void **value)
 {
 	FAKE_BEGIN(true);
+	fake_traffic->loads++;
 	bool cubin = memcmp(image, ELFMAG, SELFMAG) == 0;
 	const char *text = cubin ? text_in_cubin(image) : image;
 	if (cubin && fake.driver < CUDA_13)

@@ -112,6 +112,17 @@ static void on_bad_access(int number, siginfo_t *info, void *machine)
 	siglongjmp(around_kernel, 1);
 }
 
+/* Whether the device goes at this kernel, for this process and all later ones; 0: at a graph. */
+static bool goes(int kernel)
+{
+	if (fake.gone_file[0] == 0 || fake_device() != fake.gone_device || kernel != fake.gone_from)
+		return false;
+	FILE *f = fopen(fake.gone_file, "w");
+	if (f != NULL)
+		fclose(f);
+	return true;
+}
+
 /* Addresses among the arguments must be the device's: no symbol has such values. */
 static int run_kernel(const Command *c)
 {
@@ -126,12 +137,8 @@ static int run_kernel(const Command *c)
 	}
 	if (++nlaunched == fake.sticky_from)
 		return fake.sticky_status;
-	if (fake.gone_file[0] != 0 && fake_device() == fake.gone_device && nlaunched == fake.gone_from) {
-		FILE *f = fopen(fake.gone_file, "w");
-		if (f != NULL)
-			fclose(f);
+	if (goes(nlaunched))
 		return CUDA_ERROR_LAUNCH_FAILED;
-	}
 	sigaction(SIGSEGV, &ours, &before);
 	in_kernel = c->function->name;
 	int status = CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -243,6 +250,7 @@ int cuStreamDestroy_v2(CuStream s)
 int cuStreamSynchronize(CuStream s)
 {
 	FAKE_BEGIN(true);
+	fake_traffic->waits++;
 	int status = not_captured(s);
 	return status != CU_OK ? status : flush(s);
 }
@@ -252,6 +260,8 @@ int cuStreamSynchronize(CuStream s)
 int cuMemsetD8Async(CuAddress to, unsigned char value, size_t bytes, CuStream s)
 {
 	FAKE_BEGIN(true);
+	fake_traffic->fills++;
+	fake_traffic->fill_bytes += bytes;
 	if (!fake_is_device(to, bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	return add(s, (Command){ .to = (unsigned char *)(uintptr_t)to, .bytes = bytes, .value = value });
@@ -271,6 +281,8 @@ int cuMemcpyDtoDAsync_v2(CuAddress to, CuAddress from, size_t bytes, CuStream s)
 int cuMemcpyHtoDAsync_v2(CuAddress to, const void *from, size_t bytes, CuStream s)
 {
 	FAKE_BEGIN(true);
+	fake_traffic->ups++;
+	fake_traffic->up_bytes += bytes;
 	if (!fake_is_device(to, bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	unsigned char *copy = fake_is_pinned(from) ? NULL : duplicate(from, bytes);
@@ -287,6 +299,8 @@ int cuMemcpyHtoDAsync_v2(CuAddress to, const void *from, size_t bytes, CuStream 
 int cuMemcpyDtoHAsync_v2(void *to, CuAddress from, size_t bytes, CuStream s)
 {
 	FAKE_BEGIN(true);
+	fake_traffic->downs++;
+	fake_traffic->down_bytes += bytes;
 	if (!fake_is_device(from, bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	int status = fake_is_pinned(to) ? CU_OK : not_captured(s);
@@ -299,6 +313,7 @@ int cuLaunchKernel(CuFunction f, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t
 	uint32_t shared, CuStream s, void **parameter, void **extra)
 {
 	FAKE_BEGIN(true);
+	fake_traffic->launches++;
 	uint64_t threads = (uint64_t)bx * by * bz;
 	if (extra != NULL || threads == 0 || gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bz > 64 ||
 		threads > 1024 || shared > (uint32_t)f->shared || f->nparameter > FAKE_PARAMETERS)
@@ -422,6 +437,10 @@ int cuGraphDestroy(CuGraph g)
 int cuGraphLaunch(CuGraphExec x, CuStream s)
 {
 	FAKE_BEGIN(true);
+	if (goes(0)) {
+		fake_lose(CUDA_ERROR_LAUNCH_FAILED);
+		return CUDA_ERROR_LAUNCH_FAILED;
+	}
 	pthread_mutex_lock(&streams);
 	size_t from = s->todo.n;
 	put_again(&s->todo, &x->commands);

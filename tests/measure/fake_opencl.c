@@ -1,8 +1,9 @@
 /*
  * An OpenCL loader with faults: libOpenCL.so.1 of a folder that a test puts into LD_LIBRARY_PATH. It hands every call
  * to the real loader, DLC_FAKE_REAL. From call N of function F on, it answers with an error: DLC_FAKE_FAULT is
- * "F N STATUS", or "F N STATUS TIMES" for so many calls. If DLC_FAKE_LOST names a file, the
- * fault makes it, and where the file is there are no devices more. With DLC_FAKE_GPU every device says it is a GPU.
+ * "F N STATUS", or "F N STATUS TIMES" for so many calls. If DLC_FAKE_WHEN names a file, calls count only once it is
+ * there. If DLC_FAKE_LOST names a file, the fault makes it, and where the file is there are no devices more. With
+ * DLC_FAKE_GPU every device says it is a GPU.
  */
 #include "runtime/opencl_api.h"
 
@@ -42,7 +43,8 @@ static void open_real(void)
 static int fails(const char *name)
 {
 	pthread_once(&once, open_real);
-	int n = strcmp(name, fault) == 0 ? ++calls : 0;
+	const char *from = getenv("DLC_FAKE_WHEN");
+	int n = strcmp(name, fault) == 0 && (from == NULL || access(from, F_OK) == 0) ? ++calls : 0;
 	if (n == 0 || n < when || n - when >= times)
 		return 0;
 	const char *lost = getenv("DLC_FAKE_LOST");

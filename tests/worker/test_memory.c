@@ -121,7 +121,12 @@ START_TEST(constants)
 		ck_assert_msg(small < 0 || small == m.constant, "turn %d: small pages: %d", turn, small);
 		for (size_t i = 0; i < b->bytes; i += 4096)
 			ck_assert_uint_eq(b->data[i], 0xff);
-		ck_assert_int_eq(worker_check_guard(&w, 1, &err), DLC_OK);
+		void *address = b->data;
+		MsgArg arg = { .buffer = 1 };
+		LoadedProgram p = { .site = &w.site[SITE_HOST], .narg = 1, .arg = &arg, .address = &address };
+		ck_assert_int_eq(worker_check_guards(&w, &p, &err), DLC_OK);
+		b->data[b->bytes] ^= 1;
+		ck_assert_int_eq(worker_check_guards(&w, &p, &err), DLC_KERNEL);
 	}
 	worker_close(&w);
 }
