@@ -113,7 +113,7 @@ bool measure_probe(Measure *m, DeviceProbe *out, Err *err);
 /*
  * Times whole networks in turn, each for `turn_ms` at most back to back, as it is deployed; one call is one turn of
  * each. 1 <= n <= MEASURE_NETWORKS; nothing else may be pending. Bundles are compared by address, and stay loaded
- * between calls.
+ * between calls. ERR_DEVICE: no device is left.
  */
 bool measure_networks(Measure *m, MeasureNetwork *net, int n, int turn_ms, Err *err);
 

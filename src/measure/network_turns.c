@@ -99,12 +99,15 @@ bool local_networks(Measure *base, MeasureNetwork *net, int n, int turn_ms, Err 
 	local_ready(m, j);
 	if (!local_wait_for(m, j))
 		return fail(err, ERR_INTERRUPTED, "network", "interrupted");
+	const Runner *x = local_first(m);
+	/* A child that is still there has a device, which may be full. */
+	bool lost = j->result.status == RUN_DEVICE_LOST && x->child.io == NULL && local_others(x) == 0;
 	bool ok = j->result.status == RUN_OK ||
-		fail(err, ERR_DEVICE, "network", "it could not be timed (%s): %s",
+		fail(err, lost ? ERR_DEVICE : ERR_UNSUPPORTED, "network", "it could not be timed (%s): %s",
 			run_status_text(j->result.status), j->result.detail);
 	for (int i = 0; i < n && ok; i++)
 		ok = net[i].samples > 0 ||
-			fail(err, ERR_DEVICE, "network", "the runner timed another number of steps than the plan has");
+			fail(err, ERR_UNSUPPORTED, "network", "the runner timed another number of steps than the plan has");
 	job_free(j);
 	return ok;
 }

@@ -428,6 +428,7 @@ bool confirm_run(Tuner *t, Err *err)
 	}
 	x.net[PLAIN] = t->plain;
 	bool timed = first_pass(&x, &why) && !tune_stopped(t->means) && second_pass(&x, &why) && x.rounds > 0;
+	bool lost = why.code == ERR_DEVICE && !tune_stopped(t->means);
 	if (why.code != ERR_NONE && why.code != ERR_INTERRUPTED)
 		err_format(&why, t->result->network_why, sizeof t->result->network_why);
 	if (tune_stopped(t->means))
@@ -443,5 +444,6 @@ bool confirm_run(Tuner *t, Err *err)
 	bool fresh = t->progress->trials > 0, ok = true;
 	for (int i = 0; ok && i < t->progress->ntask; i++)
 		ok = (!fresh && x.of[i].confirmed) || store_task(&x, &x.of[i], err);
-	return ok;
+	return ok && (!lost || fail(err, ERR_DEVICE, "network", "%s; all trials are kept, and the same command goes on",
+							   why.text));
 }

@@ -275,6 +275,12 @@ bool tuner_store(Tuner *t, TaskRun *r, const char *trace, const MeasureResult *m
 	return stored;
 }
 
+static bool none_could_run(const Tuner *t, Err *err)
+{
+	return fail(err, ERR_DEVICE, "measure", "%d candidate%s could not be run: %s", t->lost,
+		t->lost > 1 ? "s in a row" : "", t->why[RUN_DEVICE_LOST]);
+}
+
 static bool take(Tuner *t, const MeasureResult *m, Err *err)
 {
 	Candidate *x = m->user;
@@ -285,8 +291,10 @@ static bool take(Tuner *t, const MeasureResult *m, Err *err)
 	r->state->pruned += m->pruned;
 	bool stored = none || tuner_store(t, r, x->trace, m, err);
 	t->lost = m->status == RUN_DEVICE_LOST ? t->lost + 1 : 0;
+	if (m->status == RUN_DEVICE_LOST)
+		snprintf(t->why[m->status], sizeof t->why[m->status], "%s", m->detail);
 	if (stored && t->lost == TUNE_LOST)
-		stored = fail(err, ERR_DEVICE, "measure", "%d candidates in a row could not be run: %s", TUNE_LOST, m->detail);
+		stored = none_could_run(t, err);
 	stored = stored && tuner_expose(t, r, m, err);
 	task_run_take(r, x, m->status == RUN_OK ? (double)m->median_ns : -1, m->max_err_e9);
 	for (int i = 0; i < MEASURE_FLIGHT; i++)
@@ -356,8 +364,8 @@ static bool land(Tuner *t, Err *err)
 }
 
 /*
- * False: every candidate failed; err has the commonest reason and the way out. A few failures beside known times are no
- * surprise.
+ * False: every candidate failed, or none could be run; err has the commonest reason and the way out. A few failures
+ * beside known times are no surprise.
  */
 static bool some_ran(const Tuner *t, Err *err)
 {
@@ -366,6 +374,8 @@ static bool some_ran(const Tuner *t, Err *err)
 	bool known = false;
 	for (int i = 0; i < s->ntask; i++)
 		known |= s->task[i].best_ms > 0;
+	if (s->trials == 0 && t->lost > 0)
+		return none_could_run(t, err);
 	if (s->trials == 0 || s->failed < s->trials || (known && s->trials < TUNE_NOTHING_RAN))
 		return true;
 	for (int k = 0; k < RUN_STATUS_COUNT; k++)

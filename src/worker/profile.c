@@ -15,7 +15,6 @@ enum { RUNS = 100000, VALUES = 1 << 22 };
 static DlcStatus profile_run(Worker *w, const LoadedProgram *p, uint64_t *row, DlcError *err)
 {
 	uint64_t cpu_ns;
-	w->launched = true;
 	lost_begin(&w->lost, program_cpus(w, p));
 	uint64_t start = timing_wall_ns();
 	DlcStatus s = dlc_instance_profile(p->instance, row + PROFILE_STEPS, err);
@@ -42,6 +41,7 @@ DlcStatus worker_profile(Worker *w, const MsgProfile *m, uint64_t **value, MsgPr
 	*value = calloc(m->runs * row, sizeof **value);
 	if (*value == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "there is no memory for %u runs", m->runs);
+	w->launched = true; /* the first run too may fail by a kernel of this network */
 	bool locked = worker_lock(w->lock, SAMPLING_LOCK_MS);
 	out->waited_ns = timing_wall_ns() - asked;
 	for (uint32_t r = 0; r < m->warmup && s == DLC_OK; r++)

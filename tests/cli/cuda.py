@@ -174,5 +174,24 @@ def ends_without_a_device():
     assert "candidates in a row could not be run: it exited with code 5: dlc-device-worker: CUDA device 0" in said, said
     assert found and set(found) == {"ok"}, found
 
+def full_before_ten_failed():
+    """A device that is full ends the search with exit code 5 also where fewer trials were asked for than that takes."""
+    large = TMP + "/large.onnx"
+    conv(large, 2, 2, 256)  # its two tensors do not fit together
+    for n, args in enumerate((["--trials=3"], ["--budget=1s"])):
+        db = f"{TMP}/few{n}.sqlite"
+        said = run("dlc-tune", large, "--target=cuda", "--tuning-db=" + db, *args, want=5,
+                   env=dict(ENV, FAKE_CUDA_MEMORY=str(1 << 20))).stderr
+        assert "could not be run: " in said and "bytes of memory left" in said, said
+        assert records("run", db) == []
+
+def lost_at_the_end():
+    """A device that is lost while the network is timed ends the command with exit code 5; all trials are kept."""
+    said, found = tried("end", 3, 5, FAKE_CUDA_GONE=f"0:0:{TMP}/gone-end")
+    mine = [l for l in said.splitlines() if "could not be timed" in l]
+    assert len(mine) == 1 and "all trials are kept, and the same command goes on" in mine[0], said
+    assert "was not measured" not in said and len(found) >= 3 and set(found) == {"ok"}, (said, found)
+
 main(device_is_listed, tunes_and_reuses, measures_the_device, computes_what_it_means, loads_one_module,
-     holds_machine_code, refuses_what_cannot_run, no_device, goes_on, nothing_runs, ends_without_a_device)
+     holds_machine_code, refuses_what_cannot_run, no_device, goes_on, nothing_runs, ends_without_a_device,
+     full_before_ten_failed, lost_at_the_end)
