@@ -22,12 +22,12 @@ import torch
 GOALS = ["resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2"]
 NETWORKS = GOALS + ["squeezenet1_1"]
 GEMM = [("gemm", 4096, p, "graph") for p in ("fp16", "bf16", "tf32", "fp32")]
-# At batch 1 a precision's graphs take seconds, so they come before what torch.compile makes of the same networks.
+# At batch 1 the graphs of a precision take seconds, so they precede torch.compile of the same networks.
 WANTED = [(n, 1, p, m) for p in ("fp16", "fp32") for m in ("graph", "compile") for n in GOALS]
 REST = [(n, b, p, m) for m in ("graph", "compile") for b in (1, 32) for p in ("fp16", "fp32", "tf32", "bf16")
         for n in NETWORKS]
 ORDER = list(dict.fromkeys(GEMM[:1] + WANTED + GEMM[1:] + REST))
-SECONDS = {"graph": 5.0, "compile": 30.0}  # what a row takes, until rows have shown it
+SECONDS = {"graph": 5.0, "compile": 30.0}  # assumed time of a row until one is measured
 TYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -68,7 +68,7 @@ def captured(run):
 
 
 def mobilenet_v1():
-    """As in dlc's zoo: torchvision has only later ones."""
+    """MobileNet v1 as in dlc's zoo: torchvision has only later versions."""
     from torch import nn
 
     def layer(inputs, outputs, kernel, stride, groups):
@@ -116,7 +116,7 @@ def measure(name, batch, precision, mode, device):
 
 
 def write(path, facts, rows, left):
-    """Whole or not at all: a reader, or a run that is killed, finds valid JSON."""
+    """Replaces the file at once, so that it is valid JSON even after a killed run."""
     with open(path + ".part", "w") as f:
         json.dump({"facts": facts, "rows": rows, "left": left}, f, indent=1)
     os.replace(path + ".part", path)
@@ -141,7 +141,7 @@ def main():
     facts = {"torch": torch.__version__, "cuda": torch.version.cuda}
     if a.device == "cuda":
         facts["device"] = torch.cuda.get_device_name()
-    # What max-autotune has tried is kept beside the results, for the next run.
+    # The cache of max-autotune is kept beside the results, for the next run.
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.abspath(a.out) + ".inductor")
     rows, left, needed = known(a.out, facts), [], dict(SECONDS)
     done = {(r["network"], r["batch"], r["precision"], r["mode"]) for r in rows}
