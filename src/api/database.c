@@ -117,7 +117,7 @@ static const char *target_name(Db *db, Hash target, Arena *a)
 		database_threads(db, target, a));
 }
 
-/* Its identity in the form of a target file; NULL: there is none. */
+/* The target's identity in the form of a target file; NULL: there is none. */
 static const char *target_form(Db *db, Hash target, Arena *a)
 {
 	static const char *const key[][2] = { { "kind", "type" }, { "model", "model" }, { "features", "features" } };

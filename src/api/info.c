@@ -156,7 +156,7 @@ static void list_blocks(Arena *a, const Target *t, DlcTargetInfo *out)
 	out->nblocks = (int)list.n;
 }
 
-/* What a GPU gives now, and in which state it is. */
+/* The current rates and the state of a GPU. */
 static bool measure_device(
 	DlcSession *s, const DlcTarget *name, const Target *t, Arena *a, DlcTargetInfo *out, Err *err)
 {

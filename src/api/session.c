@@ -185,7 +185,7 @@ static const char *name_of(const DlcTarget *t)
 	return t != NULL && t->name != NULL ? t->name : "host";
 }
 
-/* The target that is named; where machine is given, what this machine is beside it: a refusal where code cannot run. */
+/* The named target. With `machine`, also this machine's own target; refuses a target whose code cannot run here. */
 static bool find_target(const DlcSession *s, const DlcTarget *t, Target *out, Target *machine, Err *err)
 {
 	TargetKind kind;
@@ -312,7 +312,7 @@ static int builders_for(const Target *t, int devices)
 	return n > t->threads ? METHOD_BUILDERS_USED : 1;
 }
 
-/* The program that runs candidates on a device of the target; on the CPU, of which there is one. */
+/* The program that runs candidates on a device of the target, or on the CPU, which counts as one device. */
 static MeasureRunner runner_on(DlcSession *s, const Target *t, int device)
 {
 	Arena *a = s->arena;

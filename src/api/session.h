@@ -88,9 +88,9 @@ Arena *session_view(DlcSession *s, Arena **view, const char *argument, Err *err)
 
 /* The target that is named; runs_here: refused unless its code runs on this machine. t may be NULL: host. */
 bool session_target(const DlcSession *s, const DlcTarget *t, bool runs_here, Target *out, Err *err);
-/* The same for what is measured here: refused where times of this machine's device are not times of the target. */
+/* The same for a target to measure here: refused if the device's times do not count for the target. */
 bool session_measured_target(const DlcSession *s, const DlcTarget *t, Target *out, Err *err);
-/* Refused where the target computes nothing in the network's precision that fp32 does not give. */
+/* Refuses a precision that gives the same results as fp32 on the target. */
 bool session_takes_precision(const DlcNetwork *n, const Target *t, Err *err);
 const CodeCache *session_cache(const DlcSession *s, Arena *a); /* NULL: nothing is kept, which is no error */
 

@@ -168,7 +168,7 @@ static bool find_rows(const DlcTuneRequest *r, TuneRequest *ask, Arena *a, Err *
 	return r->schedule == NULL || !r->dry_run || fail(err, ERR_USAGE, "schedule", "a dry run measures none");
 }
 
-/* The target as it is asked for, on the first of several devices. */
+/* The requested target, on the first of several devices. */
 static DlcTarget first_target(const DlcTuneRequest *r)
 {
 	DlcTarget t = r->target;
@@ -191,8 +191,8 @@ static const char *name_device(Arena *a, const Target *t, int id)
 }
 
 /*
- * Several devices are of one model, so that a candidate's time is much the same on each. Those on this machine's own
- * processors would disturb each other.
+ * Several devices must be of one model, so that a candidate takes about the same time on each. Devices on this
+ * machine's processors would disturb each other.
  */
 static bool check_devices(const DlcSession *s, const DlcTuneRequest *r, const Target *t, Arena *a, Err *err)
 {

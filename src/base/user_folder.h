@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 
-/* $VARIABLE/tail, where that is an absolute path, else ~/otherwise/tail. NULL: the user has no home. */
+/* $VARIABLE/tail if that is an absolute path, else ~/otherwise/tail. NULL: the user has no home. */
 const char *user_file(Arena *a, const char *variable, const char *otherwise, const char *tail);
-/* Where compiled code is kept: $DLC_CODE_CACHE ("none": nowhere), else dlc/code in the user's cache. NULL: nowhere. */
+/* The folder of compiled code: $DLC_CODE_CACHE ("none": NULL), else dlc/code in the user's cache. NULL: no folder. */
 const char *user_code_folder(Arena *a);
 
 #endif

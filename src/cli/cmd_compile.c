@@ -27,7 +27,7 @@ static int by_saving(const void *pa, const void *pb)
 	return strcmp(a->task.id, b->task.id);
 }
 
-/* The options of these names as they were given. */
+/* The options of these names, as the user typed them. */
 static void print_same(FILE *f, const Args *args, const char *const *name, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -145,7 +145,7 @@ static void print_errors(const Args *args, const PrecisionError *e)
 	print_command(args, "measured on this CPU; on the target");
 }
 
-/* What the precision costs; what hinders that is no failure of the compile. */
+/* The error of the precision. If it cannot be measured, compiling does not fail. */
 static bool find_errors(const Args *args, DlcSession *s, PrecisionError *out)
 {
 	Err why = { 0 };
@@ -345,7 +345,7 @@ static const Option options[] = {
 	{ .name = "also", .kind = OPT_TEXT, .arg = "TARGET", .many = true,
 		.help = "code for this device as well, by the same schedules; repeats" },
 	{ .name = "code", .kind = OPT_CHOICE, .arg = "auto|ptx|cubin|both",
-		.help = "for CUDA: PTX, machine code, or both (default: PTX, and what nvJitLink here can make)" },
+		.help = "for CUDA: PTX, machine code, or both (default: PTX, and cubins if nvJitLink is found)" },
 	OPTION_DB,
 	OPTION_COST_MODEL,
 	OPTIONS_MODEL,

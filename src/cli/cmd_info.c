@@ -183,7 +183,7 @@ static void print_device(Arena *a, const DlcTargetInfo *t, int id)
 	print_caches(a, t);
 }
 
-/* What a device gave now. */
+/* The current rates of a device. */
 static void print_device_probe(const DlcTargetInfo *t)
 {
 	for (int i = 0; i < t->nprobe; i++)
@@ -236,7 +236,7 @@ static void print_rest(const DlcSessionInfo *s)
 		printf("%-10s%s%s\n", s->place[i].what, s->place[i].path, s->place[i].exists ? "" : "  (not there)");
 }
 
-/* It has processors of its own, which are worth measuring. */
+/* Only a device with processors of its own is measured. */
 static bool is_gpu(const DlcTargetInfo *t)
 {
 	return limit_of(t, "warp") > 1;
@@ -279,7 +279,7 @@ static void list_devices(Info *f, DlcSession *s)
 	}
 }
 
-/* Whether some kind has the device that is asked for. */
+/* Whether some kind has the requested device. */
 static bool has_device(const Info *f, DlcSession *s, Err *err)
 {
 	Text counts = { .arena = f->arena };
@@ -323,7 +323,7 @@ static bool run_info(const Args *args, Err *err)
 static const Option options[] = {
 	{ .name = "probe",
 		.kind = OPT_FLAG,
-		.help = "measure what a core does in a cycle, and what each GPU gives; takes some seconds" },
+		.help = "measure the rates of a core and of each GPU; takes some seconds" },
 	{ .name = "device", .kind = OPT_INT, .arg = "N", .lo = 0, .hi = 4095, .help = "list only device N of each kind" },
 	OPTION_JSON,
 	OPTION_END,

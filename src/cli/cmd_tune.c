@@ -54,7 +54,7 @@ static bool read_devices(const Args *args, DlcSession *s, DlcTuneRequest *r, Err
 	return true;
 }
 
-/* What the options ask for; the schedule of --try and the devices are not read yet. */
+/* The request of the options, without the schedule of --try and the devices. */
 static void read_request(const Args *args, DlcTuneRequest *r)
 {
 	static const char *const preset[] = { "quick", "normal", "thorough" }; /* the words of the option */

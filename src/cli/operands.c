@@ -24,7 +24,7 @@ static void names_add(Names *names, Arena *a, const char *name)
 	vec_push(a, names, name);
 }
 
-/* A network that is loaded twice has the same notes: each is said once in a row. */
+/* A network that is loaded twice has the same notes: repetitions in a row are left out. */
 static void note(const char *sentence, void *arg)
 {
 	static char last[400];
@@ -50,8 +50,8 @@ DlcTarget target_of(const Args *args)
 }
 
 /*
- * Targets that runs of the database belong to: "cuda:h200", where the kind is cuda. *form: what records say of the
- * last one that is `named`, or of any where that is NULL.
+ * Targets of the database's runs, such as "cuda:h200", of the kind. *form: the records' description of the last one
+ * that is `named`, or of the last one if that is NULL.
  */
 static bool add_recorded(const Args *args, DlcDatabase *d, const char *kind, const char *named, Names *out,
 	const char **form, Err *err)
@@ -96,8 +96,8 @@ static bool refuse_kind(const char *kind, const Names *names, const char *which,
 }
 
 /*
- * The target of the databases that is named "cuda:tesla-p100", or the only one of the kind that is named "cuda". One
- * that has neither a file nor a device here is what its records say of it. False without an error: none is named so.
+ * The target of the databases for the name "cuda:tesla-p100", or for "cuda" if there is only one of that kind. The
+ * records describe a target without a file and a device here. False without an error: no target has the name.
  */
 static bool settle_by_records(const Args *args, DlcSession *s, DlcTarget *t, Err *err)
 {

@@ -19,7 +19,7 @@ DlcTarget target_of(const Args *args);
  */
 bool target_settle(const Args *args, DlcSession *s, DlcTarget *t, Err *err);
 DlcNetwork *network_load(const Args *args, DlcSession *s, const char *model, Err *err);
-/* The same in another precision than --precision says. */
+/* The same in the given precision instead of --precision. */
 DlcNetwork *network_load_in(const Args *args, DlcSession *s, const char *model, DlcPrecision p, Err *err);
 
 /* A text of at most 1 MB: the file *name, or standard input for "-", and *name says so then. NULL and err. */

@@ -1,5 +1,5 @@
 /*
- * The error that a precision costs: the same network in it and in fp32, both by default schedules on this CPU.
+ * The error of a precision: compares the network with itself in fp32, both by default schedules on this CPU.
  */
 #ifndef CLI_PRECISION_ERROR_H
 #define CLI_PRECISION_ERROR_H
@@ -15,7 +15,7 @@ typedef struct PrecisionError {
 	Distance *output; /* noutput of them, named in the arena of args */
 	int noutput, inputs;
 } PrecisionError;
-/* Of MODEL in the --precision of args, fp16 or bf16, on random inputs. */
+/* The error of MODEL in the --precision of args, fp16 or bf16, on random inputs. */
 bool precision_error(const Args *args, DlcSession *s, const char *model, PrecisionError *out, Err *err);
 
 #endif

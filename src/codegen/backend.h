@@ -21,10 +21,10 @@ enum { BACKEND_LOWERED };
 		"lowered", "#", NULL \
 	}
 
-/* Machine code of a device, made of a text that its driver would translate when it loads the text. */
+/* Machine code of a device, made from a text that the driver would otherwise translate. */
 typedef struct Assembly {
-	DlcImage image;    /* its entries are the text's */
-	const char *needs; /* the feature of devices that run it: "sm_90..sm_99" */
+	DlcImage image;    /* with the entries of the text */
+	const char *needs; /* the feature that a device needs: "sm_90..sm_99" */
 	const char *tool;  /* "nvJitLink 13.0": the bytes depend on it */
 } Assembly;
 
@@ -64,11 +64,12 @@ typedef struct Backend {
 	 */
 	void (*join)(Arena *a, const DlcImage *image, size_t n, DlcImage *out);
 	/*
-	 * Machine code of an image that it made, for the target's own architecture, by a tool that is looked for when it is
-	 * first needed. ERR_MISSING: there is none, or it does not know the architecture. NULL: no tool makes any.
+	 * Makes machine code of an image of this back end, for the target's own architecture. Loads the tool for that at
+	 * the first call. ERR_MISSING: there is no tool, or it does not know the architecture. NULL: the back end has no
+	 * tool.
 	 */
 	bool (*assemble)(Arena *a, const Target *t, const DlcImage *image, Assembly *out, Err *err);
-	/* What an image is, and an assembled one: "ptx", "cubin". */
+	/* Names of the forms of an image and of an assembled one: "ptx", "cubin". */
 	const char *form, *assembled;
 	/* Whether such a kernel need not be run: see codegen_spills_hurt. */
 	bool (*spills_hurt)(const KernelReport *r, const Target *t);

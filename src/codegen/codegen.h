@@ -37,7 +37,7 @@ typedef struct CodegenOptions {
 	unsigned texts;                /* bit backend_text(): a text that the Module shall have; each costs time */
 	bool no_image;                 /* texts only; an image is not made */
 	bool exact;                    /* never turn a product and a sum into one fma (the interpreter's rounding) */
-	bool resources; /* for CUDA, where an assembler is installed: its figures in reports */
+	bool resources; /* reports have the assembler's figures, for CUDA if one is installed */
 	bool unchecked; /* the same code sooner, without checks of our own work: for a process that may crash */
 } CodegenOptions;
 

@@ -182,7 +182,7 @@ static bool check_memory(const Build *b, const Dag *d, const NetPlan *plan, Err 
 
 /*
  * Replaces the schedule of task k, which cannot be used because of `why`: a recorded schedule by the default,
- * the default by what takes its place. Refuses if a lock named the schedule, or if the failure is a bug of dlc.
+ * the default by its replacement. Refuses if a lock named the schedule, or if the failure is a bug of dlc.
  */
 static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *why)
 {

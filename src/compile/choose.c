@@ -147,7 +147,7 @@ static KernelSet *first_of(Choice *c, Space *space, const char *why, Err *refuse
 	return take_first(c, text_str(&text), why, refused);
 }
 
-/* The default of the template of any loops, for a device; NULL: it is refused. */
+/* The default of the template of any loops, for a device. NULL: it is refused. */
 static KernelSet *any_set(Choice *c, const char *why)
 {
 	Err ignored = { 0 };
@@ -157,8 +157,8 @@ static KernelSet *any_set(Choice *c, const char *why)
 }
 
 /*
- * What takes the place of a default that is refused; tried: its trace, NULL if it has none. The naive loops would be a
- * kernel of one thread on a device, so there the template of any loops comes first.
+ * The replacement of a refused default. tried: the refused trace, or NULL. On a device the naive loops would be a
+ * kernel of one thread, so the template of any loops comes first there.
  */
 static KernelSet *without_default(Choice *c, const char *tried, const char *refused)
 {

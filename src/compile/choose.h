@@ -13,12 +13,12 @@
 #include "compile/choose.def"
 #undef COUNT
 
-/* The default schedule; what takes its place if a limit refuses it. Records are not looked up. */
+/* The default schedule, or its replacement if a limit refuses it. Reads no records. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);
 /*
- * What takes the place of plan's default, which cannot be used because of `refused`: on a device the template of any
- * loops, else the naive loops.
+ * The replacement of plan's default, which was refused with `refused`: the template of any loops on a device, else the
+ * naive loops.
  */
 KernelSet *compile_without_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *refused, Err *err);

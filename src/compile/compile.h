@@ -40,10 +40,10 @@ typedef struct Lock Lock; /* compile/lock_file.h */
 
 typedef struct CompileOptions {
 	const Target *target;
-	/* Further targets of target's kind, a device's: the bundle has code for them as well, by the same schedules. */
+	/* Further devices of target's kind: the bundle has code for them as well, by the same schedules. */
 	const Target *also;
 	int nalso;
-	CodeForms code; /* of each target */
+	CodeForms code; /* the forms for each target */
 	Db *const *db; /* the best run in any of them is taken; their order does not matter */
 	int ndb;
 	const Cost *cost;       /* ranks schedules that were not measured; NULL: the first cost model */

@@ -82,7 +82,7 @@ static bool share_entries(Arena *a, const Variant *v, int nv, int k, DlcImage *o
 	return true;
 }
 
-/* The images of the Tasks: of a device one, of all kernels. */
+/* The images of the Tasks. A device has one image of all kernels. */
 static bool form_of(Arena *a, const Variant *v, int nv, int n, const Variant *of, Form *out, Err *err)
 {
 	const Backend *b = backend_for(of->target);
@@ -99,7 +99,7 @@ static bool form_of(Arena *a, const Variant *v, int nv, int n, const Variant *of
 	return true;
 }
 
-/* Adds the text's machine code: where no tool makes any, that is a failure only if it is required. */
+/* Adds machine code of the text. A missing tool is a failure only if machine code is required. */
 static bool add_assembled(Arena *a, const CodeForms *wanted, const Form *text, Forms *made, Err *err)
 {
 	const Backend *b = backend_for(text->target);

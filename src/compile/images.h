@@ -20,20 +20,20 @@ typedef struct Form {
 	const Target *target;
 	const char *name;  /* "cubin" */
 	const char *needs; /* a feature in place of the target's; NULL: the target's */
-	const char *tool;  /* that made it of the target's text; NULL: dlc did */
+	const char *tool;  /* the tool that made it from the text; NULL: dlc made it */
 	DlcImage *image;   /* of each Task; one of a device */
 	int nimage;
 } Form;
 typedef VEC(Form) Forms;
 
 /*
- * Makes what the bundle will hold of n Tasks' code: machine code before text, and of each the code for the most
- * features first, since a device takes the first that it can. The kernels of all targets must be the same. first[k]:
- * the entry that the first one of Task k becomes. Sorts v.
+ * Makes the bundle's code of n Tasks. Machine code precedes text, and within a form the code with the most features
+ * comes first: a device takes the first code that it can run. All targets must have the same kernels. first[k]: the
+ * number in the bundle of Task k's first entry. Sorts v.
  */
 bool images_make(
 	Arena *a, const CompileOptions *o, Variant *v, int nv, int n, Forms *out, uint32_t *first, Err *err);
-/* Adds the features of all forms, and a row of each where there are several. */
+/* Adds the features of all forms; if there are several, adds a row of variants for each. */
 void images_put_features(BundleOut *out, const Forms *f);
 void images_put(BundleOut *out, const Forms *f);
 

@@ -212,7 +212,7 @@ static bool add_calls(Planner *p, const Group *g, int task, Bound *b)
 {
 	const KernelSet *ks = p->sets[task];
 	NetPlan *plan = p->plan;
-	int64_t state = 0; /* of the group so far */
+	int64_t state = 0; /* bytes of the group so far */
 	for (size_t i = 0; i < ks->n; i++) {
 		const Fn *fn = ks->fn[i];
 		if (fn->kind != FN_RUN)

@@ -15,7 +15,7 @@ typedef enum { PLACE_INPUT, PLACE_OUTPUT, PLACE_CONST, PLACE_WORK, PLACE_STATE }
 typedef struct Place {
 	PlaceKind kind;
 	int index;      /* INPUT, OUTPUT: which; WORK: of its PlanItem; CONST: of the plan's constants */
-	int64_t offset; /* from its start: a window; 0 for constants; STATE: from the start of the state */
+	int64_t offset; /* of a window in its buffer; of STATE in the state; 0 for constants */
 	int64_t bytes;
 	const char *name, *layout; /* NULL: row-major */
 } Place;

@@ -65,7 +65,7 @@ static void weigh(Walk *w, const Expr *cond)
 	}
 	int64_t before;
 	if (cond->op == IR_EQ && cond->arg[0]->op == IR_LOAD && ir_is_int(cond->arg[1], &before) && before >= 0) {
-		w->share /= (double)before + 1; /* the last one of blocks that count themselves */
+		w->share /= (double)before + 1; /* only the block that counts last runs it */
 		return;
 	}
 	Condition g = { cond, nest_loops(n, cond) };

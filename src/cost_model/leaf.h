@@ -13,8 +13,8 @@ typedef struct LeafSums {
 	double count, bodies;
 } LeafSums;
 /*
- * Where the body stands inside of loop `serial`, and one copy of the statement takes `lanes` registers. at: the buffer
- * of the sums, and its strides; NULL: they are not known.
+ * The body is inside of loop `serial`, and one copy of the statement takes `lanes` registers. at: the buffer of the
+ * sums with its strides; NULL: not known.
  */
 LeafSums leaf_sums(const Walk *w, int serial, double lanes, const NestBuf *at, const int64_t *stride);
 /* Operations of one node; those on integers are weighed, since index arithmetic is cheap. */

@@ -39,7 +39,7 @@ typedef struct Leaf {
 	int serial;                 /* the innermost serial loop; -1: none */
 	int vector;                 /* the vector loop; -1: none */
 	int axis[THREAD_AXES];      /* loops bound to block axes; -1: none */
-	bool shared_out;            /* lanes of a warp share out a tile of a fragment, the two innermost loops */
+	bool shared_out;            /* the two innermost loops are a tile of a fragment, divided among a warp's lanes */
 	double copies, lanes;       /* of the statement in a body; of its vector */
 	double bodies, warps;       /* how often a thread runs the body; how many warps do */
 	double ops;
@@ -95,7 +95,7 @@ static void find_loops(Leaf *f)
 
 /* ---- the addresses of a warp ---- */
 
-/* Of a tile, lane l has the elements of row l / 4 from column l % 4 * 2 on (codegen/lower/fragments.c). */
+/* Lane l has the elements of a tile's row l / 4 from column l % 4 * 2 on (codegen/lower/fragments.c). */
 static void set_tile(CostNest *n, int lane)
 {
 	nest_set_loop(n, n->nloop - 2, lane / 4);

@@ -21,8 +21,8 @@ typedef struct Launch {
 	double bytes[TARGET_CACHES]; /* from beyond each cache, of all blocks */
 	double latency;  /* cycles from its start to its end if the unit has nothing else to do */
 	int regs;        /* of a thread, at most */
-	int tensors;     /* in global memory, that it uses */
-	bool used[NEST_BUFS]; /* those buffers of the nest */
+	int tensors;     /* used, in global memory */
+	bool used[NEST_BUFS]; /* which buffers of the nest these are */
 } Launch;
 
 /* Adds to w->launch; as WalkCosts.leaf. */

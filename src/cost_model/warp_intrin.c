@@ -22,13 +22,13 @@ typedef struct Tile {
 	Walk *w;
 	double products; /* multiply-adds */
 	double near;     /* cycles of shared memory */
-	double loads;    /* instructions for elements that do not come as matrices */
+	double loads;    /* instructions for elements that are not loaded as matrices */
 	int bits;        /* of the narrowest operand */
 } Tile;
 
 /*
- * The rows are along one loop of the meaning, their elements along another, side by side. Where no neighbours lie side
- * by side, lanes load element by element.
+ * One loop of the meaning runs over rows, another over the contiguous elements of a row. If no loop runs over
+ * contiguous elements, lanes load element by element.
  */
 static double rows_cycles(Tile *t, const Access *a, const Buf *b, int from)
 {

@@ -97,11 +97,11 @@ typedef struct Partition {
 
 /*
  * Cuts a model into groups: an anchor, elementwise calls and a residual add. A value that is used outside its group is
- * an output of it. A Task has the layouts of its inputs and outputs; the schedule decides how the values between lie.
+ * an output of it. A Task has the layouts of its inputs and outputs; the schedule chooses those of inner values.
  * Regions take their first alternatives.
  */
 Partition *graph_partition(Arena *a, const Dag *d, Err *err);
-/* More alternatives, for warps: a depthwise convolution and the pointwise one that alone reads it, as one Task. */
+/* Adds alternatives for devices with warps: a depthwise convolution and its only, pointwise reader as one Task. */
 bool graph_pairs(Arena *a, const Dag *d, Partition *p, Err *err);
 
 /*

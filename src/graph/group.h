@@ -27,7 +27,7 @@ bool cut_group(Cutter *c, const int *call, int n, Group *g, Err *err);
  * Fills the rest of p, and the weights of the Tasks.
  */
 bool find_regions(Cutter *c, Partition *p, Err *err);
-/* The weights of the Tasks that run, and of those that other alternatives would run: how many regions have them. */
+/* Weights of Tasks: of those that run, how often; of those in other alternatives, how many regions have them. */
 void weigh_tasks(Partition *p);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Pairs, alternatives for devices whose threads run in warps: a depthwise convolution and the pointwise one that alone
- * reads its result may be one Task, so that the result between them is never stored. Where the second one is in a
- * region already, this is one more alternative of it. A group is in one pair at most.
+ * Pairs are alternatives for devices whose threads run in warps. A depthwise convolution and a pointwise one may be one
+ * Task, if only the pointwise one reads the depthwise result. That result is then never stored. If the pointwise one is
+ * in a region already, the pair is one more alternative of that region. A group is in one pair at most.
  */
 #include "graph/group.h"
 
@@ -12,7 +12,7 @@ typedef struct Pairs {
 	const Dag *d;
 	Partition *p;
 	int *owner;  /* of each call: its group */
-	int *slots;  /* of each value: how often it is read, once more for an output */
+	int *slots;  /* of each value: how often it is read; an output counts as one more */
 	bool *taken; /* of each group: a pair has it */
 } Pairs;
 
@@ -85,7 +85,7 @@ static Region *region_of(Pairs *x, const Group *g, const Group *q)
 	return found;
 }
 
-/* The region's first alternative with both groups as one is one more. */
+/* Adds an alternative: the region's first one with both groups joined. */
 static bool add_pair(Pairs *x, const Group *g, const Group *q, Err *err)
 {
 	Arena *a = x->cutter.a;

@@ -309,7 +309,7 @@ bool cx_expr(Cx *c, const Expr *e, int lane, uint32_t *slot)
 		     : e->op == IR_BITCAST ? bitcast(c, e, lane, *slot)
 		     : e->op == IR_DOT4    ? dot4(c, e, lane, *slot)
 		     : e->op == IR_MMA || e->op == IR_LDMATRIX || e->op == IR_LDMATRIX_T
-			? cx_fail(c, ERR_INPUT, "%s is the work of a warp's lanes together, and each thread runs alone here: "
+			? cx_fail(c, ERR_INPUT, "all lanes of a warp compute %s together, and here each thread runs alone: "
 				"run the set with the intrinsic instead", ir_node_row[e->op].text)
 		                           : operation(c, e, lane, *slot);
 	}

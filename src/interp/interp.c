@@ -268,7 +268,7 @@ static bool complete(Session *s)
 	return true;
 }
 
-/* What is zero for the next call is zero again. */
+/* Zero buffers must be zero again for the next call. */
 static bool zeroed(Session *s)
 {
 	for (size_t k = 0; k < s->tensor.n; k++) {

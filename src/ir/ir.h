@@ -16,7 +16,7 @@
 
 enum { IR_MAX_RANK = 32, IR_MAX_DEPTH = 256 }; /* of buffers and maps; of nested code */
 
-/* BUF_ZERO: work that is zero when a call begins and when it ends, as counters are. */
+/* BUF_ZERO: a work buffer that is zero when a call begins and when it ends, for counters. */
 typedef enum { BUF_IN, BUF_OUT, BUF_INOUT, BUF_CONST, BUF_WORK, BUF_ZERO } BufRole;
 
 /*

@@ -1,7 +1,6 @@
 /*
- * The probe of a device with processors of its own: kernels that a builder builds like any candidate. So they are code
- * of the same compiler, and the worker needs none. A device that runs on the host's processors has the host's probe,
- * with all its cores.
+ * The probe of a device with processors of its own: kernels that a builder compiles like any candidate. So the compiler
+ * is the same, and the worker needs none. A device on the host's processors has the host's probe, with all cores.
  */
 #include "measure/runner.h"
 
@@ -33,7 +32,7 @@ void probe_wait(Local *m)
 		local_turn(m, METHOD_LOOK_MS);
 }
 
-/* Notes whom the last request serves: a refusal of it ends these kinds alone. */
+/* Notes which kinds need the last request: if it is refused, only these kinds are given up. */
 static void note(Runner *x, unsigned kinds)
 {
 	if (x->nprobe_request < PROBE_REQUESTS)
@@ -74,7 +73,7 @@ static void ask_program(Runner *x, Job *j, Msg *msg, const JobCall *c)
 	note(x, 1u << kind_of(c));
 }
 
-/* Its code, its buffers, which several kinds may share, and its programs. */
+/* Sends the probe's code, buffers and programs. Several kinds may share a buffer. */
 static void ask_load(Runner *x, Job *j, Msg *msg)
 {
 	const Job *set = x->m->probe;
@@ -133,7 +132,7 @@ bool probe_refused(Runner *x, uint64_t serial)
 	return kinds != 0;
 }
 
-/* The user is told when something begins to slow the device down, and when nothing does any more. */
+/* Tells the user when something begins to slow the device down, and when that ends. */
 static void tell(const Runner *x, const char *before)
 {
 	char sentence[400], state[64] = "";
@@ -147,7 +146,7 @@ static void tell(const Runner *x, const char *before)
 		snprintf(sentence, sizeof sentence, "device %s is slowed down by its %s%s: times are longer until that ends",
 			name, p->slowed, state);
 	else
-		snprintf(sentence, sizeof sentence, "device %s is slowed down no more%s", name, state);
+		snprintf(sentence, sizeof sentence, "device %s is no longer slowed down%s", name, state);
 	x->m->o.note(sentence, x->m->o.note_arg);
 }
 
@@ -170,7 +169,7 @@ bool local_probe(Measure *base, DeviceProbe *out, Err *err)
 {
 	Local *m = (Local *)base; /* its first member */
 	if (m->o.target == NULL)
-		return fail(err, ERR_USAGE, "probe", "only devices are probed so");
+		return fail(err, ERR_USAGE, "probe", "only devices have this probe");
 	if (!m->probe_asked)
 		probe_build(m);
 	probe_wait(m);

@@ -8,8 +8,8 @@
 #include "worker/frame.h"
 
 /*
- * An entrant is built and checked and stays loaded; then a race times the entrants. A probe is built and kept; for a
- * state all of it is measured.
+ * An entrant is built and checked and stays loaded; then a race times the entrants. A probe is built and kept. A
+ * state measures all kinds of the probe.
  */
 typedef enum { JOB_CANDIDATE, JOB_ENTRANT, JOB_RACE, JOB_REFERENCE, JOB_NETWORK, JOB_PROBE, JOB_STATE } JobKind;
 /* CHECK: run and compare.  JUDGE: the reference value of one element, in which two candidates disagree. */
@@ -82,7 +82,7 @@ struct Job {
 	int generation; /* of the runner that has checked it */
 	Phase phase;
 	int answers; /* still to come in this phase */
-	int wholes;  /* its Task's when the check was asked for; others have come since: it is checked again */
+	int wholes;  /* ref->wholes at the check; if that has changed since, the job is checked again */
 	VEC(MsgCompared) compared;
 	VEC(JobData) data;
 	int disputed; /* output, and element of it, that PHASE_JUDGE is about */

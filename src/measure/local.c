@@ -5,8 +5,8 @@
  *
  * and leaves early with a status if the child that holds it ends.  A job waits for one child at a time, and every wait
  * has a deadline.  A runner keeps the inputs and the reference values of the Tasks it has seen; a new one gets them
- * again.  Of several devices whichever is free takes the next candidate; races and networks, whose times decide, are
- * the first device's.
+ * again.  The next candidate goes to any free device. Races and networks, whose times decide, run on the first
+ * device that is not lost.
  */
 #include "measure/runner.h"
 
@@ -41,7 +41,7 @@ static Job *pop(Queue *q)
 
 void job_done(Local *m, Job *j, RunStatus status, const char *detail)
 {
-	if (j->kind == JOB_PROBE) { /* one that fails leaves its figures out of the records */
+	if (j->kind == JOB_PROBE) { /* if it failed, records have no figures of it */
 		m->probe_failed = true;
 		snprintf(m->probe_why, sizeof m->probe_why, "%s", detail);
 		job_free(j);

@@ -36,24 +36,24 @@ typedef struct Runner {
 	Child child;
 	Job *running;
 	int generation; /* of its child: 1 or more, different from those of all other children */
-	int lost;       /* times in a row that its device could not be used */
-	bool gone;      /* after some of these */
-	bool proving;   /* a child failed with a candidate: if the next one speaks, the candidate is to blame */
-	bool other_version; /* it cannot be used */
-	uint32_t numbered; /* of its buffers, those that belong to Tasks: numbers below this */
+	int lost;       /* attempts in a row to use the device that failed */
+	bool gone;      /* lost reached METHOD_LOST_STARTS */
+	bool proving;   /* a child failed with a candidate: if the next child answers, the candidate is to blame */
+	bool other_version; /* the program cannot be used */
+	uint32_t numbered; /* buffers with numbers below this belong to Tasks */
 	int64_t loaded_bytes;
 	uint32_t cores;       /* of its host */
 	bool own_processors;  /* of its device: builders disturb no sample */
 	bool sampling;
-	uint64_t started_ns;  /* when it began with `running` */
-	uint64_t probed_ns;   /* when; 0: never */
-	double gflops[2];     /* of threads, of one more: the last probe */
-	int probes, probes_asked; /* of it that have come; in all */
+	uint64_t started_ns;  /* when `running` began */
+	uint64_t probed_ns;   /* time of the last probe; 0: none */
+	double gflops[2];     /* rate of the threads, and with one more team, at the last probe */
+	int probes, probes_asked; /* answers of that probe so far; in all */
 	int probe_loaded;     /* generation that has the device's probe */
-	DeviceProbe device;   /* its last answers */
-	unsigned probe_lost;  /* bits of the kinds of which something was refused */
+	DeviceProbe device;   /* the last answers of the device's probe */
+	unsigned probe_lost;  /* bits of the kinds that were given up after a refusal */
 	int nprobe_request;
-	ProbeRequest probe_request[PROBE_REQUESTS]; /* of the last one */
+	ProbeRequest probe_request[PROBE_REQUESTS]; /* of the last probe */
 } Runner;
 
 struct Local {
@@ -68,7 +68,7 @@ struct Local {
 	int generations; /* of all runners */
 	int64_t cold_bytes; /* measure_cold */
 	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */
-	bool paused;        /* builders */
+	bool paused;        /* builders are stopped */
 	Job *probe;         /* the device's probe, built; NULL: there is none */
 	bool probe_asked, probe_failed;
 	char probe_why[160];
@@ -89,15 +89,15 @@ void local_ready(Local *m, Job *j); /* built: to be run */
 bool local_wait_for(Local *m, const Job *j);
 /* Starts the builds and runs that can start now. */
 void local_step(Local *m);
-/* The job goes to another runner, before all others. */
+/* Puts the job at the front of the queue, for another runner. */
 void local_again(Local *m, Job *j);
-/* A runner takes a sample, or has taken it: builders that would run beside it without a core of their own stop. */
+/* Called before and after a sample: builders without a spare core stop meanwhile. */
 void local_pause(Runner *x, bool sampling);
 /* The runner of races and networks: the first that is not gone; of several that all are, the last one. */
 Runner *local_first(Local *m);
 /* How many runners besides this one are not gone. */
 int local_others(const Runner *x);
-/* The user is told that the device is lost, and that others go on. */
+/* Tells the user that the device is lost and that the others go on. */
 void local_tell_lost(const Runner *x, const char *why);
 
 /* Runs the loop for a time, or until a job is done. */

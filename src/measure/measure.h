@@ -36,7 +36,7 @@ typedef struct MeasureOptions {
 	const atomic_int *stop; /* once set, references and networks end early; or NULL */
 	void (*tick)(void *arg); /* called some times a second while a call waits for its answer; or NULL */
 	void *tick_arg;
-	void (*note)(const char *sentence, void *arg); /* a device was lost and the others go on; or NULL */
+	void (*note)(const char *sentence, void *arg); /* gets notes for the user, such as a lost device; or NULL */
 	void *note_arg;
 } MeasureOptions;
 
@@ -89,7 +89,7 @@ bool measure_submit(Measure *m, const MeasureJob *job, Err *err);
 /* Waits until a candidate is done or `ms` have passed; false: none is done. */
 bool measure_wait(Measure *m, int ms, MeasureResult *out);
 int measure_pending(const Measure *m);
-/* So many pending candidates keep all children busy. */
+/* The number of pending candidates that keeps all children busy. */
 int measure_flight(const Measure *m);
 /*
  * Lets pending work go on: for callers that compute for long, every few milliseconds. Such a caller needs a core.
@@ -107,7 +107,7 @@ void measure_cancel(Measure *m);
  */
 bool measure_race(Measure *m, const MeasureJob *job, int n, MeasureResult *out, Err *err);
 
-/* What the first device that is not lost gives now, of every kind. Waits for it; nothing else may be pending. */
+/* All current rates of the first device that is not lost. Waits for them; nothing else may be pending. */
 bool measure_probe(Measure *m, DeviceProbe *out, Err *err);
 
 /*

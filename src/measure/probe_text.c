@@ -51,7 +51,7 @@ const char *probe_meaning(ProbeKind k)
 
 /* ---- kernels ---- */
 
-/* Only a sum of products is one instruction; each chain has its own factor, since equal chains are computed once. */
+/* A sum of products is one instruction. Each chain has its own factor, since equal chains would be computed once. */
 static void write_fma(Text *t)
 {
 	enum { N = METHOD_PROBE_CHAINS, THREADS = METHOD_PROBE_THREADS };
@@ -100,7 +100,7 @@ static void write_memory(Text *t)
 	text_add(t, "s[v] = s[v] + x[g, r, t, v]\n}\n}\ny[g, t] = s[0] + s[1] + s[2] + s[3]\n}\n}\n}\n");
 }
 
-/* What a block of the kernel does: floating operations, or bytes. */
+/* The floating operations or bytes of a block of the kernel. */
 static double work_of(ProbeKind kind, const struct Product *p, int warps)
 {
 	if (kind == PROBE_FMA)

@@ -92,7 +92,7 @@ bool local_race(Measure *base, const MeasureJob *job, int n, MeasureResult *out,
 			return false;
 	for (int i = 0; i < r.n; i++) {
 		Job *j = r.entrant[i];
-		if (ok && j->result.status == RUN_OK && j->result.samples == 0) { /* nobody knows which ended the child */
+		if (ok && j->result.status == RUN_OK && j->result.samples == 0) { /* any entrant may have ended the child */
 			j->result.status = r.last.status == RUN_CRASH ? RUN_DEVICE_LOST : RUN_RUN_TIMEOUT;
 			memcpy(j->result.detail, r.last.detail, sizeof j->result.detail);
 		}

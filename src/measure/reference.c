@@ -152,6 +152,6 @@ MeasureRef *local_reference(Measure *base, const Task *task, uint64_t seed, Err 
 	Arena *scratch = arena_new();
 	bool ok = read_params(m, r, ir_new(m->arena), err) && fill(m, r, scratch, err);
 	arena_free(scratch);
-	probe_wait(m); /* so that the first candidate has its figures */
+	probe_wait(m); /* so that the first candidate's record has the probe's figures */
 	return ok ? (MeasureRef *)r : NULL;
 }

@@ -25,12 +25,12 @@ typedef struct RefOut {
 
 typedef VEC(const char *) Traces;
 
-/* What one of the runners has of a Task. */
+/* The part of a Task that one runner has. */
 typedef struct RefAt {
 	int numbered;   /* generation of the runner in which the Task's buffers have numbers */
-	uint32_t first; /* of these */
+	uint32_t first; /* the first of these numbers */
 	int loaded;     /* generation of the runner that has inputs and listed elements */
-	int whole_loaded; /* the same of whole outputs */
+	int whole_loaded; /* generation of the runner that has whole outputs */
 } RefAt;
 
 /* Inputs by seed, outputs by value: in the measure's arena. */

@@ -59,7 +59,7 @@ static void ask_copy(Runner *x, Job *j, Msg *msg, const JobBuf *b)
 
 /* ---- the task's buffers ---- */
 
-/* A Task's buffers have numbers one behind another; an input has one more for its copy on the device. */
+/* A Task's buffers have consecutive numbers; an input has one more for its copy on the device. */
 static uint32_t count_numbers(const LocalRef *r, bool device)
 {
 	return (uint32_t)((device ? 3 : 2) * r->in.n + 3 * r->out.n);

@@ -171,7 +171,7 @@ static void take_refusal(Job *j, RunStatus status, const char *text, size_t n)
 	snprintf(j->result.detail, sizeof j->result.detail, "%.*s", (int)n, text);
 }
 
-/* Before a kernel of the job was launched, what a device lacks or how it fails is no fault of the job's. */
+/* Before a kernel of the job is launched, a failure of the device is not the job's fault. */
 static RunStatus refused_status(const MsgRefused *f)
 {
 	switch (f->status) {
@@ -202,7 +202,7 @@ static void take_answer(Runner *x, Job *j, const MsgView *msg)
 		double threads = x->m->o.threads;
 		x->gflops[x->probes++ % 2] = ((const MsgProbed *)msg->fixed)->gflops;
 		if (x->probes == x->probes_asked)
-			local_pause(x, false); /* a driver may take seconds to build what is checked now */
+			local_pause(x, false); /* the driver may take seconds to build the code of the check */
 		x->m->spare = x->probes == 2 && x->gflops[1] * 2 >= METHOD_SPARE * x->gflops[0] * (threads + 1) / threads;
 		break;
 	}
@@ -267,9 +267,9 @@ static bool start_child(Runner *x, Err *err)
 }
 
 /*
- * The child ended before it said anything, or its device failed before the job's kernels began: the job is not to
- * blame. Where there are other devices they take it, unless the device was lost with it: it might take the others too.
- * A race begins again (race.c). A device is given up after some such failures in a row.
+ * The child ended before its first message, or its device failed before the job's kernels began: the job is not to
+ * blame. Another device takes the job, unless the job may have caused the loss and might cost the others too. A race
+ * begins again (race.c). After METHOD_LOST_STARTS such failures in a row the device is given up.
  */
 static void lose(Runner *x, const char *why)
 {
@@ -289,7 +289,7 @@ static void lose(Runner *x, const char *why)
 	local_again(m, j);
 }
 
-/* The child failed with its candidate, or its device did: another child shows which. A CPU is never lost. */
+/* The candidate or the device made the child fail; the next child shows which. A CPU is never lost. */
 static void crash(Runner *x, const char *why)
 {
 	Err err = { 0 };
@@ -345,10 +345,10 @@ static void on_frame(Child *c, const MsgView *msg)
 	}
 	if (--j->answers > 0)
 		return;
-	bool outdated = is_checked(j) && j->wholes != j->ref->wholes; /* another device has had answers meanwhile */
+	bool outdated = is_checked(j) && j->wholes != j->ref->wholes; /* another device has sent outputs since */
 	if (!j->refused && !outdated && !complete(j))
 		take_refusal(j, RUN_LAUNCH_ERROR, "the runner sent other answers than were asked for", 50);
-	if (j->refused && j->ref != NULL) /* perhaps a buffer of the Task was refused: send them again */
+	if (j->refused && j->ref != NULL) /* a buffer of the Task may have been refused: send all again */
 		j->ref->at[x->index].loaded = j->ref->at[x->index].whole_loaded = 0;
 	if (!j->refused && outdated)
 		judged(x, j, VERDICT_AGAIN);
@@ -397,7 +397,7 @@ void runner_start(Runner *x, Job *j)
 	Local *m = x->m;
 	x->running = j;
 	x->started_ns = uv_hrtime();
-	j->answers = 0; /* a device that was lost may owe some */
+	j->answers = 0; /* a lost device does not send the missing ones */
 	j->refused = false;
 	if (!open_runner(x, j))
 		return;

@@ -23,15 +23,15 @@ void ask_times(Runner *x, Job *j, Msg *msg);
 void ask_probe(Runner *x, Job *j, Msg *msg);
 void ask_images(Runner *x, Job *j, Msg *msg, const Job *set, int lane);
 
-/* The module of `lane` with the code of a Fn, and its first entry there and the one behind its last; false: none. */
+/* The module of `lane` with a Fn's code, and the range of the Fn's entries in it. False: there is none. */
 bool find_entries(const Job *j, int lane, const char *fn, uint32_t *module, uint32_t *entry, uint32_t *end);
 
-/* device_probe.c: the probe of a device with processors of its own; built once, then asked for beside a job */
+/* device_probe.c: the probe of a device with processors of its own, built once and then run beside jobs */
 void probe_build(Local *m);
-void probe_wait(Local *m); /* until it is built, cannot be, or all is interrupted */
+void probe_wait(Local *m); /* until the probe is built, its build fails, or all is interrupted */
 void ask_device_probe(Runner *x, Job *j, Msg *msg);
 void take_device_probe(Runner *x, uint64_t serial, const MsgProbed *p);
-/* True: the refused request was the probe's, and kinds that need it are given up; the candidate is not to blame. */
+/* True: the refused request was the probe's. Gives up the kinds that need it; the candidate is not to blame. */
 bool probe_refused(Runner *x, uint64_t serial);
 
 /* network_turns.c: a turn of each of the job's networks; the next one's answer */

@@ -17,7 +17,7 @@ const char *run_status_text(RunStatus s);
 bool run_status_parse(const char *text, RunStatus *out);
 /* What the status says about the schedule: 0 nothing, 1 it failed, 2 it is wrong. */
 int run_status_against(RunStatus s);
-/* What a user can do where all candidates end so. */
+/* The advice to a user if all candidates end with that status. */
 const char *run_status_way(RunStatus s);
 
 typedef enum {

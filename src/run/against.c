@@ -55,7 +55,7 @@ static DlcStatus open_sides(Side s[2], const DlcModel *m, const DlcModel *want, 
 	s[1] = (Side){ 0 };
 	if (!same_tensors(m, want, DLC_INPUT) || !same_tensors(m, want, DLC_OUTPUT))
 		return runtime_fail(err, DLC_BAD_ARGUMENT,
-			"the two models have other inputs or outputs: compile both from one network, of one shape");
+			"the inputs or outputs of the two models differ: compile both from one network, with one shape");
 	DlcStatus status = open_side(&s[0], m, threads, err);
 	return status == DLC_OK ? open_side(&s[1], want, 0, err) : status;
 }
@@ -145,7 +145,7 @@ static void print_distance(const Distance *d, const char *against, int inputs, b
 	printf("\n");
 }
 
-/* The inputs that no --input gives are random in both. */
+/* Inputs without an --input get the same random values in both. */
 static DlcStatus run_given(Side s[2], const RunOptions *o, Distance *d, DlcError *err)
 {
 	DlcStatus status = DLC_OK;

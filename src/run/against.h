@@ -1,5 +1,5 @@
 /*
- * How far the outputs of a model are from those of a reference: the same network in another precision or for another
+ * The distance of a model's outputs from those of a reference: the same network in another precision or for another
  * target. Both run on the same inputs.
  */
 #ifndef RUN_AGAINST_H
@@ -10,7 +10,7 @@
 
 enum { AGAINST_INPUTS = 4, AGAINST_SECONDS = 2 };
 
-/* Of one output, over all inputs that were tried. */
+/* The distance of one output, over all inputs. */
 typedef struct Distance {
 	const char *output;
 	double max_error, max_want; /* largest |got - want|, |want| */
@@ -21,13 +21,13 @@ typedef struct Distance {
 double distance_relative(const Distance *d);
 
 /*
- * Runs both on AGAINST_INPUTS random inputs, fewer if AGAINST_SECONDS have passed; *inputs: how many. d: one for each
- * output of m. DLC_BAD_ARGUMENT: the models have other inputs or outputs.
+ * Runs both on AGAINST_INPUTS random inputs, or fewer after AGAINST_SECONDS; *inputs: how many. d: one for each output
+ * of m. DLC_BAD_ARGUMENT: the inputs or outputs of the models differ.
  */
 DlcStatus against_random(
 	const DlcModel *m, const DlcModel *want, uint64_t seed, Distance *d, int *inputs, DlcError *err);
 
-/* Does what --against says, on the inputs of the options or on random ones, and prints a line for each output. */
+/* Runs --against on the inputs of the options, or on random ones, and prints a line for each output. */
 DlcStatus against_options(const DlcModel *m, const RunOptions *o, const RunHost *host, bool hosts, DlcError *err);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct RunHost {
 	const char *program; /* as users type it: "dlc-run" */
 	/* Opens a model that is no bundle: a zoo name, an ONNX file.  `m` is closed by us. */
 	DlcStatus (*open)(void *arg, const char *path, DlcModel **m, DlcError *err);
-	/* The same model in fp32 for this CPU, closed by us; NULL: it cannot make one. */
+	/* The same model in fp32 for this CPU, which run_main closes. NULL: the program cannot make one. */
 	DlcStatus (*reference)(void *arg, const char *path, DlcModel **m, DlcError *err);
 	void *arg;
 } RunHost;

@@ -391,7 +391,7 @@ bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *
 	return true;
 }
 
-/* A call's arguments are those of its kernel, and no values of theirs make an impossible launch; *dim: the largest. */
+/* Checks a call's arguments, and that no values of them make an impossible launch. *dim: the largest launch. */
 static bool call_fits(const DlcModel *m, const BundleOp *o, uint32_t dim[DLC_LAUNCH_DIMS])
 {
 	if (o->entry >= m->h->entry.count || m->entry[o->entry].nbuf != o->narg || m->entry[o->entry].nsym != o->ndim)

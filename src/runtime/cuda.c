@@ -160,7 +160,7 @@ static DlcStatus cuda_describe(int32_t id, DeviceFacts *out, DlcError *err)
 		device_number(out, ROW[k].key, attribute(ROW[k].attribute, device) * ROW[k].unit);
 	if (cu.cuDeviceTotalMem_v2(&bytes, device) == CU_OK)
 		device_number(out, "memory_bytes", (double)bytes);
-	/* Memory moves two bits of each wire in a cycle. */
+	/* Memory transfers two bits on each wire in a cycle. */
 	device_number(out, "memory_bytes_per_second",
 		2e3 * attribute(CU_MEMORY_KHZ, device) * attribute(CU_MEMORY_BITS, device) / 8);
 	return DLC_OK;
@@ -259,7 +259,7 @@ static void cuda_release(DeviceContext *c, void *memory, size_t bytes)
 
 /* ---- code ---- */
 
-/* A driver follows the tables of a cubin, an ELF file, without its size: they and the sections must lie inside. */
+/* The driver gets no size of a cubin, an ELF file. So tables and sections must lie inside of it. */
 static bool elf_fits(const unsigned char *image, size_t bytes)
 {
 	Elf64_Ehdr h;
@@ -401,7 +401,7 @@ static void *cuda_kernel(DeviceContext *c, void *code, const char *name, uint64_
 	int status = cuda_enter(c);
 	if (status == CU_OK)
 		status = cuda_leave(c, cu.cuModuleGetFunction(&kernel->function, ((Code *)code)->module, kernel->name));
-	if (status != CU_OK && status != CUDA_ERROR_NOT_FOUND) /* a driver loads the code when it is first asked for */
+	if (status != CU_OK && status != CUDA_ERROR_NOT_FOUND) /* a driver may load the code at this first use */
 		runtime_fail(err, load_status(status), "kernel %s: %s", name, error_words(status, words, sizeof words));
 	k->n += status == CU_OK;
 	return status == CU_OK ? kernel : NULL;

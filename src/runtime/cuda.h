@@ -50,7 +50,7 @@ DeviceRecording *cuda_record_end(DeviceStream *s);
 int cuda_replay(DeviceStream *s, DeviceRecording *r);
 void cuda_recording_release(DeviceContext *c, DeviceRecording *r);
 void *cuda_stream_handle(DeviceStream *s);
-/* The kernel and numbers of the last launch, if the driver did not take it and nobody has asked since; else NULL. */
+/* The kernel and numbers of the last launch, if the driver refused it; NULL else, and at a second call. */
 const Kernel *cuda_refused(DeviceStream *s, DeviceLaunch *how);
 
 #endif

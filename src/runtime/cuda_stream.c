@@ -30,7 +30,7 @@ struct DeviceStream {
 	size_t staged;
 	int nfetch;
 	bool recording;
-	const Kernel *refused; /* by the last launch, if the driver did not take it; NULL once it is told */
+	const Kernel *refused; /* kernel of the last launch, if the driver refused it; NULL once that is reported */
 	DeviceLaunch refused_how;
 	CuEvent mark[DEVICE_MARKS];
 	Fetch fetch[FETCHES];
@@ -139,8 +139,8 @@ int cuda_fill(DeviceStream *s, void *to, unsigned char byte, size_t bytes)
 }
 
 /*
- * A kernel may have more shared memory than what every device gives, 48 KiB, where its function says so. Streams of
- * several threads share the function, so what it allows only grows.
+ * A kernel may have more than 48 KiB of shared memory if an attribute of its function allows it. Streams of several
+ * threads share the function, so the attribute only grows.
  */
 static int allow_shared(Kernel *k, uint32_t bytes)
 {

@@ -33,7 +33,7 @@ typedef struct DeviceLaunch {
 	uint32_t nbuf, nsym;
 } DeviceLaunch;
 
-/* The most that a launch may have; shared memory is looked at where a kernel starts, which may have some of its own. */
+/* Limits of a launch. Shared memory is checked at the launch, since a kernel may have some of its own. */
 typedef struct DeviceLimits {
 	uint32_t dim[DLC_SHARED]; /* blocks of a grid and threads of a block, along x, y and z */
 	uint32_t threads;         /* of a block */
@@ -49,7 +49,7 @@ typedef struct Device {
 	DlcStatus (*open)(int32_t id, DeviceContext **out, DlcError *err);
 	void (*close)(DeviceContext *c);
 	uint64_t (*memory)(const DeviceContext *c); /* bytes there may be at most; 0: not known */
-	const DeviceLimits *(*limits)(const DeviceContext *c); /* NULL: there are none */
+	const DeviceLimits *(*limits)(const DeviceContext *c); /* NULL: no limits */
 	bool (*has)(const DeviceContext *c, const char *feature);
 	uint64_t (*cache)(const DeviceContext *c); /* bytes of the last cache before its memory; 0: not known */
 	/* Its kernels run on this machine's processors, whose caches hold its memory. NULL: no. */
@@ -65,8 +65,8 @@ typedef struct Device {
 	void *(*code_load)(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err);
 	void (*code_release)(DeviceContext *c, const void *image, void *code, size_t bytes);
 	/*
-	 * The kernel `name` of loaded code, at `offset` of machine code, which ends with the code. NULL if there is none;
-	 * where the driver gives another reason, `err` has that.
+	 * The kernel `name` of loaded code, at `offset` of machine code; it lives as long as the code. NULL: there is none,
+	 * or the driver has another reason, which is in `err`.
 	 */
 	void *(*kernel)(DeviceContext *c, void *code, const char *name, uint64_t offset, DlcError *err);
 
@@ -101,7 +101,7 @@ typedef struct Device {
 	void (*recording_release)(DeviceContext *c, DeviceRecording *r);
 	/* The failure after which the context does nothing any more; 0: it works. */
 	int (*lost)(const DeviceContext *c);
-	/* What a failure of the row's means, and the way out; s may be NULL. Returns its status, which is not DLC_LOST. */
+	/* Writes the meaning of a status of this row, and the way out. s may be NULL. Returns a status, never DLC_LOST. */
 	DlcStatus (*explain)(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size);
 	/* The driver's own stream, for programs that order their work with the row's. */
 	void *(*stream_handle)(DeviceStream *s);

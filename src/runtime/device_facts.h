@@ -10,8 +10,8 @@ enum { DEVICE_NUMBERS = 24 };
 
 /*
  * Numbers have the keys of target files (docs/targets.md: "cores", "ghz", "block_threads"), and beside them
- * "l2_bytes", "memory_bytes_per_second" and its place on the PCI bus ("pci_domain", "pci_bus", "pci_slot"); what it
- * does not say is left out.
+ * "l2_bytes", "memory_bytes_per_second" and its place on the PCI bus ("pci_domain", "pci_bus", "pci_slot"). Numbers
+ * that the driver does not give are left out.
  */
 typedef struct DeviceFacts {
 	char name[128];    /* "NVIDIA H200" */

@@ -1,4 +1,4 @@
-/* See device_state.h. A device of CUDA and of NVML is the same one if its place on the PCI bus is. */
+/* See device_state.h. The place on the PCI bus tells which device of NVML is the device of CUDA. */
 #include "runtime/device_state.h"
 
 #include "runtime/driver.h"

@@ -1,6 +1,6 @@
 /*
- * The state of a device at this moment, which decides how fast it is: clock, temperature, and what slows it down. It
- * comes from NVML (libnvidia-ml.so.1), opened by name; other devices, and machines without that library, say nothing.
+ * The current state of a device: clock, temperature, and reasons for a lower clock. NVML gives it (libnvidia-ml.so.1,
+ * opened by name). For other devices, and without that library, the state is not known.
  */
 #ifndef RUNTIME_DEVICE_STATE_H
 #define RUNTIME_DEVICE_STATE_H
@@ -13,7 +13,7 @@ typedef struct DeviceState {
 	uint64_t slowed;  /* bits of slowed.def */
 } DeviceState;
 
-/* Of the row's device `id`; zeros where nothing is known. Takes some microseconds after the first call. */
+/* The state of the row's device `id`; zeros are not known. Takes some microseconds after the first call. */
 DeviceState device_state(const Device *row, int32_t id);
 /* The words of slowed.def for the bits, with commas between; "" for none. */
 enum { SLOWED_TEXT = 160 };

@@ -1,6 +1,6 @@
 /*
  * The rows of devices that have a driver, for a program that is linked statically and so opens none. It is linked
- * instead of opencl.c, cuda.c and device_state.c, which would only make such a program larger.
+ * instead of opencl.c, cuda.c and device_state.c, which would only make the program larger.
  */
 #include "runtime/device.h"
 #include "runtime/device_state.h"

@@ -12,10 +12,10 @@
 typedef struct DriverStatus {
 	int number;
 	DlcStatus status;
-	const char *name, *words; /* name: NULL where the driver itself has one */
+	const char *name, *words; /* name: NULL if the driver itself gives one */
 } DriverStatus;
 
-/* What a number means that the driver of a device type returned; DLC_KERNEL without words where it has no row. */
+/* The row of a number that the driver of a device type returned; without a row DLC_KERNEL and no words. */
 const DriverStatus *driver_status(int32_t type, int number);
 
 /*

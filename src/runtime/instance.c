@@ -44,7 +44,7 @@ static DlcStatus take_memory(DlcInstance *i, DlcError *err)
 	uint64_t there = m->device->memory(m->context);
 	if (works < 0 || io < 0)
 		return runtime_fail(
-			err, device_full(m->device), "an instance needs more memory than has addresses: take a smaller batch");
+			err, device_full(m->device), "an instance is larger than the address space: take a smaller batch");
 	if (there != 0 && (uint64_t)end > there)
 		return runtime_fail(err, device_full(m->device), "an instance needs %lld MiB of memory and there are %llu: %s",
 			(long long)(end >> 20), (unsigned long long)(there >> 20), WAY_OUT);
@@ -232,7 +232,7 @@ static int64_t bytes_now(const DlcInstance *i, uint32_t t)
 	return tensor_bytes(&x);
 }
 
-/* Whether memory at `a` of tensor t overlaps memory at `b` of tensor u, at today's shapes. */
+/* Whether memory at `a` of tensor t overlaps memory at `b` of tensor u, with the current shapes. */
 static bool overlap(const DlcInstance *i, uint32_t t, const void *a, uint32_t u, const void *b)
 {
 	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
@@ -240,8 +240,8 @@ static bool overlap(const DlcInstance *i, uint32_t t, const void *a, uint32_t u,
 }
 
 /*
- * Kernels may load an input after they stored an output, so the two must be apart. An output that the caller bound
- * over an input is computed in the instance's own memory and copied when the last step is done.
+ * Kernels may load an input after they stored an output, so the two must not overlap. An output that the caller bound
+ * over an input is computed in the instance's own memory and copied after the last step.
  */
 static DlcStatus part_bound(DlcInstance *i, DlcError *err)
 {

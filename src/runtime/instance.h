@@ -18,8 +18,8 @@ enum { PROFILE_NESTED = 2 * (BUNDLE_DEPTH + 1), PROFILE_STEPS = (DEVICE_MARKS - 
 typedef struct Bound {
 	unsigned char *own;         /* the instance's buffer, for the symbols' maxima */
 	unsigned char *user;        /* the caller's, or NULL */
-	bool fits;                  /* the caller's is aligned and the device's */
-	bool direct;                /* it fits, and an output is apart from inputs: kernels use it as it is */
+	bool fits;                  /* the caller's memory is aligned and on the device */
+	bool direct;                /* it fits, and an output overlaps no input: kernels use it in place */
 	bool away;                  /* the caller's lies on the host, the instance's own does not */
 	int64_t shape[BUNDLE_RANK]; /* the caller's */
 } Bound;

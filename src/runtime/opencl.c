@@ -243,7 +243,7 @@ static DlcStatus opencl_describe(int32_t id, DeviceFacts *out, DlcError *err)
 	return DLC_OK;
 }
 
-/* OpenCL bounds no grid. What a device does not say, a launch shows. */
+/* OpenCL does not limit the grid. A limit that the driver does not give shows at the launch. */
 static void read_limits(ClDevice d, DeviceLimits *out)
 {
 	enum { SIZES = 16 };

@@ -1,6 +1,6 @@
 /*
- * What the files of OpenCL's row share: opencl.c has the library, devices, contexts, memory and what is said of
- * failures, opencl_code.c has programs, opencl_stream.c has the work that is put on streams.
+ * Shared by the files of OpenCL's row. opencl.c has the library, devices, contexts, memory and failures; opencl_code.c
+ * has programs; opencl_stream.c has the work on streams.
  */
 #ifndef RUNTIME_OPENCL_H
 #define RUNTIME_OPENCL_H
@@ -17,26 +17,28 @@ typedef struct OpenclArea OpenclArea; /* an allocation */
 struct DeviceContext {
 	ClDevice device;
 	ClContext context;
-	ClQueue fill; /* zeroes what is allocated */
+	ClQueue fill; /* zeroes new memory */
 	uint64_t most;
 	DeviceLimits limits;
 	bool is_cpu;
 	char *extensions;
-	atomic_int lost;      /* the status after which nothing works; 0: all is well */
+	atomic_int lost;      /* the status that lost the device; 0: none */
 	pthread_mutex_t lock; /* of the list, and of the arguments of kernels */
 	OpenclArea *area;
 };
 
 extern OpenclApi cl;
 
-/* Notes a status that is the end of the device; returns it. */
+/* Notes a status if it means that the device is lost; returns it. */
 int opencl_noted(DeviceContext *c, int status);
-/* The same of a call that makes something: CL_OUT_OF_RESOURCES says then that there is no memory for it. */
+/* The same after a call that makes an object: there CL_OUT_OF_RESOURCES means too little memory. */
 int opencl_made(DeviceContext *c, int status);
-/* Tells what a call failed with, as runtime_fail does; `what` failed and begins the sentence. */
+/* Fails as runtime_fail does, with the driver's status; the sentence begins with `what`. */
 DlcStatus opencl_fail(DlcError *err, int status, const char *what);
-/* The object that an address lies in, and how far from its start; an address behind the last byte is still its own.
-   The lock is held. */
+/*
+ * The object of an address, and the offset in it. The address behind the last byte belongs to it, too. The lock is
+ * held.
+ */
 ClMem opencl_memory_at(const DeviceContext *c, const void *address, uint64_t *offset);
 
 void *opencl_code_load(DeviceContext *c, const void *image, size_t bytes, bool in_place, DlcError *err);

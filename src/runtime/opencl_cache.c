@@ -1,10 +1,10 @@
 /*
- * See opencl_cache.h. A file is a head and the program as the driver gives it. Its name has two sums: of the text, and
- * of all else that the program depends on. A file that does not fit, or that the driver does not take, counts as
- * missing and is replaced. A file is renamed to its name when it is complete, so no reader sees half of it.
+ * See opencl_cache.h. A file is a head and the driver's program. Its name has two hashes: of the text, and of
+ * everything else that the program depends on. A damaged file, and one that the driver refuses, counts as missing and
+ * is replaced. A file gets its name when it is complete, so no reader sees half of it.
  *
- * Nothing is kept for a CPU: its driver compiles a kernel when that runs first, for the size of its block. PoCL keeps
- * compiled kernels itself, and takes longer to give a program than to build one (docs/devices.md).
+ * Nothing is kept for a CPU: its driver compiles a kernel at the first launch, for the size of the block. PoCL keeps
+ * compiled kernels itself, and reading a program from it takes longer than building one (docs/devices.md).
  */
 #include "runtime/opencl_cache.h"
 
@@ -40,7 +40,7 @@ DlcStatus dlc_code_folder(const char *path)
 	return DLC_OK;
 }
 
-/* Code that others may write is not run; a folder that is not there yet is made for this user alone. */
+/* Code that others may write is not run. A missing folder is made for this user alone. */
 static bool is_own(void)
 {
 	struct stat st;
@@ -72,7 +72,7 @@ static void path_of(const OpenclKey *key, char out[PATH])
 		(unsigned long long)key->facts);
 }
 
-/* The file's content, a Head and what follows; NULL: there is none that is whole. */
+/* The file's content, a Head and the program. NULL: the file is missing or incomplete. */
 static Head *read_file(const char *path, const OpenclKey *key)
 {
 	struct stat st;
@@ -90,7 +90,7 @@ static Head *read_file(const char *path, const OpenclKey *key)
 	             h->bytes == n - sizeof *h && memcmp(&h->key, key, sizeof *key) == 0 &&
 	             bundle_sum(&h->key, n - offsetof(Head, key)) == h->sum;
 	if (whole)
-		futimens(fd, NULL); /* used now: the oldest files go first */
+		futimens(fd, NULL); /* marks the file as used now: the oldest files are removed first */
 	close(fd);
 	if (!whole) {
 		free(h);
@@ -118,7 +118,7 @@ ClProgram opencl_cache_find(const DeviceContext *c, const OpenclKey *key, const 
 	return p;
 }
 
-/* Makes the folder and those around it, for this user alone. */
+/* Makes the folder and its parents, for this user alone. */
 static void make_folder(void)
 {
 	char path[PATH];

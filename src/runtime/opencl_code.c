@@ -17,7 +17,7 @@ typedef struct Code {
 	ClKernel kernel[];
 } Code;
 
-/* Tells why a program was not built: the log's first line that says something, or the driver's status. */
+/* Reports why a program was not built: the first line of the log that is not empty, or the driver's status. */
 static void build_failed(const DeviceContext *c, ClProgram p, int status, DlcError *err)
 {
 	static const char what[] = "the OpenCL driver does not build the code";

@@ -1,6 +1,6 @@
 /*
- * See opencl.h: copies, fills, launches and marks. A kernel object has its arguments as state, so launches of one
- * context set and enqueue them one at a time.
+ * See opencl.h: copies, fills, launches and marks. A kernel object holds its arguments. So launches of one context set
+ * the arguments and enqueue the kernel under a lock.
  */
 #include "runtime/opencl.h"
 

@@ -22,7 +22,7 @@ Touch producer_touches_one(Stmt *s, const char *buf); /* s without its siblings 
 /* A buffer that outlives an iteration, which one block below the loop writes and another reads: iterations may
    hand it on to later ones (see ring). NULL: there is none. */
 const char *producer_carries(Arena *a, const Stmt *loop);
-/* Whether blocks count themselves below the statement, by an atomic reduction of a zero buffer. */
+/* Whether an atomic reduction of a zero buffer is below the statement: the count of step `last`. */
 bool producer_counts(const Fn *fn, const Stmt *s);
 /* The one buffer that stores and reductions of the block write; NULL and *why: there is none. */
 const char *producer_writes(const Stmt *block, const char **why);

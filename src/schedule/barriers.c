@@ -1,8 +1,7 @@
 /*
- * See barriers.h. What threads have accessed since the last barrier is pending; where the next statement meets it at an
- * element, in another thread, a barrier stands before the statement. A loop around such statements is walked twice, so
- * that what is pending at its end meets its beginning. What a thread reads that it wrote itself meets nobody
- * (ir/threads/meet.h), and needs none.
+ * See barriers.h. Accesses since the last barrier are pending. A barrier precedes a statement that meets a pending
+ * access of another thread at an element. A loop is walked twice, so that accesses pending at its end meet its
+ * beginning. A thread that reads its own elements needs no barrier (ir/threads/meet.h).
  */
 #include "schedule/barriers.h"
 
@@ -16,8 +15,8 @@
 
 #include <string.h>
 
-enum { PENDING = 256, /* accesses that a statement is compared with; more need a barrier unseen */
-	ROUNDS = 6 /* loops within each other that are walked twice; deeper ones begin with a barrier */ };
+enum { PENDING = 256, /* pending accesses at most; with more, a barrier is added without comparison */
+	ROUNDS = 6 /* depth of loops that are walked twice; deeper ones begin with a barrier */ };
 
 static void drop_in(Stmt **list)
 {
@@ -54,7 +53,7 @@ static bool holds_threads(const Stmt *s)
 
 typedef struct Pending {
 	const ThreadAccess *x;
-	int common; /* loops around both it and the place of the walk, in the same iteration */
+	int common; /* loops around the access and the current statement, in the same iteration */
 } Pending;
 
 typedef struct Seen {
@@ -70,11 +69,11 @@ typedef struct Scan {
 	int depth;  /* loops around the block */
 	VEC(Pending) pending;
 	VEC(Seen) seen;
-	bool async, stuck; /* among copies under way, which wait for nobody; one of them would have to */
-	bool only_asks, missing; /* puts none in; says that one is missing */
+	bool async, stuck; /* the walk is among async copies; one of them would need a barrier, which cannot stand there */
+	bool only_asks, missing; /* adds no barriers; one is missing */
 	uint32_t accesses; /* numbered so far */
 	ThreadMemo *memo;
-	Map meet; /* of two numbers and what they have in common: 1 no, 2 yes */
+	Map meet; /* of two accesses and their common loops: 1 they do not meet, 2 they do */
 } Scan;
 
 typedef struct Places {
@@ -95,7 +94,7 @@ static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
 	return e;
 }
 
-/* Indices of places instead of elements, where several elements lie in one place. */
+/* Replaces indices of elements by indices of places, if several elements share a place. */
 static void to_places(Ir *ir, const Buf *b, ThreadAccess *x)
 {
 	const Expr **at = arena_array(ir_arena(ir), const Expr *, b->map.n);
@@ -153,7 +152,7 @@ static bool meets_pending(Scan *c, const ThreadAccesses *of)
 	return false;
 }
 
-/* An access is pending once, with what it has least in common. */
+/* An access is pending once, with the fewest common loops. */
 static void add_pending(Scan *c, const ThreadAccess *x, int common)
 {
 	for (size_t k = 0; k < c->pending.n; k++)
@@ -190,7 +189,7 @@ static Stmt **pass(Scan *c, Stmt **link, int depth, bool shallow)
 	return link;
 }
 
-/* What is pending of these loops is of any iteration of theirs. */
+/* Pending accesses in these loops may belong to any iteration. */
 static void leave(Scan *c, int depth)
 {
 	for (size_t k = 0; k < c->pending.n; k++)
@@ -198,7 +197,7 @@ static void leave(Scan *c, int depth)
 			c->pending.at[k].common = depth;
 }
 
-/* What a wait ends is written now, by whom and for whichever iteration. */
+/* A wait completes copies: their elements count as written now, by any thread and in any iteration. */
 static void land(Scan *c, const Stmt *list, bool async)
 {
 	for (const Stmt *s = list; s != NULL; s = s->next) {
@@ -218,7 +217,7 @@ static bool is_barrier(const Stmt *s)
 	return s != NULL && s->kind == ST_BARRIER && strcmp(s->barrier, "block") == 0;
 }
 
-/* Something below the statement meets what is pending. */
+/* Whether an access below the statement meets a pending one. */
 static bool meets_below(Scan *c, const Stmt *s)
 {
 	Stmt **below[IR_CHILDREN];
@@ -233,7 +232,7 @@ static bool meets_below(Scan *c, const Stmt *s)
 
 static void scan(Scan *c, Stmt **list, int depth, int rounds);
 
-/* What was pending before may still be behind it: a loop may have no iterations, and of two branches one runs. */
+/* Accesses pending before stay pending: a loop may have no iterations, and one of two branches runs. */
 static void scan_below(Scan *c, const Stmt *s, int depth, int rounds)
 {
 	Stmt **below[IR_CHILDREN];
@@ -250,7 +249,7 @@ static void scan_below(Scan *c, const Stmt *s, int depth, int rounds)
 			put_barrier(c, below[k]);
 		scan(c, below[k], depth + loop, rounds + again);
 		leave(c, depth);
-		if (again && rounds < ROUNDS && meets_below(c, s)) { /* as any later iteration finds it */
+		if (again && rounds < ROUNDS && meets_below(c, s)) { /* as in any later iteration */
 			scan(c, below[k], depth + loop, rounds + again);
 			leave(c, depth);
 		}
@@ -260,7 +259,7 @@ static void scan_below(Scan *c, const Stmt *s, int depth, int rounds)
 	c->async = was_async;
 }
 
-/* A block counts itself for what all of its threads have stored, which other blocks read then. */
+/* The count of step `last` comes after the stores of all threads, which other blocks then read. */
 static bool counts_too_early(Scan *c, const Stmt *s)
 {
 	bool stored = false;
@@ -285,13 +284,13 @@ static void scan(Scan *c, Stmt **list, int depth, int rounds)
 			link = put_barrier(c, link);
 		link = pass(c, link, depth, inner || (*link)->kind == ST_LET);
 		if (inner && !c->only_asks && meets_below(c, *link))
-			link = put_barrier(c, link); /* once, rather than in each iteration */
+			link = put_barrier(c, link); /* once, instead of in each iteration */
 		if (inner)
 			scan_below(c, *link, depth, rounds);
 	}
 }
 
-/* The link to barrier *k of the list, or less is left to count. */
+/* The link to barrier *k of the list; NULL: the list has fewer, and *k is reduced by their number. */
 static Stmt **find_barrier(Stmt **list, int *k)
 {
 	for (Stmt **link = list; *link != NULL; link = &(*link)->next) {
@@ -307,7 +306,7 @@ static Stmt **find_barrier(Stmt **list, int *k)
 	return NULL;
 }
 
-/* Takes out each barrier that those behind and before it make needless. */
+/* Removes each barrier that the barriers before and behind it make redundant. */
 static void thin(Scan *c, Stmt **body)
 {
 	c->only_asks = true;

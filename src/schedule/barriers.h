@@ -1,6 +1,6 @@
 /*
- * Barriers of a block where threads hand on what they wrote. No step writes them: they are taken away before each step
- * and derived again behind it. A block is walked in the order of its text.
+ * Barriers of a block, where a thread reads elements that another thread wrote. No step writes barriers: they are
+ * removed before each step and derived again after it. The walk follows the order of the block's text.
  */
 #ifndef SCHEDULE_BARRIERS_H
 #define SCHEDULE_BARRIERS_H
@@ -9,9 +9,9 @@
 
 #include "ir/threads/meet.h"
 
-/* Takes away the barriers between loops that are bound to block axes. */
+/* Removes the barriers between loops that are bound to block axes. */
 void barriers_drop(KernelSet *ks);
-/* Puts them into the block, a list of statements in so many loops, where two threads may meet; or a refusal. */
+/* Adds barriers to the block, a list of statements in `depth` loops, where two threads may meet; or refuses. */
 bool barriers_put(Sched *s, const char *what, const Fn *fn, Stmt **body, int depth, ThreadMemo *memo);
 
 #endif

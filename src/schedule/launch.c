@@ -1,6 +1,6 @@
 /*
- * See launch.h. Bound loops are looked at by launch, then by block: how they nest, how many threads there are, what
- * each has for itself. Then the block gets its barriers (barriers.c).
+ * See launch.h. Bound loops are checked by launch, then by block: how they nest, how many threads there are, and which
+ * buffers a thread has for itself. Then the block gets its barriers (barriers.c).
  */
 #include "schedule/launch.h"
 

@@ -108,7 +108,7 @@ static bool shows_outside(const Stmt *s, void *body)
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
 		if (nest_outlives(body, s->reduce.dst[k].buf))
 			return true;
-	if (s->kind == ST_CALL && s->call.intrin) /* which writes its first operand alone */
+	if (s->kind == ST_CALL && s->call.intrin) /* it writes only its first operand */
 		return nest_outlives(body, s->call.arg[0].buf);
 	return s->kind == ST_CALL || s->kind == ST_ASYNC;
 }

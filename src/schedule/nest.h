@@ -64,7 +64,7 @@ bool nest_apart(const Stmt *block, const char *var);
    where the last tile of a split overlaps. */
 bool nest_folds(const Stmt *block, const char *var);
 
-/* Whether only one block of a grid does what is below: the last one that counted itself (step `last`). */
+/* Whether only the block of a grid that counted last runs the statements below (step `last`). */
 bool nest_is_last(const Stmt *s);
 
 /* How often unrolled loops copy the statement that they copy most; s and what is below. */

@@ -16,7 +16,7 @@ typedef struct OwnDigit {
 	const Expr *thread; /* which it is, of variables called after axes */
 } OwnDigit;
 
-/* Threads do not meet in the buffer: each has its own, or each warp. */
+/* Whether each thread, or each warp, has its own copy of the buffer. */
 bool own_is(const Fn *fn, const char *buf);
 /* The digits of the buffer's indices in which all accesses agree; false: there are none. */
 bool own_digits(Ir *ir, const ThreadAccesses *all, const Buf *b, OwnDigit *digit);

@@ -7,7 +7,7 @@
 #include "ir/simplify/simplify.h"
 #include "schedule/accesses.h"
 
-/* From a dimension on, there are fewer places than elements; places that the map cannot reach do not count. */
+/* Whether the dimensions from one on have fewer places than elements. Places that the map cannot reach do not count. */
 static bool folds_from(const Buf *b, int from)
 {
 	int64_t shape[IR_MAX_RANK], extent[IR_MAX_RANK], logical, places;

@@ -20,9 +20,9 @@ bool place_put(Sched *s, const char *what, Stmt *alloc, Buf *b);
 /* The extent of physical dimension k. */
 int64_t place_extent(const Buf *b, int k);
 
-/* Whether several elements of the buffer lie in one place, as in a ring, or where threads share it out. */
+/* Whether several elements of the buffer share a place, as in a ring, or where each thread holds a part. */
 bool place_folds(const Buf *b);
-/* Whether only elements of different first indices lie in one place, as in the slots of a pipeline. */
+/* Whether only elements of different first indices share a place, as in the slots of a pipeline. */
 bool place_slots(const Buf *b);
 
 #endif

@@ -27,8 +27,8 @@ Stmt *producer_copy_nest(Ir *ir, const char *block, const Buf *from, const Buf *
 int64_t producer_most(Ir *ir, const Expr *hi, const Expr *lo, const Range *env);
 
 /*
- * select(p, T(x), c) is T(select(p, x, c')), where c' is c in the type of x: that select, for a select of any depth.
- * NULL: e is no cast of values of that type.
+ * select(p, T(x), c) equals T(select(p, x, c')), where c' is c in the type of x. Returns the inner select, for selects
+ * of any depth. NULL: e casts no values of that type.
  */
 const Expr *producer_narrow(Ir *ir, const Expr *e, DType type);
 

@@ -440,11 +440,11 @@ static bool is_in(const SketchRun *r, int at, int depth, int group)
 	return at < r->config.n && r->at_depth[at] >= depth && r->in_group[at][depth] == group;
 }
 
-enum { COUNTED = 4096 /* runs of a template that count a space, about: 0.1 s */ };
+enum { COUNTED = 4096 /* runs of a template to count a space, about 0.1 s */ };
 
 /*
- * The number of paths that begin with c, as far as its group goes; knobs behind it have their defaults. Takes about so
- * many runs of the template: where there are more options, some that are spread evenly stand for all.
+ * The number of paths that begin with c, within its group; later knobs have their defaults. It takes about so many runs
+ * of the template. If there are more options, evenly spread ones stand for all of them.
  */
 static double count(Space *s, const Config *c, int depth, int group, int runs)
 {

@@ -81,8 +81,8 @@ Space *space_new(Arena *a, const Task *task, const Target *target, Err *err);
 /* The same of the last template that applies, which fits any operator. */
 Space *space_of_any(Arena *a, const Task *task, const Target *target, Err *err);
 /*
- * How many configs there are: exact below 2^53 and up to some thousand runs of the template, which meet all knobs; an
- * estimate where it takes more. The first call counts.
+ * The number of configs. It is exact if it is below 2^53 and some thousand runs of the template meet all knobs; else it
+ * is an estimate. The first call counts.
  */
 double space_size(Space *s);
 const Knob *space_knob(const Space *s, const Config *c, int at);

@@ -31,7 +31,7 @@ double target_matrix_rate(const Target *t, DType factor, bool tf32)
 {
 	const Capability *c = target_capability(t);
 	if (factor.kind == DT_BFLOAT && factor.bits == 16)
-		return c->tf32 > 0 ? c->f16 : 0; /* both came with sm_80 */
+		return c->tf32 > 0 ? c->f16 : 0; /* bf16 and tf32 both exist since sm_80 */
 	if (factor.kind != DT_FLOAT)
 		return 0;
 	return factor.bits == 16 ? c->f16 : factor.bits == 32 && tf32 ? c->tf32 : 0;

@@ -109,7 +109,7 @@ double target_rate_beyond(const Target *t, int level)
 
 double target_fma_rate(const Target *t, int bits)
 {
-	if (target_has_warps(t)) /* a narrow one takes a lane, a wide one several */
+	if (target_has_warps(t)) /* a narrow operation takes a lane, a wide one several */
 		return t->core.fma_rate * t->vector_bits / bits;
 	/* Designs that start one for their widest vectors join two narrower units for it. */
 	return bits < t->vector_bits ? fmax(t->core.fma_rate, 2) : t->core.fma_rate;

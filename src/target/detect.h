@@ -47,9 +47,9 @@ bool core_parse(Target *t, const Json *object, Err *err);
 /* The row of model.def of this name. */
 bool model_find(const char *name, Arch *arch);
 bool unit_find(const char *name, Arch *arch); /* the same of unit.def */
-/* The model of any CPU through a driver, which is its driver's name; "": there is none. */
+/* The model of any CPU through a driver: the driver's name. "": there is none. */
 const char *unit_of_cpu(Arch arch);
-/* That model, of which `model` is one CPU: "pocl" of "pocl-znver5-512". NULL: of none. */
+/* The driver's model that a CPU's model belongs to: "pocl" of "pocl-znver5-512". NULL: none. */
 const char *unit_class(const char *model, Arch arch);
 /* The keys of `object` that name limits; one out of its bounds is refused. */
 bool blocks_parse(Blocks *b, const Json *object, Err *err);

@@ -24,8 +24,7 @@ static bool is_word(char c)
 }
 
 /*
- * Whether a word of the text, which follows a word, makes another model of it: a Laptop GPU or a MIG slice of a GPU
- * has fewer units than the GPU.
+ * Whether a further word of the name means another model: a Laptop GPU or a MIG slice has fewer units than the GPU.
  */
 static bool names_variant(const char *text)
 {
@@ -40,7 +39,7 @@ static bool names_variant(const char *text)
 }
 
 /*
- * Whether words of the text that follow one another, joined, are the model: "GeForce RTX 4090" has rtx4090, and
+ * Whether consecutive words of the text, joined, are the model: "GeForce RTX 4090" has rtx4090, and
  * "GeForce RTX 4090 Laptop GPU" does not.
  */
 static bool names_model(const char *text, const char *model)
@@ -83,7 +82,7 @@ static void name_model(Target *t, const char *text, size_t most)
 }
 
 /*
- * A CPU through OpenCL is as fast as its cores and as its driver's code for them, which has vectors of the width that
+ * The speed of a CPU through OpenCL depends on its cores and on the driver's code, which has vectors of the width that
  * the driver prefers: "pocl-znver5-512".
  */
 static void name_cpu(Target *t, const DeviceFacts *f)
@@ -99,7 +98,7 @@ static void name_cpu(Target *t, const DeviceFacts *f)
 	snprintf(t->model + n, sizeof t->model - n, "-%d", t->vector_bits);
 }
 
-/* A kind's name says who made its devices. */
+/* The name of a kind tells the vendor. */
 static const char *without_maker(const char *name, TargetKind kind)
 {
 	static const char maker[] = "NVIDIA ";

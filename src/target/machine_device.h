@@ -13,8 +13,8 @@ int target_devices(TargetKind kind, Err *err);
 bool target_device(Target *t, TargetKind kind, int id, const char *const *dirs, size_t ndirs, Err *err);
 
 /*
- * Whether times of `machine`, which target_device gave, may be recorded for t: it has t's model, or t's model is that
- * of a class of devices, such as sm_86 or pocl.
+ * Whether times of `machine`, which target_device gave, may be recorded for t. Either it has t's model, or t's model is
+ * a class of devices such as sm_86 or pocl.
  */
 bool target_times_hold(const Target *t, const Target *machine, Err *err);
 
@@ -26,7 +26,7 @@ bool target_from_device(Target *t, TargetKind kind, const DeviceFacts *f, const 
 /* Whether the device's name or its driver's has the model's: "NVIDIA H200" is h200, "PoCL" pocl. */
 bool device_is_model(const DeviceFacts *f, const char *model);
 
-/* How many units its driver says that it has; 0: nothing. */
+/* The number of units that its driver gives; 0: not known. */
 int device_units(const DeviceFacts *f);
 
 #endif

@@ -9,9 +9,9 @@ enum { REGS_OF_WARP = 256, /* a warp gets registers in pieces of so many, since 
 	WARPS_PIECE = 4,       /* a unit's schedulers: ptxas counts the warps of a block in pieces of so many */
 	SHARED_PIECE = 128,    /* bytes */
 	KERNEL_REGS = 28,      /* indices, counters and conditions of a thread, by ptxas's counts */
-	TENSOR_REGS = 4,       /* two addresses of 64 bits: where a round begins, where a result lies */
-	SUMS_EACH = 4,         /* one register more for so many sums: the addresses of results, by ptxas's counts */
-	MOST_REGS = 1000000,   /* more are not told apart */
+	TENSOR_REGS = 4,       /* two addresses of 64 bits: of a round's first element and of a result */
+	SUMS_EACH = 4,         /* sums for one more register: the addresses of results, by ptxas's counts */
+	MOST_REGS = 1000000,   /* larger numbers count as this */
 	ANY_BLOCKS = 16        /* resident where the target does not say: all GPUs since 2012 have so many */ };
 
 int64_t target_block_shared(const Target *t)

@@ -16,9 +16,9 @@ int target_resident_blocks(const Target *t, int threads, int64_t shared_bytes, i
 /* Registers of a thread in a block of so many threads, at most; 0: not known. More are spilled. */
 int target_thread_regs(const Target *t, int threads);
 /*
- * About how many registers a thread needs without spills: for `sums` 32-bit values that it keeps all the time,
- * `operands` that it loads at once, and the addresses of so many tensors. tests/codegen/fibers/test_templates.c holds
- * it against what CUDA's assembler says of tiles of templates.
+ * About how many registers a thread needs without spills: for `sums` 32-bit values that stay live, `operands` loaded at
+ * once, and the addresses of `tensors` tensors. tests/codegen/fibers/test_templates.c compares the estimate with the
+ * counts of CUDA's assembler for tiles of templates.
  */
 int target_kernel_regs(double sums, double operands, int tensors);
 /* Bytes of shared memory of one block, at most; 0: not known. */

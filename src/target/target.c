@@ -265,8 +265,8 @@ int target_devices(TargetKind kind, Err *err)
 }
 
 /*
- * The file whose model the device has, the one with the longest name; false: none. Where a name fits and the number of
- * units does not, other_model gets another model made of both.
+ * The file of the device's model; of several, the one with the longest name. False: none. If the name fits and the
+ * number of units does not, other_model gets a model made of both.
  */
 static bool find_model(Target *out, char other_model[sizeof out->model], TargetKind kind, const DeviceFacts *f,
 	const char *const *dirs, size_t ndirs)

@@ -115,7 +115,7 @@ static bool take_race(Tuner *t, TaskRun *r, Outcome *const *known, const Measure
 	for (int i = 0; i < n; i++) {
 		bool ok = m[i].status == RUN_OK && !m[i].pruned && !wrong[i];
 		if (m[i].status == RUN_DEVICE_LOST) {
-			known[i]->raced = true; /* it keeps the time that it has */
+			known[i]->raced = true; /* its earlier time stays */
 			continue;
 		}
 		if (!m[i].pruned && m[i].status != RUN_CANCELLED) {

@@ -20,9 +20,9 @@ typedef struct Tuner {
 	int64_t cold_bytes; /* measure_cold */
 	double compile_ms;  /* what compiling the network took */
 	int lost; /* candidates in a row whose child could not be started */
-	int64_t screened; /* candidates whose time with the runner is known, and ... */
-	double screened_ms; /* ... the sum of it */
-	char why[RUN_STATUS_COUNT][160]; /* what the first failure of each status said */
+	int64_t screened; /* candidates with a known screening time */
+	double screened_ms; /* sum of these times */
+	char why[RUN_STATUS_COUNT][160]; /* the message of the first failure with each status */
 	Candidate *flying[MEASURE_FLIGHT]; /* handed to measure, not yet back */
 	double start_ms, first_build_ms, last_done_ms; /* first_build_ms < 0: nothing was built yet */
 	Compiled *plain;  /* the network with default schedules; NULL: there is none */

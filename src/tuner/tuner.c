@@ -364,8 +364,8 @@ static bool land(Tuner *t, Err *err)
 }
 
 /*
- * False: every candidate failed, or none could be run; err has the commonest reason and the way out. A few failures
- * beside known times are no surprise.
+ * False: every candidate failed, or none could be run; err has the most common reason and the way out. Some failures
+ * beside measured times are normal.
  */
 static bool some_ran(const Tuner *t, Err *err)
 {

@@ -86,7 +86,7 @@ typedef struct TuneProgress {
 	int64_t trials, reused, failed, pruned;
 	int64_t status[RUN_STATUS_COUNT]; /* of this run's trials */
 	int64_t limit; /* trials of this run; -1: not limited */
-	double seconds, candidates_per_s, screen_ms; /* screen_ms: a candidate had its device or CPU for, on average */
+	double seconds, candidates_per_s, screen_ms; /* screen_ms: mean time of a candidate on its device or CPU */
 	double tasks_ms, default_tasks_ms; /* weighted sums of best and default over the tasks that run, of ... */
 	int unmeasured, default_unmeasured; /* ... all but so many, which have none */
 	TunePhase phase;

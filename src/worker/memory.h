@@ -9,7 +9,7 @@
 
 enum { WORKER_KEPT = 64 };
 typedef struct Area {
-	unsigned char *data; /* on its device, as all that follows */
+	unsigned char *data; /* on the device of its site */
 	size_t bytes;
 	bool mapped; /* in small pages, as a file that is mapped */
 } Area;
@@ -24,37 +24,39 @@ typedef struct Seen {
 /* A device that is open: the host, where prepare Fns and oracles run, or the worker's own. */
 typedef struct Site {
 	const Device *device;
-	int32_t id; /* which of the row's */
+	int32_t id; /* number among the row's devices */
 	DeviceContext *context;
 	DeviceStream *stream;
-	Area kept[WORKER_KEPT]; /* of buffers that are gone, the oldest first */
+	Area kept[WORKER_KEPT]; /* memory of freed buffers, the oldest first */
 	int nkept;
-	uint64_t kept_bytes, keep; /* keep: the most of it; 0: not asked yet */
+	uint64_t kept_bytes, keep; /* keep: the limit of kept_bytes; 0: not computed */
 	Seen seen;
-	unsigned char *work; /* of kernels */
+	unsigned char *work; /* workspace of kernels */
 	size_t work_bytes;
-	int cpus;    /* of the host, that a device such as PoCL's runs on; 0: it has processors of its own */
-	bool broken; /* a driver's error that stays: the worker ends */
+	int cpus;    /* CPUs of the host that run the device, as with PoCL; 0: it has processors of its own */
+	bool broken; /* the driver reported a lasting error: the worker ends */
 } Site;
 enum { SITE_HOST, SITE_DEVICE, SITES };
 
-/* Memory for a buffer, with what lay there; the caller's until it leaves it. */
+/* Memory for a buffer, not cleared. The caller owns it until area_leave. */
 DlcStatus area_take(Site *at, size_t n, bool mapped, Area *out, DlcError *err);
 void area_leave(Site *at, Area a);
 void area_forget_all(Site *at);
 /*
- * Memory of a device, zeroed and 64-byte aligned; what is kept makes room for it. DLC_NO_MEMORY is more than there is
- * in all, or on the host no more left; DLC_DEVICE_MEMORY no more left on the device.
+ * Memory of a device, zeroed and 64-byte aligned. Frees areas of `kept` to make room. DLC_NO_MEMORY: n is more than the
+ * total, or the host's memory is exhausted. DLC_DEVICE_MEMORY: the device's memory is exhausted.
  */
 DlcStatus site_alloc(Site *at, size_t n, unsigned char **out, DlcError *err);
 void site_release(Site *at, void *memory, size_t n);
-/* The sentence of a driver's status; `late`: it showed after the call that caused it, so nothing later is trusted. */
+/*
+ * The sentence for a driver's status. `late`: the failure belongs to an earlier call, so later results are not trusted.
+ */
 DlcStatus site_failed(Site *at, int status, bool late, const char *where, DlcError *err);
 
 /*
- * Host memory with which a worker reads or writes bytes of a device: these themselves where they lie on the host,
- * else a copy. Writing means all n bytes. view_close hands to the device what was written, and frees the copy; it
- * cannot fail where the view only reads.
+ * Host memory for reading or writing bytes of a device: the bytes themselves if they are on the host, else a copy. A
+ * writer writes all n bytes. view_close copies written bytes to the device and frees the copy. It cannot fail if the
+ * view only reads.
  */
 typedef enum { VIEW_READ, VIEW_WRITE } ViewUse;
 typedef struct View {
@@ -66,14 +68,14 @@ typedef struct View {
 } View;
 DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err);
 DlcStatus view_close(View *v, DlcError *err);
-/* Until something changes on the device, or another such call, views of these bytes that only read copy nothing. */
+/* Copies bytes to the host: views that only read them copy nothing until site_changed or another such call. */
 DlcStatus site_see(Site *at, const unsigned char *memory, size_t n, DlcError *err);
 void site_changed(Site *at);
-/* On the stream. */
+/* Fills bytes on the stream, without a wait. */
 DlcStatus site_fill(Site *at, unsigned char *memory, unsigned char byte, size_t n, DlcError *err);
-/* Until all is done that was put on the stream; what failed of it is no fault of what follows. */
+/* Waits for all work on the stream, so that its failure is not blamed on later work. */
 DlcStatus site_wait(Site *at, DlcError *err);
-/* Before it is written: the memory gets small pages, as constants have, which a bundle maps from its file. */
+/* Gives the memory small pages, as the constants of a mapped bundle have. Called before the memory is written. */
 void worker_as_mapped(unsigned char *p, size_t n);
 
 #endif

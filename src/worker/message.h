@@ -40,8 +40,8 @@ typedef struct MsgHello { /* then: features text, program version text */
 
 typedef struct MsgRefused { /* then: text */
 	uint32_t status;         /* DlcStatus */
-	uint32_t ends;           /* 1: the device failed for good, so the worker ends: start another */
-	uint32_t launched, zero; /* launched: 1, the request had begun to launch kernels of its program */
+	uint32_t ends;           /* 1: the device is lost and the worker ends: start another */
+	uint32_t launched, zero; /* launched: 1 if the request had launched kernels of its program */
 	uint64_t ntext;
 } MsgRefused;
 

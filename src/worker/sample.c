@@ -96,7 +96,7 @@ static DlcStatus time_round(Worker *w, const MsgTime *m, const uint32_t *program
 	return s;
 }
 
-/* A device's clock may tick in microseconds: so many runs make a sample that it can tell apart. */
+/* How many runs make a sample that is long against a tick of the device's clock, which may be microseconds. */
 static uint32_t runs_of_device(uint64_t run_ns)
 {
 	uint64_t runs = SAMPLING_DEVICE_NS / (run_ns > 0 ? run_ns : 1) + 1;
@@ -104,8 +104,8 @@ static uint32_t runs_of_device(uint64_t run_ns)
 }
 
 /*
- * The first run on a device tells how many runs make a sample; with cold caches each, `few` samples must fit into the
- * budget. A program that is slower than slow_ns already needs no more than this run.
+ * The first run on a device sets the number of runs in a sample: `few` samples with cold caches must fit into the
+ * budget. A program whose first run is slower than slow_ns gets no more runs.
  */
 static DlcStatus look_at_device(
 	Worker *w, const MsgTime *m, Entrant *e, uint32_t number, MsgSample *sample, uint64_t *n, DlcError *err)

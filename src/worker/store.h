@@ -19,7 +19,7 @@ typedef struct Module {
 	uint32_t nentry;
 } Module;
 
-enum { WORKER_GUARD = 128 }; /* bytes behind a buffer's own, of a known value, which a RUN looks at */
+enum { WORKER_GUARD = 128 }; /* bytes of a known value behind a buffer, which a RUN checks */
 typedef struct Buffer {
 	Site *site; /* where it lies */
 	unsigned char *data; /* where its area begins */
@@ -62,7 +62,7 @@ typedef struct Worker {
 	int lock;         /* of the device; < 0: none */
 	bool lock_late;   /* it was not free in time: this TIME does without it */
 	uint64_t waited_ns; /* for it, in this TIME */
-	bool launched; /* kernels of a program, in this request */
+	bool launched; /* this request has launched kernels of a program */
 	Lost lost;
 } Worker;
 

@@ -54,7 +54,7 @@ typedef struct MsgTimes { /* then: MsgSample[nsample], in the order taken */
 
 typedef struct MsgProbed {
 	double gflops;
-	uint32_t mhz; /* of a device, just after it: as in runtime/device_state.h */
+	uint32_t mhz; /* and the next: a device's state just after, as in runtime/device_state.h */
 	int32_t celsius;
 	uint64_t slowed;
 } MsgProbed;

@@ -65,7 +65,7 @@ def measures_the_device():
     db = TMP + "/state.sqlite"
     said = tune("--trials=1", db=db, env=dict(ENV, FAKE_NVML="1980:60:0 1200:91:0x20 1980:70:0")).stderr
     assert "cuda:0 is slowed down by its temperature, at 1200 MHz and 91 C" in said, said
-    assert "cuda:0 is slowed down no more, at 1980 MHz and 70 C" in said, said
+    assert "cuda:0 is no longer slowed down, at 1980 MHz and 70 C" in said, said
     r = records("run", db)[0]
     assert (r["device_mhz"], r["celsius"]) == (1980, 70) and "slowed" not in r, r
     assert r["probe_mflops"] > 0 and r["probe_mma_mflops"] > 0 and r["probe_mbps"] > 0, r

@@ -40,7 +40,7 @@ usage: dlc info [options]
 Show this machine, ...
 
 options:
-  --probe                     measure what a core does in a cycle, and what each GPU gives; takes some seconds
+  --probe                     measure the rates of a core and of each GPU; takes some seconds
   --device=N                  list only device N of each kind
   --json                      one JSON object on each line, the result last
   --help                      this text

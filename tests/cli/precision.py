@@ -69,7 +69,7 @@ def bundles():
     run("dlc-compile", OTHER, "--tuning-db=none", "-o", TMP + "/other.dlcb")
     for args, code, sentence in (
             (["--against=fp32"], 2, "is a bundle, which has no fp32 of its own"),
-            ([f"--against={TMP}/other.dlcb"], 1, "the two models have other inputs or outputs"),
+            ([f"--against={TMP}/other.dlcb"], 1, "the inputs or outputs of the two models differ"),
             ([f"--against={TMP}/none.dlcb"], 1, "none.dlcb: No such file"),
             (["--against=" + two, "--bench"], 2, "--against compares the outputs of two models")):
         said = run("dlc-run", one, *args, want=code).stderr

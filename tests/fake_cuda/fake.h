@@ -15,10 +15,10 @@
  *   FAKE_CUDA_LAUNCH_NS=N              what events say of a kernel's time; else it is the real time
  *   FAKE_CUDA_THREADS=1024             threads that a kernel's registers allow
  *   FAKE_CUDA_SM=90,75                 of device 0, of device 1, and of all others the last
- *   FAKE_CUDA_GONE=ID:N:FILE           device ID fails at a process's Nth kernel (0: at its first graph), and makes
- *                                      FILE; while FILE is there, it does not open
+ *   FAKE_CUDA_GONE=ID:N:FILE           device ID fails at a process's Nth kernel (0: at its first graph) and makes
+ *                                      FILE; while FILE exists, the device does not open
  *   FAKE_CUDA_SAY=1                    says on standard error what each module is that is loaded
- *   FAKE_CUDA_TRAFFIC=FILE             counts what is asked for: traffic.h
+ *   FAKE_CUDA_TRAFFIC=FILE             counts the copies and calls of each kind: traffic.h
  *   FAKE_NVML="1410:87:0x20"           states of the device: nvml.c
  *   CUDA_LAUNCH_BLOCKING=1             as in CUDA's own driver
  */

@@ -1,6 +1,6 @@
 /*
- * A libnvidia-ml.so.1 over nothing: it says what FAKE_NVML has, states "MHZ:CELSIUS:REASONS" with blanks between. Each
- * look at the reasons goes on to the next one, and the last one stays. Without the variable it does not start.
+ * A libnvidia-ml.so.1 without a GPU. FAKE_NVML has its states, "MHZ:CELSIUS:REASONS" with blanks between. Each query of
+ * the reasons goes on to the next state, and the last one stays. Without the variable the library does not start.
  */
 #include "fake.h"
 

@@ -1,6 +1,6 @@
 /*
- * What the row of CUDA says where the driver, the device, a bundle or a kernel fails (tests/fake_cuda). Without that
- * driver in LD_LIBRARY_PATH it checks what is said where there is none.
+ * Messages of CUDA's row after a failure of the driver, the device, a bundle or a kernel (tests/fake_cuda). Without
+ * that driver in LD_LIBRARY_PATH the test checks the message for a missing driver.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * Each call of CUDA's driver fails once, while a model is opened, run, recorded, replayed and profiled. Either all is
- * said to be well, and then the results are right, or there is a sentence; and what was taken of the driver is given
- * back. Of a function with many calls the first MOST fail in turn.
+ * Each call of CUDA's driver fails once, while a model is opened, run, recorded, replayed and profiled. If the status
+ * is DLC_OK, the results are right; else there is a sentence. Everything taken from the driver is given back. Of a
+ * function with many calls the first MOST fail in turn.
  */
 #include <dlfcn.h>
 #include <stdio.h>

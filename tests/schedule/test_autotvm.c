@@ -1,8 +1,8 @@
 /*
- * What AutoTVM's template of convolutions for CUDA (conv2d_nchw.cuda) could find lies in the space of ours: schedules
- * that TVM publishes as best ones (TopHub, cuda_v0.10.log, records of Titan X and TX2) are configs of it, with the same
- * blocks and threads. A published axis has blocks, virtual threads, threads and neighbours; a reduction has rounds and
- * what a round takes.
+ * The space of dlc's template contains schedules of AutoTVM's template of convolutions for CUDA (conv2d_nchw.cuda). The
+ * best schedules that TVM publishes (TopHub, cuda_v0.10.log, records of Titan X and TX2) are configs of it, with the
+ * same blocks and threads. A published axis has blocks, virtual threads, threads and neighbours; a reduction has rounds
+ * and what a round takes.
  */
 #include "equal.h"
 #include "suite.h"

@@ -1,8 +1,8 @@
 /*
  * Fragments in schedules: the steps of templates that multiply in matrix units, with random steps between them, some
- * of which are tensorize and scope. Whatever was taken, the set computes what the naive one does, in any order of
- * blocks and warps. And the interpreter finds what no trace makes: another warp's fragment, a barrier too few, a stage
- * too few.
+ * of which are tensorize and scope. Whichever steps are legal, the set computes the same as the naive set, in any order
+ * of blocks and warps. The interpreter also finds faults that no trace makes: another warp's fragment, a missing
+ * barrier, a missing stage.
  */
 #include "equal.h"
 #include "steps.h"
@@ -39,7 +39,7 @@ static Target device(const char *name)
 
 /* ---- random traces ---- */
 
-/* What all traces have made, in memory that the tests' processes share. */
+/* Counts of all traces, in memory that the tests' processes share. */
 static struct {
 	int taken, products, loads, fragments, random;
 } *made;
@@ -144,7 +144,7 @@ END_TEST
 	"bind wf.i.i block.x\nscope af fragment\nscope bf fragment\nscope v1 fragment\npipeline k.o 3\n" \
 	"tensorize af.0 ldmatrix_16x16_f16\ntensorize bf.0 ldmatrix_8x16_f16\ntensorize m.i mma_m16n8k16_f16_nt\n"
 
-/* One change of the set's text, and what is said of it. */
+/* One change of the set's text, and the expected message. */
 static const struct {
 	const char *from, *to, *says;
 } planted[] = {

@@ -21,7 +21,7 @@ static void lanes(Print *p, int n, const Expr *mask)
 	text_add(p->out, ") ");
 }
 
-/* Halves in memory are bits, those in variables floats. */
+/* A half in memory is 16 bits, a half in a variable is a float. */
 static bool is_bits(const Print *p, const Stmt *s)
 {
 	return c_is_half(s->store.value->type) && !c_is_variable(p, s->store.dst.buf, s->store.dst.idx[0]);

@@ -100,7 +100,7 @@ static void rounded(Print *p, const Expr *e, const Expr *v)
 	text_add(p->out, ")");
 }
 
-/* Bits of each lane of what e is computed in. */
+/* Bits of a lane of the type in which e is computed. */
 static int computed_bits(DType t)
 {
 	return t.kind == DT_BOOL || c_is_half(t) ? 32 : t.bits;

@@ -18,7 +18,7 @@ typedef struct NvJitLinkApi {
 } NvJitLinkApi;
 
 static NvJitLinkApi api;
-static int (*library_version)(unsigned *major, unsigned *minor); /* NULL: before 12.3 it did not say */
+static int (*library_version)(unsigned *major, unsigned *minor); /* NULL: the library is older than 12.3 */
 static const char *lacks = "everything"; /* what could not be found; NULL: all is there */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -65,7 +65,7 @@ static NvJitLink create(int sm)
 	snprintf(arch, sizeof arch, "-arch=sm_%d", sm);
 	if (api.nvJitLinkCreate(&h, 2, options) == 0)
 		return h;
-	if (h != NULL) /* it is made even where the architecture is refused */
+	if (h != NULL) /* there is a handle even if the architecture is refused */
 		api.nvJitLinkDestroy(&h);
 	return NULL;
 }

@@ -30,15 +30,17 @@ static void combine(Emit *e, const Monoid *m, LLVMValueRef const *left, LLVMValu
 	emit_level_pop(e);
 }
 
-/* On a device the barriers of the set order memory; an atomic operation does where its old value is named (fence). */
+/*
+ * On a device the barriers of the set order memory. An atomic operation does so only if its old value is used (fence).
+ */
 static LLVMAtomicOrdering ordering(const Emit *e)
 {
 	return e->device ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingSequentiallyConsistent;
 }
 
 /*
- * On a device: what the thread did before comes before what others see behind, and so does what it has seen of other
- * threads. Where nobody looks at the old value, nothing follows from it.
+ * A fence for a device: other threads that see the operation also see this thread's earlier stores, and the stores that
+ * this thread has seen. An operation whose old value is not used needs no fence.
  */
 static void fence(Emit *e, const Stmt *s)
 {

@@ -183,8 +183,8 @@ static bool is_zero(const Expr *x)
 }
 
 /*
- * Each arm under its mask: a lane's load happens only where the lane takes that arm. On a device, a condition that all
- * lanes share stays one bit.
+ * Each arm under its mask: a lane loads only in the arm that it takes. On a device, a condition that is equal for all
+ * lanes stays one bit.
  */
 static LLVMValueRef lazy_select(Emit *e, const Expr *x)
 {

@@ -223,6 +223,6 @@ void emit_kernel_end(Emit *e, DlcLaunch *launch)
 			threads = INT64_MAX;
 	if (!constant && most > 0)
 		annotate(e, "maxntidx", threads < most ? threads : most);
-	annotate(e, "minctasm", 1); /* else ptxas spills a few registers to have more blocks in a unit */
+	annotate(e, "minctasm", 1); /* else ptxas spills registers to fit more blocks into a unit */
 	end_shared(e, launch);
 }

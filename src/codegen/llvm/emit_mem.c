@@ -286,7 +286,7 @@ static LLVMValueRef gather(Emit *e, const Place *p, const Expr *x)
 	return wide == lanes ? v : resize(e, v, v, wide, lanes, 0);
 }
 
-/* On a device, under one condition for all lanes: in a block of its own. Off: zeros. */
+/* On a device, with one condition for all lanes: a load in a basic block of its own. If it is off, the value is 0. */
 static LLVMValueRef load_row_if(Emit *e, const Place *p, LLVMValueRef ptr, const Expr *base, int lanes)
 {
 	LLVMBasicBlockRef before = e->at, yes = emit_block(e, "on"), done = emit_block(e, "off");

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* Values of a type are exact in it, so that the upper half of an f32 is the bf16. */
+/* The value is exact in its type, so the upper half of the f32 is the bf16. */
 static LLVMValueRef halves(Emit *e, DType t, LLVMValueRef v)
 {
 	if (t.kind == DT_FLOAT)
@@ -73,8 +73,8 @@ LLVMValueRef emit_ldmatrix(Emit *e, DType t, LLVMValueRef row, int n, bool trans
 }
 
 /*
- * A loop that multiplies matrices stays as it is written: assemblers unroll one of few rounds and load for several of
- * them at once, which takes all registers.
+ * Keeps a loop that multiplies matrices from being unrolled. Assemblers would unroll a loop of few rounds and load for
+ * several rounds at once, which takes all registers.
  */
 void emit_keep_loop(Emit *e, LLVMValueRef branch)
 {

@@ -42,9 +42,9 @@ LLVMValueRef emit_narrow(Emit *e, DType t, LLVMValueRef a);
 /* emit_dot.c: lane i of c and four products of bytes, of the types `at` and `bt`. */
 /* Factors of type `at`: f16, bf16 or f32, of which the instruction takes 11 bits of the fraction. */
 LLVMValueRef emit_mma(Emit *e, DType at, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b);
-/* Of rows in shared memory at `row`: what a lane gets of n matrices, elements of type t. */
+/* A lane's part of n matrices with rows in shared memory at `row`, as elements of type t. */
 LLVMValueRef emit_ldmatrix(Emit *e, DType t, LLVMValueRef row, int n, bool transposed);
-void emit_keep_loop(Emit *e, LLVMValueRef branch); /* the one back to the loop's beginning */
+void emit_keep_loop(Emit *e, LLVMValueRef branch); /* branch: back to the loop's beginning */
 LLVMValueRef emit_dot4(Emit *e, LLVMValueRef c, LLVMValueRef a, DType at, LLVMValueRef b, DType bt);
 
 /* emit_math.c: exp, log, ... of f32 and f64 vectors; docs/codegen.md states the errors. */

@@ -70,7 +70,7 @@ void machine_name(const Target *t, MachineName *out)
 {
 	uint64_t own, beyond = t->features;
 	if (t->kind == TARGET_CUDA) {
-		/* LLVM begins the text with the lowest version of PTX that has the architecture: old drivers read it. */
+		/* LLVM uses the lowest version of PTX that has the architecture, so that old drivers read the text. */
 		const Capability *c = target_capability(t);
 		*out = (MachineName){ .triple = "nvptx64-nvidia-cuda", .cpu = c->code };
 		if (c->ptx > 0)

@@ -24,7 +24,7 @@ static const Pass *const passes[] = {
 	NULL,
 };
 
-/* What the assembler says of each kernel. */
+/* The assembler's figures for each kernel. */
 static bool report_resources(const BackendJob *job)
 {
 	Module *m = job->out;
@@ -64,7 +64,7 @@ static bool assemble(Arena *a, const Target *t, const DlcImage *image, Assembly 
 	return true;
 }
 
-/* Functions that are no kernels get the name of the set's first kernel as well: join puts sets into one module. */
+/* Names of functions that are no kernels include the name of the set's first kernel: join makes one module of sets. */
 static void name_functions(const Compile *c)
 {
 	size_t n;
@@ -106,7 +106,7 @@ static bool emit(const BackendJob *job)
 	return ok;
 }
 
-/* Behind .version, .target and .address_size, which are the same in all texts for a target. */
+/* The text behind .version, .target and .address_size, which all texts for a target share. */
 static const char *body_of(const char *text)
 {
 	const char *last = strstr(text, "\n.address_size");

@@ -9,8 +9,8 @@
  *
  * The role of a fragment in the instruction decides which elements a lane has (PTX ISA, matrix fragments for mma). Two
  * loops over a tile become the loop over the lanes and one over the lane's elements, so a nest must have loops of
- * the tile's extents with nothing else in them. matrices.c has ldmatrix. A target without the instruction
- * keeps everything: the intrinsic's meaning comes in its place, and one thread does the warp's work.
+ * the tile's extents with nothing else in them. matrices.c has ldmatrix. On a target without the
+ * instruction nothing changes: the intrinsic is replaced by its meaning, and one thread does the warp's work.
  *
  * A statement about fragments was the first lane's and becomes that of all. So shared memory that it reads or writes
  * must be used by other lanes too, and a barrier stands between; where one lane alone does so, the set is refused.
@@ -248,7 +248,7 @@ static const Expr *put_index(Ir *ir, const Expr *e, void *arg)
 	return e;
 }
 
-/* Of a fragment, the map leaves out which warp it is (schedule/own.h): this is the place in the warp's own part. */
+/* The map of a fragment leaves out the warp (schedule/own.h), so this is a place in the warp's own part. */
 const Expr *fragment_index(Frags *f, const Buf *b, const Expr *const *idx, int k, const Range *env)
 {
 	Places p = { &b->map, idx };
@@ -472,7 +472,7 @@ static void multiply(Frags *f, Stmt **link)
 	*link = store;
 }
 
-/* An ldmatrix, or its meaning, which the statement's lanes do element by element. */
+/* An ldmatrix, or its meaning: each lane copies its elements one by one. */
 static void load_matrix(Frags *f, Stmt **link)
 {
 	Ir *ir = f->l->ir;

@@ -1,14 +1,14 @@
 /*
- * ldmatrix: a warp loads matrices of 8 rows, 16 bytes each, from shared memory into a fragment. Lane 8 m + r says where
- * row r of matrix m lies; then lane l has 32 bits of row l / 4 of each matrix. That is how fragments are shared out
+ * ldmatrix: a warp loads matrices of 8 rows, 16 bytes each, from shared memory into a fragment. Lane 8 m + r gives the
+ * address of row r of matrix m. Then lane l has 32 bits of row l / 4 of each matrix. Fragments have the same order
  * (fragments.c): matrix m holds word m of each lane's elements.
  *
  *     intrin ldmatrix(d, s)   ->   for lane in 0..32 bound(block.x) { d.l[ramp] = ldmatrix(s[i, j], n) }
  *
- * The index map of s decides the form. Where neighbours along the dimension of a lane's pairs lie side by side, rows
- * are loaded as they are; where those along the other one do, the instruction turns each matrix (ldmatrix_t).
+ * The index map of s decides the form. If the dimension of a lane's pairs is contiguous, rows are loaded as they are.
+ * If the other dimension is, the instruction transposes each matrix (ldmatrix_t).
  *
- * Law: the 8 elements of a row are neighbours in memory, from a multiple of 16 bytes on, for all values of variables.
+ * Law: for all values of variables, the elements of a row are contiguous and begin at a multiple of 16 bytes.
  */
 #include "codegen/lower/fragment.h"
 
@@ -32,7 +32,7 @@ typedef struct Rows {
 	const Share *share;
 	int n;                    /* matrices */
 	int open[FRAGMENT_DIMS];  /* the window's dimensions of the buffer */
-	int along;                /* the one of both along which a row lies */
+	int along;                /* the one of them that runs along a row */
 	const Expr *lane;
 } Rows;
 

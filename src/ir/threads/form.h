@@ -14,7 +14,7 @@ typedef enum { AXIS_NONE, AXIS_GRID, AXIS_BLOCK, AXIS_WARP } AxisKind;
 /* The kind of a bound loop's axis, and *k 0 to 2 for x to z; AXIS_NONE: no bound loop, or an unknown axis. k may be
    NULL. */
 AxisKind ir_axis_of(const Stmt *s, int *k);
-/* Iterations of a loop that is bound to axis k (0 to 2) of the grid or the block, at most: axis.def. */
+/* The most iterations of a loop that is bound to axis k (0 to 2) of the grid or the block (axis.def). */
 int64_t ir_axis_most(AxisKind kind, int k);
 /* Whether a loop bound to an axis of that kind is in the list. */
 bool ir_has_axis(Stmt *list, AxisKind kind);

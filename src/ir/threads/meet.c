@@ -326,8 +326,8 @@ static bool overlaps(const Expr *e, void *arg)
 }
 
 /*
- * A store by a block of spatial iterators, each an index: different instances write different elements. They lie in
- * different places where all are in one slot.
+ * A store by a block of spatial iterators, each an index: different instances write different elements. These have
+ * different places if all are in one slot.
  */
 static bool writes_apart(const ThreadAccess *x, int common)
 {

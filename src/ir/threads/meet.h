@@ -17,11 +17,11 @@ typedef struct ThreadAccess {
 	uint32_t number;   /* the caller's */
 	bool write;
 	bool anywhere;     /* nothing is known of its indices, as in a window */
-	bool by_all;       /* all threads of the block do it */
+	bool by_all;       /* all threads of the block make this access */
 	bool warp;         /* all lanes of a warp do it, since the statement uses a fragment */
 	int n, nloop;
 	const Expr **idx;  /* NULL: not known */
-	const Expr *slot;  /* elements lie in one place only if they have the same rest of this; NULL: they never do */
+	const Expr *slot;  /* elements share a place only if they have the same remainder of this; NULL: they share none */
 	const Stmt **loop; /* outermost first */
 	const Expr **lo;   /* of these loops, as idx */
 	const Expr **hi;

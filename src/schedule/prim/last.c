@@ -1,8 +1,8 @@
 /*
- * last: partial results of one launch are used by the next one; here the blocks of the first launch count themselves
- * instead. Those that share a place in the grid of the second launch have a counter. The one that arrives last finds
- * that all others have stored their parts, and does what the second launch does at that place. It leaves the counter
- * zero for the next call.
+ * last: joins a launch of partial results with the next launch, which uses them. The blocks of the first launch count.
+ * There is a counter for each place in the grid of the second launch. The block that counts last knows that all others
+ * have stored their parts. It does the work of the second launch at that place, and sets the counter to zero for the
+ * next call.
  *
  *	for l bound(grid.z) { for t bound(grid.x) {
  *		a
@@ -12,7 +12,7 @@
  *			for l.r in 0..1 bound(block.x) { block l.clear { l.count[t] = 0 } }
  *		}}}
  *
- * The barriers between these stand there as everywhere: launch_settle puts one before the count, too (launch.c).
+ * launch_settle adds the barriers between these, and one before the count (launch.c).
  */
 #include "schedule/launch.h"
 #include "schedule/producer.h"
@@ -81,7 +81,9 @@ static const Region *region_of(const Region *r, int n, const char *buf)
 	return NULL;
 }
 
-/* Whether an index of what blocks write says where they stand along an axis, and what is read lies within it. */
+/*
+ * Whether an index of the written elements is the block's place along an axis, and the read elements have the same one.
+ */
 static bool apart_along(const Last *x, int axis, const Region *written, const Region *read)
 {
 	Ir *ir = x->s->ir;
@@ -108,7 +110,9 @@ static bool apart_along(const Last *x, int axis, const Region *written, const Re
 	return false;
 }
 
-/* At a place the second launch uses only what blocks of that place have written, and nothing that others still use. */
+/*
+ * At each place the second launch reads only elements of blocks of that place, and writes none that other blocks use.
+ */
 static bool check_handed_on(const Last *x)
 {
 	for (const Stmt *b = *x->next.body; b != NULL; b = b != x->top->next ? b->next : NULL) {
@@ -133,7 +137,7 @@ static bool check_handed_on(const Last *x)
 	return true;
 }
 
-/* ---- what it makes ---- */
+/* ---- rewriting ---- */
 
 static Iter iter_of(Ir *ir, const Stmt *loop)
 {
@@ -204,14 +208,14 @@ bool prim_last(Sched *s, const Step *st)
 	if (!launch_need_device(s, "last", x.name) || !sched_find_loop(s, x.name, &p))
 		return false;
 	if (s->target != NULL && s->target->kind != TARGET_CUDA)
-		return sched_refuse(s, "last", x.name, "only on a CUDA target does memory have an order between blocks");
+		return sched_refuse(s, "last", x.name, "only CUDA targets have a fence between blocks");
 	x.fn = p.fn;
 	x.loop = p.loop;
 	x.top = p.naround > 0 ? p.around[0] : p.loop;
 	if (p.fn->kind != FN_RUN || ir_axis_of(p.loop, &x.at) != AXIS_GRID)
 		return sched_refuse(s, "last", x.name, "it is not bound to a grid axis");
 	if (x.top->next == NULL || x.top->next->kind == ST_ALLOC)
-		return sched_refuse(s, "last", x.name, "no launch stands behind its launch");
+		return sched_refuse(s, "last", x.name, "no launch follows its launch");
 	Stmt *first = x.top;
 	if (!read_grid(&x, &first, &x.first) || !read_grid(&x, &x.top->next, &x.next) || !same_places(&x) ||
 		!check_handed_on(&x))

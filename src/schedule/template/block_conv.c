@@ -6,8 +6,8 @@
  *	implicit: the product of pixels and channels times taps (im2col) with the weights; a round's copy gathers them.
  *		Tiles are of pixels, whatever rows they belong to. A 1x1 convolution is one without a gather.
  *
- * Constant weights are packed so that what a block copies in a round lies side by side. Others are copied filter by
- * filter, as they lie. Where types and target allow it, matrix units multiply (core_conv.c).
+ * Constant weights are packed so that the copies of a round are contiguous. Others are copied filter by filter, from
+ * where they are. If types and target allow it, matrix units multiply (core_conv.c).
  */
 #include "schedule/template/core_tile.h"
 
@@ -39,7 +39,7 @@ typedef struct Conv {
 	int rank;
 	int64_t groups, filters; /* filters of a group */
 	int64_t channels, taps;
-	bool packs; /* the weights, which are constants */
+	bool packs; /* the weights are constants and are packed */
 	/* By dimension of x, as are the reduce loops of taps; c is that of channels. */
 	int64_t size[DAG_MAX_RANK], stride[DAG_MAX_RANK], dilation[DAG_MAX_RANK];
 	const char *c, *tap[DAG_MAX_RANK];
@@ -74,7 +74,9 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, Conv *v)
 	return t->reduce[0].extent == v->channels && v->x->kind == VALUE_INPUT;
 }
 
-/* Blocks of the tile's filters outside, or filters inside; the name of the packed weights, or of those as they are. */
+/*
+ * Packs weights with blocks of the tile's filters outside, or filters inside. The name of the weights, packed or not.
+ */
 static const char *pack_weights(Sketch *s, const Conv *v, const CoopAxis *f)
 {
 	static const char *const window[] = { "", "W", "HW", "DHW" };
@@ -100,7 +102,7 @@ typedef struct Taps {
 	int64_t part[DAG_MAX_RANK], all;
 } Taps;
 
-/* All windows of divisors of the window, wide ones first; of a product, the one tap. How many. */
+/* All windows whose sides divide the window's, wide ones first; of a product, the one tap. Returns their number. */
 static int taps_of_round(const Conv *v, bool rows, Taps out[KNOB_OPTIONS])
 {
 	Taps t = { .all = 1 };
@@ -114,7 +116,7 @@ static int taps_of_round(const Conv *v, bool rows, Taps out[KNOB_OPTIONS])
 		if (n < KNOB_OPTIONS)
 			out[n++] = t;
 		int k = 2;
-		for (; k < v->rank; k++) { /* the next divisor, else all again and the next dimension */
+		for (; k < v->rank; k++) { /* the next divisor; after the last one, the first again and the next dimension */
 			do
 				t.part[k]--;
 			while (t.part[k] > 0 && v->size[k] % t.part[k] != 0);
@@ -127,7 +129,7 @@ static int taps_of_round(const Conv *v, bool rows, Taps out[KNOB_OPTIONS])
 	}
 }
 
-/* How good a round of so many channels and taps is; 0: the tile has no room for it, or no round is like that. */
+/* How good a round of so many channels and taps is; 0: shared memory cannot hold it, or there is no such round. */
 static double rank_round(const Sketch *s, const CoopTile *b, const Conv *v, int64_t c, int64_t taps, bool divides)
 {
 	int64_t part[COOP_OPERANDS];
@@ -141,7 +143,7 @@ static double rank_round(const Sketch *s, const CoopTile *b, const Conv *v, int6
 	return rank * (double)(part[0] + part[1]) / ((double)part[0] + (double)(part[1] * v->taps) / (double)taps);
 }
 
-/* Asks for "taps" of a window, and for "round": channels, which the round divides or not. */
+/* Asks for "taps" of a window, and for "round", the channels of a round, which need not divide all channels. */
 static void ask_round(Sketch *s, CoopTile *b, const Conv *v, bool rows, bool divides)
 {
 	Taps taps[KNOB_OPTIONS];
@@ -242,8 +244,8 @@ static bool is_flat(const Conv *v, const Tiled *t)
 }
 
 /*
- * Each part of the taps has blocks of its own, which store partial sums. A second launch adds them up and stores what
- * the Task asks for, or the last block of each tile does so (`last`). The tile is of the partial sums then.
+ * Each part of the taps has blocks of its own, which store partial sums. A second launch adds them up and stores the
+ * Task's results, or the last block of each tile does so (`last`). The tile is then one of partial sums.
  */
 static void split_steps(Sketch *s, const char *store, const Tiled *t, Tiled *partial, CoopTile *b, int64_t parts)
 {
@@ -284,8 +286,8 @@ static void join_steps(Sketch *s, const Tiled *t, int64_t results)
 }
 
 /*
- * The last block of a tile joins its parts; each thread has every so many results. As many threads do so as divide
- * them: a thread of no result would read parts of other tiles.
+ * The last block of a tile joins its parts, and each thread has every n-th result. The n threads divide the results:
+ * a thread without a result would read parts of other tiles.
  */
 static void last_steps(Sketch *s, const Tiled *t, const CoopTile *b, int64_t filters, int64_t pixels)
 {
@@ -329,7 +331,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
-	/* A bare convolution's copy has the names that the copy of its parts would get. */
+	/* The result of a bare convolution has the names that the result of its parts would get. */
 	b.apart = parts > 1 && !t->bare && s->target->kind == TARGET_CUDA && coop_join_knob(s, &b, parts);
 	coop_stages_knob(s, &b);
 	coop_begin(s, t);

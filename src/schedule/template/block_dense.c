@@ -87,7 +87,7 @@ static void read_operand(Sketch *s, const Factor *f, int64_t side, int64_t inner
 	o->lanes = 1;
 }
 
-/* The side, or else the inner dimension, lies last, in rows of its length. */
+/* The side, or else the inner dimension, is contiguous, in rows of its length. */
 static CoreFactor core_factor(const Factor *f)
 {
 	int last = f->of->shape.rank - 1;

@@ -1,15 +1,15 @@
 /*
- * Depthwise convolutions on devices whose threads run in warps: each filter reads one channel, so that no product is
- * shared between threads, only what windows have in common. A block makes some channels of a tile of rows and columns.
- * Its threads copy what all windows of the tile read to shared memory, border and all; then each makes some rows of
- * neighbouring columns, whose sums and weights are in its registers.
+ * Depthwise convolutions on devices whose threads run in warps. Each filter reads one channel, so threads share only
+ * the elements that windows have in common. A block computes some channels of a tile of rows and columns. Its threads
+ * copy the inputs of the tile, with the border, to shared memory. Then each computes some rows of neighbouring columns,
+ * with its sums and weights in registers.
  *
  *	for grid.. { for f block.x { copy }
  *	             for t block.x { for taps { for rows { for columns { sums }}}
  *	                             for rows { for columns vector { store }}}}
  *
- * Where a tile has whole rows, what lies inside of the image is copied in loads of 16 bytes, and the border by itself.
- * Blocked and channels-last images use the space of any loops, whose threads lie along channels.
+ * If a tile has whole rows, loads of 16 bytes copy the inside of the image, and the border has copies of its own.
+ * Blocked and channels-last images use the space of any loops, whose threads run along channels.
  */
 #include "schedule/template/block.h"
 #include "schedule/template/coop_tile.h"
@@ -23,7 +23,7 @@
 
 enum { ROWS, COLUMNS, WINDOWS, SHAPES = 1024, LENGTHS = 24 };
 
-/* An axis along which windows move; where there is none, one of one place. */
+/* An axis along which windows move; a missing axis has one place. */
 typedef struct Window {
 	const char *name, *out; /* its loops in the reduction and in the nest that stores; NULL: there is no such axis */
 	int64_t extent, input;  /* places of the result and of the image */
@@ -35,7 +35,7 @@ typedef struct Depth {
 	int rank;
 	int64_t filters, share; /* filters that read one channel */
 	int64_t others;         /* blocks for each tile: images, and planes of a volume */
-	int64_t taps;           /* all of them */
+	int64_t taps;           /* along all axes */
 	int64_t deep;           /* planes of a volume that a window reads */
 	Window at[WINDOWS];
 } Depth;
@@ -98,14 +98,14 @@ static bool read_depth(const Sketch *s, const OpCall *c, const Tiled *t, Depth *
 	return true;
 }
 
-/* ---- what a block needs ---- */
+/* ---- resources of a block ---- */
 
 static int64_t threads_of(const Share *x)
 {
 	return x->filters * x->threads[ROWS] * x->threads[COLUMNS];
 }
 
-/* Places of an axis that a block computes: whole parts of its threads. */
+/* Places of an axis that a block computes: a multiple of a thread's places. */
 static int64_t tile_of(const Depth *d, const Share *x, int k)
 {
 	int64_t all = ceil_div(d->at[k].extent, x->sums[k]) * x->sums[k];
@@ -123,7 +123,7 @@ static int64_t channels_of(const Depth *d, const Share *x)
 	return ceil_div(x->filters, d->share);
 }
 
-/* Elements behind each row of the copy, so that rows begin where loads of 16 bytes may. */
+/* Padding behind each row of the copy, so that rows are aligned for loads of 16 bytes. */
 static int64_t gap_of(const Sketch *s, const Depth *d, const Share *x)
 {
 	int64_t row = reads(&d->at[COLUMNS], tile_of(d, x, COLUMNS)), lanes = target_lanes(s->target, d->x->type);
@@ -142,7 +142,7 @@ static int64_t shared_bytes(const Sketch *s, const Depth *d, const Share *x)
 	return dtype_bytes(d->x->type, copied(d, x) / row * (row + gap_of(s, d, x)));
 }
 
-/* Sums, the weights, a row of the image that a thread's windows read. */
+/* Registers for the sums, the weights, and an image row of a thread's windows. */
 static int registers(const Sketch *s, const Depth *d, const Share *x)
 {
 	int64_t row = reads(&d->at[COLUMNS], x->sums[COLUMNS]);
@@ -168,7 +168,10 @@ static bool fits(const Sketch *s, const Depth *d, const Share *x)
 		shared_bytes(s, d, x) <= shared && (regs == 0 || registers(s, d, x) <= regs);
 }
 
-/* Elements that a thread copies at once: of whole rows, those inside of the image lie where such loads may begin. */
+/*
+ * Elements that a thread copies at once. More than one needs whole rows, whose elements inside of the image are
+ * aligned.
+ */
 static int64_t copy_lanes(const Sketch *s, const Depth *d, const Share *x)
 {
 	const Window *v = &d->at[COLUMNS];
@@ -180,8 +183,8 @@ static int64_t copy_lanes(const Sketch *s, const Depth *d, const Share *x)
 }
 
 /*
- * How many turns a load of shared memory takes. Threads that lie so many elements apart load up to 16 bytes each, as
- * far as they are aligned; those whose distance is a multiple of that by a power of two meet in the same banks.
+ * How many turns a load of shared memory takes. Threads so many elements apart load up to 16 bytes each, as far as they
+ * are aligned. Threads whose distance is a multiple of that by a power of two have bank conflicts.
  */
 static double conflicts(const Sketch *s, const Depth *d, const Share *x)
 {
@@ -191,8 +194,8 @@ static double conflicts(const Sketch *s, const Depth *d, const Share *x)
 }
 
 /*
- * The time of the busiest unit, in multiply-adds of a lane, as of other tiles (coop_shape.c): multiply-adds, or what a
- * thread loads from shared memory for them, and its share of the copies and stores.
+ * The time of the busiest unit, in multiply-adds of a lane as for other tiles (coop_shape.c). It is the greater of the
+ * multiply-adds and their loads from shared memory, and a thread's share of the copies and stores.
  */
 static double time_of(const Sketch *s, const Depth *d, const Share *x)
 {
@@ -219,14 +222,14 @@ static double time_of(const Sketch *s, const Depth *d, const Share *x)
 	double flight = (double)(at_once * threads) * fmin((double)sums, TMPL_COOP_CHAINS);
 	double hidden = fmin(1, flight / (rate * t->core.fma_latency * TMPL_COOP_HIDES));
 	double warps = (double)(ceil_div(threads, t->blocks.warp) * t->blocks.warp);
-	double rounds = 1 + ceil(each / wide / TMPL_COOP_COPIES); /* of copies, each of which waits for memory */
+	double rounds = 1 + ceil(each / wide / TMPL_COOP_COPIES); /* of copies; each round waits for memory */
 	double waits = rate * TMPL_COOP_LATENCY * rounds * (double)ceil_div(most, at_once);
 	return (double)most * warps * (fmax(work, loads) + copies + stores + fetched) / fmax(hidden, 1e-3) + waits;
 }
 
 /*
- * The same for the space of any loops, by its default: a thread for each column and some rows, whose windows meet in
- * L1. In the border, each tap has two conditions.
+ * The same for the default of the space of any loops: a thread for each column and some rows, whose windows share
+ * elements in L1. Each tap has two conditions for the border.
  */
 static double time_of_loops(const Sketch *s, const Depth *d)
 {
@@ -250,7 +253,7 @@ static double time_of_loops(const Sketch *s, const Depth *d)
 
 /* ---- knobs ---- */
 
-/* Powers of two, and as many as take all of `n` places. */
+/* Powers of two, and the number that covers all `n` places. */
 static int lengths(int64_t n, int64_t most, int64_t out[LENGTHS])
 {
 	int count = 0;
@@ -267,7 +270,7 @@ static int by_time(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* Threads for sums that are chosen; out NULL: the best one's time alone. */
+/* Threads for chosen sums; out NULL: only the time of the best. */
 static int threads_for(const Sketch *s, const Depth *d, const Share *sums, Share *out, double *best)
 {
 	int64_t length[WINDOWS][LENGTHS], most = at_most(block_most_threads(s->target), TMPL_COOP_THREADS);
@@ -327,7 +330,7 @@ typedef struct Offer {
 	Share shape[SHAPES];
 } Offer;
 
-/* The best tiles by estimate; of sums, or of threads once those are chosen. */
+/* The best sums by estimate, or the best threads for chosen sums. */
 static const Offer *offered(Sketch *s, const Depth *d, const Share *sums)
 {
 	Arena *keep;
@@ -363,7 +366,7 @@ typedef struct Writing {
 	Text binds, vectors;
 } Writing;
 
-/* One loop of several; its name. */
+/* Fuses several loops; the name of the result. */
 static const char *fuse_list(Sketch *s, const char *const *loop, int n, const char *as)
 {
 	const char *all = loop[0];
@@ -375,7 +378,7 @@ static const char *fuse_list(Sketch *s, const char *const *loop, int n, const ch
 	return all;
 }
 
-/* A part of the copy: loops of the names with that suffix, so many loads, each thread every so many of them. */
+/* Steps for a part of the copy: the loops with that suffix, divided among the threads. */
 static void copy_part(Writing *w, const char *suffix, int64_t columns, int64_t lanes)
 {
 	Sketch *s = w->s;
@@ -404,7 +407,7 @@ static void copy_part(Writing *w, const char *suffix, int64_t columns, int64_t l
 	text_add(&w->binds, "bind %s block.x\n", all);
 }
 
-/* All of the copy, or the border before, what is inside, and the border behind. */
+/* The whole copy, or three parts: the border before, the inside, and the border behind. */
 static void copy_steps(Writing *w)
 {
 	Sketch *s = w->s;
@@ -437,7 +440,7 @@ static void copy_steps(Writing *w)
 		copy_part(w, part[2], behind, 1);
 }
 
-/* The storing nest: loops of blocks, threads, and what is left to each thread. */
+/* The storing nest: loops of blocks, of threads, and of each thread's results. */
 static const char *store_steps(Writing *w, const Tiled *t, TileAxis *grid, int *ngrid, const char *mine[WINDOWS])
 {
 	Sketch *s = w->s;
@@ -479,7 +482,7 @@ static const char *store_steps(Writing *w, const Tiled *t, TileAxis *grid, int *
 	return fuse_list(s, threads, n, arena_printf(s->arena, "%s.t", t->block));
 }
 
-/* The sums of a thread: taps, those of a row or all written out, outside of its rows and columns. */
+/* The sums of a thread: the taps of a row, or all taps, are unrolled around its rows and columns. */
 static void sum_steps(Writing *w, const Tiled *t, const char *thread)
 {
 	Sketch *s = w->s;

@@ -1,8 +1,8 @@
 /*
- * A depthwise convolution and the pointwise one that reads it, as one launch on devices whose threads run in warps: the
- * first one's result is never stored. A block has a tile of filters, rows and columns of the pointwise product. Of each
- * round's channels its threads compute the depthwise result at the tile's pixels, straight from the image, and keep it
- * in shared memory, where the product reads it. Blocks of other filters compute it again.
+ * A depthwise convolution and the pointwise one that reads it, as one launch on devices whose threads run in warps. The
+ * depthwise result is never stored. A block has a tile of filters, rows and columns of the pointwise product. In each
+ * round its threads compute the depthwise result for the round's channels at the tile's pixels, straight from the
+ * image. They keep it in shared memory, and the product reads it there. Blocks of other filters compute it again.
  *
  *	for grid.. { for rounds.. { for d block.x { for taps { sums } shared }  for w block.x { copy of weights }
  *	                            for t block.x { for channels { products }}}
@@ -39,7 +39,7 @@ static bool is_pointwise(const Dag *d, const OpCall *c)
 	return yes;
 }
 
-/* The pointwise convolution of the Task that reads a depthwise one; NULL: there is none, or other ones are there. */
+/* The pointwise convolution of the Task that reads a depthwise one. NULL: there is none, or there are other ones. */
 static const OpCall *product_of(const Dag *d)
 {
 	const OpCall *found = NULL;
@@ -59,7 +59,7 @@ static bool applies(const Task *task, const Target *target)
 	return target->blocks.warp > 1 && product_of(task->dag) != NULL;
 }
 
-/* All nests of the Fn are one of the two. */
+/* Whether each nest of the Fn belongs to one of the two. */
 static bool covers(const Sketch *s, const Tiled *const t[2])
 {
 	BlockSet set;
@@ -71,7 +71,7 @@ static bool covers(const Sketch *s, const Tiled *const t[2])
 	return set.n == own;
 }
 
-/* The nest that makes the product's image: what follows the depthwise convolution, or a copy of its sums. */
+/* The nest that makes the product's image: the call behind the depthwise convolution, or a copy of its sums. */
 static const char *image_steps(Sketch *s, const Tiled *d)
 {
 	for (int k = 0; k < d->nmiddle; k++)
@@ -82,7 +82,7 @@ static const char *image_steps(Sketch *s, const Tiled *d)
 	return arena_printf(s->arena, "%s.write", d->block);
 }
 
-/* Asks for "round": channels, a divisor of all, as what is made ends with them. */
+/* Asks for "round": a divisor of the channels, since the depthwise result has no rest. */
 static void ask_round(Sketch *s, CoopTile *b, const char *loop)
 {
 	int64_t option[KNOB_OPTIONS], part[COOP_OPERANDS];

@@ -193,7 +193,7 @@ static bool fits_sums(const CoopTile *b, const int64_t *at, const void *arg)
 	double covered = 1;
 	for (int k = 0; k < b->n; k++) {
 		if (at[k] > TMPL_COOP_UNROLL || !may_have(&b->axis[k], b->axis[k].threads * at[k]))
-			return false; /* or the loop over them cannot be written out */
+			return false; /* the loop over them must be unrolled */
 		tile.axis[k].inner = at[k];
 		covered *= 1 - waste(&tile.axis[k], coop_axis_tile(&tile.axis[k]));
 	}
@@ -256,7 +256,7 @@ static int threads_of(const Sketch *s, const CoopTile *b, CoopShape *out)
 	return kept;
 }
 
-/* Threads of any number that a block may have, and room for a sum of each. */
+/* Any number of threads that a block may have, if registers hold a sum of each. */
 static bool fits_any_threads(const CoopTile *b, const int64_t *at, const void *arg)
 {
 	const Sketch *s = arg;
@@ -265,7 +265,7 @@ static bool fits_any_threads(const CoopTile *b, const int64_t *at, const void *a
 	return coop_threads(&tile) <= block_most_threads(s->target) && fits_threads(b, at, NULL) && runs(s, &tile);
 }
 
-/* One of the shapes, or any other one that fits, which is asked for axis by axis. */
+/* Asks for one of the shapes, or axis by axis for any other one that fits. */
 static void ask_shape(Sketch *s, const char *name, const CoopTile *b, const CoopShape *shape, int n,
 	bool (*fits)(const CoopTile *b, const int64_t *at, const void *arg), int64_t at[COOP_AXES])
 {
@@ -361,7 +361,7 @@ static double time_split(Sketch *s, const CoopTile *b, int64_t parts)
 	return parts > 1 ? cycles + joins : cycles;
 }
 
-/* In how many parts the channels may be split, where outputs alone do not fill the device. */
+/* The numbers of parts of the channels, if outputs alone do not fill the device. */
 static int parts_of(const Sketch *s, const CoopTile *b, int64_t option[KNOB_OPTIONS])
 {
 	int64_t outputs = b->blocks;

@@ -97,7 +97,7 @@ static const char *fuse_threads(Sketch *s, const CoopTile *b, const Parts *p, co
 
 /* ---- the reduction ---- */
 
-/* Loop k within a round: all of it, if a round takes it whole. The first loop is that of the rounds. */
+/* Loop k within a round: the whole loop, if a round takes all of it. The first loop runs over rounds. */
 static const char *in_round(Sketch *s, const CoopTile *b, int k)
 {
 	const CoopRound *r = &b->round[k];
@@ -164,7 +164,7 @@ static const char *copy_loop(Sketch *s, const CoopOperand *o, int k)
 	return o->made != NULL ? o->made->out[k].name : arena_printf(s->arena, "%s.%d", o->copy, k);
 }
 
-/* Each element of the operand takes up its reduction, whose last loops are written out where all of them are short. */
+/* Each element of the operand has its reduction inside, whose last loops are unrolled if all of them are short. */
 static void make_steps(Sketch *s, const Tiled *t, const char *element)
 {
 	Text line = { .arena = s->arena };
@@ -214,7 +214,7 @@ static const char *copy_steps(Sketch *s, const CoopTile *b, const CoopOperand *o
 	return all;
 }
 
-/* Loads of a thread that are under way at once are written out: all of them, or a divisor of their number. */
+/* The loads of a thread that are in flight at once are unrolled: all loads, or a divisor of their number. */
 static void vector_steps(Sketch *s, const CoopTile *b, const CoopOperand *o)
 {
 	int64_t loads = operand_elements(o) / o->lanes, threads = coop_threads(b);

@@ -17,7 +17,7 @@
 enum { COOP_AXES = 3, COOP_ROUNDS = 3, COOP_OPERANDS = 2 };
 
 /*
- * An axis of the tile, which is no longer than the extent. Each of so many threads has `inner` neighbours of it at each
+ * An axis of the tile, no longer than the extent. Each of `threads` threads has `inner` neighbouring elements at each
  * of `virtuals` places.
  */
 typedef struct CoopAxis {
@@ -42,7 +42,7 @@ typedef struct CoopOperand {
 	int order[TILE_AXES];      /* its dimensions as they are walked, the last by neighbouring threads */
 	int64_t part[TILE_AXES];   /* elements of each dimension that a round needs */
 	int64_t lanes;             /* elements that a thread copies at once, along the last one */
-	const Tiled *made; /* a reduction whose result is the operand, stored by nest `copy`; NULL: it is copied */
+	const Tiled *made; /* the reduction that computes the operand, stored by nest `copy`; NULL: a copy of a tensor */
 } CoopOperand;
 
 typedef struct CoopTile {
@@ -54,12 +54,12 @@ typedef struct CoopTile {
 	const char *rest[TILE_AXES];      /* other loops of the reduction, of one iteration in each block */
 	CoopRound round[COOP_ROUNDS];   /* outermost first */
 	CoopOperand operand[COOP_OPERANDS];
-	bool apart; /* each loop over blocks has an axis of the grid to itself, even one of one iteration */
+	bool apart; /* each loop over blocks has its own axis of the grid, even a loop of one iteration */
 	int64_t unroll;                   /* multiply-adds of a thread that are written out, at most */
-	int64_t stages;                   /* rounds whose copies are under way at once; 0 and 1: none is ahead */
+	int64_t stages;                   /* rounds in shared memory; 0 and 1: no copies run ahead */
 	int64_t blocks;                   /* of the outer loops */
 	int64_t taps, channels;           /* the reduction: windows, and what copies walk beside them */
-	double make;                      /* multiply-adds that an element of the image costs beside its copy */
+	double make;                      /* multiply-adds to compute an element of the image, beside the copy */
 	DType type;                       /* of both operands */
 } CoopTile;
 
@@ -70,40 +70,40 @@ int64_t coop_sums(const CoopTile *b); /* of a thread */
 void coop_operands(const CoopTile *b, int64_t part[COOP_OPERANDS]);
 /*
  * Asks for "threads" and "tile": the threads of a block and the sums of a thread, along each axis; and for the virtual
- * threads among the sums. What is asked behind them may depend on them. False: no tile fits the device.
+ * threads among the sums. Later knobs may depend on these. False: no tile fits the device.
  */
 bool coop_knobs(Sketch *s, CoopTile *b);
 /*
- * Asks for "split": in how many parts of the channels blocks make partial sums, where outputs alone do not fill the
- * device; the number. blocks and channels are of one part behind it.
+ * Asks for "split", the number of parts of the channels, if the outputs are too few to fill the device. Blocks compute
+ * partial sums of a part. Returns the number; b->blocks and b->channels are then those of one part.
  */
 int64_t coop_split_knob(Sketch *s, CoopTile *b);
-/* Asks for "round" of a tile with one reduce loop, of b->channels: how many of them a round takes. */
+/* Asks for "round", the channels of a round, of a tile whose one reduce loop has b->channels. */
 void coop_round_knob(Sketch *s, CoopTile *b, const char *loop);
-/* An estimate of the cycles of the best tile; infinite: none fits. It is kept under the name. */
+/* An estimate of the cycles of the best tile; infinite: none fits. The sketch keeps it under the name. */
 double coop_cycles(Sketch *s, const char *name, const CoopTile *b);
-/* The same with as many parts of the channels as are best. */
+/* The same with the best number of parts of the channels. */
 double coop_split_cycles(Sketch *s, const CoopTile *b);
 /*
- * Asks for "join": who adds up so many partial sums, another launch or the last block of each tile; true: the last
- * block. The shorter one by estimate is the default.
+ * Asks for "join": another launch, or the last block of each tile, adds up the partial sums of so many parts. True: the
+ * last block. The default has the shorter estimate.
  */
 bool coop_join_knob(Sketch *s, const CoopTile *b, int64_t parts);
 /* Asks for "unroll": the multiply-adds that are written out. */
 void coop_unroll_knob(Sketch *s, CoopTile *b);
 
 /*
- * Asks for "stages": how many rounds have a place in shared memory, so that copies are under way while a round works.
- * Where the device copies by itself, and a round takes all taps of a window.
+ * Asks for "stages", the number of rounds in shared memory: the next rounds are copied while one is computed. Asked if
+ * the device has asynchronous copies and a round takes all taps of a window.
  */
 void coop_stages_knob(Sketch *s, CoopTile *b);
 
-/* Whether a block has shared memory for so many elements of its operands. */
+/* Whether the shared memory of a block holds so many elements of the operands. */
 bool coop_fits(const Sketch *s, const CoopTile *b, int64_t elements);
-/* How many elements a thread copies at once, where `side` lie side by side from a multiple of as many on. */
+/* How many elements a thread copies at once, if runs of `side` elements are contiguous and aligned to their length. */
 int64_t coop_lanes(const Sketch *s, DType type, int64_t side);
 
-/* Copies of a thread whose loads, of so many elements each, are under way at once: as its registers allow. */
+/* How many loads of `lanes` elements a thread may have in flight: as many as its registers hold. */
 int64_t coop_loads(const Sketch *s, const CoopTile *b, int64_t lanes);
 
 /* The first steps: what follows the reduction is one block. */

@@ -5,8 +5,8 @@
  *	wino.m: (m+2)^2 products of filters and tiles, in tiles of blocks (coop_tile.h)
  *	wino.y: a thread transforms a tile of the result, and what follows in the Task
  *
- * V and M lie in global memory with the tiles of all images last, so that all launches access what lies side by side.
- * The prepare Fn transforms the weights.
+ * V and M are in global memory with the tiles of all images last, so that neighbouring threads access neighbouring
+ * elements in all launches. The prepare Fn transforms the weights.
  */
 #include "schedule/template/coop_tile.h"
 #include "schedule/template/device.h"
@@ -58,7 +58,7 @@ static double cycles_of(Sketch *s, const WinoConv *v, int64_t m)
 	return cycles + all / (fmax(rate, 1) * fmax(t->cores, 1)) + 2 * t->blocks.launch_ns * t->core.ghz;
 }
 
-/* Row-major images; V and M have room. */
+/* Whether images are row-major, and V and M are within the limit. */
 static bool fits(const Sketch *s, int64_t m, WinoConv *v)
 {
 	if (!target_has_warps(s->target) || !winograd_find(s->task, s->target, m, v))
@@ -90,7 +90,7 @@ static int offer(Sketch *s, const Tiled *t, int64_t param[TEMPLATE_PARAMS], int6
 	return n;
 }
 
-/* The loops become one, in this order, which is cut into blocks and their threads. */
+/* Fuses the loops in this order, and splits the result into blocks and their threads. */
 static void spread(Sketch *s, const char *const *loop, int n, int64_t extent, int64_t threads, const char *name)
 {
 	Text line = { .arena = s->arena };
@@ -108,7 +108,7 @@ static void spread(Sketch *s, const char *const *loop, int n, int64_t extent, in
 	sketch_step(s, "bind %s.i block.x", all);
 }
 
-/* So many neighbouring filters lie side by side in the transformed weights: as many as a tile has, within limits. */
+/* How many neighbouring filters are contiguous in the transformed weights: those of a tile, within limits. */
 static int64_t filters_together(int64_t tile)
 {
 	const AlgoParam *o = algo_find(winograd_algo)->param;
@@ -141,7 +141,7 @@ static void steps(Sketch *s, const Tiled *t, int64_t m)
 	winograd_find(s->task, s->target, m, &v);
 	CoopTile b = product_of(&v, m);
 	sketch_group(s);
-	coop_knobs(s, &b); /* offer has found a tile */
+	coop_knobs(s, &b); /* cannot fail: offer has found a tile */
 	coop_round_knob(s, &b, "m.c");
 	coop_unroll_knob(s, &b);
 	coop_stages_knob(s, &b);

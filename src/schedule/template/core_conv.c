@@ -1,9 +1,9 @@
 /*
  * Convolutions in the matrix units of a GPU: pixels times filters (implicit GEMM). Rows of the product are the pixels
- * of all images, columns are filters, and the inner dimension are taps. Where rounds divide the taps, channels are the
- * inner part of them, so that the taps of a round share a place of the window, and weights are packed in that order.
- * A pixel's taps are gathered on their way to shared memory, border and all. Those of a 1x1 convolution are rows of
- * the image, which are copied as they lie. A long reduction with few results is split. Left out: groups.
+ * of all images, columns are filters, and the inner dimension runs over taps. If rounds divide the taps, channels are
+ * their inner part. Then the taps of a round share a place of the window, and weights are packed in that order.
+ * The copies to shared memory gather a pixel's taps, with the border. The taps of a 1x1 convolution are rows of the
+ * image and need no gathering. A long reduction with few results is split. Left out: groups.
  */
 #include "schedule/template/core_tile.h"
 
@@ -16,7 +16,7 @@ static int64_t attr(const OpCall *c, const char *name, int k)
 	return k < n ? v[k] : 1;
 }
 
-/* How many neighbours of an image lie side by side as the product walks them; 1: none. */
+/* How many elements of an image are contiguous in the order of the product; 1: none are. */
 static int64_t run_of(const OpCall *c, const Value *x, const Value *w, const Tiled *t)
 {
 	int64_t image = 1;
@@ -49,7 +49,9 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, CoreTile
 	return true;
 }
 
-/* All images' pixels become one loop, and all taps one, channels inside of the window or outside. */
+/*
+ * Merges the pixels of all images into one loop, and the taps into one, with channels inside or outside of the window.
+ */
 static void merge_steps(Sketch *s, const Tiled *t, bool inside)
 {
 	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last;
@@ -77,8 +79,8 @@ static void merge_steps(Sketch *s, const Tiled *t, bool inside)
 }
 
 /*
- * Each part of the taps has blocks of its own, which store partial sums; a second launch adds them up, one thread for
- * each result, and stores what the Task asks for. The tile is of the partial sums then.
+ * Each part of the taps has blocks of its own, which store partial sums. A second launch adds them up, one thread for
+ * each result, and stores the Task's results. The tile is then one of partial sums.
  */
 static Tiled split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape *x, int64_t parts)
 {

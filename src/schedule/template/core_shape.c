@@ -1,6 +1,6 @@
 /*
- * How large the tiles of products in matrix units are: which a device can run, and which is likely best. Warps and
- * pieces are ranked by an estimate of the time that the busiest unit takes; knobs offer all that fit.
+ * The sizes of tiles in matrix units: which ones a device can run, and which one is likely best. An estimate of the
+ * time of the busiest unit ranks warps and pieces. The knobs offer all that fit.
  */
 #include "schedule/template/core_tile.h"
 
@@ -57,7 +57,7 @@ const CoreRow *core_knob(Sketch *s, const OpCall *c, const CoreTile *t)
 	return picked;
 }
 
-/* ---- what fits ---- */
+/* ---- resources ---- */
 
 int64_t core_part(const CoreShape *x, int side)
 {
@@ -86,14 +86,14 @@ int64_t core_gap(const CoreTile *t, const CoreShape *x, int side)
 	return bits == 32 && t->factor[side].along && core_row(t, x, side) * bits % 1024 != 256 ? 256 / bits : 0;
 }
 
-/* Places of shared memory that a factor's part has. */
+/* Elements of a factor's part in shared memory, with padding. */
 static int64_t places(const CoreTile *t, const CoreShape *x, int side)
 {
 	int64_t rows = t->factor[side].along ? x->inner : core_part(x, side);
 	return rows * (core_row(t, x, side) + core_gap(t, x, side));
 }
 
-/* Registers of what a thread loads at once on its way to shared memory, where the device does not copy by itself. */
+/* Registers of a thread's loads in flight to shared memory, if the device has no asynchronous copies. */
 static int64_t copy_registers(const Sketch *s, const CoreTile *t, const CoreShape *x)
 {
 	int64_t all = 0, threads = x->warps[0] * x->warps[1] * LANES;
@@ -106,7 +106,7 @@ static int64_t copy_registers(const Sketch *s, const CoreTile *t, const CoreShap
 	return all;
 }
 
-/* Registers that a thread lacks; below 0: that it has left. */
+/* Registers that a thread lacks; negative: free ones. */
 static int64_t lacks(const Sketch *s, const CoreShape *x)
 {
 	int64_t pieces = x->pieces[0] * x->pieces[1] * TMPL_CORE_PIECE;
@@ -114,7 +114,7 @@ static int64_t lacks(const Sketch *s, const CoreShape *x)
 	return most == 0 ? INT_MIN : pieces + TMPL_CORE_REGISTERS + (x->pieces[0] + x->pieces[1]) * TMPL_CORE_SIDE - most;
 }
 
-/* Whether copies or what the epilogue reads may take registers that a thread lacks. */
+/* Whether copies or the epilogue's loads may need registers that a thread lacks. */
 static bool may_spill(const Sketch *s, const CoreTile *t, const CoreShape *x)
 {
 	return lacks(s, x) + copy_registers(s, t, x) + x->pieces[0] * x->pieces[1] * t->reads > 0;
@@ -127,11 +127,11 @@ static bool fits(const Sketch *s, const CoreTile *t, const CoreShape *x)
 		lacks(s, x) <= 0 && bytes <= device_shared(s->target);
 }
 
-/* ---- what it costs ---- */
+/* ---- estimated time ---- */
 
 /*
- * Of the busiest unit, in cycles for each step of the inner dimension: what matrix units or shared memory take, and
- * what copying takes, by instructions and by bytes. Few warps leave a unit waiting.
+ * The time of the busiest unit, in cycles for each step of the inner dimension: the greater of matrix units and shared
+ * memory, and the copies, by instructions and by bytes. Few warps do not hide latencies.
  */
 static double time_of(const Sketch *s, const CoreTile *t, const CoreShape *x)
 {
@@ -166,7 +166,7 @@ static int ask_pair(Sketch *s, const char *name, int64_t (*pair)[CORE_SIDES], co
 	return picked;
 }
 
-/* Powers of two up to `most` by rows and columns, that fit; how many. In time[] the best with any pieces. */
+/* Powers of two up to `most`, by rows and columns, that fit. Returns their number; time[]: the best with any pieces. */
 static int pairs_of(const Sketch *s, const CoreTile *t, const CoreShape *base, bool warps, int64_t most,
 	int64_t (*pair)[CORE_SIDES], double *time)
 {
@@ -192,7 +192,7 @@ static int pairs_of(const Sketch *s, const CoreTile *t, const CoreShape *base, b
 	return n;
 }
 
-/* Products of a round, and the rounds that are under way ahead. */
+/* Asks for the products of a round and for the rounds in shared memory. */
 static void ask_rounds(Sketch *s, const CoreTile *t, const CoreRow *row, CoreShape *x)
 {
 	int64_t option[KNOB_OPTIONS];
@@ -219,7 +219,7 @@ static void ask_rounds(Sketch *s, const CoreTile *t, const CoreRow *row, CoreSha
 	x->stages = sketch_number(s, "stages", option, n, first);
 }
 
-/* Cycles of all that the busiest unit does, and of adding up the parts in a launch of its own. */
+/* Cycles of the busiest unit, with a launch that adds up the parts. */
 static double time_split(const Sketch *s, const CoreTile *t, const CoreRow *row, int64_t parts)
 {
 	int64_t pair[KNOB_OPTIONS][CORE_SIDES];

@@ -7,7 +7,7 @@
  *	                            for warps.. { for steps.. { fragments; for pieces.. { mma }}}}
  *	             for warps.. { for pieces.. { epilogue }}}
  *
- * Which shapes there are: core_shape.c.
+ * core_shape.c has the shapes.
  */
 #include "schedule/template/core_tile.h"
 
@@ -32,10 +32,10 @@ static const char *dotted(Sketch *s, const char *name, const char *part)
 typedef struct Copy {
 	const char *name, *all;
 	int64_t elements, lanes;
-	const char *written; /* the loop over loads of a thread that are under way at once; NULL: there is one */
+	const char *written; /* the loop over a thread's loads in flight at once; NULL: there is one load */
 } Copy;
 
-/* Elements that lie side by side are copied by neighbours: their loop is the inner one. Other loops run once. */
+/* Neighbouring threads copy contiguous elements: the loop over these is the inner one. Other loops run once. */
 static void copy_split(Sketch *s, const CoreFactor *f, Copy *c)
 {
 	static const char letter[] = "NCHWD", image[] = "NCW";
@@ -102,7 +102,7 @@ static void fragment_split(Sketch *s, const CoreFactor *f, const char *name, int
 		sketch_step(s, "reorder%s %s.p %s.s %s.%d", text_str(&others), name, name, name, f->inner);
 }
 
-/* A fragment comes as matrices of 8 rows. Those of tf32 cannot be turned on the way. */
+/* ldmatrix loads a fragment as matrices of 8 rows. It cannot transpose those of tf32. */
 static void load_matrices(Sketch *s, const CoreTile *c, const CoreRow *row, int i)
 {
 	const CoreFactor *f = &c->factor[i];
@@ -117,8 +117,8 @@ static void load_matrices(Sketch *s, const CoreTile *c, const CoreRow *row, int 
 }
 
 /*
- * Eight rows of 16 bytes, which a matrix is, and eight neighbours of 16 bytes, which threads copy, each lie in all
- * banks: rows that fill all banks together trade places alike.
+ * Two accesses must use all banks: the eight rows of 16 bytes of a matrix, and the eight neighbouring pieces of 16
+ * bytes that threads copy. So rows that fill all banks together are swizzled alike.
  */
 static void spread_banks(Sketch *s, const CoreTile *c, const CoreShape *x, int i)
 {
@@ -131,7 +131,7 @@ static void spread_banks(Sketch *s, const CoreTile *c, const CoreShape *x, int i
 			(long long)piece, (long long)(row < PIECES ? PIECES / row : 1));
 }
 
-/* The nest that stores the result: a block's tile of it in each iteration of its outer loops. */
+/* The nest that stores the result: each iteration of its outer loops is a block's tile. */
 static void grid_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreShape *x, TileAxis *grid, int *n)
 {
 	static const char *const outer[CORE_SIDES] = { "gm", "gn" }, *const inner[CORE_SIDES] = { "tm", "tn" };
@@ -147,7 +147,7 @@ static void grid_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreS
 	sketch_step(s, "reorder%s %s.gm %s.gn %s.tm %s.tn", text_str(&line), b, b, b, b);
 }
 
-/* Whole tiles of the reduction, whose factors come through shared memory. */
+/* Whole tiles of the reduction, whose factors are copied through shared memory. */
 static void factor_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreShape *x)
 {
 	for (int i = 0; i < CORE_SIDES; i++)

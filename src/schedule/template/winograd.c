@@ -229,7 +229,7 @@ static void transform_nest(
 	sketch_step(s, "vectorize %s", vector);
 }
 
-/* Vectors take longer to compile than the weights of a small convolution to transform. */
+/* Compiling vectors takes longer than transforming the weights of a small convolution in scalars. */
 void winograd_weights(Sketch *s, const WinoConv *v)
 {
 	int64_t lanes = target_lanes(s->target, F64);

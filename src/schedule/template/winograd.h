@@ -13,7 +13,7 @@ typedef struct WinoConv {
 	const OpCall *c;
 	int64_t batch, channels, filters, height, width; /* of the output */
 	int64_t lanes;
-	double bytes; /* of an element */
+	double bytes; /* bytes of an element */
 } WinoConv;
 
 /* The Task's anchor, if the algorithm takes it with tiles of m x m outputs. */

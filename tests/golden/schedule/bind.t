@@ -1354,7 +1354,7 @@ fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
 	}
 }
 --- bind b grid.x; last b
-! trace:2: last b: no launch stands behind its launch
+! trace:2: last b: no launch follows its launch
 ===
 fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
 	alloc part: f32[4, 8, 16]
