@@ -10,7 +10,9 @@ from onnx_bytes import conv, conv_pool
 from world import BUILD, ENV, TMP, array, lines, main, run
 
 MODEL, DB, BUNDLE, TRIALS = TMP + "/conv.onnx", TMP + "/a.sqlite", TMP + "/conv.dlcb", 4
-ENV.update(FAKE_CUDA_MEMORY=str(4 << 30), FAKE_CUDA_LAUNCH_NS="5000000")  # slow, so few samples are taken
+# Slow, so few samples are taken; too small for the probe that reads 256 MiB, which takes half of a small search.
+ENV.update(FAKE_CUDA_MEMORY=str(128 << 20), FAKE_CUDA_LAUNCH_NS="5000000")
+LARGE = {"FAKE_CUDA_MEMORY": str(4 << 30)}
 conv(MODEL, 4, 8, 6)
 
 def tune(*args, db=DB, **how):
@@ -50,7 +52,7 @@ def tunes_and_reuses():
 def measures_the_device():
     """dlc info --probe says what the device gives and in which state it is; records and notes of dlc tune do, too."""
     def probe(**env):
-        p = run("dlc-info", "--probe", "--json", env=dict(ENV, **env))
+        p = run("dlc-info", "--probe", "--json", env=dict(ENV, **dict(LARGE, **env)))
         return next(d for d in json.loads(p.stdout)["devices"] if d["kind"] == "cuda")["measured"]
     rates = {"fma_gflops", "mma_f16_gflops", "mma_bf16_gflops", "mma_tf32_gflops", "memory_gbps"}
     hot = probe(FAKE_NVML="1410:87:0x65")  # idle is no reason
@@ -63,7 +65,7 @@ def measures_the_device():
     assert "cuda:0: the device cannot be measured: " in said.stderr and "Fake GPU" in said.stdout, said.stderr
 
     db = TMP + "/state.sqlite"
-    said = tune("--trials=1", db=db, env=dict(ENV, FAKE_NVML="1980:60:0 1200:91:0x20 1980:70:0")).stderr
+    said = tune("--trials=1", db=db, env=dict(ENV, **LARGE, FAKE_NVML="1980:60:0 1200:91:0x20 1980:70:0")).stderr
     assert "cuda:0 is slowed down by its temperature, at 1200 MHz and 91 C" in said, said
     assert "cuda:0 is no longer slowed down, at 1980 MHz and 70 C" in said, said
     r = records("run", db)[0]

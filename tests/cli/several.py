@@ -12,8 +12,8 @@ from world import BUILD, ENV, TMP, lines, main, run
 MODEL, LOCKS = TMP + "/conv.onnx", TMP + "/locks"
 conv(MODEL, 2, 4, 5)
 os.mkdir(LOCKS)
-# Slow, so few samples are taken. Each worker opens the lock of its device.
-ENV.update(FAKE_CUDA_MEMORY=str(4 << 30), FAKE_CUDA_LAUNCH_NS="5000000", FAKE_CUDA_DEVICES="2", XDG_RUNTIME_DIR=LOCKS)
+# Slow, so few samples are taken, and too small for the probe of memory. Each worker opens the lock of its device.
+ENV.update(FAKE_CUDA_MEMORY=str(128 << 20), FAKE_CUDA_LAUNCH_NS="5000000", FAKE_CUDA_DEVICES="2", XDG_RUNTIME_DIR=LOCKS)
 
 def words(db, *args):
     return [MODEL, "--target=cuda", f"--tuning-db={TMP}/{db}.sqlite", *args]
