@@ -244,6 +244,23 @@ START_TEST(lost_devices_say_nothing_of_candidates)
 }
 END_TEST
 
+/* So does one whose time is over before ten in a row were lost. */
+START_TEST(a_short_run_on_a_lost_device_is_a_failure)
+{
+	Lab *lab = open_lab(none_recorded);
+	Job o = job_of(lab);
+	Err err = { 0 };
+	TuneResult s;
+	o.ask.budget_ms = 10;
+	ck_assert(!tune_model(lab->arena, lab->part, &o.ask, &o.with, &s, &err));
+	ck_assert_int_eq(err.code, ERR_DEVICE);
+	ck_assert_msg(strstr(err.text, "could not be run: the recording has no such candidate") != NULL &&
+		strncmp(err.text, "10 ", 3) != 0, "%s", err.text);
+	ck_assert(s.end.trials == 0 && stored(lab, lab->db) == 0);
+	close_lab(lab);
+}
+END_TEST
+
 /* Where every candidate fails, the run says so, how many, why most of them, and what to do. */
 START_TEST(nothing_that_ran_is_a_failure)
 {
@@ -522,6 +539,7 @@ int main(void)
 	tcase_add_test(tc, more_databases_are_read);
 	tcase_add_test(tc, hints_are_measured_first);
 	tcase_add_loop_test(tc, lost_devices_say_nothing_of_candidates, 0, 2);
+	tcase_add_test(tc, a_short_run_on_a_lost_device_is_a_failure);
 	tcase_add_test(tc, nothing_that_ran_is_a_failure);
 	tcase_add_test(tc, what_cannot_be_stored_ends_the_run);
 	tcase_add_test(tc, a_seed_is_a_run);
