@@ -356,7 +356,7 @@ void ask_judge(Runner *x, Job *j, Msg *msg)
 
 /* ---- times ---- */
 
-/* A GPU's candidate has SCREEN_MS for all, and its samples get what its check has left of that. */
+/* On a GPU the check and the samples share SCREEN_MS: the samples get the rest of the time. */
 static uint64_t screen_ns(const Runner *x)
 {
 	uint64_t all = METHOD_SCREEN_MS * 1000000u, least = METHOD_SAMPLES_MS * 1000000u;

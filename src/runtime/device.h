@@ -75,7 +75,7 @@ typedef struct Device {
 	/* 0, or a number of the driver's. The host's memory stays as it is until synchronize. */
 	int (*copy)(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way);
 	int (*fill)(DeviceStream *s, void *to, unsigned char byte, size_t bytes); /* each byte of device memory */
-	/* Where on_cpu: device memory as the host may read it, until unmap; NULL: there is none. Waits for the stream. */
+	/* Only if on_cpu: maps device memory for the host to read, until unmap. Waits for the stream. NULL: not mapped. */
 	void *(*map)(DeviceStream *s, void *memory, size_t bytes);
 	void (*unmap)(DeviceStream *s, void *memory, void *mapped);
 	/* 0, or what went wrong. how is NULL on the host; the arguments are read before launch returns. */

@@ -110,7 +110,7 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 	const Buffer *of[3] = { got, want, at };
 	int n = 0;
 	/* Outputs are compared with points, then as a whole. */
-	DlcStatus s = site_see(got->site, got->data, got->bytes, err);
+	DlcStatus s = site_fetch(got->site, got->data, got->bytes, err);
 	for (; n < 3 && of[n] != NULL && s == DLC_OK; n += s == DLC_OK)
 		s = view_open(of[n]->site, of[n]->data, of[n]->bytes, VIEW_READ, &view[n], err);
 	if (s == DLC_OK) {

@@ -31,7 +31,7 @@ DlcStatus site_failed(Site *at, int status, bool late, const char *where, DlcErr
 
 void site_changed(Site *at)
 {
-	at->seen.bytes = 0;
+	at->fetched.bytes = 0;
 }
 
 DlcStatus site_wait(Site *at, DlcError *err)
@@ -69,18 +69,18 @@ DlcStatus worker_copy(const Worker *w, const MsgCopy *m, DlcError *err)
 	return from->bytes > 0 ? move(at, to->data, from->data, from->bytes, way, err) : DLC_OK;
 }
 
-/* Where site_see has these bytes; NULL: it has not. */
-static unsigned char *find_seen(const Site *at, const unsigned char *memory, size_t n)
+/* The host copy of these bytes; NULL: there is none. */
+static unsigned char *find_host_copy(const Site *at, const unsigned char *memory, size_t n)
 {
-	const Seen *s = &at->seen;
+	const HostCopy *s = &at->fetched;
 	bool inside = memory >= s->memory && n <= s->bytes && (size_t)(memory - s->memory) <= s->bytes - n;
 	return inside && s->bytes > 0 ? s->at + (memory - s->memory) : NULL;
 }
 
-DlcStatus site_see(Site *at, const unsigned char *memory, size_t n, DlcError *err)
+DlcStatus site_fetch(Site *at, const unsigned char *memory, size_t n, DlcError *err)
 {
-	Seen *s = &at->seen;
-	if (at->device->on_host || n == 0 || find_seen(at, memory, n) != NULL)
+	HostCopy *s = &at->fetched;
+	if (at->device->on_host || n == 0 || find_host_copy(at, memory, n) != NULL)
 		return DLC_OK;
 	if (s->room < n) {
 		free(s->at);
@@ -100,10 +100,10 @@ DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View
 	*out = (View){ at, memory, memory, n, use, false };
 	if (at->device->on_host)
 		return DLC_OK;
-	unsigned char *seen = use == VIEW_READ ? find_seen(at, memory, n) : NULL;
-	out->borrowed = seen != NULL;
-	out->at = seen != NULL ? seen : malloc(n + 1);
-	if (seen != NULL)
+	unsigned char *fetched = use == VIEW_READ ? find_host_copy(at, memory, n) : NULL;
+	out->borrowed = fetched != NULL;
+	out->at = fetched != NULL ? fetched : malloc(n + 1);
+	if (fetched != NULL)
 		return DLC_OK;
 	if (out->at == NULL)
 		return runtime_fail(err, DLC_NO_MEMORY, "no %zu bytes of memory", n);

@@ -15,11 +15,11 @@ typedef struct Area {
 } Area;
 
 /* Bytes of a device as they were last copied to the host. */
-typedef struct Seen {
+typedef struct HostCopy {
 	const unsigned char *memory;
 	unsigned char *at;
-	size_t bytes, room; /* bytes: 0, something has changed on the device since */
-} Seen;
+	size_t bytes, room; /* bytes: 0 once the device's memory may have changed */
+} HostCopy;
 
 /* A device that is open: the host, where prepare Fns and oracles run, or the worker's own. */
 typedef struct Site {
@@ -30,7 +30,7 @@ typedef struct Site {
 	Area kept[WORKER_KEPT]; /* memory of freed buffers, the oldest first */
 	int nkept;
 	uint64_t kept_bytes, keep; /* keep: the limit of kept_bytes; 0: not computed */
-	Seen seen;
+	HostCopy fetched;
 	unsigned char *work; /* workspace of kernels */
 	size_t work_bytes;
 	int cpus;    /* CPUs of the host that run the device, as with PoCL; 0: it has processors of its own */
@@ -64,12 +64,12 @@ typedef struct View {
 	unsigned char *at, *memory;
 	size_t bytes;
 	ViewUse use;
-	bool borrowed; /* from site_see */
+	bool borrowed; /* from site_fetch */
 } View;
 DlcStatus view_open(Site *at, unsigned char *memory, size_t n, ViewUse use, View *out, DlcError *err);
 DlcStatus view_close(View *v, DlcError *err);
 /* Copies bytes to the host: views that only read them copy nothing until site_changed or another such call. */
-DlcStatus site_see(Site *at, const unsigned char *memory, size_t n, DlcError *err);
+DlcStatus site_fetch(Site *at, const unsigned char *memory, size_t n, DlcError *err);
 void site_changed(Site *at);
 /* Fills bytes on the stream, without a wait. */
 DlcStatus site_fill(Site *at, unsigned char *memory, unsigned char byte, size_t n, DlcError *err);

@@ -17,7 +17,7 @@ enum { GUARD_BYTE = 0xa5, CALLS = 1 << 20 };
 
 #define refuse(err, ...) runtime_fail((err), DLC_BAD_ARGUMENT, __VA_ARGS__)
 
-/* All guards are fetched before the first is looked at: a device is waited for once. */
+/* Copies all guards before it compares the first, so that it waits for the device once. */
 DlcStatus worker_check_guards(const Worker *w, const LoadedProgram *p, DlcError *err)
 {
 	unsigned char want[WORKER_GUARD], *got = malloc(((size_t)p->narg + 1) * WORKER_GUARD);
@@ -151,8 +151,8 @@ void worker_reset(Worker *w)
 			site_release(at, at->work, at->work_bytes);
 		at->work = NULL;
 		at->work_bytes = 0;
-		free(at->seen.at);
-		at->seen = (Seen){ 0 };
+		free(at->fetched.at);
+		at->fetched = (HostCopy){ 0 };
 	}
 	worker_cold_close(w);
 }

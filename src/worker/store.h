@@ -67,7 +67,7 @@ typedef struct Worker {
 } Worker;
 
 enum { WORKER_POISON = 0xff }; /* in every byte: NaN in floats, -1 in integers */
-/* Refuses a program behind the end of one of whose buffers something was written. */
+/* Refuses a program that wrote behind the end of a buffer. */
 DlcStatus worker_check_guards(const Worker *w, const LoadedProgram *p, DlcError *err);
 
 #endif
