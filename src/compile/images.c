@@ -99,7 +99,7 @@ static bool form_of(Arena *a, const Variant *v, int nv, int n, const Variant *of
 	return true;
 }
 
-/* Adds machine code of the text. A missing tool is a failure only if machine code is required. */
+/* Adds machine code of the text. Where none can be made, that is a failure only if machine code is required. */
 static bool add_assembled(Arena *a, const CodeForms *wanted, const Form *text, Forms *made, Err *err)
 {
 	const Backend *b = backend_for(text->target);
@@ -113,7 +113,7 @@ static bool add_assembled(Arena *a, const CodeForms *wanted, const Form *text, F
 		return !required || fail(err, ERR_UNSUPPORTED, target_text(text->target, name),
 			"has one form of code, %s: leave the form out", b->form);
 	if (!b->assemble(a, text->target, text->image, &x, &why)) {
-		if (why.code == ERR_MISSING && !required)
+		if (!required)
 			return true;
 		why.code = why.code == ERR_MISSING ? ERR_UNSUPPORTED : why.code;
 		return fail(err, why.code, target_text(text->target, name), "%s", why.text);

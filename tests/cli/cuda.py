@@ -127,6 +127,10 @@ def holds_machine_code():
     refused(1, "the bundle needs sm_90..sm_99, which this device does not have", "dlc-run", only, FAKE_CUDA_SM="100")
     said = compiled(only, "--also=cuda:k80", "--code=cubin", code=1).stderr
     assert "no machine code can be made for sm_37" in said, said
+    env["FAKE_JIT_FAILS"] = "1"
+    assert forms(compiled(only)) == [("ptx", "cuda:h200")]
+    assert "sm_90: " in compiled(only, "--code=both", code=4).stderr
+    del env["FAKE_JIT_FAILS"]
     said = run("dlc-compile", MODEL, "--code=both", "-o", only, want=2).stderr
     assert "has one form of code" in said, said
 
