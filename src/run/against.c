@@ -1,6 +1,7 @@
 /* See against.h. */
 #include "run/against.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ typedef struct Side {
 
 double distance_relative(const Distance *d)
 {
-	return d->max_error > 0 ? d->max_error / d->max_want : 0;
+	return d->bad > 0 ? INFINITY : d->max_error > 0 ? d->max_error / d->max_want : 0;
 }
 
 static bool same_tensors(const DlcModel *a, const DlcModel *b, DlcRole role)

@@ -17,7 +17,7 @@ typedef struct Distance {
 	int64_t bad;                /* elements that are NaN or infinite in one of the two alone */
 } Distance;
 
-/* Relative to the largest element; 0 where all are 0 and equal. */
+/* Relative to the largest element; 0 where all are 0 and equal, infinite where an element is finite in one alone. */
 double distance_relative(const Distance *d);
 
 /*
