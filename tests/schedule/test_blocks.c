@@ -58,6 +58,27 @@ static const struct {
 	{ "block.dense", "dag batches\nin a: f32[2,11,13]\nin b: f32[2,13,12]\ny: f32[2,11,12] = matmul(a, b)\nout y\n" },
 	{ "block.dense", "dag scores\nin a: f32[2,12,8]\nin b: f32[2,10,8]\ny: f32[2,12,10] = matmul(a, b) tb=1\n"
 		"z: f32[2,12,10] = exp(y)\nout z\n" },
+	/* In NHWC, and at the edges of it. */
+	{ "block.conv", "dag last\nin x: f32[2,4,6,6]:NHWC\nconst w: f32[8,4,3,3]\nconst b: f32[8]\n"
+		"in r: f32[2,8,6,6]:NHWC\ny: f32[2,8,6,6] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[2,8,6,6] = add(y, r)\n"
+		"v: f32[2,8,6,6]:NHWC = relu(z)\nout v\n" },
+	{ "block.conv", "dag enters\nin x: f32[1,128,4,4]\nconst w: f32[16,128,1,1]\n"
+		"y: f32[1,16,4,4]:NHWC = conv(x, w)\nout y\n" },
+	{ "block.conv", "dag leaves\nin x: f32[1,128,4,4]:NHWC\nconst w: f32[16,128,1,1]\n"
+		"y: f32[1,16,4,4] = conv(x, w)\nout y\n" },
+	{ "block.pair", "dag pair\nin x: f32[1,12,4,8]:NHWC\nconst w: f32[12,1,5,5]\nconst p: f32[16,12,1,1]\n"
+		"y: f32[1,12,4,8] = conv(x, w) pads=[2,2,2,2] groups=12\nz: f32[1,12,4,8] = clip(y) lo=0 hi=6\n"
+		"u: f32[1,16,4,8]:NHWC = conv(z, p)\nout u\n" },
+	{ "block.loops", "dag depthwise\nin x: f32[2,6,9,8]:NHWC\nconst w: f32[6,1,3,3]\nconst b: f32[6]\n"
+		"y: f32[2,6,9,8] = conv(x, w, b) pads=[1,1,1,1] groups=6\nz: f32[2,6,9,8]:NHWC = clip(y) lo=0 hi=6\nout z\n" },
+	{ "block.depthwise", "dag enters\nin x: f32[2,6,9,8]\nconst w: f32[6,1,3,3]\n"
+		"y: f32[2,6,9,8]:NHWC = conv(x, w) pads=[1,1,1,1] groups=6\nout y\n" },
+	{ "block.loops", "dag pool\nin x: f32[2,6,9,8]:NHWC\n"
+		"y: f32[2,6,5,4]:NHWC = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\nout y\n" },
+	{ "block.loops", "dag mean\nin x: f32[2,12,5,7]:NHWC\ny: f32[2,12,1,1] = reduce_mean(x) axes=[2,3]\nout y\n" },
+	{ "block.loops", "dag softmax\nin x: f32[2,12,5,7]:NHWC\ny: f32[2,12,5,7]:NHWC = softmax(x) axis=1\nout y\n" },
+	{ "block.loops", "dag sum\nin x: f32[2,12,5,7]:NHWC\nin r: f32[2,12,5,7]\nin b: f32[1,12,1,1]\n"
+		"y: f32[2,12,5,7] = add(x, r)\nz: f32[2,12,5,7]:NHWC = mul(y, b)\nout z\n" },
 };
 
 enum { CONFIGS = SANITIZED ? 3 : 6 /* at random, beside the default */, MOST_REFUSED = 50 /* one in so many */ };

@@ -1,6 +1,7 @@
 /* layout: how the elements of a work buffer lie in memory. */
 #include "schedule/sched.h"
 
+#include "op/layout.h"
 #include "op/naive.h"
 
 /* Where the Fn declares a work buffer of that name; NULL: nowhere. */
@@ -8,6 +9,16 @@ static Buf *find_work(const Fn *fn, const char *name)
 {
 	Buf *b = fn->kind == FN_SUB ? NULL : ir_find_buf(fn, name);
 	return b != NULL && b->role == BUF_WORK ? b : NULL;
+}
+
+/* Whether the layout says no more than the shape does. */
+static bool is_row_major(const char *text, Shape shape)
+{
+	Layout l;
+	bool plain = layout_read(text, shape, &l) && l.n == shape.rank;
+	for (int k = 0; plain && k < l.n; k++)
+		plain = l.of[k] == k;
+	return plain;
 }
 
 /* Needs: a work buffer.  Breaks: nothing. */
@@ -25,7 +36,7 @@ bool prim_layout(Sched *s, const Step *st)
 	for (size_t k = 0; k < s->ks->n; k++) { /* Fns that share it agree on where its elements lie */
 		Buf *b = find_work(s->ks->fn[k], name);
 		if (b != NULL)
-			b->map = naive_map(s->ir, text, shape);
+			b->map = is_row_major(text, shape) ? (IndexMap){ 0 } : naive_map(s->ir, text, shape);
 	}
 	return true;
 }

@@ -236,8 +236,12 @@ void coop_begin(Sketch *s, const Tiled *t)
 {
 	for (int k = 0; k < t->nmiddle; k++)
 		sketch_step(s, "inline %s", t->middle[k]);
-	if (t->bare)
-		sketch_step(s, "cache_write %s", t->block);
+	if (!t->bare)
+		return;
+	sketch_step(s, "cache_write %s", t->block);
+	static const char *const plain[] = { "", "N", "NC", "NCW", "NCHW", "NCDHW" };
+	if (t->result != NULL && t->result->map.n > 0) /* merge takes no buffer that has a layout */
+		sketch_step(s, "layout %s %s", t->sums, plain[t->result->rank]);
 }
 
 void coop_widen_steps(Sketch *s, const Tiled *t, const CoopTile *b)

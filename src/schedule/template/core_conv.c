@@ -3,10 +3,12 @@
  * of all images, columns are filters, and the inner dimension runs over taps. If rounds divide the taps, channels are
  * their inner part. Then the taps of a round share a place of the window, and weights are packed in that order.
  * The copies to shared memory gather a pixel's taps, with the border. The taps of a 1x1 convolution are rows of the
- * image and need no gathering. A long reduction with few results is split. Left out: groups.
+ * image and need no gathering. In NHWC a copy takes several channels of a pixel, and the border is one condition for
+ * all of them. A long reduction with few results is split. Left out: groups.
  */
 #include "schedule/template/core_tile.h"
 
+#include "op/layout.h"
 #include "op/op.h"
 
 static int64_t attr(const OpCall *c, const char *name, int k)
@@ -28,6 +30,20 @@ static int64_t run_of(const OpCall *c, const Value *x, const Value *w, const Til
 	return x->layout == NULL ? image : 1;
 }
 
+/* Whether all channels of a pixel lie side by side. */
+static bool is_channels_last(const Value *x)
+{
+	Layout l;
+	return x->layout != NULL && layout_read(x->layout, x->shape, &l) && l.n == x->shape.rank && l.of[l.n - 1] == 1;
+}
+
+/* The image as a factor: copies go along channels in NHWC, along pixels otherwise. */
+static CoreFactor image_of(const OpCall *c, const Value *x, const Value *w, const Tiled *t)
+{
+	bool last = is_channels_last(x);
+	return (CoreFactor){ x->name, 2, 0, 1, true, !last, last ? x->shape.dim[1] : run_of(c, x, w, t) };
+}
+
 static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, CoreTile *out)
 {
 	const Dag *d = s->task->dag;
@@ -42,8 +58,7 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, CoreTile
 	}
 	*out = (CoreTile){ .blocks = 1, .reads = -1, .type = x->type, .sum = t->sum, .reduce = { "tap", taps },
 		.axis = { { "pixel", pixels }, t->axis[1] }, .out = { "pixel.s", t->out[1].name },
-		.factor = { { x->name, 2, 0, 1, true, true, run_of(c, x, w, t) },
-			{ w->name, 2, 0, 1, true, false, taps } } };
+		.factor = { image_of(c, x, w, t), { w->name, 2, 0, 1, true, false, taps } } };
 	for (size_t k = 0; k < d->value.n; k++)
 		out->reads += d->value.at[k].kind == VALUE_INPUT;
 	return true;
@@ -95,13 +110,18 @@ static Tiled split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape
 		c->factor[i].rank = 3; /* side, part, taps of it */
 		c->factor[i].inner = 2;
 	}
-	sketch_step(s, "merge %s %s pixel.s as joined", store, t->out[1].name);
+	bool last = tiled_contiguous(t) == 1; /* the threads that add are neighbours along filters, else along pixels */
+	if (last)
+		sketch_step(s, "reorder pixel.s %s", t->out[1].name);
+	sketch_step(s, "merge %s %s %s as joined", store, last ? "pixel.s" : t->out[1].name,
+		last ? t->out[1].name : "pixel.s");
 	sketch_step(s, "split tap %lld as part taps", (long long)c->reduce.extent);
 	sketch_step(s, "reorder part pixel %s taps", filter);
 	sketch_step(s, "rfactor %s part as partial", t->block);
 	sketch_step(s, "scope partial global");
 	sketch_step(s, "cache_write partial");
-	sketch_step(s, "layout partial NWC"); /* the threads that add are neighbours along pixels */
+	if (!last)
+		sketch_step(s, "layout partial NWC");
 	c->as = " as pixel.p filter.p part.p tap.p";
 	c->rest = "part.p";
 	c->reduce.name = "tap.p";

@@ -197,12 +197,17 @@ static void ask_rounds(Sketch *s, const CoreTile *t, const CoreRow *row, CoreSha
 {
 	int64_t option[KNOB_OPTIONS];
 	int n = 0, first = 0;
+	bool whole = false;
 	CoreShape all = *x;
 	for (int64_t k = row->depth; k <= TMPL_CORE_ROUND && k < t->reduce.extent + row->depth; k *= 2) {
 		all.inner = k;
 		if ((n > 0 && !fits(s, t, &all)) || (t->whole && t->reduce.extent % k != 0))
 			continue;
-		first = k * t->type.bits <= TMPL_CORE_FIRST_BITS ? n : first;
+		bool divides = t->reduce.extent % k == 0; /* else each element has a condition of its own */
+		if (k * t->type.bits <= TMPL_CORE_FIRST_BITS && (divides || !whole)) {
+			first = n;
+			whole = divides;
+		}
 		option[n++] = k;
 	}
 	x->inner = all.inner = sketch_number(s, "round", option, n, first);

@@ -112,6 +112,16 @@ END_TEST
 
 #define DEEP "dag deep\nin x: @T[1,64,4,5]\nin r: @T[1,24,4,5]\nconst w: @T[24,64,3,3]\n" \
 	"y: @T[1,24,4,5] = conv(x, w) pads=[1,1,1,1]\nz: @T[1,24,4,5] = add(y, r)\nout z\n"
+/* The same in NHWC. The channels of the last one fill no round. */
+#define POINTS_LAST "dag points\nin x: @T[1,32,8,8]:NHWC\nin r: @T[1,24,8,8]:NHWC\nconst w: @T[24,32,1,1]\n" \
+	"const b: @T[24]\ny: @T[1,24,8,8] = conv(x, w, b)\nz: @T[1,24,8,8] = add(y, r)\n" \
+	"v: @T[1,24,8,8]:NHWC = relu(z)\nout v\n"
+#define WINDOW_LAST "dag window\nin x: @T[2,16,5,7]:NHWC\nconst w: @T[20,16,3,3]\n" \
+	"y: @T[2,20,5,7] = conv(x, w) pads=[1,1,1,1]\nz: @T[2,20,5,7]:NHWC = relu(y)\nout z\n"
+#define DEEP_LAST "dag deep\nin x: @T[1,64,4,5]:NHWC\nin r: @T[1,24,4,5]:NHWC\nconst w: @T[24,64,3,3]\n" \
+	"y: @T[1,24,4,5] = conv(x, w) pads=[1,1,1,1]\nz: @T[1,24,4,5]:NHWC = add(y, r)\nout z\n"
+#define STRIDED_LAST "dag strided\nin x: @T[1,12,15,13]:NHWC\nconst w: @T[16,12,3,3]\n" \
+	"y: @T[1,16,8,6] = conv(x, w) pads=[1,1,1,1] strides=[2,2] dilations=[1,2]\nout y\n"
 static const struct {
 	const char *dag, *step; /* that the default has */
 } workloads[] = {
@@ -121,6 +131,10 @@ static const struct {
 	{ WINDOW, "ldmatrix" },
 	{ STRIDED, "ldmatrix" },
 	{ DEEP, "rfactor" },
+	{ POINTS_LAST, "vectorize xs.f.v" },
+	{ WINDOW_LAST, "vectorize xs.f.v" },
+	{ DEEP_LAST, "vectorize xs.f.v" },
+	{ STRIDED_LAST, "ldmatrix" },
 };
 
 /* The template: its default takes the instruction, and some random configs compute the same. */
