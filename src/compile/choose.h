@@ -13,6 +13,13 @@
 #include "compile/choose.def"
 #undef COUNT
 
+/*
+ * Gives regions of images NHWC on a target with matrix units where the estimate of the network's defaults gets lower.
+ * Costs an estimate for each Task and layout of its edges, about 10 ms; nothing where no convolution can use matrix
+ * units.
+ */
+bool compile_channels_last(Dag *d, const Target *t, Err *err);
+
 /* The default schedule, or its replacement if a limit refuses it. Reads no records. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);

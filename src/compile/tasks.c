@@ -12,6 +12,8 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 	if (!graph_optimize(dag, compile_eval, err))
 		return NULL;
 	graph_layouts(dag, t);
+	if (target_has_warps(t) && !compile_channels_last(dag, t, err))
+		return NULL;
 	Partition *p = graph_partition(a, dag, err);
 	bool pairs = p != NULL && t->blocks.warp > 1;
 	return !pairs || graph_pairs(a, dag, p, err) ? p : NULL;

@@ -9,9 +9,12 @@
  * reshape costs nothing between row-major tensors.
  *
  * A device whose threads run each instruction together (warp > 1) gets no blocks: neighbouring threads take
- * neighbouring pixels of row-major tensors.
+ * neighbouring pixels of row-major tensors. Its matrix units rather take neighbouring channels: regions that
+ * convolutions in matrix units read or write may be NHWC. compile/channels_last.c chooses among these.
  */
-#include "graph/graph.h"
+#include "graph/layouts.h"
+
+#include "target/capability.h"
 
 typedef struct Lay {
 	const Dag *d;
@@ -65,7 +68,16 @@ static void join_values(Lay *l, const OpCall *c)
 	}
 }
 
-static void find_regions(Lay *l)
+/* Whether the call is fastest with the channels of its images in blocks (warps false) or side by side. */
+static bool wants_channels(const Dag *d, const OpCall *c, const Target *t, bool warps)
+{
+	if (!warps)
+		return (op_row(c->op)->traits & OP_BLOCKED) != 0;
+	return c->op == OP_conv && op_int(c, "groups") == 1 &&
+		target_matrix_rate(t, d->value.at[c->in[0]].type, op_int(c, "tf32") != 0) > 0;
+}
+
+static void find_regions(Lay *l, const Target *t, bool warps)
 {
 	const Dag *d = l->d;
 	for (size_t v = 0; v < d->value.n; v++)
@@ -78,7 +90,7 @@ static void find_regions(Lay *l)
 	}
 	for (size_t i = 0; i < d->call.n; i++) {
 		const OpCall *c = &d->call.at[i];
-		if (!(op_row(c->op)->traits & OP_BLOCKED))
+		if (!wants_channels(d, c, t, warps))
 			continue;
 		l->wanted[first_of(l, c->in[0])] = true;
 		l->wanted[first_of(l, c->out[0])] = true;
@@ -93,14 +105,38 @@ static int64_t block_of(const Target *t, DType type)
 	return lanes > GRAPH_LEAST_BLOCK ? lanes : GRAPH_LEAST_BLOCK;
 }
 
-void graph_layouts(Dag *d, const Target *t)
+static Lay read_layouts(const Dag *d, const Target *t, bool warps)
 {
 	Lay l = { .d = d };
 	l.may = arena_array(d->arena, bool, d->value.n + 1);
 	l.region = arena_array(d->arena, int, d->value.n + 1);
 	l.wanted = arena_array(d->arena, bool, d->value.n + 1);
 	find_candidates(&l);
-	find_regions(&l);
+	find_regions(&l, t, warps);
+	return l;
+}
+
+int graph_matrix_regions(const Dag *d, const Target *t, int *region)
+{
+	Lay l = read_layouts(d, t, true);
+	int n = 0, *number = arena_array(d->arena, int, d->value.n + 1);
+	for (size_t v = 0; v < d->value.n; v++)
+		number[v] = l.may[v] && l.region[v] == (int)v && l.wanted[v] ? n++ : DAG_NONE;
+	for (size_t v = 0; v < d->value.n; v++)
+		region[v] = number[first_of(&l, (int)v)];
+	return n;
+}
+
+void graph_channels_last(Dag *d, const int *region, const bool *last)
+{
+	for (size_t v = 0; v < d->value.n; v++)
+		if (d->value.at[v].kind == VALUE_CALL)
+			d->value.at[v].layout = region[v] != DAG_NONE && last[region[v]] ? "NHWC" : NULL;
+}
+
+void graph_layouts(Dag *d, const Target *t)
+{
+	Lay l = read_layouts(d, t, false);
 	for (size_t v = 0; v < d->value.n; v++) {
 		Value *x = &d->value.at[v];
 		if (x->kind != VALUE_CALL)

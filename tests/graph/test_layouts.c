@@ -2,7 +2,7 @@
  * Layouts: which values get blocks, on small texts; and that Tasks have the layouts of what goes in and
  * out of them. That nets with layouts compute the same is tests/compile/test_networks.c.
  */
-#include "graph/graph.h"
+#include "graph/layouts.h"
 #include "op/layout.h"
 #include "suite.h"
 
@@ -127,6 +127,39 @@ START_TEST(devices_of_warps_get_no_blocks)
 }
 END_TEST
 
+/* Regions of images that matrix units read or write, of 16 bits or where tf32 is allowed; any of them may be NHWC. */
+START_TEST(matrix_units_have_regions)
+{
+	static const struct {
+		const char *type, *attr, *layouts;
+		int regions;
+	} net[] = { { "f16", "", "a:NHWC b:NHWC c d e m", 3 }, { "f32", "", "a b c d e m", 0 },
+		{ "f32", " tf32=1", "a:NHWC b:NHWC c d e m", 3 } };
+	Arena *a = arena_new();
+	Err err = { 0 };
+	for (int k = 0; k < LEN(net); k++) {
+		const char *t = net[k].type;
+		const char *text = arena_printf(a,
+			"dag\nin x: %s[1,3,8,8]\nconst w: %s[16,3,1,1]\nconst u: %s[16,16,1,1]\nconst g: %s[16,1,1,1]\n"
+			"a = conv(x, w)%s\nb = relu(a)\nc = conv(b, g) groups=16\nd = conv(c, u)%s\ne = max_pool(d) kernel=[2,2]\n"
+			"m = reduce_mean(e) axes=[2,3]\nout m\n", t, t, t, t, net[k].attr, net[k].attr);
+		Dag *d = dag_parse(a, "t", text, strlen(text), &err);
+		ck_assert_msg(d != NULL, "%s", err.text);
+		Target device = { .kind = TARGET_CUDA, .arch = ARCH_PTX, .features = (uint64_t)1 << FEATURE_SM_80 };
+		device.blocks.warp = 32;
+		int *region = arena_array(a, int, d->value.n);
+		int n = graph_matrix_regions(d, &device, region);
+		ck_assert_int_eq(n, net[k].regions);
+		bool *last = arena_array(a, bool, n + 1);
+		last[0] = true;
+		graph_channels_last(d, region, last);
+		ck_assert_str_eq(layouts(d), net[k].layouts);
+		ck_assert_msg(dag_check(d, &err), "%s", err.text);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* Layouts are part of a workload; how values between its calls lie is none of it. */
 START_TEST(tasks_have_the_layouts_of_their_edges)
 {
@@ -163,6 +196,7 @@ int main(void)
 	TCase *tc = tcase_create("layouts");
 	tcase_add_loop_test(tc, values_get_the_layouts_they_should, 0, LEN(cases));
 	tcase_add_test(tc, devices_of_warps_get_no_blocks);
+	tcase_add_test(tc, matrix_units_have_regions);
 	tcase_add_test(tc, tasks_have_the_layouts_of_their_edges);
 	return run_suite("layouts", tc);
 }
