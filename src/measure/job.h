@@ -90,6 +90,8 @@ struct Job {
 	int64_t run_ns; /* of the check's last run; CPU time where that lost its CPU, 0 of several threads */
 	bool run_lost;
 	bool refused;
+	bool no_room; /* the refusal: the device lacks memory, and no kernel had run */
+	uint32_t refusers; /* bits of the runners that refused it before a kernel of it ran */
 	MeasureResult result;
 };
 

@@ -178,6 +178,20 @@ int local_others(const Runner *x)
 	return n;
 }
 
+bool local_anywhere(const Job *j)
+{
+	return j->kind == JOB_CANDIDATE || j->kind == JOB_REFERENCE;
+}
+
+bool local_untried(const Runner *x, const Job *j)
+{
+	const Local *m = x->m;
+	bool any = false;
+	for (int i = 0; i < m->o.runners; i++)
+		any |= i != x->index && !m->runner[i].gone && (j->refusers >> i & 1) == 0;
+	return any;
+}
+
 void local_tell_lost(const Runner *x, const char *why)
 {
 	char sentence[400];
@@ -194,8 +208,8 @@ static Job *take_ready(Runner *x)
 	Local *m = x->m;
 	Job *before = NULL;
 	for (Job *j = m->built.first; j != NULL; before = j, j = j->next) {
-		bool anywhere = j->kind == JOB_CANDIDATE || j->kind == JOB_REFERENCE;
-		if (!anywhere && x != local_first(m))
+		bool refused = (j->refusers >> x->index & 1) != 0;
+		if (local_anywhere(j) ? refused && local_untried(x, j) : x != local_first(m))
 			continue;
 		*(before != NULL ? &before->next : &m->built.first) = j->next;
 		if (m->built.last == j)

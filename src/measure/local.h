@@ -36,13 +36,15 @@ typedef struct Runner {
 	Child child;
 	Job *running;
 	int generation; /* of its child: 1 or more, different from those of all other children */
-	int lost;       /* attempts in a row to use the device that failed */
+	int lost;       /* failures of the device in a row for which no job is to blame */
+	char refusal[200]; /* why it last refused a job */
 	bool gone;      /* lost reached METHOD_LOST_STARTS */
 	bool proving;   /* a child failed with a candidate: if the next child answers, the candidate is to blame */
 	bool other_version; /* the program cannot be used */
 	uint32_t numbered; /* buffers with numbers below this belong to Tasks */
 	int64_t loaded_bytes;
 	uint32_t cores;       /* of its host */
+	int64_t device_bytes; /* memory of its device; 0: not known */
 	bool own_processors;  /* of its device: builders disturb no sample */
 	bool sampling;
 	uint64_t started_ns;  /* when `running` began */
@@ -67,6 +69,7 @@ struct Local {
 	int next;        /* the runner whose turn it is */
 	int generations; /* of all runners */
 	int64_t cold_bytes; /* measure_cold */
+	int64_t carried;    /* bytes of the largest candidate that ran; 0: none since a device was full */
 	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */
 	bool paused;        /* builders are stopped */
 	Job *probe;         /* the device's probe, built; NULL: there is none */
@@ -89,14 +92,16 @@ void local_ready(Local *m, Job *j); /* built: to be run */
 bool local_wait_for(Local *m, const Job *j);
 /* Starts the builds and runs that can start now. */
 void local_step(Local *m);
-/* Puts the job at the front of the queue, for another runner. */
+/* Puts the job at the front of the queue, for a runner that has not refused it. */
 void local_again(Local *m, Job *j);
 /* Called before and after a sample: builders without a spare core stop meanwhile. */
 void local_pause(Runner *x, bool sampling);
 /* The runner of races and networks: the first that is not gone; of several that all are, the last one. */
 Runner *local_first(Local *m);
-/* How many runners besides this one are not gone. */
-int local_others(const Runner *x);
+bool local_anywhere(const Job *j); /* whether any device may run it */
+/* Whether another runner is not gone and has not refused the job. */
+bool local_untried(const Runner *x, const Job *j);
+int local_others(const Runner *x); /* how many runners besides this one are not gone */
 /* Tells the user that the device is lost and that the others go on. */
 void local_tell_lost(const Runner *x, const char *why);
 

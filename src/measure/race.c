@@ -37,7 +37,6 @@ static bool reload_lost(Race *r, Err *err)
 		Job *j = r->entrant[i];
 		if (j->result.status != RUN_OK || j->generation == local_first(r->m)->generation)
 			continue;
-		j->phase = PHASE_CHECK;
 		r->ours[i] = false;
 		local_ready(r->m, j);
 		if (!wait_entrant(r, i))

@@ -8,16 +8,54 @@
 
 #include "dlc/dlc_runtime.h"
 
+#include "runtime/kernel.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A device failed once more. After some failures in a row it is given up, where there are others. */
+static void count_failure(Runner *x, const char *why)
+{
+	if (local_others(x) > 0 && ++x->lost == METHOD_LOST_STARTS) {
+		x->gone = true;
+		local_tell_lost(x, why);
+	}
+}
+
+/* Bytes that a candidate needs on its device. */
+static int64_t needed(const Job *j)
+{
+	int64_t all = 0;
+	for (size_t k = 0; k < j->ref->in.n; k++)
+		all += j->ref->in.at[k].bytes;
+	for (size_t i = 0; i < j->buf.n; i++) {
+		const JobBuf *b = &j->buf.at[i];
+		bool own = b->role == BUF_WORK || b->role == BUF_ZERO || b->role == BUF_OUT;
+		all += own && b->in_run ? b->bytes : 0;
+	}
+	return all;
+}
+
+/* The device could be used. Those that refused the same job before could not: the job was not to blame. */
+static void carried(Runner *x, const Job *j, RunStatus status)
+{
+	Local *m = x->m;
+	x->lost = 0;
+	for (int i = 0; i < m->o.runners; i++)
+		if (i != x->index && (j->refusers >> i & 1) != 0)
+			count_failure(&m->runner[i], m->runner[i].refusal);
+	if (status == RUN_OK && (j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && needed(j) > m->carried)
+		m->carried = needed(j);
+}
+
 static void finish(Runner *x, RunStatus status, const char *detail)
 {
 	Job *j = x->running;
 	x->running = NULL;
-	x->lost = status == RUN_DEVICE_LOST ? x->lost : 0;
+	if (status != RUN_DEVICE_LOST && !j->no_room)
+		carried(x, j, status);
 	j->result.probe_mflops = (int64_t)(x->gflops[0] * 1000);
 	j->result.device = x->device;
 	j->result.clock = status == RUN_OK ? j->result.clock : "";
@@ -218,6 +256,7 @@ static void take_answer(Runner *x, Job *j, const MsgView *msg)
 		const MsgRefused *f = msg->fixed;
 		if (f->ends == 0 && probe_refused(x, msg->serial))
 			break;
+		j->no_room |= !j->refused && f->status == DLC_DEVICE_MEMORY && !f->launched;
 		take_refusal(j, refused_status(f), msg->array[0], (size_t)f->ntext);
 		break;
 	}
@@ -266,27 +305,60 @@ static bool start_child(Runner *x, Err *err)
 	return child_open(&x->child, &x->m->loop, &hooks, x, x->m->o.runner[x->index].argv, err);
 }
 
+/* The runner is free, and another takes its job, or the same one again. */
+static void hand_back(Runner *x)
+{
+	Job *j = x->running;
+	x->running = NULL;
+	child_deadline(&x->child, -1);
+	local_pause(x, false);
+	local_again(x->m, j);
+}
+
 /*
- * The child ended before its first message, or its device failed before the job's kernels began: the job is not to
- * blame. Another device takes the job, unless the job may have caused the loss and might cost the others too. A race
- * begins again (race.c). After METHOD_LOST_STARTS such failures in a row the device is given up.
+ * The child ended before its first message: the job is not to blame. Another device takes the job, unless the job may
+ * have caused the loss and might cost the others too. A race begins again (race.c).
  */
 static void lose(Runner *x, const char *why)
 {
-	Local *m = x->m;
-	Job *j = x->running;
 	bool suspect = x->proving;
 	x->proving = false;
-	if (local_others(x) > 0 && ++x->lost == METHOD_LOST_STARTS) {
-		x->gone = true;
-		local_tell_lost(x, why);
-	}
-	if (suspect || j->kind == JOB_RACE || local_others(x) == 0) {
+	count_failure(x, why);
+	if (suspect || x->running->kind == JOB_RACE || local_others(x) == 0)
 		finish(x, RUN_DEVICE_LOST, why);
-		return;
-	}
-	x->running = NULL;
-	local_again(m, j);
+	else
+		hand_back(x);
+}
+
+/*
+ * The job needs more than its device has in all, or more than any that ran. Other programs can fill a device at any
+ * time: then jobs are refused that ran before, and what is larger says nothing until one of them runs again.
+ */
+static bool too_large(const Runner *x, const Job *j)
+{
+	Local *m = x->m;
+	int64_t bytes = needed(j);
+	if (x->device_bytes > 0 && bytes >= x->device_bytes)
+		return true;
+	if (m->carried > 0 && bytes > m->carried)
+		return true;
+	m->carried = 0;
+	return false;
+}
+
+/* The device lacks memory for the job or has failed, before a kernel of it ran. Each other device tries it once. */
+static void refuse(Runner *x, const char *why)
+{
+	Job *j = x->running;
+	bool anywhere = local_anywhere(j);
+	snprintf(x->refusal, sizeof x->refusal, "%s", why);
+	j->refusers |= 1u << x->index;
+	if (!anywhere && !j->no_room)
+		lose(x, why);
+	else if (anywhere && local_untried(x, j))
+		hand_back(x);
+	else
+		finish(x, anywhere && j->no_room && too_large(x, j) ? RUN_OOM : RUN_DEVICE_LOST, why);
 }
 
 /* The candidate or the device made the child fail; the next child shows which. A CPU is never lost. */
@@ -313,7 +385,7 @@ static void refused(Runner *x, const Job *j)
 	if (j->result.status == RUN_CRASH)
 		crash(x, why);
 	else if (j->result.status == RUN_DEVICE_LOST)
-		lose(x, why);
+		refuse(x, why);
 	else
 		finish(x, j->result.status, why);
 }
@@ -327,6 +399,7 @@ static void on_frame(Child *c, const MsgView *msg)
 	if (msg->kind == MSG_HELLO) {
 		const MsgHello *f = msg->fixed;
 		x->cores = f->cores;
+		x->device_bytes = f->device == DLC_DEVICE_CUDA ? (int64_t)f->device_bytes : 0; /* else of one allocation */
 		x->own_processors = f->on_cpu == 0;
 		x->other_version = f->version != MSG_VERSION;
 		if (x->other_version && j != NULL)
@@ -398,7 +471,10 @@ void runner_start(Runner *x, Job *j)
 	x->running = j;
 	x->started_ns = uv_hrtime();
 	j->answers = 0; /* a lost device does not send the missing ones */
-	j->refused = false;
+	j->refused = j->no_room = false;
+	j->phase = PHASE_CHECK; /* it may have come further on another device */
+	j->compared.n = j->data.n = 0;
+	j->result.samples = 0;
 	if (!open_runner(x, j))
 		return;
 	if (x->other_version) {
