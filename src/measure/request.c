@@ -385,7 +385,7 @@ void ask_times(Runner *x, Job *j, Msg *msg)
 
 void ask_probe(Runner *x, Job *j, Msg *msg)
 {
-	if (x->own_processors) {
+	if (x->m->o.target != NULL) { /* HELLO has perhaps not come yet */
 		ask_device_probe(x, j, msg);
 		return;
 	}

@@ -232,7 +232,7 @@ static void take_answer(Runner *x, Job *j, const MsgView *msg)
 	case MSG_TIMES: take_times(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROFILED: network_take(j, msg->fixed, msg->array[0]); break;
 	case MSG_PROBED: {
-		if (x->own_processors) {
+		if (x->m->o.target != NULL) {
 			take_device_probe(x, msg->serial, msg->fixed);
 			x->gflops[0] = x->device.rate[PROBE_FMA];
 			break;
@@ -488,7 +488,7 @@ void runner_start(Runner *x, Job *j)
 		x->probed_ns = uv_hrtime();
 		x->probes = 0;
 		m->spare = false; /* nothing runs beside the probe */
-		local_pause(x, true);
+		local_pause(x, m->o.target == NULL);
 		ask_probe(x, j, &msg);
 	}
 	switch (j->kind) {

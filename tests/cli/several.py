@@ -34,10 +34,12 @@ def workers():
     return out
 
 def both_measure():
-    """Candidates are measured on both devices, and all are records of one session."""
+    """Candidates are measured on both devices, each with its rates, and all are records of one session."""
     run("dlc-tune", *words("both", "--device=all", "--trials=12"))
     found = runs("both")
     assert len(found) == 12 and all(r["status"] == "ok" for r in found), found
+    tried = [r for r in found if r["stage"] != "network"]
+    assert tried and all(r["probe_mflops"] > 0 and r["probe_mma_mflops"] > 0 for r in tried), found
     assert len({r["session"] for r in found}) == 1
     assert sorted(os.listdir(LOCKS)) == ["dlc-CUDA-0.lock", "dlc-CUDA-1.lock"], os.listdir(LOCKS)
 
