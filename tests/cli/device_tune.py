@@ -6,7 +6,7 @@
 FAKE is the folder of a loader that fails when it is told to (tests/measure/fake_opencl.c); CUDA that of a driver
 without a GPU, which runs kernels by the library PTX (tests/fake_cuda). Every check is a function; its first line says
 what a user may rely on."""
-import ctypes, json, os, re, sys
+import ctypes, json, os, re, subprocess, sys
 
 from onnx_bytes import conv
 from world import BUILD, ENV, TMP, array, end, check_all, lines, run
@@ -77,8 +77,14 @@ def no_device():
 
 def lost_in_the_middle():
     """A device that is lost ends the search with exit code 5; what was measured before is kept, and nothing else."""
-    db = TMP + "/lost.sqlite"
-    p = tune("--trials=30", db=db, want=5, env=faulty("clFinish 60 -36", TMP + "/lost"))
+    db, now = TMP + "/lost.sqlite", TMP + "/now"
+    p = subprocess.Popen([BUILD + "/dlc-tune", MODEL, TARGET, "--tuning-db=" + db, "--trials=30", "--json"], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env=dict(faulty("clFinish 2 -36", TMP + "/lost"), DLC_FAKE_WHEN=now))
+    p.stdout.readline()  # the first trial: from now on calls count
+    open(now, "w").close()
+    p.stderr = p.communicate(timeout=240)[1]
+    assert p.returncode == 5, p.stderr
     sentence(p, "candidates in a row could not be run")
     status = [r["status"] for r in records("run", db)]
     assert status and set(status) == {"ok"}, status
