@@ -24,15 +24,15 @@ static void count_failure(Runner *x, const char *why)
 	}
 }
 
-/* Bytes that a candidate needs on its device. */
-static int64_t needed(const Job *j)
+/* Bytes that a candidate needs on its device, or that any candidate of its Task needs. */
+static int64_t needed(const Job *j, bool any)
 {
 	int64_t all = 0;
 	for (size_t k = 0; k < j->ref->in.n; k++)
 		all += j->ref->in.at[k].bytes;
 	for (size_t i = 0; i < j->buf.n; i++) {
 		const JobBuf *b = &j->buf.at[i];
-		bool own = b->role == BUF_WORK || b->role == BUF_ZERO || b->role == BUF_OUT;
+		bool own = b->role == BUF_OUT || (!any && (b->role == BUF_WORK || b->role == BUF_ZERO));
 		all += own && b->in_run ? b->bytes : 0;
 	}
 	return all;
@@ -46,8 +46,8 @@ static void carried(Runner *x, const Job *j, RunStatus status)
 	for (int i = 0; i < m->o.runners; i++)
 		if (i != x->index && (j->refusers >> i & 1) != 0)
 			count_failure(&m->runner[i], m->runner[i].refusal);
-	if (status == RUN_OK && (j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && needed(j) > m->carried)
-		m->carried = needed(j);
+	if (status == RUN_OK && (j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && needed(j, false) > m->carried)
+		m->carried = needed(j, false);
 }
 
 static void finish(Runner *x, RunStatus status, const char *detail)
@@ -337,7 +337,9 @@ static void lose(Runner *x, const char *why)
 static bool too_large(const Runner *x, const Job *j)
 {
 	Local *m = x->m;
-	int64_t bytes = needed(j);
+	int64_t bytes = needed(j, false);
+	if (x->device_bytes > 0 && needed(j, true) >= x->device_bytes)
+		return false; /* no schedule of the Task fits */
 	if (x->device_bytes > 0 && bytes >= x->device_bytes)
 		return true;
 	if (m->carried > 0 && bytes > m->carried)
