@@ -143,6 +143,12 @@ static void resolve_derived(DlcInstance *i)
 			i->sym[k] = bundle_dim_value(&i->m->dim[i->m->sym[k].dim], i->sym);
 }
 
+/* Where kernels find a tensor. */
+static unsigned char *used(const Bound *b)
+{
+	return b->direct ? b->user : b->own;
+}
+
 static void resolve_args(DlcInstance *i, uint32_t first, uint32_t n)
 {
 	const DlcModel *m = i->m;
@@ -154,7 +160,7 @@ static void resolve_args(DlcInstance *i, uint32_t first, uint32_t n)
 		case BUNDLE_CONST: base = m->constants; break;
 		case BUNDLE_WORK: base = i->arena; break;
 		case BUNDLE_STATE: base = i->state; break;
-		default: base = i->bound[t].direct ? i->bound[t].user : i->bound[t].own;
+		default: base = used(&i->bound[t]);
 		}
 		i->arg[a] = base + bundle_dim_value(&m->dim[s->offset], i->sym);
 	}
@@ -232,31 +238,46 @@ static int64_t bytes_now(const DlcInstance *i, uint32_t t)
 	return tensor_bytes(&x);
 }
 
-/* Whether memory at `a` of tensor t overlaps memory at `b` of tensor u, with the current shapes. */
+/* Whether a, where tensor t lies, overlaps b, where tensor u lies, with the current shapes; nothing overlaps 0 bytes. */
 static bool overlap(const DlcInstance *i, uint32_t t, const void *a, uint32_t u, const void *b)
 {
 	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-	return x < y + (uint64_t)bytes_now(i, u) && y < x + (uint64_t)bytes_now(i, t);
+	uint64_t n = (uint64_t)bytes_now(i, t), m = (uint64_t)bytes_now(i, u);
+	return n > 0 && m > 0 && x < y + m && y < x + n;
+}
+
+/* Takes the caller's memory of an input and an output that meet from one of them, the output if it is used there. */
+static bool part_pair(DlcInstance *i, uint32_t input, uint32_t output)
+{
+	Bound *in = &i->bound[input], *out = &i->bound[output];
+	if ((!in->direct && !out->direct) || !overlap(i, input, used(in), output, used(out)))
+		return false;
+	*(out->direct ? &out->direct : &in->direct) = false;
+	return true;
 }
 
 /*
  * Kernels may load an input after they stored an output, so the two must not overlap. An output that the caller bound
- * over an input is computed in the instance's own memory and copied after the last step.
+ * over an input is computed in the instance's own memory and copied after the last step. An input that overlaps an
+ * output's own memory is copied before the first step. Each change may make another pair overlap.
  */
 static DlcStatus part_bound(DlcInstance *i, DlcError *err)
 {
 	const DlcModel *m = i->m;
 	for (uint32_t t = 0; t < ntensor(m); t++)
 		i->bound[t].direct = i->bound[t].user != NULL && i->bound[t].fits;
+	for (bool parted = true; parted;) {
+		parted = false;
+		for (uint32_t t = m->ninput; t < ntensor(m); t++)
+			for (uint32_t u = 0; u < m->ninput; u++)
+				parted |= part_pair(i, u, t);
+	}
 	for (uint32_t t = m->ninput; t < ntensor(m); t++) {
-		Bound *b = &i->bound[t];
-		for (uint32_t u = 0; u < m->ninput && b->direct; u++) {
-			const Bound *in = &i->bound[u];
-			b->direct = !overlap(i, t, b->user, u, in->direct ? in->user : in->own);
-		}
+		const Bound *b = &i->bound[t];
 		for (uint32_t u = m->ninput; u < ntensor(m) && b->user != NULL; u++) {
 			const Bound *other = &i->bound[u];
-			if (u != t && overlap(i, t, b->user, u, other->user != NULL ? other->user : other->own))
+			if (u != t && ((other->user != NULL && overlap(i, t, b->user, u, other->user)) ||
+							  (!other->direct && overlap(i, t, b->user, u, other->own))))
 				return runtime_fail(err, DLC_BAD_ARGUMENT, "outputs %s and %s overlap: bind memory of its own to each",
 					m->text + m->tensor[t].name, m->text + m->tensor[u].name);
 		}

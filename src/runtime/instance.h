@@ -19,7 +19,7 @@ typedef struct Bound {
 	unsigned char *own;         /* the instance's buffer, for the symbols' maxima */
 	unsigned char *user;        /* the caller's, or NULL */
 	bool fits;                  /* the caller's memory is aligned and on the device */
-	bool direct;                /* it fits, and an output overlaps no input: kernels use it in place */
+	bool direct;                /* it fits, and no input overlaps an output: kernels use it in place */
 	bool away;                  /* the caller's lies on the host, the instance's own does not */
 	int64_t shape[BUNDLE_RANK]; /* the caller's */
 } Bound;
