@@ -46,6 +46,14 @@ static inline void net_run(Net *n)
 	ck_assert_msg(s == DLC_OK, "%s", err.text);
 }
 
+/* Where a tensor lies today. */
+static inline void *net_own(Net *n, DlcRole role, int index)
+{
+	DlcTensor t;
+	ck_assert_int_eq(dlc_instance_tensor(n->i, role, index, &t, NULL), DLC_OK);
+	return t.data;
+}
+
 static inline DlcTensor tensor(void *data, int64_t *shape)
 {
 	return (DlcTensor){ .data = data, .device = { 1, 0 }, .ndim = 2, .dtype = { 2, 32, 1 }, .shape = shape };
