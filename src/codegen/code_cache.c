@@ -123,8 +123,8 @@ static void store(Arena *a, const char *path, Hash key, const Module *m)
 	unsigned char *bytes = arena_copy(a, text_str(&out), out.n);
 	h.sum = sum_of(key, bytes, out.n);
 	memcpy(bytes, &h, sizeof h);
-	char *temp = arena_printf(a, "%s.%ld.new", path, (long)getpid());
-	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	char *temp = arena_printf(a, "%s.XXXXXX", path); /* no other process has it, and none has left it */
+	int fd = mkostemp(temp, O_CLOEXEC);
 	if (fd < 0)
 		return;
 	bool ok = write_all(fd, bytes, out.n);

@@ -38,6 +38,13 @@ int opencl_noted(DeviceContext *c, int status)
 	return status;
 }
 
+int opencl_waited(DeviceContext *c, int status)
+{
+	if (status == CL_OUT_OF_RESOURCES)
+		atomic_store(&c->lost, status);
+	return opencl_noted(c, status);
+}
+
 int opencl_made(DeviceContext *c, int status)
 {
 	return opencl_noted(c, status == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : status);

@@ -31,6 +31,11 @@ extern OpenclApi cl;
 
 /* Notes a status if it means that the device is lost; returns it. */
 int opencl_noted(DeviceContext *c, int status);
+/*
+ * The same after a call that waits: there CL_OUT_OF_RESOURCES means that a kernel failed while it ran. A launch returns
+ * it for one kernel with too many registers, and the device is not lost.
+ */
+int opencl_waited(DeviceContext *c, int status);
 /* The same after a call that makes an object: there CL_OUT_OF_RESOURCES means too little memory. */
 int opencl_made(DeviceContext *c, int status);
 /* Fails as runtime_fail does, with the driver's status; the sentence begins with `what`. */

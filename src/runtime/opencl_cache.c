@@ -131,14 +131,20 @@ static void make_folder(void)
 	mkdir(path, 0700);
 }
 
+/* A file that no other process has, and none has left; mode 0600. */
+static int open_temp(const char *path, char *out, size_t size)
+{
+	snprintf(out, size, "%s.XXXXXX", path);
+	return mkostemp(out, O_CLOEXEC);
+}
+
 static void write_file(const char *path, const void *bytes, size_t n)
 {
 	char temp[PATH + 32];
-	snprintf(temp, sizeof temp, "%s.%ld.new", path, (long)getpid());
-	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = open_temp(path, temp, sizeof temp);
 	if (fd < 0 && errno == ENOENT) {
 		make_folder();
-		fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		fd = open_temp(path, temp, sizeof temp);
 	}
 	if (fd < 0)
 		return;

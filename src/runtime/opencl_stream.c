@@ -123,7 +123,7 @@ int opencl_launch(DeviceStream *s, void *kernel, const DlcCall *call, const Devi
 
 int opencl_synchronize(DeviceStream *s)
 {
-	return opencl_noted(s->c, cl.clFinish(s->queue));
+	return opencl_waited(s->c, cl.clFinish(s->queue));
 }
 
 void opencl_mark(DeviceStream *s, uint32_t k)
@@ -139,7 +139,7 @@ uint64_t opencl_time(DeviceStream *s, uint32_t from, uint32_t to)
 {
 	ClEvent event[] = { s->mark[from], s->mark[to] };
 	uint64_t at[2] = { 0 };
-	if (event[0] == NULL || event[1] == NULL || cl.clWaitForEvents(2, event) != CL_OK)
+	if (event[0] == NULL || event[1] == NULL || opencl_waited(s->c, cl.clWaitForEvents(2, event)) != CL_OK)
 		return 0;
 	for (int k = 0; k < 2; k++)
 		if (cl.clGetEventProfilingInfo(event[k], CL_PROFILING_COMMAND_END, sizeof at[k], &at[k], NULL) != CL_OK)

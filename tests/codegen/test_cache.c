@@ -106,6 +106,26 @@ START_TEST(what_is_kept_is_what_was_compiled)
 }
 END_TEST
 
+/* A killed process may have had this one's number: what it left does not stand in the way. */
+START_TEST(leftovers_do_not_stand_in_the_way)
+{
+	Arena *a = arena_new();
+	Target t;
+	char path[512], left[560];
+	target_host(&t, 1);
+	make_folder();
+	CodeCache c = { folder, 1 << 20 };
+	compiled(a, &c, 8, &t);
+	ck_assert_int_eq(files(path, sizeof path), 1);
+	snprintf(left, sizeof left, "%s.%ld.new", path, (long)getpid());
+	ck_assert_int_eq(rename(path, left), 0);
+	compiled(a, &c, 8, &t);
+	ck_assert_int_eq(access(path, R_OK), 0);
+	remove_folder();
+	arena_free(a);
+}
+END_TEST
+
 /* Every byte of a file is under its checksum, or part of the head that it must fit. */
 START_TEST(damage_costs_a_compilation)
 {
@@ -204,6 +224,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("code_cache");
 	tcase_add_test(tc, what_is_kept_is_what_was_compiled);
+	tcase_add_test(tc, leftovers_do_not_stand_in_the_way);
 	tcase_add_test(tc, damage_costs_a_compilation);
 	tcase_add_test(tc, another_ones_file_is_damage);
 	tcase_add_test(tc, it_stays_within_its_size);

@@ -6,8 +6,12 @@
 
 #include "runtime/device.h"
 #include "runtime/device_failure.h"
+#include "runtime/opencl.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char source[] =
 	"__kernel void dlc_twice(__global uchar *mem, ulong at, long n, __global uchar *work, ulong work_at)\n"
@@ -97,6 +101,85 @@ START_TEST(failures_are_told)
 }
 END_TEST
 
+static int32_t no_launch(ClQueue q, ClKernel k, uint32_t rank, const size_t *from, const size_t *global,
+	const size_t *local, uint32_t n, const ClEvent *before, ClEvent *out)
+{
+	(void)q, (void)k, (void)rank, (void)from, (void)global, (void)local, (void)n, (void)before, (void)out;
+	return CL_OUT_OF_RESOURCES;
+}
+
+static int32_t no_end(ClQueue q)
+{
+	(void)q;
+	return CL_OUT_OF_RESOURCES;
+}
+
+/* A launch that a driver has no registers for is one failed kernel; a queue that fails so has lost the device. */
+START_TEST(out_of_resources)
+{
+	Opened o;
+	DlcError why = { 0 };
+	if (!begin(&o))
+		return;
+	const OpenclApi driver = cl;
+	cl.clEnqueueNDRangeKernel = no_launch;
+	int status = launch(&o, o.memory, FLOATS, 1);
+	cl = driver;
+	ck_assert_int_eq(device_failed(&device_opencl, o.c, o.s, status, "", &why), DLC_KERNEL);
+	ck_assert_msg(strstr(why.text, "CL_OUT_OF_RESOURCES, a kernel failed") != NULL, "%s", why.text);
+	ck_assert_int_eq(launch(&o, o.memory, FLOATS, 1), 0);
+	ck_assert_int_eq(device_opencl.synchronize(o.s), 0);
+	cl.clFinish = no_end;
+	status = device_opencl.synchronize(o.s);
+	cl = driver;
+	ck_assert_int_eq(device_failed(&device_opencl, o.c, o.s, status, "", &why), DLC_LOST);
+	end(&o);
+}
+END_TEST
+
+/* The only file of a folder; false: there is another number of them. */
+static bool only_file(const char *folder, char *out, size_t size)
+{
+	int n = 0;
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+		if (e->d_name[0] != '.') {
+			snprintf(out, size, "%s/%s", folder, e->d_name);
+			n++;
+		}
+	closedir(d);
+	return n == 1;
+}
+
+/* A killed process may have had this one's number: what it left does not stand in the way. */
+START_TEST(programs_are_kept)
+{
+	char folder[] = "/tmp/dlc-opencl-XXXXXX", path[600], left[640];
+	Opened o;
+	DlcError why = { 0 };
+	if (!begin(&o))
+		return;
+	o.c->is_cpu = false; /* nothing is kept for a CPU */
+	ck_assert(mkdtemp(folder) != NULL && dlc_code_folder(folder) == DLC_OK);
+	for (int round = 0; round < 2; round++) {
+		void *code = device_opencl.code_load(o.c, source, sizeof source, false, &why);
+		ck_assert_msg(code != NULL, "%s", why.text);
+		device_opencl.code_release(o.c, source, code, sizeof source);
+		if (round == 0) {
+			ck_assert(only_file(folder, path, sizeof path));
+			snprintf(left, sizeof left, "%s.%ld.new", path, (long)getpid());
+			ck_assert_int_eq(rename(path, left), 0);
+		}
+	}
+	ck_assert_int_eq(access(path, R_OK), 0);
+	ck_assert_int_eq(unlink(left), 0);
+	ck_assert(only_file(folder, left, sizeof left));
+	unlink(path);
+	rmdir(folder);
+	end(&o);
+}
+END_TEST
+
 START_TEST(source_that_is_none_is_refused)
 {
 	static const char wrong[] = "__kernel void dlc_k(__global float *x) { x[0] = y; }";
@@ -117,6 +200,8 @@ int main(void)
 	TCase *tc = tcase_create("opencl");
 	tcase_add_test(tc, a_kernel_doubles);
 	tcase_add_test(tc, failures_are_told);
+	tcase_add_test(tc, out_of_resources);
+	tcase_add_test(tc, programs_are_kept);
 	tcase_add_test(tc, source_that_is_none_is_refused);
 	return run_suite("opencl", tc);
 }
