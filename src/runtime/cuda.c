@@ -259,19 +259,28 @@ static void cuda_release(DeviceContext *c, void *memory, size_t bytes)
 
 /* ---- code ---- */
 
-/* The driver gets no size of a cubin, an ELF file. So tables and sections must lie inside of it. */
+/*
+ * The driver gets no size of a cubin, an ELF file. So tables, sections and segments must lie inside of it. A cubin has
+ * sections; a head without their number (e_shnum 0) is refused.
+ */
 static bool elf_fits(const unsigned char *image, size_t bytes)
 {
 	Elf64_Ehdr h;
 	Elf64_Shdr s;
+	Elf64_Phdr p;
 	if (bytes < sizeof h)
 		return false;
 	memcpy(&h, image, sizeof h);
 	if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != CUBIN_MACHINE ||
-		(h.e_shnum > 0 && h.e_shentsize != sizeof s) || h.e_shoff > bytes ||
-		(uint64_t)h.e_shnum * h.e_shentsize > bytes - h.e_shoff || h.e_phoff > bytes ||
-		(uint64_t)h.e_phnum * h.e_phentsize > bytes - h.e_phoff)
+		h.e_shnum == 0 || h.e_shentsize != sizeof s || h.e_shoff > bytes ||
+		(uint64_t)h.e_shnum * sizeof s > bytes - h.e_shoff || (h.e_phnum > 0 && h.e_phentsize != sizeof p) ||
+		h.e_phoff > bytes || (uint64_t)h.e_phnum * sizeof p > bytes - h.e_phoff)
 		return false;
+	for (unsigned k = 0; k < h.e_phnum; k++) {
+		memcpy(&p, image + h.e_phoff + k * sizeof p, sizeof p);
+		if (p.p_filesz > 0 && (p.p_offset > bytes || p.p_filesz > bytes - p.p_offset))
+			return false;
+	}
 	for (unsigned k = 0; k < h.e_shnum; k++) {
 		memcpy(&s, image + h.e_shoff + k * sizeof s, sizeof s);
 		if (s.sh_type != SHT_NOBITS && (s.sh_offset > bytes || s.sh_size > bytes - s.sh_offset))

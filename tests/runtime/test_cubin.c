@@ -12,6 +12,7 @@
 typedef struct Elf {
 	Elf64_Ehdr h;
 	Elf64_Shdr s[2];
+	Elf64_Phdr p[2];
 	char end;
 } Elf;
 
@@ -47,6 +48,22 @@ static void small_rows(Elf *e)
 {
 	e->h.e_shentsize = 8;
 }
+static void no_sections(Elf *e)
+{
+	e->h.e_shnum = 0;
+}
+static void far_program(Elf *e)
+{
+	e->p[1].p_offset = sizeof *e;
+}
+static void long_program(Elf *e)
+{
+	e->p[1].p_filesz = UINT64_MAX;
+}
+static void small_programs(Elf *e)
+{
+	e->h.e_phentsize = 8;
+}
 static void far_programs(Elf *e)
 {
 	e->h.e_phoff = sizeof *e;
@@ -78,6 +95,10 @@ static const struct {
 	{ many_sections, sizeof(Elf), "damaged" },
 	{ small_rows, sizeof(Elf), "damaged" },
 	{ far_programs, sizeof(Elf), "damaged" },
+	{ no_sections, sizeof(Elf), "damaged" },
+	{ far_program, sizeof(Elf), "damaged" },
+	{ long_program, sizeof(Elf), "damaged" },
+	{ small_programs, sizeof(Elf), "damaged" },
 	{ long_section, sizeof(Elf), "damaged" },
 	{ far_section, sizeof(Elf), "damaged" },
 };
@@ -87,7 +108,10 @@ START_TEST(bad_cubins)
 	Elf e = { .h = { .e_machine = CUBIN_MACHINE,
 		.e_shoff = offsetof(Elf, s),
 		.e_shentsize = sizeof e.s[0],
-		.e_shnum = 2 } };
+		.e_shnum = 2,
+		.e_phoff = offsetof(Elf, p),
+		.e_phentsize = sizeof e.p[0],
+		.e_phnum = 2 } };
 	DeviceContext *c;
 	DlcError err = { 0 };
 	memcpy(e.h.e_ident, ELFMAG, SELFMAG);
@@ -95,6 +119,8 @@ START_TEST(bad_cubins)
 	e.h.e_ident[EI_DATA] = ELFDATA2LSB;
 	e.h.e_ident[EI_ABIVERSION] = CUBIN_ABI;
 	e.s[1] = (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_offset = offsetof(Elf, end), .sh_size = 1 };
+	e.p[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_offset = UINT64_MAX, .p_memsz = 8 }; /* of shared memory: no bytes */
+	e.p[1] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_offset = offsetof(Elf, end), .p_filesz = 1 };
 	bad_elf[_i].change(&e);
 	ck_assert(device_cuda.open(0, &c, NULL) == DLC_OK);
 	ck_assert_ptr_null(device_cuda.code_load(c, &e, bad_elf[_i].bytes, false, &err));
