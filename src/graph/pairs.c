@@ -22,22 +22,12 @@ static const OpCall *anchor(const Pairs *x, const Group *g)
 	return c != NULL && c->op == OP_conv && x->d->value.at[c->out[0]].shape.rank == 4 ? c : NULL;
 }
 
-static bool is_pointwise(const Dag *d, const OpCall *c)
-{
-	const Shape *x = &d->value.at[c->in[0]].shape, *w = &d->value.at[c->in[1]].shape;
-	const Shape *y = &d->value.at[c->out[0]].shape;
-	bool yes = op_int(c, "groups") == 1 && d->value.at[c->in[1]].kind == VALUE_CONST;
-	for (int k = 2; k < w->rank; k++)
-		yes = yes && w->dim[k] == 1 && x->dim[k] == y->dim[k];
-	return yes;
-}
-
 /* The group of a depthwise convolution that q alone reads; -1: there is none. */
 static int find_first(const Pairs *x, int q)
 {
 	const Group *to = &x->p->group[q];
 	const OpCall *c = anchor(x, to);
-	if (c == NULL || !is_pointwise(x->d, c) || x->taken[q] || x->slots[c->in[0]] != 1)
+	if (c == NULL || !op_is_pointwise(x->d, c) || x->taken[q] || x->slots[c->in[0]] != 1)
 		return -1;
 	const Value *v = &x->d->value.at[c->in[0]];
 	int g = v->kind == VALUE_CALL ? x->owner[v->call] : q;

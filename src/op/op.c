@@ -142,3 +142,24 @@ bool dag_allows_tf32(const Dag *d)
 	}
 	return false;
 }
+
+static bool all_are(const OpCall *c, const char *name, int64_t value)
+{
+	int n;
+	const int64_t *v = op_ints(c, name, &n);
+	for (int k = 0; k < n; k++)
+		if (v[k] != value)
+			return false;
+	return true;
+}
+
+bool op_is_pointwise(const Dag *d, const OpCall *c)
+{
+	if (c->op != OP_conv || op_int(c, "groups") != 1 || d->value.at[c->in[1]].kind != VALUE_CONST)
+		return false;
+	const Shape *w = &d->value.at[c->in[1]].shape;
+	bool yes = all_are(c, "strides", 1) && all_are(c, "pads", 0);
+	for (int k = 2; k < w->rank; k++)
+		yes = yes && w->dim[k] == 1;
+	return yes;
+}

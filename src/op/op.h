@@ -53,6 +53,9 @@ const char *op_text(const OpCall *c, const char *name);
 /* Types and shapes of the call's outputs from its inputs'; fills out[0 .. nout). */
 bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err);
 
+/* A convolution of one tap by a constant, without strides, borders and groups: a product of matrices. */
+bool op_is_pointwise(const Dag *d, const OpCall *c);
+
 /* Operations of a call; a multiply-add counts 2. op.def and flops.c say what each operator counts. */
 double op_flops(const Dag *d, const OpCall *c);
 double dag_flops(const Dag *d);

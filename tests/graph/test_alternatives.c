@@ -59,6 +59,9 @@ static const struct {
 	/* another call reads the result, or it leaves the model */
 	{ PAIR "e = tanh(b)\nout c, e\n", "" },
 	{ PAIR "out c, b\n", "" },
+	/* strides that a border makes up for: the result is as large as the image */
+	{ "dag\nin x: f32[1,8,3,3]\nconst d: f32[8,1,3,3]\nconst w: f32[8,8,1,1]\n"
+	  "a = conv(x, d) pads=[1,1,1,1] groups=8\nc = conv(a, w) strides=[2,2] pads=[1,1,1,1]\nout c\n", "" },
 	/* two pairs, one behind the other */
 	{ PAIR "e = conv(c, d) pads=[1,1,1,1] groups=8\nf = conv(e, w)\nout f\n",
 		"conv1x1 8>8 6, dwconv3x3 8 6 +clip | dwconv3x3 8 6 +clip+conv\n"

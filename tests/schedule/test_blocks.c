@@ -39,6 +39,9 @@ static const struct {
 	{ "block.pair", "dag pair\nin x: f32[2,6,9,8]\nconst w: f32[6,1,3,3]\nconst p: f32[10,6,1,1]\n"
 		"in r: f32[2,10,5,4]\ny: f32[2,6,5,4] = conv(x, w) pads=[1,1,1,1] strides=[2,2] groups=6\n"
 		"u: f32[2,10,5,4] = conv(y, p)\nv: f32[2,10,5,4] = add(u, r)\nout v\n" },
+	{ "block.depthwise", "dag no_pair\nin x: f32[1,6,3,3]\nconst w: f32[6,1,3,3]\nconst p: f32[8,6,1,1]\n"
+		"y: f32[1,6,3,3] = conv(x, w) groups=6 pads=[1,1,1,1]\n"
+		"z: f32[1,8,3,3] = conv(y, p) pads=[1,1,1,1] strides=[2,2]\nout z\n" },
 	{ "block.pair", "dag large\nin x: f32[1,12,4,8]\nconst w: f32[12,1,5,5]\nconst b: f32[12]\n"
 		"const p: f32[16,12,1,1]\ny: f32[1,12,4,8] = conv(x, w, b) pads=[2,2,2,2] groups=12\n"
 		"z: f32[1,12,4,8] = clip(y) lo=0 hi=6\nu: f32[1,16,4,8] = conv(z, p)\nout u\n" },

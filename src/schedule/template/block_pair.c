@@ -30,15 +30,6 @@ static const OpCall *depthwise_below(const Dag *d, const OpCall *product)
 	return NULL;
 }
 
-static bool is_pointwise(const Dag *d, const OpCall *c)
-{
-	const Value *x = &d->value.at[c->in[0]], *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
-	bool yes = op_int(c, "groups") == 1 && w->kind == VALUE_CONST && y->shape.rank == 4;
-	for (int k = 2; k < y->shape.rank; k++)
-		yes = yes && w->shape.dim[k] == 1 && x->shape.dim[k] == y->shape.dim[k];
-	return yes;
-}
-
 /* The pointwise convolution of the Task that reads a depthwise one. NULL: there is none, or there are other ones. */
 static const OpCall *product_of(const Dag *d)
 {
@@ -48,8 +39,9 @@ static const OpCall *product_of(const Dag *d)
 		const OpCall *c = &d->call.at[k];
 		if (c->op != OP_conv)
 			continue;
+		int rank = d->value.at[c->out[0]].shape.rank;
 		convolutions++;
-		found = is_pointwise(d, c) && depthwise_below(d, c) != NULL ? c : found;
+		found = op_is_pointwise(d, c) && rank == 4 && depthwise_below(d, c) != NULL ? c : found;
 	}
 	return convolutions == 2 ? found : NULL;
 }
