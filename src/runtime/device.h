@@ -101,7 +101,7 @@ typedef struct Device {
 	void (*recording_release)(DeviceContext *c, DeviceRecording *r);
 	/* The failure after which the context does nothing any more; 0: it works. */
 	int (*lost)(const DeviceContext *c);
-	/* Writes the meaning of a status of this row, and the way out. s may be NULL. Returns a status, never DLC_LOST. */
+	/* Writes the meaning of a status of this row, and the way out. s may be NULL. Returns the DlcStatus of it. */
 	DlcStatus (*explain)(DeviceContext *c, DeviceStream *s, int status, char *out, size_t size);
 	/* The driver's own stream, for programs that order their work with the row's. */
 	void *(*stream_handle)(DeviceStream *s);

@@ -188,7 +188,7 @@ static bool find_padded(Sched *s, const char *name, const BlockPlace *b, Pad *p)
 	return p->why == NULL || sched_refuse(s, "pad", name, p->why);
 }
 
-/* Needs: an input or a constant that the block reads.  Breaks: nothing that names loops. */
+/* Needs: a tensor that the block reads and that is no output.  Breaks: nothing that names loops. */
 bool prim_pad(Sched *s, const Step *st)
 {
 	BlockPlace b;
