@@ -391,7 +391,7 @@ bool bundle_launch_values(const DlcLaunch *l, const int64_t *sym, DeviceLaunch *
 	return true;
 }
 
-/* Checks a call's arguments, and that no values of them make an impossible launch. *dim: the largest launch. */
+/* Checks a call's arguments, and that no values of them make an impossible launch. *dim: the smallest launch. */
 static bool call_fits(const DlcModel *m, const BundleOp *o, uint32_t dim[DLC_LAUNCH_DIMS])
 {
 	if (o->entry >= m->h->entry.count || m->entry[o->entry].nbuf != o->narg || m->entry[o->entry].nsym != o->ndim)
@@ -406,7 +406,7 @@ static bool call_fits(const DlcModel *m, const BundleOp *o, uint32_t dim[DLC_LAU
 		if (!dim_at(d, lo[0], lo[1], &least) || !dim_at(d, hi[0], hi[1], &most) || most > INT32_MAX ||
 			least < (k == DLC_SHARED ? 0 : 1))
 			return false;
-		dim[k] = (uint32_t)most;
+		dim[k] = (uint32_t)least;
 	}
 	return true;
 }
@@ -451,6 +451,7 @@ static bool nests(const DlcModel *m, uint32_t at, uint32_t end, int depth)
 	return true;
 }
 
+/* Launches that the device takes for no symbols are refused here, others when they are started. */
 static DlcStatus check_plan(const DlcModel *m, DlcError *err)
 {
 	for (uint32_t i = 0; i < m->h->arg.count; i++)
@@ -461,9 +462,10 @@ static DlcStatus check_plan(const DlcModel *m, DlcError *err)
 		const BundleOp *o = &m->op[i];
 		if (!op_fits(m, o, dim))
 			return damaged(err, "a step of its plan is impossible");
-		DlcStatus s = o->kind != BUNDLE_CALL
-		                ? DLC_OK
-		                : device_takes(m->device, m->context, m->text + m->entry[o->entry].name, dim, err);
+		if (o->kind != BUNDLE_CALL)
+			continue;
+		DlcStatus s = device_takes(m->device, m->context, m->text + m->entry[o->entry].name, dim,
+			"compile it for this device", err);
 		if (s != DLC_OK)
 			return s;
 	}

@@ -297,19 +297,20 @@ DlcStatus device_full(const Device *d)
 	return d->on_host ? DLC_NO_MEMORY : DLC_DEVICE_MEMORY;
 }
 
-DlcStatus device_takes(
-	const Device *d, const DeviceContext *c, const char *kernel, const uint32_t dim[DLC_LAUNCH_DIMS], DlcError *err)
+DlcStatus device_takes(const Device *d, const DeviceContext *c, const char *kernel, const uint32_t dim[DLC_LAUNCH_DIMS],
+	const char *way_out, DlcError *err)
 {
 	const DeviceLimits *most = d->limits != NULL ? d->limits(c) : NULL;
 	uint64_t threads = (uint64_t)dim[DLC_BLOCK] * dim[DLC_BLOCK + 1];
 	for (int k = 0; most != NULL && k < DLC_SHARED; k++)
 		if (dim[k] > most->dim[k])
 			return runtime_fail(err, DLC_BAD_TARGET,
-				"kernel %s has %u %s.%c, and the %s takes %u: compile it for this device", kernel, dim[k],
-				k < DLC_BLOCK ? "blocks along grid" : "threads along block", 'x' + k % 3, d->name, most->dim[k]);
+				"kernel %s has %u %s.%c, and the %s takes %u: %s", kernel, dim[k],
+				k < DLC_BLOCK ? "blocks along grid" : "threads along block", 'x' + k % 3, d->name, most->dim[k],
+				way_out);
 	if (most == NULL || threads <= most->threads / dim[DLC_BLOCK + 2])
 		return DLC_OK;
 	return runtime_fail(err, DLC_BAD_TARGET,
-		"kernel %s has blocks of %u x %u x %u threads, and the %s takes %u: compile it for this device", kernel,
-		dim[DLC_BLOCK], dim[DLC_BLOCK + 1], dim[DLC_BLOCK + 2], d->name, most->threads);
+		"kernel %s has blocks of %u x %u x %u threads, and the %s takes %u: %s", kernel, dim[DLC_BLOCK],
+		dim[DLC_BLOCK + 1], dim[DLC_BLOCK + 2], d->name, most->threads, way_out);
 }

@@ -16,10 +16,10 @@ DlcStatus device_failed(
 bool device_lost(const Device *d, DeviceContext *c, const char *where, DlcError *err);
 /*
  * Refuses a launch of a kernel with more blocks or threads than the device takes: DLC_BAD_TARGET, a sentence that names
- * the kernel and the axis.
+ * the kernel and the axis, and ends with the way out.
  */
-DlcStatus device_takes(
-	const Device *d, const DeviceContext *c, const char *kernel, const uint32_t dim[DLC_LAUNCH_DIMS], DlcError *err);
+DlcStatus device_takes(const Device *d, const DeviceContext *c, const char *kernel, const uint32_t dim[DLC_LAUNCH_DIMS],
+	const char *way_out, DlcError *err);
 /* The status of exhausted memory: DLC_NO_MEMORY on the host, else DLC_DEVICE_MEMORY. */
 DlcStatus device_full(const Device *d);
 

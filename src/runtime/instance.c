@@ -186,6 +186,24 @@ static void resolve_launches(DlcInstance *i, uint32_t from, uint32_t to)
 	}
 }
 
+static DlcStatus take_launch(const DlcInstance *i, uint32_t step, DlcError *err)
+{
+	const DlcModel *m = i->m;
+	const BundleOp *o = &m->op[step];
+	if (i->launch == NULL || o->kind != BUNDLE_CALL)
+		return DLC_OK;
+	return device_takes(m->device, m->context, m->text + m->entry[o->entry].name, i->launch[step].dim,
+		"take smaller inputs, or compile it for this device", err);
+}
+
+/* Sizes and addresses can be asked for all the same: a start says it. */
+static void find_untaken(DlcInstance *i)
+{
+	i->untaken = 0;
+	for (uint32_t s = 0; s < i->m->h->op.count && i->untaken == 0; s++)
+		i->untaken = take_launch(i, s, NULL) != DLC_OK ? s + 1 : 0;
+}
+
 void instance_resolve_steps(DlcInstance *i, uint32_t from, uint32_t to)
 {
 	resolve_derived(i);
@@ -238,7 +256,7 @@ static int64_t bytes_now(const DlcInstance *i, uint32_t t)
 	return tensor_bytes(&x);
 }
 
-/* Whether a, where tensor t lies, overlaps b, where tensor u lies, with the current shapes; nothing overlaps 0 bytes. */
+/* Whether tensor t at `a` overlaps tensor u at `b`, with the current shapes. Nothing overlaps 0 bytes. */
 static bool overlap(const DlcInstance *i, uint32_t t, const void *a, uint32_t u, const void *b)
 {
 	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
@@ -309,6 +327,7 @@ DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
 		return s;
 	resolve_args(i, 0, m->h->arg.count);
 	resolve_launches(i, 0, m->h->op.count);
+	find_untaken(i);
 	i->stale = false;
 	return DLC_OK;
 }
@@ -468,6 +487,8 @@ DlcStatus dlc_instance_start(DlcInstance *i, DlcError *err)
 		if (s != DLC_OK)
 			return s;
 	}
+	if (i->untaken > 0)
+		return take_launch(i, i->untaken - 1, err);
 	uint64_t failed = 0;
 	int status = copy_bound(i, DLC_INPUT);
 	if (status == 0)

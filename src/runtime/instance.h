@@ -37,6 +37,7 @@ struct DlcInstance {
 	int64_t *dim;         /* value of each dim: shapes, sizes, kernel arguments */
 	void **arg;           /* address of each arg */
 	DeviceLaunch *launch; /* of each step; NULL where a team enters the kernels */
+	uint32_t untaken;     /* the first step whose launch is too large for the device, counted from 1; 0: none */
 	uint64_t *ns;         /* of a profiled run, else NULL */
 	uint32_t marked[PROFILE_STEPS], nmarked; /* steps whose marks are not read yet */
 	Recording recording[RECORDINGS];

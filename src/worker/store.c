@@ -450,7 +450,8 @@ static DlcStatus ready_call(const Worker *w, LoadedProgram *p, const MsgCall *c,
 		l->nsym = e->nsym;
 		if (!bundle_launch_values(&e->launch, p->sym + c->sym, l))
 			return runtime_fail(err, DLC_BAD_ARGUMENT, "the symbols of kernel %s make its launch impossible", e->name);
-		DlcStatus s = device_takes(p->site->device, p->site->context, e->name, l->dim, err);
+		DlcStatus s = device_takes(p->site->device, p->site->context, e->name, l->dim,
+			"compile it for this device", err);
 		if (s != DLC_OK)
 			return s;
 	}

@@ -31,6 +31,46 @@ START_TEST(shared_memory)
 }
 END_TEST
 
+/* Too large are some sizes of the inputs, not all: the others run. */
+START_TEST(large_for_some)
+{
+	static _Alignas(64) float a[N], b[N], out[N];
+	DlcError err = { 0 };
+	Net n;
+	Build *build = build_new();
+	uint32_t sym = build_sym(build, "n", BUNDLE_SYM_INPUT, 1, N, 0), shape = build_dim(build, (int)sym, 1, 0, 1);
+	uint32_t slot[3];
+	for (uint32_t k = 0; k < 3; k++) {
+		build_tensor(build, (const char *[]){ "a", "b", "out" }[k], k == 2, 1, shape);
+		slot[k] = build_slot(build, k < 2 ? BUNDLE_INPUT : BUNDLE_OUTPUT, k % 2, 0, sizeof a);
+	}
+	BundleOp *o = build_call(build, KERNEL_add, slot, (int64_t[]){ 0 });
+	build->dim[o->dim] = build->dim[shape];
+	for_cuda(build, CUDA_HEAD);
+	build->launch[KERNEL_add].dim[DLC_GRID + 2] = (DlcDim){ { 0, -1 }, 1000, 0, 1 };
+	n = opened(build);
+	for (int64_t len = 66; len > 64; len--) { /* a grid has 65535 blocks along z */
+		DlcTensor t = tensor(a, &len);
+		t.ndim = 1;
+		ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 0, &t, &err), DLC_OK);
+		t.data = b;
+		ck_assert_int_eq(dlc_instance_bind(n.i, DLC_INPUT, 1, &t, &err), DLC_OK);
+		t.data = out;
+		ck_assert_int_eq(dlc_instance_bind(n.i, DLC_OUTPUT, 0, &t, &err), DLC_OK);
+		for (int k = 0; k < len; k++) {
+			a[k] = (float)k;
+			b[k] = 3;
+		}
+		ck_assert_int_eq(dlc_instance_run(n.i, &err), len > 65 ? DLC_BAD_TARGET : DLC_OK);
+		for (int k = 0; k < len; k++)
+			ck_assert_float_eq(out[k], len > 65 ? 0 : a[k] + b[k]);
+	}
+	ck_assert_str_eq(err.text, "kernel add has 66000 blocks along grid.z, and the CUDA device takes 65535: take "
+							   "smaller inputs, or compile it for this device");
+	closed(&n);
+}
+END_TEST
+
 /* How the environment lets a call fail, and what is said. */
 static const struct Failure {
 	const char *name, *value;
@@ -257,6 +297,7 @@ int main(void)
 	tcase_add_loop_test(tc, failures, 0, LEN(failed));
 	tcase_add_test(tc, one_after_another);
 	tcase_add_loop_test(tc, too_large, 0, 5);
+	tcase_add_test(tc, large_for_some);
 	tcase_add_loop_test(tc, bad_images, 0, 4);
 	tcase_add_test(tc, features);
 	tcase_add_test(tc, described);

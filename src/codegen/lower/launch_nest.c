@@ -153,9 +153,10 @@ static bool take_loop(Nest *p, Stmt *s, int k, Stmt **out)
 	Stmt *body = s->loop.body, *inner;
 	if (ir_has_load(n) || ir_has_load(s->loop.lo))
 		return lower_refuse(p->l, s, "the ends of loop %s are loaded: a launch has none such", s->loop.var);
-	int64_t hi = ir_interval(n, p->env).hi, limit = ir_axis_most(AXIS_GRID, k);
+	Interval blocks = ir_interval(n, p->env);
+	int64_t hi = blocks.hi, limit = ir_axis_most(AXIS_GRID, k);
 	bool product = as_dim(p, n, dim);
-	if (hi > limit && (!product || hi < INT32_MAX))
+	if ((product ? blocks.lo : hi) > limit) /* a device looks at a product when it starts the kernel */
 		return lower_refuse(p->l, s, "loop %s is bound to %s and has no known end below %lld", s->loop.var,
 			s->loop.axis, (long long)limit + 1);
 	if (!product) {

@@ -36,8 +36,9 @@ bool prim_bind(Sched *s, const Step *st)
 	if (ir_find_node(p.loop->loop.lo, is_inner, p.fn) != NULL || ir_find_node(p.loop->loop.hi, is_inner, p.fn) != NULL)
 		return sched_refuse(s, "bind", name, "its ends must be of constants and symbols");
 	const Expr *extent = ir_sub(s->ir, p.loop->loop.hi, p.loop->loop.lo);
-	int64_t n = ir_interval(extent, ir_range_fn(s->ir, p.fn)).hi, most = ir_axis_most(kind, axis);
-	if (n > most && n < INT32_MAX) /* INT32_MAX: no known end; a device checks it at the launch */
+	Interval range = ir_interval(extent, ir_range_fn(s->ir, p.fn));
+	int64_t n = kind == AXIS_GRID ? range.lo : range.hi, most = ir_axis_most(kind, axis);
+	if (n > most && n < INT32_MAX) /* a device checks a grid of symbols at the launch */
 		return fail(s->err, ERR_ILLEGAL, s->place, "bind %s: a %s has at most %lld %s along %s, not %lld", name,
 			kind == AXIS_GRID ? "grid" : "block", (long long)most, kind == AXIS_GRID ? "blocks" : "threads",
 			bound.loop.axis, (long long)n);

@@ -163,6 +163,22 @@ START_TEST(launch_of_a_set)
 }
 END_TEST
 
+/* Too long for the axis with some symbols, not with all: the launch is the symbol, and who starts it sees it. */
+START_TEST(grid_of_a_large_symbol)
+{
+	static const char text[] = "fn f[n in 1..100000](y: out f32[n]) { for g in 0..n bound(grid.z) { y[g] = 0.0 } }";
+	Arena *a = arena_new();
+	Target target;
+	Module m;
+	Err err = { 0 };
+	device_target(&target);
+	KernelSet *ks = ir_parse_set(ir_new(a), "f", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL && codegen_compile(a, ks, &target, NULL, &m, &err), "%s", err.text);
+	ck_assert_str_eq(launch_text(a, &m.image.entry[0].launch), "1 1 1*0,-1+0 | 1 1 1");
+	arena_free(a);
+}
+END_TEST
+
 /* A guarded sum is in a register while it is the thread's own, and in memory where other threads may store it. */
 START_TEST(guarded_sums)
 {
@@ -191,6 +207,8 @@ static const struct {
 	{ FN("for t in 0..64 bound(block.x) { for w in 0..1 bound(warp.x) { y[t] = x[t] } }"),
 		"no loops and barriers of a warp" },
 	{ FN("for g in 0..1 bound(grid.x) { barrier grid " COPY " }"), "no loops and barriers of a grid" },
+	{ "fn f[n in 65536..100000](y: out f32[n]) { for g in 0..n bound(grid.z) { y[g] = 0.0 } }",
+		"loop g is bound to grid.z and has no known end below 65536" },
 	{ "fn f[n in 1..8](y: out f32[8]) { for t in 0..min(n, 4) bound(block.x) { y[t] = 0.0 } }",
 		"the threads along block.x are no product of symbols" },
 	{ FN("for g in 0..1 bound(grid.x) { alloc s: f32[9000] @shared " COPY " s[0] = 1.0 }"),
@@ -248,6 +266,7 @@ int main(void)
 	tcase_add_loop_test(tc, every_pass_keeps_the_meaning, 0, sets);
 	tcase_add_loop_test(tc, random_sets, 0, 4);
 	tcase_add_loop_test(tc, launch_of_a_set, 0, LEN(launches));
+	tcase_add_test(tc, grid_of_a_large_symbol);
 	tcase_add_test(tc, guarded_sums);
 	tcase_add_loop_test(tc, refusals, 0, LEN(refused));
 	return run_suite("codegen-device", tc);

@@ -779,6 +779,18 @@ fn f(x: in f32[70, 40], y: out f32[70, 40]) {
 --- bind i block.y; bind j block.x
 ! trace:2: bind: a block would have 40 x 70 x 1 threads; one has at most 1024
 ===
+fn f[n in 70000..100000](x: in f32[n, 4], y: out f32[n, 4]) {
+	for i in 0..n {
+		for j in 0..4 {
+			block b(vi: spatial 0..n = i, vj: spatial 0..4 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
+--- bind i grid.y
+! trace:1: bind i: a grid has at most 65535 blocks along grid.y, not 70000
+===
 fn f[n in 1..100000](x: in f32[n, 4], y: out f32[n, 4]) {
 	for i in 0..n {
 		for j in 0..4 {
@@ -789,7 +801,15 @@ fn f[n in 1..100000](x: in f32[n, 4], y: out f32[n, 4]) {
 	}
 }
 --- bind i grid.y
-! trace:1: bind i: a grid has at most 65535 blocks along grid.y, not 100000
+fn f[n in 1..100000](x: in f32[n, 4], y: out f32[n, 4]) {
+	for i in 0..n bound(grid.y) {
+		for j in 0..4 {
+			block b(vi: spatial 0..n = i, vj: spatial 0..4 = j) {
+				y[vi, vj] = x[vi, vj]
+			}
+		}
+	}
+}
 ===
 fn f(x: in f32[4, 8], y: out f32[4, 8]) {
 	for i in 0..4 {
