@@ -2,7 +2,7 @@
  * Chooses NHWC, region by region, for targets with matrix units. Their convolutions copy the channels of a pixel
  * together there; other kernels may be faster with pixels side by side. So estimates of default schedules decide: all
  * regions row-major or all NHWC, whichever is faster; then each region alone takes the other layout where that is
- * faster. A Task reads and writes whatever layouts its tensors have, so the edge of a region costs no call.
+ * faster. A Task may read one layout and write another, so the edge of a region costs no call.
  *
  * Records do not decide: they name Tasks of one layout each. Left out: blocks of channels (NCHWc) on such targets, and
  * two regions that would gain only together.

@@ -19,8 +19,8 @@ static double relative(const MsgCompared *c)
 }
 
 /*
- * Values between the calls of a Task are rounded too, so the coarsest type of any of them counts, whatever the output
- * is. Rounded factors of products count as well.
+ * Values between the calls of a Task are rounded too. So the coarsest type of all values counts, not that of the output
+ * alone. Rounded factors of products count as well.
  */
 static double tolerance_of(const Local *m, const Task *t)
 {
