@@ -336,28 +336,11 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	coop_stages_knob(s, &b);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
-	Text in = { .arena = s->arena }, out = { .arena = s->arena };
-	const char *merged = t->axis[0].name, *fused = t->out[0].name, *reduced = t->reduce[0].name;
-	for (int k = 0; k < t->n; k++) {
-		text_add(&in, " %s", t->axis[k == 0 ? 1 : k == 1 ? 0 : k].name);
-		text_add(&out, " %s", t->out[k == 0 ? 1 : k == 1 ? 0 : k].name);
-	}
-	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last;
-	sketch_step(s, "reorder%s", text_str(&in));
-	sketch_step(s, "reorder%s", text_str(&out));
-	for (int k = 2; k < v->rank; k++) {
-		const char *last = k == v->rank - 1 ? "" : arena_printf(s->arena, "%d", k);
-		sketch_step(s, "merge %s %s %s as pixel%s", t->block, merged, t->axis[k].name, last);
-		merged = arena_printf(s->arena, "pixel%s", last);
-		sketch_step(s, "merge %s %s %s as pixel%s.s", store, fused, t->out[k].name, last);
-		fused = arena_printf(s->arena, "pixel%s.s", last);
-		sketch_step(s, "merge %s %s %s as tap%s", t->block, reduced, t->reduce[k - 1].name, last);
-		reduced = arena_printf(s->arena, "tap%s", last);
-	}
+	conv_merge_steps(s, t, false);
 	coop_widen_steps(s, t, &b);
 	Tiled partial = *t;
 	if (parts > 1)
-		split_steps(s, store, t, &partial, &b, parts);
+		split_steps(s, t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last, t, &partial, &b, parts);
 	x->copy = "xs";
 	w->copy = "ws";
 	sketch_step(s, "reindex %s %s as %s", v->x->name, partial.block, x->copy);

@@ -64,10 +64,7 @@ static bool read_conv(const Sketch *s, const OpCall *c, const Tiled *t, CoreTile
 	return true;
 }
 
-/*
- * Merges the pixels of all images into one loop, and the taps into one, with channels inside or outside of the window.
- */
-static void merge_steps(Sketch *s, const Tiled *t, bool inside)
+void conv_merge_steps(Sketch *s, const Tiled *t, bool inside)
 {
 	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last;
 	const char *in = t->axis[0].name, *out = t->out[0].name, *taps = t->reduce[inside].name;
@@ -80,7 +77,8 @@ static void merge_steps(Sketch *s, const Tiled *t, bool inside)
 		text_add(&reduces, " %s", t->reduce[(k + inside) % t->nreduce].name);
 	sketch_step(s, "reorder%s", text_str(&ins));
 	sketch_step(s, "reorder%s", text_str(&outs));
-	sketch_step(s, "reorder%s", text_str(&reduces));
+	if (inside)
+		sketch_step(s, "reorder%s", text_str(&reduces));
 	for (int k = 2; k < t->n; k++) {
 		const char *last = k == t->n - 1 ? "" : arena_printf(s->arena, "%d", k);
 		sketch_step(s, "merge %s %s %s as pixel%s", t->block, in, t->axis[k].name, last);
@@ -161,7 +159,7 @@ bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 		sketch_step(s, "pack %s %s", c.factor[1].name, packed[t->n - 2]);
 		c.factor[1].name = arena_printf(s->arena, "%s.p", c.factor[1].name);
 	}
-	merge_steps(s, t, inside);
+	conv_merge_steps(s, t, inside);
 	Tiled product = parts > 1 ? split_steps(s, t, &c, &x, parts) : *t;
 	core_steps(s, &product, &c, row, &x);
 	if (parts > 1)

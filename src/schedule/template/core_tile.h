@@ -77,4 +77,7 @@ void core_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow *row
  */
 bool core_conv(Sketch *s, const OpCall *call, const Tiled *t);
 
+/* Merges the pixels of images into one loop, and the taps into one, channels inside or outside of the window. */
+void conv_merge_steps(Sketch *s, const Tiled *t, bool inside);
+
 #endif
