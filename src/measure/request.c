@@ -71,7 +71,7 @@ bool ask_task_fits(const Runner *x, const LocalRef *r)
 		count_numbers(r, x->m->o.device) <= FIRST_OWN - x->numbered;
 }
 
-void ask_numbers(Runner *x, LocalRef *r)
+static void ask_numbers(Runner *x, LocalRef *r)
 {
 	RefAt *at = &r->at[x->index];
 	bool device = x->m->o.device;
@@ -250,7 +250,7 @@ static void ask_program(Runner *x, Job *j, Msg *msg, const Job *set, int lane, b
 	ask(x, j, msg, MSG_RUN, &run, NULL, 0);
 }
 
-void ask_images(Runner *x, Job *j, Msg *msg, const Job *set, int lane)
+static void ask_images(Runner *x, Job *j, Msg *msg, const Job *set, int lane)
 {
 	for (int k = 0; k < set->nimage; k++, j->answers++)
 		if (!msg_image(msg, ++x->m->serial, (uint32_t)(lane * MSG_IMAGES + k), &set->image[k]))

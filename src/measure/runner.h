@@ -13,15 +13,12 @@ void runner_close(Runner *x);
 /* request.c: what a job says to the runner; each adds to j->answers */
 void ask(Runner *x, Job *j, Msg *msg, MsgKind kind, const void *fixed, const void *array, size_t bytes);
 bool ask_task_fits(const Runner *x, const LocalRef *r);
-/* The Task's buffers get their numbers in this runner. */
-void ask_numbers(Runner *x, LocalRef *r);
 void ask_check(Runner *x, Job *j, Msg *msg);
 void ask_reference(Runner *x, Job *j, Msg *msg);
 /* The oracle's value and the candidate's of j's disputed element. */
 void ask_judge(Runner *x, Job *j, Msg *msg);
 void ask_times(Runner *x, Job *j, Msg *msg);
 void ask_probe(Runner *x, Job *j, Msg *msg);
-void ask_images(Runner *x, Job *j, Msg *msg, const Job *set, int lane);
 
 /* The module of `lane` with a Fn's code, and the range of the Fn's entries in it. False: there is none. */
 bool find_entries(const Job *j, int lane, const char *fn, uint32_t *module, uint32_t *entry, uint32_t *end);

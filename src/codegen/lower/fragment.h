@@ -35,8 +35,6 @@ typedef struct Frags {
 	bool ok;
 } Frags;
 
-/* Refuses the set. Only the first refusal counts. */
-void fragment_refuse(Frags *f, const Stmt *s, const char *what, const char *name);
 /* The ranges of the loops around the current statement. */
 const Range *fragment_facts(Frags *f);
 /* Index k of a buffer in memory: an index map's expression, or the index itself. */

@@ -80,7 +80,7 @@ static bool is_mma(const Frags *f, const Stmt *s)
 	       target_has_named(f->l->target, ir_find_intrin(s->call.fn)->feature);
 }
 
-void fragment_refuse(Frags *f, const Stmt *s, const char *what, const char *name)
+static void fragment_refuse(Frags *f, const Stmt *s, const char *what, const char *name)
 {
 	if (f->ok)
 		f->ok = lower_refuse(f->l, s, "fragment %s: %s", name, what);
