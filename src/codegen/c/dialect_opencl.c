@@ -42,12 +42,24 @@
 	{ "sigmoid_" f, "static " T " sigmoid_" f "(" T " a) { return 1 / (1 + exp(-a)); }\n" }, \
 	{ "sigmoid_" f "x%d", "static " T "%d sigmoid_" f "x%d(" T "%d a) { return 1 / (1 + exp(-a)); }\n" }
 
+/* The lanes of m of a row in global memory, other ones of b. In a loop, which stays small in the machine code. */
+#define PART(f, T) \
+	{ "part_" f "x%d", "static " T "%d part_" f "x%d(const __global " T " *a, int%d m, " T "%d b) {\n" \
+		"    if (all(m)) return vload%d(0, a);\n" \
+		"    int lane[%d]; " T " r[%d];\n" \
+		"    vstore%d(m, 0, lane); vstore%d(b, 0, r);\n" \
+		"    for (int l = 0; l < %d; l++) if (lane[l]) r[l] = a[l];\n" \
+		"    return vload%d(0, r); }\n" }
+
 static const CFunction functions[] = {
 	INTEGERS("i", "w", "int", "uint"),
 	INTEGERS("s", "u", "long", "ulong"),
 	{ "is_nan", "#define is_nan(x) ((uchar)((x) != (x)))\n" },
 	FLOATS("f32", "float"),
 	FLOATS("f64", "double"),
+	PART("f32", "float"),
+	PART("f64", "double"),
+	PART("bits", "ushort"),
 	/*
 	 * Halves of a float, rounded to even; then as bits, and back. In integers, since a driver may have a function of
 	 * hundreds of instructions for vload_half. m: without the sign. Below 2^-14 an f16 is a multiple of 2^-24, to which

@@ -19,6 +19,8 @@ typedef struct Print {
 	Map narrow;                /* i64 variables that have 32 bits */
 	Map lanes;                 /* allocs that are variables: how many lanes */
 	Map scopes;                /* allocs that are shared or private; others are global */
+	Map elements;              /* of buffers: at least so many */
+	Map parts;                 /* rows loaded in part: the variables that hold them in this list of statements */
 	int depth, temps;
 	int64_t work_at, work_bytes, shared_bytes;
 	int64_t *sub_bytes; /* of each Fn of the set */
@@ -46,12 +48,14 @@ bool c_is_variable(const Print *p, const char *buf, const Expr *idx);
 /* A scalar, or lane `lane` of a vector; NULL for a scalar. */
 void c_expr(Print *p, const Expr *e, const char *lane);
 void c_vector(Print *p, const Expr *e);
+/* Lines that load the parts of rows that e computes with, each once. The C compiler does not merge such loops. */
+void c_load_parts(Print *p, const Expr *e);
 void c_access(Print *p, const char *buf, const Expr *idx, const char *lane); /* an element, as C writes it */
 /* The same, refused where the text would be millions of nodes. */
 void c_whole(Print *p, const Expr *e, const char *lane);
 void c_whole_vector(Print *p, const Expr *e);
 void c_line(Print *p); /* begins one */
-/* Names an i64 variable of these values; returns its type. */
+/* Names an i64 variable of these values; returns its type. One that is narrow may still be declared with 64 bits. */
 const char *c_index_type(Print *p, const char *name, int64_t lo, int64_t hi);
 void c_store(Print *p, const Stmt *s);
 void c_let(Print *p, const Stmt *s);

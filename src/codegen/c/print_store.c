@@ -74,20 +74,18 @@ static void element(Print *p, const Stmt *s, const char *lane)
 	text_add(p->out, half ? ");" : ";");
 }
 
-/* One statement for all lanes, if there is one. */
-static bool store_vector(Print *p, const Stmt *s)
+/* Are the elements neighbours in memory, as many as a vector of the dialect has? */
+static bool is_row(const Print *p, const Stmt *s)
 {
-	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
-	bool variable = c_is_variable(p, s->store.dst.buf, idx);
-	bool row = idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1);
-	if (!c_has_vector(p, idx->type.lanes) || v->type.lanes != idx->type.lanes || (!variable && !row))
-		return false;
-	if (variable) {
-		text_add(p->out, "%s = ", c_name(p, s->store.dst.buf));
-		c_whole_vector(p, v);
-		text_add(p->out, ";");
-		return true;
-	}
+	const Expr *idx = s->store.dst.idx[0];
+	return c_has_vector(p, idx->type.lanes) && s->store.value->type.lanes == idx->type.lanes &&
+		!c_is_variable(p, s->store.dst.buf, idx) && idx->op == IR_RAMP && ir_is_const(idx->arg[1], 1);
+}
+
+/* Stores a row: the vector `temp`, or the value itself; to the array `to`, or to its own place. */
+static void store_row(Print *p, const Stmt *s, const char *temp, const char *to)
+{
+	const Expr *v = s->store.value;
 	bool mask = v->type.kind == DT_BOOL, index = dtype_eq(dtype_scalar(v->type), I64), half = c_is_half(v->type);
 	text_add(p->out, "vstore%d(", v->type.lanes);
 	if (mask)
@@ -96,10 +94,34 @@ static bool store_vector(Print *p, const Stmt *s)
 		text_add(p->out, "convert_%s%d(", p->d->ints[3], v->type.lanes);
 	else if (half)
 		text_add(p->out, "bits_%sx%d(", c_suffix(p, v->type, false), v->type.lanes);
-	c_whole_vector(p, v);
-	text_add(p->out, mask || index || half ? "), 0, %s + " : ", 0, %s + ", c_name(p, s->store.dst.buf));
-	c_whole(p, idx->arg[0], NULL);
+	if (temp != NULL)
+		text_add(p->out, "%s", temp);
+	else
+		c_whole_vector(p, v);
+	text_add(p->out, mask || index || half ? "), 0, " : ", 0, ");
+	if (to != NULL) {
+		text_add(p->out, "%s);", to);
+		return;
+	}
+	text_add(p->out, "%s + ", c_name(p, s->store.dst.buf));
+	c_whole(p, s->store.dst.idx[0]->arg[0], NULL);
 	text_add(p->out, ");");
+}
+
+/* One statement for all lanes, if there is one. */
+static bool store_vector(Print *p, const Stmt *s)
+{
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
+	if (is_row(p, s)) {
+		store_row(p, s, NULL, NULL);
+		return true;
+	}
+	if (!c_has_vector(p, idx->type.lanes) || v->type.lanes != idx->type.lanes ||
+		!c_is_variable(p, s->store.dst.buf, idx))
+		return false;
+	text_add(p->out, "%s = ", c_name(p, s->store.dst.buf));
+	c_whole_vector(p, v);
+	text_add(p->out, ";");
 	return true;
 }
 
@@ -160,38 +182,94 @@ static bool store_loop(Print *p, const Stmt *s, int n)
 	return true;
 }
 
+static bool reads_memory(const Expr *e, void *arg)
+{
+	return e->op == IR_LOAD && !c_is_variable(arg, e->name, e->arg[0]);
+}
+
+/*
+ * A masked row whose value can be computed in lanes that are not stored. It is stored whole, or put into an array from
+ * which the lanes of the mask are copied. false: it is no such row.
+ */
+static bool store_computed(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->store.value, *mask = s->store.mask;
+	Lanes x = { p, NULL };
+	if (!is_row(p, s) || mask->type.lanes != n || ir_find_node(v, reads_memory, p) != NULL ||
+		ir_find_node(mask, needs_constant_lane, &x) != NULL)
+		return false;
+	const char *temp = arena_printf(p->job->arena, "temp%d", p->temps);
+	const char *rest = arena_printf(p->job->arena, "rest%d", p->temps++);
+	text_add(p->out, "const %s %s = ", c_vector_type(p, v->type, false), temp);
+	c_whole_vector(p, v);
+	text_add(p->out, ";");
+	c_line(p);
+	text_add(p->out, "if (all(");
+	c_whole_vector(p, mask);
+	text_add(p->out, ")) ");
+	store_row(p, s, temp, NULL);
+	c_line(p);
+	text_add(p->out, "else {");
+	p->depth++;
+	c_line(p);
+	text_add(p->out, "%s %s[%d];", c_memory_type(p, v->type), rest, n);
+	c_line(p);
+	store_row(p, s, temp, rest);
+	c_line(p);
+	lanes(p, n, mask);
+	c_access(p, s->store.dst.buf, s->store.dst.idx[0], "l");
+	text_add(p->out, " = %s[l];", rest);
+	p->depth--;
+	c_line(p);
+	text_add(p->out, "}");
+	return true;
+}
+
+/* A masked store as a loop or as all its lanes, after a test whether all lanes are stored. */
+static bool store_tested(Print *p, const Stmt *s, int n)
+{
+	const Expr *mask = s->store.mask;
+	size_t start = p->out->n;
+	if (!c_has_vector(p, mask->type.lanes))
+		return false;
+	text_add(p->out, mask->op == IR_SPLAT ? "if (" : "if (all(");
+	if (mask->op == IR_SPLAT)
+		c_whole(p, mask->arg[0], NULL);
+	else
+		c_whole_vector(p, mask);
+	text_add(p->out, mask->op == IR_SPLAT ? ") " : ")) ");
+	if (!store_vector(p, s)) {
+		p->out->n = start;
+		p->out->at[start] = 0;
+		return false;
+	}
+	if (mask->op == IR_SPLAT)
+		return true;
+	c_line(p);
+	text_add(p->out, "else ");
+	if (store_loop(p, s, n))
+		return true;
+	text_add(p->out, "{");
+	p->depth++;
+	c_line(p);
+	store_lanes(p, s, n);
+	p->depth--;
+	c_line(p);
+	text_add(p->out, "}");
+	return true;
+}
+
 static void store_own(Print *p, const Stmt *s, int n)
 {
 	const Expr *mask = s->store.mask;
-	if (n == 1 && mask == NULL) {
+	if (mask == NULL)
+		c_load_parts(p, s->store.value);
+	if (n == 1 && mask == NULL)
 		element(p, s, NULL);
+	else if (mask != NULL && mask->op != IR_SPLAT && store_computed(p, s, n))
 		return;
-	}
-	size_t start = p->out->n;
-	if (mask != NULL && c_has_vector(p, mask->type.lanes)) {
-		text_add(p->out, "if (all(");
-		c_whole_vector(p, mask);
-		text_add(p->out, ")) ");
-		if (store_vector(p, s)) {
-			c_line(p);
-			text_add(p->out, "else ");
-			if (store_loop(p, s, n))
-				return;
-			text_add(p->out, "{");
-			p->depth++;
-			c_line(p);
-			store_lanes(p, s, n);
-			p->depth--;
-			c_line(p);
-			text_add(p->out, "}");
-			return;
-		}
-		p->out->n = start;
-		p->out->at[start] = 0;
-	}
-	if (mask == NULL && store_vector(p, s))
-		return;
-	store_lanes(p, s, n);
+	else if (mask != NULL ? !store_tested(p, s, n) : !store_vector(p, s))
+		store_lanes(p, s, n);
 }
 
 static void let_own(Print *p, const Stmt *s, int n)
@@ -205,6 +283,7 @@ static void let_own(Print *p, const Stmt *s, int n)
 		c_whole(p, v, NULL);
 		text_add(p->out, ";");
 	} else if (c_has_vector(p, n)) {
+		c_load_parts(p, v);
 		bool fits = index && map_find_ptr(&p->narrow, s->let.var) != NULL;
 		const char *t = c_vector_type(p, v->type, fits);
 		text_add(p->out, index ? "const %s %s = convert_%s(" : "const %s %s = ", t, c_name(p, s->let.var), t);

@@ -1,7 +1,8 @@
 /*
  * Whole vectors, for dialects that have them. A vector of bools is one of ints, -1 where it is true, as comparisons
  * give it. Rows of memory are vload; what has no form as a vector (a gather, a quotient of integers) is put together
- * from its lanes. A select whose sides load is lazy, lane by lane: where all lanes agree, one side alone is computed.
+ * from its lanes. A select whose sides load is lazy: by one condition of all lanes, or lane by lane; where all lanes
+ * agree, one side alone is computed. A part of a row of floats is loaded by a function.
  * Halves are vectors of floats, converted and rounded as a whole by functions of the dialect.
  */
 #include "codegen/c/print.h"
@@ -59,13 +60,17 @@ static void as_width(Print *p, const Expr *e, bool want)
 		text_add(p->out, ")");
 }
 
+static bool is_row(const Expr *index)
+{
+	return index->op == IR_RAMP && ir_is_const(index->arg[1], 1);
+}
+
 static void load(Print *p, const Expr *e)
 {
 	const Expr *i = e->arg[0];
-	bool row = i->op == IR_RAMP && ir_is_const(i->arg[1], 1);
 	if (c_is_variable(p, e->name, i)) {
 		text_add(p->out, "%s", c_name(p, e->name));
-	} else if (row) {
+	} else if (is_row(i)) {
 		bool mask = e->type.kind == DT_BOOL, half = c_is_half(e->type);
 		if (mask)
 			text_add(p->out, "(convert_int%d(", e->type.lanes);
@@ -152,6 +157,17 @@ static void infix(Print *p, const Expr *e)
 	text_add(p->out, ")");
 }
 
+/* A load that may go wrong where its lanes are not chosen: outside of its buffer. */
+static bool may_miss(const Expr *e, void *arg)
+{
+	const Print *p = arg;
+	if (e->op != IR_LOAD || c_is_variable(p, e->name, e->arg[0]))
+		return false;
+	const MapEntry *n = map_find_ptr(&p->elements, e->name);
+	Interval i = ir_interval(e->arg[0], p->env);
+	return n == NULL || i.lo < 0 || i.hi >= n->num;
+}
+
 /* Of both sides computed; the mask has as many bits as they. */
 static void plain_select(Print *p, const Expr *e)
 {
@@ -169,11 +185,73 @@ static void plain_select(Print *p, const Expr *e)
 	text_add(p->out, "))");
 }
 
+/* A row of floats in global memory whose other lanes load nothing. */
+static bool is_part(const Print *p, const Expr *e)
+{
+	const Expr *a = e->op == IR_SELECT ? e->arg[1] : NULL;
+	return a != NULL && e->arg[0]->op != IR_SPLAT && a->op == IR_LOAD && c_has_vector(p, e->type.lanes) &&
+		dtype_is_float(e->type) && !c_is_variable(p, a->name, a->arg[0]) && is_row(a->arg[0]) &&
+		map_find_ptr(&p->scopes, a->name) == NULL && !ir_has_load(e->arg[2]) && may_miss(a, (void *)p);
+}
+
+static void part(Print *p, const Expr *e)
+{
+	const Expr *a = e->arg[1];
+	int lanes = e->type.lanes;
+	bool half = c_is_half(e->type);
+	const char *suffix = c_suffix(p, e->type, false);
+	const MapEntry *loaded = map_find_ptr(&p->parts, e);
+	if (loaded != NULL) {
+		text_add(p->out, "%s", (const char *)loaded->ptr);
+		return;
+	}
+	if (half)
+		text_add(p->out, "from_bits_%sx%d(", suffix, lanes);
+	text_add(p->out, "part_%sx%d(%s + ", half ? "bits" : suffix, lanes, c_name(p, a->name));
+	c_expr(p, a->arg[0]->arg[0], NULL);
+	text_add(p->out, ", ");
+	c_vector(p, e->arg[0]);
+	text_add(p->out, half ? ", bits_%sx%d(" : ", ", suffix, lanes);
+	c_vector(p, e->arg[2]);
+	text_add(p->out, half ? ")))" : ")");
+}
+
+void c_load_parts(Print *p, const Expr *e)
+{
+	if (!p->ok || !ir_has_load(e) || map_find_ptr(&p->parts, e) != NULL)
+		return;
+	/* The arms of other selects are not always computed. */
+	for (int k = 0; k < (e->op == IR_SELECT ? 1 : e->nargs); k++)
+		c_load_parts(p, e->arg[k]);
+	if (!is_part(p, e))
+		return;
+	const char *name = arena_printf(p->job->arena, "part%d", p->temps++);
+	text_add(p->out, "const %s %s = ", c_vector_type(p, e->type, false), name);
+	part(p, e);
+	text_add(p->out, ";");
+	c_line(p);
+	map_add_ptr(&p->parts, e)->read = name;
+}
+
 static void choice(Print *p, const Expr *e)
 {
-	bool lazy = ir_has_load(e->arg[1]) || ir_has_load(e->arg[2]), want = narrow(p, e);
-	if (!lazy) {
+	bool want = narrow(p, e);
+	if (ir_find_node(e->arg[1], may_miss, p) == NULL && ir_find_node(e->arg[2], may_miss, p) == NULL) {
 		plain_select(p, e);
+		return;
+	}
+	if (e->arg[0]->op == IR_SPLAT) {
+		text_add(p->out, "(");
+		c_expr(p, e->arg[0]->arg[0], NULL);
+		text_add(p->out, " ? ");
+		as_width(p, e->arg[1], want);
+		text_add(p->out, " : ");
+		as_width(p, e->arg[2], want);
+		text_add(p->out, ")");
+		return;
+	}
+	if (is_part(p, e)) {
+		part(p, e);
 		return;
 	}
 	text_add(p->out, "(all(");
