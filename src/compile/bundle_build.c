@@ -202,7 +202,9 @@ static bool fall_back(Build *b, int k, TaskPlan *plan, const char *what, Err *wh
 
 static bool build_module(Build *b, int k, const Variant *v, Err *err)
 {
-	const KernelSet *run = compile_run_set(b->arena, b->set[k], b->part->task[k], v->target);
+	const KernelSet *run = images_joined(b->o, v->target)
+	                               ? compile_run_set(b->arena, b->set[k], b->part->task[k], v->target)
+	                               : ir_set_of_kind(b->arena, b->set[k], FN_RUN);
 	return codegen_compile_cached(b->o->cache, b->arena, run, v->target, &v->module[k], err);
 }
 

@@ -44,6 +44,7 @@ typedef struct CompileOptions {
 	const Target *also;
 	int nalso;
 	CodeForms code; /* the forms for each target */
+	bool apart; /* text keeps an image for each Task, as the tuner measured it: a driver may have kept its code */
 	Db *const *db; /* the best run in any of them is taken; their order does not matter */
 	int ndb;
 	const Cost *cost;       /* ranks schedules that were not measured; NULL: the first cost model */
@@ -82,7 +83,7 @@ typedef struct Compiled {
 } Compiled;
 
 /*
-  * Gives a host without a row in target/model.def the figures of its core: those that a database has, else, with
+ * Gives a host without a row in target/model.def the figures of its core: those that a database has, else, with
  * `measure`, measured ones (about half a second). Other targets stay as they are.
  */
 bool compile_core(Target *t, DbSet set, bool measure, Err *err);

@@ -44,6 +44,12 @@ const KernelSet *compile_run_set(Arena *a, const KernelSet *ks, const Task *task
 	return own;
 }
 
+bool images_joined(const CompileOptions *o, const Target *t)
+{
+	const Backend *b = backend_for(t);
+	return b->join != NULL && (!o->apart || b->assemble != NULL);
+}
+
 /* The most features first. */
 static void sort(Variant *v, int nv)
 {
@@ -82,8 +88,9 @@ static bool share_entries(Arena *a, const Variant *v, int nv, int k, DlcImage *o
 	return true;
 }
 
-/* The images of the Tasks. A device has one image of all kernels. */
-static bool form_of(Arena *a, const Variant *v, int nv, int n, const Variant *of, Form *out, Err *err)
+/* The images of the Tasks, or one of all. */
+static bool form_of(Arena *a, const CompileOptions *o, const Variant *v, int nv, int n, const Variant *of, Form *out,
+	Err *err)
 {
 	const Backend *b = backend_for(of->target);
 	*out = (Form){ .target = of->target, .name = b->form, .image = arena_array(a, DlcImage, n + 1), .nimage = n };
@@ -92,7 +99,7 @@ static bool form_of(Arena *a, const Variant *v, int nv, int n, const Variant *of
 		if (of == v && !share_entries(a, v, nv, k, &out->image[k], err))
 			return false;
 	}
-	if (b->join == NULL || n == 0)
+	if (!images_joined(o, of->target) || n == 0)
 		return true;
 	b->join(a, out->image, (size_t)n, &out->image[0]);
 	out->nimage = 1;
@@ -131,7 +138,7 @@ bool images_make(Arena *a, const CompileOptions *o, Variant *v, int nv, int n, F
 		first[k] = k > 0 ? first[k - 1] + v[0].module[k - 1].image.nentry : 0;
 	for (int i = 0; i < nv; i++) {
 		Form f;
-		if (!form_of(a, v, nv, n, &v[i], &f, err) || !add_assembled(a, &o->code, &f, out, err))
+		if (!form_of(a, o, v, nv, n, &v[i], &f, err) || !add_assembled(a, &o->code, &f, out, err))
 			return false;
 		vec_push(a, &text, f);
 	}

@@ -1,6 +1,6 @@
 /*
  * Inside the room: the images of a bundle's code. Code of a CPU is joined as bytes. A device's code is joined by its
- * back end, since a driver builds one program sooner than many. Then Fns of two Tasks need two names.
+ * back end, since a driver builds one program sooner than many; the tuner asks for images apart.
  */
 #ifndef COMPILE_IMAGES_H
 #define COMPILE_IMAGES_H
@@ -21,10 +21,13 @@ typedef struct Form {
 	const char *name;  /* "cubin" */
 	const char *needs; /* a feature in place of the target's; NULL: the target's */
 	const char *tool;  /* the tool that made it from the text; NULL: dlc made it */
-	DlcImage *image;   /* of each Task; one of a device */
+	DlcImage *image;   /* of each Task, or one of all */
 	int nimage;
 } Form;
 typedef VEC(Form) Forms;
+
+/* True if the target's code is one image of all Tasks: its Fns need names of their own (compile_run_set). */
+bool images_joined(const CompileOptions *o, const Target *t);
 
 /*
  * Makes the bundle's code of n Tasks. Machine code precedes text, and within a form the code with the most features

@@ -63,6 +63,7 @@ Compiled *confirm_compile(Tuner *t, const char *(*trace_of)(const Task *task, vo
 		.ndb = trace_of != NULL ? set.n : 0,
 		.trace_of = trace_of,
 		.trace_arg = arg,
+		.apart = true,
 		.stop = t->means->stop,
 		.progress = on_progress,
 		.progress_arg = t };
