@@ -312,6 +312,15 @@ static int builders_for(const Target *t, int devices)
 	return n > t->threads ? METHOD_BUILDERS_USED : 1;
 }
 
+/*
+ * A device that executes no warps is often the host's CPU, where the driver takes longer to build a candidate than the
+ * candidate to run. So it gets a second runner where a core is to spare.
+ */
+static int runners_for(const Target *t, int builders)
+{
+	return target_has_blocks(t) && !target_has_warps(t) && builders > 1 ? 2 : 1;
+}
+
 /* The program that runs candidates on a device of the target, or on the CPU, which counts as one device. */
 static MeasureRunner runner_on(DlcSession *s, const Target *t, int device)
 {
@@ -321,7 +330,7 @@ static MeasureRunner runner_on(DlcSession *s, const Target *t, int device)
 	argv[1] = arena_printf(a, "--stdio");
 	if (target_has_blocks(t))
 		argv[2] = arena_printf(a, "--device=%s", name);
-	return (MeasureRunner){ argv, name };
+	return (MeasureRunner){ .argv = argv, .name = name };
 }
 
 bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
@@ -336,13 +345,18 @@ bool session_open_children(DlcSession *s, const ChildOptions *o, Err *err)
 		a, "--target=%s", device ? target_json(a, o->target) : target_word(s, o->name, a));
 	builder[3] = arena_printf(a, "--threads=%d", threads);
 	const int first = o->name != NULL ? o->name->device : 0, n = o->ndevice > 0 ? o->ndevice : 1;
-	MeasureRunner *runner = arena_array(a, MeasureRunner, n);
-	for (int i = 0; i < n; i++)
-		runner[i] = runner_on(s, o->target, o->ndevice > 0 ? o->device[i] : first);
+	const int builders = o->jobs > 0 ? o->jobs : builders_for(o->target, n);
+	int each = runners_for(o->target, builders);
+	each = each * n <= MEASURE_RUNNERS ? each : 1;
+	MeasureRunner *runner = arena_array(a, MeasureRunner, n * each);
+	for (int i = 0; i < n * each; i++) {
+		runner[i] = runner_on(s, o->target, o->ndevice > 0 ? o->device[i / each] : first);
+		runner[i].second = i % each > 0;
+	}
 	MeasureOptions m = { .builder = builder,
 		.runner = runner,
-		.runners = n,
-		.builders = o->jobs > 0 ? o->jobs : builders_for(o->target, n),
+		.runners = n * each,
+		.builders = builders,
 		.threads = threads,
 		.device = device,
 		.target = target_has_warps(o->target) ? o->target : NULL,

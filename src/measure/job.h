@@ -91,7 +91,7 @@ struct Job {
 	bool run_lost;
 	bool refused;
 	bool no_room; /* the refusal: the device lacks memory, and no kernel had run */
-	uint32_t refusers; /* bits of the runners that refused it before a kernel of it ran */
+	uint32_t refusers; /* bits of the devices (Runner.first) that refused it before a kernel of it ran */
 	MeasureResult result;
 };
 

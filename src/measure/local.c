@@ -164,17 +164,31 @@ static void start_build(Local *m, Builder *b, Job *j)
 
 Runner *local_first(Local *m)
 {
-	int i = 0;
-	while (i + 1 < m->o.runners && m->runner[i].gone)
-		i++;
-	return &m->runner[i];
+	int i = 0, last = 0;
+	for (; i < m->o.runners && m->runner[last].gone; i++)
+		last = m->runner[i].first;
+	return &m->runner[last];
+}
+
+/* A second runner of a device that has processors of its own, or of one that has not yet said so, gets no jobs. */
+static bool has_work(const Runner *x)
+{
+	const Runner *first = &x->m->runner[x->first];
+	return first == x || (first->cores > 0 && !first->own_processors);
+}
+
+/* Runner i is the first of another device, which is not gone. */
+static bool is_other(const Runner *x, int i)
+{
+	const Runner *other = &x->m->runner[i];
+	return other->first == i && !other->gone && i != x->first;
 }
 
 int local_others(const Runner *x)
 {
 	int n = 0;
 	for (int i = 0; i < x->m->o.runners; i++)
-		n += i != x->index && !x->m->runner[i].gone;
+		n += is_other(x, i);
 	return n;
 }
 
@@ -185,10 +199,9 @@ bool local_anywhere(const Job *j)
 
 bool local_untried(const Runner *x, const Job *j)
 {
-	const Local *m = x->m;
 	bool any = false;
-	for (int i = 0; i < m->o.runners; i++)
-		any |= i != x->index && !m->runner[i].gone && (j->refusers >> i & 1) == 0;
+	for (int i = 0; i < x->m->o.runners; i++)
+		any |= is_other(x, i) && (j->refusers >> i & 1) == 0;
 	return any;
 }
 
@@ -208,7 +221,7 @@ static Job *take_ready(Runner *x)
 	Local *m = x->m;
 	Job *before = NULL;
 	for (Job *j = m->built.first; j != NULL; before = j, j = j->next) {
-		bool refused = (j->refusers >> x->index & 1) != 0;
+		bool refused = (j->refusers >> x->first & 1) != 0;
 		if (local_anywhere(j) ? refused && local_untried(x, j) : x != local_first(m))
 			continue;
 		*(before != NULL ? &before->next : &m->built.first) = j->next;
@@ -227,7 +240,8 @@ void local_step(Local *m)
 	for (int i = 0, first = m->next; i < m->o.runners; i++) {
 		Runner *x = &m->runner[(first + i) % m->o.runners];
 		Job *j = NULL;
-		while (x->running == NULL && (!x->gone || local_others(x) == 0) && (j = take_ready(x)) != NULL) {
+		bool takes = has_work(x) && (!x->gone || local_others(x) == 0);
+		while (takes && x->running == NULL && (j = take_ready(x)) != NULL) {
 			m->next = (x->index + 1) % m->o.runners;
 			runner_start(x, j);
 		}
@@ -255,6 +269,12 @@ void local_ready(Local *m, Job *j)
 	local_step(m);
 }
 
+/* Without a spare core a runner that has code built waits for another's sample. */
+static bool runner_waits(const Runner *x)
+{
+	return x->m->paused && !x->m->spare && !x->sampling && !x->own_processors;
+}
+
 void local_pause(Runner *x, bool sampling)
 {
 	Local *m = x->m;
@@ -265,6 +285,8 @@ void local_pause(Runner *x, bool sampling)
 	for (int i = pause ? first_paused(m) : 0; i < m->o.builders && pause != m->paused; i++)
 		child_pause(&m->builder[i].child, pause);
 	m->paused = pause;
+	for (int i = 0; i < m->o.runners; i++)
+		child_pause(&m->runner[i].child, runner_waits(&m->runner[i]));
 }
 
 static void on_timer(uv_timer_t *t)
@@ -476,7 +498,9 @@ Measure *measure_open(const MeasureOptions *o, Err *err)
 	ignore_broken_pipes(true);
 	for (int i = 0; i < MEASURE_BUILDERS; i++)
 		m->builder[i].m = m;
-	for (int i = 0; i < MEASURE_RUNNERS; i++)
-		m->runner[i] = (Runner){ .m = m, .index = i };
+	for (int i = 0, first = 0; i < MEASURE_RUNNERS; i++) {
+		first = i < o->runners && o->runner[i].second ? first : i;
+		m->runner[i] = (Runner){ .m = m, .index = i, .first = first };
+	}
 	return &m->base;
 }

@@ -33,6 +33,7 @@ enum { PROBE_REQUESTS = 32 };
 typedef struct Runner {
 	Local *m;
 	int index; /* of MeasureOptions.runner */
+	int first; /* the index of its device's first runner */
 	Child child;
 	Job *running;
 	int generation; /* of its child: 1 or more, different from those of all other children */
@@ -71,7 +72,7 @@ struct Local {
 	int64_t cold_bytes; /* measure_cold */
 	int64_t carried;    /* bytes of the largest candidate that ran; 0: none since a device was full */
 	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */
-	bool paused;        /* builders are stopped */
+	bool paused;        /* builders are stopped, and runners that take no sample */
 	Job *probe;         /* the device's probe, built; NULL: there is none */
 	bool probe_asked, probe_failed;
 	char probe_why[160];
@@ -94,14 +95,13 @@ bool local_wait_for(Local *m, const Job *j);
 void local_step(Local *m);
 /* Puts the job at the front of the queue, for a runner that has not refused it. */
 void local_again(Local *m, Job *j);
-/* Called before and after a sample: builders without a spare core stop meanwhile. */
+/* Called before and after a sample: what works on the host's processors without a spare core stops meanwhile. */
 void local_pause(Runner *x, bool sampling);
 /* The runner of races and networks: the first that is not gone; of several that all are, the last one. */
 Runner *local_first(Local *m);
 bool local_anywhere(const Job *j); /* whether any device may run it */
-/* Whether another runner is not gone and has not refused the job. */
-bool local_untried(const Runner *x, const Job *j);
-int local_others(const Runner *x); /* how many runners besides this one are not gone */
+bool local_untried(const Runner *x, const Job *j); /* another device is not gone and has not refused the job */
+int local_others(const Runner *x); /* how many other devices are not gone */
 /* Tells the user that the device is lost and that the others go on. */
 void local_tell_lost(const Runner *x, const char *why);
 

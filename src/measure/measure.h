@@ -8,45 +8,12 @@
 #define MEASURE_MEASURE_H
 
 #include "ir/ir.h"
-#include "measure/method.h"
+#include "measure/options.h"
 #include "measure/result.h"
 #include "op/task.h"
 
-#include <stdatomic.h>
-
 typedef struct Measure Measure;
 typedef struct MeasureRef MeasureRef; /* what a Measure knows of a Task: inputs and reference values */
-
-/* A child that runs candidates: this machine's CPU, or one of several devices of one model. */
-typedef struct MeasureRunner {
-	char *const *argv; /* of a program that speaks the worker's messages: `dlc-worker --stdio` */
-	const char *name;  /* in sentences: "cuda:1" */
-} MeasureRunner;
-
-typedef struct MeasureOptions {
-	char *const *builder; /* argv of a program that speaks BUILD: `dlc builder --target=...` */
-	const MeasureRunner *runner; /* more than one only for devices with processors of their own */
-	int runners;          /* 1 .. MEASURE_RUNNERS */
-	int builders;         /* children that compile; 1 .. MEASURE_BUILDERS */
-	int threads;          /* of a kernel call; 1 on a device */
-	bool device;          /* candidates run on the runner's own device, prepare Fns and oracles on its CPU */
-	const Target *target; /* of a device: what its probe may use; NULL: it has no probe */
-	int build_ms, run_ms; /* deadlines of one candidate's build, of its check and its timing */
-	double tolerance;     /* of max |a-b| / max |ref|; outputs of 16 bits are allowed more (measure/method.def) */
-	const atomic_int *stop; /* once set, references and networks end early; or NULL */
-	void (*tick)(void *arg); /* called some times a second while a call waits for its answer; or NULL */
-	void *tick_arg;
-	void (*note)(const char *sentence, void *arg); /* gets notes for the user, such as a lost device; or NULL */
-	void *note_arg;
-} MeasureOptions;
-
-enum {
-	MEASURE_BUILDERS = METHOD_BUILDERS,
-	MEASURE_RUNNERS = METHOD_RUNNERS,
-	MEASURE_FLIGHT = METHOD_BUILDERS + 2 * METHOD_RUNNERS, /* measure_flight at most */
-	MEASURE_RACERS = METHOD_RACERS,
-	MEASURE_NETWORKS = METHOD_NETWORKS,
-};
 
 /* One candidate: a scheduled set (printed at once, not kept) of the task that `ref` is of. */
 typedef struct MeasureJob {

@@ -18,10 +18,12 @@
 /* A device failed once more. After some failures in a row it is given up, where there are others. */
 static void count_failure(Runner *x, const char *why)
 {
-	if (local_others(x) > 0 && ++x->lost == METHOD_LOST_STARTS) {
-		x->gone = true;
-		local_tell_lost(x, why);
-	}
+	Local *m = x->m;
+	if (local_others(x) == 0 || ++x->lost < METHOD_LOST_STARTS || x->gone)
+		return;
+	for (int i = 0; i < m->o.runners; i++)
+		m->runner[i].gone |= m->runner[i].first == x->first;
+	local_tell_lost(x, why);
 }
 
 /* Bytes that a candidate needs on its device, or that any candidate of its Task needs. */
@@ -44,7 +46,7 @@ static void carried(Runner *x, const Job *j, RunStatus status)
 	Local *m = x->m;
 	x->lost = 0;
 	for (int i = 0; i < m->o.runners; i++)
-		if (i != x->index && (j->refusers >> i & 1) != 0)
+		if (i != x->first && (j->refusers >> i & 1) != 0)
 			count_failure(&m->runner[i], m->runner[i].refusal);
 	if (status == RUN_OK && (j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT) && needed(j, false) > m->carried)
 		m->carried = needed(j, false);
@@ -354,7 +356,7 @@ static void refuse(Runner *x, const char *why)
 	Job *j = x->running;
 	bool anywhere = local_anywhere(j);
 	snprintf(x->refusal, sizeof x->refusal, "%s", why);
-	j->refusers |= 1u << x->index;
+	j->refusers |= 1u << x->first;
 	if (!anywhere && !j->no_room)
 		lose(x, why);
 	else if (anywhere && local_untried(x, j))
@@ -514,6 +516,8 @@ void runner_start(Runner *x, Job *j)
 	}
 	int network_ms = METHOD_NETWORK_MS + (m->o.device ? j->nnet * METHOD_DEVICE_NETWORK_MS : 0);
 	send_phase(x, &msg, j->kind == JOB_CANDIDATE || j->kind == JOB_ENTRANT ? m->o.run_ms : network_ms);
+	if (m->paused)
+		local_pause(x, x->sampling);
 }
 
 void runner_close(Runner *x)

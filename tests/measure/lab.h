@@ -31,7 +31,7 @@ static inline Measure *open_with(Arena *a, char *builder0, char *builder1, char 
 	char **b = arena_array(a, char *, 3), **r = arena_array(a, char *, 3);
 	MeasureRunner *runner = arena_new_of(a, MeasureRunner);
 	b[0] = builder0, b[1] = builder1, r[0] = runner0, r[1] = runner1;
-	*runner = (MeasureRunner){ r, "cpu" };
+	*runner = (MeasureRunner){ .argv = r, .name = "cpu" };
 	MeasureOptions o = { .builder = b,
 		.runner = runner,
 		.runners = 1,

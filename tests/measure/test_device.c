@@ -59,7 +59,7 @@ static Lab open_lab(void)
 	builder[0] = dlc;
 	runner[0] = worker;
 	MeasureOptions o = { .builder = builder, .builders = 1, .threads = 1, .device = true };
-	o.runner = &(MeasureRunner){ runner, "opencl:0" };
+	o.runner = &(MeasureRunner){ .argv = runner, .name = "opencl:0" };
 	o.runners = 1;
 	o.build_ms = 20000;
 	o.run_ms = 20000;

@@ -322,7 +322,7 @@ static MeasureOptions options_of(Arena *a, const char *builder, int builders)
 	b[1] = arena_printf(a, "%s", builder);
 	r[1] = arena_printf(a, "--runner");
 	MeasureRunner *runner = arena_new_of(a, MeasureRunner);
-	*runner = (MeasureRunner){ r, "cpu" };
+	*runner = (MeasureRunner){ .argv = r, .name = "cpu" };
 	return (MeasureOptions){ .builder = b,
 		.runner = runner,
 		.runners = 1,

@@ -77,7 +77,7 @@ START_TEST(a_check_copies_outputs_once)
 	char *builder[] = { dlc, "builder", "--target=cuda:h200", NULL };
 	char *runner[] = { worker, "--stdio", "--device=cuda:0", NULL };
 	MeasureOptions o = { .builder = builder, .builders = 1, .threads = 1, .device = true, .runners = 1 };
-	o.runner = &(MeasureRunner){ runner, "cuda:0" };
+	o.runner = &(MeasureRunner){ .argv = runner, .name = "cuda:0" };
 	o.build_ms = o.run_ms = 20000;
 	o.tolerance = 1e-4;
 	share_traffic();

@@ -59,7 +59,7 @@ static void open_lab(Lab *lab, char *const fault[2])
 		char **argv = arena_array(lab->arena, char *, 8);
 		char *const all[] = { "env", MEMORY, "FAKE_CUDA_DEVICES=2", fault[k], worker, "--stdio", DEVICE[k] };
 		memcpy(argv, all, sizeof all);
-		runner[k] = (MeasureRunner){ argv, NAME[k] };
+		runner[k] = (MeasureRunner){ .argv = argv, .name = NAME[k] };
 	}
 	MeasureOptions o = { .builder = builder, .builders = 1, .threads = 1, .device = true };
 	o.runner = runner;
