@@ -74,6 +74,17 @@ static void element(Print *p, const Stmt *s, const char *lane)
 	text_add(p->out, half ? ");" : ";");
 }
 
+/* A vector of indices may be computed with 32 bits. */
+static void as_long(Print *p, const Expr *v)
+{
+	bool index = dtype_eq(dtype_scalar(v->type), I64);
+	if (index)
+		text_add(p->out, "convert_%s(", c_vector_type(p, v->type, false));
+	c_whole_vector(p, v);
+	if (index)
+		text_add(p->out, ")");
+}
+
 /* Are the elements neighbours in memory, as many as a vector of the dialect has? */
 static bool is_row(const Print *p, const Stmt *s)
 {
@@ -187,38 +198,64 @@ static bool reads_memory(const Expr *e, void *arg)
 	return e->op == IR_LOAD && !c_is_variable(arg, e->name, e->arg[0]);
 }
 
-/*
- * A masked row whose value can be computed in lanes that are not stored. It is stored whole, or put into an array from
- * which the lanes of the mask are copied. false: it is no such row.
- */
-static bool store_computed(Print *p, const Stmt *s, int n)
+/* Lines that store the lanes of a vector to places that are no row. The value is computed as a whole. */
+static bool scatter(Print *p, const Stmt *s, int n)
 {
-	const Expr *v = s->store.value, *mask = s->store.mask;
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
+	int temp = p->temps;
+	if (s->store.mask != NULL || c_is_half(v->type) || v->type.kind == DT_BOOL || !c_has_vector(p, n) ||
+		c_is_variable(p, s->store.dst.buf, idx) || v->type.lanes != n || idx->type.lanes != n)
+		return false;
+	p->temps++;
+	text_add(p->out, "const %s temp%d = ", c_vector_type(p, v->type, false), temp);
+	as_long(p, v);
+	text_add(p->out, ";");
+	for (int k = 0; k < n; k++) {
+		c_line(p);
+		const char *lane = arena_printf(p->job->arena, "temp%d.s%x", temp, (unsigned)k);
+		assign(p, s, arena_printf(p->job->arena, "%d", k), lane);
+	}
+	return true;
+}
+
+/*
+ * A masked vector, no row or not always a whole one, whose value can be computed in lanes that are not stored: they are
+ * copied from an array. A CPU's compiler is much faster with this loop than with all lanes. A GPU would have the array
+ * in memory. false: it is no such store.
+ */
+static bool store_from_array(Print *p, const Stmt *s, int n)
+{
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0], *mask = s->store.mask;
 	Lanes x = { p, NULL };
-	if (!is_row(p, s) || mask->type.lanes != n || ir_find_node(v, reads_memory, p) != NULL ||
-		ir_find_node(mask, needs_constant_lane, &x) != NULL)
+	if (mask == NULL || mask->op == IR_SPLAT || target_has_warps(p->job->target) || !c_has_vector(p, n) ||
+		c_is_variable(p, s->store.dst.buf, idx) || v->type.lanes != n || idx->type.lanes != n ||
+		mask->type.lanes != n || ir_find_node(idx, needs_constant_lane, &x) != NULL ||
+		ir_find_node(v, reads_memory, p) != NULL || ir_find_node(mask, needs_constant_lane, &x) != NULL)
 		return false;
 	const char *temp = arena_printf(p->job->arena, "temp%d", p->temps);
-	const char *rest = arena_printf(p->job->arena, "rest%d", p->temps++);
+	const char *lane = arena_printf(p->job->arena, "lane%d", p->temps++);
 	text_add(p->out, "const %s %s = ", c_vector_type(p, v->type, false), temp);
-	c_whole_vector(p, v);
+	as_long(p, v);
 	text_add(p->out, ";");
 	c_line(p);
-	text_add(p->out, "if (all(");
-	c_whole_vector(p, mask);
-	text_add(p->out, ")) ");
-	store_row(p, s, temp, NULL);
-	c_line(p);
-	text_add(p->out, "else {");
+	if (is_row(p, s)) {
+		text_add(p->out, "if (all(");
+		c_whole_vector(p, mask);
+		text_add(p->out, ")) ");
+		store_row(p, s, temp, NULL);
+		c_line(p);
+		text_add(p->out, "else ");
+	}
+	text_add(p->out, "{");
 	p->depth++;
 	c_line(p);
-	text_add(p->out, "%s %s[%d];", c_memory_type(p, v->type), rest, n);
+	text_add(p->out, "%s %s[%d];", c_memory_type(p, v->type), lane, n);
 	c_line(p);
-	store_row(p, s, temp, rest);
+	store_row(p, s, temp, lane);
 	c_line(p);
 	lanes(p, n, mask);
-	c_access(p, s->store.dst.buf, s->store.dst.idx[0], "l");
-	text_add(p->out, " = %s[l];", rest);
+	c_access(p, s->store.dst.buf, idx, "l");
+	text_add(p->out, " = %s[l];", lane);
 	p->depth--;
 	c_line(p);
 	text_add(p->out, "}");
@@ -266,9 +303,8 @@ static void store_own(Print *p, const Stmt *s, int n)
 		c_load_parts(p, s->store.value);
 	if (n == 1 && mask == NULL)
 		element(p, s, NULL);
-	else if (mask != NULL && mask->op != IR_SPLAT && store_computed(p, s, n))
-		return;
-	else if (mask != NULL ? !store_tested(p, s, n) : !store_vector(p, s))
+	else if (mask != NULL ? !store_from_array(p, s, n) && !store_tested(p, s, n)
+	                      : !store_vector(p, s) && !scatter(p, s, n))
 		store_lanes(p, s, n);
 }
 
