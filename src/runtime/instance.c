@@ -279,7 +279,7 @@ static bool part_pair(DlcInstance *i, uint32_t input, uint32_t output)
  * over an input is computed in the instance's own memory and copied after the last step. An input that overlaps an
  * output's own memory is copied before the first step. Each change may make another pair overlap.
  */
-static DlcStatus part_bound(DlcInstance *i, DlcError *err)
+static void part_bound(DlcInstance *i)
 {
 	const DlcModel *m = i->m;
 	for (uint32_t t = 0; t < ntensor(m); t++)
@@ -290,6 +290,22 @@ static DlcStatus part_bound(DlcInstance *i, DlcError *err)
 			for (uint32_t u = 0; u < m->ninput; u++)
 				parted |= part_pair(i, u, t);
 	}
+}
+
+/* A run copies tensor t between the caller's memory and its own. */
+static bool is_copied(const Bound *b)
+{
+	return b->user != NULL && !b->direct && b->user != b->own;
+}
+
+/*
+ * Two outputs lie apart. The instance's own memory of a tensor that is copied is written before the first step, or read
+ * after the last one. So no bound tensor of the same role may overlap it, not even the copied tensor itself: drivers do
+ * not define such a copy.
+ */
+static DlcStatus refuse_overlaps(const DlcInstance *i, DlcError *err)
+{
+	const DlcModel *m = i->m;
 	for (uint32_t t = m->ninput; t < ntensor(m); t++) {
 		const Bound *b = &i->bound[t];
 		for (uint32_t u = m->ninput; u < ntensor(m) && b->user != NULL; u++) {
@@ -300,6 +316,17 @@ static DlcStatus part_bound(DlcInstance *i, DlcError *err)
 					m->text + m->tensor[t].name, m->text + m->tensor[u].name);
 		}
 	}
+	for (uint32_t t = 0; t < ntensor(m); t++)
+		for (uint32_t u = 0; u < ntensor(m) && is_copied(&i->bound[t]); u++) {
+			const Bound *b = &i->bound[u];
+			if ((t < m->ninput) == (u < m->ninput) && b->user != NULL && !b->away &&
+				overlap(i, u, b->user, t, i->bound[t].own))
+				return runtime_fail(err, DLC_BAD_ARGUMENT,
+					"%s %s overlaps the instance's own memory of %s, which each run uses for a copy: bind other memory "
+					"to %s",
+					u < m->ninput ? "input" : "output", m->text + m->tensor[u].name, m->text + m->tensor[t].name,
+					m->text + m->tensor[u].name);
+		}
 	return DLC_OK;
 }
 
@@ -321,9 +348,10 @@ DlcStatus instance_resolve(DlcInstance *i, DlcError *err)
 	for (uint32_t t = 0; t < ntensor(m) && s == DLC_OK; t++)
 		if (i->bound[t].user != NULL)
 			s = check_bound(i, t, err);
-	if (s == DLC_OK)
-		s = part_bound(i, err);
 	if (s != DLC_OK)
+		return s;
+	part_bound(i);
+	if ((s = refuse_overlaps(i, err)) != DLC_OK)
 		return s;
 	resolve_args(i, 0, m->h->arg.count);
 	resolve_launches(i, 0, m->h->op.count);
@@ -457,7 +485,7 @@ static int copy_bound(DlcInstance *i, DlcRole role)
 	for (int k = 0; k < dlc_model_count(i->m, role) && status == 0; k++) {
 		uint32_t row = (uint32_t)k + (role == DLC_OUTPUT ? i->m->ninput : 0);
 		const Bound *b = &i->bound[row];
-		if (b->user == NULL || b->direct)
+		if (!is_copied(b))
 			continue;
 		DlcTensor t;
 		dlc_model_tensor(i->m, role, k, &t);

@@ -151,6 +151,8 @@ static int far_synchronize(DeviceStream *s)
 static int far_copy(DeviceStream *s, void *to, const void *from, size_t bytes, DeviceWay way)
 {
 	Command *c = far_put(s);
+	uintptr_t x = (uintptr_t)to, y = (uintptr_t)from;
+	ck_assert(way != DEVICE_WITHIN || x + bytes <= y || y + bytes <= x); /* drivers do not define it */
 	*c = (Command){ .to = way == DEVICE_DOWN ? to : (void *)((uintptr_t)to ^ FAR),
 		.from = way == DEVICE_UP ? from : (const void *)((uintptr_t)from ^ FAR),
 		.bytes = bytes };

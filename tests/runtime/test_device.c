@@ -93,6 +93,45 @@ START_TEST(adds)
 }
 END_TEST
 
+/*
+ * Bound addresses of the device: an input lies where the other one, on the host, is copied to; an output lies in the
+ * instance's own memory of it.
+ */
+START_TEST(bound_over_copies)
+{
+	static float host[N];
+	int64_t shape[] = { 1, N };
+	float a[N], out[N];
+	Net n;
+	DlcTensor t;
+	DlcError err = { 0 };
+	Build *build = build_add_more(N);
+	set_launch(build, some_launch());
+	ck_assert_msg(open_far(build, &n, &err) == DLC_OK, "%s", err.text);
+	ck_assert(dlc_instance_tensor(n.i, DLC_INPUT, 0, &t, NULL) == DLC_OK);
+	bind(&n, DLC_INPUT, 0, host, shape);
+	ck_assert(dlc_instance_bind(n.i, DLC_INPUT, 1, &t, NULL) == DLC_OK);
+	ck_assert(dlc_instance_run(n.i, &err) == DLC_BAD_ARGUMENT);
+	ck_assert_str_eq(err.text,
+		"input b overlaps the instance's own memory of a, which each run uses for a copy: bind other memory to b");
+	bind(&n, DLC_INPUT, 1, host, shape);
+	ck_assert(dlc_instance_tensor(n.i, DLC_OUTPUT, 0, &t, NULL) == DLC_OK);
+	ck_assert(dlc_instance_bind(n.i, DLC_INPUT, 0, &t, NULL) == DLC_OK);
+	ck_assert(dlc_instance_bind(n.i, DLC_OUTPUT, 0, &t, NULL) == DLC_OK);
+	for (int k = 0; k < N; k++) {
+		a[k] = (float)k;
+		host[k] = 3 * (float)k;
+	}
+	ck_assert(dlc_instance_write(n.i, DLC_INPUT, 0, a, sizeof a, NULL) == DLC_OK);
+	ck_assert_msg(dlc_instance_run(n.i, &err) == DLC_OK, "%s", err.text);
+	ck_assert(dlc_instance_read(n.i, DLC_OUTPUT, 0, out, sizeof out, NULL) == DLC_OK);
+	for (int k = 0; k < N; k++)
+		ck_assert_float_eq(out[k], a[k] + host[k] + 1);
+	net_close(&n);
+	ck_assert_int_eq(far_held, 0);
+}
+END_TEST
+
 /* A variant that needs the feature, with the test kernels as its image. */
 static void add_variant(Build *b, const char *feature)
 {
@@ -441,6 +480,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("device");
 	tcase_add_test(tc, adds);
+	tcase_add_test(tc, bound_over_copies);
 	tcase_add_test(tc, takes_the_first_variant_that_fits);
 	tcase_add_test(tc, written_and_read);
 	tcase_add_test(tc, binds_device_memory);

@@ -1,6 +1,6 @@
 /*
  * Tensors that are bound over each other or over the instance's own memory: results are those of tensors that lie
- * apart, but two outputs in one place are refused.
+ * apart, but two outputs in one place are refused, and so is what a run's copies would overwrite.
  */
 #include <string.h>
 
@@ -156,6 +156,70 @@ START_TEST(outputs_overlap)
 }
 END_TEST
 
+static void expect_refused(Net *n, const char *text)
+{
+	DlcError err = { 0 };
+	ck_assert_int_eq(dlc_instance_run(n->i, &err), DLC_BAD_ARGUMENT);
+	ck_assert_str_eq(err.text, text);
+}
+
+/* A run would overwrite an input that lies in the memory to which another input, or a part of itself, is copied. */
+START_TEST(inputs_over_copies)
+{
+	static _Alignas(64) float memory[N + 1];
+	float a[N];
+	Net n = net_open(build_add_more(N), 1);
+	float *mine[2] = { net_own(&n, DLC_INPUT, 0), net_own(&n, DLC_INPUT, 1) };
+	for (int copied = 0; copied < 2; copied++) {
+		bind_floats(&n, DLC_INPUT, copied, memory + 1); /* unaligned */
+		bind_floats(&n, DLC_INPUT, !copied, mine[copied]);
+		expect_refused(&n, copied == 0
+			? "input b overlaps the instance's own memory of a, which each run uses for a copy: bind other memory to "
+			  "b"
+			: "input a overlaps the instance's own memory of b, which each run uses for a copy: bind other memory to "
+			  "a");
+	}
+	bind_floats(&n, DLC_INPUT, 0, memory + 1);
+	bind_floats(&n, DLC_INPUT, 1, memory + 1); /* both are only read */
+	fill(memory, N + 1, 3);
+	net_run(&n);
+	expect_sum(net_own(&n, DLC_OUTPUT, 0), memory + 1, memory + 1);
+	bind_floats(&n, DLC_INPUT, 0, mine[0] + 1);
+	expect_refused(
+		&n, "input a overlaps the instance's own memory of a, which each run uses for a copy: bind other memory to a");
+	bind_floats(&n, DLC_INPUT, 0, mine[1]); /* b's own memory is used, but nothing is copied there */
+	bind_floats(&n, DLC_INPUT, 1, mine[0]);
+	fill(a, N, 40);
+	memcpy(mine[1], a, sizeof a);
+	fill(mine[0], N, 2);
+	net_run(&n);
+	expect_sum(net_own(&n, DLC_OUTPUT, 0), a, mine[0]);
+	net_close(&n);
+}
+END_TEST
+
+/* An output that is bound to the instance's own memory of it is there already, though an input lies there too. */
+START_TEST(own_output)
+{
+	float a[N], b[N];
+	Net n = net_open(build_add_more(N), 1);
+	float *out = net_own(&n, DLC_OUTPUT, 0);
+	bind_floats(&n, DLC_INPUT, 0, out);
+	bind_floats(&n, DLC_OUTPUT, 0, out);
+	fill(a, N, 7);
+	fill(b, N, 1);
+	memcpy(out, a, sizeof a);
+	ck_assert(dlc_instance_write(n.i, DLC_INPUT, 1, b, sizeof b, NULL) == DLC_OK);
+	net_run(&n);
+	expect_sum(out, a, b);
+	bind_floats(&n, DLC_OUTPUT, 0, out + 1);
+	expect_refused(&n,
+		"output out overlaps the instance's own memory of out, which each run uses for a copy: bind other memory to "
+		"out");
+	net_close(&n);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("overlaps");
@@ -164,5 +228,7 @@ int main(void)
 	tcase_add_loop_test(tc, overlaps_in_turn, 0, LEN(THREADS));
 	tcase_add_test(tc, empty_inside_another);
 	tcase_add_test(tc, outputs_overlap);
+	tcase_add_test(tc, inputs_over_copies);
+	tcase_add_test(tc, own_output);
 	return run_suite("overlaps", tc);
 }
