@@ -103,6 +103,56 @@ static const Expr *unary(Naive *nv, const Args *a, Node op)
 	return ir_unary(nv->ir, op, arg(nv, a, 0));
 }
 
+static const Expr *infinity(Naive *nv, const Args *a, bool negative)
+{
+	return ir_eq(nv->ir, arg(nv, a, 0), number(nv, a, negative ? -INFINITY : INFINITY));
+}
+
+static const Expr *is_inf(Naive *nv, const Args *a)
+{
+	const Expr *low = op_int(nv->c, "negative") != 0 ? infinity(nv, a, true) : ir_bool(nv->ir, false);
+	const Expr *high = op_int(nv->c, "positive") != 0 ? infinity(nv, a, false) : ir_bool(nv->ir, false);
+	return ir_binary(nv->ir, IR_OR, low, high);
+}
+
+/* A zero of either sign and NaN stay as they are. */
+static const Expr *sign(Naive *nv, const Args *a)
+{
+	const Expr *x = arg(nv, a, 0), *zero = number(nv, a, 0);
+	const Expr *low = x;
+	if (a->t.kind != DT_UINT)
+		low = ir_select(nv->ir, ir_lt(nv->ir, x, zero), number(nv, a, -1), x);
+	return ir_select(nv->ir, ir_lt(nv->ir, zero, x), number(nv, a, 1), low);
+}
+
+/* A count that the type has no bits for is replaced, since the loop language does not define the shift. */
+static const Expr *shift(Naive *nv, const Args *a, Node op)
+{
+	const Expr *by = arg(nv, a, 1), *count = ir_min(nv->ir, by, number(nv, a, a->t.bits - 1));
+	const Expr *moved = ir_binary(nv->ir, op, arg(nv, a, 0), count);
+	return ir_select(nv->ir, ir_eq(nv->ir, by, count), moved, number(nv, a, 0));
+}
+
+/* Integers: the remainders by 0 and by -1 are 0, as by 1, and neither traps. */
+static const Expr *remainder_of(Naive *nv, const Args *a)
+{
+	Ir *ir = nv->ir;
+	const Expr *y = arg(nv, a, 1);
+	if (dtype_is_int(a->t)) {
+		const Expr *trap = ir_eq(ir, y, number(nv, a, 0));
+		if (a->t.kind == DT_INT)
+			trap = ir_binary(ir, IR_OR, trap, ir_eq(ir, y, number(nv, a, -1)));
+		y = ir_select(ir, trap, number(nv, a, 1), y);
+	}
+	return ir_binary(ir, op_int(nv->c, "fmod") != 0 ? IR_TMOD : IR_MOD, arg(nv, a, 0), y);
+}
+
+static const Expr *where(Naive *nv, const Args *a)
+{
+	const Expr *cond = naive_load_broadcast(nv, 0, a->idx, a->rank, BOOL);
+	return ir_select(nv->ir, cond, arg(nv, a, 1), arg(nv, a, 2));
+}
+
 static const Expr *formula(Naive *nv, const Args *a)
 {
 	Ir *ir = nv->ir;
@@ -115,6 +165,19 @@ static const Expr *formula(Naive *nv, const Args *a)
 	case OP_pow: return power(nv, a);
 	case OP_maximum: return binary(nv, a, IR_MAX);
 	case OP_minimum: return binary(nv, a, IR_MIN);
+	case OP_mod: return remainder_of(nv, a);
+	case OP_equal: return binary(nv, a, IR_EQ);
+	case OP_less: return binary(nv, a, IR_LT);
+	case OP_less_equal: return binary(nv, a, IR_LE);
+	case OP_bit_and: return binary(nv, a, IR_AND);
+	case OP_bit_or: return binary(nv, a, IR_OR);
+	case OP_bit_xor: return binary(nv, a, IR_XOR);
+	case OP_bit_not: return unary(nv, a, IR_NOT);
+	case OP_shift_left: return shift(nv, a, IR_SHL);
+	case OP_shift_right: return shift(nv, a, IR_SHR);
+	case OP_where: return where(nv, a);
+	case OP_is_nan: return unary(nv, a, IR_ISNAN);
+	case OP_is_inf: return is_inf(nv, a);
 	case OP_prelu: return bend(nv, a, binary(nv, a, IR_MUL));
 	case OP_relu: return ir_max(ir, arg(nv, a, 0), zero);
 	case OP_leaky_relu: return bend(nv, a, ir_mul(ir, attr(nv, a, "alpha"), arg(nv, a, 0)));
@@ -132,6 +195,12 @@ static const Expr *formula(Naive *nv, const Args *a)
 	case OP_sqrt: return unary(nv, a, IR_SQRT);
 	case OP_abs: return a->t.kind == DT_UINT ? arg(nv, a, 0) : unary(nv, a, IR_ABS);
 	case OP_neg: return unary(nv, a, IR_NEG);
+	case OP_sign: return sign(nv, a);
+	case OP_floor: return unary(nv, a, IR_FLOOR);
+	case OP_ceil: return unary(nv, a, IR_CEIL);
+	case OP_round: return unary(nv, a, IR_ROUND);
+	case OP_sin: return unary(nv, a, IR_SIN);
+	case OP_cos: return unary(nv, a, IR_COS);
 	case OP_clip: return clip(nv, a);
 	case OP_batch_norm: return batch_norm(nv, a);
 	default: return arg(nv, a, 0); /* identity, cast */
@@ -144,7 +213,8 @@ void naive_elementwise(Naive *nv)
 	const Expr *idx[DAG_MAX_RANK];
 	Buf *out = naive_buf(nv, nv->c->out[0]);
 	nest_shape(&nest, naive_out(nv, 0)->shape, idx);
-	Args a = { idx, naive_out(nv, 0)->shape.rank, naive_type(nv, naive_in(nv, 0)->type) };
+	const Value *x = naive_in(nv, nv->c->op == OP_where ? 1 : 0); /* its type decides */
+	Args a = { idx, naive_out(nv, 0)->shape.rank, naive_type(nv, x->type) };
 	if (nv->c->op == OP_identity || nv->c->op == OP_cast) /* no conversion by way of the computing type */
 		a.t = naive_buf(nv, nv->c->in[0])->type;
 	nest_close(&nest, NULL, NULL, naive_store(nv, out, idx, formula(nv, &a)));

@@ -77,6 +77,76 @@ bool infer_binary(const Dag *d, const OpCall *c, Value *out, Err *err)
 	return need_broadcast(c, a, b, &out->shape, err);
 }
 
+/* An attribute that is 0 or 1. */
+static bool need_flag(const OpCall *c, const char *name, Err *err)
+{
+	int64_t v = op_int(c, name);
+	if (v != 0 && v != 1)
+		return op_refuse(c, err, "%s is %lld, but must be 0 or 1", name, (long long)v);
+	return true;
+}
+
+bool infer_mod(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	if (dtype_is_float(op_in(d, c, 0)->type) && op_int(c, "fmod") != 1)
+		return op_refuse(c, err, "%s has floating elements, so fmod must be 1", op_in(d, c, 0)->name);
+	return need_flag(c, "fmod", err) && infer_binary(d, c, out, err);
+}
+
+/* bool is equal or not, but has no order. */
+bool infer_compare(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *a = op_in(d, c, 0), *b = op_in(d, c, 1);
+	if ((c->op != OP_equal && !need_number(c, a, err)) || !need_same_type(c, a, b, err))
+		return false;
+	*out = (Value){ .type = BOOL };
+	return need_broadcast(c, a, b, &out->shape, err);
+}
+
+bool infer_logic(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *a = op_in(d, c, 0), *b = op_in(d, c, 1);
+	if (dtype_is_float(a->type))
+		return op_refuse(c, err, "%s has floating elements, but this operator is for bools and integers", a->name);
+	set_like(out, a);
+	return b == NULL || (need_same_type(c, a, b, err) && need_broadcast(c, a, b, &out->shape, err));
+}
+
+bool infer_shift(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	char t[DTYPE_TEXT];
+	const Value *a = op_in(d, c, 0);
+	if (a->type.kind != DT_UINT)
+		return op_refuse(
+			c, err, "%s is %s, but this operator is for unsigned integers", a->name, dtype_print(a->type, t));
+	return infer_logic(d, c, out, err);
+}
+
+bool infer_where(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *cond = op_in(d, c, 0), *a = op_in(d, c, 1), *b = op_in(d, c, 2);
+	char t[DTYPE_TEXT], s[3][160];
+	Shape both;
+	if (cond->type.kind != DT_BOOL)
+		return op_refuse(c, err, "the condition %s is %s, but must be bool", cond->name, dtype_print(cond->type, t));
+	if (!need_same_type(c, a, b, err))
+		return false;
+	set_like(out, a);
+	if (!shape_broadcast(a->shape, b->shape, &both) || !shape_broadcast(cond->shape, both, &out->shape))
+		return op_refuse(c, err, "the shapes %s, %s and %s do not broadcast", shape_str(cond->shape, s[0]),
+			shape_str(a->shape, s[1]), shape_str(b->shape, s[2]));
+	return true;
+}
+
+bool infer_test(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0);
+	if (c->op == OP_is_inf && (!need_flag(c, "negative", err) || !need_flag(c, "positive", err)))
+		return false;
+	*out = (Value){ .type = BOOL, .shape = x->shape };
+	return need_float(c, x, err);
+}
+
 bool infer_prelu(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0), *slope = op_in(d, c, 1);

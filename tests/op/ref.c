@@ -348,6 +348,15 @@ static double power(double a, double b, bool whole)
 	return whole ? trunc(p) : p;
 }
 
+/* The remainder with the sign of y, or of x as C has it. */
+static double modulo(double x, double y, bool whole, bool of_x)
+{
+	if (whole && y == 0)
+		return 0;
+	double r = fmod(x, y);
+	return !of_x && r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
 /* x is read at the broadcast index, `y` too where there is a second input. */
 static double elementwise(const Env *e, double x, double y)
 {
@@ -362,6 +371,19 @@ static double elementwise(const Env *e, double x, double y)
 	case OP_pow: return power(x, y, whole);
 	case OP_maximum: return fmax(x, y);
 	case OP_minimum: return fmin(x, y);
+	case OP_mod: return modulo(x, y, whole, op_int(c, "fmod") != 0);
+	case OP_equal: return x == y;
+	case OP_less: return x < y;
+	case OP_less_equal: return x <= y;
+	case OP_bit_and: return (double)((int64_t)x & (int64_t)y);
+	case OP_bit_or: return (double)((int64_t)x | (int64_t)y);
+	case OP_bit_xor: return (double)((int64_t)x ^ (int64_t)y);
+	case OP_bit_not: return e->in[0]->type.kind == DT_BOOL ? x == 0 : -1 - x;
+	case OP_shift_left: return y < 0 || y >= e->in[0]->type.bits ? 0 : ldexp(x, (int)y);
+	case OP_shift_right: return y < 0 || y >= e->in[0]->type.bits ? 0 : floor(ldexp(x, -(int)y));
+	case OP_where: return x != 0 ? y : at_broadcast(e->in[2], e->idx, e->rank);
+	case OP_is_nan: return isnan(x);
+	case OP_is_inf: return isinf(x) && op_int(c, x < 0 ? "negative" : "positive") != 0;
 	case OP_prelu: return x < 0 ? x * y : x;
 	case OP_relu: return x > 0 ? x : 0;
 	case OP_leaky_relu: return x < 0 ? x * op_float(c, "alpha") : x;
@@ -378,6 +400,12 @@ static double elementwise(const Env *e, double x, double y)
 	case OP_sqrt: return sqrt(x);
 	case OP_abs: return fabs(x);
 	case OP_neg: return -x;
+	case OP_sign: return x > 0 ? 1 : x < 0 ? -1 : x;
+	case OP_floor: return floor(x);
+	case OP_ceil: return ceil(x);
+	case OP_round: return rint(x);
+	case OP_sin: return sin(x);
+	case OP_cos: return cos(x);
 	case OP_clip:
 		if (e->in[1] != NULL)
 			x = fmax(x, e->in[1]->v[0]);

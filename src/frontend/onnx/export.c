@@ -194,7 +194,7 @@ bool onnx_export(Text *out, const Dag *d, Err *err)
 		names_give(o.names, d->value.at[k].name);
 	}
 	for (size_t k = 0; k < d->call.n; k++) {
-		int need = onnx_write_opset(&d->call.at[k]);
+		int need = onnx_write_opset(d, &d->call.at[k]);
 		o.opset = need > o.opset ? need : o.opset;
 	}
 	write_sources(&o);

@@ -25,7 +25,7 @@ typedef struct OutNode {
  */
 bool onnx_write_call(OnnxOut *o, const OpCall *c, const char *const *in, const char *const *out);
 /* The opset that a call needs. */
-int onnx_write_opset(const OpCall *c);
+int onnx_write_opset(const Dag *d, const OpCall *c);
 
 OutNode out_begin(OnnxOut *o, const char *op_type);
 void out_input(OutNode *n, const char *name); /* NULL: an optional input that is absent */

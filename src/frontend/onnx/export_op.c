@@ -1,8 +1,8 @@
 /*
  * One row for each operator: the ONNX node with the same meaning, and a function if it needs attributes,
  * constants or several nodes. Formulas are those of op/op.def. ONNX is opset 17, or the newer one that an
- * operator needs: 19 for dilated average pooling and padding by wrapping, 22 for an average that counts
- * padding but not what rounding up adds.
+ * operator needs: 18 for bitwise operators, 19 for dilated average pooling and padding by wrapping, 22 for an
+ * average that counts padding but not what rounding up adds.
  */
 #include "frontend/onnx/export.h"
 
@@ -195,6 +195,37 @@ static bool with_alpha(const Call *k)
 	return end(k, &n);
 }
 
+/* "And" is for bools, "BitwiseAnd" for integers. */
+static bool logic(const Call *k)
+{
+	Call n = *k;
+	if (arg(k, 0)->type.kind != DT_BOOL)
+		n.type = arena_printf(k->o->arena, "Bitwise%s", k->type);
+	return plain(&n);
+}
+
+static bool shift(const Call *k)
+{
+	OutNode n = begin(k);
+	out_text(&n, "direction", k->c->op == OP_shift_left ? "LEFT" : "RIGHT");
+	return end(k, &n);
+}
+
+static bool mod(const Call *k)
+{
+	OutNode n = begin(k);
+	out_int(&n, "fmod", op_int(k->c, "fmod"));
+	return end(k, &n);
+}
+
+static bool is_inf(const Call *k)
+{
+	OutNode n = begin(k);
+	out_int(&n, "detect_negative", op_int(k->c, "negative"));
+	out_int(&n, "detect_positive", op_int(k->c, "positive"));
+	return end(k, &n);
+}
+
 static bool hard_sigmoid(const Call *k)
 {
 	OutNode n = begin(k);
@@ -368,6 +399,19 @@ static const struct {
 	[OP_pow] = { "Pow", plain },
 	[OP_maximum] = { "Max", plain },
 	[OP_minimum] = { "Min", plain },
+	[OP_mod] = { "Mod", mod },
+	[OP_equal] = { "Equal", plain },
+	[OP_less] = { "Less", plain },
+	[OP_less_equal] = { "LessOrEqual", plain },
+	[OP_bit_and] = { "And", logic },
+	[OP_bit_or] = { "Or", logic },
+	[OP_bit_xor] = { "Xor", logic },
+	[OP_bit_not] = { "Not", logic },
+	[OP_shift_left] = { "BitShift", shift },
+	[OP_shift_right] = { "BitShift", shift },
+	[OP_where] = { "Where", plain },
+	[OP_is_nan] = { "IsNaN", plain },
+	[OP_is_inf] = { "IsInf", is_inf },
 	[OP_prelu] = { "PRelu", plain },
 	[OP_relu] = { "Relu", plain },
 	[OP_leaky_relu] = { "LeakyRelu", with_alpha },
@@ -382,6 +426,12 @@ static const struct {
 	[OP_sqrt] = { "Sqrt", plain },
 	[OP_abs] = { "Abs", plain },
 	[OP_neg] = { "Neg", plain },
+	[OP_sign] = { "Sign", plain },
+	[OP_floor] = { "Floor", plain },
+	[OP_ceil] = { "Ceil", plain },
+	[OP_round] = { "Round", plain },
+	[OP_sin] = { "Sin", plain },
+	[OP_cos] = { "Cos", plain },
 	[OP_clip] = { "Clip", clip },
 	[OP_cast] = { "Cast", cast },
 	[OP_identity] = { "Identity", plain },
@@ -400,9 +450,11 @@ static const struct {
 	[OP_pad] = { "Pad", pad },
 };
 
-int onnx_write_opset(const OpCall *c)
+int onnx_write_opset(const Dag *d, const OpCall *c)
 {
 	int count;
+	if (rows[c->op].write == logic && d->value.at[c->in[0]].type.kind != DT_BOOL)
+		return 18;
 	if (counts_pads(c) && op_int(c, "ceil") != 0)
 		return 22;
 	if (c->op == OP_avg_pool && op_ints(c, "dilations", &count) != NULL)

@@ -57,37 +57,9 @@ static void import_hard_sigmoid(Visit *v)
 	node_set(v, 0, node_call(v, OP_hard_sigmoid, &x, 1, attr, 2));
 }
 
-/*
- * Input 1 as the Dag's broadcasting wants it. Before opset 7 its dimensions were placed from `axis`
- * on; without an axis they are the last ones, which is NumPy's rule.
- */
-static int second_operand(Visit *v)
-{
-	const Item *a = node_need(v, 0), *b = node_need(v, 1);
-	int y = node_value(v, 1);
-	if (v->frame->opset >= 7)
-		return y;
-	bool wide = node_attr_int(v, "broadcast", 0) != 0, placed = node_has(v, "axis");
-	int64_t axis = node_attr_int(v, "axis", 0);
-	if (!wide && node_ok(v) && !shape_eq(a->shape, b->shape))
-		node_fail(v, ERR_TYPE, "its inputs have different shapes, and its attribute broadcast is not set");
-	if (!wide || !placed || b->shape.rank == 0)
-		return y;
-	int at = node_axis(v, axis, a->shape.rank);
-	if (at + b->shape.rank > a->shape.rank)
-		node_fail(v, ERR_TYPE, "its second input has too many dimensions for axis %d of the first one", at);
-	if (!node_ok(v))
-		return y;
-	Shape s = b->shape;
-	s.rank = a->shape.rank - at;
-	for (int k = b->shape.rank; k < s.rank; k++)
-		s.dim[k] = 1;
-	return node_reshape(v, y, s);
-}
-
 static void import_binary(Visit *v, int op)
 {
-	int y = second_operand(v);
+	int y = node_second(v);
 	node_set(v, 0, node_call2(v, op, node_value(v, 0), y));
 }
 
@@ -108,7 +80,7 @@ BINARY(div, OP_div)
 static void import_pow(Visit *v)
 {
 	const Item *a = node_need(v, 0), *b = node_need(v, 1);
-	int y = second_operand(v), x = node_value(v, 0);
+	int y = node_second(v), x = node_value(v, 0);
 	if (!dtype_is_float(a->type) && dtype_is_float(b->type)) {
 		x = node_cast(v, x, b->type);
 		node_set(v, 0, node_cast(v, node_call2(v, OP_pow, x, y), a->type));

@@ -415,6 +415,30 @@ int node_number(Visit *n, DType type, double v)
 	return node_const(n, type, shape_of(0, NULL), data);
 }
 
+int node_second(Visit *n)
+{
+	const Item *a = node_need(n, 0), *b = node_need(n, 1);
+	int y = node_value(n, 1);
+	if (n->frame->opset >= 7)
+		return y;
+	bool wide = node_attr_int(n, "broadcast", 0) != 0, placed = node_has(n, "axis");
+	int64_t axis = node_attr_int(n, "axis", 0);
+	if (!wide && node_ok(n) && !shape_eq(a->shape, b->shape))
+		node_fail(n, ERR_TYPE, "its inputs have different shapes, and its attribute broadcast is not set");
+	if (!wide || !placed || b->shape.rank == 0)
+		return y;
+	int at = node_axis(n, axis, a->shape.rank);
+	if (at + b->shape.rank > a->shape.rank)
+		node_fail(n, ERR_TYPE, "its second input has too many dimensions for axis %d of the first one", at);
+	if (!node_ok(n))
+		return y;
+	Shape s = b->shape;
+	s.rank = a->shape.rank - at;
+	for (int k = b->shape.rank; k < s.rank; k++)
+		s.dim[k] = 1;
+	return node_reshape(n, y, s);
+}
+
 /* Binds output k of the node to an Item; the walk has made sure that the name is new. */
 static void bind_output(Visit *n, int k, Item *it)
 {

@@ -26,7 +26,7 @@ typedef struct OnnxRow {
 	void (*import)(Visit *n);
 } OnnxRow;
 
-extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_move_rows[]; /* end with name NULL */
+extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_logic_rows[], onnx_move_rows[]; /* end with name NULL */
 
 bool node_ok(const Visit *n);
 /* "node 'x' (Conv): ..." */
@@ -75,6 +75,11 @@ int node_reshape(Visit *n, int x, Shape shape); /* x itself if it has that shape
 int node_cast(Visit *n, int x, DType type);
 int node_const(Visit *n, DType type, Shape shape, const void *data);
 int node_number(Visit *n, DType type, double v); /* a scalar constant */
+/*
+ * Input 1 as the Dag's broadcasting wants it. Before opset 7 its dimensions were placed from `axis`
+ * on; without an axis they are the last ones, which is NumPy's rule.
+ */
+int node_second(Visit *n);
 const Value *node_val(Visit *n, int value);      /* its type and shape; a scalar f32 after a failure */
 
 void node_set(Visit *n, int k, int value);
