@@ -54,6 +54,12 @@ static double flops_window(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each);
 }
 
+/* Each of k rounds visits all elements. */
+static double flops_top_k(const Dag *d, const OpCall *c, double each)
+{
+	return flops_reduce(d, c, each * (double)op_int(c, "k"));
+}
+
 /* A square and a sum for each channel of the window beside the rest. */
 static double flops_lrn(const Dag *d, const OpCall *c, double each)
 {

@@ -79,6 +79,9 @@ void naive_dense(Naive *nv);
 void naive_matmul(Naive *nv);
 void naive_softmax(Naive *nv);
 void naive_reduce(Naive *nv);
+void naive_arg(Naive *nv);
+void naive_scan(Naive *nv);
+void naive_top_k(Naive *nv);
 void naive_pow(Naive *nv);
 void naive_move(Naive *nv);
 

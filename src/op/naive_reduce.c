@@ -1,5 +1,5 @@
 /*
- * Reductions over axes, and softmax, which is two of them with elementwise blocks between.
+ * Reductions over axes, the places of extremes, and softmax, which is two of them with elementwise blocks between.
  * Spatial loops lie outside, reduced ones inside, each in the order of the tensor's dimensions.
  */
 #include "op/naive.h"
@@ -69,6 +69,10 @@ void naive_reduce(Naive *nv)
 	const Expr *start = ir_const(nv->ir, t, 0);
 	if (extreme)
 		start = naive_extreme(nv, t, nv->c->op == OP_reduce_max);
+	if (nv->c->op == OP_reduce_prod) {
+		monoid = "prod";
+		start = ir_const(nv->ir, t, 1);
+	}
 	if (nest.n > 0 && nest.iter[nest.n - 1].kind == ITER_REDUCE)
 		nest_close(&nest, NULL, naive_store(nv, acc, at_y, start),
 			ir_reduce(nv->ir, monoid, acc, at_y, acc->rank, naive_load(nv, 0, at_x, t)));
@@ -76,6 +80,39 @@ void naive_reduce(Naive *nv)
 		nest_close(&nest, NULL, NULL, naive_store(nv, acc, at_y, naive_load(nv, 0, at_x, t)));
 	if (acc != out)
 		divide(nv, acc, out, count);
+}
+
+/*
+ * The extreme of a line first, then the least place (with `last` the greatest) that holds it. A NaN is the extreme of
+ * its line, and NaN is not equal to itself.
+ */
+void naive_arg(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	const Value *x = naive_in(nv, 0), *y = naive_out(nv, 0);
+	int axis = (int)op_int(nv->c, "axis");
+	bool over[DAG_MAX_RANK] = { 0 }, keep = op_int(nv->c, "keep") != 0, last = op_int(nv->c, "last") != 0;
+	bool max = nv->c->op == OP_arg_max;
+	DType t = naive_type(nv, x->type);
+	Buf *out = naive_buf(nv, nv->c->out[0]), *extreme = naive_work(nv, "extreme", t, y->shape);
+	const Expr *at_x[DAG_MAX_RANK], *at_y[DAG_MAX_RANK];
+	over[axis] = true;
+
+	Nest nest = { .nv = nv };
+	reduce_axes(&nest, x->shape, over, keep, at_x, at_y);
+	const Expr *v = naive_load(nv, 0, at_x, t);
+	nest_close(&nest, "extreme", naive_store(nv, extreme, at_y, naive_extreme(nv, t, max)),
+		ir_reduce(ir, max ? "max" : "min", extreme, at_y, extreme->rank, v));
+
+	Nest places = { .nv = nv };
+	reduce_axes(&places, x->shape, over, keep, at_x, at_y);
+	v = naive_load(nv, 0, at_x, t);
+	const Expr *here = ir_eq(ir, v, ir_load(ir, extreme, at_y, extreme->rank));
+	if (dtype_is_float(t))
+		here = ir_binary(ir, IR_OR, here, ir_unary(ir, IR_ISNAN, v));
+	const Expr *none = ir_int(ir, last ? -1 : x->shape.dim[axis]);
+	nest_close(&places, NULL, naive_store(nv, out, at_y, none),
+		ir_reduce(ir, last ? "max" : "min", out, at_y, out->rank, ir_select(ir, here, at_x[axis], none)));
 }
 
 /* One of the two reductions of softmax: over input 0 (src NULL) or over a work buffer. */

@@ -178,7 +178,12 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 	case OP_reduce_sum:
 	case OP_reduce_mean:
 	case OP_reduce_max:
-	case OP_reduce_min: sort_axes(a, d, c); break;
+	case OP_reduce_min:
+	case OP_reduce_prod: sort_axes(a, d, c); break;
+	case OP_arg_max:
+	case OP_arg_min:
+	case OP_scan:
+	case OP_top_k: count_axis_from_front(d, c); break;
 	case OP_reshape:
 		if (!resolve_shape(a, d, c, err))
 			return false;

@@ -1,4 +1,4 @@
-/* Shape rules of products, elementwise operators and reductions. */
+/* Shape rules of products and elementwise operators. */
 #include "op/rules.h"
 
 #include <string.h>
@@ -202,42 +202,5 @@ bool infer_cast(const Dag *d, const OpCall *c, Value *out, Err *err)
 	set_like(out, op_in(d, c, 0));
 	if (!dtype_parse(to, strlen(to), &out->type) || out->type.lanes != 1)
 		return op_refuse(c, err, "\"%s\" is not an element type; write f32, i64, u8, bool or another one", to);
-	return true;
-}
-
-bool infer_softmax(const Dag *d, const OpCall *c, Value *out, Err *err)
-{
-	const Value *x = op_in(d, c, 0);
-	int64_t axis = op_int(c, "axis");
-	if (!need_float(c, x, err) || !need_rank(c, x, 1, DAG_MAX_RANK, err))
-		return false;
-	if (axis < -1 || axis >= x->shape.rank)
-		return op_refuse(c, err, "axis %lld does not exist: x has %d dimensions", (long long)axis, x->shape.rank);
-	set_like(out, x);
-	return true;
-}
-
-bool infer_reduce(const Dag *d, const OpCall *c, Value *out, Err *err)
-{
-	const Value *x = op_in(d, c, 0);
-	bool extreme = c->op == OP_reduce_max || c->op == OP_reduce_min, keep = op_int(c, "keep") != 0;
-	int n, rank = x->shape.rank;
-	const int64_t *axes = op_ints(c, "axes", &n);
-	bool drop[DAG_MAX_RANK] = { 0 };
-	if (!extreme && !need_number(c, x, err))
-		return false;
-	for (int i = 0; i < n; i++) {
-		if (axes[i] < 0 || axes[i] >= rank)
-			return op_refuse(c, err, "axis %lld does not exist: x has %d dimensions", (long long)axes[i], rank);
-		if (drop[axes[i]])
-			return op_refuse(c, err, "axis %lld is named twice", (long long)axes[i]);
-		drop[axes[i]] = true;
-	}
-	*out = (Value){ .type = x->type };
-	for (int i = 0; i < rank; i++)
-		if (n != 0 && !drop[i])
-			out->shape.dim[out->shape.rank++] = x->shape.dim[i];
-		else if (keep)
-			out->shape.dim[out->shape.rank++] = 1;
 	return true;
 }

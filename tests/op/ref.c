@@ -236,8 +236,8 @@ static double lrn(const Env *e)
 static double reduce(const Tensor *x, const int64_t *idx, const bool *over, int op, int64_t *count)
 {
 	Shape s = x->shape;
-	bool min = op == OP_reduce_min, extreme = min || op == OP_reduce_max;
-	double r = !extreme ? 0 : min ? INFINITY : -INFINITY;
+	bool min = op == OP_reduce_min, extreme = min || op == OP_reduce_max, prod = op == OP_reduce_prod;
+	double r = prod ? 1 : !extreme ? 0 : min ? INFINITY : -INFINITY;
 	for (int k = 0; k < s.rank; k++)
 		s.dim[k] = over[k] ? s.dim[k] : 1;
 	*count = shape_elements(s);
@@ -247,7 +247,7 @@ static double reduce(const Tensor *x, const int64_t *idx, const bool *over, int 
 		for (int k = 0; k < s.rank; k++)
 			p[k] = over[k] ? p[k] : idx[k];
 		double v = at(x, p);
-		r = !extreme ? r + v : min ? fmin(r, v) : fmax(r, v);
+		r = prod ? r * v : !extreme ? r + v : min ? fmin(r, v) : fmax(r, v);
 	}
 	return r;
 }
@@ -272,6 +272,73 @@ static double reduce_call(const Env *e)
 	if (count == 0 && e->c->op == OP_reduce_mean)
 		r = dtype_is_int(x->type) ? 0 : NAN;
 	return r;
+}
+
+/* Whether element i of a line comes before element j: by value, the largest of all being NaN, then by place. */
+static bool precedes(const double *line, int64_t i, int64_t j, bool largest)
+{
+	double a = largest ? line[i] : line[j], b = largest ? line[j] : line[i];
+	if (a > b || (isnan(a) && !isnan(b)))
+		return true;
+	return i < j && !(b > a || (isnan(b) && !isnan(a)));
+}
+
+/* The line of x along the call's axis through idx (of the result); its length. */
+static int64_t line_of(const Env *e, double *line, int64_t most, bool dropped)
+{
+	const Tensor *x = e->in[0];
+	int axis = (int)op_int(e->c, "axis");
+	int64_t p[DAG_MAX_RANK] = { 0 }, n = x->shape.dim[axis];
+	for (int k = 0, j = 0; k < x->shape.rank; k++)
+		if (k != axis || !dropped)
+			p[k] = e->idx[j++];
+	assert(n <= most);
+	for (p[axis] = 0; p[axis] < n; p[axis]++)
+		line[p[axis]] = at(x, p);
+	return n;
+}
+
+enum { LONGEST_LINE = 64 };
+
+static double arg_call(const Env *e)
+{
+	double line[LONGEST_LINE];
+	int64_t best = 0, n = line_of(e, line, LONGEST_LINE, op_int(e->c, "keep") == 0);
+	bool max = e->c->op == OP_arg_max;
+	for (int64_t i = 1; i < n; i++) {
+		bool nan = isnan(line[i]), equal = nan ? isnan(line[best]) : line[i] == line[best];
+		bool better = (nan && !equal) || (max ? line[i] > line[best] : line[i] < line[best]);
+		if (better || (equal && op_int(e->c, "last") != 0))
+			best = i;
+	}
+	return (double)best;
+}
+
+static double scan(const Env *e)
+{
+	double line[LONGEST_LINE];
+	int64_t n = line_of(e, line, LONGEST_LINE, false), at = e->idx[op_int(e->c, "axis")];
+	bool prod = strcmp(op_text(e->c, "kind"), "prod") == 0, reverse = op_int(e->c, "reverse") != 0;
+	double r = prod ? 1 : 0;
+	for (int64_t i = 0; i < n; i++)
+		if ((reverse ? i > at : i < at) || (i == at && op_int(e->c, "exclusive") == 0))
+			r = prod ? r * line[i] : r + line[i];
+	return r;
+}
+
+/* The element that as many others precede as its place in the result says. */
+static double top_k(const Env *e, int result)
+{
+	double line[LONGEST_LINE];
+	int64_t n = line_of(e, line, LONGEST_LINE, false), rank = e->idx[op_int(e->c, "axis")];
+	for (int64_t i = 0; i < n; i++) {
+		int64_t before = 0;
+		for (int64_t j = 0; j < n; j++)
+			before += i != j && precedes(line, j, i, op_int(e->c, "largest") != 0);
+		if (before == rank)
+			return result == 0 ? line[i] : (double)i;
+	}
+	return NAN;
 }
 
 static double softmax(const Env *e)
@@ -434,7 +501,12 @@ static double element(const Env *e, Shape out, int result)
 	case OP_reduce_sum:
 	case OP_reduce_mean:
 	case OP_reduce_max:
-	case OP_reduce_min: return reduce_call(e);
+	case OP_reduce_min:
+	case OP_reduce_prod: return reduce_call(e);
+	case OP_arg_max:
+	case OP_arg_min: return arg_call(e);
+	case OP_scan: return scan(e);
+	case OP_top_k: return top_k(e, result);
 	case OP_pad: return pad(e);
 	case OP_concat: return concat(e);
 	case OP_reshape:

@@ -303,6 +303,43 @@ static bool reduce(const Call *k)
 	return true;
 }
 
+static bool arg_extreme(const Call *k)
+{
+	OutNode n = begin(k);
+	out_int(&n, "axis", op_int(k->c, "axis"));
+	out_int(&n, "keepdims", op_int(k->c, "keep"));
+	out_int(&n, "select_last_index", op_int(k->c, "last"));
+	return end(k, &n);
+}
+
+static bool scans_product(const OpCall *c)
+{
+	return c->op == OP_scan && strcmp(op_text(c, "kind"), "prod") == 0;
+}
+
+static bool scan(const Call *k)
+{
+	int64_t axis = op_int(k->c, "axis");
+	OutNode n = out_begin(k->o, scans_product(k->c) ? "CumProd" : "CumSum");
+	out_input(&n, k->in[0]);
+	out_input(&n, out_const_ints(k->o, k->out[0], &axis, 1));
+	out_int(&n, "exclusive", op_int(k->c, "exclusive"));
+	out_int(&n, "reverse", op_int(k->c, "reverse"));
+	return end(k, &n);
+}
+
+static bool top_k(const Call *k)
+{
+	int64_t count = op_int(k->c, "k");
+	OutNode n = begin(k);
+	out_input(&n, out_const_ints(k->o, k->out[0], &count, 1));
+	out_int(&n, "axis", op_int(k->c, "axis"));
+	out_int(&n, "largest", op_int(k->c, "largest"));
+	vec_push(k->o->arena, &n.node.output, k->out[0]);
+	out_end(&n, k->out[1]);
+	return true;
+}
+
 static bool to_shape(const Call *k)
 {
 	OutNode n = begin(k);
@@ -441,6 +478,11 @@ static const struct {
 	[OP_reduce_mean] = { "ReduceMean", reduce },
 	[OP_reduce_max] = { "ReduceMax", reduce },
 	[OP_reduce_min] = { "ReduceMin", reduce },
+	[OP_reduce_prod] = { "ReduceProd", reduce },
+	[OP_arg_max] = { "ArgMax", arg_extreme },
+	[OP_arg_min] = { "ArgMin", arg_extreme },
+	[OP_scan] = { "CumSum", scan },
+	[OP_top_k] = { "TopK", top_k },
 	[OP_reshape] = { "Reshape", to_shape },
 	[OP_transpose] = { "Transpose", transpose },
 	[OP_expand] = { "Expand", to_shape },
@@ -461,6 +503,8 @@ int onnx_write_opset(const Dag *d, const OpCall *c)
 		return 19;
 	if (c->op == OP_pad && strcmp(op_text(c, "mode"), "wrap") == 0)
 		return 19;
+	if (scans_product(c))
+		return 26;
 	return rows[c->op].since > 17 ? rows[c->op].since : 17;
 }
 

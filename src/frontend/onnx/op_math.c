@@ -1,7 +1,6 @@
 /*
- * Rows of operators that compute element by element, along an axis (softmax) or over axes (reductions), and
- * of casts. Old spellings (broadcast and axis, min and max, axes as attributes) become today's. Operators
- * that the Dag lacks (Sum, Softplus) become several calls.
+ * Rows of operators that compute element by element or along an axis (softmax), and of casts. Old spellings
+ * (broadcast and axis, min and max) become today's. Operators that the Dag lacks (Sum, Softplus) become several calls.
  */
 #include "frontend/onnx/visit.h"
 
@@ -247,75 +246,6 @@ static void import_log_softmax(Visit *v)
 	import_softmax_kind(v, OP_log_softmax);
 }
 
-/* The axes of a reduction, in order; *n < 0: it does nothing. */
-static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
-{
-	int rank = node_need(v, 0)->shape.rank, count;
-	bool noop = v->frame->opset >= input_since && node_attr_int(v, "noop_with_empty_axes", 0) != 0;
-	const int64_t *at = node_attr_or_input(v, "axes", input_since, 1, &count);
-	bool on[DAG_MAX_RANK] = { false };
-	if (count > rank)
-		node_fail(v, ERR_TYPE, "it reduces %d axes, but its input has %d dimensions", count, rank);
-	for (int k = 0; k < count && node_ok(v); k++)
-		on[node_axis(v, at[k], rank)] = true;
-	*n = count <= 0 && noop ? -1 : 0;
-	for (int k = 0; k < rank && *n >= 0; k++)
-		if (on[k] || count <= 0)
-			axes[(*n)++] = k;
-}
-
-static void import_reduce(Visit *v, int op, int input_since, int (*before)(Visit *, int), int (*after)(Visit *, int))
-{
-	int64_t axes[DAG_MAX_RANK];
-	int n;
-	reduced_axes(v, input_since, axes, &n);
-	int64_t keep = node_attr_int(v, "keepdims", 1) != 0;
-	int x = node_value(v, 0);
-	if (before != NULL)
-		x = before(v, x);
-	if (n < 0) {
-		x = after != NULL || before != NULL ? x : node_call1(v, OP_identity, x);
-	} else {
-		Attr attr[] = { attr_ints("axes", axes, n), attr_int("keep", keep) };
-		x = node_call(v, op, &x, 1, attr, 2);
-	}
-	node_set(v, 0, after != NULL ? after(v, x) : x);
-}
-
-static int square(Visit *v, int x)
-{
-	return node_call2(v, OP_mul, x, x);
-}
-
-static int absolute(Visit *v, int x)
-{
-	return node_call1(v, OP_abs, x);
-}
-
-static int root(Visit *v, int x)
-{
-	return node_call1(v, OP_sqrt, x);
-}
-
-static int logarithm(Visit *v, int x)
-{
-	return node_call1(v, OP_log, x);
-}
-
-#define REDUCE(name, op, since, before, after) \
-	static void import_##name(Visit *v) \
-	{ \
-		import_reduce(v, op, since, before, after); \
-	}
-REDUCE(reduce_sum, OP_reduce_sum, 13, NULL, NULL)
-REDUCE(reduce_mean, OP_reduce_mean, 18, NULL, NULL)
-REDUCE(reduce_max, OP_reduce_max, 18, NULL, NULL)
-REDUCE(reduce_min, OP_reduce_min, 18, NULL, NULL)
-REDUCE(reduce_sum_square, OP_reduce_sum, 18, square, NULL)
-REDUCE(reduce_l1, OP_reduce_sum, 18, absolute, NULL)
-REDUCE(reduce_l2, OP_reduce_sum, 18, square, root)
-REDUCE(reduce_log_sum, OP_reduce_sum, 18, NULL, logarithm)
-
 static void import_reciprocal(Visit *v)
 {
 	const Item *x = node_need(v, 0);
@@ -385,13 +315,5 @@ const OnnxRow onnx_math_rows[] = {
 	{ "CastLike", 15, "saturate round_mode", import_cast_like },
 	{ "Softmax", 1, "", import_softmax },
 	{ "LogSoftmax", 1, "", import_log_softmax },
-	{ "ReduceSum", 1, "", import_reduce_sum },
-	{ "ReduceMean", 1, "", import_reduce_mean },
-	{ "ReduceMax", 1, "", import_reduce_max },
-	{ "ReduceMin", 1, "", import_reduce_min },
-	{ "ReduceSumSquare", 1, "", import_reduce_sum_square },
-	{ "ReduceL1", 1, "", import_reduce_l1 },
-	{ "ReduceL2", 1, "", import_reduce_l2 },
-	{ "ReduceLogSum", 1, "", import_reduce_log_sum },
 	{ NULL, 0, NULL, NULL },
 };

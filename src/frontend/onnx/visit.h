@@ -26,7 +26,8 @@ typedef struct OnnxRow {
 	void (*import)(Visit *n);
 } OnnxRow;
 
-extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_logic_rows[], onnx_move_rows[]; /* end with name NULL */
+/* They end with name NULL. */
+extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_logic_rows[], onnx_move_rows[], onnx_reduce_rows[];
 
 bool node_ok(const Visit *n);
 /* "node 'x' (Conv): ..." */
