@@ -27,7 +27,8 @@ typedef struct OnnxRow {
 } OnnxRow;
 
 /* They end with name NULL. */
-extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_logic_rows[], onnx_move_rows[], onnx_reduce_rows[];
+extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_logic_rows[], onnx_move_rows[], onnx_reduce_rows[],
+	onnx_norm_rows[];
 
 bool node_ok(const Visit *n);
 /* "node 'x' (Conv): ..." */
