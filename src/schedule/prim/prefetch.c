@@ -12,7 +12,7 @@
  * Of one iteration: 256 KiB of lines of 64 bytes, as much as a second cache has. Iterations that share them: their
  * numbers times lines fit an index.
  */
-enum { REQUESTS = 1 << 12, ITERATIONS = 1 << 30 };
+enum { ITERATIONS = 1 << 30 };
 
 /* The lines of the part: n of them, line[k] along dimension k, which lie step[k] elements apart. */
 typedef struct Lines {
@@ -139,9 +139,10 @@ bool prim_prefetch(Sched *s, const Step *st)
 	int64_t each = (lines.n + shares - 1) / shares; /* from line number * lines / shares on */
 	if (!moves)
 		return sched_refuse_for(s, "prefetch", name, "all iterations of %s read the same elements", var);
-	if (each > REQUESTS)
+	if (each > PREFETCH_LINES)
 		return sched_refuse_for(s, "prefetch", name, "an iteration of %s would prefetch more than 4096 lines",
 			m.loop->loop.var);
+	_Static_assert(PREFETCH_LINES == 4096, "as the sentence says");
 	Stmt **link = nest_link_to(&m.loop->loop.body, p.block.block);
 	q = ir_div(ir, ir_mul(ir, q, ir_int(ir, lines.n)), ir_int(ir, shares));
 	find_line(ir, t, &lines, ir_add(ir, q, ir_idx(ir, loop)), at);

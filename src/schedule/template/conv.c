@@ -158,6 +158,19 @@ static int64_t group_lanes(const Sketch *s, const Tiled *t, int64_t filters)
 	return filters < TMPL_GROUP_LEAST ? 0 : lanes * registers >= filters ? lanes : full;
 }
 
+/* Lines of weights that a turn of the outermost tap loop asks for, if a tile asks for all of the next one's. */
+static int64_t lines_ahead(const Sketch *s, const Tiled *t, const Tile *tile)
+{
+	int64_t bytes = tile->lanes * tile->vectors * dtype_bytes(t->sum, 1);
+	int64_t turns = t->nreduce > 1 ? t->reduce[1].extent : 1; /* channels are the first */
+	for (int k = 0; k < t->nreduce; k++)
+		bytes *= t->reduce[k].extent;
+	for (int k = 0; k < t->n; k++)
+		if (k != tile->vector)
+			turns *= k == tile->pixel ? (t->out[k].extent + tile->pixels - 1) / tile->pixels : t->out[k].extent;
+	return bytes / s->target->line_bytes / turns;
+}
+
 /* The weights to prefetch: of those whose loops there are. */
 static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
 {
@@ -170,7 +183,8 @@ static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
 		word[n] = name[AHEAD_STREAM];
 		ahead[n++] = AHEAD_STREAM;
 	}
-	if (tile->group == 0 && t->out[tile->vector].extent > tile->lanes * tile->vectors) {
+	if (tile->group == 0 && t->out[tile->vector].extent > tile->lanes * tile->vectors &&
+		lines_ahead(s, t, tile) < PREFETCH_LINES) {
 		first = guess == AHEAD_TILE ? n : first;
 		word[n] = name[AHEAD_TILE];
 		ahead[n++] = AHEAD_TILE;
