@@ -84,5 +84,7 @@ void naive_scan(Naive *nv);
 void naive_top_k(Naive *nv);
 void naive_pow(Naive *nv);
 void naive_move(Naive *nv);
+void naive_gather(Naive *nv);
+void naive_scatter(Naive *nv);
 
 #endif

@@ -1,5 +1,5 @@
 /* See ref.h. Slow on purpose: every operator walks multi-indices and reads one element at a time. */
-#include "ref.h"
+#include "ref_env.h"
 
 #include "op/element.h"
 
@@ -52,28 +52,6 @@ Tensor tensor_of(Arena *a, DType t, Shape s, const void *data)
 	return x;
 }
 
-/* idx of the i-th element in row-major order. */
-static void unravel(Shape s, int64_t i, int64_t *idx)
-{
-	for (int k = s.rank - 1; k >= 0; k--) {
-		idx[k] = i % s.dim[k];
-		i /= s.dim[k];
-	}
-}
-
-static int64_t ravel(Shape s, const int64_t *idx)
-{
-	int64_t i = 0;
-	for (int k = 0; k < s.rank; k++)
-		i = i * s.dim[k] + idx[k];
-	return i;
-}
-
-static double at(const Tensor *t, const int64_t *idx)
-{
-	return t->v[ravel(t->shape, idx)];
-}
-
 /* Outside of the tensor: `other`. */
 static double at_or(const Tensor *t, const int64_t *idx, double other)
 {
@@ -97,13 +75,6 @@ static int64_t item(const OpCall *c, const char *name, int k, int64_t absent)
 	const int64_t *v = op_ints(c, name, &n);
 	return k < n ? v[k] : absent;
 }
-
-typedef struct Env {
-	const OpCall *c;
-	const Tensor *in[8];
-	const int64_t *idx; /* of the result */
-	int rank;
-} Env;
 
 /* The window of a result's element in dimension s, from its first tap on. */
 typedef struct Window {
@@ -513,6 +484,11 @@ static double element(const Env *e, Shape out, int result)
 	case OP_transpose:
 	case OP_split:
 	case OP_slice: return move(e, out, result);
+	case OP_gather:
+	case OP_gather_nd:
+	case OP_gather_elements: return ref_gather(e);
+	case OP_scatter_nd:
+	case OP_scatter_elements: return ref_scatter(e);
 	default: break;
 	}
 	bool two = e->in[1] != NULL && e->c->op != OP_clip && e->c->op != OP_batch_norm;

@@ -19,6 +19,7 @@ static const struct {
 	const char *in, *call, *gives;
 } rules[] = {
 #include "rules.inc"
+#include "rules_gather.inc"
 };
 
 START_TEST(shape_rules)

@@ -15,6 +15,7 @@
 
 static const char *const dags[] = {
 #include "calls.inc"
+#include "calls_gather.inc"
 };
 
 static double tolerance(DType t)

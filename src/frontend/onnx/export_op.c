@@ -4,20 +4,12 @@
  * operator needs: 18 for bitwise operators, 19 for dilated average pooling and padding by wrapping, 22 for an
  * average that counts padding but not what rounding up adds.
  */
-#include "frontend/onnx/export.h"
+#include "frontend/onnx/export_call.h"
 
 #include "op/element.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct Call {
-	OnnxOut *o;
-	const OpCall *c;
-	const char *type; /* of the ONNX node */
-	const char *const *in;
-	const char *const *out;
-} Call;
 
 static const Value *arg(const Call *k, int i)
 {
@@ -490,6 +482,11 @@ static const struct {
 	[OP_split] = { "Split", split },
 	[OP_slice] = { "Slice", slice },
 	[OP_pad] = { "Pad", pad },
+	[OP_gather] = { "Gather", write_gather },
+	[OP_gather_nd] = { "GatherND", write_gather },
+	[OP_gather_elements] = { "GatherElements", write_gather },
+	[OP_scatter_nd] = { "ScatterND", write_scatter },
+	[OP_scatter_elements] = { "ScatterElements", write_scatter },
 };
 
 int onnx_write_opset(const Dag *d, const OpCall *c)
@@ -505,6 +502,8 @@ int onnx_write_opset(const Dag *d, const OpCall *c)
 		return 19;
 	if (scans_product(c))
 		return 26;
+	if (c->op == OP_scatter_nd || c->op == OP_scatter_elements)
+		return scatter_opset(c);
 	return rows[c->op].since > 17 ? rows[c->op].since : 17;
 }
 

@@ -432,57 +432,6 @@ static void import_pad(Visit *v)
 	node_set(v, 0, node_call(v, OP_pad, &in, 1, attr, 3));
 }
 
-/*
- * One index along an axis is a slice. A known list of integers (a shape) is gathered here. Other indices, if
- * they are an input of the model, are the user's data: binding them would compile them in.
- */
-static void import_gather(Visit *v)
-{
-	const Item *x = node_need(v, 0), *which = node_need(v, 1);
-	int axis = node_axis(v, node_attr_int(v, "axis", 0), x->shape.rank), n;
-	bool is_shape = x->data != NULL && dtype_eq(x->type, I64) && x->shape.rank == 1;
-	if (which->input && which->data == NULL && !is_shape)
-		node_fail(v, ERR_UNSUPPORTED,
-			"its indices '%s' are an input of the model, and indices that are known only when the "
-			"model runs are not supported: cut this node off and feed what it gathers",
-			which->name);
-	const int64_t *at = node_ints(v, 1, &n);
-	if (!node_ok(v))
-		return;
-	int64_t dim = x->shape.dim[axis];
-	for (int k = 0; k < n; k++)
-		if (at[k] < -dim || at[k] >= dim) {
-			node_fail(
-				v, ERR_INPUT, "its index %lld is outside of a dimension of %lld", (long long)at[k], (long long)dim);
-			return;
-		}
-	if (is_shape) {
-		int64_t *y = arena_array(v->im->arena, int64_t, n + 1);
-		for (int k = 0; k < n; k++)
-			y[k] = element_get_int(I64, x->data, at[k] < 0 ? at[k] + dim : at[k]);
-		node_set_known(v, 0, I64, which->shape, y);
-		return;
-	}
-	if (n != 1) {
-		node_fail(v, ERR_UNSUPPORTED, "it gathers %d elements of a tensor that is not a shape", n);
-		return;
-	}
-	Cut c = { 0 };
-	for (int k = 0; k < x->shape.rank; k++)
-		cut_axis(&c, k, x->shape.dim[k], 0, INT64_MAX, 1);
-	c.start[axis] = at[0] < 0 ? at[0] + dim : at[0];
-	c.size[axis] = 1;
-	Attr attr[] = { attr_ints("starts", c.start, x->shape.rank), attr_ints("steps", c.step, x->shape.rank),
-		attr_ints("sizes", c.size, x->shape.rank) };
-	int in = node_value(v, 0);
-	int y = node_call(v, OP_slice, &in, 1, attr, 3);
-	Shape s = { 0 };
-	for (int k = 0; k < x->shape.rank; k++)
-		if (k != axis || which->shape.rank == 1)
-			s.dim[s.rank++] = c.size[k];
-	node_set(v, 0, node_reshape(v, y, s));
-}
-
 const OnnxRow onnx_move_rows[] = {
 	{ "Identity", 1, "", import_identity },
 	{ "Constant", 1, "", import_constant },
@@ -499,6 +448,5 @@ const OnnxRow onnx_move_rows[] = {
 	{ "Slice", 1, "", import_slice },
 	{ "Split", 1, "", import_split },
 	{ "Pad", 1, "", import_pad },
-	{ "Gather", 1, "", import_gather },
 	{ NULL, 0, NULL, NULL },
 };

@@ -161,27 +161,36 @@ static bool is_cheap(Import *im, int value)
 	return true;
 }
 
-const Item *node_known(Visit *n, int k)
+bool node_is_known(Visit *n, int k)
 {
-	Item *it = need(n, k);
-	if (it->data != NULL || !node_ok(n))
-		return it;
+	Item *it = find_item(n, k);
+	if (it == NULL || it->data != NULL || !node_ok(n))
+		return it != NULL && it->data != NULL;
 	int64_t many = shape_elements(it->shape);
 	if (!it->input && many >= 0 && many <= MOST_KNOWN && is_cheap(n->im, it->value)) {
 		it->data = graph_const_value(n->im->dag, it->value, n->im->eval, &n->im->err);
 		if (!node_ok(n))
 			refused(n);
 	}
-	if (it->data == NULL && it->input) {
+	return it->data != NULL;
+}
+
+const Item *node_known(Visit *n, int k)
+{
+	Item *it = need(n, k);
+	if (node_is_known(n, k) || !node_ok(n))
+		return it;
+	if (it->input) {
 		n->im->wanted = it->name;
 		node_fail(n, ERR_INPUT, "its input '%s' must be known when the model is compiled: bind '%s' to a constant",
 			it->name, it->name);
 		err_at(&n->im->err, "bind");
-	} else if (it->data == NULL)
+	} else {
 		node_fail(n, ERR_UNSUPPORTED,
 			"its input '%s' must be known when the model is compiled, but "
 			"depends on the model's inputs",
 			it->name);
+	}
 	return it;
 }
 

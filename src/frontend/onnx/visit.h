@@ -26,9 +26,14 @@ typedef struct OnnxRow {
 	void (*import)(Visit *n);
 } OnnxRow;
 
-/* They end with name NULL. */
-extern const OnnxRow onnx_nn_rows[], onnx_math_rows[], onnx_logic_rows[], onnx_move_rows[], onnx_reduce_rows[],
-	onnx_norm_rows[];
+/* Each ends with name NULL. */
+extern const OnnxRow onnx_nn_rows[];
+extern const OnnxRow onnx_math_rows[];
+extern const OnnxRow onnx_logic_rows[];
+extern const OnnxRow onnx_move_rows[];
+extern const OnnxRow onnx_gather_rows[];
+extern const OnnxRow onnx_reduce_rows[];
+extern const OnnxRow onnx_norm_rows[];
 
 bool node_ok(const Visit *n);
 /* "node 'x' (Conv): ..." */
@@ -48,6 +53,7 @@ bool node_used(const Visit *n, int k);
 
 /* The elements of input k, which must be known now (through the Dag's constants if need be). */
 const Item *node_known(Visit *n, int k);
+bool node_is_known(Visit *n, int k); /* they are: node_known would not refuse */
 /* Integers of input k, a scalar or a list; *count = -1 and NULL if the input is absent. */
 const int64_t *node_ints(Visit *n, int k, int *count);
 
