@@ -177,7 +177,7 @@ static DlcTarget first_target(const DlcTuneRequest *r)
 	return t;
 }
 
-/* "cuda:h200 (NVIDIA H200)" */
+/* "cuda:h200 (NVIDIA H200, 132 units)" */
 static const char *name_device(Arena *a, const Target *t, int id)
 {
 	char text[TARGET_TEXT];
@@ -187,7 +187,7 @@ static const char *name_device(Arena *a, const Target *t, int id)
 	target_text(t, text);
 	bool known = row != NULL && row->describe != NULL && row->describe(id, &facts, &none) == DLC_OK;
 	text[strcspn(text, " ")] = 0;
-	return known ? arena_printf(a, "%s (%s)", text, facts.name) : arena_printf(a, "%s", text);
+	return arena_printf(a, "%s (%s%s%d units)", text, known ? facts.name : "", known ? ", " : "", t->cores);
 }
 
 /*
@@ -215,8 +215,9 @@ static bool check_devices(const DlcSession *s, const DlcTuneRequest *r, const Ta
 		Hash id = target_id(&one), other = target_id(&first);
 		if (memcmp(&id, &other, sizeof id) != 0 || one.cores != first.cores)
 			return fail(err, ERR_USAGE, "device",
-				"device %d is %s and device %d is %s: records are of one model, so name devices of one", r->device[0],
-				name_device(a, &first, r->device[0]), r->device[i], name_device(a, &one, r->device[i]));
+				"device %d is %s and device %d is %s: records are of one model, so name devices of one model with "
+				"equal numbers of units",
+				r->device[0], name_device(a, &first, r->device[0]), r->device[i], name_device(a, &one, r->device[i]));
 	}
 	return true;
 }

@@ -56,10 +56,13 @@ def one_is_lost():
         assert len(found) == 12 and found.count("ok") >= 11, found
 
 def refused_by_name():
-    """Devices of two models, a device named twice or missing, and a CPU: a sentence, and no database is made."""
+    """Devices of two models or speeds, a device named twice or missing, a CPU: a sentence, and no database is made."""
+    first = "device 0 is cuda:fake-gpu (Fake GPU, 132 units) and device 1 is "
     for code, sentence, args, env in (
-            (2, "device 0 is cuda:fake-gpu (Fake GPU) and device 1 is cuda:fake-gpu-75 (Fake GPU 75)",
+            (2, first + "cuda:fake-gpu-75 (Fake GPU 75, 132 units): records are of one model",
              ["--device=0,1"], {"FAKE_CUDA_SM": "90,75"}),
+            (2, first + "cuda:fake-gpu (Fake GPU, 114 units): records are of one model, so name devices "
+             "of one model with equal numbers of units", ["--device=0,1"], {"FAKE_CUDA_UNITS": "132,114"}),
             (2, "device 1 is named twice", ["--device=1,0,1"], {}),
             (5, "there is no CUDA device 2: this machine has 2, counted from 0", ["--device=0,2"], {}),
             (2, "\"0,x\" is no list of devices", ["--device=0,x"], {}),

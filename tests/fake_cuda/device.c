@@ -44,11 +44,11 @@ static long number(const char *name, long otherwise)
 }
 
 /* "90,75" */
-static void read_levels(const char *text)
+static void read_devices(int *of, const char *text)
 {
 	for (int k = 0; k < FAKE_DEVICES; k++) {
 		const char *next = strchr(text, ',');
-		fake.sm[k] = (int)strtol(text, NULL, 10);
+		of[k] = (int)strtol(text, NULL, 10);
 		text = next != NULL ? next + 1 : text;
 	}
 }
@@ -71,7 +71,7 @@ static void share_traffic(const char *path)
 
 static void read_options(void)
 {
-	const char *levels = getenv("FAKE_CUDA_SM"), *gone = getenv("FAKE_CUDA_GONE");
+	const char *levels = getenv("FAKE_CUDA_SM"), *units = getenv("FAKE_CUDA_UNITS"), *gone = getenv("FAKE_CUDA_GONE");
 	const char *fail = getenv("FAKE_CUDA_FAIL"), *sticky = getenv("FAKE_CUDA_STICKY");
 	const char *kernels = getenv("FAKE_CUDA_KERNELS");
 	fake = (FakeOptions){
@@ -91,7 +91,8 @@ static void read_options(void)
 		fprintf(stderr, "fake CUDA: FAKE_CUDA_GONE is not ID:N:FILE\n");
 	if (getenv("FAKE_CUDA_TRAFFIC") != NULL)
 		share_traffic(getenv("FAKE_CUDA_TRAFFIC"));
-	read_levels(levels != NULL ? levels : "90");
+	read_devices(fake.sm, levels != NULL ? levels : "90");
+	read_devices(fake.units, units != NULL ? units : "132");
 	if (kernels != NULL && (fake.kernels = dlopen(kernels, RTLD_NOW | RTLD_LOCAL)) == NULL)
 		fprintf(stderr, "fake CUDA: %s\n", dlerror());
 }
@@ -259,7 +260,7 @@ int fake_device(void)
 int cuDeviceGetAttribute(int *out, int what, int device)
 {
 	static const int ROW[][2] = { { 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, INT32_MAX }, { 6, 65535 },
-		{ 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 12, 65536 }, { 13, 1980000 }, { 16, 132 }, { 17, 0 }, { 18, 0 },
+		{ 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 12, 65536 }, { 13, 1980000 }, { 17, 0 }, { 18, 0 },
 		{ CU_PCI_SLOT, 0 }, { 36, 3201000 }, { 37, 6144 }, { 38, 60 << 20 }, { 39, 2048 },
 		{ CU_PCI_DOMAIN, 0 }, { 82, 65536 }, { 106, 32 }, { 111, 1024 } };
 	FAKE_BEGIN(false);
@@ -270,6 +271,9 @@ int cuDeviceGetAttribute(int *out, int what, int device)
 		return CU_OK;
 	*out = fake_shared_most(device) + (what == 81 ? 1024 : 0); /* of one multiprocessor */
 	if (what == CU_SHARED_MOST || what == 81)
+		return CU_OK;
+	*out = fake.units[device];
+	if (what == CU_UNITS)
 		return CU_OK;
 	*out = FAKE_PCI_BUS + device;
 	if (what == CU_PCI_BUS)

@@ -15,6 +15,7 @@
  *   FAKE_CUDA_LAUNCH_NS=N              what events say of a kernel's time; else it is the real time
  *   FAKE_CUDA_THREADS=1024             threads that a kernel's registers allow
  *   FAKE_CUDA_SM=90,75                 of device 0, of device 1, and of all others the last
+ *   FAKE_CUDA_UNITS=132,114            as FAKE_CUDA_SM
  *   FAKE_CUDA_GONE=ID:N:FILE           device ID fails at a process's Nth kernel (0: at its first graph) and makes
  *                                      FILE; while FILE exists, the device does not open
  *   FAKE_CUDA_SAY=1                    says on standard error what each module is that is loaded
@@ -46,7 +47,7 @@ enum { /* further results of CUDA's driver */
 
 typedef struct FakeOptions {
 	int devices, driver, threads, blocking, say;
-	int sm[FAKE_DEVICES];
+	int sm[FAKE_DEVICES], units[FAKE_DEVICES];
 	size_t memory;
 	long launch_ns;
 	char fail_name[64];
