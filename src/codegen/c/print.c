@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-	LINE = 2000000, /* nodes of an expression at most, where shared parts count each time: more is no C for compilers */
 	WORK_ALIGN = 64,
 	PRIVATE_BYTES = 1 << 16, /* of an array that each thread of a block has; more would leave any device's registers
 	                            and stack */
@@ -25,7 +24,7 @@ void c_line(Print *p)
 
 void c_whole(Print *p, const Expr *e, const char *lane)
 {
-	if (e->size > LINE)
+	if (e->size > C_LINE)
 		c_refuse(p, "an expression of millions of nodes");
 	else
 		c_expr(p, e, lane);
@@ -33,7 +32,7 @@ void c_whole(Print *p, const Expr *e, const char *lane)
 
 void c_whole_vector(Print *p, const Expr *e)
 {
-	if ((int64_t)e->size * e->type.lanes > LINE)
+	if ((int64_t)e->size * e->type.lanes > C_LINE)
 		c_refuse(p, "an expression of millions of nodes");
 	else
 		c_vector(p, e);

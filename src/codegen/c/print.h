@@ -9,6 +9,9 @@
 #include "codegen/c/c.h"
 #include "ir/analysis/bounds.h"
 
+/* Nodes of an expression at most, where shared parts count each time: more is no C for compilers. */
+enum { C_LINE = 2000000 };
+
 typedef struct Print {
 	Text *out;
 	const BackendJob *job;

@@ -27,28 +27,55 @@ static bool is_bits(const Print *p, const Stmt *s)
 	return c_is_half(s->store.value->type) && !c_is_variable(p, s->store.dst.buf, s->store.dst.idx[0]);
 }
 
-static void assign(Print *p, const Stmt *s, const char *lane, const char *temp)
+/* Stores `temp` to the place of a lane, which `at` holds; NULL: the index says it. */
+static void assign(Print *p, const Stmt *s, const char *lane, const char *at, const char *temp)
 {
 	bool half = is_bits(p, s);
-	c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
+	if (at != NULL)
+		text_add(p->out, "%s[%s]", c_name(p, s->store.dst.buf), at);
+	else
+		c_access(p, s->store.dst.buf, s->store.dst.idx[0], lane);
 	text_add(p->out, half ? " = bits_%s(%s);" : " = %s%s;", half ? c_suffix(p, s->store.value->type, false) : "", temp);
 }
 
-/* All lanes are computed before the first is stored. */
+static bool loads_from(const Expr *e, void *buf)
+{
+	return e->op == IR_LOAD && e->name == buf;
+}
+
+/* Does an index or a mask load from the buffer that the statement stores to? */
+static bool reads_own(const Stmt *s, const Expr *e)
+{
+	return e != NULL && ir_find_node(e, loads_from, (void *)(uintptr_t)s->store.dst.buf) != NULL;
+}
+
+/* All lanes are computed before the first is stored. Masks and places are, too, where a store could change them. */
 static void store_array(Print *p, const Stmt *s, int n)
 {
+	const Expr *idx = s->store.dst.idx[0], *mask = s->store.mask;
+	Arena *a = p->job->arena;
 	int temp = p->temps++;
-	const char *lane = n > 1 ? "l" : NULL, *at = n > 1 ? "[l]" : "";
+	bool own = n > 1 && (reads_own(s, idx) || reads_own(s, mask));
+	const char *lane = n > 1 ? "l" : NULL, *of = n > 1 ? "[l]" : "";
 	text_add(p->out, "%s temp%d", c_type(p, s->store.value->type), temp);
 	text_add(p->out, n > 1 ? "[%d];" : ";", n);
+	if (own)
+		text_add(p->out, " %s at%d[%d], on%d[%d] = {0};", p->d->ints[3], temp, n, temp, n);
 	c_line(p);
-	lanes(p, n, s->store.mask);
-	text_add(p->out, "temp%d%s = ", temp, at);
+	lanes(p, n, mask);
+	if (own) {
+		text_add(p->out, "on%d[l] = 1, at%d[l] = ", temp, temp);
+		c_whole(p, idx, lane);
+		text_add(p->out, ", ");
+	}
+	text_add(p->out, "temp%d%s = ", temp, of);
 	c_whole(p, s->store.value, lane);
 	text_add(p->out, ";");
 	c_line(p);
-	lanes(p, n, s->store.mask);
-	assign(p, s, lane, arena_printf(p->job->arena, "temp%d%s", temp, at));
+	lanes(p, n, own ? NULL : mask);
+	if (own)
+		text_add(p->out, "if (on%d[l]) ", temp);
+	assign(p, s, lane, own ? arena_printf(a, "at%d[l]", temp) : NULL, arena_printf(a, "temp%d%s", temp, of));
 }
 
 static void let_array(Print *p, const Stmt *s, int n)
@@ -136,12 +163,13 @@ static bool store_vector(Print *p, const Stmt *s)
 	return true;
 }
 
-/* All masks and values are computed before the first lane is stored. */
+/* All masks and values are computed before the first lane is stored; places, too, where a store could change them. */
 static void store_lanes(Print *p, const Stmt *s, int n)
 {
-	const Expr *v = s->store.value, *mask = s->store.mask;
+	const Expr *v = s->store.value, *idx = s->store.dst.idx[0], *mask = s->store.mask;
 	Arena *a = p->job->arena;
 	int temp = p->temps++;
+	bool own = n > 1 && reads_own(s, idx);
 	for (int k = 0; k < n; k++) {
 		const char *lane = n > 1 ? arena_printf(a, "%d", k) : NULL;
 		if (mask != NULL) {
@@ -154,12 +182,19 @@ static void store_lanes(Print *p, const Stmt *s, int n)
 			text_add(p->out, "!mask%d_%d ? 0 : ", temp, k);
 		c_whole(p, v, lane);
 		text_add(p->out, ";");
+		if (own) {
+			text_add(p->out, " const %s at%d_%d = ", p->d->ints[3], temp, k);
+			text_add(p->out, mask != NULL ? "!mask%d_%d ? 0 : " : "", temp, k);
+			c_whole(p, idx, lane);
+			text_add(p->out, ";");
+		}
 		c_line(p);
 	}
 	for (int k = 0; k < n; k++) {
 		if (mask != NULL)
 			text_add(p->out, "if (mask%d_%d) ", temp, k);
-		assign(p, s, n > 1 ? arena_printf(a, "%d", k) : NULL, arena_printf(a, "temp%d_%d", temp, k));
+		assign(p, s, n > 1 ? arena_printf(a, "%d", k) : NULL, own ? arena_printf(a, "at%d_%d", temp, k) : NULL,
+			arena_printf(a, "temp%d_%d", temp, k));
 		if (k + 1 < n)
 			c_line(p);
 	}
@@ -204,7 +239,7 @@ static bool scatter(Print *p, const Stmt *s, int n)
 	const Expr *v = s->store.value, *idx = s->store.dst.idx[0];
 	int temp = p->temps;
 	if (s->store.mask != NULL || c_is_half(v->type) || v->type.kind == DT_BOOL || !c_has_vector(p, n) ||
-		c_is_variable(p, s->store.dst.buf, idx) || v->type.lanes != n || idx->type.lanes != n)
+		c_is_variable(p, s->store.dst.buf, idx) || v->type.lanes != n || idx->type.lanes != n || reads_own(s, idx))
 		return false;
 	p->temps++;
 	text_add(p->out, "const %s temp%d = ", c_vector_type(p, v->type, false), temp);
@@ -213,7 +248,7 @@ static bool scatter(Print *p, const Stmt *s, int n)
 	for (int k = 0; k < n; k++) {
 		c_line(p);
 		const char *lane = arena_printf(p->job->arena, "temp%d.s%x", temp, (unsigned)k);
-		assign(p, s, arena_printf(p->job->arena, "%d", k), lane);
+		assign(p, s, arena_printf(p->job->arena, "%d", k), NULL, lane);
 	}
 	return true;
 }
@@ -226,7 +261,7 @@ static bool scatter(Print *p, const Stmt *s, int n)
 static bool store_from_array(Print *p, const Stmt *s, int n)
 {
 	const Expr *v = s->store.value, *idx = s->store.dst.idx[0], *mask = s->store.mask;
-	Lanes x = { p, NULL };
+	Lanes x = { p, s->store.dst.buf };
 	if (mask == NULL || mask->op == IR_SPLAT || target_has_warps(p->job->target) || !c_has_vector(p, n) ||
 		c_is_variable(p, s->store.dst.buf, idx) || v->type.lanes != n || idx->type.lanes != n ||
 		mask->type.lanes != n || ir_find_node(idx, needs_constant_lane, &x) != NULL ||
@@ -299,7 +334,7 @@ static bool store_tested(Print *p, const Stmt *s, int n)
 static void store_own(Print *p, const Stmt *s, int n)
 {
 	const Expr *mask = s->store.mask;
-	if (mask == NULL)
+	if (mask == NULL && n > 1)
 		c_load_parts(p, s->store.value);
 	if (n == 1 && mask == NULL)
 		element(p, s, NULL);

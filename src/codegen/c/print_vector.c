@@ -216,14 +216,22 @@ static void part(Print *p, const Expr *e)
 	text_add(p->out, half ? ")))" : ")");
 }
 
+static bool reads_variable(const Expr *e, void *arg)
+{
+	return e->op == IR_LOAD && c_is_variable(arg, e->name, e->arg[0]);
+}
+
 void c_load_parts(Print *p, const Expr *e)
 {
-	if (!p->ok || !ir_has_load(e) || map_find_ptr(&p->parts, e) != NULL)
+	if (!p->ok || !ir_has_load(e) || (int64_t)e->size * e->type.lanes > C_LINE ||
+		map_find_ptr(&p->parts, e) != NULL)
 		return;
 	/* The arms of other selects are not always computed. */
 	for (int k = 0; k < (e->op == IR_SELECT ? 1 : e->nargs); k++)
 		c_load_parts(p, e->arg[k]);
-	if (!is_part(p, e))
+	/* The next statement may change a variable, and so the part that it names. */
+	if (!is_part(p, e) || ir_find_node(e->arg[0], reads_variable, p) != NULL ||
+		ir_find_node(e->arg[1], reads_variable, p) != NULL)
 		return;
 	const char *name = arena_printf(p->job->arena, "part%d", p->temps++);
 	text_add(p->out, "const %s %s = ", c_vector_type(p, e->type, false), name);

@@ -103,6 +103,23 @@ static void add_kernels(void)
 	}
 }
 
+/* Masks and places that the statement's own stores could change. */
+static void add_own_places(void)
+{
+	static const char text[] =
+		"fn f(x: in f32[16], y: inout f32[40], p: inout i64[36], q: inout i64[36]) {\n"
+		"\ty[ramp(1, 1, 16)] = x[ramp(0, 1, 16)] * splat(0.5, 16) where y[ramp(0, 1, 16)] < splat(0.25, 16)\n"
+		"\ty[ramp(18, 1, 16)] = splat(1.0, 16) where splat(0.0, 16) < y[ramp(17, 1, 16)]\n"
+		"\tp[p[ramp(0, 1, 16)] % splat(36, 16)] = ramp(7, 5, 16)\n"
+		"\tq[q[ramp(0, 1, 16)] % splat(36, 16)] = ramp(7, 5, 16) where splat(0, 16) < q[ramp(4, 2, 16)]\n}\n";
+	Err err = { 0 };
+	KernelSet *ks = ir_parse_set(ir_new(arena), "own", text, strlen(text), &err);
+	if (ks == NULL)
+		die(&err, text);
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		add("own places", ks, seed, false);
+}
+
 static void add_random(void)
 {
 	int rounds = getenv("DLC_TEST_ALL") != NULL ? 400 : 60;
@@ -329,6 +346,7 @@ int main(void)
 	target_host(&target, 1);
 	add_operators();
 	add_kernels();
+	add_own_places();
 	add_random();
 	add_schedules();
 	build();

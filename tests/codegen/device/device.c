@@ -8,7 +8,7 @@
 #include <string.h>
 
 const char *const device_sets[] = { "elementwise", "matmul", "joins", "reduce", "conv", "blocked", "rows",
-	"guarded", "places", "stages", "halves", "roundings", "atomics", NULL };
+	"guarded", "places", "stages", "halves", "roundings", "atomics", "masks", "scatters", NULL };
 
 KernelSet *device_set(Arena *a, const char *name)
 {
@@ -28,7 +28,9 @@ KernelSet *device_set(Arena *a, const char *name)
 
 void device_target(Target *t)
 {
-	*t = (Target){ .kind = TARGET_OPENCL, .model = "test", .threads = 1, .vector_bits = 512, .vector_regs = 32 };
+	*t = (Target){ .kind = TARGET_OPENCL, .arch = ARCH_OPENCL, .model = "test", .threads = 1 };
+	t->vector_bits = 512;
+	t->vector_regs = 32;
 	t->scope[t->nscope++] = (Scope){ "global", 0 };
 	t->scope[t->nscope++] = (Scope){ "shared", 32768 };
 	t->scope[t->nscope++] = (Scope){ "local", 0 };

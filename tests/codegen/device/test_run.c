@@ -8,6 +8,7 @@
 #include "device.h"
 #include "ir/random.h"
 #include "ir/text/ir_text.h"
+#include "ir/verify/verify.h"
 #include "kernels.h"
 #include "op/op.h"
 #include "runtime/device.h"
@@ -253,6 +254,28 @@ START_TEST(large_arrays)
 }
 END_TEST
 
+/* Masks of rows of f64, for devices that have it; for one whose threads run together indices have 32 bits. */
+START_TEST(masks_of_doubles)
+{
+	static const char text[] =
+		"fn k(x: in f64[37], y: out f64[48], z: inout f64[90]) {\n\tfor g in 0..3 bound(grid.x) {\n"
+		"\t\tfor l in 0..16 vector {\n\t\t\ty[g * 16 + l] = f64(0.5) + select(5 <= g * 16 + l & g * 16 + l < 42, "
+		"x[g * 16 + l - 5], f64(3.0))\n\t\t}\n"
+		"\t\tlet v: f64x16 = x[ramp(g * 10, 1, 16)]\n"
+		"\t\tz[ramp(g * 16, 1, 16)] = v where v < splat(f64(g), 16) & ramp(g * 16, 1, 16) < splat(41, 16)\n"
+		"\t\tz[ramp(g * 10 + 48, 2, 4)] = x[ramp(g, 3, 4)]\n\t}\n}\n";
+	Lab l;
+	Err err = { 0 };
+	if (!lab_open(&l))
+		return;
+	KernelSet *ks = ir_parse_set(ir_new(l.arena), "doubles", text, strlen(text), &err);
+	ck_assert_msg(ks != NULL && ir_verify_set(ks, &err), "%s", err.text);
+	for (l.warp = 0; l.warp <= 32; l.warp += 32)
+		ck_assert_int_eq(agree(&l, "doubles", ks, 3, 0), row->has(l.c, "fp64"));
+	lab_close(&l);
+}
+END_TEST
+
 enum { PARTS = 8, SHARE = 12 /* operators of a program, at most */ };
 
 START_TEST(operators)
@@ -317,6 +340,7 @@ START_TEST(random_sets)
 		Rng rng = rng_seed(seed);
 		unsigned without = RANDOM_LIBM | (k % 4 > 0 ? RANDOM_NARROW : 0u);
 		KernelSet *ks = random_set(&rng, ir_new(l.arena), RANDOM_ALL & ~without, 1 + k % 4);
+		l.warp = k % 2 == 0 ? 0 : 32; /* text for threads that run alone, and together */
 		taken += agree(&l, "random", ks, seed, 0);
 	}
 	ck_assert_int_gt(taken, 0);
@@ -367,6 +391,7 @@ int main(void)
 	tcase_add_test(tc, device_row);
 	tcase_add_loop_test(tc, sets_by_hand, 0, sets);
 	tcase_add_test(tc, large_arrays);
+	tcase_add_test(tc, masks_of_doubles);
 	tcase_add_loop_test(tc, operators, 0, PARTS);
 	tcase_add_test(tc, forms_of_schedules);
 	tcase_add_loop_test(tc, random_sets, 0, 2);
