@@ -120,10 +120,14 @@ static bool spin_next(Run *r, Thread *t, Val *v, bool *more)
 
 enum { SCAN_POINT = 128 }; /* bytes that an entry of a map costs at most: entry and slots, of which half may be free */
 
-/* The steps of a scan must come one after the other, from the first, for each spatial point. */
+/*
+ * The steps of a scan must come one after the other, from the first, for each spatial point. A block that reduces too
+ * takes a step several times, since each value of its reduce iterators is an instance.
+ */
 static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 {
 	const uint32_t *list = r->p->pool + i->b;
+	bool repeats = *list++ != 0;
 	int64_t step = 0;
 	for (uint32_t k = 0; k < i->a; k++, list += 3) {
 		int64_t lo = s[list[1]].i, n = s[list[2]].i - lo;
@@ -138,7 +142,7 @@ static bool scan_step(Run *r, const Ins *i, const Val *s, uint32_t pc)
 	MapEntry *taken = map_add(&r->scan[i->c], key);
 	if (r->scan[i->c].index.n > known && !interp_count_memory(r, SCAN_POINT))
 		return false;
-	if (step != 0 && step != taken->num)
+	if (step != 0 && step != taken->num && !(repeats && step + 1 == taken->num))
 		return interp_fail(r, pc, ERR_INPUT, "the scan takes step %lld after step %lld", (long long)step,
 			(long long)taken->num - 1);
 	taken->num = step + 1;

@@ -113,6 +113,10 @@ static bool check_iterators(
 					.b = hi[k],
 					.c = (uint32_t)k }))
 			return false;
+	vec_push(c->arena, &c->pool, 0u);
+	for (int k = 0; k < s->block.n; k++)
+		if (s->block.iter[k].kind == ITER_REDUCE)
+			c->pool.at[list] = 1;
 	for (int k = 0; k < s->block.n; k++)
 		if (s->block.iter[k].kind == ITER_SCAN) {
 			scans++;

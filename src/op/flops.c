@@ -45,6 +45,12 @@ static double flops_matmul(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each * (double)x->dim[x->rank - 1 - (op_int(c, "ta") != 0)]);
 }
 
+/* The product of the state with the recurrent weights, once for each step. */
+static double flops_recurrent(const Dag *d, const OpCall *c, double each)
+{
+	return flops_each(d, c, each * (double)op_in(d, c, 1)->shape.dim[1]);
+}
+
 static double flops_window(const Dag *d, const OpCall *c, double each)
 {
 	int n;

@@ -23,11 +23,10 @@ const char *axis_name(int rank, int k)
 	return rank <= 5 ? names[rank][k] : more[k];
 }
 
-const Expr *nest_axis(Nest *nest, const char *stem, IterKind kind, int64_t extent)
+static const Expr *add_iter(Nest *nest, const char *loop, IterKind kind, int64_t extent)
 {
 	Naive *nv = nest->nv;
 	assert(nest->n < NEST_MAX);
-	const char *loop = names_give(nv->names, stem);
 	const char *iter = names_give(nv->names, arena_printf(ir_arena(nv->ir), "v%s", loop));
 	nest->loop[nest->n] = ir_name(nv->ir, loop);
 	nest->extent[nest->n] = extent;
@@ -36,10 +35,34 @@ const Expr *nest_axis(Nest *nest, const char *stem, IterKind kind, int64_t exten
 	return ir_idx(nv->ir, iter);
 }
 
+const Expr *nest_axis(Nest *nest, const char *stem, IterKind kind, int64_t extent)
+{
+	Naive *nv = nest->nv;
+	const char *loop = names_give(nv->names, stem);
+	return add_iter(nest, loop, kind, extent);
+}
+
+const Expr *nest_outer(Nest *nest, const char *loop, int64_t extent)
+{
+	assert(nest->n == nest->outer);
+	nest->outer++;
+	return add_iter(nest, loop, ITER_SCAN, extent);
+}
+
 void nest_shape(Nest *nest, Shape s, const Expr **idx)
 {
 	for (int k = 0; k < s.rank; k++)
 		idx[k] = nest_axis(nest, axis_name(s.rank, k), ITER_SPATIAL, s.dim[k]);
+}
+
+/* Adds a statement to the end of the Fn. */
+static void append(Naive *nv, Stmt *s)
+{
+	if (nv->last == NULL)
+		nv->fn->body = s;
+	else
+		nv->last->next = s;
+	nv->last = s;
 }
 
 void nest_close(Nest *nest, const char *what, Stmt *init, Stmt *body)
@@ -64,13 +87,24 @@ void nest_close(Nest *nest, const char *what, Stmt *init, Stmt *body)
 	if (what != NULL)
 		name = arena_printf(ir_arena(nv->ir), "%s.%s", nv->block, what);
 	Stmt *s = ir_block(nv->ir, ir_name(nv->ir, name), nest->iter, nest->n, NULL, init, body);
-	for (int k = nest->n - 1; k >= 0; k--)
+	for (int k = nest->n - 1; k >= nest->outer; k--)
 		s = ir_for(nv->ir, nest->loop[k], ir_int(nv->ir, 0), ir_int(nv->ir, nest->extent[k]), LOOP_SERIAL, s);
-	if (nv->last == NULL)
-		nv->fn->body = s;
-	else
-		nv->last->next = s;
-	nv->last = s;
+	append(nv, s);
+}
+
+Outer naive_begin_loop(Naive *nv, const char *stem)
+{
+	Outer o = { ir_name(nv->ir, names_give(nv->names, stem)), nv->fn->body, nv->last };
+	nv->fn->body = nv->last = NULL;
+	return o;
+}
+
+void naive_end_loop(Naive *nv, const Outer *o, int64_t extent)
+{
+	Stmt *loop = ir_for(nv->ir, o->loop, ir_int(nv->ir, 0), ir_int(nv->ir, extent), LOOP_SERIAL, nv->fn->body);
+	nv->fn->body = o->body;
+	nv->last = o->last;
+	append(nv, loop);
 }
 
 DType naive_type(const Naive *nv, DType t)

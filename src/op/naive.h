@@ -26,7 +26,7 @@ enum { NEST_MAX = 2 * DAG_MAX_RANK + 2 };
 
 typedef struct Nest {
 	Naive *nv;
-	int n;
+	int n, outer; /* iterators; the first `outer` of them have their loops outside of the nest */
 	const char *loop[NEST_MAX];
 	Iter iter[NEST_MAX];
 	int64_t extent[NEST_MAX];
@@ -34,6 +34,17 @@ typedef struct Nest {
 
 /* Adds a loop of `extent` iterations inside those added before; returns the block's iterator. */
 const Expr *nest_axis(Nest *nest, const char *stem, IterKind kind, int64_t extent);
+/*
+ * A serial loop around several nests, which are closed between begin and end. Each nest takes the loop as its first
+ * axis with nest_outer: a block's instances come in the order of that loop.
+ */
+typedef struct Outer {
+	const char *loop;
+	Stmt *body, *last; /* of the Fn before the loop */
+} Outer;
+Outer naive_begin_loop(Naive *nv, const char *stem);
+void naive_end_loop(Naive *nv, const Outer *o, int64_t extent);
+const Expr *nest_outer(Nest *nest, const char *loop, int64_t extent);
 /* One spatial axis per dimension of the shape, named as tensors of that rank usually are. */
 void nest_shape(Nest *nest, Shape s, const Expr **idx);
 /*
@@ -86,5 +97,6 @@ void naive_pow(Naive *nv);
 void naive_move(Naive *nv);
 void naive_gather(Naive *nv);
 void naive_scatter(Naive *nv);
+void naive_recurrent(Naive *nv);
 
 #endif

@@ -13,7 +13,8 @@ OPERATORS = set("""Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool Batc
 Mul Div Pow Max Min Abs Neg Exp Log Sqrt Erf Tanh Sigmoid Relu LeakyRelu PRelu Clip Elu HardSigmoid HardSwish Softmax
 LogSoftmax LRN ReduceMean ReduceSum ReduceMax ReduceMin Reshape Flatten Transpose Squeeze Unsqueeze Concat Slice Split
 Pad Identity Constant Shape Expand Dropout Cast
-Gather GatherND GatherElements Scatter ScatterND ScatterElements""".split())
+Gather GatherND GatherElements Scatter ScatterND ScatterElements
+RNN GRU LSTM""".split())
 # What these operators are refused for, by the words of the refusal; counted apart.
 DEBIAN = "libonnx-testdata"
 REFUSALS = ("Indices", "indices", "training", "mask", "type", "sequence", "optional", "string", "STRING")

@@ -515,6 +515,13 @@ void ref_eval(Arena *a, const Dag *d, Tensor *v)
 		assert(c->nin <= 8);
 		for (int k = 0; k < c->nin; k++)
 			e.in[k] = c->in[k] == DAG_NONE ? NULL : &v[c->in[k]];
+		if (c->op == OP_rnn || c->op == OP_gru || c->op == OP_lstm) {
+			Tensor all[3];
+			ref_recurrent(a, d, c, e.in, all);
+			for (int r = 0; r < c->nout; r++)
+				v[c->out[r]] = all[r];
+			continue;
+		}
 		for (int r = 0; r < c->nout; r++) {
 			const Value *out = &d->value.at[c->out[r]];
 			Tensor y = tensor_new(a, out->type, out->shape);

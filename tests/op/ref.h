@@ -25,4 +25,7 @@ Tensor tensor_of(Arena *a, DType t, Shape s, const void *data);
 /* v[] by value number: inputs (and constants without data) are given, the rest is computed. */
 void ref_eval(Arena *a, const Dag *d, Tensor *v);
 
+/* All results of a recurrent call (ref_recurrent.c). */
+void ref_recurrent(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out);
+
 #endif

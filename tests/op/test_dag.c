@@ -20,6 +20,7 @@ static const struct {
 } rules[] = {
 #include "rules.inc"
 #include "rules_gather.inc"
+#include "rules_sequence.inc"
 };
 
 START_TEST(shape_rules)

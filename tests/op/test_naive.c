@@ -16,6 +16,7 @@
 static const char *const dags[] = {
 #include "calls.inc"
 #include "calls_gather.inc"
+#include "calls_sequence.inc"
 };
 
 static double tolerance(DType t)

@@ -53,6 +53,24 @@ void out_ints(OutNode *n, const char *name, const int64_t *v, int count)
 	add_attr(n, a, OnnxAttr_ints);
 }
 
+void out_floats(OutNode *n, const char *name, const float *v, int count)
+{
+	OnnxAttr a = { .name = name, .type = ONNX_FLOATS };
+	for (int k = 0; k < count; k++)
+		vec_push(n->o->arena, &a.floats, v[k]);
+	add_attr(n, a, OnnxAttr_floats);
+}
+
+void out_texts(OutNode *n, const char *name, const char *const *v, int count)
+{
+	OnnxAttr a = { .name = name, .type = ONNX_STRINGS };
+	for (int k = 0; k < count; k++) {
+		Bytes s = { (const unsigned char *)v[k], strlen(v[k]) };
+		vec_push(n->o->arena, &a.strings, s);
+	}
+	add_attr(n, a, OnnxAttr_strings);
+}
+
 void out_end(OutNode *n, const char *result)
 {
 	if (result != NULL)
@@ -74,6 +92,13 @@ static void add_initializer(OnnxOut *o, const char *name, DType type, Shape shap
 		vec_push(o->arena, &t.dims, shape.dim[k]);
 	t.raw_data = (Bytes){ data, (size_t)dtype_bytes(type, shape_elements(shape)) };
 	vec_push(o->arena, &o->graph->initializer, t);
+}
+
+const char *out_const(OnnxOut *o, const char *wish, DType type, Shape shape, const void *data)
+{
+	const char *name = out_name(o, wish);
+	add_initializer(o, name, type, shape, data);
+	return name;
 }
 
 const char *out_const_ints(OnnxOut *o, const char *wish, const int64_t *v, int n)
@@ -150,6 +175,8 @@ static bool write_calls(OnnxOut *o)
 	const Dag *d = o->dag;
 	for (size_t k = 0; k < d->call.n; k++) {
 		const OpCall *c = &d->call.at[k];
+		if (onnx_write_joins(d, c))
+			continue;
 		const char **in = arena_array(o->arena, const char *, c->nin + 1);
 		const char **out = arena_array(o->arena, const char *, c->nout + 1);
 		for (int i = 0; i < c->nin; i++)

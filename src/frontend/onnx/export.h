@@ -20,6 +20,8 @@ typedef struct OutNode {
 	OnnxNode node;
 } OutNode;
 
+/* True of a dense layer that only recurrent operators read: their nodes hold its operands. */
+bool onnx_write_joins(const Dag *d, const OpCall *c);
 /*
  * The nodes of a call of the Dag; `in` and `out` are the file's names of its values, NULL: absent.
  */
@@ -33,12 +35,15 @@ void out_int(OutNode *n, const char *name, int64_t v);
 void out_float(OutNode *n, const char *name, double v);
 void out_text(OutNode *n, const char *name, const char *v);
 void out_ints(OutNode *n, const char *name, const int64_t *v, int count);
+void out_floats(OutNode *n, const char *name, const float *v, int count);
+void out_texts(OutNode *n, const char *name, const char *const *v, int count);
 void out_end(OutNode *n, const char *result);
 
 /* A new name that begins with `wish`. */
 const char *out_name(OnnxOut *o, const char *wish);
-/* Initialisers; both return the name. */
+/* Initialisers; all return the name. */
 const char *out_const_ints(OnnxOut *o, const char *wish, const int64_t *v, int n);
+const char *out_const(OnnxOut *o, const char *wish, DType type, Shape shape, const void *data); /* borrowed */
 const char *out_const_number(OnnxOut *o, const char *wish, DType type, double v);
 
 #endif

@@ -17,5 +17,6 @@ typedef struct Call {
 bool write_gather(const Call *k);
 bool write_scatter(const Call *k);
 int scatter_opset(const OpCall *c);
+bool onnx_write_recurrent(const Call *k);
 
 #endif

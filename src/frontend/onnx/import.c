@@ -19,6 +19,7 @@ static const OnnxRow *const row_lists[] = {
 	onnx_gather_rows,
 	onnx_reduce_rows,
 	onnx_norm_rows,
+	onnx_recurrent_rows,
 };
 
 typedef VEC(OnnxNode) Nodes;

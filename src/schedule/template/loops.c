@@ -249,20 +249,33 @@ static bool is_part(const Tiled *t, const char *block)
 	return part;
 }
 
-/* A nest that cannot be scheduled stays as it is, which is legal. Without room for knobs a nest has its default. */
+/*
+ * A nest that cannot be scheduled stays as it is, which is legal. Without room for knobs a nest has its default. A
+ * serial loop around several nests (the steps of a scan) stays, too; its nests are scheduled.
+ */
+static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Tiled *t)
+{
+	for (const Stmt *top = first; top != NULL; top = top->next) {
+		Nest n;
+		if (!read_nest(fn, top, &n)) {
+			if (top->kind == ST_FOR && top->loop.kind == LOOP_SERIAL && top->loop.body->next != NULL)
+				schedule_nests(s, fn, top->loop.body, t);
+			continue;
+		}
+		if (t != NULL && is_part(t, n.block))
+			continue;
+		n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
+		sketch_group(s);
+		schedule_nest(s, &n);
+		sketch_group_end(s);
+	}
+}
+
 bool sketch_loops_but(Sketch *s, const Tiled *t)
 {
 	for (size_t i = 0; i < s->naive->n; i++)
-		for (const Stmt *top = s->naive->fn[i]->body; top != NULL; top = top->next) {
-			Nest n;
-			if (s->naive->fn[i]->kind != FN_RUN || !read_nest(s->naive->fn[i], top, &n) ||
-				(t != NULL && is_part(t, n.block)))
-				continue;
-			n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
-			sketch_group(s);
-			schedule_nest(s, &n);
-			sketch_group_end(s);
-		}
+		if (s->naive->fn[i]->kind == FN_RUN)
+			schedule_nests(s, s->naive->fn[i], s->naive->fn[i]->body, t);
 	return true;
 }
 

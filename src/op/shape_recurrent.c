@@ -1,0 +1,106 @@
+/*
+ * Shape rules of recurrent operators, and the table of their activations. The input's product lies outside of these
+ * operators: x holds, for each step and sequence, what the input and the biases add to each gate.
+ */
+#include "op/recurrent.h"
+#include "op/rules.h"
+
+#include <string.h>
+
+const ActivationRow activation_rows[ACTIVATION_COUNT] = {
+#define ACTIVATION(name, onnx, alpha, beta, doc) { #name, onnx, alpha, beta },
+#include "op/activation.def"
+#undef ACTIVATION
+};
+
+int recurrent_gates(int op)
+{
+	return op == OP_lstm ? 4 : op == OP_gru ? 3 : 1;
+}
+
+int recurrent_acts(int op)
+{
+	return op == OP_lstm ? 3 : op == OP_gru ? 2 : 1;
+}
+
+int recurrent_act(const OpCall *c, int k)
+{
+	const char *s = op_text(c, "acts");
+	int parts = 1, found = -1;
+	for (const char *p = s; *p != 0; p++)
+		parts += *p == '.';
+	if (parts != recurrent_acts(c->op))
+		return -1;
+	for (; k > 0; k--)
+		s = strchr(s, '.') + 1;
+	size_t n = strcspn(s, ".");
+	for (int i = 0; i < ACTIVATION_COUNT; i++)
+		if (strlen(activation_rows[i].name) == n && memcmp(activation_rows[i].name, s, n) == 0)
+			found = i;
+	return found;
+}
+
+static bool need_shape(const OpCall *c, const Value *v, Shape want, Err *err)
+{
+	char s[160], t[160];
+	if (!shape_eq(v->shape, want))
+		return op_refuse(
+			c, err, "%s has the shape %s, but %s is needed", v->name, shape_str(v->shape, s), shape_str(want, t));
+	return true;
+}
+
+static bool need_flag(const OpCall *c, const char *name, Err *err)
+{
+	int64_t v = op_int(c, name);
+	if (v != 0 && v != 1)
+		return op_refuse(c, err, "%s is %lld, but must be 0 or 1", name, (long long)v);
+	return true;
+}
+
+/* x[T,N,G*H], r[H,G*H], then states [N,H], a bias [H] or weights of the cell [3*H], lengths i32[N]. */
+bool infer_recurrent(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0), *r = op_in(d, c, 1);
+	int gates = recurrent_gates(c->op), last = c->op == OP_rnn ? 3 : c->op == OP_gru ? 4 : 5;
+	char t[DTYPE_TEXT];
+	if (!need_float(c, x, err) || !need_rank(c, x, 3, 3, err) || !need_same_type(c, x, r, err) ||
+		!need_rank(c, r, 2, 2, err) || !need_flag(c, "reverse", err))
+		return false;
+	int64_t batch = x->shape.dim[1], size = r->shape.dim[0];
+	if (x->shape.dim[0] == 0 || size == 0)
+		return op_refuse(c, err, "it has no steps or no state");
+	if (size > LARGEST_DIM / gates)
+		return op_refuse(c, err, "the state of %lld elements is too large", (long long)size);
+	Shape state = shape_of(2, (int64_t[]){ batch, size }), list = shape_of(1, &size);
+	if (!need_shape(c, r, shape_of(2, (int64_t[]){ size, gates * size }), err) ||
+		!need_shape(c, x, shape_of(3, (int64_t[]){ x->shape.dim[0], batch, gates * size }), err))
+		return false;
+	for (int k = 2; k < last; k++) {
+		const Value *v = op_in(d, c, k);
+		Shape want = state;
+		if (c->op == OP_gru && k == 3)
+			want = list;
+		if (c->op == OP_lstm && k == 4)
+			want = shape_of(1, (int64_t[]){ 3 * size });
+		if (v != NULL && (!need_same_type(c, x, v, err) || !need_shape(c, v, want, err)))
+			return false;
+	}
+	const Value *len = op_in(d, c, last);
+	if (len != NULL && !dtype_eq(len->type, I32))
+		return op_refuse(c, err, "%s is %s, but lengths must be i32", len->name, dtype_print(len->type, t));
+	if (len != NULL && !need_shape(c, len, shape_of(1, &batch), err))
+		return false;
+	if ((c->op == OP_lstm && !need_flag(c, "input_forget", err)) ||
+		(c->op == OP_gru && !need_flag(c, "linear_before_reset", err)))
+		return false;
+	if (!(op_float(c, "clip") >= 0))
+		return op_refuse(c, err, "clip is %g, but must not be negative", op_float(c, "clip"));
+	for (int k = 0; k < recurrent_acts(c->op); k++)
+		if (recurrent_act(c, k) < 0)
+			return op_refuse(c, err, "acts is \"%s\", but must name %d activations with dots between them",
+				op_text(c, "acts"), recurrent_acts(c->op));
+	out[0] = (Value){ .type = x->type, .shape = shape_of(3, (int64_t[]){ x->shape.dim[0], batch, size }) };
+	for (int k = 1; k < c->nout; k++)
+		out[k] = (Value){ .type = x->type, .shape = state };
+	return true;
+}

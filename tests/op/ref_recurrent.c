@@ -1,0 +1,122 @@
+/* The meaning of rnn, gru and lstm, one sequence and one state element at a time, in doubles. */
+#include "ref.h"
+
+#include "op/recurrent.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { STATE = 16 };
+
+static double act(const OpCall *c, int which, double x)
+{
+	static const char *const alphas[] = { "f_alpha", "g_alpha", "h_alpha" }, *const betas[] = { "f_beta", "g_beta",
+		"h_beta" };
+	double alpha = op_float(c, alphas[which]), beta = op_float(c, betas[which]), clip = op_float(c, "clip");
+	bool cell = c->op == OP_lstm && which == 2;
+	if (clip > 0 && !cell)
+		x = fmin(fmax(x, -clip), clip);
+	switch (recurrent_act(c, which)) {
+	case ACTIVATION_relu: return fmax(x, 0);
+	case ACTIVATION_tanh: return tanh(x);
+	case ACTIVATION_sigmoid: return 1 / (1 + exp(-x));
+	case ACTIVATION_affine: return alpha * x + beta;
+	case ACTIVATION_leaky_relu: return x < 0 ? alpha * x : x;
+	case ACTIVATION_thresholded_relu: return x < alpha ? 0 : x;
+	case ACTIVATION_scaled_tanh: return alpha * tanh(beta * x);
+	case ACTIVATION_hard_sigmoid: return fmin(fmax(alpha * x + beta, 0), 1);
+	case ACTIVATION_elu: return x < 0 ? alpha * expm1(x) : x;
+	case ACTIVATION_softsign: return x / (1 + fabs(x));
+	case ACTIVATION_softplus: return log1p(exp(x));
+	default: return NAN;
+	}
+}
+
+typedef struct Step {
+	const OpCall *c;
+	const Tensor *const *in;
+	const double *x; /* of this step and sequence */
+	int size, gates;
+	double h[STATE], cell[STATE];
+} Step;
+
+/* x and the product of a state with column j of the recurrent weights. */
+static double sum(const Step *s, const double *h, int j, double start)
+{
+	for (int k = 0; k < s->size; k++)
+		start += h[k] * s->in[1]->v[k * s->gates * s->size + j];
+	return start;
+}
+
+static void gru(Step *s)
+{
+	int n = s->size;
+	double z[STATE], r[STATE], kept[STATE], next[STATE];
+	bool before = op_int(s->c, "linear_before_reset") != 0;
+	for (int j = 0; j < n; j++) {
+		z[j] = act(s->c, 0, sum(s, s->h, j, s->x[j]));
+		r[j] = act(s->c, 0, sum(s, s->h, n + j, s->x[n + j]));
+		kept[j] = r[j] * s->h[j];
+	}
+	for (int j = 0; j < n; j++) {
+		double b = s->in[3] != NULL ? s->in[3]->v[j] : 0;
+		double in = before ? s->x[2 * n + j] + r[j] * sum(s, s->h, 2 * n + j, b)
+						   : sum(s, kept, 2 * n + j, s->x[2 * n + j]);
+		next[j] = (1 - z[j]) * act(s->c, 1, in) + z[j] * s->h[j];
+	}
+	memcpy(s->h, next, sizeof next);
+}
+
+static void lstm(Step *s)
+{
+	int n = s->size;
+	const double *p = s->in[4] != NULL ? s->in[4]->v : NULL;
+	double next[STATE];
+	for (int j = 0; j < n; j++) {
+		double gate[4], c = s->cell[j];
+		for (int g = 0; g < 4; g++)
+			gate[g] = sum(s, s->h, g * n + j, s->x[g * n + j]);
+		double i = act(s->c, 0, gate[0] + (p != NULL ? p[j] * c : 0));
+		double f = act(s->c, 0, gate[2] + (p != NULL ? p[2 * n + j] * c : 0));
+		if (op_int(s->c, "input_forget") != 0)
+			f = 1 - i;
+		s->cell[j] = f * c + i * act(s->c, 1, gate[3]);
+		next[j] = act(s->c, 0, gate[1] + (p != NULL ? p[n + j] * s->cell[j] : 0)) * act(s->c, 2, s->cell[j]);
+	}
+	memcpy(s->h, next, sizeof next);
+}
+
+static void rnn(Step *s)
+{
+	double next[STATE];
+	for (int j = 0; j < s->size; j++)
+		next[j] = act(s->c, 0, sum(s, s->h, j, s->x[j]));
+	memcpy(s->h, next, sizeof next);
+}
+
+void ref_recurrent(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out)
+{
+	const Tensor *x = in[0], *len = in[c->op == OP_rnn ? 3 : c->op == OP_gru ? 4 : 5];
+	int64_t steps = x->shape.dim[0], batch = x->shape.dim[1], size = in[1]->shape.dim[0];
+	for (int k = 0; k < c->nout; k++)
+		out[k] = tensor_new(a, d->value.at[c->out[k]].type, d->value.at[c->out[k]].shape);
+	assert(size <= STATE);
+	for (int64_t n = 0; n < batch; n++) {
+		Step s = { .c = c, .in = in, .size = (int)size, .gates = recurrent_gates(c->op) };
+		int64_t count = len == NULL ? steps : (int64_t)fmin(fmax(len->v[n], 0), (double)steps);
+		for (int64_t j = 0; j < size; j++) {
+			s.h[j] = in[2] != NULL ? in[2]->v[n * size + j] : 0;
+			s.cell[j] = c->op == OP_lstm && in[3] != NULL ? in[3]->v[n * size + j] : 0;
+		}
+		for (int64_t k = 0; k < count; k++) {
+			int64_t t = op_int(c, "reverse") != 0 ? count - 1 - k : k;
+			s.x = &x->v[(t * batch + n) * s.gates * size];
+			(c->op == OP_lstm ? lstm : c->op == OP_gru ? gru : rnn)(&s);
+			memcpy(&out[0].v[(t * batch + n) * size], s.h, sizeof(double) * (size_t)size);
+		}
+		memcpy(&out[1].v[n * size], s.h, sizeof(double) * (size_t)size);
+		if (c->op == OP_lstm)
+			memcpy(&out[2].v[n * size], s.cell, sizeof(double) * (size_t)size);
+	}
+}
