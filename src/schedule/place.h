@@ -20,7 +20,10 @@ bool place_put(Sched *s, const char *what, Stmt *alloc, Buf *b);
 /* The extent of physical dimension k. */
 int64_t place_extent(const Buf *b, int k);
 
-/* Whether several elements of the buffer share a place, as in a ring, or where each thread holds a part. */
+/*
+ * Whether several elements of the buffer share a place, as in a ring, or where each thread holds a part. Both count
+ * places, which is exact for the maps that steps make; a test visits the elements of the maps of random traces.
+ */
 bool place_folds(const Buf *b);
 /* Whether only elements of different first indices share a place, as in the slots of a pipeline. */
 bool place_slots(const Buf *b);

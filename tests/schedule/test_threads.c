@@ -7,10 +7,12 @@
 #include "steps.h"
 #include "suite.h"
 
+#include "ir/arg.h"
 #include "ir/text/ir_text.h"
 #include "ir/threads/form.h"
 #include "ir/verify/verify.h"
 #include "ir/walk.h"
+#include "schedule/place.h"
 #include "schedule/space.h"
 
 #include <string.h>
@@ -35,7 +37,34 @@ static struct {
 	int threads, barriers, shared, staged;
 	int spread; /* local buffers of which each thread has a part */
 	int gaps, swizzles; /* of shared buffers */
+	int slots; /* shared buffers of which several elements lie in one place */
 } *made;
+
+/* Elements of one place, found by visiting all; whether such elements have different first indices. */
+static void check_places(const Buf *b)
+{
+	int64_t shape[IR_MAX_RANK], idx[IR_MAX_RANK] = { 0 }, elements, places = ir_buf_elements(b, NULL, 0);
+	ck_assert(ir_eval_extents(b->shape, b->rank, NULL, 0, shape, &elements) && places >= 0);
+	int64_t *first = malloc(((size_t)places + 1) * sizeof *first); /* index, plus one, of the place's last element */
+	bool folds = false, apart = true;
+	memset(first, 0, ((size_t)places + 1) * sizeof *first);
+	for (int64_t e = 0; e < elements; e++) {
+		int64_t rest = e, at;
+		for (int d = b->rank - 1; d >= 0; d--) {
+			idx[d] = rest % shape[d];
+			rest /= shape[d];
+		}
+		at = ir_buf_offset(b, idx);
+		ck_assert(at >= 0 && at < places);
+		folds = folds || first[at] != 0;
+		apart = apart && first[at] != idx[0] + 1; /* elements of one first index follow each other */
+		first[at] = idx[0] + 1;
+	}
+	free(first);
+	ck_assert_msg(place_folds(b) == folds && (!place_slots(b) || apart), "%s: folds %d, slots %d", b->name,
+		place_folds(b), place_slots(b));
+	made->slots += folds;
+}
 
 static bool count(Stmt *s, void *arg)
 {
@@ -45,6 +74,8 @@ static bool count(Stmt *s, void *arg)
 	made->shared += s->kind == ST_ALLOC && strcmp(s->alloc->scope, "shared") == 0;
 	made->staged += s->kind == ST_FOR && s->loop.kind == LOOP_PIPELINED;
 	bool mapped = s->kind == ST_ALLOC && strcmp(s->alloc->scope, "shared") == 0 && s->alloc->map.n > 0, xor = false;
+	if (mapped)
+		check_places(s->alloc);
 	for (int k = 0; mapped && k < s->alloc->map.n; k++)
 		xor = xor || s->alloc->map.at[k]->op == IR_XOR;
 	made->swizzles += xor;
@@ -92,6 +123,7 @@ START_TEST(random_traces_have_threads_and_barriers)
 	ck_assert_int_gt(made->gaps, 0);
 	ck_assert_int_gt(made->swizzles, 0);
 	ck_assert_int_gt(made->staged, 0);
+	ck_assert_int_gt(made->slots, 0);
 }
 END_TEST
 
@@ -205,6 +237,9 @@ static const struct {
 	{ ROWS, { "barrier block\n\t\t\tfor n.i.rf in" }, { "for n.i.rf in" }, "softmax.max.rf[" },
 	{ ROWS, { "barrier block\n\t\tfor m_1 in" }, { "for m_1 in" }, "v1.max[" },
 	{ ROWS, { "barrier block\n\t\tfor n_3 in" }, { "for n_3 in" }, "v1.sum[" },
+	/* a map that stores two columns in one place */
+	{ GEMM, { "v0.c: f32[8, 4] @shared" },
+		{ "v0.c: f32[8, 4] @shared map (i, j) -> [i : 8, j * 2 % 4 : 4]" }, "v0.c[" },
 	/* one of too small a scope */
 	{ GEMM, { "barrier block\n\t\t\t\tfor t in" }, { "barrier warp\n\t\t\t\tfor t in" }, "0.c[" },
 	/* barriers that not all threads reach */
