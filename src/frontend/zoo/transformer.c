@@ -12,7 +12,7 @@ static Act number(Net *net, const char *name, double v)
 	return (Act){ net->ok ? dag_add_const(net->dag, name, F32, (Shape){ 0 }, f) : 0, v * v };
 }
 
-static Act by_number(Net *net, const char *name, int op, Act x, double v, double square)
+Act net_by_number(Net *net, const char *name, int op, Act x, double v, double square)
 {
 	return net_binary(net, name, op, x, number(net, net_sub(net, name, "by"), v), square);
 }
@@ -36,7 +36,7 @@ Act net_layer_norm(Net *net, const char *name, Act x)
 		last_mean(net, net_sub(net, name, "mean"), x, x.square), x.square);
 	Act v = net_binary(net, net_sub(net, name, "square"), OP_mul, d, d, x.square * x.square);
 	v = last_mean(net, net_sub(net, name, "variance"), v, x.square * x.square);
-	v = by_number(net, net_sub(net, name, "above"), OP_add, v, EPSILON, v.square);
+	v = net_by_number(net, net_sub(net, name, "above"), OP_add, v, EPSILON, v.square);
 	v = net_unary(net, net_sub(net, name, "deviation"), OP_sqrt, v, x.square);
 	d = net_binary(net, net_sub(net, name, "unit"), OP_div, d, v, 1);
 	d = net_binary(net, net_sub(net, name, "scaled"), OP_mul, d, weight, 1);
@@ -45,11 +45,11 @@ Act net_layer_norm(Net *net, const char *name, Act x)
 
 Act net_gelu(Net *net, const char *name, Act x)
 {
-	Act e = by_number(net, net_sub(net, name, "scaled"), OP_div, x, sqrt(2), x.square / 2);
+	Act e = net_by_number(net, net_sub(net, name, "scaled"), OP_div, x, sqrt(2), x.square / 2);
 	e = net_unary(net, net_sub(net, name, "erf"), OP_erf, e, 0.5);
-	e = by_number(net, net_sub(net, name, "above"), OP_add, e, 1, 1.5);
+	e = net_by_number(net, net_sub(net, name, "above"), OP_add, e, 1, 1.5);
 	e = net_binary(net, net_sub(net, name, "twice"), OP_mul, x, e, x.square * 2);
-	return by_number(net, name, OP_mul, e, 0.5, x.square / 2);
+	return net_by_number(net, name, OP_mul, e, 0.5, x.square / 2);
 }
 
 /* [batch, tokens, width] as [batch, heads, tokens, width / heads]. */
@@ -65,7 +65,7 @@ static Act to_heads(Net *net, const char *name, Act x, int64_t heads)
 }
 
 /* 0 where a token may be attended to, else a number whose exponential is 0. */
-static Act causal_mask(Net *net, const char *name, int64_t tokens)
+Act net_causal_mask(Net *net, const char *name, int64_t tokens)
 {
 	Shape s = { 2, { tokens, tokens } };
 	float *m = arena_array(net->arena, float, tokens * tokens);
@@ -104,10 +104,9 @@ Act net_attention(Net *net, const char *name, Act x, const Attention *a)
 	Attr by_rows = attr_int("tb", 1), last = attr_int("axis", -1), back = attr_ints("perm", perm, 4);
 	int in[] = { p[0].value, p[1].value };
 	Act s = net_call(net, net_sub(net, name, "scores"), OP_matmul, in, 2, &by_rows, 1, 1);
-	s = by_number(net, net_sub(net, name, "scaled"), OP_div, s, sqrt((double)(width / a->heads)), 1);
-	if (a->causal)
-		s = net_binary(net, net_sub(net, name, "masked"), OP_add, s,
-			causal_mask(net, net_sub(net, name, "mask"), tokens), 1);
+	s = net_by_number(net, net_sub(net, name, "scaled"), OP_div, s, sqrt((double)(width / a->heads)), 1);
+	if (a->mask != NULL)
+		s = net_binary(net, net_sub(net, name, "masked"), OP_add, s, *a->mask, 1);
 	s = net_call(net, net_sub(net, name, "weights"), OP_softmax, &s.value, 1, &last, 1, 1);
 	s = net_binary(net, net_sub(net, name, "mix"), OP_matmul, s, p[2], p[2].square / 2);
 	s = net_call(net, net_sub(net, name, "back"), OP_transpose, &s.value, 1, &back, 1, s.square);

@@ -10,9 +10,10 @@ static const int64_t most_bytes = (int64_t)1 << 40;
 static const struct {
 	NamedModel model;
 	Act (*build)(Net *net, Act x);
+	const char *input;
 	Shape shape; /* of the input */
 } rows[] = {
-#define NETWORK(name, doc, ...) { { #name, doc }, zoo_##name, __VA_ARGS__ },
+#define NETWORK(name, doc, input, ...) { { #name, doc }, zoo_##name, input, __VA_ARGS__ },
 #include "frontend/zoo/zoo.def"
 };
 enum { NROW = sizeof rows / sizeof *rows };
@@ -22,32 +23,51 @@ static const NamedModel *named(int k)
 	return k < NROW ? &rows[k].model : NULL;
 }
 
-/* The row's unless a batch or a shape is given, which may differ in the batch and an image's height and width. */
-static bool input_shape(Shape usual, const ModelArgs *args, Shape *out, Err *err)
+static bool takes_tokens(int row)
 {
+	return strcmp(rows[row].input, "ids") == 0;
+}
+
+/* Whether a user's shape is one that the network takes. */
+static bool check_shape(int row, Shape s, Err *err)
+{
+	const Shape usual = rows[row].shape;
+	const char *name = rows[row].input;
 	char text[160];
-	*out = usual;
+	bool tokens = takes_tokens(row);
+	if (usual.rank == 4 && (s.rank != 4 || s.dim[1] != usual.dim[1]))
+		return fail(err, ERR_USAGE, "shape", "%s must be N,%lld,H,W: a batch of images", name, (long long)usual.dim[1]);
+	if (tokens && s.rank != 2)
+		return fail(err, ERR_USAGE, "shape", "%s must be N,T: a batch of T tokens", name);
+	if (usual.rank == 2 && !tokens && (s.rank != 2 || s.dim[1] != usual.dim[1]))
+		return fail(err, ERR_USAGE, "shape", "%s must be N,%lld, not %s", name, (long long)usual.dim[1],
+			shape_str(s, text));
+	return true;
+}
+
+/* The row's unless a batch or a shape is given. */
+static bool input_shape(int row, const ModelArgs *args, Shape *out, Err *err)
+{
+	const char *name = rows[row].input;
+	*out = rows[row].shape;
 	if (args->batch > 0)
 		out->dim[0] = args->batch;
 	for (int k = 0; k < args->nshape; k++) {
 		const ShapeArg *s = &args->shape[k];
-		if (strcmp(s->name, "data") != 0)
-			return fail(err, ERR_USAGE, "shape", "the network has no input '%s', only 'data'", s->name);
-		if (usual.rank == 4 && (s->shape.rank != 4 || s->shape.dim[1] != usual.dim[1]))
-			return fail(err, ERR_USAGE, "shape", "data must be N,%lld,H,W: a batch of images", (long long)usual.dim[1]);
-		if (usual.rank == 2 && (s->shape.rank != 2 || s->shape.dim[1] != usual.dim[1]))
-			return fail(err, ERR_USAGE, "shape", "data must be N,%lld, not %s", (long long)usual.dim[1],
-				shape_str(s->shape, text));
+		if (strcmp(s->name, name) != 0)
+			return fail(err, ERR_USAGE, "shape", "the network has no input '%s', only '%s'", s->name, name);
+		if (!check_shape(row, s->shape, err))
+			return false;
 		*out = s->shape;
 	}
 	if (args->batch > 0 && out->dim[0] != args->batch)
-		return fail(err, ERR_USAGE, "batch", "is %lld, but data is given a batch of %lld: give only one of them",
-			(long long)args->batch, (long long)out->dim[0]);
+		return fail(err, ERR_USAGE, "batch", "is %lld, but %s is given a batch of %lld: give only one of them",
+			(long long)args->batch, name, (long long)out->dim[0]);
 	if (args->nbind > 0)
 		return fail(err, ERR_USAGE, "bind", "a network of the zoo has no input to bind");
 	for (int k = 0; k < out->rank; k++)
 		if (out->dim[k] < 1)
-			return fail(err, ERR_USAGE, "shape", "data has a dimension of %lld", (long long)out->dim[k]);
+			return fail(err, ERR_USAGE, "shape", "%s has a dimension of %lld", name, (long long)out->dim[k]);
 	return true;
 }
 
@@ -71,10 +91,10 @@ static Dag *load(Arena *a, const char *name, Bytes file, const ModelArgs *args, 
 	int row = 0;
 	while (strcmp(rows[row].model.name, name) != 0)
 		row++;
-	if (!input_shape(rows[row].shape, args, &s, err))
+	if (!input_shape(row, args, &s, err))
 		return NULL;
 	Net net = { .arena = a, .dag = dag_new(a, name), .err = err, .ok = true };
-	Act x = { dag_add_input(net.dag, "data", F32, s), 1 };
+	Act x = { dag_add_input(net.dag, rows[row].input, takes_tokens(row) ? I64 : F32, s), 1 };
 	if (!check_sizes(net.dag, name, err))
 		return NULL;
 	x = rows[row].build(&net, x);

@@ -4,7 +4,7 @@
 
 #include "frontend/zoo/net.h"
 
-#define NETWORK(name, doc, ...) Act zoo_##name(Net *net, Act x);
+#define NETWORK(name, doc, input, ...) Act zoo_##name(Net *net, Act x);
 #include "frontend/zoo/zoo.def"
 
 #endif
