@@ -120,7 +120,10 @@ double leaf_ops(const Expr *e)
 	case IR_SIGMOID:
 	case IR_POW:
 	case IR_SIN:
-	case IR_COS: return COST_SERIES;
+	case IR_COS:
+	case IR_ATAN:
+	case IR_EXPM1:
+	case IR_LOG1P: return COST_SERIES;
 	default: return dtype_is_float(e->type) ? 1 : COST_INTEGER;
 	}
 }

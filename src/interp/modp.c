@@ -188,6 +188,7 @@ const char *modp_unary(Node op, Val a, Val *out)
 	case IR_NEG: out->m = neg(x); break;
 	case IR_ABS: out->m = centred(x) < 0 ? neg(x) : x; break;
 	case IR_EXP: out->m = exponential(x); break;
+	case IR_EXPM1: out->m = add(exponential(x), neg(one)); break;
 	case IR_SIGMOID: out->m = inverse(add(one, exponential(neg(x)))); break;
 	case IR_TANH:
 		e = exponential(add(x, x));
@@ -201,7 +202,9 @@ const char *modp_unary(Node op, Val a, Val *out)
 	case IR_SQRT:
 	case IR_ERF:
 	case IR_SIN:
-	case IR_COS: out->m = hashed(op, x, 0); break;
+	case IR_COS:
+	case IR_ATAN:
+	case IR_LOG1P: out->m = hashed(op, x, 0); break;
 	default: return "this operator is not defined on floats";
 	}
 	return NULL;

@@ -128,6 +128,9 @@ static const char *float_unary(Node op, DType t, double a, Val *out)
 	case IR_SIGMOID: r = 1 / (1 + exp(-a)); break;
 	case IR_SIN: r = sin(a); break;
 	case IR_COS: r = cos(a); break;
+	case IR_ATAN: r = atan(a); break;
+	case IR_EXPM1: r = expm1(a); break;
+	case IR_LOG1P: r = log1p(a); break;
 	case IR_FLOOR: r = floor(a); break;
 	case IR_CEIL: r = ceil(a); break;
 	case IR_ROUND: r = rint(a); break;

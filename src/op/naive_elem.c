@@ -133,24 +133,113 @@ static const Expr *shift(Naive *nv, const Args *a, Node op)
 	return ir_select(nv->ir, ir_eq(nv->ir, by, count), moved, number(nv, a, 0));
 }
 
+/* With floats and a divisor's sign to give: r + b where r, the remainder with a's sign, has the other one. */
+static const Expr *float_remainder(Naive *nv, const Expr *x, const Expr *y, const Expr *zero, bool fmod)
+{
+	Ir *ir = nv->ir;
+	const Expr *r = ir_binary(ir, IR_TMOD, x, y);
+	const Expr *other = ir_binary(ir, IR_NE, ir_lt(ir, r, zero), ir_lt(ir, y, zero));
+	other = ir_and(ir, other, ir_binary(ir, IR_NE, r, zero));
+	return fmod ? r : ir_select(ir, other, ir_add(ir, r, y), r);
+}
+
 /* Integers: the remainders by 0 and by -1 are 0, as by 1, and neither traps. */
 static const Expr *remainder_of(Naive *nv, const Args *a)
 {
 	Ir *ir = nv->ir;
-	const Expr *y = arg(nv, a, 1);
-	if (dtype_is_int(a->t)) {
-		const Expr *trap = ir_eq(ir, y, number(nv, a, 0));
-		if (a->t.kind == DT_INT)
-			trap = ir_binary(ir, IR_OR, trap, ir_eq(ir, y, number(nv, a, -1)));
-		y = ir_select(ir, trap, number(nv, a, 1), y);
-	}
-	return ir_binary(ir, op_int(nv->c, "fmod") != 0 ? IR_TMOD : IR_MOD, arg(nv, a, 0), y);
+	bool fmod = op_int(nv->c, "fmod") != 0;
+	const Expr *x = arg(nv, a, 0), *y = arg(nv, a, 1), *trap = ir_eq(ir, y, number(nv, a, 0));
+	if (dtype_is_float(a->t))
+		return float_remainder(nv, x, y, number(nv, a, 0), fmod);
+	if (a->t.kind == DT_INT)
+		trap = ir_binary(ir, IR_OR, trap, ir_eq(ir, y, number(nv, a, -1)));
+	return ir_binary(ir, fmod ? IR_TMOD : IR_MOD, x, ir_select(ir, trap, number(nv, a, 1), y));
 }
 
 static const Expr *where(Naive *nv, const Args *a)
 {
 	const Expr *cond = naive_load_broadcast(nv, 0, a->idx, a->rank, BOOL);
 	return ir_select(nv->ir, cond, arg(nv, a, 1), arg(nv, a, 2));
+}
+
+/* v with the sign of x; v is not negative. */
+static const Expr *with_sign(Naive *nv, const Args *a, const Expr *v, const Expr *x)
+{
+	const Expr *zero = number(nv, a, 0), *negative = ir_lt(nv->ir, x, zero);
+	v = ir_select(nv->ir, negative, ir_unary(nv->ir, IR_NEG, v), v);
+	return ir_select(nv->ir, ir_eq(nv->ir, x, zero), x, v);
+}
+
+/* asin x = atan(x / sqrt((1 - x)(1 + x))), acos x = 2 atan(sqrt((1 - x) / (1 + x))): no difference cancels. */
+static const Expr *arc(Naive *nv, const Args *a)
+{
+	Ir *ir = nv->ir;
+	const Expr *x = arg(nv, a, 0), *one = number(nv, a, 1);
+	const Expr *less = ir_sub(ir, one, x), *more = ir_add(ir, one, x);
+	if (nv->c->op == OP_asin)
+		return ir_unary(ir, IR_ATAN, ir_div(ir, x, ir_unary(ir, IR_SQRT, ir_mul(ir, less, more))));
+	const Expr *half = ir_unary(ir, IR_ATAN, ir_unary(ir, IR_SQRT, ir_div(ir, less, more)));
+	return ir_mul(ir, number(nv, a, 2), half);
+}
+
+/*
+ * From t = exp(h) - 1, h = |x| / 2, which overflows later than exp(x): 2 sinh h = t + t / (t + 1) = s;
+ * sinh x = s (s / 2 + 1 / (t + 1)), since cosh h = sinh h + exp(-h); cosh x = 1 + s^2 / 2. Beyond the limit both
+ * are infinite in the type, but t is not.
+ */
+static const Expr *hyperbolic(Naive *nv, const Args *a)
+{
+	Ir *ir = nv->ir;
+	const Expr *x = arg(nv, a, 0), *one = number(nv, a, 1), *half = number(nv, a, 0.5);
+	const Expr *h = ir_mul(ir, half, ir_unary(ir, IR_ABS, x));
+	const Expr *t = ir_unary(ir, IR_EXPM1, ir_min(ir, h, number(nv, a, a->t.bits == 64 ? 500 : 60)));
+	const Expr *e = ir_add(ir, t, one), *s = ir_add(ir, t, ir_div(ir, t, e));
+	const Expr *half_s = ir_mul(ir, s, half);
+	if (nv->c->op == OP_cosh)
+		return ir_add(ir, one, ir_mul(ir, s, half_s));
+	return with_sign(nv, a, ir_mul(ir, s, ir_add(ir, half_s, ir_div(ir, one, e))), x);
+}
+
+/*
+ * asinh x = log1p(x + x / (1 / x + sqrt(1 / x^2 + 1))) for x >= 0, acosh x = log1p(t + sqrt(t) sqrt(t + 2)), t = x - 1.
+ * From 2^64 on both are log(2 x), and the second term is left out, since the sum might overflow.
+ */
+static const Expr *area(Naive *nv, const Args *a)
+{
+	Ir *ir = nv->ir;
+	const Expr *x = arg(nv, a, 0), *one = number(nv, a, 1), *zero = number(nv, a, 0), *y, *more;
+	if (nv->c->op == OP_asinh) {
+		y = ir_unary(ir, IR_ABS, x);
+		const Expr *r = ir_div(ir, one, y), *root = ir_unary(ir, IR_SQRT, ir_add(ir, ir_mul(ir, r, r), one));
+		more = ir_div(ir, y, ir_add(ir, r, root));
+	} else {
+		y = ir_sub(ir, x, one);
+		more = ir_mul(
+			ir, ir_unary(ir, IR_SQRT, y), ir_unary(ir, IR_SQRT, ir_add(ir, y, number(nv, a, 2))));
+	}
+	const Expr *large = ir_lt(ir, number(nv, a, 0x1p64), y);
+	const Expr *log = ir_unary(ir, IR_LOG1P, ir_add(ir, y, ir_select(ir, large, zero, more)));
+	log = ir_add(ir, log, ir_select(ir, large, number(nv, a, 0.69314718055994531), zero));
+	return nv->c->op == OP_asinh ? with_sign(nv, a, log, x) : log;
+}
+
+/* log1p(2 x / (1 - x)) / 2 of |x| */
+static const Expr *atanh_of(Naive *nv, const Args *a)
+{
+	Ir *ir = nv->ir;
+	const Expr *x = arg(nv, a, 0), *y = ir_unary(ir, IR_ABS, x);
+	const Expr *q = ir_div(ir, ir_mul(ir, number(nv, a, 2), y), ir_sub(ir, number(nv, a, 1), y));
+	return with_sign(nv, a, ir_mul(ir, number(nv, a, 0.5), ir_unary(ir, IR_LOG1P, q)), x);
+}
+
+/* The declared type's bits: a value between calls may lie in a wider one. A bool is a byte of 0 or 1. */
+static const Expr *bitcast(Naive *nv, const Args *a)
+{
+	DType to = naive_out(nv, 0)->type, from = naive_in(nv, 0)->type;
+	const Expr *x = naive_load_broadcast(nv, 0, a->idx, a->rank, from);
+	if (to.kind == DT_BOOL || from.kind == DT_BOOL)
+		return naive_cast(nv, to, from.kind == DT_BOOL ? ir_cast(nv->ir, DT(UINT, 8), x) : x);
+	return ir_bitcast(nv->ir, to, x);
 }
 
 static const Expr *formula(Naive *nv, const Args *a)
@@ -201,6 +290,18 @@ static const Expr *formula(Naive *nv, const Args *a)
 	case OP_round: return unary(nv, a, IR_ROUND);
 	case OP_sin: return unary(nv, a, IR_SIN);
 	case OP_cos: return unary(nv, a, IR_COS);
+	case OP_tan: return ir_div(ir, unary(nv, a, IR_SIN), unary(nv, a, IR_COS));
+	case OP_asin:
+	case OP_acos: return arc(nv, a);
+	case OP_atan: return unary(nv, a, IR_ATAN);
+	case OP_sinh:
+	case OP_cosh: return hyperbolic(nv, a);
+	case OP_asinh:
+	case OP_acosh: return area(nv, a);
+	case OP_atanh: return atanh_of(nv, a);
+	case OP_expm1: return unary(nv, a, IR_EXPM1);
+	case OP_log1p: return unary(nv, a, IR_LOG1P);
+	case OP_bitcast: return bitcast(nv, a);
 	case OP_clip: return clip(nv, a);
 	case OP_batch_norm: return batch_norm(nv, a);
 	default: return arg(nv, a, 0); /* identity, cast */

@@ -88,8 +88,6 @@ static bool need_flag(const OpCall *c, const char *name, Err *err)
 
 bool infer_mod(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
-	if (dtype_is_float(op_in(d, c, 0)->type) && op_int(c, "fmod") != 1)
-		return op_refuse(c, err, "%s has floating elements, so fmod must be 1", op_in(d, c, 0)->name);
 	return need_flag(c, "fmod", err) && infer_binary(d, c, out, err);
 }
 
@@ -202,5 +200,10 @@ bool infer_cast(const Dag *d, const OpCall *c, Value *out, Err *err)
 	set_like(out, op_in(d, c, 0));
 	if (!dtype_parse(to, strlen(to), &out->type) || out->type.lanes != 1)
 		return op_refuse(c, err, "\"%s\" is not an element type; write f32, i64, u8, bool or another one", to);
+	char t[DTYPE_TEXT], u[DTYPE_TEXT];
+	const Value *x = op_in(d, c, 0);
+	if (c->op == OP_bitcast && dtype_bytes(out->type, 8) != dtype_bytes(x->type, 8))
+		return op_refuse(c, err, "%s is %s, which has not as many bits as %s", x->name, dtype_print(x->type, t),
+			dtype_print(out->type, u));
 	return true;
 }

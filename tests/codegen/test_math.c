@@ -34,6 +34,9 @@ static const Func funcs[] = {
 	{ "sigmoid", sigmoid, 1e-10, 800, 3, 3 },
 	{ "sin", sinl, 1e-10, 1e6, 1, 2 },
 	{ "cos", cosl, 1e-10, 1e6, 1, 2 },
+	{ "atan", atanl, 1e-10, 1e8, 2, 2 },
+	{ "expm1", expm1l, 1e-10, 800, 2, 2 },
+	{ "log1p", log1pl, 1e-10, 1e8, 2, 2 },
 };
 
 enum { N = 4096 };
@@ -189,14 +192,15 @@ START_TEST(specials)
 {
 	static const double x[] = { 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 4, 1e30, -1e30, HUGE_VAL, -HUGE_VAL, NAN };
 	static const char *const exprs[] = { "exp(a)", "log(a)", "tanh(a)", "erf(a)", "sigmoid(a)", "sin(a)", "cos(a)",
-		"pow(a, b)" };
-	long double (*const want[])(long double) = { expl, logl, tanhl, erfl, sigmoid, sinl, cosl };
+		"atan(a)", "expm1(a)", "log1p(a)", "pow(a, b)" };
+	long double (*const want[])(long double) = { expl, logl, tanhl, erfl, sigmoid, sinl, cosl, atanl, expm1l,
+		log1pl };
 	Target t;
 	Kernel k;
 	if (!choose_level(&t, _i % 2))
 		return;
 	open_kernel(&k, &t, exprs[_i / 2]);
-	bool pow = _i / 2 == 7, wave = _i / 2 == 5 || _i / 2 == 6;
+	bool pow = _i / 2 == LEN(want), wave = _i / 2 == 5 || _i / 2 == 6;
 	for (int i = 0; i < LEN(x) * LEN(x); i++) {
 		k.x32[i] = (float)(k.x64[i] = x[i / LEN(x)]);
 		k.z32[i] = (float)(k.z64[i] = x[i % LEN(x)]);
@@ -221,6 +225,6 @@ int main(void)
 	TCase *tc = tcase_create("math");
 	tcase_add_loop_test(tc, errors, 0, 2 * LEN(funcs));
 	tcase_add_loop_test(tc, powers, 0, 2);
-	tcase_add_loop_test(tc, specials, 0, 16);
+	tcase_add_loop_test(tc, specials, 0, 22);
 	return run_suite("codegen-math", tc);
 }

@@ -395,6 +395,15 @@ static double modulo(double x, double y, bool whole, bool of_x)
 	return !of_x && r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
+static double same_bits(const Env *e, double x)
+{
+	DType to;
+	uint64_t bytes = 0;
+	const char *text = op_text(e->c, "to");
+	element_set(e->in[0]->type, &bytes, 0, x);
+	return dtype_parse(text, strlen(text), &to) ? element_get(to, &bytes, 0) : NAN;
+}
+
 /* x is read at the broadcast index, `y` too where there is a second input. */
 static double elementwise(const Env *e, double x, double y)
 {
@@ -444,6 +453,18 @@ static double elementwise(const Env *e, double x, double y)
 	case OP_round: return rint(x);
 	case OP_sin: return sin(x);
 	case OP_cos: return cos(x);
+	case OP_tan: return tan(x);
+	case OP_asin: return asin(x);
+	case OP_acos: return acos(x);
+	case OP_atan: return atan(x);
+	case OP_sinh: return sinh(x);
+	case OP_cosh: return cosh(x);
+	case OP_asinh: return asinh(x);
+	case OP_acosh: return acosh(x);
+	case OP_atanh: return atanh(x);
+	case OP_expm1: return expm1(x);
+	case OP_log1p: return log1p(x);
+	case OP_bitcast: return same_bits(e, x);
 	case OP_clip:
 		if (e->in[1] != NULL)
 			x = fmax(x, e->in[1]->v[0]);

@@ -1,6 +1,6 @@
 /*
- * exp, log, tanh, erf, sigmoid, sin, cos and pow of f32 and f64, of any number of lanes, without
- * calls and without branches. The polynomials are minimax (Remez, weighted to the relative error of
+ * exp, expm1, log, log1p, tanh, erf, sigmoid, sin, cos, atan and pow of f32 and f64, of any number of lanes,
+ * without calls and without branches. The polynomials are minimax (Remez, weighted to the relative error of
  * the function, 60 digits); emit_math.h has them with their errors. docs/codegen.md states the
  * errors of the functions, tests/codegen measures them against libm.
  */
@@ -26,28 +26,40 @@ static LLVMValueRef power_of_2(const Math *m, LLVMValueRef n)
 	return LLVMBuildBitCast(m->e->b, k, m->t, "");
 }
 
-#define EXP_LIMITS(wide) ((wide) ? 710.0 : 89.0), ((wide) ? -746.0 : -104.0)
-
-/* e^(a + low), |low| tiny or NULL: r = a - n ln2, e^r = 1 + r + r^2 P(r), times 2^n in two steps so
-   that results below the least normal are rounded once. */
-static LLVMValueRef exp_sum(const Math *m, LLVMValueRef a, LLVMValueRef low)
+/* e^r - 1 of the remainder r of a + low, |low| tiny or NULL: r = a - k ln2 with a limited to least .. most. */
+static LLVMValueRef exp_fraction(
+	const Math *m, LLVMValueRef a, LLVMValueRef low, double most, double least, LLVMValueRef *k)
 {
 	static const double p32[] = { MATH_EXP32 }, p64[] = { MATH_EXP64 };
-	const double limit[2] = { EXP_LIMITS(m->wide) };
 	LLVMValueRef n, b;
-	b = math_select(m, math_less(m, math_real(m, limit[0]), a), math_real(m, limit[0]), a);
-	b = math_select(m, math_less(m, b, math_real(m, limit[1])), math_real(m, limit[1]), b);
-	LLVMValueRef k = nearest(m, b, 0x1.71547652b82fep0, &n);
+	b = math_select(m, math_less(m, math_real(m, most), a), math_real(m, most), a);
+	b = math_select(m, math_less(m, b, math_real(m, least)), math_real(m, least), b);
+	*k = nearest(m, b, 0x1.71547652b82fep0, &n);
 	LLVMValueRef r = math_fma(m, n, math_real(m, -(m->wide ? LN2_HI64 : LN2_HI32)), b);
 	r = math_fma(m, n, math_real(m, -(m->wide ? LN2_LO64 : LN2_LO32)), r);
 	if (low != NULL)
 		r = math_add(m, r, low);
 	LLVMValueRef p = m->wide ? math_poly(m, r, p64, MATH_LEN(p64)) : math_poly(m, r, p32, MATH_LEN(p32));
-	p = math_fma(m, math_mul(m, r, r), p, r);
+	return math_fma(m, math_mul(m, r, r), p, r);
+}
+
+/* e^(a + low): e^r times 2^k in two steps, so that results below the least normal are rounded once. */
+static LLVMValueRef exp_sum(const Math *m, LLVMValueRef a, LLVMValueRef low)
+{
+	LLVMValueRef k, p = exp_fraction(m, a, low, m->wide ? 710 : 89, m->wide ? -746 : -104, &k);
 	p = math_add(m, p, math_real(m, 1));
 	LLVMValueRef half = LLVMBuildAShr(m->e->b, k, emit_int(m->it, 1), "");
 	p = math_mul(m, p, power_of_2(m, half));
 	return math_mul(m, p, power_of_2(m, LLVMBuildSub(m->e->b, k, half, "")));
+}
+
+/* 2^k (e^r - 1) + (2^k - 1), all halved since 2^k may overflow. Below the limit the result rounds to -1. */
+static LLVMValueRef expm1_of(const Math *m, LLVMValueRef a)
+{
+	LLVMValueRef k, q = exp_fraction(m, a, NULL, m->wide ? 710 : 89, m->wide ? -40 : -20, &k);
+	LLVMValueRef t = power_of_2(m, LLVMBuildSub(m->e->b, k, emit_int(m->it, 1), ""));
+	q = math_fma(m, t, q, math_sub(m, t, math_real(m, 0.5)));
+	return math_sign(m, math_add(m, q, q), a);
 }
 
 /* a = 2^*e * (1 + f), 1 + f in [sqrt(1/2), sqrt(2)); a positive and finite. */
@@ -109,6 +121,16 @@ static LLVMValueRef log64(const Math *m, LLVMValueRef a)
 	return math_sub(m, math_mul(m, e, math_real(m, LN2_HI64)), rest);
 }
 
+/* log(u) + (a - (u - 1)) / u, u = 1 + a rounded. */
+static LLVMValueRef log1p_of(const Math *m, LLVMValueRef a)
+{
+	LLVMValueRef one = math_real(m, 1), u = math_add(m, a, one);
+	LLVMValueRef lost = math_div(m, math_sub(m, a, math_sub(m, u, one)), u);
+	LLVMValueRef r = log_specials(m, u, math_add(m, m->wide ? log64(m, u) : log32(m, u), lost));
+	LLVMValueRef tiny = math_real(m, m->wide ? 0x1p-54 : 0x1p-25);
+	return math_select(m, math_less(m, math_abs(m, a), tiny), a, r);
+}
+
 /* x + x^3 P(x^2) below 0.625, else 1 - 2 / (e^2x + 1). */
 static LLVMValueRef tanh_of(const Math *m, LLVMValueRef a)
 {
@@ -147,6 +169,28 @@ static LLVMValueRef erf_of(const Math *m, LLVMValueRef a)
 	LLVMValueRef big = math_sub(m, math_real(m, 1), exp_sum(m, q, NULL));
 	LLVMValueRef near = math_less(m, t, math_real(m, m->wide ? 1.0 : 0.921875));
 	return math_sign(m, math_select(m, near, small, big), a);
+}
+
+/* pi/2 - atan(1/t) for t = |a| > tan(3 pi/8), pi/4 + atan((t - 1) / (t + 1)) for t > tan(pi/8), else x + x^3 P(x^2). */
+static LLVMValueRef atan_of(const Math *m, LLVMValueRef a)
+{
+	static const double p32[] = { MATH_ATAN32 }, p64[] = { MATH_ATAN64 };
+	LLVMValueRef t = math_abs(m, a), one = math_real(m, 1), zero = math_real(m, 0);
+	LLVMValueRef steep = math_less(m, math_real(m, 0x1.3504f4p+1), t);
+	LLVMValueRef middle = math_less(m, math_real(m, 0x1.a8279ap-2), t);
+	LLVMValueRef over = math_select(m, middle, math_sub(m, t, one), t);
+	LLVMValueRef under = math_select(m, middle, math_add(m, t, one), one);
+	over = math_select(m, steep, math_real(m, -1), over);
+	under = math_select(m, steep, t, under);
+	LLVMValueRef x = math_div(m, over, under), z = math_mul(m, x, x);
+	LLVMValueRef p = m->wide ? math_poly(m, z, p64, MATH_LEN(p64)) : math_poly(m, z, p32, MATH_LEN(p32));
+	double high = m->wide ? PIO2_HI64 : PIO2_HI32, low = m->wide ? PIO2_LO64 : PIO2_LO32;
+	LLVMValueRef hi = math_select(m, middle, math_real(m, high / 2), zero);
+	LLVMValueRef lo = math_select(m, middle, math_real(m, low / 2), zero);
+	hi = math_select(m, steep, math_real(m, high), hi);
+	lo = math_select(m, steep, math_real(m, low), lo);
+	LLVMValueRef r = math_add(m, x, math_fma(m, math_mul(m, x, z), p, lo));
+	return math_sign(m, math_add(m, hi, r), a);
 }
 
 /*
@@ -188,6 +232,9 @@ LLVMValueRef emit_math(Emit *e, Node op, LLVMValueRef a)
 	switch (op) {
 	case IR_EXP: return exp_sum(&m, a, NULL);
 	case IR_LOG: return log_specials(&m, a, m.wide ? log64(&m, a) : log32(&m, a));
+	case IR_EXPM1: return expm1_of(&m, a);
+	case IR_LOG1P: return log1p_of(&m, a);
+	case IR_ATAN: return atan_of(&m, a);
 	case IR_TANH: return tanh_of(&m, a);
 	case IR_ERF: return erf_of(&m, a);
 	case IR_SIGMOID: return sigmoid_of(&m, a);

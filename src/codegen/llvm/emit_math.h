@@ -44,6 +44,11 @@ LLVMValueRef math_product(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMVal
 #define PIO2_1 0x1.921fb544p+0
 #define PIO2_2 0x1.0b4611a6p-34
 #define PIO2_3 0x1.3198a2e037073p-69
+/* pi/2 in two numbers of the type. */
+#define PIO2_HI32 0x1.921fb6p+0
+#define PIO2_LO32 -0x1.777a5cp-25
+#define PIO2_HI64 0x1.921fb54442d18p+0
+#define PIO2_LO64 0x1.1a62633145c07p-54
 
 /* (e^r - 1 - r) / r^2, |r| <= ln2 / 2: 2^-34 and 2^-64 of e^r */
 #define MATH_EXP32 0x1p-1, 0x1.555554p-3, 0x1.55548ep-5, 0x1.111272p-7, 0x1.6d8db2p-10, 0x1.9f080ap-13
@@ -90,5 +95,11 @@ LLVMValueRef math_product(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMVal
 #define MATH_COS64 \
 	0x1.5555555555555p-5, -0x1.6c16c16c16c1p-10, 0x1.a01a01a018dbfp-16, -0x1.27e4fb75fa94fp-22, 0x1.1eed8ca061bbp-29, \
 		-0x1.9393347d4dec3p-37, 0x1.aac3f53265beap-45
+/* (atan(t)/t - 1) / t^2 in t^2, |t| <= tan(pi/8): 2^-30 and 2^-64 of atan */
+#define MATH_ATAN32 -0x1.55554ap-2, 0x1.999196p-3, -0x1.23b52p-3, 0x1.b1ec02p-4, -0x1.f1ec94p-5
+#define MATH_ATAN64 \
+	-0x1.5555555555554p-2, 0x1.999999999964bp-3, -0x1.2492492475676p-3, 0x1.c71c71b746a4p-4, -0x1.745d14b92bcc4p-4, \
+		0x1.3b136e216760ap-4, -0x1.110c72229327bp-4, 0x1.e171f40b31e28p-5, -0x1.ab7d3bda82752p-5, \
+		0x1.70ec578ae0a06p-5, -0x1.1235ec53dfe86p-5, 0x1.f1e2d0ae42579p-7
 
 #endif

@@ -22,7 +22,10 @@ static const uint16_t weights[IR_NODE_COUNT] = {
 	[IR_SIGMOID] = 300,
 	[IR_SIN] = 500,
 	[IR_COS] = 500,
+	[IR_ATAN] = 300,
 	[IR_EXP] = 150,
+	[IR_EXPM1] = 150,
+	[IR_LOG1P] = 400,
 	[IR_DOT4] = 20,
 	[IR_CAST] = 4,
 };

@@ -1,4 +1,7 @@
-/* A call that is being written as ONNX, and the writers that do not stand beside their table (onnx/export_op.c). */
+/*
+ * Inside the writer: a call of the Dag that becomes nodes, and what most writers of rows do. A writer gives every
+ * result of the call its name of the file.
+ */
 #ifndef FRONTEND_ONNX_EXPORT_CALL_H
 #define FRONTEND_ONNX_EXPORT_CALL_H
 
@@ -11,6 +14,53 @@ typedef struct Call {
 	const char *const *in;
 	const char *const *out;
 } Call;
+
+static inline const Value *arg(const Call *k, int i)
+{
+	return &k->o->dag->value.at[k->c->in[i]];
+}
+
+static inline OutNode begin(const Call *k)
+{
+	OutNode n = out_begin(k->o, k->type);
+	for (int i = 0; i < k->c->nin; i++)
+		out_input(&n, k->in[i]);
+	return n;
+}
+
+static inline bool end(const Call *k, OutNode *n)
+{
+	out_end(n, k->out[0]);
+	return true;
+}
+
+/* An attribute of the same numbers, if it is given. */
+static inline void copy_ints(const Call *k, OutNode *n, const char *ours, const char *theirs)
+{
+	int count;
+	const int64_t *at = op_ints(k->c, ours, &count);
+	if (count > 0)
+		out_ints(n, theirs, at, count);
+}
+
+static inline void copy_float(const Call *k, OutNode *n, const char *name)
+{
+	out_float(n, name, op_float(k->c, name));
+}
+
+static inline bool plain(const Call *k)
+{
+	OutNode n = begin(k);
+	return end(k, &n);
+}
+
+/* Rows of export_math.c. */
+bool write_logic(const Call *k);
+bool write_shift(const Call *k);
+bool write_mod(const Call *k);
+bool write_is_inf(const Call *k);
+bool write_expm1(const Call *k);
+bool write_log1p(const Call *k);
 
 /* ---- export_gather.c */
 

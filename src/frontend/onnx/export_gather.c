@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-static OutNode begin(const Call *k)
-{
-	OutNode n = out_begin(k->o, k->type);
-	for (int i = 0; i < k->c->nin; i++)
-		out_input(&n, k->in[i]);
-	return n;
-}
-
 static const char *transposed(const Call *k, const char *x, const int64_t *perm, int rank, const char *result)
 {
 	OutNode n = out_begin(k->o, "Transpose");

@@ -11,45 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const Value *arg(const Call *k, int i)
-{
-	return &k->o->dag->value.at[k->c->in[i]];
-}
-
-static OutNode begin(const Call *k)
-{
-	OutNode n = out_begin(k->o, k->type);
-	for (int i = 0; i < k->c->nin; i++)
-		out_input(&n, k->in[i]);
-	return n;
-}
-
-static bool end(const Call *k, OutNode *n)
-{
-	out_end(n, k->out[0]);
-	return true;
-}
-
-/* An attribute of the same numbers, if it is given. */
-static void copy_ints(const Call *k, OutNode *n, const char *ours, const char *theirs)
-{
-	int count;
-	const int64_t *at = op_ints(k->c, ours, &count);
-	if (count > 0)
-		out_ints(n, theirs, at, count);
-}
-
-static void copy_float(const Call *k, OutNode *n, const char *name)
-{
-	out_float(n, name, op_float(k->c, name));
-}
-
-static bool plain(const Call *k)
-{
-	OutNode n = begin(k);
-	return end(k, &n);
-}
-
 static bool conv(const Call *k)
 {
 	OutNode n = begin(k);
@@ -184,37 +145,6 @@ static bool with_alpha(const Call *k)
 {
 	OutNode n = begin(k);
 	copy_float(k, &n, "alpha");
-	return end(k, &n);
-}
-
-/* "And" is for bools, "BitwiseAnd" for integers. */
-static bool logic(const Call *k)
-{
-	Call n = *k;
-	if (arg(k, 0)->type.kind != DT_BOOL)
-		n.type = arena_printf(k->o->arena, "Bitwise%s", k->type);
-	return plain(&n);
-}
-
-static bool shift(const Call *k)
-{
-	OutNode n = begin(k);
-	out_text(&n, "direction", k->c->op == OP_shift_left ? "LEFT" : "RIGHT");
-	return end(k, &n);
-}
-
-static bool mod(const Call *k)
-{
-	OutNode n = begin(k);
-	out_int(&n, "fmod", op_int(k->c, "fmod"));
-	return end(k, &n);
-}
-
-static bool is_inf(const Call *k)
-{
-	OutNode n = begin(k);
-	out_int(&n, "detect_negative", op_int(k->c, "negative"));
-	out_int(&n, "detect_positive", op_int(k->c, "positive"));
 	return end(k, &n);
 }
 
@@ -428,19 +358,19 @@ static const struct {
 	[OP_pow] = { "Pow", plain },
 	[OP_maximum] = { "Max", plain },
 	[OP_minimum] = { "Min", plain },
-	[OP_mod] = { "Mod", mod },
+	[OP_mod] = { "Mod", write_mod },
 	[OP_equal] = { "Equal", plain },
 	[OP_less] = { "Less", plain },
 	[OP_less_equal] = { "LessOrEqual", plain },
-	[OP_bit_and] = { "And", logic },
-	[OP_bit_or] = { "Or", logic },
-	[OP_bit_xor] = { "Xor", logic },
-	[OP_bit_not] = { "Not", logic },
-	[OP_shift_left] = { "BitShift", shift },
-	[OP_shift_right] = { "BitShift", shift },
+	[OP_bit_and] = { "And", write_logic },
+	[OP_bit_or] = { "Or", write_logic },
+	[OP_bit_xor] = { "Xor", write_logic },
+	[OP_bit_not] = { "Not", write_logic },
+	[OP_shift_left] = { "BitShift", write_shift },
+	[OP_shift_right] = { "BitShift", write_shift },
 	[OP_where] = { "Where", plain },
 	[OP_is_nan] = { "IsNaN", plain },
-	[OP_is_inf] = { "IsInf", is_inf },
+	[OP_is_inf] = { "IsInf", write_is_inf },
 	[OP_prelu] = { "PRelu", plain },
 	[OP_relu] = { "Relu", plain },
 	[OP_leaky_relu] = { "LeakyRelu", with_alpha },
@@ -461,8 +391,20 @@ static const struct {
 	[OP_round] = { "Round", plain },
 	[OP_sin] = { "Sin", plain },
 	[OP_cos] = { "Cos", plain },
+	[OP_tan] = { "Tan", plain },
+	[OP_asin] = { "Asin", plain },
+	[OP_acos] = { "Acos", plain },
+	[OP_atan] = { "Atan", plain },
+	[OP_sinh] = { "Sinh", plain },
+	[OP_cosh] = { "Cosh", plain },
+	[OP_asinh] = { "Asinh", plain },
+	[OP_acosh] = { "Acosh", plain },
+	[OP_atanh] = { "Atanh", plain },
+	[OP_expm1] = { "Tanh", write_expm1 },
+	[OP_log1p] = { "Atanh", write_log1p },
 	[OP_clip] = { "Clip", clip },
 	[OP_cast] = { "Cast", cast },
+	[OP_bitcast] = { "BitCast", cast, 26 },
 	[OP_identity] = { "Identity", plain },
 	[OP_softmax] = { "Softmax", softmax },
 	[OP_log_softmax] = { "LogSoftmax", softmax },
@@ -495,7 +437,7 @@ static const struct {
 int onnx_write_opset(const Dag *d, const OpCall *c)
 {
 	int count;
-	if (rows[c->op].write == logic && d->value.at[c->in[0]].type.kind != DT_BOOL)
+	if (rows[c->op].write == write_logic && d->value.at[c->in[0]].type.kind != DT_BOOL)
 		return 18;
 	if (counts_pads(c) && op_int(c, "ceil") != 0)
 		return 22;

@@ -14,6 +14,7 @@ enum { MOST_NODES = 1 << 18, MOST_DEPTH = 16 };
 static const OnnxRow *const row_lists[] = {
 	onnx_nn_rows,
 	onnx_math_rows,
+	onnx_activation_rows,
 	onnx_logic_rows,
 	onnx_move_rows,
 	onnx_gather_rows,

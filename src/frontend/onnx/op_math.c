@@ -1,6 +1,6 @@
 /*
  * Rows of operators that compute element by element or along an axis (softmax), and of casts. Old spellings
- * (broadcast and axis, min and max) become today's. Operators that the Dag lacks (Sum, Softplus) become several calls.
+ * (broadcast and axis, min and max) become today's. Operators that the Dag lacks (Sum, Mean) become several calls.
  */
 #include "frontend/onnx/visit.h"
 
@@ -27,34 +27,15 @@ UNARY(erf, OP_erf)
 UNARY(tanh, OP_tanh)
 UNARY(sigmoid, OP_sigmoid)
 UNARY(relu, OP_relu)
-UNARY(hard_swish, OP_hard_swish)
-
-static void import_with_alpha(Visit *v, int op, double otherwise)
-{
-	node_need(v, 0);
-	Attr attr = attr_float("alpha", node_attr_float(v, "alpha", otherwise));
-	int x = node_value(v, 0);
-	node_set(v, 0, node_call(v, op, &x, 1, &attr, 1));
-}
-
-static void import_leaky_relu(Visit *v)
-{
-	import_with_alpha(v, OP_leaky_relu, 0.01);
-}
-
-static void import_elu(Visit *v)
-{
-	import_with_alpha(v, OP_elu, 1);
-}
-
-static void import_hard_sigmoid(Visit *v)
-{
-	node_need(v, 0);
-	Attr attr[] = { attr_float("alpha", node_attr_float(v, "alpha", 0.2)),
-		attr_float("beta", node_attr_float(v, "beta", 0.5)) };
-	int x = node_value(v, 0);
-	node_set(v, 0, node_call(v, OP_hard_sigmoid, &x, 1, attr, 2));
-}
+UNARY(tan, OP_tan)
+UNARY(asin, OP_asin)
+UNARY(acos, OP_acos)
+UNARY(atan, OP_atan)
+UNARY(sinh, OP_sinh)
+UNARY(cosh, OP_cosh)
+UNARY(asinh, OP_asinh)
+UNARY(acosh, OP_acosh)
+UNARY(atanh, OP_atanh)
 
 static void import_binary(Visit *v, int op)
 {
@@ -195,6 +176,19 @@ static void import_cast(Visit *v)
 	node_set(v, 0, node_cast(v, node_value(v, 0), type));
 }
 
+static void import_bit_cast(Visit *v)
+{
+	node_need(v, 0);
+	char name[DTYPE_TEXT];
+	int64_t to = node_attr_int(v, "to", 0);
+	DType type = F32;
+	if (node_ok(v) && !onnx_type_from(to, &type))
+		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have", onnx_type_name(to));
+	Attr attr = attr_text("to", dtype_print(type, name));
+	int x = node_value(v, 0);
+	node_set(v, 0, node_call(v, OP_bitcast, &x, 1, &attr, 1));
+}
+
 static void import_cast_like(Visit *v)
 {
 	node_need(v, 0);
@@ -252,36 +246,6 @@ static void import_reciprocal(Visit *v)
 	node_set(v, 0, node_call2(v, OP_div, node_number(v, x->type, 1), node_value(v, 0)));
 }
 
-/* x / (1 + |x|) */
-static void import_softsign(Visit *v)
-{
-	const Item *it = node_need(v, 0);
-	int x = node_value(v, 0);
-	int under = node_call2(v, OP_add, node_call1(v, OP_abs, x), node_number(v, it->type, 1));
-	node_set(v, 0, node_call2(v, OP_div, x, under));
-}
-
-/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which does not overflow */
-static void import_softplus(Visit *v)
-{
-	const Item *it = node_need(v, 0);
-	int x = node_value(v, 0);
-	int small = node_call1(v, OP_exp, node_call1(v, OP_neg, node_call1(v, OP_abs, x)));
-	int tail = node_call1(v, OP_log, node_call2(v, OP_add, small, node_number(v, it->type, 1)));
-	node_set(v, 0, node_call2(v, OP_add, node_call1(v, OP_relu, x), tail));
-}
-
-/* gamma * elu(x) */
-static void import_selu(Visit *v)
-{
-	const Item *it = node_need(v, 0);
-	Attr attr = attr_float("alpha", node_attr_float(v, "alpha", 1.6732632));
-	double gamma = node_attr_float(v, "gamma", 1.050701);
-	int x = node_value(v, 0);
-	int y = node_call(v, OP_elu, &x, 1, &attr, 1);
-	node_set(v, 0, node_call2(v, OP_mul, y, node_number(v, it->type, gamma)));
-}
-
 const OnnxRow onnx_math_rows[] = {
 	{ "Abs", 1, "consumed_inputs", import_abs },
 	{ "Neg", 1, "consumed_inputs", import_neg },
@@ -291,16 +255,18 @@ const OnnxRow onnx_math_rows[] = {
 	{ "Erf", 9, "", import_erf },
 	{ "Tanh", 1, "consumed_inputs", import_tanh },
 	{ "Sigmoid", 1, "consumed_inputs", import_sigmoid },
+	{ "Tan", 7, "", import_tan },
+	{ "Asin", 7, "", import_asin },
+	{ "Acos", 7, "", import_acos },
+	{ "Atan", 7, "", import_atan },
+	{ "Sinh", 9, "", import_sinh },
+	{ "Cosh", 9, "", import_cosh },
+	{ "Asinh", 9, "", import_asinh },
+	{ "Acosh", 9, "", import_acosh },
+	{ "Atanh", 9, "", import_atanh },
 	{ "Relu", 1, "consumed_inputs", import_relu },
-	{ "LeakyRelu", 1, "consumed_inputs", import_leaky_relu },
 	{ "PRelu", 1, "consumed_inputs", import_prelu },
 	{ "Clip", 1, "consumed_inputs", import_clip },
-	{ "Elu", 1, "consumed_inputs", import_elu },
-	{ "Selu", 1, "consumed_inputs", import_selu },
-	{ "HardSigmoid", 1, "consumed_inputs", import_hard_sigmoid },
-	{ "HardSwish", 14, "", import_hard_swish },
-	{ "Softplus", 1, "", import_softplus },
-	{ "Softsign", 1, "", import_softsign },
 	{ "Reciprocal", 1, "consumed_inputs", import_reciprocal },
 	{ "Add", 1, "consumed_inputs", import_add },
 	{ "Sub", 1, "consumed_inputs", import_sub },
@@ -312,6 +278,7 @@ const OnnxRow onnx_math_rows[] = {
 	{ "Sum", 1, "consumed_inputs", import_sum },
 	{ "Mean", 1, "consumed_inputs", import_mean },
 	{ "Cast", 1, "saturate round_mode", import_cast },
+	{ "BitCast", 26, "", import_bit_cast },
 	{ "CastLike", 15, "saturate round_mode", import_cast_like },
 	{ "Softmax", 1, "", import_softmax },
 	{ "LogSoftmax", 1, "", import_log_softmax },

@@ -29,6 +29,7 @@ typedef struct OnnxRow {
 /* Each ends with name NULL. */
 extern const OnnxRow onnx_nn_rows[];
 extern const OnnxRow onnx_math_rows[];
+extern const OnnxRow onnx_activation_rows[];
 extern const OnnxRow onnx_logic_rows[];
 extern const OnnxRow onnx_move_rows[];
 extern const OnnxRow onnx_gather_rows[];

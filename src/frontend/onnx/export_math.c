@@ -1,0 +1,76 @@
+/*
+ * Writers of logic, shifts, remainders and tests, and of the functions that ONNX has no node for: expm1 and log1p
+ * become hyperbolic functions, which are as exact near 0.
+ */
+#include "frontend/onnx/export_call.h"
+
+/* "And" is for bools, "BitwiseAnd" for integers. */
+bool write_logic(const Call *k)
+{
+	Call n = *k;
+	if (arg(k, 0)->type.kind != DT_BOOL)
+		n.type = arena_printf(k->o->arena, "Bitwise%s", k->type);
+	return plain(&n);
+}
+
+bool write_shift(const Call *k)
+{
+	OutNode n = begin(k);
+	out_text(&n, "direction", k->c->op == OP_shift_left ? "LEFT" : "RIGHT");
+	return end(k, &n);
+}
+
+bool write_mod(const Call *k)
+{
+	OutNode n = begin(k);
+	out_int(&n, "fmod", op_int(k->c, "fmod"));
+	return end(k, &n);
+}
+
+bool write_is_inf(const Call *k)
+{
+	OutNode n = begin(k);
+	out_int(&n, "detect_negative", op_int(k->c, "negative"));
+	out_int(&n, "detect_positive", op_int(k->c, "positive"));
+	return end(k, &n);
+}
+
+/* A node of one or two inputs; `out` NULL: a new name. Returns the name of its result. */
+static const char *node(const Call *k, const char *type, const char *a, const char *b, const char *out)
+{
+	OutNode n = out_begin(k->o, type);
+	if (out == NULL)
+		out = out_name(k->o, k->out[0]);
+	out_input(&n, a);
+	if (b != NULL)
+		out_input(&n, b);
+	out_end(&n, out);
+	return out;
+}
+
+static const char *number(const Call *k, double v)
+{
+	return out_const_number(k->o, k->out[0], arg(k, 0)->type, v);
+}
+
+/* exp(x) - 1 = tanh(x / 2) (exp(x) + 1) */
+bool write_expm1(const Call *k)
+{
+	const char *t = node(k, "Tanh", node(k, "Mul", k->in[0], number(k, 0.5), NULL), NULL, NULL);
+	const char *e = node(k, "Add", node(k, "Exp", k->in[0], NULL, NULL), number(k, 1), NULL);
+	return node(k, "Mul", t, e, k->out[0]) != NULL;
+}
+
+/* log(1 + x) = 2 atanh(x / (x + 2)); from 1 on the logarithm itself is as exact. */
+bool write_log1p(const Call *k)
+{
+	const char *x = k->in[0], *under = node(k, "Add", x, number(k, 2), NULL);
+	const char *t = node(k, "Atanh", node(k, "Div", x, under, NULL), NULL, NULL);
+	t = node(k, "Mul", t, number(k, 2), NULL);
+	const char *log = node(k, "Log", node(k, "Add", x, number(k, 1), NULL), NULL, NULL);
+	OutNode n = out_begin(k->o, "Where");
+	out_input(&n, node(k, "Less", x, number(k, 1), NULL));
+	out_input(&n, t);
+	out_input(&n, log);
+	return end(k, &n);
+}
