@@ -250,7 +250,7 @@ static bool is_flat(const Conv *v, const Tiled *t)
 static void split_steps(Sketch *s, const char *store, const Tiled *t, Tiled *partial, CoopTile *b, int64_t parts)
 {
 	int64_t tile = coop_axis_tile(&b->axis[0]), all = t->out[1].extent;
-	if (!b->apart)
+	if (!b->own_axes)
 		sketch_step(s, "merge %s %s pixel.s as joined", store, t->out[1].name);
 	else
 		sketch_step(s, "split %s %lld as filter.s filter.j", t->out[1].name, (long long)(tile < all ? tile : all));
@@ -332,7 +332,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
 	/* The result of a bare convolution has the names that the result of its parts would get. */
-	b.apart = parts > 1 && !t->bare && s->target->kind == TARGET_CUDA && coop_join_knob(s, &b, parts);
+	b.own_axes = parts > 1 && !t->bare && s->target->kind == TARGET_CUDA && coop_join_knob(s, &b, parts);
 	coop_stages_knob(s, &b);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
@@ -367,7 +367,7 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 				.lanes = o->lanes };
 		}
 	coop_steps(s, &partial, &b);
-	if (b.apart)
+	if (b.own_axes)
 		last_steps(s, t, &b, v->filters, pixels);
 	else if (parts > 1)
 		join_steps(s, t, v->filters * pixels);

@@ -130,7 +130,7 @@ static bool run(Sketch *s, Err *err)
 	coop_widen_steps(s, &t, &b);
 	sketch_step(s, "pad %s.p %s as ws", w->name, t.block);
 	bool whole = w->shape.dim[0] % tile == 0 && b.channels % b.round[0].part == 0;
-	b.operand[0] = (CoopOperand){ .copy = image, .made = &d, .n = 4, .order = { 0, 1, 2, 3 }, .lanes = 1,
+	b.operand[0] = (CoopOperand){ .copy = image, .reduction = &d, .n = 4, .order = { 0, 1, 2, 3 }, .lanes = 1,
 		.part = { 1, b.round[0].part, coop_axis_tile(&b.axis[1]), coop_axis_tile(&b.axis[2]) } };
 	b.operand[1] = (CoopOperand){ .copy = "ws", .layout = "CHWN", .n = 4, .order = { 1, 2, 3, 0 },
 		.part = { tile, b.round[0].part, 1, 1 }, .lanes = whole ? coop_lanes(s, w->type, tile) : 1 };

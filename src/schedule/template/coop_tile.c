@@ -161,7 +161,7 @@ static const char *reduction_steps(Sketch *s, const CoopTile *b, Parts *p)
 
 static const char *copy_loop(Sketch *s, const CoopOperand *o, int k)
 {
-	return o->made != NULL ? o->made->out[k].name : arena_printf(s->arena, "%s.%d", o->copy, k);
+	return o->reduction != NULL ? o->reduction->out[k].name : arena_printf(s->arena, "%s.%d", o->copy, k);
 }
 
 /* Each element of the operand has its reduction inside, whose last loops are unrolled if all of them are short. */
@@ -209,8 +209,8 @@ static const char *copy_steps(Sketch *s, const CoopTile *b, const CoopOperand *o
 		sketch_step(s, "split %s %lld", all, (long long)threads);
 		all = child(s, all, "i");
 	}
-	if (o->made != NULL)
-		make_steps(s, o->made, all);
+	if (o->reduction != NULL)
+		make_steps(s, o->reduction, all);
 	return all;
 }
 
@@ -289,15 +289,15 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 	add_thread(b, out, &own);
 	sketch_step(s, "reorder%s", text_str(&own));
 	const char *store = fuse_threads(s, b, out, arena_printf(s->arena, "%s.s", t->block));
-	for (int k = 0; b->apart && k < ngrid; k++)
+	for (int k = 0; b->own_axes && k < ngrid; k++)
 		sketch_step(s, "bind %s grid.%c", grid[k].name, "xyz"[ngrid - 1 - k]);
-	if (!b->apart)
+	if (!b->own_axes)
 		device_bind_grid(s, grid, ngrid);
 	const char *sums = t->sums;
 	sketch_step(s, "scope %s shared", sums); /* until all threads are bound */
 	for (int k = 0; k < COOP_OPERANDS; k++)
 		sketch_step(s, "scope %s shared",
-			b->operand[k].made != NULL ? b->operand[k].made->result->name : b->operand[k].copy);
+			b->operand[k].reduction != NULL ? b->operand[k].reduction->result->name : b->operand[k].copy);
 	sketch_step(s, "bind %s.init block.x", threads);
 	sketch_step(s, "bind %s block.x", threads);
 	sketch_step(s, "bind %s block.x", store);
@@ -305,7 +305,7 @@ void coop_steps(Sketch *s, const Tiled *t, const CoopTile *b)
 		sketch_step(s, "bind %s block.x", bound[k]);
 	sketch_step(s, "scope %s local", sums);
 	for (int k = 0; k < COOP_OPERANDS; k++)
-		if (b->operand[k].made == NULL)
+		if (b->operand[k].reduction == NULL)
 			vector_steps(s, b, &b->operand[k]);
 	unroll_thread(s, b, in, ".init");
 	unroll_thread(s, b, in, "");

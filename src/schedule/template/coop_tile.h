@@ -42,7 +42,7 @@ typedef struct CoopOperand {
 	int order[TILE_AXES];      /* its dimensions as they are walked, the last by neighbouring threads */
 	int64_t part[TILE_AXES];   /* elements of each dimension that a round needs */
 	int64_t lanes;             /* elements that a thread copies at once, along the last one */
-	const Tiled *made; /* the reduction that computes the operand, stored by nest `copy`; NULL: a copy of a tensor */
+	const Tiled *reduction; /* it computes the operand, stored by nest `copy`; NULL: a copy of a tensor */
 } CoopOperand;
 
 typedef struct CoopTile {
@@ -54,7 +54,7 @@ typedef struct CoopTile {
 	const char *rest[TILE_AXES];      /* other loops of the reduction, of one iteration in each block */
 	CoopRound round[COOP_ROUNDS];   /* outermost first */
 	CoopOperand operand[COOP_OPERANDS];
-	bool apart; /* each loop over blocks has its own axis of the grid, even a loop of one iteration */
+	bool own_axes; /* each loop over blocks has its own axis of the grid, even a loop of one iteration */
 	int64_t unroll;                   /* multiply-adds of a thread that are written out, at most */
 	int64_t stages;                   /* rounds in shared memory; 0 and 1: no copies run ahead */
 	int64_t blocks;                   /* of the outer loops */
