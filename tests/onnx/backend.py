@@ -23,7 +23,9 @@ DEBIAN = "libonnx-testdata"
 REFUSALS = ("Indices", "indices", "training", "mask", "type", "sequence", "optional", "string", "STRING")
 
 # Data that is not what ONNX says today; counted apart.
-OUTDATED = {"test_cast_FLOAT_to_BFLOAT16": "ONNX 1.12 cut the bits off, later versions round to nearest as dlc does"}
+OUTDATED = {"test_cast_FLOAT_to_BFLOAT16": "ONNX 1.12 cut the bits off, later versions round to nearest as dlc does",
+            "test_castlike_FLOAT_to_BFLOAT16": "its input 'like' has another shape in its file than in the model",
+            "test_castlike_BFLOAT16_to_FLOAT": "its input 'like' has another shape in its file than in the model"}
 
 def fields(data):
     """(number, value) of a protobuf message's varint and length-delimited fields."""
