@@ -26,7 +26,8 @@ struct ChildIo {
 	uv_timer_t timer;
 	int open; /* handles not closed yet */
 	uint64_t allowed, due; /* ms of the deadline, and when it passes */
-	int asked;             /* ms that child_deadline gave before the first frame */
+	int asked;             /* ms that child_deadline gave before the first frame; -1: none */
+	int64_t left;          /* of the deadline while the child stands still; -1: it has none */
 	bool exited, eof, killed_late, nonsense;
 	bool spoke, paused; /* it has sent a frame; it shall stand still */
 	int64_t status;
@@ -155,12 +156,34 @@ static void stop_reading(ChildIo *io)
 	io->eof = true;
 }
 
-static void stop_or_go(const ChildIo *io)
+static void start_deadline(ChildIo *io, uint64_t ms);
+
+/* The time in which it stands still does not count. */
+static void stop_or_go(ChildIo *io)
 {
-	uv_kill(-io->pid, io->paused ? SIGSTOP : SIGCONT);
+	uint64_t allowed = io->allowed, now = uv_now(io->timer.loop);
+	if (!io->exited)
+		uv_kill(-io->pid, io->paused ? SIGSTOP : SIGCONT);
+	if (io->paused) {
+		bool runs = uv_is_active((uv_handle_t *)&io->timer) != 0;
+		io->left = !runs ? -1 : io->due > now ? (int64_t)(io->due - now) : 0;
+		uv_timer_stop(&io->timer);
+	} else if (io->left >= 0) {
+		start_deadline(io, (uint64_t)io->left);
+		io->allowed = allowed;
+	}
 }
 
-static void start_deadline(ChildIo *io, uint64_t ms);
+/* ms < 0: none. */
+static void set_deadline(ChildIo *io, int ms)
+{
+	if (ms < 0 || (io->spoke && io->paused))
+		uv_timer_stop(&io->timer);
+	else
+		start_deadline(io, (uint64_t)ms);
+	io->left = ms;
+	io->allowed = ms < 0 ? 0 : (uint64_t)ms;
+}
 
 /* Hands over every whole frame; bytes that are none end the child. */
 static void take_frames(ChildIo *io)
@@ -168,11 +191,12 @@ static void take_frames(ChildIo *io)
 	MsgView m;
 	MsgParse p = MSG_SHORT;
 	while (io->child != NULL && (p = stream_next(&io->in, &m)) == MSG_OK) {
-		if (!io->spoke && io->paused)
-			stop_or_go(io);
-		if (!io->spoke && io->asked >= 0)
-			start_deadline(io, (uint64_t)io->asked);
-		io->spoke = true;
+		if (!io->spoke) {
+			io->spoke = true;
+			if (io->paused)
+				stop_or_go(io);
+			set_deadline(io, io->asked);
+		}
 		io->child->hooks->frame(io->child, &m);
 	}
 	if (io->child == NULL || p != MSG_BAD)
@@ -283,6 +307,7 @@ bool child_open(Child *c, uv_loop_t *loop, const ChildHooks *hooks, void *owner,
 		return fail(err, ERR_DEVICE, argv[0], "cannot wait for the program: %s", uv_strerror(rc));
 	}
 	io->child = c;
+	io->asked = -1;
 	io->reap.data = io->to.data = io->from.data = io->err.data = io->timer.data = io;
 	uv_pipe_init(loop, &io->to, 0);
 	uv_pipe_init(loop, &io->from, 0);
@@ -329,17 +354,12 @@ void child_deadline(Child *c, int ms)
 	if (c->io == NULL)
 		return;
 	c->io->asked = ms;
-	if (!c->io->spoke && (ms < 0 || ms > METHOD_START_MS))
-		start_deadline(c->io, METHOD_START_MS);
-	else if (ms < 0)
-		uv_timer_stop(&c->io->timer);
-	else
-		start_deadline(c->io, (uint64_t)ms);
+	set_deadline(c->io, !c->io->spoke && (ms < 0 || ms > METHOD_START_MS) ? METHOD_START_MS : ms);
 }
 
 void child_pause(Child *c, bool pause)
 {
-	if (c->io == NULL || c->io->exited)
+	if (c->io == NULL || c->io->paused == pause)
 		return;
 	c->io->paused = pause;
 	if (c->io->spoke)

@@ -50,8 +50,8 @@ void child_send(Child *c, Msg *msg);
  */
 void child_deadline(Child *c, int ms);
 /*
- * Stops the child where it is, or lets it go on. It is not stopped before its first frame, for which it has a
- * deadline.
+ * Stops the child where it is, or lets it go on. Its deadline stands still, too. A child is not stopped before its
+ * first frame, for which it has a deadline.
  */
 void child_pause(Child *c, bool pause);
 /* Ends it now; hooks are not called any more, memory is released as the loop runs. */

@@ -82,7 +82,7 @@ struct Job {
 	int generation; /* of the runner that has checked it */
 	Phase phase;
 	int answers; /* still to come in this phase */
-	int wholes;  /* ref->wholes at the check; if that has changed since, the job is checked again */
+	int outputs_version; /* ref->outputs_version at the check; if that has changed since, the job is checked again */
 	VEC(MsgCompared) compared;
 	VEC(JobData) data;
 	int disputed; /* output, and element of it, that PHASE_JUDGE is about */

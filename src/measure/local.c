@@ -170,11 +170,16 @@ Runner *local_first(Local *m)
 	return &m->runner[last];
 }
 
-/* A second runner of a device that has processors of its own, or of one that has not yet said so, gets no jobs. */
-static bool has_work(const Runner *x)
+/* The device's first child has said that it runs on the host's processors. */
+static bool is_on_host(const Runner *x)
 {
 	const Runner *first = &x->m->runner[x->first];
-	return first == x || (first->cores > 0 && !first->own_processors);
+	return first->cores > 0 && !first->own_processors;
+}
+
+bool local_waits(const Runner *x)
+{
+	return x->m->paused && !x->sampling && is_on_host(x);
 }
 
 /* Runner i is the first of another device, which is not gone. */
@@ -190,6 +195,13 @@ int local_others(const Runner *x)
 	for (int i = 0; i < x->m->o.runners; i++)
 		n += is_other(x, i);
 	return n;
+}
+
+/* A second runner gets no jobs before its device is known to run on the host's processors. */
+static bool takes_jobs(const Runner *x)
+{
+	bool second = x->first != x->index;
+	return !local_waits(x) && (second ? is_on_host(x) && !x->gone : !x->gone || local_others(x) == 0);
 }
 
 bool local_anywhere(const Job *j)
@@ -237,11 +249,13 @@ void local_step(Local *m)
 	for (int i = 0; i < m->o.builders && m->queued.first != NULL; i++)
 		if (m->builder[i].job == NULL)
 			start_build(m, &m->builder[i], pop(&m->queued));
+	for (int i = 0; i < m->o.runners; i++)
+		if (m->runner[i].waiting && !local_waits(&m->runner[i]))
+			runner_sample(&m->runner[i]);
 	for (int i = 0, first = m->next; i < m->o.runners; i++) {
 		Runner *x = &m->runner[(first + i) % m->o.runners];
 		Job *j = NULL;
-		bool takes = has_work(x) && (!x->gone || local_others(x) == 0);
-		while (takes && x->running == NULL && (j = take_ready(x)) != NULL) {
+		while (x->running == NULL && takes_jobs(x) && (j = take_ready(x)) != NULL) {
 			m->next = (x->index + 1) % m->o.runners;
 			runner_start(x, j);
 		}
@@ -269,12 +283,6 @@ void local_ready(Local *m, Job *j)
 	local_step(m);
 }
 
-/* Without a spare core a runner that has code built waits for another's sample. */
-static bool runner_waits(const Runner *x)
-{
-	return x->m->paused && !x->m->spare && !x->sampling && !x->own_processors;
-}
-
 void local_pause(Runner *x, bool sampling)
 {
 	Local *m = x->m;
@@ -286,7 +294,7 @@ void local_pause(Runner *x, bool sampling)
 		child_pause(&m->builder[i].child, pause);
 	m->paused = pause;
 	for (int i = 0; i < m->o.runners; i++)
-		child_pause(&m->runner[i].child, runner_waits(&m->runner[i]));
+		child_pause(&m->runner[i].child, local_waits(&m->runner[i]) && !m->spare);
 }
 
 static void on_timer(uv_timer_t *t)

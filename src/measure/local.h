@@ -37,17 +37,17 @@ typedef struct Runner {
 	Child child;
 	Job *running;
 	int generation; /* of its child: 1 or more, different from those of all other children */
-	int lost;       /* failures of the device in a row for which no job is to blame */
+	int lost;       /* failures in a row for which no job is to blame: of the device, of a second runner itself */
 	char refusal[200]; /* why it last refused a job */
 	bool gone;      /* lost reached METHOD_LOST_STARTS */
-	bool proving;   /* a child failed with a candidate: if the next child answers, the candidate is to blame */
+	bool crashed;   /* its child ended while `running` ran: if the next child answers, the candidate is to blame */
 	bool other_version; /* the program cannot be used */
 	uint32_t numbered; /* buffers with numbers below this belong to Tasks */
 	int64_t loaded_bytes;
 	uint32_t cores;       /* of its host */
 	int64_t device_bytes; /* memory of its device; 0: not known */
 	bool own_processors;  /* of its device: builders disturb no sample */
-	bool sampling;
+	bool sampling, waiting; /* waiting: with its samples, for those of another runner */
 	uint64_t started_ns;  /* when `running` began */
 	uint64_t probed_ns;   /* time of the last probe; 0: none */
 	double gflops[2];     /* rate of the threads, and with one more team, at the last probe */
@@ -72,7 +72,7 @@ struct Local {
 	int64_t cold_bytes; /* measure_cold */
 	int64_t carried;    /* bytes of the largest candidate that ran; 0: none since a device was full */
 	bool spare;         /* the last probe showed a spare core: a builder may run beside a sample */
-	bool paused;        /* builders are stopped, and runners that take no sample */
+	bool paused;        /* a runner samples on the host's processors: builders and other runners there are stopped */
 	Job *probe;         /* the device's probe, built; NULL: there is none */
 	bool probe_asked, probe_failed;
 	char probe_why[160];
@@ -89,14 +89,15 @@ struct Local {
 void job_done(Local *m, Job *j, RunStatus status, const char *detail);
 void local_queue(Local *m, Job *j); /* to be built */
 void local_ready(Local *m, Job *j); /* built: to be run */
-/* Waits for this job alone; others that get done meanwhile are kept. False: interrupted, all is cancelled. */
+/* Waits for this job alone; others that end meanwhile are kept. False: interrupted, all is cancelled. */
 bool local_wait_for(Local *m, const Job *j);
-/* Starts the builds and runs that can start now. */
-void local_step(Local *m);
+void local_step(Local *m); /* starts the builds, runs and samples that can start now */
 /* Puts the job at the front of the queue, for a runner that has not refused it. */
 void local_again(Local *m, Job *j);
 /* Called before and after a sample: what works on the host's processors without a spare core stops meanwhile. */
 void local_pause(Runner *x, bool sampling);
+/* Another runner takes samples on the host's processors, on which this one works, too. */
+bool local_waits(const Runner *x);
 /* The runner of races and networks: the first that is not gone; of several that all are, the last one. */
 Runner *local_first(Local *m);
 bool local_anywhere(const Job *j); /* whether any device may run it */
@@ -105,8 +106,7 @@ int local_others(const Runner *x); /* how many other devices are not gone */
 /* Tells the user that the device is lost and that the others go on. */
 void local_tell_lost(const Runner *x, const char *why);
 
-/* Runs the loop for a time, or until a job is done. */
-void local_turn(Local *m, int ms);
+void local_turn(Local *m, int ms); /* runs the loop for a time, or until a job is done */
 
 /* device_probe.c */
 bool local_probe(Measure *base, DeviceProbe *out, Err *err);

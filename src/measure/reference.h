@@ -41,7 +41,7 @@ struct LocalRef {
 	RefAt at[MEASURE_RUNNERS];
 	VEC(JobBuf) in; /* numbers of in and out: those of the runner that is asked */
 	VEC(RefOut) out;
-	int wholes;  /* how often the outputs that candidates are compared with have changed */
+	int outputs_version; /* how often the outputs that candidates are compared with have changed */
 	Job *oracle; /* that computes single elements; NULL: all are known */
 	const char *first;    /* trace of the candidate that `whole` is of; NULL: none, or the oracle's */
 	Traces passed; /* traces of those that passed by comparison with it */

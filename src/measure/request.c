@@ -301,7 +301,7 @@ static uint32_t got_of(const Job *j, const RefOut *o)
 
 void ask_check(Runner *x, Job *j, Msg *msg)
 {
-	j->wholes = j->ref->wholes;
+	j->outputs_version = j->ref->outputs_version;
 	j->compared.n = j->data.n = 0;
 	ask_load(x, j, msg);
 	for (size_t k = 0; k < j->ref->out.n; k++) {

@@ -44,7 +44,7 @@ static int64_t needed(const Job *j, bool any)
 static void carried(Runner *x, const Job *j, RunStatus status)
 {
 	Local *m = x->m;
-	x->lost = 0;
+	x->lost = m->runner[x->first].lost = 0;
 	for (int i = 0; i < m->o.runners; i++)
 		if (i != x->first && (j->refusers >> i & 1) != 0)
 			count_failure(&m->runner[i], m->runner[i].refusal);
@@ -56,6 +56,7 @@ static void finish(Runner *x, RunStatus status, const char *detail)
 {
 	Job *j = x->running;
 	x->running = NULL;
+	x->waiting = false;
 	if (status != RUN_DEVICE_LOST && !j->no_room)
 		carried(x, j, status);
 	j->result.probe_mflops = (int64_t)(x->gflops[0] * 1000);
@@ -150,13 +151,24 @@ static void take_times(Job *j, const MsgTimes *t, const MsgSample *s)
 
 /* ---- phases ---- */
 
-static void begin_times(Runner *x, Job *j)
+void runner_sample(Runner *x)
 {
 	Msg msg = { 0 };
-	j->phase = PHASE_TIME;
+	x->waiting = false;
 	local_pause(x, true);
-	ask_times(x, j, &msg);
+	ask_times(x, x->running, &msg);
 	send_phase(x, &msg, x->m->o.run_ms);
+}
+
+/* Samples of two runners on the host's processors would disturb each other. */
+static void begin_times(Runner *x, Job *j)
+{
+	j->phase = PHASE_TIME;
+	x->waiting = local_waits(x);
+	if (x->waiting)
+		child_deadline(&x->child, -1);
+	else
+		runner_sample(x);
 }
 
 static void passed(Runner *x, Job *j)
@@ -241,9 +253,11 @@ static void take_answer(Runner *x, Job *j, const MsgView *msg)
 		}
 		double threads = x->m->o.threads;
 		x->gflops[x->probes++ % 2] = ((const MsgProbed *)msg->fixed)->gflops;
-		if (x->probes == x->probes_asked)
-			local_pause(x, false); /* the driver may take seconds to build the code of the check */
 		x->m->spare = x->probes == 2 && x->gflops[1] * 2 >= METHOD_SPARE * x->gflops[0] * (threads + 1) / threads;
+		if (x->probes == x->probes_asked) { /* the driver may take seconds to build the code of the check */
+			local_pause(x, false);
+			local_step(x->m);
+		}
 		break;
 	}
 	case MSG_DONE: {
@@ -312,6 +326,7 @@ static void hand_back(Runner *x)
 {
 	Job *j = x->running;
 	x->running = NULL;
+	x->waiting = false;
 	child_deadline(&x->child, -1);
 	local_pause(x, false);
 	local_again(x->m, j);
@@ -319,12 +334,18 @@ static void hand_back(Runner *x)
 
 /*
  * The child ended before its first message: the job is not to blame. Another device takes the job, unless the job may
- * have caused the loss and might cost the others too. A race begins again (race.c).
+ * have caused the loss and might cost the others too. A race begins again (race.c). A second runner leaves the job to
+ * the first, which shows whether the device is lost.
  */
 static void lose(Runner *x, const char *why)
 {
-	bool suspect = x->proving;
-	x->proving = false;
+	bool suspect = x->crashed;
+	x->crashed = false;
+	if (x->first != x->index && !suspect) {
+		x->gone |= ++x->lost >= METHOD_LOST_STARTS;
+		hand_back(x);
+		return;
+	}
 	count_failure(x, why);
 	if (suspect || x->running->kind == JOB_RACE || local_others(x) == 0)
 		finish(x, RUN_DEVICE_LOST, why);
@@ -375,12 +396,15 @@ static void crash(Runner *x, const char *why)
 		return;
 	}
 	snprintf(j->result.detail, sizeof j->result.detail, "%s", why);
-	x->proving = true;
+	x->crashed = true;
+	x->waiting = false;
 	local_pause(x, false);
-	if (start_child(x, &err))
+	if (start_child(x, &err)) {
 		child_deadline(&x->child, METHOD_START_MS);
-	else
+		local_step(x->m);
+	} else {
 		lose(x, arena_printf(j->arena, "%s: %s", err.place, err.text));
+	}
 }
 
 static void refused(Runner *x, const Job *j)
@@ -408,9 +432,11 @@ static void on_frame(Child *c, const MsgView *msg)
 		x->other_version = f->version != MSG_VERSION;
 		if (x->other_version && j != NULL)
 			finish(x, RUN_DEVICE_LOST, other_version);
-		else if (x->proving)
+		else if (x->crashed)
 			finish(x, RUN_CRASH, arena_printf(j->arena, "%s", j->result.detail));
-		x->proving = false;
+		x->crashed = false;
+		local_pause(x, x->sampling); /* whether samples stop others depends on what it has said */
+		local_step(x->m);
 	}
 	if (msg->kind == MSG_HELLO || j == NULL)
 		return;
@@ -422,7 +448,8 @@ static void on_frame(Child *c, const MsgView *msg)
 	}
 	if (--j->answers > 0)
 		return;
-	bool outdated = is_checked(j) && j->wholes != j->ref->wholes; /* another device has sent outputs since */
+	/* Another device has sent outputs since. */
+	bool outdated = is_checked(j) && j->outputs_version != j->ref->outputs_version;
 	if (!j->refused && !outdated && !complete(j))
 		take_refusal(j, RUN_LAUNCH_ERROR, "the runner sent other answers than were asked for", 50);
 	if (j->refused && j->ref != NULL) /* a buffer of the Task may have been refused: send all again */
@@ -444,7 +471,7 @@ static void on_end(Child *c, const ChildEnd *e)
 	Runner *x = c->owner;
 	if (x->running == NULL)
 		return;
-	if (x->proving || e->silent || (!e->late && !e->spoke))
+	if (x->crashed || e->silent || (!e->late && !e->spoke))
 		lose(x, e->text);
 	else if (e->late)
 		finish(x, RUN_RUN_TIMEOUT, e->text);
@@ -525,5 +552,5 @@ void runner_close(Runner *x)
 	child_close(&x->child);
 	job_free(x->running);
 	x->running = NULL;
-	x->proving = false;
+	x->crashed = x->waiting = false;
 }

@@ -8,6 +8,8 @@
 
 /* Hands a built job to a runner that has none. */
 void runner_start(Runner *x, Job *j);
+/* Begins the samples for which the runner has waited. */
+void runner_sample(Runner *x);
 void runner_close(Runner *x);
 
 /* request.c: what a job says to the runner; each adds to j->answers */

@@ -119,7 +119,7 @@ Verdict verdict_of_judge(Local *m, Job *j)
 	if (close_to(tolerance_of(m, j->ref->task), whole, oracle, size))
 		return VERDICT_GOOD; /* each half a tolerance off */
 	/* The first candidate was wrong in an element without a reference value. */
-	j->ref->wholes++;
+	j->ref->outputs_version++;
 	for (size_t k = 0; k < j->ref->out.n; k++)
 		if (j->ref->out.at[k].points > 0)
 			j->ref->out.at[k].whole = NULL;
@@ -145,7 +145,7 @@ void verdict_adopt(Local *m, Job *j)
 		return;
 	}
 	r->first = arena_printf(m->arena, "%s", j->trace);
-	r->wholes++;
+	r->outputs_version++;
 	for (int i = 0; i < m->o.runners; i++)
 		r->at[i].whole_loaded = 0;
 	for (size_t k = 0; k < j->ref->out.n; k++) {
