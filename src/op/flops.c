@@ -34,6 +34,22 @@ static double flops_conv(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each);
 }
 
+/* Each element of x is multiplied by the taps of its channel. */
+static double flops_conv_transpose(const Dag *d, const OpCall *c, double each)
+{
+	const Value *w = op_in(d, c, 1);
+	for (int k = 1; k < w->shape.rank; k++)
+		each *= (double)w->shape.dim[k];
+	return flops_reduce(d, c, each);
+}
+
+/* Elimination takes two thirds of the cube of a side. */
+static double flops_det(const Dag *d, const OpCall *c, double each)
+{
+	const Shape *x = &op_in(d, c, 0)->shape;
+	return flops_reduce(d, c, each * 2 / 3 * (double)x->dim[x->rank - 1]);
+}
+
 static double flops_dense(const Dag *d, const OpCall *c, double each)
 {
 	return flops_each(d, c, each * (double)op_in(d, c, 1)->shape.dim[1]);

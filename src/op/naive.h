@@ -84,9 +84,12 @@ const Expr *naive_inside(Naive *nv, const Expr *at, int64_t lo, int64_t hi, int6
 
 void naive_elementwise(Naive *nv);
 void naive_conv(Naive *nv);
+void naive_conv_transpose(Naive *nv);
+void naive_max_pool_place(Naive *nv);
 void naive_pool(Naive *nv);
 void naive_lrn(Naive *nv);
 void naive_dense(Naive *nv);
+void naive_det(Naive *nv);
 void naive_matmul(Naive *nv);
 void naive_softmax(Naive *nv);
 void naive_reduce(Naive *nv);

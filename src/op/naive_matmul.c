@@ -1,4 +1,4 @@
-/* Products: dense and matmul. Loops of batch dimensions b0, b1, ..., then m, n, k. */
+/* Products and determinants: dense, matmul, det. Loops of batch dimensions b0, b1, ..., then m, n, k. */
 #include "op/naive.h"
 
 static const char *const batch_axes[] = { "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7" };
@@ -79,4 +79,121 @@ void naive_matmul(Naive *nv)
 	}
 	finish(
 		nv, &nest, at_y, acc, ir_const(ir, t, 0), ir_mul(ir, naive_load(nv, 0, at_a, t), naive_load(nv, 1, at_b, t)));
+}
+
+/*
+ * Gaussian elimination with partial pivoting in a copy of the matrix. A matrix is one instance of the block; the loops
+ * inside are serial. Rows r and c are exchanged by looking at every row below c, so no index depends on data.
+ */
+typedef struct Elimination {
+	Naive *nv;
+	Nest nest;
+	int batch;
+	const Expr *at[DAG_MAX_RANK]; /* of the matrix; the last two are free */
+	Buf *copy, *product, *most, *pivot;
+} Elimination;
+
+static const Expr *at_cell(Elimination *e, const Expr *row, const Expr *column)
+{
+	e->at[e->batch] = row;
+	e->at[e->batch + 1] = column;
+	return ir_load(e->nv->ir, e->copy, e->at, e->batch + 2);
+}
+
+static Stmt *set_cell(Elimination *e, const Expr *row, const Expr *column, const Expr *value)
+{
+	e->at[e->batch] = row;
+	e->at[e->batch + 1] = column;
+	return ir_store(e->nv->ir, e->copy, e->at, e->batch + 2, value);
+}
+
+static const Expr *of_matrix(const Elimination *e, const Buf *b)
+{
+	return ir_load(e->nv->ir, b, e->at, e->batch);
+}
+
+static Stmt *set_of_matrix(const Elimination *e, const Buf *b, const Expr *value)
+{
+	return ir_store(e->nv->ir, b, e->at, e->batch, value);
+}
+
+static const char *loop_name(Naive *nv, const char *stem)
+{
+	return ir_name(nv->ir, names_give(nv->names, stem));
+}
+
+/* The row from c on whose element of column c is the largest. */
+static Stmt *find_pivot(Elimination *e, const Expr *c, const Expr *n)
+{
+	Ir *ir = e->nv->ir;
+	const char *row = loop_name(e->nv, "r");
+	const Expr *r = ir_idx(ir, row), *size = ir_unary(ir, IR_ABS, at_cell(e, r, c));
+	const Expr *more = ir_lt(ir, of_matrix(e, e->most), size);
+	Stmt *s = set_of_matrix(e, e->most, ir_unary(ir, IR_ABS, at_cell(e, c, c)));
+	ir_seq(s, set_of_matrix(e, e->pivot, c));
+	Stmt *take = set_of_matrix(e, e->pivot, ir_select(ir, more, r, of_matrix(e, e->pivot)));
+	ir_seq(take, set_of_matrix(e, e->most, ir_select(ir, more, size, of_matrix(e, e->most))));
+	ir_seq(s, ir_for(ir, row, c, n, LOOP_SERIAL, take));
+	return s;
+}
+
+/* Exchanges row c and the pivot's. */
+static Stmt *exchange_rows(Elimination *e, const Expr *c, const Expr *n)
+{
+	Ir *ir = e->nv->ir;
+	const char *row = loop_name(e->nv, "r"), *column = loop_name(e->nv, "j");
+	const char *upper = loop_name(e->nv, "upper"), *lower = loop_name(e->nv, "lower");
+	const Expr *r = ir_idx(ir, row), *j = ir_idx(ir, column), *here = ir_eq(ir, r, of_matrix(e, e->pivot));
+	const Expr *a = ir_var(ir, upper, e->copy->type), *b = ir_var(ir, lower, e->copy->type);
+	Stmt *s = ir_let(ir, upper, at_cell(e, c, j));
+	ir_seq(s, ir_let(ir, lower, at_cell(e, r, j)));
+	ir_seq(s, set_cell(e, c, j, ir_select(ir, here, b, a)));
+	ir_seq(s, set_cell(e, r, j, ir_select(ir, here, a, b)));
+	return ir_for(ir, row, c, n, LOOP_SERIAL, ir_for(ir, column, c, n, LOOP_SERIAL, s));
+}
+
+/* Subtracts row c from those below, so that their column c becomes 0; a pivot of 0 leaves them. */
+static Stmt *eliminate(Elimination *e, const Expr *c, const Expr *n)
+{
+	Ir *ir = e->nv->ir;
+	const char *row = loop_name(e->nv, "r"), *column = loop_name(e->nv, "j"), *factor = loop_name(e->nv, "factor");
+	const Expr *r = ir_idx(ir, row), *j = ir_idx(ir, column), *below = ir_add(ir, c, ir_int(ir, 1));
+	const Expr *pivot = at_cell(e, c, c), *zero = ir_const(ir, e->copy->type, 0);
+	Stmt *s = ir_let(ir, factor,
+		ir_select(ir, ir_eq(ir, pivot, zero), zero, ir_div(ir, at_cell(e, r, c), pivot)));
+	const Expr *less = ir_mul(ir, ir_var(ir, factor, e->copy->type), at_cell(e, c, j));
+	ir_seq(s, ir_for(ir, column, below, n, LOOP_SERIAL, set_cell(e, r, j, ir_sub(ir, at_cell(e, r, j), less))));
+	return ir_for(ir, row, below, n, LOOP_SERIAL, s);
+}
+
+void naive_det(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Shape x = naive_in(nv, 0)->shape, y = naive_out(nv, 0)->shape;
+	DType t = naive_type(nv, naive_in(nv, 0)->type);
+	Elimination e = { .nv = nv, .nest = { .nv = nv }, .batch = y.rank };
+	e.copy = naive_work(nv, "copy", t, x);
+	e.product = naive_work(nv, "product", t, y);
+	e.most = naive_work(nv, "most", t, y);
+	e.pivot = naive_work(nv, "pivot", I64, y);
+	for (int k = 0; k < y.rank; k++)
+		e.at[k] = nest_axis(&e.nest, batch_axes[k], ITER_SPATIAL, y.dim[k]);
+	const Expr *n = ir_int(ir, x.dim[y.rank]), *zero = ir_int(ir, 0);
+	const char *row = loop_name(nv, "r"), *column = loop_name(nv, "j"), *step = loop_name(nv, "c");
+	const Expr *r = ir_idx(ir, row), *j = ir_idx(ir, column), *c = ir_idx(ir, step);
+
+	e.at[e.batch] = r;
+	e.at[e.batch + 1] = j;
+	Stmt *body = set_cell(&e, r, j, naive_load(nv, 0, e.at, t));
+	body = ir_for(ir, row, zero, n, LOOP_SERIAL, ir_for(ir, column, zero, n, LOOP_SERIAL, body));
+	ir_seq(body, set_of_matrix(&e, e.product, ir_const(ir, t, 1)));
+	Stmt *steps = find_pivot(&e, c, n);
+	ir_seq(steps, exchange_rows(&e, c, n));
+	const Expr *sign = ir_select(ir, ir_eq(ir, of_matrix(&e, e.pivot), c), ir_const(ir, t, 1), ir_const(ir, t, -1));
+	const Expr *times = ir_mul(ir, sign, at_cell(&e, c, c));
+	ir_seq(steps, set_of_matrix(&e, e.product, ir_mul(ir, of_matrix(&e, e.product), times)));
+	ir_seq(steps, eliminate(&e, c, n));
+	ir_seq(body, ir_for(ir, step, zero, n, LOOP_SERIAL, steps));
+	ir_seq(body, naive_store(nv, naive_buf(nv, nv->c->out[0]), e.at, of_matrix(&e, e.product)));
+	nest_close(&e.nest, NULL, NULL, body);
 }

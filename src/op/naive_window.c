@@ -1,5 +1,5 @@
 /*
- * Operators with sliding windows: convolution, pooling, LRN. A tap that falls into the padding is
+ * Operators with sliding windows: convolution, its transpose, pooling, LRN. A tap that falls into the padding is
  * not loaded: its index is checked first, where the geometry does not show it inside.
  */
 #include "op/naive.h"
@@ -95,6 +95,77 @@ void naive_conv(Naive *nv)
 		round_result(nv, acc, out);
 }
 
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+/*
+ * Where a tap of a result's element comes from: at = (out + lo - tap * dilation) / stride, if stride divides that and
+ * the input has the element.
+ */
+static Taps find_sources(Naive *nv, const Window *w, const Expr *const *out, const Expr *const *tap)
+{
+	Ir *ir = nv->ir;
+	Taps t = { .inside = NULL };
+	for (int k = 0; k < w->n; k++) {
+		const Expr *at = ir_sub(ir, ir_add(ir, out[k], ir_int(ir, w->lo[k])),
+			ir_mul(ir, tap[k], ir_int(ir, w->dilation[k])));
+		const Expr *stride = ir_int(ir, w->stride[k]);
+		int64_t first = w->lo[k] - (w->kernel[k] - 1) * w->dilation[k], last = w->out[k] - 1 + w->lo[k];
+		if (w->stride[k] > 1) {
+			const Expr *meets = ir_eq(ir, ir_mod(ir, at, stride), ir_int(ir, 0));
+			t.inside = t.inside == NULL ? meets : ir_and(ir, t.inside, meets);
+		}
+		t.at[k] = ir_div(ir, at, stride);
+		t.inside = naive_inside(
+			nv, t.at[k], floor_div(first, w->stride[k]), floor_div(last, w->stride[k]), w->in[k], t.inside);
+	}
+	return t;
+}
+
+/* Loops n, o, (d, h,) w, c, (kd, kh,) kw; with groups c is within o's. */
+void naive_conv_transpose(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Window win;
+	op_window(nv->d, nv->c, &win, NULL);
+	const Value *x = naive_in(nv, 0), *w = naive_in(nv, 1), *y = naive_out(nv, 0);
+	int64_t groups = op_int(nv->c, "groups"), filters = w->shape.dim[1], depth = x->shape.dim[1] / groups;
+	DType acc_type = naive_acc(nv, y->type);
+	Buf *out = naive_buf(nv, nv->c->out[0]);
+	Buf *acc = dtype_eq(out->type, acc_type) ? out : naive_work(nv, "acc", acc_type, y->shape);
+
+	Nest nest = { .nv = nv };
+	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *at_w[DAG_MAX_RANK], *tap[WINDOW_MAX];
+	at_x[0] = at_y[0] = nest_axis(&nest, "n", ITER_SPATIAL, x->shape.dim[0]);
+	const Expr *o = at_y[1] = nest_axis(&nest, "o", ITER_SPATIAL, y->shape.dim[1]);
+	spatial_axes(&nest, &win, &at_y[2]);
+	const Expr *c = nest_axis(&nest, "c", ITER_REDUCE, depth);
+	tap_axes(&nest, &win, tap);
+
+	at_w[0] = at_x[1] = c;
+	at_w[1] = o;
+	if (groups > 1) {
+		const Expr *group = ir_div(ir, o, ir_int(ir, filters));
+		at_w[0] = at_x[1] = ir_add(ir, ir_mul(ir, group, ir_int(ir, depth)), c);
+		at_w[1] = ir_mod(ir, o, ir_int(ir, filters));
+	}
+	Taps t = find_sources(nv, &win, &at_y[2], tap);
+	for (int k = 0; k < win.n; k++) {
+		at_x[2 + k] = t.at[k];
+		at_w[2 + k] = tap[k];
+	}
+	const Expr *zero = ir_const(ir, acc_type, 0), *v = naive_load(nv, 0, at_x, acc_type);
+	if (t.inside != NULL)
+		v = ir_select(ir, t.inside, v, zero);
+	v = ir_mul(ir, v, naive_load(nv, 1, at_w, acc_type));
+	const Expr *bias = naive_in(nv, 2) != NULL ? naive_load(nv, 2, &at_y[1], acc_type) : zero;
+	nest_close(&nest, NULL, naive_store(nv, acc, at_y, bias), ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
+	if (acc != out)
+		round_result(nv, acc, out);
+}
+
 /* The number of taps of a window that lie in [-lo, n + hi) of one dimension, as an expression of its position. */
 static const Expr *count_taps(Naive *nv, const Window *w, int k, const Expr *out, bool count_pad)
 {
@@ -131,34 +202,76 @@ static void divide_by_count(Naive *nv, const Window *w, Buf *acc, Buf *out)
 	nest_close(&nest, "mean", NULL, naive_store(nv, out, idx, naive_div(nv, sum, ir_cast(ir, acc->type, count))));
 }
 
-void naive_pool(Naive *nv)
+/* A nest over a pooling's windows: the index of the result, of the tap's element, and whether it exists. */
+static Nest pool_nest(Naive *nv, const Window *win, const Expr **at_y, const Expr **at_x, const Expr **inside)
+{
+	const Value *y = naive_out(nv, 0);
+	const Expr *tap[WINDOW_MAX];
+	Nest nest = { .nv = nv };
+	at_x[0] = at_y[0] = nest_axis(&nest, "n", ITER_SPATIAL, y->shape.dim[0]);
+	at_x[1] = at_y[1] = nest_axis(&nest, "c", ITER_SPATIAL, y->shape.dim[1]);
+	spatial_axes(&nest, win, &at_y[2]);
+	tap_axes(&nest, win, tap);
+	Taps where = find_taps(nv, win, &at_y[2], tap);
+	for (int k = 0; k < win->n; k++)
+		at_x[2 + k] = where.at[k];
+	*inside = where.inside;
+	return nest;
+}
+
+/* Reduces the elements of each window into acc; those in the padding count as the start. */
+static void reduce_windows(Naive *nv, const Window *win, const char *what, bool max, Buf *acc)
 {
 	Ir *ir = nv->ir;
+	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *inside;
+	Nest nest = pool_nest(nv, win, at_y, at_x, &inside);
+	const Expr *nothing = max ? naive_extreme(nv, acc->type, true) : ir_const(ir, acc->type, 0);
+	const Expr *v = naive_load(nv, 0, at_x, acc->type);
+	if (inside != NULL)
+		v = ir_select(ir, inside, v, nothing);
+	nest_close(&nest, what, naive_store(nv, acc, at_y, nothing),
+		ir_reduce(ir, max ? "max" : "sum", acc, at_y, acc->rank, v));
+}
+
+void naive_pool(Naive *nv)
+{
 	Window win;
 	op_window(nv->d, nv->c, &win, NULL);
 	bool max = nv->c->op == OP_max_pool;
 	const Value *y = naive_out(nv, 0);
 	Buf *out = naive_buf(nv, nv->c->out[0]);
-	DType t = max ? out->type : naive_acc(nv, y->type);
-	Buf *acc = max ? out : naive_work(nv, "sum", t, y->shape);
-
-	Nest nest = { .nv = nv };
-	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *tap[WINDOW_MAX];
-	at_x[0] = at_y[0] = nest_axis(&nest, "n", ITER_SPATIAL, y->shape.dim[0]);
-	at_x[1] = at_y[1] = nest_axis(&nest, "c", ITER_SPATIAL, y->shape.dim[1]);
-	spatial_axes(&nest, &win, &at_y[2]);
-	tap_axes(&nest, &win, tap);
-	Taps where = find_taps(nv, &win, &at_y[2], tap);
-	for (int k = 0; k < win.n; k++)
-		at_x[2 + k] = where.at[k];
-	const Expr *nothing = max ? naive_extreme(nv, t, true) : ir_const(ir, t, 0);
-	const Expr *v = naive_load(nv, 0, at_x, t);
-	if (where.inside != NULL)
-		v = ir_select(ir, where.inside, v, nothing);
-	nest_close(
-		&nest, NULL, naive_store(nv, acc, at_y, nothing), ir_reduce(ir, max ? "max" : "sum", acc, at_y, acc->rank, v));
+	Buf *acc = max ? out : naive_work(nv, "sum", naive_acc(nv, y->type), y->shape);
+	reduce_windows(nv, &win, NULL, max, acc);
 	if (!max)
 		divide_by_count(nv, &win, acc, out);
+}
+
+/*
+ * The maximum of each window, then the least place that holds it: the first tap, since places rise with taps. A
+ * NaN is the maximum of its window. A window in the padding alone has no place: the result is the greatest number.
+ */
+void naive_max_pool_place(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Window win;
+	op_window(nv->d, nv->c, &win, NULL);
+	const Value *x = naive_in(nv, 0), *y = naive_out(nv, 0);
+	DType t = naive_type(nv, x->type);
+	Buf *out = naive_buf(nv, nv->c->out[0]), *max = naive_work(nv, "max", t, y->shape);
+	reduce_windows(nv, &win, "max", true, max);
+
+	const Expr *at_y[DAG_MAX_RANK], *at_x[DAG_MAX_RANK], *inside;
+	Nest nest = pool_nest(nv, &win, at_y, at_x, &inside);
+	const Expr *v = naive_load(nv, 0, at_x, t), *place = ir_int(ir, 0);
+	for (int k = 0; k < x->shape.rank; k++)
+		place = ir_add(ir, ir_mul(ir, place, ir_int(ir, x->shape.dim[k])), at_x[k]);
+	const Expr *here = ir_eq(ir, v, ir_load(ir, max, at_y, max->rank)), *none = naive_extreme(nv, I64, false);
+	if (dtype_is_float(t))
+		here = ir_binary(ir, IR_OR, here, ir_unary(ir, IR_ISNAN, v));
+	place = ir_select(ir, here, place, none);
+	if (inside != NULL)
+		place = ir_select(ir, inside, place, none);
+	nest_close(&nest, NULL, naive_store(nv, out, at_y, none), ir_reduce(ir, "min", out, at_y, out->rank, place));
 }
 
 /* Channels c - (size - 1) / 2 .. c + size / 2, as far as they exist. */

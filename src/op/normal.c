@@ -159,8 +159,15 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 	Attr *axis;
 	c->nout = op_row(c->op)->outputs;
 	switch (c->op) {
+	case OP_conv_transpose:
+		drop_if_all(c, "strides", rank_of(d, c) - 2, 1);
+		drop_if_all(c, "dilations", rank_of(d, c) - 2, 1);
+		drop_if_all(c, "output_padding", rank_of(d, c) - 2, 0);
+		drop_if_all(c, "pads", 2 * (rank_of(d, c) - 2), 0);
+		break;
 	case OP_conv:
 	case OP_max_pool:
+	case OP_max_pool_place:
 	case OP_avg_pool:
 		drop_if_all(c, "strides", rank_of(d, c) - 2, 1);
 		drop_if_all(c, "dilations", rank_of(d, c) - 2, 1);

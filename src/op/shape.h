@@ -26,7 +26,7 @@ typedef struct Window {
 	int64_t stride[WINDOW_MAX], dilation[WINDOW_MAX], lo[WINDOW_MAX], hi[WINDOW_MAX];
 } Window;
 
-/* The window of conv, max_pool or avg_pool; fails with the refusal of the shape rule. */
+/* The window of conv, conv_transpose or a pooling; fails with the refusal of the shape rule. */
 bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err);
 
 /* NumPy's rule for two shapes; false if they do not fit. */

@@ -50,6 +50,21 @@ bool infer_matmul(const Dag *d, const OpCall *c, Value *out, Err *err)
 	return true;
 }
 
+bool infer_det(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0);
+	char s[160];
+	if (!need_float(c, x, err) || !need_rank(c, x, 2, DAG_MAX_RANK, err))
+		return false;
+	int rank = x->shape.rank;
+	if (x->shape.dim[rank - 1] != x->shape.dim[rank - 2])
+		return op_refuse(c, err, "x has the shape %s, but square matrices are needed", shape_str(x->shape, s));
+	set_like(out, x);
+	out->shape.rank = rank - 2;
+	out->shape.dim[rank - 1] = out->shape.dim[rank - 2] = 0;
+	return true;
+}
+
 bool infer_batch_norm(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0);

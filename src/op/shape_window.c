@@ -17,10 +17,24 @@ static bool window_out(const OpCall *c, Window *w, int k, bool ceil, Err *err)
 	return true;
 }
 
+/* What the input's elements, a stride apart, reach with a kernel around each. */
+static bool window_spread(const OpCall *c, Window *w, int k, int64_t output_padding, Err *err)
+{
+	int64_t reach = (w->in[k] - 1) * w->stride[k] + (w->kernel[k] - 1) * w->dilation[k] + 1;
+	w->out[k] = reach + output_padding - w->lo[k] - w->hi[k];
+	if (w->in[k] < 1)
+		return op_refuse(c, err, "x has no elements in spatial dimension %d", k);
+	if (w->out[k] < 1)
+		return op_refuse(c, err, "pads leave %lld elements of spatial dimension %d, which has %lld without them",
+			(long long)w->out[k], k, (long long)(reach + output_padding));
+	return true;
+}
+
 bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err)
 {
 	const Value *x = op_in(d, c, 0);
-	bool conv = c->op == OP_conv;
+	bool spread = c->op == OP_conv_transpose, conv = spread || c->op == OP_conv;
+	int64_t extend[WINDOW_MAX] = { 0 };
 	*w = (Window){ 0 };
 	if (!need_rank(c, x, 3, 2 + WINDOW_MAX, err))
 		return false;
@@ -29,7 +43,8 @@ bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err)
 	if (!read_ints(c, "strides", w->n, 1, LARGEST_STEP, 1, w->stride, err) ||
 		!read_ints(c, "dilations", w->n, 1, LARGEST_STEP, 1, w->dilation, err) ||
 		!read_ints(c, "pads", 2 * w->n, 0, LARGEST_DIM, 0, pads, err) ||
-		(!conv && !read_ints(c, "kernel", w->n, 1, LARGEST_STEP, 0, w->kernel, err)))
+		(!conv && !read_ints(c, "kernel", w->n, 1, LARGEST_STEP, 0, w->kernel, err)) ||
+		(spread && !read_ints(c, "output_padding", w->n, 0, LARGEST_STEP, 0, extend, err)))
 		return false;
 	for (int k = 0; k < w->n; k++) {
 		w->in[k] = x->shape.dim[2 + k];
@@ -40,7 +55,8 @@ bool op_window(const Dag *d, const OpCall *c, Window *w, Err *err)
 		if (w->kernel[k] < 1 || w->kernel[k] > LARGEST_STEP)
 			return op_refuse(
 				c, err, "the kernel has the size %lld in spatial dimension %d", (long long)w->kernel[k], k);
-		if (!window_out(c, w, k, !conv && op_int(c, "ceil") != 0, err))
+		if (spread ? !window_spread(c, w, k, extend[k], err)
+				   : !window_out(c, w, k, !conv && op_int(c, "ceil") != 0, err))
 			return false;
 	}
 	return true;
@@ -80,6 +96,46 @@ bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (!op_window(d, c, &win, err))
 		return false;
 	set_window(out, x, filters, &win);
+	return true;
+}
+
+bool infer_conv_transpose(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
+	int64_t groups = op_int(c, "groups");
+	char s[160];
+	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err) ||
+		!need_tf32(c, x, err))
+		return false;
+	if (w->shape.rank != x->shape.rank)
+		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s", x->shape.rank, shape_str(w->shape, s));
+	int64_t channels = x->shape.dim[1], filters;
+	if (w->shape.dim[0] != channels)
+		return op_refuse(
+			c, err, "x has %lld channels, but w has the shape %s", (long long)channels, shape_str(w->shape, s));
+	if (groups < 1 || groups > LARGEST_DIM || channels % groups != 0)
+		return op_refuse(
+			c, err, "%lld input channels cannot be cut into %lld groups", (long long)channels, (long long)groups);
+	if (__builtin_mul_overflow(w->shape.dim[1], groups, &filters) || filters > LARGEST_DIM)
+		return op_refuse(c, err, "w of shape %s gives too many channels in %lld groups", shape_str(w->shape, s),
+			(long long)groups);
+	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != filters))
+		return op_refuse(c, err, "b has the shape %s, but there are %lld output channels", shape_str(b->shape, s),
+			(long long)filters);
+	if (b != NULL && !need_same_type(c, x, b, err))
+		return false;
+	Window win;
+	if (!op_window(d, c, &win, err))
+		return false;
+	set_window(out, x, filters, &win);
+	return true;
+}
+
+bool infer_max_pool_place(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	if (!infer_pool(d, c, out, err))
+		return false;
+	out->type = I64;
 	return true;
 }
 

@@ -115,17 +115,42 @@ static double conv(const Env *e)
 	return sum;
 }
 
+/* Scatters: which taps of which elements of x meet the result's element. */
+static double conv_transpose(const Env *e)
+{
+	const Tensor *x = e->in[0], *w = e->in[1];
+	int sp = x->shape.rank - 2;
+	int64_t groups = op_int(e->c, "groups"), per = w->shape.dim[1], depth = x->shape.dim[1] / groups;
+	double sum = e->in[2] != NULL ? e->in[2]->v[e->idx[1]] : 0;
+	for (int64_t i = 0, n = shape_elements(x->shape); i < n; i++) {
+		int64_t p[DAG_MAX_RANK], k[DAG_MAX_RANK];
+		unravel(x->shape, i, p);
+		bool meets = p[0] == e->idx[0] && p[1] / depth == e->idx[1] / per;
+		k[0] = p[1];
+		k[1] = e->idx[1] % per;
+		for (int s = 0; s < sp; s++) {
+			int64_t off = e->idx[2 + s] + item(e->c, "pads", s, 0) - p[2 + s] * item(e->c, "strides", s, 1);
+			int64_t step = item(e->c, "dilations", s, 1);
+			k[2 + s] = off / step;
+			meets &= off >= 0 && off % step == 0 && k[2 + s] < w->shape.dim[2 + s];
+		}
+		sum += meets ? x->v[i] * at(w, k) : 0;
+	}
+	return sum;
+}
+
 static double pool(const Env *e)
 {
 	const Tensor *x = e->in[0];
 	int sp = x->shape.rank - 2;
-	bool max = e->c->op == OP_max_pool, count_pad = !max && op_int(e->c, "count_pad") != 0;
+	bool max = e->c->op != OP_avg_pool, count_pad = !max && op_int(e->c, "count_pad") != 0;
 	Window win[DAG_MAX_RANK];
 	windows(e, sp, win);
 	Shape taps = { sp, { 0 } };
 	for (int s = 0; s < sp; s++)
 		taps.dim[s] = item(e->c, "kernel", s, 0);
 	double sum = 0, most = dtype_is_float(x->type) ? -INFINITY : x->type.kind == DT_UINT ? 0 : -128, count = 0;
+	int64_t place = -1;
 	for (int64_t i = 0, n = shape_elements(taps); i < n; i++) {
 		int64_t k[DAG_MAX_RANK], p[DAG_MAX_RANK] = { e->idx[0], e->idx[1] };
 		bool real = true, padding = true;
@@ -136,12 +161,16 @@ static double pool(const Env *e)
 			real &= p[2 + s] >= 0 && p[2 + s] < size;
 			padding &= p[2 + s] >= -win[s].lo && p[2 + s] < size + win[s].hi;
 		}
-		if (real)
-			most = fmax(most, at(x, p));
+		if (real && (place < 0 || at(x, p) > most || (isnan(at(x, p)) && !isnan(most)))) {
+			most = at(x, p);
+			place = ravel(x->shape, p);
+		}
 		if (real)
 			sum += at(x, p);
 		count += real || (padding && count_pad);
 	}
+	if (e->c->op == OP_max_pool_place)
+		return (double)place;
 	if (max)
 		return most;
 	sum = count > 0 ? sum / count : 0;
@@ -243,73 +272,6 @@ static double reduce_call(const Env *e)
 	if (count == 0 && e->c->op == OP_reduce_mean)
 		r = dtype_is_int(x->type) ? 0 : NAN;
 	return r;
-}
-
-/* Whether element i of a line comes before element j: by value, the largest of all being NaN, then by place. */
-static bool precedes(const double *line, int64_t i, int64_t j, bool largest)
-{
-	double a = largest ? line[i] : line[j], b = largest ? line[j] : line[i];
-	if (a > b || (isnan(a) && !isnan(b)))
-		return true;
-	return i < j && !(b > a || (isnan(b) && !isnan(a)));
-}
-
-/* The line of x along the call's axis through idx (of the result); its length. */
-static int64_t line_of(const Env *e, double *line, int64_t most, bool dropped)
-{
-	const Tensor *x = e->in[0];
-	int axis = (int)op_int(e->c, "axis");
-	int64_t p[DAG_MAX_RANK] = { 0 }, n = x->shape.dim[axis];
-	for (int k = 0, j = 0; k < x->shape.rank; k++)
-		if (k != axis || !dropped)
-			p[k] = e->idx[j++];
-	assert(n <= most);
-	for (p[axis] = 0; p[axis] < n; p[axis]++)
-		line[p[axis]] = at(x, p);
-	return n;
-}
-
-enum { LONGEST_LINE = 64 };
-
-static double arg_call(const Env *e)
-{
-	double line[LONGEST_LINE];
-	int64_t best = 0, n = line_of(e, line, LONGEST_LINE, op_int(e->c, "keep") == 0);
-	bool max = e->c->op == OP_arg_max;
-	for (int64_t i = 1; i < n; i++) {
-		bool nan = isnan(line[i]), equal = nan ? isnan(line[best]) : line[i] == line[best];
-		bool better = (nan && !equal) || (max ? line[i] > line[best] : line[i] < line[best]);
-		if (better || (equal && op_int(e->c, "last") != 0))
-			best = i;
-	}
-	return (double)best;
-}
-
-static double scan(const Env *e)
-{
-	double line[LONGEST_LINE];
-	int64_t n = line_of(e, line, LONGEST_LINE, false), at = e->idx[op_int(e->c, "axis")];
-	bool prod = strcmp(op_text(e->c, "kind"), "prod") == 0, reverse = op_int(e->c, "reverse") != 0;
-	double r = prod ? 1 : 0;
-	for (int64_t i = 0; i < n; i++)
-		if ((reverse ? i > at : i < at) || (i == at && op_int(e->c, "exclusive") == 0))
-			r = prod ? r * line[i] : r + line[i];
-	return r;
-}
-
-/* The element that as many others precede as its place in the result says. */
-static double top_k(const Env *e, int result)
-{
-	double line[LONGEST_LINE];
-	int64_t n = line_of(e, line, LONGEST_LINE, false), rank = e->idx[op_int(e->c, "axis")];
-	for (int64_t i = 0; i < n; i++) {
-		int64_t before = 0;
-		for (int64_t j = 0; j < n; j++)
-			before += i != j && precedes(line, j, i, op_int(e->c, "largest") != 0);
-		if (before == rank)
-			return result == 0 ? line[i] : (double)i;
-	}
-	return NAN;
 }
 
 static double softmax(const Env *e)
@@ -485,7 +447,10 @@ static double element(const Env *e, Shape out, int result)
 	case OP_conv: return conv(e);
 	case OP_dense: return dense(e);
 	case OP_matmul: return matmul(e);
+	case OP_conv_transpose: return conv_transpose(e);
+	case OP_det: return ref_det(e);
 	case OP_max_pool:
+	case OP_max_pool_place:
 	case OP_avg_pool: return pool(e);
 	case OP_lrn: return lrn(e);
 	case OP_softmax:
@@ -496,9 +461,9 @@ static double element(const Env *e, Shape out, int result)
 	case OP_reduce_min:
 	case OP_reduce_prod: return reduce_call(e);
 	case OP_arg_max:
-	case OP_arg_min: return arg_call(e);
-	case OP_scan: return scan(e);
-	case OP_top_k: return top_k(e, result);
+	case OP_arg_min: return ref_arg(e);
+	case OP_scan: return ref_scan(e);
+	case OP_top_k: return ref_top_k(e, result);
 	case OP_pad: return pad(e);
 	case OP_concat: return concat(e);
 	case OP_reshape:

@@ -35,5 +35,9 @@ static inline double at(const Tensor *t, const int64_t *idx)
 
 double ref_gather(const Env *e);
 double ref_scatter(const Env *e);
+double ref_arg(const Env *e);
+double ref_scan(const Env *e);
+double ref_top_k(const Env *e, int result);
+double ref_det(const Env *e);
 
 #endif

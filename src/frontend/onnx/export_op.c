@@ -19,6 +19,8 @@ static bool conv(const Call *k)
 	copy_ints(k, &n, "strides", "strides");
 	copy_ints(k, &n, "pads", "pads");
 	copy_ints(k, &n, "dilations", "dilations");
+	if (k->c->op == OP_conv_transpose)
+		copy_ints(k, &n, "output_padding", "output_padding");
 	out_int(&n, "group", op_int(k->c, "groups"));
 	return end(k, &n);
 }
@@ -105,9 +107,12 @@ static bool counts_pads(const OpCall *c)
 	return c->op == OP_avg_pool && op_int(c, "count_pad") != 0;
 }
 
+/* The places of a maximum are the second result of MaxPool. */
 static bool pool(const Call *k)
 {
 	OutNode n = begin(k);
+	if (k->c->op == OP_max_pool_place)
+		vec_push(k->o->arena, &n.node.output, out_name(k->o, k->out[0]));
 	int64_t pads[2 * DAG_MAX_RANK];
 	bool ceil = op_int(k->c, "ceil") != 0;
 	copy_ints(k, &n, "kernel", "kernel_shape");
@@ -345,9 +350,12 @@ static const struct {
 	int since; /* the first opset that has the node, if 17 lacks it; 0: 17 has it */
 } rows[OP_COUNT] = {
 	[OP_conv] = { "Conv", conv },
+	[OP_conv_transpose] = { "ConvTranspose", conv },
 	[OP_dense] = { "Gemm", dense },
 	[OP_matmul] = { "MatMul", matmul },
 	[OP_max_pool] = { "MaxPool", pool },
+	[OP_max_pool_place] = { "MaxPool", pool },
+	[OP_det] = { "Det", plain },
 	[OP_avg_pool] = { "AveragePool", pool },
 	[OP_batch_norm] = { "BatchNormalization", batch_norm },
 	[OP_lrn] = { "LRN", lrn },

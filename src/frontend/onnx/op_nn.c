@@ -102,6 +102,55 @@ static void import_conv(Visit *v)
 	node_set(v, 0, node_call(v, OP_conv, in, 3, attr, 4));
 }
 
+/*
+ * The pads that give the result of a transposed convolution its size. What is too much is cut off, the odd element at
+ * the end (SAME_UPPER) or the begin; what is missing becomes output padding. A size of 0 is the input's times the
+ * stride.
+ */
+static void pad_transposed(Windows *w, const Shape *x, const int64_t *size, bool upper, int64_t *extend)
+{
+	for (int k = 0; k < w->n; k++) {
+		int64_t in = x->dim[k + 2], out = size != NULL ? size[k] : in * w->stride[k];
+		int64_t all = (in - 1) * w->stride[k] + (w->kernel[k] - 1) * w->dilation[k] + 1 + extend[k] - out;
+		if (all < 0)
+			extend[k] -= all;
+		all = all < 0 ? 0 : all;
+		w->pads[k] = upper ? all / 2 : all - all / 2;
+		w->pads[k + w->n] = all - w->pads[k];
+	}
+}
+
+static void import_conv_transpose(Visit *v)
+{
+	const Item *x = node_need(v, 0), *w = node_need(v, 1);
+	if (node_ok(v) && (w->shape.rank != x->shape.rank || x->shape.rank < 3))
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but its weights have %d", x->shape.rank, w->shape.rank);
+	Windows win = read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
+	const char *how = node_attr_text(v, "auto_pad", "NOTSET");
+	int64_t extend[MOST_SPATIAL];
+	int count;
+	read_list(v, "output_padding", win.n, 0, 0, extend);
+	const int64_t *size = node_attr_ints(v, "output_shape", &count);
+	if (count == win.n + 2)
+		size += 2; /* with the batch and the channels */
+	else if (count >= 0 && count != win.n)
+		node_fail(v, ERR_TYPE, "its attribute output_shape has %d numbers where its input needs %d", count, win.n);
+	for (int k = 0; size != NULL && k < win.n && node_ok(v); k++)
+		if (size[k] < 1 || size[k] > INT32_MAX)
+			node_fail(v, ERR_TYPE, "its attribute output_shape holds %lld, which is out of range", (long long)size[k]);
+	if (node_ok(v) && (size != NULL || strncmp(how, "SAME", 4) == 0))
+		pad_transposed(&win, &x->shape, size, strcmp(how, "SAME_UPPER") == 0, extend);
+	Attr attr[] = {
+		attr_ints("strides", win.stride, win.n),
+		attr_ints("pads", win.pads, 2 * win.n),
+		attr_ints("dilations", win.dilation, win.n),
+		attr_ints("output_padding", extend, win.n),
+		attr_int("groups", node_attr_int(v, "group", 1)),
+	};
+	int in[] = { node_value(v, 0), node_value(v, 1), node_value(v, 2) };
+	node_set(v, 0, node_call(v, OP_conv_transpose, in, 3, attr, 5));
+}
+
 /* The pads that make rounding down equal to rounding up: they extend to the end of the last window. */
 static void pad_for_ceil(Windows *w, const Shape *x)
 {
@@ -117,38 +166,59 @@ static void pad_for_ceil(Windows *w, const Shape *x)
 	}
 }
 
-static void import_pool(Visit *v, int op)
+/* The attributes of a pooling that the Dag's poolings share, in attr[0..4]. */
+static void pool_attrs(const Windows *win, bool ceil, Attr *attr)
 {
-	if (node_used(v, 1))
-		node_fail(v, ERR_UNSUPPORTED, "its second result (Indices) is not supported");
-	Windows win = read_windows(v, NULL);
-	bool ceil = node_attr_int(v, "ceil_mode", 0) != 0;
-	bool count = op == OP_avg_pool && node_attr_int(v, "count_include_pad", 0) != 0;
-	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
-		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted too */
-		ceil = false;
-	}
-	Attr attr[6] = {
-		attr_ints("kernel", win.kernel, win.n),
-		attr_ints("strides", win.stride, win.n),
-		attr_ints("pads", win.pads, 2 * win.n),
-		attr_ints("dilations", win.dilation, win.n),
-		attr_int("ceil", ceil),
-	};
-	int n = 5, x = node_value(v, 0);
-	if (op == OP_avg_pool)
-		attr[n++] = attr_int("count_pad", count);
-	node_set(v, 0, node_call(v, op, &x, 1, attr, n));
-}
-
-static void import_max_pool(Visit *v)
-{
-	import_pool(v, OP_max_pool);
+	attr[0] = attr_ints("kernel", win->kernel, win->n);
+	attr[1] = attr_ints("strides", win->stride, win->n);
+	attr[2] = attr_ints("pads", win->pads, 2 * win->n);
+	attr[3] = attr_ints("dilations", win->dilation, win->n);
+	attr[4] = attr_int("ceil", ceil);
 }
 
 static void import_average_pool(Visit *v)
 {
-	import_pool(v, OP_avg_pool);
+	Windows win = read_windows(v, NULL);
+	bool ceil = node_attr_int(v, "ceil_mode", 0) != 0, count = node_attr_int(v, "count_include_pad", 0) != 0;
+	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
+		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted too */
+		ceil = false;
+	}
+	Attr attr[6];
+	pool_attrs(&win, ceil, attr);
+	attr[5] = attr_int("count_pad", count);
+	int x = node_value(v, 0);
+	node_set(v, 0, node_call(v, OP_avg_pool, &x, 1, attr, 6));
+}
+
+/* Places with the spatial dimensions column-major: the last one has the largest stride. */
+static int column_major(Visit *v, int place, const Shape *x)
+{
+	int64_t stride = 1;
+	int from = node_number(v, I64, 0), left = place;
+	for (int k = x->rank - 1; k >= 2; k--) {
+		int n = node_number(v, I64, (double)x->dim[k]);
+		int64_t wide = shape_product(x, 2, k);
+		int digit = node_call2(v, OP_mod, left, n);
+		from = node_call2(v, OP_add, from, node_call2(v, OP_mul, digit, node_number(v, I64, (double)wide)));
+		left = node_call2(v, OP_div, left, n);
+		stride *= x->dim[k];
+	}
+	return node_call2(v, OP_add, from, node_call2(v, OP_mul, left, node_number(v, I64, (double)stride)));
+}
+
+static void import_max_pool(Visit *v)
+{
+	Windows win = read_windows(v, NULL);
+	Attr attr[5];
+	pool_attrs(&win, node_attr_int(v, "ceil_mode", 0) != 0, attr);
+	bool column = node_attr_int(v, "storage_order", 0) != 0;
+	int x = node_value(v, 0);
+	node_set(v, 0, node_call(v, OP_max_pool, &x, 1, attr, 5));
+	if (!node_used(v, 1))
+		return;
+	int place = node_call(v, OP_max_pool_place, &x, 1, attr, 5);
+	node_set(v, 1, column && node_ok(v) ? column_major(v, place, &node_in(v, 0)->shape) : place);
 }
 
 static void import_global(Visit *v, int op)
@@ -172,6 +242,73 @@ static void import_global_average_pool(Visit *v)
 static void import_global_max_pool(Visit *v)
 {
 	import_global(v, OP_reduce_max);
+}
+
+static int times(Visit *v, int x, double factor)
+{
+	if (factor == 1 || x == DAG_NONE)
+		return x;
+	return node_call2(v, OP_mul, x, node_number(v, node_val(v, x)->type, factor));
+}
+
+/* |x| to the power p. */
+static int magnitude(Visit *v, int x, double p)
+{
+	if (p == 2)
+		return node_call2(v, OP_mul, x, x);
+	x = node_call1(v, OP_abs, x);
+	return p == 1 ? x : node_call2(v, OP_pow, x, node_number(v, node_val(v, x)->type, p));
+}
+
+static int root(Visit *v, int x, double p)
+{
+	if (p == 2)
+		return node_call1(v, OP_sqrt, x);
+	return p == 1 ? x : node_call2(v, OP_pow, x, node_number(v, node_val(v, x)->type, 1 / p));
+}
+
+/* p is a number below opset 2, an integer from then on. */
+static double norm_order(Visit *v)
+{
+	double p = v->frame->opset < 2 ? node_attr_float(v, "p", 2) : (double)node_attr_int(v, "p", 2);
+	if (node_ok(v) && !(p > 0))
+		node_fail(v, ERR_TYPE, "its attribute p is %g, but must be positive", p);
+	return p;
+}
+
+/* (sum |x|^p)^(1/p) over windows: their mean, where padding counts as zeros, times the size of a window. */
+static void import_lp_pool(Visit *v)
+{
+	const Item *it = node_need(v, 0);
+	Windows win = read_windows(v, NULL);
+	double p = norm_order(v), taps = 1;
+	if (node_attr_int(v, "ceil_mode", 0) != 0 && node_ok(v))
+		pad_for_ceil(&win, &it->shape);
+	for (int k = 0; k < win.n; k++)
+		taps *= (double)win.kernel[k];
+	Attr attr[6];
+	pool_attrs(&win, false, attr);
+	attr[5] = attr_int("count_pad", 1);
+	DType type = dtype_is_float(it->type) && it->type.bits < 32 ? F32 : it->type;
+	int x = magnitude(v, node_cast(v, node_value(v, 0), type), p);
+	x = times(v, node_call(v, OP_avg_pool, &x, 1, attr, 6), taps);
+	node_set(v, 0, node_cast(v, root(v, x, p), it->type));
+}
+
+static void import_global_lp_pool(Visit *v)
+{
+	const Item *it = node_need(v, 0);
+	double p = norm_order(v);
+	if (node_ok(v) && it->shape.rank < 3)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but needs at least 3", it->shape.rank);
+	int64_t axes[DAG_MAX_RANK];
+	for (int k = 2; k < it->shape.rank; k++)
+		axes[k - 2] = k;
+	Attr attr = attr_ints("axes", axes, it->shape.rank - 2);
+	DType type = dtype_is_float(it->type) && it->type.bits < 32 ? F32 : it->type;
+	int x = magnitude(v, node_cast(v, node_value(v, 0), type), p);
+	x = node_call(v, OP_reduce_sum, &x, 1, &attr, 1);
+	node_set(v, 0, node_cast(v, root(v, x, p), it->type));
 }
 
 static void import_batch_normalization(Visit *v)
@@ -209,13 +346,6 @@ static void import_lrn(Visit *v)
 	node_set(v, 0, node_call(v, OP_lrn, &x, 1, attr, 4));
 }
 
-static int times(Visit *v, int x, double factor)
-{
-	if (factor == 1 || x == DAG_NONE)
-		return x;
-	return node_call2(v, OP_mul, x, node_number(v, node_val(v, x)->type, factor));
-}
-
 /* alpha * A' * B' + beta * C; it becomes dense if it is x * w' + b with a bias for each column. */
 static void import_gemm(Visit *v)
 {
@@ -243,6 +373,12 @@ static void import_gemm(Visit *v)
 	if (node_ok(v) && node_val(v, y)->shape.rank != 2)
 		node_fail(v, ERR_TYPE, "its input C does not broadcast to the product");
 	node_set(v, 0, y);
+}
+
+static void import_det(Visit *v)
+{
+	node_need(v, 0);
+	node_set(v, 0, node_call1(v, OP_det, node_value(v, 0)));
 }
 
 static void import_matmul(Visit *v)
@@ -274,13 +410,17 @@ static void import_dropout(Visit *v)
 
 const OnnxRow onnx_nn_rows[] = {
 	{ "Conv", 1, "", import_conv },
-	{ "MaxPool", 1, "storage_order", import_max_pool },
+	{ "ConvTranspose", 1, "", import_conv_transpose },
+	{ "MaxPool", 1, "", import_max_pool },
+	{ "LpPool", 1, "", import_lp_pool },
+	{ "GlobalLpPool", 1, "", import_global_lp_pool },
 	{ "AveragePool", 1, "", import_average_pool },
 	{ "GlobalAveragePool", 1, "", import_global_average_pool },
 	{ "GlobalMaxPool", 1, "", import_global_max_pool },
 	{ "BatchNormalization", 1, "consumed_inputs momentum", import_batch_normalization },
 	{ "LRN", 1, "", import_lrn },
 	{ "Gemm", 1, "", import_gemm },
+	{ "Det", 11, "", import_det },
 	{ "MatMul", 1, "", import_matmul },
 	{ "Dropout", 1, "consumed_inputs ratio seed", import_dropout },
 	{ NULL, 0, NULL, NULL },
