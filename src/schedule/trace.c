@@ -138,11 +138,11 @@ static const PrimRow *find_row(Word name)
 static bool read_names(Arena *a, Step *st, const Word *w, int n, const char *place, Err *err)
 {
 	const PrimRow *row = &rows[st->prim];
-	int want = (int)(strlen(row->makes) + 1) / 2; /* letters and blanks */
-	bool any = strchr(row->makes, '*') != NULL;
-	if (want == 0)
+	const char *many = strchr(row->makes, '*'); /* of a last letter */
+	int want = (int)(many != NULL ? (size_t)(many - row->makes) : strlen(row->makes) + 1) / 2; /* and blanks */
+	if (row->makes[0] == 0)
 		return fail(err, ERR_SYNTAX, place, "%s makes nothing that has a name", row->name);
-	if (n == 0 || n > STEP_ARGS || (!any && n != want))
+	if (n == 0 || n > STEP_ARGS || (many != NULL ? n < want : n != want))
 		return fail(err, ERR_SYNTAX, place, "%s makes %s; as many names must follow \"as\"", row->name, row->makes);
 	for (int k = 0; k < n; k++) {
 		char *name = word_copy(a, w[k]);

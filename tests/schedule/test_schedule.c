@@ -110,7 +110,7 @@ static const struct {
 	{ "tests/golden/schedule/data.t", 17 },
 	{ "tests/golden/schedule/prefetch.t", 17 },
 	{ "tests/golden/schedule/shape.t", 14 },
-	{ "tests/golden/schedule/names.t", 21 },
+	{ "tests/golden/schedule/names.t", 23 },
 	{ "tests/golden/schedule/tails.t", 36 },
 	{ "tests/golden/schedule/tensor.t", 37 },
 	{ "tests/golden/schedule/outline.t", 59 },

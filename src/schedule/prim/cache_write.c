@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { OWN = 2 /* names behind "as" that come before those of loops */ };
+
 /* Needs: a block that alone makes all of a buffer.  Breaks: nothing that names loops. */
 bool prim_cache_write(Sched *s, const Step *st)
 {
@@ -26,6 +28,9 @@ bool prim_cache_write(Sched *s, const Step *st)
 			if (ir_uses_var(b->block.iter[i].value, p.at.around[k]->loop.var))
 				return sched_refuse_for(
 					s, "cache_write", name, "loop %s makes its buffer in pieces", p.at.around[k]->loop.var);
+	if (st->nas > OWN && st->nas != OWN + p.buf->rank)
+		return fail(s->err, ERR_ILLEGAL, s->place, "cache_write %s: it makes %d loops, and \"as\" names %d of them",
+			name, p.buf->rank, st->nas - OWN);
 	const char *own = sched_name(s, st, 0, "%s.c", p.buf->name), *write = sched_name(s, st, 1, "%s.write", name);
 	if (nest_has_name(p.at.fn, own) || nest_find_block(s->ks, write, &none) != FOUND_NONE)
 		return sched_refuse_for(s, "cache_write", name, "the name %s is already in use", own);
@@ -33,7 +38,7 @@ bool prim_cache_write(Sched *s, const Step *st)
 	c->name = own;
 	c->role = BUF_WORK;
 	for (int k = 0; k < p.buf->rank; k++) {
-		loop[k] = ir_name(s->ir, arena_printf(a, "%s.w", producer_stem(&b->block.iter[p.iter_of[k]])));
+		loop[k] = sched_name(s, st, OWN + k, "%s.w", producer_stem(&b->block.iter[p.iter_of[k]]));
 		if (nest_has_name(p.at.fn, loop[k]) || nest_has_name(p.at.fn, arena_printf(a, "v%s", loop[k])))
 			return sched_refuse_for(s, "cache_write", name, "the name %s is already in use", loop[k]);
 	}

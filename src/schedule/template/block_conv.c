@@ -249,21 +249,18 @@ static bool is_flat(const Conv *v, const Tiled *t)
  */
 static void split_steps(Sketch *s, const char *store, const Tiled *t, Tiled *partial, CoopTile *b, int64_t parts)
 {
-	int64_t tile = coop_axis_tile(&b->axis[0]), all = t->out[1].extent;
 	if (!b->own_axes)
 		sketch_step(s, "merge %s %s pixel.s as joined", store, t->out[1].name);
-	else
-		sketch_step(s, "split %s %lld as filter.s filter.j", t->out[1].name, (long long)(tile < all ? tile : all));
 	sketch_step(s, "split tap %lld as part taps", (long long)b->channels);
 	sketch_step(s, "reorder part %s pixel taps", t->axis[1].name);
 	sketch_step(s, "rfactor %s part as partial", t->block);
 	sketch_step(s, "scope partial global");
-	sketch_step(s, "cache_write partial");
+	sketch_step(s, "cache_write partial as partial.c partial.write part.w filter.w pixel.w");
 	b->as = " as pixel.p filter.p part.p tap.p";
 	b->rest[b->nrest++] = "part.p";
 	b->round[0].name = "tap.p";
-	b->outer[b->nouter++] = (TileAxis){ "part.rf.w", parts };
-	const char *out[2] = { arena_printf(s->arena, "%s.w", t->axis[1].name), "pixel.w" };
+	b->outer[b->nouter++] = (TileAxis){ "part.w", parts };
+	const char *out[2] = { "filter.w", "pixel.w" };
 	const char *in[2] = { "filter.p", "pixel.p" };
 	for (int k = 0; k < 2; k++) {
 		int64_t part = coop_axis_tile(&b->axis[k]);
@@ -273,42 +270,6 @@ static void split_steps(Sketch *s, const char *store, const Tiled *t, Tiled *par
 	}
 	partial->block = "partial";
 	partial->sums = "partial.c";
-}
-
-/* One thread for each result. */
-static void join_steps(Sketch *s, const Tiled *t, int64_t results)
-{
-	sketch_step(s, "split joined %lld", (long long)(results < TMPL_BLOCK_THREADS ? results : TMPL_BLOCK_THREADS));
-	sketch_step(s, "compute_at %s joined.i", t->block);
-	sketch_step(s, "bind joined.o grid.x");
-	sketch_step(s, "bind joined.i block.x");
-	sketch_step(s, "unroll part.rf");
-}
-
-/*
- * The last block of a tile joins its parts, and each thread has every n-th result. The n threads divide the results:
- * a thread without a result would read parts of other tiles.
- */
-static void last_steps(Sketch *s, const Tiled *t, const CoopTile *b, int64_t filters, int64_t pixels)
-{
-	int64_t tile = coop_axis_tile(&b->axis[0]), side = coop_axis_tile(&b->axis[1]), threads = coop_threads(b);
-	tile = tile < filters ? tile : filters;
-	side = side < pixels ? side : pixels;
-	while (tile * side % threads != 0)
-		threads--;
-	sketch_step(s, "split pixel.s %lld", (long long)side);
-	sketch_step(s, "reorder filter.s pixel.s.o filter.j pixel.s.i");
-	sketch_step(s, "fuse filter.j pixel.s.i as joined");
-	if (tile * side > threads) {
-		sketch_step(s, "split joined %lld as round joins", (long long)threads);
-		sketch_step(s, "reorder joins round");
-	}
-	sketch_step(s, "compute_at %s %s", t->block, tile * side > threads ? "round" : "joined");
-	sketch_step(s, "bind filter.s grid.y");
-	sketch_step(s, "bind pixel.s.o grid.x");
-	sketch_step(s, "bind %s block.x", tile * side > threads ? "joins" : "joined");
-	sketch_step(s, "unroll part.rf");
-	sketch_step(s, "last part.rf.w");
 }
 
 static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
@@ -331,8 +292,8 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 		return false;
 	ask_round(s, &b, &product, false, v->taps > 1 || parts > 1);
 	coop_unroll_knob(s, &b);
-	/* The result of a bare convolution has the names that the result of its parts would get. */
-	b.own_axes = parts > 1 && !t->bare && s->target->kind == TARGET_CUDA && coop_join_knob(s, &b, parts);
+	CoopJoin join = coop_join(&b);
+	b.own_axes = parts > 1 && coop_join_knob(s, &join);
 	coop_stages_knob(s, &b);
 	coop_begin(s, t);
 	const char *packed = pack_weights(s, v, &b.axis[0]);
@@ -367,10 +328,11 @@ static bool implicit(Sketch *s, const Tiled *t, const Conv *v)
 				.lanes = o->lanes };
 		}
 	coop_steps(s, &partial, &b);
+	TileAxis side[2] = { { t->out[1].name, w->part[0] }, { "pixel.s", x->part[0] } };
 	if (b.own_axes)
-		last_steps(s, t, &b, v->filters, pixels);
+		coop_last_steps(s, t, &join, side, 1, "part.w");
 	else if (parts > 1)
-		join_steps(s, t, v->filters * pixels);
+		coop_join_steps(s, t, v->filters * pixels);
 	return true;
 }
 

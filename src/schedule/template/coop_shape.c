@@ -159,7 +159,13 @@ static double time_of(const Sketch *s, const CoopTile *b)
 	double made = b->make * (double)part[1] / (double)(tile * b->taps);
 	double busy = fmax(1, loads) + fetched + TMPL_COOP_COPY * copied + made;
 	double waits = rate * TMPL_COOP_LATENCY / (double)(round * b->taps * at_once);
-	return (double)each * ((double)tile * busy * warps / fmax(hidden, 1e-3) + waits);
+	double joins = 0;
+	if (b->parts > 1) {
+		CoopJoin j = coop_join(b);
+		bool last;
+		joins = coop_join_cycles(t, &j, &last) * rate / (double)(b->channels * b->taps);
+	}
+	return (double)each * ((double)tile * busy * warps / fmax(hidden, 1e-3) + waits) + joins;
 }
 
 static int by_time(const void *x, const void *y)
@@ -352,13 +358,14 @@ static double time_split(Sketch *s, const CoopTile *b, int64_t parts)
 	CoopTile part = *b;
 	part.blocks = b->blocks * parts;
 	part.channels = b->channels / parts;
+	part.parts = parts;
 	double outputs = (double)b->blocks;
 	double cycles = coop_cycles(s, arena_printf(s->arena, "split %lld", (long long)parts), &part);
 	for (int k = 0; k < b->n; k++)
 		outputs *= (double)b->axis[k].extent;
 	double bytes = outputs * (double)(2 * parts + 1) * (double)dtype_bytes(b->type, 1);
-	double joins = t->blocks.launch_ns * t->core.ghz + bytes / (fmax(t->core.level[1], 1) * fmax(t->cores, 1));
-	return parts > 1 ? cycles + joins : cycles;
+	double moved = bytes / (fmax(t->core.level[1], 1) * fmax(t->cores, 1));
+	return parts > 1 ? cycles + moved : cycles;
 }
 
 /* The numbers of parts of the channels, if outputs alone do not fill the device. */
@@ -403,17 +410,8 @@ int64_t coop_split_knob(Sketch *s, CoopTile *b)
 	sketch_opens(s);
 	b->blocks *= parts;
 	b->channels /= parts;
+	b->parts = parts;
 	return parts;
-}
-
-bool coop_join_knob(Sketch *s, const CoopTile *b, int64_t parts)
-{
-	static const char *const word[] = { "launch", "last" };
-	const Target *t = s->target;
-	int64_t results = coop_axis_tile(&b->axis[0]) * coop_axis_tile(&b->axis[1]);
-	double rounds = ceil((double)results / (double)coop_threads(b)) * ceil((double)parts / TMPL_COOP_COPIES);
-	double own = TMPL_COOP_LATENCY * (1 + rounds), launch = t->blocks.launch_ns * t->core.ghz + TMPL_COOP_LATENCY;
-	return sketch_word(s, "join", word, 2, own < launch) == 1;
 }
 
 bool coop_knobs(Sketch *s, CoopTile *b)

@@ -26,6 +26,14 @@ int64_t coop_sums(const CoopTile *b)
 	return n;
 }
 
+CoopJoin coop_join(const CoopTile *b)
+{
+	CoopJoin j = { .parts = b->parts, .results = 1, .threads = { coop_threads(b), 1, 1 }, .sum = b->type };
+	for (int k = 0; k < b->n; k++)
+		j.results *= coop_axis_tile(&b->axis[k]);
+	return j;
+}
+
 static int64_t operand_elements(const CoopOperand *o)
 {
 	int64_t n = 1;

@@ -12,7 +12,7 @@
 #ifndef SCHEDULE_TEMPLATE_COOP_TILE_H
 #define SCHEDULE_TEMPLATE_COOP_TILE_H
 
-#include "schedule/template/tile.h"
+#include "schedule/template/coop_join.h"
 
 enum { COOP_AXES = 3, COOP_ROUNDS = 3, COOP_OPERANDS = 2 };
 
@@ -58,6 +58,7 @@ typedef struct CoopTile {
 	int64_t unroll;                   /* multiply-adds of a thread that are written out, at most */
 	int64_t stages;                   /* rounds in shared memory; 0 and 1: no copies run ahead */
 	int64_t blocks;                   /* of the outer loops */
+	int64_t parts;                    /* of the reduction, whose partial sums are added up; 0 and 1: it is whole */
 	int64_t taps, channels;           /* the reduction: windows, and what copies walk beside them */
 	double make;                      /* multiply-adds to compute an element of the image, beside the copy */
 	DType type;                       /* of both operands */
@@ -65,6 +66,7 @@ typedef struct CoopTile {
 
 int64_t coop_axis_tile(const CoopAxis *x);
 int64_t coop_threads(const CoopTile *b);
+CoopJoin coop_join(const CoopTile *b);
 int64_t coop_sums(const CoopTile *b); /* of a thread */
 /* Elements of the operands of the first axis and of the others that one channel needs, all taps. */
 void coop_operands(const CoopTile *b, int64_t part[COOP_OPERANDS]);
@@ -84,11 +86,6 @@ void coop_round_knob(Sketch *s, CoopTile *b, const char *loop);
 double coop_cycles(Sketch *s, const char *name, const CoopTile *b);
 /* The same with the best number of parts of the channels. */
 double coop_split_cycles(Sketch *s, const CoopTile *b);
-/*
- * Asks for "join": another launch, or the last block of each tile, adds up the partial sums of so many parts. True: the
- * last block. The default has the shorter estimate.
- */
-bool coop_join_knob(Sketch *s, const CoopTile *b, int64_t parts);
 /* Asks for "unroll": the multiply-adds that are written out. */
 void coop_unroll_knob(Sketch *s, CoopTile *b);
 

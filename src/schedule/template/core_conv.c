@@ -92,10 +92,11 @@ void conv_merge_steps(Sketch *s, const Tiled *t, bool inside)
 }
 
 /*
- * Each part of the taps has blocks of its own, which store partial sums. A second launch adds them up, one thread for
- * each result, and stores the Task's results. The tile is then one of partial sums.
+ * Each part of the taps has blocks of its own, which store partial sums. A second launch adds them up and stores the
+ * Task's results, or the last block of each tile does so. The tile is then one of partial sums. Threads that add are
+ * neighbours along filters, or else along pixels.
  */
-static Tiled split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape *x, int64_t parts)
+static Tiled split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape *x, bool by_filters)
 {
 	static const char *const in[CORE_SIDES] = { "pixel.p", "filter.p" };
 	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last, *filter = t->axis[1].name;
@@ -108,36 +109,27 @@ static Tiled split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape
 		c->factor[i].rank = 3; /* side, part, taps of it */
 		c->factor[i].inner = 2;
 	}
-	bool last = tiled_contiguous(t) == 1; /* the threads that add are neighbours along filters, else along pixels */
-	if (last)
+	if (by_filters && !c->own_axes)
 		sketch_step(s, "reorder pixel.s %s", t->out[1].name);
-	sketch_step(s, "merge %s %s %s as joined", store, last ? "pixel.s" : t->out[1].name,
-		last ? t->out[1].name : "pixel.s");
+	if (!c->own_axes)
+		sketch_step(s, "merge %s %s %s as joined", store, by_filters ? "pixel.s" : t->out[1].name,
+			by_filters ? t->out[1].name : "pixel.s");
 	sketch_step(s, "split tap %lld as part taps", (long long)c->reduce.extent);
 	sketch_step(s, "reorder part pixel %s taps", filter);
 	sketch_step(s, "rfactor %s part as partial", t->block);
 	sketch_step(s, "scope partial global");
-	sketch_step(s, "cache_write partial");
-	if (!last)
+	sketch_step(s, "cache_write partial as partial.c partial.write part.w pixel.w filter.w");
+	if (!by_filters)
 		sketch_step(s, "layout partial NWC");
 	c->as = " as pixel.p filter.p part.p tap.p";
 	c->rest = "part.p";
 	c->reduce.name = "tap.p";
 	c->out[0] = "pixel.w";
-	c->out[1] = arena_printf(s->arena, "%s.w", filter);
-	c->outer[c->nouter++] = (TileAxis){ "part.rf.w", parts };
+	c->out[1] = "filter.w";
+	c->outer[c->nouter++] = (TileAxis){ "part.w", c->parts };
 	partial.block = "partial";
 	partial.sums = "partial.c";
 	return partial;
-}
-
-static void join_steps(Sketch *s, const Tiled *t, int64_t results)
-{
-	sketch_step(s, "split joined %lld", (long long)(results < TMPL_BLOCK_THREADS ? results : TMPL_BLOCK_THREADS));
-	sketch_step(s, "compute_at %s joined.i", t->block);
-	sketch_step(s, "bind joined.o grid.x");
-	sketch_step(s, "bind joined.i block.x");
-	sketch_step(s, "unroll part.rf");
 }
 
 bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
@@ -153,6 +145,9 @@ bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 	int64_t parts = core_split_knob(s, &c, row), results = c.axis[0].extent * c.axis[1].extent;
 	if (!core_shape_knobs(s, &c, row, &x))
 		return false;
+	CoopJoin join = core_join(&c, &x);
+	bool by_filters = tiled_contiguous(t) == 1;
+	c.own_axes = parts > 1 && coop_join_knob(s, &join);
 	coop_begin(s, t);
 	bool inside = c.reduce.extent % x.inner == 0 && c.reduce.extent > t->reduce[0].extent;
 	if (inside) {
@@ -160,9 +155,12 @@ bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 		c.factor[1].name = arena_printf(s->arena, "%s.p", c.factor[1].name);
 	}
 	conv_merge_steps(s, t, inside);
-	Tiled product = parts > 1 ? split_steps(s, t, &c, &x, parts) : *t;
+	Tiled product = parts > 1 ? split_steps(s, t, &c, &x, by_filters) : *t;
+	TileAxis side[CORE_SIDES] = { { "pixel.s", core_part(&x, 0) }, { t->out[1].name, core_part(&x, 1) } };
 	core_steps(s, &product, &c, row, &x);
-	if (parts > 1)
-		join_steps(s, t, results);
+	if (c.own_axes)
+		coop_last_steps(s, t, &join, side, by_filters, "part.w");
+	else if (parts > 1)
+		coop_join_steps(s, t, results);
 	return true;
 }

@@ -64,6 +64,12 @@ int64_t core_part(const CoreShape *x, int side)
 	return x->warps[side] * x->pieces[side] * (side == 0 ? CORE_ROWS : CORE_COLUMNS);
 }
 
+CoopJoin core_join(const CoreTile *t, const CoreShape *x)
+{
+	return (CoopJoin){ .parts = t->parts, .results = core_part(x, 0) * core_part(x, 1),
+		.threads = { LANES, x->warps[1], x->warps[0] }, .sum = t->sum };
+}
+
 int64_t core_lanes(const Sketch *s, const CoreTile *t, const CoreShape *x, int side)
 {
 	const CoreFactor *f = &t->factor[side];
@@ -131,7 +137,7 @@ static bool fits(const Sketch *s, const CoreTile *t, const CoreShape *x)
 
 /*
  * The time of the busiest unit, in cycles for each step of the inner dimension: the greater of matrix units and shared
- * memory, and the copies, by instructions and by bytes. Few warps do not hide latencies.
+ * memory, and the copies, by instructions and by bytes. Few warps do not hide latencies. Partial sums are added up.
  */
 static double time_of(const Sketch *s, const CoreTile *t, const CoreShape *x)
 {
@@ -147,8 +153,13 @@ static double time_of(const Sketch *s, const CoreTile *t, const CoreShape *x)
 	}
 	double each = ceil(blocks / fmax(d->cores, 1)), busy = fmin(1, each * (double)warps / TMPL_CORE_WARPS);
 	double multiply = (double)(core_part(x, 0) * core_part(x, 1)) / fmax(target_matrix_rate(d, t->type, true), 1);
-	double spills = may_spill(s, t, x) ? TMPL_CORE_SPILLS : 1;
-	return each * (fmax(multiply, near) + copies) / busy * spills;
+	double spills = may_spill(s, t, x) ? TMPL_CORE_SPILLS : 1, joins = 0;
+	if (t->parts > 1) {
+		CoopJoin j = core_join(t, x);
+		bool last;
+		joins = coop_join_cycles(d, &j, &last) / (double)t->reduce.extent;
+	}
+	return each * (fmax(multiply, near) + copies) / busy * spills + joins;
 }
 
 /* ---- knobs ---- */
@@ -224,7 +235,7 @@ static void ask_rounds(Sketch *s, const CoreTile *t, const CoreRow *row, CoreSha
 	x->stages = sketch_number(s, "stages", option, n, first);
 }
 
-/* Cycles of the busiest unit, with a launch that adds up the parts. */
+/* Cycles of the busiest unit, with those that add up the parts. */
 static double time_split(const Sketch *s, const CoreTile *t, const CoreRow *row, int64_t parts)
 {
 	int64_t pair[KNOB_OPTIONS][CORE_SIDES];
@@ -232,13 +243,14 @@ static double time_split(const Sketch *s, const CoreTile *t, const CoreRow *row,
 	CoreTile part = *t;
 	const Target *d = s->target;
 	part.blocks *= parts;
+	part.parts = parts;
 	part.reduce.extent /= parts;
 	CoreShape x = { { 1, 1 }, { 1, 1 }, row->depth, 1 };
 	for (int k = pairs_of(s, &part, &x, true, TMPL_CORE_MOST, pair, time) - 1; k >= 0; k--)
 		best = fmin(best, time[k]);
 	double results = (double)(t->blocks * t->axis[0].extent * t->axis[1].extent), bytes = (double)t->sum.bits / 8;
 	double moved = results * (double)(2 * parts) * bytes / (fmax(d->core.level[1], 1) * fmax(d->cores, 1));
-	return best * (double)part.reduce.extent + (parts > 1 ? d->blocks.launch_ns * d->core.ghz + moved : 0);
+	return best * (double)part.reduce.extent + (parts > 1 ? moved : 0);
 }
 
 int64_t core_split_knob(Sketch *s, CoreTile *t, const CoreRow *row)
@@ -259,6 +271,7 @@ int64_t core_split_knob(Sketch *s, CoreTile *t, const CoreRow *row)
 	int64_t parts = sketch_number(s, "split", option, n, first);
 	sketch_opens(s);
 	t->blocks *= parts;
+	t->parts = parts;
 	t->reduce.extent /= parts;
 	t->whole = parts > 1;
 	return parts;

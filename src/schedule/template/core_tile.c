@@ -221,7 +221,10 @@ void core_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow *row
 		copy[i] = (Copy){ shared[i], NULL, core_part(x, i) * x->inner, core_lanes(s, c, x, i), NULL };
 		copy_split(s, &c->factor[i], &copy[i]);
 	}
-	device_bind_grid(s, grid, ngrid);
+	for (int k = 0; c->own_axes && k < ngrid; k++)
+		sketch_step(s, "bind %s grid.%c", grid[k].name, "xyz"[ngrid - 1 - k]);
+	if (!c->own_axes)
+		device_bind_grid(s, grid, ngrid);
 	bind_steps(s, t, x, copy);
 	for (int i = 0; i < CORE_SIDES; i++)
 		spread_banks(s, c, x, i);

@@ -28,6 +28,8 @@ typedef struct CoreTile {
 	int64_t blocks;          /* of the outer loops */
 	int64_t reads;           /* tensors beside the factors, which the epilogue reads */
 	DType type, sum;         /* of the factors, of the sums */
+	int64_t parts;           /* of the inner dimension, whose partial sums are added up; 0 and 1: it is whole */
+	bool own_axes;           /* each loop over blocks has its own axis of the grid, even a loop of one iteration */
 	bool whole;              /* rounds divide the inner dimension */
 	const char *as;          /* names of the reduction's loops in a block, " as m n .."; NULL: after its iterators */
 	const char *rest;        /* another loop of it, of one iteration; NULL: there is none */
@@ -59,6 +61,7 @@ int64_t core_split_knob(Sketch *s, CoreTile *t, const CoreRow *row);
 bool core_shape_knobs(Sketch *s, const CoreTile *t, const CoreRow *row, CoreShape *x);
 /* Rows or columns of a block. */
 int64_t core_part(const CoreShape *x, int side);
+CoopJoin core_join(const CoreTile *t, const CoreShape *x);
 /* Elements of a factor that a thread copies at once. */
 int64_t core_lanes(const Sketch *s, const CoreTile *t, const CoreShape *x, int side);
 /*

@@ -110,6 +110,9 @@ START_TEST(schedules)
 }
 END_TEST
 
+/* A split reduction. Nothing follows that of `bare`. */
+#define BARE "dag bare\nin x: @T[1,64,7,6]\nconst w: @T[24,64,3,3]\nconst b: @T[24]\n" \
+	"y: @T[1,24,5,4] = conv(x, w, b)\nout y\n"
 #define DEEP "dag deep\nin x: @T[1,64,4,5]\nin r: @T[1,24,4,5]\nconst w: @T[24,64,3,3]\n" \
 	"y: @T[1,24,4,5] = conv(x, w) pads=[1,1,1,1]\nz: @T[1,24,4,5] = add(y, r)\nout z\n"
 /* The same in NHWC. The channels of the last one fill no round. */
@@ -130,10 +133,11 @@ static const struct {
 	{ POINTS, "ldmatrix" },
 	{ WINDOW, "ldmatrix" },
 	{ STRIDED, "ldmatrix" },
-	{ DEEP, "rfactor" },
+	{ DEEP, "last part.w" },
+	{ BARE, "last part.w" },
 	{ POINTS_LAST, "vectorize xs.f.v" },
 	{ WINDOW_LAST, "vectorize xs.f.v" },
-	{ DEEP_LAST, "vectorize xs.f.v" },
+	{ DEEP_LAST, "last part.w" },
 	{ STRIDED_LAST, "ldmatrix" },
 };
 

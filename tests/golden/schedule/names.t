@@ -441,3 +441,42 @@ sub fn body(y: inout f32[4], x: in f32[4, 6], i.1: i64) {
 	}
 }
 ===
+fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
+	for i in 0..4 {
+		for j in 0..6 {
+			block b(vi: spatial 0..4 = i, vj: spatial 0..6 = j) {
+				y[vi, vj] = x[vi, vj] + w[vj]
+			}
+		}
+	}
+}
+--- cache_write b as own store row column; vectorize column
+fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6], own: work f32[4, 6]) {
+	for i in 0..4 {
+		for j in 0..6 {
+			block b(vi: spatial 0..4 = i, vj: spatial 0..6 = j) {
+				own[vi, vj] = x[vi, vj] + w[vj]
+			}
+		}
+	}
+	for row in 0..4 {
+		for column in 0..6 vector {
+			block store(vrow: spatial 0..4 = row, vcolumn: spatial 0..6 = column) {
+				y[vrow, vcolumn] = own[vrow, vcolumn]
+			}
+		}
+	}
+}
+===
+fn f(x: in f32[4, 6], w: const f32[6], y: out f32[4, 6]) {
+	for i in 0..4 {
+		for j in 0..6 {
+			block b(vi: spatial 0..4 = i, vj: spatial 0..6 = j) {
+				y[vi, vj] = x[vi, vj] + w[vj]
+			}
+		}
+	}
+}
+--- cache_write b as own store row
+! trace:1: cache_write b: it makes 2 loops, and "as" names 1 of them
+===
