@@ -20,6 +20,8 @@ static const OnnxRow *const row_lists[] = {
 	onnx_gather_rows,
 	onnx_reduce_rows,
 	onnx_norm_rows,
+	onnx_loss_rows,
+	onnx_einsum_rows,
 	onnx_recurrent_rows,
 };
 

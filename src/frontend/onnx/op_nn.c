@@ -251,6 +251,45 @@ static int times(Visit *v, int x, double factor)
 	return node_call2(v, OP_mul, x, node_number(v, node_val(v, x)->type, factor));
 }
 
+/*
+ * Elements are written to their places in zeros of the size that the windows cover. A given size extends or cuts the
+ * end of each dimension.
+ */
+static void import_max_unpool(Visit *v)
+{
+	const Item *it = node_need(v, 0), *places = node_need(v, 1);
+	Windows win = read_windows(v, NULL);
+	int rank = it->shape.rank, count;
+	Shape s = it->shape, line = { .rank = 1, .dim = { shape_product(&it->shape, 0, rank) } };
+	char text[160];
+	if (node_ok(v) && (!shape_eq(places->shape, it->shape) || !dtype_is_int(places->type)))
+		node_fail(v, ERR_TYPE, "its input '%s' must be integers of the shape %s", places->name,
+			shape_str(it->shape, text));
+	for (int k = 0; k < win.n; k++) {
+		s.dim[2 + k] = (it->shape.dim[2 + k] - 1) * win.stride[k] + win.kernel[k] - win.pads[k] - win.pads[win.n + k];
+		if (node_ok(v) && s.dim[2 + k] < 1)
+			node_fail(
+				v, ERR_TYPE, "its windows cover %lld elements of spatial dimension %d", (long long)s.dim[2 + k], k);
+	}
+	const int64_t *size = node_ints(v, 2, &count);
+	if (node_ok(v) && size != NULL && count != rank)
+		node_fail(v, ERR_TYPE, "its output shape has %d numbers, but its input has %d dimensions", count, rank);
+	if (!node_ok(v))
+		return;
+	int64_t all = shape_product(&s, 0, rank), pads[2 * DAG_MAX_RANK] = { 0 };
+	Attr wide = attr_ints("shape", &all, 1), at = attr_int("axis", 0);
+	int zero = node_number(v, it->type, 0), in[] = { node_call(v, OP_expand, &zero, 1, &wide, 1),
+		node_reshape(v, node_value(v, 1), line), node_reshape(v, node_value(v, 0), line) };
+	int y = node_reshape(v, node_call(v, OP_scatter_elements, in, 3, &at, 1), s);
+	for (int k = 0; k < rank && size != NULL; k++)
+		pads[rank + k] = size[k] < 0 || size[k] > INT32_MAX ? INT64_MIN : size[k] - s.dim[k];
+	for (int k = 0; k < rank; k++)
+		if (pads[rank + k] == INT64_MIN)
+			node_fail(v, ERR_TYPE, "its output shape holds %lld, which is out of range", (long long)size[k]);
+	Attr attr = attr_ints("pads", pads, 2 * rank);
+	node_set(v, 0, size != NULL && node_ok(v) ? node_call(v, OP_pad, &y, 1, &attr, 1) : y);
+}
+
 /* |x| to the power p. */
 static int magnitude(Visit *v, int x, double p)
 {
@@ -412,6 +451,7 @@ const OnnxRow onnx_nn_rows[] = {
 	{ "Conv", 1, "", import_conv },
 	{ "ConvTranspose", 1, "", import_conv_transpose },
 	{ "MaxPool", 1, "", import_max_pool },
+	{ "MaxUnpool", 9, "", import_max_unpool },
 	{ "LpPool", 1, "", import_lp_pool },
 	{ "GlobalLpPool", 1, "", import_global_lp_pool },
 	{ "AveragePool", 1, "", import_average_pool },
