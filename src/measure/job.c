@@ -71,6 +71,16 @@ static bool add_buf(Job *j, const Fn *fn, const Buf *b, int *at, Err *err)
 	return true;
 }
 
+static void hash_prepare(Job *j, const KernelSet *ks)
+{
+	Text t = { .arena = j->arena };
+	ir_print_set(&t, ir_set_of_kind(j->arena, ks, FN_PREPARE));
+	for (size_t i = 0; i < j->buf.n; i++)
+		if (j->buf.at[i].prepared)
+			text_add(&t, "%d", j->buf.at[i].in_run);
+	j->prepare = hash_of("dlc/prepared/v1", text_str(&t), t.n);
+}
+
 bool job_read_set(Job *j, const KernelSet *ks, Err *err)
 {
 	Text t = { .arena = j->arena };
@@ -93,5 +103,8 @@ bool job_read_set(Job *j, const KernelSet *ks, Err *err)
 					return false;
 			vec_push(j->arena, &j->call, c);
 		}
+	j->prepares = ir_set_has_kind(ks, FN_PREPARE);
+	if (j->prepares)
+		hash_prepare(j, ks);
 	return true;
 }

@@ -4,6 +4,7 @@
 #ifndef MEASURE_JOB_H
 #define MEASURE_JOB_H
 
+#include "base/hash.h"
 #include "measure/measure.h"
 #include "worker/frame.h"
 
@@ -61,6 +62,14 @@ typedef struct JobData {
 
 typedef struct Job Job;
 typedef struct LocalRef LocalRef;
+
+/* What the prepared constants of a lane were made by. */
+typedef struct Prepared {
+	const LocalRef *ref; /* NULL: not known */
+	int generation;      /* of the runner */
+	Hash by;             /* Job.prepare */
+} Prepared;
+
 struct Job {
 	Job *next;
 	Arena *arena;
@@ -71,6 +80,9 @@ struct Job {
 	const char *text;
 	VEC(JobBuf) buf;
 	VEC(JobCall) call;
+	bool prepares; /* it has prepare Fns */
+	Hash prepare;  /* of these, and of which of their results run Fns read: equal ones of a Task make equal constants */
+	bool kept;     /* its lane has these constants from the job before */
 	DlcImage image[MSG_IMAGES]; /* in the arena */
 	int nimage;
 	int64_t slow_ns, good_ns;

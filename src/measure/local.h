@@ -44,12 +44,12 @@ typedef struct Runner {
 	bool other_version; /* the program cannot be used */
 	uint32_t numbered; /* buffers with numbers below this belong to Tasks */
 	int64_t loaded_bytes;
+	Prepared prepared[LANES];
 	uint32_t cores;       /* of its host */
 	int64_t device_bytes; /* memory of its device; 0: not known */
 	bool own_processors;  /* of its device: builders disturb no sample */
 	bool sampling, waiting; /* waiting: with its samples, for those of another runner */
-	uint64_t started_ns;  /* when `running` began */
-	uint64_t probed_ns;   /* time of the last probe; 0: none */
+	uint64_t started_ns, probed_ns; /* when `running` began; time of the last probe, 0: none */
 	double gflops[2];     /* rate of the threads, and with one more team, at the last probe */
 	int probes, probes_asked; /* answers of that probe so far; in all */
 	int probe_loaded;     /* generation that has the device's probe */

@@ -169,6 +169,8 @@ static void ask_own_buffers(Runner *x, Job *j, Msg *msg, int lane)
 			: b->role == BUF_OUT || j->kind == JOB_REFERENCE ? MSG_FILL_NONE
 			: b->role == BUF_WORK && !b->prepared           ? MSG_FILL_POISON
 		                                                    : MSG_FILL_ZERO;
+		if (b->prepared && j->kept)
+			continue;
 		if (in == NULL && (!device || b->in_prepare))
 			ask_buffer(x, j, msg, b, b->host_id, fill, 0, NULL);
 		if (in == NULL && device && b->in_run) /* what is prepared is copied */
@@ -257,13 +259,22 @@ static void ask_images(Runner *x, Job *j, Msg *msg, const Job *set, int lane)
 			msg->full = true;
 }
 
+/*
+ * Constants that the job before has prepared in the same way are used again, if that job passed: what failed may have
+ * written to them.
+ */
 static void ask_load(Runner *x, Job *j, Msg *msg)
 {
+	Prepared *p = &x->prepared[j->lane];
+	j->kept = j->prepares && p->ref == j->ref && p->generation == x->generation &&
+		memcmp(&p->by, &j->prepare, sizeof p->by) == 0;
+	p->ref = NULL; /* until the job has passed */
 	ask_task(x, j, msg);
 	ask_images(x, j, msg, j, j->lane);
 	ask_own_buffers(x, j, msg, j->lane);
-	ask_program(x, j, msg, j, j->lane, true);
-	for (size_t i = 0; i < j->buf.n; i++) {
+	if (!j->kept)
+		ask_program(x, j, msg, j, j->lane, true);
+	for (size_t i = 0; i < j->buf.n && !j->kept; i++) {
 		const JobBuf *b = &j->buf.at[i];
 		if (b->prepared && b->in_run && b->id != b->host_id)
 			ask_copy(x, j, msg, b);

@@ -174,6 +174,7 @@ static void begin_times(Runner *x, Job *j)
 static void passed(Runner *x, Job *j)
 {
 	j->generation = x->generation;
+	x->prepared[j->lane] = (Prepared){ j->prepares ? j->ref : NULL, x->generation, j->prepare };
 	if (j->kind == JOB_ENTRANT) {
 		finish(x, RUN_OK, "");
 	} else if (j->slow_ns > 0 && j->run_ns >= METHOD_FIRST_US * 1000 &&
