@@ -400,9 +400,10 @@ void ask_probe(Runner *x, Job *j, Msg *msg)
 		ask_device_probe(x, j, msg);
 		return;
 	}
-	/* A device on the CPU uses all cores, and leaves none to spare. */
-	uint32_t threads = x->m->o.device && x->cores > 0 ? x->cores : (uint32_t)x->m->o.threads;
-	int last = x->cores > threads;
+	/* A device on the CPU uses all cores, and leaves none to spare. Its first runner has said how many there are. */
+	uint32_t cores = x->m->runner[x->first].cores;
+	uint32_t threads = x->m->o.device && cores > 0 ? cores : (uint32_t)x->m->o.threads;
+	int last = cores > threads;
 	x->probes_asked = last + 1;
 	for (int more = 0; more <= last; more++) {
 		MsgProbe f = { .threads = threads + (uint64_t)more, .program = MSG_TABLE };
