@@ -36,6 +36,9 @@ Stmt **nest_link_to(Stmt **list, const Stmt *block);
 /* True and *n set where both bounds are constants. */
 bool nest_extent(const Stmt *loop, int64_t *n);
 
+/* Whether `skip` takes the reduction: it combines the identity in some instances, as a select says. */
+bool nest_skips(const KernelSet *ks, const Stmt *reduce);
+
 /* Whether writes to buf are seen outside of these statements: none of them declares it. */
 bool nest_outlives(Stmt *body, const char *buf);
 

@@ -53,6 +53,13 @@ static const Expr *effective(Ir *ir, const KernelSet *ks, const Stmt *s, const E
 		                           : strip_select(ir, v, m->identity[0], cond);
 }
 
+bool nest_skips(const KernelSet *ks, const Stmt *reduce)
+{
+	const Expr *cond;
+	effective(ks->ir, ks, reduce, &cond);
+	return cond != NULL;
+}
+
 typedef struct Skip {
 	Sched *s;
 	int reductions;

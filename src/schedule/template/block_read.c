@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/query.h"
 #include "schedule/limit.h"
+#include "schedule/nest.h"
 
 #include <string.h>
 
@@ -14,11 +15,6 @@ static void note_node(const Expr *e, void *arg)
 {
 	(void)e;
 	((BlockNest *)arg)->nodes++;
-}
-
-static void note_select(const Expr *e, void *arg)
-{
-	*(bool *)arg |= e->op == IR_SELECT;
 }
 
 /* Each dimension is an iterator of its own, or a constant; and all spatial iterators are dimensions. */
@@ -46,7 +42,7 @@ static bool read_target(BlockNest *n, const Access *dst, const Buf *b)
 	return found == n->spatial;
 }
 
-static void read_form(const Fn *fn, BlockNest *n)
+static void read_form(const KernelSet *ks, const Fn *fn, BlockNest *n)
 {
 	const Stmt *b = n->stmt, *s = b->block.body;
 	const Access *dst = s->kind == ST_STORE ? &s->store.dst : s->kind == ST_REDUCE ? &s->reduce.dst[0] : NULL;
@@ -63,10 +59,10 @@ static void read_form(const Fn *fn, BlockNest *n)
 	const Stmt *init = b->block.init;
 	n->folds = s->reduce.n == 1 && !s->reduce.atomic && s->reduce.mask == NULL && n->spatial < n->n && init != NULL &&
 		init->kind == ST_STORE && init->next == NULL;
-	ir_each_node(s->reduce.value[0], note_select, &n->selects);
+	n->selects = nest_skips(ks, s);
 }
 
-static void read_nest(const Fn *fn, const Stmt *s, BlockNest *n)
+static void read_nest(const KernelSet *ks, const Fn *fn, const Stmt *s, BlockNest *n)
 {
 	*n = (BlockNest){ .block = NULL };
 	const Stmt *l = s;
@@ -91,7 +87,7 @@ static void read_nest(const Fn *fn, const Stmt *s, BlockNest *n)
 	}
 	n->stmt = l;
 	n->block = l->block.name;
-	read_form(fn, n);
+	read_form(ks, fn, n);
 }
 
 bool block_read(const Sketch *s, BlockSet *out)
@@ -103,7 +99,7 @@ bool block_read(const Sketch *s, BlockSet *out)
 	for (const Stmt *top = out->fn->body; top != NULL; top = top->next) {
 		if (out->n == BLOCK_NESTS)
 			return false;
-		read_nest(out->fn, top, &out->nest[out->n]);
+		read_nest(s->naive, out->fn, top, &out->nest[out->n]);
 		out->n++;
 	}
 	return true;

@@ -38,13 +38,8 @@ static bool read_loops(const Stmt *s, Loops *out)
 	return true;
 }
 
-static void note_select(const Expr *e, void *arg)
-{
-	*(bool *)arg |= e->op == IR_SELECT;
-}
-
 /* The reduction's loops: spatial ones first, as many reduce ones behind them, one statement. */
-static bool read_reduction(const Loops *l, Tiled *t)
+static bool read_reduction(const KernelSet *ks, const Loops *l, Tiled *t)
 {
 	const Stmt *b = l->block, *r = b->block.body;
 	if (b->block.init == NULL || b->block.where != NULL || r->kind != ST_REDUCE || r->next != NULL || r->reduce.n != 1)
@@ -65,7 +60,7 @@ static bool read_reduction(const Loops *l, Tiled *t)
 		if (r->reduce.dst[0].n != t->n || r->reduce.dst[0].idx[k]->op != IR_VAR ||
 			strcmp(r->reduce.dst[0].idx[k]->name, b->block.iter[k].name) != 0)
 			return false;
-	ir_each_node(r->reduce.value[0], note_select, &t->selects);
+	t->selects = nest_skips(ks, r);
 	return t->nreduce > 0;
 }
 
@@ -153,7 +148,7 @@ bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
 	size_t len = strlen(name);
 	for (const Stmt *nest = fn->body; nest != NULL; nest = nest->next) {
 		*t = (Tiled){ .ends = nest->next == NULL };
-		if (!read_loops(nest, &l) || !read_reduction(&l, t))
+		if (!read_loops(nest, &l) || !read_reduction(s->naive, &l, t))
 			continue;
 		/* The buffer is the call's result, v3, or a work buffer of the call, v3.acc. */
 		const char *buf = l.block->block.body->reduce.dst[0].buf;
