@@ -18,7 +18,8 @@ typedef enum {
 	PRIM_COUNT
 } Prim;
 
-enum { STEP_ARGS = 16, TRACE_NAME = 128 /* bytes of a loop's name */, PREFETCH_LINES = 4096 /* of one request */ };
+enum { STEP_ARGS = 16, TRACE_NAME = 128 /* bytes of a loop's name */, PREFETCH_LINES = 4096 /* of one request */,
+	CACHE_READ_ELEMENTS = 1 << 16 /* of a copy */ };
 
 typedef struct StepArg {
 	const char *word; /* a loop's name, or a word of the row; K: the key */

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { ELEMENTS = 1 << 16 }; /* of a copy */
-
 /* for t.c.0, ..: block t.c: copy[i - lo] = t[i] where i lies in the part, and in t */
 static Stmt *fill_nest(Sched *s, const Source *p, const Buf *copy, const char *const *loop, const Range *env)
 {
@@ -69,7 +67,7 @@ bool prim_cache_read(Sched *s, const Step *st)
 		made[k] = ir_name(s->ir, arena_printf(ir_arena(s->ir), "%s.%d", own, k));
 		elements *= p.n[k];
 	}
-	if (elements > ELEMENTS)
+	if (elements > CACHE_READ_ELEMENTS)
 		return sched_refuse(s, "cache_read", name, "the part to be copied has more than 65536 elements");
 	if (!sched_may_name(s, fn, "cache_read", name, made, t->rank + 1))
 		return false;

@@ -45,6 +45,37 @@ static void choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
 	tile->reduce[tile->nreduce++] = arena_printf(s->arena, "%s.i", name);
 }
 
+/* The layout of a matrix, behind its batches, with vectors of rows side by side. NULL: it has too many dimensions. */
+static const char *panels(Sketch *s, int rank, int64_t lanes)
+{
+	static const struct {
+		const char *letters;
+		char row; /* of the last but one */
+	} by_rank[] = { [2] = { "NC", 'n' }, [3] = { "NCW", 'c' }, [4] = { "NCHW", 'h' }, [5] = { "NCDHW", 'h' } };
+	if (rank < 2 || rank >= (int)(sizeof by_rank / sizeof *by_rank))
+		return NULL;
+	return arena_printf(s->arena, "%s%lld%c", by_rank[rank].letters, (long long)lanes, by_rank[rank].row);
+}
+
+/*
+ * The rows of the second operand of a product with its transpose are columns of the result. Their elements are strided,
+ * so a tile of columns first copies its rows, which pays for more rows than one tile has.
+ */
+static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
+{
+	const Value *b = &s->task->dag->value.at[c->in[1]];
+	int64_t width = tile->lanes * tile->vectors, rows = t->axis[tile->pixel].extent;
+	const char *layout = panels(s, b->shape.rank, tile->lanes);
+	bool turned = c->op == OP_matmul && op_int(c, "tb") != 0;
+	if (!turned || b->kind != VALUE_INPUT || layout == NULL || t->axis[tile->vector].extent <= width ||
+		width * t->reduce[0].extent > CACHE_READ_ELEMENTS || tile->outer[tile->pixel] != tile->vector)
+		return;
+	if (!sketch_flag(s, "copy", rows > tile->pixels))
+		return;
+	tile->copy = b->name;
+	tile->layout = layout;
+}
+
 static bool run(Sketch *s, Err *err)
 {
 	const Dag *d = s->task->dag;
@@ -68,6 +99,7 @@ static bool run(Sketch *s, Err *err)
 		tile.pack = w->name;
 		tile.layout = arena_printf(s->arena, "OI%lldo", (long long)tile.lanes);
 	}
+	choose_copy(s, &t, c, &tile);
 	tile.first = t.selects;
 	tile.last = rows % tile.pixels != 0;
 	tile_steps(s, &t, &tile);

@@ -343,6 +343,10 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 		sketch_step(s, "reorder%s", text_str(&line));
 	if (last != NULL) {
 		sketch_step(s, "compute_at %s %s", t->block, last);
+		if (tile->copy != NULL && vec.outer != NULL) {
+			sketch_step(s, "cache_read %s %s %s", tile->copy, t->block, vec.outer);
+			sketch_step(s, "layout %s.c %s", tile->copy, tile->layout);
+		}
 		reduction_steps(s, t, tile);
 		ahead_steps(s, t, tile, vec.outer);
 	}

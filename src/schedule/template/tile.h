@@ -56,6 +56,7 @@ typedef struct Tile {
 	int64_t pixels;
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
+	const char *copy; /* a tensor of which each tile of lanes has its part copied, lying as `layout` says; NULL: none */
 	Ahead ahead;
 	const char *stream; /* NULL: none */
 	int64_t far;
