@@ -5,6 +5,7 @@
 #include "schedule/sched.h"
 
 #include "ir/build.h"
+#include "ir/query.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -14,10 +15,13 @@ static const Expr *and_also(Ir *ir, const Expr *a, const Expr *b)
 	return a == NULL ? b : b == NULL ? a : ir_and(ir, a, b);
 }
 
-/* e without its select whose other arm is `nothing`; *cond is where that arm is not taken. */
+/*
+ * e without its select whose other arm is `nothing`; *cond is where that arm is not taken. A condition that loads stays
+ * in its select: the conditions around it may be those under which it may load.
+ */
 static const Expr *strip_select(Ir *ir, const Expr *e, const Expr *nothing, const Expr **cond)
 {
-	if (e->op != IR_SELECT || e->arg[0]->type.lanes != 1)
+	if (e->op != IR_SELECT || e->arg[0]->type.lanes != 1 || ir_has_load(e->arg[0]))
 		return e;
 	if (e->arg[2] == nothing) {
 		*cond = and_also(ir, *cond, e->arg[0]);
