@@ -103,10 +103,44 @@ START_TEST(fixed_traces_equal_the_naive_fn)
 }
 END_TEST
 
+/* Elementwise Tasks, and how their default begins. */
+static const struct {
+	const char *dag, *begins;
+} chains[] = {
+	{ "dag a\nin x: f32[5,20]\nconst c: f32[] = {0.5}\ne: f32[5,20] = exp(x)\nf: f32[5,20] = add(e, c)\n"
+	  "g: f32[5,20] = mul(e, f)\ny: bool[5,20] = less(c, g)\nout y\n",
+		"inline exp\ninline add\ninline mul\nreorder " }, /* a diamond */
+	{ "dag b\nin x: f32[5,20]\ne: f32[5,20] = exp(x)\ny: f32[5,20] = neg(e)\nz: f32[5,20] = abs(e)\nout y, z\n",
+		"split n " }, /* two results */
+	{ "dag c\nin x: f32[20]\nin z: f32[5,20]\ne: f32[20] = exp(x)\ny: f32[5,20] = mul(e, z)\nout y\n",
+		"split i " }, /* each element is read five times */
+};
+
+START_TEST(chains_are_one_nest)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Target target;
+	Text trace = { .arena = a };
+	target_host(&target, 1);
+	target.vector_bits = 256;
+	Task *task = task_of(a, chains[_i].dag);
+	Space *space = space_new(a, task, &target, &err);
+	Trace *t = space != NULL ? space_trace(space, &space->first, a, &err) : NULL;
+	KernelSet *ks = t != NULL ? schedule_replay(ir_new(a), task, &target, t, &err) : NULL;
+	ck_assert_msg(ks != NULL, "%s: %s", err.place, err.text);
+	trace_print(&trace, t);
+	ck_assert_msg(strncmp(text_str(&trace), chains[_i].begins, strlen(chains[_i].begins)) == 0, "%s", text_str(&trace));
+	must_equal(op_naive(ir_new(a), task->dag, "k", NAIVE_AS_TYPED, &err), ks, INTERP_EXACT, 1, text_str(&trace));
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("compiled");
 	tcase_add_loop_test(tc, compiled_schedules_equal_the_naive_fn, 0, step_nworkload);
 	tcase_add_loop_test(tc, fixed_traces_equal_the_naive_fn, 0, LEN(fixed));
+	tcase_add_loop_test(tc, chains_are_one_nest, 0, LEN(chains));
 	return run_suite("compiled", tc);
 }

@@ -1,6 +1,7 @@
 /*
- * Rows of activation functions. Those that the Dag lacks become several calls, which are one Task. Halves are
- * computed in f32 and rounded once, because what is between the calls could leave their range.
+ * Rows of activation functions. Those that the Dag lacks become a chain of calls, which is one Task: only the first
+ * call reads nothing but the node's input. Halves are computed in f32 and rounded once, because what is between the
+ * calls could leave their range.
  */
 #include "frontend/onnx/visit.h"
 
@@ -70,12 +71,12 @@ static void import_softsign(Visit *v)
 	set_narrow(v, node_call2(v, OP_div, x, with(v, OP_add, node_call1(v, OP_abs, x), 1)));
 }
 
-/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which does not overflow */
+/* log(1 + exp(x)) = (n < x ? x : 0) + log(1 + exp(n)), n = -|x|, which does not overflow */
 static void import_softplus(Visit *v)
 {
-	int x = wide_input(v);
-	int small = node_call1(v, OP_exp, node_call1(v, OP_neg, node_call1(v, OP_abs, x)));
-	set_narrow(v, node_call2(v, OP_add, node_call1(v, OP_relu, x), node_call1(v, OP_log1p, small)));
+	int x = wide_input(v), n = node_call1(v, OP_neg, node_call1(v, OP_abs, x));
+	int above = choose(v, node_call2(v, OP_less, n, x), x, node_number(v, node_val(v, x)->type, 0));
+	set_narrow(v, node_call2(v, OP_add, above, node_call1(v, OP_log1p, node_call1(v, OP_exp, n))));
 }
 
 /* gamma * elu(x) */
@@ -87,7 +88,7 @@ static void import_selu(Visit *v)
 	set_narrow(v, with(v, OP_mul, node_call(v, OP_elu, &x, 1, &attr, 1), gamma));
 }
 
-/* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
+/* max(0, x) + min(0, y) = y < 0 ? y : x, y = alpha * (exp(x / alpha) - 1), since x and y have the same sign */
 static void import_celu(Visit *v)
 {
 	int x = wide_input(v);
@@ -95,7 +96,7 @@ static void import_celu(Visit *v)
 	if (node_ok(v) && alpha == 0)
 		node_fail(v, ERR_INPUT, "its attribute alpha must not be 0, since the input is divided by it");
 	int y = with(v, OP_mul, node_call1(v, OP_expm1, with(v, OP_div, x, alpha)), alpha);
-	set_narrow(v, node_call2(v, OP_add, node_call1(v, OP_relu, x), with(v, OP_minimum, y, 0)));
+	set_narrow(v, choose(v, with(v, OP_less, y, 0), y, x));
 }
 
 /* x (1 + erf(x / sqrt 2)) / 2; approximate: x (1 + tanh u) / 2 = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3) */
@@ -112,7 +113,7 @@ static void import_gelu(Visit *v)
 		y = node_call2(v, OP_mul, x, node_call1(v, OP_sigmoid, y));
 	} else {
 		y = with(v, OP_add, node_call1(v, OP_erf, with(v, OP_mul, x, 0.70710678118654752)), 1);
-		y = node_call2(v, OP_mul, with(v, OP_mul, x, 0.5), y);
+		y = with(v, OP_mul, node_call2(v, OP_mul, x, y), 0.5);
 	}
 	set_narrow(v, y);
 }

@@ -2,11 +2,13 @@
  * The generated space: what can be done with any nest of loops, whatever operator it came from.
  * For each nest over one block: which spatial loop becomes the vector and how wide, which other
  * spatial loop is tiled and by how much, whether the tile lies inside or outside the reduction,
- * and what is unrolled.  It knows loops and iterator kinds, no operator.
+ * and what is unrolled.  It knows loops and iterator kinds, no operator.  Chains of elementwise nests become one
+ * nest first, so that no value between them is stored.
  *
  *	for spatial.. { for reduce.. { for tile.i { for vec.i vector { block }}}}     order inside
  *	for spatial.. { for tile.i { for reduce.. { for vec.i vector { block }}}}     order outside
  */
+#include "schedule/template/block.h"
 #include "schedule/template/device.h"
 
 #include "ir/build.h"
@@ -249,20 +251,28 @@ static bool is_part(const Tiled *t, const char *block)
 	return part;
 }
 
+static bool is_inlined(const BlockSet *set, const char *block)
+{
+	for (int k = 0; k < set->n; k++)
+		if (set->nest[k].inlined && strcmp(set->nest[k].block, block) == 0)
+			return true;
+	return false;
+}
+
 /*
  * A nest that cannot be scheduled stays as it is, which is legal. Without room for knobs a nest has its default. A
  * serial loop around several nests (the steps of a scan) stays, too; its nests are scheduled.
  */
-static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Tiled *t)
+static void schedule_nests(Sketch *s, const Fn *fn, const Stmt *first, const Tiled *t, const BlockSet *set)
 {
 	for (const Stmt *top = first; top != NULL; top = top->next) {
 		Nest n;
 		if (!read_nest(fn, top, &n)) {
 			if (top->kind == ST_FOR && top->loop.kind == LOOP_SERIAL && top->loop.body->next != NULL)
-				schedule_nests(s, fn, top->loop.body, t);
+				schedule_nests(s, fn, top->loop.body, t, set);
 			continue;
 		}
-		if (t != NULL && is_part(t, n.block))
+		if ((t != NULL && is_part(t, n.block)) || (set != NULL && is_inlined(set, n.block)))
 			continue;
 		n.asks = sketch_room(s) >= TMPL_NEST_KNOBS;
 		sketch_group(s);
@@ -275,7 +285,7 @@ bool sketch_loops_but(Sketch *s, const Tiled *t)
 {
 	for (size_t i = 0; i < s->naive->n; i++)
 		if (s->naive->fn[i]->kind == FN_RUN)
-			schedule_nests(s, s->naive->fn[i], s->naive->fn[i]->body, t);
+			schedule_nests(s, s->naive->fn[i], s->naive->fn[i]->body, t, NULL);
 	return true;
 }
 
@@ -284,10 +294,59 @@ bool sketch_loops(Sketch *s)
 	return sketch_loops_but(s, NULL);
 }
 
+/*
+ * The nest in which all reads of what nest k makes end, element by element and maybe through nests that are inlined;
+ * -1: there is none. A nest that reads it twice computes it once, since equal expressions are one.
+ */
+static int only_root(const BlockSet *set, const int *root, int k)
+{
+	const BlockNest *n = &set->nest[k];
+	int axis[IR_MAX_RANK], at = -1;
+	for (int j = 0; j < set->n; j++) {
+		const BlockNest *r = &set->nest[j];
+		bool plain;
+		if (j == k)
+			continue;
+		if (r->block == NULL || (r->made == n->made && r->made != NULL))
+			return -1;
+		if (!block_reads(r, n->made->name, &plain, axis))
+			continue;
+		if (j < k || !plain || !r->maps || block_outputs(r) != block_outputs(n) || (at >= 0 && at != root[j]))
+			return -1;
+		at = root[j];
+	}
+	return at;
+}
+
+/* Marks the nests that no other than one later nest needs, last ones first, and inlines them, first ones first. */
+static void inline_chains(Sketch *s, BlockSet *set)
+{
+	int root[BLOCK_NESTS];
+	for (int k = set->n - 1; k >= 0; k--) {
+		BlockNest *n = &set->nest[k];
+		bool maps = n->block != NULL && n->maps && n->whole && n->made->role == BUF_WORK;
+		int at = maps ? only_root(set, root, k) : -1;
+		root[k] = k;
+		if (at < 0 || set->nest[at].nodes + n->nodes > TMPL_BLOCK_NODES)
+			continue;
+		set->nest[at].nodes += n->nodes;
+		root[k] = at;
+		n->inlined = true;
+	}
+	for (int k = 0; k < set->n; k++)
+		if (set->nest[k].inlined)
+			sketch_step(s, "inline %s", set->nest[k].block);
+}
+
 static bool run(Sketch *s, Err *err)
 {
 	(void)err;
-	return sketch_loops(s);
+	BlockSet set;
+	if (target_has_blocks(s->target) || !block_read(s, &set))
+		return sketch_loops(s);
+	inline_chains(s, &set);
+	schedule_nests(s, set.fn, set.fn->body, NULL, &set);
+	return true;
 }
 
 static bool applies(const Task *task, const Target *target)
