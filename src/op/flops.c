@@ -88,6 +88,12 @@ static double flops_lrn(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each + 2 * (double)op_int(c, "size"));
 }
 
+static double flops_resample(const Dag *d, const OpCall *c, double each)
+{
+	const Shape *index = &op_in(d, c, 1)->shape;
+	return flops_each(d, c, each * (double)index->dim[index->rank - 1]);
+}
+
 #define OP(name, class, inputs, outputs, attrs, shape, naive, flops, ...) [OP_##name] = flops_##flops,
 static double (*const count[OP_COUNT])(const Dag *d, const OpCall *c, double each) = {
 #include "op/op.def"

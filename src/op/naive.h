@@ -101,5 +101,6 @@ void naive_move(Naive *nv);
 void naive_gather(Naive *nv);
 void naive_scatter(Naive *nv);
 void naive_recurrent(Naive *nv);
+void naive_resample(Naive *nv);
 
 #endif

@@ -32,6 +32,19 @@ static const Expr *safe_tuple(Naive *nv, const Expr **at, const int64_t *dim, in
 	return inside;
 }
 
+/*
+ * The result is x[.. axis) index[batch .. places) x(axis ..]. From its indices `at`: those of the index in of[], and
+ * those of x in idx[], but for the one along the axis.
+ */
+static void along_axis(Naive *nv, const Expr *const *at, int places, const Expr **of, const Expr **idx)
+{
+	int axis = (int)op_int(nv->c, "axis"), batch = (int)op_int(nv->c, "batch");
+	for (int k = 0; k < places; k++)
+		of[k] = at[k < batch ? k : axis + k - batch];
+	for (int k = 0; k < naive_in(nv, 0)->shape.rank; k++)
+		idx[k] = k == axis ? NULL : at[k < axis ? k : k + places - batch - 1];
+}
+
 /* The element of x that result `at` is. *inside: the condition that the index is; NULL: always. */
 static void gathered(Naive *nv, const Expr *const *at, const Expr **idx, const Expr **inside)
 {
@@ -41,13 +54,10 @@ static void gathered(Naive *nv, const Expr *const *at, const Expr **idx, const E
 	int axis, batch, length;
 	*inside = NULL;
 	switch (c->op) {
-	case OP_gather: /* x[.. axis) index[batch ..) x(axis ..] */
+	case OP_gather:
+		along_axis(nv, at, index->rank, of, idx);
 		axis = (int)op_int(c, "axis");
-		batch = (int)op_int(c, "batch");
-		for (int k = 0; k < index->rank; k++)
-			of[k] = at[k < batch ? k : axis + k - batch];
-		for (int k = 0; k < x->rank; k++)
-			idx[k] = k == axis ? safe_index(nv, of, x->dim[k], inside) : at[k < axis ? k : k + index->rank - batch - 1];
+		idx[axis] = safe_index(nv, of, x->dim[axis], inside);
 		break;
 	case OP_gather_nd:
 		batch = (int)op_int(c, "batch");
@@ -88,6 +98,34 @@ static void copy(Naive *nv, const char *what, const Buf *from, Buf *to)
 	nest_shape(&nest, naive_out(nv, 0)->shape, at);
 	const Expr *v = from != NULL ? ir_load(nv->ir, from, at, from->rank) : naive_load(nv, 0, at, to->type);
 	nest_close(&nest, what, NULL, naive_store(nv, to, at, v));
+}
+
+void naive_resample(Naive *nv)
+{
+	Ir *ir = nv->ir;
+	Nest nest = { .nv = nv };
+	const Shape *x = &naive_in(nv, 0)->shape, *index = &naive_in(nv, 1)->shape;
+	int axis = (int)op_int(nv->c, "axis"), last = index->rank - 1;
+	Buf *out = naive_buf(nv, nv->c->out[0]);
+	DType t = naive_acc(nv, naive_out(nv, 0)->type);
+	Buf *acc = dtype_eq(t, out->type) ? out : naive_work(nv, "sum", t, naive_out(nv, 0)->shape);
+	const Expr *at[DAG_MAX_RANK], *of[DAG_MAX_RANK], *idx[DAG_MAX_RANK], *inside = NULL, *zero = ir_const(ir, t, 0);
+	nest_shape(&nest, naive_out(nv, 0)->shape, at);
+	along_axis(nv, at, last, of, idx);
+	of[last] = nest_axis(&nest, "k", ITER_REDUCE, index->dim[last]);
+	const Expr *v = zero;
+	if (shape_elements(*x) != 0) {
+		const Expr *top = ir_int(ir, x->dim[axis] - 1);
+		if (op_int(nv->c, "edge") != 0)
+			idx[axis] = ir_max(ir, ir_int(ir, 0), ir_min(ir, top, naive_load(nv, 1, of, I64)));
+		else
+			idx[axis] = safe_index(nv, of, x->dim[axis], &inside);
+		v = ir_mul(ir, naive_load(nv, 2, of, t), naive_load(nv, 0, idx, t));
+		v = inside != NULL ? ir_select(ir, inside, v, zero) : v;
+	}
+	nest_close(&nest, NULL, naive_store(nv, acc, at, zero), ir_reduce(ir, "sum", acc, at, acc->rank, v));
+	if (acc != out)
+		copy(nv, "round", acc, out);
 }
 
 static const char *monoid_of(const char *reduction, DType t)

@@ -197,6 +197,7 @@ bool op_normalise(Arena *a, const Dag *d, OpCall *c, Err *err)
 		break;
 	case OP_transpose: write_out_perm(a, d, c); break;
 	case OP_gather:
+	case OP_resample:
 	case OP_gather_elements:
 	case OP_scatter_elements:
 	case OP_concat: count_axis_from_front(d, c); break;

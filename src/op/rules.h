@@ -59,6 +59,7 @@ bool infer_split(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_slice(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_pad(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_gather(const Dag *d, const OpCall *c, Value *out, Err *err);
+bool infer_resample(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_gather_nd(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_gather_elements(const Dag *d, const OpCall *c, Value *out, Err *err);
 bool infer_scatter_nd(const Dag *d, const OpCall *c, Value *out, Err *err);

@@ -49,18 +49,44 @@ static bool append(const OpCall *c, Shape *out, const Shape *s, int from, int to
 	return true;
 }
 
-bool infer_gather(const Dag *d, const OpCall *c, Value *out, Err *err)
+/* x with the axis replaced by the first `places` dimensions of index, but for those of the batch. */
+static bool infer_along_axis(const Dag *d, const OpCall *c, int places, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0), *index = op_in(d, c, 1);
 	int axis = 0, batch = 0;
 	if (!need_index(c, index, err) || !need_axis(c, x, &axis, err) ||
-		!need_batch(c, x, index, axis < index->shape.rank ? axis : index->shape.rank, &batch, err))
+		!need_batch(c, x, index, axis < places ? axis : places, &batch, err))
 		return false;
 	set_like(out, x);
 	out->shape = (Shape){ 0 };
 	return append(c, &out->shape, &x->shape, 0, axis, err) &&
-		append(c, &out->shape, &index->shape, batch, index->shape.rank, err) &&
+		append(c, &out->shape, &index->shape, batch, places, err) &&
 		append(c, &out->shape, &x->shape, axis + 1, x->shape.rank, err);
+}
+
+bool infer_gather(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	return infer_along_axis(d, c, op_in(d, c, 1)->shape.rank, out, err);
+}
+
+bool infer_resample(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0), *index = op_in(d, c, 1), *weight = op_in(d, c, 2);
+	char s[160], t[160];
+	int64_t edge = op_int(c, "edge");
+	if (!need_float(c, x, err) || !need_rank(c, index, 1, DAG_MAX_RANK, err))
+		return false;
+	if (!dtype_eq(weight->type, F32) && !dtype_eq(weight->type, F64))
+		return op_refuse(
+			c, err, "%s is %s, but weights must be f32 or f64", weight->name, dtype_print(weight->type, t));
+	if (!shape_eq(weight->shape, index->shape))
+		return op_refuse(c, err, "index has the shape %s, but weight has %s", shape_str(index->shape, s),
+			shape_str(weight->shape, t));
+	if (edge != 0 && edge != 1)
+		return op_refuse(c, err, "edge is %lld, but must be 0 or 1", (long long)edge);
+	if (edge == 1 && shape_elements(x->shape) == 0 && shape_elements(index->shape) > 0)
+		return op_refuse(c, err, "x of shape %s has no edge", shape_str(x->shape, s));
+	return infer_along_axis(d, c, index->shape.rank - 1, out, err);
 }
 
 /* The length of the index tuples, which is the last dimension of index. */

@@ -96,6 +96,12 @@ static const char *const dags[] = {
 	"dag t\nin x: f32[3,4]\ny: f32[] = reduce_max(x) keep=0\nout y\n",
 	"dag t\nin x: f32[3,4]\ny: f32[3,4] = relu(x)\nout y, y, x\n",
 	"dag t\nin x: i8[4]\ny: f32[4] = cast(x) to=\"f32\"\nout y\n",
+	"dag t\nin x: f32[2,3,9]\nin i: i64[2,4]\ny: f32[2,3,4] = gather(x, i) axis=2 batch=1\nout y\n",
+	"dag t\nin x: f32[2,9,3,4]\nin i: i64[2,5]\ny: f32[2,9,5,4] = gather(x, i) axis=2 batch=1\nout y\n",
+	"dag t\nin x: f32[2,9,4]\nin i: i64[7,2]\nin w: f32[7,2]\ny: f32[2,7,4] = resample(x, i, w) axis=1\nout y\n",
+	"dag t\nin x: f32[2,3,4]\nin i: i64[2,5,2]\nin w: f32[2,5,2]\n"
+	"y: f32[2,3,5] = resample(x, i, w) axis=2 batch=1\nout y\n",
+	"dag t\nin x: f32[5,4]\nin i: i64[3,2]\nin w: f32[3,2]\ny: f32[3,4] = resample(x, i, w) edge=1\nout y\n",
 	"dag t\nin x: f32[2,6]\na: f32[2,0], b: f32[2,6] = split(x) axis=1 sizes=[0,6]\nout a, b\n",
 };
 

@@ -22,6 +22,7 @@ SoftmaxCrossEntropyLoss""".split())
 OPERATORS |= set("""CastLike BitCast Equal Less LessOrEqual Greater GreaterOrEqual And Or Xor Not BitwiseAnd BitwiseOr
 BitwiseXor BitwiseNot BitShift Where IsNaN IsInf Mod Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh
 Acosh Atanh Reciprocal Sum Mean Softplus Softsign Selu Celu Gelu Mish Swish Shrink ThresholdedRelu""".split())
+OPERATORS |= {"Resize", "Upsample"}
 # What these operators are refused for, by the words of the refusal; counted apart.
 DEBIAN = "libonnx-testdata"
 REFUSALS = ("indices", "training", "mask", "type", "sequence", "optional", "string", "STRING")

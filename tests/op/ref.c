@@ -470,6 +470,7 @@ static double element(const Env *e, Shape out, int result)
 	case OP_transpose:
 	case OP_split:
 	case OP_slice: return move(e, out, result);
+	case OP_resample: return ref_resample(e);
 	case OP_gather:
 	case OP_gather_nd:
 	case OP_gather_elements: return ref_gather(e);

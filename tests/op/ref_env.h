@@ -39,5 +39,6 @@ double ref_arg(const Env *e);
 double ref_scan(const Env *e);
 double ref_top_k(const Env *e, int result);
 double ref_det(const Env *e);
+double ref_resample(const Env *e);
 
 #endif

@@ -75,3 +75,25 @@ double ref_scatter(const Env *e)
 	}
 	return y;
 }
+
+double ref_resample(const Env *e)
+{
+	const Tensor *x = e->in[0];
+	int ri = e->in[1]->shape.rank, axis = (int)op_int(e->c, "axis"), batch = (int)op_int(e->c, "batch");
+	int64_t p[DAG_MAX_RANK], q[DAG_MAX_RANK], n = x->shape.dim[axis];
+	double sum = 0;
+	memcpy(p, e->idx, sizeof p);
+	memcpy(q, e->idx, sizeof q);
+	for (int k = batch; k < ri - 1; k++)
+		p[k] = e->idx[axis + k - batch];
+	for (int k = axis + 1; k < x->shape.rank; k++)
+		q[k] = e->idx[k - 2 + ri - batch];
+	for (p[ri - 1] = 0; p[ri - 1] < e->in[1]->shape.dim[ri - 1]; p[ri - 1]++) {
+		bool in = index_at(e, p, n, &q[axis]);
+		if (op_int(e->c, "edge") != 0)
+			q[axis] = (int64_t)fmin(fmax(at(e->in[1], p), 0), (double)n - 1);
+		if ((in || op_int(e->c, "edge") != 0) && x->n > 0)
+			sum += at(e->in[2], p) * at(x, q);
+	}
+	return sum;
+}

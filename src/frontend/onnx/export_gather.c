@@ -19,19 +19,18 @@ static const char *transposed(const Call *k, const char *x, const int64_t *perm,
  * GatherND takes elements along the dimension behind the batch, so the axis of x is moved there. Its result is
  * batch, index, the dimensions between batch and axis, the rest; the second goes behind the third.
  */
-static bool batched_gather(const Call *k)
+static void batched_gather(const Call *k, const char *index, const char *result)
 {
 	const Dag *d = k->o->dag;
-	int rank = d->value.at[k->c->in[0]].shape.rank, n = 0;
-	const Shape *index = &d->value.at[k->c->in[1]].shape;
-	int axis = (int)op_int(k->c, "axis"), batch = (int)op_int(k->c, "batch"), places = index->rank - batch;
-	int64_t perm[DAG_MAX_RANK], last = index->rank;
+	int rank = d->value.at[k->c->in[0]].shape.rank, n = 0, index_rank = d->value.at[k->c->in[1]].shape.rank;
+	int axis = (int)op_int(k->c, "axis"), batch = (int)op_int(k->c, "batch"), places = index_rank - batch;
+	int64_t perm[DAG_MAX_RANK], last = index_rank;
 	for (int i = 0; i < rank; i++)
 		perm[i] = i == batch ? axis : i > batch && i <= axis ? i - 1 : i;
 	const char *x = transposed(k, k->in[0], perm, rank, out_name(k->o, k->out[0]));
 	OutNode u = out_begin(k->o, "Unsqueeze");
 	const char *tuples = out_name(k->o, k->out[0]), *y = out_name(k->o, k->out[0]);
-	out_input(&u, k->in[1]);
+	out_input(&u, index);
 	out_input(&u, out_const_ints(k->o, k->out[0], &last, 1));
 	out_end(&u, tuples);
 	OutNode g = out_begin(k->o, "GatherND");
@@ -47,20 +46,83 @@ static bool batched_gather(const Call *k)
 		perm[n++] = batch + i;
 	for (int i = axis + 1; i < rank; i++)
 		perm[n++] = places + i - 1;
-	transposed(k, y, perm, n, k->out[0]);
-	return true;
+	transposed(k, y, perm, n, result);
+}
+
+static void gather(const Call *k, const char *index, const char *result)
+{
+	if (op_int(k->c, "batch") != 0) {
+		batched_gather(k, index, result);
+		return;
+	}
+	OutNode n = out_begin(k->o, "Gather");
+	out_input(&n, k->in[0]);
+	out_input(&n, index);
+	out_int(&n, "axis", op_int(k->c, "axis"));
+	out_end(&n, result);
 }
 
 bool write_gather(const Call *k)
 {
-	if (k->c->op == OP_gather && op_int(k->c, "batch") != 0)
-		return batched_gather(k);
+	if (k->c->op == OP_gather) {
+		gather(k, k->in[1], k->out[0]);
+		return true;
+	}
 	OutNode n = begin(k);
 	if (k->c->op == OP_gather_nd)
 		out_int(&n, "batch_dims", op_int(k->c, "batch"));
 	else
 		out_int(&n, "axis", op_int(k->c, "axis"));
 	out_end(&n, k->out[0]);
+	return true;
+}
+
+/* A node of a new name with two or three inputs. */
+static const char *node(const Call *k, const char *type, const char *a, const char *b, const char *c)
+{
+	const char *name = out_name(k->o, k->out[0]);
+	OutNode n = out_begin(k->o, type);
+	out_input(&n, a);
+	out_input(&n, b);
+	out_input(&n, c);
+	out_end(&n, name);
+	return name;
+}
+
+/* Gather, Mul and ReduceSum. Indices are moved inside; those that were outside get the weight 0, if none has edge. */
+bool write_resample(const Call *k)
+{
+	const Value *x = &k->o->dag->value.at[k->c->in[0]], *index = &k->o->dag->value.at[k->c->in[1]];
+	const Value *weight = &k->o->dag->value.at[k->c->in[2]];
+	int axis = (int)op_int(k->c, "axis"), batch = (int)op_int(k->c, "batch"), rank = index->shape.rank;
+	bool edge = op_int(k->c, "edge") != 0;
+	double n = (double)x->shape.dim[axis];
+	const char *low = out_const_number(k->o, k->out[0], index->type, edge ? 0 : -n);
+	const char *high = out_const_number(k->o, k->out[0], index->type, n - 1);
+	const char *at = node(k, "Max", node(k, "Min", k->in[1], high, NULL), low, NULL), *w = k->in[2];
+	if (!edge)
+		w = node(k, "Where", node(k, "Equal", at, k->in[1], NULL), w,
+			out_const_number(k->o, k->out[0], weight->type, 0));
+	if (!dtype_eq(weight->type, x->type)) {
+		const char *cast = out_name(k->o, k->out[0]);
+		OutNode c = out_begin(k->o, "Cast");
+		out_input(&c, w);
+		out_int(&c, "to", onnx_type_to(x->type));
+		out_end(&c, cast);
+		w = cast;
+	}
+	int64_t shape[2 * DAG_MAX_RANK], taps = axis + rank - batch - 1; /* the axis of the taps, once gathered */
+	int m = 0;
+	for (int i = 0; i < x->shape.rank + rank - batch - 1; i++)
+		shape[m++] = i < batch ? index->shape.dim[i] : i >= axis && i <= taps ? index->shape.dim[batch + i - axis] : 1;
+	w = node(k, "Reshape", w, out_const_ints(k->o, k->out[0], shape, m), NULL);
+	const char *taken = out_name(k->o, k->out[0]);
+	gather(k, at, taken);
+	OutNode sum = out_begin(k->o, "ReduceSum");
+	out_input(&sum, node(k, "Mul", taken, w, NULL));
+	out_input(&sum, out_const_ints(k->o, k->out[0], &taps, 1));
+	out_int(&sum, "keepdims", 0);
+	out_end(&sum, k->out[0]);
 	return true;
 }
 

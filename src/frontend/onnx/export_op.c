@@ -436,6 +436,7 @@ static const struct {
 	[OP_slice] = { "Slice", slice },
 	[OP_pad] = { "Pad", pad },
 	[OP_gather] = { "Gather", write_gather },
+	[OP_resample] = { "Gather", write_resample },
 	[OP_gather_nd] = { "GatherND", write_gather },
 	[OP_gather_elements] = { "GatherElements", write_gather },
 	[OP_scatter_nd] = { "ScatterND", write_scatter },

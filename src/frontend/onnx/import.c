@@ -18,6 +18,7 @@ static const OnnxRow *const row_lists[] = {
 	onnx_logic_rows,
 	onnx_move_rows,
 	onnx_gather_rows,
+	onnx_resize_rows,
 	onnx_reduce_rows,
 	onnx_norm_rows,
 	onnx_loss_rows,

@@ -33,6 +33,7 @@ extern const OnnxRow onnx_activation_rows[];
 extern const OnnxRow onnx_logic_rows[];
 extern const OnnxRow onnx_move_rows[];
 extern const OnnxRow onnx_gather_rows[];
+extern const OnnxRow onnx_resize_rows[];
 extern const OnnxRow onnx_reduce_rows[];
 extern const OnnxRow onnx_norm_rows[];
 extern const OnnxRow onnx_loss_rows[];
