@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """spills.py BUILD [--all]: no default schedule of a network spills registers on a CUDA device, and all kernels have
-at least a warp of threads: of the zoo for two architectures, and of a batch.
+at least a warp of threads: of the zoo for two architectures, and of a batch. Two networks run in matrix units of a
+third one.
 
 What kernels take is known where nvJitLink is found; elsewhere the test is skipped."""
 import os
@@ -11,13 +12,16 @@ BUILD = os.path.abspath(sys.argv[1])
 ENV = {k: v for k, v in os.environ.items() if k != "DLC_TUNING_DB"}
 ALL = "--all" in sys.argv
 ZOO = ("resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "squeezenet1_1")
-RUNS = [(n, d, b) for n in ZOO for d in ("t4", "a100", "h200") for b in (1, 32)]
-FEW = [(n, d, 1) for n in ZOO for d in ("t4", "h200")] + [("mobilenet_v2", "t4", 32)]
+RUNS = [(n, d, b, p) for n in ZOO for d in ("t4", "a100", "h200") for b in (1, 32)
+        for p in ("fp32", "tf32", "fp16")]
+FEW = [(n, d, 1, "fp32") for n in ZOO for d in ("t4", "h200")] + [("mobilenet_v2", "t4", 32, "fp32"),
+                                                                  ("mobilenet_v2", "a100", 32, "fp16"),
+                                                                  ("resnet18", "a100", 1, "tf32")]
 
 
-def kernels(network, device, batch):
+def kernels(network, device, batch, precision):
     command = [f"{BUILD}/dlc", "show", network, f"--target=cuda:{device}", "--stage=resources", "--tuning-db=none",
-               f"--batch={batch}"]
+               f"--batch={batch}", f"--precision={precision}"]
     out = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=ENV, check=True).stdout
     rows = [line.split() for line in out.splitlines() if line and line[0] != "#"]
     head = next(r for r in rows if r[0] == "kernel")
@@ -26,12 +30,12 @@ def kernels(network, device, batch):
 
 
 found = 0
-for network, device, batch in RUNS if ALL else FEW:
-    for k in kernels(network, device, batch):
+for network, device, batch, precision in RUNS if ALL else FEW:
+    for k in kernels(network, device, batch, precision):
         if "registers" not in k:
             print("skipped: CUDA's assembler: libnvJitLink.so is not installed")
             sys.exit(77)
         found += 1
-        assert int(k["spills"]) == 0, f"{network} for {device}, batch {batch}: {k} spills"
+        assert int(k["spills"]) == 0, f"{network} for {device}, batch {batch}, {precision}: {k} spills"
         assert int(k["threads"]) >= 32, f"{network} for {device}, batch {batch}: {k} has less than a warp"
 assert found > 30, f"{found} kernels only"
