@@ -2,7 +2,8 @@
  * Dense layers and matrix products on devices whose threads run in warps: tiles of rows and columns of the result.
  * Constant weights of a dense layer are packed in panels as wide as a tile; a matrix product has a block for each of
  * its batches. Few rows have nothing to share but the weights, each of which is read once: they have the generated
- * space. Where types and target allow it, matrix units multiply (core_tile.h).
+ * space. Where types and target allow it, matrix units multiply (core_tile.h), and long products of few results are
+ * split.
  */
 #include "schedule/template/core_tile.h"
 
@@ -110,10 +111,21 @@ static bool cores(Sketch *s, const Tiled *t, const OpCall *call, const Factor *r
 		c.outer[c.nouter++] = t->out[k];
 	}
 	const CoreRow *row = plain ? core_knob(s, call, &c) : NULL;
-	if (row == NULL || !core_shape_knobs(s, &c, row, &x))
+	if (row == NULL)
 		return false;
+	int64_t parts = m == 0 ? core_split_knob(s, &c, row) : 1, results = c.axis[0].extent * c.axis[1].extent;
+	if (!core_shape_knobs(s, &c, row, &x))
+		return false;
+	CoopJoin join = core_join(&c, &x);
+	TileAxis side[CORE_SIDES] = { { c.out[0], core_part(&x, 0) }, { c.out[1], core_part(&x, 1) } };
+	c.own_axes = parts > 1 && coop_join_knob(s, &join);
 	coop_begin(s, t);
-	core_steps(s, t, &c, row, &x);
+	Tiled product = parts > 1 ? core_split_steps(s, t, &c, &x, true) : *t;
+	core_steps(s, &product, &c, row, &x);
+	if (c.own_axes)
+		coop_last_steps(s, t, &join, side, 1, "part.w");
+	else if (parts > 1)
+		coop_join_steps(s, t, results);
 	return true;
 }
 

@@ -91,47 +91,6 @@ void conv_merge_steps(Sketch *s, const Tiled *t, bool inside)
 	}
 }
 
-/*
- * Each part of the taps has blocks of its own, which store partial sums. A second launch adds them up and stores the
- * Task's results, or the last block of each tile does so. The tile is then one of partial sums. Threads that add are
- * neighbours along filters, or else along pixels.
- */
-static Tiled split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape *x, bool by_filters)
-{
-	static const char *const in[CORE_SIDES] = { "pixel.p", "filter.p" };
-	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last, *filter = t->axis[1].name;
-	Tiled partial = *t;
-	for (int i = 0; i < CORE_SIDES; i++) {
-		int64_t part = core_part(x, i);
-		if (c->axis[i].extent % part != 0)
-			sketch_step(s, "widen %s %s %lld", t->block, c->axis[i].name, (long long)part);
-		c->axis[i] = (TileAxis){ in[i], (c->axis[i].extent + part - 1) / part * part };
-		c->factor[i].rank = 3; /* side, part, taps of it */
-		c->factor[i].inner = 2;
-	}
-	if (by_filters && !c->own_axes)
-		sketch_step(s, "reorder pixel.s %s", t->out[1].name);
-	if (!c->own_axes)
-		sketch_step(s, "merge %s %s %s as joined", store, by_filters ? "pixel.s" : t->out[1].name,
-			by_filters ? t->out[1].name : "pixel.s");
-	sketch_step(s, "split tap %lld as part taps", (long long)c->reduce.extent);
-	sketch_step(s, "reorder part pixel %s taps", filter);
-	sketch_step(s, "rfactor %s part as partial", t->block);
-	sketch_step(s, "scope partial global");
-	sketch_step(s, "cache_write partial as partial.c partial.write part.w pixel.w filter.w");
-	if (!by_filters)
-		sketch_step(s, "layout partial NWC");
-	c->as = " as pixel.p filter.p part.p tap.p";
-	c->rest = "part.p";
-	c->reduce.name = "tap.p";
-	c->out[0] = "pixel.w";
-	c->out[1] = "filter.w";
-	c->outer[c->nouter++] = (TileAxis){ "part.w", c->parts };
-	partial.block = "partial";
-	partial.sums = "partial.c";
-	return partial;
-}
-
 bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 {
 	static const char *const packed[] = { "", "OWI", "OHWI", "ODHWI" };
@@ -155,7 +114,7 @@ bool core_conv(Sketch *s, const OpCall *call, const Tiled *t)
 		c.factor[1].name = arena_printf(s->arena, "%s.p", c.factor[1].name);
 	}
 	conv_merge_steps(s, t, inside);
-	Tiled product = parts > 1 ? split_steps(s, t, &c, &x, by_filters) : *t;
+	Tiled product = parts > 1 ? core_split_steps(s, t, &c, &x, by_filters) : *t;
 	TileAxis side[CORE_SIDES] = { { "pixel.s", core_part(&x, 0) }, { t->out[1].name, core_part(&x, 1) } };
 	core_steps(s, &product, &c, row, &x);
 	if (c.own_axes)

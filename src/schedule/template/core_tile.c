@@ -207,6 +207,43 @@ static void bind_steps(Sketch *s, const Tiled *t, const CoreShape *x, Copy *copy
 		sketch_step(s, "scope %s fragment", fragment[i]);
 }
 
+Tiled core_split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape *x, bool by_columns)
+{
+	static const char *const in[CORE_SIDES] = { "row.p", "column.p" }, *const out[CORE_SIDES] = { "row.w", "column.w" };
+	const char *store = t->bare ? arena_printf(s->arena, "%s.write", t->block) : t->last;
+	const char *row = c->axis[0].name, *column = c->axis[1].name;
+	Tiled partial = *t;
+	if (by_columns && !c->own_axes)
+		sketch_step(s, "reorder %s %s", c->out[0], c->out[1]);
+	if (!c->own_axes)
+		sketch_step(s, "merge %s %s %s as joined", store, c->out[!by_columns], c->out[by_columns]);
+	for (int i = 0; i < CORE_SIDES; i++) {
+		int64_t part = core_part(x, i);
+		if (c->axis[i].extent % part != 0)
+			sketch_step(s, "widen %s %s %lld", t->block, c->axis[i].name, (long long)part);
+		c->axis[i] = (TileAxis){ in[i], ceil_div(c->axis[i].extent, part) * part };
+		c->out[i] = out[i];
+		if (c->factor[i].gathers) { /* side, part, products of it */
+			c->factor[i].rank = 3;
+			c->factor[i].inner = 2;
+		}
+	}
+	sketch_step(s, "split %s %lld as part products", c->reduce.name, (long long)c->reduce.extent);
+	sketch_step(s, "reorder part %s %s products", row, column);
+	sketch_step(s, "rfactor %s part as partial", t->block);
+	sketch_step(s, "scope partial global");
+	sketch_step(s, "cache_write partial as partial.c partial.write part.w row.w column.w");
+	if (!by_columns)
+		sketch_step(s, "layout partial NWC");
+	c->as = " as row.p column.p part.p product.p";
+	c->rest = "part.p";
+	c->reduce.name = "product.p";
+	c->outer[c->nouter++] = (TileAxis){ "part.w", c->parts };
+	partial.block = "partial";
+	partial.sums = "partial.c";
+	return partial;
+}
+
 void core_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow *row, const CoreShape *x)
 {
 	static const char *const written[] = { "kp", "pm", "pn", "qm", "qn", "pm.init", "pn.init" };

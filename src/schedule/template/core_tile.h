@@ -71,6 +71,12 @@ int64_t core_lanes(const Sketch *s, const CoreTile *t, const CoreShape *x, int s
 int64_t core_gap(const CoreTile *t, const CoreShape *x, int side);
 /* Elements of a row of a factor in shared memory. */
 int64_t core_row(const CoreTile *t, const CoreShape *x, int side);
+/*
+ * Each part of the inner dimension has blocks of its own, which store partial sums. A second launch adds them up and
+ * stores the Task's results, or the last block of each tile does so. Threads that add are neighbours along columns, or
+ * else along rows. t is then a tile of partial sums, which the returned nests compute.
+ */
+Tiled core_split_steps(Sketch *s, const Tiled *t, CoreTile *c, const CoreShape *x, bool by_columns);
 /* The steps of a tile of that shape. Steps from coop_begin on have made the loops of CoreTile before. */
 void core_steps(Sketch *s, const Tiled *t, const CoreTile *c, const CoreRow *row, const CoreShape *x);
 

@@ -115,6 +115,9 @@ END_TEST
 	"y: @T[1,24,5,4] = conv(x, w, b)\nout y\n"
 #define DEEP "dag deep\nin x: @T[1,64,4,5]\nin r: @T[1,24,4,5]\nconst w: @T[24,64,3,3]\n" \
 	"y: @T[1,24,4,5] = conv(x, w) pads=[1,1,1,1]\nz: @T[1,24,4,5] = add(y, r)\nout z\n"
+/* A split product of rows. */
+#define LONG "dag long\nin x: @T[21,512]\nconst w: @T[20,512]\ny: @T[21,20] = dense(x, w)\n" \
+	"z: @T[21,20] = relu(y)\nout z\n"
 /* The same in NHWC. The channels of the last one fill no round. */
 #define POINTS_LAST "dag points\nin x: @T[1,32,8,8]:NHWC\nin r: @T[1,24,8,8]:NHWC\nconst w: @T[24,32,1,1]\n" \
 	"const b: @T[24]\ny: @T[1,24,8,8] = conv(x, w, b)\nz: @T[1,24,8,8] = add(y, r)\n" \
@@ -135,6 +138,7 @@ static const struct {
 	{ STRIDED, "ldmatrix" },
 	{ DEEP, "last part.w" },
 	{ BARE, "last part.w" },
+	{ LONG, "last part.w" },
 	{ POINTS_LAST, "vectorize xs.f.v" },
 	{ WINDOW_LAST, "vectorize xs.f.v" },
 	{ DEEP_LAST, "last part.w" },
