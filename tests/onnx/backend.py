@@ -18,7 +18,7 @@ RNN GRU LSTM
 ConvTranspose LpPool GlobalLpPool MaxUnpool Det Einsum ReduceProd ReduceLogSumExp ReduceL1 ReduceL2 ReduceLogSum
 ReduceSumSquare ArgMax ArgMin CumSum CumProd TopK Hardmax LayerNormalization RMSNormalization GroupNormalization
 InstanceNormalization MeanVarianceNormalization LpNormalization NegativeLogLikelihoodLoss
-SoftmaxCrossEntropyLoss""".split())
+SoftmaxCrossEntropyLoss DeformConv""".split())
 OPERATORS |= set("""CastLike BitCast Equal Less LessOrEqual Greater GreaterOrEqual And Or Xor Not BitwiseAnd BitwiseOr
 BitwiseXor BitwiseNot BitShift Where IsNaN IsInf Mod Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh
 Acosh Atanh Reciprocal Sum Mean Softplus Softsign Selu Celu Gelu Mish Swish Shrink ThresholdedRelu""".split())

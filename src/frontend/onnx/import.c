@@ -23,6 +23,7 @@ static const OnnxRow *const row_lists[] = {
 	onnx_norm_rows,
 	onnx_loss_rows,
 	onnx_einsum_rows,
+	onnx_deform_rows,
 	onnx_recurrent_rows,
 };
 

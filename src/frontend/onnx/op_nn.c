@@ -3,20 +3,11 @@
  * Gemm and MatMul. Padding by name (auto_pad) becomes numbers here, because shapes are known;
  * global pooling becomes a reduction; Gemm becomes dense where it is one.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/windows.h"
 
 #include "op/element.h"
 
 #include <string.h>
-
-enum { MOST_SPATIAL = 3 };
-
-/* The attributes that convolution and pooling share, in numbers. */
-typedef struct Windows {
-	int n;
-	int64_t kernel[MOST_SPATIAL], stride[MOST_SPATIAL], dilation[MOST_SPATIAL];
-	int64_t pads[2 * MOST_SPATIAL];
-} Windows;
 
 /* `n` numbers of an attribute that is given, else `otherwise` in each place. */
 static void read_list(Visit *v, const char *name, int n, int64_t least, int64_t otherwise, int64_t *out)
@@ -53,14 +44,17 @@ static void pad_same(Windows *w, const Shape *x, bool upper)
 	}
 }
 
-/* `kernel`: the value without the attribute, NULL if the attribute is required. */
-static Windows read_windows(Visit *v, const int64_t *kernel)
+Windows onnx_read_windows(Visit *v, const int64_t *kernel)
 {
 	Windows w = { 0 };
 	const Item *x = node_need(v, 0);
 	w.n = x->shape.rank - 2;
 	if (node_ok(v) && (w.n < 1 || w.n > MOST_SPATIAL))
 		node_fail(v, ERR_UNSUPPORTED, "its input has %d dimensions; 3, 4 and 5 are supported", x->shape.rank);
+	for (int k = 0; k < w.n && node_ok(v); k++) /* products with strides and dilations stay in 64 bits */
+		if (x->shape.dim[2 + k] > INT32_MAX)
+			node_fail(v, ERR_TYPE, "spatial dimension %d of its input has %lld elements, which are too many", k,
+				(long long)x->shape.dim[2 + k]);
 	if (!node_ok(v)) {
 		w.n = 0;
 		return w;
@@ -91,7 +85,7 @@ static void import_conv(Visit *v)
 	const Item *x = node_need(v, 0), *w = node_need(v, 1);
 	if (node_ok(v) && (w->shape.rank != x->shape.rank || x->shape.rank < 3))
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but its weights have %d", x->shape.rank, w->shape.rank);
-	Windows win = read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
+	Windows win = onnx_read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
 	Attr attr[] = {
 		attr_ints("strides", win.stride, win.n),
 		attr_ints("pads", win.pads, 2 * win.n),
@@ -125,7 +119,7 @@ static void import_conv_transpose(Visit *v)
 	const Item *x = node_need(v, 0), *w = node_need(v, 1);
 	if (node_ok(v) && (w->shape.rank != x->shape.rank || x->shape.rank < 3))
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but its weights have %d", x->shape.rank, w->shape.rank);
-	Windows win = read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
+	Windows win = onnx_read_windows(v, node_ok(v) ? &w->shape.dim[2] : NULL);
 	const char *how = node_attr_text(v, "auto_pad", "NOTSET");
 	int64_t extend[MOST_SPATIAL];
 	int count;
@@ -178,7 +172,7 @@ static void pool_attrs(const Windows *win, bool ceil, Attr *attr)
 
 static void import_average_pool(Visit *v)
 {
-	Windows win = read_windows(v, NULL);
+	Windows win = onnx_read_windows(v, NULL);
 	bool ceil = node_attr_int(v, "ceil_mode", 0) != 0, count = node_attr_int(v, "count_include_pad", 0) != 0;
 	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
 		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted too */
@@ -209,7 +203,7 @@ static int column_major(Visit *v, int place, const Shape *x)
 
 static void import_max_pool(Visit *v)
 {
-	Windows win = read_windows(v, NULL);
+	Windows win = onnx_read_windows(v, NULL);
 	Attr attr[5];
 	pool_attrs(&win, node_attr_int(v, "ceil_mode", 0) != 0, attr);
 	bool column = node_attr_int(v, "storage_order", 0) != 0;
@@ -258,7 +252,7 @@ static int times(Visit *v, int x, double factor)
 static void import_max_unpool(Visit *v)
 {
 	const Item *it = node_need(v, 0), *places = node_need(v, 1);
-	Windows win = read_windows(v, NULL);
+	Windows win = onnx_read_windows(v, NULL);
 	int rank = it->shape.rank, count;
 	Shape s = it->shape, line = { .rank = 1, .dim = { shape_product(&it->shape, 0, rank) } };
 	char text[160];
@@ -319,7 +313,7 @@ static double norm_order(Visit *v)
 static void import_lp_pool(Visit *v)
 {
 	const Item *it = node_need(v, 0);
-	Windows win = read_windows(v, NULL);
+	Windows win = onnx_read_windows(v, NULL);
 	double p = norm_order(v), taps = 1;
 	if (node_attr_int(v, "ceil_mode", 0) != 0 && node_ok(v))
 		pad_for_ceil(&win, &it->shape);

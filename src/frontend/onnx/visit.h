@@ -38,6 +38,7 @@ extern const OnnxRow onnx_reduce_rows[];
 extern const OnnxRow onnx_norm_rows[];
 extern const OnnxRow onnx_loss_rows[];
 extern const OnnxRow onnx_einsum_rows[];
+extern const OnnxRow onnx_deform_rows[];
 extern const OnnxRow onnx_recurrent_rows[];
 
 bool node_ok(const Visit *n);
