@@ -19,6 +19,8 @@ static const OnnxRow *const row_lists[] = {
 	onnx_move_rows,
 	onnx_gather_rows,
 	onnx_resize_rows,
+	onnx_fill_rows,
+	onnx_rearrange_rows,
 	onnx_reduce_rows,
 	onnx_norm_rows,
 	onnx_loss_rows,

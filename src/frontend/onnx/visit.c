@@ -387,6 +387,27 @@ int node_call2(Visit *n, int op, int a, int b)
 	return node_call(n, op, in, 2, NULL, 0);
 }
 
+int node_where(Visit *n, int cond, int a, int b)
+{
+	int in[] = { cond, a, b };
+	return node_call(n, OP_where, in, 3, NULL, 0);
+}
+
+int node_count(Visit *n, int64_t count, int axis, int rank)
+{
+	Shape s = { .rank = rank };
+	if (count > NODE_COUNTED)
+		node_fail(n, ERR_UNSUPPORTED, "%lld numbers are too many to be counted", (long long)count);
+	if (!node_ok(n))
+		return DAG_NONE;
+	for (int k = 0; k < rank; k++)
+		s.dim[k] = k == axis ? count : 1;
+	int64_t *at = arena_array(n->im->arena, int64_t, count + 1);
+	for (int64_t i = 0; i < count; i++)
+		at[i] = i;
+	return node_const(n, I64, s, at);
+}
+
 const Value *node_val(Visit *n, int value)
 {
 	static const Value none = { .name = "", .type = { DT_FLOAT, 32, 1 } };

@@ -34,6 +34,8 @@ extern const OnnxRow onnx_logic_rows[];
 extern const OnnxRow onnx_move_rows[];
 extern const OnnxRow onnx_gather_rows[];
 extern const OnnxRow onnx_resize_rows[];
+extern const OnnxRow onnx_fill_rows[];
+extern const OnnxRow onnx_rearrange_rows[];
 extern const OnnxRow onnx_reduce_rows[];
 extern const OnnxRow onnx_norm_rows[];
 extern const OnnxRow onnx_loss_rows[];
@@ -85,6 +87,7 @@ int node_axis(Visit *n, int64_t axis, int limit);
 int node_call(Visit *n, int op, const int *in, int nin, const Attr *attr, int nattr);
 int node_call1(Visit *n, int op, int x);
 int node_call2(Visit *n, int op, int a, int b);
+int node_where(Visit *n, int cond, int a, int b);
 int node_reshape(Visit *n, int x, Shape shape); /* x itself if it has that shape */
 int node_cast(Visit *n, int x, DType type);
 int node_const(Visit *n, DType type, Shape shape, const void *data);
@@ -94,6 +97,9 @@ int node_number(Visit *n, DType type, double v); /* a scalar constant */
  * on; without an axis they are the last ones, which is NumPy's rule.
  */
 int node_second(Visit *n);
+enum { NODE_COUNTED = 1 << 24 }; /* the most numbers that an import counts */
+/* The i64 constant 0, 1, .. of `count` numbers along an axis; the other dimensions are 1. */
+int node_count(Visit *n, int64_t count, int axis, int rank);
 const Value *node_val(Visit *n, int value);      /* its type and shape; a scalar f32 after a failure */
 
 void node_set(Visit *n, int k, int value);
