@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void import_less(Visit *v, int op, bool swap)
+static void import_pair(Visit *v, int op, bool swap)
 {
 	int y = node_second(v), x = node_value(v, 0);
 	node_set(v, 0, swap ? node_call2(v, op, y, x) : node_call2(v, op, x, y));
@@ -28,7 +28,7 @@ static void import_logic(Visit *v, int op, bool of_bool)
 	if (op == OP_bit_not)
 		import_unary(v, op);
 	else
-		import_less(v, op, false);
+		import_pair(v, op, false);
 }
 
 #define ROW(name, function, ...) \
@@ -36,11 +36,11 @@ static void import_logic(Visit *v, int op, bool of_bool)
 	{ \
 		function(v, __VA_ARGS__); \
 	}
-ROW(equal, import_less, OP_equal, false)
-ROW(less_than, import_less, OP_less, false)
-ROW(less_or_equal, import_less, OP_less_equal, false)
-ROW(greater, import_less, OP_less, true)
-ROW(greater_or_equal, import_less, OP_less_equal, true)
+ROW(equal, import_pair, OP_equal, false)
+ROW(less_than, import_pair, OP_less, false)
+ROW(less_or_equal, import_pair, OP_less_equal, false)
+ROW(greater, import_pair, OP_less, true)
+ROW(greater_or_equal, import_pair, OP_less_equal, true)
 ROW(and, import_logic, OP_bit_and, true)
 ROW(or, import_logic, OP_bit_or, true)
 ROW(xor, import_logic, OP_bit_xor, true)
@@ -70,8 +70,8 @@ static void import_where(Visit *v)
 static void import_is_inf(Visit *v)
 {
 	node_need(v, 0);
-	Attr attr[] = { attr_int("negative", node_attr_int(v, "detect_negative", 1) != 0),
-		attr_int("positive", node_attr_int(v, "detect_positive", 1) != 0) };
+	Attr attr[] = { attr_int("negative", node_attr_int(v, "detect_negative", 1)),
+		attr_int("positive", node_attr_int(v, "detect_positive", 1)) };
 	int x = node_value(v, 0);
 	node_set(v, 0, node_call(v, OP_is_inf, &x, 1, attr, 2));
 }
