@@ -35,6 +35,7 @@ extern const OnnxRow onnx_move_rows[];
 extern const OnnxRow onnx_gather_rows[];
 extern const OnnxRow onnx_resize_rows[];
 extern const OnnxRow onnx_fill_rows[];
+extern const OnnxRow onnx_sample_rows[];
 extern const OnnxRow onnx_rearrange_rows[];
 extern const OnnxRow onnx_reduce_rows[];
 extern const OnnxRow onnx_norm_rows[];

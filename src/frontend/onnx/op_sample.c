@@ -1,0 +1,346 @@
+/*
+ * Rows that read an image at computed places: AffineGrid makes the places, GridSample and RoiAlign read there, Col2Im
+ * adds up what overlaps. Places are arithmetic on tensors; reading is one resample over all spatial dimensions, taken
+ * as one, with an index and a weight for each tap. A tap outside has an index that no element has, so it counts 0.
+ */
+#include "frontend/onnx/visit.h"
+
+#include "op/element.h"
+
+#include <string.h>
+
+enum { SPATIAL = 3, MOST_SAMPLED = 1 << 24 /* indices that are constants */ };
+
+static int number(Visit *v, int like, double x)
+{
+	return node_number(v, node_val(v, like)->type, x);
+}
+
+static int plus(Visit *v, int a, double b)
+{
+	return node_call2(v, OP_add, a, number(v, a, b));
+}
+
+static int times(Visit *v, int a, double b)
+{
+	return node_call2(v, OP_mul, a, number(v, a, b));
+}
+
+/* A constant of n numbers of a type, as the last of `rank` dimensions. */
+static int numbers(Visit *v, DType type, const double *x, int64_t n, int rank)
+{
+	Shape s = { .rank = rank };
+	void *at = arena_alloc(v->im->arena, (size_t)dtype_bytes(type, n) + 1);
+	for (int k = 0; k < rank; k++)
+		s.dim[k] = k == rank - 1 ? n : 1;
+	for (int64_t i = 0; i < n; i++)
+		element_set(type, at, i, x[i]);
+	return node_const(v, type, s, at);
+}
+
+/* Element k along the last axis, which stays as a dimension of 1. */
+static int column(Visit *v, int x, int64_t k)
+{
+	const Shape *s = &node_val(v, x)->shape;
+	int64_t start[DAG_MAX_RANK] = { 0 }, size[DAG_MAX_RANK];
+	for (int i = 0; i < s->rank; i++)
+		size[i] = i == s->rank - 1 ? 1 : s->dim[i];
+	if (s->rank > 0)
+		start[s->rank - 1] = k;
+	Attr attr[] = { attr_ints("starts", start, s->rank), attr_ints("sizes", size, s->rank) };
+	return node_call(v, OP_slice, &x, 1, attr, 2);
+}
+
+/* ---- places of an affine map */
+
+static void import_affine_grid(Visit *v)
+{
+	const Item *theta = node_need(v, 0);
+	int n, rank;
+	node_need(v, 1);
+	const int64_t *size = node_ints(v, 1, &n);
+	bool corners = node_attr_int(v, "align_corners", 0) != 0;
+	DType type = theta->type;
+	rank = n - 2;
+	bool fits = (n == 4 || n == 5) && theta->shape.rank == 3 && theta->shape.dim[1] == rank &&
+		theta->shape.dim[2] == rank + 1 && theta->shape.dim[0] == size[0];
+	if (node_ok(v) && !fits)
+		node_fail(v, ERR_TYPE, "its theta does not fit its size of %d numbers", n);
+	if (!node_ok(v))
+		return;
+	int64_t points = 1, step = 1, dim[] = { 0, rank + 1 };
+	for (int k = 0; k < rank; k++) {
+		if (size[2 + k] < 0 || size[2 + k] > MOST_SAMPLED || (points *= size[2 + k]) > MOST_SAMPLED) {
+			node_fail(v, ERR_UNSUPPORTED, "its size has more than %d places", MOST_SAMPLED);
+			return;
+		}
+	}
+	dim[0] = points;
+	void *at = arena_alloc(v->im->arena, (size_t)dtype_bytes(type, points * (rank + 1)) + 1);
+	for (int k = rank - 1; k >= 0; step *= size[2 + k], k--) /* the last dimension is x, the first number */
+		for (int64_t i = 0; i < points; i++) {
+			double m = (double)size[2 + k], p = (double)(i / step % size[2 + k]);
+			double place = corners ? (m == 1 ? 0 : 2 * p / (m - 1) - 1) : (2 * p + 1) / m - 1;
+			element_set(type, at, i * (rank + 1) + rank - 1 - k, place);
+			element_set(type, at, i * (rank + 1) + rank, 1);
+		}
+	int in[] = { node_const(v, type, shape_of(2, dim), at), node_value(v, 0) };
+	Attr attr = attr_int("tb", 1);
+	int64_t out[DAG_MAX_RANK] = { size[0] };
+	for (int k = 0; k < rank; k++)
+		out[1 + k] = size[2 + k];
+	out[1 + rank] = rank;
+	node_set(v, 0, node_reshape(v, node_call(v, OP_matmul, in, 2, &attr, 1), shape_of(rank + 2, out)));
+}
+
+/* ---- reading at places of a grid */
+
+typedef enum { ZEROS, BORDER, REFLECTION } Padding;
+
+typedef struct Sampling {
+	Padding padding;
+	bool corners;
+	int taps; /* of one dimension: 1 nearest, 2 linear, 4 cubic */
+} Sampling;
+
+/* u at least 0, turned back at `top`, as often as needed. */
+static int turn_back(Visit *v, int u, double top)
+{
+	bool whole = dtype_is_int(node_val(v, u)->type);
+	Attr fmod = attr_int("fmod", 1);
+	int in[] = { u, number(v, u, 2 * top) }, m = node_call(v, OP_mod, in, 2, &fmod, whole ? 0 : 1);
+	return node_call2(v, OP_minimum, m, node_call2(v, OP_sub, number(v, u, 2 * top), m));
+}
+
+/* The place in elements, moved inside as the padding says. */
+static int place_of(Visit *v, const Sampling *s, int grid, int64_t n)
+{
+	double low = s->corners ? 0 : -0.5, top = s->corners ? (double)n - 1 : (double)n;
+	int at = s->corners ? times(v, plus(v, grid, 1), ((double)n - 1) / 2)
+						: times(v, plus(v, times(v, plus(v, grid, 1), (double)n), -1), 0.5);
+	if (s->taps == 1)
+		at = node_call1(v, OP_round, at);
+	if (s->padding == BORDER) {
+		Attr to[] = { attr_float("lo", 0), attr_float("hi", (double)n - 1) };
+		at = node_call(v, OP_clip, &at, 1, to, 2);
+	}
+	if (s->padding == REFLECTION && top == 0)
+		at = times(v, at, 0);
+	else if (s->padding == REFLECTION)
+		at = plus(v, turn_back(v, node_call1(v, OP_abs, plus(v, at, -low)), top), low);
+	return at;
+}
+
+/* The index of a tap, moved inside as the padding says; with zeros it may lie outside. */
+static int tap_inside(Visit *v, const Sampling *s, int at, int64_t n)
+{
+	Attr to[] = { attr_float("lo", 0), attr_float("hi", (double)n - 1) };
+	if (s->padding == REFLECTION && s->corners && n > 1) {
+		at = turn_back(v, node_call1(v, OP_abs, at), (double)n - 1);
+	} else if (s->padding == REFLECTION && !s->corners) { /* -1 is 0, n is n - 1 */
+		Attr none = attr_int("fmod", 0);
+		int in[] = { at, number(v, at, 2 * (double)n) }, m = node_call(v, OP_mod, in, 2, &none, 1);
+		at = node_call2(v, OP_minimum, m, node_call2(v, OP_sub, number(v, m, 2 * (double)n - 1), m));
+	}
+	return s->padding == ZEROS ? at : node_call(v, OP_clip, &at, 1, to, 2);
+}
+
+/* The weight of a tap at a distance: a triangle, or the cubic of a = -0.75 in its two parts. */
+static int weight_at(Visit *v, const Sampling *s, int distance, const double *offset, int64_t n)
+{
+	double a = -0.75;
+	if (s->taps == 2)
+		return plus(v, times(v, distance, -1), 1);
+	int d = distance, d2 = node_call2(v, OP_mul, d, d);
+	int near = plus(v, node_call2(v, OP_mul, plus(v, times(v, d, a + 2), -(a + 3)), d2), 1);
+	int far = plus(v, times(v, d, a), -5 * a);
+	far = plus(v, node_call2(v, OP_mul, plus(v, node_call2(v, OP_mul, far, d), 8 * a), d), -4 * a);
+	double *is_near = arena_array(v->im->arena, double, n);
+	for (int64_t i = 0; i < n; i++)
+		is_near[i] = offset[i] == 0 || offset[i] == 1;
+	return node_where(v, numbers(v, BOOL, is_near, n, 3), near, far);
+}
+
+/* The node's mode by either name that ONNX gave it. */
+static int taps_of(Visit *v)
+{
+	const char *mode = node_attr_text(v, "mode", "linear");
+	if (strcmp(mode, "nearest") == 0)
+		return 1;
+	if (strcmp(mode, "linear") == 0 || strcmp(mode, "bilinear") == 0)
+		return 2;
+	if (strcmp(mode, "cubic") != 0 && strcmp(mode, "bicubic") != 0)
+		node_fail(v, ERR_UNSUPPORTED, "its mode '%.60s' is not nearest, linear or cubic", mode);
+	return 4;
+}
+
+static Padding padding_of(Visit *v)
+{
+	const char *name = node_attr_text(v, "padding_mode", "zeros");
+	if (strcmp(name, "zeros") != 0 && strcmp(name, "border") != 0 && strcmp(name, "reflection") != 0)
+		node_fail(v, ERR_UNSUPPORTED, "its padding_mode '%.60s' is not zeros, border or reflection", name);
+	return name[0] == 'z' ? ZEROS : name[0] == 'b' ? BORDER : REFLECTION;
+}
+
+/* x of [N, C, elements] at index [N, points, taps] with these weights; integers go by way of f32. */
+static int read_at(Visit *v, int x, int index, int weight)
+{
+	DType type = node_val(v, x)->type;
+	Attr attr[] = { attr_int("axis", 2), attr_int("batch", 1) };
+	int in[] = { dtype_is_float(type) ? x : node_cast(v, x, F32), index, weight };
+	return node_cast(v, node_call(v, OP_resample, in, 3, attr, 2), type);
+}
+
+static void import_grid_sample(Visit *v)
+{
+	const Item *x = node_need(v, 0), *grid = node_need(v, 1);
+	Sampling s = { .padding = padding_of(v), .corners = node_attr_int(v, "align_corners", 0) != 0, .taps = taps_of(v) };
+	int rank = x->shape.rank - 2;
+	bool fits = rank >= 1 && rank <= SPATIAL && grid->shape.rank == rank + 2 && grid->shape.dim[rank + 1] == rank &&
+		grid->shape.dim[0] == x->shape.dim[0] && dtype_is_float(grid->type);
+	for (int k = 0; k < rank && fits; k++)
+		fits = x->shape.dim[2 + k] > 0 && x->shape.dim[2 + k] < 1 << 20;
+	if (node_ok(v) && !fits)
+		node_fail(v, ERR_TYPE, "its grid does not fit its input of %d dimensions", x->shape.rank);
+	if (!node_ok(v))
+		return;
+	DType type = dtype_eq(grid->type, F64) ? F64 : F32;
+	int64_t places[] = { x->shape.dim[0], shape_product(&grid->shape, 1, rank + 1), rank }, taps = 1, step = 1;
+	int64_t all[] = { x->shape.dim[0], x->shape.dim[1], shape_product(&x->shape, 2, rank + 2) };
+	int points = node_cast(v, node_reshape(v, node_value(v, 1), shape_of(3, places)), type);
+	int flat = DAG_NONE, weight = DAG_NONE, inside = DAG_NONE;
+	for (int k = 0; k < rank; k++)
+		taps *= s.taps;
+	double *offset = arena_array(v->im->arena, double, taps);
+	for (int k = rank - 1, each = 1; k >= 0; k--, each *= s.taps) { /* the grid names the last dimension first */
+		int64_t n = x->shape.dim[2 + k];
+		for (int64_t i = 0; i < taps; i++)
+			offset[i] = (double)(i / each % s.taps) - (s.taps == 4);
+		int at = place_of(v, &s, column(v, points, rank - 1 - k), n);
+		int base = s.taps == 1 ? at : node_call1(v, OP_floor, at);
+		int index = node_call2(v, OP_add, node_cast(v, base, I64), numbers(v, I64, offset, taps, 3));
+		if (s.taps > 1) {
+			int past = node_call2(v, OP_sub, at, base); /* of the base */
+			int distance = node_call1(v, OP_abs, node_call2(v, OP_sub, numbers(v, type, offset, taps, 3), past));
+			int w = weight_at(v, &s, distance, offset, taps);
+			weight = weight == DAG_NONE ? w : node_call2(v, OP_mul, weight, w);
+		}
+		index = tap_inside(v, &s, index, n);
+		int above = node_call2(v, OP_less_equal, number(v, index, 0), index);
+		int in = node_call2(v, OP_bit_and, above, node_call2(v, OP_less, index, number(v, index, (double)n)));
+		inside = inside == DAG_NONE ? in : node_call2(v, OP_bit_and, inside, in);
+		index = times(v, index, (double)step);
+		flat = flat == DAG_NONE ? index : node_call2(v, OP_add, flat, index);
+		step *= n;
+	}
+	if (s.padding == ZEROS) /* counted from the end it is outside, too */
+		flat = node_where(v, inside, flat, number(v, flat, -1 - (double)step));
+	int image = node_reshape(v, node_value(v, 0), shape_of(3, all)), y;
+	if (s.taps == 1) {
+		Attr attr[] = { attr_int("axis", 2), attr_int("batch", 1) };
+		int in[] = { image, node_reshape(v, flat, shape_of(2, places)) };
+		y = node_call(v, OP_gather, in, 2, attr, 2);
+	} else {
+		y = read_at(v, image, flat, weight);
+	}
+	Shape out = { .rank = rank + 2, .dim = { x->shape.dim[0], x->shape.dim[1] } };
+	for (int k = 0; k < rank; k++)
+		out.dim[2 + k] = grid->shape.dim[1 + k];
+	node_set(v, 0, node_reshape(v, y, out));
+}
+
+/* ---- what overlaps is added */
+
+typedef struct Fold {
+	int rank;
+	int64_t image[SPATIAL], block[SPATIAL], dilation[SPATIAL], stride[SPATIAL], pad[2 * SPATIAL], count[SPATIAL];
+} Fold;
+
+/* n numbers of an attribute, at least `least`; without it all are `otherwise`. */
+static void read_each(Visit *v, const char *name, int n, int64_t otherwise, int64_t least, int64_t *out)
+{
+	int have;
+	const int64_t *at = node_attr_ints(v, name, &have);
+	if (node_ok(v) && have >= 0 && have != n)
+		node_fail(v, ERR_TYPE, "its attribute %s has %d numbers, but %d are needed", name, have, n);
+	for (int k = 0; k < n && node_ok(v); k++) {
+		out[k] = have < 0 ? otherwise : at[k];
+		if (out[k] < least || out[k] > 1 << 20)
+			node_fail(v, ERR_INPUT, "its attribute %s holds %lld", name, (long long)out[k]);
+	}
+}
+
+/* The element of [tap, block] that lies at an element of the image; -1 - all: none. */
+static int64_t folded(const Fold *f, int64_t pixel, int64_t tap, int64_t taps, int64_t blocks)
+{
+	int64_t block = 0, step = 1, t = tap;
+	for (int k = f->rank - 1; k >= 0; k--) {
+		int64_t at = pixel % f->image[k] + f->pad[k] - t % f->block[k] * f->dilation[k];
+		if (at < 0 || at % f->stride[k] != 0 || at / f->stride[k] >= f->count[k])
+			return -1 - taps * blocks;
+		block += at / f->stride[k] * step;
+		step *= f->count[k];
+		pixel /= f->image[k];
+		t /= f->block[k];
+	}
+	return tap * blocks + block;
+}
+
+static void import_col2im(Visit *v)
+{
+	const Item *x = node_need(v, 0);
+	Fold f = { 0 };
+	int nblock;
+	const int64_t *image = node_ints(v, 1, &f.rank), *block = node_ints(v, 2, &nblock);
+	if (node_ok(v) && (f.rank < 1 || f.rank > SPATIAL || nblock != f.rank || x->shape.rank != 3))
+		node_fail(v, ERR_TYPE, "its image_shape and block_shape must have 1 to 3 numbers, and its input 3 dimensions");
+	if (!node_ok(v))
+		return;
+	read_each(v, "dilations", f.rank, 1, 1, f.dilation);
+	read_each(v, "strides", f.rank, 1, 1, f.stride);
+	read_each(v, "pads", 2 * f.rank, 0, 0, f.pad);
+	int64_t pixels = 1, taps = 1, blocks = 1;
+	for (int k = 0; k < f.rank && node_ok(v); k++) {
+		f.image[k] = image[k];
+		f.block[k] = block[k];
+		if (image[k] < 1 || image[k] > 1 << 20 || block[k] < 1 || block[k] > 1 << 20) {
+			node_fail(v, ERR_INPUT, "no block of %lld fits an image of %lld", (long long)block[k], (long long)image[k]);
+			return;
+		}
+		int64_t room = image[k] + f.pad[k] + f.pad[f.rank + k] - f.dilation[k] * (block[k] - 1) - 1;
+		f.count[k] = room < 0 ? 0 : room / f.stride[k] + 1;
+		pixels = pixels > MOST_SAMPLED ? pixels : pixels * image[k];
+		taps = taps > MOST_SAMPLED ? taps : taps * block[k];
+		blocks = blocks > MOST_SAMPLED ? blocks : blocks * f.count[k];
+	}
+	if (node_ok(v) && (pixels > MOST_SAMPLED || taps > MOST_SAMPLED / pixels))
+		node_fail(v, ERR_UNSUPPORTED, "its image has more than %d places to add", MOST_SAMPLED);
+	if (node_ok(v) && (x->shape.dim[1] % taps != 0 || x->shape.dim[2] != blocks))
+		node_fail(v, ERR_TYPE, "its input of %lld and %lld does not hold blocks of %lld, %lld times",
+			(long long)x->shape.dim[1], (long long)x->shape.dim[2], (long long)taps, (long long)blocks);
+	if (!node_ok(v))
+		return;
+	int64_t n = x->shape.dim[0], channels = x->shape.dim[1] / taps, all[] = { n, channels, taps * blocks };
+	int64_t dim[] = { pixels, taps }, *index = arena_array(v->im->arena, int64_t, pixels * taps + 1);
+	for (int64_t p = 0; p < pixels; p++)
+		for (int64_t t = 0; t < taps; t++)
+			index[p * taps + t] = folded(&f, p, t, taps, blocks);
+	DType type = x->type, sum = dtype_eq(type, F64) ? F64 : F32;
+	int one = node_number(v, sum, 1);
+	Attr shape = attr_ints("shape", dim, 2), axis = attr_int("axis", 2);
+	int image_in = node_reshape(v, node_value(v, 0), shape_of(3, all));
+	int in[] = { dtype_is_float(type) ? image_in : node_cast(v, image_in, F32),
+		node_const(v, I64, shape_of(2, dim), index), node_call(v, OP_expand, &one, 1, &shape, 1) };
+	int y = node_cast(v, node_call(v, OP_resample, in, 3, &axis, 1), type);
+	Shape out = { .rank = f.rank + 2, .dim = { n, channels } };
+	for (int k = 0; k < f.rank; k++)
+		out.dim[2 + k] = f.image[k];
+	node_set(v, 0, node_reshape(v, y, out));
+}
+
+const OnnxRow onnx_sample_rows[] = {
+	{ "AffineGrid", 20, "", import_affine_grid },
+	{ "GridSample", 16, "", import_grid_sample },
+	{ "Col2Im", 18, "", import_col2im },
+	{ NULL, 0, NULL, NULL },
+};
