@@ -39,6 +39,7 @@ const OpCall *edit_writer(const Edit *e, int v);
 const Value *edit_at(const Edit *e, int v);
 
 /* Inside the room: the passes, and direct evaluation of moves. */
+bool pass_transposed(Dag *d, EvalFn eval, Err *err);
 bool pass_fold(Dag *d, EvalFn eval, Err *err);
 bool pass_identity(Dag *d, EvalFn eval, Err *err);
 bool pass_moves(Dag *d, EvalFn eval, Err *err);

@@ -2,6 +2,8 @@
 #include "graph/edit.h"
 
 const GraphPass graph_passes[] = {
+	{ "transposed", "nothing",
+		"transposed convolutions with constant weights are convolutions; results change by rounding", pass_transposed },
 	{ "fold", "nothing", "nothing; calls of constants become constants", pass_fold },
 	{ "identity", "nothing", "nothing; calls that give their input go", pass_identity },
 	{ "moves", "identity, which removes what two moves in a row may leave", "nothing", pass_moves },

@@ -194,6 +194,52 @@ static Dag *random_model(Arena *a, Rng *r)
 	return d;
 }
 
+/* A transposed convolution of random geometry; one of a stride and a dilation stays, and so do three dimensions. */
+static Dag *random_transposed(Arena *a, Rng *r)
+{
+	Dag *d = dag_new(a, "transposed");
+	int n = (int)rng_range(r, 1, 3);
+	int64_t groups = rng_range(r, 1, 2), filters = rng_range(r, 1, 2), channels[1] = { groups * filters };
+	int64_t x[5] = { rng_range(r, 1, 2), groups * rng_range(r, 1, 2) }, w[5] = { x[1], filters };
+	int64_t stride[3], dilation[3], pads[6], extend[3];
+	bool dilated = rng_below(r, 3) == 0;
+	for (int k = 0; k < n; k++) {
+		x[2 + k] = rng_range(r, 2, 4);
+		w[2 + k] = rng_range(r, 2, 4);
+		stride[k] = dilated ? 1 : rng_range(r, 1, 3);
+		dilation[k] = dilated ? rng_range(r, 1, 2) : 1;
+		pads[k] = rng_range(r, 0, 1);
+		pads[n + k] = rng_range(r, 0, 1);
+		extend[k] = rng_range(r, 0, 2);
+	}
+	int in[] = { dag_add_input(d, "x", F32, shape_of(2 + n, x)), constant(d, r, 2 + n, w, 0),
+		constant(d, r, 1, channels, 0) };
+	Attr attr[] = { attr_ints("strides", stride, n), attr_ints("dilations", dilation, n),
+		attr_ints("pads", pads, 2 * n), attr_ints("output_padding", extend, n), attr_int("groups", groups) };
+	dag_add_output(d, call(d, OP_conv_transpose, "y", in, (int)rng_range(r, 2, 3), attr, 5));
+	return d;
+}
+
+START_TEST(transposed_convolutions_compute_the_same)
+{
+	for (int seed = _i * 10; seed < _i * 10 + 10; seed++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Rng r = rng_seed(700 + (uint64_t)seed);
+		Dag *d = random_transposed(a, &r), *e = dag_copy(a, d);
+		const char *text = dag_str(a, d);
+		ck_assert_msg(graph_optimize(e, graph_eval_interp, &err), "%s: %s", err.text, text);
+		Tensor *v = arena_array(a, Tensor, d->value.n), *w = arena_array(a, Tensor, e->value.n);
+		const Value *x = &d->value.at[d->input.at[0]];
+		v[d->input.at[0]] = w[e->input.at[0]] = tensor_random(a, x->type, x->shape, &r);
+		ref_eval(a, d, v);
+		ref_eval(a, e, w);
+		compare(d, v, e, w, seed, text);
+		arena_free(a);
+	}
+}
+END_TEST
+
 /* A group without a Task: its result's memory is its input's, or made of its inputs'; all is row-major. */
 static void look_at(Arena *a, const Dag *d, const OpCall *c, Tensor *v)
 {
@@ -502,6 +548,7 @@ int main(void)
 	tcase_add_loop_test(tc, passes_do_what_they_say, 0, LEN(golden));
 	tcase_add_test(tc, every_pass_has_a_golden_text);
 	tcase_add_loop_test(tc, optimized_models_compute_the_same, 0, models);
+	tcase_add_loop_test(tc, transposed_convolutions_compute_the_same, 0, models / 5);
 	tcase_add_loop_test(tc, groups_are_what_they_should_be, 0, LEN(parts));
 	tcase_add_test(tc, const_value_sees_through_calls);
 	tcase_add_test(tc, large_models_take_no_time);
