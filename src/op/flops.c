@@ -67,6 +67,12 @@ static double flops_recurrent(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each * (double)op_in(d, c, 1)->shape.dim[1]);
 }
 
+/* The key is written to the state and the query reads it. */
+static double flops_linear_attention(const Dag *d, const OpCall *c, double each)
+{
+	return flops_each(d, c, each * (double)op_in(d, c, 0)->shape.dim[3]);
+}
+
 static double flops_window(const Dag *d, const OpCall *c, double each)
 {
 	int n;

@@ -57,6 +57,35 @@ static bool need_flag(const OpCall *c, const char *name, Err *err)
 	return true;
 }
 
+/* q[N,T,Hq,dk], k and decay[N,T,H,dk], v[N,T,H,dv], s[N,H,dk,dv], beta[N,T,H]; Hq is a multiple of H. */
+bool infer_linear_attention(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *q = op_in(d, c, 0), *k = op_in(d, c, 1), *v = op_in(d, c, 2);
+	if (!need_float(c, q, err) || !need_rank(c, q, 4, 4, err) || !need_rank(c, k, 4, 4, err) ||
+		!need_rank(c, v, 4, 4, err))
+		return false;
+	int64_t batch = q->shape.dim[0], steps = q->shape.dim[1], heads = k->shape.dim[2], size = q->shape.dim[3];
+	int64_t depth = v->shape.dim[3];
+	Shape keys = shape_of(4, (int64_t[]){ batch, steps, heads, size });
+	Shape state = shape_of(4, (int64_t[]){ batch, heads, size, depth });
+	Shape want[] = { q->shape, keys, shape_of(4, (int64_t[]){ batch, steps, heads, depth }), state, keys,
+		shape_of(3, (int64_t[]){ batch, steps, heads }) };
+	if (steps == 0 || size == 0)
+		return op_refuse(c, err, "it has no steps or no state");
+	if (heads == 0 || q->shape.dim[2] % heads != 0)
+		return op_refuse(c, err, "%lld heads of queries cannot share %lld states", (long long)q->shape.dim[2],
+			(long long)heads);
+	for (int i = 1; i < 6; i++) {
+		const Value *x = op_in(d, c, i);
+		if (x != NULL && (!need_same_type(c, q, x, err) || !need_shape(c, x, want[i], err)))
+			return false;
+	}
+	set_like(&out[0], q);
+	out[0].shape.dim[3] = depth;
+	out[1] = (Value){ .type = q->type, .shape = state };
+	return true;
+}
+
 /* x[T,N,G*H], r[H,G*H], then states [N,H], a bias [H] or weights of the cell [3*H], lengths i32[N]. */
 bool infer_recurrent(const Dag *d, const OpCall *c, Value *out, Err *err)
 {

@@ -19,6 +19,9 @@ ConvTranspose LpPool GlobalLpPool MaxUnpool Det Einsum ReduceProd ReduceLogSumEx
 ReduceSumSquare ArgMax ArgMin CumSum CumProd TopK Hardmax LayerNormalization RMSNormalization GroupNormalization
 InstanceNormalization MeanVarianceNormalization LpNormalization NegativeLogLikelihoodLoss
 SoftmaxCrossEntropyLoss DeformConv""".split())
+OPERATORS |= set("""Attention RotaryEmbedding LinearAttention CausalConvWithState QuantizeLinear
+DequantizeLinear DynamicQuantizeLinear MatMulInteger ConvInteger QLinearMatMul QLinearConv DFT STFT HannWindow
+HammingWindow BlackmanWindow MelWeightMatrix""".split())
 OPERATORS |= set("""CastLike BitCast Equal Less LessOrEqual Greater GreaterOrEqual And Or Xor Not BitwiseAnd BitwiseOr
 BitwiseXor BitwiseNot BitShift Where IsNaN IsInf Mod Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh
 Acosh Atanh Reciprocal Sum Mean Softplus Softsign Selu Celu Gelu Mish Swish Shrink ThresholdedRelu""".split())
@@ -29,7 +32,8 @@ DEBIAN = "libonnx-testdata"
 REFUSALS = ("indices", "training", "mask", "type", "sequence", "optional", "string", "STRING")
 
 # Data that is not what ONNX says today; counted apart.
-OUTDATED = {"test_cast_FLOAT_to_BFLOAT16": "ONNX 1.12 cut the bits off, later versions round to nearest as dlc does",
+OUTDATED = {"node/test_dft_inverse_opset19": "it holds rounding errors of 2e-7 where the result is 0",
+            "test_cast_FLOAT_to_BFLOAT16": "ONNX 1.12 cut the bits off, later versions round to nearest as dlc does",
             "test_castlike_FLOAT_to_BFLOAT16": "its input 'like' has another shape in its file than in the model",
             "test_castlike_BFLOAT16_to_FLOAT": "its input 'like' has another shape in its file than in the model"}
 
@@ -89,6 +93,11 @@ def wanted(folder):
     ops = operators(os.path.join(folder, "model.onnx"))
     return ops and all(domain in ("", "ai.onnx") and op in OPERATORS for domain, op in ops)
 
+def outdated_name(folder):
+    """The key in OUTDATED: Debian's folders by their name, those of onnx-backend with the folder above."""
+    name = os.path.basename(folder)
+    return name if DEBIAN in folder else os.path.basename(os.path.dirname(folder)) + "/" + name
+
 def run(dlc, folder):
     model = os.path.join(folder, "model.onnx")
     try:
@@ -112,7 +121,7 @@ def main():
             group = os.path.basename(os.path.dirname(folder))
             if code == 0 and ": ok" in text:
                 passed[group] = passed.get(group, 0) + 1
-            elif code == 1 and os.path.basename(folder) in OUTDATED and DEBIAN in folder:
+            elif code == 1 and outdated_name(folder) in OUTDATED:
                 outdated.append(folder)
             elif code == 1 and any(w in text for w in REFUSALS) and "differs" not in text:
                 refused.append((folder, text))
@@ -121,7 +130,7 @@ def main():
     for folder, text in refused:
         print(f"refused {os.path.basename(folder)}: {text.splitlines()[-1][:160] if text else ''}")
     for folder in outdated:
-        print(f"outdated {os.path.basename(folder)}: {OUTDATED[os.path.basename(folder)]}")
+        print(f"outdated {os.path.basename(folder)}: {OUTDATED[outdated_name(folder)]}")
     for folder, code, text in failed:
         print(f"FAILED  {folder}: exit {code}: {text[-300:]}")
     print(f"{sum(passed.values())} of {len(chosen)} chosen folders (of {len(todo)}) passed: "

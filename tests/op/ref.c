@@ -502,9 +502,9 @@ void ref_eval(Arena *a, const Dag *d, Tensor *v)
 		assert(c->nin <= 8);
 		for (int k = 0; k < c->nin; k++)
 			e.in[k] = c->in[k] == DAG_NONE ? NULL : &v[c->in[k]];
-		if (c->op == OP_rnn || c->op == OP_gru || c->op == OP_lstm) {
+		if (c->op == OP_rnn || c->op == OP_gru || c->op == OP_lstm || c->op == OP_linear_attention) {
 			Tensor all[3];
-			ref_recurrent(a, d, c, e.in, all);
+			(c->op == OP_linear_attention ? ref_linear_attention : ref_recurrent)(a, d, c, e.in, all);
 			for (int r = 0; r < c->nout; r++)
 				v[c->out[r]] = all[r];
 			continue;

@@ -26,6 +26,7 @@ Tensor tensor_of(Arena *a, DType t, Shape s, const void *data);
 void ref_eval(Arena *a, const Dag *d, Tensor *v);
 
 /* All results of a recurrent call (ref_recurrent.c). */
+void ref_linear_attention(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out);
 void ref_recurrent(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out);
 
 #endif

@@ -120,3 +120,41 @@ void ref_recurrent(Arena *a, const Dag *d, const OpCall *c, const Tensor *const 
 			memcpy(&out[2].v[n * size], s.cell, sizeof(double) * (size_t)size);
 	}
 }
+
+/* One sequence, head and value at a time: column j of a state depends on no other column. */
+void ref_linear_attention(Arena *a, const Dag *d, const OpCall *c, const Tensor *const *in, Tensor *out)
+{
+	const int64_t *q = in[0]->shape.dim, *v = in[2]->shape.dim;
+	int64_t steps = q[1], size = q[3], heads = v[2], depth = v[3], group = q[2] / heads;
+	for (int k = 0; k < 2; k++)
+		out[k] = tensor_new(a, d->value.at[c->out[k]].type, d->value.at[c->out[k]].shape);
+	assert(size <= STATE);
+	for (int64_t p = 0; p < q[0] * heads * depth; p++) {
+		int64_t n = p / depth / heads, h = p / depth % heads, j = p % depth;
+		double s[STATE];
+		for (int64_t i = 0; i < size; i++)
+			s[i] = in[3] != NULL ? in[3]->v[((n * heads + h) * size + i) * depth + j] : 0;
+		for (int64_t t = 0; t < steps; t++) {
+			int64_t at = (n * steps + t) * heads + h;
+			const double *key = &in[1]->v[at * size];
+			double known = 0, value = in[2]->v[at * depth + j];
+			for (int64_t i = 0; i < size; i++) {
+				s[i] *= in[4] != NULL ? in[4]->v[at * size + i] : 1;
+				known += s[i] * key[i];
+			}
+			if (in[5] != NULL)
+				value = in[5]->v[at] * (value - known);
+			for (int64_t i = 0; i < size; i++)
+				s[i] += key[i] * value;
+			for (int64_t g = 0; g < group; g++) {
+				int64_t row = (n * steps + t) * heads * group + h * group + g;
+				double sum = 0;
+				for (int64_t i = 0; i < size; i++)
+					sum += in[0]->v[row * size + i] * s[i];
+				out[0].v[row * depth + j] = sum;
+			}
+		}
+		for (int64_t i = 0; i < size; i++)
+			out[1].v[((n * heads + h) * size + i) * depth + j] = s[i];
+	}
+}

@@ -171,3 +171,39 @@ bool onnx_write_recurrent(const Call *k)
 		reshaped(k, result[i], shape_of(2, (int64_t[]){ batch, size }), k->out[i]);
 	return true;
 }
+
+/* Input i with its heads joined, [batch, steps, heads * size]; NULL: it is absent. */
+static const char *joined(const Call *k, int i, const char *x)
+{
+	if (i >= k->c->nin || k->in[i] == NULL)
+		return NULL;
+	Shape s = call_in(k, i)->shape;
+	Shape flat = shape_of(3, (int64_t[]){ s.dim[0], s.dim[1], s.dim[2] * s.dim[3] });
+	return reshaped(k, x, flat, out_name(k->o, k->out[0]));
+}
+
+/* ONNX takes the logarithms of the decays. */
+bool onnx_write_linear_attention(const Call *k)
+{
+	bool decays = k->c->nin > 4 && k->in[4] != NULL, delta = k->c->nin > 5 && k->in[5] != NULL;
+	const char *logs = NULL, *result = out_name(k->o, k->out[0]);
+	if (decays) {
+		logs = out_name(k->o, k->out[0]);
+		OutNode l = out_begin(k->o, "Log");
+		out_input(&l, k->in[4]);
+		out_end(&l, logs);
+	}
+	const char *in[] = { joined(k, 0, k->in[0]), joined(k, 1, k->in[1]), joined(k, 2, k->in[2]),
+		k->c->nin > 3 ? k->in[3] : NULL, decays ? joined(k, 4, logs) : NULL, delta ? k->in[5] : NULL };
+	OutNode n = out_begin(k->o, k->type);
+	for (int i = 0; i < 6; i++)
+		out_input(&n, in[i]);
+	out_int(&n, "q_num_heads", call_in(k, 0)->shape.dim[2]);
+	out_int(&n, "kv_num_heads", call_in(k, 1)->shape.dim[2]);
+	out_text(&n, "update_rule", delta ? (decays ? "gated_delta" : "delta") : decays ? "gated" : "linear");
+	out_float(&n, "scale", 1);
+	vec_push(k->o->arena, &n.node.output, result);
+	out_end(&n, k->out[1]);
+	reshaped(k, result, k->o->dag->value.at[k->c->out[0]].shape, k->out[0]);
+	return true;
+}

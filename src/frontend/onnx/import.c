@@ -28,6 +28,10 @@ static const OnnxRow *const row_lists[] = {
 	onnx_einsum_rows,
 	onnx_deform_rows,
 	onnx_recurrent_rows,
+	onnx_state_rows,
+	onnx_attention_rows,
+	onnx_quant_rows,
+	onnx_signal_rows,
 };
 
 typedef VEC(OnnxNode) Nodes;

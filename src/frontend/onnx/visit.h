@@ -43,6 +43,10 @@ extern const OnnxRow onnx_loss_rows[];
 extern const OnnxRow onnx_einsum_rows[];
 extern const OnnxRow onnx_deform_rows[];
 extern const OnnxRow onnx_recurrent_rows[];
+extern const OnnxRow onnx_state_rows[];
+extern const OnnxRow onnx_attention_rows[];
+extern const OnnxRow onnx_quant_rows[];
+extern const OnnxRow onnx_signal_rows[];
 
 bool node_ok(const Visit *n);
 /* "node 'x' (Conv): ..." */

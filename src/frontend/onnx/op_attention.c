@@ -1,0 +1,341 @@
+/*
+ * Rows of attention: products and a softmax, with everything between them elementwise. Masks, causality and the lengths
+ * of padded caches become one bias, whose constant parts are computed while importing. Heads that share keys and values
+ * (grouped queries) are a dimension of their own, so nothing is repeated.
+ */
+#include "frontend/onnx/compose.h"
+
+#include "op/element.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The modes of the result qk_matmul_output: what the product has been through. */
+enum { SCORES_SCALED, SCORES_CAPPED, SCORES_BIASED, SCORES_SOFTMAX, SCORES_MODES };
+
+typedef struct Attention {
+	Visit *v;
+	bool flat; /* inputs and Y are [batch, length, heads * size] */
+	int64_t batch, heads, shared; /* shared: heads of keys and values */
+	int64_t queries, keys, past;  /* lengths; keys with the past ones */
+	int64_t size, depth;          /* of an element of Q and K, of V */
+} Attention;
+
+/* x[batch, length, heads * size] as [batch, heads, length, size]. */
+static int split_heads(Visit *v, int x, int64_t heads)
+{
+	Shape s = node_val(v, x)->shape;
+	int64_t dim[] = { s.dim[0], s.dim[1], heads, heads > 0 ? s.dim[2] / heads : 0 }, turn[] = { 0, 2, 1, 3 };
+	return node_transpose(v, node_view(v, x, 4, dim), turn);
+}
+
+static int join_heads(Visit *v, int x)
+{
+	int64_t turn[] = { 0, 2, 1, 3 };
+	int y = node_transpose(v, x, turn);
+	Shape s = node_val(v, y)->shape;
+	int64_t dim[] = { s.dim[0], s.dim[1], s.dim[2] * s.dim[3] };
+	return node_view(v, y, 3, dim);
+}
+
+/* Input k as [batch, heads, length, size]. */
+static int operand(Attention *a, int k, const char *what, const char *attr)
+{
+	Visit *v = a->v;
+	const Item *x = node_need(v, k);
+	int64_t heads = node_attr_int(v, attr, 0);
+	if (node_ok(v) && x->shape.rank != 3 && x->shape.rank != 4)
+		node_fail(v, ERR_TYPE, "its input %s has %d dimensions, but 3 or 4 are needed", what, x->shape.rank);
+	if (node_ok(v) && !dtype_is_float(x->type))
+		node_fail(v, ERR_TYPE, "its input %s is not of a floating type", what);
+	if (x->shape.rank == 4 || !node_ok(v))
+		return node_value(v, k);
+	a->flat = true;
+	if (heads < 1 || x->shape.dim[2] % heads != 0) {
+		node_fail(v, ERR_TYPE, "its attribute %s is %lld, which does not divide the %lld elements of its input %s",
+			attr, (long long)heads, (long long)x->shape.dim[2], what);
+		return DAG_NONE;
+	}
+	return split_heads(v, node_value(v, k), heads);
+}
+
+/* Input `past` before the new keys or values. */
+static int with_past(Visit *v, int past, int x)
+{
+	const Item *it = node_in(v, past);
+	if (it == NULL)
+		return x;
+	if (node_ok(v) && it->shape.rank != 4)
+		node_fail(v, ERR_TYPE, "its input %d has %d dimensions, but 4 are needed", past + 1, it->shape.rank);
+	int both[] = { node_value(v, past), x };
+	return node_concat(v, both, 2, 2);
+}
+
+/* Constant [queries, keys]: true where a query may see a key. */
+static int causal_mask(const Attention *a)
+{
+	Visit *v = a->v;
+	int64_t dim[] = { a->queries, a->keys };
+	if (a->keys > 0 && a->queries > ((int64_t)1 << 30) / a->keys) {
+		node_fail(v, ERR_UNSUPPORTED, "a causal mask of %lld x %lld elements is too large", (long long)a->queries,
+			(long long)a->keys);
+		return DAG_NONE;
+	}
+	unsigned char *may = arena_alloc(v->im->arena, (size_t)(dim[0] * dim[1]) + 1);
+	for (int64_t q = 0; q < dim[0]; q++)
+		for (int64_t k = 0; k < dim[1]; k++)
+			may[q * dim[1] + k] = k <= q + a->past;
+	return node_const(v, BOOL, shape_of(2, dim), may);
+}
+
+/* Constant [keys] 0, 1, 2, ... against the lengths of the sequences, [batch,1,1,1]: true where a key is no padding. */
+static int length_mask(const Attention *a, int lengths)
+{
+	Visit *v = a->v;
+	int64_t *at = arena_array(v->im->arena, int64_t, a->keys + 1), dim[] = { a->batch, 1, 1, 1 };
+	for (int64_t k = 0; k < a->keys; k++)
+		at[k] = k;
+	int places = node_const(v, I64, shape_of(1, &a->keys), at);
+	return node_call2(v, OP_less, places, node_view(v, node_cast(v, lengths, I64), 4, dim));
+}
+
+/* `x` where the mask is true, else -inf. */
+static int masked(Visit *v, int mask, int x)
+{
+	int in[] = { mask, x, node_number(v, node_val(v, x)->type, -INFINITY) };
+	return node_call(v, OP_where, in, 3, NULL, 0);
+}
+
+/* The mask of the model, padded with -inf to all keys. It broadcasts to [batch, heads, queries, keys]. */
+static int model_mask(const Attention *a, DType t)
+{
+	Visit *v = a->v;
+	const Item *it = node_in(v, 3);
+	int x = node_value(v, 3), rank = it->shape.rank;
+	char s[160];
+	if (rank < 1 || rank > 4 || it->shape.dim[rank - 1] > a->keys) {
+		node_fail(v, ERR_TYPE, "its mask of shape %s does not fit %lld keys", shape_str(it->shape, s),
+			(long long)a->keys);
+		return DAG_NONE;
+	}
+	int64_t last = it->shape.dim[rank - 1], pads[8] = { 0 };
+	if (it->type.kind == DT_BOOL)
+		x = masked(v, x, node_number(v, t, 0));
+	else
+		x = node_cast(v, x, t);
+	if (last == a->keys || last == 1)
+		return x;
+	pads[2 * rank - 1] = a->keys - last;
+	Attr attr[] = { attr_ints("pads", pads, 2 * rank), attr_float("value", -INFINITY) };
+	return node_call(v, OP_pad, &x, 1, attr, 2);
+}
+
+/* x[batch, heads, ..] with the heads as [shared, heads / shared]; a dimension of 1 stays one. */
+static int grouped(const Attention *a, int x)
+{
+	Shape s = node_val(a->v, x)->shape, t = { .rank = 5 };
+	int missing = 4 - s.rank;
+	if (a->heads == a->shared || !node_ok(a->v))
+		return x;
+	for (int k = 0; k < 4; k++)
+		t.dim[k < 2 ? k : k + 1] = k < missing ? 1 : s.dim[k - missing];
+	t.dim[2] = t.dim[1] == 1 ? 1 : a->heads / a->shared;
+	t.dim[1] = t.dim[1] == 1 ? 1 : a->shared;
+	return node_reshape(a->v, x, t);
+}
+
+static void read_lengths(Attention *a, int q, int k, int value)
+{
+	Visit *v = a->v;
+	Shape s = node_val(v, q)->shape, t = node_val(v, k)->shape, u = node_val(v, value)->shape;
+	if (!node_ok(v))
+		return;
+	a->batch = s.dim[0];
+	a->heads = s.dim[1];
+	a->queries = s.dim[2];
+	a->size = s.dim[3];
+	a->shared = t.dim[1];
+	a->keys = t.dim[2];
+	a->depth = u.dim[3];
+	if (t.dim[0] != a->batch || u.dim[0] != a->batch || u.dim[1] != a->shared || u.dim[2] != a->keys ||
+		t.dim[3] != a->size)
+		node_fail(v, ERR_TYPE, "its keys and values do not fit its queries or each other");
+	else if (a->shared == 0 || a->heads % a->shared != 0)
+		node_fail(v, ERR_TYPE, "%lld heads of queries cannot share %lld heads of keys", (long long)a->heads,
+			(long long)a->shared);
+}
+
+static double read_scale(Attention *a)
+{
+	Visit *v = a->v;
+	double scale = a->size > 0 ? 1 / sqrt((double)a->size) : 1;
+	if (node_has(v, "scale"))
+		scale = node_attr_float(v, "scale", scale);
+	return scale;
+}
+
+/* Scores [batch, shared, group, queries, keys], or without the group where each head has its own keys. */
+static int product(const Attention *a, int q, int k)
+{
+	Attr turn = attr_int("tb", 1);
+	Shape s = node_val(a->v, k)->shape;
+	if (a->heads != a->shared) {
+		int64_t dim[] = { s.dim[0], s.dim[1], 1, s.dim[2], s.dim[3] };
+		k = node_view(a->v, k, 5, dim);
+	}
+	int in[] = { grouped(a, q), k };
+	return node_call(a->v, OP_matmul, in, 2, &turn, 1);
+}
+
+static int weighted(const Attention *a, int probs, int value)
+{
+	Shape s = node_val(a->v, value)->shape;
+	if (a->heads != a->shared) {
+		int64_t dim[] = { s.dim[0], s.dim[1], 1, s.dim[2], s.dim[3] };
+		value = node_view(a->v, value, 5, dim);
+	}
+	return node_call2(a->v, OP_matmul, probs, value);
+}
+
+/* All masks as one bias to the scores; DAG_NONE: there is none. */
+static int bias(const Attention *a, DType t)
+{
+	Visit *v = a->v;
+	int b = DAG_NONE, zero = node_number(v, t, 0);
+	if (node_in(v, 3) != NULL)
+		b = model_mask(a, t);
+	if (node_attr_int(v, "is_causal", 0) != 0)
+		b = masked(v, causal_mask(a), b != DAG_NONE ? b : zero);
+	if (v->frame->opset >= 24 && node_in(v, 6) != NULL)
+		b = masked(v, length_mask(a, node_value(v, 6)), b != DAG_NONE ? b : zero);
+	return b;
+}
+
+static DType softmax_type(Visit *v, DType t)
+{
+	int64_t code = node_attr_int(v, "softmax_precision", 0);
+	if (code != 0 && node_ok(v) && (!onnx_type_from(code, &t) || !dtype_is_float(t)))
+		node_fail(v, ERR_UNSUPPORTED, "its attribute softmax_precision is %s, which is not supported",
+			onnx_type_name(code));
+	return t;
+}
+
+static void import_attention(Visit *v)
+{
+	Attention a = { .v = v };
+	int q = operand(&a, 0, "Q", "q_num_heads"), fresh = operand(&a, 1, "K", "kv_num_heads");
+	int value = operand(&a, 2, "V", "kv_num_heads"), mode = (int)node_attr_int(v, "qk_matmul_output_mode", 0);
+	double cap = node_attr_float(v, "softcap", 0);
+	if (node_ok(v) && (mode < 0 || mode >= SCORES_MODES))
+		node_fail(v, ERR_INPUT, "its attribute qk_matmul_output_mode is %d, not 0 to 3", mode);
+	if (node_ok(v) && !(cap >= 0))
+		node_fail(v, ERR_INPUT, "its attribute softcap is %g, but must not be negative", cap);
+	if (node_ok(v) && (node_in(v, 4) == NULL) != (node_in(v, 5) == NULL))
+		node_fail(v, ERR_INPUT, "it has past keys or past values, but not both");
+	int k = with_past(v, 4, fresh);
+	value = with_past(v, 5, value);
+	if (!node_ok(v))
+		return;
+	a.past = node_val(v, k)->shape.dim[2] - node_val(v, fresh)->shape.dim[2];
+	read_lengths(&a, q, k, value);
+	DType t = node_val(v, q)->type;
+	int64_t scores[] = { a.batch, a.heads, a.queries, a.keys }, result[] = { a.batch, a.heads, a.queries, a.depth };
+	int stage[SCORES_MODES], s = product(&a, node_with_number(v, OP_mul, q, read_scale(&a)), k);
+	stage[SCORES_SCALED] = s;
+	if (cap > 0)
+		s = node_with_number(v, OP_mul, node_call1(v, OP_tanh, node_with_number(v, OP_div, s, cap)), cap);
+	stage[SCORES_CAPPED] = s;
+	int b = bias(&a, t);
+	if (b != DAG_NONE)
+		s = node_call2(v, OP_add, s, grouped(&a, b));
+	stage[SCORES_BIASED] = s;
+	s = node_cast(v, s, softmax_type(v, t));
+	Attr last = attr_int("axis", -1);
+	s = node_cast(v, node_call(v, OP_softmax, &s, 1, &last, 1), node_val(v, value)->type);
+	stage[SCORES_SOFTMAX] = s;
+	int y = node_view(v, weighted(&a, s, value), 4, result);
+	node_set(v, 0, a.flat ? join_heads(v, y) : y);
+	if (node_used(v, 1))
+		node_set(v, 1, k);
+	if (node_used(v, 2))
+		node_set(v, 2, value);
+	if (node_used(v, 3))
+		node_set(v, 3, node_view(v, stage[mode], 4, scores));
+}
+
+/* Rows of a cache of cosines or sines for each position, [batch, 1, length, half]. */
+static int rotations(Visit *v, int k, int64_t batch, int64_t length, int64_t half)
+{
+	const Item *cache = node_need(v, k), *at = node_in(v, 3);
+	int x = node_value(v, k);
+	char s[160];
+	int64_t dim[] = { batch, 1, length, half };
+	if (at != NULL) {
+		int in[] = { x, node_value(v, 3) };
+		Attr attr = attr_int("axis", 0);
+		x = node_call(v, OP_gather, in, 2, &attr, 1);
+	}
+	Shape want = shape_of(3, (int64_t[]){ batch, length, half }), have = node_val(v, x)->shape;
+	if (have.rank == 3 && have.dim[2] > half) {
+		x = node_slice(v, x, 2, 0, half);
+		have.dim[2] = half;
+	}
+	if (node_ok(v) && !shape_eq(have, want))
+		node_fail(v, ERR_TYPE, "its cache of shape %s does not give %lld angles for each position",
+			shape_str(cache->shape, s), (long long)half);
+	return node_view(v, x, 4, dim);
+}
+
+/* Pairs of elements are rotated: those of both halves, or neighbours where they are interleaved. */
+static void import_rotary(Visit *v)
+{
+	const Item *x = node_need(v, 0);
+	int64_t heads = node_attr_int(v, "num_heads", 0), size = node_attr_int(v, "rotary_embedding_dim", 0);
+	bool interleaved = node_attr_int(v, "interleaved", 0) != 0, flat = x->shape.rank == 3;
+	if (node_ok(v) && x->shape.rank != 3 && x->shape.rank != 4)
+		node_fail(v, ERR_TYPE, "its input has %d dimensions, but 3 or 4 are needed", x->shape.rank);
+	if (node_ok(v) && flat && (heads < 1 || x->shape.dim[2] % heads != 0))
+		node_fail(v, ERR_TYPE, "its attribute num_heads is %lld, which does not divide %lld elements", (long long)heads,
+			(long long)x->shape.dim[2]);
+	if (!node_ok(v))
+		return;
+	int in = flat ? split_heads(v, node_value(v, 0), heads) : node_value(v, 0);
+	Shape s = node_val(v, in)->shape;
+	int64_t all = s.dim[3];
+	size = size != 0 ? size : all;
+	if (size < 0 || size > all || size % 2 != 0)
+		node_fail(v, ERR_TYPE, "it cannot rotate %lld of %lld elements", (long long)size, (long long)all);
+	if (!node_ok(v))
+		return;
+	int64_t half = size / 2, pairs[] = { s.dim[0], s.dim[1], s.dim[2], half, 2 };
+	int64_t lone[] = { s.dim[0], s.dim[1], s.dim[2], half };
+	int cosine = rotations(v, 1, s.dim[0], s.dim[2], half), sine = rotations(v, 2, s.dim[0], s.dim[2], half);
+	int turned = node_slice(v, in, 3, 0, size), a, b, part[2];
+	if (interleaved) {
+		int two = node_view(v, turned, 5, pairs);
+		a = node_view(v, node_slice(v, two, 4, 0, 1), 4, lone);
+		b = node_view(v, node_slice(v, two, 4, 1, 1), 4, lone);
+	} else {
+		a = node_slice(v, turned, 3, 0, half);
+		b = node_slice(v, turned, 3, half, half);
+	}
+	part[0] = node_call2(v, OP_sub, node_call2(v, OP_mul, cosine, a), node_call2(v, OP_mul, sine, b));
+	part[1] = node_call2(v, OP_add, node_call2(v, OP_mul, sine, a), node_call2(v, OP_mul, cosine, b));
+	if (interleaved) {
+		pairs[4] = 1;
+		part[0] = node_view(v, part[0], 5, pairs);
+		part[1] = node_view(v, part[1], 5, pairs);
+	}
+	turned = node_concat(v, part, 2, interleaved ? 4 : 3);
+	if (interleaved)
+		turned = node_view(v, turned, 4, (int64_t[]){ s.dim[0], s.dim[1], s.dim[2], size });
+	int whole[] = { turned, node_slice(v, in, 3, size, all - size) };
+	int y = size == all ? turned : node_concat(v, whole, 2, 3);
+	node_set(v, 0, flat ? join_heads(v, y) : y);
+}
+
+const OnnxRow onnx_attention_rows[] = {
+	{ "Attention", 23, "", import_attention },
+	{ "RotaryEmbedding", 23, "", import_rotary },
+	{ NULL, 0, NULL, NULL },
+};
