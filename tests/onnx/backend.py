@@ -26,7 +26,7 @@ OPERATORS |= set("""CastLike BitCast Equal Less LessOrEqual Greater GreaterOrEqu
 BitwiseXor BitwiseNot BitShift Where IsNaN IsInf Mod Sign Floor Ceil Round Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh
 Acosh Atanh Reciprocal Sum Mean Softplus Softsign Selu Celu Gelu Mish Swish Shrink ThresholdedRelu""".split())
 OPERATORS |= set("""Resize Upsample Range EyeLike Trilu OneHot Compress NonZero DepthToSpace SpaceToDepth Tile
-CenterCropPad ReverseSequence TensorScatter AffineGrid GridSample Col2Im""".split())
+CenterCropPad ReverseSequence TensorScatter AffineGrid GridSample Col2Im RoiAlign""".split())
 # What these operators are refused for, by the words of the refusal; counted apart.
 DEBIAN = "libonnx-testdata"
 REFUSALS = ("indices", "training", "mask", "type", "sequence", "optional", "string", "STRING")

@@ -249,6 +249,114 @@ static void import_grid_sample(Visit *v)
 	node_set(v, 0, node_reshape(v, y, out));
 }
 
+/* ---- regions */
+
+typedef struct Regions {
+	int rois; /* [count, 4], of the type that places are computed in */
+	int64_t count, samples; /* of one bin along one axis */
+	double scale;
+	bool half_pixel;
+} Regions;
+
+/*
+ * Along one axis, the indices and weights of both elements around each sample of each of `bins`, as [count, bins,
+ * samples, 2]. One further than an element outside has no weight.
+ */
+static void region_taps(Visit *v, const Regions *r, int axis, int64_t n, int64_t bins, int *index, int *weight)
+{
+	double offset = r->half_pixel ? 0.5 : 0, both[] = { 0, 1 };
+	int64_t many = bins * r->samples, column_of[] = { r->count, many, 1 }, parts[] = { r->count, bins, r->samples, 2 };
+	double *at = arena_array(v->im->arena, double, many + 1);
+	for (int64_t i = 0; i < many; i++)
+		at[i] = (double)(i / r->samples) + ((double)(i % r->samples) + 0.5) / (double)r->samples;
+	DType type = node_val(v, r->rois)->type;
+	int start = plus(v, times(v, column(v, r->rois, axis), r->scale), -offset);
+	int end = plus(v, times(v, column(v, r->rois, 2 + axis), r->scale), -offset);
+	int length = node_call2(v, OP_sub, end, start);
+	if (!r->half_pixel)
+		length = node_call2(v, OP_maximum, length, number(v, length, 1));
+	int bin = times(v, length, 1 / (double)bins);
+	int place = node_call2(v, OP_add, start, node_call2(v, OP_mul, bin, numbers(v, type, at, many, 2)));
+	int inside = node_call2(v, OP_bit_and, node_call2(v, OP_less_equal, number(v, place, -1), place),
+		node_call2(v, OP_less_equal, place, number(v, place, (double)n)));
+	Attr to[] = { attr_float("lo", 0), attr_float("hi", (double)n - 1) };
+	place = node_reshape(v, node_call(v, OP_clip, &place, 1, to, 2), shape_of(3, column_of));
+	int low = node_call1(v, OP_floor, place), past = node_call2(v, OP_sub, place, low);
+	int distance = node_call1(v, OP_abs, node_call2(v, OP_sub, numbers(v, type, both, 2, 3), past));
+	int w = plus(v, times(v, distance, -1), 1);
+	w = node_where(v, node_reshape(v, inside, shape_of(3, column_of)), w, number(v, w, 0));
+	int i = node_call2(v, OP_add, node_cast(v, low, I64), numbers(v, I64, both, 2, 3));
+	i = node_call(v, OP_clip, &i, 1, to, 2);
+	*index = node_reshape(v, i, shape_of(4, parts));
+	*weight = node_reshape(v, w, shape_of(4, parts));
+}
+
+/* [count, bins, samples, 2] with a dimension of 1 before (or behind) each of the last three, for the other axis. */
+static int beside(Visit *v, int x, bool before)
+{
+	const Shape *s = &node_val(v, x)->shape;
+	int64_t dim[7] = { s->dim[0] };
+	for (int k = 1; k < 4; k++) {
+		dim[2 * k - 1] = before ? 1 : s->dim[k];
+		dim[2 * k] = before ? s->dim[k] : 1;
+	}
+	return node_reshape(v, x, shape_of(7, dim));
+}
+
+static void import_roi_align(Visit *v)
+{
+	const Item *x = node_need(v, 0), *rois = node_need(v, 1), *which = node_need(v, 2);
+	bool newer = v->frame->opset >= 16;
+	const char *place = newer ? node_attr_text(v, "coordinate_transformation_mode", "half_pixel") : "output_half_pixel";
+	const char *mode = node_attr_text(v, "mode", "avg");
+	bool max = strcmp(mode, "max") == 0;
+	int64_t h = node_attr_int(v, "output_height", 1), w = node_attr_int(v, "output_width", 1);
+	Regions r = { .samples = node_attr_int(v, "sampling_ratio", 0), .scale = node_attr_float(v, "spatial_scale", 1) };
+	r.half_pixel = strcmp(place, "half_pixel") == 0;
+	r.count = rois->shape.rank > 0 ? rois->shape.dim[0] : 0;
+	const int64_t *d = x->shape.dim;
+	if (node_ok(v) && (x->shape.rank != 4 || rois->shape.rank != 2 || rois->shape.dim[1] != 4 || d[2] < 1 || d[3] < 1 ||
+						  which->shape.rank != 1 || which->shape.dim[0] != r.count || !dtype_is_float(x->type)))
+		node_fail(v, ERR_TYPE, "its regions do not fit its input, or are not four numbers and a place each");
+	bool known = (max || strcmp(mode, "avg") == 0) && (r.half_pixel || strcmp(place, "output_half_pixel") == 0);
+	if (node_ok(v) && !known)
+		node_fail(v, ERR_UNSUPPORTED, "dlc does not know both its mode '%.60s' and its places '%.60s'", mode, place);
+	if (node_ok(v) && r.samples == 0)
+		node_fail(v, ERR_UNSUPPORTED, "its sampling_ratio is 0, so its work depends on data: give a positive one");
+	if (node_ok(v) && (h < 1 || w < 1 || h > 1 << 10 || w > 1 << 10 || r.samples < 1 || r.samples > 1 << 10))
+		node_fail(v, ERR_INPUT, "its output of %lldx%lld with %lld samples is out of range", (long long)h, (long long)w,
+			(long long)r.samples);
+	if (!node_ok(v))
+		return;
+	r.rois = node_cast(v, node_value(v, 1), dtype_eq(x->type, F64) ? F64 : F32);
+	int across, down, across_weight, down_weight;
+	region_taps(v, &r, 0, d[3], w, &across, &across_weight);
+	region_taps(v, &r, 1, d[2], h, &down, &down_weight);
+	int64_t each[] = { r.count, 1, 1, 1, 1, 1, 1 }, taps[] = { r.count * h * w, r.samples * r.samples * 4 };
+	int64_t elements[] = { d[1], d[0] * d[2] * d[3] }, turn[] = { 1, 0, 2, 3 };
+	int image = node_reshape(v, node_cast(v, node_value(v, 2), I64), shape_of(7, each));
+	int index = node_call2(v, OP_add, times(v, beside(v, down, false), (double)d[3]), beside(v, across, true));
+	index = node_call2(v, OP_add, times(v, image, (double)(d[2] * d[3])), index);
+	int weight = node_call2(v, OP_mul, beside(v, down_weight, false), beside(v, across_weight, true));
+	if (!max)
+		weight = times(v, weight, 1 / (double)(r.samples * r.samples));
+	index = node_reshape(v, index, shape_of(2, taps));
+	weight = node_reshape(v, weight, shape_of(2, taps));
+	Attr perm = attr_ints("perm", turn, 4), axis = attr_int("axis", 1), last = attr_ints("axes", (int64_t[]){ 2 }, 1);
+	int in[] = { node_value(v, 0), index, weight }, y;
+	in[0] = node_reshape(v, node_call(v, OP_transpose, in, 1, &perm, 1), shape_of(2, elements));
+	if (max) {
+		y = node_call(v, OP_gather, in, 2, &axis, 1);
+		y = node_call2(v, OP_mul, y, node_cast(v, weight, x->type));
+		y = node_call(v, OP_reduce_max, &y, 1, &last, 1);
+	} else {
+		y = node_call(v, OP_resample, in, 3, &axis, 1);
+	}
+	int64_t out[] = { d[1], r.count, h, w };
+	y = node_reshape(v, y, shape_of(4, out));
+	node_set(v, 0, node_call(v, OP_transpose, &y, 1, &perm, 1));
+}
+
 /* ---- what overlaps is added */
 
 typedef struct Fold {
@@ -341,6 +449,7 @@ static void import_col2im(Visit *v)
 const OnnxRow onnx_sample_rows[] = {
 	{ "AffineGrid", 20, "", import_affine_grid },
 	{ "GridSample", 16, "", import_grid_sample },
+	{ "RoiAlign", 10, "", import_roi_align },
 	{ "Col2Im", 18, "", import_col2im },
 	{ NULL, 0, NULL, NULL },
 };
