@@ -102,13 +102,43 @@ static void add_digits(Ir *ir, ThreadAccesses *all, const Buf *b)
 	}
 }
 
+typedef struct Loads {
+	const char *buf;
+	bool any;
+} Loads;
+
+static void meet_load(const Expr *e, void *arg)
+{
+	Loads *l = arg;
+	l->any |= e->op == IR_LOAD && strcmp(e->name, l->buf) == 0;
+}
+
+static bool is_threads(const Stmt *s, void *arg)
+{
+	(void)arg;
+	return ir_axis_of(s, NULL) == AXIS_BLOCK;
+}
+
+/* Every thread tests a condition around loops bound to block axes, while a statement beside them has one thread. */
+static bool tests(const Stmt *s, void *buf)
+{
+	Loads l = { .buf = buf };
+	if (s->kind != ST_IF || ir_find_below(s, is_threads, NULL) == NULL)
+		return false;
+	ir_each_node(s->branch.cond, meet_load, &l);
+	return l.any;
+}
+
 bool own_check(Sched *s, const char *what, const Fn *fn, ThreadMemo *memo, const Stmt *alloc, int depth)
 {
 	const char *name = alloc->alloc->name;
 	bool fragment = strcmp(alloc->alloc->scope, "fragment") == 0;
 	ThreadAccesses all = { .arena = ir_arena(s->ir) };
-	for (const Stmt *c = alloc->next; c != NULL; c = c->next)
+	for (const Stmt *c = alloc->next; c != NULL; c = c->next) {
+		if (tests(c, (void *)(uintptr_t)name) || ir_find_below(c, tests, (void *)(uintptr_t)name) != NULL)
+			return sched_refuse(s, what, name, "it is local to a thread, but a condition of all threads reads it");
 		ir_thread_accesses(s->ir, &s->facts, s->ks, fn, c, false, &all);
+	}
 	add_digits(s->ir, &all, alloc->alloc);
 	for (size_t i = 0; i < all.at.n && fragment; i++)
 		all.at.at[i].warp = false; /* the warp has it, not each of its lanes */

@@ -156,10 +156,11 @@ static const char *any_word(Prim p, Rng *rng)
 /* Names of the results: new ones, of which a few are in use already. */
 static void add_results(Text *line, const PrimRow *row, const Loops *l, Rng *rng)
 {
-	const char *many = strchr(row->makes, '*');
-	int n = many != NULL ? (int)(many - row->makes) / 2 + (int)rng_below(rng, 5)
-		: ((int)strlen(row->makes) + 1) / 2;
-	n += n == 0;
+	int n = ((int)strlen(row->makes) + 1) / 2;
+	if (row->makes[1] == '*')
+		n = 1 + (int)rng_below(rng, 4);
+	else if (strchr(row->makes, '*') != NULL)
+		n--; /* names of the loops of cache_write may be left out */
 	text_add(line, " as");
 	for (int k = 0; k < n; k++)
 		if (rng_below(rng, 16) == 0)

@@ -1469,3 +1469,34 @@ fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
 --- bind p grid.y; bind a grid.x; bind b grid.x; last p
 ! trace:4: last p: the next launch may read elements of part that blocks of other places write
 ===
+fn f(x: in f32[4, 8, 16], y: out f32[8, 16]) {
+	alloc part: f32[4, 8, 16]
+	for p in 0..4 {
+		for a in 0..2 {
+			for i in 0..4 {
+				for j in 0..16 {
+					block one(vp: spatial 0..4 = p, vi: spatial 0..8 = a * 4 + i, vj: spatial 0..16 = j) {
+						part[vp, vi, vj] = x[vp, vi, vj] * x[vp, vi, vj]
+					}
+				}
+			}
+		}
+	}
+	for b in 0..2 {
+		for k in 0..4 {
+			for l in 0..16 {
+				for q in 0..4 {
+					block all(vk: spatial 0..8 = b * 4 + k, vl: spatial 0..16 = l, vq: reduce 0..4 = q) {
+						init {
+							y[vk, vl] = 0.0
+						}
+						sum y[vk, vl] <- part[vq, vk, vl]
+					}
+				}
+			}
+		}
+	}
+}
+--- bind p grid.y; bind a grid.x; bind j block.x; bind b grid.x; bind l block.x; last p; scope p.last local
+! trace:7: scope p.last: it is local to a thread, but a condition of all threads reads it
+===
