@@ -39,6 +39,9 @@ static bool check_shape(int row, Shape s, Err *err)
 		return fail(err, ERR_USAGE, "shape", "%s must be N,%lld,H,W: a batch of images", name, (long long)usual.dim[1]);
 	if (tokens && s.rank != 2)
 		return fail(err, ERR_USAGE, "shape", "%s must be N,T: a batch of T tokens", name);
+	if (usual.rank == 3 && (s.rank != 3 || s.dim[2] != usual.dim[2]))
+		return fail(err, ERR_USAGE, "shape", "%s must be T,N,%lld: T steps of a batch", name,
+			(long long)usual.dim[2]);
 	if (usual.rank == 2 && !tokens && (s.rank != 2 || s.dim[1] != usual.dim[1]))
 		return fail(err, ERR_USAGE, "shape", "%s must be N,%lld, not %s", name, (long long)usual.dim[1],
 			shape_str(s, text));
@@ -50,8 +53,9 @@ static bool input_shape(int row, const ModelArgs *args, Shape *out, Err *err)
 {
 	const char *name = rows[row].input;
 	*out = rows[row].shape;
+	const int batch = out->rank == 3 ? 1 : 0; /* steps come before the batch */
 	if (args->batch > 0)
-		out->dim[0] = args->batch;
+		out->dim[batch] = args->batch;
 	for (int k = 0; k < args->nshape; k++) {
 		const ShapeArg *s = &args->shape[k];
 		if (strcmp(s->name, name) != 0)
@@ -60,7 +64,7 @@ static bool input_shape(int row, const ModelArgs *args, Shape *out, Err *err)
 			return false;
 		*out = s->shape;
 	}
-	if (args->batch > 0 && out->dim[0] != args->batch)
+	if (args->batch > 0 && out->dim[batch] != args->batch)
 		return fail(err, ERR_USAGE, "batch", "is %lld, but %s is given a batch of %lld: give only one of them",
 			(long long)args->batch, name, (long long)out->dim[0]);
 	if (args->nbind > 0)
