@@ -159,6 +159,15 @@ static int part_to_join(const Build *b, const OpCall *c)
 	return best;
 }
 
+/* A group gives the results of its last call, so a call may have another one behind it only for one used result. */
+static int used_results(const Build *b, const OpCall *c)
+{
+	int n = 0;
+	for (int k = 0; k < c->nout; k++)
+		n += b->uses[c->out[k]] > 0 || b->outputs[c->out[k]];
+	return n;
+}
+
 static void assign_parts(Build *b)
 {
 	for (int i = 0; i < (int)b->d->call.n; i++) {
@@ -170,7 +179,8 @@ static void assign_parts(Build *b)
 		b->next[i] = -1;
 		if (p < 0) {
 			p = (int)b->parts.n;
-			Part fresh = { i, 1, i, !b->nothing[i] && op_row(c->op)->class != OP_MOVE, op_flops(b->d, c) };
+			bool open = !b->nothing[i] && op_row(c->op)->class != OP_MOVE && used_results(b, c) <= 1;
+			Part fresh = { i, 1, i, open, op_flops(b->d, c) };
 			vec_push(b->a, &b->parts, fresh);
 		} else {
 			assert(b->parts.at != NULL);
