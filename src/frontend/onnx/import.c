@@ -48,13 +48,15 @@ static bool same(const char *a, const char *b)
 	return strcmp(onnx_text(a), onnx_text(b)) == 0;
 }
 
+/* The row of "Conv", or of "ai.onnx.preview::FlexAttention" where the operator has a domain of its own. */
 static const OnnxRow *find_row(const OnnxNode *node)
 {
-	if (!is_default_domain(node->domain))
-		return NULL;
+	const char *op = onnx_text(node->op_type), *domain = is_default_domain(node->domain) ? "" : node->domain;
+	size_t n = strlen(domain), before = n > 0 ? n + 2 : 0;
 	for (size_t l = 0; l < sizeof row_lists / sizeof *row_lists; l++)
 		for (const OnnxRow *r = row_lists[l]; r->name != NULL; r++)
-			if (strcmp(r->name, onnx_text(node->op_type)) == 0)
+			if (strncmp(r->name, domain, n) == 0 && (n == 0 || strncmp(r->name + n, "::", 2) == 0) &&
+				strcmp(r->name + before, op) == 0)
 				return r;
 	return NULL;
 }

@@ -263,6 +263,30 @@ static void import_attention(Visit *v)
 		node_set(v, 3, node_view(v, stage[mode], 4, scores));
 }
 
+/* Without masks and pasts, in f32 for types of 16 bits. The graphs that change scores are refused. */
+static void import_flex_attention(Visit *v)
+{
+	Attention a = { .v = v };
+	static const char *const graphs[] = { "score_mod", "prob_mod" };
+	for (int k = 0; k < 2; k++)
+		if (node_has(v, graphs[k]))
+			node_fail(v, ERR_UNSUPPORTED, "its attribute %s, a graph, is not supported", graphs[k]);
+	int q = operand(&a, 0, "Q", "q_num_heads"), k = operand(&a, 1, "K", "kv_num_heads");
+	int value = operand(&a, 2, "V", "kv_num_heads");
+	if (node_ok(v) && a.flat)
+		node_fail(v, ERR_TYPE, "its inputs need 4 dimensions");
+	if (!node_ok(v))
+		return;
+	read_lengths(&a, q, k, value);
+	DType t = node_val(v, q)->type, wide = dtype_is_float(t) && t.bits < 32 ? F32 : t;
+	int64_t result[] = { a.batch, a.heads, a.queries, a.depth };
+	Attr last = attr_int("axis", -1);
+	int s = product(&a, node_with_number(v, OP_mul, node_cast(v, q, wide), read_scale(&a)), node_cast(v, k, wide));
+	s = node_cast(v, s, softmax_type(v, wide));
+	s = node_cast(v, node_call(v, OP_softmax, &s, 1, &last, 1), wide);
+	node_set(v, 0, node_cast(v, node_view(v, weighted(&a, s, node_cast(v, value, wide)), 4, result), t));
+}
+
 /* Rows of a cache of cosines or sines for each position, [batch, 1, length, half]. */
 static int rotations(Visit *v, int k, int64_t batch, int64_t length, int64_t half)
 {
@@ -336,6 +360,7 @@ static void import_rotary(Visit *v)
 
 const OnnxRow onnx_attention_rows[] = {
 	{ "Attention", 23, "", import_attention },
+	{ "ai.onnx.preview::FlexAttention", 1, "", import_flex_attention },
 	{ "RotaryEmbedding", 23, "", import_rotary },
 	{ NULL, 0, NULL, NULL },
 };
