@@ -54,6 +54,8 @@ static const struct {
 		"its input 's' must be known when the model is compiled: bind 's' to a constant" },
 	{ "opset 13\nin x f32 1,2\nin k i64 2\nnode Expand x,k -> y\nout y\n", "bind",
 		"its input 'k' must be known when the model is compiled: bind 'k' to a constant" },
+	{ "opset 13\nin x f32 1,2\nin k i64 2\nnode Neg k -> m\nnode Expand x,m -> y\nout y\n", "bind",
+		"its input 'm' must be known when the model is compiled, but depends on 'k': bind 'k' to a constant" },
 };
 
 START_TEST(incomplete_models_name_the_field)

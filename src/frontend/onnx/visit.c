@@ -161,6 +161,31 @@ static bool is_cheap(Import *im, int value)
 	return true;
 }
 
+/* The first input that a value depends on, if all are lists of integers, as shapes and axes are; NULL: none. */
+static const char *list_behind(Import *im, int value)
+{
+	const Dag *d = im->dag;
+	const char *first = NULL;
+	bool *seen = arena_array(im->arena, bool, d->value.n);
+	int *stack = arena_array(im->arena, int, d->value.n), n = 0;
+	seen[value] = true;
+	stack[n++] = value;
+	while (n > 0) {
+		const Value *v = &d->value.at[stack[--n]];
+		if (v->kind == VALUE_INPUT && (!dtype_is_int(v->type) || v->shape.rank > 1))
+			return NULL;
+		if (v->kind == VALUE_INPUT)
+			first = v->name;
+		const OpCall *c = v->kind == VALUE_CALL ? &d->call.at[v->call] : NULL;
+		for (int i = 0; c != NULL && i < c->nin; i++)
+			if (c->in[i] != DAG_NONE && !seen[c->in[i]]) {
+				seen[c->in[i]] = true;
+				stack[n++] = c->in[i];
+			}
+	}
+	return first;
+}
+
 bool node_is_known(Visit *n, int k)
 {
 	Item *it = find_item(n, k);
@@ -180,10 +205,17 @@ const Item *node_known(Visit *n, int k)
 	Item *it = need(n, k);
 	if (node_is_known(n, k) || !node_ok(n))
 		return it;
+	const char *list = it->input || it->value == DAG_NONE ? NULL : list_behind(n->im, it->value);
 	if (it->input) {
 		n->im->wanted = it->name;
 		node_fail(n, ERR_INPUT, "its input '%s' must be known when the model is compiled: bind '%s' to a constant",
 			it->name, it->name);
+		err_at(&n->im->err, "bind");
+	} else if (list != NULL) {
+		n->im->wanted = list;
+		node_fail(n, ERR_INPUT,
+			"its input '%s' must be known when the model is compiled, but depends on '%s': bind '%s' to a constant",
+			it->name, list, list);
 		err_at(&n->im->err, "bind");
 	} else {
 		node_fail(n, ERR_UNSUPPORTED,
