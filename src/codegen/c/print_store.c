@@ -158,7 +158,7 @@ static bool store_vector(Print *p, const Stmt *s)
 		!c_is_variable(p, s->store.dst.buf, idx))
 		return false;
 	text_add(p->out, "%s = ", c_name(p, s->store.dst.buf));
-	c_whole_vector(p, v);
+	as_long(p, v); /* a variable has 64 bits */
 	text_add(p->out, ";");
 	return true;
 }
