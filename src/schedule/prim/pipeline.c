@@ -83,6 +83,19 @@ static void put(Stmt ***end, Stmt *s)
 	*end = &s->next;
 }
 
+/* A loop of a copy whose tiles overlap: an element would be filled again while its copy is under way. */
+static const char *twice(const Stmt *copy)
+{
+	const char *loop[IR_MAX_DEPTH];
+	int n = 0;
+	for (; copy->kind == ST_FOR && n < IR_MAX_DEPTH; copy = copy->loop.body)
+		loop[n++] = copy->loop.var;
+	while (copy->kind == ST_BLOCK && n > 0)
+		if (nest_folds(copy, loop[--n]))
+			return loop[n];
+	return NULL;
+}
+
 static bool may_pipeline(Pipe *p)
 {
 	int64_t n;
@@ -105,6 +118,8 @@ static bool may_pipeline(Pipe *p)
 		bool copy = is_copy(p, c);
 		if (copy && others)
 			return refuse(p, "copies into shared buffers must come before all else in it");
+		if (copy && twice(c) != NULL)
+			return sched_refuse_for(p->s, "pipeline", l->loop.var, "tiles of loop %s of a copy overlap", twice(c));
 		others |= !copy && c->kind != ST_ALLOC;
 		copies |= copy;
 	}

@@ -1037,6 +1037,26 @@ fn f(x: in f32[8, 4], y: out f32[8, 4]) {
 		}
 	}
 }
+--- bind g grid.x; split i 3 overlap; pipeline k 2
+! trace:3: pipeline k: tiles of loop i.o of a copy overlap
+===
+fn f(x: in f32[8, 4], y: out f32[8, 4]) {
+	for g in 0..1 {
+		for k in 0..8 {
+			alloc s: f32[4] @shared
+			for i in 0..4 {
+				block a(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vi: spatial 0..4 = i) {
+					s[vi] = x[vk, vi]
+				}
+			}
+			for j in 0..4 {
+				block b(vg: spatial 0..1 = g, vk: spatial 0..8 = k, vj: spatial 0..4 = j) {
+					y[vk, vj] = s[3 - vj]
+				}
+			}
+		}
+	}
+}
 --- bind g grid.x; pipeline k 9
 ! trace:2: pipeline k: a pipeline has 2 to 8 stages
 ===
