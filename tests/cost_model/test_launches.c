@@ -448,8 +448,8 @@ static void dims_of(const Buf *b, bool slots, int *along, int *across)
 static bool counts_banks(Stmt *s, void *arg)
 {
 	int along, across, *seen = arg;
-	if (s->kind != ST_ALLOC || strcmp(s->alloc->scope, "shared") != 0)
-		return true;
+	if (s->kind != ST_ALLOC || strcmp(s->alloc->scope, "shared") != 0 || ir_buf_elements(s->alloc, NULL, 0) == 1)
+		return true; /* no tile: whether the block is the last one */
 	const Buf *b = s->alloc;
 	dims_of(b, strcmp(b->map.nvar > 0 ? b->map.var[0] : "", "slot") == 0, &along, &across);
 	int64_t row, at[IR_MAX_RANK] = { 0 }, rows[8], copies[8], piece = 128 / b->type.bits;

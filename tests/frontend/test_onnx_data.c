@@ -268,7 +268,7 @@ START_TEST(backend_tests_pass)
 }
 END_TEST
 
-/* Training mode and extra results of the whole suite: refused, never wrong. */
+/* Training mode of the whole suite: refused, never wrong. */
 START_TEST(training_is_refused_by_name)
 {
 	static const char *const cases[] = {
@@ -277,7 +277,6 @@ START_TEST(training_is_refused_by_name)
 		"node/test_training_dropout_default_mask",
 		"node-old/test_training_dropout_default__Dropout-12",
 		"node-old/test_batchnorm_epsilon_training_mode__BatchNormalization-14",
-		"node/test_maxpool_with_argmax_2d_precomputed_strides",
 	};
 	Arena *a = arena_new();
 	Count n = { 0 };
