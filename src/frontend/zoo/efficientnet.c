@@ -12,15 +12,6 @@ static const Stage stages[] = { { 1, 3, 1, 16, 1 }, { 6, 3, 2, 24, 2 }, { 6, 5, 
 	{ 6, 5, 1, 112, 3 }, { 6, 5, 2, 192, 4 }, { 6, 3, 1, 320, 1 } };
 enum { NSTAGE = sizeof stages / sizeof *stages };
 
-/* A multiple of 8 near width * n, at least 0.9 of it. */
-static int64_t wider(double width, int64_t n)
-{
-	double v = width * (double)n;
-	int64_t r = (int64_t)(v + 4) / 8 * 8;
-	r = r < 8 ? 8 : r;
-	return (double)r < 0.9 * v ? r + 8 : r;
-}
-
 /* x * sigmoid(x) */
 static Act silu(Net *net, const char *name, Act x)
 {
@@ -28,14 +19,9 @@ static Act silu(Net *net, const char *name, Act x)
 	return net_binary(net, name, OP_mul, x, s, x.square * 0.35);
 }
 
-static Act conv_bn(Net *net, const char *name, Act x, ConvSpec c, double scale)
-{
-	return net_batch_norm(net, net_sub(net, name, "1"), net_conv(net, net_sub(net, name, "0"), x, c), scale);
-}
-
 static Act conv_bn_silu(Net *net, const char *name, Act x, ConvSpec c)
 {
-	return silu(net, net_sub(net, name, "2"), conv_bn(net, name, x, c, 1));
+	return silu(net, net_sub(net, name, "2"), net_conv_norm(net, name, x, c, 1));
 }
 
 static Act excite(Net *net, const char *name, Act x, int64_t squeezed)
@@ -65,7 +51,7 @@ static Act mbconv(Net *net, const char *name, Act x, const Stage *s, int64_t out
 		return y;
 	y = excite(net, net_numbered(net, name, k++), y, in >= 4 ? in / 4 : 1);
 	bool residual = stride == 1 && in == out;
-	y = conv_bn(net, net_numbered(net, name, k), y,
+	y = net_conv_norm(net, net_numbered(net, name, k), y,
 		(ConvSpec){ .out = out, .kernel = 1, .stride = 1, .groups = 1 }, residual ? 0.5 : 1);
 	return residual ? net_add(net, net_sub(net, name, "add"), x, y) : y;
 }
@@ -73,15 +59,15 @@ static Act mbconv(Net *net, const char *name, Act x, const Stage *s, int64_t out
 static Act build(Net *net, Act x, double width, double depth)
 {
 	x = conv_bn_silu(net, "features.0", x,
-		(ConvSpec){ .out = wider(width, 32), .kernel = 3, .stride = 2, .pad = 1, .groups = 1 });
+		(ConvSpec){ .out = net_round_to_8(width * 32), .kernel = 3, .stride = 2, .pad = 1, .groups = 1 });
 	for (int k = 0; k < NSTAGE; k++) {
 		int layers = (int)ceil(stages[k].layers * depth);
 		for (int i = 0; i < layers && net->ok; i++)
 			x = mbconv(net, arena_printf(net->arena, "features.%d.%d", k + 1, i), x, &stages[k],
-				wider(width, stages[k].out), i == 0 ? stages[k].stride : 1);
+				net_round_to_8(width * stages[k].out), i == 0 ? stages[k].stride : 1);
 	}
 	x = conv_bn_silu(net, net_numbered(net, "features", NSTAGE + 1), x,
-		(ConvSpec){ .out = 4 * wider(width, 320), .kernel = 1, .stride = 1, .groups = 1 });
+		(ConvSpec){ .out = 4 * net_round_to_8(width * 320), .kernel = 1, .stride = 1, .groups = 1 });
 	return net_classifier(net, "classifier.1", net_global_pool(net, "avgpool", x, false));
 }
 

@@ -7,9 +7,7 @@
 
 static Act conv_bn_relu6(Net *net, const char *name, Act x, ConvSpec c)
 {
-	x = net_conv(net, net_sub(net, name, "0"), x, c);
-	x = net_batch_norm(net, net_sub(net, name, "1"), x, 1);
-	return net_clip(net, net_sub(net, name, "2"), x, 0, 6);
+	return net_clip(net, net_sub(net, name, "2"), net_conv_norm(net, name, x, c, 1), 0, 6);
 }
 
 /* ---- version 1 */
@@ -87,22 +85,9 @@ static Act active(Net *net, const char *name, Act x, bool hard)
 	return hard ? net_unary(net, name, OP_hard_swish, x, x.square / 2) : net_relu(net, name, x);
 }
 
-static Act conv_bn(Net *net, const char *name, Act x, ConvSpec c, double scale)
-{
-	return net_batch_norm(net, net_sub(net, name, "1"), net_conv(net, net_sub(net, name, "0"), x, c), scale);
-}
-
 static Act conv_bn_active(Net *net, const char *name, Act x, ConvSpec c, bool hard)
 {
-	return active(net, net_sub(net, name, "2"), conv_bn(net, name, x, c, 1), hard);
-}
-
-/* A multiple of 8 near v, at least 0.9 v. */
-static int64_t round_to_8(double v)
-{
-	int64_t n = (int64_t)(v + 4) / 8 * 8;
-	n = n < 8 ? 8 : n;
-	return (double)n < 0.9 * v ? n + 8 : n;
+	return active(net, net_sub(net, name, "2"), net_conv_norm(net, name, x, c, 1), hard);
 }
 
 static Act excite(Net *net, const char *name, Act x)
@@ -110,7 +95,7 @@ static Act excite(Net *net, const char *name, Act x)
 	if (!net->ok)
 		return x;
 	int64_t n = net_channels(net, x);
-	ConvSpec c = { .out = round_to_8((double)n / 4), .kernel = 1, .stride = 1, .groups = 1, .bias = true };
+	ConvSpec c = { .out = net_round_to_8((double)n / 4), .kernel = 1, .stride = 1, .groups = 1, .bias = true };
 	Act s = net_global_pool(net, net_sub(net, name, "avgpool"), x, true);
 	s = net_relu(net, net_sub(net, name, "activation"), net_conv(net, net_sub(net, name, "fc1"), s, c));
 	c.out = n;
@@ -136,7 +121,7 @@ static Act bneck(Net *net, const char *name, Act x, const Bneck *b)
 	if (b->squeeze)
 		y = excite(net, net_numbered(net, name, k++), y);
 	bool residual = b->stride == 1 && in == b->out;
-	y = conv_bn(net, net_numbered(net, name, k), y,
+	y = net_conv_norm(net, net_numbered(net, name, k), y,
 		(ConvSpec){ .out = b->out, .kernel = 1, .stride = 1, .groups = 1 }, residual ? 0.5 : 1);
 	return residual ? net_add(net, net_sub(net, name, "add"), x, y) : y;
 }

@@ -36,6 +36,13 @@ int64_t net_channels(const Net *net, Act x)
 	return net_dim(net, x, 1);
 }
 
+int64_t net_round_to_8(double v)
+{
+	int64_t n = (int64_t)(v + 4) / 8 * 8;
+	n = n < 8 ? 8 : n;
+	return (double)n < 0.9 * v ? n + 8 : n;
+}
+
 /* ---- weights */
 
 int net_tensor(Net *net, const char *name, Shape s, double mean, double spread)
@@ -87,6 +94,11 @@ Act net_batch_norm(Net *net, const char *name, Act x, double scale)
 		net_tensor(net, net_sub(net, name, "running_mean"), s, 0, 0.1 * sqrt(x.square)),
 		net_around(net, net_sub(net, name, "running_var"), n, x.square) };
 	return net_call(net, name, OP_batch_norm, in, 5, NULL, 0, scale * scale);
+}
+
+Act net_conv_norm(Net *net, const char *name, Act x, ConvSpec c, double scale)
+{
+	return net_batch_norm(net, net_sub(net, name, "1"), net_conv(net, net_sub(net, name, "0"), x, c), scale);
 }
 
 Act net_unary(Net *net, const char *name, int op, Act x, double square)

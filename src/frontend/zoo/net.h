@@ -30,6 +30,8 @@ const char *net_numbered(Net *net, const char *name, int k);       /* "name.k" *
 int64_t net_dim(const Net *net, Act x, int k);
 int64_t net_channels(const Net *net, Act x); /* dimension 1 */
 
+int64_t net_round_to_8(double v); /* a multiple of 8 near v, at least 0.9 v: numbers of channels */
+
 /* A constant: mean + spread * normal. */
 int net_tensor(Net *net, const char *name, Shape s, double mean, double spread);
 /* n values around `center`, at most a quarter of it away: variances and scales must stay positive. */
@@ -44,6 +46,8 @@ typedef struct ConvSpec {
 Act net_conv(Net *net, const char *name, Act x, ConvSpec c);
 /* Over axis 1. The result has the variance scale^2, approximately. */
 Act net_batch_norm(Net *net, const char *name, Act x, double scale);
+/* A convolution NAME.0 and its batch norm NAME.1. */
+Act net_conv_norm(Net *net, const char *name, Act x, ConvSpec c, double scale);
 Act net_relu(Net *net, const char *name, Act x);
 Act net_clip(Net *net, const char *name, Act x, double lo, double hi);
 Act net_unary(Net *net, const char *name, int op, Act x, double square);
