@@ -1,7 +1,7 @@
 /*
  * Operators that read or write elements at indices which are data. An index below 0 counts from the end. One that is
  * outside nevertheless gives 0 where elements are gathered, and writes nothing where they are scattered. Every access
- * is clamped, because nothing is known of what an index holds: memory is safe whatever it is.
+ * is clamped: an index may hold any number, and no access leaves its tensor.
  *
  * A gather is one nest over the result. A scatter is two nests or three: x is copied, then updates are written in
  * their row-major order, which decides between updates of one element. So loops that lead to an index are scans.

@@ -61,7 +61,7 @@ static const Expr *clipped(const Cell *k, const Expr *x)
 	return ir_max(k->nv->ir, ir_min(k->nv->ir, x, number(k, k->clip)), number(k, -k->clip));
 }
 
-/* The number of steps of sequence n, 0..S whatever the input says. */
+/* The number of steps of sequence n. An input outside of 0..S is clamped. */
 static const Expr *length(const Cell *k, const Expr *n)
 {
 	Ir *ir = k->nv->ir;

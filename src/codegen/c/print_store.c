@@ -49,7 +49,7 @@ static bool reads_own(const Stmt *s, const Expr *e)
 	return e != NULL && ir_find_node(e, loads_from, (void *)(uintptr_t)s->store.dst.buf) != NULL;
 }
 
-/* All lanes are computed before the first is stored. Masks and places are, too, where a store could change them. */
+/* Computes all lanes before it stores the first, and so masks and places where a store may change them. */
 static void store_array(Print *p, const Stmt *s, int n)
 {
 	const Expr *idx = s->store.dst.idx[0], *mask = s->store.mask;
@@ -163,7 +163,7 @@ static bool store_vector(Print *p, const Stmt *s)
 	return true;
 }
 
-/* All masks and values are computed before the first lane is stored; places, too, where a store could change them. */
+/* Computes all masks and values before it stores the first lane, and so places where a store may change them. */
 static void store_lanes(Print *p, const Stmt *s, int n)
 {
 	const Expr *v = s->store.value, *idx = s->store.dst.idx[0], *mask = s->store.mask;

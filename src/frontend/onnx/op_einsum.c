@@ -1,8 +1,8 @@
 /*
  * Einsum: a sum of products over labelled dimensions. A label that an operand repeats becomes its diagonal. A label
  * of one operand alone, which the result lacks, is summed at once. Then operands are multiplied from the left, two at
- * a time, as one product of matrices: [both.., left.., summed..] by [both.., summed.., right..]. The dimensions of
- * `...` are labels, too, counted from the last.
+ * a time, as one product of matrices: [both.., left.., summed..] by [both.., summed.., right..]. Each dimension of
+ * `...` has a label of its own, which counts from the last one.
  */
 #include "frontend/onnx/visit.h"
 

@@ -18,7 +18,7 @@ typedef struct Recurrent {
 	int nattr;
 } Recurrent;
 
-/* The activation that ONNX calls so, whatever the case of its letters; -1: there is none. */
+/* The activation of that ONNX name, in letters of any case; -1: there is none. */
 static int activation_named(Bytes name)
 {
 	for (int i = 0; i < ACTIVATION_COUNT; i++) {
