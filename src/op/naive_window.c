@@ -47,6 +47,20 @@ static void round_result(Naive *nv, Buf *acc, Buf *out)
 	nest_close(&nest, "round", NULL, naive_store(nv, out, idx, ir_load(nv->ir, acc, idx, acc->rank)));
 }
 
+/* Closes the nest: acc[at_y] is the bias and the sum of x[at_x] * w[at_w] where the taps are inside (NULL: always). */
+static void sum_products(Nest *nest, Buf *acc, const Expr *const *at_y, const Expr *const *at_x,
+	const Expr *const *at_w, const Expr *inside)
+{
+	Naive *nv = nest->nv;
+	Ir *ir = nv->ir;
+	const Expr *zero = ir_const(ir, acc->type, 0), *v = naive_load(nv, 0, at_x, acc->type);
+	if (inside != NULL)
+		v = ir_select(ir, inside, v, zero);
+	v = ir_mul(ir, v, naive_load(nv, 1, at_w, acc->type));
+	const Expr *bias = naive_in(nv, 2) != NULL ? naive_load(nv, 2, &at_y[1], acc->type) : zero;
+	nest_close(nest, NULL, naive_store(nv, acc, at_y, bias), ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
+}
+
 /*
  * Loops n, o, (d, h,) w, c, (kd, kh,) kw; with groups c is within o's. A depthwise convolution has no c: its
  * input channel is o.
@@ -85,12 +99,7 @@ void naive_conv(Naive *nv)
 		at_x[2 + k] = t.at[k];
 		at_w[2 + k] = tap[k];
 	}
-	const Expr *zero = ir_const(ir, acc_type, 0), *v = naive_load(nv, 0, at_x, acc_type);
-	if (t.inside != NULL)
-		v = ir_select(ir, t.inside, v, zero);
-	v = ir_mul(ir, v, naive_load(nv, 1, at_w, acc_type));
-	const Expr *bias = naive_in(nv, 2) != NULL ? naive_load(nv, 2, &at_y[1], acc_type) : zero;
-	nest_close(&nest, NULL, naive_store(nv, acc, at_y, bias), ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
+	sum_products(&nest, acc, at_y, at_x, at_w, t.inside);
 	if (acc != out)
 		round_result(nv, acc, out);
 }
@@ -156,12 +165,7 @@ void naive_conv_transpose(Naive *nv)
 		at_x[2 + k] = t.at[k];
 		at_w[2 + k] = tap[k];
 	}
-	const Expr *zero = ir_const(ir, acc_type, 0), *v = naive_load(nv, 0, at_x, acc_type);
-	if (t.inside != NULL)
-		v = ir_select(ir, t.inside, v, zero);
-	v = ir_mul(ir, v, naive_load(nv, 1, at_w, acc_type));
-	const Expr *bias = naive_in(nv, 2) != NULL ? naive_load(nv, 2, &at_y[1], acc_type) : zero;
-	nest_close(&nest, NULL, naive_store(nv, acc, at_y, bias), ir_reduce(ir, "sum", acc, at_y, acc->rank, v));
+	sum_products(&nest, acc, at_y, at_x, at_w, t.inside);
 	if (acc != out)
 		round_result(nv, acc, out);
 }

@@ -70,23 +70,24 @@ static void set_window(Value *out, const Value *x, int64_t channels, const Windo
 		out->shape.dim[2 + k] = w->out[k];
 }
 
-bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
+/* What x and w of a convolution and of a transposed one have in common. */
+static bool check_operands(const Dag *d, const OpCall *c, Err *err)
 {
-	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
-	int64_t groups = op_int(c, "groups");
+	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1);
 	char s[160];
 	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err) ||
 		!need_tf32(c, x, err))
 		return false;
 	if (w->shape.rank != x->shape.rank)
 		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s", x->shape.rank, shape_str(w->shape, s));
-	int64_t channels = x->shape.dim[1], filters = w->shape.dim[0];
-	if (groups < 1 || groups > LARGEST_DIM || channels % groups != 0 || filters % groups != 0)
-		return op_refuse(c, err, "%lld input and %lld output channels cannot be cut into %lld groups",
-			(long long)channels, (long long)filters, (long long)groups);
-	if (w->shape.dim[1] != channels / groups)
-		return op_refuse(c, err, "x has %lld channels in %lld groups, but w has the shape %s", (long long)channels,
-			(long long)groups, shape_str(w->shape, s));
+	return true;
+}
+
+/* Its result of so many channels, to which the bias fits. */
+static bool infer_result(const Dag *d, const OpCall *c, int64_t filters, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0), *b = op_in(d, c, 2);
+	char s[160];
 	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != filters))
 		return op_refuse(c, err, "b has the shape %s, but there are %lld output channels", shape_str(b->shape, s),
 			(long long)filters);
@@ -99,16 +100,30 @@ bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
 	return true;
 }
 
-bool infer_conv_transpose(const Dag *d, const OpCall *c, Value *out, Err *err)
+bool infer_conv(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
-	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1), *b = op_in(d, c, 2);
+	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1);
 	int64_t groups = op_int(c, "groups");
 	char s[160];
-	if (!need_number(c, x, err) || !need_same_type(c, x, w, err) || !need_rank(c, x, 3, 5, err) ||
-		!need_tf32(c, x, err))
+	if (!check_operands(d, c, err))
 		return false;
-	if (w->shape.rank != x->shape.rank)
-		return op_refuse(c, err, "x has %d dimensions, but w has the shape %s", x->shape.rank, shape_str(w->shape, s));
+	int64_t channels = x->shape.dim[1], filters = w->shape.dim[0];
+	if (groups < 1 || groups > LARGEST_DIM || channels % groups != 0 || filters % groups != 0)
+		return op_refuse(c, err, "%lld input and %lld output channels cannot be cut into %lld groups",
+			(long long)channels, (long long)filters, (long long)groups);
+	if (w->shape.dim[1] != channels / groups)
+		return op_refuse(c, err, "x has %lld channels in %lld groups, but w has the shape %s", (long long)channels,
+			(long long)groups, shape_str(w->shape, s));
+	return infer_result(d, c, filters, out, err);
+}
+
+bool infer_conv_transpose(const Dag *d, const OpCall *c, Value *out, Err *err)
+{
+	const Value *x = op_in(d, c, 0), *w = op_in(d, c, 1);
+	int64_t groups = op_int(c, "groups");
+	char s[160];
+	if (!check_operands(d, c, err))
+		return false;
 	int64_t channels = x->shape.dim[1], filters;
 	if (w->shape.dim[0] != channels)
 		return op_refuse(
@@ -119,16 +134,7 @@ bool infer_conv_transpose(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (__builtin_mul_overflow(w->shape.dim[1], groups, &filters) || filters > LARGEST_DIM)
 		return op_refuse(c, err, "w of shape %s gives too many channels in %lld groups", shape_str(w->shape, s),
 			(long long)groups);
-	if (b != NULL && (b->shape.rank != 1 || b->shape.dim[0] != filters))
-		return op_refuse(c, err, "b has the shape %s, but there are %lld output channels", shape_str(b->shape, s),
-			(long long)filters);
-	if (b != NULL && !need_same_type(c, x, b, err))
-		return false;
-	Window win;
-	if (!op_window(d, c, &win, err))
-		return false;
-	set_window(out, x, filters, &win);
-	return true;
+	return infer_result(d, c, filters, out, err);
 }
 
 bool infer_max_pool_place(const Dag *d, const OpCall *c, Value *out, Err *err)
