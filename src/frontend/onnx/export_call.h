@@ -34,20 +34,6 @@ static inline bool end(const Call *k, OutNode *n)
 	return true;
 }
 
-/* An attribute of the same numbers, if it is given. */
-static inline void copy_ints(const Call *k, OutNode *n, const char *ours, const char *theirs)
-{
-	int count;
-	const int64_t *at = op_ints(k->c, ours, &count);
-	if (count > 0)
-		out_ints(n, theirs, at, count);
-}
-
-static inline void copy_float(const Call *k, OutNode *n, const char *name)
-{
-	out_float(n, name, op_float(k->c, name));
-}
-
 static inline bool plain(const Call *k)
 {
 	OutNode n = begin(k);

@@ -11,6 +11,20 @@
 #include <math.h>
 #include <string.h>
 
+/* An attribute of the same numbers, if it is given. */
+static void copy_ints(const Call *k, OutNode *n, const char *ours, const char *theirs)
+{
+	int count;
+	const int64_t *at = op_ints(k->c, ours, &count);
+	if (count > 0)
+		out_ints(n, theirs, at, count);
+}
+
+static void copy_float(const Call *k, OutNode *n, const char *name)
+{
+	out_float(n, name, op_float(k->c, name));
+}
+
 static bool conv(const Call *k)
 {
 	OutNode n = begin(k);

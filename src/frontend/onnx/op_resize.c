@@ -164,11 +164,10 @@ static int64_t repetition(const Taps *t, const ResizeAxis *a)
 /* Each element along the axis `times` times. */
 static int repeat(Visit *v, int x, int axis, int64_t times)
 {
-	Shape s = node_val(v, x)->shape, parts = { .rank = 4 };
+	Shape s = node_val(v, x)->shape, parts = { .rank = 3 };
 	parts.dim[0] = shape_product(&s, 0, axis + 1);
 	parts.dim[1] = 1;
 	parts.dim[2] = shape_product(&s, axis + 1, s.rank);
-	parts.rank = 3;
 	x = node_reshape(v, x, parts);
 	parts.dim[1] = times;
 	Attr attr = attr_ints("shape", parts.dim, 3);
