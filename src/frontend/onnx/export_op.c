@@ -328,18 +328,19 @@ static bool slice(const Call *k)
 	int rank = arg(k, 0)->shape.rank, count;
 	const int64_t *start = op_ints(k->c, "starts", &count), *size = op_ints(k->c, "sizes", &count);
 	const int64_t *step = op_ints(k->c, "steps", &count);
-	int64_t axes[DAG_MAX_RANK], ends[DAG_MAX_RANK], steps[DAG_MAX_RANK];
+	int64_t axes[DAG_MAX_RANK], starts[DAG_MAX_RANK], ends[DAG_MAX_RANK], steps[DAG_MAX_RANK];
 	for (int i = 0; i < rank; i++) {
 		axes[i] = i;
+		starts[i] = start != NULL ? start[i] : 0;
 		steps[i] = step != NULL ? step[i] : 1;
-		ends[i] = start[i] + (size[i] > 0 ? (size[i] - 1) * steps[i] : 0);
+		ends[i] = starts[i] + (size[i] > 0 ? (size[i] - 1) * steps[i] : 0);
 		ends[i] += size[i] == 0 ? 0 : steps[i] > 0 ? 1 : -1;
 		if (ends[i] < 0)
 			ends[i] = INT64_MIN;
 	}
 	OutNode n = begin(k);
 	const char *wish = k->out[0];
-	out_input(&n, out_const_ints(k->o, wish, start, rank));
+	out_input(&n, out_const_ints(k->o, wish, starts, rank));
 	out_input(&n, out_const_ints(k->o, wish, ends, rank));
 	out_input(&n, out_const_ints(k->o, wish, axes, rank));
 	out_input(&n, out_const_ints(k->o, wish, steps, rank));
