@@ -95,14 +95,16 @@ def session(path, threads):
 
 
 def feed(s, folder, seed=1):
-    """Random inputs {name: array} for a session, and the words that give them to dlc-run."""
+    """Random inputs {name: array} for a session, and the words that give them to dlc-run.  Integers are below 100, so
+    that they may be tokens or places."""
     import numpy
     rng = numpy.random.default_rng(seed)
     arrays, words = {}, []
     for k, x in enumerate(s.get_inputs()):
-        if x.type != "tensor(float)" or not all(isinstance(d, int) for d in x.shape):
-            raise RuntimeError(f"input {x.name} is {x.type} {x.shape}; this script feeds fixed shapes of float32")
-        arrays[x.name] = rng.standard_normal(x.shape, dtype=numpy.float32)
+        if x.type not in ("tensor(float)", "tensor(int64)") or not all(isinstance(d, int) for d in x.shape):
+            raise RuntimeError(f"input {x.name} is {x.type} {x.shape}; this script feeds fixed shapes of float32 or int64")
+        arrays[x.name] = rng.standard_normal(x.shape, dtype=numpy.float32) if x.type == "tensor(float)" else \
+            rng.integers(0, 100, x.shape)
         path = os.path.join(folder, f"input_{k}.npy")
         numpy.save(path, arrays[x.name])
         words.append(f"--input={x.name}={path}")

@@ -84,7 +84,7 @@ class Network:
     """A model as all sides get it: files, inputs and expected outputs, the same for all sessions."""
 
     def __init__(self, dlc, model, o, folder):
-        os.makedirs(folder)
+        os.makedirs(folder, exist_ok=True)
         self.folder, self.name = folder, os.path.basename(model).removesuffix(".onnx")
         equal = os.path.isfile(model) and rival.has_equal_weights(model)
         self.path = rival.fill_weights(model, folder) if equal else model
