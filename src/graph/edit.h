@@ -45,6 +45,7 @@ bool pass_identity(Dag *d, EvalFn eval, Err *err);
 bool pass_moves(Dag *d, EvalFn eval, Err *err);
 bool pass_dense(Dag *d, EvalFn eval, Err *err);
 bool pass_affine(Dag *d, EvalFn eval, Err *err);
+bool pass_pooled(Dag *d, EvalFn eval, Err *err);
 bool pass_common(Dag *d, EvalFn eval, Err *err);
 bool pass_dead(Dag *d, EvalFn eval, Err *err);
 

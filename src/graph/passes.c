@@ -11,6 +11,8 @@ const GraphPass graph_passes[] = {
 		"products with constant matrices are dense, no matmul", pass_dense },
 	{ "affine", "fold, dense: weights, scales and shifts are constants, products dense",
 		"batch_norm is gone where its parameters are constants; results change by rounding", pass_affine },
+	{ "pooled", "affine, which leaves poolings right behind convolutions",
+		"average pooling of a pointwise convolution comes first; results change by rounding", pass_pooled },
 	{ "common", "the passes above, which write equal calls equally", "nothing", pass_common },
 	{ "dead", "nothing; last, since all others leave what they replaced", "numbers of values", pass_dead },
 	{ NULL, NULL, NULL, NULL },
