@@ -20,6 +20,13 @@
  */
 bool compile_channels_last(Dag *d, const Target *t, Err *err);
 
+/*
+ * Gives values layouts under which transposes are views, where the estimate of the network's defaults gets lower. Costs
+ * a partition for each region and offer, and an estimate for each Task that offers make; nothing where no transpose
+ * runs.
+ */
+bool compile_orders(Dag *d, const Target *t, Err *err);
+
 /* The default schedule, or its replacement if a limit refuses it. Reads no records. */
 KernelSet *compile_default(
 	Ir *ir, const Task *task, const CompileOptions *o, TaskPlan *plan, const char *why, Err *err);

@@ -14,6 +14,8 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 	graph_layouts(dag, t);
 	if (target_has_warps(t) && !compile_channels_last(dag, t, err))
 		return NULL;
+	if (t != NULL && !target_has_warps(t) && !compile_orders(dag, t, err))
+		return NULL;
 	Partition *p = graph_partition(a, dag, err);
 	bool pairs = p != NULL && t->blocks.warp > 1;
 	return !pairs || graph_pairs(a, dag, p, err) ? p : NULL;

@@ -1,6 +1,7 @@
 /*
  * Finds the calls that need no kernel, because their results lie in memory that another value has:
- * - a reshape or identity between row-major tensors, or of one layout, names its input's memory;
+ * - a reshape, transpose or identity whose result has the order of its input in memory names that memory: between
+ *   row-major tensors, of one layout, or where layouts say so (orders.c chooses them);
  * - split and slice of one piece along an axis are windows of their input;
  * - concat is written by the calls that compute its parts, each into its window. A part that cannot be
  *   written there (an input, a window, a part that occurs twice) is copied.
@@ -8,6 +9,7 @@
  * and if the cuts are at the ends of blocks. Kernels assume aligned buffers, so windows are aligned.
  */
 #include "graph/edit.h"
+#include "graph/order.h"
 
 #include "op/layout.h"
 
@@ -147,16 +149,25 @@ static bool join(const Dag *d, const OpCall *c, View *view)
 	return any;
 }
 
+/* Whether each element of the result lies where the same element of input 0 lies. */
+static bool lies_as_input(const Dag *d, const OpCall *c)
+{
+	const Value *x = &d->value.at[c->in[0]], *y = &d->value.at[c->out[0]];
+	Order from, to;
+	if (c->op != OP_transpose && same_text(x->layout, y->layout) && (x->layout == NULL || shape_eq(x->shape, y->shape)))
+		return true; /* padded blocks, or no elements */
+	return order_of(x->layout, x->shape, &from) && order_forward(d, c, &from) &&
+		order_of(y->layout, y->shape, &to) && order_eq(&from, &to);
+}
+
 static bool needs_nothing(const Dag *d, const OpCall *c, View *view)
 {
-	const Value *x, *y;
 	switch (c->op) {
 	case OP_reshape:
+	case OP_transpose:
 	case OP_identity:
-		x = &d->value.at[c->in[0]];
-		y = &d->value.at[c->out[0]];
-		if (!same_text(x->layout, y->layout) || (x->layout != NULL && !shape_eq(x->shape, y->shape)))
-			return false; /* an element of y does not lie where the same element of x lies */
+		if (!lies_as_input(d, c))
+			return false;
 		view[c->out[0]] = (View){ c->in[0], 0 };
 		return true;
 	case OP_split:

@@ -3,19 +3,27 @@
 
 #include <string.h>
 
-enum { LARGEST_BLOCK = 1024 };
+enum { LARGEST_BLOCK = 1024, LETTERED = 5 /* dimensions that have letters of their own */ };
 
 /* Which dimension a letter is in a tensor of `rank` dimensions; -1: none. */
 static int dimension_of(char letter, int rank)
 {
 	static const char spatial[] = "DHW";
+	if (rank > LETTERED)
+		return letter >= 'A' && letter - 'A' < rank ? letter - 'A' : -1;
 	if (letter == 'N' || letter == 'O')
 		return rank > 0 ? 0 : -1;
 	if (letter == 'C' || letter == 'I')
 		return rank > 1 ? 1 : -1;
 	const char *at = letter != 0 ? strchr(spatial, letter) : NULL;
 	int from_end = at != NULL ? 3 - (int)(at - spatial) : 0;
-	return at != NULL && rank - from_end >= 2 && rank <= 5 ? rank - from_end : -1;
+	return at != NULL && rank - from_end >= 2 ? rank - from_end : -1;
+}
+
+char layout_letter(int rank, int k)
+{
+	static const char *const by_rank[LETTERED + 1] = { "", "N", "NC", "NCW", "NCHW", "NCDHW" };
+	return rank > LETTERED ? (char)('A' + k) : by_rank[rank][k];
 }
 
 static void add(Layout *l, int of, int64_t step, int64_t mod, int64_t extent)
@@ -43,7 +51,9 @@ bool layout_read(const char *text, Shape s, Layout *out)
 			add(out, k, 1, 0, s.dim[k]);
 		return true;
 	}
-	const char *at = text + strspn(text, "NOCIDHW");
+	const char *at = text;
+	while (*at >= 'A' && *at <= 'Z')
+		at++;
 	for (; *at != 0; at++) {
 		int64_t n = 0;
 		while (*at >= '0' && *at <= '9' && n <= LARGEST_BLOCK)

@@ -1,8 +1,8 @@
 /*
  * Layouts: how a tensor lies in memory, as a text. Capital letters name the dimensions in physical order. A
  * number and a small letter after them cut blocks off a dimension: NCHW, NHWC, NCHW16c, OIHW16i16o. N or O
- * is dimension 0, C or I is 1, then D, H, W as far as the tensor has them. A blocked dimension is rounded up
- * to whole blocks; the added elements are padding.
+ * is dimension 0, C or I is 1, then D, H, W as far as the tensor has them; of more than five dimensions, A is the
+ * first, B the second and so on. A blocked dimension is rounded up to whole blocks; the added elements are padding.
  */
 #ifndef OP_LAYOUT_H
 #define OP_LAYOUT_H
@@ -20,6 +20,8 @@ typedef struct Layout {
 
 /* False if the text is no layout of this shape. NULL is row-major. */
 bool layout_read(const char *text, Shape s, Layout *out);
+/* The letter of dimension k in a tensor of `rank` dimensions. */
+char layout_letter(int rank, int k);
 /* Elements with padding; -1 on overflow. */
 int64_t layout_elements(const Layout *l);
 

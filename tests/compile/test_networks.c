@@ -96,6 +96,23 @@ static void split(Dag *d, Rng *r, int x)
 	call(d, OP_split, &x, 1, attr, 2);
 }
 
+/* Channels change places: two halves one by one; or lie last for a while. */
+static void shuffle(Dag *d, Rng *r, int x)
+{
+	const Dim *dim = d->value.at[x].shape.dim;
+	int64_t apart[4] = { dim[0], 2, dim[1] / 2, dim[2] * dim[3] }, back[4] = { dim[0], dim[1], dim[2], dim[3] };
+	int64_t turned[4] = { 0, 2, 1, 3 }, last[4] = { 0, 2, 3, 1 }, first[4] = { 0, 3, 1, 2 };
+	if (dim[1] % 2 == 0 && rng_below(r, 2) == 0) {
+		x = call(d, OP_reshape, &x, 1, (Attr[]){ attr_ints("shape", apart, 4) }, 1);
+		x = call(d, OP_transpose, &x, 1, (Attr[]){ attr_ints("perm", turned, 4) }, 1);
+		call(d, OP_reshape, &x, 1, (Attr[]){ attr_ints("shape", back, 4) }, 1);
+		return;
+	}
+	x = call(d, OP_transpose, &x, 1, (Attr[]){ attr_ints("perm", last, 4) }, 1);
+	x = call(d, OP_tanh, &x, 1, NULL, 0);
+	call(d, OP_transpose, &x, 1, (Attr[]){ attr_ints("perm", first, 4) }, 1);
+}
+
 static void grow(Dag *d, Rng *r)
 {
 	static const int unary[] = { OP_relu, OP_tanh, OP_clip, OP_sigmoid, OP_identity };
@@ -104,7 +121,7 @@ static void grow(Dag *d, Rng *r)
 	int64_t kernel[2] = { 2, 2 }, pads[4] = { 0, 1, 1, 0 }, axes[2] = { 2, 3 }, perm[4] = { 0, 1, 3, 2 };
 	int64_t back[4] = { v->shape.dim[0], v->shape.dim[1], v->shape.dim[3], v->shape.dim[2] };
 	int64_t around[8] = { 0, 0, 0, 1, 0, 0, 1, 0 };
-	switch (rng_below(r, 17)) {
+	switch (rng_below(r, 18)) {
 	case 0:
 	case 1:
 	case 2: convolve(d, r, x); break;
@@ -137,6 +154,7 @@ static void grow(Dag *d, Rng *r)
 		if (v->shape.dim[1] <= 32)
 			dense_block(d, r, x);
 		break;
+	case 16: shuffle(d, r, x); break;
 	default: call(d, unary[rng_below(r, LEN(unary))], in, 1, NULL, 0); break;
 	}
 }

@@ -131,8 +131,8 @@ static const char counted[] = "fn k(v0: in f32[4], n: zero i32[20], v1: out f32[
 
 START_TEST(counters_are_state)
 {
-	static const char chain[] = "dag n\nin x: f32[4]\ny: f32[4] = transpose(x) perm=[0]\n"
-								"z: f32[4] = transpose(y) perm=[0]\nout z\n";
+	static const char chain[] = "dag n\nin x: f32[4]\ny: f32[4] = slice(x) starts=[3] steps=[-1] sizes=[4]\n"
+								"z: f32[4] = slice(y) starts=[3] steps=[-1] sizes=[4]\nout z\n";
 	Arena *a = arena_new();
 	Err err = { 0 };
 	Text out = { .arena = a };
