@@ -102,7 +102,7 @@ def feed(s, folder, seed=1):
     arrays, words = {}, []
     for k, x in enumerate(s.get_inputs()):
         if x.type not in ("tensor(float)", "tensor(int64)") or not all(isinstance(d, int) for d in x.shape):
-            raise RuntimeError(f"input {x.name} is {x.type} {x.shape}; this script feeds fixed shapes of float32 or int64")
+            raise RuntimeError(f"input {x.name} is {x.type} {x.shape}; only fixed shapes of float32 or int64 are fed")
         arrays[x.name] = rng.standard_normal(x.shape, dtype=numpy.float32) if x.type == "tensor(float)" else \
             rng.integers(0, 100, x.shape)
         path = os.path.join(folder, f"input_{k}.npy")

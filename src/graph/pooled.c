@@ -1,6 +1,6 @@
 /*
- * Moves average pooling before a pointwise convolution. Both are linear, so their order is free: where the pooling has a
- * stride, the convolution then computes as many pixels as are left. The transitions of DenseNet do a quarter of their
+ * Moves average pooling before a pointwise convolution. Both are linear, so their order is free: where the pooling has
+ * a stride, the convolution then computes as many pixels as are left. The transitions of DenseNet do a quarter of their
  * products. Left out: means over whole images, which the heads of networks put behind an activation anyway.
  */
 #include "graph/edit.h"
