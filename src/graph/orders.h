@@ -1,6 +1,6 @@
 /*
  * Layouts under which transposes move nothing. A region is the values that such layouts tie together; an offer gives
- * its values layouts. compile/orders.c chooses among the offers by estimates.
+ * its values layouts. compile/transposes.c chooses among the offers by estimates.
  */
 #ifndef GRAPH_ORDERS_H
 #define GRAPH_ORDERS_H

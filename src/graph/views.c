@@ -1,7 +1,7 @@
 /*
  * Finds the calls that need no kernel, because their results lie in memory that another value has:
  * - a reshape, transpose or identity whose result has the order of its input in memory names that memory: between
- *   row-major tensors, of one layout, or where layouts say so (orders.c chooses them);
+ *   row-major tensors, of one layout, or where layouts say so (compile/transposes.c chooses them);
  * - split and slice of one piece along an axis are windows of their input;
  * - concat is written by the calls that compute its parts, each into its window. A part that cannot be
  *   written there (an input, a window, a part that occurs twice) is copied.
