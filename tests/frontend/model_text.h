@@ -6,7 +6,8 @@
  *	init w f32 2,2 = 1 2 3 4              one number for all elements is enough
  *	node Conv x,w -> y name=c kernel_shape=[3,3] alpha=0.5 axis=1 auto_pad=SAME_UPPER
  *	func com.example f a,b -> c           nodes up to `end`; @name: an attribute
- *	out y
+ *	graph body i,x                        a subgraph up to `end`, which an attribute names: body=%body
+ *	out y                                 of a subgraph also: out y f32 2,3
  *
  * An input `-` is absent. Everything is written down as it stands: checking is the importer's work.
  */
@@ -25,6 +26,8 @@ typedef struct ModelText {
 	Arena *arena;
 	OnnxModel model;
 	OnnxFunction *function; /* whose body is being read */
+	OnnxGraph *graph;       /* the model's, or the subgraph that is being read */
+	VEC(OnnxGraph *) sub;
 } ModelText;
 
 static inline char *mt_word(ModelText *t, const char **s, const char *ends)
@@ -56,9 +59,11 @@ static inline DType mt_type(const char *word)
 	return type;
 }
 
-static inline void mt_input(ModelText *t, const char **s)
+static inline OnnxValueInfo mt_typed(ModelText *t, const char **s)
 {
-	OnnxValueInfo v = { .name = mt_word(t, s, " ") };
+	OnnxValueInfo v = { .name = mt_word(t, s, " \n") };
+	if (**s != ' ')
+		return v;
 	OnnxType *type = arena_new_of(t->arena, OnnxType);
 	type->tensor_type = arena_new_of(t->arena, OnnxTensorType);
 	type->tensor_type->elem_type = onnx_type_to(mt_type(mt_word(t, s, " \n")));
@@ -76,7 +81,7 @@ static inline void mt_input(ModelText *t, const char **s)
 	}
 	type->tensor_type->shape = shape;
 	v.type = type;
-	vec_push(t->arena, &t->model.graph->input, v);
+	return v;
 }
 
 static inline OnnxTensor mt_tensor(ModelText *t, const char **s)
@@ -113,6 +118,11 @@ static inline OnnxAttr mt_attr(ModelText *t, const char *name, const char *v)
 	char *end;
 	if (v[0] == '@') {
 		a.ref_attr_name = v + 1;
+	} else if (v[0] == '%') {
+		a.type = ONNX_GRAPH;
+		for (size_t k = 0; k < t->sub.n; k++)
+			if (strcmp(t->sub.at[k]->name, v + 1) == 0)
+				a.g = t->sub.at[k];
 	} else if (v[0] == '[') {
 		a.type = ONNX_INTS;
 		for (v++; *v != 0 && *v != ']'; v = *end == ',' ? end + 1 : end)
@@ -152,7 +162,7 @@ static inline void mt_node(ModelText *t, const char **s)
 	if (t->function != NULL)
 		vec_push(t->arena, &t->function->node, n);
 	else
-		vec_push(t->arena, &t->model.graph->node, n);
+		vec_push(t->arena, &t->graph->node, n);
 }
 
 static inline void mt_function(ModelText *t, const char **s)
@@ -166,10 +176,23 @@ static inline void mt_function(ModelText *t, const char **s)
 	t->function = &t->model.functions.at[t->model.functions.n - 1];
 }
 
+static inline void mt_graph(ModelText *t, const char **s)
+{
+	WireTexts inputs = { 0 };
+	t->graph = arena_new_of(t->arena, OnnxGraph);
+	t->graph->name = mt_word(t, s, " \n");
+	mt_list(t, mt_word(t, s, "\n"), &inputs);
+	for (size_t k = 0; k < inputs.n; k++) {
+		OnnxValueInfo v = { .name = inputs.at[k] };
+		vec_push(t->arena, &t->graph->input, v);
+	}
+	vec_push(t->arena, &t->sub, t->graph);
+}
+
 static inline void mt_line(ModelText *t, const char **s)
 {
 	const char *what = mt_word(t, s, " \n");
-	OnnxGraph *g = t->model.graph;
+	OnnxGraph *g = t->graph;
 	if (strcmp(what, "opset") == 0) {
 		const char *rest = mt_word(t, s, "\n"), *space = strchr(rest, ' ');
 		OnnxOpset o = { .domain = space == NULL ? "" : mt_word(t, &rest, " ") };
@@ -178,7 +201,8 @@ static inline void mt_line(ModelText *t, const char **s)
 	} else if (strcmp(what, "ir") == 0) {
 		t->model.ir_version = atoi(mt_word(t, s, "\n"));
 	} else if (strcmp(what, "in") == 0) {
-		mt_input(t, s);
+		OnnxValueInfo v = mt_typed(t, s);
+		vec_push(t->arena, &g->input, v);
 	} else if (strcmp(what, "init") == 0) {
 		vec_push(t->arena, &g->initializer, mt_tensor(t, s));
 	} else if (strcmp(what, "node") == 0) {
@@ -187,8 +211,11 @@ static inline void mt_line(ModelText *t, const char **s)
 		mt_function(t, s);
 	} else if (strcmp(what, "end") == 0) {
 		t->function = NULL;
+		t->graph = t->model.graph;
+	} else if (strcmp(what, "graph") == 0) {
+		mt_graph(t, s);
 	} else if (strcmp(what, "out") == 0) {
-		OnnxValueInfo v = { .name = mt_word(t, s, "\n") };
+		OnnxValueInfo v = mt_typed(t, s);
 		vec_push(t->arena, &g->output, v);
 	} else {
 		ck_abort_msg("what is a line that begins with \"%s\"?", what);
@@ -202,6 +229,7 @@ static inline OnnxModel *model_text(Arena *a, const char *s)
 	t->model.ir_version = 8;
 	t->model.graph = arena_new_of(a, OnnxGraph);
 	t->model.graph->name = "g";
+	t->graph = t->model.graph;
 	while (*s != 0) {
 		mt_line(t, &s);
 		s += strcspn(s, "\n");

@@ -240,7 +240,7 @@ static bool check_args(Import *im, const OnnxGraph *g)
 	return true;
 }
 
-static bool read_initializers(Import *im, const Frame *f, const OnnxGraph *g)
+bool onnx_read_initializers(Import *im, const Frame *f, const OnnxGraph *g)
 {
 	if (g->sparse_initializer.n > 0)
 		return onnx_refuse(im, ERR_UNSUPPORTED, "sparse initializers are not supported");
@@ -282,5 +282,5 @@ bool onnx_read_inputs(Import *im, const Frame *f, const OnnxGraph *g)
 		if (!constant && !read_input(im, f, &g->input.at[k], &sym))
 			return false;
 	}
-	return read_initializers(im, f, g);
+	return onnx_read_initializers(im, f, g);
 }

@@ -3,7 +3,7 @@
  * call reads nothing but the node's input. Halves are computed in f32 and rounded once, because what is between the
  * calls could leave their range.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include <string.h>
 

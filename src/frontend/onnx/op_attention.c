@@ -4,6 +4,8 @@
  * (grouped queries) are a dimension of their own, so nothing is repeated.
  */
 #include "frontend/onnx/compose.h"
+#include "frontend/onnx/rows.h"
+#include "frontend/onnx/walk.h"
 
 #include "op/element.h"
 
@@ -263,14 +265,28 @@ static void import_attention(Visit *v)
 		node_set(v, 3, node_view(v, stage[mode], 4, scores));
 }
 
-/* Without masks and pasts, in f32 for types of 16 bits. The graphs that change scores are refused. */
+/* x[batch, heads, queries, keys] through the graph of an attribute, if the node has it. */
+static int modified(const Attention *a, const char *attr, int x)
+{
+	Visit *v = a->v;
+	Shape whole = node_val(v, x)->shape;
+	int64_t dim[] = { a->batch, a->heads, a->queries, a->keys };
+	if (!node_has(v, attr))
+		return x;
+	const OnnxGraph *g = node_attr_graph(v, attr);
+	Item *in = node_new_item(v, node_view(v, x, 4, dim)), *out;
+	Frame f;
+	if (!node_ok(v) || !onnx_open_graph(v, g, &f) || !onnx_run_graph(v, g, &f, "", &in, 1, &out, 1))
+		return x;
+	if (out->kind != ITEM_TENSOR || !shape_eq(out->shape, in->shape))
+		node_fail(v, ERR_TYPE, "its graph %s changes the shape of what it gets", attr);
+	return node_reshape(v, node_item_value(v, out), whole);
+}
+
+/* Without masks and pasts, in f32 for types of 16 bits; graphs may change scores and probabilities. */
 static void import_flex_attention(Visit *v)
 {
 	Attention a = { .v = v };
-	static const char *const graphs[] = { "score_mod", "prob_mod" };
-	for (int k = 0; k < 2; k++)
-		if (node_has(v, graphs[k]))
-			node_fail(v, ERR_UNSUPPORTED, "its attribute %s, a graph, is not supported", graphs[k]);
 	int q = operand(&a, 0, "Q", "q_num_heads"), k = operand(&a, 1, "K", "kv_num_heads");
 	int value = operand(&a, 2, "V", "kv_num_heads");
 	if (node_ok(v) && a.flat)
@@ -282,8 +298,8 @@ static void import_flex_attention(Visit *v)
 	int64_t result[] = { a.batch, a.heads, a.queries, a.depth };
 	Attr last = attr_int("axis", -1);
 	int s = product(&a, node_with_number(v, OP_mul, node_cast(v, q, wide), read_scale(&a)), node_cast(v, k, wide));
-	s = node_cast(v, s, softmax_type(v, wide));
-	s = node_cast(v, node_call(v, OP_softmax, &s, 1, &last, 1), wide);
+	s = node_cast(v, modified(&a, "score_mod", s), softmax_type(v, wide));
+	s = modified(&a, "prob_mod", node_cast(v, node_call(v, OP_softmax, &s, 1, &last, 1), wide));
 	node_set(v, 0, node_cast(v, node_view(v, weighted(&a, s, node_cast(v, value, wide)), 4, result), t));
 }
 

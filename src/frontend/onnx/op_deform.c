@@ -3,6 +3,7 @@
  * four neighbours, which are gathered; then the convolution is a product of matrices. A ring of zeros around the
  * input stands for all that lies outside, so that each neighbour has a place.
  */
+#include "frontend/onnx/rows.h"
 #include "frontend/onnx/windows.h"
 
 #include "op/element.h"

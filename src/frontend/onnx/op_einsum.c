@@ -4,7 +4,7 @@
  * a time, as one product of matrices: [both.., left.., summed..] by [both.., summed.., right..]. Each dimension of
  * `...` has a label of its own, which counts from the last one.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Rows whose result follows from places and not from elements: counted numbers, masks of triangles and of classes,
  * places where a known tensor holds something. Each is a composition with small constants that count.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

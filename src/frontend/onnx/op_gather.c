@@ -2,7 +2,7 @@
  * Rows of operators that read or write elements at indices. Indices may be data of a run. Those that are known while
  * importing are checked here, and one known index along an axis is a slice.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

@@ -3,7 +3,7 @@
  * Less with its operands exchanged. And, Or, Xor and Not of bools and their bitwise siblings of integers are one
  * operator of the Dag each.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include <string.h>
 

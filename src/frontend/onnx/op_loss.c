@@ -2,7 +2,7 @@
  * Rows of losses: the negative logarithm of the probability of a target class, weighted by class, reduced by mean or
  * sum. A class outside of the range counts as probability and weight 0, as gathers do; so does one that is ignored.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

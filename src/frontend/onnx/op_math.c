@@ -2,7 +2,7 @@
  * Rows of operators that compute element by element or along an axis (softmax), and of casts. Old spellings
  * (broadcast and axis, min and max) become today's. Operators that the Dag lacks (Sum, Mean) become several calls.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * importing. Operators on known shapes (Shape, Gather, ConstantOfShape) are evaluated here, so the
  * arithmetic that exporters write around a Reshape disappears.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

@@ -3,6 +3,7 @@
  * Gemm and MatMul. Padding by name (auto_pad) becomes numbers here, because shapes are known;
  * global pooling becomes a reduction; Gemm becomes dense where it is one.
  */
+#include "frontend/onnx/rows.h"
 #include "frontend/onnx/windows.h"
 
 #include "op/element.h"

@@ -3,7 +3,7 @@
  * Statistics are taken in the type that stash_type names, or in f32 for elements of 16 bits. A variance is the mean of
  * the squared distances from the mean, not a difference of means, which cancels.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 /* x - mean and 1 / sqrt(variance + epsilon) over axes, in the statistics' type. */
 typedef struct Moments {

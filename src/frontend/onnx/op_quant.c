@@ -4,6 +4,7 @@
  * around a product in i32.
  */
 #include "frontend/onnx/compose.h"
+#include "frontend/onnx/rows.h"
 #include "frontend/onnx/windows.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * Rows that put the same elements elsewhere: blocks to depth and back, repetition, a window around the centre, lines
  * turned round, rows of a cache replaced. Each is a composition of moves.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

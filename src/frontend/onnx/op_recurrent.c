@@ -3,6 +3,7 @@
  * dense layer over all steps before it. Batch-wise layouts are transposed, both directions are joined behind the calls.
  */
 #include "frontend/onnx/compose.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 #include "op/recurrent.h"

@@ -3,7 +3,7 @@
  * became an input in a later opset must be known. Reductions that the Dag lacks are a formula before or behind one
  * that it has.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include <float.h>
 

@@ -3,7 +3,7 @@
  * gather where each element of the result is one of the input (nearest; repetition where it is regular), else a
  * resample, whose taps and weights are constants. Formulas are those of ONNX's reference implementation.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

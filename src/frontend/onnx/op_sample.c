@@ -3,7 +3,7 @@
  * adds up what overlaps. Places are arithmetic on tensors; reading is one resample over all spatial dimensions, taken
  * as one, with an index and a weight for each tap. A tap outside has an index that no element has, so it counts 0.
  */
-#include "frontend/onnx/visit.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

@@ -3,6 +3,7 @@
  * product with a matrix of cosines and sines; over the frames of a signal (STFT) it is a convolution with that matrix.
  */
 #include "frontend/onnx/compose.h"
+#include "frontend/onnx/rows.h"
 
 #include "op/element.h"
 

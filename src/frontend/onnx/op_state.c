@@ -3,6 +3,7 @@
  * linear attention, whose state is a matrix for each head.
  */
 #include "frontend/onnx/compose.h"
+#include "frontend/onnx/rows.h"
 
 #include <math.h>
 #include <string.h>

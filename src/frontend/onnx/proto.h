@@ -1,12 +1,14 @@
 /*
  * The ONNX messages as C structs and their field tables, both made from onnx/proto.def. Absent texts are
- * NULL; onnx_text() makes them "". Subgraphs of If and Loop stay bytes, which nothing reads.
+ * NULL; onnx_text() makes them "".
  */
 #ifndef FRONTEND_ONNX_PROTO_H
 #define FRONTEND_ONNX_PROTO_H
 
 #include "frontend/frontend.h"
 #include "base/wire.h"
+
+typedef struct OnnxGraph OnnxGraph; /* which the attribute of a node may hold */
 
 #define MESSAGE(S, schema, rows) \
 	typedef struct S { \

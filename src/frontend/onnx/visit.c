@@ -93,13 +93,24 @@ bool node_used(const Visit *n, int k)
 	return names_find(n->frame->read, onnx_text(n->proto->output.at[k])) >= 0;
 }
 
-static Item *find_item(const Visit *n, int k)
+Item *node_item(Visit *n, int k)
 {
-	if (k >= node_nin(n))
-		return NULL;
-	const char *name = onnx_text(n->proto->input.at[k]);
-	int i = name[0] == 0 ? -1 : names_find(n->frame->names, name);
-	return i < 0 ? NULL : n->im->item.at[i];
+	const char *name = k < node_nin(n) ? onnx_text(n->proto->input.at[k]) : "";
+	return name[0] == 0 ? NULL : onnx_lookup(n->im, n->frame, name);
+}
+
+const char *onnx_kind_name(ItemKind kind)
+{
+	return kind == ITEM_SEQUENCE ? "a sequence" : kind == ITEM_NONE ? "an empty optional" : "a tensor";
+}
+
+static Item *find_item(Visit *n, int k)
+{
+	Item *it = node_item(n, k);
+	if (it == NULL || it->kind == ITEM_TENSOR)
+		return it;
+	node_fail(n, ERR_TYPE, "its input %d is %s, but must be a tensor", k + 1, onnx_kind_name(it->kind));
+	return NULL;
 }
 
 const Item *node_in(Visit *n, int k)
@@ -126,71 +137,93 @@ const Item *node_need(Visit *n, int k)
 int node_value(Visit *n, int k)
 {
 	Item *it = find_item(n, k);
-	if (it == NULL || !node_ok(n))
+	return it != NULL ? node_item_value(n, it) : DAG_NONE;
+}
+
+int node_item_value(Visit *n, Item *it)
+{
+	if (!node_ok(n))
 		return DAG_NONE;
 	if (it->value == DAG_NONE)
 		it->value = dag_add_const(n->im->dag, it->name, it->type, it->shape, it->data);
 	return it->value;
 }
 
+/* A walk backwards from a value: it meets each value behind it once. */
+typedef struct Back {
+	Import *im;
+	VEC(int) stack;
+} Back;
+
+static void back_to(Back *b, int value)
+{
+	Import *im = b->im;
+	while (im->seen.n < im->dag->value.n)
+		vec_push(im->arena, &im->seen, 0);
+	if (value == DAG_NONE || im->seen.at[value] == im->search)
+		return;
+	im->seen.at[value] = im->search;
+	vec_push(im->arena, &b->stack, value);
+}
+
+static Back back_from(Import *im, int value)
+{
+	Back b = { .im = im };
+	im->search++;
+	back_to(&b, value);
+	return b;
+}
+
+/* The next value, its call's inputs noted; NULL at the end. */
+static const Value *back_next(Back *b)
+{
+	if (b->stack.n == 0)
+		return NULL;
+	const Dag *d = b->im->dag;
+	const Value *v = &d->value.at[b->stack.at[--b->stack.n]];
+	const OpCall *c = v->kind == VALUE_CALL && v->data == NULL ? &d->call.at[v->call] : NULL;
+	for (int i = 0; c != NULL && i < c->nin; i++)
+		back_to(b, c->in[i]);
+	return v;
+}
+
 /* True if a value takes little enough work to be computed while importing. */
 static bool is_cheap(Import *im, int value)
 {
 	const Dag *d = im->dag;
-	bool *seen = arena_array(im->arena, bool, d->value.n);
-	int *stack = arena_array(im->arena, int, d->value.n), n = 0;
 	double work = 0;
-	seen[value] = true;
-	stack[n++] = value;
-	while (n > 0) {
-		const Value *v = &d->value.at[stack[--n]];
+	const Value *v;
+	for (Back b = back_from(im, value); (v = back_next(&b)) != NULL;) {
 		int64_t many = shape_elements(v->shape);
 		work += (double)many;
+		if (v->kind == VALUE_CALL && v->data == NULL)
+			work += op_flops(d, &d->call.at[v->call]);
 		if (v->kind == VALUE_INPUT || many < 0 || work > MOST_WORK)
 			return false;
-		if (v->kind == VALUE_CONST)
-			continue;
-		const OpCall *c = &d->call.at[v->call];
-		work += op_flops(d, c);
-		for (int i = 0; i < c->nin; i++)
-			if (c->in[i] != DAG_NONE && !seen[c->in[i]]) {
-				seen[c->in[i]] = true;
-				stack[n++] = c->in[i];
-			}
 	}
 	return true;
 }
 
-/* The first input that a value depends on, if all are lists of integers, as shapes and axes are; NULL: none. */
+/* The first input that a value depends on, if all are numbers or lists of integers, as shapes are; NULL: none. */
 static const char *list_behind(Import *im, int value)
 {
-	const Dag *d = im->dag;
 	const char *first = NULL;
-	bool *seen = arena_array(im->arena, bool, d->value.n);
-	int *stack = arena_array(im->arena, int, d->value.n), n = 0;
-	seen[value] = true;
-	stack[n++] = value;
-	while (n > 0) {
-		const Value *v = &d->value.at[stack[--n]];
-		if (v->kind == VALUE_INPUT && (!dtype_is_int(v->type) || v->shape.rank > 1))
+	const Value *v;
+	for (Back b = back_from(im, value); (v = back_next(&b)) != NULL;) {
+		if (v->kind != VALUE_INPUT)
+			continue;
+		if (v->shape.rank > 1 || (v->shape.rank == 1 && !dtype_is_int(v->type)))
 			return NULL;
-		if (v->kind == VALUE_INPUT)
-			first = v->name;
-		const OpCall *c = v->kind == VALUE_CALL ? &d->call.at[v->call] : NULL;
-		for (int i = 0; c != NULL && i < c->nin; i++)
-			if (c->in[i] != DAG_NONE && !seen[c->in[i]]) {
-				seen[c->in[i]] = true;
-				stack[n++] = c->in[i];
-			}
+		first = v->name;
 	}
 	return first;
 }
 
-bool node_is_known(Visit *n, int k)
+/* The elements of a tensor are known, or cheap to compute. */
+static bool is_known(Visit *n, Item *it)
 {
-	Item *it = find_item(n, k);
-	if (it == NULL || it->data != NULL || !node_ok(n))
-		return it != NULL && it->data != NULL;
+	if (it->data != NULL || !node_ok(n))
+		return it->data != NULL;
 	int64_t many = shape_elements(it->shape);
 	if (!it->input && many >= 0 && many <= MOST_KNOWN && is_cheap(n->im, it->value)) {
 		it->data = graph_const_value(n->im->dag, it->value, n->im->eval, &n->im->err);
@@ -200,29 +233,39 @@ bool node_is_known(Visit *n, int k)
 	return it->data != NULL;
 }
 
-const Item *node_known(Visit *n, int k)
+bool node_know(Visit *n, Item *it, const char *what)
 {
-	Item *it = need(n, k);
-	if (node_is_known(n, k) || !node_ok(n))
-		return it;
+	if (is_known(n, it) || !node_ok(n))
+		return node_ok(n);
 	const char *list = it->input || it->value == DAG_NONE ? NULL : list_behind(n->im, it->value);
 	if (it->input) {
 		n->im->wanted = it->name;
-		node_fail(n, ERR_INPUT, "its input '%s' must be known when the model is compiled: bind '%s' to a constant",
-			it->name, it->name);
+		node_fail(n, ERR_INPUT, "%s must be known when the model is compiled: bind '%s' to a constant", what, it->name);
 		err_at(&n->im->err, "bind");
 	} else if (list != NULL) {
 		n->im->wanted = list;
 		node_fail(n, ERR_INPUT,
-			"its input '%s' must be known when the model is compiled, but depends on '%s': bind '%s' to a constant",
-			it->name, list, list);
+			"%s must be known when the model is compiled, but depends on '%s': bind '%s' to a constant", what, list,
+			list);
 		err_at(&n->im->err, "bind");
 	} else {
-		node_fail(n, ERR_UNSUPPORTED,
-			"its input '%s' must be known when the model is compiled, but "
-			"depends on the model's inputs",
-			it->name);
+		node_fail(n, ERR_UNSUPPORTED, "%s must be known when the model is compiled, but depends on the model's inputs",
+			what);
 	}
+	return false;
+}
+
+bool node_is_known(Visit *n, int k)
+{
+	Item *it = find_item(n, k);
+	return it != NULL && is_known(n, it);
+}
+
+const Item *node_known(Visit *n, int k)
+{
+	Item *it = need(n, k);
+	if (node_ok(n))
+		node_know(n, it, arena_printf(n->im->arena, "its input '%s'", it->name));
 	return it;
 }
 
@@ -254,113 +297,6 @@ double onnx_number(DType type, const void *data)
 		return v;
 	text_float(s, sizeof s, (float)v);
 	return strtod(s, NULL);
-}
-
-static const OnnxAttr *attr_in(const OnnxNode *node, const char *name, size_t *at)
-{
-	for (size_t k = 0; k < node->attribute.n; k++)
-		if (strcmp(onnx_text(node->attribute.at[k].name), name) == 0) {
-			*at = k;
-			return &node->attribute.at[k];
-		}
-	return NULL;
-}
-
-static const OnnxAttr *default_in(const OnnxFunction *f, const char *name)
-{
-	for (size_t k = 0; k < f->attribute_proto.n; k++)
-		if (strcmp(onnx_text(f->attribute_proto.at[k].name), name) == 0)
-			return &f->attribute_proto.at[k];
-	return NULL;
-}
-
-/* An attribute that refers to one of the function's becomes that of the call, and so on upwards. */
-static const OnnxAttr *follow(const Frame *frame, const OnnxAttr *at)
-{
-	size_t ignored;
-	while (at != NULL && onnx_text(at->ref_attr_name)[0] != 0) {
-		if (frame == NULL || frame->call == NULL)
-			return NULL;
-		const char *name = at->ref_attr_name;
-		at = attr_in(frame->call, name, &ignored);
-		if (at == NULL)
-			return default_in(frame->function, name);
-		frame = frame->up;
-	}
-	return at;
-}
-
-const OnnxAttr *node_attr(Visit *n, const char *name)
-{
-	size_t at = 0;
-	const OnnxAttr *a = attr_in(n->proto, name, &at);
-	if (a == NULL)
-		return NULL;
-	n->attr_seen[at] = 1;
-	return follow(n->frame, a);
-}
-
-bool node_has(Visit *n, const char *name)
-{
-	return node_attr(n, name) != NULL;
-}
-
-/* Old files leave `type` out; then the member that is present tells it. */
-static const OnnxAttr *attr_of_kind(Visit *n, const char *name, int type, int row, const char *kind)
-{
-	const OnnxAttr *a = node_attr(n, name);
-	if (a == NULL)
-		return NULL;
-	if (a->type == type || (a->type == 0 && (a->has >> row & 1)))
-		return a;
-	if (a->type == 0 && a->has >> OnnxAttr_f == 0 && (row == OnnxAttr_ints || row == OnnxAttr_floats))
-		return a; /* an empty list leaves nothing in the file */
-	node_fail(n, ERR_TYPE, "its attribute %s must be %s", name, kind);
-	return NULL;
-}
-
-int64_t node_attr_int(Visit *n, const char *name, int64_t otherwise)
-{
-	const OnnxAttr *a = attr_of_kind(n, name, ONNX_INT, OnnxAttr_i, "an integer");
-	return a != NULL ? a->i : otherwise;
-}
-
-double node_attr_float(Visit *n, const char *name, double otherwise)
-{
-	const OnnxAttr *a = attr_of_kind(n, name, ONNX_FLOAT, OnnxAttr_f, "a number");
-	return a != NULL ? onnx_number(F32, &a->f) : otherwise;
-}
-
-const char *node_attr_text(Visit *n, const char *name, const char *otherwise)
-{
-	const OnnxAttr *a = attr_of_kind(n, name, ONNX_STRING, OnnxAttr_s, "a text");
-	if (a == NULL)
-		return otherwise;
-	char *s = arena_alloc(n->im->arena, a->s.n + 1);
-	if (a->s.n > 0)
-		memcpy(s, a->s.at, a->s.n);
-	return s;
-}
-
-const int64_t *node_attr_ints(Visit *n, const char *name, int *count)
-{
-	const OnnxAttr *a = attr_of_kind(n, name, ONNX_INTS, OnnxAttr_ints, "a list of integers");
-	*count = a == NULL ? -1 : (int)a->ints.n;
-	return a == NULL ? NULL : a->ints.at;
-}
-
-bool node_attr_tensor(Visit *n, const char *name, BindArg *out)
-{
-	const OnnxAttr *a = attr_of_kind(n, name, ONNX_TENSOR, OnnxAttr_t, "a tensor");
-	if (a == NULL || a->t == NULL)
-		return false;
-	const char *what = arena_printf(n->im->arena, "%s: its attribute %s", n->name, name);
-	return onnx_tensor_read(n->im->arena, a->t, &n->im->files, what, out, &n->im->err);
-}
-
-const int64_t *node_attr_or_input(Visit *n, const char *name, int opset, int k, int *count)
-{
-	return n->frame->opset < opset ? node_attr_ints(n, name, count) : node_ints(n, k, count);
 }
 
 int64_t shape_product(const Shape *s, int lo, int hi)
@@ -517,7 +453,7 @@ static void bind_output(Visit *n, int k, Item *it)
 static const char *output_name(Visit *n, int k)
 {
 	const char *name = k < node_nout(n) ? onnx_text(n->proto->output.at[k]) : "";
-	if (n->frame->up == NULL)
+	if (n->frame->prefix[0] == 0)
 		return name;
 	name = arena_printf(n->im->arena, "%s%s", n->frame->prefix, name);
 	while (names_taken(n->im->own, name))
@@ -548,4 +484,12 @@ void node_set_known(Visit *n, int k, DType type, Shape shape, const void *data)
 	Item *it = arena_new_of(n->im->arena, Item);
 	*it = (Item){ .name = output_name(n, k), .type = type, .shape = shape, .data = data, .value = DAG_NONE };
 	bind_output(n, k, it);
+}
+
+Item *node_new_item(Visit *n, int value)
+{
+	const Value *v = node_val(n, value);
+	Item *it = arena_new_of(n->im->arena, Item);
+	*it = (Item){ .name = v->name, .type = v->type, .shape = v->shape, .data = v->data, .value = value };
+	return it;
 }

@@ -19,35 +19,6 @@ typedef struct Visit {
 	unsigned char *attr_seen; /* by attribute: the row has read it */
 } Visit;
 
-typedef struct OnnxRow {
-	const char *name;
-	int since;           /* the first opset that has it */
-	const char *ignored; /* attributes that change nothing here: "consumed_inputs momentum" */
-	void (*import)(Visit *n);
-} OnnxRow;
-
-/* Each ends with name NULL. */
-extern const OnnxRow onnx_nn_rows[];
-extern const OnnxRow onnx_math_rows[];
-extern const OnnxRow onnx_activation_rows[];
-extern const OnnxRow onnx_logic_rows[];
-extern const OnnxRow onnx_move_rows[];
-extern const OnnxRow onnx_gather_rows[];
-extern const OnnxRow onnx_resize_rows[];
-extern const OnnxRow onnx_fill_rows[];
-extern const OnnxRow onnx_sample_rows[];
-extern const OnnxRow onnx_rearrange_rows[];
-extern const OnnxRow onnx_reduce_rows[];
-extern const OnnxRow onnx_norm_rows[];
-extern const OnnxRow onnx_loss_rows[];
-extern const OnnxRow onnx_einsum_rows[];
-extern const OnnxRow onnx_deform_rows[];
-extern const OnnxRow onnx_recurrent_rows[];
-extern const OnnxRow onnx_state_rows[];
-extern const OnnxRow onnx_attention_rows[];
-extern const OnnxRow onnx_quant_rows[];
-extern const OnnxRow onnx_signal_rows[];
-
 bool node_ok(const Visit *n);
 /* "node 'x' (Conv): ..." */
 void node_fail(Visit *n, ErrCode code, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -59,6 +30,8 @@ int node_nout(const Visit *n);
  */
 const Item *node_in(Visit *n, int k);
 const Item *node_need(Visit *n, int k);
+/* The same, which may be a sequence or an empty optional; node_in and node_need refuse those. */
+Item *node_item(Visit *n, int k);
 /* Input k as a value of the Dag; DAG_NONE if absent. */
 int node_value(Visit *n, int k);
 /* True if output k is used. */
@@ -67,6 +40,8 @@ bool node_used(const Visit *n, int k);
 /* The elements of input k, which must be known now (through the Dag's constants if need be). */
 const Item *node_known(Visit *n, int k);
 bool node_is_known(Visit *n, int k); /* they are: node_known would not refuse */
+/* The same for any Item; `what` names it in a refusal: "its input 'x'". */
+bool node_know(Visit *n, Item *it, const char *what);
 /* Integers of input k, a scalar or a list; *count = -1 and NULL if the input is absent. */
 const int64_t *node_ints(Visit *n, int k, int *count);
 
@@ -78,6 +53,7 @@ double node_attr_float(Visit *n, const char *name, double otherwise);
 const char *node_attr_text(Visit *n, const char *name, const char *otherwise);
 const int64_t *node_attr_ints(Visit *n, const char *name, int *count); /* -1, NULL: absent */
 const OnnxAttr *node_attr(Visit *n, const char *name);                 /* NULL: absent */
+const OnnxGraph *node_attr_graph(Visit *n, const char *name);          /* refused if absent */
 bool node_attr_tensor(Visit *n, const char *name, BindArg *out);
 /* An attribute, which from `opset` on is input k: axes, shapes and pads changed so. */
 const int64_t *node_attr_or_input(Visit *n, const char *name, int opset, int k, int *count);
@@ -110,5 +86,9 @@ const Value *node_val(Visit *n, int value);      /* its type and shape; a scalar
 void node_set(Visit *n, int k, int value);
 void node_set_alias(Visit *n, int k, const Item *as);
 void node_set_known(Visit *n, int k, DType type, Shape shape, const void *data);
+/* The value of a tensor, which becomes a constant of the Dag if it is known. */
+int node_item_value(Visit *n, Item *it);
+/* A tensor for an input of a subgraph or an element of a sequence. */
+Item *node_new_item(Visit *n, int value);
 
 #endif
