@@ -27,6 +27,10 @@ static const DlcDataType TYPE[] = {
 	[12] = { TYPE_UINT, 32, 1 },
 	[13] = { TYPE_UINT, 64, 1 },
 	[16] = { TYPE_BFLOAT, 16, 1 },
+	[21] = { TYPE_UINT, 4, 1 },
+	[22] = { TYPE_INT, 4, 1 },
+	[25] = { TYPE_UINT, 2, 1 },
+	[26] = { TYPE_INT, 2, 1 },
 };
 enum { NTYPE = sizeof TYPE / sizeof *TYPE };
 
@@ -77,7 +81,7 @@ static DlcStatus set_data(const Proto *p, Array *a, DlcError *err)
 {
 	DlcTensor t = array_tensor(a);
 	char text[TENSOR_TEXT];
-	size_t n, step, width = a->dtype.bits / 8;
+	size_t n, step, width = a->dtype.bits < 8 ? 1 : a->dtype.bits / 8; /* a list has packed elements in a byte */
 	bool wide = a->dtype.bits == 64;
 	int list = wide ? INT64S : INT32S, other = has(p, RAW); /* the list that ONNX prescribes for the type */
 	if (a->dtype.code == TYPE_FLOAT && a->dtype.bits >= 32)

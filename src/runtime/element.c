@@ -12,7 +12,7 @@ bool element_known(DlcDataType t)
 	bool whole = t.bits == 8 || t.bits == 16 || t.bits == 32 || t.bits == 64;
 	switch (t.code) {
 	case TYPE_INT:
-	case TYPE_UINT: return whole && t.lanes == 1;
+	case TYPE_UINT: return (whole || t.bits == 2 || t.bits == 4) && t.lanes == 1;
 	case TYPE_FLOAT: return whole && t.bits >= 16 && t.lanes == 1;
 	case TYPE_BFLOAT: return t.bits == 16 && t.lanes == 1;
 	case TYPE_BOOL: return t.bits == 8 && t.lanes == 1;
@@ -20,10 +20,18 @@ bool element_known(DlcDataType t)
 	}
 }
 
+/* Bytes before element i. */
+static int64_t byte_of(DlcDataType t, int64_t i)
+{
+	return t.bits < 8 ? i / (8 / t.bits) : i * (t.bits / 8);
+}
+
 double element_value(DlcDataType t, const void *data, int64_t i)
 {
 	uint64_t v = 0; /* little-endian, as everything dlc writes */
-	memcpy(&v, (const unsigned char *)data + i * (t.bits / 8), t.bits / 8);
+	memcpy(&v, (const unsigned char *)data + byte_of(t, i), t.bits < 8 ? 1 : t.bits / 8);
+	if (t.bits < 8)
+		v = v >> i % (8 / t.bits) * t.bits & ((1u << t.bits) - 1);
 	if (t.code == TYPE_INT)
 		return (double)((int64_t)(v << (64 - t.bits)) >> (64 - t.bits));
 	if (t.code == TYPE_UINT)
@@ -59,7 +67,14 @@ void element_store(DlcDataType t, void *data, int64_t i, double value)
 		memcpy(&v, &f, sizeof f);
 	else
 		memcpy(&v, &value, sizeof value);
-	memcpy((unsigned char *)data + i * (t.bits / 8), &v, t.bits / 8);
+	unsigned char *to = (unsigned char *)data + byte_of(t, i);
+	if (t.bits < 8) {
+		int shift = (int)(i % (8 / t.bits)) * t.bits;
+		unsigned mask = ((1u << t.bits) - 1) << shift;
+		*to = (unsigned char)((*to & ~mask) | ((unsigned)v << shift & mask));
+	} else {
+		memcpy(to, &v, t.bits / 8);
+	}
 }
 
 /* splitmix64's output function on the i-th state: a generator that can start anywhere. */

@@ -9,7 +9,7 @@
 
 #include "dlc/dlc_runtime.h"
 
-/* Whether it is a whole-byte type that is read below: i8..i64 u8..u64 f16..f64 bf16 bool. */
+/* Whether it is a type that is read below: i2..i64 u2..u64 f16..f64 bf16 bool. Below 8 bits the first is the lowest. */
 bool element_known(DlcDataType t);
 /* Element i of data; 64-bit integers lose what a double cannot hold. */
 double element_value(DlcDataType t, const void *data, int64_t i);

@@ -102,7 +102,7 @@ DlcStatus worker_compare(const Worker *w, const MsgCompare *m, MsgCompared *out,
 	if (got == NULL || want == NULL || (at == NULL && m->at != MSG_TABLE))
 		return runtime_fail(err, DLC_BAD_ARGUMENT, "there is no buffer %u",
 			got == NULL ? m->got : want == NULL ? m->want : m->at);
-	if (!element_known(p.type) || m->count > want->bytes / p.element ||
+	if (!element_known(p.type) || p.element == 0 || m->count > want->bytes / p.element ||
 		(at == NULL ? m->count > got->bytes / p.element : m->count > at->bytes / sizeof *p.at))
 		return runtime_fail(
 			err, DLC_BAD_ARGUMENT, "type and size do not allow to compare buffer %u", m->got);

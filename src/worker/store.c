@@ -241,7 +241,7 @@ static DlcStatus fill_check(const MsgBuffer *m, DlcError *err)
 		(m->ndata > 0 && m->ndata != m->bytes))
 		return refuse(err, "buffer %u has a fill that does not go with the %llu bytes of data sent", m->buffer,
 			(unsigned long long)m->ndata);
-	if (m->fill == MSG_FILL_RANDOM && (!element_known(t) || !(m->lo <= m->hi)))
+	if (m->fill == MSG_FILL_RANDOM && (!element_known(t) || t.bits < 8 || !(m->lo <= m->hi)))
 		return refuse(err, "buffer %u has a type or a range in which there are no random numbers", m->buffer);
 	return DLC_OK;
 }

@@ -260,6 +260,10 @@ static const struct Proto {
 	{ "\x08\x01\x10\x10\x2a\x03\x80\xff\x01", 9, { 4, 16, 1 }, 1, { INFINITY } },
 	{ "\x08\x01\x10\x0b\x52\x08\0\0\0\0\0\0\xf0\x3f", 14, { 2, 64, 1 }, 1, { 1 } },
 	{ "\x08\x01\x10\x0d\x5a\x01\x07", 7, { 1, 64, 1 }, 1, { 7 } },
+	{ "\x08\x03\x10\x16\x4a\x02\x9f\x07", 8, { 0, 4, 1 }, 3, { -1, -7, 7 } },                 /* packed in raw */
+	{ "\x08\x03\x10\x15\x2a\x03\x9f\x01\x07", 9, { 1, 4, 1 }, 3, { 15, 9, 7 } },               /* packed in a list */
+	{ "\x08\x04\x10\x1a\x4a\x01\x1b", 7, { 0, 2, 1 }, 4, { -1, -2, 1, 0 } },
+	{ "\x08\x03\x10\x16\x4a\x03\x9f\x07\x00", 9, { 0, 0, 0 }, -1, { 0 } },                    /* a byte too many */
 	{ "\x10\x01\x4a\x04\0\0\x80\x3f\x42\x01x\x62\x02hi", 15, { 2, 32, 1 }, 1, { 1 } },      /* scalar, name, doc */
 	{ "\x08\x02\x10\x01\x4a\x04\0\0\x80\x3f", 10, { 0, 0, 0 }, -1, { 0 } },                 /* too little */
 	{ "\x08\x01\x10\x08\x32\x01x", 7, { 0, 0, 0 }, -1, { 0 } },                             /* strings */
@@ -288,7 +292,7 @@ START_TEST(protos)
 		return;
 	ck_assert_int_eq(a.dtype.code, p->dtype.code);
 	ck_assert_int_eq(a.dtype.bits, p->dtype.bits);
-	ck_assert_int_eq(a.bytes, p->count * p->dtype.bits / 8);
+	ck_assert_int_eq(a.bytes, (p->count * p->dtype.bits + 7) / 8);
 	for (int i = 0; i < p->count; i++) {
 		double v = element_value(a.dtype, a.data, i);
 		ck_assert_msg(v == p->value[i], "row %d: %g", _i, v);
@@ -307,9 +311,9 @@ START_TEST(random_damage)
 		int kind = i % 3;
 		size_t n = kind == 0   ? write_npy(file, 1, GOOD[0].header, file, 24)
 		           : kind == 1 ? write_npz(file, "a", "b")
-		                       : (size_t)PROTO[i % 12].n;
+		                       : (size_t)PROTO[i % 15].n;
 		if (kind == 2)
-			memcpy(file, PROTO[i % 12].bytes, n);
+			memcpy(file, PROTO[i % 15].bytes, n);
 		for (int k = rand() % 4; k >= 0; k--)
 			file[(size_t)rand() % n] = (unsigned char)rand();
 		unsigned char *exact = malloc(n); /* so that ASan sees a byte too far */
@@ -360,7 +364,7 @@ END_TEST
 START_TEST(filling)
 {
 	const DlcDataType type[] = { { 2, 32, 1 }, { 2, 64, 1 }, { 2, 16, 1 }, { 0, 8, 1 }, { 1, 16, 1 }, { 0, 64, 1 },
-		{ 6, 8, 1 } };
+		{ 6, 8, 1 }, { 0, 4, 1 }, { 1, 4, 1 } };
 	for (int k = 0; k < LEN(type); k++) {
 		enum { COUNT = 4000 };
 		static double a[COUNT], b[COUNT];

@@ -1,6 +1,6 @@
 /*
- * Rows whose result follows from places and not from elements: counted numbers, masks of triangles and of classes,
- * places where a known tensor holds something. Each is a composition with small constants that count.
+ * Rows whose result follows from places and not from elements: counted numbers, masks of triangles and of classes. Each
+ * is a composition with small constants that count.
  */
 #include "frontend/onnx/rows.h"
 
@@ -137,65 +137,10 @@ static void import_one_hot(Visit *v)
 	node_set(v, 0, node_where(v, hot, one_hot_value(v, 1), one_hot_value(v, 0)));
 }
 
-/* ---- places in known tensors: how many there are decides the result's shape */
-
-/* The places of true elements among the first n of a known list. */
-static int64_t list_true(const Item *c, int64_t n, int64_t *at)
-{
-	int64_t count = 0;
-	for (int64_t i = 0; i < n; i++)
-		if (element_get(c->type, c->data, i) != 0)
-			at[count++] = i;
-	return count;
-}
-
-static void import_compress(Visit *v)
-{
-	const Item *x = node_need(v, 0), *c = node_known(v, 1);
-	bool flat = !node_has(v, "axis");
-	int axis = flat ? 0 : node_axis(v, node_attr_int(v, "axis", 0), x->shape.rank);
-	if (!node_ok(v))
-		return;
-	int64_t all = shape_elements(x->shape), dim = flat ? all : x->shape.dim[axis], n = shape_elements(c->shape);
-	if (c->shape.rank != 1 || c->type.kind != DT_BOOL || n > dim) {
-		node_fail(v, ERR_TYPE, "its condition must be a list of at most %lld bools", (long long)dim);
-		return;
-	}
-	int64_t *at = arena_array(v->im->arena, int64_t, n + 1), count = list_true(c, n, at);
-	int in[] = { node_value(v, 0), node_const(v, I64, shape_of(1, &count), at) };
-	if (flat)
-		in[0] = node_reshape(v, in[0], shape_of(1, &all));
-	Attr attr = attr_int("axis", axis);
-	node_set(v, 0, node_call(v, OP_gather, in, 2, &attr, 1));
-}
-
-/* A row of the result for each dimension, a column for each element that is not zero. */
-static void import_non_zero(Visit *v)
-{
-	const Item *x = node_known(v, 0);
-	if (!node_ok(v))
-		return;
-	int64_t all = shape_elements(x->shape);
-	if (all > NODE_COUNTED) {
-		node_fail(v, ERR_UNSUPPORTED, "%lld elements are too many to be counted", (long long)all);
-		return;
-	}
-	int64_t *place = arena_array(v->im->arena, int64_t, all + 1), n = list_true(x, all, place);
-	int64_t dim[] = { x->shape.rank, n }, *at = arena_array(v->im->arena, int64_t, x->shape.rank * n + 1);
-	for (int64_t i = 0; i < n; i++)
-		for (int k = x->shape.rank - 1; k >= 0; k--) {
-			at[k * n + i] = place[i] % x->shape.dim[k];
-			place[i] /= x->shape.dim[k];
-		}
-	node_set_known(v, 0, I64, shape_of(2, dim), at);
-}
-
 const OnnxRow onnx_fill_rows[] = {
 	{ "Range", 11, "", import_range },
 	{ "EyeLike", 9, "", import_eye_like },
 	{ "Trilu", 14, "", import_trilu },
 	{ "OneHot", 9, "", import_one_hot },
-	{ "Compress", 9, "", import_compress },
-	{ "NonZero", 9, "", import_non_zero },
 	{ NULL, 0, NULL, NULL },
 };

@@ -160,6 +160,18 @@ static void import_clip(Visit *v)
 	node_set(v, 0, node_call(v, OP_clip, in, 3, attr, 2));
 }
 
+/*
+ * ONNX leaves open what a number becomes that an integer does not hold. Its own tests cut the bits off for integers
+ * below 8 bits, as if they were cast from a wider integer.
+ */
+static void set_cast(Visit *v, DType type)
+{
+	int x = node_value(v, 0);
+	if (dtype_is_int(type) && type.bits < 8 && dtype_is_float(node_val(v, x)->type))
+		x = node_cast(v, x, I32);
+	node_set(v, 0, node_cast(v, x, type));
+}
+
 static void import_cast(Visit *v)
 {
 	node_need(v, 0);
@@ -173,7 +185,7 @@ static void import_cast(Visit *v)
 	DType type = F32;
 	if (node_ok(v) && !onnx_type_from(to, &type))
 		node_fail(v, ERR_UNSUPPORTED, "it casts to %s, which dlc does not have", onnx_type_name(to));
-	node_set(v, 0, node_cast(v, node_value(v, 0), type));
+	set_cast(v, type);
 }
 
 static void import_bit_cast(Visit *v)
@@ -192,7 +204,7 @@ static void import_bit_cast(Visit *v)
 static void import_cast_like(Visit *v)
 {
 	node_need(v, 0);
-	node_set(v, 0, node_cast(v, node_value(v, 0), node_need(v, 1)->type));
+	set_cast(v, node_need(v, 1)->type);
 }
 
 /*

@@ -7,9 +7,10 @@
 
 #include "op/element.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { SPATIAL = 3, MOST_SAMPLED = 1 << 24 /* indices that are constants */ };
+enum { SPATIAL = 3, MOST_SAMPLED = 1 << 24 /* indices that are constants */, MOST_SAMPLES = 1 << 10 /* of a bin */ };
 
 static int number(Visit *v, int like, double x)
 {
@@ -255,8 +256,44 @@ typedef struct Regions {
 	int rois; /* [count, 4], of the type that places are computed in */
 	int64_t count, samples; /* of one bin along one axis */
 	double scale;
-	bool half_pixel;
+	bool half_pixel, max;
+	const Item *known; /* each region has as many samples a bin as it has elements, `samples` is the most; else NULL */
 } Regions;
+
+/* The samples of a bin along an axis: the elements that it covers, rounded up. In the region's type, as in a run. */
+static int64_t samples_of(const Regions *r, int64_t region, int axis, int64_t bins)
+{
+	double at[2], offset = r->half_pixel ? 0.5 : 0;
+	for (int k = 0; k < 2; k++)
+		at[k] = element_get(r->known->type, r->known->data, region * 4 + axis + 2 * k) * r->scale - offset;
+	double length = at[1] - at[0];
+	if (!dtype_eq(r->known->type, F64))
+		length = (float)((float)at[1] - (float)at[0]);
+	if (!r->half_pixel && length < 1)
+		length = 1;
+	double n = ceil(dtype_eq(r->known->type, F64) ? length / (double)bins : (float)length / (float)bins);
+	return n > 0 ? n > MOST_SAMPLES ? MOST_SAMPLES + 1 : (int64_t)n : 0;
+}
+
+/*
+ * Places of samples, in bins, and their shares of the mean: [1, bins * samples], or [count, bins * samples] where
+ * regions differ. A region with fewer samples repeats its last one, which has no share of a mean.
+ */
+static int sample_places(Visit *v, const Regions *r, int axis, int64_t bins, int *share)
+{
+	DType type = node_val(v, r->rois)->type;
+	int64_t many = bins * r->samples, rows = r->known != NULL ? r->count : 1, dim[] = { rows, many };
+	size_t bytes = (size_t)dtype_bytes(type, rows * many);
+	void *at = arena_alloc(v->im->arena, bytes + 1), *part = arena_alloc(v->im->arena, bytes + 1);
+	for (int64_t i = 0; i < rows * many; i++) {
+		int64_t n = r->known != NULL ? samples_of(r, i / many, axis, bins) : r->samples, k = i % r->samples;
+		int64_t have = n > 0 ? n : 1, sample = k < have ? k : have - 1;
+		element_set(type, at, i, (double)(i % many / r->samples) + ((double)sample + 0.5) / (double)have);
+		element_set(type, part, i, n == 0 ? 0 : r->max ? 1 : k < n ? 1 / (double)n : 0);
+	}
+	*share = node_const(v, type, shape_of(2, dim), part);
+	return node_const(v, type, shape_of(2, dim), at);
+}
 
 /*
  * Along one axis, the indices and weights of both elements around each sample of each of `bins`, as [count, bins,
@@ -266,17 +303,14 @@ static void region_taps(Visit *v, const Regions *r, int axis, int64_t n, int64_t
 {
 	double offset = r->half_pixel ? 0.5 : 0, both[] = { 0, 1 };
 	int64_t many = bins * r->samples, column_of[] = { r->count, many, 1 }, parts[] = { r->count, bins, r->samples, 2 };
-	double *at = arena_array(v->im->arena, double, many + 1);
-	for (int64_t i = 0; i < many; i++)
-		at[i] = (double)(i / r->samples) + ((double)(i % r->samples) + 0.5) / (double)r->samples;
 	DType type = node_val(v, r->rois)->type;
 	int start = plus(v, times(v, column(v, r->rois, axis), r->scale), -offset);
 	int end = plus(v, times(v, column(v, r->rois, 2 + axis), r->scale), -offset);
 	int length = node_call2(v, OP_sub, end, start);
 	if (!r->half_pixel)
 		length = node_call2(v, OP_maximum, length, number(v, length, 1));
-	int bin = times(v, length, 1 / (double)bins);
-	int place = node_call2(v, OP_add, start, node_call2(v, OP_mul, bin, numbers(v, type, at, many, 2)));
+	int bin = times(v, length, 1 / (double)bins), share, at = sample_places(v, r, axis, bins, &share);
+	int place = node_call2(v, OP_add, start, node_call2(v, OP_mul, bin, at));
 	int inside = node_call2(v, OP_bit_and, node_call2(v, OP_less_equal, number(v, place, -1), place),
 		node_call2(v, OP_less_equal, place, number(v, place, (double)n)));
 	Attr to[] = { attr_float("lo", 0), attr_float("hi", (double)n - 1) };
@@ -285,6 +319,8 @@ static void region_taps(Visit *v, const Regions *r, int axis, int64_t n, int64_t
 	int distance = node_call1(v, OP_abs, node_call2(v, OP_sub, numbers(v, type, both, 2, 3), past));
 	int w = plus(v, times(v, distance, -1), 1);
 	w = node_where(v, node_reshape(v, inside, shape_of(3, column_of)), w, number(v, w, 0));
+	column_of[0] = node_val(v, share)->shape.dim[0];
+	w = node_call2(v, OP_mul, w, node_reshape(v, share, shape_of(3, column_of)));
 	int i = node_call2(v, OP_add, node_cast(v, low, I64), numbers(v, I64, both, 2, 3));
 	i = node_call(v, OP_clip, &i, 1, to, 2);
 	*index = node_reshape(v, i, shape_of(4, parts));
@@ -301,6 +337,20 @@ static int beside(Visit *v, int x, bool before)
 		dim[2 * k] = before ? s->dim[k] : 1;
 	}
 	return node_reshape(v, x, shape_of(7, dim));
+}
+
+/* A sampling_ratio of 0: known regions have as many samples as they need, and `samples` becomes the most of all. */
+static void adapt(Visit *v, Regions *r, int64_t h, int64_t w)
+{
+	r->known = node_known(v, 1);
+	r->samples = 1;
+	for (int64_t k = 0; node_ok(v) && k < r->count; k++) {
+		int64_t across = samples_of(r, k, 0, w), down = samples_of(r, k, 1, h);
+		r->samples = across > r->samples ? across : r->samples;
+		r->samples = down > r->samples ? down : r->samples;
+	}
+	if (r->samples <= MOST_SAMPLES && (double)r->count * (double)(r->samples * (h > w ? h : w)) > MOST_SAMPLED)
+		node_fail(v, ERR_UNSUPPORTED, "its %lld regions have too many samples", (long long)r->count);
 }
 
 static void import_roi_align(Visit *v)
@@ -321,11 +371,13 @@ static void import_roi_align(Visit *v)
 	bool known = (max || strcmp(mode, "avg") == 0) && (r.half_pixel || strcmp(place, "output_half_pixel") == 0);
 	if (node_ok(v) && !known)
 		node_fail(v, ERR_UNSUPPORTED, "dlc does not know both its mode '%.60s' and its places '%.60s'", mode, place);
+	r.max = max;
+	if (node_ok(v) && (h < 1 || w < 1 || h > 1 << 10 || w > 1 << 10))
+		node_fail(v, ERR_INPUT, "its output of %lldx%lld is out of range", (long long)h, (long long)w);
 	if (node_ok(v) && r.samples == 0)
-		node_fail(v, ERR_UNSUPPORTED, "its sampling_ratio is 0, so its work depends on data: give a positive one");
-	if (node_ok(v) && (h < 1 || w < 1 || h > 1 << 10 || w > 1 << 10 || r.samples < 1 || r.samples > 1 << 10))
-		node_fail(v, ERR_INPUT, "its output of %lldx%lld with %lld samples is out of range", (long long)h, (long long)w,
-			(long long)r.samples);
+		adapt(v, &r, h, w);
+	if (node_ok(v) && (r.samples < 1 || r.samples > MOST_SAMPLES))
+		node_fail(v, ERR_INPUT, "its bins of %lld samples are out of range", (long long)r.samples);
 	if (!node_ok(v))
 		return;
 	r.rois = node_cast(v, node_value(v, 1), dtype_eq(x->type, F64) ? F64 : F32);
@@ -338,8 +390,6 @@ static void import_roi_align(Visit *v)
 	int index = node_call2(v, OP_add, times(v, beside(v, down, false), (double)d[3]), beside(v, across, true));
 	index = node_call2(v, OP_add, times(v, image, (double)(d[2] * d[3])), index);
 	int weight = node_call2(v, OP_mul, beside(v, down_weight, false), beside(v, across_weight, true));
-	if (!max)
-		weight = times(v, weight, 1 / (double)(r.samples * r.samples));
 	index = node_reshape(v, index, shape_of(2, taps));
 	weight = node_reshape(v, weight, shape_of(2, taps));
 	Attr perm = attr_ints("perm", turn, 4), axis = attr_int("axis", 1), last = attr_ints("axes", (int64_t[]){ 2 }, 1);

@@ -53,8 +53,8 @@ static const struct {
 	[22] = { "INT4", true, { DT_INT, 4, 1 } },
 	[23] = { "FLOAT4E2M1", false, { 0, 0, 0 } },
 	[24] = { "FLOAT8E8M0", false, { 0, 0, 0 } },
-	[25] = { "UINT2", false, { 0, 0, 0 } },
-	[26] = { "INT2", false, { 0, 0, 0 } },
+	[25] = { "UINT2", true, { DT_UINT, 2, 1 } },
+	[26] = { "INT2", true, { DT_INT, 2, 1 } },
 };
 enum { NTYPE = sizeof types / sizeof *types };
 

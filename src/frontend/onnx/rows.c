@@ -20,6 +20,7 @@ static const OnnxRow *const row_lists[] = {
 	onnx_resize_rows,
 	onnx_fill_rows,
 	onnx_sample_rows,
+	onnx_select_rows,
 	onnx_rearrange_rows,
 	onnx_reduce_rows,
 	onnx_norm_rows,

@@ -24,6 +24,7 @@ extern const OnnxRow onnx_gather_rows[];
 extern const OnnxRow onnx_resize_rows[];
 extern const OnnxRow onnx_fill_rows[];
 extern const OnnxRow onnx_sample_rows[];
+extern const OnnxRow onnx_select_rows[];
 extern const OnnxRow onnx_rearrange_rows[];
 extern const OnnxRow onnx_reduce_rows[];
 extern const OnnxRow onnx_norm_rows[];
