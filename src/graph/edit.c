@@ -127,9 +127,10 @@ bool edit_dag(Dag *d, EvalFn eval, EditFn rewrite, void *arg, Err *err)
 	e.uses = arena_array(d->arena, int, d->value.n + 1);
 	for (size_t i = 0; i < d->value.n; i++)
 		e.map[i] = DAG_NONE;
+	const bool *live = dag_live(d->arena, d);
 	for (size_t i = 0; i < d->call.n; i++)
 		for (int k = 0; k < d->call.at[i].nin; k++)
-			if (d->call.at[i].in[k] != DAG_NONE)
+			if (live[i] && d->call.at[i].in[k] != DAG_NONE)
 				e.uses[d->call.at[i].in[k]]++;
 	for (size_t i = 0; i < d->output.n; i++)
 		e.uses[d->output.at[i]] += 2; /* an output is never read "once" */

@@ -12,7 +12,7 @@ typedef struct Edit {
 	const Dag *from;
 	Dag *to;
 	int *map;  /* old value to new one, DAG_NONE before it is made */
-	int *uses; /* reads of each old value by calls, 2 more for an output: 1 means that one call alone reads it */
+	int *uses; /* reads of each old value by calls that are used, 2 more for an output: 1 means that one reads it */
 	EvalFn eval;
 	Err *err;
 } Edit;
@@ -42,6 +42,7 @@ const Value *edit_at(const Edit *e, int v);
 bool pass_transposed(Dag *d, EvalFn eval, Err *err);
 bool pass_fold(Dag *d, EvalFn eval, Err *err);
 bool pass_identity(Dag *d, EvalFn eval, Err *err);
+bool pass_sink(Dag *d, EvalFn eval, Err *err);
 bool pass_moves(Dag *d, EvalFn eval, Err *err);
 bool pass_dense(Dag *d, EvalFn eval, Err *err);
 bool pass_affine(Dag *d, EvalFn eval, Err *err);

@@ -6,6 +6,8 @@ const GraphPass graph_passes[] = {
 		"transposed convolutions with constant weights are convolutions; results change by rounding", pass_transposed },
 	{ "fold", "nothing", "nothing; calls of constants become constants", pass_fold },
 	{ "identity", "nothing", "nothing; calls that give their input go", pass_identity },
+	{ "sink", "fold: the constants that it turns have data", "nothing; elementwise calls stand before moves",
+		pass_sink },
 	{ "moves", "identity, which removes what two moves in a row may leave", "nothing", pass_moves },
 	{ "dense", "fold: weights are constants; moves: their transposes too",
 		"products with constant matrices are dense, no matmul", pass_dense },
