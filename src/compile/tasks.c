@@ -6,6 +6,7 @@
 #include "compile/choose.h"
 #include "compile/lock_file.h"
 #include "db/rank.h"
+#include "graph/pairs.h"
 
 Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 {
@@ -17,8 +18,9 @@ Partition *compile_tasks(Arena *a, Dag *dag, const Target *t, Err *err)
 	if (t != NULL && !target_has_warps(t) && !compile_orders(dag, t, err))
 		return NULL;
 	Partition *p = graph_partition(a, dag, err);
-	bool pairs = p != NULL && t->blocks.warp > 1;
-	return !pairs || graph_pairs(a, dag, p, err) ? p : NULL;
+	if (p != NULL && t->blocks.warp > 1)
+		return graph_pairs(a, dag, p, err) ? p : NULL;
+	return p != NULL ? graph_prologues(a, dag, p, err) : NULL;
 }
 
 /* ---- the partition that is compiled ---- */

@@ -101,9 +101,6 @@ typedef struct Partition {
  * Regions take their first alternatives.
  */
 Partition *graph_partition(Arena *a, const Dag *d, Err *err);
-/* Adds alternatives for devices with warps: a depthwise convolution and its only, pointwise reader as one Task. */
-bool graph_pairs(Arena *a, const Dag *d, Partition *p, Err *err);
-
 /*
  * The alternative of least cost; ms[k] is the time of Task k, < 0: not known. If the first alternative's
  * cost is not known, it is taken. Others compete if their cost is known; they must be faster by more than

@@ -1,6 +1,6 @@
 /*
  * A workload's identity is its canonical text; its label is for people, short, and not unique:
- * "conv3x3 64>64 56 +relu", "conv1x1 64>128 56 /2", "dense 512>1000".
+ * "conv3x3 64>64 56 +relu", "mul+add+relu+conv1x1 64>128 56 /2", "dense 512>1000".
  */
 #include "op/task.h"
 
@@ -64,6 +64,16 @@ static int main_call(const Dag *d)
 	return at;
 }
 
+/* How many calls are the prologue of an anchor or reduction: those before it, if all are elementwise. */
+static int prologue_of(const Dag *d, int at)
+{
+	OpClass class = at >= 0 ? op_row(d->call.at[at].op)->class : OP_ELEMENTWISE;
+	for (int i = 0; i < at; i++)
+		if (op_row(d->call.at[i].op)->class != OP_ELEMENTWISE)
+			return 0;
+	return at > 0 && class != OP_ELEMENTWISE && class != OP_MOVE ? at : 0;
+}
+
 static void add_main(Text *t, const Dag *d, const OpCall *c)
 {
 	char s[160];
@@ -94,12 +104,14 @@ static const char *label_of(Arena *a, const Dag *d)
 {
 	enum { NAMED = 6 };
 	Text t = { .arena = a };
-	int at = main_call(d), more = 0;
+	int at = main_call(d), more = 0, before = prologue_of(d, at);
 	if (at < 0)
 		return "nothing";
+	for (int i = 0; i < before; i++)
+		text_add(&t, "%s+", op_row(d->call.at[i].op)->name);
 	add_main(&t, d, &d->call.at[at]);
-	for (size_t i = 0; i < d->call.n; i++) {
-		if ((int)i == at)
+	for (int i = before; i < (int)d->call.n; i++) {
+		if (i == at)
 			continue;
 		if (more++ < NAMED)
 			text_add(&t, "%s%s", more == 1 ? " +" : "+", op_row(d->call.at[i].op)->name);

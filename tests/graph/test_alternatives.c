@@ -4,7 +4,7 @@
  */
 #include "suite.h"
 
-#include "graph/graph.h"
+#include "graph/pairs.h"
 
 #include <string.h>
 
@@ -68,6 +68,36 @@ static const struct {
 		"conv1x1 8>8 6, dwconv3x3 8 6 | dwconv3x3 8 6 +conv\n" },
 };
 
+/* Elementwise calls before an anchor, on a CPU. */
+#define NORM \
+	"dag\nin x: f32[1,8,6,6]\nconst s: f32[8,1,1]\nconst w: f32[8,8,1,1]\nconst v: f32[8,8,3,3]\n" \
+	"a = mul(x, s)\nb = relu(a)\n"
+
+static const struct {
+	const char *dag, *regions;
+	int groups;
+} prologues[] = {
+	{ NORM "c = conv(b, w)\nd = relu(c)\nout d\n",
+		"mul+relu+conv1x1 8>8 6 +relu | conv1x1 8>8 6 +relu, mul 1x8x6x6 +relu\n", 1 },
+	{ NORM "c = avg_pool(b) kernel=[2,2] strides=[2,2]\nout c\n",
+		"mul+relu+avg_pool2x2 8 3 /2 | avg_pool2x2 8 3 /2, mul 1x8x6x6 +relu\n", 1 },
+	/* in a region already: the tail stays in its first alternative */
+	{ NORM "c = conv(b, w)\nd = add(c, x)\nout d\n",
+		"mul+relu+conv1x1 8>8 6 +add | conv1x1 8>8 6 +add, mul 1x8x6x6 +relu | "
+		"conv1x1 8>8 6, add 1x8x6x6, mul 1x8x6x6 +relu\n", 1 },
+	/* windows that overlap, another reader, an output */
+	{ NORM "c = conv(b, v) pads=[1,1,1,1]\nout c\n", "", 2 },
+	{ NORM "c = conv(b, w)\nd = conv(b, v)\nout c, d\n", "", 3 },
+	{ NORM "c = conv(b, w)\nout c, b\n", "", 2 },
+	/* two convolutions of one region, each with a prologue */
+	{ NORM "e = sigmoid(x)\nc = conv(b, w)\nf = conv(e, w)\ng = add(c, f)\nout g\n",
+		"mul+relu+conv1x1 8>8 6, sigmoid+conv1x1 8>8 6 +add | "
+		"conv1x1 8>8 6 +add, mul+relu+conv1x1 8>8 6, sigmoid 1x8x6x6 | "
+		"conv1x1 8>8 6 +add, conv1x1 8>8 6, mul 1x8x6x6 +relu, sigmoid 1x8x6x6 | "
+		"conv1x1 8>8 6, conv1x1 8>8 6 +add, mul 1x8x6x6 +relu, sigmoid 1x8x6x6 | "
+		"conv1x1 8>8 6, add 1x8x6x6, conv1x1 8>8 6, mul 1x8x6x6 +relu, sigmoid 1x8x6x6\n", 2 },
+};
+
 static Partition *partition_of(Arena *a, const char *text, bool with_pairs)
 {
 	Err err = { 0 };
@@ -118,6 +148,32 @@ START_TEST(pairs_are_alternatives)
 	for (int g = 0; g < taken->ngroup; g++)
 		behind += taken->group[g].ncall;
 	ck_assert_int_eq(before, behind);
+	arena_free(a);
+}
+END_TEST
+
+/* The first alternative of a region, which is what runs; what is apart there is the other one. */
+START_TEST(prologues_are_first)
+{
+	Arena *a = arena_new();
+	Err err = { 0 };
+	Dag *d = dag_parse(a, "t", prologues[_i].dag, strlen(prologues[_i].dag), &err);
+	Partition *p = graph_partition(a, d, &err), *all = graph_prologues(a, d, p, &err);
+	ck_assert_msg(all != NULL, "%s: %s", err.place, err.text);
+	ck_assert_str_eq(regions_text(a, all), prologues[_i].regions);
+	ck_assert_int_eq(all->ngroup, prologues[_i].groups);
+	int *choice = arena_array(a, int, all->nregion + 1), before = 0, calls = 0;
+	for (int r = 0; r < all->nregion; r++) {
+		ck_assert_int_eq(all->region[r].taken, 0);
+		choice[r] = 1;
+	}
+	for (int g = 0; g < all->ngroup; g++)
+		before += all->group[g].ncall;
+	ck_assert_int_eq(before, (int)d->call.n);
+	const Partition *apart = graph_take(a, all, choice);
+	for (int g = 0; g < apart->ngroup; g++)
+		calls += apart->group[g].ncall;
+	ck_assert_int_eq(calls, before);
 	arena_free(a);
 }
 END_TEST
@@ -183,6 +239,7 @@ int main(void)
 	TCase *tc = tcase_create("alternatives");
 	tcase_add_loop_test(tc, regions_are_the_golden_text, 0, LEN(cases));
 	tcase_add_loop_test(tc, pairs_are_alternatives, 0, LEN(pairs));
+	tcase_add_loop_test(tc, prologues_are_first, 0, LEN(prologues));
 	tcase_add_loop_test(tc, the_least_sum_is_taken, 0, LEN(choices));
 	tcase_add_loop_test(tc, what_is_taken_is_run, 0, 3);
 	return run_suite("alternatives", tc);

@@ -201,6 +201,8 @@ static const struct {
 	{ "in x: f32[2,3]\nin z: f32[3,4]\ny = matmul(x, z)\n", "matmul 2x3 by 3x4", 48, 4.0 * 26 },
 	{ "in x: f32[1,64,112,112]\ny = max_pool(x) kernel=[3,3] strides=[2,2] pads=[1,1,1,1]\n", "max_pool3x3 64 56 /2",
 		9.0 * 64 * 56 * 56, 4.0 * 64 * (112 * 112 + 56 * 56) },
+	{ "in x: f32[1,8,6]\nconst w: f32[4,8,1]\na = relu(x)\nb = mul(x, a)\nc = conv(b, w)\ny = relu(c)\n",
+		"relu+mul+conv1 8>4 6 +relu", 96 + 2.0 * 24 * 8 + 24, 4.0 * (48 + 32 + 24) },
 	{ "in x: f32[2,10]\ny = softmax(x)\n", "softmax 2x10", 100, 160 },
 	{ "in x: f32[2,10]\nin z: f32[2,10]\ns = add(x, z)\ny = relu(s)\n", "add 2x10 +relu", 40, 240 },
 	{ "in x: f32[2,10]\ny = reshape(x) shape=[20]\n", "reshape 20", 0, 160 },

@@ -45,6 +45,11 @@ static const char *const more[] = {
 	"dag c\nin x: f32[1,16,9,9]\nin w: f32[24,16,3,3]\n"
 	"y: f32[1,24,9,9] = conv(x, w) pads=[1,1,1,1]\nz: f32[1,24,9,9] = relu(y)\nout z\n",
 	"dag c\nin x: f32[2,16,5,5]\nin w: f32[24,16,1,1]\ny: f32[2,24,5,5] = conv(x, w)\nout y\n",
+	"dag b\nin x: f32[1,20,5,28]:NCHW16c\nconst s: f32[20,1,1]\nconst w: f32[40,20,1,1]\n"
+	"a: f32[1,20,5,28] = mul(x, s)\nc: f32[1,20,5,28] = relu(a)\n"
+	"y: f32[1,40,5,28] = conv(c, w)\nz: f32[1,40,5,28]:NCHW16c = relu(y)\nout z\n",
+	"dag b\nin x: f32[1,20,6,8]:NCHW16c\nconst s: f32[20,1,1]\na: f32[1,20,6,8] = mul(x, s)\n"
+	"y: f32[1,20,3,4]:NCHW16c = avg_pool(a) kernel=[2,2] strides=[2,2]\nout y\n",
 	"dag c\nin x: f32[5,40]\nconst w: f32[70,40]\ny: f32[5,70] = dense(x, w)\nout y\n",
 };
 

@@ -238,70 +238,7 @@ END_TEST
 /* ---- spaces ---- */
 
 static const char *const workloads[] = {
-	/* Other types than f32; sums of f16 are f32. */
-	"dag t\nin x: f64[1,12,7,13]:NCHW8c\nconst w: f64[20,12,3,3]\nconst b: f64[20]\n"
-	"y: f64[1,20,7,13] = conv(x, w, b) pads=[1,1,1,1]\nz: f64[1,20,7,13]:NCHW8c = relu(y)\nout z\n",
-	"dag u\nin x: f16[1,16,7,13]:NCHW8c\nconst w: f16[24,16,3,3]\n"
-	"y: f16[1,24,7,13]:NCHW8c = conv(x, w) pads=[1,1,1,1]\nout y\n",
-	"dag v\nin x: f16[7,24]\nconst w: f16[20,24]\ny: f16[7,20] = dense(x, w)\nz: f16[7,20] = relu(y)\nout z\n",
-	"dag a\nin x: f32[1,3,9,7]\nconst w: f32[5,3,3,3]\nconst b: f32[5]\n"
-	"y: f32[1,5,9,7] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,5,9,7] = relu(y)\nout z\n",
-	"dag b\nin x: f32[2,13]\nconst w: f32[7,13]\ny: f32[2,7] = dense(x, w)\nout y\n",
-	"dag c\nin x: f32[1,4,7,7]\ny: f32[1,4,3,3] = max_pool(x) kernel=[3,3] strides=[2,2]\nout y\n",
-	"dag d\nin a: f32[3,24]\nin b: f32[3,24]\ny: f32[3,24] = add(a, b)\nout y\n",
-	"dag e\nin x: f32[2,49]\ny: f32[2,49] = softmax(x)\nout y\n",
-	"dag f\nin x: f32[1,8,5,5]\nconst w: f32[8,1,3,3]\n"
-	"y: f32[1,8,3,3] = conv(x, w) groups=8\nout y\n",
-	"dag g\nin a: f32[2,5,6]\nin b: f32[2,6,7]\ny: f32[2,5,7] = matmul(a, b)\nout y\n",
-	/* Channels in blocks: what networks have between their ends. Nothing divides. */
-	"dag h\nin x: f32[1,12,7,13]:NCHW8c\nin r: f32[1,20,7,13]:NCHW8c\nconst w: f32[20,12,3,3]\nconst b: f32[20]\n"
-	"y: f32[1,20,7,13] = conv(x, w, b) pads=[1,1,1,1]\na: f32[1,20,7,13] = add(y, r)\n"
-	"z: f32[1,20,7,13]:NCHW8c = relu(a)\nout z\n",
-	"dag i\nin x: f32[1,24,9,9]:NCHW8c\nconst w: f32[12,24,1,1]\n"
-	"y: f32[1,12,5,5]:NCHW8c = conv(x, w) strides=[2,2]\nout y\n",
-	"dag j\nin x: f32[1,3,13,13]\nconst w: f32[16,3,5,5]\nconst b: f32[16]\n"
-	"y: f32[1,16,7,7] = conv(x, w, b) pads=[2,2,2,2] strides=[2,2]\nz: f32[1,16,7,7]:NCHW8c = relu(y)\nout z\n",
-	"dag k\nin x: f32[1,20,7,13]:NCHW8c\nconst w: f32[20,1,3,3]\nconst b: f32[20]\n"
-	"y: f32[1,20,7,13] = conv(x, w, b) groups=20 pads=[1,1,1,1]\nz: f32[1,20,7,13]:NCHW8c = clip(y) lo=0 hi=6\nout z\n",
-	"dag l\nin x: f32[1,12,7,24]:NCHW8c\n"
-	"y: f32[1,12,4,12]:NCHW8c = max_pool(x) kernel=[3,3] pads=[1,1,1,1] strides=[2,2]\nout y\n",
-	"dag m\nin x: f32[1,12,7,7]:NCHW8c\ny: f32[1,12,7,7]:NCHW8c = avg_pool(x) kernel=[3,3] pads=[1,1,1,1]\nout y\n",
-	"dag n\nin x: f32[1,20,5,7]:NCHW8c\ny: f32[1,20,1,1] = reduce_mean(x) axes=[2,3]\nout y\n",
-	"dag o\nin x: f32[1,49]\nconst w: f32[20,49]\nconst b: f32[20]\ny: f32[1,20] = dense(x, w, b)\nout y\n",
-	"dag p\nin x: f32[7,24]\nconst w: f32[20,24]\ny: f32[7,20] = dense(x, w)\nz: f32[7,20] = relu(y)\nout z\n",
-	/* Results in rows: lanes of channels, stored one by one, or of rows. */
-	"dag r\nin x: f32[1,16,5,9]:NCHW8c\nconst w: f32[21,16,3,3]\nconst b: f32[21]\n"
-	"y: f32[1,21,5,9] = conv(x, w, b) pads=[1,1,1,1]\nz: f32[1,21,5,9] = sigmoid(y)\nout z\n",
-	"dag s\nin x: f32[1,20,7,13]:NCHW8c\nconst w: f32[20,1,5,5]\n"
-	"y: f32[1,20,7,13] = conv(x, w) groups=20 pads=[2,2,2,2]\nout y\n",
-	"dag t\nin x: f32[1,6,7,13]\nconst w: f32[6,1,3,3]\nconst b: f32[6]\n"
-	"y: f32[1,6,7,13] = conv(x, w, b) groups=6 pads=[1,1,1,1]\nout y\n",
-	"dag u\nin x: f32[2,5,6,1]\nconst w: f32[3,5,2,1]\ny: f32[2,3,5,1] = conv(x, w)\nz: f32[2,3,5,1] = relu(y)\nout z\n"
-	"",
-	/* Groups: of whole blocks of channels; of less; of so few that no vector is of one. */
-	"dag v\nin x: f32[1,32,3,5]:NCHW8c\nconst w: f32[48,16,3,3]\nconst b: f32[48]\n"
-	"y: f32[1,48,3,5] = conv(x, w, b) groups=2 pads=[1,1,1,1]\nz: f32[1,48,3,5]:NCHW8c = relu(y)\nout z\n",
-	"dag w\nin x: f32[1,12,5,9]:NCHW8c\nconst w: f32[24,6,1,1]\ny: f32[1,24,5,9]:NCHW8c = conv(x, w) groups=2\nout y\n",
-	"dag x\nin x: f32[1,6,5,9]\nconst w: f32[9,2,3,3]\ny: f32[1,9,3,7] = conv(x, w) groups=3\nout y\n",
-	"dag y\nin x: f32[1,34,3,5]:NCHW8c\nconst w: f32[34,17,1,1]\nconst b: f32[34]\n"
-	"y: f32[1,34,3,5] = conv(x, w, b) groups=2\nz: f32[1,34,3,5]:NCHW8c = relu(y)\nout z\n",
-	"dag z\nin x: f32[1,30,5,6]:NCHW8c\nconst w: f32[30,10,3,3]\ny: f32[1,30,5,6]:NCHW8c = conv(x, w) groups=3 "
-	"pads=[1,1,1,1]\nout y\n",
-	/* Nests before the anchor, several anchors, reductions among elementwise nests. */
-	"dag aa\nin x: f32[1,16,7,9]:NCHW8c\nconst w: f32[16,16,3,3]\nr: f32[1,16,7,9] = relu(x)\n"
-	"y: f32[1,16,7,9] = conv(r, w) pads=[1,1,1,1]\nz: f32[1,16,7,9]:NCHW8c = relu(y)\nout z\n",
-	"dag ab\nin x: f32[1,8,6,9]:NCHW8c\nconst c0: f32[16,8,1,1]\nconst c1: f32[12,16,3,3]\n"
-	"v1: f32[1,16,6,9] = conv(x, c0)\nv2: f32[1,16,6,9] = relu(v1)\n"
-	"v3: f32[1,12,6,9] = conv(v2, c1) pads=[1,1,1,1]\nv4: f32[1,12,6,9]:NCHW8c = relu(v3)\nout v4\n",
-	"dag ac\nin x: f32[5,24]\nin y: f32[5,24]\nconst w: f32[20,24]\ns: f32[5,24] = add(x, y)\n"
-	"z: f32[5,20] = dense(s, w)\nt: f32[5,20] = softmax(z)\nout t\n",
-	"dag ad\nin x: f32[4,16]\nin y: f32[16,24]\nin z: f32[24,8]\na: f32[4,24] = matmul(x, y)\n"
-	"b: f32[4,24] = softmax(a)\nc: f32[4,8] = matmul(b, z)\nout c\n",
-	/* The convolution's result is needed twice: its epilogue ends before. */
-	"dag ae\nin x: f32[1,8,5,9]:NCHW8c\nconst w: f32[8,8,3,3]\ny: f32[1,8,5,9] = conv(x, w) pads=[1,1,1,1]\n"
-	"r: f32[1,8,5,9] = relu(y)\nm: f32[1,8,1,1] = reduce_mean(r) axes=[2,3]\nz: f32[1,8,5,9]:NCHW8c = mul(r, m)\n"
-	"out z\n",
-	"dag q\nin x: f32[1,12,13]:NCW8c\nconst w: f32[8,12,3]\ny: f32[1,8,13]:NCW8c = conv(x, w) pads=[1,1]\nout y\n",
+#include "workloads.inc"
 };
 
 static void check_trace(const Task *task, const Target *target, const Trace *t, const Want *want, uint64_t order)

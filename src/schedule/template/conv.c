@@ -38,6 +38,16 @@ static int64_t channel_block(const Value *v)
 	return blocked ? l.extent[l.n - 1] : 1;
 }
 
+/* The image that a convolution reads: its operand, or what a prologue of the same shape makes it of. */
+static const Value *image_of(const Dag *d, const OpCall *c)
+{
+	const Value *x = &d->value.at[c->in[0]];
+	for (size_t k = 0; x->kind == VALUE_CALL && k < d->input.n; k++)
+		if (shape_eq(d->value.at[d->input.at[k]].shape, x->shape))
+			return &d->value.at[d->input.at[k]];
+	return x;
+}
+
 /*
  * [c.o] kh kw c.i: channels innermost, so that a tap of the window is a loop of its own and the taps
  * of a row that lie in the padding are decided where the row's tile is known.
@@ -79,6 +89,15 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block
 	}
 }
 
+/* Of an image, or taps of a window. */
+static int64_t pixels_of(const Value *v)
+{
+	int64_t pixels = 1;
+	for (int k = 2; k < v->shape.rank; k++)
+		pixels *= v->shape.dim[k];
+	return pixels;
+}
+
 /*
  * Weights of few pixels come from memory faster than it gives them. Windows take them from behind the block of
  * channels at hand, where the hardware does not look; 1x1 convolutions from the next tile, while they
@@ -86,12 +105,8 @@ static void order_reduction(Sketch *s, const Tiled *t, Tile *tile, int64_t block
  */
 static Ahead guess_ahead(const Value *w, const Value *y)
 {
-	int64_t taps = 1, pixels = 1;
-	for (int k = 2; k < w->shape.rank; k++)
-		taps *= w->shape.dim[k];
-	for (int k = 2; k < y->shape.rank; k++)
-		pixels *= y->shape.dim[k];
-	if (pixels > TMPL_FEW_PIXELS)
+	int64_t taps = pixels_of(w);
+	if (pixels_of(y) > TMPL_FEW_PIXELS)
 		return AHEAD_NONE;
 	return taps > 1 ? AHEAD_STREAM : AHEAD_TILE;
 }
@@ -116,10 +131,10 @@ static void order_outer(const Tiled *t, Tile *tile, Stay stay)
 		tile->outer[n++] = 1;
 }
 
-/* Orders that differ: an axis that the tile covers has no loop to be put anywhere. */
-static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
+/* Orders that differ: an axis that the tile covers has no loop to be put anywhere. `guess` is the first one. */
+static void choose_order(Sketch *s, const Tiled *t, Tile *tile, Stay guess)
 {
-	int axis[STAY_COUNT][TILE_AXES], n[STAY_COUNT], count = 0;
+	int axis[STAY_COUNT][TILE_AXES], n[STAY_COUNT], count = 0, first = 0;
 	Stay stay[STAY_COUNT];
 	const char *name[STAY_COUNT];
 	for (int k = 0; k < STAY_COUNT; k++) {
@@ -129,11 +144,12 @@ static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
 		for (int j = 0; j < k; j++)
 			same |= n[j] == n[k] && memcmp(axis[j], axis[k], sizeof *axis[k] * (size_t)n[k]) == 0;
 		if (!same) {
+			first = k <= (int)guess ? count : first;
 			stay[count] = (Stay)k;
 			name[count++] = stay_name[k];
 		}
 	}
-	order_outer(t, tile, stay[sketch_word(s, "order", name, count, 0)]);
+	order_outer(t, tile, stay[sketch_word(s, "order", name, count, first)]);
 }
 
 /* Input channels that are written out at a time, or all; each is code of its own for each tap. */
@@ -195,7 +211,7 @@ static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
 static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 {
 	const Dag *d = s->task->dag;
-	const Value *x = &d->value.at[c->in[0]], *w = &d->value.at[c->in[1]];
+	const Value *x = image_of(d, c), *w = &d->value.at[c->in[1]], *y = &d->value.at[c->out[0]];
 	int last = t->n - 1;
 	bool depthwise = channel_loop(t) < 0;
 	int64_t groups = depthwise ? 1 : op_int(c, "groups"), filters = t->axis[1].extent / groups, block = 1;
@@ -207,7 +223,9 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 	tile.pack = w->name;
 	sketch_group(s);
 	tile_knob(s, depthwise ? 1 : (filters + lanes - 1) / lanes, t->axis[last].extent, &tile);
-	choose_order(s, t, &tile);
+	tile.before = BEFORE_PIXELS;
+	tile.image = channel_block(x) > 1 ? x->layout : NULL;
+	choose_order(s, t, &tile, t->nbefore > 0 && pixels_of(y) > TMPL_FEW_PIXELS ? STAY_PIXELS : STAY_WEIGHTS);
 	const TileAxis *kw = &t->reduce[t->nreduce - 1];
 	bool taps = kw->extent > 1 && sketch_flag(s, "taps", true);
 	if (!depthwise) {
@@ -217,7 +235,7 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 		int64_t channels = t->reduce[channel_loop(t)].extent;
 		int64_t unroll = choose_unroll(s, block > 1 && channels > block ? block : channels, tile.vectors * tile.pixels);
 		order_reduction(s, t, &tile, block, unroll);
-		choose_ahead(s, t, &tile, guess_ahead(w, &d->value.at[c->out[0]]));
+		choose_ahead(s, t, &tile, guess_ahead(w, y));
 	}
 	sketch_group_end(s);
 	/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */
@@ -247,17 +265,15 @@ static bool run(Sketch *s, Err *err)
 	int64_t lanes = groups > 1 ? group_lanes(s, &t, filters) : tile_lanes(s, &t, filters);
 	if (side < 0 || lanes == 0)
 		return sketch_loops(s);
-	if (side != 1 && channel_block(&d->value.at[c->in[0]]) == 1) {
+	if (side != 1 && channel_block(image_of(d, c)) == 1) {
 		/*
 		 * Rows of input and output lie side by side: whether lanes along them are the better guess. A depthwise
 		 * convolution has a product or few for each store; a 1x1 of few channels leaves lanes of channels empty, or
 		 * waits for its stores.
 		 */
-		const Shape *w = &d->value.at[c->in[1]].shape;
-		int64_t taps = 1;
-		for (int k = 2; k < w->rank; k++)
-			taps *= w->dim[k];
-		bool rows = sketch_flag(s, "rows", depthwise || (taps == 1 && w->dim[0] <= TMPL_FEW_CHANNELS));
+		const Value *w = &d->value.at[c->in[1]];
+		bool few = pixels_of(w) == 1 && w->shape.dim[0] <= TMPL_FEW_CHANNELS;
+		bool rows = sketch_flag(s, "rows", depthwise || few);
 		sketch_opens(s);
 		if (rows)
 			return sketch_loops(s);

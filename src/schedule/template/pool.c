@@ -64,6 +64,7 @@ static bool run(Sketch *s, Err *err)
 	Tile tile = tile_new(s, &t);
 	tile.vector = v;
 	tile.lanes = tile_lanes(s, &t, t.axis[v].extent);
+	tile.before = BEFORE_EACH;
 	for (int k = 1; k < t.n; k++) /* the last spatial axis but the lanes' */
 		if (k != v && t.axis[k].extent > 1)
 			tile.pixel = k;

@@ -138,6 +138,31 @@ static void read_epilogue(Arena *a, const Fn *fn, const Stmt *nest, const Stmt *
 		t->out[k] = (TileAxis){ arena_printf(a, "%s.w", t->axis[k].name), t->axis[k].extent };
 }
 
+/*
+ * The nests before the reduction, if all are elementwise and only the reduction and they read what they make: the last
+ * one's result. Else there is no prologue.
+ */
+static void read_prologue(const Fn *fn, const Stmt *nest, Tiled *t)
+{
+	Loops l;
+	int n = 0;
+	for (const Stmt *s = fn->body; s != nest; s = s->next) {
+		if (n == TILE_BLOCKS || !read_loops(s, &l) || l.n > TILE_AXES || l.block->block.init != NULL ||
+			l.block->block.where != NULL || l.block->block.body->kind != ST_STORE || l.block->block.body->next != NULL)
+			return;
+		const Buf *b = stored_by(fn, l.block);
+		bool last = s->next == nest;
+		if (b->role != BUF_WORK || producer_touches(nest->next, b->name).loads > 0 ||
+			(producer_touches(nest->loop.body, b->name).loads > 0) != last)
+			return;
+		t->before[n++] = l.block->block.name;
+		t->made = b;
+		t->nmade = l.n;
+		memcpy(t->make, l.at, sizeof *l.at * (size_t)l.n);
+	}
+	t->nbefore = n;
+}
+
 bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
 {
 	Loops l;
@@ -155,6 +180,7 @@ bool tiled_read(const Sketch *s, const OpCall *call, Tiled *t)
 		if (strncmp(buf, name, len) != 0 || (buf[len] != 0 && buf[len] != '.'))
 			continue;
 		read_epilogue(s->arena, fn, nest, l.block, t);
+		read_prologue(fn, nest, t);
 		t->sums = t->bare ? arena_printf(s->arena, "%s.c", buf) : buf;
 		return true;
 	}

@@ -307,9 +307,57 @@ bool tile_algorithm(Sketch *s, const Tiled *t, const char *own)
 	return picked > 0;
 }
 
+/*
+ * The loop of pixels around all loops of lanes: what the prologue makes there, each tile of lanes reads. NULL: none, as
+ * a nest of its own is as good as a copy of whole images.
+ */
+static const char *loop_of_pixels(const Outer *o, const char *groups, const char *lanes)
+{
+	int n = 0;
+	while (n < o->n && o->loop[n].name != groups && o->loop[n].name != lanes)
+		n++;
+	return n > 1 ? o->loop[n - 1].name : NULL;
+}
+
+/*
+ * The prologue as one nest, after the loops of the tile are made; what it makes lies in blocks of channels, so that
+ * vectors of them are computed. A row-major one is left to the generated space. *rest: the nests that are left.
+ */
+static void before_steps(Sketch *s, const Tiled *t, const Tile *tile, const char *at, Tiled *rest)
+{
+	*rest = *t;
+	bool left = tile->before != BEFORE_EACH && tile->image == NULL;
+	for (int k = 0; k + left < t->nbefore; k++)
+		rest->middle[rest->nmiddle++] = t->before[k];
+	if (t->nbefore == 0 || tile->before == BEFORE_EACH || left)
+		return;
+	const TileAxis *c = &t->make[1];
+	bool inside = tile->before == BEFORE_PIXELS && at != NULL;
+	if (inside)
+		sketch_step(s, "compute_at %s %s", t->before[t->nbefore - 1], at);
+	sketch_step(s, "layout %s %s", t->made->name, tile->image);
+	Cut vec = cut_vector(s, c, tile->lanes, 1, c->extent);
+	Outer o = { 0 };
+	add_outer(&o, t->make[0].name, t->make[0].extent);
+	add_outer(&o, vec.outer != NULL ? vec.outer : vec.vectors, ceil_div(c->extent, tile->lanes));
+	for (int k = 2; k < t->nmade; k++)
+		add_outer(&o, t->make[k].name, t->make[k].extent);
+	Text line = { .arena = s->arena };
+	for (int k = 0; k < o.n; k++)
+		add_name(&line, o.loop[k].name);
+	add_name(&line, vec.lanes);
+	sketch_step(s, "reorder%s", text_str(&line));
+	sketch_step(s, "vectorize %s", vec.lanes);
+	if (!inside)
+		share_steps(s, &o, (const char *[2]){ NULL });
+}
+
 void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 {
 	Text line = { .arena = s->arena };
+	Tiled rest;
+	for (int k = 0; k < t->nbefore - (tile->before != BEFORE_EACH); k++)
+		sketch_step(s, "inline %s", t->before[k]);
 	for (int k = 0; k < t->nmiddle; k++)
 		sketch_step(s, "inline %s", t->middle[k]);
 	if (t->bare)
@@ -353,11 +401,12 @@ void tile_steps(Sketch *s, const Tiled *t, const Tile *tile)
 	step_if(s, "unroll", pix.lanes);
 	step_if(s, "unroll", vec.vectors);
 	sketch_step(s, "vectorize %s", vec.lanes);
+	before_steps(s, t, tile, loop_of_pixels(&outer, groups, vec.outer), &rest);
 	bool tail = v.extent % (tile->lanes * tile->vectors) != 0;
 	int bound = share_steps(s, &outer, (const char *[2]){ tile->last ? pix.outer : NULL, tail ? vec.outer : NULL });
 	if (tile->last && !is_among(&outer, bound, pix.outer))
 		edge_steps(s, &t->out[tile->pixel], tile->pixels, pix.outer, tile->first);
 	if (tail && !is_among(&outer, bound, vec.outer))
 		edge_steps(s, &v, tile->lanes * tile->vectors, vec.outer, false);
-	sketch_loops_but(s, t);
+	sketch_loops_but(s, &rest);
 }

@@ -35,6 +35,11 @@ typedef struct Tiled {
 	const char *middle[TILE_BLOCKS]; /* elementwise blocks that are inlined */
 	TileAxis out[TILE_AXES]; /* loops of the nest that stores the result, axis by axis */
 	bool bare;               /* the reduction itself stores it: out are the loops of cache_write */
+	int nbefore;
+	const char *before[TILE_BLOCKS]; /* the prologue: elementwise blocks whose last result the reduction alone reads */
+	const Buf *made;                 /* that result */
+	int nmade;
+	TileAxis make[TILE_AXES]; /* loops of the nest that makes it */
 } Tiled;
 
 /*
@@ -48,6 +53,9 @@ const OpCall *tile_anchor(const Dag *d);
 /* The packed weights to prefetch: none; those `far` iterations of loop `stream` on; those of the next tile of lanes. */
 typedef enum { AHEAD_NONE, AHEAD_STREAM, AHEAD_TILE } Ahead;
 
+/* Where the prologue is computed: in a nest of its own, for all tiles of lanes of some pixels, in the reduction. */
+typedef enum { BEFORE_ALL, BEFORE_PIXELS, BEFORE_EACH } Before;
+
 typedef struct Tile {
 	int vector;          /* the axis of lanes */
 	int64_t lanes, vectors; /* lanes of one, how many vectors side by side */
@@ -57,6 +65,8 @@ typedef struct Tile {
 	int outer[TILE_AXES]; /* all axes, outermost first; the pixel and vector axes with what is left of them */
 	const char *pack, *layout; /* a constant that is packed, and how; NULL: none */
 	const char *copy; /* a tensor of which each tile of lanes has its part copied, lying as `layout` says; NULL: none */
+	Before before;      /* BEFORE_PIXELS is BEFORE_ALL where no loop of pixels is around those of lanes */
+	const char *image;  /* the layout of what the prologue makes, channels in blocks; NULL: row-major */
 	Ahead ahead;
 	const char *stream; /* NULL: none */
 	int64_t far;
