@@ -32,6 +32,7 @@ DLC_API const char *dlc_precision_name(DlcPrecision p); /* "fp16"; NULL: there i
 /* All of it is copied or read during the call. */
 typedef struct DlcLoadOptions {
 	int64_t batch; /* 0: as the model says, a symbolic one becomes 1 */
+	int64_t seq;   /* tokens or steps of a sequence; 0: as the model says */
 	const DlcShape *shape;
 	int nshape;
 	const DlcBinding *bind;

@@ -43,6 +43,7 @@ const ApiField api_mode[] = {
 };
 const ApiField api_load_options[] = {
 	INT64(DlcLoadOptions, batch, 0),
+	INT64(DlcLoadOptions, seq, 0),
 	LIST(DlcLoadOptions, shape, nshape, shape_fields),
 	LIST(DlcLoadOptions, bind, nbind, binding_fields),
 	INT(DlcLoadOptions, precision, 0, DLC_PRECISIONS - 1),

@@ -70,6 +70,7 @@ static bool read_options(const Loading *x, ModelArgs *m, Err *err)
 	m->bind = bind;
 	m->nbind = o->nbind;
 	m->batch = o->batch;
+	m->seq = o->seq;
 	return true;
 }
 

@@ -43,7 +43,9 @@ static void print_same(FILE *f, const Args *args, const char *const *name, int n
 static void print_next(const Args *args, const DlcBundleInfo *c)
 {
 	enum { NAMED = 5, SECONDS = 4 /* about 120 trials */ };
-	static const char *const same[] = { "target", "threads", "tuning-db", "batch", "shape", "bind", "precision" };
+	static const char *const same[] = {
+		"target", "threads", "tuning-db", "batch", "seq", "shape", "bind", "precision"
+	};
 	const DlcChoice **s = arena_array(args_arena(args), const DlcChoice *, c->ntask + 1);
 	int n = 0;
 	for (int k = 0; k < c->ntask; k++)
@@ -115,7 +117,7 @@ static void add_errors(Arena *a, Json *v, const PrecisionError *e)
 /* The command that shows the error on the target. */
 static void print_command(const Args *args, const char *before)
 {
-	static const char *const same[] = { "target", "batch", "shape", "bind", "precision" };
+	static const char *const same[] = { "target", "batch", "seq", "shape", "bind", "precision" };
 	fprintf(stderr, "dlc: %s: dlc run %s", before, args_operand(args, 0));
 	print_same(stderr, args, same, (int)(sizeof same / sizeof *same));
 	fprintf(stderr, " --against=fp32\n");

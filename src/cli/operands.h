@@ -8,7 +8,7 @@
 #include "api/failure.h"
 #include "cli/rows.h"
 
-#define OPTIONS_MODEL OPTION_BATCH, OPTION_SHAPE, OPTION_BIND, OPTION_PRECISION
+#define OPTIONS_MODEL OPTION_BATCH, OPTION_SEQ, OPTION_SHAPE, OPTION_BIND, OPTION_PRECISION
 
 DlcSession *session_open(Err *err);
 /* What --target and --threads of a verb that has both rows say, and its --device if it has that. */

@@ -66,6 +66,13 @@
 		.lo = 1, \
 		.hi = 1 << 20, \
 		.help = "size of the batch dimension" }
+#define OPTION_SEQ \
+	{ .name = "seq", \
+		.kind = OPT_INT, \
+		.arg = "N", \
+		.lo = 1, \
+		.hi = 1 << 20, \
+		.help = "tokens or steps of a sequence" }
 #define OPTION_SHAPE \
 	{ .name = "shape", \
 		.kind = OPT_TEXT, \

@@ -79,6 +79,7 @@ START_TEST(a_number_out_of_range_is_refused)
 		usage(dlc_tune_check(s, &wrong[i].q, &why), wrong[i].field);
 	}
 	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .batch = -1 }, &other, &why), "batch");
+	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .seq = -1 }, &other, &why), "seq");
 	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .nshape = -1 }, &other, &why), "nshape");
 	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .nbind = -1 }, &other, &why), "nbind");
 	usage(dlc_network_load(s, "resnet18", &(DlcLoadOptions){ .precision = DLC_PRECISIONS }, &other, &why), "precision");

@@ -43,6 +43,16 @@ $ dlc run squeezenet1_1 --shape=data=2,3,35,35 --batch=3
 ! see dlc run --help
 [exit 2]
 
+$ dlc run bert_base --shape=ids=1,16 --seq=8
+! dlc: --seq: is 8, but ids is given a sequence of 16: give only one of them
+! see dlc run --help
+[exit 2]
+
+$ dlc show squeezenet1_1 --seq=8
+! dlc: --seq: data is no sequence: give its shape instead
+! see dlc show --help
+[exit 2]
+
 $ dlc show squeezenet1_1 --shape=data=2,3,35,35 --stage=onnx -o batch.onnx && dlc show batch.onnx --batch=3 --shape=data=2,3,35,35
 ! dlc: --batch: no input can have a batch of 3: each has a given shape, a given constant or no dimension
 ! see dlc show --help

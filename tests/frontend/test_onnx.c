@@ -99,6 +99,31 @@ START_TEST(symbols_get_numbers)
 }
 END_TEST
 
+/* --seq sets the one symbol behind the batch that has no number. */
+START_TEST(sequences_get_numbers)
+{
+	static const struct {
+		const char *model, *field, *want; /* field NULL: `want` is in the Dag */
+	} rows[] = {
+		{ "opset 13\nin x f32 N,S,3\nin m f32 N,S,1\nnode Mul x,m -> y\nout y\n", NULL, "y: f32[1,9,3] = mul(x, m)" },
+		{ "opset 13\nin x f32 N,S,3\nin m f32 N,T,1\nnode Mul x,m -> y\nout y\n", "shape",
+			"dimension 2 of input 'm' is not known: give it as in m=1,T,1" },
+		{ "opset 13\nin x f32 N,3\nnode Relu x -> y\nout y\n", "seq",
+			"no input has an open dimension behind its batch that could be the sequence" },
+	};
+	for (int k = 0; k < LEN(rows); k++) {
+		Arena *a = arena_new();
+		Err err = { 0 };
+		Dag *d = load_text(a, rows[k].model, &(ModelArgs){ .seq = 9 }, &err);
+		ck_assert((d != NULL) == (rows[k].field == NULL));
+		ck_assert(strstr(d != NULL ? dag_str(a, d) : err.text, rows[k].want) != NULL);
+		if (d == NULL)
+			ck_assert(strstr(err.place, rows[k].field) != NULL);
+		arena_free(a);
+	}
+}
+END_TEST
+
 static const char bound[] = "opset 13\nin x f32 2,3\nin s i64 2\nnode Reshape x,s -> y\nout y\n";
 static const int64_t three_two[] = { 3, 2 };
 
@@ -191,6 +216,7 @@ int main(void)
 	tcase_add_loop_test(tc, models_are_refused, 0, LEN(refused));
 	tcase_add_loop_test(tc, incomplete_models_name_the_field, 0, LEN(incomplete));
 	tcase_add_test(tc, symbols_get_numbers);
+	tcase_add_test(tc, sequences_get_numbers);
 	tcase_add_test(tc, inputs_are_bound);
 	tcase_add_loop_test(tc, wrong_arguments, 0, LEN(wrong_args));
 	tcase_add_test(tc, damaged_models);

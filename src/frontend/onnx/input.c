@@ -38,10 +38,11 @@ static const BindArg *bind_arg(const Import *im, const char *name)
 	return NULL;
 }
 
-/* Symbols to which a given batch gave a number: dim_param -> its index in `bound`. */
+/* Symbols with numbers: dim_param -> its index in `bound`. */
 typedef struct Symbols {
 	Names *names;
 	VEC(int64_t) bound;
+	const OnnxDim *seq; /* the dimension to which --seq gave its number */
 } Symbols;
 
 const OnnxShape *onnx_declared_shape(const OnnxValueInfo *v)
@@ -99,6 +100,9 @@ static bool resolve_dim(Import *im, const OnnxValueInfo *v, size_t k, Symbols *s
 		*out = 1;
 		onnx_note(im, "the symbolic batch%s%s of input '%s' is taken as 1", symbol[0] != 0 ? " " : "", symbol,
 			onnx_text(v->name));
+	} else if (im->args->seq > 0 && sym->seq == NULL) {
+		*out = im->args->seq;
+		sym->seq = d;
 	} else {
 		return fail(&im->err, ERR_INPUT, "shape", "dimension %zu of input '%s' is not known: give it as in %s", k + 1,
 			onnx_text(v->name), shape_to_give(im, v, s));
@@ -282,5 +286,8 @@ bool onnx_read_inputs(Import *im, const Frame *f, const OnnxGraph *g)
 		if (!constant && !read_input(im, f, &g->input.at[k], &sym))
 			return false;
 	}
+	if (im->args->seq > 0 && sym.seq == NULL)
+		return fail(&im->err, ERR_USAGE, "seq",
+			"no input has an open dimension behind its batch that could be the sequence");
 	return onnx_read_initializers(im, f, g);
 }

@@ -48,7 +48,7 @@ static bool check_shape(int row, Shape s, Err *err)
 	return true;
 }
 
-/* The row's unless a batch or a shape is given. */
+/* The row's unless a batch, a sequence or a shape is given. */
 static bool input_shape(int row, const ModelArgs *args, Shape *out, Err *err)
 {
 	const char *name = rows[row].input;
@@ -56,6 +56,10 @@ static bool input_shape(int row, const ModelArgs *args, Shape *out, Err *err)
 	const int batch = out->rank == 3 ? 1 : 0; /* steps come before the batch */
 	if (args->batch > 0)
 		out->dim[batch] = args->batch;
+	if (args->seq > 0 && !takes_tokens(row) && out->rank != 3)
+		return fail(err, ERR_USAGE, "seq", "%s is no sequence: give its shape instead", name);
+	if (args->seq > 0)
+		out->dim[1 - batch] = args->seq;
 	for (int k = 0; k < args->nshape; k++) {
 		const ShapeArg *s = &args->shape[k];
 		if (strcmp(s->name, name) != 0)
@@ -66,7 +70,10 @@ static bool input_shape(int row, const ModelArgs *args, Shape *out, Err *err)
 	}
 	if (args->batch > 0 && out->dim[batch] != args->batch)
 		return fail(err, ERR_USAGE, "batch", "is %lld, but %s is given a batch of %lld: give only one of them",
-			(long long)args->batch, name, (long long)out->dim[0]);
+			(long long)args->batch, name, (long long)out->dim[batch]);
+	if (args->seq > 0 && out->dim[1 - batch] != args->seq)
+		return fail(err, ERR_USAGE, "seq", "is %lld, but %s is given a sequence of %lld: give only one of them",
+			(long long)args->seq, name, (long long)out->dim[1 - batch]);
 	if (args->nbind > 0)
 		return fail(err, ERR_USAGE, "bind", "a network of the zoo has no input to bind");
 	for (int k = 0; k < out->rank; k++)
