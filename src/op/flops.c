@@ -64,7 +64,8 @@ static double flops_matmul(const Dag *d, const OpCall *c, double each)
 /* The product of the state with the recurrent weights, once for each step. */
 static double flops_recurrent(const Dag *d, const OpCall *c, double each)
 {
-	return flops_each(d, c, each * (double)op_in(d, c, 1)->shape.dim[1]);
+	const Shape *r = &op_in(d, c, 1)->shape;
+	return flops_each(d, c, each * (double)r->dim[1] * (double)r->dim[2]);
 }
 
 /* The key is written to the state and the query reads it. */

@@ -86,13 +86,13 @@ static const Expr *while_runs(const Cell *k, const Expr *s, const Expr *n, const
 	return k->len == NULL ? value : ir_select(k->nv->ir, ir_lt(k->nv->ir, s, length(k, n)), value, other);
 }
 
-/* A nest of the loop over the steps; at[0] is the step, at[1] the sequence, at[2] an axis of so many elements. */
-static Nest step_nest(const Cell *k, int64_t extent, const Expr **at)
+/* A nest of the loop over the steps; at[0] is the step, at[1] the sequence, at[2] the element of a state. */
+static Nest step_nest(const Cell *k, const Expr **at)
 {
 	Nest nest = { .nv = k->nv };
 	at[0] = nest_outer(&nest, k->loop, k->steps);
 	at[1] = nest_axis(&nest, "n", ITER_SPATIAL, k->batch);
-	at[2] = nest_axis(&nest, "j", ITER_SPATIAL, extent);
+	at[2] = nest_axis(&nest, "j", ITER_SPATIAL, k->size);
 	return nest;
 }
 
@@ -104,80 +104,96 @@ static const Expr *state(const Cell *k, const Buf *b, const Expr *const *at, int
 	return ir_load(ir, b, idx, 3);
 }
 
-static void close_state(const Cell *k, Nest *nest, const char *what, Buf *b, const Expr *const *at, const Expr *v)
+/* The store of element [s + 1, n, j] of a state. */
+static Stmt *next_state(const Cell *k, Buf *b, const Expr *const *at, const Expr *v)
 {
 	Ir *ir = k->nv->ir;
 	const Expr *idx[] = { ir_add(ir, at[0], ir_int(ir, 1)), at[1], at[2] };
-	v = while_runs(k, at[0], at[1], v, state(k, b, at, 0));
-	nest_close(nest, what, NULL, naive_store(k->nv, b, idx, v));
+	return naive_store(k->nv, b, idx, while_runs(k, at[0], at[1], v, state(k, b, at, 0)));
+}
+
+/* Column j of gate g of x, at this step. */
+static const Expr *input(const Cell *k, const Expr *s, const Expr *n, const Expr *g, const Expr *j)
+{
+	Ir *ir = k->nv->ir;
+	const Expr *column = ir_add(ir, ir_mul(ir, g, ir_int(ir, k->size)), j);
+	const Expr *xs[] = { place(k, s, n), n, column };
+	return naive_load(k->nv, 0, xs, k->t);
 }
 
 /*
- * acc[n,j] = start + sum of left[..] * r[i, from + j]: `count` columns of the recurrent weights. The left factor is
- * the state, or `left` of this step. It starts with x, or with the bias `b` of gru's last gate.
+ * acc[n,g,j] = start + sum of left[..] * r[i, from + g, j]: `count` gates. The left factor is the state, or `left` of
+ * this step. The sums start with x. Gate `biased`, if it is not -1, starts with the bias of gru instead.
  */
-static Buf *product(const Cell *k, const char *what, const Buf *left, int64_t from, int64_t count, bool bias)
+static Buf *product(const Cell *k, const char *what, const Buf *left, int from, int count, int biased)
 {
 	Naive *nv = k->nv;
 	Ir *ir = nv->ir;
-	Buf *acc = naive_work(nv, what, k->t, shape_of(2, (int64_t[]){ k->batch, count }));
-	const Expr *at[3], *zero = number(k, 0);
-	Nest nest = step_nest(k, count, at);
-	const Expr *i = nest_axis(&nest, "k", ITER_REDUCE, k->size);
-	const Expr *column = ir_add(ir, at[2], ir_int(ir, from));
-	const Expr *xs[] = { place(k, at[0], at[1]), at[1], column }, *rs[] = { i, column };
-	const Expr *hs[] = { at[0], at[1], i };
-	const Expr *start = bias ? zero : naive_load(nv, 0, xs, k->t);
-	if (bias && naive_in(nv, 3) != NULL)
-		start = naive_load(nv, 3, &at[2], k->t);
+	Buf *acc = naive_work(nv, what, k->t, shape_of(3, (int64_t[]){ k->batch, count, k->size }));
+	Nest nest = { .nv = nv };
+	const Expr *at[4] = { nest_outer(&nest, k->loop, k->steps) };
+	at[1] = nest_axis(&nest, "n", ITER_SPATIAL, k->batch);
+	at[2] = nest_axis(&nest, "g", ITER_SPATIAL, count);
+	at[3] = nest_axis(&nest, "j", ITER_SPATIAL, k->size);
+	const Expr *i = nest_axis(&nest, "k", ITER_REDUCE, k->size), *g = ir_add(ir, at[2], ir_int(ir, from));
+	const Expr *start = input(k, at[0], at[1], g, at[3]);
+	if (biased >= 0) {
+		const Expr *b = naive_in(nv, 3) != NULL ? naive_load(nv, 3, &at[3], k->t) : number(k, 0);
+		start = ir_select(ir, ir_eq(ir, g, ir_int(ir, biased)), b, start);
+	}
+	const Expr *rs[] = { i, g, at[3] }, *hs[] = { at[0], at[1], i };
 	const Expr *factor = left == k->h ? ir_load(ir, left, hs, 3) : ir_load(ir, left, &hs[1], 2);
 	const Expr *v = ir_mul(ir, factor, naive_load(nv, 1, rs, k->t));
-	nest_close(&nest, what, naive_store(nv, acc, &at[1], start), ir_reduce(ir, "sum", acc, &at[1], 2, v));
+	nest_close(&nest, what, naive_store(nv, acc, &at[1], start), ir_reduce(ir, "sum", acc, &at[1], 3, v));
 	return acc;
 }
 
-/* Column from + j of a product, as the activation reads it. */
-static const Expr *gate(const Cell *k, const Buf *acc, const Expr *const *at, int64_t from)
+/* Gate g of a product, as the activation reads it. */
+static const Expr *gate(const Cell *k, const Buf *acc, const Expr *const *at, int g)
 {
-	const Expr *idx[] = { at[1], ir_add(k->nv->ir, at[2], ir_int(k->nv->ir, from)) };
-	return ir_load(k->nv->ir, acc, idx, 2);
+	const Expr *idx[] = { at[1], ir_int(k->nv->ir, g), at[2] };
+	return ir_load(k->nv->ir, acc, idx, 3);
 }
 
 static void rnn_step(const Cell *k)
 {
-	Buf *acc = product(k, "sum", k->h, 0, k->size, false);
+	Buf *acc = product(k, "sum", k->h, 0, 1, -1);
 	const Expr *at[3];
-	Nest nest = step_nest(k, k->size, at);
-	close_state(k, &nest, NULL, k->h, at, activate(k, 0, clipped(k, gate(k, acc, at, 0))));
+	Nest nest = step_nest(k, at);
+	nest_close(&nest, NULL, NULL, next_state(k, k->h, at, activate(k, 0, clipped(k, gate(k, acc, at, 0)))));
 }
 
-/* Gates z, r and the candidate; h' = (1 - z) g(..) + z h. */
+/* The last nest of gru: z and the candidate, from the sum that g reads; h' = (1 - z) g(..) + z h. */
+static void gru_close(const Cell *k, Nest *nest, const Expr *const *at, const Expr *z, const Expr *sum)
+{
+	Ir *ir = k->nv->ir;
+	const Expr *v = ir_mul(ir, ir_sub(ir, number(k, 1), z), activate(k, 1, clipped(k, sum)));
+	nest_close(nest, NULL, NULL, next_state(k, k->h, at, ir_add(ir, v, ir_mul(ir, z, state(k, k->h, at, 0)))));
+}
+
+/* Gates z, r and the candidate. The reset gate r takes its part of the state before the product, or after it. */
 static void gru_step(const Cell *k)
 {
 	Naive *nv = k->nv;
 	Ir *ir = nv->ir;
-	bool before = op_int(nv->c, "linear_before_reset") != 0;
-	int64_t size = k->size;
-	Buf *gates = product(k, "gates", k->h, 0, 2 * size, false), *candidate;
 	const Expr *at[3];
-	if (before) {
-		candidate = product(k, "sum", k->h, 2 * size, size, true);
-	} else {
-		Buf *kept = naive_work(nv, "reset", k->t, shape_of(2, (int64_t[]){ k->batch, size }));
-		Nest nest = step_nest(k, size, at);
-		const Expr *r = activate(k, 0, clipped(k, gate(k, gates, at, size)));
-		nest_close(&nest, "reset", NULL, naive_store(nv, kept, &at[1], ir_mul(ir, r, state(k, k->h, at, 0))));
-		candidate = product(k, "sum", kept, 2 * size, size, false);
+	if (op_int(nv->c, "linear_before_reset") != 0) {
+		Buf *acc = product(k, "sum", k->h, 0, 3, 2);
+		Nest nest = step_nest(k, at);
+		const Expr *r = activate(k, 0, clipped(k, gate(k, acc, at, 1))), *x = input(k, at[0], at[1], ir_int(ir, 2), at[2]);
+		const Expr *z = activate(k, 0, clipped(k, gate(k, acc, at, 0)));
+		gru_close(k, &nest, at, z, ir_add(ir, x, ir_mul(ir, r, gate(k, acc, at, 2))));
+		return;
 	}
-	Nest nest = step_nest(k, size, at);
-	const Expr *z = activate(k, 0, clipped(k, gate(k, gates, at, 0))), *sum = gate(k, candidate, at, 0);
-	if (before) {
-		const Expr *xs[] = { place(k, at[0], at[1]), at[1], ir_add(ir, at[2], ir_int(ir, 2 * size)) };
-		const Expr *r = activate(k, 0, clipped(k, gate(k, gates, at, size)));
-		sum = ir_add(ir, naive_load(nv, 0, xs, k->t), ir_mul(ir, r, sum));
-	}
-	const Expr *v = ir_mul(ir, ir_sub(ir, number(k, 1), z), activate(k, 1, clipped(k, sum)));
-	close_state(k, &nest, NULL, k->h, at, ir_add(ir, v, ir_mul(ir, z, state(k, k->h, at, 0))));
+	Buf *resets = product(k, "resets", k->h, 1, 1, -1);
+	Buf *kept = naive_work(nv, "reset", k->t, shape_of(2, (int64_t[]){ k->batch, k->size }));
+	Nest nest = step_nest(k, at);
+	const Expr *r = activate(k, 0, clipped(k, gate(k, resets, at, 0)));
+	nest_close(&nest, "reset", NULL, naive_store(nv, kept, &at[1], ir_mul(ir, r, state(k, k->h, at, 0))));
+	Buf *updates = product(k, "updates", k->h, 0, 1, -1), *candidate = product(k, "sum", kept, 2, 1, -1);
+	Nest last = step_nest(k, at);
+	const Expr *z = activate(k, 0, clipped(k, gate(k, updates, at, 0)));
+	gru_close(k, &last, at, z, gate(k, candidate, at, 0));
 }
 
 /* The weight of the cell for gate `which` (i, o, f) times the cell, if there are such weights. */
@@ -194,21 +210,18 @@ static const Expr *with_cell(const Cell *k, const Expr *const *at, const Expr *s
 static void lstm_step(const Cell *k)
 {
 	Ir *ir = k->nv->ir;
-	int64_t size = k->size;
-	Buf *acc = product(k, "sum", k->h, 0, 4 * size, false);
+	Buf *acc = product(k, "sum", k->h, 0, 4, -1);
 	const Expr *at[3];
-	Nest cell = step_nest(k, size, at);
+	Nest nest = step_nest(k, at);
 	const Expr *i = activate(k, 0, clipped(k, with_cell(k, at, gate(k, acc, at, 0), 0, 0)));
-	const Expr *f = activate(k, 0, clipped(k, with_cell(k, at, gate(k, acc, at, 2 * size), 2, 0)));
+	const Expr *f = activate(k, 0, clipped(k, with_cell(k, at, gate(k, acc, at, 2), 2, 0)));
 	if (op_int(k->nv->c, "input_forget") != 0)
 		f = ir_sub(ir, number(k, 1), i);
-	const Expr *g = activate(k, 1, clipped(k, gate(k, acc, at, 3 * size)));
-	const Expr *c = ir_add(ir, ir_mul(ir, f, state(k, k->c, at, 0)), ir_mul(ir, i, g));
-	close_state(k, &cell, "cell", k->c, at, c);
-
-	Nest nest = step_nest(k, size, at);
-	const Expr *o = activate(k, 0, clipped(k, with_cell(k, at, gate(k, acc, at, size), 1, 1)));
-	close_state(k, &nest, NULL, k->h, at, ir_mul(ir, o, activate(k, 2, state(k, k->c, at, 1))));
+	const Expr *g = activate(k, 1, clipped(k, gate(k, acc, at, 3)));
+	Stmt *cell = next_state(k, k->c, at, ir_add(ir, ir_mul(ir, f, state(k, k->c, at, 0)), ir_mul(ir, i, g)));
+	const Expr *o = activate(k, 0, clipped(k, with_cell(k, at, gate(k, acc, at, 1), 1, 1)));
+	const Expr *h = ir_mul(ir, o, activate(k, 2, state(k, k->c, at, 1)));
+	nest_close(&nest, NULL, NULL, ir_seq(cell, next_state(k, k->h, at, h)));
 }
 
 /* Row 0 of a state: input `in`, or zeros. */

@@ -22,10 +22,15 @@ typedef struct ActivationRow {
 
 extern const ActivationRow activation_rows[ACTIVATION_COUNT];
 
-/* Gates of a cell: 1, 3, 4; activations: 1, 2, 3. */
+/* Gates of a cell: 1, 3, 4; 0: the operator is not recurrent. Activations: 1, 2, 3. */
 int recurrent_gates(int op);
 int recurrent_acts(int op);
 /* The k-th activation of the call's list; -1: it is none, or the list has another length than the operator needs. */
 int recurrent_act(const OpCall *c, int k);
+/*
+ * How large elements of a value may be, so that no step makes a rounding error larger: the weights of a recurrence by
+ * its state's length. INFINITY: no recurrence is weighted with it.
+ */
+double recurrent_bound(const Dag *d, int value);
 
 #endif

@@ -5,6 +5,7 @@
 #include "op/recurrent.h"
 #include "op/rules.h"
 
+#include <math.h>
 #include <string.h>
 
 const ActivationRow activation_rows[ACTIVATION_COUNT] = {
@@ -15,7 +16,7 @@ const ActivationRow activation_rows[ACTIVATION_COUNT] = {
 
 int recurrent_gates(int op)
 {
-	return op == OP_lstm ? 4 : op == OP_gru ? 3 : 1;
+	return op == OP_lstm ? 4 : op == OP_gru ? 3 : op == OP_rnn ? 1 : 0;
 }
 
 int recurrent_acts(int op)
@@ -38,6 +39,16 @@ int recurrent_act(const OpCall *c, int k)
 		if (strlen(activation_rows[i].name) == n && memcmp(activation_rows[i].name, s, n) == 0)
 			found = i;
 	return found;
+}
+
+double recurrent_bound(const Dag *d, int value)
+{
+	for (size_t i = 0; i < d->call.n; i++) {
+		const OpCall *c = &d->call.at[i];
+		if (recurrent_gates(c->op) > 0 && c->in[1] == value)
+			return 1.0 / (double)d->value.at[value].shape.dim[0];
+	}
+	return INFINITY;
 }
 
 static bool need_shape(const OpCall *c, const Value *v, Shape want, Err *err)
@@ -86,14 +97,14 @@ bool infer_linear_attention(const Dag *d, const OpCall *c, Value *out, Err *err)
 	return true;
 }
 
-/* x[T,N,G*H], r[H,G*H], then states [N,H], a bias [H] or weights of the cell [3*H], lengths i32[N]. */
+/* x[T,N,G*H], r[H,G,H], then states [N,H], a bias [H] or weights of the cell [3*H], lengths i32[N]. */
 bool infer_recurrent(const Dag *d, const OpCall *c, Value *out, Err *err)
 {
 	const Value *x = op_in(d, c, 0), *r = op_in(d, c, 1);
 	int gates = recurrent_gates(c->op), last = c->op == OP_rnn ? 3 : c->op == OP_gru ? 4 : 5;
 	char t[DTYPE_TEXT];
 	if (!need_float(c, x, err) || !need_rank(c, x, 3, 3, err) || !need_same_type(c, x, r, err) ||
-		!need_rank(c, r, 2, 2, err) || !need_flag(c, "reverse", err))
+		!need_rank(c, r, 3, 3, err) || !need_flag(c, "reverse", err))
 		return false;
 	int64_t batch = x->shape.dim[1], size = r->shape.dim[0];
 	if (x->shape.dim[0] == 0 || size == 0)
@@ -101,7 +112,7 @@ bool infer_recurrent(const Dag *d, const OpCall *c, Value *out, Err *err)
 	if (size > LARGEST_DIM / gates)
 		return op_refuse(c, err, "the state of %lld elements is too large", (long long)size);
 	Shape state = shape_of(2, (int64_t[]){ batch, size }), list = shape_of(1, &size);
-	if (!need_shape(c, r, shape_of(2, (int64_t[]){ size, gates * size }), err) ||
+	if (!need_shape(c, r, shape_of(3, (int64_t[]){ size, gates, size }), err) ||
 		!need_shape(c, x, shape_of(3, (int64_t[]){ x->shape.dim[0], batch, gates * size }), err))
 		return false;
 	for (int k = 2; k < last; k++) {

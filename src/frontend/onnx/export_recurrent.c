@@ -127,12 +127,12 @@ bool onnx_write_recurrent(const Call *k)
 	const Dag *d = k->o->dag;
 	const OpCall *p = input_product(d, k->c);
 	Shape x = call_in(k, 0)->shape, r = call_in(k, 1)->shape;
-	int64_t steps = x.dim[0], batch = x.dim[1], columns = r.dim[1], size = r.dim[0], perm[] = { 1, 0 };
+	int64_t steps = x.dim[0], batch = x.dim[1], columns = r.dim[1] * r.dim[2], size = r.dim[0], perm[] = { 1, 2, 0 };
 	int last = k->c->op == OP_rnn ? 3 : k->c->op == OP_gru ? 4 : 5;
 	const char *w, *turned = out_name(k->o, k->out[0]);
 	OutNode t = out_begin(k->o, "Transpose");
 	out_input(&t, k->in[1]);
-	out_ints(&t, "perm", perm, 2);
+	out_ints(&t, "perm", perm, 3);
 	out_end(&t, turned);
 	if (p != NULL) {
 		const Value *v = &d->value.at[p->in[1]];

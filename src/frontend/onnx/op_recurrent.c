@@ -115,13 +115,16 @@ static int first_state(const Recurrent *r, int k, int direction)
 static int run_direction(const Recurrent *r, int x, int direction, bool reverse)
 {
 	Visit *v = r->v;
-	int64_t turn[] = { 1, 0 };
+	int64_t turn[] = { 2, 0, 1 };
 	bool linear = r->op == OP_gru && node_attr_int(v, "linear_before_reset", 0) != 0;
 	int b = node_in(v, 3) != NULL ? node_part(v, node_value(v, 3), direction) : DAG_NONE;
 	int whole = b != DAG_NONE ? bias(r, b, linear) : DAG_NONE;
+	Shape by_gate = shape_of(3, (int64_t[]){ r->gates, r->size, r->size });
+	int state = node_reshape(v, node_part(v, node_value(v, 2), direction), by_gate);
 	int dense[] = { x, node_part(v, node_value(v, 1), direction), whole };
 	int in[6] = { node_call(v, OP_dense, dense, 3, NULL, 0),
-		node_transpose(v, node_part(v, node_value(v, 2), direction), turn), first_state(r, 5, direction) };
+		node_transpose(v, state, turn),
+		first_state(r, 5, direction) };
 	int n = 3;
 	if (r->op == OP_gru)
 		in[n++] = linear && b != DAG_NONE ? node_slice(v, b, 0, 5 * r->size, r->size) : DAG_NONE;
