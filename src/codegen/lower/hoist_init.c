@@ -3,8 +3,8 @@
  * the init goes before the outermost of those, inside copies of the other loops. Otherwise it would be a condition
  * in the innermost loop.
  *
- * Law: the first instance of each element is the one where the reduce loops have their first values; the reduce
- * loops run at least once; nothing else below the outermost reduce loop touches what the init writes, or writes
+ * Law: the first instance of each element is the one where the reduce loops have their first values, in each step
+ * of a scan, whose loops are around; the reduce loops run at least once; nothing else below the outermost reduce loop touches what the init writes, or writes
  * what the init reads; no other thread does so before a barrier there. Where the pass cannot show that, the init stays.
  */
 #include "codegen/lower/pass.h"
@@ -92,14 +92,16 @@ static int sort_loops(Lower *l, Path *p, const Stmt *b)
 {
 	const Expr **spatial = arena_array(l->arena, const Expr *, b->block.n);
 	const Expr **reduce = arena_array(l->arena, const Expr *, b->block.n);
-	int ns = 0, nr = 0, first = -1;
+	const Expr **scan = arena_array(l->arena, const Expr *, b->block.n);
+	int ns = 0, nr = 0, nscan = 0, first = -1;
 	for (int k = 0; k < b->block.n; k++) {
-		if (b->block.iter[k].kind == ITER_SCAN)
-			return -1;
-		if (b->block.iter[k].kind == ITER_REDUCE)
-			reduce[nr++] = b->block.iter[k].value;
+		const Iter *it = &b->block.iter[k];
+		if (it->kind == ITER_REDUCE)
+			reduce[nr++] = it->value;
+		else if (it->kind == ITER_SCAN)
+			scan[nscan++] = it->value;
 		else
-			spatial[ns++] = b->block.iter[k].value;
+			spatial[ns++] = it->value;
 	}
 	for (int k = 0; k < p->n; k++) {
 		const Stmt *f = p->loop[k];
@@ -109,7 +111,7 @@ static int sort_loops(Lower *l, Path *p, const Stmt *b)
 			first = k;
 		if (first < 0)
 			continue;
-		if (s == r || ir_has_load(f->loop.lo) || ir_has_load(f->loop.hi))
+		if (s == r || uses(scan, nscan, f->loop.var) || ir_has_load(f->loop.lo) || ir_has_load(f->loop.hi))
 			return -1;
 		if (r && !ir_always(ir_lt(l->ir, f->loop.lo, f->loop.hi), p->env[k]))
 			return -1;
