@@ -38,6 +38,7 @@ typedef struct JobBuf {
 	bool in_prepare, in_run; /* a parameter of a prepare Fn; of a run Fn */
 	DType type;
 	int64_t elements, bytes;
+	double most; /* a task's input: random numbers are no larger */
 	uint32_t id, host_id; /* in the runner: for run Fns; for prepare Fns and oracles. Equal where all is on the host */
 	int64_t npadding; /* a task's input: elements that are 0, and the number of the list of them */
 	const uint64_t *padding;

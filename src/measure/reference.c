@@ -5,8 +5,10 @@
  */
 #include "measure/runner.h"
 
+#include "op/recurrent.h"
 #include "runtime/element.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +19,14 @@ static bool read_params(Local *m, LocalRef *r, Ir *ir, Err *err)
 	KernelSet *ks = op_naive(ir, r->task->dag, "k", NAIVE_F64, err);
 	Job *j = job_new(JOB_REFERENCE, r, NULL);
 	bool ok = ks != NULL && job_read_set(j, ks, err);
+	const Dag *d = r->task->dag;
 	for (size_t i = 0; ok && i < j->buf.n; i++) {
 		JobBuf b = j->buf.at[i];
 		b.name = arena_printf(m->arena, "%s", b.name);
+		b.most = INFINITY;
+		for (size_t v = 0; v < d->value.n; v++) /* a Task's values have names of the loop language */
+			if (strcmp(d->value.at[v].name, b.name) == 0)
+				b.most = recurrent_bound(d, (int)v);
 		RefOut o = { .buf = b };
 		if (b.role == BUF_OUT) {
 			ok = places_of(m->arena, ir_find_buf(ks->fn[0], b.name), &o.place) ||
