@@ -180,7 +180,8 @@ static void gru_step(const Cell *k)
 	if (op_int(nv->c, "linear_before_reset") != 0) {
 		Buf *acc = product(k, "sum", k->h, 0, 3, 2);
 		Nest nest = step_nest(k, at);
-		const Expr *r = activate(k, 0, clipped(k, gate(k, acc, at, 1))), *x = input(k, at[0], at[1], ir_int(ir, 2), at[2]);
+		const Expr *x = input(k, at[0], at[1], ir_int(ir, 2), at[2]);
+		const Expr *r = activate(k, 0, clipped(k, gate(k, acc, at, 1)));
 		const Expr *z = activate(k, 0, clipped(k, gate(k, acc, at, 0)));
 		gru_close(k, &nest, at, z, ir_add(ir, x, ir_mul(ir, r, gate(k, acc, at, 2))));
 		return;

@@ -4,6 +4,7 @@
 #include "ir/build.h"
 #include "ir/query.h"
 #include "ir/region/region.h"
+#include "ir/simplify/simplify.h"
 
 #include <string.h>
 
@@ -139,29 +140,61 @@ bool producer_is_outer(const Place *l, const Expr *e)
 	return ir_find_node(e, is_inner, (void *)(uintptr_t)l) == NULL;
 }
 
+/* ---- accesses that never meet ---- */
+
+static bool binds(const Stmt *s, void *var)
+{
+	return (s->kind == ST_FOR && strcmp(s->loop.var, var) == 0) || (s->kind == ST_LET && strcmp(s->let.var, var) == 0);
+}
+
+/* A load, or a variable of the list. */
+static bool is_bound(const Expr *e, void *list)
+{
+	return e->op == IR_LOAD || (e->op == IR_VAR && ir_find_stmt(list, binds, (void *)(uintptr_t)e->name) != NULL);
+}
+
+/* Index k with the values of the block's iterators. */
+static const Expr *index_of(Ir *ir, const AccessIn *a, int k)
+{
+	const Expr *e = a->idx[k];
+	for (int i = 0; i < a->block->block.n; i++)
+		e = ir_subst(ir, e, a->block->block.iter[i].name, a->block->block.iter[i].value);
+	return e;
+}
+
+bool producer_apart(Ir *ir, const Stmt *list, AccessIn a, AccessIn b)
+{
+	void *within = (void *)(uintptr_t)list;
+	for (int k = 0; k < a.n; k++) {
+		const Expr *x = index_of(ir, &a, k), *y = index_of(ir, &b, k);
+		int64_t apart;
+		if (ir_find_node(x, is_bound, within) == NULL && ir_find_node(y, is_bound, within) == NULL &&
+			ir_is_int(ir_simplify(ir, ir_sub(ir, x, y), NULL), &apart) && apart != 0)
+			return true;
+	}
+	return false;
+}
+
 /* ---- what iterations hand on ---- */
 
 typedef struct Written {
 	const Stmt *block; /* NULL: none */
-	const char *buf;
+	const Access *at;
 } Written;
 
 typedef struct Carry {
-	Arena *arena;
-	Stmt *body;
+	Ir *ir;
+	const Stmt *loop;
 	const Stmt *block; /* the one that is looked at */
-	VEC(Written) write; /* what outlives an iteration; each pair once */
+	VEC(Written) write; /* what outlives an iteration */
 	const char *found;
 } Carry;
 
-static void note_write(Carry *c, const char *buf)
+static void note_write(Carry *c, const Access *at)
 {
-	Written w = { c->block, buf };
-	for (size_t k = 0; k < c->write.n; k++)
-		if (c->write.at[k].block == c->block && strcmp(c->write.at[k].buf, buf) == 0)
-			return;
-	if (nest_outlives(c->body, buf))
-		vec_push(c->arena, &c->write, w);
+	Written w = { c->block, at };
+	if (nest_outlives(c->loop->loop.body, at->buf))
+		vec_push(ir_arena(c->ir), &c->write, w);
 }
 
 static bool note_writes(Stmt *s, void *arg)
@@ -170,9 +203,9 @@ static bool note_writes(Stmt *s, void *arg)
 	if (s->kind == ST_BLOCK)
 		c->block = s;
 	if (s->kind == ST_STORE)
-		note_write(c, s->store.dst.buf);
+		note_write(c, &s->store.dst);
 	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
-		note_write(c, s->reduce.dst[k].buf);
+		note_write(c, &s->reduce.dst[k]);
 	return true;
 }
 
@@ -180,9 +213,15 @@ static bool note_writes(Stmt *s, void *arg)
 static bool is_carried(const Expr *e, void *arg)
 {
 	const Carry *c = arg;
-	for (size_t k = 0; e->op == IR_LOAD && k < c->write.n; k++)
-		if (c->write.at[k].block != c->block && strcmp(c->write.at[k].buf, e->name) == 0)
+	for (size_t k = 0; e->op == IR_LOAD && k < c->write.n; k++) {
+		const Written *w = &c->write.at[k];
+		if (w->block == c->block || strcmp(w->at->buf, e->name) != 0)
+			continue;
+		if (w->block == NULL || c->block == NULL ||
+			!producer_apart(c->ir, c->loop, (AccessIn){ w->block, w->at->idx, w->at->n },
+				(AccessIn){ c->block, e->arg, e->nargs }))
 			return true;
+	}
 	return false;
 }
 
@@ -197,12 +236,12 @@ static bool look_for_reads(Stmt *s, void *arg)
 	return c->found == NULL && !nest_is_last(s); /* that one reads what all have written */
 }
 
-const char *producer_carries(Arena *a, const Stmt *loop)
+const char *producer_carries(Ir *ir, const Stmt *loop)
 {
-	Carry c = { .arena = a, .body = loop->loop.body };
-	ir_each_stmt(c.body, note_writes, &c);
+	Carry c = { .ir = ir, .loop = loop };
+	ir_each_stmt(loop->loop.body, note_writes, &c);
 	c.block = NULL;
-	ir_each_stmt(c.body, look_for_reads, &c);
+	ir_each_stmt(loop->loop.body, look_for_reads, &c);
 	return c.found;
 }
 

@@ -19,9 +19,20 @@ typedef struct Touch {
 Touch producer_touches(Stmt *list, const char *buf);
 Touch producer_touches_one(Stmt *s, const char *buf); /* s without its siblings */
 
-/* A buffer that outlives an iteration, which one block below the loop writes and another reads: iterations may
-   hand it on to later ones (see ring). NULL: there is none. */
-const char *producer_carries(Arena *a, const Stmt *loop);
+/* An access to a buffer, in a block whose iterators it names. */
+typedef struct AccessIn {
+	const Stmt *block;
+	const Expr *const *idx;
+	int n;
+} AccessIn;
+/*
+ * Whether two accesses of the list never meet, in whatever iterations of the list's loops: along some dimension their
+ * indices differ by a constant, and nothing in them is bound below the list. So row s + 1 is apart from row s.
+ */
+bool producer_apart(Ir *ir, const Stmt *list, AccessIn a, AccessIn b);
+/* A buffer that outlives an iteration, which one block below the loop writes and another reads, not apart from it:
+   iterations may hand it on to later ones (see ring). NULL: there is none. */
+const char *producer_carries(Ir *ir, const Stmt *loop);
 /* Whether an atomic reduction of a zero buffer is below the statement: the count of step `last`. */
 bool producer_counts(const Fn *fn, const Stmt *s);
 /* The one buffer that stores and reductions of the block write; NULL and *why: there is none. */

@@ -121,7 +121,8 @@ static bool covers(Producer *p)
 	p->fixed = moving < p->buf->rank;
 	for (int k = 0, spatial = 0; x.plain && k < b->block.n; k++) {
 		spatial += b->block.iter[k].kind == ITER_SPATIAL;
-		x.plain = b->block.iter[k].kind != ITER_SCAN && (k + 1 < b->block.n || spatial == moving);
+		p->steps |= b->block.iter[k].kind == ITER_SCAN;
+		x.plain = k + 1 < b->block.n || spatial == moving;
 	}
 	for (int k = 0; x.plain && k < p->buf->rank; k++) {
 		if (p->iter_of[k] < 0)
@@ -134,8 +135,18 @@ static bool covers(Producer *p)
 	return x.plain;
 }
 
-/* The block makes all of the buffer, whatever that is, and nobody else writes it. */
-bool producer_find_maker(Sched *s, const char *what, const char *name, Producer *p)
+/* No loop of its own is a step: its scan iterators are the same in all of them. */
+static bool scans_around(const Producer *p)
+{
+	const Stmt *b = p->at.block;
+	for (const Stmt *l = *p->top; l != b; l = l->loop.body)
+		for (int k = 0; k < b->block.n; k++)
+			if (b->block.iter[k].kind == ITER_SCAN && ir_uses_var(b->block.iter[k].value, l->loop.var))
+				return false;
+	return true;
+}
+
+static bool find_maker(Sched *s, const char *what, const char *name, Producer *p)
 {
 	*p = (Producer){ 0 };
 	if (!sched_find_block(s, name, &p->at))
@@ -172,7 +183,18 @@ bool producer_find_maker(Sched *s, const char *what, const char *name, Producer 
 			if (ir_uses_var(inside->loop.lo, outer) || ir_uses_var(inside->loop.hi, outer))
 				return sched_refuse_for(s, what, name, "loop %s bounds the part that it makes", outer);
 		}
-	return true;
+	return scans_around(p) || sched_refuse(s, what, name, "its own loops are the steps of a scan");
+}
+
+static bool refuse_steps(Sched *s, const char *what, const char *name, const Producer *p)
+{
+	return !p->steps || sched_refuse(s, what, name, "it makes a buffer anew in each step of a scan");
+}
+
+/* The block makes all of the buffer, whatever that is, and nobody else writes it. */
+bool producer_find_maker(Sched *s, const char *what, const char *name, Producer *p)
+{
+	return find_maker(s, what, name, p) && refuse_steps(s, what, name, p);
 }
 
 static bool names_loop(const Expr *e, void *var)
@@ -194,9 +216,9 @@ static bool may_lose_loops(Sched *s, const char *what, const char *name, const P
 }
 
 /* And nobody outside of the Fn sees the buffer. */
-bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
+bool producer_find_step(Sched *s, const char *what, const char *name, Producer *p)
 {
-	if (!producer_find_maker(s, what, name, p))
+	if (!find_maker(s, what, name, p))
 		return false;
 	bool visible = p->buf->role != BUF_WORK;
 	for (size_t k = 0; k < s->ks->n; k++)
@@ -207,26 +229,61 @@ bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
 	return may_lose_loops(s, what, name, p);
 }
 
+bool producer_find(Sched *s, const char *what, const char *name, Producer *p)
+{
+	return producer_find_step(s, what, name, p) && refuse_steps(s, what, name, p);
+}
+
 /* ---- what the block reads stays as it is until the consumers have run ---- */
 
 typedef struct Changes {
-	Stmt *behind; /* what comes after the producer, in its list */
-	const char *own;
+	Ir *ir;
+	const Producer *p;
+	const Expr *load; /* of the producer */
+	const Stmt *block; /* behind it, which is looked at */
+	bool found;
 } Changes;
 
-/* A load of another buffer that is written behind the producer. */
-static bool changes(const Expr *e, void *arg)
+/* Whether the write leaves what the load reads as it is. */
+static bool is_apart(const Access *at, void *arg)
 {
 	const Changes *c = arg;
-	if (e->op != IR_LOAD || strcmp(e->name, c->own) == 0)
+	AccessIn read = { c->p->at.block, c->load->arg, c->load->nargs }, write = { c->block, at->idx, at->n };
+	return c->block != NULL && producer_apart(c->ir, *c->p->top, read, write);
+}
+
+static bool look_for_writes(Stmt *s, void *arg)
+{
+	Changes *c = arg;
+	if (s->kind == ST_BLOCK)
+		c->block = s;
+	bool stores = s->kind == ST_STORE && strcmp(s->store.dst.buf, c->load->name) == 0;
+	c->found |= stores && !is_apart(&s->store.dst, c);
+	for (int k = 0; s->kind == ST_REDUCE && k < s->reduce.n; k++)
+		c->found |= strcmp(s->reduce.dst[k].buf, c->load->name) == 0 && !is_apart(&s->reduce.dst[k], c);
+	return !c->found;
+}
+
+/* A load of another buffer that is written behind the producer, not apart from it. */
+static bool changes(const Expr *e, void *arg)
+{
+	Changes *c = arg;
+	if (e->op != IR_LOAD || strcmp(e->name, c->p->buf->name) == 0)
 		return false;
-	Touch t = producer_touches(c->behind, e->name);
-	return t.writes > 0 || t.strange;
+	Stmt *behind = (*c->p->top)->next;
+	Touch t = producer_touches(behind, e->name);
+	if (t.writes == 0 || t.strange)
+		return t.strange;
+	c->load = e;
+	c->block = NULL;
+	c->found = false;
+	ir_each_stmt(behind, look_for_writes, c);
+	return c->found;
 }
 
 bool producer_inputs_stay(Sched *s, const char *what, const char *name, const Producer *p)
 {
-	Changes c = { .behind = (*p->top)->next, .own = p->buf->name };
+	Changes c = { .ir = s->ir, .p = p };
 	const Expr *load = ir_find_node_in(p->at.block->block.init, changes, &c);
 	if (load == NULL)
 		load = ir_find_node_in(p->at.block->block.body, changes, &c);

@@ -19,6 +19,7 @@ typedef struct Producer {
 	Stmt **alloc;   /* the link to the buffer's alloc; NULL: a parameter */
 	int iter_of[IR_MAX_RANK]; /* dimension k is indexed by this iterator of the block; -1: by constants */
 	bool fixed; /* there is such a dimension: an instance makes several elements */
+	bool steps; /* its scan iterators are loops around, each step of which makes the buffer anew */
 } Producer;
 
 /* for each element: to[i, j, ..] = from[i, j, ..], in loops of these names over a block of that name. */
@@ -40,6 +41,8 @@ bool producer_is_param(const Fn *fn, const char *buf);
 bool producer_find_maker(Sched *s, const char *what, const char *block, Producer *p);
 /* The same of a work buffer that nobody outside of the Fn sees. */
 bool producer_find(Sched *s, const char *what, const char *block, Producer *p);
+/* The same, also of a block that is in a scan. */
+bool producer_find_step(Sched *s, const char *what, const char *block, Producer *p);
 /* What the block reads is not written behind it, or a refusal. */
 bool producer_inputs_stay(Sched *s, const char *what, const char *block, const Producer *p);
 /* The buffer's declaration goes, as a parameter or as an alloc. */

@@ -100,7 +100,7 @@ bool sched_need_spatial(Sched *s, const char *what, const Stmt *loop, const Uses
 		: u->folds		       ? "tiles of a block below it overlap"
 		: u->idle && !(nest_extent(loop, &n) && n == 1) ? "a block below it does the same in every iteration"
 						       : NULL;
-	const char *carried = why == NULL ? producer_carries(ir_arena(s->ir), loop) : NULL;
+	const char *carried = why == NULL ? producer_carries(s->ir, loop) : NULL;
 	if (carried != NULL)
 		return sched_refuse_for(
 			s, what, loop->loop.var, "an iteration may read what another one has written to %s", carried);

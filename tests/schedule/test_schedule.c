@@ -124,19 +124,21 @@ START_TEST(primitives_give_the_golden_text)
 }
 END_TEST
 
-START_TEST(copies_with_borders_and_whole_tiles_are_the_same)
-{
-	int cases;
-	ck_assert_int_eq(golden_run("tests/golden/schedule/pads.t", apply_same, &cases), 0);
-	ck_assert_int_ge(cases, 22);
-}
-END_TEST
+/* Copies with borders and whole tiles; rows that are kept; steps of scans. */
+static const struct {
+	const char *path;
+	int cases; /* at least */
+} same[] = {
+	{ "tests/golden/schedule/pads.t", 22 },
+	{ "tests/golden/schedule/rows.t", 40 },
+	{ "tests/golden/schedule/steps.t", 14 },
+};
 
-START_TEST(rows_that_are_kept_are_the_same)
+START_TEST(what_primitives_give_is_the_same)
 {
 	int cases;
-	ck_assert_int_eq(golden_run("tests/golden/schedule/rows.t", apply_same, &cases), 0);
-	ck_assert_int_ge(cases, 40);
+	ck_assert_int_eq(golden_run(same[_i].path, apply_same, &cases), 0);
+	ck_assert_int_ge(cases, same[_i].cases);
 }
 END_TEST
 
@@ -515,8 +517,7 @@ int main(void)
 {
 	TCase *tc = tcase_create("schedule");
 	tcase_add_loop_test(tc, primitives_give_the_golden_text, 0, LEN(golden));
-	tcase_add_test(tc, copies_with_borders_and_whole_tiles_are_the_same);
-	tcase_add_test(tc, rows_that_are_kept_are_the_same);
+	tcase_add_loop_test(tc, what_primitives_give_is_the_same, 0, sizeof same / sizeof *same);
 	tcase_add_test(tc, bound_loops_are_the_same);
 	tcase_add_test(tc, elements_in_other_places_are_the_same);
 	tcase_add_test(tc, matrix_instructions_are_the_same);

@@ -3,9 +3,10 @@
  * the init goes before the outermost of those, inside copies of the other loops. Otherwise it would be a condition
  * in the innermost loop.
  *
- * Law: the first instance of each element is the one where the reduce loops have their first values, in each step
- * of a scan, whose loops are around; the reduce loops run at least once; nothing else below the outermost reduce loop touches what the init writes, or writes
- * what the init reads; no other thread does so before a barrier there. Where the pass cannot show that, the init stays.
+ * Law: the first instance of each element is the one where the reduce loops have their first values, in each step of
+ * a scan, whose loops are around; the reduce loops run at least once; nothing else below the outermost reduce loop
+ * touches what the init writes, or writes what the init reads; no other thread does so before a barrier there. Where
+ * the pass cannot show that, the init stays.
  */
 #include "codegen/lower/pass.h"
 #include "ir/build.h"

@@ -44,16 +44,22 @@ static bool find_part(Sched *s, const Producer *p, const Place *l, Part *out)
 	return true;
 }
 
-/* Names of the loops made anew, from the block's iterators; a refusal where one is taken. */
+/* Names of the loops made anew, from the block's iterators; none for a scan's. A refusal where one is taken. */
 static bool name_loops(Sched *s, const Step *st, const Producer *p, const char **var)
 {
 	const Stmt *b = p->at.block;
-	if (st->nas > 0 && st->nas != b->block.n)
+	int made = 0, loops = 0;
+	for (int k = 0; k < b->block.n; k++)
+		loops += b->block.iter[k].kind != ITER_SCAN;
+	if (st->nas > 0 && st->nas != loops)
 		return fail(s->err, ERR_ILLEGAL, s->place, "compute_at %s: it makes %d loops, and %d names follow \"as\"",
-			b->block.name, b->block.n, st->nas);
+			b->block.name, loops, st->nas);
 	for (int k = 0; k < b->block.n; k++) {
 		const Iter *it = &b->block.iter[k];
-		const char *stem = sched_name(s, st, k, "%s", producer_stem(it));
+		var[k] = NULL;
+		if (it->kind == ITER_SCAN)
+			continue;
+		const char *stem = sched_name(s, st, made++, "%s", producer_stem(it));
 		bool free = !nest_has_name(p->at.fn, stem);
 		for (int j = 0; j < k; j++)
 			free = free && var[j] != ir_name(s->ir, stem);
@@ -88,7 +94,8 @@ static Stmt *make_nest(Sched *s, const Step *st, Producer *p, const Place *l, co
 	for (int k = 0; k < b->block.n; k++) {
 		lo[k] = b->block.iter[k].lo;
 		hi[k] = b->block.iter[k].hi;
-		b->block.iter[k].value = ir_idx(ir, var[k]);
+		if (var[k] != NULL)
+			b->block.iter[k].value = ir_idx(ir, var[k]);
 	}
 	for (int d = 0; d < p->buf->rank; d++) {
 		int k = p->iter_of[d];
@@ -109,7 +116,8 @@ static Stmt *make_nest(Sched *s, const Step *st, Producer *p, const Place *l, co
 	b->block.where = where;
 	b->next = NULL;
 	for (int k = b->block.n - 1; k >= 0; k--)
-		nest = ir_for(ir, var[k], lo[k], hi[k], LOOP_SERIAL, nest);
+		if (var[k] != NULL)
+			nest = ir_for(ir, var[k], lo[k], hi[k], LOOP_SERIAL, nest);
 	return nest;
 }
 
@@ -142,16 +150,16 @@ static bool may_compute_at(Sched *s, const Producer *p, const Place *l)
 }
 
 /*
- * Needs: a block that makes all of a work buffer, alone in its loops; all readers of the buffer below
- * the loop.  Breaks: the block's loops (made anew, named after its iterators) and the buffer's place
- * and size: it becomes an alloc of what one iteration needs.
+ * Needs: a block that makes all of a work buffer, maybe once for each step of a scan around, alone in its loops; all
+ * readers of the buffer below the loop.  Breaks: the block's loops (made anew, named after its iterators) and the
+ * buffer's place and size: it becomes an alloc of what one iteration needs.
  */
 bool prim_compute_at(Sched *s, const Step *st)
 {
 	Producer p;
 	Place l;
 	Part part;
-	if (!producer_find(s, "compute_at", st->arg[0].word, &p) || !sched_find_loop(s, st->arg[1].word, &l) ||
+	if (!producer_find_step(s, "compute_at", st->arg[0].word, &p) || !sched_find_loop(s, st->arg[1].word, &l) ||
 		!may_compute_at(s, &p, &l) || !find_part(s, &p, &l, &part))
 		return false;
 	Stmt *old = *p.top, *nest = make_nest(s, st, &p, &l, &part);
