@@ -2,12 +2,12 @@
  * Traces of one workload, side by side: each is replayed, compiled for this machine, held against the
  * unscheduled form and timed with cold weights.
  *
- *     bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks]
+ *     bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks] [--mb=N]
  *
- * Constants are kept in as many copies as make 64 MB and used in turn, so that they come from memory,
- * as in a network; activations stay where the caches have them. Time is the median and the least of
- * the calls in thread CPU time, one thread; the rate counts the operations of the naive form, beside
- * the probe's. --blocks times prefixes of the run Fn, up to the end of each of its top-level nests.
+ * The trace `default` is the template's own. Constants are kept in as many copies as make N MB, 256 by default, and
+ * used in turn, so that they come from memory, as in a network; activations stay where the caches have them. Time is
+ * the median and the least of the calls in thread CPU time, one thread; the rate counts the operations of the naive
+ * form, beside the probe's. --blocks times prefixes of the run Fn, up to the end of each of its top-level nests.
  */
 #include "base/file.h"
 #include "base/rng.h"
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFS = 64, COPIES = 64, SAMPLES = 300 };
+enum { BUFS = 64, COPIES = 256, SAMPLES = 600 };
 
 typedef struct Tensor {
 	const Buf *buf;
@@ -35,6 +35,7 @@ typedef struct Job {
 	Arena *arena;
 	const Task *task;
 	Target target;
+	int64_t mb; /* of copies of constants */
 	int n, copies;
 	Tensor tensor[BUFS];
 } Job;
@@ -83,14 +84,14 @@ static void call(Job *j, const KernelSet *ks, const Module *m, const Mapped *p, 
 	codegen_launch(p, entry, &c);
 }
 
-/* Copies of what the run Fn reads as constants, 64 MB together. */
+/* Copies of what the run Fn reads as constants. */
 static void copy_constants(Job *j, const Fn *run)
 {
 	int64_t bytes = 0;
 	for (int k = 0; k < run->nparam; k++)
 		if (run->param[k].buf->role == BUF_CONST)
 			bytes += find(j, run, run->param[k].buf)->bytes;
-	j->copies = bytes > 0 ? 1 + (int)((64 << 20) / bytes) : 1;
+	j->copies = bytes > 0 ? 1 + (int)((j->mb << 20) / bytes) : 1;
 	if (j->copies > COPIES)
 		j->copies = COPIES;
 	for (int k = 0; k < run->nparam; k++) {
@@ -170,12 +171,22 @@ static Timing time_run(Job *j, const KernelSet *ks, const Module *m, const Mappe
 	return timing_summary(us, n);
 }
 
-static KernelSet *replay(Job *j, const char *path, Err *err)
+/* NULL: no step at all. */
+static Trace *read_trace(Job *j, const char *path, Err *err)
 {
 	Bytes file = { 0 };
+	if (path != NULL && strcmp(path, "default") == 0) {
+		Space *space = space_new(j->arena, j->task, &j->target, err);
+		return space != NULL ? space_trace(space, &space->first, j->arena, err) : NULL;
+	}
 	if (path != NULL && !file_read(j->arena, path, 1 << 20, &file, err))
 		return NULL;
-	Trace *t = trace_parse(j->arena, path != NULL ? path : "naive", (const char *)file.at, file.n, err);
+	return trace_parse(j->arena, path != NULL ? path : "naive", (const char *)file.at, file.n, err);
+}
+
+static KernelSet *replay(Job *j, const char *path, Err *err)
+{
+	Trace *t = read_trace(j, path, err);
 	return t != NULL ? schedule_replay(ir_new(j->arena), j->task, &j->target, t, err) : NULL;
 }
 
@@ -189,7 +200,7 @@ static void compile(Job *j, const KernelSet *ks, Module *m, Mapped **p)
 /* Only the first `nests` statements of the run Fn. */
 static double time_prefix(const Job *of, const char *path, int nests)
 {
-	Job j = { .arena = arena_new(), .task = of->task, .target = of->target };
+	Job j = { .arena = arena_new(), .task = of->task, .target = of->target, .mb = of->mb };
 	Err err = { 0 };
 	Module m;
 	Mapped *p;
@@ -215,9 +226,9 @@ static double time_prefix(const Job *of, const char *path, int nests)
 	return t.min;
 }
 
-static void bench(const Task *task, const char *path, unsigned texts, bool blocks)
+static void bench(const Task *task, const char *path, int64_t mb, unsigned texts, bool blocks)
 {
-	Job j = { .arena = arena_new(), .task = task }, naive = { .arena = arena_new(), .task = task };
+	Job j = { .arena = arena_new(), .task = task, .mb = mb }, naive = { .arena = arena_new(), .task = task };
 	Err err = { 0 };
 	Module m, nm;
 	Mapped *p, *np;
@@ -276,14 +287,16 @@ int main(int argc, char **argv)
 	Err err = { 0 };
 	Bytes file;
 	unsigned texts = 0;
+	int64_t mb = 256;
 	bool blocks = false;
 	if (argc < 3) {
-		fprintf(stderr, "bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks]\n");
+		fprintf(stderr, "bench_trace WORKLOAD.dag TRACE... [--lowered|--llvm|--asm] [--blocks] [--mb=N]\n");
 		return 2;
 	}
 	for (int k = 2; k < argc; k++) {
 		texts |= text_option(argv[k]);
 		blocks |= strcmp(argv[k], "--blocks") == 0;
+		mb = strncmp(argv[k], "--mb=", 5) == 0 ? atoi(argv[k] + 5) : mb;
 	}
 	if (!file_read(a, argv[1], 1 << 20, &file, &err))
 		die(&err);
@@ -293,6 +306,6 @@ int main(int argc, char **argv)
 		die(&err);
 	for (int k = 2; k < argc; k++)
 		if (argv[k][0] != '-')
-			bench(task, argv[k], texts, blocks);
+			bench(task, argv[k], mb, texts, blocks);
 	return 0;
 }

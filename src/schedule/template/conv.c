@@ -174,40 +174,6 @@ static int64_t group_lanes(const Sketch *s, const Tiled *t, int64_t filters)
 	return filters < TMPL_GROUP_LEAST ? 0 : lanes * registers >= filters ? lanes : full;
 }
 
-/* Lines of weights that a turn of the outermost tap loop asks for, if a tile asks for all of the next one's. */
-static int64_t lines_ahead(const Sketch *s, const Tiled *t, const Tile *tile)
-{
-	int64_t bytes = tile->lanes * tile->vectors * dtype_bytes(t->sum, 1);
-	int64_t turns = t->nreduce > 1 ? t->reduce[1].extent : 1; /* channels are the first */
-	for (int k = 0; k < t->nreduce; k++)
-		bytes *= t->reduce[k].extent;
-	for (int k = 0; k < t->n; k++)
-		if (k != tile->vector)
-			turns *= k == tile->pixel ? (t->out[k].extent + tile->pixels - 1) / tile->pixels : t->out[k].extent;
-	return bytes / s->target->line_bytes / turns;
-}
-
-/* The weights to prefetch: of those whose loops there are. */
-static void choose_ahead(Sketch *s, const Tiled *t, Tile *tile, Ahead guess)
-{
-	static const char *const name[] = { "none", "stream", "tile" };
-	const char *word[3] = { name[AHEAD_NONE] };
-	Ahead ahead[3] = { AHEAD_NONE };
-	int n = 1, first = 0;
-	if (tile->stream != NULL) {
-		first = guess == AHEAD_STREAM ? n : first;
-		word[n] = name[AHEAD_STREAM];
-		ahead[n++] = AHEAD_STREAM;
-	}
-	if (tile->group == 0 && t->out[tile->vector].extent > tile->lanes * tile->vectors &&
-		lines_ahead(s, t, tile) < PREFETCH_LINES) {
-		first = guess == AHEAD_TILE ? n : first;
-		word[n] = name[AHEAD_TILE];
-		ahead[n++] = AHEAD_TILE;
-	}
-	tile->ahead = ahead[sketch_word(s, "ahead", word, n, first)];
-}
-
 static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 {
 	const Dag *d = s->task->dag;
@@ -235,7 +201,8 @@ static void direct(Sketch *s, const OpCall *c, const Tiled *t, int64_t lanes)
 		int64_t channels = t->reduce[channel_loop(t)].extent;
 		int64_t unroll = choose_unroll(s, block > 1 && channels > block ? block : channels, tile.vectors * tile.pixels);
 		order_reduction(s, t, &tile, block, unroll);
-		choose_ahead(s, t, &tile, guess_ahead(w, y));
+		/* Channels are the first reduce loop; a tile asks in turns of the outermost tap loop. */
+		tile_ahead(s, t, &tile, t->nreduce > 1 ? t->reduce[1].extent : 1, guess_ahead(w, y));
 	}
 	sketch_group_end(s);
 	/* The layout of weights: blocks of input channels, then of output channels, as the loops run. */

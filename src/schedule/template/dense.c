@@ -7,27 +7,51 @@
 
 #include "op/op.h"
 
+#include <math.h>
+
 static bool applies(const Task *task, const Target *target)
 {
 	const OpCall *c = tile_anchor(task->dag);
 	return device_lone(target) && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
 }
 
-/* Columns outside, so that a panel of weights serves all rows; or rows. */
-static void choose_order(Sketch *s, const Tiled *t, Tile *tile)
+/*
+ * Columns outside, so that a panel of weights serves all rows, and where all batches have the same weights, all of
+ * them; or rows.
+ */
+static void choose_order(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 {
 	static const char *const name[] = { "weights", "row" };
-	int axis[TILE_AXES], loops = tile_outer(t, tile, axis), rows = tile->pixel, columns = tile->vector, both = 0;
-	for (int k = 0; k < loops; k++)
-		both += axis[k] == rows || axis[k] == columns;
-	if (sketch_word(s, "order", name, both == 2 ? 2 : 1, 0) == 0) {
-		tile->outer[rows] = columns;
-		tile->outer[columns] = rows;
+	int axis[TILE_AXES], loops = tile_outer(t, tile, axis), columns = tile->vector, others = 0;
+	int first = c->op == OP_dense ? 0 : tile->pixel; /* of the axes that a panel serves */
+	bool wide = false;
+	for (int k = 0; k < loops; k++) {
+		wide |= axis[k] == columns;
+		others += axis[k] != columns && axis[k] >= first && t->out[axis[k]].extent > 1;
 	}
+	if (sketch_word(s, "order", name, wide && others > 0 ? 2 : 1, 0) != 0)
+		return;
+	for (int k = columns; k > first; k--)
+		tile->outer[k] = tile->outer[k - 1];
+	tile->outer[first] = columns;
 }
 
-/* The inner dimension, some steps of it written out. */
-static void choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
+/*
+ * Weights come from memory. Where a panel serves so many rows that its arithmetic takes longer than the next panel
+ * takes to come, a tile asks for that one. Else memory decides, and gives more where its order is kept.
+ */
+static Ahead guess_ahead(const Sketch *s, const Tiled *t)
+{
+	const Core *core = &s->target->core;
+	double rows = 1, line = (double)s->target->line_bytes, vectors = line * 8 / fmax(s->target->vector_bits, 1);
+	for (int k = 0; k + 1 < t->n; k++)
+		rows *= (double)t->axis[k].extent;
+	double arithmetic = rows * vectors / core->fma_rate, memory = line / core->level[TARGET_CACHES];
+	return arithmetic >= TMPL_DENSE_HIDES * memory ? AHEAD_TILE : AHEAD_STREAM;
+}
+
+/* The inner dimension, some steps of it written out; the turns of its loop. */
+static int64_t choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
 {
 	int64_t option[KNOB_OPTIONS];
 	int first = 0;
@@ -37,12 +61,13 @@ static void choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
 		first = option[k] == TMPL_DENSE_STEPS ? k : first;
 	int64_t unroll = sketch_number(s, "unroll", option, n, first);
 	if (unroll == 1)
-		return;
+		return t->reduce[0].extent;
 	const char *name = t->reduce[0].name;
 	text_add(&tile->splits, "split %s %lld\n", name, (long long)unroll);
 	text_add(&tile->unrolls, "unroll %s.i\n", name);
 	tile->reduce[0] = arena_printf(s->arena, "%s.o", name);
 	tile->reduce[tile->nreduce++] = arena_printf(s->arena, "%s.i", name);
+	return (t->reduce[0].extent + unroll - 1) / unroll;
 }
 
 /* The layout of a matrix, behind its batches, with vectors of rows side by side. NULL: it has too many dimensions. */
@@ -92,13 +117,16 @@ static bool run(Sketch *s, Err *err)
 	tile.lanes = tile_lanes(s, &t, columns);
 	sketch_group(s);
 	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
-	choose_order(s, &t, &tile);
-	choose_unroll(s, &t, &tile);
-	sketch_group_end(s);
+	choose_order(s, &t, c, &tile);
+	int64_t turns = choose_unroll(s, &t, &tile);
 	if (c->op == OP_dense && w->kind == VALUE_CONST) {
 		tile.pack = w->name;
 		tile.layout = arena_printf(s->arena, "OI%lldo", (long long)tile.lanes);
+		tile.stream = tile.reduce[0];
+		tile.far = TMPL_FAR * turns > t.reduce[0].extent ? TMPL_FAR * turns / t.reduce[0].extent : 1;
+		tile_ahead(s, &t, &tile, turns, guess_ahead(s, &t));
 	}
+	sketch_group_end(s);
 	choose_copy(s, &t, c, &tile);
 	tile.first = t.selects;
 	tile.last = rows % tile.pixels != 0;

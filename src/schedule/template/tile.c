@@ -82,6 +82,38 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out)
 	out->pixels = option[k].tile.pixels;
 }
 
+/* Lines of weights that a turn of the outermost reduce loop asks for, if a tile asks for all of the next one's. */
+static int64_t lines_ahead(const Sketch *s, const Tiled *t, const Tile *tile, int64_t turns)
+{
+	int64_t bytes = tile->lanes * tile->vectors * dtype_bytes(t->sum, 1);
+	for (int k = 0; k < t->nreduce; k++)
+		bytes *= t->reduce[k].extent;
+	for (int k = 0; k < t->n; k++)
+		if (k != tile->vector)
+			turns *= k == tile->pixel ? ceil_div(t->out[k].extent, tile->pixels) : t->out[k].extent;
+	return bytes / s->target->line_bytes / turns;
+}
+
+void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess)
+{
+	static const char *const name[] = { "none", "stream", "tile" };
+	const char *word[3] = { name[AHEAD_NONE] };
+	Ahead ahead[3] = { AHEAD_NONE };
+	int n = 1, first = 0;
+	if (tile->stream != NULL) {
+		first = guess == AHEAD_STREAM ? n : first;
+		word[n] = name[AHEAD_STREAM];
+		ahead[n++] = AHEAD_STREAM;
+	}
+	if (tile->group == 0 && t->out[tile->vector].extent > tile->lanes * tile->vectors &&
+		lines_ahead(s, t, tile, turns) < PREFETCH_LINES) {
+		first = guess == AHEAD_TILE ? n : first;
+		word[n] = name[AHEAD_TILE];
+		ahead[n++] = AHEAD_TILE;
+	}
+	tile->ahead = ahead[sketch_word(s, "ahead", word, n, first)];
+}
+
 /* ---- writing ---- */
 
 Tile tile_new(Sketch *s, const Tiled *t)

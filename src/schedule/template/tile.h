@@ -107,6 +107,8 @@ void tile_knob(Sketch *s, int64_t vectors, int64_t pixels, Tile *out);
  * was picked, whose steps are the caller's. Knobs behind it may depend on it.
  */
 bool tile_algorithm(Sketch *s, const Tiled *t, const char *own);
+/* Asks for "ahead": which packed weights to prefetch, a tile in so many turns of the outermost reduce loop. */
+void tile_ahead(Sketch *s, const Tiled *t, Tile *tile, int64_t turns, Ahead guess);
 /* Which axes have a loop around the tile, outermost first; how many. */
 int tile_outer(const Tiled *t, const Tile *tile, int *axis);
 

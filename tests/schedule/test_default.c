@@ -1,0 +1,164 @@
+/* What templates take by default, before anything is measured: steps of the trace. */
+#include "equal.h"
+#include "suite.h"
+
+#include "schedule/space.h"
+
+#include <string.h>
+
+static Target cpu(int threads)
+{
+	Target t;
+	target_host(&t, threads);
+	t.vector_bits = 256;
+	return t;
+}
+
+/* Which weights are prefetched: none for many pixels; the next tile's; those a block of channels on. */
+static const struct {
+	const char *dag, *step;
+} asked[] = {
+	{ "dag a\nin x: f32[1,32,17,17]:NCHW8c\nconst w: f32[64,32,1,1]\ny: f32[1,64,17,17]:NCHW8c = conv(x, w)\nout y\n",
+		NULL },
+	{ "dag b\nin x: f32[1,32,7,7]:NCHW8c\nconst w: f32[64,32,1,1]\ny: f32[1,64,7,7]:NCHW8c = conv(x, w)\nout y\n",
+		"prefetch c0.p conv o.w.o.o c.o 1\n" },
+	{ "dag c\nin x: f32[1,32,7,7]:NCHW8c\nconst w: f32[64,32,3,3]\ny: f32[1,64,4,4]:NCHW8c = conv(x, w) strides=[2,2] "
+	  "pads=[1,1,1,1]\nout y\n",
+		"prefetch c0.p conv c.i c.i 8\nunroll c0.p.f\n" },
+	{ "dag d\nin x: f32[1,3,9,9]\nconst w: f32[16,3,3,3]\ny: f32[1,16,7,7]:NCHW8c = conv(x, w)\nout y\n",
+		"prefetch c0.p conv c c 16\nunroll c0.p.f\n" },
+	{ "dag e\nin x: f32[1,1,9,9]\nconst w: f32[16,1,3,3]\ny: f32[1,16,7,7]:NCHW8c = conv(x, w)\nout y\n", NULL },
+	{ "dag f\nin x: f32[1,512,7,7]:NCHW8c\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7]:NCHW8c = conv(x, w) "
+	  "pads=[1,1,1,1]\nout y\n",
+		"prefetch v1.u wino.m m.o.o m.c 1\n" },
+	/* Many rows hide the next panel behind their arithmetic; few read one panel in order. */
+	{ "dag g\nin x: f32[128,256]\nconst w: f32[256,256]\ny: f32[128,256] = dense(x, w)\nout y\n",
+		"prefetch c0.p dense n.w.o.o k.o 1\n" },
+	{ "dag h\nin x: f32[32,2,256]\nconst w: f32[256,256]\ny: f32[32,2,256] = dense(x, w)\nout y\n",
+		"prefetch c0.p dense n.w.o.o k.o 1\n" },
+	{ "dag i\nin x: f32[1,256]\nconst w: f32[256,256]\ny: f32[1,256] = dense(x, w)\nout y\n",
+		"prefetch c0.p dense k.o k.o 4\nunroll c0.p.f\n" },
+	{ "dag j\nin x: f32[8,256]\nconst w: f32[256,256]\ny: f32[8,256] = dense(x, w)\nout y\n",
+		"prefetch c0.p dense k.o k.o 4\nunroll c0.p.f\n" },
+};
+
+/* The text of a workload's default trace, which replays. */
+static const char *default_trace(Arena *a, const char *dag)
+{
+	Err err = { 0 };
+	Task *task = task_of(a, dag);
+	Target target = cpu(1);
+	Text out = { .arena = a };
+	Space *space = space_new(a, task, &target, &err);
+	Trace *t = space != NULL ? space_trace(space, &space->first, a, &err) : NULL;
+	ck_assert_msg(t != NULL, "%s", err.text);
+	trace_print(&out, t);
+	ck_assert_msg(schedule_replay(ir_new(a), task, &target, t, &err) != NULL, "%s: %s\n%s", err.place, err.text,
+		text_str(&out));
+	return text_str(&out);
+}
+
+START_TEST(cold_weights_are_asked_for)
+{
+	Arena *a = arena_new();
+	const char *trace = default_trace(a, asked[_i].dag);
+	const char *found = strstr(trace, asked[_i].step != NULL ? asked[_i].step : "prefetch");
+	ck_assert_msg((found != NULL) == (asked[_i].step != NULL), "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
+/* Where results lie in rows the default's lanes are channels all the same, but for what has little to sum up. */
+static const struct {
+	const char *dag;
+	bool channels;
+} sides[] = {
+	{ "dag a\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[21,32,1,1]\ny: f32[1,21,7,9] = conv(x, w)\nout y\n", true },
+	{ "dag b\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[32,1,3,3]\ny: f32[1,32,5,7] = conv(x, w) groups=32\nout y\n",
+		true },
+	{ "dag c\nin x: f32[1,6,7,9]\nconst w: f32[2,6,3,3]\ny: f32[1,2,5,7] = conv(x, w)\nout y\n", true },
+	{ "dag d\nin x: f32[1,6,7,9]\nconst w: f32[6,1,3,3]\ny: f32[1,6,5,7] = conv(x, w) groups=6\nout y\n", false },
+	{ "dag f\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,16,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=2\n"
+		"out y\n", true },
+	{ "dag g\nin x: f32[1,32,7,9]:NCHW8c\nconst w: f32[24,8,3,3]\ny: f32[1,24,5,7]:NCHW8c = conv(x, w) groups=4\n"
+		"out y\n", true },
+	{ "dag e\nin x: f32[1,6,7,9]\nconst w: f32[2,6,1,1]\ny: f32[1,2,7,9] = conv(x, w)\nout y\n", false },
+};
+
+START_TEST(results_in_rows_come_from_lanes_of_channels)
+{
+	Arena *a = arena_new();
+	const char *trace = default_trace(a, sides[_i].dag);
+	ck_assert_msg((strstr(trace, "pack c0 ") != NULL) == sides[_i].channels, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
+/* Templates take every type, with as many lanes as a register holds of its sums; Winograd takes f32 only. */
+static const struct {
+	const char *dag;
+	uint8_t bits; /* of a sum */
+} typed[] = {
+	{ "dag a\nin x: f64[1,32,9,9]:NCHW8c\nconst w: f64[64,32,3,3]\ny: f64[1,64,9,9]:NCHW8c = conv(x, w) "
+	  "pads=[1,1,1,1]\nout y\n", 64 },
+	{ "dag b\nin x: f16[1,32,9,9]:NCHW8c\nconst w: f16[64,32,3,3]\ny: f16[1,64,9,9]:NCHW8c = conv(x, w) "
+	  "pads=[1,1,1,1]\nout y\n", 32 },
+	{ "dag c\nin x: bf16[7,24]\nconst w: bf16[64,24]\ny: bf16[7,64] = dense(x, w)\nout y\n", 32 },
+	{ "dag d\nin x: f64[7,24]\nconst w: f64[64,24]\ny: f64[7,64] = dense(x, w)\nout y\n", 64 },
+};
+
+START_TEST(every_type_has_tiles)
+{
+	Arena *a = arena_new();
+	Target target = cpu(1);
+	const char *trace = default_trace(a, typed[_i].dag);
+	ck_assert_msg(strstr(trace, "pack c0 ") != NULL && strstr(trace, "wino") == NULL, "%s", trace);
+	/* OI16o, or OIHW8i16o where channels lie in blocks. */
+	const char *panel = arena_printf(a, "%do\n", target_lanes(&target, DT(FLOAT, typed[_i].bits)));
+	const char *at = strstr(trace, panel);
+	ck_assert_msg(at != NULL && strchr("Ii", at[-1]) != NULL, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
+/* The anchor is tiled wherever it stands; a Task without one has the generated space. */
+static const struct {
+	const char *dag, *step;
+} anchors[] = {
+	{ "dag a\nin x: f32[1,32,9,9]:NCHW8c\nconst w: f32[32,32,3,3]\nr: f32[1,32,9,9] = relu(x)\n"
+	  "y: f32[1,32,9,9]:NCHW8c = conv(r, w) pads=[1,1,1,1]\nout y\n",
+		"compute_at conv " },
+	{ "dag b\nin x: f32[1,8,9,9]:NCHW8c\nconst v: f32[16,8,1,1]\nconst w: f32[32,16,3,3]\n"
+		"y: f32[1,16,9,9] = conv(x, v)\n"
+	  "z: f32[1,32,4,4] = conv(y, w) strides=[2,2]\nout z\n",
+		"pack c1 " },
+	{ "dag c\nin x: f32[1,8,9,9]\nconst v: f32[32,8,3,3]\nconst w: f32[16,32,1,1]\ny: f32[1,32,7,7] = conv(x, v)\n"
+	  "z: f32[1,16,4,4] = conv(y, w) strides=[2,2]\nout z\n",
+		"pack c0 " },
+	{ "dag d\nin x: f32[8,64]\nin y: f32[8,64]\nconst w: f32[48,64]\ns: f32[8,64] = add(x, y)\n"
+		"z: f32[8,48] = dense(s, w)\n"
+	  "t: f32[8,48] = softmax(z)\nout t\n",
+		"compute_at dense " },
+	{ "dag e\nin x: f32[1,8,12,16]\nm: f32[1,8,1,1] = reduce_mean(x) axes=[2,3]\nd: f32[1,8,12,16] = sub(x, m)\nout d\n"
+		"",
+		"vectorize " },
+};
+
+START_TEST(an_anchor_is_tiled_wherever_it_stands)
+{
+	Arena *a = arena_new();
+	const char *trace = default_trace(a, anchors[_i].dag);
+	ck_assert_msg(strstr(trace, anchors[_i].step) != NULL, "%s", trace);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("default");
+	tcase_add_loop_test(tc, results_in_rows_come_from_lanes_of_channels, 0, LEN(sides));
+	tcase_add_loop_test(tc, every_type_has_tiles, 0, LEN(typed));
+	tcase_add_loop_test(tc, an_anchor_is_tiled_wherever_it_stands, 0, LEN(anchors));
+	tcase_add_loop_test(tc, cold_weights_are_asked_for, 0, LEN(asked));
+	return run_suite("default", tc);
+}
