@@ -1,8 +1,9 @@
-"""The Python packages of the rivals in a virtual environment of their own, and dlc's programs beside them.
+"""Python packages in a virtual environment of their own, and dlc's programs beside them.
 
-correct.py and rivals.py import this first: enter() makes .venv-rivals/ at the root of the checkout (pip,
-from PyPI, once), and starts the script again in it.  ONNX Runtime is required: it computes the expected outputs.
-The packages of the other rivals are optional.  Nothing else of dlc needs Python packages."""
+correct.py, rivals.py and exports.py import this first: enter() makes .venv-rivals/ (or another name) at the root of the
+checkout (pip, from PyPI, once), and starts the script again in it.  For rivals ONNX Runtime is required: it computes
+the expected outputs.  The packages of the other rivals are optional.  Nothing else of dlc needs Python packages."""
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -12,8 +13,8 @@ import tempfile
 import venv
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-VENV = os.path.join(ROOT, ".venv-rivals")
 REQUIRED = ["numpy", "onnxruntime"]
+PACKAGES = {"sklearn": "scikit-learn", "tensorflow": "tensorflow-cpu"}  # of modules that have another name
 
 
 def give_up(code, sentence):
@@ -21,11 +22,12 @@ def give_up(code, sentence):
     sys.exit(code)
 
 
-def install(package):
+def install(module):
     """None, or the reason of pip.  pnnx comes alone: it names PyTorch, which its program does not need."""
-    if importlib.util.find_spec(package):
+    if importlib.util.find_spec(module):
         return None
-    sys.stderr.write(f"installing {package} from PyPI into {VENV} (once)\n")
+    package = PACKAGES.get(module, module)
+    sys.stderr.write(f"installing {package} from PyPI into {sys.prefix} (once)\n")
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     p = subprocess.run([*pip, *(["--no-deps"] if package == "pnnx" else []), package],
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -35,17 +37,22 @@ def install(package):
     return (p.stdout.decode(errors="replace").strip().splitlines() or ["pip said nothing"])[-1]
 
 
-def enter(optional=()):
+def version(module):
+    return importlib.metadata.version(PACKAGES.get(module, module))
+
+
+def enter(optional=(), name=".venv-rivals", required=REQUIRED):
     """Comes back only inside the environment: {optional package that cannot be installed: why}."""
-    if os.path.realpath(sys.prefix) != os.path.realpath(VENV):
-        python = os.path.join(VENV, "bin", "python")
+    path = os.path.join(ROOT, name)
+    if os.path.realpath(sys.prefix) != os.path.realpath(path):
+        python = os.path.join(path, "bin", "python")
         if not os.path.exists(python):
             try:
-                venv.create(VENV, with_pip=True)
+                venv.create(path, with_pip=True)
             except (OSError, subprocess.CalledProcessError) as e:
-                give_up(5, f"{VENV} cannot be made: {e}; Debian's package python3-venv is needed")
+                give_up(5, f"{path} cannot be made: {e}; Debian's package python3-venv is needed")
         os.execv(python, [python, *sys.argv])
-    for package in REQUIRED:
+    for package in required:
         why = install(package)
         if why:
             give_up(3, f"{package} cannot be installed from PyPI ({why}); this comparison needs network once")
