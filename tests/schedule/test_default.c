@@ -31,6 +31,9 @@ static const struct {
 	{ "dag f\nin x: f32[1,512,7,7]:NCHW8c\nconst w: f32[512,512,3,3]\ny: f32[1,512,7,7]:NCHW8c = conv(x, w) "
 	  "pads=[1,1,1,1]\nout y\n",
 		"prefetch v1.u wino.m m.o.o m.c 1\n" },
+	/* A recurrent network's inputs: a batch of one, whose steps are the rows. */
+	{ "dag k\nin x: f32[64,1,256]\nconst w: f32[256,256]\ny: f32[64,1,256] = dense(x, w)\nout y\n",
+		"prefetch c0.p dense n.w.o.o k.o 1\n" },
 	/* Many rows hide the next panel behind their arithmetic; few read one panel in order. */
 	{ "dag g\nin x: f32[128,256]\nconst w: f32[256,256]\ny: f32[128,256] = dense(x, w)\nout y\n",
 		"prefetch c0.p dense n.w.o.o k.o 1\n" },

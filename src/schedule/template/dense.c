@@ -15,6 +15,15 @@ static bool applies(const Task *task, const Target *target)
 	return device_lone(target) && c != NULL && (c->op == OP_dense || c->op == OP_matmul);
 }
 
+/* The axis of rows: batches of a product have factors of their own, those of a dense layer are rows as well. */
+static int rows_of(const Tiled *t, const OpCall *c)
+{
+	int rows = t->n - 2;
+	for (int k = t->n - 3; k >= 0 && c->op == OP_dense; k--)
+		rows = t->axis[k].extent > t->axis[rows].extent ? k : rows;
+	return rows;
+}
+
 /*
  * Columns outside, so that a panel of weights serves all rows, and where all batches have the same weights, all of
  * them; or rows.
@@ -112,7 +121,7 @@ static bool run(Sketch *s, Err *err)
 		return sketch_loops(s);
 	Tile tile = tile_new(s, &t);
 	tile.vector = t.n - 1;
-	tile.pixel = t.n - 2;
+	tile.pixel = rows_of(&t, c);
 	int64_t columns = t.axis[tile.vector].extent, rows = t.axis[tile.pixel].extent;
 	tile.lanes = tile_lanes(s, &t, columns);
 	sketch_group(s);
