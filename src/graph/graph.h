@@ -96,9 +96,9 @@ typedef struct Partition {
 } Partition;
 
 /*
- * Cuts a model into groups: an anchor, elementwise calls and a residual add. A value that is used outside its group is
- * an output of it. A Task has the layouts of its inputs and outputs; the schedule chooses those of inner values.
- * Regions take their first alternatives.
+ * Cuts a model into groups: an anchor, elementwise calls and a residual add; elementwise calls and reductions of rows.
+ * A value that is used outside its group is an output of it. A Task has the layouts of its inputs and outputs; the
+ * schedule chooses those of inner values. Regions take their first alternatives.
  */
 Partition *graph_partition(Arena *a, const Dag *d, Err *err);
 /*

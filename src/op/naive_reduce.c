@@ -153,6 +153,7 @@ void naive_softmax(Naive *nv)
 			lines.dim[lines.rank++] = s.dim[k];
 	Buf *max = naive_work(nv, "max", t, lines), *e = naive_work(nv, "exp", t, s);
 	Buf *sum = naive_work(nv, "sum", t, lines), *out = naive_buf(nv, nv->c->out[0]);
+	Buf *of_sum = naive_work(nv, is_log ? "log" : "inverse", t, lines);
 
 	reduce_line(nv, "max", "max", NULL, max, over, naive_extreme(nv, t, true));
 	Nest nest = { .nv = nv };
@@ -162,13 +163,21 @@ void naive_softmax(Naive *nv)
 	nest_close(&nest, "exp", NULL, naive_store(nv, e, idx, ir_unary(ir, IR_EXP, above)));
 	reduce_line(nv, "sum", "sum", e, sum, over, ir_const(ir, t, 0));
 
+	Nest line = { .nv = nv }; /* once for a line, not for each element */
+	int n = 0;
+	for (int k = 0; k < s.rank; k++)
+		if (k != axis)
+			idx[n++] = nest_axis(&line, axis_name(s.rank, k), ITER_SPATIAL, s.dim[k]);
+	const Expr *total = ir_load(ir, sum, idx, n);
+	nest_close(&line, is_log ? "log" : "inverse", NULL,
+		naive_store(nv, of_sum, idx, is_log ? ir_unary(ir, IR_LOG, total) : ir_div(ir, ir_const(ir, t, 1), total)));
+
 	Nest last = { .nv = nv };
 	nest_shape(&last, s, idx);
-	const Expr *total = of_line(nv, sum, idx, s.rank, axis), *v;
+	const Expr *of = of_line(nv, of_sum, idx, s.rank, axis), *v;
 	if (is_log)
-		v = ir_sub(ir, ir_sub(ir, naive_load(nv, 0, idx, t), of_line(nv, max, idx, s.rank, axis)),
-			ir_unary(ir, IR_LOG, total));
+		v = ir_sub(ir, ir_sub(ir, naive_load(nv, 0, idx, t), of_line(nv, max, idx, s.rank, axis)), of);
 	else
-		v = ir_div(ir, ir_load(ir, e, idx, s.rank), total);
+		v = ir_mul(ir, ir_load(ir, e, idx, s.rank), of);
 	nest_close(&last, NULL, NULL, naive_store(nv, out, idx, v));
 }

@@ -153,6 +153,20 @@ static bool all_are(const OpCall *c, const char *name, int64_t value)
 	return true;
 }
 
+unsigned op_row_axes(const Dag *d, const OpCall *c)
+{
+	int rank = d->value.at[c->in[0]].shape.rank, n = 0;
+	if (!op_find_attr(c->op, "axes", &(AttrKind){ 0 }, &(const char *){ NULL })) {
+		int64_t axis = op_int(c, "axis");
+		return 1u << (axis < 0 ? axis + rank : axis);
+	}
+	const int64_t *axes = op_ints(c, "axes", &n);
+	unsigned over = n == 0 ? (1u << rank) - 1 : 0;
+	for (int k = 0; k < n; k++)
+		over |= 1u << axes[k];
+	return over;
+}
+
 bool op_is_pointwise(const Dag *d, const OpCall *c)
 {
 	if (c->op != OP_conv || op_int(c, "groups") != 1 || d->value.at[c->in[1]].kind != VALUE_CONST)

@@ -24,7 +24,7 @@ typedef enum {
 } OpClass;
 
 /* What passes ask of an operator; see op.def. */
-enum { OP_COMMUTES = 1, OP_SLOW = 2, OP_BLOCKED = 4, OP_FOLLOWS = 8, OP_WIDE = 16 };
+enum { OP_COMMUTES = 1, OP_SLOW = 2, OP_BLOCKED = 4, OP_FOLLOWS = 8, OP_WIDE = 16, OP_ROWS = 32 };
 
 typedef struct OpRow {
 	const char *name;
@@ -52,6 +52,9 @@ const char *op_text(const OpCall *c, const char *name);
 
 /* Types and shapes of the call's outputs from its inputs'; fills out[0 .. nout). */
 bool op_infer(const Dag *d, const OpCall *c, Value *out, Err *err);
+
+/* The axes along which a call with the trait ROWS reduces; bit k is axis k. */
+unsigned op_row_axes(const Dag *d, const OpCall *c);
 
 /* A convolution of one tap by a constant, without strides, borders and groups: a product of matrices. */
 bool op_is_pointwise(const Dag *d, const OpCall *c);

@@ -419,10 +419,10 @@ static const struct {
 		"dag\nin x: f32[2,4]\nconst w: f32[4,4]\nd = dense(x, w)\nr = relu(d)\ns = "
 		"exp(d)\nt = tanh(r)\nu = add(t, s)\n"
 		"out u, r\n",
-		"dense 4>4 m2 *1; relu 2x4 *1; exp 2x4 *1; tanh 2x4 +add *1; " },
+		"dense 4>4 m2 *1; relu 2x4 *1; tanh 2x4 +exp+add *1; " },
 	{ "dag\nin x: f32[2,4]\na = exp(x)\nb = mul(a, a)\nc = softmax(b)\nd = neg(c)\ne = "
 	  "concat(d, d) axis=0\nf = relu(e)\nout f\n",
-		"exp 2x4 +mul *1; softmax 2x4 +neg *1; concat 4x4 *1; relu 4x4 *1; " },
+		"exp+mul+softmax 2x4 +neg *1; concat 4x4 *1; relu 4x4 *1; " },
 	{ "dag\nin x: f32[6]\na, b = split(x) sizes=[3,3]\nc = add(b, a)\nd, e = split(x) "
 	  "sizes=[3,3]\nf = mul(d, c)\nout f, e\n",
 		"split 3 *2; split 3 *2; add 3 +mul *1; " },
@@ -443,7 +443,36 @@ static const struct {
 	{ "dag\nin x: f32[1,8,6,6]\nconst w: f32[8,8,1,1]\na = conv(x, w)\ns = reduce_max(a) axes=[1]\nm = sub(a, s)\nn = "
 	  "exp(m)\n"
 	  "o = tanh(m)\np = div(n, o)\nout p\n",
-		"conv1x1 8>8 6 *1; reduce_max 1x8x6x6 *1; sub 1x8x6x6 +exp+tanh+div *1; " },
+		"conv1x1 8>8 6 *1; reduce_max 1x8x6x6 +sub+exp+tanh+div *1; " },
+	/* A layer norm behind a residual sum, which joins its product; a scale and a mask before a softmax */
+	{ "dag\nin x: f32[5,8]\nconst w: f32[8,8]\nconst e: f32[]\nconst g: f32[8]\na = dense(x, w)\nb = add(a, x)\n"
+	  "m = reduce_mean(b) axes=[1]\nd = sub(b, m)\nq = mul(d, d)\nv = reduce_mean(q) axes=[1]\ns = add(v, e)\n"
+	  "r = sqrt(s)\nn = div(d, r)\ny = mul(n, g)\nout y\n",
+		"dense 8>8 m5 +add *1; reduce_mean 5x8 +sub+mul+reduce_mean+add+sqrt+div+1 *1; " },
+	{ "dag\nin x: f32[2,3,8]\nin mask: f32[1,3,8]\nconst c: f32[]\na = mul(x, c)\nb = add(a, mask)\n"
+	  "y = softmax(b)\nout y\n",
+		"mul+add+softmax 2x3x8 *1; " },
+	/* Gates: what is computed of a row's mean joins; reductions over other axes do not, nor what is read as columns */
+	{ "dag\nin x: f32[1,8,6,6]\nm = reduce_mean(x) axes=[2,3]\ns = sigmoid(m)\ny = mul(x, s)\nout y\n",
+		"reduce_mean 1x8x6x6 +sigmoid+mul *1; " },
+	{ "dag\nin x: f32[8,8]\na = reduce_max(x) axes=[1]\nb = sub(x, a)\n"
+	  "c = reduce_sum(b) axes=[0]\nd = div(b, c)\nout d\n",
+		"reduce_max 8x8 *1; sub+reduce_sum 8x8 +div *1; " },
+	{ "dag\nin x: f32[8,8]\na = reduce_max(x) axes=[1] keep=0\nb = sub(x, a)\nout b\n",
+		"reduce_max 8x8 *1; sub 8x8 *1; " },
+	{ "dag\nin x: f32[4,8]\na = reduce_max(x) axes=[0] keep=0\nb = sub(x, a)\nc = exp(b)\nd = reduce_sum(c) axes=[0]\n"
+	  "e = log(d)\nout e\n",
+		"reduce_max 4x8 +sub+exp+reduce_sum+log *1; " },
+	/* Two chains that meet; a narrower value that no row gives */
+	{ "dag\nin x: f32[4,8]\nin z: f32[4,8]\nin k: f32[8]\na = exp(x)\nb = neg(a)\nc = tanh(z)\nd = abs(c)\n"
+	  "e = add(b, d)\n"
+	  "f = exp(k)\ng = mul(e, f)\nout g\n",
+		"exp 8 *1; tanh 4x8 +abs+exp+neg+add+mul *1; " },
+	/* What an output or a product reads, too, ends its group */
+	{ "dag\nin x: f32[4,8]\nconst w: f32[8,8]\nm = reduce_mean(x) axes=[1]\nd = sub(x, m)\np = dense(d, w)\n"
+	  "q = mul(d, d)\n"
+	  "v = reduce_mean(q) axes=[1]\nn = div(d, v)\nout n, p, m\n",
+		"reduce_mean 4x8 *1; sub 4x8 *1; dense 8>8 m4 *1; mul+reduce_mean 4x8 +div *1; " },
 	/* Two that share a reader: the first one gets it. */
 	{ "dag\nin x: f32[4,8]\nconst w: f32[8,8]\na = dense(x, w)\nb = dense(x, w)\nc = exp(a)\nd = exp(b)\ne = add(a, "
 	  "b)\n"

@@ -37,6 +37,7 @@ static const char *const more[] = {
 	"dag n\nin x: f32[5,48]\nconst g: f32[48]\nconst b: f32[48]\nconst e: f32[]\nm = reduce_mean(x) axes=[1]\n"
 	"d = sub(x, m)\nq = mul(d, d)\nv = reduce_mean(q) axes=[1]\nw = add(v, e)\ns = sqrt(w)\nn = div(d, s)\n"
 	"o = mul(n, g)\ny = add(o, b)\nout y\n",
+#include "rows.inc"
 	"dag w\nin x: f32[20,60]\ny = reduce_sum(x) keep=0\nz = reduce_mean(x)\nout y, z\n",
 	"dag t\nin x: f32[33,40]\ny = transpose(x) perm=[1,0]\nout y\n",
 	"dag t\nin x: f32[2,20,17]\ny = transpose(x) perm=[0,2,1]\nz = relu(y)\nout z\n",

@@ -241,6 +241,7 @@ END_TEST
 
 static const char *const workloads[] = {
 #include "workloads.inc"
+#include "rows.inc"
 };
 
 static void check_trace(const Task *task, const Target *target, const Trace *t, const Want *want, uint64_t order)

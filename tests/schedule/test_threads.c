@@ -158,9 +158,11 @@ static const struct {
 		"bind b.o block.x\nscope v1 local\nvectorize b.i.i\nunroll kw\n" },
 	{
 		"dag rows\nin x: f32[4,32]\ny: f32[4,32] = softmax(x)\nout y\n",
-		"compute_at softmax.sum m_3\ncompute_at softmax.exp m_3\ncompute_at softmax.max m_3\nsplit n 8\n"
-		"split n_2 8\nrfactor softmax.max n.i\nrfactor softmax.sum n_2.i\nbind m_3 grid.x\n"
-		"scope v1.exp shared\nscope v1.max shared\nscope v1.sum shared\nscope softmax.max.rf shared\n"
+		"compute_at softmax.inverse m_4\ncompute_at softmax.sum m_4\ncompute_at softmax.exp m_4\n"
+		"compute_at softmax.max m_4\nsplit n 8\n"
+		"split n_2 8\nrfactor softmax.max n.i\nrfactor softmax.sum n_2.i\nbind m_4 grid.x\n"
+		"scope v1.inverse shared\nscope v1.exp shared\nscope v1.max shared\n"
+		"scope v1.sum shared\nscope softmax.max.rf shared\n"
 		"scope softmax.sum.rf shared\nbind n_1 block.x\nbind n_3 block.x\nbind n.i block.x\n"
 		"bind n_2.i block.x\n" },
 	{
@@ -236,7 +238,7 @@ static const struct {
 	{ CONV, { "barrier block\n\t\t\t\t\tfor v0.c.0 in" }, { "for v0.c.0 in" }, "0.c[" },
 	{ ROWS, { "barrier block\n\t\t\tfor n.i.rf in" }, { "for n.i.rf in" }, "softmax.max.rf[" },
 	{ ROWS, { "barrier block\n\t\tfor m_1 in" }, { "for m_1 in" }, "v1.max[" },
-	{ ROWS, { "barrier block\n\t\tfor n_3 in" }, { "for n_3 in" }, "v1.sum[" },
+	{ ROWS, { "barrier block\n\t\tfor n_3 in" }, { "for n_3 in" }, "v1.inverse[" },
 	/* a map that stores two columns in one place */
 	{ GEMM, { "v0.c: f32[8, 4] @shared" },
 		{ "v0.c: f32[8, 4] @shared map (i, j) -> [i : 8, j * 2 % 4 : 4]" }, "v0.c[" },
@@ -254,7 +256,7 @@ static const struct {
 	/* scopes: sums that all threads share, a tile that each has for itself, a tile of all blocks */
 	{ GEMM, { "v1: f32[8, 8] @local" }, { "v1: f32[8, 8] @shared" }, "v1[" },
 	{ CONV, { "c0.c: f32[4, 2, 3, 3] @shared" }, { "c0.c: f32[4, 2, 3, 3] @local" }, "c0.c[" },
-	{ ROWS, { "\tfor m_3", "\t\talloc v1.exp: f32[1, 32] @shared\n" }, { "\talloc v1.exp: f32[1, 32]\n\tfor m_3", "" },
+	{ ROWS, { "\tfor m_4", "\t\talloc v1.exp: f32[1, 32] @shared\n" }, { "\talloc v1.exp: f32[1, 32]\n\tfor m_4", "" },
 		"v1.exp[" },
 	/* a store by all threads, a load of what another thread has for itself, a thread too few */
 	{ GEMM, { "v2[vm_1, vn_1] =" }, { "v2[0, 0] =" }, "v2[0, 0]" },

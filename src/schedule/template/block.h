@@ -82,9 +82,16 @@ typedef struct BlockRows {
 	int of[BLOCK_NESTS][BLOCK_AXES]; /* nest -> row -> its axis */
 	int64_t rows, length;    /* how many; elements of the longest */
 	int side;                /* the row along which neighbours lie; -1: they lie within rows */
-	bool likely;             /* better than one launch for each reduction */
+	int folds;               /* reductions */
+	bool likely;             /* better than one launch for each reduction; block_rows_read says */
 } BlockRows;
-/* False: the nests that are left are no such rows. */
+/* False: the nests are no such rows (template/row_read.c). */
+bool rows_read(const BlockSet *set, BlockRows *out);
+/* Whether an axis of a nest is a row. */
+bool rows_has(const BlockRows *r, int nest, int axis);
+/* Elements of a nest's longest row. */
+int64_t rows_length(const BlockSet *set, const BlockRows *r, int nest);
+/* The same for blocks of threads, which keep no more than a value for each row. */
 bool block_rows_read(const Sketch *s, const BlockSet *set, BlockRows *out);
 /* All that is left as one launch. */
 void block_rows(Sketch *s, BlockSet *set, const BlockRows *rows);

@@ -3,8 +3,8 @@ in x: f32[2,8]
 y: f32[2,8] = softmax(x)
 out y
 --- naive
-workspace 192 bytes, largest live set 192
-0 call task 0 k (softmax 2x8) x:input0[64] y:output0[64] v1.max:work+64[8] v1.exp:work+0[64] v1.sum:work+128[8]
+workspace 256 bytes, largest live set 256
+0 call task 0 k (softmax 2x8) x:input0[64] y:output0[64] v1.max:work+64[8] v1.exp:work+0[64] v1.sum:work+128[8] v1.inverse:work+192[8]
 ===
 dag chain
 in x: f32[6,24]
@@ -65,24 +65,24 @@ d: f32[4,4] = softmax(c)
 e: f32[4,4] = matmul(d, a)
 out e
 --- naive
-workspace 384 bytes, largest live set 384
+workspace 448 bytes, largest live set 448
 0 call task 0 k (transpose 4x4) x:input0[64] a:work+0[64]
 1 call task 0 k (transpose 4x4) a:work+0[64] b:work+64[64]
 2 call task 1 k (matmul 4x4 by 4x4) b:work+64[64] a:work+0[64] c:work+128[64]
-3 call task 2 k (softmax 4x4) c:work+128[64] d:work+64[64] v1.max:work+256[16] v1.exp:work+192[64] v1.sum:work+320[16]
+3 call task 2 k (softmax 4x4) c:work+128[64] d:work+64[64] v1.max:work+256[16] v1.exp:work+192[64] v1.sum:work+320[16] v1.inverse:work+384[16]
 4 call task 1 k (matmul 4x4 by 4x4) d:work+64[64] a:work+0[64] e:output0[64]
 ===
 dag same
 in x: f32[3,5]
 const w: f32[5] = {1, 2, 3, 4, 5}
 a: f32[3,5] = softmax(x)
-b: f32[3,5] = softmax(a)
+b: f32[3,5] = softmax(a) axis=0
 c: f32[3,5] = mul(b, w)
 out c, c
 --- naive
-workspace 320 bytes, largest live set 320
-0 call task 0 k (softmax 3x5) x:input0[60] a:work+0[60] v1.max:work+128[12] v1.exp:work+64[60] v1.sum:work+192[12]
-1 call task 1 k (softmax 3x5 +mul) a:work+0[60] w:const[20] c:output0[60] v1:work+64[60] v1.max:work+192[12] v1.exp:work+128[60] v1.sum:work+256[12]
+workspace 384 bytes, largest live set 384
+0 call task 0 k (softmax 3x5) x:input0[60] a:work+0[60] v1.max:work+128[12] v1.exp:work+64[60] v1.sum:work+192[12] v1.inverse:work+256[12]
+1 call task 1 k (softmax 3x5 +mul) a:work+0[60] w:const[20] c:output0[60] v1:work+64[60] v1.max:work+192[20] v1.exp:work+128[60] v1.sum:work+256[20] v1.inverse:work+320[20]
 2 copy c:output1[60] c:output0[60]
 ===
 dag nodata

@@ -75,11 +75,12 @@ out y
 --- cuda:h200
 # block.loops form=rows rows.threads=64 rows.unroll=4
 inline softmax.exp
-split m_3 1
-reorder m_3.o n_3 m_3.i
+split m_4 1
+reorder m_4.o n_3 m_4.i
 split n_3 64
-reorder n_3.i m_3.i n_3.o
-compute_at softmax.sum m_3.o
+reorder n_3.i m_4.i n_3.o
+compute_at softmax.inverse m_4.o
+compute_at softmax.sum m_4.o
 reorder n_2 m_2
 split n_2 64
 split n_2.o 4
@@ -90,7 +91,7 @@ split n_2.i.rf 8
 reorder n_2.i.rf.i m_2.rf n_2.i.rf.o
 rfactor softmax.sum n_2.i.rf.i as softmax.sum.tree
 reorder m_2.rf.rf n_2.i.rf.i.rf
-compute_at softmax.max m_3.o
+compute_at softmax.max m_4.o
 reorder n m
 split n 64
 split n.o 4
@@ -101,7 +102,8 @@ split n.i.rf 8
 reorder n.i.rf.i m.rf n.i.rf.o
 rfactor softmax.max n.i.rf.i as softmax.max.tree
 reorder m.rf.rf n.i.rf.i.rf
-bind m_3.o grid.x
+bind m_4.o grid.x
+scope v1.inverse shared
 scope v1.sum shared
 scope softmax.sum.rf shared
 scope softmax.sum.tree shared
