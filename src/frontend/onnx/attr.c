@@ -75,6 +75,14 @@ int64_t node_attr_int(Visit *n, const char *name, int64_t otherwise)
 	return a != NULL ? a->i : otherwise;
 }
 
+bool node_attr_flag(Visit *n, const char *name, bool otherwise)
+{
+	int64_t v = node_attr_int(n, name, otherwise);
+	if (v != 0 && v != 1)
+		node_fail(n, ERR_INPUT, "its attribute %s is %lld, but must be 0 or 1", name, (long long)v);
+	return v != 0;
+}
+
 double node_attr_float(Visit *n, const char *name, double otherwise)
 {
 	const OnnxAttr *a = attr_of_kind(n, name, ONNX_FLOAT, OnnxAttr_f, "a number");

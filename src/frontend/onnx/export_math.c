@@ -61,7 +61,7 @@ bool write_expm1(const Call *k)
 	return node(k, "Mul", t, e, k->out[0]) != NULL;
 }
 
-/* log(1 + x) = 2 atanh(x / (x + 2)); from 1 on the logarithm itself is as exact. */
+/* log(1 + x) = 2 atanh(x / (x + 2)) for small x; beyond, the logarithm itself is more exact, above all near -1. */
 bool write_log1p(const Call *k)
 {
 	const char *x = k->in[0], *under = node(k, "Add", x, number(k, 2), NULL);
@@ -69,7 +69,7 @@ bool write_log1p(const Call *k)
 	t = node(k, "Mul", t, number(k, 2), NULL);
 	const char *log = node(k, "Log", node(k, "Add", x, number(k, 1), NULL), NULL, NULL);
 	OutNode n = out_begin(k->o, "Where");
-	out_input(&n, node(k, "Less", x, number(k, 1), NULL));
+	out_input(&n, node(k, "Less", node(k, "Abs", x, NULL, NULL), number(k, 0.5), NULL));
 	out_input(&n, t);
 	out_input(&n, log);
 	return end(k, &n);

@@ -330,11 +330,12 @@ static bool slice(const Call *k)
 	const int64_t *step = op_ints(k->c, "steps", &count);
 	int64_t axes[DAG_MAX_RANK], starts[DAG_MAX_RANK], ends[DAG_MAX_RANK], steps[DAG_MAX_RANK];
 	for (int i = 0; i < rank; i++) {
+		int64_t many = size != NULL ? size[i] : 0;
 		axes[i] = i;
 		starts[i] = start != NULL ? start[i] : 0;
 		steps[i] = step != NULL ? step[i] : 1;
-		ends[i] = starts[i] + (size[i] > 0 ? (size[i] - 1) * steps[i] : 0);
-		ends[i] += size[i] == 0 ? 0 : steps[i] > 0 ? 1 : -1;
+		ends[i] = starts[i] + (many > 0 ? (many - 1) * steps[i] : 0);
+		ends[i] += many == 0 ? 0 : steps[i] > 0 ? 1 : -1;
 		if (ends[i] < 0)
 			ends[i] = INT64_MIN;
 	}
@@ -347,16 +348,45 @@ static bool slice(const Call *k)
 	return end(k, &n);
 }
 
+/* The elements [from, from + size) of each dimension. */
+static void write_part(const Call *k, const char *x, const int64_t *from, const int64_t *size, int rank)
+{
+	int64_t axes[DAG_MAX_RANK], ends[DAG_MAX_RANK];
+	for (int i = 0; i < rank; i++) {
+		axes[i] = i;
+		ends[i] = from[i] + size[i];
+	}
+	OutNode n = out_begin(k->o, "Slice");
+	out_input(&n, x);
+	out_input(&n, out_const_ints(k->o, k->out[0], from, rank));
+	out_input(&n, out_const_ints(k->o, k->out[0], ends, rank));
+	out_input(&n, out_const_ints(k->o, k->out[0], axes, rank));
+	out_end(&n, k->out[0]);
+}
+
+/* Negative pads cut behind the positive ones: runtimes differ in what is mirrored where a node has both. */
 static bool pad(const Call *k)
 {
-	OutNode n = begin(k);
-	int count;
+	int count, rank = arg(k, 0)->shape.rank;
 	const int64_t *pads = op_ints(k->c, "pads", &count);
-	out_input(&n, out_const_ints(k->o, k->out[0], pads, count));
+	int64_t more[2 * DAG_MAX_RANK] = { 0 }, from[DAG_MAX_RANK] = { 0 };
+	bool cuts = false;
+	for (int i = 0; i < count; i++) {
+		more[i] = pads[i] > 0 ? pads[i] : 0;
+		cuts |= pads[i] < 0;
+		if (i < rank)
+			from[i] = more[i] - pads[i];
+	}
+	const char *y = cuts ? out_name(k->o, k->out[0]) : k->out[0];
+	OutNode n = begin(k);
+	out_input(&n, out_const_ints(k->o, k->out[0], more, 2 * rank));
 	if (strcmp(op_text(k->c, "mode"), "constant") == 0)
 		out_input(&n, out_const_number(k->o, k->out[0], arg(k, 0)->type, op_float(k->c, "value")));
 	out_text(&n, "mode", op_text(k->c, "mode"));
-	return end(k, &n);
+	out_end(&n, y);
+	if (cuts)
+		write_part(k, y, from, k->o->dag->value.at[k->c->out[0]].shape.dim, rank);
+	return true;
 }
 
 static const struct {

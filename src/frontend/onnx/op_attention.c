@@ -206,7 +206,7 @@ static int bias(const Attention *a, DType t)
 	int b = DAG_NONE, zero = node_number(v, t, 0);
 	if (node_in(v, 3) != NULL)
 		b = model_mask(a, t);
-	if (node_attr_int(v, "is_causal", 0) != 0)
+	if (node_attr_flag(v, "is_causal", false))
 		b = masked(v, causal_mask(a), b != DAG_NONE ? b : zero);
 	if (v->frame->opset >= 24 && node_in(v, 6) != NULL)
 		b = masked(v, length_mask(a, node_value(v, 6)), b != DAG_NONE ? b : zero);
@@ -226,10 +226,11 @@ static void import_attention(Visit *v)
 {
 	Attention a = { .v = v };
 	int q = operand(&a, 0, "Q", "q_num_heads"), fresh = operand(&a, 1, "K", "kv_num_heads");
-	int value = operand(&a, 2, "V", "kv_num_heads"), mode = (int)node_attr_int(v, "qk_matmul_output_mode", 0);
+	int value = operand(&a, 2, "V", "kv_num_heads");
+	int64_t mode = node_attr_int(v, "qk_matmul_output_mode", 0);
 	double cap = node_attr_float(v, "softcap", 0);
 	if (node_ok(v) && (mode < 0 || mode >= SCORES_MODES))
-		node_fail(v, ERR_INPUT, "its attribute qk_matmul_output_mode is %d, not 0 to 3", mode);
+		node_fail(v, ERR_INPUT, "its attribute qk_matmul_output_mode is %lld, not 0 to 3", (long long)mode);
 	if (node_ok(v) && !(cap >= 0))
 		node_fail(v, ERR_INPUT, "its attribute softcap is %g, but must not be negative", cap);
 	if (node_ok(v) && (node_in(v, 4) == NULL) != (node_in(v, 5) == NULL))
@@ -331,7 +332,7 @@ static void import_rotary(Visit *v)
 {
 	const Item *x = node_need(v, 0);
 	int64_t heads = node_attr_int(v, "num_heads", 0), size = node_attr_int(v, "rotary_embedding_dim", 0);
-	bool interleaved = node_attr_int(v, "interleaved", 0) != 0, flat = x->shape.rank == 3;
+	bool interleaved = node_attr_flag(v, "interleaved", false), flat = x->shape.rank == 3;
 	if (node_ok(v) && x->shape.rank != 3 && x->shape.rank != 4)
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but 3 or 4 are needed", x->shape.rank);
 	if (node_ok(v) && flat && (heads < 1 || x->shape.dim[2] % heads != 0))

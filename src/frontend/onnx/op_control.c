@@ -217,6 +217,16 @@ static Item *part_of(Visit *v, int x, int axis, int64_t at)
 	return node_new_item(v, node_view(v, y, s.rank - 1, s.dim));
 }
 
+/* How many of the inputs behind the first `ahead` are scanned. */
+static int scanned_inputs(Visit *v, int ahead)
+{
+	int64_t many = node_attr_int(v, "num_scan_inputs", 0), all = (int64_t)v->proto->input.n - ahead;
+	if (node_ok(v) && (many < 1 || many > all))
+		node_fail(v, ERR_INPUT, "its attribute num_scan_inputs is %lld, but it has %zu inputs", (long long)many,
+			v->proto->input.n);
+	return node_ok(v) ? (int)many : 1;
+}
+
 /* What a Scan reads: values, the axis of each, whether from the end; all have as many parts. */
 typedef struct Scanned {
 	int n, *value, *axis;
@@ -267,10 +277,8 @@ static void scan(Loop *l, const Scanned *s)
 
 static void import_scan(Visit *v)
 {
-	int many = (int)node_attr_int(v, "num_scan_inputs", 0), n = (int)v->proto->input.n - many;
+	int many = scanned_inputs(v, 0), n = (int)v->proto->input.n - many;
 	Loop l;
-	if (node_ok(v) && (many < 1 || n < 0))
-		node_fail(v, ERR_INPUT, "its attribute num_scan_inputs is %d, but it has %zu inputs", many, v->proto->input.n);
 	if (!node_ok(v) || !open_loop(&l, v, n))
 		return;
 	read_carried(&l, 0);
@@ -292,9 +300,7 @@ static void import_scan(Visit *v)
 /* Opset 8: input 0 are lengths, and all values have a batch before, whose members are scanned one by one. */
 static void import_scan_batch(Visit *v)
 {
-	int many = (int)node_attr_int(v, "num_scan_inputs", 0), n = (int)v->proto->input.n - 1 - many;
-	if (node_ok(v) && (many < 1 || n < 0))
-		node_fail(v, ERR_INPUT, "its attribute num_scan_inputs is %d, but it has %zu inputs", many, v->proto->input.n);
+	int many = scanned_inputs(v, 1), n = (int)v->proto->input.n - 1 - many;
 	if (node_ok(v) && node_in(v, 0) != NULL)
 		node_fail(v, ERR_UNSUPPORTED, "sequences of different lengths are not supported");
 	if (!node_ok(v))

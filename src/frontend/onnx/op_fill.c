@@ -86,7 +86,7 @@ static void import_trilu(Visit *v)
 {
 	const Item *x = node_need(v, 0);
 	int rank = x->shape.rank;
-	bool upper = node_attr_int(v, "upper", 1) != 0;
+	bool upper = node_attr_flag(v, "upper", true);
 	if (node_ok(v) && rank < 2)
 		node_fail(v, ERR_TYPE, "its input has %d dimensions, but must have 2 or more", rank);
 	if (node_ok(v) && node_in(v, 1) != NULL &&

@@ -216,8 +216,9 @@ static void import_softmax_kind(Visit *v, int op)
 	const Item *x = node_need(v, 0);
 	Shape s = x->shape;
 	bool flat = v->frame->opset < 13;
-	int axis = (int)node_attr_int(v, "axis", flat ? 1 : -1), in = node_value(v, 0);
-	if (flat && axis == s.rank && s.rank > 0) {
+	int64_t given = node_attr_int(v, "axis", flat ? 1 : -1);
+	int axis, in = node_value(v, 0);
+	if (flat && given == s.rank && s.rank > 0) {
 		Shape column = s; /* each element alone */
 		column.rank = s.rank < DAG_MAX_RANK ? s.rank + 1 : s.rank;
 		column.dim[column.rank - 1] = 1;
@@ -225,7 +226,7 @@ static void import_softmax_kind(Visit *v, int op)
 		axis = column.rank - 1;
 		flat = false;
 	} else {
-		axis = s.rank == 0 ? 0 : node_axis(v, axis, s.rank);
+		axis = s.rank == 0 ? 0 : node_axis(v, given, s.rank);
 	}
 	int longer = 0, last = axis;
 	for (int k = axis; flat && k < s.rank; k++)

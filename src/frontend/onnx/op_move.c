@@ -122,7 +122,7 @@ static void import_reshape(Visit *v)
 	const Item *x = node_need(v, 0);
 	int n;
 	const int64_t *at = node_attr_or_input(v, "shape", 5, 1, &n);
-	bool zero = v->frame->opset >= 14 && node_attr_int(v, "allowzero", 0) != 0;
+	bool zero = v->frame->opset >= 14 && node_attr_flag(v, "allowzero", false);
 	if (n < 0)
 		node_fail(v, ERR_INPUT, "it has no shape");
 	else if (n > DAG_MAX_RANK)
@@ -407,6 +407,30 @@ static double pad_value(Visit *v)
 	return node_ok(v) ? onnx_number(it->type, it->data) : 0;
 }
 
+/* Negative pads cut first, so that what is repeated or mirrored is what stays. Those pads become 0. */
+static int cut(Visit *v, int x, int64_t *pads)
+{
+	Shape s = node_val(v, x)->shape;
+	int64_t start[DAG_MAX_RANK] = { 0 };
+	bool any = false;
+	for (int k = 0; k < s.rank; k++) {
+		int64_t *before = &pads[k], *behind = &pads[s.rank + k];
+		any |= *before < 0 || *behind < 0;
+		if (*before < -s.dim[k] || *behind < -s.dim[k] ||
+			(*before < 0 ? -*before : 0) + (*behind < 0 ? -*behind : 0) > s.dim[k]) {
+			node_fail(v, ERR_INPUT, "its pads %lld and %lld cut more than the %lld elements of dimension %d",
+				(long long)*before, (long long)*behind, (long long)s.dim[k], k);
+			return x;
+		}
+		start[k] = *before < 0 ? -*before : 0;
+		s.dim[k] -= start[k] + (*behind < 0 ? -*behind : 0);
+		*before += start[k];
+		*behind = *behind < 0 ? 0 : *behind;
+	}
+	Attr attr[] = { attr_ints("starts", start, s.rank), attr_ints("sizes", s.dim, s.rank) };
+	return any ? node_call(v, OP_slice, &x, 1, attr, 2) : x;
+}
+
 static void import_pad(Visit *v)
 {
 	int opset = v->frame->opset, rank = node_need(v, 0)->shape.rank, n, naxes = -1;
@@ -427,8 +451,8 @@ static void import_pad(Visit *v)
 		pads[axis] = at[k];
 		pads[rank + axis] = at[n / 2 + k];
 	}
+	int in = cut(v, node_value(v, 0), pads);
 	Attr attr[] = { attr_ints("pads", pads, 2 * rank), attr_text("mode", mode), attr_float("value", value) };
-	int in = node_value(v, 0);
 	node_set(v, 0, node_call(v, OP_pad, &in, 1, attr, 3));
 }
 

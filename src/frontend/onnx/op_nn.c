@@ -174,7 +174,7 @@ static void pool_attrs(const Windows *win, bool ceil, Attr *attr)
 static void import_average_pool(Visit *v)
 {
 	Windows win = onnx_read_windows(v, NULL);
-	bool ceil = node_attr_int(v, "ceil_mode", 0) != 0, count = node_attr_int(v, "count_include_pad", 0) != 0;
+	bool ceil = node_attr_flag(v, "ceil_mode", false), count = node_attr_flag(v, "count_include_pad", false);
 	if (ceil && count && v->frame->opset < 22 && node_ok(v)) {
 		pad_for_ceil(&win, &node_in(v, 0)->shape); /* until opset 22 such cells counted too */
 		ceil = false;
@@ -206,8 +206,8 @@ static void import_max_pool(Visit *v)
 {
 	Windows win = onnx_read_windows(v, NULL);
 	Attr attr[5];
-	pool_attrs(&win, node_attr_int(v, "ceil_mode", 0) != 0, attr);
-	bool column = node_attr_int(v, "storage_order", 0) != 0;
+	pool_attrs(&win, node_attr_flag(v, "ceil_mode", false), attr);
+	bool column = node_attr_flag(v, "storage_order", false);
 	int x = node_value(v, 0);
 	node_set(v, 0, node_call(v, OP_max_pool, &x, 1, attr, 5));
 	if (!node_used(v, 1))
@@ -316,7 +316,7 @@ static void import_lp_pool(Visit *v)
 	const Item *it = node_need(v, 0);
 	Windows win = onnx_read_windows(v, NULL);
 	double p = norm_order(v), taps = 1;
-	if (node_attr_int(v, "ceil_mode", 0) != 0 && node_ok(v))
+	if (node_attr_flag(v, "ceil_mode", false) && node_ok(v))
 		pad_for_ceil(&win, &it->shape);
 	for (int k = 0; k < win.n; k++)
 		taps *= (double)win.kernel[k];
@@ -349,12 +349,12 @@ static void import_batch_normalization(Visit *v)
 {
 	int opset = v->frame->opset;
 	bool trains =
-		opset < 7 ? node_attr_int(v, "is_test", 0) == 0 : opset >= 14 && node_attr_int(v, "training_mode", 0) != 0;
+		opset < 7 ? !node_attr_flag(v, "is_test", false) : opset >= 14 && node_attr_flag(v, "training_mode", false);
 	for (int k = 1; k < node_nout(v); k++)
 		trains |= node_used(v, k);
 	if (trains)
 		node_fail(v, ERR_UNSUPPORTED, "training mode is not supported: export the model for inference");
-	if (opset < 9 && node_attr_int(v, "spatial", 1) == 0)
+	if (opset < 9 && !node_attr_flag(v, "spatial", true))
 		node_fail(v, ERR_UNSUPPORTED, "its attribute spatial = 0 is not supported");
 	Attr attr = attr_float("epsilon", node_attr_float(v, "epsilon", 1e-5));
 	int in[5];
@@ -388,7 +388,7 @@ static void import_gemm(Visit *v)
 		node_fail(v, ERR_TYPE, "its inputs A and B must be matrices");
 	if (v->frame->opset < 7)
 		node_attr_int(v, "broadcast", 0); /* NumPy's rule applies */
-	bool ta = node_attr_int(v, "transA", 0) != 0, tb = node_attr_int(v, "transB", 0) != 0;
+	bool ta = node_attr_flag(v, "transA", false), tb = node_attr_flag(v, "transB", false);
 	double alpha = node_attr_float(v, "alpha", 1), beta = node_attr_float(v, "beta", 1);
 	int64_t columns = b->shape.dim[tb ? 0 : 1];
 	bool by_column = c != NULL && c->shape.rank >= 1 && c->shape.rank <= 2 &&
@@ -427,7 +427,7 @@ static void import_dropout(Visit *v)
 {
 	int opset = v->frame->opset;
 	const Item *x = node_need(v, 0);
-	bool trains = opset < 7 && node_attr_int(v, "is_test", 0) == 0;
+	bool trains = opset < 7 && !node_attr_flag(v, "is_test", false);
 	if (opset >= 12 && node_in(v, 2) != NULL) {
 		const Item *mode = node_known(v, 2);
 		trains = node_ok(v) && shape_elements(mode->shape) > 0 && element_get(mode->type, mode->data, 0) != 0;

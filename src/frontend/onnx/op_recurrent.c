@@ -116,7 +116,7 @@ static int run_direction(const Recurrent *r, int x, int direction, bool reverse)
 {
 	Visit *v = r->v;
 	int64_t turn[] = { 2, 0, 1 };
-	bool linear = r->op == OP_gru && node_attr_int(v, "linear_before_reset", 0) != 0;
+	bool linear = r->op == OP_gru && node_attr_flag(v, "linear_before_reset", false);
 	int b = node_in(v, 3) != NULL ? node_part(v, node_value(v, 3), direction) : DAG_NONE;
 	int whole = b != DAG_NONE ? bias(r, b, linear) : DAG_NONE;
 	Shape by_gate = shape_of(3, (int64_t[]){ r->gates, r->size, r->size });
@@ -211,9 +211,9 @@ static void import_recurrent(Visit *v, int op)
 	if (node_has(v, "clip"))
 		r.attr[r.nattr++] = attr_float("clip", node_attr_float(v, "clip", 0));
 	if (op == OP_gru)
-		r.attr[r.nattr++] = attr_int("linear_before_reset", node_attr_int(v, "linear_before_reset", 0));
+		r.attr[r.nattr++] = attr_int("linear_before_reset", node_attr_flag(v, "linear_before_reset", false));
 	if (op == OP_lstm)
-		r.attr[r.nattr++] = attr_int("input_forget", node_attr_int(v, "input_forget", 0));
+		r.attr[r.nattr++] = attr_int("input_forget", node_attr_flag(v, "input_forget", false));
 	int64_t turn[] = { 1, 0, 2 };
 	int x = node_value(v, 0), first[2];
 	if (r.batchwise)

@@ -11,7 +11,7 @@
 static void reduced_axes(Visit *v, int input_since, int64_t *axes, int *n)
 {
 	int rank = node_need(v, 0)->shape.rank, count;
-	bool noop = v->frame->opset >= input_since && node_attr_int(v, "noop_with_empty_axes", 0) != 0;
+	bool noop = v->frame->opset >= input_since && node_attr_flag(v, "noop_with_empty_axes", false);
 	const int64_t *at = node_attr_or_input(v, "axes", input_since, 1, &count);
 	bool on[DAG_MAX_RANK] = { false };
 	if (count > rank)
@@ -29,7 +29,7 @@ static void import_reduce(Visit *v, int op, int input_since, int (*before)(Visit
 	int64_t axes[DAG_MAX_RANK];
 	int n;
 	reduced_axes(v, input_since, axes, &n);
-	int64_t keep = node_attr_int(v, "keepdims", 1) != 0;
+	int64_t keep = node_attr_flag(v, "keepdims", true);
 	int x = node_value(v, 0);
 	if (before != NULL)
 		x = before(v, x);
@@ -78,7 +78,7 @@ static void import_reduce_log_sum_exp(Visit *v)
 	int64_t axes[DAG_MAX_RANK];
 	int n, x = node_value(v, 0);
 	reduced_axes(v, 18, axes, &n);
-	int64_t keep = node_attr_int(v, "keepdims", 1) != 0;
+	int64_t keep = node_attr_flag(v, "keepdims", true);
 	DType type = node_val(v, x)->type;
 	bool wide = !dtype_is_float(type) || type.bits > 32;
 	if (n < 0) {
@@ -121,8 +121,8 @@ static int64_t attr_axis(Visit *v, int64_t otherwise)
 
 static void import_arg(Visit *v, int op)
 {
-	Attr attr[] = { attr_int("axis", attr_axis(v, 0)), attr_int("keep", node_attr_int(v, "keepdims", 1) != 0),
-		attr_int("last", node_attr_int(v, "select_last_index", 0) != 0) };
+	Attr attr[] = { attr_int("axis", attr_axis(v, 0)), attr_int("keep", node_attr_flag(v, "keepdims", true)),
+		attr_int("last", node_attr_flag(v, "select_last_index", false)) };
 	int x = node_value(v, 0);
 	node_set(v, 0, node_call(v, op, &x, 1, attr, 3));
 }
@@ -155,8 +155,8 @@ static void import_scan(Visit *v, const char *kind)
 {
 	int rank = node_need(v, 0)->shape.rank;
 	Attr attr[] = { attr_int("axis", node_axis(v, one_number(v, 1), rank)),
-		attr_int("exclusive", node_attr_int(v, "exclusive", 0) != 0),
-		attr_int("reverse", node_attr_int(v, "reverse", 0) != 0), attr_text("kind", kind) };
+		attr_int("exclusive", node_attr_flag(v, "exclusive", false)),
+		attr_int("reverse", node_attr_flag(v, "reverse", false)), attr_text("kind", kind) };
 	int x = node_value(v, 0);
 	node_set(v, 0, node_call(v, OP_scan, &x, 1, attr, 4));
 }
@@ -178,7 +178,7 @@ static void import_top_k(Visit *v)
 		node_fail(v, ERR_INPUT, "it has no attribute k");
 	int64_t k = v->frame->opset < 10 ? node_attr_int(v, "k", 0) : one_number(v, 1);
 	Attr attr[] = { attr_int("axis", attr_axis(v, -1)), attr_int("k", k),
-		attr_int("largest", node_attr_int(v, "largest", 1) != 0) };
+		attr_int("largest", node_attr_flag(v, "largest", true)) };
 	int x = node_value(v, 0), values = node_call(v, OP_top_k, &x, 1, attr, 3);
 	node_set(v, 0, values);
 	if (node_ok(v))

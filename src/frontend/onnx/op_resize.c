@@ -344,12 +344,12 @@ static void import_resize(Visit *v)
 		r.coordinate = (CoordinateMode)word_of(v, "coordinate_transformation_mode", coordinate_modes, 7, "half_pixel");
 		r.nearest = (NearestMode)word_of(v, "nearest_mode", nearest_modes, 4, "round_prefer_floor");
 		r.cubic_a = node_attr_float(v, "cubic_coeff_a", -0.75);
-		r.exclude_outside = node_attr_int(v, "exclude_outside", 0) != 0;
+		r.exclude_outside = node_attr_flag(v, "exclude_outside", false);
 		r.outside = node_attr_float(v, "extrapolation_value", 0);
 	}
 	if (v->frame->opset >= 18) {
 		policy = (Policy)word_of(v, "keep_aspect_ratio_policy", policies, 3, "stretch");
-		r.antialias = node_attr_int(v, "antialias", 0) != 0;
+		r.antialias = node_attr_flag(v, "antialias", false);
 	}
 	const double *scale = numbers(v, first ? 1 : 2, n, "input of scales");
 	const double *size = first ? NULL : numbers(v, 3, n, "input of sizes");

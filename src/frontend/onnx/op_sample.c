@@ -60,7 +60,7 @@ static void import_affine_grid(Visit *v)
 	int n, rank;
 	node_need(v, 1);
 	const int64_t *size = node_ints(v, 1, &n);
-	bool corners = node_attr_int(v, "align_corners", 0) != 0;
+	bool corners = node_attr_flag(v, "align_corners", false);
 	DType type = theta->type;
 	rank = n - 2;
 	bool fits = (n == 4 || n == 5) && theta->shape.rank == 3 && theta->shape.dim[1] == rank &&
@@ -195,7 +195,7 @@ static int read_at(Visit *v, int x, int index, int weight)
 static void import_grid_sample(Visit *v)
 {
 	const Item *x = node_need(v, 0), *grid = node_need(v, 1);
-	Sampling s = { .padding = padding_of(v), .corners = node_attr_int(v, "align_corners", 0) != 0, .taps = taps_of(v) };
+	Sampling s = { .padding = padding_of(v), .corners = node_attr_flag(v, "align_corners", false), .taps = taps_of(v) };
 	int rank = x->shape.rank - 2;
 	bool fits = rank >= 1 && rank <= SPATIAL && grid->shape.rank == rank + 2 && grid->shape.dim[rank + 1] == rank &&
 		grid->shape.dim[0] == x->shape.dim[0] && dtype_is_float(grid->type);

@@ -136,7 +136,7 @@ static void import_unique(Visit *v)
 {
 	const Item *x = node_known(v, 0);
 	Arena *a = v->im->arena;
-	bool flat = !node_has(v, "axis"), sorted = node_attr_int(v, "sorted", 1) != 0;
+	bool flat = !node_has(v, "axis"), sorted = node_attr_flag(v, "sorted", true);
 	int axis = flat ? 0 : node_axis(v, node_attr_int(v, "axis", 0), x->shape.rank);
 	if (!node_ok(v))
 		return;
@@ -242,7 +242,7 @@ static void import_suppress(Visit *v)
 {
 	const Item *boxes = node_known(v, 0), *scores = node_known(v, 1);
 	Arena *a = v->im->arena;
-	bool centre = node_attr_int(v, "center_point_box", 0) != 0;
+	bool centre = node_attr_flag(v, "center_point_box", false);
 	double most = limit(v, 2, 0), most_overlap = limit(v, 3, 0), least = limit(v, 4, -INFINITY);
 	const int64_t *b = boxes->shape.dim, *s = scores->shape.dim;
 	bool fits = boxes->shape.rank == 3 && scores->shape.rank == 3 && b[0] == s[0] && b[1] == s[2] && b[2] == 4 &&

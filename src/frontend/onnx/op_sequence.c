@@ -110,7 +110,7 @@ static void import_length(Visit *v)
 static void import_concat(Visit *v)
 {
 	const Item *s = need_sequence(v, 0);
-	bool fresh = node_attr_int(v, "new_axis", 0) != 0;
+	bool fresh = node_attr_flag(v, "new_axis", false);
 	int64_t axis = node_attr_int(v, "axis", 0);
 	int *x = arena_array(v->im->arena, int, s->n + 1), at = 0;
 	if (node_ok(v) && s->n == 0)
@@ -140,7 +140,7 @@ static void import_split(Visit *v)
 	const Item *x = node_need(v, 0);
 	int axis = node_axis(v, node_attr_int(v, "axis", 0), x->shape.rank), count;
 	const int64_t *size = node_ints(v, 1, &count);
-	bool keep = node_attr_int(v, "keepdims", 1) != 0 || size != NULL;
+	bool keep = node_attr_flag(v, "keepdims", true) || size != NULL;
 	if (!node_ok(v))
 		return;
 	bool list = size != NULL && node_in(v, 1)->shape.rank == 1;

@@ -42,7 +42,7 @@ static void import_window(Visit *v, double a, double b, double c)
 {
 	int64_t n = known_int(v, 0, 0, MOST_WINDOW);
 	DType t = output_type(v);
-	double period = (double)(node_attr_int(v, "periodic", 1) != 0 ? n : n - 1);
+	double period = (double)(node_attr_flag(v, "periodic", true) ? n : n - 1);
 	if (!node_ok(v))
 		return;
 	void *data = arena_alloc(v->im->arena, (size_t)dtype_bytes(t, n) + 1);
@@ -179,8 +179,8 @@ static void import_dft(Visit *v)
 	if (!node_ok(v))
 		return;
 	Fourier f = { .points = x->shape.dim[at], .in = x->shape.dim[rank - 1] > 2 ? 3 : (int)x->shape.dim[rank - 1] };
-	f.inverse = node_attr_int(v, "inverse", 0) != 0;
-	f.onesided = node_attr_int(v, "onesided", 0) != 0;
+	f.inverse = node_attr_flag(v, "inverse", false);
+	f.onesided = node_attr_flag(v, "onesided", false);
 	bool real = f.inverse && f.onesided;
 	f.length = real ? 2 * (f.points - 1) : f.points;
 	if (node_in(v, 1) != NULL)
@@ -235,7 +235,7 @@ static void import_stft(Visit *v)
 	Fourier f = { .length = length, .points = length, .in = 1, .out = 2 };
 	if (x->shape.rank == 3)
 		f.in = x->shape.dim[2] > 2 ? 3 : (int)x->shape.dim[2];
-	f.onesided = node_attr_int(v, "onesided", 1) != 0;
+	f.onesided = node_attr_flag(v, "onesided", true);
 	f.bins = f.onesided ? length / 2 + 1 : length;
 	if (!check_fourier(v, &f))
 		return;

@@ -419,7 +419,7 @@ int node_second(Visit *n)
 	int y = node_value(n, 1);
 	if (n->frame->opset >= 7)
 		return y;
-	bool wide = node_attr_int(n, "broadcast", 0) != 0, placed = node_has(n, "axis");
+	bool wide = node_attr_flag(n, "broadcast", false), placed = node_has(n, "axis");
 	int64_t axis = node_attr_int(n, "axis", 0);
 	if (!wide && node_ok(n) && !shape_eq(a->shape, b->shape))
 		node_fail(n, ERR_TYPE, "its inputs have different shapes, and its attribute broadcast is not set");

@@ -1,0 +1,211 @@
+/*
+ * Damages files of the writer and looks at what the importer does:
+ *
+ *	onnx_damage COUNT SEED [FOLDER]       COUNT files, each with one byte changed
+ *	onnx_damage seeds FOLDER              the files themselves, for a fuzzer
+ *
+ * Each damaged file must become a Dag that checks, or a sentence, within seconds. With a FOLDER, files that are taken
+ * and cheap are run by the interpreter; the file goes to FOLDER/N.onnx, inputs and results to FOLDER/N.txt, so that
+ * another runtime can be asked (tests/onnx/damage.py). Sources: the Dags of
+ * tests/op/calls.inc.
+ */
+#include "base/rng.h"
+#include "calls.h"
+#include "evaluate.h"
+
+#include "frontend/onnx/onnx.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { SECONDS = 20, MOST_WORK = 1 << 20 };
+
+/* Source k as the writer writes it, its constants random; false: it cannot be written. */
+static bool source(Arena *a, int k, Bytes *out)
+{
+	Err err = { 0 };
+	Rng r = rng_seed((uint64_t)k);
+	Dag *d = parse_call(a, calls[k]);
+	Text t = { .arena = a };
+	for (size_t i = 0; d != NULL && i < d->value.n; i++) {
+		Value *v = &d->value.at[i];
+		if (v->kind != VALUE_CONST || v->data != NULL)
+			continue;
+		void *data = arena_alloc_aligned(a, (size_t)value_bytes(v) + 1, 64);
+		fill_random(&r, v, data, 1);
+		v->data = data;
+	}
+	if (d == NULL || !onnx_export(&t, d, &err))
+		return false;
+	*out = (Bytes){ (const unsigned char *)text_str(&t), t.n };
+	return true;
+}
+
+static void save(const char *path, Bytes b)
+{
+	FILE *f = fopen(path, "wb");
+	if (f == NULL || fwrite(b.at, 1, b.n, f) != b.n || fclose(f) != 0) {
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		exit(2);
+	}
+}
+
+static bool is_cheap(const Dag *d)
+{
+	double work = 0;
+	for (size_t k = 0; k < d->value.n; k++) {
+		int64_t n = shape_elements(d->value.at[k].shape);
+		work += n < 0 ? MOST_WORK : (double)n;
+	}
+	for (size_t k = 0; k < d->call.n; k++)
+		work += op_flops(d, &d->call.at[k]);
+	return work < MOST_WORK;
+}
+
+/*
+ * What ONNX leaves open, so that runtimes differ: the maximum, sign or place of NaN, reductions of nothing, casts and
+ * powers that an integer does not hold.
+ */
+static bool is_undefined(const Dag *d)
+{
+	bool undefined = false;
+	for (size_t k = 0; k < d->call.n; k++) {
+		const OpCall *c = &d->call.at[k];
+		bool whole = !dtype_is_float(d->value.at[c->out[0]].type);
+		undefined |= whole && (c->op == OP_pow || (c->op == OP_cast && dtype_is_float(d->value.at[c->in[0]].type)));
+	}
+	for (size_t k = 0; k < d->value.n; k++) {
+		const Value *v = &d->value.at[k];
+		int64_t n = shape_elements(v->shape);
+		undefined |= n == 0;
+		for (int64_t i = 0; v->kind == VALUE_CONST && i < n; i++)
+			undefined |= !isfinite(element_get(v->type, v->data, i));
+	}
+	return undefined;
+}
+
+/* "in NAME TYPE DIMS = numbers": one line for each tensor, the name by its bytes. */
+static void print_tensor(FILE *f, const char *what, const Value *v, const void *data)
+{
+	char type[DTYPE_TEXT];
+	fprintf(f, "%s ", what);
+	for (const char *s = v->name; *s != 0; s++)
+		fprintf(f, "%02x", (unsigned char)*s);
+	fprintf(f, " %s ", dtype_print(v->type, type));
+	for (int k = 0; k < v->shape.rank; k++)
+		fprintf(f, "%s%lld", k > 0 ? "," : "", (long long)v->shape.dim[k]);
+	fprintf(f, " =");
+	for (int64_t i = 0; i < shape_elements(v->shape); i++)
+		fprintf(f, " %.17g", element_get(v->type, data, i));
+	fprintf(f, "\n");
+}
+
+/* Runs an accepted file and notes it; false: the interpreter refuses, it is too much work, or undefined. */
+static bool note(Arena *a, const char *folder, int number, Bytes file, const Dag *d)
+{
+	Err err = { 0 };
+	Rng r = rng_seed(7);
+	const void **in = arena_array(a, const void *, d->input.n + 1);
+	if (!is_cheap(d) || is_undefined(d))
+		return false;
+	for (size_t k = 0; k < d->input.n; k++) {
+		const Value *v = &d->value.at[d->input.at[k]];
+		void *data = arena_alloc_aligned(a, (size_t)value_bytes(v) + 1, 64);
+		fill_random(&r, v, data, 1);
+		in[k] = data;
+	}
+	void **out = evaluate(a, d, in, &err);
+	if (out == NULL)
+		return false;
+	save(arena_printf(a, "%s/%d.onnx", folder, number), file);
+	FILE *f = fopen(arena_printf(a, "%s/%d.txt", folder, number), "w");
+	if (f == NULL)
+		return false;
+	for (size_t k = 0; k < d->input.n; k++)
+		print_tensor(f, "in", &d->value.at[d->input.at[k]], in[k]);
+	for (size_t k = 0; k < d->output.n; k++)
+		print_tensor(f, "out", &d->value.at[d->output.at[k]], out[k]);
+	return fclose(f) == 0;
+}
+
+static char doing[300]; /* for the alarm and for signals */
+
+static void stopped(int number)
+{
+	const char *why = number == SIGALRM ? "no answer: " : "crashed: ";
+	ssize_t ignored = write(2, why, strlen(why));
+	ignored = write(2, doing, strlen(doing));
+	(void)ignored;
+	_exit(1);
+}
+
+/* One damaged file; false: neither a Dag nor a sentence. */
+static bool damage(int number, const char *folder, Rng *r, int *taken, int *run)
+{
+	Arena *a = arena_new();
+	Bytes file;
+	int k = (int)rng_below(r, LEN(calls));
+	if (!source(a, k, &file) || file.n == 0) {
+		arena_free(a);
+		return true;
+	}
+	unsigned char *bytes = arena_copy(a, file.at, file.n);
+	size_t at = (size_t)rng_below(r, file.n);
+	unsigned char by = (unsigned char)(1 + rng_below(r, 255));
+	bytes[at] ^= by;
+	snprintf(doing, sizeof doing, "source %d, byte %zu xor 0x%02x\n", k, at, by);
+	alarm(SECONDS);
+	Err err = { 0 };
+	ModelArgs args = { 0 };
+	Dag *d = onnx_import(a, "nosuch/damaged.onnx", (Bytes){ bytes, file.n }, &args, &err);
+	bool ok = (d == NULL) == (err.code != ERR_NONE) && (d != NULL || err_exit_code(err.code) == 1) &&
+		(d == NULL || dag_check(d, &err));
+	if (!ok)
+		fprintf(stderr, "neither a Dag nor a refusal (%s): %s", err.text, doing);
+	*taken += d != NULL;
+	if (ok && d != NULL && folder != NULL)
+		*run += note(a, folder, number, (Bytes){ bytes, file.n }, d);
+	alarm(0);
+	arena_free(a);
+	return ok;
+}
+
+static int write_seeds(const char *folder)
+{
+	int n = 0;
+	for (int k = 0; k < LEN(calls); k++) {
+		Arena *a = arena_new();
+		Bytes file;
+		if (source(a, k, &file)) {
+			save(arena_printf(a, "%s/%d.onnx", folder, k), file);
+			n++;
+		}
+		arena_free(a);
+	}
+	printf("%d files of %d sources\n", n, LEN(calls));
+	return n > 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "seeds") == 0)
+		return write_seeds(argv[2]);
+	if (argc < 3) {
+		fprintf(stderr, "onnx_damage COUNT SEED [FOLDER] | seeds FOLDER\n");
+		return 2;
+	}
+	static const int signals[] = { SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+	for (int k = 0; k < LEN(signals); k++)
+		signal(signals[k], stopped);
+	int count = atoi(argv[1]), bad = 0, taken = 0, run = 0;
+	Rng r = rng_seed((uint64_t)atoll(argv[2]));
+	for (int k = 0; k < count; k++)
+		bad += !damage(k, argc > 3 ? argv[3] : NULL, &r, &taken, &run);
+	printf("%d damaged files: %d taken, %d of them run, %d neither taken nor refused\n", count, taken, run, bad);
+	return bad > 0;
+}
