@@ -62,6 +62,35 @@ LLVMValueRef math_fma(const Math *m, LLVMValueRef a, LLVMValueRef b, LLVMValueRe
 	return math_add(m, math_mul(m, a, b), c);
 }
 
+bool math_scales(const Math *m)
+{
+	bool whole = m->t == emit_vector(m->e->f32, 16);
+	return whole && m->e->x86 && target_has(m->e->target, FEATURE_AVX512F);
+}
+
+static LLVMValueRef all_lanes(const Math *m)
+{
+	return LLVMConstAllOnes(LLVMIntTypeInContext(m->e->cx, 16));
+}
+
+LLVMValueRef math_scale(const Math *m, LLVMValueRef v, LLVMValueRef n)
+{
+	enum { AS_SET = 4 /* rounding */ };
+	LLVMValueRef arg[5] = { v, n, math_real(m, 0), all_lanes(m), emit_int(m->e->i32, AS_SET) };
+	return emit_intrinsic(m->e, "llvm.x86.avx512.mask.scalef.ps.512", NULL, 0, arg, 5);
+}
+
+/* An estimate of 14 digits and one step of Newton's iteration. */
+LLVMValueRef math_reciprocal(const Math *m, LLVMValueRef a)
+{
+	LLVMValueRef one = math_real(m, 1);
+	if (!math_scales(m))
+		return math_div(m, one, a);
+	LLVMValueRef arg[3] = { a, math_real(m, 0), all_lanes(m) };
+	LLVMValueRef r = emit_intrinsic(m->e, "llvm.x86.avx512.rcp14.ps.512", NULL, 0, arg, 3);
+	return math_fma(m, r, math_fma(m, math_neg(m, a), r, one), r);
+}
+
 LLVMValueRef math_sign(const Math *m, LLVMValueRef v, LLVMValueRef sign)
 {
 	LLVMTypeRef t = m->t;
