@@ -9,6 +9,8 @@ const GraphPass graph_passes[] = {
 	{ "sink", "fold: the constants that it turns have data", "nothing; elementwise calls stand before moves",
 		pass_sink },
 	{ "moves", "identity, which removes what two moves in a row may leave", "nothing", pass_moves },
+	{ "swapped", "moves: a chain of transposes is one", "nothing; products read transposes of matrices in place",
+		pass_swapped },
 	{ "dense", "fold: weights are constants; moves: their transposes too",
 		"products with constant matrices are dense, no matmul", pass_dense },
 	{ "affine", "fold, dense: weights, scales and shifts are constants, products dense",
