@@ -11,6 +11,7 @@ static Target cpu(int threads)
 	Target t;
 	target_host(&t, threads);
 	t.vector_bits = 256;
+	t.cache[1].bytes = 1 << 20;
 	return t;
 }
 
@@ -138,6 +139,11 @@ static const struct {
 	{ "dag c\nin x: f32[1,8,9,9]\nconst v: f32[32,8,3,3]\nconst w: f32[16,32,1,1]\ny: f32[1,32,7,7] = conv(x, v)\n"
 	  "z: f32[1,16,4,4] = conv(y, w) strides=[2,2]\nout z\n",
 		"pack c0 " },
+	/* Rows that do not fit the second cache go through it in parts of their length; those of a part that do, do not. */
+	{ "dag f\nin x: f32[128,8192]\nconst w: f32[256,8192]\ny: f32[128,256] = dense(x, w)\nout y\n",
+		"decompose_init dense k.o\n" },
+	{ "dag g\nin x: f32[128,256]\nconst w: f32[256,256]\ny: f32[128,256] = dense(x, w)\nout y\n",
+		"compute_at dense " },
 	{ "dag d\nin x: f32[8,64]\nin y: f32[8,64]\nconst w: f32[48,64]\ns: f32[8,64] = add(x, y)\n"
 		"z: f32[8,48] = dense(s, w)\n"
 	  "t: f32[8,48] = softmax(z)\nout t\n",

@@ -2,6 +2,10 @@
  * Dense layers and matrix products: lanes along the columns of the result, a tile of rows times
  * vectors of columns, the whole inner dimension with the tile's sums in registers. The constant
  * weights of a dense layer are packed into panels as wide as a vector.
+ *
+ * Each panel meets all rows of the input. Where these do not fit the second cache, the inner dimension is cut into
+ * parts, outermost: a part of the rows stays there while its panels pass, and sums wait in the result, or in a buffer
+ * of their own for what follows.
  */
 #include "schedule/template/device.h"
 
@@ -59,24 +63,23 @@ static Ahead guess_ahead(const Sketch *s, const Tiled *t)
 	return arithmetic >= TMPL_DENSE_HIDES * memory ? AHEAD_TILE : AHEAD_STREAM;
 }
 
-/* The inner dimension, some steps of it written out; the turns of its loop. */
-static int64_t choose_unroll(Sketch *s, const Tiled *t, Tile *tile)
+/* The innermost loop, `depth` long, some steps of it written out; its turns. */
+static int64_t choose_unroll(Sketch *s, Tile *tile, int64_t depth)
 {
 	int64_t option[KNOB_OPTIONS];
 	int first = 0;
-	int n = tile_unrolls(
-		t->reduce[0].extent, tile->vectors * tile->pixels, TMPL_DENSE_MOST_STEPS, TMPL_BODY, option);
+	int n = tile_unrolls(depth, tile->vectors * tile->pixels, TMPL_DENSE_MOST_STEPS, TMPL_BODY, option);
 	for (int k = 0; k < n; k++)
 		first = option[k] == TMPL_DENSE_STEPS ? k : first;
 	int64_t unroll = sketch_number(s, "unroll", option, n, first);
 	if (unroll == 1)
-		return t->reduce[0].extent;
-	const char *name = t->reduce[0].name;
+		return depth;
+	const char *name = tile->reduce[tile->nreduce - 1];
 	text_add(&tile->splits, "split %s %lld\n", name, (long long)unroll);
 	text_add(&tile->unrolls, "unroll %s.i\n", name);
-	tile->reduce[0] = arena_printf(s->arena, "%s.o", name);
+	tile->reduce[tile->nreduce - 1] = arena_printf(s->arena, "%s.o", name);
 	tile->reduce[tile->nreduce++] = arena_printf(s->arena, "%s.i", name);
-	return (t->reduce[0].extent + unroll - 1) / unroll;
+	return (depth + unroll - 1) / unroll;
 }
 
 /* The layout of a matrix, behind its batches, with vectors of rows side by side. NULL: it has too many dimensions. */
@@ -110,6 +113,88 @@ static void choose_copy(Sketch *s, const Tiled *t, const OpCall *c, Tile *tile)
 	tile->layout = layout;
 }
 
+/*
+ * The length of a part of the inner dimension: a divisor, since all parts are one code. By default all of it, where all
+ * rows fit half of the second cache; else the longest that fits the cache with the sums; all of it if none does.
+ */
+static int64_t choose_depth(Sketch *s, const Tiled *t, Tile *tile)
+{
+	int64_t depth = t->reduce[0].extent, rows = 1, option[TMPL_DENSE_PARTS], cache = target_cache(s->target, 2);
+	const char *name = t->reduce[0].name;
+	int n = 0, first = 0, axis[TILE_AXES];
+	bool loops = tile_outer(t, tile, axis) > 1 && t->out[tile->vector].extent > tile->lanes * tile->vectors &&
+	             t->out[tile->pixel].extent > tile->pixels && !target_has_blocks(s->target);
+	for (int k = 0; k + 1 < t->n; k++)
+		rows *= t->out[k].extent;
+	for (int64_t parts = 1; parts <= (loops ? TMPL_DENSE_PARTS : 1); parts++) {
+		int64_t part = depth / parts, bytes = dtype_bytes(t->sum, rows * (part + t->out[tile->vector].extent));
+		if (depth % parts != 0 || (parts > 1 && (part < TMPL_DENSE_PART || part > TMPL_COOP_PANEL)))
+			continue;
+		if (parts > 1 && first == 0 && dtype_bytes(t->sum, rows * depth) * 2 > cache && bytes * 4 <= cache * 3)
+			first = n;
+		option[n++] = part;
+	}
+	int64_t part = sketch_number(s, "depth", option, n, first);
+	sketch_opens(s);
+	if (part < depth) {
+		text_add(&tile->splits, "split %s %lld\n", name, (long long)part);
+		tile->reduce[0] = arena_printf(s->arena, "%s.o", name);
+		tile->reduce[tile->nreduce++] = arena_printf(s->arena, "%s.i", name);
+	}
+	return part;
+}
+
+/* The parts of the inner dimension outermost; the nests of the tile and of the epilogue stay apart. */
+static void part_steps(Sketch *s, const Tiled *t, Tile *tile)
+{
+	const char *n = t->axis[tile->vector].name, *m = t->axis[tile->pixel].name;
+	int64_t rows = t->axis[tile->pixel].extent, columns = t->axis[tile->vector].extent;
+	int64_t width = tile->lanes * tile->vectors;
+	const char *panel = arena_printf(s->arena, tile->vectors > 1 ? "%s.o.o" : "%s.o", n);
+	Text order = { .arena = s->arena };
+	for (int k = 0; k < t->nmiddle; k++)
+		sketch_step(s, "inline %s", t->middle[k]);
+	sketch_step(s, "pack %s %s", tile->pack, tile->layout);
+	text_add(&s->steps, "%s", text_str(&tile->splits));
+	sketch_step(s, "split %s %lld", n, (long long)tile->lanes);
+	if (tile->vectors > 1)
+		sketch_step(s, "split %s.o %lld", n, (long long)tile->vectors);
+	sketch_step(s, "split %s %lld", m, (long long)tile->pixels);
+	text_add(&order, "%s %s", tile->reduce[0], panel);
+	for (int k = 0; k < t->n; k++)
+		if (k != tile->vector && k != tile->pixel)
+			text_add(&order, " %s", t->axis[k].name);
+	text_add(&order, " %s.o", m);
+	for (int k = 1; k < tile->nreduce; k++)
+		text_add(&order, " %s", tile->reduce[k]);
+	text_add(&order, tile->vectors > 1 ? " %s.i %s.o.i %s.i" : " %s.i %s.i", m, n, n);
+	sketch_step(s, "reorder %s", text_str(&order));
+	sketch_step(s, "decompose_init %s %s", t->block, tile->reduce[0]);
+	if (tile->ahead == AHEAD_TILE)
+		sketch_step(s, "prefetch %s.p %s %s %s 1", tile->pack, t->block, panel, tile->reduce[1]);
+	text_add(&s->steps, "%s", text_str(&tile->unrolls));
+	sketch_step(s, "unroll %s.i", m);
+	if (tile->vectors > 1)
+		sketch_step(s, "unroll %s.o.i", n);
+	sketch_step(s, "vectorize %s.i", n);
+	sketch_step(s, "vectorize %s.i.init", n);
+	if (s->target->threads > 1) {
+		sketch_step(s, "parallel %s", panel);
+		sketch_step(s, "parallel %s.init", panel);
+	}
+	if (rows % tile->pixels != 0)
+		sketch_step(s, "cut %s.o %lld", m, (long long)(rows / tile->pixels));
+	if (columns % width != 0)
+		sketch_step(s, "cut %s %lld", panel, (long long)(columns / width));
+	if (!t->bare) {
+		sketch_step(s, "split %s %lld", t->out[tile->vector].name, (long long)tile->lanes);
+		sketch_step(s, "vectorize %s.i", t->out[tile->vector].name);
+		if (s->target->threads > 1)
+			sketch_step(s, "parallel %s", t->out[tile->pixel].name);
+	}
+	sketch_loops_but(s, t);
+}
+
 static bool run(Sketch *s, Err *err)
 {
 	const Dag *d = s->task->dag;
@@ -126,16 +211,25 @@ static bool run(Sketch *s, Err *err)
 	tile.lanes = tile_lanes(s, &t, columns);
 	sketch_group(s);
 	tile_knob(s, (columns + tile.lanes - 1) / tile.lanes, rows, &tile);
-	choose_order(s, &t, c, &tile);
-	int64_t turns = choose_unroll(s, &t, &tile);
-	if (c->op == OP_dense && w->kind == VALUE_CONST) {
+	bool packed = c->op == OP_dense && w->kind == VALUE_CONST;
+	int64_t depth = packed ? choose_depth(s, &t, &tile) : t.reduce[0].extent;
+	bool parts = depth < t.reduce[0].extent;
+	if (!parts)
+		choose_order(s, &t, c, &tile);
+	int64_t turns = choose_unroll(s, &tile, depth);
+	if (packed) {
 		tile.pack = w->name;
-		tile.layout = arena_printf(s->arena, "OI%lldo", (long long)tile.lanes);
-		tile.stream = tile.reduce[0];
-		tile.far = TMPL_FAR * turns > t.reduce[0].extent ? TMPL_FAR * turns / t.reduce[0].extent : 1;
+		tile.layout = parts ? arena_printf(s->arena, "IO%lldi%lldo", (long long)depth, (long long)tile.lanes)
+		                    : arena_printf(s->arena, "OI%lldo", (long long)tile.lanes);
+		tile.stream = parts ? NULL : tile.reduce[0];
+		tile.far = TMPL_FAR * turns > depth ? TMPL_FAR * turns / depth : 1;
 		tile_ahead(s, &t, &tile, turns, guess_ahead(s, &t));
 	}
 	sketch_group_end(s);
+	if (parts) {
+		part_steps(s, &t, &tile);
+		return true;
+	}
 	choose_copy(s, &t, c, &tile);
 	tile.first = t.selects;
 	tile.last = rows % tile.pixels != 0;
