@@ -49,18 +49,32 @@ static void reshape_index(Ir *ir, Shape out, const Expr *const *at, Shape in, co
 	}
 }
 
-/* The index in [0, n) from which element `at` is taken, where `at` may lie outside. */
-static const Expr *repeat_index(Ir *ir, const char *mode, const Expr *at, int64_t n)
+static const Expr *clamped(Ir *ir, const Expr *at, int64_t n)
 {
-	if (strcmp(mode, "wrap") == 0)
-		return ir_mod(ir, at, ir_int(ir, n));
+	return ir_max(ir, ir_int(ir, 0), ir_min(ir, ir_int(ir, n - 1), at));
+}
+
+/*
+ * The index in [0, n) from which element `at` is taken, where `at` may lie outside by up to `most`. Where that is once
+ * around at most, no division is needed, for which vectors have no instruction; the clamp is for proofs alone.
+ */
+static const Expr *repeat_index(Ir *ir, const char *mode, const Expr *at, int64_t n, int64_t most)
+{
+	const Expr *zero = ir_int(ir, 0), *all = ir_int(ir, n);
 	if (strcmp(mode, "edge") == 0)
-		return ir_max(ir, ir_int(ir, 0), ir_min(ir, ir_int(ir, n - 1), at));
+		return clamped(ir, at, n);
+	if (strcmp(mode, "wrap") == 0 && most > n)
+		return ir_mod(ir, at, all);
+	if (strcmp(mode, "wrap") == 0) {
+		const Expr *below = ir_select(ir, ir_lt(ir, at, zero), ir_add(ir, at, all), at);
+		return clamped(ir, ir_select(ir, ir_le(ir, all, at), ir_sub(ir, at, all), below), n);
+	}
 	if (n == 1)
-		return ir_int(ir, 0);
+		return zero;
 	const Expr *period = ir_int(ir, 2 * (n - 1));
-	const Expr *r = ir_mod(ir, at, period);
-	return ir_min(ir, r, ir_sub(ir, period, r));
+	const Expr *r = most < n ? ir_max(ir, at, ir_sub(ir, zero, at)) : ir_mod(ir, at, period);
+	const Expr *turned = ir_min(ir, r, ir_sub(ir, period, r));
+	return most < n ? clamped(ir, turned, n) : turned;
 }
 
 static const Expr *padded(Naive *nv, const Expr *const *at)
@@ -81,7 +95,7 @@ static const Expr *padded(Naive *nv, const Expr *const *at)
 		if (constant)
 			inside = naive_inside(nv, idx[k], -lo, size + hi - 1, size, inside);
 		else if (lo > 0 || hi > 0)
-			idx[k] = repeat_index(ir, mode, idx[k], size);
+			idx[k] = repeat_index(ir, mode, idx[k], size, lo > hi ? lo : hi);
 	}
 	if (constant && shape_elements(x->shape) == 0)
 		return fill;
