@@ -5,6 +5,8 @@
  */
 #include "op/shape.h"
 
+#include <math.h>
+
 static double elements(const Value *v)
 {
 	double n = 1;
@@ -83,10 +85,11 @@ static double flops_window(const Dag *d, const OpCall *c, double each)
 	return flops_each(d, c, each);
 }
 
-/* Each of k rounds visits all elements. */
+/* Each element is compared with the last of the k best; of these each sinks through a heap of log k levels. */
 static double flops_top_k(const Dag *d, const OpCall *c, double each)
 {
-	return flops_reduce(d, c, each * (double)op_int(c, "k"));
+	double k = (double)op_int(c, "k");
+	return flops_reduce(d, c, each) + flops_each(d, c, each * log2(k + 1));
 }
 
 /* A square and a sum for each channel of the window beside the rest. */
